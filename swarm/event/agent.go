@@ -1,0 +1,77 @@
+package event
+
+import (
+	"encoding/json"
+
+	"agentswarm/swarm/task"
+)
+
+// Session is what an agent says of itself at its start.
+type Session struct {
+	Protocol int      `json:"protocol,omitempty"`
+	ID       string   `json:"id,omitempty"`
+	Model    string   `json:"model,omitempty"`
+	Can      []string `json:"can,omitempty"`
+}
+
+// Text is a part of what an agent says.
+type Text struct {
+	Text string `json:"text"`
+}
+
+// ToolStart is an action an agent begins.
+type ToolStart struct {
+	ID    string          `json:"id,omitempty"`
+	Name  string          `json:"name"`
+	Input json.RawMessage `json:"input,omitempty"`
+}
+
+// ToolEnd is how it went.
+type ToolEnd struct {
+	ID     string          `json:"id,omitempty"`
+	OK     bool            `json:"ok"`
+	Output json.RawMessage `json:"output,omitempty"`
+}
+
+// Turn is a new turn of the model.
+type Turn struct {
+	N int `json:"n,omitempty"`
+}
+
+// Spent is usage to be added to what was reported before.
+type Spent struct{ task.Usage }
+
+// Asked is an action the agent wants to be allowed.
+type Asked struct {
+	ID     string          `json:"id"`
+	Action json.RawMessage `json:"action,omitempty"`
+}
+
+// Answered is the agent's answer: the end of a good run.
+type Answered struct {
+	Text       string          `json:"text,omitempty"`
+	Structured json.RawMessage `json:"structured,omitempty"`
+}
+
+// Erred is an error the agent reports.
+type Erred struct {
+	Kind         task.ErrorKind `json:"kind"`
+	Message      string         `json:"message,omitempty"`
+	RetryAfterMS int64          `json:"retry_after_ms,omitempty"`
+}
+
+// Raw is an event of a type we do not know, kept as it came.
+type Raw struct {
+	Line json.RawMessage `json:"line"`
+}
+
+func (*Session) kind() string   { return "session" }
+func (*Text) kind() string      { return "text" }
+func (*ToolStart) kind() string { return "tool_start" }
+func (*ToolEnd) kind() string   { return "tool_end" }
+func (*Turn) kind() string      { return "turn" }
+func (*Spent) kind() string     { return "usage" }
+func (*Asked) kind() string     { return "ask" }
+func (*Answered) kind() string  { return "result" }
+func (*Erred) kind() string     { return "error" }
+func (*Raw) kind() string       { return "raw" }

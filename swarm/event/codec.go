@@ -1,0 +1,92 @@
+package event
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"agentswarm/swarm/task"
+)
+
+// recordJSON is the envelope: n, t and type, with the event's own fields
+// under its type.
+type recordJSON struct {
+	N    int64           `json:"n"`
+	Time time.Time       `json:"t"`
+	Type string          `json:"type"`
+	Body json.RawMessage `json:"body"`
+}
+
+// settledJSON carries the result's own codec.
+type settledJSON struct {
+	Agent   task.ID         `json:"agent"`
+	Attempt int             `json:"attempt"`
+	Result  json.RawMessage `json:"result"`
+}
+
+// Marshal writes a record as one line of JSON without its end.
+func Marshal(r Record) ([]byte, error) {
+	body, err := marshalBody(r.Event)
+	if err != nil {
+		return nil, fmt.Errorf("encode %s: %w", r.Event.kind(), err)
+	}
+	return json.Marshal(recordJSON{N: r.N, Time: r.Time, Type: r.Event.kind(), Body: body})
+}
+
+func marshalBody(e Event) ([]byte, error) {
+	s, ok := e.(*Settled)
+	if !ok {
+		return json.Marshal(e)
+	}
+	result, err := task.MarshalStatus(s.Result)
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(settledJSON{s.Agent, s.Attempt, result})
+}
+
+// Unmarshal reads what [Marshal] wrote. An unknown type is an error that
+// names it: a journal of a newer swarm is not guessed at.
+func Unmarshal(line []byte) (Record, error) {
+	var f recordJSON
+	if err := json.Unmarshal(line, &f); err != nil {
+		return Record{}, fmt.Errorf("decode record: %w", err)
+	}
+	e, err := unmarshalBody(f.Type, f.Body)
+	if err != nil {
+		return Record{}, fmt.Errorf("decode record %d: %w", f.N, err)
+	}
+	return Record{N: f.N, Time: f.Time, Event: e}, nil
+}
+
+func unmarshalBody(kind string, body json.RawMessage) (Event, error) {
+	if kind == "settled" {
+		var f settledJSON
+		if err := json.Unmarshal(body, &f); err != nil {
+			return nil, err
+		}
+		result, err := task.UnmarshalResult(f.Result)
+		return &Settled{Agent: f.Agent, Attempt: f.Attempt, Result: result}, err
+	}
+	e := blank(kind)
+	if e == nil {
+		return nil, fmt.Errorf("unknown record type %q", kind)
+	}
+	return e, json.Unmarshal(body, e)
+}
+
+// blank is a new event of a kind; nil where the kind is unknown.
+func blank(kind string) Event {
+	for _, e := range []Event{
+		&Opened{}, &Called{}, &Leased{}, &Started{}, &Ended{}, &Captured{},
+		&Checked{}, &Settled{}, &Released{}, &Retried{}, &CancelAsked{},
+		&Intended{}, &Landed{}, &Undone{}, &Closed{},
+		&Session{}, &Text{}, &ToolStart{}, &ToolEnd{}, &Turn{}, &Spent{},
+		&Asked{}, &Answered{}, &Erred{}, &Raw{},
+	} {
+		if e.kind() == kind {
+			return e
+		}
+	}
+	return nil
+}

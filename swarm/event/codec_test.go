@@ -1,0 +1,121 @@
+package event
+
+import (
+	"encoding/json"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"agentswarm/swarm/task"
+)
+
+// samples holds one of every variant; TestSamplesAreComplete keeps it so.
+func samples() []Event {
+	ok := true
+	raw := json.RawMessage(`{"a":1}`)
+	return []Event{
+		&Opened{Pid: 1, Version: "v", Resumed: true, Walls: "w"},
+		&Called{Agent: "a1", Call: &task.Call{
+			Key: "k", Base: "b", BaseTree: "t",
+			Input: &task.TypedAgentInput{Prompt: "p"},
+		}},
+		&Leased{Agent: "a1", Attempt: 1, Backend: "worktree", Dir: "d", Admin: "m", Index: "i", Base: "b"},
+		&Started{Agent: "a1", Attempt: 1, Step: "agent", Pid: 2, Start: 3},
+		&Ended{Agent: "a1", Attempt: 1, Code: 2, Signal: "s", Error: task.Killed, Reason: "r", Left: 1, Stdout: 4, Stderr: 5, CPU: 6, MaxRSS: 7},
+		&Captured{Agent: "a1", Attempt: 1, Patch: &task.Patch{Ref: "r"}, Head: "h", Complete: true, Notes: []string{"n"}, Ignored: []task.Ignored{{Path: "p", Bytes: 1}}, More: 2},
+		&Checked{Agent: "a1", Attempt: 1, OK: true, Code: 0, Output: "f"},
+		&Settled{Agent: "a1", Attempt: 1, Result: &task.Failed{Kind: task.Lost, Reason: "r"}},
+		&Released{Agent: "a1", Attempt: 1, Trash: "t"},
+		&Retried{Agent: "a1", Attempt: 1, Error: task.StartFailed, Reason: "r"},
+		&CancelAsked{Agents: []task.ID{"a1"}, Cause: task.CauseStopped, Reason: "r"},
+		&Intended{ID: 1, Verb: "merge", Ref: "r", Old: "o", New: "n", Hold: "h", Dir: "d", Agents: []task.ID{"a1"}, Files: map[string]string{"f": "b"}, Conflicts: []Conflict{{Agent: "a2", With: []task.ID{"a1"}, Paths: []string{"p"}, Hunks: []Hunk{{Path: "p", OursStart: 1}}, Text: "t"}}, Verified: &ok},
+		&Landed{ID: 1, OK: true, Reason: "r"},
+		&Undone{ID: 1},
+		&Closed{Status: "degraded", Reason: "r", Code: 3},
+		&Session{Protocol: 1, ID: "i", Model: "m", Can: []string{"steer"}},
+		&Text{Text: "t"},
+		&ToolStart{ID: "i", Name: "n", Input: raw},
+		&ToolEnd{ID: "i", OK: true, Output: raw},
+		&Turn{N: 1},
+		&Spent{task.Usage{Input: 1}},
+		&Asked{ID: "i", Action: raw},
+		&Answered{Text: "t", Structured: raw},
+		&Erred{Kind: task.Other, Message: "m", RetryAfterMS: 1},
+		&Raw{Line: raw},
+	}
+}
+
+func TestRoundTrip(t *testing.T) {
+	t.Parallel()
+	for i, e := range samples() {
+		give := Record{N: int64(i + 1), Time: time.Unix(int64(i), 5000).UTC(), Event: e}
+		line, err := Marshal(give)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.ContainsRune(string(line), '\n') {
+			t.Errorf("%s holds a line end", line)
+		}
+		got, err := Unmarshal(line)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !reflect.DeepEqual(got, give) {
+			t.Errorf("round trip of %s = %#v, want %#v", line, got.Event, give.Event)
+		}
+	}
+}
+
+// TestSamplesAreComplete finds every type with a kind method in the sources
+// and wants it in samples, so that a new variant cannot miss its round trip.
+func TestSamplesAreComplete(t *testing.T) {
+	t.Parallel()
+	have := map[string]bool{}
+	for _, e := range samples() {
+		have[reflect.TypeOf(e).Elem().Name()] = true
+	}
+	for _, file := range []string{"event.go", "agent.go"} {
+		f, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range f.Decls {
+			fn, ok := d.(*ast.FuncDecl)
+			if !ok || fn.Recv == nil || fn.Name.Name != "kind" {
+				continue
+			}
+			star, ok := fn.Recv.List[0].Type.(*ast.StarExpr)
+			if !ok {
+				t.Errorf("%s: a variant has a value receiver", file)
+				continue
+			}
+			if name := star.X.(*ast.Ident).Name; !have[name] {
+				t.Errorf("samples has no %s", name)
+			}
+		}
+	}
+}
+
+func FuzzUnmarshal(f *testing.F) {
+	for _, e := range samples() {
+		line, err := Marshal(Record{N: 1, Event: e})
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(line)
+	}
+	f.Add([]byte(`{"type":"nap"}`))
+	f.Fuzz(func(t *testing.T, line []byte) {
+		r, err := Unmarshal(line)
+		if err != nil {
+			return
+		}
+		if _, err := Marshal(r); err != nil {
+			t.Errorf("%q was read but cannot be written: %v", line, err)
+		}
+	})
+}

@@ -1,0 +1,209 @@
+// Package event owns the union of everything that happens in a run: journal
+// records, which are a run's own facts, and what was parsed from an agent's
+// output. It owns their JSON too.
+//
+// It does not decide, keep or show anything: the engine makes records, store
+// keeps them, adapters parse output, faces read both.
+package event
+
+import (
+	"time"
+
+	"agentswarm/swarm/task"
+)
+
+// Event is one thing that happened.
+//
+// Journal records: [*Opened], [*Called], [*Leased], [*Started], [*Ended],
+// [*Captured], [*Checked], [*Settled], [*Released], [*Retried],
+// [*CancelAsked], [*Intended], [*Landed], [*Undone], [*Closed].
+// From an agent's output: [*Session], [*Text], [*ToolStart], [*ToolEnd],
+// [*Turn], [*Spent], [*Asked], [*Answered], [*Erred], [*Raw].
+//
+//sumtype:decl
+type Event interface{ kind() string }
+
+// Opened is a process that became the owner of the run, at its start or to
+// resume it.
+type Opened struct {
+	Pid     int    `json:"pid"`
+	Version string `json:"version"`
+	Resumed bool   `json:"resumed,omitempty"`
+	Walls   string `json:"walls,omitempty"` // the rung that agents run inside
+}
+
+// Called is a call the engine took.
+type Called struct {
+	Agent task.ID    `json:"agent"`
+	Call  *task.Call `json:"call"`
+}
+
+// Leased is a workspace made for an attempt. It holds all that another
+// process needs to capture and remove it.
+type Leased struct {
+	Agent   task.ID `json:"agent"`
+	Attempt int     `json:"attempt"`
+	Backend string  `json:"backend"`
+	Dir     string  `json:"dir"`
+	Admin   string  `json:"admin,omitempty"`
+	Index   string  `json:"index,omitempty"`
+	Base    string  `json:"base"`
+}
+
+// Started is a supervisor that was spawned; with its start time the pid is
+// an identity that outlives the reuse of numbers.
+type Started struct {
+	Agent   task.ID `json:"agent"`
+	Attempt int     `json:"attempt"`
+	Step    string  `json:"step"` // setup, agent or verify
+	Pid     int     `json:"pid"`
+	Start   uint64  `json:"start"`
+}
+
+// Ended is how the process of an attempt ended.
+type Ended struct {
+	Agent   task.ID        `json:"agent"`
+	Attempt int            `json:"attempt"`
+	Code    int            `json:"code"`
+	Signal  string         `json:"signal,omitempty"`
+	Error   task.ErrorKind `json:"error,omitempty"`
+	Reason  string         `json:"reason,omitempty"`
+	Left    int            `json:"left,omitempty"` // processes it left behind, killed
+	Stdout  int64          `json:"stdout"`
+	Stderr  int64          `json:"stderr"`
+	CPU     int64          `json:"cpu_ms,omitempty"`
+	MaxRSS  int64          `json:"max_rss,omitempty"` // bytes
+}
+
+// Captured is an attempt whose work is a commit and a patch file, or is
+// known to be nothing.
+type Captured struct {
+	Agent    task.ID        `json:"agent"`
+	Attempt  int            `json:"attempt"`
+	Patch    *task.Patch    `json:"patch,omitempty"`
+	Head     string         `json:"head,omitempty"`
+	Complete bool           `json:"complete"`
+	Notes    []string       `json:"notes,omitempty"`
+	Ignored  []task.Ignored `json:"ignored,omitempty"`
+	More     int            `json:"more,omitempty"`
+}
+
+// Checked is the outcome of the check of an attempt's work.
+type Checked struct {
+	Agent   task.ID `json:"agent"`
+	Attempt int     `json:"attempt"`
+	OK      bool    `json:"ok"`
+	Code    int     `json:"code"`
+	Output  string  `json:"output"` // the file
+}
+
+// Settled is an agent that has ended.
+type Settled struct {
+	Agent   task.ID     `json:"agent"`
+	Attempt int         `json:"attempt"`
+	Result  task.Result `json:"-"`
+}
+
+// Released is a workspace that is gone: removed, or renamed to Trash.
+type Released struct {
+	Agent   task.ID `json:"agent"`
+	Attempt int     `json:"attempt"`
+	Trash   string  `json:"trash,omitempty"`
+}
+
+// Retried is an attempt that failed in a way that may pass; another follows.
+type Retried struct {
+	Agent   task.ID        `json:"agent"`
+	Attempt int            `json:"attempt"` // the one that failed; 0 where none began
+	Error   task.ErrorKind `json:"error"`
+	Reason  string         `json:"reason"`
+}
+
+// CancelAsked is somebody's wish to end agents; all of them when none is
+// named.
+type CancelAsked struct {
+	Agents []task.ID      `json:"agents,omitempty"`
+	Cause  task.ErrorKind `json:"cause"`
+	Reason string         `json:"reason,omitempty"`
+}
+
+// Intended is a landing or an apply about to move something of the user's.
+// It is on disk before anything moves.
+type Intended struct {
+	ID     int       `json:"id"` // from 1 within the run
+	Verb   string    `json:"verb"`
+	Ref    string    `json:"ref,omitempty"`
+	Old    string    `json:"old,omitempty"` // empty: the ref was made by it
+	New    string    `json:"new,omitempty"`
+	Hold   string    `json:"hold,omitempty"` // our own ref on New
+	Dir    string    `json:"dir,omitempty"`  // the checkout that follows
+	Agents []task.ID `json:"agents,omitempty"`
+	// Files are what an apply leaves: path to blob id, empty for none.
+	Files     map[string]string `json:"files,omitempty"`
+	Conflicts []Conflict        `json:"conflicts,omitempty"`
+	Verified  *bool             `json:"verified,omitempty"`
+}
+
+// Conflict is a patch that was left out of a landing.
+type Conflict struct {
+	Agent task.ID   `json:"agent"`
+	With  []task.ID `json:"with,omitempty"` // empty: the target itself
+	Paths []string  `json:"paths"`
+	Hunks []Hunk    `json:"hunks,omitempty"`
+	Text  string    `json:"text,omitempty"`
+}
+
+// Hunk is where two changes meet, in lines of the file with its markers.
+type Hunk struct {
+	Path        string `json:"path"`
+	OursStart   int    `json:"ours_start"`
+	OursLines   int    `json:"ours_lines"`
+	TheirsStart int    `json:"theirs_start"`
+	TheirsLines int    `json:"theirs_lines"`
+}
+
+// Landed is the end of an intention: it happened, or it was given up with
+// nothing moved.
+type Landed struct {
+	ID     int    `json:"id"`
+	OK     bool   `json:"ok"`
+	Reason string `json:"reason,omitempty"`
+}
+
+// Undone is a landing or an apply that was taken back.
+type Undone struct {
+	ID int `json:"id"`
+}
+
+// Closed is the end of the run, or of this owner's part of it.
+type Closed struct {
+	Status string `json:"status"` // completed, degraded, failed, stopped or paused
+	Reason string `json:"reason,omitempty"`
+	Code   int    `json:"code"` // the exit code of the command that ran it
+}
+
+func (*Opened) kind() string      { return "opened" }
+func (*Called) kind() string      { return "called" }
+func (*Leased) kind() string      { return "leased" }
+func (*Started) kind() string     { return "started" }
+func (*Ended) kind() string       { return "ended" }
+func (*Captured) kind() string    { return "captured" }
+func (*Checked) kind() string     { return "checked" }
+func (*Settled) kind() string     { return "settled" }
+func (*Released) kind() string    { return "released" }
+func (*Retried) kind() string     { return "retried" }
+func (*CancelAsked) kind() string { return "cancel_asked" }
+func (*Intended) kind() string    { return "intended" }
+func (*Landed) kind() string      { return "landed" }
+func (*Undone) kind() string      { return "undone" }
+func (*Closed) kind() string      { return "closed" }
+
+// Record is an event in its place in a journal.
+type Record struct {
+	N     int64 // from 1
+	Time  time.Time
+	Event Event
+}
+
+// Kind is the word for an event in JSON.
+func Kind(e Event) string { return e.kind() }

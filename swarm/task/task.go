@@ -1,0 +1,235 @@
+// Package task owns the words a run is made of: calls, inputs, results,
+// usage, ids and the kinds of errors, and how each is written as JSON.
+//
+// It owns no behaviour: the engine carries calls out, store keeps them, faces
+// show them. Every union here is sealed, and its codec is in codec.go.
+package task
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// ID names an agent within its run: a1, a2, … in call order.
+type ID string
+
+// AgentID is the id of the n-th call of a run, from 1.
+func AgentID(n int) ID { return ID("a" + strconv.Itoa(n)) }
+
+// Number is the position of the id in call order, from 1; 0 where the text
+// is no id of ours.
+func (id ID) Number() int {
+	digits, ok := strings.CutPrefix(string(id), "a")
+	n, err := strconv.Atoi(digits)
+	if !ok || err != nil || n < 1 || digits[0] == '0' || digits[0] == '+' {
+		return 0
+	}
+	return n
+}
+
+// AttemptName names one attempt of an agent, as its folders and its
+// workspace are called: a7.2.
+func AttemptName(id ID, attempt int) string { return fmt.Sprintf("%s.%d", id, attempt) }
+
+// Call is one request to run an agent. It is journaled before anything is
+// spawned.
+type Call struct {
+	// Key tells calls apart by what they ask for; Occurrence by how often
+	// the same was asked before in this run, from 0.
+	Key        string
+	Occurrence int
+
+	Input AgentInput // required
+	// Agent is the name of a configured agent; empty for a command given
+	// with the call.
+	Agent string
+	// Command is the argument list of such a command.
+	Command []string
+
+	Label string // what the user calls it; may be empty
+	// Item, Name, Index and Count say which of a list of items this is.
+	// Index is from 1; all are empty outside a list.
+	Item, Name   string
+	Index, Count int
+	// Group is set on calls that are alternatives of each other: of those
+	// with the same group at most one can land.
+	Group string
+	Phase string
+
+	// Base is the commit the workspace starts from, BaseTree its tree.
+	Base, BaseTree string
+}
+
+// Sum computes the key of a call: a hash of everything that decides what the
+// agent would be asked to do. Names and positions that only people see stay
+// out, so that the same work is known again.
+func (c *Call) Sum() string {
+	text, err := json.Marshal(struct {
+		Input   inputJSON
+		Agent   string
+		Command []string
+		Item    string
+		Tree    string
+	}{flattenInput(c.Input), c.Agent, c.Command, c.Item, c.BaseTree})
+	if err != nil {
+		panic(fmt.Sprintf("task: a call of strings does not marshal: %v", err))
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:16])
+}
+
+// AgentInput is what an agent is asked: [*TypedAgentInput] or
+// [*ForkAgentInput].
+//
+//sumtype:decl
+type AgentInput interface{ input() string }
+
+// TypedAgentInput starts a new conversation.
+type TypedAgentInput struct {
+	Type   string // a named prompt; empty for none
+	Role   string // empty is the default role
+	Prompt string // empty only for a command that needs none
+}
+
+// ForkAgentInput continues the conversation of an agent that has ended.
+type ForkAgentInput struct {
+	Parent ID     // required
+	Prompt string // required
+}
+
+func (*TypedAgentInput) input() string { return "typed" }
+func (*ForkAgentInput) input() string  { return "fork" }
+
+// Prompt is the text an input carries.
+func Prompt(in AgentInput) string {
+	switch in := in.(type) {
+	case *TypedAgentInput:
+		return in.Prompt
+	case *ForkAgentInput:
+		return in.Prompt
+	default:
+		panic(fmt.Sprintf("unhandled %T", in))
+	}
+}
+
+// Status is where an agent is: [*Running] or a [Result].
+//
+//sumtype:decl
+type Status interface{ status() string }
+
+// Result is how an agent ended: [*Completed], [*Failed] or [*Cancelled].
+//
+//sumtype:decl
+type Result interface {
+	Status
+	// Done is what all results have.
+	Done() *Work
+}
+
+// Running is an agent that has not ended.
+type Running struct {
+	State   State
+	Attempt int       // 0 while queued
+	Since   time.Time // when it entered the state
+}
+
+// Completed is an agent that did what its kind counts as success.
+type Completed struct {
+	Work
+	Answer string // at most [OutputLimit] bytes; the whole is in OutputFile
+	// Verified says how the check of its work went; nil where none ran.
+	Verified *bool
+}
+
+// Failed is an agent that ended without success.
+type Failed struct {
+	Work
+	Kind   ErrorKind
+	Reason string
+}
+
+// Cancelled is an agent that was not allowed to end by itself.
+type Cancelled struct {
+	Work
+	Cause  ErrorKind // CauseCancelled, CauseStopped, CauseBudget or CauseDependency
+	Reason string
+}
+
+func (*Running) status() string   { return "running" }
+func (*Completed) status() string { return "completed" }
+func (*Failed) status() string    { return "failed" }
+func (*Cancelled) status() string { return "cancelled" }
+
+// Word is the word for a status in JSON and on screens: a state of a running
+// agent or the way it ended.
+func Word(s Status) string {
+	if r, ok := s.(*Running); ok {
+		return string(r.State)
+	}
+	return s.status()
+}
+
+// Work is what an agent left, however it ended.
+type Work struct {
+	Attempts   int       `json:"attempts"`
+	Patch      *Patch    `json:"patch,omitempty"`
+	Usage      Usage     `json:"usage,omitzero"`
+	Output     string    `json:"output,omitempty"`      // at most [OutputLimit] bytes
+	OutputFile string    `json:"output_file,omitempty"` // the whole
+	Started    time.Time `json:"started,omitzero"`
+	Ended      time.Time `json:"ended,omitzero"`
+	Notes      []string  `json:"notes,omitempty"` // what a person should know of the capture
+	// Ignored are new files that the base's rules ignore: not in the patch.
+	Ignored []Ignored `json:"ignored,omitempty"`
+	// IgnoredMore counts those beyond the list.
+	IgnoredMore int `json:"ignored_more,omitempty"`
+	// Check is the file that holds the output of the check, if one ran.
+	Check string `json:"check,omitempty"`
+}
+
+// Done returns w itself.
+func (w *Work) Done() *Work { return w }
+
+// OutputLimit bounds the text a result carries along, in bytes.
+const OutputLimit = 8 << 10
+
+// Patch is what an agent changed, as a change from its base tree.
+type Patch struct {
+	Ref     string   `json:"ref"`
+	Commit  string   `json:"commit"`
+	Base    string   `json:"base"`
+	File    string   `json:"file"`
+	Files   int      `json:"files"`
+	Added   int      `json:"added"`
+	Deleted int      `json:"deleted"`
+	Paths   []string `json:"paths,omitempty"` // at most a hundred
+}
+
+// Ignored is a file or folder that the base's rules ignore.
+type Ignored struct {
+	Path  string `json:"path"`
+	Bytes int64  `json:"bytes"`
+}
+
+// Usage is what a model was paid for.
+type Usage struct {
+	Input      int64   `json:"input,omitempty"`
+	Output     int64   `json:"output,omitempty"`
+	CacheRead  int64   `json:"cache_read,omitempty"`
+	CacheWrite int64   `json:"cache_write,omitempty"`
+	CostUSD    float64 `json:"cost_usd,omitempty"`
+}
+
+// Add adds v to u.
+func (u *Usage) Add(v Usage) {
+	u.Input += v.Input
+	u.Output += v.Output
+	u.CacheRead += v.CacheRead
+	u.CacheWrite += v.CacheWrite
+	u.CostUSD += v.CostUSD
+}

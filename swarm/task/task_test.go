@@ -1,0 +1,121 @@
+package task
+
+import (
+	"encoding/json"
+	"reflect"
+	"testing"
+	"time"
+)
+
+func yes() *bool { v := true; return &v }
+
+func work() Work {
+	return Work{
+		Attempts: 2, Output: "o", OutputFile: "f", Notes: []string{"n"},
+		Started: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
+		Patch:   &Patch{Ref: "r", Commit: "c", Base: "b", File: "p", Files: 1, Added: 2, Deleted: 3},
+		Usage:   Usage{Input: 1, Output: 2, CostUSD: 0.5},
+		Ignored: []Ignored{{Path: "x", Bytes: 4}}, IgnoredMore: 1, Check: "k",
+	}
+}
+
+func TestStatusRoundTrip(t *testing.T) {
+	t.Parallel()
+	for _, give := range []Status{
+		&Running{State: Waiting, Attempt: 3, Since: time.Unix(9, 0).UTC()},
+		&Completed{Work: work(), Answer: "a", Verified: yes()},
+		&Completed{Work: Work{Attempts: 1}},
+		&Failed{Work: work(), Kind: Lost, Reason: "r"},
+		&Cancelled{Work: work(), Cause: CauseStopped, Reason: "r"},
+	} {
+		text, err := MarshalStatus(give)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := UnmarshalStatus(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !reflect.DeepEqual(got, give) {
+			t.Errorf("round trip of %s = %#v, want %#v", text, got, give)
+		}
+	}
+}
+
+func TestUnmarshalRefusesUnknownTags(t *testing.T) {
+	t.Parallel()
+	if _, err := UnmarshalStatus([]byte(`{"status":"asleep"}`)); err == nil {
+		t.Error("an unknown status was accepted")
+	}
+	if _, err := UnmarshalResult([]byte(`{"status":"running"}`)); err == nil {
+		t.Error("a running agent was taken for a result")
+	}
+	if _, err := UnmarshalStatus([]byte(`{"status":"failed","kind":"bored"}`)); err == nil {
+		t.Error("an unknown error kind was accepted")
+	}
+	var c Call
+	if err := json.Unmarshal([]byte(`{"input":{"is":"guess"}}`), &c); err == nil {
+		t.Error("an unknown input was accepted")
+	}
+}
+
+func TestCallRoundTrip(t *testing.T) {
+	t.Parallel()
+	for _, in := range []AgentInput{
+		&TypedAgentInput{Type: "t", Role: "r", Prompt: "p"},
+		&ForkAgentInput{Parent: "a1", Prompt: "p"},
+	} {
+		give := &Call{
+			Key: "k", Occurrence: 1, Input: in, Agent: "g", Command: []string{"x"},
+			Label: "l", Item: "i", Name: "n", Index: 2, Count: 3, Group: "q",
+			Phase: "h", Base: "b", BaseTree: "t",
+		}
+		text, err := json.Marshal(give)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := new(Call)
+		if err := json.Unmarshal(text, got); err != nil {
+			t.Fatal(err)
+		}
+		if !reflect.DeepEqual(got, give) {
+			t.Errorf("round trip of %s = %+v, want %+v", text, got, give)
+		}
+	}
+}
+
+func TestSumTellsCallsApart(t *testing.T) {
+	t.Parallel()
+	base := Call{Input: &TypedAgentInput{Prompt: "p"}, BaseTree: "t", Label: "one"}
+	same := Call{Input: &TypedAgentInput{Prompt: "p"}, BaseTree: "t", Label: "two", Index: 4}
+	if base.Sum() != same.Sum() {
+		t.Error("a label or a position changed the key")
+	}
+	for name, other := range map[string]Call{
+		"prompt":  {Input: &TypedAgentInput{Prompt: "q"}, BaseTree: "t"},
+		"role":    {Input: &TypedAgentInput{Prompt: "p", Role: "slow"}, BaseTree: "t"},
+		"fork":    {Input: &ForkAgentInput{Prompt: "p"}, BaseTree: "t"},
+		"tree":    {Input: &TypedAgentInput{Prompt: "p"}, BaseTree: "u"},
+		"agent":   {Input: &TypedAgentInput{Prompt: "p"}, BaseTree: "t", Agent: "x"},
+		"command": {Input: &TypedAgentInput{Prompt: "p"}, BaseTree: "t", Command: []string{"x"}},
+		"item":    {Input: &TypedAgentInput{Prompt: "p"}, BaseTree: "t", Item: "x"},
+	} {
+		if other.Sum() == base.Sum() {
+			t.Errorf("another %s has the same key", name)
+		}
+	}
+}
+
+func TestIDNumber(t *testing.T) {
+	t.Parallel()
+	for give, want := range map[ID]int{
+		"a1": 1, "a42": 42, "a0": 0, "a01": 0, "b1": 0, "a": 0, "a+1": 0, "a-1": 0, "": 0,
+	} {
+		if got := give.Number(); got != want {
+			t.Errorf("%q.Number() = %d, want %d", give, got, want)
+		}
+	}
+	if AgentID(7) != "a7" {
+		t.Errorf("AgentID(7) = %s", AgentID(7))
+	}
+}

@@ -1,0 +1,96 @@
+package git
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+)
+
+// Change is one path that differs between two trees. Renames are not
+// detected: a rename is a deletion and an addition.
+type Change struct {
+	Path             string
+	OldMode, NewMode string // six octal digits; "000000" where absent
+	Old, New         Hash
+	Status           byte // A, D, M or T
+}
+
+// Changes lists what differs from one tree or commit to another, by path.
+func (q *Quarantine) Changes(ctx context.Context, from, to Hash) ([]Change, error) {
+	out, err := q.Run(ctx, Cmd{Args: []string{
+		"diff-tree", "-r", "-z", "--raw", "--no-renames", "--full-index",
+		"--no-ext-diff", "--ignore-submodules=none", string(from), string(to),
+	}})
+	if err != nil {
+		return nil, fmt.Errorf("compare trees: %w", err)
+	}
+	return parseRaw(out)
+}
+
+// parseRaw reads `--raw -z` without renames: ":old new hash hash S\0path\0".
+func parseRaw(out []byte) ([]Change, error) {
+	var changes []Change
+	for len(out) > 0 {
+		head, rest, ok := bytes.Cut(out, []byte{0})
+		path, rest, ok2 := bytes.Cut(rest, []byte{0})
+		f := strings.Fields(strings.TrimPrefix(string(head), ":"))
+		if !ok || !ok2 || len(f) != 5 || len(f[4]) != 1 {
+			return nil, fmt.Errorf("compare trees: unexpected record %q", head)
+		}
+		changes = append(changes, Change{
+			Path: string(path), OldMode: f[0], NewMode: f[1],
+			Old: Hash(f[2]), New: Hash(f[3]), Status: f[4][0],
+		})
+		out = rest
+	}
+	return changes, nil
+}
+
+// WritePatch writes the change from one tree to another as a patch that
+// `git apply` takes: binary, full ids, no renames.
+func (q *Quarantine) WritePatch(ctx context.Context, w io.Writer, from, to Hash) error {
+	_, err := q.Run(ctx, Cmd{Stdout: w, Args: []string{
+		"diff-tree", "-r", "-p", "--binary", "--full-index", "--no-renames",
+		"--no-ext-diff", "--no-textconv", "--no-color", "--unified=3",
+		"--inter-hunk-context=0", "--submodule=short", "--ignore-submodules=none",
+		"--src-prefix=a/", "--dst-prefix=b/", string(from), string(to),
+	}, Config: []string{"diff.algorithm=myers", "diff.suppressBlankEmpty=false"}})
+	if err != nil {
+		return fmt.Errorf("write patch: %w", err)
+	}
+	return nil
+}
+
+// Stat is the size of a change. Binary files count as files only.
+type Stat struct {
+	Files, Added, Deleted int
+}
+
+// Stat measures the change from one tree to another.
+func (q *Quarantine) Stat(ctx context.Context, from, to Hash) (Stat, error) {
+	out, err := q.Run(ctx, Cmd{Args: []string{
+		"diff-tree", "-r", "-z", "--numstat", "--no-renames", "--no-ext-diff",
+		"--no-textconv", string(from), string(to),
+	}})
+	if err != nil {
+		return Stat{}, fmt.Errorf("measure change: %w", err)
+	}
+	var s Stat
+	for rec := range strings.SplitSeq(strings.TrimSuffix(string(out), "\x00"), "\x00") {
+		f := strings.SplitN(rec, "\t", 3)
+		if len(f) != 3 {
+			continue
+		}
+		s.Files++
+		if n, err := strconv.Atoi(f[0]); err == nil {
+			s.Added += n
+		}
+		if n, err := strconv.Atoi(f[1]); err == nil {
+			s.Deleted += n
+		}
+	}
+	return s, nil
+}

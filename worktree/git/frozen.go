@@ -1,0 +1,227 @@
+package git
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Frozen is a git dir of our own whose configuration is a copy of the part
+// of the user's that decides how files become objects: filters, line ends,
+// excludes, attributes. It is made before any agent starts.
+//
+// A linked worktree shares the repository's configuration, so an agent can
+// write `filter.x.clean` into it. Capture and merge read the copy, and
+// nothing an agent sets is ever run by us. Merge drivers are left out of it:
+// a merge is the same wherever it is made.
+type Frozen struct {
+	repo *Repo
+	// Dir is the git dir.
+	Dir string
+}
+
+// kept are the sections and keys that go into the copy, lower case.
+var kept = []string{
+	"core.autocrlf", "core.eol", "core.filemode", "core.symlinks",
+	"core.ignorecase", "core.precomposeunicode", "core.protecthfs",
+	"core.protectntfs", "core.bigfilethreshold", "core.compression",
+	"core.loosecompression", "core.repositoryformatversion",
+	"extensions.objectformat", "extensions.partialclone",
+	"filter.", "lfs.", "remote.",
+}
+
+// ownEntries are the entries of a git dir that the copy must not share.
+// Anything else beside them (lfs, git-crypt, annex) belongs to a filter and
+// is linked to.
+var ownEntries = []string{
+	"HEAD", "FETCH_HEAD", "ORIG_HEAD", "MERGE_HEAD", "CHERRY_PICK_HEAD",
+	"REVERT_HEAD", "BISECT_LOG", "COMMIT_EDITMSG", "MERGE_MSG", "MERGE_MODE",
+	"AUTO_MERGE", "config", "config.worktree", "index", "index.lock", "objects",
+	"refs", "reftable", "packed-refs", "logs", "hooks", "info", "worktrees",
+	"branches", "description", "shallow", "modules", "commondir", "gitdir",
+	"rebase-merge", "rebase-apply", "gc.log", "gc.pid", "locked",
+}
+
+// Freeze makes the copy at dir, which must not exist.
+func (r *Repo) Freeze(ctx context.Context, dir string) (*Frozen, error) {
+	f := &Frozen{repo: r, Dir: dir}
+	err := errors.Join(
+		os.MkdirAll(filepath.Join(dir, "refs"), 0o700),
+		os.MkdirAll(filepath.Join(dir, "info"), 0o700),
+		os.WriteFile(filepath.Join(dir, "HEAD"), []byte("ref: refs/heads/none\n"), 0o600),
+	)
+	if err == nil {
+		err = f.linkOthers()
+	}
+	if err == nil {
+		err = f.copyConfig(ctx)
+	}
+	if err == nil {
+		err = f.copyRules(ctx)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("freeze the configuration: %w", err)
+	}
+	return f, nil
+}
+
+// Thaw opens a copy that an earlier Freeze made.
+func (r *Repo) Thaw(dir string) *Frozen { return &Frozen{repo: r, Dir: dir} }
+
+// Quarantine makes or reopens an object folder whose git commands run under
+// the frozen configuration, in this git dir and with no work tree.
+func (f *Frozen) Quarantine(dir string) (*Quarantine, error) {
+	q, err := f.repo.Quarantine(dir)
+	if err != nil {
+		return nil, err
+	}
+	q.env = append(q.env, "GIT_DIR="+f.Dir, "GIT_WORK_TREE="+f.Dir,
+		"GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null", "GIT_ATTR_NOSYSTEM=1")
+	return q, nil
+}
+
+// linkOthers links what filters keep beside git's own files.
+func (f *Frozen) linkOthers() error {
+	entries, err := os.ReadDir(f.repo.CommonDir)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if !e.IsDir() || slices.Contains(ownEntries, e.Name()) {
+			continue
+		}
+		from := filepath.Join(f.repo.CommonDir, e.Name())
+		if err := os.Symlink(from, filepath.Join(f.Dir, e.Name())); err != nil {
+			return err
+		}
+	}
+	return os.Symlink(filepath.Join(f.repo.CommonDir, "objects"), filepath.Join(f.Dir, "objects"))
+}
+
+// copyConfig writes the kept keys, from whatever level they came.
+func (f *Frozen) copyConfig(ctx context.Context) error {
+	out, err := f.repo.Run(ctx, Cmd{Args: []string{"config", "--list", "-z", "--includes"}})
+	if err != nil {
+		return err
+	}
+	var b strings.Builder
+	b.WriteString("[core]\n\tbare = false\n\tsafecrlf = false\n")
+	if f.repo.ObjectFormat == "sha256" {
+		b.WriteString("\trepositoryformatversion = 1\n[extensions]\n\tobjectformat = sha256\n")
+	}
+	storage := false
+	partial := strings.Contains(string(out), "\x00extensions.partialclone\n")
+	for rec := range strings.SplitSeq(strings.TrimSuffix(string(out), "\x00"), "\x00") {
+		key, value, hasValue := strings.Cut(rec, "\n")
+		if !keep(key, partial) {
+			continue
+		}
+		storage = storage || key == "lfs.storage"
+		writeKey(&b, key, value, hasValue)
+	}
+	if !storage {
+		// LFS would keep what it cleans in the git dir it is run in.
+		writeKey(&b, "lfs.storage", filepath.Join(f.repo.CommonDir, "lfs"), true)
+	}
+	return os.WriteFile(filepath.Join(f.Dir, "config"), []byte(b.String()), 0o600)
+}
+
+// keep reports whether a key goes into the copy. Remotes do only in a
+// partial clone, which must know where its missing objects are: their URLs
+// may hold a password.
+func keep(key string, partial bool) bool {
+	if strings.HasPrefix(key, "remote.") && !partial {
+		return false
+	}
+	return slices.ContainsFunc(kept, func(k string) bool {
+		return key == k || strings.HasSuffix(k, ".") && strings.HasPrefix(key, k)
+	})
+}
+
+// writeKey writes one key as configuration text. The subsection, all between
+// the first and the last dot, and the value are quoted whole.
+func writeKey(b *strings.Builder, key, value string, hasValue bool) {
+	first, last := strings.IndexByte(key, '.'), strings.LastIndexByte(key, '.')
+	if first < 0 {
+		return
+	}
+	quote := strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\t", `\t`, "\b", `\b`)
+	if first == last {
+		fmt.Fprintf(b, "[%s]\n", key[:first])
+	} else {
+		sub := strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(key[first+1 : last])
+		fmt.Fprintf(b, "[%s \"%s\"]\n", key[:first], sub)
+	}
+	if !hasValue {
+		fmt.Fprintf(b, "\t%s\n", key[last+1:])
+		return
+	}
+	fmt.Fprintf(b, "\t%s = \"%s\"\n", key[last+1:], quote.Replace(value))
+}
+
+// copyRules copies exclude and attribute files that lie outside of trees:
+// the repository's own and the user's, which an agent could write to.
+func (f *Frozen) copyRules(ctx context.Context) error {
+	var config strings.Builder
+	for _, rule := range []struct{ key, own, fallback string }{
+		{"core.excludesFile", "exclude", "ignore"},
+		{"core.attributesFile", "attributes", "attributes"},
+	} {
+		own := filepath.Join(f.repo.CommonDir, "info", rule.own)
+		if err := copyFile(own, filepath.Join(f.Dir, "info", rule.own)); err != nil {
+			return err
+		}
+		users, err := f.repo.line(ctx, "config", "--type=path", "--get", rule.key)
+		if err != nil || users == "" {
+			users = f.repo.defaultRules(rule.fallback)
+		}
+		copied := filepath.Join(f.Dir, "user-"+rule.fallback)
+		if users != "" {
+			if err := copyFile(users, copied); err != nil {
+				return err
+			}
+		}
+		writeKey(&config, rule.key, copied, true)
+	}
+	file, err := os.OpenFile(filepath.Join(f.Dir, "config"), os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	_, err = file.WriteString(config.String())
+	return errors.Join(err, file.Close())
+}
+
+// defaultRules is where git looks when no file is configured:
+// $XDG_CONFIG_HOME/git/NAME, else ~/.config/git/NAME (gitignore(5)).
+func (g *Git) defaultRules(name string) string {
+	var home string
+	for _, kv := range g.env {
+		if dir, ok := strings.CutPrefix(kv, "XDG_CONFIG_HOME="); ok && dir != "" {
+			return filepath.Join(dir, "git", name)
+		}
+		if dir, ok := strings.CutPrefix(kv, "HOME="); ok {
+			home = dir
+		}
+	}
+	if home == "" {
+		return ""
+	}
+	return filepath.Join(home, ".config", "git", name)
+}
+
+// copyFile copies a small file; one that is not there is no error.
+func copyFile(from, to string) error {
+	text, err := os.ReadFile(from)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(to, text, 0o600)
+}

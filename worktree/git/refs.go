@@ -1,0 +1,165 @@
+package git
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// Hash is the full hexadecimal name of an object.
+type Hash string
+
+// Short is the form for people: 10 digits, as git abbreviates in large
+// repositories.
+func (h Hash) Short() string { return string(h[:min(10, len(h))]) }
+
+// RevError says that a name does not lead to a commit.
+type RevError struct {
+	Rev    string
+	Reason string
+}
+
+func (e *RevError) Error() string { return fmt.Sprintf("%q %s", e.Rev, e.Reason) }
+
+// Commit resolves a revision to a commit.
+// A name that does not resolve is a [*RevError].
+func (r *Repo) Commit(ctx context.Context, rev string) (Hash, error) {
+	if rev == "" || strings.HasPrefix(rev, "-") || strings.ContainsAny(rev, "\x00\n") {
+		return "", &RevError{Rev: rev, Reason: "is not a revision"}
+	}
+	out, err := r.line(ctx, "rev-parse", "--verify", "--quiet", "--end-of-options", rev+"^{commit}")
+	var bad *Error
+	if errors.As(err, &bad) {
+		return "", &RevError{Rev: rev, Reason: "is not a commit of this repository"}
+	}
+	if err != nil {
+		return "", fmt.Errorf("resolve %q: %w", rev, err)
+	}
+	return Hash(out), nil
+}
+
+// TreeOf is the tree of a commit.
+func (r *Repo) TreeOf(ctx context.Context, commit Hash) (Hash, error) {
+	out, err := r.line(ctx, "rev-parse", "--verify", "--quiet", "--end-of-options", string(commit)+"^{tree}")
+	if err != nil {
+		return "", fmt.Errorf("find the tree of %s: %w", commit.Short(), err)
+	}
+	return Hash(out), nil
+}
+
+// Branch is the full ref that HEAD of this checkout points at, born or not;
+// empty when HEAD is detached.
+func (r *Repo) Branch(ctx context.Context) (string, error) {
+	out, err := r.line(ctx, "symbolic-ref", "--quiet", "HEAD")
+	var bad *Error
+	if errors.As(err, &bad) && bad.Code == 1 {
+		return "", nil
+	}
+	return out, err
+}
+
+// Ref is the commit a full ref name points at; empty where there is none.
+func (r *Repo) Ref(ctx context.Context, name string) (Hash, error) {
+	out, err := r.line(ctx, "rev-parse", "--verify", "--quiet", "--end-of-options", name)
+	var bad *Error
+	if errors.As(err, &bad) && bad.Code == 1 {
+		return "", nil
+	}
+	return Hash(out), err
+}
+
+// CheckRef reports whether name may be the full name of a ref.
+func (r *Repo) CheckRef(ctx context.Context, name string) error {
+	_, err := r.line(ctx, "check-ref-format", name)
+	var bad *Error
+	if errors.As(err, &bad) {
+		return &RevError{Rev: strings.TrimPrefix(name, "refs/heads/"), Reason: "is not a name a branch can have"}
+	}
+	return err
+}
+
+// RefUpdate moves one ref by compare-and-swap.
+type RefUpdate struct {
+	Ref string // full name, required
+	New Hash   // empty deletes
+	Old Hash   // what must be there now; empty: the ref must not exist
+	Any bool   // do not compare with Old
+}
+
+// RefMovedError says that refs were not what a transaction expected.
+type RefMovedError struct {
+	Refs   []string
+	Reason string // git's own words
+}
+
+func (e *RefMovedError) Error() string {
+	return fmt.Sprintf("%s moved underneath: %s", strings.Join(e.Refs, ", "), e.Reason)
+}
+
+// UpdateRefs moves refs in one transaction: all or none.
+// A compare-and-swap that fails is a [*RefMovedError].
+func (r *Repo) UpdateRefs(ctx context.Context, message string, updates ...RefUpdate) error {
+	var in bytes.Buffer
+	zero := Hash(strings.Repeat("0", r.hexLen()))
+	in.WriteString("start\x00")
+	refs := make([]string, 0, len(updates))
+	for _, u := range updates {
+		refs = append(refs, u.Ref)
+		old := u.Old
+		if old == "" {
+			old = zero
+		}
+		switch {
+		case u.New == "" && u.Any:
+			fmt.Fprintf(&in, "delete %s\x00\x00", u.Ref)
+		case u.New == "":
+			fmt.Fprintf(&in, "delete %s\x00%s\x00", u.Ref, old)
+		case u.Any:
+			fmt.Fprintf(&in, "update %s\x00%s\x00\x00", u.Ref, u.New)
+		default:
+			fmt.Fprintf(&in, "update %s\x00%s\x00%s\x00", u.Ref, u.New, old)
+		}
+	}
+	in.WriteString("prepare\x00commit\x00")
+	_, err := r.Run(ctx, Cmd{
+		Args:  []string{"update-ref", "-m", message, "--no-deref", "--stdin", "-z"},
+		Stdin: &in, Writes: true,
+		// Reflogs name somebody; a user without a name has no other use of it.
+		Env: []string{
+			"GIT_COMMITTER_NAME=swarm", "GIT_COMMITTER_EMAIL=swarm@localhost",
+		},
+	})
+	var bad *Error
+	if errors.As(err, &bad) {
+		return &RefMovedError{Refs: refs, Reason: strings.TrimPrefix(bad.Stderr, "fatal: ")}
+	}
+	return err
+}
+
+// RefsUnder lists the refs below a prefix ("refs/swarm/x/") and where they
+// point.
+func (r *Repo) RefsUnder(ctx context.Context, prefix string) (map[string]Hash, error) {
+	out, err := r.Run(ctx, Cmd{Args: []string{
+		"for-each-ref", "--format=%(objectname) %(refname)", prefix,
+	}})
+	if err != nil {
+		return nil, fmt.Errorf("list refs under %s: %w", prefix, err)
+	}
+	refs := map[string]Hash{}
+	for line := range strings.Lines(string(out)) {
+		hash, name, ok := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+		if ok {
+			refs[name] = Hash(hash)
+		}
+	}
+	return refs, nil
+}
+
+func (r *Repo) hexLen() int {
+	if r.ObjectFormat == "sha256" {
+		return 64
+	}
+	return 40
+}

@@ -1,0 +1,188 @@
+package git
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+// MinVersion is the oldest git that is supported: merge-tree --write-tree
+// came with 2.38, and 2.39 is what stable distributions carry.
+const MinVersion = "2.39"
+
+// Repo is one repository, seen from the folder it was found from.
+type Repo struct {
+	*Git
+	// CommonDir is the git dir that all linked worktrees share.
+	CommonDir string
+	// GitDir is the git dir of this checkout; CommonDir unless it is linked.
+	GitDir string
+	// TopLevel is the root of the checkout, empty in a bare repository.
+	TopLevel string
+	// Prefix is the folder we are in, relative to TopLevel, with a trailing
+	// slash; empty at the top.
+	Prefix string
+	// ObjectFormat is sha1 or sha256.
+	ObjectFormat string
+}
+
+// NotRepoError says that a folder is in no repository that git will read.
+type NotRepoError struct {
+	Dir    string
+	Reason string // git's own words
+}
+
+func (e *NotRepoError) Error() string {
+	return fmt.Sprintf("%s is not in a git repository: %s", e.Dir, e.Reason)
+}
+
+// Hint says what would be right.
+func (e *NotRepoError) Hint() string {
+	return "change to a repository, name one with -C DIR, or make one with `git init`"
+}
+
+// VersionError says that the git binary is older than [MinVersion].
+type VersionError struct{ Have string }
+
+func (e *VersionError) Error() string {
+	return fmt.Sprintf("git %s is too old: swarm needs git %s or later", e.Have, MinVersion)
+}
+
+// MissingError says that there is no git binary on PATH.
+type MissingError struct{ Err error }
+
+func (e *MissingError) Error() string { return "git is not on PATH: " + e.Err.Error() }
+func (e *MissingError) Unwrap() error { return e.Err }
+
+// Version is the version of the git binary, as in "2.39.5".
+func (g *Git) Version(ctx context.Context) (string, error) {
+	out, err := g.Run(ctx, Cmd{Args: []string{"version"}})
+	var bad *Error
+	switch {
+	case errors.As(err, &bad):
+		return "", err
+	case err != nil && ctx.Err() == nil:
+		return "", &MissingError{Err: err}
+	case err != nil:
+		return "", err
+	}
+	fields := strings.Fields(string(out))
+	if len(fields) < 3 {
+		return "", fmt.Errorf("read the version of git from %q", out)
+	}
+	return fields[2], nil
+}
+
+// Discover finds the repository that dir is in.
+// The error is a [*NotRepoError], [*VersionError] or [*MissingError] where it
+// is the user's to mend.
+func (g *Git) Discover(ctx context.Context, dir string) (*Repo, error) {
+	have, err := g.Version(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if older(have, MinVersion) {
+		return nil, &VersionError{Have: have}
+	}
+	// One folder a call: a path may hold a newline, so lines cannot be told
+	// apart where several are asked for at once.
+	ask := func(what ...string) (string, error) {
+		out, err := g.Run(ctx, Cmd{Dir: dir, Args: append([]string{"rev-parse"}, what...)})
+		return strings.TrimSuffix(string(out), "\n"), err
+	}
+	common, err := ask("--path-format=absolute", "--git-common-dir")
+	var bad *Error
+	if errors.As(err, &bad) {
+		return nil, &NotRepoError{Dir: dir, Reason: strings.TrimPrefix(bad.Stderr, "fatal: ")}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("find the repository of %s: %w", dir, err)
+	}
+	r := &Repo{Git: g, CommonDir: common}
+	if r.GitDir, err = ask("--path-format=absolute", "--git-dir"); err != nil {
+		return nil, err
+	}
+	if r.ObjectFormat, err = ask("--show-object-format"); err != nil {
+		return nil, err
+	}
+	inside, err := ask("--is-inside-work-tree")
+	if err != nil {
+		return nil, err
+	}
+	if inside == "true" {
+		if r.TopLevel, err = ask("--path-format=absolute", "--show-toplevel"); err != nil {
+			return nil, err
+		}
+		if r.Prefix, err = ask("--show-prefix"); err != nil {
+			return nil, err
+		}
+	}
+	for _, p := range []*string{&r.CommonDir, &r.GitDir, &r.TopLevel} {
+		if *p == "" {
+			continue
+		}
+		if *p, err = filepath.EvalSymlinks(*p); err != nil {
+			return nil, fmt.Errorf("resolve %s: %w", *p, err)
+		}
+	}
+	return r, nil
+}
+
+// Name is what a person calls the repository: the folder of its checkout.
+func (r *Repo) Name() string {
+	name := filepath.Base(r.CommonDir)
+	if name == ".git" {
+		name = filepath.Base(filepath.Dir(r.CommonDir))
+	}
+	return strings.TrimSuffix(name, ".git")
+}
+
+// Bare reports whether we are in no checkout.
+func (r *Repo) Bare() bool { return r.TopLevel == "" }
+
+// Run runs git on this repository, from its checkout where there is one.
+// The git dir is given and never looked for again: what lies between it and
+// the working directory may change under us.
+func (r *Repo) Run(ctx context.Context, c Cmd) ([]byte, error) {
+	env := []string{"GIT_DIR=" + r.GitDir}
+	if r.TopLevel != "" {
+		env = append(env, "GIT_WORK_TREE="+r.TopLevel)
+	}
+	if c.Dir == "" {
+		c.Dir = r.CommonDir
+		if r.TopLevel != "" {
+			c.Dir = r.TopLevel
+		}
+	}
+	c.Env = append(env, c.Env...)
+	return r.Git.Run(ctx, c)
+}
+
+// line runs git and returns its one line of output.
+func (r *Repo) line(ctx context.Context, args ...string) (string, error) {
+	out, err := r.Run(ctx, Cmd{Args: args})
+	return strings.TrimSuffix(string(out), "\n"), err
+}
+
+// older reports whether version a comes before b. Parts that are not
+// numbers ("2.39.5.windows.1", "rc1") end the comparison.
+func older(a, b string) bool {
+	as, bs := strings.Split(a, "."), strings.Split(b, ".")
+	for i := range bs {
+		if i >= len(as) {
+			return true
+		}
+		x, errX := strconv.Atoi(as[i])
+		y, errY := strconv.Atoi(bs[i])
+		if errX != nil || errY != nil {
+			return false
+		}
+		if x != y {
+			return x < y
+		}
+	}
+	return false
+}

@@ -1,0 +1,174 @@
+package git
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os/exec"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// waitDelay is how long a git that was told to end may take. It covers a
+// filter process that flushes; git itself ends at once.
+const waitDelay = 5 * time.Second
+
+// Git is the binary and the environment it is run with.
+type Git struct {
+	binary string
+	env    []string
+}
+
+// New returns a Git that runs the git on PATH.
+// Every GIT_ variable of environ is dropped: they would move the index, the
+// git dir or the configuration from under us.
+func New(environ []string) *Git {
+	env := slices.DeleteFunc(slices.Clone(environ), func(kv string) bool {
+		return strings.HasPrefix(kv, "GIT_") || strings.HasPrefix(kv, "LC_") ||
+			strings.HasPrefix(kv, "LANGUAGE=")
+	})
+	return &Git{
+		binary: "git",
+		env: append(env, "LC_ALL=C", "GIT_TERMINAL_PROMPT=0",
+			"GIT_EDITOR=false", "GIT_PAGER=cat"),
+	}
+}
+
+// fixed is given to every call: no hooks, no monitors, no housekeeping, no
+// signatures, no colour, no custom prefixes, no descent into submodules.
+// trustctime is on because a captured file may have had its time set back.
+var fixed = []string{
+	"-c", "core.hooksPath=/dev/null",
+	"-c", "core.fsmonitor=false",
+	"-c", "core.trustctime=true",
+	"-c", "core.checkStat=default",
+	"-c", "core.splitIndex=false",
+	"-c", "gc.auto=0",
+	"-c", "maintenance.auto=false",
+	"-c", "commit.gpgSign=false",
+	"-c", "tag.gpgSign=false",
+	"-c", "color.ui=false",
+	"-c", "diff.noprefix=false",
+	"-c", "diff.mnemonicPrefix=false",
+	"-c", "diff.external=",
+	"-c", "submodule.recurse=false",
+	"-c", "advice.detachedHead=false",
+}
+
+// Cmd is one call of git.
+type Cmd struct {
+	Args []string // required
+
+	Dir    string    // working directory
+	Env    []string  // added to the environment, later entries win
+	Config []string  // "key=value", given as -c, after the fixed ones
+	Stdin  io.Reader // nil is /dev/null
+	Stdout io.Writer // nil collects the output as Run's result
+
+	// Writes is set for a call that may take optional locks. Probes leave it
+	// unset and never touch the user's index.
+	Writes bool
+}
+
+// Error is a git that ended with another code than 0.
+type Error struct {
+	Args   []string // without the options given to every call
+	Code   int      // -1 when a signal ended it
+	Stderr string   // head and tail of what it said, under LC_ALL=C
+}
+
+func (e *Error) Error() string {
+	verb := "git"
+	if len(e.Args) > 0 {
+		verb = "git " + e.Args[0]
+	}
+	if e.Stderr == "" {
+		return fmt.Sprintf("%s: exit status %d", verb, e.Code)
+	}
+	return fmt.Sprintf("%s: %s", verb, strings.ReplaceAll(e.Stderr, "\n", "; "))
+}
+
+// Run runs git and returns what it wrote to stdout.
+// A git that exits with another code than 0 is an [*Error].
+func (g *Git) Run(ctx context.Context, c Cmd) ([]byte, error) {
+	var out bytes.Buffer
+	if c.Stdout == nil {
+		c.Stdout = &out
+	}
+	var said ends
+	cmd := g.command(ctx, c)
+	cmd.Stderr = &said
+	err := cmd.Run()
+	if ctx.Err() != nil && err != nil {
+		return nil, fmt.Errorf("git %s: %w", c.Args[0], context.Cause(ctx))
+	}
+	var exit *exec.ExitError
+	switch {
+	case errors.As(err, &exit):
+		return out.Bytes(), &Error{
+			Args: c.Args, Code: exit.ExitCode(), Stderr: said.String(),
+		}
+	case err != nil && !errors.Is(err, exec.ErrWaitDelay):
+		return nil, fmt.Errorf("run git %s: %w", c.Args[0], err)
+	}
+	return out.Bytes(), nil
+}
+
+// command builds the child. It gets a process group of its own, so that a
+// Ctrl-C at the terminal cannot stop git half-way through a write.
+func (g *Git) command(ctx context.Context, c Cmd) *exec.Cmd {
+	args := slices.Clone(fixed)
+	for _, kv := range c.Config {
+		args = append(args, "-c", kv)
+	}
+	if !c.Writes {
+		args = append(args, "--no-optional-locks")
+	}
+	cmd := exec.CommandContext(ctx, g.binary, append(args, c.Args...)...)
+	cmd.Dir = c.Dir
+	cmd.Env = append(slices.Clone(g.env), c.Env...)
+	cmd.Stdin = c.Stdin
+	cmd.Stdout = c.Stdout
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error {
+		return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM)
+	}
+	cmd.WaitDelay = waitDelay
+	return cmd
+}
+
+// ends keeps the first and the last part of what is written to it: git says
+// what is wrong at either end, and a filter may say megabytes in between.
+type ends struct {
+	head, tail []byte
+	dropped    bool
+}
+
+const endSize = 4 << 10
+
+func (e *ends) Write(p []byte) (int, error) {
+	n := len(p)
+	if room := endSize - len(e.head); room > 0 {
+		take := min(room, len(p))
+		e.head = append(e.head, p[:take]...)
+		p = p[take:]
+	}
+	e.tail = append(e.tail, p...)
+	if over := len(e.tail) - endSize; over > 0 {
+		e.tail = append(e.tail[:0], e.tail[over:]...)
+		e.dropped = true
+	}
+	return n, nil
+}
+
+func (e *ends) String() string {
+	gap := ""
+	if e.dropped {
+		gap = "\n…\n"
+	}
+	return strings.TrimSpace(string(e.head) + gap + string(e.tail))
+}

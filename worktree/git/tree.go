@@ -1,0 +1,54 @@
+package git
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"strings"
+)
+
+// Entry is one file of a tree, by its full path.
+type Entry struct {
+	Path string
+	Mode string // "100644", "100755", "120000" or "160000"
+	ID   Hash
+}
+
+// Tree lists all files of a commit or tree.
+func (r *Repo) Tree(ctx context.Context, treeish Hash) ([]Entry, error) {
+	out, err := r.Run(ctx, Cmd{Args: []string{
+		"ls-tree", "-r", "-z", "--full-tree", string(treeish),
+	}})
+	if err != nil {
+		return nil, fmt.Errorf("list tree %s: %w", treeish.Short(), err)
+	}
+	return parseTree(out)
+}
+
+// parseTree reads `ls-tree -z`: "mode type id\tpath\0".
+func parseTree(out []byte) ([]Entry, error) {
+	entries := make([]Entry, 0, bytes.Count(out, []byte{0}))
+	for rec := range bytes.SplitSeq(bytes.TrimSuffix(out, []byte{0}), []byte{0}) {
+		if len(rec) == 0 {
+			continue
+		}
+		head, path, ok := bytes.Cut(rec, []byte{'\t'})
+		f := strings.Fields(string(head))
+		if !ok || len(f) != 3 {
+			return nil, fmt.Errorf("list tree: unexpected record %q", rec)
+		}
+		entries = append(entries, Entry{Path: string(path), Mode: f[0], ID: Hash(f[2])})
+	}
+	return entries, nil
+}
+
+// File is the content of one file of a commit.
+func (r *Repo) File(ctx context.Context, commit Hash, path string) ([]byte, error) {
+	out, err := r.Run(ctx, Cmd{Args: []string{
+		"cat-file", "blob", string(commit) + ":" + path,
+	}})
+	if err != nil {
+		return nil, fmt.Errorf("read %s at %s: %w", path, commit.Short(), err)
+	}
+	return out, nil
+}

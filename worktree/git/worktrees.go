@@ -1,0 +1,101 @@
+package git
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Register makes a linked, detached, locked worktree at dir without filling
+// it, and returns its admin folder below <common>/worktrees.
+//
+// Git fails now and then when two of these run at once in one repository
+// (config.lock, "failed to read commondir"): the caller serializes them.
+func (r *Repo) Register(ctx context.Context, dir string, at Hash, reason string) (admin string, err error) {
+	_, err = r.Run(ctx, Cmd{Writes: true, Args: []string{
+		"worktree", "add", "--quiet", "--no-checkout", "--detach",
+		"--lock", "--reason", reason, "--", dir, string(at),
+	}})
+	if err != nil {
+		return "", fmt.Errorf("register worktree: %w", err)
+	}
+	text, err := os.ReadFile(filepath.Join(dir, ".git"))
+	if err != nil {
+		return "", fmt.Errorf("register worktree: %w", err)
+	}
+	admin, ok := strings.CutPrefix(strings.TrimSuffix(string(text), "\n"), "gitdir: ")
+	if !ok || filepath.Base(filepath.Dir(admin)) != "worktrees" {
+		return "", fmt.Errorf("register worktree: unexpected .git file %q", text)
+	}
+	return admin, nil
+}
+
+// Fill checks out the HEAD of a registered worktree, running the filters of
+// the user as any checkout would.
+func (r *Repo) Fill(ctx context.Context, dir, admin string) error {
+	_, err := r.Git.Run(ctx, Cmd{
+		Dir: dir, Writes: true,
+		Env:  []string{"GIT_DIR=" + admin, "GIT_WORK_TREE=" + dir},
+		Args: []string{"reset", "--hard", "--quiet", "--no-recurse-submodules", "HEAD"},
+	})
+	if err != nil {
+		return fmt.Errorf("fill worktree: %w", err)
+	}
+	return nil
+}
+
+// HeadOf is the commit that the HEAD of a worktree's admin folder leads to;
+// empty where it leads to none (an unborn branch, a damaged file).
+func (r *Repo) HeadOf(ctx context.Context, admin string) Hash {
+	out, err := r.Git.Run(ctx, Cmd{
+		Dir: r.CommonDir, Env: []string{"GIT_DIR=" + admin},
+		Args: []string{"rev-parse", "--verify", "--quiet", "HEAD^{commit}"},
+	})
+	if err != nil {
+		return ""
+	}
+	return Hash(strings.TrimSpace(string(out)))
+}
+
+// Checkout is one working tree of the repository.
+type Checkout struct {
+	Dir    string
+	Branch string // full ref; empty when detached
+	Bare   bool
+}
+
+// Checkouts lists the working trees: the main one and the linked ones.
+func (r *Repo) Checkouts(ctx context.Context) ([]Checkout, error) {
+	out, err := r.Run(ctx, Cmd{Args: []string{"worktree", "list", "--porcelain", "-z"}})
+	if err != nil {
+		return nil, fmt.Errorf("list worktrees: %w", err)
+	}
+	return parseCheckouts(out), nil
+}
+
+// parseCheckouts reads `worktree list --porcelain -z`: attributes end in NUL,
+// a worktree ends in an empty one.
+func parseCheckouts(out []byte) []Checkout {
+	var all []Checkout
+	for rec := range bytes.SplitSeq(out, []byte("\x00\x00")) {
+		var c Checkout
+		for attr := range bytes.SplitSeq(rec, []byte{0}) {
+			key, value, _ := strings.Cut(string(attr), " ")
+			switch key {
+			case "worktree":
+				c.Dir = value
+			case "branch":
+				c.Branch = value
+			case "bare":
+				c.Bare = true
+			}
+		}
+		if c.Dir != "" {
+			all = append(all, c)
+		}
+	}
+	return all
+}
