@@ -1,0 +1,197 @@
+package fanout
+
+import (
+	"errors"
+	"reflect"
+	"strings"
+	"testing"
+
+	"agentswarm/swarm/task"
+)
+
+func files() []string {
+	return []string{
+		".github/ci.yml", "README.md", "go.mod",
+		"packages/a/a.go", "packages/a/deep/x.go", "packages/b/b.go",
+		"packages/README.md", "odd name/{item}.txt", "services/web/.env",
+	}
+}
+
+func TestItems(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		name, prefix string
+		give         []string
+		want         []string
+	}{
+		{"files and folders", "", []string{"packages/*"}, []string{"packages/README.md", "packages/a", "packages/b"}},
+		{"folders only", "", []string{"packages/*/"}, []string{"packages/a", "packages/b"}},
+		{"braces", "", []string{"packages/{b,a}"}, []string{"packages/a", "packages/b"}},
+		{"two patterns keep their order, once each", "", []string{"packages/b", "packages/*/"}, []string{"packages/b", "packages/a"}},
+		{"any depth", "", []string{"**/*.go"}, []string{"packages/a/a.go", "packages/a/deep/x.go", "packages/b/b.go"}},
+		{"hidden names are not meant", "", []string{"*/"}, []string{"odd name", "packages", "services"}},
+		{"unless they are", "", []string{".*/"}, []string{".github"}},
+		{"from a folder below", "packages/", []string{"*/"}, []string{"packages/a", "packages/b"}},
+		{"with ./ in front", "packages/", []string{"./a"}, []string{"packages/a"}},
+		{"blanks and braces in names", "", []string{"odd name/*"}, []string{"odd name/{item}.txt"}},
+	} {
+		got, err := Items(files(), tc.prefix, tc.give)
+		if err != nil || !reflect.DeepEqual(got, tc.want) {
+			t.Errorf("%s: Items(%q) = %q, %v, want %q", tc.name, tc.give, got, err, tc.want)
+		}
+	}
+}
+
+func TestItemsRefuses(t *testing.T) {
+	t.Parallel()
+	for give, want := range map[string]string{
+		"nothing/*":  "matches nothing",
+		"":           "is empty",
+		"/abs":       "is absolute",
+		"../up":      "leaves the folder",
+		"a/../b":     "leaves the folder",
+		"[a":         "is not a pattern",
+		".":          "names the folder",
+		"README.md/": "matches nothing",
+		".git/*":     "matches nothing",
+	} {
+		_, err := Items(files(), "", []string{"packages/*", give})
+		var bad *PatternError
+		if !errors.As(err, &bad) || bad.Pattern != give || !strings.Contains(err.Error(), want) {
+			t.Errorf("Items(%q) = %v, want an error that says %q", give, err, want)
+		}
+	}
+}
+
+func base() Base { return Base{Commit: "c", Tree: "t", Files: files()} }
+
+func TestCallsFillsPlaceholdersOnce(t *testing.T) {
+	t.Parallel()
+	w := Workflow{
+		Prompt: "do {item} ({name}, {index}/{count}) not {other} {}",
+		Each:   []string{"odd name/*", "packages/a"},
+	}
+	calls, err := w.Calls(base())
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{
+		"do odd name/{item}.txt ({item}.txt, 1/2) not {other} {}",
+		"do packages/a (a, 2/2) not {other} {}",
+	}
+	for i, c := range calls {
+		if got := task.Prompt(c.Input); got != want[i] {
+			t.Errorf("prompt %d = %q, want %q", i, got, want[i])
+		}
+	}
+	if c := calls[1]; c.Item != "packages/a" || c.Name != "a" || c.Label != "packages/a" || c.Index != 2 || c.Count != 2 {
+		t.Errorf("call = %+v", c)
+	}
+}
+
+func TestCallsPassesEveryOtherByteOfACommand(t *testing.T) {
+	t.Parallel()
+	w := Workflow{
+		Command: []string{"tool", "{item}", "{itme}", "a\n\x80{x}", "--n={index}"},
+		Each:    []string{"packages/a"},
+	}
+	calls, err := w.Calls(base())
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"tool", "packages/a", "{itme}", "a\n\x80{x}", "--n=1"}
+	if got := calls[0].Command; !reflect.DeepEqual(got, want) {
+		t.Errorf("command = %q, want %q", got, want)
+	}
+}
+
+func TestCallsWithoutItemsFillsNothing(t *testing.T) {
+	t.Parallel()
+	w := Workflow{Prompt: "{item} {itm}", Command: nil}
+	calls, err := w.Calls(base())
+	if err != nil || len(calls) != 1 || task.Prompt(calls[0].Input) != "{item} {itm}" {
+		t.Errorf("Calls = %v, %v, want one call with the prompt as it is", calls, err)
+	}
+}
+
+func TestCallsCount(t *testing.T) {
+	t.Parallel()
+	calls, err := Workflow{Prompt: "p{index}of{count}", Count: 3}.Calls(base())
+	if err != nil || len(calls) != 3 {
+		t.Fatalf("Calls = %v, %v", calls, err)
+	}
+	if c := calls[2]; c.Group != "alternatives" || c.Label != "alt-3" || task.Prompt(c.Input) != "p3of3" {
+		t.Errorf("third = %+v", c)
+	}
+	both, err := Workflow{Prompt: "p", Count: 2, Each: []string{"packages/*/"}}.Calls(base())
+	if err != nil || len(both) != 4 {
+		t.Fatalf("Calls = %v, %v", both, err)
+	}
+	if c := both[3]; c.Group != "packages/b" || c.Label != "packages/b#2" || c.Item != "packages/b" {
+		t.Errorf("fourth = %+v", c)
+	}
+}
+
+func TestCallsRefuses(t *testing.T) {
+	t.Parallel()
+	each := []string{"packages/a"}
+	for _, tc := range []struct {
+		name string
+		give Workflow
+		want string
+	}{
+		{"nothing to do", Workflow{}, "prompt is empty"},
+		{"a typing error", Workflow{Prompt: "see {itme}", Each: each}, "{itme} in the prompt is no placeholder; is {item} meant?"},
+		{"another", Workflow{Prompt: "see {Names}", Count: 2}, "is {name} meant?"},
+		{"an item in a script", Workflow{Command: []string{"sh", "-c", "rm {item}"}, Each: each}, "$SWARM_ITEM"},
+		{"clustered", Workflow{Command: []string{"/bin/bash", "-euc", "x {name}"}, Each: each}, "$SWARM_ITEM"},
+		{"after a wrapper", Workflow{Command: []string{"env", "A=1", "timeout", "5", "zsh", "-l", "-o", "errexit", "-c", "x {item}"}, Each: each}, "$SWARM_ITEM"},
+		{"busybox", Workflow{Command: []string{"busybox", "sh", "-c", "x {item}"}, Each: each}, "$SWARM_ITEM"},
+		{"a negative count", Workflow{Prompt: "p", Count: -1}, "--count -1"},
+	} {
+		if _, err := tc.give.Calls(base()); err == nil || !strings.Contains(err.Error(), tc.want) {
+			t.Errorf("%s: Calls = %v, want %q", tc.name, err, tc.want)
+		}
+	}
+	for _, fine := range [][]string{
+		{"sh", "-c", `gofmt -w "$SWARM_ITEM"`, "{item}"},
+		{"sh", "script.sh", "{item}"},
+		{"gofmt", "-c", "{item}"},
+	} {
+		if _, err := (Workflow{Command: fine, Each: each}).Calls(base()); err != nil {
+			t.Errorf("Calls(%q) = %v, want none", fine, err)
+		}
+	}
+}
+
+func TestDistance(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		a, b string
+		want int
+	}{
+		{"item", "item", 0}, {"itme", "item", 1}, {"items", "item", 1},
+		{"", "item", 4}, {"count", "cuont", 1}, {"x", "index", 4},
+	} {
+		if got := distance(tc.a, tc.b); got != tc.want {
+			t.Errorf("distance(%q, %q) = %d, want %d", tc.a, tc.b, got, tc.want)
+		}
+	}
+}
+
+func FuzzCalls(f *testing.F) {
+	f.Add("do {item}", "packages/*", "sh")
+	f.Add("{nmae}", "**/[a", "{item}")
+	f.Add("{", "{a,b}/", "")
+	f.Fuzz(func(t *testing.T, prompt, each, word string) {
+		calls, err := Workflow{Prompt: prompt, Each: []string{each}, Command: []string{word}}.Calls(base())
+		if err != nil {
+			return
+		}
+		for _, c := range calls {
+			if c.Item == "" || strings.HasSuffix(c.Item, "/") || c.Index < 1 || c.Index > c.Count {
+				t.Errorf("call %+v has an impossible place", c)
+			}
+		}
+	})
+}

@@ -1,0 +1,157 @@
+package fanout
+
+import (
+	"fmt"
+	"path"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// place is what the placeholders of one call stand for.
+type place struct {
+	item         string
+	index, count int
+}
+
+// names are the placeholders, in the order they are told.
+func names() []string { return []string{"item", "name", "index", "count"} }
+
+// value is what a placeholder stands for; ok is false for a word that is
+// none.
+func (p place) value(word string) (string, bool) {
+	switch word {
+	case "item":
+		return p.item, true
+	case "name":
+		return path.Base(p.item), true
+	case "index":
+		return strconv.Itoa(p.index), true
+	case "count":
+		return strconv.Itoa(p.count), true
+	default:
+		return "", false
+	}
+}
+
+var placeholder = regexp.MustCompile(`\{[a-zA-Z_]+\}`)
+
+// fill replaces the known placeholders and passes every other byte. It is
+// one pass: what an item holds is never read as a placeholder.
+func (p place) fill(text string) string {
+	return placeholder.ReplaceAllStringFunc(text, func(m string) string {
+		if v, ok := p.value(m[1 : len(m)-1]); ok {
+			return v
+		}
+		return m
+	})
+}
+
+// PlaceholderError says that a placeholder cannot stand where it stands.
+type PlaceholderError struct {
+	Word   string // with its braces
+	Reason string
+}
+
+func (e *PlaceholderError) Error() string { return e.Word + " " + e.Reason }
+
+// checkPrompt refuses words in braces that are nearly a placeholder: a typing
+// error would go to a hundred agents.
+func checkPrompt(prompt string) error {
+	for _, m := range placeholder.FindAllString(prompt, -1) {
+		word := m[1 : len(m)-1]
+		if _, known := (place{}).value(word); known {
+			continue
+		}
+		for _, name := range names() {
+			if distance(strings.ToLower(word), name) <= 2 {
+				return &PlaceholderError{
+					Word: m, Reason: fmt.Sprintf("in the prompt is no placeholder; is {%s} meant?", name),
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// shells are programs whose -c takes a script.
+var shells = map[string]bool{
+	"sh": true, "bash": true, "dash": true, "ash": true, "zsh": true,
+	"ksh": true, "mksh": true, "fish": true, "csh": true, "tcsh": true,
+	"busybox": true,
+}
+
+// checkCommand refuses an item's name inside the script of a shell, where a
+// file called `$(reboot)` would be run.
+func checkCommand(argv []string) error {
+	for i, word := range argv {
+		if !shells[path.Base(word)] {
+			continue
+		}
+		script, ok := scriptOf(argv[i+1:])
+		if !ok {
+			continue
+		}
+		for _, name := range []string{"{item}", "{name}"} {
+			if strings.Contains(script, name) {
+				return &PlaceholderError{
+					Word:   name,
+					Reason: `inside the script of a shell would be run as code; write "$SWARM_ITEM" there`,
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// scriptOf finds the argument of -c among what follows a shell's name. Short
+// options may stand together, as in -euc.
+func scriptOf(args []string) (string, bool) {
+	script := false
+	for i := 0; i < len(args); i++ {
+		word := args[i]
+		switch {
+		case word == "--command":
+			script = true
+		case strings.HasPrefix(word, "--command="):
+			return word, true
+		case strings.HasPrefix(word, "--"):
+		case len(word) > 1 && (word[0] == '-' || word[0] == '+'):
+			script = script || word[0] == '-' && strings.Contains(word, "c")
+			if strings.HasSuffix(word, "o") || strings.HasSuffix(word, "O") {
+				i++ // -o takes a name
+			}
+		case script:
+			return word, true
+		case shells[word]: // busybox sh -c
+		default:
+			return "", false
+		}
+	}
+	return "", false
+}
+
+// distance is the number of edits from a to b, where a swap of neighbours is
+// one (optimal string alignment).
+func distance(a, b string) int {
+	before, row := make([]int, len(b)+1), make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		next := make([]int, len(b)+1)
+		next[0] = i
+		for j := 1; j <= len(b); j++ {
+			cost := 1
+			if a[i-1] == b[j-1] {
+				cost = 0
+			}
+			next[j] = min(row[j]+1, next[j-1]+1, row[j-1]+cost)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				next[j] = min(next[j], before[j-2]+1)
+			}
+		}
+		before, row = row, next
+	}
+	return row[len(b)]
+}

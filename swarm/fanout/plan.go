@@ -1,0 +1,102 @@
+package fanout
+
+import (
+	"errors"
+	"fmt"
+	"path"
+	"strconv"
+
+	"agentswarm/swarm/task"
+)
+
+// Workflow is one instruction as it was given. It is recorded with the run,
+// so that a resume makes the same calls from it.
+type Workflow struct {
+	Prompt  string   `json:"prompt,omitempty"`
+	Command []string `json:"command,omitempty"` // what followed --
+	Agent   string   `json:"agent,omitempty"`   // a configured agent
+	Each    []string `json:"each,omitempty"`
+	Prefix  string   `json:"prefix,omitempty"` // where Each is read from
+	Count   int      `json:"count,omitempty"`  // alternatives; 0 is one
+}
+
+// Base is what the calls start from.
+type Base struct {
+	Commit, Tree string
+	Files        []string // all paths of the tree
+}
+
+// ErrEmpty says that there is nothing for an agent to do.
+var ErrEmpty = errors.New("the prompt is empty")
+
+// Calls turns the workflow into calls, in the order of items. The same
+// workflow on the same base gives the same calls.
+func (w Workflow) Calls(base Base) ([]*task.Call, error) {
+	if w.Prompt == "" && len(w.Command) == 0 {
+		return nil, ErrEmpty
+	}
+	if w.Count < 0 {
+		return nil, fmt.Errorf("--count %d: want 1 or more", w.Count)
+	}
+	if len(w.Each) == 0 && w.Count == 0 {
+		return []*task.Call{w.call(base, place{}, false)}, nil
+	}
+	if err := errors.Join(checkPrompt(w.Prompt), checkCommand(w.Command)); err != nil {
+		return nil, err
+	}
+	if len(w.Each) == 0 {
+		return w.alternatives(base, place{}), nil
+	}
+	items, err := Items(base.Files, w.Prefix, w.Each)
+	if err != nil {
+		return nil, err
+	}
+	var calls []*task.Call
+	for i, item := range items {
+		p := place{item: item, index: i + 1, count: len(items)}
+		if w.Count > 0 {
+			calls = append(calls, w.alternatives(base, p)...)
+			continue
+		}
+		calls = append(calls, w.call(base, p, true))
+	}
+	return calls, nil
+}
+
+// alternatives are Count calls for the same thing, of which one can land.
+func (w Workflow) alternatives(base Base, p place) []*task.Call {
+	calls := make([]*task.Call, 0, w.Count)
+	for i := range w.Count {
+		one := p
+		group, label := "alternatives", "alt-"+strconv.Itoa(i+1)
+		if p.item == "" {
+			one.item, one.index, one.count = strconv.Itoa(i+1), i+1, w.Count
+		} else {
+			group, label = p.item, p.item+"#"+strconv.Itoa(i+1)
+		}
+		c := w.call(base, one, true)
+		c.Group, c.Label = group, label
+		calls = append(calls, c)
+	}
+	return calls
+}
+
+func (w Workflow) call(base Base, p place, filled bool) *task.Call {
+	prompt, command := w.Prompt, w.Command
+	if filled {
+		prompt = p.fill(prompt)
+		command = make([]string, len(w.Command))
+		for i, word := range w.Command {
+			command[i] = p.fill(word)
+		}
+	}
+	c := &task.Call{
+		Input: &task.TypedAgentInput{Prompt: prompt}, Command: command,
+		Agent: w.Agent, Base: base.Commit, BaseTree: base.Tree,
+		Item: p.item, Index: p.index, Count: p.count,
+	}
+	if p.item != "" {
+		c.Label, c.Name = p.item, path.Base(p.item)
+	}
+	return c
+}

@@ -1,0 +1,167 @@
+// Package limit owns how much may happen at once: how many agents a machine
+// holds by its memory, and whether its disk has room for one more workspace.
+//
+// It measures and answers. Who waits, and for how long, is the engine's
+// business.
+package limit
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+
+	"golang.org/x/sys/unix"
+)
+
+// MaxJobs is how many agents can run at once.
+const MaxJobs = 100
+
+// CommandFootprint is the memory a command is taken to need, in bytes.
+const CommandFootprint = 64 << 20
+
+// reserve is the memory that is left to everything else, in bytes.
+const reserve = 1 << 30
+
+// Jobs is how many agents of the given footprint fit into the available
+// memory, both in bytes: at least 1, at most [MaxJobs].
+func Jobs(available, footprint int64) int {
+	if available <= 0 || footprint <= 0 {
+		return MaxJobs
+	}
+	return int(max(1, min(MaxJobs, (available-reserve)/footprint)))
+}
+
+// MemAvailable is the kernel's estimate of the memory that new programs can
+// have without swapping, in bytes; 0 where the system does not tell.
+func MemAvailable() int64 {
+	file, err := os.Open("/proc/meminfo")
+	if err != nil {
+		return 0
+	}
+	defer file.Close()
+	lines := bufio.NewScanner(file)
+	for lines.Scan() {
+		rest, ok := strings.CutPrefix(lines.Text(), "MemAvailable:")
+		if !ok {
+			continue
+		}
+		kib, err := strconv.ParseInt(strings.TrimSpace(strings.TrimSuffix(rest, "kB")), 10, 64)
+		if err != nil {
+			return 0
+		}
+		return kib << 10
+	}
+	return 0
+}
+
+// Free is the disk space that an ordinary user can still fill below dir, in
+// bytes.
+func Free(dir string) (int64, error) {
+	var st unix.Statfs_t
+	if err := unix.Statfs(dir, &st); err != nil {
+		return 0, fmt.Errorf("measure free space of %s: %w", dir, err)
+	}
+	return int64(st.Bavail) * int64(st.Bsize), nil
+}
+
+// SpaceError says that a disk is too full for one workspace, while nothing
+// that could make room is running.
+type SpaceError struct {
+	Dir        string
+	Need, Have int64 // bytes
+}
+
+func (e *SpaceError) Error() string {
+	return fmt.Sprintf("no space: a workspace needs %d MiB below %s, and %d MiB are free",
+		e.Need>>20, e.Dir, e.Have>>20)
+}
+
+// Hint says what would be right.
+func (e *SpaceError) Hint() string {
+	return "free some space (`swarm gc` empties the trash), or set SWARM_STATE_DIR to a larger disk"
+}
+
+// DiskSlack is kept free beside the workspaces, for journals, captures and
+// whatever else the machine does, in bytes.
+const DiskSlack = 64 << 20
+
+// Disk admits workspaces by free space. What was admitted counts as used
+// until it is released, since filling a workspace takes time.
+type Disk struct {
+	Dir  string                // required
+	Free func() (int64, error) // required: bytes
+
+	mu      sync.Mutex    // guards the fields below
+	pending int64         // admitted, and not yet on the disk
+	live    int           // admitted, and not yet released
+	changed chan struct{} // closed when room was made
+}
+
+// Admit waits until a workspace of size bytes fits. It is a [*SpaceError]
+// when it does not and nothing that was admitted is left to wait for.
+// filled must be called once the bytes are on the disk or given up, and
+// released once the workspace is gone.
+func (d *Disk) Admit(ctx context.Context, size int64) (filled, released func(), err error) {
+	for {
+		room, err := d.try(size)
+		if err != nil {
+			return nil, nil, err
+		}
+		if room == nil {
+			break
+		}
+		select {
+		case <-room:
+		case <-ctx.Done():
+			return nil, nil, context.Cause(ctx)
+		}
+	}
+	filled = sync.OnceFunc(func() { d.settle(size, 0) })
+	released = sync.OnceFunc(func() { d.settle(0, 1) })
+	return filled, released, nil
+}
+
+// try takes the space and returns nil, or returns what to wait for.
+func (d *Disk) try(size int64) (<-chan struct{}, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	free, err := d.Free()
+	if err != nil {
+		return nil, err
+	}
+	need := size + DiskSlack
+	if free-d.pending >= need {
+		d.pending += size
+		d.live++
+		return nil, nil
+	}
+	if d.live == 0 {
+		return nil, &SpaceError{Dir: d.Dir, Need: need, Have: free}
+	}
+	if d.changed == nil {
+		d.changed = make(chan struct{})
+	}
+	return d.changed, nil
+}
+
+func (d *Disk) settle(filled int64, released int) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.pending -= filled
+	d.live -= released
+	if d.changed != nil {
+		close(d.changed)
+		d.changed = nil
+	}
+}
+
+// IsSpace reports whether an error says that a disk or a quota is full.
+func IsSpace(err error) bool {
+	var space *SpaceError
+	return errors.As(err, &space) || errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT)
+}
