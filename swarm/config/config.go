@@ -1,0 +1,117 @@
+// Package config turns the configuration files of swarm into one value that
+// does not change any more, and keeps the user's approvals of commands that a
+// repository brought along.
+//
+// It owns the keys of the files, their types, their defaults and their
+// precedence, where each value came from, and the trust folder. It does not
+// read flags (the caller lays them over), does not resolve which program a
+// command names, never runs anything and never asks anybody: what still needs
+// an approval is handed to the caller as a list.
+package config
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+)
+
+// Config is what all configuration files say together. Nobody writes to it
+// after [Load]. A zero field means that no file says anything about it, or that
+// the highest one switched it off with an empty script or a duration of 0s.
+//
+// A value of a higher source replaces that of a lower one key by key. An
+// [agents.NAME] table is one value: a higher one replaces the lower one whole,
+// so a repository cannot slip a variable into an agent of the user.
+type Config struct {
+	DefaultAgent string
+	Setup        string // a script for sh -c; empty: none
+	Verify       string // a script for sh -c; empty: none
+	Jobs         int    // agents at once, 1 to 100
+	MaxAgents    int    // agents a run may start in its life
+
+	Timeout     time.Duration // of one agent; 0: no limit
+	IdleTimeout time.Duration // of one agent; 0: no limit
+	RunTimeout  time.Duration // of the whole run; 0: no limit
+
+	agents  map[string]definition
+	origins map[string]Origin
+}
+
+// definition is one [agents.NAME] table as it was written.
+type definition struct {
+	agent Agent
+	given map[string]bool // the keys that the table holds
+}
+
+// Load reads the sources and merges them; their order does not matter, their
+// layer does. A source without text says nothing. The first thing that is
+// wrong in any of them, overridden or not, is returned as an [*Error].
+func Load(sources ...Source) (*Config, error) {
+	sources = slices.Clone(sources)
+	slices.SortStableFunc(sources, func(a, b Source) int {
+		return int(a.Layer) - int(b.Layer)
+	})
+	c := &Config{
+		agents:  map[string]definition{},
+		origins: map[string]Origin{},
+	}
+	for i, s := range sources {
+		switch {
+		case s.Layer < User || s.Layer > Local:
+			return nil, fmt.Errorf("load %s: its layer is not known", printable(s.Name))
+		case i > 0 && sources[i-1].Layer == s.Layer:
+			return nil, fmt.Errorf("load %s: a second %s configuration",
+				printable(s.Name), s.Layer)
+		}
+		if err := c.merge(s); err != nil {
+			return nil, err
+		}
+	}
+	return c, nil
+}
+
+// Origin says where the value of a key stands, for example that of "verify"
+// or of "agents.fast". It is false where no file sets the key.
+func (c *Config) Origin(key string) (Origin, bool) {
+	o, ok := c.origins[key]
+	return o, ok
+}
+
+// AgentNames lists the configured agents in the order of the alphabet.
+func (c *Config) AgentNames() []string {
+	return slices.Sorted(maps.Keys(c.agents))
+}
+
+// Agent returns the agent of that name; an empty name means the default
+// agent. Limits that its table does not give are those of the configuration.
+// The error is an [*UnknownAgentError].
+func (c *Config) Agent(name string) (Agent, error) {
+	fromDefault := name == ""
+	name = c.orDefault(name)
+	d, ok := c.agents[name]
+	if !ok {
+		unknown := &UnknownAgentError{Name: name, Known: c.AgentNames()}
+		if fromDefault {
+			unknown.Origin = c.origins["default_agent"]
+		}
+		return Agent{}, unknown
+	}
+	a := d.agent
+	a.Command = slices.Clone(a.Command)
+	a.Env = maps.Clone(a.Env)
+	if !d.given["timeout"] {
+		a.Timeout = c.Timeout
+	}
+	if !d.given["idle_timeout"] {
+		a.IdleTimeout = c.IdleTimeout
+	}
+	return a, nil
+}
+
+func (c *Config) orDefault(name string) string {
+	if name == "" {
+		return c.DefaultAgent
+	}
+	return name
+}

@@ -1,0 +1,145 @@
+package config
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// Error is one thing that is wrong at one place of a configuration file.
+type Error struct {
+	File   string
+	Line   int    // 0: the file as a whole
+	Key    string // dotted; empty where no key is to blame
+	Reason string // what is wrong and what would be right
+}
+
+// Error is one line: the place, the key, the reason.
+func (e *Error) Error() string {
+	text := Origin{File: e.File, Line: e.Line}.String() + ": "
+	if e.Key != "" {
+		text += printable(e.Key) + ": "
+	}
+	return text + printable(e.Reason)
+}
+
+// UnknownAgentError says that no configuration defines an agent.
+type UnknownAgentError struct {
+	Name   string   // empty: none was chosen, and there is no default
+	Known  []string // the agents there are
+	Origin Origin   // of default_agent, where the name came from there
+}
+
+// Error names the agent, where its name came from, and what would be right.
+func (e *UnknownAgentError) Error() string {
+	if e.Name == "" {
+		return "no agent is chosen: name one, or set default_agent in the configuration"
+	}
+	var where string
+	if e.Origin.Layer != LayerUnset {
+		where = e.Origin.String() + ": default_agent: "
+	}
+	name := strconv.Quote(clip(e.Name))
+	if isLaterKind(e.Name) {
+		return where + "agent " + name + " is not available in this version"
+	}
+	if near := nearest(e.Name, e.Known); near != "" {
+		return fmt.Sprintf("%sagent %s is not configured; did you mean %q?", where, name, near)
+	}
+	hint := "there is no table [agents.NAME]"
+	if len(e.Known) > 0 {
+		hint = "there is " + quotedList(e.Known, "and")
+	}
+	return where + "agent " + name + " is not configured; " + hint
+}
+
+// printable makes foreign text safe on a terminal and keeps it on one line:
+// every rune that does not print is written as an escape.
+func printable(s string) string {
+	var b strings.Builder
+	for len(s) > 0 {
+		r, width := utf8.DecodeRuneInString(s)
+		broken := r == utf8.RuneError && width == 1
+		if strconv.IsPrint(r) && !broken {
+			b.WriteString(s[:width])
+		} else {
+			escaped := strconv.Quote(s[:width])
+			b.WriteString(escaped[1 : len(escaped)-1])
+		}
+		s = s[width:]
+	}
+	return b.String()
+}
+
+// clip shortens text that a message repeats; a key may be a megabyte long.
+func clip(s string) string {
+	const longest = 60
+	if runes := []rune(s); len(runes) > longest {
+		return string(runes[:longest]) + "…"
+	}
+	return s
+}
+
+// quotedList is: "a", "b" or "c".
+func quotedList(words []string, last string) string {
+	var b strings.Builder
+	for i, w := range words {
+		switch {
+		case i > 0 && i == len(words)-1:
+			b.WriteString(" " + last + " ")
+		case i > 0:
+			b.WriteString(", ")
+		}
+		b.WriteString(strconv.Quote(w))
+	}
+	return b.String()
+}
+
+// didYouMean is the end of a message about a word that is not known.
+func didYouMean(word string, known []string) string {
+	if near := nearest(word, known); near != "" {
+		return fmt.Sprintf("; did you mean %q?", near)
+	}
+	return ""
+}
+
+// nearest is the known word within two edits of the given one, or nothing.
+func nearest(word string, known []string) string {
+	best, found := 3, ""
+	for _, k := range known {
+		// Two edits turn any word of two letters into any other.
+		if d := distance(word, k); d < best && d < len(k) {
+			best, found = d, k
+		}
+	}
+	return found
+}
+
+// distance counts insertions, deletions, replacements and swaps of
+// neighbours. Lengths more than two apart are not worth the count.
+func distance(a, b string) int {
+	if d := len(a) - len(b); d > 2 || d < -2 {
+		return max(d, -d)
+	}
+	var before, above []int
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		before, above, row = above, row, make([]int, len(b)+1)
+		row[0] = i
+		for j := 1; j <= len(b); j++ {
+			edit := above[j-1]
+			if a[i-1] != b[j-1] {
+				edit++
+			}
+			row[j] = min(edit, above[j]+1, row[j-1]+1)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				row[j] = min(row[j], before[j-2]+1)
+			}
+		}
+	}
+	return row[len(b)]
+}

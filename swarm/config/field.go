@@ -1,0 +1,184 @@
+package config
+
+import (
+	"encoding"
+	"fmt"
+	"maps"
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/pelletier/go-toml/v2/unstable"
+)
+
+var bareKey = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
+
+// field is a value on its way from a document into the configuration.
+type field struct {
+	layer Layer
+	file  string
+	key   string // dotted, clipped; empty for the document itself
+	node  *node
+}
+
+// child is a field of a table.
+func (f field) child(name string) field {
+	key := clip(name)
+	if !bareKey.MatchString(name) {
+		key = strconv.Quote(key)
+	}
+	if f.key != "" {
+		key = f.key + "." + key
+	}
+	return f.at(key, f.node.fields[name])
+}
+
+// at is another value of the same file.
+func (f field) at(key string, n *node) field {
+	f.key, f.node = key, n
+	return f
+}
+
+func (f field) origin() Origin {
+	return Origin{Layer: f.layer, File: f.file, Line: f.node.line}
+}
+
+// wrong blames the field.
+func (f field) wrong(format string, args ...any) error {
+	return &Error{
+		File: f.file, Line: f.node.line, Key: f.key,
+		Reason: fmt.Sprintf(format, args...),
+	}
+}
+
+// expected blames the value of the field.
+func (f field) expected(what string) error {
+	return f.wrong("expected %s, got %s", what, f.node.describe())
+}
+
+// describe says what a person would call the value.
+func (n *node) describe() string {
+	switch n.kind {
+	case unstable.String:
+		return strconv.Quote(clip(n.text))
+	case unstable.Bool:
+		return n.text
+	case unstable.Integer, unstable.Float:
+		return "the number " + clip(n.text)
+	case unstable.LocalDate, unstable.LocalTime, unstable.LocalDateTime, unstable.DateTime:
+		return "a date or time"
+	case unstable.Array:
+		return "an array"
+	case unstable.Table:
+		return "a table"
+	case unstable.ArrayTable:
+		return "an array of tables"
+	default:
+		panic("unhandled " + n.kind.String())
+	}
+}
+
+// reader reads the value of one key.
+type reader func(field) error
+
+// schema is what a table may hold.
+type schema struct {
+	keys map[string]reader
+	// A key of the other schema is not misspelled, it is in the wrong place:
+	// in TOML whatever follows a [table] belongs to it.
+	elsewhere []string
+	hint      string // where those keys belong
+}
+
+// table reads every key of a table, in the order of the file.
+func (f field) table(s schema) error {
+	if f.node.kind != unstable.Table {
+		return f.expected("a table")
+	}
+	for _, name := range f.node.names {
+		child := f.child(name)
+		read, ok := s.keys[name]
+		switch {
+		case ok:
+			if err := read(child); err != nil {
+				return err
+			}
+		case slices.Contains(s.elsewhere, name):
+			return child.wrong("unknown key here; it belongs %s", s.hint)
+		default:
+			known := slices.Sorted(maps.Keys(s.keys))
+			return child.wrong("unknown key%s", didYouMean(name, known))
+		}
+	}
+	return nil
+}
+
+// str reads a string that can be handed to a process.
+func (f field) str() (string, error) {
+	if f.node.kind != unstable.String {
+		return "", f.expected("a string")
+	}
+	if strings.ContainsRune(f.node.text, 0) {
+		return "", f.wrong("holds a NUL character, which no program can be given")
+	}
+	return f.node.text, nil
+}
+
+func (f field) intoString(to *string) (err error) {
+	*to, err = f.str()
+	return err
+}
+
+// intoInt reads a whole number from low to high.
+func (f field) intoInt(to *int, low, high int) error {
+	n, err := strconv.ParseInt(f.node.text, 0, 0)
+	if f.node.kind != unstable.Integer || err != nil || int(n) < low || int(n) > high {
+		if high == math.MaxInt {
+			return f.expected(fmt.Sprintf("a whole number of at least %d", low))
+		}
+		return f.expected(fmt.Sprintf("a whole number from %d to %d", low, high))
+	}
+	*to = int(n)
+	return nil
+}
+
+func (f field) intoDuration(to *time.Duration) error {
+	d, err := time.ParseDuration(f.node.text)
+	if f.node.kind != unstable.String || err != nil {
+		return f.expected(`a duration such as "90s" or "1h30m"`)
+	}
+	if d < 0 {
+		return f.expected(`a duration that is not negative ("0s": no limit)`)
+	}
+	*to = d
+	return nil
+}
+
+// intoWord reads one of the words of an enumeration.
+func (f field) intoWord(to encoding.TextUnmarshaler) error {
+	word, err := f.str()
+	if err != nil {
+		return err
+	}
+	if err := to.UnmarshalText([]byte(word)); err != nil {
+		return f.wrong("%v", err)
+	}
+	return nil
+}
+
+func (f field) intoStrings(to *[]string) error {
+	if f.node.kind != unstable.Array {
+		return f.expected(`an array of strings, such as ["program", "argument"]`)
+	}
+	for i, item := range f.node.items {
+		s, err := f.at(fmt.Sprintf("%s[%d]", f.key, i), item).str()
+		if err != nil {
+			return err
+		}
+		*to = append(*to, s)
+	}
+	return nil
+}

@@ -1,0 +1,212 @@
+package config
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Use says what a run would take from the configuration. What a flag has
+// replaced is not used.
+type Use struct {
+	Setup  bool
+	Verify bool
+	Agents []string // by name; an empty name means the default agent
+}
+
+// Item is one text from the repository that would be run.
+type Item struct {
+	Key    string // "setup", "verify" or "agents.NAME"
+	Origin Origin
+	// Text is what would be run, quoted: it holds no control characters but
+	// line ends, and two texts are equal only if what would be run is.
+	Text string
+}
+
+// String shows the item to a person who is asked about it.
+func (i Item) String() string {
+	return fmt.Sprintf("%s (%s)\n    %s\n", i.Key, i.Origin,
+		strings.ReplaceAll(i.Text, "\n", "\n    "))
+}
+
+// Digest names the approval of the item: the SHA-256 of what its file holds.
+// It changes when the key or the text changes, not when the text moves.
+func (i Item) Digest() string {
+	sum := sha256.Sum256(i.record())
+	return hex.EncodeToString(sum[:])
+}
+
+// record is what the approval's file holds. The key comes first on a line of
+// its own and no key holds a line end, so that no two items share a record.
+func (i Item) record() []byte {
+	return []byte("approved 1: " + i.Key + "\n" + i.Text + "\n")
+}
+
+// Needs lists what this run would use and the user did not write, in the order
+// in which a run comes to it. The user's own configuration needs no approval.
+func (c *Config) Needs(use Use) []Item {
+	var items []Item
+	add := func(key, text string) {
+		if o := c.origins[key]; o.Layer != User {
+			items = append(items, Item{Key: key, Origin: o, Text: text})
+		}
+	}
+	if use.Setup && c.Setup != "" {
+		add("setup", quoteLines(c.Setup))
+	}
+	seen := map[string]bool{}
+	for _, name := range use.Agents {
+		name = c.orDefault(name)
+		d, ok := c.agents[name]
+		if !ok || seen[name] {
+			continue
+		}
+		seen[name] = true
+		add("agents."+name, d.agent.text())
+	}
+	if use.Verify && c.Verify != "" {
+		add("verify", quoteLines(c.Verify))
+	}
+	return items
+}
+
+// text is everything about an agent that decides what is run and what it is
+// given. Limits of time are left out: they run nothing.
+func (a Agent) text() string {
+	words := make([]string, len(a.Command))
+	for i, word := range a.Command {
+		words[i] = strconv.Quote(word)
+	}
+	lines := []string{
+		"command = [" + strings.Join(words, ", ") + "]",
+		fmt.Sprintf("kind = %q", a.Kind),
+		fmt.Sprintf("input = %q", a.Input),
+		fmt.Sprintf("format = %q", a.Format),
+		fmt.Sprintf("success = %q", a.Success),
+	}
+	for _, name := range slices.Sorted(maps.Keys(a.Env)) {
+		lines = append(lines, fmt.Sprintf("env.%s = %q", name, a.Env[name]))
+	}
+	return strings.Join(lines, "\n")
+}
+
+// quoteLines quotes a script line by line, each with its own line end.
+func quoteLines(script string) string {
+	var lines []string
+	for line := range strings.Lines(script) {
+		lines = append(lines, strconv.Quote(line))
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Trust is the folder of the user's approvals for one repository. An approval
+// is a file named after an item's digest that holds the text, so that a person
+// can read what was approved, and take it back by removing the file.
+type Trust struct {
+	Dir string // required; outside the repository
+}
+
+// Approved tells whether the user has approved the item. It creates nothing.
+func (t Trust) Approved(i Item) (bool, error) {
+	ok, err := t.safe()
+	if !ok || err != nil {
+		return false, err
+	}
+	held, err := os.ReadFile(t.path(i))
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("read approval of %s: %w", i.Key, err)
+	}
+	// A file that a crash cut short is no approval.
+	return string(held) == string(i.record()), nil
+}
+
+// Pending lists those items that the user has not approved.
+func (t Trust) Pending(items []Item) ([]Item, error) {
+	var pending []Item
+	for _, i := range items {
+		ok, err := t.Approved(i)
+		if err != nil {
+			return nil, err
+		}
+		if !ok {
+			pending = append(pending, i)
+		}
+	}
+	return pending, nil
+}
+
+// Approve records that the user has read the items and wants them run.
+func (t Trust) Approve(items []Item) error {
+	if len(items) == 0 {
+		return nil
+	}
+	if _, err := t.safe(); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(t.Dir, 0o700); err != nil {
+		return fmt.Errorf("make trust folder: %w", err)
+	}
+	for _, i := range items {
+		if err := t.write(i); err != nil {
+			return fmt.Errorf("approve %s: %w", i.Key, err)
+		}
+	}
+	return nil
+}
+
+// write puts the approval under a name of its own first, since two processes
+// may approve the same item at once.
+func (t Trust) write(i Item) (err error) {
+	f, err := os.CreateTemp(t.Dir, ".new-") // 0600
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, os.Remove(f.Name()))
+		}
+	}()
+	_, err = f.Write(i.record())
+	if err := errors.Join(err, f.Close()); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), t.path(i))
+}
+
+func (t Trust) path(i Item) string {
+	return filepath.Join(t.Dir, i.Digest())
+}
+
+// safe tells whether the folder is there. One that others may write could
+// hold approvals that the user never gave.
+func (t Trust) safe() (bool, error) {
+	if !filepath.IsAbs(t.Dir) {
+		return false, fmt.Errorf("trust folder %q is not an absolute path", t.Dir)
+	}
+	stat, err := os.Lstat(t.Dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("look at trust folder: %w", err)
+	}
+	if !stat.IsDir() {
+		return false, fmt.Errorf("trust folder %s is not a folder", printable(t.Dir))
+	}
+	if stat.Mode().Perm()&0o022 != 0 {
+		return false, fmt.Errorf("trust folder %s may be written by others; "+
+			"look at what it holds, then: chmod 700", printable(t.Dir))
+	}
+	return true, nil
+}

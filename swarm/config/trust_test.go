@@ -1,0 +1,273 @@
+package config
+
+import (
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+const repository = `
+setup = '''
+npm ci
+echo done'''
+verify = "make test"
+[agents.a]
+command = ["x", "--yes"]
+env = { KEY = "$KEY", B = "c" }
+[agents.b]
+command = ["y"]
+`
+
+func everything() Use {
+	return Use{Setup: true, Verify: true, Agents: []string{"a", "b"}}
+}
+
+func keys(items []Item) string {
+	var all []string
+	for _, i := range items {
+		all = append(all, i.Key)
+	}
+	return strings.Join(all, " ")
+}
+
+func TestNeeds(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name string
+		give []Source
+		use  Use
+		want string
+	}{
+		{"all of the project", []Source{project(repository)}, everything(), "setup agents.a agents.b verify"},
+		{"all of the local file", []Source{local(repository)}, everything(), "setup agents.a agents.b verify"},
+		{"nothing of the user", []Source{user(repository)}, everything(), ""},
+		{"nothing used", []Source{project(repository)}, Use{}, ""},
+		{"one agent", []Source{project(repository)}, Use{Agents: []string{"b"}}, "agents.b"},
+		{"setup alone", []Source{project(repository)}, Use{Setup: true}, "setup"},
+		{"verify alone", []Source{project(repository)}, Use{Verify: true}, "verify"},
+		{"an agent twice", []Source{project(repository)}, Use{Agents: []string{"b", "b"}}, "agents.b"},
+		{"an unknown agent", []Source{project(repository)}, Use{Agents: []string{"c", ""}}, ""},
+		{"the default agent", []Source{user("default_agent = 'a'"), project(repository)}, Use{Agents: []string{"", "a"}}, "agents.a"},
+		{"not there", []Source{project("jobs = 3")}, everything(), ""},
+		{"switched off", []Source{project(repository), local("setup = ''")}, everything(), "agents.a agents.b verify"},
+		{"an agent of the user replaced", []Source{user(repository), project("[agents.a]\ncommand = ['evil']")}, everything(), "agents.a"},
+		{"a project's setup replaced", []Source{project("setup = 'x'"), local("setup = 'y'")}, Use{Setup: true}, "setup"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			if got := keys(mustLoad(t, tt.give...).Needs(tt.use)); got != tt.want {
+				t.Errorf("Needs = %q, want %q", got, tt.want)
+			}
+		})
+	}
+}
+
+// TestItemText shows what a person is asked about.
+func TestItemText(t *testing.T) {
+	t.Parallel()
+	items := mustLoad(t, project(repository)).Needs(Use{Setup: true, Agents: []string{"a"}})
+	var got strings.Builder
+	for _, i := range items {
+		got.WriteString(i.String())
+	}
+	const want = `setup (.swarm/config.toml:2)
+    "npm ci\n"
+    "echo done"
+agents.a (.swarm/config.toml:6)
+    command = ["x", "--yes"]
+    kind = "command"
+    input = "stdin"
+    format = "text"
+    success = "exit"
+    env.B = "c"
+    env.KEY = "$KEY"
+`
+	if got.String() != want {
+		t.Errorf("items =\n%s, want\n%s", got.String(), want)
+	}
+}
+
+// TestItemHostile proves that no control character reaches the terminal of
+// the person who is asked.
+func TestItemHostile(t *testing.T) {
+	t.Parallel()
+	c := mustLoad(t, project(`
+setup = "rm -rf x\r\u001b[2K\u001b[1Aecho harmless\u0007\u202e\n\"\\n"
+[agents.a]
+command = ["\u001b]0;x\u0007", "\nsetup (user)", "\u200b"]
+env.A = "\u0085\n"
+`))
+	got := ""
+	for _, i := range c.Needs(Use{Setup: true, Agents: []string{"a"}}) {
+		got += i.Text + "\n"
+	}
+	const want = `"rm -rf x\r\x1b[2K\x1b[1Aecho harmless\a\u202e\n"
+"\"\\n"
+command = ["\x1b]0;x\a", "\nsetup (user)", "\u200b"]
+kind = "command"
+input = "stdin"
+format = "text"
+success = "exit"
+env.A = "\u0085\n"
+`
+	if got != want {
+		t.Errorf("texts =\n%s, want\n%s", got, want)
+	}
+}
+
+// TestDigest: what decides what is run changes the digest, nothing else does.
+func TestDigest(t *testing.T) {
+	t.Parallel()
+	const base = "[agents.a]\ncommand = ['x', 'y']\nformat = 'jsonl'\nenv.A = 'b'\n"
+	digest := func(s Source) string {
+		items := mustLoad(t, s).Needs(Use{Setup: true, Verify: true, Agents: []string{"a", "b"}})
+		if len(items) != 1 {
+			t.Fatalf("Needs of %q = %v, want one item", s.Text, items)
+		}
+		return items[0].Digest()
+	}
+	seen := map[string]string{}
+	for _, text := range []string{
+		base,
+		strings.Replace(base, "'x', 'y'", "'x', 'z'", 1),
+		strings.Replace(base, "'x', 'y'", `'x", "y'`, 1),
+		strings.Replace(base, "'x', 'y'", "'x y'", 1),
+		strings.Replace(base, "'b'", "'$b'", 1),
+		strings.Replace(base, "env.A", "env.B", 1),
+		strings.Replace(base, "agents.a", "agents.b", 1),
+		base + "input = 'none'", base + "input = 'jsonl'", base + "success = 'exit'", base + "env.C = ''",
+		strings.Replace(base, "'jsonl'", "'text'", 1),
+		"setup = 'x'", "verify = 'x'", "setup = \"x\\n\"", `setup = 'x\n'`, "setup = \"x\\ny\"", "setup = \"x\\r\\ny\"",
+	} {
+		d := digest(project(text))
+		if other, ok := seen[d]; ok {
+			t.Errorf("Digest of %q = that of %q", text, other)
+		}
+		seen[d] = text
+	}
+	same := digest(project(base))
+	for _, s := range []Source{
+		local(base), project("# moved\n\njobs = 3\n" + base), project(base + "timeout = '3s'"),
+		project("[agents]\na = { env = { A = \"b\" }, format = 'jsonl', command = [ \"x\",\"y\" ] }"),
+	} {
+		if got := digest(s); got != same {
+			t.Errorf("Digest of %q changed, want that of the same text elsewhere", s.Text)
+		}
+	}
+}
+
+func TestTrust(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "repo", "trust")
+	trust := Trust{Dir: dir}
+	items := mustLoad(t, project(repository)).Needs(everything())
+
+	pending, err := trust.Pending(items)
+	if err != nil || !reflect.DeepEqual(pending, items) {
+		t.Fatalf("Pending = %v, %v, want all items", pending, err)
+	}
+	if err := trust.Approve(nil); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Lstat(filepath.Dir(dir)); !os.IsNotExist(err) {
+		t.Fatalf("Lstat = %v, want that nothing was created", err)
+	}
+
+	if err := trust.Approve(items[:2]); err != nil {
+		t.Fatal(err)
+	}
+	if pending, err = trust.Pending(items); err != nil || keys(pending) != "agents.b verify" {
+		t.Errorf("Pending = %q, %v, want what was not approved", keys(pending), err)
+	}
+	if ok, err := trust.Approved(items[1]); !ok || err != nil {
+		t.Errorf("Approved of one of two = %t, %v, want true", ok, err)
+	}
+	if err := trust.Approve(items); err != nil { // some of them again
+		t.Fatal(err)
+	}
+	if pending, err = trust.Pending(items); err != nil || len(pending) != 0 {
+		t.Errorf("Pending = %v, %v, want none", pending, err)
+	}
+
+	// Each changed text is asked about again, and only that.
+	for old, next := range map[string]string{
+		"npm ci": "setup", `"--yes"`: "agents.a", `"y"`: "agents.b", "make test": "verify", `"$KEY"`: "agents.a",
+	} {
+		changed := mustLoad(t, project(strings.Replace(repository, old, strings.ToUpper(old[:len(old)-1])+"!"+old[len(old)-1:], 1)))
+		pending, err := trust.Pending(changed.Needs(everything()))
+		if err != nil || keys(pending) != next {
+			t.Errorf("Pending after %s changed = %q, %v, want %s", old, keys(pending), err, next)
+		}
+	}
+}
+
+func TestTrustFiles(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "trust")
+	items := mustLoad(t, project(repository)).Needs(Use{Setup: true})
+	if err := (Trust{Dir: dir}).Approve(items); err != nil {
+		t.Fatal(err)
+	}
+	stat, err := os.Lstat(dir)
+	if err != nil || stat.Mode() != os.ModeDir|0o700 {
+		t.Errorf("folder = %v, %v, want 0700", stat.Mode(), err)
+	}
+	files, err := os.ReadDir(dir)
+	if err != nil || len(files) != 1 || files[0].Name() != items[0].Digest() {
+		t.Fatalf("files = %v, %v, want one named by the digest", files, err)
+	}
+	path := filepath.Join(dir, files[0].Name())
+	if stat, err = os.Lstat(path); err != nil || stat.Mode() != 0o600 {
+		t.Errorf("file = %v, %v, want 0600", stat.Mode(), err)
+	}
+	text, err := os.ReadFile(path)
+	if want := "approved 1: setup\n\"npm ci\\n\"\n\"echo done\"\n"; err != nil || string(text) != want {
+		t.Errorf("file = %q, %v, want %q", text, err, want)
+	}
+
+	// Half a file is no approval, and approving repairs it.
+	if err := os.Truncate(path, 5); err != nil {
+		t.Fatal(err)
+	}
+	if ok, err := (Trust{Dir: dir}).Approved(items[0]); ok || err != nil {
+		t.Errorf("Approved of half a file = %t, %v, want false", ok, err)
+	}
+	if err := (Trust{Dir: dir}).Approve(items); err != nil {
+		t.Fatal(err)
+	}
+	if ok, err := (Trust{Dir: dir}).Approved(items[0]); !ok || err != nil {
+		t.Errorf("Approved = %t, %v, want true", ok, err)
+	}
+}
+
+// TestTrustUnsafe: a folder that is not the user's alone approves nothing.
+func TestTrustUnsafe(t *testing.T) {
+	t.Parallel()
+	items := mustLoad(t, project(repository)).Needs(Use{Setup: true})
+	open := filepath.Join(t.TempDir(), "trust")
+	if err := (Trust{Dir: open}).Approve(items); err != nil {
+		t.Fatal(err)
+	}
+	link := filepath.Join(filepath.Dir(open), "link")
+	if err := os.Symlink(open, link); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(open, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range []string{open, link, "", "relative"} {
+		trust := Trust{Dir: dir}
+		if ok, err := trust.Approved(items[0]); ok || err == nil {
+			t.Errorf("Approved in %q = %t, %v, want an error", dir, ok, err)
+		}
+		if _, err := trust.Pending(items); err == nil {
+			t.Errorf("Pending in %q = nil, want an error", dir)
+		}
+		if err := trust.Approve(items); err == nil {
+			t.Errorf("Approve in %q = nil, want an error", dir)
+		}
+	}
+}

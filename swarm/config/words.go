@@ -1,0 +1,148 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+)
+
+// Kind says which program an agent is.
+type Kind uint8
+
+// The kinds that a configuration may name.
+const (
+	KindUnset Kind = iota
+	KindCommand
+)
+
+// String is the word for the kind.
+func (k Kind) String() string {
+	if k == KindCommand {
+		return "command"
+	}
+	return "unset"
+}
+
+// UnmarshalText is the reverse of String. It tells kinds that this version
+// does not have from words that are no kind.
+func (k *Kind) UnmarshalText(text []byte) (err error) {
+	if isLaterKind(string(text)) {
+		return fmt.Errorf("kind %q is not available in this version; use %q",
+			text, KindCommand)
+	}
+	*k, err = parseWord(string(text), KindCommand)
+	return err
+}
+
+func isLaterKind(name string) bool {
+	switch name {
+	case "pi", "codex", "claude", "opencode", "gemini", "qwen", "builtin":
+		return true
+	default:
+		return false
+	}
+}
+
+// Input says how an agent gets its prompt.
+type Input uint8
+
+// The ways of giving a prompt.
+const (
+	InputUnset Input = iota
+	InputStdin       // on stdin, then end of file
+	InputArg         // in the command, at {prompt} or {prompt_file}
+	InputNone        // not at all
+	InputJSONL       // as a message on a stdin that stays open
+)
+
+// String is the word for the input.
+func (i Input) String() string {
+	switch i {
+	case InputStdin:
+		return "stdin"
+	case InputArg:
+		return "arg"
+	case InputNone:
+		return "none"
+	case InputJSONL:
+		return "jsonl"
+	default:
+		return "unset"
+	}
+}
+
+// UnmarshalText is the reverse of String; it accepts no unset input.
+func (i *Input) UnmarshalText(text []byte) (err error) {
+	*i, err = parseWord(string(text), InputStdin, InputArg, InputNone, InputJSONL)
+	return err
+}
+
+// Format says what an agent writes to stdout.
+type Format uint8
+
+// The formats of stdout.
+const (
+	FormatUnset Format = iota
+	FormatText         // all of it is the answer
+	FormatJSONL        // one event a line
+)
+
+// String is the word for the format.
+func (f Format) String() string {
+	switch f {
+	case FormatText:
+		return "text"
+	case FormatJSONL:
+		return "jsonl"
+	default:
+		return "unset"
+	}
+}
+
+// UnmarshalText is the reverse of String; it accepts no unset format.
+func (f *Format) UnmarshalText(text []byte) (err error) {
+	*f, err = parseWord(string(text), FormatText, FormatJSONL)
+	return err
+}
+
+// Success says what makes an agent that ended a completed one.
+type Success uint8
+
+// The rules of success.
+const (
+	SuccessUnset  Success = iota
+	SuccessExit           // exit code 0
+	SuccessAnswer         // exit code 0, and an answer or a change
+)
+
+// String is the word for the rule.
+func (s Success) String() string {
+	switch s {
+	case SuccessExit:
+		return "exit"
+	case SuccessAnswer:
+		return "answer"
+	default:
+		return "unset"
+	}
+}
+
+// UnmarshalText is the reverse of String; it accepts no unset rule.
+func (s *Success) UnmarshalText(text []byte) (err error) {
+	*s, err = parseWord(string(text), SuccessExit, SuccessAnswer)
+	return err
+}
+
+// parseWord finds the value that prints as the text.
+func parseWord[T fmt.Stringer](text string, all ...T) (T, error) {
+	var words []string
+	for _, value := range all {
+		if value.String() == text {
+			return value, nil
+		}
+		words = append(words, value.String())
+	}
+	var unset T
+	return unset, errors.New("expected " + quotedList(words, "or") +
+		", got " + strconv.Quote(clip(text)) + didYouMean(text, words))
+}
