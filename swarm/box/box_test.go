@@ -1,0 +1,70 @@
+package box
+
+import (
+	"errors"
+	"strings"
+	"testing"
+)
+
+func TestRung(t *testing.T) {
+	t.Parallel()
+	if None != 0 {
+		t.Error("the zero value promises walls")
+	}
+	for r := None; r <= PIDNamespaceOldProc; r++ {
+		text, _ := r.MarshalText()
+		var got Rung
+		if err := got.UnmarshalText(text); err != nil || got != r {
+			t.Errorf("UnmarshalText(%q) = %v, %v, want %v", text, got, err, r)
+		}
+	}
+	if err := new(Rung).UnmarshalText([]byte("bricks")); err == nil {
+		t.Error("unknown walls are accepted")
+	}
+	if got := Rung(99).String(); got != "rung(99)" {
+		t.Errorf("String = %q", got)
+	}
+}
+
+func TestProbe(t *testing.T) {
+	t.Parallel()
+	no := errors.New("mount a new /proc: no")
+	for best := range len(ladder()) + 1 {
+		tried := 0
+		got, err := Probe(func(r Rung) error {
+			if r != ladder()[tried] {
+				t.Errorf("try %d was of %v, want %v", tried, r, ladder()[tried])
+			}
+			tried++
+			if tried-1 < best {
+				return no
+			}
+			return nil
+		})
+		want := None
+		if best < len(ladder()) {
+			want = ladder()[best]
+		}
+		if got != want || errors.Is(err, no) != (best > 0) {
+			t.Errorf("Probe, %d refused = %v, %v, want %v", best, got, err, want)
+		}
+		var refusal *Refusal
+		if best > 0 && (!errors.As(err, &refusal) || refusal.Rung != ladder()[0] ||
+			!strings.Contains(err.Error(), no.Error())) {
+			t.Errorf("Probe explains itself with %v", err)
+		}
+	}
+}
+
+func TestNoneIsNothing(t *testing.T) {
+	t.Parallel()
+	if attr := Attr(None); attr != nil {
+		t.Errorf("Attr(None) = %+v, want nil", attr)
+	}
+	if err := Enter(None); err != nil {
+		t.Errorf("Enter(None) = %v", err)
+	}
+	if err := Enter(PIDNamespace); err == nil {
+		t.Error("Enter succeeds outside of a namespace")
+	}
+}

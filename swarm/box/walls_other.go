@@ -1,0 +1,22 @@
+//go:build !linux
+
+package box
+
+import (
+	"fmt"
+	"syscall"
+)
+
+// ladder is empty: there are no namespaces here.
+func ladder() []Rung { return nil }
+
+// Attr returns nil: there are no namespaces here.
+func Attr(Rung) *syscall.SysProcAttr { return nil }
+
+// Enter accepts None and refuses the rest.
+func Enter(rung Rung) error {
+	if rung != None {
+		return fmt.Errorf("walls %s exist on Linux only", rung)
+	}
+	return nil
+}

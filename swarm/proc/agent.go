@@ -1,0 +1,162 @@
+package proc
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"syscall"
+	"time"
+)
+
+// again is how long the killed may take to be gone before more are sought.
+const again = 20 * time.Millisecond
+
+// agent is what was started, and what there is to look after it.
+type agent struct {
+	pid    int // of the process, its group and its session
+	out    *output
+	reaper *reaper
+	family *family
+}
+
+// start opens the agent's files, enters the walls and starts the agent. The
+// files are opened outside, so that walls cannot be in their way.
+func (s *supervisor) start(enter func(json.RawMessage) error) (_ *agent, err error) {
+	stdin, err := s.stdin()
+	if err != nil {
+		return nil, err
+	}
+	defer stdin.Close()
+	out, err := newOutput(&s.spec)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, out.close())
+		}
+	}()
+	ends, err := out.pipes()
+	for _, f := range ends {
+		if f != nil {
+			// The agent must hold the only ends, or the drains never end.
+			defer f.Close()
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := enter(s.spec.Walls); err != nil {
+		return nil, fmt.Errorf("enter the walls: %w", err)
+	}
+	pid, err := s.launch([]*os.File{stdin, ends[0], ends[1]})
+	if err != nil {
+		return nil, err
+	}
+	out.drain()
+	r := newReaper(pid)
+	return &agent{pid: pid, out: out, reaper: r, family: newFamily(r)}, nil
+}
+
+// stdin opens what the agent reads.
+func (s *supervisor) stdin() (*os.File, error) {
+	if s.spec.Pipe {
+		return os.NewFile(stdinFD, "stdin"), nil
+	}
+	path := s.spec.Stdin
+	if path == "" {
+		path = os.DevNull
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("open stdin: %w", err)
+	}
+	return f, nil
+}
+
+// launch starts the agent in a session of its own.
+func (s *supervisor) launch(files []*os.File) (pid int, err error) {
+	if info, err := os.Stat(s.spec.Dir); err != nil {
+		return 0, fmt.Errorf("enter the working directory: %w", err)
+	} else if !info.IsDir() {
+		return 0, fmt.Errorf("enter the working directory: %s is not a folder",
+			s.spec.Dir)
+	}
+	path, err := find(s.spec.Argv[0], s.spec.Dir, s.spec.Env)
+	if err != nil {
+		return 0, err
+	}
+	attr := &syscall.ProcAttr{
+		Dir: s.spec.Dir, Env: s.spec.Env, Sys: &syscall.SysProcAttr{Setsid: true},
+	}
+	for _, f := range files {
+		fd := f.Fd()
+		// The mode belongs to the pipe and not to the descriptor, and a
+		// program does not expect EAGAIN on its stdin.
+		if err := syscall.SetNonblock(int(fd), false); err != nil {
+			return 0, fmt.Errorf("prepare %s: %w", f.Name(), err)
+		}
+		attr.Files = append(attr.Files, fd)
+	}
+	pid, err = syscall.ForkExec(path, s.spec.Argv, attr)
+	switch {
+	case errors.Is(err, syscall.ENOENT):
+		return 0, fmt.Errorf("start %s: %w (the file is there; what its first "+
+			"line names, or its loader, is not)", path, err)
+	case errors.Is(err, syscall.ENOEXEC):
+		return 0, fmt.Errorf("start %s: %w (a script needs a first line such as "+
+			"#!/bin/sh)", path, err)
+	case err != nil:
+		return 0, fmt.Errorf("start %s: %w", path, err)
+	}
+	return pid, nil
+}
+
+// finish kills what the agent has left, until it is gone, but for processes
+// of another user, which only that user can end. Once may not be enough
+// without a namespace: what forks while it is looked for can be overlooked.
+func (a *agent) finish() {
+	if a.family.complete() {
+		return
+	}
+	for a.family.kill(); a.family.escaped == 0; a.family.kill() {
+		select {
+		case <-a.reaper.empty:
+			return
+		case <-time.After(again):
+		}
+	}
+}
+
+// settle writes down how it ended.
+func (a *agent) settle(status syscall.WaitStatus) Exit {
+	var use syscall.Rusage
+	// It cannot fail for these arguments, and counts every reaped process.
+	_ = syscall.Getrusage(syscall.RUSAGE_CHILDREN, &use)
+	g := a.out.progress()
+	exit := Exit{
+		Reason: Exited, Code: status.ExitStatus(),
+		Left: a.family.left(), Escaped: a.family.escaped,
+		CPU:         time.Duration(use.Utime.Nano() + use.Stime.Nano()),
+		MaxRSS:      maxRSS(&use),
+		StdoutBytes: g.Stdout, StderrBytes: g.Stderr,
+		Dropped: a.out.dropped.Load(),
+	}
+	if status.Signaled() {
+		exit.Code = 128 + int(status.Signal())
+		exit.Signal = signalName(status.Signal())
+	}
+	if err := errors.Join(a.out.close(), a.family.err); err != nil {
+		exit.Text = err.Error()
+	}
+	switch {
+	case a.out.overflowed():
+		exit.Reason = OutputLimit
+		exit.Text = fmt.Sprintf("it printed more than %d bytes",
+			a.out.limit)
+	case a.out.failed():
+		exit.Reason = Disk
+	}
+	return exit
+}

@@ -1,0 +1,66 @@
+package proc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"slices"
+	"strconv"
+	"syscall"
+)
+
+// DetachRequest starts a process that goes on without us.
+type DetachRequest struct {
+	Binary string // required
+	Args   []string
+	Dir    string // required
+	Env    []string
+	// FDVar is the variable that tells it on which descriptor it is to
+	// report that it has begun.
+	FDVar string // required
+	Log   *os.File
+}
+
+// detachedFD is the descriptor of the report in the detached process: the
+// first after standard input, output and error.
+const detachedFD = 3
+
+// Detach starts a process in a session of its own, with no terminal, and
+// returns what it reports before it closes the pipe. It is not waited for.
+func Detach(ctx context.Context, r DetachRequest) ([]byte, error) {
+	near, far, err := os.Pipe()
+	if err != nil {
+		return nil, fmt.Errorf("detach: %w", err)
+	}
+	defer near.Close()
+	cmd := exec.Command(r.Binary, r.Args...) //nolint:noctx // it outlives us
+	cmd.Dir = r.Dir
+	cmd.Env = append(slices.Clone(r.Env), r.FDVar+"="+strconv.Itoa(detachedFD))
+	cmd.Stdout, cmd.Stderr = r.Log, r.Log
+	cmd.ExtraFiles = []*os.File{far}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if err := errors.Join(cmd.Start(), far.Close()); err != nil {
+		return nil, fmt.Errorf("detach: %w", err)
+	}
+	stop := context.AfterFunc(ctx, func() {
+		// Nobody hears of the run any more, so it must not begin.
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM)
+	})
+	defer stop()
+	report, err := io.ReadAll(near)
+	return report, errors.Join(err, cmd.Process.Release())
+}
+
+// ReportPipe opens the descriptor that a [DetachRequest] named, so that no
+// child inherits it.
+func ReportPipe(fd string) (*os.File, error) {
+	n, err := strconv.Atoi(fd)
+	if err != nil || n != detachedFD {
+		return nil, fmt.Errorf("report of a detached process: %q is no descriptor of ours", fd)
+	}
+	syscall.CloseOnExec(n)
+	return os.NewFile(uintptr(n), "report"), nil
+}

@@ -1,0 +1,86 @@
+package proc
+
+import (
+	"errors"
+	"os"
+	"syscall"
+	"time"
+)
+
+// family is everything below this supervisor, and the ways to end it.
+type family struct {
+	reaper *reaper
+	line   *lineage
+
+	hunted  int   // killed one by one, not counting the agent
+	escaped int   // of another user
+	err     error // of the last kill
+}
+
+// claim makes this process answer for all that will descend from it.
+func claim(tag uint64) error {
+	if err := mark(tag); err != nil {
+		return err
+	}
+	if first() {
+		return nil
+	}
+	return adopt()
+}
+
+// first reports whether this is the first process of a PID namespace. There
+// the kernel itself ends everything, and can be asked to with one call.
+func first() bool { return os.Getpid() == 1 }
+
+func newFamily(r *reaper) *family {
+	return &family{reaper: r, line: &lineage{below: os.Getpid()}}
+}
+
+// kill ends everything below this process, once or, if need be, again.
+func (f *family) kill() {
+	f.reaper.armed.Store(true)
+	if first() {
+		// It strikes all at one moment, so that nothing can fork away.
+		err := syscall.Kill(-1, syscall.SIGKILL)
+		if err != nil && !errors.Is(err, syscall.ESRCH) {
+			f.err = err
+		}
+		return
+	}
+	killed, escaped, err := f.line.hunt(nil)
+	for id := range killed {
+		if id.pid != f.reaper.agent {
+			f.hunted++
+		}
+	}
+	f.escaped, f.err = escaped, err
+}
+
+// complete reports whether nothing but the agent, which has ended, was there.
+func (f *family) complete() bool { return orphansStay && f.reaper.alone() }
+
+// left is how many processes, not counting the agent, had to be killed.
+func (f *family) left() int {
+	if first() {
+		return int(f.reaper.killed.Load())
+	}
+	return f.hunted
+}
+
+// remember keeps an eye on the family where orphans leave it, until over.
+func (f *family) remember(over <-chan struct{}) {
+	if orphansStay {
+		return
+	}
+	tick := time.NewTicker(between)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+			// A look that fails is repeated soon, and kill tells the error.
+			_, _ = f.line.members()
+		case <-over:
+			return
+		}
+	}
+}

@@ -1,0 +1,149 @@
+package proc
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"syscall"
+	"time"
+)
+
+// Launcher knows how supervisors are started. It may be used by many
+// goroutines at once and must not be changed after its first use.
+type Launcher struct {
+	// Binary is the program whose main calls Supervise when it gets Args.
+	Binary string // required
+	Args   []string
+	// Attr makes the attributes of one supervisor, for example its
+	// namespaces. It may be nil, and so may be what it returns.
+	Attr func() *syscall.SysProcAttr
+
+	patience time.Duration // 0: patience; tests have less
+}
+
+// Start starts a supervisor and hands it the spec. The context bounds the
+// start only; what was started ends by itself, by Stop, by Kill, or together
+// with this process. A supervisor that cannot be started is a *StartError; a
+// command that cannot be started is told by Wait.
+func (l *Launcher) Start(ctx context.Context, spec Spec) (*Process, error) {
+	if err := spec.check(); err != nil {
+		return nil, err
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, context.Cause(ctx)
+	}
+	tag := newTag(spec.Run)
+	line, err := encodeSpec(&spec, tag)
+	if err != nil {
+		return nil, err
+	}
+	near, far, err := openPipes(spec.Pipe)
+	if err != nil {
+		return nil, &StartError{Temporary: passes(err), Err: err}
+	}
+	cmd := l.command(far)
+	if err := errors.Join(cmd.Start(), far.close()); err != nil {
+		near.close()
+		return nil, &StartError{Temporary: passes(err), Err: err}
+	}
+	p := &Process{
+		cmd: cmd, near: near, tag: tag,
+		patience: cmp.Or(l.patience, patience),
+		output:   make(chan Progress, 1), done: make(chan struct{}),
+	}
+	// Nobody has waited for the child yet, so this number is still its own.
+	if row, ok := look(cmd.Process.Pid); ok {
+		p.start = row.start
+	}
+	go p.follow() // Wait waits for it.
+	if err := p.hand(ctx, line); err != nil {
+		p.Kill()
+		if exit := p.Wait(); exit.Text != "" {
+			err = errors.New(exit.Text)
+		}
+		if ctx.Err() != nil {
+			err = context.Cause(ctx)
+		}
+		return nil, &StartError{Err: err}
+	}
+	return p, nil
+}
+
+// command prepares the supervisor. Its environment holds nothing but the
+// settings that keep a hundred of them small: secrets are none of its
+// business. Its stderr is the report pipe, so that its last words arrive.
+func (l *Launcher) command(far *pipes) *exec.Cmd {
+	attr := &syscall.SysProcAttr{}
+	if l.Attr != nil {
+		if a := l.Attr(); a != nil {
+			attr = a
+		}
+	}
+	attr.Setsid = true
+	cmd := &exec.Cmd{
+		Path: l.Binary, Args: append([]string{l.Binary}, l.Args...),
+		Env:         []string{"GOMAXPROCS=1", "GOGC=25"},
+		Stderr:      far.report,
+		ExtraFiles:  []*os.File{far.control, far.report},
+		SysProcAttr: attr,
+	}
+	if far.stdin != nil {
+		cmd.ExtraFiles = append(cmd.ExtraFiles, far.stdin)
+	}
+	return cmd
+}
+
+// pipes are one side's ends of the pipes between engine and supervisor.
+type pipes struct {
+	control, report, stdin *os.File // stdin is nil without Spec.Pipe
+}
+
+func openPipes(withStdin bool) (near, far *pipes, err error) {
+	near, far = &pipes{}, &pipes{}
+	if far.control, near.control, err = os.Pipe(); err == nil {
+		near.report, far.report, err = os.Pipe()
+	}
+	if err == nil && withStdin {
+		far.stdin, near.stdin, err = os.Pipe()
+	}
+	if err != nil {
+		near.close()
+		far.close()
+		return nil, nil, fmt.Errorf("open pipes: %w", err)
+	}
+	return near, far, nil
+}
+
+// close closes what is open; an end that was closed before is no error.
+func (p *pipes) close() error {
+	var errs []error
+	for _, f := range []*os.File{p.control, p.report, p.stdin} {
+		if f == nil {
+			continue
+		}
+		if err := f.Close(); !errors.Is(err, os.ErrClosed) {
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// hand writes the spec, which may be larger than a pipe, until ctx ends.
+func (p *Process) hand(ctx context.Context, line []byte) error {
+	stop := context.AfterFunc(ctx, func() {
+		// A deadline in the past fails the write below; if it cannot be set
+		// the write ends as soon as the supervisor reads or dies.
+		_ = p.near.control.SetWriteDeadline(time.Unix(1, 0))
+	})
+	_, err := p.near.control.Write(line)
+	if !stop() && err == nil {
+		err = context.Cause(ctx)
+	}
+	if err != nil {
+		return fmt.Errorf("hand over what to run: %w", err)
+	}
+	return nil
+}

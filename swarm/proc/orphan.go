@@ -1,0 +1,73 @@
+package proc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"math/rand/v2"
+)
+
+// A tag is a number that a supervisor leaves on all its descendants, where
+// the system has a place for one. Its upper half stands for the run, its
+// lower for the supervisor.
+const (
+	tagMagic = 1 << 62
+	tagRun   = 1<<62 | 0x3fffffff<<32
+)
+
+// runTag is the part of a tag that all supervisors of a run have in common.
+func runTag(run string) uint64 {
+	h := fnv.New32a()
+	_, _ = h.Write([]byte(run)) // A hash never fails.
+	return tagMagic | uint64(h.Sum32()&0x3fffffff)<<32
+}
+
+func newTag(run string) uint64 { return runTag(run) | uint64(rand.Uint32()) }
+
+// Alive reports whether the process that Started described is still there.
+func Alive(pid int, start uint64) bool {
+	p, ok := look(pid)
+	return ok && p.start == start && !p.dead
+}
+
+// KillOrphan kills a supervisor that Started described, and all that it
+// runs, after a crash of its engine. A process that has taken its number is
+// left alone. It returns how many it killed, when they are gone.
+func KillOrphan(ctx context.Context, pid int, start uint64) (int, error) {
+	if !Alive(pid, start) {
+		return 0, nil
+	}
+	l := &lineage{heads: map[who]bool{{pid, start}: true}}
+	if tag := tagOf(pid); tag&tagMagic != 0 && tag>>63 == 0 {
+		l.marked = func(t uint64) bool { return t == tag }
+	}
+	return l.end(ctx, fmt.Sprintf("kill supervisor %d", pid))
+}
+
+// Sweep kills what is left of a run whose engine and supervisors are dead.
+// Only Linux has a mark that survives them; elsewhere it finds nothing. It
+// returns how many it killed, when they are gone.
+func Sweep(ctx context.Context, run string) (int, error) {
+	if run == "" {
+		return 0, errors.New("sweep a run: no run is named")
+	}
+	want := runTag(run)
+	l := &lineage{marked: func(t uint64) bool {
+		return t&tagRun == want && t>>63 == 0
+	}}
+	return l.end(ctx, "sweep run "+run)
+}
+
+// end hunts within a context and says what it was doing.
+func (l *lineage) end(ctx context.Context, doing string) (int, error) {
+	killed, escaped, err := l.hunt(ctx.Done())
+	switch {
+	case err != nil:
+		return len(killed), fmt.Errorf("%s: %w", doing, err)
+	case escaped > 0:
+		return len(killed), fmt.Errorf("%s: %d processes belong to another user",
+			doing, escaped)
+	}
+	return len(killed), nil
+}

@@ -1,0 +1,103 @@
+package proc
+
+import (
+	"os"
+	"strings"
+	"testing"
+)
+
+func TestOutput(t *testing.T) {
+	const much = 100 << 20
+	tests := []struct {
+		name string
+		args []string
+	}{
+		{"lines", []string{"104857600", "80", "stdout"}},
+		{"one line", []string{"104857600", "104857600", "stderr"}},
+	}
+	inModes(t, func(t *testing.T, m mode) {
+		for _, test := range tests {
+			spec := m.spec(t, "chatty", test.args...)
+			exit := m.start(t, spec).Wait()
+			var size int64
+			for _, path := range []string{spec.Stdout, spec.Stderr} {
+				info, err := os.Stat(path)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if info.Mode().Perm() != 0o600 {
+					t.Errorf("%s has mode %v", path, info.Mode())
+				}
+				size += info.Size()
+				if err := os.Remove(path); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if exit.Code != 0 || size != much || exit.Dropped != 0 ||
+				exit.StdoutBytes+exit.StderrBytes != much ||
+				(exit.StdoutBytes == much) != (test.args[2] == "stdout") {
+				t.Errorf("%s: %d bytes, %+v, want %d", test.name, size, exit, much)
+			}
+		}
+	})
+}
+
+func TestProgress(t *testing.T) {
+	inModes(t, func(t *testing.T, m mode) {
+		spec := m.spec(t, "cat")
+		spec.Pipe = true
+		p := m.start(t, spec)
+		for i, text := range []string{"abc", "d"} {
+			if err := p.Write([]byte(text)); err != nil {
+				t.Fatal(err)
+			}
+			printed(t, p, int64(3+i))
+		}
+		if err := p.CloseStdin(); err != nil {
+			t.Fatal(err)
+		}
+		p.Wait()
+		for range p.Output() { // It ends, because it is closed.
+		}
+	})
+}
+
+func TestOutputLimit(t *testing.T) {
+	inModes(t, func(t *testing.T, m mode) {
+		spec := m.spec(t, "flood")
+		spec.OutputLimit = 100_000
+		exit, got := m.run(t, spec)
+		if exit.Reason != OutputLimit || exit.Signal != "SIGKILL" ||
+			len(got) != 100_000 || exit.StdoutBytes != 100_000 ||
+			exit.Dropped == 0 || !strings.Contains(exit.Text, "100000") {
+			t.Errorf("%d bytes, %+v, want 100000", len(got), exit)
+		}
+
+		spec = m.spec(t, "chatty", "100000", "10", "stdout")
+		spec.OutputLimit = 100_000
+		if exit, got = m.run(t, spec); exit.Reason != Exited || len(got) != 100_000 {
+			t.Errorf("just as much as is allowed: %d bytes, %+v", len(got), exit)
+		}
+	})
+}
+
+func TestDiskFull(t *testing.T) {
+	inModes(t, func(t *testing.T, m mode) {
+		m.walls.FileSize = 50_000
+		exit, got := m.run(t, m.spec(t, "chatty", "1000000", "10", "stdout"))
+		if exit.Reason != Disk || exit.Code != 0 || len(got) != 50_000 ||
+			exit.StdoutBytes != 50_000 || exit.Dropped != 950_000 ||
+			!strings.Contains(exit.Text, "file too large") {
+			t.Errorf("%d bytes, %+v, want disk, code 0, and 50000", len(got), exit)
+		}
+	})
+}
+
+func TestStdoutIsAPipe(t *testing.T) {
+	inModes(t, func(t *testing.T, m mode) {
+		_, got := m.run(t, m.spec(t, "devstdout"))
+		if got != "one\ntwo\nthree\n" {
+			t.Errorf("a truncated /dev/stdout holds %q, want all lines", got)
+		}
+	})
+}

@@ -1,0 +1,200 @@
+package proc
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"runtime"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// between is the least time between two reports of output.
+const between = 200 * time.Millisecond
+
+// Supervise is the body of a supervisor and returns its exit code. It reads
+// a spec from the engine, calls enter with its Walls, starts the agent, and
+// returns when nothing that descends from the agent is left.
+//
+// It runs enter, and starts the agent, on one and the same thread, because
+// capabilities belong to threads: what enter drops, the agent does not have.
+func Supervise(enter func(walls json.RawMessage) error) int {
+	runtime.LockOSThread()
+	s, err := newSupervisor()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 2
+	}
+	return s.run(enter)
+}
+
+// supervisor is the state of a process that was started by a Launcher.
+type supervisor struct {
+	spec    Spec
+	control *os.File
+	report  *os.File
+	lines   *bufio.Reader // of control
+}
+
+// newSupervisor takes over the descriptors and reads the spec.
+func newSupervisor() (*supervisor, error) {
+	for _, fd := range []int{controlFD, reportFD} {
+		var st syscall.Stat_t
+		if err := syscall.Fstat(fd, &st); err != nil ||
+			st.Mode&syscall.S_IFMT != syscall.S_IFIFO {
+			return nil, errors.New("supervise: this command is not for people: " +
+				"swarm itself starts it, with its pipes")
+		}
+		if err := syscall.SetNonblock(fd, true); err != nil {
+			return nil, fmt.Errorf("supervise: %w", err)
+		}
+	}
+	if err := seal(); err != nil {
+		return nil, fmt.Errorf("supervise: seal descriptors: %w", err)
+	}
+	s := &supervisor{
+		control: os.NewFile(controlFD, "control"),
+		report:  os.NewFile(reportFD, "report"),
+	}
+	s.lines = bufio.NewReader(s.control)
+	line, err := s.lines.ReadBytes('\n')
+	if err != nil {
+		return nil, fmt.Errorf("supervise: read what to run: %w", err)
+	}
+	var tag uint64
+	if s.spec, tag, err = decodeSpec(line); err != nil {
+		return nil, fmt.Errorf("supervise: %w", err)
+	}
+	if err := claim(tag); err != nil {
+		return nil, fmt.Errorf("supervise: %w", err)
+	}
+	return s, nil
+}
+
+// run carries out the spec and reports how it ended.
+func (s *supervisor) run(enter func(json.RawMessage) error) int {
+	// A full quota must be an error of write and not the supervisor's end. A
+	// signal that is caught is back to its default in the agent; one that
+	// were ignored would stay so.
+	caught := make(chan os.Signal, 4)
+	signal.Notify(caught, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP,
+		syscall.SIGQUIT, syscall.SIGXFSZ)
+	defer signal.Stop(caught)
+
+	var exit Exit
+	if a, err := s.start(enter); err != nil {
+		exit = Exit{
+			Reason: StartFailed, Text: err.Error(), Code: -1,
+			Temporary: passes(err),
+		}
+	} else {
+		exit = s.watch(a, caught)
+	}
+	s.send(report{Exit: &exit})
+	return exit.Code
+}
+
+// send writes one line to the engine. That the engine is gone is no error
+// here: the control pipe says so too, and there it counts.
+func (s *supervisor) send(r report) {
+	line, err := json.Marshal(r)
+	if err != nil {
+		panic(fmt.Sprintf("encode a report: %v", err)) // no field can cause it
+	}
+	_, _ = s.report.Write(append(line, '\n'))
+}
+
+// watch waits for the agent to end, ends what it left, and settles all.
+func (s *supervisor) watch(a *agent, caught <-chan os.Signal) Exit {
+	over := make(chan struct{}) // closed when nothing is left to look after
+	orders := make(chan bool)
+	var others sync.WaitGroup
+	others.Go(func() { s.listen(orders, over) })
+	others.Go(func() { s.progress(a.out, over) })
+	others.Go(func() { a.family.remember(over) })
+	go a.reaper.run() // It ends with the last child; finish waits for that.
+
+	status := s.tend(a, orders, caught)
+	a.finish()
+	a.out.wait()
+	close(over)
+	_ = s.control.Close() // ends listen
+	others.Wait()
+	return a.settle(status)
+}
+
+// tend obeys orders until the agent itself has ended.
+func (s *supervisor) tend(
+	a *agent, orders <-chan bool, caught <-chan os.Signal,
+) syscall.WaitStatus {
+	full := a.out.full
+	var grace <-chan time.Time
+	stop := func() {
+		if grace == nil {
+			grace = time.After(s.spec.Grace)
+			_ = syscall.Kill(-a.pid, syscall.SIGTERM)
+			// A stopped process would sleep through its last chance.
+			_ = syscall.Kill(-a.pid, syscall.SIGCONT)
+		}
+	}
+	for {
+		select {
+		case politely := <-orders:
+			if politely {
+				stop()
+			} else {
+				a.family.kill()
+			}
+		case sig := <-caught:
+			if sig != syscall.SIGXFSZ {
+				stop()
+			}
+		case <-grace:
+			a.family.kill()
+		case <-full:
+			full = nil
+			a.family.kill()
+		case status := <-a.reaper.ended:
+			return status
+		}
+	}
+}
+
+// listen turns the lines of the control pipe into orders: true to stop, and
+// false, always the last, to kill.
+func (s *supervisor) listen(orders chan<- bool, over <-chan struct{}) {
+	for {
+		line, err := s.lines.ReadSlice('\n')
+		politely := err == nil && asksToStop(line)
+		select {
+		case orders <- politely:
+		case <-over:
+			return
+		}
+		if !politely {
+			return
+		}
+	}
+}
+
+// progress reports new output, not too often.
+func (s *supervisor) progress(out *output, over <-chan struct{}) {
+	for {
+		select {
+		case <-out.fresh:
+		case <-over:
+			return
+		}
+		g := out.progress()
+		s.send(report{Output: &g})
+		select {
+		case <-time.After(between):
+		case <-over:
+			return
+		}
+	}
+}

@@ -1,0 +1,25 @@
+package proc
+
+import (
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// orphansStay says that a process whose parent dies goes to launchd.
+const orphansStay = false
+
+// seal marks all descriptors that were inherited, so that no agent inherits
+// them in turn.
+func seal() error { return sealEach() }
+
+// adopt has no counterpart here; remember stands in for it.
+func adopt() error { return nil }
+
+// mark has no counterpart here: limits of others cannot be read.
+func mark(uint64) error { return nil }
+
+func signalName(s syscall.Signal) string { return unix.SignalName(s) }
+
+// maxRSS returns bytes, in which macOS counts.
+func maxRSS(use *syscall.Rusage) int64 { return use.Maxrss }

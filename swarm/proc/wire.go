@@ -1,0 +1,125 @@
+package proc
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"time"
+)
+
+// The supervisor finds its pipes at these descriptors.
+const (
+	controlFD = 3
+	reportFD  = 4
+	stdinFD   = 5 // only with Spec.Pipe
+)
+
+// exact is a string of the operating system. JSON knows only UTF-8 and would
+// change other bytes of an argument or a path, so it travels as base64.
+type exact string
+
+func (e exact) MarshalText() ([]byte, error) {
+	return base64.StdEncoding.AppendEncode(nil, []byte(e)), nil
+}
+
+func (e *exact) UnmarshalText(text []byte) error {
+	raw, err := base64.StdEncoding.AppendDecode(nil, text)
+	*e = exact(raw)
+	return err
+}
+
+// wireSpec is a Spec as it travels: the first line of the control pipe.
+type wireSpec struct {
+	Tag         uint64          `json:"tag"`
+	Argv        []exact         `json:"argv"`
+	Env         []exact         `json:"env"`
+	Dir         exact           `json:"dir"`
+	Stdin       exact           `json:"stdin"`
+	Pipe        bool            `json:"pipe"`
+	Stdout      exact           `json:"stdout"`
+	Stderr      exact           `json:"stderr"`
+	OutputLimit int64           `json:"output_limit"`
+	Grace       time.Duration   `json:"grace_ns"`
+	Walls       json.RawMessage `json:"walls,omitempty"`
+}
+
+// convert changes a list of strings from one type to another.
+func convert[To, From ~string](list []From) []To {
+	out := make([]To, len(list))
+	for i, s := range list {
+		out[i] = To(s)
+	}
+	return out
+}
+
+// encodeSpec writes a spec as one line, its defaults filled in.
+func encodeSpec(s *Spec, tag uint64) ([]byte, error) {
+	w := wireSpec{
+		Tag: tag, Argv: convert[exact](s.Argv), Env: convert[exact](s.Env),
+		Dir: exact(s.Dir), Stdin: exact(s.Stdin), Pipe: s.Pipe,
+		Stdout: exact(s.Stdout), Stderr: exact(s.Stderr),
+		OutputLimit: s.OutputLimit, Grace: s.Grace, Walls: s.Walls,
+	}
+	if w.OutputLimit == 0 {
+		w.OutputLimit = DefaultOutputLimit
+	}
+	if w.Grace == 0 {
+		w.Grace = DefaultGrace
+	}
+	line, err := json.Marshal(w)
+	if err != nil {
+		return nil, fmt.Errorf("encode what to run: %w", err)
+	}
+	return append(line, '\n'), nil
+}
+
+// decodeSpec reads what encodeSpec wrote.
+func decodeSpec(line []byte) (Spec, uint64, error) {
+	var w wireSpec
+	if err := json.Unmarshal(line, &w); err != nil {
+		return Spec{}, 0, fmt.Errorf("decode what to run: %w", err)
+	}
+	s := Spec{
+		Argv: convert[string](w.Argv), Env: convert[string](w.Env),
+		Dir: string(w.Dir), Stdin: string(w.Stdin), Pipe: w.Pipe,
+		Stdout: string(w.Stdout), Stderr: string(w.Stderr),
+		OutputLimit: w.OutputLimit, Grace: w.Grace, Walls: w.Walls,
+	}
+	return s, w.Tag, s.check()
+}
+
+// order is any later line of the control pipe. What is not an order to stop
+// kills: both ends are the same binary, so a line that makes no sense means
+// that the engine is no longer what it was.
+type order struct {
+	Stop bool `json:"stop"`
+}
+
+func encodeStop() []byte { return []byte("{\"stop\":true}\n") }
+
+// asksToStop reports whether a line of the control pipe orders a polite end.
+func asksToStop(line []byte) bool {
+	var o order
+	return json.Unmarshal(line, &o) == nil && o.Stop
+}
+
+// report is a line of the report pipe; exactly one field is set.
+type report struct {
+	Output *Progress `json:"output,omitempty"`
+	Exit   *Exit     `json:"exit,omitempty"`
+}
+
+// parseReport reads one line of the report pipe. Anything else that stands
+// there is the last words of a supervisor that crashed, whose stderr is the
+// same pipe; then it answers false.
+func parseReport(line []byte) (report, bool) {
+	if !bytes.HasPrefix(line, []byte("{")) {
+		return report{}, false
+	}
+	var r report
+	if err := json.Unmarshal(line, &r); err != nil {
+		return report{}, false
+	}
+	return r, (r.Output == nil) != (r.Exit == nil)
+}
