@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -31,9 +32,22 @@ var kept = []string{
 	"core.ignorecase", "core.precomposeunicode", "core.protecthfs",
 	"core.protectntfs", "core.bigfilethreshold", "core.compression",
 	"core.loosecompression", "core.repositoryformatversion",
+	"core.sparsecheckoutcone",
 	"extensions.objectformat", "extensions.partialclone",
-	"filter.", "lfs.", "remote.",
+	"filter.", "lfs.",
 }
+
+// keptPartial are kept beside them in a partial clone, which must be able
+// to fetch its missing objects. They may hold a password, and so go nowhere
+// else.
+var keptPartial = []string{
+	"remote.", "url.", "http.", "credential.", "ssh.", "protocol.",
+	"core.sshcommand", "core.askpass",
+}
+
+// isPartial matches a configuration of a partial clone. Git 2.25 and later
+// mark the remote and no longer set the extension.
+var isPartial = regexp.MustCompile(`(?i)(^|\x00)(extensions\.partialclone\n|remote\.[^\n\x00]*\.promisor(\x00|\n(true|yes|on|1)\x00))`)
 
 // ownEntries are the entries of a git dir that the copy must not share.
 // Anything else beside them (lfs, git-crypt, annex) belongs to a filter and
@@ -64,6 +78,9 @@ func (r *Repo) Freeze(ctx context.Context, dir string) (*Frozen, error) {
 	if err == nil {
 		err = f.copyRules(ctx)
 	}
+	if err == nil {
+		err = f.copySparse(ctx)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("freeze the configuration: %w", err)
 	}
@@ -80,8 +97,7 @@ func (f *Frozen) Quarantine(dir string) (*Quarantine, error) {
 	if err != nil {
 		return nil, err
 	}
-	q.env = append(q.env, "GIT_DIR="+f.Dir, "GIT_WORK_TREE="+f.Dir,
-		"GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null", "GIT_ATTR_NOSYSTEM=1")
+	q.env = append(append(q.env, f.env()...), "GIT_WORK_TREE="+f.Dir)
 	return q, nil
 }
 
@@ -115,7 +131,7 @@ func (f *Frozen) copyConfig(ctx context.Context) error {
 		b.WriteString("\trepositoryformatversion = 1\n[extensions]\n\tobjectformat = sha256\n")
 	}
 	storage := false
-	partial := strings.Contains(string(out), "\x00extensions.partialclone\n")
+	partial := isPartial.Match(out)
 	for rec := range strings.SplitSeq(strings.TrimSuffix(string(out), "\x00"), "\x00") {
 		key, value, hasValue := strings.Cut(rec, "\n")
 		if !keep(key, partial) {
@@ -131,16 +147,13 @@ func (f *Frozen) copyConfig(ctx context.Context) error {
 	return os.WriteFile(filepath.Join(f.Dir, "config"), []byte(b.String()), 0o600)
 }
 
-// keep reports whether a key goes into the copy. Remotes do only in a
-// partial clone, which must know where its missing objects are: their URLs
-// may hold a password.
+// keep reports whether a key goes into the copy.
 func keep(key string, partial bool) bool {
-	if strings.HasPrefix(key, "remote.") && !partial {
-		return false
-	}
-	return slices.ContainsFunc(kept, func(k string) bool {
+	match := func(k string) bool {
 		return key == k || strings.HasSuffix(k, ".") && strings.HasPrefix(key, k)
-	})
+	}
+	return slices.ContainsFunc(kept, match) ||
+		partial && slices.ContainsFunc(keptPartial, match)
 }
 
 // writeKey writes one key as configuration text. The subsection, all between

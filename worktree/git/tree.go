@@ -52,3 +52,20 @@ func (r *Repo) File(ctx context.Context, commit Hash, path string) ([]byte, erro
 	}
 	return out, nil
 }
+
+// Tree is the tree of a commit in the quarantine, and all files of it.
+func (q *Quarantine) Tree(ctx context.Context, commit Hash) ([]Entry, Hash, error) {
+	out, err := q.Run(ctx, Cmd{Args: []string{
+		"rev-parse", "--verify", "--end-of-options", string(commit) + "^{tree}",
+	}})
+	if err != nil {
+		return nil, "", fmt.Errorf("find the tree of %s: %w", commit.Short(), err)
+	}
+	tree := Hash(strings.TrimSpace(string(out)))
+	out, err = q.Run(ctx, Cmd{Args: []string{"ls-tree", "-r", "-z", "--full-tree", string(tree)}})
+	if err != nil {
+		return nil, "", fmt.Errorf("list tree %s: %w", tree.Short(), err)
+	}
+	entries, err := parseTree(out)
+	return entries, tree, err
+}

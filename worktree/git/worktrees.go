@@ -18,7 +18,8 @@ func (r *Repo) Register(ctx context.Context, dir string, at Hash, reason string)
 	_, err = r.Run(ctx, Cmd{Writes: true, Args: []string{
 		"worktree", "add", "--quiet", "--no-checkout", "--detach",
 		"--lock", "--reason", reason, "--", dir, string(at),
-	}})
+		// Git 2.48 can be told to write relative paths; ours are compared.
+	}, Config: []string{"worktree.useRelativePaths=false"}})
 	if err != nil {
 		return "", fmt.Errorf("register worktree: %w", err)
 	}
@@ -33,25 +34,15 @@ func (r *Repo) Register(ctx context.Context, dir string, at Hash, reason string)
 	return admin, nil
 }
 
-// Fill checks out the HEAD of a registered worktree, running the filters of
-// the user as any checkout would.
-func (r *Repo) Fill(ctx context.Context, dir, admin string) error {
-	_, err := r.Git.Run(ctx, Cmd{
-		Dir: dir, Writes: true,
-		Env:  []string{"GIT_DIR=" + admin, "GIT_WORK_TREE=" + dir},
-		Args: []string{"reset", "--hard", "--quiet", "--no-recurse-submodules", "HEAD"},
-	})
-	if err != nil {
-		return fmt.Errorf("fill worktree: %w", err)
-	}
-	return nil
-}
-
 // HeadOf is the commit that the HEAD of a worktree's admin folder leads to;
 // empty where it leads to none (an unborn branch, a damaged file).
+//
+// The folder and its configuration may be an agent's. No transport is
+// allowed: a promisor remote would be asked for a missing object, and its
+// configuration can name a program.
 func (r *Repo) HeadOf(ctx context.Context, admin string) Hash {
 	out, err := r.Git.Run(ctx, Cmd{
-		Dir: r.CommonDir, Env: []string{"GIT_DIR=" + admin},
+		Dir: r.CommonDir, Env: []string{"GIT_DIR=" + admin, "GIT_ALLOW_PROTOCOL=none"},
 		Args: []string{"rev-parse", "--verify", "--quiet", "HEAD^{commit}"},
 	})
 	if err != nil {

@@ -1,0 +1,237 @@
+package worktree
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"agentswarm/worktree/git"
+)
+
+// CaptureRequest asks for a commit of all that an attempt left.
+type CaptureRequest struct {
+	Workspace Workspace // required
+	Objects   string    // required; folder for the quarantine, made anew
+	Ref       string    // required; what the commit is published under
+	HeadRef   string    // required; what the agent's own HEAD is published under
+	PatchFile string    // required
+
+	Message   string
+	Author    git.Person
+	Committer git.Person
+}
+
+// Capture is what an attempt left, as it is journaled.
+type Capture struct {
+	Commit  git.Hash `json:"commit,omitempty"` // on the base; empty without a change
+	Tree    git.Hash `json:"tree"`
+	Head    git.Hash `json:"head,omitempty"` // the agent's own HEAD, where it moved
+	Changed bool     `json:"changed"`
+
+	// Where it was put. These differ from what was asked for where an
+	// earlier capture of another tree has that name already: nothing is
+	// ever overwritten.
+	Ref     string `json:"ref,omitempty"`
+	HeadRef string `json:"head_ref,omitempty"`
+	Patch   string `json:"patch,omitempty"`
+
+	Files []git.Change `json:"files,omitempty"`
+	Stat  git.Stat     `json:"stat"`
+	Notes []Note       `json:"notes,omitempty"`
+
+	Ignored      []IgnoredFile `json:"ignored,omitempty"`
+	IgnoredMore  int           `json:"ignored_more,omitempty"` // entries left out of the list
+	IgnoredFiles int           `json:"ignored_files,omitempty"`
+	IgnoredSize  int64         `json:"ignored_size,omitempty"` // of all, in bytes
+
+	// Complete says that whatever the workspace holds is in the base, in the
+	// commit or ignored.
+	Complete bool `json:"complete"`
+	// Seal is what Release compares the workspace with before it removes it.
+	Seal string `json:"seal"`
+}
+
+// tries is how often a capture begins anew when objects went away under it.
+const tries = 3
+
+// lostError says that an object which git had seen is gone: the repository
+// was pruned. The files are still there, so that they can be read again.
+type lostError struct{ err error }
+
+func (e *lostError) Error() string { return e.err.Error() }
+func (e *lostError) Unwrap() error { return e.err }
+
+// Capture turns all that an attempt left, committed or not, into one commit
+// on its base, a ref and a patch file.
+//
+// It may be run again, by another process, after a crash at any point: a ref
+// that is there with the same tree is taken for what it is, one with another
+// tree is left alone and the capture goes to REF.2, REF.3, …, its patch file
+// likewise. When Capture fails the workspace holds all it held, and must be
+// kept.
+func (t *Trees) Capture(ctx context.Context, r CaptureRequest) (*Capture, error) {
+	if err := t.own(r.Workspace); err != nil {
+		return nil, fmt.Errorf("capture %s: %w", r.Workspace.Name, err)
+	}
+	for try := 1; ; try++ {
+		got, err := t.capture(ctx, r)
+		var lost *lostError
+		if err != nil && errors.As(err, &lost) && try < tries {
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("capture %s: %w", r.Workspace.Name, err)
+		}
+		return got, nil
+	}
+}
+
+// capturing is one capture under way.
+type capturing struct {
+	*Trees
+	CaptureRequest
+	quarantine *git.Quarantine
+	index      []git.IndexEntry // of the base, as it was filled
+	found      *survey
+	filters    *filters
+	tools      map[string]bool // files of the base that filters run
+	ruled      bool            // the folder of rules is there
+}
+
+func (t *Trees) capture(ctx context.Context, r CaptureRequest) (_ *Capture, err error) {
+	// A crash may have left a quarantine here; what was not published from
+	// it is in the workspace still.
+	if err := os.RemoveAll(r.Objects); err != nil {
+		return nil, err
+	}
+	q, err := t.Frozen.Quarantine(r.Objects)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if !died(err) {
+			err = errors.Join(err, q.Discard())
+		}
+	}()
+	c := &capturing{Trees: t, CaptureRequest: r, quarantine: q}
+	if c.index, err = t.Repo.ReadIndex(r.Workspace.Index); err != nil {
+		return nil, err
+	}
+	if err := c.survey(ctx); err != nil {
+		return nil, err
+	}
+	out, err := c.record(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.publish(ctx, out); err != nil {
+		return nil, err
+	}
+	out.Notes = c.found.notes
+	out.Complete = !c.found.partial
+	out.Ignored, out.IgnoredMore = c.found.ignored.list, c.found.ignored.more
+	out.IgnoredFiles, out.IgnoredSize = c.found.ignored.files, c.found.ignored.size
+	out.Seal = c.found.seal.String()
+	return out, t.step("published")
+}
+
+// survey walks over the workspace. Git is asked about ignored files only
+// where there are new ones.
+func (c *capturing) survey(ctx context.Context) (err error) {
+	if err := c.findTools(ctx); err != nil {
+		return err
+	}
+	var asked *ignorer
+	defer func() {
+		if asked != nil {
+			err = errors.Join(err, asked.close())
+		}
+	}()
+	k := newWalker(c.Workspace, c.index)
+	k.headOf = c.Repo.HeadOf
+	k.ignores = func(ctx context.Context, paths []string) ([]bool, error) {
+		if asked == nil {
+			dir, err := c.rules(ctx)
+			if err == nil {
+				asked, err = newIgnorer(ctx, c.quarantine, dir)
+			}
+			if err != nil {
+				return nil, err
+			}
+		}
+		return asked.ignored(paths)
+	}
+	if c.found, err = k.walk(ctx); err != nil {
+		return err
+	}
+	return c.step("surveyed")
+}
+
+// record makes the tree and, where it is not that of the base, the commit.
+func (c *capturing) record(ctx context.Context) (*Capture, error) {
+	base, err := c.treeOf(ctx, c.Workspace.Base)
+	if err != nil {
+		return nil, err
+	}
+	out := &Capture{Tree: base}
+	if c.found.any() {
+		if out.Tree, err = c.stage(ctx); err != nil {
+			return nil, err
+		}
+	}
+	if err := c.step("staged"); err != nil {
+		return nil, err
+	}
+	if out.Changed = out.Tree != base; !out.Changed {
+		return out, nil
+	}
+	q := c.quarantine
+	out.Commit, err = q.CommitTree(ctx, git.CommitRequest{
+		Tree: out.Tree, Parents: []git.Hash{c.Workspace.Base}, Message: c.Message,
+		Author: c.person(c.Author), Committer: c.person(c.Committer),
+	})
+	if err != nil {
+		return nil, err
+	}
+	if err := c.step("committed"); err != nil {
+		return nil, err
+	}
+	if err := q.Gather(ctx, out.Commit, c.Workspace.Base); err != nil {
+		return nil, &lostError{err: err}
+	}
+	if out.Files, err = q.Changes(ctx, base, out.Tree); err != nil {
+		return nil, err
+	}
+	if out.Stat, err = q.Stat(ctx, base, out.Tree); err != nil {
+		return nil, err
+	}
+	return out, c.step("gathered")
+}
+
+// person is swarm where the caller names nobody.
+func (c *capturing) person(p git.Person) git.Person {
+	if p.Name == "" {
+		return git.Swarm(time.Now())
+	}
+	return p
+}
+
+// treeOf is the tree of a base; asked once for each.
+func (t *Trees) treeOf(ctx context.Context, base git.Hash) (git.Hash, error) {
+	t.mu.Lock()
+	tree := t.trees[base]
+	t.mu.Unlock()
+	if tree != "" {
+		return tree, nil
+	}
+	tree, err := t.Repo.TreeOf(ctx, base)
+	if err != nil {
+		return "", err
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.trees[base] = tree
+	return tree, nil
+}

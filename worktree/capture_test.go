@@ -1,0 +1,372 @@
+package worktree
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"agentswarm/worktree/git"
+)
+
+// must fails the test on an error; it keeps scenes readable.
+func must(t *testing.T, errs ...error) {
+	t.Helper()
+	for _, err := range errs {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// scene is one thing an agent may do, and what must come of it.
+type scene struct {
+	name  string
+	base  []string // files: name, content
+	links []string // symlinks of the base: name, target
+	setup func(*fixture)
+	act   func(f *fixture, w *Workspace)
+
+	want    []string // the tree; nil: not checked
+	notes   string   // as kinds gives them
+	partial bool
+	none    bool // nothing changed
+	after   func(f *fixture, w *Workspace, c *Capture)
+}
+
+func (s scene) run(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.write(f.root, s.base...)
+	for i := 0; i < len(s.links); i += 2 {
+		must(t, os.Symlink(s.links[i+1], filepath.Join(f.root, s.links[i])))
+	}
+	if s.setup != nil {
+		s.setup(f)
+	}
+	base := f.commit()
+	f.open()
+	w := f.lease(base)
+	if got := f.in(w.Dir, "status", "--porcelain"); got != "" {
+		t.Fatalf("a fresh workspace is not clean: %s", got)
+	}
+	s.act(f, w)
+	before := f.side()
+	c := f.capture(w)
+	if after := f.side(); after != before {
+		t.Errorf("the user's side changed from\n%s\nto\n%s", before, after)
+	}
+	if c.Changed == s.none {
+		t.Errorf("changed = %v, want %v", c.Changed, !s.none)
+	}
+	if got := f.files(c.Tree); s.want != nil && !slices.Equal(got, s.want) {
+		t.Errorf("tree = %q, want %q", got, s.want)
+	}
+	if got := kinds(c); got != s.notes {
+		t.Errorf("notes = %q, want %q", got, s.notes)
+	}
+	if c.Complete == s.partial {
+		t.Errorf("complete = %v, want %v", c.Complete, !s.partial)
+	}
+	if s.after != nil {
+		s.after(f, w, c)
+	}
+	if t.Failed() {
+		return
+	}
+	r, err := f.trees.Release(t.Context(), *w, c)
+	must(t, err)
+	gone := !s.partial && len(c.Ignored) == 0
+	if (r.Trashed == "") != gone {
+		t.Errorf("trashed = %q, want removed = %v", r.Trashed, gone)
+	}
+	if _, err := os.Lstat(w.Dir); err == nil {
+		t.Errorf("the workspace is still there")
+	}
+	if got := f.git("worktree", "list"); strings.Contains(got, w.Name) {
+		t.Errorf("still registered: %s", got)
+	}
+}
+
+// side is what of the user's must never change: checkout, index, refs,
+// stash, configuration.
+func (f *fixture) side() string {
+	f.t.Helper()
+	cmd := exec.Command("sh", "-c", `
+		find . -path ./.git -prune -o -type f -print0 | sort -z | xargs -0 sha256sum
+		sha256sum .git/index .git/config
+		git for-each-ref | grep -v refs/swarm/; git symbolic-ref -q HEAD; git stash list`)
+	cmd.Dir, cmd.Env = f.root, f.environ()
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		f.t.Fatalf("hash the user's side: %v\n%s", err, out)
+	}
+	return string(out)
+}
+
+func rm(f *fixture, paths ...string) {
+	f.t.Helper()
+	for _, p := range paths {
+		must(f.t, os.RemoveAll(p))
+	}
+}
+
+func TestCapture(t *testing.T) {
+	t.Parallel()
+	scenes := []scene{
+		{
+			name: "nothing", base: []string{"a", "a\n"}, none: true,
+			act: func(*fixture, *Workspace) {},
+		},
+		{
+			name: "staged, unstaged, committed, untracked, deleted, renamed",
+			base: []string{"a", "a\n", "b", "b\n", "c", "c\n", "gone", "g\n", "from", "same\n"},
+			act: func(f *fixture, w *Workspace) {
+				f.write(w.Dir, "a", "committed\n")
+				f.in(w.Dir, "commit", "-qam", "mine")
+				f.write(w.Dir, "b", "staged\n")
+				f.in(w.Dir, "add", "b")
+				f.in(w.Dir, "mv", "from", "to")
+				f.write(w.Dir, "c", "unstaged\n", "new/x", "x")
+				rm(f, filepath.Join(w.Dir, "gone"))
+			},
+			want: []string{"100644 a", "100644 b", "100644 c", "100644 new/x", "100644 to"},
+			after: func(f *fixture, w *Workspace, c *Capture) {
+				if got := f.git("rev-parse", c.HeadRef); got != string(c.Head) || c.Head == "" {
+					f.t.Errorf("%s = %s, want the agent's HEAD %s", c.HeadRef, got, c.Head)
+				}
+				if got := f.show(git.Hash(c.Head), "a"); got != "committed\n" {
+					f.t.Errorf("the agent's own commit holds %q", got)
+				}
+				if want := (git.Stat{Files: 6, Added: 4, Deleted: 5}); c.Stat.Files != 6+1 && c.Stat != want {
+					f.t.Errorf("stat = %+v", c.Stat)
+				}
+			},
+		},
+		{
+			name:  "modes, symlinks, binary, empty, no newline",
+			base:  []string{"run", "#!/bin/sh\n", "text", "t\n", "bin", "a\x00b", "was", "w\n"},
+			links: []string{"ln", "text"},
+			act: func(f *fixture, w *Workspace) {
+				must(f.t, os.Chmod(filepath.Join(w.Dir, "run"), 0o755))
+				rm(f, filepath.Join(w.Dir, "ln"), filepath.Join(w.Dir, "was"))
+				must(f.t, os.Symlink("/nowhere/at all", filepath.Join(w.Dir, "ln")),
+					os.Symlink("run", filepath.Join(w.Dir, "was")))
+				f.write(w.Dir, "bin", "\xff\x00\x01", "empty", "", "tail", "no newline", "text", "t")
+			},
+			want: []string{"100644 bin", "100644 empty", "120000 ln", "100755 run", "100644 tail",
+				"100644 text", "120000 was"},
+		},
+		{
+			name:  "files become folders and the other way round",
+			base:  []string{"f", "f\n", "d/x", "x\n", "d/y", "y\n", "e/z", "z\n", "s/in", "in\n"},
+			links: []string{"ln", "d"},
+			act: func(f *fixture, w *Workspace) {
+				rm(f, filepath.Join(w.Dir, "f"), filepath.Join(w.Dir, "d"), filepath.Join(w.Dir, "e"),
+					filepath.Join(w.Dir, "ln"))
+				f.write(w.Dir, "f/in", "1\n", "d", "now a file\n", "ln/real", "r\n", "elsewhere/z", "z\n")
+				must(f.t, os.Symlink("elsewhere", filepath.Join(w.Dir, "e")))
+			},
+			want: []string{"100644 d", "120000 e", "100644 elsewhere/z", "100644 f/in", "100644 ln/real",
+				"100644 s/in"},
+		},
+		{
+			name: "odd names",
+			base: []string{"-f", "x\n", "a b", "x\n"},
+			act: func(f *fixture, w *Workspace) {
+				f.write(w.Dir, "-f", "y\n", "--help", "h\n", "new\nline", "n\n", "\xff\xfe", "b\n",
+					":(top)x", "m\n", ":d/x", "m\n", "tab\there", "t\n", `quo"te\`, "q\n", "*", "s\n", " ", "blank\n")
+			},
+			after: func(f *fixture, w *Workspace, c *Capture) {
+				for _, name := range []string{"-f", "--help", "new\nline", "\xff\xfe", ":(top)x", ":d/x",
+					"tab\there", `quo"te\`, "*", " "} {
+					f.show(c.Tree, name)
+				}
+			},
+			want: nil,
+		},
+		{
+			name: "a generated .gitignore hides nothing",
+			base: []string{"a", "a\n", ".gitignore", "*.log\n"},
+			act: func(f *fixture, w *Workspace) {
+				f.write(w.Dir, ".gitignore", "*\n", "new", "n\n", "venv/.gitignore", "*\n", "venv/x", "x\n",
+					"y.log", "ignored")
+			},
+			want: []string{"100644 .gitignore", "100644 a", "100644 new", "100644 venv/.gitignore",
+				"100644 venv/x"},
+			after: func(f *fixture, w *Workspace, c *Capture) {
+				want := []IgnoredFile{{Path: "y.log", Files: 1, Size: 7}}
+				if !slices.Equal(c.Ignored, want) {
+					f.t.Errorf("ignored = %+v, want %+v", c.Ignored, want)
+				}
+			},
+		},
+		{
+			name: "ignored folders, negated rules, tracked files below an ignored folder",
+			base: []string{"a", "a\n", ".gitignore", "vendor/\n/out/*\n!/out/keep\n", "sub/.gitignore", "*.tmp\n"},
+			setup: func(f *fixture) {
+				f.write(f.root, "vendor/kept", "k\n")
+				f.git("add", "-f", "vendor/kept")
+			},
+			act: func(f *fixture, w *Workspace) {
+				f.write(w.Dir, "vendor/kept", "changed\n", "vendor/new", "12", "vendor/d/new", "345",
+					"out/keep", "k\n", "out/other", "o", "sub/x.tmp", "1", "sub/deep/x.tmp", "1", "x.tmp", "new\n")
+			},
+			want: []string{"100644 .gitignore", "100644 a", "100644 out/keep", "100644 sub/.gitignore",
+				"100644 vendor/kept", "100644 x.tmp"},
+			after: func(f *fixture, w *Workspace, c *Capture) {
+				var got []string
+				for _, i := range c.Ignored {
+					got = append(got, i.Path)
+				}
+				slices.Sort(got)
+				want := []string{"out/other", "sub/deep/x.tmp", "sub/x.tmp", "vendor/d/", "vendor/new"}
+				if !slices.Equal(got, want) || c.IgnoredFiles != 5 || c.IgnoredSize != 8 {
+					f.t.Errorf("ignored = %q %d %d, want %q", got, c.IgnoredFiles, c.IgnoredSize, want)
+				}
+			},
+		},
+		{
+			name: "a nested git init",
+			base: []string{"a", "a\n"},
+			act: func(f *fixture, w *Workspace) {
+				f.write(w.Dir, "nested/x", "x\n", "nested/deep/y", "y\n")
+				f.in(filepath.Join(w.Dir, "nested"), "init", "-q")
+				f.in(filepath.Join(w.Dir, "nested"), "-c", "user.name=n", "-c", "user.email=e", "add", "x")
+			},
+			want:  []string{"100644 a", "100644 nested/deep/y", "100644 nested/x"},
+			notes: "nested_repository:nested", partial: true,
+		},
+		{
+			name: "a deleted .git", base: []string{"a", "a\n"},
+			act: func(f *fixture, w *Workspace) {
+				rm(f, filepath.Join(w.Dir, ".git"))
+				f.write(w.Dir, "a", "b\n")
+			},
+			want: []string{"100644 a"}, notes: "git_replaced:.git",
+		},
+		{
+			name: "a .git that became a repository", base: []string{"a", "a\n"},
+			act: func(f *fixture, w *Workspace) {
+				rm(f, filepath.Join(w.Dir, ".git"))
+				f.in(w.Dir, "init", "-q")
+				f.in(w.Dir, "config", "core.worktree", "/")
+				f.write(w.Dir, "n", "n\n")
+			},
+			want: []string{"100644 a", "100644 n"}, notes: "git_replaced:.git", partial: true,
+		},
+		{
+			name: "a rewritten .git", base: []string{"a", "a\n"},
+			act: func(f *fixture, w *Workspace) {
+				f.write(w.Dir, ".git", "gitdir: "+f.home+"\n", "n", "n\n")
+			},
+			want: []string{"100644 a", "100644 n"}, notes: "git_replaced:.git",
+		},
+		{
+			name: "an index that lies, and its lock", base: []string{"a", "a\n", "b", "b\n", "c", "c\n"},
+			act: func(f *fixture, w *Workspace) {
+				f.in(w.Dir, "update-index", "--assume-unchanged", "a")
+				f.in(w.Dir, "update-index", "--skip-worktree", "b")
+				f.in(w.Dir, "rm", "-q", "--cached", "c")
+				f.write(w.Dir, "a", "A\n", "b", "B\n")
+				f.write(w.Admin, "index.lock", "")
+			},
+			want: []string{"100644 a", "100644 b", "100644 c"},
+			after: func(f *fixture, w *Workspace, c *Capture) {
+				if a, b := f.show(c.Tree, "a"), f.show(c.Tree, "b"); a != "A\n" || b != "B\n" {
+					f.t.Errorf("captured %q and %q", a, b)
+				}
+			},
+		},
+		{
+			name: "an index of garbage", base: []string{"a", "a\n"},
+			act: func(f *fixture, w *Workspace) {
+				f.write(w.Admin, "index", "garbage")
+				f.write(w.Dir, "n", "n\n")
+			},
+			want: []string{"100644 a", "100644 n"},
+		},
+		{
+			name: "times set back", base: []string{"a", "aaaa\n"},
+			act: func(f *fixture, w *Workspace) {
+				path := filepath.Join(w.Dir, "a")
+				at, err := os.Stat(path)
+				must(f.t, err)
+				f.write(w.Dir, "a", "bbbb\n")
+				must(f.t, os.Chtimes(path, at.ModTime(), at.ModTime()))
+			},
+			want: []string{"100644 a"},
+		},
+		{
+			name: "FIFO and socket", base: []string{"a", "a\n", "f", "f\n"},
+			act: func(f *fixture, w *Workspace) {
+				rm(f, filepath.Join(w.Dir, "f"))
+				must(f.t, syscall.Mkfifo(filepath.Join(w.Dir, "f"), 0o600))
+				fd, err := syscall.Socket(syscall.AF_UNIX, syscall.SOCK_STREAM, 0)
+				must(f.t, err)
+				defer syscall.Close(fd)
+				must(f.t, os.Mkdir(filepath.Join(w.Dir, "d"), 0o755))
+				short := filepath.Join(os.TempDir(), "swarm-"+filepath.Base(f.t.TempDir()))
+				must(f.t, os.Symlink(filepath.Join(w.Dir, "d"), short))
+				defer os.Remove(short)
+				must(f.t, syscall.Bind(fd, &syscall.SockaddrUnix{Name: short + "/s"}))
+			},
+			want: []string{"100644 a"}, notes: "special_file:f special_file:d/s", partial: true,
+		},
+		{
+			name: "unreadable files and folders", base: []string{"a", "a\n", "d/x", "x\n"},
+			act: func(f *fixture, w *Workspace) {
+				f.write(w.Dir, "n", "n\n", "e/y", "y\n", "r/z", "z\n")
+				must(f.t, os.Chmod(filepath.Join(w.Dir, "n"), 0),
+					os.Chmod(filepath.Join(w.Dir, "a"), 0), os.Chmod(filepath.Join(w.Dir, "d"), 0),
+					os.Chmod(filepath.Join(w.Dir, "e"), 0), os.Chmod(filepath.Join(w.Dir, "r"), 0o555))
+			},
+			want:  []string{"100644 a", "100644 d/x", "100644 e/y", "100644 n", "100644 r/z"},
+			notes: "made_readable:a made_readable:n made_readable:d/ made_readable:e/",
+		},
+		{
+			name: "names git refuses", base: []string{"a", "a\n"},
+			act: func(f *fixture, w *Workspace) {
+				f.write(w.Dir, "git~1", "x\n", ".GIT/x", "x\n", "ok", "ok\n", "d/.Git", "x")
+			},
+			want:  []string{"100644 a", "100644 ok"},
+			notes: "name_refused:.GIT nested_repository:d name_refused:git~1", partial: true,
+		},
+		{
+			name: "an orphan branch", base: []string{"a", "a\n"},
+			act: func(f *fixture, w *Workspace) {
+				f.in(w.Dir, "checkout", "-q", "--orphan", "lost")
+				f.write(w.Dir, "n", "n\n")
+			},
+			want: []string{"100644 a", "100644 n"}, notes: "head_invalid:",
+		},
+		{
+			name: "a HEAD of garbage", base: []string{"a", "a\n"},
+			act: func(f *fixture, w *Workspace) {
+				f.write(w.Admin, "HEAD", strings.Repeat("1", 40)+"\n")
+				f.write(w.Dir, "n", "n\n")
+			},
+			want: []string{"100644 a", "100644 n"}, notes: "head_invalid:",
+		},
+		{
+			name: "commits only, then back", base: []string{"a", "a\n"}, none: true,
+			act: func(f *fixture, w *Workspace) {
+				f.write(w.Dir, "a", "b\n")
+				f.in(w.Dir, "commit", "-qam", "b")
+				f.write(w.Dir, "a", "a\n")
+				f.in(w.Dir, "commit", "-qam", "a again")
+			},
+			after: func(f *fixture, w *Workspace, c *Capture) {
+				if f.git("rev-list", "--count", string(w.Base)+".."+c.HeadRef) != "2" {
+					f.t.Error("the agent's two commits are not kept")
+				}
+			},
+		},
+	}
+	for _, s := range scenes {
+		t.Run(s.name, s.run)
+	}
+}

@@ -1,0 +1,77 @@
+package worktree
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"golang.org/x/sys/unix"
+
+	"agentswarm/worktree/git"
+)
+
+// block is what even a small file takes on disk.
+const block = 4096
+
+// Free is how many bytes an ordinary user can still write in the file system
+// of dir, or of the nearest folder above it that exists.
+func Free(dir string) (int64, error) {
+	for {
+		if _, err := os.Stat(dir); err == nil || dir == filepath.Dir(dir) {
+			break
+		}
+		dir = filepath.Dir(dir)
+	}
+	var s unix.Statfs_t
+	if err := unix.Statfs(dir, &s); err != nil {
+		return 0, &os.PathError{Op: "statfs", Path: dir, Err: err}
+	}
+	return int64(s.Bavail) * int64(s.Bsize), nil
+}
+
+// Footprint is about how many bytes of disk a workspace of base takes:
+// measured once one was filled, until then the sum of the files of its tree.
+func (t *Trees) Footprint(ctx context.Context, base git.Hash) (int64, error) {
+	t.mu.Lock()
+	known, ok := t.footprint[base]
+	t.mu.Unlock()
+	if ok {
+		return known, nil
+	}
+	sizes, err := t.Repo.Sizes(ctx, base)
+	if err != nil {
+		return 0, fmt.Errorf("measure a checkout: %w", err)
+	}
+	var sum int64
+	for _, n := range sizes {
+		sum += onDisk(n)
+	}
+	return sum, nil
+}
+
+// measure remembers what a filled workspace takes, by its index.
+func (t *Trees) measure(w *Workspace) error {
+	t.mu.Lock()
+	_, ok := t.footprint[w.Base]
+	t.mu.Unlock()
+	if ok {
+		return nil
+	}
+	index, err := t.Repo.ReadIndex(w.Index)
+	if err != nil {
+		return err
+	}
+	sum := int64(len(index)) * 100 // the index itself, and our copy
+	for _, e := range index {
+		if !e.SkipWorktree {
+			sum += onDisk(int64(e.Size))
+		}
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.footprint[w.Base] = sum
+	return nil
+}
+
+func onDisk(n int64) int64 { return (n + block - 1) / block * block }

@@ -1,0 +1,17 @@
+// Package worktree makes the workspaces agents work in, turns what an agent
+// left in one into a commit and a patch, and removes it without losing a
+// byte.
+//
+// It owns the serialized registration of linked worktrees and their
+// throttled filling, the capture, and the trash.
+// It does not own how git is called (worktree/git), who works in a
+// workspace, when one is leased or released, or what becomes of a patch.
+//
+// # What a capture trusts
+//
+// Nothing that an agent can write to. The index it compares with is a copy
+// that was made before the agent started. The configuration is the frozen
+// one. Ignore rules and attributes are those of the base: an agent that
+// writes a .gitignore of `*` hides nothing, and the file itself is captured
+// like any other.
+package worktree

@@ -1,0 +1,72 @@
+package worktree
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"agentswarm/worktree/git"
+)
+
+// filters is what the frozen configuration says about reading files.
+type filters struct {
+	words    []string // of all commands that clean
+	fileMode bool     // the disk knows which files are executable
+}
+
+// findTools finds the files of the base that a filter command names. Filters
+// run in the scratch tree, and must find there what the base has, not what
+// an agent made of it.
+func (c *capturing) findTools(ctx context.Context) error {
+	var err error
+	if c.filters, err = c.readFilters(ctx, c.quarantine); err != nil || len(c.filters.words) == 0 {
+		return err
+	}
+	c.tools = map[string]bool{}
+	for _, e := range c.index {
+		if e.Mode&0o170000 == 0o100000 && slices.Contains(c.filters.words, e.Path) {
+			c.tools[e.Path] = true
+		}
+	}
+	return nil
+}
+
+// readFilters reads them once; a frozen configuration does not change.
+func (t *Trees) readFilters(ctx context.Context, q *git.Quarantine) (*filters, error) {
+	t.mu.Lock()
+	known := t.filters
+	t.mu.Unlock()
+	if known != nil {
+		return known, nil
+	}
+	out, err := q.Run(ctx, git.Cmd{Args: []string{"config", "--list", "-z"}})
+	if err != nil {
+		return nil, err
+	}
+	f := parseFilters(string(out))
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.filters = f
+	return f, nil
+}
+
+// parseFilters reads `config --list -z`: "key\nvalue\0".
+func parseFilters(out string) *filters {
+	f := &filters{fileMode: true}
+	for rec := range strings.SplitSeq(out, "\x00") {
+		key, value, _ := strings.Cut(rec, "\n")
+		clean := strings.HasSuffix(key, ".clean") || strings.HasSuffix(key, ".process")
+		switch {
+		case key == "core.filemode":
+			f.fileMode = !slices.Contains([]string{"false", "no", "off", "0"}, strings.ToLower(value))
+		case strings.HasPrefix(key, "filter.") && clean:
+			words := strings.FieldsFunc(value, func(r rune) bool {
+				return strings.ContainsRune(" \t\n'\";|&<>()=", r)
+			})
+			for _, w := range words {
+				f.words = append(f.words, strings.TrimPrefix(w, "./"))
+			}
+		}
+	}
+	return f
+}

@@ -1,0 +1,262 @@
+package worktree
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"agentswarm/worktree/git"
+)
+
+// fixture is a repository of a user with a HOME of its own, and the folders
+// swarm keeps beside it.
+type fixture struct {
+	t      *testing.T
+	home   string
+	root   string // the repository's checkout
+	state  string
+	repo   *git.Repo
+	frozen *git.Frozen
+	trees  *Trees
+	step   func(string) error // looked up at every step
+	leases int
+
+	unapplied bool // do not try the patches
+}
+
+// newFixture makes a repository at a path with a blank, a colon and a quote.
+func newFixture(t *testing.T, args ...string) *fixture {
+	t.Helper()
+	dir := t.TempDir()
+	f := &fixture{
+		t: t, home: filepath.Join(dir, "home"), state: filepath.Join(dir, "state"),
+		root: filepath.Join(dir, `a "repo": here`),
+	}
+	f.mkdir(f.home)
+	f.mkdir(f.root)
+	f.in(f.root, append([]string{"init", "-q", "-b", "main"}, args...)...)
+	f.git("config", "user.name", "User")
+	f.git("config", "user.email", "user@example.com")
+	t.Cleanup(func() { _ = removeAll(dir) })
+	return f
+}
+
+func (f *fixture) mkdir(dir string) {
+	f.t.Helper()
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		f.t.Fatal(err)
+	}
+}
+
+func (f *fixture) environ() []string {
+	return []string{
+		"HOME=" + f.home, "PATH=" + os.Getenv("PATH"), "TMPDIR=" + os.TempDir(),
+		"GIT_AUTHOR_DATE=2024-01-02T03:04:05Z", "GIT_COMMITTER_DATE=2024-01-02T03:04:05Z",
+		"LC_ALL=C", "GIT_CONFIG_NOSYSTEM=1",
+	}
+}
+
+// in runs git in a folder as the user, or an agent, would.
+func (f *fixture) in(dir string, args ...string) string {
+	f.t.Helper()
+	out, err := f.try(dir, args...)
+	if err != nil {
+		f.t.Fatalf("git %s: %v", strings.Join(args, " "), err)
+	}
+	return out
+}
+
+func (f *fixture) try(dir string, args ...string) (string, error) {
+	cmd := exec.Command("git", args...)
+	cmd.Dir, cmd.Env = dir, f.environ()
+	var out, said bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &said
+	err := cmd.Run()
+	if err != nil {
+		err = fmt.Errorf("%w: %s", err, said.String())
+	}
+	return strings.TrimSuffix(out.String(), "\n"), err
+}
+
+func (f *fixture) git(args ...string) string {
+	f.t.Helper()
+	return f.in(f.root, args...)
+}
+
+// write writes files below a folder: name, content, name, content.
+func (f *fixture) write(dir string, files ...string) {
+	f.t.Helper()
+	for i := 0; i < len(files); i += 2 {
+		path := filepath.Join(dir, files[i])
+		f.mkdir(filepath.Dir(path))
+		if err := os.WriteFile(path, []byte(files[i+1]), 0o644); err != nil {
+			f.t.Fatal(err)
+		}
+	}
+}
+
+// commit commits files into the user's checkout.
+func (f *fixture) commit(files ...string) git.Hash {
+	f.t.Helper()
+	f.write(f.root, files...)
+	f.git("add", "-A")
+	f.git("commit", "-q", "--allow-empty", "-m", "work")
+	return git.Hash(f.git("rev-parse", "HEAD"))
+}
+
+// open makes the backend, once the repository is what it should be. It is
+// found from dir, as a user would stand in it.
+func (f *fixture) openAt(dir string) {
+	f.t.Helper()
+	ctx := f.t.Context()
+	g := git.New(f.environ())
+	var err error
+	if f.repo, err = g.Discover(ctx, dir); err != nil {
+		f.t.Fatal(err)
+	}
+	if f.frozen, err = f.repo.Freeze(ctx, filepath.Join(f.state, "frozen")); err != nil {
+		f.t.Fatal(err)
+	}
+	f.trees = f.backend()
+}
+
+func (f *fixture) open() { f.t.Helper(); f.openAt(f.root) }
+
+// backend opens the backend as another process would.
+func (f *fixture) backend() *Trees {
+	f.t.Helper()
+	trees, err := New(Config{
+		Repo: f.repo, Frozen: f.frozen, Dir: filepath.Join(f.state, "trees", "k3x9q2"),
+		Trash: filepath.Join(f.state, "trash"), LockFile: filepath.Join(f.state, "worktrees.lock"),
+		Step: func(name string) error {
+			if f.step == nil {
+				return nil
+			}
+			return f.step(name)
+		},
+	})
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return trees
+}
+
+// lease leases a workspace of base.
+func (f *fixture) lease(base git.Hash) *Workspace {
+	f.t.Helper()
+	f.leases++
+	name := fmt.Sprintf("a%d.1", f.leases)
+	w, err := f.trees.Lease(f.t.Context(), f.leaseRequest(name, base))
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return w
+}
+
+func (f *fixture) leaseRequest(name string, base git.Hash) LeaseRequest {
+	return LeaseRequest{Name: name, Base: base, Saved: filepath.Join(f.state, "a", name, "index")}
+}
+
+func (f *fixture) captureRequest(w *Workspace) CaptureRequest {
+	dir := filepath.Join(f.state, "a", w.Name)
+	when := time.Date(2024, 1, 2, 3, 4, 5, 0, time.UTC)
+	return CaptureRequest{
+		Workspace: *w, Objects: filepath.Join(dir, "objects"),
+		Ref:       "refs/swarm/k3x9q2/a/" + w.Name,
+		HeadRef:   "refs/swarm/k3x9q2/a/" + w.Name + ".head",
+		PatchFile: filepath.Join(dir, "patch"),
+		Message:   "work of " + w.Name + "\n",
+		Author:    git.Person{Name: "agent", Email: "agent@localhost", When: when},
+		Committer: git.Swarm(when),
+	}
+}
+
+// capture captures a workspace and checks what must hold of every capture.
+func (f *fixture) capture(w *Workspace) *Capture {
+	f.t.Helper()
+	c, err := f.trees.Capture(f.t.Context(), f.captureRequest(w))
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	if ran(f) {
+		f.t.Error("what the agent configured was run by a capture")
+	}
+	f.check(w, c)
+	return c
+}
+
+// check proves that the ref is whole and that the patch file says the same.
+func (f *fixture) check(w *Workspace, c *Capture) {
+	f.t.Helper()
+	if _, err := os.Lstat(f.captureRequest(w).Objects); err == nil {
+		f.t.Errorf("the quarantine of %s is still there", w.Name)
+	}
+	if !c.Changed {
+		if c.Commit != "" || c.Ref != "" || c.Patch != "" {
+			f.t.Errorf("capture without a change has %q %q %q", c.Commit, c.Ref, c.Patch)
+		}
+		return
+	}
+	if got := f.git("rev-parse", c.Ref); got != string(c.Commit) {
+		f.t.Errorf("%s is at %s, want %s", c.Ref, got, c.Commit)
+	}
+	if got := f.git("rev-parse", c.Ref+"^{tree}", c.Ref+"^"); got != string(c.Tree)+"\n"+string(w.Base) {
+		f.t.Errorf("tree and parent of %s are %s, want %s and %s", c.Ref, got, c.Tree, w.Base)
+	}
+	f.git("fsck", "--connectivity-only", string(c.Commit))
+	if !f.unapplied {
+		f.apply(w, c)
+	}
+}
+
+// apply applies the patch file in a checkout of the base and compares trees.
+func (f *fixture) apply(w *Workspace, c *Capture) {
+	f.t.Helper()
+	dir := filepath.Join(f.t.TempDir(), "applied")
+	f.git("worktree", "add", "-q", "--detach", dir, string(w.Base))
+	defer f.git("worktree", "remove", "--force", dir)
+	f.in(dir, "apply", "--index", "--whitespace=nowarn", c.Patch)
+	if got := f.in(dir, "write-tree"); got != string(c.Tree) {
+		f.t.Errorf("the patch gives tree %s, want %s\n%s", got, c.Tree,
+			f.git("diff", "--stat", got, string(c.Tree)))
+	}
+}
+
+// files lists the tree of a capture: "mode path", and the content where it
+// is asked for by show.
+func (f *fixture) files(tree git.Hash) []string {
+	f.t.Helper()
+	out := strings.TrimSuffix(f.git("ls-tree", "-r", "-z", string(tree)), "\x00")
+	var files []string
+	for rec := range strings.SplitSeq(out, "\x00") {
+		head, path, _ := strings.Cut(rec, "\t")
+		files = append(files, head[:6]+" "+path)
+	}
+	return files
+}
+
+// show is the content of a file of a tree.
+func (f *fixture) show(tree git.Hash, path string) string {
+	f.t.Helper()
+	cmd := exec.Command("git", "cat-file", "blob", string(tree)+":"+path)
+	cmd.Dir, cmd.Env = f.root, f.environ()
+	out, err := cmd.Output()
+	if err != nil {
+		f.t.Fatalf("show %s: %v", path, err)
+	}
+	return string(out)
+}
+
+// kinds are the kinds of a capture's notes, in order.
+func kinds(c *Capture) string {
+	var all []string
+	for _, n := range c.Notes {
+		all = append(all, string(n.Kind)+":"+n.Path)
+	}
+	return strings.Join(all, " ")
+}

@@ -1,0 +1,105 @@
+package git
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+)
+
+// catFile is a `git cat-file --batch` that answers as long as it is asked.
+type catFile struct {
+	in     *io.PipeWriter
+	out    *bufio.Reader
+	stop   context.CancelCauseFunc
+	ended  chan error
+	broken bool // what comes next is not the start of an answer
+}
+
+// catFile starts the process. It outlives ctx, which is the first question's
+// alone: each question ends it for itself, and close ends it for good.
+func (q *Quarantine) catFile(ctx context.Context) *catFile {
+	ctx, stop := context.WithCancelCause(context.WithoutCancel(ctx))
+	inR, inW := io.Pipe()
+	outR, outW := io.Pipe()
+	c := &catFile{in: inW, out: bufio.NewReader(outR), stop: stop, ended: make(chan error, 1)}
+	go func() {
+		_, err := q.Run(ctx, Cmd{Args: []string{"cat-file", "--batch"}, Stdin: inR, Stdout: outW})
+		inR.CloseWithError(io.ErrClosedPipe)
+		outW.CloseWithError(err)
+		c.ended <- err
+	}()
+	return c
+}
+
+// close ends the process and waits for it.
+func (c *catFile) close() error {
+	err := c.in.Close()
+	if c.broken {
+		// It may be in the middle of an answer nobody reads.
+		c.stop(errors.New("no more is asked"))
+		<-c.ended
+		return err
+	}
+	err = errors.Join(err, <-c.ended)
+	c.stop(nil)
+	return err
+}
+
+// object asks for one object.
+func (c *catFile) object(ctx context.Context, w want) ([]byte, error) {
+	unhook := context.AfterFunc(ctx, func() { c.stop(context.Cause(ctx)) })
+	defer unhook()
+	c.broken = true
+	if _, err := io.WriteString(c.in, string(w.id)+"\n"); err != nil {
+		return nil, c.why(ctx, err)
+	}
+	head, err := c.out.ReadString('\n')
+	if err != nil {
+		return nil, c.why(ctx, err)
+	}
+	kind, size, err := parseBatchHead(head)
+	if err != nil {
+		return nil, err
+	}
+	if kind == "" {
+		c.broken = false
+		return nil, &MissingObjectError{ID: w.id}
+	}
+	body := io.LimitReader(c.out, size)
+	raw, bad := w.take(kind, size, body)
+	if _, err := io.Copy(io.Discard, body); err != nil {
+		return nil, c.why(ctx, err)
+	}
+	if _, err := c.out.Discard(1); err != nil {
+		return nil, c.why(ctx, err)
+	}
+	c.broken = false
+	return raw, bad
+}
+
+func (c *catFile) why(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return err
+}
+
+// parseBatchHead reads "<id> <type> <size>\n" or "<id> missing\n"; for the
+// latter kind is empty.
+func parseBatchHead(head string) (kind string, size int64, err error) {
+	f := strings.Fields(head)
+	switch {
+	case len(f) == 2 && f[1] == "missing":
+		return "", 0, nil
+	case len(f) == 3:
+		size, err = strconv.ParseInt(f[2], 10, 64)
+		if err == nil && size >= 0 {
+			return f[1], size, nil
+		}
+	}
+	return "", 0, fmt.Errorf("git cat-file: unexpected answer %q", head)
+}

@@ -1,0 +1,288 @@
+package git
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// absent is the mode of a side of a change that is not there.
+const absent = "000000"
+
+// differing lists the entries that the files of this checkout are not equal
+// to. Filters and line ends are the user's. A path that a sparse checkout
+// leaves out differs from nothing.
+//
+// The question is asked with an index of its own that holds only these
+// entries: the user's is not touched, its assume-unchanged bits are not
+// believed, and nothing else of the tree is read.
+func (r *Repo) differing(ctx context.Context, entries []Entry) (paths []string, err error) {
+	if len(entries) == 0 {
+		return nil, nil
+	}
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("look at the files of %s: %w", r.TopLevel, err)
+		}
+	}()
+	tmp, err := os.MkdirTemp("", "swarm-index-")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(tmp)) }()
+	run := func(stdin *bytes.Buffer, args ...string) ([]byte, error) {
+		c := Cmd{
+			Args: args, Writes: true, Config: []string{"core.ignoreStat=false"},
+			Env: []string{"GIT_INDEX_FILE=" + filepath.Join(tmp, "index")},
+		}
+		if stdin != nil {
+			c.Stdin = stdin
+		}
+		return r.Run(ctx, c)
+	}
+	var in bytes.Buffer
+	for _, e := range entries {
+		fmt.Fprintf(&in, "%s %s\t%s\x00", e.Mode, e.ID, e.Path)
+	}
+	if _, err := run(&in, "update-index", "-z", "--index-info"); err != nil {
+		return nil, err
+	}
+	// It ends with 1 where something differs, which is what we ask next.
+	_, err = run(nil, "update-index", "-q", "--really-refresh")
+	var bad *Error
+	if err != nil && (!errors.As(err, &bad) || bad.Code != 1) {
+		return nil, err
+	}
+	out, err := run(nil, "diff-files", "--raw", "-z", "--no-renames", "--full-index",
+		"--no-ext-diff", "--ignore-submodules=dirty")
+	if err != nil {
+		return nil, err
+	}
+	changes, err := parseRaw(out)
+	if err != nil {
+		return nil, err
+	}
+	return r.withoutSparse(ctx, changes)
+}
+
+// withoutSparse drops what is not on disk because it need not be.
+func (r *Repo) withoutSparse(ctx context.Context, changes []Change) ([]string, error) {
+	gone := func(c Change) bool { return c.Status == 'D' }
+	sparse := map[string]bool{}
+	if slices.ContainsFunc(changes, gone) {
+		out, err := r.Run(ctx, Cmd{Args: []string{"ls-files", "-t", "-z", "--cached"}})
+		if err != nil {
+			return nil, err
+		}
+		for rec := range strings.SplitSeq(string(out), "\x00") {
+			if p, ok := strings.CutPrefix(rec, "S "); ok {
+				sparse[p] = true
+			}
+		}
+	}
+	var paths []string
+	for _, c := range changes {
+		if !gone(c) || !sparse[c.Path] {
+			paths = append(paths, c.Path)
+		}
+	}
+	return paths, nil
+}
+
+// inTheWay lists what lies where the changes put new files, ignored files
+// too: git itself would overwrite those.
+func (r *Repo) inTheWay(changes []Change) []string {
+	leaves := map[string]bool{} // what the changes take away
+	for _, c := range changes {
+		if c.NewMode == absent || c.OldMode != absent && c.OldMode != c.NewMode {
+			leaves[c.Path] = true
+		}
+	}
+	var found []string
+	for _, c := range changes {
+		if c.OldMode != absent {
+			continue
+		}
+		if p := r.blockedAbove(c.Path); p != "" {
+			if !leaves[p] {
+				found = append(found, p)
+			}
+			continue
+		}
+		full := filepath.Join(r.TopLevel, c.Path)
+		info, err := os.Lstat(full)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+		case err != nil || !info.IsDir():
+			found = append(found, c.Path)
+		default:
+			found = append(found, r.strangers(full, leaves)...)
+		}
+	}
+	return found
+}
+
+// blockedAbove is the nearest thing above a path that is no folder, from the
+// top; empty where there is none.
+func (r *Repo) blockedAbove(p string) string {
+	for i, c := range []byte(p) {
+		if c != '/' {
+			continue
+		}
+		info, err := os.Lstat(filepath.Join(r.TopLevel, p[:i]))
+		if err != nil {
+			return ""
+		}
+		if !info.IsDir() {
+			return p[:i]
+		}
+	}
+	return ""
+}
+
+// strangers lists the files below a folder that are not about to leave it.
+func (r *Repo) strangers(full string, leaves map[string]bool) []string {
+	var found []string
+	walk := func(p string, d fs.DirEntry, err error) error {
+		rel, _ := filepath.Rel(r.TopLevel, p)
+		if err != nil || !d.IsDir() && !leaves[rel] {
+			found = append(found, rel)
+		}
+		return nil
+	}
+	// The walk hands every error to the function above, which ends none.
+	_ = filepath.WalkDir(full, walk)
+	return found
+}
+
+// PutBack undoes a move of this checkout that was cut off before git wrote
+// the index. It changes only files that hold what the move brought, or are
+// not there, and returns those that hold something else: partly written by
+// a git that was killed, or changed by somebody since.
+func (r *Repo) PutBack(ctx context.Context, from, to Hash) (left []string, err error) {
+	changes, err := r.Changes(ctx, from, to)
+	if err != nil {
+		return nil, err
+	}
+	staged, err := r.staged(ctx, from)
+	if err != nil {
+		return nil, err
+	}
+	arrived, err := r.arrived(ctx, changes)
+	if err != nil {
+		return nil, err
+	}
+	changed, err := r.differing(ctx, oldEntries(changes))
+	if err != nil {
+		return nil, err
+	}
+	var restore bytes.Buffer
+	for _, c := range changes {
+		full := filepath.Join(r.TopLevel, c.Path)
+		_, lerr := os.Lstat(full)
+		gone := lerr != nil
+		_, moved := staged[c.Path]
+		switch {
+		case moved:
+			left = append(left, c.Path)
+		case c.OldMode == absent && arrived[c.Path]:
+			err = errors.Join(err, r.remove(c.Path))
+		case c.OldMode == absent && !gone:
+			left = append(left, c.Path)
+		case !slices.Contains(changed, c.Path):
+		case gone || arrived[c.Path]:
+			restore.WriteString(c.Path + "\x00")
+		default:
+			left = append(left, c.Path)
+		}
+	}
+	if restore.Len() > 0 {
+		_, cerr := r.Run(ctx, Cmd{
+			Args: []string{"checkout-index", "-f", "-q", "-z", "--stdin"}, Stdin: &restore,
+		})
+		err = errors.Join(err, cerr)
+	}
+	if err != nil {
+		return left, fmt.Errorf("put back the files of %s: %w", r.TopLevel, err)
+	}
+	return left, nil
+}
+
+// arrived tells which paths hold what the changes bring.
+func (r *Repo) arrived(ctx context.Context, changes []Change) (map[string]bool, error) {
+	var entries []Entry
+	arrived := map[string]bool{}
+	for _, c := range changes {
+		if c.NewMode != absent {
+			entries = append(entries, Entry{Path: c.Path, Mode: c.NewMode, ID: c.New})
+			arrived[c.Path] = true
+		}
+	}
+	not, err := r.differing(ctx, entries)
+	for _, p := range not {
+		delete(arrived, p)
+	}
+	return arrived, err
+}
+
+// remove takes a file away, and the folders that it leaves empty.
+func (r *Repo) remove(p string) error {
+	if err := os.Remove(filepath.Join(r.TopLevel, p)); err != nil {
+		return err
+	}
+	for dir := path.Dir(p); dir != "."; dir = path.Dir(dir) {
+		if os.Remove(filepath.Join(r.TopLevel, dir)) != nil {
+			break // not empty
+		}
+	}
+	return nil
+}
+
+// oldEntries are the files as they are before the changes.
+func oldEntries(changes []Change) []Entry {
+	var entries []Entry
+	for _, c := range changes {
+		if c.OldMode != absent {
+			entries = append(entries, Entry{Path: c.Path, Mode: c.OldMode, ID: c.Old})
+		}
+	}
+	return entries
+}
+
+// pathSet answers whether a path is one of some, above or below one.
+type pathSet struct{ paths, above map[string]bool }
+
+func newPathSet(changes []Change) pathSet {
+	s := pathSet{paths: map[string]bool{}, above: map[string]bool{}}
+	for _, c := range changes {
+		s.paths[c.Path] = true
+		for dir := path.Dir(c.Path); dir != "." && !s.above[dir]; dir = path.Dir(dir) {
+			s.above[dir] = true
+		}
+	}
+	return s
+}
+
+func (s pathSet) meets(p string) bool {
+	if s.above[p] {
+		return true
+	}
+	for ; p != "."; p = path.Dir(p) {
+		if s.paths[p] {
+			return true
+		}
+	}
+	return false
+}
+
+func sortedKeys(set map[string]bool) []string {
+	return slices.Sorted(maps.Keys(set))
+}

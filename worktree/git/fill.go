@@ -1,0 +1,67 @@
+package git
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// FillRequest says which registered worktree gets its files.
+type FillRequest struct {
+	Dir   string // required; the worktree
+	Admin string // required; its admin folder
+	Base  Hash   // required; the commit its HEAD is at
+}
+
+// Fill checks out a registered worktree, with the filters of the user and as
+// sparse as the user's own checkout.
+//
+// It runs under the frozen configuration: a linked worktree shares the
+// repository's, and an agent that works already may have put a filter there.
+func (f *Frozen) Fill(ctx context.Context, r FillRequest) error {
+	cmd := Cmd{
+		Dir: r.Dir, Writes: true,
+		Env: append(f.env(), "GIT_WORK_TREE="+r.Dir,
+			"GIT_INDEX_FILE="+filepath.Join(r.Admin, "index")),
+		Args: []string{"read-tree", "--reset", "-u", "--no-recurse-submodules", string(r.Base)},
+	}
+	_, err := os.Lstat(f.sparse())
+	switch {
+	case err == nil:
+		cmd.Config = []string{"core.sparseCheckout=true"}
+	case !errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("fill worktree: %w", err)
+	}
+	if _, err := f.repo.Git.Run(ctx, cmd); err != nil {
+		return fmt.Errorf("fill worktree: %w", err)
+	}
+	return nil
+}
+
+// env makes git run in the copy and read no other configuration.
+func (f *Frozen) env() []string {
+	return []string{
+		"GIT_DIR=" + f.Dir, "GIT_CONFIG_NOSYSTEM=1",
+		"GIT_CONFIG_GLOBAL=/dev/null", "GIT_ATTR_NOSYSTEM=1",
+	}
+}
+
+// sparse is where the patterns of a sparse checkout are; a file is there
+// only where the user's checkout is sparse.
+func (f *Frozen) sparse() string { return filepath.Join(f.Dir, "info", "sparse-checkout") }
+
+// copySparse copies the patterns of the user's checkout.
+func (f *Frozen) copySparse(ctx context.Context) error {
+	on, err := f.repo.line(ctx, "config", "--type=bool", "--get", "core.sparseCheckout")
+	var unset *Error
+	if errors.As(err, &unset) || err == nil && on != "true" {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return copyFile(filepath.Join(f.repo.GitDir, "info", "sparse-checkout"), f.sparse())
+}

@@ -1,0 +1,56 @@
+package git
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// partialGuess stands for the size of a file that a partial clone may not
+// have: asking would fetch them one by one.
+const partialGuess = 8 << 10
+
+// Sizes is the size of each file of a commit or tree, in no order that means
+// anything.
+func (r *Repo) Sizes(ctx context.Context, treeish Hash) ([]int64, error) {
+	args := []string{"ls-tree", "-r", "-z", "--full-tree"}
+	partial, err := r.line(ctx, "config", "--get-regexp", `^remote\..*\.promisor$`)
+	if err != nil || partial == "" {
+		args = append(args, "--long")
+	}
+	out, err := r.Run(ctx, Cmd{Args: append(args, string(treeish))})
+	if err != nil {
+		return nil, fmt.Errorf("measure tree %s: %w", treeish.Short(), err)
+	}
+	return parseSizes(out)
+}
+
+// parseSizes reads `ls-tree -z --long`, "mode type id size\tpath\0", or the
+// same without sizes. A submodule has none: "-".
+func parseSizes(out []byte) ([]int64, error) {
+	sizes := make([]int64, 0, bytes.Count(out, []byte{0}))
+	for rec := range bytes.SplitSeq(bytes.TrimSuffix(out, []byte{0}), []byte{0}) {
+		if len(rec) == 0 {
+			continue
+		}
+		head, _, ok := bytes.Cut(rec, []byte{'\t'})
+		f := strings.Fields(string(head))
+		switch {
+		case ok && len(f) == 3:
+			sizes = append(sizes, partialGuess)
+		case ok && len(f) == 4 && f[3] == "-":
+			sizes = append(sizes, 0)
+		case ok && len(f) == 4:
+			n, err := strconv.ParseInt(f[3], 10, 64)
+			if err != nil {
+				return nil, fmt.Errorf("measure tree: unexpected size %q", f[3])
+			}
+			sizes = append(sizes, n)
+		default:
+			return nil, fmt.Errorf("measure tree: unexpected record %q", rec)
+		}
+	}
+	return sizes, nil
+}

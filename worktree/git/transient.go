@@ -1,0 +1,22 @@
+package git
+
+import (
+	"errors"
+	"strings"
+)
+
+// Transient reports whether git gave up on a lock that another git held for
+// a moment, or read a file that one was writing. Doing the same again is
+// then right; for any other error it is not.
+func Transient(err error) bool {
+	var bad *Error
+	if !errors.As(err, &bad) {
+		return false
+	}
+	locked := strings.Contains(bad.Stderr, ".lock") &&
+		(strings.Contains(bad.Stderr, "File exists") ||
+			strings.Contains(bad.Stderr, "could not lock") ||
+			strings.Contains(bad.Stderr, "nable to create"))
+	return locked || strings.Contains(bad.Stderr, "failed to read") &&
+		strings.Contains(bad.Stderr, "commondir")
+}

@@ -1,0 +1,218 @@
+package worktree
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"agentswarm/worktree/git"
+)
+
+// cleanUp is how long what must outlive a cancelled context may take.
+const cleanUp = 30 * time.Second
+
+// LeaseRequest asks for a workspace.
+type LeaseRequest struct {
+	Name  string   // required; unique in the run, as "a1.1"
+	Base  git.Hash // required; the commit it holds
+	Saved string   // required; where our copy of the index goes
+}
+
+// Lease makes a workspace: registers a linked worktree, fills it with the
+// base, and saves the index, which is what a capture will compare with.
+// When it fails or ctx ends, nothing of the workspace is left.
+func (t *Trees) Lease(ctx context.Context, l LeaseRequest) (_ *Workspace, err error) {
+	if err := checkName(l.Name); err != nil {
+		return nil, err
+	}
+	w := &Workspace{
+		Name: l.Name, Dir: filepath.Join(t.Dir, l.Name), Base: l.Base, Index: l.Saved,
+	}
+	if _, err := os.Lstat(w.Dir); !errors.Is(err, fs.ErrNotExist) {
+		return nil, &TakenError{Dir: w.Dir}
+	}
+	defer func() {
+		if err != nil && !died(err) {
+			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanUp)
+			defer cancel()
+			err = errors.Join(err, t.unmake(ctx, w))
+		}
+	}()
+	if err := t.registering(ctx, func() error { return t.registerOnce(ctx, w) }); err != nil {
+		return nil, fmt.Errorf("lease %s: %w", w.Name, err)
+	}
+	if err := t.fill(ctx, w); err != nil {
+		return nil, fmt.Errorf("lease %s: %w", w.Name, err)
+	}
+	if err := t.save(w); err != nil {
+		return nil, fmt.Errorf("lease %s: %w", w.Name, err)
+	}
+	return w, t.step("saved")
+}
+
+// registerOnce registers, and does it again where another git, one that does
+// not know our lock, was in the way.
+func (t *Trees) registerOnce(ctx context.Context, w *Workspace) (err error) {
+	for gap := 5 * time.Millisecond; ; gap *= 3 {
+		w.Admin, err = t.Repo.Register(ctx, w.Dir, w.Base, reason)
+		if err == nil || !git.Transient(err) || gap > time.Second {
+			break
+		}
+		select {
+		case <-ctx.Done():
+			return errors.Join(err, context.Cause(ctx))
+		case <-time.After(gap):
+		}
+		// What the failed try left would be in the way of the next one.
+		if err := t.remains(w); err != nil {
+			return err
+		}
+	}
+	if err != nil {
+		return err
+	}
+	if err := os.Chmod(w.Dir, 0o700); err != nil {
+		return err
+	}
+	return t.step("registered")
+}
+
+// fill checks the base out, as many at once as the disk takes.
+func (t *Trees) fill(ctx context.Context, w *Workspace) error {
+	if err := t.fills.enter(ctx); err != nil {
+		return err
+	}
+	err := t.Frozen.Fill(ctx, git.FillRequest{Dir: w.Dir, Admin: w.Admin, Base: w.Base})
+	t.fills.leave(err == nil)
+	if err != nil {
+		return err
+	}
+	return t.step("filled")
+}
+
+// save copies the index away from where the agent can write to it.
+func (t *Trees) save(w *Workspace) error {
+	text, err := os.ReadFile(filepath.Join(w.Admin, "index"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return errors.New("the base has no index after the fill")
+	}
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(w.Index), 0o700); err != nil {
+		return err
+	}
+	if err := writeFile(w.Index, text); err != nil {
+		return err
+	}
+	return t.measure(w)
+}
+
+// unmake removes what a lease that failed has made. No agent has been in it.
+func (t *Trees) unmake(ctx context.Context, w *Workspace) error {
+	return t.registering(ctx, func() error {
+		err := t.remains(w)
+		if rm := os.Remove(w.Index); !errors.Is(rm, fs.ErrNotExist) {
+			err = errors.Join(err, rm)
+		}
+		return err
+	})
+}
+
+// remains removes the folder and the registration of a workspace that no
+// agent has seen. The caller holds the lock.
+func (t *Trees) remains(w *Workspace) error {
+	admins, err := t.adminsOf(w.Dir)
+	for _, admin := range admins {
+		err = errors.Join(err, removeAdmin(admin))
+	}
+	return errors.Join(err, removeAll(w.Dir))
+}
+
+// adminsOf finds the registrations that lead to dir. Git names the folders,
+// and the .git file in dir is not to be trusted once an agent was there.
+func (t *Trees) adminsOf(dir string) ([]string, error) {
+	root := filepath.Join(t.Repo.CommonDir, "worktrees")
+	entries, err := os.ReadDir(root)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("list registrations: %w", err)
+	}
+	var found []string
+	for _, e := range entries {
+		if admin := filepath.Join(root, e.Name()); leadsTo(admin, dir) {
+			found = append(found, admin)
+		}
+	}
+	return found, nil
+}
+
+// leadsTo reports whether a registration is the one of dir.
+func leadsTo(admin, dir string) bool {
+	text, err := os.ReadFile(filepath.Join(admin, "gitdir"))
+	return err == nil && strings.TrimRight(string(text), "\r\n") == filepath.Join(dir, ".git")
+}
+
+// reason is what git is told about the lock on a registration, without which
+// `git worktree prune` would take the one whose folder is out of sight.
+const reason = "swarm works here"
+
+// removeAdmin removes a registration so that no git ever sees half of one:
+// without its gitdir file it is none, and while its lock is there nobody
+// prunes it or gives its name away.
+func removeAdmin(admin string) error {
+	err := os.Remove(filepath.Join(admin, "gitdir"))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("remove registration: %w", err)
+	}
+	entries, err := os.ReadDir(admin)
+	if err != nil {
+		return fmt.Errorf("remove registration: %w", err)
+	}
+	for _, e := range entries {
+		if e.Name() != "locked" {
+			err = errors.Join(err, removeAll(filepath.Join(admin, e.Name())))
+		}
+	}
+	return errors.Join(err, removeAll(admin))
+}
+
+// halfRemoved reports whether a crash ended a removal of ours.
+func halfRemoved(admin string) bool {
+	_, err := os.Lstat(filepath.Join(admin, "gitdir"))
+	text, rerr := os.ReadFile(filepath.Join(admin, "locked"))
+	return errors.Is(err, fs.ErrNotExist) && rerr == nil &&
+		strings.TrimSpace(string(text)) == reason
+}
+
+// writeFile puts a file in place whole or not at all.
+func writeFile(path string, text []byte) error {
+	return replaceFile(path, func(f *os.File) error {
+		_, err := f.Write(text)
+		return err
+	})
+}
+
+// replaceFile puts what fill writes in place whole or not at all.
+func replaceFile(path string, fill func(*os.File) error) (err error) {
+	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, os.Remove(f.Name()))
+		}
+	}()
+	if err = errors.Join(fill(f), f.Close()); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), path)
+}

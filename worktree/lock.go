@@ -1,0 +1,61 @@
+package worktree
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// registering runs fn while no other registration is under way, in this
+// process or in another one on the same repository.
+func (t *Trees) registering(ctx context.Context, fn func() error) error {
+	if err := t.register.Acquire(ctx, 1); err != nil {
+		return fmt.Errorf("wait for the lock on worktrees: %w", context.Cause(ctx))
+	}
+	defer t.register.Release(1)
+	unlock, err := lockFile(ctx, t.LockFile)
+	if err != nil {
+		return err
+	}
+	return errors.Join(fn(), unlock())
+}
+
+// lockFile takes an exclusive lock on a file, which it makes where there is
+// none. The lock ends with the process at the latest.
+//
+// It asks again and again, since a blocking flock(2) could not be given up
+// when ctx ends. A registration takes a few milliseconds, so the gap does
+// not grow beyond that.
+func lockFile(ctx context.Context, path string) (unlock func() error, err error) {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return nil, fmt.Errorf("lock worktrees: %w", err)
+	}
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("lock worktrees: %w", err)
+	}
+	gap := time.NewTimer(0)
+	defer gap.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil, errors.Join(
+				fmt.Errorf("wait for the lock on worktrees: %w", context.Cause(ctx)), f.Close())
+		case <-gap.C:
+		}
+		err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+		switch {
+		case err == nil:
+			return f.Close, nil
+		case errors.Is(err, unix.EWOULDBLOCK) || errors.Is(err, unix.EINTR):
+			gap.Reset(2 * time.Millisecond)
+		default:
+			return nil, errors.Join(&os.PathError{Op: "lock", Path: path, Err: err}, f.Close())
+		}
+	}
+}

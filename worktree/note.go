@@ -1,0 +1,54 @@
+package worktree
+
+import "fmt"
+
+// NoteKind is what a note is about.
+type NoteKind string
+
+// The kinds of notes. Those that leave something out of the commit also make
+// the capture incomplete.
+const (
+	NestedRepository  NoteKind = "nested_repository"  // its files are in, its .git is not
+	GitReplaced       NoteKind = "git_replaced"       // the .git of the workspace is not ours any more
+	SubmoduleMoved    NoteKind = "submodule_moved"    // recorded at its new commit
+	SubmoduleLeft     NoteKind = "submodule_left"     // populated; changes in it are not in
+	SubmoduleReplaced NoteKind = "submodule_replaced" // by plain files
+	MadeReadable      NoteKind = "made_readable"      // its mode was changed so that it could be read
+	Unreadable        NoteKind = "unreadable"         // not in
+	SpecialFile       NoteKind = "special_file"       // a FIFO, socket or device; not in
+	NameRefused       NoteKind = "name_refused"       // git takes no file of this name; not in
+	HeadInvalid       NoteKind = "head_invalid"       // HEAD leads to no whole commit
+)
+
+// Note is something about a capture that a person should know.
+type Note struct {
+	Kind NoteKind `json:"kind"`
+	Path string   `json:"path,omitempty"`
+}
+
+func (n Note) String() string {
+	switch n.Kind {
+	case NestedRepository:
+		return fmt.Sprintf("%q was a repository of its own: its files are plain files, its history is not in the patch", n.Path)
+	case GitReplaced:
+		return "the agent replaced or removed the .git of its workspace"
+	case SubmoduleMoved:
+		return fmt.Sprintf("submodule %q is at another commit", n.Path)
+	case SubmoduleLeft:
+		return fmt.Sprintf("submodule %q is populated: uncommitted changes in it are not in the patch", n.Path)
+	case SubmoduleReplaced:
+		return fmt.Sprintf("submodule %q was replaced by plain files", n.Path)
+	case MadeReadable:
+		return fmt.Sprintf("%q could not be read: its mode was changed", n.Path)
+	case Unreadable:
+		return fmt.Sprintf("%q cannot be read: it is not in the patch", n.Path)
+	case SpecialFile:
+		return fmt.Sprintf("%q is a FIFO, socket or device: it is not in the patch", n.Path)
+	case NameRefused:
+		return fmt.Sprintf("git refuses the name %q: it is not in the patch", n.Path)
+	case HeadInvalid:
+		return "the HEAD of the workspace leads to no whole commit"
+	default:
+		return fmt.Sprintf("%s %q", n.Kind, n.Path)
+	}
+}

@@ -1,0 +1,160 @@
+package worktree
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+)
+
+// Released says what became of a workspace.
+type Released struct {
+	// Trashed is the folder in the trash that holds it; empty where it was
+	// removed, since the capture holds all of it.
+	Trashed string `json:"trashed,omitempty"`
+	// Kept is a registration that no longer leads to the workspace, and so
+	// may be somebody else's. It is left alone.
+	Kept string `json:"kept,omitempty"`
+}
+
+// Release ends a workspace. It goes at once if its tree equals the capture
+// and nothing ignored is new in it, else by rename into the trash; with no
+// capture it always goes into the trash.
+//
+// It may be run again after a crash at any point.
+func (t *Trees) Release(ctx context.Context, w Workspace, c *Capture) (Released, error) {
+	if err := t.own(w); err != nil {
+		return Released{}, fmt.Errorf("release %s: %w", w.Name, err)
+	}
+	out, err := t.release(ctx, w, c)
+	if err != nil {
+		return out, fmt.Errorf("release %s: %w", w.Name, err)
+	}
+	return out, nil
+}
+
+func (t *Trees) release(ctx context.Context, w Workspace, c *Capture) (out Released, err error) {
+	entry, err := t.discard(w, c)
+	if err != nil {
+		return out, err
+	}
+	if err := t.step("moved"); err != nil {
+		return out, err
+	}
+	if out.Kept, err = t.unregister(ctx, w, entry); err != nil {
+		return out, err
+	}
+	if err := t.step("unregistered"); err != nil {
+		return out, err
+	}
+	if entry == "" {
+		return out, nil
+	}
+	record, err := readEntry(entry)
+	if err != nil {
+		return out, err
+	}
+	if !record.Whole {
+		out.Trashed = entry
+		return out, nil
+	}
+	return out, removeEntry(entry)
+}
+
+// discard renames the workspace into the trash and returns the entry, which
+// may be one that an earlier try made. There is none where the workspace had
+// vanished before.
+func (t *Trees) discard(w Workspace, c *Capture) (entry string, err error) {
+	_, err = os.Lstat(w.Dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return t.entryOf(w)
+	}
+	if err != nil {
+		return "", err
+	}
+	record := trashed{Workspace: w, Whole: whole(w, c)}
+	if c != nil {
+		record.Commit = c.Commit
+	}
+	if entry, err = t.newEntry(record); err != nil {
+		return "", err
+	}
+	if err := t.step("entered"); err != nil {
+		return "", err
+	}
+	if err := os.Rename(w.Dir, filepath.Join(entry, "tree")); err != nil {
+		return "", errors.Join(err, removeAll(entry))
+	}
+	return entry, nil
+}
+
+// whole reports whether a capture holds all of a workspace as it is now.
+// Git dirs of submodules are in no capture.
+func whole(w Workspace, c *Capture) bool {
+	if c == nil || !c.Complete || len(c.Ignored) > 0 {
+		return false
+	}
+	if _, err := os.Lstat(filepath.Join(w.Admin, "modules")); !errors.Is(err, fs.ErrNotExist) {
+		return false
+	}
+	now, err := sealOf(w.Dir)
+	return err == nil && now == c.Seal
+}
+
+// unregister removes git's folder for a workspace by its recorded name, if
+// it is that of this workspace still; else it returns the folder.
+func (t *Trees) unregister(ctx context.Context, w Workspace, entry string) (kept string, err error) {
+	if w.Admin == "" {
+		return "", nil
+	}
+	err = t.registering(ctx, func() error {
+		switch _, err := os.Lstat(w.Admin); {
+		case errors.Is(err, fs.ErrNotExist):
+			return nil
+		case err != nil:
+			return err
+		}
+		if !leadsTo(w.Admin, w.Dir) && !halfRemoved(w.Admin) {
+			kept = w.Admin
+			return nil
+		}
+		if entry != "" {
+			err := os.Rename(filepath.Join(w.Admin, "modules"), filepath.Join(entry, "modules"))
+			if err != nil && !errors.Is(err, fs.ErrNotExist) {
+				kept = w.Admin
+				return nil
+			}
+		}
+		return removeAdmin(w.Admin)
+	})
+	return kept, err
+}
+
+// Strays are the workspaces in the folder of the run that known does not
+// name: what a crash left between the making of a workspace and its record.
+// No agent was started in one, and Release takes it away.
+func (t *Trees) Strays(known []string) ([]Workspace, error) {
+	entries, err := os.ReadDir(t.Dir)
+	if err != nil {
+		return nil, fmt.Errorf("list workspaces: %w", err)
+	}
+	var strays []Workspace
+	for _, e := range entries {
+		if !e.IsDir() || checkName(e.Name()) != nil || slices.Contains(known, e.Name()) {
+			continue
+		}
+		w := Workspace{Name: e.Name(), Dir: filepath.Join(t.Dir, e.Name())}
+		admins, err := t.adminsOf(w.Dir)
+		if err != nil {
+			return nil, err
+		}
+		if len(admins) > 0 {
+			w.Admin = admins[0]
+		}
+		strays = append(strays, w)
+	}
+	return strays, nil
+}

@@ -1,0 +1,57 @@
+package worktree
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// seal is a digest of all files of a workspace as lstat sees them. Two equal
+// seals say that nothing was written in between. It does not depend on the
+// order of the files, and leaves the time of the last status change out,
+// since a capture makes hard links.
+type seal [sha256.Size]byte
+
+func (s *seal) add(path string, at fs.FileInfo) {
+	one := sha256.Sum256(fmt.Appendf(nil, "%s\x00%o %d %d %d", path,
+		at.Mode(), at.Size(), at.ModTime().UnixNano(), statOf(at).Inode))
+	for i := range s {
+		s[i] ^= one[i]
+	}
+}
+
+func (s *seal) String() string { return hex.EncodeToString(s[:]) }
+
+// sealOf walks over a workspace as a capture does.
+func sealOf(root string) (string, error) {
+	var s seal
+	err := filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if strings.EqualFold(e.Name(), ".git") && path != root {
+			if e.IsDir() {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		if e.IsDir() {
+			return nil
+		}
+		at, err := os.Lstat(path)
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(root, path)
+		if err != nil {
+			return err
+		}
+		s.add(filepath.ToSlash(rel), at)
+		return nil
+	})
+	return s.String(), err
+}

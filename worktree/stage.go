@@ -1,0 +1,301 @@
+package worktree
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"agentswarm/worktree/git"
+)
+
+// any reports whether a tree has to be made at all.
+func (s *survey) any() bool { return len(s.changed)+len(s.deleted)+len(s.links) > 0 }
+
+// staging is the making of a tree from what a survey found.
+//
+// Git reads the files not in the workspace but in a scratch tree of links to
+// them. No .gitattributes is in it, so that those of the index decide, which
+// are the base's. Files that decide how others are added, and paths that
+// are in the way of such, are held back and added last, under the same rules.
+type staging struct {
+	*capturing
+	index   string // a copy of the one that was saved
+	scratch string
+	feed    bytes.Buffer // for update-index --stdin
+	records bytes.Buffer // for update-index --index-info
+	fed     []string     // paths that must be in the index afterwards
+}
+
+// stage makes the tree.
+func (c *capturing) stage(ctx context.Context) (git.Hash, error) {
+	s := &staging{
+		capturing: c,
+		index:     filepath.Join(c.quarantine.Dir, "capture.index"),
+		scratch:   filepath.Join(c.quarantine.Dir, "scratch"),
+	}
+	if err := s.prepare(ctx); err != nil {
+		return "", err
+	}
+	held, err := s.place()
+	if err != nil {
+		return "", err
+	}
+	if err := s.update(ctx, &s.records, "--index-info"); err != nil {
+		return "", err
+	}
+	if err := s.update(ctx, &s.feed, "--stdin"); err != nil {
+		return "", err
+	}
+	for _, path := range held {
+		if err := s.add(ctx, path); err != nil {
+			return "", err
+		}
+	}
+	for _, path := range slices.Sorted(maps.Keys(s.found.links)) {
+		s.record("160000", s.found.links[path], path)
+	}
+	if err := s.update(ctx, &s.records, "--index-info"); err != nil {
+		return "", err
+	}
+	if err := s.check(); err != nil {
+		return "", err
+	}
+	out, err := s.run(ctx, git.Cmd{Args: []string{"write-tree", "--missing-ok"}})
+	return git.Hash(strings.TrimSpace(string(out))), err
+}
+
+// prepare makes the index and the scratch tree.
+func (s *staging) prepare(ctx context.Context) error {
+	text, err := os.ReadFile(s.Workspace.Index)
+	if err == nil {
+		err = os.WriteFile(s.index, text, 0o600)
+	}
+	if err == nil {
+		// So old an index makes git compare contents, whatever the times.
+		err = os.Chtimes(s.index, time.Time{}, time.Unix(1, 0))
+	}
+	if err == nil {
+		err = os.MkdirAll(s.scratch, 0o700)
+	}
+	if err != nil {
+		return err
+	}
+	if err := s.checkout(ctx, s.scratch, slices.Sorted(maps.Keys(s.tools))); err != nil {
+		return err
+	}
+	// Git takes what lies outside of a sparse checkout for good unless its
+	// entry is made anew.
+	for _, e := range s.capturing.index {
+		if e.SkipWorktree && slices.Contains(s.found.present, e.Path) {
+			s.record(fmt.Sprintf("%o", e.Mode), e.ID, e.Path)
+		}
+	}
+	return nil
+}
+
+// place fills the scratch tree and says what is held back.
+func (s *staging) place() (held []string, err error) {
+	for _, path := range s.found.deleted {
+		if s.holds(path) {
+			held = append(held, path)
+			continue
+		}
+		s.forget(path)
+	}
+	for _, path := range s.found.changed {
+		if s.holds(path) {
+			held = append(held, path)
+			continue
+		}
+		err := link(filepath.Join(s.Workspace.Dir, path), filepath.Join(s.scratch, path))
+		switch {
+		case err == nil:
+			s.feed.WriteString(path + "\x00")
+			s.fed = append(s.fed, path)
+		case inTheWay(err):
+			held = append(held, path)
+		case errors.Is(err, fs.ErrPermission):
+			s.found.note(Unreadable, path)
+		default:
+			return nil, err
+		}
+	}
+	return held, nil
+}
+
+// holds reports whether a file decides how other files are added.
+func (s *staging) holds(path string) bool {
+	return filepath.Base(path) == ".gitattributes" || s.tools[path]
+}
+
+// inTheWay reports whether a path has no room in the scratch tree: a tool of
+// a filter is where a folder should be, or the whole is too long a name.
+func inTheWay(err error) bool {
+	return errors.Is(err, syscall.ENOTDIR) || errors.Is(err, fs.ErrExist) ||
+		errors.Is(err, syscall.ENAMETOOLONG)
+}
+
+// add takes one file that was held back into the index, or out of it.
+func (s *staging) add(ctx context.Context, path string) error {
+	full := filepath.Join(s.Workspace.Dir, path)
+	at, err := os.Lstat(full)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) || err == nil && at.IsDir() {
+		s.forget(path)
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	dir, err := s.rules(ctx)
+	if err != nil {
+		return err
+	}
+	cmd := git.Cmd{
+		Dir: dir, Env: []string{"GIT_WORK_TREE=" + dir},
+		Args: []string{"hash-object", "-w", "-t", "blob", "--stdin"},
+	}
+	mode := gitMode(at)
+	if mode == modeSym {
+		target, err := os.Readlink(full)
+		if err != nil {
+			return err
+		}
+		cmd.Stdin = strings.NewReader(target)
+		cmd.Args = append(cmd.Args, "--no-filters")
+	} else {
+		f, err := os.OpenFile(full, os.O_RDONLY|syscall.O_NOFOLLOW, 0)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		cmd.Stdin = f
+		cmd.Args = append(cmd.Args, "--path="+path)
+		if !s.filters.fileMode {
+			mode = s.modeOf(path)
+		}
+	}
+	out, err := s.quarantine.Run(ctx, cmd)
+	if err != nil {
+		return err
+	}
+	s.record(fmt.Sprintf("%o", mode), git.Hash(strings.TrimSpace(string(out))), path)
+	s.fed = append(s.fed, path)
+	return nil
+}
+
+// modeOf is the mode of a file where the disk knows none.
+func (s *staging) modeOf(path string) uint32 {
+	for _, e := range s.capturing.index {
+		if e.Path == path && e.Mode&0o170000 == 0o100000 {
+			return e.Mode
+		}
+	}
+	return modeFile
+}
+
+// forget takes a path out of the index. The scratch tree is not looked at: a
+// symlink may be where its folder was.
+func (s *staging) forget(path string) {
+	s.record("0", git.Hash(strings.Repeat("0", len(s.Workspace.Base))), path)
+}
+
+func (s *staging) record(mode string, id git.Hash, path string) {
+	fmt.Fprintf(&s.records, "%s %s\t%s\x00", mode, id, path)
+}
+
+// update gives the index what in holds, and empties it.
+func (s *staging) update(ctx context.Context, in *bytes.Buffer, args ...string) error {
+	if in.Len() == 0 {
+		return nil
+	}
+	_, err := s.run(ctx, git.Cmd{
+		Args:  append([]string{"update-index", "-z", "--add", "--replace"}, args...),
+		Stdin: in,
+	})
+	in.Reset()
+	return err
+}
+
+// run runs git in the scratch tree on the private index.
+func (s *staging) run(ctx context.Context, cmd git.Cmd) ([]byte, error) {
+	cmd.Dir = s.scratch
+	cmd.Env = []string{"GIT_WORK_TREE=" + s.scratch, "GIT_INDEX_FILE=" + s.index}
+	return s.quarantine.Run(ctx, cmd)
+}
+
+// check notes what git left out without an error: it takes no file whose
+// name could be a .git on another system.
+func (s *staging) check() error {
+	after, err := s.Repo.ReadIndex(s.index)
+	if err != nil {
+		return err
+	}
+	there := make(map[string]bool, len(after))
+	for _, e := range after {
+		there[e.Path] = true
+	}
+	for _, path := range s.fed {
+		if !there[path] {
+			s.found.note(NameRefused, path)
+		}
+	}
+	return nil
+}
+
+// checkout writes files of the base into a folder of ours.
+func (c *capturing) checkout(ctx context.Context, dir string, paths []string) error {
+	if len(paths) == 0 {
+		return nil
+	}
+	_, err := c.quarantine.Run(ctx, git.Cmd{
+		Dir: dir, Env: []string{"GIT_WORK_TREE=" + dir, "GIT_INDEX_FILE=" + c.Workspace.Index},
+		Args:  []string{"checkout-index", "-z", "-f", "-q", "--ignore-skip-worktree-bits", "--stdin"},
+		Stdin: strings.NewReader(strings.Join(paths, "\x00") + "\x00"),
+	})
+	return err
+}
+
+// link makes a second name for a file, or copies it where that cannot be. A
+// symlink is made anew.
+func link(from, to string) error {
+	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
+		return err
+	}
+	at, err := os.Lstat(from)
+	if err != nil {
+		return err
+	}
+	if at.Mode().Type() == fs.ModeSymlink {
+		target, err := os.Readlink(from)
+		if err != nil {
+			return err
+		}
+		return os.Symlink(target, to)
+	}
+	err = os.Link(from, to)
+	if err == nil || inTheWay(err) {
+		return err
+	}
+	// Another file system, too many links, or a file of another owner.
+	src, err := os.OpenFile(from, os.O_RDONLY|syscall.O_NOFOLLOW, 0)
+	if err != nil {
+		return err
+	}
+	defer src.Close()
+	dst, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, at.Mode().Perm()|0o600)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(dst, src)
+	return errors.Join(err, dst.Close())
+}

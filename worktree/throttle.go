@@ -1,0 +1,153 @@
+package worktree
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+)
+
+// climb finds out how many fills should run at once by trying: one more,
+// or one less, for one window of fills at a time. It is pure, so that a
+// table can test it.
+//
+// Thirty trees checked out at once on one disk took eight times as long as
+// one after the other; on another disk two at once are twice as fast. Only
+// measuring tells.
+type climb struct {
+	width, max int
+	settled    float64 // rate at the width that was last kept
+	trying     int     // +1 or -1 while a neighbour is tried, else 0
+	next       int     // which neighbour comes next
+	rest       int     // windows to wait before the next try
+}
+
+// A neighbour must be this much better before one more fill at a time is
+// kept, and a try that failed is not repeated for some windows.
+const (
+	climbGain = 1.10
+	climbRest = 4
+)
+
+func newClimb(cores int) climb {
+	return climb{width: min(2, cores), max: 2 * cores, next: +1}
+}
+
+// observe takes the rate of a window at the current width and sets the
+// width of the next one.
+func (c *climb) observe(rate float64) {
+	switch c.trying {
+	case 0:
+		c.settled = rate
+		if c.rest > 0 {
+			c.rest--
+			return
+		}
+		c.try()
+	case +1:
+		c.judge(rate >= c.settled*climbGain, rate)
+	case -1:
+		// The same with less is better: agents need the disk too.
+		c.judge(rate >= c.settled, rate)
+	}
+}
+
+// try moves to a neighbour that exists.
+func (c *climb) try() {
+	if c.width+c.next < 1 || c.width+c.next > c.max {
+		c.next = -c.next
+	}
+	if n := c.width + c.next; n >= 1 && n <= c.max {
+		c.trying, c.width = c.next, n
+	}
+}
+
+// judge keeps the neighbour and goes on that way, or steps back and rests.
+func (c *climb) judge(better bool, rate float64) {
+	tried := c.trying
+	c.trying = 0
+	if better {
+		c.settled = rate
+		c.try()
+		return
+	}
+	c.width -= tried
+	c.next = -tried
+	c.rest = climbRest
+}
+
+// gate lets as many fills through at once as its climb says.
+type gate struct {
+	mu      sync.Mutex // guards what follows
+	climb   climb
+	busy    int
+	waiting []chan struct{}
+
+	done  int       // fills of this window
+	since time.Time // when the window began; zero: at the next fill
+}
+
+func newGate(cores int) *gate { return &gate{climb: newClimb(cores)} }
+
+// enter waits for a place.
+func (g *gate) enter(ctx context.Context) error {
+	g.mu.Lock()
+	if g.busy < g.climb.width {
+		g.busy++
+		if g.since.IsZero() {
+			g.since = time.Now()
+		}
+		g.mu.Unlock()
+		return nil
+	}
+	turn := make(chan struct{})
+	g.waiting = append(g.waiting, turn)
+	g.mu.Unlock()
+	select {
+	case <-turn:
+		return nil
+	case <-ctx.Done():
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for i, w := range g.waiting {
+		if w == turn {
+			g.waiting = append(g.waiting[:i], g.waiting[i+1:]...)
+			return fmt.Errorf("wait to fill a workspace: %w", context.Cause(ctx))
+		}
+	}
+	// The turn came at the same moment: hand it on.
+	g.busy--
+	g.admit()
+	return fmt.Errorf("wait to fill a workspace: %w", context.Cause(ctx))
+}
+
+// leave gives the place back. Only a window with somebody waiting at its end
+// says anything about the width.
+func (g *gate) leave(filled bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.busy--
+	if filled {
+		g.done++
+	}
+	if g.done >= max(4, 2*g.climb.width) {
+		if spent := time.Since(g.since).Seconds(); len(g.waiting) > 0 && spent > 0 {
+			g.climb.observe(float64(g.done) / spent)
+		}
+		g.done, g.since = 0, time.Now()
+	}
+	g.admit()
+	if g.busy == 0 {
+		g.done, g.since = 0, time.Time{}
+	}
+}
+
+// admit lets the next in while there is room. The caller holds mu.
+func (g *gate) admit() {
+	for g.busy < g.climb.width && len(g.waiting) > 0 {
+		close(g.waiting[0])
+		g.waiting = g.waiting[1:]
+		g.busy++
+	}
+}

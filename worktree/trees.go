@@ -1,0 +1,158 @@
+package worktree
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"sync"
+
+	"golang.org/x/sync/semaphore"
+
+	"agentswarm/worktree/git"
+)
+
+// Backend is one way to give every agent a tree of its own.
+// A workspace is plain data, so that another process than the one that
+// leased it can capture and release it.
+type Backend interface {
+	Lease(context.Context, LeaseRequest) (*Workspace, error)
+	Capture(context.Context, CaptureRequest) (*Capture, error)
+	Release(context.Context, Workspace, *Capture) (Released, error)
+}
+
+var _ Backend = (*Trees)(nil)
+
+// Workspace is the isolated tree of one attempt, as it is journaled.
+type Workspace struct {
+	Name  string   `json:"name"`
+	Dir   string   `json:"dir"`
+	Admin string   `json:"admin"` // git's folder for it, below <common>/worktrees
+	Base  git.Hash `json:"base"`
+	Index string   `json:"index"` // our copy of the index as it was after the fill
+}
+
+// Config is what [New] needs.
+type Config struct {
+	Repo     *git.Repo   // required
+	Frozen   *git.Frozen // required; made before any agent started
+	Dir      string      // required; holds the workspaces of one run
+	Trash    string      // required; on the file system of Dir
+	LockFile string      // required; one per repository
+
+	// Cores bounds how many workspaces are filled at once, to twice its
+	// value. 0 is the number of this machine.
+	Cores int
+	// Step is called with the name of each step before the next begins. An
+	// error ends the work as it stands there. It is for tests.
+	Step func(name string) error
+}
+
+// Trees is the backend `worktree`: linked worktrees, one for each workspace
+// of one run.
+type Trees struct {
+	Config
+	register *semaphore.Weighted // one registration at a time in this process
+	fills    *gate
+
+	mu        sync.Mutex // guards what follows
+	filters   *filters
+	trees     map[git.Hash]git.Hash // of bases
+	footprint map[git.Hash]int64    // bytes of one checkout of a base
+}
+
+// New returns the backend for the workspaces of one run.
+func New(c Config) (*Trees, error) {
+	if c.Cores < 1 {
+		c.Cores = runtime.NumCPU()
+	}
+	for _, dir := range []*string{&c.Dir, &c.Trash} {
+		if err := os.MkdirAll(*dir, 0o700); err != nil {
+			return nil, fmt.Errorf("make the folder of workspaces: %w", err)
+		}
+		// Git records resolved paths, and they are compared with ours.
+		real, err := filepath.EvalSymlinks(*dir)
+		if err != nil {
+			return nil, fmt.Errorf("make the folder of workspaces: %w", err)
+		}
+		if *dir, err = filepath.Abs(real); err != nil {
+			return nil, fmt.Errorf("make the folder of workspaces: %w", err)
+		}
+	}
+	return &Trees{
+		Config:    c,
+		register:  semaphore.NewWeighted(1),
+		fills:     newGate(c.Cores),
+		trees:     map[git.Hash]git.Hash{},
+		footprint: map[git.Hash]int64{},
+	}, nil
+}
+
+// step calls the hook of tests.
+func (t *Trees) step(name string) error {
+	if t.Step == nil {
+		return nil
+	}
+	if err := t.Step(name); err != nil {
+		return &stepError{err: err}
+	}
+	return nil
+}
+
+// NameError says that a workspace cannot have this name.
+type NameError struct{ Name string }
+
+func (e *NameError) Error() string {
+	return fmt.Sprintf("%q cannot name a workspace: use letters, digits, '.', '-' and '_'", e.Name)
+}
+
+// TakenError says that there is something where a workspace was to be made:
+// the remains of a crash, which [Trees.Strays] finds.
+type TakenError struct{ Dir string }
+
+func (e *TakenError) Error() string { return e.Dir + " is there already" }
+
+// OutsideError says that a workspace does not lie where this run's do.
+type OutsideError struct{ Dir, Root string }
+
+func (e *OutsideError) Error() string {
+	return fmt.Sprintf("%s is not a workspace of %s", e.Dir, e.Root)
+}
+
+var nameForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`)
+
+func checkName(name string) error {
+	if !nameForm.MatchString(name) {
+		return &NameError{Name: name}
+	}
+	return nil
+}
+
+// own refuses a workspace that is not directly below the folder of the run:
+// what is handed to us was read from a file.
+func (t *Trees) own(w Workspace) error {
+	if checkName(w.Name) != nil || w.Dir != filepath.Join(t.Dir, w.Name) {
+		return &OutsideError{Dir: w.Dir, Root: t.Dir}
+	}
+	admins := filepath.Join(t.Repo.CommonDir, "worktrees")
+	if w.Admin != "" && filepath.Dir(w.Admin) != admins {
+		return &OutsideError{Dir: w.Admin, Root: admins}
+	}
+	return nil
+}
+
+// stepError says that a test's hook ended the work as if the process had
+// died there: nothing is cleaned up then.
+type stepError struct{ err error }
+
+func (e *stepError) Error() string { return e.err.Error() }
+func (e *stepError) Unwrap() error { return e.err }
+
+// died reports whether a step's hook ended the work.
+func died(err error) bool {
+	var s *stepError
+	return errors.As(err, &s)
+}

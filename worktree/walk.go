@@ -1,0 +1,323 @@
+package worktree
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"agentswarm/worktree/git"
+)
+
+// racy is how long before the last file of a fill an equal time proves
+// nothing: the clock of a file system stands still for a tick.
+const racy = 20_000_000 // nanoseconds
+
+// survey is what a walk over a workspace found.
+type survey struct {
+	changed  []string            // files and symlinks that may differ from the base, or are new
+	deleted  []string            // of the base, gone
+	present  []string            // of those in changed, outside of a sparse checkout
+	links    map[string]git.Hash // submodules at another commit
+	notes    []Note
+	partial  bool // something is neither in the base, nor here, nor ignored
+	ignored  ignoredFiles
+	seal     seal
+	withheld []string // folders that could not be read
+}
+
+func (s *survey) note(kind NoteKind, path string) {
+	s.notes = append(s.notes, Note{Kind: kind, Path: path})
+	switch kind {
+	case NestedRepository, GitReplaced, SubmoduleMoved, SubmoduleLeft, Unreadable,
+		SpecialFile, NameRefused:
+		s.partial = true
+	case SubmoduleReplaced, MadeReadable, HeadInvalid:
+	}
+}
+
+// walker compares a workspace with the index of its fill, by lstat alone. It
+// reads no file and follows no symlink.
+type walker struct {
+	work    Workspace
+	tracked map[string]*git.IndexEntry
+	folders map[string]bool // those that hold tracked files
+	fresh   git.IndexTime   // from here on an equal time proves nothing
+	headOf  func(ctx context.Context, gitDir string) git.Hash
+	ignores func(ctx context.Context, paths []string) ([]bool, error)
+
+	seen map[string]bool
+	out  survey
+}
+
+func newWalker(w Workspace, index []git.IndexEntry) *walker {
+	k := &walker{
+		work: w, tracked: make(map[string]*git.IndexEntry, len(index)),
+		folders: map[string]bool{}, seen: make(map[string]bool, len(index)),
+	}
+	k.out.links = map[string]git.Hash{}
+	var last git.IndexTime
+	for i := range index {
+		e := &index[i]
+		k.tracked[e.Path] = e
+		if last.Before(e.CTime) {
+			last = e.CTime
+		}
+		for dir := parent(e.Path); dir != "" && !k.folders[dir]; dir = parent(dir) {
+			k.folders[dir] = true
+		}
+	}
+	k.fresh = earlier(last)
+	return k
+}
+
+// earlier goes back by what a clock may stand still, which on a file system
+// without nanoseconds is a second or two.
+func earlier(t git.IndexTime) git.IndexTime {
+	switch {
+	case t.Nano >= racy:
+		return git.IndexTime{Sec: t.Sec, Nano: t.Nano - racy}
+	case t.Nano > 0 && t.Sec > 0:
+		return git.IndexTime{Sec: t.Sec - 1, Nano: t.Nano + 1_000_000_000 - racy}
+	default:
+		return git.IndexTime{Sec: max(t.Sec, 2) - 2}
+	}
+}
+
+func parent(path string) string {
+	i := strings.LastIndexByte(path, '/')
+	return path[:max(i, 0)]
+}
+
+// walk surveys the workspace.
+func (k *walker) walk(ctx context.Context) (*survey, error) {
+	k.dotGit()
+	if err := k.dir(ctx, ""); err != nil {
+		return nil, err
+	}
+	for path, e := range k.tracked {
+		if !k.seen[path] && !e.SkipWorktree && !k.withheld(path) {
+			k.out.deleted = append(k.out.deleted, path)
+		}
+	}
+	slices.Sort(k.out.deleted)
+	return &k.out, nil
+}
+
+// withheld reports whether a path lies in a folder that could not be read:
+// what is not seen there is not deleted.
+func (k *walker) withheld(path string) bool {
+	return slices.ContainsFunc(k.out.withheld, func(dir string) bool {
+		return dir == "" || strings.HasPrefix(path, dir+"/")
+	})
+}
+
+// dotGit looks whether the .git file is the one that git made.
+func (k *walker) dotGit() {
+	path := filepath.Join(k.work.Dir, ".git")
+	at, err := os.Lstat(path)
+	if err == nil && at.Mode().IsRegular() && at.Size() < 1<<16 {
+		text, err := os.ReadFile(path)
+		if err == nil && strings.TrimRight(string(text), "\n") == "gitdir: "+k.work.Admin {
+			return
+		}
+	}
+	if err == nil && at.IsDir() {
+		k.out.note(GitReplaced, ".git")
+		return
+	}
+	// A file that is gone or leads elsewhere holds no work.
+	k.out.notes = append(k.out.notes, Note{Kind: GitReplaced, Path: ".git"})
+}
+
+// dir surveys one folder; rel is "" for the workspace itself.
+func (k *walker) dir(ctx context.Context, rel string) error {
+	if err := ctx.Err(); err != nil {
+		return context.Cause(ctx)
+	}
+	entries, ok := k.list(rel)
+	if !ok {
+		return nil
+	}
+	var ask, folders []string
+	for _, e := range entries {
+		path := e.Name()
+		if rel != "" {
+			path = rel + "/" + path
+		}
+		if strings.EqualFold(e.Name(), ".git") {
+			if rel != "" {
+				k.out.note(NestedRepository, rel)
+			} else if e.Name() != ".git" {
+				k.out.note(NameRefused, path)
+			}
+			continue
+		}
+		at, err := e.Info()
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			k.out.note(Unreadable, path)
+			continue
+		}
+		switch known := k.tracked[path]; {
+		case at.IsDir() && known != nil && known.Mode == modeLink:
+			if !k.submodule(ctx, path, known) {
+				folders = append(folders, path)
+			}
+		case at.IsDir() && k.folders[path]:
+			folders = append(folders, path)
+		case at.IsDir():
+			ask = append(ask, path+"/")
+		case !at.Mode().IsRegular() && at.Mode().Type() != fs.ModeSymlink:
+			k.out.note(SpecialFile, path)
+		case known != nil:
+			k.seen[path] = true
+			k.file(path, at, known)
+		default:
+			ask = append(ask, path)
+		}
+	}
+	more, err := k.untracked(ctx, ask)
+	if err != nil {
+		return err
+	}
+	for _, path := range append(folders, more...) {
+		if err := k.dir(ctx, path); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// list reads a folder, opening it first where the agent closed it.
+func (k *walker) list(rel string) ([]fs.DirEntry, bool) {
+	dir := filepath.Join(k.work.Dir, rel)
+	at, err := os.Lstat(dir)
+	if err == nil && at.IsDir() && at.Mode().Perm()&0o500 != 0o500 {
+		if err = os.Chmod(dir, at.Mode().Perm()|0o700); err == nil {
+			k.out.note(MadeReadable, rel+"/")
+		}
+	}
+	var entries []fs.DirEntry
+	if err == nil {
+		entries, err = os.ReadDir(dir)
+	}
+	if err != nil {
+		k.out.note(Unreadable, rel+"/")
+		k.out.withheld = append(k.out.withheld, rel)
+		return nil, false
+	}
+	return entries, true
+}
+
+// untracked sorts what the index does not know into ignored and new, and
+// returns the folders to go on with.
+func (k *walker) untracked(ctx context.Context, ask []string) (folders []string, err error) {
+	if len(ask) == 0 {
+		return nil, nil
+	}
+	ignored, err := k.ignores(ctx, ask)
+	if err != nil {
+		return nil, err
+	}
+	for i, path := range ask {
+		dir, isDir := strings.CutSuffix(path, "/")
+		switch {
+		case ignored[i]:
+			k.out.ignored.add(k.work.Dir, path)
+		case isDir:
+			folders = append(folders, dir)
+		default:
+			at, err := os.Lstat(filepath.Join(k.work.Dir, path))
+			if err != nil {
+				k.out.note(Unreadable, path)
+				continue
+			}
+			k.file(path, at, nil)
+		}
+	}
+	return folders, nil
+}
+
+// file looks at one file or symlink; known is nil for a new one.
+func (k *walker) file(path string, at fs.FileInfo, known *git.IndexEntry) {
+	if at.Mode().IsRegular() && at.Mode().Perm()&0o400 == 0 {
+		full := filepath.Join(k.work.Dir, path)
+		err := os.Chmod(full, at.Mode().Perm()|0o600)
+		if err == nil {
+			at, err = os.Lstat(full)
+		}
+		if err != nil {
+			k.out.note(Unreadable, path)
+			return
+		}
+		k.out.note(MadeReadable, path)
+	}
+	k.out.seal.add(path, at)
+	if known != nil && k.same(at, known) {
+		return
+	}
+	if known != nil && known.SkipWorktree {
+		k.out.present = append(k.out.present, path)
+	}
+	k.out.changed = append(k.out.changed, path)
+}
+
+// same reports whether a file is certainly what the fill left.
+func (k *walker) same(at fs.FileInfo, e *git.IndexEntry) bool {
+	s := statOf(at)
+	return gitMode(at) == e.Mode && s.Size == e.Size && s.Inode == e.Inode &&
+		sameTime(s.MTime, e.MTime) && sameTime(s.CTime, e.CTime) &&
+		s.CTime.Before(k.fresh)
+}
+
+// sameTime compares what both sides know: a git without nanoseconds stores 0.
+func sameTime(disk, index git.IndexTime) bool {
+	return disk.Sec == index.Sec && (disk.Nano == index.Nano || index.Nano == 0)
+}
+
+const (
+	modeFile = 0o100644
+	modeExec = 0o100755
+	modeSym  = 0o120000
+	modeLink = 0o160000
+)
+
+func gitMode(at fs.FileInfo) uint32 {
+	switch {
+	case at.Mode().Type() == fs.ModeSymlink:
+		return modeSym
+	case at.Mode().Perm()&0o100 != 0:
+		return modeExec
+	default:
+		return modeFile
+	}
+}
+
+// submodule looks at the folder of one. It answers false where the folder
+// holds plain files, which the walk goes on with.
+func (k *walker) submodule(ctx context.Context, path string, known *git.IndexEntry) bool {
+	entries, ok := k.list(path)
+	if !ok || len(entries) == 0 {
+		k.seen[path] = true
+		return true
+	}
+	dotGit := filepath.Join(k.work.Dir, path, ".git")
+	if _, err := os.Lstat(dotGit); err != nil {
+		k.out.note(SubmoduleReplaced, path)
+		k.seen[path] = true // adding its files removes it
+		return false
+	}
+	k.seen[path] = true
+	k.out.note(SubmoduleLeft, path)
+	if head := k.headOf(ctx, dotGit); head != "" && head != known.ID {
+		k.out.note(SubmoduleMoved, path)
+		k.out.links[path] = head
+	}
+	return true
+}
