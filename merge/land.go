@@ -1,0 +1,186 @@
+package merge
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"agentswarm/worktree/git"
+)
+
+// Intent is a move of a branch that is about to happen. It is journaled
+// before anything that is the user's moves, and [Settle] finds out by it
+// what became of a move whose process died.
+type Intent struct {
+	Ref string   `json:"ref"`
+	Old git.Hash `json:"old,omitempty"` // empty: the branch is made
+	New git.Hash `json:"new,omitempty"` // empty: the branch is deleted
+	// Checkouts are the folders whose files follow.
+	Checkouts []string `json:"checkouts,omitempty"`
+}
+
+// DirtyError says that files of a checkout would be overwritten.
+type DirtyError = git.DirtyError
+
+// MovedError says that a branch is not where it was expected.
+type MovedError struct {
+	Ref        string
+	Want, Have git.Hash // empty: no such branch
+}
+
+func (e *MovedError) Error() string {
+	at := func(h git.Hash) string {
+		if h == "" {
+			return "absent"
+		}
+		return "at " + h.Short()
+	}
+	return fmt.Sprintf("%s moved underneath: it was to be %s and is %s", e.Ref, at(e.Want), at(e.Have))
+}
+
+// BusyError says that a checkout is in the middle of something.
+type BusyError struct{ Ref, Dir, Doing string }
+
+func (e *BusyError) Error() string {
+	return fmt.Sprintf("%s cannot move: %s is in progress in %s", e.Ref, e.Doing, e.Dir)
+}
+
+// Hint says what would be right.
+func (e *BusyError) Hint() string { return "finish or abort it first" }
+
+// HeldError says that a branch cannot be deleted because a checkout stands
+// on it.
+type HeldError struct{ Ref, Dir string }
+
+func (e *HeldError) Error() string {
+	return fmt.Sprintf("%s cannot be deleted: it is checked out in %s", e.Ref, e.Dir)
+}
+
+// Hint says what would be right.
+func (e *HeldError) Hint() string { return "switch to another branch there first" }
+
+// LandRequest is a merged commit that is to become a branch.
+type LandRequest struct {
+	Quarantine *git.Quarantine // required; holds New
+	Ref        string          // required, "refs/heads/main"
+	Old        git.Hash        // where Ref is; empty: it must not exist
+	New        git.Hash        // required
+	// Keep is a private ref that holds New from the moment it enters the
+	// repository. It must not exist, or be at New already. Required.
+	Keep string
+	Have []git.Hash // commits the repository has, so that they are not sent
+	// LockFile serializes landings on this branch. Required.
+	LockFile string
+	Message  string // for reflogs; "swarm" where empty
+	// Journal keeps the intent before anything of the user's moves. Required.
+	Journal func(Intent) error
+	// Step is called between the steps, for tests. An error from it ends the
+	// landing as a kill would: nothing is cleaned up.
+	Step func(name string) error
+}
+
+// Landing is a move that happened.
+type Landing struct {
+	// Moved are the checkouts whose files followed.
+	Moved []string
+}
+
+// Land moves a branch to a merged commit.
+//
+// First the objects enter the repository under the private ref, then the
+// files of the checkouts that stand on the branch follow, where they are
+// clean in the paths that change, and last the branch itself moves by
+// compare-and-swap. Where something is in the way nothing moves: a
+// [*DirtyError], [*BusyError] or [*MovedError] says what.
+func Land(ctx context.Context, req LandRequest) (_ *Landing, err error) {
+	t := &transit{
+		repo: req.Quarantine.Repo(), ref: req.Ref, from: req.Old, to: req.New,
+		message: orSwarm(req.Message), journal: req.Journal, hook: req.Step,
+	}
+	defer t.wrap(&err)
+	unlock, err := lock(ctx, req.LockFile)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, unlock()) }()
+	from := t.from
+	if from == "" {
+		from = t.repo.EmptyTree()
+	}
+	changes, err := req.Quarantine.Changes(ctx, from, t.to)
+	if err != nil {
+		return nil, err
+	}
+	if err := t.check(ctx, changes); err != nil {
+		return nil, err
+	}
+	if err := t.step("checked"); err != nil {
+		return nil, err
+	}
+	if err := publish(ctx, req); err != nil {
+		return nil, err
+	}
+	if err := t.step("published"); err != nil {
+		return nil, err
+	}
+	return t.run(ctx)
+}
+
+// publish brings the objects in under the private ref, once.
+func publish(ctx context.Context, req LandRequest) error {
+	at, err := req.Quarantine.Repo().Ref(ctx, req.Keep)
+	if err != nil || at == req.New {
+		return err
+	}
+	return req.Quarantine.Publish(ctx, git.PublishRequest{
+		Refs: []git.RefUpdate{{Ref: req.Keep, New: req.New}},
+		Have: req.Have, Message: orSwarm(req.Message),
+	})
+}
+
+// orSwarm is a message for reflogs: git takes no empty one.
+func orSwarm(message string) string {
+	if message == "" {
+		return "swarm"
+	}
+	return message
+}
+
+// UndoRequest is a landing that is to be taken back.
+type UndoRequest struct {
+	Repo     *git.Repo // required
+	Ref      string    // required
+	Old, New git.Hash  // as in the landing
+	LockFile string    // required, as in the landing
+	Message  string
+	Journal  func(Intent) error // required, as in the landing
+	Step     func(name string) error
+}
+
+// Undo moves a branch back to where it was before a landing, and deletes one
+// that the landing made. A branch that moved on since is a [*MovedError].
+func Undo(ctx context.Context, req UndoRequest) (_ *Landing, err error) {
+	t := &transit{
+		repo: req.Repo, ref: req.Ref, from: req.New, to: req.Old,
+		message: orSwarm(req.Message), journal: req.Journal, hook: req.Step,
+	}
+	defer t.wrap(&err)
+	unlock, err := lock(ctx, req.LockFile)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, unlock()) }()
+	var changes []git.Change
+	if t.to != "" {
+		if changes, err = t.repo.Changes(ctx, t.from, t.to); err != nil {
+			return nil, err
+		}
+	}
+	if err := t.check(ctx, changes); err != nil {
+		return nil, err
+	}
+	if err := t.step("checked"); err != nil {
+		return nil, err
+	}
+	return t.run(ctx)
+}

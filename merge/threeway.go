@@ -1,0 +1,72 @@
+package merge
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"agentswarm/worktree/git"
+)
+
+// merged is what git made of a patch.
+type merged struct {
+	*git.MergeResult
+	// ours and theirs are the commits that were merged: git calls the sides
+	// by them.
+	ours, theirs git.Hash
+	clean        bool
+}
+
+// threeWay lets git merge a patch onto the tree there is.
+//
+// The merge must start from the patch's own base, which need not be in the
+// history of the target: a snapshot of uncommitted work is not, and what is
+// in it must not land. Git 2.39 cannot be told a base, so the target's tree
+// becomes a commit nobody keeps whose parent is the base.
+func (m *merger) threeWay(ctx context.Context, p Patch) (merged, error) {
+	ours, err := m.objects.WriteCommit(ctx, git.CommitRequest{
+		Tree: m.out.Tree, Parents: []git.Hash{p.Base}, Message: "target\n",
+		Author: m.req.Committer, Committer: m.req.Committer,
+	})
+	if err != nil {
+		return merged{}, err
+	}
+	result, err := m.q.MergeTree(ctx, ours, p.Commit)
+	var crash *git.CrashError
+	if errors.As(err, &crash) {
+		result, err = m.unmergeable(ctx, p, crash)
+	}
+	if err != nil {
+		return merged{}, err
+	}
+	return merged{MergeResult: result, ours: ours, theirs: p.Commit, clean: result.Clean}, nil
+}
+
+// unmergeable is the conflict of a patch that git has a fault with: in all
+// paths that both sides touch, or that lie above or below such a one.
+func (m *merger) unmergeable(ctx context.Context, p Patch, crash *git.CrashError) (*git.MergeResult, error) {
+	ends := m.trees[p.ID]
+	ours, err := m.q.Changes(ctx, ends.base, m.out.Tree)
+	if err != nil {
+		return nil, err
+	}
+	theirs, err := m.q.Changes(ctx, ends.base, ends.result)
+	if err != nil {
+		return nil, err
+	}
+	result := &git.MergeResult{Tree: m.out.Tree}
+	msg := git.MergeMessage{Kind: "CONFLICT (crash)", Text: crash.Error()}
+	for _, c := range theirs {
+		if slices.ContainsFunc(ours, func(o git.Change) bool { return overlap(o.Path, c.Path) }) {
+			msg.Paths = append(msg.Paths, c.Path)
+		}
+	}
+	result.Messages = []git.MergeMessage{msg}
+	return result, nil
+}
+
+// overlap reports whether two paths are one, or one lies above the other.
+func overlap(a, b string) bool {
+	return a == b || strings.HasPrefix(a, b+"/") || strings.HasPrefix(b, a+"/")
+}
