@@ -136,12 +136,11 @@ type Intended struct {
 	Old    string    `json:"old,omitempty"` // empty: the ref was made by it
 	New    string    `json:"new,omitempty"`
 	Hold   string    `json:"hold,omitempty"` // our own ref on New
-	Dir    string    `json:"dir,omitempty"`  // the checkout that follows
+	Dirs   []string  `json:"dirs,omitempty"` // the checkouts that follow
 	Agents []task.ID `json:"agents,omitempty"`
-	// Files are what an apply leaves: path to blob id, empty for none.
-	Files     map[string]string `json:"files,omitempty"`
-	Conflicts []Conflict        `json:"conflicts,omitempty"`
-	Verified  *bool             `json:"verified,omitempty"`
+
+	Conflicts []Conflict `json:"conflicts,omitempty"`
+	Verified  *bool      `json:"verified,omitempty"`
 }
 
 // Conflict is a patch that was left out of a landing.
@@ -168,6 +167,8 @@ type Landed struct {
 	ID     int    `json:"id"`
 	OK     bool   `json:"ok"`
 	Reason string `json:"reason,omitempty"`
+	// Files are what an apply left: path to a sum of kind and content.
+	Files map[string]string `json:"files,omitempty"`
 }
 
 // Undone is a landing or an apply that was taken back.

@@ -1,0 +1,318 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"agentswarm/swarm/event"
+)
+
+// Owner is the one process that may write a run's journal. Its lock goes with
+// the process, however it ends; children do not inherit it.
+type Owner struct {
+	Run *Run
+	// Records are what the journal held when it was opened.
+	Records []event.Record
+	// Notices say what was repaired at opening, for people.
+	Notices []string
+
+	lock *os.File
+
+	mu       sync.Mutex // guards what follows; held while a record is written
+	file     *os.File
+	size     int64 // the end of the last good record
+	reserved int64 // the end of what is allocated
+	last     int64 // the number of the last record
+	broken   error // why nothing more can be written
+}
+
+// BusyError is a run that another process owns.
+type BusyError struct {
+	Run string
+	Pid int // 0 where it is not known
+}
+
+func (e *BusyError) Error() string {
+	if e.Pid == 0 {
+		return fmt.Sprintf("run %s is in use by another process", e.Run)
+	}
+	return fmt.Sprintf("run %s is in use by process %d", e.Run, e.Pid)
+}
+
+// Own makes this process the owner of the run, and repairs the end of its
+// journal where a crash tore it. A run that has an owner is a [*BusyError].
+func (r *Run) Own(ctx context.Context) (*Owner, error) {
+	lock, err := r.take(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return r.open(lock)
+}
+
+// Live tells whether a process owns the run.
+func (r *Run) Live() bool {
+	f, err := os.Open(r.Lock())
+	if err != nil {
+		return !errors.Is(err, os.ErrNotExist)
+	}
+	defer f.Close()
+	if flock(f, syscall.LOCK_SH) != nil {
+		return true
+	}
+	_ = unlock(f)
+	return false
+}
+
+// take locks the run. Live holds the lock for a moment, so that one refusal
+// does not say that there is an owner; ten over a tenth of a second do.
+func (r *Run) take(ctx context.Context) (*os.File, error) {
+	for try := 1; ; try++ {
+		lock, err := r.lock()
+		if _, busy := errors.AsType[*BusyError](err); !busy || try == 10 {
+			return lock, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+}
+
+// lock tries once. It answers a [*BusyError] where somebody has the lock.
+func (r *Run) lock() (*os.File, error) {
+	f, err := os.OpenFile(r.Lock(), os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, noRoom(r.Lock(), fmt.Errorf("lock run %s: %w", r.ID, err))
+	}
+	if err := flock(f, syscall.LOCK_EX); err != nil {
+		defer f.Close()
+		if !errors.Is(err, syscall.EWOULDBLOCK) {
+			return nil, fmt.Errorf("lock run %s: %w", r.ID, err)
+		}
+		var text [32]byte
+		n, _ := f.ReadAt(text[:], 0)
+		pid, _ := strconv.Atoi(strings.TrimSpace(string(text[:n])))
+		return nil, &BusyError{Run: r.ID, Pid: pid}
+	}
+	if err := r.sign(f); err != nil {
+		return nil, errors.Join(fmt.Errorf("lock run %s: %w", r.ID, err), unlock(f), f.Close())
+	}
+	return f, nil
+}
+
+// sign writes our pid into the lock, once it is certain that it is still the
+// run's: between opening and locking the run may have been removed.
+func (r *Run) sign(f *os.File) error {
+	ours, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	named, err := os.Stat(r.Lock())
+	if err != nil {
+		return err
+	}
+	if !os.SameFile(ours, named) {
+		return errors.New("its folder was replaced")
+	}
+	pid := fmt.Appendf(nil, "%d\n", os.Getpid())
+	if err := f.Truncate(0); err != nil {
+		return err
+	}
+	_, err = f.WriteAt(pid, 0)
+	if _, full := errors.AsType[*FullError](noRoom(r.Lock(), err)); full {
+		return nil // the pid will only be missing from a message
+	}
+	return err
+}
+
+func flock(f *os.File, how int) error {
+	for {
+		err := syscall.Flock(int(f.Fd()), how|syscall.LOCK_NB)
+		if !errors.Is(err, syscall.EINTR) {
+			return err
+		}
+	}
+}
+
+// unlock gives a lock up at once. Closing the file is not enough: a child that
+// was forked and has not come to its exec still holds it open.
+func unlock(f *os.File) error { return flock(f, syscall.LOCK_UN) }
+
+// open reads and repairs the journal under the lock, which it closes where it
+// fails.
+func (r *Run) open(lock *os.File) (o *Owner, err error) {
+	o = &Owner{Run: r, lock: lock}
+	defer func() {
+		if err != nil {
+			o, err = nil, errors.Join(err, o.Close())
+		}
+	}()
+	o.file, err = os.OpenFile(r.Journal(), os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return o, noRoom(r.Journal(), fmt.Errorf("open journal of run %s: %w", r.ID, err))
+	}
+	text, err := os.ReadFile(r.Journal())
+	if err != nil {
+		return o, fmt.Errorf("read journal of run %s: %w", r.ID, err)
+	}
+	rd := reader{file: r.Journal()}
+	records, used, err := rd.read(text)
+	if err != nil {
+		return o, err
+	}
+	o.Records, o.last, o.size = records, rd.last, int64(used)
+	if used < len(text) {
+		if err := o.cut(text[used:], int64(used)); err != nil {
+			return o, err
+		}
+	}
+	o.reserve(0)
+	return o, nil
+}
+
+// cut takes a torn end off the journal and keeps it in a file of its own.
+func (o *Owner) cut(torn []byte, at int64) error {
+	var kept string
+	for n := 1; ; n++ {
+		kept = filepath.Join(o.Run.Dir, fmt.Sprintf("journal.torn.%d", n))
+		f, err := os.OpenFile(kept, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+		if errors.Is(err, os.ErrExist) {
+			continue
+		}
+		if err == nil {
+			_, werr := f.Write(torn)
+			err = errors.Join(werr, f.Sync(), f.Close())
+		}
+		if err != nil {
+			return noRoom(kept, fmt.Errorf("keep the torn end of a journal: %w", err))
+		}
+		break
+	}
+	if err := o.truncate(at); err != nil {
+		return err
+	}
+	o.Notices = append(o.Notices, fmt.Sprintf("the journal of run %s ended in a record "+
+		"that was not written whole; its %d bytes are kept in %s", o.Run.ID, len(torn), kept))
+	return nil
+}
+
+// truncate makes the journal end at a known good place, on the disk too.
+func (o *Owner) truncate(at int64) error {
+	if err := errors.Join(o.file.Truncate(at), o.file.Sync()); err != nil {
+		return fmt.Errorf("cut journal of run %s: %w", o.Run.ID, err)
+	}
+	o.size, o.reserved = at, 0
+	return nil
+}
+
+// Append writes one record. Once it returns, the record survives a crash and
+// a power cut.
+func (o *Owner) Append(e event.Event) (event.Record, error) {
+	records, err := o.AppendAll([]event.Event{e})
+	if len(records) == 0 {
+		return event.Record{}, err
+	}
+	return records[0], err
+}
+
+// AppendAll writes records together: one write, one wait for the disk. Where
+// it fails none of them was kept; a crash while it runs may keep the first
+// few. Only an error of Step comes together with records.
+func (o *Owner) AppendAll(events []event.Event) ([]event.Record, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.broken != nil || len(events) == 0 {
+		return nil, o.broken
+	}
+	var (
+		text    []byte
+		records []event.Record
+		err     error
+	)
+	for i, e := range events {
+		r := event.Record{N: o.last + 1 + int64(i), Time: time.Now().UTC(), Event: e}
+		if err := o.step("before", r); err != nil {
+			return nil, err
+		}
+		if text, err = appendLine(text, r); err != nil {
+			return nil, err
+		}
+		records = append(records, r)
+	}
+	if err := o.write(text); err != nil {
+		return nil, fmt.Errorf("append to journal of run %s: %w", o.Run.ID, err)
+	}
+	o.last += int64(len(records))
+	for _, r := range records {
+		err = errors.Join(err, o.step("after", r))
+	}
+	return records, err
+}
+
+func (o *Owner) step(when string, r event.Record) error {
+	step := o.Run.state.Step
+	if step == nil {
+		return nil
+	}
+	return step(fmt.Sprintf("%s %d %s", when, r.N, event.Kind(r.Event)))
+}
+
+// write puts whole lines on the disk or leaves the journal as it was.
+func (o *Owner) write(text []byte) error {
+	o.reserve(int64(len(text)))
+	if _, err := o.file.WriteAt(text, o.size); err != nil {
+		o.broken = o.truncate(o.size)
+		return errors.Join(noRoom(o.Run.Journal(), err), o.broken)
+	}
+	if err := o.file.Sync(); err != nil {
+		// After a failed fsync the kernel may forget what it could not
+		// write, and say that all is well the next time it is asked.
+		o.broken = fmt.Errorf("the journal is not safe to write any more: %w", noRoom(o.Run.Journal(), err))
+		return errors.Join(o.broken, o.truncate(o.size))
+	}
+	o.size += int64(len(text))
+	return nil
+}
+
+// headroom is what a full disk must leave for the last records of a run:
+// room for them is taken before it is needed.
+const headroom = 256 << 10
+
+// reserve keeps headroom allocated beyond what is about to be written. Where
+// that cannot be had, writing goes on without it.
+func (o *Owner) reserve(more int64) {
+	if need := o.size + more + headroom; o.reserved < need {
+		if allocate(o.file, o.size, need+headroom-o.size) == nil {
+			o.reserved = need + headroom
+		}
+	}
+}
+
+// Close gives the run up. The journal keeps only the room it needs.
+func (o *Owner) Close() error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.lock == nil {
+		return nil
+	}
+	var err error
+	if o.reserved > 0 {
+		err = o.file.Truncate(o.size)
+	}
+	if o.file != nil {
+		err = errors.Join(err, o.file.Close())
+	}
+	o.broken = fmt.Errorf("run %s was given up: %w", o.Run.ID, os.ErrClosed)
+	err = errors.Join(err, unlock(o.lock), o.lock.Close())
+	o.lock = nil
+	return err
+}

@@ -1,0 +1,335 @@
+package store
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+	"unicode/utf8"
+
+	"agentswarm/swarm/task"
+)
+
+// Schema names the format of run.json.
+const Schema = "swarm.runfile/1"
+
+// Identity is what a run is, from its first moment on: the content of
+// run.json. It never changes.
+type Identity struct {
+	Schema  string    `json:"schema"`
+	Run     string    `json:"run"`
+	Created time.Time `json:"created"`
+	Version string    `json:"version"`
+
+	Base   Base   `json:"base"`
+	Branch string `json:"branch,omitempty"` // checked out when it began; empty when detached
+
+	CommonDir string `json:"common_dir"`
+	TopLevel  string `json:"top_level,omitempty"` // empty in a bare repository
+	Prefix    string `json:"prefix,omitempty"`    // where in it the command was given
+
+	Workflow Workflow `json:"workflow"`
+	Args     []string `json:"args,omitempty"`
+	// Config is the engine's own snapshot of its configuration: agents,
+	// setup, verify, limits. Store does not look into it.
+	Config json.RawMessage `json:"config,omitempty"`
+}
+
+// Base is what the workspaces of a run start from.
+type Base struct {
+	Commit string   `json:"commit"`
+	Tree   string   `json:"tree"`
+	Kind   BaseKind `json:"kind"`
+	// SnapshotOf is the commit a snapshot was taken from.
+	SnapshotOf string `json:"snapshot_of,omitempty"`
+}
+
+// BaseKind says how a base was chosen. The zero value is none of them.
+type BaseKind string
+
+// The kinds of bases.
+const (
+	BaseHead        BaseKind = "head"
+	BaseRef         BaseKind = "ref"
+	BaseWithChanges BaseKind = "with_changes"
+)
+
+// Workflow is what makes the calls of a run.
+type Workflow struct {
+	Kind WorkflowKind `json:"kind"`
+	Text string       `json:"text"` // the prompt, or the command for people
+}
+
+// WorkflowKind is a built-in workflow. The zero value is none of them.
+type WorkflowKind string
+
+// The kinds of workflows.
+const (
+	WorkflowPrompt WorkflowKind = "prompt"
+	WorkflowEach   WorkflowKind = "each"
+	WorkflowCount  WorkflowKind = "count"
+)
+
+// Run is one run's folder.
+type Run struct {
+	ID  string
+	Dir string
+
+	state *State
+}
+
+// Journal is the run's journal.
+func (r *Run) Journal() string { return filepath.Join(r.Dir, "journal.jsonl") }
+
+// Lock is the file whose lock the owner of the run holds.
+func (r *Run) Lock() string { return filepath.Join(r.Dir, "lock") }
+
+// Script is the run's script, where it has one.
+func (r *Run) Script() string { return filepath.Join(r.Dir, "workflow.js") }
+
+// Frozen is the copy of the repository's git configuration that capture uses.
+func (r *Run) Frozen() string { return filepath.Join(r.Dir, "frozen") }
+
+// Attempt is the folder of one try of an agent.
+func (r *Run) Attempt(id task.ID, n int) string {
+	return filepath.Join(r.Dir, "a", string(id), strconv.Itoa(n))
+}
+
+// State is the state the run belongs to.
+func (r *Run) State() *State { return r.state }
+
+// Identity reads what the run is.
+func (r *Run) Identity() (Identity, error) {
+	var id Identity
+	file := filepath.Join(r.Dir, "run.json")
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return id, &DamagedError{Run: r.ID, Err: err}
+	}
+	if err := json.Unmarshal(text, &id); err != nil {
+		return id, &DamagedError{Run: r.ID, Err: fmt.Errorf("%s: %w", file, err)}
+	}
+	switch {
+	case id.Schema != Schema:
+		err = fmt.Errorf("%s: its schema is %q, not %q", file, id.Schema, Schema)
+	case id.Run != r.ID:
+		err = fmt.Errorf("%s: it says that it is run %q", file, id.Run)
+	default:
+		return id, nil
+	}
+	return id, &DamagedError{Run: r.ID, Err: err}
+}
+
+// DamagedError is a run whose run.json cannot be used.
+type DamagedError struct {
+	Run string
+	Err error
+}
+
+func (e *DamagedError) Error() string { return fmt.Sprintf("run %s is damaged: %v", e.Run, e.Err) }
+
+// Unwrap is what is wrong with it.
+func (e *DamagedError) Unwrap() error { return e.Err }
+
+// Create makes a run and takes its ownership. Schema, Run and Created of the
+// identity are filled in. A run is seen by others only once it is whole: it is
+// made in the trash, where a crash leaves it to be collected, and moved.
+func (s *State) Create(id Identity) (*Run, *Owner, error) {
+	if err := s.Outside(id.TopLevel, id.CommonDir); err != nil {
+		return nil, nil, err
+	}
+	if err := id.readable(); err != nil {
+		return nil, nil, err
+	}
+	for _, dir := range []string{s.runs(), s.Trash(), filepath.Join(s.Dir, "trees"), filepath.Join(s.Dir, "locks")} {
+		if err := makeFolder(dir); err != nil {
+			return nil, nil, err
+		}
+	}
+	for {
+		name := newID()
+		r := &Run{ID: name, Dir: s.trashed(name, "new"), state: s}
+		id.Schema, id.Run, id.Created = Schema, name, time.Now().UTC()
+		if err := os.Mkdir(r.Dir, 0o700); err != nil {
+			return nil, nil, noRoom(r.Dir, fmt.Errorf("make run: %w", err))
+		}
+		o, err := r.make(id)
+		if err == nil {
+			if err = o.moveIn(filepath.Join(s.runs(), name)); err == nil {
+				return r, o, nil
+			}
+			err = errors.Join(err, o.Close())
+		}
+		taken := errors.Is(err, syscall.ENOTEMPTY) || errors.Is(err, syscall.EEXIST)
+		// Once it has moved it is a run, even where the disk failed after.
+		if r.Dir != filepath.Join(s.runs(), name) {
+			err = errors.Join(err, os.RemoveAll(r.Dir))
+		}
+		if !taken {
+			return nil, nil, fmt.Errorf("make run: %w", err)
+		}
+	}
+}
+
+// make fills the folder of a new run and owns it.
+func (r *Run) make(id Identity) (*Owner, error) {
+	text, err := json.MarshalIndent(id, "", "  ")
+	if err != nil {
+		return nil, err
+	}
+	if err := writeFile(filepath.Join(r.Dir, "run.json"), append(text, '\n')); err != nil {
+		return nil, err
+	}
+	lock, err := r.lock()
+	if err != nil {
+		return nil, err
+	}
+	return r.open(lock)
+}
+
+// moveIn renames the new run's folder to where runs are found. It fails where
+// there is a run of this id already.
+func (o *Owner) moveIn(dir string) error {
+	if err := syncFolder(o.Run.Dir); err != nil {
+		return err
+	}
+	if err := os.Rename(o.Run.Dir, dir); err != nil {
+		return err
+	}
+	o.Run.Dir = dir
+	return errors.Join(syncFolder(filepath.Dir(dir)), syncFolder(o.Run.state.Dir))
+}
+
+// readable refuses text that JSON would change silently.
+func (id *Identity) readable() error {
+	for name, text := range map[string]string{
+		"repository path": id.CommonDir, "working tree path": id.TopLevel,
+		"folder": id.Prefix, "branch name": id.Branch, "workflow": id.Workflow.Text,
+		"argument": strings.Join(id.Args, "\n"),
+	} {
+		if !utf8.ValidString(text) {
+			return fmt.Errorf("the %s %q is not UTF-8; it cannot be recorded", name, text)
+		}
+	}
+	return nil
+}
+
+// newID draws six letters and digits. They leave out what looks alike, and
+// what could be a number or an agent's id.
+func newID() string {
+	const letters = "abcdefghijkmnpqrstuvwxyz23456789" // 32: no bias
+	for {
+		var raw [6]byte
+		_, _ = rand.Read(raw[:]) // never fails, says its documentation
+		for i := range raw {
+			raw[i] = letters[raw[i]%32]
+		}
+		if id := string(raw[:]); isRunID(id) {
+			return id
+		}
+	}
+}
+
+// isRunID tells whether a text has the form of a run id.
+func isRunID(text string) bool {
+	if len(text) != 6 || task.ID(text).Number() != 0 {
+		return false
+	}
+	letter := false
+	for _, c := range []byte(text) {
+		switch {
+		case 'a' <= c && c <= 'z':
+			letter = true
+		case c < '0' || c > '9':
+			return false
+		}
+	}
+	return letter
+}
+
+// trashed names an entry of the trash as all entries there are named.
+func (s *State) trashed(run, what string) string {
+	return filepath.Join(s.Trash(), fmt.Sprintf("%d-%s-%s", time.Now().Unix(), run, what))
+}
+
+// Run is the run of exactly this id.
+func (s *State) Run(id string) (*Run, error) {
+	if isRunID(id) {
+		r := &Run{ID: id, Dir: filepath.Join(s.runs(), id), state: s}
+		switch info, err := os.Lstat(r.Dir); {
+		case err == nil && info.IsDir():
+			return r, nil
+		case err != nil && !errors.Is(err, os.ErrNotExist):
+			return nil, fmt.Errorf("find run %s: %w", id, err)
+		}
+	}
+	return nil, s.missing(id, nil)
+}
+
+// Entry is a run in a listing.
+type Entry struct {
+	Run      *Run
+	Identity Identity
+	// Damage is set where run.json could not be used; Identity then holds
+	// the id and the time of the folder.
+	Damage error
+}
+
+// Runs lists the runs of the repository, the newest last. A damaged run is
+// listed and hides no other.
+func (s *State) Runs() ([]Entry, error) {
+	files, err := os.ReadDir(s.runs())
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("list runs: %w", err)
+	}
+	var all []Entry
+	for _, f := range files {
+		if !f.IsDir() || !isRunID(f.Name()) {
+			continue
+		}
+		e := Entry{Run: &Run{ID: f.Name(), Dir: filepath.Join(s.runs(), f.Name()), state: s}}
+		if e.Identity, e.Damage = e.Run.Identity(); e.Damage != nil {
+			info, err := f.Info()
+			if errors.Is(err, os.ErrNotExist) {
+				continue // removed while we read
+			}
+			if err == nil {
+				e.Identity = Identity{Run: f.Name(), Created: info.ModTime().UTC()}
+			}
+		}
+		all = append(all, e)
+	}
+	slices.SortStableFunc(all, func(a, b Entry) int {
+		return a.Identity.Created.Compare(b.Identity.Created)
+	})
+	return all, nil
+}
+
+// Remove moves the run's folder to the trash and says where. A run that has
+// an owner is a [*BusyError].
+func (r *Run) Remove(ctx context.Context) (to string, err error) {
+	lock, err := r.take(ctx)
+	if err != nil {
+		return "", err
+	}
+	defer func() { err = errors.Join(err, unlock(lock), lock.Close()) }()
+	if err := makeFolder(r.state.Trash()); err != nil {
+		return "", err
+	}
+	to = r.state.trashed(r.ID, "run")
+	if err := os.Rename(r.Dir, to); err != nil {
+		return "", fmt.Errorf("remove run %s: %w", r.ID, err)
+	}
+	return to, errors.Join(syncFolder(filepath.Dir(to)), syncFolder(filepath.Dir(r.Dir)))
+}

@@ -1,0 +1,207 @@
+// Package store owns the state folder: its layout, the locks of runs, the
+// journal and its lines, the fold of a journal into a view, and the addresses
+// people use for runs and agents.
+//
+// It decides nothing about a run and starts nothing: the engine says what is
+// true and store keeps it. What is inside workspaces, attempts and approvals
+// belongs to the packages that write them; store only says where they live.
+package store
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+)
+
+// State is the folder of one repository below the root of all state.
+type State struct {
+	// Dir is the folder. It is absolute and may not exist yet.
+	Dir string
+	// Step, where set, is called before and after every record that is
+	// appended, with "before 7 settled" and "after 7 settled". Tests use it
+	// to stop or kill the process at a record they chose; an error it
+	// returns is returned by the append.
+	Step func(name string) error
+}
+
+// Root is where the state of all repositories lives.
+func Root(getenv func(string) string) (string, error) {
+	if dir := getenv("SWARM_STATE_DIR"); dir != "" {
+		if !filepath.IsAbs(dir) {
+			return "", fmt.Errorf("SWARM_STATE_DIR is %q; it must be an absolute path", dir)
+		}
+		return filepath.Clean(dir), nil
+	}
+	// The XDG specification says that relative values are to be ignored.
+	if dir := getenv("XDG_STATE_HOME"); filepath.IsAbs(dir) {
+		return filepath.Join(dir, "swarm"), nil
+	}
+	home := getenv("HOME")
+	if !filepath.IsAbs(home) {
+		return "", fmt.Errorf("no place for state: HOME is %q; "+
+			"set it or SWARM_STATE_DIR to an absolute path", home)
+	}
+	return filepath.Join(home, ".local", "state", "swarm"), nil
+}
+
+// Open names the state of the repository whose common git dir is given. It
+// touches nothing: the folder is made with its first run.
+func Open(root, name, commonDir string) *State {
+	sum := sha256.Sum256([]byte(resolved(commonDir)))
+	return &State{Dir: filepath.Join(resolved(root), plain(name)+"-"+hex.EncodeToString(sum[:6]))}
+}
+
+// Trees is where the workspaces of a run live.
+func (s *State) Trees(run string) string { return filepath.Join(s.Dir, "trees", run) }
+
+// Trash is where removed workspaces and runs wait.
+func (s *State) Trash() string { return filepath.Join(s.Dir, "trash") }
+
+// Bin is where the binary of a build is kept.
+func (s *State) Bin(build string) string {
+	return filepath.Join(s.Dir, "bin", fileName(build), "swarm")
+}
+
+// Trust is the folder of the user's approvals.
+func (s *State) Trust() string { return filepath.Join(s.Dir, "trust") }
+
+// LockFile is the file that processes lock for the thing they name, such as
+// a branch. Its folder is there once the state holds a run.
+func (s *State) LockFile(name string) string {
+	return filepath.Join(s.Dir, "locks", fileName(name))
+}
+
+func (s *State) runs() string { return filepath.Join(s.Dir, "runs") }
+
+// InsideError is a state folder that lies within the repository it is about:
+// agents would copy it, and it would show up as the user's work.
+type InsideError struct {
+	Dir    string // the state folder
+	Folder string // the repository's folder it lies in
+}
+
+func (e *InsideError) Error() string {
+	return fmt.Sprintf("the state folder %s lies inside the repository %s; "+
+		"set SWARM_STATE_DIR to a folder outside of it", e.Dir, e.Folder)
+}
+
+// Outside refuses, with an [*InsideError], a state that lies within one of
+// the folders: the repository's top level and its common git dir. Empty names
+// are skipped.
+func (s *State) Outside(folders ...string) error {
+	dir := resolved(s.Dir)
+	for _, folder := range folders {
+		if folder != "" && within(resolved(folder), dir) {
+			return &InsideError{Dir: s.Dir, Folder: folder}
+		}
+	}
+	return nil
+}
+
+func within(folder, path string) bool {
+	rel, err := filepath.Rel(folder, path)
+	return err == nil && rel != ".." && !strings.HasPrefix(rel, "../")
+}
+
+// resolved is the path with the symbolic links of what exists of it followed,
+// so that one folder has one name.
+func resolved(path string) string {
+	path = filepath.Clean(path)
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return real
+	}
+	parent := filepath.Dir(path)
+	if parent == path {
+		return path
+	}
+	return filepath.Join(resolved(parent), filepath.Base(path))
+}
+
+// plain is a name that every file system takes: letters, digits, dots, dashes
+// and underscores, not hidden, not long.
+func plain(name string) string {
+	clean := strings.Map(func(r rune) rune {
+		switch {
+		case 'a' <= r && r <= 'z', 'A' <= r && r <= 'Z', '0' <= r && r <= '9',
+			r == '.', r == '-', r == '_':
+			return r
+		default:
+			return '-'
+		}
+	}, name)
+	clean = strings.Trim(clean[:min(len(clean), 40)], ".-")
+	if clean == "" {
+		return "unnamed"
+	}
+	return clean
+}
+
+// fileName is plain, with a hash where plain would make two names one.
+func fileName(name string) string {
+	clean := plain(name)
+	if clean == name {
+		return name
+	}
+	sum := sha256.Sum256([]byte(name))
+	return clean + "-" + hex.EncodeToString(sum[:6])
+}
+
+// FullError is a write that found no room. Nothing of it was kept.
+type FullError struct {
+	File string
+	Err  error
+}
+
+func (e *FullError) Error() string { return fmt.Sprintf("no room to write %s: %v", e.File, e.Err) }
+
+// Unwrap is what the system said.
+func (e *FullError) Unwrap() error { return e.Err }
+
+// noRoom turns a system's word for a full disk into a [*FullError].
+func noRoom(file string, err error) error {
+	for _, full := range []error{syscall.ENOSPC, syscall.EDQUOT, syscall.EFBIG} {
+		if errors.Is(err, full) {
+			return &FullError{File: file, Err: full}
+		}
+	}
+	return err
+}
+
+// makeFolder makes a folder and those above it, for nobody but the user.
+func makeFolder(dir string) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return noRoom(dir, fmt.Errorf("make folder: %w", err))
+	}
+	return nil
+}
+
+// syncFolder makes the names in a folder survive a power cut.
+func syncFolder(dir string) error {
+	f, err := os.Open(dir)
+	if err != nil {
+		return fmt.Errorf("sync folder: %w", err)
+	}
+	return errors.Join(f.Sync(), f.Close())
+}
+
+// writeFile replaces a file at once: readers see the old or the new.
+func writeFile(path string, text []byte) (err error) {
+	f, err := os.CreateTemp(filepath.Dir(path), ".new-") // 0600
+	if err != nil {
+		return noRoom(path, fmt.Errorf("write %s: %w", path, err))
+	}
+	_, werr := f.Write(text)
+	err = errors.Join(werr, f.Sync(), f.Close())
+	if err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		return errors.Join(noRoom(path, fmt.Errorf("write %s: %w", path, err)), os.Remove(f.Name()))
+	}
+	return syncFolder(filepath.Dir(path))
+}

@@ -1,0 +1,329 @@
+package store
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"agentswarm/swarm/event"
+	"agentswarm/swarm/task"
+)
+
+// Status is where a run is. The zero value is none of them.
+type Status string
+
+// The states of a run.
+const (
+	RunRunning   Status = "running"
+	RunPaused    Status = "paused"
+	RunCompleted Status = "completed"
+	RunDegraded  Status = "degraded" // some agents failed
+	RunFailed    Status = "failed"
+	RunStopped   Status = "stopped"
+)
+
+// View is what the records of a run add up to.
+type View struct {
+	Identity Identity
+
+	Status Status
+	Reason string
+	Code   int // the exit code of the command that ran it, once it ended
+	// Died is set where the run is stopped because its owner ended without a
+	// word. Its agents still say what they did then.
+	Died bool
+
+	Opened   *event.Opened // the latest; nil before the first
+	Resumed  int           // how often
+	Agents   []*Agent      // in call order
+	Landings []*Landing    // in the order of their ids
+	// Stop is the latest wish to end the whole run since it was opened.
+	Stop *event.CancelAsked
+
+	Began time.Time // when it was first opened
+	Ended time.Time // when it was closed; zero while it is open
+	Last  int64     // the number of the last record
+
+	byID map[task.ID]*Agent
+}
+
+// Agent is what the records say of one agent.
+type Agent struct {
+	ID     task.ID
+	Call   *task.Call
+	Status task.Status
+	// Attempt is the latest that began, Attempts how many began; 0 for none.
+	Attempt, Attempts int
+
+	// Leases are the workspaces that were not released, oldest first.
+	Leases []*event.Leased
+	// Supervisors are those that started and are not known to have ended.
+	Supervisors []*event.Started
+	// Exit, Captured and Checked are of the current attempt; nil where it
+	// has not come so far.
+	Exit     *event.Ended
+	Captured *event.Captured
+	Checked  *event.Checked
+	// Cancel is the latest wish that named this agent.
+	Cancel *event.CancelAsked
+	// Landings are the ids of landings and applies that hold this agent's
+	// patch and were not undone.
+	Landings []int
+
+	Asked   time.Time // when it was called
+	Started time.Time // when its first attempt began
+	Ended   time.Time // when it settled
+}
+
+// Landing is a merge or an apply, from its intention on.
+type Landing struct {
+	event.Intended
+	Time time.Time
+	// Outcome is nil while it is not known: of a live run it is on its way,
+	// else it must be looked up.
+	Outcome *event.Landed
+	Undone  bool
+}
+
+// Stands tells whether the landing happened and was not undone.
+func (l *Landing) Stands() bool { return l.Outcome != nil && l.Outcome.OK && !l.Undone }
+
+// Fold adds records up. The records of an unfinished run say that it runs;
+// whether that is still true [Run.View] knows.
+func Fold(id Identity, records []event.Record) *View {
+	v := &View{Identity: id, Status: RunRunning, byID: map[task.ID]*Agent{}}
+	for _, r := range records {
+		v.Apply(r)
+	}
+	return v
+}
+
+// View reads what the run is now.
+func (r *Run) View() (*View, error) {
+	id, err := r.Identity()
+	if err != nil {
+		return nil, err
+	}
+	var last int64 = -1
+	for {
+		records, err := r.Records()
+		if err != nil {
+			return nil, err
+		}
+		v := Fold(id, records)
+		if v.Status != RunRunning || r.Live() {
+			return v, nil
+		}
+		// The owner may have closed the run, or another opened it, since it
+		// was read: only what two looks agree on is true.
+		if v.Last == last {
+			v.Status, v.Reason, v.Died = RunStopped, "its process died", true
+			return v, nil
+		}
+		last = v.Last
+	}
+}
+
+// Agent is the agent of this id; nil where there is none.
+func (v *View) Agent(id task.ID) *Agent { return v.byID[id] }
+
+// Landing is the landing of this id; nil where there is none.
+func (v *View) Landing(id int) *Landing {
+	for _, l := range v.Landings {
+		if l.ID == id {
+			return l
+		}
+	}
+	return nil
+}
+
+// Result is how the agent ended; nil while it has not.
+func (a *Agent) Result() task.Result {
+	r, _ := a.Status.(task.Result)
+	return r
+}
+
+// Lease is the workspace of the current attempt; nil where it has none, or
+// none any more.
+func (a *Agent) Lease() *event.Leased {
+	for _, l := range a.Leases {
+		if l.Attempt == a.Attempt {
+			return l
+		}
+	}
+	return nil
+}
+
+// ByName tells whether somebody cancelled this very agent.
+func (a *Agent) ByName() bool { return a.Cancel != nil && a.Cancel.Cause == task.CauseCancelled }
+
+// Apply adds one record. What it says of an agent that was never called is
+// dropped; an event that is no journal record changes nothing.
+func (v *View) Apply(r event.Record) {
+	v.Last = r.N
+	switch e := r.Event.(type) {
+	case *event.Opened:
+		v.open(r.Time, e)
+	case *event.Closed:
+		v.Status, v.Reason, v.Code, v.Ended = Status(e.Status), e.Reason, e.Code, r.Time
+	case *event.Called:
+		a := &Agent{ID: e.Agent, Call: e.Call, Asked: r.Time}
+		a.Status = &task.Running{State: task.Queued, Since: r.Time}
+		v.add(a)
+	case *event.CancelAsked:
+		if len(e.Agents) == 0 {
+			v.Stop = e
+		}
+		for _, id := range e.Agents {
+			if a := v.byID[id]; a != nil {
+				a.Cancel = e
+			}
+		}
+	case *event.Intended, *event.Landed, *event.Undone:
+		v.land(r)
+	case *event.Leased, *event.Started, *event.Ended, *event.Captured,
+		*event.Checked, *event.Settled, *event.Released, *event.Retried:
+		if a := v.byID[about(e)]; a != nil {
+			a.apply(r)
+		}
+	case *event.Session, *event.Text, *event.ToolStart, *event.ToolEnd, *event.Turn,
+		*event.Spent, *event.Asked, *event.Answered, *event.Erred, *event.Raw:
+	default:
+		panic(fmt.Sprintf("unhandled %T", e))
+	}
+}
+
+func (v *View) open(at time.Time, e *event.Opened) {
+	v.Status, v.Reason, v.Code, v.Ended = RunRunning, "", 0, time.Time{}
+	v.Opened, v.Stop = e, nil
+	if v.Began.IsZero() {
+		v.Began = at
+	}
+	if e.Resumed {
+		v.Resumed++
+	}
+}
+
+// add puts an agent where its number says. A call is recorded once.
+func (v *View) add(a *Agent) {
+	if v.byID[a.ID] != nil {
+		return
+	}
+	v.byID[a.ID] = a
+	at, _ := slices.BinarySearchFunc(v.Agents, a.ID.Number(), func(b *Agent, n int) int {
+		return b.ID.Number() - n
+	})
+	v.Agents = slices.Insert(v.Agents, at, a)
+}
+
+func (v *View) land(r event.Record) {
+	switch e := r.Event.(type) {
+	case *event.Intended:
+		v.Landings = append(v.Landings, &Landing{Intended: *e, Time: r.Time})
+	case *event.Landed:
+		if l := v.Landing(e.ID); l != nil {
+			l.Outcome = e
+			v.mark(l)
+		}
+	case *event.Undone:
+		if l := v.Landing(e.ID); l != nil {
+			l.Undone = true
+			v.mark(l)
+		}
+	}
+}
+
+// mark brings the agents of a landing up to date with it.
+func (v *View) mark(l *Landing) {
+	for _, id := range l.Agents {
+		a := v.byID[id]
+		if a == nil {
+			continue
+		}
+		at := slices.Index(a.Landings, l.ID)
+		switch {
+		case l.Stands() && at < 0:
+			a.Landings = append(a.Landings, l.ID)
+		case !l.Stands() && at >= 0:
+			a.Landings = slices.Delete(a.Landings, at, at+1)
+		}
+	}
+}
+
+// about is the agent that an attempt's record is about.
+func about(e event.Event) task.ID {
+	switch e := e.(type) {
+	case *event.Leased:
+		return e.Agent
+	case *event.Started:
+		return e.Agent
+	case *event.Ended:
+		return e.Agent
+	case *event.Captured:
+		return e.Agent
+	case *event.Checked:
+		return e.Agent
+	case *event.Settled:
+		return e.Agent
+	case *event.Released:
+		return e.Agent
+	case *event.Retried:
+		return e.Agent
+	default:
+		return ""
+	}
+}
+
+func (a *Agent) apply(r event.Record) {
+	switch e := r.Event.(type) {
+	case *event.Leased:
+		a.begin(r.Time, e.Attempt)
+		a.Leases = append(a.Leases, e)
+	case *event.Started:
+		a.begin(r.Time, e.Attempt)
+		a.Supervisors = append(a.Supervisors, e)
+		if e.Step == "agent" {
+			a.Exit = nil // it was the set-up's
+		}
+	case *event.Ended:
+		a.gone(func(s *event.Started) bool { return s.Attempt == e.Attempt })
+		if e.Attempt == a.Attempt {
+			a.Exit = e
+		}
+	case *event.Captured:
+		if e.Attempt == a.Attempt {
+			a.Captured = e
+		}
+	case *event.Checked:
+		a.gone(func(s *event.Started) bool { return s.Attempt == e.Attempt && s.Step == "verify" })
+		if e.Attempt == a.Attempt {
+			a.Checked = e
+		}
+	case *event.Settled:
+		a.Status, a.Ended = e.Result, r.Time
+	case *event.Released:
+		a.Leases = slices.DeleteFunc(a.Leases, func(l *event.Leased) bool {
+			return l.Attempt == e.Attempt
+		})
+	case *event.Retried:
+		a.Status = &task.Running{State: task.Queued, Attempt: a.Attempt, Since: r.Time}
+		a.Ended = time.Time{}
+	}
+}
+
+// begin notes that an attempt is under way, if that is news.
+func (a *Agent) begin(at time.Time, attempt int) {
+	if attempt <= a.Attempt {
+		return
+	}
+	a.Attempt, a.Attempts = attempt, a.Attempts+1
+	a.Exit, a.Captured, a.Checked = nil, nil, nil
+	a.Status, a.Ended = &task.Running{State: task.Working, Attempt: attempt, Since: at}, time.Time{}
+	if a.Started.IsZero() {
+		a.Started = at
+	}
+}
+
+func (a *Agent) gone(which func(*event.Started) bool) {
+	a.Supervisors = slices.DeleteFunc(a.Supervisors, which)
+}
