@@ -1,0 +1,44 @@
+package agent
+
+import "agentswarm/swarm/event"
+
+// Adapter drives one kind of agent. It is pure: it says what to start and
+// reads what came back, and starts, waits for and writes nothing itself.
+type Adapter interface {
+	// Launch says how the agent is started for a request.
+	Launch(Request) (Launch, error)
+	// Parser reads the output of one attempt.
+	Parser(*Spec) Parser
+}
+
+// Request is what an attempt asks of an agent.
+type Request struct {
+	Spec   *Spec // required
+	Prompt string
+	// PromptFile holds the prompt, for agents that take it from a file.
+	PromptFile string
+	// Command replaces the command of the spec, for a call that brings its
+	// own.
+	Command []string
+}
+
+// Launch is how an agent is started.
+type Launch struct {
+	Argv  []string
+	Stdin string // a file; empty for none
+	// Open keeps stdin open. Feed is written to it at the start, Finish once
+	// the answer is there; then it is closed.
+	Open         bool
+	Feed, Finish []byte
+	// Refuse is what is written to answer an action the agent asks for.
+	Refuse func(*event.Asked) []byte
+}
+
+// Parser reads one agent's stdout.
+type Parser interface {
+	// Feed takes the next bytes, cut anywhere, and returns what they
+	// completed.
+	Feed(p []byte) []event.Event
+	// End is called once after the last byte.
+	End() []event.Event
+}

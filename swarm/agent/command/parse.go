@@ -1,0 +1,165 @@
+package command
+
+import (
+	"bytes"
+	"encoding/json"
+	"unicode/utf8"
+
+	"agentswarm/swarm/event"
+	"agentswarm/swarm/task"
+)
+
+// text takes all of stdout for the answer, of which it keeps the end: a
+// result carries no more, and the whole is in the file.
+type text struct {
+	tail []byte
+	cut  bool
+}
+
+func (t *text) Feed(p []byte) []event.Event {
+	t.tail = append(t.tail, p...)
+	if over := len(t.tail) - task.OutputLimit; over > 0 {
+		t.tail = append(t.tail[:0], t.tail[over:]...)
+		t.cut = true
+	}
+	return nil
+}
+
+func (t *text) End() []event.Event {
+	tail := t.tail
+	if t.cut {
+		for len(tail) > 0 && !utf8.RuneStart(tail[0]) {
+			tail = tail[1:]
+		}
+	}
+	answer := string(bytes.ToValidUTF8(tail, []byte("\uFFFD")))
+	return []event.Event{&event.Answered{Text: answer}}
+}
+
+// maxLine bounds one event. Agents repeat whole conversations in a line:
+// half a megabyte was seen, so this leaves room and still bounds a hundred
+// agents that print without line ends.
+const maxLine = 2 << 20
+
+// events reads one JSON object a line.
+type events struct {
+	line []byte
+	long bool // the line is over maxLine: its rest is passed over
+}
+
+func (s *events) Feed(p []byte) []event.Event {
+	var found []event.Event
+	for {
+		head, rest, ended := bytes.Cut(p, []byte{'\n'})
+		if !s.long {
+			room := maxLine - len(s.line)
+			s.line = append(s.line, head[:min(room, len(head))]...)
+			s.long = len(head) > room
+		}
+		if !ended {
+			return found
+		}
+		found = append(found, s.End()...)
+		p = rest
+	}
+}
+
+// End parses what stands in the buffer as a line.
+func (s *events) End() []event.Event {
+	line := bytes.TrimSuffix(s.line, []byte{'\r'})
+	defer func() {
+		s.long = false
+		if cap(s.line) > chunkKept {
+			s.line = nil
+			return
+		}
+		s.line = s.line[:0]
+	}()
+	if len(bytes.TrimSpace(line)) == 0 {
+		return nil
+	}
+	if s.long {
+		line = append(bytes.Clone(line[:1024]), " … (line too long)"...)
+	}
+	return []event.Event{parse(line)}
+}
+
+// chunkKept is the largest buffer that is kept from one line to the next.
+const chunkKept = 64 << 10
+
+// wire is every event of the protocol, flat.
+type wire struct {
+	Type         string          `json:"type"`
+	Protocol     int             `json:"protocol"`
+	ID           string          `json:"id"`
+	Model        string          `json:"model"`
+	Can          []string        `json:"can"`
+	Text         string          `json:"text"`
+	Name         string          `json:"name"`
+	Input        json.RawMessage `json:"input"`
+	OK           bool            `json:"ok"`
+	Output       json.RawMessage `json:"output"`
+	N            int             `json:"n"`
+	CacheRead    int64           `json:"cache_read"`
+	CacheWrite   int64           `json:"cache_write"`
+	CostUSD      float64         `json:"cost_usd"`
+	Action       json.RawMessage `json:"action"`
+	Structured   json.RawMessage `json:"structured"`
+	Kind         string          `json:"kind"`
+	Message      string          `json:"message"`
+	RetryAfterMS int64           `json:"retry_after_ms"`
+}
+
+// parse reads one line. What is not JSON is text, what has no known type or
+// the wrong shape is raw: an agent's noise never ends it.
+func parse(line []byte) event.Event {
+	if line[0] != '{' || !json.Valid(line) {
+		return &event.Text{Text: string(bytes.ToValidUTF8(line, []byte("\uFFFD")))}
+	}
+	raw := &event.Raw{Line: bytes.Clone(line)}
+	var w wire
+	if err := json.Unmarshal(line, &w); err != nil {
+		return raw
+	}
+	switch w.Type {
+	case "session":
+		return &event.Session{Protocol: w.Protocol, ID: w.ID, Model: w.Model, Can: w.Can}
+	case "text":
+		return &event.Text{Text: w.Text}
+	case "tool_start":
+		return &event.ToolStart{ID: w.ID, Name: w.Name, Input: w.Input}
+	case "tool_end":
+		return &event.ToolEnd{ID: w.ID, OK: w.OK, Output: w.Output}
+	case "turn":
+		return &event.Turn{N: w.N}
+	case "usage":
+		return w.spent(raw)
+	case "ask":
+		return &event.Asked{ID: w.ID, Action: w.Action}
+	case "result":
+		return &event.Answered{Text: w.Text, Structured: w.Structured}
+	case "error":
+		var kind task.ErrorKind
+		if kind.UnmarshalText([]byte(w.Kind)) != nil {
+			kind = task.Other
+		}
+		return &event.Erred{Kind: kind, Message: w.Message, RetryAfterMS: w.RetryAfterMS}
+	default:
+		return raw
+	}
+}
+
+// spent reads the numbers of a usage event, where input and output are
+// counts. Negative ones are an agent's mistake and not taken.
+func (w *wire) spent(raw event.Event) event.Event {
+	var in, out int64
+	if len(w.Input) > 0 && json.Unmarshal(w.Input, &in) != nil ||
+		len(w.Output) > 0 && json.Unmarshal(w.Output, &out) != nil ||
+		min(in, out, w.CacheRead, w.CacheWrite) < 0 || w.CostUSD < 0 {
+		return raw
+	}
+	return &event.Spent{Usage: task.Usage{
+		Input: in, Output: out, CacheRead: w.CacheRead,
+		CacheWrite: w.CacheWrite, CostUSD: w.CostUSD,
+	}}
+}

@@ -1,0 +1,124 @@
+package agent
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"agentswarm/swarm/task"
+)
+
+// Place is where an attempt runs, as its agent is told by its environment.
+type Place struct {
+	Run       string  // SWARM_RUN
+	Agent     task.ID // SWARM_AGENT
+	Attempt   int     // SWARM_ATTEMPT
+	Item      string  // SWARM_ITEM, only where there is one
+	Worktree  string  // SWARM_WORKTREE: the workspace
+	Root      string  // SWARM_ROOT: the user's checkout, or the bare repository
+	Base      string  // SWARM_BASE: the commit
+	Artifacts string  // SWARM_ARTIFACTS: a folder that is kept
+}
+
+// secretNames are variables that hold credentials, by their whole name.
+var secretNames = []string{
+	"SSH_AUTH_SOCK", "SSH_AGENT_PID", "GPG_AGENT_INFO", "NETRC", "PGPASSWORD",
+	"MYSQL_PWD", "KUBECONFIG", "DOCKER_AUTH_CONFIG", "GOOGLE_APPLICATION_CREDENTIALS",
+	"VAULT_ADDR", "NPM_CONFIG__AUTH", "PYPI_PASSWORD", "DATABASE_URL",
+}
+
+// secretParts are what the names of credentials end in, or begin with.
+var (
+	secretEnds = []string{
+		"_TOKEN", "_SECRET", "_KEY", "_PASSWORD", "_PASSWD", "_PASSPHRASE",
+		"_CREDENTIALS", "_CREDENTIAL", "_AUTH", "_COOKIE", "_PAT", "_DSN",
+		"_KEY_ID", "_ACCESS_KEYS", "_CONNECTION_STRING",
+	}
+	secretStarts = []string{"AWS_", "AZURE_", "VAULT_", "TF_VAR_"}
+)
+
+// secret reports whether a variable is on the deny list.
+func secret(name string) bool {
+	upper := strings.ToUpper(name)
+	if upper == "TOKEN" || upper == "PASSWORD" || upper == "SECRET" || slices.Contains(secretNames, upper) {
+		return true
+	}
+	for _, end := range secretEnds {
+		if strings.HasSuffix(upper, end) {
+			return true
+		}
+	}
+	for _, start := range secretStarts {
+		if strings.HasPrefix(upper, start) {
+			return true
+		}
+	}
+	return false
+}
+
+// Environ is the environment of an agent: the caller's less GIT_*, SWARM_*
+// and credentials, then what its spec declares, then where it is.
+// A variable the spec takes from the caller that is not set there is an
+// error.
+func Environ(caller []string, spec *Spec, p Place) ([]string, error) {
+	values := map[string]string{}
+	env := make([]string, 0, len(caller)+10)
+	for _, kv := range caller {
+		name, value, ok := strings.Cut(kv, "=")
+		if !ok || name == "" {
+			continue
+		}
+		values[name] = value
+		_, declared := spec.Env[name]
+		// PWD and OLDPWD name the caller's folder; tools that trust them
+		// would work in the user's checkout.
+		if declared || strings.HasPrefix(name, "GIT_") || strings.HasPrefix(name, "SWARM_") ||
+			name == "PWD" || name == "OLDPWD" || secret(name) {
+			continue
+		}
+		env = append(env, kv)
+	}
+	for _, name := range sortedKeys(spec.Env) {
+		value := spec.Env[name]
+		if ref, ok := strings.CutPrefix(value, "$"); ok && isName(ref) {
+			if value, ok = values[ref]; !ok {
+				return nil, fmt.Errorf("agent %s: its variable %s takes $%s, which is not set", spec.Name, name, ref)
+			}
+		}
+		env = append(env, name+"="+value)
+	}
+	env = append(env,
+		"PWD="+p.Worktree,
+		"SWARM_RUN="+p.Run,
+		"SWARM_AGENT="+string(p.Agent),
+		fmt.Sprintf("SWARM_ATTEMPT=%d", p.Attempt),
+		"SWARM_WORKTREE="+p.Worktree,
+		"SWARM_ROOT="+p.Root,
+		"SWARM_BASE="+p.Base,
+		"SWARM_ARTIFACTS="+p.Artifacts,
+	)
+	if p.Item != "" {
+		env = append(env, "SWARM_ITEM="+p.Item)
+	}
+	return env, nil
+}
+
+func sortedKeys(m map[string]string) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+// isName reports whether s may be the name of a variable.
+func isName(s string) bool {
+	for i, r := range s {
+		letter := r == '_' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
+		if !letter && (i == 0 || r < '0' || r > '9') {
+			return false
+		}
+	}
+	return s != ""
+}

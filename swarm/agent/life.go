@@ -1,0 +1,172 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"agentswarm/swarm/event"
+	"agentswarm/swarm/proc"
+	"agentswarm/swarm/task"
+)
+
+// Life is one attempt at running an agent, from its start to its end.
+type Life struct {
+	Launcher *proc.Launcher // required
+	Adapter  Adapter        // required
+	Spec     *Spec          // required
+	Request  Request        // required
+
+	Run            string
+	Dir            string   // required: the workspace
+	Env            []string // the whole environment
+	Stdout, Stderr string   // required: files that must not exist yet
+	OutputLimit    int64    // bytes; 0 is the default of proc
+
+	// Walls is what the supervisor makes the walls from.
+	Walls json.RawMessage
+
+	// Started is called with the supervisor's identity before anything else
+	// is done with it; its error ends the attempt.
+	Started func(pid int, start uint64) error
+	// Observe sees each event as it is read. It may be nil.
+	Observe func(event.Event)
+}
+
+// Outcome is how an attempt ended, before its work was looked at.
+type Outcome struct {
+	Exit   proc.Exit
+	Usage  task.Usage
+	Answer *event.Answered // nil where the agent gave none
+	Error  *event.Erred    // the last error it reported, if no answer followed
+	// Limit is Timeout or IdleTimeout where one of them ended the attempt.
+	Limit task.ErrorKind
+	// Stopped is the cause of the context where that ended the attempt.
+	Stopped error
+}
+
+// Live runs the attempt. The error is swarm's own: an agent that fails is an
+// outcome.
+//
+// When ctx ends, the agent gets TERM, the grace, KILL, and what it wrote is
+// still read to the end.
+func (l *Life) Live(ctx context.Context) (*Outcome, error) {
+	launch, err := l.Adapter.Launch(l.Request)
+	if err != nil {
+		return nil, err
+	}
+	p, err := l.Launcher.Start(ctx, proc.Spec{
+		Run: l.Run, Argv: launch.Argv, Env: l.Env, Dir: l.Dir,
+		Stdin: launch.Stdin, Pipe: launch.Open,
+		Stdout: l.Stdout, Stderr: l.Stderr, OutputLimit: l.OutputLimit,
+		Walls: l.Walls,
+	})
+	if err != nil {
+		return nil, err
+	}
+	if l.Started != nil {
+		if err := l.Started(p.Started()); err != nil {
+			p.Kill()
+			p.Wait()
+			return nil, err
+		}
+	}
+	out := &Outcome{}
+	read := &reader{life: l, launch: launch, outcome: out}
+	if launch.Open {
+		read.stdin = openStdin(p)
+		read.stdin.send(launch.Feed)
+	}
+	l.watch(ctx, p, read)
+	out.Exit = p.Wait()
+	read.more(out.Exit.StdoutBytes)
+	read.end()
+	return out, read.err
+}
+
+// watch follows the process until it is over, and ends it when its time is
+// up or it is told to.
+func (l *Life) watch(ctx context.Context, p *proc.Process, read *reader) {
+	total := timer(l.Spec.Timeout)
+	defer total.Stop()
+	idle := timer(l.Spec.IdleTimeout)
+	defer idle.Stop()
+	done := ctx.Done()
+	for {
+		select {
+		case progress, ok := <-p.Output():
+			if !ok {
+				return
+			}
+			if l.Spec.IdleTimeout > 0 {
+				idle.Reset(l.Spec.IdleTimeout)
+			}
+			read.more(progress.Stdout)
+		case <-total.C:
+			read.outcome.Limit = task.Timeout
+			p.Stop()
+		case <-idle.C:
+			if read.outcome.Limit == "" {
+				read.outcome.Limit = task.IdleTimeout
+			}
+			p.Stop()
+		case <-done:
+			done = nil
+			read.outcome.Stopped = context.Cause(ctx)
+			p.Stop()
+		}
+	}
+}
+
+// timer is a timer that never fires for a duration of 0.
+func timer(d time.Duration) *time.Timer {
+	if d > 0 {
+		return time.NewTimer(d)
+	}
+	t := time.NewTimer(time.Hour)
+	t.Stop()
+	return t
+}
+
+// Judge says whether the attempt was a success, once it is known whether it
+// changed anything; if not, what kind of failure it was and why.
+func (o *Outcome) Judge(spec *Spec, changed bool) (ok bool, kind task.ErrorKind, reason string) {
+	switch {
+	case o.Limit == task.Timeout:
+		return false, task.Timeout, fmt.Sprintf("ran longer than %s", spec.Timeout)
+	case o.Limit == task.IdleTimeout:
+		return false, task.IdleTimeout, fmt.Sprintf("wrote nothing for %s", spec.IdleTimeout)
+	}
+	switch o.Exit.Reason {
+	case proc.Lost:
+		return false, task.Lost, said(o.Exit.Text, "its supervisor was killed")
+	case proc.StartFailed:
+		return false, task.StartFailed, said(o.Exit.Text, "did not start")
+	case proc.OutputLimit:
+		return false, task.OutputExceeded, said(o.Exit.Text, "wrote too much")
+	case proc.Exited, proc.Disk:
+	}
+	switch {
+	case o.Exit.Signal != "":
+		return false, task.Killed, "ended by " + o.Exit.Signal
+	case o.Error != nil:
+		return false, o.Error.Kind, said(o.Error.Message, "the agent reported an error")
+	case o.Exit.Code != 0:
+		return false, task.Other, fmt.Sprintf("exit status %d", o.Exit.Code)
+	case spec.Success == SuccessExit:
+		return true, "", ""
+	case o.Answer == nil:
+		return false, task.NoResult, "exit status 0, but no result"
+	case o.Answer.Text == "" && len(o.Answer.Structured) == 0 && !changed:
+		return false, task.NoResult, "an empty result and no change"
+	}
+	return true, "", ""
+}
+
+func said(text, otherwise string) string {
+	if text == "" {
+		return otherwise
+	}
+	return text
+}

@@ -1,0 +1,94 @@
+package agent
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"agentswarm/swarm/event"
+)
+
+// reader follows the stdout file of an attempt and feeds the parser. It
+// belongs to one goroutine.
+type reader struct {
+	life    *Life
+	launch  Launch
+	outcome *Outcome
+	stdin   *stdin // nil where none was kept open
+
+	file   *os.File
+	parser Parser
+	at     int64
+	err    error
+}
+
+// chunk is how much is read at once: it bounds memory whatever is written.
+const chunk = 64 << 10
+
+// more reads up to the given size of the file.
+func (r *reader) more(size int64) {
+	if r.err != nil || size <= r.at {
+		return
+	}
+	if r.file == nil {
+		if r.file, r.err = os.Open(r.life.Stdout); r.err != nil {
+			return
+		}
+		r.parser = r.life.Adapter.Parser(r.life.Spec)
+	}
+	buf := make([]byte, min(chunk, size-r.at))
+	for r.at < size {
+		n, err := r.file.ReadAt(buf[:min(int64(len(buf)), size-r.at)], r.at)
+		r.at += int64(n)
+		r.see(r.parser.Feed(buf[:n]))
+		if errors.Is(err, io.EOF) {
+			return
+		}
+		if err != nil {
+			r.err = fmt.Errorf("read the output of an agent: %w", err)
+			return
+		}
+	}
+}
+
+// end tells the parser that there is no more, once the process is gone.
+func (r *reader) end() {
+	if r.file == nil {
+		r.parser = r.life.Adapter.Parser(r.life.Spec)
+	} else {
+		r.err = errors.Join(r.err, r.file.Close())
+	}
+	r.see(r.parser.End())
+	if r.stdin != nil {
+		r.stdin.close()
+		r.stdin.wait()
+	}
+}
+
+// see keeps what the outcome needs of events and passes them on.
+func (r *reader) see(events []event.Event) {
+	for _, e := range events {
+		switch e := e.(type) {
+		case *event.Spent:
+			r.outcome.Usage.Add(e.Usage)
+		case *event.Erred:
+			r.outcome.Error = e
+		case *event.Answered:
+			// A result after an error means that the agent got over it.
+			r.outcome.Answer, r.outcome.Error = e, nil
+			if r.stdin != nil {
+				r.stdin.send(r.launch.Finish)
+				r.stdin.close()
+			}
+		case *event.Asked:
+			// Nobody can be asked yet; an agent that waits must hear so.
+			if r.stdin != nil && r.launch.Refuse != nil {
+				r.stdin.send(r.launch.Refuse(e))
+			}
+		}
+		if r.life.Observe != nil {
+			r.life.Observe(e)
+		}
+	}
+}

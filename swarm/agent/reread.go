@@ -1,0 +1,25 @@
+package agent
+
+import "agentswarm/swarm/event"
+
+// Reread makes the outcome of an attempt that ended under an earlier process
+// from what it left: the record of its end and its stdout file. Nothing is
+// started.
+func Reread(adapter Adapter, spec *Spec, stdout string, out *Outcome) error {
+	read := &reader{life: &Life{Adapter: adapter, Spec: spec, Stdout: stdout}, outcome: out}
+	read.more(out.Exit.StdoutBytes)
+	read.end()
+	return read.err
+}
+
+// Scan reads a stdout file up to size and hands every event to observe, for
+// faces that show what an agent did.
+func Scan(adapter Adapter, spec *Spec, stdout string, size int64, observe func(event.Event)) error {
+	read := &reader{
+		life:    &Life{Adapter: adapter, Spec: spec, Stdout: stdout, Observe: observe},
+		outcome: &Outcome{},
+	}
+	read.more(size)
+	read.end()
+	return read.err
+}

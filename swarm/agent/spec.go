@@ -1,0 +1,65 @@
+package agent
+
+import (
+	"time"
+)
+
+// Spec is one agent as it was configured. It is recorded with the run, so a
+// resume drives the same agent: values of Env that begin with a dollar sign
+// are names, and only names are recorded.
+type Spec struct {
+	Name    string   `json:"name"`
+	Kind    string   `json:"kind"`
+	Command []string `json:"command"`
+
+	Input   Input   `json:"input"`
+	Format  Format  `json:"format"`
+	Success Success `json:"success"`
+
+	// Env is added to the environment. A value that is exactly $NAME is taken
+	// from the environment of the process that starts the agent.
+	Env map[string]string `json:"env,omitempty"`
+
+	Timeout     time.Duration `json:"timeout_ns,omitempty"`      // 0 is none
+	IdleTimeout time.Duration `json:"idle_timeout_ns,omitempty"` // 0 is none
+}
+
+// Input is how an agent is given its prompt. The zero value is none of them.
+type Input string
+
+// The ways to give a prompt.
+const (
+	InputStdin Input = "stdin" // on stdin, then end of file
+	InputArg   Input = "arg"   // in the command, as {prompt} or {prompt_file}
+	InputNone  Input = "none"  // not at all
+	InputJSONL Input = "jsonl" // as a message on a stdin that stays open
+)
+
+// Format is what an agent's stdout is. The zero value is none of them.
+type Format string
+
+// The formats of stdout.
+const (
+	FormatText  Format = "text"  // all of it is the answer
+	FormatJSONL Format = "jsonl" // one event a line, see docs/agent-protocol.md
+)
+
+// Success is what counts as success. The zero value is none of them.
+type Success string
+
+// The kinds of success.
+const (
+	SuccessExit   Success = "exit"   // exit status 0
+	SuccessAnswer Success = "answer" // exit status 0, a good last event, and an answer or a change
+)
+
+// KindCommand is the kind of an agent that is any command.
+const KindCommand = "command"
+
+// Inline is the agent that a command given with the call is.
+func Inline() *Spec {
+	return &Spec{
+		Name: KindCommand, Kind: KindCommand,
+		Input: InputNone, Format: FormatText, Success: SuccessExit,
+	}
+}
