@@ -1,0 +1,74 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"time"
+
+	"agentswarm/swarm/agent"
+	"agentswarm/swarm/event"
+	"agentswarm/swarm/limit"
+	"agentswarm/swarm/proc"
+	"agentswarm/swarm/store"
+	"agentswarm/worktree"
+	"agentswarm/worktree/git"
+)
+
+// Config is what a run was told at its start. It is recorded, and a resume
+// goes on with it.
+type Config struct {
+	Jobs      int `json:"jobs"`       // how many agents at once
+	MaxAgents int `json:"max_agents"` // how many attempts in the life of the run
+
+	Setup  string `json:"setup,omitempty"`  // run by sh -c before an agent
+	Verify string `json:"verify,omitempty"` // run by sh -c on its work
+
+	// Timeout and IdleTimeout hold for agents that have none of their own.
+	Timeout     time.Duration `json:"timeout_ns,omitempty"`
+	IdleTimeout time.Duration `json:"idle_timeout_ns,omitempty"`
+
+	// Agents are the configured agents that calls name.
+	Agents map[string]*agent.Spec `json:"agents,omitempty"`
+}
+
+// Workspaces makes, captures and removes the workspaces of a run.
+type Workspaces interface {
+	Lease(context.Context, worktree.LeaseRequest) (*worktree.Workspace, error)
+	Capture(context.Context, worktree.CaptureRequest) (*worktree.Capture, error)
+	Release(context.Context, worktree.Workspace, *worktree.Capture) (worktree.Released, error)
+	Drop(context.Context, worktree.Workspace) error
+	Footprint(ctx context.Context, base git.Hash) (int64, error)
+}
+
+// Journal keeps a fact before anyone sees it.
+type Journal interface {
+	Append(event.Event) (event.Record, error)
+}
+
+// Deps are what an engine works with.
+type Deps struct {
+	Run        *store.Run               // required
+	Journal    Journal                  // required
+	Workspaces Workspaces               // required
+	Launcher   *proc.Launcher           // required
+	Walls      json.RawMessage          // what supervisors make the walls from
+	Adapters   map[string]agent.Adapter // required, by kind
+	Disk       *limit.Disk              // required
+	Environ    []string                 // of the process that starts agents
+	Root       string                   // the user's checkout, or the bare repository
+	Cores      int                      // required
+	Log        *slog.Logger             // required
+	Now        func() time.Time         // required
+}
+
+// startTries is how often an attempt that could not be started is tried:
+// a machine under load refuses processes for moments, not for minutes.
+const startTries = 4
+
+// startGap is how long it waits before the second try, and longer after
+// each.
+const startGap = 200 * time.Millisecond
+
+// captureTime bounds the capture of one workspace, cancelled or not.
+const captureTime = 15 * time.Minute

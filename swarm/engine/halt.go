@@ -1,0 +1,32 @@
+package engine
+
+import (
+	"context"
+	"errors"
+
+	"agentswarm/swarm/task"
+)
+
+// Halt is why an agent, or the whole run, was ended from outside. It travels
+// as the cause of a context.
+type Halt struct {
+	Cause  task.ErrorKind // CauseCancelled, CauseStopped, CauseBudget or CauseDependency
+	Reason string
+}
+
+func (h *Halt) Error() string {
+	if h.Reason == "" {
+		return string(h.Cause)
+	}
+	return string(h.Cause) + ": " + h.Reason
+}
+
+// haltOf is the Halt behind a context that ended; a context that ended for
+// another reason stops the run.
+func haltOf(ctx context.Context) *Halt {
+	var h *Halt
+	if errors.As(context.Cause(ctx), &h) {
+		return h
+	}
+	return &Halt{Cause: task.CauseStopped, Reason: "the run was stopped"}
+}

@@ -1,0 +1,171 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"strings"
+
+	"agentswarm/swarm/event"
+	"agentswarm/swarm/task"
+	"agentswarm/worktree"
+	"agentswarm/worktree/git"
+)
+
+// maxPaths bounds the paths a result carries; the patch has all of them.
+const maxPaths = 100
+
+// maxIgnored bounds the ignored files a result lists.
+const maxIgnored = 50
+
+// capture turns all that the attempt left into a commit, a ref and a patch
+// file. It goes on when the attempt was cancelled.
+func (t *attempt) capture(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), captureTime)
+	defer cancel()
+	e := t.engine
+	kept, err := e.deps.Workspaces.Capture(ctx, captureRequest(e.deps, t.id, t.n, t.call, *t.space))
+	if err != nil {
+		return err
+	}
+	t.captured = kept
+	record := capturedEvent(t.id, t.n, *t.space, kept)
+	applyCapture(&t.work, record)
+	return t.journal(record)
+}
+
+// captureRequest says where the capture of an attempt goes.
+func captureRequest(d Deps, id task.ID, n int, call *task.Call, w worktree.Workspace) worktree.CaptureRequest {
+	dir := d.Run.Attempt(id, n)
+	ref := AttemptRef(d.Run.ID, id, n)
+	who := git.Swarm(d.Now())
+	return worktree.CaptureRequest{
+		Workspace: w,
+		Objects:   filepath.Join(dir, "objects"),
+		Ref:       ref, HeadRef: ref + ".head",
+		PatchFile: filepath.Join(dir, "patch"),
+		Message:   fmt.Sprintf("%s, attempt %d of run %s\n", Title(id, call), n, d.Run.ID),
+		Author:    who, Committer: who,
+	}
+}
+
+// AttemptRef is the ref that holds what an attempt left.
+func AttemptRef(run string, id task.ID, n int) string {
+	return fmt.Sprintf("refs/swarm/%s/a/%s/%d", run, id, n)
+}
+
+// BaseRef is the ref that pins the base of a run.
+func BaseRef(run string) string { return "refs/swarm/" + run + "/base" }
+
+// Title is what an agent is called: its label, else the first line of its
+// prompt, else its id.
+func Title(id task.ID, call *task.Call) string {
+	if call.Label != "" {
+		return call.Label
+	}
+	line, _, _ := strings.Cut(strings.TrimSpace(task.Prompt(call.Input)), "\n")
+	if line = strings.TrimSpace(line); line != "" {
+		return line
+	}
+	if len(call.Command) > 0 {
+		return strings.Join(call.Command, " ")
+	}
+	return string(id)
+}
+
+// capturedEvent is a capture as the journal has it.
+func capturedEvent(id task.ID, n int, w worktree.Workspace, kept *worktree.Capture) *event.Captured {
+	record := &event.Captured{
+		Agent: id, Attempt: n, Complete: kept.Complete, Head: string(kept.Head),
+	}
+	for _, note := range kept.Notes {
+		record.Notes = append(record.Notes, note.String())
+	}
+	for i, file := range kept.Ignored {
+		if i == maxIgnored {
+			record.More = len(kept.Ignored) - i
+			break
+		}
+		record.Ignored = append(record.Ignored, task.Ignored{Path: file.Path, Bytes: file.Size})
+	}
+	record.More += kept.IgnoredMore
+	if !kept.Changed {
+		return record
+	}
+	record.Patch = &task.Patch{
+		Ref: kept.Ref, Commit: string(kept.Commit), Base: string(w.Base),
+		File:  kept.Patch,
+		Files: kept.Stat.Files, Added: kept.Stat.Added, Deleted: kept.Stat.Deleted,
+	}
+	for i, c := range kept.Files {
+		if i == maxPaths {
+			break
+		}
+		record.Patch.Paths = append(record.Patch.Paths, c.Path)
+	}
+	return record
+}
+
+// applyCapture puts a capture into the work of a result.
+func applyCapture(w *task.Work, c *event.Captured) {
+	w.Patch, w.Notes, w.Ignored, w.IgnoredMore = c.Patch, c.Notes, c.Ignored, c.More
+}
+
+// captureAfter captures after an attempt that ended before its agent could,
+// since its setup may have changed things already.
+func (t *attempt) captureAfter(ctx context.Context, end ending) ending {
+	if t.space == nil || end.err != nil || end.retry {
+		return end
+	}
+	if err := t.capture(ctx); err != nil {
+		return t.captureFailed(err)
+	}
+	applyWork(end.result, t.work)
+	return end
+}
+
+// applyWork puts what was captured into a result made before it.
+func applyWork(r task.Result, w task.Work) {
+	done := r.Done()
+	done.Patch, done.Notes, done.Ignored, done.IgnoredMore = w.Patch, w.Notes, w.Ignored, w.IgnoredMore
+}
+
+// captureFailed keeps the workspace and says so.
+func (t *attempt) captureFailed(err error) ending {
+	t.captured = nil
+	t.work.Ended = t.engine.deps.Now()
+	return ending{result: &task.Failed{
+		Work: t.work, Kind: task.CaptureFailed,
+		Reason: fmt.Sprintf("%v; its workspace is kept at %s", err, t.space.Dir),
+	}}
+}
+
+// release lets the workspace go, if all that was in it was captured. A
+// workspace that cannot go is left for gc, and the agent's result stands.
+func (t *attempt) release(ctx context.Context, end ending) {
+	defer t.freed()
+	for _, pid := range t.pids {
+		t.engine.live.remove(pid)
+	}
+	keep := t.captured == nil && !end.retry
+	if t.space == nil || keep {
+		return
+	}
+	if err := release(ctx, t.engine.deps, t.id, t.n, *t.space, t.captured); err != nil {
+		t.engine.deps.Log.Warn("release a workspace", "agent", t.id, "attempt", t.n, "error", err)
+	}
+}
+
+// release removes a workspace and journals that it is gone.
+func release(ctx context.Context, d Deps, id task.ID, n int, w worktree.Workspace, kept *worktree.Capture) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), captureTime)
+	defer cancel()
+	gone, err := d.Workspaces.Release(ctx, w, kept)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	_, err = d.Journal.Append(&event.Released{Agent: id, Attempt: n, Trash: gone.Trashed})
+	return err
+}
