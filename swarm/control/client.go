@@ -1,0 +1,158 @@
+package control
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"syscall"
+	"time"
+
+	"agentswarm/swarm/event"
+	"agentswarm/swarm/store"
+	"agentswarm/swarm/task"
+)
+
+// GoneError is a run that nobody listens for: its owner ended.
+type GoneError struct{ Run string }
+
+func (e *GoneError) Error() string { return fmt.Sprintf("run %s has no live owner", e.Run) }
+
+// RefusedError is a peer that may not speak, and why.
+type RefusedError struct{ Reason string }
+
+func (e *RefusedError) Error() string { return "refused: " + e.Reason }
+
+// AnswerError is a request that the owner of the run did not carry out.
+type AnswerError struct {
+	Kind    task.ErrorKind
+	Message string
+}
+
+func (e *AnswerError) Error() string { return e.Message }
+
+// Client is another process's end of a run's control socket. It is used by
+// one goroutine at a time.
+type Client struct {
+	run   string
+	conn  *net.UnixConn
+	lines *bufio.Reader
+}
+
+// Dial connects to the owner of a run. Where there is none it is a
+// [*GoneError].
+func Dial(ctx context.Context, run *store.Run, getenv func(string) string) (*Client, error) {
+	var unsafe error
+	for _, dir := range folders(getenv) {
+		path, err := socket(dir, run)
+		if err == nil {
+			err = inspect(dir)
+		}
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			unsafe = errors.Join(unsafe, err)
+			continue
+		}
+		c, err := dial(ctx, path)
+		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ECONNREFUSED) {
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("reach the owner of run %s: %w", run.ID, err)
+		}
+		c.run = run.ID
+		return c, nil
+	}
+	// A folder that is not ours matters only where a run should be there.
+	if unsafe != nil && run.Live() {
+		return nil, unsafe
+	}
+	return nil, &GoneError{Run: run.ID}
+}
+
+func dial(ctx context.Context, path string) (*Client, error) {
+	conn, err := new(net.Dialer).DialContext(ctx, "unix", path)
+	if err != nil {
+		return nil, err
+	}
+	c := conn.(*net.UnixConn)
+	if p, err := peerOf(c); err != nil || p.uid != os.Getuid() {
+		return nil, errors.Join(fmt.Errorf("%s is not served by this user", path), err, c.Close())
+	}
+	return &Client{conn: c, lines: bufio.NewReaderSize(c, maxLine)}, nil
+}
+
+// Close ends the connection.
+func (c *Client) Close() error { return c.conn.Close() }
+
+// Ping answers the pid of the run's owner.
+func (c *Client) Ping(ctx context.Context) (int, error) {
+	r, err := c.ask(ctx, &ping{})
+	return r.Pid, err
+}
+
+// Cancel asks to end agents. It names at least one; an empty cause is that
+// they were cancelled by name.
+func (c *Client) Cancel(ctx context.Context, ask event.CancelAsked) error {
+	_, err := c.ask(ctx, &cancel{ask})
+	return err
+}
+
+// Stop asks to end the run.
+func (c *Client) Stop(ctx context.Context, reason string) error {
+	_, err := c.ask(ctx, &stop{reason: reason})
+	return err
+}
+
+// ask sends one request and reads its reply. After an error other than an
+// [*AnswerError] the connection is of no more use.
+func (c *Client) ask(ctx context.Context, r request) (reply, error) {
+	line, err := encodeRequest(r)
+	if err != nil {
+		return reply{}, err
+	}
+	if len(line) > maxLine {
+		return reply{}, &AnswerError{Kind: task.Invalid, Message: fmt.Sprintf("a request has at most %d bytes", maxLine)}
+	}
+	if err := c.conn.SetDeadline(time.Now().Add(carryOut + patience)); err != nil {
+		return reply{}, err
+	}
+	unhook := context.AfterFunc(ctx, func() { _ = c.conn.SetDeadline(time.Now()) })
+	defer unhook()
+	// A server that refuses has said so and gone before we write: its words
+	// are read all the same.
+	_, werr := c.conn.Write(line)
+	text, err := c.lines.ReadSlice('\n')
+	if err != nil {
+		return reply{}, c.broken(ctx, errors.Join(werr, err))
+	}
+	got, err := decodeReply(text)
+	switch {
+	case err != nil:
+		return reply{}, err
+	case got.OK && got.Run != c.run:
+		return reply{}, fmt.Errorf("run %s answered for run %s", got.Run, c.run)
+	case got.OK:
+		return got, nil
+	case got.Error.Kind == task.Refused:
+		return reply{}, &RefusedError{Reason: got.Error.Message}
+	default:
+		return reply{}, &AnswerError{Kind: got.Error.Kind, Message: got.Error.Message}
+	}
+}
+
+// broken tells a caller who left from an owner who did.
+func (c *Client) broken(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		return fmt.Errorf("run %s does not answer: %w", c.run, err)
+	}
+	return &GoneError{Run: c.run}
+}

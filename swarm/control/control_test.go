@@ -1,0 +1,517 @@
+package control
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"agentswarm/swarm/event"
+	"agentswarm/swarm/store"
+	"agentswarm/swarm/task"
+)
+
+// The test binary plays other processes: CONTROL_CHILD says which.
+func TestMain(m *testing.M) {
+	var err error
+	switch os.Getenv("CONTROL_CHILD") {
+	case "":
+		os.Exit(m.Run())
+	case "speak":
+		err = playSpeak(os.Args[1])
+	case "supervise":
+		err = playSupervise(os.Args[1])
+	case "serve":
+		err = playServe(os.Args[1], os.Args[2])
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	os.Exit(0)
+}
+
+// playSpeak pings a socket and prints the reply.
+func playSpeak(path string) error {
+	conn, err := net.Dial("unix", path)
+	if err != nil {
+		return err
+	}
+	_, _ = io.WriteString(conn, `{"verb":"ping"}`+"\n") // a refusal comes first
+	line, err := bufio.NewReader(conn).ReadString('\n')
+	if err != nil {
+		return err
+	}
+	fmt.Print(line)
+	return nil
+}
+
+// playSupervise waits for its number to be known, then has a child speak.
+func playSupervise(path string) error {
+	if _, err := bufio.NewReader(os.Stdin).ReadString('\n'); err != nil {
+		return err
+	}
+	exe, err := self()
+	if err != nil {
+		return err
+	}
+	p, err := os.StartProcess(exe, []string{exe, path}, &os.ProcAttr{
+		Env:   []string{"CONTROL_CHILD=speak"},
+		Files: []*os.File{os.Stdin, os.Stdout, os.Stderr},
+	})
+	if err != nil {
+		return err
+	}
+	_, err = p.Wait()
+	return err
+}
+
+// playServe owns a run and listens until it is killed.
+func playServe(dir, runtime string) error {
+	s := &store.State{Dir: dir}
+	a, err := s.Resolve("")
+	if err != nil {
+		return err
+	}
+	o, err := a.Run.Own(context.Background())
+	if err != nil {
+		return err
+	}
+	if _, err := Listen(context.Background(), o, &target{}, in(runtime)); err != nil {
+		return err
+	}
+	fmt.Println("listening")
+	_, err = io.Copy(io.Discard, os.Stdin)
+	return err
+}
+
+// start runs the test binary as another process with its input and output.
+func start(t *testing.T, attr *os.ProcAttr, args ...string) (p *os.Process, in *os.File, out *bufio.Reader) {
+	t.Helper()
+	inR, inW, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	outR, outW, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	exe, err := self()
+	if err != nil {
+		t.Fatal(err)
+	}
+	attr.Files = []*os.File{inR, outW, os.Stderr}
+	p, err = os.StartProcess(exe, append([]string{exe}, args...), attr)
+	if cerr := errors.Join(inR.Close(), outW.Close()); cerr != nil {
+		t.Fatal(cerr)
+	}
+	t.Cleanup(func() {
+		if p != nil {
+			_ = p.Kill()
+			_, _ = p.Wait()
+		}
+		_ = inW.Close()
+		_ = outR.Close()
+	})
+	if err != nil {
+		if attr.Sys != nil {
+			t.Skipf("this machine does not allow it: %v", err)
+		}
+		t.Fatal(err)
+	}
+	return p, inW, bufio.NewReader(outR)
+}
+
+// target remembers what it was told.
+type target struct {
+	mu          sync.Mutex
+	cancels     []event.CancelAsked
+	stops       []string
+	supervisors []int
+	err         error
+	hold        chan struct{} // where set, told when a stop has begun to wait
+}
+
+func (g *target) Cancel(_ context.Context, ask *event.CancelAsked) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.cancels = append(g.cancels, *ask)
+	return g.err
+}
+
+func (g *target) Stop(ctx context.Context, reason string) error {
+	if g.hold != nil {
+		close(g.hold)
+		<-ctx.Done()
+		return errors.New("the run is ending")
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.stops = append(g.stops, reason)
+	return g.err
+}
+
+func (g *target) Supervises(pid int) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return slices.Contains(g.supervisors, pid)
+}
+
+// in is an environment with a run-time folder.
+func in(runtime string) func(string) string {
+	return func(key string) string {
+		if key == "XDG_RUNTIME_DIR" {
+			return runtime
+		}
+		return ""
+	}
+}
+
+// short is a temporary folder whose name leaves room for a socket's.
+func short(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "ctl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := os.RemoveAll(dir); err != nil {
+			t.Error(err)
+		}
+	})
+	return dir
+}
+
+// owned is a run that the test owns.
+func owned(t *testing.T) *store.Owner {
+	t.Helper()
+	_, o, err := store.Open(t.TempDir(), "repo", "/nowhere").Create(store.Identity{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := o.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return o
+}
+
+// listening is a server for a run of its own, and its run-time folder.
+func listening(t *testing.T, g *target) (*Server, *store.Run, string) {
+	t.Helper()
+	o, runtime := owned(t), short(t)
+	s, err := Listen(t.Context(), o, g, in(runtime))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s, o.Run, runtime
+}
+
+func dialed(t *testing.T, r *store.Run, runtime string) *Client {
+	t.Helper()
+	c, err := Dial(t.Context(), r, in(runtime))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Close() })
+	return c
+}
+
+func TestRequestsReachTheRun(t *testing.T) {
+	t.Parallel()
+	g := &target{}
+	s, r, runtime := listening(t, g)
+	c := dialed(t, r, runtime)
+	if pid, err := c.Ping(t.Context()); err != nil || pid != os.Getpid() {
+		t.Errorf("Ping = %d, %v", pid, err)
+	}
+	if err := c.Cancel(t.Context(), event.CancelAsked{Agents: []task.ID{"a1", "a12"}, Reason: "no\nmore"}); err != nil {
+		t.Error(err)
+	}
+	if err := c.Stop(t.Context(), "enough"); err != nil {
+		t.Error(err)
+	}
+	want := []event.CancelAsked{{Agents: []task.ID{"a1", "a12"}, Cause: task.CauseCancelled, Reason: "no\nmore"}}
+	if !reflect.DeepEqual(g.cancels, want) || !slices.Equal(g.stops, []string{"enough"}) {
+		t.Errorf("the run was told %v and %q", g.cancels, g.stops)
+	}
+	err := c.Cancel(t.Context(), event.CancelAsked{})
+	if a, ok := errors.AsType[*AnswerError](err); !ok || a.Kind != task.Invalid {
+		t.Errorf("Cancel of nobody = %v", err)
+	}
+	g.err = errors.New("run k3x9q2 has no agent a7")
+	err = c.Cancel(t.Context(), event.CancelAsked{Agents: []task.ID{"a7"}})
+	if a, ok := errors.AsType[*AnswerError](err); !ok || a.Message != g.err.Error() {
+		t.Errorf("Cancel of a stranger = %v", err)
+	}
+	if info, err := os.Stat(s.path); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("the socket is %v, %v", info, err)
+	}
+}
+
+func TestDialAfterTheEnd(t *testing.T) {
+	t.Parallel()
+	s, r, runtime := listening(t, &target{})
+	c := dialed(t, r, runtime)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Ping(t.Context()); !isGone(err) {
+		t.Errorf("Ping of what ended = %v", err)
+	}
+	if c, err := Dial(t.Context(), r, in(runtime)); !isGone(err) {
+		t.Errorf("Dial of what ended = %v, %v", c, err)
+	}
+	if left, _ := os.ReadDir(filepath.Join(runtime, "swarm")); len(left) != 0 {
+		t.Errorf("Close left %v", left)
+	}
+}
+
+func isGone(err error) bool {
+	_, ok := errors.AsType[*GoneError](err)
+	return ok
+}
+
+func TestOwnerThatWasKilled(t *testing.T) {
+	t.Parallel()
+	o, runtime := owned(t), short(t)
+	if err := o.Close(); err != nil {
+		t.Fatal(err)
+	}
+	p, _, out := start(t, &os.ProcAttr{Env: append(os.Environ(), "CONTROL_CHILD=serve")}, o.Run.State().Dir, runtime)
+	if line, err := out.ReadString('\n'); line != "listening\n" {
+		t.Fatalf("the child said %q, %v", line, err)
+	}
+	c := dialed(t, o.Run, runtime)
+	if pid, err := c.Ping(t.Context()); err != nil || pid != p.Pid {
+		t.Errorf("Ping = %d, %v, want %d", pid, err, p.Pid)
+	}
+	if err := p.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Ping(t.Context()); !isGone(err) {
+		t.Errorf("Ping of a killed owner = %v", err)
+	}
+	if left, _ := os.ReadDir(filepath.Join(runtime, "swarm")); len(left) != 1 {
+		t.Fatalf("a killed owner left %v", left)
+	}
+	if c, err := Dial(t.Context(), o.Run, in(runtime)); !isGone(err) {
+		t.Errorf("Dial of a killed owner = %v, %v", c, err)
+	}
+	again, err := o.Run.Own(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := Listen(t.Context(), again, &target{}, in(runtime))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if pid, err := dialed(t, o.Run, runtime).Ping(t.Context()); err != nil || pid != os.Getpid() {
+		t.Errorf("Ping of the next owner = %d, %v", pid, err)
+	}
+	if err := errors.Join(s.Close(), again.Close()); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestCloseLeavesWhatIsNotItsOwn(t *testing.T) {
+	t.Parallel()
+	s, _, _ := listening(t, &target{})
+	if err := os.Rename(s.path, s.path+".moved"); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(s.path, []byte("mine"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if text, err := os.ReadFile(s.path); string(text) != "mine" {
+		t.Errorf("the other file is gone: %v", err)
+	}
+}
+
+func TestListenRefusesAFileInItsPlace(t *testing.T) {
+	t.Parallel()
+	o, runtime := owned(t), short(t)
+	dir := filepath.Join(runtime, "swarm")
+	path, err := socket(dir, o.Run)
+	if err == nil {
+		err = os.Mkdir(dir, 0o700)
+	}
+	if err == nil {
+		err = os.WriteFile(path, []byte("mine"), 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s, err := Listen(t.Context(), o, &target{}, in(runtime)); err == nil {
+		t.Errorf("Listen = %v", errors.Join(s.Close()))
+	}
+	if text, err := os.ReadFile(path); string(text) != "mine" {
+		t.Errorf("the file is gone: %v", err)
+	}
+}
+
+func TestCloseEndsWhatWaits(t *testing.T) {
+	t.Parallel()
+	g := &target{hold: make(chan struct{})}
+	s, r, runtime := listening(t, g)
+	idle := dialed(t, r, runtime)
+	busy := dialed(t, r, runtime)
+	told := make(chan error, 1)
+	go func() { told <- busy.Stop(t.Context(), "x") }()
+	<-g.hold
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	if err := <-told; err == nil || err.Error() != "the run is ending" {
+		t.Errorf("a stop that was under way = %v", err)
+	}
+	if _, err := idle.Ping(t.Context()); !isGone(err) {
+		t.Errorf("an idle client = %v", err)
+	}
+}
+
+func TestClientLeaves(t *testing.T) {
+	t.Parallel()
+	g := &target{hold: make(chan struct{})}
+	_, r, runtime := listening(t, g)
+	c := dialed(t, r, runtime)
+	ctx, cancel := context.WithCancelCause(t.Context())
+	told := make(chan error, 1)
+	go func() { told <- c.Stop(ctx, "x") }()
+	<-g.hold
+	enough := errors.New("enough")
+	cancel(enough)
+	if err := <-told; !errors.Is(err, enough) {
+		t.Errorf("a client that left = %v", err)
+	}
+}
+
+// say sends raw bytes and reads the first line that comes back.
+func say(t *testing.T, path, text string) string {
+	t.Helper()
+	conn, err := net.Dial("unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	_, _ = io.WriteString(conn, text) // the answer may come before the end
+	line, err := bufio.NewReader(conn).ReadString('\n')
+	if err != nil {
+		t.Errorf("after %.40q: %v", text, err)
+	}
+	return line
+}
+
+func TestBadRequestsAreAnswered(t *testing.T) {
+	t.Parallel()
+	g := &target{}
+	s, r, runtime := listening(t, g)
+	for give, want := range map[string]string{
+		"ping\n":                              "decode request",
+		"{}\n":                                `unknown verb \"\"`,
+		`{"verb":"answer"}` + "\n":            "ping, cancel or stop",
+		`{"verb":"cancel"}` + "\n":            "names no agent",
+		`{"verb":"ping"} {"verb":"x"}` + "\n": "decode request",
+		`{"verb":"cancel","agents":["all"]}` + "\n":                   "not the id of an agent",
+		`{"verb":"cancel","agents":["a1"],"cause":"budget"}` + "\n":   "cancelled or stopped",
+		`{"verb":"cancel","agents":["a1"],"cause":"nonsense"}` + "\n": "unknown error kind",
+		strings.Repeat(" ", maxLine+1) + "\n":                         "at most 65536 bytes",
+	} {
+		got := say(t, s.path, give)
+		if !strings.Contains(got, want) || !strings.Contains(got, `"kind":"invalid"`) {
+			t.Errorf("%.60q is answered %q, want %q", give, got, want)
+		}
+	}
+	if len(g.cancels)+len(g.stops) != 0 {
+		t.Errorf("the run was told %v, %v", g.cancels, g.stops)
+	}
+	if _, err := dialed(t, r, runtime).Ping(t.Context()); err != nil {
+		t.Errorf("afterwards: %v", err)
+	}
+}
+
+func TestCrowdIsBounded(t *testing.T) {
+	t.Parallel()
+	_, r, runtime := listening(t, &target{})
+	for range crowd {
+		if _, err := dialed(t, r, runtime).Ping(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, err := dialed(t, r, runtime).Ping(t.Context())
+	if a, ok := errors.AsType[*AnswerError](err); !ok || a.Kind != task.Overloaded {
+		t.Errorf("one too many = %v", err)
+	}
+}
+
+func TestWhoMaySpeak(t *testing.T) {
+	t.Parallel()
+	g := &target{}
+	s, _, _ := listening(t, g)
+	speak := append(os.Environ(), "CONTROL_CHILD=speak")
+	for _, test := range []struct {
+		name string
+		attr os.ProcAttr
+		want string
+	}{
+		{"another process", os.ProcAttr{Env: speak}, `"ok":true`},
+		{"an agent", os.ProcAttr{Env: append([]string{"SWARM_AGENT="}, speak...)}, "SWARM_AGENT"},
+		{"an agent, late in its environment", os.ProcAttr{Env: append(slices.Clone(speak), "SWARM_AGENT=a1")}, "SWARM_AGENT"},
+		{"what only looks like one", os.ProcAttr{Env: append(slices.Clone(speak), "XSWARM_AGENT=a1")}, `"ok":true`},
+		{"another namespace", os.ProcAttr{Env: speak, Sys: walls()}, "another PID namespace"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			if test.name == "another namespace" && test.attr.Sys == nil {
+				t.Skip("this system has no namespaces")
+			}
+			_, _, out := start(t, &test.attr, s.path)
+			line, err := out.ReadString('\n')
+			if !strings.Contains(line, test.want) {
+				t.Errorf("the answer is %q, %v, want %q", line, err, test.want)
+			}
+		})
+	}
+}
+
+func TestBelowASupervisor(t *testing.T) {
+	t.Parallel()
+	for _, known := range []bool{true, false} {
+		g := &target{}
+		s, _, _ := listening(t, g)
+		p, in, out := start(t, &os.ProcAttr{Env: append(os.Environ(), "CONTROL_CHILD=supervise")}, s.path)
+		if known {
+			g.mu.Lock()
+			g.supervisors = []int{p.Pid}
+			g.mu.Unlock()
+		}
+		if _, err := io.WriteString(in, "go\n"); err != nil {
+			t.Fatal(err)
+		}
+		line, err := out.ReadString('\n')
+		if strings.Contains(line, `"refused"`) != known {
+			t.Errorf("below a supervisor (%v) the answer is %q, %v", known, line, err)
+		}
+	}
+}

@@ -1,0 +1,60 @@
+package control
+
+import (
+	"fmt"
+	"net"
+	"os"
+)
+
+// peer is the process at the other end of a connection.
+type peer struct{ pid, uid int }
+
+// admit tells why a peer may not speak; nil where it may. An agent must not
+// be able to end others, so whatever could be one is refused, and so is what
+// cannot be looked at.
+func admit(conn *net.UnixConn, supervises func(pid int) bool) error {
+	p, err := peerOf(conn)
+	if err != nil {
+		return &RefusedError{Reason: "it cannot be told who is speaking: " + err.Error()}
+	}
+	if p.uid != os.Getuid() {
+		return &RefusedError{Reason: fmt.Sprintf("the run belongs to another user than %d", p.uid)}
+	}
+	if p.pid <= 0 {
+		return &RefusedError{Reason: "a process in another PID namespace may not control a run"}
+	}
+	if err := refuseForeign(p.pid); err != nil {
+		return err
+	}
+	if err := refuseSupervised(p.pid, supervises); err != nil {
+		return err
+	}
+	agent, err := isAgent(p.pid)
+	if err != nil {
+		return &RefusedError{Reason: "its environment cannot be read: " + err.Error()}
+	}
+	if agent {
+		return &RefusedError{Reason: "a process with SWARM_AGENT in its environment may not control a run"}
+	}
+	// Only if the same process is still there was it the one looked at.
+	return stillThere(conn)
+}
+
+// refuseSupervised walks from a process up to us, or to the first process,
+// and refuses it below a supervisor.
+func refuseSupervised(pid int, supervises func(int) bool) error {
+	for range 1000 { // a chain is not that long, whatever moves meanwhile
+		if pid <= 1 || pid == os.Getpid() {
+			return nil
+		}
+		if supervises(pid) {
+			return &RefusedError{Reason: "an agent, or what it started, may not control a run"}
+		}
+		up, err := parent(pid)
+		if err != nil {
+			return &RefusedError{Reason: "its ancestors cannot be read: " + err.Error()}
+		}
+		pid = up
+	}
+	return &RefusedError{Reason: "it has too many ancestors"}
+}

@@ -1,0 +1,12 @@
+package control
+
+import (
+	"os"
+	"syscall"
+)
+
+// self is the test binary.
+func self() (string, error) { return os.Executable() }
+
+// walls is nil: there are no namespaces here.
+func walls() *syscall.SysProcAttr { return nil }

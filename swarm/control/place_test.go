@@ -1,0 +1,144 @@
+package control
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"agentswarm/swarm/event"
+	"agentswarm/swarm/task"
+)
+
+func TestFolder(t *testing.T) {
+	t.Parallel()
+	dir := short(t)
+	link, file := filepath.Join(dir, "link"), filepath.Join(dir, "file")
+	if err := errors.Join(os.Symlink(dir, link), os.WriteFile(file, nil, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	foreign := "/"
+	if os.Getuid() == 0 {
+		foreign = filepath.Join(dir, "foreign")
+		if err := errors.Join(os.Mkdir(foreign, 0o700), os.Chown(foreign, 65534, -1)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for give, want := range map[string]string{
+		dir: filepath.Join(dir, "swarm"), "": spare(), "relative": spare(),
+		link: spare(), file: spare(), foreign: spare(), filepath.Join(dir, "none"): spare(),
+	} {
+		if got := folder(in(give)); got != want {
+			t.Errorf("folder(%q) = %s, want %s", give, got, want)
+		}
+	}
+	if all := folders(in(dir)); all[0] != filepath.Join(dir, "swarm") || all[len(all)-1] != spare() {
+		t.Errorf("folders = %v", all)
+	}
+}
+
+func TestPrepare(t *testing.T) {
+	t.Parallel()
+	dir := short(t)
+	at := func(name string) string { return filepath.Join(dir, name) }
+	made := errors.Join(
+		os.Mkdir(at("ours"), 0o700), os.Mkdir(at("open"), 0o700), os.Chmod(at("open"), 0o750),
+		os.Symlink(at("ours"), at("link")), os.WriteFile(at("file"), nil, 0o600),
+	)
+	if os.Getuid() == 0 {
+		made = errors.Join(made, os.Mkdir(at("theirs"), 0o700), os.Chown(at("theirs"), 65534, -1))
+	}
+	if made != nil {
+		t.Fatal(made)
+	}
+	for name, want := range map[string]string{
+		"ours": "", "new": "", "open": "mode 0750", "link": "symbolic link", "file": "not a folder",
+		"theirs": "belongs to user 65534", "none/new": "cannot be made",
+	} {
+		if name == "theirs" && os.Getuid() != 0 {
+			continue
+		}
+		err := prepare(at(name))
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("prepare(%s) = %v, want %q", name, err, want)
+		}
+		if _, typed := errors.AsType[*PlaceError](err); err != nil && !typed {
+			t.Errorf("prepare(%s) = %T", name, err)
+		}
+	}
+	if info, err := os.Stat(at("new")); err != nil || info.Mode().Perm() != 0o700 {
+		t.Errorf("a new folder is %v, %v", info, err)
+	}
+}
+
+func TestUnsafePlaces(t *testing.T) {
+	t.Parallel()
+	o := owned(t)
+	long := filepath.Join(short(t), strings.Repeat("x", 80))
+	open := short(t)
+	if err := errors.Join(os.Mkdir(long, 0o700), os.Mkdir(filepath.Join(open, "swarm"), 0o700), os.Chmod(filepath.Join(open, "swarm"), 0o777)); err != nil {
+		t.Fatal(err)
+	}
+	for _, runtime := range []string{long, open} {
+		_, err := Listen(t.Context(), o, &target{}, in(runtime))
+		if _, ok := errors.AsType[*PlaceError](err); !ok {
+			t.Errorf("Listen in %s = %v", runtime, err)
+		}
+		if _, err = Dial(t.Context(), o.Run, in(runtime)); err == nil || isGone(err) {
+			t.Errorf("Dial in %s = %v", runtime, err)
+		}
+	}
+	if err := os.Remove(long); err != nil {
+		t.Errorf("a refused folder was used: %v", err)
+	}
+}
+
+func TestSocketsOfTwoStatesDiffer(t *testing.T) {
+	t.Parallel()
+	a, b := *owned(t).Run, *owned(t).Run
+	a.ID = b.ID
+	one, err := socket("/d", &a)
+	two, err2 := socket("/d", &b)
+	if err != nil || err2 != nil || one == two {
+		t.Errorf("socket = %s, %v and %s, %v", one, err, two, err2)
+	}
+}
+
+func FuzzDecodeRequest(f *testing.F) {
+	for _, r := range []request{&ping{}, &stop{reason: "r"}, &cancel{event.CancelAsked{Agents: []task.ID{"a1"}, Cause: task.CauseStopped, Reason: "r"}}} {
+		line, err := encodeRequest(r)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(line)
+	}
+	f.Add([]byte(`{"verb":"cancel","agents":["a1",null]}`))
+	f.Fuzz(func(t *testing.T, line []byte) {
+		r, err := decodeRequest(line)
+		if err != nil {
+			return
+		}
+		if c, ok := r.(*cancel); ok && (len(c.Agents) == 0 || c.Cause == "") {
+			t.Fatalf("%q asks for everybody", line)
+		}
+		text, err := encodeRequest(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := decodeRequest(text)
+		if err != nil || again.verb() != r.verb() {
+			t.Fatalf("%q became %q: %v", line, text, err)
+		}
+	})
+}
+
+func FuzzDecodeReply(f *testing.F) {
+	f.Add([]byte(`{"ok":true,"run":"k3x9q2","pid":7}`))
+	f.Add([]byte(`{"ok":false,"error":{"kind":"refused","message":"m"}}`))
+	f.Fuzz(func(t *testing.T, line []byte) {
+		if r, err := decodeReply(line); err == nil && !r.OK && r.Error == nil {
+			t.Fatalf("%q is neither", line)
+		}
+	})
+}

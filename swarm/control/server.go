@@ -1,0 +1,205 @@
+package control
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"sync"
+	"time"
+
+	"agentswarm/swarm/event"
+	"agentswarm/swarm/store"
+	"agentswarm/swarm/task"
+)
+
+const (
+	// patience is how long a peer may take to say or read a line.
+	patience = 5 * time.Second
+	// carryOut is how long the engine may take; a client waits longer.
+	carryOut = 10 * time.Second
+	// crowd is how many may be connected at once.
+	crowd = 32
+)
+
+// Canceller carries requests out. Its methods are called from several
+// goroutines.
+type Canceller interface {
+	// Cancel ends the agents that are named; it names at least one.
+	Cancel(ctx context.Context, ask *event.CancelAsked) error
+	// Stop ends the run.
+	Stop(ctx context.Context, reason string) error
+	// Supervises tells whether a process is one of the run's supervisors.
+	Supervises(pid int) bool
+}
+
+// Server is the run's end of its control socket.
+type Server struct {
+	run      string
+	path     string
+	file     fs.FileInfo // of the socket as we made it
+	target   Canceller
+	listener *net.UnixListener
+	end      context.CancelFunc
+	slots    chan struct{}
+	work     sync.WaitGroup // the accept loop and the connections
+	once     sync.Once
+}
+
+// Listen opens the control socket of a run that this process owns. The
+// requests that arrive are bounded by ctx. Close it before giving the run up.
+func Listen(ctx context.Context, o *store.Owner, target Canceller, getenv func(string) string) (*Server, error) {
+	dir := folder(getenv)
+	path, err := socket(dir, o.Run)
+	if err != nil {
+		return nil, err
+	}
+	if err := prepare(dir); err != nil {
+		return nil, err
+	}
+	if err := clearStale(path); err != nil {
+		return nil, err
+	}
+	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
+	if err != nil {
+		return nil, fmt.Errorf("open control socket: %w", err)
+	}
+	l.SetUnlinkOnClose(false)
+	s := &Server{run: o.Run.ID, path: path, target: target, listener: l, slots: make(chan struct{}, crowd)}
+	err = os.Chmod(path, 0o600)
+	if err == nil {
+		s.file, err = os.Lstat(path)
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("open control socket: %w", err), l.Close())
+	}
+	ctx, s.end = context.WithCancel(ctx)
+	s.work.Go(func() { s.accept(ctx) })
+	return s, nil
+}
+
+// clearStale removes the socket of an owner that died: the caller owns the
+// run, so that nobody else can be listening.
+func clearStale(path string) error {
+	info, err := os.Lstat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return fmt.Errorf("open control socket: %w", err)
+	case info.Mode().Type() != fs.ModeSocket:
+		return fmt.Errorf("open control socket: %s is there and is no socket; remove it", path)
+	}
+	if err := os.Remove(path); err != nil {
+		return fmt.Errorf("remove stale control socket: %w", err)
+	}
+	return nil
+}
+
+// Close ends all connections, waits for them and removes the socket, if it is
+// still the one that was made.
+func (s *Server) Close() error {
+	var err error
+	s.once.Do(func() {
+		s.end()
+		err = s.listener.Close()
+		s.work.Wait()
+		if now, serr := os.Lstat(s.path); serr == nil && os.SameFile(now, s.file) {
+			err = errors.Join(err, os.Remove(s.path))
+		}
+	})
+	return err
+}
+
+func (s *Server) accept(ctx context.Context) {
+	for {
+		conn, err := s.listener.AcceptUnix()
+		if errors.Is(err, net.ErrClosed) {
+			return
+		}
+		if err != nil { // too many open files, which passes
+			select {
+			case <-ctx.Done():
+				return
+			case <-time.After(100 * time.Millisecond):
+			}
+			continue
+		}
+		select {
+		case s.slots <- struct{}{}:
+			s.work.Go(func() {
+				s.serve(ctx, conn)
+				<-s.slots
+			})
+		default:
+			// The line fits into the socket's buffer: this does not wait.
+			_ = answer(conn, denial(task.Overloaded, errors.New("too many are connected; try again")))
+			_ = conn.Close()
+		}
+	}
+}
+
+// serve answers one peer. What goes wrong here is told to the peer; where that
+// fails too, there is nobody left to tell.
+func (s *Server) serve(ctx context.Context, conn *net.UnixConn) {
+	defer conn.Close()
+	if err := admit(conn, s.target.Supervises); err != nil {
+		_ = answer(conn, denial(task.Refused, err))
+		return
+	}
+	// The end of the server wakes a read, but lets a reply go out.
+	unhook := context.AfterFunc(ctx, func() { _ = conn.SetReadDeadline(time.Now()) })
+	defer unhook()
+	lines := bufio.NewReaderSize(conn, maxLine)
+	for {
+		_ = conn.SetReadDeadline(time.Now().Add(patience))
+		if ctx.Err() != nil {
+			return
+		}
+		line, err := lines.ReadSlice('\n')
+		if errors.Is(err, bufio.ErrBufferFull) {
+			_ = answer(conn, denial(task.Invalid, fmt.Errorf("a request has at most %d bytes", maxLine)))
+			return
+		}
+		if err != nil || answer(conn, s.handle(ctx, line)) != nil {
+			return
+		}
+	}
+}
+
+func (s *Server) handle(ctx context.Context, line []byte) reply {
+	r, err := decodeRequest(line)
+	if err != nil {
+		return denial(task.Invalid, err)
+	}
+	ctx, done := context.WithTimeout(ctx, carryOut)
+	defer done()
+	switch r := r.(type) {
+	case *ping:
+	case *cancel:
+		err = s.target.Cancel(ctx, &r.CancelAsked)
+	case *stop:
+		err = s.target.Stop(ctx, r.reason)
+	default:
+		panic(fmt.Sprintf("unhandled %T", r))
+	}
+	if err != nil {
+		return denial(task.Other, err)
+	}
+	return reply{OK: true, Run: s.run, Pid: os.Getpid()}
+}
+
+func answer(conn *net.UnixConn, r reply) error {
+	line, err := encodeLine(r)
+	if err != nil {
+		return err
+	}
+	if err := conn.SetWriteDeadline(time.Now().Add(patience)); err != nil {
+		return err
+	}
+	_, err = conn.Write(line)
+	return err
+}
