@@ -1,0 +1,105 @@
+package demo
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/urfave/cli/v2"
+)
+
+// typed runs one of our commands as if a user had typed it.
+func typed(ctx context.Context, env Env, args ...string) error {
+	app := &cli.App{
+		Name: "swarm", Commands: Commands(env), Writer: io.Discard, ErrWriter: io.Discard,
+		ExitErrHandler: func(*cli.Context, error) {},
+	}
+	return app.RunContext(ctx, append([]string{"swarm"}, args...))
+}
+
+// The tests that use typed are not parallel: the command library writes to
+// variables of its own package when an app runs.
+
+func TestUsage(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(dir, "full", "x"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "file"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		name    string
+		args    string
+		environ []string
+		want    string
+	}{
+		{"two folders", "demo a b", os.Environ(), `demo takes one folder, not 2: ["a" "b"]`},
+		{"too few", "demo --packages 9", os.Environ(), "--packages 9: must be from 10 to 100"},
+		{"too many", "demo --packages 101", os.Environ(), "--packages 101: must be from 10 to 100"},
+		{"too short", "demo --timeout 1s", os.Environ(), "--timeout 1s: must be at least 5s"},
+		{"not empty", "demo full", os.Environ(), "full: is not empty"},
+		{"a file", "demo file", os.Environ(), "file: must be a folder that is empty or does not exist"},
+		{"no go", "demo", []string{"PATH=" + dir}, "go is not on PATH"},
+		{"agent", agentCommand + " x", os.Environ(), agentCommand + " takes the path of a socket and of a folder"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			env := Env{
+				Dir: dir, Environ: test.environ, Stdout: io.Discard, Stderr: io.Discard,
+				Swarm: func(context.Context, string, io.Writer, io.Writer, ...string) int {
+					t.Error("something was started")
+					return 0
+				},
+			}
+			err := typed(t.Context(), env, strings.Fields(test.args)...)
+			var usage *UsageError
+			if !errors.As(err, &usage) || usage.ExitCode() != 2 || !strings.HasPrefix(err.Error(), test.want) {
+				t.Errorf("%s = %v, want %s", test.args, err, test.want)
+			}
+		})
+	}
+}
+
+func TestAgentCommand(t *testing.T) {
+	_, tree := smallTree(t, minPackages)
+	dir := t.TempDir()
+	if err := tree.write(dir); err != nil {
+		t.Fatal(err)
+	}
+	for item, want := range map[string]string{
+		"orchard": "rewrote 4 calls and 2 mentions of kv.Get in 3 files\n  packages/orchard/README.md\n",
+		refuses:   "",
+		"nowhere": "",
+	} {
+		g := newGate(t, 1, time.Minute)
+		var out bytes.Buffer
+		err := typed(t.Context(), Env{Dir: dir, Stdout: &out}, agentCommand, g.Path, "packages/"+item)
+		if (err == nil) != (want != "") || !strings.HasPrefix(out.String(), want) {
+			t.Errorf("agent of %s = %v, %q, want %q", item, err, out.String(), want)
+		}
+		if err != nil && !strings.Contains(err.Error(), "packages/"+item) {
+			t.Errorf("agent of %s = %v, want to hear where", item, err)
+		}
+	}
+}
+
+func TestQuote(t *testing.T) {
+	t.Parallel()
+	for give, want := range map[string]string{
+		"/tmp/swarm-demo-1": "/tmp/swarm-demo-1",
+		"/a b":              "'/a b'",
+		"it's":              `'it'\''s'`,
+		"$HOME":             "'$HOME'",
+		"":                  "''",
+	} {
+		if got := quote(give); got != want {
+			t.Errorf("quote(%q) = %s, want %s", give, got, want)
+		}
+	}
+}
