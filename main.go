@@ -1,0 +1,18 @@
+// Command swarm turns one instruction into up to 100 coding agents that work
+// at once on one repository, each in its own worktree, and what they did into
+// verified, merged patches.
+package main
+
+import (
+	"context"
+	"os"
+
+	"agentswarm/swarm/cli"
+)
+
+func main() {
+	if code, ok := cli.Supervise(os.Args[1:]); ok {
+		os.Exit(code)
+	}
+	os.Exit(cli.Run(context.Background(), os.Args))
+}

@@ -1,0 +1,234 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/urfave/cli/v2"
+)
+
+// doing is a command whose action is act.
+func doing(act func(c *cli.Context) error) *cli.Command {
+	return &cli.Command{
+		Name: "do", Usage: "do it", ArgsUsage: "[WHAT]",
+		Flags: []cli.Flag{jsonFlag(), &cli.UintFlag{Name: "level"}}, Action: act,
+	}
+}
+
+// outcome is what Main left behind.
+type outcome struct {
+	code           int
+	stdout, stderr string
+}
+
+func runMain(ctx context.Context, dir string, cmd *cli.Command, words ...string) outcome {
+	var stdout, stderr bytes.Buffer
+	code := Main(ctx, Env{
+		Args: words, Stdin: strings.NewReader(""), Stdout: &stdout, Stderr: &stderr, Dir: dir,
+	}, cmd)
+	return outcome{code, stdout.String(), stderr.String()}
+}
+
+func TestMainErrors(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name  string
+		words []string
+		err   error
+		want  outcome
+	}{
+		{"good", []string{"do"}, nil, outcome{0, "", ""}},
+		{"plain", []string{"do"}, errors.New("boom"), outcome{1, "", "swarm: boom\n"}},
+		{
+			"hint", []string{"do"}, &UsageError{Text: "bad", Advice: "do better"},
+			outcome{2, "", "swarm: bad\nhint: do better\n"},
+		},
+		{"silent", []string{"do", "--json"}, &ExitError{Code: CodeDegraded}, outcome{3, "", ""}},
+		{
+			"foreign text", []string{"do"}, errors.New("file \x1b[2J\nswarm: all is well"),
+			outcome{1, "", "swarm: file \\x1b[2J\n  swarm: all is well\n"},
+		},
+		{
+			"refused as JSON", []string{"do", "--json"}, usagef("a < b"),
+			outcome{
+				2, `{"schema":"swarm.error/1","error":{"kind":"invalid","message":"a < b"}}` + "\n",
+				"swarm: a < b\n",
+			},
+		},
+		{
+			"approval as JSON", []string{"do", "--json"},
+			&ExitError{Code: CodeApproval, Err: &foreign{hint: "--trust"}},
+			outcome{
+				5, `{"schema":"swarm.error/1","error":{"kind":"refused","message":"foreign trouble","hint":"--trust"}}` + "\n",
+				"swarm: foreign trouble\nhint: --trust\n",
+			},
+		},
+		{
+			"flag refused as JSON", []string{"do", "--jsn", "--json"}, nil,
+			outcome{
+				2, `{"schema":"swarm.error/1","error":{"kind":"invalid","message":"do: unknown flag --jsn, did you mean --json?"}}` + "\n",
+				"swarm: do: unknown flag --jsn, did you mean --json?\n",
+			},
+		},
+		{
+			"JSON of the agent's", []string{"rnu", "--", "--json"}, nil,
+			outcome{2, "", "swarm: unknown command \"rnu\"\nhint: swarm help lists the commands\n"},
+		},
+		{
+			"value that urfave refuses", []string{"do", "--level", "-1"}, nil,
+			outcome{2, "", "swarm: do: invalid value \"-1\" for flag -level: parse error\n"},
+		},
+		{"JSON switched off", []string{"do", "--json=false"}, usagef("x"), outcome{2, "", "swarm: x\n"}},
+		{"too many arguments", []string{"version", "x"}, nil, outcome{2, "", "swarm: version: takes no argument, but got \"x\"\n"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			cmd := doing(func(*cli.Context) error { return tt.err })
+			if got := runMain(t.Context(), t.TempDir(), cmd, tt.words...); got != tt.want {
+				t.Errorf("Main(%q) = %+v\nwant %+v", tt.words, got, tt.want)
+			}
+		})
+	}
+}
+
+// TestMainOneObject holds that --json never prints a second object.
+func TestMainOneObject(t *testing.T) {
+	t.Parallel()
+	cmd := doing(func(c *cli.Context) error {
+		if err := printJSON(c.App.Writer, map[string]int{"n": 1}); err != nil {
+			return err
+		}
+		return &ExitError{Code: CodeApproval, Err: errors.New("nobody answered")}
+	})
+	got := runMain(t.Context(), t.TempDir(), cmd, "do", "--json")
+	if want := (outcome{5, "{\"n\":1}\n", "swarm: nobody answered\n"}); got != want {
+		t.Errorf("Main = %+v, want %+v", got, want)
+	}
+}
+
+func TestMainSignal(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(&SignalError{Signal: syscall.SIGINT})
+	cmd := doing(func(c *cli.Context) error { return fmt.Errorf("wait for agents: %w", c.Context.Err()) })
+	if got, want := runMain(ctx, t.TempDir(), cmd, "do"), (outcome{130, "", "swarm: stopped by SIGINT\n"}); got != want {
+		t.Errorf("Main = %+v, want %+v", got, want)
+	}
+	cmd = doing(func(*cli.Context) error { return errors.New("other") })
+	if got := runMain(ctx, t.TempDir(), cmd, "do"); got.code != 1 {
+		t.Errorf("Main with an error of its own = %+v, want code 1", got)
+	}
+}
+
+func TestMainDir(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(dir, "sub dir"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "file"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	tests := []struct {
+		words []string
+		want  outcome
+	}{
+		{[]string{"do"}, outcome{0, dir, ""}},
+		{[]string{"do", "-C", "sub dir"}, outcome{0, filepath.Join(dir, "sub dir"), ""}},
+		{[]string{"-C", dir + "/sub dir/..", "do"}, outcome{0, dir, ""}},
+		{[]string{"-C", "gone", "do"}, outcome{2, "", "swarm: -C gone: there is no such folder\n"}},
+		{[]string{"-C", "file", "do"}, outcome{2, "", "swarm: -C file: not a folder\n"}},
+		{[]string{"-C=", "do"}, outcome{2, "", "swarm: -C needs a folder, not an empty word\n"}},
+	}
+	for _, tt := range tests {
+		cmd := doing(func(c *cli.Context) error {
+			_, err := fmt.Fprint(c.App.Writer, invoked(c).dir)
+			return err
+		})
+		if got := runMain(t.Context(), dir, cmd, tt.words...); got != tt.want {
+			t.Errorf("Main(%q) = %+v, want %+v", tt.words, got, tt.want)
+		}
+	}
+}
+
+func TestMainFullDisk(t *testing.T) {
+	t.Parallel()
+	var stderr bytes.Buffer
+	env := Env{
+		Args: []string{"do"}, Stdin: strings.NewReader(""), Stdout: &fullDisk{}, Stderr: &stderr, Dir: t.TempDir(),
+	}
+	careless := doing(func(c *cli.Context) error {
+		_, _ = fmt.Fprintln(c.App.Writer, "the result")
+		return nil
+	})
+	code := Main(t.Context(), env, careless)
+	if want := "swarm: write standard output: no space left\n"; code != 1 || stderr.String() != want {
+		t.Errorf("Main = %d, %q, want 1, %q", code, stderr.String(), want)
+	}
+}
+
+// TestMainPanics holds that a bug is seen with its stack, not swallowed.
+func TestMainPanics(t *testing.T) {
+	t.Parallel()
+	defer func() {
+		if got := recover(); got != "bug" {
+			t.Errorf("recovered %v, want the command's own panic", got)
+		}
+	}()
+	got := runMain(t.Context(), t.TempDir(), doing(func(*cli.Context) error { panic("bug") }), "do")
+	t.Errorf("Main = %+v, want a panic", got)
+}
+
+func TestVersion(t *testing.T) {
+	t.Parallel()
+	idle := doing(func(*cli.Context) error { return nil })
+	for _, words := range [][]string{{"version"}, {"--version"}} {
+		if got := runMain(t.Context(), "/", idle, words...); got.code != 0 || !strings.HasPrefix(got.stdout, "swarm ") {
+			t.Errorf("Main(%q) = %+v", words, got)
+		}
+	}
+	got := runMain(t.Context(), "/", idle, "--version", "--json")
+	var v versionReport
+	if err := json.Unmarshal([]byte(got.stdout), &v); err != nil || v.Schema != "swarm.version/1" || v.Version == "" {
+		t.Errorf("Main(version --json) = %+v, %v", got, err)
+	}
+}
+
+func TestArguments(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		least, most int
+		give        []string
+		want        string
+	}{
+		{0, 0, nil, ""},
+		{1, 1, []string{"a"}, ""},
+		{1, -1, []string{"a", "b", "c"}, ""},
+		{1, 1, nil, "do: an argument is missing; usage: swarm do [WHAT]"},
+		{0, 0, []string{"a"}, "do: takes no argument, but got \"a\""},
+		{0, 1, []string{"a", "b"}, "do: takes 1 argument, but got one more: \"b\""},
+		{0, 2, []string{"a", "b", "c\n"}, "do: takes 2 arguments, but got one more: \"c\\n\""},
+	}
+	for _, tt := range tests {
+		cmd := doing(func(c *cli.Context) error {
+			args, err := arguments(c, tt.least, tt.most)
+			if err == nil && strings.Join(args, " ") != strings.Join(tt.give, " ") {
+				t.Errorf("arguments = %q, want %q", args, tt.give)
+			}
+			return err
+		})
+		got := runMain(t.Context(), "/", cmd, append([]string{"do"}, tt.give...)...)
+		if want := tt.want; want != "" && got.stderr != "swarm: "+want+"\n" || want == "" && got.code != 0 {
+			t.Errorf("arguments(%d, %d) of %q: %+v, want %q", tt.least, tt.most, tt.give, got, want)
+		}
+	}
+}

@@ -1,0 +1,382 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/urfave/cli/v2"
+)
+
+// The rules of a command line:
+//
+//   - Up to the first `--` every word that starts with - is a flag, wherever it
+//     stands; a lone - is an argument. A flag may even precede its command.
+//   - A value flag takes its value from its own word (--max=3, -j4, -j=4) or
+//     else the next word, whatever that starts with; only `--` is never taken.
+//     A bool flag takes none, short ones may share a word (-fn).
+//   - What follows `--` is untouched. A command whose ArgsUsage shows a `--`
+//     gets it apart, see [invoked]; for others it is more arguments.
+//   - A command with SkipFlagParsing gets all words after its name as they are.
+//
+// urfave/cli stops at the first argument and swallows `--` in some positions,
+// so it is given flags first, each one word, then `--`, then arguments.
+
+// dashes ends the flags.
+const dashes = "--"
+
+// normalize puts words in the order that App.Run reads. On an error the
+// invocation tells no more than whether JSON was asked for.
+func normalize(app *cli.App, words []string) (*invocation, error) {
+	s := &scanner{
+		levels: []level{{flags: app.Flags, commands: app.Commands}},
+		seen:   map[cli.Flag]bool{},
+		inv:    &invocation{},
+	}
+	if len(words) == 0 {
+		s.inv.help = true
+		return s.inv, nil
+	}
+	err := s.scan(words)
+	if err == nil {
+		err = s.complete()
+	}
+	if err != nil {
+		if i := slices.Index(words, dashes); i >= 0 {
+			words = words[:i]
+		}
+		return &invocation{json: slices.Contains(words, "--json")}, err
+	}
+	s.assemble()
+	return s.inv, nil
+}
+
+// level is one command on the way to the one that runs; the first level is
+// the program itself and has no cmd.
+type level struct {
+	cmd      *cli.Command
+	flags    []cli.Flag
+	commands []*cli.Command
+	given    []string // its flags as urfave reads them
+}
+
+type scanner struct {
+	levels  []level
+	args    []string
+	pending []string // flags that stand before the command they belong to
+	seen    map[cli.Flag]bool
+	inv     *invocation
+}
+
+func (s *scanner) leaf() *level { return &s.levels[len(s.levels)-1] }
+
+// place says which command a message is about.
+func (s *scanner) place() string {
+	if cmd := s.leaf().cmd; cmd != nil {
+		return cmd.Name + ": "
+	}
+	return ""
+}
+
+func (s *scanner) scan(words []string) error {
+	for len(words) > 0 {
+		if cmd := s.leaf().cmd; cmd != nil && cmd.SkipFlagParsing {
+			s.args = words
+			return nil
+		}
+		var err error
+		switch word := words[0]; {
+		case word == dashes:
+			s.finish(words[1:])
+			return nil
+		case len(word) > 1 && word[0] == '-':
+			words, err = s.flag(words)
+		default:
+			words, err = s.word(words)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// finish takes what follows `--`.
+func (s *scanner) finish(words []string) {
+	cmd := s.leaf().cmd
+	if cmd != nil && takesAfter(cmd) {
+		s.inv.after, s.inv.hasAfter = slices.Clone(words), true
+		return
+	}
+	s.args = append(s.args, words...)
+}
+
+// takesAfter tells whether what follows `--` means something else to cmd than
+// arguments do. Its usage line says so, to users and to us.
+func takesAfter(cmd *cli.Command) bool {
+	for field := range strings.FieldsSeq(cmd.ArgsUsage) {
+		if strings.Trim(field, "[]()") == dashes {
+			return true
+		}
+	}
+	return false
+}
+
+// word takes a word that is no flag: the name of a command, or an argument.
+func (s *scanner) word(words []string) ([]string, error) {
+	at, name, rest := s.leaf(), words[0], words[1:]
+	if len(s.args) > 0 || len(at.commands) == 0 {
+		s.args = append(s.args, name)
+		return rest, nil
+	}
+	if cmd := named(at.commands, name); cmd != nil {
+		return s.descend(cmd, rest), nil
+	}
+	if at.cmd == nil && name == "help" {
+		s.inv.help = true
+		return rest, nil
+	}
+	if at.cmd != nil && at.cmd.Action != nil {
+		s.args = append(s.args, name)
+		return rest, nil
+	}
+	return nil, s.unknownCommand(name)
+}
+
+// descend enters a command and gives back its flags that stood before it.
+func (s *scanner) descend(cmd *cli.Command, rest []string) []string {
+	s.levels = append(s.levels, level{
+		cmd: cmd, flags: cmd.Flags, commands: cmd.Subcommands,
+	})
+	s.inv.path = append(s.inv.path, cmd)
+	rest = slices.Concat(s.pending, rest)
+	s.pending = nil
+	return rest
+}
+
+func named(commands []*cli.Command, name string) *cli.Command {
+	for _, c := range commands {
+		if c.HasName(name) {
+			return c
+		}
+	}
+	return nil
+}
+
+// complete checks that the words amount to a command.
+func (s *scanner) complete() error {
+	cmd := s.leaf().cmd
+	switch {
+	case s.inv.help:
+		return nil
+	case cmd == nil:
+		return &UsageError{
+			Text:   "no command given",
+			Advice: program + " help lists the commands",
+		}
+	case cmd.Action == nil:
+		return usagef("%sneeds one of its own commands: %s", s.place(),
+			strings.Join(visibleNames(cmd.Subcommands), ", "))
+	}
+	return nil
+}
+
+// assemble puts together what urfave is given.
+func (s *scanner) assemble() {
+	argv := []string{program}
+	for _, l := range s.levels {
+		if l.cmd != nil {
+			argv = append(argv, l.cmd.Name)
+		}
+		argv = append(argv, l.given...)
+	}
+	if cmd := s.leaf().cmd; cmd != nil && !cmd.SkipFlagParsing {
+		argv = append(argv, dashes)
+	}
+	s.inv.argv = append(argv, s.args...)
+}
+
+// flag takes the flag at words[0] and what belongs to it.
+func (s *scanner) flag(words []string) ([]string, error) {
+	word, next := words[0], words[1:]
+	if !strings.HasPrefix(word, "--") {
+		return s.shortFlags(words)
+	}
+	name, value, attached := strings.Cut(word[2:], "=")
+	f, at := s.lookup(name)
+	switch {
+	case f == nil || utf8.RuneCountInString(name) < 2:
+		return s.foreignFlag(words, "--"+name)
+	case attached:
+		return next, s.set(at, f, given{"--" + name, value})
+	case !takesValue(f):
+		return next, s.set(at, f, given{"--" + name, "true"})
+	}
+	value, next, err := s.nextWord(f, "--"+name, next)
+	if err == nil {
+		err = s.set(at, f, given{"--" + name, value})
+	}
+	return next, err
+}
+
+// shortFlags takes a word such as -n, -fn, -j4 or -j, with the value of the
+// last flag in it.
+func (s *scanner) shortFlags(words []string) ([]string, error) {
+	body, next := words[0][1:], words[1:]
+	if long, _, _ := strings.Cut(body, "="); utf8.RuneCountInString(long) > 1 {
+		if f, _ := s.lookup(long); f != nil {
+			return nil, usagef("%sunknown flag -%s, did you mean --%s?",
+				s.place(), Printable(long), long)
+		}
+	}
+	for body != "" {
+		_, size := utf8.DecodeRuneInString(body)
+		name := body[:size]
+		body = body[size:]
+		f, at := s.lookup(name)
+		switch {
+		case f == nil && name == "h":
+			s.inv.help = true
+			continue
+		case f == nil:
+			return s.foreignFlag(words, "-"+name)
+		case takesValue(f) && body == "":
+			value, rest, err := s.nextWord(f, "-"+name, next)
+			if err == nil {
+				err = s.set(at, f, given{"-" + name, value})
+			}
+			return rest, err
+		case takesValue(f) || body != "" && body[0] == '=':
+			value := strings.TrimPrefix(body, "=")
+			return next, s.set(at, f, given{"-" + name, value})
+		}
+		if err := s.set(at, f, given{"-" + name, "true"}); err != nil {
+			return nil, err
+		}
+	}
+	return next, nil
+}
+
+// lookup finds a flag of the command reached so far, or of those above it.
+func (s *scanner) lookup(name string) (cli.Flag, *level) {
+	for i := len(s.levels) - 1; i >= 0; i-- {
+		for _, f := range s.levels[i].flags {
+			if slices.Contains(f.Names(), name) {
+				return f, &s.levels[i]
+			}
+		}
+	}
+	return nil, nil
+}
+
+// nextWord takes the next word as a value. A `--` is never one: whoever forgot
+// the value of --each would otherwise lose the start of the agent's command.
+func (s *scanner) nextWord(f cli.Flag, shown string, next []string) (string, []string, error) {
+	if len(next) == 0 || next[0] == dashes {
+		return "", nil, usagef("%sflag %s needs a value: %s %s",
+			s.place(), shown, shown, placeholder(f))
+	}
+	return next[0], next[1:], nil
+}
+
+// foreignFlag takes a flag that the command reached so far does not know.
+func (s *scanner) foreignFlag(words []string, shown string) ([]string, error) {
+	if shown == "--help" {
+		s.inv.help = true
+		return words[1:], nil
+	}
+	if s.leaf().cmd == nil {
+		if cmd := named(s.leaf().commands, "version"); shown == "--version" && cmd != nil {
+			return s.descend(cmd, words[1:]), nil
+		}
+		if n := s.reach(words); n > 0 {
+			s.pending = append(s.pending, words[:n]...)
+			return words[n:], nil
+		}
+	}
+	return nil, s.unknownFlag(words[0], shown)
+}
+
+// reach counts the words of a flag that stands before its command. It is zero
+// where no command knows the flag, or where they disagree about its value.
+func (s *scanner) reach(words []string) int {
+	name, _, attached := strings.Cut(strings.TrimLeft(words[0], "-"), "=")
+	if !strings.HasPrefix(words[0], "--") {
+		_, size := utf8.DecodeRuneInString(name)
+		attached = attached || len(name) > size
+		name = name[:size]
+	}
+	n := 0
+	for _, cmd := range s.leaf().commands {
+		for _, f := range cmd.Flags {
+			if !slices.Contains(f.Names(), name) {
+				continue
+			}
+			want := 1
+			if takesValue(f) && !attached {
+				want = 2
+			}
+			if n != 0 && n != want {
+				return 0
+			}
+			n = want
+		}
+	}
+	if n > len(words) || n == 2 && words[1] == dashes {
+		return 1 // the command itself will say that the value is missing
+	}
+	return n
+}
+
+// given is a flag as the user wrote it.
+type given struct{ shown, value string }
+
+// set notes a flag for urfave, in one word and under its first name.
+func (s *scanner) set(at *level, f cli.Flag, g given) error {
+	if s.seen[f] && !repeatable(f) {
+		return usagef("%sflag %s is given twice", s.place(), g.shown)
+	}
+	s.seen[f] = true
+	value, err := canonical(f, g)
+	if err != nil {
+		return &UsageError{Text: s.place() + err.Error()}
+	}
+	name := f.Names()[0]
+	switch {
+	case name == "json":
+		s.inv.json = value == "true"
+	case name == "C" && at.cmd == nil:
+		s.inv.dir, s.inv.hasDir = value, true
+	}
+	at.given = append(at.given, dashes+name+"="+value)
+	return nil
+}
+
+// canonical checks a value against the type of its flag. The flag package's
+// own words for that are "parse error", and it reads 010 as eight.
+func canonical(f cli.Flag, g given) (string, error) {
+	want := ""
+	switch f.(type) {
+	case *cli.BoolFlag:
+		if b, err := strconv.ParseBool(g.value); err == nil {
+			return strconv.FormatBool(b), nil
+		}
+		want = "true or false"
+	case *cli.IntFlag:
+		if n, err := strconv.Atoi(g.value); err == nil {
+			return strconv.Itoa(n), nil
+		}
+		want = "a whole number"
+	case *cli.DurationFlag:
+		if _, err := time.ParseDuration(g.value); err == nil {
+			return g.value, nil
+		}
+		want = "a duration such as 90s or 1h30m"
+	default:
+		return g.value, nil
+	}
+	return "", fmt.Errorf("flag %s wants %s, not %q", g.shown, want, g.value)
+}

@@ -1,0 +1,70 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"time"
+
+	"golang.org/x/term"
+
+	"agentswarm/swarm/engine"
+	"agentswarm/swarm/store"
+	"agentswarm/worktree/git"
+)
+
+// identity is what run.json will say.
+func (p *place) identity(pl *plan) (store.Identity, error) {
+	workflow, err := pl.recorded()
+	if err != nil {
+		return store.Identity{}, err
+	}
+	text, err := json.Marshal(pl.config)
+	if err != nil {
+		return store.Identity{}, fmt.Errorf("record the configuration: %w", err)
+	}
+	return store.Identity{
+		Created: time.Now(), Version: buildVersion().Version, Base: pl.base,
+		Branch: pl.branch, CommonDir: p.repo.CommonDir, TopLevel: p.repo.TopLevel,
+		Prefix: p.repo.Prefix, Workflow: workflow, Args: p.env.Args, Config: text,
+	}, nil
+}
+
+// pin makes the ref that holds the base for as long as the run is kept.
+func (p *place) pin(ctx context.Context, run *store.Run, pl *plan) error {
+	update := git.RefUpdate{Ref: engine.BaseRef(run.ID), New: git.Hash(pl.base.Commit)}
+	message := "swarm run " + run.ID
+	if pl.snapshot == nil {
+		return p.repo.UpdateRefs(ctx, message, update)
+	}
+	return pl.snapshot.Publish(ctx, git.PublishRequest{
+		Refs: []git.RefUpdate{update}, Have: []git.Hash{pl.head}, Message: message,
+	})
+}
+
+// takeSnapshot makes the base of a run with uncommitted changes, outside of
+// the repository: until the run begins, nothing of it is there.
+func (p *place) takeSnapshot(ctx context.Context, pl *plan) error {
+	dir, err := os.MkdirTemp("", "swarm-base-")
+	if err != nil {
+		return fmt.Errorf("snapshot: %w", err)
+	}
+	pl.discard = func() { os.RemoveAll(dir) }
+	if pl.snapshot, err = p.repo.Quarantine(dir); err != nil {
+		return err
+	}
+	commit, err := pl.snapshot.Snapshot(ctx, pl.head)
+	if err != nil {
+		return refused(err)
+	}
+	entries, tree, err := pl.snapshot.Tree(ctx, commit)
+	if err != nil {
+		return err
+	}
+	pl.tree, pl.files = tree, paths(entries)
+	pl.base.Commit, pl.base.Tree, pl.base.SnapshotOf = string(commit), string(tree), string(pl.head)
+	return nil
+}
+
+func isTerminal(fd uintptr) bool { return term.IsTerminal(int(fd)) }

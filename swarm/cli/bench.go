@@ -1,0 +1,182 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"runtime"
+	"syscall"
+	"time"
+
+	"agentswarm/swarm/agent"
+	"agentswarm/swarm/agent/command"
+	"agentswarm/swarm/box"
+	"agentswarm/swarm/engine"
+	"agentswarm/swarm/limit"
+	"agentswarm/swarm/proc"
+	"agentswarm/swarm/store"
+	"agentswarm/worktree"
+	"agentswarm/worktree/git"
+)
+
+// superviseWord is the first argument of a process that supervises. It is
+// dispatched before anything else of a command line is looked at.
+const superviseWord = "__supervise"
+
+// Supervise is the body of a supervisor process; ok is false where args do
+// not ask for one.
+func Supervise(args []string) (code int, ok bool) {
+	if len(args) != 1 || args[0] != superviseWord {
+		return 0, false
+	}
+	return proc.Supervise(func(walls json.RawMessage) error {
+		var rung box.Rung
+		if err := json.Unmarshal(walls, &rung); err != nil {
+			return fmt.Errorf("read the walls: %w", err)
+		}
+		return box.Enter(rung)
+	}), true
+}
+
+// bench is what work on one run needs.
+type bench struct {
+	place
+	run    *store.Run
+	owner  *store.Owner
+	frozen *git.Frozen
+	rung   box.Rung
+	why    error // why no better rung
+	deps   engine.Deps
+}
+
+// bench puts together what the engine needs to work on a run this process
+// owns.
+func (p *place) bench(ctx context.Context, run *store.Run, owner *store.Owner) (*bench, error) {
+	b := &bench{place: *p, run: run, owner: owner}
+	if exists(run.Frozen()) {
+		b.frozen = p.repo.Thaw(run.Frozen())
+	} else {
+		var err error
+		if b.frozen, err = p.repo.Freeze(ctx, run.Frozen()); err != nil {
+			return nil, err
+		}
+	}
+	trees, err := worktree.New(worktree.Config{
+		Repo: p.repo, Frozen: b.frozen, Dir: p.state.Trees(run.ID), Trash: p.state.Trash(),
+		LockFile: p.state.LockFile("worktrees"), Cores: runtime.NumCPU(),
+	})
+	if err != nil {
+		return nil, err
+	}
+	self, err := p.self()
+	if err != nil {
+		return nil, err
+	}
+	b.rung, b.why = probe(ctx, self)
+	walls, err := json.Marshal(b.rung)
+	if err != nil {
+		return nil, err
+	}
+	b.deps = engine.Deps{
+		Run: run, Journal: owner, Workspaces: trees,
+		Launcher: launcher(self, b.rung), Walls: walls,
+		Adapters: map[string]agent.Adapter{agent.KindCommand: command.Adapter{}},
+		Disk: &limit.Disk{
+			Dir: trees.Dir, Free: func() (int64, error) { return limit.Free(trees.Dir) },
+		},
+		Environ: p.env.Environ, Root: p.rootDir(), Cores: runtime.NumCPU(),
+		Log: slog.New(slog.NewTextHandler(p.env.Stderr, nil)), Now: time.Now,
+	}
+	return b, nil
+}
+
+// launcher starts supervisors behind the walls of a rung.
+func launcher(self string, rung box.Rung) *proc.Launcher {
+	return &proc.Launcher{
+		Binary: self, Args: []string{superviseWord},
+		Attr: func() *syscall.SysProcAttr { return box.Attr(rung) },
+	}
+}
+
+// probe finds the best walls by putting them up once around `true`.
+func probe(ctx context.Context, self string) (box.Rung, error) {
+	return box.Probe(func(rung box.Rung) error {
+		walls, err := json.Marshal(rung)
+		if err != nil {
+			return err
+		}
+		dir, err := os.MkdirTemp("", "swarm-probe-")
+		if err != nil {
+			return err
+		}
+		defer os.RemoveAll(dir)
+		p, err := launcher(self, rung).Start(ctx, proc.Spec{
+			Argv: []string{"/bin/sh", "-c", ":"}, Dir: dir, Walls: walls,
+			Stdout: dir + "/out", Stderr: dir + "/err",
+		})
+		if err != nil {
+			return err
+		}
+		if exit := p.Wait(); exit.Reason != proc.Exited || exit.Code != 0 {
+			return errors.New(exit.Text)
+		}
+		return nil
+	})
+}
+
+// engineConfig reads the configuration a run recorded.
+func engineConfig(id store.Identity) (engine.Config, error) {
+	var c engine.Config
+	if err := json.Unmarshal(id.Config, &c); err != nil {
+		return c, fmt.Errorf("read the configuration of run %s: %w", id.Run, err)
+	}
+	return c, nil
+}
+
+// settle puts a run in order whose owner died, if this is one and nobody
+// else is doing it. It is called by every command that looks at a run.
+func (p *place) settle(ctx context.Context, run *store.Run) (*store.View, error) {
+	v, err := run.View()
+	if err != nil || !v.Died {
+		return v, err
+	}
+	owner, err := run.Own(ctx)
+	var busy *store.BusyError
+	if errors.As(err, &busy) {
+		return run.View()
+	}
+	if err != nil {
+		return nil, err
+	}
+	err = p.settleOwned(ctx, run, owner)
+	if err = errors.Join(err, owner.Close()); err != nil {
+		return nil, fmt.Errorf("put run %s in order: %w", run.ID, err)
+	}
+	return run.View()
+}
+
+func (p *place) settleOwned(ctx context.Context, run *store.Run, owner *store.Owner) error {
+	for _, notice := range owner.Notices {
+		fmt.Fprintln(p.env.Stderr, program+": "+Printable(notice))
+	}
+	id, err := run.Identity()
+	if err != nil {
+		return err
+	}
+	config, err := engineConfig(id)
+	if err != nil {
+		return err
+	}
+	v := store.Fold(id, owner.Records)
+	if v.Status == store.RunRunning {
+		v.Status, v.Reason, v.Died = store.RunStopped, "its process died", true
+	}
+	b, err := p.bench(ctx, run, owner)
+	if err != nil {
+		return err
+	}
+	return engine.Recover(ctx, b.deps, config, v)
+}

@@ -1,0 +1,103 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"agentswarm/swarm/proc"
+)
+
+// detachedVar tells a process that it is the detached half of a command: it
+// names the descriptor on which the other half waits for the run's id.
+const detachedVar = "SWARM_DETACHED_FD"
+
+// begun is what the detached half reports.
+type begun struct {
+	Run   string `json:"run,omitempty"`
+	Error string `json:"error,omitempty"`
+	Code  Code   `json:"code,omitempty"`
+}
+
+// detach starts this very command again without the terminal, and returns
+// once its run has begun.
+func (p *place) detach(ctx context.Context, asJSON bool) error {
+	self, err := p.self()
+	if err != nil {
+		return err
+	}
+	log, err := os.CreateTemp(p.state.Dir, "detached-*.log")
+	if err != nil {
+		return fmt.Errorf("detach: %w", err)
+	}
+	defer log.Close()
+	report, err := proc.Detach(ctx, proc.DetachRequest{
+		Binary: self, Args: p.env.Args, Dir: p.env.Dir, Env: p.env.Environ,
+		FDVar: detachedVar, Log: log,
+	})
+	if err != nil {
+		return fmt.Errorf("detach: %w", err)
+	}
+	var b begun
+	if err := json.Unmarshal(report, &b); err != nil {
+		return fmt.Errorf("the detached run ended before it began; see %s", log.Name())
+	}
+	if b.Error != "" {
+		return errors.Join(&ExitError{Code: b.Code, Err: errors.New(b.Error)}, os.Remove(log.Name()))
+	}
+	run, err := p.state.Run(b.Run)
+	if err != nil {
+		return err
+	}
+	if err := os.Rename(log.Name(), run.Dir+"/detached.log"); err != nil {
+		return fmt.Errorf("detach: %w", err)
+	}
+	if asJSON {
+		v, err := run.View()
+		if err != nil {
+			return err
+		}
+		return p.printResult(v, true)
+	}
+	fmt.Fprintf(p.env.Stderr, "run %s goes on; follow it with `%s wait %s`\n", b.Run, p.env.Calls, b.Run)
+	_, err = fmt.Fprintln(p.env.Stdout, b.Run)
+	return err
+}
+
+// report is how the detached half tells the waiting one what became of the
+// run. It is nil in a command that is not detached.
+type report struct{ pipe io.WriteCloser }
+
+// openReport takes the pipe over, so that no child inherits it.
+func openReport(env Env) (*report, error) {
+	fd := env.Getenv(detachedVar)
+	if fd == "" {
+		return nil, nil
+	}
+	pipe, err := proc.ReportPipe(fd)
+	if err != nil {
+		return nil, err
+	}
+	return &report{pipe: pipe}, nil
+}
+
+// say reports once; what comes after it is for the log.
+func (r *report) say(run string, failed error) error {
+	if r == nil || r.pipe == nil {
+		return nil
+	}
+	b := begun{Run: run}
+	if failed != nil {
+		b.Error, b.Code = failed.Error(), codeOf(failed)
+	}
+	text, err := json.Marshal(b)
+	if err == nil {
+		_, err = r.pipe.Write(text)
+	}
+	err = errors.Join(err, r.pipe.Close())
+	r.pipe = nil
+	return err
+}

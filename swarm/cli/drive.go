@@ -1,0 +1,211 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"time"
+
+	"agentswarm/swarm/box"
+	"agentswarm/swarm/control"
+	"agentswarm/swarm/engine"
+	"agentswarm/swarm/event"
+	"agentswarm/swarm/store"
+	"agentswarm/swarm/task"
+)
+
+// driveRequest is what a run still has to do.
+type driveRequest struct {
+	calls   []*task.Call  // required
+	config  engine.Config // required
+	prior   *store.View   // what earlier owners left; nil for a new run
+	timeout time.Duration // of the whole run; 0 is none
+}
+
+// ended is how this owner's part of a run ended.
+type ended struct {
+	status store.Status
+	reason string
+	codes  []Code
+	began  time.Time
+}
+
+// errRunTimeout is the cause of a run that took too long.
+var errRunTimeout = errors.New("--run-timeout")
+
+// drive makes the calls and waits until all are settled or the run is
+// stopped. Everything that happens is in the journal when it returns, and the
+// run is closed.
+func (b *bench) drive(ctx context.Context, r driveRequest) (*ended, error) {
+	began := time.Now()
+	_, err := b.owner.Append(&event.Opened{
+		Pid: os.Getpid(), Version: buildVersion().Version,
+		Resumed: r.prior != nil, Walls: b.rung.String(),
+	})
+	if err != nil {
+		return nil, errors.Join(err, b.owner.Close())
+	}
+	b.sayWalls()
+	if r.timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, r.timeout, errRunTimeout)
+		defer cancel()
+	}
+	e := engine.Open(ctx, b.deps, r.config, r.prior)
+	server, err := control.Listen(ctx, b.owner, &controls{engine: e}, b.env.Getenv)
+	if err != nil {
+		return nil, errors.Join(err, e.Close(), b.owner.Close())
+	}
+	watching, stopWatching := context.WithCancel(context.WithoutCancel(ctx))
+	var watch sync.WaitGroup
+	watch.Go(func() { b.show(watching, b.run) })
+	err = b.carryOut(ctx, e, r.calls)
+	err = errors.Join(err, e.Close(), server.Close())
+	end, closeErr := b.close(ctx, err)
+	if end == nil {
+		stopWatching()
+	}
+	watch.Wait() // it ends by itself at the end of the journal
+	stopWatching()
+	if err = errors.Join(err, closeErr); err != nil {
+		return nil, errors.Join(err, b.owner.Close())
+	}
+	end.began = began
+	return end, nil
+}
+
+// sayWalls tells what agents run inside, where it is not the best there is.
+func (b *bench) sayWalls() {
+	if b.rung == box.PIDNamespace {
+		return
+	}
+	fmt.Fprintf(b.env.Stderr, "walls: %s (%s); `%s doctor` says more\n",
+		b.rung, Printable(firstLine(b.why)), b.env.Calls)
+}
+
+// carryOut hands the calls to the engine and waits for them.
+func (b *bench) carryOut(ctx context.Context, e *engine.Engine, calls []*task.Call) error {
+	for _, call := range calls {
+		if _, err := e.Start(call); err != nil {
+			return err
+		}
+	}
+	open := len(calls)
+	done := ctx.Done()
+	for open > 0 {
+		select {
+		case <-e.Settled():
+			open--
+		case <-done:
+			done = nil
+			if err := e.Stop(haltFor(ctx)); err != nil {
+				return err
+			}
+		case <-e.Halted():
+			return nil
+		}
+	}
+	return nil
+}
+
+// haltFor says why the whole run is stopped.
+func haltFor(ctx context.Context) *engine.Halt {
+	cause := context.Cause(ctx)
+	h := &engine.Halt{Cause: task.CauseStopped, Reason: cause.Error()}
+	if errors.Is(cause, errRunTimeout) {
+		h.Reason = "the run took longer than --run-timeout allows"
+	}
+	return h
+}
+
+// close journals how the run ended. A failure of swarm's own leaves it open:
+// the next command puts it in order.
+func (b *bench) close(ctx context.Context, failed error) (*ended, error) {
+	if failed != nil {
+		return nil, nil
+	}
+	records, err := b.run.Records()
+	if err != nil {
+		return nil, err
+	}
+	id, err := b.run.Identity()
+	if err != nil {
+		return nil, err
+	}
+	v := store.Fold(id, records)
+	end := &ended{}
+	end.status, end.codes = outcomeOf(v)
+	var sig *SignalError
+	cause := context.Cause(ctx)
+	switch stopped := v.Stop != nil; {
+	case stopped && errors.As(cause, &sig):
+		end.status, end.reason = store.RunStopped, sig.Error()
+		end.codes = append(end.codes, Code(sig.ExitCode()))
+	case stopped && errors.Is(cause, errRunTimeout):
+		end.status, end.reason = store.RunStopped, v.Stop.Reason
+		end.codes = append(end.codes, CodeTimeout)
+	case stopped:
+		end.status, end.reason = store.RunStopped, v.Stop.Reason
+		end.codes = append(end.codes, CodeTerminated)
+	}
+	_, err = b.owner.Append(&event.Closed{
+		Status: string(end.status), Reason: end.reason, Code: int(First(end.codes...)),
+	})
+	return end, err
+}
+
+// outcomeOf sums up agents that have ended: the status of their run, and the
+// exit codes that apply.
+func outcomeOf(v *store.View) (store.Status, []Code) {
+	var completed, failed, open int
+	var codes []Code
+	for _, a := range v.Agents {
+		switch s := a.Status.(type) {
+		case *task.Completed:
+			completed++
+			if s.Verified != nil && !*s.Verified {
+				codes = append(codes, CodeVerify)
+			}
+		case *task.Failed:
+			failed++
+		case *task.Cancelled:
+			// One that somebody ended by name is as they wanted it.
+			if !a.ByName() {
+				failed++
+			}
+		case *task.Running:
+			open++
+		}
+	}
+	if failed > 0 {
+		codes = append(codes, CodeDegraded)
+	}
+	switch {
+	case open > 0:
+		return store.RunStopped, codes
+	case failed > 0 && completed == 0:
+		return store.RunFailed, codes
+	case failed > 0:
+		return store.RunDegraded, codes
+	default:
+		return store.RunCompleted, codes
+	}
+}
+
+// controls is what other processes may ask of a live run.
+type controls struct{ engine *engine.Engine }
+
+// Cancel ends agents by name.
+func (c *controls) Cancel(_ context.Context, ask *event.CancelAsked) error {
+	return c.engine.Cancel(ask.Agents, &engine.Halt{Cause: ask.Cause, Reason: ask.Reason})
+}
+
+// Stop ends the run.
+func (c *controls) Stop(_ context.Context, reason string) error {
+	return c.engine.Stop(&engine.Halt{Cause: task.CauseStopped, Reason: reason})
+}
+
+// Supervises tells whether a process stands above agents of this run.
+func (c *controls) Supervises(pid int) bool { return c.engine.Supervises(pid) }

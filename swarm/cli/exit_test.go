@@ -1,0 +1,130 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"syscall"
+	"testing"
+
+	"github.com/urfave/cli/v2"
+)
+
+// foreign is an error of another package: it knows the small interfaces only.
+type foreign struct {
+	code       int
+	hint, kind string
+}
+
+func (foreign) Error() string      { return "foreign trouble" }
+func (f foreign) ExitCode() int    { return f.code }
+func (f foreign) Hint() string     { return f.hint }
+func (f *foreign) Kind() string    { return f.kind }
+func wrap2(a, b error) error       { return fmt.Errorf("both: %w and %w", a, b) }
+func under(err error) error        { return fmt.Errorf("do it: %w", err) }
+func coded(c Code) error           { return &ExitError{Code: c, Err: errors.New("x")} }
+func silentExit(c Code) *ExitError { return &ExitError{Code: c} }
+func sig(s syscall.Signal) error   { return &SignalError{Signal: s} }
+
+func TestCodeOf(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name string
+		give error
+		want Code
+	}{
+		{"nil", nil, 0},
+		{"plain", errors.New("x"), 1},
+		{"wrapped plain", under(fs.ErrPermission), 1},
+		{"cancelled", context.Canceled, 1},
+		{"usage", usagef("x"), 2},
+		{"wrapped usage", under(under(usagef("x"))), 2},
+		{"degraded", silentExit(CodeDegraded), 3},
+		{"no code", &ExitError{}, 1},
+		{"unknown code", coded(99), 1},
+		{"unknown code around a known one", &ExitError{Code: 99, Err: usagef("x")}, 2},
+		{"outermost wins", &ExitError{Code: CodeApproval, Err: usagef("x")}, 5},
+		{"interrupt", under(sig(syscall.SIGINT)), 130},
+		{"terminate", sig(syscall.SIGTERM), 143},
+		{"hang up", sig(syscall.SIGHUP), 143},
+		{"foreign", under(&foreign{code: 6}), 6},
+		{"foreign unknown", foreign{code: 77}, 1},
+		{"urfave", cli.Exit("x", 4), 4},
+		{"joined", errors.Join(silentExit(CodeConflict), silentExit(CodeDegraded)), 3},
+		{"joined with plain", errors.Join(silentExit(CodeDegraded), errors.New("x")), 1},
+		{"two wrapped", wrap2(coded(CodeVerify), under(coded(CodeScript))), 8},
+		{"child", under(&exec.ExitError{ProcessState: new(os.ProcessState)}), 1},
+	}
+	for _, tt := range tests {
+		if got := codeOf(tt.give); got != tt.want {
+			t.Errorf("%s: codeOf(%v) = %d, want %d", tt.name, tt.give, got, tt.want)
+		}
+	}
+}
+
+// child is what os/exec reports, with a code that would mean something here.
+type child struct{ foreign }
+
+func (child) Pid() int { return 1 }
+
+func TestCodeOfChild(t *testing.T) {
+	t.Parallel()
+	if got := codeOf(under(child{foreign{code: 2}})); got != CodeFailed {
+		t.Errorf("codeOf(exit status of a child) = %d, want %d", got, CodeFailed)
+	}
+}
+
+func TestFirst(t *testing.T) {
+	t.Parallel()
+	order := []Code{2, 1, 130, 143, 6, 124, 8, 5, 3, 7, 4}
+	for i, c := range order {
+		if got := First(append([]Code{0, 99}, backwards(order[i:])...)...); got != c {
+			t.Errorf("First(%v) = %d, want %d", backwards(order[i:]), got, c)
+		}
+	}
+	if got := First(); got != CodeOK {
+		t.Errorf("First() = %d, want 0", got)
+	}
+}
+
+func backwards(codes []Code) []Code {
+	var out []Code
+	for i := len(codes) - 1; i >= 0; i-- {
+		out = append(out, codes[i])
+	}
+	return out
+}
+
+func TestErrorWords(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		give       error
+		kind, hint string
+		silent     bool
+	}{
+		{errors.New("x"), "other", "", false},
+		{&UsageError{Text: "x", Advice: "y"}, "invalid", "y", false},
+		{coded(CodeApproval), "refused", "", false},
+		{coded(CodePaused), "budget", "", false},
+		{coded(CodeTimeout), "timeout", "", false},
+		{sig(syscall.SIGINT), "stopped", "", false},
+		{under(&foreign{kind: "quota", hint: "wait"}), "quota", "wait", false},
+		{&ExitError{Code: CodeUsage, Err: &foreign{hint: "wait"}}, "invalid", "wait", false},
+		{silentExit(CodeDegraded), "other", "", true},
+		{under(silentExit(CodeDegraded)), "other", "", false},
+		{&ExitError{}, "other", "", true},
+	}
+	for _, tt := range tests {
+		if k, h, s := kindOf(tt.give), hintOf(tt.give), silent(tt.give); k != tt.kind ||
+			h != tt.hint || s != tt.silent {
+			t.Errorf("%v: kind %q, hint %q, silent %v; want %q, %q, %v",
+				tt.give, k, h, s, tt.kind, tt.hint, tt.silent)
+		}
+	}
+	if got := sig(syscall.SIGTERM).Error(); got != "stopped by SIGTERM" {
+		t.Errorf("SignalError = %q", got)
+	}
+}

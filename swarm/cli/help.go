@@ -1,0 +1,248 @@
+package cli
+
+import (
+	"io"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+)
+
+// helpWidth is how wide help gets, whatever the terminal: long lines are hard
+// to read, and a help text that is the same everywhere can be quoted.
+const helpWidth = 80
+
+// examplesTitle parts a Description into what it explains and what to type.
+const examplesTitle = "Examples:\n"
+
+// writeHelp explains the command at the end of path, or the whole program.
+func writeHelp(w io.Writer, app *cli.App, path []*cli.Command) error {
+	h := &helpText{}
+	if len(path) == 0 {
+		h.program(app)
+	} else {
+		h.command(path)
+	}
+	_, err := io.WriteString(w, h.b.String())
+	return err
+}
+
+type helpText struct{ b strings.Builder }
+
+func (h *helpText) program(app *cli.App) {
+	h.line(app.Name + ": " + app.Usage)
+	h.title("Usage")
+	h.line("  " + app.Name + " COMMAND [flags] [arguments]")
+	h.line("  " + app.Name + " help COMMAND")
+	h.commands(app.Commands)
+	h.title("Flags of every command")
+	rows := flagRows(app.Flags)
+	h.rows(append(rows, [2]string{"-h, --help", "explain the command"}))
+	h.examples(app.Description)
+}
+
+func (h *helpText) command(path []*cli.Command) {
+	cmd, name := path[len(path)-1], program+" "+commandPath(path)
+	h.line(name + ": " + cmd.Usage)
+	h.title("Usage")
+	rows := flagRows(cmd.Flags)
+	usage := name
+	if len(rows) > 0 {
+		usage += " [flags]"
+	}
+	switch {
+	case cmd.ArgsUsage != "":
+		usage += " " + cmd.ArgsUsage
+	case len(cmd.Subcommands) > 0:
+		usage += " COMMAND"
+	}
+	h.line("  " + usage)
+	if len(cmd.Aliases) > 0 {
+		h.line("  also called: " + strings.Join(cmd.Aliases, ", "))
+	}
+	text, _, _ := strings.Cut(cmd.Description, examplesTitle)
+	if text = strings.TrimSpace(text); text != "" {
+		for paragraph := range strings.SplitSeq(text, "\n\n") {
+			h.line("")
+			for _, l := range wrap(paragraph, helpWidth) {
+				h.line(l)
+			}
+		}
+	}
+	h.commands(cmd.Subcommands)
+	if len(rows) > 0 {
+		h.title("Flags")
+		h.rows(rows)
+	}
+	h.examples(cmd.Description)
+}
+
+func (h *helpText) commands(commands []*cli.Command) {
+	for _, group := range grouped(commands) {
+		h.title(group.title)
+		var rows [][2]string
+		for _, c := range group.commands {
+			rows = append(rows, [2]string{strings.Join(c.Names(), ", "), c.Usage})
+		}
+		h.rows(rows)
+	}
+}
+
+func (h *helpText) line(s string) { h.b.WriteString(s + "\n") }
+
+func (h *helpText) title(s string) { h.b.WriteString("\n" + s + ":\n") }
+
+// examples ends a help with lines to copy, just as they were written.
+func (h *helpText) examples(description string) {
+	_, text, ok := strings.Cut(description, examplesTitle)
+	if !ok {
+		return
+	}
+	h.title("Examples")
+	h.line(strings.TrimRight(text, "\n "))
+}
+
+// rows sets names and explanations in two columns. A name too long for its
+// column stands on a line of its own.
+func (h *helpText) rows(rows [][2]string) {
+	const limit = 28
+	left := 0
+	for _, r := range rows {
+		if n := columns(r[0]); n <= limit {
+			left = max(left, n)
+		}
+	}
+	indent := strings.Repeat(" ", left+4)
+	for _, r := range rows {
+		lines := wrap(r[1], helpWidth-len(indent))
+		if columns(r[0]) > limit {
+			h.line("  " + r[0])
+		} else {
+			h.line(strings.TrimRight("  "+pad(r[0], left)+"  "+lines[0], " "))
+			lines = lines[1:]
+		}
+		for _, l := range lines {
+			h.line(indent + l)
+		}
+	}
+}
+
+// commandGroup is some commands of one category.
+type commandGroup struct {
+	title    string
+	commands []*cli.Command
+}
+
+// grouped sorts visible commands into their categories; both keep the order in
+// which they are first named.
+func grouped(commands []*cli.Command) []*commandGroup {
+	var groups []*commandGroup
+	byTitle := map[string]*commandGroup{}
+	for _, c := range commands {
+		if c.Hidden {
+			continue
+		}
+		title := c.Category
+		if title == "" {
+			title = "Commands"
+		}
+		g := byTitle[title]
+		if g == nil {
+			g = &commandGroup{title: title}
+			byTitle[title] = g
+			groups = append(groups, g)
+		}
+		g.commands = append(g.commands, c)
+	}
+	return groups
+}
+
+// flagRows describes the visible flags in the order of their declaration.
+func flagRows(flags []cli.Flag) [][2]string {
+	var rows [][2]string
+	for _, f := range flags {
+		if v, ok := f.(cli.VisibleFlag); ok && !v.IsVisible() {
+			continue
+		}
+		var short, long []string
+		for _, name := range f.Names() {
+			if d := dashed(name); strings.HasPrefix(d, "--") {
+				long = append(long, d)
+			} else {
+				short = append(short, d)
+			}
+		}
+		name := strings.Join(append(short, long...), ", ")
+		if takesValue(f) {
+			name += " " + placeholder(f)
+		}
+		rows = append(rows, [2]string{name, flagUsage(f)})
+	}
+	return rows
+}
+
+// flagUsage is what a flag does and what holds without it.
+func flagUsage(f cli.Flag) string {
+	doc, ok := f.(cli.DocGenerationFlag)
+	if !ok {
+		return ""
+	}
+	text := strings.ReplaceAll(doc.GetUsage(), "`", "")
+	if repeatable(f) {
+		text += " (repeatable)"
+	}
+	switch value := doc.GetDefaultText(); value {
+	case "", "0", `""`, "false", "0s", "[]":
+		return text
+	default:
+		return text + " (default " + value + ")"
+	}
+}
+
+// placeholder is the word for a flag's value: what its usage has in backquotes.
+func placeholder(f cli.Flag) string {
+	if doc, ok := f.(cli.DocGenerationFlag); ok {
+		if parts := strings.SplitN(doc.GetUsage(), "`", 3); len(parts) == 3 {
+			return parts[1]
+		}
+	}
+	return "VALUE"
+}
+
+// takesValue tells value flags from bool ones.
+func takesValue(f cli.Flag) bool {
+	doc, ok := f.(cli.DocGenerationFlag)
+	return ok && doc.TakesValue()
+}
+
+// repeatable tells whether a flag may be given more than once.
+func repeatable(f cli.Flag) bool {
+	s, ok := f.(cli.DocGenerationSliceFlag)
+	return ok && s.IsSliceFlag()
+}
+
+// commandPath is how a command is typed after the program's name.
+func commandPath(path []*cli.Command) string {
+	var names []string
+	for _, c := range path {
+		names = append(names, c.Name)
+	}
+	return strings.Join(names, " ")
+}
+
+// wrap breaks text at blanks into lines of at most width columns; a word that
+// is longer gets a line of its own. There is at least one line.
+func wrap(text string, width int) []string {
+	lines := []string{""}
+	for word := range strings.FieldsSeq(text) {
+		last := &lines[len(lines)-1]
+		switch {
+		case *last == "":
+			*last = word
+		case columns(*last)+1+columns(word) <= width:
+			*last += " " + word
+		default:
+			lines = append(lines, word)
+		}
+	}
+	return lines
+}

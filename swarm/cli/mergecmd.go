@@ -1,0 +1,192 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"agentswarm/swarm/event"
+	"agentswarm/swarm/store"
+	"agentswarm/swarm/task"
+	"agentswarm/worktree/git"
+)
+
+func newMergeCommand(env Env) *cli.Command {
+	return &cli.Command{
+		Name:      "merge",
+		Aliases:   []string{"land"},
+		Usage:     "merge the patches of a run onto a branch",
+		ArgsUsage: "[RUN | AGENT…]",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "into", Usage: "land on `BRANCH` (default: the one checked out here); made at the run's base if there is none"},
+			&cli.StringFlag{Name: "verify", Usage: "run `CMD` by sh -c on the merged result first; if it fails nothing moves"},
+			&cli.BoolFlag{Name: "dry-run", Aliases: []string{"n"}, Usage: "tell what would land and what conflicts; move nothing"},
+			jsonFlag(),
+		},
+		Description: `Takes the patches of agents that completed, changed something and did not
+fail their check; others only by name. They are merged in the order of the plan,
+in memory, each as one commit. One that conflicts is left out, told with its
+files, and does not stop the others.
+
+The branch moves last and only if it is still where it was. Where it is checked
+out the files follow, if they are clean; else nothing moves.
+
+Examples:
+  swarm merge
+  swarm merge k3x9q2 --into landed --verify 'go test ./...'
+  swarm merge k3x9q2/a3 k3x9q2/a7
+  swarm merge -n`,
+		Action: func(c *cli.Context) error { return mergeAction(c, env) },
+	}
+}
+
+func mergeAction(c *cli.Context, env Env) error {
+	addresses, err := arguments(c, 0, -1)
+	if err != nil {
+		return err
+	}
+	p, err := openPlace(c, env)
+	if err != nil {
+		return err
+	}
+	s, err := p.selectRun(c.Context, addresses)
+	if err != nil {
+		return err
+	}
+	r := mergeRequest{into: c.String("into"), verify: c.String("verify"), dry: c.Bool("dry-run")}
+	for _, a := range s.named {
+		r.named = append(r.named, a.ID)
+	}
+	owner, err := p.own(c.Context, s.run)
+	if err != nil {
+		return err
+	}
+	report, err := p.mergeOwned(c, s, r, owner)
+	if err = errors.Join(err, owner.Close()); err != nil {
+		return err
+	}
+	if c.Bool("json") {
+		err = printJSON(env.Stdout, newMergeObject(report))
+	} else {
+		p.printMerge(env.Stdout, report)
+	}
+	if code := First(report.codes...); err == nil && code != CodeOK {
+		return &ExitError{Code: code}
+	}
+	return err
+}
+
+func (p *place) mergeOwned(c *cli.Context, s *selection, r mergeRequest, owner *store.Owner) (*mergeReport, error) {
+	b, err := p.bench(c.Context, s.run, owner)
+	if err != nil {
+		return nil, err
+	}
+	return b.merge(c.Context, r)
+}
+
+// mergeObject is swarm.merge/1, described in docs/json.md.
+type mergeObject struct {
+	Schema    string           `json:"schema"`
+	Run       string           `json:"run"`
+	Ref       string           `json:"ref"`
+	Old       string           `json:"old,omitempty"`
+	Commit    string           `json:"commit,omitempty"`
+	Moved     bool             `json:"moved"`
+	Landed    []landedObject   `json:"landed"`
+	Conflicts []event.Conflict `json:"conflicts"`
+	Empty     []string         `json:"empty,omitempty"`
+	Skipped   []task.ID        `json:"skipped,omitempty"`
+	Verified  *bool            `json:"verified,omitempty"`
+	Output    string           `json:"verify_output_file,omitempty"`
+	DryRun    bool             `json:"dry_run,omitempty"`
+}
+
+type landedObject struct {
+	Agent  string `json:"agent"`
+	Commit string `json:"commit"`
+}
+
+func newMergeObject(r *mergeReport) mergeObject {
+	o := mergeObject{
+		Schema: "swarm.merge/1", Run: r.run, Ref: r.ref, Old: string(r.old),
+		Moved: r.didMove(), Landed: []landedObject{}, Conflicts: conflicts(r.outcome.Conflicts),
+		Empty: r.outcome.Empty, Verified: r.verified, Output: r.output, DryRun: r.dry,
+	}
+	if len(r.outcome.Landed) > 0 {
+		o.Commit = string(r.new)
+	}
+	for _, l := range r.outcome.Landed {
+		o.Landed = append(o.Landed, landedObject{Agent: l.ID, Commit: string(l.Commit)})
+	}
+	for _, a := range r.skipped {
+		o.Skipped = append(o.Skipped, a.ID)
+	}
+	return o
+}
+
+// didMove reports whether the branch is at the merged commit now.
+func (r *mergeReport) didMove() bool {
+	return len(r.outcome.Landed) > 0 && !r.dry && (r.verified == nil || *r.verified)
+}
+
+// printMerge tells what a merge did.
+func (p *place) printMerge(w io.Writer, r *mergeReport) {
+	out, branch := r.outcome, branchName(r.ref)
+	verb := "landed"
+	if r.dry {
+		verb = "would land"
+	}
+	switch n := len(out.Landed); {
+	case n == 0:
+		fmt.Fprintf(w, "nothing landed on %s\n", branch)
+	case r.verified != nil && !*r.verified:
+		fmt.Fprintf(w, "nothing landed on %s: the merged result is not verified; output: %s\n", branch, r.output)
+	default:
+		at := git.Hash("")
+		if !r.dry {
+			at = r.new
+		}
+		fmt.Fprintf(w, "%s %s on %s %s\n", verb, Count(n, "patch", "patches"), branch, at.Short())
+	}
+	for _, dir := range r.moved {
+		fmt.Fprintf(w, "the files of %s followed\n", Printable(dir))
+	}
+	if len(out.Empty) > 0 {
+		fmt.Fprintf(w, "already there: %s\n", strings.Join(out.Empty, ", "))
+	}
+	if len(r.skipped) > 0 {
+		fmt.Fprintf(w, "only by name: %s\n", Printable(labels(r.skipped)))
+	}
+	for _, c := range out.Conflicts {
+		with := "the branch itself"
+		if len(c.With) > 0 {
+			with = strings.Join(c.With, ", ")
+		}
+		fmt.Fprintf(w, "conflict: %s with %s\n", c.ID, with)
+		for _, path := range c.Paths {
+			fmt.Fprintf(w, "  %s\n", Printable(path))
+		}
+		for _, h := range c.Hunks {
+			fmt.Fprintf(w, "  %s: lines %s of the branch, %s of the patch\n", Printable(h.Path),
+				span(h.OursStart, h.OursLines), span(h.TheirsStart, h.TheirsLines))
+		}
+	}
+	if r.didMove() {
+		fmt.Fprintf(w, "take it back with: %s undo %s\n", p.env.Calls, r.run)
+	}
+}
+
+// span is a range of lines: "4", "4-6", or "4 (none)" for a place.
+func span(start, lines int) string {
+	switch lines {
+	case 0:
+		return fmt.Sprintf("%d (none)", start)
+	case 1:
+		return fmt.Sprint(start)
+	default:
+		return fmt.Sprintf("%d-%d", start, start+lines-1)
+	}
+}

@@ -1,0 +1,446 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"agentswarm/merge"
+	"agentswarm/swarm/engine"
+	"agentswarm/swarm/event"
+	"agentswarm/swarm/store"
+	"agentswarm/swarm/task"
+	"agentswarm/worktree"
+	"agentswarm/worktree/git"
+
+	"agentswarm/swarm/agent"
+	"agentswarm/swarm/proc"
+)
+
+// The verbs of what moves something of the user's, as they are journaled.
+const (
+	verbMerge = "merge"
+	verbApply = "apply"
+)
+
+// mergeRequest says what is to be merged, and onto what.
+type mergeRequest struct {
+	named  []task.ID // empty: all that can be
+	into   string    // a branch; empty: the one checked out here
+	verify string    // run on the merged result first
+	dry    bool      // tell, and move nothing
+}
+
+// mergeReport is what a merge did.
+type mergeReport struct {
+	run      string
+	ref      string
+	old, new git.Hash
+	created  bool
+	outcome  *merge.Outcome
+	moved    []string
+	verified *bool
+	output   string // of the check
+	skipped  []*store.Agent
+	codes    []Code
+	dry      bool
+}
+
+// NothingError says that there is no patch to be merged.
+type NothingError struct{ Reason string }
+
+func (e *NothingError) Error() string { return "nothing to merge: " + e.Reason }
+
+// ExitCode is that of a refusal.
+func (e *NothingError) ExitCode() int { return int(CodeUsage) }
+
+// target is the full ref that a merge lands on.
+func (p *place) targetRef(ctx context.Context, into string) (string, error) {
+	if into == "" {
+		branch, err := p.repo.Branch(ctx)
+		switch {
+		case err != nil:
+			return "", err
+		case p.repo.Bare():
+			return "", usagef("a bare repository has no branch checked out: name one with --into BRANCH")
+		case branch == "":
+			return "", usagef("HEAD is detached here: name a branch with --into BRANCH")
+		}
+		return branch, nil
+	}
+	ref := into
+	if !strings.HasPrefix(into, "refs/") {
+		ref = "refs/heads/" + into
+	}
+	if !strings.HasPrefix(ref, "refs/heads/") {
+		return "", usagef("--into %s: want the name of a branch", into)
+	}
+	if err := p.repo.CheckRef(ctx, ref); err != nil {
+		return "", usagef("--into %v", err)
+	}
+	return ref, nil
+}
+
+// target refuses a --merge that could not land, before anything starts.
+func (p *place) target(ctx context.Context, pl *plan) error {
+	switch {
+	case pl.into != "" && !pl.merge:
+		return usagef("run: --into says where --merge lands; give --merge too")
+	case !pl.merge:
+		return nil
+	case pl.workflow.Count > 1:
+		return usagef("run: --merge and --count exclude each other: of alternatives you choose one")
+	}
+	_, err := p.targetRef(ctx, pl.into)
+	return err
+}
+
+// merge merges patches of a run this process owns onto a branch.
+func (b *bench) merge(ctx context.Context, r mergeRequest) (*mergeReport, error) {
+	v, err := b.run.View()
+	if err != nil {
+		return nil, err
+	}
+	if err := b.settleLandings(ctx, v); err != nil {
+		return nil, err
+	}
+	report := &mergeReport{run: b.run.ID, dry: r.dry}
+	if report.ref, err = b.targetRef(ctx, r.into); err != nil {
+		return nil, err
+	}
+	chosen, skipped, err := choose(v, r.named, report.ref)
+	if err != nil {
+		return nil, err
+	}
+	report.skipped = skipped
+	if report.old, err = b.repo.Ref(ctx, report.ref); err != nil {
+		return nil, err
+	}
+	onto := report.old
+	if onto == "" {
+		report.created = true
+		onto = landingBase(v.Identity.Base)
+	}
+	id := len(v.Landings) + 1
+	objects := filepath.Join(b.run.Dir, "landings", fmt.Sprint(id), "objects")
+	if err := os.RemoveAll(filepath.Dir(objects)); err != nil {
+		return nil, err
+	}
+	q, err := b.frozen.Quarantine(objects)
+	if err != nil {
+		return nil, err
+	}
+	report.outcome, err = merge.Merge(ctx, q, merge.Request{
+		Onto: onto, Patches: b.patches(v, chosen), Committer: b.committer(ctx),
+	})
+	if err == nil {
+		err = b.land(ctx, landing{id: id, quarantine: q, onto: onto, view: v, request: r}, report)
+	}
+	return report, errors.Join(err, q.Discard())
+}
+
+// landingBase is what a new branch starts from: the base of the run, but not
+// the user's uncommitted changes in it.
+func landingBase(b store.Base) git.Hash {
+	if b.SnapshotOf != "" {
+		return git.Hash(b.SnapshotOf)
+	}
+	return git.Hash(b.Commit)
+}
+
+// choose finds the patches to merge in plan order.
+func choose(v *store.View, named []task.ID, ref string) (chosen, skipped []*store.Agent, err error) {
+	if len(named) > 0 {
+		chosen, err = chooseNamed(v, named, ref)
+		return chosen, nil, err
+	}
+	landed, groups := 0, map[string][]*store.Agent{}
+	for _, a := range v.Agents {
+		switch {
+		case landable(a) != nil:
+			if patchOf(a) != nil {
+				skipped = append(skipped, a)
+			}
+		case landedOn(v, a, ref):
+			landed++
+		case a.Call.Group != "":
+			groups[a.Call.Group] = append(groups[a.Call.Group], a)
+		default:
+			chosen = append(chosen, a)
+		}
+	}
+	for _, alternatives := range groups {
+		return nil, nil, &UsageError{
+			Text:   "these are alternatives: name the one to merge: " + labels(alternatives),
+			Advice: fmt.Sprintf("for example `%s merge %s/%s`", program, v.Identity.Run, alternatives[0].ID),
+		}
+	}
+	switch {
+	case len(chosen) > 0:
+		return chosen, skipped, nil
+	case landed > 0:
+		return nil, nil, &NothingError{Reason: fmt.Sprintf("%s of run %s landed on %s already",
+			Count(landed, "patch", "patches"), v.Identity.Run, branchName(ref))}
+	case len(skipped) > 0:
+		return nil, nil, &NothingError{Reason: "only by name, since they did not complete or are not verified: " + labels(skipped)}
+	default:
+		return nil, nil, &NothingError{Reason: "no agent of run " + v.Identity.Run + " changed anything"}
+	}
+}
+
+func chooseNamed(v *store.View, named []task.ID, ref string) ([]*store.Agent, error) {
+	want := map[task.ID]bool{}
+	for _, id := range named {
+		want[id] = true
+	}
+	groups := map[string]*store.Agent{}
+	var chosen []*store.Agent
+	for _, a := range v.Agents {
+		if !want[a.ID] {
+			continue
+		}
+		title := engine.Title(a.ID, a.Call)
+		switch other := groups[a.Call.Group]; {
+		case a.Result() == nil:
+			return nil, &NothingError{Reason: fmt.Sprintf("%s (%s) has not ended", a.ID, title)}
+		case patchOf(a) == nil:
+			return nil, &NothingError{Reason: fmt.Sprintf("%s (%s) has no patch", a.ID, title)}
+		case landedOn(v, a, ref):
+			return nil, &NothingError{Reason: fmt.Sprintf("%s (%s) landed on %s already", a.ID, title, branchName(ref))}
+		case other != nil && a.Call.Group != "":
+			return nil, usagef("%s and %s are alternatives of each other: name one of them", other.ID, a.ID)
+		}
+		groups[a.Call.Group] = a
+		chosen = append(chosen, a)
+	}
+	return chosen, nil
+}
+
+// landedOn reports whether a landing of the agent's patch on ref stands.
+func landedOn(v *store.View, a *store.Agent, ref string) bool {
+	for _, id := range a.Landings {
+		if l := v.Landing(id); l != nil && l.Verb == verbMerge && l.Ref == ref && l.Stands() {
+			return true
+		}
+	}
+	return false
+}
+
+func branchName(ref string) string { return strings.TrimPrefix(ref, "refs/heads/") }
+
+// patches are the chosen agents' patches as merge wants them.
+func (b *bench) patches(v *store.View, chosen []*store.Agent) []merge.Patch {
+	patches := make([]merge.Patch, 0, len(chosen))
+	for _, a := range chosen {
+		p := patchOf(a)
+		patches = append(patches, merge.Patch{
+			ID: string(a.ID), Label: engine.Title(a.ID, a.Call),
+			Base: git.Hash(p.Base), Commit: git.Hash(p.Commit),
+			Subject: engine.Title(a.ID, a.Call),
+			Author:  author(a),
+			Trailers: []string{
+				"Swarm-Run: " + v.Identity.Run, "Swarm-Agent: " + string(a.ID),
+			},
+		})
+	}
+	return patches
+}
+
+// author is who a patch is by: the agent's kind, not the user.
+func author(a *store.Agent) git.Person {
+	name := agent.KindCommand
+	if a.Call.Agent != "" {
+		name = a.Call.Agent + " (" + agent.KindCommand + ")"
+	}
+	return git.Person{Name: name, Email: agent.KindCommand + "@swarm.localhost", When: a.Ended}
+}
+
+// committer is the user, or swarm where the user has not said who they are.
+func (b *bench) committer(ctx context.Context) git.Person {
+	if user, ok := b.repo.User(ctx); ok {
+		user.When = time.Now()
+		return user
+	}
+	return git.Swarm(time.Now())
+}
+
+// landing is a merged commit on its way to a branch.
+type landing struct {
+	id         int
+	quarantine *git.Quarantine
+	onto       git.Hash
+	view       *store.View
+	request    mergeRequest
+}
+
+// land checks the merged result and moves the branch to it.
+func (b *bench) land(ctx context.Context, l landing, report *mergeReport) error {
+	out := report.outcome
+	report.new = out.Commit
+	if len(out.Conflicts) > 0 {
+		report.codes = append(report.codes, CodeConflict)
+	}
+	if len(out.Landed) == 0 || l.request.dry {
+		return nil
+	}
+	hold := fmt.Sprintf("refs/swarm/%s/landed/%d", b.run.ID, l.id)
+	have := []git.Hash{l.onto, git.Hash(l.view.Identity.Base.Commit)}
+	if l.request.verify != "" {
+		// The check needs the commit in the repository; our ref holds it.
+		if err := l.quarantine.Publish(ctx, git.PublishRequest{
+			Refs: []git.RefUpdate{{Ref: hold, New: out.Commit, Any: true}}, Have: have,
+			Message: "swarm merge " + b.run.ID,
+		}); err != nil {
+			return err
+		}
+		ok, err := b.verifyMerged(ctx, l, report)
+		if err != nil {
+			return err
+		}
+		if report.verified = &ok; !ok {
+			report.codes = append(report.codes, CodeVerify)
+			return nil
+		}
+	}
+	intent := &event.Intended{
+		ID: l.id, Verb: verbMerge, Ref: report.ref, Old: string(report.old), New: string(out.Commit),
+		Hold: hold, Conflicts: conflicts(out.Conflicts), Verified: report.verified,
+	}
+	for _, landed := range out.Landed {
+		intent.Agents = append(intent.Agents, task.ID(landed.ID))
+	}
+	moved, err := merge.Land(ctx, merge.LandRequest{
+		Quarantine: l.quarantine, Ref: report.ref, Old: report.old, New: out.Commit,
+		Keep: hold, Have: have, LockFile: b.state.LockFile(report.ref),
+		Message: "swarm merge " + b.run.ID,
+		Journal: func(in merge.Intent) error {
+			intent.Dirs = in.Checkouts
+			_, err := b.owner.Append(intent)
+			return err
+		},
+	})
+	return b.landed(intent, moved, err, report)
+}
+
+// landed journals the end of a landing that was intended.
+func (b *bench) landed(intent *event.Intended, moved *merge.Landing, err error, report *mergeReport) error {
+	end := &event.Landed{ID: intent.ID, OK: err == nil}
+	if err != nil {
+		end.Reason = err.Error()
+	} else {
+		report.moved = moved.Moved
+	}
+	v, viewErr := b.run.View()
+	if viewErr == nil && v.Landing(intent.ID) != nil {
+		if _, jerr := b.owner.Append(end); jerr != nil {
+			return errors.Join(err, jerr)
+		}
+	}
+	return refusedMove(err)
+}
+
+// refusedMove gives the errors of a branch or a tree that is not as it has
+// to be the code of a refusal.
+func refusedMove(err error) error {
+	var dirty *git.DirtyError
+	var moved *merge.MovedError
+	var busy *merge.BusyError
+	var held *merge.HeldError
+	var refs *git.RefMovedError
+	if errors.As(err, &dirty) || errors.As(err, &moved) || errors.As(err, &busy) ||
+		errors.As(err, &held) || errors.As(err, &refs) {
+		return refused(err)
+	}
+	return err
+}
+
+// verifyMerged runs the user's check on the merged commit in a workspace of
+// its own.
+func (b *bench) verifyMerged(ctx context.Context, l landing, report *mergeReport) (ok bool, err error) {
+	name := fmt.Sprintf("landing.%d.%d", l.id, time.Now().UnixNano())
+	dir := filepath.Join(b.run.Dir, "landings", fmt.Sprint(l.id))
+	space, err := b.deps.Workspaces.Lease(ctx, worktree.LeaseRequest{
+		Name: name, Base: report.outcome.Commit, Saved: filepath.Join(dir, "index"),
+	})
+	if err != nil {
+		return false, err
+	}
+	defer func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
+		defer cancel()
+		err = errors.Join(err, b.deps.Workspaces.Drop(ctx, *space))
+	}()
+	env, err := agent.Environ(b.env.Environ, agent.Inline(), agent.Place{
+		Run: b.run.ID, Worktree: space.Dir, Root: b.deps.Root, Base: string(report.outcome.Commit),
+		Artifacts: dir,
+	})
+	if err != nil {
+		return false, err
+	}
+	out := filepath.Join(dir, fmt.Sprintf("verify.%d", time.Now().UnixNano()))
+	exit, err := engine.Shell(ctx, engine.ShellRequest{
+		Launcher: b.deps.Launcher, Walls: b.deps.Walls, Run: b.run.ID,
+		Text: l.request.verify, Dir: space.Dir, Env: env, Out: out,
+	})
+	if err != nil {
+		return false, err
+	}
+	if ctx.Err() != nil {
+		return false, context.Cause(ctx)
+	}
+	report.output = out + ".out"
+	return exit.Reason == proc.Exited && exit.Code == 0, nil
+}
+
+// conflicts are a merge's conflicts as the journal has them.
+func conflicts(all []merge.Conflict) []event.Conflict {
+	out := make([]event.Conflict, 0, len(all))
+	for _, c := range all {
+		e := event.Conflict{Agent: task.ID(c.ID), Paths: c.Paths, Text: c.Text}
+		for _, id := range c.With {
+			e.With = append(e.With, task.ID(id))
+		}
+		for _, h := range c.Hunks {
+			e.Hunks = append(e.Hunks, event.Hunk{
+				Path: h.Path, OursStart: h.OursStart, OursLines: h.OursLines,
+				TheirsStart: h.TheirsStart, TheirsLines: h.TheirsLines,
+			})
+		}
+		out = append(out, e)
+	}
+	return out
+}
+
+// settleLandings finds out what became of landings whose process died.
+func (b *bench) settleLandings(ctx context.Context, v *store.View) error {
+	for _, l := range v.Landings {
+		if l.Outcome != nil {
+			continue
+		}
+		end := &event.Landed{ID: l.ID, Reason: "swarm ended while it applied the patch; see git status"}
+		if l.Verb == verbMerge {
+			settled, err := merge.Settle(ctx, merge.SettleRequest{
+				Repo: b.repo, LockFile: b.state.LockFile(l.Ref), Message: "swarm merge " + b.run.ID,
+				Intent: merge.Intent{
+					Ref: l.Ref, Old: git.Hash(l.Old), New: git.Hash(l.New), Checkouts: l.Dirs,
+				},
+			})
+			if err != nil {
+				return fmt.Errorf("settle landing %d of run %s: %w", l.ID, b.run.ID, err)
+			}
+			end.OK, end.Reason = settled.Happened, "swarm ended while it landed"
+			for _, left := range settled.Left {
+				fmt.Fprintf(b.env.Stderr, "%s: %s\n", program, Printable(left.Error()))
+			}
+		}
+		if _, err := b.owner.Append(end); err != nil {
+			return err
+		}
+		l.Outcome = end
+	}
+	return nil
+}

@@ -1,0 +1,172 @@
+package cli
+
+import (
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/urfave/cli/v2"
+)
+
+// unknownCommand refuses a word that stands where a command should.
+func (s *scanner) unknownCommand(name string) error {
+	commands := s.leaf().commands
+	e := &UsageError{Text: s.place() + "unknown command " + quoted(name)}
+	switch near := nearest(name, visibleNames(commands)); {
+	case near != "":
+		e.Text += ", did you mean " + near + "?"
+	case strings.ContainsAny(name, " \n") && named(commands, "run") != nil:
+		e.Advice = "a prompt goes to run: " + program + ` run "PROMPT"`
+	default:
+		e.Advice = program + " help lists the commands"
+	}
+	return e
+}
+
+// unknownFlag refuses a word that starts with - and is no flag. shown is the
+// flag in it. A word with a blank was hardly meant as one: most likely it is a
+// prompt or a name, and the hint says how to pass such a word.
+func (s *scanner) unknownFlag(word, shown string) error {
+	cmd := s.leaf().cmd
+	if name, _, _ := strings.Cut(word, "="); strings.ContainsAny(name, " \n") {
+		e := usagef("%sunknown flag %s: up to %s a word that starts with - is a flag",
+			s.place(), quoted(word), dashes).(*UsageError)
+		if cmd != nil && takesAfter(cmd) {
+			e.Advice = "put a blank before the - to pass it as an argument"
+		} else {
+			e.Advice = "put it after " + dashes + " to pass it as an argument"
+		}
+		return e
+	}
+	known := s.flagNames()
+	if slices.Contains(known, shown) { // to some commands, with and without a value
+		return usagef("flag %s must stand after its command", shown)
+	}
+	e := &UsageError{Text: s.place() + "unknown flag " + Printable(shown)}
+	near := nearest(shown, known)
+	if short := strings.TrimPrefix(shown, "-"); slices.Contains(known, short) {
+		near = short // --j
+	}
+	if near != "" {
+		e.Text += ", did you mean " + near + "?"
+		return e
+	}
+	e.Advice = program + " help lists the commands"
+	if cmd != nil {
+		e.Advice = program + " help " + commandPath(s.inv.path) + " lists its flags"
+	}
+	return e
+}
+
+// quoted shows a word of the user's in a message.
+func quoted(word string) string { return `"` + Printable(word) + `"` }
+
+// flagNames lists what could have been meant where the scanner stands: before
+// the command any command's flags.
+func (s *scanner) flagNames() []string {
+	names := []string{"--help"}
+	add := func(flags []cli.Flag) {
+		for _, f := range flags {
+			if v, ok := f.(cli.VisibleFlag); ok && !v.IsVisible() {
+				continue
+			}
+			for _, name := range f.Names() {
+				names = append(names, dashed(name))
+			}
+		}
+	}
+	for _, l := range slices.Backward(s.levels) {
+		add(l.flags)
+	}
+	if s.leaf().cmd == nil {
+		for _, cmd := range s.leaf().commands {
+			if !cmd.Hidden {
+				add(cmd.Flags)
+			}
+		}
+	}
+	return names
+}
+
+// dashed writes a flag's name as it is typed.
+func dashed(name string) string {
+	if utf8.RuneCountInString(name) == 1 {
+		return "-" + name
+	}
+	return "--" + name
+}
+
+// visibleNames lists the names and aliases of commands that help shows.
+func visibleNames(commands []*cli.Command) []string {
+	var names []string
+	for _, c := range commands {
+		if !c.Hidden {
+			names = append(names, c.Names()...)
+		}
+	}
+	return names
+}
+
+// nearest returns the name that word most likely means, or "" if none is
+// near. A name that starts with the word counts as near if it is the only one;
+// otherwise one slip is allowed, and one more for every four runes.
+func nearest(word string, names []string) string {
+	if name := onlyPrefixed(word, names); name != "" {
+		return name
+	}
+	length := utf8.RuneCountInString(strings.TrimLeft(word, "-"))
+	best, limit := "", 1+length/4
+	if length < 2 {
+		return ""
+	}
+	for _, name := range names {
+		if d := editDistance(word, name); d <= limit && name != word {
+			best, limit = name, d-1
+		}
+	}
+	return best
+}
+
+func onlyPrefixed(word string, names []string) string {
+	if len(strings.TrimLeft(word, "-")) < 2 {
+		return ""
+	}
+	found := ""
+	for _, name := range names {
+		switch {
+		case !strings.HasPrefix(name, word) || name == word:
+		case found != "":
+			return ""
+		default:
+			found = name
+		}
+	}
+	return found
+}
+
+// editDistance counts the runes to insert, delete, replace, or swap with
+// their neighbour to get from a to b (optimal string alignment).
+func editDistance(a, b string) int {
+	s, t := []rune(a), []rune(b)
+	var before []int // the row above prev, for swaps
+	prev := make([]int, len(t)+1)
+	for j := range prev {
+		prev[j] = j
+	}
+	for i := 1; i <= len(s); i++ {
+		row := make([]int, len(t)+1)
+		row[0] = i
+		for j := 1; j <= len(t); j++ {
+			cost := 1
+			if s[i-1] == t[j-1] {
+				cost = 0
+			}
+			row[j] = min(prev[j]+1, row[j-1]+1, prev[j-1]+cost)
+			if i > 1 && j > 1 && s[i-1] == t[j-2] && s[i-2] == t[j-1] {
+				row[j] = min(row[j], before[j-2]+1)
+			}
+		}
+		before, prev = prev, row
+	}
+	return prev[len(t)]
+}

@@ -1,0 +1,123 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+
+	"github.com/urfave/cli/v2"
+
+	"agentswarm/swarm/config"
+	"agentswarm/swarm/store"
+	"agentswarm/worktree/git"
+)
+
+// place is the repository a command works on, and the state kept for it.
+type place struct {
+	env   Env
+	dir   string // where the command was given
+	repo  *git.Repo
+	root  string // of the state of all repositories
+	state *store.State
+}
+
+// openPlace finds the repository. It writes nothing.
+func openPlace(c *cli.Context, env Env) (*place, error) {
+	p := &place{env: env, dir: invoked(c).dir}
+	var err error
+	p.repo, err = git.New(env.Environ).Discover(c.Context, p.dir)
+	if err != nil {
+		return nil, refused(err)
+	}
+	if p.root, err = store.Root(env.Getenv); err != nil {
+		return nil, refused(err)
+	}
+	p.state = store.Open(p.root, p.repo.Name(), p.repo.CommonDir)
+	folders := []string{p.repo.CommonDir}
+	if !p.repo.Bare() {
+		folders = append(folders, p.repo.TopLevel)
+	}
+	if err := p.state.Outside(folders...); err != nil {
+		return nil, refused(err)
+	}
+	return p, nil
+}
+
+// refused gives the errors of a command that was not carried out because of
+// what the user gave it, or where, the code of a refusal.
+func refused(err error) error {
+	if err == nil {
+		return nil
+	}
+	var missing *git.MissingError
+	if errors.As(err, &missing) || codeOf(err) == CodeFailed {
+		return &ExitError{Code: CodeUsage, Err: err}
+	}
+	return err
+}
+
+// rootDir is the user's checkout, or the bare repository.
+func (p *place) rootDir() string {
+	if p.repo.Bare() {
+		return p.repo.CommonDir
+	}
+	return p.repo.TopLevel
+}
+
+// config reads all configuration files. In a bare repository the project's
+// comes from the base commit.
+func (p *place) config(ctx context.Context, base git.Hash) (*config.Config, error) {
+	lookup := func(name string) (string, bool) {
+		value := p.env.Getenv(name)
+		return value, value != ""
+	}
+	users, err := config.ReadUser(lookup)
+	if err != nil {
+		return nil, refused(err)
+	}
+	sources := []config.Source{users}
+	if p.repo.Bare() {
+		name := filepath.Join(".swarm", "config.toml")
+		if text, err := p.repo.File(ctx, base, ".swarm/config.toml"); err == nil {
+			sources = append(sources, config.Source{Layer: config.Project, Name: name, Text: text})
+		}
+	} else {
+		for layer, name := range map[config.Layer]string{
+			config.Project: "config.toml", config.Local: "config.local.toml",
+		} {
+			source, err := config.ReadFile(layer, filepath.Join(p.repo.TopLevel, ".swarm", name))
+			if err != nil {
+				return nil, refused(err)
+			}
+			source.Name = ".swarm/" + name
+			sources = append(sources, source)
+		}
+	}
+	c, err := config.Load(sources...)
+	return c, refused(err)
+}
+
+// NoRunError says that no run was ever made here.
+type NoRunError struct{ Repo string }
+
+func (e *NoRunError) Error() string { return "there is no run of " + e.Repo + " yet" }
+
+// Hint says what would be right.
+func (e *NoRunError) Hint() string { return "start one with `swarm run`" }
+
+// self is the path of the running binary, kept where it stays while runs
+// need it: `go run` deletes its own when it ends.
+func (p *place) self() (string, error) {
+	build, err := store.Build(p.env.Self)
+	if err != nil {
+		return "", err
+	}
+	return p.state.Binary(build, p.env.Self)
+}
+
+// exists reports whether there is something at path.
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
+}

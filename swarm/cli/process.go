@@ -1,0 +1,85 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"github.com/urfave/cli/v2"
+)
+
+// Run is a whole process: it takes the environment as it is, turns signals
+// into the end of the context, and returns the exit code. The commands that
+// extra makes are beside the built-in ones.
+func Run(ctx context.Context, argv []string, extra ...func(Env) []*cli.Command) int {
+	dir, err := os.Getwd()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "swarm: find the current folder:", err)
+		return int(CodeFailed)
+	}
+	self, err := os.Executable()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "swarm: find the running program:", err)
+		return int(CodeFailed)
+	}
+	env := Env{
+		Args: argv[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
+		Getenv: os.Getenv, Environ: os.Environ(), Dir: dir, Self: self,
+		Calls: calledAs(argv[0], self),
+	}
+	ctx, stop := onSignals(ctx)
+	defer stop()
+	var commands []*cli.Command
+	for _, make := range extra {
+		commands = append(commands, make(env)...)
+	}
+	return Main(ctx, env, commands...)
+}
+
+// onSignals ends the context at the first SIGINT, SIGTERM or SIGHUP, and the
+// process at the second: supervisors see their pipe close and kill what they
+// run, and the next command captures what was left.
+func onSignals(ctx context.Context) (context.Context, func()) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
+	done := make(chan struct{})
+	gone := make(chan struct{})
+	go func() {
+		defer close(gone)
+		select {
+		case s := <-signals:
+			cancel(&SignalError{Signal: s.(syscall.Signal)})
+		case <-done:
+			return
+		}
+		select {
+		case s := <-signals:
+			os.Exit((&SignalError{Signal: s.(syscall.Signal)}).ExitCode())
+		case <-done:
+		}
+	}()
+	return ctx, func() {
+		signal.Stop(signals)
+		close(done)
+		<-gone
+		cancel(nil)
+	}
+}
+
+// calledAs is what the user types to call us again: the name alone where it
+// came from PATH, `go run .` where that made the binary.
+func calledAs(name, self string) string {
+	switch {
+	case strings.Contains(self, string(filepath.Separator)+"go-build"):
+		return "go run ."
+	case !strings.Contains(name, string(filepath.Separator)):
+		return name
+	default:
+		return name
+	}
+}

@@ -1,0 +1,244 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Counts is how many agents are in each state.
+type Counts struct {
+	Queued, Running, Waiting, Completed, Failed, Cancelled int
+}
+
+func (c Counts) done() int { return c.Completed + c.Failed + c.Cancelled }
+
+// lines names the states that occur, what is going on first, in as few lines
+// as the width allows.
+func (c Counts) lines(width int) []string {
+	var lines []string
+	for _, p := range []struct {
+		name string
+		n    int
+	}{
+		{"running", c.Running},
+		{"waiting", c.Waiting},
+		{"queued", c.Queued},
+		{"completed", c.Completed},
+		{"failed", c.Failed},
+		{"cancelled", c.Cancelled},
+	} {
+		if p.n == 0 {
+			continue
+		}
+		part := fmt.Sprintf("%d %s", p.n, p.name)
+		last := len(lines) - 1
+		if last >= 0 && columns(lines[last])+len(", ")+len(part) <= width {
+			lines[last] += ", " + part
+		} else {
+			lines = append(lines, shortenEnd(part, width))
+		}
+	}
+	return lines
+}
+
+// Slow is an agent that has been in its state for long.
+type Slow struct {
+	ID, Label, State string
+	For              time.Duration
+}
+
+// Frame is the state of a run at one moment. The caller fills it.
+type Frame struct {
+	Elapsed time.Duration // since this process began; never goes back
+	Counts  Counts
+	Total   int
+	Slowest []Slow // longest first
+	Note    string // one more line, or none
+}
+
+// Change is one agent's step into another state.
+type Change struct {
+	ID, Label, State string
+	For              time.Duration // 0: not worth telling
+	Note             string        // such as the cause of a failure
+}
+
+// line is how a change reads where nothing can be redrawn.
+func (c Change) line() string {
+	parts := []string{c.ID}
+	if c.Label != "" && c.Label != c.ID {
+		parts = append(parts, c.Label)
+	}
+	parts = append(parts, c.State)
+	if c.For > 0 {
+		parts = append(parts, Duration(c.For))
+	}
+	line := strings.Join(parts, " ")
+	if c.Note != "" {
+		line += ": " + c.Note
+	}
+	return Printable(line)
+}
+
+// mostSlow is how many slow agents are worth a line each.
+const mostSlow = 8
+
+// render draws a frame in at most height-1 lines of at most width-1 columns.
+// The last line is the cursor's, and the last column stays empty because
+// terminals disagree about when a full line wraps.
+func render(f Frame, width, height int) []string {
+	width, height = max(width-1, 1), max(height-1, 1)
+	lines := []string{shortenEnd(progressBar(f, width), width)}
+	counts := f.Counts.lines(width)
+	lines = append(lines, counts[:min(len(counts), height-1)]...)
+	note := 0
+	if f.Note != "" && len(lines) < height {
+		note = 1
+	}
+	slow := min(len(f.Slowest), mostSlow, max(1, height/4), height-len(lines)-note)
+	if slow > 0 {
+		lines = append(lines, slowLines(f.Slowest[:slow], width)...)
+	}
+	if note == 1 {
+		lines = append(lines, shortenEnd(Printable(f.Note), width))
+	}
+	return lines
+}
+
+// progressBar is `[#####-----]  37/100  12.3s`; where there is little room the
+// figures stay and the bar goes.
+func progressBar(f Frame, width int) string {
+	const least, most = 10, 60
+	done, total := f.Counts.done(), max(f.Total, f.Counts.done())
+	figures := fmt.Sprintf("%d/%d  %s", done, total, Duration(f.Elapsed))
+	room := min(width-columns(figures)-len("[]  "), most)
+	if room < least {
+		return figures
+	}
+	full := 0
+	if total > 0 {
+		full = room * done / total
+	}
+	return "[" + strings.Repeat("#", full) + strings.Repeat("-", room-full) + "]  " + figures
+}
+
+// slowLines lists agents in columns: what is cut where space is short is the
+// middle of the label.
+func slowLines(slow []Slow, width int) []string {
+	t := Table{Columns: []Column{{}, {Flex: true}, {}, {Right: true}}}
+	for _, s := range slow {
+		t.Row("  "+s.ID, s.Label, s.State, Duration(s.For))
+	}
+	return t.Lines(width)[1:] // no titles
+}
+
+// frameGap makes ten frames a second at most: each is bytes over a line that
+// may be slow.
+const frameGap = 100 * time.Millisecond
+
+// Progress shows how a run goes on: as a picture redrawn in place where the
+// terminal can, else as a line for each change. Its methods may be called from
+// several goroutines; it has none of its own, so frames come from the caller's
+// clock. Nothing it writes is worth failing for, so write errors are dropped.
+type Progress struct {
+	term Terminal
+	w    io.Writer
+
+	mu     sync.Mutex // guards what follows, and keeps writes whole
+	drawn  []string   // the lines that are on the screen
+	shown  time.Duration
+	latest *Frame // newer than what is drawn
+	closed bool
+}
+
+// newProgress shows progress on w, whose abilities are term.
+func newProgress(w io.Writer, term Terminal) *Progress {
+	return &Progress{w: w, term: term}
+}
+
+// Show draws a frame, unless the last one is only just drawn: then the frame
+// is kept for [Progress.Close] or replaced by the next.
+func (p *Progress) Show(f Frame) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed || !p.term.Motion {
+		return
+	}
+	if gap := f.Elapsed - p.shown; p.drawn != nil && gap >= 0 && gap < frameGap {
+		p.latest = &f
+		return
+	}
+	p.draw(f)
+}
+
+// Line tells of a change. Where frames are drawn they show it already.
+func (p *Progress) Line(c Change) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed || p.term.Motion {
+		return
+	}
+	_, _ = io.WriteString(p.w, c.line()+"\n")
+}
+
+// Say prints a line that stays, above the picture.
+func (p *Progress) Say(text string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	text = Printable(text)
+	if p.closed || p.drawn == nil {
+		_, _ = io.WriteString(p.w, text+"\n")
+		return
+	}
+	width, height := p.term.Size()
+	_, _ = io.WriteString(p.w, p.up(width, height)+text+"\x1b[K\n"+p.picture())
+}
+
+// Close leaves the last frame on the screen with the cursor below it.
+func (p *Progress) Close() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
+		return
+	}
+	if p.latest != nil {
+		p.draw(*p.latest)
+	}
+	p.closed = true
+}
+
+// draw replaces what is on the screen by f in one write, so that no reader of
+// the terminal ever sees half a picture.
+func (p *Progress) draw(f Frame) {
+	width, height := p.term.Size()
+	up := p.up(width, height)
+	p.drawn, p.shown, p.latest = render(f, width, height), f.Elapsed, nil
+	_, _ = io.WriteString(p.w, up+p.picture())
+}
+
+// picture is the lines to draw, each over what was there before.
+func (p *Progress) picture() string {
+	const clearLine, clearBelow = "\x1b[K", "\x1b[J"
+	return strings.Join(p.drawn, clearLine+"\n") + clearLine + "\n" + clearBelow
+}
+
+// up moves the cursor to where the picture begins. Terminals that became
+// narrower have wrapped the old lines meanwhile, so rows are counted at
+// today's width.
+func (p *Progress) up(width, height int) string {
+	if p.drawn == nil {
+		return ""
+	}
+	rows := 0
+	for _, line := range p.drawn {
+		rows += max(1, (columns(line)+width-1)/max(width, 1))
+	}
+	rows = min(rows, max(height-1, 0)) // what scrolled away cannot be reached
+	if rows == 0 {
+		return "\r"
+	}
+	return fmt.Sprintf("\r\x1b[%dA", rows)
+}

@@ -1,0 +1,212 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+func busyFrame() Frame {
+	f := Frame{
+		Elapsed: 83 * time.Second,
+		Counts:  Counts{Queued: 50, Running: 9, Waiting: 1, Completed: 36, Failed: 3, Cancelled: 1},
+		Total:   100,
+		Note:    "2 questions are open",
+	}
+	for i := range 12 {
+		f.Slowest = append(f.Slowest, Slow{
+			ID:    fmt.Sprintf("a%d", 90+i),
+			Label: fmt.Sprintf("packages/service-%02d/internal/container/runtime", i),
+			State: "running", For: time.Duration(80-7*i) * time.Second,
+		})
+	}
+	f.Slowest[2].Label = "文件\x1b[2J\n/\u202eevil"
+	return f
+}
+
+func TestRender(t *testing.T) {
+	t.Parallel()
+	for _, size := range [][2]int{{80, 24}, {40, 10}, {200, 50}} {
+		lines := render(busyFrame(), size[0], size[1])
+		golden(t, fmt.Sprintf("progress_%dx%d", size[0], size[1]), strings.Join(lines, "\n")+"\n")
+	}
+}
+
+// TestRenderFits tries every small terminal: nothing wraps, nothing scrolls.
+func TestRenderFits(t *testing.T) {
+	t.Parallel()
+	for width := 1; width <= 60; width++ {
+		for height := 1; height <= 12; height++ {
+			lines := render(busyFrame(), width, height)
+			if len(lines) == 0 || len(lines) > max(height-1, 1) {
+				t.Errorf("render at %dx%d: %d lines", width, height, len(lines))
+			}
+			for _, l := range lines {
+				if columns(l) > max(width-1, 1) || Printable(l) != l {
+					t.Errorf("render at %dx%d: line %q", width, height, l)
+				}
+			}
+		}
+	}
+}
+
+func TestRenderEdges(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name string
+		give Frame
+		want string
+	}{
+		{"nothing yet", Frame{}, "[-----------]  0/0  0.0s"},
+		{"all done", Frame{Total: 4, Counts: Counts{Completed: 4}}, "[###########]  4/4  0.0s\n4 completed"},
+		{"total behind", Frame{Total: 1, Counts: Counts{Failed: 4}}, "[###########]  4/4  0.0s\n4 failed"},
+	}
+	for _, tt := range tests {
+		if got := strings.Join(render(tt.give, 25, 24), "\n"); got != tt.want {
+			t.Errorf("%s: render = %q, want %q", tt.name, got, tt.want)
+		}
+	}
+}
+
+func TestChangeLine(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		give Change
+		want string
+	}{
+		{Change{ID: "a3", Label: "pkg/foo", State: "completed", For: 1200 * time.Millisecond}, "a3 pkg/foo completed 1.2s"},
+		{Change{ID: "a3", Label: "a3", State: "queued"}, "a3 queued"},
+		{Change{ID: "a3", State: "failed", For: time.Second, Note: "exit 1\nswarm: ok"}, `a3 failed 1.0s: exit 1\nswarm: ok`},
+	}
+	for _, tt := range tests {
+		if got := tt.give.line(); got != tt.want {
+			t.Errorf("line(%+v) = %q, want %q", tt.give, got, tt.want)
+		}
+	}
+}
+
+// screen is a terminal that understands what Progress writes to it.
+type screen struct {
+	rows []string
+	at   int
+}
+
+func (s *screen) Write(p []byte) (int, error) {
+	text := string(p)
+	for text != "" {
+		var up int
+		switch {
+		case strings.HasPrefix(text, "\x1b[K"):
+			text = text[3:] // rows are replaced whole below
+		case strings.HasPrefix(text, "\x1b[J"):
+			s.rows, text = s.rows[:s.at], text[3:]
+		case text[0] == '\r':
+			text = text[1:]
+		case text[0] == '\x1b':
+			if _, err := fmt.Sscanf(text, "\x1b[%dA", &up); err != nil {
+				return 0, fmt.Errorf("unknown sequence %q", text)
+			}
+			s.at -= up
+			_, text, _ = strings.Cut(text, "A")
+		default:
+			line, rest, _ := strings.Cut(text, "\n")
+			row, clears := strings.CutSuffix(line, "\x1b[K")
+			switch {
+			case s.at == len(s.rows):
+				s.rows = append(s.rows, row)
+			case clears:
+				s.rows[s.at] = row
+			default:
+				s.rows[s.at] += row // what was there shines through
+			}
+			s.at, text = s.at+1, rest
+		}
+	}
+	return len(p), nil
+}
+
+func TestProgressDraws(t *testing.T) {
+	t.Parallel()
+	var s screen
+	p := newProgress(&s, Terminal{TTY: true, Motion: true, getenv: envOf("COLUMNS=40", "LINES=10"), fd: -1})
+	frame := func(ms int, note string) Frame {
+		return Frame{Elapsed: time.Duration(ms) * time.Millisecond, Total: 2, Note: note}
+	}
+	want := func(step string, rows ...string) {
+		t.Helper()
+		if got := strings.Join(s.rows, "\n"); got != strings.Join(rows, "\n") {
+			t.Errorf("%s: screen is\n%s\nwant\n%s", step, got, strings.Join(rows, "\n"))
+		}
+	}
+	const bar = "[--------------------------]  0/2  "
+	p.Say("before")
+	p.Show(frame(1000, "one"))
+	want("first frame", "before", bar+"1.0s", "one")
+	p.Show(frame(1050, "two"))
+	want("too soon", "before", bar+"1.0s", "one")
+	p.Show(frame(1100, ""))
+	want("fewer lines", "before", bar+"1.1s")
+	p.Say("careful\x1b[2J")
+	want("a lasting line", "before", `careful\x1b[2J`, bar+"1.1s")
+	p.Line(Change{ID: "a1", State: "running"})
+	p.Show(frame(1190, "last"))
+	p.Close()
+	p.Close()
+	p.Show(frame(9000, "late"))
+	want("closed", "before", `careful\x1b[2J`, bar+"1.2s", "last")
+	p.Say("after")
+	want("after", "before", `careful\x1b[2J`, bar+"1.2s", "last", "after")
+}
+
+// TestProgressNarrower makes the window narrower between two frames: the old
+// lines have wrapped, and the cursor must go up past all their rows.
+func TestProgressNarrower(t *testing.T) {
+	t.Parallel()
+	width := "80"
+	var b strings.Builder
+	p := newProgress(&b, Terminal{TTY: true, Motion: true, fd: -1, getenv: func(name string) string {
+		return map[string]string{"COLUMNS": width, "LINES": "24"}[name]
+	}})
+	p.Show(Frame{Total: 2, Note: strings.Repeat("x", 75)})
+	width = "40"
+	b.Reset()
+	p.Show(Frame{Total: 2, Elapsed: time.Second})
+	if !strings.HasPrefix(b.String(), "\r\x1b[4A") { // two lines of 74 and 75 columns
+		t.Errorf("Show after narrowing begins %q, want four rows up", b.String())
+	}
+}
+
+func TestProgressLines(t *testing.T) {
+	t.Parallel()
+	var b strings.Builder
+	p := newProgress(&b, Terminal{Color: true})
+	p.Show(busyFrame())
+	p.Line(Change{ID: "a1", Label: "x", State: "running"})
+	p.Say("note")
+	p.Close()
+	p.Line(Change{ID: "a1", State: "late"})
+	if got, want := b.String(), "a1 x running\nnote\n"; got != want {
+		t.Errorf("without a terminal: %q, want %q", got, want)
+	}
+}
+
+func TestProgressConcurrent(t *testing.T) {
+	t.Parallel()
+	var s screen
+	p := newProgress(&s, Terminal{TTY: true, Motion: true, fd: -1, getenv: envOf("COLUMNS=40", "LINES=10")})
+	var all sync.WaitGroup
+	for i := range 8 {
+		all.Go(func() {
+			p.Show(Frame{Elapsed: time.Duration(i) * time.Second, Note: "n"})
+			p.Say("line")
+			p.Line(Change{})
+		})
+	}
+	all.Wait()
+	p.Close()
+	if got := strings.Count(strings.Join(s.rows, "\n")+"\n", "line\n"); got != 8 {
+		t.Errorf("%d lasting lines, want 8:\n%s", got, strings.Join(s.rows, "\n"))
+	}
+}

@@ -1,0 +1,208 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"agentswarm/swarm/config"
+	"agentswarm/swarm/store"
+)
+
+func newRunCommand(env Env) *cli.Command {
+	return &cli.Command{
+		Name:      "run",
+		Usage:     "run agents on this repository, each in its own worktree",
+		ArgsUsage: "PROMPT | -- COMMAND [ARGUMENT…]",
+		Flags:     runFlags(),
+		Description: `Starts one agent for the prompt, or one for each item that --each matches in
+the base commit, or --count alternatives. What follows -- is the agent itself:
+a command that runs once for each item in its workspace, with no shell between.
+
+Where there are items, {item} {name} {index} and {count} stand for the item, its
+last name, its number and how many there are. Nothing of yours is touched: what
+an agent changes becomes a patch, which merge or apply lands.
+
+The answer of a single agent goes to standard output; for several it is the id
+of the run. Progress and the table of results go to standard error.
+
+Examples:
+  swarm run "fix the failing test in ./parser"
+  swarm run --each 'services/*/' -- gofmt -w .
+  swarm run --each 'packages/*' --agent mine "add a README to {item}"
+  swarm run --count 3 --agent mine --verify 'go test ./...' "make it faster"
+  swarm run --each 'pkg/**/*.go' -n -- sed -i s/foo/bar/ {item}`,
+		Action: func(c *cli.Context) error { return runAction(c, env) },
+	}
+}
+
+func runFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringSliceFlag{Name: "each", Usage: "one agent for each match of `GLOB` in the base; may be given again; a trailing slash matches folders only"},
+		&cli.IntFlag{Name: "count", Usage: "`N` alternatives, of which one can be merged"},
+		&cli.StringFlag{Name: "agent", Usage: "the agent `NAME` from the configuration"},
+		&cli.IntFlag{Name: "j", Usage: "run `N` agents at once, 1 to 100"},
+		&cli.IntFlag{Name: "max-agents", Usage: "start at most `N` agents in the life of the run (default 1000)"},
+		&cli.StringFlag{Name: "base", Usage: "start from the commit `REF` (default HEAD)"},
+		&cli.BoolFlag{Name: "with-changes", Usage: "start from HEAD with your uncommitted changes"},
+		&cli.DurationFlag{Name: "timeout", Usage: "end an agent after `TIME`"},
+		&cli.DurationFlag{Name: "idle-timeout", Usage: "end an agent that writes nothing for `TIME`"},
+		&cli.DurationFlag{Name: "run-timeout", Usage: "stop the run after `TIME`"},
+		&cli.StringFlag{Name: "setup", Usage: "run `CMD` by sh -c in each workspace before its agent"},
+		&cli.StringFlag{Name: "verify", Usage: "run `CMD` by sh -c on what each agent changed"},
+		&cli.BoolFlag{Name: "merge", Usage: "merge what completed when the run ends"},
+		&cli.StringFlag{Name: "into", Usage: "with --merge: land on `BRANCH` (default: the one checked out here)"},
+		&cli.BoolFlag{Name: "dry-run", Aliases: []string{"n"}, Usage: "print the plan; start nothing"},
+		&cli.BoolFlag{Name: "detach", Usage: "return once the run has begun; it goes on without this terminal"},
+		jsonFlag(),
+		&cli.BoolFlag{Name: "trust", Usage: "approve the commands that come from this repository's configuration"},
+	}
+}
+
+func runAction(c *cli.Context, env Env) error {
+	report, err := openReport(env)
+	if err != nil {
+		return err
+	}
+	err = runHere(c, env, report)
+	return errors.Join(err, report.say("", err))
+}
+
+func runHere(c *cli.Context, env Env, report *report) error {
+	p, err := openPlace(c, env)
+	if err != nil {
+		return err
+	}
+	pl, err := p.newPlan(c)
+	if err != nil {
+		return err
+	}
+	defer pl.discard()
+	if c.Bool("dry-run") {
+		return p.printPlan(pl, c.Bool("json"))
+	}
+	if err := p.approve(pl.needs, c.Bool("trust")); err != nil {
+		return err
+	}
+	if c.Bool("detach") && report == nil {
+		return p.detach(c.Context, c.Bool("json"))
+	}
+	p.sayBase(pl)
+	b, err := p.begin(c.Context, pl)
+	if err != nil {
+		return err
+	}
+	if err := report.say(b.run.ID, nil); err != nil {
+		return errors.Join(err, b.owner.Close())
+	}
+	end, err := b.drive(c.Context, driveRequest{
+		calls: pl.calls, config: pl.config, timeout: pl.runTimeout,
+	})
+	if err != nil {
+		return err
+	}
+	return b.finish(c.Context, end, finishRequest{
+		json: c.Bool("json"), merge: pl.merge, into: pl.into,
+	})
+}
+
+// TrustError says that commands from the repository wait for an approval
+// nobody here can give.
+type TrustError struct{ Items []config.Item }
+
+func (e *TrustError) Error() string {
+	names := make([]string, len(e.Items))
+	for i, item := range e.Items {
+		names[i] = fmt.Sprintf("%s (%s)", item.Key, item.Origin)
+	}
+	return "commands from this repository are not approved: " + strings.Join(names, ", ")
+}
+
+// Hint says what would be right.
+func (e *TrustError) Hint() string {
+	return "read them, then run the same command with --trust"
+}
+
+// ExitCode is that of a missing approval.
+func (e *TrustError) ExitCode() int { return int(CodeApproval) }
+
+// approve asks for the approvals that are missing: by --trust, or on a
+// terminal. Nothing is run and nothing is stored without one.
+func (p *place) approve(needs []config.Item, trust bool) error {
+	if len(needs) == 0 {
+		return nil
+	}
+	store := config.Trust{Dir: p.state.Trust()}
+	if trust {
+		return store.Approve(needs)
+	}
+	in, isFile := p.env.Stdin.(interface{ Fd() uintptr })
+	out := detect(p.env.Stderr, p.env.Getenv)
+	if !isFile || !out.TTY || !isTerminal(in.Fd()) {
+		return &TrustError{Items: needs}
+	}
+	fmt.Fprintln(p.env.Stderr, "This repository brings commands that swarm would run:")
+	for _, item := range needs {
+		fmt.Fprintf(p.env.Stderr, "\n%s\n", item)
+	}
+	fmt.Fprint(p.env.Stderr, "\nRun them, now and later as long as they stay the same? [y/N] ")
+	answer, err := bufio.NewReader(p.env.Stdin).ReadString('\n')
+	if err != nil && !errors.Is(err, io.EOF) {
+		return fmt.Errorf("read the answer: %w", err)
+	}
+	if answer = strings.ToLower(strings.TrimSpace(answer)); answer != "y" && answer != "yes" {
+		return &TrustError{Items: needs}
+	}
+	return store.Approve(needs)
+}
+
+// sayBase tells in one line what of the user's work is not in the base.
+func (p *place) sayBase(pl *plan) {
+	if pl.base.Kind != store.BaseHead || !pl.dirt.Any() {
+		return
+	}
+	var parts []string
+	for _, d := range []struct {
+		n    int
+		what string
+	}{
+		{pl.dirt.Staged, "staged"}, {pl.dirt.Unstaged, "unstaged"},
+		{pl.dirt.Untracked, "untracked"}, {pl.dirt.Unmerged, "unmerged"},
+	} {
+		if d.n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", d.n, d.what))
+		}
+	}
+	fmt.Fprintf(p.env.Stderr, "base: HEAD %s, without your uncommitted changes (%s); --with-changes takes them along\n",
+		git10(pl.base.Commit), strings.Join(parts, ", "))
+}
+
+// git10 abbreviates a commit for people.
+func git10(commit string) string { return commit[:min(10, len(commit))] }
+
+// begin makes the run: its folder, its base, its frozen configuration. From
+// here on something is written.
+func (p *place) begin(ctx context.Context, pl *plan) (*bench, error) {
+	id, err := p.identity(pl)
+	if err != nil {
+		return nil, err
+	}
+	run, owner, err := p.state.Create(id)
+	if err != nil {
+		return nil, err
+	}
+	err = p.pin(ctx, run, pl)
+	var b *bench
+	if err == nil {
+		b, err = p.bench(ctx, run, owner)
+	}
+	if err != nil {
+		return nil, errors.Join(err, owner.Close())
+	}
+	return b, nil
+}

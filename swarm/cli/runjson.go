@@ -1,0 +1,169 @@
+package cli
+
+import (
+	"time"
+
+	"agentswarm/swarm/engine"
+	"agentswarm/swarm/event"
+	"agentswarm/swarm/store"
+	"agentswarm/swarm/task"
+)
+
+// runObject is swarm.run/1, described in docs/json.md.
+type runObject struct {
+	Schema   string         `json:"schema"`
+	Run      string         `json:"run"`
+	Status   string         `json:"status"`
+	Reason   string         `json:"reason,omitempty"`
+	Base     string         `json:"base"`
+	Workflow string         `json:"workflow"`
+	Result   any            `json:"result,omitempty"`
+	Error    *errorObject   `json:"error,omitempty"`
+	Agents   []agentObject  `json:"agents"`
+	Landing  *landingObject `json:"landing,omitempty"`
+	Usage    *task.Usage    `json:"usage,omitempty"`
+	Created  time.Time      `json:"created"`
+	Ended    *time.Time     `json:"ended,omitempty"`
+	Duration int64          `json:"duration_ms"`
+}
+
+type errorObject struct {
+	Kind    string `json:"kind"`
+	Message string `json:"message,omitempty"`
+}
+
+type agentObject struct {
+	ID         string         `json:"id"`
+	Label      string         `json:"label,omitempty"`
+	Item       string         `json:"item,omitempty"`
+	Kind       string         `json:"kind"`
+	Attempt    int            `json:"attempt,omitempty"`
+	Status     string         `json:"status"`
+	Error      *errorObject   `json:"error,omitempty"`
+	Changed    *bool          `json:"changed,omitempty"`
+	Verified   *bool          `json:"verified,omitempty"`
+	Landed     *bool          `json:"landed,omitempty"`
+	Patch      *patchObject   `json:"patch,omitempty"`
+	Output     string         `json:"output,omitempty"`
+	OutputFile string         `json:"output_file,omitempty"`
+	Usage      *task.Usage    `json:"usage,omitempty"`
+	Duration   int64          `json:"duration_ms,omitempty"`
+	Notes      []string       `json:"notes,omitempty"`
+	Ignored    []task.Ignored `json:"ignored,omitempty"`
+}
+
+type patchObject struct {
+	Ref     string `json:"ref"`
+	File    string `json:"file"`
+	Commit  string `json:"commit"`
+	Files   int    `json:"files"`
+	Added   int    `json:"added"`
+	Deleted int    `json:"deleted"`
+}
+
+type landingObject struct {
+	Ref       string           `json:"ref,omitempty"`
+	Commit    string           `json:"commit,omitempty"`
+	Landed    []task.ID        `json:"landed"`
+	Conflicts []event.Conflict `json:"conflicts"`
+	Verified  *bool            `json:"verified,omitempty"`
+	Undone    bool             `json:"undone,omitempty"`
+}
+
+// newRunObject is the whole of a run as JSON.
+func newRunObject(v *store.View, now time.Time) runObject {
+	id := v.Identity
+	o := runObject{
+		Schema: "swarm.run/1", Run: id.Run, Status: string(v.Status), Reason: v.Reason,
+		Base: id.Base.Commit, Workflow: string(id.Workflow.Kind), Created: id.Created,
+		Agents: make([]agentObject, 0, len(v.Agents)),
+	}
+	var usage task.Usage
+	for _, a := range v.Agents {
+		o.Agents = append(o.Agents, newAgentObject(v, a, now))
+		if r := a.Result(); r != nil {
+			usage.Add(r.Done().Usage)
+		}
+	}
+	if usage != (task.Usage{}) {
+		o.Usage = &usage
+	}
+	end := now
+	if !v.Ended.IsZero() {
+		end = v.Ended
+		o.Ended = &end
+	}
+	if !v.Began.IsZero() {
+		o.Duration = end.Sub(v.Began).Milliseconds()
+	}
+	if len(v.Agents) == 1 {
+		if done, ok := v.Agents[0].Status.(*task.Completed); ok && done.Answer != "" {
+			o.Result = done.Answer
+		}
+	}
+	o.Landing = newLandingObject(v)
+	return o
+}
+
+// newLandingObject is the latest merge of a run; nil where there was none.
+func newLandingObject(v *store.View) *landingObject {
+	for i := len(v.Landings) - 1; i >= 0; i-- {
+		l := v.Landings[i]
+		if l.Verb != verbMerge || l.Outcome == nil || !l.Outcome.OK {
+			continue
+		}
+		o := &landingObject{
+			Ref: l.Ref, Commit: l.New, Landed: l.Agents, Conflicts: l.Conflicts,
+			Verified: l.Verified, Undone: l.Undone,
+		}
+		if o.Landed == nil {
+			o.Landed = []task.ID{}
+		}
+		if o.Conflicts == nil {
+			o.Conflicts = []event.Conflict{}
+		}
+		return o
+	}
+	return nil
+}
+
+func newAgentObject(v *store.View, a *store.Agent, now time.Time) agentObject {
+	o := agentObject{
+		ID: string(a.ID), Label: engine.Title(a.ID, a.Call), Item: a.Call.Item,
+		Kind: "command", Attempt: a.Attempt, Status: task.Word(a.Status),
+	}
+	r := a.Result()
+	if r == nil {
+		if !a.Started.IsZero() {
+			o.Duration = now.Sub(a.Started).Milliseconds()
+		}
+		return o
+	}
+	work := r.Done()
+	changed, landed := work.Patch != nil, len(a.Landings) > 0
+	o.Changed = &changed
+	if changed {
+		o.Landed = &landed
+		o.Patch = &patchObject{
+			Ref: work.Patch.Ref, File: work.Patch.File, Commit: work.Patch.Commit,
+			Files: work.Patch.Files, Added: work.Patch.Added, Deleted: work.Patch.Deleted,
+		}
+	}
+	o.Output, o.OutputFile = work.Output, work.OutputFile
+	o.Notes, o.Ignored = work.Notes, work.Ignored
+	if work.Usage != (task.Usage{}) {
+		o.Usage = &work.Usage
+	}
+	if !work.Started.IsZero() && !work.Ended.IsZero() {
+		o.Duration = work.Ended.Sub(work.Started).Milliseconds()
+	}
+	switch r := r.(type) {
+	case *task.Completed:
+		o.Verified = r.Verified
+	case *task.Failed:
+		o.Error = &errorObject{Kind: string(r.Kind), Message: r.Reason}
+	case *task.Cancelled:
+		o.Error = &errorObject{Kind: string(r.Cause), Message: r.Reason}
+	}
+	return o
+}

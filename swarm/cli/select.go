@@ -1,0 +1,130 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"agentswarm/swarm/engine"
+	"agentswarm/swarm/store"
+	"agentswarm/swarm/task"
+)
+
+// selection is a run and those of its agents that were named; none named
+// means all.
+type selection struct {
+	run   *store.Run
+	view  *store.View
+	named []*store.Agent
+}
+
+// selectRun resolves addresses, which must all be of one run. No address is
+// the latest run. A run whose owner died is put in order first.
+func (p *place) selectRun(ctx context.Context, addresses []string) (*selection, error) {
+	if len(addresses) == 0 {
+		addresses = []string{""}
+	}
+	s := &selection{}
+	var ids []task.ID
+	for _, text := range addresses {
+		a, err := p.state.Resolve(text)
+		if err != nil {
+			return nil, refused(err)
+		}
+		if s.run != nil && s.run.ID != a.Run.ID {
+			return nil, usagef("%s is of run %s and %q of run %s: name agents of one run at a time",
+				addresses[0], s.run.ID, text, a.Run.ID)
+		}
+		s.run = a.Run
+		if a.Agent != "" {
+			ids = append(ids, a.Agent)
+		}
+	}
+	var err error
+	if s.view, err = p.settle(ctx, s.run); err != nil {
+		return nil, err
+	}
+	for _, id := range ids {
+		agent := s.view.Agent(id)
+		if agent == nil {
+			return nil, usagef("run %s has no agent %s", s.run.ID, id)
+		}
+		s.named = append(s.named, agent)
+	}
+	return s, nil
+}
+
+// agents are the named ones, else all of the run.
+func (s *selection) agents() []*store.Agent {
+	if len(s.named) > 0 {
+		return s.named
+	}
+	return s.view.Agents
+}
+
+// one is the agent a command about a single agent means: the one named, or
+// the only one there is.
+func (s *selection) one(verb string) (*store.Agent, error) {
+	agents := s.agents()
+	if len(agents) == 1 {
+		return agents[0], nil
+	}
+	return nil, usagef("%s: run %s has %s; name one, such as %s/%s",
+		verb, s.run.ID, Count(len(s.view.Agents), "agent", "agents"), s.run.ID, "a1")
+}
+
+// own takes a run for a command that changes its record.
+func (p *place) own(ctx context.Context, run *store.Run) (*store.Owner, error) {
+	owner, err := run.Own(ctx)
+	var busy *store.BusyError
+	if errors.As(err, &busy) {
+		return nil, &UsageError{
+			Text:   fmt.Sprintf("run %s is still running", run.ID),
+			Advice: fmt.Sprintf("wait for it with `%s wait %s`", p.env.Calls, run.ID),
+		}
+	}
+	return owner, err
+}
+
+// landable says why a patch is not taken by a merge that does not name it;
+// nil if it is.
+func landable(a *store.Agent) error {
+	switch r := a.Status.(type) {
+	case *task.Completed:
+		switch {
+		case r.Patch == nil:
+			return errors.New("changed nothing")
+		case r.Verified != nil && !*r.Verified:
+			return errors.New("is not verified")
+		}
+		return nil
+	case *task.Failed:
+		return errors.New("failed")
+	case *task.Cancelled:
+		return errors.New("was cancelled")
+	default:
+		return errors.New("has not ended")
+	}
+}
+
+// patchOf is the patch of an agent that ended with one.
+func patchOf(a *store.Agent) *task.Patch {
+	if r := a.Result(); r != nil {
+		return r.Done().Patch
+	}
+	return nil
+}
+
+// labels names agents for a message.
+func labels(agents []*store.Agent) string {
+	names := make([]string, 0, len(agents))
+	for i, a := range agents {
+		if i == 5 && len(agents) > 6 {
+			names = append(names, fmt.Sprintf("and %d more", len(agents)-i))
+			break
+		}
+		names = append(names, fmt.Sprintf("%s (%s)", a.ID, engine.Title(a.ID, a.Call)))
+	}
+	return strings.Join(names, ", ")
+}

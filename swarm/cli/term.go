@@ -1,0 +1,188 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"sync"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/term"
+)
+
+// Terminal is what can be done with one output stream. The zero value is a
+// plain file: no colour, no motion, no limit to the width.
+type Terminal struct {
+	TTY    bool // a person may be looking
+	Color  bool
+	Motion bool // lines may be drawn over
+	fd     int
+	getenv func(string) string
+}
+
+// detect finds out what w can do, and what the user wants.
+func detect(w io.Writer, getenv func(string) string) Terminal {
+	t := Terminal{fd: -1, getenv: getenv}
+	if f, ok := w.(interface{ Fd() uintptr }); ok {
+		t.fd = int(f.Fd())
+		t.TTY = term.IsTerminal(t.fd)
+	}
+	return t.able(getenv)
+}
+
+// able reads the user's wishes: NO_COLOR beats CLICOLOR_FORCE, and a build
+// server (CI) would record every frame it is shown.
+func (t Terminal) able(getenv func(string) string) Terminal {
+	kind := getenv("TERM")
+	able := t.TTY && kind != "" && kind != "dumb"
+	t.Motion = able && !switchedOn(getenv("CI"))
+	t.Color = getenv("NO_COLOR") == "" &&
+		(able || switchedOn(getenv("CLICOLOR_FORCE")))
+	return t
+}
+
+func switchedOn(value string) bool {
+	return value != "" && value != "0" && value != "false"
+}
+
+// Size is the width and height in characters. COLUMNS and LINES win over what
+// the terminal says. Without a terminal what is not set is 0: no limit. It is
+// asked for every frame, because windows change.
+func (t Terminal) Size() (width, height int) {
+	if t.TTY {
+		width, height = 80, 24
+		if w, h, err := term.GetSize(t.fd); err == nil && w > 0 && h > 0 {
+			width, height = w, h
+		}
+	}
+	if t.getenv == nil {
+		return width, height
+	}
+	if n, err := strconv.Atoi(t.getenv("COLUMNS")); err == nil && n > 0 {
+		width = n
+	}
+	if n, err := strconv.Atoi(t.getenv("LINES")); err == nil && n > 0 {
+		height = n
+	}
+	return width, height
+}
+
+// style is one way to set off a word. The zero value leaves it as it is.
+type style int
+
+const (
+	stylePlain style = iota
+	styleTitle
+	styleError
+	styleGood
+	styleWarning
+	styleQuiet
+)
+
+// paint sets text off where the terminal can.
+func (t Terminal) paint(s style, text string) string {
+	code := ""
+	switch s {
+	case stylePlain:
+	case styleTitle:
+		code = "1"
+	case styleError:
+		code = "1;31"
+	case styleGood:
+		code = "32"
+	case styleWarning:
+		code = "33"
+	case styleQuiet:
+		code = "2"
+	default:
+		panic(fmt.Sprintf("unhandled style %d", s))
+	}
+	if !t.Color || code == "" || text == "" {
+		return text
+	}
+	return "\x1b[" + code + "m" + text + "\x1b[0m"
+}
+
+// Printable makes foreign text fit for one line of a terminal. Labels, file
+// names, answers and errors come from agents, and an escape sequence or a
+// right-to-left override in one could repaint the screen or disguise a name.
+// What cannot be seen is shown as Go would write it: \n, \x1b, \u202e.
+func Printable(s string) string { return escape(s, "") }
+
+// PrintableText is [Printable] for text of many lines: line breaks and tabs
+// stay as they are.
+func PrintableText(s string) string { return escape(s, "\n\t") }
+
+func escape(s, keep string) string {
+	if isPlain(s) {
+		return s
+	}
+	var b strings.Builder
+	for i := 0; i < len(s); {
+		r, size := utf8.DecodeRuneInString(s[i:])
+		switch {
+		case r == utf8.RuneError && size == 1:
+			fmt.Fprintf(&b, `\x%02x`, s[i])
+		case unicode.IsPrint(r) || strings.ContainsRune(keep, r):
+			b.WriteRune(r)
+		default:
+			quoted := strconv.QuoteRuneToASCII(r)
+			b.WriteString(quoted[1 : len(quoted)-1])
+		}
+		i += size
+	}
+	return b.String()
+}
+
+// isPlain is the quick answer for nearly all text.
+func isPlain(s string) bool {
+	for i := range len(s) {
+		if s[i] < ' ' || s[i] > '~' {
+			return false
+		}
+	}
+	return true
+}
+
+// sink is stdout with a memory: of how much was written, and of the first
+// write that failed. Without it a result cut short by a full disk would exit 0.
+type sink struct {
+	w io.Writer
+
+	mu  sync.Mutex // guards what follows; held across writes to keep order
+	n   int64
+	err error
+}
+
+func (s *sink) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n, err := s.w.Write(p)
+	s.n += int64(n)
+	if s.err == nil {
+		s.err = err
+	}
+	return n, err
+}
+
+// Fd lets terminal detection see through the sink. No file: no such number.
+func (s *sink) Fd() uintptr {
+	if f, ok := s.w.(interface{ Fd() uintptr }); ok {
+		return f.Fd()
+	}
+	return ^uintptr(0)
+}
+
+func (s *sink) written() int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.n
+}
+
+func (s *sink) failure() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.err
+}
