@@ -8,11 +8,17 @@ import (
 	"os"
 
 	"agentswarm/swarm/cli"
+	"agentswarm/swarm/demo"
 )
 
 func main() {
 	if code, ok := cli.Supervise(os.Args[1:]); ok {
 		os.Exit(code)
 	}
-	os.Exit(cli.Run(context.Background(), os.Args))
+	os.Exit(cli.Run(context.Background(), os.Args, func(env cli.Env) []*cli.Command {
+		return demo.Commands(demo.Env{
+			Dir: env.Dir, Environ: env.Environ, Stdout: env.Stdout, Stderr: env.Stderr,
+			Self: env.Self, Calls: env.Calls, Swarm: cli.Typed(env),
+		})
+	}))
 }

@@ -1,7 +1,6 @@
 package merge
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -58,18 +57,10 @@ var theirs = []string{"a", "b", "d", "e", "link"}
 func (f *fixture) mine() string {
 	f.Helper()
 	var b strings.Builder
-	for _, line := range strings.Split(f.git("ls-files", "-s", "-t", "-v", "--debug"), "\n") {
-		b.WriteString(line + "\n")
-	}
-	entries := b.String()
-	b.Reset()
-	keep := false
-	for line := range strings.Lines(entries) {
-		if !strings.HasPrefix(line, "  ") {
-			_, path, _ := strings.Cut(line, "\t")
-			keep = !touches(strings.TrimSpace(path))
-		}
-		if keep {
+	// Not the times and sizes git remembers: it blurs those of files that
+	// changed in the instant the index was written.
+	for line := range strings.Lines(f.git("ls-files", "-s", "-t", "-v")) {
+		if _, path, _ := strings.Cut(line, "\t"); !touches(strings.TrimSpace(path)) {
 			b.WriteString(line)
 		}
 	}
@@ -99,8 +90,11 @@ func (f *fixture) onDisk(want func(string) bool) string {
 	var b strings.Builder
 	f.must(filepath.WalkDir(f.dir, func(p string, d fs.DirEntry, err error) error {
 		rel, _ := filepath.Rel(f.dir, p)
-		if rel == ".git" {
+		switch {
+		case rel == ".git" && d.IsDir():
 			return filepath.SkipDir
+		case rel == ".git":
+			return nil
 		}
 		if err != nil || d.IsDir() || !want(rel) {
 			return err
@@ -298,223 +292,129 @@ func TestLandInALinkedWorktree(t *testing.T) {
 	}
 }
 
-// TestLandRefusesDirt: where a file of the user would be lost, nothing moves.
-func TestLandRefusesDirt(t *testing.T) {
+// TestLandOddCheckouts: what a repository may be set up with.
+func TestLandOddCheckouts(t *testing.T) {
 	t.Parallel()
-	tests := []struct {
-		name string
-		make func(f *fixture)
-		want []string
-	}{
-		{"changed", func(f *fixture) { f.write(map[string]string{"a": "mine\n"}) }, []string{"a"}},
-		{"mode changed", func(f *fixture) { f.write(map[string]string{"a": "x:1\n"}) }, []string{"a"}},
-		{"deleted", func(f *fixture) { f.write(map[string]string{"b": "", "d/x": ""}) }, []string{"b", "d/x"}},
-		{"staged", func(f *fixture) { f.write(map[string]string{"a": "mine\n"}); f.git("add", "a") }, []string{"a"}},
-		{
-			"staged and taken back on disk",
-			func(f *fixture) {
-				f.write(map[string]string{"a": "mine\n"})
-				f.git("add", "a")
-				f.write(map[string]string{"a": "1\n"})
-			},
-			[]string{"a"},
-		},
-		{"removed from the index", func(f *fixture) { f.git("rm", "-q", "--cached", "b") }, []string{"b"}},
-		{"link changed", func(f *fixture) { f.write(map[string]string{"link": "l:mine"}) }, []string{"link"}},
-		{"untracked in the way", func(f *fixture) { f.write(map[string]string{"e/new": "mine\n"}) }, []string{"e/new"}},
-		{
-			"ignored in the way",
-			func(f *fixture) {
-				f.write(map[string]string{".git/info/exclude": "/e/\n", "e/new": "mine\n"})
-			},
-			[]string{"e/new"},
-		},
-		{"file where a folder comes", func(f *fixture) { f.write(map[string]string{"e": "mine\n"}) }, []string{"e"}},
-		{"link where a folder comes", func(f *fixture) { f.write(map[string]string{"e": "l:mine"}) }, []string{"e"}},
-		{"folder where a file comes", func(f *fixture) { f.write(map[string]string{"d/mine": "mine\n"}) }, []string{"d/mine"}},
-		{"ignored file there", func(f *fixture) { f.write(map[string]string{"d/ignored": "mine\n"}) }, []string{"d/ignored"}},
-		{
-			"assumed unchanged",
-			func(f *fixture) {
-				f.git("update-index", "--assume-unchanged", "a")
-				f.write(map[string]string{"a": "mine\n"})
-			},
-			[]string{"a"},
-		},
-		{
-			"staged below a new file",
-			func(f *fixture) { f.write(map[string]string{"e/new/x": "mine\n"}); f.git("add", "e") },
-			[]string{"e/new/x"},
-		},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			f := newFixture(t)
-			base := f.ground()
-			to := f.work(base)
-			f.dirt()
-			tt.make(f)
-			before := f.all()
-			req := f.landing(base, to)
-			req.Journal = func(Intent) error { t.Error("an intent was journaled"); return nil }
-			_, err := Land(t.Context(), req)
-			var dirty *DirtyError
-			if !errors.As(err, &dirty) {
-				t.Fatalf("Land: %v, want a DirtyError", err)
-			}
-			if dirty.Dir != f.dir || !slices.Equal(dirty.Paths, tt.want) {
-				t.Errorf("dirty in %s: %q, want in %s: %q", dirty.Dir, dirty.Paths, f.dir, tt.want)
-			}
-			if after := f.all(); after != before {
-				t.Errorf("something moved: from\n%s\nto\n%s", before, after)
-			}
-		})
-	}
-}
-
-// TestLandRefusesBusy: a checkout in the middle of something is named.
-func TestLandRefusesBusy(t *testing.T) {
-	t.Parallel()
-	// conflicting makes two branches that cannot be merged.
-	conflicting := func(f *fixture) {
-		f.git("checkout", "-q", "-b", "other")
-		f.commit(map[string]string{"mine/changed": "other\n"})
-		f.git("checkout", "-q", "main")
-	}
-	fail := func(f *fixture, args ...string) {
-		f.git("-c", "alias.try=!git "+strings.Join(args, " ")+" >/dev/null 2>&1 || true", "try")
-	}
-	tests := []struct {
-		name string
-		make func(f *fixture)
-		want string
-	}{
-		{"merge", func(f *fixture) { fail(f, "merge", "other") }, "a merge"},
-		{"cherry-pick", func(f *fixture) { fail(f, "cherry-pick", "other") }, "a cherry-pick"},
-		{"revert", func(f *fixture) { fail(f, "revert", "main~1") }, "a revert"},
-		{"rebase", func(f *fixture) { fail(f, "rebase", "other") }, "a rebase"},
-		{"rebase with apply", func(f *fixture) { fail(f, "rebase", "--apply", "other") }, "a rebase"},
-		{"bisect", func(f *fixture) { fail(f, "bisect", "start", "main", "main~2") }, "a bisect"},
-		{
-			"another git", func(f *fixture) { f.write(map[string]string{".git/index.lock": " "}) },
-			"another git command (index.lock)",
-		},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			f := newFixture(t)
-			f.ground()
-			conflicting(f)
-			f.commit(map[string]string{"mine/changed": "ours\n"})
-			base := f.commit(map[string]string{"mine/changed": "ours again\n"})
-			to := f.work(base)
-			tt.make(f)
-			refs := f.git("for-each-ref")
-			disk := f.onDisk(func(string) bool { return true })
-			_, err := Land(t.Context(), f.landing(base, to))
-			var busy *BusyError
-			if !errors.As(err, &busy) || busy.Doing != tt.want || busy.Dir != f.dir {
-				t.Errorf("Land: %v, want a BusyError of %s", err, tt.want)
-			}
-			if f.git("for-each-ref") != refs || f.onDisk(func(string) bool { return true }) != disk {
-				t.Error("something moved")
-			}
-		})
-	}
-}
-
-// TestLandLosesTheSwap: somebody moves the branch in the last instant.
-func TestLandLosesTheSwap(t *testing.T) {
-	t.Parallel()
-	t.Run("from elsewhere", func(t *testing.T) {
+	t.Run("sparse", func(t *testing.T) {
 		t.Parallel()
 		f := newFixture(t)
 		base := f.ground()
 		to := f.work(base)
-		other := f.side(base, map[string]string{"mine/changed": "1\n", "z": "1\n"})
+		f.git("sparse-checkout", "set", "--cone", "mine")
 		f.dirt()
-		disk, mine := f.onDisk(touches), f.mine()
-		req := f.landing(base, to)
-		req.Step = func(name string) error {
-			if name == "followed" {
-				f.git("update-ref", "refs/heads/main", string(other))
-			}
-			return nil
-		}
-		_, err := Land(t.Context(), req)
-		var moved *MovedError
-		if !errors.As(err, &moved) || moved.Want != base || moved.Have != other {
-			t.Errorf("Land: %v, want a MovedError", err)
-		}
-		if got := f.onDisk(touches); f.head() != other || got != disk {
-			t.Errorf("the files did not move back: they are\n%s\nand were\n%s", got, disk)
-		}
+		mine := f.mine()
+		_, err := Land(t.Context(), f.landing(base, to))
+		f.must(err)
+		f.wantAt(to)
+		f.wantGone(filepath.Join(f.dir, "e"))
 		if got := f.mine(); got != mine {
 			t.Errorf("the user's side changed from\n%s\nto\n%s", mine, got)
 		}
 	})
-	t.Run("by a commit of what we brought", func(t *testing.T) {
+	t.Run("line ends and filters", func(t *testing.T) {
+		t.Parallel()
+		f := newFixture(t)
+		f.git("config", "core.autocrlf", "true")
+		f.git("config", "filter.up.smudge", "tr a-z A-Z")
+		f.git("config", "filter.up.clean", "tr A-Z a-z")
+		f.git("config", "core.hooksPath", f.home)
+		f.open()
+		f.write(map[string]string{".gitattributes": "*.up filter=up\n", "a": "1\n", "x.up": "ONE\n"})
+		f.git("add", "-A")
+		f.git("commit", "-q", "-m", "base")
+		f.git("checkout", "-q", "-f", "HEAD", "--", ".")
+		base := f.head()
+		to := f.commitPlain(base, map[string]string{"a": "2\n", "x.up": "two\n"})
+		hook := "x:#!/bin/sh\ntouch '" + f.home + "/hooked'\n"
+		f.writeIn(f.home, map[string]string{
+			"post-checkout": hook, "post-index-change": hook, "reference-transaction": hook,
+		})
+		_, err := Land(t.Context(), f.landing(base, to))
+		f.must(err)
+		f.wantGone(filepath.Join(f.home, "hooked"))
+		f.wantAt(to)
+		if got := f.git("status", "--porcelain"); got != "" {
+			t.Errorf("status is %q, want clean", got)
+		}
+		for name, want := range map[string]string{"a": "2\r\n", "x.up": "TWO\r\n"} {
+			if text, err := os.ReadFile(filepath.Join(f.dir, name)); err != nil || string(text) != want {
+				t.Errorf("%s is %q, %v; want %q", name, text, err, want)
+			}
+		}
+	})
+	t.Run("submodule", func(t *testing.T) {
+		t.Parallel()
+		f := newFixture(t)
+		first := f.ground()
+		base := f.commitPlain(first, map[string]string{"sub": "160000," + string(first)})
+		f.git("reset", "-q", "--hard", string(base))
+		to := f.commitPlain(base, map[string]string{"sub": "160000," + string(base), "a": "2\n"})
+		_, err := Land(t.Context(), f.landing(base, to))
+		f.must(err)
+		f.wantAt(to)
+	})
+	t.Run("not born", func(t *testing.T) {
+		t.Parallel()
+		f := newFixture(t)
+		base := f.ground()
+		to := f.work(base)
+		f.git("checkout", "-q", "--orphan", "unborn")
+		f.git("rm", "-q", "-r", "-f", ".")
+		f.write(map[string]string{"untracked": "mine\n"})
+		req := f.landing("", to)
+		req.Ref, req.Have = "refs/heads/unborn", nil
+		_, err := Land(t.Context(), req)
+		f.must(err)
+		f.wantAt(to)
+		if got := f.git("status", "--porcelain"); got != "?? untracked" {
+			t.Errorf("status is %q, want only what was there", got)
+		}
+	})
+	t.Run("two on one branch", func(t *testing.T) {
+		t.Parallel()
+		f := newFixture(t)
+		base := f.ground()
+		to := f.work(base)
+		other := filepath.Join(t.TempDir(), "linked")
+		f.git("worktree", "add", "-q", "--force", other, "main")
+		f.writeIn(other, map[string]string{"a": "mine\n"})
+		before := f.all()
+		var dirty *DirtyError
+		if _, err := Land(t.Context(), f.landing(base, to)); !errors.As(err, &dirty) {
+			t.Errorf("Land: %v, want a DirtyError: one of the two is dirty", err)
+		}
+		if f.all() != before {
+			t.Error("the other moved")
+		}
+		f.writeIn(other, map[string]string{"a": "1\n"})
+		landing, err := Land(t.Context(), f.landing(base, to))
+		f.must(err)
+		if len(landing.Moved) != 2 {
+			t.Errorf("moved %q, want both", landing.Moved)
+		}
+		f.wantAt(to)
+		if got := f.gitIn(other, nil, "status", "--porcelain"); got != "" {
+			t.Errorf("status of the other is %q, want clean", got)
+		}
+	})
+	t.Run("dirty between check and move", func(t *testing.T) {
 		t.Parallel()
 		f := newFixture(t)
 		base := f.ground()
 		to := f.work(base)
 		req := f.landing(base, to)
 		req.Step = func(name string) error {
-			if name == "followed" {
-				f.git("commit", "-q", "-m", "everything that is staged")
+			if name == "journaled" {
+				f.write(map[string]string{"a": "mine\n"})
 			}
 			return nil
 		}
-		_, err := Land(t.Context(), req)
-		var moved *MovedError
-		if !errors.As(err, &moved) {
-			t.Errorf("Land: %v, want a MovedError", err)
+		var dirty *DirtyError
+		if _, err := Land(t.Context(), req); !errors.As(err, &dirty) {
+			t.Errorf("Land: %v, want a DirtyError", err)
 		}
-		if got := f.git("status", "--porcelain"); got != "" {
-			t.Errorf("status is %q, want clean: the user has our files in his commit", got)
-		}
-	})
-	t.Run("before anything", func(t *testing.T) {
-		t.Parallel()
-		f := newFixture(t)
-		base := f.ground()
-		to := f.work(base)
-		f.commit(map[string]string{"z": "1\n"})
-		before := f.all()
-		var moved *MovedError
-		if _, err := Land(t.Context(), f.landing(base, to)); !errors.As(err, &moved) {
-			t.Errorf("Land: %v, want a MovedError", err)
-		}
-		if f.all() != before {
-			t.Error("something moved")
+		if got := f.git("status", "--porcelain"); got != " M a" || f.head() != base {
+			t.Errorf("status is %q at %s, want only the user's change", got, f.head().Short())
 		}
 	})
-}
-
-// TestLandWaitsItsTurn: two landings on one branch do not mix, and waiting
-// ends with the context.
-func TestLandWaitsItsTurn(t *testing.T) {
-	t.Parallel()
-	f := newFixture(t)
-	base := f.ground()
-	to := f.work(base)
-	req := f.landing(base, to)
-	stopped := errors.New("stopped by the test")
-	req.Step = func(name string) error {
-		if name != "checked" {
-			return nil
-		}
-		ctx, cancel := context.WithCancelCause(t.Context())
-		cancel(stopped)
-		if _, err := Land(ctx, f.landing(base, to)); !errors.Is(err, stopped) {
-			t.Errorf("a second landing: %v, want it to wait", err)
-		}
-		return nil
-	}
-	if _, err := Land(t.Context(), req); err != nil {
-		t.Fatal(err)
-	}
-	f.wantAt(to)
 }

@@ -30,8 +30,19 @@ func (t *Trees) drop(ctx context.Context, w Workspace) error {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return errors.Join(err, removeAll(entry))
 	}
-	if _, err := t.unregister(ctx, w, entry); err != nil {
-		return err
+	// One whose making was cut off may be registered without our knowing
+	// where.
+	admins := []string{w.Admin}
+	if w.Admin == "" {
+		if admins, err = t.adminsOf(w.Dir); err != nil {
+			return err
+		}
+	}
+	for _, admin := range admins {
+		w.Admin = admin
+		if _, err := t.unregister(ctx, w, entry); err != nil {
+			return err
+		}
 	}
 	return removeEntry(entry)
 }

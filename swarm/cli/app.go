@@ -34,8 +34,10 @@ type Env struct {
 // builtin lists the commands of the product, in the order of the help.
 func builtin(env Env) []*cli.Command {
 	return []*cli.Command{
-		newRunCommand(env), newMergeCommand(env),
-		newVersionCommand(env),
+		newRunCommand(env), newResumeCommand(env), newCancelCommand(env), newWaitCommand(env),
+		newLsCommand(env), newStatusCommand(env), newShowCommand(env), newLogsCommand(env),
+		newDiffCommand(env), newMergeCommand(env), newApplyCommand(env), newUndoCommand(env),
+		newRmCommand(env), newGcCommand(env), newDoctorCommand(env), newVersionCommand(env),
 	}
 }
 
@@ -88,8 +90,10 @@ func newApp(env Env, commands []*cli.Command) *cli.App {
 			Usage: "run as if started in the folder `DIR`",
 		}},
 		Description: `Examples:
-  swarm help version
-  swarm version --json`,
+  swarm run --each 'packages/*/' -- gofmt -w {item}
+  swarm status
+  swarm merge --into landed --verify 'go test ./...'
+  swarm help run`,
 		HideHelp:                  true,
 		HideHelpCommand:           true,
 		HideVersion:               true,

@@ -8,7 +8,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"agentswarm/swarm/event"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
 	"agentswarm/worktree/git"
@@ -96,7 +95,7 @@ type mergeObject struct {
 	Commit    string           `json:"commit,omitempty"`
 	Moved     bool             `json:"moved"`
 	Landed    []landedObject   `json:"landed"`
-	Conflicts []event.Conflict `json:"conflicts"`
+	Conflicts []conflictObject `json:"conflicts"`
 	Empty     []string         `json:"empty,omitempty"`
 	Skipped   []task.ID        `json:"skipped,omitempty"`
 	Verified  *bool            `json:"verified,omitempty"`
@@ -112,7 +111,7 @@ type landedObject struct {
 func newMergeObject(r *mergeReport) mergeObject {
 	o := mergeObject{
 		Schema: "swarm.merge/1", Run: r.run, Ref: r.ref, Old: string(r.old),
-		Moved: r.didMove(), Landed: []landedObject{}, Conflicts: conflicts(r.outcome.Conflicts),
+		Moved: r.didMove(), Landed: []landedObject{}, Conflicts: newConflictObjects(conflicts(r.outcome.Conflicts)),
 		Empty: r.outcome.Empty, Verified: r.verified, Output: r.output, DryRun: r.dry,
 	}
 	if len(r.outcome.Landed) > 0 {

@@ -25,6 +25,7 @@ import (
 const (
 	verbMerge = "merge"
 	verbApply = "apply"
+	verbUndo  = "undo"
 )
 
 // mergeRequest says what is to be merged, and onto what.
@@ -422,7 +423,7 @@ func (b *bench) settleLandings(ctx context.Context, v *store.View) error {
 			continue
 		}
 		end := &event.Landed{ID: l.ID, Reason: "swarm ended while it applied the patch; see git status"}
-		if l.Verb == verbMerge {
+		if l.Verb != verbApply {
 			settled, err := merge.Settle(ctx, merge.SettleRequest{
 				Repo: b.repo, LockFile: b.state.LockFile(l.Ref), Message: "swarm merge " + b.run.ID,
 				Intent: merge.Intent{
@@ -441,6 +442,12 @@ func (b *bench) settleLandings(ctx context.Context, v *store.View) error {
 			return err
 		}
 		l.Outcome = end
+		if undone := v.Landing(l.Of); l.Verb == verbUndo && end.OK && undone != nil {
+			if _, err := b.owner.Append(&event.Undone{ID: l.Of}); err != nil {
+				return err
+			}
+			undone.Undone = true
+		}
 	}
 	return nil
 }

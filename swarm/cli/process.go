@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -81,5 +82,18 @@ func calledAs(name, self string) string {
 		return name
 	default:
 		return name
+	}
+}
+
+// Command is a command that main adds to the built-in ones.
+type Command = cli.Command
+
+// Typed runs commands in this process as if the user had typed them in a
+// folder.
+func Typed(env Env) func(ctx context.Context, dir string, stdout, stderr io.Writer, args ...string) int {
+	return func(ctx context.Context, dir string, stdout, stderr io.Writer, args ...string) int {
+		typed := env
+		typed.Args, typed.Dir, typed.Stdout, typed.Stderr = args, dir, stdout, stderr
+		return Main(ctx, typed)
 	}
 }

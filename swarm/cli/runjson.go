@@ -65,9 +65,32 @@ type landingObject struct {
 	Ref       string           `json:"ref,omitempty"`
 	Commit    string           `json:"commit,omitempty"`
 	Landed    []task.ID        `json:"landed"`
-	Conflicts []event.Conflict `json:"conflicts"`
+	Conflicts []conflictObject `json:"conflicts"`
 	Verified  *bool            `json:"verified,omitempty"`
 	Undone    bool             `json:"undone,omitempty"`
+}
+
+// conflictObject is a patch that was left out of a landing. With is the
+// patch that landed first; absent where it is the branch itself.
+type conflictObject struct {
+	Agent task.ID      `json:"agent"`
+	With  task.ID      `json:"with,omitempty"`
+	Also  []task.ID    `json:"also,omitempty"` // later ones on the same paths
+	Paths []string     `json:"paths"`
+	Hunks []event.Hunk `json:"hunks,omitempty"`
+	Text  string       `json:"text,omitempty"`
+}
+
+func newConflictObjects(all []event.Conflict) []conflictObject {
+	out := make([]conflictObject, 0, len(all))
+	for _, c := range all {
+		o := conflictObject{Agent: c.Agent, Paths: c.Paths, Hunks: c.Hunks, Text: c.Text}
+		if len(c.With) > 0 {
+			o.With, o.Also = c.With[0], c.With[1:]
+		}
+		out = append(out, o)
+	}
+	return out
 }
 
 // newRunObject is the whole of a run as JSON.
@@ -113,14 +136,11 @@ func newLandingObject(v *store.View) *landingObject {
 			continue
 		}
 		o := &landingObject{
-			Ref: l.Ref, Commit: l.New, Landed: l.Agents, Conflicts: l.Conflicts,
+			Ref: l.Ref, Commit: l.New, Landed: l.Agents, Conflicts: newConflictObjects(l.Conflicts),
 			Verified: l.Verified, Undone: l.Undone,
 		}
 		if o.Landed == nil {
 			o.Landed = []task.ID{}
-		}
-		if o.Conflicts == nil {
-			o.Conflicts = []event.Conflict{}
 		}
 		return o
 	}

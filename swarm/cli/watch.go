@@ -104,29 +104,16 @@ func (w *watcher) tick(ctx context.Context) {
 
 // frame sums the view up. The caller holds mu.
 func (w *watcher) frame(now time.Time) Frame {
-	f := Frame{Elapsed: now.Sub(w.began), Total: len(w.view.Agents)}
+	f := Frame{Elapsed: now.Sub(w.began), Total: len(w.view.Agents), Counts: countAgents(w.view)}
 	for _, a := range w.view.Agents {
-		switch s := a.Status.(type) {
-		case *task.Running:
-			switch s.State {
-			case task.Queued:
-				f.Counts.Queued++
-			case task.Waiting:
-				f.Counts.Waiting++
-			default:
-				f.Counts.Running++
-				f.Slowest = append(f.Slowest, Slow{
-					ID: string(a.ID), Label: engine.Title(a.ID, a.Call),
-					State: string(s.State), For: now.Sub(s.Since),
-				})
-			}
-		case *task.Completed:
-			f.Counts.Completed++
-		case *task.Failed:
-			f.Counts.Failed++
-		case *task.Cancelled:
-			f.Counts.Cancelled++
+		s, ok := a.Status.(*task.Running)
+		if !ok || s.State == task.Queued {
+			continue
 		}
+		f.Slowest = append(f.Slowest, Slow{
+			ID: string(a.ID), Label: engine.Title(a.ID, a.Call),
+			State: string(s.State), For: now.Sub(s.Since),
+		})
 	}
 	slices.SortStableFunc(f.Slowest, func(a, b Slow) int { return cmp.Compare(b.For, a.For) })
 	return f

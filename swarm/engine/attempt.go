@@ -74,7 +74,7 @@ func (t *attempt) prepare() error {
 	if name := t.call.Agent; name != "" && t.engine.config.Agents[name] == nil {
 		return fmt.Errorf("agent %q is not recorded with the run", name)
 	}
-	t.spec = specOf(t.engine.config, t.call)
+	t.spec = SpecOf(t.engine.config, t.call)
 	t.work.OutputFile = filepath.Join(t.dir, "stdout")
 	return os.WriteFile(filepath.Join(t.dir, "prompt"), []byte(task.Prompt(t.call.Input)), 0o600)
 }

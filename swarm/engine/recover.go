@@ -60,8 +60,8 @@ func recoverAgent(ctx context.Context, d Deps, c Config, v *store.View, a *store
 		}
 		if l.Admin == "" {
 			// It was journaled before it was made; no agent has seen it.
-			if err := release(ctx, d, a.ID, l.Attempt, w, nil); err != nil {
-				return fmt.Errorf("remove what was left of %s: %w", w.Name, err)
+			if err := dropUnmade(ctx, d, a, l, w); err != nil {
+				return err
 			}
 			continue
 		}
@@ -96,6 +96,16 @@ func recoverAgent(ctx context.Context, d Deps, c Config, v *store.View, a *store
 	return nil
 }
 
+// dropUnmade takes away what there is of a workspace whose making was cut
+// off.
+func dropUnmade(ctx context.Context, d Deps, a *store.Agent, l *event.Leased, w worktree.Workspace) error {
+	if err := d.Workspaces.Drop(ctx, w); err != nil {
+		return err
+	}
+	_, err := d.Journal.Append(&event.Released{Agent: a.ID, Attempt: l.Attempt})
+	return err
+}
+
 // settleLost settles an agent that had not, with the given result or with
 // what its records say. An agent that never began stays queued.
 func settleLost(d Deps, c Config, v *store.View, a *store.Agent, kept *event.Captured, r task.Result) error {
@@ -128,7 +138,7 @@ func lostResult(d Deps, c Config, v *store.View, a *store.Agent, kept *event.Cap
 	case a.Exit == nil:
 		return &task.Failed{Kind: task.Lost, Reason: "swarm ended while it ran"}
 	}
-	spec := specOf(c, a.Call)
+	spec := SpecOf(c, a.Call)
 	out := &agent.Outcome{Limit: limitOf(a.Exit.Error), Exit: proc.Exit{
 		Reason: proc.Exited, Code: a.Exit.Code, Signal: a.Exit.Signal, StdoutBytes: a.Exit.Stdout,
 	}}
@@ -168,8 +178,8 @@ func limitOf(k task.ErrorKind) task.ErrorKind {
 	return ""
 }
 
-// specOf is the agent of a call, with the limits of the run.
-func specOf(c Config, call *task.Call) *agent.Spec {
+// SpecOf is the agent of a call, with the limits of the run.
+func SpecOf(c Config, call *task.Call) *agent.Spec {
 	spec := agent.Inline()
 	if named := c.Agents[call.Agent]; call.Agent != "" && named != nil {
 		copied := *named

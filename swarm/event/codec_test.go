@@ -32,7 +32,7 @@ func samples() []Event {
 		&Released{Agent: "a1", Attempt: 1, Trash: "t"},
 		&Retried{Agent: "a1", Attempt: 1, Error: task.StartFailed, Reason: "r"},
 		&CancelAsked{Agents: []task.ID{"a1"}, Cause: task.CauseStopped, Reason: "r"},
-		&Intended{ID: 1, Verb: "merge", Ref: "r", Old: "o", New: "n", Hold: "h", Dirs: []string{"d"}, Agents: []task.ID{"a1"}, Conflicts: []Conflict{{Agent: "a2", With: []task.ID{"a1"}, Paths: []string{"p"}, Hunks: []Hunk{{Path: "p", OursStart: 1}}, Text: "t"}}, Verified: &ok},
+		&Intended{ID: 1, Verb: "undo", Of: 1, Ref: "r", Old: "o", New: "n", Hold: "h", Dirs: []string{"d"}, Agents: []task.ID{"a1"}, Conflicts: []Conflict{{Agent: "a2", With: []task.ID{"a1"}, Paths: []string{"p"}, Hunks: []Hunk{{Path: "p", OursStart: 1}}, Text: "t"}}, Verified: &ok},
 		&Landed{ID: 1, OK: true, Reason: "r", Files: map[string]string{"f": "b"}},
 		&Undone{ID: 1},
 		&Closed{Status: "degraded", Reason: "r", Code: 3},

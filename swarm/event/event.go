@@ -130,8 +130,9 @@ type CancelAsked struct {
 // Intended is a landing or an apply about to move something of the user's.
 // It is on disk before anything moves.
 type Intended struct {
-	ID     int       `json:"id"` // from 1 within the run
-	Verb   string    `json:"verb"`
+	ID     int       `json:"id"`           // from 1 within the run
+	Verb   string    `json:"verb"`         // merge, apply or undo
+	Of     int       `json:"of,omitempty"` // what an undo takes back
 	Ref    string    `json:"ref,omitempty"`
 	Old    string    `json:"old,omitempty"` // empty: the ref was made by it
 	New    string    `json:"new,omitempty"`

@@ -82,6 +82,17 @@ func TestLeftovers(t *testing.T) {
 	})
 }
 
+// TestNotLeft counts only what had to be killed, and not an orphan that was
+// killed by somebody else before.
+func TestNotLeft(t *testing.T) {
+	inModes(t, func(t *testing.T, m mode) {
+		exit, _ := m.run(t, m.spec(t, "bereaved"))
+		if exit.Code != 0 || exit.Left != 0 {
+			t.Errorf("%+v, want code 0 and none left", exit)
+		}
+	})
+}
+
 func TestKill(t *testing.T) {
 	inModes(t, func(t *testing.T, m mode) {
 		w := newWitness(t)
@@ -140,6 +151,9 @@ func TestSupervisorKilled(t *testing.T) {
 		w.meet(t, familySize+1)
 		bystander := startBystander(t)
 		pid, start := p.Started()
+		if row, ok := look(pid); !ok || row.group != pid {
+			t.Errorf("its group is %d: a Ctrl-C would reach it", row.group)
+		}
 		if !Alive(pid, start) || Alive(pid, start+1) {
 			t.Error("Alive does not recognize the supervisor")
 		}

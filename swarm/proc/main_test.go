@@ -108,6 +108,8 @@ func playAgent(role string, args []string) int {
 			return 3
 		}
 		forever()
+	case "bereaved":
+		playFamily("", exe(), "bereaved")
 	case "escape":
 		playFamily(args[1], args[0], "root")
 	case "member":
@@ -203,7 +205,7 @@ func playFamily(fifo, binary string, members ...string) {
 		cmd.Env = []string{}
 		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: how != "child"}
 		must(cmd.Start())
-		if how == "parent" {
+		if how == "parent" || how == "bereaved" {
 			must(cmd.Wait())
 		}
 	}
@@ -214,8 +216,11 @@ func playFamily(fifo, binary string, members ...string) {
 
 func playMember(fifo, how string) {
 	ready := os.NewFile(3, "ready")
-	if how == "parent" { // of a daemon
-		cmd := exec.Command(exe(), "agent", "member", fifo, "daemon")
+	if args, ok := map[string][]string{
+		"parent":   {"agent", "member", fifo, "daemon"},
+		"bereaved": {"agent", "die", "9"},
+	}[how]; ok {
+		cmd := exec.Command(exe(), args...)
 		cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
 		cmd.ExtraFiles = []*os.File{ready}
 		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}

@@ -1,8 +1,10 @@
 package proc
 
 import (
+	"errors"
 	"os"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -91,6 +93,28 @@ func TestDiskFull(t *testing.T) {
 			t.Errorf("%d bytes, %+v, want disk, code 0, and 50000", len(got), exit)
 		}
 	})
+}
+
+// TestFirstErrorIsLast keeps holes out of the files: when there is space
+// again, what comes next would follow on what is not there.
+func TestFirstErrorIsLast(t *testing.T) {
+	t.Parallel()
+	spec := mode{}.spec(t, "exit", "0")
+	spec.OutputLimit = 10
+	o, err := newOutput(&spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := o.streams[0]
+	o.keep(s, []byte("abc"))
+	s.err = syscall.ENOSPC
+	o.keep(s, []byte("de"))
+	if err := o.close(); !errors.Is(err, syscall.ENOSPC) || !o.failed() {
+		t.Errorf("close = %v, want %v", err, syscall.ENOSPC)
+	}
+	if got := read(t, spec.Stdout); got != "abc" || o.dropped.Load() != 2 {
+		t.Errorf("it holds %q, %d are dropped", got, o.dropped.Load())
+	}
 }
 
 func TestStdoutIsAPipe(t *testing.T) {

@@ -77,12 +77,11 @@ func newSupervisor() (*supervisor, error) {
 
 // run carries out the spec and reports how it ended.
 func (s *supervisor) run(enter func(json.RawMessage) error) int {
-	// A full quota must be an error of write and not the supervisor's end. A
-	// signal that is caught is back to its default in the agent; one that
+	// A signal that is caught is back to its default in the agent; one that
 	// were ignored would stay so.
 	caught := make(chan os.Signal, 4)
 	signal.Notify(caught, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP,
-		syscall.SIGQUIT, syscall.SIGXFSZ)
+		syscall.SIGQUIT)
 	defer signal.Stop(caught)
 
 	var exit Exit
@@ -149,10 +148,8 @@ func (s *supervisor) tend(
 			} else {
 				a.family.kill()
 			}
-		case sig := <-caught:
-			if sig != syscall.SIGXFSZ {
-				stop()
-			}
+		case <-caught:
+			stop()
 		case <-grace:
 			a.family.kill()
 		case <-full:

@@ -2,14 +2,12 @@ package store
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"reflect"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -198,83 +196,6 @@ func TestDamageInTheMiddleIsAnError(t *testing.T) {
 	}
 }
 
-func TestOneOwner(t *testing.T) {
-	t.Parallel()
-	r, o := created(t, scratch(t))
-	if _, err := r.Own(t.Context()); !isBusy(err, os.Getpid()) {
-		t.Errorf("a second owner: %v", err)
-	}
-	mustClose(t, o)
-	if r.Live() {
-		t.Error("live without an owner")
-	}
-	c := play(t, "hold", r)
-	if word := c.line(); word != "held" {
-		t.Fatalf("the child said %q", word)
-	}
-	if _, err := r.Own(t.Context()); !isBusy(err, c.Pid) || !r.Live() {
-		t.Errorf("beside process %d: %v", c.Pid, err)
-	}
-	cancelled, cancel := context.WithCancelCause(t.Context())
-	cancel(errors.New("enough"))
-	if _, err := r.Own(cancelled); err == nil || err.Error() != "enough" {
-		t.Errorf("a cancelled wait = %v", err)
-	}
-	if err := c.Kill(); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := c.Wait(); err != nil {
-		t.Fatal(err)
-	}
-	again, err := r.Own(t.Context())
-	if err != nil {
-		t.Fatalf("after the owner was killed: %v", err)
-	}
-	mustClose(t, again)
-}
-
-// TestLookingIsNotOwning looks at a run from many sides while it changes
-// owners.
-func TestLookingIsNotOwning(t *testing.T) {
-	t.Parallel()
-	r, o := created(t, scratch(t))
-	mustClose(t, o)
-	ctx, cancel := context.WithCancel(t.Context())
-	looked := make(chan struct{})
-	go func() {
-		defer close(looked)
-		for ctx.Err() == nil {
-			r.Live()
-			runtime.Gosched()
-		}
-	}()
-	for range 50 {
-		o, err := r.Own(t.Context())
-		if err != nil {
-			t.Error(err)
-			break
-		}
-		mustClose(t, o)
-	}
-	cancel()
-	<-looked
-}
-
-func TestChildrenDoNotInheritTheLock(t *testing.T) {
-	t.Parallel()
-	s := scratch(t)
-	r, o := created(t, s)
-	other, p := created(t, s)
-	mustClose(t, p)
-	c := play(t, "hold", other) // started while r is owned here
-	c.line()
-	mustClose(t, o)
-	if r.Live() {
-		t.Error("a child holds the lock of its parent")
-	}
-	c.end(t)
-}
-
 func TestFullDiskKeepsTheJournalWhole(t *testing.T) {
 	t.Parallel()
 	r, o := created(t, scratch(t))
@@ -346,85 +267,6 @@ func TestStepStopsAnAppend(t *testing.T) {
 	want := []string{"before 1 turn", "after 1 turn", "before 2 turn", "before 2 text", "after 2 text", "before 3 text", "after 3 text"}
 	if !slices.Equal(seen, want) {
 		t.Errorf("steps = %q, want %q", seen, want)
-	}
-}
-
-func TestFollowAcrossProcesses(t *testing.T) {
-	t.Parallel()
-	r, o := created(t, scratch(t))
-	mustClose(t, o)
-	c := play(t, "append", r)
-	c.line()
-	var last int64 = 3
-	for rec, err := range r.Follow(t.Context(), 3) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		if rec.N != last+1 || rec.Event.(*event.Text).Text != sample(rec.N) {
-			t.Fatalf("record %d after %d", rec.N, last)
-		}
-		if last = rec.N; last == 40 {
-			c.end(t)
-		}
-	}
-	records, err := r.Records()
-	if err != nil || int64(len(records)) != last {
-		t.Errorf("Follow delivered up to %d of %d, %v", last, len(records), err)
-	}
-}
-
-func TestWatchGoesOn(t *testing.T) {
-	t.Parallel()
-	r, o := created(t, scratch(t))
-	mustAppend(t, o, &event.Turn{N: 1})
-	mustClose(t, o)
-	ctx, cancel := context.WithCancelCause(t.Context())
-	defer cancel(nil)
-	enough := errors.New("enough")
-	var got []int64
-	for rec, err := range r.Watch(ctx, 0) {
-		if err != nil {
-			if !errors.Is(err, enough) {
-				t.Error(err)
-			}
-			break
-		}
-		got = append(got, rec.N)
-		switch rec.N {
-		case 1:
-			again, err := r.Own(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
-			mustAppend(t, again, &event.Turn{N: 2})
-			mustClose(t, again)
-		case 2:
-			cancel(enough)
-		}
-	}
-	if !slices.Equal(got, []int64{1, 2}) {
-		t.Errorf("Watch = %v, want 1 and 2", got)
-	}
-}
-
-func TestFollowTellsOfDamage(t *testing.T) {
-	t.Parallel()
-	r, o := created(t, scratch(t))
-	mustAppend(t, o, &event.Turn{N: 1}, &event.Turn{N: 2})
-	for rec, err := range r.Follow(t.Context(), 0) {
-		switch {
-		case err == nil && rec.N == 2:
-			if err := os.Truncate(r.Journal(), 10); err != nil {
-				t.Fatal(err)
-			}
-		case err != nil:
-			if _, ok := errors.AsType[*CorruptError](err); !ok {
-				t.Errorf("Follow of a shortened journal = %v", err)
-			}
-		}
-	}
-	if err := o.file.Truncate(o.size); err != nil {
-		t.Fatal(err)
 	}
 }
 

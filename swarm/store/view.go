@@ -164,28 +164,34 @@ func (v *View) Apply(r event.Record) {
 	switch e := r.Event.(type) {
 	case *event.Opened:
 		v.open(r.Time, e)
+	case *event.Called:
+		v.call(r.Time, e)
+	case *event.Leased:
+		v.about(e.Agent).lease(r.Time, e)
+	case *event.Started:
+		v.about(e.Agent).start(r.Time, e)
+	case *event.Ended:
+		v.about(e.Agent).exit(e)
+	case *event.Captured:
+		v.about(e.Agent).capture(e)
+	case *event.Checked:
+		v.about(e.Agent).check(e)
+	case *event.Settled:
+		v.about(e.Agent).settle(r.Time, e)
+	case *event.Released:
+		v.about(e.Agent).release(e)
+	case *event.Retried:
+		v.about(e.Agent).queue(r.Time)
+	case *event.CancelAsked:
+		v.cancel(e)
+	case *event.Intended:
+		v.Landings = append(v.Landings, &Landing{Intended: *e, Time: r.Time})
+	case *event.Landed:
+		v.mark(e.ID, func(l *Landing) { l.Outcome = e })
+	case *event.Undone:
+		v.mark(e.ID, func(l *Landing) { l.Undone = true })
 	case *event.Closed:
 		v.Status, v.Reason, v.Code, v.Ended = Status(e.Status), e.Reason, e.Code, r.Time
-	case *event.Called:
-		a := &Agent{ID: e.Agent, Call: e.Call, Asked: r.Time}
-		a.Status = &task.Running{State: task.Queued, Since: r.Time}
-		v.add(a)
-	case *event.CancelAsked:
-		if len(e.Agents) == 0 {
-			v.Stop = e
-		}
-		for _, id := range e.Agents {
-			if a := v.byID[id]; a != nil {
-				a.Cancel = e
-			}
-		}
-	case *event.Intended, *event.Landed, *event.Undone:
-		v.land(r)
-	case *event.Leased, *event.Started, *event.Ended, *event.Captured,
-		*event.Checked, *event.Settled, *event.Released, *event.Retried:
-		if a := v.byID[about(e)]; a != nil {
-			a.apply(r)
-		}
 	case *event.Session, *event.Text, *event.ToolStart, *event.ToolEnd, *event.Turn,
 		*event.Spent, *event.Asked, *event.Answered, *event.Erred, *event.Raw:
 	default:
@@ -204,42 +210,46 @@ func (v *View) open(at time.Time, e *event.Opened) {
 	}
 }
 
-// add puts an agent where its number says. A call is recorded once.
-func (v *View) add(a *Agent) {
-	if v.byID[a.ID] != nil {
+// call puts an agent where its number says. A call is recorded once.
+func (v *View) call(at time.Time, e *event.Called) {
+	if v.byID[e.Agent] != nil {
 		return
 	}
+	a := &Agent{ID: e.Agent, Call: e.Call, Asked: at}
+	a.queue(at)
 	v.byID[a.ID] = a
-	at, _ := slices.BinarySearchFunc(v.Agents, a.ID.Number(), func(b *Agent, n int) int {
+	place, _ := slices.BinarySearchFunc(v.Agents, a.ID.Number(), func(b *Agent, n int) int {
 		return b.ID.Number() - n
 	})
-	v.Agents = slices.Insert(v.Agents, at, a)
+	v.Agents = slices.Insert(v.Agents, place, a)
 }
 
-func (v *View) land(r event.Record) {
-	switch e := r.Event.(type) {
-	case *event.Intended:
-		v.Landings = append(v.Landings, &Landing{Intended: *e, Time: r.Time})
-	case *event.Landed:
-		if l := v.Landing(e.ID); l != nil {
-			l.Outcome = e
-			v.mark(l)
-		}
-	case *event.Undone:
-		if l := v.Landing(e.ID); l != nil {
-			l.Undone = true
-			v.mark(l)
-		}
+// about is the agent of a record, or one that nobody sees.
+func (v *View) about(id task.ID) *Agent {
+	if a := v.byID[id]; a != nil {
+		return a
+	}
+	return &Agent{}
+}
+
+func (v *View) cancel(e *event.CancelAsked) {
+	if len(e.Agents) == 0 {
+		v.Stop = e
+	}
+	for _, id := range e.Agents {
+		v.about(id).Cancel = e
 	}
 }
 
-// mark brings the agents of a landing up to date with it.
-func (v *View) mark(l *Landing) {
+// mark changes a landing and brings its agents up to date with it.
+func (v *View) mark(id int, change func(*Landing)) {
+	l := v.Landing(id)
+	if l == nil {
+		return
+	}
+	change(l)
 	for _, id := range l.Agents {
-		a := v.byID[id]
-		if a == nil {
-			continue
-		}
+		a := v.about(id)
 		at := slices.Index(a.Landings, l.ID)
 		switch {
 		case l.Stands() && at < 0:
@@ -250,65 +260,9 @@ func (v *View) mark(l *Landing) {
 	}
 }
 
-// about is the agent that an attempt's record is about.
-func about(e event.Event) task.ID {
-	switch e := e.(type) {
-	case *event.Leased:
-		return e.Agent
-	case *event.Started:
-		return e.Agent
-	case *event.Ended:
-		return e.Agent
-	case *event.Captured:
-		return e.Agent
-	case *event.Checked:
-		return e.Agent
-	case *event.Settled:
-		return e.Agent
-	case *event.Released:
-		return e.Agent
-	case *event.Retried:
-		return e.Agent
-	default:
-		return ""
-	}
-}
-
-func (a *Agent) apply(r event.Record) {
-	switch e := r.Event.(type) {
-	case *event.Leased:
-		a.begin(r.Time, e.Attempt)
-		a.Leases = append(a.Leases, e)
-	case *event.Started:
-		a.begin(r.Time, e.Attempt)
-		a.Supervisors = append(a.Supervisors, e)
-		if e.Step == "agent" {
-			a.Exit = nil // it was the set-up's
-		}
-	case *event.Ended:
-		a.gone(func(s *event.Started) bool { return s.Attempt == e.Attempt })
-		if e.Attempt == a.Attempt {
-			a.Exit = e
-		}
-	case *event.Captured:
-		if e.Attempt == a.Attempt {
-			a.Captured = e
-		}
-	case *event.Checked:
-		a.gone(func(s *event.Started) bool { return s.Attempt == e.Attempt && s.Step == "verify" })
-		if e.Attempt == a.Attempt {
-			a.Checked = e
-		}
-	case *event.Settled:
-		a.Status, a.Ended = e.Result, r.Time
-	case *event.Released:
-		a.Leases = slices.DeleteFunc(a.Leases, func(l *event.Leased) bool {
-			return l.Attempt == e.Attempt
-		})
-	case *event.Retried:
-		a.Status = &task.Running{State: task.Queued, Attempt: a.Attempt, Since: r.Time}
-		a.Ended = time.Time{}
-	}
+func (a *Agent) queue(at time.Time) {
+	a.Status = &task.Running{State: task.Queued, Attempt: a.Attempt, Since: at}
+	a.Ended = time.Time{}
 }
 
 // begin notes that an attempt is under way, if that is news.
@@ -322,6 +276,52 @@ func (a *Agent) begin(at time.Time, attempt int) {
 	if a.Started.IsZero() {
 		a.Started = at
 	}
+}
+
+// lease adds a workspace. One attempt has one: a second record of it says
+// more of the same.
+func (a *Agent) lease(at time.Time, e *event.Leased) {
+	a.begin(at, e.Attempt)
+	for i, l := range a.Leases {
+		if l.Attempt == e.Attempt {
+			a.Leases[i] = e
+			return
+		}
+	}
+	a.Leases = append(a.Leases, e)
+}
+
+func (a *Agent) start(at time.Time, e *event.Started) {
+	a.begin(at, e.Attempt)
+	a.Supervisors = append(a.Supervisors, e)
+}
+
+func (a *Agent) exit(e *event.Ended) {
+	a.gone(func(s *event.Started) bool { return s.Attempt == e.Attempt })
+	if e.Attempt == a.Attempt {
+		a.Exit = e
+	}
+}
+
+func (a *Agent) capture(e *event.Captured) {
+	if e.Attempt == a.Attempt {
+		a.Captured = e
+	}
+}
+
+func (a *Agent) check(e *event.Checked) {
+	a.gone(func(s *event.Started) bool { return s.Attempt == e.Attempt && s.Step == "verify" })
+	if e.Attempt == a.Attempt {
+		a.Checked = e
+	}
+}
+
+func (a *Agent) settle(at time.Time, e *event.Settled) { a.Status, a.Ended = e.Result, at }
+
+func (a *Agent) release(e *event.Released) {
+	a.Leases = slices.DeleteFunc(a.Leases, func(l *event.Leased) bool {
+		return l.Attempt == e.Attempt
+	})
 }
 
 func (a *Agent) gone(which func(*event.Started) bool) {

@@ -37,7 +37,7 @@ func story() []event.Record {
 		&event.Settled{Agent: "a1", Attempt: 1, Result: &task.Completed{Answer: "done"}},
 		&event.Ended{Agent: "a2", Attempt: 1, Code: 1}, // 15
 		&event.Retried{Agent: "a2", Attempt: 1, Error: task.StartFailed},
-		&event.Leased{Agent: "a2", Attempt: 2, Dir: "d3"},
+		&event.Leased{Agent: "a2", Attempt: 2, Dir: "d3", Admin: "m"},
 		&event.Started{Agent: "a2", Attempt: 2, Step: "agent", Pid: 13, Start: 4},
 		&event.CancelAsked{Agents: []task.ID{"a3", "a9"}, Cause: task.CauseCancelled},
 		&event.Intended{ID: 1, Verb: "merge", Agents: []task.ID{"a1", "a2"}}, // 20
@@ -106,8 +106,9 @@ func TestFoldOfWhatComesAfter(t *testing.T) {
 		t.Errorf("a resumed run is %+v", v)
 	}
 	apply(&event.Leased{Agent: "a2", Attempt: 3})
+	apply(&event.Leased{Agent: "a2", Attempt: 3, Admin: "m3"}) // once it is made
 	a2 := v.Agent("a2")
-	if task.Word(a2.Status) != "running" || a2.Attempt != 3 || !a2.Ended.IsZero() || len(a2.Leases) != 3 {
+	if task.Word(a2.Status) != "running" || a2.Attempt != 3 || !a2.Ended.IsZero() || len(a2.Leases) != 3 || a2.Lease().Admin != "m3" {
 		t.Errorf("a resumed agent is %+v", a2)
 	}
 }

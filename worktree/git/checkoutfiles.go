@@ -184,18 +184,18 @@ func (r *Repo) PutBack(ctx context.Context, from, to Hash) (left []string, err e
 	if err != nil {
 		return nil, err
 	}
+	// What came goes first: it may lie where something else was.
+	for _, c := range changes {
+		if _, moved := staged[c.Path]; c.OldMode == absent && arrived[c.Path] && !moved {
+			err = errors.Join(err, r.remove(c.Path))
+		}
+	}
 	var restore bytes.Buffer
 	for _, c := range changes {
-		full := filepath.Join(r.TopLevel, c.Path)
-		_, lerr := os.Lstat(full)
-		gone := lerr != nil
+		_, lerr := os.Lstat(filepath.Join(r.TopLevel, c.Path))
 		_, moved := staged[c.Path]
-		switch {
-		case moved:
-			left = append(left, c.Path)
-		case c.OldMode == absent && arrived[c.Path]:
-			err = errors.Join(err, r.remove(c.Path))
-		case c.OldMode == absent && !gone:
+		switch gone := lerr != nil; {
+		case moved, c.OldMode == absent && !gone:
 			left = append(left, c.Path)
 		case !slices.Contains(changed, c.Path):
 		case gone || arrived[c.Path]:

@@ -102,9 +102,15 @@ func (r *Repo) MoveCheckout(ctx context.Context, from, to Hash) error {
 	if err := r.CheckMove(ctx, from, changes); err != nil {
 		return err
 	}
+	// What git remembers of a file may be older than the file, although the
+	// content is the same. It ends with 1 where something else changed.
+	_, err = r.Run(ctx, Cmd{Writes: true, Args: []string{"update-index", "-q", "--refresh"}})
+	var bad *Error
+	if err != nil && (!errors.As(err, &bad) || bad.Code != 1) {
+		return fmt.Errorf("refresh the index of %s: %w", r.TopLevel, err)
+	}
 	trees := []string{r.orEmpty(from), r.orEmpty(to)}
 	_, err = r.Run(ctx, Cmd{Args: append([]string{"read-tree", "-n", "-m", "-u"}, trees...)})
-	var bad *Error
 	if errors.As(err, &bad) {
 		if paths := namedPaths(bad.Stderr); len(paths) > 0 {
 			return &DirtyError{Dir: r.TopLevel, Paths: paths}

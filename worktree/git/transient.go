@@ -13,10 +13,8 @@ func Transient(err error) bool {
 	if !errors.As(err, &bad) {
 		return false
 	}
-	locked := strings.Contains(bad.Stderr, ".lock") &&
-		(strings.Contains(bad.Stderr, "File exists") ||
-			strings.Contains(bad.Stderr, "could not lock") ||
-			strings.Contains(bad.Stderr, "nable to create"))
+	locked := strings.Contains(bad.Stderr, "could not lock config file") ||
+		strings.Contains(bad.Stderr, ".lock") && strings.Contains(bad.Stderr, "File exists")
 	return locked || strings.Contains(bad.Stderr, "failed to read") &&
 		strings.Contains(bad.Stderr, "commondir")
 }

@@ -1,0 +1,134 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/urfave/cli/v2"
+
+	"agentswarm/merge"
+	"agentswarm/swarm/engine"
+	"agentswarm/swarm/event"
+	"agentswarm/swarm/store"
+	"agentswarm/swarm/task"
+	"agentswarm/worktree/git"
+)
+
+func newApplyCommand(env Env) *cli.Command {
+	return &cli.Command{
+		Name:      "apply",
+		Usage:     "put one patch into the working tree, without a commit",
+		ArgsUsage: "[AGENT]",
+		Flags:     []cli.Flag{jsonFlag()},
+		Description: `Changes the files of the checkout you are in by the patch of one agent. Nothing
+is committed or staged. It refuses if a file that the patch touches has changes
+of yours; undo takes it back.
+
+Examples:
+  swarm apply a3
+  swarm apply k3x9q2/packages/foo`,
+		Action: func(c *cli.Context) error { return applyAction(c, env) },
+	}
+}
+
+// movedObject is swarm.apply/1 and swarm.undo/1, described in docs/json.md.
+type movedObject struct {
+	Schema string    `json:"schema"`
+	Run    string    `json:"run"`
+	ID     int       `json:"id"`
+	Verb   string    `json:"verb,omitempty"` // what an undo took back
+	Ref    string    `json:"ref,omitempty"`
+	Agents []task.ID `json:"agents"`
+	Paths  []string  `json:"paths,omitempty"`
+}
+
+func applyAction(c *cli.Context, env Env) error {
+	addresses, err := arguments(c, 0, 1)
+	if err != nil {
+		return err
+	}
+	p, err := openPlace(c, env)
+	if err != nil {
+		return err
+	}
+	if p.repo.Bare() {
+		return usagef("apply: a bare repository has no working tree")
+	}
+	s, err := p.selectRun(c.Context, addresses)
+	if err != nil {
+		return err
+	}
+	a, err := s.one("apply")
+	if err != nil {
+		return err
+	}
+	if patchOf(a) == nil {
+		return usagef("apply: %s (%s) has no patch", a.ID, engine.Title(a.ID, a.Call))
+	}
+	owner, err := p.own(c.Context, s.run)
+	if err != nil {
+		return err
+	}
+	o, err := p.apply(c.Context, s, a, owner)
+	if err = errors.Join(err, owner.Close()); err != nil {
+		return err
+	}
+	if c.Bool("json") {
+		return printJSON(env.Stdout, o)
+	}
+	fmt.Fprintf(env.Stdout, "applied %s: %s\n", a.ID, Count(len(o.Paths), "file", "files"))
+	_, err = fmt.Fprintf(env.Stdout, "take it back with: %s undo %s\n", env.Calls, s.run.ID)
+	return err
+}
+
+func (p *place) apply(ctx context.Context, s *selection, a *store.Agent, owner *store.Owner) (*movedObject, error) {
+	b, err := p.bench(ctx, s.run, owner)
+	if err != nil {
+		return nil, err
+	}
+	v := store.Fold(s.view.Identity, owner.Records)
+	if err := b.settleLandings(ctx, v); err != nil {
+		return nil, err
+	}
+	patch := patchOf(a)
+	changes, err := p.repo.Changes(ctx, git.Hash(patch.Base), git.Hash(patch.Commit))
+	if err != nil {
+		return nil, err
+	}
+	intent := &event.Intended{
+		ID: len(v.Landings) + 1, Verb: verbApply, Dirs: []string{p.repo.TopLevel}, Agents: []task.ID{a.ID},
+	}
+	if _, err := owner.Append(intent); err != nil {
+		return nil, err
+	}
+	applied, err := merge.Apply(ctx, merge.ApplyRequest{Repo: p.repo, File: patch.File, Changes: changes})
+	end := &event.Landed{ID: intent.ID, OK: err == nil}
+	o := &movedObject{Schema: "swarm.apply/1", Run: s.run.ID, ID: intent.ID, Agents: intent.Agents}
+	if err != nil {
+		end.Reason = err.Error()
+	} else {
+		end.Files = map[string]string{}
+		for _, f := range applied.Files {
+			end.Files[f.Path] = f.Sum
+			o.Paths = append(o.Paths, f.Path)
+		}
+	}
+	_, jerr := owner.Append(end)
+	return o, errors.Join(refusedApply(err), jerr)
+}
+
+// refusedApply gives a patch that does not go onto the files the code of a
+// conflict, and files that are in the way that of a refusal.
+func refusedApply(err error) error {
+	var misfit *git.PatchError
+	var modules *merge.SubmoduleError
+	switch {
+	case errors.As(err, &misfit):
+		return &ExitError{Code: CodeConflict, Err: err}
+	case errors.As(err, &modules):
+		return refused(err)
+	default:
+		return refusedMove(err)
+	}
+}

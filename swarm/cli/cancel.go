@@ -1,0 +1,109 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"agentswarm/swarm/control"
+	"agentswarm/swarm/event"
+	"agentswarm/swarm/store"
+	"agentswarm/swarm/task"
+)
+
+func newCancelCommand(env Env) *cli.Command {
+	return &cli.Command{
+		Name:      "cancel",
+		Aliases:   []string{"stop", "kill"},
+		Usage:     "end agents, or a whole run; what they did is captured",
+		ArgsUsage: "RUN | AGENT…",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "reason", Usage: "say why; it is kept with the result"},
+			jsonFlag(),
+		},
+		Description: `Ends the agents named: TERM, two seconds, KILL. All they left is captured as a
+patch first. A whole run that was stopped can be resumed; an agent cancelled by
+name is not started again by resume.
+
+Examples:
+  swarm cancel a3
+  swarm cancel k3x9q2/a3 k3x9q2/a4 --reason "wrong folder"
+  swarm cancel k3x9q2`,
+		Action: func(c *cli.Context) error { return cancelAction(c, env) },
+	}
+}
+
+func cancelAction(c *cli.Context, env Env) error {
+	addresses, err := arguments(c, 1, -1)
+	if err != nil {
+		return err
+	}
+	p, err := openPlace(c, env)
+	if err != nil {
+		return err
+	}
+	s, err := p.selectRun(c.Context, addresses)
+	if err != nil {
+		return err
+	}
+	if len(s.named) > 0 && len(s.named) != len(addresses) {
+		return usagef("cancel: name a run, or agents of it, not both")
+	}
+	if s.view.Status != store.RunRunning {
+		return usagef("cancel: run %s has ended: %s", s.run.ID, s.view.Status)
+	}
+	var ids []task.ID
+	for _, a := range s.named {
+		if a.Result() != nil {
+			return usagef("cancel: %s has ended: %s", a.ID, task.Word(a.Status))
+		}
+		ids = append(ids, a.ID)
+	}
+	if err := p.askToEnd(c, s, ids); err != nil {
+		return err
+	}
+	v, err := p.await(c.Context, s)
+	if err != nil {
+		return err
+	}
+	if c.Bool("json") {
+		return printJSON(env.Stdout, newRunObject(v, time.Now()))
+	}
+	if len(ids) == 0 {
+		_, err = fmt.Fprintf(env.Stdout, "run %s %s\n", s.run.ID, statusText(v))
+		return err
+	}
+	for _, id := range ids {
+		a := v.Agent(id)
+		if _, err := fmt.Fprintf(env.Stdout, "%s %s\n", id, task.Word(a.Status)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// askToEnd asks the process that owns the run.
+func (p *place) askToEnd(c *cli.Context, s *selection, ids []task.ID) error {
+	client, err := control.Dial(c.Context, s.run, p.env.Getenv)
+	var gone *control.GoneError
+	if errors.As(err, &gone) {
+		return usagef("cancel: run %s has just ended", s.run.ID)
+	}
+	if err != nil {
+		return err
+	}
+	reason := c.String("reason")
+	if len(ids) == 0 {
+		if reason == "" {
+			reason = "by `swarm cancel`"
+		}
+		err = client.Stop(c.Context, reason)
+	} else {
+		err = client.Cancel(c.Context, event.CancelAsked{
+			Agents: ids, Cause: task.CauseCancelled, Reason: reason,
+		})
+	}
+	return errors.Join(err, client.Close())
+}

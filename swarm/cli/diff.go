@@ -1,0 +1,171 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"agentswarm/swarm/engine"
+	"agentswarm/swarm/store"
+	"agentswarm/worktree/git"
+)
+
+func newDiffCommand(env Env) *cli.Command {
+	return &cli.Command{
+		Name:      "diff",
+		Usage:     "print what agents changed",
+		ArgsUsage: "[RUN | AGENT…]",
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "stat", Usage: "print files and sizes of the change instead"},
+			&cli.BoolFlag{Name: "name-only", Usage: "print the paths only"},
+			jsonFlag(),
+		},
+		Description: `Prints the patch of each agent against the base of its run, in the form that
+git apply takes. On a terminal, names and control characters are made visible.
+
+Examples:
+  swarm diff
+  swarm diff a3 > a3.patch
+  swarm diff k3x9q2 --stat
+  swarm diff a3 a4 --name-only`,
+		Action: func(c *cli.Context) error { return diffAction(c, env) },
+	}
+}
+
+// diffObject is swarm.diff/1, described in docs/json.md.
+type diffObject struct {
+	Schema string            `json:"schema"`
+	Run    string            `json:"run"`
+	Agents []agentDiffObject `json:"agents"`
+}
+
+type agentDiffObject struct {
+	ID      string       `json:"id"`
+	Label   string       `json:"label,omitempty"`
+	Patch   patchObject  `json:"patch"`
+	Changes []fileObject `json:"changes"`
+}
+
+type fileObject struct {
+	Path   string `json:"path"`
+	Status string `json:"status"`
+}
+
+func diffAction(c *cli.Context, env Env) error {
+	addresses, err := arguments(c, 0, -1)
+	if err != nil {
+		return err
+	}
+	if c.Bool("stat") && c.Bool("name-only") {
+		return usagef("diff: --stat and --name-only exclude each other")
+	}
+	p, err := openPlace(c, env)
+	if err != nil {
+		return err
+	}
+	s, err := p.selectRun(c.Context, addresses)
+	if err != nil {
+		return err
+	}
+	object := diffObject{Schema: "swarm.diff/1", Run: s.run.ID, Agents: []agentDiffObject{}}
+	for _, a := range s.agents() {
+		patch := patchOf(a)
+		if patch == nil {
+			if len(s.named) > 0 {
+				fmt.Fprintf(env.Stderr, "%s (%s) has no patch\n", a.ID, Printable(engine.Title(a.ID, a.Call)))
+			}
+			continue
+		}
+		changes, err := p.repo.Changes(c.Context, git.Hash(patch.Base), git.Hash(patch.Commit))
+		if err != nil {
+			return err
+		}
+		switch {
+		case c.Bool("json"):
+			object.add(a, changes)
+		case c.Bool("name-only"):
+			err = printNames(env.Stdout, changes)
+		case c.Bool("stat"):
+			fmt.Fprintf(env.Stdout, "%s %s: %s, +%d -%d\n", a.ID, Printable(engine.Title(a.ID, a.Call)),
+				Count(patch.Files, "file", "files"), patch.Added, patch.Deleted)
+			err = printStat(env.Stdout, changes)
+		default:
+			err = copyPatch(env, patch.File)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if c.Bool("json") {
+		return printJSON(env.Stdout, object)
+	}
+	return nil
+}
+
+func (o *diffObject) add(a *store.Agent, changes []git.Change) {
+	p := patchOf(a)
+	d := agentDiffObject{
+		ID: string(a.ID), Label: engine.Title(a.ID, a.Call), Changes: []fileObject{},
+		Patch: patchObject{
+			Ref: p.Ref, File: p.File, Commit: p.Commit, Files: p.Files, Added: p.Added, Deleted: p.Deleted,
+		},
+	}
+	for _, ch := range changes {
+		d.Changes = append(d.Changes, fileObject{Path: ch.Path, Status: changeWord(ch.Status)})
+	}
+	o.Agents = append(o.Agents, d)
+}
+
+func changeWord(status byte) string {
+	switch status {
+	case 'A':
+		return "added"
+	case 'D':
+		return "deleted"
+	case 'T':
+		return "type_changed"
+	default:
+		return "modified"
+	}
+}
+
+func printNames(w io.Writer, changes []git.Change) error {
+	for _, ch := range changes {
+		if _, err := fmt.Fprintln(w, Printable(ch.Path)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func printStat(w io.Writer, changes []git.Change) error {
+	for _, ch := range changes {
+		if _, err := fmt.Fprintf(w, "  %-13s %s\n", changeWord(ch.Status), Printable(ch.Path)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// copyPatch prints a patch file: byte for byte, but to a terminal made safe,
+// since what an agent wrote could drive it.
+func copyPatch(env Env, path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return fmt.Errorf("read the patch: %w", err)
+	}
+	defer f.Close()
+	if !detect(env.Stdout, env.Getenv).TTY {
+		_, err := io.Copy(env.Stdout, f)
+		return err
+	}
+	text, err := io.ReadAll(f)
+	if err != nil {
+		return fmt.Errorf("read the patch: %w", err)
+	}
+	_, err = io.Copy(env.Stdout, strings.NewReader(PrintableText(string(text))))
+	return err
+}

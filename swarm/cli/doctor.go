@@ -1,0 +1,198 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"agentswarm/swarm/box"
+	"agentswarm/swarm/limit"
+	"agentswarm/worktree"
+)
+
+func newDoctorCommand(env Env) *cli.Command {
+	return &cli.Command{
+		Name:  "doctor",
+		Usage: "tell what this machine and this repository can do",
+		Flags: []cli.Flag{jsonFlag()},
+		Description: `Checks git, the walls that agents run inside, memory, disk, the state folder, and
+lists what is special about this repository and what is done about it. It ends
+with exit code 1 if something would keep a run from starting.
+
+Examples:
+  swarm doctor
+  swarm doctor --json`,
+		Action: func(c *cli.Context) error { return doctorAction(c, env) },
+	}
+}
+
+// doctorObject is swarm.doctor/1, described in docs/json.md.
+type doctorObject struct {
+	Schema string         `json:"schema"`
+	OK     bool           `json:"ok"`
+	Checks []checkedPoint `json:"checks"`
+}
+
+type checkedPoint struct {
+	Name   string `json:"name"`
+	State  string `json:"state"` // ok, note or bad
+	Detail string `json:"detail"`
+}
+
+func (o *doctorObject) add(name, state, detail string) {
+	o.Checks = append(o.Checks, checkedPoint{Name: name, State: state, Detail: detail})
+	o.OK = o.OK && state != "bad"
+}
+
+func doctorAction(c *cli.Context, env Env) error {
+	if _, err := arguments(c, 0, 0); err != nil {
+		return err
+	}
+	p, err := openPlace(c, env)
+	if err != nil {
+		return err
+	}
+	o := &doctorObject{Schema: "swarm.doctor/1", OK: true}
+	for _, check := range []func(context.Context, *doctorObject) error{
+		p.checkGit, p.checkWalls, p.checkRoom, p.checkRepository, p.checkRuns,
+	} {
+		if err := check(c.Context, o); err != nil {
+			return err
+		}
+	}
+	if c.Bool("json") {
+		err = printJSON(env.Stdout, o)
+	} else {
+		t := Table{Columns: []Column{{Title: "CHECK"}, {Title: "STATE"}, {Title: "DETAIL"}}}
+		for _, point := range o.Checks {
+			t.Row(point.Name, point.State, point.Detail)
+		}
+		err = t.Print(env.Stdout, 0)
+	}
+	if err == nil && !o.OK {
+		return &ExitError{Code: CodeFailed}
+	}
+	return err
+}
+
+func (p *place) checkGit(ctx context.Context, o *doctorObject) error {
+	version, err := p.repo.Version(ctx)
+	if err != nil {
+		return err
+	}
+	o.add("git", "ok", version)
+	return nil
+}
+
+// checkWalls puts the walls up once, and says why there are no better ones.
+func (p *place) checkWalls(ctx context.Context, o *doctorObject) error {
+	rung, why := probe(ctx, p.env.Self)
+	detail := rung.String()
+	switch rung {
+	case box.PIDNamespace, box.PIDNamespaceOldProc:
+		detail += ": the kernel ends all that an agent started, whatever happens to swarm"
+	case box.None:
+		detail += ": what an agent started is found and ended by its descent; a process that hides " +
+			"from that may outlive its run if its supervisor is killed too"
+	}
+	state := "ok"
+	if why != nil {
+		state = "note"
+		detail += " (" + strings.ReplaceAll(why.Error(), "\n", "; ") + ")"
+	}
+	o.add("walls", state, detail)
+	o.add("isolation", "note", "agents see your HOME, your network and the repository's shared refs and config; "+
+		"only their working tree is their own")
+	return nil
+}
+
+func (p *place) checkRoom(ctx context.Context, o *doctorObject) error {
+	memory := limit.MemAvailable()
+	jobs := limit.Jobs(memory, limit.CommandFootprint)
+	o.add("memory", "ok", fmt.Sprintf("%s available on %d cores: up to %d commands at once", Bytes(memory), runtime.NumCPU(), jobs))
+	free, err := worktree.Free(p.state.Dir)
+	if err != nil {
+		return err
+	}
+	detail := fmt.Sprintf("%s free below %s", Bytes(free), p.state.Dir)
+	head, err := p.repo.Commit(ctx, "HEAD")
+	if err != nil {
+		o.add("base", "bad", "HEAD has no commit yet: agents need one to start from")
+		o.add("disk", "ok", detail)
+		return nil
+	}
+	size, err := worktree.CheckoutSize(ctx, p.repo, head)
+	if err != nil {
+		return err
+	}
+	state := "ok"
+	if free < size+limit.DiskSlack {
+		state = "bad"
+	}
+	o.add("disk", state, fmt.Sprintf("%s; one workspace takes about %s", detail, Bytes(size)))
+	return nil
+}
+
+func (p *place) checkRepository(ctx context.Context, o *doctorObject) error {
+	hazards, err := worktree.Hazards(ctx, p.repo)
+	if err != nil {
+		return err
+	}
+	for _, h := range hazards {
+		state := "note"
+		if h.Refused {
+			state = "bad"
+		}
+		o.add(h.Name, state, h.Detail)
+	}
+	_, err = p.config(ctx, "HEAD")
+	var bad *ExitError
+	switch {
+	case errors.As(err, &bad):
+		o.add("configuration", "bad", err.Error())
+	case err != nil:
+		return err
+	default:
+		o.add("configuration", "ok", "readable")
+	}
+	return nil
+}
+
+func (p *place) checkRuns(_ context.Context, o *doctorObject) error {
+	state := p.state.Dir
+	if _, err := os.Stat(state); err != nil {
+		o.add("state", "ok", state+" (not made yet)")
+		return nil
+	}
+	entries, err := p.state.Runs()
+	if err != nil {
+		return err
+	}
+	live, died := 0, 0
+	for _, e := range entries {
+		if e.Damage != nil {
+			o.add("run "+e.Run.ID, "note", e.Damage.Error())
+			continue
+		}
+		v, err := e.Run.View()
+		switch {
+		case err != nil:
+			o.add("run "+e.Run.ID, "note", err.Error())
+		case v.Died:
+			died++
+		case e.Run.Live():
+			live++
+		}
+	}
+	detail := fmt.Sprintf("%s: %s, %d live", state, Count(len(entries), "run", "runs"), live)
+	if died > 0 {
+		detail += fmt.Sprintf(", %d whose process died (`%s gc` puts them in order)", died, p.env.Calls)
+	}
+	o.add("state", "ok", detail)
+	return nil
+}

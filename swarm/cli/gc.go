@@ -1,0 +1,284 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"agentswarm/swarm/store"
+	"agentswarm/worktree"
+	"agentswarm/worktree/git"
+)
+
+// What the trash keeps.
+const (
+	trashAge  = 7 * 24 * time.Hour
+	trashSize = 5 << 30 // bytes
+)
+
+func newGcCommand(env Env) *cli.Command {
+	return &cli.Command{
+		Name:  "gc",
+		Usage: "put runs whose process died in order, and empty the trash",
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "dry-run", Aliases: []string{"n"}, Usage: "tell what would go; remove nothing"},
+			jsonFlag(),
+		},
+		Description: `Captures what runs left whose process died, then removes from the trash what is
+older than 7 days or more than 5 GB, the refs of runs that went with it, and
+binaries no run needs. Only what swarm made is removed, each by its record.
+
+Examples:
+  swarm gc -n
+  swarm gc`,
+		Action: func(c *cli.Context) error { return gcAction(c, env) },
+	}
+}
+
+// gcObject is swarm.gc/1, described in docs/json.md.
+type gcObject struct {
+	Schema  string      `json:"schema"`
+	DryRun  bool        `json:"dry_run,omitempty"`
+	Removed []gcRemoved `json:"removed"`
+	Kept    []gcKept    `json:"kept"`
+	Bytes   int64       `json:"bytes"`
+}
+
+type gcRemoved struct {
+	Kind  string `json:"kind"` // workspace, run, ref, pack_mark or binary
+	Name  string `json:"name"`
+	Bytes int64  `json:"bytes,omitempty"`
+}
+
+type gcKept struct {
+	Path   string `json:"path"`
+	Reason string `json:"reason"`
+}
+
+// collector empties what is no longer needed.
+type collector struct {
+	*place
+	dry bool
+	now time.Time
+	out gcObject
+}
+
+func gcAction(c *cli.Context, env Env) error {
+	if _, err := arguments(c, 0, 0); err != nil {
+		return err
+	}
+	p, err := openPlace(c, env)
+	if err != nil {
+		return err
+	}
+	g := &collector{place: p, dry: c.Bool("dry-run"), now: time.Now(), out: gcObject{
+		Schema: "swarm.gc/1", DryRun: c.Bool("dry-run"), Removed: []gcRemoved{}, Kept: []gcKept{},
+	}}
+	for _, step := range []func(context.Context) error{
+		g.runs, g.workspaces, g.trashedRuns, g.marks, g.binaries,
+	} {
+		if err := step(c.Context); err != nil {
+			return err
+		}
+	}
+	if c.Bool("json") {
+		return printJSON(env.Stdout, g.out)
+	}
+	return g.print()
+}
+
+func (g *collector) print() error {
+	verb := "removed"
+	if g.dry {
+		verb = "would remove"
+	}
+	for _, r := range g.out.Removed {
+		size := ""
+		if r.Bytes > 0 {
+			size = ", " + Bytes(r.Bytes)
+		}
+		if _, err := fmt.Fprintf(g.env.Stdout, "%s %s %s%s\n", verb, r.Kind, Printable(r.Name), size); err != nil {
+			return err
+		}
+	}
+	for _, k := range g.out.Kept {
+		if _, err := fmt.Fprintf(g.env.Stdout, "kept %s: %s\n", Printable(k.Path), Printable(k.Reason)); err != nil {
+			return err
+		}
+	}
+	_, err := fmt.Fprintf(g.env.Stdout, "%s %s, %s\n", verb,
+		Count(len(g.out.Removed), "thing", "things"), Bytes(g.out.Bytes))
+	return err
+}
+
+func (g *collector) removed(kind, name string, bytes int64) {
+	g.out.Removed = append(g.out.Removed, gcRemoved{Kind: kind, Name: name, Bytes: bytes})
+	g.out.Bytes += bytes
+}
+
+// runs puts runs in order whose owner died, and names workspaces that are
+// kept because they could not be captured.
+func (g *collector) runs(ctx context.Context) error {
+	entries, err := g.state.Runs()
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if e.Damage != nil {
+			g.out.Kept = append(g.out.Kept, gcKept{Path: e.Run.Dir, Reason: e.Damage.Error()})
+			continue
+		}
+		v, err := e.Run.View()
+		if err == nil && !g.dry {
+			v, err = g.settle(ctx, e.Run)
+		}
+		if err != nil {
+			return err
+		}
+		for _, a := range v.Agents {
+			for _, l := range a.Leases {
+				if a.Result() != nil && exists(l.Dir) {
+					g.out.Kept = append(g.out.Kept, gcKept{
+						Path: l.Dir, Reason: fmt.Sprintf("%s/%s could not be captured", e.Run.ID, a.ID),
+					})
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// workspaces sweeps the trash of workspaces.
+func (g *collector) workspaces(ctx context.Context) error {
+	swept, err := worktree.Sweep(ctx, worktree.SweepRequest{
+		Trash: g.state.Trash(), Now: g.now, Age: trashAge, Size: trashSize, DryRun: g.dry,
+	})
+	for _, s := range swept {
+		g.removed("workspace", s.Run+"/"+s.Name, s.Size)
+	}
+	return err
+}
+
+// trashedRuns removes runs that have been in the trash long enough, and the
+// refs that held their patches.
+func (g *collector) trashedRuns(ctx context.Context) error {
+	trashed, err := g.state.Trashed()
+	if err != nil {
+		return err
+	}
+	for _, t := range trashed {
+		if g.now.Sub(t.Time) <= trashAge {
+			continue
+		}
+		if _, err := g.state.Run(t.Run); err == nil {
+			continue // somebody put it back
+		}
+		if err := g.dropRefs(ctx, t.Run); err != nil {
+			return err
+		}
+		if !g.dry {
+			if err := os.RemoveAll(t.Path); err != nil {
+				return fmt.Errorf("remove run %s: %w", t.Run, err)
+			}
+		}
+		g.removed("run", t.Run, 0)
+	}
+	return nil
+}
+
+// dropRefs deletes the refs of a run, each only if it is still where it was.
+func (g *collector) dropRefs(ctx context.Context, run string) error {
+	refs, err := g.repo.RefsUnder(ctx, "refs/swarm/"+run+"/")
+	if err != nil {
+		return err
+	}
+	var updates []git.RefUpdate
+	for name, at := range refs {
+		updates = append(updates, git.RefUpdate{Ref: name, Old: at})
+		g.removed("ref", name, 0)
+	}
+	if len(updates) == 0 || g.dry {
+		return nil
+	}
+	return g.repo.UpdateRefs(ctx, "swarm gc", updates...)
+}
+
+// marks removes .keep files of packs that a crash left in transit. The packs
+// stay: git's own gc decides about them.
+func (g *collector) marks(context.Context) error {
+	dir := filepath.Join(g.repo.CommonDir, "objects", "pack")
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return fmt.Errorf("look for packs in transit: %w", err)
+	}
+	for _, e := range entries {
+		path := filepath.Join(dir, e.Name())
+		if filepath.Ext(path) != ".keep" {
+			continue
+		}
+		info, err := e.Info()
+		// One of today may be of a capture that is going on.
+		if err != nil || g.now.Sub(info.ModTime()) < 24*time.Hour {
+			continue
+		}
+		text, err := os.ReadFile(path)
+		if err != nil || strings.TrimSpace(string(text)) != git.KeepMark {
+			continue
+		}
+		if !g.dry {
+			if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return fmt.Errorf("remove the mark of a pack: %w", err)
+			}
+		}
+		g.removed("pack_mark", e.Name(), 0)
+	}
+	return nil
+}
+
+// binaries removes kept copies of swarm that have not been used for a week,
+// but for the running one, unless a run is live.
+func (g *collector) binaries(context.Context) error {
+	entries, err := g.state.Runs()
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if e.Run.Live() {
+			return nil
+		}
+	}
+	build, err := store.Build(g.env.Self)
+	if err != nil {
+		return err
+	}
+	self := g.state.Bin(build)
+	root := filepath.Dir(filepath.Dir(self))
+	builds, err := os.ReadDir(root)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("look for old binaries: %w", err)
+	}
+	builds = slices.DeleteFunc(builds, func(b os.DirEntry) bool {
+		return b.Name() == filepath.Base(filepath.Dir(self))
+	})
+	for _, b := range builds {
+		info, err := b.Info()
+		if err != nil || g.now.Sub(info.ModTime()) < trashAge {
+			continue
+		}
+		if !g.dry {
+			if err := os.RemoveAll(filepath.Join(root, b.Name())); err != nil {
+				return fmt.Errorf("remove an old binary: %w", err)
+			}
+		}
+		g.removed("binary", b.Name(), 0)
+	}
+	return nil
+}

@@ -1,0 +1,322 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"agentswarm/swarm/agent"
+	"agentswarm/swarm/agent/command"
+	"agentswarm/swarm/engine"
+	"agentswarm/swarm/event"
+	"agentswarm/swarm/store"
+	"agentswarm/swarm/task"
+)
+
+func newLogsCommand(env Env) *cli.Command {
+	return &cli.Command{
+		Name:      "logs",
+		Usage:     "print what agents wrote",
+		ArgsUsage: "[RUN | AGENT…]",
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "follow", Aliases: []string{"f"}, Usage: "go on until the agents have ended"},
+			&cli.BoolFlag{Name: "raw", Usage: "print the agents' own output, byte for byte"},
+			jsonFlag(),
+		},
+		Description: `Prints the output of the current attempt of each agent; of several, each line
+begins with its agent. With --json, one event a line.
+
+Examples:
+  swarm logs a3
+  swarm logs -f
+  swarm logs a3 --raw > out.txt
+  swarm logs k3x9q2 --json`,
+		Action: func(c *cli.Context) error { return logsAction(c, env) },
+	}
+}
+
+func logsAction(c *cli.Context, env Env) error {
+	addresses, err := arguments(c, 0, -1)
+	if err != nil {
+		return err
+	}
+	if c.Bool("raw") && c.Bool("json") {
+		return usagef("logs: --raw and --json exclude each other")
+	}
+	p, err := openPlace(c, env)
+	if err != nil {
+		return err
+	}
+	s, err := p.selectRun(c.Context, addresses)
+	if err != nil {
+		return err
+	}
+	config, err := engineConfig(s.view.Identity)
+	if err != nil {
+		return err
+	}
+	l := &logger{
+		out: env.Stdout, run: s.run, raw: c.Bool("raw"), json: c.Bool("json"),
+		several: len(s.agents()) > 1,
+	}
+	for _, a := range s.agents() {
+		l.streams = append(l.streams, &stream{
+			id: a.ID, spec: engine.SpecOf(config, a.Call), attempt: a.Attempt,
+		})
+	}
+	if !c.Bool("follow") {
+		return l.drain()
+	}
+	return l.follow(c.Context)
+}
+
+// logger prints the output of agents.
+type logger struct {
+	out       io.Writer
+	run       *store.Run
+	raw, json bool
+	several   bool
+	streams   []*stream
+}
+
+// stream is one agent's output, as far as it was read.
+type stream struct {
+	id      task.ID
+	spec    *agent.Spec
+	attempt int
+	at      int64
+	parser  agent.Parser
+	partial []byte
+	ended   bool
+}
+
+// logPoll is how often a followed file is looked at.
+const logPoll = 100 * time.Millisecond
+
+// follow prints until every agent has ended. The journal says when that is.
+func (l *logger) follow(ctx context.Context) error {
+	tick := time.NewTicker(logPoll)
+	defer tick.Stop()
+	for {
+		v, err := l.run.View()
+		if err != nil {
+			return err
+		}
+		over := true
+		for _, s := range l.streams {
+			a := v.Agent(s.id)
+			if err := s.turn(l, a.Attempt); err != nil {
+				return err
+			}
+			over = over && (a.Result() != nil || v.Status != store.RunRunning)
+		}
+		if err := l.read(); err != nil {
+			return err
+		}
+		if over {
+			return l.drain()
+		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-tick.C:
+		}
+	}
+}
+
+// turn goes over to a new attempt.
+func (s *stream) turn(l *logger, attempt int) error {
+	if attempt == s.attempt {
+		return nil
+	}
+	err := s.end(l)
+	*s = stream{id: s.id, spec: s.spec, attempt: attempt}
+	return err
+}
+
+// drain prints all there is and ends the streams.
+func (l *logger) drain() error {
+	if err := l.read(); err != nil {
+		return err
+	}
+	for _, s := range l.streams {
+		if err := s.end(l); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// read prints what is new in each stream.
+func (l *logger) read() error {
+	for _, s := range l.streams {
+		if s.attempt == 0 {
+			continue
+		}
+		if err := s.read(l); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *stream) read(l *logger) error {
+	file, err := os.Open(filepath.Join(l.run.Attempt(s.id, s.attempt), "stdout"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("read the output of %s: %w", s.id, err)
+	}
+	defer file.Close()
+	buf := make([]byte, 64<<10)
+	for {
+		n, err := file.ReadAt(buf, s.at)
+		s.at += int64(n)
+		if n > 0 {
+			if err := s.print(l, buf[:n]); err != nil {
+				return err
+			}
+		}
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("read the output of %s: %w", s.id, err)
+		}
+	}
+}
+
+// print prints bytes as they are, as lines, or as the events they are.
+func (s *stream) print(l *logger, p []byte) error {
+	switch {
+	case l.raw && !l.several:
+		_, err := l.out.Write(p)
+		return err
+	case s.spec.Format == agent.FormatJSONL && !l.raw:
+		if s.parser == nil {
+			s.parser = command.Adapter{}.Parser(s.spec)
+		}
+		return s.events(l, s.parser.Feed(p))
+	default:
+		return s.lines(l, p)
+	}
+}
+
+// maxPartial bounds a line that does not end.
+const maxPartial = 64 << 10
+
+// lines prints whole lines and keeps the rest.
+func (s *stream) lines(l *logger, p []byte) error {
+	s.partial = append(s.partial, p...)
+	for {
+		line, rest, ended := bytes.Cut(s.partial, []byte{'\n'})
+		if !ended && len(s.partial) < maxPartial {
+			return nil
+		}
+		if !ended {
+			line, rest = s.partial, nil
+		}
+		if err := s.line(l, string(line)); err != nil {
+			return err
+		}
+		s.partial = append(s.partial[:0], rest...)
+	}
+}
+
+// line prints one line of text.
+func (s *stream) line(l *logger, text string) error {
+	switch {
+	case l.json:
+		return s.events(l, []event.Event{&event.Text{Text: text}})
+	case l.raw:
+	default:
+		text = Printable(text)
+	}
+	if l.several {
+		text = string(s.id) + " | " + text
+	}
+	_, err := fmt.Fprintln(l.out, text)
+	return err
+}
+
+// end prints what is left of a line.
+func (s *stream) end(l *logger) error {
+	if s.ended {
+		return nil
+	}
+	s.ended = true
+	if s.parser != nil {
+		return s.events(l, s.parser.End())
+	}
+	if len(s.partial) == 0 {
+		return nil
+	}
+	return s.line(l, string(s.partial))
+}
+
+// eventObject is swarm.event/1, described in docs/json.md.
+type eventObject struct {
+	Schema  string      `json:"schema"`
+	Run     string      `json:"run"`
+	Agent   task.ID     `json:"agent"`
+	Attempt int         `json:"attempt"`
+	Type    string      `json:"type"`
+	Event   event.Event `json:"event"`
+}
+
+func (s *stream) events(l *logger, events []event.Event) error {
+	for _, e := range events {
+		if l.json {
+			err := printJSON(l.out, eventObject{
+				Schema: "swarm.event/1", Run: l.run.ID, Agent: s.id, Attempt: s.attempt,
+				Type: event.Kind(e), Event: e,
+			})
+			if err != nil {
+				return err
+			}
+			continue
+		}
+		for line := range bytes.Lines([]byte(eventText(e))) {
+			if err := s.line(l, string(bytes.TrimRight(line, "\r\n"))); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// eventText is an event for a person; empty where it says nothing.
+func eventText(e event.Event) string {
+	switch e := e.(type) {
+	case *event.Session:
+		return fmt.Sprintf("[session %s %s]", e.ID, e.Model)
+	case *event.Text:
+		return e.Text
+	case *event.ToolStart:
+		return fmt.Sprintf("[%s] %s", e.Name, e.Input)
+	case *event.ToolEnd:
+		if e.OK {
+			return ""
+		}
+		return fmt.Sprintf("[failed] %s", e.Output)
+	case *event.Asked:
+		return fmt.Sprintf("[asks] %s", e.Action)
+	case *event.Answered:
+		return e.Text
+	case *event.Erred:
+		return fmt.Sprintf("[error] %s: %s", e.Kind, e.Message)
+	case *event.Raw:
+		return string(e.Line)
+	default:
+		return ""
+	}
+}

@@ -1,0 +1,221 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"agentswarm/swarm/engine"
+	"agentswarm/swarm/store"
+	"agentswarm/swarm/task"
+)
+
+func newShowCommand(env Env) *cli.Command {
+	return &cli.Command{
+		Name:      "show",
+		Usage:     "show one agent: prompt, answer, patch, cause, usage",
+		ArgsUsage: "[AGENT]",
+		Flags:     []cli.Flag{jsonFlag()},
+		Description: `Shows all there is to know of one agent: what it was asked, what it answered,
+what it changed, why it did not complete, what the base ignores of what it left,
+and the files that hold the rest.
+
+Examples:
+  swarm show a3
+  swarm show k3x9q2/packages/foo
+  swarm show a3 --json`,
+		Action: func(c *cli.Context) error { return showAction(c, env) },
+	}
+}
+
+// showObject is swarm.agent/1, described in docs/json.md.
+type showObject struct {
+	Schema string `json:"schema"`
+	Run    string `json:"run"`
+	agentObject
+	Prompt    string      `json:"prompt,omitempty"`
+	Command   []string    `json:"command,omitempty"`
+	Base      string      `json:"base"`
+	Paths     []string    `json:"paths,omitempty"`
+	Landings  []int       `json:"landings,omitempty"`
+	Exit      *exitObject `json:"exit,omitempty"`
+	Folder    string      `json:"folder,omitempty"`
+	Workspace string      `json:"workspace,omitempty"`
+	Check     string      `json:"verify_output_file,omitempty"`
+	More      int         `json:"ignored_more,omitempty"`
+}
+
+type exitObject struct {
+	Code   int    `json:"code"`
+	Signal string `json:"signal,omitempty"`
+	Left   int    `json:"left,omitempty"`
+	CPU    int64  `json:"cpu_ms,omitempty"`
+	MaxRSS int64  `json:"max_rss_bytes,omitempty"`
+}
+
+func showAction(c *cli.Context, env Env) error {
+	addresses, err := arguments(c, 0, 1)
+	if err != nil {
+		return err
+	}
+	p, err := openPlace(c, env)
+	if err != nil {
+		return err
+	}
+	s, err := p.selectRun(c.Context, addresses)
+	if err != nil {
+		return err
+	}
+	a, err := s.one("show")
+	if err != nil {
+		return err
+	}
+	o := newShowObject(s, a)
+	if c.Bool("json") {
+		return printJSON(env.Stdout, o)
+	}
+	return printAgent(env.Stdout, o)
+}
+
+func newShowObject(s *selection, a *store.Agent) showObject {
+	o := showObject{
+		Schema: "swarm.agent/1", Run: s.run.ID, agentObject: newAgentObject(s.view, a, time.Now()),
+		Prompt: task.Prompt(a.Call.Input), Command: a.Call.Command, Base: a.Call.Base,
+		Landings: a.Landings,
+	}
+	if a.Attempt > 0 {
+		o.Folder = s.run.Attempt(a.ID, a.Attempt)
+	}
+	if l := a.Lease(); l != nil {
+		o.Workspace = l.Dir
+	}
+	if a.Exit != nil {
+		o.Exit = &exitObject{
+			Code: a.Exit.Code, Signal: a.Exit.Signal, Left: a.Exit.Left,
+			CPU: a.Exit.CPU, MaxRSS: a.Exit.MaxRSS,
+		}
+	}
+	if r := a.Result(); r != nil {
+		work := r.Done()
+		o.Check, o.More = work.Check, work.IgnoredMore
+		if work.Patch != nil {
+			o.Paths = work.Patch.Paths
+		}
+	}
+	o.Label = engine.Title(a.ID, a.Call)
+	return o
+}
+
+// printAgent prints an agent for a person. All of it is foreign text.
+func printAgent(w io.Writer, o showObject) error {
+	var b strings.Builder
+	line := func(what, text string) {
+		if text != "" {
+			fmt.Fprintf(&b, "%-10s %s\n", what, Printable(text))
+		}
+	}
+	block := func(title, text string) {
+		if text = strings.TrimRight(text, "\n"); text != "" {
+			fmt.Fprintf(&b, "\n%s:\n", title)
+			for l := range strings.SplitSeq(text, "\n") {
+				fmt.Fprintf(&b, "  %s\n", Printable(l))
+			}
+		}
+	}
+	line("agent", fmt.Sprintf("%s/%s  %s", o.Run, o.ID, o.Label))
+	line("status", o.Status+attemptText(o.Attempt))
+	if o.Error != nil {
+		line("cause", o.Error.Kind+": "+o.Error.Message)
+	}
+	if o.Verified != nil {
+		line("verified", yesNo(o.Verified))
+	}
+	line("time", Duration(time.Duration(o.Duration)*time.Millisecond))
+	if o.Exit != nil {
+		line("exit", exitLine(o.Exit))
+	}
+	line("base", o.Base)
+	if o.Patch != nil {
+		line("patch", fmt.Sprintf("%s, +%d -%d, %s", Count(o.Patch.Files, "file", "files"),
+			o.Patch.Added, o.Patch.Deleted, o.Patch.File))
+		line("commit", o.Patch.Commit+" ("+o.Patch.Ref+")")
+		line("landed", yesNo(o.Landed))
+	}
+	line("folder", o.Folder)
+	line("workspace", o.Workspace)
+	if o.Usage != nil {
+		line("usage", fmt.Sprintf("%d in, %d out, $%.4f", o.Usage.Input, o.Usage.Output, o.Usage.CostUSD))
+	}
+	if len(o.Command) > 0 {
+		line("command", fmt.Sprintf("%q", o.Command))
+	}
+	block("prompt", o.Prompt)
+	block("answer", o.Output)
+	block("notes", strings.Join(o.Notes, "\n"))
+	block("changed", strings.Join(o.Paths, "\n"))
+	block("ignored by the base, not in the patch", ignoredText(o.Ignored, o.More))
+	if o.Check != "" {
+		block("output of the check ("+o.Check+")", readTail(o.Check)+readTail(strings.TrimSuffix(o.Check, ".out")+".err"))
+	}
+	if o.Error != nil && o.Folder != "" {
+		block("end of its stderr", readTail(filepath.Join(o.Folder, "stderr")))
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func attemptText(n int) string {
+	if n < 2 {
+		return ""
+	}
+	return fmt.Sprintf(" (attempt %d)", n)
+}
+
+func exitLine(e *exitObject) string {
+	text := fmt.Sprintf("code %d", e.Code)
+	if e.Signal != "" {
+		text = e.Signal
+	}
+	text += fmt.Sprintf(", cpu %s, peak %s", Duration(time.Duration(e.CPU)*time.Millisecond), Bytes(e.MaxRSS))
+	if e.Left > 0 {
+		text += fmt.Sprintf(", %s it left behind were ended", Count(e.Left, "process", "processes"))
+	}
+	return text
+}
+
+func ignoredText(files []task.Ignored, more int) string {
+	var b strings.Builder
+	for _, f := range files {
+		fmt.Fprintf(&b, "%s  %s\n", f.Path, Bytes(f.Bytes))
+	}
+	if more > 0 {
+		fmt.Fprintf(&b, "and %d more\n", more)
+	}
+	return b.String()
+}
+
+// tailSize is how much of a file's end show prints, in bytes.
+const tailSize = 4 << 10
+
+// readTail is the end of a file; empty where it cannot be read.
+func readTail(path string) string {
+	f, err := os.Open(path)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	stat, err := f.Stat()
+	if err != nil || !stat.Mode().IsRegular() {
+		return ""
+	}
+	buf := make([]byte, min(stat.Size(), tailSize))
+	if _, err := f.ReadAt(buf, stat.Size()-int64(len(buf))); err != nil {
+		return ""
+	}
+	return string(buf)
+}

@@ -1,0 +1,125 @@
+package cli
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"agentswarm/swarm/store"
+	"agentswarm/swarm/task"
+)
+
+func newStatusCommand(env Env) *cli.Command {
+	return &cli.Command{
+		Name:      "status",
+		Usage:     "show a run: its agents, what they changed, what landed",
+		ArgsUsage: "[RUN | AGENT]",
+		Flags:     []cli.Flag{jsonFlag()},
+		Description: `Shows what became of each agent of a run; without an address of the latest.
+
+Ended, verified and landed are three separate facts, and each has its column.
+The exit code is 0 whatever became of the run, as long as it can be told.
+
+Examples:
+  swarm status
+  swarm status k3x9q2
+  swarm status k3x9q2/a7
+  swarm status --json`,
+		Action: func(c *cli.Context) error { return statusAction(c, env) },
+	}
+}
+
+func statusAction(c *cli.Context, env Env) error {
+	addresses, err := arguments(c, 0, 1)
+	if err != nil {
+		return err
+	}
+	p, err := openPlace(c, env)
+	if err != nil {
+		return err
+	}
+	s, err := p.selectRun(c.Context, addresses)
+	if err != nil {
+		return err
+	}
+	v := *s.view
+	if len(s.named) > 0 {
+		v.Agents = s.named
+	}
+	if c.Bool("json") {
+		return printJSON(env.Stdout, newRunObject(&v, time.Now()))
+	}
+	return p.printStatus(&v)
+}
+
+func (p *place) printStatus(v *store.View) error {
+	w, now := p.env.Stdout, time.Now()
+	id := v.Identity
+	end := v.Ended
+	if end.IsZero() {
+		end = now
+	}
+	fmt.Fprintf(w, "run %s %s, %s on base %s, began %s, took %s\n", id.Run, statusText(v),
+		Count(len(v.Agents), "agent", "agents"), git10(id.Base.Commit), Ago(now, id.Created),
+		Duration(max(0, end.Sub(v.Began))))
+	width, _ := detect(w, p.env.Getenv).Size()
+	if err := printTable(w, width, v, now); err != nil {
+		return err
+	}
+	printCauses(w, v)
+	for _, l := range v.Landings {
+		if l.Verb == verbUndo {
+			continue // what it took back says so
+		}
+		fmt.Fprintln(w, landingText(l))
+	}
+	p.printNext(w, v)
+	return nil
+}
+
+// landingText is one merge or apply in a line.
+func landingText(l *store.Landing) string {
+	what := fmt.Sprintf("%s %d: %s", l.Verb, l.ID, Count(len(l.Agents), "patch", "patches"))
+	if l.Verb == verbMerge {
+		what += " on " + Printable(branchName(l.Ref)) + " " + git10(l.New)
+		if n := len(l.Conflicts); n > 0 {
+			what += ", " + Count(n, "conflict", "conflicts")
+		}
+	}
+	switch {
+	case l.Outcome == nil:
+		return what + ", not known to have ended"
+	case !l.Outcome.OK:
+		return what + ", did not happen: " + Printable(l.Outcome.Reason)
+	case l.Undone:
+		return what + ", undone"
+	default:
+		return what
+	}
+}
+
+// countAgents counts a run's agents by state.
+func countAgents(v *store.View) Counts {
+	var n Counts
+	for _, a := range v.Agents {
+		switch s := a.Status.(type) {
+		case *task.Running:
+			switch s.State {
+			case task.Queued:
+				n.Queued++
+			case task.Waiting:
+				n.Waiting++
+			default:
+				n.Running++
+			}
+		case *task.Completed:
+			n.Completed++
+		case *task.Failed:
+			n.Failed++
+		case *task.Cancelled:
+			n.Cancelled++
+		}
+	}
+	return n
+}

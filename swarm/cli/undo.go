@@ -1,0 +1,191 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/urfave/cli/v2"
+
+	"agentswarm/merge"
+	"agentswarm/swarm/event"
+	"agentswarm/swarm/store"
+	"agentswarm/swarm/task"
+	"agentswarm/worktree/git"
+)
+
+func newUndoCommand(env Env) *cli.Command {
+	return &cli.Command{
+		Name:      "undo",
+		Usage:     "take back the last merge or apply",
+		ArgsUsage: "[RUN]",
+		Flags:     []cli.Flag{jsonFlag()},
+		Description: `Takes back the last merge or apply of this repository, or of the run named. A
+merge is undone by moving the branch back to where it was, if it is still where
+the merge left it; a branch that the merge made is deleted. An apply is undone if
+the files are still as it left them.
+
+Examples:
+  swarm undo
+  swarm undo k3x9q2`,
+		Action: func(c *cli.Context) error { return undoAction(c, env) },
+	}
+}
+
+func undoAction(c *cli.Context, env Env) error {
+	addresses, err := arguments(c, 0, 1)
+	if err != nil {
+		return err
+	}
+	p, err := openPlace(c, env)
+	if err != nil {
+		return err
+	}
+	run, err := p.lastLanded(c.Context, addresses)
+	if err != nil {
+		return err
+	}
+	owner, err := p.own(c.Context, run)
+	if err != nil {
+		return err
+	}
+	o, err := p.undo(c.Context, run, owner)
+	if err = errors.Join(err, owner.Close()); err != nil {
+		return err
+	}
+	if c.Bool("json") {
+		return printJSON(env.Stdout, o)
+	}
+	_, err = fmt.Fprintf(env.Stdout, "undone: %s %d of run %s, %s\n",
+		o.Verb, o.ID, run.ID, Count(len(o.Agents), "patch", "patches"))
+	return err
+}
+
+// lastLanded is the run whose landing is to be undone: the one named, or the
+// one that landed last.
+func (p *place) lastLanded(ctx context.Context, addresses []string) (*store.Run, error) {
+	if len(addresses) > 0 {
+		s, err := p.selectRun(ctx, addresses)
+		if err != nil {
+			return nil, err
+		}
+		if len(s.named) > 0 {
+			return nil, usagef("undo: takes a run, and %q is an agent", addresses[0])
+		}
+		return s.run, nil
+	}
+	entries, err := p.state.Runs()
+	if err != nil {
+		return nil, err
+	}
+	var last *store.Landing
+	var run *store.Run
+	for _, e := range entries {
+		if e.Damage != nil {
+			continue
+		}
+		v, err := e.Run.View()
+		if err != nil {
+			return nil, err
+		}
+		for _, l := range v.Landings {
+			if l.Verb != verbUndo && (l.Stands() || l.Outcome == nil) && (last == nil || l.Time.After(last.Time)) {
+				last, run = l, e.Run
+			}
+		}
+	}
+	if run == nil {
+		return nil, usagef("undo: nothing was merged or applied that could be taken back")
+	}
+	return run, nil
+}
+
+func (p *place) undo(ctx context.Context, run *store.Run, owner *store.Owner) (*movedObject, error) {
+	b, err := p.bench(ctx, run, owner)
+	if err != nil {
+		return nil, err
+	}
+	id, err := run.Identity()
+	if err != nil {
+		return nil, err
+	}
+	v := store.Fold(id, owner.Records)
+	if err := b.settleLandings(ctx, v); err != nil {
+		return nil, err
+	}
+	var last *store.Landing
+	for _, l := range slices.Backward(v.Landings) {
+		if l.Verb != verbUndo && l.Stands() {
+			last = l
+			break
+		}
+	}
+	if last == nil {
+		return nil, usagef("undo: run %s has no merge or apply that could be taken back", run.ID)
+	}
+	if last.Verb == verbApply {
+		err = b.unapply(ctx, v, last)
+	} else {
+		err = b.unmerge(ctx, len(v.Landings)+1, last)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if _, err := owner.Append(&event.Undone{ID: last.ID}); err != nil {
+		return nil, err
+	}
+	return &movedObject{
+		Schema: "swarm.undo/1", Run: run.ID, ID: last.ID, Verb: last.Verb, Ref: last.Ref, Agents: last.Agents,
+	}, nil
+}
+
+// unmerge moves the branch back.
+func (b *bench) unmerge(ctx context.Context, id int, l *store.Landing) error {
+	intended := false
+	_, err := merge.Undo(ctx, merge.UndoRequest{
+		Repo: b.repo, Ref: l.Ref, Old: git.Hash(l.Old), New: git.Hash(l.New),
+		LockFile: b.state.LockFile(l.Ref), Message: "swarm undo " + b.run.ID,
+		Journal: func(in merge.Intent) error {
+			intended = true
+			_, err := b.owner.Append(&event.Intended{
+				ID: id, Verb: verbUndo, Of: l.ID, Ref: in.Ref, Old: string(in.Old), New: string(in.New),
+				Dirs: in.Checkouts, Agents: []task.ID{},
+			})
+			return err
+		},
+	})
+	if !intended {
+		return refusedMove(err)
+	}
+	end := &event.Landed{ID: id, OK: err == nil}
+	if err != nil {
+		end.Reason = err.Error()
+	}
+	_, jerr := b.owner.Append(end)
+	return errors.Join(refusedMove(err), jerr)
+}
+
+// unapply takes the patch out of the files.
+func (b *bench) unapply(ctx context.Context, v *store.View, l *store.Landing) error {
+	if len(l.Agents) != 1 || len(l.Dirs) != 1 {
+		return fmt.Errorf("apply %d of run %s names no patch", l.ID, b.run.ID)
+	}
+	a := v.Agent(l.Agents[0])
+	if a == nil || patchOf(a) == nil {
+		return fmt.Errorf("the patch of apply %d of run %s is gone", l.ID, b.run.ID)
+	}
+	applied := merge.Applied{Dir: l.Dirs[0]}
+	for path, sum := range l.Outcome.Files {
+		applied.Files = append(applied.Files, merge.AppliedFile{Path: path, Sum: sum})
+	}
+	slices.SortFunc(applied.Files, func(x, y merge.AppliedFile) int {
+		if x.Path < y.Path {
+			return -1
+		}
+		return 1
+	})
+	return refusedApply(merge.Unapply(ctx, merge.UnapplyRequest{
+		Repo: b.repo, File: patchOf(a).File, Applied: applied,
+	}))
+}

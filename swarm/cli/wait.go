@@ -1,0 +1,155 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"agentswarm/swarm/store"
+	"agentswarm/swarm/task"
+)
+
+func newWaitCommand(env Env) *cli.Command {
+	return &cli.Command{
+		Name:      "wait",
+		Usage:     "wait until a run, or agents of it, have ended",
+		ArgsUsage: "[RUN | AGENT…]",
+		Flags: []cli.Flag{
+			&cli.DurationFlag{Name: "timeout", Usage: "give up after `TIME`, with exit code 124"},
+			jsonFlag(),
+		},
+		Description: `Follows the run on standard error and ends with its exit code: 0 when all is
+well, 3 when agents failed, 7 when a check failed. To stop waiting stops nothing.
+
+Examples:
+  swarm wait
+  swarm wait k3x9q2 --timeout 10m
+  swarm wait a3 a4`,
+		Action: func(c *cli.Context) error { return waitAction(c, env) },
+	}
+}
+
+// errWaited is the cause of a wait that took too long.
+var errWaited = &ExitError{Code: CodeTimeout, Err: errors.New("the time to wait is over; the run goes on")}
+
+func waitAction(c *cli.Context, env Env) error {
+	addresses, err := arguments(c, 0, -1)
+	if err != nil {
+		return err
+	}
+	limit := c.Duration("timeout")
+	if c.IsSet("timeout") && limit <= 0 {
+		return usagef("wait: --timeout %s: want a duration above zero, such as 10m", limit)
+	}
+	p, err := openPlace(c, env)
+	if err != nil {
+		return err
+	}
+	s, err := p.selectRun(c.Context, addresses)
+	if err != nil {
+		return err
+	}
+	ctx := c.Context
+	if limit > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, limit, errWaited)
+		defer cancel()
+	}
+	v, err := p.await(ctx, s)
+	if err != nil {
+		return err
+	}
+	agents := v.Agents
+	code := Code(v.Code)
+	if len(s.named) > 0 {
+		agents = nil
+		for _, a := range s.named {
+			agents = append(agents, v.Agent(a.ID))
+		}
+		code = agentsCode(agents)
+	}
+	if c.Bool("json") {
+		shown := *v
+		shown.Agents = agents
+		if err := printJSON(env.Stdout, newRunObject(&shown, time.Now())); err != nil {
+			return err
+		}
+	}
+	if code != CodeOK {
+		return &ExitError{Code: code}
+	}
+	return nil
+}
+
+// await follows a run until it, or the named agents, have ended.
+func (p *place) await(ctx context.Context, s *selection) (*store.View, error) {
+	if s.view.Status == store.RunRunning {
+		watching, stop := context.WithCancel(ctx)
+		defer stop()
+		shown := make(chan struct{})
+		go func() {
+			defer close(shown)
+			p.show(watching, s.run)
+		}()
+		err := awaitAgents(ctx, s)
+		stop()
+		<-shown
+		if err != nil {
+			return nil, err
+		}
+	}
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	return p.settle(ctx, s.run)
+}
+
+// awaitAgents returns once the named agents have ended, or the run has.
+func awaitAgents(ctx context.Context, s *selection) error {
+	open := map[task.ID]bool{}
+	for _, a := range s.named {
+		if a.Result() == nil {
+			open[a.ID] = true
+		}
+	}
+	if len(s.named) > 0 && len(open) == 0 {
+		return nil
+	}
+	v := store.Fold(s.view.Identity, nil)
+	for r, err := range s.run.Follow(ctx, 0) {
+		if err != nil {
+			return err
+		}
+		v.Apply(r)
+		for id := range open {
+			if a := v.Agent(id); a != nil && a.Result() != nil {
+				delete(open, id)
+			}
+		}
+		if len(s.named) > 0 && len(open) == 0 {
+			return nil
+		}
+		if r.N >= s.view.Last && v.Status != store.RunRunning {
+			return nil
+		}
+	}
+	return nil
+}
+
+// agentsCode is the exit code that some agents of a run add up to.
+func agentsCode(agents []*store.Agent) Code {
+	code := CodeOK
+	for _, a := range agents {
+		switch r := a.Status.(type) {
+		case *task.Completed:
+			if r.Verified != nil && !*r.Verified {
+				code = First(code, CodeVerify)
+			}
+		default:
+			code = First(code, CodeDegraded)
+		}
+	}
+	return code
+}

@@ -1,0 +1,346 @@
+package worktree
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"agentswarm/worktree/git"
+)
+
+// steps are all steps at which a hook is called, in order.
+
+func steps() map[string][]string {
+	return map[string][]string{
+		"lease":   {"registered", "filled", "saved"},
+		"capture": {"surveyed", "staged", "committed", "gathered", "patched", "published"},
+		"release": {"entered", "moved", "unregistered"},
+	}
+}
+
+// work is what the agent of these tests leaves: among it a commit, and a
+// blob that only an index holds.
+func work(f *fixture, w *Workspace) {
+	f.t.Helper()
+	f.write(w.Dir, "a", "committed\n")
+	f.in(w.Dir, "-c", "user.name=a", "-c", "user.email=a", "commit", "-qam", "mine")
+	f.write(w.Dir, "staged", "staged and unstaged\n")
+	f.in(w.Dir, "add", "staged")
+	f.in(w.Dir, "reset", "-q")
+	f.write(w.Dir, "d/b", "untracked\n")
+}
+
+// TestPrunedAtEveryStep runs the user's housekeeping between all steps.
+func TestPrunedAtEveryStep(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	base := f.commit("a", "a\n", "d/b", "b\n")
+	f.open()
+	var seen []string
+	prune := func() {
+		f.git("reflog", "expire", "--expire=now", "--expire-unreachable=now", "--all")
+		f.git("-c", "gc.pruneExpire=now", "gc", "-q", "--prune=now")
+		f.git("repack", "-q", "-a", "-d")
+		f.git("prune", "--expire=now")
+		f.git("worktree", "prune", "--expire=now")
+	}
+	f.step = func(name string) error {
+		seen = append(seen, name)
+		prune()
+		return nil
+	}
+	w := f.lease(base)
+	work(f, w)
+	prune()
+	c := f.capture(w)
+	want := []string{"100644 a", "100644 d/b", "100644 staged"}
+	if got := f.files(c.Tree); !slices.Equal(got, want) {
+		t.Errorf("tree = %q, want %q", got, want)
+	}
+	_, err := f.trees.Release(t.Context(), *w, c)
+	must(t, err)
+	prune()
+	f.git("fsck", "--strict")
+	if got := f.show(c.Head, "a"); got != "committed\n" {
+		t.Errorf("the agent's commit holds %q", got)
+	}
+	if got := f.show(c.Commit, "staged"); got != "staged and unstaged\n" {
+		t.Errorf("staged = %q", got)
+	}
+	all := slices.Concat(steps()["lease"], steps()["capture"], steps()["release"])
+	if !slices.Equal(seen, all) {
+		t.Errorf("steps = %q, want %q", seen, all)
+	}
+}
+
+// TestPrunedWhileStaging takes a blob away that git had found in the
+// repository and so not written again.
+func TestPrunedWhileStaging(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	base := f.commit("a", "a\n")
+	f.open()
+	w := f.lease(base)
+	f.write(w.Dir, "n", "new\n")
+	f.in(w.Dir, "add", "n")
+	f.in(w.Dir, "reset", "-q")
+	surveys := 0
+	f.step = func(name string) error {
+		switch name {
+		case "surveyed":
+			surveys++
+		case "staged":
+			f.git("prune", "--expire=now")
+		}
+		return nil
+	}
+	c := f.capture(w)
+	if got := f.show(c.Commit, "n"); got != "new\n" {
+		t.Errorf("n = %q", got)
+	}
+	if surveys != 2 {
+		t.Errorf("%d surveys, want a second one after the loss", surveys)
+	}
+}
+
+var errKilled = errors.New("killed")
+
+// TestKilledAtEveryStep ends the work at a step as a crash would and does it
+// again in another process's name.
+func TestKilledAtEveryStep(t *testing.T) {
+	t.Parallel()
+	for _, phase := range []string{"capture", "release"} {
+		for _, step := range steps()[phase] {
+			t.Run(phase+" "+step, func(t *testing.T) {
+				t.Parallel()
+				f := newFixture(t)
+				base := f.commit("a", "a\n", "d/b", "b\n", ".gitignore", "*.o\n")
+				f.open()
+				w := f.lease(base)
+				work(f, w)
+				die := func(name string) error {
+					if name == step {
+						return errKilled
+					}
+					return nil
+				}
+				f.step = die
+				c, err := f.trees.Capture(t.Context(), f.captureRequest(w))
+				if (phase == "capture") != errors.Is(err, errKilled) {
+					t.Fatalf("Capture = %v", err)
+				}
+				f.trees = f.backend()
+				if phase == "capture" {
+					f.step = nil
+					c = f.capture(w)
+					if c.Ref != f.captureRequest(w).Ref || c.HeadRef != f.captureRequest(w).HeadRef {
+						t.Errorf("the same capture went to %s and %s", c.Ref, c.HeadRef)
+					}
+				}
+				if got := f.show(c.Commit, "staged"); got != "staged and unstaged\n" {
+					t.Errorf("staged = %q", got)
+				}
+				if phase == "release" {
+					if _, err := f.trees.Release(t.Context(), *w, c); !errors.Is(err, errKilled) {
+						t.Fatalf("Release = %v", err)
+					}
+					f.git("worktree", "list")
+					f.git("worktree", "prune")
+				}
+				f.step = nil
+				f.trees = f.backend()
+				for range 2 {
+					r, err := f.trees.Release(t.Context(), *w, c)
+					if err != nil || r.Trashed != "" || r.Kept != "" {
+						t.Errorf("Release = %+v, %v, want it removed", r, err)
+					}
+				}
+				f.clean(w)
+			})
+		}
+	}
+}
+
+// clean checks that nothing of a workspace is left outside of the trash.
+func (f *fixture) clean(w *Workspace) {
+	f.t.Helper()
+	for _, path := range []string{w.Dir, w.Admin, f.captureRequest(w).Objects} {
+		if _, err := os.Lstat(path); err == nil {
+			f.t.Errorf("%s is left", path)
+		}
+	}
+	if got := f.git("worktree", "list", "--porcelain"); strings.Contains(got, w.Dir) {
+		f.t.Errorf("still registered:\n%s", got)
+	}
+	if kept, _ := filepath.Glob(filepath.Join(f.root, ".git/objects/pack/*.keep")); len(kept) > 0 {
+		f.t.Errorf("left %q", kept)
+	}
+}
+
+func TestLeaseKilledAtEveryStep(t *testing.T) {
+	t.Parallel()
+	for _, step := range steps()["lease"] {
+		t.Run(step, func(t *testing.T) {
+			t.Parallel()
+			f := newFixture(t)
+			base := f.commit("a", "a\n")
+			f.open()
+			f.step = func(name string) error {
+				if name == step {
+					return errKilled
+				}
+				return nil
+			}
+			if _, err := f.trees.Lease(t.Context(), f.leaseRequest("a1.1", base)); !errors.Is(err, errKilled) {
+				t.Fatalf("Lease = %v", err)
+			}
+			f.step = nil
+			f.trees = f.backend()
+			var taken *TakenError
+			if _, err := f.trees.Lease(t.Context(), f.leaseRequest("a1.1", base)); !errors.As(err, &taken) {
+				t.Errorf("Lease of a name that is taken = %v, want a TakenError", err)
+			}
+			strays, err := f.trees.Strays([]string{"a2.1"})
+			if err != nil || len(strays) != 1 || strays[0].Name != "a1.1" || strays[0].Admin == "" {
+				t.Fatalf("Strays = %+v, %v", strays, err)
+			}
+			if known, err := f.trees.Strays([]string{"a1.1"}); err != nil || len(known) > 0 {
+				t.Errorf("Strays of what is known = %+v, %v", known, err)
+			}
+			r, err := f.trees.Release(t.Context(), strays[0], nil)
+			if err != nil || r.Trashed == "" {
+				t.Errorf("Release = %+v, %v, want it in the trash", r, err)
+			}
+			f.clean(&strays[0])
+			f.lease(base)
+		})
+	}
+}
+
+func TestLeaseFails(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	base := f.commit("a", "a\n", ".gitattributes", "a filter=bad\n")
+	f.git("config", "filter.bad.smudge", "false")
+	f.git("config", "filter.bad.required", "true")
+	f.open()
+	var bad *git.Error
+	if _, err := f.trees.Lease(t.Context(), f.leaseRequest("a1.1", base)); !errors.As(err, &bad) {
+		t.Errorf("Lease = %v, want git's error", err)
+	}
+	if _, err := f.trees.Lease(t.Context(), f.leaseRequest("a2.1", git.Hash(strings.Repeat("1", 40)))); !errors.As(err, &bad) {
+		t.Errorf("Lease of no commit = %v, want git's error", err)
+	}
+	for _, name := range []string{"", ".", "..", "a/b", "../a", "-a", ".a", "a b", "a\n"} {
+		var wrong *NameError
+		if _, err := f.trees.Lease(t.Context(), f.leaseRequest(name, base)); !errors.As(err, &wrong) {
+			t.Errorf("Lease(%q) = %v, want a NameError", name, err)
+		}
+	}
+	left, err := os.ReadDir(f.trees.Dir)
+	if err != nil || len(left) > 0 {
+		t.Errorf("left %v, %v", left, err)
+	}
+	if got := f.git("worktree", "list", "--porcelain"); strings.Count(got, "worktree ") != 1 {
+		t.Errorf("left a registration: %s", got)
+	}
+	for _, name := range []string{"a1.1", "a2.1"} {
+		if _, err := os.Lstat(f.leaseRequest(name, base).Saved); err == nil {
+			t.Errorf("left the index of %s", name)
+		}
+	}
+}
+
+func TestLeaseCancelled(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	base := f.commit("a", "a\n")
+	f.open()
+	unlock, err := lockFile(t.Context(), f.trees.LockFile)
+	must(t, err)
+	ctx, cancel := contextWithCause(t)
+	cancel(errKilled)
+	if _, err := f.trees.Lease(ctx, f.leaseRequest("a1.1", base)); !errors.Is(err, errKilled) {
+		t.Errorf("Lease while another process registers = %v, want the cause", err)
+	}
+	must(t, unlock())
+	// A cancel in the middle takes the registration back.
+	ctx, cancel = contextWithCause(t)
+	f.step = func(name string) error {
+		if name == "registered" {
+			cancel(errKilled)
+		}
+		return nil
+	}
+	if _, err := f.trees.Lease(ctx, f.leaseRequest("a2.1", base)); !errors.Is(err, errKilled) {
+		t.Errorf("Lease = %v, want the cause", err)
+	}
+	if got := f.git("worktree", "list", "--porcelain"); strings.Count(got, "worktree ") != 1 {
+		t.Errorf("left a registration: %s", got)
+	}
+	if left, err := os.ReadDir(f.trees.Dir); err != nil || len(left) > 0 {
+		t.Errorf("left %v, %v", left, err)
+	}
+}
+
+// TestCaptureOverwritesNothing captures the same attempt when its workspace
+// holds something else than the time before.
+func TestCaptureOverwritesNothing(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	base := f.commit("a", "a\n")
+	f.open()
+	w := f.lease(base)
+	f.write(w.Dir, "a", "1\n")
+	f.in(w.Dir, "-c", "user.name=a", "-c", "user.email=a", "commit", "-qam", "1")
+	first := f.capture(w)
+	f.write(w.Dir, "a", "2\n")
+	f.in(w.Dir, "-c", "user.name=a", "-c", "user.email=a", "commit", "-qam", "2")
+	second := f.capture(w)
+	again := f.capture(w)
+	r := f.captureRequest(w)
+	if second.Ref != r.Ref+".2" || second.HeadRef != r.HeadRef+".2" || second.Patch != r.PatchFile+".2" {
+		t.Errorf("the second capture went to %s, %s, %s", second.Ref, second.HeadRef, second.Patch)
+	}
+	if again.Ref != second.Ref || again.Commit != second.Commit || again.HeadRef != second.HeadRef {
+		t.Errorf("the same again went to %s, %s", again.Ref, again.HeadRef)
+	}
+	for _, c := range []*Capture{first, second} {
+		if got := f.git("rev-parse", c.Ref, c.HeadRef); got != string(c.Commit)+"\n"+string(c.Head) {
+			t.Errorf("%s, %s = %s, want %s and %s", c.Ref, c.HeadRef, got, c.Commit, c.Head)
+		}
+	}
+	if f.show(first.Commit, "a") != "1\n" || f.show(second.Commit, "a") != "2\n" {
+		t.Error("the captures do not hold what they should")
+	}
+}
+
+// TestCaptureFails keeps all there is when git cannot read it.
+func TestCaptureFails(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.git("config", "filter.bad.clean", "test ! -e "+marker(f)+" && cat")
+	f.git("config", "filter.bad.smudge", "cat")
+	f.git("config", "filter.bad.required", "true")
+	base := f.commit("a", "a\n", ".gitattributes", "a filter=bad\n")
+	f.open()
+	w := f.lease(base)
+	f.write(w.Dir, "a", "mine\n")
+	f.write(f.home, "ran", "")
+	var bad *git.Error
+	if _, err := f.trees.Capture(t.Context(), f.captureRequest(w)); !errors.As(err, &bad) {
+		t.Errorf("Capture = %v, want git's error", err)
+	}
+	if refs := f.git("for-each-ref", "refs/swarm"); refs != "" {
+		t.Errorf("refs = %s, want none", refs)
+	}
+	text, err := os.ReadFile(filepath.Join(w.Dir, "a"))
+	if err != nil || string(text) != "mine\n" {
+		t.Errorf("a = %q, %v", text, err)
+	}
+	rm(f, marker(f))
+	f.capture(w)
+}

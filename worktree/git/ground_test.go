@@ -1,0 +1,125 @@
+package git
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// ground is a repository of a user with a HOME of its own.
+type ground struct {
+	*testing.T
+	home, root string
+}
+
+func newGround(t *testing.T, initArgs ...string) *ground {
+	t.Helper()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := &ground{T: t, home: filepath.Join(dir, "home"), root: filepath.Join(dir, `a "repo": here`)}
+	g.ok(os.MkdirAll(g.home, 0o755), os.MkdirAll(g.root, 0o755))
+	g.in(g.root, append([]string{"init", "-q", "-b", "main"}, initArgs...)...)
+	g.git("config", "user.name", "User")
+	g.git("config", "user.email", "user@example.com")
+	return g
+}
+
+func (g *ground) environ() []string {
+	return []string{
+		"HOME=" + g.home, "PATH=" + os.Getenv("PATH"), "LC_ALL=C", "GIT_CONFIG_NOSYSTEM=1",
+		"GIT_AUTHOR_DATE=2024-01-02T03:04:05Z", "GIT_COMMITTER_DATE=2024-01-02T03:04:05Z",
+	}
+}
+
+func (g *ground) ok(errs ...error) {
+	g.Helper()
+	if err := errors.Join(errs...); err != nil {
+		g.Fatal(err)
+	}
+}
+
+func (g *ground) in(dir string, args ...string) string {
+	g.Helper()
+	cmd := exec.Command("git", args...)
+	cmd.Dir, cmd.Env = dir, g.environ()
+	out, err := cmd.Output()
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		g.Fatalf("git %s: %v: %s", strings.Join(args, " "), err, exit.Stderr)
+	}
+	g.ok(err)
+	return strings.TrimSuffix(string(out), "\n")
+}
+
+func (g *ground) git(args ...string) string { g.Helper(); return g.in(g.root, args...) }
+
+// write writes files of the checkout: name, content, name, content.
+func (g *ground) write(files ...string) {
+	g.Helper()
+	for i := 0; i < len(files); i += 2 {
+		path := filepath.Join(g.root, files[i])
+		g.ok(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(files[i+1]), 0o644))
+	}
+}
+
+func (g *ground) commit(files ...string) Hash {
+	g.Helper()
+	g.write(files...)
+	g.git("add", "-A")
+	g.git("commit", "-q", "--allow-empty", "-m", "work")
+	return Hash(g.git("rev-parse", "HEAD"))
+}
+
+func (g *ground) repo() *Repo {
+	g.Helper()
+	r, err := New(g.environ()).Discover(g.Context(), g.root)
+	g.ok(err)
+	return r
+}
+
+func (g *ground) frozen() *Frozen {
+	g.Helper()
+	f, err := g.repo().Freeze(g.Context(), filepath.Join(g.home, "frozen"))
+	g.ok(err)
+	return f
+}
+
+func (g *ground) quarantine(f *Frozen) *Quarantine {
+	g.Helper()
+	q, err := f.Quarantine(filepath.Join(g.TempDir(), "objects"))
+	g.ok(err)
+	return q
+}
+
+// blob writes a blob into a quarantine and makes a commit of it.
+func (g *ground) newCommit(q *Quarantine, base Hash, name, text string) Hash {
+	g.Helper()
+	ctx := g.Context()
+	id, err := q.Run(ctx, Cmd{Args: []string{"hash-object", "-w", "--stdin"}, Stdin: strings.NewReader(text)})
+	g.ok(err)
+	tree, err := q.Run(ctx, Cmd{
+		Args:  []string{"mktree"},
+		Stdin: strings.NewReader("100644 blob " + strings.TrimSpace(string(id)) + "\t" + name + "\n"),
+	})
+	g.ok(err)
+	c, err := q.CommitTree(ctx, CommitRequest{
+		Tree: Hash(strings.TrimSpace(string(tree))), Parents: []Hash{base}, Message: "m\n",
+		Author: Person{Name: " <> ", Email: "a@b"}, Committer: Person{Name: "A\nB", Email: "c@d"},
+	})
+	g.ok(err)
+	return c
+}
+
+// housekeeping removes all that git thinks is garbage.
+func (g *ground) housekeeping() {
+	g.Helper()
+	g.git("reflog", "expire", "--expire=now", "--expire-unreachable=now", "--all")
+	g.git("gc", "-q", "--prune=now")
+	g.git("repack", "-q", "-a", "-d")
+	g.git("prune", "--expire=now")
+}

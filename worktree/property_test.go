@@ -1,0 +1,127 @@
+package worktree
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+)
+
+// TestCaptureEqualsAdd makes random changes and compares the capture with
+// what `git add -A` makes of the same files in a clone.
+func TestCaptureEqualsAdd(t *testing.T) {
+	t.Parallel()
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	r := rand.New(rand.NewPCG(seed, 0))
+	f := newFixture(t)
+	f.unapplied = false
+	f.write(f.root, ".gitignore", "*.o\n/ignored/\n", "n2/.gitignore", "!x.o\n*.tmp\n",
+		".gitattributes", "*.crlf eol=crlf\n*.id ident\n")
+	for i := range 60 {
+		path := randomPath(r)
+		if _, err := os.Lstat(filepath.Join(f.root, path)); err == nil {
+			continue
+		}
+		if os.MkdirAll(filepath.Dir(filepath.Join(f.root, path)), 0o755) != nil {
+			continue
+		}
+		_ = os.WriteFile(filepath.Join(f.root, path), fmt.Appendf(nil, "base %d\n$Id$\n", i), 0o644)
+	}
+	base := f.commit()
+	f.open()
+	rounds := 12
+	if testing.Short() {
+		rounds = 3
+	}
+	for range rounds {
+		w := f.lease(base)
+		for range 1 + r.IntN(25) {
+			mutate(r, w.Dir)
+		}
+		want := f.added(w)
+		c := f.capture(w)
+		if string(c.Tree) != want {
+			t.Fatalf("seed %d: tree = %s, want %s:\n%s", seed, c.Tree, want,
+				f.git("diff", "--stat", want, string(c.Tree)))
+		}
+		if _, err := f.trees.Release(t.Context(), *w, c); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// randomPath picks from few names, so that files meet folders of their name.
+func randomPath(r *rand.Rand) string {
+	path := ""
+	for {
+		path += fmt.Sprintf("n%d", r.IntN(5))
+		switch r.IntN(7) {
+		case 0, 1:
+			path += "/"
+			continue
+		case 2:
+			return path + "/x.o"
+		case 3:
+			return path + ".crlf"
+		case 4:
+			return path + ".id"
+		case 5:
+			return path + " \n\xff"
+		default:
+			return path
+		}
+	}
+}
+
+// mutate does one thing to a tree; one that cannot be done is not.
+func mutate(r *rand.Rand, dir string) {
+	path := filepath.Join(dir, randomPath(r))
+	switch r.IntN(8) {
+	case 0:
+		_ = os.RemoveAll(path)
+	case 1:
+		_ = os.Chmod(path, 0o755)
+	case 2:
+		if os.RemoveAll(path) == nil {
+			_ = os.Symlink(randomPath(r), path)
+		}
+	case 3:
+		_ = os.Rename(path, filepath.Join(dir, randomPath(r)))
+	case 4:
+		if at, err := os.Lstat(path); err == nil && at.Mode().IsRegular() {
+			_ = os.Remove(path)
+			_ = os.Mkdir(path, 0o755)
+		}
+	default:
+		if os.MkdirAll(filepath.Dir(path), 0o755) == nil {
+			if at, err := os.Lstat(path); err != nil || at.Mode().IsRegular() {
+				_ = os.WriteFile(path, fmt.Appendf(nil, "%d\r\n$Id: x$", r.IntN(1000)), 0o644)
+			}
+		}
+	}
+}
+
+// added is the tree that git makes of the files of a workspace in a clone,
+// which is where no agent has been. Its rules are those of the base, too:
+// random changes write none.
+func (f *fixture) added(w *Workspace) string {
+	f.t.Helper()
+	clone := filepath.Join(f.t.TempDir(), "clone")
+	f.in(f.home, "clone", "-q", "--no-local", f.root, clone)
+	cmd := exec.Command("sh", "-c", `
+		find . -mindepth 1 -maxdepth 1 ! -name .git -exec rm -rf {} +
+		cd "$1" && find . -mindepth 1 -maxdepth 1 ! -name .git -exec cp -a {} "$2" \;`, "sh", w.Dir, clone)
+	cmd.Dir = clone
+	if out, err := cmd.CombinedOutput(); err != nil {
+		f.t.Fatalf("copy the workspace: %v\n%s", err, out)
+	}
+	f.in(clone, "add", "-A")
+	tree := f.in(clone, "write-tree")
+	f.git("fetch", "-q", clone, f.in(clone, "-c", "user.name=x", "-c", "user.email=x",
+		"commit-tree", "-m", "x", tree)+":refs/test/"+w.Name)
+	f.git("update-ref", "-d", "refs/test/"+w.Name)
+	return tree
+}

@@ -1,0 +1,221 @@
+package worktree
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+func contextWithCause(t *testing.T) (context.Context, context.CancelCauseFunc) {
+	ctx, cancel := context.WithCancelCause(t.Context())
+	t.Cleanup(func() { cancel(nil) })
+	return ctx, cancel
+}
+
+func TestReleaseTrashes(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name    string
+		act     func(f *fixture, w *Workspace)
+		later   func(f *fixture, w *Workspace, c *Capture) *Capture
+		trashed string // a file that must be in the trash; empty: removed
+	}{
+		{name: "all captured", act: func(f *fixture, w *Workspace) { f.write(w.Dir, "n", "n\n") }},
+		{
+			name: "read-only folders", act: func(f *fixture, w *Workspace) {
+				f.write(w.Dir, "ro/d/n", "n\n")
+				must(f.t, os.Chmod(filepath.Join(w.Dir, "ro/d"), 0o555), os.Chmod(filepath.Join(w.Dir, "ro"), 0o555))
+			},
+		},
+		{
+			name: "something ignored", trashed: "tree/x.o",
+			act: func(f *fixture, w *Workspace) { f.write(w.Dir, "x.o", "1") },
+		},
+		{
+			name: "changed after the capture", trashed: "tree/a", act: func(*fixture, *Workspace) {},
+			later: func(f *fixture, w *Workspace, c *Capture) *Capture {
+				f.write(w.Dir, "a", "late\n")
+				return c
+			},
+		},
+		{
+			name: "a new file after the capture", trashed: "tree/d/late", act: func(*fixture, *Workspace) {},
+			later: func(f *fixture, w *Workspace, c *Capture) *Capture {
+				f.write(w.Dir, "d/late", "late\n")
+				return c
+			},
+		},
+		{
+			name: "no capture", trashed: "tree/n",
+			act:   func(f *fixture, w *Workspace) { f.write(w.Dir, "n", "n\n") },
+			later: func(*fixture, *Workspace, *Capture) *Capture { return nil },
+		},
+		{
+			name: "git dirs of submodules", trashed: "modules/m/HEAD",
+			act: func(f *fixture, w *Workspace) { f.write(w.Admin, "modules/m/HEAD", "x") },
+		},
+		{
+			name: "a symlink in place of the workspace", trashed: "tree",
+			act: func(*fixture, *Workspace) {},
+			later: func(f *fixture, w *Workspace, c *Capture) *Capture {
+				must(f.t, os.Rename(w.Dir, w.Dir+".moved"), os.Symlink(f.home, w.Dir))
+				return c
+			},
+		},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			f := newFixture(t)
+			base := f.commit("a", "a\n", ".gitignore", "*.o\n")
+			f.open()
+			w := f.lease(base)
+			tt.act(f, w)
+			c := f.capture(w)
+			if tt.later != nil {
+				c = tt.later(f, w, c)
+			}
+			f.write(f.home, "bystander", "x")
+			r, err := f.trees.Release(t.Context(), *w, c)
+			must(t, err)
+			if (r.Trashed != "") != (tt.trashed != "") {
+				t.Errorf("Release = %+v, want trashed: %q", r, tt.trashed)
+			}
+			if tt.trashed != "" {
+				if _, err := os.Lstat(filepath.Join(r.Trashed, tt.trashed)); err != nil {
+					t.Error(err)
+				}
+			}
+			if _, err := os.Lstat(filepath.Join(f.home, "bystander")); err != nil {
+				t.Error(err)
+			}
+			f.clean(w)
+			again, err := f.trees.Release(t.Context(), *w, c)
+			if err != nil || again != r {
+				t.Errorf("Release again = %+v, %v, want %+v", again, err, r)
+			}
+			left, err := os.ReadDir(f.trees.Trash)
+			if want := len(tt.trashed) > 0; err != nil || (len(left) > 0) != want {
+				t.Errorf("the trash holds %v, %v", left, err)
+			}
+		})
+	}
+}
+
+func TestReleaseRefuses(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	base := f.commit("a", "a\n")
+	f.open()
+	w := f.lease(base)
+	for _, wrong := range []Workspace{
+		{Name: "a1.1", Dir: f.root},
+		{Name: "..", Dir: filepath.Dir(f.trees.Dir)},
+		{Name: "x/../../y", Dir: filepath.Join(f.trees.Dir, "x/../../y")},
+		{Name: w.Name, Dir: w.Dir, Admin: filepath.Join(f.root, ".git")},
+		{Name: w.Name, Dir: w.Dir, Admin: filepath.Join(f.root, ".git", "worktrees", "x", "..", "..")},
+		{},
+	} {
+		var outside *OutsideError
+		if _, err := f.trees.Release(t.Context(), wrong, nil); !errors.As(err, &outside) {
+			t.Errorf("Release(%+v) = %v, want an OutsideError", wrong, err)
+		}
+		r := f.captureRequest(w)
+		r.Workspace = wrong
+		if _, err := f.trees.Capture(t.Context(), r); !errors.As(err, &outside) {
+			t.Errorf("Capture(%+v) = %v, want an OutsideError", wrong, err)
+		}
+	}
+}
+
+// TestReleaseKeepsForeignRegistration leaves a registration alone that leads
+// elsewhere: the user's, or one the agent moved.
+func TestReleaseKeepsForeignRegistration(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	base := f.commit("a", "a\n")
+	f.open()
+	w := f.lease(base)
+	users := filepath.Join(f.home, "users")
+	f.git("worktree", "add", "-q", users)
+	foreign := *w
+	foreign.Admin = filepath.Join(f.repo.CommonDir, "worktrees", "users")
+	r, err := f.trees.Release(t.Context(), foreign, nil)
+	if err != nil || r.Kept != foreign.Admin {
+		t.Errorf("Release = %+v, %v, want %s kept", r, err, foreign.Admin)
+	}
+	f.in(users, "status")
+}
+
+func TestSweep(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	base := f.commit("a", "a\n", ".gitignore", "*.o\n")
+	f.open()
+	var entries []string
+	for range 3 {
+		w := f.lease(base)
+		f.write(w.Dir, "x.o", string(make([]byte, 100_000)))
+		must(t, os.Mkdir(filepath.Join(w.Dir, "closed"), 0))
+		r, err := f.trees.Release(t.Context(), *w, f.capture(w))
+		must(t, err)
+		entries = append(entries, r.Trashed)
+	}
+	// What swarm did not put there, or cannot tell that it did.
+	f.write(f.trees.Trash, "1-k3x9q2-a9.1/mine", "x", "notes.txt", "x",
+		"2-k3x9q2-a9.1/"+recordName, `{"entry":"other"}`, "3-x/"+recordName, "{")
+	now := time.Now()
+	sweep := func(r SweepRequest) int {
+		t.Helper()
+		r.Trash = f.trees.Trash
+		gone, err := Sweep(t.Context(), r)
+		must(t, err)
+		for _, s := range gone {
+			if s.Run != "k3x9q2" || s.Size < 100_000 {
+				t.Errorf("swept %+v", s)
+			}
+		}
+		return len(gone)
+	}
+	if n := sweep(SweepRequest{Now: now, Age: TrashAge, Size: TrashSize}); n != 0 {
+		t.Errorf("swept %d young entries, want none", n)
+	}
+	if n := sweep(SweepRequest{Now: now.Add(TrashAge + time.Hour), Age: TrashAge, Size: TrashSize, DryRun: true}); n != 3 {
+		t.Errorf("would sweep %d old entries, want 3", n)
+	}
+	if n := sweep(SweepRequest{Now: now, Age: TrashAge, Size: 300_000}); n != 1 {
+		t.Errorf("swept %d for room, want the oldest", n)
+	}
+	if _, err := os.Lstat(entries[0]); err == nil {
+		t.Error("it was not the oldest that went")
+	}
+	if n := sweep(SweepRequest{Now: now.Add(TrashAge + time.Hour), Age: TrashAge, Size: TrashSize}); n != 2 {
+		t.Errorf("swept %d old entries, want 2", n)
+	}
+	left, err := os.ReadDir(f.trees.Trash)
+	if err != nil || len(left) != 4 {
+		t.Errorf("the trash holds %v, %v, want what is not ours", left, err)
+	}
+	if gone, err := Sweep(t.Context(), SweepRequest{Trash: filepath.Join(f.home, "none"), Now: now}); err != nil || gone != nil {
+		t.Errorf("Sweep of no trash = %v, %v", gone, err)
+	}
+}
+
+func TestOpenFolders(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	deep := filepath.Join(dir, "a", "b")
+	must(t, os.MkdirAll(deep, 0o755), os.WriteFile(filepath.Join(deep, "f"), nil, 0o400),
+		os.Symlink("/", filepath.Join(deep, "root")))
+	must(t, os.Chmod(deep, 0), os.Chmod(filepath.Dir(deep), 0o555), openFolders(filepath.Join(dir, "a")))
+	for _, d := range []string{deep, filepath.Dir(deep)} {
+		at, err := os.Lstat(d)
+		if err != nil || at.Mode().Perm()&0o700 != 0o700 {
+			t.Errorf("%s is %v, %v", d, at.Mode(), err)
+		}
+	}
+	must(t, removeAll(filepath.Join(dir, "a")), removeAll(filepath.Join(dir, "a")))
+}
