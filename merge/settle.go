@@ -23,9 +23,18 @@ type Settled struct {
 	Happened bool
 	// Moved are the checkouts whose files followed.
 	Moved []string
-	// Left are files of checkouts that hold neither what they held before
-	// nor what the move brings, so that nobody but the user may judge them.
-	Left []DirtyError
+	// Left is what nobody but the user may judge.
+	Left []Leftover
+}
+
+// Leftover is what could not be put back in a checkout.
+type Leftover struct {
+	Dir string
+	// Paths hold neither what they held before nor what the move brings.
+	Paths []string
+	// Doing is what is in progress there, as in a [*BusyError]; a lock that
+	// a killed git left on the index looks like another git command.
+	Doing string
 }
 
 // Settle finds out what became of a move that was cut off, and ends it: on
@@ -108,12 +117,13 @@ func (t *transit) settle(ctx context.Context, in Intent) (*Settled, error) {
 	}
 	var out Settled
 	for _, h := range t.holders {
-		left, err := t.home(ctx, h, standing[h.Repo.TopLevel])
+		at := standing[h.Repo.TopLevel]
+		left, err := t.home(ctx, h, at)
 		if err != nil {
 			return nil, err
 		}
-		if len(left) > 0 {
-			out.Left = append(out.Left, DirtyError{Dir: h.Repo.TopLevel, Paths: left})
+		if len(left) > 0 || h.Doing != "" && at != git.Before {
+			out.Left = append(out.Left, Leftover{Dir: h.Repo.TopLevel, Paths: left, Doing: h.Doing})
 		}
 	}
 	return &out, nil
@@ -125,6 +135,9 @@ func (t *transit) home(ctx context.Context, h git.Holder, at git.Standing) ([]st
 	case git.Before:
 		return nil, nil
 	case git.After:
+		if h.Doing != "" {
+			return nil, nil
+		}
 		err := h.Repo.MoveCheckout(ctx, t.to, t.from)
 		var dirty *DirtyError
 		if errors.As(err, &dirty) {

@@ -173,8 +173,10 @@ func TestSettleATornMove(t *testing.T) {
 		in := f.killed(f.landing(base, to), "journaled")
 		f.write(map[string]string{"a": "x:2\n", "d": "folder to file\n", "e/new": "new\n", "b": ""})
 		var want []string
+		lock := filepath.Join(f.dir, ".git", "index.lock")
 		if torn {
 			f.must(os.WriteFile(filepath.Join(f.dir, "a"), []byte("half"), 0o644))
+			f.must(os.WriteFile(lock, nil, 0o644))
 			want = []string{"a"}
 		}
 		got := f.settle(*in)
@@ -186,6 +188,10 @@ func TestSettleATornMove(t *testing.T) {
 			t.Errorf("settled %+v, want not happened and %q left", got, want)
 		}
 		if torn {
+			if got.Left[0].Doing != "another git command (index.lock)" {
+				t.Errorf("left %+v, want the lock to be named", got.Left)
+			}
+			f.must(os.Remove(lock))
 			f.write(map[string]string{"a": "1\n"})
 		}
 		f.wantAt(base)

@@ -318,6 +318,59 @@ func TestCaptureOverwritesNothing(t *testing.T) {
 	}
 }
 
+// TestCaptureOfNothing has a workspace that its agent removed or replaced.
+func TestCaptureOfNothing(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	base := f.commit("a", "a\n")
+	f.open()
+	w := f.lease(base)
+	rm(f, w.Dir)
+	for _, replace := range []func() error{
+		func() error { return nil },
+		func() error { return os.Symlink(f.root, w.Dir) },
+	} {
+		must(t, replace())
+		var gone *GoneError
+		if _, err := f.trees.Capture(t.Context(), f.captureRequest(w)); !errors.As(err, &gone) {
+			t.Errorf("Capture = %v, want a GoneError", err)
+		}
+	}
+}
+
+// TestCaptureCancelled must not take a git that was ended for an answer.
+func TestCaptureCancelled(t *testing.T) {
+	t.Parallel()
+	for _, step := range steps()["capture"] {
+		t.Run(step, func(t *testing.T) {
+			t.Parallel()
+			f := newFixture(t)
+			base := f.commit("a", "a\n")
+			f.open()
+			w := f.lease(base)
+			work(f, w)
+			ctx, cancel := contextWithCause(t)
+			f.step = func(name string) error {
+				if name == step {
+					cancel(errKilled)
+				}
+				return nil
+			}
+			c, err := f.trees.Capture(ctx, f.captureRequest(w))
+			if step == "published" {
+				must(t, err)
+			} else if !errors.Is(err, errKilled) {
+				t.Errorf("Capture = %+v, %v, want the cause", c, err)
+			}
+			f.step = nil
+			c = f.capture(w)
+			if len(c.Notes) > 0 || c.Head == "" {
+				t.Errorf("Capture = %+v, want the agent's HEAD and no note", c)
+			}
+		})
+	}
+}
+
 // TestCaptureFails keeps all there is when git cannot read it.
 func TestCaptureFails(t *testing.T) {
 	t.Parallel()

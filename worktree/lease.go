@@ -33,8 +33,12 @@ func (t *Trees) Lease(ctx context.Context, l LeaseRequest) (_ *Workspace, err er
 	w := &Workspace{
 		Name: l.Name, Dir: filepath.Join(t.Dir, l.Name), Base: l.Base, Index: l.Saved,
 	}
-	if _, err := os.Lstat(w.Dir); !errors.Is(err, fs.ErrNotExist) {
+	// Whoever makes the folder owns the name, and alone cleans up after it.
+	switch err := os.Mkdir(w.Dir, 0o700); {
+	case errors.Is(err, fs.ErrExist):
 		return nil, &TakenError{Dir: w.Dir}
+	case err != nil:
+		return nil, fmt.Errorf("lease %s: %w", w.Name, err)
 	}
 	defer func() {
 		if err != nil && !died(err) {
@@ -69,14 +73,11 @@ func (t *Trees) registerOnce(ctx context.Context, w *Workspace) (err error) {
 		case <-time.After(gap):
 		}
 		// What the failed try left would be in the way of the next one.
-		if err := t.remains(w); err != nil {
+		if err := errors.Join(t.remains(w), os.Mkdir(w.Dir, 0o700)); err != nil {
 			return err
 		}
 	}
 	if err != nil {
-		return err
-	}
-	if err := os.Chmod(w.Dir, 0o700); err != nil {
 		return err
 	}
 	return t.step("registered")

@@ -12,7 +12,9 @@ import (
 
 // publish writes the patch file and moves the refs.
 func (c *capturing) publish(ctx context.Context, out *Capture) error {
-	c.head(ctx, out)
+	if err := c.head(ctx, out); err != nil {
+		return err
+	}
 	if err := os.MkdirAll(filepath.Dir(c.PatchFile), 0o700); err != nil {
 		return err
 	}
@@ -43,17 +45,21 @@ func (c *capturing) publish(ctx context.Context, out *Capture) error {
 
 // head finds the agent's own commits. They are gathered too, since its
 // branch, or the registration that keeps them, may go at any moment.
-func (c *capturing) head(ctx context.Context, out *Capture) {
+func (c *capturing) head(ctx context.Context, out *Capture) error {
+	base := c.Workspace.Base
 	head := c.Repo.HeadOf(ctx, c.Workspace.Admin)
-	if head == c.Workspace.Base {
-		return
+	whole := head == base || head != "" && c.quarantine.Has(ctx, head) &&
+		c.quarantine.Gather(ctx, head, base) == nil
+	if ctx.Err() != nil {
+		return context.Cause(ctx) // git was ended, which says nothing of HEAD
 	}
-	if head == "" || !c.quarantine.Has(ctx, head) ||
-		c.quarantine.Gather(ctx, head, c.Workspace.Base) != nil {
+	switch {
+	case !whole:
 		c.found.note(HeadInvalid, "")
-		return
+	case head != base:
+		out.Head = head
 	}
-	out.Head = head
+	return nil
 }
 
 // name picks refs that overwrite nothing and returns those to be made.

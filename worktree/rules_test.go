@@ -127,6 +127,29 @@ func TestCaptureByTheRulesOfTheBase(t *testing.T) {
 			},
 		},
 		{
+			name: "a filter that is one process for all files",
+			setup: func(f *fixture) {
+				self, err := os.Executable()
+				must(f.t, err)
+				f.git("config", "filter.up.process", "env "+envFilter+"=1 '"+self+"' -test.run='^TestFilterProcess$'")
+				f.git("config", "filter.up.required", "true")
+			},
+			base: []string{".gitattributes", "*.up filter=up\n", "a.up", "abc\n", "b.up", "b\n"},
+			act: func(f *fixture, w *Workspace) {
+				text, err := os.ReadFile(filepath.Join(w.Dir, "a.up"))
+				if err != nil || string(text) != "abc\n" {
+					f.t.Errorf("a.up is filled with %q, %v", text, err)
+				}
+				f.write(w.Dir, "a.up", "abcd\n", "n.up", strings.Repeat("new\n", 50_000), "b.up", "b\n")
+			},
+			after: func(f *fixture, w *Workspace, c *Capture) {
+				wantChanged("M a.up, A n.up")(f, w, c)
+				if got := f.show(c.Tree, "n.up"); got != strings.Repeat("NEW\n", 50_000) {
+					f.t.Errorf("n.up = %.20q, want it cleaned", got)
+				}
+			},
+		},
+		{
 			name: "attributes of the base hold though the agent changed them", setup: upper,
 			base: []string{".gitattributes", "*.up filter=up\n", "a.up", "abc\n", "d/.gitattributes", "* text\n",
 				"d/x", "x\n"},

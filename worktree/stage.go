@@ -29,7 +29,7 @@ func (s *survey) any() bool { return len(s.changed)+len(s.deleted)+len(s.links) 
 // are in the way of such, are held back and added last, under the same rules.
 type staging struct {
 	*capturing
-	index   string // a copy of the one that was saved
+	private string // a copy of the index that was saved
 	scratch string
 	feed    bytes.Buffer // for update-index --stdin
 	records bytes.Buffer // for update-index --index-info
@@ -40,7 +40,7 @@ type staging struct {
 func (c *capturing) stage(ctx context.Context) (git.Hash, error) {
 	s := &staging{
 		capturing: c,
-		index:     filepath.Join(c.quarantine.Dir, "capture.index"),
+		private:   filepath.Join(c.quarantine.Dir, "capture.index"),
 		scratch:   filepath.Join(c.quarantine.Dir, "scratch"),
 	}
 	if err := s.prepare(ctx); err != nil {
@@ -78,11 +78,11 @@ func (c *capturing) stage(ctx context.Context) (git.Hash, error) {
 func (s *staging) prepare(ctx context.Context) error {
 	text, err := os.ReadFile(s.Workspace.Index)
 	if err == nil {
-		err = os.WriteFile(s.index, text, 0o600)
+		err = os.WriteFile(s.private, text, 0o600)
 	}
 	if err == nil {
 		// So old an index makes git compare contents, whatever the times.
-		err = os.Chtimes(s.index, time.Time{}, time.Unix(1, 0))
+		err = os.Chtimes(s.private, time.Time{}, time.Unix(1, 0))
 	}
 	if err == nil {
 		err = os.MkdirAll(s.scratch, 0o700)
@@ -95,8 +95,12 @@ func (s *staging) prepare(ctx context.Context) error {
 	}
 	// Git takes what lies outside of a sparse checkout for good unless its
 	// entry is made anew.
-	for _, e := range s.capturing.index {
-		if e.SkipWorktree && slices.Contains(s.found.present, e.Path) {
+	present := map[string]bool{}
+	for _, path := range s.found.present {
+		present[path] = true
+	}
+	for _, e := range s.index {
+		if present[e.Path] {
 			s.record(fmt.Sprintf("%o", e.Mode), e.ID, e.Path)
 		}
 	}
@@ -195,7 +199,7 @@ func (s *staging) add(ctx context.Context, path string) error {
 
 // modeOf is the mode of a file where the disk knows none.
 func (s *staging) modeOf(path string) uint32 {
-	for _, e := range s.capturing.index {
+	for _, e := range s.index {
 		if e.Path == path && e.Mode&0o170000 == 0o100000 {
 			return e.Mode
 		}
@@ -229,14 +233,14 @@ func (s *staging) update(ctx context.Context, in *bytes.Buffer, args ...string) 
 // run runs git in the scratch tree on the private index.
 func (s *staging) run(ctx context.Context, cmd git.Cmd) ([]byte, error) {
 	cmd.Dir = s.scratch
-	cmd.Env = []string{"GIT_WORK_TREE=" + s.scratch, "GIT_INDEX_FILE=" + s.index}
+	cmd.Env = []string{"GIT_WORK_TREE=" + s.scratch, "GIT_INDEX_FILE=" + s.private}
 	return s.quarantine.Run(ctx, cmd)
 }
 
 // check notes what git left out without an error: it takes no file whose
 // name could be a .git on another system.
 func (s *staging) check() error {
-	after, err := s.Repo.ReadIndex(s.index)
+	after, err := s.Repo.ReadIndex(s.private)
 	if err != nil {
 		return err
 	}

@@ -92,8 +92,18 @@ func parent(path string) string {
 	return path[:max(i, 0)]
 }
 
+// GoneError says that a workspace is not there any more, or not a folder.
+type GoneError struct{ Dir string }
+
+func (e *GoneError) Error() string { return e.Dir + " is gone" }
+
 // walk surveys the workspace.
 func (k *walker) walk(ctx context.Context) (*survey, error) {
+	// An agent can delete or replace the folder it works in. That must not
+	// read as a wish to delete all files.
+	if at, err := os.Lstat(k.work.Dir); err != nil || !at.IsDir() {
+		return nil, &GoneError{Dir: k.work.Dir}
+	}
 	k.dotGit()
 	if err := k.dir(ctx, ""); err != nil {
 		return nil, err
@@ -198,7 +208,7 @@ func (k *walker) dir(ctx context.Context, rel string) error {
 func (k *walker) list(rel string) ([]fs.DirEntry, bool) {
 	dir := filepath.Join(k.work.Dir, rel)
 	at, err := os.Lstat(dir)
-	if err == nil && at.IsDir() && at.Mode().Perm()&0o500 != 0o500 {
+	if err == nil && at.Mode().Perm()&0o500 != 0o500 {
 		if err = os.Chmod(dir, at.Mode().Perm()|0o700); err == nil {
 			k.out.note(MadeReadable, rel+"/")
 		}

@@ -435,7 +435,8 @@ func (b *bench) settleLandings(ctx context.Context, v *store.View) error {
 			}
 			end.OK, end.Reason = settled.Happened, "swarm ended while it landed"
 			for _, left := range settled.Left {
-				fmt.Fprintf(b.env.Stderr, "%s: %s\n", program, Printable(left.Error()))
+				fmt.Fprintf(b.env.Stderr, "%s: a landing was cut off; look at %s in %s %s\n", program,
+					Printable(strings.Join(left.Paths, ", ")), Printable(left.Dir), Printable(left.Doing))
 			}
 		}
 		if _, err := b.owner.Append(end); err != nil {

@@ -13,7 +13,8 @@ import (
 // catFile is a `git cat-file --batch` that answers as long as it is asked.
 type catFile struct {
 	in     *io.PipeWriter
-	out    *bufio.Reader
+	pipe   *io.PipeReader
+	out    *bufio.Reader // of pipe
 	stop   context.CancelCauseFunc
 	ended  chan error
 	broken bool // what comes next is not the start of an answer
@@ -25,7 +26,10 @@ func (q *Quarantine) catFile(ctx context.Context) *catFile {
 	ctx, stop := context.WithCancelCause(context.WithoutCancel(ctx))
 	inR, inW := io.Pipe()
 	outR, outW := io.Pipe()
-	c := &catFile{in: inW, out: bufio.NewReader(outR), stop: stop, ended: make(chan error, 1)}
+	c := &catFile{
+		in: inW, pipe: outR, out: bufio.NewReader(outR),
+		stop: stop, ended: make(chan error, 1),
+	}
 	go func() {
 		_, err := q.Run(ctx, Cmd{Args: []string{"cat-file", "--batch"}, Stdin: inR, Stdout: outW})
 		inR.CloseWithError(io.ErrClosedPipe)
@@ -40,6 +44,7 @@ func (c *catFile) close() error {
 	err := c.in.Close()
 	if c.broken {
 		// It may be in the middle of an answer nobody reads.
+		err = errors.Join(err, c.pipe.Close())
 		c.stop(errors.New("no more is asked"))
 		<-c.ended
 		return err
@@ -52,7 +57,10 @@ func (c *catFile) close() error {
 // object asks for one object.
 func (c *catFile) object(ctx context.Context, w want) ([]byte, error) {
 	unhook := context.AfterFunc(ctx, func() { c.stop(context.Cause(ctx)) })
-	defer unhook()
+	defer func() {
+		// An answer that came just before the end is good; no other comes.
+		c.broken = !unhook() || c.broken
+	}()
 	c.broken = true
 	if _, err := io.WriteString(c.in, string(w.id)+"\n"); err != nil {
 		return nil, c.why(ctx, err)

@@ -4,9 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 )
 
 // DirtyError says that files of a checkout would be overwritten: they were
@@ -121,9 +125,13 @@ func (r *Repo) MoveCheckout(ctx context.Context, from, to Hash) error {
 	}
 	// Half a move is nobody's wish: what has begun is not cancelled.
 	ctx = context.WithoutCancel(ctx)
+	began := time.Now()
 	_, err = r.Run(ctx, Cmd{Writes: true, Args: append([]string{"read-tree", "-m", "-u"}, trees...)})
 	if err == nil {
 		return nil
+	}
+	if errors.As(err, &bad) && bad.Code == -1 {
+		err = errors.Join(err, r.unlockIndex(began))
 	}
 	err = fmt.Errorf("move checkout %s: %w", r.TopLevel, err)
 	left, perr := r.PutBack(ctx, from, to)
@@ -131,6 +139,21 @@ func (r *Repo) MoveCheckout(ctx context.Context, from, to Hash) error {
 		perr = &DirtyError{Dir: r.TopLevel, Paths: left}
 	}
 	return errors.Join(err, perr)
+}
+
+// unlockIndex removes the lock that a git of ours left on the index when it
+// was killed. Had another git held the lock, ours would have said so and
+// ended by itself; one that is older than ours is not ours.
+func (r *Repo) unlockIndex(began time.Time) error {
+	path := filepath.Join(r.GitDir, "index.lock")
+	info, err := os.Lstat(path)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && info.ModTime().Before(began.Truncate(time.Second)) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return os.Remove(path)
 }
 
 // quoted is how git names a path when it refuses, under LC_ALL=C.

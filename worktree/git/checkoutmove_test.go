@@ -63,22 +63,24 @@ func TestMoveCheckout(t *testing.T) {
 	}
 }
 
-// TestMoveCheckoutFails: git cannot write a file; what it wrote before goes
-// back.
+// TestMoveCheckoutFails: git cannot write a file, or is killed; what it
+// wrote before goes back, and nothing stays locked.
 func TestMoveCheckoutFails(t *testing.T) {
 	t.Parallel()
-	y := newYard(t)
-	from, to := y.fork()
-	y.git("config", "filter.bad.smudge", "false")
-	y.git("config", "filter.bad.required", "true")
-	y.write(".git/info/attributes", "e/* filter=bad\n")
-	before := y.git("ls-files", "-s")
-	if err := y.repo.MoveCheckout(t.Context(), from, to); err == nil {
-		t.Error("MoveCheckout with a filter that fails: want an error")
-	}
-	y.wantFiles(map[string]string{"a": "1\n", "d/b": "1\n", "e/f": ""})
-	if after := y.git("ls-files", "-s"); after != before {
-		t.Errorf("the index changed from %s to %s", before, after)
+	for _, filter := range []string{"false", "kill -KILL $PPID; false"} {
+		y := newYard(t)
+		from, to := y.fork()
+		y.git("config", "filter.bad.smudge", filter)
+		y.git("config", "filter.bad.required", "true")
+		y.write(".git/info/attributes", "e/* filter=bad\n")
+		before := y.git("ls-files", "-s")
+		if err := y.repo.MoveCheckout(t.Context(), from, to); err == nil {
+			t.Errorf("MoveCheckout with filter %q: want an error", filter)
+		}
+		y.wantFiles(map[string]string{"a": "1\n", "d/b": "1\n", "e/f": "", ".git/index.lock": ""})
+		if after := y.git("ls-files", "-s"); after != before {
+			t.Errorf("the index changed from %s to %s", before, after)
+		}
 	}
 }
 

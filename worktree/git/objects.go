@@ -135,14 +135,21 @@ func (o *Objects) read(ctx context.Context, w want) ([]byte, error) {
 	}
 	// A partial clone fetches what is missing here, and what go-git cannot
 	// read is git's to judge.
-	if o.asked == nil {
-		o.asked = o.q.catFile(ctx)
+	for {
+		fresh := o.asked == nil
+		if fresh {
+			o.asked = o.q.catFile(ctx)
+		}
+		raw, err := o.asked.object(ctx, w)
+		if !o.asked.broken {
+			return raw, err
+		}
+		cerr := o.Close()
+		if err == nil || fresh || ctx.Err() != nil {
+			return raw, errors.Join(err, cerr)
+		}
+		// One that was alive before may have been killed since.
 	}
-	raw, err := o.asked.object(ctx, w)
-	if o.asked.broken {
-		err = errors.Join(err, o.Close())
-	}
-	return raw, err
 }
 
 // inProcess reports whether go-git can name the objects of the repository.

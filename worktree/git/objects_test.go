@@ -189,6 +189,12 @@ func TestObjectsEndWithTheContext(t *testing.T) {
 	if entries, err := o.Tree(t.Context(), tree); err != nil || len(entries) != 2 {
 		t.Errorf("Tree after one that was called off = %+v, %v", entries, err)
 	}
+	// Somebody kills the process that reads for us.
+	o.asked.stop(errors.New("killed by the test"))
+	o.asked.ended <- <-o.asked.ended
+	if entries, err := o.Tree(t.Context(), tree); err != nil || len(entries) != 2 {
+		t.Errorf("Tree after a kill = %+v, %v", entries, err)
+	}
 }
 
 // TestWriteTree: git reads what we write, in its own order.

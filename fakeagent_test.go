@@ -1,0 +1,141 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// gitIn runs git in a folder with exactly the given environment.
+func gitIn(dir string, env []string, args ...string) ([]byte, error) {
+	cmd := exec.Command("git", args...)
+	cmd.Dir, cmd.Env = dir, env
+	return cmd.CombinedOutput()
+}
+
+// fakeAgent is an agent made of the steps on its command line, one after the
+// other. Each is a word, or a word and what it takes after colons:
+//
+//	write:FILE:TEXT append:FILE:TEXT rm:FILE mkdir:DIR touch:FILE
+//	print:TEXT err:TEXT env:NAME cwd stdin chatty:BYTES line:BYTES
+//	await:FILE hang deaf fork exit:CODE kill:SIGNAL git:ARGS…
+//
+// `hang` waits for a signal, `deaf` ignores all it can, `fork` leaves a
+// process in a session of its own behind, `await` waits for a file.
+func fakeAgent() {
+	for _, step := range os.Args[1:] {
+		if err := fakeStep(step); err != nil {
+			fmt.Fprintf(os.Stderr, "fakeagent: %s: %v\n", step, err)
+			os.Exit(99)
+		}
+	}
+}
+
+func fakeStep(step string) error {
+	verb, rest, _ := strings.Cut(step, ":")
+	first, second, _ := strings.Cut(rest, ":")
+	switch verb {
+	case "write":
+		if err := os.MkdirAll(filepath.Dir(first), 0o755); err != nil {
+			return err
+		}
+		return os.WriteFile(first, []byte(second), 0o644)
+	case "append":
+		f, err := os.OpenFile(first, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
+		if err != nil {
+			return err
+		}
+		if _, err := f.WriteString(second); err != nil {
+			return err
+		}
+		return f.Close()
+	case "rm":
+		return os.RemoveAll(rest)
+	case "mkdir":
+		return os.MkdirAll(rest, 0o755)
+	case "touch":
+		return os.WriteFile(rest, nil, 0o644)
+	case "print":
+		_, err := fmt.Println(rest)
+		return err
+	case "err":
+		_, err := fmt.Fprintln(os.Stderr, rest)
+		return err
+	case "env":
+		_, err := fmt.Printf("%s=%s\n", rest, os.Getenv(rest))
+		return err
+	case "cwd":
+		dir, err := os.Getwd()
+		fmt.Println(dir)
+		return err
+	case "stdin":
+		_, err := io.Copy(os.Stdout, os.Stdin)
+		return err
+	default:
+		return fakeDeed(verb, rest)
+	}
+}
+
+func fakeDeed(verb, rest string) error {
+	switch verb {
+	case "chatty", "line":
+		n, err := strconv.Atoi(rest)
+		if err != nil {
+			return err
+		}
+		text := bytes.Repeat([]byte("chatter\n"), n/8+1)[:n]
+		if verb == "line" {
+			text = bytes.Repeat([]byte("x"), n)
+		}
+		_, err = os.Stdout.Write(text)
+		return err
+	case "await":
+		for {
+			if _, err := os.Stat(rest); err == nil {
+				return nil
+			}
+			time.Sleep(5 * time.Millisecond) // a poll for another process
+		}
+	case "hang":
+		signals := make(chan os.Signal, 1)
+		signal.Notify(signals, syscall.SIGTERM)
+		<-signals
+		os.Exit(143)
+	case "deaf":
+		signal.Ignore(syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
+		select {}
+	case "fork":
+		cmd := exec.Command(os.Args[0], "deaf", "mark:"+rest)
+		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+		return cmd.Start()
+	case "exit":
+		code, err := strconv.Atoi(rest)
+		if err != nil {
+			return err
+		}
+		os.Exit(code)
+	case "kill":
+		n, err := strconv.Atoi(rest)
+		if err != nil {
+			return err
+		}
+		return syscall.Kill(os.Getpid(), syscall.Signal(n))
+	case "git":
+		out, err := exec.Command("git", strings.Fields(rest)...).CombinedOutput()
+		if err != nil {
+			return fmt.Errorf("%w: %s", err, out)
+		}
+		return nil
+	case "mark":
+		return nil
+	}
+	return fmt.Errorf("no such step")
+}

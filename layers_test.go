@@ -1,0 +1,125 @@
+package main
+
+import (
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// layers is the table of packages: each may import only packages of a row
+// above its own. docs/architecture.md says what each owns.
+func layers() [][]string {
+	return [][]string{
+		0: {"worktree/git", "swarm/task", "swarm/proc", "swarm/box"},
+		1: {"worktree", "merge", "swarm/event", "swarm/limit"},
+		2: {"swarm/store", "swarm/agent"},
+		3: {"swarm/agent/command", "swarm/engine"},
+		4: {"swarm/control", "swarm/config", "swarm/fanout"},
+		5: {"swarm/cli", "swarm/demo"},
+		6: {"."},
+	}
+}
+
+// seams are the packages that alone may import something.
+func seams() map[string][]string {
+	return map[string][]string{
+		"os/exec":                     {"worktree/git", "swarm/proc"},
+		"github.com/go-git/go-git/v5": {"worktree/git"},
+		"github.com/urfave/cli/v2":    {"swarm/cli", "swarm/demo"},
+	}
+}
+
+const module = "agentswarm"
+
+func TestLayers(t *testing.T) {
+	t.Parallel()
+	rows := map[string]int{}
+	for row, packages := range layers() {
+		for _, p := range packages {
+			rows[p] = row
+		}
+	}
+	seen := map[string]bool{}
+	for file, imports := range sources(t) {
+		pkg := path.Dir(file)
+		row, known := rows[pkg]
+		if !known {
+			t.Errorf("%s: package %s has no row in layers()", file, pkg)
+			continue
+		}
+		seen[pkg] = true
+		for _, imported := range imports {
+			checkSeam(t, file, pkg, imported)
+			inner, ours := strings.CutPrefix(imported, module+"/")
+			if !ours {
+				continue
+			}
+			if above, ok := rows[inner]; !ok || above >= row {
+				t.Errorf("%s: %s (row %d) imports %s (row %d)", file, pkg, row, inner, above)
+			}
+			if !strings.HasPrefix(pkg, "swarm/") && pkg != "." && strings.HasPrefix(inner, "swarm/") {
+				t.Errorf("%s: %s must be useful without swarm, and imports %s", file, pkg, inner)
+			}
+		}
+	}
+	for p := range rows {
+		if !seen[p] {
+			t.Errorf("package %s has a row and no sources", p)
+		}
+	}
+}
+
+func checkSeam(t *testing.T, file, pkg, imported string) {
+	t.Helper()
+	for seam, allowed := range seams() {
+		if imported != seam && !strings.HasPrefix(imported, seam+"/") {
+			continue
+		}
+		if !slices.Contains(allowed, pkg) {
+			t.Errorf("%s: only %v may import %s", file, allowed, seam)
+		}
+	}
+}
+
+// sources are the imports of every Go file that is not a test, by its path
+// from here with slashes.
+func sources(t *testing.T) map[string][]string {
+	t.Helper()
+	all := map[string][]string{}
+	err := filepath.WalkDir(".", func(file string, e fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		name := e.Name()
+		if e.IsDir() && file != "." && (strings.HasPrefix(name, ".") || name == "testdata" || name == "bin") {
+			return filepath.SkipDir
+		}
+		if e.IsDir() || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {
+			return nil
+		}
+		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly)
+		if err != nil {
+			return err
+		}
+		file = filepath.ToSlash(file)
+		all[file] = []string{}
+		for _, spec := range parsed.Imports {
+			imported, err := strconv.Unquote(spec.Path.Value)
+			if err != nil {
+				return err
+			}
+			all[file] = append(all[file], imported)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
