@@ -109,7 +109,13 @@ func playAgent(role string, args []string) int {
 		}
 		forever()
 	case "bereaved":
-		playFamily("", exe(), "bereaved")
+		// Its orphan must be buried, not only dying, when it ends.
+		for orphan := mustInt(playFamily("", exe(), "bereaved")); ; {
+			if syscall.Kill(orphan, 0) != nil {
+				break
+			}
+			time.Sleep(time.Millisecond)
+		}
 	case "escape":
 		playFamily(args[1], args[0], "root")
 	case "member":
@@ -193,8 +199,9 @@ func announce(fifo string) {
 const familySize = 3
 
 // playFamily starts members, such as a plain child, one in its own session,
-// or the parent of a daemon, and returns when all of them live.
-func playFamily(fifo, binary string, members ...string) {
+// or the parent of a daemon, and returns when all of them live, with what
+// they had to say.
+func playFamily(fifo, binary string, members ...string) string {
 	signal.Ignore(syscall.SIGTERM)
 	r, w, err := os.Pipe()
 	must(err)
@@ -210,8 +217,9 @@ func playFamily(fifo, binary string, members ...string) {
 		}
 	}
 	must(w.Close())
-	_, err = io.ReadAll(r)
+	words, err := io.ReadAll(r)
 	must(err)
+	return string(words)
 }
 
 func playMember(fifo, how string) {
@@ -225,6 +233,10 @@ func playMember(fifo, how string) {
 		cmd.ExtraFiles = []*os.File{ready}
 		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 		must(cmd.Start())
+		if how == "bereaved" {
+			_, err := fmt.Fprint(ready, cmd.Process.Pid)
+			must(err)
+		}
 		return
 	}
 	signal.Ignore(syscall.SIGTERM, syscall.SIGHUP)

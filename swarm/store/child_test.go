@@ -206,6 +206,13 @@ func playFull(r *Run) error {
 	if _, full := errors.AsType[*FullError](err); !full {
 		return fmt.Errorf("a full disk was told as %T: %w", err, err)
 	}
+	info, err := os.Stat(r.Journal())
+	if err != nil {
+		return err
+	}
+	if info.Size() != o.size {
+		return fmt.Errorf("%d bytes are left of %d good ones", info.Size(), o.size)
+	}
 	fmt.Println(o.last)
 	// With room again the same owner goes on.
 	if err := unix.Setrlimit(unix.RLIMIT_FSIZE, &old); err != nil {

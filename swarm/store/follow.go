@@ -82,7 +82,7 @@ func (t *tailer) more() ([]event.Record, error) {
 		return nil, fmt.Errorf("follow journal: %w", err)
 	}
 	size := info.Size()
-	if false {
+	if size < t.at {
 		return nil, t.corrupt("the file became shorter")
 	}
 	if size == t.seen {

@@ -264,6 +264,14 @@ func TestRemoveMovesToTheTrash(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(to, "run.json")); err != nil || filepath.Dir(to) != s.Trash() {
 		t.Errorf("Remove = %s: %v", to, err)
 	}
+	for _, name := range []string{"1-k3x9q2-run", "x-k3x9q2-run", "1-k3x9q2-a1.1"} {
+		if err := os.Mkdir(filepath.Join(s.Trash(), name), 0o700); err != nil { // not runs
+			t.Fatal(err)
+		}
+	}
+	if all, err := s.Trashed(); err != nil || len(all) != 1 || all[0].Run != r.ID || all[0].Path != to || all[0].Time.IsZero() {
+		t.Errorf("Trashed = %v, %v, want %s", all, err, to)
+	}
 	if r.Live() {
 		t.Error("a removed run is live")
 	}
