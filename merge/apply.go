@@ -51,6 +51,9 @@ func (e *SubmoduleError) Hint() string { return "merge the patch instead of appl
 // as the last commit has them, and with a [*git.PatchError] where the patch
 // does not fit; then nothing has changed.
 func Apply(ctx context.Context, req ApplyRequest) (*Applied, error) {
+	if req.Repo.Bare() {
+		return nil, errors.New("apply a patch: a bare repository has no files to apply it to")
+	}
 	var modules []string
 	for _, c := range req.Changes {
 		if c.OldMode == "160000" || c.NewMode == "160000" {

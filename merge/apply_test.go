@@ -171,4 +171,9 @@ func TestApplyRefusesSubmodules(t *testing.T) {
 	if _, err := Apply(t.Context(), f.applying(base, to)); !errors.As(err, &module) {
 		t.Errorf("Apply: %v, want a SubmoduleError", err)
 	}
+	bare := *f.repo
+	bare.TopLevel = ""
+	if _, err := Apply(t.Context(), ApplyRequest{Repo: &bare}); err == nil {
+		t.Error("Apply in a bare repository: want an error")
+	}
 }

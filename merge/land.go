@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"agentswarm/worktree/git"
 )
@@ -132,9 +133,11 @@ func publish(ctx context.Context, req LandRequest) error {
 	if err != nil || at == req.New {
 		return err
 	}
+	none := func(h git.Hash) bool { return h == "" } // the old end of a new branch
 	return req.Quarantine.Publish(ctx, git.PublishRequest{
-		Refs: []git.RefUpdate{{Ref: req.Keep, New: req.New}},
-		Have: req.Have, Message: orSwarm(req.Message),
+		Refs:    []git.RefUpdate{{Ref: req.Keep, New: req.New}},
+		Have:    slices.DeleteFunc(slices.Clone(req.Have), none),
+		Message: orSwarm(req.Message),
 	})
 }
 

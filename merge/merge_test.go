@@ -1,6 +1,8 @@
 package merge
 
 import (
+	"context"
+	"errors"
 	"maps"
 	"reflect"
 	"slices"
@@ -322,6 +324,21 @@ func TestMergeRefusesForeignCommits(t *testing.T) {
 		if err == nil || out != nil {
 			t.Errorf("%s: Merge = %+v, %v; want an error", name, out, err)
 		}
+	}
+}
+
+// TestMergeStops: merging ends with its context, and says why.
+func TestMergeStops(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	base := f.commit(map[string]string{"f": "1\n"})
+	p := f.patch("a1", base, map[string]string{"f": "2\n"})
+	why := errors.New("stopped by the test")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(why)
+	req := Request{Onto: base, Patches: []Patch{p}, Committer: committer}
+	if out, err := Merge(ctx, f.q, req); !errors.Is(err, why) {
+		t.Errorf("Merge = %+v, %v; want the cause", out, err)
 	}
 }
 

@@ -3,6 +3,7 @@ package worktree
 import (
 	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -252,6 +253,34 @@ func TestLeaseFails(t *testing.T) {
 			t.Errorf("left the index of %s", name)
 		}
 	}
+}
+
+// TestLeaseRetries has a git that finds a lock taken once. It changes PATH,
+// and so cannot be parallel.
+func TestLeaseRetries(t *testing.T) {
+	real, err := exec.LookPath("git")
+	must(t, err)
+	f := newFixture(t)
+	base := f.commit("a", "a\n")
+	bin := filepath.Join(f.home, "bin")
+	f.script(filepath.Join(bin, "git"), `case "$*" in *"worktree add"*)
+	if mkdir '`+bin+`/once' 2>/dev/null; then
+		'`+real+`' "$@" # what is left of it must not be in the way
+		echo "fatal: Unable to create '/r/.git/config.lock': File exists." >&2
+		exit 128
+	fi ;; esac
+	exec '`+real+`' "$@"
+	`)
+	t.Setenv("PATH", bin+string(filepath.ListSeparator)+os.Getenv("PATH"))
+	f.open()
+	w := f.lease(base)
+	if _, err := os.Lstat(filepath.Join(bin, "once")); err != nil {
+		t.Error("the first try was not made to fail")
+	}
+	if got := f.git("worktree", "list", "--porcelain"); strings.Count(got, "worktree ") != 2 {
+		t.Errorf("registered: %s", got)
+	}
+	f.capture(w)
 }
 
 func TestLeaseCancelled(t *testing.T) {

@@ -2,7 +2,6 @@ package worktree
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"path/filepath"
 
@@ -39,15 +38,7 @@ func (t *Trees) Footprint(ctx context.Context, base git.Hash) (int64, error) {
 	if ok {
 		return known, nil
 	}
-	sizes, err := t.Repo.Sizes(ctx, base)
-	if err != nil {
-		return 0, fmt.Errorf("measure a checkout: %w", err)
-	}
-	var sum int64
-	for _, n := range sizes {
-		sum += onDisk(n)
-	}
-	return sum, nil
+	return CheckoutSize(ctx, t.Repo, base)
 }
 
 // measure remembers what a filled workspace takes, by its index.

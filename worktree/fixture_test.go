@@ -39,7 +39,7 @@ func newFixture(t *testing.T, args ...string) *fixture {
 	}
 	f.mkdir(f.home)
 	f.mkdir(f.root)
-	f.in(f.root, append([]string{"init", "-q", "-b", "main"}, args...)...)
+	f.in(f.root, append([]string{"init", "-q", "-b", "main", "--template="}, args...)...)
 	f.git("config", "user.name", "User")
 	f.git("config", "user.email", "user@example.com")
 	t.Cleanup(func() { _ = removeAll(dir) })

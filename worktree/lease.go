@@ -40,14 +40,23 @@ func (t *Trees) Lease(ctx context.Context, l LeaseRequest) (_ *Workspace, err er
 	case err != nil:
 		return nil, fmt.Errorf("lease %s: %w", w.Name, err)
 	}
+	begun := false
 	defer func() {
-		if err != nil && !died(err) {
+		switch {
+		case err == nil || died(err):
+		case !begun:
+			err = errors.Join(err, os.Remove(w.Dir))
+		default:
 			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanUp)
 			defer cancel()
 			err = errors.Join(err, t.unmake(ctx, w))
 		}
 	}()
-	if err := t.registering(ctx, func() error { return t.registerOnce(ctx, w) }); err != nil {
+	err = t.registering(ctx, func() error {
+		begun = true
+		return t.registerOnce(ctx, w)
+	})
+	if err != nil {
 		return nil, fmt.Errorf("lease %s: %w", w.Name, err)
 	}
 	if err := t.fill(ctx, w); err != nil {

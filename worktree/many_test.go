@@ -82,7 +82,7 @@ func TestWorker(t *testing.T) {
 // TestMany makes, captures and releases workspaces from two processes at
 // once, which must see no error of git's.
 func TestMany(t *testing.T) {
-	files, workspaces, rounds := 500, 20, 1
+	files, workspaces, rounds := 300, 20, 1
 	if testing.Short() {
 		files, workspaces = 100, 10
 	}

@@ -6,13 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strconv"
 	"strings"
 )
 
 // catFile is a `git cat-file --batch` that answers as long as it is asked.
 type catFile struct {
-	in     *io.PipeWriter
+	in     *os.File
 	pipe   *io.PipeReader
 	out    *bufio.Reader // of pipe
 	stop   context.CancelCauseFunc
@@ -22,9 +23,14 @@ type catFile struct {
 
 // catFile starts the process. It outlives ctx, which is the first question's
 // alone: each question ends it for itself, and close ends it for good.
-func (q *Quarantine) catFile(ctx context.Context) *catFile {
+func (q *Quarantine) catFile(ctx context.Context) (*catFile, error) {
+	// A pipe of the system: os/exec would wait for ever on a reader of ours
+	// that nothing comes from, after the process is gone.
+	inR, inW, err := os.Pipe()
+	if err != nil {
+		return nil, fmt.Errorf("start git cat-file: %w", err)
+	}
 	ctx, stop := context.WithCancelCause(context.WithoutCancel(ctx))
-	inR, inW := io.Pipe()
 	outR, outW := io.Pipe()
 	c := &catFile{
 		in: inW, pipe: outR, out: bufio.NewReader(outR),
@@ -32,24 +38,23 @@ func (q *Quarantine) catFile(ctx context.Context) *catFile {
 	}
 	go func() {
 		_, err := q.Run(ctx, Cmd{Args: []string{"cat-file", "--batch"}, Stdin: inR, Stdout: outW})
-		inR.CloseWithError(io.ErrClosedPipe)
+		err = errors.Join(err, inR.Close())
 		outW.CloseWithError(err)
 		c.ended <- err
 	}()
-	return c
+	return c, nil
 }
 
-// close ends the process and waits for it.
+// close ends the process and waits for it. How it ended does not matter to
+// those who have their answers.
 func (c *catFile) close() error {
 	err := c.in.Close()
 	if c.broken {
 		// It may be in the middle of an answer nobody reads.
 		err = errors.Join(err, c.pipe.Close())
 		c.stop(errors.New("no more is asked"))
-		<-c.ended
-		return err
 	}
-	err = errors.Join(err, <-c.ended)
+	<-c.ended
 	c.stop(nil)
 	return err
 }

@@ -68,6 +68,7 @@ func TestFrozenRules(t *testing.T) {
 	g := newGround(t)
 	g.commit("a", "a\n")
 	g.ok(os.MkdirAll(filepath.Join(g.home, ".config", "git"), 0o755),
+		os.MkdirAll(filepath.Join(g.root, ".git", "info"), 0o755),
 		os.WriteFile(filepath.Join(g.home, ".config/git/ignore"), []byte("*.user\n"), 0o600),
 		os.WriteFile(filepath.Join(g.root, ".git/info/exclude"), []byte("*.repo\n"), 0o600),
 		os.WriteFile(filepath.Join(g.root, ".git/info/attributes"), []byte("a eol=lf\n"), 0o600),

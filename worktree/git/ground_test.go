@@ -23,7 +23,7 @@ func newGround(t *testing.T, initArgs ...string) *ground {
 	}
 	g := &ground{T: t, home: filepath.Join(dir, "home"), root: filepath.Join(dir, `a "repo": here`)}
 	g.ok(os.MkdirAll(g.home, 0o755), os.MkdirAll(g.root, 0o755))
-	g.in(g.root, append([]string{"init", "-q", "-b", "main"}, initArgs...)...)
+	g.in(g.root, append([]string{"init", "-q", "-b", "main", "--template="}, initArgs...)...)
 	g.git("config", "user.name", "User")
 	g.git("config", "user.email", "user@example.com")
 	return g

@@ -138,7 +138,11 @@ func (o *Objects) read(ctx context.Context, w want) ([]byte, error) {
 	for {
 		fresh := o.asked == nil
 		if fresh {
-			o.asked = o.q.catFile(ctx)
+			asked, err := o.q.catFile(ctx)
+			if err != nil {
+				return nil, err
+			}
+			o.asked = asked
 		}
 		raw, err := o.asked.object(ctx, w)
 		if !o.asked.broken {

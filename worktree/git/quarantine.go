@@ -94,7 +94,7 @@ func (q *Quarantine) transfer(ctx context.Context, revs io.Reader) (string, erro
 	packed := make(chan error, 1)
 	go func() {
 		_, err := q.Run(ctx, Cmd{
-			Args:  []string{"pack-objects", "--revs", "--stdout", "-q", "--missing=allow-any"},
+			Args:  []string{"pack-objects", "--revs", "--stdout", "-q", "--missing=allow-promisor"},
 			Stdin: revs, Stdout: pw,
 			Config: []string{"pack.useBitmaps=false", "pack.threads=1", "pack.window=0"},
 		})
