@@ -25,11 +25,12 @@ func gitIn(dir string, env []string, args ...string) ([]byte, error) {
 // other. Each is a word, or a word and what it takes after colons:
 //
 //	write:FILE:TEXT append:FILE:TEXT rm:FILE mkdir:DIR touch:FILE
-//	print:TEXT err:TEXT env:NAME cwd stdin chatty:BYTES line:BYTES
+//	print:TEXT err:TEXT env:NAME cwd stdin hear:FILE chatty:BYTES line:BYTES
 //	await:FILE hang deaf fork exit:CODE kill:SIGNAL git:ARGS…
 //
 // `hang` waits for a signal, `deaf` ignores all it can, `fork` leaves a
-// process in a session of its own behind, `await` waits for a file.
+// process in a session of its own behind, `await` waits for a file, `hear`
+// notes one line of stdin, or its end, in a file.
 func fakeAgent() {
 	for _, step := range os.Args[1:] {
 		if err := fakeStep(step); err != nil {
@@ -97,6 +98,15 @@ func fakeDeed(verb, rest string) error {
 		}
 		_, err = os.Stdout.Write(text)
 		return err
+	case "hear":
+		var heard []byte
+		for b := make([]byte, 1); ; {
+			_, err := os.Stdin.Read(b)
+			if err != nil || b[0] == '\n' {
+				return fakeStep(fmt.Sprintf("append:%s:heard %q %v\n", rest, heard, err))
+			}
+			heard = append(heard, b[0])
+		}
 	case "await":
 		for {
 			if _, err := os.Stat(rest); err == nil {
@@ -134,6 +144,9 @@ func fakeDeed(verb, rest string) error {
 			return fmt.Errorf("%w: %s", err, out)
 		}
 		return nil
+	case "ledger":
+		dir, writes, _ := strings.Cut(rest, ":")
+		return ledgerSteps(dir, writes)
 	case "mark":
 		return nil
 	}

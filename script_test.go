@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -19,7 +20,7 @@ import (
 // TestMain lets the test binary be `swarm` and `fakeagent` for the scripts.
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
-		"swarm":     main,
+		"swarm":     faultySwarm,
 		"fakeagent": fakeAgent,
 	})
 }
@@ -33,13 +34,21 @@ func TestScripts(t *testing.T) {
 		Dir:                 filepath.Join("testdata", "script"),
 		RequireExplicitExec: true,
 		Setup:               setupScript,
+		Condition:           scriptCondition,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"git":     gitCommand,
-			"refs":    refsCommand,
-			"json":    jsonCommand,
-			"await":   awaitCommand,
-			"nothing": nothingCommand,
-			"gone":    goneCommand,
+			"git":      gitCommand,
+			"refs":     refsCommand,
+			"json":     jsonCommand,
+			"await":    awaitCommand,
+			"nothing":  nothingCommand,
+			"gone":     goneCommand,
+			"keep":     keepCommand,
+			"owner":    ownerCommand,
+			"terminal": terminalCommand,
+			"safe":     safeCommand,
+			"valid":    validCommand,
+			"exits":    exitsCommand,
+			"refused":  refusedCommand,
 		},
 	})
 }
@@ -79,6 +88,24 @@ func gitCommand(ts *testscript.TestScript, neg bool, args []string) {
 	err := ts.Exec("git", args...)
 	if (err != nil) != neg {
 		ts.Fatalf("git %v: %v", args, err)
+	}
+}
+
+// exitsCommand is `exits CODE COMMAND…`: the command ends with exactly that
+// exit code. What it printed is there for stdout and stderr.
+func exitsCommand(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: exits CODE COMMAND [ARGUMENT…]")
+	}
+	err := ts.Exec(args[1], args[2:]...)
+	code := 0
+	var ended *exec.ExitError
+	if errors.As(err, &ended) {
+		code, err = ended.ExitCode(), nil
+	}
+	ts.Check(err)
+	if strconv.Itoa(code) != args[0] {
+		ts.Fatalf("%s ended with %d, want %s", args[1], code, args[0])
 	}
 }
 

@@ -121,9 +121,11 @@ func (t *Trees) unregister(ctx context.Context, w Workspace, entry string) (kept
 			kept = w.Admin
 			return nil
 		}
-		if entry != "" {
-			err := os.Rename(filepath.Join(w.Admin, "modules"), filepath.Join(entry, "modules"))
-			if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		modules := filepath.Join(w.Admin, "modules")
+		// Looked for first: between two file systems a rename of what is not
+		// there fails as if it were.
+		if _, err := os.Lstat(modules); err == nil && entry != "" {
+			if err := os.Rename(modules, filepath.Join(entry, "modules")); err != nil {
 				kept = w.Admin
 				return nil
 			}

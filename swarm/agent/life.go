@@ -82,7 +82,11 @@ func (l *Life) Live(ctx context.Context) (*Outcome, error) {
 	out.Exit = p.Wait()
 	read.more(out.Exit.StdoutBytes)
 	read.end()
-	return out, read.err
+	if read.err != nil {
+		// It ran, and what it did is there: only its answer is not known.
+		out.Error = &event.Erred{Kind: task.Other, Message: read.err.Error()}
+	}
+	return out, nil
 }
 
 // watch follows the process until it is over, and ends it when its time is
@@ -104,12 +108,10 @@ func (l *Life) watch(ctx context.Context, p *proc.Process, read *reader) {
 			}
 			read.more(progress.Stdout)
 		case <-total.C:
-			read.outcome.Limit = task.Timeout
+			read.over(task.Timeout)
 			p.Stop()
 		case <-idle.C:
-			if read.outcome.Limit == "" {
-				read.outcome.Limit = task.IdleTimeout
-			}
+			read.over(task.IdleTimeout)
 			p.Stop()
 		case <-done:
 			done = nil

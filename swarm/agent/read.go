@@ -7,6 +7,7 @@ import (
 	"os"
 
 	"agentswarm/swarm/event"
+	"agentswarm/swarm/task"
 )
 
 // reader follows the stdout file of an attempt and feeds the parser. It
@@ -63,6 +64,13 @@ func (r *reader) end() {
 	if r.stdin != nil {
 		r.stdin.close()
 		r.stdin.wait()
+	}
+}
+
+// over notes that a time limit ended the attempt; the first one did.
+func (r *reader) over(limit task.ErrorKind) {
+	if r.outcome.Limit == "" {
+		r.outcome.Limit = limit
 	}
 }
 

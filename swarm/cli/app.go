@@ -29,6 +29,11 @@ type Env struct {
 	Dir            string   // required: the current folder, absolute
 	Self           string   // the running binary, for supervisors
 	Calls          string   // how the user calls us, for commands to type
+
+	// Step, where set, is called between the steps of what is written to
+	// disk: each record of a journal, each part of making, capturing and
+	// removing a workspace. Tests end the process or its children there.
+	Step func(name string) error
 }
 
 // builtin lists the commands of the product, in the order of the help.

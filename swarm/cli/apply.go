@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/urfave/cli/v2"
 
 	"agentswarm/merge"
-	"agentswarm/swarm/engine"
 	"agentswarm/swarm/event"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
@@ -39,6 +41,7 @@ type movedObject struct {
 	ID     int       `json:"id"`
 	Verb   string    `json:"verb,omitempty"` // what an undo took back
 	Ref    string    `json:"ref,omitempty"`
+	Commit string    `json:"commit,omitempty"` // where an undo put the branch
 	Agents []task.ID `json:"agents"`
 	Paths  []string  `json:"paths,omitempty"`
 }
@@ -64,7 +67,7 @@ func applyAction(c *cli.Context, env Env) error {
 		return err
 	}
 	if patchOf(a) == nil {
-		return usagef("apply: %s (%s) has no patch", a.ID, engine.Title(a.ID, a.Call))
+		return usagef("apply: %s", noPatch(a))
 	}
 	owner, err := p.own(c.Context, s.run)
 	if err != nil {
@@ -110,12 +113,29 @@ func (p *place) apply(ctx context.Context, s *selection, a *store.Agent, owner *
 	} else {
 		end.Files = map[string]string{}
 		for _, f := range applied.Files {
-			end.Files[f.Path] = f.Sum
+			end.Files[pathKey(f.Path)] = f.Sum
 			o.Paths = append(o.Paths, f.Path)
 		}
 	}
 	_, jerr := owner.Append(end)
 	return o, errors.Join(refusedApply(err), jerr)
+}
+
+// pathKey is a path as the journal keeps it: JSON holds no bytes that are not
+// UTF-8, so such a name is quoted, and so is one that looks quoted.
+func pathKey(path string) string {
+	if utf8.ValidString(path) && !strings.HasPrefix(path, `"`) {
+		return path
+	}
+	return strconv.Quote(path)
+}
+
+// pathOf is the path of a key.
+func pathOf(key string) (string, error) {
+	if !strings.HasPrefix(key, `"`) {
+		return key, nil
+	}
+	return strconv.Unquote(key)
 }
 
 // refusedApply gives a patch that does not go onto the files the code of a

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"strings"
 	"time"
 
 	"golang.org/x/term"
@@ -24,12 +25,21 @@ func (p *place) identity(pl *plan) (store.Identity, error) {
 	if err != nil {
 		return store.Identity{}, fmt.Errorf("record the configuration: %w", err)
 	}
+	args := make([]string, len(p.env.Args))
+	for i, arg := range p.env.Args {
+		args[i] = readable(arg)
+	}
 	return store.Identity{
 		Created: time.Now(), Version: buildVersion().Version, Base: pl.base,
-		Branch: pl.branch, CommonDir: p.repo.CommonDir, TopLevel: p.repo.TopLevel,
-		Prefix: p.repo.Prefix, Workflow: workflow, Args: p.env.Args, Config: text,
+		Branch:    readable(pl.branch),
+		CommonDir: readable(p.repo.CommonDir), TopLevel: readable(p.repo.TopLevel),
+		Prefix: readable(p.repo.Prefix), Workflow: workflow, Args: args, Config: text,
 	}, nil
 }
+
+// readable is a name or an argument for people. JSON holds no bytes that are
+// not UTF-8; what a resume needs of them is in the workflow.
+func readable(text string) string { return strings.ToValidUTF8(text, "\uFFFD") }
 
 // pin makes the ref that holds the base for as long as the run is kept.
 func (p *place) pin(ctx context.Context, run *store.Run, pl *plan) error {

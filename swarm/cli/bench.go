@@ -66,7 +66,7 @@ func (p *place) bench(ctx context.Context, run *store.Run, owner *store.Owner) (
 	}
 	trees, err := worktree.New(worktree.Config{
 		Repo: p.repo, Frozen: b.frozen, Dir: p.state.Trees(run.ID), Trash: p.state.Trash(),
-		LockFile: p.state.LockFile("worktrees"), Cores: runtime.NumCPU(),
+		LockFile: p.state.LockFile("worktrees"), Cores: runtime.NumCPU(), Step: p.env.Step,
 	})
 	if err != nil {
 		return nil, err

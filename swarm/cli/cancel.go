@@ -75,13 +75,7 @@ func cancelAction(c *cli.Context, env Env) error {
 		_, err = fmt.Fprintf(env.Stdout, "run %s %s\n", s.run.ID, statusText(v))
 		return err
 	}
-	for _, id := range ids {
-		a := v.Agent(id)
-		if _, err := fmt.Fprintf(env.Stdout, "%s %s\n", id, task.Word(a.Status)); err != nil {
-			return err
-		}
-	}
-	return nil
+	return p.printWords(v, s.named)
 }
 
 // askToEnd asks the process that owns the run.

@@ -20,7 +20,23 @@ type begun struct {
 	Run   string `json:"run,omitempty"`
 	Error string `json:"error,omitempty"`
 	Code  Code   `json:"code,omitempty"`
+	Kind  string `json:"kind,omitempty"`
+	Hint  string `json:"hint,omitempty"`
 }
+
+// DetachedError is why the detached half of a command has begun no run.
+type DetachedError struct{ begun begun }
+
+func (e *DetachedError) Error() string { return e.begun.Error }
+
+// Hint is what that half suggested.
+func (e *DetachedError) Hint() string { return e.begun.Hint }
+
+// Kind is the word for its error in JSON.
+func (e *DetachedError) Kind() string { return e.begun.Kind }
+
+// ExitCode is the code it would have ended with.
+func (e *DetachedError) ExitCode() int { return int(e.begun.Code) }
 
 // detach starts this very command again without the terminal, and returns
 // once its run has begun.
@@ -46,7 +62,7 @@ func (p *place) detach(ctx context.Context, asJSON bool) error {
 		return fmt.Errorf("the detached run ended before it began; see %s", log.Name())
 	}
 	if b.Error != "" {
-		return errors.Join(&ExitError{Code: b.Code, Err: errors.New(b.Error)}, os.Remove(log.Name()))
+		return errors.Join(&DetachedError{begun: b}, os.Remove(log.Name()))
 	}
 	run, err := p.state.Run(b.Run)
 	if err != nil {
@@ -92,6 +108,7 @@ func (r *report) say(run string, failed error) error {
 	b := begun{Run: run}
 	if failed != nil {
 		b.Error, b.Code = failed.Error(), codeOf(failed)
+		b.Kind, b.Hint = kindOf(failed), hintOf(failed)
 	}
 	text, err := json.Marshal(b)
 	if err == nil {

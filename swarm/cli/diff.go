@@ -1,10 +1,12 @@
 package cli
 
 import (
+	"bufio"
+	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
-	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -70,39 +72,59 @@ func diffAction(c *cli.Context, env Env) error {
 	if err != nil {
 		return err
 	}
-	object := diffObject{Schema: "swarm.diff/1", Run: s.run.ID, Agents: []agentDiffObject{}}
+	d := &differ{place: p, named: len(s.named) > 0, stat: c.Bool("stat"), names: c.Bool("name-only")}
+	if c.Bool("json") {
+		d.object = &diffObject{Schema: "swarm.diff/1", Run: s.run.ID, Agents: []agentDiffObject{}}
+	}
 	for _, a := range s.agents() {
-		patch := patchOf(a)
-		if patch == nil {
-			if len(s.named) > 0 {
-				fmt.Fprintf(env.Stderr, "%s (%s) has no patch\n", a.ID, Printable(engine.Title(a.ID, a.Call)))
-			}
-			continue
-		}
-		changes, err := p.repo.Changes(c.Context, git.Hash(patch.Base), git.Hash(patch.Commit))
-		if err != nil {
-			return err
-		}
-		switch {
-		case c.Bool("json"):
-			object.add(a, changes)
-		case c.Bool("name-only"):
-			err = printNames(env.Stdout, changes)
-		case c.Bool("stat"):
-			fmt.Fprintf(env.Stdout, "%s %s: %s, +%d -%d\n", a.ID, Printable(engine.Title(a.ID, a.Call)),
-				Count(patch.Files, "file", "files"), patch.Added, patch.Deleted)
-			err = printStat(env.Stdout, changes)
-		default:
-			err = copyPatch(env, patch.File)
-		}
-		if err != nil {
+		if err := d.print(c.Context, a); err != nil {
 			return err
 		}
 	}
-	if c.Bool("json") {
-		return printJSON(env.Stdout, object)
+	if !d.found && !d.named {
+		fmt.Fprintf(env.Stderr, "no agent of run %s has changed anything\n", s.run.ID)
+	}
+	if d.object != nil {
+		return printJSON(env.Stdout, d.object)
 	}
 	return nil
+}
+
+// differ prints patches in one of four forms.
+type differ struct {
+	*place
+	named       bool // an agent without a patch is told
+	stat, names bool
+	object      *diffObject // nil: print text
+	found       bool        // a patch
+}
+
+func (d *differ) print(ctx context.Context, a *store.Agent) error {
+	patch := patchOf(a)
+	if patch == nil {
+		if d.named {
+			fmt.Fprintln(d.env.Stderr, Printable(noPatch(a)))
+		}
+		return nil
+	}
+	d.found = true
+	changes, err := d.repo.Changes(ctx, git.Hash(patch.Base), git.Hash(patch.Commit))
+	if err != nil {
+		return err
+	}
+	switch {
+	case d.object != nil:
+		d.object.add(a, changes)
+		return nil
+	case d.names:
+		return printNames(d.env.Stdout, changes)
+	case d.stat:
+		fmt.Fprintf(d.env.Stdout, "%s %s: %s, +%d -%d\n", a.ID, Printable(engine.Title(a.ID, a.Call)),
+			Count(patch.Files, "file", "files"), patch.Added, patch.Deleted)
+		return printStat(d.env.Stdout, changes)
+	default:
+		return copyPatch(d.env, patch.File)
+	}
 }
 
 func (o *diffObject) add(a *store.Agent, changes []git.Change) {
@@ -162,10 +184,16 @@ func copyPatch(env Env, path string) error {
 		_, err := io.Copy(env.Stdout, f)
 		return err
 	}
-	text, err := io.ReadAll(f)
-	if err != nil {
-		return fmt.Errorf("read the patch: %w", err)
+	for r := bufio.NewReader(f); ; {
+		line, err := r.ReadSlice('\n')
+		if _, werr := io.WriteString(env.Stdout, PrintableText(string(line))); werr != nil {
+			return werr
+		}
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil && !errors.Is(err, bufio.ErrBufferFull):
+			return fmt.Errorf("read the patch: %w", err)
+		}
 	}
-	_, err = io.Copy(env.Stdout, strings.NewReader(PrintableText(string(text))))
-	return err
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"sync"
 	"time"
 
@@ -40,7 +41,11 @@ var errRunTimeout = errors.New("--run-timeout")
 // run is closed.
 func (b *bench) drive(ctx context.Context, r driveRequest) (*ended, error) {
 	began := time.Now()
-	_, err := b.owner.Append(&event.Opened{
+	err := b.takeOver(ctx, &r)
+	if err != nil {
+		return nil, errors.Join(err, b.owner.Close())
+	}
+	_, err = b.owner.Append(&event.Opened{
 		Pid: os.Getpid(), Version: buildVersion().Version,
 		Resumed: r.prior != nil, Walls: b.rung.String(),
 	})
@@ -74,6 +79,50 @@ func (b *bench) drive(ctx context.Context, r driveRequest) (*ended, error) {
 	}
 	end.began = began
 	return end, nil
+}
+
+// takeOver puts in order what earlier owners left: a workspace that could
+// not be captured then may be now.
+func (b *bench) takeOver(ctx context.Context, r *driveRequest) error {
+	if r.prior == nil {
+		return nil
+	}
+	if err := engine.Recover(ctx, b.deps, r.config, r.prior); err != nil {
+		return fmt.Errorf("put run %s in order: %w", b.run.ID, err)
+	}
+	records, err := b.run.Records()
+	if err != nil {
+		return err
+	}
+	r.prior = store.Fold(r.prior.Identity, records)
+	return nil
+}
+
+// retrieve puts a run in order like settle, and captures what could not be
+// captured when it was closed.
+func (p *place) retrieve(ctx context.Context, run *store.Run) (*store.View, error) {
+	v, err := p.settle(ctx, run)
+	if err != nil || v.Status == store.RunRunning || !keeps(v) {
+		return v, err
+	}
+	owner, err := run.Own(ctx)
+	var busy *store.BusyError
+	if errors.As(err, &busy) {
+		return v, nil // whoever has it sees to that
+	}
+	if err != nil {
+		return nil, err
+	}
+	err = p.settleOwned(ctx, run, owner)
+	if err = errors.Join(err, owner.Close()); err != nil {
+		return nil, fmt.Errorf("put run %s in order: %w", run.ID, err)
+	}
+	return run.View()
+}
+
+// keeps reports whether workspaces of a run are left.
+func keeps(v *store.View) bool {
+	return slices.ContainsFunc(v.Agents, func(a *store.Agent) bool { return len(a.Leases) > 0 })
 }
 
 // sayWalls tells what agents run inside, where it is not the best there is.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"agentswarm/swarm/event"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
 )
@@ -20,13 +21,23 @@ type finishRequest struct {
 // finish merges if that was asked for, gives the run up and tells how it
 // went.
 func (b *bench) finish(ctx context.Context, end *ended, r finishRequest) error {
-	codes := end.codes
 	var merged *mergeReport
 	var mergeErr error
 	if r.merge && end.status != store.RunStopped {
 		merged, mergeErr = b.merge(ctx, mergeRequest{into: r.into})
 	}
-	if err := b.owner.Close(); err != nil {
+	var nothing *NothingError
+	if errors.As(mergeErr, &nothing) {
+		mergeErr = nil
+	}
+	codes := end.codes
+	if merged != nil {
+		codes = append(codes, merged.codes...)
+	}
+	if mergeErr != nil {
+		codes = append(codes, codeOf(mergeErr))
+	}
+	if err := errors.Join(b.recode(end, codes), b.owner.Close()); err != nil {
 		return err
 	}
 	v, err := b.run.View()
@@ -38,12 +49,9 @@ func (b *bench) finish(ctx context.Context, end *ended, r finishRequest) error {
 	}
 	if merged != nil {
 		b.printMerge(b.env.Stderr, merged)
-		codes = append(codes, merged.codes...)
 	}
-	var nothing *NothingError
-	if mergeErr != nil && !errors.As(mergeErr, &nothing) {
+	if mergeErr != nil {
 		complain(b.env, mergeErr)
-		codes = append(codes, codeOf(mergeErr))
 	}
 	if err := b.printResult(v, r.json); err != nil {
 		return err
@@ -52,6 +60,18 @@ func (b *bench) finish(ctx context.Context, end *ended, r finishRequest) error {
 		return &ExitError{Code: code}
 	}
 	return nil
+}
+
+// recode journals the exit code that merging has made another one: whoever
+// waits for the run ends with it too.
+func (b *bench) recode(end *ended, codes []Code) error {
+	if First(codes...) == First(end.codes...) {
+		return nil
+	}
+	_, err := b.owner.Append(&event.Closed{
+		Status: string(end.status), Reason: end.reason, Code: int(First(codes...)),
+	})
+	return err
 }
 
 // printResult prints what the run gave: the answer of a single agent, else

@@ -114,8 +114,11 @@ func (g *collector) print() error {
 			return err
 		}
 	}
-	_, err := fmt.Fprintf(g.env.Stdout, "%s %s, %s\n", verb,
-		Count(len(g.out.Removed), "thing", "things"), Bytes(g.out.Bytes))
+	text := fmt.Sprintf("%s %s, %s", verb, Count(len(g.out.Removed), "thing", "things"), Bytes(g.out.Bytes))
+	if len(g.out.Removed) == 0 {
+		text = "nothing to remove"
+	}
+	_, err := fmt.Fprintln(g.env.Stdout, text)
 	return err
 }
 
@@ -138,10 +141,14 @@ func (g *collector) runs(ctx context.Context) error {
 		}
 		v, err := e.Run.View()
 		if err == nil && !g.dry {
-			v, err = g.settle(ctx, e.Run)
+			v, err = g.retrieve(ctx, e.Run)
 		}
-		if err != nil {
-			return err
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if err != nil { // the others do not wait for it
+			g.out.Kept = append(g.out.Kept, gcKept{Path: e.Run.Dir, Reason: err.Error()})
+			continue
 		}
 		for _, a := range v.Agents {
 			for _, l := range a.Leases {

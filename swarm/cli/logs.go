@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -65,13 +66,11 @@ func logsAction(c *cli.Context, env Env) error {
 	}
 	l := &logger{
 		out: env.Stdout, run: s.run, raw: c.Bool("raw"), json: c.Bool("json"),
-		several: len(s.agents()) > 1,
+		all: len(s.named) == 0, config: config,
 	}
-	for _, a := range s.agents() {
-		l.streams = append(l.streams, &stream{
-			id: a.ID, spec: engine.SpecOf(config, a.Call), attempt: a.Attempt,
-		})
-	}
+	l.several = len(s.agents()) > 1 ||
+		len(s.agents()) == 0 && s.view.Identity.Workflow.Kind != store.WorkflowPrompt
+	l.add(s.agents())
 	if !c.Bool("follow") {
 		return l.drain()
 	}
@@ -84,7 +83,21 @@ type logger struct {
 	run       *store.Run
 	raw, json bool
 	several   bool
+	all       bool // of the run, those that are called later too
+	config    engine.Config
 	streams   []*stream
+}
+
+// add begins the streams of agents that have none.
+func (l *logger) add(agents []*store.Agent) {
+	for _, a := range agents {
+		if slices.ContainsFunc(l.streams, func(s *stream) bool { return s.id == a.ID }) {
+			continue
+		}
+		l.streams = append(l.streams, &stream{
+			id: a.ID, spec: engine.SpecOf(l.config, a.Call), attempt: a.Attempt,
+		})
+	}
 }
 
 // stream is one agent's output, as far as it was read.
@@ -110,13 +123,17 @@ func (l *logger) follow(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		over := true
+		ended := v.Status != store.RunRunning
+		over := ended || !l.all
+		if l.all {
+			l.add(v.Agents)
+		}
 		for _, s := range l.streams {
 			a := v.Agent(s.id)
 			if err := s.turn(l, a.Attempt); err != nil {
 				return err
 			}
-			over = over && (a.Result() != nil || v.Status != store.RunRunning)
+			over = over && (a.Result() != nil || ended)
 		}
 		if err := l.read(); err != nil {
 			return err

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -40,6 +41,7 @@ type listedObject struct {
 	Status    string    `json:"status"`
 	Reason    string    `json:"reason,omitempty"`
 	Workflow  string    `json:"workflow,omitempty"`
+	Args      []string  `json:"args,omitempty"`
 	Base      string    `json:"base,omitempty"`
 	Created   time.Time `json:"created"`
 	Duration  int64     `json:"duration_ms,omitempty"`
@@ -95,7 +97,7 @@ func (p *place) listed(c *cli.Context, e store.Entry) listedObject {
 		o.Reason = err.Error()
 		return o
 	}
-	o.Status, o.Reason = string(v.Status), v.Reason
+	o.Status, o.Reason, o.Args = string(v.Status), v.Reason, v.Identity.Args
 	o.Workflow, o.Base = string(v.Identity.Workflow.Kind), v.Identity.Base.Commit
 	counts := countAgents(v)
 	o.Agents, o.Completed = len(v.Agents), counts.Completed
@@ -113,11 +115,15 @@ func (p *place) listed(c *cli.Context, e store.Entry) listedObject {
 	return o
 }
 
+// whatWidth bounds how much of a command line the list shows.
+const whatWidth = 60
+
 func printRuns(env Env, runs []listedObject) error {
 	t := Table{Columns: []Column{
 		{Title: "RUN"}, {Title: "STATUS", Flex: true}, {Title: "AGENTS", Right: true},
 		{Title: "COMPLETED", Right: true}, {Title: "FAILED", Right: true},
 		{Title: "LANDED", Right: true}, {Title: "TIME", Right: true}, {Title: "BEGAN"},
+		{Title: "WHAT", Flex: true},
 	}}
 	now := time.Now()
 	for _, r := range runs {
@@ -126,7 +132,8 @@ func printRuns(env Env, runs []listedObject) error {
 			status += " (" + r.Reason + ")"
 		}
 		t.Row(r.Run, status, fmt.Sprint(r.Agents), fmt.Sprint(r.Completed), fmt.Sprint(r.Failed),
-			fmt.Sprint(r.Landed), Duration(time.Duration(r.Duration)*time.Millisecond), Ago(now, r.Created))
+			fmt.Sprint(r.Landed), Duration(time.Duration(r.Duration)*time.Millisecond), Ago(now, r.Created),
+			shortenEnd(Printable(strings.Join(r.Args, " ")), whatWidth))
 	}
 	width, _ := detect(env.Stdout, env.Getenv).Size()
 	return t.Print(env.Stdout, width)

@@ -4,13 +4,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
+	"agentswarm/merge"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
-	"agentswarm/worktree/git"
 )
 
 func newMergeCommand(env Env) *cli.Command {
@@ -94,7 +95,7 @@ type mergeObject struct {
 	Old       string           `json:"old,omitempty"`
 	Commit    string           `json:"commit,omitempty"`
 	Moved     bool             `json:"moved"`
-	Landed    []landedObject   `json:"landed"`
+	Merged    []mergedObject   `json:"merged"` // on the branch only if it moved
 	Conflicts []conflictObject `json:"conflicts"`
 	Empty     []string         `json:"empty,omitempty"`
 	Skipped   []task.ID        `json:"skipped,omitempty"`
@@ -103,7 +104,7 @@ type mergeObject struct {
 	DryRun    bool             `json:"dry_run,omitempty"`
 }
 
-type landedObject struct {
+type mergedObject struct {
 	Agent  string `json:"agent"`
 	Commit string `json:"commit"`
 }
@@ -111,14 +112,14 @@ type landedObject struct {
 func newMergeObject(r *mergeReport) mergeObject {
 	o := mergeObject{
 		Schema: "swarm.merge/1", Run: r.run, Ref: r.ref, Old: string(r.old),
-		Moved: r.didMove(), Landed: []landedObject{}, Conflicts: newConflictObjects(conflicts(r.outcome.Conflicts)),
+		Moved: r.didMove(), Merged: []mergedObject{}, Conflicts: newConflictObjects(conflicts(r.outcome.Conflicts)),
 		Empty: r.outcome.Empty, Verified: r.verified, Output: r.output, DryRun: r.dry,
 	}
 	if len(r.outcome.Landed) > 0 {
 		o.Commit = string(r.new)
 	}
 	for _, l := range r.outcome.Landed {
-		o.Landed = append(o.Landed, landedObject{Agent: l.ID, Commit: string(l.Commit)})
+		o.Merged = append(o.Merged, mergedObject{Agent: l.ID, Commit: string(l.Commit)})
 	}
 	for _, a := range r.skipped {
 		o.Skipped = append(o.Skipped, a.ID)
@@ -144,11 +145,11 @@ func (p *place) printMerge(w io.Writer, r *mergeReport) {
 	case r.verified != nil && !*r.verified:
 		fmt.Fprintf(w, "nothing landed on %s: the merged result is not verified; output: %s\n", branch, r.output)
 	default:
-		at := git.Hash("")
+		at := ""
 		if !r.dry {
-			at = r.new
+			at = " " + r.new.Short()
 		}
-		fmt.Fprintf(w, "%s %s on %s %s\n", verb, Count(n, "patch", "patches"), branch, at.Short())
+		fmt.Fprintf(w, "%s %s on %s%s\n", verb, Count(n, "patch", "patches"), branch, at)
 	}
 	for _, dir := range r.moved {
 		fmt.Fprintf(w, "the files of %s followed\n", Printable(dir))
@@ -160,22 +161,52 @@ func (p *place) printMerge(w io.Writer, r *mergeReport) {
 		fmt.Fprintf(w, "only by name: %s\n", Printable(labels(r.skipped)))
 	}
 	for _, c := range out.Conflicts {
-		with := "the branch itself"
-		if len(c.With) > 0 {
-			with = strings.Join(c.With, ", ")
-		}
-		fmt.Fprintf(w, "conflict: %s with %s\n", c.ID, with)
-		for _, path := range c.Paths {
-			fmt.Fprintf(w, "  %s\n", Printable(path))
-		}
-		for _, h := range c.Hunks {
-			fmt.Fprintf(w, "  %s: lines %s of the branch, %s of the patch\n", Printable(h.Path),
-				span(h.OursStart, h.OursLines), span(h.TheirsStart, h.TheirsLines))
-		}
+		r.printConflict(w, c)
 	}
 	if r.didMove() {
 		fmt.Fprintf(w, "take it back with: %s undo %s\n", p.env.Calls, r.run)
 	}
+}
+
+// printConflict tells which patch was left out, which one landed before it,
+// the files and lines where they meet, and the refs that hold both.
+func (r *mergeReport) printConflict(w io.Writer, c merge.Conflict) {
+	name := func(id string) string {
+		if a := r.view.Agent(task.ID(id)); a != nil {
+			return labels([]*store.Agent{a})
+		}
+		return id
+	}
+	ref := func(id string) string {
+		if a := r.view.Agent(task.ID(id)); a != nil && patchOf(a) != nil {
+			return patchOf(a).Ref
+		}
+		return ""
+	}
+	with, refs := "the branch itself", []string{ref(c.ID)}
+	if len(c.With) > 0 {
+		var names []string
+		for _, id := range c.With {
+			names, refs = append(names, name(id)), append(refs, ref(id))
+		}
+		with = strings.Join(names, ", ")
+	}
+	fmt.Fprintf(w, "conflict: %s with %s\n", Printable(name(c.ID)), Printable(with))
+	for _, path := range c.Paths {
+		if !slices.ContainsFunc(c.Hunks, func(h merge.Hunk) bool { return h.Path == path }) {
+			fmt.Fprintf(w, "  %s\n", Printable(path))
+		}
+	}
+	for _, h := range c.Hunks {
+		fmt.Fprintf(w, "  %s: lines %s of the branch, %s of the patch\n", Printable(h.Path),
+			span(h.OursStart, h.OursLines), span(h.TheirsStart, h.TheirsLines))
+	}
+	if c.Text != "" && len(c.Hunks) == 0 {
+		for line := range strings.SplitSeq(c.Text, "\n") {
+			fmt.Fprintf(w, "  %s\n", Printable(line))
+		}
+	}
+	fmt.Fprintf(w, "  kept: %s\n", strings.Join(refs, ", "))
 }
 
 // span is a range of lines: "4", "4-6", or "4 (none)" for a place.

@@ -39,6 +39,7 @@ type mergeRequest struct {
 // mergeReport is what a merge did.
 type mergeReport struct {
 	run      string
+	view     *store.View
 	ref      string
 	old, new git.Hash
 	created  bool
@@ -50,14 +51,6 @@ type mergeReport struct {
 	codes    []Code
 	dry      bool
 }
-
-// NothingError says that there is no patch to be merged.
-type NothingError struct{ Reason string }
-
-func (e *NothingError) Error() string { return "nothing to merge: " + e.Reason }
-
-// ExitCode is that of a refusal.
-func (e *NothingError) ExitCode() int { return int(CodeUsage) }
 
 // target is the full ref that a merge lands on.
 func (p *place) targetRef(ctx context.Context, into string) (string, error) {
@@ -79,6 +72,9 @@ func (p *place) targetRef(ctx context.Context, into string) (string, error) {
 	}
 	if !strings.HasPrefix(ref, "refs/heads/") {
 		return "", usagef("--into %s: want the name of a branch", into)
+	}
+	if name := branchName(ref); strings.HasPrefix(name, "-") || name == "HEAD" {
+		return "", usagef("--into %q is not a name a branch can have", name)
 	}
 	if err := p.repo.CheckRef(ctx, ref); err != nil {
 		return "", usagef("--into %v", err)
@@ -109,7 +105,7 @@ func (b *bench) merge(ctx context.Context, r mergeRequest) (*mergeReport, error)
 	if err := b.settleLandings(ctx, v); err != nil {
 		return nil, err
 	}
-	report := &mergeReport{run: b.run.ID, dry: r.dry}
+	report := &mergeReport{run: b.run.ID, view: v, dry: r.dry}
 	if report.ref, err = b.targetRef(ctx, r.into); err != nil {
 		return nil, err
 	}
@@ -139,6 +135,9 @@ func (b *bench) merge(ctx context.Context, r mergeRequest) (*mergeReport, error)
 		Onto: onto, Patches: b.patches(v, chosen), Committer: b.committer(ctx),
 	})
 	if err == nil {
+		err = b.blame(ctx, v, report)
+	}
+	if err == nil {
 		err = b.land(ctx, landing{id: id, quarantine: q, onto: onto, view: v, request: r}, report)
 	}
 	return report, errors.Join(err, q.Discard())
@@ -153,84 +152,6 @@ func landingBase(b store.Base) git.Hash {
 	return git.Hash(b.Commit)
 }
 
-// choose finds the patches to merge in plan order.
-func choose(v *store.View, named []task.ID, ref string) (chosen, skipped []*store.Agent, err error) {
-	if len(named) > 0 {
-		chosen, err = chooseNamed(v, named, ref)
-		return chosen, nil, err
-	}
-	landed, groups := 0, map[string][]*store.Agent{}
-	for _, a := range v.Agents {
-		switch {
-		case landable(a) != nil:
-			if patchOf(a) != nil {
-				skipped = append(skipped, a)
-			}
-		case landedOn(v, a, ref):
-			landed++
-		case a.Call.Group != "":
-			groups[a.Call.Group] = append(groups[a.Call.Group], a)
-		default:
-			chosen = append(chosen, a)
-		}
-	}
-	for _, alternatives := range groups {
-		return nil, nil, &UsageError{
-			Text:   "these are alternatives: name the one to merge: " + labels(alternatives),
-			Advice: fmt.Sprintf("for example `%s merge %s/%s`", program, v.Identity.Run, alternatives[0].ID),
-		}
-	}
-	switch {
-	case len(chosen) > 0:
-		return chosen, skipped, nil
-	case landed > 0:
-		return nil, nil, &NothingError{Reason: fmt.Sprintf("%s of run %s landed on %s already",
-			Count(landed, "patch", "patches"), v.Identity.Run, branchName(ref))}
-	case len(skipped) > 0:
-		return nil, nil, &NothingError{Reason: "only by name, since they did not complete or are not verified: " + labels(skipped)}
-	default:
-		return nil, nil, &NothingError{Reason: "no agent of run " + v.Identity.Run + " changed anything"}
-	}
-}
-
-func chooseNamed(v *store.View, named []task.ID, ref string) ([]*store.Agent, error) {
-	want := map[task.ID]bool{}
-	for _, id := range named {
-		want[id] = true
-	}
-	groups := map[string]*store.Agent{}
-	var chosen []*store.Agent
-	for _, a := range v.Agents {
-		if !want[a.ID] {
-			continue
-		}
-		title := engine.Title(a.ID, a.Call)
-		switch other := groups[a.Call.Group]; {
-		case a.Result() == nil:
-			return nil, &NothingError{Reason: fmt.Sprintf("%s (%s) has not ended", a.ID, title)}
-		case patchOf(a) == nil:
-			return nil, &NothingError{Reason: fmt.Sprintf("%s (%s) has no patch", a.ID, title)}
-		case landedOn(v, a, ref):
-			return nil, &NothingError{Reason: fmt.Sprintf("%s (%s) landed on %s already", a.ID, title, branchName(ref))}
-		case other != nil && a.Call.Group != "":
-			return nil, usagef("%s and %s are alternatives of each other: name one of them", other.ID, a.ID)
-		}
-		groups[a.Call.Group] = a
-		chosen = append(chosen, a)
-	}
-	return chosen, nil
-}
-
-// landedOn reports whether a landing of the agent's patch on ref stands.
-func landedOn(v *store.View, a *store.Agent, ref string) bool {
-	for _, id := range a.Landings {
-		if l := v.Landing(id); l != nil && l.Verb == verbMerge && l.Ref == ref && l.Stands() {
-			return true
-		}
-	}
-	return false
-}
-
 func branchName(ref string) string { return strings.TrimPrefix(ref, "refs/heads/") }
 
 // patches are the chosen agents' patches as merge wants them.
@@ -241,7 +162,7 @@ func (b *bench) patches(v *store.View, chosen []*store.Agent) []merge.Patch {
 		patches = append(patches, merge.Patch{
 			ID: string(a.ID), Label: engine.Title(a.ID, a.Call),
 			Base: git.Hash(p.Base), Commit: git.Hash(p.Commit),
-			Subject: engine.Title(a.ID, a.Call),
+			Subject: subject(a),
 			Author:  author(a),
 			Trailers: []string{
 				"Swarm-Run: " + v.Identity.Run, "Swarm-Agent: " + string(a.ID),
@@ -249,6 +170,16 @@ func (b *bench) patches(v *store.View, chosen []*store.Agent) []merge.Patch {
 		})
 	}
 	return patches
+}
+
+// subject is what a patch's commit is called. The label of an alternative
+// says only which one it is.
+func subject(a *store.Agent) string {
+	call := *a.Call
+	if call.Group != "" {
+		call.Label = ""
+	}
+	return engine.Title(a.ID, &call)
 }
 
 // author is who a patch is by: the agent's kind, not the user.

@@ -34,6 +34,7 @@ func openPlace(c *cli.Context, env Env) (*place, error) {
 		return nil, refused(err)
 	}
 	p.state = store.Open(p.root, p.repo.Name(), p.repo.CommonDir)
+	p.state.Step = env.Step
 	folders := []string{p.repo.CommonDir}
 	if !p.repo.Bare() {
 		folders = append(folders, p.repo.TopLevel)
@@ -68,11 +69,7 @@ func (p *place) rootDir() string {
 // config reads all configuration files. In a bare repository the project's
 // comes from the base commit.
 func (p *place) config(ctx context.Context, base git.Hash) (*config.Config, error) {
-	lookup := func(name string) (string, bool) {
-		value := p.env.Getenv(name)
-		return value, value != ""
-	}
-	users, err := config.ReadUser(lookup)
+	users, err := config.ReadUser(p.lookup)
 	if err != nil {
 		return nil, refused(err)
 	}
@@ -96,6 +93,20 @@ func (p *place) config(ctx context.Context, base git.Hash) (*config.Config, erro
 	}
 	c, err := config.Load(sources...)
 	return c, refused(err)
+}
+
+// lookup is the environment as configuration reads it.
+func (p *place) lookup(name string) (string, bool) {
+	value := p.env.Getenv(name)
+	return value, value != ""
+}
+
+// userFile is what the user's own configuration file is called in messages.
+func (p *place) userFile() string {
+	if name := config.UserFile(p.lookup); name != "" {
+		return name
+	}
+	return "the user configuration"
 }
 
 // NoRunError says that no run was ever made here.

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/urfave/cli/v2"
 
@@ -63,7 +64,7 @@ func (p *place) newPlan(c *cli.Context) (*plan, error) {
 	if err := p.configure(c, pl, conf); err != nil {
 		return nil, err
 	}
-	for _, step := range []func(context.Context, *plan) error{p.target, p.room, p.makeCalls} {
+	for _, step := range []func(context.Context, *plan) error{p.target, p.room, p.makeCalls, p.findPrograms} {
 		if err := step(c.Context, pl); err != nil {
 			pl.discard()
 			return nil, err
@@ -93,8 +94,11 @@ func (pl *plan) words(c *cli.Context, p *place) error {
 		if err := checkFile(p.dir, prompt); err != nil {
 			return err
 		}
-		if strings.TrimSpace(prompt) == "" {
+		switch {
+		case strings.TrimSpace(prompt) == "":
 			return usagef("run: the prompt is empty")
+		case !utf8.ValidString(prompt):
+			return usagef("run: the prompt is not UTF-8")
 		}
 		pl.workflow.Prompt = prompt
 	}
@@ -220,7 +224,7 @@ func (p *place) configure(c *cli.Context, pl *plan, conf *config.Config) error {
 			*into = c.Duration(flag)
 		}
 		if *into < 0 {
-			return usagef("run: --%s %s: want a duration above zero, such as 30m", flag, *into)
+			return usagef("run: --%s %s: want a duration such as 30m, or 0s for none", flag, *into)
 		}
 	}
 	if err := p.chooseAgent(c, pl, conf, &use); err != nil {
@@ -250,11 +254,11 @@ func (p *place) chooseAgent(c *cli.Context, pl *plan, conf *config.Config, use *
 		if c.IsSet("agent") {
 			return usagef("run: --agent and a command after -- exclude each other")
 		}
-		return p.findProgram("--", pl.workflow.Command[0], nil)
+		return nil
 	}
-	a, err := conf.Agent(c.String("agent"))
+	a, err := p.namedAgent(c, conf)
 	if err != nil {
-		return refused(err)
+		return err
 	}
 	spec := &agent.Spec{
 		Name: a.Name, Kind: a.Kind.String(), Command: a.Command,
@@ -283,34 +287,28 @@ func (p *place) chooseAgent(c *cli.Context, pl *plan, conf *config.Config, use *
 	pl.config.Agents = map[string]*agent.Spec{a.Name: spec}
 	pl.workflow.Agent = a.Name
 	use.Agents = []string{a.Name}
-	return p.findProgram("agent "+a.Name+":", a.Command[0], a.Env)
+	return nil
 }
 
-// findProgram refuses a command whose program is nowhere on the PATH its
-// agent will have. One with a slash is looked for in the workspace, which is
-// not there yet, unless it is absolute.
-func (p *place) findProgram(what, name string, env map[string]string) error {
-	if strings.Contains(name, "/") {
-		if !filepath.IsAbs(name) || executable(name) {
-			return nil
+// namedAgent is the agent that --agent names, or the default one.
+func (p *place) namedAgent(c *cli.Context, conf *config.Config) (config.Agent, error) {
+	name := c.String("agent")
+	switch known := conf.AgentNames(); {
+	case c.IsSet("agent") && name == "":
+		return config.Agent{}, usagef("run: --agent needs the name of an agent")
+	case name == "" && conf.DefaultAgent == "" && len(known) > 0:
+		return config.Agent{}, &UsageError{
+			Text:   "run: a prompt needs an agent: name one with --agent, or set default_agent in the configuration",
+			Advice: "configured here: " + strings.Join(known, ", "),
 		}
-		return usagef("%s %s: there is no such program", what, name)
-	}
-	path := p.env.Getenv("PATH")
-	if own, ok := env["PATH"]; ok && !strings.HasPrefix(own, "$") {
-		path = own
-	}
-	for _, dir := range filepath.SplitList(path) {
-		if dir != "" && executable(filepath.Join(dir, name)) {
-			return nil
+	case name == "" && conf.DefaultAgent == "":
+		return config.Agent{}, &UsageError{
+			Text:   "run: a prompt needs an agent, and none is configured",
+			Advice: "describe one in a table [agents.NAME] of " + p.userFile() + ", or put a command after --",
 		}
 	}
-	return usagef("%s %s: command not found", what, name)
-}
-
-func executable(path string) bool {
-	stat, err := os.Stat(path)
-	return err == nil && stat.Mode().IsRegular() && stat.Mode()&0o111 != 0
+	a, err := conf.Agent(name)
+	return a, refused(err)
 }
 
 // makeCalls turns the workflow into calls.
@@ -349,26 +347,6 @@ func paths(entries []git.Entry) []string {
 		}
 	}
 	return files
-}
-
-// room refuses a run whose first workspace would not fit on the disk.
-func (p *place) room(ctx context.Context, pl *plan) error {
-	dir := p.state.Dir
-	for !exists(dir) {
-		dir = filepath.Dir(dir)
-	}
-	free, err := limit.Free(dir)
-	if err != nil {
-		return err
-	}
-	size, err := worktree.CheckoutSize(ctx, p.repo, pl.head)
-	if err != nil {
-		return err
-	}
-	if need := size + limit.DiskSlack; free < need {
-		return refused(&limit.SpaceError{Dir: p.state.Dir, Need: need, Have: free})
-	}
-	return nil
 }
 
 // recorded is the workflow as run.json has it.

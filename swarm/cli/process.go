@@ -17,6 +17,11 @@ import (
 // into the end of the context, and returns the exit code. The commands that
 // extra makes are beside the built-in ones.
 func Run(ctx context.Context, argv []string, extra ...func(Env) []*cli.Command) int {
+	return RunStepped(ctx, nil, argv, extra...)
+}
+
+// RunStepped is Run with [Env.Step] set, for programs that test this one.
+func RunStepped(ctx context.Context, step func(string) error, argv []string, extra ...func(Env) []*cli.Command) int {
 	dir, err := os.Getwd()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "swarm: find the current folder:", err)
@@ -30,7 +35,7 @@ func Run(ctx context.Context, argv []string, extra ...func(Env) []*cli.Command) 
 	env := Env{
 		Args: argv[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
 		Getenv: os.Getenv, Environ: os.Environ(), Dir: dir, Self: self,
-		Calls: calledAs(argv[0], self),
+		Calls: calledAs(argv[0], self), Step: step,
 	}
 	ctx, stop := onSignals(ctx)
 	defer stop()

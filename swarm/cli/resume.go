@@ -26,7 +26,8 @@ func newResumeCommand(env Env) *cli.Command {
 		},
 		Description: `Starts a new attempt of every agent that was never started, was lost, failed or
 was stopped with its run. What completed is not run again, and what was cancelled
-by name stays cancelled. The configuration is the one recorded with the run.
+by name stays cancelled. The configuration is the one recorded with the run;
+merging is left to merge.
 
 Examples:
   swarm resume
@@ -39,6 +40,12 @@ func resumeAction(c *cli.Context, env Env) error {
 	addresses, err := arguments(c, 0, 1)
 	if err != nil {
 		return err
+	}
+	if j := c.Int("j"); c.IsSet("j") && (j < 1 || j > limit.MaxJobs) {
+		return usagef("resume: -j %d: want 1 to %d", j, limit.MaxJobs)
+	}
+	if d := c.Duration("run-timeout"); c.IsSet("run-timeout") && d <= 0 {
+		return usagef("resume: --run-timeout %s: want a duration above zero, such as 10m", d)
 	}
 	p, err := openPlace(c, env)
 	if err != nil {
@@ -74,9 +81,7 @@ func (p *place) resumeOwned(c *cli.Context, run *store.Run, owner *store.Owner) 
 		return false, err
 	}
 	if c.IsSet("j") {
-		if config.Jobs = c.Int("j"); config.Jobs < 1 || config.Jobs > limit.MaxJobs {
-			return false, usagef("resume: -j %d: want 1 to %d", config.Jobs, limit.MaxJobs)
-		}
+		config.Jobs = c.Int("j")
 	}
 	var w fanout.Workflow
 	if err := json.Unmarshal([]byte(id.Workflow.Text), &w); err != nil {

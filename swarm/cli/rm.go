@@ -1,12 +1,22 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+	"syscall"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
+	"agentswarm/swarm/event"
 	"agentswarm/swarm/store"
+	"agentswarm/swarm/task"
+	"agentswarm/worktree"
+	"agentswarm/worktree/git"
 )
 
 func newRmCommand(env Env) *cli.Command {
@@ -15,12 +25,13 @@ func newRmCommand(env Env) *cli.Command {
 		Usage:     "remove runs; they stay in the trash for a while",
 		ArgsUsage: "RUN…",
 		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "force", Usage: "also runs with patches that landed nowhere"},
+			&cli.BoolFlag{Name: "force", Usage: "also runs with work that landed nowhere"},
 			jsonFlag(),
 		},
 		Description: `Moves the folder of a run into the trash, from where gc removes it after 7 days,
-together with the refs that hold its patches. A run that is live, or that has
-patches which landed nowhere, is refused.
+together with the refs that hold its patches; until then it can be moved back. A
+run that is live, that has patches which landed nowhere, or a workspace that
+could not be captured, is refused.
 
 Examples:
   swarm rm k3x9q2
@@ -31,8 +42,13 @@ Examples:
 
 // removedObject is swarm.rm/1, described in docs/json.md.
 type removedObject struct {
-	Schema  string   `json:"schema"`
-	Removed []string `json:"removed"`
+	Schema  string       `json:"schema"`
+	Removed []removedRun `json:"removed"`
+}
+
+type removedRun struct {
+	Run   string `json:"run"`
+	Trash string `json:"trash"` // the folder it is in now
 }
 
 func rmAction(c *cli.Context, env Env) error {
@@ -44,6 +60,9 @@ func rmAction(c *cli.Context, env Env) error {
 	if err != nil {
 		return err
 	}
+	if err := noneEmpty(addresses); err != nil {
+		return err
+	}
 	// All are looked at before the first goes.
 	var runs []*store.Run
 	for _, address := range addresses {
@@ -51,20 +70,20 @@ func rmAction(c *cli.Context, env Env) error {
 		if err != nil {
 			return err
 		}
-		runs = append(runs, run)
+		if !slices.ContainsFunc(runs, func(r *store.Run) bool { return r.ID == run.ID }) {
+			runs = append(runs, run)
+		}
 	}
-	o := removedObject{Schema: "swarm.rm/1", Removed: []string{}}
+	o := removedObject{Schema: "swarm.rm/1", Removed: []removedRun{}}
 	for _, run := range runs {
-		if _, err := run.Remove(c.Context); err != nil {
-			var busy *store.BusyError
-			if errors.As(err, &busy) {
-				return refused(err)
-			}
+		to, err := p.remove(c.Context, run)
+		if err != nil {
 			return err
 		}
-		o.Removed = append(o.Removed, run.ID)
+		o.Removed = append(o.Removed, removedRun{Run: run.ID, Trash: to})
 		if !c.Bool("json") {
-			if _, err := fmt.Fprintf(env.Stdout, "removed run %s\n", run.ID); err != nil {
+			if _, err := fmt.Fprintf(env.Stdout, "removed run %s; until %s it is at %s\n", run.ID,
+				time.Now().Add(trashAge).Format(time.DateOnly), Printable(to)); err != nil {
 				return err
 			}
 		}
@@ -75,14 +94,62 @@ func rmAction(c *cli.Context, env Env) error {
 	return nil
 }
 
+// remove moves a run into the trash, and before it the workspaces that it
+// still has.
+func (p *place) remove(ctx context.Context, run *store.Run) (to string, err error) {
+	if err := p.clear(ctx, run); err != nil {
+		return "", err
+	}
+	to, err = run.Remove(ctx)
+	var busy *store.BusyError
+	if errors.As(err, &busy) {
+		return "", refused(err)
+	}
+	if err != nil {
+		return "", err
+	}
+	err = os.Remove(p.state.Trees(run.ID)) // it is empty
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTEMPTY) {
+		err = nil
+	}
+	return to, err
+}
+
+// clear moves the workspaces that a run still has into the trash. Of a run
+// that cannot be read nothing is known, and nothing is moved.
+func (p *place) clear(ctx context.Context, run *store.Run) error {
+	v, err := run.View()
+	if err != nil || !slices.ContainsFunc(v.Agents, func(a *store.Agent) bool { return len(a.Leases) > 0 }) {
+		return nil
+	}
+	owner, err := p.own(ctx, run)
+	if err != nil {
+		return err
+	}
+	b, err := p.bench(ctx, run, owner)
+	if err != nil {
+		return errors.Join(err, owner.Close())
+	}
+	for _, a := range v.Agents {
+		for _, l := range a.Leases {
+			gone, err := b.deps.Workspaces.Release(ctx, worktree.Workspace{
+				Name: task.AttemptName(a.ID, l.Attempt), Dir: l.Dir, Admin: l.Admin,
+				Base: git.Hash(l.Base), Index: l.Index,
+			}, nil)
+			if err == nil {
+				_, err = owner.Append(&event.Released{Agent: a.ID, Attempt: l.Attempt, Trash: gone.Trashed})
+			}
+			if err != nil {
+				return errors.Join(err, owner.Close())
+			}
+		}
+	}
+	return owner.Close()
+}
+
 // removable is the run of an address, if rm may take it.
 func (p *place) removable(c *cli.Context, address string) (*store.Run, error) {
 	a, err := p.state.Resolve(address)
-	var damaged *store.DamagedError
-	if errors.As(err, &damaged) && c.Bool("force") {
-		run, err := p.state.Run(address)
-		return run, refused(err)
-	}
 	if err != nil {
 		return nil, refused(err)
 	}
@@ -90,8 +157,13 @@ func (p *place) removable(c *cli.Context, address string) (*store.Run, error) {
 		return nil, usagef("rm: takes runs, and %q is an agent", address)
 	}
 	v, err := p.settle(c.Context, a.Run)
-	if err != nil {
-		return nil, err
+	switch {
+	case err != nil && c.Bool("force") && !a.Run.Live():
+		return a.Run, nil
+	case err != nil:
+		return nil, &UsageError{
+			Text: fmt.Sprintf("rm: %v", err), Advice: "--force moves it into the trash as it is",
+		}
 	}
 	if v.Status == store.RunRunning {
 		return nil, &UsageError{
@@ -106,8 +178,10 @@ func (p *place) removable(c *cli.Context, address string) (*store.Run, error) {
 		}
 		for _, l := range agent.Leases {
 			if exists(l.Dir) && !c.Bool("force") {
-				return nil, usagef("rm: run %s keeps the workspace %s, which could not be captured; --force leaves it to gc",
-					a.Run.ID, l.Dir)
+				return nil, &UsageError{
+					Text:   fmt.Sprintf("rm: run %s keeps the workspace %s, which could not be captured", a.Run.ID, l.Dir),
+					Advice: "--force moves it into the trash",
+				}
 			}
 		}
 	}

@@ -89,10 +89,10 @@ func runHere(c *cli.Context, env Env, report *report) error {
 	if err := p.approve(pl.needs, c.Bool("trust")); err != nil {
 		return err
 	}
+	p.sayBase(pl)
 	if c.Bool("detach") && report == nil {
 		return p.detach(c.Context, c.Bool("json"))
 	}
-	p.sayBase(pl)
 	b, err := p.begin(c.Context, pl)
 	if err != nil {
 		return err
@@ -148,7 +148,7 @@ func (p *place) approve(needs []config.Item, trust bool) error {
 	}
 	fmt.Fprintln(p.env.Stderr, "This repository brings commands that swarm would run:")
 	for _, item := range needs {
-		fmt.Fprintf(p.env.Stderr, "\n%s\n", item)
+		fmt.Fprintf(p.env.Stderr, "\n%s", item)
 	}
 	fmt.Fprint(p.env.Stderr, "\nRun them, now and later as long as they stay the same? [y/N] ")
 	answer, err := bufio.NewReader(p.env.Stdin).ReadString('\n')
@@ -202,7 +202,10 @@ func (p *place) begin(ctx context.Context, pl *plan) (*bench, error) {
 		b, err = p.bench(ctx, run, owner)
 	}
 	if err != nil {
-		return nil, errors.Join(err, owner.Close())
+		// Nothing has run yet, so nobody would want to see or resume it.
+		err = errors.Join(err, owner.Close())
+		_, removing := run.Remove(context.WithoutCancel(ctx))
+		return nil, errors.Join(err, removing)
 	}
 	return b, nil
 }

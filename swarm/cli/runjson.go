@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"slices"
 	"time"
 
 	"agentswarm/swarm/engine"
@@ -125,6 +126,17 @@ func newRunObject(v *store.View, now time.Time) runObject {
 		}
 	}
 	o.Landing = newLandingObject(v)
+	return o
+}
+
+// only keeps the agents that were named; none named keeps all.
+func (o runObject) only(named []*store.Agent) runObject {
+	if len(named) == 0 {
+		return o
+	}
+	o.Agents = slices.DeleteFunc(slices.Clone(o.Agents), func(a agentObject) bool {
+		return !slices.ContainsFunc(named, func(n *store.Agent) bool { return string(n.ID) == a.ID })
+	})
 	return o
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"agentswarm/swarm/engine"
@@ -22,6 +23,9 @@ type selection struct {
 // selectRun resolves addresses, which must all be of one run. No address is
 // the latest run. A run whose owner died is put in order first.
 func (p *place) selectRun(ctx context.Context, addresses []string) (*selection, error) {
+	if err := noneEmpty(addresses); err != nil {
+		return nil, err
+	}
 	if len(addresses) == 0 {
 		addresses = []string{""}
 	}
@@ -53,6 +57,15 @@ func (p *place) selectRun(ctx context.Context, addresses []string) (*selection, 
 		s.named = append(s.named, agent)
 	}
 	return s, nil
+}
+
+// noneEmpty refuses an empty word, such as a variable of the user's that was
+// not set: it is not meant to be the latest run.
+func noneEmpty(addresses []string) error {
+	if slices.Contains(addresses, "") {
+		return usagef("an address is empty; name a run or an agent, or give none for the latest run")
+	}
+	return nil
 }
 
 // agents are the named ones, else all of the run.
@@ -114,6 +127,19 @@ func patchOf(a *store.Agent) *task.Patch {
 		return r.Done().Patch
 	}
 	return nil
+}
+
+// noPatch says why an agent has no patch.
+func noPatch(a *store.Agent) string {
+	who := fmt.Sprintf("%s (%s)", a.ID, engine.Title(a.ID, a.Call))
+	switch {
+	case a.Result() == nil:
+		return who + " has not ended"
+	case a.Attempt == 0:
+		return who + " was never started"
+	default:
+		return who + " changed nothing"
+	}
 }
 
 // labels names agents for a message.

@@ -183,7 +183,7 @@ func exitLine(e *exitObject) string {
 	}
 	text += fmt.Sprintf(", cpu %s, peak %s", Duration(time.Duration(e.CPU)*time.Millisecond), Bytes(e.MaxRSS))
 	if e.Left > 0 {
-		text += fmt.Sprintf(", %s it left behind were ended", Count(e.Left, "process", "processes"))
+		text += ", " + Count(e.Left, "process it left behind was", "processes it left behind were") + " ended"
 	}
 	return text
 }

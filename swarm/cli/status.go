@@ -43,13 +43,11 @@ func statusAction(c *cli.Context, env Env) error {
 	if err != nil {
 		return err
 	}
-	v := *s.view
-	if len(s.named) > 0 {
-		v.Agents = s.named
-	}
 	if c.Bool("json") {
-		return printJSON(env.Stdout, newRunObject(&v, time.Now()))
+		return printJSON(env.Stdout, newRunObject(s.view, time.Now()).only(s.named))
 	}
+	v := *s.view
+	v.Agents = s.agents()
 	return p.printStatus(&v)
 }
 

@@ -104,14 +104,21 @@ func statusText(v *store.View) string {
 // printNext suggests the command that usually comes next.
 func (p *place) printNext(w io.Writer, v *store.View) {
 	calls, run := p.env.Calls, v.Identity.Run
-	unlanded, group := 0, ""
+	unlanded, group, decided := 0, "", map[string]bool{} // groups of alternatives
 	for _, a := range v.Agents {
-		if landable(a) == nil && len(a.Landings) == 0 {
+		if a.Call.Group != "" && len(a.Landings) > 0 {
+			decided[a.Call.Group] = true
+		}
+	}
+	for _, a := range v.Agents {
+		if landable(a) == nil && len(a.Landings) == 0 && !decided[a.Call.Group] {
 			unlanded++
 			group = a.Call.Group
 		}
 	}
 	switch {
+	case v.Status == store.RunRunning:
+		fmt.Fprintf(w, "next: %s wait %s\n", calls, run)
 	case v.Status == store.RunStopped:
 		fmt.Fprintf(w, "next: %s resume %s\n", calls, run)
 	case unlanded > 0 && group != "":

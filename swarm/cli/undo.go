@@ -57,8 +57,15 @@ func undoAction(c *cli.Context, env Env) error {
 	if c.Bool("json") {
 		return printJSON(env.Stdout, o)
 	}
-	_, err = fmt.Fprintf(env.Stdout, "undone: %s %d of run %s, %s\n",
-		o.Verb, o.ID, run.ID, Count(len(o.Agents), "patch", "patches"))
+	where := ""
+	switch {
+	case o.Ref != "" && o.Commit == "":
+		where = fmt.Sprintf("; %s is deleted, as it was made by it", branchName(o.Ref))
+	case o.Ref != "":
+		where = fmt.Sprintf("; %s is back at %s", branchName(o.Ref), git10(o.Commit))
+	}
+	_, err = fmt.Fprintf(env.Stdout, "undone: %s %d of run %s, %s%s\n",
+		o.Verb, o.ID, run.ID, Count(len(o.Agents), "patch", "patches"), Printable(where))
 	return err
 }
 
@@ -87,7 +94,7 @@ func (p *place) lastLanded(ctx context.Context, addresses []string) (*store.Run,
 		}
 		v, err := e.Run.View()
 		if err != nil {
-			return nil, err
+			continue // one that cannot be read has nothing to be undone
 		}
 		for _, l := range v.Landings {
 			if l.Verb != verbUndo && (l.Stands() || l.Outcome == nil) && (last == nil || l.Time.After(last.Time)) {
@@ -136,7 +143,8 @@ func (p *place) undo(ctx context.Context, run *store.Run, owner *store.Owner) (*
 		return nil, err
 	}
 	return &movedObject{
-		Schema: "swarm.undo/1", Run: run.ID, ID: last.ID, Verb: last.Verb, Ref: last.Ref, Agents: last.Agents,
+		Schema: "swarm.undo/1", Run: run.ID, ID: last.ID, Verb: last.Verb, Ref: last.Ref,
+		Commit: last.Old, Agents: last.Agents,
 	}, nil
 }
 
@@ -176,7 +184,11 @@ func (b *bench) unapply(ctx context.Context, v *store.View, l *store.Landing) er
 		return fmt.Errorf("the patch of apply %d of run %s is gone", l.ID, b.run.ID)
 	}
 	applied := merge.Applied{Dir: l.Dirs[0]}
-	for path, sum := range l.Outcome.Files {
+	for key, sum := range l.Outcome.Files {
+		path, err := pathOf(key)
+		if err != nil {
+			return fmt.Errorf("read apply %d of run %s: %w", l.ID, b.run.ID, err)
+		}
 		applied.Files = append(applied.Files, merge.AppliedFile{Path: path, Sum: sum})
 	}
 	slices.SortFunc(applied.Files, func(x, y merge.AppliedFile) int {

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -20,8 +21,9 @@ func newWaitCommand(env Env) *cli.Command {
 			&cli.DurationFlag{Name: "timeout", Usage: "give up after `TIME`, with exit code 124"},
 			jsonFlag(),
 		},
-		Description: `Follows the run on standard error and ends with its exit code: 0 when all is
-well, 3 when agents failed, 7 when a check failed. To stop waiting stops nothing.
+		Description: `Follows the run on standard error, prints what the command that runs it would
+print, and ends with its exit code: 0 when all is well, 3 when agents failed, 7
+when a check failed. To stop waiting stops nothing.
 
 Examples:
   swarm wait
@@ -61,31 +63,47 @@ func waitAction(c *cli.Context, env Env) error {
 	if err != nil {
 		return err
 	}
-	agents := v.Agents
-	code := Code(v.Code)
-	if len(s.named) > 0 {
-		agents = nil
-		for _, a := range s.named {
-			agents = append(agents, v.Agent(a.ID))
-		}
-		code = agentsCode(agents)
+	code, err := p.printWaited(v, s.named, c.Bool("json"))
+	if err == nil && code != CodeOK {
+		return &ExitError{Code: code}
 	}
-	if c.Bool("json") {
-		shown := *v
-		shown.Agents = agents
-		if err := printJSON(env.Stdout, newRunObject(&shown, time.Now())); err != nil {
+	return err
+}
+
+// printWaited prints what was waited for: a run as the command that ran it
+// does, agents in a line each.
+func (p *place) printWaited(v *store.View, named []*store.Agent, asJSON bool) (Code, error) {
+	if len(named) == 0 {
+		err := p.printSummary(v)
+		return Code(v.Code), errors.Join(err, p.printResult(v, asJSON))
+	}
+	code := CodeOK
+	for _, a := range named {
+		code = First(code, agentCode(v.Agent(a.ID)))
+	}
+	if asJSON {
+		return code, printJSON(p.env.Stdout, newRunObject(v, time.Now()).only(named))
+	}
+	return code, p.printWords(v, named)
+}
+
+// printWords prints in a line each what became of agents.
+func (p *place) printWords(v *store.View, named []*store.Agent) error {
+	for _, a := range named {
+		line := fmt.Sprintf("%s %s", a.ID, task.Word(v.Agent(a.ID).Status))
+		if r := v.Agent(a.ID).Result(); r != nil && causeOf(r) != "" {
+			line += ": " + Printable(causeOf(r))
+		}
+		if _, err := fmt.Fprintln(p.env.Stdout, line); err != nil {
 			return err
 		}
-	}
-	if code != CodeOK {
-		return &ExitError{Code: code}
 	}
 	return nil
 }
 
 // await follows a run until it, or the named agents, have ended.
 func (p *place) await(ctx context.Context, s *selection) (*store.View, error) {
-	if s.view.Status == store.RunRunning {
+	if s.view.Status == store.RunRunning || s.run.Live() {
 		watching, stop := context.WithCancel(ctx)
 		defer stop()
 		shown := make(chan struct{})
@@ -106,7 +124,8 @@ func (p *place) await(ctx context.Context, s *selection) (*store.View, error) {
 	return p.settle(ctx, s.run)
 }
 
-// awaitAgents returns once the named agents have ended, or the run has.
+// awaitAgents returns once the named agents have ended, or the run has and
+// its owner too: it may merge after the last agent.
 func awaitAgents(ctx context.Context, s *selection) error {
 	open := map[task.ID]bool{}
 	for _, a := range s.named {
@@ -123,6 +142,9 @@ func awaitAgents(ctx context.Context, s *selection) error {
 			return err
 		}
 		v.Apply(r)
+		if r.N < s.view.Last {
+			continue // an earlier attempt may have ended
+		}
 		for id := range open {
 			if a := v.Agent(id); a != nil && a.Result() != nil {
 				delete(open, id)
@@ -131,25 +153,19 @@ func awaitAgents(ctx context.Context, s *selection) error {
 		if len(s.named) > 0 && len(open) == 0 {
 			return nil
 		}
-		if r.N >= s.view.Last && v.Status != store.RunRunning {
-			return nil
-		}
 	}
 	return nil
 }
 
-// agentsCode is the exit code that some agents of a run add up to.
-func agentsCode(agents []*store.Agent) Code {
-	code := CodeOK
-	for _, a := range agents {
-		switch r := a.Status.(type) {
-		case *task.Completed:
-			if r.Verified != nil && !*r.Verified {
-				code = First(code, CodeVerify)
-			}
-		default:
-			code = First(code, CodeDegraded)
-		}
+// agentCode is the exit code that one agent stands for.
+func agentCode(a *store.Agent) Code {
+	done, ok := a.Status.(*task.Completed)
+	switch {
+	case !ok:
+		return CodeDegraded
+	case done.Verified != nil && !*done.Verified:
+		return CodeVerify
+	default:
+		return CodeOK
 	}
-	return code
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
@@ -24,11 +25,16 @@ type attempt struct {
 	call   *task.Call
 	began  time.Time
 	last   bool // no further try follows one that could not be started
+	// owed is the result of an agent that ended well under an earlier owner
+	// and whose check is all that is missing; nil for any other attempt.
+	owed *task.Completed
 
 	dir      string // of its files
 	spec     *agent.Spec
 	space    *worktree.Workspace
 	captured *worktree.Capture
+	gone     bool   // the agent removed its own workspace
+	broke    error  // the journal could not be written
 	freed    func() // the disk its workspace was admitted for
 	pids     []int  // of its supervisors
 	work     task.Work
@@ -43,13 +49,30 @@ type ending struct {
 
 // run is the attempt's life up to its result. The workspace is still there
 // when it returns.
-func (t *attempt) run(ctx context.Context) ending {
-	t.work = task.Work{Attempts: t.n, Started: t.began}
+func (t *attempt) run(ctx context.Context) (end ending) {
 	t.freed = func() {}
-	if err := t.prepare(); err != nil {
-		return t.broken(err)
+	if t.owed != nil {
+		end = t.recheck(ctx)
+	} else {
+		end = t.fresh(ctx)
 	}
-	if end := t.lease(ctx); end != nil {
+	if t.broke != nil {
+		// Whatever else went wrong, nothing may be said that is not on disk.
+		return ending{err: fmt.Errorf("agent %s, attempt %d: %w", t.id, t.n, t.broke)}
+	}
+	return end
+}
+
+// fresh is a whole attempt, from a new workspace to a result.
+func (t *attempt) fresh(ctx context.Context) ending {
+	t.work = task.Work{Attempts: t.n, Started: t.began}
+	if err := t.prepare(); err != nil {
+		return *t.notStarted(ctx, err)
+	}
+	if end := t.lease(ctx, worktree.LeaseRequest{
+		Name: task.AttemptName(t.id, t.n), Base: git.Hash(t.call.Base),
+		Saved: filepath.Join(t.dir, "index"),
+	}); end != nil {
 		return *end
 	}
 	if end := t.setup(ctx); end != nil {
@@ -81,40 +104,48 @@ func (t *attempt) prepare() error {
 
 // lease makes the workspace. The intention is journaled first, so that a
 // crash in between leaves nothing nobody knows of.
-func (t *attempt) lease(ctx context.Context) *ending {
+func (t *attempt) lease(ctx context.Context, r worktree.LeaseRequest) *ending {
 	e := t.engine
-	size, err := e.deps.Workspaces.Footprint(ctx, git.Hash(t.call.Base))
+	filled, err := t.admit(ctx, r.Base)
 	if err != nil {
 		return t.notStarted(ctx, err)
 	}
-	filled, freed, err := e.deps.Disk.Admit(ctx, size)
-	if err != nil {
-		return t.notStarted(ctx, err)
-	}
-	t.freed = freed
 	defer filled()
-	name := task.AttemptName(t.id, t.n)
-	request := worktree.LeaseRequest{
-		Name: name, Base: git.Hash(t.call.Base), Saved: filepath.Join(t.dir, "index"),
-	}
-	intended := &event.Leased{
-		Agent: t.id, Attempt: t.n, Backend: "worktree", Base: t.call.Base,
-		Dir: filepath.Join(e.deps.Run.State().Trees(e.deps.Run.ID), name), Index: request.Saved,
-	}
+	intended := leased(t.id, t.n, &worktree.Workspace{
+		Base: r.Base, Index: r.Saved,
+		Dir: filepath.Join(e.deps.Run.State().Trees(e.deps.Run.ID), r.Name),
+	})
 	if err := t.journal(intended); err != nil {
-		end := t.broken(err)
-		return &end
+		return t.notStarted(ctx, err)
 	}
-	space, err := e.deps.Workspaces.Lease(ctx, request)
+	space, err := e.deps.Workspaces.Lease(ctx, r)
 	if err != nil {
+		// Nothing of it is left but what could not be removed, which the
+		// intention names for [Recover].
+		if _, at := os.Lstat(intended.Dir); errors.Is(at, fs.ErrNotExist) {
+			_ = t.journal(&event.Released{Agent: t.id, Attempt: t.n})
+		}
 		return t.notStarted(ctx, err)
 	}
 	t.space = space
 	if err := t.journal(leased(t.id, t.n, space)); err != nil {
-		end := t.broken(err)
-		return &end
+		return t.notStarted(ctx, err)
 	}
 	return nil
+}
+
+// admit waits until the disk has room for a checkout of base. What it
+// returns must be called once the workspace is filled or given up.
+func (t *attempt) admit(ctx context.Context, base git.Hash) (filled func(), err error) {
+	size, err := t.engine.deps.Workspaces.Footprint(ctx, base)
+	if err != nil {
+		return nil, err
+	}
+	filled, t.freed, err = t.engine.deps.Disk.Admit(ctx, size)
+	if err != nil {
+		t.freed = func() {}
+	}
+	return filled, err
 }
 
 func leased(id task.ID, n int, w *worktree.Workspace) *event.Leased {
@@ -136,11 +167,10 @@ func (t *attempt) notStarted(ctx context.Context, err error) *ending {
 	var start *proc.StartError
 	if errors.As(err, &start) && start.Temporary && !t.last {
 		end.retry = true
-		if jerr := t.journal(&event.Retried{
+		// What cannot be journaled ends the run, in run.
+		_ = t.journal(&event.Retried{
 			Agent: t.id, Attempt: t.n, Error: task.StartFailed, Reason: err.Error(),
-		}); jerr != nil {
-			end.err = jerr
-		}
+		})
 	}
 	return &end
 }
@@ -176,24 +206,10 @@ func (t *attempt) live(ctx context.Context) (*agent.Outcome, *ending) {
 		err := &proc.StartError{Err: errors.New(outcome.Exit.Text), Temporary: outcome.Exit.Temporary}
 		return nil, t.notStarted(ctx, err)
 	}
-	if err := t.journal(t.endedEvent(outcome)); err != nil {
-		end := t.broken(err)
-		return nil, &end
+	if err := t.journal(endedEvent(ctx, t.id, t.n, outcome)); err != nil {
+		return nil, t.notStarted(ctx, err)
 	}
 	return outcome, nil
-}
-
-func (t *attempt) endedEvent(o *agent.Outcome) *event.Ended {
-	x := o.Exit
-	ended := &event.Ended{
-		Agent: t.id, Attempt: t.n, Code: x.Code, Signal: x.Signal, Reason: x.Text,
-		Left: x.Left, Stdout: x.StdoutBytes, Stderr: x.StderrBytes,
-		CPU: x.CPU.Milliseconds(), MaxRSS: x.MaxRSS, Error: o.Limit,
-	}
-	if x.Reason == proc.Lost {
-		ended.Error = task.Lost
-	}
-	return ended
 }
 
 // started journals a supervisor's identity before anything is done with it.
@@ -225,32 +241,25 @@ func (t *attempt) judge(ctx context.Context, o *agent.Outcome) ending {
 		h := haltOf(ctx)
 		return ending{result: &task.Cancelled{Work: t.work, Cause: h.Cause, Reason: h.Reason}}
 	case !ok:
-		return ending{result: &task.Failed{Work: t.work, Kind: kind, Reason: t.because(kind, reason)}}
+		return ending{result: &task.Failed{
+			Work: t.work, Kind: kind, Reason: because(t.dir, kind, reason),
+		}}
 	}
 	done := &task.Completed{Answer: t.work.Output}
 	if changed && t.engine.config.Verify != "" {
-		verified, err := t.verify(ctx)
-		switch {
-		case err != nil && ctx.Err() != nil:
-			h := haltOf(ctx)
-			return ending{result: &task.Cancelled{Work: t.work, Cause: h.Cause, Reason: h.Reason}}
-		case err != nil:
-			return ending{result: &task.Failed{
-				Work: t.work, Kind: task.Other, Reason: "its check could not be run: " + err.Error(),
-			}}
-		}
-		done.Verified = &verified
+		return t.check(ctx, done)
 	}
 	done.Work = t.work
 	return ending{result: done}
 }
 
-// because adds the last thing an agent said on stderr to an exit status.
-func (t *attempt) because(kind task.ErrorKind, reason string) string {
+// because adds the last thing an agent said on stderr to an exit status. dir
+// holds the files of its attempt.
+func because(dir string, kind task.ErrorKind, reason string) string {
 	if kind != task.Other {
 		return reason
 	}
-	if line := lastLine(filepath.Join(t.dir, "stderr")); line != "" {
+	if line := lastLine(filepath.Join(dir, "stderr")); line != "" {
 		return reason + ": " + line
 	}
 	return reason
@@ -264,14 +273,13 @@ func answerOf(o *agent.Outcome) string {
 	return tail(o.Answer.Text, task.OutputLimit)
 }
 
-func (t *attempt) broken(err error) ending {
-	return ending{err: fmt.Errorf("agent %s, attempt %d: %w", t.id, t.n, err)}
-}
-
+// journal keeps a fact of the attempt. One that cannot be kept breaks the
+// attempt, and with it the run.
 func (t *attempt) journal(ev event.Event) error {
 	_, err := t.engine.deps.Journal.Append(ev)
 	if err != nil {
-		return fmt.Errorf("journal %s: %w", event.Kind(ev), err)
+		err = fmt.Errorf("journal %s: %w", event.Kind(ev), err)
+		t.broke = errors.Join(t.broke, err)
 	}
-	return nil
+	return err
 }

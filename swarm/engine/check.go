@@ -6,12 +6,16 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"agentswarm/swarm/agent"
 	"agentswarm/swarm/event"
 	"agentswarm/swarm/proc"
+	"agentswarm/swarm/task"
+	"agentswarm/worktree"
+	"agentswarm/worktree/git"
 )
 
 // setup runs the user's setup in the new workspace, at most one a core.
@@ -20,21 +24,66 @@ func (t *attempt) setup(ctx context.Context) *ending {
 	if text == "" {
 		return nil
 	}
-	exit, err := t.shell(ctx, "setup", text)
+	exit, out, err := t.shell(ctx, "setup", text)
 	switch {
 	case err != nil:
 		return t.notStarted(ctx, err)
 	case ctx.Err() != nil:
 		return t.notStarted(ctx, context.Cause(ctx))
 	case exit.Reason != proc.Exited || exit.Code != 0:
-		return t.notStarted(ctx, fmt.Errorf("setup: %s%s", exitText(exit), t.lastOf("setup")))
+		return t.notStarted(ctx, fmt.Errorf("setup: %s%s", exitText(exit), lastOf(out)))
 	}
 	return nil
 }
 
+// check completes an agent that ended well with the outcome of its check.
+// One whose check did not come to an end is not completed: a resume runs the
+// check alone.
+func (t *attempt) check(ctx context.Context, done *task.Completed) ending {
+	verified, err := t.verify(ctx)
+	switch {
+	case err != nil && ctx.Err() != nil:
+		h := haltOf(ctx)
+		return ending{result: &task.Cancelled{Work: t.work, Cause: h.Cause, Reason: h.Reason}}
+	case err != nil:
+		return ending{result: &task.Failed{
+			Work: t.work, Kind: task.Other, Reason: "its check could not be run: " + err.Error(),
+		}}
+	}
+	done.Work, done.Verified = t.work, &verified
+	return ending{result: done}
+}
+
+// recheck runs the check that an earlier owner did not come to, in a new
+// workspace that holds what was captured.
+//
+// The name of its workspace tells whoever comes after a crash that it holds
+// no work.
+func (t *attempt) recheck(ctx context.Context) ending {
+	done := *t.owed
+	t.work = done.Work
+	t.work.Notes = slices.Clone(t.work.Notes)
+	if err := t.prepare(); err != nil {
+		return *t.notStarted(ctx, err)
+	}
+	if end := t.lease(ctx, worktree.LeaseRequest{
+		Name: task.AttemptName(t.id, t.n) + checkSuffix,
+		Base: git.Hash(t.work.Patch.Commit), Saved: filepath.Join(t.dir, "index"+checkSuffix),
+	}); end != nil {
+		return *end
+	}
+	if end := t.setup(ctx); end != nil {
+		return *end
+	}
+	return t.check(ctx, &done)
+}
+
+// checkSuffix ends the name of a workspace that only a check runs in.
+const checkSuffix = ".check"
+
 // verify runs the user's check on the attempt's work, at most one a core.
 func (t *attempt) verify(ctx context.Context) (bool, error) {
-	exit, err := t.shell(ctx, "verify", t.engine.config.Verify)
+	exit, out, err := t.shell(ctx, "verify", t.engine.config.Verify)
 	if err != nil {
 		return false, err
 	}
@@ -42,31 +91,50 @@ func (t *attempt) verify(ctx context.Context) (bool, error) {
 		return false, context.Cause(ctx)
 	}
 	ok := exit.Reason == proc.Exited && exit.Code == 0
-	t.work.Check = filepath.Join(t.dir, "verify.out")
+	t.work.Check = out + ".out"
 	if !ok {
-		t.work.Notes = append(t.work.Notes, "verify: "+exitText(exit)+t.lastOf("verify"))
+		t.work.Notes = append(t.work.Notes, checkNote(exit, out))
 	}
 	return ok, t.journal(&event.Checked{
 		Agent: t.id, Attempt: t.n, OK: ok, Code: exit.Code, Output: t.work.Check,
 	})
 }
 
+// checkNote says of a check that failed how, and its last words.
+func checkNote(x proc.Exit, out string) string { return "verify: " + exitText(x) + lastOf(out) }
+
 // shell runs the user's own text by sh -c in the workspace. Nothing is
-// substituted in it; what it may need is in its environment.
-func (t *attempt) shell(ctx context.Context, step, text string) (proc.Exit, error) {
+// substituted in it; what it may need is in its environment. out+".out" and
+// out+".err" hold what it printed.
+func (t *attempt) shell(ctx context.Context, step, text string) (x proc.Exit, out string, err error) {
 	e := t.engine
 	if err := e.cores.Acquire(ctx, 1); err != nil {
-		return proc.Exit{}, err
+		return proc.Exit{}, "", err
 	}
 	defer e.cores.Release(1)
 	env, err := agent.Environ(e.deps.Environ, agent.Inline(), t.place())
 	if err != nil {
-		return proc.Exit{}, err
+		return proc.Exit{}, "", err
 	}
-	return Shell(ctx, ShellRequest{
+	out = vacant(filepath.Join(t.dir, step))
+	x, err = Shell(ctx, ShellRequest{
 		Launcher: e.deps.Launcher, Walls: e.deps.Walls, Run: e.deps.Run.ID, Text: text, Dir: t.space.Dir,
-		Env: env, Out: filepath.Join(t.dir, step), Started: t.started(step),
+		Env: env, Out: out, Started: t.started(step),
 	})
+	return x, out, err
+}
+
+// vacant is the first of out, out.2, out.3, … that no earlier try of the
+// same step has written to.
+func vacant(out string) string {
+	for name, n := out, 2; ; n++ {
+		_, err := os.Lstat(name + ".out")
+		_, eerr := os.Lstat(name + ".err")
+		if err != nil && eerr != nil {
+			return name
+		}
+		name = fmt.Sprintf("%s.%d", out, n)
+	}
 }
 
 // ShellRequest is a text of the user's to be run by sh -c.
@@ -126,9 +194,9 @@ func exitText(x proc.Exit) string {
 }
 
 // lastOf is ": " and the last line a step wrote, stderr first.
-func (t *attempt) lastOf(step string) string {
+func lastOf(out string) string {
 	for _, ext := range []string{".err", ".out"} {
-		if line := lastLine(filepath.Join(t.dir, step+ext)); line != "" {
+		if line := lastLine(out + ext); line != "" {
 			return ": " + line
 		}
 	}

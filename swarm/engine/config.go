@@ -38,6 +38,7 @@ type Workspaces interface {
 	Capture(context.Context, worktree.CaptureRequest) (*worktree.Capture, error)
 	Release(context.Context, worktree.Workspace, *worktree.Capture) (worktree.Released, error)
 	Drop(context.Context, worktree.Workspace) error
+	Strays(known []string) ([]worktree.Workspace, error)
 	Footprint(ctx context.Context, base git.Hash) (int64, error)
 }
 

@@ -14,7 +14,7 @@ func (e *Engine) dispatch(life context.Context) {
 	for len(e.queue) > 0 && e.running < e.jobs && !e.ending {
 		a := e.agents[e.queue[0]]
 		e.queue = e.queue[1:]
-		if e.started >= e.config.MaxAgents {
+		if e.started >= e.config.MaxAgents && a.owed == nil {
 			e.settle(a, &task.Failed{
 				Kind:   task.Refused,
 				Reason: fmt.Sprintf("the run has started its %d agents (--max-agents)", e.config.MaxAgents),
@@ -26,22 +26,32 @@ func (e *Engine) dispatch(life context.Context) {
 	}
 }
 
-// begin starts the next attempt of an agent.
+// begin starts the next attempt of an agent, or what its last one is owed.
 func (e *Engine) begin(life context.Context, a *agentState) {
-	a.attempt++
-	e.started++
+	if a.owed == nil {
+		a.attempt++
+		e.started++
+	}
 	e.running++
 	ctx, cancel := context.WithCancelCause(life)
 	a.cancel = cancel
 	try := &attempt{
 		engine: e, id: a.id, n: a.attempt, call: a.call, began: e.deps.Now(),
-		last: a.tries+1 >= startTries,
+		last: a.tries+1 >= startTries, owed: a.owed,
 	}
 	e.work.Go(func() {
 		defer cancel(nil)
 		end := try.run(ctx)
-		e.do(func(life context.Context) { e.ended(life, a, end) })
-		try.release(ctx, end)
+		e.do(func(life context.Context) {
+			e.ended(life, a, end)
+			if end.err == nil {
+				// What is not on disk may not be acted upon.
+				end.err = e.broken
+			}
+		})
+		if err := try.release(ctx, end); err != nil {
+			e.do(func(context.Context) { e.fail(err) })
+		}
 	})
 }
 

@@ -60,6 +60,11 @@ type agentState struct {
 	cancel  context.CancelCauseFunc
 	result  task.Result // nil until settled
 	byName  bool        // cancelled by name
+	// owed is set on an agent that ended well under an earlier owner, which
+	// did not come to check its work.
+	owed *task.Completed
+	// held is set where all that is missing is a capture that failed again.
+	held bool
 }
 
 // Open starts an engine. prior is the state earlier owners left, after
@@ -93,6 +98,7 @@ func (e *Engine) remember(prior *store.View) {
 		s := &agentState{id: a.ID, call: a.Call, attempt: a.Attempt, byName: a.ByName()}
 		if r, ok := a.Status.(task.Result); ok {
 			s.result = r
+			s.owed, s.held = owed(e.deps, e.config, a), held(e.deps, e.config, a)
 		}
 		e.agents[a.ID] = s
 		e.order = append(e.order, a.ID)
@@ -177,10 +183,10 @@ func (e *Engine) take(call *task.Call) (task.ID, error) {
 }
 
 // again answers a call with an agent of an earlier owner: with its result if
-// it completed or was cancelled by name, else with another attempt.
+// it completed, was cancelled by name or is held, else with another attempt.
 func (e *Engine) again(a *agentState) {
 	_, completed := a.result.(*task.Completed)
-	if completed || a.byName && a.result != nil {
+	if completed || a.held || a.byName && a.result != nil {
 		e.out = append(e.out, Settled{Agent: a.id, Result: a.result, Replayed: true})
 		return
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"path/filepath"
 	"strings"
 
@@ -28,6 +27,8 @@ func (t *attempt) capture(ctx context.Context) error {
 	e := t.engine
 	kept, err := e.deps.Workspaces.Capture(ctx, captureRequest(e.deps, t.id, t.n, t.call, *t.space))
 	if err != nil {
+		var gone *worktree.GoneError
+		t.gone = errors.As(err, &gone)
 		return err
 	}
 	t.captured = kept
@@ -136,36 +137,48 @@ func applyWork(r task.Result, w task.Work) {
 func (t *attempt) captureFailed(err error) ending {
 	t.captured = nil
 	t.work.Ended = t.engine.deps.Now()
-	return ending{result: &task.Failed{
-		Work: t.work, Kind: task.CaptureFailed,
-		Reason: fmt.Sprintf("%v; its workspace is kept at %s", err, t.space.Dir),
-	}}
+	failed := notCaptured(err, t.space.Dir)
+	failed.Work = t.work
+	return ending{result: failed}
+}
+
+// notCaptured is the result of an agent whose work could not be captured.
+func notCaptured(err error, dir string) *task.Failed {
+	failed := &task.Failed{Kind: task.CaptureFailed, Reason: err.Error()}
+	var gone *worktree.GoneError
+	if !errors.As(err, &gone) {
+		failed.Reason += "; its workspace is kept at " + dir
+	}
+	return failed
 }
 
 // release lets the workspace go, if all that was in it was captured. A
-// workspace that cannot go is left for gc, and the agent's result stands.
-func (t *attempt) release(ctx context.Context, end ending) {
+// workspace that cannot go is left for a resume, and the agent's result
+// stands. It returns swarm's own failure.
+func (t *attempt) release(ctx context.Context, end ending) error {
 	defer t.freed()
 	for _, pid := range t.pids {
 		t.engine.live.remove(pid)
 	}
-	keep := t.captured == nil && !end.retry
-	if t.space == nil || keep {
-		return
+	if t.space == nil {
+		return nil
 	}
-	if err := release(ctx, t.engine.deps, t.id, t.n, *t.space, t.captured); err != nil {
-		t.engine.deps.Log.Warn("release a workspace", "agent", t.id, "attempt", t.n, "error", err)
-	}
-}
-
-// release removes a workspace and journals that it is gone.
-func release(ctx context.Context, d Deps, id task.ID, n int, w worktree.Workspace, kept *worktree.Capture) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), captureTime)
 	defer cancel()
-	gone, err := d.Workspaces.Release(ctx, w, kept)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
+	d := t.engine.deps
+	var left worktree.Released
+	var err error
+	switch {
+	case t.owed != nil:
+		err = d.Workspaces.Drop(ctx, *t.space)
+	case end.err != nil, t.captured == nil && !end.retry && !t.gone:
+		return nil // the next owner captures it
+	default:
+		left, err = d.Workspaces.Release(ctx, *t.space, t.captured)
 	}
-	_, err = d.Journal.Append(&event.Released{Agent: id, Attempt: n, Trash: gone.Trashed})
-	return err
+	if err != nil {
+		d.Log.Warn("release a workspace", "agent", t.id, "attempt", t.n, "error", err)
+		return nil
+	}
+	return t.journal(&event.Released{Agent: t.id, Attempt: t.n, Trash: left.Trashed})
 }

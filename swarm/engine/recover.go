@@ -2,12 +2,14 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"golang.org/x/sync/errgroup"
 
-	"agentswarm/swarm/agent"
 	"agentswarm/swarm/event"
 	"agentswarm/swarm/proc"
 	"agentswarm/swarm/store"
@@ -19,6 +21,7 @@ import (
 // Recover puts a run in order whose owner ended without a word: what still
 // lives of it is killed, every workspace is captured and let go, every agent
 // that had not settled does, and the run is closed as stopped.
+// Of a run that was closed it captures what could not be captured then.
 //
 // It starts no agent and runs nothing of the user's. It may itself be killed
 // at any point and done again.
@@ -41,6 +44,9 @@ func Recover(ctx context.Context, d Deps, c Config, v *store.View) error {
 	if err := group.Wait(); err != nil {
 		return err
 	}
+	if err := trashStrays(ctx, d, v); err != nil {
+		return err
+	}
 	if v.Status != store.RunStopped || !v.Died {
 		return nil
 	}
@@ -50,55 +56,80 @@ func Recover(ctx context.Context, d Deps, c Config, v *store.View) error {
 	return err
 }
 
-// recoverAgent captures what the attempts of one agent left.
+// remains are a workspace that an earlier owner left.
+type remains struct {
+	attempt int
+	space   worktree.Workspace
+	kept    *worktree.Capture // nil where it goes into the trash
+}
+
+// recoverAgent captures what the attempts of one agent left, settles it, and
+// only then lets the workspaces go.
 func recoverAgent(ctx context.Context, d Deps, c Config, v *store.View, a *store.Agent) error {
 	captured := a.Captured
+	var left []remains
+	var failed task.Result
 	for _, l := range a.Leases {
 		w := worktree.Workspace{
-			Name: task.AttemptName(a.ID, l.Attempt), Dir: l.Dir, Admin: l.Admin,
+			Name: filepath.Base(l.Dir), Dir: l.Dir, Admin: l.Admin,
 			Base: git.Hash(l.Base), Index: l.Index,
 		}
-		if l.Admin == "" {
-			// It was journaled before it was made; no agent has seen it.
-			if err := dropUnmade(ctx, d, a, l, w); err != nil {
+		current := l.Attempt == a.Attempt
+		switch {
+		case l.Admin == "", strings.HasSuffix(l.Dir, checkSuffix):
+			// It was journaled before it was made, or only a check ran in it:
+			// no agent has seen it.
+			if err := dropEmpty(ctx, d, a, l, w); err != nil {
 				return err
 			}
+			continue
+		case current && a.Captured != nil:
+			// What has changed since is its check's, and no work of its own.
+			left = append(left, remains{attempt: l.Attempt, space: w})
 			continue
 		}
 		kept, err := d.Workspaces.Capture(ctx, captureRequest(d, a.ID, l.Attempt, a.Call, w))
 		if err != nil {
-			d.Log.Warn("capture what was left", "agent", a.ID, "attempt", l.Attempt, "workspace", w.Dir, "error", err)
-			if err := settleLost(d, c, v, a, nil, &task.Failed{
-				Kind:   task.CaptureFailed,
-				Reason: fmt.Sprintf("%v; its workspace is kept at %s", err, w.Dir),
-			}); err != nil {
-				return err
+			if ctx.Err() != nil {
+				return context.Cause(ctx) // that says nothing of the workspace
 			}
+			if current {
+				failed = notCaptured(err, w.Dir)
+			}
+			if gone := (*worktree.GoneError)(nil); errors.As(err, &gone) {
+				left = append(left, remains{attempt: l.Attempt, space: w})
+				continue
+			}
+			d.Log.Warn("capture what was left", "agent", a.ID, "attempt", l.Attempt, "workspace", w.Dir, "error", err)
 			continue
 		}
 		record := capturedEvent(a.ID, l.Attempt, w, kept)
 		if _, err := d.Journal.Append(record); err != nil {
 			return err
 		}
-		if l.Attempt == a.Attempt {
+		if current {
 			captured = record
 		}
-		if err := settleLost(d, c, v, a, captured, nil); err != nil {
+		left = append(left, remains{attempt: l.Attempt, space: w, kept: kept})
+	}
+	if err := settleLost(d, c, v, a, captured, failed); err != nil {
+		return err
+	}
+	for _, r := range left {
+		gone, err := d.Workspaces.Release(ctx, r.space, r.kept)
+		if err != nil {
+			return fmt.Errorf("release %s: %w", r.space.Name, err)
+		}
+		released := &event.Released{Agent: a.ID, Attempt: r.attempt, Trash: gone.Trashed}
+		if _, err := d.Journal.Append(released); err != nil {
 			return err
 		}
-		if err := release(ctx, d, a.ID, l.Attempt, w, kept); err != nil {
-			return fmt.Errorf("release %s: %w", w.Name, err)
-		}
-	}
-	if len(a.Leases) == 0 && a.Attempt > 0 {
-		return settleLost(d, c, v, a, captured, nil)
 	}
 	return nil
 }
 
-// dropUnmade takes away what there is of a workspace whose making was cut
-// off.
-func dropUnmade(ctx context.Context, d Deps, a *store.Agent, l *event.Leased, w worktree.Workspace) error {
+// dropEmpty takes away what there is of a workspace that holds no work.
+func dropEmpty(ctx context.Context, d Deps, a *store.Agent, l *event.Leased, w worktree.Workspace) error {
 	if err := d.Workspaces.Drop(ctx, w); err != nil {
 		return err
 	}
@@ -106,90 +137,68 @@ func dropUnmade(ctx context.Context, d Deps, a *store.Agent, l *event.Leased, w 
 	return err
 }
 
+// trashStrays takes away the workspaces that no record of an agent names, as
+// those are in which a merged result was checked.
+func trashStrays(ctx context.Context, d Deps, v *store.View) error {
+	var known []string
+	for _, a := range v.Agents {
+		for _, l := range a.Leases {
+			known = append(known, filepath.Base(l.Dir))
+		}
+	}
+	strays, err := d.Workspaces.Strays(known)
+	if err != nil {
+		return err
+	}
+	for _, w := range strays {
+		if _, err := d.Workspaces.Release(ctx, w, nil); err != nil {
+			return fmt.Errorf("take away %s: %w", w.Name, err)
+		}
+	}
+	return nil
+}
+
 // settleLost settles an agent that had not, with the given result or with
-// what its records say. An agent that never began stays queued.
+// what its records say. An agent that never began stays queued. One that had
+// failed for want of a capture or a check which there is now settles anew.
 func settleLost(d Deps, c Config, v *store.View, a *store.Agent, kept *event.Captured, r task.Result) error {
-	if a.Result() != nil || a.Attempt == 0 {
+	if a.Attempt == 0 || a.Result() != nil && !late(a, kept) {
 		return nil
 	}
 	if r == nil {
 		r = lostResult(d, c, v, a, kept)
 	}
-	work := r.Done()
-	work.Attempts, work.Started = a.Attempts, a.Started
-	work.Ended = d.Now()
-	work.OutputFile = filepath.Join(d.Run.Attempt(a.ID, a.Attempt), "stdout")
-	if kept != nil {
-		applyCapture(work, kept)
-	}
+	finishWork(d, a, r.Done(), kept)
 	_, err := d.Journal.Append(&event.Settled{Agent: a.ID, Attempt: a.Attempt, Result: r})
 	a.Status = r
 	return err
 }
 
-// lostResult is how an agent ended as far as its records tell. One that had
-// ended well by itself is completed: nobody pays for it twice.
-func lostResult(d Deps, c Config, v *store.View, a *store.Agent, kept *event.Captured) task.Result {
-	switch {
-	case a.ByName():
-		return &task.Cancelled{Cause: a.Cancel.Cause, Reason: a.Cancel.Reason}
-	case v.Stop != nil:
-		return &task.Cancelled{Cause: v.Stop.Cause, Reason: v.Stop.Reason}
-	case a.Exit == nil:
-		return &task.Failed{Kind: task.Lost, Reason: "swarm ended while it ran"}
+// late reports whether more is known of an agent than when it settled.
+func late(a *store.Agent, kept *event.Captured) bool {
+	switch r := a.Result().(type) {
+	case *task.Failed:
+		return a.Checked != nil || r.Kind == task.CaptureFailed && a.Captured == nil && kept != nil
+	case *task.Cancelled:
+		return a.Checked != nil && !a.ByName()
+	default:
+		return false
 	}
-	spec := SpecOf(c, a.Call)
-	out := &agent.Outcome{Limit: limitOf(a.Exit.Error), Exit: proc.Exit{
-		Reason: proc.Exited, Code: a.Exit.Code, Signal: a.Exit.Signal, StdoutBytes: a.Exit.Stdout,
-	}}
-	adapter := d.Adapters[spec.Kind]
-	stdout := filepath.Join(d.Run.Attempt(a.ID, a.Attempt), "stdout")
-	if adapter == nil || agent.Reread(adapter, spec, stdout, out) != nil {
-		return &task.Failed{Kind: task.Lost, Reason: "swarm ended before its answer was read"}
-	}
-	if a.Exit.Error == task.Lost {
-		out.Exit.Reason = proc.Lost
-	}
-	changed := kept != nil && kept.Patch != nil
-	ok, kind, reason := out.Judge(spec, changed)
-	switch {
-	case !ok:
-		return &task.Failed{Kind: kind, Reason: reason, Work: task.Work{Usage: out.Usage}}
-	case changed && c.Verify != "" && a.Checked == nil:
-		return &task.Failed{Kind: task.Lost, Reason: unchecked, Work: task.Work{Usage: out.Usage}}
-	}
-	done := &task.Completed{Answer: answerOf(out), Work: task.Work{Usage: out.Usage}}
-	done.Output = done.Answer
-	if a.Checked != nil {
-		done.Verified, done.Check = &a.Checked.OK, a.Checked.Output
-	}
-	return done
 }
 
-// unchecked is said of an agent that ended well before swarm could check its
-// work. A resume runs the check alone.
-const unchecked = "swarm ended before its work was checked"
-
-// limitOf is the time limit among the errors an end can be journaled with.
-func limitOf(k task.ErrorKind) task.ErrorKind {
-	if k == task.Timeout || k == task.IdleTimeout {
-		return k
+// finishWork fills in what the records tell of any attempt's work.
+func finishWork(d Deps, a *store.Agent, work *task.Work, kept *event.Captured) {
+	work.Attempts, work.Started, work.Ended = a.Attempts, a.Started, d.Now()
+	work.OutputFile = filepath.Join(d.Run.Attempt(a.ID, a.Attempt), "stdout")
+	if kept != nil {
+		applyCapture(work, kept)
 	}
-	return ""
-}
-
-// SpecOf is the agent of a call, with the limits of the run.
-func SpecOf(c Config, call *task.Call) *agent.Spec {
-	spec := agent.Inline()
-	if named := c.Agents[call.Agent]; call.Agent != "" && named != nil {
-		copied := *named
-		spec = &copied
+	if a.Checked == nil {
+		return
 	}
-	if spec.Timeout == 0 {
-		spec.Timeout = c.Timeout
+	work.Check = a.Checked.Output
+	if !a.Checked.OK {
+		exit := proc.Exit{Code: a.Checked.Code}
+		work.Notes = append(slices.Clone(work.Notes), checkNote(exit, strings.TrimSuffix(work.Check, ".out")))
 	}
-	if spec.IdleTimeout == 0 {
-		spec.IdleTimeout = c.IdleTimeout
-	}
-	return spec
 }

@@ -1,6 +1,7 @@
 package fanout
 
 import (
+	"encoding/json"
 	"errors"
 	"reflect"
 	"strings"
@@ -123,12 +124,40 @@ func TestCallsCount(t *testing.T) {
 	if c := calls[2]; c.Group != "alternatives" || c.Label != "alt-3" || task.Prompt(c.Input) != "p3of3" {
 		t.Errorf("third = %+v", c)
 	}
+	one, err := Workflow{Prompt: "p{index}", Count: 1}.Calls(base())
+	if err != nil || len(one) != 1 || one[0].Group != "" || task.Prompt(one[0].Input) != "p1" {
+		t.Fatalf("Calls = %+v, %v, want one call without a group", one, err)
+	}
 	both, err := Workflow{Prompt: "p", Count: 2, Each: []string{"packages/*/"}}.Calls(base())
 	if err != nil || len(both) != 4 {
 		t.Fatalf("Calls = %v, %v", both, err)
 	}
 	if c := both[3]; c.Group != "packages/b" || c.Label != "packages/b#2" || c.Item != "packages/b" {
 		t.Errorf("fourth = %+v", c)
+	}
+}
+
+// TestWorkflowIsRecordedWhole: a resume makes its calls from what was
+// recorded, so every byte has to come back.
+func TestWorkflowIsRecordedWhole(t *testing.T) {
+	t.Parallel()
+	for _, give := range []Workflow{
+		{},
+		{Prompt: "do {item}", Agent: "mine", Each: []string{"a/*", "b"}, Prefix: "sub/", Count: 3},
+		{Command: []string{"sh", "\xff\xfe", "", "\ufffd"}, Each: []string{"\x80*"}, Prefix: "\xf0/"},
+	} {
+		text, err := json.Marshal(give)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got Workflow
+		if err := json.Unmarshal(text, &got); err != nil || !reflect.DeepEqual(got, give) {
+			t.Errorf("%s came back as %+v, %v, want %+v", text, got, err, give)
+		}
+	}
+	var w Workflow
+	if err := json.Unmarshal([]byte(`{"command":[1]}`), &w); err == nil {
+		t.Errorf("a number was taken for a word: %+v", w)
 	}
 }
 

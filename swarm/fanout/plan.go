@@ -12,12 +12,12 @@ import (
 // Workflow is one instruction as it was given. It is recorded with the run,
 // so that a resume makes the same calls from it.
 type Workflow struct {
-	Prompt  string   `json:"prompt,omitempty"`
-	Command []string `json:"command,omitempty"` // what followed --
-	Agent   string   `json:"agent,omitempty"`   // a configured agent
-	Each    []string `json:"each,omitempty"`
-	Prefix  string   `json:"prefix,omitempty"` // where Each is read from
-	Count   int      `json:"count,omitempty"`  // alternatives; 0 is one
+	Prompt  string
+	Command []string // what followed --
+	Agent   string   // a configured agent
+	Each    []string // patterns
+	Prefix  string   // where Each is read from
+	Count   int      // alternatives; 0 is one that nobody asked for
 }
 
 // Base is what the calls start from.
@@ -63,7 +63,8 @@ func (w Workflow) Calls(base Base) ([]*task.Call, error) {
 	return calls, nil
 }
 
-// alternatives are Count calls for the same thing, of which one can land.
+// alternatives are Count calls for the same thing, of which one can land. A
+// single one has nothing it is an alternative to.
 func (w Workflow) alternatives(base Base, p place) []*task.Call {
 	calls := make([]*task.Call, 0, w.Count)
 	for i := range w.Count {
@@ -75,7 +76,10 @@ func (w Workflow) alternatives(base Base, p place) []*task.Call {
 			group, label = p.item, p.item+"#"+strconv.Itoa(i+1)
 		}
 		c := w.call(base, one, true)
-		c.Group, c.Label = group, label
+		c.Label = label
+		if w.Count > 1 {
+			c.Group = group
+		}
 		calls = append(calls, c)
 	}
 	return calls

@@ -113,10 +113,12 @@ type wire struct {
 // parse reads one line. What is not JSON is text, what has no known type or
 // the wrong shape is raw: an agent's noise never ends it.
 func parse(line []byte) event.Event {
-	if line[0] != '{' || !json.Valid(line) {
-		return &event.Text{Text: string(bytes.ToValidUTF8(line, []byte("\uFFFD")))}
+	// A clone, for what is kept of it outlives the buffer.
+	line = bytes.Clone(bytes.ToValidUTF8(line, []byte("\uFFFD")))
+	if bytes.TrimSpace(line)[0] != '{' || !json.Valid(line) {
+		return &event.Text{Text: string(line)}
 	}
-	raw := &event.Raw{Line: bytes.Clone(line)}
+	raw := &event.Raw{Line: line}
 	var w wire
 	if err := json.Unmarshal(line, &w); err != nil {
 		return raw

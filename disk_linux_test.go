@@ -1,0 +1,135 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"agentswarm/swarm/limit"
+	"agentswarm/swarm/store"
+	"agentswarm/swarm/task"
+)
+
+// TestDiskFull lets an agent fill the disk that workspaces, journal and
+// captures share. Nothing that was written is lost, swarm says why it could
+// not go on, and does once there is room.
+func TestDiskFull(t *testing.T) {
+	t.Parallel()
+	y := newYard(t)
+	// Room for the binary that swarm keeps, for what must be free before a
+	// workspace is made, and for little more.
+	room := int64(limit.DiskSlack + 12<<20)
+	if self, err := os.Executable(); err == nil {
+		if at, err := os.Stat(self); err == nil {
+			room += at.Size()
+		}
+	}
+	y.mountState(fmt.Sprintf("size=%d", room))
+	y.must(y.order("a2", "flood", 4))
+	s := y.swarm(nil, y.ledgerRun("-j", "1", "--verify", "true")...)
+	if s.code != 3 && s.code != 1 {
+		t.Fatalf("it ended with %d, want 3 or 1: %s", s.code, s.stderr)
+	}
+	if text := strings.ToLower(s.stderr); !strings.Contains(text, "no space") && !strings.Contains(text, "no room") {
+		t.Errorf("it does not say that the disk is full: %s", s.stderr)
+	}
+	s = y.ends(0, "ls", "--json")
+	if strings.Contains(s.stdout, "damaged") {
+		t.Errorf("ls says %s", s.stdout)
+	}
+	v := y.view()
+	y.nothingLost(v)
+	y.floodIsKept(v)
+	if _, ok := v.Agent("a1").Status.(*task.Completed); !ok {
+		t.Errorf("a1, which had ended before, is %+v", v.Agent("a1").Status)
+	}
+	y.remountState(fmt.Sprintf("size=%d", room+(400<<20)))
+	s = y.ends(0, "gc")
+	v = y.view()
+	y.nothingLost(v)
+	y.floodIsKept(v)
+	if len(v.Agent("a2").Leases) > 0 {
+		t.Errorf("gc left a workspace that can be captured now: %s%s", s.stdout, s.stderr)
+	}
+	y.ends(0, "resume")
+	y.startedTimes(map[string]int{"a1": 1, "a2": 2, "a3": 1})
+	v = y.view()
+	if v.Status != store.RunCompleted {
+		t.Errorf("the run is %s", v.Status)
+	}
+	y.floodIsKept(v)
+	y.tidy()
+}
+
+// mountState puts the state on a small disk of its own.
+func (y *yard) mountState(options string) {
+	y.t.Helper()
+	if os.Getuid() != 0 {
+		y.t.Skip("only root can mount a small disk")
+	}
+	y.must(os.MkdirAll(y.state, 0o700))
+	if err := syscall.Mount("tmpfs", y.state, "tmpfs", 0, options); err != nil {
+		y.t.Skipf("no small disk can be mounted here: %v", err)
+	}
+	y.t.Cleanup(func() {
+		if err := syscall.Unmount(y.state, 0); err != nil {
+			y.t.Errorf("unmount the small disk: %v", err)
+		}
+	})
+}
+
+func (y *yard) remountState(options string) {
+	y.t.Helper()
+	y.must(syscall.Mount("tmpfs", y.state, "tmpfs", syscall.MS_REMOUNT, options))
+}
+
+// floodIsKept finds all that the flood wrote, byte for byte.
+func (y *yard) floodIsKept(v *store.View) {
+	y.t.Helper()
+	lines := y.lines("flood")
+	if len(lines) != 1 {
+		y.t.Fatalf("the disk was not filled: %q", lines)
+	}
+	name, size, _ := strings.Cut(lines[0], " ")
+	id, attempt, _ := strings.Cut(name, ".")
+	want := y.flood(size)
+	for _, ref := range y.refs(v.Identity.Run, id, attempt) {
+		out, err := gitIn(y.repo, y.env, "show", ref+":"+id+".flood")
+		if err == nil && bytes.Equal(out, want) {
+			return
+		}
+	}
+	dirs, err := filepath.Glob(filepath.Join(y.state, "repo-*", "trash", "*-"+name, "tree"))
+	y.must(err)
+	for _, l := range v.Agent(task.ID(id)).Leases {
+		dirs = append(dirs, l.Dir)
+	}
+	for _, dir := range dirs {
+		out, err := os.ReadFile(filepath.Join(dir, id+".flood"))
+		if err == nil && bytes.Equal(out, want) {
+			return
+		}
+	}
+	y.failf("the %s bytes of the flood are in no ref and none of %q", size, dirs)
+}
+
+// flood is what an agent's flood of a size holds.
+func (y *yard) flood(size string) []byte {
+	var n int
+	if _, err := fmt.Sscan(size, &n); err != nil {
+		y.t.Fatal(err)
+	}
+	noise := rand.NewChaCha8([32]byte{})
+	all := make([]byte, 0, n+floodBlock)
+	block := make([]byte, floodBlock)
+	for len(all) < n {
+		_, _ = noise.Read(block) // never fails, says its documentation
+		all = append(all, block...)
+	}
+	return all[:n]
+}

@@ -1,0 +1,74 @@
+package main
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+
+	"agentswarm/swarm/cli"
+)
+
+// faultVar asks the `swarm` of the tests for a fault between two steps.
+//
+//	kill:17:FILE     at the 17th step the process makes the file and kills itself
+//	prune:all:REPO   at each step the user tidies the repository up
+const faultVar = "SWARMTEST_FAULT"
+
+// faultySwarm is main, with a fault where the environment asks for one.
+func faultySwarm() {
+	fault := os.Getenv(faultVar)
+	if fault == "" || len(os.Args) > 1 && os.Args[1] == "__supervise" {
+		main()
+	}
+	words := strings.SplitN(fault, ":", 3)
+	f := &faulty{verb: words[0], at: words[1], file: words[2]}
+	os.Exit(cli.RunStepped(context.Background(), f.step, os.Args))
+}
+
+type faulty struct {
+	verb, at, file string
+
+	steps atomic.Int64
+	mu    sync.Mutex // held while the user tidies up
+}
+
+func (f *faulty) step(name string) error {
+	if f.verb == "prune" {
+		return f.prune()
+	}
+	if strconv.FormatInt(f.steps.Add(1), 10) != f.at {
+		return nil
+	}
+	err := os.WriteFile(f.file, []byte(name+"\n"), 0o600)
+	if err == nil {
+		err = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+	}
+	if err == nil {
+		select {} // the step does not end
+	}
+	return err
+}
+
+// prune is what a user may do at any moment.
+func (f *faulty) prune() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, args := range [][]string{
+		{"reflog", "expire", "--expire=now", "--expire-unreachable=now", "--all"},
+		{"repack", "-q", "-a", "-d"},
+		{"-c", "gc.auto=0", "gc", "-q", "--prune=now"},
+		{"worktree", "prune", "--expire=now"},
+	} {
+		cmd := exec.Command("git", args...)
+		cmd.Dir = f.file
+		// Git refuses to tidy up while another git adds a worktree, as it
+		// would for a user.
+		_ = cmd.Run()
+	}
+	return nil
+}

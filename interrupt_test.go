@@ -1,0 +1,242 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"agentswarm/swarm/event"
+	"agentswarm/swarm/store"
+	"agentswarm/swarm/task"
+)
+
+// ledgerRun is a run of the yard's items whose agents keep a ledger.
+func (y *yard) ledgerRun(more ...string) []string {
+	args := append([]string{"run", "--each", "pkg/*/"}, more...)
+	return append(args, "--", "fakeagent", fmt.Sprintf("ledger:%s:%d", y.ledger, killWrites))
+}
+
+// start starts a command and hands over how it ends.
+func (y *yard) start(more []string, args ...string) (*exec.Cmd, func() said) {
+	y.t.Helper()
+	cmd := y.command(more, args...)
+	var stdout, stderr strings.Builder
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	y.must(cmd.Start())
+	return cmd, func() said {
+		err := cmd.Wait()
+		if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
+			y.t.Fatal(err)
+		}
+		return said{stdout: stdout.String(), stderr: stderr.String(), code: cmd.ProcessState.ExitCode()}
+	}
+}
+
+// await waits until something is so.
+func (y *yard) await(what string, so func() bool) {
+	y.t.Helper()
+	for deadline := time.Now().Add(time.Minute); !so(); {
+		if time.Now().After(deadline) {
+			y.t.Fatalf("%s: it never came", what)
+		}
+		time.Sleep(2 * time.Millisecond) // a poll for another process
+	}
+}
+
+func (y *yard) awaitPaused(agents ...string) {
+	y.t.Helper()
+	for _, agent := range agents {
+		y.await(agent+" pauses", func() bool {
+			_, err := os.Stat(y.path("paused", agent))
+			return err == nil
+		})
+	}
+}
+
+// records are the kinds of the journal's records so far.
+func (y *yard) records() []event.Record {
+	y.t.Helper()
+	var all []event.Record
+	for _, run := range y.runs() {
+		records, err := run.Records()
+		y.must(err)
+		all = append(all, records...)
+	}
+	return all
+}
+
+func (y *yard) recorded(is func(event.Event) bool) bool {
+	for _, r := range y.records() {
+		if is(r.Event) {
+			return true
+		}
+	}
+	return false
+}
+
+// TestSignalled ends a run by a signal while one agent would end at a TERM,
+// one is deaf, and one waits for its turn.
+func TestSignalled(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name   string
+		signal syscall.Signal
+		code   int
+	}{
+		{"SIGINT", syscall.SIGINT, 130},
+		{"SIGTERM", syscall.SIGTERM, 143},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			y := newYard(t)
+			before := y.theirs()
+			y.must(y.order("a1", "polite", 3))
+			y.must(y.order("a2", "deaf", 4))
+			cmd, wait := y.start(nil, y.ledgerRun("-j", "2")...)
+			y.awaitPaused("a1", "a2")
+			y.must(cmd.Process.Signal(test.signal))
+			if s := wait(); s.code != test.code {
+				t.Fatalf("it ended with %d, want %d: %s", s.code, test.code, s.stderr)
+			}
+			if alive := processesWith(y.dir); len(alive) > 0 {
+				t.Errorf("still alive: %q", alive)
+			}
+			v := y.view()
+			if v.Status != store.RunStopped || v.Died || v.Code != test.code {
+				t.Errorf("the run is %s (died: %t) with code %d", v.Status, v.Died, v.Code)
+			}
+			for id, files := range map[task.ID]int{"a1": 1, "a2": 2} {
+				r, ok := v.Agent(id).Status.(*task.Cancelled)
+				if !ok || r.Cause != task.CauseStopped || r.Patch == nil || r.Patch.Files != files {
+					t.Errorf("%s is %+v, want it stopped with a patch of %d files", id, v.Agent(id).Status, files)
+				}
+			}
+			if word := task.Word(v.Agent("a3").Status); word != "queued" {
+				t.Errorf("a3 is %s, want queued", word)
+			}
+			y.nothingLost(v)
+			if now := y.theirs(); now != before {
+				t.Error("what is the user's changed")
+			}
+			y.ends(0, "resume")
+			y.startedTimes(map[string]int{"a1": 2, "a2": 2, "a3": 1})
+			y.tidy()
+		})
+	}
+}
+
+// startedTimes checks how often each agent was started.
+func (y *yard) startedTimes(want map[string]int) {
+	y.t.Helper()
+	got := map[string]int{}
+	for _, line := range y.lines("starts") {
+		agent, _, _ := strings.Cut(line, " ")
+		got[agent]++
+	}
+	if fmt.Sprint(got) != fmt.Sprint(want) {
+		y.failf("started %v, want %v", got, want)
+	}
+}
+
+// TestSignalledTwice ends swarm at the second SIGINT, before the grace of a
+// deaf agent is over. The next command captures.
+func TestSignalledTwice(t *testing.T) {
+	t.Parallel()
+	y := newYard(t)
+	before := y.theirs()
+	y.must(y.order("a2", "deaf", 4))
+	cmd, wait := y.start(nil, y.ledgerRun()...)
+	y.awaitPaused("a2")
+	y.must(cmd.Process.Signal(syscall.SIGINT))
+	y.await("the first signal", func() bool {
+		return y.recorded(func(e event.Event) bool { _, ok := e.(*event.CancelAsked); return ok })
+	})
+	y.must(cmd.Process.Signal(syscall.SIGINT))
+	if s := wait(); s.code != 130 {
+		t.Fatalf("it ended with %d: %s", s.code, s.stderr)
+	}
+	if y.recorded(func(e event.Event) bool { _, ok := e.(*event.Closed); return ok }) {
+		t.Error("the second signal did not end it at once: the run was closed")
+	}
+	s := y.ends(0, "status")
+	if !strings.Contains(s.stdout, "stopped") {
+		t.Errorf("status says %q, want stopped", s.stdout)
+	}
+	if alive := y.alive(); len(alive) > 0 {
+		t.Errorf("still alive: %q", alive)
+	}
+	v := y.view()
+	r, ok := v.Agent("a2").Status.(*task.Cancelled)
+	if !ok || r.Cause != task.CauseStopped || r.Patch == nil || r.Patch.Files != 2 {
+		t.Errorf("a2 is %+v, want it stopped with a patch of 2 files", v.Agent("a2").Status)
+	}
+	y.nothingLost(v)
+	if now := y.theirs(); now != before {
+		t.Error("what is the user's changed")
+	}
+	y.ends(0, "resume")
+	y.tidy()
+}
+
+// TestSignalledInFill presses Ctrl-C while git fills a workspace and takes
+// for ever.
+func TestSignalledInFill(t *testing.T) {
+	t.Parallel()
+	y := newYard(t)
+	dir := filepath.Join(y.dir, "git")
+	real, err := exec.LookPath("git")
+	y.must(err)
+	script := fmt.Sprintf(`#!/bin/sh
+case "$*" in
+*read-tree*--reset*-u*)
+	kill -INT $PPID
+	exec sleep 1000 ;;
+esac
+exec %s "$@"
+`, real)
+	y.must(os.WriteFile(filepath.Join(dir, "git"), []byte(script), 0o755))
+	_, wait := y.start([]string{"PATH=" + dir + ":" + os.Getenv("PATH")}, y.ledgerRun("-j", "1")...)
+	if s := wait(); s.code != 130 {
+		t.Fatalf("it ended with %d: %s", s.code, s.stderr)
+	}
+	if alive := y.alive(); len(alive) > 0 {
+		t.Errorf("still alive: %q", alive)
+	}
+	y.startedTimes(map[string]int{})
+	y.tidy()
+	y.ends(0, "resume")
+	y.startedTimes(map[string]int{"a1": 1, "a2": 1, "a3": 1})
+	y.tidy()
+}
+
+// TestPrunedByUser has the user tidy the repository up between all steps of
+// a run and its merge, as far as git can.
+func TestPrunedByUser(t *testing.T) {
+	t.Parallel()
+	y := newYard(t)
+	prune := []string{fmt.Sprintf("%s=prune:all:%s", faultVar, y.repo)}
+	if s := y.swarm(prune, y.ledgerRun("-j", "2")...); s.code != 0 {
+		t.Fatalf("run ended with %d: %s", s.code, s.stderr)
+	}
+	v := y.view()
+	y.nothingLost(v)
+	if s := y.swarm(prune, "merge"); s.code != 0 {
+		t.Fatalf("merge ended with %d: %s", s.code, s.stderr)
+	}
+	y.git("fsck", "--strict")
+	for _, agent := range []string{"a1", "a2", "a3"} {
+		for n := range killWrites {
+			path, text := ledgerWrite(agent, n+1)
+			if got := y.git("show", "HEAD:"+path); !strings.Contains(got+"\n", text) {
+				t.Errorf("%s holds %q, want %q in it", path, got, text)
+			}
+		}
+	}
+	y.tidy()
+}

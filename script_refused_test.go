@@ -1,0 +1,81 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// refusedCommand is `refused CODE TEXT COMMAND…`: the command ends with that
+// code and says "swarm: TEXT" on one line of stderr, perhaps with one line of
+// a hint, and nothing on stdout. Nothing below $WORK was written: no state, no
+// ref, no temporary file. In TEXT an ellipsis stands for anything.
+func refusedCommand(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 3 {
+		ts.Fatalf("usage: refused CODE TEXT COMMAND [ARGUMENT…]")
+	}
+	work := ts.Getenv("WORK")
+	before := written(ts, work)
+	exitsCommand(ts, false, append([]string{args[0]}, args[2:]...))
+	text := strings.ReplaceAll(regexp.QuoteMeta(args[1]), "…", ".*")
+	want := regexp.MustCompile(`^swarm: ` + text + `\n(hint: .*\n)?$`)
+	if got := ts.ReadFile("stderr"); !want.MatchString(got) {
+		ts.Fatalf("stderr is\n%swant one line:\nswarm: %s", got, args[1])
+	}
+	if got := ts.ReadFile("stdout"); got != "" {
+		ts.Fatalf("stdout is %q, want nothing", got)
+	}
+	after := written(ts, work)
+	for name, is := range after {
+		if was := before[name]; was != is {
+			ts.Fatalf("%s was written: %q, before %q", name, is, was)
+		}
+	}
+	for name := range before {
+		if _, ok := after[name]; !ok {
+			ts.Fatalf("%s was removed", name)
+		}
+	}
+}
+
+// written lists what is below a folder, with all that tells that it was
+// written. A folder's time is left out: a temporary file that is gone again
+// is none.
+func written(ts *testscript.TestScript, dir string) map[string]string {
+	all := map[string]string{}
+	ts.Check(filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		stat, err := d.Info()
+		if err != nil {
+			return err
+		}
+		all[path] = stat.Mode().String()
+		if !d.IsDir() {
+			all[path] += fmt.Sprint(" ", stat.Size(), " ", stat.ModTime())
+		}
+		return nil
+	}))
+	return all
+}
+
+// scriptCondition tells whether this machine lets a script mount a file
+// system of its own, which [mounts] asks.
+func scriptCondition(name string) (bool, error) {
+	switch name {
+	case "mounts":
+		return exec.Command("unshare", "-rm", "sh", "-c", "mount -t tmpfs none /mnt").Run() == nil, nil
+	case "root":
+		return os.Getuid() == 0, nil
+	default:
+		return false, errors.New("unknown condition")
+	}
+}

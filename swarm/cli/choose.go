@@ -1,0 +1,148 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"agentswarm/swarm/engine"
+	"agentswarm/swarm/store"
+	"agentswarm/swarm/task"
+	"agentswarm/worktree/git"
+)
+
+// NothingError says that there is no patch to be merged.
+type NothingError struct{ Reason string }
+
+func (e *NothingError) Error() string { return "nothing to merge: " + e.Reason }
+
+// ExitCode is that of a refusal.
+func (e *NothingError) ExitCode() int { return int(CodeUsage) }
+
+// choose finds the patches to merge in plan order.
+func choose(v *store.View, named []task.ID, ref string) (chosen, skipped []*store.Agent, err error) {
+	if len(named) > 0 {
+		chosen, err = chooseNamed(v, named, ref)
+		return chosen, nil, err
+	}
+	landed, groups := 0, map[string][]*store.Agent{}
+	for _, a := range v.Agents {
+		switch {
+		case landable(a) != nil:
+			if patchOf(a) != nil {
+				skipped = append(skipped, a)
+			}
+		case landedOn(v, a, ref):
+			landed++
+		case rivalOn(v, a, ref) != nil:
+		case a.Call.Group != "":
+			groups[a.Call.Group] = append(groups[a.Call.Group], a)
+		default:
+			chosen = append(chosen, a)
+		}
+	}
+	for _, alternatives := range groups {
+		return nil, nil, &UsageError{
+			Text:   "these are alternatives: name the one to merge: " + labels(alternatives),
+			Advice: fmt.Sprintf("for example `%s merge %s/%s`", program, v.Identity.Run, alternatives[0].ID),
+		}
+	}
+	switch {
+	case len(chosen) > 0:
+		return chosen, skipped, nil
+	case landed > 0:
+		return nil, nil, &NothingError{Reason: fmt.Sprintf("%s of run %s landed on %s already",
+			Count(landed, "patch", "patches"), v.Identity.Run, branchName(ref))}
+	case len(skipped) > 0:
+		return nil, nil, &NothingError{Reason: "only by name, since they did not complete or are not verified: " + labels(skipped)}
+	default:
+		return nil, nil, &NothingError{Reason: "no agent of run " + v.Identity.Run + " changed anything"}
+	}
+}
+
+func chooseNamed(v *store.View, named []task.ID, ref string) ([]*store.Agent, error) {
+	want := map[task.ID]bool{}
+	for _, id := range named {
+		want[id] = true
+	}
+	groups := map[string]*store.Agent{}
+	var chosen []*store.Agent
+	for _, a := range v.Agents {
+		if !want[a.ID] {
+			continue
+		}
+		title := engine.Title(a.ID, a.Call)
+		switch other := groups[a.Call.Group]; {
+		case patchOf(a) == nil:
+			return nil, &NothingError{Reason: noPatch(a)}
+		case landedOn(v, a, ref):
+			return nil, &NothingError{Reason: fmt.Sprintf("%s (%s) landed on %s already", a.ID, title, branchName(ref))}
+		case rivalOn(v, a, ref) != nil:
+			return nil, &NothingError{Reason: fmt.Sprintf("%s, an alternative of %s, landed on %s already",
+				rivalOn(v, a, ref).ID, a.ID, branchName(ref))}
+		case other != nil && a.Call.Group != "":
+			return nil, usagef("%s and %s are alternatives of each other: name one of them", other.ID, a.ID)
+		}
+		groups[a.Call.Group] = a
+		chosen = append(chosen, a)
+	}
+	return chosen, nil
+}
+
+// landedOn reports whether a landing of the agent's patch on ref stands.
+func landedOn(v *store.View, a *store.Agent, ref string) bool {
+	for _, id := range a.Landings {
+		if l := v.Landing(id); l != nil && l.Verb == verbMerge && l.Ref == ref && l.Stands() {
+			return true
+		}
+	}
+	return false
+}
+
+// rivalOn is an alternative of the agent that landed on ref; nil for none.
+func rivalOn(v *store.View, a *store.Agent, ref string) *store.Agent {
+	for _, other := range v.Agents {
+		if a.Call.Group != "" && other.Call.Group == a.Call.Group && other != a && landedOn(v, other, ref) {
+			return other
+		}
+	}
+	return nil
+}
+
+// blame finds, for conflicts with the branch itself, the patches of this run
+// that an earlier merge landed there and that touch the same files.
+func (b *bench) blame(ctx context.Context, v *store.View, report *mergeReport) error {
+	touched := map[string][]string{} // path to agents
+	for _, l := range v.Landings {
+		if l.Verb != verbMerge || l.Ref != report.ref || !l.Stands() || len(report.outcome.Conflicts) == 0 {
+			continue
+		}
+		if there, err := b.repo.Contains(ctx, report.old, git.Hash(l.New)); err != nil || !there {
+			continue // the branch was moved away from it since
+		}
+		for _, id := range l.Agents {
+			p := patchOf(v.Agent(id))
+			changes, err := b.repo.Changes(ctx, git.Hash(p.Base), git.Hash(p.Commit))
+			if err != nil {
+				return err
+			}
+			for _, ch := range changes {
+				touched[ch.Path] = append(touched[ch.Path], string(id))
+			}
+		}
+	}
+	for i := range report.outcome.Conflicts {
+		c := &report.outcome.Conflicts[i]
+		if len(c.With) > 0 {
+			continue
+		}
+		for _, path := range c.Paths {
+			for _, id := range touched[path] {
+				if !slices.Contains(c.With, id) {
+					c.With = append(c.With, id)
+				}
+			}
+		}
+	}
+	return nil
+}

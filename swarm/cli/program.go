@@ -1,0 +1,86 @@
+package cli
+
+import (
+	"context"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// findPrograms refuses a run whose agents have no program to run.
+func (p *place) findPrograms(_ context.Context, pl *plan) error {
+	if name := pl.workflow.Agent; name != "" {
+		spec := pl.config.Agents[name]
+		return p.findProgram(pl, wanted{"agent " + name + ": ", spec.Command[0], spec.Env})
+	}
+	seen := map[string]bool{}
+	for _, call := range pl.calls {
+		name := call.Command[0]
+		if seen[name] {
+			continue
+		}
+		seen[name] = true
+		if err := p.findProgram(pl, wanted{"run: ", name, nil}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// wanted is a program that a run needs.
+type wanted struct {
+	who  string // begins the message that it is missing
+	name string
+	env  map[string]string // what its agent adds to the environment
+}
+
+// findProgram looks for a program where its agent will: on the PATH it will
+// have, or, if its name has a slash, from the workspace.
+func (p *place) findProgram(pl *plan, w wanted) error {
+	switch {
+	case w.name == "":
+		return usagef("%sthe command is an empty word", w.who)
+	case filepath.IsAbs(w.name):
+		if !executable(w.name) {
+			return usagef("%s%s: there is no such program", w.who, w.name)
+		}
+		return nil
+	case strings.Contains(w.name, "/"):
+		if pl.config.Setup == "" && !mayHold(pl.files, w.name) {
+			return usagef("%s%s: there is no such file in the base, and no setup that could make it", w.who, w.name)
+		}
+		return nil
+	}
+	search := p.env.Getenv("PATH")
+	if own, ok := w.env["PATH"]; ok && !strings.HasPrefix(own, "$") {
+		search = own
+	}
+	for _, dir := range filepath.SplitList(search) {
+		if dir != "" && executable(filepath.Join(dir, w.name)) {
+			return nil
+		}
+	}
+	return usagef("%s%s: command not found", w.who, w.name)
+}
+
+// mayHold tells whether a workspace of these files can have something at a
+// relative path. What lies behind a symbolic link or outside is not known.
+func mayHold(files []string, name string) bool {
+	name = path.Clean(name)
+	if name == ".." || strings.HasPrefix(name, "../") {
+		return true
+	}
+	for ; name != "."; name = path.Dir(name) {
+		if slices.Contains(files, name) {
+			return true
+		}
+	}
+	return false
+}
+
+func executable(path string) bool {
+	stat, err := os.Stat(path)
+	return err == nil && stat.Mode().IsRegular() && stat.Mode()&0o111 != 0
+}

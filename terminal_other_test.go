@@ -1,0 +1,10 @@
+//go:build !linux
+
+package main
+
+import "errors"
+
+// onTerminal is what scripts skip on systems other than Linux.
+func onTerminal(string, []string, []string) ([]byte, error) {
+	return nil, errors.New("no terminal can be had here")
+}

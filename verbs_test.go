@@ -1,0 +1,122 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// keepCommand is `keep NAME`: the last line the last command printed is $NAME
+// from here on.
+func keepCommand(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: keep NAME")
+	}
+	lines := strings.Split(strings.TrimSpace(ts.ReadFile("stdout")), "\n")
+	if lines[len(lines)-1] == "" {
+		ts.Fatalf("the last command printed nothing")
+	}
+	ts.Setenv(args[0], lines[len(lines)-1])
+}
+
+// terminalCommand is `terminal FILE COMMAND…`: runs a command whose standard
+// streams are one terminal of 100 columns, and writes all it showed to FILE.
+func terminalCommand(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: terminal FILE COMMAND [ARGUMENT…]")
+	}
+	env := []string{"TERM=xterm"}
+	for _, name := range []string{
+		"HOME", "PATH", "SWARM_STATE_DIR", "GIT_CONFIG_NOSYSTEM", "TESTSCRIPT_COMMAND", "NO_COLOR",
+	} {
+		if value := ts.Getenv(name); value != "" {
+			env = append(env, name+"="+value)
+		}
+	}
+	shown, err := onTerminal(ts.MkAbs("."), env, args[1:])
+	ts.Check(err)
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), shown, 0o600))
+}
+
+// safeCommand is `safe FILE`: no byte of it could drive a terminal, but for
+// line ends, tabs, and the sequences swarm itself draws with. It is UTF-8.
+func safeCommand(ts *testscript.TestScript, neg bool, args []string) {
+	if len(args) != 1 {
+		ts.Fatalf("usage: safe FILE")
+	}
+	bad := unsafePart(ts.ReadFile(args[0]))
+	if (bad == "") == neg {
+		ts.Fatalf("%s holds %q:\n%q", args[0], bad, ts.ReadFile(args[0]))
+	}
+}
+
+// unsafePart is the first part of a text that could drive a terminal.
+func unsafePart(text string) string {
+	// Colours, and those a drawn frame is cleared with.
+	text = regexp.MustCompile("\x1b\\[([01]|1;31|32|33|2)m|\x1b\\[[0-9]+A|\x1b\\[[KJ]").ReplaceAllString(text, "")
+	for i := 0; i < len(text); {
+		r, size := utf8.DecodeRuneInString(text[i:])
+		switch {
+		case r == '\n' || r == '\r' || r == '\t':
+		case !unicode.IsPrint(r), r == utf8.RuneError && size == 1:
+			return text[i:min(len(text), i+8)]
+		}
+		i += size
+	}
+	return ""
+}
+
+// TestUnsafePart holds the judge of the scripts to its word.
+func TestUnsafePart(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"plain ✓\r\n":              "",
+		"\x1b[32mgood\x1b[0m":      "",
+		"a\x1b]0;title\x07":        "\x1b]0;titl",
+		"a\xff":                    "\xff",
+		"gpj.\u202eexe":            "\u202eexe",
+		"\x1b[2Jcleared screen":    "\x1b[2Jclea",
+		"\x1b[3A\x1b[Kframe\x1b[J": "",
+		"pkg/b\ufffdd":             "",
+	} {
+		if got := unsafePart(text); got != want {
+			t.Errorf("unsafePart(%q) = %q, want %q", text, got, want)
+		}
+	}
+}
+
+// ownerCommand is `owner RUN`: $OWNER is the process that opened the run
+// last, by its journal.
+func ownerCommand(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: owner RUN")
+	}
+	journals, err := filepath.Glob(filepath.Join(ts.Getenv("SWARM_STATE_DIR"), "*", "runs", args[0], "journal.jsonl"))
+	if err != nil || len(journals) != 1 {
+		ts.Fatalf("journals of %s: %v (%v)", args[0], journals, err)
+	}
+	for line := range strings.Lines(ts.ReadFile(journals[0])) {
+		if _, rest, ok := strings.Cut(line, `"type":"opened","body":{"pid":`); ok {
+			pid, _, _ := strings.Cut(rest, ",")
+			ts.Setenv("OWNER", pid)
+		}
+	}
+}
+
+// TestEveryCommandHasAScript holds the help to its word: a command that it
+// lists is run by a script of its name.
+func TestEveryCommandHasAScript(t *testing.T) {
+	t.Parallel()
+	for _, command := range commandsWithJSON(t) {
+		scripts, err := filepath.Glob(filepath.Join("testdata", "script", command+"_*.txtar"))
+		if err != nil || len(scripts) == 0 {
+			t.Errorf("no testdata/script/%s_*.txtar (%v)", command, err)
+		}
+	}
+}
