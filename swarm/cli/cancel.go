@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"time"
@@ -80,11 +81,7 @@ func cancelAction(c *cli.Context, env Env) error {
 
 // askToEnd asks the process that owns the run.
 func (p *place) askToEnd(c *cli.Context, s *selection, ids []task.ID) error {
-	client, err := control.Dial(c.Context, s.run, p.env.Getenv)
-	var gone *control.GoneError
-	if errors.As(err, &gone) {
-		return usagef("cancel: run %s has just ended", s.run.ID)
-	}
+	client, err := p.reach(c.Context, s.run)
 	if err != nil {
 		return err
 	}
@@ -101,3 +98,33 @@ func (p *place) askToEnd(c *cli.Context, s *selection, ids []task.ID) error {
 	}
 	return errors.Join(err, client.Close())
 }
+
+// reach connects with the process that owns a run. One that has just begun
+// does not listen yet: it is given a moment.
+func (p *place) reach(ctx context.Context, run *store.Run) (*control.Client, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, reachTime, fmt.Errorf("run %s does not listen", run.ID))
+	defer cancel()
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		live := run.Live()
+		client, err := control.Dial(ctx, run, p.env.Getenv)
+		var gone *control.GoneError
+		switch {
+		case err == nil:
+			return client, nil
+		case !errors.As(err, &gone):
+			return nil, err
+		case !live:
+			return nil, usagef("cancel: run %s has just ended", run.ID)
+		}
+		select {
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		case <-tick.C:
+		}
+	}
+}
+
+// reachTime is how long a live run may take to listen.
+const reachTime = 10 * time.Second

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -90,11 +91,15 @@ func (p *place) printWaited(v *store.View, named []*store.Agent, asJSON bool) (C
 // printWords prints in a line each what became of agents.
 func (p *place) printWords(v *store.View, named []*store.Agent) error {
 	for _, a := range named {
-		line := fmt.Sprintf("%s %s", a.ID, task.Word(v.Agent(a.ID).Status))
-		if r := v.Agent(a.ID).Result(); r != nil && causeOf(r) != "" {
-			line += ": " + Printable(causeOf(r))
+		word, cause := task.Word(v.Agent(a.ID).Status), ""
+		if r := v.Agent(a.ID).Result(); r != nil && causeOf(r) != word {
+			cause = strings.TrimPrefix(causeOf(r), word+": ")
 		}
-		if _, err := fmt.Fprintln(p.env.Stdout, line); err != nil {
+		line := fmt.Sprintf("%s %s", a.ID, word)
+		if cause != "" {
+			line += ": " + cause
+		}
+		if _, err := fmt.Fprintln(p.env.Stdout, Printable(line)); err != nil {
 			return err
 		}
 	}

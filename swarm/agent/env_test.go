@@ -1,0 +1,52 @@
+package agent
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestEnviron(t *testing.T) {
+	t.Parallel()
+	caller := []string{
+		"PATH=/bin", "HOME=/home/ada", "LANG=C", "EMPTY=", "=odd", "noequals",
+		"GIT_DIR=/x", "GIT_AUTHOR_NAME=Ada", "SWARM_AGENT=a9", "SWARM_STATE_DIR=/s",
+		"PWD=/users", "OLDPWD=/users/old",
+		"GITHUB_TOKEN=t", "aws_secret_access_key=s", "AWS_PROFILE=p", "OPENAI_API_KEY=k",
+		"DB_PASSWORD=p", "SSH_AUTH_SOCK=/a", "DATABASE_URL=u", "TOKEN=t", "MY_DSN=d",
+		"KEYBOARD=qwerty", "TOKENIZER=fast", "MONKEY=1",
+	}
+	spec := &Spec{Name: "mine", Env: map[string]string{
+		"MODEL_KEY": "$OPENAI_API_KEY", "LANG": "de", "PRICE": "$5", "NOTE": "a $HOME b",
+	}}
+	place := Place{
+		Run: "k3x9q2", Agent: "a1", Attempt: 2, Item: "pkg/x", Worktree: "/w/a1.2",
+		Root: "/repo", Base: "abc", Artifacts: "/art",
+	}
+	want := []string{
+		"PATH=/bin", "HOME=/home/ada", "EMPTY=", "KEYBOARD=qwerty", "TOKENIZER=fast", "MONKEY=1",
+		"LANG=de", "MODEL_KEY=k", "NOTE=a $HOME b", "PRICE=$5",
+		"PWD=/w/a1.2", "SWARM_RUN=k3x9q2", "SWARM_AGENT=a1", "SWARM_ATTEMPT=2",
+		"SWARM_WORKTREE=/w/a1.2", "SWARM_ROOT=/repo", "SWARM_BASE=abc", "SWARM_ARTIFACTS=/art",
+		"SWARM_ITEM=pkg/x",
+	}
+	got, err := Environ(caller, spec, place)
+	if err != nil || !slices.Equal(got, want) {
+		t.Errorf("Environ =\n%s, %v, want\n%s", strings.Join(got, "\n"), err, strings.Join(want, "\n"))
+	}
+	place.Item = ""
+	if got, _ := Environ(caller, spec, place); slices.ContainsFunc(got, func(kv string) bool {
+		return strings.HasPrefix(kv, "SWARM_ITEM")
+	}) {
+		t.Error("SWARM_ITEM is there without an item")
+	}
+}
+
+func TestEnvironMissing(t *testing.T) {
+	t.Parallel()
+	spec := &Spec{Name: "mine", Env: map[string]string{"KEY": "$NOT_SET"}}
+	want := "agent mine: its variable KEY takes $NOT_SET, which is not set"
+	if _, err := Environ([]string{"A=b"}, spec, Place{}); err == nil || err.Error() != want {
+		t.Errorf("Environ = %v, want %s", err, want)
+	}
+}
