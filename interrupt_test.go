@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"agentswarm/swarm/engine"
 	"agentswarm/swarm/event"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
@@ -184,25 +185,53 @@ func TestSignalledTwice(t *testing.T) {
 	y.tidy()
 }
 
+// gitOn puts a git first on PATH that does something else where its arguments
+// match a pattern of sh.
+func (y *yard) gitOn(pattern, instead string) []string {
+	y.t.Helper()
+	real, err := exec.LookPath("git")
+	y.must(err)
+	script := fmt.Sprintf("#!/bin/sh\ncase \"$*\" in\n%s) %s ;;\nesac\nexec %s \"$@\"\n", pattern, instead, real)
+	dir := filepath.Join(y.dir, "git")
+	y.must(os.WriteFile(filepath.Join(dir, "git"), []byte(script), 0o755))
+	return []string{"PATH=" + dir + ":" + os.Getenv("PATH")}
+}
+
+// TestBeginCutOff ends a run before its first agent: while it copies the
+// configuration that captures go by, and while it pins its base. The resume
+// makes up for both.
+func TestBeginCutOff(t *testing.T) {
+	t.Parallel()
+	for _, at := range []string{"*--get*core.excludesFile*", "*update-ref*--stdin*"} {
+		t.Run(at, func(t *testing.T) {
+			t.Parallel()
+			y := newYard(t)
+			y.git("config", "filter.shout.clean", "tr a-z A-Z")
+			y.write("repo/.git/info/attributes", "*.txt filter=shout\n")
+			if s := y.swarm(y.gitOn(at, "kill -9 $PPID; exit 1"), y.ledgerRun()...); s.code != 137 {
+				t.Fatalf("it ended with %d: %s", s.code, s.stderr)
+			}
+			y.ends(0, "resume")
+			v := y.view()
+			if got := y.git("rev-parse", engine.BaseRef(v.Identity.Run)); got != v.Identity.Base.Commit {
+				t.Errorf("the base is pinned at %s", got)
+			}
+			ref := v.Agent("a1").Result().Done().Patch.Ref
+			if got := y.git("show", ref+":a1.txt"); !strings.HasPrefix(got, "A1 WROTE 1\n") {
+				t.Errorf("captured %q: not by the user's filter", got)
+			}
+			y.tidy()
+		})
+	}
+}
+
 // TestSignalledInFill presses Ctrl-C while git fills a workspace and takes
 // for ever.
 func TestSignalledInFill(t *testing.T) {
 	t.Parallel()
 	y := newYard(t)
-	dir := filepath.Join(y.dir, "git")
-	real, err := exec.LookPath("git")
-	y.must(err)
-	script := fmt.Sprintf(`#!/bin/sh
-case "$*" in
-*read-tree*--reset*-u*)
-	kill -INT $PPID
-	exec sleep 1000 ;;
-esac
-exec %s "$@"
-`, real)
-	y.must(os.WriteFile(filepath.Join(dir, "git"), []byte(script), 0o755))
-	_, wait := y.start([]string{"PATH=" + dir + ":" + os.Getenv("PATH")}, y.ledgerRun("-j", "1")...)
-	if s := wait(); s.code != 130 {
+	path := y.gitOn("*read-tree*--reset*-u*", "kill -INT $PPID; exec sleep 1000")
+	if s := y.swarm(path, y.ledgerRun("-j", "1")...); s.code != 130 {
 		t.Fatalf("it ended with %d: %s", s.code, s.stderr)
 	}
 	if alive := y.alive(); len(alive) > 0 {

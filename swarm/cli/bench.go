@@ -56,13 +56,9 @@ type bench struct {
 // owns.
 func (p *place) bench(ctx context.Context, run *store.Run, owner *store.Owner) (*bench, error) {
 	b := &bench{place: *p, run: run, owner: owner}
-	if exists(run.Frozen()) {
-		b.frozen = p.repo.Thaw(run.Frozen())
-	} else {
-		var err error
-		if b.frozen, err = p.repo.Freeze(ctx, run.Frozen()); err != nil {
-			return nil, err
-		}
+	var err error
+	if b.frozen, err = p.freeze(ctx, run); err != nil {
+		return nil, err
 	}
 	trees, err := worktree.New(worktree.Config{
 		Repo: p.repo, Frozen: b.frozen, Dir: p.state.Trees(run.ID), Trash: p.state.Trash(),

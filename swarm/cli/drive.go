@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"sync"
 	"time"
@@ -15,6 +16,7 @@ import (
 	"agentswarm/swarm/event"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
+	"agentswarm/worktree/git"
 )
 
 // driveRequest is what a run still has to do.
@@ -87,6 +89,9 @@ func (b *bench) takeOver(ctx context.Context, r *driveRequest) error {
 	if r.prior == nil {
 		return nil
 	}
+	if err := b.pinAgain(ctx, r.prior.Identity); err != nil {
+		return err
+	}
 	if err := engine.Recover(ctx, b.deps, r.config, r.prior); err != nil {
 		return fmt.Errorf("put run %s in order: %w", b.run.ID, err)
 	}
@@ -96,6 +101,37 @@ func (b *bench) takeOver(ctx context.Context, r *driveRequest) error {
 	}
 	r.prior = store.Fold(r.prior.Identity, records)
 	return nil
+}
+
+// pinAgain makes the ref that holds the base, if the run's first owner died
+// before it did.
+func (b *bench) pinAgain(ctx context.Context, id store.Identity) error {
+	ref := engine.BaseRef(id.Run)
+	at, err := b.repo.Ref(ctx, ref)
+	if err != nil || at != "" {
+		return err
+	}
+	return b.repo.UpdateRefs(ctx, "swarm resume "+id.Run, git.RefUpdate{
+		Ref: ref, New: git.Hash(id.Base.Commit),
+	})
+}
+
+// freeze keeps the configuration that captures go by, as it was before any
+// agent started. A copy that a crash cut off is made anew: nothing was started
+// before it was whole.
+func (p *place) freeze(ctx context.Context, run *store.Run) (*git.Frozen, error) {
+	whole := filepath.Join(run.Frozen(), "whole")
+	if exists(whole) {
+		return p.repo.Thaw(run.Frozen()), nil
+	}
+	if err := os.RemoveAll(run.Frozen()); err != nil {
+		return nil, fmt.Errorf("freeze the configuration: %w", err)
+	}
+	frozen, err := p.repo.Freeze(ctx, run.Frozen())
+	if err != nil {
+		return nil, err
+	}
+	return frozen, os.WriteFile(whole, nil, 0o600)
 }
 
 // retrieve puts a run in order like settle, and captures what could not be

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
+	"time"
 )
 
 // agentRequest is what one agent is asked to do.
@@ -23,7 +25,7 @@ type agentRequest struct {
 // agent is the whole agent: it waits for the others, then moves one package
 // from the old function to the new one.
 func agent(ctx context.Context, r agentRequest) error {
-	leave, err := meet(ctx, r.Gate, path.Base(r.Item))
+	leave, err := wait(ctx, r)
 	if err != nil {
 		return err
 	}
@@ -49,6 +51,28 @@ func agent(ctx context.Context, r agentRequest) error {
 		fmt.Fprintln(r.Stdout, " ", rel)
 	}
 	return nil
+}
+
+// wait waits at the gate for the others, and writes that it does: an agent
+// that is silent for long is taken for one that hangs.
+func wait(ctx context.Context, r agentRequest) (leave func(), err error) {
+	done := make(chan struct{})
+	var told sync.WaitGroup
+	told.Go(func() {
+		tick := time.NewTicker(time.Second)
+		defer tick.Stop()
+		for {
+			select {
+			case <-done:
+				return
+			case <-tick.C:
+				fmt.Fprintln(r.Stdout, "waiting for the others")
+			}
+		}
+	})
+	defer told.Wait()
+	defer close(done)
+	return meet(ctx, r.Gate, path.Base(r.Item))
 }
 
 // readPackage reads what concerns one package: its folder, and the list it

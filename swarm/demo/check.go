@@ -78,9 +78,9 @@ func (a reportAgent) deviates(plan outcome) string {
 	case unverified:
 		ok = a.Status == "completed" && a.Changed && a.Verified != nil && !verified
 	case refused:
-		ok = a.Status == "failed" && kind != "" && kind != "timeout"
+		ok = a.Status == "failed" && kind != "" && kind != "idle_timeout"
 	case timedOut:
-		ok = a.Status == "failed" && kind == "timeout"
+		ok = a.Status == "failed" && kind == "idle_timeout"
 	case unplanned:
 	}
 	if ok {

@@ -32,8 +32,14 @@ type Env struct {
 // gate's socket and the folder of a package; it works in its own folder.
 const agentCommand = "__demo-agent"
 
-// minTimeout is the shortest time-out a user may ask for.
-const minTimeout = 5 * time.Second
+// idleTimeout is how long an agent of the demo may write nothing. Those that
+// wait for the others write something every second, so that only the one
+// that hangs is silent for long, however slow the machine is.
+const idleTimeout = 10 * time.Second
+
+// gateTime is how long the first agent waits for the last: a hundred
+// workspaces are made in seconds, on a busy machine in a minute.
+const gateTime = 3 * time.Minute
 
 // Commands returns the command `demo` and the hidden one that is its agent.
 func Commands(env Env) []*cli.Command {
@@ -56,11 +62,6 @@ Examples:
 				&cli.IntFlag{
 					Name: "packages", Value: maxPackages,
 					Usage: fmt.Sprintf("how many packages and agents, `N` from %d to %d", minPackages, maxPackages),
-				},
-				&cli.DurationFlag{
-					Name:        "timeout",
-					Usage:       "how long an agent may take, its wait for all others included, as a `DURATION`",
-					DefaultText: "25s, more where the machine is slow",
 				},
 			},
 			Action: func(c *cli.Context) error {
@@ -90,19 +91,17 @@ Examples:
 type request struct {
 	dir      string // empty: a new one
 	packages int
-	timeout  time.Duration // 0: by how fast the machine is
+	gate     time.Duration // how long the first agent waits for the last
 }
 
 // newRequest checks what the user typed. It writes nothing.
 func newRequest(env Env, c *cli.Context) (request, error) {
-	r := request{packages: c.Int("packages"), timeout: c.Duration("timeout")}
+	r := request{packages: c.Int("packages"), gate: gateTime}
 	switch {
 	case c.NArg() > 1:
 		return r, &UsageError{Text: fmt.Sprintf("demo takes one folder, not %d: %q", c.NArg(), c.Args().Slice())}
 	case r.packages < minPackages || r.packages > maxPackages:
 		return r, &UsageError{Text: fmt.Sprintf("--packages %d: must be from %d to %d", r.packages, minPackages, maxPackages)}
-	case c.IsSet("timeout") && r.timeout < minTimeout:
-		return r, &UsageError{Text: fmt.Sprintf("--timeout %s: must be at least %s", r.timeout, minTimeout)}
 	}
 	if !onPath("go", env.Environ) {
 		return r, &UsageError{

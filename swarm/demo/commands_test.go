@@ -43,7 +43,6 @@ func TestUsage(t *testing.T) {
 		{"two folders", "demo a b", os.Environ(), `demo takes one folder, not 2: ["a" "b"]`},
 		{"too few", "demo --packages 9", os.Environ(), "--packages 9: must be from 10 to 100"},
 		{"too many", "demo --packages 101", os.Environ(), "--packages 101: must be from 10 to 100"},
-		{"too short", "demo --timeout 1s", os.Environ(), "--timeout 1s: must be at least 5s"},
 		{"not empty", "demo full", os.Environ(), "full: is not empty"},
 		{"a file", "demo file", os.Environ(), "file: must be a folder that is empty or does not exist"},
 		{"no go", "demo", []string{"PATH=" + dir}, "go is not on PATH"},

@@ -95,27 +95,12 @@ func (d *demo) prepare(ctx context.Context) (err error) {
 	if d.before, err = d.repo.checkout(ctx); err != nil {
 		return err
 	}
-	if d.request.timeout == 0 {
-		d.request.timeout = patience(len(d.packages), time.Since(d.began))
-	}
 	return nil
-}
-
-// patience is how long an agent may take, where the machine took so long to
-// write and commit the monorepo. The agents' workspaces are written one after
-// the other, each is about half of that work, and the first agent waits for
-// the last. But the agent that hangs is waited for to the end, so a quick
-// machine must not be given more than it needs.
-func patience(agents int, took time.Duration) time.Duration {
-	start := time.Duration(agents) * took / 2
-	return min(max(2*start, 25*time.Second), 2*time.Minute).Round(time.Second)
 }
 
 // agents runs one agent a package and notes what came of it.
 func (d *demo) agents(ctx context.Context, f *facts) (err error) {
-	// Who waits at the gate spends its time-out there; a fifth is kept for
-	// the work.
-	g, err := openGate(ctx, len(d.packages), d.request.timeout*4/5)
+	g, err := openGate(ctx, len(d.packages), d.request.gate)
 	if err != nil {
 		return err
 	}
@@ -123,7 +108,7 @@ func (d *demo) agents(ctx context.Context, f *facts) (err error) {
 	var out bytes.Buffer
 	f.runCode = d.env.Swarm(ctx, d.repo.dir, &out, d.env.Stderr,
 		"run", "--each", "packages/*/", "-j", strconv.Itoa(len(d.packages)),
-		"--timeout", d.request.timeout.String(), "--verify", verifyPackage, "--json",
+		"--idle-timeout", idleTimeout.String(), "--verify", verifyPackage, "--json",
 		"--", d.env.Self, agentCommand, g.Path, "{item}")
 	f.peak = g.Peak()
 	made, err := readReport(out.Bytes())
@@ -137,7 +122,7 @@ func (d *demo) agents(ctx context.Context, f *facts) (err error) {
 	if f.peak < len(d.packages) {
 		return &DeviationError{
 			Text: fmt.Sprintf("only %d of %d agents were alive at once", f.peak, len(d.packages)),
-			Help: fmt.Sprintf("give a slow machine more time with --timeout %s", 3*d.request.timeout),
+			Help: fmt.Sprintf("the machine did not start them within %s; try fewer with --packages", d.request.gate),
 		}
 	}
 	return nil

@@ -1,0 +1,288 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"agentswarm/swarm/agent"
+	"agentswarm/swarm/agent/command"
+	"agentswarm/swarm/event"
+	"agentswarm/swarm/limit"
+	"agentswarm/swarm/proc"
+	"agentswarm/swarm/store"
+	"agentswarm/swarm/task"
+	"agentswarm/worktree"
+	"agentswarm/worktree/git"
+)
+
+// TestMain lets the test binary be the supervisor.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == "__supervise" {
+		syscall.Exit(proc.Supervise(func(json.RawMessage) error { return nil }))
+	}
+	os.Exit(m.Run())
+}
+
+// rig is a run with a real journal and real processes, and workspaces that
+// are plain folders.
+type rig struct {
+	t      *testing.T
+	deps   Deps
+	config Config
+	spaces *spaces
+	owner  *store.Owner
+	// dir is a place for what agents tell the test.
+	dir string
+
+	mu   sync.Mutex                // guards fail
+	fail func(e event.Event) error // of the journal; nil never fails
+}
+
+func newRig(t *testing.T) *rig {
+	t.Helper()
+	dir := t.TempDir()
+	state := store.Open(filepath.Join(dir, "state"), "repo", filepath.Join(dir, "repo"))
+	run, owner, err := state.Create(store.Identity{
+		Base: store.Base{Commit: "base", Tree: "tree", Kind: store.BaseHead},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = owner.Close() })
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &rig{t: t, owner: owner, dir: t.TempDir(), spaces: &spaces{root: state.Trees(run.ID)}}
+	r.config = Config{Jobs: 4, MaxAgents: 100}
+	r.deps = Deps{
+		Run: run, Journal: r, Workspaces: r.spaces,
+		Launcher: &proc.Launcher{Binary: self, Args: []string{"__supervise"}},
+		Adapters: map[string]agent.Adapter{agent.KindCommand: command.Adapter{}},
+		Disk:     &limit.Disk{Dir: dir, Free: func() (int64, error) { return 1 << 40, nil }},
+		Environ:  []string{"PATH=" + os.Getenv("PATH"), "RIG=" + r.dir},
+		Root:     dir, Cores: 2, Now: time.Now,
+		Log: slog.New(slog.DiscardHandler),
+	}
+	return r
+}
+
+// Append makes the rig a journal that can be made to fail.
+func (r *rig) Append(e event.Event) (event.Record, error) {
+	r.mu.Lock()
+	fail := r.fail
+	r.mu.Unlock()
+	if fail != nil {
+		if err := fail(e); err != nil {
+			return event.Record{}, err
+		}
+	}
+	return r.owner.Append(e)
+}
+
+// append writes records as an earlier owner would have.
+func (r *rig) append(events ...event.Event) {
+	r.t.Helper()
+	for _, e := range events {
+		if _, err := r.owner.Append(e); err != nil {
+			r.t.Fatal(err)
+		}
+	}
+}
+
+// view is what the journal says now.
+func (r *rig) view() *store.View {
+	r.t.Helper()
+	records, err := r.deps.Run.Records()
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	id, err := r.deps.Run.Identity()
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return store.Fold(id, records)
+}
+
+// kinds are the records of an agent, in order.
+func (r *rig) kinds(id task.ID) string {
+	r.t.Helper()
+	records, err := r.deps.Run.Records()
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	var kinds []string
+	for _, rec := range records {
+		text, err := json.Marshal(rec.Event)
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		var of struct {
+			Agent task.ID `json:"agent"`
+			Step  string  `json:"step"`
+		}
+		if json.Unmarshal(text, &of) == nil && of.Agent == id {
+			kinds = append(kinds, strings.TrimSuffix(event.Kind(rec.Event)+":"+of.Step, ":"))
+		}
+	}
+	return strings.Join(kinds, " ")
+}
+
+// sh is a call of a text of sh.
+func sh(text string) *task.Call {
+	return &task.Call{
+		Input: &task.TypedAgentInput{}, Command: []string{"sh", "-c", text}, Base: "base", BaseTree: "tree",
+	}
+}
+
+// play makes calls and waits until all have settled.
+func (r *rig) play(calls ...*task.Call) map[task.ID]Settled {
+	r.t.Helper()
+	e := Open(r.t.Context(), r.deps, r.config, r.view())
+	for _, c := range calls {
+		if _, err := e.Start(c); err != nil {
+			r.t.Fatal(err)
+		}
+	}
+	all := r.collect(e, len(calls))
+	if err := e.Close(); err != nil {
+		r.t.Fatal(err)
+	}
+	return all
+}
+
+func (r *rig) collect(e *Engine, n int) map[task.ID]Settled {
+	all := map[task.ID]Settled{}
+	for range n {
+		s := <-e.Settled()
+		if _, twice := all[s.Agent]; twice {
+			r.t.Errorf("%s settled twice", s.Agent)
+		}
+		all[s.Agent] = s
+	}
+	return all
+}
+
+// await waits until an agent has made a file in the rig's folder.
+func (r *rig) await(name string) {
+	r.t.Helper()
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) { // a poll for a process
+		if _, err := os.Stat(filepath.Join(r.dir, name)); err == nil {
+			return
+		}
+		if time.Now().After(deadline) {
+			r.t.Fatalf("%s never came", name)
+		}
+	}
+}
+
+// lines are what agents wrote to a file in the rig's folder.
+func (r *rig) lines(name string) []string {
+	text, err := os.ReadFile(filepath.Join(r.dir, name))
+	if err != nil {
+		return nil
+	}
+	return strings.Fields(string(text))
+}
+
+// spaces are workspaces that are folders. A change is any file in one.
+type spaces struct {
+	root string
+
+	// lease and capture, where set, may answer with an error.
+	lease   func(name string) error
+	capture func(name string) error
+
+	mu       sync.Mutex // guards what follows
+	captured []string
+	released []string // "a1.1", or "a1.1 trash" without a capture
+	dropped  []string
+}
+
+func (s *spaces) Footprint(context.Context, git.Hash) (int64, error) { return 1, nil }
+
+func (s *spaces) Lease(_ context.Context, r worktree.LeaseRequest) (*worktree.Workspace, error) {
+	if s.lease != nil {
+		if err := s.lease(r.Name); err != nil {
+			return nil, err
+		}
+	}
+	w := &worktree.Workspace{
+		Name: r.Name, Dir: filepath.Join(s.root, r.Name), Admin: "/admin/" + r.Name, Base: r.Base, Index: r.Saved,
+	}
+	return w, os.MkdirAll(w.Dir, 0o700)
+}
+
+func (s *spaces) Capture(ctx context.Context, r worktree.CaptureRequest) (*worktree.Capture, error) {
+	s.mu.Lock()
+	s.captured = append(s.captured, r.Workspace.Name)
+	s.mu.Unlock()
+	if s.capture != nil {
+		if err := s.capture(r.Workspace.Name); err != nil {
+			return nil, err
+		}
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, context.Cause(ctx)
+	}
+	files, err := os.ReadDir(r.Workspace.Dir)
+	if err != nil {
+		return nil, &worktree.GoneError{Dir: r.Workspace.Dir}
+	}
+	kept := &worktree.Capture{Complete: true, Tree: "t", Changed: len(files) > 0}
+	for _, f := range files {
+		kept.Files = append(kept.Files, git.Change{Path: f.Name()})
+	}
+	if kept.Changed {
+		kept.Commit, kept.Ref = git.Hash("commit-of-"+r.Workspace.Name), r.Ref
+		kept.Patch, kept.Stat.Files = r.PatchFile, len(files)
+	}
+	return kept, nil
+}
+
+func (s *spaces) Release(_ context.Context, w worktree.Workspace, c *worktree.Capture) (worktree.Released, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if c == nil {
+		s.released = append(s.released, w.Name+" trash")
+	} else {
+		s.released = append(s.released, w.Name)
+	}
+	return worktree.Released{}, os.RemoveAll(w.Dir)
+}
+
+func (s *spaces) Drop(_ context.Context, w worktree.Workspace) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.dropped = append(s.dropped, w.Name)
+	return os.RemoveAll(w.Dir)
+}
+
+func (s *spaces) Strays(known []string) ([]worktree.Workspace, error) {
+	var all []worktree.Workspace
+	entries, _ := os.ReadDir(s.root)
+	for _, e := range entries {
+		if !slices.Contains(known, e.Name()) {
+			all = append(all, worktree.Workspace{Name: e.Name(), Dir: filepath.Join(s.root, e.Name())})
+		}
+	}
+	return all, nil
+}
+
+// is fails the test unless two things print alike.
+func is(t *testing.T, what string, got, want any) {
+	t.Helper()
+	if fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("%s = %v, want %v", what, got, want)
+	}
+}

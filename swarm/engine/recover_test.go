@@ -1,0 +1,409 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"agentswarm/swarm/event"
+	"agentswarm/swarm/store"
+	"agentswarm/swarm/task"
+	"agentswarm/worktree/git"
+)
+
+// died recovers a run as the first command after a crash does.
+func died(t *testing.T, r *rig) {
+	t.Helper()
+	v := r.view()
+	v.Status, v.Died = store.RunStopped, true
+	if err := Recover(t.Context(), r.deps, r.config, v); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// called is the record of a call as the engine would have made it.
+func called(id task.ID, c *task.Call) *event.Called {
+	kept := *c
+	kept.Key = kept.Sum()
+	return &event.Called{Agent: id, Call: &kept}
+}
+
+// leasedAt makes the workspace of an attempt, with work in it.
+func (r *rig) leasedAt(id task.ID, n int) *event.Leased {
+	r.t.Helper()
+	name := task.AttemptName(id, n)
+	dir := filepath.Join(r.spaces.root, name)
+	if err := errors.Join(
+		os.MkdirAll(dir, 0o700), os.WriteFile(filepath.Join(dir, "work"), nil, 0o600),
+		os.MkdirAll(r.deps.Run.Attempt(id, n), 0o700),
+		os.WriteFile(filepath.Join(r.deps.Run.Attempt(id, n), "stdout"), []byte("the answer"), 0o600),
+	); err != nil {
+		r.t.Fatal(err)
+	}
+	return &event.Leased{Agent: id, Attempt: n, Backend: "worktree", Dir: dir, Admin: "/admin/" + name, Base: "base"}
+}
+
+// endedWell is the end of a process that printed "the answer".
+func endedWell(id task.ID, n int) *event.Ended {
+	return &event.Ended{Agent: id, Attempt: n, Stdout: 10}
+}
+
+func capturedAs(id task.ID, n int) *event.Captured {
+	return &event.Captured{Agent: id, Attempt: n, Complete: true, Patch: &task.Patch{
+		Ref: fmt.Sprintf("ref/%s/%d", id, n), Commit: "commit", Base: "base", Files: 1,
+	}}
+}
+
+// word tells a result in short.
+func word(r task.Result) string {
+	switch r := r.(type) {
+	case nil:
+		return "none"
+	case *task.Completed:
+		if r.Verified == nil {
+			return "completed " + r.Answer
+		}
+		return fmt.Sprintf("completed %s, verified %t", r.Answer, *r.Verified)
+	case *task.Failed:
+		return "failed " + string(r.Kind) + ": " + r.Reason
+	case *task.Cancelled:
+		return "cancelled " + string(r.Cause)
+	default:
+		panic(fmt.Sprintf("unhandled %T", r))
+	}
+}
+
+// TestRecover has owners that died after each of their records.
+func TestRecover(t *testing.T) {
+	t.Parallel()
+	stop := &event.CancelAsked{Cause: task.CauseStopped, Reason: "signal"}
+	byName := &event.CancelAsked{Agents: []task.ID{"a1"}, Cause: task.CauseCancelled, Reason: "asked"}
+	unchecked := "failed lost: swarm ended before its work was checked"
+	for _, test := range []struct {
+		name   string
+		verify string
+		events func(r *rig) []event.Event
+		want   string
+		kept   string // captures made
+		gone   string // workspaces let go
+	}{
+		{"called", "", func(*rig) []event.Event { return nil }, "none", "[]", "[]"},
+		{"leasing", "", func(r *rig) []event.Event {
+			l := r.leasedAt("a1", 1)
+			l.Admin = ""
+			return []event.Event{l}
+		}, "failed lost: swarm ended while it ran", "[]", "[]"},
+		{"leased", "", func(r *rig) []event.Event {
+			return []event.Event{r.leasedAt("a1", 1)}
+		}, "failed lost: swarm ended while it ran", "[a1.1]", "[a1.1]"},
+		{"ended", "", func(r *rig) []event.Event {
+			return []event.Event{r.leasedAt("a1", 1), endedWell("a1", 1)}
+		}, "completed the answer", "[a1.1]", "[a1.1]"},
+		{"ended badly", "", func(r *rig) []event.Event {
+			return []event.Event{r.leasedAt("a1", 1), &event.Ended{Agent: "a1", Attempt: 1, Code: 3}}
+		}, "failed other: exit status 3", "[a1.1]", "[a1.1]"},
+		{"too much output", "", func(r *rig) []event.Event {
+			return []event.Event{r.leasedAt("a1", 1), &event.Ended{
+				Agent: "a1", Attempt: 1, Code: 137, Signal: "SIGKILL", Error: task.OutputExceeded, Reason: "it printed much",
+			}}
+		}, "failed output_limit: it printed much", "[a1.1]", "[a1.1]"},
+		{"captured", "", func(r *rig) []event.Event {
+			return []event.Event{r.leasedAt("a1", 1), endedWell("a1", 1), capturedAs("a1", 1)}
+		}, "completed the answer", "[]", "[a1.1 trash]"},
+		{"captured, to be checked", "true", func(r *rig) []event.Event {
+			return []event.Event{r.leasedAt("a1", 1), endedWell("a1", 1), capturedAs("a1", 1)}
+		}, unchecked, "[]", "[a1.1 trash]"},
+		{"checked", "true", func(r *rig) []event.Event {
+			return []event.Event{r.leasedAt("a1", 1), endedWell("a1", 1), capturedAs("a1", 1), &event.Checked{Agent: "a1", Attempt: 1, OK: true}}
+		}, "completed the answer, verified true", "[]", "[a1.1 trash]"},
+		{"checked badly", "false", func(r *rig) []event.Event {
+			return []event.Event{r.leasedAt("a1", 1), endedWell("a1", 1), capturedAs("a1", 1), &event.Checked{Agent: "a1", Attempt: 1, Code: 1}}
+		}, "completed the answer, verified false", "[]", "[a1.1 trash]"},
+		{"checked late", "true", func(r *rig) []event.Event {
+			l := r.leasedAt("a1", 1)
+			if err := os.RemoveAll(l.Dir); err != nil {
+				r.t.Fatal(err)
+			}
+			return []event.Event{
+				l, endedWell("a1", 1), capturedAs("a1", 1), &event.Released{Agent: "a1", Attempt: 1},
+				&event.Settled{Agent: "a1", Attempt: 1, Result: &task.Failed{Kind: task.Lost}},
+				&event.Checked{Agent: "a1", Attempt: 1, OK: true},
+			}
+		}, "completed the answer, verified true", "[]", "[]"},
+		{"settled", "", func(r *rig) []event.Event {
+			return []event.Event{
+				r.leasedAt("a1", 1), endedWell("a1", 1), capturedAs("a1", 1),
+				&event.Settled{Agent: "a1", Attempt: 1, Result: &task.Completed{Answer: "first"}},
+			}
+		}, "completed first", "[]", "[a1.1 trash]"},
+		{"stopping", "", func(r *rig) []event.Event {
+			return []event.Event{r.leasedAt("a1", 1), stop}
+		}, "cancelled stopped", "[a1.1]", "[a1.1]"},
+		{"stopped", "", func(r *rig) []event.Event {
+			return []event.Event{r.leasedAt("a1", 1), stop, &event.Ended{Agent: "a1", Attempt: 1, Error: task.CauseStopped}}
+		}, "cancelled stopped", "[a1.1]", "[a1.1]"},
+		{"ended before the stop", "", func(r *rig) []event.Event {
+			return []event.Event{r.leasedAt("a1", 1), endedWell("a1", 1), stop}
+		}, "completed the answer", "[a1.1]", "[a1.1]"},
+		{"cancelled by name", "", func(r *rig) []event.Event {
+			return []event.Event{r.leasedAt("a1", 1), byName}
+		}, "cancelled cancelled", "[a1.1]", "[a1.1]"},
+		{"supervisor died", "", func(r *rig) []event.Event {
+			return []event.Event{r.leasedAt("a1", 1), &event.Ended{Agent: "a1", Attempt: 1, Code: -1, Error: task.Lost, Reason: "gone"}}
+		}, "failed lost: gone", "[a1.1]", "[a1.1]"},
+		{"two attempts", "", func(r *rig) []event.Event {
+			return []event.Event{r.leasedAt("a1", 1), r.leasedAt("a1", 2), endedWell("a1", 2)}
+		}, "completed the answer", "[a1.1 a1.2]", "[a1.1 a1.2]"},
+		{"workspace gone", "", func(r *rig) []event.Event {
+			l := r.leasedAt("a1", 1)
+			if err := os.RemoveAll(l.Dir); err != nil {
+				r.t.Fatal(err)
+			}
+			return []event.Event{l}
+		}, "failed capture_failed: ", "[a1.1]", "[a1.1 trash]"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t)
+			r.config.Verify = test.verify
+			r.append(called("a1", sh("true")))
+			r.append(test.events(r)...)
+			for range 2 { // it may be done again
+				died(t, r)
+			}
+			v := r.view()
+			if got := word(v.Agent("a1").Result()); got != test.want && !(strings.HasSuffix(test.want, ": ") && strings.HasPrefix(got, test.want)) {
+				t.Errorf("settled %q, want %q", got, test.want)
+			}
+			is(t, "captured", r.spaces.captured, test.kept)
+			is(t, "released", r.spaces.released, test.gone)
+			is(t, "leases left", len(v.Agent("a1").Leases), 0)
+			is(t, "status", v.Status, store.RunStopped)
+			if done := v.Agent("a1").Result(); done != nil && test.want == "completed the answer" && done.Done().Patch == nil {
+				t.Error("its patch is not in its result")
+			}
+		})
+	}
+}
+
+// TestRecoverEnds kills what lives of a run.
+func TestRecoverEnds(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	e := Open(t.Context(), r.deps, r.config, nil)
+	if _, err := e.Start(sh(`touch $RIG/up; exec sleep 1000`)); err != nil {
+		t.Fatal(err)
+	}
+	r.await("up")
+	died(t, r) // while an engine that knows nothing of it goes on
+	s := <-e.Settled()
+	if f, ok := s.Result.(*task.Failed); !ok || f.Kind != task.Lost {
+		t.Errorf("settled %+v, want it lost", s.Result)
+	}
+	if err := e.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestRecoverInterrupted must not take the end of its own context for a
+// capture that failed.
+func TestRecoverInterrupted(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.append(called("a1", sh("true")), r.leasedAt("a1", 1))
+	ctx, cancel := context.WithCancelCause(t.Context())
+	enough := errors.New("enough")
+	r.spaces.capture = func(string) error { cancel(enough); return nil }
+	if err := Recover(ctx, r.deps, r.config, r.view()); !errors.Is(err, enough) {
+		t.Errorf("Recover = %v, want the cause", err)
+	}
+	is(t, "records", r.kinds("a1"), "called leased")
+}
+
+// TestRecoverStrays moves what no record names into the trash, and drops
+// what only a check ran in.
+func TestRecoverStrays(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.append(called("a1", sh("true")), r.leasedAt("a1", 1), endedWell("a1", 1), capturedAs("a1", 1),
+		&event.Released{Agent: "a1", Attempt: 1})
+	check := r.leasedAt("a1", 1)
+	if err := os.Rename(check.Dir, check.Dir+checkSuffix); err != nil {
+		t.Fatal(err)
+	}
+	check.Dir += checkSuffix
+	r.append(check)
+	if err := os.Mkdir(filepath.Join(r.spaces.root, "landing.1"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	died(t, r)
+	is(t, "captured", r.spaces.captured, "[]")
+	is(t, "dropped", r.spaces.dropped, "[a1.1.check]")
+	is(t, "released", r.spaces.released, "[landing.1 trash]")
+}
+
+// owing is a run whose agent ended well and was captured, and was not
+// checked; its starts are counted.
+func owing(t *testing.T, verify string) (*rig, *task.Call) {
+	t.Helper()
+	r := newRig(t)
+	r.config.Verify, r.config.Setup = verify, "echo setup >> $RIG/setups"
+	call := sh(`echo $SWARM_AGENT >> $RIG/starts`)
+	r.append(called("a1", call), r.leasedAt("a1", 1), endedWell("a1", 1), capturedAs("a1", 1))
+	died(t, r)
+	return r, call
+}
+
+// TestRecheck resumes an agent that lacks nothing but its check.
+func TestRecheck(t *testing.T) {
+	t.Parallel()
+	for _, verify := range []string{"true", "false"} {
+		t.Run(verify, func(t *testing.T) {
+			t.Parallel()
+			r, call := owing(t, verify)
+			r.config.MaxAgents = 1 // it is no new attempt
+			var base git.Hash
+			r.spaces.lease = func(name string) error { is(t, "workspace", name, "a1.1.check"); return nil }
+			s := r.play(call)["a1"]
+			is(t, "result", word(s.Result), "completed the answer, verified "+verify)
+			is(t, "patch", s.Result.Done().Patch.Ref, "ref/a1/1")
+			is(t, "attempts", s.Result.Done().Attempts, 1)
+			is(t, "starts", r.lines("starts"), "[]")
+			is(t, "setups", r.lines("setups"), "[setup]")
+			is(t, "captured", r.spaces.captured, "[]")
+			is(t, "dropped", r.spaces.dropped, "[a1.1.check]")
+			v := r.view()
+			is(t, "leases left", len(v.Agent("a1").Leases), 0)
+			is(t, "journal", word(v.Agent("a1").Result()), "completed the answer, verified "+verify)
+			records, err := r.deps.Run.Records()
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, rec := range records {
+				if l, ok := rec.Event.(*event.Leased); ok && strings.HasSuffix(l.Dir, checkSuffix) {
+					base = git.Hash(l.Base)
+				}
+			}
+			is(t, "checked", base, "commit")
+			// From now on it is completed like any other.
+			is(t, "replayed", r.play(call)["a1"].Replayed, true)
+		})
+	}
+}
+
+// TestRecheckStopped stops a resume while the check runs. The next one runs
+// the check again, and nothing else.
+func TestRecheckStopped(t *testing.T) {
+	t.Parallel()
+	r, call := owing(t, "touch $RIG/checking; test -e $RIG/go || exec sleep 1000")
+	e := Open(t.Context(), r.deps, r.config, r.view())
+	if _, err := e.Start(call); err != nil {
+		t.Fatal(err)
+	}
+	r.await("checking")
+	if err := e.Stop(&Halt{Cause: task.CauseStopped}); err != nil {
+		t.Fatal(err)
+	}
+	if err := e.Close(); err != nil {
+		t.Fatal(err)
+	}
+	res := r.view().Agent("a1").Result()
+	is(t, "result", word(res), "cancelled stopped")
+	is(t, "patch", res.Done().Patch != nil, true)
+	if err := os.WriteFile(filepath.Join(r.dir, "go"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	is(t, "resumed", word(r.play(call)["a1"].Result), "completed the answer, verified true")
+	is(t, "starts", r.lines("starts"), "[]")
+}
+
+// TestRecheckDied dies at each record of a check of its own.
+func TestRecheckDied(t *testing.T) {
+	t.Parallel()
+	crash := errors.New("crash")
+	for at, kind := range []string{"leased", "leased", "started", "started", "checked", "settled", "released"} {
+		t.Run(fmt.Sprint(at, " ", kind), func(t *testing.T) {
+			t.Parallel()
+			r, call := owing(t, "true")
+			n := 0
+			r.fail = func(e event.Event) error {
+				if n++; n > at {
+					is(t, "record", event.Kind(e), kind)
+					n = -100
+					return crash
+				}
+				return nil
+			}
+			e := Open(t.Context(), r.deps, r.config, r.view())
+			if _, err := e.Start(call); err != nil {
+				t.Fatal(err)
+			}
+			<-e.Halted()
+			if err := e.Close(); !errors.Is(err, crash) {
+				t.Fatalf("Close = %v", err)
+			}
+			r.mu.Lock()
+			r.fail = nil
+			r.mu.Unlock()
+			died(t, r)
+			is(t, "resumed", word(r.play(call)["a1"].Result), "completed the answer, verified true")
+			is(t, "starts", r.lines("starts"), "[]")
+			is(t, "captured", r.spaces.captured, "[]")
+		})
+	}
+}
+
+// TestCaptureLater captures what could not be captured when the agent had
+// ended, and does not run it again.
+func TestCaptureLater(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	full := true
+	r.spaces.capture = func(string) error {
+		if full {
+			return errors.New("no space")
+		}
+		return nil
+	}
+	call := sh(`echo $SWARM_AGENT >> $RIG/starts; touch x; printf 'the answer'`)
+	is(t, "at first", strings.HasPrefix(word(r.play(call)["a1"].Result), "failed capture_failed"), true)
+	// While it cannot be captured it is not paid for again.
+	if err := Recover(t.Context(), r.deps, r.config, r.view()); err != nil {
+		t.Fatal(err)
+	}
+	s := r.play(call)["a1"]
+	is(t, "again", strings.HasPrefix(word(s.Result), "failed capture_failed"), true)
+	is(t, "replayed", s.Replayed, true)
+	full = false
+	if err := Recover(t.Context(), r.deps, r.config, r.view()); err != nil {
+		t.Fatal(err)
+	}
+	done := r.view().Agent("a1").Result()
+	is(t, "at last", word(done), "completed the answer")
+	is(t, "patch", done.Done().Patch != nil, true)
+	is(t, "starts", r.lines("starts"), "[a1]")
+	is(t, "released", r.spaces.released, "[a1.1]")
+}
+
+// TestEndedIsInverse holds that a verdict from the journal is the live one.
+func TestEndedIsInverse(t *testing.T) {
+	t.Parallel()
+	for _, kind := range task.Kinds() {
+		e := &event.Ended{Code: 1, Signal: "SIGTERM", Reason: "r", Error: kind, Stdout: 3, Stderr: 4}
+		out := outcomeOf(e)
+		if halted(kind) {
+			continue // its result is made without an outcome
+		}
+		back := endedEvent(t.Context(), "", 0, out)
+		switch kind {
+		case task.Timeout, task.IdleTimeout, task.Lost, task.OutputExceeded:
+			is(t, string(kind), *back, *e)
+		default:
+			is(t, string(kind), back.Error, "")
+		}
+	}
+}
