@@ -77,17 +77,13 @@ func onSignals(ctx context.Context) (context.Context, func()) {
 	}
 }
 
-// calledAs is what the user types to call us again: the name alone where it
-// came from PATH, `go run .` where that made the binary.
+// calledAs is what the user types to call us again: what was typed, or
+// `go run .` where that made the binary.
 func calledAs(name, self string) string {
-	switch {
-	case strings.Contains(self, string(filepath.Separator)+"go-build"):
+	if strings.Contains(self, string(filepath.Separator)+"go-build") {
 		return "go run ."
-	case !strings.Contains(name, string(filepath.Separator)):
-		return name
-	default:
-		return name
 	}
+	return name
 }
 
 // Command is a command that main adds to the built-in ones.

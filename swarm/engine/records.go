@@ -80,7 +80,7 @@ func lostResult(d Deps, c Config, v *store.View, a *store.Agent, kept *event.Cap
 	if unchecked(c, a, kept) {
 		return &task.Failed{
 			Kind: task.Lost, Work: done.Work,
-			Reason: "swarm ended before its work was checked",
+			Reason: "swarm ended before its work was checked; a resume runs the check alone",
 		}
 	}
 	if a.Checked != nil {

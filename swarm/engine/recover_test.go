@@ -82,7 +82,7 @@ func TestRecover(t *testing.T) {
 	t.Parallel()
 	stop := &event.CancelAsked{Cause: task.CauseStopped, Reason: "signal"}
 	byName := &event.CancelAsked{Agents: []task.ID{"a1"}, Cause: task.CauseCancelled, Reason: "asked"}
-	unchecked := "failed lost: swarm ended before its work was checked"
+	unchecked := "failed lost: swarm ended before its work was checked; a resume runs the check alone"
 	for _, test := range []struct {
 		name   string
 		verify string
