@@ -64,8 +64,6 @@ func setupScript(env *testscript.Env) error {
 	env.Setenv("SWARM_STATE_DIR", filepath.Join(env.WorkDir, "state"))
 	env.Setenv("GIT_CONFIG_NOSYSTEM", "1")
 	env.Setenv("TERM", "dumb")
-	// The race detector has every process sleep a second at its end.
-	env.Setenv("GORACE", "atexit_sleep_ms=0")
 	repo := filepath.Join(env.WorkDir, "repo")
 	if _, err := os.Stat(repo); errors.Is(err, fs.ErrNotExist) {
 		return nil

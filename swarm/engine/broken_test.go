@@ -1,0 +1,88 @@
+package engine
+
+import (
+	"errors"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"agentswarm/swarm/event"
+	"agentswarm/swarm/task"
+)
+
+func TestCaptureFails(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.spaces.capture = func(name string) error {
+		if name == "a1.1" {
+			return errors.New("no space left")
+		}
+		return nil
+	}
+	all := r.play(sh("touch 1"), sh("touch 2"))
+	failed, ok := all["a1"].Result.(*task.Failed)
+	dir := filepath.Join(r.spaces.root, "a1.1")
+	if !ok || failed.Kind != task.CaptureFailed || failed.Reason != "no space left; its workspace is kept at "+dir {
+		t.Errorf("a1 settled %+v", all["a1"].Result)
+	}
+	is(t, "released", r.spaces.released, "[a2.1]")
+	is(t, "leases", len(r.view().Agent("a1").Leases), 1)
+}
+
+// TestWorkspaceGone has an agent that removes its workspace: there is nothing
+// to keep, and nothing is left behind.
+func TestWorkspaceGone(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	failed, ok := r.play(sh(`touch x; rm -rf "$PWD"`))["a1"].Result.(*task.Failed)
+	if !ok || failed.Kind != task.CaptureFailed || strings.Contains(failed.Reason, "is kept") {
+		t.Errorf("settled %+v", failed)
+	}
+	is(t, "released", r.spaces.released, "[a1.1 trash]")
+}
+
+// TestJournalFails refuses each kind of record in turn: the run ends, says
+// why, and does nothing that is not on disk.
+func TestJournalFails(t *testing.T) {
+	t.Parallel()
+	full := errors.New("no room")
+	for _, kind := range []string{
+		"called", "leased", "started", "ended", "captured", "checked", "settled", "released",
+	} {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t)
+			r.config.Verify = "true"
+			r.fail = func(e event.Event) error {
+				if event.Kind(e) == kind {
+					return full
+				}
+				return nil
+			}
+			e := Open(t.Context(), r.deps, r.config, nil)
+			_, err := e.Start(sh("touch x"))
+			if (err != nil) != (kind == "called") {
+				t.Errorf("Start = %v", err)
+			}
+			<-e.Halted()
+			if _, err := e.Start(sh("touch $RIG/late")); !errors.Is(err, full) {
+				t.Errorf("Start after the failure = %v", err)
+			}
+			if err := e.Close(); !errors.Is(err, full) || !strings.Contains(err.Error(), "journal "+kind) {
+				t.Errorf("Close = %v", err)
+			}
+			if kind != "released" {
+				is(t, "released", r.spaces.released, "[]")
+			}
+			is(t, "late", r.lines("late"), "[]")
+			// Whoever comes next finds all of it.
+			r.mu.Lock()
+			r.fail = nil
+			r.mu.Unlock()
+			died(t, r)
+			if a := r.view().Agent("a1"); a != nil && (len(a.Leases) > 0 || a.Attempt > 0 && a.Result() == nil) {
+				t.Errorf("after Recover: %+v", a)
+			}
+		})
+	}
+}
