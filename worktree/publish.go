@@ -47,7 +47,10 @@ func (c *capturing) publish(ctx context.Context, out *Capture) error {
 // branch, or the registration that keeps them, may go at any moment.
 func (c *capturing) head(ctx context.Context, out *Capture) error {
 	base := c.Workspace.Base
-	head := c.Repo.HeadOf(ctx, c.Workspace.Admin)
+	head, err := c.Repo.HeadOf(ctx, c.Workspace.Admin)
+	if err != nil {
+		return err
+	}
 	whole := head == base || head != "" && c.quarantine.Has(ctx, head) &&
 		c.quarantine.Gather(ctx, head, base) == nil
 	if ctx.Err() != nil {

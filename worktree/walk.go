@@ -46,7 +46,7 @@ type walker struct {
 	tracked map[string]*git.IndexEntry
 	folders map[string]bool // those that hold tracked files
 	fresh   git.IndexTime   // from here on an equal time proves nothing
-	headOf  func(ctx context.Context, gitDir string) git.Hash
+	headOf  func(ctx context.Context, gitDir string) (git.Hash, error)
 	ignores func(ctx context.Context, paths []string) ([]bool, error)
 
 	seen map[string]bool
@@ -325,7 +325,9 @@ func (k *walker) submodule(ctx context.Context, path string, known *git.IndexEnt
 	}
 	k.seen[path] = true
 	k.out.note(SubmoduleLeft, path)
-	if head := k.headOf(ctx, dotGit); head != "" && head != known.ID {
+	// Where git cannot answer it stays as it was; the note says that more may
+	// be in it, and the workspace goes to the trash.
+	if head, err := k.headOf(ctx, dotGit); err == nil && head != "" && head != known.ID {
 		k.out.note(SubmoduleMoved, path)
 		k.out.links[path] = head
 	}

@@ -80,7 +80,7 @@ func TestMainErrors(t *testing.T) {
 		},
 		{
 			"JSON of the agent's", []string{"rnu", "--", "--json"}, nil,
-			outcome{2, "", "swarm: unknown command \"rnu\"\nhint: swarm help lists the commands\n"},
+			outcome{2, "", "swarm: unknown command \"rnu\", did you mean run?\n"},
 		},
 		{
 			"value that urfave refuses", []string{"do", "--level", "-1"}, nil,

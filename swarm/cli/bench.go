@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"log/slog"
 	"os"
 	"runtime"
 	"syscall"
@@ -84,7 +83,7 @@ func (p *place) bench(ctx context.Context, run *store.Run, owner *store.Owner) (
 			Dir: trees.Dir, Free: func() (int64, error) { return limit.Free(trees.Dir) },
 		},
 		Environ: p.env.Environ, Root: p.rootDir(), Cores: runtime.NumCPU(),
-		Log: slog.New(slog.NewTextHandler(p.env.Stderr, nil)), Now: time.Now,
+		Now: time.Now, Warn: func(text string) { fmt.Fprintln(p.env.Stderr, program+": "+Printable(text)) },
 	}
 	return b, nil
 }

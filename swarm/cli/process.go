@@ -52,7 +52,12 @@ func RunStepped(ctx context.Context, step func(string) error, argv []string, ext
 func onSignals(ctx context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	signals := make(chan os.Signal, 2)
-	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
+	for _, s := range []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
+		// nohup, or a shell that put us into the background, means it.
+		if !signal.Ignored(s) {
+			signal.Notify(signals, s)
+		}
+	}
 	done := make(chan struct{})
 	gone := make(chan struct{})
 	go func() {

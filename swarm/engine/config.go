@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 	"encoding/json"
-	"log/slog"
 	"time"
 
 	"agentswarm/swarm/agent"
@@ -59,7 +58,7 @@ type Deps struct {
 	Environ    []string                 // of the process that starts agents
 	Root       string                   // the user's checkout, or the bare repository
 	Cores      int                      // required
-	Log        *slog.Logger             // required
+	Warn       func(string)             // required: tells a person what they should know
 	Now        func() time.Time         // required
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
@@ -72,7 +71,7 @@ func newRig(t *testing.T) *rig {
 		Disk:     &limit.Disk{Dir: dir, Free: func() (int64, error) { return 1 << 40, nil }},
 		Environ:  []string{"PATH=" + os.Getenv("PATH"), "RIG=" + r.dir},
 		Root:     dir, Cores: 2, Now: time.Now,
-		Log: slog.New(slog.DiscardHandler),
+		Warn: func(string) {},
 	}
 	return r
 }

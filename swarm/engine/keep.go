@@ -177,7 +177,7 @@ func (t *attempt) release(ctx context.Context, end ending) error {
 		left, err = d.Workspaces.Release(ctx, *t.space, t.captured)
 	}
 	if err != nil {
-		d.Log.Warn("release a workspace", "agent", t.id, "attempt", t.n, "error", err)
+		d.Warn(fmt.Sprintf("%s: its workspace stays until gc: %v", t.id, err))
 		return nil
 	}
 	return t.journal(&event.Released{Agent: t.id, Attempt: t.n, Trash: left.Trashed})

@@ -100,7 +100,7 @@ func recoverAgent(ctx context.Context, d Deps, c Config, v *store.View, a *store
 				left = append(left, remains{attempt: l.Attempt, space: w})
 				continue
 			}
-			d.Log.Warn("capture what was left", "agent", a.ID, "attempt", l.Attempt, "workspace", w.Dir, "error", err)
+			d.Warn(fmt.Sprintf("%s: what it left in %s could not be captured: %v", a.ID, w.Dir, err))
 			continue
 		}
 		record := capturedEvent(a.ID, l.Attempt, w, kept)

@@ -153,7 +153,7 @@ type StartError struct {
 }
 
 func (e *StartError) Error() string {
-	return fmt.Sprintf("start a supervisor: %v", e.Err)
+	return fmt.Sprintf("could not be started: %v", e.Err)
 }
 
 func (e *StartError) Unwrap() error { return e.Err }

@@ -190,7 +190,11 @@ func (f *Frozen) copyRules(ctx context.Context) error {
 			return err
 		}
 		users, err := f.repo.line(ctx, "config", "--type=path", "--get", rule.key)
-		if err != nil || users == "" {
+		var unset *Error
+		if err != nil && (!errors.As(err, &unset) || unset.Code != 1) {
+			return err
+		}
+		if users == "" {
 			users = f.repo.defaultRules(rule.fallback)
 		}
 		copied := filepath.Join(f.Dir, "user-"+rule.fallback)

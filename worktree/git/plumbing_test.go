@@ -30,12 +30,12 @@ func TestWorktrees(t *testing.T) {
 		t.Errorf("status after Fill = %q", got)
 	}
 	g.git("worktree", "prune")
-	if got := r.HeadOf(ctx, admin); got != base {
+	if got, err := r.HeadOf(ctx, admin); got != base || err != nil {
 		t.Errorf("HeadOf = %s, want %s", got, base)
 	}
 	g.in(dir, "checkout", "-q", "--orphan", "none")
 	for _, admin := range []string{admin, filepath.Join(g.home, "none"), g.home} {
-		if got := r.HeadOf(ctx, admin); got != "" {
+		if got, err := r.HeadOf(ctx, admin); got != "" || err != nil {
 			t.Errorf("HeadOf(%s) = %s, want none", admin, got)
 		}
 	}
@@ -69,7 +69,7 @@ func TestHeadOfAsksNobody(t *testing.T) {
 		g.git("config", k, v)
 	}
 	g.ok(os.WriteFile(filepath.Join(admin, "HEAD"), []byte(strings.Repeat("1", 40)+"\n"), 0o600))
-	if got := r.HeadOf(t.Context(), admin); got != "" {
+	if got, err := r.HeadOf(t.Context(), admin); got != "" || err != nil {
 		t.Errorf("HeadOf = %s, want none", got)
 	}
 	if _, err := os.Lstat(mark); err == nil {

@@ -36,7 +36,7 @@ type NotRepoError struct {
 }
 
 func (e *NotRepoError) Error() string {
-	return fmt.Sprintf("%s is not in a git repository: %s", e.Dir, e.Reason)
+	return fmt.Sprintf("%s: %s", e.Dir, e.Reason)
 }
 
 // Hint says what would be right.

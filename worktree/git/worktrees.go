@@ -3,6 +3,7 @@ package git
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -35,20 +36,25 @@ func (r *Repo) Register(ctx context.Context, dir string, at Hash, reason string)
 }
 
 // HeadOf is the commit that the HEAD of a worktree's admin folder leads to;
-// empty where it leads to none (an unborn branch, a damaged file).
+// empty where it leads to none (an unborn branch, a damaged file). The error
+// is of a git that could not answer.
 //
 // The folder and its configuration may be an agent's. No transport is
 // allowed: a promisor remote would be asked for a missing object, and its
 // configuration can name a program.
-func (r *Repo) HeadOf(ctx context.Context, admin string) Hash {
+func (r *Repo) HeadOf(ctx context.Context, admin string) (Hash, error) {
 	out, err := r.Git.Run(ctx, Cmd{
 		Dir: r.CommonDir, Env: []string{"GIT_DIR=" + admin, "GIT_ALLOW_PROTOCOL=none"},
 		Args: []string{"rev-parse", "--verify", "--quiet", "HEAD^{commit}"},
 	})
-	if err != nil {
-		return ""
+	var bad *Error
+	switch {
+	case errors.As(err, &bad) && bad.Code >= 0:
+		return "", nil
+	case err != nil:
+		return "", fmt.Errorf("read the HEAD of %s: %w", admin, err)
 	}
-	return Hash(strings.TrimSpace(string(out)))
+	return Hash(strings.TrimSpace(string(out))), nil
 }
 
 // Checkout is one working tree of the repository.
