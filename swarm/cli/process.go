@@ -52,11 +52,9 @@ func RunStepped(ctx context.Context, step func(string) error, argv []string, ext
 func onSignals(ctx context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	signals := make(chan os.Signal, 2)
-	for _, s := range []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
-		// nohup, or a shell that put us into the background, means it.
-		if !signal.Ignored(s) {
-			signal.Notify(signals, s)
-		}
+	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM)
+	if !signal.Ignored(syscall.SIGHUP) { // nohup means it
+		signal.Notify(signals, syscall.SIGHUP)
 	}
 	done := make(chan struct{})
 	gone := make(chan struct{})
