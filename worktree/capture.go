@@ -75,6 +75,7 @@ func (t *Trees) Capture(ctx context.Context, r CaptureRequest) (*Capture, error)
 	if err := t.own(r.Workspace); err != nil {
 		return nil, fmt.Errorf("capture %s: %w", r.Workspace.Name, err)
 	}
+	defer t.fills.finish()()
 	for try := 1; ; try++ {
 		got, err := t.capture(ctx, r)
 		var lost *lostError

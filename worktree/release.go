@@ -29,6 +29,7 @@ func (t *Trees) Release(ctx context.Context, w Workspace, c *Capture) (Released,
 	if err := t.own(w); err != nil {
 		return Released{}, fmt.Errorf("release %s: %w", w.Name, err)
 	}
+	defer t.fills.finish()()
 	out, err := t.release(ctx, w, c)
 	if err != nil {
 		return out, fmt.Errorf("release %s: %w", w.Name, err)

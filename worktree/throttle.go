@@ -81,6 +81,7 @@ type gate struct {
 	mu      sync.Mutex // guards what follows
 	climb   climb
 	busy    int
+	ending  int // captures and releases under way
 	waiting []chan struct{}
 
 	done  int       // fills of this window
@@ -92,7 +93,7 @@ func newGate(cores int) *gate { return &gate{climb: newClimb(cores)} }
 // enter waits for a place.
 func (g *gate) enter(ctx context.Context) error {
 	g.mu.Lock()
-	if g.busy < g.climb.width {
+	if g.room() {
 		g.busy++
 		if g.since.IsZero() {
 			g.since = time.Now()
@@ -143,9 +144,28 @@ func (g *gate) leave(filled bool) {
 	}
 }
 
+// room reports whether one more may be filled. What ends goes before what
+// begins: a workspace that is captured and gone gives its disk and its page
+// cache back, and with many agents nobody waits for the next to start. The
+// caller holds mu.
+func (g *gate) room() bool { return g.busy+g.ending < g.climb.width }
+
+// finish says that a workspace is on its way out, until done is called.
+func (g *gate) finish() (done func()) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.ending++
+	return func() {
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		g.ending--
+		g.admit()
+	}
+}
+
 // admit lets the next in while there is room. The caller holds mu.
 func (g *gate) admit() {
-	for g.busy < g.climb.width && len(g.waiting) > 0 {
+	for g.room() && len(g.waiting) > 0 {
 		close(g.waiting[0])
 		g.waiting = g.waiting[1:]
 		g.busy++

@@ -102,3 +102,25 @@ func TestGateCancelled(t *testing.T) {
 		}
 	})
 }
+
+// TestGateLetsEndingsGoFirst has nothing begin while as much is ending as
+// may be filled at once.
+func TestGateLetsEndingsGoFirst(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := newGate(1) // one at a time
+		done := g.finish()
+		entered := make(chan error, 1)
+		go func() { entered <- g.enter(t.Context()) }()
+		synctest.Wait()
+		select {
+		case err := <-entered:
+			t.Fatalf("a fill began while a workspace was ending: %v", err)
+		default:
+		}
+		done()
+		if err := <-entered; err != nil {
+			t.Fatalf("enter = %v once nothing ends any more", err)
+		}
+	})
+}
