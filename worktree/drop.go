@@ -28,7 +28,7 @@ func (t *Trees) drop(ctx context.Context, w Workspace) error {
 	}
 	err = os.Rename(w.Dir, filepath.Join(entry, "tree"))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return errors.Join(err, removeAll(entry))
+		return errors.Join(err, RemoveAll(entry))
 	}
 	// One whose making was cut off may be registered without our knowing
 	// where.

@@ -42,7 +42,7 @@ func newFixture(t *testing.T, args ...string) *fixture {
 	f.in(f.root, append([]string{"init", "-q", "-b", "main", "--template="}, args...)...)
 	f.git("config", "user.name", "User")
 	f.git("config", "user.email", "user@example.com")
-	t.Cleanup(func() { _ = removeAll(dir) })
+	t.Cleanup(func() { _ = RemoveAll(dir) })
 	return f
 }
 

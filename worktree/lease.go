@@ -141,7 +141,7 @@ func (t *Trees) remains(w *Workspace) error {
 	for _, admin := range admins {
 		err = errors.Join(err, removeAdmin(admin))
 	}
-	return errors.Join(err, removeAll(w.Dir))
+	return errors.Join(err, RemoveAll(w.Dir))
 }
 
 // adminsOf finds the registrations that lead to dir. Git names the folders,
@@ -188,10 +188,10 @@ func removeAdmin(admin string) error {
 	}
 	for _, e := range entries {
 		if e.Name() != "locked" {
-			err = errors.Join(err, removeAll(filepath.Join(admin, e.Name())))
+			err = errors.Join(err, RemoveAll(filepath.Join(admin, e.Name())))
 		}
 	}
-	return errors.Join(err, removeAll(admin))
+	return errors.Join(err, RemoveAll(admin))
 }
 
 // halfRemoved reports whether a crash ended a removal of ours.

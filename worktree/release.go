@@ -87,7 +87,7 @@ func (t *Trees) discard(w Workspace, c *Capture) (entry string, err error) {
 		return "", err
 	}
 	if err := os.Rename(w.Dir, filepath.Join(entry, "tree")); err != nil {
-		return "", errors.Join(err, removeAll(entry))
+		return "", errors.Join(err, RemoveAll(entry))
 	}
 	return entry, nil
 }

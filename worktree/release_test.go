@@ -217,5 +217,5 @@ func TestOpenFolders(t *testing.T) {
 			t.Errorf("%s is %v, %v", d, at.Mode(), err)
 		}
 	}
-	must(t, removeAll(filepath.Join(dir, "a")), removeAll(filepath.Join(dir, "a")))
+	must(t, RemoveAll(filepath.Join(dir, "a")), RemoveAll(filepath.Join(dir, "a")))
 }

@@ -7,9 +7,9 @@ import (
 	"path/filepath"
 )
 
-// removeAll is os.RemoveAll for trees in which folders are read-only, as
+// RemoveAll is os.RemoveAll for trees in which folders are read-only, as
 // module caches are. It follows no symlink.
-func removeAll(dir string) error {
+func RemoveAll(dir string) error {
 	err := os.RemoveAll(dir)
 	if err == nil || !errors.Is(err, fs.ErrPermission) {
 		return err

@@ -48,6 +48,15 @@ func TestCaptureByTheRulesOfTheBase(t *testing.T) {
 	}
 	scenes := []scene{
 		{
+			name: "a folder with rules that became a symlink",
+			base: []string{"old/.gitattributes", "* text\n", "old/f", "f\n"},
+			act: func(f *fixture, w *Workspace) {
+				must(f.t, os.Rename(filepath.Join(w.Dir, "old"), filepath.Join(w.Dir, "new")))
+				must(f.t, os.Symlink("new", filepath.Join(w.Dir, "old")))
+			},
+			after: wantChanged("A new/.gitattributes, A new/f, A old, D old/.gitattributes, D old/f"),
+		},
+		{
 			name: "a filter set by the agent does not run", base: []string{"a", "a\n"},
 			act: func(f *fixture, w *Workspace) {
 				run := "sh -c 'echo x > " + marker(f) + "; cat'"

@@ -46,7 +46,7 @@ func (c *capturing) stage(ctx context.Context) (git.Hash, error) {
 	if err := s.prepare(ctx); err != nil {
 		return "", err
 	}
-	held, err := s.place()
+	gone, held, err := s.place()
 	if err != nil {
 		return "", err
 	}
@@ -55,6 +55,9 @@ func (c *capturing) stage(ctx context.Context) (git.Hash, error) {
 	}
 	if err := s.update(ctx, &s.feed, "--stdin"); err != nil {
 		return "", err
+	}
+	for _, path := range gone {
+		s.forget(path)
 	}
 	for _, path := range held {
 		if err := s.add(ctx, path); err != nil {
@@ -107,11 +110,13 @@ func (s *staging) prepare(ctx context.Context) error {
 	return nil
 }
 
-// place fills the scratch tree and says what is held back.
-func (s *staging) place() (held []string, err error) {
+// place fills the scratch tree and says what is held back until all else is
+// in the index: files that are gone, and files that changed. What is gone is
+// never looked for again: a symlink may be where its folder was.
+func (s *staging) place() (gone, held []string, err error) {
 	for _, path := range s.found.deleted {
 		if s.holds(path) {
-			held = append(held, path)
+			gone = append(gone, path)
 			continue
 		}
 		s.forget(path)
@@ -131,10 +136,10 @@ func (s *staging) place() (held []string, err error) {
 		case errors.Is(err, fs.ErrPermission):
 			s.found.note(Unreadable, path)
 		default:
-			return nil, err
+			return nil, nil, err
 		}
 	}
-	return held, nil
+	return gone, held, nil
 }
 
 // holds reports whether a file decides how other files are added.

@@ -151,13 +151,13 @@ func removeEntry(entry string) error {
 	entries, err := os.ReadDir(entry)
 	for _, e := range entries {
 		if e.Name() != recordName {
-			err = errors.Join(err, removeAll(filepath.Join(entry, e.Name())))
+			err = errors.Join(err, RemoveAll(filepath.Join(entry, e.Name())))
 		}
 	}
 	if err != nil {
 		return err
 	}
-	return removeAll(entry)
+	return RemoveAll(entry)
 }
 
 // listTrash lists the entries that are ours, the oldest first.

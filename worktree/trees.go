@@ -1,7 +1,6 @@
 package worktree
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -15,18 +14,9 @@ import (
 	"agentswarm/worktree/git"
 )
 
-// Backend is one way to give every agent a tree of its own.
-// A workspace is plain data, so that another process than the one that
-// leased it can capture and release it.
-type Backend interface {
-	Lease(context.Context, LeaseRequest) (*Workspace, error)
-	Capture(context.Context, CaptureRequest) (*Capture, error)
-	Release(context.Context, Workspace, *Capture) (Released, error)
-}
-
-var _ Backend = (*Trees)(nil)
-
 // Workspace is the isolated tree of one attempt, as it is journaled.
+// It is plain data, so that another process than the one that leased it can
+// capture and release it.
 type Workspace struct {
 	Name  string   `json:"name"`
 	Dir   string   `json:"dir"`
@@ -138,7 +128,8 @@ func (t *Trees) own(w Workspace) error {
 		return &OutsideError{Dir: w.Dir, Root: t.Dir}
 	}
 	admins := filepath.Join(t.Repo.CommonDir, "worktrees")
-	if w.Admin != "" && filepath.Dir(w.Admin) != admins {
+	if w.Admin != "" && (w.Admin != filepath.Join(admins, filepath.Base(w.Admin)) ||
+		filepath.Dir(w.Admin) != admins || filepath.Base(w.Admin) == "..") {
 		return &OutsideError{Dir: w.Admin, Root: admins}
 	}
 	return nil

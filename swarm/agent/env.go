@@ -2,6 +2,7 @@ package agent
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -32,10 +33,13 @@ var (
 	secretEnds = []string{
 		"_TOKEN", "_SECRET", "_KEY", "_PASSWORD", "_PASSWD", "_PASSPHRASE",
 		"_CREDENTIALS", "_CREDENTIAL", "_AUTH", "_COOKIE", "_PAT", "_DSN",
-		"_KEY_ID", "_ACCESS_KEYS", "_CONNECTION_STRING",
+		"_KEY_ID", "_ACCESS_KEYS", "_CONNECTION_STRING", "APIKEY", "AUTHTOKEN",
 	}
 	secretStarts = []string{"AWS_", "AZURE_", "VAULT_", "TF_VAR_"}
 )
+
+// login is a value that names a user and a password in a URL.
+var login = regexp.MustCompile(`^[a-zA-Z][a-zA-Z0-9+.-]*://[^/\s:@]*:[^/\s@]+@`)
 
 // secret reports whether a variable is on the deny list.
 func secret(name string) bool {
@@ -73,7 +77,7 @@ func Environ(caller []string, spec *Spec, p Place) ([]string, error) {
 		// PWD and OLDPWD name the caller's folder; tools that trust them
 		// would work in the user's checkout.
 		if declared || strings.HasPrefix(name, "GIT_") || strings.HasPrefix(name, "SWARM_") ||
-			name == "PWD" || name == "OLDPWD" || secret(name) {
+			name == "PWD" || name == "OLDPWD" || secret(name) || login.MatchString(value) {
 			continue
 		}
 		env = append(env, kv)

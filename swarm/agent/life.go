@@ -115,9 +115,23 @@ func (l *Life) watch(ctx context.Context, p *proc.Process, read *reader) {
 			p.Stop()
 		case <-done:
 			done = nil
+			if over(p.Output()) {
+				return // it had ended by itself
+			}
 			read.outcome.Stopped = context.Cause(ctx)
 			p.Stop()
 		}
+	}
+}
+
+// over reports whether a process has ended, which its closed output says.
+// News that it takes away is read once the process is over.
+func over(output <-chan proc.Progress) bool {
+	select {
+	case _, more := <-output:
+		return !more
+	default:
+		return false
 	}
 }
 

@@ -80,7 +80,7 @@ func (p *place) bench(ctx context.Context, run *store.Run, owner *store.Owner) (
 		Launcher: launcher(self, b.rung), Walls: walls,
 		Adapters: map[string]agent.Adapter{agent.KindCommand: command.Adapter{}},
 		Disk: &limit.Disk{
-			Dir: trees.Dir, Free: func() (int64, error) { return limit.Free(trees.Dir) },
+			Dir: trees.Dir, Free: func() (int64, error) { return worktree.Free(trees.Dir) },
 		},
 		Environ: p.env.Environ, Root: p.rootDir(), Cores: runtime.NumCPU(),
 		Now: time.Now, Warn: func(text string) { fmt.Fprintln(p.env.Stderr, program+": "+Printable(text)) },

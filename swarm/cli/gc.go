@@ -18,12 +18,6 @@ import (
 	"agentswarm/worktree/git"
 )
 
-// What the trash keeps.
-const (
-	trashAge  = 7 * 24 * time.Hour
-	trashSize = 5 << 30 // bytes
-)
-
 func newGcCommand(env Env) *cli.Command {
 	return &cli.Command{
 		Name:  "gc",
@@ -166,7 +160,7 @@ func (g *collector) runs(ctx context.Context) error {
 // workspaces sweeps the trash of workspaces.
 func (g *collector) workspaces(ctx context.Context) error {
 	swept, err := worktree.Sweep(ctx, worktree.SweepRequest{
-		Trash: g.state.Trash(), Now: g.now, Age: trashAge, Size: trashSize, DryRun: g.dry,
+		Trash: g.state.Trash(), Now: g.now, Age: worktree.TrashAge, Size: worktree.TrashSize, DryRun: g.dry,
 	})
 	for _, s := range swept {
 		g.removed("workspace", s.Run+"/"+s.Name, s.Size)
@@ -182,7 +176,7 @@ func (g *collector) trashedRuns(ctx context.Context) error {
 		return err
 	}
 	for _, t := range trashed {
-		if g.now.Sub(t.Time) <= trashAge {
+		if g.now.Sub(t.Time) <= worktree.TrashAge {
 			continue
 		}
 		if _, err := g.state.Run(t.Run); err == nil {
@@ -192,7 +186,7 @@ func (g *collector) trashedRuns(ctx context.Context) error {
 			return err
 		}
 		if !g.dry {
-			if err := os.RemoveAll(t.Path); err != nil {
+			if err := worktree.RemoveAll(t.Path); err != nil {
 				return fmt.Errorf("remove run %s: %w", t.Run, err)
 			}
 		}
@@ -277,7 +271,7 @@ func (g *collector) binaries(context.Context) error {
 	})
 	for _, b := range builds {
 		info, err := b.Info()
-		if err != nil || g.now.Sub(info.ModTime()) < trashAge {
+		if err != nil || g.now.Sub(info.ModTime()) < worktree.TrashAge {
 			continue
 		}
 		if !g.dry {

@@ -134,7 +134,7 @@ func (r *mergeReport) didMove() bool {
 
 // printMerge tells what a merge did.
 func (p *place) printMerge(w io.Writer, r *mergeReport) {
-	out, branch := r.outcome, branchName(r.ref)
+	out, branch := r.outcome, Printable(branchName(r.ref))
 	verb := "landed"
 	if r.dry {
 		verb = "would land"
@@ -143,7 +143,7 @@ func (p *place) printMerge(w io.Writer, r *mergeReport) {
 	case n == 0:
 		fmt.Fprintf(w, "nothing landed on %s\n", branch)
 	case r.verified != nil && !*r.verified:
-		fmt.Fprintf(w, "nothing landed on %s: the merged result is not verified; output: %s\n", branch, r.output)
+		fmt.Fprintf(w, "nothing landed on %s: the merged result is not verified; output: %s\n", branch, Printable(r.output))
 	default:
 		at := ""
 		if !r.dry {

@@ -10,15 +10,14 @@ import (
 	"time"
 
 	"agentswarm/merge"
+	"agentswarm/swarm/agent"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/event"
+	"agentswarm/swarm/proc"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
 	"agentswarm/worktree"
 	"agentswarm/worktree/git"
-
-	"agentswarm/swarm/agent"
-	"agentswarm/swarm/proc"
 )
 
 // The verbs of what moves something of the user's, as they are journaled.
@@ -219,7 +218,9 @@ func (b *bench) land(ctx context.Context, l landing, report *mergeReport) error 
 	if len(out.Landed) == 0 || l.request.dry {
 		return nil
 	}
-	hold := fmt.Sprintf("refs/swarm/%s/landed/%d", b.run.ID, l.id)
+	// The name has the commit in it: a landing that is given up leaves its
+	// number to the next one, but not its ref.
+	hold := fmt.Sprintf("refs/swarm/%s/landed/%d-%s", b.run.ID, l.id, out.Commit.Short())
 	have := []git.Hash{l.onto, git.Hash(l.view.Identity.Base.Commit)}
 	if l.request.verify != "" {
 		// The check needs the commit in the repository; our ref holds it.
@@ -245,34 +246,30 @@ func (b *bench) land(ctx context.Context, l landing, report *mergeReport) error 
 	for _, landed := range out.Landed {
 		intent.Agents = append(intent.Agents, task.ID(landed.ID))
 	}
+	journaled := false
 	moved, err := merge.Land(ctx, merge.LandRequest{
 		Quarantine: l.quarantine, Ref: report.ref, Old: report.old, New: out.Commit,
 		Keep: hold, Have: have, LockFile: b.state.LockFile(report.ref),
 		Message: "swarm merge " + b.run.ID,
 		Journal: func(in merge.Intent) error {
 			intent.Dirs = in.Checkouts
+			journaled = true
 			_, err := b.owner.Append(intent)
 			return err
 		},
 	})
-	return b.landed(intent, moved, err, report)
-}
-
-// landed journals the end of a landing that was intended.
-func (b *bench) landed(intent *event.Intended, moved *merge.Landing, err error, report *mergeReport) error {
+	if err == nil {
+		report.moved = moved.Moved
+	}
+	if !journaled {
+		return refusedMove(err)
+	}
 	end := &event.Landed{ID: intent.ID, OK: err == nil}
 	if err != nil {
 		end.Reason = err.Error()
-	} else {
-		report.moved = moved.Moved
 	}
-	v, viewErr := b.run.View()
-	if viewErr == nil && v.Landing(intent.ID) != nil {
-		if _, jerr := b.owner.Append(end); jerr != nil {
-			return errors.Join(err, jerr)
-		}
-	}
-	return refusedMove(err)
+	_, jerr := b.owner.Append(end)
+	return errors.Join(refusedMove(err), jerr)
 }
 
 // refusedMove gives the errors of a branch or a tree that is not as it has

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"syscall"
 	"time"
@@ -14,7 +15,6 @@ import (
 
 	"agentswarm/swarm/event"
 	"agentswarm/swarm/store"
-	"agentswarm/swarm/task"
 	"agentswarm/worktree"
 	"agentswarm/worktree/git"
 )
@@ -83,7 +83,7 @@ func rmAction(c *cli.Context, env Env) error {
 		o.Removed = append(o.Removed, removedRun{Run: run.ID, Trash: to})
 		if !c.Bool("json") {
 			if _, err := fmt.Fprintf(env.Stdout, "removed run %s; until %s it is at %s\n", run.ID,
-				time.Now().Add(trashAge).Format(time.DateOnly), Printable(to)); err != nil {
+				time.Now().Add(worktree.TrashAge).Format(time.DateOnly), Printable(to)); err != nil {
 				return err
 			}
 		}
@@ -133,7 +133,7 @@ func (p *place) clear(ctx context.Context, run *store.Run) error {
 	for _, a := range v.Agents {
 		for _, l := range a.Leases {
 			gone, err := b.deps.Workspaces.Release(ctx, worktree.Workspace{
-				Name: task.AttemptName(a.ID, l.Attempt), Dir: l.Dir, Admin: l.Admin,
+				Name: filepath.Base(l.Dir), Dir: l.Dir, Admin: l.Admin,
 				Base: git.Hash(l.Base), Index: l.Index,
 			}, nil)
 			if err == nil {

@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"agentswarm/swarm/control"
 	"agentswarm/swarm/limit"
 	"agentswarm/worktree"
 )
@@ -43,11 +44,14 @@ func (p *place) room(ctx context.Context, pl *plan) error {
 	if !utf8.ValidString(p.state.Dir) {
 		return &StateError{Dir: p.state.Dir, Err: errors.New("its path is not UTF-8, and the journal names what is in it")}
 	}
+	if err := control.Check(p.env.Getenv); err != nil {
+		return refused(err)
+	}
 	dir, err := writable(p.state.Dir)
 	if err != nil {
 		return &StateError{Dir: p.state.Dir, Err: err}
 	}
-	free, err := limit.Free(dir)
+	free, err := worktree.Free(dir)
 	if err != nil {
 		return err
 	}

@@ -23,6 +23,19 @@ import (
 // longest is below what sun_path holds on every system we know (104).
 const longest = 100
 
+// roomy is the longest run-time folder below which a socket of ours fits.
+const roomy = longest - len("/swarm/") - len("abcdef-01234567.sock")
+
+// Check refuses a folder for sockets that a run could not use. It makes
+// nothing.
+func Check(getenv func(string) string) error {
+	dir := folder(getenv)
+	if err := inspect(dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
 // PlaceError is a folder that no socket may be made or used in.
 type PlaceError struct {
 	Dir    string
@@ -38,7 +51,8 @@ func (e *PlaceError) Error() string {
 func folder(getenv func(string) string) string {
 	runtime := getenv("XDG_RUNTIME_DIR")
 	if filepath.IsAbs(runtime) {
-		if info, err := os.Lstat(runtime); err == nil && info.IsDir() && owner(info) == os.Getuid() {
+		info, err := os.Lstat(runtime)
+		if err == nil && info.IsDir() && owner(info) == os.Getuid() && len(runtime) <= roomy {
 			return filepath.Join(runtime, "swarm")
 		}
 	}

@@ -59,16 +59,6 @@ func MemAvailable() int64 {
 	return 0
 }
 
-// Free is the disk space that an ordinary user can still fill below dir, in
-// bytes.
-func Free(dir string) (int64, error) {
-	var st unix.Statfs_t
-	if err := unix.Statfs(dir, &st); err != nil {
-		return 0, fmt.Errorf("measure free space of %s: %w", dir, err)
-	}
-	return int64(st.Bavail) * int64(st.Bsize), nil
-}
-
 // SpaceError says that a disk is too full for one workspace, while nothing
 // that could make room is running.
 type SpaceError struct {

@@ -42,15 +42,22 @@ func Detach(ctx context.Context, r DetachRequest) ([]byte, error) {
 	cmd.Stdout, cmd.Stderr = r.Log, r.Log
 	cmd.ExtraFiles = []*os.File{far}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-	if err := errors.Join(cmd.Start(), far.Close()); err != nil {
+	err = cmd.Start()
+	_ = far.Close() // ours; the child has its own
+	if err != nil {
 		return nil, fmt.Errorf("detach: %w", err)
 	}
+	// Taken now: once released the process has no number any more.
+	group, told := -cmd.Process.Pid, make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
+		defer close(told)
 		// Nobody hears of the run any more, so it must not begin.
-		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM)
+		_ = syscall.Kill(group, syscall.SIGTERM)
 	})
-	defer stop()
 	report, err := io.ReadAll(near)
+	if !stop() {
+		<-told
+	}
 	return report, errors.Join(err, cmd.Process.Release())
 }
 

@@ -92,9 +92,6 @@ func (r *Run) Journal() string { return filepath.Join(r.Dir, "journal.jsonl") }
 // Lock is the file whose lock the owner of the run holds.
 func (r *Run) Lock() string { return filepath.Join(r.Dir, "lock") }
 
-// Script is the run's script, where it has one.
-func (r *Run) Script() string { return filepath.Join(r.Dir, "workflow.js") }
-
 // Frozen is the copy of the repository's git configuration that capture uses.
 func (r *Run) Frozen() string { return filepath.Join(r.Dir, "frozen") }
 
