@@ -33,7 +33,7 @@ func (n Note) String() string {
 	case GitReplaced:
 		return "the agent replaced or removed the .git of its workspace"
 	case SubmoduleMoved:
-		return fmt.Sprintf("submodule %q is at another commit", n.Path)
+		return fmt.Sprintf("submodule %q is at another commit: if the agent made it, only the workspace in the trash has it", n.Path)
 	case SubmoduleLeft:
 		return fmt.Sprintf("submodule %q is populated: uncommitted changes in it are not in the patch", n.Path)
 	case SubmoduleReplaced:

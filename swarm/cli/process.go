@@ -11,6 +11,8 @@ import (
 	"syscall"
 
 	"github.com/urfave/cli/v2"
+
+	"agentswarm/swarm/proc"
 )
 
 // Run is a whole process: it takes the environment as it is, turns signals
@@ -68,6 +70,7 @@ func onSignals(ctx context.Context) (context.Context, func()) {
 		}
 		select {
 		case s := <-signals:
+			proc.EndChildren()
 			os.Exit((&SignalError{Signal: s.(syscall.Signal)}).ExitCode())
 		case <-done:
 		}

@@ -66,6 +66,7 @@ func (p *place) printStatus(v *store.View) error {
 		return err
 	}
 	printCauses(w, v)
+	printNotes(w, v)
 	for _, l := range v.Landings {
 		if l.Verb == verbUndo {
 			continue // what it took back says so

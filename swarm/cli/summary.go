@@ -47,6 +47,25 @@ func yesNo(b *bool) string {
 // rest.
 const maxCauses = 10
 
+// printNotes tells what a capture could not take, or took differently.
+func printNotes(w io.Writer, v *store.View) {
+	told := 0
+	for _, a := range v.Agents {
+		if a.Captured == nil {
+			continue
+		}
+		for _, note := range a.Captured.Notes {
+			if told++; told > maxCauses {
+				continue
+			}
+			fmt.Fprintf(w, "%s: note: %s\n", a.ID, Printable(note))
+		}
+	}
+	if told > maxCauses {
+		fmt.Fprintf(w, "and %s more; show tells all\n", Count(told-maxCauses, "note", "notes"))
+	}
+}
+
 // printCauses tells why agents did not complete, those with the same cause
 // together.
 func printCauses(w io.Writer, v *store.View) {
@@ -89,6 +108,7 @@ func (p *place) printSummary(v *store.View) error {
 		return err
 	}
 	printCauses(w, v)
+	printNotes(w, v)
 	fmt.Fprintf(w, "run %s %s in %s\n", v.Identity.Run, statusText(v), Duration(v.Ended.Sub(v.Began)))
 	p.printNext(w, v)
 	return nil

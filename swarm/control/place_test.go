@@ -80,13 +80,19 @@ func TestUnsafePlaces(t *testing.T) {
 	if err := errors.Join(os.Mkdir(long, 0o700), os.Mkdir(filepath.Join(open, "swarm"), 0o700), os.Chmod(filepath.Join(open, "swarm"), 0o777)); err != nil {
 		t.Fatal(err)
 	}
-	for _, runtime := range []string{long, open} {
+	if got := folder(in(long)); got != spare() {
+		t.Errorf("sockets go to %s where %s has no room for their names", got, long)
+	}
+	for _, runtime := range []string{open} {
 		_, err := Listen(t.Context(), o, &target{}, in(runtime))
 		if _, ok := errors.AsType[*PlaceError](err); !ok {
 			t.Errorf("Listen in %s = %v", runtime, err)
 		}
 		if _, err = Dial(t.Context(), o.Run, in(runtime)); err == nil || isGone(err) {
 			t.Errorf("Dial in %s = %v", runtime, err)
+		}
+		if _, ok := errors.AsType[*PlaceError](Check(in(runtime))); !ok {
+			t.Errorf("Check of %s found nothing", runtime)
 		}
 	}
 	if err := os.Remove(long); err != nil {

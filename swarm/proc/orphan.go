@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"hash/fnv"
 	"math/rand/v2"
+	"os"
+	"syscall"
 )
 
 // A tag is a number that a supervisor leaves on all its descendants, where
@@ -70,4 +72,21 @@ func (l *lineage) end(ctx context.Context, doing string) (int, error) {
 			doing, escaped)
 	}
 	return len(killed), nil
+}
+
+// EndChildren kills what this process has started and not waited for, each
+// with its group, for a process that is about to exit at once: a git, and the
+// filter it waits for, would go on by themselves.
+func EndChildren() {
+	self := os.Getpid()
+	below, err := descendants(self)
+	if err != nil {
+		return // supervisors end by their pipes all the same
+	}
+	for _, p := range below {
+		if p.parent == self && !p.dead {
+			sendGroup(p, syscall.SIGKILL)
+			_ = send(p, syscall.SIGKILL) // gone already is as good
+		}
+	}
 }

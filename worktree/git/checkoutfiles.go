@@ -17,6 +17,9 @@ import (
 // absent is the mode of a side of a change that is not there.
 const absent = "000000"
 
+// gitlink is the mode of a submodule.
+const gitlink = "160000"
+
 // differing lists the entries that the files of this checkout are not equal
 // to. Filters and line ends are the user's. A path that a sparse checkout
 // leaves out differs from nothing.
@@ -108,6 +111,12 @@ func (r *Repo) inTheWay(changes []Change) []string {
 	}
 	var found []string
 	for _, c := range changes {
+		if c.OldMode == gitlink && c.NewMode != absent && c.NewMode != gitlink {
+			// What is in a submodule's folder is in no index of ours, and git
+			// removes all of it to put a file there.
+			found = append(found, r.inside(c.Path)...)
+			continue
+		}
 		if c.OldMode != absent {
 			continue
 		}
@@ -146,6 +155,15 @@ func (r *Repo) blockedAbove(p string) string {
 		}
 	}
 	return ""
+}
+
+// inside lists what a folder holds; nothing where there is none.
+func (r *Repo) inside(path string) []string {
+	full := filepath.Join(r.TopLevel, path)
+	if info, err := os.Lstat(full); err != nil || !info.IsDir() {
+		return nil
+	}
+	return r.strangers(full, nil)
 }
 
 // strangers lists the files below a folder that are not about to leave it.

@@ -43,19 +43,27 @@ func (r *Repo) Register(ctx context.Context, dir string, at Hash, reason string)
 // allowed: a promisor remote would be asked for a missing object, and its
 // configuration can name a program.
 func (r *Repo) HeadOf(ctx context.Context, admin string) (Hash, error) {
-	out, err := r.Git.Run(ctx, Cmd{
-		Dir: r.CommonDir, Env: []string{"GIT_DIR=" + admin, "GIT_ALLOW_PROTOCOL=none"},
-		Args: []string{"rev-parse", "--verify", "--quiet", "HEAD^{commit}"},
-	})
 	var bad *Error
-	switch {
-	case errors.As(err, &bad) && bad.Code >= 0:
-		return "", nil
-	case err != nil:
-		return "", fmt.Errorf("read the HEAD of %s: %w", admin, err)
+	for range headTries {
+		out, err := r.Git.Run(ctx, Cmd{
+			Dir: r.CommonDir, Env: []string{"GIT_DIR=" + admin, "GIT_ALLOW_PROTOCOL=none"},
+			Args: []string{"rev-parse", "--verify", "--quiet", "HEAD^{commit}"},
+		})
+		switch {
+		case err == nil:
+			return Hash(strings.TrimSpace(string(out))), nil
+		case !errors.As(err, &bad):
+			return "", fmt.Errorf("read the HEAD of %s: %w", admin, err)
+		case bad.Code >= 0:
+			return "", nil
+		}
 	}
-	return Hash(strings.TrimSpace(string(out))), nil
+	return "", nil
 }
+
+// headTries is how often a git that a signal ended is asked again: somebody
+// may have killed one, and one that may not fetch can die of a broken pipe.
+const headTries = 3
 
 // Checkout is one working tree of the repository.
 type Checkout struct {
