@@ -22,7 +22,7 @@ func TestCaptureFails(t *testing.T) {
 	all := r.play(sh("touch 1"), sh("touch 2"))
 	failed, ok := all["a1"].Result.(*task.Failed)
 	dir := filepath.Join(r.spaces.root, "a1.1")
-	if !ok || failed.Kind != task.CaptureFailed || failed.Reason != "no space left; its workspace is kept at "+dir {
+	if !ok || failed.Kind != task.CaptureFailed || failed.Reason != "no space left; a resume tries again; its workspace is kept at "+dir {
 		t.Errorf("a1 settled %+v", all["a1"].Result)
 	}
 	is(t, "released", r.spaces.released, "[a2.1]")

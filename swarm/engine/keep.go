@@ -147,7 +147,7 @@ func notCaptured(err error, dir string) *task.Failed {
 	failed := &task.Failed{Kind: task.CaptureFailed, Reason: err.Error()}
 	var gone *worktree.GoneError
 	if !errors.As(err, &gone) {
-		failed.Reason += "; its workspace is kept at " + dir
+		failed.Reason += "; a resume tries again; its workspace is kept at " + dir
 	}
 	return failed
 }

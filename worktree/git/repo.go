@@ -41,6 +41,9 @@ func (e *NotRepoError) Error() string {
 
 // Hint says what would be right.
 func (e *NotRepoError) Hint() string {
+	if !strings.HasPrefix(e.Reason, "not a git repository") {
+		return "git itself cannot read this repository; mend what it names"
+	}
 	return "change to a repository, name one with -C DIR, or make one with `git init`"
 }
 
