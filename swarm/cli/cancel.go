@@ -37,19 +37,11 @@ Examples:
 }
 
 func cancelAction(c *cli.Context, env Env) error {
-	addresses, err := arguments(c, 1, -1)
+	p, s, err := openSelection(c, env, 1, -1)
 	if err != nil {
 		return err
 	}
-	p, err := openPlace(c, env)
-	if err != nil {
-		return err
-	}
-	s, err := p.selectRun(c.Context, addresses)
-	if err != nil {
-		return err
-	}
-	if len(s.named) > 0 && len(s.named) != len(addresses) {
+	if len(s.named) > 0 && len(s.named) != c.NArg() {
 		return usagef("cancel: name a run, or agents of it, not both")
 	}
 	if s.view.Status != store.RunRunning {

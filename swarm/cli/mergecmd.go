@@ -44,15 +44,7 @@ Examples:
 }
 
 func mergeAction(c *cli.Context, env Env) error {
-	addresses, err := arguments(c, 0, -1)
-	if err != nil {
-		return err
-	}
-	p, err := openPlace(c, env)
-	if err != nil {
-		return err
-	}
-	s, err := p.selectRun(c.Context, addresses)
+	p, s, err := openSelection(c, env, 0, -1)
 	if err != nil {
 		return err
 	}

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/urfave/cli/v2"
+
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
@@ -18,6 +20,21 @@ type selection struct {
 	run   *store.Run
 	view  *store.View
 	named []*store.Agent
+}
+
+// openSelection opens the place of a command whose arguments, from least to
+// most of them, are addresses, and resolves them.
+func openSelection(c *cli.Context, env Env, least, most int) (*place, *selection, error) {
+	addresses, err := arguments(c, least, most)
+	if err != nil {
+		return nil, nil, err
+	}
+	p, err := openPlace(c, env)
+	if err != nil {
+		return nil, nil, err
+	}
+	s, err := p.selectRun(c.Context, addresses)
+	return p, s, err
 }
 
 // selectRun resolves addresses, which must all be of one run. No address is

@@ -59,15 +59,7 @@ type exitObject struct {
 }
 
 func showAction(c *cli.Context, env Env) error {
-	addresses, err := arguments(c, 0, 1)
-	if err != nil {
-		return err
-	}
-	p, err := openPlace(c, env)
-	if err != nil {
-		return err
-	}
-	s, err := p.selectRun(c.Context, addresses)
+	_, s, err := openSelection(c, env, 0, 1)
 	if err != nil {
 		return err
 	}
