@@ -146,12 +146,20 @@ func (p *place) settle(ctx context.Context, run *store.Run) (*store.View, error)
 	if err != nil {
 		return nil, err
 	}
+	// A filter of the user's may make it long; who waits must know for what.
+	slow := time.AfterFunc(slowSettle, func() {
+		fmt.Fprintf(p.env.Stderr, "%s: run %s: its process died; capturing what its agents left\n", program, run.ID)
+	})
 	err = p.settleOwned(ctx, run, owner)
+	slow.Stop()
 	if err = errors.Join(err, owner.Close()); err != nil {
 		return nil, fmt.Errorf("put run %s in order: %w", run.ID, err)
 	}
 	return run.View()
 }
+
+// slowSettle is how long a run may take to be put in order in silence.
+const slowSettle = 2 * time.Second
 
 func (p *place) settleOwned(ctx context.Context, run *store.Run, owner *store.Owner) error {
 	for _, notice := range owner.Notices {

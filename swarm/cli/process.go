@@ -26,8 +26,8 @@ func Run(ctx context.Context, argv []string, extra ...func(Env) []*cli.Command) 
 func RunStepped(ctx context.Context, step func(string) error, argv []string, extra ...func(Env) []*cli.Command) int {
 	dir, err := os.Getwd()
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "swarm: find the current folder:", err)
-		return int(CodeFailed)
+		fmt.Fprintln(os.Stderr, "swarm: the current folder cannot be found; change to one that is there:", err)
+		return int(CodeUsage)
 	}
 	self, err := os.Executable()
 	if err != nil {
