@@ -203,7 +203,7 @@ func TestDemoGoesAsPlanned(t *testing.T) {
 	for _, want := range []string{
 		"14 packages (", "\n  " + dir + "\n", "14  agents were alive at once",
 		" 11  completed, and the tests", " 10  patches merged", "  0  files changed in the checkout",
-		"go run . -C '" + dir + "' status", "go run . -C '" + dir + "' rm k3x9q2\n", "rm -rf '" + dir + "'\n",
+		"go run . -C '" + dir + "' status", "go run . -C '" + dir + "' rm k3x9q2 --force\n", "rm -rf '" + dir + "'\n",
 	} {
 		if !strings.Contains(stdout, want) {
 			t.Errorf("the demo did not print %q:\n%s", want, stdout)
@@ -276,7 +276,7 @@ func TestDemoIsStopped(t *testing.T) {
 	if !errors.As(err, &stopped) || stopped.ExitCode() != 130 || !errors.Is(err, enough) {
 		t.Errorf("demo = %v, want to be stopped", err)
 	}
-	if !strings.Contains(stdout, "rm k3x9q2\n  rm -rf ") {
+	if !strings.Contains(stdout, "rm k3x9q2 --force\n  rm -rf ") {
 		t.Errorf("a stopped demo does not say how to be rid of it:\n%s", stdout)
 	}
 }

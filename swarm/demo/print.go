@@ -69,7 +69,8 @@ func (d *demo) report(f *facts) error {
 func (d *demo) farewell() {
 	fmt.Fprint(d.env.Stdout, "\nRemove it:\n\n")
 	if d.run != "" {
-		fmt.Fprintf(d.env.Stdout, "  %s -C %s rm %s\n", d.env.Calls, quote(d.repo.dir), d.run)
+		// Some of its patches landed nowhere, which rm asks to be sure of.
+		fmt.Fprintf(d.env.Stdout, "  %s -C %s rm %s --force\n", d.env.Calls, quote(d.repo.dir), d.run)
 	}
 	fmt.Fprintf(d.env.Stdout, "  rm -rf %s\n", quote(d.repo.dir))
 }
