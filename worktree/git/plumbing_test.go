@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 func TestWorktrees(t *testing.T) {
@@ -198,4 +199,25 @@ func FuzzParsers(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestCopyIndexKeepsItsTime holds the copy to the time of the index: by it git
+// tells files that changed in the tick in which the index was written.
+func TestCopyIndexKeepsItsTime(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	from, to := filepath.Join(dir, "index"), filepath.Join(dir, "copy")
+	old := time.Unix(1_000_000_000, 0)
+	if err := errors.Join(os.WriteFile(from, []byte("x"), 0o600), os.Chtimes(from, old, old)); err != nil {
+		t.Fatal(err)
+	}
+	if err := copyIndex(from, to); err != nil {
+		t.Fatal(err)
+	}
+	if stat, err := os.Stat(to); err != nil || !stat.ModTime().Equal(old) {
+		t.Errorf("the copy has another time: %v, %v", stat, err)
+	}
+	if err := copyIndex(filepath.Join(dir, "none"), to); err != nil {
+		t.Errorf("copyIndex of none = %v", err)
+	}
 }

@@ -81,14 +81,8 @@ func (q *Quarantine) Snapshot(ctx context.Context, head Hash) (Hash, error) {
 	}
 	index := filepath.Join(q.Dir, "snapshot.index")
 	defer os.Remove(index)
-	text, err := os.ReadFile(filepath.Join(r.GitDir, "index"))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := copyIndex(filepath.Join(r.GitDir, "index"), index); err != nil {
 		return "", fmt.Errorf("snapshot: %w", err)
-	}
-	if err == nil {
-		if err := os.WriteFile(index, text, 0o600); err != nil {
-			return "", fmt.Errorf("snapshot: %w", err)
-		}
 	}
 	env := []string{"GIT_INDEX_FILE=" + index}
 	_, err = q.Run(ctx, Cmd{Env: env, Args: []string{"add", "--all", "--", ":/"},
@@ -106,4 +100,25 @@ func (q *Quarantine) Snapshot(ctx context.Context, head Hash) (Hash, error) {
 		Message: "uncommitted changes at the start of a run\n",
 		Author:  Swarm(now), Committer: Swarm(now),
 	})
+}
+
+// copyIndex copies an index with its time: a file that changed in the very
+// tick in which the index was written is told by that time alone. One that is
+// not there is no error: nothing is staged.
+func copyIndex(from, to string) error {
+	stat, err := os.Stat(from)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	text, err := os.ReadFile(from)
+	if err == nil {
+		err = os.WriteFile(to, text, 0o600)
+	}
+	if err != nil {
+		return err
+	}
+	return os.Chtimes(to, stat.ModTime(), stat.ModTime())
 }
