@@ -169,9 +169,6 @@ func (e *Engine) take(call *task.Call) (task.ID, error) {
 	e.seen[c.Key]++
 	if known := e.prior[c.Key]; len(known) > 0 {
 		e.prior[c.Key] = known[1:]
-		// The journal has the call as JSON, which cannot hold every byte a
-		// path may have.
-		e.agents[known[0]].call = &c
 		e.again(e.agents[known[0]])
 		return known[0], nil
 	}

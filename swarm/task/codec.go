@@ -38,27 +38,34 @@ func (f inputJSON) narrow() (AgentInput, error) {
 }
 
 type callJSON struct {
-	Key        string    `json:"key"`
-	Occurrence int       `json:"occurrence,omitempty"`
-	Input      inputJSON `json:"input"`
-	Agent      string    `json:"agent,omitempty"`
-	Command    []string  `json:"command,omitempty"`
-	Label      string    `json:"label,omitempty"`
-	Item       string    `json:"item,omitempty"`
-	Name       string    `json:"name,omitempty"`
-	Index      int       `json:"index,omitempty"`
-	Count      int       `json:"count,omitempty"`
-	Group      string    `json:"group,omitempty"`
-	Phase      string    `json:"phase,omitempty"`
-	Base       string    `json:"base"`
-	BaseTree   string    `json:"base_tree"`
+	Key        string     `json:"key"`
+	Occurrence int        `json:"occurrence,omitempty"`
+	Input      inputJSON  `json:"input"`
+	Agent      string     `json:"agent,omitempty"`
+	Command    []Verbatim `json:"command,omitempty"`
+	Label      Verbatim   `json:"label,omitzero"`
+	Item       Verbatim   `json:"item,omitzero"`
+	Name       Verbatim   `json:"name,omitzero"`
+	Index      int        `json:"index,omitempty"`
+	Count      int        `json:"count,omitempty"`
+	Group      Verbatim   `json:"group,omitzero"`
+	Phase      string     `json:"phase,omitempty"`
+
+	Paths     []string      `json:"paths,omitempty"`
+	DependsOn []string      `json:"depends_on,omitempty"`
+	After     []string      `json:"after,omitempty"`
+	Timeout   time.Duration `json:"timeout_ns,omitempty"`
+
+	Base     string `json:"base"`
+	BaseTree string `json:"base_tree"`
 }
 
 // MarshalJSON writes the input with its tag.
 func (c *Call) MarshalJSON() ([]byte, error) {
 	return json.Marshal(callJSON{
-		c.Key, c.Occurrence, flattenInput(c.Input), c.Agent, c.Command, c.Label,
-		c.Item, c.Name, c.Index, c.Count, c.Group, c.Phase, c.Base, c.BaseTree,
+		c.Key, c.Occurrence, flattenInput(c.Input), c.Agent, Verbatims(c.Command), Verbatim(c.Label),
+		Verbatim(c.Item), Verbatim(c.Name), c.Index, c.Count, Verbatim(c.Group), c.Phase,
+		c.Paths, c.DependsOn, c.After, c.Timeout, c.Base, c.BaseTree,
 	})
 }
 
@@ -73,8 +80,9 @@ func (c *Call) UnmarshalJSON(text []byte) error {
 		return err
 	}
 	*c = Call{
-		f.Key, f.Occurrence, in, f.Agent, f.Command, f.Label,
-		f.Item, f.Name, f.Index, f.Count, f.Group, f.Phase, f.Base, f.BaseTree,
+		f.Key, f.Occurrence, in, f.Agent, Strings(f.Command), string(f.Label),
+		string(f.Item), string(f.Name), f.Index, f.Count, string(f.Group), f.Phase,
+		f.Paths, f.DependsOn, f.After, f.Timeout, f.Base, f.BaseTree,
 	}
 	return nil
 }

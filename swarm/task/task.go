@@ -61,6 +61,19 @@ type Call struct {
 	Group string
 	Phase string
 
+	// Paths are globs, read from the top of the repository, of what the
+	// patch may touch; none allows everything.
+	Paths []string
+	// DependsOn are labels of earlier calls of the run. The agent starts from
+	// their patches merged onto Base, and not at all where one of them has
+	// none that could be built upon.
+	DependsOn []string
+	// After are labels of earlier calls that it waits for and starts from
+	// where they did well, and does without where they did not.
+	After []string
+	// Timeout is how long an attempt may take; 0 leaves that to its agent.
+	Timeout time.Duration
+
 	// Base is the commit the workspace starts from, BaseTree its tree.
 	Base, BaseTree string
 }
@@ -75,7 +88,11 @@ func (c *Call) Sum() string {
 		Command []string
 		Item    string
 		Tree    string
-	}{flattenInput(c.Input), c.Agent, c.Command, c.Item, c.BaseTree})
+		// Absent where there is none, so that the keys of runs that an older
+		// version began stay the same.
+		DependsOn []string `json:",omitempty"`
+		After     []string `json:",omitempty"`
+	}{flattenInput(c.Input), c.Agent, c.Command, c.Item, c.BaseTree, c.DependsOn, c.After})
 	if err != nil {
 		panic(fmt.Sprintf("task: a call of strings does not marshal: %v", err))
 	}

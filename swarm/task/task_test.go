@@ -67,8 +67,9 @@ func TestCallRoundTrip(t *testing.T) {
 	} {
 		give := &Call{
 			Key: "k", Occurrence: 1, Input: in, Agent: "g", Command: []string{"x"},
-			Label: "l", Item: "i", Name: "n", Index: 2, Count: 3, Group: "q",
-			Phase: "h", Base: "b", BaseTree: "t",
+			Label: "l", Item: "i\xff", Name: "n", Index: 2, Count: 3, Group: "q",
+			Phase: "h", Base: "b", BaseTree: "t", Paths: []string{"p/**"},
+			DependsOn: []string{"d"}, After: []string{"e"}, Timeout: time.Minute,
 		}
 		text, err := json.Marshal(give)
 		if err != nil {
@@ -99,6 +100,8 @@ func TestSumTellsCallsApart(t *testing.T) {
 		"agent":   {Input: &TypedAgentInput{Prompt: "p"}, BaseTree: "t", Agent: "x"},
 		"command": {Input: &TypedAgentInput{Prompt: "p"}, BaseTree: "t", Command: []string{"x"}},
 		"item":    {Input: &TypedAgentInput{Prompt: "p"}, BaseTree: "t", Item: "x"},
+		"need":    {Input: &TypedAgentInput{Prompt: "p"}, BaseTree: "t", DependsOn: []string{"x"}},
+		"order":   {Input: &TypedAgentInput{Prompt: "p"}, BaseTree: "t", After: []string{"x"}},
 	} {
 		if other.Sum() == base.Sum() {
 			t.Errorf("another %s has the same key", name)
