@@ -28,21 +28,23 @@ func (s *supervisor) start(enter func(json.RawMessage) error) (_ *agent, err err
 		return nil, err
 	}
 	defer stdin.Close()
-	out, err := newOutput(&s.spec)
-	if err != nil {
-		return nil, err
-	}
+	out := newOutput(s.spec.OutputLimit)
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, out.close())
 		}
 	}()
-	ends, err := out.pipes()
-	for _, f := range ends {
-		if f != nil {
-			// The agent must hold the only ends, or the drains never end.
-			defer f.Close()
+	ends := []*os.File{stdin, stdin, stdin}
+	if s.spec.Terminal == nil {
+		var writes [2]*os.File
+		writes, err = out.open(&s.spec)
+		for _, f := range writes {
+			if f != nil {
+				// The agent must hold the only ends, or the drains never end.
+				defer f.Close()
+			}
 		}
+		ends = append(ends[:1], writes[:]...)
 	}
 	if err != nil {
 		return nil, err
@@ -50,7 +52,7 @@ func (s *supervisor) start(enter func(json.RawMessage) error) (_ *agent, err err
 	if err := enter(s.spec.Walls); err != nil {
 		return nil, fmt.Errorf("enter the walls: %w", err)
 	}
-	pid, err := s.launch([]*os.File{stdin, ends[0], ends[1]})
+	pid, err := s.launch(ends)
 	if err != nil {
 		return nil, err
 	}
@@ -61,7 +63,7 @@ func (s *supervisor) start(enter func(json.RawMessage) error) (_ *agent, err err
 
 // stdin opens what the agent reads.
 func (s *supervisor) stdin() (*os.File, error) {
-	if s.spec.Pipe {
+	if s.spec.Pipe || s.spec.Terminal != nil {
 		return os.NewFile(stdinFD, "stdin"), nil
 	}
 	path := s.spec.Stdin
@@ -75,7 +77,9 @@ func (s *supervisor) stdin() (*os.File, error) {
 	return f, nil
 }
 
-// launch starts the agent in a session of its own.
+// launch starts the agent in a session of its own. It is the agent that gets
+// the controlling terminal, if there is one: were it the supervisor, the
+// agent would be in its background and be stopped for reading.
 func (s *supervisor) launch(files []*os.File) (pid int, err error) {
 	if info, err := os.Stat(s.spec.Dir); err != nil {
 		return 0, fmt.Errorf("enter the working directory: %w", err)
@@ -88,7 +92,9 @@ func (s *supervisor) launch(files []*os.File) (pid int, err error) {
 		return 0, err
 	}
 	attr := &syscall.ProcAttr{
-		Dir: s.spec.Dir, Env: s.spec.Env, Sys: &syscall.SysProcAttr{Setsid: true},
+		Dir: s.spec.Dir, Env: s.spec.Env, Sys: &syscall.SysProcAttr{
+			Setsid: true, Setctty: s.spec.Terminal != nil, Ctty: 0,
+		},
 	}
 	for _, f := range files {
 		fd := f.Fd()
@@ -134,29 +140,16 @@ func (a *agent) settle(status syscall.WaitStatus) Exit {
 	var use syscall.Rusage
 	// It cannot fail for these arguments, and counts every reaped process.
 	_ = syscall.Getrusage(syscall.RUSAGE_CHILDREN, &use)
-	g := a.out.progress()
 	exit := Exit{
 		Reason: Exited, Code: status.ExitStatus(),
 		Left: a.family.left(), Escaped: a.family.escaped,
-		CPU:         time.Duration(use.Utime.Nano() + use.Stime.Nano()),
-		MaxRSS:      maxRSS(&use),
-		StdoutBytes: g.Stdout, StderrBytes: g.Stderr,
-		Dropped: a.out.dropped.Load(),
+		CPU:    time.Duration(use.Utime.Nano() + use.Stime.Nano()),
+		MaxRSS: maxRSS(&use),
 	}
 	if status.Signaled() {
 		exit.Code = 128 + int(status.Signal())
 		exit.Signal = signalName(status.Signal())
 	}
-	if err := errors.Join(a.out.close(), a.family.err); err != nil {
-		exit.Text = err.Error()
-	}
-	switch {
-	case a.out.overflowed():
-		exit.Reason = OutputLimit
-		exit.Text = fmt.Sprintf("it printed more than %d bytes",
-			a.out.limit)
-	case a.out.failed():
-		exit.Reason = Disk
-	}
+	a.out.settle(&exit, a.family.err)
 	return exit
 }

@@ -22,6 +22,7 @@ type DetachRequest struct {
 	// report that it has begun.
 	FDVar string // required
 	Log   *os.File
+	Stdin *os.File // nil is /dev/null
 }
 
 // detachedFD is the descriptor of the report in the detached process: the
@@ -40,6 +41,9 @@ func Detach(ctx context.Context, r DetachRequest) ([]byte, error) {
 	cmd.Dir = r.Dir
 	cmd.Env = append(slices.Clone(r.Env), r.FDVar+"="+strconv.Itoa(detachedFD))
 	cmd.Stdout, cmd.Stderr = r.Log, r.Log
+	if r.Stdin != nil {
+		cmd.Stdin = r.Stdin
+	}
 	cmd.ExtraFiles = []*os.File{far}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	err = cmd.Start()

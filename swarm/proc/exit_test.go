@@ -109,6 +109,14 @@ func TestStartRefuses(t *testing.T) {
 		"required":     func(s *Spec) { s.Stderr = "" },
 		"either":       func(s *Spec) { s.Pipe, s.Stdin = true, "x" },
 		"negative":     func(s *Spec) { s.OutputLimit = -1 },
+		"a terminal and a pipe": func(s *Spec) {
+			s.Terminal, s.Pipe = &Size{24, 80}, true
+		},
+		"a terminal and a file": func(s *Spec) {
+			s.Terminal, s.Stdin = &Size{24, 80}, "x"
+		},
+		"no rows":    func(s *Spec) { s.Terminal = &Size{0, 80} },
+		"no columns": func(s *Spec) { s.Terminal = &Size{24, 0} },
 	}
 	for name, change := range tests {
 		spec := good

@@ -175,11 +175,19 @@ func TestSupervisorKilled(t *testing.T) {
 // startEngine starts an engine in a process of its own, which runs a family.
 func startEngine(t *testing.T, m mode, w *witness) (kill func(), pid int, start uint64) {
 	t.Helper()
-	spec, err := json.Marshal(m.spec(t, "family", w.path, "stays"))
+	kill, pid, start = startEngineOf(t, m, m.spec(t, "family", w.path, "stays"))
+	w.meet(t, familySize+1)
+	return kill, pid, start
+}
+
+// startEngineOf starts an engine in a process of its own, which runs a spec.
+func startEngineOf(t *testing.T, m mode, spec Spec) (kill func(), pid int, start uint64) {
+	t.Helper()
+	line, err := json.Marshal(spec)
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(exe(), "engine", m.name, string(spec))
+	cmd := exec.Command(exe(), "engine", m.name, string(line))
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -195,7 +203,6 @@ func startEngine(t *testing.T, m mode, w *witness) (kill func(), pid int, start 
 	if _, err := fmt.Fscan(out, &pid, &start); err != nil {
 		t.Fatal(err)
 	}
-	w.meet(t, familySize+1)
 	return kill, pid, start
 }
 

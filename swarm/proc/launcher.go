@@ -44,19 +44,32 @@ func (l *Launcher) Start(ctx context.Context, spec Spec) (*Process, error) {
 	if err != nil {
 		return nil, &StartError{Temporary: passes(err), Err: err}
 	}
+	var terminal *Terminal
+	if spec.Terminal != nil {
+		if terminal, far.stdin, err = openTerminal(&spec); err != nil {
+			err = errors.Join(err, near.close(), far.close())
+			return nil, &StartError{Temporary: passes(err), Err: err}
+		}
+	}
 	cmd := l.command(far)
 	if err := errors.Join(cmd.Start(), far.close()); err != nil {
 		near.close()
+		if terminal != nil {
+			err = errors.Join(err, terminal.out.discard())
+		}
 		return nil, &StartError{Temporary: passes(err), Err: err}
 	}
 	p := &Process{
-		cmd: cmd, near: near, tag: tag,
+		cmd: cmd, near: near, tag: tag, terminal: terminal,
 		patience: cmp.Or(l.patience, patience),
 		output:   make(chan Progress, 1), done: make(chan struct{}),
 	}
 	// Nobody has waited for the child yet, so this number is still its own.
 	if row, ok := look(cmd.Process.Pid); ok {
 		p.start = row.start
+	}
+	if terminal != nil {
+		terminal.begin(p)
 	}
 	go p.follow() // Wait waits for it.
 	if err := p.hand(ctx, line); err != nil {
@@ -98,7 +111,10 @@ func (l *Launcher) command(far *pipes) *exec.Cmd {
 
 // pipes are one side's ends of the pipes between engine and supervisor.
 type pipes struct {
-	control, report, stdin *os.File // stdin is nil without Spec.Pipe
+	control, report *os.File
+	// stdin is nil without Spec.Pipe. With Spec.Terminal only the far side
+	// has one, which is the agent's end of the terminal.
+	stdin *os.File
 }
 
 func openPipes(withStdin bool) (near, far *pipes, err error) {

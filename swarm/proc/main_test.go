@@ -24,8 +24,15 @@ func TestMain(m *testing.M) {
 		switch os.Args[1] {
 		case "__supervise":
 			syscall.Exit(Supervise(enterTestWalls))
+		case "keep":
+			syscall.Exit(Keep())
+		case "keeping":
+			playKeeping(os.Args[2])
 		case "engine":
 			playEngine(os.Args[2:])
+			syscall.Exit(0)
+		case "terminals":
+			playTerminals(os.Args[2:])
 			syscall.Exit(0)
 		case "agent":
 			syscall.Exit(playAgent(os.Args[2], os.Args[3:]))
@@ -90,6 +97,8 @@ func playAgent(role string, args []string) int {
 		fmt.Println("ready")
 		announce(args[0])
 		forever()
+	case "kept":
+		playKept(args[0])
 	case "cat":
 		_, err := io.Copy(os.Stdout, os.Stdin)
 		must(err)
@@ -180,8 +189,7 @@ func playChatter(role string, args []string) int {
 		must(err)
 		fmt.Println(os.Getpid(), os.Getuid(), os.Getgid(), len(names))
 	default:
-		fmt.Fprintln(os.Stderr, "unknown role", role)
-		return 98
+		return playTyped(role, args)
 	}
 	return 0
 }

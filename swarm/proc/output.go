@@ -1,15 +1,20 @@
 package proc
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	"os"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 )
 
 const (
+	// between is the least time between two reports of output.
+	between = 200 * time.Millisecond
 	// chunk is read and written at once; its two buffers are the only memory
 	// that output takes, however much of it there is.
 	chunk = 64 << 10
@@ -20,8 +25,9 @@ const (
 	rest = 1 << 20
 )
 
-// output drains the agent's two pipes into files, to the end, whatever
-// happens to the files.
+// output drains what the agent prints into files, to the end, whatever
+// happens to the files. The agent prints into two pipes, which the supervisor
+// drains, or to a terminal, which the engine drains.
 type output struct {
 	limit   int64
 	seen    atomic.Int64
@@ -29,40 +35,54 @@ type output struct {
 	fresh   chan struct{} // of one place; there is something to report
 	full    chan struct{} // closed when more than limit was seen
 	once    sync.Once     // closes full
-	streams [2]*stream    // stdout, stderr
+	streams []*stream     // stdout, stderr; none in the supervisor of a terminal
 	drains  sync.WaitGroup
 }
 
-// stream is one of the pipes with its file.
+// source is what a stream is read from.
+type source interface {
+	io.ReadCloser
+	SetReadDeadline(time.Time) error
+}
+
+// stream is a file with what is drained into it.
 type stream struct {
-	from *os.File // the pipe's read end
+	from source // nil for the stderr of a terminal
 	to   *os.File
+	// show, if not nil, is told what was read, and how much of it was kept.
+	show func(b []byte, kept int)
 	kept atomic.Int64
 	err  error // of the first write that failed; the drain owns it
 }
 
-// newOutput creates the files, which must be new: nothing that an earlier
-// attempt has written is ever overwritten.
-func newOutput(s *Spec) (*output, error) {
-	o := &output{
-		limit: s.OutputLimit,
+func newOutput(limit int64) *output {
+	return &output{
+		limit: cmp.Or(limit, DefaultOutputLimit),
 		fresh: make(chan struct{}, 1), full: make(chan struct{}),
 	}
-	for i, path := range []string{s.Stdout, s.Stderr} {
+}
+
+// create creates the files, which must be new: nothing that an earlier
+// attempt has written is ever overwritten. It creates both or none.
+func (o *output) create(s *Spec) error {
+	for _, path := range []string{s.Stdout, s.Stderr} {
 		f, err := os.OpenFile(path,
 			os.O_CREATE|os.O_EXCL|os.O_WRONLY|os.O_APPEND, 0o600)
 		if err != nil {
-			return nil, errors.Join(
-				fmt.Errorf("create an output file: %w", err), o.close())
+			return errors.Join(
+				fmt.Errorf("create an output file: %w", err), o.discard())
 		}
-		o.streams[i] = &stream{to: f}
+		o.streams = append(o.streams, &stream{to: f})
 	}
-	return o, nil
+	return nil
 }
 
-// pipes opens the pipes and returns the ends that the agent writes to.
-func (o *output) pipes() ([2]*os.File, error) {
-	var ends [2]*os.File
+// open creates the files, and the pipes for them, and returns the ends that
+// the agent writes to, also those that were opened before an error.
+func (o *output) open(s *Spec) (ends [2]*os.File, err error) {
+	if err := o.create(s); err != nil {
+		return ends, err
+	}
 	for i, s := range o.streams {
 		r, w, err := os.Pipe()
 		if err != nil {
@@ -76,11 +96,14 @@ func (o *output) pipes() ([2]*os.File, error) {
 // drain starts to read; wait ends it.
 func (o *output) drain() {
 	for _, s := range o.streams {
-		o.drains.Go(func() { o.copy(s) })
+		if s.from != nil {
+			o.drains.Go(func() { o.copy(s) })
+		}
 	}
 }
 
-// copy reads a pipe until nobody can write to it any more.
+// copy reads until nobody can write any more. A pipe then says EOF, and a
+// terminal EIO.
 func (o *output) copy(s *stream) {
 	buf := make([]byte, chunk)
 	fresh, late := false, 0
@@ -116,25 +139,68 @@ func (o *output) keep(s *stream, b []byte) {
 	}
 	s.kept.Add(int64(n))
 	o.dropped.Add(int64(len(b) - n))
+	if s.show != nil {
+		s.show(b, n)
+	}
 	select {
 	case o.fresh <- struct{}{}:
 	default:
 	}
 }
 
-// wait returns when both pipes are drained. It is called when the last of
-// the family is gone, so the end of the pipes is near.
+// wait returns when all is drained. It is called when the last of
+// the family is gone, so the end is near.
 func (o *output) wait() {
 	for _, s := range o.streams {
-		_ = s.from.SetReadDeadline(time.Now().Add(quiet))
+		if s.from != nil {
+			_ = s.from.SetReadDeadline(time.Now().Add(quiet))
+		}
 	}
 	o.drains.Wait()
 }
 
+// tell reports what stands in the files when there is more, but not too
+// often, until over.
+func (o *output) tell(over <-chan struct{}, report func(Progress)) {
+	for {
+		select {
+		case <-o.fresh:
+		case <-over:
+			return
+		}
+		report(o.progress())
+		select {
+		case <-time.After(between):
+		case <-over:
+			return
+		}
+	}
+}
+
 // progress is what stands in the files.
 func (o *output) progress() Progress {
-	return Progress{
-		Stdout: o.streams[0].kept.Load(), Stderr: o.streams[1].kept.Load(),
+	var kept [2]int64
+	for i, s := range o.streams {
+		kept[i] = s.kept.Load()
+	}
+	return Progress{Stdout: kept[0], Stderr: kept[1]}
+}
+
+// settle closes everything and writes down what came of it, after wait, and
+// what else was wrong.
+func (o *output) settle(exit *Exit, wrong error) {
+	g := o.progress()
+	exit.StdoutBytes, exit.StderrBytes = g.Stdout, g.Stderr
+	exit.Dropped = o.dropped.Load()
+	if err := errors.Join(o.close(), wrong); err != nil {
+		exit.Text = err.Error()
+	}
+	switch {
+	case o.overflowed():
+		exit.Reason = OutputLimit
+		exit.Text = fmt.Sprintf("it printed more than %d bytes", o.limit)
+	case o.failed():
+		exit.Reason = Disk
 	}
 }
 
@@ -143,18 +209,17 @@ func (o *output) overflowed() bool { return o.seen.Load() > o.limit }
 
 // failed reports, after wait and close, whether a file is incomplete.
 func (o *output) failed() bool {
-	return o.streams[0].err != nil || o.streams[1].err != nil
+	return slices.ContainsFunc(o.streams, func(s *stream) bool {
+		return s.err != nil
+	})
 }
 
 // close closes everything and returns why files are incomplete.
 func (o *output) close() error {
 	var errs []error
 	for _, s := range o.streams {
-		if s == nil {
-			continue
-		}
 		if s.from != nil {
-			_ = s.from.Close() // A read end has nothing to lose.
+			_ = s.from.Close() // A reader has nothing to lose.
 		}
 		// Some file systems find only now that the disk is full.
 		if err := s.to.Close(); s.err == nil {
@@ -165,4 +230,14 @@ func (o *output) close() error {
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// discard closes everything and removes the files, to which nothing was
+// written.
+func (o *output) discard() error {
+	err := o.close()
+	for _, s := range o.streams {
+		err = errors.Join(err, os.Remove(s.to.Name()))
+	}
+	return err
 }

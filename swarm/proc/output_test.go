@@ -101,8 +101,8 @@ func TestFirstErrorIsLast(t *testing.T) {
 	t.Parallel()
 	spec := mode{}.spec(t, "exit", "0")
 	spec.OutputLimit = 10
-	o, err := newOutput(&spec)
-	if err != nil {
+	o := newOutput(spec.OutputLimit)
+	if err := o.create(&spec); err != nil {
 		t.Fatal(err)
 	}
 	s := o.streams[0]

@@ -9,6 +9,10 @@
 // carries how much was printed and, last, the [Exit]. That report is the
 // truth; the supervisor's own exit status is not.
 //
+// An agent may instead be given a [Terminal]. Then the engine itself keeps
+// what is shown, because it is at the other end of the terminal; the
+// supervisor passes the agent's end on and looks after processes only.
+//
 // The package does not decide what is run, with which environment, how often,
 // or inside which walls. The walls are handed through: the system call
 // attributes by [Launcher], the rest by the function given to [Supervise].
@@ -41,6 +45,12 @@ type Spec struct {
 	Stdin string // a file to read; empty means /dev/null
 	Pipe  bool   // stdin is fed by Write and CloseStdin instead
 
+	// Terminal puts the process on a pseudo-terminal of this size, which is
+	// its stdin, stdout, stderr and controlling terminal. All that is shown
+	// goes to Stdout; Stderr stays empty, and Stdin and Pipe are refused.
+	// The name of the terminal's kind, TERM, belongs into Env.
+	Terminal *Size
+
 	Stdout string // required: a file that must not exist yet
 	Stderr string // required: a file that must not exist yet
 
@@ -64,6 +74,12 @@ func (s *Spec) check() error {
 	case s.Pipe && s.Stdin != "":
 		return fmt.Errorf("start %s: stdin is either a pipe or the file %s",
 			s.Argv[0], s.Stdin)
+	case s.Terminal != nil && (s.Pipe || s.Stdin != ""):
+		return fmt.Errorf("start %s: on a terminal stdin is the terminal, and "+
+			"neither a pipe nor a file", s.Argv[0])
+	case s.Terminal != nil && !s.Terminal.possible():
+		return fmt.Errorf("start %s: a terminal of %s: both must be at least 1",
+			s.Argv[0], s.Terminal)
 	case s.OutputLimit < 0 || s.Grace < 0:
 		return fmt.Errorf("start %s: a limit cannot be negative", s.Argv[0])
 	}

@@ -20,10 +20,12 @@ var ErrNoStdin = errors.New("write to a process: its stdin is not a pipe")
 
 // Process is a supervisor and all that it runs, as the engine sees them.
 type Process struct {
-	cmd   *exec.Cmd
-	near  *pipes
-	tag   uint64
-	start uint64
+	cmd  *exec.Cmd
+	near *pipes
+	tag  uint64
+	// terminal is nil without Spec.Terminal.
+	terminal *Terminal
+	start    uint64
 	// patience is how long Kill waits for a supervisor that may be stuck.
 	patience time.Duration
 
@@ -45,6 +47,10 @@ func (p *Process) Started() (pid int, start uint64) {
 // only when there is more. A slow reader sees only the latest. It is closed
 // when the process is over.
 func (p *Process) Output() <-chan Progress { return p.output }
+
+// Terminal returns the terminal that the process is on, or nil if it was
+// started without Spec.Terminal.
+func (p *Process) Terminal() *Terminal { return p.terminal }
 
 // Write writes to the stdin of a process that was started with Spec.Pipe. It
 // blocks while the process does not read, and fails when it is gone.
@@ -69,7 +75,8 @@ func (p *Process) CloseStdin() error {
 	return nil
 }
 
-// Stop sends SIGTERM to the agent's group and, after the grace, kills all.
+// Stop sends SIGTERM to the agent's group and, after the grace, kills all. On
+// a terminal it sends SIGHUP too, because an interactive shell ignores SIGTERM.
 func (p *Process) Stop() {
 	p.stopOnce.Do(func() {
 		// A pipe that is closed or broken means that the end is near anyway.
@@ -107,6 +114,9 @@ func (p *Process) follow() {
 		p.exit = *exit
 	} else {
 		p.exit = p.lost(words, waitErr)
+	}
+	if p.terminal != nil {
+		p.terminal.end(&p.exit)
 	}
 	_ = p.near.close()
 }

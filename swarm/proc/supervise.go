@@ -13,9 +13,6 @@ import (
 	"time"
 )
 
-// between is the least time between two reports of output.
-const between = 200 * time.Millisecond
-
 // Supervise is the body of a supervisor and returns its exit code. It reads
 // a spec from the engine, calls enter with its Walls, starts the agent, and
 // returns when nothing that descends from the agent is left.
@@ -113,7 +110,9 @@ func (s *supervisor) watch(a *agent, caught <-chan os.Signal) Exit {
 	orders := make(chan bool)
 	var others sync.WaitGroup
 	others.Go(func() { s.listen(orders, over) })
-	others.Go(func() { s.progress(a.out, over) })
+	others.Go(func() {
+		a.out.tell(over, func(g Progress) { s.send(report{Output: &g}) })
+	})
 	others.Go(func() { a.family.remember(over) })
 	go a.reaper.run() // It ends with the last child; finish waits for that.
 
@@ -136,6 +135,11 @@ func (s *supervisor) tend(
 		if grace == nil {
 			grace = time.After(s.spec.Grace)
 			_ = syscall.Kill(-a.pid, syscall.SIGTERM)
+			if s.spec.Terminal != nil {
+				// A shell that a person types to ignores SIGTERM. That its
+				// terminal goes away is what ends it.
+				_ = syscall.Kill(-a.pid, syscall.SIGHUP)
+			}
 			// A stopped process would sleep through its last chance.
 			_ = syscall.Kill(-a.pid, syscall.SIGCONT)
 		}
@@ -173,24 +177,6 @@ func (s *supervisor) listen(orders chan<- bool, over <-chan struct{}) {
 			return
 		}
 		if !politely {
-			return
-		}
-	}
-}
-
-// progress reports new output, not too often.
-func (s *supervisor) progress(out *output, over <-chan struct{}) {
-	for {
-		select {
-		case <-out.fresh:
-		case <-over:
-			return
-		}
-		g := out.progress()
-		s.send(report{Output: &g})
-		select {
-		case <-time.After(between):
-		case <-over:
 			return
 		}
 	}

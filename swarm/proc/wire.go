@@ -12,7 +12,7 @@ import (
 const (
 	controlFD = 3
 	reportFD  = 4
-	stdinFD   = 5 // only with Spec.Pipe
+	stdinFD   = 5 // only with Spec.Pipe or Spec.Terminal
 )
 
 // exact is a string of the operating system. JSON knows only UTF-8 and would
@@ -37,6 +37,7 @@ type wireSpec struct {
 	Dir         exact           `json:"dir"`
 	Stdin       exact           `json:"stdin"`
 	Pipe        bool            `json:"pipe"`
+	Terminal    *Size           `json:"terminal,omitempty"`
 	Stdout      exact           `json:"stdout"`
 	Stderr      exact           `json:"stderr"`
 	OutputLimit int64           `json:"output_limit"`
@@ -57,7 +58,7 @@ func convert[To, From ~string](list []From) []To {
 func encodeSpec(s *Spec, tag uint64) ([]byte, error) {
 	w := wireSpec{
 		Tag: tag, Argv: convert[exact](s.Argv), Env: convert[exact](s.Env),
-		Dir: exact(s.Dir), Stdin: exact(s.Stdin), Pipe: s.Pipe,
+		Dir: exact(s.Dir), Stdin: exact(s.Stdin), Pipe: s.Pipe, Terminal: s.Terminal,
 		Stdout: exact(s.Stdout), Stderr: exact(s.Stderr),
 		OutputLimit: s.OutputLimit, Grace: s.Grace, Walls: s.Walls,
 	}
@@ -82,7 +83,7 @@ func decodeSpec(line []byte) (Spec, uint64, error) {
 	}
 	s := Spec{
 		Argv: convert[string](w.Argv), Env: convert[string](w.Env),
-		Dir: string(w.Dir), Stdin: string(w.Stdin), Pipe: w.Pipe,
+		Dir: string(w.Dir), Stdin: string(w.Stdin), Pipe: w.Pipe, Terminal: w.Terminal,
 		Stdout: string(w.Stdout), Stderr: string(w.Stderr),
 		OutputLimit: w.OutputLimit, Grace: w.Grace, Walls: w.Walls,
 	}

@@ -12,8 +12,9 @@ func TestSpecTravels(t *testing.T) {
 	t.Parallel()
 	spec := Spec{
 		Argv: []string{"a", "\xff"}, Env: []string{"K=\x80\n"}, Dir: "/\xfe",
-		Stdin: "/in\xfd", Stdout: "/o", Stderr: "/e",
+		Stdout: "/o", Stderr: "/e",
 		OutputLimit: 5, Grace: time.Minute, Walls: []byte(`{"x":1}`),
+		Terminal: &Size{Rows: 7, Cols: 300},
 	}
 	line, err := encodeSpec(&spec, 42)
 	if err != nil {
@@ -26,11 +27,14 @@ func TestSpecTravels(t *testing.T) {
 	if err != nil || tag != 42 || !reflect.DeepEqual(got, spec) {
 		t.Errorf("decodeSpec = %+v, %d, %v, want %+v, 42", got, tag, err, spec)
 	}
-	spec.OutputLimit, spec.Grace = 0, 0
+	spec.OutputLimit, spec.Grace, spec.Terminal, spec.Stdin = 0, 0, nil, "/in\xfd"
 	if line, err = encodeSpec(&spec, 0); err != nil {
 		t.Fatal(err)
 	}
 	got, _, err = decodeSpec(line)
+	if got.Terminal != nil || got.Stdin != spec.Stdin {
+		t.Errorf("without a terminal: %+v, want stdin %q", got, spec.Stdin)
+	}
 	if err != nil || got.OutputLimit != DefaultOutputLimit || got.Grace != DefaultGrace {
 		t.Errorf("defaults are %d and %v, %v", got.OutputLimit, got.Grace, err)
 	}

@@ -1,0 +1,128 @@
+package proc
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"syscall"
+)
+
+// ForegroundRequest is a command that a person runs where they are: on their
+// terminal, with their streams. Nothing supervises it.
+type ForegroundRequest struct {
+	Argv []string // required; a name without a slash is sought in Env's PATH
+	Env  []string // the whole environment; nothing is added or inherited
+	Dir  string   // required, absolute: the working directory
+
+	// The streams. A file is handed over as it is.
+	Stdin          io.Reader
+	Stdout, Stderr io.Writer
+
+	// Signals are passed on to the command as they come, but for SIGINT and
+	// SIGQUIT, which a terminal sends to all in the foreground by itself.
+	Signals <-chan os.Signal
+	// Started is called with the command's identity, by which Alive knows it.
+	// Its error ends the command. It may be nil.
+	Started func(pid int, start uint64) error
+}
+
+// CommandError is a command that could not be run.
+type CommandError struct{ Err error }
+
+func (e *CommandError) Error() string { return e.Err.Error() }
+
+// Unwrap is what the system said.
+func (e *CommandError) Unwrap() error { return e.Err }
+
+// Code is what a shell answers in this case: 127 where there is no such
+// command, 126 where it is there and cannot be run.
+func (e *CommandError) Code() int {
+	if errors.Is(e.Err, errNotFound) || errors.Is(e.Err, fs.ErrNotExist) {
+		return 127
+	}
+	return 126
+}
+
+// Foreground runs a command in the process group of this process, waits until
+// it has ended, and returns its exit code, which is 128 + the signal where
+// one ended it. A command that cannot be run is a [*CommandError].
+//
+// What the command leaves running goes on: it is the person's.
+func Foreground(r ForegroundRequest) (code int, err error) {
+	if len(r.Argv) == 0 || r.Argv[0] == "" {
+		return 0, &CommandError{Err: errors.New("no command is given")}
+	}
+	path, err := find(r.Argv[0], r.Dir, r.Env)
+	if err != nil {
+		return 0, &CommandError{Err: err}
+	}
+	cmd := &exec.Cmd{
+		Path: path, Args: r.Argv, Env: r.Env, Dir: r.Dir,
+		Stdin: r.Stdin, Stdout: r.Stdout, Stderr: r.Stderr,
+	}
+	if err := cmd.Start(); err != nil {
+		// It was there a moment ago: what is missing is its interpreter.
+		return 0, &CommandError{Err: fmt.Errorf("command %s: %v", r.Argv[0], err)}
+	}
+	if r.Started != nil {
+		row, _ := look(cmd.Process.Pid) // not waited for yet: it is there
+		if err := r.Started(cmd.Process.Pid, row.start); err != nil {
+			return 0, errors.Join(err, cmd.Process.Kill(), reap(cmd))
+		}
+	}
+	over, passed := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(passed)
+		passOn(cmd.Process, r.Signals, over)
+	}()
+	err = cmd.Wait()
+	close(over)
+	<-passed
+	return exitCode(cmd, err)
+}
+
+// passOn hands signals to a process until over is closed.
+func passOn(to *os.Process, signals <-chan os.Signal, over <-chan struct{}) {
+	for {
+		select {
+		case s := <-signals:
+			if s != syscall.SIGINT && s != syscall.SIGQUIT {
+				_ = to.Signal(s) // one that has just ended needs none
+			}
+		case <-over:
+			return
+		}
+	}
+}
+
+// reap waits for a command that was killed; how it ended is known.
+func reap(cmd *exec.Cmd) error {
+	var ended *exec.ExitError
+	if err := cmd.Wait(); !errors.As(err, &ended) {
+		return err
+	}
+	return nil
+}
+
+// exitCode is how a command ended, as shells tell it.
+func exitCode(cmd *exec.Cmd, err error) (int, error) {
+	var ended *exec.ExitError
+	if err != nil && !errors.As(err, &ended) {
+		return 0, fmt.Errorf("wait for %s: %w", cmd.Args[0], err)
+	}
+	status := cmd.ProcessState.Sys().(syscall.WaitStatus)
+	if status.Signaled() {
+		return 128 + int(status.Signal()), nil
+	}
+	return status.ExitStatus(), nil
+}
+
+// Supervised reports whether this process descends from a supervisor of the
+// run. Only Linux has the mark that says so; elsewhere it never does.
+func Supervised(run string) bool {
+	tag := ownTag()
+	return tag&tagRun == runTag(run) && tag>>63 == 0
+}

@@ -1,0 +1,127 @@
+package proc
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"sync"
+	"syscall"
+)
+
+// Keeper ends what this process runs without a supervisor, such as git and
+// the filters that git runs, should this process be killed. It is one child
+// (this binary again, whose body is [Keep]) that leads a process group. What
+// is to be kept is started as a member of that group; when the pipe to the
+// keeper ends, because this process did or by Close, the keeper kills the
+// group, and itself with it.
+//
+// A member cannot be missed: between fork and exec it still holds the pipe,
+// so that the end comes only once it is in the group. Nor can a stranger be
+// hit, since the group's number is the keeper's own. Only what leaves the
+// group by itself, as a daemon does, is not kept.
+//
+// Its methods may be called by many goroutines at once.
+type Keeper struct {
+	Binary string   // required: the program whose main calls Keep for Args
+	Args   []string // required
+
+	mu   sync.Mutex // guards kept, and that it is started once
+	kept *kept      // nil before the first Group
+}
+
+// kept is a keeper process.
+type kept struct {
+	pid  int
+	life *os.File      // its end is the order to kill
+	gone chan struct{} // closed when it is dead and was waited for
+}
+
+// Group is the process group that members are to join. The first call starts
+// the keeper, as does one after somebody killed it. A keeper that cannot be
+// started is a [*StartError].
+func (k *Keeper) Group() (int, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.kept != nil {
+		select {
+		case <-k.kept.gone:
+			_ = k.kept.life.Close() // nobody reads it any more
+		default:
+			return k.kept.pid, nil
+		}
+	}
+	var err error
+	if k.kept, err = k.start(); err != nil {
+		return 0, &StartError{Temporary: passes(err), Err: err}
+	}
+	return k.kept.pid, nil
+}
+
+func (k *Keeper) start() (*kept, error) {
+	far, near, err := os.Pipe()
+	if err != nil {
+		return nil, fmt.Errorf("open a pipe: %w", err)
+	}
+	cmd := &exec.Cmd{
+		Path: k.Binary, Args: append([]string{k.Binary}, k.Args...),
+		Dir: "/", Env: []string{"GOMAXPROCS=1", "GOGC=25"}, Stdin: far,
+		// Not a session of its own: nobody could join its group from ours.
+		SysProcAttr: &syscall.SysProcAttr{Setpgid: true},
+	}
+	if err := errors.Join(cmd.Start(), far.Close()); err != nil {
+		_ = near.Close() // the first error is the one to tell
+		return nil, err
+	}
+	p := &kept{pid: cmd.Process.Pid, life: near, gone: make(chan struct{})}
+	go func() { // Close waits for it.
+		defer close(p.gone)
+		_ = cmd.Wait() // it never ends well
+	}()
+	return p, nil
+}
+
+// Stop asks a member, which the caller has not waited for, and all that
+// descends from it to end, with SIGTERM.
+func (k *Keeper) Stop(pid int) error {
+	below, err := (&lineage{below: pid}).members()
+	if p, ok := look(pid); ok {
+		err = errors.Join(err, send(p, syscall.SIGTERM))
+	}
+	for _, p := range below {
+		_ = send(p, syscall.SIGTERM) // one that is gone is as good
+	}
+	return err
+}
+
+// Close kills what is left in the group and returns when the keeper is gone.
+func (k *Keeper) Close() error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.kept == nil {
+		return nil
+	}
+	err := k.kept.life.Close()
+	<-k.kept.gone
+	k.kept = nil
+	return err
+}
+
+// Keep is the body of a keeper. It does not return, unless it was started by
+// somebody else than [Keeper]; then it returns an exit code.
+func Keep() int {
+	var in syscall.Stat_t
+	err := syscall.Fstat(int(os.Stdin.Fd()), &in)
+	if err != nil || in.Mode&syscall.S_IFMT != syscall.S_IFIFO || syscall.Getpgrp() != os.Getpid() {
+		fmt.Fprintln(os.Stderr, "keep: this command is not for people: swarm itself starts it")
+		return 2
+	}
+	// It has no children who could inherit this, and must outlast a signal
+	// that is meant for swarm.
+	signal.Ignore(syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
+	_, _ = io.Copy(io.Discard, os.Stdin) // an error is an end, too
+	_ = syscall.Kill(0, syscall.SIGKILL)
+	return 1
+}

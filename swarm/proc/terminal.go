@@ -1,0 +1,227 @@
+package proc
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/creack/pty"
+	"golang.org/x/sys/unix"
+)
+
+const (
+	// unread is how long one piece that is typed may find no room.
+	unread = 2 * time.Second
+	// piece is so small that it either fits or waits for a reader.
+	piece = 1 << 10
+)
+
+var (
+	// ErrUnread answers what is typed to a process that does not read.
+	ErrUnread = errors.New("type into a terminal: the process does not read " +
+		"what is typed")
+	// ErrOver answers what is done to a terminal whose process is over.
+	ErrOver = errors.New("the process on the terminal is over")
+)
+
+// Size is how much a terminal shows, in characters.
+type Size struct {
+	Rows uint16 `json:"rows"`
+	Cols uint16 `json:"cols"`
+}
+
+// String writes it as people do: columns first, as in 80×24.
+func (s Size) String() string { return fmt.Sprintf("%d×%d", s.Cols, s.Rows) }
+
+func (s Size) possible() bool { return s.Rows > 0 && s.Cols > 0 }
+
+// Terminal is the engine's end of a pseudo-terminal: what a person would have
+// before the eyes and under the fingers. It may be used by many goroutines.
+type Terminal struct {
+	master *master
+	out    *output
+	// unread is how long Write waits for a reader; tests have less.
+	unread time.Duration
+	typing chan struct{} // of one place, taken by who types
+
+	over   chan struct{} // closed when all that was shown is kept
+	others sync.WaitGroup
+
+	sizing sync.Mutex // guards size, and orders changes of it
+	size   Size
+
+	mu       sync.Mutex // guards what follows
+	watchers map[*Watcher]bool
+	shown    int64 // bytes of the file that the watchers were told of
+	ended    bool
+}
+
+// openTerminal opens a terminal and the files of its process, and returns
+// with it the process's own end. An error leaves nothing behind.
+func openTerminal(s *Spec) (_ *Terminal, slave *os.File, err error) {
+	near, slave, err := pty.Open()
+	if err != nil {
+		return nil, nil, fmt.Errorf("open a terminal: %w", err)
+	}
+	m, err := takeMaster(near, *s.Terminal)
+	if err != nil {
+		return nil, nil, errors.Join(
+			fmt.Errorf("open a terminal: %w", err), slave.Close())
+	}
+	t := &Terminal{
+		master: m, out: newOutput(s.OutputLimit), size: *s.Terminal,
+		unread: unread, typing: make(chan struct{}, 1),
+		over: make(chan struct{}), watchers: map[*Watcher]bool{},
+	}
+	if err := t.out.create(s); err != nil {
+		return nil, nil, errors.Join(err, m.Close(), slave.Close())
+	}
+	t.out.streams[0].from, t.out.streams[0].show = m, t.show
+	return t, slave, nil
+}
+
+// takeMaster sets the size and makes the descriptor one that can be waited
+// for with a deadline; what pty.Open returns blocks.
+func takeMaster(near *os.File, size Size) (*master, error) {
+	if err := pty.Setsize(near, size.winsize()); err != nil {
+		return nil, errors.Join(err, near.Close())
+	}
+	return newMaster(near)
+}
+
+func (s Size) winsize() *pty.Winsize {
+	return &pty.Winsize{Rows: s.Rows, Cols: s.Cols}
+}
+
+// begin starts to keep what is shown; end ends it.
+func (t *Terminal) begin(p *Process) {
+	t.out.drain()
+	t.others.Go(func() { t.out.tell(t.over, p.publish) })
+	t.others.Go(func() {
+		select {
+		case <-t.out.full:
+			p.Kill()
+		case <-t.over:
+		}
+	})
+}
+
+// end keeps what was shown last, when all processes are gone, and completes
+// the report of a supervisor that knows nothing about output.
+func (t *Terminal) end(exit *Exit) {
+	t.out.wait()
+	close(t.over)
+	t.others.Wait()
+	t.mu.Lock()
+	t.ended = true
+	for w := range t.watchers {
+		w.end()
+	}
+	clear(t.watchers)
+	t.mu.Unlock()
+
+	reason, text := exit.Reason, exit.Text
+	var wrong error
+	if text != "" {
+		wrong = errors.New(text)
+	}
+	t.out.settle(exit, wrong)
+	if reason != Exited {
+		exit.Reason, exit.Text = reason, text
+	}
+}
+
+// show passes on to the watchers what was shown, once it is in the file.
+func (t *Terminal) show(b []byte, kept int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.shown += int64(kept)
+	for w := range t.watchers {
+		w.push(b)
+	}
+}
+
+// Write types into the terminal. What is typed while a line is being edited
+// counts towards it, and the system drops what makes the line longer than it
+// allows (4095 bytes on Linux).
+//
+// It waits while the process does not read, but not for ever: then the error
+// is ErrUnread, and the count tells how much was typed. A process that never
+// reads does not see a Ctrl-C either; Stop and Kill still end it. When the
+// process is over the error is ErrOver.
+func (t *Terminal) Write(b []byte) (int, error) {
+	wait := time.NewTimer(t.unread)
+	defer wait.Stop()
+	select {
+	case t.typing <- struct{}{}:
+		defer func() { <-t.typing }()
+	case <-wait.C: // Somebody else types to a process that is slow to read.
+		return 0, ErrUnread
+	}
+	typed := 0
+	for typed < len(b) {
+		err := t.master.SetWriteDeadline(time.Now().Add(t.unread))
+		if err != nil {
+			return typed, t.explain("type into a terminal", err)
+		}
+		n, err := t.master.Write(b[typed:min(typed+piece, len(b))])
+		typed += n
+		if err != nil {
+			return typed, t.explain("type into a terminal", err)
+		}
+	}
+	return typed, nil
+}
+
+// Resize changes the size. The system tells the foreground processes by
+// SIGWINCH, unless the size is what it was. When the process is over the
+// error is ErrOver.
+func (t *Terminal) Resize(s Size) error {
+	if !s.possible() {
+		return fmt.Errorf("resize a terminal to %s: both must be at least 1", s)
+	}
+	t.sizing.Lock()
+	defer t.sizing.Unlock()
+	raw, err := t.master.SyscallConn()
+	if err != nil {
+		return t.explain("resize a terminal", err)
+	}
+	var set error
+	err = raw.Control(func(fd uintptr) {
+		set = unix.IoctlSetWinsize(int(fd), unix.TIOCSWINSZ,
+			&unix.Winsize{Row: s.Rows, Col: s.Cols})
+	})
+	if err := errors.Join(err, set); err != nil {
+		return t.explain("resize a terminal", err)
+	}
+	t.size = s
+	return nil
+}
+
+// Size returns the size that was set last.
+func (t *Terminal) Size() Size {
+	t.sizing.Lock()
+	defer t.sizing.Unlock()
+	return t.size
+}
+
+// explain says what went wrong in words of this package. The system says EIO
+// when nobody has the other end, and a file that was closed says one thing or
+// another.
+func (t *Terminal) explain(doing string, err error) error {
+	select {
+	case <-t.over:
+		err = ErrOver
+	default:
+	}
+	switch {
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return ErrUnread
+	case errors.Is(err, syscall.EIO):
+		err = ErrOver
+	}
+	return fmt.Errorf("%s: %w", doing, err)
+}

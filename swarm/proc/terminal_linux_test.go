@@ -1,0 +1,82 @@
+package proc
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+)
+
+func TestTerminalDescriptors(t *testing.T) {
+	inModes(t, func(t *testing.T, m mode) {
+		_, got := m.run(t, m.onTerminal(t, "descriptors"))
+		for line := range strings.Lines(got) {
+			number, to, _ := strings.Cut(strings.TrimSpace(line), " ")
+			if number <= "2" && !strings.HasPrefix(to, "/dev/pts/") ||
+				strings.HasPrefix(to, "pipe:") || strings.Contains(to, "ptmx") ||
+				number > "2" && strings.HasPrefix(to, "/dev/pts/") {
+				t.Errorf("descriptor %s is %s", number, to)
+			}
+		}
+		if strings.Count(got, "/dev/pts/") != 3 {
+			t.Errorf("want three, for stdin, stdout and stderr: %s", got)
+		}
+	})
+}
+
+func TestTerminalsLeakNothing(t *testing.T) {
+	t.Parallel()
+	spec := allModes()[0].onTerminal(t, "exit", "0")
+	got := playedBy(t, "descriptors", spec)
+	var before, after int
+	if n, err := fmt.Sscan(got, &before, &after); n != 2 || before != after {
+		t.Errorf("open descriptors: %q, %v, want the same number", got, err)
+	}
+}
+
+// TestTerminalHeld has a stranger hold the agent's end, whom nobody kills.
+func TestTerminalHeld(t *testing.T) {
+	inModes(t, func(t *testing.T, m mode) {
+		p, s := m.look(t, m.shell(t, "sh", "-c", "tty; read x; echo over"))
+		s.await(t, "/dev/pts/")
+		s.await(t, "\r\n")
+		name := strings.TrimSpace(string(s.seen))
+		fd, err := syscall.Open(name, syscall.O_RDWR|syscall.O_NOCTTY|syscall.O_CLOEXEC, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer syscall.Close(fd)
+		s.enter(t, "\n")
+		s.await(t, "over")
+		if exit := p.Wait(); exit.Reason != Exited || exit.Code != 0 || exit.Text != "" {
+			t.Errorf("%+v, want code 0", exit)
+		}
+		if _, err := syscall.Write(fd, []byte("x")); err == nil {
+			t.Error("the terminal is still there")
+		}
+	})
+}
+
+// TestTerminalLastWords keeps the engine from reading until all processes are
+// gone. What they have shown is still in the system then.
+func TestTerminalLastWords(t *testing.T) {
+	inModes(t, func(t *testing.T, m mode) {
+		const much = 8000 // Linux holds 8 KiB, and what is being read.
+		spec := m.onTerminal(t, "waits", fmt.Sprint(much))
+		p, s := m.look(t, spec)
+		s.await(t, "ready\r\n")
+		unlock := sync.OnceFunc(s.terminal.mu.Unlock)
+		s.terminal.mu.Lock()
+		defer unlock() // for the clean-up of a test that fails
+		s.enter(t, "\n")
+		pid, start := p.Started()
+		dead(t, pid, start)
+		unlock()
+		exit := p.Wait()
+		want := int64(len("ready\r\n") + len("\r\n") + much)
+		if got := int64(len(read(t, spec.Stdout))); got != want || exit.StdoutBytes != want {
+			t.Errorf("%d bytes, %+v, want %d", got, exit, want)
+		}
+	})
+}
