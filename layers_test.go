@@ -16,9 +16,9 @@ import (
 // above its own. docs/architecture.md says what each owns.
 func layers() [][]string {
 	return [][]string{
-		0: {"worktree/git", "swarm/task", "swarm/proc", "swarm/box"},
-		1: {"worktree", "merge", "swarm/event", "swarm/limit"},
-		2: {"swarm/store", "swarm/agent"},
+		0: {"worktree/git", "swarm/task", "swarm/proc", "swarm/box", "swarm/nearest"},
+		1: {"worktree", "merge", "swarm/event", "swarm/limit", "swarm/scope"},
+		2: {"swarm/store", "swarm/agent", "swarm/inbox"},
 		3: {"swarm/agent/command", "swarm/engine"},
 		4: {"swarm/control", "swarm/config", "swarm/fanout"},
 		5: {"swarm/cli", "swarm/demo"},
@@ -30,6 +30,7 @@ func layers() [][]string {
 func seams() map[string][]string {
 	return map[string][]string{
 		"os/exec":                     {"worktree/git", "swarm/proc"},
+		"github.com/creack/pty":       {"swarm/proc"},
 		"github.com/go-git/go-git/v5": {"worktree/git"},
 		"github.com/urfave/cli/v2":    {"swarm/cli", "swarm/demo"},
 	}
