@@ -80,6 +80,7 @@ func blank(kind string) Event {
 	for _, e := range []Event{
 		&Opened{}, &Called{}, &Leased{}, &Started{}, &Ended{}, &Captured{},
 		&Checked{}, &Settled{}, &Released{}, &Retried{}, &CancelAsked{},
+		&RetryAsked{}, &Reviewed{}, &Questioned{}, &Replied{}, &Sent{},
 		&Intended{}, &Landed{}, &Undone{}, &Closed{},
 		&Session{}, &Text{}, &ToolStart{}, &ToolEnd{}, &Turn{}, &Spent{},
 		&Asked{}, &Answered{}, &Erred{}, &Raw{},

@@ -7,6 +7,7 @@
 package event
 
 import (
+	"encoding/json"
 	"time"
 
 	"agentswarm/swarm/task"
@@ -16,7 +17,8 @@ import (
 //
 // Journal records: [*Opened], [*Called], [*Leased], [*Started], [*Ended],
 // [*Captured], [*Checked], [*Settled], [*Released], [*Retried],
-// [*CancelAsked], [*Intended], [*Landed], [*Undone], [*Closed].
+// [*CancelAsked], [*RetryAsked], [*Reviewed], [*Questioned], [*Replied],
+// [*Sent], [*Intended], [*Landed], [*Undone], [*Closed].
 // From an agent's output: [*Session], [*Text], [*ToolStart], [*ToolEnd],
 // [*Turn], [*Spent], [*Asked], [*Answered], [*Erred], [*Raw].
 //
@@ -127,6 +129,52 @@ type CancelAsked struct {
 	Reason string         `json:"reason,omitempty"`
 }
 
+// RetryAsked is somebody's wish for another attempt of an agent that ended.
+type RetryAsked struct {
+	Agent task.ID `json:"agent"`
+	// After is the latest attempt at that time; what follows is the wish's.
+	After    int    `json:"after"`
+	Feedback string `json:"feedback,omitempty"`
+	// From is the work the new attempt goes on with; nil: it starts from
+	// the base.
+	From *task.Patch `json:"from,omitempty"`
+}
+
+// Reviewed is somebody's opinion of what agents did. It counts for the
+// attempt that was the latest at that time.
+type Reviewed struct {
+	Agents  []task.ID    `json:"agents"`
+	Verdict task.Verdict `json:"verdict"`
+	Reason  string       `json:"reason,omitempty"`
+}
+
+// Questioned is an action that an agent wants to be allowed.
+type Questioned struct {
+	ID      string          `json:"id"` // unique in the repository
+	Agent   task.ID         `json:"agent"`
+	Attempt int             `json:"attempt"`
+	Ask     string          `json:"ask"` // what the agent calls it
+	Action  json.RawMessage `json:"action,omitempty"`
+}
+
+// Replied is the end of a question.
+type Replied struct {
+	ID     string `json:"id"`
+	Allow  bool   `json:"allow"`
+	Text   string `json:"text,omitempty"`
+	Reason string `json:"reason,omitempty"`
+	// For says how long the answer holds.
+	For task.Span `json:"for,omitempty"`
+	By  task.By   `json:"by"`
+}
+
+// Sent is a word that somebody sent to a running agent.
+type Sent struct {
+	Agent   task.ID `json:"agent"`
+	Attempt int     `json:"attempt"`
+	Text    string  `json:"text"`
+}
+
 // Intended is a landing or an apply about to move something of the user's.
 // It is on disk before anything moves.
 type Intended struct {
@@ -195,6 +243,11 @@ func (*Settled) kind() string     { return "settled" }
 func (*Released) kind() string    { return "released" }
 func (*Retried) kind() string     { return "retried" }
 func (*CancelAsked) kind() string { return "cancel_asked" }
+func (*RetryAsked) kind() string  { return "retry_asked" }
+func (*Reviewed) kind() string    { return "reviewed" }
+func (*Questioned) kind() string  { return "questioned" }
+func (*Replied) kind() string     { return "replied" }
+func (*Sent) kind() string        { return "sent" }
 func (*Intended) kind() string    { return "intended" }
 func (*Landed) kind() string      { return "landed" }
 func (*Undone) kind() string      { return "undone" }

@@ -225,6 +225,9 @@ type Patch struct {
 	Added   int      `json:"added"`
 	Deleted int      `json:"deleted"`
 	Paths   []string `json:"paths,omitempty"` // at most a hundred
+	// OutOfScope are paths it touches that its call does not allow: the first
+	// few of them.
+	OutOfScope []string `json:"out_of_scope,omitempty"`
 }
 
 // Ignored is a file or folder that the base's rules ignore.

@@ -1,0 +1,168 @@
+// Package inbox owns the questions of a run: what they are called, which are
+// open, who may be told no at once, and which answers hold for later
+// questions too.
+//
+// It journals nothing, reaches no agent and shows nothing: the engine does
+// the first two with what the [Box] says, and faces read the journal.
+package inbox
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"agentswarm/swarm/event"
+	"agentswarm/swarm/task"
+)
+
+// Policy says what becomes of a question at first. The zero value denies.
+type Policy string
+
+// The policies.
+const (
+	Deny Policy = "deny" // at once: nobody can be asked
+	Wait Policy = "wait" // until somebody answers
+)
+
+// UnmarshalText refuses a word that is none.
+func (p *Policy) UnmarshalText(text []byte) error {
+	switch known := Policy(text); known {
+	case Deny, Wait:
+		*p = known
+		return nil
+	default:
+		return fmt.Errorf("%q: want wait or deny", text)
+	}
+}
+
+// Box is the questions of one run. It belongs to one goroutine.
+type Box struct {
+	run    string
+	policy Policy
+	asked  int
+	open   []*event.Questioned
+	rules  map[string]*event.Replied // by action
+}
+
+// New is a box that goes on after the questions and replies of earlier owners
+// of the run. What was open then is not open any more: whoever asked is gone.
+func New(run string, policy Policy, earlier []event.Event) *Box {
+	b := &Box{run: run, policy: policy, rules: map[string]*event.Replied{}}
+	actions := map[string]string{}
+	for _, e := range earlier {
+		switch e := e.(type) {
+		case *event.Questioned:
+			b.asked++
+			actions[e.ID] = keyOf(e.Action)
+		case *event.Replied:
+			b.remember(actions[e.ID], e)
+		}
+	}
+	return b
+}
+
+// ID is what the n-th question of a run is called, from 1: run ids are unique
+// in the repository, and so is this.
+func ID(run string, n int) string { return fmt.Sprintf("%s-%d", run, n) }
+
+// Ask takes a question. The reply is nil where somebody has to answer, and
+// else the one that holds already.
+func (b *Box) Ask(agent task.ID, attempt int, asked *event.Asked) (*event.Questioned, *event.Replied) {
+	b.asked++
+	q := &event.Questioned{
+		ID: ID(b.run, b.asked), Agent: agent, Attempt: attempt, Ask: asked.ID, Action: asked.Action,
+	}
+	if rule := b.rules[keyOf(q.Action)]; rule != nil {
+		held := *rule
+		held.ID, held.By = q.ID, task.ByRule
+		held.Reason = "answered for the run in " + rule.ID
+		return q, &held
+	}
+	if b.policy != Wait {
+		return q, &event.Replied{
+			ID: q.ID, By: task.ByPolicy,
+			Reason: "nobody can be asked here: questions are denied",
+		}
+	}
+	b.open = append(b.open, q)
+	return q, nil
+}
+
+// ErrNotOpen says that a question waits for no answer: it has one, its agent
+// has ended, or there never was such a question.
+var ErrNotOpen = errors.New("waits for no answer")
+
+// Answer closes a question by somebody's answer. It returns the question, and
+// those that the answer holds for too, with the replies they get.
+func (b *Box) Answer(r event.Replied) (map[*event.Questioned]*event.Replied, error) {
+	var found *event.Questioned
+	for _, q := range b.open {
+		if q.ID == r.ID {
+			found = q
+		}
+	}
+	if found == nil {
+		return nil, fmt.Errorf("question %s %w", r.ID, ErrNotOpen)
+	}
+	r.By = task.ByPerson
+	closed := map[*event.Questioned]*event.Replied{found: &r}
+	key := keyOf(found.Action)
+	b.remember(key, &r)
+	if r.For == task.ForTheRun && key != "" {
+		for _, q := range b.open {
+			if q != found && keyOf(q.Action) == key {
+				closed[q] = &event.Replied{
+					ID: q.ID, Allow: r.Allow, Text: r.Text, By: task.ByRule,
+					Reason: "answered for the run in " + r.ID,
+				}
+			}
+		}
+	}
+	kept := b.open[:0:0]
+	for _, q := range b.open {
+		if closed[q] == nil {
+			kept = append(kept, q)
+		}
+	}
+	b.open = kept
+	return closed, nil
+}
+
+// End closes the questions of an agent whose attempt is over, and returns
+// them.
+func (b *Box) End(agent task.ID) []*event.Questioned {
+	var ended []*event.Questioned
+	kept := b.open[:0:0]
+	for _, q := range b.open {
+		if q.Agent == agent {
+			ended = append(ended, q)
+		} else {
+			kept = append(kept, q)
+		}
+	}
+	b.open = kept
+	return ended
+}
+
+// Open is how many questions wait.
+func (b *Box) Open() int { return len(b.open) }
+
+func (b *Box) remember(key string, r *event.Replied) {
+	if r.For == task.ForTheRun && key != "" && r.By == task.ByPerson {
+		b.rules[key] = r
+	}
+}
+
+// keyOf is an action without its blanks, so that the same action is known
+// again. Where there is none nothing is the same.
+func keyOf(action json.RawMessage) string {
+	var b bytes.Buffer
+	if json.Compact(&b, action) != nil {
+		return ""
+	}
+	if text := b.String(); text != "null" && text != `""` && text != "{}" {
+		return text
+	}
+	return ""
+}

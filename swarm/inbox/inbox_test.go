@@ -1,0 +1,135 @@
+package inbox
+
+import (
+	"encoding/json"
+	"errors"
+	"testing"
+
+	"agentswarm/swarm/event"
+	"agentswarm/swarm/task"
+)
+
+func asked(action string) *event.Asked {
+	return &event.Asked{ID: "own", Action: json.RawMessage(action)}
+}
+
+func TestDenyAnswersAtOnce(t *testing.T) {
+	t.Parallel()
+	for _, policy := range []Policy{Deny, ""} {
+		b := New("abcdef", policy, nil)
+		q, r := b.Ask("a1", 1, asked(`"push"`))
+		if q.ID != "abcdef-1" || q.Ask != "own" || r == nil || r.Allow || r.By != task.ByPolicy || b.Open() != 0 {
+			t.Errorf("policy %q: Ask = %+v, %+v", policy, q, r)
+		}
+	}
+}
+
+func TestAnswer(t *testing.T) {
+	t.Parallel()
+	b := New("abcdef", Wait, nil)
+	first, r := b.Ask("a1", 1, asked(`{"run": "push"}`))
+	if r != nil {
+		t.Fatalf("an open question has the reply %+v", r)
+	}
+	same, _ := b.Ask("a2", 1, asked(`{"run":"push"}`))
+	other, _ := b.Ask("a3", 1, asked(`{"run":"pull"}`))
+	if _, err := b.Answer(event.Replied{ID: "abcdef-9", Allow: true}); !errors.Is(err, ErrNotOpen) {
+		t.Errorf("an unknown question was answered: %v", err)
+	}
+	closed, err := b.Answer(event.Replied{ID: first.ID, Allow: true, For: task.ForTheRun})
+	if err != nil || len(closed) != 2 {
+		t.Fatalf("Answer = %v, %v", closed, err)
+	}
+	if r := closed[first]; !r.Allow || r.By != task.ByPerson {
+		t.Errorf("the question has %+v", r)
+	}
+	if r := closed[same]; !r.Allow || r.By != task.ByRule || r.ID != same.ID {
+		t.Errorf("the same question has %+v", r)
+	}
+	if closed[other] != nil || b.Open() != 1 {
+		t.Errorf("another question was closed; %d are open", b.Open())
+	}
+	if _, err := b.Answer(event.Replied{ID: first.ID}); !errors.Is(err, ErrNotOpen) {
+		t.Errorf("a question was answered twice: %v", err)
+	}
+	if _, r := b.Ask("a9", 2, asked(`{"run":"push"}`)); r == nil || !r.Allow || r.By != task.ByRule {
+		t.Errorf("later the same gets %+v", r)
+	}
+}
+
+func TestOnceIsOnce(t *testing.T) {
+	t.Parallel()
+	b := New("abcdef", Wait, nil)
+	q, _ := b.Ask("a1", 1, asked(`"push"`))
+	if _, err := b.Answer(event.Replied{ID: q.ID, Allow: true, For: task.Once}); err != nil {
+		t.Fatal(err)
+	}
+	if _, r := b.Ask("a1", 1, asked(`"push"`)); r != nil {
+		t.Errorf("an answer for once held twice: %+v", r)
+	}
+}
+
+// TestNothingIsNotTheSame holds that an answer for the run to a question
+// without an action allows nothing else.
+func TestNothingIsNotTheSame(t *testing.T) {
+	t.Parallel()
+	for _, action := range []string{"", "null", `""`, "{}", " {} "} {
+		b := New("abcdef", Wait, nil)
+		q, _ := b.Ask("a1", 1, asked(action))
+		other, _ := b.Ask("a2", 1, asked(action))
+		closed, err := b.Answer(event.Replied{ID: q.ID, Allow: true, For: task.ForTheRun})
+		if err != nil || closed[other] != nil {
+			t.Errorf("action %q: an answer held for another question: %v, %v", action, closed, err)
+		}
+		if _, r := b.Ask("a3", 1, asked(action)); r != nil {
+			t.Errorf("action %q: later got %+v", action, r)
+		}
+	}
+}
+
+func TestEndClosesTheAgentsOwn(t *testing.T) {
+	t.Parallel()
+	b := New("abcdef", Wait, nil)
+	q, _ := b.Ask("a1", 1, asked(`1`))
+	b.Ask("a2", 1, asked(`2`))
+	if ended := b.End("a1"); len(ended) != 1 || ended[0] != q || b.Open() != 1 {
+		t.Errorf("End = %v, %d open", ended, b.Open())
+	}
+	if _, err := b.Answer(event.Replied{ID: q.ID, Allow: true}); !errors.Is(err, ErrNotOpen) {
+		t.Errorf("the question of an agent that ended was answered: %v", err)
+	}
+}
+
+// TestLaterOwner holds that ids go on, that what was answered for the run
+// still holds, and that what was open is not.
+func TestLaterOwner(t *testing.T) {
+	t.Parallel()
+	b := New("abcdef", Wait, []event.Event{
+		&event.Questioned{ID: "abcdef-1", Agent: "a1", Action: json.RawMessage(`"push"`)},
+		&event.Questioned{ID: "abcdef-2", Agent: "a2", Action: json.RawMessage(`"pull"`)},
+		&event.Questioned{ID: "abcdef-3", Agent: "a3", Action: json.RawMessage(`"rest"`)},
+		&event.Replied{ID: "abcdef-1", Allow: true, For: task.ForTheRun, By: task.ByPerson},
+		&event.Replied{ID: "abcdef-2", Allow: true, For: task.ForTheRun, By: task.ByPolicy},
+	})
+	q, r := b.Ask("a4", 1, asked(`"push"`))
+	if q.ID != "abcdef-4" || r == nil || !r.Allow {
+		t.Errorf("Ask = %+v, %+v", q, r)
+	}
+	if _, r := b.Ask("a4", 1, asked(`"pull"`)); r != nil {
+		t.Errorf("what no person answered holds: %+v", r)
+	}
+	if _, err := b.Answer(event.Replied{ID: "abcdef-3", Allow: true}); !errors.Is(err, ErrNotOpen) {
+		t.Errorf("a question of an earlier owner was answered: %v", err)
+	}
+}
+
+func TestPolicyWords(t *testing.T) {
+	t.Parallel()
+	var p Policy
+	if err := p.UnmarshalText([]byte("wait")); err != nil || p != Wait {
+		t.Errorf("wait = %q, %v", p, err)
+	}
+	if err := p.UnmarshalText([]byte("ask")); err == nil {
+		t.Error("an unknown policy was accepted")
+	}
+}
