@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"agentswarm/swarm/event"
+	words "agentswarm/swarm/nearest"
 	"agentswarm/swarm/task"
 )
 
@@ -263,7 +264,7 @@ func nearest(text string, names []string) []string {
 		if name == "" || len(name) > 100 || len(text) > 100 {
 			continue
 		}
-		if d := edits(text, name); d <= max(1, len(name)/3) {
+		if d := words.Distance(text, name); d <= max(1, len(name)/3) {
 			near = append(near, candidate{name, d})
 		}
 	}
@@ -275,25 +276,4 @@ func nearest(text string, names []string) []string {
 		}
 	}
 	return best
-}
-
-// edits counts the letters to insert, drop or replace to make a into b.
-func edits(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(cost, row[j+1]+1, row[j]+1)
-		}
-	}
-	return row[len(b)]
 }

@@ -153,18 +153,6 @@ func TestRunOfAnotherRepository(t *testing.T) {
 	}
 }
 
-func TestEdits(t *testing.T) {
-	t.Parallel()
-	for _, test := range []struct {
-		a, b string
-		want int
-	}{{"", "", 0}, {"a", "", 1}, {"", "ab", 2}, {"kitten", "sitting", 3}, {"same", "same", 0}} {
-		if got := edits(test.a, test.b); got != test.want {
-			t.Errorf("edits(%q, %q) = %d, want %d", test.a, test.b, got, test.want)
-		}
-	}
-}
-
 func FuzzResolve(f *testing.F) {
 	s := Open(f.TempDir(), "r", "/r")
 	r, o, err := s.Create(Identity{})

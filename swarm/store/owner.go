@@ -2,10 +2,13 @@ package store
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
+	"hash"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -21,10 +24,11 @@ type Owner struct {
 	Run *Run
 	// Records are what the journal held when it was opened.
 	Records []event.Record
-	// Notices say what was repaired at opening, for people.
+	// Notices say what was repaired at opening and at closing, for people.
 	Notices []string
 
-	lock *os.File
+	lock     *os.File
+	identity Identity // as it was when the run was opened
 
 	mu       sync.Mutex // guards what follows; held while a record is written
 	file     *os.File
@@ -32,6 +36,10 @@ type Owner struct {
 	reserved int64 // the end of what is allocated
 	last     int64 // the number of the last record
 	broken   error // why nothing more can be written
+	// written is what the journal holds by our own knowledge: agents can
+	// write to the file, and nothing they write there may decide anything.
+	written []event.Record
+	sum     hash.Hash // of the bytes of written
 }
 
 // BusyError is a run that another process owns.
@@ -170,6 +178,10 @@ func (r *Run) open(lock *os.File) (o *Owner, err error) {
 		return o, err
 	}
 	o.Records, o.last, o.size = records, rd.last, int64(used)
+	o.written, o.sum = slices.Clone(records), sha256.New()
+	o.sum.Write(text[:used])
+	// A damaged run can be owned too, to be removed.
+	o.identity, _ = r.Identity()
 	if used < len(text) {
 		if err := o.cut(text[used:], int64(used)); err != nil {
 			return o, err
@@ -252,6 +264,7 @@ func (o *Owner) AppendAll(events []event.Event) ([]event.Record, error) {
 		return nil, fmt.Errorf("append to journal of run %s: %w", o.Run.ID, err)
 	}
 	o.last += int64(len(records))
+	o.written = append(o.written, records...)
 	for _, r := range records {
 		err = errors.Join(err, o.step("after", r))
 	}
@@ -280,7 +293,16 @@ func (o *Owner) write(text []byte) error {
 		return errors.Join(o.broken, o.truncate(o.size))
 	}
 	o.size += int64(len(text))
+	o.sum.Write(text)
 	return nil
+}
+
+// View is what the records add up to by the owner's own knowledge. While the
+// run is live nothing in its folder decides anything.
+func (o *Owner) View() *View {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return Fold(o.identity, o.written)
 }
 
 // headroom is what a full disk must leave for the last records of a run:
@@ -297,7 +319,8 @@ func (o *Owner) reserve(more int64) {
 	}
 }
 
-// Close gives the run up. The journal keeps only the room it needs.
+// Close gives the run up. The journal keeps only the room it needs, and
+// holds what its owner wrote, whatever others did to the file.
 func (o *Owner) Close() error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -309,6 +332,9 @@ func (o *Owner) Close() error {
 		err = o.file.Truncate(o.size)
 	}
 	if o.file != nil {
+		if o.broken == nil && o.sum != nil { // it was read whole
+			err = errors.Join(err, o.mend())
+		}
 		err = errors.Join(err, o.file.Close())
 	}
 	o.broken = fmt.Errorf("run %s was given up: %w", o.Run.ID, os.ErrClosed)

@@ -76,6 +76,7 @@ const (
 	WorkflowPrompt WorkflowKind = "prompt"
 	WorkflowEach   WorkflowKind = "each"
 	WorkflowCount  WorkflowKind = "count"
+	WorkflowTasks  WorkflowKind = "tasks"
 )
 
 // Run is one run's folder.

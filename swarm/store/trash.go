@@ -1,12 +1,12 @@
 package store
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -17,11 +17,65 @@ type Trashed struct {
 	Run  string
 	Path string
 	Time time.Time // when it was removed
+	// Damage is set where its run.json cannot be used.
+	Damage error
+
+	state *State
 }
 
-// Trashed lists the removed runs that are still in the trash. What is not a
-// run's folder, as Remove leaves it, is not listed.
+// View reads what the run was when it was removed.
+func (t *Trashed) View() (*View, error) { return t.asRun().View() }
+
+// Home is where its folder has to be for the run to be there again.
+func (t *Trashed) Home() string { return filepath.Join(t.state.runs(), t.Run) }
+
+func (t *Trashed) asRun() *Run { return &Run{ID: t.Run, Dir: t.Path, state: t.state} }
+
+// Trashed lists the removed runs that are still in the trash. A damaged one
+// is listed and hides no other. What is not a run's folder, as Remove leaves
+// it, is not listed.
 func (s *State) Trashed() ([]Trashed, error) {
+	all, err := s.inTrash("run")
+	if err != nil {
+		return nil, err
+	}
+	for i := range all {
+		_, all[i].Damage = all[i].asRun().Identity()
+	}
+	return slices.DeleteFunc(all, func(t Trashed) bool { return t.Damage != nil && !t.owned() }), nil
+}
+
+// owned tells whether the folder was ever that of a run: each has a lock.
+func (t *Trashed) owned() bool {
+	at, err := os.Lstat(t.asRun().Lock())
+	return err == nil && at.Mode().IsRegular()
+}
+
+// Unmade lists the folders that a crash left while a run was made: nobody
+// has ever seen a run in one. One that is being made now is listed, too, for
+// a moment before its lock is taken; so only an old one may go. What holds
+// anything that Create does not write is not listed.
+func (s *State) Unmade() ([]Trashed, error) {
+	all, err := s.inTrash("new")
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(all, func(t Trashed) bool {
+		entries, err := os.ReadDir(t.Path)
+		strange := slices.ContainsFunc(entries, func(e os.DirEntry) bool {
+			return !e.Type().IsRegular() || !ofCreate(e.Name())
+		})
+		return err != nil || strange || t.asRun().Live()
+	}), nil
+}
+
+// ofCreate tells whether Create makes a file of this name.
+func ofCreate(name string) bool {
+	return name == "run.json" || name == "lock" || name == "journal.jsonl" || strings.HasPrefix(name, ".new-")
+}
+
+// inTrash lists the folders in the trash that trashed named.
+func (s *State) inTrash(what string) ([]Trashed, error) {
 	entries, err := os.ReadDir(s.Trash())
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -32,18 +86,45 @@ func (s *State) Trashed() ([]Trashed, error) {
 	var all []Trashed
 	for _, e := range entries {
 		seconds, rest, _ := strings.Cut(e.Name(), "-")
-		run, ok := strings.CutSuffix(rest, "-run")
+		run, ok := strings.CutSuffix(rest, "-"+what)
 		at, err := strconv.ParseInt(seconds, 10, 64)
 		if !ok || err != nil || !e.IsDir() || !isRunID(run) {
 			continue
 		}
-		path := filepath.Join(s.Trash(), e.Name())
-		var id Identity
-		text, err := os.ReadFile(filepath.Join(path, "run.json"))
-		if err != nil || json.Unmarshal(text, &id) != nil || id.Run != run {
-			continue
-		}
-		all = append(all, Trashed{Run: run, Path: path, Time: time.Unix(at, 0)})
+		all = append(all, Trashed{
+			Run: run, Path: filepath.Join(s.Trash(), e.Name()), Time: time.Unix(at, 0), state: s,
+		})
 	}
 	return all, nil
+}
+
+// Lost lists the runs that have a folder of workspaces, but that are gone or
+// cannot be read: no record says whose those workspaces are. A run that
+// somebody owns is not listed.
+func (s *State) Lost() ([]string, error) {
+	entries, err := os.ReadDir(filepath.Join(s.Dir, "trees"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("list workspaces: %w", err)
+	}
+	var lost []string
+	for _, e := range entries {
+		if !e.IsDir() || !isRunID(e.Name()) {
+			continue
+		}
+		r := &Run{ID: e.Name(), Dir: filepath.Join(s.runs(), e.Name()), state: s}
+		switch _, err := os.Lstat(r.Dir); {
+		case errors.Is(err, fs.ErrNotExist):
+			lost = append(lost, r.ID)
+		case err != nil:
+			return nil, fmt.Errorf("find run %s: %w", r.ID, err)
+		default:
+			if _, err := r.Identity(); err != nil && !r.Live() {
+				lost = append(lost, r.ID)
+			}
+		}
+	}
+	return lost, nil
 }

@@ -37,6 +37,8 @@ type View struct {
 	Resumed  int           // how often
 	Agents   []*Agent      // in call order
 	Landings []*Landing    // in the order of their ids
+	// Questions are all that agents asked, in that order.
+	Questions []*Question
 	// Stop is the latest wish to end the whole run since it was opened.
 	Stop *event.CancelAsked
 
@@ -64,8 +66,17 @@ type Agent struct {
 	Exit     *event.Ended
 	Captured *event.Captured
 	Checked  *event.Checked
-	// Cancel is the latest wish that named this agent.
+	// Cancel is the latest wish that named this agent, and none where it
+	// was asked to try again since.
 	Cancel *event.CancelAsked
+	// Retry is the latest wish for another attempt, Remarks is what was said
+	// with such wishes so far, oldest first.
+	Retry   *event.RetryAsked
+	Remarks []string
+	// Review is what somebody thinks of the current attempt's work.
+	Review *event.Reviewed
+	// Open are the questions it waits for.
+	Open []*Question
 	// Landings are the ids of landings and applies that hold this agent's
 	// patch and were not undone.
 	Landings []int
@@ -184,6 +195,17 @@ func (v *View) Apply(r event.Record) {
 		v.about(e.Agent).queue(r.Time)
 	case *event.CancelAsked:
 		v.cancel(e)
+	case *event.RetryAsked:
+		v.about(e.Agent).again(r.Time, e)
+	case *event.Reviewed:
+		for _, id := range e.Agents {
+			v.about(id).Review = e
+		}
+	case *event.Questioned:
+		v.question(r.Time, e)
+	case *event.Replied:
+		v.reply(r.Time, e)
+	case *event.Sent:
 	case *event.Intended:
 		v.Landings = append(v.Landings, &Landing{Intended: *e, Time: r.Time})
 	case *event.Landed:
@@ -272,6 +294,7 @@ func (a *Agent) begin(at time.Time, attempt int) {
 	}
 	a.Attempt, a.Attempts = attempt, a.Attempts+1
 	a.Exit, a.Captured, a.Checked = nil, nil, nil
+	a.Review, a.Open = nil, nil
 	a.Status, a.Ended = &task.Running{State: task.Working, Attempt: attempt, Since: at}, time.Time{}
 	if a.Started.IsZero() {
 		a.Started = at
@@ -316,7 +339,9 @@ func (a *Agent) check(e *event.Checked) {
 	}
 }
 
-func (a *Agent) settle(at time.Time, e *event.Settled) { a.Status, a.Ended = e.Result, at }
+func (a *Agent) settle(at time.Time, e *event.Settled) {
+	a.Status, a.Ended, a.Open = e.Result, at, nil
+}
 
 func (a *Agent) release(e *event.Released) {
 	a.Leases = slices.DeleteFunc(a.Leases, func(l *event.Leased) bool {

@@ -1,0 +1,183 @@
+package store
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"agentswarm/swarm/task"
+)
+
+// Copies is where copies of ended agents' workspaces live, each in a folder
+// of its own: what people look around in, and change, after the fact.
+func (s *State) Copies() string { return filepath.Join(s.Dir, "copies") }
+
+// Copy is the folder of one copy. Whoever has it open holds its lock, which
+// goes with the process, however it ends.
+type Copy struct {
+	Run   string
+	Agent task.ID
+	N     int // from 1, for each agent
+	Dir   string
+
+	lock *os.File
+}
+
+// Name is what the copy is called within its run: a3-1.
+func (c *Copy) Name() string { return fmt.Sprintf("%s-%d", c.Agent, c.N) }
+
+// Trees is the folder its workspace is in. It is named after the run, as the
+// trash is told by that name whose the workspace was.
+func (c *Copy) Trees() string { return filepath.Join(c.Dir, c.Run) }
+
+func (c *Copy) record() string { return filepath.Join(c.Dir, "copy.json") }
+
+// NewCopy makes the folder of a copy and locks it. A number for which taken
+// answers true is passed over.
+func (r *Run) NewCopy(agent task.ID, taken func(n int) (bool, error)) (*Copy, error) {
+	root := r.state.Copies()
+	if err := makeFolder(root); err != nil {
+		return nil, err
+	}
+	for n := 1; ; n++ {
+		used, err := taken(n)
+		if err != nil {
+			return nil, err
+		}
+		if used {
+			continue
+		}
+		c := &Copy{Run: r.ID, Agent: agent, N: n}
+		c.Dir = filepath.Join(root, c.Run+"."+c.Name())
+		err = os.Mkdir(c.Dir, 0o700)
+		if errors.Is(err, fs.ErrExist) {
+			continue
+		}
+		if err != nil {
+			return nil, noRoom(c.Dir, fmt.Errorf("make copy %s: %w", c.Name(), err))
+		}
+		free, err := c.take()
+		if err != nil {
+			return nil, errors.Join(err, os.RemoveAll(c.Dir))
+		}
+		if free {
+			return c, nil
+		}
+		// Somebody who clears up has it already, and will remove it.
+	}
+}
+
+// LeftCopies are the copies that nobody has open, locked for the caller: what
+// a crash left. Each must be closed or removed.
+func (s *State) LeftCopies() ([]*Copy, error) {
+	entries, err := os.ReadDir(s.Copies())
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("list copies: %w", err)
+	}
+	var left []*Copy
+	for _, e := range entries {
+		c, ok := parseCopy(e.Name())
+		if !ok || !e.IsDir() {
+			continue
+		}
+		c.Dir = filepath.Join(s.Copies(), e.Name())
+		free, err := c.take()
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // removed meanwhile
+		}
+		if err != nil {
+			for _, c := range left {
+				err = errors.Join(err, c.Close())
+			}
+			return nil, err
+		}
+		if free {
+			left = append(left, c)
+		}
+	}
+	return left, nil
+}
+
+// parseCopy reads the name of a copy's folder: k3x9q2.a3-1.
+func parseCopy(name string) (*Copy, bool) {
+	run, rest, _ := strings.Cut(name, ".")
+	agent, number, _ := strings.Cut(rest, "-")
+	c := &Copy{Run: run, Agent: task.ID(agent)}
+	c.N, _ = strconv.Atoi(number)
+	ok := isRunID(run) && c.Agent.Number() > 0 && c.N > 0 && name == run+"."+c.Name()
+	return c, ok
+}
+
+// take locks the copy; false where somebody else has it.
+func (c *Copy) take() (bool, error) {
+	f, err := os.OpenFile(filepath.Join(c.Dir, "lock"), os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return false, fmt.Errorf("lock copy %s: %w", c.Name(), err)
+	}
+	err = flock(f, syscall.LOCK_EX)
+	if errors.Is(err, syscall.EWOULDBLOCK) {
+		return false, f.Close()
+	}
+	if err != nil {
+		return false, errors.Join(fmt.Errorf("lock copy %s: %w", c.Name(), err), f.Close())
+	}
+	// Between opening and locking, the copy may have been removed.
+	ours, err := f.Stat()
+	if err != nil {
+		return false, errors.Join(err, f.Close())
+	}
+	if named, err := os.Stat(f.Name()); err != nil || !os.SameFile(ours, named) {
+		return false, errors.Join(unlock(f), f.Close())
+	}
+	c.lock = f
+	return true, nil
+}
+
+// Write keeps what the caller must know to clear up after a crash.
+func (c *Copy) Write(record any) error {
+	text, err := json.MarshalIndent(record, "", "  ")
+	if err != nil {
+		return err
+	}
+	return writeFile(c.record(), append(text, '\n'))
+}
+
+// Read reads what Write kept. Without any it is [fs.ErrNotExist].
+func (c *Copy) Read(record any) error {
+	text, err := os.ReadFile(c.record())
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(text, record); err != nil {
+		return fmt.Errorf("read %s: %w", c.record(), err)
+	}
+	return nil
+}
+
+// Close gives the copy up, and leaves it there.
+func (c *Copy) Close() error { return errors.Join(unlock(c.lock), c.lock.Close()) }
+
+var errNotEmpty = errors.New("its workspace is still there")
+
+// Remove removes the folder of a copy whose workspace is gone, and gives it
+// up. Where the workspace is still there it removes nothing.
+func (c *Copy) Remove() error {
+	entries, err := os.ReadDir(c.Trees())
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return errors.Join(err, c.Close())
+	}
+	if slices.ContainsFunc(entries, func(e os.DirEntry) bool { return e.IsDir() }) {
+		return errors.Join(fmt.Errorf("remove copy %s: %w", c.Name(), errNotEmpty), c.Close())
+	}
+	return errors.Join(os.RemoveAll(c.Dir), c.Close())
+}

@@ -1,0 +1,75 @@
+package store
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// mend puts the journal back as its owner wrote it, if somebody else wrote to
+// it or put another file in its place. What was found there is kept. An agent
+// without walls can do both.
+func (o *Owner) mend() error {
+	same, err := o.untouched()
+	if err != nil || same {
+		return err
+	}
+	var text []byte
+	for _, r := range o.written {
+		if text, err = appendLine(text, r); err != nil {
+			return err
+		}
+	}
+	kept, err := o.setAside()
+	if err != nil {
+		return err
+	}
+	if err := writeFile(o.Run.Journal(), text); err != nil {
+		return fmt.Errorf("restore journal of run %s: %w", o.Run.ID, err)
+	}
+	o.Notices = append(o.Notices, fmt.Sprintf("somebody else wrote to the journal of run %s; "+
+		"it is as it was, and what was found is in %s", o.Run.ID, kept))
+	return nil
+}
+
+// untouched reports whether the journal is the file we have open and holds
+// what we wrote, and nothing else.
+func (o *Owner) untouched() (bool, error) {
+	ours, err := o.file.Stat()
+	if err != nil {
+		return false, err
+	}
+	named, err := os.Lstat(o.Run.Journal())
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return false, err
+	}
+	if err != nil || !os.SameFile(ours, named) || ours.Size() != o.size {
+		return false, nil
+	}
+	now := sha256.New()
+	if _, err := io.Copy(now, io.NewSectionReader(o.file, 0, o.size)); err != nil {
+		return false, err
+	}
+	return bytes.Equal(now.Sum(nil), o.sum.Sum(nil)), nil
+}
+
+// setAside keeps what is in the journal's place under another name. There may
+// be nothing any more.
+func (o *Owner) setAside() (string, error) {
+	for n := 1; ; n++ {
+		kept := filepath.Join(o.Run.Dir, fmt.Sprintf("journal.foreign.%d", n))
+		if _, err := os.Lstat(kept); err == nil {
+			continue
+		}
+		err := os.Rename(o.Run.Journal(), kept)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return "", fmt.Errorf("set a foreign journal aside: %w", err)
+		}
+		return kept, nil
+	}
+}

@@ -1,0 +1,70 @@
+package store
+
+import (
+	"slices"
+	"time"
+
+	"agentswarm/swarm/event"
+	"agentswarm/swarm/task"
+)
+
+// Question is something an agent asked, and what became of it.
+type Question struct {
+	event.Questioned
+	Time time.Time
+	// Reply is nil while the question is open.
+	Reply *event.Replied
+}
+
+// Waiting lists the questions that somebody must answer, oldest first. Those
+// of a run whose owner died wait for nobody.
+func (v *View) Waiting() []*Question {
+	var open []*Question
+	for _, a := range v.Agents {
+		open = append(open, a.Open...)
+	}
+	slices.SortStableFunc(open, func(a, b *Question) int { return a.Time.Compare(b.Time) })
+	if v.Status != RunRunning {
+		return nil
+	}
+	return open
+}
+
+func (v *View) question(at time.Time, e *event.Questioned) {
+	q := &Question{Questioned: *e, Time: at}
+	v.Questions = append(v.Questions, q)
+	a := v.about(e.Agent)
+	if e.Attempt != a.Attempt || a.Result() != nil {
+		return
+	}
+	a.Open = append(a.Open, q)
+	a.Status = &task.Running{State: task.Waiting, Attempt: a.Attempt, Since: at}
+}
+
+func (v *View) reply(at time.Time, e *event.Replied) {
+	for _, q := range v.Questions {
+		if q.ID != e.ID || q.Reply != nil {
+			continue
+		}
+		q.Reply = e
+		a := v.about(q.Agent)
+		a.Open = slices.DeleteFunc(a.Open, func(o *Question) bool { return o == q })
+		if r, ok := a.Status.(*task.Running); ok && r.State == task.Waiting && len(a.Open) == 0 {
+			a.Status = &task.Running{State: task.Working, Attempt: a.Attempt, Since: at}
+		}
+	}
+}
+
+// again queues an agent that had ended for another attempt.
+func (a *Agent) again(at time.Time, e *event.RetryAsked) {
+	a.Retry, a.Cancel, a.Review = e, nil, nil
+	if e.Feedback != "" {
+		a.Remarks = append(a.Remarks, e.Feedback)
+	}
+	a.queue(at)
+}
+
+// Pending tells whether the agent was asked to try again and has not begun to.
+func (a *Agent) Pending() bool {
+	return a.Retry != nil && a.Retry.After == a.Attempt && a.Result() == nil
+}
