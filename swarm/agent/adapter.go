@@ -30,8 +30,18 @@ type Launch struct {
 	// the answer is there; then it is closed.
 	Open         bool
 	Feed, Finish []byte
-	// Refuse is what is written to answer an action the agent asks for.
-	Refuse func(*event.Asked) []byte
+	// Reply is what is written to answer an action the agent asked for, and
+	// Steer to send it a word while it works. Nil: it cannot be told.
+	Reply func(Reply) []byte
+	Steer func(text string) []byte
+}
+
+// Reply is the answer to an action an agent asked for.
+type Reply struct {
+	Ask    string // what the agent calls its question
+	Allow  bool
+	Text   string // more than yes or no; may be empty
+	Reason string
 }
 
 // Parser reads one agent's stdout.

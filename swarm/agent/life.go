@@ -30,6 +30,11 @@ type Life struct {
 	// Started is called with the supervisor's identity before anything else
 	// is done with it; its error ends the attempt.
 	Started func(pid int, start uint64) error
+	// Opened is called once with the line to the agent. It may be nil.
+	Opened func(*Line)
+	// Ask is called with each action the agent wants to be allowed; somebody
+	// answers by the line. Where it is nil every action is denied.
+	Ask func(*event.Asked)
 	// Observe sees each event as it is read. It may be nil.
 	Observe func(event.Event)
 }
@@ -60,7 +65,7 @@ func (l *Life) Live(ctx context.Context) (*Outcome, error) {
 		Run: l.Run, Argv: launch.Argv, Env: l.Env, Dir: l.Dir,
 		Stdin: launch.Stdin, Pipe: launch.Open,
 		Stdout: l.Stdout, Stderr: l.Stderr, OutputLimit: l.OutputLimit,
-		Walls: l.Walls,
+		Walls: l.Walls, Terminal: l.size(),
 	})
 	if err != nil {
 		return nil, err
@@ -74,9 +79,14 @@ func (l *Life) Live(ctx context.Context) (*Outcome, error) {
 	}
 	out := &Outcome{}
 	read := &reader{life: l, launch: launch, outcome: out}
+	line := &Line{launch: launch, terminal: p.Terminal(), stdout: l.Stdout}
 	if launch.Open {
-		read.stdin = openStdin(p)
-		read.stdin.send(launch.Feed)
+		line.stdin = openStdin(p)
+		line.stdin.send(launch.Feed)
+	}
+	read.line = line
+	if l.Opened != nil {
+		l.Opened(line)
 	}
 	l.watch(ctx, p, read)
 	out.Exit = p.Wait()
@@ -87,6 +97,15 @@ func (l *Life) Live(ctx context.Context) (*Outcome, error) {
 		out.Error = &event.Erred{Kind: task.Other, Message: read.err.Error()}
 	}
 	return out, nil
+}
+
+// size is how large the agent's terminal is at first; nil for none. Somebody
+// who attaches brings their own size.
+func (l *Life) size() *proc.Size {
+	if !l.Spec.PTY {
+		return nil
+	}
+	return &proc.Size{Rows: 24, Cols: 80}
 }
 
 // watch follows the process until it is over, and ends it when its time is
@@ -108,9 +127,18 @@ func (l *Life) watch(ctx context.Context, p *proc.Process, read *reader) {
 			}
 			read.more(progress.Stdout)
 		case <-total.C:
+			// The time it waited for a person is not its own.
+			if more := read.line.credit(); more > 0 {
+				total.Reset(more)
+				continue
+			}
 			read.over(task.Timeout)
 			p.Stop()
 		case <-idle.C:
+			if more := l.Spec.IdleTimeout - read.line.idle(); more > 0 {
+				idle.Reset(more)
+				continue
+			}
 			read.over(task.IdleTimeout)
 			p.Stop()
 		case <-done:

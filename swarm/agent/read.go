@@ -16,7 +16,7 @@ type reader struct {
 	life    *Life
 	launch  Launch
 	outcome *Outcome
-	stdin   *stdin // nil where none was kept open
+	line    *Line // nil where nothing is running
 
 	file   *os.File
 	parser Parser
@@ -61,10 +61,7 @@ func (r *reader) end() {
 		r.err = errors.Join(r.err, r.file.Close())
 	}
 	r.see(r.parser.End())
-	if r.stdin != nil {
-		r.stdin.close()
-		r.stdin.wait()
-	}
+	r.line.close()
 }
 
 // over notes that a time limit ended the attempt; the first one did.
@@ -85,18 +82,27 @@ func (r *reader) see(events []event.Event) {
 		case *event.Answered:
 			// A result after an error means that the agent got over it.
 			r.outcome.Answer, r.outcome.Error = e, nil
-			if r.stdin != nil {
-				r.stdin.send(r.launch.Finish)
-				r.stdin.close()
-			}
+			r.line.finish()
+		case *event.Session:
+			r.line.introduce(e)
 		case *event.Asked:
-			// Nobody can be asked yet; an agent that waits must hear so.
-			if r.stdin != nil && r.launch.Refuse != nil {
-				r.stdin.send(r.launch.Refuse(e))
-			}
+			r.ask(e)
 		}
 		if r.life.Observe != nil {
 			r.life.Observe(e)
 		}
 	}
+}
+
+// ask passes a question on. An agent that nobody listens to must hear so.
+func (r *reader) ask(e *event.Asked) {
+	if r.line == nil || r.line.stdin == nil || r.launch.Reply == nil {
+		return // it was read again, or cannot be told
+	}
+	if r.life.Ask == nil {
+		r.line.send(r.launch.Reply(Reply{Ask: e.ID, Reason: "nobody can be asked here"}))
+		return
+	}
+	r.line.wait()
+	r.life.Ask(e)
 }

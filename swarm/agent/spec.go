@@ -20,6 +20,9 @@ type Spec struct {
 	// from the environment of the process that starts the agent.
 	Env map[string]string `json:"env,omitempty"`
 
+	// PTY runs the agent on a terminal of its own.
+	PTY bool `json:"pty,omitempty"`
+
 	Timeout     time.Duration `json:"timeout_ns,omitempty"`      // 0 is none
 	IdleTimeout time.Duration `json:"idle_timeout_ns,omitempty"` // 0 is none
 }

@@ -11,7 +11,6 @@ import (
 	"syscall"
 	"time"
 
-	"agentswarm/swarm/event"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
 )
@@ -92,26 +91,31 @@ func (c *Client) Close() error { return c.conn.Close() }
 
 // Ping answers the pid of the run's owner.
 func (c *Client) Ping(ctx context.Context) (int, error) {
-	r, err := c.ask(ctx, &ping{})
+	r, err := c.ask(ctx, &Ping{})
 	return r.Pid, err
 }
 
-// Cancel asks to end agents. It names at least one; an empty cause is that
-// they were cancelled by name.
-func (c *Client) Cancel(ctx context.Context, ask event.CancelAsked) error {
-	_, err := c.ask(ctx, &cancel{ask})
+// Ask has a request carried out.
+func (c *Client) Ask(ctx context.Context, r Request) error {
+	_, err := c.ask(ctx, r)
 	return err
 }
 
-// Stop asks to end the run.
-func (c *Client) Stop(ctx context.Context, reason string) error {
-	_, err := c.ask(ctx, &stop{reason: reason})
-	return err
+// Attach joins the terminal of an agent. The client is of no more use: the
+// stream has its connection, and must be closed.
+func (c *Client) Attach(ctx context.Context, r *Attach) (*Stream, error) {
+	if _, err := c.ask(ctx, r); err != nil {
+		return nil, err
+	}
+	if err := c.conn.SetDeadline(time.Time{}); err != nil {
+		return nil, err
+	}
+	return &Stream{conn: c.conn, lines: c.lines}, nil
 }
 
 // ask sends one request and reads its reply. After an error other than an
 // [*AnswerError] the connection is of no more use.
-func (c *Client) ask(ctx context.Context, r request) (reply, error) {
+func (c *Client) ask(ctx context.Context, r Request) (reply, error) {
 	line, err := encodeRequest(r)
 	if err != nil {
 		return reply{}, err

@@ -2,8 +2,10 @@ package control
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"os"
@@ -22,21 +24,13 @@ import (
 // target remembers what it was told.
 type target struct {
 	mu          sync.Mutex
-	cancels     []event.CancelAsked
-	stops       []string
+	carried     []Request
 	supervisors []int
 	err         error
 	hold        chan struct{} // where set, told when a stop has begun to wait
 }
 
-func (g *target) Cancel(_ context.Context, ask *event.CancelAsked) error {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.cancels = append(g.cancels, *ask)
-	return g.err
-}
-
-func (g *target) Stop(ctx context.Context, reason string) error {
+func (g *target) Carry(ctx context.Context, r Request) error {
 	if g.hold != nil {
 		close(g.hold)
 		<-ctx.Done()
@@ -44,8 +38,35 @@ func (g *target) Stop(ctx context.Context, reason string) error {
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.stops = append(g.stops, reason)
+	g.carried = append(g.carried, r)
 	return g.err
+}
+
+// Attach sends back what is typed, in capitals, until an empty input.
+func (g *target) Attach(_ context.Context, r *Attach) (func(*Stream) error, error) {
+	if g.err != nil {
+		return nil, g.err
+	}
+	return func(s *Stream) error {
+		for {
+			f, err := s.Read()
+			if err != nil {
+				return err
+			}
+			switch f := f.(type) {
+			case *Input:
+				if len(f.Bytes) == 0 {
+					return s.Write(&End{Text: "over"})
+				}
+				err = s.Write(&Output{Bytes: bytes.ToUpper(f.Bytes)})
+			case *Resize:
+				err = s.Write(&Notice{Text: fmt.Sprintf("%s %dx%d", r.Agent, f.Rows, f.Cols)})
+			}
+			if err != nil {
+				return err
+			}
+		}
+	}, nil
 }
 
 func (g *target) Supervises(pid int) bool {
@@ -128,22 +149,28 @@ func TestRequestsReachTheRun(t *testing.T) {
 	if pid, err := c.Ping(t.Context()); err != nil || pid != os.Getpid() {
 		t.Errorf("Ping = %d, %v", pid, err)
 	}
-	if err := c.Cancel(t.Context(), event.CancelAsked{Agents: []task.ID{"a1", "a12"}, Reason: "no\nmore"}); err != nil {
-		t.Error(err)
+	give := []Request{
+		&Cancel{Agents: []task.ID{"a1", "a12"}, Cause: task.CauseCancelled, Reason: "no\nmore"},
+		&Stop{Reason: "enough"},
+		&Retry{Agents: []task.ID{"a1"}, Feedback: "more", Fresh: true},
+		&Review{event.Reviewed{Agents: []task.ID{"a1"}, Verdict: task.Rejected, Reason: "r"}},
+		&Answer{ID: "k3x9q2-1", Allow: true, Text: "t", Reason: "r", For: task.ForTheRun},
+		&Send{Agent: "a1", Text: "left"},
 	}
-	if err := c.Stop(t.Context(), "enough"); err != nil {
-		t.Error(err)
+	for _, r := range give {
+		if err := c.Ask(t.Context(), r); err != nil {
+			t.Errorf("%s: %v", r.verb(), err)
+		}
 	}
-	want := []event.CancelAsked{{Agents: []task.ID{"a1", "a12"}, Cause: task.CauseCancelled, Reason: "no\nmore"}}
-	if !reflect.DeepEqual(g.cancels, want) || !slices.Equal(g.stops, []string{"enough"}) {
-		t.Errorf("the run was told %v and %q", g.cancels, g.stops)
+	if !reflect.DeepEqual(g.carried, give) {
+		t.Errorf("the run was told %v", g.carried)
 	}
-	err := c.Cancel(t.Context(), event.CancelAsked{})
+	err := c.Ask(t.Context(), &Cancel{})
 	if a, ok := errors.AsType[*AnswerError](err); !ok || a.Kind != task.Invalid {
 		t.Errorf("Cancel of nobody = %v", err)
 	}
 	g.err = errors.New("run k3x9q2 has no agent a7")
-	err = c.Cancel(t.Context(), event.CancelAsked{Agents: []task.ID{"a7"}})
+	err = c.Ask(t.Context(), &Cancel{Agents: []task.ID{"a7"}})
 	if a, ok := errors.AsType[*AnswerError](err); !ok || a.Message != g.err.Error() {
 		t.Errorf("Cancel of a stranger = %v", err)
 	}
@@ -266,7 +293,7 @@ func TestCloseEndsWhatWaits(t *testing.T) {
 	idle := dialed(t, r, runtime)
 	busy := dialed(t, r, runtime)
 	told := make(chan error, 1)
-	go func() { told <- busy.Stop(t.Context(), "x") }()
+	go func() { told <- busy.Ask(t.Context(), &Stop{Reason: "x"}) }()
 	<-g.hold
 	if err := s.Close(); err != nil {
 		t.Error(err)
@@ -286,7 +313,7 @@ func TestClientLeaves(t *testing.T) {
 	c := dialed(t, r, runtime)
 	ctx, cancel := context.WithCancelCause(t.Context())
 	told := make(chan error, 1)
-	go func() { told <- c.Stop(ctx, "x") }()
+	go func() { told <- c.Ask(ctx, &Stop{Reason: "x"}) }()
 	<-g.hold
 	enough := errors.New("enough")
 	cancel(enough)
@@ -316,23 +343,29 @@ func TestBadRequestsAreAnswered(t *testing.T) {
 	g := &target{}
 	s, r, runtime := listening(t, g)
 	for give, want := range map[string]string{
-		"ping\n":                              "decode request",
-		"{}\n":                                `unknown verb \"\"`,
-		`{"verb":"answer"}` + "\n":            "ping, cancel or stop",
-		`{"verb":"cancel"}` + "\n":            "names no agent",
-		`{"verb":"ping"} {"verb":"x"}` + "\n": "decode request",
+		"ping\n":                                                      "decode request",
+		"{}\n":                                                        `unknown verb \"\"`,
+		`{"verb":"guess"}` + "\n":                                     "ping, cancel, stop",
+		`{"verb":"answer"}` + "\n":                                    "names no question",
+		`{"verb":"retry"}` + "\n":                                     "names no agent",
+		`{"verb":"send","agent":"a1"}` + "\n":                         "nothing to send",
+		`{"verb":"attach"}` + "\n":                                    "not the id of an agent",
+		`{"verb":"review","agents":["a1"]}` + "\n":                    "neither accepted nor rejected",
+		`{"verb":"answer","id":"x","for":"ever"}` + "\n":              "unknown span",
+		`{"verb":"cancel"}` + "\n":                                    "names no agent",
+		`{"verb":"ping"} {"verb":"x"}` + "\n":                         "decode request",
 		`{"verb":"cancel","agents":["all"]}` + "\n":                   "not the id of an agent",
 		`{"verb":"cancel","agents":["a1"],"cause":"budget"}` + "\n":   "cancelled or stopped",
 		`{"verb":"cancel","agents":["a1"],"cause":"nonsense"}` + "\n": "unknown error kind",
-		strings.Repeat(" ", maxLine+1) + "\n":                         "at most 65536 bytes",
+		strings.Repeat(" ", maxLine+1) + "\n":                         "at most 262144 bytes",
 	} {
 		got := say(t, s.path, give)
 		if !strings.Contains(got, want) || !strings.Contains(got, `"kind":"invalid"`) {
 			t.Errorf("%.60q is answered %q, want %q", give, got, want)
 		}
 	}
-	if len(g.cancels)+len(g.stops) != 0 {
-		t.Errorf("the run was told %v, %v", g.cancels, g.stops)
+	if len(g.carried) != 0 {
+		t.Errorf("the run was told %v", g.carried)
 	}
 	if _, err := dialed(t, r, runtime).Ping(t.Context()); err != nil {
 		t.Errorf("afterwards: %v", err)

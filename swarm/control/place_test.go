@@ -112,7 +112,11 @@ func TestSocketsOfTwoStatesDiffer(t *testing.T) {
 }
 
 func FuzzDecodeRequest(f *testing.F) {
-	for _, r := range []request{&ping{}, &stop{reason: "r"}, &cancel{event.CancelAsked{Agents: []task.ID{"a1"}, Cause: task.CauseStopped, Reason: "r"}}} {
+	for _, r := range []Request{
+		&Ping{}, &Stop{Reason: "r"}, &Cancel{Agents: []task.ID{"a1"}, Cause: task.CauseStopped, Reason: "r"},
+		&Retry{Agents: []task.ID{"a1"}, Feedback: "f"}, &Send{Agent: "a1", Text: "t"}, &Attach{Agent: "a1"},
+		&Answer{ID: "x-1", For: task.Once}, &Review{event.Reviewed{Agents: []task.ID{"a1"}, Verdict: task.Accepted}},
+	} {
 		line, err := encodeRequest(r)
 		if err != nil {
 			f.Fatal(err)
@@ -125,7 +129,7 @@ func FuzzDecodeRequest(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if c, ok := r.(*cancel); ok && (len(c.Agents) == 0 || c.Cause == "") {
+		if c, ok := r.(*Cancel); ok && (len(c.Agents) == 0 || c.Cause == "") {
 			t.Fatalf("%q asks for everybody", line)
 		}
 		text, err := encodeRequest(r)

@@ -11,7 +11,6 @@ import (
 	"sync"
 	"time"
 
-	"agentswarm/swarm/event"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
 )
@@ -25,13 +24,14 @@ const (
 	crowd = 32
 )
 
-// Canceller carries requests out. Its methods are called from several
+// Target carries requests out. Its methods are called from several
 // goroutines.
-type Canceller interface {
-	// Cancel ends the agents that are named; it names at least one.
-	Cancel(ctx context.Context, ask *event.CancelAsked) error
-	// Stop ends the run.
-	Stop(ctx context.Context, reason string) error
+type Target interface {
+	// Carry carries one out.
+	Carry(context.Context, Request) error
+	// Attach joins a terminal, and returns what is done with the stream once
+	// it is open. It must return when ctx, the stream or the terminal ends.
+	Attach(context.Context, *Attach) (func(*Stream) error, error)
 	// Supervises tells whether a process is one of the run's supervisors.
 	Supervises(pid int) bool
 }
@@ -41,7 +41,7 @@ type Server struct {
 	run      string
 	path     string
 	file     fs.FileInfo // of the socket as we made it
-	target   Canceller
+	target   Target
 	listener *net.UnixListener
 	end      context.CancelFunc
 	slots    chan struct{}
@@ -51,7 +51,7 @@ type Server struct {
 
 // Listen opens the control socket of a run that this process owns. The
 // requests that arrive are bounded by ctx. Close it before giving the run up.
-func Listen(ctx context.Context, o *store.Owner, target Canceller, getenv func(string) string) (*Server, error) {
+func Listen(ctx context.Context, o *store.Owner, target Target, getenv func(string) string) (*Server, error) {
 	dir := folder(getenv)
 	path, err := socket(dir, o.Run)
 	if err != nil {
@@ -164,30 +164,48 @@ func (s *Server) serve(ctx context.Context, conn *net.UnixConn) {
 			_ = answer(conn, denial(task.Invalid, fmt.Errorf("a request has at most %d bytes", maxLine)))
 			return
 		}
-		if err != nil || answer(conn, s.handle(ctx, line)) != nil {
+		if err != nil {
+			return
+		}
+		r, err := decodeRequest(line)
+		if err != nil {
+			err = answer(conn, denial(task.Invalid, err))
+		} else if attach, ok := r.(*Attach); ok {
+			s.attach(ctx, attach, &Stream{conn: conn, lines: lines})
+			return
+		} else {
+			err = answer(conn, s.handle(ctx, r))
+		}
+		if err != nil {
 			return
 		}
 	}
 }
 
-func (s *Server) handle(ctx context.Context, line []byte) reply {
-	r, err := decodeRequest(line)
+// attach hands the connection over to a terminal. What goes wrong is told in
+// the reply or ends the connection.
+func (s *Server) attach(ctx context.Context, r *Attach, stream *Stream) {
+	conn := stream.conn.(*net.UnixConn)
+	join, err := s.target.Attach(ctx, r)
 	if err != nil {
-		return denial(task.Invalid, err)
+		_ = answer(conn, denial(task.Other, err))
+		return
 	}
+	// Whoever attached may be silent for hours.
+	if conn.SetReadDeadline(time.Time{}) != nil || ctx.Err() != nil ||
+		answer(conn, reply{OK: true, Run: s.run, Pid: os.Getpid()}) != nil {
+		return
+	}
+	_ = join(stream)
+}
+
+func (s *Server) handle(ctx context.Context, r Request) reply {
 	ctx, done := context.WithTimeout(ctx, carryOut)
 	defer done()
-	switch r := r.(type) {
-	case *ping:
-	case *cancel:
-		err = s.target.Cancel(ctx, &r.CancelAsked)
-	case *stop:
-		err = s.target.Stop(ctx, r.reason)
-	default:
-		panic(fmt.Sprintf("unhandled %T", r))
-	}
-	if err != nil {
-		return denial(task.Other, err)
+	if _, ok := r.(*Ping); !ok {
+		if err := s.target.Carry(ctx, r); err != nil {
+			return denial(task.Other, err)
+		}
 	}
 	return reply{OK: true, Run: s.run, Pid: os.Getpid()}
 }

@@ -4,90 +4,196 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
+	"unicode/utf8"
 
 	"agentswarm/swarm/event"
 	"agentswarm/swarm/task"
 )
 
-// maxLine bounds a request and a reply, in bytes. A thousand agents fit.
-const maxLine = 64 << 10
+// maxLine bounds a request and a reply, in bytes. A thousand agents fit, and
+// so does a long remark.
+const maxLine = 256 << 10
 
-// request is what a client asks: [*ping], [*cancel] or [*stop].
+// Request is what a client asks: [*Cancel], [*Stop], [*Retry], [*Review],
+// [*Answer], [*Send] or [*Attach]; [*Ping] asks who is there.
 //
 //sumtype:decl
-type request interface{ verb() string }
+type Request interface{ verb() string }
 
-// ping asks who is there.
-type ping struct{}
+// Ping asks who is there.
+type Ping struct{}
 
-// cancel asks to end agents.
-type cancel struct{ event.CancelAsked }
+// Cancel asks to end agents. It names at least one; an empty cause is that
+// they were cancelled by name.
+type Cancel struct {
+	Agents []task.ID
+	Cause  task.ErrorKind
+	Reason string
+}
 
-// stop asks to end the run.
-type stop struct{ reason string }
+// Stop asks to end the run.
+type Stop struct{ Reason string }
 
-func (*ping) verb() string   { return "ping" }
-func (*cancel) verb() string { return "cancel" }
-func (*stop) verb() string   { return "stop" }
+// Retry asks for another attempt of agents that have ended.
+type Retry struct {
+	Agents   []task.ID
+	Feedback string
+	Fresh    bool
+}
+
+// Review says what somebody thinks of the work of agents.
+type Review struct{ event.Reviewed }
+
+// Answer answers a question.
+type Answer struct {
+	ID     string
+	Allow  bool
+	Text   string
+	Reason string
+	For    task.Span
+}
+
+// Send sends a word to an agent at work.
+type Send struct {
+	Agent task.ID
+	Text  string
+}
+
+// Attach joins the terminal of an agent. What follows the reply are frames;
+// see [Stream].
+type Attach struct {
+	Agent task.ID
+	// Watch is set by who does not want to type.
+	Watch bool
+}
+
+func (*Ping) verb() string   { return "ping" }
+func (*Cancel) verb() string { return "cancel" }
+func (*Stop) verb() string   { return "stop" }
+func (*Retry) verb() string  { return "retry" }
+func (*Review) verb() string { return "review" }
+func (*Answer) verb() string { return "answer" }
+func (*Send) verb() string   { return "send" }
+func (*Attach) verb() string { return "attach" }
+
+// verbs are the words of all requests, for messages.
+const verbs = "ping, cancel, stop, retry, review, answer, send or attach"
 
 // requestJSON is every request, flat.
 type requestJSON struct {
-	Verb   string         `json:"verb"`
-	Agents []task.ID      `json:"agents,omitempty"`
-	Cause  task.ErrorKind `json:"cause,omitempty"`
-	Reason string         `json:"reason,omitempty"`
+	Verb     string         `json:"verb"`
+	Agent    task.ID        `json:"agent,omitempty"`
+	Agents   []task.ID      `json:"agents,omitempty"`
+	Cause    task.ErrorKind `json:"cause,omitempty"`
+	Reason   string         `json:"reason,omitempty"`
+	Feedback string         `json:"feedback,omitempty"`
+	Fresh    bool           `json:"fresh,omitempty"`
+	Verdict  task.Verdict   `json:"verdict,omitempty"`
+	ID       string         `json:"id,omitempty"`
+	Allow    bool           `json:"allow,omitempty"`
+	Text     string         `json:"text,omitempty"`
+	For      task.Span      `json:"for,omitempty"`
+	Watch    bool           `json:"watch,omitempty"`
 }
 
-func encodeRequest(r request) ([]byte, error) {
+func encodeRequest(r Request) ([]byte, error) {
 	f := requestJSON{Verb: r.verb()}
 	switch r := r.(type) {
-	case *ping:
-	case *cancel:
+	case *Ping:
+	case *Cancel:
 		f.Agents, f.Cause, f.Reason = r.Agents, r.Cause, r.Reason
-	case *stop:
-		f.Reason = r.reason
+	case *Stop:
+		f.Reason = r.Reason
+	case *Retry:
+		f.Agents, f.Feedback, f.Fresh = r.Agents, r.Feedback, r.Fresh
+	case *Review:
+		f.Agents, f.Verdict, f.Reason = r.Agents, r.Verdict, r.Reason
+	case *Answer:
+		f.ID, f.Allow, f.Text, f.Reason, f.For = r.ID, r.Allow, r.Text, r.Reason, r.For
+	case *Send:
+		f.Agent, f.Text = r.Agent, r.Text
+	case *Attach:
+		f.Agent, f.Watch = r.Agent, r.Watch
 	default:
 		panic(fmt.Sprintf("unhandled %T", r))
 	}
 	return encodeLine(f)
 }
 
-func decodeRequest(line []byte) (request, error) {
+func decodeRequest(line []byte) (Request, error) {
 	var f requestJSON
 	if err := json.Unmarshal(line, &f); err != nil {
 		return nil, fmt.Errorf("decode request: %w", err)
 	}
+	r, err := f.narrow()
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", f.Verb, err)
+	}
+	if r == nil {
+		return nil, fmt.Errorf("unknown verb %q; it is %s", f.Verb, verbs)
+	}
+	return r, nil
+}
+
+// narrow is the one request that the flat form is; nil where it is none.
+func (f requestJSON) narrow() (Request, error) {
 	switch f.Verb {
 	case "ping":
-		return &ping{}, nil
+		return &Ping{}, nil
 	case "cancel":
 		return f.narrowCancel()
 	case "stop":
-		return &stop{reason: f.Reason}, nil
+		return &Stop{Reason: f.Reason}, nil
+	case "retry":
+		return &Retry{Agents: f.Agents, Feedback: f.Feedback, Fresh: f.Fresh}, f.namesAgents()
+	case "review":
+		if f.Verdict == "" {
+			return nil, errors.New("it says neither accepted nor rejected")
+		}
+		return &Review{event.Reviewed{Agents: f.Agents, Verdict: f.Verdict, Reason: f.Reason}}, f.namesAgents()
+	case "answer":
+		if f.ID == "" {
+			return nil, errors.New("it names no question")
+		}
+		return &Answer{ID: f.ID, Allow: f.Allow, Text: f.Text, Reason: f.Reason, For: f.For}, nil
+	case "send":
+		if strings.TrimSpace(f.Text) == "" || !utf8.ValidString(f.Text) {
+			return nil, errors.New("there is nothing to send")
+		}
+		f.Agents = []task.ID{f.Agent}
+		return &Send{Agent: f.Agent, Text: f.Text}, f.namesAgents()
+	case "attach":
+		f.Agents = []task.ID{f.Agent}
+		return &Attach{Agent: f.Agent, Watch: f.Watch}, f.namesAgents()
 	default:
-		return nil, fmt.Errorf("unknown verb %q; it is ping, cancel or stop", f.Verb)
+		return nil, nil
 	}
 }
 
-// narrowCancel wants names: in the journal no name at all means everybody,
+// namesAgents wants names: in the journal no name at all means everybody,
 // and a client that forgot them does not.
-func (f requestJSON) narrowCancel() (request, error) {
+func (f requestJSON) namesAgents() error {
 	if len(f.Agents) == 0 {
-		return nil, errors.New("cancel names no agent; stop ends the whole run")
+		return errors.New("names no agent")
 	}
 	for _, id := range f.Agents {
 		if id.Number() == 0 {
-			return nil, fmt.Errorf("cancel: %q is not the id of an agent", id)
+			return fmt.Errorf("%q is not the id of an agent", id)
 		}
 	}
+	return nil
+}
+
+func (f requestJSON) narrowCancel() (Request, error) {
 	switch f.Cause {
 	case "":
 		f.Cause = task.CauseCancelled
 	case task.CauseCancelled, task.CauseStopped:
 	default:
-		return nil, fmt.Errorf("cancel: %q is not for a client to say; the cause is cancelled or stopped", f.Cause)
+		return nil, fmt.Errorf("%q is not for a client to say; the cause is cancelled or stopped", f.Cause)
 	}
-	return &cancel{event.CancelAsked{Agents: f.Agents, Cause: f.Cause, Reason: f.Reason}}, nil
+	return &Cancel{Agents: f.Agents, Cause: f.Cause, Reason: f.Reason}, f.namesAgents()
 }
 
 // reply is the answer to one request.

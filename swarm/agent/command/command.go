@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"agentswarm/swarm/agent"
-	"agentswarm/swarm/event"
 )
 
 // Adapter drives agents of kind command.
@@ -45,7 +44,7 @@ func (Adapter) Launch(r agent.Request) (agent.Launch, error) {
 		}
 		finish, err := line(finishMessage{Type: "finish", Reason: "result"})
 		return agent.Launch{
-			Argv: argv, Open: true, Feed: feed, Finish: finish, Refuse: refuse,
+			Argv: argv, Open: true, Feed: feed, Finish: finish, Reply: reply, Steer: steer,
 		}, err
 	default:
 		return agent.Launch{}, fmt.Errorf("agent %s: unknown input %q", r.Spec.Name, r.Spec.Input)
@@ -75,17 +74,29 @@ type answerMessage struct {
 	Type   string `json:"type"`
 	ID     string `json:"id"`
 	Allow  bool   `json:"allow"`
+	Text   string `json:"text,omitempty"`
 	Reason string `json:"reason"`
 }
 
-// refuse answers a question that nobody can be asked.
-func refuse(asked *event.Asked) []byte {
-	text, err := line(answerMessage{
-		Type: "answer", ID: asked.ID,
-		Reason: "nobody can be asked in this version of swarm",
+type steerMessage struct {
+	Type string `json:"type"`
+	Text string `json:"text"`
+}
+
+// reply answers an action the agent asked for.
+func reply(r agent.Reply) []byte {
+	return mustLine(answerMessage{
+		Type: "answer", ID: r.Ask, Allow: r.Allow, Text: r.Text, Reason: r.Reason,
 	})
+}
+
+// steer is a word to an agent at work.
+func steer(text string) []byte { return mustLine(steerMessage{Type: "steer", Text: text}) }
+
+func mustLine(message any) []byte {
+	text, err := line(message)
 	if err != nil {
-		panic(fmt.Sprintf("command: an answer of strings does not marshal: %v", err))
+		panic(fmt.Sprintf("command: a message of strings does not marshal: %v", err))
 	}
 	return text
 }

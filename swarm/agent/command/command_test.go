@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"agentswarm/swarm/agent"
-	"agentswarm/swarm/event"
 )
 
 func TestLaunch(t *testing.T) {
@@ -65,7 +64,9 @@ func TestMessages(t *testing.T) {
 	for _, test := range []struct{ name, got, want string }{
 		{"feed", string(l.Feed), `{"type":"prompt","text":"two\nlines"}` + "\n"},
 		{"finish", string(l.Finish), `{"type":"finish","reason":"result"}` + "\n"},
-		{"refuse", string(l.Refuse(&event.Asked{ID: "q1"})), `{"type":"answer","id":"q1","allow":false,"reason":"nobody can be asked in this version of swarm"}` + "\n"},
+		{"reply", string(l.Reply(agent.Reply{Ask: "q1", Reason: "no"})), `{"type":"answer","id":"q1","allow":false,"reason":"no"}` + "\n"},
+		{"reply with text", string(l.Reply(agent.Reply{Ask: "q1", Allow: true, Text: "v2"})), `{"type":"answer","id":"q1","allow":true,"text":"v2","reason":""}` + "\n"},
+		{"steer", string(l.Steer("left")), `{"type":"steer","text":"left"}` + "\n"},
 	} {
 		if test.got != test.want {
 			t.Errorf("%s = %s, want %s", test.name, test.got, test.want)

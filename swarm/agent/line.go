@@ -1,0 +1,149 @@
+package agent
+
+import (
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	"agentswarm/swarm/event"
+	"agentswarm/swarm/proc"
+)
+
+// Line is the open line to a running agent: its stdin, where that is kept
+// open, or its terminal. Its methods may be called from several goroutines; a
+// nil line is that of an agent which is not running.
+type Line struct {
+	launch   Launch
+	stdin    *stdin         // nil where none is kept open
+	terminal *proc.Terminal // nil where it has none
+	stdout   string
+
+	mu      sync.Mutex // guards what follows
+	can     []string
+	waiting int           // questions without an answer
+	since   time.Time     // when the first of them was asked
+	waited  time.Duration // for answers, in all
+	granted time.Duration // of that, what the time limit was moved by
+	heard   time.Time     // when the last answer was given
+}
+
+// ErrCannotSteer answers a word to an agent that takes none while it works.
+var ErrCannotSteer = errors.New("takes no word while it works: " +
+	"only agents with input = \"jsonl\" that say they can steer do")
+
+// ErrNotListening answers a word to an agent that has ended, or that does not
+// read what it is sent.
+var ErrNotListening = errors.New("does not read what it is sent, or has ended")
+
+// Steer sends the agent a word.
+func (l *Line) Steer(text string) error {
+	l.mu.Lock()
+	able := slices.Contains(l.can, "steer")
+	l.mu.Unlock()
+	if !able || l.stdin == nil || l.launch.Steer == nil {
+		return ErrCannotSteer
+	}
+	if !l.stdin.send(l.launch.Steer(text)) {
+		return ErrNotListening
+	}
+	return nil
+}
+
+// Reply answers an action the agent asked for. One that has ended by now
+// needs no answer.
+func (l *Line) Reply(r Reply) {
+	l.mu.Lock()
+	now := time.Now()
+	if l.waiting > 0 {
+		if l.waiting--; l.waiting == 0 {
+			l.waited += now.Sub(l.since)
+		}
+	}
+	l.heard = now
+	l.mu.Unlock()
+	if l.launch.Reply != nil {
+		l.send(l.launch.Reply(r))
+	}
+}
+
+// Terminal is the agent's terminal; nil where it has none.
+func (l *Line) Terminal() *proc.Terminal { return l.terminal }
+
+// Stdout is the file that holds what the agent wrote.
+func (l *Line) Stdout() string { return l.stdout }
+
+func (l *Line) send(message []byte) {
+	if l.stdin != nil {
+		l.stdin.send(message)
+	}
+}
+
+// introduce notes what the agent says it can do.
+func (l *Line) introduce(s *event.Session) {
+	if l == nil {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.can = s.Can
+}
+
+// wait notes that the agent waits for an answer.
+func (l *Line) wait() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.waiting++; l.waiting == 1 {
+		l.since = time.Now()
+	}
+}
+
+// finish tells the agent that its answer was taken.
+func (l *Line) finish() {
+	if l == nil || l.stdin == nil {
+		return
+	}
+	l.stdin.send(l.launch.Finish)
+	l.stdin.close()
+}
+
+// close ends the line once the process is gone.
+func (l *Line) close() {
+	if l == nil || l.stdin == nil {
+		return
+	}
+	l.stdin.close()
+	l.stdin.wait()
+}
+
+// recheck is how soon a limit is looked at again while a question is open:
+// nothing says when it will be answered.
+const recheck = time.Second
+
+// credit is how much longer an attempt may take whose time is up, for what
+// it has waited since that was last asked; 0 where it did not wait.
+func (l *Line) credit() time.Duration {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.waiting > 0 {
+		return recheck
+	}
+	more := l.waited - l.granted
+	l.granted = l.waited
+	return more
+}
+
+// idle is how long the agent could have written and did not: nothing while
+// it waits for an answer, else the time since it got one.
+func (l *Line) idle() time.Duration {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch {
+	case l.waiting > 0:
+		return 0
+	case l.heard.IsZero():
+		return 1<<63 - 1
+	default:
+		return time.Since(l.heard)
+	}
+}
