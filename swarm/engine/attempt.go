@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"agentswarm/swarm/agent"
@@ -28,15 +29,25 @@ type attempt struct {
 	// owed is the result of an agent that ended well under an earlier owner
 	// and whose check is all that is missing; nil for any other attempt.
 	owed *task.Completed
+	// prompt is what the agent is asked: its call's, and what was said since.
+	prompt string
+	// from is the work of an earlier attempt that it goes on with.
+	from *task.Patch
+	// join are the patches its base is made of, joined whose they are.
+	join   []task.Patch
+	joined []task.ID
+	spent  task.Usage // by earlier attempts
 
 	dir      string // of its files
 	spec     *agent.Spec
 	space    *worktree.Workspace
 	captured *worktree.Capture
-	gone     bool   // the agent removed its own workspace
-	broke    error  // the journal could not be written
-	freed    func() // the disk its workspace was admitted for
-	pids     []int  // of its supervisors
+	start    git.Hash // the base, for whoever asks in the workspace
+	gone     bool     // the agent removed its own workspace
+	unseen   bool     // no agent has been in the workspace
+	broke    error    // the journal could not be written
+	freed    func()   // the disk its workspace was admitted for
+	pids     []int    // of its supervisors
 	work     task.Work
 }
 
@@ -45,6 +56,8 @@ type ending struct {
 	result task.Result
 	retry  bool  // it could not be started, and may be next time
 	err    error // swarm's own failure
+	// retryAfter is how long the agent was told to wait.
+	retryAfter time.Duration
 }
 
 // run is the attempt's life up to its result. The workspace is still there
@@ -65,15 +78,26 @@ func (t *attempt) run(ctx context.Context) (end ending) {
 
 // fresh is a whole attempt, from a new workspace to a result.
 func (t *attempt) fresh(ctx context.Context) ending {
-	t.work = task.Work{Attempts: t.n, Started: t.began}
+	t.work = task.Work{Attempts: t.n, Started: t.began, Usage: t.spent}
 	if err := t.prepare(); err != nil {
 		return *t.notStarted(ctx, err)
 	}
+	base, end := t.base(ctx)
+	if end != nil {
+		return *end
+	}
 	if end := t.lease(ctx, worktree.LeaseRequest{
-		Name: task.AttemptName(t.id, t.n), Base: git.Hash(t.call.Base),
+		Name: task.AttemptName(t.id, t.n), Base: base,
 		Saved: filepath.Join(t.dir, "index"),
 	}); end != nil {
 		return *end
+	}
+	t.start = base
+	if t.from != nil {
+		if err := t.engine.deps.Workspaces.Restore(ctx, *t.space, git.Hash(t.from.Commit)); err != nil {
+			t.unseen = true
+			return *t.notStarted(ctx, err)
+		}
 	}
 	if end := t.setup(ctx); end != nil {
 		return t.captureAfter(ctx, *end)
@@ -88,6 +112,45 @@ func (t *attempt) fresh(ctx context.Context) ending {
 	return t.judge(ctx, outcome)
 }
 
+// base is the commit the workspace starts from: that of the work it goes on
+// with, the call's, or the call's with the patches it depends on.
+func (t *attempt) base(ctx context.Context) (git.Hash, *ending) {
+	switch {
+	case t.from != nil:
+		return git.Hash(t.from.Base), nil
+	case len(t.join) == 0:
+		return git.Hash(t.call.Base), nil
+	}
+	base, err := t.engine.deps.Joiner.Join(ctx, JoinRequest{
+		Agent: t.id, Attempt: t.n, Base: git.Hash(t.call.Base), Patches: t.join, From: t.joined,
+	})
+	var conflict *JoinError
+	if errors.As(err, &conflict) {
+		t.work.Ended = t.engine.deps.Now()
+		return "", &ending{result: &task.Cancelled{
+			Work: t.work, Cause: task.CauseDependency, Reason: conflict.Error(),
+		}}
+	}
+	if err != nil {
+		return "", t.notStarted(ctx, err)
+	}
+	return base, nil
+}
+
+// withRemarks is a prompt followed by what was said of earlier attempts.
+func withRemarks(prompt string, remarks []string) string {
+	if len(remarks) == 0 {
+		return prompt
+	}
+	var b strings.Builder
+	b.WriteString(strings.TrimRight(prompt, "\n"))
+	b.WriteString("\n\nThis was tried before. What was said of it, the latest last:\n")
+	for _, remark := range remarks {
+		b.WriteString("\n" + strings.TrimSpace(remark) + "\n")
+	}
+	return b.String()
+}
+
 // prepare makes the attempt's folder and finds its agent.
 func (t *attempt) prepare() error {
 	t.dir = t.engine.deps.Run.Attempt(t.id, t.n)
@@ -99,7 +162,7 @@ func (t *attempt) prepare() error {
 	}
 	t.spec = SpecOf(t.engine.config, t.call)
 	t.work.OutputFile = filepath.Join(t.dir, "stdout")
-	return os.WriteFile(filepath.Join(t.dir, "prompt"), []byte(task.Prompt(t.call.Input)), 0o600)
+	return os.WriteFile(filepath.Join(t.dir, "prompt"), []byte(t.prompt), 0o600)
 }
 
 // lease makes the workspace. The intention is journaled first, so that a
@@ -189,19 +252,22 @@ func (t *attempt) live(ctx context.Context) (*agent.Outcome, *ending) {
 	life := agent.Life{
 		Launcher: e.deps.Launcher, Adapter: adapter, Spec: t.spec,
 		Request: agent.Request{
-			Spec: t.spec, Prompt: task.Prompt(t.call.Input),
+			Spec: t.spec, Prompt: t.prompt,
 			PromptFile: filepath.Join(t.dir, "prompt"), Command: t.call.Command,
 		},
 		Run: e.deps.Run.ID, Dir: t.space.Dir, Env: env,
 		Walls: e.deps.Walls, Stdout: t.work.OutputFile, Stderr: filepath.Join(t.dir, "stderr"),
 		Started: t.started("agent"),
+		Opened:  func(l *agent.Line) { e.lines.add(t.id, t.n, l) },
+		Ask:     func(asked *event.Asked) { e.ask(t, asked) },
 	}
 	outcome, err := life.Live(ctx)
+	e.lines.remove(t.id)
 	if err != nil {
 		return nil, t.notStarted(ctx, err)
 	}
 	t.work.Ended = e.deps.Now()
-	t.work.Usage = outcome.Usage
+	t.work.Usage.Add(outcome.Usage)
 	if outcome.Exit.Reason == proc.StartFailed {
 		err := &proc.StartError{Err: errors.New(outcome.Exit.Text), Temporary: outcome.Exit.Temporary}
 		return nil, t.notStarted(ctx, err)
@@ -226,7 +292,7 @@ func (t *attempt) started(step string) func(int, uint64) error {
 func (t *attempt) place() agent.Place {
 	return agent.Place{
 		Run: t.engine.deps.Run.ID, Agent: t.id, Attempt: t.n, Item: t.call.Item,
-		Worktree: t.space.Dir, Root: t.engine.deps.Root, Base: t.call.Base,
+		Worktree: t.space.Dir, Root: t.engine.deps.Root, Base: string(t.start),
 		Artifacts: filepath.Join(t.dir, "artifacts"),
 	}
 }
@@ -241,9 +307,13 @@ func (t *attempt) judge(ctx context.Context, o *agent.Outcome) ending {
 		h := haltOf(ctx)
 		return ending{result: &task.Cancelled{Work: t.work, Cause: h.Cause, Reason: h.Reason}}
 	case !ok:
-		return ending{result: &task.Failed{
+		end := ending{result: &task.Failed{
 			Work: t.work, Kind: kind, Reason: because(t.dir, kind, reason),
 		}}
+		if o.Error != nil {
+			end.retryAfter = time.Duration(o.Error.RetryAfterMS) * time.Millisecond
+		}
+		return end
 	}
 	done := &task.Completed{Answer: t.work.Output}
 	if changed && t.engine.config.Verify != "" {

@@ -61,7 +61,7 @@ func (t *attempt) check(ctx context.Context, done *task.Completed) ending {
 // no work.
 func (t *attempt) recheck(ctx context.Context) ending {
 	done := *t.owed
-	t.work = done.Work
+	t.work, t.start = done.Work, git.Hash(done.Work.Patch.Base)
 	t.work.Notes = slices.Clone(t.work.Notes)
 	if err := t.prepare(); err != nil {
 		return *t.notStarted(ctx, err)
@@ -144,6 +144,7 @@ type ShellRequest struct {
 	Text     string // required
 	Dir      string // required
 	Env      []string
+	Stdin    string // a file; empty: nothing
 	// Out is where its output goes: Out+".out" and Out+".err".
 	Out     string // required
 	Started func(int, uint64) error
@@ -155,7 +156,7 @@ type ShellRequest struct {
 func Shell(ctx context.Context, r ShellRequest) (proc.Exit, error) {
 	p, err := r.Launcher.Start(ctx, proc.Spec{
 		Run: r.Run, Argv: []string{"sh", "-c", r.Text}, Env: r.Env, Dir: r.Dir,
-		Walls:  r.Walls,
+		Walls: r.Walls, Stdin: r.Stdin,
 		Stdout: r.Out + ".out", Stderr: r.Out + ".err",
 	})
 	if err != nil {

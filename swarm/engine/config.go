@@ -7,6 +7,7 @@ import (
 
 	"agentswarm/swarm/agent"
 	"agentswarm/swarm/event"
+	"agentswarm/swarm/inbox"
 	"agentswarm/swarm/limit"
 	"agentswarm/swarm/proc"
 	"agentswarm/swarm/store"
@@ -19,6 +20,9 @@ import (
 type Config struct {
 	Jobs      int `json:"jobs"`       // how many agents at once
 	MaxAgents int `json:"max_agents"` // how many attempts in the life of the run
+
+	// Retries is how often an agent is tried again whose failure may pass.
+	Retries int `json:"retries,omitempty"`
 
 	Setup  string `json:"setup,omitempty"`  // run by sh -c before an agent
 	Verify string `json:"verify,omitempty"` // run by sh -c on its work
@@ -37,6 +41,7 @@ type Workspaces interface {
 	Capture(context.Context, worktree.CaptureRequest) (*worktree.Capture, error)
 	Release(context.Context, worktree.Workspace, *worktree.Capture) (worktree.Released, error)
 	Drop(context.Context, worktree.Workspace) error
+	Restore(context.Context, worktree.Workspace, git.Hash) error
 	Strays(known []string) ([]worktree.Workspace, error)
 	Footprint(ctx context.Context, base git.Hash) (int64, error)
 }
@@ -44,6 +49,8 @@ type Workspaces interface {
 // Journal keeps a fact before anyone sees it.
 type Journal interface {
 	Append(event.Event) (event.Record, error)
+	// AppendAll keeps facts together, all or none.
+	AppendAll([]event.Event) ([]event.Record, error)
 }
 
 // Deps are what an engine works with.
@@ -54,7 +61,9 @@ type Deps struct {
 	Launcher   *proc.Launcher           // required
 	Walls      json.RawMessage          // what supervisors make the walls from
 	Adapters   map[string]agent.Adapter // required, by kind
+	Joiner     Joiner                   // required where calls depend on others
 	Disk       *limit.Disk              // required
+	Questions  inbox.Policy             // what becomes of a question
 	Environ    []string                 // of the process that starts agents
 	Root       string                   // the user's checkout, or the bare repository
 	Cores      int                      // required
@@ -69,6 +78,15 @@ const startTries = 4
 // startGap is how long it waits before the second try, and longer after
 // each.
 const startGap = 200 * time.Millisecond
+
+// backOff is how long an agent whose failure may pass waits before its second
+// attempt; each further wait is twice as long, up to maxBackOff. Up to half
+// of it again is added by chance, so that a hundred agents that were refused
+// together do not come back together.
+const (
+	backOff    = time.Second
+	maxBackOff = time.Minute
+)
 
 // captureTime bounds the capture of one workspace, cancelled or not.
 const captureTime = 15 * time.Minute

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"time"
 
 	"agentswarm/swarm/event"
@@ -37,8 +38,13 @@ func (e *Engine) begin(life context.Context, a *agentState) {
 	a.cancel = cancel
 	try := &attempt{
 		engine: e, id: a.id, n: a.attempt, call: a.call, began: e.deps.Now(),
-		last: a.tries+1 >= startTries, owed: a.owed,
+		last: a.tries+1 >= startTries, owed: a.owed, spent: a.spent,
+		prompt: withRemarks(task.Prompt(a.call.Input), a.remarks),
 	}
+	if a.retry != nil {
+		try.from = a.retry.From
+	}
+	try.join, try.joined = e.foundation(a)
 	e.work.Go(func() {
 		defer cancel(nil)
 		end := try.run(ctx)
@@ -59,20 +65,53 @@ func (e *Engine) begin(life context.Context, a *agentState) {
 func (e *Engine) ended(life context.Context, a *agentState, end ending) {
 	e.running--
 	a.cancel = nil
+	e.endQuestions(a.id)
 	switch {
 	case end.err != nil:
 		e.fail(end.err)
 	case end.retry && !e.ending && !a.byName:
-		e.later(life, a)
+		a.tries++
+		e.later(life, a, time.Duration(a.tries)*startGap)
+	case e.mayPass(a, end):
+		failed := end.result.(*task.Failed)
+		a.spent = failed.Usage
+		a.retried++
+		e.later(life, a, waitFor(a.retried, end.retryAfter))
 	default:
 		e.settle(a, end.result)
 	}
 }
 
-// later queues an agent again after a gap that grows with each try.
-func (e *Engine) later(life context.Context, a *agentState) {
-	a.tries++
-	gap := time.NewTimer(time.Duration(a.tries) * startGap)
+// mayPass reports whether an attempt failed in a way that may pass and is
+// tried again, and journals that.
+func (e *Engine) mayPass(a *agentState, end ending) bool {
+	failed, ok := end.result.(*task.Failed)
+	if !ok || e.ending || a.byName || a.retried >= e.config.Retries {
+		return false
+	}
+	switch failed.Kind {
+	case task.Lost, task.StartFailed, task.RateLimit, task.Overloaded:
+		return e.append(&event.Retried{
+			Agent: a.id, Attempt: a.attempt, Error: failed.Kind, Reason: failed.Reason,
+		}) == nil
+	default:
+		return false
+	}
+}
+
+// waitFor is how long the n-th retry waits, from 1, and at least as long as
+// the agent was told to.
+func waitFor(n int, told time.Duration) time.Duration {
+	wait := maxBackOff
+	if n < 7 { // 2^6 s is over a minute
+		wait = min(backOff<<(n-1), maxBackOff)
+	}
+	return max(told, wait+rand.N(wait/2))
+}
+
+// later queues an agent again after a gap.
+func (e *Engine) later(life context.Context, a *agentState, wait time.Duration) {
+	gap := time.NewTimer(wait)
 	e.work.Go(func() {
 		defer gap.Stop()
 		select {
@@ -94,4 +133,5 @@ func (e *Engine) settle(a *agentState, r task.Result) {
 	}
 	a.result = r
 	e.out = append(e.out, Settled{Agent: a.id, Result: r})
+	e.unblock(a)
 }

@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"agentswarm/swarm/event"
+	"agentswarm/swarm/inbox"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
 )
@@ -27,11 +28,13 @@ type Engine struct {
 	end   context.CancelCauseFunc // of the life of all attempts
 	work  sync.WaitGroup          // attempts, releases and delayed retries
 	live  supervisors
+	lines lines
 	cores *semaphore.Weighted
 
 	// Owned by the loop.
 	agents  map[task.ID]*agentState
 	order   []task.ID
+	labels  map[string]*agentState // the first of each label
 	queue   []task.ID
 	running int
 	started int // attempts in the life of the run
@@ -39,8 +42,11 @@ type Engine struct {
 	out     []Settled
 	prior   map[string][]task.ID // calls of earlier owners, by key, unused
 	seen    map[string]int       // occurrences by key
-	broken  error                // swarm's own failure
-	ending  bool                 // nothing new starts
+	open    int                  // calls whose end nobody has received yet
+	box     *inbox.Box
+	broken  error // swarm's own failure
+	ending  bool  // nothing new starts
+	over    bool  // nothing was left to do, and nothing new is taken
 }
 
 // Settled is an agent that has ended, as its workflow hears of it.
@@ -60,6 +66,11 @@ type agentState struct {
 	cancel  context.CancelCauseFunc
 	result  task.Result // nil until settled
 	byName  bool        // cancelled by name
+	blocked bool        // it waits for agents it depends on
+	retried int         // attempts of this owner whose failure may pass
+	spent   task.Usage  // of the attempts before the current one
+	retry   *event.RetryAsked
+	remarks []string // what was said with wishes for another attempt
 	// owed is set on an agent that ended well under an earlier owner, which
 	// did not come to check its work.
 	owed *task.Completed
@@ -77,9 +88,10 @@ func Open(ctx context.Context, deps Deps, config Config, prior *store.View) *Eng
 		quit: make(chan struct{}), settled: make(chan Settled),
 		halted: make(chan struct{}),
 		cores:  semaphore.NewWeighted(int64(max(1, deps.Cores))),
-		agents: map[task.ID]*agentState{},
-		jobs:   config.Jobs,
-		prior:  map[string][]task.ID{}, seen: map[string]int{},
+		agents: map[task.ID]*agentState{}, labels: map[string]*agentState{},
+		jobs:  config.Jobs,
+		prior: map[string][]task.ID{}, seen: map[string]int{},
+		box: inbox.New(deps.Run.ID, deps.Questions, asked(prior)),
 	}
 	life, end := context.WithCancelCause(context.WithoutCancel(ctx))
 	e.end = end
@@ -95,13 +107,16 @@ func (e *Engine) remember(prior *store.View) {
 		return
 	}
 	for _, a := range prior.Agents {
-		s := &agentState{id: a.ID, call: a.Call, attempt: a.Attempt, byName: a.ByName()}
+		s := &agentState{
+			id: a.ID, call: a.Call, attempt: a.Attempt, byName: a.ByName(),
+			retry: a.Retry, remarks: a.Remarks,
+		}
 		if r, ok := a.Status.(task.Result); ok {
 			s.result = r
+			s.spent = r.Done().Usage
 			s.owed, s.held = owed(e.deps, e.config, a), held(e.deps, e.config, a)
 		}
-		e.agents[a.ID] = s
-		e.order = append(e.order, a.ID)
+		e.know(s)
 		e.prior[a.Call.Key] = append(e.prior[a.Call.Key], a.ID)
 		e.started += a.Attempt
 	}
@@ -123,6 +138,7 @@ func (e *Engine) loop(life context.Context) {
 			e.dispatch(life)
 		case out <- next:
 			e.out = e.out[1:]
+			e.open--
 		case <-e.quit:
 			return
 		}
@@ -145,53 +161,16 @@ func (e *Engine) do(f func(life context.Context)) bool {
 // ErrClosed answers calls to an engine that was closed or has failed.
 var ErrClosed = errors.New("the engine takes no more calls")
 
-// Start takes a call: journals it, queues it and returns its id. A call that
-// an earlier owner of the run completed is settled at once with its result
-// and starts nothing.
-func (e *Engine) Start(call *task.Call) (id task.ID, err error) {
-	ok := e.do(func(context.Context) {
-		if e.broken != nil {
-			err = e.broken
-			return
-		}
-		id, err = e.take(call)
+// Finished reports whether every call has ended and was received. From then
+// on the engine takes nothing more: a wish for another attempt is refused
+// rather than lost.
+func (e *Engine) Finished() bool {
+	over := true
+	e.do(func(context.Context) {
+		e.over = e.over || e.open == 0
+		over = e.over
 	})
-	if !ok {
-		return "", ErrClosed
-	}
-	return id, err
-}
-
-func (e *Engine) take(call *task.Call) (task.ID, error) {
-	c := *call
-	c.Key = c.Sum()
-	c.Occurrence = e.seen[c.Key]
-	e.seen[c.Key]++
-	if known := e.prior[c.Key]; len(known) > 0 {
-		e.prior[c.Key] = known[1:]
-		e.again(e.agents[known[0]])
-		return known[0], nil
-	}
-	a := &agentState{id: task.AgentID(len(e.order) + 1), call: &c}
-	if err := e.append(&event.Called{Agent: a.id, Call: &c}); err != nil {
-		return "", err
-	}
-	e.agents[a.id] = a
-	e.order = append(e.order, a.id)
-	e.queue = append(e.queue, a.id)
-	return a.id, nil
-}
-
-// again answers a call with an agent of an earlier owner: with its result if
-// it completed, was cancelled by name or is held, else with another attempt.
-func (e *Engine) again(a *agentState) {
-	_, completed := a.result.(*task.Completed)
-	if completed || a.held || a.byName && a.result != nil {
-		e.out = append(e.out, Settled{Agent: a.id, Result: a.result, Replayed: true})
-		return
-	}
-	a.result = nil
-	e.queue = append(e.queue, a.id)
+	return over
 }
 
 // Settled delivers agents as they end, each once, in the order they end.
@@ -199,50 +178,6 @@ func (e *Engine) Settled() <-chan Settled { return e.settled }
 
 // SetJobs changes how many agents run at once. Running ones go on.
 func (e *Engine) SetJobs(n int) { e.do(func(context.Context) { e.jobs = n }) }
-
-// Cancel ends agents by name: queued ones settle at once, running ones are
-// stopped and captured. Agents that have ended stay as they are.
-func (e *Engine) Cancel(ids []task.ID, h *Halt) (err error) {
-	ok := e.do(func(context.Context) {
-		for _, id := range ids {
-			if e.agents[id] == nil {
-				err = fmt.Errorf("no agent %s in this run", id)
-				return
-			}
-		}
-		err = e.append(&event.CancelAsked{Agents: ids, Cause: h.Cause, Reason: h.Reason})
-		if err != nil {
-			return
-		}
-		for _, id := range ids {
-			e.cancelOne(e.agents[id], h)
-		}
-	})
-	if !ok {
-		return ErrClosed
-	}
-	return err
-}
-
-func (e *Engine) cancelOne(a *agentState, h *Halt) {
-	switch {
-	case a.result != nil:
-	case a.cancel != nil:
-		a.byName = true
-		a.cancel(h)
-	default:
-		a.byName = true
-		for i, id := range e.queue {
-			if id == a.id {
-				e.queue = append(e.queue[:i:i], e.queue[i+1:]...)
-				break
-			}
-		}
-		e.settle(a, &task.Cancelled{
-			Cause: h.Cause, Reason: h.Reason, Work: task.Work{Attempts: a.attempt},
-		})
-	}
-}
 
 // Stop ends the run: nothing new starts, running agents get TERM, the grace,
 // KILL, and are captured. Queued ones are left for a resume.
@@ -281,6 +216,19 @@ func (e *Engine) Supervises(pid int) bool { return e.live.has(pid) }
 func (e *Engine) append(ev event.Event) error {
 	if _, err := e.deps.Journal.Append(ev); err != nil {
 		err = fmt.Errorf("journal %s: %w", event.Kind(ev), err)
+		e.fail(err)
+		return err
+	}
+	return nil
+}
+
+// appendAll journals facts of the loop's own together.
+func (e *Engine) appendAll(events []event.Event) error {
+	if len(events) == 0 {
+		return nil
+	}
+	if _, err := e.deps.Journal.AppendAll(events); err != nil {
+		err = fmt.Errorf("journal %s: %w", event.Kind(events[0]), err)
 		e.fail(err)
 		return err
 	}

@@ -68,6 +68,7 @@ func newRig(t *testing.T) *rig {
 		Run: run, Journal: r, Workspaces: r.spaces,
 		Launcher: &proc.Launcher{Binary: self, Args: []string{"__supervise"}},
 		Adapters: map[string]agent.Adapter{agent.KindCommand: command.Adapter{}},
+		Joiner:   r.spaces,
 		Disk:     &limit.Disk{Dir: dir, Free: func() (int64, error) { return 1 << 40, nil }},
 		Environ:  []string{"PATH=" + os.Getenv("PATH"), "RIG=" + r.dir},
 		Root:     dir, Cores: 2, Now: time.Now,
@@ -87,6 +88,18 @@ func (r *rig) Append(e event.Event) (event.Record, error) {
 		}
 	}
 	return r.owner.Append(e)
+}
+
+// AppendAll is Append for many.
+func (r *rig) AppendAll(events []event.Event) (records []event.Record, err error) {
+	for _, e := range events {
+		record, err := r.Append(e)
+		if err != nil {
+			return records, err
+		}
+		records = append(records, record)
+	}
+	return records, nil
 }
 
 // append writes records as an earlier owner would have.
@@ -206,6 +219,40 @@ type spaces struct {
 	captured []string
 	released []string // "a1.1", or "a1.1 trash" without a capture
 	dropped  []string
+	works    map[git.Hash]map[string]string // what commits hold
+	joins    []JoinRequest
+}
+
+// Join names a commit after those it is made of. A patch that touches a file
+// called conflict fits nowhere.
+func (s *spaces) Join(_ context.Context, r JoinRequest) (git.Hash, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.joins = append(s.joins, r)
+	joined := r.Base
+	for i, p := range r.Patches {
+		if slices.Contains(p.Paths, "conflict") {
+			return "", &JoinError{Agent: r.From[i], With: r.From[:i], Paths: []string{"conflict"}}
+		}
+		joined += "+" + git.Hash(r.From[i])
+	}
+	return joined, nil
+}
+
+// Restore writes the files of a commit.
+func (s *spaces) Restore(_ context.Context, w worktree.Workspace, commit git.Hash) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	work := s.works[commit]
+	if work == nil {
+		return fmt.Errorf("no commit %s", commit)
+	}
+	for name, text := range work {
+		if err := os.WriteFile(filepath.Join(w.Dir, name), []byte(text), 0o600); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (s *spaces) Footprint(context.Context, git.Hash) (int64, error) { return 1, nil }
@@ -245,8 +292,28 @@ func (s *spaces) Capture(ctx context.Context, r worktree.CaptureRequest) (*workt
 	if kept.Changed {
 		kept.Commit, kept.Ref = git.Hash("commit-of-"+r.Workspace.Name), r.Ref
 		kept.Patch, kept.Stat.Files = r.PatchFile, len(files)
+		return kept, s.hold(kept.Commit, r.Workspace.Dir, files)
 	}
 	return kept, nil
+}
+
+// hold remembers what a commit holds.
+func (s *spaces) hold(commit git.Hash, dir string, files []os.DirEntry) error {
+	work := map[string]string{}
+	for _, f := range files {
+		text, err := os.ReadFile(filepath.Join(dir, f.Name()))
+		if err != nil {
+			return err
+		}
+		work[f.Name()] = string(text)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.works == nil {
+		s.works = map[git.Hash]map[string]string{}
+	}
+	s.works[commit] = work
+	return nil
 }
 
 func (s *spaces) Release(_ context.Context, w worktree.Workspace, c *worktree.Capture) (worktree.Released, error) {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"agentswarm/swarm/event"
+	"agentswarm/swarm/scope"
 	"agentswarm/swarm/task"
 	"agentswarm/worktree"
 	"agentswarm/worktree/git"
@@ -15,6 +16,9 @@ import (
 
 // maxPaths bounds the paths a result carries; the patch has all of them.
 const maxPaths = 100
+
+// maxOutOfScope bounds the paths outside its scope that a result names.
+const maxOutOfScope = 20
 
 // maxIgnored bounds the ignored files a result lists.
 const maxIgnored = 50
@@ -33,6 +37,7 @@ func (t *attempt) capture(ctx context.Context) error {
 	}
 	t.captured = kept
 	record := capturedEvent(t.id, t.n, *t.space, kept)
+	holdToScope(record.Patch, t.call, kept.Files)
 	applyCapture(&t.work, record)
 	return t.journal(record)
 }
@@ -109,6 +114,20 @@ func capturedEvent(id task.ID, n int, w worktree.Workspace, kept *worktree.Captu
 	return record
 }
 
+// holdToScope notes the paths that a patch touches and its call does not
+// allow.
+func holdToScope(p *task.Patch, call *task.Call, files []git.Change) {
+	if p == nil || len(call.Paths) == 0 {
+		return
+	}
+	paths := make([]string, len(files))
+	for i, c := range files {
+		paths[i] = c.Path
+	}
+	outside := scope.Outside(call.Paths, paths)
+	p.OutOfScope = outside[:min(len(outside), maxOutOfScope)]
+}
+
 // applyCapture puts a capture into the work of a result.
 func applyCapture(w *task.Work, c *event.Captured) {
 	w.Patch, w.Notes, w.Ignored, w.IgnoredMore = c.Patch, c.Notes, c.Ignored, c.More
@@ -169,7 +188,7 @@ func (t *attempt) release(ctx context.Context, end ending) error {
 	var left worktree.Released
 	var err error
 	switch {
-	case t.owed != nil:
+	case t.owed != nil, t.unseen:
 		err = d.Workspaces.Drop(ctx, *t.space)
 	case end.err != nil, t.captured == nil && !end.retry && !t.gone:
 		return nil // the next owner captures it

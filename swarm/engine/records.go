@@ -149,7 +149,10 @@ func SpecOf(c Config, call *task.Call) *agent.Spec {
 		copied := *named
 		spec = &copied
 	}
-	if spec.Timeout == 0 {
+	switch {
+	case call.Timeout > 0:
+		spec.Timeout = call.Timeout
+	case spec.Timeout == 0:
 		spec.Timeout = c.Timeout
 	}
 	if spec.IdleTimeout == 0 {

@@ -104,6 +104,7 @@ func recoverAgent(ctx context.Context, d Deps, c Config, v *store.View, a *store
 			continue
 		}
 		record := capturedEvent(a.ID, l.Attempt, w, kept)
+		holdToScope(record.Patch, a.Call, kept.Files)
 		if _, err := d.Journal.Append(record); err != nil {
 			return err
 		}
@@ -162,7 +163,7 @@ func trashStrays(ctx context.Context, d Deps, v *store.View) error {
 // what its records say. An agent that never began stays queued. One that had
 // failed for want of a capture or a check which there is now settles anew.
 func settleLost(d Deps, c Config, v *store.View, a *store.Agent, kept *event.Captured, r task.Result) error {
-	if a.Attempt == 0 || a.Result() != nil && !late(a, kept) {
+	if a.Attempt == 0 || a.Pending() || a.Result() != nil && !late(a, kept) {
 		return nil
 	}
 	if r == nil {

@@ -1,0 +1,201 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"agentswarm/swarm/event"
+	"agentswarm/swarm/store"
+	"agentswarm/swarm/task"
+)
+
+// Start takes a call: journals it, queues it and returns its id. A call that
+// an earlier owner of the run completed is settled at once with its result
+// and starts nothing.
+func (e *Engine) Start(call *task.Call) (task.ID, error) {
+	ids, err := e.StartAll([]*task.Call{call})
+	if err != nil {
+		return "", err
+	}
+	return ids[0], nil
+}
+
+// StartAll is [Engine.Start] for many calls, which are journaled together:
+// all are taken or none.
+func (e *Engine) StartAll(calls []*task.Call) (ids []task.ID, err error) {
+	ok := e.do(func(context.Context) {
+		switch {
+		case e.broken != nil:
+			err = e.broken
+		case e.over:
+			err = ErrClosed
+		default:
+			ids, err = e.take(calls)
+		}
+	})
+	if !ok {
+		return nil, ErrClosed
+	}
+	return ids, err
+}
+
+// take takes calls: those that an earlier owner of the run has seen, and new
+// ones.
+func (e *Engine) take(calls []*task.Call) ([]task.ID, error) {
+	var known, fresh []*agentState
+	var ids []task.ID
+	var facts []event.Event
+	for _, call := range calls {
+		c := *call
+		c.Key = c.Sum()
+		c.Occurrence = e.seen[c.Key]
+		e.seen[c.Key]++
+		if prior := e.prior[c.Key]; len(prior) > 0 {
+			e.prior[c.Key] = prior[1:]
+			known = append(known, e.agents[prior[0]])
+			ids = append(ids, prior[0])
+			continue
+		}
+		a := &agentState{id: task.AgentID(len(e.order) + 1), call: &c}
+		if err := e.knowsNeeds(a); err != nil {
+			return nil, err
+		}
+		e.know(a)
+		fresh, ids = append(fresh, a), append(ids, a.id)
+		facts = append(facts, &event.Called{Agent: a.id, Call: &c})
+	}
+	if err := e.appendAll(facts); err != nil {
+		return nil, err
+	}
+	e.open += len(calls)
+	// Those of earlier owners first: what they lack is known before anybody
+	// who depends on them is looked at.
+	for _, a := range known {
+		e.forget(a)
+	}
+	for _, a := range known {
+		e.again(a)
+	}
+	for _, a := range fresh {
+		e.enqueue(a)
+	}
+	return ids, nil
+}
+
+// know adds an agent to those of the run.
+func (e *Engine) know(a *agentState) {
+	e.agents[a.id] = a
+	e.order = append(e.order, a.id)
+	if label := a.call.Label; label != "" && e.labels[label] == nil {
+		e.labels[label] = a
+	}
+}
+
+// forget takes back the result of an agent that is to be attempted again.
+func (e *Engine) forget(a *agentState) {
+	if !a.stands() {
+		a.result = nil
+	}
+}
+
+// stands reports whether an agent of an earlier owner is answered with its
+// result: it completed, was cancelled by name, or is held.
+func (a *agentState) stands() bool {
+	_, completed := a.result.(*task.Completed)
+	return completed || a.held || a.byName && a.result != nil
+}
+
+// again answers a call with an agent of an earlier owner: with its result if
+// that stands, else with another attempt.
+func (e *Engine) again(a *agentState) {
+	if a.stands() {
+		e.out = append(e.out, Settled{Agent: a.id, Result: a.result, Replayed: true})
+		return
+	}
+	e.enqueue(a)
+}
+
+// RetryRequest asks for another attempt of agents that have ended.
+type RetryRequest struct {
+	Agents []task.ID // required
+	// Feedback is what the agent is told after its prompt.
+	Feedback string
+	// Fresh starts from the base and not from what was captured.
+	Fresh bool
+}
+
+// ErrOver answers a wish for another attempt that came when the run was about
+// to end.
+var ErrOver = errors.New("the run is ending; ask again once it has")
+
+// NotEndedError is a wish for another attempt of an agent that is at work.
+type NotEndedError struct{ Agent task.ID }
+
+func (e *NotEndedError) Error() string { return fmt.Sprintf("%s has not ended", e.Agent) }
+
+// Retry queues agents that have ended for another attempt. Either all are
+// queued or none.
+func (e *Engine) Retry(r RetryRequest) (err error) {
+	ok := e.do(func(context.Context) {
+		if e.over || e.ending {
+			err = ErrOver
+			return
+		}
+		var wishes []event.Event
+		for _, id := range r.Agents {
+			a := e.agents[id]
+			switch {
+			case a == nil:
+				err = fmt.Errorf("no agent %s in this run", id)
+				return
+			case a.result == nil:
+				err = &NotEndedError{Agent: id}
+				return
+			}
+			wish := &event.RetryAsked{Agent: id, After: a.attempt, Feedback: r.Feedback}
+			if !r.Fresh {
+				wish.From = a.result.Done().Patch
+			}
+			wishes = append(wishes, wish)
+		}
+		err = e.appendAll(wishes)
+		for i, id := range r.Agents {
+			if err == nil {
+				e.retry(e.agents[id], wishes[i].(*event.RetryAsked))
+			}
+		}
+	})
+	if !ok {
+		return ErrOver
+	}
+	return err
+}
+
+// retry queues one agent by a wish that is on disk.
+func (e *Engine) retry(a *agentState, wish *event.RetryAsked) {
+	a.retry = wish
+	if wish.Feedback != "" {
+		a.remarks = append(a.remarks, wish.Feedback)
+	}
+	a.spent = a.result.Done().Usage
+	a.result, a.owed, a.held, a.byName = nil, nil, false, false
+	a.tries, a.retried = 0, 0
+	e.open++
+	e.enqueue(a)
+}
+
+// asked are the questions and replies of earlier owners.
+func asked(prior *store.View) []event.Event {
+	if prior == nil {
+		return nil
+	}
+	var all []event.Event
+	for _, q := range prior.Questions {
+		all = append(all, &q.Questioned)
+		if q.Reply != nil {
+			all = append(all, q.Reply)
+		}
+	}
+	return all
+}

@@ -1,0 +1,127 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"agentswarm/swarm/task"
+	"agentswarm/worktree/git"
+)
+
+// JoinRequest asks for a commit to start an agent from: patches merged onto a
+// base.
+type JoinRequest struct {
+	Agent   task.ID
+	Attempt int
+	Base    git.Hash     // required
+	Patches []task.Patch // in the order they are merged
+	From    []task.ID    // whose they are
+}
+
+// Joiner merges patches in memory and keeps the result in the repository.
+type Joiner interface {
+	Join(context.Context, JoinRequest) (git.Hash, error)
+}
+
+// JoinError is a merge of the patches an agent depends on that conflicts.
+type JoinError struct {
+	Agent task.ID // whose patch did not fit
+	With  []task.ID
+	Paths []string
+}
+
+func (e *JoinError) Error() string {
+	with := "the base"
+	if len(e.With) > 0 {
+		with = string(e.With[0])
+	}
+	return fmt.Sprintf("the patches of %s and %s conflict in %s",
+		with, e.Agent, strings.Join(e.Paths, ", "))
+}
+
+// knowsNeeds refuses a call that depends on one that was not made before it.
+func (e *Engine) knowsNeeds(a *agentState) error {
+	for _, label := range slices.Concat(a.call.DependsOn, a.call.After) {
+		if e.labels[label] == nil {
+			return fmt.Errorf("%s depends on %q, which no earlier call is named", a.id, label)
+		}
+	}
+	return nil
+}
+
+// enqueue queues an agent once all it waits for have ended, and settles one
+// whose dependencies did not go well.
+func (e *Engine) enqueue(a *agentState) {
+	a.blocked = false
+	for _, label := range slices.Concat(a.call.DependsOn, a.call.After) {
+		if e.labels[label].result == nil {
+			a.blocked = true
+			return
+		}
+	}
+	for _, label := range a.call.DependsOn {
+		if why := unfit(e.labels[label].result); why != "" {
+			e.settle(a, &task.Cancelled{
+				Cause: task.CauseDependency, Reason: fmt.Sprintf("%s, which it depends on, %s", label, why),
+				Work: task.Work{Attempts: a.attempt},
+			})
+			return
+		}
+	}
+	e.queue = append(e.queue, a.id)
+}
+
+// unblock looks again at who waited for an agent that has settled.
+func (e *Engine) unblock(ended *agentState) {
+	for _, id := range e.order {
+		a := e.agents[id]
+		if a.blocked && (slices.Contains(a.call.DependsOn, ended.call.Label) ||
+			slices.Contains(a.call.After, ended.call.Label)) {
+			e.enqueue(a)
+		}
+	}
+}
+
+// unfit says why nothing can be built on an agent's work; empty where it can.
+func unfit(r task.Result) string {
+	switch r := r.(type) {
+	case *task.Completed:
+		switch {
+		case r.Verified != nil && !*r.Verified:
+			return "did not pass its check"
+		case r.Patch != nil && len(r.Patch.OutOfScope) > 0:
+			return "changed files outside its paths"
+		}
+		return ""
+	case *task.Failed:
+		return "failed"
+	case *task.Cancelled:
+		return "was cancelled"
+	default:
+		panic(fmt.Sprintf("unhandled %T", r))
+	}
+}
+
+// foundation is what an agent starts from besides the base: the patches of
+// all it depends on, each after those it was itself built on.
+func (e *Engine) foundation(a *agentState) (patches []task.Patch, from []task.ID) {
+	seen := map[task.ID]bool{}
+	var visit func(*agentState)
+	visit = func(a *agentState) {
+		for _, label := range slices.Concat(a.call.DependsOn, a.call.After) {
+			need := e.labels[label]
+			if seen[need.id] || need.result == nil || unfit(need.result) != "" {
+				continue
+			}
+			seen[need.id] = true
+			visit(need)
+			if p := need.result.Done().Patch; p != nil {
+				patches, from = append(patches, *p), append(from, need.id)
+			}
+		}
+	}
+	visit(a)
+	return patches, from
+}

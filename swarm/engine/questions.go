@@ -1,0 +1,123 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"agentswarm/swarm/agent"
+	"agentswarm/swarm/event"
+	"agentswarm/swarm/task"
+)
+
+// lines are the open lines to agents at work.
+type lines struct {
+	mu sync.Mutex // guards of
+	of map[task.ID]*openLine
+}
+
+type openLine struct {
+	*agent.Line
+	attempt int
+}
+
+func (l *lines) add(id task.ID, attempt int, line *agent.Line) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.of == nil {
+		l.of = map[task.ID]*openLine{}
+	}
+	l.of[id] = &openLine{Line: line, attempt: attempt}
+}
+
+func (l *lines) remove(id task.ID) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.of, id)
+}
+
+func (l *lines) get(id task.ID) *openLine {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.of[id]
+}
+
+// NotRunningError is an agent that nobody can speak to: it has not begun, or
+// has ended.
+type NotRunningError struct{ Agent task.ID }
+
+func (e *NotRunningError) Error() string { return fmt.Sprintf("%s is not running", e.Agent) }
+
+// Line is the line to an agent at work.
+func (e *Engine) Line(id task.ID) (*agent.Line, error) {
+	if l := e.lines.get(id); l != nil {
+		return l.Line, nil
+	}
+	return nil, &NotRunningError{Agent: id}
+}
+
+// Send sends a word to an agent at work, if it can take one.
+func (e *Engine) Send(id task.ID, text string) (err error) {
+	l := e.lines.get(id)
+	if l == nil {
+		return &NotRunningError{Agent: id}
+	}
+	if err := l.Steer(text); err != nil {
+		return fmt.Errorf("%s %w", id, err)
+	}
+	ok := e.do(func(context.Context) {
+		err = e.append(&event.Sent{Agent: id, Attempt: l.attempt, Text: text})
+	})
+	if !ok {
+		return ErrClosed
+	}
+	return err
+}
+
+// ask takes a question of an agent: it waits in the inbox, or is answered at
+// once by an answer that holds already.
+func (e *Engine) ask(t *attempt, asked *event.Asked) {
+	e.do(func(context.Context) {
+		q, r := e.box.Ask(t.id, t.n, asked)
+		if e.append(q) == nil && r != nil {
+			e.reply(q, r)
+		}
+	})
+}
+
+// Answer answers a question. Others that it holds for are answered with it.
+func (e *Engine) Answer(r event.Replied) (err error) {
+	ok := e.do(func(context.Context) {
+		var closed map[*event.Questioned]*event.Replied
+		if closed, err = e.box.Answer(r); err != nil {
+			return
+		}
+		for q, r := range closed {
+			if err = e.reply(q, r); err != nil {
+				return
+			}
+		}
+	})
+	if !ok {
+		return ErrClosed
+	}
+	return err
+}
+
+// reply journals a reply and passes it on to the agent, if it is still there.
+func (e *Engine) reply(q *event.Questioned, r *event.Replied) error {
+	if err := e.append(r); err != nil {
+		return err
+	}
+	if l := e.lines.get(q.Agent); l != nil && l.attempt == q.Attempt {
+		l.Reply(agent.Reply{Ask: q.Ask, Allow: r.Allow, Text: r.Text, Reason: r.Reason})
+	}
+	return nil
+}
+
+// endQuestions closes what an agent asked and nobody has answered.
+func (e *Engine) endQuestions(id task.ID) {
+	for _, q := range e.box.End(id) {
+		_ = e.append(&event.Replied{ID: q.ID, By: task.ByEnd, Reason: "the agent ended first"})
+	}
+}

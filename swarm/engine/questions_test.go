@@ -1,0 +1,203 @@
+package engine
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"agentswarm/swarm/agent"
+	"agentswarm/swarm/event"
+	"agentswarm/swarm/inbox"
+	"agentswarm/swarm/task"
+)
+
+// specs is an agent of the protocol whose program is a text of sh.
+func specs(name, text string) map[string]*agent.Spec {
+	return map[string]*agent.Spec{name: {
+		Name: name, Kind: agent.KindCommand, Command: []string{"sh", "-c", text},
+		Input: agent.InputJSONL, Format: agent.FormatJSONL, Success: agent.SuccessAnswer,
+	}}
+}
+
+// question is an agent that asks once and answers with what it was told.
+const question = `
+	read -r prompt
+	printf '{"type":"session","can":["steer"]}\n{"type":"ask","id":"q","action":{"run":"push"}}\n'
+	read -r answer; printf '%s' "$answer" > "$RIG/answer.$SWARM_AGENT"
+	printf '{"type":"result","text":"done"}\n'`
+
+func mine() *task.Call {
+	return &task.Call{
+		Input: &task.TypedAgentInput{Prompt: "p"}, Agent: "mine", Base: "base", BaseTree: "tree",
+	}
+}
+
+// opened waits until a number of questions wait.
+func (r *rig) opened(n int) []string {
+	r.t.Helper()
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) { // a poll for a process
+		v := r.view()
+		var ids []string
+		for _, q := range v.Waiting() {
+			ids = append(ids, q.ID)
+		}
+		if len(ids) == n {
+			return ids
+		}
+		if time.Now().After(deadline) {
+			r.t.Fatalf("%v wait, want %d", ids, n)
+		}
+	}
+}
+
+func TestQuestionWaitsForItsAnswer(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.deps.Questions = inbox.Wait
+	r.config.Agents = specs("mine", question)
+	// A limit that would end it while it waits, were waiting its own time.
+	r.config.IdleTimeout = 50 * time.Millisecond
+	r.config.Timeout = 2 * time.Second
+	e := Open(t.Context(), r.deps, r.config, nil)
+	if _, err := e.Start(mine()); err != nil {
+		t.Fatal(err)
+	}
+	ids := r.opened(1)
+	is(t, "its state", task.Word(r.view().Agent("a1").Status), "waiting")
+	if err := e.Answer(event.Replied{ID: "nothing-1"}); !errors.Is(err, inbox.ErrNotOpen) {
+		t.Errorf("an unknown question: %v", err)
+	}
+	if err := e.Answer(event.Replied{ID: ids[0], Allow: true, Text: "v2", Reason: "fine"}); err != nil {
+		t.Fatal(err)
+	}
+	s := <-e.Settled()
+	is(t, "status", task.Word(s.Result), "completed")
+	if err := e.Answer(event.Replied{ID: ids[0]}); !errors.Is(err, inbox.ErrNotOpen) {
+		t.Errorf("answered twice: %v", err)
+	}
+	if err := e.Close(); err != nil {
+		t.Fatal(err)
+	}
+	is(t, "what it was told", strings.Join(r.lines("answer.a1"), " "),
+		`{"type":"answer","id":"q","allow":true,"text":"v2","reason":"fine"}`)
+	is(t, "its records", r.kinds("a1"),
+		"called leased leased started:agent questioned ended captured settled released")
+}
+
+func TestQuestionsThatNobodyCanAnswer(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.config.Agents = specs("mine", question)
+	is(t, "status", task.Word(r.play(mine())["a1"].Result), "completed")
+	if got := strings.Join(r.lines("answer.a1"), " "); !strings.Contains(got, `"allow":false`) {
+		t.Errorf("it was told %s", got)
+	}
+	q := r.view().Questions
+	if len(q) != 1 || q[0].Reply == nil || q[0].Reply.By != task.ByPolicy {
+		t.Errorf("questions = %+v", q)
+	}
+}
+
+func TestAnswerForTheRun(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.deps.Questions = inbox.Wait
+	r.config.Agents = specs("mine", question)
+	e := Open(t.Context(), r.deps, r.config, nil)
+	for range 2 {
+		if _, err := e.Start(mine()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ids := r.opened(2)
+	if err := e.Answer(event.Replied{ID: ids[1], Allow: true, For: task.ForTheRun}); err != nil {
+		t.Fatal(err)
+	}
+	r.collect(e, 2)
+	if _, err := e.Start(mine()); err != nil {
+		t.Fatal(err)
+	}
+	r.collect(e, 1)
+	if err := e.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range []string{"a1", "a2", "a3"} {
+		if got := strings.Join(r.lines("answer."+id), " "); !strings.Contains(got, `"allow":true`) {
+			t.Errorf("%s was told %s", id, got)
+		}
+	}
+}
+
+// TestQuestionOfACancelledAgent holds that nothing waits for an agent that
+// is gone.
+func TestQuestionOfACancelledAgent(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.deps.Questions = inbox.Wait
+	r.config.Agents = specs("mine", question)
+	e := Open(t.Context(), r.deps, r.config, nil)
+	if _, err := e.Start(mine()); err != nil {
+		t.Fatal(err)
+	}
+	ids := r.opened(1)
+	if err := e.Cancel([]task.ID{"a1"}, &Halt{Cause: task.CauseCancelled}); err != nil {
+		t.Fatal(err)
+	}
+	<-e.Settled()
+	if err := e.Answer(event.Replied{ID: ids[0], Allow: true}); !errors.Is(err, inbox.ErrNotOpen) {
+		t.Errorf("it was answered: %v", err)
+	}
+	if err := e.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if v := r.view(); len(v.Waiting()) != 0 || v.Questions[0].Reply == nil || v.Questions[0].Reply.By != task.ByEnd {
+		t.Errorf("questions = %+v", v.Questions[0])
+	}
+}
+
+func TestSend(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.config.Agents = specs("mine", `
+		read -r prompt
+		printf '{"type":"session","can":["steer"]}\n{"type":"text","text":"up"}\n'; touch "$RIG/up"
+		read -r word; printf '%s' "$word" > "$RIG/word"
+		printf '{"type":"result","text":"done"}\n'`)
+	r.config.Agents["deaf"] = specs("deaf", `read -r prompt; touch "$RIG/deaf"; read -r finish`)["deaf"]
+	e := Open(t.Context(), r.deps, r.config, nil)
+	deaf := mine()
+	deaf.Agent = "deaf"
+	for _, c := range []*task.Call{mine(), deaf} {
+		if _, err := e.Start(c); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r.await("up")
+	r.await("deaf")
+	if err := e.Send("a2", "left"); !errors.Is(err, agent.ErrCannotSteer) {
+		t.Errorf("an agent that cannot steer: %v", err)
+	}
+	var gone *NotRunningError
+	if err := e.Send("a9", "left"); !errors.As(err, &gone) {
+		t.Errorf("an agent that does not run: %v", err)
+	}
+	// What it says of itself is read in its own time.
+	for err := e.Send("a1", "left"); err != nil; err = e.Send("a1", "left") {
+		if !errors.Is(err, agent.ErrCannotSteer) {
+			t.Fatal(err)
+		}
+	}
+	<-e.Settled()
+	is(t, "the word", strings.Join(r.lines("word"), " "), `{"type":"steer","text":"left"}`)
+	if err := e.Cancel([]task.ID{"a2"}, &Halt{Cause: task.CauseCancelled}); err != nil {
+		t.Fatal(err)
+	}
+	<-e.Settled()
+	if err := e.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if kinds := r.kinds("a1"); !strings.Contains(kinds, "sent") {
+		t.Errorf("it is not in the journal: %s", kinds)
+	}
+}
