@@ -3,6 +3,7 @@ package fanout
 import (
 	"encoding/json"
 	"fmt"
+	"time"
 
 	"agentswarm/swarm/task"
 )
@@ -15,6 +16,9 @@ type workflowJSON struct {
 	Each    []task.Verbatim `json:"each,omitempty"`
 	Prefix  task.Verbatim   `json:"prefix,omitzero"`
 	Count   int             `json:"count,omitempty"`
+	Tasks   []Task          `json:"tasks,omitempty"`
+	Source  string          `json:"source,omitempty"`
+	Overlap OverlapMode     `json:"overlap,omitzero"`
 }
 
 // MarshalJSON writes w without the loss of a byte.
@@ -22,6 +26,7 @@ func (w Workflow) MarshalJSON() ([]byte, error) {
 	return json.Marshal(workflowJSON{
 		Prompt: w.Prompt, Command: task.Verbatims(w.Command), Agent: w.Agent,
 		Each: task.Verbatims(w.Each), Prefix: task.Verbatim(w.Prefix), Count: w.Count,
+		Tasks: w.Tasks, Source: w.Source, Overlap: w.Overlap,
 	})
 }
 
@@ -34,6 +39,39 @@ func (w *Workflow) UnmarshalJSON(text []byte) error {
 	*w = Workflow{
 		Prompt: j.Prompt, Command: task.Strings(j.Command), Agent: j.Agent,
 		Each: task.Strings(j.Each), Prefix: string(j.Prefix), Count: j.Count,
+		Tasks: j.Tasks, Source: j.Source, Overlap: j.Overlap,
+	}
+	return nil
+}
+
+// taskJSON is a Task as it is recorded.
+type taskJSON struct {
+	Line      int           `json:"line"`
+	ID        task.Verbatim `json:"id,omitzero"`
+	Prompt    string        `json:"prompt,omitempty"`
+	Command   []string      `json:"command,omitempty"`
+	Plain     bool          `json:"plain,omitempty"`
+	Agent     string        `json:"agent,omitempty"`
+	Paths     []string      `json:"paths,omitempty"`
+	DependsOn []string      `json:"depends_on,omitempty"`
+	Timeout   time.Duration `json:"timeout_ns,omitempty"`
+}
+
+// MarshalJSON writes t without the loss of a byte. All but an item is UTF-8.
+func (t Task) MarshalJSON() ([]byte, error) {
+	return json.Marshal(taskJSON{
+		t.Line, task.Verbatim(t.ID), t.Prompt, t.Command, t.Plain, t.Agent, t.Paths, t.DependsOn, t.Timeout,
+	})
+}
+
+// UnmarshalJSON is the reverse of MarshalJSON.
+func (t *Task) UnmarshalJSON(text []byte) error {
+	var j taskJSON
+	if err := json.Unmarshal(text, &j); err != nil {
+		return fmt.Errorf("read a task: %w", err)
+	}
+	*t = Task{
+		j.Line, string(j.ID), j.Prompt, j.Command, j.Plain, j.Agent, j.Paths, j.DependsOn, j.Timeout,
 	}
 	return nil
 }

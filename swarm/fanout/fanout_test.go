@@ -193,21 +193,6 @@ func TestCallsRefuses(t *testing.T) {
 	}
 }
 
-func TestDistance(t *testing.T) {
-	t.Parallel()
-	for _, tc := range []struct {
-		a, b string
-		want int
-	}{
-		{"item", "item", 0}, {"itme", "item", 1}, {"items", "item", 1},
-		{"", "item", 4}, {"count", "cuont", 1}, {"x", "index", 4},
-	} {
-		if got := distance(tc.a, tc.b); got != tc.want {
-			t.Errorf("distance(%q, %q) = %d, want %d", tc.a, tc.b, got, tc.want)
-		}
-	}
-}
-
 func FuzzCalls(f *testing.F) {
 	f.Add("do {item}", "packages/*", "sh")
 	f.Add("{nmae}", "**/[a", "{item}")

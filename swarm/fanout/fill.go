@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"agentswarm/swarm/nearest"
 )
 
 // place is what the placeholders of one call stand for.
@@ -64,7 +66,7 @@ func checkPrompt(prompt string) error {
 			continue
 		}
 		for _, name := range names() {
-			if distance(strings.ToLower(word), name) <= 2 {
+			if nearest.Distance(strings.ToLower(word), name) <= 2 {
 				return &PlaceholderError{
 					Word: m, Reason: fmt.Sprintf("in the prompt is no placeholder; is {%s} meant?", name),
 				}
@@ -129,29 +131,4 @@ func scriptOf(args []string) (string, bool) {
 		}
 	}
 	return "", false
-}
-
-// distance is the number of edits from a to b, where a swap of neighbours is
-// one (optimal string alignment).
-func distance(a, b string) int {
-	before, row := make([]int, len(b)+1), make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := 1; i <= len(a); i++ {
-		next := make([]int, len(b)+1)
-		next[0] = i
-		for j := 1; j <= len(b); j++ {
-			cost := 1
-			if a[i-1] == b[j-1] {
-				cost = 0
-			}
-			next[j] = min(row[j]+1, next[j-1]+1, row[j-1]+cost)
-			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
-				next[j] = min(next[j], before[j-2]+1)
-			}
-		}
-		before, row = row, next
-	}
-	return row[len(b)]
 }

@@ -18,6 +18,13 @@ type Workflow struct {
 	Each    []string // patterns
 	Prefix  string   // where Each is read from
 	Count   int      // alternatives; 0 is one that nobody asked for
+
+	// Tasks are a list of what is to be done, or of items for Command. They
+	// do not go with Prompt, Each and Count.
+	Tasks  []Task
+	Source string // how messages call the list
+	// Overlap says what happens where the paths of two tasks overlap.
+	Overlap OverlapMode
 }
 
 // Base is what the calls start from.
@@ -29,9 +36,13 @@ type Base struct {
 // ErrEmpty says that there is nothing for an agent to do.
 var ErrEmpty = errors.New("the prompt is empty")
 
-// Calls turns the workflow into calls, in the order of items. The same
-// workflow on the same base gives the same calls.
+// Calls turns the workflow into calls, in the order of items, or of tasks so
+// that each comes after what it depends on. The same workflow on the same base
+// gives the same calls.
 func (w Workflow) Calls(base Base) ([]*task.Call, error) {
+	if len(w.Tasks) > 0 {
+		return w.taskCalls(base)
+	}
 	if w.Prompt == "" && len(w.Command) == 0 {
 		return nil, ErrEmpty
 	}
