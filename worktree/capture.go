@@ -70,7 +70,7 @@ func (e *lostError) Unwrap() error { return e.err }
 // that is there with the same tree is taken for what it is, one with another
 // tree is left alone and the capture goes to REF.2, REF.3, …, its patch file
 // likewise. When Capture fails the workspace holds all it held, and must be
-// kept.
+// kept. A configuration that an agent damaged is a [*DamagedError].
 func (t *Trees) Capture(ctx context.Context, r CaptureRequest) (*Capture, error) {
 	if err := t.own(r.Workspace); err != nil {
 		return nil, fmt.Errorf("capture %s: %w", r.Workspace.Name, err)
@@ -83,7 +83,7 @@ func (t *Trees) Capture(ctx context.Context, r CaptureRequest) (*Capture, error)
 			continue
 		}
 		if err != nil {
-			return nil, fmt.Errorf("capture %s: %w", r.Workspace.Name, err)
+			return nil, fmt.Errorf("capture %s: %w", r.Workspace.Name, t.blame(ctx, err))
 		}
 		return got, nil
 	}
@@ -150,7 +150,11 @@ func (c *capturing) survey(ctx context.Context) (err error) {
 			err = errors.Join(err, asked.close())
 		}
 	}()
-	k := newWalker(c.Workspace, c.index)
+	more, err := readPlaced(c.Workspace)
+	if err != nil {
+		return err
+	}
+	k := newWalker(c.Workspace, c.index, more)
 	k.headOf = c.Repo.HeadOf
 	k.ignores = func(ctx context.Context, paths []string) ([]bool, error) {
 		if asked == nil {

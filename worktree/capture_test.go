@@ -13,7 +13,7 @@ import (
 )
 
 // must fails the test on an error; it keeps scenes readable.
-func must(t *testing.T, errs ...error) {
+func must(t testing.TB, errs ...error) {
 	t.Helper()
 	for _, err := range errs {
 		if err != nil {

@@ -30,15 +30,21 @@ func Free(dir string) (int64, error) {
 }
 
 // Footprint is about how many bytes of disk a workspace of base takes:
-// measured once one was filled, until then the sum of the files of its tree.
+// measured once one was filled, until then the sum of the files of its tree;
+// and what comes along.
 func (t *Trees) Footprint(ctx context.Context, base git.Hash) (int64, error) {
+	var along int64
+	if t.Include != nil {
+		along = t.Include.Size
+	}
 	t.mu.Lock()
 	known, ok := t.footprint[base]
 	t.mu.Unlock()
 	if ok {
-		return known, nil
+		return known + along, nil
 	}
-	return CheckoutSize(ctx, t.Repo, base)
+	size, err := CheckoutSize(ctx, t.Repo, base)
+	return size + along, err
 }
 
 // measure remembers what a filled workspace takes, by its index.

@@ -3,7 +3,8 @@
 // byte.
 //
 // It owns the serialized registration of linked worktrees and their
-// throttled filling, the capture, and the trash.
+// throttled filling, the ignored files of the user's that come along, the
+// restoring of earlier work, the capture, and the trash.
 // It does not own how git is called (worktree/git), who works in a
 // workspace, when one is leased or released, or what becomes of a patch.
 //

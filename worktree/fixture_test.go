@@ -16,7 +16,7 @@ import (
 // fixture is a repository of a user with a HOME of its own, and the folders
 // swarm keeps beside it.
 type fixture struct {
-	t      *testing.T
+	t      testing.TB
 	home   string
 	root   string // the repository's checkout
 	state  string
@@ -30,7 +30,7 @@ type fixture struct {
 }
 
 // newFixture makes a repository at a path with a blank, a colon and a quote.
-func newFixture(t *testing.T, args ...string) *fixture {
+func newFixture(t testing.TB, args ...string) *fixture {
 	t.Helper()
 	dir := t.TempDir()
 	f := &fixture{
@@ -233,6 +233,9 @@ func (f *fixture) files(tree git.Hash) []string {
 	f.t.Helper()
 	out := strings.TrimSuffix(f.git("ls-tree", "-r", "-z", string(tree)), "\x00")
 	var files []string
+	if out == "" {
+		return nil
+	}
 	for rec := range strings.SplitSeq(out, "\x00") {
 		head, path, _ := strings.Cut(rec, "\t")
 		files = append(files, head[:6]+" "+path)

@@ -24,20 +24,36 @@ type ignoredFiles struct {
 	size  int64
 }
 
-// add lists an ignored file, or a folder as one entry.
-func (l *ignoredFiles) add(root, path string) {
+// add lists an ignored file, or a folder as one entry. Files that known
+// reports, which may be nil, do not count; a folder of nothing else is none.
+func (l *ignoredFiles) add(root, path string, known func(path string, at fs.FileInfo) bool) {
 	f := IgnoredFile{Path: path}
+	none := known != nil
 	// What cannot be read is not counted; it goes to the trash all the same.
-	_ = filepath.WalkDir(filepath.Join(root, path), func(_ string, e fs.DirEntry, err error) error {
-		if err != nil || e.IsDir() {
+	_ = filepath.WalkDir(filepath.Join(root, path), func(full string, e fs.DirEntry, err error) error {
+		if err != nil {
+			none = false
 			return nil
 		}
+		if e.IsDir() {
+			return nil
+		}
+		at, err := e.Info()
+		if err == nil && known != nil {
+			if rel, rerr := filepath.Rel(root, full); rerr == nil && known(filepath.ToSlash(rel), at) {
+				return nil
+			}
+		}
+		none = false
 		f.Files++
-		if at, err := e.Info(); err == nil {
+		if err == nil {
 			f.Size += at.Size()
 		}
 		return nil
 	})
+	if none {
+		return
+	}
 	l.files += f.Files
 	l.size += f.Size
 	if len(l.list) >= maxIgnored {

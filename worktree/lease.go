@@ -57,7 +57,7 @@ func (t *Trees) Lease(ctx context.Context, l LeaseRequest) (_ *Workspace, err er
 		return t.registerOnce(ctx, w)
 	})
 	if err != nil {
-		return nil, fmt.Errorf("lease %s: %w", w.Name, err)
+		return nil, fmt.Errorf("lease %s: %w", w.Name, t.blame(ctx, err))
 	}
 	if err := t.fill(ctx, w); err != nil {
 		return nil, fmt.Errorf("lease %s: %w", w.Name, err)
@@ -92,12 +92,16 @@ func (t *Trees) registerOnce(ctx context.Context, w *Workspace) (err error) {
 	return t.step("registered")
 }
 
-// fill checks the base out, as many at once as the disk takes.
+// fill checks the base out and brings along what is to, as many at once as
+// the disk takes.
 func (t *Trees) fill(ctx context.Context, w *Workspace) error {
 	if err := t.fills.enter(ctx); err != nil {
 		return err
 	}
 	err := t.Frozen.Fill(ctx, git.FillRequest{Dir: w.Dir, Admin: w.Admin, Base: w.Base})
+	if err == nil {
+		err = t.bring(ctx, w)
+	}
 	t.fills.leave(err == nil)
 	if err != nil {
 		return err
@@ -127,8 +131,10 @@ func (t *Trees) save(w *Workspace) error {
 func (t *Trees) unmake(ctx context.Context, w *Workspace) error {
 	return t.registering(ctx, func() error {
 		err := t.remains(w)
-		if rm := os.Remove(w.Index); !errors.Is(rm, fs.ErrNotExist) {
-			err = errors.Join(err, rm)
+		for _, file := range []string{w.Index, placedFile(*w)} {
+			if rm := os.Remove(file); !errors.Is(rm, fs.ErrNotExist) {
+				err = errors.Join(err, rm)
+			}
 		}
 		return err
 	})

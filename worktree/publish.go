@@ -58,6 +58,10 @@ func (c *capturing) head(ctx context.Context, out *Capture) error {
 	}
 	switch {
 	case !whole:
+		// A git that cannot read the configuration says the same.
+		if d := c.damage(ctx); d != nil {
+			return d
+		}
 		c.found.note(HeadInvalid, "")
 	case head != base:
 		out.Head = head

@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 )
 
 // Released says what became of a workspace.
@@ -136,28 +138,59 @@ func (t *Trees) unregister(ctx context.Context, w Workspace, entry string) (kept
 	return kept, err
 }
 
-// Strays are the workspaces in the folder of the run that known does not
-// name: what a crash left between the making of a workspace and its record.
-// No agent was started in one, and Release takes it away.
+// Strays are the workspaces of the run that known does not name: what a crash
+// left between the making of a workspace and its record. No agent was started
+// in one, and Release takes it away. Of some only the registration is left:
+// their folder is gone.
 func (t *Trees) Strays(known []string) ([]Workspace, error) {
 	entries, err := os.ReadDir(t.Dir)
 	if err != nil {
 		return nil, fmt.Errorf("list workspaces: %w", err)
 	}
-	var strays []Workspace
+	admins, err := t.registered()
+	if err != nil {
+		return nil, err
+	}
+	var names []string
 	for _, e := range entries {
-		if !e.IsDir() || checkName(e.Name()) != nil || slices.Contains(known, e.Name()) {
+		if e.IsDir() {
+			names = append(names, e.Name())
+		}
+	}
+	names = append(names, slices.Sorted(maps.Keys(admins))...)
+	var strays []Workspace
+	seen := map[string]bool{}
+	for _, name := range names {
+		if seen[name] || checkName(name) != nil || slices.Contains(known, name) {
 			continue
 		}
-		w := Workspace{Name: e.Name(), Dir: filepath.Join(t.Dir, e.Name())}
-		admins, err := t.adminsOf(w.Dir)
-		if err != nil {
-			return nil, err
-		}
-		if len(admins) > 0 {
-			w.Admin = admins[0]
-		}
-		strays = append(strays, w)
+		seen[name] = true
+		strays = append(strays, Workspace{
+			Name: name, Dir: filepath.Join(t.Dir, name), Admin: admins[name],
+		})
 	}
 	return strays, nil
+}
+
+// registered are the registrations that lead below the folder of the run, by
+// the name of the workspace.
+func (t *Trees) registered() (map[string]string, error) {
+	root := filepath.Join(t.Repo.CommonDir, "worktrees")
+	entries, err := os.ReadDir(root)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("list registrations: %w", err)
+	}
+	found := map[string]string{}
+	for _, e := range entries {
+		admin := filepath.Join(root, e.Name())
+		text, err := os.ReadFile(filepath.Join(admin, "gitdir"))
+		if err != nil {
+			continue // half removed, or none of git's
+		}
+		dir := filepath.Dir(strings.TrimRight(string(text), "\r\n"))
+		if filepath.Dir(dir) == t.Dir && leadsTo(admin, dir) && found[filepath.Base(dir)] == "" {
+			found[filepath.Base(dir)] = admin
+		}
+	}
+	return found, nil
 }

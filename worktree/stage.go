@@ -19,7 +19,9 @@ import (
 )
 
 // any reports whether a tree has to be made at all.
-func (s *survey) any() bool { return len(s.changed)+len(s.deleted)+len(s.links) > 0 }
+func (s *survey) any() bool {
+	return len(s.changed)+len(s.deleted)+len(s.links)+len(s.restored) > 0
+}
 
 // staging is the making of a tree from what a survey found.
 //
@@ -65,7 +67,10 @@ func (c *capturing) stage(ctx context.Context) (git.Hash, error) {
 		}
 	}
 	for _, path := range slices.Sorted(maps.Keys(s.found.links)) {
-		s.record("160000", s.found.links[path], path)
+		s.record(linkMode, s.found.links[path], path)
+	}
+	for _, e := range s.found.restored {
+		s.record(fmt.Sprintf("%o", e.Mode), e.ID, e.Path)
 	}
 	if err := s.update(ctx, &s.records, "--index-info"); err != nil {
 		return "", err

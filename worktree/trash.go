@@ -53,10 +53,14 @@ func (t *Trees) newEntry(r trashed) (entry string, err error) {
 		r.Entry = fmt.Sprintf("%s.%d", name, n)
 	}
 	text, err := json.Marshal(r)
-	if err != nil {
-		return "", err
+	if err == nil {
+		err = writeFile(filepath.Join(entry, recordName), append(text, '\n'))
 	}
-	return entry, writeFile(filepath.Join(entry, recordName), append(text, '\n'))
+	if err != nil {
+		// Without a record nobody would know it for ours.
+		return "", errors.Join(err, RemoveAll(entry))
+	}
+	return entry, nil
 }
 
 // entryOf finds where an earlier try put a workspace.

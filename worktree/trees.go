@@ -33,6 +33,10 @@ type Config struct {
 	Trash    string      // required; on the file system of Dir
 	LockFile string      // required; one per repository
 
+	// Include is what comes along into each workspace from the user's
+	// checkout, as [Includes] found it; nil for nothing.
+	Include *Include
+
 	// Cores bounds how many workspaces are filled at once, to twice its
 	// value. 0 is the number of this machine.
 	Cores int

@@ -21,6 +21,7 @@ type survey struct {
 	changed  []string            // files and symlinks that may differ from the base, or are new
 	deleted  []string            // of the base, gone
 	present  []string            // of those in changed, outside of a sparse checkout
+	restored []git.IndexEntry    // files that still are what a restore wrote
 	links    map[string]git.Hash // submodules at another commit
 	notes    []Note
 	partial  bool // something is neither in the base, nor here, nor ignored
@@ -44,7 +45,9 @@ func (s *survey) note(kind NoteKind, path string) {
 type walker struct {
 	work    Workspace
 	tracked map[string]*git.IndexEntry
-	folders map[string]bool // those that hold tracked files
+	placed  placed
+	folders map[string]bool // those that hold tracked files, or work that was restored
+	along   map[string]bool // those that hold files of the user's that came along
 	fresh   git.IndexTime   // from here on an equal time proves nothing
 	headOf  func(ctx context.Context, gitDir string) (git.Hash, error)
 	ignores func(ctx context.Context, paths []string) ([]bool, error)
@@ -53,10 +56,10 @@ type walker struct {
 	out  survey
 }
 
-func newWalker(w Workspace, index []git.IndexEntry) *walker {
+func newWalker(w Workspace, index []git.IndexEntry, more placed) *walker {
 	k := &walker{
-		work: w, tracked: make(map[string]*git.IndexEntry, len(index)),
-		folders: map[string]bool{}, seen: make(map[string]bool, len(index)),
+		work: w, tracked: make(map[string]*git.IndexEntry, len(index)), placed: more,
+		folders: map[string]bool{}, along: map[string]bool{}, seen: make(map[string]bool, len(index)),
 	}
 	k.out.links = map[string]git.Hash{}
 	var last git.IndexTime
@@ -66,12 +69,24 @@ func newWalker(w Workspace, index []git.IndexEntry) *walker {
 		if last.Before(e.CTime) {
 			last = e.CTime
 		}
-		for dir := parent(e.Path); dir != "" && !k.folders[dir]; dir = parent(dir) {
-			k.folders[dir] = true
+		addParents(k.folders, e.Path)
+	}
+	for path := range more {
+		if more.included(path) {
+			addParents(k.along, path)
+		} else {
+			addParents(k.folders, path)
 		}
 	}
 	k.fresh = earlier(last)
 	return k
+}
+
+// addParents adds all folders above a path.
+func addParents(folders map[string]bool, path string) {
+	for dir := parent(path); dir != "" && !folders[dir]; dir = parent(dir) {
+		folders[dir] = true
+	}
 }
 
 // earlier goes back by what a clock may stand still, which on a file system
@@ -154,29 +169,13 @@ func (k *walker) dir(ctx context.Context, rel string) error {
 	}
 	var ask, folders []string
 	for _, e := range entries {
-		path := e.Name()
-		if rel != "" {
-			path = rel + "/" + path
-		}
-		if strings.EqualFold(e.Name(), ".git") {
-			if rel != "" {
-				k.out.note(NestedRepository, rel)
-			} else if e.Name() != ".git" {
-				k.out.note(NameRefused, path)
-			}
-			continue
-		}
-		at, err := e.Info()
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		if err != nil {
-			k.out.note(Unreadable, path)
+		path, at := k.look(rel, e)
+		if at == nil {
 			continue
 		}
 		switch known := k.tracked[path]; {
-		case at.IsDir() && known != nil && known.Mode == modeLink:
-			if !k.submodule(ctx, path, known) {
+		case at.IsDir() && (known != nil && known.Mode == modeLink || k.placed.link(path)):
+			if !k.submodule(ctx, path) {
 				folders = append(folders, path)
 			}
 		case at.IsDir() && k.folders[path]:
@@ -185,7 +184,12 @@ func (k *walker) dir(ctx context.Context, rel string) error {
 			ask = append(ask, path+"/")
 		case !at.Mode().IsRegular() && at.Mode().Type() != fs.ModeSymlink:
 			k.out.note(SpecialFile, path)
-		case known != nil:
+		case k.placed.included(path):
+			// Whatever the rules of the base say: it is the user's, and not work.
+			if !k.untouched(path, at) {
+				k.out.ignored.add(k.work.Dir, path, nil)
+			}
+		case known != nil || k.placed.work(path):
 			k.seen[path] = true
 			k.file(path, at, known)
 		default:
@@ -202,6 +206,32 @@ func (k *walker) dir(ctx context.Context, rel string) error {
 		}
 	}
 	return nil
+}
+
+// look finds out what an entry of a folder is; nil is for one that is no file
+// to us.
+func (k *walker) look(rel string, e fs.DirEntry) (path string, at fs.FileInfo) {
+	path = e.Name()
+	if rel != "" {
+		path = rel + "/" + path
+	}
+	if strings.EqualFold(e.Name(), ".git") {
+		if rel != "" {
+			k.out.note(NestedRepository, rel)
+		} else if e.Name() != ".git" {
+			k.out.note(NameRefused, path)
+		}
+		return path, nil
+	}
+	at, err := e.Info()
+	if errors.Is(err, fs.ErrNotExist) {
+		return path, nil
+	}
+	if err != nil {
+		k.out.note(Unreadable, path)
+		return path, nil
+	}
+	return path, at
 }
 
 // list reads a folder, opening it first where the agent closed it.
@@ -238,8 +268,10 @@ func (k *walker) untracked(ctx context.Context, ask []string) (folders []string,
 	for i, path := range ask {
 		dir, isDir := strings.CutSuffix(path, "/")
 		switch {
+		case ignored[i] && isDir && k.along[dir]:
+			k.out.ignored.add(k.work.Dir, path, k.untouched)
 		case ignored[i]:
-			k.out.ignored.add(k.work.Dir, path)
+			k.out.ignored.add(k.work.Dir, path, nil)
 		case isDir:
 			folders = append(folders, dir)
 		default:
@@ -254,7 +286,17 @@ func (k *walker) untracked(ctx context.Context, ask []string) (folders []string,
 	return folders, nil
 }
 
-// file looks at one file or symlink; known is nil for a new one.
+// untouched reports whether a file that came along is as it was.
+func (k *walker) untouched(path string, at fs.FileInfo) bool {
+	if !k.placed.included(path) || !k.placed.unchanged(path, at) {
+		return false
+	}
+	k.out.seal.add(path, at)
+	return true
+}
+
+// file looks at one file or symlink; known is nil for one that is not in the
+// base.
 func (k *walker) file(path string, at fs.FileInfo, known *git.IndexEntry) {
 	if at.Mode().IsRegular() && at.Mode().Perm()&0o400 == 0 {
 		full := filepath.Join(k.work.Dir, path)
@@ -269,6 +311,10 @@ func (k *walker) file(path string, at fs.FileInfo, known *git.IndexEntry) {
 		k.out.note(MadeReadable, path)
 	}
 	k.out.seal.add(path, at)
+	if k.placed.work(path) && k.placed.unchanged(path, at) {
+		k.out.restored = append(k.out.restored, k.placed[path])
+		return
+	}
 	if known != nil && k.same(at, known) {
 		return
 	}
@@ -311,23 +357,31 @@ func gitMode(at fs.FileInfo) uint32 {
 
 // submodule looks at the folder of one. It answers false where the folder
 // holds plain files, which the walk goes on with.
-func (k *walker) submodule(ctx context.Context, path string, known *git.IndexEntry) bool {
+func (k *walker) submodule(ctx context.Context, path string) bool {
+	k.seen[path] = true
+	// Left alone, it stays as it was: in the base, or in what was restored.
+	if k.placed.link(path) {
+		k.out.links[path] = k.placed[path].ID
+	}
 	entries, ok := k.list(path)
 	if !ok || len(entries) == 0 {
-		k.seen[path] = true
 		return true
 	}
 	dotGit := filepath.Join(k.work.Dir, path, ".git")
 	if _, err := os.Lstat(dotGit); err != nil {
 		k.out.note(SubmoduleReplaced, path)
-		k.seen[path] = true // adding its files removes it
+		delete(k.out.links, path) // adding its files removes it
 		return false
 	}
-	k.seen[path] = true
 	k.out.note(SubmoduleLeft, path)
 	// Where git cannot answer it stays as it was; the note says that more may
 	// be in it, and the workspace goes to the trash.
-	if head, err := k.headOf(ctx, dotGit); err == nil && head != "" && head != known.ID {
+	head, err := k.headOf(ctx, dotGit)
+	if err != nil || head == "" {
+		return true
+	}
+	delete(k.out.links, path)
+	if known := k.tracked[path]; known == nil || head != known.ID {
 		k.out.note(SubmoduleMoved, path)
 		k.out.links[path] = head
 	}

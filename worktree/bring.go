@@ -1,0 +1,209 @@
+package worktree
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"agentswarm/worktree/git"
+)
+
+// bring puts the files that come along into a workspace that was just
+// filled, and records them. What is there already, since the base has it, is
+// left alone.
+func (t *Trees) bring(ctx context.Context, w *Workspace) (err error) {
+	// A crash may have left the record of another workspace of this name.
+	if err := os.Remove(placedFile(*w)); err != nil && !missing(err) {
+		return err
+	}
+	if t.Include == nil || len(t.Include.paths) == 0 {
+		return nil
+	}
+	b := &bringing{dirs: map[string]bool{"": true}, done: placed{}}
+	if b.from, err = os.OpenRoot(t.Include.top); err != nil {
+		return fmt.Errorf("bring files along: %w", err)
+	}
+	defer func() { err = errors.Join(err, b.from.Close()) }()
+	if b.to, err = os.OpenRoot(w.Dir); err != nil {
+		return fmt.Errorf("bring files along: %w", err)
+	}
+	defer func() { err = errors.Join(err, b.leave(), b.to.Close()) }()
+	for _, path := range t.Include.paths {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if err := b.one(path); err != nil {
+			return fmt.Errorf("bring %q along: %w", path, err)
+		}
+	}
+	if err := t.writePlaced(ctx, *w, b.done); err != nil {
+		return err
+	}
+	return t.step("included")
+}
+
+// bringing is one copy under way. Nothing is read from outside of the
+// checkout or written outside of the workspace, whatever becomes of a folder
+// meanwhile.
+type bringing struct {
+	from, to *os.Root
+	dirs     map[string]bool // of the workspace: true where files may go in
+	done     placed
+
+	// The folder at hand, open on both sides: to walk down to each file from
+	// the top would take longer than to copy it.
+	at       string
+	src, dst *os.Root
+}
+
+// one copies a file. What went away since it was listed, or cannot be read
+// any more, stays out.
+func (b *bringing) one(path string) error {
+	dir := parent(path)
+	if ok, err := b.folder(dir); !ok || err != nil {
+		return err
+	}
+	if err := b.enter(dir); err != nil {
+		return leftOut(err)
+	}
+	name := filepath.Base(path)
+	at, err := b.src.Lstat(name)
+	switch {
+	case err != nil:
+		return leftOut(err)
+	case at.Mode().Type() == fs.ModeSymlink:
+		return b.symlink(path, name)
+	case at.Mode().IsRegular():
+		return b.file(path, name)
+	default:
+		return nil
+	}
+}
+
+// leftOut is nil for the errors of a file that is left out. One that is not
+// the system's is [os.Root] refusing to leave the checkout.
+func leftOut(err error) error {
+	var system syscall.Errno
+	if missing(err) || errors.Is(err, fs.ErrExist) || errors.Is(err, fs.ErrPermission) ||
+		errors.Is(err, syscall.ELOOP) || !errors.As(err, &system) {
+		return nil
+	}
+	return err
+}
+
+// folder makes a folder and those above it. It answers false where something
+// else of the base is in the way: its files must not end up behind a symlink.
+func (b *bringing) folder(dir string) (bool, error) {
+	if ok, known := b.dirs[dir]; known {
+		return ok, nil
+	}
+	ok, err := b.folder(parent(dir))
+	if ok && err == nil {
+		ok, err = b.mkdir(dir)
+	}
+	b.dirs[dir] = ok && err == nil
+	return b.dirs[dir], err
+}
+
+func (b *bringing) mkdir(dir string) (bool, error) {
+	from, err := b.from.Lstat(dir)
+	if err != nil || !from.IsDir() {
+		return false, leftOut(err)
+	}
+	// Its files must be written and, one day, removed.
+	err = b.to.Mkdir(dir, from.Mode().Perm()|0o700)
+	if !errors.Is(err, fs.ErrExist) {
+		return err == nil, err
+	}
+	at, err := b.to.Lstat(dir)
+	return err == nil && at.IsDir(), err
+}
+
+// enter opens a folder on both sides.
+func (b *bringing) enter(dir string) (err error) {
+	if b.src != nil && b.at == dir {
+		return nil
+	}
+	if err := b.leave(); err != nil {
+		return err
+	}
+	src, err := b.from.OpenRoot(filepath.Join(".", dir))
+	if err != nil {
+		return err
+	}
+	dst, err := b.to.OpenRoot(filepath.Join(".", dir))
+	if err != nil {
+		return errors.Join(err, src.Close())
+	}
+	b.at, b.src, b.dst = dir, src, dst
+	return nil
+}
+
+func (b *bringing) leave() error {
+	if b.src == nil {
+		return nil
+	}
+	err := errors.Join(b.src.Close(), b.dst.Close())
+	b.src, b.dst = nil, nil
+	return err
+}
+
+// symlink makes the same symlink, wherever it leads.
+func (b *bringing) symlink(path, name string) error {
+	target, err := b.src.Readlink(name)
+	if errors.Is(err, syscall.EINVAL) {
+		return nil // it is none any more
+	}
+	if err == nil {
+		err = b.dst.Symlink(target, name)
+	}
+	if err != nil {
+		return leftOut(err)
+	}
+	at, err := b.dst.Lstat(name)
+	if err == nil {
+		b.done.add(path, at, "")
+	}
+	return err
+}
+
+// file copies a regular file with its mode and the time of its content,
+// which build tools go by.
+func (b *bringing) file(path, name string) (err error) {
+	src, err := b.src.OpenFile(name, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return leftOut(err)
+	}
+	defer func() { err = errors.Join(err, src.Close()) }()
+	from, err := src.Stat()
+	if err != nil || !from.Mode().IsRegular() {
+		return err
+	}
+	dst, err := b.dst.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return leftOut(err)
+	}
+	defer func() { err = errors.Join(err, dst.Close()) }()
+	if cloneFile(dst, src) != nil {
+		if _, err := io.Copy(dst, src); err != nil {
+			return err
+		}
+	}
+	if err := dst.Chmod(from.Mode().Perm()); err != nil {
+		return err
+	}
+	if err := b.dst.Chtimes(name, time.Time{}, from.ModTime()); err != nil {
+		return err
+	}
+	at, err := dst.Stat()
+	if err == nil {
+		b.done.add(path, at, git.Hash(""))
+	}
+	return err
+}

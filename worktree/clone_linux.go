@@ -1,0 +1,13 @@
+package worktree
+
+import (
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// cloneFile makes an empty file share the content of another, where the file
+// system can (FICLONE, ioctl_ficlone(2)).
+func cloneFile(to, from *os.File) error {
+	return unix.IoctlFileClone(int(to.Fd()), int(from.Fd()))
+}

@@ -1,0 +1,55 @@
+package worktree
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+)
+
+func FuzzParsePlaced(f *testing.F) {
+	f.Add([]byte(placedHead + "\x001 2 3 4 5 6 100644 - a b\x00"))
+	f.Add([]byte(placedHead + "\x001 2 3 4 5 6 160000 abc \n\xff\x00"))
+	f.Add([]byte("placed 2\x00"))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		p, err := parsePlaced(text)
+		if err != nil {
+			return
+		}
+		again, err := parsePlaced(p.text())
+		if err != nil || fmt.Sprint(again) != fmt.Sprint(p) {
+			t.Errorf("parsePlaced(text(%v)) = %v, %v", p, again, err)
+		}
+	})
+}
+
+// BenchmarkLease tells what 8,000 files that come along cost a lease and a
+// capture.
+func BenchmarkLease(b *testing.B) {
+	for _, files := range []int{0, 8000} {
+		b.Run(fmt.Sprintf("included=%d", files), func(b *testing.B) {
+			var capture time.Duration
+			f := newFixture(b)
+			for i := range files {
+				f.write(f.root, fmt.Sprintf("node_modules/p%d/lib/f%d.js", i%400, i), strings.Repeat("x", 2000))
+			}
+			base := f.commit("a", "a\n", ".gitignore", "node_modules/\n", IncludeFile, "node_modules/\n")
+			f.open()
+			f.include(base)
+			// Nothing is removed meanwhile: ext4 makes files slowly where some
+			// were removed a moment ago.
+			for b.Loop() {
+				w := f.lease(base)
+				b.StopTimer()
+				began := time.Now()
+				c, err := f.trees.Capture(b.Context(), f.captureRequest(w))
+				capture += time.Since(began)
+				if err != nil || len(c.Ignored) > 0 {
+					b.Fatalf("%v %+v", err, c)
+				}
+				b.StartTimer()
+			}
+			b.ReportMetric(float64(capture.Nanoseconds())/float64(b.N), "ns/capture")
+		})
+	}
+}

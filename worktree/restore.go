@@ -1,0 +1,303 @@
+package worktree
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"agentswarm/worktree/git"
+)
+
+// absent is the mode of a path on the side of a change that has none.
+const absent = "000000"
+
+// Restore puts the work of an earlier attempt into a workspace that was just
+// leased: its files become those of commit, the capture of that attempt on
+// the same base. HEAD stays at the base, and so does what a capture compares
+// with: the next capture holds the old work and the new.
+//
+// To git the work is staged. An index without it would show new files as
+// unknown, hide those that an ignore rule of the earlier agent names, and
+// could not show a submodule at another commit at all; and an agent that
+// takes its own changes back with `git checkout .` is left with the old work.
+//
+// Files are written by the filters, attributes and filter programs of the
+// base, which are those that captures go by. Folders of submodules are left
+// empty. A Restore that failed leaves a workspace for [Trees.Drop].
+func (t *Trees) Restore(ctx context.Context, w Workspace, commit git.Hash) error {
+	if err := t.own(w); err != nil {
+		return fmt.Errorf("restore %s: %w", w.Name, err)
+	}
+	if err := t.fills.enter(ctx); err != nil {
+		return fmt.Errorf("restore %s: %w", w.Name, err)
+	}
+	err := t.restore(ctx, w, commit)
+	t.fills.leave(false) // it says nothing of how fast a base is filled
+	if err != nil {
+		return fmt.Errorf("restore %s: %w", w.Name, err)
+	}
+	return t.step("restored")
+}
+
+// restoring is one restore under way.
+type restoring struct {
+	*staging
+	root    *os.Root // the workspace
+	changes []git.Change
+}
+
+func (t *Trees) restore(ctx context.Context, w Workspace, commit git.Hash) (err error) {
+	scratch := w.Index + ".restore"
+	if err := os.RemoveAll(scratch); err != nil {
+		return err
+	}
+	q, err := t.Frozen.Quarantine(scratch)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, q.Discard()) }()
+	c := &capturing{
+		Trees: t, CaptureRequest: CaptureRequest{Workspace: w}, quarantine: q, found: &survey{},
+	}
+	if c.index, err = t.Repo.ReadIndex(w.Index); err != nil {
+		return err
+	}
+	if err := c.findTools(ctx); err != nil {
+		return err
+	}
+	r := &restoring{staging: &staging{
+		capturing: c, private: filepath.Join(q.Dir, "restore.index"),
+		scratch: filepath.Join(q.Dir, "scratch"),
+	}}
+	if r.changes, err = q.Changes(ctx, w.Base, commit); err != nil {
+		return err
+	}
+	if r.root, err = os.OpenRoot(w.Dir); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, r.root.Close()) }()
+	for _, do := range []func(context.Context) error{r.clear, r.write, r.writeRest, r.stageWork, r.remember} {
+		if err := do(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// clear removes what the commit has no more or has otherwise, and the
+// folders that are empty then.
+func (r *restoring) clear(context.Context) error {
+	for _, c := range r.changes {
+		if c.OldMode == absent {
+			continue
+		}
+		// One outside of a sparse checkout is not there.
+		if err := r.root.Remove(c.Path); err != nil && !missing(err) {
+			return err
+		}
+		for dir := parent(c.Path); dir != ""; dir = parent(dir) {
+			if r.root.Remove(dir) != nil {
+				break // it holds more
+			}
+		}
+	}
+	return nil
+}
+
+// missing reports whether nothing is at a path.
+func missing(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
+}
+
+// write writes files, from an index in which the attributes are the base's,
+// and from a folder in which the programs of filters are.
+func (r *restoring) write(ctx context.Context) error {
+	if err := r.prepare(ctx); err != nil {
+		return err
+	}
+	var paths strings.Builder
+	for _, c := range r.changes {
+		switch {
+		case ruled(c.Path), c.NewMode == linkMode:
+		case c.NewMode == absent:
+			r.forget(c.Path)
+		default:
+			r.record(c.NewMode, c.New, c.Path)
+			paths.WriteString(c.Path + "\x00")
+		}
+	}
+	if err := r.update(ctx, &r.records, "--index-info"); err != nil || paths.Len() == 0 {
+		return err
+	}
+	_, err := r.run(ctx, git.Cmd{
+		Args: []string{"checkout-index", "-z", "-f", "-q", "--ignore-skip-worktree-bits",
+			"--prefix=" + r.Workspace.Dir + "/", "--stdin"},
+		Stdin: strings.NewReader(paths.String()),
+	})
+	return err
+}
+
+// linkMode is that of a submodule.
+const linkMode = "160000"
+
+// ruled reports whether a path, in the index, would change the rules by
+// which the others are written: an attribute file, or what is below its name.
+func ruled(path string) bool {
+	return strings.Contains("/"+path+"/", "/.gitattributes/")
+}
+
+// writeRest writes what decides how files are written, by the rules of the base,
+// and makes the folders of submodules.
+func (r *restoring) writeRest(ctx context.Context) error {
+	for _, c := range r.changes {
+		var err error
+		switch {
+		case c.NewMode == absent:
+		case c.NewMode == linkMode:
+			err = r.folder(c.Path)
+		case ruled(c.Path):
+			err = r.writeRule(ctx, c)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writeRule writes one such file.
+func (r *restoring) writeRule(ctx context.Context, c git.Change) error {
+	dir, err := r.rules(ctx)
+	if err != nil {
+		return err
+	}
+	if err := r.folder(parent(c.Path)); err != nil {
+		return err
+	}
+	if err := r.root.RemoveAll(c.Path); err != nil {
+		return err
+	}
+	cmd := git.Cmd{
+		Dir: dir, Env: []string{"GIT_WORK_TREE=" + dir},
+		Args: []string{"cat-file", "blob", string(c.New)},
+	}
+	if c.NewMode == "120000" {
+		target, err := r.quarantine.Run(ctx, cmd)
+		if err != nil {
+			return err
+		}
+		return r.root.Symlink(string(target), c.Path)
+	}
+	mode := fs.FileMode(0o666)
+	if c.NewMode == "100755" {
+		mode = 0o777
+	}
+	f, err := r.root.OpenFile(c.Path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, mode)
+	if err != nil {
+		return err
+	}
+	cmd.Args, cmd.Stdout = []string{"cat-file", "--filters", "--path=" + c.Path, string(c.New)}, f
+	_, err = r.quarantine.Run(ctx, cmd)
+	return errors.Join(err, f.Close())
+}
+
+// folder makes a folder and those above it. A file in the way is one that
+// came along with the user's, and goes: the commit has a folder there.
+func (r *restoring) folder(dir string) error {
+	if dir == "" {
+		return nil
+	}
+	if err := r.folder(parent(dir)); err != nil {
+		return err
+	}
+	at, err := r.root.Lstat(dir)
+	if err == nil && at.IsDir() {
+		return nil
+	}
+	if err == nil {
+		err = r.root.Remove(dir)
+	}
+	if err != nil && !missing(err) {
+		return err
+	}
+	return r.root.Mkdir(dir, 0o777)
+}
+
+// stageWork puts the change into the index of the workspace. The times of the
+// files are left to the agent's git: telling them takes the filters of a
+// folder in which the earlier agent has written.
+func (r *restoring) stageWork(ctx context.Context) error {
+	skipped := map[string]bool{}
+	for _, e := range r.index {
+		if e.SkipWorktree {
+			skipped[e.Path] = true
+		}
+	}
+	var gone strings.Builder
+	for _, c := range r.changes {
+		if c.NewMode != absent {
+			continue
+		}
+		r.forget(c.Path)
+		if skipped[c.Path] {
+			gone.WriteString(c.Path + "\x00")
+		}
+	}
+	for _, c := range r.changes {
+		if c.NewMode != absent {
+			r.record(c.NewMode, c.New, c.Path)
+		}
+	}
+	run := func(index, in string, args ...string) error {
+		if in == "" {
+			return nil
+		}
+		_, err := r.quarantine.Run(ctx, git.Cmd{
+			Dir: r.scratch, Env: []string{"GIT_WORK_TREE=" + r.scratch, "GIT_INDEX_FILE=" + index},
+			Args: append([]string{"update-index", "-z"}, args...), Stdin: strings.NewReader(in),
+		})
+		return err
+	}
+	records := r.records.String()
+	r.records.Reset()
+	if err := run(filepath.Join(r.Workspace.Admin, "index"), records,
+		"--add", "--replace", "--index-info"); err != nil {
+		return err
+	}
+	// What lies outside of a sparse checkout is kept where it is not there.
+	// These are gone, and a capture must see it.
+	return run(r.Workspace.Index, gone.String(), "--no-skip-worktree", "--stdin")
+}
+
+// remember records what was written, so that a capture takes what the agent
+// leaves alone for what it was in the commit, whatever filters make of it.
+func (r *restoring) remember(ctx context.Context) error {
+	if len(r.changes) == 0 {
+		return nil
+	}
+	all := placed{}
+	for _, c := range r.changes {
+		if c.NewMode == absent {
+			continue
+		}
+		at, err := r.root.Lstat(c.Path)
+		if err != nil {
+			return err
+		}
+		all.add(c.Path, at, c.New)
+		mode, err := strconv.ParseUint(c.NewMode, 8, 32)
+		if err != nil {
+			return err
+		}
+		e := all[c.Path]
+		e.Mode = uint32(mode)
+		all[c.Path] = e
+	}
+	return r.writePlaced(ctx, r.Workspace, all)
+}
