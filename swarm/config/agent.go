@@ -33,6 +33,7 @@ type Agent struct {
 	Input       Input
 	Format      Format
 	Success     Success
+	PTY         bool              // it runs in a terminal of its own
 	Env         map[string]string // values as written, see [Agent.Environ]
 	Timeout     time.Duration     // 0: no limit
 	IdleTimeout time.Duration     // 0: no limit
@@ -61,11 +62,7 @@ func (a Agent) Environ(lookup func(string) (string, bool)) (env, unset []string)
 // check finds what is wrong between the keys of an agent: the key to blame
 // and the reason, which is empty where all is well.
 func (a Agent) check() (key, reason string) {
-	var prompt, file bool
-	for _, arg := range a.Command {
-		prompt = prompt || strings.Contains(arg, PromptPlaceholder)
-		file = file || strings.Contains(arg, PromptFilePlaceholder)
-	}
+	prompt, file := a.mentions(PromptPlaceholder), a.mentions(PromptFilePlaceholder)
 	placeholder := PromptPlaceholder
 	if !prompt {
 		placeholder = PromptFilePlaceholder
@@ -78,6 +75,15 @@ func (a Agent) check() (key, reason string) {
 	case strings.Contains(a.Command[0], PromptPlaceholder),
 		strings.Contains(a.Command[0], PromptFilePlaceholder):
 		return "command", "its first word is the program and cannot hold the prompt"
+	case a.PTY && a.Input != InputArg && a.Input != InputNone:
+		return "input", fmt.Sprintf("%q is not for an agent with pty = true, whose "+
+			"input is its terminal; use \"arg\" with {prompt} or {prompt_file} in the command, or \"none\"", a.Input)
+	case a.PTY && a.Format != FormatText:
+		return "format", fmt.Sprintf("%q is not for an agent with pty = true, "+
+			"which writes for a person; use \"text\"", a.Format)
+	case a.PTY && a.Success != SuccessExit:
+		return "success", fmt.Sprintf("%q is not for an agent with pty = true, "+
+			"which gives no answer; use \"exit\"", a.Success)
 	case a.Input == InputArg && !prompt && !file:
 		return "input", `"arg" needs {prompt} or {prompt_file} in the command`
 	case a.Input != InputArg && (prompt || file):
@@ -90,6 +96,32 @@ func (a Agent) check() (key, reason string) {
 			`pass it as an argument: ["sh", "-c", "program \"$1\"", "sh", "{prompt}"]`
 	default:
 		return "", ""
+	}
+}
+
+// mentions tells whether a placeholder stands in the command.
+func (a Agent) mentions(placeholder string) bool {
+	return slices.ContainsFunc(a.Command, func(arg string) bool {
+		return strings.Contains(arg, placeholder)
+	})
+}
+
+// fill sets what the table does not say.
+func (d *definition) fill() {
+	a := &d.agent
+	if a.Success == SuccessUnset {
+		a.Success = SuccessExit
+		if a.Format == FormatJSONL {
+			a.Success = SuccessAnswer
+		}
+	}
+	if !a.PTY || d.has("input") {
+		return
+	}
+	// What a terminal takes in is typed by a person, not by us.
+	a.Input = InputNone
+	if a.mentions(PromptPlaceholder) || a.mentions(PromptFilePlaceholder) {
+		a.Input = InputArg
 	}
 }
 

@@ -11,12 +11,14 @@ import (
 	"time"
 )
 
-func TestAgentDefaults(t *testing.T) {
-	t.Parallel()
-	tests := []struct {
-		name, give string
-		want       Agent
-	}{
+// agentTest is the body of an agent's table and what it comes to.
+type agentTest struct {
+	name, give string
+	want       Agent
+}
+
+func agentTests() []agentTest {
+	return []agentTest{
 		{"least", "command = ['x']", Agent{Input: InputStdin, Format: FormatText, Success: SuccessExit}},
 		{"jsonl", "command = ['x']\nformat = 'jsonl'", Agent{Input: InputStdin, Format: FormatJSONL, Success: SuccessAnswer}},
 		{"jsonl both ways", "command = ['x']\nformat = 'jsonl'\ninput = 'jsonl'", Agent{Input: InputJSONL, Format: FormatJSONL, Success: SuccessAnswer}},
@@ -31,8 +33,15 @@ func TestAgentDefaults(t *testing.T) {
 			"env", "command = ['x']\nenv.A = '$B'\n",
 			Agent{Input: InputStdin, Format: FormatText, Success: SuccessExit, Env: map[string]string{"A": "$B"}},
 		},
+		{"pty", "command = ['x']\npty = true", Agent{Input: InputNone, Format: FormatText, Success: SuccessExit, PTY: true}},
+		{"pty none", "pty = true\ncommand = ['x']\ninput = 'none'\nformat = 'text'\nsuccess = 'exit'", Agent{Input: InputNone, Format: FormatText, Success: SuccessExit, PTY: true}},
+		{"no pty", "command = ['x']\npty = false", Agent{Input: InputStdin, Format: FormatText, Success: SuccessExit}},
 	}
-	for _, tt := range tests {
+}
+
+func TestAgentDefaults(t *testing.T) {
+	t.Parallel()
+	for _, tt := range agentTests() {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			got, err := mustLoad(t, project("\n[agents.a_1-B]\n"+tt.give)).Agent("a_1-B")
@@ -155,6 +164,14 @@ func TestAgentPlaceholders(t *testing.T) {
 		mustLoad(t, project("[agents.a]\ninput = 'arg'\ncommand = "+command))
 	}
 	mustLoad(t, project("[agents.a]\ncommand = ['x', '{item}', '{}', '{prompts}']"))
+	for _, placeholder := range []string{"{prompt}", "{prompt_file}"} {
+		for _, input := range []string{"", "input = 'arg'\n"} {
+			text := "[agents.a]\n" + input + "command = ['x', '" + placeholder + "']\npty = true"
+			if a, err := mustLoad(t, project(text)).Agent("a"); err != nil || a.Input != InputArg || !a.PTY {
+				t.Errorf("Agent of %q = %+v, %v, want a terminal and input arg", text, a, err)
+			}
+		}
+	}
 }
 
 func TestUserFile(t *testing.T) {

@@ -29,6 +29,10 @@ type Config struct {
 	Verify       string // a script for sh -c; empty: none
 	Jobs         int    // agents at once, 1 to 100
 	MaxAgents    int    // agents a run may start in its life
+	Retries      int    // tries again where a failure may pass, 0 to 100
+	Notify       string // a script for sh -c; empty: none
+	Questions    Questions
+	Overlap      Overlap
 
 	Timeout     time.Duration // of one agent; 0: no limit
 	IdleTimeout time.Duration // of one agent; 0: no limit
@@ -41,7 +45,14 @@ type Config struct {
 // definition is one [agents.NAME] table as it was written.
 type definition struct {
 	agent Agent
-	given map[string]bool // the keys that the table holds
+	// given is where the keys that the table holds stand: "input", "env",
+	// and for each variable "env.NAME".
+	given map[string]Origin
+}
+
+func (d *definition) has(key string) bool {
+	_, ok := d.given[key]
+	return ok
 }
 
 // Load reads the sources and merges them; their order does not matter, their
@@ -65,10 +76,38 @@ func Load(sources ...Source) (*Config, error) {
 				printable(s.Name), s.Layer)
 		}
 		if err := c.merge(s); err != nil {
-			return nil, err
+			return nil, mistakes(err)[0]
 		}
 	}
 	return c, nil
+}
+
+// Check reads one source as [Load] does and returns everything that is wrong
+// with it, in the order of the file. Where the text is not valid TOML only
+// the first mistake is known.
+func Check(s Source) []*Error {
+	c := &Config{agents: map[string]definition{}, origins: map[string]Origin{}}
+	found := mistakes(c.merge(s))
+	slices.SortStableFunc(found, func(a, b *Error) int { return a.Line - b.Line })
+	return found
+}
+
+// mistakes takes joined errors apart.
+func mistakes(err error) []*Error {
+	switch e := err.(type) { //nolint:errorlint // this walks the tree itself
+	case nil:
+		return nil
+	case *Error:
+		return []*Error{e}
+	case interface{ Unwrap() []error }:
+		var all []*Error
+		for _, inner := range e.Unwrap() {
+			all = append(all, mistakes(inner)...)
+		}
+		return all
+	default:
+		return []*Error{{Reason: err.Error()}}
+	}
 }
 
 // Origin says where the value of a key stands, for example that of "verify"
@@ -100,10 +139,10 @@ func (c *Config) Agent(name string) (Agent, error) {
 	a := d.agent
 	a.Command = slices.Clone(a.Command)
 	a.Env = maps.Clone(a.Env)
-	if !d.given["timeout"] {
+	if !d.has("timeout") {
 		a.Timeout = c.Timeout
 	}
-	if !d.given["idle_timeout"] {
+	if !d.has("idle_timeout") {
 		a.IdleTimeout = c.IdleTimeout
 	}
 	return a, nil

@@ -33,15 +33,16 @@ func mustLoad(t *testing.T, sources ...Source) *Config {
 	return c
 }
 
-// TestLoadKeys reads every key of the top level.
-func TestLoadKeys(t *testing.T) {
-	t.Parallel()
-	tests := []struct {
-		give string
-		key  string
-		get  func(*Config) any
-		want any
-	}{
+// keyTest is one key of the top level and what it comes to.
+type keyTest struct {
+	give string
+	key  string
+	get  func(*Config) any
+	want any
+}
+
+func keyTests() []keyTest {
+	return []keyTest{
 		{`default_agent = "fast-1"`, "default_agent", func(c *Config) any { return c.DefaultAgent }, "fast-1"},
 		{`setup = "npm ci"`, "setup", func(c *Config) any { return c.Setup }, "npm ci"},
 		{"verify = '''\nmake\ntest\n'''", "verify", func(c *Config) any { return c.Verify }, "make\ntest\n"},
@@ -52,8 +53,21 @@ func TestLoadKeys(t *testing.T) {
 		{`timeout = "0s"`, "timeout", func(c *Config) any { return c.Timeout }, time.Duration(0)},
 		{`idle_timeout = "90s"`, "idle_timeout", func(c *Config) any { return c.IdleTimeout }, 90 * time.Second},
 		{`run_timeout = "2h"`, "run_timeout", func(c *Config) any { return c.RunTimeout }, 2 * time.Hour},
+		{`notify = "beep"`, "notify", func(c *Config) any { return c.Notify }, "beep"},
+		{`retries = 0`, "retries", func(c *Config) any { return c.Retries }, 0},
+		{`retries = 100`, "retries", func(c *Config) any { return c.Retries }, 100},
+		{`questions = "wait"`, "questions", func(c *Config) any { return c.Questions }, QuestionsWait},
+		{`questions = "deny"`, "questions", func(c *Config) any { return c.Questions }, QuestionsDeny},
+		{`overlap = "warn"`, "overlap", func(c *Config) any { return c.Overlap }, OverlapWarn},
+		{`overlap = "serialize"`, "overlap", func(c *Config) any { return c.Overlap }, OverlapSerialize},
+		{`overlap = "refuse"`, "overlap", func(c *Config) any { return c.Overlap }, OverlapRefuse},
 	}
-	for _, tt := range tests {
+}
+
+// TestLoadKeys reads every key of the top level.
+func TestLoadKeys(t *testing.T) {
+	t.Parallel()
+	for _, tt := range keyTests() {
 		t.Run(tt.give, func(t *testing.T) {
 			t.Parallel()
 			c := mustLoad(t, project("# a comment\n\n"+tt.give))
@@ -76,101 +90,6 @@ func TestLoadNothing(t *testing.T) {
 	}
 	if o, ok := c.Origin("setup"); ok {
 		t.Errorf("Origin(setup) = %v, want none", o)
-	}
-}
-
-// TestLoadWrong shows each mistake with its line, its key and the advice.
-func TestLoadWrong(t *testing.T) {
-	t.Parallel()
-	const ok = "[agents.a]\ncommand = ['x']\n"
-	tests := []struct{ name, give, want string }{
-		{"typo", "\nverfy = 'x'", `2: verfy: unknown key; did you mean "verify"?`},
-		{"swap", "jobs = 3\nsteup = 'x'", `2: steup: unknown key; did you mean "setup"?`},
-		{"hyphen", "max-agents = 3", `1: max-agents: unknown key; did you mean "max_agents"?`},
-		{"nothing near", "colour = 3", `1: colour: unknown key`},
-		{"quoted key", `"a b" = 3`, `1: "a b": unknown key`},
-		{"unknown table", "[rolls]\na = 1", `1: rolls: unknown key`},
-		{"near table", "[agent.x]\ncommand = ['x']", `1: agent: unknown key; did you mean "agents"?`},
-		{"array of tables", "[[agents]]\na = 1", `1: agents: expected a table, got an array of tables`},
-		{"agents scalar", "agents = 3", `1: agents: expected a table, got the number 3`},
-		{"agent scalar", "agents.x = true", `1: agents.x: expected a table, got true`},
-		{"key of an agent", "command = ['x']", `1: command: unknown key here; it belongs in a table [agents.NAME]`},
-		{"key of the top", ok + "verify = 'x'", `3: agents.a.verify: unknown key here; it belongs at the top of the file, above the first [table]`},
-		{"agent typo", ok + "fromat = 'text'", `3: agents.a.fromat: unknown key; did you mean "format"?`},
-
-		{"string", "setup = 3", `1: setup: expected a string, got the number 3`},
-		{"string table", "[setup]\nrun = 'x'", `1: setup: expected a string, got a table`},
-		{"string array", "verify = ['x']", `1: verify: expected a string, got an array`},
-		{"string date", "verify = 2024-01-01", `1: verify: expected a string, got a date or time`},
-		{"string bool", "default_agent = false", `1: default_agent: expected a string, got false`},
-		{"string NUL", `setup = "a\u0000b"`, `1: setup: holds a NUL character, which no program can be given`},
-		{"name", "default_agent = 'a b'", `1: default_agent: "a b": a name holds letters, digits, - and _, and does not start with -`},
-		{"name empty", "default_agent = ''", `1: default_agent: "": a name holds letters, digits, - and _, and does not start with -`},
-		{"name later", "default_agent = 'claude'", `1: default_agent: agent "claude" is not available in this version`},
-		{"name kind", "default_agent = 'command'", `1: default_agent: "command": is the name of a kind; choose another name for the agent`},
-		{"jobs low", "jobs = 0", `1: jobs: expected a whole number from 1 to 100, got the number 0`},
-		{"jobs high", "jobs = 101", `1: jobs: expected a whole number from 1 to 100, got the number 101`},
-		{"jobs string", "jobs = '7'", `1: jobs: expected a whole number from 1 to 100, got "7"`},
-		{"jobs float", "jobs = 7.0", `1: jobs: expected a whole number from 1 to 100, got the number 7.0`},
-		{"jobs table", "jobs.a = 1", `1: jobs: expected a whole number from 1 to 100, got a table`},
-		{"max_agents", "max_agents = -1", `1: max_agents: expected a whole number of at least 1, got the number -1`},
-		{"max_agents zero", "max_agents = 0", `1: max_agents: expected a whole number of at least 1, got the number 0`},
-		{"timeout number", "timeout = 30", `1: timeout: expected a duration such as "90s" or "1h30m", got the number 30`},
-		{"timeout unit", "idle_timeout = '30'", `1: idle_timeout: expected a duration such as "90s" or "1h30m", got "30"`},
-		{"timeout negative", "run_timeout = '-1s'", `1: run_timeout: expected a duration that is not negative ("0s": no limit), got "-1s"`},
-
-		{"agent name", "[agents.'a b']\ncommand = ['x']", `1: agents."a b": a name holds letters, digits, - and _, and does not start with -`},
-		{"agent name option", "[agents.-a]\ncommand = ['x']", `1: agents.-a: a name holds letters, digits, - and _, and does not start with -`},
-		{"agent name kind", "[agents.codex]\ncommand = ['x']", `1: agents.codex: is the name of a kind; choose another name for the agent`},
-		{"agent name command", "[agents]\ncommand = ['x']", `2: agents.command: is the name of a kind; choose another name for the agent`},
-		{"no command", "\n[agents.a]\ninput = 'none'", `2: agents.a: needs a command, such as command = ["program", "argument"]`},
-		{"empty command", "[agents.a]\ncommand = []", `2: agents.a.command: needs a command, such as command = ["program", "argument"]`},
-		{"empty program", "[agents.a]\ncommand = ['', 'x']", `2: agents.a.command: its first word, the program, is empty`},
-		{"command string", "[agents.a]\ncommand = 'x y'", `2: agents.a.command: expected an array of strings, such as ["program", "argument"], got "x y"`},
-		{"command number", "[agents.a]\ncommand = [\n'x',\n1]", `4: agents.a.command[1]: expected a string, got the number 1`},
-		{"command NUL", "[agents.a]\ncommand = [\"x\\u0000\"]", `2: agents.a.command[0]: holds a NUL character, which no program can be given`},
-		{"kind later", ok + "kind = 'pi'", `3: agents.a.kind: kind "pi" is not available in this version; use "command"`},
-		{"kind", ok + "kind = 'comand'", `3: agents.a.kind: expected "command", got "comand"; did you mean "command"?`},
-		{"input", ok + "input = 'stdim'", `3: agents.a.input: expected "stdin", "arg", "none" or "jsonl", got "stdim"; did you mean "stdin"?`},
-		{"input unset", ok + "input = 'unset'", `3: agents.a.input: expected "stdin", "arg", "none" or "jsonl", got "unset"`},
-		{"format", ok + "format = 'xml'", `3: agents.a.format: expected "text" or "jsonl", got "xml"`},
-		{"success", ok + "success = true", `3: agents.a.success: expected a string, got true`},
-		{"success word", ok + "success = 'answers'", `3: agents.a.success: expected "exit" or "answer", got "answers"; did you mean "answer"?`},
-		{"pty", ok + "pty = true", `3: agents.a.pty: is not available in this version`},
-		{"write", ok + "write = ['/tmp']", `3: agents.a.write: is not available in this version`},
-		{"agent timeout", ok + "timeout = '-3s'", `3: agents.a.timeout: expected a duration that is not negative ("0s": no limit), got "-3s"`},
-		{"agent idle_timeout", ok + "idle_timeout = 5", `3: agents.a.idle_timeout: expected a duration such as "90s" or "1h30m", got the number 5`},
-		{"env", ok + "env = ['A=b']", `3: agents.a.env: expected a table of strings, such as { NAME = "value" }, got an array`},
-		{"env name", ok + "env = { 'A=B' = 'x' }", `3: agents.a.env."A=B": is no name of a variable: letters, digits and _, not starting with a digit`},
-		{"env value", ok + "[agents.a.env]\nA = 1", `4: agents.a.env.A: expected a string, got the number 1`},
-		{"env NUL", ok + `env.A = "\u0000"`, `3: agents.a.env.A: holds a NUL character, which no program can be given`},
-		{"env ours", ok + "env.SWARM_RUN = 'x'", `3: agents.a.env.SWARM_RUN: variables that start with SWARM_ are set by swarm alone`},
-		{"later header", "[agents.a.env]\nA = 'b'\n[agents.a]\ninput = 'none'", `3: agents.a: needs a command, such as command = ["program", "argument"]`},
-
-		{"arg without prompt", ok + "input = 'arg'", `3: agents.a.input: "arg" needs {prompt} or {prompt_file} in the command`},
-		{"prompt without arg", "[agents.a]\ncommand = ['x', '-p={prompt}']", `2: agents.a.command: holds {prompt}, but input is "stdin"; set input = "arg" or take it out`},
-		{"file without arg", "[agents.a]\ninput = 'none'\ncommand = ['x', '{prompt_file}']", `3: agents.a.command: holds {prompt_file}, but input is "none"; set input = "arg" or take it out`},
-		{"prompt as program", "[agents.a]\ninput = 'arg'\ncommand = ['{prompt}']", `3: agents.a.command: its first word is the program and cannot hold the prompt`},
-		{"jsonl with text", ok + "input = 'jsonl'", `3: agents.a.input: "jsonl" needs format = "jsonl": a turn ends with an event`},
-		{"prompt in a script", "[agents.a]\ninput = 'arg'\ncommand = ['sh', '-c', 'x {prompt}']", `3: agents.a.command: the shell would run the prompt as a part of its script; pass it as an argument: ["sh", "-c", "program \"$1\"", "sh", "{prompt}"]`},
-
-		{"syntax", "jobs = 3\nsetup = \n", `2: unexpected character U+000A at start of value`},
-		{"twice", "jobs = 3\n\njobs = 4", `3: key jobs is already defined`},
-		{"table twice", ok + ok, `3: table a already exists`},
-		{"value and table", "jobs = 3\n[jobs.x]", `2: key jobs already exists as a value`},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			_, err := Load(project(tt.give))
-			want := ".swarm/config.toml:" + tt.want
-			if err == nil || err.Error() != want {
-				t.Fatalf("Load(%q) =\n%v, want\n%s", tt.give, err, want)
-			}
-			if _, ok := errors.AsType[*Error](err); !ok {
-				t.Errorf("Load(%q) = %T, want *Error", tt.give, err)
-			}
-		})
 	}
 }
 
@@ -305,6 +224,8 @@ func TestWords(t *testing.T) {
 	testWords(t, new(Input), InputStdin, InputArg, InputNone, InputJSONL)
 	testWords(t, new(Format), FormatText, FormatJSONL)
 	testWords(t, new(Success), SuccessExit, SuccessAnswer)
+	testWords(t, new(Questions), QuestionsWait, QuestionsDeny)
+	testWords(t, new(Overlap), OverlapWarn, OverlapSerialize, OverlapRefuse)
 	testWords(t, new(Layer), User, Project, Local)
 }
 
@@ -351,6 +272,7 @@ func FuzzLoad(f *testing.F) {
 		"", "jobs = 3\nsetup = 'x'\nverify = '''\na\n'''",
 		"[agents.a]\ncommand = ['x', '{prompt}']\ninput = 'arg'\nenv = { A = '$A' }",
 		"[agents]\na.command = [\"\\u001b\"]\na.env.B = \"\\u202e\"\ntimeout = '3s'",
+		"[agents.a]\npty = true\ncommand = ['x', '{prompt}']\n[[agents]]", "retries = 3\nnotify = 'x'\nquestions = 'wait'\noverlap = 'refuse'",
 		"[[agents]]\n[agents.b]", "jobs = 1\n[jobs.x]", "\"\\u0000\" = [[[{a=1}]]]", "\xef\xbb\xbf\xff",
 	} {
 		f.Add([]byte(seed))
@@ -364,7 +286,7 @@ func FuzzLoad(f *testing.F) {
 			}
 			return
 		}
-		if c.Jobs < 0 || c.Jobs > 100 || c.MaxAgents < 0 || c.Timeout < 0 || c.IdleTimeout < 0 || c.RunTimeout < 0 {
+		if c.Jobs < 0 || c.Jobs > 100 || c.MaxAgents < 0 || c.Retries < 0 || c.Retries > 100 || c.Timeout < 0 || c.IdleTimeout < 0 || c.RunTimeout < 0 {
 			t.Errorf("Load = %+v, want values in range", c)
 		}
 		names := c.AgentNames()
@@ -375,7 +297,11 @@ func FuzzLoad(f *testing.F) {
 				t.Errorf("Agent(%q) = %+v, %v, want a whole agent", name, a, err)
 			}
 		}
-		for _, i := range c.Needs(Use{Setup: true, Verify: true, Agents: names}) {
+		again := mustLoad(t, project(written(t, c, true)))
+		if got, want := written(t, again, false), written(t, c, false); got != want {
+			t.Errorf("settings read back =\n%s, want\n%s", got, want)
+		}
+		for _, i := range c.Needs(Use{Setup: true, Verify: true, Notify: true, Agents: names}) {
 			if !prints(strings.ReplaceAll(i.String(), "\n", "")) {
 				t.Errorf("Item.String() = %q, want it to print", i)
 			}

@@ -33,25 +33,29 @@ type UnknownAgentError struct {
 
 // Error names the agent, where its name came from, and what would be right.
 func (e *UnknownAgentError) Error() string {
+	if e.Name == "" || e.Origin.Layer == LayerUnset {
+		return e.Reason()
+	}
+	return e.Origin.String() + ": default_agent: " + e.Reason()
+}
+
+// Reason is what is wrong and what would be right, without the place.
+func (e *UnknownAgentError) Reason() string {
 	if e.Name == "" {
 		return "no agent is chosen: name one, or set default_agent in the configuration"
 	}
-	var where string
-	if e.Origin.Layer != LayerUnset {
-		where = e.Origin.String() + ": default_agent: "
-	}
 	name := strconv.Quote(clip(e.Name))
 	if isLaterKind(e.Name) {
-		return where + "agent " + name + " is not available in this version"
+		return "agent " + name + " is not available in this version"
 	}
 	if near := nearest(e.Name, e.Known); near != "" {
-		return fmt.Sprintf("%sagent %s is not configured; did you mean %q?", where, name, near)
+		return fmt.Sprintf("agent %s is not configured; did you mean %q?", name, near)
 	}
 	hint := "there is no table [agents.NAME]"
 	if len(e.Known) > 0 {
 		hint = "there is " + quotedList(e.Known, "and")
 	}
-	return where + "agent " + name + " is not configured; " + hint
+	return "agent " + name + " is not configured; " + hint
 }
 
 // printable makes foreign text safe on a terminal and keeps it on one line:

@@ -2,6 +2,7 @@ package config
 
 import (
 	"encoding"
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -84,36 +85,37 @@ func (n *node) describe() string {
 // reader reads the value of one key.
 type reader func(field) error
 
-// schema is what a table may hold.
-type schema struct {
+// tableKeys is what a table may hold.
+type tableKeys struct {
 	keys map[string]reader
-	// A key of the other schema is not misspelled, it is in the wrong place:
+	// A key of another table is not misspelled, it is in the wrong place:
 	// in TOML whatever follows a [table] belongs to it.
 	elsewhere []string
 	hint      string // where those keys belong
 }
 
-// table reads every key of a table, in the order of the file.
-func (f field) table(s schema) error {
+// table reads every key of a table, in the order of the file. What is wrong
+// with one key does not hide what is wrong with the next: the errors are
+// joined.
+func (f field) table(s tableKeys) error {
 	if f.node.kind != unstable.Table {
 		return f.expected("a table")
 	}
+	var wrong []error
 	for _, name := range f.node.names {
 		child := f.child(name)
 		read, ok := s.keys[name]
 		switch {
 		case ok:
-			if err := read(child); err != nil {
-				return err
-			}
+			wrong = append(wrong, read(child))
 		case slices.Contains(s.elsewhere, name):
-			return child.wrong("unknown key here; it belongs %s", s.hint)
+			wrong = append(wrong, child.wrong("unknown key here; it belongs %s", s.hint))
 		default:
 			known := slices.Sorted(maps.Keys(s.keys))
-			return child.wrong("unknown key%s", didYouMean(name, known))
+			wrong = append(wrong, child.wrong("unknown key%s", didYouMean(name, known)))
 		}
 	}
-	return nil
+	return errors.Join(wrong...)
 }
 
 // str reads a string that can be handed to a process.
@@ -142,6 +144,14 @@ func (f field) intoInt(to *int, low, high int) error {
 		return f.expected(fmt.Sprintf("a whole number from %d to %d", low, high))
 	}
 	*to = int(n)
+	return nil
+}
+
+func (f field) intoBool(to *bool) error {
+	if f.node.kind != unstable.Bool {
+		return f.expected("true or false")
+	}
+	*to = f.node.text == "true"
 	return nil
 }
 

@@ -1,113 +1,162 @@
 package config
 
-import (
-	"maps"
-	"math"
-	"slices"
-)
+import "math"
 
-// merge lays a source over what the lower ones said.
-func (c *Config) merge(s Source) error {
-	root, err := parse(s)
-	if err != nil {
-		return err
-	}
-	agentKeys := slices.Collect(maps.Keys((&definition{}).readers()))
-	return field{layer: s.Layer, file: s.Name, node: root}.table(schema{
-		keys:      c.readers(),
-		elsewhere: agentKeys,
-		hint:      "in a table [agents.NAME]",
-	})
+// DefaultMaxAgents is how many agents a run may start in its life where no
+// file says.
+const DefaultMaxAgents = 1000
+
+// key is all that is known about one key of the file. Reading, what `config
+// show` prints, the JSON Schema and the page of the documentation are made
+// from it, so that they cannot disagree.
+type key[T any] struct {
+	name      string
+	takes     shape
+	initial   any    // its default; nil: there is no fixed one
+	otherwise string // its default in words, where initial says too little
+	meaning   string // a sentence for the documentation
+	read      func(*T, field) error
+	value     func(*T) any // for [Config.Settings]; nil: it has no value
 }
 
-// readers are the keys of the top level.
-func (c *Config) readers() map[string]reader {
-	keys := map[string]reader{
-		"default_agent": func(f field) error { return f.intoAgentName(&c.DefaultAgent) },
-		"setup":         func(f field) error { return f.intoString(&c.Setup) },
-		"verify":        func(f field) error { return f.intoString(&c.Verify) },
-		"jobs":          func(f field) error { return f.intoInt(&c.Jobs, 1, 100) },
-		"max_agents":    func(f field) error { return f.intoInt(&c.MaxAgents, 1, math.MaxInt) },
-		"timeout":       func(f field) error { return f.intoDuration(&c.Timeout) },
-		"idle_timeout":  func(f field) error { return f.intoDuration(&c.IdleTimeout) },
-		"run_timeout":   func(f field) error { return f.intoDuration(&c.RunTimeout) },
+// topKeys are the keys above the first [table].
+func topKeys() []key[Config] {
+	return []key[Config]{
+		{
+			"default_agent", nameShape(), nil, "none: `--agent` must name one",
+			"the agent that a prompt goes to",
+			func(c *Config, f field) error { return f.intoAgentName(&c.DefaultAgent) },
+			func(c *Config) any { return c.DefaultAgent },
+		}, {
+			"setup", scriptShape(), "", "none",
+			"run by `sh -c` in each workspace before its agent",
+			func(c *Config, f field) error { return f.intoString(&c.Setup) },
+			func(c *Config) any { return c.Setup },
+		}, {
+			"verify", scriptShape(), "", "none",
+			"run by `sh -c` on the work of each agent, and on what a merge comes to",
+			func(c *Config, f field) error { return f.intoString(&c.Verify) },
+			func(c *Config) any { return c.Verify },
+		}, {
+			"notify", scriptShape(), "", "none",
+			"run by `sh -c`, with JSON on its standard input, when a run ends or needs somebody",
+			func(c *Config, f field) error { return f.intoString(&c.Notify) },
+			func(c *Config) any { return c.Notify },
+		}, {
+			"questions", wordShape(QuestionsWait, QuestionsDeny), nil,
+			"`\"wait\"` on a terminal or detached, else `\"deny\"`",
+			"whether an agent that asks something waits for an answer or is told no at once",
+			func(c *Config, f field) error { return f.intoWord(&c.Questions) },
+			func(c *Config) any { return c.Questions.String() },
+		}, {
+			"overlap", wordShape(OverlapWarn, OverlapSerialize, OverlapRefuse), OverlapWarn.String(), "",
+			"what happens to tasks whose `paths` overlap: they are named, run one after the other, or refused",
+			func(c *Config, f field) error { return f.intoWord(&c.Overlap) },
+			func(c *Config) any { return c.Overlap.String() },
+		}, {
+			"jobs", wholeShape(1, 100), nil, "what memory and cores allow",
+			"how many agents run at once",
+			func(c *Config, f field) error { return f.intoInt(&c.Jobs, 1, 100) },
+			func(c *Config) any { return c.Jobs },
+		}, {
+			"max_agents", wholeShape(1, math.MaxInt), DefaultMaxAgents, "",
+			"how many agents a run may start in its life",
+			func(c *Config, f field) error { return f.intoInt(&c.MaxAgents, 1, math.MaxInt) },
+			func(c *Config) any { return c.MaxAgents },
+		}, {
+			"retries", wholeShape(0, 100), 0, "",
+			"how often an agent whose failure may pass is tried again",
+			func(c *Config, f field) error { return f.intoInt(&c.Retries, 0, 100) },
+			func(c *Config) any { return c.Retries },
+		}, {
+			"timeout", durationShape(), "0s", "none",
+			"how long one attempt of an agent may take; `\"0s\"`: no limit",
+			func(c *Config, f field) error { return f.intoDuration(&c.Timeout) },
+			func(c *Config) any { return durationText(c.Timeout) },
+		}, {
+			"idle_timeout", durationShape(), "0s", "none",
+			"how long an agent may write nothing; `\"0s\"`: no limit",
+			func(c *Config, f field) error { return f.intoDuration(&c.IdleTimeout) },
+			func(c *Config) any { return durationText(c.IdleTimeout) },
+		}, {
+			"run_timeout", durationShape(), "0s", "none",
+			"how long the whole run may take; `\"0s\"`: no limit",
+			func(c *Config, f field) error { return f.intoDuration(&c.RunTimeout) },
+			func(c *Config) any { return durationText(c.RunTimeout) },
+		},
 	}
-	for key, read := range keys {
-		keys[key] = func(f field) error {
-			c.origins[key] = f.origin()
-			return read(f)
-		}
-	}
-	elsewhere := slices.Collect(maps.Keys(keys))
-	keys["agents"] = func(f field) error {
-		agents := schema{keys: map[string]reader{}}
-		for _, name := range f.node.names {
-			agents.keys[name] = func(f field) error {
-				return c.mergeAgent(name, f, elsewhere)
-			}
-		}
-		return f.table(agents)
-	}
-	return keys
 }
 
-// mergeAgent reads one [agents.NAME] table and puts it in the place of any
-// lower one.
-func (c *Config) mergeAgent(name string, f field, elsewhere []string) error {
-	if err := checkAgentName(name); err != nil {
-		return f.wrong("%v", err)
+// agentKeys are the keys of an [agents.NAME] table.
+func agentKeys() []key[definition] {
+	return []key[definition]{
+		{
+			"kind", wordShape(KindCommand), KindCommand.String(), "",
+			"which program it is; other kinds are not available in this version",
+			func(d *definition, f field) error { return f.intoWord(&d.agent.Kind) },
+			func(d *definition) any { return d.agent.Kind.String() },
+		}, {
+			"command", argvShape(), nil, "required",
+			"the program and its arguments, started without a shell; " +
+				"`{prompt}` and `{prompt_file}` stand for the prompt and for a file that holds it",
+			func(d *definition, f field) error { return f.intoStrings(&d.agent.Command) },
+			func(d *definition) any { return d.agent.Command },
+		}, {
+			"input", wordShape(InputStdin, InputArg, InputNone, InputJSONL), InputStdin.String(),
+			"`\"stdin\"`; with `pty`: `\"arg\"` if the prompt stands in the command, else `\"none\"`",
+			"how it gets the prompt",
+			func(d *definition, f field) error { return f.intoWord(&d.agent.Input) },
+			func(d *definition) any { return d.agent.Input.String() },
+		}, {
+			"format", wordShape(FormatText, FormatJSONL), FormatText.String(), "",
+			"what its standard output is: the answer, or one event a line",
+			func(d *definition, f field) error { return f.intoWord(&d.agent.Format) },
+			func(d *definition) any { return d.agent.Format.String() },
+		}, {
+			"success", wordShape(SuccessExit, SuccessAnswer), nil,
+			"`\"exit\"` for text, `\"answer\"` for jsonl",
+			"what counts as success: exit status 0 alone, or an answer or a change with it",
+			func(d *definition, f field) error { return f.intoWord(&d.agent.Success) },
+			func(d *definition) any { return d.agent.Success.String() },
+		}, {
+			"pty", boolShape(), false, "",
+			"it runs in a terminal of its own; only with `input` `\"arg\"` or `\"none\"`, " +
+				"`format` `\"text\"` and `success` `\"exit\"`",
+			func(d *definition, f field) error { return f.intoBool(&d.agent.PTY) },
+			func(d *definition) any { return d.agent.PTY },
+		}, {
+			"env", envShape(), nil, "empty",
+			"variables it is given; a value that is exactly `$NAME` is taken from your environment, " +
+				"nothing else is expanded",
+			func(d *definition, f field) error { return d.readEnv(f) },
+			nil, // each variable is a setting of its own
+		}, {
+			"timeout", durationShape(), nil, "that of the top",
+			"how long one attempt may take; `\"0s\"`: no limit",
+			func(d *definition, f field) error { return f.intoDuration(&d.agent.Timeout) },
+			func(d *definition) any { return durationText(d.agent.Timeout) },
+		}, {
+			"idle_timeout", durationShape(), nil, "that of the top",
+			"how long it may write nothing; `\"0s\"`: no limit",
+			func(d *definition, f field) error { return f.intoDuration(&d.agent.IdleTimeout) },
+			func(d *definition) any { return durationText(d.agent.IdleTimeout) },
+		}, {
+			// A key that would do nothing is worse than none.
+			"write", refusedShape(), nil, "",
+			"is not available in this version",
+			func(_ *definition, f field) error { return f.wrong("is not available in this version") },
+			nil,
+		},
 	}
-	d := definition{agent: Agent{
-		Name: name, Kind: KindCommand, Input: InputStdin, Format: FormatText,
-		Origin: f.origin(),
-	}, given: map[string]bool{}}
-	keys := d.readers()
-	err := f.table(schema{
-		keys:      keys,
-		elsewhere: elsewhere,
-		hint:      "at the top of the file, above the first [table]",
-	})
-	if err != nil {
+}
+
+// readEnv reads the variables and remembers where each of them stands.
+func (d *definition) readEnv(f field) error {
+	if err := f.intoEnv(&d.agent.Env); err != nil {
 		return err
 	}
-	for _, key := range f.node.names {
-		d.given[key] = true
+	for _, name := range f.node.names {
+		d.given["env."+name] = f.child(name).origin()
 	}
-	if d.agent.Success == SuccessUnset {
-		d.agent.Success = SuccessExit
-		if d.agent.Format == FormatJSONL {
-			d.agent.Success = SuccessAnswer
-		}
-	}
-	if key, reason := d.agent.check(); reason != "" {
-		if d.given[key] {
-			f = f.child(key)
-		}
-		return f.wrong("%s", reason)
-	}
-	c.agents[name] = d
-	c.origins["agents."+name] = d.agent.Origin
 	return nil
-}
-
-// readers are the keys of an agent.
-func (d *definition) readers() map[string]reader {
-	a := &d.agent
-	return map[string]reader{
-		"kind":         func(f field) error { return f.intoWord(&a.Kind) },
-		"command":      func(f field) error { return f.intoStrings(&a.Command) },
-		"input":        func(f field) error { return f.intoWord(&a.Input) },
-		"format":       func(f field) error { return f.intoWord(&a.Format) },
-		"success":      func(f field) error { return f.intoWord(&a.Success) },
-		"env":          func(f field) error { return f.intoEnv(&a.Env) },
-		"timeout":      func(f field) error { return f.intoDuration(&a.Timeout) },
-		"idle_timeout": func(f field) error { return f.intoDuration(&a.IdleTimeout) },
-		// A key that would do nothing is worse than none.
-		"pty":   notYet,
-		"write": notYet,
-	}
-}
-
-func notYet(f field) error {
-	return f.wrong("is not available in this version")
 }

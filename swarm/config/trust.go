@@ -19,12 +19,13 @@ import (
 type Use struct {
 	Setup  bool
 	Verify bool
+	Notify bool
 	Agents []string // by name; an empty name means the default agent
 }
 
 // Item is one text from the repository that would be run.
 type Item struct {
-	Key    string // "setup", "verify" or "agents.NAME"
+	Key    string // "setup", "verify", "notify" or "agents.NAME"
 	Origin Origin
 	// Text is what would be run, quoted: it holds no control characters but
 	// line ends, and two texts are equal only if what would be run is.
@@ -75,6 +76,9 @@ func (c *Config) Needs(use Use) []Item {
 	if use.Verify && c.Verify != "" {
 		add("verify", quoteLines(c.Verify))
 	}
+	if use.Notify && c.Notify != "" {
+		add("notify", quoteLines(c.Notify))
+	}
 	return items
 }
 
@@ -91,6 +95,11 @@ func (a Agent) text() string {
 		fmt.Sprintf("input = %q", a.Input),
 		fmt.Sprintf("format = %q", a.Format),
 		fmt.Sprintf("success = %q", a.Success),
+	}
+	// Only where it is so: what was approved before there was this key stays
+	// approved.
+	if a.PTY {
+		lines = append(lines, "pty = true")
 	}
 	for _, name := range slices.Sorted(maps.Keys(a.Env)) {
 		lines = append(lines, fmt.Sprintf("env.%s = %q", name, a.Env[name]))

@@ -47,6 +47,9 @@ func TestNeeds(t *testing.T) {
 		{"one agent", []Source{project(repository)}, Use{Agents: []string{"b"}}, "agents.b"},
 		{"setup alone", []Source{project(repository)}, Use{Setup: true}, "setup"},
 		{"verify alone", []Source{project(repository)}, Use{Verify: true}, "verify"},
+		{"notify alone", []Source{project(repository), local("notify = 'x'")}, Use{Notify: true}, "notify"},
+		{"notify last", []Source{project(repository), local("notify = 'x'")}, Use{Setup: true, Verify: true, Notify: true, Agents: []string{"a"}}, "setup agents.a verify notify"},
+		{"notify of the user", []Source{project(repository), user("notify = 'x'")}, Use{Notify: true}, ""},
 		{"an agent twice", []Source{project(repository)}, Use{Agents: []string{"b", "b"}}, "agents.b"},
 		{"an unknown agent", []Source{project(repository)}, Use{Agents: []string{"c", ""}}, ""},
 		{"the default agent", []Source{user("default_agent = 'a'"), project(repository)}, Use{Agents: []string{"", "a"}}, "agents.a"},
@@ -123,7 +126,7 @@ func TestDigest(t *testing.T) {
 	t.Parallel()
 	const base = "[agents.a]\ncommand = ['x', 'y']\nformat = 'jsonl'\nenv.A = 'b'\n"
 	digest := func(s Source) string {
-		items := mustLoad(t, s).Needs(Use{Setup: true, Verify: true, Agents: []string{"a", "b"}})
+		items := mustLoad(t, s).Needs(Use{Setup: true, Verify: true, Notify: true, Agents: []string{"a", "b"}})
 		if len(items) != 1 {
 			t.Fatalf("Needs of %q = %v, want one item", s.Text, items)
 		}
@@ -140,7 +143,9 @@ func TestDigest(t *testing.T) {
 		strings.Replace(base, "agents.a", "agents.b", 1),
 		base + "input = 'none'", base + "input = 'jsonl'", base + "success = 'exit'", base + "env.C = ''",
 		strings.Replace(base, "'jsonl'", "'text'", 1),
-		"setup = 'x'", "verify = 'x'", "setup = \"x\\n\"", `setup = 'x\n'`, "setup = \"x\\ny\"", "setup = \"x\\r\\ny\"",
+		"[agents.a]\ncommand = ['x', 'y']\ninput = 'none'\nenv.A = 'b'\n",
+		"[agents.a]\ncommand = ['x', 'y']\npty = true\nenv.A = 'b'\n",
+		"setup = 'x'", "verify = 'x'", "notify = 'x'", "setup = \"x\\n\"", `setup = 'x\n'`, "setup = \"x\\ny\"", "setup = \"x\\r\\ny\"",
 	} {
 		d := digest(project(text))
 		if other, ok := seen[d]; ok {
@@ -150,7 +155,7 @@ func TestDigest(t *testing.T) {
 	}
 	same := digest(project(base))
 	for _, s := range []Source{
-		local(base), project("# moved\n\njobs = 3\n" + base), project(base + "timeout = '3s'"),
+		local(base), project("# moved\n\njobs = 3\n" + base), project(base + "timeout = '3s'"), project(base + "pty = false"),
 		project("[agents]\na = { env = { A = \"b\" }, format = 'jsonl', command = [ \"x\",\"y\" ] }"),
 	} {
 		if got := digest(s); got != same {

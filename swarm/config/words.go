@@ -3,6 +3,7 @@ package config
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 )
 
@@ -34,14 +35,12 @@ func (k *Kind) UnmarshalText(text []byte) (err error) {
 	return err
 }
 
-func isLaterKind(name string) bool {
-	switch name {
-	case "pi", "codex", "claude", "opencode", "gemini", "qwen", "builtin":
-		return true
-	default:
-		return false
-	}
+// laterKinds are the kinds that this version does not have.
+func laterKinds() []string {
+	return []string{"pi", "codex", "claude", "opencode", "gemini", "qwen", "builtin"}
 }
+
+func isLaterKind(name string) bool { return slices.Contains(laterKinds(), name) }
 
 // Input says how an agent gets its prompt.
 type Input uint8
@@ -130,6 +129,65 @@ func (s Success) String() string {
 // UnmarshalText is the reverse of String; it accepts no unset rule.
 func (s *Success) UnmarshalText(text []byte) (err error) {
 	*s, err = parseWord(string(text), SuccessExit, SuccessAnswer)
+	return err
+}
+
+// Questions says what happens to an agent that asks something.
+type Questions uint8
+
+// The ways with questions.
+const (
+	QuestionsUnset Questions = iota
+	QuestionsWait            // the agent waits for an answer
+	QuestionsDeny            // it is told no at once
+)
+
+// String is the word for the way.
+func (q Questions) String() string {
+	switch q {
+	case QuestionsWait:
+		return "wait"
+	case QuestionsDeny:
+		return "deny"
+	default:
+		return "unset"
+	}
+}
+
+// UnmarshalText is the reverse of String; it accepts no unset way.
+func (q *Questions) UnmarshalText(text []byte) (err error) {
+	*q, err = parseWord(string(text), QuestionsWait, QuestionsDeny)
+	return err
+}
+
+// Overlap says what happens to tasks that may touch the same files.
+type Overlap uint8
+
+// The ways with tasks that overlap.
+const (
+	OverlapUnset     Overlap = iota
+	OverlapWarn              // they are named before the start
+	OverlapSerialize         // the later one starts when the earlier one has ended
+	OverlapRefuse            // nothing starts
+)
+
+// String is the word for the way.
+func (o Overlap) String() string {
+	switch o {
+	case OverlapWarn:
+		return "warn"
+	case OverlapSerialize:
+		return "serialize"
+	case OverlapRefuse:
+		return "refuse"
+	default:
+		return "unset"
+	}
+}
+
+// UnmarshalText is the reverse of String; it accepts no unset way.
+func (o *Overlap) UnmarshalText(text []byte) (err error) {
+	*o, err = parseWord(string(text), OverlapWarn, OverlapSerialize, OverlapRefuse)
 	return err
 }
 

@@ -1,0 +1,169 @@
+package config
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math"
+	"strings"
+)
+
+// object is a JSON Schema or a part of one.
+type object = map[string]any
+
+// shape is what the value of a key may be.
+type shape struct {
+	words  string // for the documentation
+	schema object
+}
+
+// textPattern is any string that a process can be given.
+const textPattern = `^[^\x00]*$`
+
+func text() object { return object{"type": "string", "pattern": textPattern} }
+
+func scriptShape() shape { return shape{"script", text()} }
+
+func boolShape() shape {
+	return shape{"`true` `false`", object{"type": "boolean"}}
+}
+
+func refusedShape() shape { return shape{"", object{"not": object{}}} }
+
+func nameShape() shape { return shape{"name of an agent", agentNameSchema()} }
+
+func agentNameSchema() object {
+	names := append(laterKinds(), KindCommand.String())
+	return object{"type": "string", "pattern": agentName.String(), "not": object{"enum": names}}
+}
+
+func wholeShape(low, high int) shape {
+	s := shape{
+		fmt.Sprintf("whole number from %d", low), object{"type": "integer", "minimum": low},
+	}
+	if high != math.MaxInt {
+		s.words += fmt.Sprintf(" to %d", high)
+		s.schema["maximum"] = high
+	}
+	return s
+}
+
+func durationShape() shape {
+	return shape{"duration, such as `\"90s\"` or `\"1h30m\"`", object{
+		"type":    "string",
+		"pattern": `^\+?(0|(([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))+)$`,
+	}}
+}
+
+func wordShape(words ...fmt.Stringer) shape {
+	var all, quoted []string
+	for _, w := range words {
+		all = append(all, w.String())
+		quoted = append(quoted, "`\""+w.String()+"\"`")
+	}
+	return shape{strings.Join(quoted, " "), object{"enum": all}}
+}
+
+func argvShape() shape {
+	program := text()
+	program["allOf"] = []object{
+		{"pattern": `[^\s]`}, {"not": object{"pattern": `\{prompt(_file)?\}`}},
+	}
+	return shape{"list of words", object{
+		"type": "array", "minItems": 1, "prefixItems": []object{program}, "items": text(),
+	}}
+}
+
+func envShape() shape {
+	return shape{"table of strings", object{
+		"type": "object",
+		"propertyNames": object{
+			"pattern": variableName.String(), "not": object{"pattern": "^SWARM_"},
+		},
+		"additionalProperties": text(),
+	}}
+}
+
+// SchemaID names the JSON Schema of the configuration file.
+const SchemaID = "urn:swarm:config-file:1"
+
+// Schema is the JSON Schema (draft 2020-12) of the configuration file, one key
+// a line for people to read. It knows every rule but two, which no schema can
+// say: that a prompt is no part of a shell script, and that 7.0 is not 7.
+func Schema() ([]byte, error) {
+	agent := properties(agentKeys())
+	agent["required"] = []string{"command"}
+	agent["allOf"] = agentRules()
+	root := properties(topKeys())
+	root["$schema"] = "https://json-schema.org/draft/2020-12/schema"
+	root["$id"] = SchemaID
+	root["title"] = "Configuration of swarm"
+	root["properties"].(object)["agents"] = object{
+		"type":                 "object",
+		"description":          "The agents, by name.",
+		"propertyNames":        agentNameSchema(),
+		"additionalProperties": object{"$ref": "#/$defs/agent"},
+	}
+	root["$defs"] = object{"agent": agent}
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	if err := enc.Encode(root); err != nil {
+		return nil, fmt.Errorf("write the schema: %w", err)
+	}
+	return b.Bytes(), nil
+}
+
+// properties is a table that holds these keys and no other.
+func properties[T any](keys []key[T]) object {
+	all := object{}
+	for _, k := range keys {
+		s := maps.Clone(k.takes.schema)
+		s["description"] = k.describe()
+		if k.initial != nil {
+			s["default"] = k.initial
+		}
+		all[k.name] = s
+	}
+	return object{"type": "object", "properties": all, "additionalProperties": false}
+}
+
+// describe is the meaning and the default as sentences in plain text.
+func (k key[T]) describe() string {
+	text := strings.ToUpper(k.meaning[:1]) + k.meaning[1:] + "."
+	if k.otherwise != "" {
+		text += " Default: " + k.otherwise + "."
+	}
+	return strings.ReplaceAll(text, "`", "")
+}
+
+// agentRules are those between the keys of an agent.
+func agentRules() []object {
+	has := func(key string, value any) object {
+		return object{"properties": object{key: value}, "required": []string{key}}
+	}
+	one := func(word string) object { return object{"const": word} }
+	placed := func(pattern string) object {
+		return object{"contains": object{"type": "string", "pattern": pattern}}
+	}
+	prompt := placed(`\{prompt(_file)?\}`)
+	pty := has("pty", object{"const": true})
+	return []object{
+		{"if": has("input", one("arg")), "then": object{"properties": object{"command": prompt}}},
+		{
+			"if": has("command", prompt),
+			"then": object{"anyOf": []object{
+				has("input", one("arg")),
+				{"allOf": []object{pty, {"not": object{"required": []string{"input"}}}}},
+			}},
+		},
+		{"if": has("input", one("jsonl")), "then": has("format", one("jsonl"))},
+		{"if": pty, "then": object{"properties": object{
+			"input":   object{"enum": []string{"arg", "none"}},
+			"format":  one("text"),
+			"success": one("exit"),
+		}}},
+	}
+}

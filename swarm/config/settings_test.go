@@ -1,0 +1,192 @@
+package config
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+)
+
+// written is what the settings of c are as a file.
+func written(t *testing.T, c *Config, origins bool) string {
+	t.Helper()
+	var b strings.Builder
+	settings := c.Settings(SettingsRequest{Jobs: 7, Secret: func(name, _ string) bool {
+		return name == "A_TOKEN"
+	}})
+	if err := WriteTOML(&b, settings, origins); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+const everyKey = `
+default_agent = "b"
+setup = '''
+make "it" \
+	ready'''
+verify = "test -n \"\u001b\""
+notify = "beep"
+questions = "deny"
+overlap = "serialize"
+jobs = 3
+max_agents = 9
+retries = 2
+timeout = "90m"
+idle_timeout = "90s"
+run_timeout = "2h"
+[agents.b]
+command = ["x", "a\nb", "\u202e"]
+kind = "command"
+input = "jsonl"
+format = "jsonl"
+success = "exit"
+idle_timeout = "0s"
+env = { HOME = "$HOME", B = "c\nd" }
+[agents.a]
+command = ["y"]
+pty = true
+`
+
+// TestSettings shows a file with every key, and what holds without any.
+func TestSettings(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name    string
+		origins bool
+		give    []Source
+		want    string
+	}{
+		{"nothing", true, nil, `# default_agent is not set
+setup = "" # default
+verify = "" # default
+notify = "" # default
+# questions is not set
+overlap = "warn" # default
+jobs = 7 # default
+max_agents = 1000 # default
+retries = 0 # default
+timeout = "0s" # default
+idle_timeout = "0s" # default
+run_timeout = "0s" # default
+`},
+		{"every key", true, []Source{project(everyKey), user("jobs = 1\nretries = 4"), local("retries = 0")}, `default_agent = "b" # from .swarm/config.toml:2
+setup = """
+make \"it\" \\
+	ready""" # from .swarm/config.toml:3
+verify = "test -n \"\u001B\"" # from .swarm/config.toml:6
+notify = "beep" # from .swarm/config.toml:7
+questions = "deny" # from .swarm/config.toml:8
+overlap = "serialize" # from .swarm/config.toml:9
+jobs = 3 # from .swarm/config.toml:10
+max_agents = 9 # from .swarm/config.toml:11
+retries = 0 # from .swarm/config.local.toml:1
+timeout = "1h30m" # from .swarm/config.toml:13
+idle_timeout = "1m30s" # from .swarm/config.toml:14
+run_timeout = "2h" # from .swarm/config.toml:15
+
+[agents.a]
+kind = "command" # default
+command = ["y"] # from .swarm/config.toml:25
+input = "none" # default
+format = "text" # default
+success = "exit" # default
+pty = true # from .swarm/config.toml:26
+timeout = "1h30m" # from .swarm/config.toml:13
+idle_timeout = "1m30s" # from .swarm/config.toml:14
+
+[agents.b]
+kind = "command" # from .swarm/config.toml:18
+command = ["x", "a\nb", "\u202E"] # from .swarm/config.toml:17
+input = "jsonl" # from .swarm/config.toml:19
+format = "jsonl" # from .swarm/config.toml:20
+success = "exit" # from .swarm/config.toml:21
+pty = false # default
+timeout = "1h30m" # from .swarm/config.toml:13
+idle_timeout = "0s" # from .swarm/config.toml:22
+
+[agents.b.env]
+B = """
+c
+d""" # from .swarm/config.toml:23
+HOME = "$HOME" # from .swarm/config.toml:23
+`},
+		{"hidden", false, []Source{project("[agents.a]\ncommand = ['x']\n[agents.a.env]\nA_TOKEN = 'abc'\nB = 'abc'")}, `[agents.a.env]
+A_TOKEN = "…" # hidden: a credential
+B = "abc"
+`},
+		{"hidden with origins", true, []Source{project("[agents.a]\ncommand = ['x']\n[agents.a.env]\nA_TOKEN = 'abc'")}, `[agents.a.env]
+A_TOKEN = "…" # hidden: a credential, from .swarm/config.toml:4
+`},
+		{"a credential taken, or none", false, []Source{project("[agents.a]\ncommand = ['x']\nenv.A_TOKEN = '$T'\n[agents.b]\ncommand = ['x']\nenv.A_TOKEN = ''\n")}, `[agents.a.env]
+A_TOKEN = "$T"
+
+[agents.b]
+kind = "command"
+command = ["x"]
+input = "stdin"
+format = "text"
+success = "exit"
+pty = false
+timeout = "0s"
+idle_timeout = "0s"
+
+[agents.b.env]
+A_TOKEN = ""
+`},
+		{"part of a name", false, []Source{project("[agents.a]\ncommand = ['x']\nenv.A_TOKEN = '$T-x'\n")}, "A_TOKEN = \"…\" # hidden: a credential\n"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			c := mustLoad(t, tt.give...)
+			got := written(t, c, tt.origins)
+			if !strings.HasSuffix(got, tt.want) || tt.name == "every key" && got != tt.want {
+				t.Errorf("settings =\n%s, want at the end\n%s", got, tt.want)
+			}
+			again := mustLoad(t, project(got))
+			if !strings.Contains(got, "# hidden") && written(t, again, false) != written(t, c, false) {
+				t.Errorf("settings read back =\n%s, want\n%s", written(t, again, false), written(t, c, false))
+			}
+		})
+	}
+}
+
+// TestSettingsAreAll: every key that has a value is shown, and what is shown
+// can be read again as what it was.
+func TestSettingsAreAll(t *testing.T) {
+	t.Parallel()
+	c := mustLoad(t, project(everyKey))
+	again := mustLoad(t, project(written(t, c, true)))
+	for _, name := range []string{"a", "b"} {
+		want, _ := c.Agent(name)
+		got, err := again.Agent(name)
+		got.Origin, want.Origin = Origin{}, Origin{}
+		if err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("Agent(%s) read back = %+v, %v, want %+v", name, got, err, want)
+		}
+	}
+	if again.Setup != c.Setup || again.Verify != c.Verify || again.Questions != c.Questions || again.RunTimeout != c.RunTimeout {
+		t.Errorf("Load = %+v, want %+v", again, c)
+	}
+	for _, s := range c.Settings(SettingsRequest{Jobs: 1, Secret: func(string, string) bool { return false }}) {
+		if s.Value == nil || s.Hidden || s.Origin.Layer != Project && !strings.Contains(everyKey, s.Name) {
+			t.Errorf("%s = %+v, want its value", s.Key(), s)
+		}
+	}
+}
+
+func TestDurationText(t *testing.T) {
+	t.Parallel()
+	for give, want := range map[time.Duration]string{
+		0: "0s", time.Second: "1s", time.Minute: "1m", time.Hour: "1h", 90 * time.Minute: "1h30m",
+		time.Hour + time.Second: "1h0m1s", 10 * time.Minute: "10m", 20 * time.Hour: "20h", 1500 * time.Millisecond: "1.5s",
+	} {
+		if got := durationText(give); got != want {
+			t.Errorf("durationText(%v) = %q, want %q", give, got, want)
+		}
+		if back, err := time.ParseDuration(durationText(give)); err != nil || back != give {
+			t.Errorf("durationText(%v) reads back as %v, %v", give, back, err)
+		}
+	}
+}

@@ -1,0 +1,162 @@
+package config
+
+import (
+	"errors"
+	"reflect"
+	"testing"
+)
+
+// wrongTest is a file with one mistake.
+type wrongTest struct{ name, give, want string }
+
+func wrongTests() []wrongTest {
+	const ok = "[agents.a]\ncommand = ['x']\n"
+	return []wrongTest{
+		{"typo", "\nverfy = 'x'", `2: verfy: unknown key; did you mean "verify"?`},
+		{"swap", "jobs = 3\nsteup = 'x'", `2: steup: unknown key; did you mean "setup"?`},
+		{"hyphen", "max-agents = 3", `1: max-agents: unknown key; did you mean "max_agents"?`},
+		{"nothing near", "colour = 3", `1: colour: unknown key`},
+		{"quoted key", `"a b" = 3`, `1: "a b": unknown key`},
+		{"unknown table", "[rolls]\na = 1", `1: rolls: unknown key`},
+		{"near table", "[agent.x]\ncommand = ['x']", `1: agent: unknown key; did you mean "agents"?`},
+		{"array of tables", "[[agents]]\na = 1", `1: agents: expected a table, got an array of tables`},
+		{"agents scalar", "agents = 3", `1: agents: expected a table, got the number 3`},
+		{"agent scalar", "agents.x = true", `1: agents.x: expected a table, got true`},
+		{"key of an agent", "command = ['x']", `1: command: unknown key here; it belongs in a table [agents.NAME]`},
+		{"key of the top", ok + "verify = 'x'", `3: agents.a.verify: unknown key here; it belongs at the top of the file, above the first [table]`},
+		{"agent typo", ok + "fromat = 'text'", `3: agents.a.fromat: unknown key; did you mean "format"?`},
+
+		{"string", "setup = 3", `1: setup: expected a string, got the number 3`},
+		{"string table", "[setup]\nrun = 'x'", `1: setup: expected a string, got a table`},
+		{"string array", "verify = ['x']", `1: verify: expected a string, got an array`},
+		{"string date", "verify = 2024-01-01", `1: verify: expected a string, got a date or time`},
+		{"string bool", "default_agent = false", `1: default_agent: expected a string, got false`},
+		{"string NUL", `setup = "a\u0000b"`, `1: setup: holds a NUL character, which no program can be given`},
+		{"name", "default_agent = 'a b'", `1: default_agent: "a b": a name holds letters, digits, - and _, and does not start with -`},
+		{"name empty", "default_agent = ''", `1: default_agent: "": a name holds letters, digits, - and _, and does not start with -`},
+		{"name later", "default_agent = 'claude'", `1: default_agent: agent "claude" is not available in this version`},
+		{"name kind", "default_agent = 'command'", `1: default_agent: "command": is the name of a kind; choose another name for the agent`},
+		{"jobs low", "jobs = 0", `1: jobs: expected a whole number from 1 to 100, got the number 0`},
+		{"jobs high", "jobs = 101", `1: jobs: expected a whole number from 1 to 100, got the number 101`},
+		{"jobs string", "jobs = '7'", `1: jobs: expected a whole number from 1 to 100, got "7"`},
+		{"jobs float", "jobs = 7.0", `1: jobs: expected a whole number from 1 to 100, got the number 7.0`},
+		{"jobs table", "jobs.a = 1", `1: jobs: expected a whole number from 1 to 100, got a table`},
+		{"max_agents", "max_agents = -1", `1: max_agents: expected a whole number of at least 1, got the number -1`},
+		{"max_agents zero", "max_agents = 0", `1: max_agents: expected a whole number of at least 1, got the number 0`},
+		{"retries", "retries = -1", `1: retries: expected a whole number from 0 to 100, got the number -1`},
+		{"retries high", "retries = 101", `1: retries: expected a whole number from 0 to 100, got the number 101`},
+		{"questions", "questions = 'yes'", `1: questions: expected "wait" or "deny", got "yes"`},
+		{"questions bool", "questions = true", `1: questions: expected a string, got true`},
+		{"overlap", "overlap = 'warm'", `1: overlap: expected "warn", "serialize" or "refuse", got "warm"; did you mean "warn"?`},
+		{"notify", "notify = ['beep']", `1: notify: expected a string, got an array`},
+		{"pty at the top", "pty = true", `1: pty: unknown key here; it belongs in a table [agents.NAME]`},
+		{"retries of an agent", ok + "retries = 1", `3: agents.a.retries: unknown key here; it belongs at the top of the file, above the first [table]`},
+		{"timeout number", "timeout = 30", `1: timeout: expected a duration such as "90s" or "1h30m", got the number 30`},
+		{"timeout unit", "idle_timeout = '30'", `1: idle_timeout: expected a duration such as "90s" or "1h30m", got "30"`},
+		{"timeout negative", "run_timeout = '-1s'", `1: run_timeout: expected a duration that is not negative ("0s": no limit), got "-1s"`},
+
+		{"agent name", "[agents.'a b']\ncommand = ['x']", `1: agents."a b": a name holds letters, digits, - and _, and does not start with -`},
+		{"agent name option", "[agents.-a]\ncommand = ['x']", `1: agents.-a: a name holds letters, digits, - and _, and does not start with -`},
+		{"agent name kind", "[agents.codex]\ncommand = ['x']", `1: agents.codex: is the name of a kind; choose another name for the agent`},
+		{"agent name command", "[agents]\ncommand = ['x']", `2: agents.command: is the name of a kind; choose another name for the agent`},
+		{"no command", "\n[agents.a]\ninput = 'none'", `2: agents.a: needs a command, such as command = ["program", "argument"]`},
+		{"empty command", "[agents.a]\ncommand = []", `2: agents.a.command: needs a command, such as command = ["program", "argument"]`},
+		{"empty program", "[agents.a]\ncommand = ['', 'x']", `2: agents.a.command: its first word, the program, is empty`},
+		{"command string", "[agents.a]\ncommand = 'x y'", `2: agents.a.command: expected an array of strings, such as ["program", "argument"], got "x y"`},
+		{"command number", "[agents.a]\ncommand = [\n'x',\n1]", `4: agents.a.command[1]: expected a string, got the number 1`},
+		{"command NUL", "[agents.a]\ncommand = [\"x\\u0000\"]", `2: agents.a.command[0]: holds a NUL character, which no program can be given`},
+		{"kind later", ok + "kind = 'pi'", `3: agents.a.kind: kind "pi" is not available in this version; use "command"`},
+		{"kind", ok + "kind = 'comand'", `3: agents.a.kind: expected "command", got "comand"; did you mean "command"?`},
+		{"input", ok + "input = 'stdim'", `3: agents.a.input: expected "stdin", "arg", "none" or "jsonl", got "stdim"; did you mean "stdin"?`},
+		{"input unset", ok + "input = 'unset'", `3: agents.a.input: expected "stdin", "arg", "none" or "jsonl", got "unset"`},
+		{"format", ok + "format = 'xml'", `3: agents.a.format: expected "text" or "jsonl", got "xml"`},
+		{"success", ok + "success = true", `3: agents.a.success: expected a string, got true`},
+		{"success word", ok + "success = 'answers'", `3: agents.a.success: expected "exit" or "answer", got "answers"; did you mean "answer"?`},
+		{"pty word", ok + "pty = 'yes'", `3: agents.a.pty: expected true or false, got "yes"`},
+		{"pty with stdin", ok + "pty = true\ninput = 'stdin'", `4: agents.a.input: "stdin" is not for an agent with pty = true, whose input is its terminal; use "arg" with {prompt} or {prompt_file} in the command, or "none"`},
+		{"pty with jsonl", ok + "pty = true\ninput = 'jsonl'\nformat = 'jsonl'", `4: agents.a.input: "jsonl" is not for an agent with pty = true, whose input is its terminal; use "arg" with {prompt} or {prompt_file} in the command, or "none"`},
+		{"pty with events", ok + "pty = true\nformat = 'jsonl'", `4: agents.a.format: "jsonl" is not for an agent with pty = true, which writes for a person; use "text"`},
+		{"pty with answer", ok + "success = 'answer'\npty = true", `3: agents.a.success: "answer" is not for an agent with pty = true, which gives no answer; use "exit"`},
+		{"pty without prompt", ok + "input = 'arg'\npty = true", `3: agents.a.input: "arg" needs {prompt} or {prompt_file} in the command`},
+		{"pty with a prompt unused", "[agents.a]\npty = true\ninput = 'none'\ncommand = ['x', '{prompt}']", `4: agents.a.command: holds {prompt}, but input is "none"; set input = "arg" or take it out`},
+		{"write", ok + "write = ['/tmp']", `3: agents.a.write: is not available in this version`},
+		{"agent timeout", ok + "timeout = '-3s'", `3: agents.a.timeout: expected a duration that is not negative ("0s": no limit), got "-3s"`},
+		{"agent idle_timeout", ok + "idle_timeout = 5", `3: agents.a.idle_timeout: expected a duration such as "90s" or "1h30m", got the number 5`},
+		{"env", ok + "env = ['A=b']", `3: agents.a.env: expected a table of strings, such as { NAME = "value" }, got an array`},
+		{"env name", ok + "env = { 'A=B' = 'x' }", `3: agents.a.env."A=B": is no name of a variable: letters, digits and _, not starting with a digit`},
+		{"env value", ok + "[agents.a.env]\nA = 1", `4: agents.a.env.A: expected a string, got the number 1`},
+		{"env NUL", ok + `env.A = "\u0000"`, `3: agents.a.env.A: holds a NUL character, which no program can be given`},
+		{"env ours", ok + "env.SWARM_RUN = 'x'", `3: agents.a.env.SWARM_RUN: variables that start with SWARM_ are set by swarm alone`},
+		{"later header", "[agents.a.env]\nA = 'b'\n[agents.a]\ninput = 'none'", `3: agents.a: needs a command, such as command = ["program", "argument"]`},
+
+		{"arg without prompt", ok + "input = 'arg'", `3: agents.a.input: "arg" needs {prompt} or {prompt_file} in the command`},
+		{"prompt without arg", "[agents.a]\ncommand = ['x', '-p={prompt}']", `2: agents.a.command: holds {prompt}, but input is "stdin"; set input = "arg" or take it out`},
+		{"file without arg", "[agents.a]\ninput = 'none'\ncommand = ['x', '{prompt_file}']", `3: agents.a.command: holds {prompt_file}, but input is "none"; set input = "arg" or take it out`},
+		{"prompt as program", "[agents.a]\ninput = 'arg'\ncommand = ['{prompt}']", `3: agents.a.command: its first word is the program and cannot hold the prompt`},
+		{"jsonl with text", ok + "input = 'jsonl'", `3: agents.a.input: "jsonl" needs format = "jsonl": a turn ends with an event`},
+		{"prompt in a script", "[agents.a]\ninput = 'arg'\ncommand = ['sh', '-c', 'x {prompt}']", `3: agents.a.command: the shell would run the prompt as a part of its script; pass it as an argument: ["sh", "-c", "program \"$1\"", "sh", "{prompt}"]`},
+
+		{"syntax", "jobs = 3\nsetup = \n", `2: unexpected character U+000A at start of value`},
+		{"twice", "jobs = 3\n\njobs = 4", `3: key jobs is already defined`},
+		{"table twice", ok + ok, `3: table a already exists`},
+		{"value and table", "jobs = 3\n[jobs.x]", `2: key jobs already exists as a value`},
+	}
+}
+
+// TestLoadWrong shows each mistake with its line, its key and the advice.
+func TestLoadWrong(t *testing.T) {
+	t.Parallel()
+	for _, tt := range wrongTests() {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			_, err := Load(project(tt.give))
+			want := ".swarm/config.toml:" + tt.want
+			if err == nil || err.Error() != want {
+				t.Fatalf("Load(%q) =\n%v, want\n%s", tt.give, err, want)
+			}
+			if _, ok := errors.AsType[*Error](err); !ok {
+				t.Errorf("Load(%q) = %T, want *Error", tt.give, err)
+			}
+		})
+	}
+}
+
+// TestCheck: one mistake does not hide the next.
+func TestCheck(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name, give string
+		want       []string
+	}{
+		{"none", "jobs = 3", nil},
+		{"empty", "", nil},
+		{
+			"several", "jbos = 3\n[agents.a]\ncommand = 3\nfromat = 'x'\n[agents.codex]\n[agents.b]\ncommand = ['x']\ninput = 'arg'\n",
+			[]string{
+				`c:1: jbos: unknown key; did you mean "jobs"?`,
+				`c:3: agents.a.command: expected an array of strings, such as ["program", "argument"], got the number 3`,
+				`c:4: agents.a.fromat: unknown key; did you mean "format"?`,
+				`c:5: agents.codex: is the name of a kind; choose another name for the agent`,
+				`c:8: agents.b.input: "arg" needs {prompt} or {prompt_file} in the command`,
+			},
+		},
+		{
+			"in the order of lines", "[agents.a.env]\n'A=B' = ''\n[agents.b]\ncommand = ['']\n[agents.a]\npty = 1",
+			[]string{
+				`c:2: agents.a.env."A=B": is no name of a variable: letters, digits and _, not starting with a digit`,
+				`c:4: agents.b.command: its first word, the program, is empty`,
+				`c:6: agents.a.pty: expected true or false, got the number 1`,
+			},
+		},
+		{"syntax hides", "jobs = 0\nsetup =", []string{`c:2: expected value, not end of input`}},
+	}
+	for _, tt := range tests {
+		var got []string
+		for _, e := range Check(Source{Layer: Project, Name: "c", Text: []byte(tt.give)}) {
+			got = append(got, e.Error())
+		}
+		if !reflect.DeepEqual(got, tt.want) {
+			t.Errorf("%s: Check = %q, want %q", tt.name, got, tt.want)
+		}
+	}
+}
