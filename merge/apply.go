@@ -46,10 +46,32 @@ func (e *SubmoduleError) Error() string {
 // Hint says what would be right.
 func (e *SubmoduleError) Hint() string { return "merge the patch instead of applying it" }
 
+// SparseError says that a patch changes files that a sparse checkout leaves
+// out.
+type SparseError struct {
+	Dir   string
+	Paths []string
+}
+
+func (e *SparseError) Error() string {
+	const shown = 5
+	text := fmt.Sprintf("the sparse checkout %s leaves out what the patch changes: %q", e.Dir, e.Paths[:min(shown, len(e.Paths))])
+	if more := len(e.Paths) - shown; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
+}
+
+// Hint says what would be right.
+func (e *SparseError) Hint() string {
+	return "merge the patch, which needs no files, or add them with `git sparse-checkout add`"
+}
+
 // Apply changes the files of a checkout by a patch, without a commit and
 // without the index. It refuses with a [*DirtyError] where the files are not
-// as the last commit has them, and with a [*git.PatchError] where the patch
-// does not fit; then nothing has changed.
+// as the last commit has them, with a [*SparseError] where they are not on
+// disk, and with a [*git.PatchError] where the patch does not fit; then
+// nothing has changed.
 func Apply(ctx context.Context, req ApplyRequest) (*Applied, error) {
 	if req.Repo.Bare() {
 		return nil, errors.New("apply a patch: a bare repository has no files to apply it to")
@@ -73,6 +95,11 @@ func Apply(ctx context.Context, req ApplyRequest) (*Applied, error) {
 	}
 	if err := req.Repo.CheckMove(ctx, head, changes); err != nil {
 		return nil, fmt.Errorf("apply a patch: %w", err)
+	}
+	if out, err := req.Repo.LeftOut(ctx, changes); err != nil {
+		return nil, fmt.Errorf("apply a patch: %w", err)
+	} else if len(out) > 0 {
+		return nil, &SparseError{Dir: req.Repo.TopLevel, Paths: out}
 	}
 	if err := req.Repo.ApplyPatch(ctx, git.ApplyRequest{File: req.File}); err != nil {
 		return nil, err

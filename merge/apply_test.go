@@ -177,3 +177,31 @@ func TestApplyRefusesSubmodules(t *testing.T) {
 		t.Error("Apply in a bare repository: want an error")
 	}
 }
+
+// TestApplySparse: what a sparse checkout leaves out cannot be changed on
+// disk; a file that it does have can.
+func TestApplySparse(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	base := f.commit(map[string]string{"in/x": "1\n", "out/x": "1\n", "out/y": "1\n"})
+	inside := f.applying(base, f.side(base, map[string]string{"in/x": "2\n"}))
+	outside := f.applying(base, f.side(base, map[string]string{"in/x": "2\n", "out/x": "2\n", "out/y": ""}))
+	f.git("sparse-checkout", "set", "--cone", "in")
+	before := f.all()
+	var sparse *SparseError
+	if _, err := Apply(t.Context(), outside); !errors.As(err, &sparse) || !slices.Equal(sparse.Paths, []string{"out/x", "out/y"}) {
+		t.Errorf("Apply: %v, want a SparseError of out/x and out/y", err)
+	}
+	if f.all() != before {
+		t.Error("something changed")
+	}
+	if _, err := Apply(t.Context(), inside); err != nil {
+		t.Errorf("Apply inside of it: %v", err)
+	}
+	// One that lies there all the same, as the commit has it, is changed.
+	f.must(os.MkdirAll(filepath.Join(f.dir, "out"), 0o755))
+	f.write(map[string]string{"in/x": "1\n", "out/x": "1\n", "out/y": "1\n"})
+	if _, err := Apply(t.Context(), outside); err != nil {
+		t.Errorf("Apply to files that are there: %v", err)
+	}
+}

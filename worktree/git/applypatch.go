@@ -45,7 +45,7 @@ func (r *Repo) ApplyPatch(ctx context.Context, a ApplyRequest) error {
 	})
 	var bad *Error
 	if errors.As(err, &bad) {
-		return &PatchError{File: a.File, Paths: patchPaths(bad.Stderr), Reason: bad.Stderr}
+		return &PatchError{File: a.File, Paths: patchPaths(bad.Stderr), Reason: oneLine(bad.Stderr)}
 	}
 	if err != nil {
 		return fmt.Errorf("apply %s: %w", a.File, err)

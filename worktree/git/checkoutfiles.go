@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 )
 
 // absent is the mode of a side of a change that is not there.
@@ -79,22 +80,52 @@ func (r *Repo) differing(ctx context.Context, entries []Entry) (paths []string, 
 // withoutSparse drops what is not on disk because it need not be.
 func (r *Repo) withoutSparse(ctx context.Context, changes []Change) ([]string, error) {
 	gone := func(c Change) bool { return c.Status == 'D' }
-	sparse := map[string]bool{}
+	var sparse map[string]bool
 	if slices.ContainsFunc(changes, gone) {
-		out, err := r.Run(ctx, Cmd{Args: []string{"ls-files", "-t", "-z", "--cached"}})
-		if err != nil {
+		var err error
+		if sparse, err = r.sparse(ctx); err != nil {
 			return nil, err
-		}
-		for rec := range strings.SplitSeq(string(out), "\x00") {
-			if p, ok := strings.CutPrefix(rec, "S "); ok {
-				sparse[p] = true
-			}
 		}
 	}
 	var paths []string
 	for _, c := range changes {
 		if !gone(c) || !sparse[c.Path] {
 			paths = append(paths, c.Path)
+		}
+	}
+	return paths, nil
+}
+
+// LeftOut lists, of the files that changes are to be made to, those that a
+// sparse checkout does not have on disk.
+func (r *Repo) LeftOut(ctx context.Context, changes []Change) ([]string, error) {
+	sparse, err := r.sparse(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("look at the index of %s: %w", r.TopLevel, err)
+	}
+	var paths []string
+	for _, c := range changes {
+		if !sparse[c.Path] {
+			continue
+		}
+		_, err := os.Lstat(filepath.Join(r.TopLevel, c.Path))
+		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+			paths = append(paths, c.Path)
+		}
+	}
+	return paths, nil
+}
+
+// sparse are the paths that need not be on disk, as the index says.
+func (r *Repo) sparse(ctx context.Context) (map[string]bool, error) {
+	out, err := r.Run(ctx, Cmd{Args: []string{"ls-files", "-t", "-z", "--cached"}})
+	if err != nil {
+		return nil, err
+	}
+	paths := map[string]bool{}
+	for rec := range strings.SplitSeq(string(out), "\x00") {
+		if p, ok := strings.CutPrefix(rec, "S "); ok {
+			paths[p] = true
 		}
 	}
 	return paths, nil

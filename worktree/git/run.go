@@ -21,7 +21,22 @@ const waitDelay = 5 * time.Second
 type Git struct {
 	binary string
 	env    []string
+	keeper Keeper // nil: none
 }
+
+// Keeper answers for every git that is started, and for the filters git runs,
+// should this process be killed.
+type Keeper interface {
+	// Group is the process group that a git is to be started in.
+	Group() (int, error)
+	// Stop asks a git that runs, and all below it, to end.
+	Stop(pid int) error
+}
+
+// Keep has k answer for every git from now on. It must not be called while
+// another goroutine runs git. Without a keeper, git is in a process group of
+// its own, and a filter that hangs outlives a kill of this process.
+func (g *Git) Keep(k Keeper) { g.keeper = k }
 
 // New returns a Git that runs the git on PATH.
 // Every GIT_ variable of environ is dropped: they would move the index, the
@@ -89,7 +104,18 @@ func (e *Error) Error() string {
 	if e.Stderr == "" {
 		return fmt.Sprintf("%s: exit status %d", verb, e.Code)
 	}
-	return fmt.Sprintf("%s: %s", verb, strings.ReplaceAll(e.Stderr, "\n", "; "))
+	return fmt.Sprintf("%s: %s", verb, oneLine(e.Stderr))
+}
+
+// oneLine joins the lines that say something.
+func oneLine(text string) string {
+	var lines []string
+	for line := range strings.SplitSeq(text, "\n") {
+		if line = strings.TrimSpace(line); line != "" {
+			lines = append(lines, line)
+		}
+	}
+	return strings.Join(lines, "; ")
 }
 
 // Run runs git and returns what it wrote to stdout.
@@ -100,9 +126,12 @@ func (g *Git) Run(ctx context.Context, c Cmd) ([]byte, error) {
 		c.Stdout = &out
 	}
 	var said ends
-	cmd := g.command(ctx, c)
+	cmd, err := g.command(ctx, c)
+	if err != nil {
+		return nil, fmt.Errorf("run git %s: %w", c.Args[0], err)
+	}
 	cmd.Stderr = &said
-	err := cmd.Run()
+	err = cmd.Run()
 	if ctx.Err() != nil && err != nil {
 		return nil, fmt.Errorf("git %s: %w", c.Args[0], context.Cause(ctx))
 	}
@@ -118,9 +147,9 @@ func (g *Git) Run(ctx context.Context, c Cmd) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// command builds the child. It gets a process group of its own, so that a
-// Ctrl-C at the terminal cannot stop git half-way through a write.
-func (g *Git) command(ctx context.Context, c Cmd) *exec.Cmd {
+// command builds the child. Its process group is not ours, so that a Ctrl-C at
+// the terminal cannot stop git half-way through a write.
+func (g *Git) command(ctx context.Context, c Cmd) (*exec.Cmd, error) {
 	args := slices.Clone(fixed)
 	for _, kv := range c.Config {
 		args = append(args, "-c", kv)
@@ -138,7 +167,16 @@ func (g *Git) command(ctx context.Context, c Cmd) *exec.Cmd {
 		return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM)
 	}
 	cmd.WaitDelay = waitDelay
-	return cmd
+	if g.keeper == nil {
+		return cmd, nil
+	}
+	group, err := g.keeper.Group()
+	if err != nil {
+		return nil, fmt.Errorf("who ends it should we be killed: %w", err)
+	}
+	cmd.SysProcAttr.Pgid = group
+	cmd.Cancel = func() error { return g.keeper.Stop(cmd.Process.Pid) }
+	return cmd, nil
 }
 
 // ends keeps the first and the last part of what is written to it: git says

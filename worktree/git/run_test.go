@@ -5,9 +5,12 @@ import (
 	"context"
 	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -148,6 +151,86 @@ func TestTransient(t *testing.T) {
 	for _, tt := range tests {
 		if got := Transient(tt.give); got != tt.want {
 			t.Errorf("Transient(%v) = %v, want %v", tt.give, got, tt.want)
+		}
+	}
+}
+
+// sleeper is a Keeper whose group is led by a child that sleeps.
+type sleeper struct {
+	cmd     *exec.Cmd
+	stopped chan int
+	err     error
+}
+
+func (s *sleeper) Group() (int, error) { return s.cmd.Process.Pid, s.err }
+
+func (s *sleeper) Stop(pid int) error {
+	s.stopped <- pid
+	return syscall.Kill(pid, syscall.SIGKILL)
+}
+
+func newSleeper(t *testing.T) *sleeper {
+	t.Helper()
+	s := &sleeper{cmd: exec.Command("sleep", "1000"), stopped: make(chan int, 1)}
+	s.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if err := s.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = s.cmd.Process.Kill()
+		_ = s.cmd.Wait()
+	})
+	return s
+}
+
+// TestKeeper: git and what it runs are in the keeper's group, and it is the
+// keeper who is asked to stop them.
+func TestKeeper(t *testing.T) {
+	t.Parallel()
+	r, s := newGround(t).repo(), newSleeper(t)
+	r.Keep(s)
+	group := strconv.Itoa(s.cmd.Process.Pid)
+	alias := Cmd{Args: []string{"group"}, Config: []string{"alias.group=!ps -o pgid= -p $$"}}
+	out, err := r.Run(t.Context(), alias)
+	if got := strings.TrimSpace(string(out)); err != nil || got != group {
+		t.Errorf("what git runs is in group %s, %v, want %s", got, err, group)
+	}
+	ctx, cancel := context.WithCancelCause(t.Context())
+	in, out2, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	defer out2.Close()
+	cause := errors.New("enough")
+	watch := writerFunc(func(p []byte) (int, error) { cancel(cause); return len(p), nil })
+	if _, err := out2.WriteString("nothing\n"); err != nil {
+		t.Fatal(err)
+	}
+	_, err = r.Run(ctx, Cmd{Args: []string{"cat-file", "--batch-check"}, Stdin: in, Stdout: watch})
+	if !errors.Is(err, cause) || len(s.stopped) != 1 {
+		t.Errorf("Run = %v, and the keeper was asked %d times to stop it", err, len(s.stopped))
+	}
+	s.err = errors.New("no keeper")
+	if _, err := r.Run(t.Context(), alias); !errors.Is(err, s.err) {
+		t.Errorf("Run = %v without a keeper, want %v", err, s.err)
+	}
+}
+
+type writerFunc func([]byte) (int, error)
+
+func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
+
+func TestErrorIsOneLine(t *testing.T) {
+	t.Parallel()
+	for stderr, want := range map[string]string{
+		"":                                "git x: exit status 1",
+		"fatal: no":                       "git x: fatal: no",
+		"error: a\n\n\t\nfatal: b\n":      "git x: error: a; fatal: b",
+		"\n \nwarning: a\r\n\r\nfatal: b": "git x: warning: a; fatal: b",
+	} {
+		if got := (&Error{Args: []string{"x"}, Code: 1, Stderr: stderr}).Error(); got != want {
+			t.Errorf("Error of %q = %q, want %q", stderr, got, want)
 		}
 	}
 }
