@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -27,12 +28,19 @@ func gitIn(dir string, env []string, args ...string) ([]byte, error) {
 //	write:FILE:TEXT append:FILE:TEXT rm:FILE mkdir:DIR touch:FILE
 //	print:TEXT err:TEXT env:NAME cwd stdin hear:FILE chatty:BYTES line:BYTES
 //	await:FILE hang deaf fork exit:CODE kill:SIGNAL git:ARGS…
+//	ask:ID:ACTION result:TEXT run:COMMAND speak:REQUEST forge:HOW
 //
 // `hang` waits for a signal, `deaf` ignores all it can, `fork` leaves a
 // process in a session of its own behind, `await` waits for a file, `hear`
-// notes one line of stdin, or its end, in a file.
+// notes one line of stdin, or its end, in a file. `ask` asks by the protocol
+// for an action, which is JSON, and `result` answers by it. `run` runs a shell
+// command, whatever becomes of it; `speak` and `forge` mean ill. A step may
+// name $WORK, $SWARM_AGENT and $SWARM_RUN.
 func fakeAgent() {
+	names := strings.NewReplacer("$WORK", os.Getenv("WORK"), "$SWARM_AGENT", os.Getenv("SWARM_AGENT"),
+		"$SWARM_RUN", os.Getenv("SWARM_RUN"))
 	for _, step := range os.Args[1:] {
+		step = names.Replace(step)
 		if err := fakeStep(step); err != nil {
 			fmt.Fprintf(os.Stderr, "fakeagent: %s: %v\n", step, err)
 			os.Exit(99)
@@ -144,11 +152,26 @@ func fakeDeed(verb, rest string) error {
 			return fmt.Errorf("%w: %s", err, out)
 		}
 		return nil
+	case "ask":
+		id, action, _ := strings.Cut(rest, ":")
+		_, err := fmt.Printf("{\"type\":\"ask\",\"id\":%q,\"action\":%s}\n", id, action)
+		return err
+	case "result":
+		_, err := fmt.Printf("{\"type\":\"result\",\"text\":%q}\n", rest)
+		return err
+	case "run":
+		cmd := exec.Command("sh", "-c", rest)
+		cmd.Stdout, cmd.Stderr = os.Stderr, os.Stderr
+		var failed *exec.ExitError
+		if err := cmd.Run(); err != nil && !errors.As(err, &failed) {
+			return err
+		}
+		return nil
 	case "ledger":
 		dir, writes, _ := strings.Cut(rest, ":")
 		return ledgerSteps(dir, writes)
 	case "mark":
 		return nil
 	}
-	return fmt.Errorf("no such step")
+	return hostileStep(verb, rest)
 }

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -49,6 +50,8 @@ func TestScripts(t *testing.T) {
 			"valid":    validCommand,
 			"exits":    exitsCommand,
 			"refused":  refusedCommand,
+			"asked":    askedCommand,
+			"types":    typesCommand,
 		},
 	})
 }
@@ -64,6 +67,7 @@ func setupScript(env *testscript.Env) error {
 	env.Setenv("SWARM_STATE_DIR", filepath.Join(env.WorkDir, "state"))
 	env.Setenv("GIT_CONFIG_NOSYSTEM", "1")
 	env.Setenv("TERM", "dumb")
+	env.Defer(func() { endBelow(env.WorkDir) })
 	repo := filepath.Join(env.WorkDir, "repo")
 	if _, err := os.Stat(repo); errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -248,6 +252,29 @@ func goneCommand(ts *testscript.TestScript, _ bool, args []string) {
 		}
 		if time.Now().After(deadline) {
 			ts.Fatalf("still alive: %v", alive)
+		}
+		time.Sleep(10 * time.Millisecond) // a poll: the kernel tells nobody
+	}
+}
+
+// endBelow kills what a script that failed has left running, so that it holds
+// up neither the test nor the machine. A script that passes has left nothing.
+func endBelow(dir string) {
+	for range 100 { // a supervisor ends what is below it in its own time
+		any := false
+		dirs, _ := filepath.Glob("/proc/[0-9]*")
+		for _, proc := range dirs {
+			line, err := os.ReadFile(filepath.Join(proc, "cmdline"))
+			cwd, _ := os.Readlink(filepath.Join(proc, "cwd"))
+			pid, _ := strconv.Atoi(filepath.Base(proc))
+			if err == nil && pid != os.Getpid() &&
+				(bytes.Contains(line, []byte(dir+"/")) || strings.HasPrefix(cwd+"/", dir+"/")) {
+				any = true
+				_ = syscall.Kill(pid, syscall.SIGKILL)
+			}
+		}
+		if !any {
+			return
 		}
 		time.Sleep(10 * time.Millisecond) // a poll: the kernel tells nobody
 	}

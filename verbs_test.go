@@ -58,8 +58,9 @@ func safeCommand(ts *testscript.TestScript, neg bool, args []string) {
 
 // unsafePart is the first part of a text that could drive a terminal.
 func unsafePart(text string) string {
-	// Colours, and those a drawn frame is cleared with.
-	text = regexp.MustCompile("\x1b\\[([01]|1;31|32|33|2)m|\x1b\\[[0-9]+A|\x1b\\[[KJ]").ReplaceAllString(text, "")
+	// Colours, those a drawn frame is cleared with and kept clear of what is
+	// typed, and notifications of printable text.
+	text = regexp.MustCompile("\x1b\\[([01]|1;31|32|33|2)m|\x1b\\[[0-9]+A|\x1b\\[[KJ]|\x1b[78]|\x1b\\]9;swarm: [\\pL\\pN\\pP $+<=>^|~]*\x07\x07?").ReplaceAllString(text, "")
 	for i := 0; i < len(text); {
 		r, size := utf8.DecodeRuneInString(text[i:])
 		switch {
@@ -79,6 +80,8 @@ func TestUnsafePart(t *testing.T) {
 		"plain ✓\r\n":              "",
 		"\x1b[32mgood\x1b[0m":      "",
 		"a\x1b]0;title\x07":        "\x1b]0;titl",
+		"a\x1b]9;swarm: b\x07\x07": "",
+		"a\x1b]9;swarm: \x9d\x07":  "\x1b]9;swar",
 		"a\xff":                    "\xff",
 		"gpj.\u202eexe":            "\u202eexe",
 		"\x1b[2Jcleared screen":    "\x1b[2Jclea",

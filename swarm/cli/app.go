@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/urfave/cli/v2"
+
+	"agentswarm/swarm/proc"
 )
 
 // program is what commands are called by in usage lines and messages.
@@ -34,15 +36,22 @@ type Env struct {
 	// disk: each record of a journal, each part of making, capturing and
 	// removing a workspace. Tests end the process or its children there.
 	Step func(name string) error
+
+	keeper *proc.Keeper // one for each command line; started when needed
 }
 
 // builtin lists the commands of the product, in the order of the help.
 func builtin(env Env) []*cli.Command {
 	return []*cli.Command{
 		newRunCommand(env), newResumeCommand(env), newCancelCommand(env), newWaitCommand(env),
-		newLsCommand(env), newStatusCommand(env), newShowCommand(env), newLogsCommand(env),
-		newDiffCommand(env), newMergeCommand(env), newApplyCommand(env), newUndoCommand(env),
-		newRmCommand(env), newGcCommand(env), newDoctorCommand(env), newVersionCommand(env),
+		newInboxCommand(env), newAnswerCommand(env), newApproveCommand(env), newDenyCommand(env),
+		newSendCommand(env), newLsCommand(env), newStatusCommand(env), newShowCommand(env), newLogsCommand(env),
+		newDiffCommand(env), newRetryCommand(env), newAcceptCommand(env), newRejectCommand(env),
+		newMergeCommand(env), newApplyCommand(env), newUndoCommand(env),
+		newAttachCommand(env), newShellCommand(env), newExecCommand(env),
+		newRmCommand(env), newGcCommand(env), newDoctorCommand(env),
+		newInitCommand(env), newConfigCommand(env), newVersionCommand(env),
+		newCompletionCommand(env), newManCommand(env), newCompleteCommand(env),
 	}
 }
 
@@ -58,6 +67,8 @@ func Main(ctx context.Context, env Env, commands ...*cli.Command) int {
 	if env.Calls == "" {
 		env.Calls = program
 	}
+	env.keeper = &proc.Keeper{Binary: env.Self, Args: []string{keepWord}}
+	defer env.keeper.Close() // all that it kept has been waited for
 	app := newApp(env, append(builtin(env), commands...))
 	inv, err := normalize(app, env.Args)
 	if err == nil {
@@ -246,7 +257,7 @@ func invoked(c *cli.Context) *invocation {
 // of them; a negative most sets no limit.
 func arguments(c *cli.Context, least, most int) ([]string, error) {
 	args := c.Args().Slice()
-	switch name := c.Command.Name; {
+	switch name := commandPath(invoked(c).path); {
 	case len(args) < least:
 		return nil, usagef("%s: an argument is missing; usage: %s %s %s",
 			name, program, name, c.Command.ArgsUsage)

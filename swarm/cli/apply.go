@@ -143,10 +143,11 @@ func pathOf(key string) (string, error) {
 func refusedApply(err error) error {
 	var misfit *git.PatchError
 	var modules *merge.SubmoduleError
+	var sparse *merge.SparseError
 	switch {
 	case errors.As(err, &misfit):
 		return &ExitError{Code: CodeConflict, Err: err}
-	case errors.As(err, &modules):
+	case errors.As(err, &modules), errors.As(err, &sparse):
 		return refused(err)
 	default:
 		return refusedMove(err)

@@ -75,8 +75,8 @@ func (s *scanner) leaf() *level { return &s.levels[len(s.levels)-1] }
 
 // place says which command a message is about.
 func (s *scanner) place() string {
-	if cmd := s.leaf().cmd; cmd != nil {
-		return cmd.Name + ": "
+	if len(s.inv.path) > 0 {
+		return commandPath(s.inv.path) + ": "
 	}
 	return ""
 }

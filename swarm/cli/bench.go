@@ -25,10 +25,17 @@ import (
 // dispatched before anything else of a command line is looked at.
 const superviseWord = "__supervise"
 
-// Supervise is the body of a supervisor process; ok is false where args do
-// not ask for one.
+// keepWord is the same of the process that ends git and its filters, should
+// this one be killed.
+const keepWord = "__keep"
+
+// Supervise is the body of a process that swarm starts for itself, such as a
+// supervisor; ok is false where args do not ask for one.
 func Supervise(args []string) (code int, ok bool) {
-	if len(args) != 1 || args[0] != superviseWord {
+	switch {
+	case len(args) == 1 && args[0] == keepWord:
+		return proc.Keep(), true
+	case len(args) != 1 || args[0] != superviseWord:
 		return 0, false
 	}
 	return proc.Supervise(func(walls json.RawMessage) error {
@@ -43,19 +50,25 @@ func Supervise(args []string) (code int, ok bool) {
 // bench is what work on one run needs.
 type bench struct {
 	place
-	run    *store.Run
-	owner  *store.Owner
-	frozen *git.Frozen
-	rung   box.Rung
-	why    error // why no better rung
-	deps   engine.Deps
+	run     *store.Run
+	owner   *store.Owner
+	frozen  *git.Frozen
+	trees   *worktree.Trees
+	rung    box.Rung
+	why     error // why no better rung
+	deps    engine.Deps
+	contact contact // how a person is reached while agents work
 }
 
 // bench puts together what the engine needs to work on a run this process
 // owns.
 func (p *place) bench(ctx context.Context, run *store.Run, owner *store.Owner) (*bench, error) {
+	p.keep()
 	b := &bench{place: *p, run: run, owner: owner}
 	var err error
+	if b.contact, err = recordedContact(run); err != nil {
+		return nil, err
+	}
 	if b.frozen, err = p.freeze(ctx, run); err != nil {
 		return nil, err
 	}
@@ -66,6 +79,7 @@ func (p *place) bench(ctx context.Context, run *store.Run, owner *store.Owner) (
 	if err != nil {
 		return nil, err
 	}
+	b.trees = trees
 	self, err := p.self()
 	if err != nil {
 		return nil, err
@@ -76,7 +90,7 @@ func (p *place) bench(ctx context.Context, run *store.Run, owner *store.Owner) (
 		return nil, err
 	}
 	b.deps = engine.Deps{
-		Run: run, Journal: owner, Workspaces: trees,
+		Run: run, Journal: owner, Workspaces: trees, Joiner: joiner{b},
 		Launcher: launcher(self, b.rung), Walls: walls,
 		Adapters: map[string]agent.Adapter{agent.KindCommand: command.Adapter{}},
 		Disk: &limit.Disk{

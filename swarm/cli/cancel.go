@@ -9,7 +9,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"agentswarm/swarm/control"
-	"agentswarm/swarm/event"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
 )
@@ -82,11 +81,9 @@ func (p *place) askToEnd(c *cli.Context, s *selection, ids []task.ID) error {
 		if reason == "" {
 			reason = "by `swarm cancel`"
 		}
-		err = client.Stop(c.Context, reason)
+		err = client.Ask(c.Context, &control.Stop{Reason: reason})
 	} else {
-		err = client.Cancel(c.Context, event.CancelAsked{
-			Agents: ids, Cause: task.CauseCancelled, Reason: reason,
-		})
+		err = client.Ask(c.Context, &control.Cancel{Agents: ids, Reason: reason})
 	}
 	return errors.Join(err, client.Close())
 }
@@ -108,7 +105,7 @@ func (p *place) reach(ctx context.Context, run *store.Run) (*control.Client, err
 		case !errors.As(err, &gone):
 			return nil, err
 		case !live:
-			return nil, usagef("cancel: run %s has just ended", run.ID)
+			return nil, usagef("run %s has just ended", run.ID)
 		}
 		select {
 		case <-ctx.Done():

@@ -12,9 +12,12 @@ import (
 )
 
 // NothingError says that there is no patch to be merged.
-type NothingError struct{ Reason string }
+type NothingError struct{ Reason, Advice string }
 
 func (e *NothingError) Error() string { return "nothing to merge: " + e.Reason }
+
+// Hint says what would be right; it may be empty.
+func (e *NothingError) Hint() string { return e.Advice }
 
 // ExitCode is that of a refusal.
 func (e *NothingError) ExitCode() int { return int(CodeUsage) }
@@ -42,11 +45,16 @@ func choose(v *store.View, named []task.ID, ref string) (chosen, skipped []*stor
 		}
 	}
 	for _, alternatives := range groups {
+		if one := accepted(alternatives); len(one) == 1 {
+			chosen = append(chosen, one[0])
+			continue
+		}
 		return nil, nil, &UsageError{
 			Text:   "these are alternatives: name the one to merge: " + labels(alternatives),
 			Advice: fmt.Sprintf("for example `%s merge %s/%s`", program, v.Identity.Run, alternatives[0].ID),
 		}
 	}
+	slices.SortFunc(chosen, func(a, b *store.Agent) int { return a.ID.Number() - b.ID.Number() })
 	switch {
 	case len(chosen) > 0:
 		return chosen, skipped, nil
@@ -54,10 +62,28 @@ func choose(v *store.View, named []task.ID, ref string) (chosen, skipped []*stor
 		return nil, nil, &NothingError{Reason: fmt.Sprintf("%s of run %s landed on %s already",
 			Count(landed, "patch", "patches"), v.Identity.Run, branchName(ref))}
 	case len(skipped) > 0:
-		return nil, nil, &NothingError{Reason: "only by name, since they did not complete or are not verified: " + labels(skipped)}
+		return nil, nil, &NothingError{
+			Reason: whyNot(skipped), Advice: "name it to merge it all the same, or `swarm accept` it",
+		}
 	default:
 		return nil, nil, &NothingError{Reason: "no agent of run " + v.Identity.Run + " changed anything"}
 	}
+}
+
+// whyNot says of patches why a merge that does not name them leaves them out.
+func whyNot(skipped []*store.Agent) string {
+	reasons := make([]string, len(skipped))
+	for i, a := range skipped {
+		reasons[i] = fmt.Sprintf("%s (%s) %v", a.ID, engine.Title(a.ID, a.Call), landable(a))
+	}
+	return listed(reasons, 5)
+}
+
+// accepted are those of alternatives that somebody has accepted.
+func accepted(alternatives []*store.Agent) []*store.Agent {
+	return slices.DeleteFunc(slices.Clone(alternatives), func(a *store.Agent) bool {
+		return a.Review == nil || a.Review.Verdict != task.Accepted
+	})
 }
 
 func chooseNamed(v *store.View, named []task.ID, ref string) ([]*store.Agent, error) {
@@ -75,6 +101,8 @@ func chooseNamed(v *store.View, named []task.ID, ref string) ([]*store.Agent, er
 		switch other := groups[a.Call.Group]; {
 		case patchOf(a) == nil:
 			return nil, &NothingError{Reason: noPatch(a)}
+		case a.Review != nil && a.Review.Verdict == task.Rejected:
+			return nil, usagef("%s (%s) was rejected; accept it first, or try it again", a.ID, title)
 		case landedOn(v, a, ref):
 			return nil, &NothingError{Reason: fmt.Sprintf("%s (%s) landed on %s already", a.ID, title, branchName(ref))}
 		case rivalOn(v, a, ref) != nil:

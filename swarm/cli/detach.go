@@ -38,9 +38,15 @@ func (e *DetachedError) Kind() string { return e.begun.Kind }
 // ExitCode is the code it would have ended with.
 func (e *DetachedError) ExitCode() int { return int(e.begun.Code) }
 
+// detachRequest is what the detached half is given, and how it is told of.
+type detachRequest struct {
+	json  bool
+	input []byte // what this half has read from standard input
+}
+
 // detach starts this very command again without the terminal, and returns
 // once its run has begun.
-func (p *place) detach(ctx context.Context, asJSON bool) error {
+func (p *place) detach(ctx context.Context, r detachRequest) error {
 	self, err := p.self()
 	if err != nil {
 		return err
@@ -50,9 +56,14 @@ func (p *place) detach(ctx context.Context, asJSON bool) error {
 		return fmt.Errorf("detach: %w", err)
 	}
 	defer log.Close()
+	input, err := spool(p.state.Dir, r.input)
+	if err != nil {
+		return fmt.Errorf("detach: %w", err)
+	}
+	defer input.Close()
 	report, err := proc.Detach(ctx, proc.DetachRequest{
 		Binary: self, Args: p.env.Args, Dir: p.env.Dir, Env: p.env.Environ,
-		FDVar: detachedVar, Log: log,
+		FDVar: detachedVar, Log: log, Stdin: input,
 	})
 	if err != nil {
 		return fmt.Errorf("detach: %w", err)
@@ -71,7 +82,7 @@ func (p *place) detach(ctx context.Context, asJSON bool) error {
 	if err := os.Rename(log.Name(), run.Dir+"/detached.log"); err != nil {
 		return fmt.Errorf("detach: %w", err)
 	}
-	if asJSON {
+	if r.json {
 		v, err := run.View()
 		if err != nil {
 			return err
@@ -81,6 +92,20 @@ func (p *place) detach(ctx context.Context, asJSON bool) error {
 	fmt.Fprintf(p.env.Stderr, "run %s goes on; follow it with `%s wait %s`\n", b.Run, p.env.Calls, b.Run)
 	_, err = fmt.Fprintln(p.env.Stdout, b.Run)
 	return err
+}
+
+// spool is a file without a name that holds text, to be read from its start.
+func spool(dir string, text []byte) (*os.File, error) {
+	f, err := os.CreateTemp(dir, ".input-")
+	if err != nil {
+		return nil, err
+	}
+	_, werr := f.Write(text)
+	_, serr := f.Seek(0, io.SeekStart)
+	if err := errors.Join(werr, serr, os.Remove(f.Name())); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
 }
 
 // report is how the detached half tells the waiting one what became of the

@@ -57,18 +57,10 @@ type fileObject struct {
 }
 
 func diffAction(c *cli.Context, env Env) error {
-	addresses, err := arguments(c, 0, -1)
-	if err != nil {
-		return err
-	}
 	if c.Bool("stat") && c.Bool("name-only") {
 		return usagef("diff: --stat and --name-only exclude each other")
 	}
-	p, err := openPlace(c, env)
-	if err != nil {
-		return err
-	}
-	s, err := p.selectRun(c.Context, addresses)
+	p, s, err := openSelection(c, env, 0, -1)
 	if err != nil {
 		return err
 	}

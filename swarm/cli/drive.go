@@ -21,10 +21,11 @@ import (
 
 // driveRequest is what a run still has to do.
 type driveRequest struct {
-	calls   []*task.Call  // required
-	config  engine.Config // required
-	prior   *store.View   // what earlier owners left; nil for a new run
-	timeout time.Duration // of the whole run; 0 is none
+	calls   []*task.Call
+	retry   []engine.RetryRequest // agents to be tried again
+	config  engine.Config         // required
+	prior   *store.View           // what earlier owners left; nil for a new run
+	timeout time.Duration         // of the whole run; 0 is none
 }
 
 // ended is how this owner's part of a run ended.
@@ -55,26 +56,37 @@ func (b *bench) drive(ctx context.Context, r driveRequest) (*ended, error) {
 		return nil, errors.Join(err, b.owner.Close())
 	}
 	b.sayWalls()
+	b.deps.Questions = b.policy(b.contact)
+	b.sayQuestions(r.config, b.deps.Questions)
+	desk := newDesk(b.owner, b.run.ID, r.prior)
+	b.deps.Journal = desk
 	if r.timeout > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeoutCause(ctx, r.timeout, errRunTimeout)
 		defer cancel()
 	}
 	e := engine.Open(ctx, b.deps, r.config, r.prior)
-	server, err := control.Listen(ctx, b.owner, &controls{engine: e}, b.env.Getenv)
+	face := &controls{engine: e, owner: b.owner}
+	server, err := control.Listen(ctx, b.owner, face, b.env.Getenv)
 	if err != nil {
 		return nil, errors.Join(err, e.Close(), b.owner.Close())
 	}
 	watching, stopWatching := context.WithCancel(context.WithoutCancel(ctx))
 	var watch sync.WaitGroup
-	watch.Go(func() { b.show(watching, b.run) })
-	err = b.carryOut(ctx, e, r.calls)
+	watch.Go(func() { b.showAt(watching, b.run, &counter{desk: desk, give: face.Carry}) })
+	watch.Go(func() { b.notifyQuestions(watching, desk) })
+	err = b.carryOut(ctx, e, r)
 	err = errors.Join(err, e.Close(), server.Close())
+	desk.close()
 	end, closeErr := b.close(ctx, err)
 	if end == nil {
 		stopWatching()
 	}
-	watch.Wait() // it ends by itself at the end of the journal
+	// It ends by itself at the end of the journal, unless an agent wrote what
+	// hides that end.
+	patience := time.AfterFunc(showTime, stopWatching)
+	watch.Wait()
+	patience.Stop()
 	stopWatching()
 	if err = errors.Join(err, closeErr); err != nil {
 		return nil, errors.Join(err, b.owner.Close())
@@ -82,6 +94,9 @@ func (b *bench) drive(ctx context.Context, r driveRequest) (*ended, error) {
 	end.began = began
 	return end, nil
 }
+
+// showTime is how long after its end a run is still shown.
+const showTime = 2 * time.Second
 
 // takeOver puts in order what earlier owners left: a workspace that could
 // not be captured then may be now.
@@ -95,12 +110,8 @@ func (b *bench) takeOver(ctx context.Context, r *driveRequest) error {
 	if err := engine.Recover(ctx, b.deps, r.config, r.prior); err != nil {
 		return fmt.Errorf("put run %s in order: %w", b.run.ID, err)
 	}
-	records, err := b.run.Records()
-	if err != nil {
-		return err
-	}
-	r.prior = store.Fold(r.prior.Identity, records)
-	return nil
+	r.prior = b.owner.View()
+	return b.bringAlong(ctx)
 }
 
 // pinAgain makes the ref that holds the base, if the run's first owner died
@@ -170,19 +181,21 @@ func (b *bench) sayWalls() {
 		b.rung, Printable(firstLine(b.why)), b.env.Calls)
 }
 
-// carryOut hands the calls to the engine and waits for them.
-func (b *bench) carryOut(ctx context.Context, e *engine.Engine, calls []*task.Call) error {
-	for _, call := range calls {
-		if _, err := e.Start(call); err != nil {
+// carryOut hands the calls, or the wish for another attempt, to the engine
+// and waits until all there is to do is done.
+func (b *bench) carryOut(ctx context.Context, e *engine.Engine, r driveRequest) error {
+	if _, err := e.StartAll(r.calls); err != nil {
+		return err
+	}
+	for _, again := range r.retry {
+		if err := e.Retry(again); err != nil {
 			return err
 		}
 	}
-	open := len(calls)
 	done := ctx.Done()
-	for open > 0 {
+	for !e.Finished() {
 		select {
 		case <-e.Settled():
-			open--
 		case <-done:
 			done = nil
 			if err := e.Stop(haltFor(ctx)); err != nil {
@@ -211,15 +224,7 @@ func (b *bench) close(ctx context.Context, failed error) (*ended, error) {
 	if failed != nil {
 		return nil, nil
 	}
-	records, err := b.run.Records()
-	if err != nil {
-		return nil, err
-	}
-	id, err := b.run.Identity()
-	if err != nil {
-		return nil, err
-	}
-	v := store.Fold(id, records)
+	v := b.owner.View()
 	end := &ended{}
 	end.status, end.codes = outcomeOf(v)
 	var sig *SignalError
@@ -235,7 +240,7 @@ func (b *bench) close(ctx context.Context, failed error) (*ended, error) {
 		end.status, end.reason = store.RunStopped, v.Stop.Reason
 		end.codes = append(end.codes, CodeTerminated)
 	}
-	_, err = b.owner.Append(&event.Closed{
+	_, err := b.owner.Append(&event.Closed{
 		Status: string(end.status), Reason: end.reason, Code: int(First(end.codes...)),
 	})
 	return end, err
@@ -267,6 +272,9 @@ func outcomeOf(v *store.View) (store.Status, []Code) {
 	if failed > 0 {
 		codes = append(codes, CodeDegraded)
 	}
+	if len(denials(v)) > 0 {
+		codes = append(codes, CodeApproval)
+	}
 	switch {
 	case open > 0:
 		return store.RunStopped, codes
@@ -278,19 +286,3 @@ func outcomeOf(v *store.View) (store.Status, []Code) {
 		return store.RunCompleted, codes
 	}
 }
-
-// controls is what other processes may ask of a live run.
-type controls struct{ engine *engine.Engine }
-
-// Cancel ends agents by name.
-func (c *controls) Cancel(_ context.Context, ask *event.CancelAsked) error {
-	return c.engine.Cancel(ask.Agents, &engine.Halt{Cause: ask.Cause, Reason: ask.Reason})
-}
-
-// Stop ends the run.
-func (c *controls) Stop(_ context.Context, reason string) error {
-	return c.engine.Stop(&engine.Halt{Cause: task.CauseStopped, Reason: reason})
-}
-
-// Supervises tells whether a process stands above agents of this run.
-func (c *controls) Supervises(pid int) bool { return c.engine.Supervises(pid) }

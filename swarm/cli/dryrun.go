@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"agentswarm/swarm/task"
@@ -28,6 +30,11 @@ type plannedObject struct {
 	Agent   string   `json:"agent,omitempty"`
 	Command []string `json:"command,omitempty"`
 	Prompt  string   `json:"prompt,omitempty"`
+
+	DependsOn []string `json:"depends_on,omitempty"`
+	After     []string `json:"after,omitempty"`
+	Paths     []string `json:"paths,omitempty"`
+	Timeout   int64    `json:"timeout_ms,omitempty"`
 }
 
 // printPlan tells what a run would do.
@@ -44,6 +51,8 @@ func (p *place) printPlan(pl *plan, asJSON bool) error {
 		o.Agents = append(o.Agents, plannedObject{
 			ID: string(task.AgentID(i + 1)), Label: call.Label, Item: call.Item,
 			Agent: call.Agent, Command: call.Command, Prompt: task.Prompt(call.Input),
+			DependsOn: call.DependsOn, After: call.After, Paths: call.Paths,
+			Timeout: call.Timeout.Milliseconds(),
 		})
 	}
 	if asJSON {
@@ -51,6 +60,7 @@ func (p *place) printPlan(pl *plan, asJSON bool) error {
 	}
 	w := p.env.Stdout
 	p.sayBase(pl)
+	p.sayOverlaps(pl)
 	fmt.Fprintf(w, "%s on base %s, %d at once; nothing was started\n",
 		Count(len(o.Agents), "agent", "agents"), git10(o.Base), min(o.Jobs, len(o.Agents)))
 	for _, line := range []struct{ what, text string }{
@@ -62,6 +72,10 @@ func (p *place) printPlan(pl *plan, asJSON bool) error {
 		}
 	}
 	t := Table{Columns: []Column{{Title: "AGENT"}, {Title: "ITEM"}, {Title: "DOES", Flex: true}}}
+	waits := slices.ContainsFunc(pl.calls, func(c *task.Call) bool { return len(c.DependsOn)+len(c.After) > 0 })
+	if waits {
+		t.Columns = slices.Insert(t.Columns, 2, Column{Title: "AFTER", Flex: true})
+	}
 	for _, a := range o.Agents {
 		does := a.Prompt
 		if len(a.Command) > 0 {
@@ -69,7 +83,11 @@ func (p *place) printPlan(pl *plan, asJSON bool) error {
 		} else if a.Agent != "" {
 			does = a.Agent + ": " + does
 		}
-		t.Row(a.ID, a.Item, does)
+		row := []string{a.ID, cmp.Or(a.Item, a.Label), does}
+		if waits {
+			row = slices.Insert(row, 2, strings.Join(slices.Concat(a.DependsOn, a.After), ", "))
+		}
+		t.Row(row...)
 	}
 	width, _ := detect(w, p.env.Getenv).Size()
 	return t.Print(w, width)

@@ -155,6 +155,9 @@ func codeOf(err error) Code {
 
 // statedCode is the code that err itself, not what it wraps, states.
 func statedCode(err error) (Code, bool) {
+	if command, ok := err.(*endedError); ok { //nolint:errorlint // see codeOf
+		return Code(command.code), true // the user's own command: any code
+	}
 	own, ok := err.(interface{ ExitCode() int }) //nolint:errorlint // see codeOf
 	if !ok {
 		return CodeOK, false
@@ -188,6 +191,10 @@ func kindOf(err error) string {
 
 // silent tells that err asks for an exit code and for nothing else.
 func silent(err error) bool {
+	var command *endedError
+	if errors.As(err, &command) {
+		return command.err == nil
+	}
 	var e *ExitError
 	return errors.As(err, &e) && e.Err == nil && e.Error() == err.Error()
 }

@@ -37,18 +37,16 @@ func (b *bench) finish(ctx context.Context, end *ended, r finishRequest) error {
 	if mergeErr != nil {
 		codes = append(codes, codeOf(mergeErr))
 	}
+	told := len(b.owner.Notices)
 	if err := errors.Join(b.recode(end, codes), b.owner.Close()); err != nil {
 		return err
 	}
-	v, err := b.run.View()
-	if err != nil {
-		return err
+	for _, notice := range b.owner.Notices[told:] {
+		fmt.Fprintln(b.env.Stderr, program+": "+Printable(notice))
 	}
-	if err := b.printSummary(v); err != nil {
+	v := b.owner.View()
+	if err := b.printSummary(b.run, v, merged); err != nil {
 		return err
-	}
-	if merged != nil {
-		b.printMerge(b.env.Stderr, merged)
 	}
 	if mergeErr != nil {
 		complain(b.env, mergeErr)
@@ -56,6 +54,7 @@ func (b *bench) finish(ctx context.Context, end *ended, r finishRequest) error {
 	if err := b.printResult(v, r.json); err != nil {
 		return err
 	}
+	b.notifyEnd(ctx, v)
 	if code := First(codes...); code != CodeOK {
 		return &ExitError{Code: code}
 	}

@@ -26,9 +26,10 @@ func newGcCommand(env Env) *cli.Command {
 			&cli.BoolFlag{Name: "dry-run", Aliases: []string{"n"}, Usage: "tell what would go; remove nothing"},
 			jsonFlag(),
 		},
-		Description: `Captures what runs left whose process died, then removes from the trash what is
-older than 7 days or more than 5 GB, the refs of runs that went with it, and
-binaries no run needs. Only what swarm made is removed, each by its record.
+		Description: `Captures what runs left whose process died, and moves workspaces of runs that
+cannot be read into the trash. Then it removes from the trash what is older than
+7 days or more than 5 GB, the refs of runs that went with it, and binaries no run
+needs. Only what swarm made is removed, each by its record.
 
 Examples:
   swarm gc -n
@@ -42,12 +43,13 @@ type gcObject struct {
 	Schema  string      `json:"schema"`
 	DryRun  bool        `json:"dry_run,omitempty"`
 	Removed []gcRemoved `json:"removed"`
+	Moved   []gcMoved   `json:"moved"` // into the trash
 	Kept    []gcKept    `json:"kept"`
 	Bytes   int64       `json:"bytes"`
 }
 
 type gcRemoved struct {
-	Kind  string `json:"kind"` // workspace, run, ref, pack_mark or binary
+	Kind  string `json:"kind"` // workspace, run, unmade_run, ref, pack_mark or binary
 	Name  string `json:"name"`
 	Bytes int64  `json:"bytes,omitempty"`
 }
@@ -74,10 +76,10 @@ func gcAction(c *cli.Context, env Env) error {
 		return err
 	}
 	g := &collector{place: p, dry: c.Bool("dry-run"), now: time.Now(), out: gcObject{
-		Schema: "swarm.gc/1", DryRun: c.Bool("dry-run"), Removed: []gcRemoved{}, Kept: []gcKept{},
+		Schema: "swarm.gc/1", DryRun: c.Bool("dry-run"), Removed: []gcRemoved{}, Moved: []gcMoved{}, Kept: []gcKept{},
 	}}
 	for _, step := range []func(context.Context) error{
-		g.runs, g.workspaces, g.trashedRuns, g.marks, g.binaries,
+		g.runs, g.lost, g.copies, g.workspaces, g.trashedRuns, g.unmade, g.marks, g.binaries,
 	} {
 		if err := step(c.Context); err != nil {
 			return err
@@ -90,9 +92,14 @@ func gcAction(c *cli.Context, env Env) error {
 }
 
 func (g *collector) print() error {
-	verb := "removed"
+	verb, moved := "removed", "moved"
 	if g.dry {
-		verb = "would remove"
+		verb, moved = "would remove", "would move"
+	}
+	for _, m := range g.out.Moved {
+		if _, err := fmt.Fprintf(g.env.Stdout, "%s %s into the trash: its run is gone or cannot be read\n", moved, Printable(m.Path)); err != nil {
+			return err
+		}
 	}
 	for _, r := range g.out.Removed {
 		size := ""
@@ -177,6 +184,9 @@ func (g *collector) trashedRuns(ctx context.Context) error {
 	}
 	for _, t := range trashed {
 		if g.now.Sub(t.Time) <= worktree.TrashAge {
+			if t.Damage != nil {
+				g.out.Kept = append(g.out.Kept, gcKept{Path: t.Path, Reason: t.Damage.Error()})
+			}
 			continue
 		}
 		if _, err := g.state.Run(t.Run); err == nil {

@@ -45,18 +45,10 @@ Examples:
 }
 
 func logsAction(c *cli.Context, env Env) error {
-	addresses, err := arguments(c, 0, -1)
-	if err != nil {
-		return err
-	}
 	if c.Bool("raw") && c.Bool("json") {
 		return usagef("logs: --raw and --json exclude each other")
 	}
-	p, err := openPlace(c, env)
-	if err != nil {
-		return err
-	}
-	s, err := p.selectRun(c.Context, addresses)
+	_, s, err := openSelection(c, env, 0, -1)
 	if err != nil {
 		return err
 	}

@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -16,19 +18,30 @@ func newLsCommand(env Env) *cli.Command {
 		Aliases: []string{"ps"},
 		Usage:   "list the runs of this repository",
 		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "watch", Aliases: []string{"w"}, Usage: "go on showing the list as it changes, until Ctrl-C"},
 			&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "print ids only"},
 			jsonFlag(),
 		},
 		Description: `Lists runs, the latest last, with their status and how many of their agents
-completed and landed.
+completed and landed, and how many need somebody, where one does.
+
+With --watch the list is drawn over as it changes; where it cannot be, each run
+that changed is a line. With --watch --json, the whole list is printed as one
+object a line, now and after each change.
 
 Examples:
   swarm ls
+  swarm ls --watch
   swarm ls -q
   swarm ls --json`,
 		Action: func(c *cli.Context) error { return lsAction(c, env) },
 	}
 }
+
+const (
+	listSchema = "swarm.list/1"
+	damaged    = "damaged" // the status of a run whose record cannot be read
+)
 
 // listObject is swarm.list/1, described in docs/json.md.
 type listObject struct {
@@ -50,6 +63,17 @@ type listedObject struct {
 	Failed    int       `json:"failed"`
 	Cancelled int       `json:"cancelled"`
 	Landed    int       `json:"landed"`
+	Waiting   int       `json:"waiting"`
+
+	began time.Time // when the clock of Duration started
+}
+
+// status is where the run is and why, for a person.
+func (o listedObject) status() string {
+	if o.Reason == "" {
+		return o.Status
+	}
+	return o.Status + " (" + o.Reason + ")"
 }
 
 func lsAction(c *cli.Context, env Env) error {
@@ -60,13 +84,19 @@ func lsAction(c *cli.Context, env Env) error {
 	if err != nil {
 		return err
 	}
+	if c.Bool("watch") {
+		if c.Bool("quiet") {
+			return usagef("ls: --watch and --quiet exclude each other")
+		}
+		return p.watchList(c.Context, c.Bool("json"))
+	}
 	entries, err := p.state.Runs()
 	if err != nil {
 		return err
 	}
-	list := listObject{Schema: "swarm.list/1", Runs: []listedObject{}}
+	list := listObject{Schema: listSchema, Runs: []listedObject{}}
 	for _, e := range entries {
-		list.Runs = append(list.Runs, p.listed(c, e))
+		list.Runs = append(list.Runs, p.listed(c.Context, e))
 	}
 	switch {
 	case c.Bool("json"):
@@ -86,13 +116,13 @@ func lsAction(c *cli.Context, env Env) error {
 
 // listed sums a run up. One that cannot be read is listed as damaged and
 // never hides the others.
-func (p *place) listed(c *cli.Context, e store.Entry) listedObject {
-	o := listedObject{Run: e.Run.ID, Created: e.Identity.Created, Status: "damaged"}
+func (p *place) listed(ctx context.Context, e store.Entry) listedObject {
+	o := listedObject{Run: e.Run.ID, Created: e.Identity.Created, Status: damaged}
 	if e.Damage != nil {
 		o.Reason = e.Damage.Error()
 		return o
 	}
-	v, err := p.settle(c.Context, e.Run)
+	v, err := p.settle(ctx, e.Run)
 	if err != nil {
 		o.Reason = err.Error()
 		return o
@@ -101,7 +131,7 @@ func (p *place) listed(c *cli.Context, e store.Entry) listedObject {
 	o.Workflow, o.Base = string(v.Identity.Workflow.Kind), v.Identity.Base.Commit
 	counts := countAgents(v)
 	o.Agents, o.Completed = len(v.Agents), counts.Completed
-	o.Failed, o.Cancelled = counts.Failed, counts.Cancelled
+	o.Failed, o.Cancelled, o.Waiting = counts.Failed, counts.Cancelled, counts.Waiting
 	for _, a := range v.Agents {
 		if len(a.Landings) > 0 {
 			o.Landed++
@@ -111,7 +141,7 @@ func (p *place) listed(c *cli.Context, e store.Entry) listedObject {
 	if end.IsZero() {
 		end = time.Now()
 	}
-	o.Duration = end.Sub(v.Began).Milliseconds()
+	o.began, o.Duration = v.Began, end.Sub(v.Began).Milliseconds()
 	return o
 }
 
@@ -119,22 +149,35 @@ func (p *place) listed(c *cli.Context, e store.Entry) listedObject {
 const whatWidth = 60
 
 func printRuns(env Env, runs []listedObject) error {
-	t := Table{Columns: []Column{
+	width, _ := detect(env.Stdout, env.Getenv).Size()
+	return runTable(runs).Print(env.Stdout, width)
+}
+
+// runTable is the list for a person. How many agents need somebody has a
+// column where one does.
+func runTable(runs []listedObject) *Table {
+	t := &Table{Columns: []Column{
 		{Title: "RUN"}, {Title: "STATUS", Flex: true}, {Title: "AGENTS", Right: true},
 		{Title: "COMPLETED", Right: true}, {Title: "FAILED", Right: true},
 		{Title: "LANDED", Right: true}, {Title: "TIME", Right: true}, {Title: "BEGAN"},
 		{Title: "WHAT", Flex: true},
 	}}
+	const afterAgents = 3
+	needed := slices.ContainsFunc(runs, func(o listedObject) bool { return o.Waiting > 0 })
+	if needed {
+		t.Columns = slices.Insert(t.Columns, afterAgents, Column{Title: "NEEDS YOU", Right: true})
+	}
 	now := time.Now()
 	for _, r := range runs {
-		status := r.Status
-		if r.Reason != "" {
-			status += " (" + r.Reason + ")"
+		cells := []string{
+			r.Run, r.status(), fmt.Sprint(r.Agents), fmt.Sprint(r.Completed), fmt.Sprint(r.Failed),
+			fmt.Sprint(r.Landed), Duration(time.Duration(r.Duration) * time.Millisecond), Ago(now, r.Created),
+			shortenEnd(Printable(strings.Join(r.Args, " ")), whatWidth),
 		}
-		t.Row(r.Run, status, fmt.Sprint(r.Agents), fmt.Sprint(r.Completed), fmt.Sprint(r.Failed),
-			fmt.Sprint(r.Landed), Duration(time.Duration(r.Duration)*time.Millisecond), Ago(now, r.Created),
-			shortenEnd(Printable(strings.Join(r.Args, " ")), whatWidth))
+		if needed {
+			cells = slices.Insert(cells, afterAgents, fmt.Sprint(r.Waiting))
+		}
+		t.Row(cells...)
 	}
-	width, _ := detect(env.Stdout, env.Getenv).Size()
-	return t.Print(env.Stdout, width)
+	return t
 }

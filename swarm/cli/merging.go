@@ -97,11 +97,9 @@ func (p *place) target(ctx context.Context, pl *plan) error {
 
 // merge merges patches of a run this process owns onto a branch.
 func (b *bench) merge(ctx context.Context, r mergeRequest) (*mergeReport, error) {
-	v, err := b.run.View()
+	v := b.owner.View()
+	err := b.settleLandings(ctx, v)
 	if err != nil {
-		return nil, err
-	}
-	if err := b.settleLandings(ctx, v); err != nil {
 		return nil, err
 	}
 	report := &mergeReport{run: b.run.ID, view: v, dry: r.dry}
@@ -290,6 +288,11 @@ func refusedMove(err error) error {
 // verifyMerged runs the user's check on the merged commit in a workspace of
 // its own.
 func (b *bench) verifyMerged(ctx context.Context, l landing, report *mergeReport) (ok bool, err error) {
+	if b.trees.Include == nil {
+		if err := b.bringAlong(ctx); err != nil {
+			return false, err
+		}
+	}
 	name := fmt.Sprintf("landing.%d.%d", l.id, time.Now().UnixNano())
 	dir := filepath.Join(b.run.Dir, "landings", fmt.Sprint(l.id))
 	space, err := b.deps.Workspaces.Lease(ctx, worktree.LeaseRequest{

@@ -6,6 +6,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/urfave/cli/v2"
+
+	words "agentswarm/swarm/nearest"
 )
 
 // unknownCommand refuses a word that stands where a command should.
@@ -120,7 +122,7 @@ func nearest(word string, names []string) string {
 		return ""
 	}
 	for _, name := range names {
-		if d := editDistance(word, name); d <= limit && name != word {
+		if d := words.Distance(word, name); d <= limit && name != word {
 			best, limit = name, d-1
 		}
 	}
@@ -142,31 +144,4 @@ func onlyPrefixed(word string, names []string) string {
 		}
 	}
 	return found
-}
-
-// editDistance counts the runes to insert, delete, replace, or swap with
-// their neighbour to get from a to b (optimal string alignment).
-func editDistance(a, b string) int {
-	s, t := []rune(a), []rune(b)
-	var before []int // the row above prev, for swaps
-	prev := make([]int, len(t)+1)
-	for j := range prev {
-		prev[j] = j
-	}
-	for i := 1; i <= len(s); i++ {
-		row := make([]int, len(t)+1)
-		row[0] = i
-		for j := 1; j <= len(t); j++ {
-			cost := 1
-			if s[i-1] == t[j-1] {
-				cost = 0
-			}
-			row[j] = min(prev[j]+1, row[j-1]+1, prev[j-1]+cost)
-			if i > 1 && j > 1 && s[i-1] == t[j-2] && s[i-2] == t[j-1] {
-				row[j] = min(row[j], before[j-2]+1)
-			}
-		}
-		before, prev = prev, row
-	}
-	return prev[len(t)]
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"os"
-	"path/filepath"
 
 	"github.com/urfave/cli/v2"
 
@@ -24,9 +23,14 @@ type place struct {
 
 // openPlace finds the repository. It writes nothing.
 func openPlace(c *cli.Context, env Env) (*place, error) {
-	p := &place{env: env, dir: invoked(c).dir}
+	return placeAt(c.Context, env, invoked(c).dir)
+}
+
+// placeAt is openPlace for a folder.
+func placeAt(ctx context.Context, env Env, dir string) (*place, error) {
+	p := &place{env: env, dir: dir}
 	var err error
-	p.repo, err = git.New(env.Environ).Discover(c.Context, p.dir)
+	p.repo, err = git.New(env.Environ).Discover(ctx, p.dir)
 	if err != nil {
 		return nil, refused(err)
 	}
@@ -43,6 +47,14 @@ func openPlace(c *cli.Context, env Env) (*place, error) {
 		return nil, refused(err)
 	}
 	return p, nil
+}
+
+// keep has every git from now on end with this process, whatever ends it.
+// Commands that only read do without: it costs them a process.
+func (p *place) keep() {
+	if p.env.keeper != nil {
+		p.repo.Keep(p.env.keeper)
+	}
 }
 
 // refused gives the errors of a command that was not carried out because of
@@ -69,27 +81,13 @@ func (p *place) rootDir() string {
 // config reads all configuration files. In a bare repository the project's
 // comes from the base commit.
 func (p *place) config(ctx context.Context, base git.Hash) (*config.Config, error) {
-	users, err := config.ReadUser(p.lookup)
-	if err != nil {
-		return nil, refused(err)
-	}
-	sources := []config.Source{users}
-	if p.repo.Bare() {
-		name := filepath.Join(".swarm", "config.toml")
-		if text, err := p.repo.File(ctx, base, ".swarm/config.toml"); err == nil {
-			sources = append(sources, config.Source{Layer: config.Project, Name: name, Text: text})
+	var sources []config.Source
+	for _, f := range p.configFiles() {
+		source, _, err := p.readConfig(ctx, f, base)
+		if err != nil {
+			return nil, refused(err)
 		}
-	} else {
-		for layer, name := range map[config.Layer]string{
-			config.Project: "config.toml", config.Local: "config.local.toml",
-		} {
-			source, err := config.ReadFile(layer, filepath.Join(p.repo.TopLevel, ".swarm", name))
-			if err != nil {
-				return nil, refused(err)
-			}
-			source.Name = ".swarm/" + name
-			sources = append(sources, source)
-		}
+		sources = append(sources, source)
 	}
 	c, err := config.Load(sources...)
 	return c, refused(err)

@@ -5,15 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
-	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/urfave/cli/v2"
 
-	"agentswarm/swarm/agent"
 	"agentswarm/swarm/config"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/fanout"
@@ -36,10 +31,14 @@ type plan struct {
 	files       []string
 	branch      string // checked out here; empty when detached
 	runTimeout  time.Duration
+	contact     contact
 	merge       bool
 	into        string
 	dirt        git.Dirt
-	needs       []config.Item // texts from the repository nobody has approved
+	wants       []config.Item // texts from the repository that would be run
+	needs       []config.Item // those of them that nobody has approved
+	input       []byte        // what was read from standard input
+	tracked     string        // path of the list of tasks in the repository, if it lies there
 	withChanges bool
 	snapshot    *git.Quarantine // holds a base of uncommitted changes
 	discard     func()          // of the snapshot
@@ -64,76 +63,15 @@ func (p *place) newPlan(c *cli.Context) (*plan, error) {
 	if err := p.configure(c, pl, conf); err != nil {
 		return nil, err
 	}
-	for _, step := range []func(context.Context, *plan) error{p.target, p.room, p.makeCalls, p.findPrograms} {
+	for _, step := range []func(context.Context, *plan) error{
+		p.target, p.room, p.makeCalls, p.findPrograms, p.pending,
+	} {
 		if err := step(c.Context, pl); err != nil {
 			pl.discard()
 			return nil, err
 		}
 	}
 	return pl, nil
-}
-
-// words reads what is to be done: the prompt, or the command after --.
-func (pl *plan) words(c *cli.Context, p *place) error {
-	args, err := arguments(c, 0, 1)
-	if err != nil {
-		return usagef("run: takes one prompt; quote it, or put a command after --")
-	}
-	inv := invoked(c)
-	switch {
-	case inv.hasAfter && len(args) > 0:
-		return usagef("run: takes a prompt or a command after --, not both")
-	case inv.hasAfter && len(inv.after) == 0:
-		return usagef("run: there is no command after --")
-	case inv.hasAfter:
-		pl.workflow.Command = inv.after
-	case len(args) == 0:
-		return usagef("run: needs a prompt, or a command after --")
-	default:
-		prompt := args[0]
-		if err := checkFile(p.dir, prompt); err != nil {
-			return err
-		}
-		switch {
-		case strings.TrimSpace(prompt) == "":
-			return usagef("run: the prompt is empty")
-		case !utf8.ValidString(prompt):
-			return usagef("run: the prompt is not UTF-8")
-		}
-		pl.workflow.Prompt = prompt
-	}
-	pl.workflow.Each, pl.workflow.Prefix = c.StringSlice("each"), p.repo.Prefix
-	if c.IsSet("count") {
-		if pl.workflow.Count = c.Int("count"); pl.workflow.Count < 1 {
-			return usagef("run: --count %d: want 1 or more", pl.workflow.Count)
-		}
-	}
-	return nil
-}
-
-// checkFile refuses a word that is a script or a task file: what it names
-// must exist, and this version does not run them yet.
-func checkFile(dir, word string) error {
-	ext := filepath.Ext(word)
-	if ext != ".js" && ext != ".jsonl" && ext != ".toml" {
-		return nil
-	}
-	path := word
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(dir, word)
-	}
-	stat, err := os.Stat(path)
-	isFile := err == nil && stat.Mode().IsRegular()
-	switch blanks := strings.ContainsAny(word, " \t\n"); {
-	case isFile && ext == ".js":
-		return usagef("run: %s: this version does not run scripts", word)
-	case isFile:
-		return usagef("run: %s: this version does not run task files", word)
-	case blanks:
-		return nil
-	default:
-		return usagef("run: %s: there is no such file; a prompt that ends in %s needs a blank in it", word, ext)
-	}
 }
 
 // findBase resolves what the workspaces start from.
@@ -195,7 +133,7 @@ func (p *place) findBase(c *cli.Context, pl *plan) error {
 func (p *place) configure(c *cli.Context, pl *plan, conf *config.Config) error {
 	var err error
 	pl.config = engine.Config{Setup: conf.Setup, Verify: conf.Verify}
-	use := config.Use{Setup: !c.IsSet("setup"), Verify: !c.IsSet("verify")}
+	use := config.Use{Setup: !c.IsSet("setup"), Verify: !c.IsSet("verify"), Notify: !c.IsSet("notify")}
 	if c.IsSet("setup") {
 		pl.config.Setup = c.String("setup")
 	}
@@ -227,10 +165,32 @@ func (p *place) configure(c *cli.Context, pl *plan, conf *config.Config) error {
 			return usagef("run: --%s %s: want a duration such as 30m, or 0s for none", flag, *into)
 		}
 	}
-	if err := p.chooseAgent(c, pl, conf, &use); err != nil {
+	if pl.config.Retries, err = intSetting(c, "retries", conf.Retries, 0); err != nil {
 		return err
 	}
-	pl.needs, err = config.Trust{Dir: p.state.Trust()}.Pending(conf.Needs(use))
+	if pl.config.Retries < 0 || pl.config.Retries > 100 {
+		return usagef("run: --retries %d: want 0 to 100", pl.config.Retries)
+	}
+	if err := pl.overlap(c, conf); err != nil {
+		return err
+	}
+	given, err := readContactFlags(c)
+	if err != nil {
+		return err
+	}
+	pl.contact = configuredContact(conf)
+	given.lay(&pl.contact)
+	if err := p.chooseAgents(c, pl, conf, &use); err != nil {
+		return err
+	}
+	pl.wants = conf.Needs(use)
+	return nil
+}
+
+// pending finds out which of the texts that would be run nobody has approved.
+func (p *place) pending(_ context.Context, pl *plan) (err error) {
+	pl.trustTasks()
+	pl.needs, err = config.Trust{Dir: p.state.Trust()}.Pending(pl.wants)
 	return err
 }
 
@@ -246,69 +206,6 @@ func intSetting(c *cli.Context, flag string, configured, otherwise int) (int, er
 	default:
 		return otherwise, nil
 	}
-}
-
-// chooseAgent finds the agent that a prompt goes to.
-func (p *place) chooseAgent(c *cli.Context, pl *plan, conf *config.Config, use *config.Use) error {
-	if len(pl.workflow.Command) > 0 {
-		if c.IsSet("agent") {
-			return usagef("run: --agent and a command after -- exclude each other")
-		}
-		return nil
-	}
-	a, err := p.namedAgent(c, conf)
-	if err != nil {
-		return err
-	}
-	spec := &agent.Spec{
-		Name: a.Name, Kind: a.Kind.String(), Command: a.Command,
-		Input: agent.Input(a.Input.String()), Format: agent.Format(a.Format.String()),
-		Success: agent.Success(a.Success.String()), Env: a.Env,
-		Timeout: a.Timeout, IdleTimeout: a.IdleTimeout,
-	}
-	// A flag is meant for this run, so it wins over what the file says.
-	if c.IsSet("timeout") {
-		spec.Timeout = pl.config.Timeout
-	}
-	if c.IsSet("idle-timeout") {
-		spec.IdleTimeout = pl.config.IdleTimeout
-	}
-	_, unset := a.Environ(func(name string) (string, bool) {
-		for _, kv := range p.env.Environ {
-			if value, ok := strings.CutPrefix(kv, name+"="); ok {
-				return value, true
-			}
-		}
-		return "", false
-	})
-	if len(unset) > 0 {
-		return usagef("agent %s takes $%s from the environment, where it is not set", a.Name, strings.Join(unset, ", $"))
-	}
-	pl.config.Agents = map[string]*agent.Spec{a.Name: spec}
-	pl.workflow.Agent = a.Name
-	use.Agents = []string{a.Name}
-	return nil
-}
-
-// namedAgent is the agent that --agent names, or the default one.
-func (p *place) namedAgent(c *cli.Context, conf *config.Config) (config.Agent, error) {
-	name := c.String("agent")
-	switch known := conf.AgentNames(); {
-	case c.IsSet("agent") && name == "":
-		return config.Agent{}, usagef("run: --agent needs the name of an agent")
-	case name == "" && conf.DefaultAgent == "" && len(known) > 0:
-		return config.Agent{}, &UsageError{
-			Text:   "run: a prompt needs an agent: name one with --agent, or set default_agent in the configuration",
-			Advice: "configured here: " + strings.Join(known, ", "),
-		}
-	case name == "" && conf.DefaultAgent == "":
-		return config.Agent{}, &UsageError{
-			Text:   "run: a prompt needs an agent, and none is configured",
-			Advice: "describe one in a table [agents.NAME] of " + p.userFile() + ", or put a command after --",
-		}
-	}
-	a, err := conf.Agent(name)
-	return a, refused(err)
 }
 
 // makeCalls turns the workflow into calls.
@@ -357,6 +254,8 @@ func (pl *plan) recorded() (store.Workflow, error) {
 	}
 	kind := store.WorkflowPrompt
 	switch {
+	case len(pl.workflow.Tasks) > 0:
+		kind = store.WorkflowTasks
 	case len(pl.workflow.Each) > 0:
 		kind = store.WorkflowEach
 	case pl.workflow.Count > 0:

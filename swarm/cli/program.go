@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -11,18 +12,19 @@ import (
 
 // findPrograms refuses a run whose agents have no program to run.
 func (p *place) findPrograms(_ context.Context, pl *plan) error {
-	if name := pl.workflow.Agent; name != "" {
+	for _, name := range slices.Sorted(maps.Keys(pl.config.Agents)) {
 		spec := pl.config.Agents[name]
-		return p.findProgram(pl, wanted{"agent " + name + ": ", spec.Command[0], spec.Env})
+		if err := p.findProgram(pl, wanted{"agent " + name + ": ", spec.Command[0], spec.Env}); err != nil {
+			return err
+		}
 	}
 	seen := map[string]bool{}
 	for _, call := range pl.calls {
-		name := call.Command[0]
-		if seen[name] {
+		if len(call.Command) == 0 || seen[call.Command[0]] {
 			continue
 		}
-		seen[name] = true
-		if err := p.findProgram(pl, wanted{"run: ", name, nil}); err != nil {
+		seen[call.Command[0]] = true
+		if err := p.findProgram(pl, wanted{"run: ", call.Command[0], nil}); err != nil {
 			return err
 		}
 	}

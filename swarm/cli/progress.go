@@ -15,16 +15,16 @@ type Counts struct {
 
 func (c Counts) done() int { return c.Completed + c.Failed + c.Cancelled }
 
-// lines names the states that occur, what is going on first, in as few lines
-// as the width allows.
+// lines names the states that occur, what needs somebody first and then what
+// is going on, in as few lines as the width allows.
 func (c Counts) lines(width int) []string {
 	var lines []string
 	for _, p := range []struct {
 		name string
 		n    int
 	}{
+		{"waiting for you", c.Waiting},
 		{"running", c.Running},
-		{"waiting", c.Waiting},
 		{"queued", c.Queued},
 		{"completed", c.Completed},
 		{"failed", c.Failed},
@@ -56,7 +56,10 @@ type Frame struct {
 	Counts  Counts
 	Total   int
 	Slowest []Slow // longest first
-	Note    string // one more line, or none
+	Note    string // what else there is to say, or nothing
+	Hint    string // what can be done about it
+	// Typing is set where somebody may be typing below the picture.
+	Typing bool
 }
 
 // Change is one agent's step into another state.
@@ -94,16 +97,34 @@ func render(f Frame, width, height int) []string {
 	lines := []string{shortenEnd(progressBar(f, width), width)}
 	counts := f.Counts.lines(width)
 	lines = append(lines, counts[:min(len(counts), height-1)]...)
-	note := 0
-	if f.Note != "" && len(lines) < height {
-		note = 1
-	}
-	slow := min(len(f.Slowest), mostSlow, max(1, height/4), height-len(lines)-note)
+	notes := noteLines(f, width, height-len(lines))
+	slow := min(len(f.Slowest), mostSlow, max(1, height/4), height-len(lines)-len(notes))
 	if slow > 0 {
 		lines = append(lines, slowLines(f.Slowest[:slow], width)...)
 	}
-	if note == 1 {
-		lines = append(lines, shortenEnd(Printable(f.Note), width))
+	lines = append(lines, notes...)
+	return lines
+}
+
+// noteLines are the note and its hint: the note in at most a third of what
+// there is room for, the hint where there is room left.
+func noteLines(f Frame, width, room int) []string {
+	if f.Note == "" || room < 1 {
+		return nil
+	}
+	rest := Printable(f.Note)
+	var lines []string
+	for most := max(1, room/3); len(lines) < most-1 && columns(rest) > width; {
+		line := firstColumns(rest, width)
+		if line == "" {
+			break // a letter wider than the terminal
+		}
+		lines = append(lines, line)
+		rest = rest[len(line):]
+	}
+	lines = append(lines, shortenEnd(rest, width))
+	if f.Hint != "" && len(lines) < room {
+		lines = append(lines, shortenEnd(Printable(f.Hint), width))
 	}
 	return lines
 }
@@ -212,33 +233,84 @@ func (p *Progress) Close() {
 
 // draw replaces what is on the screen by f in one write, so that no reader of
 // the terminal ever sees half a picture.
+//
+// Where somebody may be typing, the line below the picture is theirs, as long
+// as the picture stays as high as it was.
 func (p *Progress) draw(f Frame) {
+	const saveCursor, restoreCursor = "\x1b7", "\x1b8"
 	width, height := p.term.Size()
-	up := p.up(width, height)
+	up, rows := p.up(width, height), p.rows(width, height)
+	drawn := p.drawn != nil
 	p.drawn, p.shown, p.latest = render(f, width, height), f.Elapsed, nil
+	if f.Typing && drawn && p.rows(width, height) == rows {
+		_, _ = io.WriteString(p.w, saveCursor+up+p.lines()+restoreCursor)
+		return
+	}
 	_, _ = io.WriteString(p.w, up+p.picture())
 }
 
-// picture is the lines to draw, each over what was there before.
-func (p *Progress) picture() string {
-	const clearLine, clearBelow = "\x1b[K", "\x1b[J"
-	return strings.Join(p.drawn, clearLine+"\n") + clearLine + "\n" + clearBelow
+// Typed tells that a line was typed below the picture, which moved the cursor
+// down.
+func (p *Progress) Typed(line string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed || p.drawn == nil {
+		return
+	}
+	width, _ := p.term.Size()
+	rows := columns(Printable(line))/max(width, 1) + 1
+	_, _ = fmt.Fprintf(p.w, "\r\x1b[%dA\x1b[J", rows)
 }
 
-// up moves the cursor to where the picture begins. Terminals that became
-// narrower have wrapped the old lines meanwhile, so rows are counted at
-// today's width.
+// tellWidth bounds what a terminal is asked to tell.
+const tellWidth = 200
+
+// Tell has the terminal tell somebody who looks elsewhere, if it can (OSC 9).
+// With bell it rings, too. It says nothing where nothing can be drawn.
+func (p *Progress) Tell(text string, bell bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	// The console of Linux would print the sequence.
+	if p.closed || !p.term.Motion || p.term.getenv("TERM") == "linux" {
+		return
+	}
+	text = "\x1b]9;" + program + ": " + shortenEnd(Printable(text), tellWidth) + "\a"
+	if bell {
+		text += "\a"
+	}
+	_, _ = io.WriteString(p.w, text)
+}
+
+// picture is the lines to draw, each over what was there before, and nothing
+// below them.
+func (p *Progress) picture() string {
+	const clearBelow = "\x1b[J"
+	return p.lines() + clearBelow
+}
+
+func (p *Progress) lines() string {
+	const clearLine = "\x1b[K"
+	return strings.Join(p.drawn, clearLine+"\n") + clearLine + "\n"
+}
+
+// up moves the cursor to where the picture begins.
 func (p *Progress) up(width, height int) string {
 	if p.drawn == nil {
 		return ""
 	}
-	rows := 0
-	for _, line := range p.drawn {
-		rows += max(1, (columns(line)+width-1)/max(width, 1))
-	}
-	rows = min(rows, max(height-1, 0)) // what scrolled away cannot be reached
+	rows := p.rows(width, height)
 	if rows == 0 {
 		return "\r"
 	}
 	return fmt.Sprintf("\r\x1b[%dA", rows)
+}
+
+// rows is how many rows the picture takes. Terminals that became narrower
+// have wrapped the old lines meanwhile, so rows are counted at today's width.
+func (p *Progress) rows(width, height int) int {
+	rows := 0
+	for _, line := range p.drawn {
+		rows += max(1, (columns(line)+width-1)/max(width, 1))
+	}
+	return min(rows, max(height-1, 0)) // what scrolled away cannot be reached
 }

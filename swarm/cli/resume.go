@@ -8,7 +8,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"agentswarm/swarm/fanout"
-	"agentswarm/swarm/limit"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
 	"agentswarm/worktree/git"
@@ -19,11 +18,7 @@ func newResumeCommand(env Env) *cli.Command {
 		Name:      "resume",
 		Usage:     "run what a run has not completed",
 		ArgsUsage: "[RUN]",
-		Flags: []cli.Flag{
-			&cli.IntFlag{Name: "j", Usage: "run `N` agents at once, 1 to 100 (default: as before)"},
-			&cli.DurationFlag{Name: "run-timeout", Usage: "stop the run after `TIME`"},
-			jsonFlag(),
-		},
+		Flags:     driveFlags(),
 		Description: `Starts a new attempt of every agent that was never started, was lost, failed or
 was stopped with its run. What completed is not run again, and what was cancelled
 by name stays cancelled. The configuration is the one recorded with the run;
@@ -41,11 +36,9 @@ func resumeAction(c *cli.Context, env Env) error {
 	if err != nil {
 		return err
 	}
-	if j := c.Int("j"); c.IsSet("j") && (j < 1 || j > limit.MaxJobs) {
-		return usagef("resume: -j %d: want 1 to %d", j, limit.MaxJobs)
-	}
-	if d := c.Duration("run-timeout"); c.IsSet("run-timeout") && d <= 0 {
-		return usagef("resume: --run-timeout %s: want a duration above zero, such as 10m", d)
+	drive, err := readDriveFlags(c)
+	if err != nil {
+		return err
 	}
 	p, err := openPlace(c, env)
 	if err != nil {
@@ -62,7 +55,7 @@ func resumeAction(c *cli.Context, env Env) error {
 	if err != nil {
 		return err
 	}
-	done, err := p.resumeOwned(c, s.run, owner)
+	done, err := p.resumeOwned(c, drive, ownedRun{run: s.run, owner: owner})
 	if err != nil || done {
 		return errors.Join(err, owner.Close())
 	}
@@ -71,8 +64,8 @@ func resumeAction(c *cli.Context, env Env) error {
 
 // resumeOwned goes on with a run this process owns. done is set where there
 // was nothing to do and the run was not given up yet.
-func (p *place) resumeOwned(c *cli.Context, run *store.Run, owner *store.Owner) (done bool, err error) {
-	id, err := run.Identity()
+func (p *place) resumeOwned(c *cli.Context, drive driveFlagsRead, r ownedRun) (done bool, err error) {
+	id, err := r.run.Identity()
 	if err != nil {
 		return false, err
 	}
@@ -80,9 +73,7 @@ func (p *place) resumeOwned(c *cli.Context, run *store.Run, owner *store.Owner) 
 	if err != nil {
 		return false, err
 	}
-	if c.IsSet("j") {
-		config.Jobs = c.Int("j")
-	}
+	drive.lay(&config)
 	var w fanout.Workflow
 	if err := json.Unmarshal([]byte(id.Workflow.Text), &w); err != nil {
 		return false, fmt.Errorf("read the workflow of run %s: %w", id.Run, err)
@@ -97,17 +88,18 @@ func (p *place) resumeOwned(c *cli.Context, run *store.Run, owner *store.Owner) 
 	if err != nil {
 		return false, err
 	}
-	prior := store.Fold(id, owner.Records)
+	prior := r.owner.View()
 	if len(prior.Agents) == len(calls) && finished(prior) {
 		fmt.Fprintf(p.env.Stderr, "nothing to resume: every agent of run %s completed or was cancelled by name\n", id.Run)
 		return true, p.printResult(prior, c.Bool("json"))
 	}
-	b, err := p.bench(c.Context, run, owner)
+	b, err := p.bench(c.Context, r.run, r.owner)
 	if err != nil {
 		return false, err
 	}
+	drive.contact.lay(&b.contact)
 	end, err := b.drive(c.Context, driveRequest{
-		calls: calls, config: config, prior: prior, timeout: c.Duration("run-timeout"),
+		calls: calls, config: config, prior: prior, timeout: drive.timeout,
 	})
 	if err != nil {
 		return false, err

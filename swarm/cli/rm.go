@@ -29,9 +29,9 @@ func newRmCommand(env Env) *cli.Command {
 			jsonFlag(),
 		},
 		Description: `Moves the folder of a run into the trash, from where gc removes it after 7 days,
-together with the refs that hold its patches; until then it can be moved back. A
-run that is live, that has patches which landed nowhere, or a workspace that
-could not be captured, is refused.
+together with the refs that hold its patches; until then it can be moved back. What
+it merged stays merged. A run that is live, that has patches which landed nowhere,
+or a workspace that could not be captured, is refused.
 
 Examples:
   swarm rm k3x9q2

@@ -18,11 +18,14 @@ func newRunCommand(env Env) *cli.Command {
 	return &cli.Command{
 		Name:      "run",
 		Usage:     "run agents on this repository, each in its own worktree",
-		ArgsUsage: "PROMPT | -- COMMAND [ARGUMENT…]",
-		Flags:     runFlags(),
+		ArgsUsage: "[PROMPT | FILE | -] [-- COMMAND [ARGUMENT…]]",
+		Flags:     append(runFlags(), contactFlags()...),
 		Description: `Starts one agent for the prompt, or one for each item that --each matches in
 the base commit, or --count alternatives. What follows -- is the agent itself:
 a command that runs once for each item in its workspace, with no shell between.
+
+A FILE.jsonl or FILE.toml is a list of tasks, - reads one from standard input: one
+task a line, or JSONL. With a command after -- its lines are items for it.
 
 Where there are items, {item} {name} {index} and {count} stand for the item, its
 last name, its number and how many there are. Nothing of yours is touched: what
@@ -36,6 +39,8 @@ Examples:
   swarm run --each 'services/*/' -- gofmt -w .
   swarm run --each 'packages/*' --agent mine "add a README to {item}"
   swarm run --count 3 --agent mine --verify 'go test ./...' "make it faster"
+  swarm run tasks.toml --overlap serialize
+  git ls-files '*.py' | swarm run - -- black {item}
   swarm run --each 'pkg/**/*.go' -n -- sed -i s/foo/bar/ {item}`,
 		Action: func(c *cli.Context) error { return runAction(c, env) },
 	}
@@ -45,6 +50,7 @@ func runFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringSliceFlag{Name: "each", Usage: "one agent for each match of `GLOB` in the base; may be given again; a trailing slash matches folders only"},
 		&cli.IntFlag{Name: "count", Usage: "`N` alternatives, of which one can be merged"},
+		&cli.StringFlag{Name: "overlap", Usage: "what becomes of tasks whose paths overlap: `MODE` is warn, serialize or refuse (default warn)"},
 		&cli.StringFlag{Name: "agent", Usage: "the agent `NAME` from the configuration"},
 		&cli.IntFlag{Name: "j", Usage: "run `N` agents at once, 1 to 100"},
 		&cli.IntFlag{Name: "max-agents", Usage: "start at most `N` agents in the life of the run (default 1000)"},
@@ -53,6 +59,7 @@ func runFlags() []cli.Flag {
 		&cli.DurationFlag{Name: "timeout", Usage: "end an agent after `TIME`"},
 		&cli.DurationFlag{Name: "idle-timeout", Usage: "end an agent that writes nothing for `TIME`"},
 		&cli.DurationFlag{Name: "run-timeout", Usage: "stop the run after `TIME`"},
+		&cli.IntFlag{Name: "retries", Usage: "try an agent up to `N` times again whose failure may pass: lost, start_failed, rate_limit, overloaded"},
 		&cli.StringFlag{Name: "setup", Usage: "run `CMD` by sh -c in each workspace before its agent"},
 		&cli.StringFlag{Name: "verify", Usage: "run `CMD` by sh -c on what each agent changed"},
 		&cli.BoolFlag{Name: "merge", Usage: "merge what completed when the run ends"},
@@ -78,6 +85,7 @@ func runHere(c *cli.Context, env Env, report *report) error {
 	if err != nil {
 		return err
 	}
+	p.keep()
 	pl, err := p.newPlan(c)
 	if err != nil {
 		return err
@@ -90,8 +98,12 @@ func runHere(c *cli.Context, env Env, report *report) error {
 		return err
 	}
 	p.sayBase(pl)
+	p.sayOverlaps(pl)
+	if err := p.hintInstalled(c.Context, pl); err != nil {
+		return err
+	}
 	if c.Bool("detach") && report == nil {
-		return p.detach(c.Context, c.Bool("json"))
+		return p.detach(c.Context, detachRequest{json: c.Bool("json"), input: pl.input})
 	}
 	b, err := p.begin(c.Context, pl)
 	if err != nil {
@@ -200,6 +212,9 @@ func (p *place) begin(ctx context.Context, pl *plan) (*bench, error) {
 	var b *bench
 	if err == nil {
 		b, err = p.bench(ctx, run, owner)
+	}
+	if err == nil {
+		err = b.bringAlong(ctx)
 	}
 	if err != nil {
 		// Nothing has run yet, so nobody would want to see or resume it.

@@ -44,6 +44,8 @@ type agentObject struct {
 	Changed    *bool          `json:"changed,omitempty"`
 	Verified   *bool          `json:"verified,omitempty"`
 	Landed     *bool          `json:"landed,omitempty"`
+	Review     *reviewObject  `json:"review,omitempty"`
+	DependsOn  []string       `json:"depends_on,omitempty"`
 	Patch      *patchObject   `json:"patch,omitempty"`
 	Output     string         `json:"output,omitempty"`
 	OutputFile string         `json:"output_file,omitempty"`
@@ -60,6 +62,15 @@ type patchObject struct {
 	Files   int    `json:"files"`
 	Added   int    `json:"added"`
 	Deleted int    `json:"deleted"`
+	// OutOfScope are the first few files it changes that its task's paths do
+	// not allow.
+	OutOfScope []string `json:"out_of_scope,omitempty"`
+}
+
+// reviewObject is what somebody thinks of an agent's work.
+type reviewObject struct {
+	Verdict string `json:"verdict"` // accepted or rejected
+	Reason  string `json:"reason,omitempty"`
 }
 
 type landingObject struct {
@@ -163,6 +174,10 @@ func newAgentObject(v *store.View, a *store.Agent, now time.Time) agentObject {
 	o := agentObject{
 		ID: string(a.ID), Label: engine.Title(a.ID, a.Call), Item: a.Call.Item,
 		Kind: "command", Attempt: a.Attempt, Status: task.Word(a.Status),
+		DependsOn: a.Call.DependsOn,
+	}
+	if a.Review != nil {
+		o.Review = &reviewObject{Verdict: string(a.Review.Verdict), Reason: a.Review.Reason}
 	}
 	r := a.Result()
 	if r == nil {
@@ -179,6 +194,7 @@ func newAgentObject(v *store.View, a *store.Agent, now time.Time) agentObject {
 		o.Patch = &patchObject{
 			Ref: work.Patch.Ref, File: work.Patch.File, Commit: work.Patch.Commit,
 			Files: work.Patch.Files, Added: work.Patch.Added, Deleted: work.Patch.Deleted,
+			OutOfScope: work.Patch.OutOfScope,
 		}
 	}
 	o.Output, o.OutputFile = work.Output, work.OutputFile

@@ -106,6 +106,9 @@ func (s *selection) one(verb string) (*store.Agent, error) {
 
 // own takes a run for a command that changes its record.
 func (p *place) own(ctx context.Context, run *store.Run) (*store.Owner, error) {
+	if err := p.personal("changing a run"); err != nil {
+		return nil, err
+	}
 	owner, err := run.Own(ctx)
 	var busy *store.BusyError
 	if errors.As(err, &busy) {
@@ -118,15 +121,33 @@ func (p *place) own(ctx context.Context, run *store.Run) (*store.Owner, error) {
 }
 
 // landable says why a patch is not taken by a merge that does not name it;
-// nil if it is.
+// nil if it is. What somebody thinks of it counts more than how it ended.
 func landable(a *store.Agent) error {
 	switch r := a.Status.(type) {
+	case task.Result:
+		switch {
+		case r.Done().Patch == nil:
+			return errors.New("changed nothing")
+		case a.Review != nil && a.Review.Verdict == task.Rejected:
+			return errors.New("was rejected")
+		case a.Review != nil && a.Review.Verdict == task.Accepted:
+			return nil
+		}
+		return unproven(r)
+	default:
+		return errors.New("has not ended")
+	}
+}
+
+// unproven says why a patch that nobody has looked at is not merged.
+func unproven(r task.Result) error {
+	switch r := r.(type) {
 	case *task.Completed:
 		switch {
-		case r.Patch == nil:
-			return errors.New("changed nothing")
 		case r.Verified != nil && !*r.Verified:
 			return errors.New("is not verified")
+		case len(r.Patch.OutOfScope) > 0:
+			return errors.New("changes files outside its paths")
 		}
 		return nil
 	case *task.Failed:
@@ -134,7 +155,7 @@ func landable(a *store.Agent) error {
 	case *task.Cancelled:
 		return errors.New("was cancelled")
 	default:
-		return errors.New("has not ended")
+		panic(fmt.Sprintf("unhandled %T", r))
 	}
 }
 

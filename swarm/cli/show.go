@@ -43,6 +43,8 @@ type showObject struct {
 	Base      string      `json:"base"`
 	Paths     []string    `json:"paths,omitempty"`
 	Landings  []int       `json:"landings,omitempty"`
+	Allowed   []string    `json:"allowed_paths,omitempty"`
+	Remarks   []string    `json:"remarks,omitempty"`
 	Exit      *exitObject `json:"exit,omitempty"`
 	Folder    string      `json:"folder,omitempty"`
 	Workspace string      `json:"workspace,omitempty"`
@@ -78,7 +80,7 @@ func newShowObject(s *selection, a *store.Agent) showObject {
 	o := showObject{
 		Schema: "swarm.agent/1", Run: s.run.ID, agentObject: newAgentObject(s.view, a, time.Now()),
 		Prompt: task.Prompt(a.Call.Input), Command: a.Call.Command, Base: a.Call.Base,
-		Landings: a.Landings,
+		Landings: a.Landings, Allowed: a.Call.Paths, Remarks: a.Remarks,
 	}
 	if a.Attempt > 0 {
 		o.Folder = s.run.Attempt(a.ID, a.Attempt)
@@ -96,7 +98,7 @@ func newShowObject(s *selection, a *store.Agent) showObject {
 		work := r.Done()
 		o.Check, o.More = work.Check, work.IgnoredMore
 		if work.Patch != nil {
-			o.Paths = work.Patch.Paths
+			o.Paths, o.Base = work.Patch.Paths, work.Patch.Base
 		}
 	}
 	o.Label = engine.Title(a.ID, a.Call)
@@ -131,6 +133,10 @@ func printAgent(w io.Writer, o showObject) error {
 	if o.Exit != nil {
 		line("exit", exitLine(o.Exit))
 	}
+	line("depends on", strings.Join(o.DependsOn, ", "))
+	if o.Review != nil {
+		line("review", o.Review.Verdict+" "+o.Review.Reason)
+	}
 	line("base", o.Base)
 	if o.Patch != nil {
 		line("patch", fmt.Sprintf("%s, +%d -%d, %s", Count(o.Patch.Files, "file", "files"),
@@ -149,6 +155,8 @@ func printAgent(w io.Writer, o showObject) error {
 	block("prompt", o.Prompt)
 	block("answer", o.Output)
 	block("notes", strings.Join(o.Notes, "\n"))
+	block("remarks", strings.Join(o.Remarks, "\n"))
+	block("may change", strings.Join(o.Allowed, "\n"))
 	block("changed", strings.Join(o.Paths, "\n"))
 	block("ignored by the base, not in the patch", ignoredText(o.Ignored, o.More))
 	if o.Check != "" {

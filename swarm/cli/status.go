@@ -57,8 +57,9 @@ func (p *place) printStatus(v *store.View) error {
 	if err := printTable(w, width, v, now); err != nil {
 		return err
 	}
-	printCauses(w, v)
-	printNotes(w, v)
+	printCauses(w, v, noLimit)
+	printNotes(w, v, maxNotes)
+	p.printAsked(w, v)
 	for _, l := range v.Landings {
 		if l.Verb == verbUndo {
 			continue // what it took back says so

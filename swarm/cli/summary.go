@@ -3,6 +3,8 @@ package cli
 import (
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -12,7 +14,7 @@ import (
 	"agentswarm/swarm/task"
 )
 
-// printTable prints a run's agents: what became of each, and how large its
+// printTable prints agents of a run: what became of each, and how large its
 // patch is.
 func printTable(w io.Writer, width int, v *store.View, now time.Time) error {
 	t := Table{Columns: []Column{
@@ -26,10 +28,23 @@ func printTable(w io.Writer, width int, v *store.View, now time.Time) error {
 		if o.Patch != nil {
 			files, added, deleted = fmt.Sprint(o.Patch.Files), fmt.Sprint(o.Patch.Added), fmt.Sprint(o.Patch.Deleted)
 		}
-		t.Row(o.ID, engine.Title(a.ID, a.Call), o.Status, files, added, deleted,
+		t.Row(o.ID, engine.Title(a.ID, a.Call), resultText(o), files, added, deleted,
 			yesNo(o.Verified), yesNo(o.Landed), Duration(time.Duration(o.Duration)*time.Millisecond))
 	}
 	return t.Print(w, width)
+}
+
+// resultText is the state of an agent, with what decides whether its patch is
+// merged.
+func resultText(o agentObject) string {
+	text := o.Status
+	if o.Review != nil {
+		text += ", " + o.Review.Verdict
+	}
+	if o.Patch != nil && len(o.Patch.OutOfScope) > 0 {
+		text += ", out of scope"
+	}
+	return text
 }
 
 func yesNo(b *bool) string {
@@ -43,75 +58,175 @@ func yesNo(b *bool) string {
 	}
 }
 
-// maxCauses bounds the causes a summary tells; status and show have the
-// rest.
-const maxCauses = 10
+// noLimit is how many lines of a part are told where all are.
+const noLimit = 1 << 30
+
+// maxNotes bounds the notes that status tells; show has the rest.
+const maxNotes = 10
 
 // printNotes tells what a capture could not take, or took differently.
-func printNotes(w io.Writer, v *store.View) {
+func printNotes(w io.Writer, v *store.View, limit int) {
 	told := 0
 	for _, a := range v.Agents {
 		if a.Captured == nil {
 			continue
 		}
 		for _, note := range a.Captured.Notes {
-			if told++; told > maxCauses {
+			if told++; told > limit {
 				continue
 			}
 			fmt.Fprintf(w, "%s: note: %s\n", a.ID, Printable(note))
 		}
 	}
-	if told > maxCauses {
-		fmt.Fprintf(w, "and %s more; show tells all\n", Count(told-maxCauses, "note", "notes"))
+	if told > limit {
+		fmt.Fprintf(w, "and %s; show tells all\n", Count(told-limit, "more note", "more notes"))
 	}
 }
 
-// printCauses tells why agents did not complete, those with the same cause
-// together.
-func printCauses(w io.Writer, v *store.View) {
+// printCauses tells why agents did not complete, and why patches are merged
+// only by name; those with the same cause together.
+func printCauses(w io.Writer, v *store.View, limit int) {
 	var order []string
 	who := map[string][]string{}
-	for _, a := range v.Agents {
-		r := a.Result()
-		if r == nil {
-			continue
-		}
-		cause := causeOf(r)
+	add := func(a *store.Agent, cause string) {
 		if cause == "" {
-			continue
+			return
 		}
 		if who[cause] == nil {
 			order = append(order, cause)
 		}
 		who[cause] = append(who[cause], string(a.ID))
 	}
+	for _, a := range v.Agents {
+		if r := a.Result(); r != nil {
+			add(a, causeOf(r))
+		}
+		if a.Review != nil && a.Review.Reason != "" {
+			add(a, string(a.Review.Verdict)+": "+a.Review.Reason)
+		}
+		if p := patchOf(a); p != nil && len(p.OutOfScope) > 0 {
+			add(a, "changed files outside its paths: "+listed(p.OutOfScope, 3))
+		}
+	}
 	for i, cause := range order {
-		if i == maxCauses {
-			fmt.Fprintf(w, "and %s more\n", Count(len(order)-i, "cause", "causes"))
+		if i == limit {
+			fmt.Fprintf(w, "and %s\n", Count(len(order)-i, "more cause", "more causes"))
 			break
 		}
-		ids := who[cause]
-		if len(ids) > 5 {
-			ids = append(slices.Clone(ids[:5]), fmt.Sprintf("and %d more", len(who[cause])-5))
-		}
-		fmt.Fprintf(w, "%s: %s\n", strings.Join(ids, ", "), Printable(cause))
+		fmt.Fprintf(w, "%s: %s\n", listed(who[cause], 5), Printable(cause))
 	}
 }
 
+// listed is a list of words of which the first few are named.
+func listed(words []string, most int) string {
+	if more := len(words) - most; more > 1 {
+		words = append(slices.Clone(words[:most]), fmt.Sprintf("and %d more", more))
+	}
+	return strings.Join(words, ", ")
+}
+
+// maxSummary is how many lines the end of a run may take on the screen: what
+// is above must still be in sight. All else is in a file that it names.
+const maxSummary = 40
+
 // printSummary is the end of a run for a person: the table, the causes of
-// failures, and what to type next.
-func (p *place) printSummary(v *store.View) error {
+// failures, what a merge did, and what to type next.
+func (p *place) printSummary(run *store.Run, v *store.View, merged *mergeReport) error {
 	w := p.env.Stderr
 	width, _ := detect(w, p.env.Getenv).Size()
-	now := time.Now()
-	if err := printTable(w, width, v, now); err != nil {
+	whole, err := p.summary(v, merged, summarySize{width: width, rows: noLimit, causes: noLimit, notes: noLimit, merged: noLimit})
+	if err != nil {
 		return err
 	}
-	printCauses(w, v)
-	printNotes(w, v)
-	fmt.Fprintf(w, "run %s %s in %s\n", v.Identity.Run, statusText(v), Duration(v.Ended.Sub(v.Began)))
-	p.printNext(w, v)
-	return nil
+	if rowsOf(whole, width) > maxSummary {
+		file := filepath.Join(run.Dir, "summary.txt")
+		if err := os.WriteFile(file, []byte(strings.Join(whole, "\n")+"\n"), 0o600); err != nil {
+			return fmt.Errorf("keep the summary: %w", err)
+		}
+		// 15 rows with their titles and the line that counts the rest, 6 causes
+		// and 3 notes with theirs, 7 lines of a merge with theirs: with the last
+		// three lines they are 40.
+		short, err := p.summary(v, merged, summarySize{width: width, rows: 15, causes: 6, notes: 3, merged: 7})
+		if err != nil {
+			return err
+		}
+		for i := range short {
+			if width > 0 {
+				short[i] = shortenEnd(short[i], width)
+			}
+		}
+		whole = append(short, "all of it: "+file)
+	}
+	_, err = io.WriteString(w, strings.Join(whole, "\n")+"\n")
+	return err
+}
+
+// summarySize bounds the parts of a summary, in lines.
+type summarySize struct{ width, rows, causes, notes, merged int }
+
+// summary is the end of a run in lines.
+func (p *place) summary(v *store.View, merged *mergeReport, size summarySize) ([]string, error) {
+	var b strings.Builder
+	some := *v
+	if some.Agents = v.Agents; len(v.Agents) > size.rows {
+		some.Agents = worthSeeing(v)[:size.rows]
+	}
+	if err := printTable(&b, size.width, &some, time.Now()); err != nil {
+		return nil, err
+	}
+	if more := len(v.Agents) - len(some.Agents); more > 0 {
+		fmt.Fprintf(&b, "and %s: %s status %s\n", Count(more, "more agent", "more agents"), p.env.Calls, v.Identity.Run)
+	}
+	printCauses(&b, v, size.causes)
+	printNotes(&b, v, size.notes)
+	printDenied(&b, v)
+	fmt.Fprintf(&b, "run %s %s in %s\n", v.Identity.Run, statusText(v), Duration(v.Ended.Sub(v.Began)))
+	p.printNext(&b, v)
+	if merged != nil {
+		var m strings.Builder
+		p.printMerge(&m, merged)
+		lines := strings.Split(strings.TrimSuffix(m.String(), "\n"), "\n")
+		if len(lines) > size.merged {
+			more := len(lines) - size.merged
+			lines = append(lines[:size.merged], fmt.Sprintf("and %s of the merge", Count(more, "more line", "more lines")))
+		}
+		b.WriteString(strings.Join(lines, "\n") + "\n")
+	}
+	return strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n"), nil
+}
+
+// worthSeeing are the agents, those first that a person has to look at.
+func worthSeeing(v *store.View) []*store.Agent {
+	agents := slices.Clone(v.Agents)
+	slices.SortStableFunc(agents, func(a, b *store.Agent) int { return attention(b) - attention(a) })
+	return agents
+}
+
+// attention is how much an agent needs to be looked at.
+func attention(a *store.Agent) int {
+	switch r := a.Status.(type) {
+	case *task.Failed:
+		return 3
+	case *task.Cancelled:
+		return 2
+	case *task.Completed:
+		if r.Patch != nil && landable(a) != nil {
+			return 1
+		}
+	}
+	return 0
+}
+
+// rowsOf is how many rows lines take on a screen; a width of 0 is no limit.
+func rowsOf(lines []string, width int) int {
+	if width <= 0 {
+		return len(lines)
+	}
+	n := 0
+	for _, line := range lines {
+		n += max(1, (columns(line)+width-1)/width)
+	}
+	return n
 }
 
 func statusText(v *store.View) string {

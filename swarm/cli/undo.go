@@ -24,7 +24,8 @@ func newUndoCommand(env Env) *cli.Command {
 		Description: `Takes back the last merge or apply of this repository, or of the run named. A
 merge is undone by moving the branch back to where it was, if it is still where
 the merge left it; a branch that the merge made is deleted. An apply is undone if
-the files are still as it left them.
+the files are still as it left them. Of a run that was removed nothing is taken
+back before its folder is back.
 
 Examples:
   swarm undo
@@ -96,16 +97,61 @@ func (p *place) lastLanded(ctx context.Context, addresses []string) (*store.Run,
 		if err != nil {
 			continue // one that cannot be read has nothing to be undone
 		}
-		for _, l := range v.Landings {
-			if l.Verb != verbUndo && (l.Stands() || l.Outcome == nil) && (last == nil || l.Time.After(last.Time)) {
-				last, run = l, e.Run
-			}
+		if l := latest(v, last); l != last {
+			last, run = l, e.Run
 		}
+	}
+	if err := p.removedSince(last); err != nil {
+		return nil, err
 	}
 	if run == nil {
 		return nil, usagef("undo: nothing was merged or applied that could be taken back")
 	}
 	return run, nil
+}
+
+// latest is the last landing of a run that could be taken back, or the one
+// given where that is later.
+func latest(v *store.View, than *store.Landing) *store.Landing {
+	for _, l := range v.Landings {
+		if l.Verb != verbUndo && (l.Stands() || l.Outcome == nil) && (than == nil || l.Time.After(than.Time)) {
+			than = l
+		}
+	}
+	return than
+}
+
+// removedSince refuses where a run that was removed landed after the landing
+// given: that one is not what the user has in mind.
+func (p *place) removedSince(last *store.Landing) error {
+	trashed, err := p.state.Trashed()
+	if err != nil {
+		return err
+	}
+	var run *store.Trashed
+	for i, t := range trashed {
+		v, err := t.View()
+		if err != nil {
+			continue // one that cannot be read has nothing to be undone
+		}
+		if l := latest(v, last); l != last {
+			last, run = l, &trashed[i]
+		}
+	}
+	if run == nil {
+		return nil
+	}
+	refusal := &UsageError{
+		Text:   fmt.Sprintf("undo: run %s, which landed last, was removed; its record is %s", run.Run, run.Path),
+		Advice: fmt.Sprintf("to take %s %d back, move that folder to %s and undo again", last.Verb, last.ID, run.Home()),
+	}
+	switch {
+	case last.Ref != "" && last.Old != "":
+		refusal.Advice += fmt.Sprintf("; before it, %s was at %s", branchName(last.Ref), git10(last.Old))
+	case last.Ref != "":
+		refusal.Advice += fmt.Sprintf("; before it, there was no %s", branchName(last.Ref))
+	}
+	return refusal
 }
 
 func (p *place) undo(ctx context.Context, run *store.Run, owner *store.Owner) (*movedObject, error) {

@@ -64,7 +64,7 @@ func waitAction(c *cli.Context, env Env) error {
 	if err != nil {
 		return err
 	}
-	code, err := p.printWaited(v, s.named, c.Bool("json"))
+	code, err := p.printWaited(s, v, c.Bool("json"))
 	if err == nil && code != CodeOK {
 		return &ExitError{Code: code}
 	}
@@ -73,9 +73,10 @@ func waitAction(c *cli.Context, env Env) error {
 
 // printWaited prints what was waited for: a run as the command that ran it
 // does, agents in a line each.
-func (p *place) printWaited(v *store.View, named []*store.Agent, asJSON bool) (Code, error) {
+func (p *place) printWaited(s *selection, v *store.View, asJSON bool) (Code, error) {
+	named := s.named
 	if len(named) == 0 {
-		err := p.printSummary(v)
+		err := p.printSummary(s.run, v, nil)
 		return Code(v.Code), errors.Join(err, p.printResult(v, asJSON))
 	}
 	code := CodeOK

@@ -3,6 +3,7 @@ package cli
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -16,26 +17,38 @@ import (
 // show follows a run on stderr until ctx ends or the run is over. It reads
 // the run's folder as any other process would.
 func (p *place) show(ctx context.Context, run *store.Run) {
+	p.showAt(ctx, run, nil)
+}
+
+// showAt is show for the owner of the run, whose desk knows which questions
+// are open, and whose terminal they are answered at; nil for others.
+func (p *place) showAt(ctx context.Context, run *store.Run, at *counter) {
 	id, err := run.Identity()
 	if err != nil {
 		return
 	}
 	w := &watcher{
-		view: store.Fold(id, nil), began: time.Now(),
+		view: store.Fold(id, nil), began: time.Now(), at: at, told: map[string]bool{},
 		progress: newProgress(p.env.Stderr, detect(p.env.Stderr, p.env.Getenv)),
 	}
 	defer w.progress.Close()
 	ticking, stop := context.WithCancel(ctx)
 	var ticks sync.WaitGroup
 	ticks.Go(func() { w.tick(ticking) })
+	if keys := p.keyboard(at, w.progress); keys != nil {
+		w.typing = true
+		ticks.Go(func() { keys.listen(ticking) })
+	}
 	defer ticks.Wait()
 	defer stop()
 	for r, err := range run.Follow(ctx, 0) {
 		if err != nil {
+			// Whoever broke the journal may not end the questions with it.
+			at.linger(ctx)
 			return
 		}
 		w.see(r)
-		if _, over := r.Event.(*event.Closed); over && r.Time.After(w.began) {
+		if w.over(r) {
 			return
 		}
 	}
@@ -45,9 +58,35 @@ func (p *place) show(ctx context.Context, run *store.Run) {
 type watcher struct {
 	began    time.Time
 	progress *Progress
+	at       *counter // nil where another process owns the run
+	typing   bool     // questions are answered here
 
-	mu   sync.Mutex // guards view
+	mu   sync.Mutex // guards what follows
 	view *store.View
+	told map[string]bool // questions that the terminal was told of
+	rang time.Time
+}
+
+// over tells whether a record is the last one of this owner.
+func (w *watcher) over(r event.Record) bool {
+	_, closed := r.Event.(*event.Closed)
+	if !closed || !r.Time.After(w.began) || !w.at.closed() {
+		return false
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if took := time.Since(w.began); took >= longRun {
+		w.progress.Tell(fmt.Sprintf("run %s %s", w.view.Identity.Run, w.view.Status), false)
+	}
+	return true
+}
+
+// open lists the questions that wait. The caller holds mu.
+func (w *watcher) open() []asked {
+	if w.at != nil {
+		return w.at.desk.waiting()
+	}
+	return waitingOf(w.view)
 }
 
 // see takes one record. Changes of an earlier owner's time are not told
@@ -65,13 +104,34 @@ func (w *watcher) see(r event.Record) {
 			w.line(e.Agent, e.Step, 0, "")
 		}
 	case *event.Retried:
+		if e.Reason == engine.Resumed {
+			break // it is queued, like all others
+		}
 		w.line(e.Agent, "retried", 0, e.Reason)
 	case *event.Settled:
 		work := e.Result.Done()
 		took := work.Ended.Sub(work.Started)
 		w.line(e.Agent, task.Word(e.Result), max(took, 0), causeOf(e.Result))
+	case *event.Questioned:
+		w.line(e.Agent, "asks "+e.ID, 0, "wants "+wantsText(e.Action))
+	case *event.Replied:
+		w.replied(e)
 	}
 	w.progress.Show(w.frame(r.Time))
+}
+
+// replied tells what became of a question. The caller holds mu.
+func (w *watcher) replied(e *event.Replied) {
+	for _, q := range w.view.Questions {
+		if q.ID != e.ID || q.Reply != e || e.By == task.ByEnd {
+			continue
+		}
+		word := "denied "
+		if e.Allow {
+			word = "allowed "
+		}
+		w.line(q.Agent, word+e.ID, 0, e.Reason)
+	}
 }
 
 func (w *watcher) line(id task.ID, state string, took time.Duration, note string) {
@@ -96,15 +156,51 @@ func (w *watcher) tick(ctx context.Context) {
 			return
 		case now := <-t.C:
 			w.mu.Lock()
+			w.ring(now)
 			w.progress.Show(w.frame(now))
 			w.mu.Unlock()
 		}
 	}
 }
 
+// ring has the terminal tell of questions that were opened, at most once a
+// second. The caller holds mu.
+func (w *watcher) ring(now time.Time) {
+	if now.Sub(w.rang) < ringGap {
+		return
+	}
+	var fresh []asked
+	for _, q := range w.open() {
+		if !w.told[q.ID] {
+			fresh = append(fresh, q)
+		}
+	}
+	if len(fresh) == 0 {
+		return
+	}
+	w.rang = now
+	for _, q := range fresh {
+		w.told[q.ID] = true
+	}
+	text := fmt.Sprintf("run %s: %s wants %s", w.view.Identity.Run, fresh[0].who(), fresh[0].wants)
+	if len(fresh) > 1 {
+		text = fmt.Sprintf("run %s: %s", w.view.Identity.Run, Count(len(fresh), "question waits", "questions wait"))
+	}
+	w.progress.Tell(text, true)
+}
+
+// ringGap is how often a person is told of questions at most, longRun how
+// long a run takes whose end they are told of.
+const (
+	ringGap = time.Second
+	longRun = 10 * time.Second
+)
+
 // frame sums the view up. The caller holds mu.
 func (w *watcher) frame(now time.Time) Frame {
 	f := Frame{Elapsed: now.Sub(w.began), Total: len(w.view.Agents), Counts: countAgents(w.view)}
+	f.Note, f.Hint = noteOf(w.open(), w.typing)
+	f.Typing = w.typing && f.Note != ""
 	for _, a := range w.view.Agents {
 		s, ok := a.Status.(*task.Running)
 		if !ok || s.State == task.Queued {

@@ -53,8 +53,19 @@ func (e *Engine) take(calls []*task.Call) ([]task.ID, error) {
 		e.seen[c.Key]++
 		if prior := e.prior[c.Key]; len(prior) > 0 {
 			e.prior[c.Key] = prior[1:]
-			known = append(known, e.agents[prior[0]])
-			ids = append(ids, prior[0])
+			a := e.agents[prior[0]]
+			known, ids = append(known, a), append(ids, a.id)
+			if a.stands() || a.result == nil {
+				continue
+			}
+			if a.owed == nil {
+				// Whoever waits for the agent must not take its old end for
+				// the new one.
+				facts = append(facts, &event.Retried{
+					Agent: a.id, Attempt: a.attempt, Error: kindOf(a.result), Reason: Resumed,
+				})
+			}
+			a.result = nil
 			continue
 		}
 		a := &agentState{id: task.AgentID(len(e.order) + 1), call: &c}
@@ -69,11 +80,6 @@ func (e *Engine) take(calls []*task.Call) ([]task.ID, error) {
 		return nil, err
 	}
 	e.open += len(calls)
-	// Those of earlier owners first: what they lack is known before anybody
-	// who depends on them is looked at.
-	for _, a := range known {
-		e.forget(a)
-	}
 	for _, a := range known {
 		e.again(a)
 	}
@@ -92,10 +98,21 @@ func (e *Engine) know(a *agentState) {
 	}
 }
 
-// forget takes back the result of an agent that is to be attempted again.
-func (e *Engine) forget(a *agentState) {
-	if !a.stands() {
-		a.result = nil
+// Resumed is the reason of the records that take back how an agent ended
+// under an earlier owner.
+const Resumed = "resumed"
+
+// kindOf is the kind of error of a result that is no success.
+func kindOf(r task.Result) task.ErrorKind {
+	switch r := r.(type) {
+	case *task.Failed:
+		return r.Kind
+	case *task.Cancelled:
+		return r.Cause
+	case *task.Completed:
+		return task.Other
+	default:
+		panic(fmt.Sprintf("unhandled %T", r))
 	}
 }
 

@@ -241,3 +241,24 @@ func TestManyCallsAreJournaledTogether(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+// TestResumedAgentsHaveNotEnded holds that a failure of before is not taken
+// for the end of the attempt that a resume owes.
+func TestResumedAgentsHaveNotEnded(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.play(sh("exit 1"))
+	r.config.Jobs = 0 // nothing starts
+	e := Open(t.Context(), r.deps, r.config, r.view())
+	if _, err := e.Start(sh("exit 1")); err != nil {
+		t.Fatal(err)
+	}
+	is(t, "its state", task.Word(r.view().Agent("a1").Status), "queued")
+	if err := e.Cancel([]task.ID{"a1"}, &Halt{Cause: task.CauseCancelled}); err != nil {
+		t.Fatal(err)
+	}
+	<-e.Settled()
+	if err := e.Close(); err != nil {
+		t.Fatal(err)
+	}
+}

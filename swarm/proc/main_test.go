@@ -106,6 +106,8 @@ func playAgent(role string, args []string) int {
 		fmt.Print(strings.Join(os.Environ(), "\x00"))
 	case "args":
 		fmt.Print(strings.Join(args, "\x00"))
+	case "supervised":
+		fmt.Println(Supervised(args[0]), Supervised("another"))
 	case "where":
 		dir, err := os.Getwd()
 		must(err)

@@ -1,0 +1,124 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// speak says a line to every control socket of the agent's run and prints
+// what is answered.
+func speak(line string) error {
+	run := os.Getenv("SWARM_RUN")
+	uid := strconv.Itoa(os.Getuid())
+	heard := 0
+	for _, dir := range []string{"/tmp/swarm-" + uid, "/run/user/" + uid + "/swarm"} {
+		sockets, err := filepath.Glob(filepath.Join(dir, run+"-*.sock"))
+		if err != nil {
+			return err
+		}
+		for _, path := range sockets {
+			conn, err := net.Dial("unix", path)
+			if err != nil {
+				return err
+			}
+			_, werr := fmt.Fprintln(conn, line)
+			answer, err := bufio.NewReader(conn).ReadString('\n')
+			if err != nil {
+				return errors.Join(werr, err, conn.Close())
+			}
+			heard++
+			fmt.Fprint(os.Stderr, "answered: ", answer)
+			if err := conn.Close(); err != nil {
+				return err
+			}
+		}
+	}
+	if heard == 0 {
+		return errors.New("no socket to speak to; is the attack still one?")
+	}
+	return nil
+}
+
+// forge does to the journal of the agent's run what rest says: `append:JSON`
+// adds a record of that type and body, with the number and the checksum it
+// would have, `long` one that is longer than all the rest; `over` writes over a part of it; `swap:JSON` replaces it by a
+// copy that ends in such a record.
+func forge(rest string) error {
+	journals, err := filepath.Glob(filepath.Join(os.Getenv("WORK"), "state", "*", "runs", os.Getenv("SWARM_RUN"), "journal.jsonl"))
+	if err != nil || len(journals) != 1 {
+		return fmt.Errorf("journals %v: %w", journals, err)
+	}
+	text, err := os.ReadFile(journals[0])
+	if err != nil {
+		return err
+	}
+	how, record, _ := strings.Cut(rest, ":")
+	if how == "long" {
+		how, record = "append", fmt.Sprintf(`{"type":"closed","body":{"status":"completed","reason":%q,"code":0}}`,
+			strings.Repeat("x", 64<<10))
+	}
+	switch how {
+	case "append":
+		line, err := forged(text, record)
+		if err != nil {
+			return err
+		}
+		return fakeStep("append:" + journals[0] + ":" + string(line))
+	case "swap":
+		line, err := forged(text, record)
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(journals[0]+".new", append(text, line...), 0o600); err != nil {
+			return err
+		}
+		return os.Rename(journals[0]+".new", journals[0])
+	case "over":
+		f, err := os.OpenFile(journals[0], os.O_WRONLY, 0)
+		if err != nil {
+			return err
+		}
+		_, err = f.WriteAt([]byte("not yours any more"), 40)
+		return errors.Join(err, f.Close())
+	default:
+		return fmt.Errorf("no such forgery %q", how)
+	}
+}
+
+// forged is a line that follows the last one of a journal, as swarm would
+// have written it.
+func forged(journal []byte, record string) ([]byte, error) {
+	var said struct {
+		Type string          `json:"type"`
+		Body json.RawMessage `json:"body"`
+	}
+	if err := json.Unmarshal([]byte(record), &said); err != nil {
+		return nil, fmt.Errorf("forge %s: %w", record, err)
+	}
+	n := bytes.Count(journal, []byte("\n")) + 1
+	rest := fmt.Sprintf(`"n":%d,"t":%q,"type":%q,"body":%s}`,
+		n, time.Now().UTC().Format(time.RFC3339Nano), said.Type, said.Body)
+	sum := crc32.Checksum([]byte("{"+rest), crc32.MakeTable(crc32.Castagnoli))
+	return fmt.Appendf(nil, "{\"crc\":\"%08x\",%s\n", sum, rest), nil
+}
+
+// hostileStep is a step of an agent that means ill.
+func hostileStep(verb, rest string) error {
+	switch verb {
+	case "speak":
+		return speak(rest)
+	case "forge":
+		return forge(rest)
+	}
+	return errors.New("no such step")
+}

@@ -1,0 +1,38 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+
+	"agentswarm/worktree"
+	"agentswarm/worktree/git"
+)
+
+// maxSkipped is how many files that stay behind are named.
+const maxSkipped = 5
+
+// bringAlong has every workspace of the run get the ignored files that
+// .worktreeinclude names, as they are in the user's checkout now, and says so.
+func (b *bench) bringAlong(ctx context.Context) error {
+	id, err := b.run.Identity()
+	if err != nil {
+		return err
+	}
+	in, err := worktree.Includes(ctx, worktree.IncludeRequest{
+		Repo: b.repo, Base: git.Hash(id.Base.Commit), Except: []string{b.state.Dir},
+	})
+	if err != nil || in == nil {
+		return err
+	}
+	b.trees.Include = in
+	fmt.Fprintf(b.env.Stderr, "%s: %s into each workspace, %s\n",
+		worktree.IncludeFile, Count(in.Files, "file", "files"), Bytes(in.Size))
+	for i, s := range in.Skipped {
+		if i == maxSkipped {
+			fmt.Fprintf(b.env.Stderr, "%s: %d more do not come along\n", worktree.IncludeFile, len(in.Skipped)-i)
+			break
+		}
+		fmt.Fprintf(b.env.Stderr, "%s: %s\n", worktree.IncludeFile, Printable(s.String()))
+	}
+	return nil
+}

@@ -1,0 +1,339 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/urfave/cli/v2"
+
+	"agentswarm/swarm/control"
+	"agentswarm/swarm/store"
+	"agentswarm/swarm/task"
+)
+
+func newAnswerCommand(env Env) *cli.Command {
+	return &cli.Command{
+		Name:      "answer",
+		Usage:     "answer a question of an agent",
+		ArgsUsage: "ID [yes|no|TEXT]",
+		Flags:     answerFlags(),
+		Description: `Answers one question of the inbox: yes and no allow and deny the action, any
+other text allows it and is passed on. Without an answer it shows the action and
+asks for one, on a terminal. An id may be shortened while it means one question.
+
+With --for run the answer holds for the same action of any agent of the run.
+
+Examples:
+  swarm answer k3x9q2-1 yes
+  swarm answer 2 no --reason "not on a Friday"
+  swarm answer k3x9q2-3 "the staging database"
+  swarm answer k3x9q2-4`,
+		Action: func(c *cli.Context) error {
+			args, err := arguments(c, 1, 2)
+			if err != nil {
+				return err
+			}
+			return answerAction(c, env, func(p *place, all []asked) (*control.Answer, error) {
+				if len(args) == 2 {
+					return answerText(args[1])
+				}
+				return p.askAnswer(all[0])
+			}, args[:1]...)
+		},
+	}
+}
+
+func newApproveCommand(env Env) *cli.Command {
+	return shortCommand(env, "approve", "allow what agents ask for", true)
+}
+
+func newDenyCommand(env Env) *cli.Command {
+	return shortCommand(env, "deny", "deny what agents ask for", false)
+}
+
+// shortCommand is `answer` with the answer in its name, for several questions.
+func shortCommand(env Env, name, usage string, allow bool) *cli.Command {
+	return &cli.Command{
+		Name: name, Usage: usage, ArgsUsage: "ID…", Flags: answerFlags(),
+		Description: fmt.Sprintf(`Answers questions of the inbox, all of those named alike.
+
+Examples:
+  swarm %[1]s k3x9q2-1
+  swarm %[1]s k3x9q2-1 k3x9q2-2 --for run`, name),
+		Action: func(c *cli.Context) error {
+			args, err := arguments(c, 1, -1)
+			if err != nil {
+				return err
+			}
+			return answerAction(c, env, func(*place, []asked) (*control.Answer, error) {
+				return &control.Answer{Allow: allow}, nil
+			}, args...)
+		},
+	}
+}
+
+func answerFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "for", Usage: "let it hold for this question, or for the same action of any agent of the run: `once|run`"},
+		&cli.StringFlag{Name: "reason", Usage: "say why; the agent is told"},
+		jsonFlag(),
+	}
+}
+
+// answerText is what a word of the user's means as an answer.
+func answerText(text string) (*control.Answer, error) {
+	switch strings.ToLower(strings.TrimSpace(text)) {
+	case "":
+		return nil, usagef("the answer is empty; say yes, no, or what the agent should know")
+	case "y", "yes":
+		return &control.Answer{Allow: true}, nil
+	case "n", "no":
+		return &control.Answer{}, nil
+	}
+	if !utf8.ValidString(text) {
+		return nil, usagef("the answer is not UTF-8")
+	}
+	return &control.Answer{Allow: true, Text: text}, nil
+}
+
+// answerAction finds the questions, gets the answer and gives it. Nothing is
+// answered before all of the questions are known to wait.
+func answerAction(c *cli.Context, env Env, get func(*place, []asked) (*control.Answer, error), ids ...string) error {
+	if err := env.personal("answering questions"); err != nil {
+		return err
+	}
+	var span task.Span
+	if c.IsSet("for") {
+		if err := span.UnmarshalText([]byte(c.String("for"))); err != nil {
+			return usagef("%s: --for %q: want once or run", c.Command.Name, c.String("for"))
+		}
+	}
+	if !utf8.ValidString(c.String("reason")) {
+		return usagef("%s: --reason is not UTF-8", c.Command.Name)
+	}
+	p, err := openPlace(c, env)
+	if err != nil {
+		return err
+	}
+	all, err := p.findQuestions(ids)
+	if err != nil {
+		return err
+	}
+	answer, err := get(p, all)
+	if err != nil {
+		return err
+	}
+	answer.For, answer.Reason = span, c.String("reason")
+	given := answeredObject{Schema: "swarm.answered/1", Answers: []answerObject{}}
+	for _, q := range all {
+		answer.ID = q.ID
+		if err = p.give(c.Context, q, answer); err != nil {
+			break
+		}
+		given.add(q, answer)
+		if !c.Bool("json") {
+			fmt.Fprintln(env.Stdout, q.outcome(answer))
+		}
+	}
+	if c.Bool("json") && len(given.Answers) > 0 {
+		err = errors.Join(printJSON(env.Stdout, given), err)
+	}
+	return err
+}
+
+// give takes an answer to the process that owns the run.
+func (p *place) give(ctx context.Context, q asked, answer *control.Answer) error {
+	run, err := p.state.Run(q.run)
+	if err != nil {
+		return err
+	}
+	client, err := p.reach(ctx, run)
+	if err != nil {
+		return err
+	}
+	err = carried(client.Ask(ctx, answer))
+	if q.doubt != nil && codeOf(err) == CodeUsage {
+		err = q.doubt
+	}
+	return errors.Join(err, client.Close())
+}
+
+// carried gives an error of a run's owner its exit code: what it refuses was
+// wrong to ask, and a peer it refuses may not decide.
+func carried(err error) error {
+	var refused *control.RefusedError
+	var answer *control.AnswerError
+	switch {
+	case errors.As(err, &refused):
+		return &ExitError{Code: CodeApproval, Err: err}
+	case errors.As(err, &answer):
+		return &ExitError{Code: CodeUsage, Err: err}
+	default:
+		return err
+	}
+}
+
+// outcome says in a line what was answered.
+func (q asked) outcome(a *control.Answer) string {
+	word := "denied"
+	if a.Allow {
+		word = "allowed"
+	}
+	line := q.ID + " " + word
+	if q.Question.Agent != "" {
+		line += ": " + Printable(q.who())
+	}
+	if a.For == task.ForTheRun {
+		line += ", for the run"
+	}
+	return line
+}
+
+// answeredObject is swarm.answered/1, described in docs/json.md.
+type answeredObject struct {
+	Schema  string         `json:"schema"`
+	Answers []answerObject `json:"answers"`
+}
+
+type answerObject struct {
+	ID     string    `json:"id"`
+	Run    string    `json:"run"`
+	Agent  task.ID   `json:"agent,omitempty"`
+	Allow  bool      `json:"allow"`
+	Text   string    `json:"text,omitempty"`
+	Reason string    `json:"reason,omitempty"`
+	For    task.Span `json:"for"`
+}
+
+func (o *answeredObject) add(q asked, a *control.Answer) {
+	span := a.For
+	if span == "" {
+		span = task.Once
+	}
+	o.Answers = append(o.Answers, answerObject{
+		ID: q.ID, Run: q.run, Agent: q.Agent, Allow: a.Allow, Text: a.Text, Reason: a.Reason, For: span,
+	})
+}
+
+// askAnswer shows a question in full and asks the person at the terminal.
+func (p *place) askAnswer(q asked) (*control.Answer, error) {
+	if q.doubt != nil {
+		return nil, q.doubt
+	}
+	if !p.attended() {
+		return nil, &UsageError{
+			Text:   "answer: what is the answer to " + q.ID + "?",
+			Advice: fmt.Sprintf("`%s answer %s yes`, no, or a text", p.env.Calls, q.ID),
+		}
+	}
+	fmt.Fprintf(p.env.Stderr, "%s of run %s asked %s and wants:\n%s\nAnswer y, n or a text: ",
+		Printable(q.who()), q.run, Ago(time.Now(), q.Time), wholeAction(q.Action))
+	line, err := bufio.NewReader(p.env.Stdin).ReadString('\n')
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, fmt.Errorf("read the answer: %w", err)
+	}
+	return answerText(strings.TrimSpace(line))
+}
+
+// findQuestions finds open questions by what the user calls them.
+func (p *place) findQuestions(ids []string) ([]asked, error) {
+	open, err := (&letterbox{place: p}).look()
+	if err != nil {
+		return nil, err
+	}
+	var all []asked
+	for _, id := range ids {
+		found := called(id, open)
+		switch len(found) {
+		case 1:
+		case 0:
+			q, err := p.lostQuestion(id, open)
+			if err != nil {
+				return nil, err
+			}
+			found = []asked{q}
+		default:
+			return nil, usagef("%q could be %s", id, idsOf(found))
+		}
+		for _, q := range all {
+			if q.ID == found[0].ID {
+				return nil, usagef("question %s is named twice", q.ID)
+			}
+		}
+		all = append(all, found[0])
+	}
+	// Those in doubt come first: if one is wrong nothing was answered yet.
+	var doubted, sure []asked
+	for _, q := range all {
+		if q.doubt != nil {
+			doubted = append(doubted, q)
+		} else {
+			sure = append(sure, q)
+		}
+	}
+	return append(doubted, sure...), nil
+}
+
+// lostQuestion says of a question that nobody sees waiting what became of it.
+// While its run is live only the owner of the run decides that, and the
+// question comes with a doubt: agents can write into the journal.
+func (p *place) lostQuestion(id string, open []asked) (asked, error) {
+	unknown := &UsageError{Text: fmt.Sprintf("no question %q waits for an answer", id)}
+	if len(open) > 0 {
+		unknown.Advice = "open are " + idsOf(open)
+	}
+	at := strings.LastIndexByte(id, '-')
+	if at < 0 {
+		return asked{}, unknown
+	}
+	entries, err := p.state.Runs()
+	if err != nil {
+		return asked{}, err
+	}
+	for _, e := range entries {
+		if e.Run.ID != id[:at] {
+			continue
+		}
+		lost := asked{Question: &store.Question{}, run: e.Run.ID, doubt: unknown}
+		lost.ID = id
+		v, err := e.Run.View()
+		if err != nil {
+			lost.doubt = err
+		} else if i := slices.IndexFunc(v.Questions, func(q *store.Question) bool { return q.ID == id }); i >= 0 {
+			lost.doubt = closedQuestion(v, v.Questions[i])
+		}
+		if e.Run.Live() {
+			return lost, nil
+		}
+		return asked{}, lost.doubt
+	}
+	return asked{}, unknown
+}
+
+// closedQuestion says what became of a question that does not wait any more.
+func closedQuestion(v *store.View, q *store.Question) error {
+	if q.Reply == nil {
+		return usagef("question %s waits for nobody: run %s has ended: %s", q.ID, v.Identity.Run, v.Status)
+	}
+	word := "denied"
+	if q.Reply.Allow {
+		word = "allowed"
+	}
+	switch q.Reply.By {
+	case task.ByPerson:
+		return usagef("question %s was answered: %s", q.ID, word)
+	case task.ByEnd:
+		return usagef("question %s waits for nobody: %s ended first", q.ID, q.Agent)
+	case task.ByRule, task.ByPolicy:
+		return usagef("question %s was %s at once: %s", q.ID, word, q.Reply.Reason)
+	default:
+		return usagef("question %s was closed", q.ID)
+	}
+}

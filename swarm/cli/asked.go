@@ -1,0 +1,151 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strings"
+	"time"
+
+	"agentswarm/swarm/engine"
+	"agentswarm/swarm/store"
+	"agentswarm/swarm/task"
+)
+
+// asked is a question as people see it.
+type asked struct {
+	*store.Question
+	run   string
+	label string
+	// wants is the action in one printable line, at most wantsWidth long.
+	wants string
+	// doubt is why the journal of its run does not have it as open. The run
+	// is live, so that its owner knows better; nil for all others.
+	doubt error
+}
+
+// wantsWidth bounds an action in a line; in JSON it is whole.
+const wantsWidth = 400
+
+func newAsked(run, label string, q *store.Question) asked {
+	return asked{Question: q, run: run, label: label, wants: wantsText(q.Action)}
+}
+
+// waitingOf lists the open questions of a run, oldest first.
+func waitingOf(v *store.View) []asked {
+	var all []asked
+	for _, q := range v.Waiting() {
+		label := ""
+		if a := v.Agent(q.Agent); a != nil {
+			label = engine.Title(a.ID, a.Call)
+		}
+		all = append(all, newAsked(v.Identity.Run, label, q))
+	}
+	return all
+}
+
+// wantsText is an action in a line: a text as it is, else compact JSON.
+func wantsText(action json.RawMessage) string {
+	text := actionText(action)
+	// No more than can be shown is looked at: an action may be megabytes.
+	const most = 4 * wantsWidth
+	if len(text) > most {
+		text = strings.ToValidUTF8(text[:most], "") + ellipsis
+	}
+	return shortenEnd(Printable(text), wantsWidth)
+}
+
+func actionText(action json.RawMessage) string {
+	text := ""
+	if json.Unmarshal(action, &text) == nil { // null is an empty text
+		text = strings.TrimSpace(text)
+	} else {
+		var b bytes.Buffer
+		if json.Compact(&b, action) == nil && b.String() != "{}" {
+			text = b.String()
+		}
+	}
+	if text == "" {
+		return "something it does not name"
+	}
+	return text
+}
+
+// wholeAction is an action in as many lines as it takes.
+func wholeAction(action json.RawMessage) string {
+	var b bytes.Buffer
+	text := actionText(action)
+	if json.Valid(action) && text != "" && (text[0] == '{' || text[0] == '[') &&
+		json.Indent(&b, action, "", "  ") == nil {
+		text = b.String()
+	}
+	return PrintableText(text)
+}
+
+// who is the agent that asks, for a person.
+func (q asked) who() string {
+	if q.label == "" || q.label == string(q.Agent) {
+		return string(q.Agent)
+	}
+	return string(q.Agent) + " (" + q.label + ")"
+}
+
+// questionObject is a question in JSON, described in docs/json.md.
+type questionObject struct {
+	ID      string          `json:"id"`
+	Run     string          `json:"run"`
+	Agent   task.ID         `json:"agent"`
+	Attempt int             `json:"attempt"`
+	Label   string          `json:"label,omitempty"`
+	Asked   time.Time       `json:"asked"`
+	Waited  int64           `json:"waited_ms"`
+	Action  json.RawMessage `json:"action,omitempty"`
+}
+
+func (q asked) object(now time.Time) questionObject {
+	o := questionObject{
+		ID: q.ID, Run: q.run, Agent: q.Agent, Attempt: q.Attempt, Label: q.label,
+		Asked: q.Time, Waited: max(0, now.Sub(q.Time).Milliseconds()), Action: q.Action,
+	}
+	if string(bytes.TrimSpace(o.Action)) == "null" {
+		o.Action = nil
+	}
+	return o
+}
+
+func questionObjects(all []asked, now time.Time) []questionObject {
+	out := make([]questionObject, 0, len(all))
+	for _, q := range all {
+		out = append(out, q.object(now))
+	}
+	return out
+}
+
+// called finds the questions that a text names: one by its whole id, or else
+// those whose id begins with it or whose number it is.
+func called(text string, all []asked) []asked {
+	if i := slices.IndexFunc(all, func(q asked) bool { return q.ID == text }); i >= 0 {
+		return all[i : i+1]
+	}
+	var found []asked
+	for _, q := range all {
+		if text != "" && (strings.HasPrefix(q.ID, text) || strings.HasSuffix(q.ID, "-"+text)) {
+			found = append(found, q)
+		}
+	}
+	return found
+}
+
+// idsOf names questions for a message.
+func idsOf(all []asked) string {
+	const most = 8
+	var names []string
+	for i, q := range all {
+		if i == most && len(all) > most+1 {
+			names = append(names, Number(len(all)-most)+" more")
+			break
+		}
+		names = append(names, q.ID)
+	}
+	return strings.Join(names, ", ")
+}

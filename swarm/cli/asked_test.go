@@ -1,0 +1,365 @@
+package cli
+
+import (
+	"encoding/json"
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"agentswarm/swarm/agent"
+	"agentswarm/swarm/control"
+	"agentswarm/swarm/engine"
+	"agentswarm/swarm/event"
+	"agentswarm/swarm/inbox"
+	"agentswarm/swarm/store"
+	"agentswarm/swarm/task"
+)
+
+// question is an open question of a test.
+func question(id string, agent task.ID, action string) asked {
+	run, _, _ := strings.Cut(id, "-")
+	return newAsked(run, "pkg/"+string(agent), &store.Question{Questioned: event.Questioned{
+		ID: id, Agent: agent, Attempt: 1, Ask: "q", Action: json.RawMessage(action),
+	}})
+}
+
+func TestWantsText(t *testing.T) {
+	t.Parallel()
+	const nothing = "something it does not name"
+	long := `"` + strings.Repeat("x", 3*wantsWidth) + `"`
+	for _, tt := range []struct{ give, want string }{
+		{``, nothing},
+		{`null`, nothing},
+		{`""`, nothing},
+		{`"  "`, nothing},
+		{`{}`, nothing},
+		{`not json`, nothing},
+		{`"push to main"`, "push to main"},
+		{`"two\nlines"`, `two\nlines`},
+		{`"a\u001b[2Jb\u202ec"`, `a\x1b[2Jb\u202ec`},
+		{"{\"a\":\"\u202e\"}", `{"a":"\u202e"}`},
+		{"{ \"tool\": \"rm\",\n \"n\": 1 }", `{"tool":"rm","n":1}`},
+		{long, strings.Repeat("x", wantsWidth-1) + ellipsis},
+	} {
+		if got := wantsText(json.RawMessage(tt.give)); got != tt.want {
+			t.Errorf("wantsText(%.40s) = %q, want %q", tt.give, got, tt.want)
+		}
+	}
+}
+
+// FuzzWantsText holds what an agent wants to one printable line.
+func FuzzWantsText(f *testing.F) {
+	for _, s := range []string{`"x"`, `{"a":[1,"\u001b"]}`, "\"\xff\"", "null", `"` + strings.Repeat("文", 900) + `"`} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, action []byte) {
+		got := wantsText(action)
+		if got == "" || Printable(got) != got || columns(got) > wantsWidth {
+			t.Errorf("wantsText(%q) = %q", action, got)
+		}
+		if whole := wholeAction(action); PrintableText(whole) != whole {
+			t.Errorf("wholeAction(%q) = %q", action, whole)
+		}
+	})
+}
+
+func TestCalled(t *testing.T) {
+	t.Parallel()
+	all := []asked{
+		question("k3x9q2-1", "a1", `1`), question("k3x9q2-11", "a2", `1`), question("abcdef-1", "a1", `1`),
+	}
+	for text, want := range map[string]string{
+		"k3x9q2-1": "k3x9q2-1", "k3x9q2-11": "k3x9q2-11", "11": "k3x9q2-11", "1": "k3x9q2-1, abcdef-1",
+		"abc": "abcdef-1", "k3x": "k3x9q2-1, k3x9q2-11", "": "", "2": "", "k3x9q2-2": "", "-1": "",
+	} {
+		if got := idsOf(called(text, all)); got != want {
+			t.Errorf("called(%q) = %q, want %q", text, got, want)
+		}
+	}
+}
+
+func TestTypedAnswer(t *testing.T) {
+	t.Parallel()
+	open := []asked{question("k3x9q2-1", "a1", `1`), question("k3x9q2-2", "a2", `1`)}
+	for _, tt := range []struct {
+		give, of string
+		want     *control.Answer
+	}{
+		{"\n", "", nil},
+		{"y\n", "k3x9q2-1", &control.Answer{Allow: true}},
+		{" YES ", "k3x9q2-1", &control.Answer{Allow: true}},
+		{"No", "k3x9q2-1", &control.Answer{}},
+		{"n.", "k3x9q2-1", &control.Answer{}},
+		{"y 2", "k3x9q2-2", &control.Answer{ID: "k3x9q2-2", Allow: true}},
+		{"n k3x9q2-1", "k3x9q2-1", &control.Answer{ID: "k3x9q2-1"}},
+		{"the second one", "k3x9q2-1", &control.Answer{Allow: true, Text: "the second one"}},
+		{"nobody", "k3x9q2-1", &control.Answer{Allow: true, Text: "nobody"}},
+	} {
+		q, got, err := typedAnswer(tt.give, open)
+		if err != nil || (got == nil) != (tt.want == nil) {
+			t.Errorf("typedAnswer(%q) = %+v, %v, want %+v", tt.give, got, err, tt.want)
+			continue
+		}
+		if got != nil && (*got != *tt.want || q.ID != tt.of) {
+			t.Errorf("typedAnswer(%q) = %s %+v, want %s %+v", tt.give, q.ID, got, tt.of, tt.want)
+		}
+	}
+	for _, line := range []string{"no, because", "n not now", "yes but", "y 9", "y k3x9q2", "\xff"} {
+		if _, got, err := typedAnswer(line, open); err == nil {
+			t.Errorf("typedAnswer(%q) = %+v, want an error", line, got)
+		}
+	}
+	if _, got, err := typedAnswer("y", nil); got != nil || err != nil {
+		t.Errorf("nothing is open: %+v, %v", got, err)
+	}
+}
+
+// FuzzTypedAnswer holds that no line which begins like a no allows anything.
+func FuzzTypedAnswer(f *testing.F) {
+	for _, s := range []string{"y", "n 2", "no, not that", "text", "N\x00", " \t"} {
+		f.Add(s)
+	}
+	open := []asked{question("k3x9q2-1", "a1", `1`), question("k3x9q2-2", "a2", `1`)}
+	f.Fuzz(func(t *testing.T, line string) {
+		_, got, err := typedAnswer(line, open)
+		words := strings.Fields(strings.ToLower(line))
+		if err == nil && got != nil && got.Allow && (words[0] == "no" || words[0] == "n" || words[0] == "no,") {
+			t.Errorf("typedAnswer(%q) allows: %+v", line, got)
+		}
+	})
+}
+
+// TestDesk: what is open is what was journaled, whoever reads it meanwhile.
+func TestDesk(t *testing.T) {
+	t.Parallel()
+	d := newDesk(memory{}, "k3x9q2", nil)
+	add := func(all ...event.Event) {
+		t.Helper()
+		if _, err := d.AppendAll(all); err != nil {
+			t.Fatal(err)
+		}
+	}
+	add(&event.Called{Agent: "a1", Call: &task.Call{Label: "one", Input: &task.TypedAgentInput{Prompt: "p"}}})
+	for i, id := range []task.ID{"a1", "a2", "a1"} {
+		add(&event.Questioned{ID: inbox.ID("k3x9q2", i+1), Agent: id, Attempt: 1})
+	}
+	before := d.waiting()
+	if got := idsOf(before); got != "k3x9q2-1, k3x9q2-2, k3x9q2-3" || before[0].label != "one" {
+		t.Errorf("open are %s, the first of %q", got, before[0].label)
+	}
+	if _, err := d.Append(&event.Replied{ID: "k3x9q2-1"}); err != nil {
+		t.Fatal(err)
+	}
+	if got := idsOf(d.waiting()); got != "k3x9q2-2, k3x9q2-3" {
+		t.Errorf("after an answer %s are open", got)
+	}
+	add(&event.Settled{Agent: "a1", Result: &task.Completed{}})
+	if got := idsOf(d.waiting()); got != "k3x9q2-2" {
+		t.Errorf("after the end of a1 %s are open", got)
+	}
+	if got := idsOf(before); got != "k3x9q2-1, k3x9q2-2, k3x9q2-3" {
+		t.Errorf("what was handed out became %s", got)
+	}
+	select {
+	case <-d.wake:
+	default:
+		t.Error("nobody was woken")
+	}
+}
+
+// memory is a journal that keeps nothing.
+type memory struct{}
+
+func (memory) Append(e event.Event) (event.Record, error) { return event.Record{N: 1, Event: e}, nil }
+
+func (memory) AppendAll(all []event.Event) ([]event.Record, error) {
+	var records []event.Record
+	for _, e := range all {
+		records = append(records, event.Record{N: 1, Event: e})
+	}
+	return records, nil
+}
+
+func TestPolicy(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		give     contact
+		detached string
+		want     inbox.Policy
+	}{
+		{contact{}, "", inbox.Deny},
+		{contact{}, "3", inbox.Wait},
+		{contact{Questions: inbox.Wait}, "", inbox.Wait},
+		{contact{Questions: inbox.Deny}, "3", inbox.Deny},
+	} {
+		p := &place{env: Env{
+			Stdin: strings.NewReader(""), Stderr: io.Discard, Getenv: envOf(detachedVar + "=" + tt.detached),
+		}}
+		if got := p.policy(tt.give); got != tt.want {
+			t.Errorf("policy(%+v), detached %q = %s, want %s", tt.give, tt.detached, got, tt.want)
+		}
+	}
+}
+
+// TestRecordedConfig: no field of one part hides that of another, which JSON
+// would drop in silence.
+func TestRecordedConfig(t *testing.T) {
+	t.Parallel()
+	give := recordedConfig{
+		engine.Config{Jobs: 3, Verify: "v", Agents: map[string]*agent.Spec{"x": {Name: "x"}}},
+		contact{Questions: inbox.Wait, Notify: "n"},
+	}
+	text, err := json.Marshal(give)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got recordedConfig
+	var plain engine.Config
+	if err := json.Unmarshal(text, &got); err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(text, &plain); err != nil {
+		t.Fatal(err)
+	}
+	if got.contact != give.contact || got.Verify != "v" || plain.Jobs != 3 || plain.Agents["x"].Name != "x" {
+		t.Errorf("%s came back as %+v and %+v", text, got, plain)
+	}
+}
+
+func TestDenials(t *testing.T) {
+	t.Parallel()
+	failed, done := &task.Failed{Kind: task.Other}, &task.Completed{}
+	for _, tt := range []struct {
+		name  string
+		reply event.Replied
+		after []event.Event
+		want  Code
+	}{
+		{"failed", event.Replied{By: task.ByPolicy}, []event.Event{&event.Settled{Agent: "a1", Attempt: 1, Result: failed}}, CodeApproval},
+		{"completed", event.Replied{By: task.ByPolicy}, []event.Event{&event.Settled{Agent: "a1", Attempt: 1, Result: done}}, CodeOK},
+		{"by a person", event.Replied{By: task.ByPerson}, []event.Event{&event.Settled{Agent: "a1", Attempt: 1, Result: failed}}, CodeDegraded},
+		{"allowed by rule", event.Replied{By: task.ByRule, Allow: true}, []event.Event{&event.Settled{Agent: "a1", Attempt: 1, Result: failed}}, CodeDegraded},
+		{"by name", event.Replied{By: task.ByPolicy}, []event.Event{
+			&event.CancelAsked{Agents: []task.ID{"a1"}, Cause: task.CauseCancelled},
+			&event.Settled{Agent: "a1", Attempt: 1, Result: &task.Cancelled{Cause: task.CauseCancelled}},
+		}, CodeOK},
+		{"an earlier attempt", event.Replied{By: task.ByPolicy}, []event.Event{
+			&event.Started{Agent: "a1", Attempt: 2}, &event.Settled{Agent: "a1", Attempt: 2, Result: failed},
+		}, CodeDegraded},
+	} {
+		reply := tt.reply
+		reply.ID = "k3x9q2-1"
+		all := append([]event.Event{
+			&event.Called{Agent: "a1", Call: &task.Call{Input: &task.TypedAgentInput{Prompt: "p"}}},
+			&event.Started{Agent: "a1", Attempt: 1},
+			&event.Questioned{ID: "k3x9q2-1", Agent: "a1", Attempt: 1}, &reply,
+		}, tt.after...)
+		var records []event.Record
+		for i, e := range all {
+			records = append(records, event.Record{N: int64(i + 1), Event: e})
+		}
+		_, codes := outcomeOf(store.Fold(store.Identity{}, records))
+		if got := First(codes...); got != tt.want {
+			t.Errorf("%s: exit code %d, want %d", tt.name, got, tt.want)
+		}
+	}
+}
+
+func TestOwnEnviron(t *testing.T) {
+	t.Parallel()
+	got := strings.Join(ownEnviron([]string{
+		"PATH=/bin", "SWARM_AGENT=a1", "SWARM_RUN=x", "SWARM_STATE_DIR=/s", "GIT_DIR=/g", "SWARM_DETACHED_FD=3", "MY_TOKEN=t",
+	}), " ")
+	if want := "PATH=/bin SWARM_STATE_DIR=/s MY_TOKEN=t"; got != want {
+		t.Errorf("ownEnviron = %q, want %q", got, want)
+	}
+}
+
+// TestInboxLines fits the inbox to every small terminal.
+func TestInboxLines(t *testing.T) {
+	t.Parallel()
+	var all []asked
+	for i := range 30 {
+		all = append(all, question(inbox.ID("k3x9q2", i+1), "a1", `"`+strings.Repeat("文 wide ", 40)+`"`))
+	}
+	for _, size := range []string{"COLUMNS=80 LINES=24", "COLUMNS=20 LINES=3", "COLUMNS=5 LINES=1"} {
+		term := Terminal{fd: -1, getenv: envOf(strings.Fields(size)...)}
+		width, height := term.Size()
+		lines := inboxLines(all, term)
+		if len(lines) > max(height-1, 1) {
+			t.Errorf("%s: %d lines", size, len(lines))
+		}
+		for _, l := range lines {
+			if columns(l) >= width {
+				t.Errorf("%s: %q is too wide", size, l)
+			}
+		}
+	}
+}
+
+// TestProgressTyping: while somebody types below the picture, their line is
+// not touched, and once they pressed Enter the picture is where it was.
+func TestProgressTyping(t *testing.T) {
+	t.Parallel()
+	var b strings.Builder
+	p := newProgress(&b, Terminal{TTY: true, Motion: true, fd: -1, getenv: envOf("COLUMNS=60", "LINES=20")})
+	frame := func(s time.Duration, note string) Frame {
+		return Frame{Elapsed: s * time.Second, Total: 1, Note: note, Typing: note != ""}
+	}
+	wrote := func(step, want string) {
+		t.Helper()
+		if got := b.String(); got != want {
+			t.Errorf("%s: wrote %q, want %q", step, got, want)
+		}
+		b.Reset()
+	}
+	bar := func(s string) string { return progressBar(Frame{Total: 1, Elapsed: mustDuration(t, s)}, 59) }
+	p.Show(frame(1, ""))
+	wrote("no question", bar("1s")+"\x1b[K\n\x1b[J")
+	p.Show(frame(2, "one?"))
+	wrote("a question", "\r\x1b[1A"+bar("2s")+"\x1b[K\none?\x1b[K\n\x1b[J")
+	p.Show(frame(3, "one?"))
+	wrote("as high as before", "\x1b7\r\x1b[2A"+bar("3s")+"\x1b[K\none?\x1b[K\n\x1b8")
+	p.Typed("y")
+	wrote("a line was typed", "\r\x1b[1A\x1b[J")
+	p.Typed(strings.Repeat("y", 60))
+	wrote("a line that wraps", "\r\x1b[2A\x1b[J")
+	p.Tell("run \x07 wants", true)
+	wrote("a notice", "\x1b]9;swarm: run \\a wants\x07\x07")
+	p.Show(frame(4, ""))
+	wrote("answered", "\r\x1b[2A"+bar("4s")+"\x1b[K\n\x1b[J")
+	p.Close()
+	p.Tell("late", false)
+	p.Typed("late")
+	wrote("closed", "")
+	for _, term := range []Terminal{{TTY: true, getenv: envOf("TERM=xterm")}, {TTY: true, Motion: true, getenv: envOf("TERM=linux")}} {
+		newProgress(&b, term).Tell("x", true)
+		wrote("where it is not understood", "")
+	}
+}
+
+func mustDuration(t *testing.T, text string) time.Duration {
+	t.Helper()
+	d, err := time.ParseDuration(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+func TestRenderNotes(t *testing.T) {
+	t.Parallel()
+	f := Frame{Total: 1, Note: strings.Repeat("wants ", 40), Hint: "type y"}
+	lines := render(f, 41, 12)
+	if len(lines) != 5 || lines[4] != "type y" || !strings.HasSuffix(lines[3], ellipsis) {
+		t.Errorf("a long note is %q", lines)
+	}
+	f.Note = "文文文"
+	if lines := render(f, 2, 5); len(lines) > 4 {
+		t.Errorf("letters wider than the terminal: %q", lines)
+	}
+	if got := render(Frame{Total: 1, Hint: "alone"}, 40, 10); len(got) != 1 {
+		t.Errorf("a hint to nothing: %q", got)
+	}
+}

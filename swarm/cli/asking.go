@@ -1,0 +1,196 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/urfave/cli/v2"
+
+	"agentswarm/swarm/agent"
+	"agentswarm/swarm/config"
+	"agentswarm/swarm/engine"
+	"agentswarm/swarm/inbox"
+	"agentswarm/swarm/store"
+	"agentswarm/swarm/task"
+)
+
+// contact is how a person learns that a run needs them, and what becomes of
+// questions where nobody can. It is recorded with the run, and a resume goes
+// on with it.
+type contact struct {
+	// Questions is what was asked for; empty: what fits whoever looks on.
+	Questions inbox.Policy `json:"questions,omitempty"`
+	// Notify is a script for sh -c; empty: none.
+	Notify string `json:"notify,omitempty"`
+}
+
+// recordedConfig is the configuration as run.json has it: the engine's, and
+// beside it what concerns the person who started the run.
+type recordedConfig struct {
+	engine.Config
+	contact
+}
+
+// contactFlags are those of every command that runs agents.
+func contactFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "questions", Usage: "let questions of agents wait for an answer, or deny them at once: `wait|deny` (default: wait on a terminal or detached)"},
+		&cli.StringFlag{Name: "notify", Usage: "run `CMD` by sh -c when an agent asks something and when the run ends; it gets JSON on standard input"},
+	}
+}
+
+// configuredContact is what the files say.
+func configuredContact(c *config.Config) contact {
+	a := contact{Notify: c.Notify}
+	if c.Questions != config.QuestionsUnset {
+		a.Questions = inbox.Policy(c.Questions.String())
+	}
+	return a
+}
+
+// recordedContact is what a run was told at its start.
+func recordedContact(run *store.Run) (contact, error) {
+	id, err := run.Identity()
+	if err != nil {
+		return contact{}, err
+	}
+	var r recordedConfig
+	if err := json.Unmarshal(id.Config, &r); err != nil {
+		return contact{}, fmt.Errorf("read the configuration of run %s: %w", id.Run, err)
+	}
+	return r.contact, nil
+}
+
+// contactGiven is what the flags say.
+type contactGiven struct {
+	questions inbox.Policy // empty: nothing
+	notify    *string      // nil: nothing
+}
+
+func readContactFlags(c *cli.Context) (contactGiven, error) {
+	var g contactGiven
+	if c.IsSet("questions") {
+		if err := g.questions.UnmarshalText([]byte(c.String("questions"))); err != nil {
+			return g, usagef("%s: --questions %v", c.Command.Name, err)
+		}
+	}
+	if c.IsSet("notify") {
+		text := c.String("notify")
+		g.notify = &text
+	}
+	return g, nil
+}
+
+// lay lays the flags over what is configured or recorded.
+func (g contactGiven) lay(c *contact) {
+	if g.questions != "" {
+		c.Questions = g.questions
+	}
+	if g.notify != nil {
+		c.Notify = *g.notify
+	}
+}
+
+// policy is what becomes of questions: where nothing else was asked for they
+// wait if somebody is there to see them, or comes by later.
+func (p *place) policy(a contact) inbox.Policy {
+	switch {
+	case a.Questions != "":
+		return a.Questions
+	case p.env.Getenv(detachedVar) != "":
+		return inbox.Wait
+	case p.attended():
+		return inbox.Wait
+	default:
+		return inbox.Deny
+	}
+}
+
+// attended tells whether somebody sits at the terminal of this command.
+func (p *place) attended() bool {
+	in, ok := p.env.Stdin.(interface{ Fd() uintptr })
+	return ok && isTerminal(in.Fd()) && detect(p.env.Stderr, p.env.Getenv).TTY
+}
+
+// sayQuestions tells what becomes of questions, where agents can ask any.
+func (p *place) sayQuestions(c engine.Config, policy inbox.Policy) {
+	for _, spec := range c.Agents {
+		if spec.Input != agent.InputJSONL {
+			continue
+		}
+		if policy == inbox.Wait {
+			fmt.Fprintf(p.env.Stderr, "questions: wait in the inbox; see `%s inbox`\n", p.env.Calls)
+		} else {
+			fmt.Fprintln(p.env.Stderr, "questions: denied at once (--questions wait lets them wait)")
+		}
+		return
+	}
+}
+
+// denials are the questions of agents that did not complete, which were
+// denied because nobody could be asked.
+func denials(v *store.View) []*store.Question {
+	var all []*store.Question
+	for _, q := range v.Questions {
+		a := v.Agent(q.Agent)
+		if q.Reply == nil || q.Reply.By != task.ByPolicy || q.Reply.Allow {
+			continue
+		}
+		if a == nil || a.Attempt != q.Attempt || a.ByName() || isCompleted(a) {
+			continue
+		}
+		all = append(all, q)
+	}
+	return all
+}
+
+// printDenied tells of questions that somebody should have answered.
+func printDenied(w io.Writer, v *store.View) {
+	all := denials(v)
+	if len(all) == 0 {
+		return
+	}
+	var who []string
+	for _, q := range all {
+		if id := string(q.Agent); !slices.Contains(who, id) {
+			who = append(who, id)
+		}
+	}
+	fmt.Fprintf(w, "%s denied since nobody could be asked (--questions wait lets them wait): %s\n",
+		Count(len(all), "question was", "questions were"), listed(who, 5))
+}
+
+// AgentError says that a decision was asked for from within an agent.
+type AgentError struct{ What string }
+
+func (e *AgentError) Error() string {
+	return e.What + " is for people: SWARM_AGENT is set, so this is an agent"
+}
+
+// Hint says what would be right.
+func (e *AgentError) Hint() string {
+	return "an agent asks by the `ask` of its protocol, and a person answers from a terminal of their own"
+}
+
+// ExitCode is that of an approval that nobody here can give.
+func (e *AgentError) ExitCode() int { return int(CodeApproval) }
+
+// personal refuses a command that decides something to agents. What it looks
+// at an agent can change; the control socket of a run looks at more.
+func (env Env) personal(what string) error {
+	if env.Getenv("SWARM_AGENT") == "" {
+		return nil
+	}
+	return &AgentError{What: what}
+}
+
+// personal is the same for an agent of a run of this repository only: one that
+// works elsewhere may well use swarm in a repository of its own.
+func (p *place) personal(what string) error {
+	if _, err := p.state.Run(p.env.Getenv("SWARM_RUN")); err != nil {
+		return nil
+	}
+	return p.env.personal(what)
+}

@@ -1,0 +1,351 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/urfave/cli/v2"
+)
+
+// completeName is the command that the scripts of `completion` call.
+const completeName = "__complete"
+
+// completeTime bounds how long a shell waits for candidates.
+const completeTime = 2 * time.Second
+
+// newCompleteCommand makes the hidden command behind the shells' completion:
+//
+//	swarm __complete [bash] -- WORD…
+//
+// The words are those after the program's name, the one under the cursor last
+// and cut there. After `bash` they are as they were typed, quotes included;
+// else the shell has removed its quotes. Each line of the answer is a
+// candidate, a tab, and what it means. A line without a candidate says what
+// the shell itself should complete: `files` or `folders`.
+//
+// Nobody reads its errors, so it has none: it offers nothing and exits 0. It
+// writes nothing and puts no run in order.
+func newCompleteCommand(env Env) *cli.Command {
+	return &cli.Command{
+		Name: completeName, Hidden: true, SkipFlagParsing: true,
+		Usage: "complete a command line",
+		Action: func(c *cli.Context) error {
+			head, words, ok := cutWords(c.Args().Slice())
+			if !ok || len(words) == 0 {
+				return nil
+			}
+			plainOnly := false
+			if head == "bash" {
+				for i, w := range words {
+					words[i], plainOnly = unquote(w)
+				}
+			}
+			ctx, cancel := context.WithTimeout(c.Context, completeTime)
+			defer cancel()
+			o := complete(ctx, env, c.App, words)
+			return o.print(env.Stdout, plainOnly)
+		},
+	}
+}
+
+// cutWords parts the arguments at the first `--`.
+func cutWords(args []string) (head string, words []string, ok bool) {
+	at := slices.Index(args, dashes)
+	if at < 0 {
+		return "", nil, false
+	}
+	return strings.Join(args[:at], " "), args[at+1:], true
+}
+
+// candidate is a word that may stand at the cursor, and what it means.
+type candidate struct{ word, note string }
+
+// offer is what there is to complete with.
+type offer struct {
+	candidates []candidate
+	shell      shellOffer
+}
+
+// shellOffer is what a shell completes better than we do.
+type shellOffer string
+
+const (
+	shellNothing shellOffer = ""
+	shellFiles   shellOffer = "files"
+	shellFolders shellOffer = "folders"
+)
+
+func (o *offer) add(word, note string) {
+	o.candidates = append(o.candidates, candidate{word, note})
+}
+
+const (
+	mostCandidates = 300 // more than anybody reads
+	longestWord    = 250 // in bytes
+	noteWidth      = 60  // in columns
+)
+
+// print writes the offer down. Labels are file names and other foreign text:
+// what is not printable is left out, since no shell can show it, and with
+// plainOnly what would need quotes too.
+func (o *offer) print(w io.Writer, plainOnly bool) error {
+	var b strings.Builder
+	seen := map[string]bool{}
+	for _, c := range o.candidates {
+		if len(seen) == mostCandidates {
+			break
+		}
+		if seen[c.word] || !speakable(c.word) || plainOnly && !needsNoQuotes(c.word) {
+			continue
+		}
+		seen[c.word] = true
+		fmt.Fprintf(&b, "%s\t%s\n", c.word, shortenEnd(Printable(c.note), noteWidth))
+	}
+	if o.shell != shellNothing {
+		fmt.Fprintf(&b, "\t%s\n", o.shell)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// speakable tells whether a word can be a candidate.
+func speakable(word string) bool {
+	hidden := func(r rune) bool { return !unicode.IsPrint(r) }
+	return word != "" && len(word) <= longestWord && utf8.ValidString(word) &&
+		!strings.ContainsFunc(word, hidden)
+}
+
+// needsNoQuotes tells whether a word means itself to every shell, also within
+// quotes of either kind.
+func needsNoQuotes(word string) bool {
+	return !strings.ContainsFunc(word, func(r rune) bool {
+		switch {
+		case 'a' <= r && r <= 'z', 'A' <= r && r <= 'Z', '0' <= r && r <= '9':
+			return false
+		default:
+			return !strings.ContainsRune("_./:,@%+=-", r)
+		}
+	})
+}
+
+// unquote reads one word as bash would and expands nothing. open tells that
+// it ends within quotes: what follows there must not need any.
+func unquote(raw string) (word string, open bool) {
+	var b strings.Builder
+	quote := byte(0)
+	for i := 0; i < len(raw); i++ {
+		switch c := raw[i]; {
+		case quote != 0 && c == quote:
+			quote = 0
+		case quote == 0 && (c == '\'' || c == '"'):
+			quote = c
+		case c == '\\' && quote != '\'' && i+1 < len(raw) &&
+			(quote == 0 || strings.IndexByte("$`\"\\", raw[i+1]) >= 0):
+			i++
+			b.WriteByte(raw[i])
+		default:
+			b.WriteByte(c)
+		}
+	}
+	return b.String(), quote != 0
+}
+
+// completer completes one command line.
+type completer struct {
+	env    Env
+	app    *cli.App
+	at     *scanner // what stands before the word
+	word   string   // the one under the cursor
+	dashed bool     // it stands after a `--`
+	offer  offer
+}
+
+// complete offers what the last of the words could be.
+func complete(ctx context.Context, env Env, app *cli.App, words []string) offer {
+	before, word := words[:len(words)-1], words[len(words)-1]
+	c := &completer{env: env, app: app, word: word, dashed: slices.Contains(before, dashes)}
+	if f := c.waiting(before); f != nil {
+		c.value(ctx, f, "")
+		return c.offer
+	}
+	c.at = newScanner(app)
+	if c.at.scan(before) != nil {
+		return c.offer // the line is wrong already
+	}
+	name, value, attached := strings.Cut(word, "=")
+	switch {
+	case c.at.inv.hasAfter:
+		c.offer.shell = shellFiles // a command and its arguments
+	case c.dashed || !strings.HasPrefix(word, "-"):
+		c.argument(ctx)
+	case attached && strings.HasPrefix(name, dashes):
+		if f := c.flagOf(name); f != nil && takesValue(f) {
+			c.word = value
+			c.value(ctx, f, name+"=")
+		}
+	default:
+		c.flags()
+	}
+	return c.offer
+}
+
+func newScanner(app *cli.App) *scanner {
+	return &scanner{
+		levels: []level{{flags: app.Flags, commands: app.Commands}},
+		seen:   map[cli.Flag]bool{}, inv: &invocation{},
+	}
+}
+
+// waiting is the flag before the word that takes the word as its value.
+func (c *completer) waiting(before []string) cli.Flag {
+	n := len(before)
+	if n == 0 || c.dashed || !strings.HasPrefix(before[n-1], "-") {
+		return nil
+	}
+	c.at = newScanner(c.app)
+	if c.at.scan(before[:n-1]) != nil {
+		return nil
+	}
+	if f := c.flagOf(before[n-1]); f != nil && takesValue(f) {
+		return f
+	}
+	return nil
+}
+
+// flagOf is the flag that a word ends with, such as --into, -j or -nj.
+func (c *completer) flagOf(word string) cli.Flag {
+	name, long := strings.CutPrefix(word, dashes)
+	if !long {
+		letters := []rune(strings.TrimPrefix(word, "-"))
+		for i, r := range letters {
+			f := c.flagNamed(string(r))
+			if i == len(letters)-1 || f == nil {
+				return f
+			}
+			if takesValue(f) {
+				return nil // the rest of the word is its value
+			}
+		}
+	}
+	return c.flagNamed(name)
+}
+
+// flagNamed finds a flag of the command reached, or before the command one of
+// any.
+func (c *completer) flagNamed(name string) cli.Flag {
+	if f, _ := c.at.lookup(name); f != nil || c.at.leaf().cmd != nil {
+		return f
+	}
+	for _, cmd := range c.app.Commands {
+		for _, f := range cmd.Flags {
+			if slices.Contains(f.Names(), name) {
+				return f
+			}
+		}
+	}
+	return nil
+}
+
+// flags offers the flags that may still be given.
+func (c *completer) flags() {
+	for _, l := range slices.Backward(c.at.levels) {
+		for _, f := range l.flags {
+			v, ok := f.(cli.VisibleFlag)
+			if ok && !v.IsVisible() || c.at.seen[f] && !repeatable(f) {
+				continue
+			}
+			for _, name := range f.Names() {
+				c.fitting(dashed(name), flagUsage(f))
+			}
+		}
+	}
+	c.fitting("--help", "explain the command")
+	c.fitting("-h", "explain the command")
+	if c.at.leaf().cmd == nil {
+		c.fitting("--version", "print the version of this program")
+	}
+}
+
+// fitting offers a word that begins as the one at the cursor does.
+func (c *completer) fitting(word, note string) {
+	if strings.HasPrefix(word, c.word) {
+		c.offer.add(word, note)
+	}
+}
+
+// argument offers commands, and what the usage line of the command has at
+// this place.
+func (c *completer) argument(ctx context.Context) {
+	at, inv := c.at.leaf(), c.at.inv
+	if len(c.at.args) == 0 {
+		c.commands(at.commands)
+	}
+	switch {
+	case at.cmd != nil && !inv.help:
+		c.kinds(ctx, slot(at.cmd.ArgsUsage, len(c.at.args)))
+	case at.cmd == nil && !inv.help:
+		c.fitting("help", "explain a command")
+	}
+}
+
+func (c *completer) commands(commands []*cli.Command) {
+	for _, cmd := range commands {
+		if cmd.Hidden {
+			continue
+		}
+		c.fitting(cmd.Name, cmd.Usage)
+		for _, name := range cmd.Aliases {
+			// Without a letter typed, a second name is one more line to read.
+			if c.word != "" && !strings.HasPrefix(cmd.Name, c.word) {
+				c.fitting(name, cmd.Usage)
+			}
+		}
+	}
+}
+
+// slot is what the nth argument, counted from 0, may be, by the usage line of
+// its command: `[RUN | AGENT…]` is RUN or AGENT at every place, `ID
+// [yes|no|TEXT]` an ID, then yes, no or TEXT.
+func slot(usage string, n int) []string {
+	type place struct {
+		kinds []string
+		more  bool
+	}
+	var places []place
+	joined := false
+	for field := range strings.FieldsSeq(usage) {
+		field = strings.Trim(field, "[]()")
+		if field == dashes {
+			break
+		}
+		if field == "|" {
+			joined = true
+			continue
+		}
+		if !joined || len(places) == 0 {
+			places = append(places, place{})
+		}
+		last := &places[len(places)-1]
+		for kind := range strings.SplitSeq(field, "|") {
+			short := strings.TrimSuffix(strings.TrimRight(kind, "[]()"), "…")
+			short = strings.TrimSuffix(short, "...")
+			last.more = last.more || short != kind
+			last.kinds = append(last.kinds, strings.Trim(short, "[]()"))
+		}
+		joined = false
+	}
+	switch {
+	case n < len(places):
+		return places[n].kinds
+	case len(places) > 0 && places[len(places)-1].more:
+		return places[len(places)-1].kinds
+	default:
+		return nil
+	}
+}

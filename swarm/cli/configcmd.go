@@ -1,0 +1,294 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/urfave/cli/v2"
+
+	"agentswarm/swarm/agent"
+	"agentswarm/swarm/config"
+	"agentswarm/swarm/limit"
+)
+
+func newConfigCommand(env Env) *cli.Command {
+	return &cli.Command{
+		Name:  "config",
+		Usage: "show or check the configuration",
+		Description: `The configuration is what up to three files say together: the repository's
+.swarm/config.toml, your own .swarm/config.local.toml in it, and your
+configuration for all repositories.
+
+Examples:
+  swarm config show --origin
+  swarm config validate
+  swarm config schema > config.schema.json`,
+		Subcommands: []*cli.Command{
+			newConfigShowCommand(env), newConfigValidateCommand(env), newConfigSchemaCommand(env),
+		},
+	}
+}
+
+func newConfigShowCommand(env Env) *cli.Command {
+	return &cli.Command{
+		Name:  "show",
+		Usage: "print the configuration that holds here",
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "origin", Usage: "say of each key where it comes from"},
+			jsonFlag(),
+		},
+		Description: `Prints every key with the value that holds after all files, defaults filled in,
+as a configuration file. Values of variables that look like credentials are
+hidden.
+
+Examples:
+  swarm config show
+  swarm config show --origin | grep -v 'default$'
+  swarm config show --json`,
+		Action: func(c *cli.Context) error { return configShowAction(c, env) },
+	}
+}
+
+func newConfigValidateCommand(env Env) *cli.Command {
+	return &cli.Command{
+		Name:      "validate",
+		Usage:     "name everything that is wrong with the configuration",
+		ArgsUsage: "[FILE…]",
+		Flags:     []cli.Flag{jsonFlag()},
+		Description: `Reads the configuration files that count here, or those given, and prints a line
+for each mistake: file, line, key, what is wrong and what would be right. It
+ends with exit code 2 if there is any.
+
+Examples:
+  swarm config validate
+  swarm config validate .swarm/config.toml
+  swarm config validate --json`,
+		Action: func(c *cli.Context) error { return configValidateAction(c, env) },
+	}
+}
+
+func newConfigSchemaCommand(env Env) *cli.Command {
+	return &cli.Command{
+		Name:  "schema",
+		Usage: "print the JSON Schema of a configuration file",
+		Description: `Prints the JSON Schema (draft 2020-12) of a configuration file, for editors that
+complete keys and mark mistakes.
+
+Examples:
+  swarm config schema > config.schema.json`,
+		Action: func(c *cli.Context) error {
+			if _, err := arguments(c, 0, 0); err != nil {
+				return err
+			}
+			text, err := config.Schema()
+			if err != nil {
+				return err
+			}
+			_, err = env.Stdout.Write(text)
+			return err
+		},
+	}
+}
+
+// configObject is swarm.config/1, described in docs/json.md.
+type configObject struct {
+	Schema   string          `json:"schema"`
+	Settings []settingObject `json:"settings"`
+}
+
+type settingObject struct {
+	Key    string `json:"key"`
+	Value  any    `json:"value,omitempty"`
+	Layer  string `json:"layer"`
+	File   string `json:"file,omitempty"`
+	Line   int    `json:"line,omitempty"`
+	Hidden bool   `json:"hidden,omitempty"`
+}
+
+func configShowAction(c *cli.Context, env Env) error {
+	if _, err := arguments(c, 0, 0); err != nil {
+		return err
+	}
+	if c.Bool("origin") && c.Bool("json") {
+		return usagef("config show: --json says where each key comes from; leave --origin out")
+	}
+	p, err := openPlace(c, env)
+	if err != nil {
+		return err
+	}
+	conf, err := p.config(c.Context, "HEAD")
+	if err != nil {
+		return err
+	}
+	settings := conf.Settings(config.SettingsRequest{
+		Jobs:   limit.Jobs(limit.MemAvailable(), limit.CommandFootprint),
+		Secret: agent.Credential,
+	})
+	if !c.Bool("json") {
+		return config.WriteTOML(env.Stdout, settings, c.Bool("origin"))
+	}
+	o := configObject{Schema: "swarm.config/1", Settings: []settingObject{}}
+	for _, s := range settings {
+		shown := settingObject{Key: s.Key(), Value: s.Value, Layer: "default", Hidden: s.Hidden}
+		if s.Origin.Layer != config.LayerUnset {
+			shown.Layer, shown.File, shown.Line = s.Origin.Layer.String(), s.Origin.File, s.Origin.Line
+		}
+		o.Settings = append(o.Settings, shown)
+	}
+	return printJSON(env.Stdout, o)
+}
+
+// configCheckObject is swarm.configcheck/1, described in docs/json.md.
+type configCheckObject struct {
+	Schema string          `json:"schema"`
+	OK     bool            `json:"ok"`
+	Files  []checkedConfig `json:"files"`
+}
+
+type checkedConfig struct {
+	File     string          `json:"file"`
+	OK       bool            `json:"ok"`
+	Problems []configProblem `json:"problems,omitempty"`
+
+	lines []string // the problems as a person reads them
+}
+
+type configProblem struct {
+	Line    int    `json:"line,omitempty"`
+	Key     string `json:"key,omitempty"`
+	Message string `json:"message"`
+}
+
+// add notes what is wrong. A file has the name that its command gave it.
+func (f *checkedConfig) add(e config.Error) {
+	e.File = f.File
+	f.OK = false
+	f.Problems = append(f.Problems, configProblem{e.Line, e.Key, e.Reason})
+	f.lines = append(f.lines, e.Error())
+}
+
+// unreadable notes why a file could not be read.
+func (f *checkedConfig) unreadable(err error) {
+	var bad *config.Error
+	if errors.As(err, &bad) {
+		f.add(*bad)
+		return
+	}
+	f.add(config.Error{Reason: err.Error()})
+}
+
+func configValidateAction(c *cli.Context, env Env) error {
+	args, err := arguments(c, 0, -1)
+	if err != nil {
+		return err
+	}
+	o := configCheckObject{Schema: "swarm.configcheck/1", OK: true, Files: []checkedConfig{}}
+	if len(args) > 0 {
+		for _, name := range args {
+			o.Files = append(o.Files, checkConfigFile(invoked(c).dir, name))
+		}
+	} else if o.Files, err = checkConfigHere(c, env); err != nil {
+		return err
+	}
+	for _, f := range o.Files {
+		o.OK = o.OK && f.OK
+	}
+	if c.Bool("json") {
+		err = printJSON(env.Stdout, o)
+	} else {
+		err = printConfigCheck(env, o)
+	}
+	if err == nil && !o.OK {
+		return &ExitError{Code: CodeUsage}
+	}
+	return err
+}
+
+func printConfigCheck(env Env, o configCheckObject) error {
+	if len(o.Files) == 0 {
+		_, err := fmt.Fprintf(env.Stderr, "there is no configuration file; `%s init` writes one\n", env.Calls)
+		return err
+	}
+	for _, f := range o.Files {
+		lines := f.lines
+		if f.OK {
+			lines = []string{"ok: " + f.File}
+		}
+		for _, line := range lines {
+			if _, err := fmt.Fprintln(env.Stdout, Printable(line)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// checkConfigFile reads a file that the command line names. Whose it would be
+// makes no difference to what it may hold.
+func checkConfigFile(dir, name string) checkedConfig {
+	checked := checkedConfig{File: name, OK: true}
+	path := name
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(dir, name)
+	}
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		checked.add(config.Error{Reason: "there is no such file"})
+		return checked
+	}
+	source, err := config.ReadFile(config.Project, path)
+	if err != nil {
+		checked.unreadable(err)
+		return checked
+	}
+	for _, e := range config.Check(source) {
+		checked.add(*e)
+	}
+	return checked
+}
+
+// checkConfigHere reads the files of all layers that exist, and checks what
+// they only say together: that the default agent is one.
+func checkConfigHere(c *cli.Context, env Env) ([]checkedConfig, error) {
+	p, err := openPlace(c, env)
+	if err != nil {
+		return nil, err
+	}
+	all, sources, valid := []checkedConfig{}, []config.Source{}, true
+	for _, f := range p.configFiles() {
+		source, there, err := p.readConfig(c.Context, f, "HEAD")
+		if !there {
+			continue
+		}
+		checked := checkedConfig{File: f.name, OK: true}
+		if err != nil {
+			checked.unreadable(err)
+		}
+		for _, e := range config.Check(source) {
+			checked.add(*e)
+		}
+		sources, valid = append(sources, source), valid && checked.OK
+		all = append(all, checked)
+	}
+	if !valid {
+		return all, nil
+	}
+	conf, err := config.Load(sources...)
+	if err != nil || conf.DefaultAgent == "" {
+		return all, err
+	}
+	_, err = conf.Agent("")
+	var unknown *config.UnknownAgentError
+	if errors.As(err, &unknown) {
+		for i := range all {
+			if all[i].File == unknown.Origin.File {
+				all[i].add(config.Error{
+					Line: unknown.Origin.Line, Key: "default_agent", Reason: unknown.Reason(),
+				})
+			}
+		}
+	}
+	return all, nil
+}

@@ -1,0 +1,232 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"agentswarm/swarm/control"
+)
+
+// counter is where the owner of a run takes answers from the person at its
+// own terminal: in front of it the desk, behind it what answers.
+type counter struct {
+	desk *desk
+	give func(context.Context, control.Request) error
+}
+
+// closed tells whether there is nothing more to ask. Who has no counter does
+// not know, and believes the journal.
+func (c *counter) closed() bool {
+	if c == nil {
+		return true
+	}
+	select {
+	case <-c.desk.over:
+		return true
+	default:
+		return false
+	}
+}
+
+// linger waits until there is nothing more to ask.
+func (c *counter) linger(ctx context.Context) {
+	if c == nil {
+		return
+	}
+	select {
+	case <-ctx.Done():
+	case <-c.desk.over:
+	}
+}
+
+// keyboard is the keyboard of the terminal that a run is on. It is read only
+// while a question is open, in lines, as the terminal gives them.
+type keyboard struct {
+	*counter
+	fd      int
+	picture *Progress
+
+	// current is the question that the picture shows first, since when.
+	current string
+	since   time.Time
+}
+
+// keyboard is that of this command's terminal; nil where there is none, or
+// nothing is drawn on it.
+func (p *place) keyboard(at *counter, picture *Progress) *keyboard {
+	if at == nil || !picture.term.Motion || !p.attended() {
+		return nil
+	}
+	return &keyboard{counter: at, picture: picture, fd: int(p.env.Stdin.(interface{ Fd() uintptr }).Fd())}
+}
+
+// keyGap is how often the keyboard is looked at, and how late its reader
+// notices that the run is over.
+const keyGap = 100 * time.Millisecond
+
+// listen takes answers until ctx ends or the terminal is gone.
+func (k *keyboard) listen(ctx context.Context) {
+	tick := time.NewTicker(keyGap)
+	defer tick.Stop()
+	for {
+		open := k.desk.waiting()
+		if len(open) > 0 && k.foreground() {
+			k.turnTo(open[0].ID)
+			line, err := readLine(k.fd)
+			if err != nil {
+				return
+			}
+			if line != "" && ctx.Err() == nil {
+				k.take(ctx, line, open)
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+// foreground tells whether this process may read the terminal: in the
+// background it would be stopped for it.
+func (k *keyboard) foreground() bool {
+	group, err := unix.IoctlGetInt(k.fd, unix.TIOCGPGRP)
+	return err == nil && group == unix.Getpgrp()
+}
+
+// turnTo notes which question is shown. What was typed before was not meant
+// for it.
+func (k *keyboard) turnTo(id string) {
+	if k.current == id {
+		return
+	}
+	k.current, k.since = id, time.Now()
+	// Where that fails a line may be taken for an answer too soon, which the
+	// time below makes unlikely.
+	_ = discard(k.fd)
+}
+
+// sightTime is how long a question must have been in sight to be answered
+// without its id.
+const sightTime = 500 * time.Millisecond
+
+// take carries out a typed line.
+func (k *keyboard) take(ctx context.Context, line string, open []asked) {
+	k.picture.Typed(strings.TrimRight(line, "\r\n"))
+	q, answer, err := typedAnswer(line, open)
+	if answer == nil && err == nil {
+		return
+	}
+	if err == nil && answer.ID == "" {
+		answer.ID = q.ID
+		if time.Since(k.since) < sightTime {
+			err = fmt.Errorf("%s has only just been asked; look at it and answer again", q.ID)
+		}
+	}
+	if err == nil {
+		err = k.give(ctx, answer)
+	}
+	if err != nil {
+		k.picture.Say(err.Error())
+		return
+	}
+	k.picture.Say(q.outcome(answer))
+}
+
+// typedAnswer is what a line means that was typed at the open questions, and
+// which of them it answers. An answer with an id named its question. Nothing
+// typed is no answer.
+//
+// Only yes and no may name a question: a text that begins like one of them
+// and is neither is refused, so that no "no, because" is ever taken for a yes.
+func typedAnswer(line string, open []asked) (asked, *control.Answer, error) {
+	words := strings.Fields(line)
+	if len(words) == 0 || len(open) == 0 {
+		return asked{}, nil, nil
+	}
+	first := strings.ToLower(strings.Trim(words[0], ",.;:!?"))
+	switch first {
+	case "y", "yes", "n", "no":
+	default:
+		answer, err := answerText(strings.TrimSpace(line))
+		return open[0], answer, err
+	}
+	answer := &control.Answer{Allow: first[0] == 'y'}
+	if len(words) == 1 {
+		return open[0], answer, nil
+	}
+	found := called(words[1], open)
+	switch {
+	case len(words) > 2 || len(found) == 0:
+		return asked{}, nil, fmt.Errorf("type %s alone, or with the id of a question: %s", first, idsOf(open))
+	case len(found) > 1:
+		return asked{}, nil, fmt.Errorf("%q could be %s", words[1], idsOf(found))
+	}
+	answer.ID = found[0].ID
+	return found[0], answer, nil
+}
+
+// noteOf says in a picture which questions are open and how they are
+// answered; here where they can be at this terminal.
+func noteOf(open []asked, here bool) (note, hint string) {
+	if len(open) == 0 {
+		return "", ""
+	}
+	q := open[0]
+	note = fmt.Sprintf("%s: %s %s wants: %s", Count(len(open), "question", "questions"), q.ID, q.who(), q.wants)
+	switch {
+	case !here:
+		hint = fmt.Sprintf("%s answer %s yes, or no", program, q.ID)
+	case len(open) > 1:
+		hint = fmt.Sprintf("type y, n or a text and Enter for %s; y ID or n ID for others: %s inbox", q.ID, program)
+	default:
+		hint = "type y, n or a text, and Enter"
+	}
+	return note, hint
+}
+
+// longestLine bounds what a terminal gives at once: in lines it keeps 4 KiB.
+const longestLine = 8 << 10
+
+// readLine reads a line if one was typed; none is empty. io.EOF is a terminal
+// that is gone. It does not wait.
+func readLine(fd int) (string, error) {
+	ready, err := pressed(fd)
+	if err != nil || !ready {
+		return "", err
+	}
+	buf := make([]byte, longestLine)
+	n, err := unix.Read(fd, buf)
+	switch {
+	case errors.Is(err, unix.EINTR), errors.Is(err, unix.EAGAIN):
+		return "", nil
+	case err != nil:
+		return "", err
+	case n == 0:
+		// The end of input by Ctrl-D, which passes, or of the terminal.
+		if _, err := unix.IoctlGetInt(fd, unix.TIOCGPGRP); err != nil {
+			return "", io.EOF
+		}
+		return "\n", nil
+	}
+	return string(buf[:n]), nil
+}
+
+// pressed asks whether a read would not wait. It is select since poll does
+// not know terminals everywhere.
+func pressed(fd int) (bool, error) {
+	var set unix.FdSet
+	set.Set(fd)
+	n, err := unix.Select(fd+1, &set, nil, nil, &unix.Timeval{})
+	if errors.Is(err, unix.EINTR) {
+		return false, nil
+	}
+	return n > 0, err
+}

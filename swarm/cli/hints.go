@@ -1,0 +1,29 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"agentswarm/worktree"
+)
+
+// hintInstalled says that what a package manager has installed here will not
+// be in the workspaces, if nothing is there to install it or bring it along.
+func (p *place) hintInstalled(ctx context.Context, pl *plan) error {
+	const modules = "node_modules"
+	if pl.config.Setup != "" || !slices.ContainsFunc(pl.files, func(f string) bool {
+		return f == "package.json" || strings.HasSuffix(f, "/package.json")
+	}) {
+		return nil
+	}
+	ignored, err := worktree.Ignored(ctx, p.repo, modules)
+	if err != nil || len(ignored) == 0 || slices.Contains(pl.files, worktree.IncludeFile) ||
+		!p.repo.Bare() && exists(p.repo.TopLevel+"/"+worktree.IncludeFile) {
+		return err
+	}
+	fmt.Fprintf(p.env.Stderr, "hint: %s is ignored, so that no workspace has it: give --setup 'npm ci', or name it in %s\n",
+		modules, worktree.IncludeFile)
+	return nil
+}

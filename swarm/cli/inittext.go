@@ -1,0 +1,239 @@
+package cli
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// agentCLI is a program that can be an agent, and its table in the file that
+// init writes. Names of kinds are reserved, so a table has a name of its own.
+type agentCLI struct {
+	program string
+	command []string // empty: how it runs without a terminal is not known here
+	more    []string // further lines of its table
+}
+
+func (a agentCLI) name() string { return a.program + "-cli" }
+
+// agentCLIs are the programs that init looks for. Each command lets the agent
+// change files without asking anybody, and no more than that where it can say.
+func agentCLIs() []agentCLI {
+	const arg = `input = "arg"`
+	return []agentCLI{
+		{program: "claude", command: []string{"claude", "-p", "--permission-mode", "acceptEdits"}},
+		{program: "codex", command: []string{"codex", "exec", "-s", "workspace-write", "-"}},
+		{program: "pi", command: []string{"pi", "-p", "{prompt}"}, more: []string{arg}},
+		{program: "opencode", command: []string{"opencode", "run", "--title", "swarm", "{prompt}"}, more: []string{arg}},
+		{
+			program: "gemini", command: []string{"gemini", "--approval-mode", "auto_edit", "-p", "{prompt}"},
+			more: []string{arg, `env = { GEMINI_CLI_NO_RELAUNCH = "true", GEMINI_CLI_TRUST_WORKSPACE = "true" }`},
+		},
+		{program: "qwen", command: []string{"qwen", "--approval-mode", "auto-edit", "-p", "{prompt}"}, more: []string{arg}},
+		{program: "aider"},
+		{program: "goose"},
+	}
+}
+
+// table is the [agents.NAME] table.
+func (a agentCLI) table() []string {
+	var words []string
+	for _, word := range a.command {
+		words = append(words, strconv.Quote(word))
+	}
+	lines := []string{
+		"[agents." + a.name() + "]",
+		"command = [" + strings.Join(words, ", ") + "]",
+		// Their exit codes alone lie.
+		`success = "answer"`,
+	}
+	return append(lines, a.more...)
+}
+
+// survey is what init found in a checkout and on the PATH. All of it is words
+// of ours: no name and no text of the repository gets into the file.
+type survey struct {
+	ecosystems []ecosystem
+	makefile   string     // one with a target `test`
+	agents     []agentCLI // on the PATH
+	absent     []string   // what is here, ignored, and so in no workspace
+	localShows bool       // git does not ignore the local configuration
+}
+
+// sure tells whether the scripts may stand in the file as they are: there is
+// one answer, and no doubt about it.
+func (s survey) sure() bool {
+	return len(s.ecosystems) == 1 && s.ecosystems[0].doubt == ""
+}
+
+// text is the file.
+func (s survey) text() string {
+	var b initText
+	b.line("# What swarm does in this repository. Written by `swarm init`; make it yours.")
+	b.line("# `swarm config show --origin` prints what holds, `swarm config validate` checks")
+	b.line("# this file, and `swarm config schema` has every key.")
+	b.line("")
+	b.line("# The agent that a prompt goes to where --agent names none.")
+	b.line("# default_agent = %q", s.defaultAgent())
+	b.line("")
+	s.scripts(&b)
+	b.line("# How many agents run at once, and how long each may take.")
+	b.line("# jobs = 4")
+	b.line("# timeout = \"30m\"")
+	b.line("")
+	s.tables(&b)
+	return b.String()
+}
+
+type initText struct{ strings.Builder }
+
+func (b *initText) line(format string, args ...any) {
+	fmt.Fprintf(b, format+"\n", args...)
+}
+
+// scripts are setup and verify: as they are, or as proposals.
+func (s survey) scripts(b *initText) {
+	for _, e := range s.ecosystems {
+		if e.doubt != "" {
+			b.line("# Of %s only proposed: %s.", e.mark, e.doubt)
+		}
+	}
+	if len(s.ecosystems) > 1 {
+		b.line("# More than one way of building was found; join what you need with &&.")
+	}
+	mark := "# "
+	if s.sure() {
+		mark = ""
+	}
+	b.line("# Run by `sh -c` in each workspace before its agent.")
+	if len(s.absent) > 0 {
+		b.line("# Here and ignored by git, so in no workspace: %s.", strings.Join(s.absent, ", "))
+		b.line("# What a file .worktreeinclude names comes along; the setup must make the rest.")
+	}
+	setups := 0
+	for _, e := range s.ecosystems {
+		if e.setup != "" {
+			b.line("%ssetup = %q # %s", mark, e.setup, e.mark)
+			setups++
+		}
+	}
+	if setups == 0 {
+		b.line("# setup = \"make deps\"")
+	}
+	b.line("")
+	b.line("# Run by `sh -c` on the work of each agent, and on what a merge comes to.")
+	checks := 0
+	for _, e := range s.ecosystems {
+		if e.verify != "" {
+			b.line("%sverify = %q # %s", mark, e.verify, e.mark)
+			checks++
+		}
+	}
+	if s.makefile != "" {
+		if len(s.ecosystems) > 0 {
+			mark = "# "
+		} else {
+			mark = ""
+		}
+		b.line("%sverify = %q # %s", mark, "make test", s.makefile)
+		checks++
+	}
+	if checks == 0 {
+		b.line("# verify = \"make test\"")
+	}
+	b.line("")
+}
+
+// tables are the agents.
+func (s survey) tables(b *initText) {
+	b.line("# Agents: programs that are given a prompt in a workspace of their own. To use one")
+	b.line("# take away the # in front of its table. Names such as claude and codex are those of")
+	b.line("# kinds that a later version has, and reserved: hence claude-cli and the like.")
+	b.line("# An agent gets no variable that looks like a credential. If it needs one:")
+	b.line("#   env = { MY_API_KEY = \"$MY_API_KEY\" }")
+	tables := 0
+	for _, a := range s.agents {
+		b.line("")
+		if len(a.command) == 0 {
+			b.line("# %s is on your PATH too: give it a table with a command that runs it without", a.program)
+			b.line("# a terminal.")
+			continue
+		}
+		for _, line := range a.table() {
+			b.line("# %s", line)
+		}
+		tables++
+	}
+	if tables == 0 {
+		b.line("")
+		b.line("# [agents.mine]")
+		b.line("# command = [\"my-agent\", \"--task\", \"{prompt}\"]")
+		b.line("# input = \"arg\"")
+	}
+}
+
+func (s survey) defaultAgent() string {
+	for _, a := range s.agents {
+		if len(a.command) > 0 {
+			return a.name()
+		}
+	}
+	return "mine"
+}
+
+// found is what init tells a person, a line for each thing.
+func (s survey) found() []string {
+	var lines []string
+	for _, e := range s.ecosystems {
+		var does []string
+		if e.setup != "" {
+			does = append(does, "set up with `"+e.setup+"`")
+		}
+		if e.verify != "" {
+			does = append(does, "verify with `"+e.verify+"`")
+		}
+		if len(does) == 0 {
+			does = append(does, "how it is tested is not known")
+		}
+		line := "found " + e.mark + ": " + strings.Join(does, ", ")
+		switch {
+		case e.doubt != "":
+			line += " (only proposed: " + e.doubt + ")"
+		case !s.sure():
+			line += " (only proposed: there are others)"
+		}
+		lines = append(lines, line)
+	}
+	if s.makefile != "" {
+		line := "found " + s.makefile + ": verify with `make test`"
+		if len(s.ecosystems) > 0 {
+			line += " (only proposed: there are others)"
+		}
+		lines = append(lines, line)
+	}
+	if len(lines) == 0 {
+		lines = append(lines, "found nothing that says how this is built or tested")
+	}
+	for _, a := range s.agents {
+		line := "found " + a.program + " on your PATH: proposed as agents." + a.name()
+		if len(a.command) == 0 {
+			line = "found " + a.program + " on your PATH: how it runs without a terminal is for you to say"
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// hints are what is left for a person to do.
+func (s survey) hints() []string {
+	var lines []string
+	if len(s.absent) > 0 {
+		lines = append(lines, "hint: "+strings.Join(s.absent, ", ")+
+			": here and ignored, so in no workspace; what .worktreeinclude names comes along, the setup must make the rest")
+	}
+	if s.localShows {
+		lines = append(lines, "hint: git does not ignore "+localConfig+
+			"; add this line to .gitignore: /"+localConfig)
+	}
+	return lines
+}

@@ -1,0 +1,111 @@
+package cli
+
+import (
+	"strings"
+	"testing"
+
+	"agentswarm/swarm/config"
+)
+
+func loadText(t *testing.T, text string) *config.Config {
+	t.Helper()
+	c, err := config.Load(config.Source{Layer: config.Project, Name: "c", Text: []byte(text)})
+	if err != nil {
+		t.Fatalf("Load: %v\n%s", err, text)
+	}
+	return c
+}
+
+func TestInitText(t *testing.T) {
+	t.Parallel()
+	npm := ecosystem{mark: "package.json and package-lock.json", setup: "npm ci", verify: "npm test", makes: "node_modules"}
+	goMod := ecosystem{mark: "go.mod", verify: "go test ./..."}
+	doubtful := npm
+	doubtful.doubt = "there is no lockfile"
+	tests := []struct {
+		name          string
+		give          survey
+		setup, verify string // what holds
+		has           []string
+	}{
+		{"nothing", survey{}, "", "", []string{
+			"\n# setup = \"make deps\"\n", "\n# verify = \"make test\"\n", "\n# [agents.mine]\n# command = [", "\n# default_agent = \"mine\"\n",
+		}},
+		{"one", survey{ecosystems: []ecosystem{npm}}, "npm ci", "npm test", nil},
+		{"one without setup", survey{ecosystems: []ecosystem{goMod}}, "", "go test ./...", []string{"\n# setup = \"make deps\"\n"}},
+		{"one and make", survey{ecosystems: []ecosystem{goMod}, makefile: "Makefile"}, "", "go test ./...", []string{"\n# verify = \"make test\" # Makefile\n"}},
+		{"make alone", survey{makefile: "GNUmakefile"}, "", "make test", []string{"\nverify = \"make test\" # GNUmakefile\n"}},
+		{"doubt", survey{ecosystems: []ecosystem{doubtful}}, "", "", []string{
+			"\n# setup = \"npm ci\" # package", "\n# verify = \"npm test\" # package", "only proposed: there is no lockfile.",
+		}},
+		{"two", survey{ecosystems: []ecosystem{npm, goMod}}, "", "", []string{
+			"\n# setup = \"npm ci\" #", "\n# verify = \"npm test\" #", "\n# verify = \"go test ./...\" # go.mod\n",
+		}},
+		{"two and make", survey{ecosystems: []ecosystem{npm, goMod}, makefile: "Makefile"}, "", "", []string{"\n# verify = \"make test\" # Makefile\n"}},
+		{"ignored folders", survey{absent: []string{"node_modules", ".env"}}, "", "", []string{"node_modules, .env.\n", ".worktreeinclude"}},
+		{"an agent without a command", survey{agents: []agentCLI{{program: "goose"}}}, "", "", []string{"# goose is on your PATH", "# [agents.mine]"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			text := tt.give.text()
+			c := loadText(t, text)
+			if c.Setup != tt.setup || c.Verify != tt.verify || len(c.AgentNames()) > 0 || c.DefaultAgent != "" {
+				t.Errorf("setup %q, verify %q, agents %q in\n%s", c.Setup, c.Verify, c.AgentNames(), text)
+			}
+			for _, want := range tt.has {
+				if !strings.Contains(text, want) {
+					t.Errorf("%q is not in\n%s", want, text)
+				}
+			}
+			for line := range strings.Lines(text) {
+				if columns(strings.TrimRight(line, "\n")) > 88 && strings.HasPrefix(line, "# ") && !strings.HasPrefix(line, "# setup") {
+					t.Errorf("a remark is too wide: %s", line)
+				}
+			}
+		})
+	}
+}
+
+// TestInitAgents: without its marks each proposed table is an agent, and the
+// default that is proposed is one of them.
+func TestInitAgents(t *testing.T) {
+	t.Parallel()
+	text := survey{agents: agentCLIs()}.text()
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		bare := strings.TrimPrefix(line, "# ")
+		for _, begin := range []string{"[agents.", "command = ", "input = ", "env = ", "success = ", "default_agent = "} {
+			if strings.HasPrefix(bare, begin) {
+				line = bare
+			}
+		}
+		b.WriteString(line)
+	}
+	c := loadText(t, b.String())
+	known := 0
+	for _, cli := range agentCLIs() {
+		if len(cli.command) == 0 {
+			continue
+		}
+		known++
+		a, err := c.Agent(cli.name())
+		if err != nil || a.Command[0] != cli.program || a.Input != config.InputArg && a.Input != config.InputStdin {
+			t.Errorf("Agent(%s) = %+v, %v, want %s with a prompt", cli.name(), a, err, cli.program)
+		}
+	}
+	if got := len(c.AgentNames()); got != known || known < 6 {
+		t.Errorf("agents = %q, want %d", c.AgentNames(), known)
+	}
+	if a, err := c.Agent(""); err != nil || a.Name != "claude-cli" {
+		t.Errorf("the default agent = %q, %v, want claude-cli", a.Name, err)
+	}
+}
+
+// TestDefaults: the file's documentation and the run agree.
+func TestDefaults(t *testing.T) {
+	t.Parallel()
+	if config.DefaultMaxAgents != defaultMaxAgents {
+		t.Errorf("the documented max_agents is %d, a run takes %d", config.DefaultMaxAgents, defaultMaxAgents)
+	}
+}

@@ -1,0 +1,95 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"syscall"
+	"time"
+
+	"agentswarm/worktree"
+)
+
+// gcMoved is a workspace that went into the trash.
+type gcMoved struct {
+	Path  string `json:"path"`
+	Trash string `json:"trash,omitempty"` // where it is now
+}
+
+// lost moves the workspaces of runs that are gone or cannot be read into the
+// trash: nothing else will ever release them, and what they hold is in no
+// capture that anybody knows of.
+func (g *collector) lost(ctx context.Context) error {
+	runs, err := g.state.Lost()
+	if err != nil {
+		return err
+	}
+	for _, run := range runs {
+		if err := g.lostOf(ctx, run); err != nil {
+			return fmt.Errorf("workspaces of run %s, which cannot be read: %w", run, err)
+		}
+	}
+	return nil
+}
+
+func (g *collector) lostOf(ctx context.Context, run string) error {
+	// Nothing is filled or captured, for which it would need the frozen
+	// configuration.
+	trees, err := worktree.New(worktree.Config{
+		Repo: g.repo, Dir: g.state.Trees(run), Trash: g.state.Trash(),
+		LockFile: g.state.LockFile("worktrees"), Step: g.env.Step,
+	})
+	if err != nil {
+		return err
+	}
+	strays, err := trees.Strays(nil)
+	if err != nil {
+		return err
+	}
+	for _, w := range strays {
+		moved := gcMoved{Path: w.Dir}
+		if !g.dry {
+			out, err := trees.Release(ctx, w, nil)
+			if err != nil {
+				return err
+			}
+			moved.Trash = out.Trashed
+		}
+		g.out.Moved = append(g.out.Moved, moved)
+	}
+	if g.dry {
+		return nil
+	}
+	// What no workspace could be called is not ours, and stays.
+	err = os.Remove(g.state.Trees(run))
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTEMPTY) {
+		return nil
+	}
+	return err
+}
+
+// unmadeAge is how old the folder of a run must be whose making was cut off:
+// one of today may be in the making.
+const unmadeAge = 24 * time.Hour
+
+// unmade removes what is left of runs that a crash kept from coming to be.
+func (g *collector) unmade(context.Context) error {
+	all, err := g.state.Unmade()
+	if err != nil {
+		return err
+	}
+	for _, u := range all {
+		if g.now.Sub(u.Time) < unmadeAge {
+			continue
+		}
+		if !g.dry {
+			if err := worktree.RemoveAll(u.Path); err != nil {
+				return fmt.Errorf("remove what is left of run %s, which was never made: %w", u.Run, err)
+			}
+		}
+		g.removed("unmade_run", u.Run, 0)
+	}
+	return nil
+}

@@ -1,0 +1,301 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+)
+
+func newManCommand(env Env) *cli.Command {
+	return &cli.Command{
+		Name:  "man",
+		Usage: "print the manual page",
+		Description: `Prints the manual page swarm(1), made from the same text as the help of each
+command, in the language of man.
+
+Examples:
+  swarm man | man -l -
+  swarm man > ~/.local/share/man/man1/swarm.1`,
+		Action: func(c *cli.Context) error {
+			if _, err := arguments(c, 0, 0); err != nil {
+				return err
+			}
+			return writeMan(env.Stdout, c.App)
+		},
+	}
+}
+
+// writeMan writes the manual page of the program in roff, with the macros of
+// man(7).
+func writeMan(w io.Writer, app *cli.App) error {
+	m := &manPage{}
+	m.b.WriteString(`.\" Made by ` + "`swarm man`" + `; changes belong there.` + "\n")
+	m.raw(fmt.Sprintf(`.TH "%s" "1" "%s" "%s" "User Commands"`, // a date takes no escapes
+		strings.ToUpper(app.Name), manDate(), roff(app.Name+" "+buildVersion().Version)))
+	m.macro("SH", "NAME")
+	m.text(app.Name + ` - ` + app.Usage)
+	m.macro("SH", "SYNOPSIS")
+	m.raw(bold(app.Name) + " " + italic("COMMAND") + ` [flags] [arguments]`)
+	m.macro("br")
+	m.raw(bold(app.Name+" help") + " " + italic("COMMAND"))
+	m.macro("SH", "FLAGS OF EVERY COMMAND")
+	m.flags(app.Flags)
+	m.tagged(bold("-h")+", "+bold("--help"), "explain the command")
+	for _, group := range grouped(app.Commands) {
+		m.macro("SH", strings.ToUpper(group.title))
+		for _, c := range group.commands {
+			m.command([]*cli.Command{c})
+		}
+	}
+	m.macro("SH", "EXIT STATUS")
+	for _, c := range exitCodes() {
+		m.tagged(bold(fmt.Sprint(int(c))), exitMeaning(c))
+	}
+	m.table("ENVIRONMENT", environment())
+	m.table("FILES", filesOfSwarm())
+	m.macro("SH", "EXAMPLES")
+	m.examples(app.Description)
+	_, err := io.WriteString(w, m.b.String())
+	return err
+}
+
+// manDate is the day of the commit that this program was built from, so that
+// a build makes one page; without it, today.
+func manDate() string {
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, s := range info.Settings {
+			if day, _, cut := strings.Cut(s.Value, "T"); s.Key == "vcs.time" && cut {
+				return day
+			}
+		}
+	}
+	return time.Now().UTC().Format(time.DateOnly)
+}
+
+// manPage is a page as far as it is written.
+type manPage struct{ b strings.Builder }
+
+// raw writes a line of roff whose text is escaped already.
+func (m *manPage) raw(line string) { m.b.WriteString(line + "\n") }
+
+// text writes a line of plain text.
+func (m *manPage) text(s string) { m.raw(roffLine(s)) }
+
+// macro writes a request with its arguments, which are plain text.
+func (m *manPage) macro(name string, args ...string) {
+	line := "." + name
+	for _, a := range args {
+		line += ` "` + roff(a) + `"`
+	}
+	m.raw(line)
+}
+
+// tagged writes a term, in roff, and its explanation.
+func (m *manPage) tagged(term, text string) {
+	m.macro("TP")
+	m.raw(term)
+	m.text(text)
+}
+
+func (m *manPage) table(title string, rows [][2]string) {
+	m.macro("SH", title)
+	for _, r := range rows {
+		m.tagged(bold(r[0]), r[1])
+	}
+}
+
+// command explains the command at the end of path, then those below it.
+func (m *manPage) command(path []*cli.Command) {
+	c, name := path[len(path)-1], commandPath(path)
+	m.macro("SS", name+" - "+c.Usage)
+	usage := bold(program + " " + name)
+	if len(flagRows(c.Flags)) > 0 {
+		usage += " [flags]"
+	}
+	switch {
+	case c.ArgsUsage != "":
+		usage += " " + italic(c.ArgsUsage)
+	case len(c.Subcommands) > 0:
+		usage += " " + italic("COMMAND")
+	}
+	m.raw(usage)
+	if len(c.Aliases) > 0 {
+		m.macro("br")
+		m.text("also called: " + strings.Join(c.Aliases, ", "))
+	}
+	about, _, _ := strings.Cut(c.Description, examplesTitle)
+	for paragraph := range strings.SplitSeq(strings.TrimSpace(about), "\n\n") {
+		if paragraph = strings.TrimSpace(paragraph); paragraph == "" {
+			continue
+		}
+		m.macro("PP")
+		for line := range strings.SplitSeq(paragraph, "\n") {
+			m.text(strings.TrimSpace(line))
+		}
+	}
+	m.flags(c.Flags)
+	if strings.Contains(c.Description, examplesTitle) {
+		m.macro("PP")
+		m.text("Examples:")
+		m.examples(c.Description)
+	}
+	for _, sub := range c.Subcommands {
+		if !sub.Hidden {
+			m.command(append(path[:len(path):len(path)], sub))
+		}
+	}
+}
+
+// flags lists flags as the help does.
+func (m *manPage) flags(flags []cli.Flag) {
+	for _, row := range flagRows(flags) {
+		names, value, _ := strings.Cut(strings.ReplaceAll(row[0], ", ", ","), " ")
+		var term []string
+		for name := range strings.SplitSeq(names, ",") {
+			term = append(term, bold(name))
+		}
+		line := strings.Join(term, ", ")
+		if value != "" {
+			line += " " + italic(value)
+		}
+		m.tagged(line, row[1])
+	}
+}
+
+// examples writes the lines to type just as they are.
+func (m *manPage) examples(description string) {
+	_, text, ok := strings.Cut(description, examplesTitle)
+	if !ok {
+		return
+	}
+	m.macro("RS", "4")
+	m.macro("nf")
+	for line := range strings.SplitSeq(strings.TrimRight(text, "\n "), "\n") {
+		m.text(strings.TrimPrefix(line, "  "))
+	}
+	m.macro("fi")
+	m.macro("RE")
+}
+
+func bold(s string) string   { return `\fB` + roff(s) + `\fP` }
+func italic(s string) string { return `\fI` + roff(s) + `\fP` }
+
+// roffLine is roff for a line of text: a dot or an apostrophe at its start
+// would make it a request.
+func roffLine(s string) string {
+	if strings.HasPrefix(s, ".") || strings.HasPrefix(s, "'") {
+		return `\&` + roff(s)
+	}
+	return roff(s)
+}
+
+// roff escapes text so that what is printed is what it says: roff prints a
+// bare - as a hyphen and ' as a closing quote, which nobody can paste.
+func roff(s string) string {
+	var b strings.Builder
+	for _, r := range s {
+		switch r {
+		case '\\':
+			b.WriteString(`\e`)
+		case '-':
+			b.WriteString(`\-`)
+		case '\'':
+			b.WriteString(`\(aq`)
+		case '`':
+			b.WriteString(`\(ga`)
+		case '^':
+			b.WriteString(`\(ha`)
+		case '~':
+			b.WriteString(`\(ti`)
+		case '"':
+			b.WriteString(`\(dq`)
+		case '…':
+			b.WriteString("...")
+		case '\n', '\r', '\t':
+			b.WriteString(" ")
+		default:
+			if ' ' <= r && r <= '~' {
+				b.WriteRune(r)
+			} else {
+				fmt.Fprintf(&b, `\[u%04X]`, r)
+			}
+		}
+	}
+	return b.String()
+}
+
+// exitCodes lists all codes in the order of their numbers.
+func exitCodes() []Code {
+	codes := append(precedence(), CodeOK)
+	slices.Sort(codes)
+	return codes
+}
+
+// exitMeaning says what a code tells.
+func exitMeaning(c Code) string {
+	switch c {
+	case CodeOK:
+		return "all is well"
+	case CodeFailed:
+		return "swarm itself failed"
+	case CodeUsage:
+		return "the command line, the configuration or a script was refused; nothing was started"
+	case CodeDegraded:
+		return "some agents failed"
+	case CodeConflict:
+		return "patches conflict"
+	case CodeApproval:
+		return "an approval was needed and nobody could give it"
+	case CodePaused:
+		return "paused by a budget or a limit of a provider; the run can be resumed"
+	case CodeVerify:
+		return "a verification failed"
+	case CodeScript:
+		return "the script threw"
+	case CodeTimeout:
+		return "the time given by --run-timeout, or by wait --timeout, was over"
+	case CodeInterrupted:
+		return "stopped by SIGINT, such as Ctrl-C"
+	case CodeTerminated:
+		return "stopped by SIGTERM or SIGHUP"
+	default:
+		return ""
+	}
+}
+
+// environment lists the variables that swarm reads.
+func environment() [][2]string {
+	return [][2]string{
+		{"SWARM_STATE_DIR", "where runs are kept; an absolute path outside of the repository"},
+		{"XDG_STATE_HOME", "runs are kept in its folder swarm, where SWARM_STATE_DIR is not set; ~/.local/state without it"},
+		{"XDG_CONFIG_HOME", "where the user's own configuration is; ~/.config without it"},
+		{"XDG_RUNTIME_DIR", "where the sockets of running runs are; a folder below /tmp without it"},
+		{"SWARM_RUN", "set for agents, with SWARM_AGENT: the run they belong to"},
+		{"SWARM_AGENT", "set for agents and what they start; commands that decide for a person are refused then"},
+		{"HOME", "the user's folder"},
+		{"PATH", "where the commands of agents are looked for"},
+		{"SHELL", "what swarm shell starts; sh without it"},
+		{"NO_COLOR", "when set, nothing is coloured"},
+		{"CLICOLOR_FORCE", "when set, colours are used into files and pipes too"},
+		{"CI", "when set, nothing is drawn over on the terminal"},
+		{"TERM", "what the terminal can do; dumb means nothing"},
+		{"COLUMNS", "how wide the output may get"},
+		{"LINES", "how high a drawing may get"},
+	}
+}
+
+// filesOfSwarm lists the files that a user may want to look at.
+func filesOfSwarm() [][2]string {
+	return [][2]string{
+		{".swarm/config.toml", "the project's configuration, committed"},
+		{".swarm/config.local.toml", "the project's configuration on this machine, ignored by git"},
+		{"~/.config/swarm/config.toml", "the user's own configuration"},
+		{".worktreeinclude", "which ignored files go into the workspaces of agents, in the syntax of .gitignore"},
+		{"~/.local/state/swarm/", "the runs: a folder for each repository, never inside of it"},
+	}
+}

@@ -1,0 +1,185 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"agentswarm/swarm/box"
+	"agentswarm/swarm/engine"
+	"agentswarm/swarm/proc"
+	"agentswarm/swarm/store"
+)
+
+// noticeObject is swarm.notice/1, described in docs/json.md: what the command
+// of --notify gets on its standard input.
+type noticeObject struct {
+	Schema     string          `json:"schema"`
+	Event      string          `json:"event"` // question or ended
+	Run        string          `json:"run"`
+	Status     string          `json:"status"`
+	Reason     string          `json:"reason,omitempty"`
+	Code       *int            `json:"code,omitempty"`
+	Waiting    int             `json:"waiting"`
+	Question   *questionObject `json:"question,omitempty"`
+	Repository string          `json:"repository"`
+}
+
+const (
+	noticeTime = 30 * time.Second       // how long a command may take
+	noticeGap  = time.Second            // between two notices of questions
+	calmTime   = 200 * time.Millisecond // questions come together, or are answered at once
+)
+
+// notifyQuestions runs the command of --notify when questions are opened,
+// until there is nothing more to ask. What opened together is told together.
+func (b *bench) notifyQuestions(ctx context.Context, d *desk) {
+	if b.contact.Notify == "" {
+		return
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	told := map[string]bool{}
+	for pause := calmTime; ; pause = noticeGap {
+		select {
+		case <-ctx.Done():
+			return
+		case <-d.over:
+			return
+		case <-d.wake:
+		}
+		if !calm(ctx, d, pause) {
+			return
+		}
+		open := d.waiting()
+		var fresh []asked
+		for _, q := range open {
+			if !told[q.ID] {
+				told[q.ID], fresh = true, append(fresh, q)
+			}
+		}
+		if len(fresh) == 0 {
+			continue
+		}
+		first := fresh[0].object(time.Now())
+		b.notify(ctx, d.over, noticeObject{
+			Event: "question", Status: string(store.RunRunning), Waiting: len(open), Question: &first,
+		})
+	}
+}
+
+// calm waits for a moment; false where there is nothing more to ask after it.
+func calm(ctx context.Context, d *desk, moment time.Duration) bool {
+	t := time.NewTimer(moment)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-d.over:
+		return false
+	case <-t.C:
+		return true
+	}
+}
+
+// notifyEnd runs the command of --notify at the end of the run, which is told
+// also where the run was stopped.
+func (b *bench) notifyEnd(ctx context.Context, v *store.View) {
+	if b.contact.Notify == "" {
+		return
+	}
+	b.notify(context.WithoutCancel(ctx), nil, noticeObject{
+		Event: "ended", Status: string(v.Status), Reason: v.Reason, Code: &v.Code,
+	})
+}
+
+// notify runs the command of --notify once. What goes wrong is a warning: the
+// run is what it is, whoever heard of it. When over is closed it is stopped.
+func (b *bench) notify(ctx context.Context, over <-chan struct{}, n noticeObject) {
+	n.Schema, n.Run, n.Repository = "swarm.notice/1", b.run.ID, readable(b.rootDir())
+	ctx, cancel := context.WithTimeoutCause(ctx, noticeTime, fmt.Errorf("it took longer than %s", noticeTime))
+	defer cancel()
+	ended := make(chan struct{})
+	stopper := make(chan struct{})
+	go func() {
+		defer close(stopper)
+		select {
+		case <-over: // nil for the notice of the end: never
+			cancel()
+		case <-ended:
+		}
+	}()
+	err := b.runNotice(ctx, n)
+	close(ended)
+	<-stopper
+	if err != nil && !errors.Is(context.Cause(ctx), context.Canceled) {
+		b.deps.Warn("notify: " + err.Error())
+	}
+}
+
+// runNotice runs the command. It is the user's own, so that it is given their
+// environment and no walls; it may well talk to their desktop.
+func (b *bench) runNotice(ctx context.Context, n noticeObject) (err error) {
+	text, err := json.Marshal(n)
+	if err != nil {
+		return err
+	}
+	dir, err := os.MkdirTemp(b.run.Dir, "notify-")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	input, out := filepath.Join(dir, "notice.json"), filepath.Join(dir, "notify")
+	if err := os.WriteFile(input, append(text, '\n'), 0o600); err != nil {
+		return err
+	}
+	walls, err := json.Marshal(box.None)
+	if err != nil {
+		return err
+	}
+	exit, err := engine.Shell(ctx, engine.ShellRequest{
+		Launcher: launcher(b.deps.Launcher.Binary, box.None), Walls: walls, Run: b.run.ID,
+		Text: b.contact.Notify, Dir: b.rootDir(), Env: ownEnviron(b.env.Environ), Stdin: input, Out: out,
+	})
+	switch {
+	case err != nil:
+		return err
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case exit.Reason != proc.Exited || exit.Code != 0:
+		return fmt.Errorf("ended with %d%s", exit.Code, lastWords(out+".err"))
+	}
+	return nil
+}
+
+// ownEnviron is the environment less what names an agent or is between
+// processes of swarm, and less what would point git elsewhere.
+func ownEnviron(environ []string) []string {
+	var kept []string
+	for _, kv := range environ {
+		name, _, _ := strings.Cut(kv, "=")
+		if strings.HasPrefix(name, "GIT_") || strings.HasPrefix(name, "SWARM_") && name != "SWARM_STATE_DIR" {
+			continue
+		}
+		kept = append(kept, kv)
+	}
+	return kept
+}
+
+// lastWords is ": " and the last line of a file, if it has any.
+func lastWords(file string) string {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return ""
+	}
+	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
+	if last := strings.TrimSpace(lines[len(lines)-1]); last != "" {
+		return ": " + shortenEnd(Printable(last), tellWidth)
+	}
+	return ""
+}

@@ -1,0 +1,207 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/urfave/cli/v2"
+
+	"agentswarm/swarm/control"
+	"agentswarm/swarm/engine"
+	"agentswarm/swarm/store"
+	"agentswarm/swarm/task"
+)
+
+func newRetryCommand(env Env) *cli.Command {
+	return &cli.Command{
+		Name:      "retry",
+		Usage:     "send agents back for another attempt",
+		ArgsUsage: "AGENT…",
+		Flags: append([]cli.Flag{
+			&cli.StringFlag{Name: "feedback", Usage: "tell the agent `TEXT` after its prompt; - reads it from standard input"},
+			&cli.BoolFlag{Name: "fresh", Usage: "start from the base, not from what the agent left"},
+		}, driveFlags()...),
+		Description: `Starts a new attempt of agents that have ended, completed or not. It goes on with
+what the last attempt left: those changes are in its workspace, staged. With
+--fresh it starts from the base. What was said of earlier attempts follows the
+prompt, oldest first; without --feedback the reason of a rejection is said.
+
+Nothing of an earlier attempt is overwritten: its patch, output and ref stay. In a
+run that goes on the agent is queued and the command returns; else the attempt
+runs here.
+
+Examples:
+  swarm retry a3 --feedback "keep the exported names"
+  swarm retry k3x9q2/a3 k3x9q2/a7 --fresh
+  git diff --stat | swarm retry a3 --feedback -`,
+		Action: func(c *cli.Context) error { return retryAction(c, env) },
+	}
+}
+
+func retryAction(c *cli.Context, env Env) error {
+	feedback, err := readFeedback(c, env)
+	if err != nil {
+		return err
+	}
+	drive, err := readDriveFlags(c)
+	if err != nil {
+		return err
+	}
+	p, s, err := openSelection(c, env, 1, -1)
+	if err != nil {
+		return err
+	}
+	if len(s.named) != c.NArg() {
+		return usagef("retry: name agents, such as %s/a1; resume takes a whole run", s.run.ID)
+	}
+	wishes, err := retryWishes(s.named, feedback, c.Bool("fresh"))
+	if err != nil {
+		return err
+	}
+	if s.view.Status == store.RunRunning {
+		return p.retryLive(c, s, wishes)
+	}
+	owner, err := p.own(c.Context, s.run)
+	if err != nil {
+		return err
+	}
+	err = p.retryOwned(c, drive, ownedRun{s.run, owner, wishes})
+	return errors.Join(err, owner.Close())
+}
+
+// readFeedback is what the agents are told.
+func readFeedback(c *cli.Context, env Env) (string, error) {
+	text := c.String("feedback")
+	if text == "-" {
+		all, err := io.ReadAll(io.LimitReader(env.Stdin, maxFeedback+1))
+		if err != nil {
+			return "", fmt.Errorf("read the feedback: %w", err)
+		}
+		text = string(all)
+	}
+	switch {
+	case c.IsSet("feedback") && strings.TrimSpace(text) == "":
+		return "", usagef("retry: the feedback is empty")
+	case !utf8.ValidString(text):
+		return "", usagef("retry: the feedback is not UTF-8")
+	case len(text) > maxFeedback:
+		return "", usagef("retry: the feedback is longer than %s", Bytes(maxFeedback))
+	}
+	return text, nil
+}
+
+// maxFeedback bounds what an agent is told, in bytes: it travels in one
+// request and stays in every later prompt of the agent.
+const maxFeedback = 100 << 10
+
+// retryWishes are the wishes for agents, those together that are told the
+// same. All agents are looked at before anything is asked.
+func retryWishes(agents []*store.Agent, feedback string, fresh bool) ([]engine.RetryRequest, error) {
+	var wishes []engine.RetryRequest
+	for _, a := range agents {
+		told := feedback
+		if told == "" && a.Review != nil && a.Review.Verdict == task.Rejected {
+			told = a.Review.Reason
+		}
+		switch {
+		case a.Result() == nil:
+			return nil, usagef("retry: %s has not ended; cancel it first, or send it a word", a.ID)
+		case len(a.Landings) > 0:
+			return nil, usagef("retry: the patch of %s has landed; undo that first", a.ID)
+		case feedback != "" && task.Prompt(a.Call.Input) == "":
+			return nil, usagef("retry: %s is a command without a prompt: it cannot be told anything; leave --feedback out", a.ID)
+		case task.Prompt(a.Call.Input) == "":
+			told = ""
+		}
+		at := slices.IndexFunc(wishes, func(w engine.RetryRequest) bool { return w.Feedback == told })
+		if at < 0 {
+			at = len(wishes)
+			wishes = append(wishes, engine.RetryRequest{Feedback: told, Fresh: fresh})
+		}
+		wishes[at].Agents = append(wishes[at].Agents, a.ID)
+	}
+	return wishes, nil
+}
+
+// retryLive asks the process that owns the run.
+func (p *place) retryLive(c *cli.Context, s *selection, wishes []engine.RetryRequest) error {
+	if n := flagOfDriving(c); n != "" {
+		return usagef("retry: run %s goes on in another process, which %s does not reach", s.run.ID, n)
+	}
+	client, err := p.reach(c.Context, s.run)
+	if err != nil {
+		return err
+	}
+	for _, w := range wishes {
+		err = errors.Join(err, client.Ask(c.Context, &control.Retry{
+			Agents: w.Agents, Feedback: w.Feedback, Fresh: w.Fresh,
+		}))
+	}
+	if err = errors.Join(err, client.Close()); err != nil {
+		return err
+	}
+	v, err := s.run.View()
+	if err != nil {
+		return err
+	}
+	if c.Bool("json") {
+		return printJSON(p.env.Stdout, newRunObject(v, time.Now()).only(s.named))
+	}
+	for _, a := range s.named {
+		if _, err := fmt.Fprintf(p.env.Stdout, "%s/%s queued for attempt %d\n", s.run.ID, a.ID, a.Attempt+1); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ownedRun is a run that this process owns, and what is wished of it.
+type ownedRun struct {
+	run    *store.Run
+	owner  *store.Owner
+	wishes []engine.RetryRequest
+}
+
+// retryOwned runs the attempts here.
+func (p *place) retryOwned(c *cli.Context, drive driveFlagsRead, r ownedRun) error {
+	id, err := r.run.Identity()
+	if err != nil {
+		return err
+	}
+	config, err := engineConfig(id)
+	if err != nil {
+		return err
+	}
+	drive.lay(&config)
+	b, err := p.bench(c.Context, r.run, r.owner)
+	if err != nil {
+		return err
+	}
+	drive.contact.lay(&b.contact)
+	end, err := b.drive(c.Context, driveRequest{
+		retry: r.wishes, config: config, prior: r.owner.View(), timeout: drive.timeout,
+	})
+	if err != nil {
+		return err
+	}
+	end.codes = codesOf(end.codes, r)
+	return b.finish(c.Context, end, finishRequest{json: c.Bool("json")})
+}
+
+// codesOf are the exit codes of a retry: how the agents ended that were tried
+// again. How others of the run had ended is nothing new.
+func codesOf(run []Code, r ownedRun) []Code {
+	codes := slices.DeleteFunc(slices.Clone(run), func(c Code) bool { return c == CodeDegraded || c == CodeVerify })
+	v := r.owner.View()
+	for _, w := range r.wishes {
+		for _, id := range w.Agents {
+			codes = append(codes, agentCode(v.Agent(id)))
+		}
+	}
+	return codes
+}

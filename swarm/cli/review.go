@@ -1,0 +1,122 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"agentswarm/swarm/control"
+	"agentswarm/swarm/event"
+	"agentswarm/swarm/store"
+	"agentswarm/swarm/task"
+)
+
+func newAcceptCommand(env Env) *cli.Command {
+	return &cli.Command{
+		Name:      "accept",
+		Usage:     "mark patches as good: merge takes them",
+		ArgsUsage: "RUN | AGENT…",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "reason", Usage: "say why; it is kept with the run"},
+			jsonFlag(),
+		},
+		Description: `Marks the patches of agents as accepted. A merge takes them then like those of
+agents that completed, even where the agent failed, its check did, or it changed
+files outside its paths; of alternatives it takes the one accepted. A new attempt
+has no mark.
+
+Examples:
+  swarm accept a3
+  swarm accept k3x9q2/a3 --reason "the failing test is flaky"`,
+		Action: func(c *cli.Context) error { return reviewAction(c, env, task.Accepted) },
+	}
+}
+
+func newRejectCommand(env Env) *cli.Command {
+	return &cli.Command{
+		Name:      "reject",
+		Usage:     "mark patches as not good: merge leaves them out",
+		ArgsUsage: "RUN | AGENT…",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "reason", Usage: "say why; retry tells the agent"},
+			jsonFlag(),
+		},
+		Description: `Marks the patches of agents as rejected. No merge takes them, named or not, until
+they are accepted or tried again. Nothing is removed.
+
+Examples:
+  swarm reject a3 --reason "do not touch the generated files"
+  swarm retry a3`,
+		Action: func(c *cli.Context) error { return reviewAction(c, env, task.Rejected) },
+	}
+}
+
+func reviewAction(c *cli.Context, env Env, verdict task.Verdict) error {
+	p, s, err := openSelection(c, env, 1, -1)
+	if err != nil {
+		return err
+	}
+	name := c.Command.Name
+	if len(s.named) > 0 && len(s.named) != c.NArg() {
+		return usagef("%s: name a run, or agents of it, not both", name)
+	}
+	r := event.Reviewed{Verdict: verdict, Reason: c.String("reason")}
+	var marked []*store.Agent
+	for _, a := range s.agents() {
+		why := ""
+		switch {
+		case patchOf(a) == nil:
+			why = noPatch(a)
+		case verdict == task.Rejected && len(a.Landings) > 0:
+			why = fmt.Sprintf("the patch of %s has landed; undo that first", a.ID)
+		}
+		if why == "" {
+			marked = append(marked, a)
+			r.Agents = append(r.Agents, a.ID)
+		} else if len(s.named) > 0 {
+			return usagef("%s: %s", name, why)
+		}
+	}
+	if len(marked) == 0 {
+		return usagef("%s: no agent of run %s has a patch that could be", name, s.run.ID)
+	}
+	if err := p.mark(c, s, r); err != nil {
+		return err
+	}
+	return p.printReview(c, s, r)
+}
+
+// mark journals a review, or has the process do it that owns the run.
+func (p *place) mark(c *cli.Context, s *selection, r event.Reviewed) error {
+	if s.view.Status == store.RunRunning {
+		client, err := p.reach(c.Context, s.run)
+		if err != nil {
+			return err
+		}
+		return errors.Join(client.Ask(c.Context, &control.Review{Reviewed: r}), client.Close())
+	}
+	owner, err := p.own(c.Context, s.run)
+	if err != nil {
+		return err
+	}
+	_, err = owner.Append(&r)
+	return errors.Join(err, owner.Close())
+}
+
+func (p *place) printReview(c *cli.Context, s *selection, r event.Reviewed) error {
+	v, err := s.run.View()
+	if err != nil {
+		return err
+	}
+	if c.Bool("json") {
+		return printJSON(p.env.Stdout, newRunObject(v, time.Now()).only(s.named))
+	}
+	for _, id := range r.Agents {
+		if _, err := fmt.Fprintf(p.env.Stdout, "%s/%s %s\n", s.run.ID, id, r.Verdict); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,346 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"agentswarm/swarm/event"
+	"agentswarm/swarm/proc"
+	"agentswarm/swarm/store"
+	"agentswarm/swarm/task"
+	"agentswarm/worktree/git"
+)
+
+// aboutVisits is the part of the help that shell and exec have in common.
+const aboutVisits = `While the agent runs it is its very workspace: what you change becomes part of its
+patch. Once it has ended it is a copy of what it left; what you change there is
+kept as a patch of its own.`
+
+func newShellCommand(env Env) *cli.Command {
+	return &cli.Command{
+		Name:      "shell",
+		Usage:     "open a shell in the workspace of an agent",
+		ArgsUsage: "[AGENT]",
+		Description: `Opens $SHELL in the workspace of an agent. ` + aboutVisits + `
+
+Examples:
+  swarm shell a3
+  swarm shell k3x9q2/a3`,
+		Action: func(c *cli.Context) error { return shellAction(c, env) },
+	}
+}
+
+func newExecCommand(env Env) *cli.Command {
+	return &cli.Command{
+		Name:      "exec",
+		Usage:     "run a command in the workspace of an agent",
+		ArgsUsage: "AGENT -- COMMAND [ARGUMENT…]",
+		Description: `Runs one command in the workspace of an agent, and ends with its exit code.
+` + aboutVisits + `
+
+The environment is yours, less GIT_*, with SWARM_WORKTREE, SWARM_ROOT, SWARM_BASE,
+SWARM_RUN and SWARM_ITEM. 127 says that there is no such command, 126 that it
+cannot be run.
+
+Examples:
+  swarm exec a3 -- git status
+  swarm exec k3x9q2/a3 -- make test`,
+		Action: func(c *cli.Context) error { return execAction(c, env) },
+	}
+}
+
+func shellAction(c *cli.Context, env Env) error {
+	v, err := openVisit(c, env, 0)
+	if err != nil {
+		return err
+	}
+	if !detect(asWriter{env.Stdin}, env.Getenv).TTY {
+		return &UsageError{
+			Text:   "shell: standard input must be a terminal",
+			Advice: fmt.Sprintf("run one command with `%s exec %s -- COMMAND`", env.Calls, v.address()),
+		}
+	}
+	v.argv = []string{"/bin/sh"}
+	if shell := env.Getenv("SHELL"); shell != "" {
+		v.argv = []string{shell}
+	}
+	return v.enter(c.Context)
+}
+
+func execAction(c *cli.Context, env Env) error {
+	v, err := openVisit(c, env, 1)
+	if err != nil {
+		return err
+	}
+	inv := invoked(c)
+	if len(inv.after) == 0 || inv.after[0] == "" {
+		return &UsageError{
+			Text:   "exec: the command is missing",
+			Advice: fmt.Sprintf("put it after --, as in `%s exec %s -- make test`", env.Calls, v.address()),
+		}
+	}
+	v.argv = inv.after
+	return v.enter(c.Context)
+}
+
+// visit is a command that a person runs where an agent works or has worked.
+type visit struct {
+	*place
+	verb  string
+	run   *store.Run
+	view  *store.View
+	agent *store.Agent
+	argv  []string
+}
+
+// openVisit finds the agent that a command names.
+func openVisit(c *cli.Context, env Env, least int) (*visit, error) {
+	p, s, err := openSelection(c, env, least, 1)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.refuseAgents(c.Command.Name); err != nil {
+		return nil, err
+	}
+	a, err := s.one(c.Command.Name)
+	if err != nil {
+		return nil, err
+	}
+	return &visit{place: p, verb: c.Command.Name, run: s.run, view: s.view, agent: a}, nil
+}
+
+func (v *visit) address() string { return store.Address{Run: v.run, Agent: v.agent.ID}.String() }
+
+// say tells the person something about where they are.
+func (v *visit) say(format string, args ...any) {
+	fmt.Fprintf(v.env.Stderr, "%s: %s\n", v.verb, Printable(fmt.Sprintf(format, args...)))
+}
+
+// endedError is the exit code of a command of the user's, which can be any,
+// and why it was not run, where that is so.
+type endedError struct {
+	code int
+	err  error // nil: it ran, and has said all there is to say
+}
+
+func (e *endedError) Error() string {
+	if e.err == nil {
+		return fmt.Sprintf("exit %d", e.code)
+	}
+	return e.err.Error()
+}
+
+// enter runs the command: in the workspace of an agent that has one, else in a
+// copy of what it left.
+func (v *visit) enter(ctx context.Context) error {
+	_, running := v.agent.Status.(*task.Running)
+	lease := v.agent.Lease()
+	switch {
+	case running && v.agent.Attempt == 0:
+		return usagef("%s: %s has no workspace yet: it is queued", v.verb, v.agent.ID)
+	case lease != nil && lease.Admin == "" && running:
+		return usagef("%s: the workspace of %s is being made; try again in a moment", v.verb, v.agent.ID)
+	case lease != nil && lease.Admin != "" && exists(lease.Dir):
+		if running {
+			v.say("%s is running in %s: what you change becomes part of its patch", v.agent.ID, lease.Dir)
+		} else {
+			v.say("what %s left could not be captured yet: this is its very workspace, %s", v.agent.ID, lease.Dir)
+		}
+		if !leadsHome(lease) {
+			v.say("careful: the agent has changed .git there, and git may run what it put into it")
+		}
+		code, err := v.inside(lease.Dir, lease.Base, nil)
+		v.sayWhereItWent(lease)
+		return endOf(code, err)
+	}
+	return v.enterCopy(ctx)
+}
+
+// leadsHome tells whether git finds, in a workspace, the folder that we made
+// for it.
+func leadsHome(lease *event.Leased) bool {
+	file := filepath.Join(lease.Dir, ".git")
+	at, err := os.Lstat(file)
+	if err != nil || !at.Mode().IsRegular() {
+		return false
+	}
+	text, err := os.ReadFile(file)
+	return err == nil && strings.TrimSpace(string(text)) == "gitdir: "+lease.Admin
+}
+
+// endOf is how a command line ends whose command ended with a code.
+func endOf(code int, err error) error {
+	var bad *proc.CommandError
+	switch {
+	case errors.As(err, &bad):
+		return &endedError{code: bad.Code(), err: err}
+	case err != nil:
+		return err
+	case code != 0:
+		return &endedError{code: code}
+	}
+	return nil
+}
+
+// inside runs the command in a folder, with the person's own streams.
+func (v *visit) inside(dir, base string, started func(int, uint64) error) (int, error) {
+	signals, giveBack := takeSignals()
+	defer giveBack()
+	return proc.Foreground(proc.ForegroundRequest{
+		Argv: v.argv, Dir: dir, Env: v.environ(dir, base), Signals: signals, Started: started,
+		Stdin: v.env.Stdin, Stdout: unwrapped(v.env.Stdout), Stderr: unwrapped(v.env.Stderr),
+	})
+}
+
+// unwrapped is the file behind our own record of what was written, so that a
+// terminal stays one.
+func unwrapped(w io.Writer) io.Writer {
+	if s, ok := w.(*sink); ok {
+		return s.w
+	}
+	return w
+}
+
+// environ is the person's own environment, less what would lead git
+// elsewhere, and where they are. It does not say that they are an agent.
+func (v *visit) environ(dir, base string) []string {
+	ours := []string{
+		"PWD=" + dir, "SWARM_WORKTREE=" + dir, "SWARM_ROOT=" + v.rootDir(),
+		"SWARM_BASE=" + base, "SWARM_RUN=" + v.run.ID,
+	}
+	if item := v.agent.Call.Item; item != "" {
+		ours = append(ours, "SWARM_ITEM="+item)
+	}
+	var env []string
+	for _, kv := range v.env.Environ {
+		name, _, _ := strings.Cut(kv, "=")
+		switch {
+		case strings.HasPrefix(name, "GIT_"):
+		case name == "PWD", name == "OLDPWD", name == "SWARM_ITEM", name == "SWARM_ATTEMPT":
+		default:
+			env = append(env, kv)
+		}
+	}
+	return append(env, ours...)
+}
+
+// sayWhereItWent tells of a workspace that went while somebody was in it: its
+// agent ended, and what was there was captured.
+func (v *visit) sayWhereItWent(lease *event.Leased) {
+	if exists(lease.Dir) {
+		return
+	}
+	text := fmt.Sprintf("%s has ended meanwhile, and its workspace is gone", v.agent.ID)
+	now, err := v.run.View()
+	if err != nil {
+		v.say("%s", text)
+		return
+	}
+	a := now.Agent(v.agent.ID)
+	if a.Attempt == lease.Attempt && a.Captured != nil && a.Captured.Patch != nil {
+		text += "; what it held is in " + a.Captured.Patch.File
+	}
+	v.say("%s", text)
+	records, err := v.run.Records()
+	if err != nil {
+		return
+	}
+	for _, r := range records {
+		e, ok := r.Event.(*event.Released)
+		if ok && e.Agent == v.agent.ID && e.Attempt == lease.Attempt && e.Trash != "" {
+			v.say("what was changed since, and files that are ignored, are in the trash: %s", e.Trash)
+		}
+	}
+}
+
+// enterCopy runs the command in a copy of what an agent left.
+func (v *visit) enterCopy(ctx context.Context) error {
+	from, err := v.left()
+	if err != nil {
+		return err
+	}
+	c, err := v.openCopy(ctx, from)
+	if err != nil {
+		return err
+	}
+	if from.commit != "" {
+		v.say("this is a copy of what %s left: %s", v.agent.ID, c.record.Workspace.Dir)
+	} else {
+		v.say("%s has changed nothing: this is a copy of its base: %s", v.agent.ID, c.record.Workspace.Dir)
+	}
+	code, err := v.inside(c.record.Workspace.Dir, string(from.base), c.begun)
+	err = endOf(code, err)
+	// Signals end this process again, and the copy then waits for gc.
+	ctx, stop := onSignals(context.WithoutCancel(ctx))
+	defer stop()
+	kept, cerr := c.end(ctx)
+	for _, r := range kept {
+		v.sayKept(r)
+	}
+	if cerr == nil {
+		return err
+	}
+	cerr = fmt.Errorf("keep what was changed in the copy, which stays until `%s gc`: %w", v.env.Calls, cerr)
+	if err == nil {
+		return cerr
+	}
+	complain(v.env, cerr) // the command's own code is what the caller asked for
+	return err
+}
+
+// sayKept tells what is left of a copy.
+func (v *visit) sayKept(r remains) {
+	if r.where == "" {
+		v.say("%s", r.what)
+		return
+	}
+	v.say("%s: %s", r.what, r.where)
+	if r.ref != "" {
+		v.say("with the work of %s below it, as %s", v.agent.ID, r.ref)
+	}
+}
+
+// leftover is what an attempt left.
+type leftover struct {
+	attempt int
+	base    git.Hash
+	commit  git.Hash // empty: it changed nothing
+}
+
+// left is what the latest attempt left that was captured.
+func (v *visit) left() (leftover, error) {
+	a := v.agent
+	if a.Captured == nil {
+		why := "it never began"
+		if a.Attempt > 0 {
+			why = "what it left was not captured"
+		}
+		return leftover{}, &UsageError{
+			Text:   fmt.Sprintf("%s: %s has no workspace: %s", v.verb, a.ID, why),
+			Advice: fmt.Sprintf("see `%s show %s`", v.env.Calls, v.address()),
+		}
+	}
+	out := leftover{attempt: a.Attempt, base: git.Hash(a.Call.Base)}
+	if p := a.Captured.Patch; p != nil {
+		out.base, out.commit = git.Hash(p.Base), git.Hash(p.Commit)
+		return out, nil
+	}
+	// Its base may have been made of the patches it depends on.
+	records, err := v.run.Records()
+	if err != nil {
+		return out, err
+	}
+	for _, r := range records {
+		if l, ok := r.Event.(*event.Leased); ok && l.Agent == a.ID && l.Attempt == a.Attempt {
+			out.base = git.Hash(l.Base)
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,221 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/urfave/cli/v2"
+
+	"agentswarm/swarm/config"
+	"agentswarm/swarm/fanout"
+)
+
+// words reads what is to be done: a prompt, a list of tasks, or the command
+// after --, for each item if there is a list too.
+func (pl *plan) words(c *cli.Context, p *place) error {
+	args, err := arguments(c, 0, 1)
+	if err != nil {
+		return usagef("run: takes one prompt; quote it, or put a command after --")
+	}
+	inv := invoked(c)
+	if inv.hasAfter && len(inv.after) == 0 {
+		return usagef("run: there is no command after --")
+	}
+	if inv.hasAfter {
+		pl.workflow.Command = inv.after
+	}
+	switch {
+	case len(args) == 0 && inv.hasAfter:
+	case len(args) == 0:
+		return usagef("run: needs a prompt, a list of tasks, or a command after --")
+	default:
+		err = pl.word(p, args[0])
+	}
+	if err != nil {
+		return err
+	}
+	pl.workflow.Each, pl.workflow.Prefix = c.StringSlice("each"), p.repo.Prefix
+	if c.IsSet("count") {
+		if pl.workflow.Count = c.Int("count"); pl.workflow.Count < 1 {
+			return usagef("run: --count %d: want 1 or more", pl.workflow.Count)
+		}
+	}
+	switch tasks := len(pl.workflow.Tasks) > 0; {
+	case tasks && len(pl.workflow.Each) > 0:
+		return usagef("run: --each and a list of tasks exclude each other")
+	case tasks && pl.workflow.Count > 0:
+		return usagef("run: --count and a list of tasks exclude each other")
+	}
+	return nil
+}
+
+// word reads the one argument of run.
+func (pl *plan) word(p *place, word string) error {
+	if word == "-" {
+		text, err := readAll(p.env.Stdin)
+		if err != nil {
+			return fmt.Errorf("read standard input: %w", err)
+		}
+		pl.input = text
+		return pl.readTasks(fanout.TasksRequest{
+			Source: "standard input", Format: fanout.InputFormat(text), Text: text,
+		})
+	}
+	path, err := taskFile(p.dir, word)
+	switch {
+	case err != nil:
+		return err
+	case path != "":
+		return pl.readTaskFile(p, word, path)
+	case len(pl.workflow.Command) > 0:
+		return usagef("run: takes a prompt or a command after --, not both; a list of items for it is - or a file")
+	case strings.TrimSpace(word) == "":
+		return usagef("run: the prompt is empty")
+	case !utf8.ValidString(word):
+		return usagef("run: the prompt is not UTF-8")
+	}
+	pl.workflow.Prompt = word
+	return nil
+}
+
+// taskFile is the path of the list of tasks that a word names; empty where it
+// is a prompt.
+func taskFile(dir, word string) (string, error) {
+	ext := filepath.Ext(word)
+	if ext != ".js" && ext != ".jsonl" && ext != ".toml" {
+		return "", nil
+	}
+	path := word
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(dir, word)
+	}
+	stat, err := os.Stat(path)
+	isFile := err == nil && stat.Mode().IsRegular()
+	switch blanks := strings.ContainsAny(word, " \t\n"); {
+	case isFile && ext == ".js":
+		return "", usagef("run: %s: this version does not run scripts", word)
+	case isFile:
+		return path, nil
+	case blanks:
+		return "", nil
+	default:
+		return "", usagef("run: %s: there is no such file; a prompt that ends in %s needs a blank in it", word, ext)
+	}
+}
+
+func (pl *plan) readTaskFile(p *place, name, path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return refused(err)
+	}
+	defer f.Close()
+	text, err := readAll(f)
+	if err != nil {
+		return refused(err)
+	}
+	if !p.repo.Bare() {
+		if rel, err := filepath.Rel(p.repo.TopLevel, path); err == nil && filepath.IsLocal(rel) {
+			pl.tracked = filepath.ToSlash(rel)
+		}
+	}
+	return pl.readTasks(fanout.TasksRequest{
+		Source: Printable(name), Format: fanout.FileFormat(path), Text: text,
+	})
+}
+
+// readAll reads a list of tasks, and no more than a list may be long.
+func readAll(r io.Reader) ([]byte, error) {
+	return io.ReadAll(io.LimitReader(r, fanout.MaxTasksText+1))
+}
+
+// readTasks takes a list of tasks into the workflow.
+func (pl *plan) readTasks(r fanout.TasksRequest) error {
+	r.Items = len(pl.workflow.Command) > 0
+	tasks, err := fanout.ReadTasks(r)
+	pl.workflow.Tasks, pl.workflow.Source = tasks, r.Source
+	return refused(err)
+}
+
+// trustTasks adds the commands of a list of tasks that came with the
+// repository to what needs an approval: they are in the base, so that
+// somebody else may have written them.
+func (pl *plan) trustTasks() {
+	var commands []string
+	for _, t := range pl.workflow.Tasks {
+		if len(t.Command) > 0 {
+			commands = append(commands, fmt.Sprintf("%q", t.Command))
+		}
+	}
+	if pl.tracked == "" || len(commands) == 0 {
+		return
+	}
+	for _, file := range pl.files {
+		if file == pl.tracked {
+			pl.wants = append(pl.wants, config.Item{
+				Key: "tasks", Origin: config.Origin{Layer: config.Project, File: pl.tracked},
+				Text: strings.Join(commands, "\n"),
+			})
+			return
+		}
+	}
+}
+
+// overlap says what becomes of tasks whose paths overlap.
+func (pl *plan) overlap(c *cli.Context, conf *config.Config) error {
+	if len(pl.workflow.Tasks) == 0 {
+		if c.IsSet("overlap") {
+			return usagef("run: --overlap is about the paths of tasks, and there is no list of tasks")
+		}
+		return nil
+	}
+	word := c.String("overlap")
+	if !c.IsSet("overlap") {
+		word = fanout.OverlapWarn.String()
+		if conf.Overlap != config.OverlapUnset {
+			word = conf.Overlap.String()
+		}
+	}
+	if err := pl.workflow.Overlap.UnmarshalText([]byte(word)); err != nil {
+		return usagef("run: --overlap %v", err)
+	}
+	return nil
+}
+
+// maxOverlaps is how many overlaps are told before a run.
+const maxOverlaps = 5
+
+// sayOverlaps tells which tasks may change the same files.
+func (p *place) sayOverlaps(pl *plan) {
+	if len(pl.workflow.Tasks) == 0 {
+		return
+	}
+	found := pl.workflow.Overlaps()
+	what := "may both change"
+	if pl.workflow.Overlap == fanout.OverlapSerialize {
+		what = "run one after the other: both may change"
+	}
+	for i, o := range found {
+		if i == maxOverlaps {
+			fmt.Fprintf(p.env.Stderr, "and %s more\n", Count(len(found)-i, "such pair", "such pairs"))
+			break
+		}
+		example := "the same files"
+		if o.Example != "" {
+			example = o.Example
+		}
+		fmt.Fprintf(p.env.Stderr, "overlap: %s and %s %s %s\n",
+			taskName(o.Labels[0], o.Lines[0]), taskName(o.Labels[1], o.Lines[1]), what, Printable(example))
+	}
+}
+
+// taskName is what a task is called in messages.
+func taskName(label string, line int) string {
+	if label == "" {
+		return fmt.Sprintf("the task of line %d", line)
+	}
+	return fmt.Sprintf("%s (line %d)", Printable(label), line)
+}

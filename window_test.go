@@ -1,0 +1,118 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"reflect"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/creack/pty"
+	"golang.org/x/term"
+)
+
+// window is a command on a terminal of its own, and a person before it.
+type window struct {
+	t      *testing.T
+	cmd    *exec.Cmd
+	master *os.File
+	slave  *os.File // held open, so that what was shown last is not lost
+	before *term.State
+	ended  chan error
+
+	mu    sync.Mutex // guards shown
+	shown []byte
+}
+
+// open runs a command of swarm in a new window.
+func (y *yard) open(rows, cols uint16, args ...string) *window {
+	y.t.Helper()
+	master, slave, err := pty.Open()
+	y.must(err)
+	y.must(pty.Setsize(slave, &pty.Winsize{Rows: rows, Cols: cols}))
+	w := &window{t: y.t, master: master, slave: slave, ended: make(chan error, 1)}
+	w.before, err = term.GetState(int(slave.Fd()))
+	y.must(err)
+	w.cmd = y.command([]string{"SHELL=/bin/sh", "PS1=> ", "ENV="}, args...)
+	w.cmd.Stdin, w.cmd.Stdout, w.cmd.Stderr = slave, slave, slave
+	w.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	y.must(w.cmd.Start())
+	read := make(chan struct{})
+	go func() {
+		defer close(read)
+		for buf := make([]byte, 4096); ; {
+			n, err := master.Read(buf)
+			w.mu.Lock()
+			w.shown = append(w.shown, buf[:n]...)
+			w.mu.Unlock()
+			if err != nil {
+				return
+			}
+		}
+	}()
+	go func() { w.ended <- w.cmd.Wait() }()
+	y.t.Cleanup(func() {
+		_ = w.cmd.Process.Kill()
+		_ = slave.Close()
+		_ = master.Close()
+		<-read
+	})
+	return w
+}
+
+func (w *window) text() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return string(w.shown)
+}
+
+// sees waits until the window has shown a text, and forgets what came before
+// and it. It fails after a minute, which says that it never comes.
+func (w *window) sees(text string) string {
+	w.t.Helper()
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) { // a poll
+		w.mu.Lock()
+		at := bytes.Index(w.shown, []byte(text))
+		if at >= 0 {
+			before := string(w.shown[:at])
+			w.shown = w.shown[at+len(text):]
+			w.mu.Unlock()
+			return before
+		}
+		w.mu.Unlock()
+		if time.Now().After(deadline) {
+			w.t.Fatalf("%q does not come; the window shows %q", text, w.text())
+		}
+	}
+}
+
+func (w *window) types(text string) {
+	w.t.Helper()
+	if _, err := w.master.WriteString(text); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// ends waits until the command has ended with a code, and holds it to leaving
+// the terminal as it was.
+func (w *window) ends(code int) {
+	w.t.Helper()
+	select {
+	case <-w.ended:
+	case <-time.After(time.Minute):
+		w.t.Fatalf("it does not end; the window shows %q", w.text())
+	}
+	if got := w.cmd.ProcessState.ExitCode(); got != code {
+		w.t.Errorf("%v ended with %d, want %d; the window shows %q", w.cmd.Args[1:], got, code, w.text())
+	}
+	after, err := term.GetState(int(w.slave.Fd()))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	if !reflect.DeepEqual(w.before, after) {
+		w.t.Errorf("%v left the terminal as %+v, want %+v", w.cmd.Args[1:], after, w.before)
+	}
+}
