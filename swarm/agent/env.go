@@ -77,7 +77,8 @@ func Environ(caller []string, spec *Spec, p Place) ([]string, error) {
 		// PWD and OLDPWD name the caller's folder; tools that trust them
 		// would work in the user's checkout.
 		if declared || strings.HasPrefix(name, "GIT_") || strings.HasPrefix(name, "SWARM_") ||
-			name == "PWD" || name == "OLDPWD" || secret(name) || login.MatchString(value) {
+			name == "PWD" || name == "OLDPWD" || secret(name) || login.MatchString(value) ||
+			spec.PTY && ofTerminal(name) {
 			continue
 		}
 		env = append(env, kv)
@@ -90,6 +91,9 @@ func Environ(caller []string, spec *Spec, p Place) ([]string, error) {
 			}
 		}
 		env = append(env, name+"="+value)
+	}
+	if _, declared := spec.Env["TERM"]; spec.PTY && !declared {
+		env = append(env, "TERM="+terminalKind(values["TERM"]))
 	}
 	env = append(env,
 		"PWD="+p.Worktree,
@@ -105,6 +109,19 @@ func Environ(caller []string, spec *Spec, p Place) ([]string, error) {
 		env = append(env, "SWARM_ITEM="+p.Item)
 	}
 	return env, nil
+}
+
+// ofTerminal reports whether a variable describes the caller's terminal, which
+// is not the agent's.
+func ofTerminal(name string) bool { return name == "TERM" || name == "COLUMNS" || name == "LINES" }
+
+// terminalKind is what the agent's terminal is said to be: what the caller's
+// is, since that is what will likely be attached, else what most are.
+func terminalKind(callers string) string {
+	if callers == "" || callers == "dumb" {
+		return "xterm-256color"
+	}
+	return callers
 }
 
 func sortedKeys(m map[string]string) []string {

@@ -42,6 +42,32 @@ func TestEnviron(t *testing.T) {
 	}
 }
 
+// TestEnvironOfTerminal holds that an agent with a terminal is told of its own
+// and not of the caller's.
+func TestEnvironOfTerminal(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct{ name, caller, declared, want string }{
+		{"a terminal", "screen-256color", "", "screen-256color"},
+		{"none", "", "", "xterm-256color"},
+		{"a dumb one", "dumb", "", "xterm-256color"},
+		{"declared", "screen", "vt100", "vt100"},
+	} {
+		spec := &Spec{PTY: true, Env: map[string]string{}}
+		if test.declared != "" {
+			spec.Env["TERM"] = test.declared
+		}
+		got, err := Environ([]string{"TERM=" + test.caller, "COLUMNS=7", "LINES=3"}, spec, Place{})
+		if err != nil || !slices.Contains(got, "TERM="+test.want) {
+			t.Errorf("%s: %q, %v", test.name, got, err)
+		}
+		if slices.ContainsFunc(got, func(kv string) bool {
+			return strings.HasPrefix(kv, "COLUMNS=") || strings.HasPrefix(kv, "LINES=")
+		}) {
+			t.Errorf("%s: it is told the size of another terminal: %q", test.name, got)
+		}
+	}
+}
+
 func TestEnvironMissing(t *testing.T) {
 	t.Parallel()
 	spec := &Spec{Name: "mine", Env: map[string]string{"KEY": "$NOT_SET"}}
