@@ -85,7 +85,7 @@ func (p *place) askToEnd(c *cli.Context, s *selection, ids []task.ID) error {
 	} else {
 		err = client.Ask(c.Context, &control.Cancel{Agents: ids, Reason: reason})
 	}
-	return errors.Join(err, client.Close())
+	return errors.Join(carried(err), client.Close())
 }
 
 // reach connects with the process that owns a run. One that has just begun

@@ -138,9 +138,9 @@ func (p *place) retryLive(c *cli.Context, s *selection, wishes []engine.RetryReq
 		return err
 	}
 	for _, w := range wishes {
-		err = errors.Join(err, client.Ask(c.Context, &control.Retry{
+		err = errors.Join(err, carried(client.Ask(c.Context, &control.Retry{
 			Agents: w.Agents, Feedback: w.Feedback, Fresh: w.Fresh,
-		}))
+		})))
 	}
 	if err = errors.Join(err, client.Close()); err != nil {
 		return err

@@ -95,7 +95,7 @@ func (p *place) mark(c *cli.Context, s *selection, r event.Reviewed) error {
 		if err != nil {
 			return err
 		}
-		return errors.Join(client.Ask(c.Context, &control.Review{Reviewed: r}), client.Close())
+		return errors.Join(carried(client.Ask(c.Context, &control.Review{Reviewed: r})), client.Close())
 	}
 	owner, err := p.own(c.Context, s.run)
 	if err != nil {
