@@ -178,6 +178,28 @@ func TestAttachSignals(t *testing.T) {
 	w.ends(3)
 }
 
+// TestAttachEarly: who comes while the workspace is being made ready waits
+// for the terminal, and for the result once the agent has ended.
+func TestAttachEarly(t *testing.T) {
+	t.Parallel()
+	y := newYard(t)
+	wait := func(name string) string {
+		return "until test -e " + filepath.Join(y.dir, name) + "; do sleep 0.02; done"
+	}
+	y.write("home/.config/swarm/config.toml", "[agents.shell]\npty = true\ncommand = [\"sh\", \"-c\", \"read x; echo $x > x.txt\"]\n")
+	y.ends(0, "run", "--detach", "--agent", "shell", "work", "--setup", wait("ready"), "--verify", wait("checked")+"; false")
+	w := y.open(24, 80, "attach")
+	w.sees("a1 is being made ready; its terminal is waited for")
+	y.write("ready", "")
+	w.sees("attached to a1")
+	w.types("text\r")
+	w.sees("a1 has ended; its work is being captured and checked")
+	y.write("checked", "")
+	w.sees("a1 not verified")
+	w.ends(0) // it completed
+	y.ends(7, "wait")
+}
+
 // TestAttachStopped: one who was stopped has a raw terminal again when they
 // go on. One who takes nothing holds nobody up, and is told.
 func TestAttachStopped(t *testing.T) {

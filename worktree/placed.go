@@ -140,7 +140,10 @@ func (t *Trees) writePlaced(ctx context.Context, w Workspace, more placed) error
 			last = e.CTime
 		}
 	}
-	now, err := t.tick(ctx, last)
+	if err := os.MkdirAll(filepath.Dir(placedFile(w)), 0o700); err != nil {
+		return err
+	}
+	now, err := tick(ctx, filepath.Dir(placedFile(w)), last)
 	if err != nil {
 		return err
 	}
@@ -150,18 +153,16 @@ func (t *Trees) writePlaced(ctx context.Context, w Workspace, more placed) error
 		}
 		all[path] = e
 	}
-	if err := os.MkdirAll(filepath.Dir(placedFile(w)), 0o700); err != nil {
-		return err
-	}
 	return writeFile(placedFile(w), all.text())
 }
 
-// tick tells the time by the clock of the file system of the workspaces. It
+// tick tells the time by the clock of the file system of a folder, which is
+// that of the workspaces too. It
 // waits until that is later than last: the clock stands still for a few
 // milliseconds, and what is written twice in one tick looks unchanged. Where
 // the clock is slower than that it does not wait for it.
-func (t *Trees) tick(ctx context.Context, last git.IndexTime) (now git.IndexTime, err error) {
-	f, err := os.CreateTemp(t.Dir, ".tick.*")
+func tick(ctx context.Context, dir string, last git.IndexTime) (now git.IndexTime, err error) {
+	f, err := os.CreateTemp(dir, ".tick.*")
 	if err != nil {
 		return now, err
 	}

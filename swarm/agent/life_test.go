@@ -140,6 +140,39 @@ func TestLiveAsk(t *testing.T) {
 	}
 }
 
+// TestLiveReadsLate answers thousands of questions of an agent that asks them
+// all before it reads: none of the answers is lost.
+func TestLiveReadsLate(t *testing.T) {
+	t.Parallel()
+	l := life(t, jsonl(agent.InputJSONL), `
+		seq -f '{"type":"ask","id":"q%g","action":{}}' 4000
+		read -r prompt
+		until test -e answered; do sleep 0.01; done
+		head -n 4000 | tail -n 1 >&2
+		echo '{"type":"result","text":"all"}'`, "p")
+	var line *agent.Line
+	asked := 0
+	l.Opened = func(opened *agent.Line) { line = opened }
+	l.Ask = func(a *event.Asked) {
+		line.Reply(agent.Reply{Ask: a.ID, Allow: true})
+		if asked++; asked == 4000 {
+			if err := os.WriteFile(filepath.Join(l.Dir, "answered"), nil, 0o600); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	// An agent that waits in vain is ended.
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	out, err := l.Live(ctx)
+	if err != nil || out.Answer == nil {
+		t.Fatalf("Live = %+v, %v", out, err)
+	}
+	if heard, _ := os.ReadFile(l.Stderr); !strings.Contains(string(heard), `"id":"q4000","allow":true`) {
+		t.Errorf("the last it heard is %q", heard)
+	}
+}
+
 // TestLiveNeverReads has a prompt that no pipe holds and agents that do not
 // read it.
 func TestLiveNeverReads(t *testing.T) {

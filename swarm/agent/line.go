@@ -11,8 +11,9 @@ import (
 )
 
 // Line is the open line to a running agent: its stdin, where that is kept
-// open, or its terminal. Its methods may be called from several goroutines; a
-// nil line is that of an agent which is not running.
+// open, or its terminal. Its methods may be called from several goroutines.
+// What a reader calls may be called of nil, the line to an agent whose output
+// is read again.
 type Line struct {
 	launch   Launch
 	stdin    *stdin         // nil where none is kept open
@@ -36,12 +37,16 @@ var ErrCannotSteer = errors.New("takes no word while it works: " +
 // read what it is sent.
 var ErrNotListening = errors.New("does not read what it is sent, or has ended")
 
+// CanSteer reports whether the agent takes words while it works.
+func (l *Line) CanSteer() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Contains(l.can, "steer") && l.stdin != nil && l.launch.Steer != nil
+}
+
 // Steer sends the agent a word.
 func (l *Line) Steer(text string) error {
-	l.mu.Lock()
-	able := slices.Contains(l.can, "steer")
-	l.mu.Unlock()
-	if !able || l.stdin == nil || l.launch.Steer == nil {
+	if !l.CanSteer() {
 		return ErrCannotSteer
 	}
 	if !l.stdin.send(l.launch.Steer(text)) {
@@ -50,9 +55,9 @@ func (l *Line) Steer(text string) error {
 	return nil
 }
 
-// Reply answers an action the agent asked for. One that has ended by now
-// needs no answer.
-func (l *Line) Reply(r Reply) {
+// Reply answers an action the agent asked for, and reports whether it can be
+// told: one that does not read what it is sent, or is ending, cannot.
+func (l *Line) Reply(r Reply) bool {
 	l.mu.Lock()
 	now := time.Now()
 	if l.waiting > 0 {
@@ -62,9 +67,7 @@ func (l *Line) Reply(r Reply) {
 	}
 	l.heard = now
 	l.mu.Unlock()
-	if l.launch.Reply != nil {
-		l.send(l.launch.Reply(r))
-	}
+	return l.launch.Reply != nil && l.send(l.launch.Reply(r))
 }
 
 // Terminal is the agent's terminal; nil where it has none.
@@ -73,10 +76,8 @@ func (l *Line) Terminal() *proc.Terminal { return l.terminal }
 // Stdout is the file that holds what the agent wrote.
 func (l *Line) Stdout() string { return l.stdout }
 
-func (l *Line) send(message []byte) {
-	if l.stdin != nil {
-		l.stdin.send(message)
-	}
+func (l *Line) send(message []byte) bool {
+	return l.stdin != nil && l.stdin.send(message)
 }
 
 // introduce notes what the agent says it can do.
@@ -126,10 +127,11 @@ func (l *Line) credit() time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.waiting > 0 {
+		l.granted += recheck
 		return recheck
 	}
 	more := l.waited - l.granted
-	l.granted = l.waited
+	l.granted = max(l.granted, l.waited)
 	return more
 }
 

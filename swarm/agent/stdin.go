@@ -9,56 +9,73 @@ import (
 // stdin writes to an agent's open stdin from a goroutine of its own, so that
 // an agent that does not read holds up nobody who must be able to end it.
 type stdin struct {
-	queue chan []byte
-	done  sync.WaitGroup
+	done sync.WaitGroup
 
-	mu     sync.Mutex // guards closed, and the queue against a send after its end
+	mu     sync.Mutex // guards what follows
+	news   *sync.Cond // of mu: something was queued, or closed
+	queue  [][]byte
+	size   int // bytes in the queue
 	closed bool
 }
 
-// stdinQueue is how many messages may wait. An agent gets its prompt, an
-// answer for each of its questions, words that people send, and the end; one
-// that asks faster than it reads loses answers, not our memory.
-const stdinQueue = 16
+// stdinQueue is how many bytes may wait. An agent gets its prompt, an answer
+// for each of its questions, words that people send, and the end. One that
+// asks thousands of things and reads later gets all of its answers; one that
+// goes on without ever reading loses them, and does not fill our memory.
+const stdinQueue = 4 << 20
 
 func openStdin(p *proc.Process) *stdin {
-	s := &stdin{queue: make(chan []byte, stdinQueue)}
+	s := &stdin{}
+	s.news = sync.NewCond(&s.mu)
 	s.done.Go(func() {
-		for message := range s.queue {
+		for message := s.next(); message != nil; message = s.next() {
 			// An agent that closed its stdin says what it means by how it
 			// ends.
 			if p.Write(message) != nil {
 				break
 			}
 		}
+		s.close()
 		_ = p.CloseStdin() // gone already is as good as closed
 	})
 	return s
 }
 
+// next waits for a message; nil is the end.
+func (s *stdin) next() []byte {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for len(s.queue) == 0 && !s.closed {
+		s.news.Wait()
+	}
+	if len(s.queue) == 0 {
+		return nil
+	}
+	message := s.queue[0]
+	s.queue[0], s.queue = nil, s.queue[1:]
+	s.size -= len(message)
+	return message
+}
+
 // send queues a message and reports whether it could: not after close, nor
-// where too many wait.
+// where too much waits. One alone always fits.
 func (s *stdin) send(message []byte) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.closed || len(message) == 0 {
+	if s.closed || len(message) == 0 || s.size > 0 && s.size+len(message) > stdinQueue {
 		return false
 	}
-	select {
-	case s.queue <- message:
-		return true
-	default:
-		return false
-	}
+	s.queue, s.size = append(s.queue, message), s.size+len(message)
+	s.news.Signal()
+	return true
 }
 
+// close lets what is queued be written, and then ends the stdin.
 func (s *stdin) close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !s.closed {
-		s.closed = true
-		close(s.queue)
-	}
+	s.closed = true
+	s.news.Signal()
 }
 
 // wait returns when the writer is gone; the process must be over.

@@ -235,7 +235,7 @@ func (p *place) askAnswer(q asked) (*control.Answer, error) {
 	}
 	fmt.Fprintf(p.env.Stderr, "%s of run %s asked %s and wants:\n%s\nAnswer y, n or a text: ",
 		Printable(q.who()), q.run, Ago(time.Now(), q.Time), wholeAction(q.Action))
-	line, err := bufio.NewReader(p.env.Stdin).ReadString('\n')
+	line, err := bufio.NewReader(p.env.input()).ReadString('\n')
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, fmt.Errorf("read the answer: %w", err)
 	}

@@ -37,7 +37,8 @@ type Env struct {
 	// removing a workspace. Tests end the process or its children there.
 	Step func(name string) error
 
-	keeper *proc.Keeper // one for each command line; started when needed
+	keeper *proc.Keeper    // one for each command line; started when needed
+	over   <-chan struct{} // closed when the command is to end; nil: never
 }
 
 // builtin lists the commands of the product, in the order of the help.
@@ -67,6 +68,7 @@ func Main(ctx context.Context, env Env, commands ...*cli.Command) int {
 	if env.Calls == "" {
 		env.Calls = program
 	}
+	env.over = ctx.Done()
 	env.keeper = &proc.Keeper{Binary: env.Self, Args: []string{keepWord}}
 	defer env.keeper.Close() // all that it kept has been waited for
 	app := newApp(env, append(builtin(env), commands...))

@@ -11,7 +11,6 @@ import (
 
 	"agentswarm/swarm/control"
 	"agentswarm/swarm/engine"
-	"agentswarm/swarm/proc"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
 )
@@ -115,12 +114,8 @@ func (t *attaching) explain(ctx context.Context) error {
 // other nor work in each other's place. The socket of a run and the walls
 // hold even for one that hides what it is.
 func (p *place) refuseAgents(verb string) error {
-	inside := p.env.Getenv("SWARM_AGENT") != ""
-	entries, err := p.state.Runs()
-	for _, e := range entries {
-		inside = inside || proc.Supervised(e.Run.ID)
-	}
-	if inside {
+	inside, err := p.supervised()
+	if inside || p.env.Getenv("SWARM_AGENT") != "" {
 		return &ExitError{Code: CodeApproval, Err: fmt.Errorf("%s: refused: an agent, or what it started, "+
 			"has no access to other agents; only a person has", verb)}
 	}
@@ -202,6 +197,10 @@ func (t *attaching) attachable(v *store.View) error {
 func (t *attaching) join(ctx context.Context, v *store.View) (*control.Stream, error) {
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
+	slow := time.AfterFunc(slowEnd, func() {
+		fmt.Fprintf(t.env.Stderr, "%s is being made ready; its terminal is waited for (ctrl-c gives up)\n", t.id)
+	})
+	defer slow.Stop()
 	for begun := 0; ; {
 		if err := t.attachable(v); err != nil {
 			return nil, err
@@ -290,5 +289,6 @@ func (t *attaching) tellEnd(ctx context.Context, identity store.Identity, attemp
 	return nil
 }
 
-// slowEnd is how long the result of an agent may take in silence.
+// slowEnd is how long the terminal, or the result, of an agent may take in
+// silence.
 const slowEnd = 500 * time.Millisecond

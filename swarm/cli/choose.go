@@ -62,9 +62,7 @@ func choose(v *store.View, named []task.ID, ref string) (chosen, skipped []*stor
 		return nil, nil, &NothingError{Reason: fmt.Sprintf("%s of run %s landed on %s already",
 			Count(landed, "patch", "patches"), v.Identity.Run, branchName(ref))}
 	case len(skipped) > 0:
-		return nil, nil, &NothingError{
-			Reason: whyNot(skipped), Advice: "name it to merge it all the same, or `swarm accept` it",
-		}
+		return nil, nil, &NothingError{Reason: whyNot(skipped), Advice: wayOf(skipped)}
 	default:
 		return nil, nil, &NothingError{Reason: "no agent of run " + v.Identity.Run + " changed anything"}
 	}
@@ -77,6 +75,18 @@ func whyNot(skipped []*store.Agent) string {
 		reasons[i] = fmt.Sprintf("%s (%s) %v", a.ID, engine.Title(a.ID, a.Call), landable(a))
 	}
 	return listed(reasons, 5)
+}
+
+// wayOf says how patches are merged all the same.
+func wayOf(skipped []*store.Agent) string {
+	if slices.ContainsFunc(skipped, func(a *store.Agent) bool { return !rejected(a) }) {
+		return "name it to merge it all the same, or `swarm accept` it"
+	}
+	return "`swarm accept` it, or `swarm retry` it" // named or not, it was rejected
+}
+
+func rejected(a *store.Agent) bool {
+	return a.Review != nil && a.Review.Verdict == task.Rejected
 }
 
 // accepted are those of alternatives that somebody has accepted.
@@ -101,7 +111,7 @@ func chooseNamed(v *store.View, named []task.ID, ref string) ([]*store.Agent, er
 		switch other := groups[a.Call.Group]; {
 		case patchOf(a) == nil:
 			return nil, &NothingError{Reason: noPatch(a)}
-		case a.Review != nil && a.Review.Verdict == task.Rejected:
+		case rejected(a):
 			return nil, usagef("%s (%s) was rejected; accept it first, or try it again", a.ID, title)
 		case landedOn(v, a, ref):
 			return nil, &NothingError{Reason: fmt.Sprintf("%s (%s) landed on %s already", a.ID, title, branchName(ref))}

@@ -34,8 +34,7 @@ func (c *controls) Carry(_ context.Context, r control.Request) error {
 	case *control.Retry:
 		return c.engine.Retry(engine.RetryRequest{Agents: r.Agents, Feedback: r.Feedback, Fresh: r.Fresh})
 	case *control.Review:
-		_, err := c.owner.Append(&r.Reviewed)
-		return err
+		return c.engine.Review(r.Marks)
 	case *control.Answer:
 		return c.engine.Answer(event.Replied{
 			ID: r.ID, Allow: r.Allow, Text: r.Text, Reason: r.Reason, For: r.For,

@@ -184,13 +184,15 @@ func (b *bench) sayWalls() {
 // carryOut hands the calls, or the wish for another attempt, to the engine
 // and waits until all there is to do is done.
 func (b *bench) carryOut(ctx context.Context, e *engine.Engine, r driveRequest) error {
-	if _, err := e.StartAll(r.calls); err != nil {
-		return err
-	}
+	_, err := e.StartAll(r.calls)
 	for _, again := range r.retry {
-		if err := e.Retry(again); err != nil {
-			return err
+		if err == nil {
+			err = e.Retry(again)
 		}
+	}
+	if err != nil {
+		// Some may be at work, and nobody would wait for them.
+		return errors.Join(err, e.Stop(&engine.Halt{Cause: task.CauseStopped, Reason: err.Error()}))
 	}
 	done := ctx.Done()
 	for !e.Finished() {

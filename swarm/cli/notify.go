@@ -93,10 +93,19 @@ func (b *bench) notifyEnd(ctx context.Context, v *store.View) {
 	if b.contact.Notify == "" {
 		return
 	}
-	b.notify(context.WithoutCancel(ctx), nil, noticeObject{
+	if ctx.Err() != nil { // somebody wants to be gone
+		var done context.CancelFunc
+		ctx, done = context.WithTimeoutCause(context.WithoutCancel(ctx), hastyNotice,
+			fmt.Errorf("it took longer than %s after the run was stopped", hastyNotice))
+		defer done()
+	}
+	b.notify(ctx, nil, noticeObject{
 		Event: "ended", Status: string(v.Status), Reason: v.Reason, Code: &v.Code,
 	})
 }
+
+// hastyNotice is how long a notice may take once the run was stopped.
+const hastyNotice = 5 * time.Second
 
 // notify runs the command of --notify once. What goes wrong is a warning: the
 // run is what it is, whoever heard of it. When over is closed it is stopped.
@@ -143,7 +152,8 @@ func (b *bench) runNotice(ctx context.Context, n noticeObject) (err error) {
 		return err
 	}
 	exit, err := engine.Shell(ctx, engine.ShellRequest{
-		Launcher: launcher(b.deps.Launcher.Binary, box.None), Walls: walls, Run: b.run.ID,
+		// Not the run: what it starts is no agent, and may merge what ended.
+		Launcher: launcher(b.deps.Launcher.Binary, box.None), Walls: walls, Run: "notify",
 		Text: b.contact.Notify, Dir: b.rootDir(), Env: ownEnviron(b.env.Environ), Stdin: input, Out: out,
 	})
 	switch {
@@ -173,11 +183,7 @@ func ownEnviron(environ []string) []string {
 
 // lastWords is ": " and the last line of a file, if it has any.
 func lastWords(file string) string {
-	text, err := os.ReadFile(file)
-	if err != nil {
-		return ""
-	}
-	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
+	lines := strings.Split(strings.TrimSpace(readTail(file)), "\n")
 	if last := strings.TrimSpace(lines[len(lines)-1]); last != "" {
 		return ": " + shortenEnd(Printable(last), tellWidth)
 	}

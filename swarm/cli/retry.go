@@ -59,7 +59,8 @@ func retryAction(c *cli.Context, env Env) error {
 	if len(s.named) != c.NArg() {
 		return usagef("retry: name agents, such as %s/a1; resume takes a whole run", s.run.ID)
 	}
-	wishes, err := retryWishes(s.named, feedback, c.Bool("fresh"))
+	s.named = distinct(s.named)
+	wishes, err := retryWishes(s, feedback, c.Bool("fresh"))
 	if err != nil {
 		return err
 	}
@@ -78,7 +79,7 @@ func retryAction(c *cli.Context, env Env) error {
 func readFeedback(c *cli.Context, env Env) (string, error) {
 	text := c.String("feedback")
 	if text == "-" {
-		all, err := io.ReadAll(io.LimitReader(env.Stdin, maxFeedback+1))
+		all, err := io.ReadAll(io.LimitReader(env.input(), maxFeedback+1))
 		if err != nil {
 			return "", fmt.Errorf("read the feedback: %w", err)
 		}
@@ -99,16 +100,29 @@ func readFeedback(c *cli.Context, env Env) (string, error) {
 // request and stays in every later prompt of the agent.
 const maxFeedback = 100 << 10
 
+// distinct is a list of agents without those that were named before.
+func distinct(named []*store.Agent) []*store.Agent {
+	var all []*store.Agent
+	for _, a := range named {
+		if !slices.Contains(all, a) {
+			all = append(all, a)
+		}
+	}
+	return all
+}
+
 // retryWishes are the wishes for agents, those together that are told the
 // same. All agents are looked at before anything is asked.
-func retryWishes(agents []*store.Agent, feedback string, fresh bool) ([]engine.RetryRequest, error) {
+func retryWishes(s *selection, feedback string, fresh bool) ([]engine.RetryRequest, error) {
 	var wishes []engine.RetryRequest
-	for _, a := range agents {
+	for _, a := range s.named {
 		told := feedback
 		if told == "" && a.Review != nil && a.Review.Verdict == task.Rejected {
 			told = a.Review.Reason
 		}
 		switch {
+		case a.Result() == nil && s.view.Status != store.RunRunning:
+			return nil, usagef("retry: %s has not ended; `%s resume %s` goes on with it", a.ID, program, s.run.ID)
 		case a.Result() == nil:
 			return nil, usagef("retry: %s has not ended; cancel it first, or send it a word", a.ID)
 		case len(a.Landings) > 0:

@@ -62,8 +62,8 @@ func reviewAction(c *cli.Context, env Env, verdict task.Verdict) error {
 	if len(s.named) > 0 && len(s.named) != c.NArg() {
 		return usagef("%s: name a run, or agents of it, not both", name)
 	}
-	r := event.Reviewed{Verdict: verdict, Reason: c.String("reason")}
-	var marked []*store.Agent
+	s.named = distinct(s.named)
+	var marks []event.Reviewed
 	for _, a := range s.agents() {
 		why := ""
 		switch {
@@ -73,39 +73,50 @@ func reviewAction(c *cli.Context, env Env, verdict task.Verdict) error {
 			why = fmt.Sprintf("the patch of %s has landed; undo that first", a.ID)
 		}
 		if why == "" {
-			marked = append(marked, a)
-			r.Agents = append(r.Agents, a.ID)
+			marks = append(marks, event.Reviewed{
+				Agent: a.ID, Attempt: a.Attempt, Verdict: verdict, Reason: c.String("reason"),
+			})
 		} else if len(s.named) > 0 {
 			return usagef("%s: %s", name, why)
 		}
 	}
-	if len(marked) == 0 {
+	if len(marks) == 0 {
 		return usagef("%s: no agent of run %s has a patch that could be", name, s.run.ID)
 	}
-	if err := p.mark(c, s, r); err != nil {
+	if err := p.mark(c, s, marks); err != nil {
 		return err
 	}
-	return p.printReview(c, s, r)
+	return p.printReview(c, s, marks)
 }
 
 // mark journals a review, or has the process do it that owns the run.
-func (p *place) mark(c *cli.Context, s *selection, r event.Reviewed) error {
+func (p *place) mark(c *cli.Context, s *selection, marks []event.Reviewed) error {
 	if s.view.Status == store.RunRunning {
 		client, err := p.reach(c.Context, s.run)
 		if err != nil {
 			return err
 		}
-		return errors.Join(carried(client.Ask(c.Context, &control.Review{Reviewed: r})), client.Close())
+		return errors.Join(carried(client.Ask(c.Context, &control.Review{Marks: marks})), client.Close())
 	}
 	owner, err := p.own(c.Context, s.run)
 	if err != nil {
 		return err
 	}
-	_, err = owner.Append(&r)
+	facts := make([]event.Event, len(marks))
+	v := owner.View()
+	for i := range marks {
+		// Another process may have tried it again since we looked.
+		if a := v.Agent(marks[i].Agent); a == nil || a.Attempt != marks[i].Attempt || a.Result() == nil {
+			return errors.Join(usagef("%s: %s has moved on; look at its new attempt first",
+				c.Command.Name, marks[i].Agent), owner.Close())
+		}
+		facts[i] = &marks[i]
+	}
+	_, err = owner.AppendAll(facts)
 	return errors.Join(err, owner.Close())
 }
 
-func (p *place) printReview(c *cli.Context, s *selection, r event.Reviewed) error {
+func (p *place) printReview(c *cli.Context, s *selection, marks []event.Reviewed) error {
 	v, err := s.run.View()
 	if err != nil {
 		return err
@@ -113,8 +124,8 @@ func (p *place) printReview(c *cli.Context, s *selection, r event.Reviewed) erro
 	if c.Bool("json") {
 		return printJSON(p.env.Stdout, newRunObject(v, time.Now()).only(s.named))
 	}
-	for _, id := range r.Agents {
-		if _, err := fmt.Fprintf(p.env.Stdout, "%s/%s %s\n", s.run.ID, id, r.Verdict); err != nil {
+	for _, mark := range marks {
+		if _, err := fmt.Fprintf(p.env.Stdout, "%s/%s %s\n", s.run.ID, mark.Agent, mark.Verdict); err != nil {
 			return err
 		}
 	}

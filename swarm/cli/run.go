@@ -163,7 +163,7 @@ func (p *place) approve(needs []config.Item, trust bool) error {
 		fmt.Fprintf(p.env.Stderr, "\n%s", item)
 	}
 	fmt.Fprint(p.env.Stderr, "\nRun them, now and later as long as they stay the same? [y/N] ")
-	answer, err := bufio.NewReader(p.env.Stdin).ReadString('\n')
+	answer, err := bufio.NewReader(p.env.input()).ReadString('\n')
 	if err != nil && !errors.Is(err, io.EOF) {
 		return fmt.Errorf("read the answer: %w", err)
 	}

@@ -60,7 +60,7 @@ func sendAction(c *cli.Context, env Env) error {
 	if err != nil {
 		return err
 	}
-	text, err := wordOf(args[1], env.Stdin)
+	text, err := wordOf(args[1], env.input())
 	if err != nil {
 		return err
 	}

@@ -20,6 +20,7 @@ type talking struct {
 	stream *control.Stream
 	screen display
 	notice string // what is to be shown once nothing else is begun
+	deaf   bool   // the run takes nothing any more; it may have said why
 
 	typed  chan []byte
 	frames chan control.Frame
@@ -49,6 +50,9 @@ func (t *attaching) talk(stream *control.Stream) (end end, err error) {
 	go func() { defer close(read); k.readKeys(wake) }()
 	go func() { defer close(listened); k.readFrames() }()
 	end, err = k.until(signals)
+	if err != nil {
+		end = endNone
+	}
 	close(k.over)
 	// The terminal first: whatever else goes wrong, the person has theirs.
 	err = errors.Join(err, term.Restore(t.in, before), k.tidy())
@@ -77,7 +81,7 @@ const (
 // until passes everything on until something ends it.
 func (k *talking) until(signals <-chan os.Signal) (end, error) {
 	if err := k.resize(); err != nil {
-		return endNone, k.lost(err)
+		return endNone, err
 	}
 	for {
 		select {
@@ -89,12 +93,8 @@ func (k *talking) until(signals <-chan os.Signal) (end, error) {
 			if !more {
 				return endSignal, &SignalError{Signal: syscall.SIGHUP} // the terminal is gone
 			}
-			done, err := k.send(text)
-			if err != nil {
-				return endNone, k.lost(err)
-			}
-			if done {
-				return endDetached, nil
+			if done, err := k.send(text); done || err != nil {
+				return endDetached, err
 			}
 		case f, more := <-k.frames:
 			if !more {
@@ -107,7 +107,19 @@ func (k *talking) until(signals <-chan os.Signal) (end, error) {
 	}
 }
 
-func (k *talking) lost(err error) error { return fmt.Errorf("attach: speak to %s: %w", k.id, err) }
+// write sends a frame. Where the run has hung up, what it said last is still
+// to be read.
+func (k *talking) write(f control.Frame) error {
+	if k.deaf {
+		return nil
+	}
+	err := k.stream.Write(f)
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		return fmt.Errorf("attach: run %s does not listen: %w", k.run.ID, err)
+	}
+	k.deaf = err != nil
+	return nil
+}
 
 // signal acts on a signal; true where it ends this process.
 func (k *talking) signal(s os.Signal) (bool, error) {
@@ -131,7 +143,7 @@ func (k *talking) resize() error {
 	if err != nil || rows <= 0 || cols <= 0 {
 		return nil // a terminal without a size leaves it as it is
 	}
-	return k.stream.Write(&control.Resize{Rows: uint16(rows), Cols: uint16(cols)})
+	return k.write(&control.Resize{Rows: uint16(rows), Cols: uint16(cols)})
 }
 
 // send passes on what was typed; true where it was the key that leaves.
@@ -143,8 +155,7 @@ func (k *talking) send(text []byte) (bool, error) {
 	if len(text) == 0 {
 		return leave, nil
 	}
-	err := k.stream.Write(&control.Input{Bytes: text})
-	return leave, err
+	return leave, k.write(&control.Input{Bytes: text})
 }
 
 // frame shows what came; true at the end.

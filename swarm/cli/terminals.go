@@ -32,11 +32,11 @@ func (c *controls) Attach(_ context.Context, r *control.Attach) (func(*control.S
 	if term == nil {
 		return nil, &NoTerminalError{Agent: r.Agent}
 	}
-	file, err := os.Open(line.Stdout())
-	if err != nil {
-		return nil, err
-	}
 	return func(s *control.Stream) error {
+		file, err := os.Open(line.Stdout())
+		if err != nil {
+			return err
+		}
 		defer file.Close()
 		a := &attached{stream: s, term: term, shown: file, types: !r.Watch && c.sitDown(r.Agent)}
 		if a.types {
@@ -110,7 +110,11 @@ func (a *attached) run() error {
 				err := a.stream.Write(&control.End{Text: "it has ended"})
 				return errors.Join(err, a.hangUp(left))
 			}
-			if err := a.stream.Write(&control.Output{Bytes: text}); err != nil {
+			var f control.Frame = &control.Output{Bytes: text}
+			if len(text) == 0 {
+				f = &control.Notice{Text: "you were shown less than all: too much came at once"}
+			}
+			if err := a.stream.Write(f); err != nil {
 				return errors.Join(err, a.hangUp(left))
 			}
 		case err := <-left:

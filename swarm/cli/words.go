@@ -56,7 +56,7 @@ func (pl *plan) words(c *cli.Context, p *place) error {
 // word reads the one argument of run.
 func (pl *plan) word(p *place, word string) error {
 	if word == "-" {
-		text, err := readAll(p.env.Stdin)
+		text, err := readAll(p.env.input())
 		if err != nil {
 			return fmt.Errorf("read standard input: %w", err)
 		}

@@ -153,7 +153,7 @@ func TestRequestsReachTheRun(t *testing.T) {
 		&Cancel{Agents: []task.ID{"a1", "a12"}, Cause: task.CauseCancelled, Reason: "no\nmore"},
 		&Stop{Reason: "enough"},
 		&Retry{Agents: []task.ID{"a1"}, Feedback: "more", Fresh: true},
-		&Review{event.Reviewed{Agents: []task.ID{"a1"}, Verdict: task.Rejected, Reason: "r"}},
+		&Review{Marks: []event.Reviewed{{Agent: "a1", Attempt: 2, Verdict: task.Rejected, Reason: "r"}}},
 		&Answer{ID: "k3x9q2-1", Allow: true, Text: "t", Reason: "r", For: task.ForTheRun},
 		&Send{Agent: "a1", Text: "left"},
 	}
@@ -343,21 +343,22 @@ func TestBadRequestsAreAnswered(t *testing.T) {
 	g := &target{}
 	s, r, runtime := listening(t, g)
 	for give, want := range map[string]string{
-		"ping\n":                                                      "decode request",
-		"{}\n":                                                        `unknown verb \"\"`,
-		`{"verb":"guess"}` + "\n":                                     "ping, cancel, stop",
-		`{"verb":"answer"}` + "\n":                                    "names no question",
-		`{"verb":"retry"}` + "\n":                                     "names no agent",
-		`{"verb":"send","agent":"a1"}` + "\n":                         "nothing to send",
-		`{"verb":"attach"}` + "\n":                                    "not the id of an agent",
-		`{"verb":"review","agents":["a1"]}` + "\n":                    "neither accepted nor rejected",
-		`{"verb":"answer","id":"x","for":"ever"}` + "\n":              "unknown span",
-		`{"verb":"cancel"}` + "\n":                                    "names no agent",
-		`{"verb":"ping"} {"verb":"x"}` + "\n":                         "decode request",
-		`{"verb":"cancel","agents":["all"]}` + "\n":                   "not the id of an agent",
-		`{"verb":"cancel","agents":["a1"],"cause":"budget"}` + "\n":   "cancelled or stopped",
-		`{"verb":"cancel","agents":["a1"],"cause":"nonsense"}` + "\n": "unknown error kind",
-		strings.Repeat(" ", maxLine+1) + "\n":                         "at most 262144 bytes",
+		"ping\n":                              "decode request",
+		"{}\n":                                `unknown verb \"\"`,
+		`{"verb":"guess"}` + "\n":             "ping, cancel, stop",
+		`{"verb":"answer"}` + "\n":            "names no question",
+		`{"verb":"retry"}` + "\n":             "names no agent",
+		`{"verb":"send","agent":"a1"}` + "\n": "nothing to send",
+		`{"verb":"attach"}` + "\n":            "not the id of an agent",
+		`{"verb":"review","marks":[{"agent":"a1","attempt":1}]}` + "\n": "neither accepted nor rejected",
+		`{"verb":"review"}` + "\n":                                      "names no agent",
+		`{"verb":"answer","id":"x","for":"ever"}` + "\n":                "unknown span",
+		`{"verb":"cancel"}` + "\n":                                      "names no agent",
+		`{"verb":"ping"} {"verb":"x"}` + "\n":                           "decode request",
+		`{"verb":"cancel","agents":["all"]}` + "\n":                     "not the id of an agent",
+		`{"verb":"cancel","agents":["a1"],"cause":"budget"}` + "\n":     "cancelled or stopped",
+		`{"verb":"cancel","agents":["a1"],"cause":"nonsense"}` + "\n":   "unknown error kind",
+		strings.Repeat(" ", maxLine+1) + "\n":                           "at most 262144 bytes",
 	} {
 		got := say(t, s.path, give)
 		if !strings.Contains(got, want) || !strings.Contains(got, `"kind":"invalid"`) {

@@ -20,8 +20,11 @@ const (
 	patience = 5 * time.Second
 	// carryOut is how long the engine may take; a client waits longer.
 	carryOut = 10 * time.Second
-	// crowd is how many may be connected at once.
+	// crowd is how many may be connected at once, to ask something.
 	crowd = 32
+	// audience is how many may be attached to terminals at once. They stay
+	// for hours, and must not be in the way of who wants to ask.
+	audience = 256
 )
 
 // Target carries requests out. Its methods are called from several
@@ -45,6 +48,7 @@ type Server struct {
 	listener *net.UnixListener
 	end      context.CancelFunc
 	slots    chan struct{}
+	seats    chan struct{}
 	work     sync.WaitGroup // the accept loop and the connections
 	once     sync.Once
 }
@@ -68,7 +72,7 @@ func Listen(ctx context.Context, o *store.Owner, target Target, getenv func(stri
 		return nil, fmt.Errorf("open control socket: %w", err)
 	}
 	l.SetUnlinkOnClose(false)
-	s := &Server{run: o.Run.ID, path: path, target: target, listener: l, slots: make(chan struct{}, crowd)}
+	s := &Server{run: o.Run.ID, path: path, target: target, listener: l, slots: make(chan struct{}, crowd), seats: make(chan struct{}, audience)}
 	err = os.Chmod(path, 0o600)
 	if err == nil {
 		s.file, err = os.Lstat(path)
@@ -131,8 +135,9 @@ func (s *Server) accept(ctx context.Context) {
 		select {
 		case s.slots <- struct{}{}:
 			s.work.Go(func() {
-				s.serve(ctx, conn)
-				<-s.slots
+				leave := sync.OnceFunc(func() { <-s.slots })
+				defer leave()
+				s.serve(ctx, conn, leave)
 			})
 		default:
 			// The line fits into the socket's buffer: this does not wait.
@@ -144,10 +149,11 @@ func (s *Server) accept(ctx context.Context) {
 
 // serve answers one peer. What goes wrong here is told to the peer; where that
 // fails too, there is nobody left to tell.
-func (s *Server) serve(ctx context.Context, conn *net.UnixConn) {
+// leave gives the peer's slot up early.
+func (s *Server) serve(ctx context.Context, conn *net.UnixConn, leave func()) {
 	defer conn.Close()
 	if err := admit(conn, s.target.Supervises); err != nil {
-		_ = answer(conn, denial(task.Refused, err))
+		_ = answer(conn, denial(task.Refused, refusal(err)))
 		return
 	}
 	// The end of the server wakes a read, but lets a reply go out.
@@ -171,7 +177,14 @@ func (s *Server) serve(ctx context.Context, conn *net.UnixConn) {
 		if err != nil {
 			err = answer(conn, denial(task.Invalid, err))
 		} else if attach, ok := r.(*Attach); ok {
-			s.attach(ctx, attach, &Stream{conn: conn, lines: lines})
+			select {
+			case s.seats <- struct{}{}:
+				leave()
+				s.attach(ctx, attach, &Stream{conn: conn, lines: lines})
+				<-s.seats
+			default:
+				_ = answer(conn, denial(task.Overloaded, errors.New("too many are attached; try again")))
+			}
 			return
 		} else {
 			err = answer(conn, s.handle(ctx, r))
@@ -180,6 +193,16 @@ func (s *Server) serve(ctx context.Context, conn *net.UnixConn) {
 			return
 		}
 	}
+}
+
+// refusal is why a peer may not speak, without the word that [RefusedError]
+// puts before it at the other end again.
+func refusal(err error) error {
+	var refused *RefusedError
+	if errors.As(err, &refused) {
+		return errors.New(refused.Reason)
+	}
+	return err
 }
 
 // attach hands the connection over to a terminal. What goes wrong is told in

@@ -42,8 +42,9 @@ type Retry struct {
 	Fresh    bool
 }
 
-// Review says what somebody thinks of the work of agents.
-type Review struct{ event.Reviewed }
+// Review says what somebody thinks of the work of agents: all is noted, or
+// nothing.
+type Review struct{ Marks []event.Reviewed }
 
 // Answer answers a question.
 type Answer struct {
@@ -82,19 +83,19 @@ const verbs = "ping, cancel, stop, retry, review, answer, send or attach"
 
 // requestJSON is every request, flat.
 type requestJSON struct {
-	Verb     string         `json:"verb"`
-	Agent    task.ID        `json:"agent,omitempty"`
-	Agents   []task.ID      `json:"agents,omitempty"`
-	Cause    task.ErrorKind `json:"cause,omitempty"`
-	Reason   string         `json:"reason,omitempty"`
-	Feedback string         `json:"feedback,omitempty"`
-	Fresh    bool           `json:"fresh,omitempty"`
-	Verdict  task.Verdict   `json:"verdict,omitempty"`
-	ID       string         `json:"id,omitempty"`
-	Allow    bool           `json:"allow,omitempty"`
-	Text     string         `json:"text,omitempty"`
-	For      task.Span      `json:"for,omitempty"`
-	Watch    bool           `json:"watch,omitempty"`
+	Verb     string           `json:"verb"`
+	Agent    task.ID          `json:"agent,omitempty"`
+	Agents   []task.ID        `json:"agents,omitempty"`
+	Cause    task.ErrorKind   `json:"cause,omitempty"`
+	Reason   string           `json:"reason,omitempty"`
+	Feedback string           `json:"feedback,omitempty"`
+	Fresh    bool             `json:"fresh,omitempty"`
+	Marks    []event.Reviewed `json:"marks,omitempty"`
+	ID       string           `json:"id,omitempty"`
+	Allow    bool             `json:"allow,omitempty"`
+	Text     string           `json:"text,omitempty"`
+	For      task.Span        `json:"for,omitempty"`
+	Watch    bool             `json:"watch,omitempty"`
 }
 
 func encodeRequest(r Request) ([]byte, error) {
@@ -108,7 +109,7 @@ func encodeRequest(r Request) ([]byte, error) {
 	case *Retry:
 		f.Agents, f.Feedback, f.Fresh = r.Agents, r.Feedback, r.Fresh
 	case *Review:
-		f.Agents, f.Verdict, f.Reason = r.Agents, r.Verdict, r.Reason
+		f.Marks = r.Marks
 	case *Answer:
 		f.ID, f.Allow, f.Text, f.Reason, f.For = r.ID, r.Allow, r.Text, r.Reason, r.For
 	case *Send:
@@ -148,10 +149,13 @@ func (f requestJSON) narrow() (Request, error) {
 	case "retry":
 		return &Retry{Agents: f.Agents, Feedback: f.Feedback, Fresh: f.Fresh}, f.namesAgents()
 	case "review":
-		if f.Verdict == "" {
-			return nil, errors.New("it says neither accepted nor rejected")
+		for _, mark := range f.Marks {
+			if mark.Verdict == "" {
+				return nil, errors.New("it says neither accepted nor rejected")
+			}
+			f.Agents = append(f.Agents, mark.Agent)
 		}
-		return &Review{event.Reviewed{Agents: f.Agents, Verdict: f.Verdict, Reason: f.Reason}}, f.namesAgents()
+		return &Review{Marks: f.Marks}, f.namesAgents()
 	case "answer":
 		if f.ID == "" {
 			return nil, errors.New("it names no question")

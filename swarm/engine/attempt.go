@@ -78,7 +78,9 @@ func (t *attempt) run(ctx context.Context) (end ending) {
 
 // fresh is a whole attempt, from a new workspace to a result.
 func (t *attempt) fresh(ctx context.Context) ending {
-	t.work = task.Work{Attempts: t.n, Started: t.began, Usage: t.spent}
+	// Until there is more, what it goes on with is the work it has: another
+	// attempt must find it, should this one not come to begin.
+	t.work = task.Work{Attempts: t.n, Started: t.began, Usage: t.spent, Patch: t.from}
 	if err := t.prepare(); err != nil {
 		return *t.notStarted(ctx, err)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"agentswarm/swarm/event"
 	"agentswarm/swarm/store"
@@ -31,6 +32,7 @@ func (e *Engine) StartAll(calls []*task.Call) (ids []task.ID, err error) {
 		case e.over:
 			err = ErrClosed
 		default:
+			e.begun = true
 			ids, err = e.take(calls)
 		}
 	})
@@ -43,6 +45,9 @@ func (e *Engine) StartAll(calls []*task.Call) (ids []task.ID, err error) {
 // take takes calls: those that an earlier owner of the run has seen, and new
 // ones.
 func (e *Engine) take(calls []*task.Call) ([]task.ID, error) {
+	if err := e.checkNeeds(calls); err != nil {
+		return nil, err
+	}
 	var known, fresh []*agentState
 	var ids []task.ID
 	var facts []event.Event
@@ -69,9 +74,6 @@ func (e *Engine) take(calls []*task.Call) ([]task.ID, error) {
 			continue
 		}
 		a := &agentState{id: task.AgentID(len(e.order) + 1), call: &c}
-		if err := e.knowsNeeds(a); err != nil {
-			return nil, err
-		}
 		e.know(a)
 		fresh, ids = append(fresh, a), append(ids, a.id)
 		facts = append(facts, &event.Called{Agent: a.id, Call: &c})
@@ -117,10 +119,11 @@ func kindOf(r task.Result) task.ErrorKind {
 }
 
 // stands reports whether an agent of an earlier owner is answered with its
-// result: it completed, was cancelled by name, or is held.
+// result: it completed, was cancelled by name, is held, or somebody accepted
+// what it left.
 func (a *agentState) stands() bool {
 	_, completed := a.result.(*task.Completed)
-	return completed || a.held || a.byName && a.result != nil
+	return completed || a.held || a.accepted || a.byName && a.result != nil
 }
 
 // again answers a call with an agent of an earlier owner: with its result if
@@ -146,6 +149,10 @@ type RetryRequest struct {
 // to end.
 var ErrOver = errors.New("the run is ending; ask again once it has")
 
+// ErrEarly answers a wish for another attempt that came before the run has
+// made its calls.
+var ErrEarly = errors.New("the run is only beginning; ask again")
+
 // NotEndedError is a wish for another attempt of an agent that is at work.
 type NotEndedError struct{ Agent task.ID }
 
@@ -155,12 +162,18 @@ func (e *NotEndedError) Error() string { return fmt.Sprintf("%s has not ended", 
 // queued or none.
 func (e *Engine) Retry(r RetryRequest) (err error) {
 	ok := e.do(func(context.Context) {
-		if e.over || e.ending {
+		switch {
+		case e.over || e.ending:
 			err = ErrOver
+			return
+		case !e.begun:
+			// Its calls may ask for the same agents.
+			err = ErrEarly
 			return
 		}
 		var wishes []event.Event
-		for _, id := range r.Agents {
+		agents := unique(r.Agents)
+		for _, id := range agents {
 			a := e.agents[id]
 			switch {
 			case a == nil:
@@ -177,7 +190,7 @@ func (e *Engine) Retry(r RetryRequest) (err error) {
 			wishes = append(wishes, wish)
 		}
 		err = e.appendAll(wishes)
-		for i, id := range r.Agents {
+		for i, id := range agents {
 			if err == nil {
 				e.retry(e.agents[id], wishes[i].(*event.RetryAsked))
 			}
@@ -189,14 +202,26 @@ func (e *Engine) Retry(r RetryRequest) (err error) {
 	return err
 }
 
+// unique is a list without what stands there again.
+func unique(ids []task.ID) []task.ID {
+	var all []task.ID
+	for _, id := range ids {
+		if !slices.Contains(all, id) {
+			all = append(all, id)
+		}
+	}
+	return all
+}
+
 // retry queues one agent by a wish that is on disk.
 func (e *Engine) retry(a *agentState, wish *event.RetryAsked) {
 	a.retry = wish
 	if wish.Feedback != "" {
 		a.remarks = append(a.remarks, wish.Feedback)
 	}
-	a.spent = a.result.Done().Usage
+	a.spent, a.left = a.result.Done().Usage, *a.result.Done()
 	a.result, a.owed, a.held, a.byName = nil, nil, false, false
+	a.accepted = false
 	a.tries, a.retried = 0, 0
 	e.open++
 	e.enqueue(a)

@@ -162,8 +162,8 @@ func TestRestoreThatFails(t *testing.T) {
 	r.append(&event.RetryAsked{Agent: "a1", After: 1, From: &lost})
 	all := r.play(call)
 	f, ok := all["a1"].Result.(*task.Failed)
-	if !ok || f.Kind != task.StartFailed || f.Patch != nil {
-		t.Errorf("a1 = %+v", all["a1"].Result)
+	if !ok || f.Kind != task.StartFailed || f.Patch == nil || f.Patch.Commit != "gone" {
+		t.Errorf("a1 = %+v, want failed, with the work it was to go on with", all["a1"].Result)
 	}
 	is(t, "dropped", r.spaces.dropped, []string{"a1.2"})
 	is(t, "leases", len(r.view().Agent("a1").Leases), 0)
@@ -261,4 +261,36 @@ func TestResumedAgentsHaveNotEnded(t *testing.T) {
 	if err := e.Close(); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// TestUsageOfALaterOwner holds that what was paid stays counted.
+func TestUsageOfALaterOwner(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	call := failing(r, "quota")
+	is(t, "tokens of one attempt", r.play(call)["a1"].Result.Done().Usage.Input, 5)
+	r.append(&event.RetryAsked{Agent: "a1", After: 1})
+	is(t, "tokens of two", r.play(call)["a1"].Result.Done().Usage.Input, 10)
+	is(t, "tokens of three", r.play(call)["a1"].Result.Done().Usage.Input, 15)
+}
+
+// TestRetryComesTooEarly holds that nobody is tried again twice because a
+// wish was faster than the calls of a resume.
+func TestRetryComesTooEarly(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	call := sh(`echo x >> "$RIG/runs"; exit 1`)
+	r.play(call)
+	e := Open(t.Context(), r.deps, r.config, r.view())
+	if err := e.Retry(RetryRequest{Agents: []task.ID{"a1"}}); !errors.Is(err, ErrEarly) {
+		t.Errorf("Retry = %v", err)
+	}
+	if _, err := e.Start(call); err != nil {
+		t.Fatal(err)
+	}
+	<-e.Settled()
+	if err := e.Close(); err != nil {
+		t.Fatal(err)
+	}
+	is(t, "how often it ran", len(r.lines("runs")), 2)
 }

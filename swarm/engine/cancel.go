@@ -41,9 +41,13 @@ func (e *Engine) cancelOne(a *agentState, h *Halt) {
 		a.cancel(h)
 	default:
 		a.byName, a.blocked = true, false
+		if a.wait != nil {
+			a.wait.end()
+			a.wait = nil
+		}
 		e.queue = slices.DeleteFunc(e.queue, func(id task.ID) bool { return id == a.id })
 		e.settle(a, &task.Cancelled{
-			Cause: h.Cause, Reason: h.Reason, Work: task.Work{Attempts: a.attempt},
+			Cause: h.Cause, Reason: h.Reason, Work: a.left,
 		})
 	}
 }

@@ -41,12 +41,16 @@ func (e *JoinError) Error() string {
 		with, e.Agent, strings.Join(e.Paths, ", "))
 }
 
-// knowsNeeds refuses a call that depends on one that was not made before it.
-func (e *Engine) knowsNeeds(a *agentState) error {
-	for _, label := range slices.Concat(a.call.DependsOn, a.call.After) {
-		if e.labels[label] == nil {
-			return fmt.Errorf("%s depends on %q, which no earlier call is named", a.id, label)
+// checkNeeds refuses calls that depend on one that is not made before them.
+func (e *Engine) checkNeeds(calls []*task.Call) error {
+	named := map[string]bool{}
+	for _, call := range calls {
+		for _, label := range slices.Concat(call.DependsOn, call.After) {
+			if e.labels[label] == nil && !named[label] {
+				return fmt.Errorf("%q depends on %q, which no earlier call is named", call.Label, label)
+			}
 		}
+		named[call.Label] = true
 	}
 	return nil
 }
@@ -54,23 +58,30 @@ func (e *Engine) knowsNeeds(a *agentState) error {
 // enqueue queues an agent once all it waits for have ended, and settles one
 // whose dependencies did not go well.
 func (e *Engine) enqueue(a *agentState) {
+	if e.ready(a) {
+		e.queue = append(e.queue, a.id)
+	}
+}
+
+// ready reports whether an agent may start. Else it waits, or was settled.
+func (e *Engine) ready(a *agentState) bool {
 	a.blocked = false
 	for _, label := range slices.Concat(a.call.DependsOn, a.call.After) {
 		if e.labels[label].result == nil {
 			a.blocked = true
-			return
+			return false
 		}
 	}
 	for _, label := range a.call.DependsOn {
-		if why := unfit(e.labels[label].result); why != "" {
+		if why := unfit(e.labels[label]); why != "" {
 			e.settle(a, &task.Cancelled{
 				Cause: task.CauseDependency, Reason: fmt.Sprintf("%s, which it depends on, %s", label, why),
-				Work: task.Work{Attempts: a.attempt},
+				Work: a.left,
 			})
-			return
+			return false
 		}
 	}
-	e.queue = append(e.queue, a.id)
+	return true
 }
 
 // unblock looks again at who waited for an agent that has settled.
@@ -85,8 +96,11 @@ func (e *Engine) unblock(ended *agentState) {
 }
 
 // unfit says why nothing can be built on an agent's work; empty where it can.
-func unfit(r task.Result) string {
-	switch r := r.(type) {
+func unfit(a *agentState) string {
+	if a.accepted {
+		return ""
+	}
+	switch r := a.result.(type) {
 	case *task.Completed:
 		switch {
 		case r.Verified != nil && !*r.Verified:
@@ -112,7 +126,7 @@ func (e *Engine) foundation(a *agentState) (patches []task.Patch, from []task.ID
 	visit = func(a *agentState) {
 		for _, label := range slices.Concat(a.call.DependsOn, a.call.After) {
 			need := e.labels[label]
-			if seen[need.id] || need.result == nil || unfit(need.result) != "" {
+			if seen[need.id] || need.result == nil || unfit(need) != "" {
 				continue
 			}
 			seen[need.id] = true

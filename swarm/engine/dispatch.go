@@ -15,11 +15,14 @@ func (e *Engine) dispatch(life context.Context) {
 	for len(e.queue) > 0 && e.running < e.jobs && !e.ending {
 		a := e.agents[e.queue[0]]
 		e.queue = e.queue[1:]
+		if !e.ready(a) {
+			continue // what it depends on was sent back since
+		}
 		if e.started >= e.config.MaxAgents && a.owed == nil {
 			e.settle(a, &task.Failed{
 				Kind:   task.Refused,
 				Reason: fmt.Sprintf("the run has started its %d agents (--max-agents)", e.config.MaxAgents),
-				Work:   task.Work{Attempts: a.attempt},
+				Work:   a.left,
 			})
 			continue
 		}
@@ -31,6 +34,7 @@ func (e *Engine) dispatch(life context.Context) {
 func (e *Engine) begin(life context.Context, a *agentState) {
 	if a.owed == nil {
 		a.attempt++
+		a.accepted = false
 		e.started++
 	}
 	e.running++
@@ -71,10 +75,11 @@ func (e *Engine) ended(life context.Context, a *agentState, end ending) {
 		e.fail(end.err)
 	case end.retry && !e.ending && !a.byName:
 		a.tries++
+		a.left = *end.result.Done()
 		e.later(life, a, time.Duration(a.tries)*startGap)
 	case e.mayPass(a, end):
 		failed := end.result.(*task.Failed)
-		a.spent = failed.Usage
+		a.spent, a.left = failed.Usage, failed.Work
 		a.retried++
 		e.later(life, a, waitFor(a.retried, end.retryAfter))
 	default:
@@ -93,6 +98,7 @@ func (e *Engine) mayPass(a *agentState, end ending) bool {
 	case task.Lost, task.StartFailed, task.RateLimit, task.Overloaded:
 		return e.append(&event.Retried{
 			Agent: a.id, Attempt: a.attempt, Error: failed.Kind, Reason: failed.Reason,
+			Usage: &failed.Usage,
 		}) == nil
 	default:
 		return false
@@ -109,17 +115,21 @@ func waitFor(n int, told time.Duration) time.Duration {
 	return max(told, wait+rand.N(wait/2))
 }
 
-// later queues an agent again after a gap.
-func (e *Engine) later(life context.Context, a *agentState, wait time.Duration) {
-	gap := time.NewTimer(wait)
+// wait is the time that one agent waits for its next attempt.
+type wait struct{ end context.CancelFunc }
+
+// later queues an agent again after a gap, unless its wait is ended first.
+func (e *Engine) later(life context.Context, a *agentState, gap time.Duration) {
+	ctx, end := context.WithTimeout(life, gap)
+	w := &wait{end: end}
+	a.wait = w
 	e.work.Go(func() {
-		defer gap.Stop()
-		select {
-		case <-gap.C:
-		case <-life.Done():
-		}
+		defer end()
+		<-ctx.Done()
 		e.do(func(context.Context) {
-			if a.result == nil {
+			// It may have been cancelled meanwhile, and sent back since.
+			if a.wait == w {
+				a.wait = nil
 				e.queue = append(e.queue, a.id)
 			}
 		})
@@ -131,7 +141,7 @@ func (e *Engine) settle(a *agentState, r task.Result) {
 	if e.append(&event.Settled{Agent: a.id, Attempt: a.attempt, Result: r}) != nil {
 		return
 	}
-	a.result = r
+	a.result, a.left = r, *r.Done()
 	e.out = append(e.out, Settled{Agent: a.id, Result: r})
 	e.unblock(a)
 }

@@ -46,6 +46,7 @@ type Engine struct {
 	box     *inbox.Box
 	broken  error // swarm's own failure
 	ending  bool  // nothing new starts
+	begun   bool  // calls were taken
 	over    bool  // nothing was left to do, and nothing new is taken
 }
 
@@ -69,8 +70,17 @@ type agentState struct {
 	blocked bool        // it waits for agents it depends on
 	retried int         // attempts of this owner whose failure may pass
 	spent   task.Usage  // of the attempts before the current one
-	retry   *event.RetryAsked
-	remarks []string // what was said with wishes for another attempt
+	// left is the work of the latest attempt that has ended. It is what an
+	// agent has that ends before another attempt of it began.
+	left task.Work
+	// wait is set while it waits for its next attempt after a failure that may
+	// pass.
+	wait *wait
+	// accepted is set where somebody accepted the work of its latest attempt
+	// under an earlier owner.
+	accepted bool
+	retry    *event.RetryAsked
+	remarks  []string // what was said with wishes for another attempt
 	// owed is set on an agent that ended well under an earlier owner, which
 	// did not come to check its work.
 	owed *task.Completed
@@ -109,12 +119,15 @@ func (e *Engine) remember(prior *store.View) {
 	for _, a := range prior.Agents {
 		s := &agentState{
 			id: a.ID, call: a.Call, attempt: a.Attempt, byName: a.ByName(),
-			retry: a.Retry, remarks: a.Remarks,
+			retry: a.Retry, remarks: a.Remarks, spent: a.Spent,
 		}
 		if r, ok := a.Status.(task.Result); ok {
 			s.result = r
-			s.spent = r.Done().Usage
+			s.left = *r.Done()
+			s.accepted = accepted(a)
 			s.owed, s.held = owed(e.deps, e.config, a), held(e.deps, e.config, a)
+		} else if a.Attempt > 0 {
+			finishWork(e.deps, a, &s.left, a.Captured)
 		}
 		e.know(s)
 		e.prior[a.Call.Key] = append(e.prior[a.Call.Key], a.ID)

@@ -7,6 +7,7 @@ import (
 
 	"agentswarm/swarm/agent"
 	"agentswarm/swarm/event"
+	"agentswarm/swarm/inbox"
 	"agentswarm/swarm/task"
 )
 
@@ -62,11 +63,16 @@ func (e *Engine) Send(id task.ID, text string) (err error) {
 	if l == nil {
 		return &NotRunningError{Agent: id}
 	}
-	if err := l.Steer(text); err != nil {
-		return fmt.Errorf("%s %w", id, err)
+	if !l.CanSteer() {
+		return fmt.Errorf("%s %w", id, agent.ErrCannotSteer)
 	}
 	ok := e.do(func(context.Context) {
-		err = e.append(&event.Sent{Agent: id, Attempt: l.attempt, Text: text})
+		if err = e.append(&event.Sent{Agent: id, Attempt: l.attempt, Text: text}); err != nil {
+			return
+		}
+		if err = l.Steer(text); err != nil {
+			err = fmt.Errorf("%s %w", id, err)
+		}
 	})
 	if !ok {
 		return ErrClosed
@@ -80,7 +86,7 @@ func (e *Engine) ask(t *attempt, asked *event.Asked) {
 	e.do(func(context.Context) {
 		q, r := e.box.Ask(t.id, t.n, asked)
 		if e.append(q) == nil && r != nil {
-			e.reply(q, r)
+			_ = e.reply(q, r) // an agent that does not listen hears nothing
 		}
 	})
 }
@@ -88,13 +94,14 @@ func (e *Engine) ask(t *attempt, asked *event.Asked) {
 // Answer answers a question. Others that it holds for are answered with it.
 func (e *Engine) Answer(r event.Replied) (err error) {
 	ok := e.do(func(context.Context) {
-		var closed map[*event.Questioned]*event.Replied
+		var closed []inbox.Closed
 		if closed, err = e.box.Answer(r); err != nil {
 			return
 		}
-		for q, r := range closed {
-			if err = e.reply(q, r); err != nil {
-				return
+		for i, c := range closed {
+			// Whoever answered is told of their own question only.
+			if told := e.reply(c.Question, c.Reply); i == 0 || e.broken != nil {
+				err = told
 			}
 		}
 	})
@@ -110,7 +117,9 @@ func (e *Engine) reply(q *event.Questioned, r *event.Replied) error {
 		return err
 	}
 	if l := e.lines.get(q.Agent); l != nil && l.attempt == q.Attempt {
-		l.Reply(agent.Reply{Ask: q.Ask, Allow: r.Allow, Text: r.Text, Reason: r.Reason})
+		if !l.Reply(agent.Reply{Ask: q.Ask, Allow: r.Allow, Text: r.Text, Reason: r.Reason}) {
+			return fmt.Errorf("%s %w", q.Agent, agent.ErrNotListening)
+		}
 	}
 	return nil
 }

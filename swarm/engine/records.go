@@ -102,7 +102,10 @@ func judgeAgain(d Deps, c Config, a *store.Agent, changed bool) task.Result {
 	if adapter == nil || agent.Reread(adapter, spec, filepath.Join(dir, "stdout"), out) != nil {
 		return &task.Failed{Kind: task.Lost, Reason: "swarm ended before its answer was read"}
 	}
-	work := task.Work{Usage: out.Usage, Output: answerOf(out)}
+	work := task.Work{Usage: a.Spent, Output: answerOf(out)}
+	if a.Result() == nil { // else it has been added already
+		work.Usage.Add(out.Usage)
+	}
 	ok, kind, reason := out.Judge(spec, changed)
 	if !ok {
 		return &task.Failed{Work: work, Kind: kind, Reason: because(dir, kind, reason)}
@@ -159,4 +162,11 @@ func SpecOf(c Config, call *task.Call) *agent.Spec {
 		spec.IdleTimeout = c.IdleTimeout
 	}
 	return spec
+}
+
+// accepted reports whether somebody accepted a patch of an agent. It is not
+// paid for again, and others may build on it.
+func accepted(a *store.Agent) bool {
+	r := a.Result()
+	return a.Review != nil && a.Review.Verdict == task.Accepted && r != nil && r.Done().Patch != nil
 }

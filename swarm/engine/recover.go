@@ -83,6 +83,12 @@ func recoverAgent(ctx context.Context, d Deps, c Config, v *store.View, a *store
 				return err
 			}
 			continue
+		case current && goesOn(a) && !a.Entered:
+			// The earlier work may be in it in part, and nothing else is.
+			if err := dropEmpty(ctx, d, a, l, w); err != nil {
+				return err
+			}
+			continue
 		case current && a.Captured != nil:
 			// What has changed since is its check's, and no work of its own.
 			left = append(left, remains{attempt: l.Attempt, space: w})
@@ -187,12 +193,20 @@ func late(a *store.Agent, kept *event.Captured) bool {
 	}
 }
 
+// goesOn reports whether the current attempt goes on with the work of an
+// earlier one.
+func goesOn(a *store.Agent) bool {
+	return a.Retry != nil && a.Retry.From != nil && a.Attempt > a.Retry.After
+}
+
 // finishWork fills in what the records tell of any attempt's work.
 func finishWork(d Deps, a *store.Agent, work *task.Work, kept *event.Captured) {
 	work.Attempts, work.Started, work.Ended = a.Attempts, a.Started, d.Now()
 	work.OutputFile = filepath.Join(d.Run.Attempt(a.ID, a.Attempt), "stdout")
 	if kept != nil {
 		applyCapture(work, kept)
+	} else if goesOn(a) {
+		work.Patch = a.Retry.From
 	}
 	if a.Checked == nil {
 		return

@@ -119,6 +119,8 @@ type Retried struct {
 	Attempt int            `json:"attempt"` // the one that failed; 0 where none began
 	Error   task.ErrorKind `json:"error"`
 	Reason  string         `json:"reason"`
+	// Usage is what all attempts so far were paid.
+	Usage *task.Usage `json:"usage,omitempty"`
 }
 
 // CancelAsked is somebody's wish to end agents; all of them when none is
@@ -140,10 +142,11 @@ type RetryAsked struct {
 	From *task.Patch `json:"from,omitempty"`
 }
 
-// Reviewed is somebody's opinion of what agents did. It counts for the
-// attempt that was the latest at that time.
+// Reviewed is somebody's opinion of what an attempt of an agent left. It
+// says nothing of other attempts.
 type Reviewed struct {
-	Agents  []task.ID    `json:"agents"`
+	Agent   task.ID      `json:"agent"`
+	Attempt int          `json:"attempt"`
 	Verdict task.Verdict `json:"verdict"`
 	Reason  string       `json:"reason,omitempty"`
 }

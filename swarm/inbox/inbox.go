@@ -93,9 +93,15 @@ func (b *Box) Ask(agent task.ID, attempt int, asked *event.Asked) (*event.Questi
 // has ended, or there never was such a question.
 var ErrNotOpen = errors.New("waits for no answer")
 
+// Closed is a question with its reply.
+type Closed struct {
+	Question *event.Questioned
+	Reply    *event.Replied
+}
+
 // Answer closes a question by somebody's answer. It returns the question, and
-// those that the answer holds for too, with the replies they get.
-func (b *Box) Answer(r event.Replied) (map[*event.Questioned]*event.Replied, error) {
+// after it those that the answer holds for too, oldest first.
+func (b *Box) Answer(r event.Replied) ([]Closed, error) {
 	var found *event.Questioned
 	for _, q := range b.open {
 		if q.ID == r.ID {
@@ -106,22 +112,19 @@ func (b *Box) Answer(r event.Replied) (map[*event.Questioned]*event.Replied, err
 		return nil, fmt.Errorf("question %s %w", r.ID, ErrNotOpen)
 	}
 	r.By = task.ByPerson
-	closed := map[*event.Questioned]*event.Replied{found: &r}
+	closed := []Closed{{found, &r}}
 	key := keyOf(found.Action)
 	b.remember(key, &r)
-	if r.For == task.ForTheRun && key != "" {
-		for _, q := range b.open {
-			if q != found && keyOf(q.Action) == key {
-				closed[q] = &event.Replied{
-					ID: q.ID, Allow: r.Allow, Text: r.Text, By: task.ByRule,
-					Reason: "answered for the run in " + r.ID,
-				}
-			}
-		}
-	}
-	kept := b.open[:0:0]
+	var kept []*event.Questioned
 	for _, q := range b.open {
-		if closed[q] == nil {
+		switch {
+		case q == found:
+		case r.For == task.ForTheRun && key != "" && keyOf(q.Action) == key:
+			closed = append(closed, Closed{q, &event.Replied{
+				ID: q.ID, Allow: r.Allow, Text: r.Text, By: task.ByRule,
+				Reason: "answered for the run in " + r.ID,
+			}})
+		default:
 			kept = append(kept, q)
 		}
 	}

@@ -40,14 +40,14 @@ func TestAnswer(t *testing.T) {
 	if err != nil || len(closed) != 2 {
 		t.Fatalf("Answer = %v, %v", closed, err)
 	}
-	if r := closed[first]; !r.Allow || r.By != task.ByPerson {
-		t.Errorf("the question has %+v", r)
+	if c := closed[0]; c.Question != first || !c.Reply.Allow || c.Reply.By != task.ByPerson {
+		t.Errorf("the question has %+v", c)
 	}
-	if r := closed[same]; !r.Allow || r.By != task.ByRule || r.ID != same.ID {
-		t.Errorf("the same question has %+v", r)
+	if c := closed[1]; c.Question != same || !c.Reply.Allow || c.Reply.By != task.ByRule || c.Reply.ID != same.ID {
+		t.Errorf("the same question has %+v", c)
 	}
-	if closed[other] != nil || b.Open() != 1 {
-		t.Errorf("another question was closed; %d are open", b.Open())
+	if ended := b.End("a3"); len(ended) != 1 || ended[0] != other {
+		t.Errorf("another question was closed; %v are open", ended)
 	}
 	if _, err := b.Answer(event.Replied{ID: first.ID}); !errors.Is(err, ErrNotOpen) {
 		t.Errorf("a question was answered twice: %v", err)
@@ -78,7 +78,7 @@ func TestNothingIsNotTheSame(t *testing.T) {
 		q, _ := b.Ask("a1", 1, asked(action))
 		other, _ := b.Ask("a2", 1, asked(action))
 		closed, err := b.Answer(event.Replied{ID: q.ID, Allow: true, For: task.ForTheRun})
-		if err != nil || closed[other] != nil {
+		if err != nil || len(closed) != 1 || closed[0].Question == other {
 			t.Errorf("action %q: an answer held for another question: %v, %v", action, closed, err)
 		}
 		if _, r := b.Ask("a3", 1, asked(action)); r != nil {

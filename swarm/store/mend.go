@@ -29,7 +29,7 @@ func (o *Owner) mend() error {
 	if err != nil {
 		return err
 	}
-	if err := writeFile(o.Run.Journal(), text); err != nil {
+	if err := writeFile(o.Run.Journal(), text); err != nil { // replaces what is there
 		return fmt.Errorf("restore journal of run %s: %w", o.Run.ID, err)
 	}
 	o.Notices = append(o.Notices, fmt.Sprintf("somebody else wrote to the journal of run %s; "+
@@ -58,16 +58,22 @@ func (o *Owner) untouched() (bool, error) {
 	return bytes.Equal(now.Sum(nil), o.sum.Sum(nil)), nil
 }
 
-// setAside keeps what is in the journal's place under another name. There may
-// be nothing any more.
+// setAside gives what is in the journal's place another name too, so that
+// replacing it loses nothing. At no moment is there no journal, unless there
+// was none: a run without one looks as if it had no agents.
 func (o *Owner) setAside() (string, error) {
 	for n := 1; ; n++ {
 		kept := filepath.Join(o.Run.Dir, fmt.Sprintf("journal.foreign.%d", n))
-		if _, err := os.Lstat(kept); err == nil {
+		err := os.Link(o.Run.Journal(), kept)
+		switch {
+		case errors.Is(err, fs.ErrExist):
 			continue
+		case errors.Is(err, fs.ErrNotExist):
+			return kept, nil
+		case err != nil: // a folder, or a file system without links
+			err = os.Rename(o.Run.Journal(), kept)
 		}
-		err := os.Rename(o.Run.Journal(), kept)
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err != nil {
 			return "", fmt.Errorf("set a foreign journal aside: %w", err)
 		}
 		return kept, nil

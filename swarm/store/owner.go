@@ -319,6 +319,16 @@ func (o *Owner) reserve(more int64) {
 	}
 }
 
+// giveBack frees the room that was taken beyond the last record. What somebody
+// else wrote there was set aside under another name, and stays.
+func (o *Owner) giveBack() error {
+	info, err := o.file.Stat()
+	if err != nil || info.Size() != o.size {
+		return err
+	}
+	return o.file.Truncate(o.size)
+}
+
 // Close gives the run up. The journal keeps only the room it needs, and
 // holds what its owner wrote, whatever others did to the file.
 func (o *Owner) Close() error {
@@ -328,13 +338,13 @@ func (o *Owner) Close() error {
 		return nil
 	}
 	var err error
+	if o.file != nil && o.broken == nil && o.sum != nil { // it was read whole
+		err = o.mend()
+	}
 	if o.reserved > 0 {
-		err = o.file.Truncate(o.size)
+		err = errors.Join(err, o.giveBack())
 	}
 	if o.file != nil {
-		if o.broken == nil && o.sum != nil { // it was read whole
-			err = errors.Join(err, o.mend())
-		}
 		err = errors.Join(err, o.file.Close())
 	}
 	o.broken = fmt.Errorf("run %s was given up: %w", o.Run.ID, os.ErrClosed)

@@ -55,6 +55,13 @@ func (v *View) reply(at time.Time, e *event.Replied) {
 	}
 }
 
+// review takes what somebody thinks of the current attempt, if it has ended.
+func (a *Agent) review(e *event.Reviewed) {
+	if e.Attempt == a.Attempt && a.Result() != nil {
+		a.Review = e
+	}
+}
+
 // again queues an agent that had ended for another attempt.
 func (a *Agent) again(at time.Time, e *event.RetryAsked) {
 	a.Retry, a.Cancel, a.Review = e, nil, nil

@@ -66,6 +66,8 @@ type Agent struct {
 	Exit     *event.Ended
 	Captured *event.Captured
 	Checked  *event.Checked
+	// Entered tells whether something was started in the current attempt.
+	Entered bool
 	// Cancel is the latest wish that named this agent, and none where it
 	// was asked to try again since.
 	Cancel *event.CancelAsked
@@ -73,6 +75,8 @@ type Agent struct {
 	// with such wishes so far, oldest first.
 	Retry   *event.RetryAsked
 	Remarks []string
+	// Spent is what the attempts were paid that are over.
+	Spent task.Usage
 	// Review is what somebody thinks of the current attempt's work.
 	Review *event.Reviewed
 	// Open are the questions it waits for.
@@ -192,15 +196,13 @@ func (v *View) Apply(r event.Record) {
 	case *event.Released:
 		v.about(e.Agent).release(e)
 	case *event.Retried:
-		v.about(e.Agent).queue(r.Time)
+		v.about(e.Agent).retried(r.Time, e)
 	case *event.CancelAsked:
 		v.cancel(e)
 	case *event.RetryAsked:
 		v.about(e.Agent).again(r.Time, e)
 	case *event.Reviewed:
-		for _, id := range e.Agents {
-			v.about(id).Review = e
-		}
+		v.about(e.Agent).review(e)
 	case *event.Questioned:
 		v.question(r.Time, e)
 	case *event.Replied:
@@ -287,6 +289,14 @@ func (a *Agent) queue(at time.Time) {
 	a.Ended = time.Time{}
 }
 
+// retried queues an agent that failed in a way that may pass.
+func (a *Agent) retried(at time.Time, e *event.Retried) {
+	a.queue(at)
+	if e.Usage != nil {
+		a.Spent = *e.Usage
+	}
+}
+
 // begin notes that an attempt is under way, if that is news.
 func (a *Agent) begin(at time.Time, attempt int) {
 	if attempt <= a.Attempt {
@@ -294,7 +304,7 @@ func (a *Agent) begin(at time.Time, attempt int) {
 	}
 	a.Attempt, a.Attempts = attempt, a.Attempts+1
 	a.Exit, a.Captured, a.Checked = nil, nil, nil
-	a.Review, a.Open = nil, nil
+	a.Review, a.Open, a.Entered = nil, nil, false
 	a.Status, a.Ended = &task.Running{State: task.Working, Attempt: attempt, Since: at}, time.Time{}
 	if a.Started.IsZero() {
 		a.Started = at
@@ -316,6 +326,9 @@ func (a *Agent) lease(at time.Time, e *event.Leased) {
 
 func (a *Agent) start(at time.Time, e *event.Started) {
 	a.begin(at, e.Attempt)
+	if e.Attempt == a.Attempt {
+		a.Entered = true
+	}
 	a.Supervisors = append(a.Supervisors, e)
 }
 
@@ -341,6 +354,7 @@ func (a *Agent) check(e *event.Checked) {
 
 func (a *Agent) settle(at time.Time, e *event.Settled) {
 	a.Status, a.Ended, a.Open = e.Result, at, nil
+	a.Spent = e.Result.Done().Usage
 }
 
 func (a *Agent) release(e *event.Released) {

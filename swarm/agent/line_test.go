@@ -1,0 +1,41 @@
+package agent
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// TestWaitingIsNotTheAgentsTime holds that a limit is moved by what an agent
+// waited for a person, and by no more.
+func TestWaitingIsNotTheAgentsTime(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct{ limit, before, waits, want time.Duration }{
+		{10 * time.Second, 5 * time.Second, 95 * time.Second, 105 * time.Second},
+		{10 * time.Second, 5 * time.Second, 2 * time.Second, 12 * time.Second},
+		{10 * time.Second, 5 * time.Second, 0, 10 * time.Second},
+		{time.Minute, 59 * time.Second, time.Hour, time.Hour + time.Minute},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			l := &Line{}
+			began := time.Now()
+			if test.waits > 0 {
+				time.AfterFunc(test.before, l.wait)
+				time.AfterFunc(test.before+test.waits, func() { l.Reply(Reply{}) })
+			}
+			limit := time.NewTimer(test.limit)
+			for {
+				<-limit.C
+				more := l.credit()
+				if more <= 0 {
+					break
+				}
+				limit.Reset(more)
+			}
+			// It is looked at again once a second while a question is open.
+			if got := time.Since(began); got < test.want || got > test.want+2*recheck {
+				t.Errorf("limit %s, %s of waiting: ended after %s, want %s", test.limit, test.waits, got, test.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,59 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+)
+
+// input is standard input for what reads it here: a read ends with the
+// command. Somebody who is asked something and presses Ctrl-C types no line
+// after it that would wake us.
+func (env Env) input() io.Reader {
+	file, ok := env.Stdin.(interface{ Fd() uintptr })
+	if !ok || env.over == nil {
+		return env.Stdin
+	}
+	return &input{Reader: env.Stdin, fd: int(file.Fd()), over: env.over}
+}
+
+type input struct {
+	io.Reader
+	fd   int
+	over <-chan struct{}
+}
+
+func (r *input) Read(p []byte) (int, error) {
+	ready, err := r.await()
+	switch {
+	case err != nil:
+		return 0, err
+	case !ready:
+		return 0, context.Canceled
+	}
+	return r.Reader.Read(p)
+}
+
+// await waits until a read would not wait; false where the command is over
+// first.
+func (r *input) await() (ready bool, err error) {
+	wake, woken, err := os.Pipe()
+	if err != nil {
+		return false, err
+	}
+	enough, gone := make(chan struct{}), make(chan struct{})
+	var werr error
+	go func() {
+		defer close(gone)
+		select {
+		case <-r.over:
+		case <-enough:
+		}
+		werr = woken.Close()
+	}()
+	ready, err = awaitInput(r.fd, int(wake.Fd()))
+	close(enough)
+	<-gone
+	return ready, errors.Join(err, werr, wake.Close())
+}
