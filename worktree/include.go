@@ -32,6 +32,12 @@ type IncludeRequest struct {
 	Except []string
 }
 
+// IncludeFileError says that the user's own [IncludeFile] cannot be read.
+type IncludeFileError struct{ Err error }
+
+func (e *IncludeFileError) Error() string { return e.Err.Error() }
+func (e *IncludeFileError) Unwrap() error { return e.Err }
+
 // Include is what comes along from the user's checkout: files that its
 // ignore rules name and that the [IncludeFile] names, too. Tracked files
 // never do.
@@ -129,7 +135,7 @@ func includeRules(ctx context.Context, r IncludeRequest) ([]byte, error) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, err
+		return nil, &IncludeFileError{Err: err}
 	}
 	defer f.Close()
 	at, err := f.Stat()
@@ -138,7 +144,7 @@ func includeRules(ctx context.Context, r IncludeRequest) ([]byte, error) {
 	}
 	text, err := io.ReadAll(io.LimitReader(f, maxIncludeFile+1))
 	if err == nil && len(text) > maxIncludeFile {
-		err = fmt.Errorf("it has more than %d bytes", maxIncludeFile)
+		err = &IncludeFileError{Err: fmt.Errorf("it has more than %d bytes", maxIncludeFile)}
 	}
 	return text, err
 }

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"agentswarm/worktree"
@@ -21,6 +22,9 @@ func (b *bench) bringAlong(ctx context.Context) error {
 	in, err := worktree.Includes(ctx, worktree.IncludeRequest{
 		Repo: b.repo, Base: git.Hash(id.Base.Commit), Except: []string{b.state.Dir},
 	})
+	if bad := (*worktree.IncludeFileError)(nil); errors.As(err, &bad) {
+		return refused(err)
+	}
 	if err != nil || in == nil {
 		return err
 	}

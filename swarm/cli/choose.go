@@ -127,6 +127,37 @@ func chooseNamed(v *store.View, named []task.ID, ref string) ([]*store.Agent, er
 	return chosen, nil
 }
 
+// unfounded tells which of the patches that landed were built on one that is
+// not on the branch.
+func (r *mergeReport) unfounded() []string {
+	there := map[string]bool{} // agents whose work is on the branch
+	for _, id := range r.outcome.Empty {
+		there[id] = true
+	}
+	for _, l := range r.outcome.Landed {
+		there[l.ID] = true
+	}
+	labelled := map[string]*store.Agent{}
+	for _, a := range r.view.Agents {
+		if labelled[a.Call.Label] == nil {
+			labelled[a.Call.Label] = a
+		}
+		there[string(a.ID)] = there[string(a.ID)] || landedOn(r.view, a, r.ref)
+	}
+	var found []string
+	for _, l := range r.outcome.Landed {
+		a := r.view.Agent(task.ID(l.ID))
+		for _, label := range a.Call.DependsOn {
+			need := labelled[label]
+			if need != nil && patchOf(need) != nil && !there[string(need.ID)] {
+				found = append(found, fmt.Sprintf("%s was built on %s",
+					labels([]*store.Agent{a}), labels([]*store.Agent{need})))
+			}
+		}
+	}
+	return found
+}
+
 // landedOn reports whether a landing of the agent's patch on ref stands.
 func landedOn(v *store.View, a *store.Agent, ref string) bool {
 	for _, id := range a.Landings {

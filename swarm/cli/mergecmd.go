@@ -142,6 +142,9 @@ func (p *place) printMerge(w io.Writer, r *mergeReport) {
 			at = " " + r.new.Short()
 		}
 		fmt.Fprintf(w, "%s %s on %s%s\n", verb, Count(n, "patch", "patches"), branch, at)
+		if found := r.unfounded(); len(found) > 0 {
+			fmt.Fprintf(w, "without what they were built on: %s\n", Printable(listed(found, 5)))
+		}
 	}
 	for _, dir := range r.moved {
 		fmt.Fprintf(w, "the files of %s followed\n", Printable(dir))

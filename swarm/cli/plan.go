@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -38,7 +39,7 @@ type plan struct {
 	wants       []config.Item // texts from the repository that would be run
 	needs       []config.Item // those of them that nobody has approved
 	input       []byte        // what was read from standard input
-	tracked     string        // path of the list of tasks in the repository, if it lies there
+	lies        []string      // where in the repository the list of tasks may lie
 	withChanges bool
 	snapshot    *git.Quarantine // holds a base of uncommitted changes
 	discard     func()          // of the snapshot
@@ -188,10 +189,36 @@ func (p *place) configure(c *cli.Context, pl *plan, conf *config.Config) error {
 }
 
 // pending finds out which of the texts that would be run nobody has approved.
-func (p *place) pending(_ context.Context, pl *plan) (err error) {
-	pl.trustTasks()
+func (p *place) pending(ctx context.Context, pl *plan) (err error) {
+	brought := pl.files
+	if pl.base.Kind == store.BaseRef && len(pl.lies) > 0 {
+		// What lies here may have come with HEAD, whatever the base has.
+		here, err := p.filesOf(ctx, "HEAD")
+		if err != nil {
+			return err
+		}
+		brought = append(slices.Clone(brought), here...)
+	}
+	pl.trustTasks(brought)
 	pl.needs, err = config.Trust{Dir: p.state.Trust()}.Pending(pl.wants)
 	return err
+}
+
+// filesOf are the files of a commit; none where there is no such commit.
+func (p *place) filesOf(ctx context.Context, rev string) ([]string, error) {
+	commit, err := p.repo.Commit(ctx, rev)
+	if bad := (*git.RevError)(nil); errors.As(err, &bad) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	tree, err := p.repo.TreeOf(ctx, commit)
+	if err != nil {
+		return nil, err
+	}
+	entries, err := p.repo.Tree(ctx, tree)
+	return paths(entries), err
 }
 
 // defaultMaxAgents is how many agents a run may start in its life.

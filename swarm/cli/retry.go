@@ -85,15 +85,21 @@ func readFeedback(c *cli.Context, env Env) (string, error) {
 		}
 		text = string(all)
 	}
-	switch {
-	case c.IsSet("feedback") && strings.TrimSpace(text) == "":
+	if c.IsSet("feedback") && strings.TrimSpace(text) == "" {
 		return "", usagef("retry: the feedback is empty")
-	case !utf8.ValidString(text):
-		return "", usagef("retry: the feedback is not UTF-8")
-	case len(text) > maxFeedback:
-		return "", usagef("retry: the feedback is longer than %s", Bytes(maxFeedback))
 	}
-	return text, nil
+	return text, sayable("retry: the feedback", text)
+}
+
+// sayable refuses what no agent can be told. what is how a message calls it.
+func sayable(what, text string) error {
+	switch {
+	case !utf8.ValidString(text):
+		return usagef("%s is not UTF-8", what)
+	case len(text) > maxFeedback:
+		return usagef("%s is longer than %s", what, Bytes(maxFeedback))
+	}
+	return nil
 }
 
 // maxFeedback bounds what an agent is told, in bytes: it travels in one

@@ -54,11 +54,14 @@ Examples:
 }
 
 func reviewAction(c *cli.Context, env Env, verdict task.Verdict) error {
+	name := c.Command.Name
+	if err := sayable(name+": --reason", c.String("reason")); err != nil {
+		return err // a retry tells it to the agent
+	}
 	p, s, err := openSelection(c, env, 1, -1)
 	if err != nil {
 		return err
 	}
-	name := c.Command.Name
 	if len(s.named) > 0 && len(s.named) != c.NArg() {
 		return usagef("%s: name a run, or agents of it, not both", name)
 	}

@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -56,6 +57,7 @@ func (pl *plan) words(c *cli.Context, p *place) error {
 // word reads the one argument of run.
 func (pl *plan) word(p *place, word string) error {
 	if word == "-" {
+		p.sayTyped()
 		text, err := readAll(p.env.input())
 		if err != nil {
 			return fmt.Errorf("read standard input: %w", err)
@@ -82,10 +84,17 @@ func (pl *plan) word(p *place, word string) error {
 	return nil
 }
 
+// sayTyped tells somebody at a terminal what is waited for.
+func (p *place) sayTyped() {
+	if in, ok := p.env.Stdin.(interface{ Fd() uintptr }); ok && isTerminal(in.Fd()) {
+		fmt.Fprintln(p.env.Stderr, "type one task a line; ctrl-d on a line of its own begins")
+	}
+}
+
 // taskFile is the path of the list of tasks that a word names; empty where it
 // is a prompt.
 func taskFile(dir, word string) (string, error) {
-	ext := filepath.Ext(word)
+	ext := strings.ToLower(filepath.Ext(word))
 	if ext != ".js" && ext != ".jsonl" && ext != ".toml" {
 		return "", nil
 	}
@@ -95,11 +104,14 @@ func taskFile(dir, word string) (string, error) {
 	}
 	stat, err := os.Stat(path)
 	isFile := err == nil && stat.Mode().IsRegular()
+	isFolder := err == nil && stat.IsDir()
 	switch blanks := strings.ContainsAny(word, " \t\n"); {
 	case isFile && ext == ".js":
 		return "", usagef("run: %s: this version does not run scripts", word)
 	case isFile:
 		return path, nil
+	case isFolder:
+		return "", usagef("run: %s: is a folder, and no list of tasks", word)
 	case blanks:
 		return "", nil
 	default:
@@ -117,14 +129,40 @@ func (pl *plan) readTaskFile(p *place, name, path string) error {
 	if err != nil {
 		return refused(err)
 	}
-	if !p.repo.Bare() {
-		if rel, err := filepath.Rel(p.repo.TopLevel, path); err == nil && filepath.IsLocal(rel) {
-			pl.tracked = filepath.ToSlash(rel)
-		}
+	if pl.lies, err = p.within(path); err != nil {
+		return refused(err)
 	}
 	return pl.readTasks(fanout.TasksRequest{
 		Source: Printable(name), Format: fanout.FileFormat(path), Text: text,
 	})
+}
+
+// within is where in the checkout a file lies, by its own name and, of a
+// symlink, by that of what it leads to. The folders above it may have been
+// reached by a symlink, too.
+func (p *place) within(path string) ([]string, error) {
+	if p.repo.Bare() {
+		return nil, nil
+	}
+	top, err := filepath.EvalSymlinks(p.repo.TopLevel)
+	if err != nil {
+		return nil, err
+	}
+	dir, err := filepath.EvalSymlinks(filepath.Dir(path))
+	if err != nil {
+		return nil, err
+	}
+	target, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return nil, err
+	}
+	var found []string
+	for _, name := range []string{filepath.Join(dir, filepath.Base(path)), target} {
+		if rel, err := filepath.Rel(top, name); err == nil && filepath.IsLocal(rel) {
+			found = append(found, filepath.ToSlash(rel))
+		}
+	}
+	return found, nil
 }
 
 // readAll reads a list of tasks, and no more than a list may be long.
@@ -141,22 +179,22 @@ func (pl *plan) readTasks(r fanout.TasksRequest) error {
 }
 
 // trustTasks adds the commands of a list of tasks that came with the
-// repository to what needs an approval: they are in the base, so that
-// somebody else may have written them.
-func (pl *plan) trustTasks() {
+// repository to what needs an approval: they are among the files it brought,
+// so that somebody else may have written them.
+func (pl *plan) trustTasks(brought []string) {
 	var commands []string
 	for _, t := range pl.workflow.Tasks {
 		if len(t.Command) > 0 {
 			commands = append(commands, fmt.Sprintf("%q", t.Command))
 		}
 	}
-	if pl.tracked == "" || len(commands) == 0 {
+	if len(commands) == 0 {
 		return
 	}
-	for _, file := range pl.files {
-		if file == pl.tracked {
+	for _, file := range brought {
+		if slices.Contains(pl.lies, file) {
 			pl.wants = append(pl.wants, config.Item{
-				Key: "tasks", Origin: config.Origin{Layer: config.Project, File: pl.tracked},
+				Key: "tasks", Origin: config.Origin{Layer: config.Project, File: file},
 				Text: strings.Join(commands, "\n"),
 			})
 			return

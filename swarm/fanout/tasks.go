@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path"
 	"strconv"
+	"strings"
 	"time"
 	"unicode/utf8"
 )
@@ -64,7 +65,7 @@ func (f TaskFormat) String() string {
 
 // FileFormat is the format of a file by its name; unset for no list of tasks.
 func FileFormat(name string) TaskFormat {
-	switch path.Ext(name) {
+	switch strings.ToLower(path.Ext(name)) {
 	case ".jsonl":
 		return FormatJSONL
 	case ".toml":

@@ -162,7 +162,12 @@ func parse(text string) (glob, string) {
 		}
 		g = append(g, s)
 	}
-	if (folder || plain) && !g[len(g)-1].any {
+	if folder {
+		// Something below: a file of the folder's name is not.
+		below, _ := parseSegment("*")
+		g, plain = append(g, below), true
+	}
+	if plain && !g[len(g)-1].any {
 		g = append(g, segment{any: true})
 	}
 	return g, ""

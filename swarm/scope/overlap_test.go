@@ -70,7 +70,7 @@ func oracle(pattern, path string) bool {
 			p = strings.TrimLeft(p[2:], "/")
 		}
 		if strings.HasSuffix(p, "/") {
-			p = strings.TrimSuffix(strings.TrimRight(p, "/"), "/**") + "/**"
+			p = strings.TrimSuffix(strings.TrimRight(p, "/"), "/**") + "/*/**"
 		}
 		if doublestar.MatchUnvalidated(p, path) {
 			return true
