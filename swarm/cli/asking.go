@@ -12,6 +12,7 @@ import (
 	"agentswarm/swarm/config"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/inbox"
+	"agentswarm/swarm/proc"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
 )
@@ -163,11 +164,12 @@ func printDenied(w io.Writer, v *store.View) {
 }
 
 // AgentError says that a decision was asked for from within an agent.
-type AgentError struct{ What string }
-
-func (e *AgentError) Error() string {
-	return e.What + " is for people: SWARM_AGENT is set, so this is an agent"
+type AgentError struct {
+	What string
+	Why  string // what says that this is an agent
 }
+
+func (e *AgentError) Error() string { return e.What + " is for people: " + e.Why }
 
 // Hint says what would be right.
 func (e *AgentError) Hint() string {
@@ -183,14 +185,30 @@ func (env Env) personal(what string) error {
 	if env.Getenv("SWARM_AGENT") == "" {
 		return nil
 	}
-	return &AgentError{What: what}
+	return &AgentError{What: what, Why: "SWARM_AGENT is set, so this is an agent"}
 }
 
 // personal is the same for an agent of a run of this repository only: one that
 // works elsewhere may well use swarm in a repository of its own.
+//
+// A run that has ended has no socket that would refuse one which hides what it
+// is, so that the mark which its supervisor left on it is looked at, too.
 func (p *place) personal(what string) error {
-	if _, err := p.state.Run(p.env.Getenv("SWARM_RUN")); err != nil {
-		return nil
+	if _, err := p.state.Run(p.env.Getenv("SWARM_RUN")); err == nil {
+		if err := p.env.personal(what); err != nil {
+			return err
+		}
 	}
-	return p.env.personal(what)
+	inside, err := p.supervised()
+	if inside {
+		return &AgentError{What: what, Why: "an agent started this"}
+	}
+	return err
+}
+
+// supervised tells whether this process descends from a supervisor of a run of
+// this repository.
+func (p *place) supervised() (bool, error) {
+	entries, err := p.state.Runs()
+	return slices.ContainsFunc(entries, func(e store.Entry) bool { return proc.Supervised(e.Run.ID) }), err
 }

@@ -48,8 +48,10 @@ func (v *visit) openCopy(ctx context.Context, from leftover) (_ *copied, err err
 	c := &copied{place: v.place}
 	c.Copy, err = v.run.NewCopy(v.agent.ID, func(n int) (bool, error) {
 		name := store.Copy{Run: v.run.ID, Agent: v.agent.ID, N: n}
-		_, taken := refs[copyRefs(v.run.ID)+name.Name()]
-		return taken || exists(copyFolder(v.run, &name)), nil
+		ref := copyRefs(v.run.ID) + name.Name()
+		_, changed := refs[ref]
+		_, committed := refs[ref+".head"]
+		return changed || committed || exists(copyFolder(v.run, &name)), nil
 	})
 	if err != nil {
 		return nil, err
@@ -143,6 +145,9 @@ type remains struct {
 // kept first. After an error the copy is still there.
 func (c *copied) end(ctx context.Context) (kept []remains, err error) {
 	w := c.record.Workspace
+	if !exists(w.Dir) {
+		return c.endGone(ctx)
+	}
 	now, err := c.trees.Mark(ctx, w)
 	if err == nil && now == c.record.Mark {
 		if err := c.trees.Drop(ctx, w); err != nil {
@@ -160,6 +165,25 @@ func (c *copied) end(ctx context.Context) (kept []remains, err error) {
 	}
 	if out.Trashed != "" {
 		kept = append(kept, remains{what: "all of it, with files that are ignored, is in the trash", where: out.Trashed})
+	}
+	return kept, c.Remove()
+}
+
+// endGone takes away what is left of a copy whose folder the person has
+// removed. What they committed before is kept.
+func (c *copied) endGone(ctx context.Context) ([]remains, error) {
+	w := c.record.Workspace
+	kept := []remains{{what: "the copy was removed: there is nothing to keep"}}
+	if head, err := c.repo.HeadOf(ctx, w.Admin); err == nil && head != w.Base {
+		ref := copyRefs(c.Run) + c.Name() + ".head"
+		err := c.repo.UpdateRefs(ctx, "swarm "+c.Name(), git.RefUpdate{Ref: ref, New: head})
+		if err != nil {
+			return nil, errors.Join(err, c.Close())
+		}
+		kept = []remains{{what: "the copy was removed; what you committed is kept", where: ref}}
+	}
+	if err := c.trees.Drop(ctx, w); err != nil {
+		return kept, errors.Join(err, c.Close())
 	}
 	return kept, c.Remove()
 }

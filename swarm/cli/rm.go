@@ -63,6 +63,9 @@ func rmAction(c *cli.Context, env Env) error {
 	if err := noneEmpty(addresses); err != nil {
 		return err
 	}
+	if err := p.personal("removing runs"); err != nil {
+		return err
+	}
 	// All are looked at before the first goes.
 	var runs []*store.Run
 	for _, address := range addresses {

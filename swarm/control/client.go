@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"time"
 
+	"agentswarm/swarm/proc"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
 )
@@ -32,6 +33,18 @@ type AnswerError struct {
 }
 
 func (e *AnswerError) Error() string { return e.Message }
+
+// UsurpedError is a run whose socket was replaced by one of its agents.
+type UsurpedError struct{ Pid int } // of who listens there
+
+func (e *UsurpedError) Error() string {
+	return fmt.Sprintf("its control socket was replaced: process %d, which listens there, is an agent's", e.Pid)
+}
+
+// Hint says what would be right.
+func (e *UsurpedError) Hint() string {
+	return "end the run by a SIGTERM to the process that runs it"
+}
 
 // Client is another process's end of a run's control socket. It is used by
 // one goroutine at a time.
@@ -57,14 +70,13 @@ func Dial(ctx context.Context, run *store.Run, getenv func(string) string) (*Cli
 			unsafe = errors.Join(unsafe, err)
 			continue
 		}
-		c, err := dial(ctx, path)
+		c, err := dial(ctx, path, run.ID)
 		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ECONNREFUSED) {
 			continue
 		}
 		if err != nil {
 			return nil, fmt.Errorf("reach the owner of run %s: %w", run.ID, err)
 		}
-		c.run = run.ID
 		return c, nil
 	}
 	// A folder that is not ours matters only where a run should be there.
@@ -74,16 +86,25 @@ func Dial(ctx context.Context, run *store.Run, getenv func(string) string) (*Cli
 	return nil, &GoneError{Run: run.ID}
 }
 
-func dial(ctx context.Context, path string) (*Client, error) {
+func dial(ctx context.Context, path, run string) (*Client, error) {
 	conn, err := new(net.Dialer).DialContext(ctx, "unix", path)
 	if err != nil {
 		return nil, err
 	}
 	c := conn.(*net.UnixConn)
-	if p, err := peerOf(c); err != nil || p.uid != os.Getuid() {
+	p, err := peerOf(c)
+	if err != nil || p.uid != os.Getuid() {
 		return nil, errors.Join(fmt.Errorf("%s is not served by this user", path), err, c.Close())
 	}
-	return &Client{conn: c, lines: bufio.NewReaderSize(c, maxLine)}, nil
+	// An agent may write where the socket is, and would like to hear what is
+	// said and typed there.
+	if belowUs(p.pid) || proc.SupervisedAt(p.pid, run) {
+		if err := c.Close(); err != nil {
+			return nil, err
+		}
+		return nil, &UsurpedError{Pid: p.pid}
+	}
+	return &Client{run: run, conn: c, lines: bufio.NewReaderSize(c, maxLine)}, nil
 }
 
 // Close ends the connection.

@@ -37,6 +37,8 @@ func peerOf(conn *net.UnixConn) (peer, error) {
 // refuseForeign has nothing to refuse: this system has no PID namespaces.
 func refuseForeign(int) error { return nil }
 
+func belowUs(int) bool { return false }
+
 // isAgent tells whether a process was started with SWARM_AGENT set.
 func isAgent(pid int) (bool, error) {
 	text, err := unix.SysctlRaw("kern.procargs2", pid)

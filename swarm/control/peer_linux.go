@@ -50,6 +50,14 @@ func refuseForeign(pid int) error {
 	return nil
 }
 
+// belowUs tells whether a process is in a PID namespace below ours. Of one
+// above, we would not know the number, and one that has ended is in none.
+func belowUs(pid int) bool {
+	ours, err := os.Readlink("/proc/self/ns/pid")
+	theirs, terr := os.Readlink(procFile(pid, "ns/pid"))
+	return pid > 0 && err == nil && terr == nil && ours != theirs
+}
+
 // isAgent tells whether a process was started with SWARM_AGENT set.
 func isAgent(pid int) (bool, error) {
 	text, err := os.ReadFile(procFile(pid, "environ"))
