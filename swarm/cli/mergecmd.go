@@ -91,9 +91,16 @@ type mergeObject struct {
 	Conflicts []conflictObject `json:"conflicts"`
 	Empty     []string         `json:"empty,omitempty"`
 	Skipped   []task.ID        `json:"skipped,omitempty"`
+	Lost      []lostObject     `json:"lost,omitempty"`
 	Verified  *bool            `json:"verified,omitempty"`
 	Output    string           `json:"verify_output_file,omitempty"`
 	DryRun    bool             `json:"dry_run,omitempty"`
+}
+
+// lostObject is a patch whose commit is gone from the repository.
+type lostObject struct {
+	Agent task.ID `json:"agent"`
+	File  string  `json:"file"` // holds the patch
 }
 
 type mergedObject struct {
@@ -115,6 +122,9 @@ func newMergeObject(r *mergeReport) mergeObject {
 	}
 	for _, a := range r.skipped {
 		o.Skipped = append(o.Skipped, a.ID)
+	}
+	for _, a := range r.lost {
+		o.Lost = append(o.Lost, lostObject{Agent: a.ID, File: patchOf(a).File})
 	}
 	return o
 }
@@ -152,6 +162,7 @@ func (p *place) printMerge(w io.Writer, r *mergeReport) {
 	if len(out.Empty) > 0 {
 		fmt.Fprintf(w, "already there: %s\n", strings.Join(out.Empty, ", "))
 	}
+	r.printLost(w)
 	if len(r.skipped) > 0 {
 		fmt.Fprintf(w, "only by name: %s\n", Printable(labels(r.skipped)))
 	}

@@ -47,6 +47,7 @@ type mergeReport struct {
 	verified *bool
 	output   string // of the check
 	skipped  []*store.Agent
+	lost     []*store.Agent // whose commits are gone from the repository
 	codes    []Code
 	dry      bool
 }
@@ -128,9 +129,9 @@ func (b *bench) merge(ctx context.Context, r mergeRequest) (*mergeReport, error)
 	if err != nil {
 		return nil, err
 	}
-	report.outcome, err = merge.Merge(ctx, q, merge.Request{
-		Onto: onto, Patches: b.patches(v, chosen), Committer: b.committer(ctx),
-	})
+	err = b.mergeChosen(ctx, mergeWork{
+		quarantine: q, chosen: chosen, request: merge.Request{Onto: onto, Committer: b.committer(ctx)},
+	}, report)
 	if err == nil {
 		err = b.blame(ctx, v, report)
 	}

@@ -98,9 +98,16 @@ func (e *Engine) Answer(r event.Replied) (err error) {
 		if closed, err = e.box.Answer(r); err != nil {
 			return
 		}
+		facts := make([]event.Event, len(closed))
+		for i, c := range closed {
+			facts[i] = c.Reply
+		}
+		if err = e.appendAll(facts); err != nil {
+			return
+		}
 		for i, c := range closed {
 			// Whoever answered is told of their own question only.
-			if told := e.reply(c.Question, c.Reply); i == 0 || e.broken != nil {
+			if told := e.tell(c.Question, c.Reply); i == 0 {
 				err = told
 			}
 		}
@@ -111,11 +118,16 @@ func (e *Engine) Answer(r event.Replied) (err error) {
 	return err
 }
 
-// reply journals a reply and passes it on to the agent, if it is still there.
+// reply journals a reply and passes it on.
 func (e *Engine) reply(q *event.Questioned, r *event.Replied) error {
 	if err := e.append(r); err != nil {
 		return err
 	}
+	return e.tell(q, r)
+}
+
+// tell passes a reply on to the agent, if it is still there.
+func (e *Engine) tell(q *event.Questioned, r *event.Replied) error {
 	if l := e.lines.get(q.Agent); l != nil && l.attempt == q.Attempt {
 		if !l.Reply(agent.Reply{Ask: q.Ask, Allow: r.Allow, Text: r.Text, Reason: r.Reason}) {
 			return fmt.Errorf("%s %w", q.Agent, agent.ErrNotListening)
