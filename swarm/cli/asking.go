@@ -208,6 +208,9 @@ func (p *place) personal(what string) error {
 
 // supervised tells whether this process descends from a supervisor of a run of
 // this repository.
+//
+// A process can take the mark off itself; only walls keep it from the runs
+// that have ended.
 func (p *place) supervised() (bool, error) {
 	entries, err := p.state.Runs()
 	return slices.ContainsFunc(entries, func(e store.Entry) bool { return proc.Supervised(e.Run.ID) }), err

@@ -47,6 +47,9 @@ func (b *bench) withCommits(ctx context.Context, agents []*store.Agent) (there, 
 	for _, a := range agents {
 		p := patchOf(a)
 		_, err := b.repo.TreeOf(ctx, git.Hash(p.Commit))
+		if err == nil {
+			_, err = b.repo.TreeOf(ctx, git.Hash(p.Base))
+		}
 		var failed *git.Error
 		switch {
 		case err == nil:

@@ -40,6 +40,7 @@ type plan struct {
 	needs       []config.Item // those of them that nobody has approved
 	input       []byte        // what was read from standard input
 	lies        []string      // where in the repository the list of tasks may lie
+	nested      bool          // it lies in a repository within that
 	withChanges bool
 	snapshot    *git.Quarantine // holds a base of uncommitted changes
 	discard     func()          // of the snapshot

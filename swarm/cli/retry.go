@@ -71,7 +71,14 @@ func retryAction(c *cli.Context, env Env) error {
 	if err != nil {
 		return err
 	}
-	err = p.retryOwned(c, drive, ownedRun{s.run, owner, wishes})
+	// Another process may have merged, or tried again, since we looked.
+	s.view = owner.View()
+	for i, a := range s.named {
+		s.named[i] = s.view.Agent(a.ID)
+	}
+	if wishes, err = retryWishes(s, feedback, c.Bool("fresh")); err == nil {
+		err = p.retryOwned(c, drive, ownedRun{s.run, owner, wishes})
+	}
 	return errors.Join(err, owner.Close())
 }
 

@@ -97,6 +97,11 @@ func runHere(c *cli.Context, env Env, report *report) error {
 	if err := p.approve(pl.needs, c.Bool("trust")); err != nil {
 		return err
 	}
+	if pl.merge {
+		if err := p.personal("merging"); err != nil {
+			return err
+		}
+	}
 	p.sayBase(pl)
 	p.sayOverlaps(pl)
 	if err := p.hintInstalled(c.Context, pl); err != nil {
@@ -148,6 +153,10 @@ func (e *TrustError) ExitCode() int { return int(CodeApproval) }
 func (p *place) approve(needs []config.Item, trust bool) error {
 	if len(needs) == 0 {
 		return nil
+	}
+	// An agent may read what the user would be asked about, and say nothing.
+	if err := p.personal("approving commands"); err != nil {
+		return err
 	}
 	store := config.Trust{Dir: p.state.Trust()}
 	if trust {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"agentswarm/swarm/engine"
 	"agentswarm/swarm/event"
 	"agentswarm/swarm/proc"
 	"agentswarm/swarm/store"
@@ -142,15 +143,21 @@ func (e *endedError) Error() string {
 func (v *visit) enter(ctx context.Context) error {
 	_, running := v.agent.Status.(*task.Running)
 	lease := v.agent.Lease()
+	if lease != nil && engine.OnlyChecks(lease.Dir) {
+		lease = nil // it goes when the check has ended, whatever is in it
+	}
 	switch {
 	case running && v.agent.Attempt == 0:
 		return usagef("%s: %s has no workspace yet: it is queued", v.verb, v.agent.ID)
 	case lease != nil && lease.Admin == "" && running:
 		return usagef("%s: the workspace of %s is being made; try again in a moment", v.verb, v.agent.ID)
 	case lease != nil && lease.Admin != "" && exists(lease.Dir):
-		if running {
+		switch {
+		case running && v.agent.Captured != nil:
+			v.say("the work of %s is captured already: what you change in %s is in no patch, and goes into the trash", v.agent.ID, lease.Dir)
+		case running:
 			v.say("%s is running in %s: what you change becomes part of its patch", v.agent.ID, lease.Dir)
-		} else {
+		default:
 			v.say("what %s left could not be captured yet: this is its very workspace, %s", v.agent.ID, lease.Dir)
 		}
 		if !leadsHome(lease) {

@@ -107,7 +107,11 @@ func (w *watcher) see(r event.Record) {
 		if e.Reason == engine.Resumed {
 			break // it is queued, like all others
 		}
-		w.line(e.Agent, "retried", 0, e.Reason)
+		note := e.Reason
+		if e.Wait > 0 {
+			note += "; again in " + Duration(time.Duration(e.Wait)*time.Millisecond)
+		}
+		w.line(e.Agent, "retried", 0, note)
 	case *event.Settled:
 		work := e.Result.Done()
 		took := work.Ended.Sub(work.Started)

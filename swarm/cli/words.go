@@ -111,7 +111,7 @@ func taskFile(dir, word string) (string, error) {
 	case isFile:
 		return path, nil
 	case isFolder:
-		return "", usagef("run: %s: is a folder, and no list of tasks", word)
+		return "", usagef("run: %s: is a folder, and no file", word)
 	case blanks:
 		return "", nil
 	default:
@@ -129,12 +129,31 @@ func (pl *plan) readTaskFile(p *place, name, path string) error {
 	if err != nil {
 		return refused(err)
 	}
+	pl.nested = p.inNested(path)
 	if pl.lies, err = p.within(path); err != nil {
 		return refused(err)
 	}
 	return pl.readTasks(fanout.TasksRequest{
 		Source: Printable(name), Format: fanout.FileFormat(path), Text: text,
 	})
+}
+
+// inNested reports whether a file of the checkout lies in a repository within
+// it, such as a submodule: that came from elsewhere.
+func (p *place) inNested(path string) bool {
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil || p.repo.Bare() {
+		return false
+	}
+	for dir := filepath.Dir(real); ; dir = filepath.Dir(dir) {
+		rel, err := filepath.Rel(p.repo.TopLevel, dir)
+		if err != nil || rel == "." || !filepath.IsLocal(rel) {
+			return false
+		}
+		if exists(filepath.Join(dir, ".git")) {
+			return true
+		}
+	}
 }
 
 // within is where in the checkout a file lies, by its own name and, of a
@@ -191,8 +210,8 @@ func (pl *plan) trustTasks(brought []string) {
 	if len(commands) == 0 {
 		return
 	}
-	for _, file := range brought {
-		if slices.Contains(pl.lies, file) {
+	for _, file := range pl.lies {
+		if pl.nested || slices.Contains(brought, file) {
 			pl.wants = append(pl.wants, config.Item{
 				Key: "tasks", Origin: config.Origin{Layer: config.Project, File: file},
 				Text: strings.Join(commands, "\n"),

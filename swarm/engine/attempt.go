@@ -265,6 +265,7 @@ func (t *attempt) live(ctx context.Context) (*agent.Outcome, *ending) {
 	}
 	outcome, err := life.Live(ctx)
 	e.lines.remove(t.id)
+	e.do(func(context.Context) { e.endQuestions(t.id) })
 	if err != nil {
 		return nil, t.notStarted(ctx, err)
 	}

@@ -294,3 +294,31 @@ func TestRetryComesTooEarly(t *testing.T) {
 	}
 	is(t, "how often it ran", len(r.lines("runs")), 2)
 }
+
+// TestAskedToWaitTooLong holds that an agent cannot hold a run up for years.
+func TestAskedToWaitTooLong(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.config.Retries = 3
+	r.config.Agents = specs("mine", `printf '{"type":"error","kind":"rate_limit","message":"slow","retry_after_ms":1000000000000}\n'`)
+	call := mine()
+	result := r.play(call)["a1"].Result
+	is(t, "attempts", result.Done().Attempts, 1)
+	is(t, "status", task.Word(result), "failed")
+}
+
+// TestUsageAfterABackOff holds that an attempt whose owner died while it
+// waited to be tried again is paid for once.
+func TestUsageAfterABackOff(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	call := failing(r, "rate_limit")
+	r.play(call)
+	// As if the owner had died then: the same records, less the end.
+	v := r.view()
+	v.Apply(event.Record{N: v.Last + 1, Time: time.Now(), Event: &event.Retried{
+		Agent: "a1", Attempt: 1, Error: task.RateLimit, Usage: &task.Usage{Input: 5},
+	}})
+	a := v.Agent("a1")
+	is(t, "tokens", lostResult(r.deps, r.config, v, a, a.Captured).Done().Usage.Input, 5)
+}

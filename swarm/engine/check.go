@@ -78,6 +78,10 @@ func (t *attempt) recheck(ctx context.Context) ending {
 	return t.check(ctx, &done)
 }
 
+// OnlyChecks reports whether a workspace is one that only a check runs in. It
+// holds nobody's work, and is removed without a look.
+func OnlyChecks(dir string) bool { return strings.HasSuffix(dir, checkSuffix) }
+
 // checkSuffix ends the name of a workspace that only a check runs in.
 const checkSuffix = ".check"
 

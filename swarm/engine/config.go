@@ -88,5 +88,9 @@ const (
 	maxBackOff = time.Minute
 )
 
+// maxTold is how long an agent may ask for before it is tried again. What
+// takes longer has failed: a person decides about it.
+const maxTold = time.Hour
+
 // captureTime bounds the capture of one workspace, cancelled or not.
 const captureTime = 15 * time.Minute

@@ -65,12 +65,8 @@ func (e *Engine) enqueue(a *agentState) {
 
 // ready reports whether an agent may start. Else it waits, or was settled.
 func (e *Engine) ready(a *agentState) bool {
-	a.blocked = false
-	for _, label := range slices.Concat(a.call.DependsOn, a.call.After) {
-		if e.labels[label].result == nil {
-			a.blocked = true
-			return false
-		}
+	if a.blocked = e.unsettled(a, map[*agentState]bool{}); a.blocked {
+		return false
 	}
 	for _, label := range a.call.DependsOn {
 		if why := unfit(e.labels[label]); why != "" {
@@ -84,12 +80,26 @@ func (e *Engine) ready(a *agentState) bool {
 	return true
 }
 
-// unblock looks again at who waited for an agent that has settled.
-func (e *Engine) unblock(ended *agentState) {
+// unsettled reports whether something an agent builds on, also by others, has
+// not ended: it may have been sent back since the others were built on it.
+func (e *Engine) unsettled(a *agentState, seen map[*agentState]bool) bool {
+	for _, label := range slices.Concat(a.call.DependsOn, a.call.After) {
+		need := e.labels[label]
+		if seen[need] {
+			continue
+		}
+		seen[need] = true
+		if need.result == nil || e.unsettled(need, seen) {
+			return true
+		}
+	}
+	return false
+}
+
+// unblock looks again at who waits, once an agent has settled.
+func (e *Engine) unblock() {
 	for _, id := range e.order {
-		a := e.agents[id]
-		if a.blocked && (slices.Contains(a.call.DependsOn, ended.call.Label) ||
-			slices.Contains(a.call.After, ended.call.Label)) {
+		if a := e.agents[id]; a.blocked {
 			e.enqueue(a)
 		}
 	}

@@ -146,3 +146,34 @@ func TestOutOfScope(t *testing.T) {
 	is(t, "with paths", p.OutOfScope, []string{"b/y"})
 	holdToScope(nil, &task.Call{Paths: []string{"a/**"}}, files)
 }
+
+// TestGrandparentSentBack holds that an agent waits for all it builds on: also
+// for what is behind something that has ended.
+func TestGrandparentSentBack(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.config.Jobs = 1
+	e := Open(t.Context(), r.deps, r.config, nil)
+	hold := named("hold", `touch "$RIG/up"; while ! test -e "$RIG/go"; do :; done`)
+	hold.After = []string{"b"}
+	if _, err := e.StartAll([]*task.Call{
+		named("a", `touch a$SWARM_ATTEMPT; echo a$SWARM_ATTEMPT >> "$RIG/order"`), named("b", "touch b", "a"), hold,
+		named("c", `echo c >> "$RIG/order"`, "b"),
+	}); err != nil {
+		t.Fatal(err)
+	}
+	<-e.Settled()
+	<-e.Settled()
+	r.await("up") // c is queued behind it
+	if err := e.Retry(RetryRequest{Agents: []task.ID{"a1"}}); err != nil {
+		t.Fatal(err)
+	}
+	r.touch("go")
+	for range 3 {
+		<-e.Settled()
+	}
+	if err := e.Close(); err != nil {
+		t.Fatal(err)
+	}
+	is(t, "order", r.lines("order"), []string{"a1", "a2", "c"})
+}

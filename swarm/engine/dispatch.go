@@ -77,31 +77,37 @@ func (e *Engine) ended(life context.Context, a *agentState, end ending) {
 		a.tries++
 		a.left = *end.result.Done()
 		e.later(life, a, time.Duration(a.tries)*startGap)
-	case e.mayPass(a, end):
-		failed := end.result.(*task.Failed)
-		a.spent, a.left = failed.Usage, failed.Work
-		a.retried++
-		e.later(life, a, waitFor(a.retried, end.retryAfter))
 	default:
+		if gap, again := e.mayPass(a, end); again {
+			e.later(life, a, gap)
+			return
+		}
 		e.settle(a, end.result)
 	}
 }
 
 // mayPass reports whether an attempt failed in a way that may pass and is
-// tried again, and journals that.
-func (e *Engine) mayPass(a *agentState, end ending) bool {
+// tried again, and after what gap. It journals that.
+func (e *Engine) mayPass(a *agentState, end ending) (gap time.Duration, again bool) {
 	failed, ok := end.result.(*task.Failed)
-	if !ok || e.ending || a.byName || a.retried >= e.config.Retries {
-		return false
+	if !ok || e.ending || a.byName || a.retried >= e.config.Retries || end.retryAfter > maxTold {
+		return 0, false
 	}
 	switch failed.Kind {
 	case task.Lost, task.StartFailed, task.RateLimit, task.Overloaded:
-		return e.append(&event.Retried{
+		gap = waitFor(a.retried+1, end.retryAfter)
+		err := e.append(&event.Retried{
 			Agent: a.id, Attempt: a.attempt, Error: failed.Kind, Reason: failed.Reason,
-			Usage: &failed.Usage,
-		}) == nil
+			Usage: &failed.Usage, Wait: gap.Milliseconds(),
+		})
+		if err != nil {
+			return 0, false
+		}
+		a.spent, a.left = failed.Usage, failed.Work
+		a.retried++
+		return gap, true
 	default:
-		return false
+		return 0, false
 	}
 }
 
@@ -143,5 +149,5 @@ func (e *Engine) settle(a *agentState, r task.Result) {
 	}
 	a.result, a.left = r, *r.Done()
 	e.out = append(e.out, Settled{Agent: a.id, Result: r})
-	e.unblock(a)
+	e.unblock()
 }

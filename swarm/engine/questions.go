@@ -128,10 +128,10 @@ func (e *Engine) reply(q *event.Questioned, r *event.Replied) error {
 
 // tell passes a reply on to the agent, if it is still there.
 func (e *Engine) tell(q *event.Questioned, r *event.Replied) error {
-	if l := e.lines.get(q.Agent); l != nil && l.attempt == q.Attempt {
-		if !l.Reply(agent.Reply{Ask: q.Ask, Allow: r.Allow, Text: r.Text, Reason: r.Reason}) {
-			return fmt.Errorf("%s %w", q.Agent, agent.ErrNotListening)
-		}
+	l := e.lines.get(q.Agent)
+	if l == nil || l.attempt != q.Attempt ||
+		!l.Reply(agent.Reply{Ask: q.Ask, Allow: r.Allow, Text: r.Text, Reason: r.Reason}) {
+		return fmt.Errorf("%s %w", q.Agent, agent.ErrNotListening)
 	}
 	return nil
 }

@@ -201,3 +201,28 @@ func TestSend(t *testing.T) {
 		t.Errorf("it is not in the journal: %s", kinds)
 	}
 }
+
+// TestAnswerAfterTheEnd holds that nobody is told that an agent heard them
+// which has ended, though its work is still being captured.
+func TestAnswerAfterTheEnd(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.deps.Questions = inbox.Wait
+	r.config.Agents = specs("mine", `read -r prompt; printf '{"type":"ask","id":"q","action":1}\n{"type":"result","text":"x"}\n'`)
+	capturing, goOn := make(chan struct{}), make(chan struct{})
+	r.spaces.capture = func(string) error { close(capturing); <-goOn; return nil }
+	e := Open(t.Context(), r.deps, r.config, nil)
+	if _, err := e.Start(mine()); err != nil {
+		t.Fatal(err)
+	}
+	<-capturing
+	err := e.Answer(event.Replied{ID: inbox.ID(r.deps.Run.ID, 1), Allow: true})
+	close(goOn)
+	if !errors.Is(err, inbox.ErrNotOpen) {
+		t.Errorf("Answer = %v", err)
+	}
+	<-e.Settled()
+	if err := e.Close(); err != nil {
+		t.Fatal(err)
+	}
+}

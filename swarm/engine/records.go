@@ -103,7 +103,7 @@ func judgeAgain(d Deps, c Config, a *store.Agent, changed bool) task.Result {
 		return &task.Failed{Kind: task.Lost, Reason: "swarm ended before its answer was read"}
 	}
 	work := task.Work{Usage: a.Spent, Output: answerOf(out)}
-	if a.Result() == nil { // else it has been added already
+	if a.SpentBy < a.Attempt { // else it has been added already
 		work.Usage.Add(out.Usage)
 	}
 	ok, kind, reason := out.Judge(spec, changed)

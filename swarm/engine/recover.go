@@ -76,7 +76,7 @@ func recoverAgent(ctx context.Context, d Deps, c Config, v *store.View, a *store
 		}
 		current := l.Attempt == a.Attempt
 		switch {
-		case l.Admin == "", strings.HasSuffix(l.Dir, checkSuffix):
+		case l.Admin == "", OnlyChecks(l.Dir):
 			// It was journaled before it was made, or only a check ran in it:
 			// no agent has seen it.
 			if err := dropEmpty(ctx, d, a, l, w); err != nil {

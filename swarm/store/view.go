@@ -75,8 +75,9 @@ type Agent struct {
 	// with such wishes so far, oldest first.
 	Retry   *event.RetryAsked
 	Remarks []string
-	// Spent is what the attempts were paid that are over.
-	Spent task.Usage
+	// Spent is what the attempts were paid up to SpentBy.
+	Spent   task.Usage
+	SpentBy int
 	// Review is what somebody thinks of the current attempt's work.
 	Review *event.Reviewed
 	// Open are the questions it waits for.
@@ -293,7 +294,7 @@ func (a *Agent) queue(at time.Time) {
 func (a *Agent) retried(at time.Time, e *event.Retried) {
 	a.queue(at)
 	if e.Usage != nil {
-		a.Spent = *e.Usage
+		a.Spent, a.SpentBy = *e.Usage, e.Attempt
 	}
 }
 
@@ -354,7 +355,7 @@ func (a *Agent) check(e *event.Checked) {
 
 func (a *Agent) settle(at time.Time, e *event.Settled) {
 	a.Status, a.Ended, a.Open = e.Result, at, nil
-	a.Spent = e.Result.Done().Usage
+	a.Spent, a.SpentBy = e.Result.Done().Usage, e.Attempt
 }
 
 func (a *Agent) release(e *event.Released) {
