@@ -146,7 +146,11 @@ func (p *place) printSummary(run *store.Run, v *store.View, merged *mergeReport)
 		// 15 rows with their titles and the line that counts the rest, 6 causes
 		// and 3 notes with theirs, 7 lines of a merge with theirs: with the last
 		// three lines they are 40.
-		short, err := p.summary(v, merged, summarySize{width: width, rows: 15, causes: 6, notes: 3, merged: 7})
+		last := "all of it: " + file
+		wraps := rowsOf([]string{last}, width) - 1 // it is to be copied: it is not cut
+		short, err := p.summary(v, merged, summarySize{
+			width: width, rows: max(1, 15-wraps), causes: 6, notes: 3, merged: 7,
+		})
 		if err != nil {
 			return err
 		}
@@ -155,7 +159,7 @@ func (p *place) printSummary(run *store.Run, v *store.View, merged *mergeReport)
 				short[i] = shortenEnd(short[i], width)
 			}
 		}
-		whole = append(short, "all of it: "+file)
+		whole = append(short, last)
 	}
 	_, err = io.WriteString(w, strings.Join(whole, "\n")+"\n")
 	return err

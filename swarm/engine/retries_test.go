@@ -70,7 +70,7 @@ func TestLostIsTriedAgain(t *testing.T) {
 			if err := e.Close(); err != nil {
 				t.Fatal(err)
 			}
-			is(t, "result", kindOf(result), test.want)
+			is(t, "result", endOf(result), test.want)
 			is(t, "attempts", result.Done().Attempts, test.attempts)
 			is(t, "tried again after", r.reasons("a1"), test.reasons)
 		})
@@ -106,7 +106,7 @@ func TestStartFailedIsTriedAgain(t *testing.T) {
 			call := sh("exit 0")
 			call.Command[0] = program
 			result := r.play(call)["a1"].Result
-			is(t, "result", kindOf(result), test.want)
+			is(t, "result", endOf(result), test.want)
 			is(t, "attempts", result.Done().Attempts, test.attempts)
 			is(t, "tried again after", r.reasons("a1"), test.reasons)
 		})
@@ -127,13 +127,13 @@ func TestNoWorkspaceIsTriedAgain(t *testing.T) {
 		return nil
 	}
 	result := r.play(sh("true"))["a1"].Result
-	is(t, "result", kindOf(result), "completed")
+	is(t, "result", endOf(result), "completed")
 	is(t, "attempts", result.Done().Attempts, 2)
 	is(t, "tried again after", r.reasons("a1"), "1:start_failed")
 }
 
-// kindOf is how an agent ended, in words.
-func kindOf(r task.Result) string {
+// endOf is how an agent ended, in words.
+func endOf(r task.Result) string {
 	if f, ok := r.(*task.Failed); ok {
 		return "failed " + string(f.Kind)
 	}
