@@ -87,7 +87,7 @@ func usurp(dir string) error {
 // forge does to the journal of the agent's run what rest says: `append:JSON`
 // adds a record of that type and body, with the number and the checksum it
 // would have, `long` one that is longer than all the rest; `over` writes over a part of it; `swap:JSON` replaces it by a
-// copy that ends in such a record.
+// copy that ends in such a record; `reword:OLD=NEW` by one with another text.
 func forge(rest string) error {
 	journals, err := filepath.Glob(filepath.Join(os.Getenv("WORK"), "state", "*", "runs", os.Getenv("SWARM_RUN"), "journal.jsonl"))
 	if err != nil || len(journals) != 1 {
@@ -118,6 +118,16 @@ func forge(rest string) error {
 			return err
 		}
 		return os.Rename(journals[0]+".new", journals[0])
+	case "reword":
+		from, to, _ := strings.Cut(record, "=")
+		text, err := reworded(text, from, to)
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(journals[0]+".new", text, 0o600); err != nil {
+			return err
+		}
+		return os.Rename(journals[0]+".new", journals[0])
 	case "over":
 		f, err := os.OpenFile(journals[0], os.O_WRONLY, 0)
 		if err != nil {
@@ -145,6 +155,26 @@ func forged(journal []byte, record string) ([]byte, error) {
 		n, time.Now().UTC().Format(time.RFC3339Nano), said.Type, said.Body)
 	sum := crc32.Checksum([]byte("{"+rest), crc32.MakeTable(crc32.Castagnoli))
 	return fmt.Appendf(nil, "{\"crc\":\"%08x\",%s\n", sum, rest), nil
+}
+
+// reworded is a journal in which a text was replaced, with the checksums it
+// would have.
+func reworded(journal []byte, from, to string) ([]byte, error) {
+	const head = len(`{"crc":"00000000",`)
+	if !bytes.Contains(journal, []byte(from)) {
+		return nil, fmt.Errorf("the journal has no %q", from)
+	}
+	var out []byte
+	for line := range bytes.Lines(journal) {
+		if !bytes.HasPrefix(line, []byte(`{"crc":`)) || len(line) < head {
+			out = append(out, line...)
+			continue
+		}
+		rest := bytes.ReplaceAll(bytes.TrimSuffix(line[head:], []byte("\n")), []byte(from), []byte(to))
+		sum := crc32.Checksum(append([]byte("{"), rest...), crc32.MakeTable(crc32.Castagnoli))
+		out = fmt.Appendf(out, "{\"crc\":\"%08x\",%s\n", sum, rest)
+	}
+	return out, nil
 }
 
 // hostileStep is a step of an agent that means ill.

@@ -19,6 +19,7 @@ import (
 type ApplyRequest struct {
 	Repo    *git.Repo    // required, seen from the checkout
 	File    string       // required; the patch file
+	Text    io.Reader    // the patch; nil: what is in File, which else only names it
 	Changes []git.Change // required; what the patch touches
 }
 
@@ -101,7 +102,7 @@ func Apply(ctx context.Context, req ApplyRequest) (*Applied, error) {
 	} else if len(out) > 0 {
 		return nil, &SparseError{Dir: req.Repo.TopLevel, Paths: out}
 	}
-	if err := req.Repo.ApplyPatch(ctx, git.ApplyRequest{File: req.File}); err != nil {
+	if err := req.Repo.ApplyPatch(ctx, git.ApplyRequest{File: req.File, Text: req.Text}); err != nil {
 		return nil, err
 	}
 	applied := &Applied{Dir: req.Repo.TopLevel}
@@ -141,6 +142,7 @@ func onto(ctx context.Context, req ApplyRequest, head git.Hash) ([]git.Change, e
 type UnapplyRequest struct {
 	Repo    *git.Repo // required
 	File    string    // required; the patch file
+	Text    io.Reader // as in ApplyRequest
 	Applied Applied
 }
 
@@ -160,7 +162,7 @@ func Unapply(ctx context.Context, req UnapplyRequest) error {
 	if len(changed) > 0 {
 		return &DirtyError{Dir: req.Applied.Dir, Paths: changed}
 	}
-	return req.Repo.ApplyPatch(ctx, git.ApplyRequest{File: req.File, Reverse: true})
+	return req.Repo.ApplyPatch(ctx, git.ApplyRequest{File: req.File, Text: req.Text, Reverse: true})
 }
 
 // fileSum names the kind and the content of what lies at a path.

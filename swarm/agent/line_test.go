@@ -39,3 +39,25 @@ func TestWaitingIsNotTheAgentsTime(t *testing.T) {
 		})
 	}
 }
+
+// TestWaitingIsNotIdle holds that an agent which waits for a person is not
+// idle, and has all of its time again once it was answered.
+func TestWaitingIsNotIdle(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		l := &Line{}
+		if l.idle() < 1000*time.Hour {
+			t.Errorf("an agent that asked nothing was heard %s ago", l.idle())
+		}
+		l.wait()
+		time.Sleep(time.Hour)
+		if got := l.idle(); got != 0 {
+			t.Errorf("it waits, and is idle for %s", got)
+		}
+		l.Reply(Reply{})
+		time.Sleep(3 * time.Second)
+		if got := l.idle(); got != 3*time.Second {
+			t.Errorf("3 s after its answer it is idle for %s", got)
+		}
+	})
+}

@@ -14,6 +14,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"agentswarm/swarm/control"
+	"agentswarm/swarm/inbox"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
 )
@@ -133,7 +134,7 @@ func answerAction(c *cli.Context, env Env, get func(*place, []asked) (*control.A
 	answer.For, answer.Reason = span, c.String("reason")
 	given := answeredObject{Schema: "swarm.answered/1", Answers: []answerObject{}}
 	for _, q := range all {
-		answer.ID = q.ID
+		answer.ID, answer.Shown = q.ID, q.shown()
 		if err = p.give(c.Context, q, answer); err != nil {
 			break
 		}
@@ -159,7 +160,9 @@ func (p *place) give(ctx context.Context, q asked, answer *control.Answer) error
 		return err
 	}
 	err = carried(client.Ask(ctx, answer))
-	if q.doubt != nil && codeOf(err) == CodeUsage {
+	// What the file says of it counts less than that its owner has it open.
+	unseen := &inbox.OtherError{ID: q.ID, Unseen: true}
+	if q.doubt != nil && codeOf(err) == CodeUsage && err.Error() != unseen.Error() {
 		err = q.doubt
 	}
 	return errors.Join(err, client.Close())

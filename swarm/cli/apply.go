@@ -94,18 +94,24 @@ func (p *place) apply(ctx context.Context, s *selection, a *store.Agent, owner *
 	if err := b.settleLandings(ctx, v); err != nil {
 		return nil, err
 	}
-	patch := patchOf(a)
-	changes, err := p.repo.Changes(ctx, git.Hash(patch.Base), git.Hash(patch.Commit))
+	changes, err := p.changes(ctx, a)
 	if err != nil {
 		return nil, err
 	}
+	text, err := p.patchText(ctx, s.run, a)
+	if err != nil {
+		return nil, err
+	}
+	defer text.Close()
 	intent := &event.Intended{
 		ID: len(v.Landings) + 1, Verb: verbApply, Dirs: []string{p.repo.TopLevel}, Agents: []task.ID{a.ID},
 	}
 	if _, err := owner.Append(intent); err != nil {
 		return nil, err
 	}
-	applied, err := merge.Apply(ctx, merge.ApplyRequest{Repo: p.repo, File: patch.File, Changes: changes})
+	applied, err := merge.Apply(ctx, merge.ApplyRequest{
+		Repo: p.repo, File: patchOf(a).File, Text: text, Changes: changes,
+	})
 	end := &event.Landed{ID: intent.ID, OK: err == nil}
 	o := &movedObject{Schema: "swarm.apply/1", Run: s.run.ID, ID: intent.ID, Agents: intent.Agents}
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"agentswarm/swarm/engine"
+	"agentswarm/swarm/inbox"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
 )
@@ -80,6 +81,15 @@ func wholeAction(action json.RawMessage) string {
 		text = b.String()
 	}
 	return PrintableText(text)
+}
+
+// shown is the digest of the action that is shown of the question; empty where
+// the question cannot be read.
+func (q asked) shown() string {
+	if q.doubt != nil {
+		return ""
+	}
+	return inbox.Digest(q.Action)
 }
 
 // who is the agent that asks, for a person.

@@ -131,6 +131,7 @@ func (k *keyboard) take(ctx context.Context, line string, open []asked) {
 		}
 	}
 	if err == nil {
+		answer.Shown = q.shown()
 		err = k.give(ctx, answer)
 	}
 	if err != nil {

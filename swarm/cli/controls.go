@@ -8,6 +8,7 @@ import (
 	"agentswarm/swarm/control"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/event"
+	"agentswarm/swarm/inbox"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
 )
@@ -36,9 +37,9 @@ func (c *controls) Carry(_ context.Context, r control.Request) error {
 	case *control.Review:
 		return c.engine.Review(r.Marks)
 	case *control.Answer:
-		return c.engine.Answer(event.Replied{
+		return c.engine.Answer(inbox.Answer{Shown: r.Shown, Replied: event.Replied{
 			ID: r.ID, Allow: r.Allow, Text: r.Text, Reason: r.Reason, For: r.For,
-		})
+		}})
 	case *control.Send:
 		return c.engine.Send(r.Agent, r.Text)
 	case *control.Ping, *control.Attach: // the server sees to these

@@ -1,12 +1,10 @@
 package cli
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"os"
 
 	"github.com/urfave/cli/v2"
 
@@ -100,7 +98,10 @@ func (d *differ) print(ctx context.Context, a *store.Agent) error {
 		return nil
 	}
 	d.found = true
-	changes, err := d.repo.Changes(ctx, git.Hash(patch.Base), git.Hash(patch.Commit))
+	if d.object == nil && !d.names && !d.stat {
+		return d.text(ctx, a)
+	}
+	changes, err := d.changes(ctx, a)
 	if err != nil {
 		return err
 	}
@@ -110,12 +111,10 @@ func (d *differ) print(ctx context.Context, a *store.Agent) error {
 		return nil
 	case d.names:
 		return printNames(d.env.Stdout, changes)
-	case d.stat:
+	default:
 		fmt.Fprintf(d.env.Stdout, "%s %s: %s, +%d -%d\n", a.ID, Printable(engine.Title(a.ID, a.Call)),
 			Count(patch.Files, "file", "files"), patch.Added, patch.Deleted)
 		return printStat(d.env.Stdout, changes)
-	default:
-		return copyPatch(d.env, patch.File)
 	}
 }
 
@@ -164,28 +163,11 @@ func printStat(w io.Writer, changes []git.Change) error {
 	return nil
 }
 
-// copyPatch prints a patch file: byte for byte, but to a terminal made safe,
-// since what an agent wrote could drive it.
-func copyPatch(env Env, path string) error {
-	f, err := os.Open(path)
-	if err != nil {
-		return fmt.Errorf("read the patch: %w", err)
+// text prints a patch: byte for byte, but to a terminal made safe.
+func (d *differ) text(ctx context.Context, a *store.Agent) error {
+	if !detect(d.env.Stdout, d.env.Getenv).TTY {
+		return d.writePatch(ctx, d.env.Stdout, a)
 	}
-	defer f.Close()
-	if !detect(env.Stdout, env.Getenv).TTY {
-		_, err := io.Copy(env.Stdout, f)
-		return err
-	}
-	for r := bufio.NewReader(f); ; {
-		line, err := r.ReadSlice('\n')
-		if _, werr := io.WriteString(env.Stdout, PrintableText(string(line))); werr != nil {
-			return werr
-		}
-		switch {
-		case errors.Is(err, io.EOF):
-			return nil
-		case err != nil && !errors.Is(err, bufio.ErrBufferFull):
-			return fmt.Errorf("read the patch: %w", err)
-		}
-	}
+	safe := &safeLines{w: d.env.Stdout}
+	return errors.Join(d.writePatch(ctx, safe, a), safe.flush())
 }

@@ -243,7 +243,12 @@ func (b *bench) unapply(ctx context.Context, v *store.View, l *store.Landing) er
 		}
 		return 1
 	})
+	text, err := b.patchText(ctx, b.run, a)
+	if err != nil {
+		return err
+	}
+	defer text.Close()
 	return refusedApply(merge.Unapply(ctx, merge.UnapplyRequest{
-		Repo: b.repo, File: patchOf(a).File, Applied: applied,
+		Repo: b.repo, File: patchOf(a).File, Text: text, Applied: applied,
 	}))
 }

@@ -154,7 +154,7 @@ func TestRequestsReachTheRun(t *testing.T) {
 		&Stop{Reason: "enough"},
 		&Retry{Agents: []task.ID{"a1"}, Feedback: "more", Fresh: true},
 		&Review{Marks: []event.Reviewed{{Agent: "a1", Attempt: 2, Verdict: task.Rejected, Reason: "r"}}},
-		&Answer{ID: "k3x9q2-1", Allow: true, Text: "t", Reason: "r", For: task.ForTheRun},
+		&Answer{ID: "k3x9q2-1", Shown: "d1", Allow: true, Text: "t", Reason: "r", For: task.ForTheRun},
 		&Send{Agent: "a1", Text: "left"},
 	}
 	for _, r := range give {

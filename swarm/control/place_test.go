@@ -115,7 +115,7 @@ func FuzzDecodeRequest(f *testing.F) {
 	for _, r := range []Request{
 		&Ping{}, &Stop{Reason: "r"}, &Cancel{Agents: []task.ID{"a1"}, Cause: task.CauseStopped, Reason: "r"},
 		&Retry{Agents: []task.ID{"a1"}, Feedback: "f"}, &Send{Agent: "a1", Text: "t"}, &Attach{Agent: "a1"},
-		&Answer{ID: "x-1", For: task.Once}, &Review{Marks: []event.Reviewed{{Agent: "a1", Attempt: 1, Verdict: task.Accepted}}},
+		&Answer{ID: "x-1", Shown: "d1", For: task.Once}, &Review{Marks: []event.Reviewed{{Agent: "a1", Attempt: 1, Verdict: task.Accepted}}},
 	} {
 		line, err := encodeRequest(r)
 		if err != nil {

@@ -48,7 +48,10 @@ type Review struct{ Marks []event.Reviewed }
 
 // Answer answers a question.
 type Answer struct {
-	ID     string
+	ID string
+	// Shown is the digest of the action that whoever answers has seen, as
+	// inbox.Digest makes it; empty where they saw none. See inbox.Answer.
+	Shown  string
 	Allow  bool
 	Text   string
 	Reason string
@@ -92,6 +95,7 @@ type requestJSON struct {
 	Fresh    bool             `json:"fresh,omitempty"`
 	Marks    []event.Reviewed `json:"marks,omitempty"`
 	ID       string           `json:"id,omitempty"`
+	Shown    string           `json:"shown,omitempty"`
 	Allow    bool             `json:"allow,omitempty"`
 	Text     string           `json:"text,omitempty"`
 	For      task.Span        `json:"for,omitempty"`
@@ -111,7 +115,8 @@ func encodeRequest(r Request) ([]byte, error) {
 	case *Review:
 		f.Marks = r.Marks
 	case *Answer:
-		f.ID, f.Allow, f.Text, f.Reason, f.For = r.ID, r.Allow, r.Text, r.Reason, r.For
+		f.ID, f.Shown = r.ID, r.Shown
+		f.Allow, f.Text, f.Reason, f.For = r.Allow, r.Text, r.Reason, r.For
 	case *Send:
 		f.Agent, f.Text = r.Agent, r.Text
 	case *Attach:
@@ -160,7 +165,9 @@ func (f requestJSON) narrow() (Request, error) {
 		if f.ID == "" {
 			return nil, errors.New("it names no question")
 		}
-		return &Answer{ID: f.ID, Allow: f.Allow, Text: f.Text, Reason: f.Reason, For: f.For}, nil
+		return &Answer{
+			ID: f.ID, Shown: f.Shown, Allow: f.Allow, Text: f.Text, Reason: f.Reason, For: f.For,
+		}, nil
 	case "send":
 		if strings.TrimSpace(f.Text) == "" || !utf8.ValidString(f.Text) {
 			return nil, errors.New("there is nothing to send")

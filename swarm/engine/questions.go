@@ -92,10 +92,12 @@ func (e *Engine) ask(t *attempt, asked *event.Asked) {
 }
 
 // Answer answers a question. Others that it holds for are answered with it.
-func (e *Engine) Answer(r event.Replied) (err error) {
+// One that is not open is [inbox.ErrNotOpen], and an answer to something else
+// than what the agent asked is an [*inbox.OtherError].
+func (e *Engine) Answer(a inbox.Answer) (err error) {
 	ok := e.do(func(context.Context) {
 		var closed []inbox.Closed
-		if closed, err = e.box.Answer(r); err != nil {
+		if closed, err = e.box.Answer(a); err != nil {
 			return
 		}
 		facts := make([]event.Event, len(closed))

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"encoding/json"
 	"errors"
 	"strings"
 	"testing"
@@ -26,6 +27,12 @@ const question = `
 	printf '{"type":"session","can":["steer"]}\n{"type":"ask","id":"q","action":{"run":"push"}}\n'
 	read -r answer; printf '%s' "$answer" > "$RIG/answer.$SWARM_AGENT"
 	printf '{"type":"result","text":"done"}\n'`
+
+// allow allows what question asks for.
+func allow(r event.Replied) inbox.Answer {
+	r.Allow = true
+	return inbox.Answer{Replied: r, Shown: inbox.Digest(json.RawMessage(`{"run":"push"}`))}
+}
 
 func mine() *task.Call {
 	return &task.Call{
@@ -56,24 +63,29 @@ func TestQuestionWaitsForItsAnswer(t *testing.T) {
 	r := newRig(t)
 	r.deps.Questions = inbox.Wait
 	r.config.Agents = specs("mine", question)
-	// A limit that would end it while it waits, were waiting its own time.
-	r.config.IdleTimeout = 50 * time.Millisecond
-	r.config.Timeout = 2 * time.Second
 	e := Open(t.Context(), r.deps, r.config, nil)
 	if _, err := e.Start(mine()); err != nil {
 		t.Fatal(err)
 	}
 	ids := r.opened(1)
 	is(t, "its state", task.Word(r.view().Agent("a1").Status), "waiting")
-	if err := e.Answer(event.Replied{ID: "nothing-1"}); !errors.Is(err, inbox.ErrNotOpen) {
+	if err := e.Answer(inbox.Answer{Replied: event.Replied{ID: "nothing-1"}}); !errors.Is(err, inbox.ErrNotOpen) {
 		t.Errorf("an unknown question: %v", err)
 	}
-	if err := e.Answer(event.Replied{ID: ids[0], Allow: true, Text: "v2", Reason: "fine"}); err != nil {
+	// Nobody allows by another action, nor one they have not seen.
+	for _, shown := range []string{"", inbox.Digest(json.RawMessage(`{"run":"look"}`))} {
+		answer := inbox.Answer{Shown: shown, Replied: event.Replied{ID: ids[0], Allow: true}}
+		if _, ok := errors.AsType[*inbox.OtherError](e.Answer(answer)); !ok {
+			t.Errorf("an answer to %q was taken", shown)
+		}
+	}
+	is(t, "what waits", strings.Join(r.opened(1), " "), ids[0])
+	if err := e.Answer(allow(event.Replied{ID: ids[0], Text: "v2", Reason: "fine"})); err != nil {
 		t.Fatal(err)
 	}
 	s := <-e.Settled()
 	is(t, "status", task.Word(s.Result), "completed")
-	if err := e.Answer(event.Replied{ID: ids[0]}); !errors.Is(err, inbox.ErrNotOpen) {
+	if err := e.Answer(inbox.Answer{Replied: event.Replied{ID: ids[0]}}); !errors.Is(err, inbox.ErrNotOpen) {
 		t.Errorf("answered twice: %v", err)
 	}
 	if err := e.Close(); err != nil {
@@ -111,7 +123,7 @@ func TestAnswerForTheRun(t *testing.T) {
 		}
 	}
 	ids := r.opened(2)
-	if err := e.Answer(event.Replied{ID: ids[1], Allow: true, For: task.ForTheRun}); err != nil {
+	if err := e.Answer(allow(event.Replied{ID: ids[1], For: task.ForTheRun})); err != nil {
 		t.Fatal(err)
 	}
 	r.collect(e, 2)
@@ -145,7 +157,7 @@ func TestQuestionOfACancelledAgent(t *testing.T) {
 		t.Fatal(err)
 	}
 	<-e.Settled()
-	if err := e.Answer(event.Replied{ID: ids[0], Allow: true}); !errors.Is(err, inbox.ErrNotOpen) {
+	if err := e.Answer(allow(event.Replied{ID: ids[0]})); !errors.Is(err, inbox.ErrNotOpen) {
 		t.Errorf("it was answered: %v", err)
 	}
 	if err := e.Close(); err != nil {
@@ -216,7 +228,7 @@ func TestAnswerAfterTheEnd(t *testing.T) {
 		t.Fatal(err)
 	}
 	<-capturing
-	err := e.Answer(event.Replied{ID: inbox.ID(r.deps.Run.ID, 1), Allow: true})
+	err := e.Answer(allow(event.Replied{ID: inbox.ID(r.deps.Run.ID, 1)}))
 	close(goOn)
 	if !errors.Is(err, inbox.ErrNotOpen) {
 		t.Errorf("Answer = %v", err)

@@ -8,6 +8,8 @@ package inbox
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -99,9 +101,42 @@ type Closed struct {
 	Reply    *event.Replied
 }
 
+// Answer is what somebody decided, and about what.
+type Answer struct {
+	event.Replied
+	// Shown is the [Digest] of the action they saw. Faces read questions from
+	// the journal's file, which agents may be able to change, so that an
+	// answer which says what it is about must be about that, and one that
+	// allows must say it. Empty: they saw none, and can only deny.
+	Shown string
+}
+
+// OtherError is an answer to something else than what was asked.
+type OtherError struct {
+	ID string
+	// Unseen is set where the answer does not say what was shown.
+	Unseen bool
+}
+
+func (e *OtherError) Error() string {
+	if e.Unseen {
+		return fmt.Sprintf("question %s cannot be allowed unseen; look at what it asks for first, or deny it", e.ID)
+	}
+	return fmt.Sprintf("question %s asks for something else than what was shown; look again", e.ID)
+}
+
+// Digest names an action: the same for all ways to write it that differ only
+// in blanks or in how JSON escapes a letter for HTML. It is never empty.
+func Digest(action json.RawMessage) string {
+	sum := sha256.Sum256([]byte(keyOf(action)))
+	return hex.EncodeToString(sum[:])
+}
+
 // Answer closes a question by somebody's answer. It returns the question, and
-// after it those that the answer holds for too, oldest first.
-func (b *Box) Answer(r event.Replied) ([]Closed, error) {
+// after it those that the answer holds for too, oldest first. An answer to
+// something else is an [*OtherError], and closes nothing.
+func (b *Box) Answer(a Answer) ([]Closed, error) {
+	r := a.Replied
 	var found *event.Questioned
 	for _, q := range b.open {
 		if q.ID == r.ID {
@@ -110,6 +145,12 @@ func (b *Box) Answer(r event.Replied) ([]Closed, error) {
 	}
 	if found == nil {
 		return nil, fmt.Errorf("question %s %w", r.ID, ErrNotOpen)
+	}
+	switch {
+	case a.Shown == "" && r.Allow:
+		return nil, &OtherError{ID: r.ID, Unseen: true}
+	case a.Shown != "" && a.Shown != Digest(found.Action):
+		return nil, &OtherError{ID: r.ID}
 	}
 	r.By = task.ByPerson
 	closed := []Closed{{found, &r}}
@@ -157,13 +198,15 @@ func (b *Box) remember(key string, r *event.Replied) {
 	}
 }
 
-// keyOf is an action without its blanks, so that the same action is known
-// again. Where there is none nothing is the same.
+// keyOf is an action without its blanks and escaped as the journal escapes
+// it, so that the same action is known again. Where there is none nothing is
+// the same.
 func keyOf(action json.RawMessage) string {
-	var b bytes.Buffer
-	if json.Compact(&b, action) != nil {
+	var compact, b bytes.Buffer
+	if json.Compact(&compact, action) != nil {
 		return ""
 	}
+	json.HTMLEscape(&b, compact.Bytes())
 	if text := b.String(); text != "null" && text != `""` && text != "{}" {
 		return text
 	}

@@ -13,6 +13,17 @@ func asked(action string) *event.Asked {
 	return &event.Asked{ID: "own", Action: json.RawMessage(action)}
 }
 
+// allow allows what was shown.
+func allow(id string, shown json.RawMessage) Answer {
+	return Answer{Shown: Digest(shown), Replied: event.Replied{ID: id, Allow: true}}
+}
+
+func forTheRun(q *event.Questioned) Answer {
+	a := allow(q.ID, q.Action)
+	a.For = task.ForTheRun
+	return a
+}
+
 func TestDenyAnswersAtOnce(t *testing.T) {
 	t.Parallel()
 	for _, policy := range []Policy{Deny, ""} {
@@ -33,10 +44,10 @@ func TestAnswer(t *testing.T) {
 	}
 	same, _ := b.Ask("a2", 1, asked(`{"run":"push"}`))
 	other, _ := b.Ask("a3", 1, asked(`{"run":"pull"}`))
-	if _, err := b.Answer(event.Replied{ID: "abcdef-9", Allow: true}); !errors.Is(err, ErrNotOpen) {
+	if _, err := b.Answer(allow("abcdef-9", nil)); !errors.Is(err, ErrNotOpen) {
 		t.Errorf("an unknown question was answered: %v", err)
 	}
-	closed, err := b.Answer(event.Replied{ID: first.ID, Allow: true, For: task.ForTheRun})
+	closed, err := b.Answer(forTheRun(first))
 	if err != nil || len(closed) != 2 {
 		t.Fatalf("Answer = %v, %v", closed, err)
 	}
@@ -49,7 +60,7 @@ func TestAnswer(t *testing.T) {
 	if ended := b.End("a3"); len(ended) != 1 || ended[0] != other {
 		t.Errorf("another question was closed; %v are open", ended)
 	}
-	if _, err := b.Answer(event.Replied{ID: first.ID}); !errors.Is(err, ErrNotOpen) {
+	if _, err := b.Answer(Answer{Replied: event.Replied{ID: first.ID}}); !errors.Is(err, ErrNotOpen) {
 		t.Errorf("a question was answered twice: %v", err)
 	}
 	if _, r := b.Ask("a9", 2, asked(`{"run":"push"}`)); r == nil || !r.Allow || r.By != task.ByRule {
@@ -57,11 +68,58 @@ func TestAnswer(t *testing.T) {
 	}
 }
 
+// TestOnlyWhatWasShownIsAnswered holds that nothing is allowed that nobody
+// saw, and that an answer to something else answers nothing.
+func TestOnlyWhatWasShownIsAnswered(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		asked  string
+		shown  string
+		unseen bool // the answer does not say what was shown
+		allow  bool
+		passes bool
+	}{
+		{asked: `{"run":"rm"}`, shown: `{ "run" : "rm" }`, allow: true, passes: true},
+		{asked: `"a<b"`, shown: `"a\u003cb"`, allow: true, passes: true}, // as the journal has it
+		{asked: ``, shown: `null`, allow: true, passes: true},
+		{asked: `{"run":"rm"}`, shown: `{"run":"ls"}`, allow: true},
+		{asked: `{"run":"rm"}`, shown: `{"run":"ls"}`},
+		{asked: `{"run":"rm"}`, shown: `null`, allow: true},
+		{asked: ``, shown: `{"run":"ls"}`, allow: true},
+		{asked: `{"run":"rm"}`, unseen: true, allow: true},
+		{asked: ``, unseen: true, allow: true},
+		{asked: `{"run":"rm"}`, unseen: true, passes: true},
+	} {
+		b := New("abcdef", Wait, nil)
+		q, _ := b.Ask("a1", 1, asked(tt.asked))
+		a := Answer{Replied: event.Replied{ID: q.ID, Allow: tt.allow, For: task.ForTheRun}}
+		if !tt.unseen {
+			a.Shown = Digest(json.RawMessage(tt.shown))
+		}
+		closed, err := b.Answer(a)
+		if tt.passes {
+			if err != nil || len(closed) != 1 || b.Open() != 0 {
+				t.Errorf("%+v: %v, %v", tt, closed, err)
+			}
+			continue
+		}
+		other, ok := errors.AsType[*OtherError](err)
+		if !ok || other.ID != q.ID || other.Unseen != tt.unseen || b.Open() != 1 {
+			t.Errorf("%+v: %v, %v, %d open", tt, closed, err, b.Open())
+		}
+		if _, r := b.Ask("a2", 1, asked(tt.asked)); r != nil {
+			t.Errorf("%+v: what was refused holds for the run: %+v", tt, r)
+		}
+	}
+}
+
 func TestOnceIsOnce(t *testing.T) {
 	t.Parallel()
 	b := New("abcdef", Wait, nil)
 	q, _ := b.Ask("a1", 1, asked(`"push"`))
-	if _, err := b.Answer(event.Replied{ID: q.ID, Allow: true, For: task.Once}); err != nil {
+	once := allow(q.ID, q.Action)
+	once.For = task.Once
+	if _, err := b.Answer(once); err != nil {
 		t.Fatal(err)
 	}
 	if _, r := b.Ask("a1", 1, asked(`"push"`)); r != nil {
@@ -77,7 +135,7 @@ func TestNothingIsNotTheSame(t *testing.T) {
 		b := New("abcdef", Wait, nil)
 		q, _ := b.Ask("a1", 1, asked(action))
 		other, _ := b.Ask("a2", 1, asked(action))
-		closed, err := b.Answer(event.Replied{ID: q.ID, Allow: true, For: task.ForTheRun})
+		closed, err := b.Answer(forTheRun(q))
 		if err != nil || len(closed) != 1 || closed[0].Question == other {
 			t.Errorf("action %q: an answer held for another question: %v, %v", action, closed, err)
 		}
@@ -95,7 +153,7 @@ func TestEndClosesTheAgentsOwn(t *testing.T) {
 	if ended := b.End("a1"); len(ended) != 1 || ended[0] != q || b.Open() != 1 {
 		t.Errorf("End = %v, %d open", ended, b.Open())
 	}
-	if _, err := b.Answer(event.Replied{ID: q.ID, Allow: true}); !errors.Is(err, ErrNotOpen) {
+	if _, err := b.Answer(allow(q.ID, q.Action)); !errors.Is(err, ErrNotOpen) {
 		t.Errorf("the question of an agent that ended was answered: %v", err)
 	}
 }
@@ -118,7 +176,7 @@ func TestLaterOwner(t *testing.T) {
 	if _, r := b.Ask("a4", 1, asked(`"pull"`)); r != nil {
 		t.Errorf("what no person answered holds: %+v", r)
 	}
-	if _, err := b.Answer(event.Replied{ID: "abcdef-3", Allow: true}); !errors.Is(err, ErrNotOpen) {
+	if _, err := b.Answer(allow("abcdef-3", json.RawMessage(`"rest"`))); !errors.Is(err, ErrNotOpen) {
 		t.Errorf("a question of an earlier owner was answered: %v", err)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 )
 
 // mend puts the journal back as its owner wrote it, if somebody else wrote to
@@ -25,7 +26,7 @@ func (o *Owner) mend() error {
 			return err
 		}
 	}
-	kept, err := o.setAside()
+	kept, err := o.setAside(o.Run.Journal(), "journal")
 	if err != nil {
 		return err
 	}
@@ -58,23 +59,57 @@ func (o *Owner) untouched() (bool, error) {
 	return bytes.Equal(now.Sum(nil), o.sum.Sum(nil)), nil
 }
 
-// setAside gives what is in the journal's place another name too, so that
-// replacing it loses nothing. At no moment is there no journal, unless there
-// was none: a run without one looks as if it had no agents.
-func (o *Owner) setAside() (string, error) {
+// mendIdentity puts run.json back as it was when the run was opened: what was
+// started, with which configuration, is read from it by every later command.
+func (o *Owner) mendIdentity() error {
+	same, err := holds(o.Run.file(), o.runFile)
+	if err != nil || same {
+		return err
+	}
+	kept, err := o.setAside(o.Run.file(), "run.json")
+	if err != nil {
+		return err
+	}
+	if err := writeFile(o.Run.file(), o.runFile); err != nil { // replaces what is there
+		return fmt.Errorf("restore run.json of run %s: %w", o.Run.ID, err)
+	}
+	o.Notices = append(o.Notices, fmt.Sprintf("somebody else wrote to run.json of run %s; "+
+		"it is as it was, and what was found is in %s", o.Run.ID, kept))
+	return nil
+}
+
+// holds reports whether a path is a file, not a link to one, with exactly this
+// text. It waits for nobody, should a pipe be there.
+func holds(path string, text []byte) (bool, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return false, nil // whatever is there, it is not what was written
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() || info.Size() != int64(len(text)) {
+		return false, err
+	}
+	now, err := io.ReadAll(io.LimitReader(f, int64(len(text))+1))
+	return bytes.Equal(now, text), err
+}
+
+// setAside gives what is in a file's place another name too, so that replacing
+// it loses nothing. At no moment is there no such file, unless there was none:
+// a run without a journal looks as if it had no agents.
+func (o *Owner) setAside(file, name string) (string, error) {
 	for n := 1; ; n++ {
-		kept := filepath.Join(o.Run.Dir, fmt.Sprintf("journal.foreign.%d", n))
-		err := os.Link(o.Run.Journal(), kept)
+		kept := filepath.Join(o.Run.Dir, fmt.Sprintf("%s.foreign.%d", name, n))
+		err := os.Link(file, kept)
 		switch {
 		case errors.Is(err, fs.ErrExist):
 			continue
 		case errors.Is(err, fs.ErrNotExist):
 			return kept, nil
 		case err != nil: // a folder, or a file system without links
-			err = os.Rename(o.Run.Journal(), kept)
+			err = os.Rename(file, kept)
 		}
 		if err != nil {
-			return "", fmt.Errorf("set a foreign journal aside: %w", err)
+			return "", fmt.Errorf("set a foreign %s aside: %w", name, err)
 		}
 		return kept, nil
 	}

@@ -1,9 +1,11 @@
 package store
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -89,6 +91,86 @@ func TestForeignRecordsDoNotCount(t *testing.T) {
 	}
 }
 
+// TestForeignRunFileDoesNotStay holds that whatever an agent does to run.json
+// of a live run, it is as it was once the run is closed.
+func TestForeignRunFileDoesNotStay(t *testing.T) {
+	t.Parallel()
+	for name, tamper := range map[string]func(path string) error{
+		"overwritten": func(path string) error { return os.WriteFile(path, []byte(`{"schema":"x"}`), 0o600) },
+		"one letter": func(path string) error {
+			f, err := os.OpenFile(path, os.O_WRONLY, 0)
+			if err != nil {
+				return err
+			}
+			_, err = f.WriteAt([]byte(" "), 1)
+			return errors.Join(err, f.Close())
+		},
+		"replaced": func(path string) error {
+			if err := os.WriteFile(path+".new", []byte("{}"), 0o600); err != nil {
+				return err
+			}
+			return os.Rename(path+".new", path)
+		},
+		"removed": os.Remove,
+		"a link": func(path string) error {
+			if err := os.Rename(path, path+".moved"); err != nil {
+				return err
+			}
+			return os.Symlink(path+".moved", path)
+		},
+		"a pipe": func(path string) error {
+			if err := os.Remove(path); err != nil {
+				return err
+			}
+			return syscall.Mkfifo(path, 0o600)
+		},
+		"a folder": func(path string) error {
+			if err := os.Remove(path); err != nil {
+				return err
+			}
+			return os.Mkdir(path, 0o700)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			run, o, err := Open(t.TempDir(), "repo", "/nowhere").Create(Identity{Version: "v1"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			before, err := os.ReadFile(run.file())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := o.Close(); err != nil {
+				t.Fatal(err)
+			}
+			again, err := run.Own(t.Context()) // a later owner puts back what it found
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := tamper(run.file()); err != nil {
+				t.Fatal(err)
+			}
+			if err := again.Close(); err != nil {
+				t.Fatal(err)
+			}
+			after, err := os.ReadFile(run.file())
+			if err != nil || string(after) != string(before) {
+				t.Errorf("run.json is %q, %v", after, err)
+			}
+			if info, err := os.Lstat(run.file()); err != nil || !info.Mode().IsRegular() || info.Mode().Perm() != 0o600 {
+				t.Errorf("run.json is %v, %v", info, err)
+			}
+			if len(o.Notices) != 0 || len(again.Notices) != 1 || !strings.Contains(again.Notices[0], "somebody else wrote to run.json") {
+				t.Errorf("notices = %q, %q", o.Notices, again.Notices)
+			}
+			if _, err := os.Lstat(filepath.Join(run.Dir, "run.json.foreign.1")); name != "removed" && err != nil {
+				t.Errorf("what was found is not kept: %v", err)
+			}
+		})
+	}
+}
+
 // TestJournalThatNobodyTouched holds that closing leaves it alone.
 func TestJournalThatNobodyTouched(t *testing.T) {
 	t.Parallel()
@@ -122,7 +204,7 @@ func TestJournalThatNobodyTouched(t *testing.T) {
 	if err != nil || !os.SameFile(before, after) || len(o.Notices)+len(again.Notices) > 0 {
 		t.Errorf("the journal was replaced: %v, %q %q", err, o.Notices, again.Notices)
 	}
-	if left, _ := filepath.Glob(filepath.Join(run.Dir, "journal.*.*")); len(left) > 0 {
+	if left, _ := filepath.Glob(filepath.Join(run.Dir, "*.foreign.*")); len(left) > 0 {
 		t.Errorf("left: %q", left)
 	}
 }

@@ -29,6 +29,7 @@ type Owner struct {
 
 	lock     *os.File
 	identity Identity // as it was when the run was opened
+	runFile  []byte   // the text of run.json then; nil where it was damaged
 
 	mu       sync.Mutex // guards what follows; held while a record is written
 	file     *os.File
@@ -181,7 +182,11 @@ func (r *Run) open(lock *os.File) (o *Owner, err error) {
 	o.written, o.sum = slices.Clone(records), sha256.New()
 	o.sum.Write(text[:used])
 	// A damaged run can be owned too, to be removed.
-	o.identity, _ = r.Identity()
+	if text, err := os.ReadFile(r.file()); err == nil {
+		if o.identity, err = r.identity(text); err == nil {
+			o.runFile = text
+		}
+	}
 	if used < len(text) {
 		if err := o.cut(text[used:], int64(used)); err != nil {
 			return o, err
@@ -330,7 +335,8 @@ func (o *Owner) giveBack() error {
 }
 
 // Close gives the run up. The journal keeps only the room it needs, and
-// holds what its owner wrote, whatever others did to the file.
+// holds what its owner wrote, whatever others did to the file; run.json is as
+// it was when the run was opened.
 func (o *Owner) Close() error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -340,6 +346,9 @@ func (o *Owner) Close() error {
 	var err error
 	if o.file != nil && o.broken == nil && o.sum != nil { // it was read whole
 		err = o.mend()
+	}
+	if o.runFile != nil {
+		err = errors.Join(err, o.mendIdentity())
 	}
 	if o.reserved > 0 {
 		err = errors.Join(err, o.giveBack())

@@ -87,6 +87,9 @@ type Run struct {
 	state *State
 }
 
+// file is the run's run.json.
+func (r *Run) file() string { return filepath.Join(r.Dir, "run.json") }
+
 // Journal is the run's journal.
 func (r *Run) Journal() string { return filepath.Join(r.Dir, "journal.jsonl") }
 
@@ -106,12 +109,16 @@ func (r *Run) State() *State { return r.state }
 
 // Identity reads what the run is.
 func (r *Run) Identity() (Identity, error) {
-	var id Identity
-	file := filepath.Join(r.Dir, "run.json")
-	text, err := os.ReadFile(file)
+	text, err := os.ReadFile(r.file())
 	if err != nil {
-		return id, &DamagedError{Run: r.ID, Err: err}
+		return Identity{}, &DamagedError{Run: r.ID, Err: err}
 	}
+	return r.identity(text)
+}
+
+// identity is what a text of run.json says.
+func (r *Run) identity(text []byte) (id Identity, err error) {
+	file := r.file()
 	if err := json.Unmarshal(text, &id); err != nil {
 		return id, &DamagedError{Run: r.ID, Err: fmt.Errorf("%s: %w", file, err)}
 	}
@@ -183,7 +190,7 @@ func (r *Run) make(id Identity) (*Owner, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := writeFile(filepath.Join(r.Dir, "run.json"), append(text, '\n')); err != nil {
+	if err := writeFile(r.file(), append(text, '\n')); err != nil {
 		return nil, err
 	}
 	lock, err := r.lock()

@@ -101,13 +101,13 @@ func TestLost(t *testing.T) {
 	}
 	// The first is whole, the second is damaged, the third is damaged and
 	// live; of a fourth there is nothing but workspaces.
+	mustClose(t, owners[0])
+	mustClose(t, owners[1])
 	for _, r := range runs[1:] {
 		if err := os.WriteFile(filepath.Join(r.Dir, "run.json"), []byte("nonsense"), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	mustClose(t, owners[0])
-	mustClose(t, owners[1])
 	for _, name := range []string{"abcde2", "stranger"} {
 		if err := os.MkdirAll(s.Trees(name), 0o700); err != nil {
 			t.Fatal(err)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"regexp"
 	"slices"
 )
@@ -21,9 +22,10 @@ func (e *PatchError) Error() string {
 
 // ApplyRequest is a patch file for the files of a checkout.
 type ApplyRequest struct {
-	File    string // required
-	Reverse bool   // take it out again
-	Check   bool   // only see whether it would go
+	File    string    // required
+	Text    io.Reader // the patch; nil: what is in File, which else only names it
+	Reverse bool      // take it out again
+	Check   bool      // only see whether it would go
 }
 
 // ApplyPatch changes files of this checkout by a patch: all or none, and the
@@ -39,8 +41,13 @@ func (r *Repo) ApplyPatch(ctx context.Context, a ApplyRequest) error {
 		// Half a patch is nobody's wish: what has begun is not cancelled.
 		ctx = context.WithoutCancel(ctx)
 	}
+	from := a.File
+	if a.Text != nil {
+		from = "-"
+	}
 	_, err := r.Run(ctx, Cmd{
-		Args:   append(args, "--", a.File),
+		Stdin:  a.Text,
+		Args:   append(args, "--", from),
 		Config: []string{"apply.whitespace=nowarn", "apply.ignoreWhitespace=no"},
 	})
 	var bad *Error

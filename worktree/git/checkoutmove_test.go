@@ -1,6 +1,7 @@
 package git
 
 import (
+	"bytes"
 	"errors"
 	"os"
 	"path/filepath"
@@ -233,6 +234,18 @@ func TestApplyPatchIsAllOrNothing(t *testing.T) {
 	y.must(y.q.WritePatch(t.Context(), out, from, to))
 	y.must(out.Close())
 	y.must(y.repo.ApplyPatch(t.Context(), ApplyRequest{File: file, Check: true}))
+	// The repository writes the same text.
+	var again bytes.Buffer
+	y.must(y.repo.WritePatch(t.Context(), &again, from, to))
+	written, err := os.ReadFile(file)
+	y.must(err)
+	if !bytes.Equal(again.Bytes(), written) {
+		t.Errorf("the repository writes\n%s\nthe quarantine wrote\n%s", &again, written)
+	}
+	text := ApplyRequest{File: "named only", Text: &again}
+	y.must(y.repo.ApplyPatch(t.Context(), text))
+	y.wantFiles(map[string]string{"a": "2\n", "d/b/c": "new\n", "e/f": "new\n"})
+	y.must(y.repo.ApplyPatch(t.Context(), ApplyRequest{File: file, Reverse: true}))
 	y.write("d/b", "other\n")
 	err = y.repo.ApplyPatch(t.Context(), ApplyRequest{File: file})
 	var unfit *PatchError

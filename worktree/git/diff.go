@@ -52,16 +52,29 @@ func parseRaw(out []byte) ([]Change, error) {
 // WritePatch writes the change from one tree to another as a patch that
 // `git apply` takes: binary, full ids, no renames.
 func (q *Quarantine) WritePatch(ctx context.Context, w io.Writer, from, to Hash) error {
-	_, err := q.Run(ctx, Cmd{Stdout: w, Args: []string{
-		"diff-tree", "-r", "-p", "--binary", "--full-index", "--no-renames",
-		"--no-ext-diff", "--no-textconv", "--no-color", "--unified=3",
-		"--inter-hunk-context=0", "--submodule=short", "--ignore-submodules=none",
-		"--src-prefix=a/", "--dst-prefix=b/", string(from), string(to),
-	}, Config: []string{"diff.algorithm=myers", "diff.suppressBlankEmpty=false"}})
+	_, err := q.Run(ctx, patchCmd(w, string(from), string(to)))
 	if err != nil {
 		return fmt.Errorf("write patch: %w", err)
 	}
 	return nil
+}
+
+// WritePatch is the same for what the repository holds. An empty name stands
+// for the empty tree.
+func (r *Repo) WritePatch(ctx context.Context, w io.Writer, from, to Hash) error {
+	if _, err := r.Run(ctx, patchCmd(w, r.orEmpty(from), r.orEmpty(to))); err != nil {
+		return fmt.Errorf("write patch: %w", err)
+	}
+	return nil
+}
+
+func patchCmd(w io.Writer, from, to string) Cmd {
+	return Cmd{Stdout: w, Args: []string{
+		"diff-tree", "-r", "-p", "--binary", "--full-index", "--no-renames",
+		"--no-ext-diff", "--no-textconv", "--no-color", "--unified=3",
+		"--inter-hunk-context=0", "--submodule=short", "--ignore-submodules=none",
+		"--src-prefix=a/", "--dst-prefix=b/", from, to,
+	}, Config: []string{"diff.algorithm=myers", "diff.suppressBlankEmpty=false"}}
 }
 
 // Stat is the size of a change. Binary files count as files only.

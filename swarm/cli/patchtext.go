@@ -1,0 +1,126 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"agentswarm/swarm/store"
+	"agentswarm/worktree/git"
+)
+
+// goneError is a patch whose commit the repository has lost.
+type goneError struct{ agent *store.Agent }
+
+func (e *goneError) Error() string {
+	return fmt.Sprintf("the commit of %s is gone from the repository", e.agent.ID)
+}
+
+// Hint says what would be right.
+func (e *goneError) Hint() string {
+	return "its patch is still there: git apply --index " + Printable(patchOf(e.agent).File)
+}
+
+// changes lists what the patch of an agent changes. Of one whose commit is
+// gone it is a [*goneError].
+func (p *place) changes(ctx context.Context, a *store.Agent) ([]git.Change, error) {
+	patch := patchOf(a)
+	changes, err := p.repo.Changes(ctx, git.Hash(patch.Base), git.Hash(patch.Commit))
+	if err == nil {
+		return changes, nil
+	}
+	if gone, ok := errors.AsType[*goneError](p.gone(ctx, a)); ok {
+		return nil, gone
+	}
+	return nil, err
+}
+
+// gone is a [*goneError] where the commit of an agent cannot be read.
+func (p *place) gone(ctx context.Context, a *store.Agent) error {
+	_, err := p.repo.TreeOf(ctx, git.Hash(patchOf(a).Commit))
+	if _, failed := errors.AsType[*git.Error](err); failed {
+		return &goneError{a}
+	}
+	return err
+}
+
+// writePatch writes the patch of an agent by what its commit holds, which is
+// what a merge lands: other agents may have written to the patch file. Where
+// the commit is gone the file is all there is, and that is said.
+func (p *place) writePatch(ctx context.Context, w io.Writer, a *store.Agent) error {
+	patch := patchOf(a)
+	err := p.gone(ctx, a)
+	if err == nil {
+		return p.repo.WritePatch(ctx, w, git.Hash(patch.Base), git.Hash(patch.Commit))
+	}
+	gone, ok := errors.AsType[*goneError](err)
+	if !ok {
+		return err
+	}
+	fmt.Fprintf(p.env.Stderr, "%s: %v; this is by the file %s, which agents could write to\n",
+		program, gone, Printable(patch.File))
+	f, err := os.Open(patch.File)
+	if err != nil {
+		return fmt.Errorf("read the patch: %w", err)
+	}
+	defer f.Close()
+	if _, err := io.Copy(w, f); err != nil {
+		return fmt.Errorf("read the patch: %w", err)
+	}
+	return nil
+}
+
+// patchText is the same as a file without a name, to be read from its start.
+func (p *place) patchText(ctx context.Context, run *store.Run, a *store.Agent) (*os.File, error) {
+	f, err := os.CreateTemp(run.Dir, "patch-*.tmp")
+	if err != nil {
+		return nil, err
+	}
+	err = os.Remove(f.Name())
+	if err == nil {
+		err = p.writePatch(ctx, f, a)
+	}
+	if err == nil {
+		_, err = f.Seek(0, io.SeekStart)
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
+
+// safeLines makes text safe for a terminal, line by line: what an agent wrote
+// could drive it.
+type safeLines struct {
+	w    io.Writer
+	rest []byte // the line that has not ended
+}
+
+// longestSafe bounds a line that is waited for, in bytes.
+const longestSafe = 64 << 10
+
+func (s *safeLines) Write(p []byte) (int, error) {
+	for rest := p; len(rest) > 0; {
+		line := rest[:min(len(rest), longestSafe)]
+		if end := bytes.IndexByte(line, '\n'); end >= 0 {
+			line = line[:end+1]
+		}
+		rest = rest[len(line):]
+		s.rest = append(s.rest, line...)
+		if len(s.rest) >= longestSafe || line[len(line)-1] == '\n' {
+			if err := s.flush(); err != nil {
+				return 0, err
+			}
+		}
+	}
+	return len(p), nil
+}
+
+func (s *safeLines) flush() error {
+	_, err := io.WriteString(s.w, PrintableText(string(s.rest)))
+	s.rest = s.rest[:0]
+	return err
+}
