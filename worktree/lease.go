@@ -163,7 +163,8 @@ func (t *Trees) adminsOf(dir string) ([]string, error) {
 	}
 	var found []string
 	for _, e := range entries {
-		if admin := filepath.Join(root, e.Name()); leadsTo(admin, dir) {
+		admin := filepath.Join(root, e.Name())
+		if leadsTo(admin, dir) || halfMade(admin, filepath.Base(dir)) {
 			found = append(found, admin)
 		}
 	}
@@ -174,6 +175,22 @@ func (t *Trees) adminsOf(dir string) ([]string, error) {
 func leadsTo(admin, dir string) bool {
 	text, err := os.ReadFile(filepath.Join(admin, "gitdir"))
 	return err == nil && strings.TrimRight(string(text), "\r\n") == filepath.Join(dir, ".git")
+}
+
+// halfMade reports whether a registration is what a git left that was killed
+// while it made one for a workspace of this name. Git names it so, with digits
+// where the name is taken, and the first thing it writes there is our reason:
+// without a gitdir file it is a registration to nobody.
+func halfMade(admin, name string) bool {
+	more, ok := strings.CutPrefix(filepath.Base(admin), name)
+	if !ok || strings.Trim(more, "0123456789") != "" {
+		return false
+	}
+	if halfRemoved(admin) {
+		return true
+	}
+	entries, err := os.ReadDir(admin)
+	return err == nil && len(entries) == 0
 }
 
 // reason is what git is told about the lock on a registration, without which

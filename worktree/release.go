@@ -120,7 +120,7 @@ func (t *Trees) unregister(ctx context.Context, w Workspace, entry string) (kept
 		case err != nil:
 			return err
 		}
-		if !leadsTo(w.Admin, w.Dir) && !halfRemoved(w.Admin) {
+		if !leadsTo(w.Admin, w.Dir) && !halfRemoved(w.Admin) && !halfMade(w.Admin, w.Name) {
 			kept = w.Admin
 			return nil
 		}

@@ -7,16 +7,18 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"slices"
 	"sync"
 	"syscall"
+	"time"
 )
 
 // Keeper ends what this process runs without a supervisor, such as git and
 // the filters that git runs, should this process be killed. It is one child
 // (this binary again, whose body is [Keep]) that leads a process group. What
 // is to be kept is started as a member of that group; when the pipe to the
-// keeper ends, because this process did or by Close, the keeper kills the
-// group, and itself with it.
+// keeper ends, because this process did or by Close, the keeper ends the
+// group: SIGTERM, two seconds, SIGKILL, and itself with it.
 //
 // A member cannot be missed: between fork and exec it still holds the pipe,
 // so that the end comes only once it is in the group. Nor can a stranger be
@@ -96,7 +98,7 @@ func (k *Keeper) Stop(pid int) error {
 	return err
 }
 
-// Close kills what is left in the group and returns when the keeper is gone.
+// Close ends what is left in the group and returns when the keeper is gone.
 func (k *Keeper) Close() error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -122,6 +124,21 @@ func Keep() int {
 	// that is meant for swarm.
 	signal.Ignore(syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
 	_, _ = io.Copy(io.Discard, os.Stdin) // an error is an end, too
+	// A git that is asked to end takes its lock files away and what it has
+	// half made; one that is killed leaves them in the user's repository.
+	_ = syscall.Kill(0, syscall.SIGTERM)
+	for end := time.Now().Add(DefaultGrace); othersInGroup() && time.Now().Before(end); {
+		time.Sleep(10 * time.Millisecond) // they are no children of ours
+	}
 	_ = syscall.Kill(0, syscall.SIGKILL)
 	return 1
+}
+
+// othersInGroup reports whether somebody else lives in this process's group.
+// Where that cannot be told there is.
+func othersInGroup() bool {
+	table, err := processes()
+	return err != nil || slices.ContainsFunc(table, func(p process) bool {
+		return p.group == syscall.Getpgrp() && p.pid != os.Getpid() && !p.dead
+	})
 }

@@ -28,7 +28,7 @@ func TestUnprivileged(t *testing.T) {
 		t.Fatal(err)
 	}
 	cmd := exec.Command(exe(), "-test.run=^Test", "-test.v")
-	cmd.Env, cmd.Dir = []string{"TMPDIR=" + tmp, "PATH=" + os.Getenv("PATH")}, tmp
+	cmd.Env, cmd.Dir = []string{"TMPDIR=" + tmp, "PATH=/usr/local/bin:/usr/bin:/bin"}, tmp
 	cmd.SysProcAttr = &syscall.SysProcAttr{
 		Credential: &syscall.Credential{Uid: nobody, Gid: nobody},
 	}
