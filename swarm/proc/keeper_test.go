@@ -2,7 +2,9 @@ package proc
 
 import (
 	"context"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -52,6 +54,40 @@ func TestKeeperOutlivesKill(t *testing.T) {
 	}
 	_ = owner.Wait() // it says that it was killed
 	w.end(t)
+}
+
+// TestKeeperAsksFirst: what is kept can take away what it has half made, as a
+// git does with its lock files.
+func TestKeeperAsksFirst(t *testing.T) {
+	t.Parallel()
+	k, dir := testKeeper(), t.TempDir()
+	group, err := k.Group()
+	if err != nil {
+		t.Fatal(err)
+	}
+	lock := filepath.Join(dir, "lock")
+	cmd := exec.Command("sh", "-c", "trap 'rm \"$0\"; exit 7' TERM; touch \"$0\"; echo; while :; do sleep 0.01; done", lock)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pgid: group}
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := out.Read(make([]byte, 1)); err != nil { // its trap is set
+		t.Fatal(err)
+	}
+	if err := k.Close(); err != nil {
+		t.Error(err)
+	}
+	_ = cmd.Wait()
+	if code := cmd.ProcessState.ExitCode(); code != 7 {
+		t.Errorf("it ended with %d, want the code of its trap", code)
+	}
+	if _, err := os.Stat(lock); err == nil {
+		t.Error("its lock is left")
+	}
 }
 
 // TestKeeperCloses: Close kills what is left, and all calls use one keeper.
