@@ -56,12 +56,16 @@ func New(environ []string) *Git {
 // fixed is given to every call: no hooks, no monitors, no housekeeping, no
 // signatures, no colour, no custom prefixes, no descent into submodules.
 // trustctime is on because a captured file may have had its time set back.
+// A lock on a ref is waited for: whoever comes after a swarm that was killed
+// may meet a git of its, which has two seconds to end.
 var fixed = []string{
 	"-c", "core.hooksPath=/dev/null",
 	"-c", "core.fsmonitor=false",
 	"-c", "core.trustctime=true",
 	"-c", "core.checkStat=default",
 	"-c", "core.splitIndex=false",
+	"-c", "core.filesRefLockTimeout=5000",
+	"-c", "core.packedRefsTimeout=5000",
 	"-c", "gc.auto=0",
 	"-c", "maintenance.auto=false",
 	"-c", "commit.gpgSign=false",
