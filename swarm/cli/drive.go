@@ -48,10 +48,14 @@ func (b *bench) drive(ctx context.Context, r driveRequest) (*ended, error) {
 	if err != nil {
 		return nil, errors.Join(err, b.owner.Close())
 	}
-	_, err = b.owner.Append(&event.Opened{
+	opened := &event.Opened{
 		Pid: os.Getpid(), Version: buildVersion().Version,
 		Resumed: r.prior != nil, Walls: b.rung.String(),
-	})
+	}
+	if b.env.keeper != nil {
+		opened.Keeper, opened.KeeperStart = b.env.keeper.Started()
+	}
+	_, err = b.owner.Append(opened)
 	if err != nil {
 		return nil, errors.Join(err, b.owner.Close())
 	}

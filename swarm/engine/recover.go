@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -26,6 +27,7 @@ import (
 // It starts no agent and runs nothing of the user's. It may itself be killed
 // at any point and done again.
 func Recover(ctx context.Context, d Deps, c Config, v *store.View) error {
+	awaitKeeper(ctx, v.Opened)
 	for _, a := range v.Agents {
 		for _, s := range a.Supervisors {
 			if _, err := proc.KillOrphan(ctx, s.Pid, s.Start); err != nil {
@@ -55,6 +57,25 @@ func Recover(ctx context.Context, d Deps, c Config, v *store.View) error {
 	})
 	return err
 }
+
+// awaitKeeper waits until the gits of an owner that died are gone, which its
+// keeper sees to: what they hold locked, or take away again, must not be met
+// half-way. One that takes longer than it may is not waited for.
+func awaitKeeper(ctx context.Context, owner *event.Opened) {
+	if owner == nil || owner.Keeper == 0 {
+		return
+	}
+	for end := time.Now().Add(keeperTime); proc.Alive(owner.Keeper, owner.KeeperStart) && time.Now().Before(end); {
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(5 * time.Millisecond):
+		}
+	}
+}
+
+// keeperTime is more than the two seconds that a keeper gives.
+const keeperTime = 5 * time.Second
 
 // remains are a workspace that an earlier owner left.
 type remains struct {

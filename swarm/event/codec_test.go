@@ -18,7 +18,7 @@ func samples() []Event {
 	ok := true
 	raw := json.RawMessage(`{"a":1}`)
 	return []Event{
-		&Opened{Pid: 1, Version: "v", Resumed: true, Walls: "w"},
+		&Opened{Pid: 1, Version: "v", Resumed: true, Walls: "w", Keeper: 2, KeeperStart: 3},
 		&Called{Agent: "a1", Call: &task.Call{
 			Key: "k", Base: "b", BaseTree: "t",
 			Input: &task.TypedAgentInput{Prompt: "p"},

@@ -32,6 +32,9 @@ type Opened struct {
 	Version string `json:"version"`
 	Resumed bool   `json:"resumed,omitempty"`
 	Walls   string `json:"walls,omitempty"` // the rung that agents run inside
+	// Keeper is the process that ends its gits, should it be killed.
+	Keeper      int    `json:"keeper,omitempty"`
+	KeeperStart uint64 `json:"keeper_start,omitempty"`
 }
 
 // Called is a call the engine took.

@@ -62,6 +62,18 @@ func (k *Keeper) Group() (int, error) {
 	return k.kept.pid, nil
 }
 
+// Started is the keeper's process id and its start time, by which [Alive]
+// knows it; 0 where none was started.
+func (k *Keeper) Started() (pid int, start uint64) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.kept == nil {
+		return 0, 0
+	}
+	row, _ := look(k.kept.pid)
+	return k.kept.pid, row.start
+}
+
 func (k *Keeper) start() (*kept, error) {
 	far, near, err := os.Pipe()
 	if err != nil {
