@@ -17,10 +17,10 @@ import (
 func layers() [][]string {
 	return [][]string{
 		0: {"worktree/git", "swarm/task", "swarm/proc", "swarm/box", "swarm/nearest"},
-		1: {"worktree", "merge", "swarm/event", "swarm/limit", "swarm/scope"},
+		1: {"worktree", "merge", "swarm/event", "swarm/limit", "swarm/scope", "swarm/script"},
 		2: {"swarm/store", "swarm/agent", "swarm/inbox"},
 		3: {"swarm/agent/command", "swarm/engine"},
-		4: {"swarm/control", "swarm/config", "swarm/fanout"},
+		4: {"swarm/control", "swarm/config", "swarm/fanout", "swarm/workflow"},
 		5: {"swarm/cli", "swarm/demo"},
 		6: {"."},
 	}

@@ -201,7 +201,7 @@ func (b *bench) carryOut(ctx context.Context, e *engine.Engine, r driveRequest) 
 	done := ctx.Done()
 	for !e.Finished() {
 		select {
-		case <-e.Settled():
+		case <-e.News():
 		case <-done:
 			done = nil
 			if err := e.Stop(haltFor(ctx)); err != nil {

@@ -38,14 +38,14 @@ func TestCancelEndsTheWait(t *testing.T) {
 	if err := e.Cancel([]task.ID{"a1"}, &Halt{Cause: task.CauseCancelled}); err != nil {
 		t.Fatal(err)
 	}
-	first := (<-e.Settled()).Result
+	first := settled(e).Result
 	if first.Done().Patch == nil {
 		t.Errorf("what its attempt left is not in its result: %+v", first)
 	}
 	if err := e.Retry(RetryRequest{Agents: []task.ID{"a1"}}); err != nil {
 		t.Fatal(err)
 	}
-	second := (<-e.Settled()).Result
+	second := settled(e).Result
 	is(t, "status", task.Word(second), "completed")
 	is(t, "attempts", second.Done().Attempts, 2)
 	if err := e.Close(); err != nil { // it waits for whatever waits
@@ -77,7 +77,7 @@ func TestDependencySentBack(t *testing.T) {
 		named("a", `touch a; echo a >> "$RIG/order"`), busy(),
 		named("c", `touch c; echo "c:$SWARM_BASE" >> "$RIG/order"`, "a"),
 	)
-	<-e.Settled()
+	settled(e)
 	r.await("up")
 	if err := e.Retry(RetryRequest{Agents: []task.ID{"a1"}}); err != nil {
 		t.Fatal(err)
@@ -97,7 +97,7 @@ func TestCancelOfARetryKeepsTheWork(t *testing.T) {
 	r := newRig(t)
 	r.config.Jobs = 1
 	e := r.start(named("a", `ls > "$RIG/ls.$SWARM_ATTEMPT"; touch f`), busy())
-	before := (<-e.Settled()).Result.Done().Patch
+	before := settled(e).Result.Done().Patch
 	r.await("up")
 	for range 2 { // the second goes on with what the first kept
 		if err := e.Retry(RetryRequest{Agents: []task.ID{"a1"}}); err != nil {
@@ -106,7 +106,7 @@ func TestCancelOfARetryKeepsTheWork(t *testing.T) {
 		if err := e.Cancel([]task.ID{"a1"}, &Halt{Cause: task.CauseCancelled}); err != nil {
 			t.Fatal(err)
 		}
-		if p := (<-e.Settled()).Result.Done().Patch; p == nil || p.Commit != before.Commit {
+		if p := settled(e).Result.Done().Patch; p == nil || p.Commit != before.Commit {
 			t.Fatalf("its patch is %+v, want %+v", p, before)
 		}
 	}
@@ -192,7 +192,7 @@ func TestRetryNamedTwice(t *testing.T) {
 	if err := e.Retry(RetryRequest{Agents: []task.ID{"a1", "a1"}}); err != nil {
 		t.Fatal(err)
 	}
-	is(t, "attempts", (<-e.Settled()).Result.Done().Attempts, 2)
+	is(t, "attempts", settled(e).Result.Done().Attempts, 2)
 	is(t, "finished", e.Finished(), true)
 	if err := e.Close(); err != nil {
 		t.Fatal(err)

@@ -130,7 +130,7 @@ func (a *agentState) stands() bool {
 // that stands, else with another attempt.
 func (e *Engine) again(a *agentState) {
 	if a.stands() {
-		e.out = append(e.out, Settled{Agent: a.id, Result: a.result, Replayed: true})
+		e.out = append(e.out, &Settled{Agent: a.id, Result: a.result, Replayed: true})
 		return
 	}
 	e.enqueue(a)

@@ -45,15 +45,15 @@ func TestRetryGoesOnWithTheWork(t *testing.T) {
 	if _, err := e.Start(call); err != nil {
 		t.Fatal(err)
 	}
-	<-e.Settled()
+	settled(e)
 	if err := e.Retry(RetryRequest{Agents: []task.ID{"a1"}, Feedback: "more"}); err != nil {
 		t.Fatal(err)
 	}
-	second := <-e.Settled()
+	second := settled(e)
 	if err := e.Retry(RetryRequest{Agents: []task.ID{"a1"}, Feedback: "less", Fresh: true}); err != nil {
 		t.Fatal(err)
 	}
-	third := <-e.Settled()
+	third := settled(e)
 	if !e.Finished() {
 		t.Error("there is nothing left to do, and the engine is not finished")
 	}
@@ -88,7 +88,7 @@ func TestRetryRefuses(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	<-e.Settled()
+	settled(e)
 	r.await("up")
 	var busy *NotEndedError
 	if err := e.Retry(RetryRequest{Agents: []task.ID{"a1", "a2"}}); !errors.As(err, &busy) || busy.Agent != "a2" {
@@ -98,7 +98,7 @@ func TestRetryRefuses(t *testing.T) {
 		t.Error("an unknown agent was taken")
 	}
 	r.touch("go")
-	<-e.Settled()
+	settled(e)
 	if err := e.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -137,11 +137,11 @@ func TestRetryUndoesACancel(t *testing.T) {
 	if err := e.Cancel([]task.ID{"a1"}, &Halt{Cause: task.CauseCancelled}); err != nil {
 		t.Fatal(err)
 	}
-	<-e.Settled()
+	settled(e)
 	if err := e.Retry(RetryRequest{Agents: []task.ID{"a1"}}); err != nil {
 		t.Fatal(err)
 	}
-	if s := <-e.Settled(); s.Result.Done().Attempts != 2 {
+	if s := settled(e); s.Result.Done().Attempts != 2 {
 		t.Errorf("it settled as %+v", s.Result)
 	}
 	if err := e.Close(); err != nil {
@@ -257,7 +257,7 @@ func TestResumedAgentsHaveNotEnded(t *testing.T) {
 	if err := e.Cancel([]task.ID{"a1"}, &Halt{Cause: task.CauseCancelled}); err != nil {
 		t.Fatal(err)
 	}
-	<-e.Settled()
+	settled(e)
 	if err := e.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -288,7 +288,7 @@ func TestRetryComesTooEarly(t *testing.T) {
 	if _, err := e.Start(call); err != nil {
 		t.Fatal(err)
 	}
-	<-e.Settled()
+	settled(e)
 	if err := e.Close(); err != nil {
 		t.Fatal(err)
 	}

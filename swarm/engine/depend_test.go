@@ -162,15 +162,15 @@ func TestGrandparentSentBack(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	<-e.Settled()
-	<-e.Settled()
+	settled(e)
+	settled(e)
 	r.await("up") // c is queued behind it
 	if err := e.Retry(RetryRequest{Agents: []task.ID{"a1"}}); err != nil {
 		t.Fatal(err)
 	}
 	r.touch("go")
 	for range 3 {
-		<-e.Settled()
+		settled(e)
 	}
 	if err := e.Close(); err != nil {
 		t.Fatal(err)

@@ -148,6 +148,6 @@ func (e *Engine) settle(a *agentState, r task.Result) {
 		return
 	}
 	a.result, a.left = r, *r.Done()
-	e.out = append(e.out, Settled{Agent: a.id, Result: r})
+	e.out = append(e.out, &Settled{Agent: a.id, Result: r})
 	e.unblock()
 }

@@ -22,7 +22,7 @@ type Engine struct {
 	inbox   chan func(context.Context) // to the goroutine that owns the state
 	stopped chan struct{}              // closed when that goroutine is gone
 	quit    chan struct{}              // closed to end it
-	settled chan Settled
+	news    chan News
 	halted  chan struct{} // closed once nothing new starts
 
 	end   context.CancelCauseFunc // of the life of all attempts
@@ -39,7 +39,7 @@ type Engine struct {
 	running int
 	started int // attempts in the life of the run
 	jobs    int
-	out     []Settled
+	out     []News
 	prior   map[string][]task.ID // calls of earlier owners, by key, unused
 	seen    map[string]int       // occurrences by key
 	open    int                  // calls whose end nobody has received yet
@@ -50,7 +50,19 @@ type Engine struct {
 	over    bool  // nothing was left to do, and nothing new is taken
 }
 
-// Settled is an agent that has ended, as its workflow hears of it.
+// News is what a workflow hears of its engine, in the order it was journaled:
+// [*Settled] or [*Entered].
+//
+//sumtype:decl
+type News interface{ news() }
+
+// Entered is a fact that [Engine.Enter] was given.
+type Entered struct{ *event.Entered }
+
+func (*Settled) news() {}
+func (*Entered) news() {}
+
+// Settled is an agent that has ended.
 type Settled struct {
 	Agent  task.ID
 	Result task.Result
@@ -95,7 +107,7 @@ func Open(ctx context.Context, deps Deps, config Config, prior *store.View) *Eng
 	e := &Engine{
 		deps: deps, config: config,
 		inbox: make(chan func(context.Context)), stopped: make(chan struct{}),
-		quit: make(chan struct{}), settled: make(chan Settled),
+		quit: make(chan struct{}), news: make(chan News),
 		halted: make(chan struct{}),
 		cores:  semaphore.NewWeighted(int64(max(1, deps.Cores))),
 		agents: map[task.ID]*agentState{}, labels: map[string]*agentState{},
@@ -140,10 +152,10 @@ func (e *Engine) remember(prior *store.View) {
 func (e *Engine) loop(life context.Context) {
 	defer close(e.stopped)
 	for {
-		var out chan<- Settled
-		var next Settled
+		var out chan<- News
+		var next News
 		if len(e.out) > 0 {
-			out, next = e.settled, e.out[0]
+			out, next = e.news, e.out[0]
 		}
 		select {
 		case f := <-e.inbox:
@@ -151,7 +163,9 @@ func (e *Engine) loop(life context.Context) {
 			e.dispatch(life)
 		case out <- next:
 			e.out = e.out[1:]
-			e.open--
+			if _, ended := next.(*Settled); ended {
+				e.open--
+			}
 		case <-e.quit:
 			return
 		}
@@ -186,8 +200,28 @@ func (e *Engine) Finished() bool {
 	return over
 }
 
-// Settled delivers agents as they end, each once, in the order they end.
-func (e *Engine) Settled() <-chan Settled { return e.settled }
+// News delivers agents as they end, each once, and what [Engine.Enter] was
+// given, in the order of their records.
+func (e *Engine) News() <-chan News { return e.news }
+
+// Enter journals a fact that enters the workflow and puts it among the
+// [Engine.News], so that their order is that of the journal.
+func (e *Engine) Enter(fact *event.Entered) error {
+	err := ErrClosed
+	e.do(func(context.Context) {
+		if err = e.append(fact); err == nil {
+			e.out = append(e.out, &Entered{fact})
+		}
+	})
+	return err
+}
+
+// Note journals a fact of the workflow's own.
+func (e *Engine) Note(fact event.Event) error {
+	err := ErrClosed
+	e.do(func(context.Context) { err = e.append(fact) })
+	return err
+}
 
 // SetJobs changes how many agents run at once. Running ones go on.
 func (e *Engine) SetJobs(n int) { e.do(func(context.Context) { e.jobs = n }) }

@@ -176,11 +176,11 @@ func (r *rig) play(calls ...*task.Call) map[task.ID]Settled {
 func (r *rig) collect(e *Engine, n int) map[task.ID]Settled {
 	all := map[task.ID]Settled{}
 	for range n {
-		s := <-e.Settled()
+		s := settled(e)
 		if _, twice := all[s.Agent]; twice {
 			r.t.Errorf("%s settled twice", s.Agent)
 		}
-		all[s.Agent] = s
+		all[s.Agent] = *s
 	}
 	return all
 }
@@ -352,3 +352,6 @@ func is(t *testing.T, what string, got, want any) {
 		t.Errorf("%s = %v, want %v", what, got, want)
 	}
 }
+
+// settled is the next agent that ends.
+func settled(e *Engine) *Settled { return (<-e.News()).(*Settled) }

@@ -83,7 +83,7 @@ func TestQuestionWaitsForItsAnswer(t *testing.T) {
 	if err := e.Answer(allow(event.Replied{ID: ids[0], Text: "v2", Reason: "fine"})); err != nil {
 		t.Fatal(err)
 	}
-	s := <-e.Settled()
+	s := settled(e)
 	is(t, "status", task.Word(s.Result), "completed")
 	if err := e.Answer(inbox.Answer{Replied: event.Replied{ID: ids[0]}}); !errors.Is(err, inbox.ErrNotOpen) {
 		t.Errorf("answered twice: %v", err)
@@ -156,7 +156,7 @@ func TestQuestionOfACancelledAgent(t *testing.T) {
 	if err := e.Cancel([]task.ID{"a1"}, &Halt{Cause: task.CauseCancelled}); err != nil {
 		t.Fatal(err)
 	}
-	<-e.Settled()
+	settled(e)
 	if err := e.Answer(allow(event.Replied{ID: ids[0]})); !errors.Is(err, inbox.ErrNotOpen) {
 		t.Errorf("it was answered: %v", err)
 	}
@@ -200,12 +200,12 @@ func TestSend(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	<-e.Settled()
+	settled(e)
 	is(t, "the word", strings.Join(r.lines("word"), " "), `{"type":"steer","text":"left"}`)
 	if err := e.Cancel([]task.ID{"a2"}, &Halt{Cause: task.CauseCancelled}); err != nil {
 		t.Fatal(err)
 	}
-	<-e.Settled()
+	settled(e)
 	if err := e.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -233,7 +233,7 @@ func TestAnswerAfterTheEnd(t *testing.T) {
 	if !errors.Is(err, inbox.ErrNotOpen) {
 		t.Errorf("Answer = %v", err)
 	}
-	<-e.Settled()
+	settled(e)
 	if err := e.Close(); err != nil {
 		t.Fatal(err)
 	}

@@ -199,7 +199,7 @@ func TestRecoverEnds(t *testing.T) {
 	}
 	r.await("up")
 	died(t, r) // while an engine that knows nothing of it goes on
-	s := <-e.Settled()
+	s := settled(e)
 	// Which of the two is killed first, it or its supervisor, is not decided.
 	if f, ok := s.Result.(*task.Failed); !ok || f.Kind != task.Lost && f.Kind != task.Killed {
 		t.Errorf("settled %+v, want it lost or killed", s.Result)

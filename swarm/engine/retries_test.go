@@ -66,7 +66,7 @@ func TestLostIsTriedAgain(t *testing.T) {
 			if err := syscall.Kill(r.supervisorOf("a1"), syscall.SIGKILL); err != nil {
 				t.Fatal(err)
 			}
-			result := (<-e.Settled()).Result
+			result := settled(e).Result
 			if err := e.Close(); err != nil {
 				t.Fatal(err)
 			}

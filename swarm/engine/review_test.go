@@ -16,7 +16,7 @@ func TestReviewIsOfOneAttempt(t *testing.T) {
 	if _, err := e.Start(sh(`touch f$SWARM_ATTEMPT; test $SWARM_ATTEMPT = 1 || { touch "$RIG/up"; while ! test -e "$RIG/go"; do :; done; }`)); err != nil {
 		t.Fatal(err)
 	}
-	<-e.Settled()
+	settled(e)
 	good := event.Reviewed{Agent: "a1", Attempt: 1, Verdict: task.Accepted}
 	if err := e.Review([]event.Reviewed{good}); err != nil {
 		t.Fatal(err)
@@ -39,7 +39,7 @@ func TestReviewIsOfOneAttempt(t *testing.T) {
 	// nothing.
 	r.append(&good)
 	r.touch("go")
-	<-e.Settled()
+	settled(e)
 	if err := e.Close(); err != nil {
 		t.Fatal(err)
 	}

@@ -81,7 +81,8 @@ func blank(kind string) Event {
 		&Opened{}, &Called{}, &Leased{}, &Started{}, &Ended{}, &Captured{},
 		&Checked{}, &Settled{}, &Released{}, &Retried{}, &CancelAsked{},
 		&RetryAsked{}, &Reviewed{}, &Questioned{}, &Replied{}, &Sent{},
-		&Intended{}, &Landed{}, &Undone{}, &Closed{},
+		&Intended{}, &Landed{}, &Undone{}, &Scripted{}, &Entered{}, &Logged{},
+		&Phased{}, &Returned{}, &Closed{},
 		&Session{}, &Text{}, &ToolStart{}, &ToolEnd{}, &Turn{}, &Spent{},
 		&Asked{}, &Answered{}, &Erred{}, &Raw{},
 	} {

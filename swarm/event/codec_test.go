@@ -40,6 +40,17 @@ func samples() []Event {
 		&Intended{ID: 1, Verb: "undo", Of: 1, Ref: "r", Old: "o", New: "n", Hold: "h", Dirs: []string{"d"}, Agents: []task.ID{"a1"}, Conflicts: []Conflict{{Agent: "a2", With: []task.ID{"a1"}, Paths: []string{"p"}, Hunks: []Hunk{{Path: "p", OursStart: 1}}, Text: "t"}}, Verified: &ok},
 		&Landed{ID: 1, OK: true, Reason: "r", Files: map[string]string{"f": "b"}},
 		&Undone{ID: 1},
+		&Scripted{
+			Name: "s.js", Text: "return 1", Args: json.RawMessage(`{"a":1}`),
+			Lib: []ScriptFile{{Name: "l.js", Text: "t"}},
+		},
+		&Entered{
+			Verb: "check", Key: "k", Value: json.RawMessage(`true`),
+			Error: &ScriptError{Name: "Error", Code: "timeout", Message: "m", Where: "s.js:1:2", Line: "l"},
+		},
+		&Logged{Text: "t", Phase: "p"},
+		&Phased{Title: "t"},
+		&Returned{Value: json.RawMessage(`[1]`), Unasked: []task.ID{"a1"}},
 		&Closed{Status: "degraded", Reason: "r", Code: 3},
 		&Session{Protocol: 1, ID: "i", Model: "m", Can: []string{"steer"}},
 		&Text{Text: "t"},

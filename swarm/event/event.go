@@ -18,7 +18,8 @@ import (
 // Journal records: [*Opened], [*Called], [*Leased], [*Started], [*Ended],
 // [*Captured], [*Checked], [*Settled], [*Released], [*Retried],
 // [*CancelAsked], [*RetryAsked], [*Reviewed], [*Questioned], [*Replied],
-// [*Sent], [*Intended], [*Landed], [*Undone], [*Closed].
+// [*Sent], [*Intended], [*Landed], [*Undone], [*Scripted], [*Entered],
+// [*Logged], [*Phased], [*Returned], [*Closed].
 // From an agent's output: [*Session], [*Text], [*ToolStart], [*ToolEnd],
 // [*Turn], [*Spent], [*Asked], [*Answered], [*Erred], [*Raw].
 //
@@ -133,6 +134,9 @@ type CancelAsked struct {
 	Agents []task.ID      `json:"agents,omitempty"`
 	Cause  task.ErrorKind `json:"cause"`
 	Reason string         `json:"reason,omitempty"`
+	// Script is set where the script wished it: by cancel, by a race that
+	// another won, or by its end.
+	Script bool `json:"script,omitempty"`
 }
 
 // RetryAsked is somebody's wish for another attempt of an agent that ended.
@@ -155,13 +159,16 @@ type Reviewed struct {
 	Reason  string       `json:"reason,omitempty"`
 }
 
-// Questioned is an action that an agent wants to be allowed.
+// Questioned is an action that an agent wants to be allowed, or what a script
+// asks a person.
 type Questioned struct {
-	ID      string          `json:"id"` // unique in the repository
-	Agent   task.ID         `json:"agent"`
-	Attempt int             `json:"attempt"`
+	ID      string          `json:"id"`              // unique in the repository
+	Agent   task.ID         `json:"agent,omitempty"` // empty: the script
+	Attempt int             `json:"attempt,omitempty"`
 	Ask     string          `json:"ask"` // what the agent calls it
 	Action  json.RawMessage `json:"action,omitempty"`
+	// Key is that of the script's request.
+	Key string `json:"key,omitempty"`
 }
 
 // Replied is the end of a question.
@@ -194,6 +201,7 @@ type Intended struct {
 	Hold   string    `json:"hold,omitempty"` // our own ref on New
 	Dirs   []string  `json:"dirs,omitempty"` // the checkouts that follow
 	Agents []task.ID `json:"agents,omitempty"`
+	Key    string    `json:"key,omitempty"` // of the script's request
 
 	Conflicts []Conflict `json:"conflicts,omitempty"`
 	Verified  *bool      `json:"verified,omitempty"`
@@ -232,6 +240,63 @@ type Undone struct {
 	ID int `json:"id"`
 }
 
+// Scripted is the script that this owner of the run goes by, and what was told
+// to it.
+type Scripted struct {
+	Name string          `json:"name"` // how messages call it
+	Text string          `json:"text"`
+	Args json.RawMessage `json:"args,omitempty"` // absent: none were given
+	// Lib are the project's own functions.
+	Lib []ScriptFile `json:"lib,omitempty"`
+}
+
+// ScriptFile is one file of a script.
+type ScriptFile struct {
+	Name string `json:"name"`
+	Text string `json:"text"`
+}
+
+// Entered is something other than the end of an agent that entered the
+// script: a timer that fired, the outcome of a check, a merge, a landing, an
+// answer, a word that was sent, or the text of a nested workflow.
+type Entered struct {
+	// Verb is the word for the script's request, Key tells requests apart by
+	// what they ask for.
+	Verb  string          `json:"verb"`
+	Key   string          `json:"key"`
+	Value json.RawMessage `json:"value,omitempty"`
+	Error *ScriptError    `json:"error,omitempty"`
+}
+
+// ScriptError is an error that entered a script or left it.
+type ScriptError struct {
+	Name    string `json:"name,omitempty"`
+	Code    string `json:"code,omitempty"`
+	Message string `json:"message"`
+	Where   string `json:"where,omitempty"` // file:line:column
+	Line    string `json:"line,omitempty"`  // its text
+}
+
+// Logged is a line that the script has for people.
+type Logged struct {
+	Text  string `json:"text"`
+	Phase string `json:"phase,omitempty"`
+}
+
+// Phased is a group that the script began.
+type Phased struct {
+	Title string `json:"title"`
+}
+
+// Returned is the end of a script: its value, which is absent where it
+// returned nothing, or what it threw.
+type Returned struct {
+	Value json.RawMessage `json:"value,omitempty"`
+	Error *ScriptError    `json:"error,omitempty"`
+	// Unasked are agents of earlier owners that no call asked for this time.
+	Unasked []task.ID `json:"unasked,omitempty"`
+}
+
 // Closed is the end of the run, or of this owner's part of it.
 type Closed struct {
 	Status string `json:"status"` // completed, degraded, failed, stopped or paused
@@ -258,6 +323,11 @@ func (*Sent) kind() string        { return "sent" }
 func (*Intended) kind() string    { return "intended" }
 func (*Landed) kind() string      { return "landed" }
 func (*Undone) kind() string      { return "undone" }
+func (*Scripted) kind() string    { return "scripted" }
+func (*Entered) kind() string     { return "entered" }
+func (*Logged) kind() string      { return "logged" }
+func (*Phased) kind() string      { return "phased" }
+func (*Returned) kind() string    { return "returned" }
 func (*Closed) kind() string      { return "closed" }
 
 // Record is an event in its place in a journal.

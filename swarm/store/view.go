@@ -42,11 +42,34 @@ type View struct {
 	// Stop is the latest wish to end the whole run since it was opened.
 	Stop *event.CancelAsked
 
+	// Script is what the latest owner went by; nil where the run has none.
+	Script *event.Scripted
+	// Entered are what entered the script beside the ends of agents.
+	Entered []ScriptEntry
+	// Logs are the lines it had for people, Phases the groups it began.
+	Logs   []LogLine
+	Phases []string
+	// Returned is how the script ended under the latest owner; nil where it
+	// has not.
+	Returned *event.Returned
+
 	Began time.Time // when it was first opened
 	Ended time.Time // when it was closed; zero while it is open
 	Last  int64     // the number of the last record
 
 	byID map[task.ID]*Agent
+}
+
+// ScriptEntry is a record that entered the script.
+type ScriptEntry struct {
+	N int64
+	*event.Entered
+}
+
+// LogLine is a line that a script had for people.
+type LogLine struct {
+	Time time.Time
+	event.Logged
 }
 
 // Agent is what the records say of one agent.
@@ -89,6 +112,9 @@ type Agent struct {
 	Asked   time.Time // when it was called
 	Started time.Time // when its first attempt began
 	Ended   time.Time // when it settled
+	// SettledBy is the number of the record by which it did; 0 where it has
+	// not.
+	SettledBy int64
 }
 
 // Landing is a merge or an apply, from its intention on.
@@ -193,7 +219,7 @@ func (v *View) Apply(r event.Record) {
 	case *event.Checked:
 		v.about(e.Agent).check(e)
 	case *event.Settled:
-		v.about(e.Agent).settle(r.Time, e)
+		v.about(e.Agent).settle(r, e)
 	case *event.Released:
 		v.about(e.Agent).release(e)
 	case *event.Retried:
@@ -215,6 +241,18 @@ func (v *View) Apply(r event.Record) {
 		v.mark(e.ID, func(l *Landing) { l.Outcome = e })
 	case *event.Undone:
 		v.mark(e.ID, func(l *Landing) { l.Undone = true })
+	case *event.Scripted:
+		v.Script = e
+	case *event.Entered:
+		v.Entered = append(v.Entered, ScriptEntry{r.N, e})
+	case *event.Logged:
+		v.Logs = append(v.Logs, LogLine{r.Time, *e})
+	case *event.Phased:
+		if !slices.Contains(v.Phases, e.Title) {
+			v.Phases = append(v.Phases, e.Title)
+		}
+	case *event.Returned:
+		v.Returned = e
 	case *event.Closed:
 		v.Status, v.Reason, v.Code, v.Ended = Status(e.Status), e.Reason, e.Code, r.Time
 	case *event.Session, *event.Text, *event.ToolStart, *event.ToolEnd, *event.Turn,
@@ -226,7 +264,7 @@ func (v *View) Apply(r event.Record) {
 
 func (v *View) open(at time.Time, e *event.Opened) {
 	v.Status, v.Reason, v.Code, v.Ended = RunRunning, "", 0, time.Time{}
-	v.Opened, v.Stop = e, nil
+	v.Opened, v.Stop, v.Returned = e, nil, nil
 	if v.Began.IsZero() {
 		v.Began = at
 	}
@@ -287,7 +325,7 @@ func (v *View) mark(id int, change func(*Landing)) {
 
 func (a *Agent) queue(at time.Time) {
 	a.Status = &task.Running{State: task.Queued, Attempt: a.Attempt, Since: at}
-	a.Ended = time.Time{}
+	a.Ended, a.SettledBy = time.Time{}, 0
 }
 
 // retried queues an agent that failed in a way that may pass.
@@ -307,6 +345,7 @@ func (a *Agent) begin(at time.Time, attempt int) {
 	a.Exit, a.Captured, a.Checked = nil, nil, nil
 	a.Review, a.Open, a.Entered = nil, nil, false
 	a.Status, a.Ended = &task.Running{State: task.Working, Attempt: attempt, Since: at}, time.Time{}
+	a.SettledBy = 0
 	if a.Started.IsZero() {
 		a.Started = at
 	}
@@ -353,8 +392,8 @@ func (a *Agent) check(e *event.Checked) {
 	}
 }
 
-func (a *Agent) settle(at time.Time, e *event.Settled) {
-	a.Status, a.Ended, a.Open = e.Result, at, nil
+func (a *Agent) settle(r event.Record, e *event.Settled) {
+	a.Status, a.Ended, a.Open, a.SettledBy = e.Result, r.Time, nil, r.N
 	a.Spent, a.SpentBy = e.Result.Done().Usage, e.Attempt
 }
 

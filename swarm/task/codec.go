@@ -56,6 +56,16 @@ type callJSON struct {
 	After     []string      `json:"after,omitempty"`
 	Timeout   time.Duration `json:"timeout_ns,omitempty"`
 
+	Script   bool            `json:"script,omitempty"`
+	Identity string          `json:"identity,omitempty"`
+	Uncached bool            `json:"uncached,omitempty"`
+	Schema   json.RawMessage `json:"schema,omitempty"`
+	Shared   bool            `json:"shared,omitempty"`
+	Limits   Limits          `json:"limits,omitzero"`
+	StopWhen string          `json:"stop_when,omitempty"`
+	OnTool   string          `json:"on_tool,omitempty"`
+	Retries  *int            `json:"retries,omitempty"`
+
 	Base     string `json:"base"`
 	BaseTree string `json:"base_tree"`
 }
@@ -65,7 +75,9 @@ func (c *Call) MarshalJSON() ([]byte, error) {
 	return json.Marshal(callJSON{
 		c.Key, c.Occurrence, flattenInput(c.Input), c.Agent, Verbatims(c.Command), Verbatim(c.Label),
 		Verbatim(c.Item), Verbatim(c.Name), c.Index, c.Count, Verbatim(c.Group), c.Phase,
-		c.Paths, c.DependsOn, c.After, c.Timeout, c.Base, c.BaseTree,
+		c.Paths, c.DependsOn, c.After, c.Timeout,
+		c.Script, c.Identity, c.Uncached, c.Schema, c.Shared, c.Limits,
+		c.StopWhen, c.OnTool, c.Retries, c.Base, c.BaseTree,
 	})
 }
 
@@ -82,7 +94,9 @@ func (c *Call) UnmarshalJSON(text []byte) error {
 	*c = Call{
 		f.Key, f.Occurrence, in, f.Agent, Strings(f.Command), string(f.Label),
 		string(f.Item), string(f.Name), f.Index, f.Count, string(f.Group), f.Phase,
-		f.Paths, f.DependsOn, f.After, f.Timeout, f.Base, f.BaseTree,
+		f.Paths, f.DependsOn, f.After, f.Timeout,
+		f.Script, f.Identity, f.Uncached, f.Schema, f.Shared, f.Limits,
+		f.StopWhen, f.OnTool, f.Retries, f.Base, f.BaseTree,
 	}
 	return nil
 }
@@ -96,8 +110,12 @@ type statusJSON struct {
 	Since    *time.Time `json:"since,omitempty"`
 	Answer   string     `json:"answer,omitempty"`
 	Verified *bool      `json:"verified,omitempty"`
-	Kind     ErrorKind  `json:"kind,omitempty"`
-	Reason   string     `json:"reason,omitempty"`
+
+	Structured json.RawMessage `json:"structured,omitempty"`
+	Whole      *Whole          `json:"whole,omitempty"`
+
+	Kind   ErrorKind `json:"kind,omitempty"`
+	Reason string    `json:"reason,omitempty"`
 }
 
 // MarshalStatus writes a status with its tag.
@@ -108,6 +126,7 @@ func MarshalStatus(s Status) ([]byte, error) {
 		f.State, f.Attempt, f.Since = s.State, s.Attempt, &s.Since
 	case *Completed:
 		f.Work, f.Answer, f.Verified = &s.Work, s.Answer, s.Verified
+		f.Structured, f.Whole = s.Structured, s.Whole
 	case *Failed:
 		f.Work, f.Kind, f.Reason = &s.Work, s.Kind, s.Reason
 	case *Cancelled:
@@ -132,7 +151,10 @@ func UnmarshalStatus(text []byte) (Status, error) {
 		}
 		return r, nil
 	case "completed":
-		return &Completed{Work: *f.Work, Answer: f.Answer, Verified: f.Verified}, nil
+		return &Completed{
+			Work: *f.Work, Answer: f.Answer, Verified: f.Verified,
+			Structured: f.Structured, Whole: f.Whole,
+		}, nil
 	case "failed":
 		return &Failed{Work: *f.Work, Kind: f.Kind, Reason: f.Reason}, nil
 	case "cancelled":

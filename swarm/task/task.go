@@ -74,14 +74,47 @@ type Call struct {
 	// Timeout is how long an attempt may take; 0 leaves that to its agent.
 	Timeout time.Duration
 
+	// Script is set on the calls of scripts, whose paths and limits are part
+	// of their key, and which take what was completed before what was not.
+	Script bool
+	// Identity stands in for the prompt in the key; empty for none.
+	Identity string
+	// Uncached is set where no earlier result of the same key will do.
+	Uncached bool
+	// Schema is the JSON Schema of the answer; empty for none.
+	Schema json.RawMessage
+	// Shared is set where the agent works in the workspace that all such
+	// calls of the run share.
+	Shared bool
+	// Limits end an attempt that reaches one of them.
+	Limits Limits
+	// StopWhen and OnTool are the sources of functions that watch over an
+	// attempt; empty for none.
+	StopWhen, OnTool string
+	// Retries is how often an attempt is tried again whose failure may pass;
+	// nil leaves that to the run.
+	Retries *int
+
 	// Base is the commit the workspace starts from, BaseTree its tree.
 	Base, BaseTree string
+}
+
+// Limits are how much an attempt may use; 0 is any amount.
+type Limits struct {
+	Turns  int           `json:"turns,omitempty"`
+	Tokens int64         `json:"tokens,omitempty"` // output and reasoning
+	USD    float64       `json:"usd,omitempty"`
+	Idle   time.Duration `json:"idle_ns,omitempty"`
 }
 
 // Sum computes the key of a call: a hash of everything that decides what the
 // agent would be asked to do. Names and positions that only people see stay
 // out, so that the same work is known again.
 func (c *Call) Sum() string {
+	input := flattenInput(c.Input)
+	if c.Identity != "" {
+		input.Prompt = ""
+	}
 	text, err := json.Marshal(struct {
 		Input   inputJSON
 		Agent   string
@@ -90,14 +123,35 @@ func (c *Call) Sum() string {
 		Tree    string
 		// Absent where there is none, so that the keys of runs that an older
 		// version began stay the same.
-		DependsOn []string `json:",omitempty"`
-		After     []string `json:",omitempty"`
-	}{flattenInput(c.Input), c.Agent, c.Command, c.Item, c.BaseTree, c.DependsOn, c.After})
+		DependsOn []string   `json:",omitempty"`
+		After     []string   `json:",omitempty"`
+		Script    *scriptSum `json:",omitempty"`
+	}{input, c.Agent, c.Command, c.Item, c.BaseTree, c.DependsOn, c.After, c.scriptSum()})
 	if err != nil {
 		panic(fmt.Sprintf("task: a call of strings does not marshal: %v", err))
 	}
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:16])
+}
+
+// scriptSum is the part of a key that only the calls of scripts have.
+type scriptSum struct {
+	Identity         string
+	Schema           json.RawMessage
+	Shared           bool
+	Limits           Limits
+	Timeout          time.Duration
+	StopWhen, OnTool string
+	Paths            []string
+}
+
+func (c *Call) scriptSum() *scriptSum {
+	if !c.Script {
+		return nil
+	}
+	return &scriptSum{
+		c.Identity, c.Schema, c.Shared, c.Limits, c.Timeout, c.StopWhen, c.OnTool, c.Paths,
+	}
 }
 
 // AgentInput is what an agent is asked: [*TypedAgentInput] or
@@ -158,9 +212,21 @@ type Running struct {
 // Completed is an agent that did what its kind counts as success.
 type Completed struct {
 	Work
-	Answer string // at most [OutputLimit] bytes; the whole is in OutputFile
+	Answer string // at most [OutputLimit] bytes, the end of it
+	// Structured is the answer to a call with a schema; absent where it is
+	// longer than [OutputLimit].
+	Structured json.RawMessage
+	// Whole holds an answer that is longer than a result carries along; nil
+	// where it is not.
+	Whole *Whole
 	// Verified says how the check of its work went; nil where none ran.
 	Verified *bool
+}
+
+// Whole is a file with a whole answer: a JSON object of text and structured.
+type Whole struct {
+	File string `json:"file"`
+	Sum  string `json:"sum"` // SHA-256 of the file, in hex
 }
 
 // Failed is an agent that ended without success.

@@ -25,6 +25,7 @@ func TestStatusRoundTrip(t *testing.T) {
 		&Running{State: Waiting, Attempt: 3, Since: time.Unix(9, 0).UTC()},
 		&Completed{Work: work(), Answer: "a", Verified: yes()},
 		&Completed{Work: Work{Attempts: 1}},
+		&Completed{Structured: json.RawMessage(`{"a":1}`), Whole: &Whole{File: "f", Sum: "s"}},
 		&Failed{Work: work(), Kind: Lost, Reason: "r"},
 		&Cancelled{Work: work(), Cause: CauseStopped, Reason: "r"},
 	} {
@@ -70,6 +71,9 @@ func TestCallRoundTrip(t *testing.T) {
 			Label: "l", Item: "i\xff", Name: "n", Index: 2, Count: 3, Group: "q",
 			Phase: "h", Base: "b", BaseTree: "t", Paths: []string{"p/**"},
 			DependsOn: []string{"d"}, After: []string{"e"}, Timeout: time.Minute,
+			Script: true, Identity: "i", Uncached: true, Schema: json.RawMessage(`{}`),
+			Shared: true, Limits: Limits{Turns: 1, Tokens: 2, USD: 3, Idle: 4},
+			StopWhen: "s", OnTool: "o", Retries: new(int),
 		}
 		text, err := json.Marshal(give)
 		if err != nil {
@@ -92,17 +96,33 @@ func TestSumTellsCallsApart(t *testing.T) {
 	if base.Sum() != same.Sum() {
 		t.Error("a label or a position changed the key")
 	}
+	script := Call{Input: &TypedAgentInput{Prompt: "p"}, BaseTree: "t", Script: true}
 	for name, other := range map[string]Call{
-		"prompt":  {Input: &TypedAgentInput{Prompt: "q"}, BaseTree: "t"},
-		"role":    {Input: &TypedAgentInput{Prompt: "p", Role: "slow"}, BaseTree: "t"},
-		"fork":    {Input: &ForkAgentInput{Prompt: "p"}, BaseTree: "t"},
-		"tree":    {Input: &TypedAgentInput{Prompt: "p"}, BaseTree: "u"},
-		"agent":   {Input: &TypedAgentInput{Prompt: "p"}, BaseTree: "t", Agent: "x"},
-		"command": {Input: &TypedAgentInput{Prompt: "p"}, BaseTree: "t", Command: []string{"x"}},
-		"item":    {Input: &TypedAgentInput{Prompt: "p"}, BaseTree: "t", Item: "x"},
-		"need":    {Input: &TypedAgentInput{Prompt: "p"}, BaseTree: "t", DependsOn: []string{"x"}},
-		"order":   {Input: &TypedAgentInput{Prompt: "p"}, BaseTree: "t", After: []string{"x"}},
+		"script":   script,
+		"schema":   {Script: true, Schema: json.RawMessage(`{}`)},
+		"shared":   {Script: true, Shared: true},
+		"limits":   {Script: true, Limits: Limits{Turns: 1}},
+		"timeout":  {Script: true, Timeout: 1},
+		"stop":     {Script: true, StopWhen: "s"},
+		"tool":     {Script: true, OnTool: "s"},
+		"paths":    {Script: true, Paths: []string{"p"}},
+		"identity": {Script: true, Identity: "i"},
+		"prompt":   {Input: &TypedAgentInput{Prompt: "q"}, BaseTree: "t"},
+		"role":     {Input: &TypedAgentInput{Prompt: "p", Role: "slow"}, BaseTree: "t"},
+		"fork":     {Input: &ForkAgentInput{Prompt: "p"}, BaseTree: "t"},
+		"tree":     {Input: &TypedAgentInput{Prompt: "p"}, BaseTree: "u"},
+		"agent":    {Input: &TypedAgentInput{Prompt: "p"}, BaseTree: "t", Agent: "x"},
+		"command":  {Input: &TypedAgentInput{Prompt: "p"}, BaseTree: "t", Command: []string{"x"}},
+		"item":     {Input: &TypedAgentInput{Prompt: "p"}, BaseTree: "t", Item: "x"},
+		"need":     {Input: &TypedAgentInput{Prompt: "p"}, BaseTree: "t", DependsOn: []string{"x"}},
+		"order":    {Input: &TypedAgentInput{Prompt: "p"}, BaseTree: "t", After: []string{"x"}},
 	} {
+		if other.Script && name != "script" {
+			other.Input, other.BaseTree = script.Input, script.BaseTree
+			if other.Sum() == script.Sum() {
+				t.Errorf("another %s has the same key in a script", name)
+			}
+		}
 		if other.Sum() == base.Sum() {
 			t.Errorf("another %s has the same key", name)
 		}
@@ -120,5 +140,14 @@ func TestIDNumber(t *testing.T) {
 	}
 	if AgentID(7) != "a7" {
 		t.Errorf("AgentID(7) = %s", AgentID(7))
+	}
+}
+
+func TestIdentityStandsInForThePrompt(t *testing.T) {
+	t.Parallel()
+	one := Call{Script: true, Identity: "i", Input: &TypedAgentInput{Prompt: "p"}}
+	two := Call{Script: true, Identity: "i", Input: &TypedAgentInput{Prompt: "q"}}
+	if one.Sum() != two.Sum() {
+		t.Error("two prompts of one identity have two keys")
 	}
 }

@@ -1,0 +1,91 @@
+package workflow
+
+import (
+	"context"
+
+	"agentswarm/swarm/script"
+	"agentswarm/swarm/task"
+)
+
+// Tools do what a script asks for beside agents. An error that the script is
+// to see is a [*script.Error]; any other is swarm's own and ends the run.
+type Tools interface {
+	Reader
+	Patcher
+	Worker
+}
+
+// Reader answers from the base of the run. The same question has the same
+// answer for as long as the run is kept.
+type Reader interface {
+	Files(ctx context.Context, glob string) ([]string, error)
+	Read(ctx context.Context, path string) (string, error)
+	Grep(ctx context.Context, r *script.Repo) ([]Match, error)
+	Log(ctx context.Context, r *script.Repo) ([]Commit, error)
+}
+
+// Match is a line that a pattern was found in.
+type Match struct {
+	Path string `json:"path"`
+	Line int    `json:"line"` // from 1
+	Text string `json:"text"`
+}
+
+// Commit is one commit of the base's past.
+type Commit struct {
+	Commit  string `json:"commit"`
+	Author  string `json:"author"`
+	Date    string `json:"date"` // RFC 3339
+	Subject string `json:"subject"`
+}
+
+// Patcher knows patches and trees. Patches are named by their commits, and are
+// those of agents of the run.
+type Patcher interface {
+	// Text is a patch as git prints it.
+	Text(ctx context.Context, p *task.Patch) (string, error)
+	// Merge merges patches onto a commit in memory and pins the result. The
+	// Tree of the answer is a commit. The same patches give the same answer.
+	Merge(ctx context.Context, r MergeRequest) (*script.Merged, error)
+	// Resolve is the commit and the tree that a script names as a base: a
+	// commit of the repository.
+	Resolve(ctx context.Context, name string) (commit, tree string, err error)
+}
+
+// MergeRequest says what is merged, in this order.
+type MergeRequest struct {
+	Onto    string // a commit
+	Patches []Patch
+}
+
+// Patch is the patch of an agent.
+type Patch struct {
+	Agent task.ID
+	*task.Patch
+}
+
+// Worker does what takes its time or moves something. Its methods are called
+// by many goroutines at once.
+type Worker interface {
+	// Check runs a configured check on a commit, in a workspace of its own.
+	Check(ctx context.Context, r CheckRequest) (*script.CheckResult, error)
+	// Land moves a branch to the merge of patches. Of a landing that an earlier
+	// owner of the run began with the same key it tells what became of it, and
+	// does nothing more.
+	Land(ctx context.Context, r LandRequest) (*script.Landing, error)
+}
+
+// CheckRequest is a check that a script asks for.
+type CheckRequest struct {
+	Key string // tells it apart from others of the run
+	*script.Check
+	Commit string // what it runs on
+}
+
+// LandRequest is a landing that a script asks for.
+type LandRequest struct {
+	Key string // of the request, unique in the run
+	*script.Land
+	Agents  []task.ID // whose patches they are, in that order
+	Patches []Patch
+}
