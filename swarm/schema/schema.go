@@ -1,0 +1,160 @@
+package schema
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/santhosh-tekuri/jsonschema/v6/kind"
+)
+
+// MaxBytes is how long a schema may be.
+const MaxBytes = 1 << 20
+
+// maxDepth is how deep a schema may nest: a property takes two or three
+// levels, so that this is some forty properties in each other.
+const maxDepth = 128
+
+// address is what a schema is called where the library wants a name for it.
+const address = folder + "root"
+
+// folder is what the library resolves relative references against.
+const folder = "schema:///"
+
+// Schema is a JSON Schema (2020-12, unless its $schema names another draft)
+// that only objects match.
+type Schema struct{ compiled *jsonschema.Schema }
+
+// Compile reads a schema. It refuses what is none, what refers to anything
+// outside itself, what no value can match, and what other values than objects
+// can match too: the type of the root must be object, by its own "type", by
+// what it refers to, or by the parts of its allOf, anyOf or oneOf.
+//
+// "format" says what a value means and is not checked, as the standard has it.
+func Compile(raw json.RawMessage) (*Schema, error) {
+	if len(raw) > MaxBytes {
+		return nil, fmt.Errorf("the schema is %d bytes long; at most %d are taken", len(raw), MaxBytes)
+	}
+	if err := tame(raw, maxDepth); err != nil {
+		return nil, fmt.Errorf("the schema %w", err)
+	}
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(raw))
+	if err != nil {
+		return nil, fmt.Errorf("the schema is not JSON: %w", err)
+	}
+	c := jsonschema.NewCompiler()
+	c.DefaultDraft(jsonschema.Draft2020)
+	c.UseLoader(nowhere{})
+	if err := c.AddResource(address, doc); err != nil {
+		return nil, said(err)
+	}
+	compiled, err := c.Compile(address)
+	if err != nil {
+		return nil, said(err)
+	}
+	if err := onlyObjects(compiled); err != nil {
+		return nil, err
+	}
+	if cycle := new(jsonschema.ValidationError); errors.As(compiled.Validate(map[string]any{}), &cycle) && endless(cycle) {
+		return nil, errors.New("no answer can match the schema: it refers to itself without an end")
+	}
+	return &Schema{compiled}, nil
+}
+
+// maxValueDepth is how deep an answer may nest.
+const maxValueDepth = 1000
+
+// tame refuses a text that nests too deep, and numbers that would take
+// longer to work out than to write.
+func tame(raw []byte, deepest int) error {
+	tokens := json.NewDecoder(bytes.NewReader(raw))
+	tokens.UseNumber()
+	for depth := 0; ; {
+		token, err := tokens.Token()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("is not JSON: %s", cut(err.Error(), maxMessage))
+		}
+		switch token := token.(type) {
+		case json.Delim:
+			if token == '}' || token == ']' {
+				depth--
+			} else if depth++; depth > deepest {
+				return fmt.Errorf("nests deeper than %d levels", deepest)
+			}
+		case json.Number:
+			if !small(token.String()) {
+				return fmt.Errorf("holds the number %s, which is out of range", cut(token.String(), 40))
+			}
+		}
+	}
+}
+
+// small reports whether a number is within what a float holds, and written in
+// no more digits than anybody needs.
+func small(number string) bool {
+	_, exponent, _ := strings.Cut(strings.ToLower(number), "e")
+	e, err := strconv.Atoi(cmp.Or(exponent, "0"))
+	return err == nil && e >= -400 && e <= 400 && len(number) <= 1000
+}
+
+// nowhere loads nothing.
+type nowhere struct{}
+
+var errOutside = errors.New("nothing outside the schema is loaded")
+
+func (nowhere) Load(string) (any, error) { return nil, errOutside }
+
+// said is an error of the library in our words, without our name for the
+// schema.
+func said(err error) error {
+	if outside, ok := errors.AsType[*jsonschema.LoadURLError](err); ok {
+		return fmt.Errorf("the schema refers to %q: %w; put it under $defs", strings.TrimPrefix(outside.URL, folder), errOutside)
+	}
+	if wrong, ok := errors.AsType[*jsonschema.SchemaValidationError](err); ok {
+		if why, ok := errors.AsType[*jsonschema.ValidationError](wrong.Err); ok {
+			return fmt.Errorf("the schema is none: %s", problems(why))
+		}
+	}
+	text := strings.NewReplacer(address+"#", "#", address, "#", "jsonschema: ", "").Replace(err.Error())
+	return fmt.Errorf("the schema is none: %s", cut(text, maxMessage))
+}
+
+// Validate reports where a value does not match, by JSON pointers, and what
+// would be right there. The message is short, whatever the value is.
+func (s *Schema) Validate(value json.RawMessage) error {
+	if err := tame(value, maxValueDepth); err != nil {
+		return fmt.Errorf("it %w", err)
+	}
+	v, err := jsonschema.UnmarshalJSON(bytes.NewReader(value))
+	if err != nil {
+		return fmt.Errorf("it is not JSON: %s", cut(err.Error(), maxMessage))
+	}
+	err = s.compiled.Validate(v)
+	if err == nil {
+		return nil
+	}
+	if why, ok := errors.AsType[*jsonschema.ValidationError](err); ok {
+		return errors.New(problems(why))
+	}
+	return errors.New(cut(err.Error(), maxMessage))
+}
+
+// endless reports whether a schema was found to refer to itself for the same
+// value.
+func endless(e *jsonschema.ValidationError) bool {
+	found := false
+	leaves(e, func(leaf *jsonschema.ValidationError) {
+		_, cycle := leaf.ErrorKind.(*kind.RefCycle)
+		found = found || cycle
+	})
+	return found
+}
