@@ -18,14 +18,28 @@ type CaptureRequest struct {
 	HeadRef   string    // required; what the agent's own HEAD is published under
 	PatchFile string    // required
 
+	// On is an earlier capture of the same workspace, which this one is a
+	// change of; empty: the base.
+	On git.Hash
+	// With is a change that On holds and that becomes part of this one, since
+	// the same worker made it; nil for none.
+	With *Span
+	// Live is set where others are at work in the workspace meanwhile. A file
+	// is taken as it is then, and what is gone once its turn comes is not there.
+	Live bool
+
 	Message   string
 	Author    git.Person
 	Committer git.Person
 }
 
+// Span is a change: what leads from one commit to another.
+type Span struct{ Base, Commit git.Hash }
+
 // Capture is what an attempt left, as it is journaled.
 type Capture struct {
-	Commit  git.Hash `json:"commit,omitempty"` // on the base; empty without a change
+	Commit  git.Hash `json:"commit,omitempty"` // on Base; empty without a change
+	Base    git.Hash `json:"base"`             // what it is a change of
 	Tree    git.Hash `json:"tree"`
 	Head    git.Hash `json:"head,omitempty"` // the agent's own HEAD, where it moved
 	Changed bool     `json:"changed"`
@@ -64,7 +78,8 @@ func (e *lostError) Error() string { return e.err.Error() }
 func (e *lostError) Unwrap() error { return e.err }
 
 // Capture turns all that an attempt left, committed or not, into one commit
-// on its base, a ref and a patch file.
+// on its base, a ref and a patch file. Where several work in one workspace,
+// each capture is a change of the one before.
 //
 // It may be run again, by another process, after a crash at any point: a ref
 // that is there with the same tree is taken for what it is, one with another
@@ -75,11 +90,13 @@ func (t *Trees) Capture(ctx context.Context, r CaptureRequest) (*Capture, error)
 	if err := t.own(r.Workspace); err != nil {
 		return nil, fmt.Errorf("capture %s: %w", r.Workspace.Name, err)
 	}
+	if r.On == "" {
+		r.On = r.Workspace.Base
+	}
 	defer t.fills.finish()()
 	for try := 1; ; try++ {
 		got, err := t.capture(ctx, r)
-		var lost *lostError
-		if err != nil && errors.As(err, &lost) && try < tries {
+		if err != nil && try < tries && (passing(err) || r.Live && ctx.Err() == nil && !final(err)) {
 			continue
 		}
 		if err != nil {
@@ -87,6 +104,18 @@ func (t *Trees) Capture(ctx context.Context, r CaptureRequest) (*Capture, error)
 		}
 		return got, nil
 	}
+}
+
+// passing reports whether a capture failed in a way that another try mends.
+func passing(err error) bool {
+	var lost *lostError
+	return errors.As(err, &lost)
+}
+
+// final reports whether a capture failed in a way that no try mends.
+func final(err error) bool {
+	var gone *GoneError
+	return died(err) || errors.As(err, &gone)
 }
 
 // capturing is one capture under way.
@@ -180,7 +209,7 @@ func (c *capturing) record(ctx context.Context) (*Capture, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &Capture{Tree: base}
+	out := &Capture{Tree: base, Base: c.On}
 	if c.found.any() {
 		if out.Tree, err = c.stage(ctx); err != nil {
 			return nil, err
@@ -189,12 +218,21 @@ func (c *capturing) record(ctx context.Context) (*Capture, error) {
 	if err := c.step("staged"); err != nil {
 		return nil, err
 	}
-	if out.Changed = out.Tree != base; !out.Changed {
+	on, err := c.treeOf(ctx, c.On)
+	if err != nil {
+		return nil, err
+	}
+	if out.Changed = out.Tree != on; !out.Changed {
 		return out, nil
 	}
+	from, err := c.origin(ctx, out.Tree)
+	if err != nil {
+		return nil, err
+	}
+	out.Base = from.commit
 	q := c.quarantine
 	out.Commit, err = q.CommitTree(ctx, git.CommitRequest{
-		Tree: out.Tree, Parents: []git.Hash{c.Workspace.Base}, Message: c.Message,
+		Tree: out.Tree, Parents: []git.Hash{out.Base}, Message: c.Message,
 		Author: c.person(c.Author), Committer: c.person(c.Committer),
 	})
 	if err != nil {
@@ -203,13 +241,13 @@ func (c *capturing) record(ctx context.Context) (*Capture, error) {
 	if err := c.step("committed"); err != nil {
 		return nil, err
 	}
-	if err := q.Gather(ctx, out.Commit, c.Workspace.Base); err != nil {
+	if err := q.Gather(ctx, out.Commit, c.have()...); err != nil {
 		return nil, &lostError{err: err}
 	}
-	if out.Files, err = q.Changes(ctx, base, out.Tree); err != nil {
+	if out.Files, err = q.Changes(ctx, from.tree, out.Tree); err != nil {
 		return nil, err
 	}
-	if out.Stat, err = q.Stat(ctx, base, out.Tree); err != nil {
+	if out.Stat, err = q.Stat(ctx, from.tree, out.Tree); err != nil {
 		return nil, err
 	}
 	return out, c.step("gathered")

@@ -30,7 +30,7 @@ func (c *capturing) publish(ctx context.Context, out *Capture) error {
 			return err
 		}
 		err = c.quarantine.Publish(ctx, git.PublishRequest{
-			Refs: updates, Have: []git.Hash{c.Workspace.Base},
+			Refs: updates, Have: c.have(),
 			Message: "swarm: capture " + c.Workspace.Name,
 		})
 		// Another process that captures the same attempt was faster: look
@@ -76,7 +76,7 @@ func (c *capturing) name(ctx context.Context, out *Capture) ([]git.RefUpdate, er
 		suffix, there, err := c.vacant(ctx, c.Ref, func(h git.Hash) bool {
 			tree, err := c.Repo.TreeOf(ctx, h)
 			on, perr := c.Repo.Commit(ctx, string(h)+"^")
-			return err == nil && perr == nil && tree == out.Tree && on == c.Workspace.Base
+			return err == nil && perr == nil && tree == out.Tree && on == out.Base
 		})
 		if err != nil {
 			return nil, err
@@ -124,7 +124,7 @@ func (c *capturing) writePatch(ctx context.Context, out *Capture) error {
 		return nil
 	}
 	err := replaceFile(out.Patch, func(f *os.File) error {
-		err := c.quarantine.WritePatch(ctx, f, c.Workspace.Base, out.Tree)
+		err := c.quarantine.WritePatch(ctx, f, out.Base, out.Tree)
 		return errors.Join(err, f.Sync())
 	})
 	if err != nil {

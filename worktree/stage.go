@@ -31,7 +31,8 @@ func (s *survey) any() bool {
 // are in the way of such, are held back and added last, under the same rules.
 type staging struct {
 	*capturing
-	private string // a copy of the index that was saved
+	space   *os.Root // the workspace, where others are at work in it
+	private string   // a copy of the index that was saved
 	scratch string
 	feed    bytes.Buffer // for update-index --stdin
 	records bytes.Buffer // for update-index --index-info
@@ -39,11 +40,17 @@ type staging struct {
 }
 
 // stage makes the tree.
-func (c *capturing) stage(ctx context.Context) (git.Hash, error) {
+func (c *capturing) stage(ctx context.Context) (_ git.Hash, err error) {
 	s := &staging{
 		capturing: c,
 		private:   filepath.Join(c.quarantine.Dir, "capture.index"),
 		scratch:   filepath.Join(c.quarantine.Dir, "scratch"),
+	}
+	if s.Live {
+		if s.space, err = os.OpenRoot(s.Workspace.Dir); err != nil {
+			return "", err
+		}
+		defer func() { err = errors.Join(err, s.space.Close()) }()
 	}
 	if err := s.prepare(ctx); err != nil {
 		return "", err
@@ -131,8 +138,10 @@ func (s *staging) place() (gone, held []string, err error) {
 			held = append(held, path)
 			continue
 		}
-		err := link(filepath.Join(s.Workspace.Dir, path), filepath.Join(s.scratch, path))
+		err := s.take(path)
 		switch {
+		case errors.Is(err, errVanished):
+			s.forget(path)
 		case err == nil:
 			s.feed.WriteString(path + "\x00")
 			s.fed = append(s.fed, path)
@@ -163,7 +172,7 @@ func inTheWay(err error) bool {
 func (s *staging) add(ctx context.Context, path string) error {
 	full := filepath.Join(s.Workspace.Dir, path)
 	at, err := os.Lstat(full)
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) || err == nil && at.IsDir() {
+	if missing(err) || err == nil && !at.Mode().IsRegular() && at.Mode().Type() != fs.ModeSymlink {
 		s.forget(path)
 		return nil
 	}
@@ -181,6 +190,10 @@ func (s *staging) add(ctx context.Context, path string) error {
 	mode := gitMode(at)
 	if mode == modeSym {
 		target, err := os.Readlink(full)
+		if s.Live && vanished(err) {
+			s.forget(path)
+			return nil
+		}
 		if err != nil {
 			return err
 		}
@@ -188,6 +201,10 @@ func (s *staging) add(ctx context.Context, path string) error {
 		cmd.Args = append(cmd.Args, "--no-filters")
 	} else {
 		f, err := os.OpenFile(full, os.O_RDONLY|syscall.O_NOFOLLOW, 0)
+		if s.Live && vanished(err) {
+			s.forget(path)
+			return nil
+		}
 		if err != nil {
 			return err
 		}

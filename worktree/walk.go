@@ -36,7 +36,7 @@ func (s *survey) note(kind NoteKind, path string) {
 	case NestedRepository, GitReplaced, SubmoduleMoved, SubmoduleLeft, Unreadable,
 		SpecialFile, NameRefused:
 		s.partial = true
-	case SubmoduleReplaced, MadeReadable, HeadInvalid:
+	case SubmoduleReplaced, MadeReadable, HeadInvalid, Entangled:
 	}
 }
 
@@ -122,6 +122,10 @@ func (k *walker) walk(ctx context.Context) (*survey, error) {
 	k.dotGit()
 	if err := k.dir(ctx, ""); err != nil {
 		return nil, err
+	}
+	// Where several work in it, one may have deleted it under the walk.
+	if at, err := os.Lstat(k.work.Dir); err != nil || !at.IsDir() {
+		return nil, &GoneError{Dir: k.work.Dir}
 	}
 	for path, e := range k.tracked {
 		if !k.seen[path] && !e.SkipWorktree && !k.withheld(path) {
@@ -238,6 +242,9 @@ func (k *walker) look(rel string, e fs.DirEntry) (path string, at fs.FileInfo) {
 func (k *walker) list(rel string) ([]fs.DirEntry, bool) {
 	dir := filepath.Join(k.work.Dir, rel)
 	at, err := os.Lstat(dir)
+	if missing(err) || err == nil && !at.IsDir() {
+		return nil, true // somebody took it away meanwhile
+	}
 	if err == nil && at.Mode().Perm()&0o500 != 0o500 {
 		if err = os.Chmod(dir, at.Mode().Perm()|0o700); err == nil {
 			k.out.note(MadeReadable, rel+"/")
@@ -246,6 +253,9 @@ func (k *walker) list(rel string) ([]fs.DirEntry, bool) {
 	var entries []fs.DirEntry
 	if err == nil {
 		entries, err = os.ReadDir(dir)
+	}
+	if missing(err) {
+		return nil, true
 	}
 	if err != nil {
 		k.out.note(Unreadable, rel+"/")
@@ -276,11 +286,13 @@ func (k *walker) untracked(ctx context.Context, ask []string) (folders []string,
 			folders = append(folders, dir)
 		default:
 			at, err := os.Lstat(filepath.Join(k.work.Dir, path))
-			if err != nil {
+			switch {
+			case missing(err):
+			case err != nil:
 				k.out.note(Unreadable, path)
-				continue
+			default:
+				k.file(path, at, nil)
 			}
-			k.file(path, at, nil)
 		}
 	}
 	return folders, nil
@@ -303,6 +315,10 @@ func (k *walker) file(path string, at fs.FileInfo, known *git.IndexEntry) {
 		err := os.Chmod(full, at.Mode().Perm()|0o600)
 		if err == nil {
 			at, err = os.Lstat(full)
+		}
+		if missing(err) {
+			delete(k.seen, path)
+			return
 		}
 		if err != nil {
 			k.out.note(Unreadable, path)
@@ -335,55 +351,4 @@ func (k *walker) same(at fs.FileInfo, e *git.IndexEntry) bool {
 // sameTime compares what both sides know: a git without nanoseconds stores 0.
 func sameTime(disk, index git.IndexTime) bool {
 	return disk.Sec == index.Sec && (disk.Nano == index.Nano || index.Nano == 0)
-}
-
-const (
-	modeFile = 0o100644
-	modeExec = 0o100755
-	modeSym  = 0o120000
-	modeLink = 0o160000
-)
-
-func gitMode(at fs.FileInfo) uint32 {
-	switch {
-	case at.Mode().Type() == fs.ModeSymlink:
-		return modeSym
-	case at.Mode().Perm()&0o100 != 0:
-		return modeExec
-	default:
-		return modeFile
-	}
-}
-
-// submodule looks at the folder of one. It answers false where the folder
-// holds plain files, which the walk goes on with.
-func (k *walker) submodule(ctx context.Context, path string) bool {
-	k.seen[path] = true
-	// Left alone, it stays as it was: in the base, or in what was restored.
-	if k.placed.link(path) {
-		k.out.links[path] = k.placed[path].ID
-	}
-	entries, ok := k.list(path)
-	if !ok || len(entries) == 0 {
-		return true
-	}
-	dotGit := filepath.Join(k.work.Dir, path, ".git")
-	if _, err := os.Lstat(dotGit); err != nil {
-		k.out.note(SubmoduleReplaced, path)
-		delete(k.out.links, path) // adding its files removes it
-		return false
-	}
-	k.out.note(SubmoduleLeft, path)
-	// Where git cannot answer it stays as it was; the note says that more may
-	// be in it, and the workspace goes to the trash.
-	head, err := k.headOf(ctx, dotGit)
-	if err != nil || head == "" {
-		return true
-	}
-	delete(k.out.links, path)
-	if known := k.tracked[path]; known == nil || head != known.ID {
-		k.out.note(SubmoduleMoved, path)
-		k.out.links[path] = head
-	}
-	return true
 }

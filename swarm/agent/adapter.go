@@ -1,6 +1,10 @@
 package agent
 
-import "agentswarm/swarm/event"
+import (
+	"encoding/json"
+
+	"agentswarm/swarm/event"
+)
 
 // Adapter drives one kind of agent. It is pure: it says what to start and
 // reads what came back, and starts, waits for and writes nothing itself.
@@ -17,6 +21,9 @@ type Request struct {
 	Prompt string
 	// PromptFile holds the prompt, for agents that take it from a file.
 	PromptFile string
+	// Schema is what the answer must match, for agents that can be told;
+	// empty for none. Prompt says it too.
+	Schema json.RawMessage
 	// Command replaces the command of the spec, for a call that brings its
 	// own.
 	Command []string
@@ -30,6 +37,9 @@ type Launch struct {
 	// the answer is there; then it is closed.
 	Open         bool
 	Feed, Finish []byte
+	// Again asks for another answer in the same conversation. Nil: it cannot
+	// be asked.
+	Again func(text string) []byte
 	// Reply is what is written to answer an action the agent asked for, and
 	// Steer to send it a word while it works. Nil: it cannot be told.
 	Reply func(Reply) []byte

@@ -19,6 +19,7 @@ type Place struct {
 	Root      string  // SWARM_ROOT: the user's checkout, or the bare repository
 	Base      string  // SWARM_BASE: the commit
 	Artifacts string  // SWARM_ARTIFACTS: a folder that is kept
+	Schema    string  // SWARM_SCHEMA: a file, only where a structured answer is asked for
 }
 
 // secretNames are variables that hold credentials, by their whole name.
@@ -107,6 +108,9 @@ func Environ(caller []string, spec *Spec, p Place) ([]string, error) {
 	)
 	if p.Item != "" {
 		env = append(env, "SWARM_ITEM="+p.Item)
+	}
+	if p.Schema != "" {
+		env = append(env, "SWARM_SCHEMA="+p.Schema)
 	}
 	return env, nil
 }

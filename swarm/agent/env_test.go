@@ -40,6 +40,13 @@ func TestEnviron(t *testing.T) {
 	}) {
 		t.Error("SWARM_ITEM is there without an item")
 	}
+	if slices.ContainsFunc(got, func(kv string) bool { return strings.HasPrefix(kv, "SWARM_SCHEMA") }) {
+		t.Error("SWARM_SCHEMA is there without a schema")
+	}
+	place.Schema = "/s.json"
+	if got, _ := Environ(caller, spec, place); !slices.Contains(got, "SWARM_SCHEMA=/s.json") {
+		t.Error("SWARM_SCHEMA is not there")
+	}
 }
 
 // TestEnvironOfTerminal holds that an agent with a terminal is told of its own

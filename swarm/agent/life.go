@@ -35,6 +35,10 @@ type Life struct {
 	// Ask is called with each action the agent wants to be allowed; somebody
 	// answers by the line. Where it is nil every action is denied.
 	Ask func(*event.Asked)
+	// Refuse is called with each answer of an agent that can be asked again.
+	// What it returns is what the agent is asked then; nothing takes the
+	// answer. Where it is nil every answer is taken.
+	Refuse func(*event.Answered) (again string)
 	// Observe sees each event as it is read. It may be nil.
 	Observe func(event.Event)
 }
@@ -43,8 +47,12 @@ type Life struct {
 type Outcome struct {
 	Exit   proc.Exit
 	Usage  task.Usage
-	Answer *event.Answered // nil where the agent gave none
-	Error  *event.Erred    // the last error it reported, if no answer followed
+	Answer *event.Answered // the last; nil where the agent gave none
+	// Answers is how many it gave.
+	Answers int
+	// Said is the last text that was no answer.
+	Said  string
+	Error *event.Erred // the last error it reported, if no answer followed
 	// Limit is Timeout or IdleTimeout where one of them ended the attempt.
 	Limit task.ErrorKind
 	// Stopped is the cause of the context where that ended the attempt.

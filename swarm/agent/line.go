@@ -135,6 +135,16 @@ func (l *Line) credit() time.Duration {
 	return more
 }
 
+// Waited is how long the agent has waited for answers to its questions.
+func (l *Line) Waited() time.Duration {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.waiting > 0 {
+		return l.waited + time.Since(l.since)
+	}
+	return l.waited
+}
+
 // idle is how long the agent could have written and did not: nothing while
 // it waits for an answer, else the time since it got one.
 func (l *Line) idle() time.Duration {

@@ -82,7 +82,12 @@ func (r *reader) see(events []event.Event) {
 		case *event.Answered:
 			// A result after an error means that the agent got over it.
 			r.outcome.Answer, r.outcome.Error = e, nil
-			r.line.finish()
+			r.outcome.Answers++
+			if !r.again(e) {
+				r.line.finish()
+			}
+		case *event.Text:
+			r.outcome.Said = e.Text
 		case *event.Session:
 			r.line.introduce(e)
 		case *event.Asked:
@@ -92,6 +97,16 @@ func (r *reader) see(events []event.Event) {
 			r.life.Observe(e)
 		}
 	}
+}
+
+// again asks for another answer where one will not do, and reports whether it
+// could.
+func (r *reader) again(e *event.Answered) bool {
+	if r.line == nil || r.life.Refuse == nil || r.launch.Again == nil {
+		return false // it was read again, or cannot be asked
+	}
+	text := r.life.Refuse(e)
+	return text != "" && r.line.send(r.launch.Again(text))
 }
 
 // ask passes a question on. An agent that nobody listens to must hear so.

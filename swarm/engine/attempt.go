@@ -40,6 +40,8 @@ type attempt struct {
 
 	dir      string // of its files
 	spec     *agent.Spec
+	rounds   rounds
+	guard    *guard
 	space    *worktree.Workspace
 	captured *worktree.Capture
 	start    git.Hash // the base, for whoever asks in the workspace
@@ -47,6 +49,8 @@ type attempt struct {
 	unseen   bool     // no agent has been in the workspace
 	broke    error    // the journal could not be written
 	freed    func()   // the disk its workspace was admitted for
+	within   bool     // it is in the shared workspace
+	part     int64    // the record that captured its part of that
 	pids     []int    // of its supervisors
 	work     task.Work
 }
@@ -58,17 +62,22 @@ type ending struct {
 	err    error // swarm's own failure
 	// retryAfter is how long the agent was told to wait.
 	retryAfter time.Duration
+	part       int64 // the record that captured its part of the shared workspace
 }
 
 // run is the attempt's life up to its result. The workspace is still there
 // when it returns.
 func (t *attempt) run(ctx context.Context) (end ending) {
 	t.freed = func() {}
-	if t.owed != nil {
+	switch {
+	case t.owed != nil:
 		end = t.recheck(ctx)
-	} else {
+	case t.call.Shared:
+		end = t.shared(ctx)
+	default:
 		end = t.fresh(ctx)
 	}
+	end.part = t.part
 	if t.broke != nil {
 		// Whatever else went wrong, nothing may be said that is not on disk.
 		return ending{err: fmt.Errorf("agent %s, attempt %d: %w", t.id, t.n, t.broke)}
@@ -164,6 +173,9 @@ func (t *attempt) prepare() error {
 	}
 	t.spec = SpecOf(t.engine.config, t.call)
 	t.work.OutputFile = filepath.Join(t.dir, "stdout")
+	if err := t.askForSchema(); err != nil {
+		return err
+	}
 	return os.WriteFile(filepath.Join(t.dir, "prompt"), []byte(t.prompt), 0o600)
 }
 
@@ -240,8 +252,8 @@ func (t *attempt) notStarted(ctx context.Context, err error) *ending {
 	return &end
 }
 
-// live runs the agent itself.
-func (t *attempt) live(ctx context.Context) (*agent.Outcome, *ending) {
+// round runs one process of the agent. What stops the attempt is told to stop.
+func (t *attempt) round(ctx context.Context, stop context.CancelCauseFunc) (*agent.Outcome, *ending) {
 	e := t.engine
 	env, err := agent.Environ(e.deps.Environ, t.spec, t.place())
 	if err != nil {
@@ -252,16 +264,22 @@ func (t *attempt) live(ctx context.Context) (*agent.Outcome, *ending) {
 		return nil, t.notStarted(ctx, fmt.Errorf("no adapter drives agents of kind %q", t.spec.Kind))
 	}
 	life := agent.Life{
-		Launcher: e.deps.Launcher, Adapter: adapter, Spec: t.spec,
+		Launcher: e.deps.Launcher, Adapter: adapter, Spec: t.timed(),
 		Request: agent.Request{
-			Spec: t.spec, Prompt: t.prompt,
-			PromptFile: filepath.Join(t.dir, "prompt"), Command: t.call.Command,
+			Spec: t.spec, Prompt: t.rounds.prompt, Schema: t.call.Schema,
+			PromptFile: t.file("prompt"), Command: t.call.Command,
 		},
 		Run: e.deps.Run.ID, Dir: t.space.Dir, Env: env,
-		Walls: e.deps.Walls, Stdout: t.work.OutputFile, Stderr: filepath.Join(t.dir, "stderr"),
+		Walls: e.deps.Walls, Stdout: t.work.OutputFile, Stderr: t.file("stderr"),
 		Started: t.started("agent"),
-		Opened:  func(l *agent.Line) { e.lines.add(t.id, t.n, l) },
-		Ask:     func(asked *event.Asked) { e.ask(t, asked) },
+		Opened:  t.opened,
+		Ask:     func(asked *event.Asked) { e.ask(ctx, t, asked) },
+		Refuse:  t.refuse,
+		Observe: func(ev event.Event) {
+			if cause := t.guard.see(ctx, ev); cause != nil {
+				stop(cause)
+			}
+		},
 	}
 	outcome, err := life.Live(ctx)
 	e.lines.remove(t.id)
@@ -275,7 +293,7 @@ func (t *attempt) live(ctx context.Context) (*agent.Outcome, *ending) {
 		err := &proc.StartError{Err: errors.New(outcome.Exit.Text), Temporary: outcome.Exit.Temporary}
 		return nil, t.notStarted(ctx, err)
 	}
-	if err := t.journal(endedEvent(ctx, t.id, t.n, outcome)); err != nil {
+	if err := t.journal(endedEvent(t.id, t.n, outcome)); err != nil {
 		return nil, t.notStarted(ctx, err)
 	}
 	return outcome, nil
@@ -286,64 +304,60 @@ func (t *attempt) started(step string) func(int, uint64) error {
 	return func(pid int, start uint64) error {
 		t.engine.live.add(pid)
 		t.pids = append(t.pids, pid)
-		return t.journal(&event.Started{
-			Agent: t.id, Attempt: t.n, Step: step, Pid: pid, Start: start,
-		})
+		begun := &event.Started{Agent: t.id, Attempt: t.n, Step: step, Pid: pid, Start: start}
+		if step == "agent" {
+			t.rounds.mark(begun)
+		}
+		return t.journal(begun)
 	}
 }
 
 func (t *attempt) place() agent.Place {
-	return agent.Place{
+	place := agent.Place{
 		Run: t.engine.deps.Run.ID, Agent: t.id, Attempt: t.n, Item: t.call.Item,
 		Worktree: t.space.Dir, Root: t.engine.deps.Root, Base: string(t.start),
 		Artifacts: filepath.Join(t.dir, "artifacts"),
 	}
+	if len(t.call.Schema) > 0 {
+		place.Schema = filepath.Join(t.dir, schemaFile)
+	}
+	return place
 }
 
 // judge turns an outcome and its captured work into a result.
 func (t *attempt) judge(ctx context.Context, o *agent.Outcome) ending {
-	changed := t.captured.Changed
-	ok, kind, reason := o.Judge(t.spec, changed)
-	t.work.Output = answerOf(o)
-	switch {
-	case o.Stopped != nil:
-		h := haltOf(ctx)
-		return ending{result: &task.Cancelled{Work: t.work, Cause: h.Cause, Reason: h.Reason}}
-	case !ok:
-		end := ending{result: &task.Failed{
-			Work: t.work, Kind: kind, Reason: because(t.dir, kind, reason),
-		}}
-		if o.Error != nil {
+	result, err := t.verdict(o).result()
+	if err != nil {
+		return ending{err: fmt.Errorf("agent %s, attempt %d: %w", t.id, t.n, err)}
+	}
+	t.work.Output = result.Done().Output
+	done, ok := result.(*task.Completed)
+	if !ok {
+		end := ending{result: result}
+		if o.Error != nil && o.Stopped == nil {
 			end.retryAfter = time.Duration(o.Error.RetryAfterMS) * time.Millisecond
 		}
 		return end
 	}
-	done := &task.Completed{Answer: t.work.Output}
-	if changed && t.engine.config.Verify != "" {
+	if t.work.Patch != nil && t.engine.config.Verify != "" {
+		if t.call.Shared {
+			return t.checkApart(ctx, done)
+		}
 		return t.check(ctx, done)
 	}
-	done.Work = t.work
 	return ending{result: done}
 }
 
-// because adds the last thing an agent said on stderr to an exit status. dir
-// holds the files of its attempt.
-func because(dir string, kind task.ErrorKind, reason string) string {
+// because adds the last thing an agent said on stderr, which is a file, to an
+// exit status.
+func because(stderr string, kind task.ErrorKind, reason string) string {
 	if kind != task.Other {
 		return reason
 	}
-	if line := lastLine(filepath.Join(dir, "stderr")); line != "" {
+	if line := lastLine(stderr); line != "" {
 		return reason + ": " + line
 	}
 	return reason
-}
-
-// answerOf is the text of an outcome that a result carries along.
-func answerOf(o *agent.Outcome) string {
-	if o.Answer == nil {
-		return ""
-	}
-	return tail(o.Answer.Text, task.OutputLimit)
 }
 
 // journal keeps a fact of the attempt. One that cannot be kept breaks the

@@ -45,7 +45,10 @@ func (e *Engine) StartAll(calls []*task.Call) (ids []task.ID, err error) {
 // take takes calls: those that an earlier owner of the run has seen, and new
 // ones.
 func (e *Engine) take(calls []*task.Call) ([]task.ID, error) {
-	if err := e.checkNeeds(calls); err != nil {
+	if err := errors.Join(e.checkNeeds(calls), e.checkCalls(calls)); err != nil {
+		return nil, err
+	}
+	if err := e.checkShared(calls); err != nil {
 		return nil, err
 	}
 	var known, fresh []*agentState
@@ -56,9 +59,7 @@ func (e *Engine) take(calls []*task.Call) ([]task.ID, error) {
 		c.Key = c.Sum()
 		c.Occurrence = e.seen[c.Key]
 		e.seen[c.Key]++
-		if prior := e.prior[c.Key]; len(prior) > 0 {
-			e.prior[c.Key] = prior[1:]
-			a := e.agents[prior[0]]
+		if a := e.pick(&c); a != nil {
 			known, ids = append(known, a), append(ids, a.id)
 			if a.stands() || a.result == nil {
 				continue
@@ -141,7 +142,8 @@ type RetryRequest struct {
 	Agents []task.ID // required
 	// Feedback is what the agent is told after its prompt.
 	Feedback string
-	// Fresh starts from the base and not from what was captured.
+	// Fresh starts from the base and not from what was captured. It means
+	// nothing to shared calls: what others have seen is not taken back.
 	Fresh bool
 }
 
@@ -184,7 +186,7 @@ func (e *Engine) Retry(r RetryRequest) (err error) {
 				return
 			}
 			wish := &event.RetryAsked{Agent: id, After: a.attempt, Feedback: r.Feedback}
-			if !r.Fresh {
+			if !r.Fresh || a.call.Shared {
 				wish.From = a.result.Done().Patch
 			}
 			wishes = append(wishes, wish)

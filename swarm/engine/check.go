@@ -66,16 +66,22 @@ func (t *attempt) recheck(ctx context.Context) ending {
 	if err := t.prepare(); err != nil {
 		return *t.notStarted(ctx, err)
 	}
+	t.work.OutputFile = done.OutputFile
+	if end := t.leaseCheck(ctx); end != nil {
+		return *end
+	}
+	return t.check(ctx, &done)
+}
+
+// leaseCheck makes a workspace that holds what was captured.
+func (t *attempt) leaseCheck(ctx context.Context) *ending {
 	if end := t.lease(ctx, worktree.LeaseRequest{
 		Name: task.AttemptName(t.id, t.n) + checkSuffix,
 		Base: git.Hash(t.work.Patch.Commit), Saved: filepath.Join(t.dir, "index"+checkSuffix),
 	}); end != nil {
-		return *end
+		return end
 	}
-	if end := t.setup(ctx); end != nil {
-		return *end
-	}
-	return t.check(ctx, &done)
+	return t.setup(ctx)
 }
 
 // OnlyChecks reports whether a workspace is one that only a check runs in. It

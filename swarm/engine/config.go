@@ -33,6 +33,9 @@ type Config struct {
 
 	// Agents are the configured agents that calls name.
 	Agents map[string]*agent.Spec `json:"agents,omitempty"`
+
+	// Checks are what a script may have run by sh -c, by name.
+	Checks map[string]string `json:"checks,omitempty"`
 }
 
 // Workspaces makes, captures and removes the workspaces of a run.
@@ -64,6 +67,7 @@ type Deps struct {
 	Joiner     Joiner                   // required where calls depend on others
 	Disk       *limit.Disk              // required
 	Questions  inbox.Policy             // what becomes of a question
+	Hooks      Hooks                    // nil: no call may have functions
 	Environ    []string                 // of the process that starts agents
 	Root       string                   // the user's checkout, or the bare repository
 	Cores      int                      // required

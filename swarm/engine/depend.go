@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
 	"agentswarm/worktree/git"
 )
@@ -131,6 +132,7 @@ func unfit(a *agentState) string {
 // foundation is what an agent starts from besides the base: the patches of
 // all it depends on, each after those it was itself built on.
 func (e *Engine) foundation(a *agentState) (patches []task.Patch, from []task.ID) {
+	var needs []*agentState
 	seen := map[task.ID]bool{}
 	var visit func(*agentState)
 	visit = func(a *agentState) {
@@ -141,11 +143,14 @@ func (e *Engine) foundation(a *agentState) (patches []task.Patch, from []task.ID
 			}
 			seen[need.id] = true
 			visit(need)
-			if p := need.result.Done().Patch; p != nil {
-				patches, from = append(patches, *p), append(from, need.id)
+			if need.result.Done().Patch != nil {
+				needs = append(needs, need)
 			}
 		}
 	}
 	visit(a)
+	for _, need := range store.InPartOrder(needs, func(a *agentState) int64 { return a.part }) {
+		patches, from = append(patches, *need.result.Done().Patch), append(from, need.id)
+	}
 	return patches, from
 }

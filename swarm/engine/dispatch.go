@@ -12,7 +12,7 @@ import (
 
 // dispatch starts what may start. It runs on the loop.
 func (e *Engine) dispatch(life context.Context) {
-	for len(e.queue) > 0 && e.running < e.jobs && !e.ending {
+	for len(e.queue) > 0 && e.running < e.jobs && !e.ending && !e.onHold {
 		a := e.agents[e.queue[0]]
 		e.queue = e.queue[1:]
 		if !e.ready(a) {
@@ -48,6 +48,9 @@ func (e *Engine) begin(life context.Context, a *agentState) {
 	if a.retry != nil {
 		try.from = a.retry.From
 	}
+	if a.call.Shared {
+		try.from = a.left.Patch // it is in the workspace
+	}
 	try.join, try.joined = e.foundation(a)
 	e.work.Go(func() {
 		defer cancel(nil)
@@ -69,6 +72,7 @@ func (e *Engine) begin(life context.Context, a *agentState) {
 func (e *Engine) ended(life context.Context, a *agentState, end ending) {
 	e.running--
 	a.cancel = nil
+	a.part = max(a.part, end.part)
 	e.endQuestions(a.id)
 	switch {
 	case end.err != nil:
@@ -90,7 +94,11 @@ func (e *Engine) ended(life context.Context, a *agentState, end ending) {
 // tried again, and after what gap. It journals that.
 func (e *Engine) mayPass(a *agentState, end ending) (gap time.Duration, again bool) {
 	failed, ok := end.result.(*task.Failed)
-	if !ok || e.ending || a.byName || a.retried >= e.config.Retries || end.retryAfter > maxTold {
+	retries := e.config.Retries
+	if a.call.Retries != nil {
+		retries = *a.call.Retries
+	}
+	if !ok || e.ending || a.byName || a.retried >= retries || end.retryAfter > maxTold {
 		return 0, false
 	}
 	switch failed.Kind {

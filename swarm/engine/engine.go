@@ -30,6 +30,9 @@ type Engine struct {
 	live  supervisors
 	lines lines
 	cores *semaphore.Weighted
+	share shared
+	// schemas are those that answers are held to.
+	schemas schemas
 
 	// Owned by the loop.
 	agents  map[task.ID]*agentState
@@ -46,6 +49,7 @@ type Engine struct {
 	box     *inbox.Box
 	broken  error // swarm's own failure
 	ending  bool  // nothing new starts
+	onHold  bool  // nothing new starts for now
 	begun   bool  // calls were taken
 	over    bool  // nothing was left to do, and nothing new is taken
 }
@@ -98,6 +102,9 @@ type agentState struct {
 	owed *task.Completed
 	// held is set where all that is missing is a capture that failed again.
 	held bool
+	// part is the number of the record that captured its part in the shared
+	// workspace; 0 for none.
+	part int64
 }
 
 // Open starts an engine. prior is the state earlier owners left, after
@@ -115,6 +122,7 @@ func Open(ctx context.Context, deps Deps, config Config, prior *store.View) *Eng
 		prior: map[string][]task.ID{}, seen: map[string]int{},
 		box: inbox.New(deps.Run.ID, deps.Questions, asked(prior)),
 	}
+	e.share.begin(prior)
 	life, end := context.WithCancelCause(context.WithoutCancel(ctx))
 	e.end = end
 	e.remember(prior)
@@ -129,22 +137,27 @@ func (e *Engine) remember(prior *store.View) {
 		return
 	}
 	for _, a := range prior.Agents {
-		s := &agentState{
-			id: a.ID, call: a.Call, attempt: a.Attempt, byName: a.ByName(),
-			retry: a.Retry, remarks: a.Remarks, spent: a.Spent,
-		}
-		if r, ok := a.Status.(task.Result); ok {
-			s.result = r
-			s.left = *r.Done()
-			s.accepted = accepted(a)
-			s.owed, s.held = owed(e.deps, e.config, a), held(e.deps, e.config, a)
-		} else if a.Attempt > 0 {
-			finishWork(e.deps, a, &s.left, a.Captured)
-		}
-		e.know(s)
+		e.know(recall(e.deps, e.config, a))
 		e.prior[a.Call.Key] = append(e.prior[a.Call.Key], a.ID)
 		e.started += a.Attempt
 	}
+}
+
+// recall is what the records say of an agent of an earlier owner.
+func recall(d Deps, c Config, a *store.Agent) *agentState {
+	s := &agentState{
+		id: a.ID, call: a.Call, attempt: a.Attempt, byName: a.ByName(),
+		retry: a.Retry, remarks: a.Remarks, spent: a.Spent, part: a.PartBy,
+	}
+	if r, ok := a.Status.(task.Result); ok {
+		s.result = r
+		s.left = *r.Done()
+		s.accepted = accepted(a)
+		s.owed, s.held = owed(d, c, a), held(d, c, a)
+	} else if a.Attempt > 0 {
+		finishWork(d, a, &s.left, a.Captured)
+	}
+	return s
 }
 
 // loop is the goroutine that owns the state. life is the context of every
@@ -245,7 +258,11 @@ func (e *Engine) Stop(h *Halt) error {
 func (e *Engine) Close() error {
 	e.work.Wait()
 	var err error
-	e.do(func(context.Context) { err = e.broken })
+	var life context.Context
+	e.do(func(l context.Context) { err, life = e.broken, l })
+	if err == nil {
+		err = e.releaseShared(life)
+	}
 	close(e.quit)
 	<-e.stopped
 	return err

@@ -23,9 +23,12 @@ func (h *Halt) Error() string {
 
 // haltOf is the Halt behind a context that ended; a context that ended for
 // another reason stops the run.
-func haltOf(ctx context.Context) *Halt {
+func haltOf(ctx context.Context) *Halt { return haltBy(context.Cause(ctx)) }
+
+// haltBy is the Halt in the cause of such a context.
+func haltBy(cause error) *Halt {
 	var h *Halt
-	if errors.As(context.Cause(ctx), &h) {
+	if errors.As(cause, &h) {
 		return h
 	}
 	return &Halt{Cause: task.CauseStopped, Reason: "the run was stopped"}

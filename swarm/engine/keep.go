@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -101,7 +102,7 @@ func capturedEvent(id task.ID, n int, w worktree.Workspace, kept *worktree.Captu
 		return record
 	}
 	record.Patch = &task.Patch{
-		Ref: kept.Ref, Commit: string(kept.Commit), Base: string(w.Base),
+		Ref: kept.Ref, Commit: string(kept.Commit), Base: string(cmp.Or(kept.Base, w.Base)),
 		File:  kept.Patch,
 		Files: kept.Stat.Files, Added: kept.Stat.Added, Deleted: kept.Stat.Deleted,
 	}
@@ -179,7 +180,10 @@ func (t *attempt) release(ctx context.Context, end ending) error {
 	for _, pid := range t.pids {
 		t.engine.live.remove(pid)
 	}
-	if t.space == nil {
+	if t.within && end.err == nil {
+		return t.leave(ctx)
+	}
+	if t.space == nil || t.within {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), captureTime)
@@ -188,7 +192,7 @@ func (t *attempt) release(ctx context.Context, end ending) error {
 	var left worktree.Released
 	var err error
 	switch {
-	case t.owed != nil, t.unseen:
+	case t.owed != nil, t.unseen, OnlyChecks(t.space.Dir):
 		err = d.Workspaces.Drop(ctx, *t.space)
 	case end.err != nil, t.captured == nil && !end.retry && !t.gone:
 		return nil // the next owner captures it

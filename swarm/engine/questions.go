@@ -80,10 +80,17 @@ func (e *Engine) Send(id task.ID, text string) (err error) {
 	return err
 }
 
-// ask takes a question of an agent: it waits in the inbox, or is answered at
-// once by an answer that holds already.
-func (e *Engine) ask(t *attempt, asked *event.Asked) {
+// ask takes a question of an agent: it is denied by the onTool of its call,
+// waits in the inbox, or is answered at once by an answer that holds already.
+func (e *Engine) ask(ctx context.Context, t *attempt, asked *event.Asked) {
+	why := t.guard.forbids(ctx, asked)
 	e.do(func(context.Context) {
+		if why != "" {
+			if q, r := e.box.Deny(t.id, t.n, asked, why); e.append(q) == nil {
+				_ = e.reply(q, r) // an agent that does not listen hears nothing
+			}
+			return
+		}
 		q, r := e.box.Ask(t.id, t.n, asked)
 		if e.append(q) == nil && r != nil {
 			_ = e.reply(q, r) // an agent that does not listen hears nothing
@@ -100,14 +107,23 @@ func (e *Engine) Answer(a inbox.Answer) (err error) {
 		if closed, err = e.box.Answer(a); err != nil {
 			return
 		}
-		facts := make([]event.Event, len(closed))
-		for i, c := range closed {
-			facts[i] = c.Reply
+		var facts []event.Event
+		entered := map[string]*event.Entered{}
+		for _, c := range closed {
+			facts = append(facts, c.Reply)
+			if c.Question.Agent == "" {
+				entered[c.Question.ID] = concluded(c.Question, c.Reply)
+				facts = append(facts, entered[c.Question.ID])
+			}
 		}
 		if err = e.appendAll(facts); err != nil {
 			return
 		}
 		for i, c := range closed {
+			if fact := entered[c.Question.ID]; fact != nil {
+				e.out = append(e.out, &Entered{fact})
+				continue
+			}
 			// Whoever answered is told of their own question only.
 			if told := e.tell(c.Question, c.Reply); i == 0 {
 				err = told

@@ -1,8 +1,8 @@
 package engine
 
 import (
-	"context"
-	"path/filepath"
+	"cmp"
+	"errors"
 
 	"agentswarm/swarm/agent"
 	"agentswarm/swarm/event"
@@ -13,16 +13,20 @@ import (
 
 // endedEvent is how the process of an attempt ended, as the journal has it.
 // [outcomeOf] is its inverse as far as a verdict needs it.
-func endedEvent(ctx context.Context, id task.ID, n int, o *agent.Outcome) *event.Ended {
+func endedEvent(id task.ID, n int, o *agent.Outcome) *event.Ended {
 	x := o.Exit
 	ended := &event.Ended{
 		Agent: id, Attempt: n, Code: x.Code, Signal: x.Signal, Reason: x.Text,
 		Left: x.Left, Stdout: x.StdoutBytes, Stderr: x.StderrBytes,
 		CPU: x.CPU.Milliseconds(), MaxRSS: x.MaxRSS,
 	}
+	var satisfied *enough
 	switch {
+	case errors.As(o.Stopped, &satisfied):
+		ended.Enough = true
 	case o.Stopped != nil:
-		ended.Error = haltOf(ctx).Cause
+		h := haltBy(o.Stopped)
+		ended.Error, ended.Reason = h.Cause, cmp.Or(ended.Reason, h.Reason)
 	case o.Limit != "":
 		ended.Error = o.Limit
 	case x.Reason == proc.Lost:
@@ -40,6 +44,9 @@ func outcomeOf(e *event.Ended) *agent.Outcome {
 		Reason: proc.Exited, Text: e.Reason, Code: e.Code, Signal: e.Signal,
 		StdoutBytes: e.Stdout, StderrBytes: e.Stderr,
 	}}
+	if e.Enough {
+		out.Stopped = &enough{}
+	}
 	switch e.Error {
 	case task.Timeout, task.IdleTimeout:
 		out.Limit = e.Error
@@ -70,7 +77,9 @@ func lostResult(d Deps, c Config, v *store.View, a *store.Agent, kept *event.Cap
 	case a.Exit == nil && v.Stop != nil:
 		return &task.Cancelled{Cause: v.Stop.Cause, Reason: v.Stop.Reason}
 	case a.Exit == nil:
-		return &task.Failed{Kind: task.Lost, Reason: "swarm ended while it ran"}
+		return &task.Failed{
+			Kind: task.Lost, Reason: "swarm ended while it ran", Work: task.Work{Usage: spentBefore(a)},
+		}
 	}
 	r := judgeAgain(d, c, a, kept != nil && kept.Patch != nil)
 	done, ok := r.(*task.Completed)
@@ -93,24 +102,63 @@ func lostResult(d Deps, c Config, v *store.View, a *store.Agent, kept *event.Cap
 // it is known whether it changed anything.
 func judgeAgain(d Deps, c Config, a *store.Agent, changed bool) task.Result {
 	if halted(a.Exit.Error) {
-		return &task.Cancelled{Cause: a.Exit.Error, Reason: "swarm ended while it was stopped"}
+		return &task.Cancelled{
+			Cause: a.Exit.Error, Reason: cmp.Or(a.Exit.Reason, "swarm ended while it was stopped"),
+		}
 	}
-	spec := SpecOf(c, a.Call)
-	out := outcomeOf(a.Exit)
-	dir := d.Run.Attempt(a.ID, a.Attempt)
-	adapter := d.Adapters[spec.Kind]
-	if adapter == nil || agent.Reread(adapter, spec, filepath.Join(dir, "stdout"), out) != nil {
-		return &task.Failed{Kind: task.Lost, Reason: "swarm ended before its answer was read"}
+	v := verdict{
+		call: a.Call, spec: SpecOf(c, a.Call), dir: d.Run.Attempt(a.ID, a.Attempt),
+		outcome: outcomeOf(a.Exit), changed: changed || a.Call.Shared, work: task.Work{Usage: spentBefore(a)},
 	}
-	work := task.Work{Usage: a.Spent, Output: answerOf(out)}
+	if a.Round != nil {
+		v.round, v.answers = a.Round.Round, a.Round.Answers
+	}
+	lost := func(reason string) task.Result {
+		return &task.Failed{Kind: task.Lost, Reason: reason, Work: v.work}
+	}
+	var all schemas
+	var err error
+	if v.schema, err = all.of(a.Call); err != nil {
+		return lost("swarm ended before its answer was read, and cannot read its " + err.Error())
+	}
+	adapter := d.Adapters[v.spec.Kind]
+	stdout := roundFile(v.dir, "stdout", v.round)
+	if adapter == nil || agent.Reread(adapter, v.spec, stdout, v.outcome) != nil {
+		return lost("swarm ended before its answer was read")
+	}
 	if a.SpentBy < a.Attempt { // else it has been added already
-		work.Usage.Add(out.Usage)
+		v.work.Usage.Add(v.outcome.Usage)
 	}
-	ok, kind, reason := out.Judge(spec, changed)
-	if !ok {
-		return &task.Failed{Work: work, Kind: kind, Reason: because(dir, kind, reason)}
+	v.answers += max(1, v.outcome.Answers)
+	r, err := v.result()
+	if err != nil {
+		return lost("swarm ended before its answer was kept: " + err.Error())
 	}
-	return &task.Completed{Work: work, Answer: work.Output}
+	failed, ok := r.(*task.Failed)
+	if ok && failed.Kind == task.SchemaMismatch && v.outcome.Stopped == nil && v.answers < maxAnswers {
+		failed.Kind = task.Lost
+		failed.Reason = "swarm ended before it could be asked again: " + failed.Reason
+	}
+	return r
+}
+
+// outputFile is what the latest process of an agent wrote.
+func outputFile(d Deps, a *store.Agent) string {
+	round := 0
+	if a.Round != nil {
+		round = a.Round.Round
+	}
+	return roundFile(d.Run.Attempt(a.ID, a.Attempt), "stdout", round)
+}
+
+// spentBefore is what an agent was paid before the current process of its
+// current attempt.
+func spentBefore(a *store.Agent) task.Usage {
+	all := a.Spent
+	if a.SpentBy < a.Attempt && a.Round != nil && a.Round.Earlier != nil {
+		all.Add(*a.Round.Earlier)
+	}
+	return all
 }
 
 // unchecked reports whether an attempt changed something that is to be
@@ -158,7 +206,10 @@ func SpecOf(c Config, call *task.Call) *agent.Spec {
 	case spec.Timeout == 0:
 		spec.Timeout = c.Timeout
 	}
-	if spec.IdleTimeout == 0 {
+	switch {
+	case call.Limits.Idle > 0:
+		spec.IdleTimeout = call.Limits.Idle
+	case spec.IdleTimeout == 0:
 		spec.IdleTimeout = c.IdleTimeout
 	}
 	return spec

@@ -16,7 +16,6 @@ import (
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
 	"agentswarm/worktree"
-	"agentswarm/worktree/git"
 )
 
 // Recover puts a run in order whose owner ended without a word: what still
@@ -38,12 +37,19 @@ func Recover(ctx context.Context, d Deps, c Config, v *store.View) error {
 	if _, err := proc.Sweep(ctx, v.Identity.Run); err != nil {
 		return fmt.Errorf("end what was left of run %s: %w", v.Identity.Run, err)
 	}
+	shared, err := recoverShared(ctx, d, v)
+	if err != nil {
+		return err
+	}
 	group, groupCtx := errgroup.WithContext(ctx)
 	group.SetLimit(max(1, d.Cores))
 	for _, a := range v.Agents {
-		group.Go(func() error { return recoverAgent(groupCtx, d, c, v, a) })
+		group.Go(func() error { return recoverAgent(groupCtx, recovery{d, c, v, shared}, a) })
 	}
 	if err := group.Wait(); err != nil {
+		return err
+	}
+	if err := shared.release(ctx, d, v); err != nil {
 		return err
 	}
 	if err := trashStrays(ctx, d, v); err != nil {
@@ -52,10 +58,18 @@ func Recover(ctx context.Context, d Deps, c Config, v *store.View) error {
 	if v.Status != store.RunStopped || !v.Died {
 		return nil
 	}
-	_, err := d.Journal.Append(&event.Closed{
+	_, err = d.Journal.Append(&event.Closed{
 		Status: string(store.RunStopped), Reason: v.Reason, Code: 1,
 	})
 	return err
+}
+
+// recovery is what the agents of a run are recovered with.
+type recovery struct {
+	deps   Deps
+	config Config
+	view   *store.View
+	shared *sharedRemains
 }
 
 // awaitKeeper waits until the gits of an owner that died are gone, which its
@@ -86,15 +100,21 @@ type remains struct {
 
 // recoverAgent captures what the attempts of one agent left, settles it, and
 // only then lets the workspaces go.
-func recoverAgent(ctx context.Context, d Deps, c Config, v *store.View, a *store.Agent) error {
-	captured := a.Captured
+func recoverAgent(ctx context.Context, r recovery, a *store.Agent) error {
+	d, captured := r.deps, a.Captured
+	if part := r.shared.captured[a.ID]; part != nil {
+		captured = part
+	}
 	var left []remains
 	var failed task.Result
+	if missed := r.shared.failed[a.ID]; missed != nil {
+		failed = missed
+	}
 	for _, l := range a.Leases {
-		w := worktree.Workspace{
-			Name: filepath.Base(l.Dir), Dir: l.Dir, Admin: l.Admin,
-			Base: git.Hash(l.Base), Index: l.Index,
+		if l.Shared {
+			continue // others were in it too
 		}
+		w := workspaceOf(l)
 		current := l.Attempt == a.Attempt
 		switch {
 		case l.Admin == "", OnlyChecks(l.Dir):
@@ -140,15 +160,15 @@ func recoverAgent(ctx context.Context, d Deps, c Config, v *store.View, a *store
 		}
 		left = append(left, remains{attempt: l.Attempt, space: w, kept: kept})
 	}
-	if err := settleLost(d, c, v, a, captured, failed); err != nil {
+	if err := settleLost(d, r.config, r.view, a, captured, failed); err != nil {
 		return err
 	}
-	for _, r := range left {
-		gone, err := d.Workspaces.Release(ctx, r.space, r.kept)
+	for _, one := range left {
+		gone, err := d.Workspaces.Release(ctx, one.space, one.kept)
 		if err != nil {
-			return fmt.Errorf("release %s: %w", r.space.Name, err)
+			return fmt.Errorf("release %s: %w", one.space.Name, err)
 		}
-		released := &event.Released{Agent: a.ID, Attempt: r.attempt, Trash: gone.Trashed}
+		released := &event.Released{Agent: a.ID, Attempt: one.attempt, Trash: gone.Trashed}
 		if _, err := d.Journal.Append(released); err != nil {
 			return err
 		}
@@ -169,6 +189,9 @@ func dropEmpty(ctx context.Context, d Deps, a *store.Agent, l *event.Leased, w w
 // those are in which a merged result was checked.
 func trashStrays(ctx context.Context, d Deps, v *store.View) error {
 	var known []string
+	if v.Shared != nil {
+		known = append(known, filepath.Base(v.Shared.Dir))
+	}
 	for _, a := range v.Agents {
 		for _, l := range a.Leases {
 			known = append(known, filepath.Base(l.Dir))
@@ -223,9 +246,11 @@ func goesOn(a *store.Agent) bool {
 // finishWork fills in what the records tell of any attempt's work.
 func finishWork(d Deps, a *store.Agent, work *task.Work, kept *event.Captured) {
 	work.Attempts, work.Started, work.Ended = a.Attempts, a.Started, d.Now()
-	work.OutputFile = filepath.Join(d.Run.Attempt(a.ID, a.Attempt), "stdout")
+	work.OutputFile = outputFile(d, a)
 	if kept != nil {
 		applyCapture(work, kept)
+	} else if a.Call.Shared {
+		work.Patch = a.Part
 	} else if goesOn(a) {
 		work.Patch = a.Retry.From
 	}

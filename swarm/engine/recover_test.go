@@ -255,7 +255,7 @@ func TestEndedIsInverse(t *testing.T) {
 		if halted(kind) {
 			continue // its result is made without an outcome
 		}
-		back := endedEvent(t.Context(), "", 0, out)
+		back := endedEvent("", 0, out)
 		switch kind {
 		case task.Timeout, task.IdleTimeout, task.Lost, task.OutputExceeded:
 			is(t, string(kind), *back, *e)

@@ -42,7 +42,7 @@ func samples() []Event {
 		&Undone{ID: 1},
 		&Scripted{
 			Name: "s.js", Text: "return 1", Args: json.RawMessage(`{"a":1}`),
-			Lib: []ScriptFile{{Name: "l.js", Text: "t"}},
+			Lib: []ScriptFile{{Name: "l.js", Text: "t"}}, Config: json.RawMessage(`{"config":{}}`),
 		},
 		&Entered{
 			Verb: "check", Key: "k", Value: json.RawMessage(`true`),

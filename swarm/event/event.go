@@ -54,6 +54,9 @@ type Leased struct {
 	Admin   string  `json:"admin,omitempty"`
 	Index   string  `json:"index,omitempty"`
 	Base    string  `json:"base"`
+	// Shared is set where it is the workspace that shared calls of the run work
+	// in together: the attempt is in it, and it outlives the attempt.
+	Shared bool `json:"shared,omitempty"`
 }
 
 // Started is a supervisor that was spawned; with its start time the pid is
@@ -64,6 +67,14 @@ type Started struct {
 	Step    string  `json:"step"` // setup, agent or verify
 	Pid     int     `json:"pid"`
 	Start   uint64  `json:"start"`
+	// Round counts the processes of the agent in this attempt, from 2: one
+	// whose answer did not match its schema is asked again by another. The
+	// first has none.
+	Round int `json:"round,omitempty"`
+	// Answers is how many answers earlier rounds gave, Earlier what they were
+	// paid.
+	Answers int         `json:"answers,omitempty"`
+	Earlier *task.Usage `json:"earlier,omitempty"`
 }
 
 // Ended is how the process of an attempt ended.
@@ -79,6 +90,8 @@ type Ended struct {
 	Stderr  int64          `json:"stderr"`
 	CPU     int64          `json:"cpu_ms,omitempty"`
 	MaxRSS  int64          `json:"max_rss,omitempty"` // bytes
+	// Enough is set where its call's stopWhen ended it.
+	Enough bool `json:"enough,omitempty"`
 }
 
 // Captured is an attempt whose work is a commit and a patch file, or is
@@ -92,6 +105,10 @@ type Captured struct {
 	Notes    []string       `json:"notes,omitempty"`
 	Ignored  []task.Ignored `json:"ignored,omitempty"`
 	More     int            `json:"more,omitempty"`
+	// Tip is set of an attempt in the shared workspace: the commit that holds
+	// all of it. The next capture there is a change of that, and Patch is all
+	// that the agent has changed there so far.
+	Tip string `json:"tip,omitempty"`
 }
 
 // Checked is the outcome of the check of an attempt's work.
@@ -110,11 +127,15 @@ type Settled struct {
 	Result  task.Result `json:"-"`
 }
 
-// Released is a workspace that is gone: removed, or renamed to Trash.
+// Released is a workspace that is gone: removed, or renamed to Trash. Of an
+// attempt in the shared workspace it says that it is not in there any more.
 type Released struct {
 	Agent   task.ID `json:"agent"`
 	Attempt int     `json:"attempt"`
 	Trash   string  `json:"trash,omitempty"`
+	// Shared is set where the shared workspace itself is gone; no agent is
+	// named then.
+	Shared bool `json:"shared,omitempty"`
 }
 
 // Retried is an attempt that failed in a way that may pass; another follows.
@@ -248,6 +269,9 @@ type Scripted struct {
 	Args json.RawMessage `json:"args,omitempty"` // absent: none were given
 	// Lib are the project's own functions.
 	Lib []ScriptFile `json:"lib,omitempty"`
+	// Config is the configuration that this owner goes by, and later ones do;
+	// absent while it is the one that the run was started with.
+	Config json.RawMessage `json:"config,omitempty"`
 }
 
 // ScriptFile is one file of a script.

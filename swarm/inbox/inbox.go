@@ -13,6 +13,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"agentswarm/swarm/event"
 	"agentswarm/swarm/task"
@@ -152,6 +153,9 @@ func (b *Box) Answer(a Answer) ([]Closed, error) {
 	case a.Shown != "" && a.Shown != Digest(found.Action):
 		return nil, &OtherError{ID: r.ID}
 	}
+	if err := fits(found, &r); err != nil {
+		return nil, err
+	}
 	r.By = task.ByPerson
 	closed := []Closed{{found, &r}}
 	key := keyOf(found.Action)
@@ -186,6 +190,19 @@ func (b *Box) End(agent task.ID) []*event.Questioned {
 		}
 	}
 	b.open = kept
+	return ended
+}
+
+// EndKey closes the open questions of a script's request, and returns them.
+func (b *Box) EndKey(key string) []*event.Questioned {
+	var ended []*event.Questioned
+	b.open = slices.DeleteFunc(b.open, func(q *event.Questioned) bool {
+		if q.Agent != "" || q.Key != key {
+			return false
+		}
+		ended = append(ended, q)
+		return true
+	})
 	return ended
 }
 

@@ -191,3 +191,53 @@ func TestPolicyWords(t *testing.T) {
 		t.Error("an unknown policy was accepted")
 	}
 }
+
+func TestAnswersOfAScriptFitItsChoices(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name, action string
+		give         event.Replied
+		want         string // empty: refused
+	}{
+		{name: "choice", action: `{"question":"q","choices":["Land","wait"]}`, give: event.Replied{Allow: true, Text: " land "}, want: "Land"},
+		{name: "none", action: `{"question":"q","choices":["land","wait"]}`, give: event.Replied{Allow: true, Text: "go"}},
+		{name: "yes is no choice", action: `{"question":"q","choices":["land","wait"]}`, give: event.Replied{Allow: true}},
+		{name: "yes is one", action: `{"question":"q","choices":["yes","no"]}`, give: event.Replied{Allow: true}, want: "yes"},
+		{name: "no", action: `{"question":"q"}`, give: event.Replied{}, want: "no"},
+		{name: "text", action: `{"question":"q"}`, give: event.Replied{Allow: true, Text: "the staging one"}, want: "the staging one"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			box := New("abcdef", Wait, nil)
+			q, _ := box.Ask("", 0, &event.Asked{Action: []byte(tt.action)})
+			tt.give.ID = q.ID
+			closed, err := box.Answer(Answer{Replied: tt.give, Shown: Digest(q.Action)})
+			var none *ChoiceError
+			if errors.As(err, &none) != (tt.want == "") {
+				t.Fatalf("Answer(%+v) = %v", tt.give, err)
+			}
+			if tt.want == "" {
+				if box.Open() != 1 {
+					t.Error("a refused answer closed the question")
+				}
+				return
+			}
+			if got := closed[0].Reply.Text; got != tt.want {
+				t.Errorf("Answer(%+v) says %q, want %q", tt.give, got, tt.want)
+			}
+		})
+	}
+}
+
+func TestEndKey(t *testing.T) {
+	t.Parallel()
+	box := New("abcdef", Wait, nil)
+	q, _ := box.Ask("", 0, &event.Asked{Action: []byte(`{"question":"q"}`)})
+	q.Key = "k"
+	if ended := box.EndKey("other"); len(ended) != 0 {
+		t.Errorf("another key ended %d questions", len(ended))
+	}
+	if ended := box.EndKey("k"); len(ended) != 1 || box.Open() != 0 {
+		t.Errorf("its key ended %d questions and left %d open", len(ended), box.Open())
+	}
+}

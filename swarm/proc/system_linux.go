@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"os"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -57,3 +58,17 @@ func signalName(s syscall.Signal) string { return unix.SignalName(s) }
 
 // maxRSS returns bytes; Linux counts in KiB.
 func maxRSS(use *syscall.Rusage) int64 { return int64(use.Maxrss) << 10 }
+
+// resident is the memory that a process holds, in bytes; 0 where that is not
+// known.
+func resident(pid int) int64 {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", pid))
+	if err != nil {
+		return 0
+	}
+	var size, held int64
+	if _, err := fmt.Sscan(string(text), &size, &held); err != nil {
+		return 0
+	}
+	return held * int64(os.Getpagesize())
+}

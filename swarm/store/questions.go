@@ -8,7 +8,7 @@ import (
 	"agentswarm/swarm/task"
 )
 
-// Question is something an agent asked, and what became of it.
+// Question is something an agent or the script asked, and what became of it.
 type Question struct {
 	event.Questioned
 	Time time.Time
@@ -23,6 +23,7 @@ func (v *View) Waiting() []*Question {
 	for _, a := range v.Agents {
 		open = append(open, a.Open...)
 	}
+	open = append(open, v.asks...)
 	slices.SortStableFunc(open, func(a, b *Question) int { return a.Time.Compare(b.Time) })
 	if v.Status != RunRunning {
 		return nil
@@ -33,6 +34,10 @@ func (v *View) Waiting() []*Question {
 func (v *View) question(at time.Time, e *event.Questioned) {
 	q := &Question{Questioned: *e, Time: at}
 	v.Questions = append(v.Questions, q)
+	if e.Agent == "" {
+		v.asks = append(v.asks, q)
+		return
+	}
 	a := v.about(e.Agent)
 	if e.Attempt != a.Attempt || a.Result() != nil {
 		return
@@ -47,6 +52,7 @@ func (v *View) reply(at time.Time, e *event.Replied) {
 			continue
 		}
 		q.Reply = e
+		v.asks = slices.DeleteFunc(v.asks, func(o *Question) bool { return o == q })
 		a := v.about(q.Agent)
 		a.Open = slices.DeleteFunc(a.Open, func(o *Question) bool { return o == q })
 		if r, ok := a.Status.(*task.Running); ok && r.State == task.Waiting && len(a.Open) == 0 {

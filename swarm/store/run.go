@@ -68,7 +68,7 @@ type Workflow struct {
 	Text string       `json:"text"` // the prompt, or the command for people
 }
 
-// WorkflowKind is a built-in workflow. The zero value is none of them.
+// WorkflowKind is a built-in workflow, or a script. The zero value is none of them.
 type WorkflowKind string
 
 // The kinds of workflows.
@@ -77,6 +77,7 @@ const (
 	WorkflowEach   WorkflowKind = "each"
 	WorkflowCount  WorkflowKind = "count"
 	WorkflowTasks  WorkflowKind = "tasks"
+	WorkflowScript WorkflowKind = "script"
 )
 
 // Run is one run's folder.

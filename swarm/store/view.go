@@ -44,6 +44,11 @@ type View struct {
 
 	// Script is what the latest owner went by; nil where the run has none.
 	Script *event.Scripted
+	// Shared is the workspace that shared calls are in together, nil where
+	// there is none, or none any more. Tip is the commit that holds it as it was
+	// captured last; empty before the first capture.
+	Shared *event.Leased
+	Tip    string
 	// Entered are what entered the script beside the ends of agents.
 	Entered []ScriptEntry
 	// Logs are the lines it had for people, Phases the groups it began.
@@ -58,6 +63,7 @@ type View struct {
 	Last  int64     // the number of the last record
 
 	byID map[task.ID]*Agent
+	asks []*Question // open ones of the script, under the latest owner
 }
 
 // ScriptEntry is a record that entered the script.
@@ -89,6 +95,13 @@ type Agent struct {
 	Exit     *event.Ended
 	Captured *event.Captured
 	Checked  *event.Checked
+	// Round is the latest process of the agent in the current attempt; nil
+	// before the first. Exit is how that one ended.
+	Round *event.Started
+	// Part is what all its attempts have changed in the shared workspace, as far
+	// as it was captured, and PartBy the number of the record that captured it.
+	Part   *task.Patch
+	PartBy int64
 	// Entered tells whether something was started in the current attempt.
 	Entered bool
 	// Cancel is the latest wish that named this agent, and none where it
@@ -209,19 +222,19 @@ func (v *View) Apply(r event.Record) {
 	case *event.Called:
 		v.call(r.Time, e)
 	case *event.Leased:
-		v.about(e.Agent).lease(r.Time, e)
+		v.lease(r.Time, e)
 	case *event.Started:
 		v.about(e.Agent).start(r.Time, e)
 	case *event.Ended:
 		v.about(e.Agent).exit(e)
 	case *event.Captured:
-		v.about(e.Agent).capture(e)
+		v.capture(r.N, e)
 	case *event.Checked:
 		v.about(e.Agent).check(e)
 	case *event.Settled:
 		v.about(e.Agent).settle(r, e)
 	case *event.Released:
-		v.about(e.Agent).release(e)
+		v.release(e)
 	case *event.Retried:
 		v.about(e.Agent).retried(r.Time, e)
 	case *event.CancelAsked:
@@ -242,7 +255,7 @@ func (v *View) Apply(r event.Record) {
 	case *event.Undone:
 		v.mark(e.ID, func(l *Landing) { l.Undone = true })
 	case *event.Scripted:
-		v.Script = e
+		v.Script, v.Returned = e, nil
 	case *event.Entered:
 		v.Entered = append(v.Entered, ScriptEntry{r.N, e})
 	case *event.Logged:
@@ -263,8 +276,9 @@ func (v *View) Apply(r event.Record) {
 }
 
 func (v *View) open(at time.Time, e *event.Opened) {
+	v.asks = nil // whoever asked is gone
 	v.Status, v.Reason, v.Code, v.Ended = RunRunning, "", 0, time.Time{}
-	v.Opened, v.Stop, v.Returned = e, nil, nil
+	v.Opened, v.Stop = e, nil
 	if v.Began.IsZero() {
 		v.Began = at
 	}
@@ -343,7 +357,7 @@ func (a *Agent) begin(at time.Time, attempt int) {
 	}
 	a.Attempt, a.Attempts = attempt, a.Attempts+1
 	a.Exit, a.Captured, a.Checked = nil, nil, nil
-	a.Review, a.Open, a.Entered = nil, nil, false
+	a.Review, a.Open, a.Entered, a.Round = nil, nil, false, nil
 	a.Status, a.Ended = &task.Running{State: task.Working, Attempt: attempt, Since: at}, time.Time{}
 	a.SettledBy = 0
 	if a.Started.IsZero() {
@@ -368,6 +382,9 @@ func (a *Agent) start(at time.Time, e *event.Started) {
 	a.begin(at, e.Attempt)
 	if e.Attempt == a.Attempt {
 		a.Entered = true
+		if e.Step == "agent" {
+			a.Round, a.Exit = e, nil
+		}
 	}
 	a.Supervisors = append(a.Supervisors, e)
 }

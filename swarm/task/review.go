@@ -43,11 +43,12 @@ const (
 	ByRule   By = "rule"   // an earlier answer that holds for the run
 	ByPolicy By = "policy" // nobody could be asked
 	ByEnd    By = "end"    // the agent ended first
+	ByScript By = "script" // the onTool of its call, which can only deny
 )
 
 // UnmarshalText refuses a word that is none.
 func (b *By) UnmarshalText(text []byte) error {
-	return oneOf(b, text, "answerer", ByPerson, ByRule, ByPolicy, ByEnd)
+	return oneOf(b, text, "answerer", ByPerson, ByRule, ByPolicy, ByEnd, ByScript)
 }
 
 // oneOf reads a word of a closed set.

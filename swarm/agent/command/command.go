@@ -38,13 +38,16 @@ func (Adapter) Launch(r agent.Request) (agent.Launch, error) {
 	case agent.InputNone:
 		return agent.Launch{Argv: argv}, nil
 	case agent.InputJSONL:
-		feed, err := line(promptMessage{Type: "prompt", Text: r.Prompt})
+		feed, err := line(promptMessage{Type: "prompt", Text: r.Prompt, Schema: r.Schema})
 		if err != nil {
 			return agent.Launch{}, err
 		}
 		finish, err := line(finishMessage{Type: "finish", Reason: "result"})
 		return agent.Launch{
 			Argv: argv, Open: true, Feed: feed, Finish: finish, Reply: reply, Steer: steer,
+			Again: func(text string) []byte {
+				return mustLine(promptMessage{Type: "prompt", Text: text, Schema: r.Schema})
+			},
 		}, err
 	default:
 		return agent.Launch{}, fmt.Errorf("agent %s: unknown input %q", r.Spec.Name, r.Spec.Input)
@@ -61,8 +64,9 @@ func (Adapter) Parser(spec *agent.Spec) agent.Parser {
 
 // promptMessage and finishMessage are what goes to an open stdin.
 type promptMessage struct {
-	Type string `json:"type"`
-	Text string `json:"text"`
+	Type   string          `json:"type"`
+	Text   string          `json:"text"`
+	Schema json.RawMessage `json:"schema,omitempty"`
 }
 
 type finishMessage struct {

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"encoding/json"
 	"slices"
 	"strings"
 	"testing"
@@ -61,11 +62,21 @@ func TestMessages(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	asking, err := Adapter{}.Launch(agent.Request{
+		Spec:   &agent.Spec{Command: []string{"x"}, Input: agent.InputJSONL},
+		Prompt: "p", Schema: json.RawMessage(`{"type": "object"}`),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, test := range []struct{ name, got, want string }{
 		{"feed", string(l.Feed), `{"type":"prompt","text":"two\nlines"}` + "\n"},
 		{"finish", string(l.Finish), `{"type":"finish","reason":"result"}` + "\n"},
 		{"reply", string(l.Reply(agent.Reply{Ask: "q1", Reason: "no"})), `{"type":"answer","id":"q1","allow":false,"reason":"no"}` + "\n"},
 		{"reply with text", string(l.Reply(agent.Reply{Ask: "q1", Allow: true, Text: "v2"})), `{"type":"answer","id":"q1","allow":true,"text":"v2","reason":""}` + "\n"},
+		{"again", string(l.Again("no")), `{"type":"prompt","text":"no"}` + "\n"},
+		{"feed with a schema", string(asking.Feed), `{"type":"prompt","text":"p","schema":{"type":"object"}}` + "\n"},
+		{"again with a schema", string(asking.Again("no")), `{"type":"prompt","text":"no","schema":{"type":"object"}}` + "\n"},
 		{"steer", string(l.Steer("left")), `{"type":"steer","text":"left"}` + "\n"},
 	} {
 		if test.got != test.want {

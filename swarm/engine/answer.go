@@ -1,0 +1,239 @@
+package engine
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"unicode/utf8"
+
+	"agentswarm/swarm/agent"
+	"agentswarm/swarm/schema"
+	"agentswarm/swarm/store"
+	"agentswarm/swarm/task"
+)
+
+// maxWhole bounds an answer that is all of an agent's output: its end is
+// taken.
+const maxWhole = 16 << 20
+
+// maxWholeFile is more than such an answer takes as JSON, where a byte may
+// become six.
+const maxWholeFile = 8 * maxWhole
+
+// wholeFile is what an answer is kept in that a result does not carry along,
+// beside the output of its attempt.
+const wholeFile = "answer.json"
+
+// whole is such an answer.
+type whole struct {
+	Text       string          `json:"text"`
+	Structured json.RawMessage `json:"structured,omitempty"`
+}
+
+// WholeAnswer is the answer of a completed agent, however long it is. One that
+// is not what was answered, by its sum, is an error.
+func WholeAnswer(c *task.Completed) (text string, structured json.RawMessage, err error) {
+	if c.Whole == nil {
+		return c.Answer, c.Structured, nil
+	}
+	f, err := os.Open(c.Whole.File)
+	if err != nil {
+		return "", nil, fmt.Errorf("read an answer: %w", err)
+	}
+	raw, err := io.ReadAll(io.LimitReader(f, maxWholeFile+1))
+	if err := errors.Join(err, f.Close()); err != nil {
+		return "", nil, fmt.Errorf("read an answer: %w", err)
+	}
+	if sum := sha256.Sum256(raw); hex.EncodeToString(sum[:]) != c.Whole.Sum {
+		return "", nil, fmt.Errorf("read an answer: %s is not what was answered: its sum has changed", c.Whole.File)
+	}
+	var kept whole
+	if err := json.Unmarshal(raw, &kept); err != nil {
+		return "", nil, fmt.Errorf("read an answer: %w", err)
+	}
+	return kept.Text, kept.Structured, nil
+}
+
+// verdict is what decides how an attempt ended, whoever asks: its owner, or a
+// later one that reads it again.
+type verdict struct {
+	call    *task.Call
+	spec    *agent.Spec
+	schema  *schema.Schema // nil: any answer will do
+	dir     string         // of the attempt's files
+	round   int            // of its last process
+	answers int            // that it gave, in all its rounds
+	outcome *agent.Outcome
+	changed bool
+	work    task.Work
+}
+
+// result is how the attempt ended, before its check. The error is swarm's own:
+// an answer could not be read or kept.
+func (v verdict) result() (task.Result, error) {
+	o := v.outcome
+	v.work.Output = answerOf(o)
+	var satisfied *enough
+	if o.Stopped != nil && !errors.As(o.Stopped, &satisfied) {
+		h := haltBy(o.Stopped)
+		return &task.Cancelled{Work: v.work, Cause: h.Cause, Reason: h.Reason}, nil
+	}
+	if satisfied == nil {
+		// An answer that is to match a schema is not made good by a change.
+		ok, kind, reason := o.Judge(v.spec, v.changed || v.schema != nil)
+		if !ok {
+			reason = because(roundFile(v.dir, "stderr", v.round), kind, reason)
+			return &task.Failed{Work: v.work, Kind: kind, Reason: reason}, nil
+		}
+	}
+	text, err := v.text(satisfied != nil)
+	if err != nil {
+		return nil, err
+	}
+	v.work.Output = tail(text, task.OutputLimit)
+	if satisfied != nil && text == "" && !v.changed {
+		return &task.Cancelled{
+			Work: v.work, Cause: task.CauseCancelled,
+			Reason: "its stopWhen ended it before it said or changed anything",
+		}, nil
+	}
+	var structured json.RawMessage
+	if v.schema != nil {
+		if structured, err = fit(v.schema, text, o); err != nil {
+			return &task.Failed{Work: v.work, Kind: task.SchemaMismatch, Reason: v.mismatch(err)}, nil
+		}
+	}
+	return v.completed(text, structured)
+}
+
+// text is the whole answer. Of an agent that was ended because it had done
+// enough it is the last it said, where it had not answered yet.
+func (v verdict) text(satisfied bool) (string, error) {
+	o := v.outcome
+	text := textOf(o)
+	if text == "" && satisfied {
+		text = o.Said
+	}
+	if v.spec.Format != agent.FormatText || o.Exit.StdoutBytes <= task.OutputLimit {
+		return text, nil
+	}
+	// Its parser keeps no more than the end of it.
+	return readEnd(roundFile(v.dir, "stdout", v.round), o.Exit.StdoutBytes)
+}
+
+// mismatch says that no answer matched, and what is wrong with the last.
+func (v verdict) mismatch(why error) string {
+	if v.answers > 1 {
+		return fmt.Sprintf("none of its %d answers matches the schema; of the last: %v", v.answers, why)
+	}
+	return fmt.Sprintf("its answer does not match the schema: %v", why)
+}
+
+// completed keeps an answer that a result cannot carry along. Only scripts
+// and schemas ask for more than its end.
+func (v verdict) completed(text string, structured json.RawMessage) (task.Result, error) {
+	done := &task.Completed{Work: v.work, Answer: v.work.Output}
+	if len(structured) <= task.OutputLimit {
+		done.Structured = structured
+	}
+	long := max(len(text), len(structured)) > task.OutputLimit
+	if !long || !v.call.Script && v.schema == nil {
+		return done, nil
+	}
+	raw, err := json.Marshal(whole{text, structured})
+	if err != nil {
+		return nil, fmt.Errorf("keep its answer: %w", err)
+	}
+	sum := sha256.Sum256(raw)
+	done.Whole = &task.Whole{File: filepath.Join(v.dir, wholeFile), Sum: hex.EncodeToString(sum[:])}
+	if err := store.WriteFile(done.Whole.File, raw); err != nil {
+		return nil, fmt.Errorf("keep its answer: %w", err)
+	}
+	return done, nil
+}
+
+// answerOf is the text of an outcome that a result carries along.
+func answerOf(o *agent.Outcome) string { return tail(textOf(o), task.OutputLimit) }
+
+// textOf is what an agent answered as a text: where it gave none, the JSON of
+// what it gave.
+func textOf(o *agent.Outcome) string {
+	switch {
+	case o.Answer == nil:
+		return ""
+	case o.Answer.Text == "":
+		return string(given(o.Answer.Structured))
+	default:
+		return o.Answer.Text
+	}
+}
+
+// given is a structured answer, where there is one.
+func given(structured json.RawMessage) json.RawMessage {
+	if string(structured) == "null" {
+		return nil
+	}
+	return structured
+}
+
+// fit is the structured answer of an outcome, without blanks, if it matches a
+// schema. text is the whole of its text.
+func fit(s *schema.Schema, text string, o *agent.Outcome) (json.RawMessage, error) {
+	var structured json.RawMessage
+	if o.Answer != nil {
+		structured = given(o.Answer.Structured)
+	}
+	if structured == nil {
+		var err error
+		if structured, err = schema.Extract(text); err != nil {
+			return nil, err
+		}
+	}
+	if err := s.Validate(structured); err != nil {
+		return nil, err
+	}
+	var plain bytes.Buffer
+	if err := json.Compact(&plain, structured); err != nil {
+		return nil, err
+	}
+	return plain.Bytes(), nil
+}
+
+// readEnd is the end of the first size bytes of a file, as text.
+func readEnd(path string, size int64) (string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", fmt.Errorf("read an answer: %w", err)
+	}
+	text := make([]byte, min(size, maxWhole))
+	n, err := io.ReadFull(io.NewSectionReader(f, size-int64(len(text)), int64(len(text))), text)
+	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
+		err = nil // somebody cut it short since
+	}
+	if err := errors.Join(err, f.Close()); err != nil {
+		return "", fmt.Errorf("read an answer: %w", err)
+	}
+	text = text[:n]
+	for size > maxWhole && len(text) > 0 && !utf8.RuneStart(text[0]) {
+		text = text[1:]
+	}
+	return strings.ToValidUTF8(string(text), "\uFFFD"), nil
+}
+
+// head is the beginning of a text, at most limit bytes, cut at a rune.
+func head(s string, limit int) string {
+	if len(s) <= limit {
+		return s
+	}
+	for limit > 0 && !utf8.RuneStart(s[limit]) {
+		limit--
+	}
+	return s[:limit] + "…"
+}

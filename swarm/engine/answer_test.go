@@ -1,0 +1,111 @@
+package engine
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"agentswarm/swarm/task"
+)
+
+// TestWholeAnswer has answers that no result carries along, of owners that
+// settle them and of those that die before.
+func TestWholeAnswer(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("é", 2*task.OutputLimit)
+	for _, test := range []struct {
+		name             string
+		text, structured string // what is answered
+	}{
+		{"text", "begin" + long, ""},
+		{"structured", `{"s":"` + long + `"}`, `{"s":"` + long + `"}`},
+	} {
+		for _, crash := range []bool{false, true} {
+			t.Run(fmt.Sprint(test.name, crash), func(t *testing.T) {
+				t.Parallel()
+				r := newRig(t)
+				call := mine()
+				call.Script = true
+				if test.structured != "" {
+					call.Schema = json.RawMessage(`{"type":"object"}`)
+					r.config.Agents = specs("mine", `read -r p; printf '{"type":"result","structured":`+test.structured+`}\n'`)
+				} else {
+					r.prose("printf " + test.text)
+				}
+				if crash {
+					r.crashAt("settled", 0, call)
+				} else {
+					r.play(call)
+				}
+				done, ok := r.view().Agent("a1").Result().(*task.Completed)
+				if !ok || done.Whole == nil || len(done.Answer) > task.OutputLimit || done.Structured != nil {
+					t.Fatalf("a1 = %s", word(r.view().Agent("a1").Result()))
+				}
+				text, structured, err := WholeAnswer(done)
+				if err != nil || text != test.text || string(structured) != test.structured {
+					t.Errorf("WholeAnswer = %d and %d bytes, %v", len(text), len(structured), err)
+				}
+				r.isOurs(done.Whole.File)
+				if err := os.WriteFile(done.Whole.File, []byte(`{"text":"other"}`), 0o600); err != nil {
+					t.Fatal(err)
+				}
+				if _, _, err := WholeAnswer(done); err == nil || !strings.Contains(err.Error(), "sum") {
+					t.Errorf("of a changed file: %v", err)
+				}
+			})
+		}
+	}
+}
+
+// isOurs fails the test unless a file of the first attempt is there, and for
+// nobody else.
+func (r *rig) isOurs(file string) {
+	r.t.Helper()
+	info, err := os.Stat(file)
+	if err != nil || info.Mode().Perm() != 0o600 || filepath.Dir(file) != r.deps.Run.Attempt("a1", 1) {
+		r.t.Errorf("%s is %v, %v", file, info, err)
+	}
+}
+
+// TestShortAnswer holds that an answer is carried along where it fits, and
+// that the end of it is enough for runs that are no scripts.
+func TestShortAnswer(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	call := sh("printf short")
+	call.Script = true
+	all := r.play(call, sh("head -c 20000 /dev/zero | tr '\\0' y"))
+	for id, want := range map[task.ID]int{"a1": 5, "a2": task.OutputLimit} {
+		done := all[id].Result.(*task.Completed)
+		text, structured, err := WholeAnswer(done)
+		if err != nil || len(text) != want || structured != nil || done.Whole != nil {
+			t.Errorf("%s: WholeAnswer = %d bytes, %s, %v", id, len(text), structured, err)
+		}
+	}
+}
+
+// TestAnswerThatCannotBeKept ends the run rather than forget what was paid
+// for: the next owner reads it again.
+func TestAnswerThatCannotBeKept(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.prose(`mkdir "$SWARM_ARTIFACTS/../` + wholeFile + `"; head -c 20000 /dev/zero | tr '\0' y`)
+	call := mine()
+	call.Script = true
+	e := r.start(call)
+	<-e.Halted()
+	if err := e.Close(); err == nil || !strings.Contains(err.Error(), "keep its answer") {
+		t.Fatalf("Close = %v", err)
+	}
+	if err := os.Remove(filepath.Join(r.deps.Run.Attempt("a1", 1), wholeFile)); err != nil {
+		t.Fatal(err)
+	}
+	died(t, r)
+	done, ok := r.view().Agent("a1").Result().(*task.Completed)
+	if !ok || done.Whole == nil {
+		t.Errorf("a1 = %s", word(r.view().Agent("a1").Result()))
+	}
+}

@@ -1,0 +1,122 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"agentswarm/swarm/event"
+	"agentswarm/swarm/inbox"
+	"agentswarm/swarm/task"
+)
+
+// Drain takes all news there are, without waiting for more.
+func (e *Engine) Drain() (news []News) {
+	e.do(func(context.Context) {
+		news, e.out = e.out, nil
+		for _, n := range news {
+			if _, ended := n.(*Settled); ended {
+				e.open--
+			}
+		}
+	})
+	return news
+}
+
+// Hold keeps new attempts from starting until it is called with false. Calls
+// are taken meanwhile.
+func (e *Engine) Hold(hold bool) { e.do(func(context.Context) { e.onHold = hold }) }
+
+// CancelByScript ends agents as [Engine.Cancel] does, in the name of the
+// script: a resume will not start them again. Those that have ended stay as
+// they are, and nothing is said of them.
+func (e *Engine) CancelByScript(ids []task.ID, reason string) error {
+	err := ErrClosed
+	e.do(func(context.Context) {
+		alive := slices.DeleteFunc(slices.Clone(ids), func(id task.ID) bool {
+			a := e.agents[id]
+			return a == nil || a.result != nil
+		})
+		if err = nil; len(alive) == 0 {
+			return
+		}
+		h := &Halt{Cause: task.CauseCancelled, Reason: reason}
+		err = e.append(&event.CancelAsked{Agents: alive, Cause: h.Cause, Reason: h.Reason, Script: true})
+		if err != nil {
+			return
+		}
+		for _, id := range alive {
+			e.cancelOne(e.agents[id], h)
+		}
+	})
+	return err
+}
+
+// pick takes the earlier agent that a call is answered with, out of those of
+// its key: of a script's calls one that stands comes before one that does not.
+func (e *Engine) pick(call *task.Call) *agentState {
+	prior := e.prior[call.Key]
+	at := choose(call, prior, func(id task.ID) bool { return e.agents[id].stands() })
+	if at < 0 {
+		return nil
+	}
+	a := e.agents[prior[at]]
+	e.prior[call.Key] = slices.Delete(slices.Clone(prior), at, at+1)
+	return a
+}
+
+// choose is the place, among earlier agents of its key, of the one that a call
+// is answered with; -1 for none.
+func choose(call *task.Call, prior []task.ID, stands func(task.ID) bool) int {
+	switch {
+	case len(prior) == 0 || call.Uncached:
+		return -1
+	case call.Script:
+		return max(0, slices.IndexFunc(prior, stands))
+	default:
+		return 0
+	}
+}
+
+// ErrNobody says that a question was not put to anybody.
+var ErrNobody = errors.New("nobody can be asked here")
+
+// Inquire puts a script's question to a person. The answer is among the news
+// as an entry of the key, with the text of the reply as its value. Where nobody
+// can be asked it is [ErrNobody], and nothing is among the news.
+func (e *Engine) Inquire(key string, action []byte) error {
+	err := ErrClosed
+	e.do(func(context.Context) {
+		q, r := e.box.Ask("", 0, &event.Asked{Action: action})
+		q.Key = key
+		switch {
+		case r == nil:
+			err = e.append(q)
+		case r.By == task.ByPolicy:
+			err = ErrNobody
+		default:
+			entered := concluded(q, r)
+			if err = e.appendAll([]event.Event{q, r, entered}); err == nil {
+				e.out = append(e.out, &Entered{entered})
+			}
+		}
+	})
+	return err
+}
+
+// Withdraw closes a script's question that nobody has answered. It reports
+// false where there is none.
+func (e *Engine) Withdraw(key string) (open bool, err error) {
+	e.do(func(context.Context) {
+		for _, q := range e.box.EndKey(key) {
+			open = true
+			err = e.append(&event.Replied{ID: q.ID, By: task.ByEnd, Reason: "the script waits no longer"})
+		}
+	})
+	return open, err
+}
+
+// concluded is what a script's question was answered, as it enters the script.
+func concluded(q *event.Questioned, r *event.Replied) *event.Entered {
+	return &event.Entered{Verb: "question", Key: q.Key, Value: inbox.Said(r)}
+}

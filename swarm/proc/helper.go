@@ -1,0 +1,154 @@
+package proc
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// Helper is a child that works for this process over its stdin and stdout,
+// such as the machine that runs a script. It is this binary again. Its end is
+// the end of its stdin: should this process be killed, it ends by itself.
+type Helper struct {
+	cmd  *exec.Cmd
+	in   io.WriteCloser
+	out  io.ReadCloser
+	tail *tail
+	gone chan struct{}  // closed when it was waited for
+	eyes sync.WaitGroup // of the one that looks at its memory
+
+	once sync.Once // guards the end of stdin
+	mu   sync.Mutex
+	over bool // it was killed for its memory
+}
+
+// HelperRequest is what a helper is started with.
+type HelperRequest struct {
+	Binary string   // required
+	Args   []string // required
+	// Memory is how much it may hold, in bytes; it is killed above. 0 is any
+	// amount. It is only seen where the system tells: on Linux.
+	Memory int64
+}
+
+// helperGrace is how long a helper may take to end once its stdin has.
+const helperGrace = time.Second
+
+// memoryLook is how often its memory is looked at.
+const memoryLook = 50 * time.Millisecond
+
+// StartHelper starts a helper. It must be closed.
+func StartHelper(r HelperRequest) (*Helper, error) {
+	h := &Helper{tail: &tail{}, gone: make(chan struct{})}
+	h.cmd = &exec.Cmd{
+		Path: r.Binary, Args: append([]string{r.Binary}, r.Args...), Dir: "/",
+		Env:    []string{"TZ=UTC", "GOTRACEBACK=none"},
+		Stderr: h.tail,
+		// A group of its own: what a terminal sends to ours is not for it.
+		SysProcAttr: &syscall.SysProcAttr{Setpgid: true},
+	}
+	in, err := h.cmd.StdinPipe()
+	if err != nil {
+		return nil, fmt.Errorf("start a helper: %w", err)
+	}
+	// A pipe of our own: Wait would close that of StdoutPipe before all of it
+	// was read.
+	out, far, err := os.Pipe()
+	if err != nil {
+		return nil, fmt.Errorf("start a helper: %w", err)
+	}
+	h.in, h.out, h.cmd.Stdout = in, out, far
+	if err := errors.Join(h.cmd.Start(), far.Close()); err != nil {
+		return nil, errors.Join(&StartError{Temporary: passes(err), Err: err}, in.Close(), out.Close())
+	}
+	go func() { // Close waits for it.
+		defer close(h.gone)
+		_ = h.cmd.Wait() // what it has to say it says on stdout
+	}()
+	if r.Memory > 0 {
+		h.eyes.Go(func() { h.watch(r.Memory) })
+	}
+	return h, nil
+}
+
+// Read reads what the helper writes.
+func (h *Helper) Read(p []byte) (int, error) { return h.out.Read(p) }
+
+// Write writes to the helper.
+func (h *Helper) Write(p []byte) (int, error) { return h.in.Write(p) }
+
+// OutOfMemory reports whether it was killed because it held too much.
+func (h *Helper) OutOfMemory() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.over
+}
+
+// Complaint is the end of what it wrote to stderr, as a crash does.
+func (h *Helper) Complaint() string { return h.tail.String() }
+
+// Close ends the helper and waits until it is gone. It may be called twice.
+func (h *Helper) Close() error {
+	var err error
+	h.once.Do(func() {
+		if err = h.in.Close(); errors.Is(err, os.ErrClosed) {
+			err = nil // it ended before
+		}
+		patience := time.AfterFunc(helperGrace, func() { _ = h.cmd.Process.Kill() })
+		<-h.gone
+		patience.Stop()
+		h.eyes.Wait()
+		err = errors.Join(err, h.out.Close())
+	})
+	return err
+}
+
+func (h *Helper) watch(limit int64) {
+	tick := time.NewTicker(memoryLook)
+	defer tick.Stop()
+	for {
+		select {
+		case <-h.gone:
+			return
+		case <-tick.C:
+		}
+		if resident(h.cmd.Process.Pid) <= limit {
+			continue
+		}
+		h.mu.Lock()
+		h.over = true
+		h.mu.Unlock()
+		_ = h.cmd.Process.Kill()
+		return
+	}
+}
+
+// tail keeps the end of what is written to it.
+type tail struct {
+	mu   sync.Mutex // guards kept
+	kept []byte
+}
+
+// tailSize bounds it, in bytes.
+const tailSize = 4 << 10
+
+func (t *tail) Write(p []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.kept = append(t.kept, p...)
+	if extra := len(t.kept) - tailSize; extra > 0 {
+		t.kept = append([]byte(nil), t.kept[extra:]...)
+	}
+	return len(p), nil
+}
+
+func (t *tail) String() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return string(t.kept)
+}

@@ -1,0 +1,100 @@
+package worktree
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"agentswarm/worktree/git"
+)
+
+// origin is what a capture is a change of.
+type origin struct{ commit, tree git.Hash }
+
+// have are the commits that the repository is known to hold.
+func (c *capturing) have() []git.Hash {
+	have := []git.Hash{c.Workspace.Base}
+	if c.On != c.Workspace.Base {
+		have = append(have, c.On)
+	}
+	if c.With != nil {
+		have = append(have, c.With.Base, c.With.Commit)
+	}
+	return have
+}
+
+// origin finds what the capture of a tree is a change of: the capture before
+// it, or that without the change which becomes part of this one.
+func (c *capturing) origin(ctx context.Context, tree git.Hash) (origin, error) {
+	on, err := c.known(ctx, c.On)
+	if err != nil || c.With == nil {
+		return on, err
+	}
+	first, err := c.known(ctx, c.With.Base)
+	if err != nil {
+		return on, err
+	}
+	from := first
+	if c.With.Commit != c.On {
+		rest, clean, err := c.without(ctx, on, first)
+		if err != nil {
+			return on, err
+		}
+		if clean {
+			if from, err = c.rest(ctx, rest); err != nil {
+				return on, err
+			}
+		} else {
+			c.found.note(Entangled, "")
+		}
+	}
+	if from.tree == tree {
+		return on, nil // all of it was taken back: that is the change
+	}
+	return from, nil
+}
+
+// known is a commit of the repository with its tree.
+func (c *capturing) known(ctx context.Context, commit git.Hash) (origin, error) {
+	tree, err := c.treeOf(ctx, commit)
+	return origin{commit: commit, tree: tree}, err
+}
+
+// without takes the earlier change back from the capture before, as far as
+// that can be told from what others have changed since.
+func (c *capturing) without(ctx context.Context, on, first origin) (rest git.Hash, clean bool, err error) {
+	side := func(o origin) (git.Hash, error) { return c.aside(ctx, o.tree, c.With.Commit) }
+	ours, err := side(on)
+	if err != nil {
+		return "", false, err
+	}
+	theirs, err := side(first)
+	if err != nil {
+		return "", false, err
+	}
+	merged, err := c.quarantine.MergeTree(ctx, ours, theirs)
+	var crash *git.CrashError
+	if errors.As(err, &crash) {
+		return "", false, nil
+	}
+	if err != nil {
+		return "", false, err
+	}
+	return merged.Tree, merged.Clean, nil
+}
+
+// rest is a commit of a tree that nobody left as it is: the workspace without
+// what one of those in it has changed.
+func (c *capturing) rest(ctx context.Context, tree git.Hash) (origin, error) {
+	commit, err := c.aside(ctx, tree, c.On)
+	return origin{commit: commit, tree: tree}, err
+}
+
+// aside makes a commit that is nobody's work. Its time is always the same, so
+// that a capture which is done again makes the same commit again.
+func (c *capturing) aside(ctx context.Context, tree, parent git.Hash) (git.Hash, error) {
+	who := git.Swarm(time.Unix(0, 0).UTC())
+	return c.quarantine.CommitTree(ctx, git.CommitRequest{
+		Tree: tree, Parents: []git.Hash{parent}, Message: "between\n", Author: who, Committer: who,
+	})
+}
