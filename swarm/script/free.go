@@ -1,0 +1,204 @@
+package script
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/dop251/goja/ast"
+)
+
+// builtins are the names that a closed function may use beside its own.
+const builtins = `undefined NaN Infinity Math JSON Object Array String Number Boolean BigInt Symbol
+	RegExp Map Set WeakMap WeakSet Date Error TypeError RangeError SyntaxError ReferenceError
+	EvalError URIError AggregateError parseInt parseFloat isNaN isFinite
+	encodeURIComponent decodeURIComponent encodeURI decodeURI structuredClone`
+
+// freeNames resolves the names in a tree of the language, up to the first that a
+// closed function may not use.
+type freeNames struct {
+	scopes []scopeNames // the innermost last
+	free   string       // what was found
+}
+
+// scopeNames are the names that a part of a text declares.
+type scopeNames map[string]bool
+
+// find looks for a free name in a node.
+func (n *freeNames) find(node ast.Node) {
+	if node == nil || n.free != "" {
+		return
+	}
+	switch e := node.(type) {
+	case *ast.Identifier:
+		n.use(e.Name.String())
+	case *ast.ThisExpression:
+		n.free = "this"
+	case *ast.SuperExpression:
+		n.free = "super"
+	case *ast.DotExpression: // the name behind a dot is no variable
+		n.find(e.Left)
+	case *ast.PrivateDotExpression:
+		n.find(e.Left)
+	case *ast.PrivateIdentifier, *ast.MetaProperty, *ast.BranchStatement:
+	case *ast.LabelledStatement:
+		n.find(e.Statement)
+	case *ast.PropertyShort:
+		n.use(e.Name.Name.String())
+		n.find(e.Initializer)
+	case *ast.PropertyKeyed:
+		n.key(e.Key, e.Computed)
+		n.find(e.Value)
+	default:
+		n.scoped(node)
+	}
+}
+
+// scoped looks into nodes that declare names of their own, and all others.
+func (n *freeNames) scoped(node ast.Node) {
+	own := make(scopeNames)
+	n.scopes = append(n.scopes, own)
+	defer func() { n.scopes = n.scopes[:len(n.scopes)-1] }()
+	switch e := node.(type) {
+	case *ast.FunctionLiteral:
+		if e.Name != nil {
+			own.declare(e.Name)
+		}
+		n.function(e.ParameterList, e.Body, e.DeclarationList)
+		return
+	case *ast.ArrowFunctionLiteral:
+		n.function(e.ParameterList, e.Body, e.DeclarationList)
+		return
+	case *ast.ClassLiteral:
+		if e.Name != nil {
+			own.declare(e.Name)
+		}
+	case *ast.FieldDefinition:
+		n.key(e.Key, e.Computed)
+		n.find(e.Initializer)
+		return
+	case *ast.MethodDefinition:
+		n.key(e.Key, e.Computed)
+		n.find(e.Body)
+		return
+	case *ast.ClassStaticBlock:
+		own.variables(e.DeclarationList)
+		n.find(e.Block)
+		return
+	case *ast.BlockStatement:
+		own.statements(e.List)
+	case *ast.SwitchStatement:
+		n.find(e.Discriminant)
+		for _, c := range e.Body {
+			own.statements(c.Consequent)
+		}
+	case *ast.CatchStatement:
+		own.declare(e.Parameter)
+	case *ast.ForStatement:
+		if d, ok := e.Initializer.(*ast.ForLoopInitializerLexicalDecl); ok {
+			own.bindings(d.LexicalDeclaration.List)
+		}
+	case *ast.ForInStatement:
+		own.loop(e.Into)
+	case *ast.ForOfStatement:
+		own.loop(e.Into)
+	}
+	for _, c := range children(node) {
+		n.find(c)
+	}
+}
+
+// function looks into a function. Its parameters do not see what its body
+// declares.
+func (n *freeNames) function(p *ast.ParameterList, body ast.Node, variables []*ast.VariableDeclaration) {
+	own := n.scopes[len(n.scopes)-1]
+	own.bindings(p.List)
+	own.declare(p.Rest)
+	for _, b := range p.List {
+		n.find(b)
+	}
+	n.find(p.Rest)
+	inside := make(scopeNames)
+	inside.variables(variables)
+	n.scopes = append(n.scopes, inside)
+	n.find(body)
+	n.scopes = n.scopes[:len(n.scopes)-1]
+}
+
+// key looks into the key of a property, which is only code where it is
+// computed.
+func (n *freeNames) key(e ast.Expression, computed bool) {
+	if computed {
+		n.find(e)
+	}
+}
+
+func (n *freeNames) use(name string) {
+	for _, s := range n.scopes {
+		if s[name] {
+			return
+		}
+	}
+	if !slices.Contains(strings.Fields(builtins), name) {
+		n.free = name
+	}
+}
+
+// declare adds the names of a pattern.
+func (s scopeNames) declare(target ast.Expression) {
+	switch t := target.(type) {
+	case *ast.Identifier:
+		s[t.Name.String()] = true
+	case *ast.Binding:
+		s.declare(t.Target)
+	case *ast.AssignExpression:
+		s.declare(t.Left)
+	case *ast.SpreadElement:
+		s.declare(t.Expression)
+	case *ast.PropertyShort:
+		s.declare(&t.Name)
+	case *ast.PropertyKeyed:
+		s.declare(t.Value)
+	case *ast.ArrayPattern:
+		for _, e := range t.Elements {
+			s.declare(e)
+		}
+		s.declare(t.Rest)
+	case *ast.ObjectPattern:
+		for _, p := range t.Properties {
+			s.declare(p)
+		}
+		s.declare(t.Rest)
+	}
+}
+
+func (s scopeNames) bindings(list []*ast.Binding) {
+	for _, b := range list {
+		s.declare(b.Target)
+	}
+}
+
+func (s scopeNames) variables(list []*ast.VariableDeclaration) {
+	for _, d := range list {
+		s.bindings(d.List)
+	}
+}
+
+// statements adds what the statements of one block declare.
+func (s scopeNames) statements(list []ast.Statement) {
+	for _, st := range list {
+		switch d := st.(type) {
+		case *ast.LexicalDeclaration:
+			s.bindings(d.List)
+		case *ast.FunctionDeclaration:
+			s.declare(d.Function.Name)
+		case *ast.ClassDeclaration:
+			s.declare(d.Class.Name)
+		}
+	}
+}
+
+func (s scopeNames) loop(into ast.ForInto) {
+	if d, ok := into.(*ast.ForDeclaration); ok {
+		s.declare(d.Target)
+	}
+}

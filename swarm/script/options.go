@@ -1,0 +1,219 @@
+package script
+
+import (
+	"math"
+	"reflect"
+	"slices"
+	"strings"
+
+	"agentswarm/swarm/nearest"
+
+	"github.com/dop251/goja"
+)
+
+// options are what a script gave as the options of a call. Those that are
+// undefined or null were not given.
+type options struct {
+	m     *machine
+	what  string // the call, for messages
+	given map[string]goja.Value
+}
+
+// options takes v as the options of a call, which may be left out. A key that
+// is not known is refused.
+func (m *machine) options(what string, v goja.Value, known ...string) (options, error) {
+	o := options{m: m, what: what}
+	if absent(v) {
+		return o, nil
+	}
+	obj, ok := v.(*goja.Object)
+	if !ok || obj.ClassName() == "Array" || isFunction(obj) {
+		return o, invalid("%s: options are %s, not an object", what, kindOf(v))
+	}
+	o.given = make(map[string]goja.Value)
+	for _, key := range obj.Keys() {
+		value := obj.Get(key)
+		switch {
+		case absent(value):
+		case slices.Contains(known, key):
+			o.given[key] = value
+		default:
+			return o, unknownOption(what, key, known)
+		}
+	}
+	return o, nil
+}
+
+// unknownOption says what was meant by an option that there is none of.
+func unknownOption(what, key string, known []string) error {
+	agents := slices.Contains(known, "limits")
+	switch key {
+	case "model", "role", "effort", "fork":
+		if agents {
+			return invalid("%s: %s is not here yet: this version cannot choose an agent's model or conversation; leave it out", what, key)
+		}
+	case "tools", "readOnly", "allow":
+		if agents {
+			return invalid("%s: %s is not here yet: this version cannot restrict what an agent may use; leave it out", what, key)
+		}
+	case "timeout", "timeoutMs":
+		if agents {
+			return invalid("%s: unknown option %q; did you mean limits.ms?", what, key)
+		}
+	}
+	if near := nearest.Word(key, known); near != "" {
+		return invalid("%s: unknown option %q; did you mean %q?", what, key, near)
+	}
+	if len(known) == 0 {
+		return invalid("%s: unknown option %q; it has none", what, key)
+	}
+	return invalid("%s: unknown option %q; there are %s", what, key, strings.Join(known, ", "))
+}
+
+func absent(v goja.Value) bool {
+	return v == nil || goja.IsUndefined(v) || goja.IsNull(v)
+}
+
+func isFunction(v goja.Value) bool {
+	_, ok := goja.AssertFunction(v)
+	return ok
+}
+
+// kindOf is what a value is, for messages.
+func kindOf(v goja.Value) string {
+	switch {
+	case v == nil || goja.IsUndefined(v):
+		return "undefined"
+	case goja.IsNull(v):
+		return "null"
+	case goja.IsString(v):
+		return "a string"
+	case goja.IsNumber(v):
+		return "a number"
+	case isFunction(v):
+		return "a function"
+	}
+	o, ok := v.(*goja.Object)
+	switch {
+	case !ok:
+		return v.String()
+	case o.ClassName() == "Array":
+		return "an array"
+	case isPromise(o):
+		return "a promise (an await is missing)"
+	}
+	return "an object"
+}
+
+// get is an option, nil where it was not given.
+func (o options) get(key string) goja.Value { return o.given[key] }
+
+func (o options) refuse(key string, v goja.Value, want string) error {
+	return invalid("%s: %s must be %s, not %s", o.what, key, want, kindOf(v))
+}
+
+// text is an option that is a string with something in it.
+func (o options) text(key string) (string, error) {
+	v := o.get(key)
+	if v == nil {
+		return "", nil
+	}
+	if !goja.IsString(v) {
+		return "", o.refuse(key, v, "a string")
+	}
+	if strings.TrimSpace(v.String()) == "" {
+		return "", invalid("%s: %s is empty", o.what, key)
+	}
+	return v.String(), nil
+}
+
+// texts is an option that is a list of strings.
+func (o options) texts(key string) ([]string, error) {
+	v := o.get(key)
+	if v == nil {
+		return nil, nil
+	}
+	return o.m.texts(o.what+": "+key, v)
+}
+
+// texts takes v as a list of strings that are not empty, at least one.
+func (m *machine) texts(what string, v goja.Value) ([]string, error) {
+	list, ok := elements(v)
+	if !ok {
+		return nil, invalid("%s must be a list of strings, not %s", what, kindOf(v))
+	}
+	if n := len(list); n == 0 || n > mostItems {
+		return nil, invalid("%s must have from 1 to %d items", what, mostItems)
+	}
+	out := make([]string, len(list))
+	for i, e := range list {
+		if e == nil || !goja.IsString(e) || e.String() == "" {
+			return nil, invalid("%s[%d] must be a string that is not empty, not %s", what, i, kindOf(e))
+		}
+		out[i] = e.String()
+	}
+	return out, nil
+}
+
+// elements are those of an array, and one more than [mostItems] at most.
+func elements(v goja.Value) ([]goja.Value, bool) {
+	o, ok := v.(*goja.Object)
+	if !ok || o.ClassName() != "Array" {
+		return nil, false
+	}
+	list := make([]goja.Value, min(length(o), mostItems+1))
+	for i := range list {
+		list[i] = o.Get(index(i))
+	}
+	return list, true
+}
+
+// flag is an option that is true or false; nil where it was not given.
+func (o options) flag(key string) (*bool, error) {
+	v := o.get(key)
+	if v == nil {
+		return nil, nil
+	}
+	if _, isObject := v.(*goja.Object); isObject || v.ExportType().Kind() != reflect.Bool {
+		return nil, o.refuse(key, v, "true or false")
+	}
+	b := v.ToBoolean()
+	return &b, nil
+}
+
+// number is an option that is a number from least to most; a whole one unless
+// least is not.
+func (o options) number(key string, least, most float64) (float64, bool, error) {
+	v := o.get(key)
+	if v == nil {
+		return 0, false, nil
+	}
+	if !goja.IsNumber(v) {
+		return 0, false, o.refuse(key, v, "a number")
+	}
+	f := v.ToFloat()
+	whole := least == math.Trunc(least)
+	switch {
+	case math.IsNaN(f) || math.IsInf(f, 0), whole && f != math.Trunc(f), f < least, f > most:
+		want := "a whole number"
+		if !whole {
+			want = "a number"
+		}
+		return 0, false, invalid("%s: %s must be %s from %v to %v, not %v", o.what, key, want, least, most, f)
+	}
+	return f, true, nil
+}
+
+// longest is how many milliseconds anything in a script may take: 30 days.
+const longest = 30 * 24 * 60 * 60 * 1000
+
+// duration is an option in milliseconds; 0 where it was not given.
+func (o options) duration(key string) (int64, error) {
+	f, _, err := o.number(key, 1, longest)
+	return int64(f), err
+}
+
+// object is an option that is an object of further options.
+func (o options) object(key string, known ...string) (options, error) {
+	return o.m.options(o.what+": "+key, o.get(key), known...)
+}

@@ -1,0 +1,169 @@
+package script
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+)
+
+func TestAgentOptions(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name, give string // the options
+		want       string // of the request, beside its prompt
+	}{
+		{"none", `undefined`, ``},
+		{"null", `null`, ``},
+		{"empty", `{}`, ``},
+		{"not given", `{label: undefined, schema: null, limits: {}}`, ``},
+		{"words", `{label: 'l', phase: 'p', agent: 'codex', agentType: 'Explore', id: 'i'}`,
+			`"label":"l","phase":"p","agent":"codex","agentType":"Explore","id":"i"`},
+		{"isolation", `{isolation: 'worktree'}`, `"isolation":"worktree"`},
+		{"shared isolation", `{isolation: 'shared'}`, `"isolation":"shared"`},
+		{"a base", `{base: 'main'}`, `"base":"main"`},
+		{"a patch as base", `{base: {id: 'p1', base: 'b0', files: []}}`, `"base":"p1"`},
+		{"a result as base", `{base: {id: 'a1', status: 'completed', patch: {id: 'p1', base: 'b0'}}}`, `"base":"p1"`},
+		{"a merge as base", `{base: {tree: 't1', applied: []}}`, `"base":"t1"`},
+		{"paths", `{paths: ['a/**', 'b']}`, `"paths":["a/**","b"]`},
+		{"limits", `{limits: {turns: 1, tokens: 2, usd: 0.5, ms: 3, idleMs: 4}}`,
+			`"limits":{"turns":1,"tokens":2,"usd":0.5,"ms":3,"idleMs":4}`},
+		{"functions", `{stopWhen: (s) => s.turns > 2, onTool: function (c) { return 'deny' }}`,
+			`"stopWhen":"(s) => s.turns > 2","onTool":"function (c) { return 'deny' }"`},
+		{"methods", `{stopWhen(s) { return true }}`, `"stopWhen":"function stopWhen(s) { return true }"`},
+		{"retries", `{retries: 0, cache: false}`, `"retries":0,"cache":false`},
+		{"a schema", `{schema: {type: 'object', properties: {a: {type: 'string'}}}}`,
+			`"schema":{"type":"object","properties":{"a":{"type":"string"}}}`},
+		{"full", `{full: true}`, ``},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			d := &desk{}
+			out := perform(t, d, `await agent('json:{}', `+tt.give+`)`)
+			if out.Error != nil {
+				t.Fatalf("Run ended with %v", out.Error)
+			}
+			var got, want bytesOf
+			if err := json.Unmarshal([]byte(d.lines("call")[0]), &got); err != nil {
+				t.Fatal(err)
+			}
+			text := strings.TrimSuffix(`{"prompt":"json:{}",`+tt.want, ",") + "}"
+			if err := json.Unmarshal([]byte(text), &want); err != nil {
+				t.Fatal(err)
+			}
+			if fmt.Sprint(got) != fmt.Sprint(want) {
+				t.Errorf("call = %v, want %v", got, want)
+			}
+		})
+	}
+}
+
+type bytesOf map[string]any
+
+// refusals are calls and what is said of them.
+type refusals []struct{ give, want string }
+
+func TestAgentArgumentsRefused(t *testing.T) {
+	t.Parallel()
+	refusals{
+		{`agent()`, "agent: the prompt must be a string, not undefined"},
+		{`agent(7)`, "agent: the prompt must be a string, not a number"},
+		{`agent('  ')`, "agent: the prompt is empty"},
+		{`agent(agent('x'))`, "agent: the prompt must be a string, not a promise (an await is missing)"},
+		{`agent({label: 'x'})`, "agent: the prompt must be a string, not undefined"},
+		{`agent('x', 7)`, "agent: options are a number, not an object"},
+		{`agent('x', [])`, "agent: options are an array, not an object"},
+		{`agent('x', () => 1)`, "agent: options are a function, not an object"},
+		{`agent('x', {lable: 'x'})`, `agent: unknown option "lable"; did you mean "label"?`},
+		{`agent('x', {zzzzzz: 'x'})`, `agent: unknown option "zzzzzz"; there are label, phase,`},
+		{`agent('x', {timeout: 5})`, `agent: unknown option "timeout"; did you mean limits.ms?`},
+		{`agent('x', {timeoutMs: 5})`, `agent: unknown option "timeoutMs"; did you mean limits.ms?`},
+		{`agent('x', {model: 'haiku'})`, "agent: model is not here yet: this version cannot choose"},
+		{`agent('x', {role: 'slow'})`, "agent: role is not here yet"},
+		{`agent('x', {effort: 'low'})`, "agent: effort is not here yet"},
+		{`agent('x', {fork: 'a1'})`, "agent: fork is not here yet"},
+		{`agent('x', {tools: ['Read']})`, "agent: tools is not here yet: this version cannot restrict"},
+		{`agent('x', {readOnly: true})`, "agent: readOnly is not here yet"},
+		{`agent('x', {allow: ['x']})`, "agent: allow is not here yet"},
+	}.run(t)
+}
+
+func TestAgentOptionsRefused(t *testing.T) {
+	t.Parallel()
+	refusals{
+		{`agent('x', {label: 7})`, "agent: label must be a string, not a number"},
+		{`agent('x', {phase: ' '})`, "agent: phase is empty"},
+		{`agent('x', {isolation: 'remote'})`, "agent: isolation must be 'worktree' or 'shared', not 'remote'"},
+		{`agent('x', {paths: 'a'})`, "agent: paths must be a list of strings, not a string"},
+		{`agent('x', {paths: []})`, "agent: paths must have from 1 to 4096 items"},
+		{`agent('x', {paths: ['a', 7]})`, "agent: paths[1] must be a string that is not empty, not a number"},
+		{`agent('x', {paths: ['a', , 'b']})`, "agent: paths[1] must be a string that is not empty, not undefined"},
+		{`agent('x', {limits: 7})`, "agent: limits: options are a number, not an object"},
+		{`agent('x', {limits: {turn: 7}})`, `agent: limits: unknown option "turn"; did you mean "turns"?`},
+		{`agent('x', {limits: {ms: 0}})`, "agent: limits: ms must be a whole number from 1 to 1e+12, not 0"},
+		{`agent('x', {limits: {turns: 1.5}})`, "agent: limits: turns must be a whole number"},
+		{`agent('x', {limits: {tokens: '7'}})`, "agent: limits: tokens must be a number, not a string"},
+		{`agent('x', {limits: {usd: 0}})`, "agent: limits: usd must be a number"},
+		{`agent('x', {limits: {idleMs: NaN}})`, "agent: limits: idleMs must be a whole number"},
+		{`agent('x', {retries: 101})`, "agent: retries must be a whole number from 0 to 100, not 101"},
+		{`agent('x', {retries: -1})`, "agent: retries must be"},
+		{`agent('x', {cache: 'no'})`, "agent: cache must be true or false, not a string"},
+		{`agent('x', {cache: new Boolean(false)})`, "agent: cache must be true or false, not an object"},
+		{`agent('x', {full: 1})`, "agent: full must be true or false, not a number"},
+		{`run('x', {full: true})`, `run: unknown option "full"`},
+		{`agent('x', {schema: 'x'})`, "agent: schema must be an object, a JSON Schema, not a string"},
+		{`agent('x', {schema: [1]})`, "agent: schema must be an object, a JSON Schema, not an array"},
+		{`agent('x', {schema: {a: () => 1}})`, "agent: schema.a is a function"},
+		{`agent('x', {base: 7})`, "agent: base must be a commit, a patch or what merge() gave, not a number"},
+		{`agent('x', {base: {}})`, "agent: base must be a patch, a result or an id, not an object"},
+		{`agent('x', {base: {id: 'a1', status: 'completed'}})`, "agent: base is the result of an agent that changed nothing"},
+		{`agent('x', {stopWhen: 'true'})`, "agent: stopWhen must be a function, not a string"},
+		{`agent('x', {onTool: parallel.bind(null)})`, "agent: onTool must be a function whose text is here"},
+		{`sa.run({prompt: 'x', model: 'm'})`, "run: model is not here yet"},
+		{`sa.run()`, "run: the prompt must be a string, not undefined"},
+	}.run(t)
+}
+
+func (tests refusals) run(t *testing.T) {
+	t.Helper()
+	for _, tt := range tests {
+		t.Run(tt.give, func(t *testing.T) {
+			t.Parallel()
+			d := &desk{}
+			out := perform(t, d, `await `+tt.give)
+			if out.Error == nil || !strings.HasPrefix(out.Error.Message, tt.want) {
+				t.Fatalf("Run ended with %+v, want %q", out.Error, tt.want)
+			}
+			if out.Error.Name != "TypeError" || out.Error.Code != CodeOption {
+				t.Errorf("error = %s %s, want a TypeError option", out.Error.Name, out.Error.Code)
+			}
+			if got := len(d.lines("call")); got != strings.Count(tt.give, "agent('x'))") {
+				t.Errorf("%d agents were started", got)
+			}
+		})
+	}
+}
+
+// An option is one of the object itself: what stands in its prototype is not.
+func TestOptionsAreOwn(t *testing.T) {
+	t.Parallel()
+	d := &desk{}
+	out := perform(t, d, `
+		Object.prototype.label = 'everywhere';
+		return agent('x', Object.create({phase: 'inherited', nope: 1}))`)
+	if out.Error != nil {
+		t.Fatal(out.Error)
+	}
+	if want := `{"prompt":"x"}`; d.lines("call")[0] != want {
+		t.Errorf("call = %s, want %s", d.lines("call")[0], want)
+	}
+}
+
+func TestHooksAreClosed(t *testing.T) {
+	t.Parallel()
+	out := perform(t, &desk{}, `const limit = 3; await agent('x', {stopWhen: s => s.turns > limit})`)
+	if out.Error == nil || out.Error.Code != CodeOption || !strings.Contains(out.Error.Message, "limit") {
+		t.Errorf("Run ended with %+v, want one that names limit", out.Error)
+	}
+}

@@ -1,0 +1,126 @@
+package script
+
+import (
+	_ "embed"
+	"fmt"
+	"time"
+
+	"github.com/dop251/goja"
+	"github.com/dop251/goja/parser"
+	"github.com/dop251/goja_nodejs/url"
+)
+
+//go:embed sandbox.js
+var sandboxSource string
+
+// mostCalls is how deeply functions may call one another. What is called
+// through the language itself, as a comparison by sort, takes some of the Go
+// stack on each level.
+const mostCalls = 10_000
+
+// newRuntime is plain, deterministic JavaScript: the same text gives the same
+// values whenever it runs. The clock and the dice are closed where the language
+// takes them from, so that no way around their names leads to them.
+//
+// Times without a zone are in that of the process. A process that runs scripts
+// sets time.Local to UTC, as [Serve] does.
+func newRuntime() *goja.Runtime {
+	rt := goja.New()
+	rt.SetMaxCallStackSize(mostCalls)
+	// eval and Function would read the files that source maps name.
+	rt.SetParserOptions(parser.WithDisableSourceMaps)
+	closed := closing{rt: rt, class: rt.Get("Error")}
+	rt.SetTimeSource(func() time.Time {
+		panic(closed.fault("the clock is closed: Date.now(), new Date() and Date() would give another answer when the run is resumed; pass a time in args"))
+	})
+	rt.SetRandSource(func() float64 {
+		panic(closed.fault("Math.random() is closed: it would give another answer when the run is resumed; pass a seed in args, or vary prompts by an index"))
+	})
+	closed.offer()
+	return rt
+}
+
+// closing is what a runtime without a way out is made of.
+type closing struct {
+	rt    *goja.Runtime
+	class goja.Value // Error, whatever a script makes of its name
+}
+
+// fault is what a script is thrown that asks for what it may not have.
+func (c closing) fault(message string) *goja.Object {
+	class, ok := c.class.(*goja.Object)
+	if !ok {
+		return c.rt.NewTypeError(message)
+	}
+	o, err := c.rt.New(class, c.rt.ToValue(message))
+	if err != nil { // the stack is full, or the script is being ended
+		panic(err)
+	}
+	if err := o.DefineDataProperty("code", c.rt.ToValue(string(CodePolicy)), goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE); err != nil {
+		panic(err)
+	}
+	return o
+}
+
+// refused are the names that scripts written for other places use, with what
+// to do instead.
+func refused() map[string]map[string]string {
+	const (
+		timers  = "there are no timers in a script: bound a wait by sa.join(id, {timeout}), and an agent by limits: {ms}"
+		network = "a script has no network: let an agent fetch it, or pass it in args"
+		process = "a script sees no process: pass what it needs in args"
+		clock   = "the clock is closed: it would give another answer when the run is resumed; pass a time in args"
+		dice    = "there is no randomness in a script: it would give another answer when the run is resumed; pass ids in args"
+	)
+	return map[string]map[string]string{
+		"functions": {
+			"setTimeout": timers, "setInterval": timers, "setImmediate": timers,
+			"clearTimeout": timers, "clearInterval": timers, "clearImmediate": timers,
+			"fetch": network, "require": noModules,
+		},
+		"objects": {"process": process, "performance": clock, "crypto": dice},
+	}
+}
+
+// offer gives a runtime what scripts expect of it beside the language, and
+// takes away what is not to be seen. No text of a script has run.
+func (c closing) offer() {
+	module := c.rt.NewObject()
+	exports := c.rt.NewObject()
+	c.must(module.Set("exports", exports))
+	url.Require(c.rt, module)
+	for _, name := range []string{"URL", "URLSearchParams"} {
+		c.define(name, exports.Get(name))
+	}
+	for _, name := range []string{"GoError", "WeakRef", "FinalizationRegistry"} {
+		c.must(c.rt.GlobalObject().Delete(name))
+	}
+	f, err := c.rt.RunScript("swarm:sandbox.js", sandboxSource)
+	c.must(err)
+	call, ok := goja.AssertFunction(f)
+	if !ok {
+		panic("sandbox.js is not a function")
+	}
+	kind := func(v goja.FunctionCall) goja.Value {
+		if o, ok := v.Argument(0).(*goja.Object); ok {
+			return c.rt.ToValue(o.ClassName())
+		}
+		return goja.Undefined()
+	}
+	refuse := func(v goja.FunctionCall) goja.Value {
+		panic(c.fault(v.Argument(0).String()))
+	}
+	_, err = call(goja.Undefined(), c.rt.ToValue(kind), c.rt.ToValue(refuse), c.rt.ToValue(refused()))
+	c.must(err)
+}
+
+func (c closing) define(name string, v goja.Value) {
+	c.must(c.rt.GlobalObject().DefineDataProperty(name, v, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE))
+}
+
+// must is for what can only fail where the source of this package is wrong.
+func (c closing) must(err error) {
+	if err != nil {
+		panic(fmt.Sprintf("build a runtime: %v", err))
+	}
+}

@@ -1,0 +1,151 @@
+// What scripts use of a browser or of a later edition of the language. It is a
+// function of
+//   kind(value)      what the engine knows an object to be, whatever it claims
+//   refuse(message)  throws
+//   refused          names that are not there, with what to do instead
+(kind, refuse, refused) => {
+  'use strict';
+
+  const define = (on, name, value) => {
+    Object.defineProperty(on, name, { value, writable: true, enumerable: false, configurable: true });
+  };
+  const missing = (on, name, value) => {
+    if (!(name in on)) define(on, name, value);
+  };
+
+  for (const name of Object.keys(refused.functions).sort()) {
+    const message = name + ': ' + refused.functions[name];
+    define(globalThis, name, () => refuse(message));
+  }
+  // Looking at one of these says why it is not there; typeof does so too.
+  for (const name of Object.keys(refused.objects).sort()) {
+    const message = name + ': ' + refused.objects[name];
+    Object.defineProperty(globalThis, name, {
+      get() { return refuse(message); },
+      set(value) { define(globalThis, name, value); },
+      enumerable: false,
+      configurable: true,
+    });
+  }
+
+  missing(Promise, 'withResolvers', function withResolvers() {
+    let resolve;
+    let reject;
+    const promise = new this((yes, no) => {
+      resolve = yes;
+      reject = no;
+    });
+    return { promise, resolve, reject };
+  });
+
+  const grouped = (items, choose) => {
+    if (typeof choose !== 'function') throw new TypeError(String(choose) + ' is not a function');
+    const groups = new Map();
+    let i = 0;
+    for (const item of items) {
+      const key = choose(item, i);
+      i += 1;
+      const group = groups.get(key);
+      if (group) group.push(item);
+      else groups.set(key, [item]);
+    }
+    return groups;
+  };
+
+  missing(Map, 'groupBy', function groupBy(items, choose) {
+    return grouped(items, choose);
+  });
+
+  missing(Object, 'groupBy', function groupBy(items, choose) {
+    const groups = Object.create(null);
+    const named = grouped(items, (item, i) => {
+      const key = choose(item, i);
+      return typeof key === 'symbol' ? key : String(key);
+    });
+    for (const [key, group] of named) groups[key] = group;
+    return groups;
+  });
+
+  missing(Array, 'fromAsync', async function fromAsync(items, map) {
+    const out = [];
+    if (items === null || items === undefined) throw new TypeError('Array.fromAsync wants something to go over');
+    const steps = Symbol.asyncIterator !== undefined ? items[Symbol.asyncIterator] : undefined;
+    if (typeof steps === 'function') {
+      const it = steps.call(items);
+      for (let r = await it.next(); !r.done; r = await it.next()) {
+        out.push(map ? await map(r.value, out.length) : r.value);
+      }
+      return out;
+    }
+    for (const item of typeof items[Symbol.iterator] === 'function' ? items : Array.from(items)) {
+      const value = await item;
+      out.push(map ? await map(value, out.length) : value);
+    }
+    return out;
+  });
+
+  const { getTime } = Date.prototype;
+  const { forEach: eachEntry, set: put } = Map.prototype;
+  const { forEach: eachMember, add } = Set.prototype;
+  const errors = [EvalError, RangeError, ReferenceError, SyntaxError, TypeError, URIError];
+
+  const refuseClone = (what) => {
+    const e = new Error(what + ' cannot be cloned');
+    define(e, 'name', 'DataCloneError');
+    throw e;
+  };
+
+  const cloneError = (value) => {
+    const known = errors.find((c) => c.name === value.name) || Error;
+    const copy = new known(String(value.message));
+    define(copy, 'stack', value.stack);
+    if ('cause' in value) define(copy, 'cause', value.cause);
+    return copy;
+  };
+
+  // empty is a copy of an object without what it holds; members tells how that
+  // comes into the copy.
+  const empty = (value, is) => {
+    if (typeof value === 'function') return refuseClone('a function');
+    if (value instanceof ArrayBuffer) return value.slice(0);
+    if (ArrayBuffer.isView(value)) return value instanceof DataView ? refuseClone('a DataView') : value.slice();
+    switch (is) {
+      case 'Array': return new Array(value.length);
+      case 'Date': return new Date(getTime.call(value));
+      case 'RegExp': return new RegExp(value.source, value.flags);
+      case 'Map': return new Map();
+      case 'Set': return new Set();
+      case 'Error': return cloneError(value);
+      case 'Number': case 'String': case 'Boolean': return Object(value.valueOf());
+      case 'Promise': return refuseClone('a promise (an await is missing)');
+      case 'Object': case 'JSON': case 'Math': return {};
+      default: return refuseClone('a ' + is);
+    }
+  };
+
+  const clone = (value, seen) => {
+    if (typeof value === 'symbol') return refuseClone('a symbol');
+    if (value === null || (typeof value !== 'object' && typeof value !== 'function')) return value;
+    if (seen.has(value)) return seen.get(value);
+    const is = kind(value);
+    const copy = empty(value, is);
+    seen.set(value, copy);
+    if (is === 'Map') {
+      eachEntry.call(value, (v, k) => put.call(copy, clone(k, seen), clone(v, seen)));
+    } else if (is === 'Set') {
+      eachMember.call(value, (v) => add.call(copy, clone(v, seen)));
+    } else if (is === 'Array' || (is === 'Object' && !ArrayBuffer.isView(value) && !(value instanceof ArrayBuffer))) {
+      for (const key of Object.keys(value)) {
+        Object.defineProperty(copy, key, {
+          value: clone(value[key], seen), writable: true, enumerable: true, configurable: true,
+        });
+      }
+    }
+    return copy;
+  };
+
+  define(globalThis, 'structuredClone', function structuredClone(value) {
+    if (arguments.length === 0) throw new TypeError('structuredClone wants a value');
+    return clone(value, new Map());
+  });
+}

@@ -1,0 +1,222 @@
+package script
+
+import (
+	"errors"
+	"math"
+	"strings"
+
+	"github.com/dop251/goja"
+	"github.com/dop251/goja/parser"
+)
+
+// specKeys are the options of agent() and run() that a host sees.
+func specKeys() []string {
+	return []string{
+		"label", "phase", "schema", "agent", "agentType", "isolation", "base",
+		"paths", "limits", "stopWhen", "onTool", "retries", "cache", "id",
+	}
+}
+
+// request is a call as a script asked for it.
+type request struct {
+	*Call
+	full bool // the result, not only what it holds
+}
+
+// request reads the arguments of agent() or run(): a prompt and options, or
+// one object with both.
+func (m *machine) request(what string, call goja.FunctionCall) (request, error) {
+	known := specKeys()
+	if what == "agent" {
+		known = append(known, "full")
+	}
+	prompt, given := call.Argument(0), call.Argument(1)
+	if o, ok := prompt.(*goja.Object); ok && absent(given) && o.ClassName() == "Object" && !isPromise(o) {
+		known = append(known, "prompt")
+		prompt, given = o.Get("prompt"), o
+	}
+	if !goja.IsString(orUndefined(prompt)) {
+		return request{}, invalid("%s: the prompt must be a string, not %s", what, kindOf(prompt))
+	}
+	if strings.TrimSpace(prompt.String()) == "" {
+		return request{}, invalid("%s: the prompt is empty", what)
+	}
+	o, err := m.options(what, given, known...)
+	if err != nil {
+		return request{}, err
+	}
+	spec, err := o.spec()
+	if err != nil {
+		return request{}, err
+	}
+	full, err := o.flag("full")
+	if err != nil {
+		return request{}, err
+	}
+	if spec.Phase == "" {
+		spec.Phase = m.phase
+	}
+	return request{&Call{Prompt: prompt.String(), Spec: spec}, full != nil && *full}, nil
+}
+
+func orUndefined(v goja.Value) goja.Value {
+	if v == nil {
+		return goja.Undefined()
+	}
+	return v
+}
+
+// spec checks the form of the options of a call.
+func (o options) spec() (Spec, error) {
+	var s Spec
+	for _, word := range []struct {
+		key string
+		to  *string
+	}{
+		{"label", &s.Label},
+		{"phase", &s.Phase},
+		{"agent", &s.Agent},
+		{"agentType", &s.AgentType},
+		{"isolation", &s.Isolation},
+		{"id", &s.Identifier},
+	} {
+		var err error
+		if *word.to, err = o.text(word.key); err != nil {
+			return s, err
+		}
+	}
+	switch s.Isolation {
+	case "", "worktree", "shared":
+	default:
+		return s, invalid("%s: isolation must be 'worktree' or 'shared', not '%s'", o.what, s.Isolation)
+	}
+	var err error
+	if s.Paths, err = o.texts("paths"); err != nil {
+		return s, err
+	}
+	if s.Cache, err = o.flag("cache"); err != nil {
+		return s, err
+	}
+	retries, given, err := o.number("retries", 0, 100)
+	if err != nil {
+		return s, err
+	}
+	if given {
+		n := int(retries)
+		s.Retries = &n
+	}
+	return s, o.structured(&s)
+}
+
+// structured reads the options of a call that are more than a word.
+func (o options) structured(s *Spec) error {
+	var err error
+	if v := o.get("schema"); v != nil {
+		obj, ok := v.(*goja.Object)
+		if !ok || isFunction(obj) || obj.ClassName() == "Array" {
+			return o.refuse("schema", v, "an object, a JSON Schema")
+		}
+		text, err := o.m.encode(v, "schema")
+		if err != nil {
+			return asOption(o.what, err)
+		}
+		s.Schema = text
+	}
+	if s.Base, err = o.tree("base"); err != nil {
+		return err
+	}
+	if s.Limits, err = o.limits(); err != nil {
+		return err
+	}
+	if s.StopWhen, err = o.hook("stopWhen"); err != nil {
+		return err
+	}
+	s.OnTool, err = o.hook("onTool")
+	return err
+}
+
+// limits reads the limits of a call.
+func (o options) limits() (Limits, error) {
+	var l Limits
+	inner, err := o.object("limits", "turns", "tokens", "usd", "ms", "idleMs")
+	if err != nil {
+		return l, err
+	}
+	const most = 1e12
+	var turns int64
+	for _, whole := range []struct {
+		key string
+		to  *int64
+	}{{"turns", &turns}, {"tokens", &l.Tokens}, {"ms", &l.MS}, {"idleMs", &l.IdleMS}} {
+		f, _, err := inner.number(whole.key, 1, most)
+		if err != nil {
+			return l, err
+		}
+		*whole.to = int64(f)
+	}
+	l.Turns = int(turns)
+	l.USD, _, err = inner.number("usd", math.SmallestNonzeroFloat64, most)
+	return l, err
+}
+
+// hook is an option that is a function, as its source text. It is run
+// elsewhere, with nothing but its argument.
+func (o options) hook(key string) (string, error) {
+	v := o.get(key)
+	if v == nil {
+		return "", nil
+	}
+	if !isFunction(v) {
+		return "", o.refuse(key, v, "a function")
+	}
+	text, err := o.m.text(v)
+	if err != nil {
+		return "", err
+	}
+	source := text.String()
+	if strings.Contains(source, "[native code]") {
+		return "", invalid("%s: %s must be a function whose text is here; write it out", o.what, key)
+	}
+	// What is written as a method is an expression only behind the word.
+	if _, err := parser.ParseFile(nil, "", "("+source+")", 0, parser.WithDisableSourceMaps); err != nil {
+		source = "function " + source
+	}
+	if err := CheckClosed(source); err != nil {
+		return "", asOption(o.what+": "+key, err)
+	}
+	return source, nil
+}
+
+// asOption makes an error one of the options of a call.
+func asOption(what string, err error) error {
+	if e := (*Error)(nil); errors.As(err, &e) {
+		return invalid("%s: %s", what, e.Message)
+	}
+	if e := (*goja.Exception)(nil); errors.As(err, &e) {
+		return err
+	}
+	return invalid("%s: %v", what, err)
+}
+
+// tree is an option that names something to start from: a commit or tree, a
+// patch, a result with one, or what merge() made.
+func (o options) tree(key string) (string, error) {
+	v := o.get(key)
+	if v == nil {
+		return "", nil
+	}
+	if goja.IsString(v) {
+		return o.text(key)
+	}
+	if obj, ok := v.(*goja.Object); ok {
+		if tree := o.m.property(obj, "tree"); tree != "" {
+			return tree, nil
+		}
+		id, err := o.m.patchID(o.what+": "+key, v)
+		if err == nil && id == "" {
+			err = invalid("%s: %s is the result of an agent that changed nothing", o.what, key)
+		}
+		return id, err
+	}
+	return "", o.refuse(key, v, "a commit, a patch or what merge() gave")
+}

@@ -1,0 +1,294 @@
+package script
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/dop251/goja"
+)
+
+// stage is what std stands on in these tests: `agent` answers by a function
+// that each test gives and notes what it was asked; the rest is as plain.
+const stage = `
+const calls = [];
+let answer = () => null;
+const fault = (code) => Object.assign(new Error(code + '!'), { code });
+const api = {
+  agent: async (prompt, opts) => {
+    calls.push({ prompt, opts });
+    return answer(calls.length, prompt, opts);
+  },
+  parallel: async (thunks, opts) => {
+    calls.parallel = opts;
+    let refused;
+    const out = await Promise.all(thunks.map(async (t) => {
+      try {
+        return await t();
+      } catch (e) {
+        if (['budget', 'limit', 'option'].includes(e.code) || e instanceof TypeError) refused ??= e;
+        return null;
+      }
+    }));
+    if (refused) throw refused;
+    return out;
+  },
+  pipeline() {}, race() {}, log() {}, phase() {}, failures() {},
+};
+const std = STD(api);
+`
+
+// onStage runs a body, the inside of an async function, and hands back what
+// it returned, as JSON, or the error it threw, as name, code and message.
+func onStage(t *testing.T, body string) string {
+	t.Helper()
+	text, err := os.ReadFile("std.js")
+	if err != nil {
+		t.Fatal(err)
+	}
+	program := "(() => { 'use strict'; const STD = " + strings.TrimSpace(string(text)) + ";\n" + stage +
+		"return (async () => {" + body + "})().then((v) => JSON.stringify(v)," +
+		" (e) => `${e.name} ${e.code ?? '-'}: ${e.message}`); })()"
+	v, err := goja.New().RunString(program)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, ok := v.Export().(*goja.Promise)
+	if !ok || p.State() != goja.PromiseStateFulfilled {
+		t.Fatalf("the body did not end: %v", v)
+	}
+	return p.Result().String()
+}
+
+func TestStd(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ name, give, want string }{
+		// verify
+		{"verify has three voters and needs half of them", `
+			answer = (n) => ({ refuted: n === 1, reason: 'r' });
+			const v = await std.verify('the claim');
+			return [v.verdict, v.held, v.refuted, v.upheld, v.missing, v.voters, v.quorum, v.threshold, calls.length];`,
+			`["held",true,1,2,0,3,2,0.5,3]`},
+		{"verify refutes at the threshold", `
+			answer = (n) => ({ refuted: n < 3, reason: 'r' });
+			return (await std.verify('c', { voters: 4 })).verdict;`, `"refuted"`},
+		{"verify holds below a higher threshold", `
+			answer = (n) => ({ refuted: n < 3, reason: 'r' });
+			return (await std.verify('c', { voters: 4, threshold: 0.75 })).verdict;`, `"held"`},
+		{"a dead voter is no vote", `
+			answer = (n) => (n === 1 ? null : { refuted: n === 2, reason: 'r' });
+			const v = await std.verify('c', { threshold: 0.6 });
+			return [v.verdict, v.refuted, v.upheld, v.missing];`, `["held",1,1,1]`},
+		{"below the quorum nothing is known", `
+			answer = (n) => (n < 3 ? null : { refuted: true, reason: 'r' });
+			const v = await std.verify('c');
+			return [v.verdict, v.held, v.missing, v.votes];`,
+			`["unknown",false,2,[null,null,{"refuted":true,"reason":"r"}]]`},
+		{"all dead is unknown and not held", `
+			return (await std.verify('c')).verdict;`, `"unknown"`},
+		{"the quorum may be set", `
+			answer = (n) => (n < 3 ? null : { refuted: true, reason: 'r' });
+			return (await std.verify('c', { quorum: 1 })).verdict;`, `"refuted"`},
+		{"no answer of the schema is a dead voter", `
+			answer = (n) => { if (n === 1) throw fault('schema'); return { refuted: false, reason: 'r' }; };
+			const v = await std.verify('c');
+			return [v.verdict, v.missing];`, `["held",1]`},
+		{"a refused budget is no vote", `
+			answer = (n) => { if (n === 2) throw fault('budget'); return { refuted: false, reason: 'r' }; };
+			return std.verify('c');`, `Error budget: budget!`},
+		{"a mistake in the script is no vote", `
+			answer = () => { throw new TypeError('x is not a function'); };
+			return std.verify('c');`, `TypeError -: x is not a function`},
+		{"voters read the whole claim and a label each", `
+			await std.verify({ a: 1 }, { label: 'L', model: 'm', phase: undefined, voters: 2 });
+			return [calls[1].prompt.includes('"a": 1'), calls[1].opts.label, calls[1].opts.model,
+				'phase' in calls[1].opts, calls[0].prompt === calls[1].prompt];`,
+			`[true,"L verify 2/2","m",false,false]`},
+		{"verify takes a prompt and a schema", `
+			const schema = { type: 'object', properties: { refuted: { type: 'boolean' }, line: {} } };
+			await std.verify('c', { prompt: 'Doubt $& it.', schema });
+			return [calls[0].prompt.startsWith('Doubt $& it.'), Object.keys(calls[0].opts.schema.properties)];`,
+			`[true,["refuted","line"]]`},
+
+		// judge
+		{"judge ranks by the mean", `
+			const scores = [[1, 9, 5], [9, 5, 1], [5, 1, 9]];
+			answer = (n) => ({ scores: scores[n - 1].map((score, p) => ({ candidate: p + 1, score, reason: 'r' + n + p })) });
+			const j = await std.judge(['A', 'B', 'C'], { criteria: 'fit' });
+			return [j.ranking, j.winner, j.best, j.scores.map((s) => s.mean), j.missing, calls.length];`,
+			`[[1,2,0],1,"B",[1,9,5],[],3]`},
+		{"each judge begins at another candidate", `
+			await std.judge(['AAA', 'BBB', 'CCC'], { criteria: ['x', 'y'] });
+			return calls.map((c) => c.prompt.match(/AAA|BBB|CCC/g).map((s) => s[0]).join('') + (c.prompt.includes('- y') ? '+' : ''));`,
+			`["ABC+","BCA+","CAB+"]`},
+		{"a dead judge is missing and counts for nothing", `
+			answer = (n) => (n === 2 ? null : { scores: [{ candidate: 1, score: n, reason: '' }, { candidate: 2, score: 2, reason: '' }] });
+			const j = await std.judge(['A', 'B'], { criteria: 'x' });
+			return [j.missing, j.scores[0].scores, j.scores[0].mean];`, `[[2],[1,null,3],2]`},
+		{"scores that leave a candidate out are missing", `
+			answer = () => ({ scores: [{ candidate: 1, score: 3, reason: '' }, { candidate: 1, score: 2, reason: '' }] });
+			const j = await std.judge(['A', 'B'], { criteria: 'x', judges: 1 });
+			return [j.missing, j.ranking, j.winner, j.best];`, `[[1],[],null,null]`},
+		{"equal scores keep the order given", `
+			answer = () => ({ scores: [{ candidate: 1, score: 3, reason: '' }, { candidate: 2, score: 3, reason: '' }] });
+			return (await std.judge(['A', 'B'], { criteria: 'x', judges: 2 })).ranking;`, `[0,1]`},
+		{"judge needs criteria", `return std.judge(['A', 'B'], {});`,
+			`TypeError option: std.judge: criteria are missing: say what is judged`},
+		{"judge needs two candidates", `return std.judge(['A'], { criteria: 'x' });`,
+			`TypeError option: std.judge: candidates must be a list of two or more`},
+
+		// untilDry
+		{"two empty rounds end it", `
+			const seen = [];
+			const d = await std.untilDry((n, known) => { seen.push(known.length); return n < 3 ? [n, 1] : [1]; });
+			return [d, seen];`, `[{"found":[1,2],"rounds":4,"dry":true,"failed":0},[0,1,2,2]]`},
+		{"max ends it too, and it is not dry", `
+			return std.untilDry((n) => [n], { max: 3 });`, `{"found":[1,2,3],"rounds":3,"dry":false,"failed":0}`},
+		{"the default of max is 50", `return (await std.untilDry((n) => [n])).rounds;`, `50`},
+		{"equal items have one key, in whatever order", `
+			return (await std.untilDry((n) => (n > 2 ? [] : n === 1 ? [{ a: 1, b: 2 }] : [{ b: 2, a: 1 }]))).found.length;`, `1`},
+		{"the key may be a property", `
+			return (await std.untilDry((n) => [{ id: 'x', n }], { key: 'id', dry: 1 })).found;`, `[{"id":"x","n":1}]`},
+		{"an item without the key is refused, and what was found is kept", `
+			try { return await std.untilDry((n) => (n === 1 ? [{ id: 1 }] : [{}]), { key: 'id' }); }
+			catch (e) { return [e.message, e.found, e.rounds]; }`,
+			`["std.untilDry: an item of round 2 has no key",[{"id":1}],2]`},
+		{"a failed round is not a dry one", `
+			return std.untilDry((n) => (n < 4 ? null : []), { dry: 2 });`,
+			`{"found":[],"rounds":5,"dry":true,"failed":3}`},
+		{"empty slots of a round are passed over", `
+			return (await std.untilDry((n) => (n === 1 ? [null, 7] : []))).found;`, `[7]`},
+		{"a refusal keeps what was found", `
+			try { await std.untilDry((n) => { if (n === 3) throw fault('budget'); return [n]; }); }
+			catch (e) { return [e.code, e.found, e.rounds]; }`, `["budget",[1,2],3]`},
+		{"so does what is no error", `
+			try { await std.untilDry(() => { throw 'plain'; }); } catch (e) { return [e.message, e.found]; }`, `["plain",[]]`},
+		{"a round must return a list", `return std.untilDry(() => 'text');`,
+			`TypeError option: std.untilDry: round 1 must return a list or null`},
+
+		// sweep
+		{"sweep works in batches and names what was missed", `
+			const s = await std.sweep([1, 2, 3, 4, 5], async (g, i) => (i === 1 ? null : g.length), { batch: 2, concurrency: 2 });
+			return [s, calls.parallel];`,
+			`[{"results":[2,null,1],"missed":[3,4],"batches":3},{"concurrency":2}]`},
+		{"sweep takes single items by default", `
+			return (await std.sweep(['a', 'b'], async (g) => g[0] + g.length)).results;`, `["a1","b1"]`},
+		{"a batch that throws is missed", `
+			return (await std.sweep([1, 2], async (g) => { if (g[0] === 1) throw new Error('x'); return 1; })).missed;`, `[1]`},
+		{"a refusal ends a sweep with what is there", `
+			try { await std.sweep([1, 2, 3], async (g) => { if (g[0] === 2) throw fault('limit'); return g[0]; }); }
+			catch (e) { return [e.code, e.results, e.missed]; }`, `["limit",[1,null,3],[2]]`},
+		{"nothing to sweep is no error", `return std.sweep([], () => 1);`, `{"results":[],"missed":[],"batches":0}`},
+
+		// critic
+		{"the critic sees all of it, and is asked again after a revision", `
+			const long = 'x'.repeat(20000) + 'END';
+			answer = (n) => (n === 1 ? { complete: false, missing: ['m'] } : n === 2 ? 'revised' : { complete: true, missing: [] });
+			const c = await std.critic(long, { task: 'T' });
+			return [c, calls[0].prompt.includes(long), calls[1].prompt.includes('- m'), calls[2].prompt.includes('revised'), calls[2].prompt.includes('T')];`,
+			`[{"draft":"revised","complete":true,"missing":[],"rounds":2},true,true,true,true]`},
+		{"what the last critic missed is said", `
+			answer = (n) => (n % 2 ? { complete: false, missing: ['m' + n] } : 'r' + n);
+			return [await std.critic('d'), calls.length];`,
+			`[{"draft":"r2","complete":false,"missing":["m3"],"rounds":2},3]`},
+		{"a dead critic leaves it open", `return std.critic('d');`,
+			`{"draft":"d","complete":null,"missing":[],"rounds":1}`},
+		{"a dead reviser keeps the draft", `
+			answer = (n) => (n === 1 ? { complete: false, missing: ['m'] } : null);
+			return std.critic('d');`, `{"draft":"d","complete":false,"missing":["m"],"rounds":1}`},
+		{"a critic that misses something does not call it complete", `
+			answer = () => ({ complete: true, missing: ['m'] });
+			return (await std.critic('d', { rounds: 1 })).complete;`, `false`},
+		{"an object is revised by its schema", `
+			const schema = { type: 'object' };
+			answer = (n) => (n === 1 ? { complete: false, missing: ['m'] } : n === 2 ? { a: 2 } : { complete: true, missing: [] });
+			return [(await std.critic({ a: 1 }, { schema })).draft, calls[1].opts.schema];`, `[{"a":2},{"type":"object"}]`},
+		{"an object without a schema is refused", `return std.critic({ a: 1 });`,
+			`TypeError option: std.critic: a draft that is no text needs the schema of one`},
+
+		// retry
+		{"retry ends with the first accepted value", `
+			return std.retry((n, last) => (n === 1 ? null : [n, last]));`, `[2,{"value":null}]`},
+		{"retry tries three times", `
+			let tries = 0;
+			return [await std.retry(() => { tries++; return 5; }, { accept: (v) => v > 5 }), tries];`, `[null,3]`},
+		{"the last error is thrown", `
+			let tries = 0;
+			return std.retry(() => { tries++; throw new Error('try ' + tries); }, { times: 2 });`, `Error -: try 2`},
+		{"an answer that is no JSON is tried again", `
+			return std.retry((n) => JSON.parse(n === 1 ? 'words' : '[1]'));`, `[1]`},
+		{"a refusal is not tried again", `
+			let tries = 0;
+			try { await std.retry(() => { tries++; throw fault('budget'); }); } catch (e) { return [e.code, tries]; }`, `["budget",1]`},
+
+		// options
+		{"an unknown option names the nearest", `return std.verify('c', { voter: 3 });`,
+			`TypeError option: std.verify: unknown option "voter"; did you mean "voters"?`},
+		{"one that is near to nothing lists all", `return std.retry(() => 1, { wxyzzy: 3 });`,
+			`TypeError option: std.retry: unknown option "wxyzzy"; there are times, accept`},
+		{"full is not handed on", `return std.verify('c', { full: true });`,
+			`TypeError option: std.verify: unknown option "full"`},
+		{"options are an object", `return std.verify('c', 3);`,
+			`TypeError option: std.verify: options must be an object`},
+		{"voters are counted in whole numbers", `return std.verify('c', { voters: 2.5 });`,
+			`TypeError option: std.verify: voters must be a whole number from 1 to 99`},
+		{"a threshold of nothing refutes everything", `return std.verify('c', { threshold: 0 });`,
+			`TypeError option: std.verify: threshold must be a number above 0 and up to 1`},
+		{"a quorum is of the voters", `return std.verify('c', { quorum: 4 });`,
+			`TypeError option: std.verify: quorum 4 is more than the 3 voters`},
+		{"a schema of votes has refuted", `return std.verify('c', { schema: { type: 'object' } });`,
+			`TypeError option: std.verify: schema must be a JSON Schema of an object with the property refuted`},
+		{"an empty claim is refused", `return std.verify(' ');`,
+			`TypeError option: std.verify: the claim must be a text or a JSON value that is not empty`},
+		{"std cannot be changed", `std.verify = 1;`, `TypeError -: `},
+
+		// worst
+		{"the worst cases, by default and as set", `
+			return [std.verify.worst(), std.verify.worst({ voters: 5, model: 'm' }), std.judge.worst(), std.judge.worst({ judges: 2, criteria: 'x' }),
+				std.untilDry.worst({ agentsPerRound: 3 }), std.untilDry.worst({ agentsPerRound: 3, max: 4, key: 'id' }),
+				std.sweep.worst({ items: 10 }), std.sweep.worst({ items: 10, batch: 3, agentsPerBatch: 2 }),
+				std.critic.worst(), std.critic.worst({ rounds: 1 }), std.retry.worst(), std.retry.worst({ times: 2, agentsPerTry: 4 })];`,
+			`[3,5,3,2,150,12,10,8,3,1,3,8]`},
+		{"a worst case that cannot be known is refused", `std.untilDry.worst({});`,
+			`TypeError option: std.untilDry.worst: agentsPerRound is missing`},
+		{"so is one of an unknown option", `std.verify.worst({ votes: 2 });`,
+			`TypeError option: std.verify.worst: unknown option "votes"; did you mean "voters"?`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			got := onStage(t, tt.give)
+			if got != tt.want && !(strings.HasPrefix(tt.want, "TypeError") && strings.HasPrefix(got, tt.want)) {
+				t.Errorf("got  %s\nwant %s", got, tt.want)
+			}
+		})
+	}
+}
+
+// TestStdStartsAtMostItsWorst: whatever the agents answer, no strategy starts
+// more of them than its worst case says.
+func TestStdStartsAtMostItsWorst(t *testing.T) {
+	t.Parallel()
+	got := onStage(t, `
+		const out = [];
+		const bad = [
+			() => null, () => { throw fault('schema'); }, () => ({}), () => 'text',
+			(n) => ({ refuted: n % 2 === 0, complete: false, missing: ['m'], scores: [] }),
+		];
+		for (const b of bad) {
+			answer = b;
+			for (const [worst, run] of [
+				[std.verify.worst({ voters: 4 }), () => std.verify('c', { voters: 4 })],
+				[std.judge.worst({ judges: 4 }), () => std.judge(['a', 'b'], { judges: 4, criteria: 'x' })],
+				[std.critic.worst({ rounds: 4 }), () => std.critic('d', { rounds: 4 })],
+				[std.retry.worst({ times: 4 }), () => std.retry(() => api.agent('p', {}), { times: 4, accept: () => false }).catch(() => {})],
+			]) {
+				calls.length = 0;
+				await run();
+				if (calls.length > worst) out.push([calls.length, worst]);
+			}
+		}
+		return out;`)
+	if got != "[]" {
+		t.Errorf("started and the worst case: %s", got)
+	}
+}

@@ -1,0 +1,416 @@
+// The types of workflow scripts: what `swarm run FILE.js` offers them.
+//
+// Put this file beside your scripts and begin them with
+//   /// <reference path="./swarm.d.ts" />
+// The whole of it is explained in docs/workflows.md.
+
+/** What a script says of itself: the first statement, a pure literal. */
+interface Meta {
+  name: string;
+  description: string;
+  /** When it is of use, for whoever chooses among workflows. */
+  whenToUse?: string;
+  /** The phases it announces. A model named here is for people. */
+  phases?: { title: string; detail?: string; model?: string }[];
+  /** A JSON Schema of `args`; they are checked before anything starts. */
+  args?: JSONSchema;
+}
+
+/** A JSON Schema, draft 2020-12. */
+type JSONSchema = { [keyword: string]: unknown };
+
+/** What has a JSON of its own. */
+type JSONValue = null | boolean | number | string | JSONValue[] | { [key: string]: JSONValue };
+
+// results.
+
+/** How an agent ended, or that it has not. Told apart by `status`. */
+type Result = Completed | Failed | Cancelled;
+type Status = Result | Running;
+
+interface Ended {
+  /** a1, a2, … in the order of the calls. */
+  id: string;
+  label?: string;
+  phase?: string;
+  /** What it changed; absent where it changed nothing. */
+  patch?: Patch;
+  usage?: Usage;
+}
+interface Completed extends Ended {
+  status: 'completed';
+  /** The whole answer. */
+  output?: string;
+  /** The answer to a schema. */
+  structured?: any;
+  error?: undefined;
+}
+interface Failed extends Ended {
+  status: 'failed';
+  error: Failure;
+  output?: undefined;
+}
+interface Cancelled extends Ended {
+  status: 'cancelled';
+  error: Failure;
+  output?: undefined;
+}
+interface Running {
+  id: string;
+  status: 'running';
+  label?: string;
+  phase?: string;
+  output?: undefined;
+  error?: undefined;
+}
+
+/** Why an agent did not complete. */
+interface Failure {
+  kind: 'no_result' | 'timeout' | 'idle_timeout' | 'output_limit' | 'start_failed' | 'killed' | 'lost'
+    | 'capture_failed' | 'schema' | 'refused' | 'invalid' | 'rate_limit' | 'overloaded' | 'quota' | 'auth'
+    | 'budget' | 'dependency' | 'conflict' | 'cancelled' | 'stopped' | 'other';
+  message: string;
+}
+
+/** What an agent changed, as a value. */
+interface Patch {
+  /** The commit. */
+  id: string;
+  /** The commit it is a change of. */
+  base: string;
+  files: string[];
+  stat: { files: number; added: number; deleted: number };
+  /** The patch as git prints it. */
+  text(): string;
+}
+
+interface Usage {
+  input: number;
+  /** Output and reasoning: what a budget counts. */
+  output: number;
+  cacheRead: number;
+  cacheWrite: number;
+  costUsd: number;
+}
+
+/** What most errors of this API carry beside `name` and `message`. */
+interface SwarmError extends Error {
+  code?: 'option' | 'unknown' | 'timeout' | 'budget' | 'limit' | 'schema' | 'policy';
+}
+
+// agents.
+
+/** The options of agent() and run(). An unknown one is an error. */
+interface AgentOptions {
+  /** What the agent is called in lists; it is no part of what tells calls apart. */
+  label?: string;
+  /** The group it is shown in. Default: the current phase(). */
+  phase?: string;
+  /** What the answer has to match; agent() then gives the value. */
+  schema?: JSONSchema;
+  /** The configured kind of agent. Default: that of the run. */
+  agent?: string;
+  /** A type: a file of `.swarm/agents` or `.claude/agents`, or Explore, Plan, general-purpose. */
+  agentType?: string;
+  /**
+   * A workspace of its own, or the one that all shared calls of the run work
+   * in. Default: worktree; shared for scripts of `.claude/workflows`.
+   */
+  isolation?: 'worktree' | 'shared';
+  /** What it starts from: a commit, a patch, a result or a merge. Default: the base of the run. */
+  base?: Base;
+  /** Globs of what its patch may touch. */
+  paths?: string[];
+  /** It is ended where it reaches one of them. */
+  limits?: { turns?: number; tokens?: number; usd?: number; ms?: number; idleMs?: number };
+  /** Asked after each turn; true ends the agent. Closed: it may name nothing but its argument. */
+  stopWhen?: (snapshot: Snapshot) => boolean;
+  /** Asked before each action that the agent raises. Closed; it may only narrow. A string is a reason to deny. */
+  onTool?: (call: ToolCall) => 'allow' | 'deny' | string;
+  /** How often it is tried again where it fails. */
+  retries?: number;
+  /** false: it is run again on every resume. */
+  cache?: boolean;
+  /** Tells this call apart from equal ones, instead of what it says. */
+  id?: string;
+}
+
+/** What a tree or a commit may be given as. */
+type Base = string | Patch | Result | Merged;
+
+/** What stopWhen sees of an attempt. */
+interface Snapshot {
+  turns: number;
+  tools: number;
+  /** Output and reasoning. */
+  tokens: number;
+  usd: number;
+  ms: number;
+  /** The end of the last it said. */
+  text: string;
+}
+
+/** What onTool sees: an action as the agent asked about it. */
+interface ToolCall { id: string; action?: any }
+
+/** The promise of an agent that was started. */
+interface Started<T> extends Promise<T> {
+  /** Absent where it was refused. */
+  readonly id?: string;
+  cancel(reason?: string): Promise<Result | null>;
+}
+
+/**
+ * Starts an agent and waits for its answer: its text, the value that matches
+ * `schema`, or null where it did not complete; failures() then has the cause.
+ * With `full` it gives the result.
+ * Throws: code `schema` where no answer matched, `budget`, `limit`, `option`.
+ */
+declare function agent(prompt: string, options: AgentOptions & { full: true }): Started<Result>;
+declare function agent<T = any>(prompt: string, options: AgentOptions & { schema: JSONSchema; full?: false }): Started<T | null>;
+declare function agent(prompt: string, options?: AgentOptions & { full?: false }): Started<string | null>;
+declare function agent(spec: Spec & { full?: boolean }): Started<any>;
+
+/** The options of run(), with the prompt among them. */
+interface Spec extends AgentOptions { prompt: string }
+
+/** What names an agent: its id, its handle, its result or its promise. */
+type Handle = string | { readonly id?: string };
+
+/** Agents by their handles. */
+declare const sa: {
+  /** Starts an agent and does not wait. */
+  run(spec: Spec): Started<{ id: string }>;
+  run(prompt: string, options?: AgentOptions): Started<{ id: string }>;
+  /** Waits for an agent. A time-out, in ms, rejects with code `timeout`; the agent goes on. */
+  join(id: Handle, options?: { timeout?: number }): Promise<Result>;
+  /** Ends an agent and waits until it has ended. One that has ended stays as it is. */
+  cancel(id: Handle, reason?: string): Promise<Result>;
+  /** How an agent stands now. */
+  status(id: Handle): Status;
+  /** All agents of the script, in the order of their calls. */
+  list(): Status[];
+  /** Says something to an agent at work. */
+  send(id: Handle, text: string): Promise<{ delivered: boolean }>;
+};
+declare const run: typeof sa.run;
+declare const join: typeof sa.join;
+declare const cancel: typeof sa.cancel;
+
+// combinators.
+
+type Job<T> = (() => T | Promise<T>) | Promise<T>;
+
+/**
+ * Runs all and waits for all, in the order given; a slot that failed is null.
+ * What must not become a null is thrown: budget, limit, option, and mistakes
+ * in the script. At most 4096 items.
+ */
+declare function parallel<T>(jobs: Job<T>[], options?: { concurrency?: number }): Promise<(T | null)[]>;
+declare function parallel<K extends string, T>(jobs: Record<K, Job<T>>, options?: { concurrency?: number }): Promise<Record<K, T | null>>;
+
+/**
+ * Sends each item through all stages on its own; nobody waits for others. An
+ * item whose stage throws is null, and its other stages are left out.
+ */
+declare function pipeline<T>(items: T[], ...stages: ((prev: any, item: T, index: number) => any)[]): Promise<any[]>;
+
+/**
+ * The first result that is acceptable wins, or the first `n` (then a list);
+ * every other branch is ended, with all agents it started. null where nobody
+ * won. Default of accept: anything that is not null, and of results the
+ * completed ones.
+ */
+declare function race<T>(jobs: Job<T>[] | Record<string, Job<T>>, options?: { accept?: (value: T) => boolean | Promise<boolean>; n?: 1 }): Promise<T | null>;
+declare function race<T>(jobs: Job<T>[] | Record<string, Job<T>>, options: { accept?: (value: T) => boolean | Promise<boolean>; n: number }): Promise<T[]>;
+
+/** Runs another workflow within this one, by name or by file, with args of its own. */
+declare function workflow(which: string | { scriptPath: string } | { name: string }, args?: JSONValue): Promise<any>;
+
+// the run.
+
+/** What the run was given; undefined where it was given nothing. */
+declare var args: any;
+
+/** Begins a group of what follows. */
+declare function phase(title: string): void;
+
+/** A line for people. */
+declare function log(...values: unknown[]): void;
+declare const console: Record<'log' | 'info' | 'warn' | 'error' | 'debug', typeof log>;
+
+/** What the run may spend, in tokens of output and reasoning. */
+declare const budget: {
+  /** null: there is no budget. */
+  readonly total: number | null;
+  spent(): number;
+  /** At least 0; Infinity where there is no budget. */
+  remaining(): number;
+};
+
+/** Why something is null so far, in the order in which it happened. */
+declare function failures(): { id?: string; label?: string; phase?: string; kind: string; message: string }[];
+
+// hands.
+
+/** Runs a command that is configured under [checks], in a fresh workspace of a tree. */
+declare function check(command: string | string[], options?: { on?: Base | 'base'; timeout?: number }): Promise<{
+  ok: boolean; exitCode: number; stdout: string; stderr: string;
+}>;
+
+type Patches = (string | Patch | Result | null | undefined)[] | string | Patch | Result;
+
+interface Conflict {
+  /** The patch that was left out. */
+  patch: string;
+  /** The patches it conflicts with; empty: what they were merged onto. */
+  with: string[];
+  paths: string[];
+}
+
+interface Merged {
+  /** A base for further agents, checks and merges. */
+  tree: string;
+  applied: string[];
+  conflicts: Conflict[];
+}
+
+/** Merges patches in memory, in this order; one that conflicts is left out. */
+declare function merge(patches: Patches, options?: { onto?: Base }): Promise<Merged>;
+
+/** Moves a branch to the merge of patches. */
+declare function land(patches: Patches, options?: { into?: string; verify?: string }): Promise<{
+  landed: boolean; ref: string; commit?: string; applied: string[]; conflicts: Conflict[];
+  verified?: boolean;
+  /** Why it did not land. */
+  reason?: string;
+}>;
+
+/** Asks a person, without holding a slot. `timeout` is in ms; then the default holds, or it rejects. */
+declare function ask(question: string, options?: { choices?: string[]; default?: string; timeout?: number }): Promise<string>;
+
+/** What the base of the run holds. */
+declare const repo: {
+  files(glob?: string): Promise<string[]>;
+  read(path: string): Promise<string>;
+  grep(pattern: string, glob?: string): Promise<{ path: string; line: number; text: string }[]>;
+  log(options?: { path?: string; max?: number }): Promise<{ commit: string; author: string; date: string; subject: string }[]>;
+};
+
+// std.
+
+/** What a strategy hands on to the agents it starts. */
+type HandedOn = Omit<AgentOptions, 'id' | 'schema'>;
+
+/** A strategy that knows how many agents it starts at most. */
+type Worst<O> = { worst(options?: O): number };
+
+interface VerifyOptions extends HandedOn {
+  /** 1 to 99, default 3. */
+  voters?: number;
+  /** The share of the living voters that refutes, default 0.5. */
+  threshold?: number;
+  /** How many voters must live, default more than half of them. */
+  quorum?: number;
+  /** Stands before the claim instead of our own words. */
+  prompt?: string;
+  /** Of a vote; it needs the property `refuted`. */
+  schema?: JSONSchema;
+}
+interface JudgeOptions extends HandedOn {
+  /** 1 to 99, default 3. */
+  judges?: number;
+  /** What is judged; required. */
+  criteria?: string | string[];
+  prompt?: string;
+}
+interface UntilDryOptions {
+  /** That many rounds in a row without anything new end it, default 2. */
+  dry?: number;
+  /** At most that many rounds, default 50. */
+  max?: number;
+  /** What makes two items the same, default all that they hold. */
+  key?: string | ((item: any) => unknown);
+  /** For worst(). */
+  agentsPerRound?: number;
+}
+interface CriticOptions extends HandedOn {
+  /** How many times the critic looks, default 2. */
+  rounds?: number;
+  /** What the draft is to cover. */
+  task?: string;
+  prompt?: string;
+  /** Of a draft that is no text. */
+  schema?: JSONSchema;
+}
+
+/** Strategies, each with its worst-case number of agents as `worst(options)`. */
+declare const std: {
+  /** Voters try to refute a claim. */
+  verify: ((claim: JSONValue, options?: VerifyOptions) => Promise<{
+    verdict: 'held' | 'refuted' | 'unknown'; held: boolean; refuted: number; upheld: number; missing: number;
+    voters: number; quorum: number; threshold: number; votes: any[];
+  }>) & Worst<VerifyOptions>;
+  /** Judges score candidates, each in another order. */
+  judge: (<T extends JSONValue>(candidates: T[], options: JudgeOptions) => Promise<{
+    winner: number | null; best: T | null; ranking: number[]; judges: number; missing: number[];
+    scores: { index: number; mean: number | null; scores: (number | null)[]; reasons: (string | null)[] }[];
+  }>) & Worst<JudgeOptions>;
+  /** Calls a round until nothing new comes. An error it throws carries `found` and `rounds`. */
+  untilDry: (<T>(round: (n: number, seen: T[]) => T[] | null | Promise<T[] | null>, options?: UntilDryOptions) => Promise<{
+    found: T[]; rounds: number; dry: boolean; failed: number;
+  }>) & Worst<UntilDryOptions>;
+  /** Works through items in batches and says which were missed. An error it throws carries `results` and `missed`. */
+  sweep: (<T, R>(items: T[], worker: (batch: T[], index: number) => R | null | Promise<R | null>, options?: {
+    /** Items of a batch, default 1. */
+    batch?: number;
+    concurrency?: number;
+  }) => Promise<{ results: (R | null)[]; missed: T[]; batches: number }>)
+    & Worst<{ items?: number; batch?: number; concurrency?: number; agentsPerBatch?: number }>;
+  /** Asks what is missing, has it put in, and asks again. */
+  critic: (<T extends JSONValue>(draft: T, options?: CriticOptions) => Promise<{
+    draft: T; complete: boolean | null; missing: string[]; rounds: number;
+  }>) & Worst<CriticOptions>;
+  /** Tries until a value is accepted; null where none was. */
+  retry: (<T>(attempt: (n: number, last?: { value?: T; error?: unknown }) => T | Promise<T>, options?: {
+    /** 1 to 1000, default 3. */
+    times?: number;
+    /** Default: not null and not undefined. */
+    accept?: (value: T) => boolean | Promise<boolean>;
+  }) => Promise<T | null>) & Worst<{ times?: number; accept?: (value: any) => unknown; agentsPerTry?: number }>;
+};
+
+/** What the files of `.swarm/lib` export, by its name. */
+declare const lib: Record<string, any>;
+
+// what JavaScript has.
+
+/** A copy that shares nothing with the value. */
+declare function structuredClone<T>(value: T): T;
+
+declare class URLSearchParams {
+  constructor(init?: string | Record<string, string> | [string, string][]);
+  append(name: string, value: string): void;
+  delete(name: string): void;
+  get(name: string): string | null;
+  getAll(name: string): string[];
+  has(name: string): boolean;
+  set(name: string, value: string): void;
+  toString(): string;
+}
+
+/** The parts of an address. It fetches nothing. */
+declare class URL {
+  constructor(url: string, base?: string);
+  href: string;
+  readonly origin: string;
+  protocol: string;
+  host: string;
+  hostname: string;
+  port: string;
+  pathname: string;
+  search: string;
+  hash: string;
+  readonly searchParams: URLSearchParams;
+  toString(): string;
+}

@@ -1,0 +1,218 @@
+package script
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/dop251/goja"
+)
+
+// answered posts a request whose answer settles d.
+func (m *machine) answered(r Request, d deferred) {
+	at := m.here()
+	m.send(r, func(answer Delivery) {
+		m.settleWith(d, func() goja.Value {
+			if answer.Error != nil {
+				panic(m.faultAt(answer.Error, at))
+			}
+			return m.value(answer.Value)
+		})
+	})
+}
+
+// answeredNow asks for what is answered at once, and settles d with it.
+func (m *machine) answeredNow(r Request, d deferred) {
+	m.settleWith(d, func() goja.Value { return m.value(m.do(r)) })
+}
+
+// check is check(argv or name, {on, timeout}).
+func (m *machine) check(call goja.FunctionCall, d deferred) {
+	m.refuseLosers("a check")
+	r := &Check{}
+	var err error
+	switch v := call.Argument(0); {
+	case goja.IsString(v) && v.String() != "":
+		r.Name = v.String()
+	default:
+		if r.Argv, err = m.texts("check: the command", v); err != nil {
+			m.throw(err)
+		}
+	}
+	o, err := m.options("check", call.Argument(1), "on", "timeout")
+	if err != nil {
+		m.throw(err)
+	}
+	if r.On, err = o.tree("on"); err != nil {
+		m.throw(err)
+	}
+	if r.On == "base" {
+		r.On = ""
+	}
+	if r.MS, err = o.duration("timeout"); err != nil {
+		m.throw(err)
+	}
+	m.answered(r, d)
+}
+
+// merge is merge(patches, {onto}).
+func (m *machine) merge(call goja.FunctionCall, d deferred) {
+	r := &Merge{Patches: m.patchIDs("merge", call.Argument(0))}
+	o, err := m.options("merge", call.Argument(1), "onto")
+	if err != nil {
+		m.throw(err)
+	}
+	if r.Onto, err = o.tree("onto"); err != nil {
+		m.throw(err)
+	}
+	m.answeredNow(r, d)
+}
+
+// land is land(patches, {into, verify}).
+func (m *machine) land(call goja.FunctionCall, d deferred) {
+	m.refuseLosers("a landing")
+	r := &Land{Patches: m.patchIDs("land", call.Argument(0))}
+	o, err := m.options("land", call.Argument(1), "into", "verify")
+	if err != nil {
+		m.throw(err)
+	}
+	if r.Into, err = o.text("into"); err != nil {
+		m.throw(err)
+	}
+	if r.Verify, err = o.text("verify"); err != nil {
+		m.throw(err)
+	}
+	m.answered(r, d)
+}
+
+// question is ask(question, {choices, default, timeout}).
+func (m *machine) question(call goja.FunctionCall, d deferred) {
+	m.refuseLosers("a question")
+	text := call.Argument(0)
+	if !goja.IsString(text) || text.String() == "" {
+		m.throw(invalid("ask: the question must be a string that is not empty, not %s", kindOf(text)))
+	}
+	r := &Question{Text: text.String()}
+	o, err := m.options("ask", call.Argument(1), "choices", "default", "timeout")
+	if err != nil {
+		m.throw(err)
+	}
+	if r.Choices, err = o.texts("choices"); err != nil {
+		m.throw(err)
+	}
+	if v := o.get("default"); v != nil {
+		if !goja.IsString(v) {
+			m.throw(o.refuse("default", v, "a string"))
+		}
+		word := v.String()
+		if len(r.Choices) > 0 && !slices.Contains(r.Choices, word) {
+			m.throw(invalid("ask: default %q is none of the choices", word))
+		}
+		r.Default = &word
+	}
+	if r.MS, err = o.duration("timeout"); err != nil {
+		m.throw(err)
+	}
+	m.answered(r, d)
+}
+
+// word is an argument that is a string with something in it.
+func (m *machine) word(what string, v goja.Value) string {
+	if !goja.IsString(v) || v.String() == "" {
+		m.throw(invalid("%s must be a string that is not empty, not %s", what, kindOf(v)))
+	}
+	return v.String()
+}
+
+// repo is the object of what is known of the base.
+func (m *machine) repo() *goja.Object {
+	o := m.rt.NewObject()
+	m.member(o, "files", m.promising(func(call goja.FunctionCall, d deferred) {
+		glob := "**"
+		if v := call.Argument(0); !absent(v) {
+			glob = m.word("repo.files: the glob", v)
+		}
+		m.answeredNow(&Repo{Verb: "files", Glob: glob}, d)
+	}))
+	m.member(o, "read", m.promising(func(call goja.FunctionCall, d deferred) {
+		m.answeredNow(&Repo{Verb: "read", Path: m.word("repo.read: the path", call.Argument(0))}, d)
+	}))
+	m.member(o, "grep", m.promising(func(call goja.FunctionCall, d deferred) {
+		r := &Repo{Verb: "grep", Pattern: m.word("repo.grep: the pattern", call.Argument(0))}
+		if v := call.Argument(1); !absent(v) {
+			r.Glob = m.word("repo.grep: the glob", v)
+		}
+		m.answeredNow(r, d)
+	}))
+	m.member(o, "log", m.promising(func(call goja.FunctionCall, d deferred) {
+		given, err := m.options("repo.log", call.Argument(0), "path", "max")
+		if err != nil {
+			m.throw(err)
+		}
+		r := &Repo{Verb: "log"}
+		if r.Path, err = given.text("path"); err != nil {
+			m.throw(err)
+		}
+		most, _, err := given.number("max", 1, 1000)
+		if err != nil {
+			m.throw(err)
+		}
+		r.Max = int(most)
+		m.answeredNow(r, d)
+	}))
+	return o
+}
+
+// budget is the object of what the run may spend, and did so far.
+func (m *machine) budget() *goja.Object {
+	o := m.rt.NewObject()
+	total := m.begin.BudgetTokens
+	if total > 0 {
+		m.constant(o, "total", m.rt.ToValue(total))
+	} else {
+		m.constant(o, "total", goja.Null())
+	}
+	m.member(o, "spent", func(goja.FunctionCall) goja.Value { return m.rt.ToValue(m.spent) })
+	m.member(o, "remaining", func(goja.FunctionCall) goja.Value {
+		if total == 0 {
+			return goja.PositiveInf()
+		}
+		return m.rt.ToValue(max(0, total-m.spent))
+	})
+	return o
+}
+
+// longestLine is how many bytes of a line are kept.
+const longestLine = 8 << 10
+
+// clip keeps the beginning of a text that is too long and counts the rest.
+func clip(text string) string {
+	if len(text) <= longestLine {
+		return text
+	}
+	const room = 40 // for what is said of the rest
+	cut := longestLine - room
+	for cut > 0 && text[cut]&0xC0 == 0x80 { // not inside a character
+		cut--
+	}
+	return fmt.Sprintf("%s… (%d more bytes)", text[:cut], len(text)-cut)
+}
+
+// log is log(…): its arguments as one line for people.
+func (m *machine) log(call goja.FunctionCall) goja.Value {
+	var text []byte
+	for i, v := range call.Arguments {
+		if i > 0 {
+			text = append(text, ' ')
+		}
+		text = append(text, m.show(v)...)
+	}
+	m.send(&Log{Text: clip(string(text)), Phase: m.phase}, nil)
+	return goja.Undefined()
+}
+
+// setPhase is phase(title).
+func (m *machine) setPhase(call goja.FunctionCall) goja.Value {
+	m.phase = clip(m.word("phase: the title", call.Argument(0)))
+	m.send(&Phase{Title: m.phase}, nil)
+	return goja.Undefined()
+}

@@ -1,0 +1,144 @@
+package script
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+)
+
+// mostWire is the longest line between a script's process and its owner, in
+// bytes.
+const mostWire = 64 << 20
+
+// errWireLine is a line that is too long to be read or written.
+var errWireLine = errors.New("a message has more than 64 MiB")
+
+// opening is the first line to a process that runs scripts: what it is for.
+type opening struct {
+	Open    string   `json:"open"` // run, load, check or hooks
+	Start   *Start   `json:"start,omitempty"`
+	Sources []Source `json:"sources,omitempty"`
+	Lib     []Source `json:"lib,omitempty"`
+	Source  string   `json:"source,omitempty"`
+}
+
+// asked is a line from a running script: a request, or its end. One of Do,
+// Post, Next, Outcome and Died is set.
+type asked struct {
+	Do      string          `json:"do,omitempty"`   // the verb of a request
+	Post    string          `json:"post,omitempty"` // the verb of a request
+	N       int             `json:"n,omitempty"`    // the number of a posted one
+	Body    json.RawMessage `json:"body,omitempty"`
+	Next    bool            `json:"next,omitempty"`
+	Outcome *Outcome        `json:"outcome,omitempty"`
+	Died    *Error          `json:"died,omitempty"`
+}
+
+// replied is the line that answers one.
+type replied struct {
+	Value    json.RawMessage `json:"value,omitempty"`
+	Delivery *Delivery       `json:"delivery,omitempty"`
+	Error    *Error          `json:"error,omitempty"`
+}
+
+// Loaded is what [LoadRemote] found out about a source.
+type Loaded struct {
+	Name    string   `json:"name"`
+	Meta    *Meta    `json:"meta,omitempty"`    // of a script that has one
+	Exports []string `json:"exports,omitempty"` // of a library
+	Error   *Error   `json:"error,omitempty"`
+}
+
+// loaded is the line with the answers about sources.
+type loaded struct {
+	Loaded []Loaded `json:"loaded,omitempty"`
+	Error  *Error   `json:"error,omitempty"` // of a check
+	Died   *Error   `json:"died,omitempty"`
+}
+
+// hookAsked is a line to a process that decides.
+type hookAsked struct {
+	N      int             `json:"n"`
+	Source string          `json:"source"`
+	Input  json.RawMessage `json:"input"`
+}
+
+// hookReplied is the line that answers one.
+type hookReplied struct {
+	N     int             `json:"n,omitempty"`
+	Value json.RawMessage `json:"value,omitempty"`
+	Error *Error          `json:"error,omitempty"`
+	Died  *Error          `json:"died,omitempty"`
+}
+
+// lineReader reads lines of JSON.
+type lineReader struct {
+	from *bufio.Reader
+	most int
+}
+
+func newLineReader(from io.Reader) *lineReader {
+	return &lineReader{bufio.NewReaderSize(from, 64<<10), mostWire}
+}
+
+// line is the next line. Its error is io.EOF at the end, also behind a line
+// that was not finished.
+func (r *lineReader) line() ([]byte, error) {
+	var whole []byte
+	for {
+		part, err := r.from.ReadSlice('\n')
+		if len(whole)+len(part) > r.most {
+			return nil, errWireLine
+		}
+		whole = append(whole, part...)
+		if err == nil {
+			return whole[:len(whole)-1], nil
+		}
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			return nil, err
+		}
+	}
+}
+
+// read reads the next line into a value.
+func (r *lineReader) read(to any) error {
+	line, err := r.line()
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(line, to); err != nil {
+		return fmt.Errorf("read a message: %w", err)
+	}
+	return nil
+}
+
+// lineWriter writes lines of JSON, each as a whole.
+type lineWriter struct {
+	mu   sync.Mutex // guards to
+	to   io.Writer
+	most int
+}
+
+func newLineWriter(to io.Writer) *lineWriter { return &lineWriter{to: to, most: mostWire} }
+
+func (w *lineWriter) write(v any) error {
+	var line bytes.Buffer
+	e := json.NewEncoder(&line)
+	e.SetEscapeHTML(false) // what a script returns is passed on as it is
+	if err := e.Encode(v); err != nil {
+		return fmt.Errorf("write a message: %w", err)
+	}
+	if line.Len() > w.most {
+		return errWireLine
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if _, err := w.to.Write(line.Bytes()); err != nil {
+		return fmt.Errorf("write a message: %w", err)
+	}
+	return nil
+}
