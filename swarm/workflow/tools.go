@@ -37,6 +37,8 @@ type Commit struct {
 	Author  string `json:"author"`
 	Date    string `json:"date"` // RFC 3339
 	Subject string `json:"subject"`
+	// Files are those it changes, of a path that was asked for.
+	Files []string `json:"files"`
 }
 
 // Patcher knows patches and trees. Patches are named by their commits, and are
@@ -86,6 +88,5 @@ type CheckRequest struct {
 type LandRequest struct {
 	Key string // of the request, unique in the run
 	*script.Land
-	Agents  []task.ID // whose patches they are, in that order
 	Patches []Patch
 }

@@ -1,0 +1,63 @@
+package fleet
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+)
+
+// schema is a JSON Schema that values are checked by.
+type schema struct{ compiled *jsonschema.Schema }
+
+// compile reads a schema of 2020-12; nil where there is none.
+func compile(what string, text json.RawMessage) (*schema, error) {
+	if len(text) == 0 {
+		return nil, nil //nolint:nilnil // no schema is no error
+	}
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+	if err != nil {
+		return nil, fmt.Errorf("%s is no JSON: %w", what, err)
+	}
+	c := jsonschema.NewCompiler()
+	c.DefaultDraft(jsonschema.Draft2020)
+	// Nothing is fetched: a schema is what stands in it.
+	c.UseLoader(jsonschema.SchemeURLLoader{})
+	const here = "mem:///schema.json"
+	if err := c.AddResource(here, doc); err != nil {
+		return nil, fmt.Errorf("%s: %w", what, err)
+	}
+	compiled, err := c.Compile(here)
+	if err != nil {
+		return nil, fmt.Errorf("%s is no JSON Schema: %s", what, told(err))
+	}
+	return &schema{compiled: compiled}, nil
+}
+
+// check says where a value does not fit.
+func (s *schema) check(value json.RawMessage) error {
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(value))
+	if err != nil {
+		return fmt.Errorf("is no JSON: %w", err)
+	}
+	if err := s.compiled.Validate(doc); err != nil {
+		return errors.New(told(err))
+	}
+	return nil
+}
+
+// told is an error of the validator in one line, without the name that the
+// schema has only here.
+func told(err error) string {
+	lines := strings.Split(err.Error(), "\n")
+	if len(lines) > 1 {
+		lines = lines[1:]
+	}
+	for i, l := range lines {
+		lines[i] = strings.TrimPrefix(strings.TrimSpace(l), "- ")
+	}
+	return strings.ReplaceAll(strings.Join(lines, "; "), "mem:///schema.json", "")
+}

@@ -1,0 +1,97 @@
+package workflow
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"agentswarm/swarm/nearest"
+	"agentswarm/swarm/script"
+	"agentswarm/swarm/task"
+)
+
+// optionf is an error of an argument that is not valid.
+func optionf(format string, args ...any) *script.Error {
+	return &script.Error{Name: "TypeError", Code: script.CodeOption, Message: fmt.Sprintf(format, args...)}
+}
+
+// unknownf is an error of a name that there is none of, with the nearest one.
+func unknownf(known []string, name, format string, args ...any) *script.Error {
+	message := fmt.Sprintf(format, args...)
+	if near := nearest.Word(name, known); near != "" {
+		message += fmt.Sprintf("; did you mean %q?", near)
+	} else if len(known) > 0 {
+		message += "; there is " + strings.Join(known, ", ")
+	}
+	return &script.Error{Name: "Error", Code: script.CodeUnknown, Message: message}
+}
+
+// narrow turns what a script asked for into a call.
+func (d *driver) narrow(ctx context.Context, r *script.Call) (*task.Call, error) {
+	c := d.Config
+	call := &task.Call{
+		Script: true, Agent: c.Agent, Label: r.Label, Phase: r.Phase,
+		Base: c.Base, BaseTree: c.BaseTree, Paths: r.Paths,
+		Timeout: time.Duration(r.Limits.MS) * time.Millisecond,
+		Limits: task.Limits{
+			Turns: r.Limits.Turns, Tokens: r.Limits.Tokens, USD: r.Limits.USD,
+			Idle: time.Duration(r.Limits.IdleMS) * time.Millisecond,
+		},
+		Schema: r.Schema, StopWhen: r.StopWhen, OnTool: r.OnTool, Retries: r.Retries,
+		Identity: r.Identifier, Uncached: r.Cache != nil && !*r.Cache,
+	}
+	prompt := r.Prompt
+	input := &task.TypedAgentInput{}
+	if r.AgentType != "" {
+		t, ok := c.Types[r.AgentType]
+		if !ok {
+			return nil, unknownf(slices.Sorted(maps.Keys(c.Types)), r.AgentType, "agentType: there is no type %q", r.AgentType)
+		}
+		if t.Refused != "" {
+			return nil, optionf("agentType: type %q: %s", t.Name, t.Refused)
+		}
+		input.Type = t.Name
+		prompt = strings.TrimSpace(t.Prompt) + "\n\n" + prompt
+	}
+	input.Prompt = prompt
+	call.Input = input
+	if r.Agent != "" {
+		if !slices.Contains(c.Agents, r.Agent) {
+			return nil, unknownf(c.Agents, r.Agent, "agent: there is no agent %q", r.Agent)
+		}
+		call.Agent = r.Agent
+	}
+	if call.Agent == "" {
+		return nil, unknownf(c.Agents, "", "agent: none is given, and there is no default; give one with --agent")
+	}
+	switch r.Isolation {
+	case "":
+		call.Shared = c.Shared
+	case "shared":
+		call.Shared = true
+	}
+	if r.Base != "" {
+		if call.Shared {
+			return nil, optionf("base: an agent in the shared workspace starts from what is there")
+		}
+		var err error
+		if call.Base, call.BaseTree, err = d.Tools.Resolve(ctx, r.Base); err != nil {
+			return nil, err
+		}
+	}
+	if c.Check == nil {
+		return call, nil
+	}
+	if err := c.Check(call); err != nil {
+		var already *script.Error
+		if errors.As(err, &already) {
+			return nil, already
+		}
+		return nil, optionf("%v", err)
+	}
+	return call, nil
+}

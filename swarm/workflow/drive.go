@@ -1,0 +1,329 @@
+package workflow
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"agentswarm/swarm/engine"
+	"agentswarm/swarm/event"
+	"agentswarm/swarm/script"
+	"agentswarm/swarm/store"
+	"agentswarm/swarm/task"
+)
+
+// Request is a script to be run.
+type Request struct {
+	Engine *engine.Engine  // required
+	Tools  Tools           // required
+	Script *event.Scripted // required
+	Config Config          // required
+	Prior  *store.View     // what earlier owners of the run left; nil for none
+	// Machine runs the script against a host; it ends when its context does.
+	Machine func(context.Context, script.Start, script.Host) (script.Outcome, error) // required
+	// Nested finds the text of a workflow that the script calls.
+	Nested func(context.Context, *script.Nested) (*script.Source, error) // required
+}
+
+// Config is what the calls of a script are made by.
+type Config struct {
+	// Agent carries out calls that name none.
+	Agent string
+	// Agents are all that calls may name.
+	Agents []string
+	// Base and BaseTree are the commit and the tree of the run's base.
+	Base, BaseTree string
+	// MaxAgents is how many calls the script may make.
+	MaxAgents int
+	// Shared is set where calls share one workspace unless they say otherwise.
+	Shared bool
+	// Types are the named prompts that calls may use, by name.
+	Types map[string]Type
+	// BudgetTokens is the total that the script sees; 0 is none.
+	BudgetTokens int64
+	// Check refuses a call that could not be carried out as it was asked for.
+	Check func(*task.Call) error
+}
+
+// ErrHalted ends a script whose run was stopped or has failed.
+var ErrHalted = errors.New("the run was stopped")
+
+// Drive runs a script to its end, and ends what it left running. An error is
+// the run's and not the script's: it was stopped, or swarm failed.
+func Drive(ctx context.Context, r Request) (*script.Outcome, error) {
+	d := newDriver(r)
+	if err := r.Engine.Note(r.Script); err != nil {
+		return nil, err
+	}
+	r.Engine.Hold(r.Prior != nil)
+	outcome, err := d.run(ctx)
+	r.Engine.Hold(false)
+	if err != nil {
+		return nil, err
+	}
+	if err := d.end(ctx, outcome); err != nil {
+		return nil, err
+	}
+	return outcome, nil
+}
+
+// driver is the host of one script. All but enter and fail, and what they use,
+// belongs to the goroutine that runs the machine.
+type driver struct {
+	Request
+	ctx  context.Context // of the timers and the workers
+	work sync.WaitGroup  // workers
+	bad  chan error      // swarm's own failures
+
+	calls   int              // made so far
+	open    map[task.ID]bool // agents whose end was not heard of
+	called  map[task.ID]bool // agents that a call asked for
+	labels  map[task.ID]*task.Call
+	patches map[string]Patch     // what the script has seen, by commit
+	seen    map[string]int       // occurrences of requests
+	posted  map[string]int       // numbers of requests without an answer, by key
+	timers  map[int]*time.Timer  // by number
+	keys    map[int]string       // of timers, by number
+	replay  replay               // what earlier owners left
+	fresh   []script.Delivery    // what has happened since
+	logged  map[event.Logged]int // lines of earlier owners, not said again yet
+	phased  map[string]bool      // phases that are on record
+}
+
+func newDriver(r Request) *driver {
+	d := &driver{
+		Request: r, bad: make(chan error, 1),
+		open: map[task.ID]bool{}, called: map[task.ID]bool{}, labels: map[task.ID]*task.Call{},
+		patches: map[string]Patch{}, seen: map[string]int{}, posted: map[string]int{},
+		timers: map[int]*time.Timer{}, keys: map[int]string{},
+		logged: map[event.Logged]int{}, phased: map[string]bool{},
+		replay: newReplay(r.Prior),
+	}
+	if r.Prior != nil {
+		for _, line := range r.Prior.Logs {
+			d.logged[line.Logged]++
+		}
+		for _, title := range r.Prior.Phases {
+			d.phased[title] = true
+		}
+	}
+	return d
+}
+
+// run lets the machine run the script.
+func (d *driver) run(ctx context.Context) (*script.Outcome, error) {
+	working, cancel := context.WithCancelCause(ctx)
+	d.ctx = working
+	outcome, err := d.Machine(ctx, d.start(), d)
+	cancel(ErrHalted)
+	for _, t := range d.timers {
+		t.Stop()
+	}
+	d.work.Wait()
+	select {
+	case bad := <-d.bad:
+		return nil, bad
+	case <-d.Engine.Halted():
+		return nil, ErrHalted
+	default:
+	}
+	switch {
+	case ctx.Err() != nil:
+		return nil, context.Cause(ctx)
+	case err != nil:
+		return nil, fmt.Errorf("run the script: %w", err)
+	}
+	return &outcome, nil
+}
+
+func (d *driver) start() script.Start {
+	s := script.Start{
+		Source: script.Source{Name: d.Script.Name, Text: d.Script.Text},
+		Args:   d.Script.Args, BudgetTokens: d.Config.BudgetTokens,
+	}
+	for _, f := range d.Script.Lib {
+		s.Lib = append(s.Lib, script.Source{Name: f.Name, Text: f.Text})
+	}
+	return s
+}
+
+// end journals how the script ended, and ends the agents it did not wait for.
+func (d *driver) end(ctx context.Context, outcome *script.Outcome) error {
+	returned := &event.Returned{Value: outcome.Value, Unasked: d.unasked()}
+	if e := outcome.Error; e != nil {
+		returned.Error = &event.ScriptError{
+			Name: e.Name, Code: string(e.Code), Message: e.Message, Where: e.Where, Line: e.Line,
+		}
+	}
+	if err := d.Engine.Note(returned); err != nil {
+		return err
+	}
+	d.sort(d.Engine.Drain())
+	var left []task.ID
+	for id := range d.open {
+		left = append(left, id)
+	}
+	switch e := outcome.Error; {
+	case e == nil:
+		if err := d.Engine.CancelByScript(left, "the script ended without waiting for it"); err != nil {
+			return err
+		}
+	case e.Code == script.CodeBudget:
+		if err := d.Engine.Stop(&engine.Halt{Cause: task.CauseBudget, Reason: e.Message}); err != nil {
+			return err
+		}
+	case len(left) > 0:
+		// A resume with the script mended starts them again.
+		h := &engine.Halt{Cause: task.CauseStopped, Reason: "the script threw"}
+		if err := d.Engine.Cancel(left, h); err != nil {
+			return err
+		}
+	}
+	done := ctx.Done()
+	for !d.Engine.Finished() {
+		select {
+		case <-d.Engine.News():
+		case <-done:
+			return context.Cause(ctx)
+		case <-d.Engine.Halted():
+			if outcome.Error != nil && outcome.Error.Code == script.CodeBudget {
+				return nil
+			}
+			return ErrHalted
+		}
+	}
+	return nil
+}
+
+// unasked are the agents of earlier owners that no call asked for.
+func (d *driver) unasked() []task.ID {
+	var ids []task.ID
+	if d.Prior == nil {
+		return nil
+	}
+	for _, a := range d.Prior.Agents {
+		if !d.called[a.ID] {
+			ids = append(ids, a.ID)
+		}
+	}
+	return ids
+}
+
+// fail ends the script for a fault of swarm's own. Any goroutine may call it.
+func (d *driver) fail(err error) {
+	select {
+	case d.bad <- err:
+	default: // the first is the one to tell
+	}
+}
+
+// Next waits for what enters the script next: what entered it under earlier
+// owners, in that order, as far as the script has asked for it; then what
+// happens now.
+func (d *driver) Next(ctx context.Context) (script.Delivery, error) {
+	for {
+		d.sort(d.Engine.Drain())
+		if next, ok := d.replay.take(); ok {
+			return d.hand(next), nil
+		}
+		if len(d.fresh) > 0 {
+			next := d.fresh[0]
+			d.fresh = d.fresh[1:]
+			return d.hand(next), nil
+		}
+		d.Engine.Hold(false)
+		if len(d.open) == 0 && len(d.posted) == 0 {
+			// Nothing else will happen: what was cancelled before is all there is.
+			if next, ok := d.replay.takeHeld(); ok {
+				return d.hand(next), nil
+			}
+		}
+		select {
+		case news := <-d.Engine.News():
+			d.sort([]engine.News{news})
+		case err := <-d.bad:
+			return script.Delivery{}, err
+		case <-ctx.Done():
+			return script.Delivery{}, context.Cause(ctx)
+		case <-d.Engine.Halted():
+			return script.Delivery{}, ErrHalted
+		}
+	}
+}
+
+// hand lets a delivery enter the script.
+func (d *driver) hand(next script.Delivery) script.Delivery {
+	if r := next.Result; r != nil && r.Patch != nil {
+		id := task.ID(r.ID)
+		if p := d.replay.patchOf(id, r.Patch.ID); p != nil {
+			d.patches[r.Patch.ID] = Patch{Agent: id, Patch: p}
+		}
+	}
+	return next
+}
+
+// sort puts news where they wait for their turn.
+func (d *driver) sort(news []engine.News) {
+	for _, n := range news {
+		switch n := n.(type) {
+		case *engine.Settled:
+			d.settled(n)
+		case *engine.Entered:
+			d.entered(n.Entered)
+		default:
+			panic(fmt.Sprintf("unhandled %T", n))
+		}
+	}
+}
+
+func (d *driver) settled(s *engine.Settled) {
+	if !d.open[s.Agent] {
+		return // somebody had it tried again; the script has its end
+	}
+	delete(d.open, s.Agent)
+	result, err := resultOf(s.Agent, d.labels[s.Agent], s.Result)
+	if err != nil {
+		d.fail(err)
+		return
+	}
+	d.replay.note(s.Agent, s.Result.Done().Patch)
+	next := script.Delivery{Result: result}
+	if s.Replayed {
+		d.replay.add(s.Agent, next)
+		return
+	}
+	d.fresh = append(d.fresh, next)
+}
+
+func (d *driver) entered(e *event.Entered) {
+	n, waits := d.posted[e.Key]
+	if !waits {
+		return // a timer that was given back
+	}
+	delete(d.posted, e.Key)
+	d.fresh = append(d.fresh, deliveryOf(n, e))
+}
+
+// deliveryOf is a record as it enters the script as the answer to a request.
+func deliveryOf(n int, e *event.Entered) script.Delivery {
+	next := script.Delivery{N: n, Value: e.Value}
+	if f := e.Error; f != nil {
+		next.Error = &script.Error{Name: f.Name, Code: script.Code(f.Code), Message: f.Message}
+	}
+	return next
+}
+
+// key names a request by what it asks for and how often that was asked before.
+func (d *driver) key(r script.Request, about any) (string, error) {
+	text, err := json.Marshal(about)
+	if err != nil {
+		return "", fmt.Errorf("key of a %s: %w", script.Verb(r), err)
+	}
+	sum := sumOf(script.Verb(r), text)
+	n := d.seen[sum]
+	d.seen[sum]++
+	return fmt.Sprintf("%s.%d", sum, n), nil
+}

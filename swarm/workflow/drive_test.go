@@ -1,0 +1,354 @@
+package workflow
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"agentswarm/swarm/engine"
+	"agentswarm/swarm/event"
+	"agentswarm/swarm/inbox"
+	"agentswarm/swarm/store"
+	"agentswarm/swarm/task"
+)
+
+// value is what a script returned.
+func value(t *testing.T, r *rig, text string) string {
+	t.Helper()
+	outcome, err := r.play(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if outcome.Error != nil {
+		t.Fatalf("the script threw: %v", outcome.Error)
+	}
+	return string(outcome.Value)
+}
+
+func TestAResumeOfWhatCompletedRunsNothing(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	text := `const [a, b] = await parallel(['one', 'two'].map(w => () => agent('echo ' + w + ' >> $RIG/ran; echo ' + w)))
+log('between')
+const c = await check('good')
+const late = await sa.run({ prompt: 'sleep 60' })
+let timeout
+try { await sa.join(late.id, { timeout: 30 }) } catch (e) { timeout = e.code }
+await sa.cancel(late.id)
+return [a.trim(), b.trim(), c.ok, timeout, sa.status(late.id).status, budget.spent(), await repo.files('x')]`
+	want := `["one","two",true,"timeout","cancelled",0,["x"]]`
+	if got := value(t, r, text); got != want {
+		t.Fatalf("the script returned %s, want %s", got, want)
+	}
+	first, before := r.delivered, len(r.records)
+	if got := value(t, r, text); got != want {
+		t.Errorf("replayed it returned %s, want %s", got, want)
+	}
+	if !slices.Equal(r.delivered, first) {
+		t.Errorf("replayed, %q entered, want %q", r.delivered, first)
+	}
+	if ran := strings.Fields(r.ran()); len(ran) != 2 {
+		t.Errorf("agents ran: %q", ran)
+	}
+	for _, rec := range r.records[before:] {
+		switch rec.Event.(type) {
+		case *event.Scripted, *event.Returned:
+		default:
+			t.Errorf("the replay journaled %s", event.Kind(rec.Event))
+		}
+	}
+}
+
+func TestAnEditedScriptRunsOnlyWhatChanged(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	value(t, r, `return [await agent('echo a >> $RIG/ran'), await agent('echo b >> $RIG/ran')]`)
+	value(t, r, `return [await agent('echo c >> $RIG/ran'), await agent('echo b >> $RIG/ran'), await agent('echo a >> $RIG/ran', {label: 'new'})]`)
+	if got := r.ran(); got != "a b c" {
+		t.Errorf("agents ran: %s", got)
+	}
+	if v := r.view(); len(v.Returned.Unasked) != 0 {
+		t.Errorf("unasked are %v", v.Returned.Unasked)
+	}
+	value(t, r, `return await agent('echo c >> $RIG/ran')`)
+	if v := r.view(); fmt.Sprint(v.Returned.Unasked) != "[a1 a2]" {
+		t.Errorf("unasked are %v, want a1 and a2", v.Returned.Unasked)
+	}
+}
+
+func TestOverridesOfTheKey(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	value(t, r, `return [await agent('echo a >> $RIG/ran', {id: 'x'}), await agent('echo b >> $RIG/ran', {cache: false})]`)
+	value(t, r, `return [await agent('echo changed >> $RIG/ran', {id: 'x'}), await agent('echo b >> $RIG/ran', {cache: false})]`)
+	if got := r.ran(); got != "a b b" {
+		t.Errorf("agents ran: %s", got)
+	}
+}
+
+func TestFailedCallsRunAgainAsTheNextAttempt(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	text := `const x = await agent('test -e $RIG/mended && echo good'); return [x && x.trim(), failures().length]`
+	if got := value(t, r, text); got != `[null,1]` {
+		t.Fatalf("returned %s", got)
+	}
+	value(t, r, `await agent('touch $RIG/mended'); return 1`)
+	if got := value(t, r, text); got != `["good",0]` {
+		t.Errorf("returned %s", got)
+	}
+	if a := r.view().Agent("a1"); a.Attempt != 2 {
+		t.Errorf("a1 is at attempt %d, want 2", a.Attempt)
+	}
+}
+
+func TestAgentsNobodyAwaitedAreEnded(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	value(t, r, `agent('sleep 60'); agent('sleep 61'); return 1`)
+	for _, a := range r.view().Agents {
+		c, ok := a.Status.(*task.Cancelled)
+		if !ok || c.Cause != task.CauseCancelled || !a.Cancel.Script {
+			t.Errorf("%s is %+v, want cancelled by the script", a.ID, a.Status)
+		}
+	}
+	// They were not wanted: a resume does not start them.
+	before := len(r.records)
+	value(t, r, `agent('sleep 60'); agent('sleep 61'); return 1`)
+	for _, rec := range r.records[before:] {
+		if s, ok := rec.Event.(*event.Started); ok {
+			t.Errorf("%s was started again", s.Agent)
+		}
+	}
+}
+
+func TestAScriptThatThrowsLeavesItsAgentsForAResume(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	outcome, err := r.play(`const p = sa.run({prompt: 'test -e $RIG/ran || sleep 60; echo x >> $RIG/ran; echo fine'}); throw new Error('typo')`)
+	if err != nil || outcome.Error == nil || outcome.Error.Message != "typo" {
+		t.Fatalf("play = %+v, %v", outcome, err)
+	}
+	value(t, r, `await agent('echo x >> $RIG/ran'); return 1`)
+	got := value(t, r, `const p = await sa.run({prompt: 'test -e $RIG/ran || sleep 60; echo x >> $RIG/ran; echo fine'}); return (await sa.join(p.id)).output`)
+	if got != `"fine\n"` {
+		t.Errorf("the agent of the script that threw said %s", got)
+	}
+}
+
+func TestQuestions(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name, text, want string
+		reply            string // empty: nobody answers
+	}{
+		{name: "answered", text: `return await ask('which?', {choices: ['one', 'two']})`, reply: "TWO", want: `"two"`},
+		{name: "default", text: `return await ask('which?', {default: 'one', timeout: 20})`, want: `"one"`},
+		{name: "too late", text: `try { await ask('which?', {timeout: 20}) } catch (e) { return e.code }`, want: `"timeout"`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t)
+			outcome, err := r.playWith(t.Context(), tt.text, func(e *engine.Engine) {
+				if tt.reply != "" {
+					go answerFirst(t, r, e, tt.reply)
+				}
+			})
+			if err != nil || outcome.Error != nil || string(outcome.Value) != tt.want {
+				t.Fatalf("play = %+v, %v, want %s", outcome, err, tt.want)
+			}
+			if len(r.view().Waiting()) != 0 {
+				t.Error("the question is still open")
+			}
+			if got := value(t, r, tt.text); got != tt.want {
+				t.Errorf("replayed it returned %s, want %s", got, tt.want)
+			}
+		})
+	}
+}
+
+// answerFirst answers the first question that is asked.
+func answerFirst(t *testing.T, r *rig, e *engine.Engine, text string) {
+	for t.Context().Err() == nil {
+		for _, q := range r.view().Waiting() {
+			err := e.Answer(inbox.Answer{Shown: inbox.Digest(q.Action), Replied: event.Replied{ID: q.ID, Allow: true, Text: text}})
+			if err != nil {
+				t.Errorf("answer: %v", err)
+			}
+			return
+		}
+	}
+}
+
+func TestTheCapIsAnErrorOfTheScript(t *testing.T) {
+	t.Parallel()
+	d := newDriver(Request{Config: Config{MaxAgents: 0}})
+	if _, err := d.call(t.Context(), nil); err == nil || !strings.Contains(err.Error(), "--max-agents") {
+		t.Errorf("a call above the cap = %v", err)
+	}
+}
+
+// program makes a random script: agents in a row and at once, races, time-outs,
+// failures, checks and sums.
+func program(rng *rand.Rand) string {
+	var b strings.Builder
+	b.WriteString("const out = []\n")
+	n := 0
+	prompt := func() string {
+		n++
+		switch rng.IntN(5) {
+		case 0:
+			return fmt.Sprintf(`echo %d >> $RIG/ran; exit 3`, n)
+		default:
+			return fmt.Sprintf(`echo %d >> $RIG/ran; echo say %d`, n, n)
+		}
+	}
+	for range 2 + rng.IntN(3) {
+		switch rng.IntN(6) {
+		case 0:
+			fmt.Fprintf(&b, "out.push(await agent(%q))\n", prompt())
+		case 1:
+			fmt.Fprintf(&b, "out.push(await parallel([() => agent(%q), () => agent(%q)]))\n", prompt(), prompt())
+		case 2:
+			n++
+			fmt.Fprintf(&b, `{ const [a, b] = [await sa.run({prompt: %q}), await sa.run({prompt: 'sleep 30 # %d'})]
+const first = await Promise.race([sa.join(a.id), sa.join(b.id)])
+out.push(first.id === a.id); await sa.cancel(b.id); out.push(sa.status(b.id).status) }
+`, prompt(), n)
+		case 3:
+			n++
+			fmt.Fprintf(&b, `{ const a = await sa.run({prompt: 'sleep 30 # %d'})
+try { out.push(await sa.join(a.id, {timeout: 5})) } catch (e) { out.push(e.code) }
+out.push((await sa.cancel(a.id), await sa.join(a.id)).status) }
+`, n)
+		case 4:
+			fmt.Fprintf(&b, "out.push((await check(%q)).ok)\n", []string{"good", "bad"}[rng.IntN(2)])
+		case 5:
+			fmt.Fprintf(&b, "out.push(budget.spent(), failures().length, sa.list().length); log('at ' + out.length)\n")
+			fmt.Fprintf(&b, "if (failures().length > 1) out.push(await agent(%q))\n", prompt())
+		}
+	}
+	b.WriteString("return out\n")
+	return b.String()
+}
+
+// TestKilledAtAnyRecordAndResumed: a run that is killed at any record and
+// resumed returns what it would have, lets the same things enter in the same
+// order, and starts nothing that had completed or that the script cancelled.
+func TestKilledAtAnyRecordAndResumed(t *testing.T) {
+	t.Parallel()
+	scripts := 12
+	if testing.Short() {
+		scripts = 3
+	}
+	for seed := range uint64(scripts) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			t.Parallel()
+			rng := rand.New(rand.NewPCG(seed, 4))
+			text := program(rng)
+			whole := newRig(t)
+			want := value(t, whole, text)
+			for range 4 {
+				at := 1 + rng.IntN(len(whole.records)-1)
+				killedAt(t, whole, text, want, at)
+			}
+		})
+	}
+}
+
+func killedAt(t *testing.T, whole *rig, text, want string, at int) {
+	t.Helper()
+	r := newRig(t)
+	r.records = slices.Clone(whole.records)
+	r.cut(at)
+	before, prefix := r.view(), entered(whole, at)
+	from := len(r.records)
+	if got := value(t, r, text); got != want {
+		t.Errorf("killed at record %d of\n%s\nit returned %s, want %s", at, text, got, want)
+	}
+	if len(r.delivered) < len(prefix) || !slices.Equal(r.delivered[:len(prefix)], prefix) {
+		t.Errorf("killed at record %d of\n%s\n%q entered, want it to begin with %q", at, text, r.delivered, prefix)
+	}
+	for _, rec := range r.records[from:] {
+		s, ok := rec.Event.(*event.Started)
+		if !ok {
+			continue
+		}
+		if a := before.Agent(s.Agent); a != nil && over(a) {
+			t.Errorf("killed at record %d of\n%s\n%s was started again, which was %s", at, text, a.ID, task.Word(a.Status))
+		}
+	}
+}
+
+// over reports whether an agent completed, or the script cancelled it.
+func over(a *store.Agent) bool {
+	switch a.Status.(type) {
+	case *task.Completed:
+		return true
+	case *task.Cancelled:
+		return a.Cancel != nil && a.Cancel.Script
+	default:
+		return false
+	}
+}
+
+// entered are the names of what entered a script up to a record, as far as it
+// is still so after a kill: up to the first agent that failed.
+func entered(whole *rig, at int) []string {
+	v := store.Fold(store.Identity{}, whole.records[:at])
+	var names []string
+	for _, name := range whole.delivered {
+		id, status, agent := strings.Cut(name, " ")
+		if !agent {
+			// A request's number: its record is there if those after it are.
+			names = append(names, name)
+			continue
+		}
+		a := v.Agent(task.ID(id))
+		if a == nil || !over(a) || status == "failed" {
+			break
+		}
+		names = append(names, name)
+	}
+	// What is at the end may have come after the record.
+	for len(names) > 0 && !strings.Contains(names[len(names)-1], " ") {
+		names = names[:len(names)-1]
+	}
+	return names
+}
+
+func TestResultsHaveOnlyWhatTheyHave(t *testing.T) {
+	t.Parallel()
+	call := &task.Call{Label: "l", Phase: "p"}
+	for _, tt := range []struct {
+		give task.Result
+		want string
+	}{
+		{&task.Completed{Answer: "x"}, `{"id":"a1","status":"completed","label":"l","phase":"p","output":"x"}`},
+		{&task.Failed{Kind: task.Lost, Reason: "r"}, `{"id":"a1","status":"failed","label":"l","phase":"p","error":{"kind":"lost","message":"r"}}`},
+		{
+			&task.Cancelled{Cause: task.CauseCancelled, Reason: "r", Work: task.Work{
+				Usage: task.Usage{Output: 3},
+				Patch: &task.Patch{Commit: "c", Base: "b", Files: 1, Added: 2, Deleted: 3, Paths: []string{"f"}},
+			}},
+			`{"id":"a1","status":"cancelled","label":"l","phase":"p","error":{"kind":"cancelled","message":"r"},` +
+				`"patch":{"id":"c","base":"b","files":["f"],"stat":{"files":1,"added":2,"deleted":3}},` +
+				`"usage":{"input":0,"output":3,"cacheRead":0,"cacheWrite":0,"costUsd":0}}`,
+		},
+	} {
+		r, err := resultOf("a1", call, tt.give)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := json.Marshal(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if string(got) != tt.want {
+			t.Errorf("resultOf(%T) = %s, want %s", tt.give, got, tt.want)
+		}
+	}
+}

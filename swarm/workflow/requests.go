@@ -1,0 +1,368 @@
+package workflow
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"agentswarm/swarm/engine"
+	"agentswarm/swarm/event"
+	"agentswarm/swarm/script"
+	"agentswarm/swarm/task"
+)
+
+// Do answers a request at once.
+func (d *driver) Do(ctx context.Context, r script.Request) (json.RawMessage, error) {
+	switch r := r.(type) {
+	case *script.Call:
+		return d.call(ctx, r)
+	case *script.Merge:
+		return d.merge(ctx, r)
+	case *script.PatchText:
+		p, err := d.patch(r.ID)
+		if err != nil {
+			return nil, err
+		}
+		text, err := d.Tools.Text(ctx, p.Patch)
+		return answer(text, err)
+	case *script.Repo:
+		return d.repo(ctx, r)
+	case *script.Nested:
+		return d.nested(ctx, r)
+	case *script.Cancel, *script.Timer, *script.Untimer, *script.Check, *script.Land,
+		*script.Question, *script.Send, *script.Log, *script.Phase:
+		return nil, fmt.Errorf("a %s has no answer at once", script.Verb(r))
+	default:
+		panic(fmt.Sprintf("unhandled %T", r))
+	}
+}
+
+// answer is a value as JSON.
+func answer(value any, err error) (json.RawMessage, error) {
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(value)
+}
+
+// call starts an agent.
+func (d *driver) call(ctx context.Context, r *script.Call) (json.RawMessage, error) {
+	call, err := d.admit(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	id, err := d.Engine.Start(call)
+	if err != nil {
+		return nil, err
+	}
+	return d.begun(id, call)
+}
+
+// admit is the call that a script asks for, if it may make one more.
+func (d *driver) admit(ctx context.Context, r *script.Call) (*task.Call, error) {
+	if d.calls >= d.Config.MaxAgents {
+		return nil, &script.Error{Name: "Error", Code: script.CodeLimit, Message: fmt.Sprintf(
+			"the script has made the %d calls that a run may make (--max-agents)", d.Config.MaxAgents)}
+	}
+	return d.narrow(ctx, r)
+}
+
+// begun answers a call with the agent that it became.
+func (d *driver) begun(id task.ID, call *task.Call) (json.RawMessage, error) {
+	d.calls++
+	d.open[id], d.called[id], d.labels[id] = true, true, call
+	return answer(map[string]task.ID{"id": id}, nil)
+}
+
+func (d *driver) repo(ctx context.Context, r *script.Repo) (json.RawMessage, error) {
+	switch r.Verb {
+	case "files":
+		files, err := d.Tools.Files(ctx, r.Glob)
+		return answer(orEmpty(files), err)
+	case "read":
+		text, err := d.Tools.Read(ctx, r.Path)
+		return answer(text, err)
+	case "grep":
+		found, err := d.Tools.Grep(ctx, r)
+		return answer(orEmpty(found), err)
+	case "log":
+		commits, err := d.Tools.Log(ctx, r)
+		return answer(orEmpty(commits), err)
+	default:
+		return nil, optionf("repo.%s: there is files, read, grep and log", r.Verb)
+	}
+}
+
+// orEmpty is a list that is [] in JSON where there is nothing in it.
+func orEmpty[T any](list []T) []T {
+	if list == nil {
+		return []T{}
+	}
+	return list
+}
+
+// patch is the patch of an id that the script has seen.
+func (d *driver) patch(id string) (Patch, error) {
+	p, ok := d.patches[id]
+	if !ok {
+		return Patch{}, &script.Error{Name: "Error", Code: script.CodeUnknown, Message: fmt.Sprintf(
+			"no patch %q: a patch is what the result of an agent carries", id)}
+	}
+	return p, nil
+}
+
+func (d *driver) patchList(ids []string) (patches []Patch, err error) {
+	for _, id := range ids {
+		p, err := d.patch(id)
+		if err != nil {
+			return nil, err
+		}
+		patches = append(patches, p)
+	}
+	return patches, nil
+}
+
+// merge merges patches, or tells what became of the same merge before.
+func (d *driver) merge(ctx context.Context, r *script.Merge) (json.RawMessage, error) {
+	request, key, err := d.mergeRequest(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	if earlier, ok := d.replay.entry(key); ok {
+		return earlier.Value, nil
+	}
+	merged, err := d.Tools.Merge(ctx, request)
+	if err != nil {
+		return nil, err
+	}
+	merged.Applied, merged.Conflicts = orEmpty(merged.Applied), orEmpty(merged.Conflicts)
+	value, err := answer(merged, nil)
+	if err != nil {
+		return nil, err
+	}
+	return value, d.Engine.Note(&event.Entered{Verb: script.Verb(r), Key: key, Value: value})
+}
+
+// mergeRequest is a merge that a script asks for, and its key.
+func (d *driver) mergeRequest(ctx context.Context, r *script.Merge) (m MergeRequest, key string, err error) {
+	if m.Patches, err = d.patchList(r.Patches); err != nil {
+		return m, "", err
+	}
+	m.Onto = d.Config.Base
+	if r.Onto != "" {
+		if m.Onto, _, err = d.Tools.Resolve(ctx, r.Onto); err != nil {
+			return m, "", err
+		}
+	}
+	key, err = d.key(r, script.Merge{Patches: r.Patches, Onto: m.Onto})
+	return m, key, err
+}
+
+// nested finds a workflow that the script calls. What was found under an
+// earlier owner is what it stays.
+func (d *driver) nested(ctx context.Context, r *script.Nested) (json.RawMessage, error) {
+	key, err := d.key(r, r)
+	if err != nil {
+		return nil, err
+	}
+	if earlier, ok := d.replay.entry(key); ok {
+		return earlier.Value, nil
+	}
+	source, err := d.Nested(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	value, err := answer(source, nil)
+	if err != nil {
+		return nil, err
+	}
+	return value, d.Engine.Note(&event.Entered{Verb: script.Verb(r), Key: key, Value: value})
+}
+
+// Post takes a request that is answered later, or not at all.
+func (d *driver) Post(n int, r script.Request) error {
+	switch r := r.(type) {
+	case *script.Cancel:
+		return d.cancel(r)
+	case *script.Untimer:
+		d.untime(r.N)
+		return nil
+	case *script.Log:
+		return d.log(event.Logged{Text: r.Text, Phase: r.Phase})
+	case *script.Phase:
+		if d.phased[r.Title] {
+			return nil
+		}
+		d.phased[r.Title] = true
+		return d.Engine.Note(&event.Phased{Title: r.Title})
+	case *script.Timer, *script.Check, *script.Land, *script.Question, *script.Send:
+		return d.later(n, r)
+	case *script.Call, *script.Merge, *script.PatchText, *script.Repo, *script.Nested:
+		return fmt.Errorf("a %s is answered at once", script.Verb(r))
+	default:
+		panic(fmt.Sprintf("unhandled %T", r))
+	}
+}
+
+func (d *driver) cancel(r *script.Cancel) error {
+	id := task.ID(r.ID)
+	d.sort(d.Engine.Drain())
+	if r.Settled || d.replay.asked(id) {
+		return nil
+	}
+	reason := r.Reason
+	if reason == "" {
+		reason = "cancelled by the script"
+	}
+	return d.Engine.CancelByScript([]task.ID{id}, reason)
+}
+
+// log journals a line, unless it was said before and is only said again.
+func (d *driver) log(line event.Logged) error {
+	if d.logged[line] > 0 {
+		d.logged[line]--
+		return nil
+	}
+	return d.Engine.Note(&line)
+}
+
+func (d *driver) untime(n int) {
+	if t := d.timers[n]; t != nil {
+		t.Stop()
+		delete(d.timers, n)
+	}
+	delete(d.posted, d.keys[n])
+	d.replay.drop(n)
+}
+
+// later lets a request be answered by what answered it before, or by what is
+// begun now.
+func (d *driver) later(n int, r script.Request) error {
+	w, done, err := d.remembered(n, r)
+	if err != nil || done {
+		return err
+	}
+	key := w.key
+	switch r := r.(type) {
+	case *script.Timer:
+		d.timers[n] = time.AfterFunc(time.Duration(r.MS)*time.Millisecond, func() {
+			d.enter(&event.Entered{Verb: "timer", Key: key})
+		})
+	case *script.Check:
+		d.begin(r, key, func(ctx context.Context) (any, error) {
+			return d.Tools.Check(ctx, CheckRequest{Key: key, Check: r, Commit: w.commit})
+		})
+	case *script.Land:
+		d.begin(r, key, func(ctx context.Context) (any, error) {
+			return d.Tools.Land(ctx, LandRequest{Key: key, Land: r, Patches: w.patches})
+		})
+	case *script.Send:
+		d.begin(r, key, func(context.Context) (any, error) { return d.send(r) })
+	case *script.Question:
+		return d.ask(n, key, r)
+	}
+	return nil
+}
+
+// wanted is what a request that is answered later means.
+type wanted struct {
+	key     string
+	commit  string  // of a check
+	patches []Patch // of a landing
+}
+
+// remembered lets a request be answered by what answered it before. done is
+// set where that is so, or where it was refused.
+func (d *driver) remembered(n int, r script.Request) (w wanted, done bool, err error) {
+	about := any(r)
+	switch r := r.(type) {
+	case *script.Check:
+		if w.commit, err = d.on(r.On); err == nil {
+			resolved := *r
+			resolved.On, about = w.commit, &resolved
+		}
+	case *script.Land:
+		w.patches, err = d.patchList(r.Patches)
+	}
+	var kerr error
+	if w.key, kerr = d.key(r, about); kerr != nil {
+		return w, false, kerr
+	}
+	d.keys[n] = w.key
+	var refused *script.Error
+	if errors.As(err, &refused) {
+		// Not a record: it would be refused again.
+		d.fresh = append(d.fresh, script.Delivery{N: n, Error: refused})
+		return w, true, nil
+	}
+	if err != nil {
+		return w, false, err
+	}
+	if earlier, ok := d.replay.entry(w.key); ok {
+		d.replay.insert(held{n: earlier.N, delivery: deliveryOf(n, earlier.Entered)})
+		return w, true, nil
+	}
+	d.posted[w.key] = n
+	return w, false, nil
+}
+
+// on is the commit that a check runs on.
+func (d *driver) on(name string) (string, error) {
+	if name == "" || name == "base" {
+		return d.Config.Base, nil
+	}
+	commit, _, err := d.Tools.Resolve(d.ctx, name)
+	return commit, err
+}
+
+// begin does something on a goroutine of its own, whose outcome enters the
+// script.
+func (d *driver) begin(r script.Request, key string, do func(context.Context) (any, error)) {
+	d.work.Go(func() {
+		value, err := do(d.ctx)
+		var refused *script.Error
+		switch {
+		case errors.As(err, &refused):
+			d.enter(failedEntry(script.Verb(r), key, refused))
+		case d.ctx.Err() != nil: // nobody waits for it any more
+		case err != nil:
+			d.fail(err)
+		default:
+			text, err := json.Marshal(value)
+			if err != nil {
+				d.fail(err)
+				return
+			}
+			d.enter(&event.Entered{Verb: script.Verb(r), Key: key, Value: text})
+		}
+	})
+}
+
+func failedEntry(verb, key string, e *script.Error) *event.Entered {
+	return &event.Entered{Verb: verb, Key: key, Error: &event.ScriptError{
+		Name: e.Name, Code: string(e.Code), Message: e.Message,
+	}}
+}
+
+// enter lets a fact enter the script. Any goroutine may call it.
+func (d *driver) enter(fact *event.Entered) {
+	if err := d.Engine.Enter(fact); err != nil && d.ctx.Err() == nil {
+		d.fail(err)
+	}
+}
+
+func (d *driver) send(r *script.Send) (any, error) {
+	var notRunning *engine.NotRunningError
+	switch err := d.Engine.Send(task.ID(r.ID), r.Text); {
+	case err == nil:
+		return map[string]bool{"delivered": true}, nil
+	case errors.As(err, &notRunning):
+		return map[string]any{"delivered": false, "reason": err.Error()}, nil
+	case errors.Is(err, engine.ErrClosed):
+		return nil, err
+	default:
+		return map[string]any{"delivered": false, "reason": err.Error()}, nil
+	}
+}
