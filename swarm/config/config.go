@@ -20,9 +20,10 @@ import (
 // after [Load]. A zero field means that no file says anything about it, or that
 // the highest one switched it off with an empty script or a duration of 0s.
 //
-// A value of a higher source replaces that of a lower one key by key. An
-// [agents.NAME] table is one value: a higher one replaces the lower one whole,
-// so a repository cannot slip a variable into an agent of the user.
+// A value of a higher source replaces that of a lower one key by key, and each
+// name below [checks] is a key. An [agents.NAME] table is one value: a higher
+// one replaces the lower one whole, so a repository cannot slip a variable into
+// an agent of the user.
 type Config struct {
 	DefaultAgent string
 	Setup        string // a script for sh -c; empty: none
@@ -39,6 +40,7 @@ type Config struct {
 	RunTimeout  time.Duration // of the whole run; 0: no limit
 
 	agents  map[string]definition
+	checks  map[string]string // as they were written; empty: switched off
 	origins map[string]Origin
 }
 
@@ -63,10 +65,7 @@ func Load(sources ...Source) (*Config, error) {
 	slices.SortStableFunc(sources, func(a, b Source) int {
 		return int(a.Layer) - int(b.Layer)
 	})
-	c := &Config{
-		agents:  map[string]definition{},
-		origins: map[string]Origin{},
-	}
+	c := empty()
 	for i, s := range sources {
 		switch {
 		case s.Layer < User || s.Layer > Local:
@@ -82,11 +81,18 @@ func Load(sources ...Source) (*Config, error) {
 	return c, nil
 }
 
+// empty is a configuration before the first source.
+func empty() *Config {
+	return &Config{
+		agents: map[string]definition{}, checks: map[string]string{}, origins: map[string]Origin{},
+	}
+}
+
 // Check reads one source as [Load] does and returns everything that is wrong
 // with it, in the order of the file. Where the text is not valid TOML only
 // the first mistake is known.
 func Check(s Source) []*Error {
-	c := &Config{agents: map[string]definition{}, origins: map[string]Origin{}}
+	c := empty()
 	found := mistakes(c.merge(s))
 	slices.SortStableFunc(found, func(a, b *Error) int { return a.Line - b.Line })
 	return found

@@ -273,7 +273,7 @@ func FuzzLoad(f *testing.F) {
 		"[agents.a]\ncommand = ['x', '{prompt}']\ninput = 'arg'\nenv = { A = '$A' }",
 		"[agents]\na.command = [\"\\u001b\"]\na.env.B = \"\\u202e\"\ntimeout = '3s'",
 		"[agents.a]\npty = true\ncommand = ['x', '{prompt}']\n[[agents]]", "retries = 3\nnotify = 'x'\nquestions = 'wait'\noverlap = 'refuse'",
-		"[[agents]]\n[agents.b]", "jobs = 1\n[jobs.x]", "\"\\u0000\" = [[[{a=1}]]]", "\xef\xbb\xbf\xff",
+		"[checks]\na = 'x'\nb = ''\nc = \"\\u001b\"", "[checks]\njobs = 3\n[[checks]]", "[[agents]]\n[agents.b]", "jobs = 1\n[jobs.x]", "\"\\u0000\" = [[[{a=1}]]]", "\xef\xbb\xbf\xff",
 	} {
 		f.Add([]byte(seed))
 	}
@@ -301,7 +301,7 @@ func FuzzLoad(f *testing.F) {
 		if got, want := written(t, again, false), written(t, c, false); got != want {
 			t.Errorf("settings read back =\n%s, want\n%s", got, want)
 		}
-		for _, i := range c.Needs(Use{Setup: true, Verify: true, Notify: true, Agents: names}) {
+		for _, i := range c.Needs(Use{Setup: true, Verify: true, Notify: true, Checks: true, Agents: names}) {
 			if !prints(strings.ReplaceAll(i.String(), "\n", "")) {
 				t.Errorf("Item.String() = %q, want it to print", i)
 			}

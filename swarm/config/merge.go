@@ -38,6 +38,7 @@ func (c *Config) readers() map[string]reader {
 		}
 		return f.table(agents)
 	}
+	keys["checks"] = c.mergeChecks
 	return keys
 }
 

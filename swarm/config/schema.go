@@ -105,6 +105,13 @@ func Schema() ([]byte, error) {
 		"propertyNames":        agentNameSchema(),
 		"additionalProperties": object{"$ref": "#/$defs/agent"},
 	}
+	root["properties"].(object)["checks"] = object{
+		"type": "object",
+		"description": "The checks that workflow scripts may ask for, by name: each is run by sh -c " +
+			"in a workspace of its own.",
+		"propertyNames":        object{"pattern": checkName.String()},
+		"additionalProperties": text(),
+	}
 	root["$defs"] = object{"agent": agent}
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)

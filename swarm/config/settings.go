@@ -9,7 +9,7 @@ import (
 
 // Setting is one key of the configuration as it holds after all files.
 type Setting struct {
-	Table string // "", "agents.NAME" or "agents.NAME.env"
+	Table string // "", "checks", "agents.NAME" or "agents.NAME.env"
 	Name  string
 	// Value is a string, an int, a bool or a []string. It is nil where
 	// nothing is set and no fixed value holds either.
@@ -35,7 +35,7 @@ type SettingsRequest struct {
 }
 
 // Settings lists every key with the value that holds, defaults filled in: the
-// top ones first, then each agent's.
+// top ones first, then the checks, then each agent's.
 func (c *Config) Settings(r SettingsRequest) []Setting {
 	var all []Setting
 	for _, k := range topKeys() {
@@ -47,6 +47,11 @@ func (c *Config) Settings(r SettingsRequest) []Setting {
 			s.Value = r.Jobs
 		}
 		all = append(all, s)
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.checks)) {
+		all = append(all, Setting{
+			Table: "checks", Name: name, Value: c.checks[name], Origin: c.origins[checkKey(name)],
+		})
 	}
 	for _, name := range c.AgentNames() {
 		all = append(all, c.agentSettings(name, r)...)

@@ -35,6 +35,9 @@ retries = 2
 timeout = "90m"
 idle_timeout = "90s"
 run_timeout = "2h"
+[checks]
+unit = "go test ./..."
+verify = "a \"b\""
 [agents.b]
 command = ["x", "a\nb", "\u202e"]
 kind = "command"
@@ -70,7 +73,7 @@ timeout = "0s" # default
 idle_timeout = "0s" # default
 run_timeout = "0s" # default
 `},
-		{"every key", true, []Source{project(everyKey), user("jobs = 1\nretries = 4"), local("retries = 0")}, `default_agent = "b" # from .swarm/config.toml:2
+		{"every key", true, []Source{project(everyKey), user("jobs = 1\nretries = 4\nchecks.lint = 'x'"), local("retries = 0\n[checks]\nlint = ''")}, `default_agent = "b" # from .swarm/config.toml:2
 setup = """
 make \"it\" \\
 	ready""" # from .swarm/config.toml:3
@@ -85,31 +88,36 @@ timeout = "1h30m" # from .swarm/config.toml:13
 idle_timeout = "1m30s" # from .swarm/config.toml:14
 run_timeout = "2h" # from .swarm/config.toml:15
 
+[checks]
+lint = "" # from .swarm/config.local.toml:3
+unit = "go test ./..." # from .swarm/config.toml:17
+verify = "a \"b\"" # from .swarm/config.toml:18
+
 [agents.a]
 kind = "command" # default
-command = ["y"] # from .swarm/config.toml:25
+command = ["y"] # from .swarm/config.toml:28
 input = "none" # default
 format = "text" # default
 success = "exit" # default
-pty = true # from .swarm/config.toml:26
+pty = true # from .swarm/config.toml:29
 timeout = "1h30m" # from .swarm/config.toml:13
 idle_timeout = "1m30s" # from .swarm/config.toml:14
 
 [agents.b]
-kind = "command" # from .swarm/config.toml:18
-command = ["x", "a\nb", "\u202E"] # from .swarm/config.toml:17
-input = "jsonl" # from .swarm/config.toml:19
-format = "jsonl" # from .swarm/config.toml:20
-success = "exit" # from .swarm/config.toml:21
+kind = "command" # from .swarm/config.toml:21
+command = ["x", "a\nb", "\u202E"] # from .swarm/config.toml:20
+input = "jsonl" # from .swarm/config.toml:22
+format = "jsonl" # from .swarm/config.toml:23
+success = "exit" # from .swarm/config.toml:24
 pty = false # default
 timeout = "1h30m" # from .swarm/config.toml:13
-idle_timeout = "0s" # from .swarm/config.toml:22
+idle_timeout = "0s" # from .swarm/config.toml:25
 
 [agents.b.env]
 B = """
 c
-d""" # from .swarm/config.toml:23
-HOME = "$HOME" # from .swarm/config.toml:23
+d""" # from .swarm/config.toml:26
+HOME = "$HOME" # from .swarm/config.toml:26
 `},
 		{"hidden", false, []Source{project("[agents.a]\ncommand = ['x']\n[agents.a.env]\nA_TOKEN = 'abc'\nB = 'abc'")}, `[agents.a.env]
 A_TOKEN = "…" # hidden: a credential

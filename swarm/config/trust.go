@@ -20,12 +20,13 @@ type Use struct {
 	Setup  bool
 	Verify bool
 	Notify bool
+	Checks bool     // all of them: which ones a script asks for is not known before
 	Agents []string // by name; an empty name means the default agent
 }
 
 // Item is one text from the repository that would be run.
 type Item struct {
-	Key    string // "setup", "verify", "notify" or "agents.NAME"
+	Key    string // "setup", "verify", "notify", "checks.NAME" or "agents.NAME"
 	Origin Origin
 	// Text is what would be run, quoted: it holds no control characters but
 	// line ends, and two texts are equal only if what would be run is.
@@ -75,6 +76,11 @@ func (c *Config) Needs(use Use) []Item {
 	}
 	if use.Verify && c.Verify != "" {
 		add("verify", quoteLines(c.Verify))
+	}
+	if use.Checks {
+		for _, name := range c.CheckNames() {
+			add(checkKey(name), quoteLines(c.checks[name]))
+		}
 	}
 	if use.Notify && c.Notify != "" {
 		add("notify", quoteLines(c.Notify))

@@ -20,6 +20,14 @@ env = { KEY = "$KEY", B = "c" }
 command = ["y"]
 `
 
+const checked = `
+verify = "make test"
+notify = "beep"
+[checks]
+unit = "make unit"
+lint = "make lint"
+`
+
 func everything() Use {
 	return Use{Setup: true, Verify: true, Agents: []string{"a", "b"}}
 }
@@ -50,6 +58,11 @@ func TestNeeds(t *testing.T) {
 		{"notify alone", []Source{project(repository), local("notify = 'x'")}, Use{Notify: true}, "notify"},
 		{"notify last", []Source{project(repository), local("notify = 'x'")}, Use{Setup: true, Verify: true, Notify: true, Agents: []string{"a"}}, "setup agents.a verify notify"},
 		{"notify of the user", []Source{project(repository), user("notify = 'x'")}, Use{Notify: true}, ""},
+		{"checks after verify", []Source{project(checked)}, Use{Verify: true, Notify: true, Checks: true}, "verify checks.lint checks.unit notify"},
+		{"checks not used", []Source{project(checked)}, Use{Verify: true}, "verify"},
+		{"checks of the user", []Source{user(checked)}, Use{Checks: true}, ""},
+		{"a check of the user replaced", []Source{user(checked), project("checks.unit = 'evil'")}, Use{Checks: true}, "checks.unit"},
+		{"a check switched off", []Source{project(checked), local("checks.unit = ''")}, Use{Checks: true}, "checks.lint"},
 		{"an agent twice", []Source{project(repository)}, Use{Agents: []string{"b", "b"}}, "agents.b"},
 		{"an unknown agent", []Source{project(repository)}, Use{Agents: []string{"c", ""}}, ""},
 		{"the default agent", []Source{user("default_agent = 'a'"), project(repository)}, Use{Agents: []string{"", "a"}}, "agents.a"},
@@ -126,7 +139,7 @@ func TestDigest(t *testing.T) {
 	t.Parallel()
 	const base = "[agents.a]\ncommand = ['x', 'y']\nformat = 'jsonl'\nenv.A = 'b'\n"
 	digest := func(s Source) string {
-		items := mustLoad(t, s).Needs(Use{Setup: true, Verify: true, Notify: true, Agents: []string{"a", "b"}})
+		items := mustLoad(t, s).Needs(Use{Setup: true, Verify: true, Notify: true, Checks: true, Agents: []string{"a", "b"}})
 		if len(items) != 1 {
 			t.Fatalf("Needs of %q = %v, want one item", s.Text, items)
 		}
@@ -145,7 +158,7 @@ func TestDigest(t *testing.T) {
 		strings.Replace(base, "'jsonl'", "'text'", 1),
 		"[agents.a]\ncommand = ['x', 'y']\ninput = 'none'\nenv.A = 'b'\n",
 		"[agents.a]\ncommand = ['x', 'y']\npty = true\nenv.A = 'b'\n",
-		"setup = 'x'", "verify = 'x'", "notify = 'x'", "setup = \"x\\n\"", `setup = 'x\n'`, "setup = \"x\\ny\"", "setup = \"x\\r\\ny\"",
+		"checks.a = 'x'", "checks.b = 'x'", "checks.a = 'y'", "setup = 'x'", "verify = 'x'", "notify = 'x'", "setup = \"x\\n\"", `setup = 'x\n'`, "setup = \"x\\ny\"", "setup = \"x\\r\\ny\"",
 	} {
 		d := digest(project(text))
 		if other, ok := seen[d]; ok {

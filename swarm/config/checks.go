@@ -1,0 +1,67 @@
+package config
+
+import (
+	"maps"
+	"regexp"
+	"slices"
+
+	"github.com/pelletier/go-toml/v2/unstable"
+)
+
+var checkName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_-]*$`)
+
+// checkKey is the dotted name of a check.
+func checkKey(name string) string { return "checks." + name }
+
+// CheckNames lists the checks that are configured and not switched off, in the
+// order of the alphabet.
+func (c *Config) CheckNames() []string {
+	return slices.Sorted(maps.Keys(c.Checks()))
+}
+
+// Checks are the scripts for sh -c that a workflow script may have run on a
+// tree, by name; nil where there are none. One that a higher source wrote as an
+// empty script is switched off.
+func (c *Config) Checks() map[string]string {
+	var all map[string]string
+	for name, script := range c.checks {
+		if script == "" {
+			continue
+		}
+		if all == nil {
+			all = map[string]string{}
+		}
+		all[name] = script
+	}
+	return all
+}
+
+// mergeChecks reads the table [checks]. Its names are the user's own, so that
+// no key there is unknown.
+func (c *Config) mergeChecks(f field) error {
+	checks := tableKeys{keys: map[string]reader{}}
+	for _, name := range f.node.names {
+		checks.keys[name] = func(f field) error { return c.mergeCheck(name, f) }
+	}
+	return f.table(checks)
+}
+
+// mergeCheck reads one check. A key of the top that stands below the table's
+// header is a check of that name for TOML; only its value can tell.
+func (c *Config) mergeCheck(name string, f field) error {
+	if !checkName.MatchString(name) {
+		return f.wrong("a name holds letters, digits, - and _, and does not start with -")
+	}
+	isTop := slices.ContainsFunc(topKeys(), func(k key[Config]) bool { return k.name == name })
+	if isTop && f.node.kind != unstable.String {
+		return f.wrong("is a check here and takes a script; the key %s belongs at the top of the file, "+
+			"above the first [table]", name)
+	}
+	script, err := f.str()
+	if err != nil {
+		return err
+	}
+	c.checks[name] = script
+	c.origins[checkKey(name)] = f.origin()
+	return nil
+}
