@@ -172,6 +172,27 @@ func fakeDeed(verb, rest string) error {
 		return ledgerSteps(dir, writes)
 	case "mark":
 		return nil
+	case "obey":
+		return obey()
 	}
 	return hostileStep(verb, rest)
+}
+
+// obey takes the steps that its prompt has on lines which begin with "! ".
+func obey() error {
+	prompt, err := io.ReadAll(os.Stdin)
+	if err != nil {
+		return err
+	}
+	names := strings.NewReplacer("$WORK", os.Getenv("WORK"), "$SWARM_AGENT", os.Getenv("SWARM_AGENT"))
+	for line := range strings.Lines(string(prompt)) {
+		step, ok := strings.CutPrefix(strings.TrimRight(line, "\n"), "! ")
+		if !ok {
+			continue
+		}
+		if err := fakeStep(names.Replace(step)); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -16,11 +16,11 @@ import (
 // above its own. docs/architecture.md says what each owns.
 func layers() [][]string {
 	return [][]string{
-		0: {"worktree/git", "swarm/task", "swarm/proc", "swarm/box", "swarm/nearest"},
+		0: {"worktree/git", "swarm/task", "swarm/proc", "swarm/box", "swarm/nearest", "swarm/schema"},
 		1: {"worktree", "merge", "swarm/event", "swarm/limit", "swarm/scope", "swarm/script"},
-		2: {"swarm/store", "swarm/agent", "swarm/inbox"},
+		2: {"swarm/store", "swarm/agent", "swarm/inbox", "swarm/fleet"},
 		3: {"swarm/agent/command", "swarm/engine"},
-		4: {"swarm/control", "swarm/config", "swarm/fanout", "swarm/workflow"},
+		4: {"swarm/control", "swarm/config", "swarm/fanout", "swarm/workflow", "swarm/mcp"},
 		5: {"swarm/cli", "swarm/demo"},
 		6: {"."},
 	}
@@ -33,6 +33,9 @@ func seams() map[string][]string {
 		"github.com/creack/pty":       {"swarm/proc"},
 		"github.com/go-git/go-git/v5": {"worktree/git"},
 		"github.com/urfave/cli/v2":    {"swarm/cli", "swarm/demo"},
+		"github.com/dop251/goja":      {"swarm/script"},
+
+		"github.com/modelcontextprotocol/go-sdk/mcp": {"swarm/mcp"},
 	}
 }
 

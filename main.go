@@ -12,10 +12,11 @@ import (
 )
 
 func main() {
-	if code, ok := cli.Supervise(os.Args[1:]); ok {
+	ctx := context.Background()
+	if code, ok := cli.Supervise(ctx, os.Args[1:]); ok {
 		os.Exit(code)
 	}
-	os.Exit(cli.Run(context.Background(), os.Args, func(env cli.Env) []*cli.Command {
+	os.Exit(cli.Run(ctx, os.Args, func(env cli.Env) []*cli.Command {
 		return demo.Commands(demo.Env{
 			Dir: env.Dir, Environ: env.Environ, Stdout: env.Stdout, Stderr: env.Stderr,
 			Self: env.Self, Calls: env.Calls, Swarm: cli.Typed(env),

@@ -20,6 +20,9 @@ func (p *place) chooseAgents(c *cli.Context, pl *plan, conf *config.Config, use 
 		return nil
 	}
 	pl.config.Agents = map[string]*agent.Spec{}
+	if pl.script != nil {
+		return p.chooseScriptAgents(c, pl, conf, use)
+	}
 	needed := len(pl.workflow.Tasks) == 0
 	for _, t := range pl.workflow.Tasks {
 		switch {
@@ -52,6 +55,31 @@ func (p *place) chooseAgents(c *cli.Context, pl *plan, conf *config.Config, use 
 	}
 	for name := range pl.config.Agents {
 		use.Agents = append(use.Agents, name)
+	}
+	return nil
+}
+
+// chooseScriptAgents records all agents there are: which of them a script will
+// name is not known before it runs.
+func (p *place) chooseScriptAgents(c *cli.Context, pl *plan, conf *config.Config, use *config.Use) error {
+	for _, name := range conf.AgentNames() {
+		a, err := conf.Agent(name)
+		if err != nil {
+			return err
+		}
+		if err := p.addAgent(c, pl, a); err != nil {
+			return err
+		}
+		use.Agents = append(use.Agents, name)
+	}
+	if c.IsSet("agent") || conf.DefaultAgent != "" {
+		a, err := p.namedAgent(c, conf)
+		if err != nil {
+			return err
+		}
+		pl.script.Agent = a.Name
+	} else if len(use.Agents) == 1 {
+		pl.script.Agent = use.Agents[0]
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -190,7 +191,9 @@ func (q asked) outcome(a *control.Answer) string {
 		word = "allowed"
 	}
 	line := q.ID + " " + word
-	if q.Question.Agent != "" {
+	if q.Question.Agent == "" && a.Text != "" {
+		line = q.ID + " answered: " + Printable(a.Text)
+	} else if q.Question.Agent != "" {
 		line += ": " + Printable(q.who())
 	}
 	if a.For == task.ForTheRun {
@@ -333,8 +336,8 @@ func closedQuestion(v *store.View, q *store.Question) error {
 	case task.ByPerson:
 		return usagef("question %s was answered: %s", q.ID, word)
 	case task.ByEnd:
-		return usagef("question %s waits for nobody: %s ended first", q.ID, q.Agent)
-	case task.ByRule, task.ByPolicy:
+		return usagef("question %s waits for nobody: %s ended first", q.ID, cmp.Or(string(q.Agent), "the script"))
+	case task.ByRule, task.ByPolicy, task.ByScript:
 		return usagef("question %s was %s at once: %s", q.ID, word, q.Reply.Reason)
 	default:
 		return usagef("question %s was closed", q.ID)

@@ -16,6 +16,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"agentswarm/swarm/proc"
+	"agentswarm/swarm/store"
 )
 
 // program is what commands are called by in usage lines and messages.
@@ -36,6 +37,8 @@ type Env struct {
 	// disk: each record of a journal, each part of making, capturing and
 	// removing a workspace. Tests end the process or its children there.
 	Step func(name string) error
+	// Began, where set, is told of each run that a command begins.
+	Began func(*store.Run)
 
 	keeper *proc.Keeper    // one for each command line; started when needed
 	over   <-chan struct{} // closed when the command is to end; nil: never
@@ -51,7 +54,7 @@ func builtin(env Env) []*cli.Command {
 		newMergeCommand(env), newApplyCommand(env), newUndoCommand(env),
 		newAttachCommand(env), newShellCommand(env), newExecCommand(env),
 		newRmCommand(env), newGcCommand(env), newDoctorCommand(env),
-		newInitCommand(env), newConfigCommand(env), newVersionCommand(env),
+		newInitCommand(env), newConfigCommand(env), newWorkflowCommand(env), newMCPCommand(env), newVersionCommand(env),
 		newCompletionCommand(env), newManCommand(env), newCompleteCommand(env),
 	}
 }
@@ -201,6 +204,10 @@ func complain(env Env, err error) {
 		for line := range strings.SplitSeq(rest, "\n") {
 			text += "  " + Printable(line) + "\n"
 		}
+	}
+	var about interface{ Excerpt() string }
+	if errors.As(err, &about) && about.Excerpt() != "" {
+		text += "  " + Printable(about.Excerpt()) + "\n"
 	}
 	if hint := hintOf(err); hint != "" {
 		text += "hint: " + Printable(hint) + "\n"

@@ -29,7 +29,7 @@ type asked struct {
 const wantsWidth = 400
 
 func newAsked(run, label string, q *store.Question) asked {
-	return asked{Question: q, run: run, label: label, wants: wantsText(q.Action)}
+	return asked{Question: q, run: run, label: label, wants: questionText(q)}
 }
 
 // waitingOf lists the open questions of a run, oldest first.
@@ -43,6 +43,20 @@ func waitingOf(v *store.View) []asked {
 		all = append(all, newAsked(v.Identity.Run, label, q))
 	}
 	return all
+}
+
+// questionText is what is asked in a line: the action of an agent, or the words
+// of a script and the answers it takes.
+func questionText(q *store.Question) string {
+	in, ok := inbox.InquiryOf(&q.Questioned)
+	if !ok {
+		return wantsText(q.Action)
+	}
+	text := in.Question
+	if len(in.Choices) > 0 {
+		text += " [" + strings.Join(in.Choices, ", ") + "]"
+	}
+	return shortenEnd(Printable(strings.ToValidUTF8(text[:min(len(text), 4*wantsWidth)], "")), wantsWidth)
 }
 
 // wantsText is an action in a line: a text as it is, else compact JSON.
@@ -92,8 +106,11 @@ func (q asked) shown() string {
 	return inbox.Digest(q.Action)
 }
 
-// who is the agent that asks, for a person.
+// who asks, for a person: an agent, or the script.
 func (q asked) who() string {
+	if q.Agent == "" {
+		return "the script"
+	}
 	if q.label == "" || q.label == string(q.Agent) {
 		return string(q.Agent)
 	}
@@ -104,8 +121,8 @@ func (q asked) who() string {
 type questionObject struct {
 	ID      string          `json:"id"`
 	Run     string          `json:"run"`
-	Agent   task.ID         `json:"agent"`
-	Attempt int             `json:"attempt"`
+	Agent   task.ID         `json:"agent,omitempty"` // absent: the script asks
+	Attempt int             `json:"attempt,omitempty"`
 	Label   string          `json:"label,omitempty"`
 	Asked   time.Time       `json:"asked"`
 	Waited  int64           `json:"waited_ms"`

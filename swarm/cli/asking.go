@@ -51,17 +51,17 @@ func configuredContact(c *config.Config) contact {
 	return a
 }
 
-// recordedContact is what a run was told at its start.
-func recordedContact(run *store.Run) (contact, error) {
-	id, err := run.Identity()
-	if err != nil {
-		return contact{}, err
+// latestConfig is the configuration that the latest owner of a run went by.
+func latestConfig(v *store.View) (recordedConfig, error) {
+	var r reconfigured
+	text, into := v.Identity.Config, any(&r.Config)
+	if v.Script != nil && v.Script.Config != nil {
+		text, into = v.Script.Config, &r
 	}
-	var r recordedConfig
-	if err := json.Unmarshal(id.Config, &r); err != nil {
-		return contact{}, fmt.Errorf("read the configuration of run %s: %w", id.Run, err)
+	if err := json.Unmarshal(text, into); err != nil {
+		return r.Config, fmt.Errorf("read the configuration of run %s: %w", v.Identity.Run, err)
 	}
-	return r.contact, nil
+	return r.Config, nil
 }
 
 // contactGiven is what the flags say.

@@ -166,7 +166,7 @@ func (r asWriter) Fd() uintptr {
 // known yet that nobody can.
 func (t *attaching) attachable(v *store.View) error {
 	a := v.Agent(t.id)
-	config, err := engineConfig(v.Identity)
+	config, err := engineConfig(v)
 	if err != nil {
 		return err
 	}

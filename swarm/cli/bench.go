@@ -16,6 +16,7 @@ import (
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/limit"
 	"agentswarm/swarm/proc"
+	"agentswarm/swarm/script"
 	"agentswarm/swarm/store"
 	"agentswarm/worktree"
 	"agentswarm/worktree/git"
@@ -31,10 +32,12 @@ const keepWord = "__keep"
 
 // Supervise is the body of a process that swarm starts for itself, such as a
 // supervisor; ok is false where args do not ask for one.
-func Supervise(args []string) (code int, ok bool) {
+func Supervise(ctx context.Context, args []string) (code int, ok bool) {
 	switch {
 	case len(args) == 1 && args[0] == keepWord:
 		return proc.Keep(), true
+	case len(args) == 1 && args[0] == scriptWord:
+		return script.Serve(ctx, os.Stdin, os.Stdout), true
 	case len(args) != 1 || args[0] != superviseWord:
 		return 0, false
 	}
@@ -65,10 +68,11 @@ type bench struct {
 func (p *place) bench(ctx context.Context, run *store.Run, owner *store.Owner) (*bench, error) {
 	p.keep()
 	b := &bench{place: *p, run: run, owner: owner}
-	var err error
-	if b.contact, err = recordedContact(run); err != nil {
+	recorded, err := latestConfig(owner.View())
+	if err != nil {
 		return nil, err
 	}
+	b.contact = recorded.contact
 	if b.frozen, err = p.freeze(ctx, run); err != nil {
 		return nil, err
 	}
@@ -136,13 +140,10 @@ func probe(ctx context.Context, self string) (box.Rung, error) {
 	})
 }
 
-// engineConfig reads the configuration a run recorded.
-func engineConfig(id store.Identity) (engine.Config, error) {
-	var c engine.Config
-	if err := json.Unmarshal(id.Config, &c); err != nil {
-		return c, fmt.Errorf("read the configuration of run %s: %w", id.Run, err)
-	}
-	return c, nil
+// engineConfig is the configuration that a run goes by.
+func engineConfig(v *store.View) (engine.Config, error) {
+	c, err := latestConfig(v)
+	return c.Config, err
 }
 
 // settle puts a run in order whose owner died, if this is one and nobody
@@ -183,11 +184,11 @@ func (p *place) settleOwned(ctx context.Context, run *store.Run, owner *store.Ow
 	if err != nil {
 		return err
 	}
-	config, err := engineConfig(id)
+	v := store.Fold(id, owner.Records)
+	config, err := engineConfig(v)
 	if err != nil {
 		return err
 	}
-	v := store.Fold(id, owner.Records)
 	if v.Status == store.RunRunning {
 		v.Status, v.Reason, v.Died = store.RunStopped, "its process died", true
 	}

@@ -26,7 +26,7 @@ func (e *NothingError) ExitCode() int { return int(CodeUsage) }
 func choose(v *store.View, named []task.ID, ref string) (chosen, skipped []*store.Agent, err error) {
 	if len(named) > 0 {
 		chosen, err = chooseNamed(v, named, ref)
-		return chosen, nil, err
+		return inPartOrder(chosen), nil, err
 	}
 	landed, groups := 0, map[string][]*store.Agent{}
 	for _, a := range v.Agents {
@@ -57,7 +57,7 @@ func choose(v *store.View, named []task.ID, ref string) (chosen, skipped []*stor
 	slices.SortFunc(chosen, func(a, b *store.Agent) int { return a.ID.Number() - b.ID.Number() })
 	switch {
 	case len(chosen) > 0:
-		return chosen, skipped, nil
+		return inPartOrder(chosen), skipped, nil
 	case landed > 0:
 		return nil, nil, &NothingError{Reason: fmt.Sprintf("%s of run %s landed on %s already",
 			Count(landed, "patch", "patches"), v.Identity.Run, branchName(ref))}
@@ -66,6 +66,12 @@ func choose(v *store.View, named []task.ID, ref string) (chosen, skipped []*stor
 	default:
 		return nil, nil, &NothingError{Reason: "no agent of run " + v.Identity.Run + " changed anything"}
 	}
+}
+
+// inPartOrder has those that worked in the shared workspace in the order in
+// which their patches build on each other.
+func inPartOrder(chosen []*store.Agent) []*store.Agent {
+	return store.InPartOrder(chosen, func(a *store.Agent) int64 { return a.PartBy })
 }
 
 // whyNot says of patches why a merge that does not name them leaves them out.
@@ -191,6 +197,9 @@ func (b *bench) blame(ctx context.Context, v *store.View, report *mergeReport) e
 		}
 		for _, id := range l.Agents {
 			p := patchOf(v.Agent(id))
+			if p == nil {
+				continue // it is at work again
+			}
 			changes, err := b.repo.Changes(ctx, git.Hash(p.Base), git.Hash(p.Commit))
 			if err != nil {
 				return err

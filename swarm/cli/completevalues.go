@@ -24,6 +24,8 @@ func (c *completer) value(ctx context.Context, f cli.Flag, prefix string) {
 	switch name := f.Names()[0]; {
 	case name == "agent" && kind == "NAME":
 		c.agentNames(ctx)
+	case name == "w":
+		c.workflowNames(ctx)
 	default:
 		c.kinds(ctx, append(strings.Split(kind, "|"), listedWords(f)...))
 	}
@@ -54,6 +56,8 @@ func (c *completer) kinds(ctx context.Context, kinds []string) {
 	runs, agents := false, false
 	for _, kind := range kinds {
 		switch kind {
+		case "NAME":
+			c.workflowNames(ctx)
 		case "RUN":
 			runs = true
 		case "AGENT", "RUN/AGENT":

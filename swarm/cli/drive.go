@@ -14,6 +14,7 @@ import (
 	"agentswarm/swarm/control"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/event"
+	"agentswarm/swarm/script"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
 	"agentswarm/worktree/git"
@@ -22,6 +23,8 @@ import (
 // driveRequest is what a run still has to do.
 type driveRequest struct {
 	calls   []*task.Call
+	script  *scripted             // makes the calls; nil: calls are all there are
+	base    store.Base            // required with a script
 	retry   []engine.RetryRequest // agents to be tried again
 	config  engine.Config         // required
 	prior   *store.View           // what earlier owners left; nil for a new run
@@ -34,6 +37,7 @@ type ended struct {
 	reason string
 	codes  []Code
 	began  time.Time
+	thrown *script.Error // by the script
 }
 
 // errRunTimeout is the cause of a run that took too long.
@@ -69,6 +73,11 @@ func (b *bench) drive(ctx context.Context, r driveRequest) (*ended, error) {
 		ctx, cancel = context.WithTimeoutCause(ctx, r.timeout, errRunTimeout)
 		defer cancel()
 	}
+	watchers, err := b.hooks()
+	if err != nil {
+		return nil, errors.Join(err, b.owner.Close())
+	}
+	b.deps.Hooks = watchers
 	e := engine.Open(ctx, b.deps, r.config, r.prior)
 	face := &controls{engine: e, owner: b.owner}
 	server, err := control.Listen(ctx, b.owner, face, b.env.Getenv)
@@ -79,8 +88,12 @@ func (b *bench) drive(ctx context.Context, r driveRequest) (*ended, error) {
 	var watch sync.WaitGroup
 	watch.Go(func() { b.showAt(watching, b.run, &counter{desk: desk, give: face.Carry}) })
 	watch.Go(func() { b.notifyQuestions(watching, desk) })
-	err = b.carryOut(ctx, e, r)
-	err = errors.Join(err, e.Close(), server.Close())
+	if r.script != nil {
+		err = b.carryOutScript(ctx, e, r)
+	} else {
+		err = b.carryOut(ctx, e, r)
+	}
+	err = errors.Join(err, e.Close(), server.Close(), watchers.close())
 	desk.close()
 	end, closeErr := b.close(ctx, err)
 	if end == nil {
@@ -173,7 +186,7 @@ func (p *place) retrieve(ctx context.Context, run *store.Run) (*store.View, erro
 
 // keeps reports whether workspaces of a run are left.
 func keeps(v *store.View) bool {
-	return slices.ContainsFunc(v.Agents, func(a *store.Agent) bool { return len(a.Leases) > 0 })
+	return v.Shared != nil || slices.ContainsFunc(v.Agents, func(a *store.Agent) bool { return len(a.Leases) > 0 })
 }
 
 // sayWalls tells what agents run inside, where it is not the best there is.
@@ -233,6 +246,9 @@ func (b *bench) close(ctx context.Context, failed error) (*ended, error) {
 	v := b.owner.View()
 	end := &ended{}
 	end.status, end.codes = outcomeOf(v)
+	if v.Returned != nil && v.Returned.Error != nil {
+		end.thrown, end.reason = thrownBy(v.Returned.Error), "the script threw: "+v.Returned.Error.Message
+	}
 	var sig *SignalError
 	cause := context.Cause(ctx)
 	switch stopped := v.Stop != nil; {
@@ -257,7 +273,7 @@ func (b *bench) close(ctx context.Context, failed error) (*ended, error) {
 func outcomeOf(v *store.View) (store.Status, []Code) {
 	var completed, failed, open int
 	var codes []Code
-	for _, a := range v.Agents {
+	for _, a := range counted(v) {
 		switch s := a.Status.(type) {
 		case *task.Completed:
 			completed++
@@ -280,6 +296,9 @@ func outcomeOf(v *store.View) (store.Status, []Code) {
 	}
 	if len(denials(v)) > 0 {
 		codes = append(codes, CodeApproval)
+	}
+	if v.Script != nil {
+		return scriptOutcome(v, failed, codes)
 	}
 	switch {
 	case open > 0:

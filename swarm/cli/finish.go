@@ -1,9 +1,12 @@
 package cli
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"agentswarm/swarm/event"
@@ -51,6 +54,9 @@ func (b *bench) finish(ctx context.Context, end *ended, r finishRequest) error {
 	if mergeErr != nil {
 		complain(b.env, mergeErr)
 	}
+	if end.thrown != nil {
+		complain(b.env, &ScriptError{Err: end.thrown, Code: CodeScript})
+	}
 	if err := b.printResult(v, r.json); err != nil {
 		return err
 	}
@@ -79,6 +85,9 @@ func (p *place) printResult(v *store.View, asJSON bool) error {
 	if asJSON {
 		return printJSON(p.env.Stdout, newRunObject(v, time.Now()))
 	}
+	if v.Script != nil {
+		return p.printReturned(v)
+	}
 	if len(v.Agents) != 1 {
 		_, err := fmt.Fprintln(p.env.Stdout, v.Identity.Run)
 		return err
@@ -95,5 +104,29 @@ func (p *place) printResult(v *store.View, asJSON bool) error {
 		answer += "\n"
 	}
 	_, err := fmt.Fprint(p.env.Stdout, answer)
+	return err
+}
+
+// printReturned prints what a script returned: a text as it is, anything else
+// as JSON, and nothing where it returned nothing.
+func (p *place) printReturned(v *store.View) error {
+	if v.Returned == nil || v.Returned.Value == nil {
+		return nil
+	}
+	var text string
+	if json.Unmarshal(v.Returned.Value, &text) != nil {
+		var b bytes.Buffer
+		if err := json.Indent(&b, v.Returned.Value, "", "  "); err != nil {
+			return err
+		}
+		text = b.String()
+	}
+	if detect(p.env.Stdout, p.env.Getenv).TTY {
+		text = PrintableText(text)
+	}
+	if !strings.HasSuffix(text, "\n") {
+		text += "\n"
+	}
+	_, err := fmt.Fprint(p.env.Stdout, text)
 	return err
 }

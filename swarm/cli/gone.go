@@ -24,7 +24,7 @@ type mergeWork struct {
 // told; their patch files are still there.
 func (b *bench) mergeChosen(ctx context.Context, w mergeWork, report *mergeReport) error {
 	req := w.request
-	req.Patches = b.patches(report.view, w.chosen)
+	req.Patches = b.patches(w.chosen)
 	out, err := merge.Merge(ctx, w.quarantine, req)
 	if err == nil {
 		report.outcome = out
@@ -36,7 +36,7 @@ func (b *bench) mergeChosen(ctx context.Context, w mergeWork, report *mergeRepor
 	}
 	report.lost = gone
 	report.codes = append(report.codes, CodeFailed)
-	req.Patches = b.patches(report.view, there)
+	req.Patches = b.patches(there)
 	report.outcome, err = merge.Merge(ctx, w.quarantine, req)
 	return err
 }

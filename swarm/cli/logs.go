@@ -52,7 +52,7 @@ func logsAction(c *cli.Context, env Env) error {
 	if err != nil {
 		return err
 	}
-	config, err := engineConfig(s.view.Identity)
+	config, err := engineConfig(s.view)
 	if err != nil {
 		return err
 	}
@@ -97,7 +97,8 @@ type stream struct {
 	id      task.ID
 	spec    *agent.Spec
 	attempt int
-	at      int64
+	round   int   // of the attempt, from 0
+	at      int64 // in the file of the round
 	parser  agent.Parser
 	partial []byte
 	ended   bool
@@ -177,8 +178,30 @@ func (l *logger) read() error {
 	return nil
 }
 
+// read reads on in the file of the round, and in those of later ones.
 func (s *stream) read(l *logger) error {
-	file, err := os.Open(filepath.Join(l.run.Attempt(s.id, s.attempt), "stdout"))
+	for {
+		// Asked first: a round has ended when the next has a file.
+		more := exists(s.file(l, s.round+1))
+		if err := s.readRound(l); err != nil || !more {
+			return err
+		}
+		s.round, s.at, s.parser = s.round+1, 0, nil
+	}
+}
+
+// file is what the agent wrote in a round: one that was asked again for an
+// answer has several.
+func (s *stream) file(l *logger, round int) string {
+	name := "stdout"
+	if round > 0 {
+		name = fmt.Sprintf("stdout.%d", round+1)
+	}
+	return filepath.Join(l.run.Attempt(s.id, s.attempt), name)
+}
+
+func (s *stream) readRound(l *logger) error {
+	file, err := os.Open(s.file(l, s.round))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

@@ -16,7 +16,6 @@ import (
 	"agentswarm/swarm/proc"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
-	"agentswarm/worktree"
 	"agentswarm/worktree/git"
 )
 
@@ -112,33 +111,41 @@ func (b *bench) merge(ctx context.Context, r mergeRequest) (*mergeReport, error)
 		return nil, err
 	}
 	report.skipped = skipped
-	if report.old, err = b.repo.Ref(ctx, report.ref); err != nil {
-		return nil, err
-	}
-	onto := report.old
-	if onto == "" {
-		report.created = true
-		onto = landingBase(v.Identity.Base)
-	}
-	id := len(v.Landings) + 1
-	objects := filepath.Join(b.run.Dir, "landings", fmt.Sprint(id), "objects")
-	if err := os.RemoveAll(filepath.Dir(objects)); err != nil {
-		return nil, err
-	}
-	q, err := b.frozen.Quarantine(objects)
+	l, err := b.openLanding(ctx, report)
 	if err != nil {
 		return nil, err
 	}
+	if r.verify != "" {
+		l.check = func(ctx context.Context) (bool, error) { return b.verifyMerged(ctx, l.id, r.verify, report) }
+	}
 	err = b.mergeChosen(ctx, mergeWork{
-		quarantine: q, chosen: chosen, request: merge.Request{Onto: onto, Committer: b.committer(ctx)},
+		quarantine: l.quarantine, chosen: chosen, request: merge.Request{Onto: l.onto, Committer: b.committer(ctx)},
 	}, report)
 	if err == nil {
 		err = b.blame(ctx, v, report)
 	}
 	if err == nil {
-		err = b.land(ctx, landing{id: id, quarantine: q, onto: onto, view: v, request: r}, report)
+		err = b.land(ctx, l, report)
 	}
-	return report, errors.Join(err, q.Discard())
+	return report, errors.Join(err, l.quarantine.Discard())
+}
+
+// openLanding makes ready for a landing on the branch of the report.
+func (b *bench) openLanding(ctx context.Context, report *mergeReport) (l landing, err error) {
+	l = landing{id: len(report.view.Landings) + 1, base: report.view.Identity.Base}
+	if report.old, err = b.repo.Ref(ctx, report.ref); err != nil {
+		return l, err
+	}
+	if l.onto = report.old; l.onto == "" {
+		report.created = true
+		l.onto = landingBase(l.base)
+	}
+	objects := filepath.Join(b.run.Dir, "landings", fmt.Sprint(l.id), "objects")
+	if err := os.RemoveAll(filepath.Dir(objects)); err != nil {
+		return l, err
+	}
+	l.quarantine, err = b.frozen.Quarantine(objects)
+	return l, err
 }
 
 // landingBase is what a new branch starts from: the base of the run, but not
@@ -153,21 +160,25 @@ func landingBase(b store.Base) git.Hash {
 func branchName(ref string) string { return strings.TrimPrefix(ref, "refs/heads/") }
 
 // patches are the chosen agents' patches as merge wants them.
-func (b *bench) patches(v *store.View, chosen []*store.Agent) []merge.Patch {
+func (b *bench) patches(chosen []*store.Agent) []merge.Patch {
 	patches := make([]merge.Patch, 0, len(chosen))
 	for _, a := range chosen {
-		p := patchOf(a)
-		patches = append(patches, merge.Patch{
-			ID: string(a.ID), Label: engine.Title(a.ID, a.Call),
-			Base: git.Hash(p.Base), Commit: git.Hash(p.Commit),
-			Subject: subject(a),
-			Author:  author(a),
-			Trailers: []string{
-				"Swarm-Run: " + v.Identity.Run, "Swarm-Agent: " + string(a.ID),
-			},
-		})
+		patches = append(patches, b.patchAs(a, patchOf(a)))
 	}
 	return patches
+}
+
+// patchAs is a patch of an agent as merge wants it.
+func (b *bench) patchAs(a *store.Agent, p *task.Patch) merge.Patch {
+	return merge.Patch{
+		ID: string(a.ID), Label: engine.Title(a.ID, a.Call),
+		Base: git.Hash(p.Base), Commit: git.Hash(p.Commit),
+		Subject: subject(a),
+		Author:  author(a),
+		Trailers: []string{
+			"Swarm-Run: " + b.run.ID, "Swarm-Agent: " + string(a.ID),
+		},
+	}
 }
 
 // subject is what a patch's commit is called. The label of an alternative
@@ -203,8 +214,10 @@ type landing struct {
 	id         int
 	quarantine *git.Quarantine
 	onto       git.Hash
-	view       *store.View
-	request    mergeRequest
+	base       store.Base // of the run
+	key        string     // of the script's request; empty: no script asked
+	// check is made on the merged commit before anything moves; nil: none.
+	check func(context.Context) (bool, error)
 }
 
 // land checks the merged result and moves the branch to it.
@@ -214,14 +227,14 @@ func (b *bench) land(ctx context.Context, l landing, report *mergeReport) error 
 	if len(out.Conflicts) > 0 {
 		report.codes = append(report.codes, CodeConflict)
 	}
-	if len(out.Landed) == 0 || l.request.dry {
+	if len(out.Landed) == 0 || report.dry {
 		return nil
 	}
 	// The name has the commit in it: a landing that is given up leaves its
 	// number to the next one, but not its ref.
 	hold := fmt.Sprintf("refs/swarm/%s/landed/%d-%s", b.run.ID, l.id, out.Commit.Short())
-	have := []git.Hash{l.onto, git.Hash(l.view.Identity.Base.Commit)}
-	if l.request.verify != "" {
+	have := []git.Hash{l.onto, git.Hash(l.base.Commit)}
+	if l.check != nil {
 		// The check needs the commit in the repository; our ref holds it.
 		if err := l.quarantine.Publish(ctx, git.PublishRequest{
 			Refs: []git.RefUpdate{{Ref: hold, New: out.Commit, Any: true}}, Have: have,
@@ -229,7 +242,7 @@ func (b *bench) land(ctx context.Context, l landing, report *mergeReport) error 
 		}); err != nil {
 			return err
 		}
-		ok, err := b.verifyMerged(ctx, l, report)
+		ok, err := l.check(ctx)
 		if err != nil {
 			return err
 		}
@@ -240,7 +253,7 @@ func (b *bench) land(ctx context.Context, l landing, report *mergeReport) error 
 	}
 	intent := &event.Intended{
 		ID: l.id, Verb: verbMerge, Ref: report.ref, Old: string(report.old), New: string(out.Commit),
-		Hold: hold, Conflicts: conflicts(out.Conflicts), Verified: report.verified,
+		Hold: hold, Key: l.key, Conflicts: conflicts(out.Conflicts), Verified: report.verified,
 	}
 	for _, landed := range out.Landed {
 		intent.Agents = append(intent.Agents, task.ID(landed.ID))
@@ -288,45 +301,27 @@ func refusedMove(err error) error {
 
 // verifyMerged runs the user's check on the merged commit in a workspace of
 // its own.
-func (b *bench) verifyMerged(ctx context.Context, l landing, report *mergeReport) (ok bool, err error) {
+func (b *bench) verifyMerged(ctx context.Context, id int, text string, report *mergeReport) (ok bool, err error) {
 	if b.trees.Include == nil {
 		if err := b.bringAlong(ctx); err != nil {
 			return false, err
 		}
 	}
-	name := fmt.Sprintf("landing.%d.%d", l.id, time.Now().UnixNano())
-	dir := filepath.Join(b.run.Dir, "landings", fmt.Sprint(l.id))
-	space, err := b.deps.Workspaces.Lease(ctx, worktree.LeaseRequest{
-		Name: name, Base: report.outcome.Commit, Saved: filepath.Join(dir, "index"),
-	})
-	if err != nil {
-		return false, err
-	}
-	defer func() {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
-		defer cancel()
-		err = errors.Join(err, b.deps.Workspaces.Drop(ctx, *space))
-	}()
-	env, err := agent.Environ(b.env.Environ, agent.Inline(), agent.Place{
-		Run: b.run.ID, Worktree: space.Dir, Root: b.deps.Root, Base: string(report.outcome.Commit),
-		Artifacts: dir,
-	})
-	if err != nil {
-		return false, err
-	}
+	dir := filepath.Join(b.run.Dir, "landings", fmt.Sprint(id))
 	out := filepath.Join(dir, fmt.Sprintf("verify.%d", time.Now().UnixNano()))
-	exit, err := engine.Shell(ctx, engine.ShellRequest{
-		Launcher: b.deps.Launcher, Walls: b.deps.Walls, Run: b.run.ID,
-		Text: l.request.verify, Dir: space.Dir, Env: env, Out: out,
+	err = b.inSpace(ctx, spaceRequest{
+		name: fmt.Sprintf("landing.%d.%d", id, time.Now().UnixNano()), commit: report.outcome.Commit,
+		saved: filepath.Join(dir, "index"), kept: dir,
+	}, func(s *space) error {
+		exit, err := s.shell(ctx, text, out)
+		ok = exit.Reason == proc.Exited && exit.Code == 0
+		return err
 	})
 	if err != nil {
 		return false, err
-	}
-	if ctx.Err() != nil {
-		return false, context.Cause(ctx)
 	}
 	report.output = out + ".out"
-	return exit.Reason == proc.Exited && exit.Code == 0, nil
+	return ok, nil
 }
 
 // conflicts are a merge's conflicts as the journal has them.

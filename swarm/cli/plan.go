@@ -22,9 +22,11 @@ import (
 
 // plan is all that is decided before a run starts. Making one writes nothing.
 type plan struct {
+	verb     string // the command; empty: run
 	workflow fanout.Workflow
 	config   engine.Config
 	calls    []*task.Call
+	script   *scripted // nil: the workflow makes the calls
 
 	head        git.Hash // the commit, or what a snapshot is taken from
 	tree        git.Hash
@@ -66,7 +68,7 @@ func (p *place) newPlan(c *cli.Context) (*plan, error) {
 		return nil, err
 	}
 	for _, step := range []func(context.Context, *plan) error{
-		p.target, p.room, p.makeCalls, p.findPrograms, p.pending,
+		p.checkScript, p.target, p.room, p.makeCalls, p.findPrograms, p.pending,
 	} {
 		if err := step(c.Context, pl); err != nil {
 			pl.discard()
@@ -182,6 +184,9 @@ func (p *place) configure(c *cli.Context, pl *plan, conf *config.Config) error {
 	}
 	pl.contact = configuredContact(conf)
 	given.lay(&pl.contact)
+	if pl.script != nil {
+		pl.config.Checks, use.Checks = conf.Checks(), true
+	}
 	if err := p.chooseAgents(c, pl, conf, &use); err != nil {
 		return err
 	}
@@ -201,6 +206,7 @@ func (p *place) pending(ctx context.Context, pl *plan) (err error) {
 		brought = append(slices.Clone(brought), here...)
 	}
 	pl.trustTasks(brought)
+	pl.trustScript(brought)
 	pl.needs, err = config.Trust{Dir: p.state.Trust()}.Pending(pl.wants)
 	return err
 }
@@ -249,6 +255,9 @@ func (p *place) makeCalls(ctx context.Context, pl *plan) error {
 		}
 		pl.files = paths(entries)
 	}
+	if pl.script != nil {
+		return nil
+	}
 	calls, err := pl.workflow.Calls(fanout.Base{
 		Commit: pl.base.Commit, Tree: pl.base.Tree, Files: pl.files,
 	})
@@ -276,6 +285,10 @@ func paths(entries []git.Entry) []string {
 
 // recorded is the workflow as run.json has it.
 func (pl *plan) recorded() (store.Workflow, error) {
+	if pl.script != nil {
+		text, err := json.Marshal(pl.script)
+		return store.Workflow{Kind: store.WorkflowScript, Text: string(text)}, err
+	}
 	text, err := json.Marshal(pl.workflow)
 	if err != nil {
 		return store.Workflow{}, fmt.Errorf("record the workflow: %w", err)

@@ -14,6 +14,9 @@ import (
 func (p *place) findPrograms(_ context.Context, pl *plan) error {
 	for _, name := range slices.Sorted(maps.Keys(pl.config.Agents)) {
 		spec := pl.config.Agents[name]
+		if pl.script != nil && pl.script.Agent != name {
+			continue // the script may never name it
+		}
 		if err := p.findProgram(pl, wanted{"agent " + name + ": ", spec.Command[0], spec.Env}); err != nil {
 			return err
 		}

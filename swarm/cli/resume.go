@@ -18,15 +18,21 @@ func newResumeCommand(env Env) *cli.Command {
 		Name:      "resume",
 		Usage:     "run what a run has not completed",
 		ArgsUsage: "[RUN]",
-		Flags:     driveFlags(),
+		Flags:     append(driveFlags(), scriptEditFlags()...),
 		Description: `Starts a new attempt of every agent that was never started, was lost, failed or
 was stopped with its run. What completed is not run again, and what was cancelled
 by name stays cancelled. The configuration is the one recorded with the run;
 merging is left to merge.
 
+A run with a script can go on with another text of it, other args, or what the
+configuration and the checkout say today. workflow diff tells beforehand what
+would run again.
+
 Examples:
   swarm resume
-  swarm resume k3x9q2 -j 10`,
+  swarm resume k3x9q2 -j 10
+  swarm resume --script plan.js
+  swarm resume k3x9q2 --args '{"part": "parser"}' --reconfigure`,
 		Action: func(c *cli.Context) error { return resumeAction(c, env) },
 	}
 }
@@ -51,6 +57,9 @@ func resumeAction(c *cli.Context, env Env) error {
 	if len(s.named) > 0 {
 		return usagef("resume: takes a run, and %q is an agent", addresses[0])
 	}
+	if err := scriptEditFits(c, s.view.Identity); err != nil {
+		return err
+	}
 	owner, err := p.own(c.Context, s.run)
 	if err != nil {
 		return err
@@ -65,11 +74,16 @@ func resumeAction(c *cli.Context, env Env) error {
 // resumeOwned goes on with a run this process owns. done is set where there
 // was nothing to do and the run was not given up yet.
 func (p *place) resumeOwned(c *cli.Context, drive driveFlagsRead, r ownedRun) (done bool, err error) {
-	id, err := r.run.Identity()
+	prior := r.owner.View()
+	id := prior.Identity
+	again, err := latestScript(prior)
 	if err != nil {
 		return false, err
 	}
-	config, err := engineConfig(id)
+	if again != nil {
+		return false, p.resumeScript(c, drive, scriptedRun{r, prior, again})
+	}
+	config, err := engineConfig(prior)
 	if err != nil {
 		return false, err
 	}
@@ -88,7 +102,6 @@ func (p *place) resumeOwned(c *cli.Context, drive driveFlagsRead, r ownedRun) (d
 	if err != nil {
 		return false, err
 	}
-	prior := r.owner.View()
 	if len(prior.Agents) == len(calls) && finished(prior) {
 		fmt.Fprintf(p.env.Stderr, "nothing to resume: every agent of run %s completed or was cancelled by name\n", id.Run)
 		return true, p.printResult(prior, c.Bool("json"))

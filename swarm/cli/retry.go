@@ -196,11 +196,8 @@ type ownedRun struct {
 
 // retryOwned runs the attempts here.
 func (p *place) retryOwned(c *cli.Context, drive driveFlagsRead, r ownedRun) error {
-	id, err := r.run.Identity()
-	if err != nil {
-		return err
-	}
-	config, err := engineConfig(id)
+	prior := r.owner.View()
+	config, err := engineConfig(prior)
 	if err != nil {
 		return err
 	}
@@ -211,7 +208,7 @@ func (p *place) retryOwned(c *cli.Context, drive driveFlagsRead, r ownedRun) err
 	}
 	drive.contact.lay(&b.contact)
 	end, err := b.drive(c.Context, driveRequest{
-		retry: r.wishes, config: config, prior: r.owner.View(), timeout: drive.timeout,
+		retry: r.wishes, config: config, prior: prior, timeout: drive.timeout,
 	})
 	if err != nil {
 		return err

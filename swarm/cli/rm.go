@@ -122,7 +122,7 @@ func (p *place) remove(ctx context.Context, run *store.Run) (to string, err erro
 // that cannot be read nothing is known, and nothing is moved.
 func (p *place) clear(ctx context.Context, run *store.Run) error {
 	v, err := run.View()
-	if err != nil || !slices.ContainsFunc(v.Agents, func(a *store.Agent) bool { return len(a.Leases) > 0 }) {
+	if err != nil || !keeps(v) {
 		return nil
 	}
 	owner, err := p.own(ctx, run)
@@ -145,6 +145,18 @@ func (p *place) clear(ctx context.Context, run *store.Run) error {
 			if err != nil {
 				return errors.Join(err, owner.Close())
 			}
+		}
+	}
+	if l := v.Shared; l != nil {
+		gone, err := b.deps.Workspaces.Release(ctx, worktree.Workspace{
+			Name: filepath.Base(l.Dir), Dir: l.Dir, Admin: l.Admin,
+			Base: git.Hash(l.Base), Index: l.Index,
+		}, nil)
+		if err == nil {
+			_, err = owner.Append(&event.Released{Shared: true, Trash: gone.Trashed})
+		}
+		if err != nil {
+			return errors.Join(err, owner.Close())
 		}
 	}
 	return owner.Close()

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -19,7 +20,7 @@ func newRunCommand(env Env) *cli.Command {
 		Name:      "run",
 		Usage:     "run agents on this repository, each in its own worktree",
 		ArgsUsage: "[PROMPT | FILE | -] [-- COMMAND [ARGUMENT…]]",
-		Flags:     append(runFlags(), contactFlags()...),
+		Flags:     slices.Concat(runFlags(), scriptFlags(), contactFlags()),
 		Description: `Starts one agent for the prompt, or one for each item that --each matches in
 the base commit, or --count alternatives. What follows -- is the agent itself:
 a command that runs once for each item in its workspace, with no shell between.
@@ -117,8 +118,11 @@ func runHere(c *cli.Context, env Env, report *report) error {
 	if err := report.say(b.run.ID, nil); err != nil {
 		return errors.Join(err, b.owner.Close())
 	}
+	if env.Began != nil {
+		env.Began(b.run)
+	}
 	end, err := b.drive(c.Context, driveRequest{
-		calls: pl.calls, config: pl.config, timeout: pl.runTimeout,
+		calls: pl.calls, script: pl.script, base: pl.base, config: pl.config, timeout: pl.runTimeout,
 	})
 	if err != nil {
 		return err

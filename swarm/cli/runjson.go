@@ -21,6 +21,8 @@ type runObject struct {
 	Result   any            `json:"result,omitempty"`
 	Error    *errorObject   `json:"error,omitempty"`
 	Agents   []agentObject  `json:"agents"`
+	Phases   []phaseObject  `json:"phases,omitempty"`
+	Logs     []logObject    `json:"logs,omitempty"`
 	Landing  *landingObject `json:"landing,omitempty"`
 	Usage    *task.Usage    `json:"usage,omitempty"`
 	Created  time.Time      `json:"created"`
@@ -33,10 +35,25 @@ type errorObject struct {
 	Message string `json:"message,omitempty"`
 }
 
+// phaseObject is a group of the agents of a script.
+type phaseObject struct {
+	Title  string `json:"title"`
+	Agents int    `json:"agents"`
+	Failed int    `json:"failed"`
+}
+
+// logObject is a line that a script had for people.
+type logObject struct {
+	Time  time.Time `json:"t"`
+	Phase string    `json:"phase,omitempty"`
+	Text  string    `json:"text"`
+}
+
 type agentObject struct {
 	ID         string         `json:"id"`
 	Label      string         `json:"label,omitempty"`
 	Item       string         `json:"item,omitempty"`
+	Phase      string         `json:"phase,omitempty"`
 	Kind       string         `json:"kind"`
 	Attempt    int            `json:"attempt,omitempty"`
 	Status     string         `json:"status"`
@@ -131,13 +148,50 @@ func newRunObject(v *store.View, now time.Time) runObject {
 	if !v.Began.IsZero() {
 		o.Duration = end.Sub(v.Began).Milliseconds()
 	}
-	if len(v.Agents) == 1 {
+	o.script(v)
+	if len(v.Agents) == 1 && v.Script == nil {
 		if done, ok := v.Agents[0].Status.(*task.Completed); ok && done.Answer != "" {
 			o.Result = done.Answer
 		}
 	}
 	o.Landing = newLandingObject(v)
 	return o
+}
+
+// script adds what only a run with a script has.
+func (o *runObject) script(v *store.View) {
+	if r := v.Returned; r != nil {
+		if r.Value != nil {
+			o.Result = r.Value
+		}
+		if r.Error != nil {
+			o.Error = &errorObject{Kind: string(task.Other), Message: (&ScriptError{Err: thrownBy(r.Error), Code: CodeScript}).Error()}
+		}
+	}
+	at := map[string]int{}
+	phase := func(title string) *phaseObject {
+		if _, known := at[title]; !known {
+			at[title] = len(o.Phases)
+			o.Phases = append(o.Phases, phaseObject{Title: title})
+		}
+		return &o.Phases[at[title]]
+	}
+	for _, title := range v.Phases {
+		phase(title)
+	}
+	for _, a := range v.Agents {
+		if a.Call.Phase == "" {
+			continue
+		}
+		p := phase(a.Call.Phase)
+		p.Agents++
+		if _, failed := a.Status.(*task.Failed); failed {
+			p.Failed++
+		}
+	}
+	for _, line := range v.Logs {
+		o.Logs = append(o.Logs, logObject{line.Time, line.Phase, line.Text})
+	}
 }
 
 // only keeps the agents that were named; none named keeps all.
@@ -172,7 +226,7 @@ func newLandingObject(v *store.View) *landingObject {
 
 func newAgentObject(v *store.View, a *store.Agent, now time.Time) agentObject {
 	o := agentObject{
-		ID: string(a.ID), Label: engine.Title(a.ID, a.Call), Item: a.Call.Item,
+		ID: string(a.ID), Label: engine.Title(a.ID, a.Call), Item: a.Call.Item, Phase: a.Call.Phase,
 		Kind: "command", Attempt: a.Attempt, Status: task.Word(a.Status),
 		DependsOn: a.Call.DependsOn,
 	}

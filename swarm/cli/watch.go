@@ -116,6 +116,10 @@ func (w *watcher) see(r event.Record) {
 		work := e.Result.Done()
 		took := work.Ended.Sub(work.Started)
 		w.line(e.Agent, task.Word(e.Result), max(took, 0), causeOf(e.Result))
+	case *event.Phased:
+		w.progress.Say("== " + e.Title)
+	case *event.Logged:
+		w.progress.Say("-- " + e.Text)
 	case *event.Questioned:
 		w.line(e.Agent, "asks "+e.ID, 0, "wants "+wantsText(e.Action))
 	case *event.Replied:

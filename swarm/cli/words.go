@@ -29,14 +29,21 @@ func (pl *plan) words(c *cli.Context, p *place) error {
 	if inv.hasAfter {
 		pl.workflow.Command = inv.after
 	}
+	isScript, err := pl.readScript(c, p, args)
+	if err != nil {
+		return err
+	}
 	switch {
-	case len(args) == 0 && inv.hasAfter:
+	case isScript, len(args) == 0 && inv.hasAfter:
 	case len(args) == 0:
 		return usagef("run: needs a prompt, a list of tasks, or a command after --")
 	default:
 		err = pl.word(p, args[0])
 	}
 	if err != nil {
+		return err
+	}
+	if err := pl.readArgs(c, p); err != nil {
 		return err
 	}
 	pl.workflow.Each, pl.workflow.Prefix = c.StringSlice("each"), p.repo.Prefix
@@ -71,6 +78,8 @@ func (pl *plan) word(p *place, word string) error {
 	switch {
 	case err != nil:
 		return err
+	case strings.EqualFold(filepath.Ext(path), ".js"):
+		return pl.readScriptFile(p, word, path)
 	case path != "":
 		return pl.readTaskFile(p, word, path)
 	case len(pl.workflow.Command) > 0:
@@ -91,8 +100,8 @@ func (p *place) sayTyped() {
 	}
 }
 
-// taskFile is the path of the list of tasks that a word names; empty where it
-// is a prompt.
+// taskFile is the path of the list of tasks or of the script that a word names;
+// empty where it is a prompt.
 func taskFile(dir, word string) (string, error) {
 	ext := strings.ToLower(filepath.Ext(word))
 	if ext != ".js" && ext != ".jsonl" && ext != ".toml" {
@@ -106,8 +115,6 @@ func taskFile(dir, word string) (string, error) {
 	isFile := err == nil && stat.Mode().IsRegular()
 	isFolder := err == nil && stat.IsDir()
 	switch blanks := strings.ContainsAny(word, " \t\n"); {
-	case isFile && ext == ".js":
-		return "", usagef("run: %s: this version does not run scripts", word)
 	case isFile:
 		return path, nil
 	case isFolder:

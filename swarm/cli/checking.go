@@ -1,0 +1,65 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"agentswarm/swarm/agent"
+	"agentswarm/swarm/engine"
+	"agentswarm/swarm/proc"
+	"agentswarm/worktree"
+	"agentswarm/worktree/git"
+)
+
+// spaceRequest is a commit that is about to get a workspace of its own, in which
+// no agent works: a command of the user's is run there.
+type spaceRequest struct {
+	name   string   // required; as a workspace may be called
+	commit git.Hash // required
+	saved  string   // required; where the index of the workspace is kept
+	kept   string   // a folder that the command may leave something in
+}
+
+// space is such a workspace while a command may run in it.
+type space struct {
+	bench *bench
+	dir   string
+	env   []string
+}
+
+// inSpace does some work in a workspace of its own, which is removed with
+// all that the work left in it. One that a crash leaves behind is a stray to
+// whoever puts the run in order.
+func (b *bench) inSpace(ctx context.Context, c spaceRequest, work func(*space) error) (err error) {
+	leased, err := b.deps.Workspaces.Lease(ctx, worktree.LeaseRequest{Name: c.name, Base: c.commit, Saved: c.saved})
+	if err != nil {
+		return err
+	}
+	defer func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
+		defer cancel()
+		err = errors.Join(err, b.deps.Workspaces.Drop(ctx, *leased))
+	}()
+	env, err := agent.Environ(b.env.Environ, agent.Inline(), agent.Place{
+		Run: b.run.ID, Worktree: leased.Dir, Root: b.deps.Root, Base: string(c.commit), Artifacts: c.kept,
+	})
+	if err != nil {
+		return err
+	}
+	return work(&space{bench: b, dir: leased.Dir, env: env})
+}
+
+// shell runs a text of the user's by sh -c, whose output goes to out+".out"
+// and out+".err".
+func (s *space) shell(ctx context.Context, text, out string) (proc.Exit, error) {
+	deps := s.bench.deps
+	exit, err := engine.Shell(ctx, engine.ShellRequest{
+		Launcher: deps.Launcher, Walls: deps.Walls, Run: s.bench.run.ID,
+		Text: text, Dir: s.dir, Env: s.env, Out: out,
+	})
+	if err == nil && ctx.Err() != nil {
+		err = context.Cause(ctx)
+	}
+	return exit, err
+}

@@ -1,0 +1,216 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/urfave/cli/v2"
+
+	"agentswarm/swarm/config"
+	"agentswarm/swarm/store"
+	"agentswarm/swarm/workflow"
+	"agentswarm/worktree/git"
+)
+
+// reconfigured is what the owner of a run with a script goes by where that is
+// not what the run was started with.
+type reconfigured struct {
+	Config recordedConfig `json:"config"`
+	Script scriptSetting  `json:"script"`
+}
+
+// scriptSetting is the part of a script's record that its journal entry has no
+// place of its own for.
+type scriptSetting struct {
+	Path   string                   `json:"path,omitempty"`
+	Agent  string                   `json:"agent,omitempty"`
+	Shared bool                     `json:"shared,omitempty"`
+	Types  map[string]workflow.Type `json:"types,omitempty"`
+}
+
+// latestScript is the script that the latest owner of a run went by; nil where
+// it has none.
+func latestScript(v *store.View) (*scripted, error) {
+	if v.Identity.Workflow.Kind != store.WorkflowScript {
+		return nil, nil //nolint:nilnil // a run without one is no error
+	}
+	s := &scripted{}
+	if err := json.Unmarshal([]byte(v.Identity.Workflow.Text), s); err != nil {
+		return nil, fmt.Errorf("read the workflow of run %s: %w", v.Identity.Run, err)
+	}
+	last := v.Script
+	if last == nil {
+		return s, nil
+	}
+	s.Name, s.Text, s.Args, s.Lib, s.config = last.Name, last.Text, last.Args, last.Lib, last.Config
+	if last.Config == nil {
+		return s, nil
+	}
+	var r reconfigured
+	if err := json.Unmarshal(last.Config, &r); err != nil {
+		return nil, fmt.Errorf("read the configuration of run %s: %w", v.Identity.Run, err)
+	}
+	s.Path, s.Agent, s.Shared, s.Types = r.Script.Path, r.Script.Agent, r.Script.Shared, r.Script.Types
+	return s, nil
+}
+
+// scriptEditFlags are the flags by which a run goes on with something else
+// than it was started with.
+func scriptEditFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "script", Usage: "go on with the script of `FILE` in place of the recorded one"},
+		&cli.StringFlag{Name: "args", Usage: "what the script is given as args from now on: `JSON`, @FILE, or - for standard input"},
+		&cli.BoolFlag{Name: "reconfigure", Usage: "take agents, setup, verify, types and lib as they are configured now"},
+		&cli.BoolFlag{Name: "trust", Usage: "approve the texts from this repository that --script and --reconfigure bring in"},
+	}
+}
+
+// scriptEditFits refuses such a flag where it means nothing.
+func scriptEditFits(c *cli.Context, id store.Identity) error {
+	edits := false
+	for _, name := range []string{"script", "args", "reconfigure"} {
+		if !c.IsSet(name) {
+			continue
+		}
+		edits = true
+		if id.Workflow.Kind != store.WorkflowScript {
+			return usagef("resume: --%s is for runs with a script, and run %s has none (%s)", name, id.Run, id.Workflow.Kind)
+		}
+	}
+	if c.IsSet("trust") && !edits {
+		return usagef("resume: --trust is for what --script or --reconfigure bring in; what the run goes by is approved")
+	}
+	return nil
+}
+
+// scriptedRun is a run with a script that this process owns.
+type scriptedRun struct {
+	ownedRun
+	prior  *store.View
+	script *scripted
+}
+
+// resumeScript runs a script again: what completed enters it as it did, and
+// the rest runs.
+func (p *place) resumeScript(c *cli.Context, drive driveFlagsRead, r scriptedRun) error {
+	pl, err := p.planResume(c, r)
+	if err != nil {
+		return err
+	}
+	drive.lay(&pl.config)
+	b, err := p.bench(c.Context, r.run, r.owner)
+	if err != nil {
+		return err
+	}
+	b.contact = pl.contact
+	drive.contact.lay(&b.contact)
+	end, err := b.drive(c.Context, driveRequest{
+		script: pl.script, base: pl.base, config: pl.config, prior: r.prior, timeout: drive.timeout,
+	})
+	if err != nil {
+		return err
+	}
+	return b.finish(c.Context, end, finishRequest{json: c.Bool("json")})
+}
+
+// planResume is what a run goes on with: what the latest owner went by, and
+// what the flags say of it. All is checked as at the start of a run.
+func (p *place) planResume(c *cli.Context, r scriptedRun) (*plan, error) {
+	latest, err := latestConfig(r.prior)
+	if err != nil {
+		return nil, err
+	}
+	pl := &plan{
+		verb: "resume", base: r.prior.Identity.Base, script: r.script,
+		config: latest.Config, contact: latest.contact, discard: func() {},
+	}
+	edited, anew := c.IsSet("script"), c.Bool("reconfigure")
+	if !edited && !anew && !c.IsSet("args") {
+		return pl, nil
+	}
+	if edited {
+		if err := p.editScript(pl, c.String("script")); err != nil {
+			return nil, err
+		}
+	}
+	if err := pl.readArgs(c, p); err != nil {
+		return nil, err
+	}
+	if anew {
+		if err := p.reconfigure(c, pl); err != nil {
+			return nil, err
+		}
+	}
+	if err := p.vet(c.Context, pl); err != nil {
+		return nil, err
+	}
+	if !edited && !anew {
+		return pl, nil
+	}
+	if err := p.trustResume(c.Context, pl); err != nil {
+		return nil, err
+	}
+	if err := p.approve(pl.needs, c.Bool("trust")); err != nil {
+		return nil, err
+	}
+	s := pl.script
+	s.config, err = json.Marshal(reconfigured{
+		recordedConfig{pl.config, pl.contact}, scriptSetting{s.Path, s.Agent, s.Shared, s.Types},
+	})
+	return pl, err
+}
+
+// editScript takes the text of a file in place of the recorded one.
+func (p *place) editScript(pl *plan, word string) error {
+	found, err := p.scriptNamed("resume --script", word)
+	if err != nil {
+		return err
+	}
+	before := pl.script
+	if err := pl.readScriptFile(p, word, found.path); err != nil {
+		return err
+	}
+	s := pl.script
+	s.Args, s.Lib, s.Agent, s.Types, s.config = before.Args, before.Lib, before.Agent, before.Types, before.config
+	return nil
+}
+
+// reconfigure takes what the configuration and the checkout say today.
+func (p *place) reconfigure(c *cli.Context, pl *plan) error {
+	conf, err := p.config(c.Context, "HEAD")
+	if err != nil {
+		return err
+	}
+	before := pl.script.Agent
+	pl.script.Agent, pl.script.Lib = "", nil
+	if err := p.configure(c, pl, conf); err != nil {
+		return err
+	}
+	if pl.script.Agent == "" && pl.config.Agents[before] != nil {
+		pl.script.Agent = before // as it was chosen at the start
+	}
+	return p.gather(pl.script)
+}
+
+// trustResume finds out which texts that the run would newly go by nobody has
+// approved, and that its agents have programs.
+func (p *place) trustResume(ctx context.Context, pl *plan) error {
+	entries, err := p.repo.Tree(ctx, git.Hash(pl.base.Tree))
+	if err != nil {
+		return err
+	}
+	pl.files = paths(entries)
+	if err := p.findPrograms(ctx, pl); err != nil {
+		return err
+	}
+	// What lies here may have come with a later commit than the base.
+	here, err := p.filesOf(ctx, "HEAD")
+	if err != nil {
+		return err
+	}
+	pl.trustScript(slices.Concat(pl.files, here))
+	pl.needs, err = config.Trust{Dir: p.state.Trust()}.Pending(pl.wants)
+	return err
+}

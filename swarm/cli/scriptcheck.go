@@ -1,0 +1,189 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"agentswarm/swarm/proc"
+	"agentswarm/swarm/script"
+	"agentswarm/swarm/workflow"
+	"agentswarm/worktree/git"
+)
+
+// maxCheckOutput is how much of each stream of a check a script is given: the
+// end of it.
+const maxCheckOutput = 64 << 10
+
+// errCheckTime is the cause of a check that took longer than the script allows.
+var errCheckTime = errors.New("the check took too long")
+
+// checkRun is a configured check on its way.
+type checkRun struct {
+	name   string
+	commit git.Hash
+	limit  time.Duration // 0: none
+}
+
+// Check runs a configured check on a commit. One that does not exit with 0 is
+// an outcome, and no error; so is one that took too long.
+func (t *scriptTools) Check(ctx context.Context, r workflow.CheckRequest) (*script.CheckResult, error) {
+	switch {
+	case len(r.Argv) > 0:
+		return nil, scriptError(script.CodePolicy,
+			"check: a script cannot run commands of its own while there are no walls around them; "+
+				"put it under [checks] in the configuration and give its name")
+	case r.MS < 0:
+		return nil, scriptError(script.CodeOption, "check: timeout is %d; want milliseconds, or 0 for none", r.MS)
+	}
+	if err := t.known("check", r.Name); err != nil {
+		return nil, err
+	}
+	commit := git.Hash(r.Commit)
+	if _, there, err := t.treeOf(ctx, commit); err != nil || !there {
+		return nil, orUnknown(err, "check: %q is no commit of this repository", clipped(r.Commit))
+	}
+	return t.check(ctx, checkRun{
+		name: r.Name, commit: commit, limit: time.Duration(r.MS) * time.Millisecond,
+	})
+}
+
+// known refuses the name of a check that is not configured.
+func (t *scriptTools) known(verb, name string) error {
+	if _, ok := t.config.Checks[name]; ok {
+		return nil
+	}
+	names := slices.Sorted(maps.Keys(t.config.Checks))
+	hint := didYouMean(name, names)
+	switch {
+	case hint != "":
+	case len(names) == 0:
+		hint = "; the configuration has no table [checks]"
+	default:
+		hint = "; there is " + listed(names, 10)
+	}
+	return scriptError(script.CodeUnknown, "%s: there is no check %q%s", verb, clipped(name), hint)
+}
+
+// check runs a check in a workspace of its own, after the setup, at most one a
+// core.
+func (t *scriptTools) check(ctx context.Context, r checkRun) (result *script.CheckResult, err error) {
+	if err := t.cores.Acquire(ctx, 1); err != nil {
+		return nil, context.Cause(ctx)
+	}
+	defer t.cores.Release(1)
+	b := t.bench
+	name := fmt.Sprintf("check.%d", time.Now().UnixNano())
+	kept, scratch := filepath.Join(b.run.Dir, "checks", name), t.scratch("check")
+	if err := os.MkdirAll(kept, 0o700); err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(scratch)) }()
+	err = b.inSpace(ctx, spaceRequest{
+		name: name, commit: r.commit, saved: filepath.Join(scratch, "index"), kept: kept,
+	}, func(s *space) error {
+		if err := t.prepare(ctx, s, r.name, filepath.Join(kept, "setup")); err != nil {
+			return err
+		}
+		result, err = t.carryOut(ctx, s, r, filepath.Join(kept, "check"))
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return result, nil
+}
+
+// prepare runs the setup, without which a check would say nothing of the work.
+func (t *scriptTools) prepare(ctx context.Context, s *space, name, out string) error {
+	if t.config.Setup == "" {
+		return nil
+	}
+	exit, err := s.shell(ctx, t.config.Setup, out)
+	if err != nil || exit.Reason == proc.Exited && exit.Code == 0 {
+		return err
+	}
+	last, err := tailOf(out+".err", 500)
+	if err != nil {
+		return err
+	}
+	return scriptError("", "check %s: setup: %s: %s", name, exitWords(exit), strings.TrimSpace(last))
+}
+
+// carryOut runs the check itself, within its time.
+func (t *scriptTools) carryOut(ctx context.Context, s *space, r checkRun, out string) (*script.CheckResult, error) {
+	limited := ctx
+	if r.limit > 0 {
+		var cancel context.CancelFunc
+		limited, cancel = context.WithTimeoutCause(ctx, r.limit, errCheckTime)
+		defer cancel()
+	}
+	exit, err := s.shell(limited, t.config.Checks[r.name], out)
+	late := errors.Is(err, errCheckTime)
+	if err != nil && !late {
+		return nil, err
+	}
+	result := &script.CheckResult{OK: !late && exit.Reason == proc.Exited && exit.Code == 0, ExitCode: -1}
+	if !late && exit.Reason == proc.Exited {
+		result.ExitCode = exit.Code
+	}
+	if result.Stdout, err = tailOf(out+".out", maxCheckOutput); err != nil {
+		return nil, err
+	}
+	if result.Stderr, err = tailOf(out+".err", maxCheckOutput); err != nil {
+		return nil, err
+	}
+	switch {
+	case late:
+		result.Stderr += fmt.Sprintf("%s: stopped after %s\n", program, r.limit)
+	case exit.Reason != proc.Exited:
+		result.Stderr += fmt.Sprintf("%s: %s\n", program, exitWords(exit))
+	}
+	return result, nil
+}
+
+// exitWords say how a command ended.
+func exitWords(x proc.Exit) string {
+	switch {
+	case x.Text != "":
+		return x.Text
+	case x.Signal != "":
+		return "ended by " + x.Signal
+	default:
+		return fmt.Sprintf("exit status %d", x.Code)
+	}
+}
+
+// tailOf is the end of a file as text, cut between characters; of no file it is
+// empty.
+func tailOf(file string, limit int64) (string, error) {
+	f, err := os.Open(file)
+	if errors.Is(err, os.ErrNotExist) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return "", err
+	}
+	from := max(0, info.Size()-limit)
+	text, err := io.ReadAll(io.NewSectionReader(f, from, limit))
+	if err != nil {
+		return "", fmt.Errorf("read %s: %w", file, err)
+	}
+	for n := 0; from > 0 && n < utf8.UTFMax && len(text) > 0 && !utf8.RuneStart(text[0]); n++ {
+		text = text[1:]
+	}
+	return readable(string(text)), nil
+}

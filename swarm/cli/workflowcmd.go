@@ -1,0 +1,286 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"agentswarm/swarm/config"
+	"agentswarm/swarm/script"
+)
+
+func newWorkflowCommand(env Env) *cli.Command {
+	return &cli.Command{
+		Name:  "workflow",
+		Usage: "list, check, test and save workflow scripts",
+		Description: `A workflow is a script that makes the calls of a run. The saved ones lie in
+.swarm/workflows of the repository, and those of .claude/workflows are read too;
+run -w starts one by its name.
+
+Examples:
+  swarm workflow ls
+  swarm workflow validate plan.js
+  swarm workflow test plan.js
+  swarm workflow save review plan.js
+  swarm run -w review`,
+		Subcommands: []*cli.Command{
+			newWorkflowLsCommand(env), newWorkflowValidateCommand(env), newWorkflowTypesCommand(env),
+			newWorkflowTestCommand(env), newWorkflowSaveCommand(env), newWorkflowDiffCommand(env),
+		},
+	}
+}
+
+func newWorkflowLsCommand(env Env) *cli.Command {
+	return &cli.Command{
+		Name:  "ls",
+		Usage: "list the saved workflows",
+		Flags: []cli.Flag{jsonFlag()},
+		Description: `Lists the workflows of this checkout with what they say of themselves: their
+phases, whether they describe their args, and whether you have approved their
+text. Of two with one name that in .swarm/workflows counts. One that is broken is
+listed with its error.
+
+Examples:
+  swarm workflow ls
+  swarm workflow ls --json`,
+		Action: func(c *cli.Context) error { return workflowLsAction(c, env) },
+	}
+}
+
+// workflowsObject is swarm.workflows/1, described in docs/json.md.
+type workflowsObject struct {
+	Schema    string           `json:"schema"`
+	Workflows []workflowObject `json:"workflows"`
+}
+
+type workflowObject struct {
+	Name        string       `json:"name"`
+	File        string       `json:"file"`
+	Description string       `json:"description,omitempty"`
+	WhenToUse   string       `json:"when_to_use,omitempty"`
+	Phases      []string     `json:"phases,omitempty"`
+	Args        bool         `json:"args"`
+	Trusted     bool         `json:"trusted"`
+	Error       *faultObject `json:"error,omitempty"`
+}
+
+// faultObject is what is wrong with a script, and where.
+type faultObject struct {
+	Message string `json:"message"`
+	Where   string `json:"where,omitempty"`
+	Line    string `json:"line,omitempty"`
+}
+
+func newFaultObject(err error) *faultObject {
+	if err == nil {
+		return nil
+	}
+	var e *ScriptError
+	if errors.As(err, &e) {
+		return &faultObject{Message: e.Err.Message, Where: e.Err.Where, Line: e.Excerpt()}
+	}
+	return &faultObject{Message: err.Error()}
+}
+
+func newWorkflowObject(v vetted) workflowObject {
+	o := workflowObject{
+		Name: v.name, File: v.file, Trusted: v.agreed, Error: newFaultObject(v.fault),
+	}
+	if m := v.meta; m != nil {
+		o.Description, o.WhenToUse, o.Args = m.Description, m.WhenToUse, len(m.Args) > 0
+		for _, phase := range m.Phases {
+			o.Phases = append(o.Phases, phase.Title)
+		}
+	}
+	return o
+}
+
+func workflowLsAction(c *cli.Context, env Env) error {
+	p, _, err := workflowArguments(c, env, 0, 0)
+	if err != nil {
+		return err
+	}
+	const verb = "workflow ls"
+	named, err := p.scriptsNamed(verb, nil)
+	if err != nil {
+		return err
+	}
+	all, err := p.vetAll(c.Context, verb, named)
+	if err != nil {
+		return err
+	}
+	o := workflowsObject{Schema: "swarm.workflows/1", Workflows: []workflowObject{}}
+	for _, v := range all {
+		o.Workflows = append(o.Workflows, newWorkflowObject(v))
+	}
+	if c.Bool("json") {
+		return printJSON(env.Stdout, o)
+	}
+	return p.printWorkflows(o.Workflows)
+}
+
+func (p *place) printWorkflows(all []workflowObject) error {
+	if len(all) == 0 {
+		_, err := fmt.Fprintf(p.env.Stderr, "no workflow is saved here; `%s workflow save NAME FILE` saves one\n", p.env.Calls)
+		return err
+	}
+	t := Table{Columns: []Column{
+		{Title: "NAME"}, {Title: "ARGS"}, {Title: "TRUSTED"}, {Title: "FILE"}, {Title: "DESCRIPTION", Flex: true},
+	}}
+	for _, w := range all {
+		about := w.Description
+		if len(w.Phases) > 0 {
+			about = strings.TrimSpace(about + " (" + strings.Join(w.Phases, ", ") + ")")
+		}
+		if w.Error != nil {
+			about = "broken: " + strings.TrimPrefix(w.Error.Where+": ", ": ") + w.Error.Message
+		}
+		t.Row(w.Name, yesOrNo(w.Args), yesOrNo(w.Trusted), w.File, about)
+	}
+	width, _ := detect(p.env.Stdout, p.env.Getenv).Size()
+	return t.Print(p.env.Stdout, width)
+}
+
+func yesOrNo(b bool) string {
+	if b {
+		return "yes"
+	}
+	return "no"
+}
+
+func newWorkflowValidateCommand(env Env) *cli.Command {
+	return &cli.Command{
+		Name:      "validate",
+		Usage:     "name what is wrong with scripts, without running them",
+		ArgsUsage: "[FILE | NAME…]",
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "trust", Usage: "approve the text of each, as run --trust would"},
+			jsonFlag(),
+		},
+		Description: `Reads scripts as run would before it starts anything: their syntax, their meta,
+the project's own functions in .swarm/lib, and the functions that are taken by
+their text. Each is a file or a saved workflow; without any it is all that are
+saved. Prints a line for each, with file, line and column and the line itself
+where something is wrong, and ends with exit code 2 if anything is.
+
+Examples:
+  swarm workflow validate plan.js
+  swarm workflow validate
+  swarm workflow validate review --trust`,
+		Action: func(c *cli.Context) error { return workflowValidateAction(c, env) },
+	}
+}
+
+// validatedObject is swarm.validated/1, described in docs/json.md.
+type validatedObject struct {
+	Schema    string            `json:"schema"`
+	OK        bool              `json:"ok"`
+	Workflows []validatedScript `json:"workflows"`
+}
+
+type validatedScript struct {
+	workflowObject
+	OK bool `json:"ok"`
+}
+
+func workflowValidateAction(c *cli.Context, env Env) error {
+	p, words, err := workflowArguments(c, env, 0, -1)
+	if err != nil {
+		return err
+	}
+	const verb = "workflow validate"
+	named, err := p.scriptsNamed(verb, words)
+	if err != nil {
+		return err
+	}
+	all, err := p.vetAll(c.Context, verb, named)
+	if err != nil {
+		return err
+	}
+	o := validatedObject{Schema: "swarm.validated/1", OK: true, Workflows: []validatedScript{}}
+	for _, v := range all {
+		o.OK = o.OK && v.fault == nil
+	}
+	if o.OK && c.Bool("trust") {
+		if err := p.approveTexts(all); err != nil {
+			return err
+		}
+	}
+	for _, v := range all {
+		o.Workflows = append(o.Workflows, validatedScript{newWorkflowObject(v), v.fault == nil})
+	}
+	if c.Bool("json") {
+		err = printJSON(env.Stdout, o)
+	} else {
+		err = p.printValidated(all)
+	}
+	if err == nil && !o.OK {
+		return &ExitError{Code: CodeUsage}
+	}
+	return err
+}
+
+// approveTexts approves scripts that the user has read.
+func (p *place) approveTexts(all []vetted) error {
+	if err := p.personal("approving commands"); err != nil {
+		return err
+	}
+	var items []config.Item
+	for i := range all {
+		if all[i].item != nil {
+			items, all[i].agreed = append(items, *all[i].item), true
+		}
+	}
+	return config.Trust{Dir: p.state.Trust()}.Approve(items)
+}
+
+func (p *place) printValidated(all []vetted) error {
+	if len(all) == 0 {
+		_, err := fmt.Fprintln(p.env.Stderr, "no workflow is saved here; name a file")
+		return err
+	}
+	for _, v := range all {
+		text := "ok: " + Printable(v.file)
+		switch {
+		case v.fault != nil:
+			text = faultText(v.fault)
+		case !v.agreed:
+			text += fmt.Sprintf(" (not approved yet: `%s workflow validate %s --trust`)", p.env.Calls, Printable(v.name))
+		}
+		if _, err := fmt.Fprintln(p.env.Stdout, text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// faultText is what is wrong with a script, for people: the line itself below.
+func faultText(err error) string {
+	text := Printable(err.Error())
+	if line := hintOf(err); line != "" {
+		text += "\n    " + Printable(strings.TrimSpace(line))
+	}
+	return text
+}
+
+func newWorkflowTypesCommand(env Env) *cli.Command {
+	return &cli.Command{
+		Name:  "types",
+		Usage: "print the types of what scripts can use, for editors",
+		Description: `Prints the file swarm.d.ts: every function, option and result that a script
+sees, for an editor that completes and checks scripts.
+
+Examples:
+  swarm workflow types > .swarm/workflows/swarm.d.ts`,
+		Action: func(c *cli.Context) error {
+			if _, err := arguments(c, 0, 0); err != nil {
+				return err
+			}
+			_, err := io.WriteString(env.Stdout, script.Types())
+			return err
+		},
+	}
+}

@@ -1,0 +1,325 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"agentswarm/swarm/agent"
+	"agentswarm/swarm/agent/command"
+	"agentswarm/swarm/engine"
+	"agentswarm/swarm/script"
+	"agentswarm/swarm/store"
+	"agentswarm/swarm/task"
+	"agentswarm/swarm/workflow"
+)
+
+func newWorkflowDiffCommand(env Env) *cli.Command {
+	return &cli.Command{
+		Name:      "diff",
+		Usage:     "tell what would run again if a run were resumed with another script",
+		ArgsUsage: "RUN FILE|NAME",
+		Flags:     []cli.Flag{jsonFlag()},
+		Description: `Runs the script against what the run has recorded, and starts nothing: which calls
+take what is on record, which agents would run again or anew, what their earlier
+attempts cost, and which no call asks for any more. It stops where all that the
+script waits for would have to run first: what follows then is not known.
+
+Examples:
+  swarm workflow diff k3x9q2 plan.js
+  swarm workflow diff k3x9q2 review --json
+  swarm resume k3x9q2 --script plan.js`,
+		Action: func(c *cli.Context) error { return workflowDiffAction(c, env) },
+	}
+}
+
+// replayObject is swarm.replay/1, described in docs/json.md.
+type replayObject struct {
+	Schema   string         `json:"schema"`
+	Run      string         `json:"run"`
+	File     string         `json:"file"`
+	Complete bool           `json:"complete"`
+	Steps    []stepObject   `json:"steps"`
+	Dropped  []droppedAgent `json:"dropped"`
+	Kept     costObject     `json:"kept"`
+	Again    costObject     `json:"again"`
+	Result   any            `json:"result,omitempty"`
+	Error    *faultObject   `json:"error,omitempty"`
+}
+
+type stepObject struct {
+	Verb      string      `json:"verb"`
+	Fate      string      `json:"fate"`
+	Agent     string      `json:"agent,omitempty"`
+	Was       string      `json:"was,omitempty"`
+	Label     string      `json:"label,omitempty"`
+	Phase     string      `json:"phase,omitempty"`
+	About     string      `json:"about,omitempty"`
+	Cancelled bool        `json:"cancelled,omitempty"`
+	Usage     *task.Usage `json:"usage,omitempty"`
+}
+
+type droppedAgent struct {
+	Agent  string      `json:"agent"`
+	Label  string      `json:"label,omitempty"`
+	Phase  string      `json:"phase,omitempty"`
+	Status string      `json:"status"`
+	Usage  *task.Usage `json:"usage,omitempty"`
+}
+
+// costObject is how many agents, and what their attempts so far were paid.
+type costObject struct {
+	Agents int         `json:"agents"`
+	Usage  *task.Usage `json:"usage,omitempty"`
+}
+
+func workflowDiffAction(c *cli.Context, env Env) error {
+	p, words, err := workflowArguments(c, env, 2, 2)
+	if err != nil {
+		return err
+	}
+	const verb = "workflow diff"
+	s, err := p.selectRun(c.Context, words[:1])
+	if err != nil {
+		return err
+	}
+	id := s.view.Identity
+	switch {
+	case len(s.named) > 0:
+		return usagef("%s: takes a run, and %q is an agent", verb, words[0])
+	case id.Workflow.Kind != store.WorkflowScript:
+		return usagef("%s: run %s has no script (%s)", verb, id.Run, id.Workflow.Kind)
+	case s.view.Status == store.RunRunning:
+		return &UsageError{
+			Text:   fmt.Sprintf("%s: run %s is still running", verb, id.Run),
+			Advice: fmt.Sprintf("wait for it with `%s wait %s`", env.Calls, id.Run),
+		}
+	}
+	found, err := p.scriptNamed(verb, words[1])
+	if err != nil {
+		return err
+	}
+	pl := &plan{verb: verb}
+	if pl.script, err = latestScript(s.view); err != nil {
+		return err
+	}
+	if err := p.editScript(pl, found.path); err != nil {
+		return err
+	}
+	pl.script.Name = found.file
+	if err := p.vet(c.Context, pl); err != nil {
+		return err
+	}
+	seen, err := p.foresee(c.Context, s, pl.script)
+	if err != nil {
+		return err
+	}
+	o := newReplayObject(seen)
+	o.Run, o.File = id.Run, pl.script.Name
+	if c.Bool("json") {
+		return printJSON(env.Stdout, o)
+	}
+	return p.printReplay(o)
+}
+
+// foresee runs a script against what a run has recorded.
+func (p *place) foresee(ctx context.Context, s *selection, edited *scripted) (_ *workflow.Preview, err error) {
+	config, err := engineConfig(s.view)
+	if err != nil {
+		return nil, err
+	}
+	tools, err := p.readingTools(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, tools.Close()) }()
+	deps := engine.Deps{Run: s.run, Adapters: map[string]agent.Adapter{agent.KindCommand: command.Adapter{}}}
+	return workflow.Foresee(ctx, workflow.PreviewRequest{
+		Prior: s.view, Recall: engine.NewRecall(deps, config, s.view), Tools: tools, Script: edited.record(),
+		Config: edited.calling(config, s.view.Identity.Base, func(call *task.Call) error {
+			return engine.CheckCall(config, call)
+		}),
+		Machine: machineOf(p.env.Self),
+		Nested:  func(_ context.Context, n *script.Nested) (*script.Source, error) { return p.nestedScript(edited, n) },
+	})
+}
+
+// readingTools are those of a script that is only looked at: whoever owns the
+// run has the others.
+func (p *place) readingTools(ctx context.Context, s *selection) (*scriptTools, error) {
+	frozen, err := p.freeze(ctx, s.run)
+	if err != nil {
+		return nil, err
+	}
+	dir, err := os.MkdirTemp("", "swarm-preview-")
+	if err != nil {
+		return nil, err
+	}
+	q, err := frozen.Quarantine(filepath.Join(dir, "objects"))
+	if err != nil {
+		return nil, errors.Join(err, os.RemoveAll(dir))
+	}
+	return &scriptTools{
+		bench: &bench{place: *p, run: s.run, frozen: frozen}, base: s.view.Identity.Base,
+		dir: dir, store: q, objects: q.Objects(),
+	}, nil
+}
+
+func newReplayObject(seen *workflow.Preview) *replayObject {
+	o := &replayObject{
+		Schema: "swarm.replay/1", Complete: seen.Outcome != nil,
+		Steps: []stepObject{}, Dropped: []droppedAgent{},
+	}
+	for _, s := range seen.Steps {
+		step := newStepObject(s)
+		o.Steps = append(o.Steps, step)
+		if s.Call == nil {
+			continue
+		}
+		if s.Fate == workflow.FateRecorded || s.Fate == workflow.FateCheck {
+			o.Kept.add(s.Earlier)
+		} else {
+			o.Again.add(s.Earlier)
+		}
+	}
+	for _, a := range seen.Dropped {
+		o.Dropped = append(o.Dropped, droppedAgent{
+			Agent: string(a.ID), Label: a.Call.Label, Phase: a.Call.Phase, Status: task.Word(a.Status), Usage: paid(a),
+		})
+	}
+	if out := seen.Outcome; out != nil && out.Error != nil {
+		o.Error = newFaultObject(&ScriptError{Err: out.Error, Code: CodeScript})
+	} else if out != nil && out.Value != nil {
+		o.Result = out.Value
+	}
+	return o
+}
+
+func newStepObject(s workflow.Step) stepObject {
+	o := stepObject{
+		Verb: script.Verb(s.Request), Fate: string(s.Fate), Agent: string(s.Agent), Cancelled: s.Cancelled,
+	}
+	if s.Call != nil {
+		o.Label, o.Phase = s.Call.Label, s.Call.Phase
+	}
+	if s.Earlier != nil {
+		o.Usage = paid(s.Earlier)
+		if s.Earlier.ID != s.Agent {
+			o.Was = string(s.Earlier.ID)
+		}
+	}
+	switch r := s.Request.(type) {
+	case *script.Call:
+		o.About, _, _ = strings.Cut(strings.TrimSpace(r.Prompt), "\n")
+	case *script.Check:
+		o.About = r.Name
+	case *script.Question:
+		o.About = r.Text
+	case *script.Land:
+		o.About = r.Into
+	case *script.Send:
+		o.Agent, o.About = r.ID, r.Text
+	default: // says all there is to say
+	}
+	return o
+}
+
+// paid is what the attempts of an agent were paid; nil where nobody knows.
+func paid(a *store.Agent) *task.Usage {
+	if a.Spent == (task.Usage{}) {
+		return nil
+	}
+	return &a.Spent
+}
+
+func (c *costObject) add(a *store.Agent) {
+	c.Agents++
+	if a == nil || a.Spent == (task.Usage{}) {
+		return
+	}
+	if c.Usage == nil {
+		c.Usage = &task.Usage{}
+	}
+	c.Usage.Add(a.Spent)
+}
+
+func (p *place) printReplay(o *replayObject) error {
+	t := Table{Columns: []Column{
+		{Title: "AGENT"}, {Title: "WOULD"}, {Title: "COST", Right: true}, {Title: "WHAT", Flex: true},
+	}}
+	words := map[workflow.Fate]string{
+		workflow.FateRecorded: "be taken as it is", workflow.FateCheck: "be checked",
+		workflow.FateAgain: "run again", workflow.FateNew: "run anew",
+	}
+	for _, s := range o.Steps {
+		would := words[workflow.Fate(s.Fate)]
+		if s.Verb != "call" && s.Fate == string(workflow.FateNew) {
+			would = "be done"
+		}
+		if s.Was != "" {
+			would += ", was " + s.Was
+		}
+		if s.Cancelled {
+			would += ", then be cancelled"
+		}
+		what := s.Label
+		switch {
+		case s.Verb != "call":
+			what = s.Verb + " " + s.About
+		case what == "":
+			what = s.About
+		}
+		t.Row(s.Agent, would, costText(s.Usage), what)
+	}
+	for _, a := range o.Dropped {
+		t.Row(a.Agent, "not be asked for", costText(a.Usage), a.Label)
+	}
+	width, _ := detect(p.env.Stdout, p.env.Getenv).Size()
+	if err := t.Print(p.env.Stdout, width); err != nil {
+		return err
+	}
+	_, err := fmt.Fprint(p.env.Stdout, PrintableText(replaySummary(o)))
+	return err
+}
+
+// replaySummary is what comes of it, in a line or two.
+func replaySummary(o *replayObject) string {
+	text := fmt.Sprintf("%s would be started", Count(o.Again.Agents, "agent", "agents"))
+	if o.Again.Usage != nil {
+		text += ", whose earlier attempts cost " + costText(o.Again.Usage)
+	}
+	text += fmt.Sprintf("; %s would be kept", Count(o.Kept.Agents, "agent", "agents"))
+	if o.Kept.Usage != nil {
+		text += " (" + costText(o.Kept.Usage) + ")"
+	}
+	text += "\n"
+	switch {
+	case !o.Complete:
+		text += "what follows is not known until those have ended\n"
+	case o.Error != nil:
+		where := ""
+		if o.Error.Where != "" {
+			where = o.Error.Where + ": "
+		}
+		text += "the script would throw: " + where + o.Error.Message + "\n"
+	}
+	return text
+}
+
+// costText is what was paid, for people: the tokens that a budget counts, and
+// dollars where somebody said what they were.
+func costText(u *task.Usage) string {
+	if u == nil {
+		return ""
+	}
+	text := fmt.Sprintf("%d tokens", u.Output)
+	if u.CostUSD > 0 {
+		text += fmt.Sprintf(", $%.4f", u.CostUSD)
+	}
+	return text
+}

@@ -1,0 +1,286 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"agentswarm/swarm/config"
+	"agentswarm/swarm/engine"
+	"agentswarm/swarm/event"
+	"agentswarm/swarm/proc"
+	"agentswarm/swarm/script"
+	"agentswarm/swarm/store"
+	"agentswarm/swarm/task"
+	"agentswarm/swarm/workflow"
+)
+
+// scriptWord is the first argument of a process that runs a script for this
+// one.
+const scriptWord = "__script"
+
+// machineMemory is how much such a process may hold, in bytes, before it is
+// killed from outside. It ends itself before that.
+const machineMemory = 768 << 20
+
+// machine starts a process that runs scripts.
+func machine(self string) (*proc.Helper, error) {
+	return proc.StartHelper(proc.HelperRequest{
+		Binary: self, Args: []string{scriptWord}, Memory: machineMemory,
+	})
+}
+
+// load lets a process of its own read scripts: a script may be anything, and
+// so may what it does to its reader.
+func (p *place) load(ctx context.Context, sources []script.Source, lib []event.ScriptFile) ([]script.Loaded, error) {
+	h, err := machine(p.env.Self)
+	if err != nil {
+		return nil, err
+	}
+	loaded, err := script.LoadRemote(ctx, h, sources, libSources(lib))
+	var beyond *script.Error
+	if errors.As(err, &beyond) {
+		return nil, errors.Join(&ScriptError{Err: beyond}, h.Close())
+	}
+	if err = errors.Join(err, h.Close()); err != nil {
+		return nil, err
+	}
+	for _, l := range loaded[len(sources):] {
+		if l.Error != nil {
+			return nil, &ScriptError{Err: l.Error}
+		}
+	}
+	return loaded[:len(sources)], nil
+}
+
+func libSources(lib []event.ScriptFile) []script.Source {
+	var sources []script.Source
+	for _, f := range lib {
+		sources = append(sources, script.Source{Name: f.Name, Text: f.Text})
+	}
+	return sources
+}
+
+// libFolder is where a project's own functions lie.
+const libFolder = ".swarm/lib"
+
+// gatherLib reads the project's own functions.
+func (p *place) gatherLib(s *scripted) error {
+	files, err := p.folder(libFolder, ".js", maxScript)
+	for _, f := range files {
+		if len(f.Text) > maxScript {
+			return usagef("%s: a file of functions may be %s long", Printable(f.Name), Bytes(maxScript))
+		}
+	}
+	s.Lib = files
+	return err
+}
+
+// checkArgs holds what a script is given against what its meta says it takes.
+func checkArgs(verb string, meta *script.Meta, args json.RawMessage) error {
+	if meta == nil || len(meta.Args) == 0 {
+		return nil
+	}
+	c := jsonschema.NewCompiler()
+	c.DefaultDraft(jsonschema.Draft2020)
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(meta.Args))
+	if err == nil {
+		err = c.AddResource("mem:meta.args", doc)
+	}
+	if err != nil {
+		return usagef("%s: meta.args is no JSON Schema: %v", verb, err)
+	}
+	schema, err := c.Compile("mem:meta.args")
+	if err != nil {
+		return usagef("%s: meta.args is no JSON Schema: %v", verb, err)
+	}
+	if args == nil {
+		args = json.RawMessage("{}")
+	}
+	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(args))
+	if err == nil {
+		err = schema.Validate(value)
+	}
+	var wrong *jsonschema.ValidationError
+	if errors.As(err, &wrong) {
+		return usagef("%s: --args: %s", verb, Printable(describe(wrong)))
+	}
+	return err
+}
+
+// describe is the first thing that is wrong with a value, and where.
+func describe(e *jsonschema.ValidationError) string {
+	for len(e.Causes) > 0 {
+		e = e.Causes[0]
+	}
+	text := strings.TrimSpace(strings.ReplaceAll(e.Error(), "\n", " "))
+	if at := strings.LastIndex(text, "- at "); at >= 0 {
+		text = text[at+2:]
+	}
+	return text
+}
+
+// runScript lets a script make the calls of a run, and returns how it ended;
+// nil where the run was stopped first.
+func (b *bench) runScript(ctx context.Context, e *engine.Engine, r driveRequest) (*script.Outcome, error) {
+	s := r.script
+	tools, err := b.scriptTools(r.config)
+	if err != nil {
+		return nil, err
+	}
+	outcome, err := workflow.Drive(ctx, workflow.Request{
+		Engine: e, Tools: tools, Prior: r.prior, Script: s.record(),
+		Config:  s.calling(r.config, r.base, e.CheckCall),
+		Machine: b.machine,
+		Nested:  func(_ context.Context, n *script.Nested) (*script.Source, error) { return b.nestedScript(s, n) },
+	})
+	return outcome, errors.Join(err, tools.Close())
+}
+
+// machine runs a script in a process of its own.
+func (b *bench) machine(ctx context.Context, start script.Start, host script.Host) (script.Outcome, error) {
+	self, err := b.self()
+	if err != nil {
+		return script.Outcome{}, err
+	}
+	return machineOf(self)(ctx, start, host)
+}
+
+// machineOf runs scripts, each in a process of its own.
+func machineOf(self string) func(context.Context, script.Start, script.Host) (script.Outcome, error) {
+	return func(ctx context.Context, start script.Start, host script.Host) (script.Outcome, error) {
+		h, err := machine(self)
+		if err != nil {
+			return script.Outcome{}, err
+		}
+		outcome, err := script.RunRemote(ctx, h, start, host)
+		err = errors.Join(err, h.Close())
+		if err == nil && outcome.Error != nil && h.OutOfMemory() {
+			outcome.Error.Code, outcome.Error.Message = script.CodeRunaway, fmt.Sprintf(
+				"the script held more than %s of memory", Bytes(machineMemory))
+		}
+		return outcome, err
+	}
+}
+
+// nestedScript finds a workflow that a script calls, if it may be run.
+func (p *place) nestedScript(s *scripted, n *script.Nested) (*script.Source, error) {
+	path, source, err := p.findNested(s, n)
+	if err != nil {
+		return nil, err
+	}
+	return source, p.trustNested(path, source.Text)
+}
+
+// findNested finds a workflow that a script calls.
+func (p *place) findNested(s *scripted, n *script.Nested) (path string, source *script.Source, err error) {
+	name := n.Path
+	path = n.Path
+	switch {
+	case n.Name != "":
+		if path, err = p.savedWorkflow(n.Name); err != nil {
+			return "", nil, unknownScript(err)
+		}
+		name = n.Name
+	case !filepath.IsAbs(path) && s.Path == "":
+		return "", nil, unknownScript(fmt.Errorf("workflow: %s: a script that was typed has no folder; give an absolute path", path))
+	case !filepath.IsAbs(path):
+		from := s.Path
+		if filepath.IsAbs(n.From) {
+			from = n.From
+		}
+		path = filepath.Join(filepath.Dir(from), path)
+		name = path
+	}
+	text, err := readText(path, maxScript)
+	if err != nil {
+		return "", nil, unknownScript(err)
+	}
+	if len(text) > maxScript {
+		return "", nil, unknownScript(fmt.Errorf("workflow: %s: a script may be %s long", path, Bytes(maxScript)))
+	}
+	return path, &script.Source{Name: name, Text: text}, nil
+}
+
+// trustNested refuses a workflow of the repository that nobody has approved.
+func (p *place) trustNested(path, text string) error {
+	lies, err := p.within(path)
+	if err != nil {
+		return unknownScript(err)
+	}
+	if len(lies) == 0 && !p.inNested(path) {
+		return nil
+	}
+	file := path
+	if len(lies) > 0 {
+		file = lies[0]
+	}
+	missing, err := config.Trust{Dir: p.state.Trust()}.Pending([]config.Item{workflowItem(file, text)})
+	if err != nil || len(missing) == 0 {
+		return err
+	}
+	return &script.Error{Name: "Error", Code: script.CodePolicy, Message: fmt.Sprintf(
+		"workflow: %s comes from this repository and is not approved; read it, then `%s workflow validate %s --trust`",
+		file, program, file)}
+}
+
+func unknownScript(err error) error {
+	return &script.Error{Name: "Error", Code: script.CodeUnknown, Message: err.Error()}
+}
+
+// thrownBy is an error as a run keeps it, back in the form of a script's.
+func thrownBy(e *event.ScriptError) *script.Error {
+	return &script.Error{
+		Name: e.Name, Code: script.Code(e.Code), Message: e.Message, Where: e.Where, Line: e.Line,
+	}
+}
+
+// carryOutScript lets a script make the calls, and waits until all it left
+// running has ended.
+func (b *bench) carryOutScript(ctx context.Context, e *engine.Engine, r driveRequest) error {
+	_, err := b.runScript(ctx, e, r)
+	switch {
+	case err == nil, errors.Is(err, workflow.ErrHalted):
+		return nil
+	case ctx.Err() != nil:
+		return e.Stop(haltFor(ctx))
+	default:
+		// Some may be at work, and nobody would wait for them.
+		return errors.Join(err, e.Stop(&engine.Halt{Cause: task.CauseStopped, Reason: err.Error()}))
+	}
+}
+
+// counted are the agents that count: all, or those that the script asked for
+// when it ran last.
+func counted(v *store.View) []*store.Agent {
+	if v.Returned == nil || len(v.Returned.Unasked) == 0 {
+		return v.Agents
+	}
+	return slices.DeleteFunc(slices.Clone(v.Agents), func(a *store.Agent) bool {
+		return slices.Contains(v.Returned.Unasked, a.ID)
+	})
+}
+
+// scriptOutcome is the status of a run with a script, of whose agents some
+// failed.
+func scriptOutcome(v *store.View, failed int, codes []Code) (store.Status, []Code) {
+	switch r := v.Returned; {
+	case r == nil:
+		return store.RunStopped, codes
+	case r.Error != nil && script.Code(r.Error.Code) == script.CodeBudget:
+		return store.RunPaused, append(codes, CodePaused)
+	case r.Error != nil:
+		return store.RunFailed, append(codes, CodeScript)
+	case failed > 0:
+		return store.RunDegraded, codes
+	default:
+		return store.RunCompleted, codes
+	}
+}

@@ -1,0 +1,331 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/urfave/cli/v2"
+
+	"agentswarm/swarm/config"
+	"agentswarm/swarm/engine"
+	"agentswarm/swarm/event"
+	"agentswarm/swarm/script"
+	"agentswarm/swarm/store"
+	"agentswarm/swarm/task"
+	"agentswarm/swarm/workflow"
+)
+
+// scripted is a workflow script as a run records it.
+type scripted struct {
+	Name   string                   `json:"name"` // how messages call it
+	Text   string                   `json:"text"`
+	Path   string                   `json:"path,omitempty"` // absolute; empty where it was typed
+	Args   json.RawMessage          `json:"args,omitempty"`
+	Lib    []event.ScriptFile       `json:"lib,omitempty"`
+	Agent  string                   `json:"agent,omitempty"` // for calls that name none
+	Shared bool                     `json:"shared,omitempty"`
+	Types  map[string]workflow.Type `json:"types,omitempty"`
+
+	// config is that of the owner where it is not what the run was started
+	// with: a [reconfigured].
+	config json.RawMessage
+}
+
+// record is the script as the journal has it.
+func (s *scripted) record() *event.Scripted {
+	return &event.Scripted{Name: s.Name, Text: s.Text, Args: s.Args, Lib: s.Lib, Config: s.config}
+}
+
+// calling is what the calls of the script are made by.
+func (s *scripted) calling(c engine.Config, base store.Base, check func(*task.Call) error) workflow.Config {
+	return workflow.Config{
+		Agent: s.Agent, Agents: slices.Sorted(maps.Keys(c.Agents)),
+		Base: base.Commit, BaseTree: base.Tree, MaxAgents: c.MaxAgents,
+		Shared: s.Shared, Types: s.Types, Check: check,
+	}
+}
+
+// scriptFlags are the flags of run that are about scripts.
+func scriptFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "e", Usage: "run the script `CODE`"},
+		&cli.StringFlag{Name: "w", Usage: "run the saved workflow `NAME`"},
+		&cli.StringFlag{Name: "args", Usage: "what the script is given as args: `JSON`, @FILE, or - for standard input"},
+	}
+}
+
+// readScript reads the script that the flags name, if they name one.
+func (pl *plan) readScript(c *cli.Context, p *place, args []string) (found bool, err error) {
+	code, name := c.IsSet("e"), c.IsSet("w")
+	switch {
+	case !code && !name:
+		return false, nil
+	case code && name:
+		return false, usagef("run: -e and -w exclude each other: both are a script")
+	case len(args) > 0 || len(pl.workflow.Command) > 0:
+		return false, usagef("run: -e and -w are the script itself; leave the prompt and the command after -- out")
+	case code:
+		return true, pl.takeScript("(code)", c.String("e"))
+	}
+	path, err := p.savedWorkflow(c.String("w"))
+	if err != nil {
+		return false, err
+	}
+	return true, pl.readScriptFile(p, path, path)
+}
+
+// maxScript bounds a script, in bytes, as other runtimes do.
+const maxScript = 512 << 10
+
+func (pl *plan) readScriptFile(p *place, name, path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return refused(err)
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, maxScript+1))
+	if err != nil {
+		return refused(err)
+	}
+	pl.nested = p.inNested(path)
+	if pl.lies, err = p.within(path); err != nil {
+		return refused(err)
+	}
+	if err := pl.takeScript(filepath.ToSlash(name), string(text)); err != nil {
+		return err
+	}
+	if pl.script.Path, err = filepath.Abs(path); err != nil {
+		return err
+	}
+	// Scripts of another tool expect agents that see each other's edits.
+	pl.script.Shared = slices.ContainsFunc(pl.lies, func(rel string) bool {
+		return strings.HasPrefix(rel, claudeWorkflows+"/")
+	})
+	return nil
+}
+
+func (pl *plan) takeScript(name, text string) error {
+	switch {
+	case len(text) > maxScript:
+		return usagef("%s: %s: a script may be %s long", pl.says(), Printable(name), Bytes(maxScript))
+	case !utf8.ValidString(text):
+		return usagef("%s: %s is not UTF-8", pl.says(), Printable(name))
+	case strings.TrimSpace(text) == "":
+		return usagef("%s: %s: the script is empty", pl.says(), Printable(name))
+	}
+	pl.script = &scripted{Name: name, Text: text}
+	return nil
+}
+
+// says is the command that messages name.
+func (pl *plan) says() string { return cmp.Or(pl.verb, "run") }
+
+// readArgs reads what the script is given.
+func (pl *plan) readArgs(c *cli.Context, p *place) error {
+	if !c.IsSet("args") {
+		return nil
+	}
+	if pl.script == nil {
+		return usagef("%s: --args is for a script, and there is none", pl.says())
+	}
+	text := c.String("args")
+	from := "--args"
+	switch file, ok := strings.CutPrefix(text, "@"); {
+	case ok:
+		if !filepath.IsAbs(file) {
+			file = filepath.Join(p.dir, file)
+		}
+		all, err := os.ReadFile(file)
+		if err != nil {
+			return usagef("%s: --args: %v", pl.says(), err)
+		}
+		text, from = string(all), file
+	case text == "-":
+		all, err := readAll(p.env.input())
+		if err != nil {
+			return fmt.Errorf("read standard input: %w", err)
+		}
+		pl.input = all
+		text, from = string(all), "standard input"
+	}
+	if !json.Valid([]byte(text)) {
+		return usagef("%s: --args: %s is not JSON; a text is JSON in quotes: --args '\"text\"'", pl.says(), Printable(from))
+	}
+	pl.script.Args = json.RawMessage(strings.TrimSpace(text))
+	return nil
+}
+
+// Where saved workflows lie in a repository.
+const (
+	swarmWorkflows  = ".swarm/workflows"
+	claudeWorkflows = ".claude/workflows"
+)
+
+// savedWorkflow is the file of a saved workflow.
+func (p *place) savedWorkflow(name string) (string, error) {
+	if name != filepath.Base(name) || strings.HasPrefix(name, ".") || name == "" {
+		return "", usagef("run: -w %s: want the name of a saved workflow, without folders", Printable(name))
+	}
+	all := p.savedWorkflows()
+	for _, w := range all {
+		if w.name == strings.TrimSuffix(name, ".js") {
+			return w.path, nil
+		}
+	}
+	var names []string
+	for _, w := range all {
+		names = append(names, w.name)
+	}
+	message := fmt.Sprintf("run: -w %s: there is no such workflow in %s or %s", Printable(name), swarmWorkflows, claudeWorkflows)
+	if near := nearest(name, names); near != "" {
+		message += fmt.Sprintf("; did you mean %s?", near)
+	}
+	return "", usagef("%s", message)
+}
+
+// saved is a workflow that was saved.
+type saved struct {
+	name, path string
+	dir        string // the folder of the repository it lies in
+}
+
+// savedWorkflows lists the workflows of the checkout; of two with one name the
+// first counts.
+func (p *place) savedWorkflows() []saved {
+	var all []saved
+	for _, dir := range []string{swarmWorkflows, claudeWorkflows} {
+		entries, err := os.ReadDir(filepath.Join(p.rootDir(), dir))
+		if err != nil {
+			continue // there is none
+		}
+		for _, e := range entries {
+			name, ok := strings.CutSuffix(e.Name(), ".js")
+			if !ok || e.IsDir() || slices.ContainsFunc(all, func(w saved) bool { return w.name == name }) {
+				continue
+			}
+			all = append(all, saved{name, filepath.Join(p.rootDir(), dir, e.Name()), dir})
+		}
+	}
+	return all
+}
+
+// checkScript refuses a script that is none, and arguments it does not take,
+// before anything starts.
+func (p *place) checkScript(ctx context.Context, pl *plan) error {
+	if pl.script == nil {
+		return nil
+	}
+	switch {
+	case len(pl.workflow.Each) > 0, pl.workflow.Count > 0, len(pl.workflow.Command) > 0:
+		return usagef("run: --each, --count and a command after -- are not for scripts: a script makes its own calls")
+	}
+	if err := p.gather(pl.script); err != nil {
+		return err
+	}
+	return p.vet(ctx, pl)
+}
+
+// gather reads what of the checkout a script may use: the project's own
+// functions, and its types of agents.
+func (p *place) gather(s *scripted) error { return errors.Join(p.gatherLib(s), p.gatherTypes(s)) }
+
+// vet refuses a script that is none, and arguments that it does not take.
+func (p *place) vet(ctx context.Context, pl *plan) error {
+	meta, err := p.metaOf(ctx, pl.script)
+	if err != nil {
+		return err
+	}
+	return checkArgs(pl.says(), meta, pl.script.Args)
+}
+
+// metaOf is what a script says of itself; nil where it says nothing. A script
+// that is none is a [*ScriptError].
+func (p *place) metaOf(ctx context.Context, s *scripted) (*script.Meta, error) {
+	loaded, err := p.load(ctx, []script.Source{{Name: s.Name, Text: s.Text}}, s.Lib)
+	if err != nil {
+		return nil, err
+	}
+	if e := loaded[0].Error; e != nil {
+		return nil, &ScriptError{Err: e}
+	}
+	return loaded[0].Meta, nil
+}
+
+// trustScript adds a script that came with the repository, and its lib and
+// types, to what needs an approval.
+func (pl *plan) trustScript(brought []string) {
+	if pl.script == nil {
+		return
+	}
+	for _, file := range pl.lies {
+		if pl.nested || slices.Contains(brought, file) {
+			pl.wants = append(pl.wants, workflowItem(file, pl.script.Text))
+			break
+		}
+	}
+	for _, f := range pl.script.Lib {
+		pl.wants = append(pl.wants, config.Item{
+			Key: "lib", Origin: config.Origin{Layer: config.Project, File: f.Name}, Text: scriptText(f.Text),
+		})
+	}
+	for _, name := range slices.Sorted(maps.Keys(pl.script.Types)) {
+		// One that no call may use, or that is built in, says nothing to anybody.
+		if t := pl.script.Types[name]; t.File != "" && t.Refused == "" {
+			pl.wants = append(pl.wants, config.Item{
+				Key: "type", Origin: config.Origin{Layer: config.Project, File: t.File}, Text: scriptText(t.Prompt),
+			})
+		}
+	}
+}
+
+// workflowItem is what the approval of a workflow is of.
+func workflowItem(file, text string) config.Item {
+	return config.Item{
+		Key: "workflow", Origin: config.Origin{Layer: config.Project, File: file}, Text: scriptText(text),
+	}
+}
+
+// scriptText is a script as an approval shows and keeps it: two scripts have
+// the same only if they are the same.
+func scriptText(text string) string {
+	return fmt.Sprintf("sha256 %x\n%s", sha256.Sum256([]byte(text)), PrintableText(text))
+}
+
+// ScriptError is a script that is refused, or that threw.
+type ScriptError struct {
+	Err  *script.Error
+	Code Code // 0: it is refused
+}
+
+func (e *ScriptError) Error() string {
+	text := e.Err.Message
+	if e.Err.Name != "" && e.Err.Name != "Error" && e.Code != 0 {
+		text = e.Err.Name + ": " + text
+	}
+	if e.Err.Where != "" {
+		text = e.Err.Where + ": " + text
+	}
+	return text
+}
+
+// Excerpt is the line of the script that it is about.
+func (e *ScriptError) Excerpt() string { return strings.TrimSpace(e.Err.Line) }
+
+// ExitCode is that of a refusal, or of a script that threw.
+func (e *ScriptError) ExitCode() int {
+	if e.Code != 0 {
+		return int(e.Code)
+	}
+	return int(CodeUsage)
+}
