@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -119,7 +120,9 @@ func (w *watcher) see(r event.Record) {
 	case *event.Phased:
 		w.progress.Say("== " + e.Title)
 	case *event.Logged:
-		w.progress.Say("-- " + e.Text)
+		for line := range strings.Lines(e.Text) {
+			w.progress.Say("-- " + strings.TrimRight(line, "\n"))
+		}
 	case *event.Questioned:
 		w.line(e.Agent, "asks "+e.ID, 0, "wants "+wantsText(e.Action))
 	case *event.Replied:

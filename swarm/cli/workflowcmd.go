@@ -260,8 +260,9 @@ func (p *place) printValidated(all []vetted) error {
 // faultText is what is wrong with a script, for people: the line itself below.
 func faultText(err error) string {
 	text := Printable(err.Error())
-	if line := hintOf(err); line != "" {
-		text += "\n    " + Printable(strings.TrimSpace(line))
+	var e *ScriptError
+	if errors.As(err, &e) && e.Excerpt() != "" {
+		text += "\n    " + Printable(e.Excerpt())
 	}
 	return text
 }

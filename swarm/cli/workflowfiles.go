@@ -102,7 +102,7 @@ func (p *place) scriptNamed(verb, word string) (namedScript, error) {
 	}
 	stat, err := os.Stat(path)
 	isFile := err == nil && stat.Mode().IsRegular()
-	if isFile && (strings.EqualFold(filepath.Ext(word), ".js") || strings.ContainsRune(word, filepath.Separator)) {
+	if isFile && strings.EqualFold(filepath.Ext(word), ".js") {
 		return namedScript{word, path, filepath.ToSlash(word)}, nil
 	}
 	var names []string

@@ -140,7 +140,7 @@ func (pl *plan) readArgs(c *cli.Context, p *place) error {
 		return usagef("%s: --args is for a script, and there is none", pl.says())
 	}
 	text := c.String("args")
-	from := "--args"
+	from := "what is given"
 	switch file, ok := strings.CutPrefix(text, "@"); {
 	case ok:
 		if !filepath.IsAbs(file) {

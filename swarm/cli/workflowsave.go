@@ -56,6 +56,7 @@ type saving struct {
 	name     string
 	script   scripted
 	test     string // the path of its test; empty for none
+	shown    string // how messages call that
 	force    bool
 	untested bool
 }
@@ -133,13 +134,13 @@ func (s *saving) read(word string) error {
 			return err
 		}
 		if test := testPath(found.path); exists(test) {
-			s.test = test
+			s.test, s.shown = test, testPath(found.file)
 		}
 	}
 	s.script = *pl.script
 	there := testPath(filepath.Join(s.rootDir(), filepath.FromSlash(swarmWorkflows), s.name+".js"))
 	if s.test == "" && exists(there) {
-		s.test = there
+		s.test, s.shown = there, s.place.shown(there)
 	}
 	return s.gatherLib(&s.script)
 }
@@ -159,7 +160,7 @@ func (s *saving) check(ctx context.Context, o *savedObject) error {
 	if err != nil {
 		return err
 	}
-	done, err := t.test(ctx, testRequest{script: s.script, test: s.test})
+	done, err := t.test(ctx, testRequest{script: s.script, test: s.test, shown: s.shown})
 	switch {
 	case err != nil:
 		return refused(err)

@@ -169,7 +169,7 @@ func (t *tester) testFile(ctx context.Context, n namedScript) (testedScript, err
 	done := testedScript{File: n.file}
 	text, err := readText(n.path, maxScript)
 	if err == nil {
-		done, err = t.test(ctx, testRequest{script: scripted{Name: done.File, Text: text, Path: n.path}, test: testPath(n.path)})
+		done, err = t.test(ctx, testRequest{script: scripted{Name: done.File, Text: text, Path: n.path}, test: testPath(n.path), shown: testPath(n.file)})
 	}
 	if err != nil {
 		return testedScript{}, refused(err)
@@ -181,6 +181,7 @@ func (t *tester) testFile(ctx context.Context, n namedScript) (testedScript, err
 type testRequest struct {
 	script scripted
 	test   string // its path
+	shown  string // how messages call that
 }
 
 // test runs the cases of a script. What is wrong with the script or with its
@@ -189,12 +190,12 @@ func (t *tester) test(ctx context.Context, r testRequest) (testedScript, error) 
 	done := testedScript{File: r.script.Name}
 	text, err := readText(r.test, fleet.MaxSize)
 	if errors.Is(err, fs.ErrNotExist) {
-		return done.failed(&noTestError{done.File, t.shown(r.test)}), nil
+		return done.failed(&noTestError{done.File, r.shown}), nil
 	}
 	if err != nil {
 		return done, err
 	}
-	done.Test = t.shown(r.test)
+	done.Test = r.shown
 	suite, err := fleet.Read(done.Test, []byte(text))
 	if err != nil {
 		return done.failed(err), nil

@@ -132,13 +132,17 @@ func loadLibraries(rt *goja.Runtime, sources []Source) (*goja.Object, error) {
 			return nil, err
 		}
 		for _, name := range l.Exports {
+			value := made.Get(name)
+			if value == nil {
+				return nil, l.returns()
+			}
 			if all.Get(name) != nil {
 				return nil, &Error{
 					Name: "SyntaxError", Code: CodeSyntax, Where: src.Name,
 					Message: "lib." + name + " is exported by another file too",
 				}
 			}
-			if err := all.DefineDataProperty(name, made.Get(name), goja.FLAG_FALSE, goja.FLAG_FALSE, goja.FLAG_TRUE); err != nil {
+			if err := all.DefineDataProperty(name, value, goja.FLAG_FALSE, goja.FLAG_FALSE, goja.FLAG_TRUE); err != nil {
 				return nil, fmt.Errorf("export %s: %w", name, err)
 			}
 		}
@@ -162,7 +166,12 @@ func (l *Library) evaluate(rt *goja.Runtime) (*goja.Object, error) {
 	}
 	made, ok := v.(*goja.Object)
 	if !ok {
-		return nil, &Error{Name: "SyntaxError", Code: CodeSyntax, Where: l.Source.Name, Message: "a library returns nothing: it exports"}
+		return nil, l.returns()
 	}
 	return made, nil
+}
+
+// returns is the error of a file that returned something of its own.
+func (l *Library) returns() error {
+	return &Error{Name: "SyntaxError", Code: CodeSyntax, Where: l.Source.Name, Message: "a library returns nothing: it exports"}
 }

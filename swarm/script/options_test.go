@@ -1,6 +1,7 @@
 package script
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -167,3 +168,48 @@ func TestHooksAreClosed(t *testing.T) {
 		t.Errorf("Run ended with %+v, want one that names limit", out.Error)
 	}
 }
+
+func TestFunctionsAreTakenAsTheyAreWritten(t *testing.T) {
+	t.Parallel()
+	for give, want := range map[string]string{
+		"(c) => c.turns > 3":                 "(c) => c.turns > 3",
+		"(c) => (c.turns > 3 ? 'a' : 'b'":    "(c) => (c.turns > 3 ? 'a' : 'b')",
+		"(c) => ((c.turns > 3":               "(c) => ((c.turns > 3))",
+		"function (c) { return c.turns }":    "function (c) { return c.turns }",
+		"stopWhen(c) { return c.turns > 3 }": "function stopWhen(c) { return c.turns > 3 }",
+	} {
+		if got := asExpression(give); got != want {
+			t.Errorf("asExpression(%q) = %q, want %q", give, got, want)
+		}
+	}
+	for _, text := range []string{
+		`return agent('p', { stopWhen: (s) => (s.turns > 3) })`,
+		`return agent('p', { onTool: (c) => ((c.id ? 'deny' : 'allow')) })`,
+		`return agent('p', { onTool(c) { return 'deny' } })`,
+	} {
+		if _, err := Load(Source{Name: "s.js", Text: text}); err != nil {
+			t.Fatal(err)
+		}
+		asked := map[string]bool{}
+		Run(t.Context(), Start{Source: Source{Name: "s.js", Text: text}}, refuser(func(r Request) {
+			if c, ok := r.(*Call); ok {
+				asked[c.StopWhen+c.OnTool] = true
+			}
+		}))
+		if len(asked) != 1 {
+			t.Errorf("%s made no call", text)
+		}
+	}
+}
+
+// refuser answers nothing, and sees what is asked.
+type refuser func(Request)
+
+func (r refuser) Do(_ context.Context, q Request) (json.RawMessage, error) {
+	r(q)
+	return nil, &Error{Name: "Error", Message: "refused"}
+}
+
+func (r refuser) Post(int, Request) error { return nil }
+
+func (r refuser) Next(context.Context) (Delivery, error) { return Delivery{}, context.Canceled }

@@ -15,8 +15,8 @@ var sandboxSource string
 
 // mostCalls is how deeply functions may call one another. What is called
 // through the language itself, as a comparison by sort, takes some of the Go
-// stack on each level.
-const mostCalls = 10_000
+// stack on each level, and time to leave that grows with the square of them.
+const mostCalls = 3_000
 
 // newRuntime is plain, deterministic JavaScript: the same text gives the same
 // values whenever it runs. The clock and the dice are closed where the language
@@ -101,7 +101,7 @@ func (c closing) offer() {
 	if !ok {
 		panic("sandbox.js is not a function")
 	}
-	kind := func(v goja.FunctionCall) goja.Value {
+	class := func(v goja.FunctionCall) goja.Value {
 		if o, ok := v.Argument(0).(*goja.Object); ok {
 			return c.rt.ToValue(o.ClassName())
 		}
@@ -110,7 +110,7 @@ func (c closing) offer() {
 	refuse := func(v goja.FunctionCall) goja.Value {
 		panic(c.fault(v.Argument(0).String()))
 	}
-	_, err = call(goja.Undefined(), c.rt.ToValue(kind), c.rt.ToValue(refuse), c.rt.ToValue(refused()))
+	_, err = call(goja.Undefined(), c.rt.ToValue(class), c.rt.ToValue(refuse), c.rt.ToValue(refused()))
 	c.must(err)
 }
 

@@ -1,9 +1,9 @@
 // What scripts use of a browser or of a later edition of the language. It is a
 // function of
-//   kind(value)      what the engine knows an object to be, whatever it claims
+//   classOf(value)   what the engine knows an object to be, whatever it claims
 //   refuse(message)  throws
 //   refused          names that are not there, with what to do instead
-(kind, refuse, refused) => {
+(classOf, refuse, refused) => {
   'use strict';
 
   const define = (on, name, value) => {
@@ -89,6 +89,26 @@
   const { forEach: eachMember, add } = Set.prototype;
   const errors = [EvalError, RangeError, ReferenceError, SyntaxError, TypeError, URIError];
 
+  const is = (method, ...given) => (value) => {
+    try {
+      method.call(value, ...given);
+      return true;
+    } catch {
+      return false;
+    }
+  };
+  const isMap = is(Map.prototype.has);
+  const isSet = is(Set.prototype.has);
+  const isWeak = [is(WeakMap.prototype.has), is(WeakSet.prototype.has)];
+  const kindOf = (value) => {
+    if (typeof value === 'function') return 'Function';
+    if (isMap(value)) return 'Map';
+    if (isSet(value)) return 'Set';
+    if (value instanceof Promise) return 'Promise';
+    if (value instanceof ArrayBuffer || ArrayBuffer.isView(value)) return 'Bytes';
+    return isWeak.some((f) => f(value)) ? 'Weak' : classOf(value);
+  };
+
   const refuseClone = (what) => {
     const e = new Error(what + ' cannot be cloned');
     define(e, 'name', 'DataCloneError');
@@ -105,11 +125,12 @@
 
   // empty is a copy of an object without what it holds; members tells how that
   // comes into the copy.
-  const empty = (value, is) => {
-    if (typeof value === 'function') return refuseClone('a function');
-    if (value instanceof ArrayBuffer) return value.slice(0);
-    if (ArrayBuffer.isView(value)) return value instanceof DataView ? refuseClone('a DataView') : value.slice();
-    switch (is) {
+  const empty = (value, kind) => {
+    switch (kind) {
+      case 'Function': return refuseClone('a function');
+      case 'Promise': return refuseClone('a promise (an await is missing)');
+      case 'Weak': return refuseClone('a weak collection');
+      case 'Bytes': return value instanceof DataView ? refuseClone('a DataView') : value.slice(0);
       case 'Array': return new Array(value.length);
       case 'Date': return new Date(getTime.call(value));
       case 'RegExp': return new RegExp(value.source, value.flags);
@@ -117,9 +138,7 @@
       case 'Set': return new Set();
       case 'Error': return cloneError(value);
       case 'Number': case 'String': case 'Boolean': return Object(value.valueOf());
-      case 'Promise': return refuseClone('a promise (an await is missing)');
-      case 'Object': case 'JSON': case 'Math': return {};
-      default: return refuseClone('a ' + is);
+      default: return {};
     }
   };
 
@@ -127,14 +146,14 @@
     if (typeof value === 'symbol') return refuseClone('a symbol');
     if (value === null || (typeof value !== 'object' && typeof value !== 'function')) return value;
     if (seen.has(value)) return seen.get(value);
-    const is = kind(value);
-    const copy = empty(value, is);
+    const kind = kindOf(value);
+    const copy = empty(value, kind);
     seen.set(value, copy);
-    if (is === 'Map') {
+    if (kind === 'Map') {
       eachEntry.call(value, (v, k) => put.call(copy, clone(k, seen), clone(v, seen)));
-    } else if (is === 'Set') {
+    } else if (kind === 'Set') {
       eachMember.call(value, (v) => add.call(copy, clone(v, seen)));
-    } else if (is === 'Array' || (is === 'Object' && !ArrayBuffer.isView(value) && !(value instanceof ArrayBuffer))) {
+    } else if (kind === 'Array' || kind === 'Object') {
       for (const key of Object.keys(value)) {
         Object.defineProperty(copy, key, {
           value: clone(value[key], seen), writable: true, enumerable: true, configurable: true,

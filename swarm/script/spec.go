@@ -177,14 +177,25 @@ func (o options) hook(key string) (string, error) {
 	if strings.Contains(source, "[native code]") {
 		return "", invalid("%s: %s must be a function whose text is here; write it out", o.what, key)
 	}
-	// What is written as a method is an expression only behind the word.
-	if _, err := parser.ParseFile(nil, "", "("+source+")", 0, parser.WithDisableSourceMaps); err != nil {
-		source = "function " + source
-	}
+	source = asExpression(source)
 	if err := CheckClosed(source); err != nil {
 		return "", asOption(o.what+": "+key, err)
 	}
 	return source, nil
+}
+
+// asExpression is the text of a function as an expression. What is written as a
+// method is one only behind the word function, and the machine leaves the last
+// parentheses of an arrow out whose body stands in some.
+func asExpression(source string) string {
+	const most = 8
+	for n := range most {
+		text := source + strings.Repeat(")", n)
+		if _, err := parser.ParseFile(nil, "", "("+text+"\n)", 0, parser.WithDisableSourceMaps); err == nil {
+			return text
+		}
+	}
+	return "function " + source
 }
 
 // asOption makes an error one of the options of a call.
