@@ -16,6 +16,7 @@ import (
 // faultVar asks the `swarm` of the tests for a fault between two steps.
 //
 //	kill:17:FILE     at the 17th step the process makes the file and kills itself
+//	kill:before closed:FILE   the same before the first record of a kind, or after
 //	prune:all:REPO   at each step the user tidies the repository up
 const faultVar = "SWARMTEST_FAULT"
 
@@ -41,7 +42,7 @@ func (f *faulty) step(name string) error {
 	if f.verb == "prune" {
 		return f.prune()
 	}
-	if strconv.FormatInt(f.steps.Add(1), 10) != f.at {
+	if strconv.FormatInt(f.steps.Add(1), 10) != f.at && !f.recorded(name) {
 		return nil
 	}
 	err := os.WriteFile(f.file, []byte(name+"\n"), 0o600)
@@ -52,6 +53,13 @@ func (f *faulty) step(name string) error {
 		select {} // the step does not end
 	}
 	return err
+}
+
+// recorded tells whether a step is the one of a record that is asked for:
+// "before 17 closed" is "before closed".
+func (f *faulty) recorded(step string) bool {
+	words := strings.Fields(step)
+	return len(words) == 3 && words[0]+" "+words[2] == f.at
 }
 
 // prune is what a user may do at any moment.

@@ -370,6 +370,11 @@ func canonical(f cli.Flag, g given) (string, error) {
 			return strconv.Itoa(n), nil
 		}
 		want = "a whole number"
+	case *cli.Float64Flag:
+		if _, err := strconv.ParseFloat(g.value, 64); err == nil {
+			return g.value, nil
+		}
+		want = "a number such as 2.50"
 	case *cli.DurationFlag:
 		if _, err := time.ParseDuration(g.value); err == nil {
 			return g.value, nil

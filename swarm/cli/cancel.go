@@ -43,6 +43,9 @@ func cancelAction(c *cli.Context, env Env) error {
 	if len(s.named) > 0 && len(s.named) != c.NArg() {
 		return usagef("cancel: name a run, or agents of it, not both")
 	}
+	if s.view.Status == store.RunPaused {
+		return usagef("cancel: run %s is paused: nothing of it runs; resume goes on with it, rm removes it", s.run.ID)
+	}
 	if s.view.Status != store.RunRunning {
 		return usagef("cancel: run %s has ended: %s", s.run.ID, s.view.Status)
 	}

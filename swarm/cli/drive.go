@@ -54,7 +54,7 @@ func (b *bench) drive(ctx context.Context, r driveRequest) (*ended, error) {
 	}
 	opened := &event.Opened{
 		Pid: os.Getpid(), Version: buildVersion().Version,
-		Resumed: r.prior != nil, Walls: b.rung.String(),
+		Resumed: r.prior != nil, Walls: b.rung.String(), Budget: r.budgetFact(),
 	}
 	if b.env.keeper != nil {
 		opened.Keeper, opened.KeeperStart = b.env.keeper.Started()
@@ -261,6 +261,9 @@ func (b *bench) close(ctx context.Context, failed error) (*ended, error) {
 	case stopped:
 		end.status, end.reason = store.RunStopped, v.Stop.Reason
 		end.codes = append(end.codes, CodeTerminated)
+	case v.Pause != nil:
+		end.status, end.reason = store.RunPaused, v.Pause.Reason
+		end.codes = append(end.codes, CodePaused)
 	}
 	_, err := b.owner.Append(&event.Closed{
 		Status: string(end.status), Reason: end.reason, Code: int(First(end.codes...)),
@@ -271,7 +274,7 @@ func (b *bench) close(ctx context.Context, failed error) (*ended, error) {
 // outcomeOf sums up agents that have ended: the status of their run, and the
 // exit codes that apply.
 func outcomeOf(v *store.View) (store.Status, []Code) {
-	var completed, failed, open int
+	var completed, failed, open, unpaid int
 	var codes []Code
 	for _, a := range counted(v) {
 		switch s := a.Status.(type) {
@@ -283,8 +286,11 @@ func outcomeOf(v *store.View) (store.Status, []Code) {
 		case *task.Failed:
 			failed++
 		case *task.Cancelled:
-			// One that somebody ended by name is as they wanted it.
-			if !a.ByName() {
+			switch {
+			case a.ByName(): // as somebody wanted it
+			case s.Cause == task.CauseBudget:
+				unpaid++
+			default:
 				failed++
 			}
 		case *task.Running:
@@ -294,6 +300,9 @@ func outcomeOf(v *store.View) (store.Status, []Code) {
 	if failed > 0 {
 		codes = append(codes, CodeDegraded)
 	}
+	if unpaid > 0 {
+		codes = append(codes, CodePaused)
+	}
 	if len(denials(v)) > 0 {
 		codes = append(codes, CodeApproval)
 	}
@@ -301,6 +310,8 @@ func outcomeOf(v *store.View) (store.Status, []Code) {
 		return scriptOutcome(v, failed, codes)
 	}
 	switch {
+	case unpaid > 0:
+		return store.RunPaused, codes
 	case open > 0:
 		return store.RunStopped, codes
 	case failed > 0 && completed == 0:

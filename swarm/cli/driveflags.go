@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -8,21 +9,23 @@ import (
 
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/limit"
+	"agentswarm/swarm/store"
 )
 
 // driveFlags are the flags of commands that go on with a run.
 func driveFlags() []cli.Flag {
-	return append([]cli.Flag{
+	return slices.Concat([]cli.Flag{
 		&cli.IntFlag{Name: "j", Usage: "run `N` agents at once, 1 to 100 (default: as the run was started)"},
 		&cli.DurationFlag{Name: "run-timeout", Usage: "stop the run after `TIME`"},
 		jsonFlag(),
-	}, contactFlags()...)
+	}, budgetFlags(), contactFlags())
 }
 
 // driveFlagsRead are their values.
 type driveFlagsRead struct {
 	jobs    int // 0: as recorded
 	timeout time.Duration
+	budget  budgetGiven
 	contact contactGiven
 }
 
@@ -36,12 +39,18 @@ func readDriveFlags(c *cli.Context) (driveFlagsRead, error) {
 		return r, usagef("%s: --run-timeout %s: want a duration above zero, such as 10m", name, r.timeout)
 	}
 	var err error
+	if r.budget, err = readBudgetFlags(c); err != nil {
+		return r, err
+	}
 	r.contact, err = readContactFlags(c)
 	return r, err
 }
 
-// lay lays the flags over what was recorded with the run.
-func (r driveFlagsRead) lay(config *engine.Config) {
+// lay lays the flags over what was recorded with the run, and by its latest
+// owner.
+func (r driveFlagsRead) lay(config *engine.Config, prior *store.View) {
+	config.Budget = recordedBudget(prior, config.Budget)
+	r.budget.lay(&config.Budget)
 	if r.jobs > 0 {
 		config.Jobs = r.jobs
 	}
@@ -50,7 +59,7 @@ func (r driveFlagsRead) lay(config *engine.Config) {
 // flagOfDriving is a flag that was given and means nothing where another
 // process drives the run; empty for none.
 func flagOfDriving(c *cli.Context) string {
-	for _, name := range []string{"j", "run-timeout", "questions", "notify"} {
+	for _, name := range []string{"j", "run-timeout", "budget-tokens", "budget-usd", "budget-time", "questions", "notify"} {
 		if c.IsSet(name) {
 			return strings.Repeat("-", min(2, len(name))) + name
 		}

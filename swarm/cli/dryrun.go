@@ -20,6 +20,7 @@ type planObject struct {
 	Verify    string          `json:"verify,omitempty"`
 	Into      string          `json:"into,omitempty"`
 	Untrusted []string        `json:"untrusted,omitempty"`
+	Budget    *budgetObject   `json:"budget,omitempty"`
 	Agents    []plannedObject `json:"agents"`
 }
 
@@ -44,6 +45,9 @@ func (p *place) printPlan(pl *plan, asJSON bool) error {
 		Jobs: pl.config.Jobs, MaxAgents: pl.config.MaxAgents, Into: pl.into,
 		Setup: pl.config.Setup, Verify: pl.config.Verify,
 	}
+	if pl.config.Budget != (task.Amount{}) {
+		o.Budget = &budgetObject{amountObject: newAmountObject(pl.config.Budget)}
+	}
 	for _, item := range pl.needs {
 		o.Untrusted = append(o.Untrusted, item.Key)
 	}
@@ -61,11 +65,12 @@ func (p *place) printPlan(pl *plan, asJSON bool) error {
 	w := p.env.Stdout
 	p.sayBase(pl)
 	p.sayOverlaps(pl)
+	p.saySilent(p.env.Stderr, pl)
 	fmt.Fprintf(w, "%s on base %s, %d at once; nothing was started\n",
 		Count(len(o.Agents), "agent", "agents"), git10(o.Base), min(o.Jobs, len(o.Agents)))
 	for _, line := range []struct{ what, text string }{
 		{"setup", o.Setup}, {"verify", o.Verify}, {"merge into", o.Into},
-		{"not approved yet", strings.Join(o.Untrusted, ", ")},
+		{"budget", totalText(pl.config.Budget)}, {"not approved yet", strings.Join(o.Untrusted, ", ")},
 	} {
 		if line.text != "" {
 			fmt.Fprintf(w, "%s: %s\n", line.what, Printable(line.text))

@@ -26,7 +26,7 @@ type finishRequest struct {
 func (b *bench) finish(ctx context.Context, end *ended, r finishRequest) error {
 	var merged *mergeReport
 	var mergeErr error
-	if r.merge && end.status != store.RunStopped {
+	if r.merge && end.status != store.RunStopped && end.status != store.RunPaused {
 		merged, mergeErr = b.merge(ctx, mergeRequest{into: r.into})
 	}
 	var nothing *NothingError

@@ -178,6 +178,9 @@ func (p *place) configure(c *cli.Context, pl *plan, conf *config.Config) error {
 	if err := pl.overlap(c, conf); err != nil {
 		return err
 	}
+	if pl.config.Budget, err = plannedBudget(c, conf); err != nil {
+		return err
+	}
 	given, err := readContactFlags(c)
 	if err != nil {
 		return err

@@ -55,6 +55,7 @@ type Frame struct {
 	Elapsed time.Duration // since this process began; never goes back
 	Counts  Counts
 	Total   int
+	Spent   string // of the budget; empty where there is none
 	Slowest []Slow // longest first
 	Note    string // what else there is to say, or nothing
 	Hint    string // what can be done about it
@@ -135,6 +136,9 @@ func progressBar(f Frame, width int) string {
 	const least, most = 10, 60
 	done, total := f.Counts.done(), max(f.Total, f.Counts.done())
 	figures := fmt.Sprintf("%d/%d  %s", done, total, Duration(f.Elapsed))
+	if f.Spent != "" {
+		figures += "  " + f.Spent
+	}
 	room := min(width-columns(figures)-len("[]  "), most)
 	if room < least {
 		return figures

@@ -87,7 +87,7 @@ func (p *place) resumeOwned(c *cli.Context, drive driveFlagsRead, r ownedRun) (d
 	if err != nil {
 		return false, err
 	}
-	drive.lay(&config)
+	drive.lay(&config, r.owner.View())
 	var w fanout.Workflow
 	if err := json.Unmarshal([]byte(id.Workflow.Text), &w); err != nil {
 		return false, fmt.Errorf("read the workflow of run %s: %w", id.Run, err)

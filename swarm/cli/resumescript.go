@@ -99,7 +99,7 @@ func (p *place) resumeScript(c *cli.Context, drive driveFlagsRead, r scriptedRun
 	if err != nil {
 		return err
 	}
-	drive.lay(&pl.config)
+	drive.lay(&pl.config, r.prior)
 	b, err := p.bench(c.Context, r.run, r.owner)
 	if err != nil {
 		return err

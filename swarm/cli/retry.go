@@ -201,7 +201,7 @@ func (p *place) retryOwned(c *cli.Context, drive driveFlagsRead, r ownedRun) err
 	if err != nil {
 		return err
 	}
-	drive.lay(&config)
+	drive.lay(&config, r.owner.View())
 	b, err := p.bench(c.Context, r.run, r.owner)
 	if err != nil {
 		return err
@@ -220,8 +220,10 @@ func (p *place) retryOwned(c *cli.Context, drive driveFlagsRead, r ownedRun) err
 // codesOf are the exit codes of a retry: how the agents ended that were tried
 // again. How others of the run had ended is nothing new.
 func codesOf(run []Code, r ownedRun) []Code {
-	codes := slices.DeleteFunc(slices.Clone(run), func(c Code) bool { return c == CodeDegraded || c == CodeVerify })
 	v := r.owner.View()
+	codes := slices.DeleteFunc(slices.Clone(run), func(c Code) bool {
+		return c == CodeDegraded || c == CodeVerify || c == CodePaused && v.Pause == nil
+	})
 	for _, w := range r.wishes {
 		for _, id := range w.Agents {
 			codes = append(codes, agentCode(v.Agent(id)))

@@ -20,7 +20,7 @@ func newRunCommand(env Env) *cli.Command {
 		Name:      "run",
 		Usage:     "run agents on this repository, each in its own worktree",
 		ArgsUsage: "[PROMPT | FILE | -] [-- COMMAND [ARGUMENT…]]",
-		Flags:     slices.Concat(runFlags(), scriptFlags(), contactFlags()),
+		Flags:     slices.Concat(runFlags(), scriptFlags(), budgetFlags(), contactFlags()),
 		Description: `Starts one agent for the prompt, or one for each item that --each matches in
 the base commit, or --count alternatives. What follows -- is the agent itself:
 a command that runs once for each item in its workspace, with no shell between.
@@ -105,6 +105,7 @@ func runHere(c *cli.Context, env Env, report *report) error {
 	}
 	p.sayBase(pl)
 	p.sayOverlaps(pl)
+	p.saySilent(env.Stderr, pl)
 	if err := p.hintInstalled(c.Context, pl); err != nil {
 		return err
 	}

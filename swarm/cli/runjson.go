@@ -25,6 +25,9 @@ type runObject struct {
 	Logs     []logObject    `json:"logs,omitempty"`
 	Landing  *landingObject `json:"landing,omitempty"`
 	Usage    *task.Usage    `json:"usage,omitempty"`
+	Paid     *task.Usage    `json:"paid,omitempty"`
+	Budget   *budgetObject  `json:"budget,omitempty"`
+	After    *time.Time     `json:"resume_after,omitempty"`
 	Created  time.Time      `json:"created"`
 	Ended    *time.Time     `json:"ended,omitempty"`
 	Duration int64          `json:"duration_ms"`
@@ -130,15 +133,15 @@ func newRunObject(v *store.View, now time.Time) runObject {
 		Base: id.Base.Commit, Workflow: string(id.Workflow.Kind), Created: id.Created,
 		Agents: make([]agentObject, 0, len(v.Agents)),
 	}
-	var usage task.Usage
 	for _, a := range v.Agents {
 		o.Agents = append(o.Agents, newAgentObject(v, a, now))
-		if r := a.Result(); r != nil {
-			usage.Add(r.Done().Usage)
-		}
 	}
-	if usage != (task.Usage{}) {
-		o.Usage = &usage
+	if usage := v.Usage(); usage != (task.Usage{}) {
+		o.Usage, o.Paid = &usage, paidObject(v)
+	}
+	o.Budget = newBudgetObject(v, now)
+	if v.Pause != nil && v.Status == store.RunPaused {
+		o.After = v.Pause.Until
 	}
 	end := now
 	if !v.Ended.IsZero() {

@@ -40,10 +40,12 @@ func statusAction(c *cli.Context, env Env) error {
 	}
 	v := *s.view
 	v.Agents = s.agents()
-	return p.printStatus(&v)
+	return p.printStatus(&v, s.view)
 }
 
-func (p *place) printStatus(v *store.View) error {
+// printStatus prints a view of some agents of a run, or of all, and what the
+// whole run has spent.
+func (p *place) printStatus(v, whole *store.View) error {
 	w, now := p.env.Stdout, time.Now()
 	id := v.Identity
 	end := v.Ended
@@ -53,6 +55,9 @@ func (p *place) printStatus(v *store.View) error {
 	fmt.Fprintf(w, "run %s %s, %s on base %s, began %s, took %s\n", id.Run, statusText(v),
 		Count(len(v.Agents), "agent", "agents"), git10(id.Base.Commit), Ago(now, id.Created),
 		Duration(max(0, end.Sub(v.Began))))
+	if spent := spentLine(whole, now); spent != "" {
+		fmt.Fprintln(w, spent)
+	}
 	width, _ := detect(w, p.env.Getenv).Size()
 	if err := printTable(w, width, v, now); err != nil {
 		return err
@@ -65,6 +70,9 @@ func (p *place) printStatus(v *store.View) error {
 			continue // what it took back says so
 		}
 		fmt.Fprintln(w, landingText(l))
+	}
+	if whole.Status == store.RunPaused {
+		v = whole // its resume is all of its agents'
 	}
 	p.printNext(w, v)
 	return nil

@@ -184,7 +184,11 @@ func (p *place) summary(v *store.View, merged *mergeReport, size summarySize) ([
 	printCauses(&b, v, size.causes)
 	printNotes(&b, v, size.notes)
 	printDenied(&b, v)
-	fmt.Fprintf(&b, "run %s %s in %s\n", v.Identity.Run, statusText(v), Duration(v.Ended.Sub(v.Began)))
+	spent := spentLine(v, v.Ended)
+	if spent != "" {
+		spent = ", " + spent
+	}
+	fmt.Fprintf(&b, "run %s %s in %s%s\n", v.Identity.Run, statusText(v), Duration(v.Ended.Sub(v.Began)), spent)
 	p.printNext(&b, v)
 	if merged != nil {
 		var m strings.Builder
@@ -258,6 +262,8 @@ func (p *place) printNext(w io.Writer, v *store.View) {
 	switch {
 	case v.Status == store.RunRunning:
 		fmt.Fprintf(w, "next: %s wait %s\n", calls, run)
+	case v.Status == store.RunPaused:
+		fmt.Fprintf(w, "next: %s\n", p.resumeCommand(v))
 	case v.Status == store.RunStopped:
 		fmt.Fprintf(w, "next: %s resume %s\n", calls, run)
 	case unlanded > 0 && group != "":

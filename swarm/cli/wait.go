@@ -81,7 +81,7 @@ func (p *place) printWaited(s *selection, v *store.View, asJSON bool) (Code, err
 	}
 	code := CodeOK
 	for _, a := range named {
-		code = First(code, agentCode(v.Agent(a.ID)))
+		code = First(code, waitedCode(v, v.Agent(a.ID)))
 	}
 	if asJSON {
 		return code, printJSON(p.env.Stdout, newRunObject(v, time.Now()).only(named))
@@ -161,6 +161,16 @@ func awaitAgents(ctx context.Context, s *selection) error {
 		}
 	}
 	return nil
+}
+
+// waitedCode is that of an agent that was waited for: it may have to wait for
+// a resume.
+func waitedCode(v *store.View, a *store.Agent) Code {
+	stopped, ok := a.Status.(*task.Cancelled)
+	if v.Status == store.RunPaused && (a.Result() == nil || ok && stopped.Cause == task.CauseBudget) {
+		return CodePaused
+	}
+	return agentCode(a)
 }
 
 // agentCode is the exit code that one agent stands for.

@@ -127,6 +127,8 @@ func (w *watcher) see(r event.Record) {
 		w.line(e.Agent, "asks "+e.ID, 0, "wants "+wantsText(e.Action))
 	case *event.Replied:
 		w.replied(e)
+	case *event.Paused:
+		w.progress.Say("pausing: " + e.Reason)
 	}
 	w.progress.Show(w.frame(r.Time))
 }
@@ -210,6 +212,7 @@ const (
 // frame sums the view up. The caller holds mu.
 func (w *watcher) frame(now time.Time) Frame {
 	f := Frame{Elapsed: now.Sub(w.began), Total: len(w.view.Agents), Counts: countAgents(w.view)}
+	f.Spent = spentText(w.view, now)
 	f.Note, f.Hint = noteOf(w.open(), w.typing)
 	f.Typing = w.typing && f.Note != ""
 	for _, a := range w.view.Agents {

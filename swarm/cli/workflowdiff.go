@@ -22,7 +22,7 @@ import (
 func newWorkflowDiffCommand(env Env) *cli.Command {
 	return &cli.Command{
 		Name:      "diff",
-		Usage:     "tell what would run again if a run were resumed with another script",
+		Usage:     "tell what a resume with another script would run again",
 		ArgsUsage: "RUN FILE|NAME",
 		Flags:     []cli.Flag{jsonFlag()},
 		Description: `Runs the script against what the run has recorded, and starts nothing: which calls

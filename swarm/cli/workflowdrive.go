@@ -73,7 +73,7 @@ const libFolder = ".swarm/lib"
 
 // gatherLib reads the project's own functions.
 func (p *place) gatherLib(s *scripted) error {
-	files, err := p.folder(libFolder, ".js", maxScript)
+	files, err := p.folder(folderRequest{dir: libFolder, ext: ".js", most: maxScript})
 	for _, f := range files {
 		if len(f.Text) > maxScript {
 			return usagef("%s: a file of functions may be %s long", Printable(f.Name), Bytes(maxScript))
@@ -270,7 +270,14 @@ func counted(v *store.View) []*store.Agent {
 
 // scriptOutcome is the status of a run with a script, of whose agents some
 // failed.
+//
+// What the budget kept from beginning the script has heard of: where it did
+// without, the run went on.
 func scriptOutcome(v *store.View, failed int, codes []Code) (store.Status, []Code) {
+	if slices.Contains(codes, CodePaused) {
+		codes = slices.DeleteFunc(codes, func(c Code) bool { return c == CodePaused })
+		failed++
+	}
 	switch r := v.Returned; {
 	case r == nil:
 		return store.RunStopped, codes
@@ -279,7 +286,7 @@ func scriptOutcome(v *store.View, failed int, codes []Code) (store.Status, []Cod
 	case r.Error != nil:
 		return store.RunFailed, append(codes, CodeScript)
 	case failed > 0:
-		return store.RunDegraded, codes
+		return store.RunDegraded, append(codes, CodeDegraded)
 	default:
 		return store.RunCompleted, codes
 	}

@@ -36,10 +36,19 @@ func readText(path string, most int) (string, error) {
 	return string(text), errors.Join(err, f.Close())
 }
 
-// folder reads the files of a folder of the checkout whose names end in ext, by
-// their paths from its top; none where there is no such folder.
-func (p *place) folder(dir, ext string, most int) ([]event.ScriptFile, error) {
-	entries, err := os.ReadDir(filepath.Join(p.rootDir(), dir))
+// folderRequest says which files of a folder are read.
+type folderRequest struct {
+	dir  string // from the top of the checkout
+	ext  string
+	most int // bytes of each
+	// patient leaves out what cannot be read.
+	patient bool
+}
+
+// folder reads files of a folder of the checkout, by their paths from its top;
+// none where there is no such folder.
+func (p *place) folder(r folderRequest) ([]event.ScriptFile, error) {
+	entries, err := os.ReadDir(filepath.Join(p.rootDir(), r.dir))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -48,14 +57,17 @@ func (p *place) folder(dir, ext string, most int) ([]event.ScriptFile, error) {
 	}
 	var files []event.ScriptFile
 	for _, e := range entries {
-		if e.IsDir() || filepath.Ext(e.Name()) != ext {
+		if e.IsDir() || filepath.Ext(e.Name()) != r.ext {
 			continue
 		}
-		text, err := readText(filepath.Join(p.rootDir(), dir, e.Name()), most)
+		text, err := readText(filepath.Join(p.rootDir(), r.dir, e.Name()), r.most)
+		if err != nil && r.patient {
+			continue
+		}
 		if err != nil {
 			return nil, refused(err)
 		}
-		files = append(files, event.ScriptFile{Name: dir + "/" + e.Name(), Text: text})
+		files = append(files, event.ScriptFile{Name: r.dir + "/" + e.Name(), Text: text})
 	}
 	return files, nil
 }
@@ -64,7 +76,9 @@ func (p *place) folder(dir, ext string, most int) ([]event.ScriptFile, error) {
 func (p *place) gatherTypes(s *scripted) error {
 	var files []event.ScriptFile
 	for _, dir := range []string{workflow.TypesFolder, workflow.ClaudeFolder} {
-		some, err := p.folder(dir, ".md", workflow.MaxTypeText)
+		some, err := p.folder(folderRequest{
+			dir: dir, ext: ".md", most: workflow.MaxTypeText, patient: dir == workflow.ClaudeFolder,
+		})
 		if err != nil {
 			return err
 		}

@@ -52,7 +52,7 @@ func (s *scripted) calling(c engine.Config, base store.Base, check func(*task.Ca
 	return workflow.Config{
 		Agent: s.Agent, Agents: slices.Sorted(maps.Keys(c.Agents)),
 		Base: base.Commit, BaseTree: base.Tree, MaxAgents: c.MaxAgents,
-		Shared: s.Shared, Types: s.Types, Check: check,
+		Shared: s.Shared, Types: s.Types, Check: check, BudgetTokens: c.Budget.Tokens,
 	}
 }
 

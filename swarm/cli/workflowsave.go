@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"iter"
 	"os"
 	"path/filepath"
 	"strings"
@@ -248,7 +249,7 @@ func workflowFolder(root *os.Root) (*os.Root, error) {
 }
 
 // prefixes are the folders on the way to a path, and it.
-func prefixes(path string) func(func(string) bool) {
+func prefixes(path string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for i, r := range path {
 			if r == '/' && !yield(path[:i]) {

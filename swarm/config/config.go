@@ -39,6 +39,11 @@ type Config struct {
 	IdleTimeout time.Duration // of one agent; 0: no limit
 	RunTimeout  time.Duration // of the whole run; 0: no limit
 
+	// What a run may spend in its life; 0: no limit.
+	BudgetTokens int
+	BudgetUSD    float64
+	BudgetTime   time.Duration
+
 	agents  map[string]definition
 	checks  map[string]string // as they were written; empty: switched off
 	origins map[string]Origin

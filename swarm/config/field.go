@@ -147,6 +147,17 @@ func (f field) intoInt(to *int, low, high int) error {
 	return nil
 }
 
+// intoAmount reads a number that is not negative.
+func (f field) intoAmount(to *float64) error {
+	n, err := strconv.ParseFloat(strings.ReplaceAll(f.node.text, "_", ""), 64)
+	number := f.node.kind == unstable.Float || f.node.kind == unstable.Integer
+	if !number || err != nil || !(n >= 0) || math.IsInf(n, 0) {
+		return f.expected("a number that is not negative, such as 2.50")
+	}
+	*to = n
+	return nil
+}
+
 func (f field) intoBool(to *bool) error {
 	if f.node.kind != unstable.Bool {
 		return f.expected("true or false")

@@ -83,6 +83,21 @@ func topKeys() []key[Config] {
 			"how long the whole run may take; `\"0s\"`: no limit",
 			func(c *Config, f field) error { return f.intoDuration(&c.RunTimeout) },
 			func(c *Config) any { return durationText(c.RunTimeout) },
+		}, {
+			"budget_tokens", wholeShape(0, math.MaxInt), 0, "none",
+			"how many tokens of output and reasoning the agents of a run may use in its life; `0`: no limit",
+			func(c *Config, f field) error { return f.intoInt(&c.BudgetTokens, 0, math.MaxInt) },
+			func(c *Config) any { return c.BudgetTokens },
+		}, {
+			"budget_usd", amountShape(), 0.0, "none",
+			"how many dollars they may cost; `0`: no limit",
+			func(c *Config, f field) error { return f.intoAmount(&c.BudgetUSD) },
+			func(c *Config) any { return c.BudgetUSD },
+		}, {
+			"budget_time", durationShape(), "0s", "none",
+			"how long agents of a run may be at work in its life, any number at once; `\"0s\"`: no limit",
+			func(c *Config, f field) error { return f.intoDuration(&c.BudgetTime) },
+			func(c *Config) any { return durationText(c.BudgetTime) },
 		},
 	}
 }

@@ -49,6 +49,10 @@ func wholeShape(low, high int) shape {
 	return s
 }
 
+func amountShape() shape {
+	return shape{"number from 0, such as `2.50`", object{"type": "number", "minimum": 0}}
+}
+
 func durationShape() shape {
 	return shape{"duration, such as `\"90s\"` or `\"1h30m\"`", object{
 		"type":    "string",

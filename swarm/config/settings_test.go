@@ -35,6 +35,9 @@ retries = 2
 timeout = "90m"
 idle_timeout = "90s"
 run_timeout = "2h"
+budget_tokens = 5
+budget_usd = 0.5
+budget_time = "3h"
 [checks]
 unit = "go test ./..."
 verify = "a \"b\""
@@ -72,6 +75,9 @@ retries = 0 # default
 timeout = "0s" # default
 idle_timeout = "0s" # default
 run_timeout = "0s" # default
+budget_tokens = 0 # default
+budget_usd = 0 # default
+budget_time = "0s" # default
 `},
 		{"every key", true, []Source{project(everyKey), user("jobs = 1\nretries = 4\nchecks.lint = 'x'"), local("retries = 0\n[checks]\nlint = ''")}, `default_agent = "b" # from .swarm/config.toml:2
 setup = """
@@ -87,37 +93,40 @@ retries = 0 # from .swarm/config.local.toml:1
 timeout = "1h30m" # from .swarm/config.toml:13
 idle_timeout = "1m30s" # from .swarm/config.toml:14
 run_timeout = "2h" # from .swarm/config.toml:15
+budget_tokens = 5 # from .swarm/config.toml:16
+budget_usd = 0.5 # from .swarm/config.toml:17
+budget_time = "3h" # from .swarm/config.toml:18
 
 [checks]
 lint = "" # from .swarm/config.local.toml:3
-unit = "go test ./..." # from .swarm/config.toml:17
-verify = "a \"b\"" # from .swarm/config.toml:18
+unit = "go test ./..." # from .swarm/config.toml:20
+verify = "a \"b\"" # from .swarm/config.toml:21
 
 [agents.a]
 kind = "command" # default
-command = ["y"] # from .swarm/config.toml:28
+command = ["y"] # from .swarm/config.toml:31
 input = "none" # default
 format = "text" # default
 success = "exit" # default
-pty = true # from .swarm/config.toml:29
+pty = true # from .swarm/config.toml:32
 timeout = "1h30m" # from .swarm/config.toml:13
 idle_timeout = "1m30s" # from .swarm/config.toml:14
 
 [agents.b]
-kind = "command" # from .swarm/config.toml:21
-command = ["x", "a\nb", "\u202E"] # from .swarm/config.toml:20
-input = "jsonl" # from .swarm/config.toml:22
-format = "jsonl" # from .swarm/config.toml:23
-success = "exit" # from .swarm/config.toml:24
+kind = "command" # from .swarm/config.toml:24
+command = ["x", "a\nb", "\u202E"] # from .swarm/config.toml:23
+input = "jsonl" # from .swarm/config.toml:25
+format = "jsonl" # from .swarm/config.toml:26
+success = "exit" # from .swarm/config.toml:27
 pty = false # default
 timeout = "1h30m" # from .swarm/config.toml:13
-idle_timeout = "0s" # from .swarm/config.toml:25
+idle_timeout = "0s" # from .swarm/config.toml:28
 
 [agents.b.env]
 B = """
 c
-d""" # from .swarm/config.toml:26
-HOME = "$HOME" # from .swarm/config.toml:26
+d""" # from .swarm/config.toml:29
+HOME = "$HOME" # from .swarm/config.toml:29
 `},
 		{"hidden", false, []Source{project("[agents.a]\ncommand = ['x']\n[agents.a.env]\nA_TOKEN = 'abc'\nB = 'abc'")}, `[agents.a.env]
 A_TOKEN = "…" # hidden: a credential

@@ -57,6 +57,8 @@ func tomlValue(v any) string {
 		return tomlString(v)
 	case int:
 		return strconv.Itoa(v)
+	case float64:
+		return strconv.FormatFloat(v, 'f', -1, 64)
 	case bool:
 		return strconv.FormatBool(v)
 	case []string:

@@ -63,6 +63,12 @@ func wrongTests() []wrongTest {
 		{"retries of an agent", ok + "retries = 1", `3: agents.a.retries: unknown key here; it belongs at the top of the file, above the first [table]`},
 		{"timeout number", "timeout = 30", `1: timeout: expected a duration such as "90s" or "1h30m", got the number 30`},
 		{"timeout unit", "idle_timeout = '30'", `1: idle_timeout: expected a duration such as "90s" or "1h30m", got "30"`},
+		{"budget_tokens", "budget_tokens = -1", `1: budget_tokens: expected a whole number of at least 0, got the number -1`},
+		{"budget_usd negative", "budget_usd = -0.5", `1: budget_usd: expected a number that is not negative, such as 2.50, got the number -0.5`},
+		{"budget_usd string", "budget_usd = '2'", `1: budget_usd: expected a number that is not negative, such as 2.50, got "2"`},
+		{"budget_usd nan", "budget_usd = nan", `1: budget_usd: expected a number that is not negative, such as 2.50, got the number nan`},
+		{"budget_usd inf", "budget_usd = inf", `1: budget_usd: expected a number that is not negative, such as 2.50, got the number inf`},
+		{"budget_time", "budget_time = 30", `1: budget_time: expected a duration such as "90s" or "1h30m", got the number 30`},
 		{"timeout negative", "run_timeout = '-1s'", `1: run_timeout: expected a duration that is not negative ("0s": no limit), got "-1s"`},
 
 		{"agent name", "[agents.'a b']\ncommand = ['x']", `1: agents."a b": a name holds letters, digits, - and _, and does not start with -`},

@@ -276,6 +276,7 @@ func (t *attempt) round(ctx context.Context, stop context.CancelCauseFunc) (*age
 		Ask:     func(asked *event.Asked) { e.ask(ctx, t, asked) },
 		Refuse:  t.refuse,
 		Observe: func(ev event.Event) {
+			t.observe(ev)
 			if cause := t.guard.see(ctx, ev); cause != nil {
 				stop(cause)
 			}

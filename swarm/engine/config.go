@@ -11,6 +11,7 @@ import (
 	"agentswarm/swarm/limit"
 	"agentswarm/swarm/proc"
 	"agentswarm/swarm/store"
+	"agentswarm/swarm/task"
 	"agentswarm/worktree"
 	"agentswarm/worktree/git"
 )
@@ -30,6 +31,10 @@ type Config struct {
 	// Timeout and IdleTimeout hold for agents that have none of their own.
 	Timeout     time.Duration `json:"timeout_ns,omitempty"`
 	IdleTimeout time.Duration `json:"idle_timeout_ns,omitempty"`
+
+	// Budget is what the run may spend in its life; a field of 0 is any
+	// amount.
+	Budget task.Amount `json:"budget,omitzero"`
 
 	// Agents are the configured agents that calls name.
 	Agents map[string]*agent.Spec `json:"agents,omitempty"`

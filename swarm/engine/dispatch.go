@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"agentswarm/swarm/event"
@@ -12,7 +13,8 @@ import (
 
 // dispatch starts what may start. It runs on the loop.
 func (e *Engine) dispatch(life context.Context) {
-	for len(e.queue) > 0 && e.running < e.jobs && !e.ending && !e.onHold {
+	e.breakOff()
+	for len(e.queue) > 0 && e.running < e.jobs && !e.ending && !e.paused && !e.onHold {
 		a := e.agents[e.queue[0]]
 		e.queue = e.queue[1:]
 		if !e.ready(a) {
@@ -26,8 +28,16 @@ func (e *Engine) dispatch(life context.Context) {
 			})
 			continue
 		}
+		if !e.affords(a) {
+			e.queue = slices.Insert(e.queue, 0, a.id)
+			if !e.cheap() {
+				break
+			}
+			continue
+		}
 		e.begin(life, a)
 	}
+	e.takeStock()
 }
 
 // begin starts the next attempt of an agent, or what its last one is owed.
@@ -37,7 +47,7 @@ func (e *Engine) begin(life context.Context, a *agentState) {
 		a.accepted = false
 		e.started++
 	}
-	e.running++
+	e.atWork(+1)
 	ctx, cancel := context.WithCancelCause(life)
 	a.cancel = cancel
 	try := &attempt{
@@ -70,7 +80,8 @@ func (e *Engine) begin(life context.Context, a *agentState) {
 
 // ended takes the end of an attempt: another try, or the agent's result.
 func (e *Engine) ended(life context.Context, a *agentState, end ending) {
-	e.running--
+	e.atWork(-1)
+	e.paid(a, end)
 	a.cancel = nil
 	a.part = max(a.part, end.part)
 	e.endQuestions(a.id)
@@ -86,6 +97,7 @@ func (e *Engine) ended(life context.Context, a *agentState, end ending) {
 			e.later(life, a, gap)
 			return
 		}
+		e.learn(a, end)
 		e.settle(a, end.result)
 	}
 }
@@ -134,6 +146,10 @@ type wait struct{ end context.CancelFunc }
 
 // later queues an agent again after a gap, unless its wait is ended first.
 func (e *Engine) later(life context.Context, a *agentState, gap time.Duration) {
+	if e.paused {
+		e.queue = append(e.queue, a.id)
+		return
+	}
 	ctx, end := context.WithTimeout(life, gap)
 	w := &wait{end: end}
 	a.wait = w

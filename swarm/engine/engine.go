@@ -23,7 +23,8 @@ type Engine struct {
 	stopped chan struct{}              // closed when that goroutine is gone
 	quit    chan struct{}              // closed to end it
 	news    chan News
-	halted  chan struct{} // closed once nothing new starts
+	halted  chan struct{} // closed once nothing new starts, and after a pause nothing runs
+	pausing chan struct{} // closed once the run is paused
 
 	end   context.CancelCauseFunc // of the life of all attempts
 	work  sync.WaitGroup          // attempts, releases and delayed retries
@@ -48,10 +49,13 @@ type Engine struct {
 	open    int                  // calls whose end nobody has received yet
 	box     *inbox.Box
 	broken  error // swarm's own failure
-	ending  bool  // nothing new starts
+	ending  bool  // nothing new starts, and what runs is ended
+	paused  bool  // nothing new starts
+	halting bool  // halted is closed
 	onHold  bool  // nothing new starts for now
 	begun   bool  // calls were taken
 	over    bool  // nothing was left to do, and nothing new is taken
+	purse   purse
 }
 
 // News is what a workflow hears of its engine, in the order it was journaled:
@@ -72,6 +76,8 @@ type Settled struct {
 	Result task.Result
 	// Replayed is set where an earlier owner of the run settled it.
 	Replayed bool
+	// Refused is set where no attempt began because the budget is spent.
+	Refused bool
 }
 
 // agentState is what the loop knows of one agent.
@@ -115,7 +121,8 @@ func Open(ctx context.Context, deps Deps, config Config, prior *store.View) *Eng
 		deps: deps, config: config,
 		inbox: make(chan func(context.Context)), stopped: make(chan struct{}),
 		quit: make(chan struct{}), news: make(chan News),
-		halted: make(chan struct{}),
+		halted: make(chan struct{}), pausing: make(chan struct{}),
+		purse:  newPurse(config.Budget, prior),
 		cores:  semaphore.NewWeighted(int64(max(1, deps.Cores))),
 		agents: map[task.ID]*agentState{}, labels: map[string]*agentState{},
 		jobs:  config.Jobs,
@@ -179,7 +186,11 @@ func (e *Engine) loop(life context.Context) {
 			if _, ended := next.(*Settled); ended {
 				e.open--
 			}
+		case <-e.purse.alarm.C:
+			e.stopOverdrawn()
+			e.takeStock()
 		case <-e.quit:
+			e.purse.alarm.Stop()
 			return
 		}
 	}
@@ -268,8 +279,9 @@ func (e *Engine) Close() error {
 	return err
 }
 
-// Halted is closed once nothing new starts: after Stop, or after a failure
-// of swarm's own, which Close returns.
+// Halted is closed once there is nothing to wait for: after Stop, after a
+// failure of swarm's own, which Close returns, and when the last agent of a
+// paused run has ended.
 func (e *Engine) Halted() <-chan struct{} { return e.halted }
 
 // Supervises tells whether a process is a supervisor of this run.
@@ -310,9 +322,7 @@ func (e *Engine) fail(err error) {
 
 // halt ends the life of all attempts. It may be called from the loop only.
 func (e *Engine) halt(h *Halt) {
-	if !e.ending {
-		e.ending = true
-		close(e.halted)
-	}
+	e.ending = true
+	e.still()
 	e.end(h)
 }

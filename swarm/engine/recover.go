@@ -58,11 +58,16 @@ func Recover(ctx context.Context, d Deps, c Config, v *store.View) error {
 	if v.Status != store.RunStopped || !v.Died {
 		return nil
 	}
-	_, err = d.Journal.Append(&event.Closed{
-		Status: string(store.RunStopped), Reason: v.Reason, Code: 1,
-	})
+	end := &event.Closed{Status: string(store.RunStopped), Reason: v.Reason, Code: 1}
+	if v.Pause != nil && v.Stop == nil {
+		end = &event.Closed{Status: string(store.RunPaused), Reason: v.Pause.Reason, Code: pausedCode}
+	}
+	_, err = d.Journal.Append(end)
 	return err
 }
+
+// pausedCode is the exit code of a command whose run was paused.
+const pausedCode = 6
 
 // recovery is what the agents of a run are recovered with.
 type recovery struct {
@@ -219,7 +224,13 @@ func settleLost(d Deps, c Config, v *store.View, a *store.Agent, kept *event.Cap
 	if r == nil {
 		r = lostResult(d, c, v, a, kept)
 	}
+	if work := r.Done(); a.Exit == nil || work.Usage == (task.Usage{}) {
+		work.Usage = lostUsage(d, c, a)
+	}
 	finishWork(d, a, r.Done(), kept)
+	if a.Exit == nil {
+		r.Done().Ended = lastSign(d, v, a)
+	}
 	_, err := d.Journal.Append(&event.Settled{Agent: a.ID, Attempt: a.Attempt, Result: r})
 	a.Status = r
 	return err

@@ -82,7 +82,7 @@ func blank(kind string) Event {
 		&Checked{}, &Settled{}, &Released{}, &Retried{}, &CancelAsked{},
 		&RetryAsked{}, &Reviewed{}, &Questioned{}, &Replied{}, &Sent{},
 		&Intended{}, &Landed{}, &Undone{}, &Scripted{}, &Entered{}, &Logged{},
-		&Phased{}, &Returned{}, &Closed{},
+		&Phased{}, &Returned{}, &Paused{}, &Closed{},
 		&Session{}, &Text{}, &ToolStart{}, &ToolEnd{}, &Turn{}, &Spent{},
 		&Asked{}, &Answered{}, &Erred{}, &Raw{},
 	} {

@@ -17,8 +17,9 @@ import (
 func samples() []Event {
 	ok := true
 	raw := json.RawMessage(`{"a":1}`)
+	until := time.Unix(7, 0).UTC()
 	return []Event{
-		&Opened{Pid: 1, Version: "v", Resumed: true, Walls: "w", Keeper: 2, KeeperStart: 3},
+		&Opened{Pid: 1, Version: "v", Resumed: true, Walls: "w", Keeper: 2, KeeperStart: 3, Budget: &task.Amount{Tokens: 4, USD: 0.5, Time: 6}},
 		&Called{Agent: "a1", Call: &task.Call{
 			Key: "k", Base: "b", BaseTree: "t",
 			Input: &task.TypedAgentInput{Prompt: "p"},
@@ -51,6 +52,7 @@ func samples() []Event {
 		&Logged{Text: "t", Phase: "p"},
 		&Phased{Title: "t"},
 		&Returned{Value: json.RawMessage(`[1]`), Unasked: []task.ID{"a1"}},
+		&Paused{Cause: task.Quota, Reason: "r", Until: &until},
 		&Closed{Status: "degraded", Reason: "r", Code: 3},
 		&Session{Protocol: 1, ID: "i", Model: "m", Can: []string{"steer"}},
 		&Text{Text: "t"},

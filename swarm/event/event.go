@@ -19,7 +19,7 @@ import (
 // [*Captured], [*Checked], [*Settled], [*Released], [*Retried],
 // [*CancelAsked], [*RetryAsked], [*Reviewed], [*Questioned], [*Replied],
 // [*Sent], [*Intended], [*Landed], [*Undone], [*Scripted], [*Entered],
-// [*Logged], [*Phased], [*Returned], [*Closed].
+// [*Logged], [*Phased], [*Returned], [*Paused], [*Closed].
 // From an agent's output: [*Session], [*Text], [*ToolStart], [*ToolEnd],
 // [*Turn], [*Spent], [*Asked], [*Answered], [*Erred], [*Raw].
 //
@@ -36,6 +36,8 @@ type Opened struct {
 	// Keeper is the process that ends its gits, should it be killed.
 	Keeper      int    `json:"keeper,omitempty"`
 	KeeperStart uint64 `json:"keeper_start,omitempty"`
+	// Budget is what the run may spend in its life, from here on.
+	Budget *task.Amount `json:"budget,omitempty"`
 }
 
 // Called is a call the engine took.
@@ -321,6 +323,14 @@ type Returned struct {
 	Unasked []task.ID `json:"unasked,omitempty"`
 }
 
+// Paused says that nothing new starts, and why; what runs goes on to its end.
+type Paused struct {
+	Cause  task.ErrorKind `json:"cause"` // CauseBudget, or how agents failed
+	Reason string         `json:"reason"`
+	// Until is when it is worth resuming; nil where nobody knows.
+	Until *time.Time `json:"until,omitempty"`
+}
+
 // Closed is the end of the run, or of this owner's part of it.
 type Closed struct {
 	Status string `json:"status"` // completed, degraded, failed, stopped or paused
@@ -352,6 +362,7 @@ func (*Entered) kind() string     { return "entered" }
 func (*Logged) kind() string      { return "logged" }
 func (*Phased) kind() string      { return "phased" }
 func (*Returned) kind() string    { return "returned" }
+func (*Paused) kind() string      { return "paused" }
 func (*Closed) kind() string      { return "closed" }
 
 // Record is an event in its place in a journal.

@@ -1,5 +1,6 @@
-// Package limit owns how much may happen at once: how many agents a machine
-// holds by its memory, and whether its disk has room for one more workspace.
+// Package limit owns how much may happen: how many agents a machine holds by its
+// memory, whether its disk has room for one more workspace, what a run may spend,
+// and when agents fail in a way that the next one would too.
 //
 // It measures and answers. Who waits, and for how long, is the engine's
 // business.

@@ -48,6 +48,8 @@ type Result struct {
 type Failure struct {
 	Kind    string `json:"kind"`
 	Message string `json:"message"`
+	// Refused is set where the agent never began, since the budget is spent.
+	Refused bool `json:"refused,omitempty"`
 }
 
 // Patch is what an agent changed. Its text is asked for by [*PatchText].

@@ -26,6 +26,8 @@ func RunRemote(ctx context.Context, conn io.ReadWriteCloser, start Start, host H
 			return Outcome{}, r.ended(ctx, err)
 		}
 		switch {
+		case a.Outcome != nil && a.Outcome.Error != nil && ctx.Err() != nil:
+			return Outcome{}, context.Cause(ctx) // it was interrupted
 		case a.Outcome != nil:
 			return *a.Outcome, nil
 		case a.Died != nil:

@@ -85,6 +85,10 @@ func (m *machine) outcome(c *child, r request) goja.Value {
 		e := m.faultAt(&Error{Name: "Error", Code: CodeSchema, Message: end.Error.Message}, c.at)
 		m.noted[e] = true
 		panic(e)
+	case end.Error.Refused:
+		e := m.faultAt(&Error{Name: "Error", Code: CodeBudget, Message: end.Error.Message}, c.at)
+		m.noted[e] = true
+		panic(e)
 	}
 	return goja.Null()
 }

@@ -174,14 +174,21 @@ func (c *served) session(ctx context.Context, open opening) int {
 	default:
 		err = fmt.Errorf("there is nothing to open as %q", open.Open)
 	}
-	if err != nil {
+	switch {
+	case err == nil:
+		return servedWell
+	case errors.Is(err, errOwnerGone):
+		return servedGone
+	default:
 		return servedBadly
 	}
-	return servedWell
 }
 
 func (c *served) run(ctx context.Context, start Start) error {
 	out := Run(ctx, start, &wireHost{served: c})
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
 	err := c.out.write(asked{Outcome: &out})
 	if errors.Is(err, errWireLine) {
 		out = Outcome{Error: &Error{Name: "RangeError", Code: CodeLimit, Message: "the script returned more than 64 MiB"}}

@@ -41,6 +41,10 @@ type View struct {
 	Questions []*Question
 	// Stop is the latest wish to end the whole run since it was opened.
 	Stop *event.CancelAsked
+	// Pause is why nothing new starts since it was opened; nil where it does.
+	Pause *event.Paused
+	// Inherited is what its agents had been paid when it was opened.
+	Inherited task.Usage
 
 	// Script is what the latest owner went by; nil where the run has none.
 	Script *event.Scripted
@@ -61,9 +65,12 @@ type View struct {
 	Began time.Time // when it was first opened
 	Ended time.Time // when it was closed; zero while it is open
 	Last  int64     // the number of the last record
+	// LastTime is when that was written.
+	LastTime time.Time
 
 	byID map[task.ID]*Agent
 	asks []*Question // open ones of the script, under the latest owner
+	work workTime
 }
 
 // ScriptEntry is a record that entered the script.
@@ -215,7 +222,8 @@ func (a *Agent) ByName() bool { return a.Cancel != nil && a.Cancel.Cause == task
 // Apply adds one record. What it says of an agent that was never called is
 // dropped; an event that is no journal record changes nothing.
 func (v *View) Apply(r event.Record) {
-	v.Last = r.N
+	v.Last, v.LastTime = r.N, r.Time
+	v.work.note(r)
 	switch e := r.Event.(type) {
 	case *event.Opened:
 		v.open(r.Time, e)
@@ -266,6 +274,8 @@ func (v *View) Apply(r event.Record) {
 		}
 	case *event.Returned:
 		v.Returned = e
+	case *event.Paused:
+		v.Pause = e
 	case *event.Closed:
 		v.Status, v.Reason, v.Code, v.Ended = Status(e.Status), e.Reason, e.Code, r.Time
 	case *event.Session, *event.Text, *event.ToolStart, *event.ToolEnd, *event.Turn,
@@ -279,6 +289,7 @@ func (v *View) open(at time.Time, e *event.Opened) {
 	v.asks = nil // whoever asked is gone
 	v.Status, v.Reason, v.Code, v.Ended = RunRunning, "", 0, time.Time{}
 	v.Opened, v.Stop = e, nil
+	v.Pause, v.Inherited = nil, v.Usage()
 	if v.Began.IsZero() {
 		v.Began = at
 	}

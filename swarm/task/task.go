@@ -313,9 +313,9 @@ type Usage struct {
 
 // Add adds v to u.
 func (u *Usage) Add(v Usage) {
-	u.Input += v.Input
-	u.Output += v.Output
-	u.CacheRead += v.CacheRead
-	u.CacheWrite += v.CacheWrite
+	u.Input = plus(u.Input, v.Input)
+	u.Output = plus(u.Output, v.Output)
+	u.CacheRead = plus(u.CacheRead, v.CacheRead)
+	u.CacheWrite = plus(u.CacheWrite, v.CacheWrite)
 	u.CostUSD += v.CostUSD
 }

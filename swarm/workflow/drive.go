@@ -172,7 +172,8 @@ func (d *driver) end(ctx context.Context, outcome *script.Outcome) error {
 			return err
 		}
 	case e.Code == script.CodeBudget:
-		if err := d.Engine.Stop(&engine.Halt{Cause: task.CauseBudget, Reason: e.Message}); err != nil {
+		// What runs is paid for, and goes on to its end.
+		if err := d.Engine.Pause(e.Message); err != nil {
 			return err
 		}
 	case len(left) > 0:
@@ -288,6 +289,9 @@ func (d *driver) settled(s *engine.Settled) {
 	if err != nil {
 		d.fail(err)
 		return
+	}
+	if s.Refused {
+		result.Error.Refused = true
 	}
 	d.replay.note(s.Agent, s.Result.Done().Patch)
 	next := script.Delivery{Result: result}

@@ -1,0 +1,218 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"agentswarm/swarm/agent"
+	"agentswarm/swarm/event"
+	"agentswarm/swarm/limit"
+	"agentswarm/swarm/store"
+	"agentswarm/swarm/task"
+)
+
+// purse is what the loop knows of money and time.
+type purse struct {
+	*limit.Budget
+	breaker limit.Breaker
+	worked  time.Duration // in which an agent was at work, before since
+	since   time.Time     // when the first of those now at work began
+	alarm   *time.Timer   // when those at work are to be stopped
+	short   bool          // something in the queue waits for the budget
+	scripts bool          // calls of scripts were taken
+}
+
+// newPurse goes on from what earlier owners have spent.
+func newPurse(total task.Amount, prior *store.View) purse {
+	p := purse{alarm: time.NewTimer(time.Hour)}
+	p.alarm.Stop()
+	if prior == nil {
+		p.Budget = limit.NewBudget(total, task.Amount{})
+		return p
+	}
+	spent := prior.Spent(time.Time{})
+	p.Budget, p.worked = limit.NewBudget(total, spent), spent.Time
+	for _, a := range prior.Agents {
+		p.scripts = p.scripts || a.Call.Script
+		used := a.Spent.Spent()
+		if r, ok := a.Status.(*task.Completed); ok {
+			used.Time = r.Ended.Sub(r.Started)
+			p.Learn(spenderOf(a.Call), used)
+		} else if used != (task.Amount{}) {
+			p.Learn(spenderOf(a.Call), used)
+		}
+	}
+	return p
+}
+
+// spenderOf tells calls apart that are likely to use as much: by their agent,
+// type and role.
+func spenderOf(call *task.Call) string {
+	if in, ok := call.Input.(*task.TypedAgentInput); ok {
+		return strings.Join([]string{call.Agent, in.Type, in.Role}, "/")
+	}
+	return call.Agent + "/fork"
+}
+
+// Spent is what the run has spent in its life, by agents at work too.
+func (e *Engine) Spent() (spent task.Amount) {
+	e.do(func(context.Context) {
+		e.pass()
+		spent = e.purse.Spent()
+	})
+	return spent
+}
+
+// Budget is what the run may spend in its life; a field of 0 is any amount.
+func (e *Engine) Budget() task.Amount { return e.config.Budget }
+
+// pass tells the budget how late it is.
+func (e *Engine) pass() {
+	worked := e.purse.worked
+	if e.running > 0 {
+		worked += e.deps.Now().Sub(e.purse.since)
+	}
+	e.purse.Pass(worked)
+}
+
+// atWork notes that the number of agents at work is about to change by one.
+func (e *Engine) atWork(by int) {
+	e.pass()
+	switch {
+	case e.running == 0:
+		e.purse.since = e.deps.Now()
+	case e.running+by == 0:
+		e.purse.worked += e.deps.Now().Sub(e.purse.since)
+	}
+	e.running += by
+}
+
+// affords reserves what an agent is likely to use. What its last attempt is
+// owed costs nothing.
+func (e *Engine) affords(a *agentState) bool {
+	if a.owed != nil {
+		return true
+	}
+	e.pass()
+	spec := SpecOf(e.config, a.call)
+	admitted := e.purse.Reserve(limit.Reservation{
+		ID: string(a.id), Kind: spenderOf(a.call),
+		Limits: task.Amount{Tokens: a.call.Limits.Tokens, USD: a.call.Limits.USD, Time: spec.Timeout},
+		Silent: spec.Format != agent.FormatJSONL,
+	}) == limit.Admitted
+	e.purse.short = e.purse.short || !admitted
+	return admitted
+}
+
+// cheap puts an agent that costs nothing at the head of the queue, if there is
+// one.
+func (e *Engine) cheap() bool {
+	at := slices.IndexFunc(e.queue, func(id task.ID) bool { return e.agents[id].owed != nil })
+	if at < 0 {
+		return false
+	}
+	id := e.queue[at]
+	e.queue = slices.Insert(slices.Delete(e.queue, at, at+1), 0, id)
+	return true
+}
+
+// observe counts what the agent reports while it works.
+func (t *attempt) observe(ev event.Event) {
+	if spent, ok := ev.(*event.Spent); ok {
+		t.engine.do(func(context.Context) {
+			t.engine.purse.Spend(string(t.id), spent.Usage)
+			t.engine.stopOverdrawn()
+		})
+	}
+}
+
+// paid settles the budget of an attempt that has ended.
+func (e *Engine) paid(a *agentState, end ending) {
+	if end.result == nil {
+		e.purse.End(limit.Ending{ID: string(a.id)})
+		return
+	}
+	work := end.result.Done()
+	usage := work.Usage
+	usage.Add(task.Usage{Output: -a.spent.Output, CostUSD: -a.spent.CostUSD})
+	_, whole := end.result.(*task.Completed)
+	e.purse.End(limit.Ending{
+		ID: string(a.id), Usage: usage, Took: max(0, work.Ended.Sub(work.Started)), Whole: whole,
+	})
+}
+
+// stopOverdrawn stops the agents at work once they have spent what the total
+// and their own reservations allow.
+func (e *Engine) stopOverdrawn() {
+	e.pass()
+	if e.ending || !e.purse.Overdrawn() {
+		return
+	}
+	h := &Halt{Cause: task.CauseBudget, Reason: e.spentText()}
+	if !e.purse.scripts {
+		e.pause(&event.Paused{Cause: h.Cause, Reason: h.Reason})
+	}
+	for _, a := range e.agents {
+		if a.cancel != nil && a.owed == nil {
+			a.cancel(h)
+		}
+	}
+}
+
+// spentText says which part of the budget is spent.
+func (e *Engine) spentText() string {
+	return "the budget is spent: " + SpentText(e.purse.Spent(), e.purse.Short())
+}
+
+// SpentText is what was spent of the totals that are set.
+func SpentText(spent, total task.Amount) string {
+	var parts []string
+	if total.Tokens > 0 {
+		parts = append(parts, fmt.Sprintf("%d of %d tokens", spent.Tokens, total.Tokens))
+	}
+	if total.USD > 0 {
+		parts = append(parts, fmt.Sprintf("$%.2f of $%.2f", spent.USD, total.USD))
+	}
+	if total.Time > 0 {
+		parts = append(parts, fmt.Sprintf("%s of %s", spent.Time.Round(time.Second), total.Time))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// lastSign is when there was the last sign of an agent whose owner died: the
+// last record, or the last thing it wrote.
+func lastSign(d Deps, v *store.View, a *store.Agent) time.Time {
+	at := v.LastTime
+	info, err := os.Stat(outputFile(d, a))
+	if err == nil && info.ModTime().After(at) {
+		at = info.ModTime()
+	}
+	return at
+}
+
+// lostUsage is what an agent was paid whose owner died before it was counted:
+// what it reported is in its output.
+func lostUsage(d Deps, c Config, a *store.Agent) task.Usage {
+	usage := spentBefore(a)
+	if a.SpentBy >= a.Attempt {
+		return usage
+	}
+	spec := SpecOf(c, a.Call)
+	file := outputFile(d, a)
+	info, err := os.Stat(file)
+	adapter := d.Adapters[spec.Kind]
+	if err != nil || adapter == nil {
+		return usage
+	}
+	// What cannot be read is not known to be spent.
+	_ = agent.Scan(adapter, spec, file, info.Size(), func(ev event.Event) {
+		if spent, ok := ev.(*event.Spent); ok {
+			usage.Add(spent.Usage)
+		}
+	})
+	return usage
+}

@@ -1,0 +1,129 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+
+	"agentswarm/swarm/event"
+	"agentswarm/swarm/limit"
+	"agentswarm/swarm/task"
+)
+
+// Pause starts nothing more: what runs goes on to its end and is captured,
+// what is queued stays queued for a resume. An engine that is paused, stopped
+// or over stays as it is.
+func (e *Engine) Pause(reason string) (err error) {
+	ok := e.do(func(context.Context) {
+		if !e.over {
+			err = e.pause(&event.Paused{Cause: task.CauseBudget, Reason: reason})
+		}
+	})
+	if !ok {
+		return ErrClosed
+	}
+	return err
+}
+
+// Paused is closed once the run is paused. [Engine.Halted] follows when the
+// last agent at work has ended.
+func (e *Engine) Paused() <-chan struct{} { return e.pausing }
+
+// pause may be called from the loop only.
+func (e *Engine) pause(why *event.Paused) error {
+	if e.paused || e.ending {
+		return nil
+	}
+	if err := e.append(why); err != nil {
+		return err
+	}
+	e.paused = true
+	close(e.pausing)
+	for _, a := range e.agents {
+		if a.wait != nil {
+			a.wait.end() // its turn comes with a resume
+		}
+	}
+	return nil
+}
+
+// still closes the channel of [Engine.Halted], once.
+func (e *Engine) still() {
+	if !e.halting {
+		e.halting = true
+		close(e.halted)
+	}
+}
+
+// learn has the breaker know how an agent ended. A command that the user gave
+// with the call costs nothing, and that it fails for every item may well be
+// what they want to know.
+func (e *Engine) learn(a *agentState, end ending) {
+	if a.call.Agent == "" {
+		return
+	}
+	switch r := end.result.(type) {
+	case *task.Completed:
+		e.purse.breaker.Passed()
+	case *task.Failed:
+		e.purse.breaker.Failed(e.deps.Now(), limit.Failure{
+			Agent: a.id, Kind: r.Kind, Reason: r.Reason, RetryAfter: end.retryAfter,
+		})
+	case *task.Cancelled: // that was not its own doing
+	default:
+		panic(fmt.Sprintf("unhandled %T", r))
+	}
+}
+
+// breakOff pauses the run where whatever started now would only fail like
+// those before it.
+func (e *Engine) breakOff() {
+	trip := e.purse.breaker.Open()
+	if trip == nil || len(e.queue) == 0 || e.ending {
+		return
+	}
+	_ = e.pause(pausedBy(trip)) // a journal that fails has ended the run
+}
+
+func pausedBy(t *limit.Trip) *event.Paused {
+	p := &event.Paused{Cause: t.Kind, Reason: t.Reason}
+	if !t.Until.IsZero() {
+		p.Until = &t.Until
+	}
+	return p
+}
+
+// takeStock follows every round of dispatching: it pauses a run that the
+// budget keeps from going on, and tells when a paused one has come to rest.
+func (e *Engine) takeStock() {
+	short := e.purse.short
+	e.purse.short = false
+	switch {
+	case e.paused && e.running == 0:
+		e.still()
+	case e.paused, e.ending, !short, e.running > 0:
+	case e.purse.scripts:
+		e.refuse()
+	default:
+		if e.pause(&event.Paused{Cause: task.CauseBudget, Reason: e.spentText()}) == nil {
+			e.still()
+		}
+	}
+	if left := e.purse.Left(); left > 0 && !e.ending {
+		e.purse.alarm.Reset(left)
+	} else {
+		e.purse.alarm.Stop()
+	}
+}
+
+// refuse settles what a script has asked for and the budget does not allow:
+// it is the script that decides what to do without.
+func (e *Engine) refuse() {
+	for len(e.queue) > 0 && !e.ending {
+		a := e.agents[e.queue[0]]
+		e.queue = e.queue[1:]
+		e.settle(a, &task.Cancelled{Cause: task.CauseBudget, Reason: e.spentText(), Work: a.left})
+		if s, ok := e.out[len(e.out)-1].(*Settled); ok {
+			s.Refused = true
+		}
+	}
+}

@@ -1,0 +1,33 @@
+package task
+
+import (
+	"math"
+	"time"
+)
+
+// Amount is how much there is of what a budget bounds. As a total, a field of
+// 0 bounds nothing.
+type Amount struct {
+	Tokens int64         `json:"tokens,omitempty"` // output and reasoning
+	USD    float64       `json:"usd,omitempty"`
+	Time   time.Duration `json:"time_ns,omitempty"` // in which an agent was at work
+}
+
+// Spent is the part of a usage that a budget counts.
+func (u Usage) Spent() Amount { return Amount{Tokens: u.Output, USD: u.CostUSD} }
+
+// Add adds b to a.
+func (a *Amount) Add(b Amount) {
+	a.Tokens = plus(a.Tokens, b.Tokens)
+	a.USD += b.USD
+	a.Time = time.Duration(plus(int64(a.Time), int64(b.Time)))
+}
+
+// plus is a sum that stays at the largest number there is: an agent that says
+// it has used that much twice must not have used less than nothing.
+func plus(a, b int64) int64 {
+	if b > 0 && a > math.MaxInt64-b {
+		return math.MaxInt64
+	}
+	return a + b
+}
