@@ -82,10 +82,10 @@ func excerpt(line string, at int) string {
 	if len(line) > mostLine {
 		from := max(0, min(at-mostLine/2, len(line)-mostLine))
 		to := from + mostLine
-		for from > 0 && !utf8.RuneStart(line[from]) {
+		for from > 0 && from < to && !utf8.RuneStart(line[from]) {
 			from++
 		}
-		for to < len(line) && !utf8.RuneStart(line[to]) {
+		for to < len(line) && to > from && !utf8.RuneStart(line[to]) {
 			to--
 		}
 		line = line[from:to]
@@ -95,7 +95,7 @@ func excerpt(line string, at int) string {
 			return ' '
 		}
 		return r
-	}, strings.ToValidUTF8(line, "�"))
+	}, strings.ToValidUTF8(line, "?"))
 }
 
 // lower makes the first letter of a sentence small, as errors here begin.

@@ -30,6 +30,21 @@ func unknownf(known []string, name, format string, args ...any) *script.Error {
 	return &script.Error{Name: "Error", Code: script.CodeUnknown, Message: message}
 }
 
+// input is what the agent of a call is asked.
+func (c *Config) input(r *script.Call) (*task.TypedAgentInput, error) {
+	if r.AgentType == "" {
+		return &task.TypedAgentInput{Prompt: r.Prompt}, nil
+	}
+	t, ok := c.Types[r.AgentType]
+	if !ok {
+		return nil, unknownf(slices.Sorted(maps.Keys(c.Types)), r.AgentType, "agentType: there is no type %q", r.AgentType)
+	}
+	if t.Refused != "" {
+		return nil, optionf("agentType: type %q: %s", t.Name, t.Refused)
+	}
+	return &task.TypedAgentInput{Type: t.Name, Prompt: strings.TrimSpace(t.Prompt) + "\n\n" + r.Prompt}, nil
+}
+
 // narrow turns what a script asked for into a call.
 func (d *driver) narrow(ctx context.Context, r *script.Call) (*task.Call, error) {
 	c := d.Config
@@ -44,20 +59,10 @@ func (d *driver) narrow(ctx context.Context, r *script.Call) (*task.Call, error)
 		Schema: r.Schema, StopWhen: r.StopWhen, OnTool: r.OnTool, Retries: r.Retries,
 		Identity: r.Identifier, Uncached: r.Cache != nil && !*r.Cache,
 	}
-	prompt := r.Prompt
-	input := &task.TypedAgentInput{}
-	if r.AgentType != "" {
-		t, ok := c.Types[r.AgentType]
-		if !ok {
-			return nil, unknownf(slices.Sorted(maps.Keys(c.Types)), r.AgentType, "agentType: there is no type %q", r.AgentType)
-		}
-		if t.Refused != "" {
-			return nil, optionf("agentType: type %q: %s", t.Name, t.Refused)
-		}
-		input.Type = t.Name
-		prompt = strings.TrimSpace(t.Prompt) + "\n\n" + prompt
+	input, err := c.input(r)
+	if err != nil {
+		return nil, err
 	}
-	input.Prompt = prompt
 	call.Input = input
 	if r.Agent != "" {
 		if !slices.Contains(c.Agents, r.Agent) {
@@ -78,7 +83,6 @@ func (d *driver) narrow(ctx context.Context, r *script.Call) (*task.Call, error)
 		if call.Shared {
 			return nil, optionf("base: an agent in the shared workspace starts from what is there")
 		}
-		var err error
 		if call.Base, call.BaseTree, err = d.Tools.Resolve(ctx, r.Base); err != nil {
 			return nil, err
 		}

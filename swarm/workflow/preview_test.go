@@ -136,17 +136,19 @@ func (p *Preview) String() string {
 	return strings.Join(parts, "; ")
 }
 
-func TestForesee(t *testing.T) {
-	t.Parallel()
+// foreseen is a script that is held against what another one left.
+type foreseen struct {
+	name         string
+	before, text string
+	ends         map[string]task.Result
+	want         string
+}
+
+func foreseenCases() []foreseen {
 	call := func(label string) string { return fmt.Sprintf("await agent('do %s', {label: '%s'})", label, label) }
 	abc := "const a = " + call("a") + "; const b = " + call("b") + "; return a + b"
 	failed := map[string]task.Result{"b": &task.Failed{Kind: task.Other, Reason: "no"}}
-	tests := []struct {
-		name         string
-		before, text string
-		ends         map[string]task.Result
-		want         string
-	}{
+	return []foreseen{
 		{"the same", abc, abc, nil, `a1(a) recorded; a2(b) recorded; returns "ab"`},
 		{"nothing on record", "return 1", abc, nil, "a1(a) new; …"},
 		{"one failed", abc, abc, failed, "a1(a) recorded; a2(b) again; …"},
@@ -192,7 +194,11 @@ func TestForesee(t *testing.T) {
 			"a1(a) recorded; a2(a) new; …",
 		},
 	}
-	for _, tt := range tests {
+}
+
+func TestForesee(t *testing.T) {
+	t.Parallel()
+	for _, tt := range foreseenCases() {
 		p := &past{ends: tt.ends}
 		if tt.before != "" {
 			p.live(t, tt.before)
