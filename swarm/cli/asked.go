@@ -149,18 +149,25 @@ func questionObjects(all []asked, now time.Time) []questionObject {
 }
 
 // called finds the questions that a text names: one by its whole id, or else
-// those whose id begins with it or whose number it is.
+// those whose number it is, or else those whose id begins with it.
 func called(text string, all []asked) []asked {
 	if i := slices.IndexFunc(all, func(q asked) bool { return q.ID == text }); i >= 0 {
 		return all[i : i+1]
 	}
-	var found []asked
+	var numbered, begun []asked
 	for _, q := range all {
-		if text != "" && (strings.HasPrefix(q.ID, text) || strings.HasSuffix(q.ID, "-"+text)) {
-			found = append(found, q)
+		switch {
+		case text == "":
+		case strings.HasSuffix(q.ID, "-"+text):
+			numbered = append(numbered, q)
+		case strings.HasPrefix(q.ID, text):
+			begun = append(begun, q)
 		}
 	}
-	return found
+	if len(numbered) > 0 {
+		return numbered
+	}
+	return begun
 }
 
 // idsOf names questions for a message.

@@ -21,7 +21,7 @@ import (
 func newMCPCommand(env Env) *cli.Command {
 	return &cli.Command{
 		Name:  "mcp",
-		Usage: "serve scripts to another agent harness over the Model Context Protocol",
+		Usage: "run scripts for another agent harness, over MCP",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "agent", Usage: "the agent `NAME` for calls that name none"},
 			&cli.IntFlag{Name: "j", Usage: "run `N` agents at once in each run, 1 to 100"},

@@ -184,6 +184,9 @@ func TestTypeScriptIsCalledSo(t *testing.T) {
 		"const f = (a: Foo) => a",
 		"const f = (a: { b: string }) => a",
 		"function f(a?: string) {}",
+		"const f = (a?: string) => a",
+		"const f = async (a: string, b?: number): Promise<void> => a",
+		"items.map((a: Item) => a)",
 		"const f = (a): Promise<string> => a",
 		"function f(): void {}",
 		"interface Foo { a: string }",
@@ -347,6 +350,10 @@ func FuzzLoad(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		src := Source{Name: "a.js", Text: text}
+		var e *Error
+		if _, err := LoadLib(src); err != nil && !errors.As(err, &e) {
+			t.Errorf("LoadLib(%q) = %v, want an *Error", text, err)
+		}
 		p, err := Load(src)
 		if err == nil {
 			if p.Code == nil || p.Meta != nil && !metaName.MatchString(p.Meta.Name) {
@@ -354,15 +361,11 @@ func FuzzLoad(f *testing.F) {
 			}
 			return
 		}
-		var e *Error
 		if !errors.As(err, &e) || e.Code != CodeSyntax && e.Code != CodeMeta || e.Message == "" {
 			t.Fatalf("Load(%q) = %v, want an *Error of a script", text, err)
 		}
 		if e.Where != "" && e.Where != "a.js" && !strings.HasPrefix(e.Where, "a.js:") || len(e.Line) > mostLine {
 			t.Errorf("Load(%q) = %+v", text, e)
-		}
-		if _, err := LoadLib(src); err != nil && !errors.As(err, &e) {
-			t.Errorf("LoadLib(%q) = %v, want an *Error", text, err)
 		}
 	})
 }

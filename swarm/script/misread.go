@@ -81,7 +81,6 @@ var (
 	isNonNull    = regexp.MustCompile(`^!\s*[.,;)\[\n]`)
 	isMade       = regexp.MustCompile(`^>+\s*\(`)
 	isOptional   = regexp.MustCompile(`^\?\s*:`)
-	isTypedArrow = regexp.MustCompile(`^\((?:[^()]*,)?\s*(?:\.\.\.)?[\w$]+\s*\??\s*:[^()]*\)\s*(?::[^=]+)?=>`)
 	isEnum       = regexp.MustCompile(`^enum\s+[\w$]+\s*\{`)
 	isTypeImport = regexp.MustCompile(`^(?:import|export)\s+(?:type|interface|enum|declare|namespace|abstract)\b`)
 	isDynamic    = regexp.MustCompile(`^import\s*\(`)
@@ -106,9 +105,8 @@ func rules() []rule {
 		{endsAwait, isWordAhead, "await stands in a function that is not async: write async in front of its parameters"},
 		{endsDeclared, isType, typescript + "type annotation"},
 		{endsParameter, isPlainType, typescript + "type annotation"},
-		{endsOptional, isType, typescript + "type annotation"},
 		{endsParameter, isOptional, typescript + "type annotation"},
-		{nil, isTypedArrow, typescript + "type annotation"},
+		{endsOptional, isType, typescript + "type annotation"},
 		{endsCondition, nil, ""},
 		{endsParameters, isResult, typescript + "type annotation"},
 		{endsOperand, isCast, typescript + "type assertion"},

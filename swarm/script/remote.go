@@ -139,10 +139,7 @@ func (r *remote) ended(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	if errors.Is(err, errWireLine) {
-		return err
-	}
-	if syntax := (*json.SyntaxError)(nil); errors.As(err, &syntax) {
+	if errors.Is(err, errWireLine) || errors.Is(err, errWireText) {
 		return err
 	}
 	return runaway("the script's process ended without a word: it took too much memory, or its calls nested too deeply")

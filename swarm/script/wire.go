@@ -14,8 +14,12 @@ import (
 // bytes.
 const mostWire = 64 << 20
 
-// errWireLine is a line that is too long to be read or written.
-var errWireLine = errors.New("a message has more than 64 MiB")
+var (
+	// errWireLine is a line that is too long to be read or written.
+	errWireLine = errors.New("a message has more than 64 MiB")
+	// errWireText is a line that is not what is spoken.
+	errWireText = errors.New("a message makes no sense")
+)
 
 // opening is the first line to a process that runs scripts: what it is for.
 type opening struct {
@@ -111,7 +115,7 @@ func (r *lineReader) read(to any) error {
 		return err
 	}
 	if err := json.Unmarshal(line, to); err != nil {
-		return fmt.Errorf("read a message: %w", err)
+		return fmt.Errorf("%w: %w", errWireText, err)
 	}
 	return nil
 }

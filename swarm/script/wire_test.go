@@ -80,7 +80,8 @@ func TestAProcessThatMakesNoSense(t *testing.T) {
 	}{
 		{"nothing", "", CodeRunaway, "without a word"},
 		{"half a line", `{"outcome":{`, CodeRunaway, "without a word"},
-		{"no JSON", "panic: x\n", "", "read a message"},
+		{"no JSON", "panic: x\n", "", "makes no sense"},
+		{"other JSON", `{"outcome":1}` + "\n", "", "makes no sense"},
 		{"an empty object", "{}\n", "", "no meaning"},
 		{"an unknown verb", `{"do":"walk","body":{}}` + "\n", "", `unknown request "walk"`},
 		{"a bad body", `{"do":"call","body":{"prompt":1}}` + "\n", "", "read a call"},
