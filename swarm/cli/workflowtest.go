@@ -210,7 +210,7 @@ func (t *tester) test(ctx context.Context, r testRequest) (testedScript, error) 
 		return done.failed(&ScriptError{Err: e}), nil
 	}
 	report, err := fleet.Test(ctx, fleet.Request{
-		Source: source, Lib: libSources(t.lib), Suite: suite,
+		Source: source, Meta: loaded[0].Meta, Lib: libSources(t.lib), Suite: suite,
 		Options: fleet.Options{MaxAgents: t.maxAgents, Nested: func(n *script.Nested) (script.Source, error) {
 			_, found, err := t.findNested(&r.script, n)
 			if err != nil {
