@@ -2,9 +2,13 @@ package workflow
 
 import (
 	"fmt"
+	"os/exec"
 	"runtime"
+	"strings"
 	"testing"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/event"
@@ -62,16 +66,36 @@ func BenchmarkReplay(b *testing.B) {
 }
 
 // BenchmarkCalls is a script whose agents do nothing, each in a process of its
-// own below a supervisor.
+// own below a supervisor; and beside it the same commands started bare, as many
+// at once.
 func BenchmarkCalls(b *testing.B) {
 	const n = 50
-	for b.Loop() {
-		r := newRig(b)
-		if outcome, err := r.play(many(n)); err != nil || outcome.Error != nil {
-			b.Fatalf("play = %+v, %v", outcome, err)
+	b.Run("script", func(b *testing.B) {
+		for b.Loop() {
+			r := newRig(b)
+			if outcome, err := r.play(many(n)); err != nil || outcome.Error != nil {
+				b.Fatalf("play = %+v, %v", outcome, err)
+			}
 		}
-	}
-	b.ReportMetric(float64(b.N*n)/b.Elapsed().Seconds(), "calls/s")
+		b.ReportMetric(float64(b.N*n)/b.Elapsed().Seconds(), "calls/s")
+	})
+	b.Run("bare", func(b *testing.B) {
+		for b.Loop() {
+			var group errgroup.Group
+			group.SetLimit(8) // as many as the rig has at once
+			for i := range n {
+				group.Go(func() error {
+					cmd := exec.CommandContext(b.Context(), "sh")
+					cmd.Stdin = strings.NewReader(fmt.Sprintf("true # %d", i))
+					return cmd.Run()
+				})
+			}
+			if err := group.Wait(); err != nil {
+				b.Fatal(err)
+			}
+		}
+		b.ReportMetric(float64(b.N*n)/b.Elapsed().Seconds(), "calls/s")
+	})
 }
 
 // BenchmarkQueued is what a thousand calls cost that wait for their turn: time
