@@ -17,6 +17,7 @@ import (
 //
 //	kill:17:FILE     at the 17th step the process makes the file and kills itself
 //	kill:before closed:FILE   the same before the first record of a kind, or after
+//	kill:swapped:FILE  the same at the first step of this name
 //	prune:all:REPO   at each step the user tidies the repository up
 const faultVar = "SWARMTEST_FAULT"
 
@@ -59,7 +60,7 @@ func (f *faulty) step(name string) error {
 // "before 17 closed" is "before closed".
 func (f *faulty) recorded(step string) bool {
 	words := strings.Fields(step)
-	return len(words) == 3 && words[0]+" "+words[2] == f.at
+	return step == f.at || len(words) == 3 && words[0]+" "+words[2] == f.at
 }
 
 // prune is what a user may do at any moment.

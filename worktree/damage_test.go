@@ -2,6 +2,7 @@ package worktree
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -80,6 +81,62 @@ func TestStraysWithoutFolder(t *testing.T) {
 	f.clean(w)
 	if got := f.git("worktree", "list", "--porcelain"); strings.Count(got, "worktree ") != 3 {
 		t.Errorf("registered: %s, want the user's and the known one", got)
+	}
+}
+
+// TestStraysHalfRemoved finds what a removal that was cut off left of a
+// registration, whether or not the folder is there still.
+func TestStraysHalfRemoved(t *testing.T) {
+	t.Parallel()
+	for _, there := range []bool{true, false} {
+		f := newFixture(t)
+		base := f.commit("a", "a\n")
+		f.open()
+		w, other := f.lease(base), f.lease(base)
+		must(t, os.Remove(filepath.Join(w.Admin, "gitdir")))
+		if !there {
+			rm(f, w.Dir)
+		}
+		f.trees = f.backend()
+		strays, err := f.trees.Strays([]string{other.Name})
+		if err != nil || len(strays) != 1 || strays[0].Dir != w.Dir || strays[0].Admin != w.Admin {
+			t.Fatalf("Strays = %+v, %v, want %s", strays, err, w.Name)
+		}
+		if r, err := f.trees.Release(t.Context(), strays[0], nil); err != nil || there == (r.Trashed == "") {
+			t.Errorf("Release = %+v, %v", r, err)
+		}
+		f.clean(w)
+		if left, err := os.ReadDir(filepath.Dir(w.Admin)); err != nil || len(left) != 1 {
+			t.Errorf("registered are %v (%v), want the known one", left, err)
+		}
+	}
+}
+
+// TestDropHalfMade takes away what a git left that was ended while it made, or
+// took away, a registration, and nothing that may be somebody else's.
+func TestDropHalfMade(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		locked string // what the file of this name holds; "-": there is none
+		want   bool
+	}{{"-", true}, {"", true}, {reason + "\n", true}, {"mine\n", false}} {
+		f := newFixture(t)
+		base := f.commit("a", "a\n")
+		f.open()
+		w := f.lease(base)
+		must(t, os.Remove(filepath.Join(w.Admin, "gitdir")))
+		must(t, os.Remove(filepath.Join(w.Admin, "locked")))
+		if test.locked != "-" {
+			must(t, os.WriteFile(filepath.Join(w.Admin, "locked"), []byte(test.locked), 0o600))
+		}
+		unnamed := *w
+		unnamed.Admin = ""
+		if err := f.trees.Drop(t.Context(), unnamed); err != nil {
+			t.Errorf("Drop = %v", err)
+		}
+		if _, err := os.Lstat(w.Admin); errors.Is(err, fs.ErrNotExist) != test.want {
+			t.Errorf("locked is %q: the registration is %v, want it gone: %t", test.locked, err, test.want)
+		}
 	}
 }
 

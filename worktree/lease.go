@@ -180,7 +180,8 @@ func leadsTo(admin, dir string) bool {
 // halfMade reports whether a registration is what a git left that was killed
 // while it made one for a workspace of this name. Git names it so, with digits
 // where the name is taken, and the first thing it writes there is our reason:
-// without a gitdir file it is a registration to nobody.
+// without a gitdir file it is a registration to nobody. With neither it is one
+// that git itself took away in part.
 func halfMade(admin, name string) bool {
 	more, ok := strings.CutPrefix(filepath.Base(admin), name)
 	if !ok || strings.Trim(more, "0123456789") != "" {
@@ -189,8 +190,9 @@ func halfMade(admin, name string) bool {
 	if halfRemoved(admin) {
 		return true
 	}
-	entries, err := os.ReadDir(admin)
-	return err == nil && len(entries) == 0
+	_, err := os.Lstat(filepath.Join(admin, "gitdir"))
+	locked, lerr := os.ReadFile(filepath.Join(admin, "locked"))
+	return errors.Is(err, fs.ErrNotExist) && len(locked) == 0 && (lerr == nil || errors.Is(lerr, fs.ErrNotExist))
 }
 
 // reason is what git is told about the lock on a registration, without which

@@ -140,21 +140,33 @@ func (t *Trees) unregister(ctx context.Context, w Workspace, entry string) (kept
 
 // Strays are the workspaces of the run that known does not name: what a crash
 // left between the making of a workspace and its record. No agent was started
-// in one, and Release takes it away. Of some only the registration is left:
-// their folder is gone.
+// in one, and Release takes it away. Of some only the registration is left, or
+// what a removal that was cut off left of that: their folder is gone.
 func (t *Trees) Strays(known []string) ([]Workspace, error) {
 	entries, err := os.ReadDir(t.Dir)
 	if err != nil {
 		return nil, fmt.Errorf("list workspaces: %w", err)
 	}
-	admins, err := t.registered()
+	admins, halves, err := t.registered()
 	if err != nil {
 		return nil, err
 	}
 	var names []string
 	for _, e := range entries {
-		if e.IsDir() {
-			names = append(names, e.Name())
+		if !e.IsDir() {
+			continue
+		}
+		names = append(names, e.Name())
+		for half := range halves {
+			if admins[e.Name()] == "" && halfMade(half, e.Name()) {
+				admins[e.Name()] = half
+				delete(halves, half)
+			}
+		}
+	}
+	for half := range halves {
+		if name := filepath.Base(half); admins[name] == "" {
+			admins[name] = half
 		}
 	}
 	names = append(names, slices.Sorted(maps.Keys(admins))...)
@@ -173,24 +185,28 @@ func (t *Trees) Strays(known []string) ([]Workspace, error) {
 }
 
 // registered are the registrations that lead below the folder of the run, by
-// the name of the workspace.
-func (t *Trees) registered() (map[string]string, error) {
+// the name of the workspace, and what there is of half ones: those lead nowhere,
+// and only whoever holds the lock knows that nobody is at them.
+func (t *Trees) registered() (found map[string]string, halves map[string]bool, err error) {
 	root := filepath.Join(t.Repo.CommonDir, "worktrees")
 	entries, err := os.ReadDir(root)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("list registrations: %w", err)
+		return nil, nil, fmt.Errorf("list registrations: %w", err)
 	}
-	found := map[string]string{}
+	found, halves = map[string]string{}, map[string]bool{}
 	for _, e := range entries {
 		admin := filepath.Join(root, e.Name())
 		text, err := os.ReadFile(filepath.Join(admin, "gitdir"))
 		if err != nil {
-			continue // half removed, or none of git's
+			if halfRemoved(admin) {
+				halves[admin] = true
+			}
+			continue
 		}
 		dir := filepath.Dir(strings.TrimRight(string(text), "\r\n"))
 		if filepath.Dir(dir) == t.Dir && leadsTo(admin, dir) && found[filepath.Base(dir)] == "" {
 			found[filepath.Base(dir)] = admin
 		}
 	}
-	return found, nil
+	return found, halves, nil
 }

@@ -81,7 +81,15 @@ func (p *place) chooseScriptAgents(c *cli.Context, pl *plan, conf *config.Config
 	} else if len(use.Agents) == 1 {
 		pl.script.Agent = use.Agents[0]
 	}
-	return nil
+	if pl.script.Agent == "" {
+		return nil
+	}
+	// The others may never be named.
+	a, err := conf.Agent(pl.script.Agent)
+	if err != nil {
+		return err
+	}
+	return p.hasVariables(a)
 }
 
 // addAgent records how an agent is driven.
@@ -102,6 +110,15 @@ func (p *place) addAgent(c *cli.Context, pl *plan, a config.Agent) error {
 	if c.IsSet("idle-timeout") {
 		spec.IdleTimeout = pl.config.IdleTimeout
 	}
+	pl.config.Agents[a.Name] = spec
+	if pl.script != nil {
+		return nil // it may never be named
+	}
+	return p.hasVariables(a)
+}
+
+// hasVariables refuses an agent that takes a variable which is not set.
+func (p *place) hasVariables(a config.Agent) error {
 	_, unset := a.Environ(func(name string) (string, bool) {
 		for _, kv := range p.env.Environ {
 			if value, ok := strings.CutPrefix(kv, name+"="); ok {
@@ -113,7 +130,6 @@ func (p *place) addAgent(c *cli.Context, pl *plan, a config.Agent) error {
 	if len(unset) > 0 {
 		return usagef("agent %s takes $%s from the environment, where it is not set", a.Name, strings.Join(unset, ", $"))
 	}
-	pl.config.Agents[a.Name] = spec
 	return nil
 }
 

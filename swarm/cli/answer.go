@@ -193,6 +193,8 @@ func (q asked) outcome(a *control.Answer) string {
 	line := q.ID + " " + word
 	if q.Question.Agent == "" && a.Text != "" {
 		line = q.ID + " answered: " + Printable(a.Text)
+	} else if q.Question.Agent == "" && q.doubt == nil {
+		line = q.ID + " answered: " + yesOrNo(a.Allow)
 	} else if q.Question.Agent != "" {
 		line += ": " + Printable(q.who())
 	}
@@ -239,8 +241,15 @@ func (p *place) askAnswer(q asked) (*control.Answer, error) {
 			Advice: fmt.Sprintf("`%s answer %s yes`, no, or a text", p.env.Calls, q.ID),
 		}
 	}
-	fmt.Fprintf(p.env.Stderr, "%s of run %s asked %s and wants:\n%s\nAnswer y, n or a text: ",
-		Printable(q.who()), q.run, Ago(time.Now(), q.Time), wholeAction(q.Action))
+	wants, choices := wholeAction(q.Action), "y, n or a text"
+	if in, ok := inbox.InquiryOf(&q.Questioned); ok {
+		wants = PrintableText(in.Question)
+		if len(in.Choices) > 0 {
+			choices = Printable(strings.Join(in.Choices, ", "))
+		}
+	}
+	fmt.Fprintf(p.env.Stderr, "%s of run %s asked %s and wants:\n%s\nAnswer %s: ",
+		Printable(q.who()), q.run, Ago(time.Now(), q.Time), wants, choices)
 	line, err := bufio.NewReader(p.env.input()).ReadString('\n')
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, fmt.Errorf("read the answer: %w", err)

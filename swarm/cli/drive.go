@@ -307,7 +307,7 @@ func outcomeOf(v *store.View) (store.Status, []Code) {
 		codes = append(codes, CodeApproval)
 	}
 	if v.Script != nil {
-		return scriptOutcome(v, failed, codes)
+		return scriptOutcome(v, completed, failed, codes)
 	}
 	switch {
 	case unpaid > 0:

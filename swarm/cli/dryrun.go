@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"agentswarm/swarm/config"
 	"agentswarm/swarm/task"
 )
 
@@ -22,6 +23,8 @@ type planObject struct {
 	Untrusted []string        `json:"untrusted,omitempty"`
 	Budget    *budgetObject   `json:"budget,omitempty"`
 	Agents    []plannedObject `json:"agents"`
+
+	Script *plannedScript `json:"script,omitempty"`
 }
 
 type plannedObject struct {
@@ -38,18 +41,32 @@ type plannedObject struct {
 	Timeout   int64    `json:"timeout_ms,omitempty"`
 }
 
+// untrusted is what waits for an approval: a key of the configuration, or a file
+// whose text a script goes by.
+func untrusted(item config.Item) string {
+	switch item.Key {
+	case "workflow", "lib", "type":
+		return item.Key + " " + item.Origin.File
+	default:
+		return item.Key
+	}
+}
+
+// planLine is a line of a plan for people.
+type planLine struct{ what, text string }
+
 // printPlan tells what a run would do.
 func (p *place) printPlan(pl *plan, asJSON bool) error {
 	o := planObject{
 		Schema: "swarm.plan/1", Base: pl.base.Commit, BaseKind: string(pl.base.Kind),
 		Jobs: pl.config.Jobs, MaxAgents: pl.config.MaxAgents, Into: pl.into,
-		Setup: pl.config.Setup, Verify: pl.config.Verify,
+		Setup: pl.config.Setup, Verify: pl.config.Verify, Agents: []plannedObject{},
 	}
 	if pl.config.Budget != (task.Amount{}) {
 		o.Budget = &budgetObject{amountObject: newAmountObject(pl.config.Budget)}
 	}
 	for _, item := range pl.needs {
-		o.Untrusted = append(o.Untrusted, item.Key)
+		o.Untrusted = append(o.Untrusted, untrusted(item))
 	}
 	for i, call := range pl.calls {
 		o.Agents = append(o.Agents, plannedObject{
@@ -59,6 +76,7 @@ func (p *place) printPlan(pl *plan, asJSON bool) error {
 			Timeout: call.Timeout.Milliseconds(),
 		})
 	}
+	o.Script = pl.plannedScript()
 	if asJSON {
 		return printJSON(p.env.Stdout, o)
 	}
@@ -66,15 +84,23 @@ func (p *place) printPlan(pl *plan, asJSON bool) error {
 	p.sayBase(pl)
 	p.sayOverlaps(pl)
 	p.saySilent(p.env.Stderr, pl)
-	fmt.Fprintf(w, "%s on base %s, %d at once; nothing was started\n",
-		Count(len(o.Agents), "agent", "agents"), git10(o.Base), min(o.Jobs, len(o.Agents)))
-	for _, line := range []struct{ what, text string }{
+	if o.Script == nil {
+		fmt.Fprintf(w, "%s on base %s, %d at once; nothing was started\n",
+			Count(len(o.Agents), "agent", "agents"), git10(o.Base), min(o.Jobs, len(o.Agents)))
+	} else {
+		fmt.Fprintf(w, "the script %s on base %s, up to %d at once; nothing was started\n",
+			Printable(o.Script.Name), git10(o.Base), o.Jobs)
+	}
+	for _, line := range slices.Concat(o.Script.lines(), []planLine{
 		{"setup", o.Setup}, {"verify", o.Verify}, {"merge into", o.Into},
 		{"budget", totalText(pl.config.Budget)}, {"not approved yet", strings.Join(o.Untrusted, ", ")},
-	} {
+	}) {
 		if line.text != "" {
 			fmt.Fprintf(w, "%s: %s\n", line.what, Printable(line.text))
 		}
+	}
+	if o.Script != nil {
+		return nil
 	}
 	t := Table{Columns: []Column{{Title: "AGENT"}, {Title: "ITEM"}, {Title: "DOES", Flex: true}}}
 	waits := slices.ContainsFunc(pl.calls, func(c *task.Call) bool { return len(c.DependsOn)+len(c.After) > 0 })

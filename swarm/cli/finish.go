@@ -114,7 +114,7 @@ func (p *place) printReturned(v *store.View) error {
 		return nil
 	}
 	var text string
-	if json.Unmarshal(v.Returned.Value, &text) != nil {
+	if v.Returned.Value[0] != '"' || json.Unmarshal(v.Returned.Value, &text) != nil {
 		var b bytes.Buffer
 		if err := json.Indent(&b, v.Returned.Value, "", "  "); err != nil {
 			return err

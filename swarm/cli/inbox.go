@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -24,7 +25,8 @@ func newInboxCommand(env Env) *cli.Command {
 			jsonFlag(),
 		},
 		Description: `Lists the open questions of all live runs of this repository, the oldest first.
-Agents with input = "jsonl" ask; answer, approve and deny answer them.
+Agents with input = "jsonl" ask, and scripts by ask(); answer, approve and deny
+answer them.
 
 With --watch the list is drawn over as it changes; where it cannot be, each new
 question is a line. With --watch --json, the whole inbox is printed as one object
@@ -80,15 +82,18 @@ func inboxTable(all []asked) *Table {
 	}}
 	now := time.Now()
 	for _, q := range all {
-		t.Row(q.ID, q.run+"/"+string(q.Agent), q.label, Duration(now.Sub(q.Time)), q.wants)
+		t.Row(q.ID, q.from(), q.label, Duration(now.Sub(q.Time)), q.wants)
 	}
 	return t
 }
 
 // line is a question where nothing can be drawn over.
 func (q asked) line() string {
-	return Printable(fmt.Sprintf("%s %s/%s %s wants: ", q.ID, q.run, q.Agent, q.label)) + q.wants
+	return Printable(strings.TrimSuffix(fmt.Sprintf("%s %s %s", q.ID, q.from(), q.label), " ")+" wants: ") + q.wants
 }
+
+// from is the address of who asks: an agent, or the script of a run.
+func (q asked) from() string { return strings.TrimSuffix(q.run+"/"+string(q.Agent), "/") }
 
 // letterbox looks at the open questions of a repository, again and again.
 type letterbox struct {

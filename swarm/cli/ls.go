@@ -73,7 +73,8 @@ func (o listedObject) status() string {
 	if o.Reason == "" {
 		return o.Status
 	}
-	return o.Status + " (" + o.Reason + ")"
+	// What a script threw may be long; status has all of it.
+	return o.Status + " (" + shortenEnd(Printable(o.Reason), whatWidth) + ")"
 }
 
 func lsAction(c *cli.Context, env Env) error {
@@ -145,7 +146,7 @@ func (p *place) listed(ctx context.Context, e store.Entry) listedObject {
 	return o
 }
 
-// whatWidth bounds how much of a command line the list shows.
+// whatWidth bounds how much of a command line, and of a reason, the list shows.
 const whatWidth = 60
 
 func printRuns(env Env, runs []listedObject) error {

@@ -14,6 +14,7 @@ import (
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/fanout"
 	"agentswarm/swarm/limit"
+	"agentswarm/swarm/script"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
 	"agentswarm/worktree"
@@ -26,7 +27,9 @@ type plan struct {
 	workflow fanout.Workflow
 	config   engine.Config
 	calls    []*task.Call
-	script   *scripted // nil: the workflow makes the calls
+	script   *scripted    // nil: the workflow makes the calls
+	meta     *script.Meta // of the script; nil where it says nothing of itself
+	exports  []string     // the project's own functions that it may call
 
 	head        git.Hash // the commit, or what a snapshot is taken from
 	tree        git.Hash

@@ -28,6 +28,10 @@ a command that runs once for each item in its workspace, with no shell between.
 A FILE.jsonl or FILE.toml is a list of tasks, - reads one from standard input: one
 task a line, or JSONL. With a command after -- its lines are items for it.
 
+A FILE.js is a workflow script, which makes the calls itself; -w runs a saved one
+and -e one that is typed. What it returns goes to standard output. -n tells what
+it may use and how many agents it starts at most.
+
 Where there are items, {item} {name} {index} and {count} stand for the item, its
 last name, its number and how many there are. Nothing of yours is touched: what
 an agent changes becomes a patch, which merge or apply lands.
@@ -41,6 +45,7 @@ Examples:
   swarm run --each 'packages/*' --agent mine "add a README to {item}"
   swarm run --count 3 --agent mine --verify 'go test ./...' "make it faster"
   swarm run tasks.toml --overlap serialize
+  swarm run plan.js --args '{"part": "parser"}'
   git ls-files '*.py' | swarm run - -- black {item}
   swarm run --each 'pkg/**/*.go' -n -- sed -i s/foo/bar/ {item}`,
 		Action: func(c *cli.Context) error { return runAction(c, env) },

@@ -100,6 +100,9 @@ func (s *selection) one(verb string) (*store.Agent, error) {
 	if len(agents) == 1 {
 		return agents[0], nil
 	}
+	if len(s.view.Agents) == 0 {
+		return nil, usagef("%s: run %s has no agents; `%s status %s` tells of the run", verb, s.run.ID, program, s.run.ID)
+	}
 	return nil, usagef("%s: run %s has %s; name one, such as %s/%s",
 		verb, s.run.ID, Count(len(s.view.Agents), "agent", "agents"), s.run.ID, "a1")
 }

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -55,6 +56,9 @@ func (p *place) printStatus(v, whole *store.View) error {
 	fmt.Fprintf(w, "run %s %s, %s on base %s, began %s, took %s\n", id.Run, statusText(v),
 		Count(len(v.Agents), "agent", "agents"), git10(id.Base.Commit), Ago(now, id.Created),
 		Duration(max(0, end.Sub(v.Began))))
+	if e := threw(v); e != nil && e.Err.Where != "" {
+		fmt.Fprintf(w, "  at %s\n", Printable(strings.TrimSuffix(e.Err.Where+": "+e.Excerpt(), ": ")))
+	}
 	if spent := spentLine(whole, now); spent != "" {
 		fmt.Fprintln(w, spent)
 	}

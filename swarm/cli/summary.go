@@ -17,6 +17,9 @@ import (
 // printTable prints agents of a run: what became of each, and how large its
 // patch is.
 func printTable(w io.Writer, width int, v *store.View, now time.Time) error {
+	if len(v.Agents) == 0 {
+		return nil // a script may start none
+	}
 	t := Table{Columns: []Column{
 		{Title: "AGENT"}, {Title: "LABEL", Flex: true}, {Title: "RESULT"},
 		{Title: "FILES", Right: true}, {Title: "+", Right: true}, {Title: "-", Right: true},
@@ -270,6 +273,8 @@ func (p *place) printNext(w io.Writer, v *store.View) {
 		fmt.Fprintf(w, "next: %s diff %s/AGENT, then %s merge %s/AGENT\n", calls, run, calls, run)
 	case unlanded > 0:
 		fmt.Fprintf(w, "next: %s diff %s, then %s merge %s\n", calls, run, calls, run)
+	case v.Status == store.RunCompleted && v.Script != nil:
+		// Its script did without the others, and a resume would not run them.
 	case slices.ContainsFunc(v.Agents, func(a *store.Agent) bool { return !isCompleted(a) }):
 		fmt.Fprintf(w, "next: %s show %s/AGENT, or %s resume %s\n", calls, run, calls, run)
 	}

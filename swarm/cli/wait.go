@@ -77,6 +77,9 @@ func (p *place) printWaited(s *selection, v *store.View, asJSON bool) (Code, err
 	named := s.named
 	if len(named) == 0 {
 		err := p.printSummary(s.run, v, nil)
+		if e := threw(v); e != nil {
+			complain(p.env, e)
+		}
 		return Code(v.Code), errors.Join(err, p.printResult(v, asJSON))
 	}
 	code := CodeOK

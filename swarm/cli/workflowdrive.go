@@ -6,11 +6,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 
 	"agentswarm/swarm/config"
 	"agentswarm/swarm/engine"
@@ -38,7 +40,7 @@ func machine(self string) (*proc.Helper, error) {
 }
 
 // load lets a process of its own read scripts: a script may be anything, and
-// so may what it does to its reader.
+// so may what it does to its reader. The files of functions come last.
 func (p *place) load(ctx context.Context, sources []script.Source, lib []event.ScriptFile) ([]script.Loaded, error) {
 	h, err := machine(p.env.Self)
 	if err != nil {
@@ -57,7 +59,7 @@ func (p *place) load(ctx context.Context, sources []script.Source, lib []event.S
 			return nil, &ScriptError{Err: l.Error}
 		}
 	}
-	return loaded[:len(sources)], nil
+	return loaded, nil
 }
 
 func libSources(lib []event.ScriptFile) []script.Source {
@@ -83,48 +85,93 @@ func (p *place) gatherLib(s *scripted) error {
 	return err
 }
 
-// checkArgs holds what a script is given against what its meta says it takes.
-func checkArgs(verb string, meta *script.Meta, args json.RawMessage) error {
+// argsSchema is what a script says of its args; nil where it says nothing.
+func argsSchema(meta *script.Meta) (*jsonschema.Schema, error) {
 	if meta == nil || len(meta.Args) == 0 {
-		return nil
+		return nil, nil //nolint:nilnil // no schema is no error
 	}
 	c := jsonschema.NewCompiler()
 	c.DefaultDraft(jsonschema.Draft2020)
+	// A script may come from anywhere: what it says of its args must not make
+	// swarm read a file or ask a server.
+	c.UseLoader(jsonschema.SchemeURLLoader{})
+	const folder = "mem:///"
+	const here = folder + "meta.args"
 	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(meta.Args))
 	if err == nil {
-		err = c.AddResource("mem:meta.args", doc)
+		err = c.AddResource(here, doc)
+	}
+	var schema *jsonschema.Schema
+	if err == nil {
+		schema, err = c.Compile(here)
+	}
+	if outside, ok := errors.AsType[*jsonschema.LoadURLError](err); ok {
+		return nil, usagef("meta.args refers to %s, and nothing outside of the script is read; put it under $defs", Printable(strings.TrimPrefix(outside.URL, folder)))
+	}
+	if wrong, ok := errors.AsType[*jsonschema.SchemaValidationError](err); ok {
+		if why, ok := errors.AsType[*jsonschema.ValidationError](wrong.Err); ok {
+			return nil, usagef("meta.args is no JSON Schema: %s", Printable(describe(why)))
+		}
 	}
 	if err != nil {
-		return usagef("%s: meta.args is no JSON Schema: %v", verb, err)
+		return nil, usagef("meta.args is no JSON Schema: %s", Printable(strings.ReplaceAll(err.Error(), here, "")))
 	}
-	schema, err := c.Compile("mem:meta.args")
+	endless := func(e *jsonschema.ValidationError) bool { _, is := e.ErrorKind.(*kind.RefCycle); return is }
+	if e, ok := errors.AsType[*jsonschema.ValidationError](schema.Validate(map[string]any{})); ok && slices.ContainsFunc(leaves(e), endless) {
+		return nil, usagef("meta.args is no JSON Schema: it refers to itself without an end")
+	}
+	return schema, nil
+}
+
+// checkArgs holds what a script is given against what its meta says it takes.
+func checkArgs(verb string, meta *script.Meta, args json.RawMessage) error {
+	schema, err := argsSchema(meta)
 	if err != nil {
-		return usagef("%s: meta.args is no JSON Schema: %v", verb, err)
+		return usagef("%s: %v", verb, err)
 	}
+	if schema == nil {
+		return nil
+	}
+	given := ""
 	if args == nil {
-		args = json.RawMessage("{}")
+		args, given = json.RawMessage("{}"), " (none are given, which is {})"
 	}
 	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(args))
 	if err == nil {
 		err = schema.Validate(value)
 	}
-	var wrong *jsonschema.ValidationError
-	if errors.As(err, &wrong) {
-		return usagef("%s: --args: %s", verb, Printable(describe(wrong)))
+	if wrong, ok := errors.AsType[*jsonschema.ValidationError](err); ok {
+		return usagef("%s: --args: %s%s", verb, Printable(describe(wrong)), given)
 	}
 	return err
 }
 
-// describe is the first thing that is wrong with a value, and where.
+// describe is the first few things that are wrong with a value, and where.
 func describe(e *jsonschema.ValidationError) string {
-	for len(e.Causes) > 0 {
-		e = e.Causes[0]
+	var all []string
+	for _, leaf := range leaves(e) {
+		text := strings.TrimSpace(strings.ReplaceAll(leaf.Error(), "\n", " "))
+		if at := strings.LastIndex(text, "- at "); at >= 0 {
+			text = text[at+2:]
+		}
+		all = append(all, strings.TrimPrefix(text, "at '': "))
 	}
-	text := strings.TrimSpace(strings.ReplaceAll(e.Error(), "\n", " "))
-	if at := strings.LastIndex(text, "- at "); at >= 0 {
-		text = text[at+2:]
+	// The library walks maps, whose order changes from time to time.
+	slices.Sort(all)
+	all = slices.Compact(all)
+	return strings.Join(all[:min(len(all), 3)], "; ")
+}
+
+// leaves are the problems that have no cause below them.
+func leaves(e *jsonschema.ValidationError) []*jsonschema.ValidationError {
+	if len(e.Causes) == 0 {
+		return []*jsonschema.ValidationError{e}
 	}
-	return text
+	var all []*jsonschema.ValidationError
+	for _, cause := range e.Causes {
+		all = append(all, leaves(cause)...)
+	}
+	return all
 }
 
 // runScript lets a script make the calls of a run, and returns how it ended;
@@ -161,12 +208,16 @@ func machineOf(self string) func(context.Context, script.Start, script.Host) (sc
 			return script.Outcome{}, err
 		}
 		outcome, err := script.RunRemote(ctx, h, start, host)
-		err = errors.Join(err, h.Close())
-		if err == nil && outcome.Error != nil && h.OutOfMemory() {
-			outcome.Error.Code, outcome.Error.Message = script.CodeRunaway, fmt.Sprintf(
-				"the script held more than %s of memory", Bytes(machineMemory))
+		if runaway, ok := errors.AsType[*script.Error](err); ok {
+			// The process did not come to an end, and so the script did.
+			outcome, err = script.Outcome{Error: runaway}, nil
 		}
-		return outcome, err
+		closed := h.Close()
+		if h.OutOfMemory() && ctx.Err() == nil && outcome.Value == nil {
+			return script.Outcome{Error: &script.Error{Name: "Error", Code: script.CodeRunaway, Message: fmt.Sprintf(
+				"the script held more than %s of memory", Bytes(machineMemory))}}, nil
+		}
+		return outcome, errors.Join(err, closed)
 	}
 }
 
@@ -185,7 +236,7 @@ func (p *place) findNested(s *scripted, n *script.Nested) (path string, source *
 	path = n.Path
 	switch {
 	case n.Name != "":
-		if path, err = p.savedWorkflow(n.Name); err != nil {
+		if path, err = p.savedWorkflow("workflow:", n.Name); err != nil {
 			return "", nil, unknownScript(err)
 		}
 		name = n.Name
@@ -200,6 +251,9 @@ func (p *place) findNested(s *scripted, n *script.Nested) (path string, source *
 		name = path
 	}
 	text, err := readText(path, maxScript)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = fmt.Errorf("workflow: %s: there is no such file", path)
+	}
 	if err != nil {
 		return "", nil, unknownScript(err)
 	}
@@ -242,6 +296,14 @@ func thrownBy(e *event.ScriptError) *script.Error {
 	}
 }
 
+// threw is what a run failed of that its script threw; nil for any other end.
+func threw(v *store.View) *ScriptError {
+	if v.Status != store.RunFailed || v.Returned == nil || v.Returned.Error == nil {
+		return nil
+	}
+	return &ScriptError{Err: thrownBy(v.Returned.Error), Code: CodeScript}
+}
+
 // carryOutScript lets a script make the calls, and waits until all it left
 // running has ended.
 func (b *bench) carryOutScript(ctx context.Context, e *engine.Engine, r driveRequest) error {
@@ -269,12 +331,14 @@ func counted(v *store.View) []*store.Agent {
 }
 
 // scriptOutcome is the status of a run with a script, of whose agents some
-// failed.
+// completed and some failed.
 //
 // What the budget kept from beginning the script has heard of: where it did
 // without, the run went on.
-func scriptOutcome(v *store.View, failed int, codes []Code) (store.Status, []Code) {
+func scriptOutcome(v *store.View, completed, failed int, codes []Code) (store.Status, []Code) {
+	none := completed == 0 && failed > 0
 	if slices.Contains(codes, CodePaused) {
+		none = false
 		codes = slices.DeleteFunc(codes, func(c Code) bool { return c == CodePaused })
 		failed++
 	}
@@ -285,6 +349,8 @@ func scriptOutcome(v *store.View, failed int, codes []Code) (store.Status, []Cod
 		return store.RunPaused, append(codes, CodePaused)
 	case r.Error != nil:
 		return store.RunFailed, append(codes, CodeScript)
+	case none:
+		return store.RunFailed, append(codes, CodeDegraded)
 	case failed > 0:
 		return store.RunDegraded, append(codes, CodeDegraded)
 	default:

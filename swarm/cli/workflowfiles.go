@@ -227,6 +227,8 @@ func (p *place) vetAll(ctx context.Context, verb string, named []namedScript) ([
 		all[at].meta = loaded[i].Meta
 		if e := loaded[i].Error; e != nil {
 			all[at].fault = &ScriptError{Err: e}
+		} else if _, err := argsSchema(loaded[i].Meta); err != nil {
+			all[at].fault = usagef("%s: %v", all[at].file, err)
 		}
 	}
 	return all, nil

@@ -78,11 +78,11 @@ func (pl *plan) readScript(c *cli.Context, p *place, args []string) (found bool,
 	case code:
 		return true, pl.takeScript("(code)", c.String("e"))
 	}
-	path, err := p.savedWorkflow(c.String("w"))
+	path, err := p.savedWorkflow("run: -w", c.String("w"))
 	if err != nil {
 		return false, err
 	}
-	return true, pl.readScriptFile(p, path, path)
+	return true, pl.readScriptFile(p, p.shown(path), path)
 }
 
 // maxScript bounds a script, in bytes, as other runtimes do.
@@ -172,10 +172,11 @@ const (
 	claudeWorkflows = ".claude/workflows"
 )
 
-// savedWorkflow is the file of a saved workflow.
-func (p *place) savedWorkflow(name string) (string, error) {
+// savedWorkflow is the file of a saved workflow, for a flag or a call that names
+// it.
+func (p *place) savedWorkflow(verb, name string) (string, error) {
 	if name != filepath.Base(name) || strings.HasPrefix(name, ".") || name == "" {
-		return "", usagef("run: -w %s: want the name of a saved workflow, without folders", Printable(name))
+		return "", usagef("%s %s: want the name of a saved workflow, without folders", verb, Printable(name))
 	}
 	all := p.savedWorkflows()
 	for _, w := range all {
@@ -187,7 +188,7 @@ func (p *place) savedWorkflow(name string) (string, error) {
 	for _, w := range all {
 		names = append(names, w.name)
 	}
-	message := fmt.Sprintf("run: -w %s: there is no such workflow in %s or %s", Printable(name), swarmWorkflows, claudeWorkflows)
+	message := fmt.Sprintf("%s %s: there is no such workflow in %s or %s", verb, Printable(name), swarmWorkflows, claudeWorkflows)
 	if near := nearest(name, names); near != "" {
 		message += fmt.Sprintf("; did you mean %s?", near)
 	}
@@ -242,24 +243,29 @@ func (p *place) gather(s *scripted) error { return errors.Join(p.gatherLib(s), p
 
 // vet refuses a script that is none, and arguments that it does not take.
 func (p *place) vet(ctx context.Context, pl *plan) error {
-	meta, err := p.metaOf(ctx, pl.script)
-	if err != nil {
+	var err error
+	if pl.meta, pl.exports, err = p.metaOf(ctx, pl.script); err != nil {
 		return err
 	}
-	return checkArgs(pl.says(), meta, pl.script.Args)
+	return checkArgs(pl.says(), pl.meta, pl.script.Args)
 }
 
-// metaOf is what a script says of itself; nil where it says nothing. A script
-// that is none is a [*ScriptError].
-func (p *place) metaOf(ctx context.Context, s *scripted) (*script.Meta, error) {
+// metaOf is what a script says of itself, nil where it says nothing, and what
+// the project's own functions are called. A script that is none is a
+// [*ScriptError].
+func (p *place) metaOf(ctx context.Context, s *scripted) (meta *script.Meta, exports []string, err error) {
 	loaded, err := p.load(ctx, []script.Source{{Name: s.Name, Text: s.Text}}, s.Lib)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if e := loaded[0].Error; e != nil {
-		return nil, &ScriptError{Err: e}
+		return nil, nil, &ScriptError{Err: e}
 	}
-	return loaded[0].Meta, nil
+	for _, l := range loaded[1:] {
+		exports = append(exports, l.Exports...)
+	}
+	slices.Sort(exports)
+	return loaded[0].Meta, exports, nil
 }
 
 // trustScript adds a script that came with the repository, and its lib and

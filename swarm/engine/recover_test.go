@@ -198,7 +198,14 @@ func TestRecoverEnds(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.await("up")
-	died(t, r) // while an engine that knows nothing of it goes on
+	// An engine that knows nothing of it goes on. Its workspace is left to it.
+	v, deps := r.view(), r.deps
+	v.Status, v.Died = store.RunStopped, true
+	deps.Workspaces = &spaces{root: t.TempDir(), capture: func(string) error { return errors.New("it is another's") }}
+	deps.Warn = func(string) {}
+	if err := Recover(t.Context(), deps, r.config, v); err != nil {
+		t.Fatal(err)
+	}
 	s := settled(e)
 	// Which of the two is killed first, it or its supervisor, is not decided.
 	if f, ok := s.Result.(*task.Failed); !ok || f.Kind != task.Lost && f.Kind != task.Killed {

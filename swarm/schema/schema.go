@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -51,6 +52,7 @@ func Compile(raw json.RawMessage) (*Schema, error) {
 	c := jsonschema.NewCompiler()
 	c.DefaultDraft(jsonschema.Draft2020)
 	c.UseLoader(nowhere{})
+	c.UseRegexpEngine((&patterns{known: map[string]*regexp.Regexp{}}).compile)
 	if err := c.AddResource(address, doc); err != nil {
 		return nil, said(err)
 	}
@@ -61,7 +63,11 @@ func Compile(raw json.RawMessage) (*Schema, error) {
 	if err := onlyObjects(compiled); err != nil {
 		return nil, err
 	}
-	if cycle := new(jsonschema.ValidationError); errors.As(compiled.Validate(map[string]any{}), &cycle) && endless(cycle) {
+	err = check(compiled, map[string]any{})
+	if errors.Is(err, errCostly) {
+		return nil, fmt.Errorf("the schema %w", err)
+	}
+	if cycle := new(jsonschema.ValidationError); errors.As(err, &cycle) && endless(cycle) {
 		return nil, errors.New("no answer can match the schema: it refers to itself without an end")
 	}
 	return &Schema{compiled}, nil
@@ -138,9 +144,12 @@ func (s *Schema) Validate(value json.RawMessage) error {
 	if err != nil {
 		return fmt.Errorf("it is not JSON: %s", cut(err.Error(), maxMessage))
 	}
-	err = s.compiled.Validate(v)
+	err = check(s.compiled, v)
 	if err == nil {
 		return nil
+	}
+	if errors.Is(err, errCostly) {
+		return fmt.Errorf("it %w", err)
 	}
 	if why, ok := errors.AsType[*jsonschema.ValidationError](err); ok {
 		return errors.New(problems(why))

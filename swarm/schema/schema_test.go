@@ -168,6 +168,72 @@ func TestValidate(t *testing.T) {
 
 // TestValidateIsBrief holds that what an agent is told is short, whatever it
 // answered.
+// doubled is a schema whose parts refer to the next one twice, by a keyword.
+func doubled(keyword string, levels int) string {
+	var defs strings.Builder
+	for i := range levels {
+		fmt.Fprintf(&defs, `"d%d":{"%s":[{"$ref":"#/$defs/d%d"},{"$ref":"#/$defs/d%d"}]},`, i, keyword, i+1, i+1)
+	}
+	return fmt.Sprintf(`{"type":"object","properties":{"a":{"$ref":"#/$defs/d0"}},"$defs":{%s"d%d":{"type":"integer"}}}`,
+		defs.String(), levels)
+}
+
+// The library would walk two to the power of forty parts, and keep an error of each.
+func TestCheckingIsBounded(t *testing.T) {
+	t.Parallel()
+	tree := `{"type":"object","allOf":[{"properties":{"c":{"$ref":"#"}}},{"properties":{"c":{"$ref":"#"}}}]}`
+	for _, test := range []struct{ name, schema, value string }{
+		{"allOf", doubled("allOf", 40), `{"a":"x"}`},
+		{"anyOf", doubled("anyOf", 40), `{"a":"x"}`},
+		{"oneOf", doubled("oneOf", 2000), `{"a":"x"}`},
+		{"levels of the value", tree, strings.Repeat(`{"c":`, 40) + "1" + strings.Repeat("}", 40)},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			s, err := Compile(json.RawMessage(test.schema))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := s.Validate(json.RawMessage(test.value)); err == nil || !strings.Contains(err.Error(), "too much to check") {
+				t.Errorf("Validate = %.200v, want it to be too much", err)
+			}
+			if err := s.Validate(json.RawMessage(`{}`)); err != nil {
+				t.Errorf("Validate of {} = %v", err)
+			}
+		})
+	}
+	root := strings.Replace(doubled("allOf", 40), `"properties":{"a":`, `"allOf":[`, 1)
+	root = strings.Replace(root, `},"$defs"`, `],"$defs"`, 1)
+	root = strings.Replace(root, "integer", "object", 1)
+	if _, err := Compile(json.RawMessage(root)); err == nil || !strings.Contains(err.Error(), "too much to check") {
+		t.Errorf("Compile of a doubled root = %v, want it to be too much", err)
+	}
+	const many = 500_000
+	s, err := Compile(json.RawMessage(`{"type":"object","properties":{"a":{"items":{"type":"integer"}}}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Validate(json.RawMessage(`{"a":[1` + strings.Repeat(",1", many) + `]}`)); err != nil {
+		t.Errorf("Validate of %d items = %v", many, err)
+	}
+}
+
+func TestPatternsAreBounded(t *testing.T) {
+	t.Parallel()
+	var all []string
+	for i := range 250 {
+		all = append(all, fmt.Sprintf(`"p%d":{"pattern":"(?:x%d){900}"}`, i, i%10))
+	}
+	few := `{"type":"object","properties":{` + strings.Join(all, ",") + `}}`
+	if _, err := Compile(json.RawMessage(few)); err != nil {
+		t.Errorf("Compile of ten patterns, often = %v", err)
+	}
+	many := strings.ReplaceAll(few, "x", "xabcdefghijklmnopqrstuvwxyz")
+	if _, err := Compile(json.RawMessage(many)); err == nil || !strings.Contains(err.Error(), "too long, written out") {
+		t.Errorf("Compile of long patterns = %v, want them to be too long", err)
+	}
+}
+
 func TestValidateIsBrief(t *testing.T) {
 	t.Parallel()
 	s, err := Compile(json.RawMessage(`{"type":"object","additionalProperties":{"const":"` + strings.Repeat("é", 5000) + `"}}`))

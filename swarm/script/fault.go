@@ -132,8 +132,14 @@ func (m *machine) describeError(err error) *Error {
 	return plain(err)
 }
 
-// describe says what a script threw.
+// describe says what a script threw, which may be of any length, in a few words.
 func (m *machine) describe(v goja.Value) *Error {
+	e := m.thrown(v)
+	e.Name, e.Message, e.Code = clip(e.Name), clip(e.Message), Code(clip(string(e.Code)))
+	return e
+}
+
+func (m *machine) thrown(v goja.Value) *Error {
 	o, ok := v.(*goja.Object)
 	if !ok {
 		return &Error{Name: "Error", Message: m.show(v)}
@@ -146,6 +152,9 @@ func (m *machine) describe(v goja.Value) *Error {
 		e.Message = m.show(v)
 	}
 	e.Code = Code(m.property(o, "code"))
+	if e.Code == CodeBudget && m.faults[o] != CodeBudget {
+		e.Code = "" // it would pause the run, which only a budget does
+	}
 	// It begins with the message, which may look like a stack itself.
 	stack := m.property(o, "stack")
 	if _, behind, ok := strings.Cut(stack, e.Message); ok {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/dop251/goja/ast"
+	"github.com/dop251/goja/file"
 )
 
 // builtins are the names that a closed function may use beside its own.
@@ -18,6 +19,7 @@ const builtins = `undefined NaN Infinity Math JSON Object Array String Number Bo
 type freeNames struct {
 	scopes []scopeNames // the innermost last
 	free   string       // what was found
+	at     file.Idx     // and where
 }
 
 // scopeNames are the names that a part of a text declares.
@@ -30,11 +32,11 @@ func (n *freeNames) find(node ast.Node) {
 	}
 	switch e := node.(type) {
 	case *ast.Identifier:
-		n.use(e.Name.String())
+		n.use(e)
 	case *ast.ThisExpression:
-		n.free = "this"
+		n.free, n.at = "this", e.Idx
 	case *ast.SuperExpression:
-		n.free = "super"
+		n.free, n.at = "super", e.Idx
 	case *ast.DotExpression: // the name behind a dot is no variable
 		n.find(e.Left)
 	case *ast.PrivateDotExpression:
@@ -43,7 +45,7 @@ func (n *freeNames) find(node ast.Node) {
 	case *ast.LabelledStatement:
 		n.find(e.Statement)
 	case *ast.PropertyShort:
-		n.use(e.Name.Name.String())
+		n.use(&e.Name)
 		n.find(e.Initializer)
 	case *ast.PropertyKeyed:
 		n.key(e.Key, e.Computed)
@@ -132,14 +134,15 @@ func (n *freeNames) key(e ast.Expression, computed bool) {
 	}
 }
 
-func (n *freeNames) use(name string) {
+func (n *freeNames) use(id *ast.Identifier) {
+	name := id.Name.String()
 	for _, s := range n.scopes {
 		if s[name] {
 			return
 		}
 	}
 	if !slices.Contains(strings.Fields(builtins), name) {
-		n.free = name
+		n.free, n.at = name, id.Idx
 	}
 }
 

@@ -64,6 +64,9 @@ func Load(src Source) (*Program, error) {
 			return nil, err
 		}
 	}
+	if err := src.closedOptions(body); err != nil {
+		return nil, err
+	}
 	if p.Code, err = src.compile(tree); err != nil {
 		return nil, err
 	}

@@ -72,6 +72,8 @@ func TestLoadedScriptsRun(t *testing.T) {
 		{"strict", "return (function () { return this })() === undefined", "true"},
 		{"a slash behind a bracket", "const f = {a: 6}; return f['a'] / 2 / 1", "3"},
 		{"brackets in a regexp", "return '(['.replace(/[([]/g, 'x') + /\\/\\(/.test('/(')", "xxtrue"},
+		{"an option of a function of its own", "const most = 3; const f = (o) => o.stopWhen(4); return f({stopWhen: (n) => n > most})", "true"},
+		{"closed options", "const o = {stopWhen: (s) => s.n > 1, onTool({id}) { return 'no ' + id }, get stopWhen() { return o }}; return o.onTool({id: 1})", "no 1"},
 		{"a source map is not read", "return 8\n//# sourceMappingURL=/etc/passwd", "8"},
 	}
 	for _, tt := range tests {
@@ -125,6 +127,8 @@ func TestLoadRefuses(t *testing.T) {
 		{"the inner one is closed", "if (1) {\n  f()\n", CodeSyntax, "a.js:1:8", "this { is never closed", ""},
 		{"the wrong one", "f(1]\n", CodeSyntax, "a.js:1:4", "unexpected ]", ""},
 		{"text not closed", "return 'abc", CodeSyntax, "a.js:1:8", "", ""},
+		{"a template not closed", "f()\nreturn `abc\nd ${f({})} e\n", CodeSyntax, "a.js:2:8", "this ` is never closed", ""},
+		{"a template in a template", "return `abc${`d}`\n", CodeSyntax, "a.js:1:12", "this $ is never closed", ""},
 		{"await", "[1].map(x => { await f(x) })", CodeSyntax, "a.js:1:22", "write async in front of its parameters", ""},
 		{"for await", "for await (const x of y) {}", CodeSyntax, "a.js:1:5", "for await is not there", ""},
 		{"async generator", "async function* f() {}", CodeSyntax, "a.js:1:1", "async generators are not", ""},
@@ -145,6 +149,13 @@ func TestLoadRefuses(t *testing.T) {
 		{"meta is not first", "const a = 1\n" + meta, CodeSyntax, "a.js:2:1", "is the first statement", ""},
 		{"behind a directive", "'use strict'; " + meta, CodeSyntax, "a.js:1:15", "is the first statement", ""},
 		{"meta twice", meta + meta, CodeSyntax, "a.js:2:1", "is the first statement", ""},
+
+		{"an open stopWhen", "const most = 3\nreturn agent('x', {stopWhen: (s) => s.turns > most})", CodeOption, "a.js:2:47", "stopWhen: it uses most:", ""},
+		{"an open onTool", "return parallel([() => agent('x', {\n  onTool({id}) { return log(id) }})])", CodeOption, "a.js:2:25", "onTool: it uses log:", ""},
+		{"an async onTool", "return agent({prompt: 'x', 'onTool': async () => 'deny'})", CodeOption, "a.js:1:38", "onTool: it is async", ""},
+		{"open, of a handle", "const h = await sa.run({prompt: 'x', stopWhen: () => this})", CodeOption, "a.js:1:54", "stopWhen: it uses this:", ""},
+		{"open, of a strategy", "return std.verify('x', {onTool: (c) => seen(c)})", CodeOption, "a.js:1:40", "onTool: it uses seen:", ""},
+		{"open, by a name", "const o = {stopWhen: function (s) { return budget.spent() > 5 }}\nreturn agent('x', o)", CodeOption, "a.js:1:44", "stopWhen: it uses budget:", ""},
 
 		{"with", "with ({}) {}", CodeSyntax, "a.js:1:1", "with", ""},
 	}

@@ -50,6 +50,9 @@ func LoadLib(src Source) (*Library, error) {
 	if l.Exports, err = exportsOf(src, body, erased); err != nil {
 		return nil, err
 	}
+	if err := src.closedOptions(body); err != nil {
+		return nil, err
+	}
 	body.List = append(body.List, returning(l.Exports, body))
 	if l.Code, err = src.compile(tree); err != nil {
 		return nil, err

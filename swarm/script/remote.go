@@ -10,13 +10,22 @@ import (
 )
 
 // RunRemote runs a script in a process of its own, at whose [Serve] conn ends.
-// The host is asked on the calling goroutine. The error says that the process
-// did not come to an outcome: it is an [*Error] of the code runaway where the
-// script is to blame, the cause of ctx where that ended, or what the host
-// could not do. conn is closed.
+// The host is asked on the calling goroutine. Where the script got out of hand,
+// that is its outcome: an error of the code runaway. The error says that there
+// is none: it is the cause of ctx where that ended, or what the host could not
+// do. conn is closed.
 func RunRemote(ctx context.Context, conn io.ReadWriteCloser, start Start, host Host) (Outcome, error) {
 	r := dial(ctx, conn)
 	defer r.close()
+	out, err := r.run(ctx, start, host)
+	if e := (*Error)(nil); errors.As(err, &e) && e.Code == CodeRunaway && ctx.Err() == nil {
+		return Outcome{Error: e}, nil
+	}
+	return out, err
+}
+
+// run answers what a script asks until it ends.
+func (r *remote) run(ctx context.Context, start Start, host Host) (Outcome, error) {
 	if err := r.out.write(opening{Open: "run", Start: &start}); err != nil {
 		return Outcome{}, r.ended(ctx, err)
 	}

@@ -155,10 +155,9 @@ func TestRunawaysAreEnded(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			p := start(t, &tt.bounds)
-			_, err := RunRemote(t.Context(), p, Start{Source: Source{Name: "plan.js", Text: tt.give}}, &desk{})
-			var e *Error
-			if !errors.As(err, &e) || e.Code != CodeRunaway || !strings.Contains(e.Message, tt.want) {
-				t.Errorf("RunRemote = %v, want a runaway: %q", err, tt.want)
+			out, err := RunRemote(t.Context(), p, Start{Source: Source{Name: "plan.js", Text: tt.give}}, &desk{})
+			if e := out.Error; err != nil || e == nil || e.Code != CodeRunaway || !strings.Contains(e.Message, tt.want) {
+				t.Errorf("RunRemote = %v, %v, want a runaway: %q", e, err, tt.want)
 			}
 			if code := p.exit(); code == servedWell {
 				t.Errorf("the process ended with %d", code)

@@ -49,10 +49,11 @@ type outline struct {
 // bracket is one that is open.
 type bracket struct {
 	at     int
-	kind   byte // ( [ { or $ for that of a template
+	kind   byte // ( [ { or $ for that of a template; ` is a template without an end
 	cost   int
 	head   bool // the parentheses of if, while, for or with
 	arrows int  // how deeply arrow functions with parentheses nest inside
+	from   int  // of $: where its template begins
 }
 
 func (b bracket) closer() byte {
@@ -138,7 +139,7 @@ func (s *scanner) token() {
 		s.is(tokenOperand)
 	case c == '`':
 		s.at++
-		s.template()
+		s.template(s.at - 1)
 	case c == '(' || c == '[' || c == '{':
 		s.opening(c)
 	case c == ')' || c == ']' || c == '}':
@@ -185,7 +186,7 @@ func (s *scanner) closing(c byte) {
 	}
 	switch {
 	case s.closed.kind == '$':
-		s.template()
+		s.template(s.closed.from)
 	case c == ')':
 		s.is(tokenParen)
 	case c == '}':
@@ -286,9 +287,9 @@ func (s *scanner) quoted(quote byte) {
 	s.at = min(s.at, len(s.text))
 }
 
-// template passes over the text of a template, up to its end or to where an
-// expression begins.
-func (s *scanner) template() {
+// template passes over the text of a template that begins at from, up to its
+// end or to where an expression begins.
+func (s *scanner) template(from int) {
 	for ; s.at < len(s.text); s.at++ {
 		switch rest := s.text[s.at:]; {
 		case rest[0] == '`':
@@ -298,13 +299,14 @@ func (s *scanner) template() {
 		case rest[0] == '\\':
 			s.at++
 		case strings.HasPrefix(rest, "${"):
-			s.open = append(s.open, bracket{at: s.at, kind: '$', cost: s.cost})
+			s.open = append(s.open, bracket{at: s.at, kind: '$', cost: s.cost, from: from})
 			s.at += 2
 			s.is(tokenNone)
 			return
 		}
 	}
 	s.at = min(s.at, len(s.text))
+	s.open = append(s.open, bracket{at: from, kind: '`'})
 }
 
 // regexpMayStand reports whether a slash begins a regular expression here.

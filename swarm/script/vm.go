@@ -269,17 +269,23 @@ func (m *machine) trackRejection(p *goja.Promise, op goja.PromiseRejectionOperat
 	}
 }
 
+// mostRejections is how many promises are told of that nobody looked at.
+const mostRejections = 20
+
 // end says what nobody looked at. It is said last: until then somebody might.
 func (m *machine) end(out Outcome) Outcome {
-	for _, p := range m.rejected {
-		if p == m.main {
-			continue
+	lost := slices.DeleteFunc(m.rejected, func(p *goja.Promise) bool { return p == m.main })
+	for i, p := range lost {
+		text := fmt.Sprintf("unhandled rejection: %d more", len(lost)-i)
+		if i < mostRejections {
+			text = clip("unhandled rejection: " + m.describe(p.Result()).Error())
 		}
-		e := m.describe(p.Result())
 		m.numbers++
-		text := clip("unhandled rejection: " + e.Error())
 		if err := m.post(m.numbers, &Log{Text: text, Phase: m.phase}); err != nil {
 			return Outcome{Error: plain(err)}
+		}
+		if i == mostRejections {
+			break
 		}
 	}
 	return out

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -76,6 +77,13 @@ func TestRunError(t *testing.T) {
 		{"a message with a stack in it", "\nthrow new Error('x\\n\\tat plan.js:1:1(2)')", Error{
 			Name: "Error", Message: "x\n\tat plan.js:1:1(2)", Where: "plan.js:2:7", Line: `throw new Error('x\n\tat plan.js:1:1(2)')`}},
 		{"a text", "throw 'no'", Error{Name: "Error", Message: "no"}},
+		{"a long text", "throw 'é'.repeat(5e6)", Error{
+			Name: "Error", Message: strings.Repeat("é", 4076) + "… (9991848 more bytes)"}},
+		{"long names", "throw {name: 'n'.repeat(1e6), code: 'c'.repeat(1e6), message: 'no'}", Error{
+			Name: strings.Repeat("n", 8152) + "… (991848 more bytes)", Message: "no",
+			Code: Code(strings.Repeat("c", 8152) + "… (991848 more bytes)")}},
+		{"a code of its own", "throw {message: 'no', code: 'mine'}", Error{Name: "Error", Code: "mine", Message: "no"}},
+		{"no budget", "throw {message: 'no', code: 'budget'}", Error{Name: "Error", Message: "no"}},
 		{"nothing", "throw undefined", Error{Name: "Error", Message: "undefined"}},
 		{"an object", "throw {a: 1}", Error{Name: "Error", Message: `{"a":1}`}},
 		{"an error like ours", "throw {name: 'Mine', message: 'no', code: 'x'}", Error{Name: "Mine", Message: "no", Code: "x"}},
@@ -224,6 +232,15 @@ func TestRunRefusalsAreCaught(t *testing.T) {
 	}
 }
 
+// numbered are n texts with the numbers from 0 in them.
+func numbered(n int, format string) []string {
+	var all []string
+	for i := range n {
+		all = append(all, fmt.Sprintf(format, i))
+	}
+	return all
+}
+
 func TestUnhandledRejections(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
@@ -236,6 +253,8 @@ func TestUnhandledRejections(t *testing.T) {
 		{"not where it is caught later", "const p = Promise.reject(1); await agent('x'); await p.catch(() => {})", nil},
 		{"not of the script itself", "throw new Error('x')", nil},
 		{"with a script that threw", "Promise.reject('no'); throw 1", []string{`{"text":"unhandled rejection: no"}`}},
+		{"of many", "for (let i = 0; i < 25; i++) Promise.reject(i)", slices.Concat(
+			numbered(20, `{"text":"unhandled rejection: %d"}`), []string{`{"text":"unhandled rejection: 5 more"}`})},
 		{"not inside the combinators", "await parallel([() => Promise.reject(1), async () => { throw 2 }]); await race([() => Promise.reject(1)])", nil},
 	}
 	for _, tt := range tests {

@@ -91,8 +91,11 @@ func TestAProcessThatMakesNoSense(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			_, err := RunRemote(t.Context(), &pipe{Reader: strings.NewReader(tt.give)}, Start{}, &desk{})
+			out, err := RunRemote(t.Context(), &pipe{Reader: strings.NewReader(tt.give)}, Start{}, &desk{})
 			var e *Error
+			if out.Error != nil {
+				err = out.Error
+			}
 			if err == nil || !strings.Contains(err.Error(), tt.want) || errors.As(err, &e) != (tt.code != "") || e != nil && e.Code != tt.code {
 				t.Errorf("RunRemote of %q = %v, want %s %q", tt.give, err, tt.code, tt.want)
 			}

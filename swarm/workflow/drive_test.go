@@ -330,6 +330,10 @@ func TestResultsHaveOnlyWhatTheyHave(t *testing.T) {
 		{&task.Completed{Answer: "x"}, `{"id":"a1","status":"completed","label":"l","phase":"p","output":"x"}`},
 		{&task.Failed{Kind: task.Lost, Reason: "r"}, `{"id":"a1","status":"failed","label":"l","phase":"p","error":{"kind":"lost","message":"r"}}`},
 		{
+			&task.Cancelled{Cause: task.CauseCancelled},
+			`{"id":"a1","status":"cancelled","label":"l","phase":"p","error":{"kind":"cancelled","message":"somebody cancelled it"}}`,
+		},
+		{
 			&task.Cancelled{Cause: task.CauseCancelled, Reason: "r", Work: task.Work{
 				Usage: task.Usage{Output: 3},
 				Patch: &task.Patch{Commit: "c", Base: "b", Files: 1, Added: 2, Deleted: 3, Paths: []string{"f"}},

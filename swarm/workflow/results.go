@@ -1,6 +1,7 @@
 package workflow
 
 import (
+	"cmp"
 	"fmt"
 
 	"agentswarm/swarm/engine"
@@ -21,7 +22,7 @@ func resultOf(id task.ID, call *task.Call, r task.Result) (*script.Result, error
 	case *task.Failed:
 		out.Error = &script.Failure{Kind: string(r.Kind), Message: r.Reason}
 	case *task.Cancelled:
-		out.Error = &script.Failure{Kind: string(r.Cause), Message: r.Reason}
+		out.Error = &script.Failure{Kind: string(r.Cause), Message: cmp.Or(r.Reason, "somebody cancelled it")}
 	default:
 		panic(fmt.Sprintf("unhandled %T", r))
 	}
