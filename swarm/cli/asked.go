@@ -48,10 +48,14 @@ func waitingOf(v *store.View) []asked {
 // questionText is what is asked in a line: the action of an agent, or the words
 // of a script and the answers it takes.
 func questionText(q *store.Question) string {
-	in, ok := inbox.InquiryOf(&q.Questioned)
-	if !ok {
-		return wantsText(q.Action)
+	if in, ok := inbox.InquiryOf(&q.Questioned); ok {
+		return inquiryText(in)
 	}
+	return wantsText(q.Action)
+}
+
+// inquiryText is what a script asks in a line, and the answers it takes.
+func inquiryText(in inbox.Inquiry) string {
 	text := in.Question
 	if len(in.Choices) > 0 {
 		text += " [" + strings.Join(in.Choices, ", ") + "]"

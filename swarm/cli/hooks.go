@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"sync"
 	"time"
 
 	"agentswarm/swarm/script"
@@ -13,72 +12,72 @@ import (
 // hooks are the functions of a script that watch over agents, in a process of
 // their own: what they do to their machine they do to nobody else. The process
 // is started when a function is asked first, and again after one that was
-// lost.
+// lost. Functions take turns.
 type hooks struct {
 	self string
-
-	mu sync.Mutex // guards at
-	at *script.HooksRemote
+	turn chan struct{}       // holds one while a function is asked
+	at   *script.HooksRemote // nil where there is none; belongs to the turn
 }
 
 // hooks are those of a run's agents.
 func (b *bench) hooks() (*hooks, error) {
 	self, err := b.self()
-	return &hooks{self: self}, err
+	return &hooks{self: self, turn: make(chan struct{}, 1)}, err
 }
 
 // hookTime is how long the process of the functions may take. A function has
 // much less; what it cannot be interrupted in ends with the process.
 const hookTime = 2 * time.Second
 
-// Decide calls a function with a value, and returns what it returned.
+// Decide calls a function with a value, and returns what it returned. How long
+// it waits for its turn does not count. A function that was too slow is asked
+// once more: a loaded machine is not its fault.
 func (h *hooks) Decide(ctx context.Context, source string, input json.RawMessage) (json.RawMessage, error) {
-	at, err := h.open()
-	if err != nil {
-		return nil, err
+	select {
+	case h.turn <- struct{}{}:
+		defer func() { <-h.turn }()
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
 	}
-	ctx, cancel := context.WithTimeout(ctx, hookTime)
-	defer cancel()
-	value, err := at.Decide(ctx, source, input)
-	var told *script.Error
-	if ctx.Err() != nil || errors.As(err, &told) && told.Code == script.CodeRunaway {
-		return nil, errors.Join(err, h.drop(at))
+	value, err := h.ask(ctx, source, input)
+	var late *script.Error
+	if errors.As(err, &late) && late.Code == script.CodeTimeout {
+		value, err = h.ask(ctx, source, input)
 	}
 	return value, err
 }
 
-func (h *hooks) open() (*script.HooksRemote, error) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.at != nil {
-		return h.at, nil
+// ask asks once. Whoever holds the turn may call it.
+func (h *hooks) ask(ctx context.Context, source string, input json.RawMessage) (json.RawMessage, error) {
+	if h.at == nil {
+		conn, err := machine(h.self)
+		if err != nil {
+			return nil, err
+		}
+		if h.at, err = script.NewHooksRemote(conn); err != nil {
+			h.at = nil
+			return nil, err
+		}
 	}
-	conn, err := machine(h.self)
-	if err != nil {
-		return nil, err
-	}
-	h.at, err = script.NewHooksRemote(conn)
-	return h.at, err
-}
-
-// drop ends a process that is of no more use.
-func (h *hooks) drop(at *script.HooksRemote) error {
-	h.mu.Lock()
-	if h.at == at {
+	ctx, cancel := context.WithTimeout(ctx, hookTime)
+	defer cancel()
+	value, err := h.at.Decide(ctx, source, input)
+	var told *script.Error
+	if ctx.Err() != nil || errors.As(err, &told) && told.Code == script.CodeRunaway {
+		err = errors.Join(err, h.at.Close())
 		h.at = nil
 	}
-	h.mu.Unlock()
-	return at.Close()
+	return value, err
 }
 
-// close ends the process, if there is one.
+// close ends the process, if there is one, once nobody asks any more.
 func (h *hooks) close() error {
-	h.mu.Lock()
-	at := h.at
-	h.at = nil
-	h.mu.Unlock()
-	if at == nil {
+	h.turn <- struct{}{}
+	defer func() { <-h.turn }()
+	if h.at == nil {
 		return nil
 	}
+	at := h.at
+	h.at = nil
 	return at.Close()
 }

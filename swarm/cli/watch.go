@@ -11,6 +11,7 @@ import (
 
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/event"
+	"agentswarm/swarm/inbox"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
 )
@@ -124,6 +125,10 @@ func (w *watcher) see(r event.Record) {
 			w.progress.Say("-- " + strings.TrimRight(line, "\n"))
 		}
 	case *event.Questioned:
+		if in, ok := inbox.InquiryOf(e); ok {
+			w.progress.Say(fmt.Sprintf("the script asks %s: %s", e.ID, inquiryText(in)))
+			break
+		}
 		w.line(e.Agent, "asks "+e.ID, 0, "wants "+wantsText(e.Action))
 	case *event.Replied:
 		w.replied(e)
@@ -137,6 +142,10 @@ func (w *watcher) see(r event.Record) {
 func (w *watcher) replied(e *event.Replied) {
 	for _, q := range w.view.Questions {
 		if q.ID != e.ID || q.Reply != e || e.By == task.ByEnd {
+			continue
+		}
+		if q.Agent == "" {
+			w.progress.Say(fmt.Sprintf("answered %s: %s", e.ID, e.Text))
 			continue
 		}
 		word := "denied "

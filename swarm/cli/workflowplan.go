@@ -53,7 +53,16 @@ func (s *scripted) calling(c engine.Config, base store.Base, check func(*task.Ca
 		Agent: s.Agent, Agents: slices.Sorted(maps.Keys(c.Agents)),
 		Base: base.Commit, BaseTree: base.Tree, MaxAgents: c.MaxAgents,
 		Shared: s.Shared, Types: s.Types, Check: check, BudgetTokens: c.Budget.Tokens,
+		Checks: orNone(slices.Sorted(maps.Keys(c.Checks))),
 	}
+}
+
+// orNone is a list that is there also where nothing is in it.
+func orNone(names []string) []string {
+	if names == nil {
+		return []string{}
+	}
+	return names
 }
 
 // scriptFlags are the flags of run that are about scripts.

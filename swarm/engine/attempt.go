@@ -242,7 +242,7 @@ func (t *attempt) notStarted(ctx context.Context, err error) *ending {
 	}
 	end := ending{result: &task.Failed{Work: t.work, Kind: task.StartFailed, Reason: err.Error()}}
 	var start *proc.StartError
-	if errors.As(err, &start) && start.Temporary && !t.last {
+	if errors.As(err, &start) && start.Temporary && !t.last && t.rounds.n <= 1 {
 		end.retry = true
 		// What cannot be journaled ends the run, in run.
 		_ = t.journal(&event.Retried{

@@ -167,11 +167,14 @@ func (e *Engine) later(life context.Context, a *agentState, gap time.Duration) {
 }
 
 // settle journals an agent's result and hands it on.
-func (e *Engine) settle(a *agentState, r task.Result) {
+// It returns what it handed on; nil where it could not be journaled.
+func (e *Engine) settle(a *agentState, r task.Result) *Settled {
 	if e.append(&event.Settled{Agent: a.id, Attempt: a.attempt, Result: r}) != nil {
-		return
+		return nil
 	}
 	a.result, a.left = r, *r.Done()
-	e.out = append(e.out, &Settled{Agent: a.id, Result: r})
+	s := &Settled{Agent: a.id, Result: r}
+	e.out = append(e.out, s)
 	e.unblock()
+	return s
 }

@@ -11,8 +11,8 @@ import (
 )
 
 // hookTime is how long a function may take to answer. It has its own, much
-// shorter limit; this one is for whatever runs it.
-const hookTime = 5 * time.Second
+// shorter limit; this one is for whatever runs it, where it waits for its turn.
+const hookTime = 30 * time.Second
 
 // maxHookReason bounds the reason that a function gives.
 const maxHookReason = 1000

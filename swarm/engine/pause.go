@@ -108,6 +108,7 @@ func (e *Engine) takeStock() {
 			e.still()
 		}
 	}
+	e.pass()
 	if left := e.purse.Left(); left > 0 && !e.ending {
 		e.purse.alarm.Reset(left)
 	} else {
@@ -121,9 +122,10 @@ func (e *Engine) refuse() {
 	for len(e.queue) > 0 && !e.ending {
 		a := e.agents[e.queue[0]]
 		e.queue = e.queue[1:]
-		e.settle(a, &task.Cancelled{Cause: task.CauseBudget, Reason: e.spentText(), Work: a.left})
-		if s, ok := e.out[len(e.out)-1].(*Settled); ok {
-			s.Refused = true
+		s := e.settle(a, &task.Cancelled{Cause: task.CauseBudget, Reason: e.spentText(), Work: a.left})
+		if s == nil {
+			return
 		}
+		s.Refused = true
 	}
 }

@@ -92,16 +92,21 @@ func (t *attempt) shared(ctx context.Context) ending {
 		return *end
 	}
 	outcome, end := t.live(ctx)
-	if end != nil {
+	if end != nil && t.rounds.n <= 1 {
 		return *end // it never ran, and there is nothing of it to capture
 	}
-	err := t.capturePart(ctx)
-	if err != nil {
+	if err := t.capturePart(ctx); err != nil {
 		failed := t.captureFailed(err)
 		t.space = nil
 		return failed
 	}
 	t.space = nil
+	if end != nil {
+		if end.err == nil {
+			applyWork(end.result, t.work)
+		}
+		return *end
+	}
 	return t.judge(ctx, outcome)
 }
 

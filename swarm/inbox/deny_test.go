@@ -12,7 +12,7 @@ import (
 func TestDenyByScript(t *testing.T) {
 	t.Parallel()
 	b := New("abcdef", Wait, []event.Event{
-		&event.Questioned{ID: "abcdef-1", Action: asked(`"push"`).Action},
+		&event.Questioned{ID: "abcdef-1", Agent: "a1", Action: asked(`"push"`).Action},
 		&event.Replied{ID: "abcdef-1", Allow: true, For: task.ForTheRun, By: task.ByPerson},
 	})
 	q, r := b.Deny("a1", 2, asked(`"push"`), "not today")

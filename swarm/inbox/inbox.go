@@ -57,7 +57,7 @@ func New(run string, policy Policy, earlier []event.Event) *Box {
 		switch e := e.(type) {
 		case *event.Questioned:
 			b.asked++
-			actions[e.ID] = keyOf(e.Action)
+			actions[e.ID] = ruleKey(e)
 		case *event.Replied:
 			b.remember(actions[e.ID], e)
 		}
@@ -76,7 +76,7 @@ func (b *Box) Ask(agent task.ID, attempt int, asked *event.Asked) (*event.Questi
 	q := &event.Questioned{
 		ID: ID(b.run, b.asked), Agent: agent, Attempt: attempt, Ask: asked.ID, Action: asked.Action,
 	}
-	if rule := b.rules[keyOf(q.Action)]; rule != nil {
+	if rule := b.rules[ruleKey(q)]; rule != nil {
 		held := *rule
 		held.ID, held.By = q.ID, task.ByRule
 		held.Reason = "answered for the run in " + rule.ID
@@ -158,13 +158,13 @@ func (b *Box) Answer(a Answer) ([]Closed, error) {
 	}
 	r.By = task.ByPerson
 	closed := []Closed{{found, &r}}
-	key := keyOf(found.Action)
+	key := ruleKey(found)
 	b.remember(key, &r)
 	var kept []*event.Questioned
 	for _, q := range b.open {
 		switch {
 		case q == found:
-		case r.For == task.ForTheRun && key != "" && keyOf(q.Action) == key:
+		case r.For == task.ForTheRun && key != "" && ruleKey(q) == key:
 			closed = append(closed, Closed{q, &event.Replied{
 				ID: q.ID, Allow: r.Allow, Text: r.Text, By: task.ByRule,
 				Reason: "answered for the run in " + r.ID,
@@ -213,6 +213,15 @@ func (b *Box) remember(key string, r *event.Replied) {
 	if r.For == task.ForTheRun && key != "" && r.By == task.ByPerson {
 		b.rules[key] = r
 	}
+}
+
+// ruleKey is what a rule about a question holds for; empty where none can. A
+// script's questions are its own: what an agent may do answers none of them.
+func ruleKey(q *event.Questioned) string {
+	if q.Agent == "" {
+		return ""
+	}
+	return keyOf(q.Action)
 }
 
 // keyOf is an action without its blanks and escaped as the journal escapes

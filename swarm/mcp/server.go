@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"io"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -57,7 +58,7 @@ type Status struct {
 type dispatchInput struct {
 	Code string `json:"code" jsonschema:"the workflow script: an async JavaScript body that may call agent(), parallel(), race(), sa.run() and returns a small JSON value"`
 	Args any    `json:"args,omitempty" jsonschema:"what the script sees as args; any JSON value"`
-	Wait *int   `json:"wait_s,omitempty" jsonschema:"how many seconds to wait for the value; where the script takes longer the answer is the id of the run, for dispatch_status; without it the answer is the value, however long that takes"`
+	Wait *int   `json:"wait_s,omitempty" jsonschema:"how many seconds to wait for the value, at most 3600; where the script takes longer the answer is the id of the run, for dispatch_status; without it the answer is the value, however long that takes"`
 }
 
 // runInput names a run.
@@ -66,8 +67,17 @@ type runInput struct {
 	Wait int    `json:"wait_s,omitempty" jsonschema:"how many seconds to wait for its end, at most 3600"`
 }
 
-// maxWait bounds how long a status is waited for.
-const maxWait = time.Hour
+// maxWait is how many seconds a call may ask to wait.
+const maxWait = 3600
+
+// checkWait refuses what is no time to wait. A number that is too large would
+// make no time at all.
+func checkWait(seconds int) error {
+	if seconds < 0 || seconds > maxWait {
+		return fmt.Errorf("wait_s: %d: want 0 to %d seconds", seconds, maxWait)
+	}
+	return nil
+}
 
 // server is one client's session.
 type server struct {
@@ -132,11 +142,19 @@ func (s *server) dispatch(ctx context.Context, req *sdk.CallToolRequest, in disp
 			return nil, nil, fmt.Errorf("args: %w", err)
 		}
 	}
-	if in.Wait != nil && *in.Wait < 0 {
-		return nil, nil, fmt.Errorf("wait_s: %d: want 0 or more seconds", *in.Wait)
+	if in.Wait != nil {
+		if err := checkWait(*in.Wait); err != nil {
+			return nil, nil, err
+		}
 	}
 	began := make(chan string, 1)
-	run := s.start(r, began, s.progressOf(req))
+	var told atomic.Bool
+	notify := s.progressOf(req)
+	run := s.start(r, began, func(p Progress) {
+		if !told.Load() {
+			notify(p)
+		}
+	})
 	var enough <-chan time.Time
 	if in.Wait != nil {
 		t := time.NewTimer(time.Duration(*in.Wait) * time.Second)
@@ -152,6 +170,7 @@ func (s *server) dispatch(ctx context.Context, req *sdk.CallToolRequest, in disp
 		return nil, nil, context.Cause(ctx)
 	case <-enough:
 	}
+	told.Store(true) // with the answer, its token ends
 	select {
 	case id := <-began:
 		return s.told(&Status{Run: id, Status: "running"})
@@ -172,7 +191,7 @@ func (s *server) start(r Request, began chan<- string, notify func(Progress)) *r
 			if !known && p.Run != "" {
 				known = true
 				s.mu.Lock()
-				s.runs[p.Run] = run
+				s.runs[p.Run] = &running{over: run.over, cancel: cancel} // without the value, which may be large
 				s.mu.Unlock()
 				began <- p.Run
 			}
@@ -223,8 +242,8 @@ func (s *server) told(status *Status) (*sdk.CallToolResult, any, error) {
 }
 
 func (s *server) status(ctx context.Context, _ *sdk.CallToolRequest, in runInput) (*sdk.CallToolResult, any, error) {
-	if in.Wait < 0 || time.Duration(in.Wait)*time.Second > maxWait {
-		return nil, nil, fmt.Errorf("wait_s: %d: want 0 to %d seconds", in.Wait, int(maxWait/time.Second))
+	if err := checkWait(in.Wait); err != nil {
+		return nil, nil, err
 	}
 	s.mu.Lock()
 	run := s.runs[in.Run]

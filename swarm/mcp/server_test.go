@@ -167,10 +167,17 @@ func TestBadInput(t *testing.T) {
 		{"code": 1},
 		{},
 		{"code": "1", "wiat_s": 1},
+		{"code": "1", "wait_s": 3601},
+		{"code": "1", "wait_s": int64(1e12)},
 	} {
 		r, err := s.CallTool(t.Context(), &sdk.CallToolParams{Name: "dispatch", Arguments: in})
 		if err == nil && !r.IsError {
 			t.Errorf("dispatch(%v) was taken", in)
+		}
+	}
+	for _, wait := range []int64{-1, 3601, 18446744074} { // the last is a moment, where it overflows
+		if r := call(t, s, "dispatch_status", map[string]any{"run": "run001", "wait_s": wait}); !r.IsError {
+			t.Errorf("dispatch_status was taken with wait_s %d", wait)
 		}
 	}
 }

@@ -213,7 +213,7 @@ func (m *machine) isFatal(v goja.Value) bool {
 		return false
 	}
 	switch Code(m.property(o, "code")) {
-	case CodeBudget, CodeLimit, CodeOption, CodeUnknown, CodePolicy:
+	case CodeBudget, CodeLimit, CodeOption, CodePolicy:
 		return true
 	}
 	for _, name := range []string{"ReferenceError", "TypeError", "SyntaxError"} {

@@ -52,7 +52,12 @@ func (r *remote) run(ctx context.Context, start Start, host Host) (Outcome, erro
 		if err != nil {
 			return Outcome{}, err
 		}
-		if err := r.out.write(answer); err != nil {
+		err = r.out.write(answer)
+		if errors.Is(err, errWireLine) {
+			// Nothing of it was written, and the script waits for an answer.
+			err = r.out.write(replied{Error: &Error{Name: "RangeError", Code: CodeLimit, Message: "what entered the script has more than 64 MiB"}})
+		}
+		if err != nil {
 			var last asked
 			if r.in.read(&last) == nil && last.Died != nil {
 				return Outcome{}, last.Died

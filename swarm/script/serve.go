@@ -65,8 +65,8 @@ func serve(ctx context.Context, s serving) int {
 	// A read cannot be called back. The end of the process ends it.
 	go func() {
 		err := c.listen(ctx, s.in)
+		cancel(err) // first: who finds the lines at their end knows why
 		close(c.gone)
-		cancel(err)
 	}()
 	first, err := c.line()
 	if err != nil {

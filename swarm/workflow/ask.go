@@ -3,7 +3,6 @@ package workflow
 import (
 	"encoding/json"
 	"errors"
-	"time"
 
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/event"
@@ -18,12 +17,16 @@ func (d *driver) ask(n int, key string, r *script.Question) error {
 		return err
 	}
 	switch err := d.Engine.Inquire(key, action); {
+	case errors.Is(err, engine.ErrNobody) && r.Default != nil:
+		d.enter(unanswered(key, r, script.CodePolicy, ""))
 	case errors.Is(err, engine.ErrNobody):
-		d.enter(unanswered(key, r, script.CodePolicy, "nobody can be asked here, and there is no default"))
+		delete(d.posted, key)
+		entered := unanswered(key, r, script.CodePolicy, "nobody can be asked here, and there is no default")
+		d.refused = append(d.refused, deliveryOf(n, entered)) // no record: a resume may ask somebody
 	case err != nil:
 		return err
 	case r.MS > 0:
-		d.timers[n] = time.AfterFunc(time.Duration(r.MS)*time.Millisecond, func() {
+		d.after(n, r.MS, func() {
 			if open, err := d.Engine.Withdraw(key); err != nil || !open {
 				return // somebody was faster, or the run is over
 			}

@@ -37,12 +37,33 @@ func (c *Config) input(r *script.Call) (*task.TypedAgentInput, error) {
 	}
 	t, ok := c.Types[r.AgentType]
 	if !ok {
-		return nil, unknownf(slices.Sorted(maps.Keys(c.Types)), r.AgentType, "agentType: there is no type %q", r.AgentType)
+		return nil, mistyped(slices.Sorted(maps.Keys(c.Types)), r.AgentType, "agentType: there is no type %q", r.AgentType)
 	}
 	if t.Refused != "" {
 		return nil, optionf("agentType: type %q: %s", t.Name, t.Refused)
 	}
 	return &task.TypedAgentInput{Type: t.Name, Prompt: strings.TrimSpace(t.Prompt) + "\n\n" + r.Prompt}, nil
+}
+
+// mistyped is unknownf for a name that stands in the script: no replay and no
+// other answer of an agent makes it right, so that no combinator makes a null
+// of it.
+func mistyped(known []string, name, format string, args ...any) *script.Error {
+	e := unknownf(known, name, format, args...)
+	e.Name, e.Code = "TypeError", script.CodeOption
+	return e
+}
+
+// allows refuses a check that is not configured, at once.
+func (c Config) allows(r *script.Check) error {
+	switch {
+	case len(r.Argv) > 0:
+		return &script.Error{Name: "Error", Code: script.CodePolicy, Message: "check: commands of a script are not run " +
+			"as long as there are no walls around them; put it under [checks] in the configuration, and give its name"}
+	case c.Checks != nil && !slices.Contains(c.Checks, r.Name):
+		return unknownf(c.Checks, r.Name, "check: there is no check %q under [checks]", r.Name)
+	}
+	return nil
 }
 
 // narrow turns what a script asked for into a call.
@@ -66,12 +87,12 @@ func (d *driver) narrow(ctx context.Context, r *script.Call) (*task.Call, error)
 	call.Input = input
 	if r.Agent != "" {
 		if !slices.Contains(c.Agents, r.Agent) {
-			return nil, unknownf(c.Agents, r.Agent, "agent: there is no agent %q", r.Agent)
+			return nil, mistyped(c.Agents, r.Agent, "agent: there is no agent %q", r.Agent)
 		}
 		call.Agent = r.Agent
 	}
 	if call.Agent == "" {
-		return nil, unknownf(c.Agents, "", "agent: none is given, and there is no default; give one with --agent")
+		return nil, mistyped(c.Agents, "", "agent: none is given, and there is no default; give one with --agent")
 	}
 	switch r.Isolation {
 	case "":
@@ -83,9 +104,11 @@ func (d *driver) narrow(ctx context.Context, r *script.Call) (*task.Call, error)
 		if call.Shared {
 			return nil, optionf("base: an agent in the shared workspace starts from what is there")
 		}
-		if call.Base, call.BaseTree, err = d.Tools.Resolve(ctx, r.Base); err != nil {
+		at, err := d.resolve(ctx, r.Base)
+		if err != nil {
 			return nil, err
 		}
+		call.Base, call.BaseTree = at.Commit, at.Tree
 	}
 	if c.Check == nil {
 		return call, nil

@@ -40,6 +40,8 @@ type Config struct {
 	MaxAgents int
 	// Shared is set where calls share one workspace unless they say otherwise.
 	Shared bool
+	// Checks are the names of the configured checks; nil where that is not known.
+	Checks []string
 	// Types are the named prompts that calls may use, by name.
 	Types map[string]Type
 	// BudgetTokens is the total that the script sees; 0 is none.
@@ -60,11 +62,11 @@ func Drive(ctx context.Context, r Request) (*script.Outcome, error) {
 	}
 	r.Engine.Hold(r.Prior != nil)
 	outcome, err := d.run(ctx)
-	r.Engine.Hold(false)
-	if err != nil {
-		return nil, err
+	if err == nil {
+		err = d.end(ctx, outcome)
 	}
-	if err := d.end(ctx, outcome); err != nil {
+	if err != nil {
+		r.Engine.Hold(false)
 		return nil, err
 	}
 	return outcome, nil
@@ -77,27 +79,31 @@ type driver struct {
 	ctx  context.Context // of the timers and the workers
 	work sync.WaitGroup  // workers
 	bad  chan error      // swarm's own failures
+	mu   sync.Mutex      // held while a timer fires, and when the script ends
 
 	calls   int              // made so far
 	open    map[task.ID]bool // agents whose end was not heard of
 	called  map[task.ID]bool // agents that a call asked for
 	labels  map[task.ID]*task.Call
 	patches map[string]Patch     // what the script has seen, by commit
+	places  map[string]place     // what names meant, by name
 	seen    map[string]int       // occurrences of requests
 	posted  map[string]int       // numbers of requests without an answer, by key
 	timers  map[int]*time.Timer  // by number
 	keys    map[int]string       // of timers, by number
 	replay  replay               // what earlier owners left
 	fresh   []script.Delivery    // what has happened since
+	refused []script.Delivery    // what is refused at once; no records
 	logged  map[event.Logged]int // lines of earlier owners, not said again yet
 	phased  map[string]bool      // phases that are on record
+	lines   int                  // kept of this owner
 }
 
 func newDriver(r Request) *driver {
 	d := &driver{
 		Request: r, bad: make(chan error, 1),
 		open: map[task.ID]bool{}, called: map[task.ID]bool{}, labels: map[task.ID]*task.Call{},
-		patches: map[string]Patch{}, seen: map[string]int{}, posted: map[string]int{},
+		patches: map[string]Patch{}, places: map[string]place{}, seen: map[string]int{}, posted: map[string]int{},
 		timers: map[int]*time.Timer{}, keys: map[int]string{},
 		logged: map[event.Logged]int{}, phased: map[string]bool{},
 		replay: newReplay(r.Prior),
@@ -118,7 +124,11 @@ func (d *driver) run(ctx context.Context) (*script.Outcome, error) {
 	working, cancel := context.WithCancelCause(ctx)
 	d.ctx = working
 	outcome, err := d.Machine(ctx, d.start(), d)
+	// What fires now is not waited for any more, and what fires already has
+	// come to its end.
+	d.mu.Lock()
 	cancel(ErrHalted)
+	d.mu.Unlock()
 	for _, t := range d.timers {
 		t.Stop()
 	}
@@ -183,6 +193,8 @@ func (d *driver) end(ctx context.Context, outcome *script.Outcome) error {
 			return err
 		}
 	}
+	// Only now: what nobody waits for does not begin.
+	d.Engine.Hold(false)
 	done := ctx.Done()
 	for !d.Engine.Finished() {
 		select {
@@ -227,6 +239,12 @@ func (d *driver) fail(err error) {
 func (d *driver) Next(ctx context.Context) (script.Delivery, error) {
 	for {
 		d.sort(d.Engine.Drain())
+		if len(d.refused) > 0 {
+			// Before any record: none tells when it was refused.
+			next := d.refused[0]
+			d.refused = d.refused[1:]
+			return next, nil
+		}
 		if next, ok := d.replay.take(); ok {
 			return d.hand(next), nil
 		}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -191,6 +192,101 @@ func TestTheCapIsAnErrorOfTheScript(t *testing.T) {
 	}
 }
 
+func TestABranchStaysWhatItWas(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	text := `return (await agent('echo x >> $RIG/ran', {base: 'main', full: true})).status`
+	value(t, r, text)
+	value(t, r, text)
+	if got := r.ran(); got != "x" {
+		t.Errorf("agents ran: %q; the branch had moved meanwhile", got)
+	}
+	if a := r.view().Agent("a1"); a.Call.Base != "commit-1" || a.Call.BaseTree != "tree-1" {
+		t.Errorf("a1 starts from %s, %s", a.Call.Base, a.Call.BaseTree)
+	}
+}
+
+func TestRefusalsAreNoRecords(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.questions, r.checks = inbox.Deny, []string{"good"}
+	text := `const out = []
+const a = agent('echo x')
+for (const f of [() => check('later'), () => check('unset'), () => ask('which?'), () => land(['nope'])])
+  await f().then((v) => out.push(v.ok ?? v), (e) => out.push(e.code ?? e.message))
+await a
+return out`
+	if got := value(t, r, text); got != `["unknown","unknown","policy","unknown"]` {
+		t.Fatalf("returned %s", got)
+	}
+	if n := len(r.view().Entered); n != 0 {
+		t.Errorf("%d refusals are on record", n)
+	}
+	r.questions, r.checks = inbox.Wait, []string{"later", "unset", "good"}
+	outcome, err := r.playWith(t.Context(), text, func(e *engine.Engine) { go answerFirst(t, r, e, "this") })
+	if err != nil || outcome.Error != nil {
+		t.Fatalf("play = %+v, %v", outcome, err)
+	}
+	if got := string(outcome.Value); got != `[false,"its setup failed","this","unknown"]` {
+		t.Errorf("resumed it returned %s", got)
+	}
+}
+
+// TestRefusalsComeBeforeRecords has a refusal race the end of an agent: live
+// and replayed the same wins.
+func TestRefusalsComeBeforeRecords(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	text := `const a = agent('echo x')
+await agent('sleep 0.2')
+return Promise.race([land(['nope']).catch(() => 'refused'), a.then(() => 'agent', () => 'agent')])`
+	first := value(t, r, text)
+	if again := value(t, r, text); again != first {
+		t.Errorf("returned %s, and replayed %s", first, again)
+	}
+	text = `const a = agent('echo x')
+return Promise.race([land(['nope']).catch(() => 'refused'), a.then(() => 'agent')])`
+	if got := value(t, r, text); got != `"refused"` {
+		t.Errorf("replayed it returned %s", got)
+	}
+}
+
+func TestAScriptThatNeverWaitsIsStopped(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{`for (;;) log('x')`, `for (;;) await repo.files('x')`} {
+		r := newRig(t)
+		_, err := r.playWith(t.Context(), text, func(e *engine.Engine) {
+			go func() {
+				for strings.Contains(text, "log") && len(r.view().Logs) == 0 && t.Context().Err() == nil {
+					runtime.Gosched() // until it is at work
+				}
+				if err := e.Stop(&engine.Halt{Cause: task.CauseStopped, Reason: "enough"}); err != nil {
+					t.Errorf("stop: %v", err)
+				}
+			}()
+		})
+		if err == nil {
+			t.Errorf("%s came to an end", text)
+		}
+		if n := len(r.view().Logs); n > maxLines {
+			t.Errorf("%s has %d lines on record", text, n)
+		}
+	}
+}
+
+func TestWhatNobodyWaitsForDoesNotBegin(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	value(t, r, `sa.run({prompt: 'exit 3'}); await agent('sleep 0.5'); return 1`)
+	before := len(r.records)
+	value(t, r, `sa.run({prompt: 'exit 3'}); await agent('sleep 0.5'); return 1`)
+	for _, rec := range r.records[before:] {
+		if s, ok := rec.Event.(*event.Started); ok {
+			t.Errorf("%s was started to be ended", s.Agent)
+		}
+	}
+}
+
 // program makes a random script: agents in a row and at once, races, time-outs,
 // failures, checks and sums.
 func program(rng *rand.Rand) string {
@@ -207,7 +303,9 @@ func program(rng *rand.Rand) string {
 		}
 	}
 	for range 2 + rng.IntN(3) {
-		switch rng.IntN(6) {
+		switch rng.IntN(7) {
+		case 6:
+			fmt.Fprintf(&b, "out.push(await agent(%q, {agent: 'paid'}), budget.spent())\n", prompt())
 		case 0:
 			fmt.Fprintf(&b, "out.push(await agent(%q))\n", prompt())
 		case 1:

@@ -15,6 +15,9 @@ import (
 
 // Do answers a request at once.
 func (d *driver) Do(ctx context.Context, r script.Request) (json.RawMessage, error) {
+	if err := d.halted(); err != nil {
+		return nil, err
+	}
 	switch r := r.(type) {
 	case *script.Call:
 		return d.call(ctx, r)
@@ -36,6 +39,20 @@ func (d *driver) Do(ctx context.Context, r script.Request) (json.RawMessage, err
 		return nil, fmt.Errorf("a %s has no answer at once", script.Verb(r))
 	default:
 		panic(fmt.Sprintf("unhandled %T", r))
+	}
+}
+
+// halted is why the script is to end; nil where it is not. One that never waits
+// for anything hears of it here.
+func (d *driver) halted() error {
+	if d.Engine == nil {
+		return nil // it is only foreseen
+	}
+	select {
+	case <-d.Engine.Halted():
+		return ErrHalted
+	default:
+		return nil
 	}
 }
 
@@ -152,9 +169,11 @@ func (d *driver) mergeRequest(ctx context.Context, r *script.Merge) (m MergeRequ
 	}
 	m.Onto = d.Config.Base
 	if r.Onto != "" {
-		if m.Onto, _, err = d.Tools.Resolve(ctx, r.Onto); err != nil {
+		at, err := d.resolve(ctx, r.Onto)
+		if err != nil {
 			return m, "", err
 		}
+		m.Onto = at.Commit
 	}
 	key, err = d.key(r, script.Merge{Patches: r.Patches, Onto: m.Onto})
 	return m, key, err
@@ -163,7 +182,8 @@ func (d *driver) mergeRequest(ctx context.Context, r *script.Merge) (m MergeRequ
 // nested finds a workflow that the script calls. What was found under an
 // earlier owner is what it stays.
 func (d *driver) nested(ctx context.Context, r *script.Nested) (json.RawMessage, error) {
-	key, err := d.key(r, r)
+	// However the script that calls it was named.
+	key, err := d.key(r, script.Nested{Name: r.Name, Path: r.Path})
 	if err != nil {
 		return nil, err
 	}
@@ -183,6 +203,9 @@ func (d *driver) nested(ctx context.Context, r *script.Nested) (json.RawMessage,
 
 // Post takes a request that is answered later, or not at all.
 func (d *driver) Post(n int, r script.Request) error {
+	if err := d.halted(); err != nil {
+		return err
+	}
 	switch r := r.(type) {
 	case *script.Cancel:
 		return d.cancel(r)
@@ -219,11 +242,20 @@ func (d *driver) cancel(r *script.Cancel) error {
 	return d.Engine.CancelByScript([]task.ID{id}, reason)
 }
 
+// maxLines bounds the lines that a script may have for people.
+const maxLines = 10_000
+
 // log journals a line, unless it was said before and is only said again.
 func (d *driver) log(line event.Logged) error {
 	if d.logged[line] > 0 {
 		d.logged[line]--
 		return nil
+	}
+	switch d.lines++; {
+	case d.lines > maxLines:
+		return nil
+	case d.lines == maxLines:
+		line = event.Logged{Text: fmt.Sprintf("… more than %d lines: the rest is not kept", maxLines)}
 	}
 	return d.Engine.Note(&line)
 }
@@ -247,9 +279,7 @@ func (d *driver) later(n int, r script.Request) error {
 	key := w.key
 	switch r := r.(type) {
 	case *script.Timer:
-		d.timers[n] = time.AfterFunc(time.Duration(r.MS)*time.Millisecond, func() {
-			d.enter(&event.Entered{Verb: "timer", Key: key})
-		})
+		d.after(n, r.MS, func() { d.enter(&event.Entered{Verb: "timer", Key: key}) })
 	case *script.Check:
 		d.begin(r, key, func(ctx context.Context) (any, error) {
 			return d.Tools.Check(ctx, CheckRequest{Key: key, Check: r, Commit: w.commit})
@@ -280,6 +310,9 @@ func (d *driver) remembered(n int, r script.Request) (w wanted, done bool, err e
 	switch r := r.(type) {
 	case *script.Check:
 		if w.commit, err = d.on(r.On); err == nil {
+			err = d.Config.allows(r)
+		}
+		if err == nil {
 			resolved := *r
 			resolved.On, about = w.commit, &resolved
 		}
@@ -294,7 +327,7 @@ func (d *driver) remembered(n int, r script.Request) (w wanted, done bool, err e
 	var refused *script.Error
 	if errors.As(err, &refused) {
 		// Not a record: it would be refused again.
-		d.fresh = append(d.fresh, script.Delivery{N: n, Error: refused})
+		d.refused = append(d.refused, script.Delivery{N: n, Error: refused})
 		return w, true, nil
 	}
 	if err != nil {
@@ -313,8 +346,44 @@ func (d *driver) on(name string) (string, error) {
 	if name == "" || name == "base" {
 		return d.Config.Base, nil
 	}
-	commit, _, err := d.Tools.Resolve(d.ctx, name)
-	return commit, err
+	at, err := d.resolve(d.ctx, name)
+	return at.Commit, err
+}
+
+// place is a commit of the repository.
+type place struct {
+	Commit string `json:"commit"`
+	Tree   string `json:"tree"`
+}
+
+// resolve finds what a script names as a base. A branch may move, also by the
+// script's own doing, so that what a name meant first it means for the life of
+// the run.
+func (d *driver) resolve(ctx context.Context, name string) (at place, err error) {
+	if at, known := d.places[name]; known {
+		return at, nil
+	}
+	key := sumOf("resolve", []byte(name)) + ".0"
+	if earlier, ok := d.replay.entry(key); ok {
+		if err := json.Unmarshal(earlier.Value, &at); err != nil {
+			return at, fmt.Errorf("read what %s was: %w", name, err)
+		}
+	} else {
+		if at.Commit, at.Tree, err = d.Tools.Resolve(ctx, name); err != nil {
+			return at, err
+		}
+		if at.Commit != name {
+			value, err := json.Marshal(at)
+			if err != nil {
+				return at, err
+			}
+			if err := d.Engine.Note(&event.Entered{Verb: "resolve", Key: key, Value: value}); err != nil {
+				return at, err
+			}
+		}
+	}
+	d.places[name] = at
+	return at, nil
 }
 
 // begin does something on a goroutine of its own, whose outcome enters the
@@ -325,7 +394,8 @@ func (d *driver) begin(r script.Request, key string, do func(context.Context) (a
 		var refused *script.Error
 		switch {
 		case errors.As(err, &refused):
-			d.enter(failedEntry(script.Verb(r), key, refused))
+			// No record: what is missing may be there when a resume asks again.
+			d.Engine.Tell(failedEntry(script.Verb(r), key, refused))
 		case d.ctx.Err() != nil: // nobody waits for it any more
 		case err != nil:
 			d.fail(err)
@@ -336,6 +406,18 @@ func (d *driver) begin(r script.Request, key string, do func(context.Context) (a
 				return
 			}
 			d.enter(&event.Entered{Verb: script.Verb(r), Key: key, Value: text})
+		}
+	})
+}
+
+// after does something after a time, unless the timer of the number is given
+// back or the script ends before.
+func (d *driver) after(n int, ms int64, do func()) {
+	d.timers[n] = time.AfterFunc(time.Duration(ms)*time.Millisecond, func() {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		if d.ctx.Err() == nil {
+			do()
 		}
 	})
 }

@@ -45,6 +45,10 @@ type rig struct {
 	state *store.State
 	run   *store.Run
 
+	questions inbox.Policy
+	branch    int // how often the branch was looked at
+	checks    []string
+
 	mu      sync.Mutex // guards what follows
 	records []event.Record
 	stopAt  int64 // the record after which the run is killed; 0: never
@@ -68,7 +72,7 @@ func newRig(t testing.TB) *rig {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &rig{t: t, dir: dir, self: self, state: state, run: run}
+	return &rig{questions: inbox.Wait, t: t, dir: dir, self: self, state: state, run: run}
 }
 
 // errDead is what a journal says whose process is dead.
@@ -136,16 +140,24 @@ func (r *rig) deps(journal engine.Journal) engine.Deps {
 		Launcher: &proc.Launcher{Binary: r.self, Args: []string{"__supervise"}},
 		Adapters: map[string]agent.Adapter{agent.KindCommand: command.Adapter{}},
 		Disk:     &limit.Disk{Dir: r.dir, Free: func() (int64, error) { return 1 << 40, nil }},
-		Environ:  []string{"PATH=" + os.Getenv("PATH"), "RIG=" + r.dir}, Questions: inbox.Wait,
+		Environ:  []string{"PATH=" + os.Getenv("PATH"), "RIG=" + r.dir}, Questions: r.questions,
 		Root: r.dir, Cores: 2, Now: time.Now, Warn: func(string) {},
 	}
 }
 
 func (r *rig) config() engine.Config {
-	return engine.Config{Jobs: 8, MaxAgents: 10_000, Agents: map[string]*agent.Spec{"sh": {
-		Name: "sh", Kind: agent.KindCommand, Command: []string{"sh"},
-		Input: agent.InputStdin, Format: agent.FormatText, Success: agent.SuccessExit,
-	}}}
+	return engine.Config{Jobs: 8, MaxAgents: 10_000, Agents: map[string]*agent.Spec{
+		"sh": {
+			Name: "sh", Kind: agent.KindCommand, Command: []string{"sh"},
+			Input: agent.InputStdin, Format: agent.FormatText, Success: agent.SuccessExit,
+		},
+		// paid says what it was paid; its prompt, too, is what sh runs.
+		"paid": {
+			Name: "paid", Kind: agent.KindCommand,
+			Command: []string{"sh", "-c", `sh >&2 && printf '{"type":"usage","output":7}\n{"type":"result","text":"paid"}\n'`},
+			Input:   agent.InputStdin, Format: agent.FormatJSONL, Success: agent.SuccessAnswer,
+		},
+	}}
 }
 
 // play runs a script with what the journal holds, until it ends or stopAt.
@@ -165,9 +177,9 @@ func (r *rig) playWith(ctx context.Context, text string, begun func(*engine.Engi
 	e := engine.Open(ctx, r.deps(r), r.config(), prior)
 	begun(e)
 	outcome, err := Drive(ctx, Request{
-		Engine: e, Tools: tools{}, Prior: prior, Machine: r.machine,
+		Engine: e, Tools: tools{rig: r}, Prior: prior, Machine: r.machine,
 		Script: &event.Scripted{Name: "test.js", Text: text},
-		Config: Config{Agent: "sh", Agents: []string{"sh"}, Base: "base", BaseTree: "tree", MaxAgents: 10_000},
+		Config: Config{Agent: "sh", Agents: []string{"paid", "sh"}, Checks: r.checks, Base: "base", BaseTree: "tree", MaxAgents: 10_000},
 		Nested: func(context.Context, *script.Nested) (*script.Source, error) { return nil, errors.New("none") },
 	})
 	if err != nil {
@@ -228,11 +240,23 @@ func (s spaces) Strays([]string) ([]worktree.Workspace, error) { return nil, nil
 func (s spaces) Footprint(context.Context, git.Hash) (int64, error) { return 1, nil }
 
 // tools answer checks by their name.
-type tools struct{ Tools }
+type tools struct {
+	Tools
+	rig *rig
+}
+
+// Resolve knows a branch that is somewhere else each time.
+func (t tools) Resolve(_ context.Context, name string) (commit, tree string, err error) {
+	if name != "main" {
+		return "", "", &script.Error{Name: "Error", Code: script.CodeUnknown, Message: "there is no " + name}
+	}
+	t.rig.branch++
+	return fmt.Sprintf("commit-%d", t.rig.branch), fmt.Sprintf("tree-%d", t.rig.branch), nil
+}
 
 func (tools) Check(_ context.Context, r CheckRequest) (*script.CheckResult, error) {
-	if r.Name == "none" {
-		return nil, &script.Error{Name: "Error", Code: script.CodeUnknown, Message: "no check none"}
+	if r.Name == "unset" {
+		return nil, &script.Error{Name: "Error", Message: "its setup failed"}
 	}
 	return &script.CheckResult{OK: r.Name == "good", Stdout: r.Name}, nil
 }
