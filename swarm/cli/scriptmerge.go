@@ -39,6 +39,22 @@ func (t *scriptTools) Text(ctx context.Context, p *task.Patch) (string, error) {
 	return readable(string(text)), nil
 }
 
+// Paths are all paths that a patch changes.
+func (t *scriptTools) Paths(ctx context.Context, p *task.Patch) ([]string, error) {
+	changes, err := t.store.Changes(ctx, git.Hash(p.Base), git.Hash(p.Commit))
+	if err != nil {
+		if lost := t.lost(ctx, p); lost != nil {
+			return nil, lost
+		}
+		return nil, err
+	}
+	paths := make([]string, len(changes))
+	for i, c := range changes {
+		paths[i] = readable(c.Path)
+	}
+	return paths, nil
+}
+
 // lost is what a script is told of a patch whose commits are gone from the
 // repository; nil where they are there.
 func (t *scriptTools) lost(ctx context.Context, p *task.Patch) error {

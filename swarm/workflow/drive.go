@@ -308,6 +308,13 @@ func (d *driver) settled(s *engine.Settled) {
 		d.fail(err)
 		return
 	}
+	if p := s.Result.Done().Patch; p != nil && p.Files > len(p.Paths) {
+		// The record has the first of them only; a script decides by all.
+		if result.Patch.Files, err = d.Tools.Paths(d.ctx, p); err != nil {
+			d.fail(fmt.Errorf("list what %s changed: %w", s.Agent, err))
+			return
+		}
+	}
 	if s.Refused {
 		result.Error.Refused = true
 	}

@@ -46,6 +46,8 @@ type Commit struct {
 type Patcher interface {
 	// Text is a patch as git prints it.
 	Text(ctx context.Context, p *task.Patch) (string, error)
+	// Paths are all paths that a patch changes, sorted.
+	Paths(ctx context.Context, p *task.Patch) ([]string, error)
 	// Merge merges patches onto a commit in memory and pins the result. The
 	// Tree of the answer is a commit. The same patches give the same answer.
 	Merge(ctx context.Context, r MergeRequest) (*script.Merged, error)
