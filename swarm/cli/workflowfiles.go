@@ -60,7 +60,11 @@ func (p *place) folder(r folderRequest) ([]event.ScriptFile, error) {
 		if e.IsDir() || filepath.Ext(e.Name()) != r.ext {
 			continue
 		}
-		text, err := readText(filepath.Join(p.rootDir(), r.dir, e.Name()), r.most)
+		path := filepath.Join(p.rootDir(), r.dir, e.Name())
+		text, err := "", p.stays(path)
+		if err == nil {
+			text, err = readText(path, r.most)
+		}
 		if err != nil && r.patient {
 			continue
 		}
@@ -70,6 +74,23 @@ func (p *place) folder(r folderRequest) ([]event.ScriptFile, error) {
 		files = append(files, event.ScriptFile{Name: r.dir + "/" + e.Name(), Text: text})
 	}
 	return files, nil
+}
+
+// stays refuses a file of the checkout that is a link to something outside: it
+// would be recorded with the run, and sent to agents.
+func (p *place) stays(path string) error {
+	root, err := filepath.EvalSymlinks(p.rootDir())
+	if err != nil {
+		return err
+	}
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return err
+	}
+	if rel, err := filepath.Rel(root, real); err != nil || !filepath.IsLocal(rel) {
+		return fmt.Errorf("%s is a link that leads out of the repository", path)
+	}
+	return nil
 }
 
 // gatherTypes reads the types of agents that calls may name.

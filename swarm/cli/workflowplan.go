@@ -155,18 +155,25 @@ func (pl *plan) readArgs(c *cli.Context, p *place) error {
 		if !filepath.IsAbs(file) {
 			file = filepath.Join(p.dir, file)
 		}
-		all, err := os.ReadFile(file)
+		f, err := os.Open(file) // may be a pipe: @<(command)
 		if err != nil {
+			return usagef("%s: --args: %v", pl.says(), err)
+		}
+		all, err := io.ReadAll(io.LimitReader(f, maxArgs+1))
+		if err = errors.Join(err, f.Close()); err != nil {
 			return usagef("%s: --args: %v", pl.says(), err)
 		}
 		text, from = string(all), file
 	case text == "-":
-		all, err := readAll(p.env.input())
+		all, err := io.ReadAll(io.LimitReader(p.env.input(), maxArgs+1))
 		if err != nil {
 			return fmt.Errorf("read standard input: %w", err)
 		}
 		pl.input = all
 		text, from = string(all), "standard input"
+	}
+	if len(text) > maxArgs {
+		return usagef("%s: --args: what a script is given may be %s long", pl.says(), Bytes(maxArgs))
 	}
 	if !json.Valid([]byte(text)) {
 		return usagef("%s: --args: %s is not JSON; a text is JSON in quotes: --args '\"text\"'", pl.says(), Printable(from))
@@ -174,6 +181,9 @@ func (pl *plan) readArgs(c *cli.Context, p *place) error {
 	pl.script.Args = json.RawMessage(strings.TrimSpace(text))
 	return nil
 }
+
+// maxArgs bounds what a script is given, in bytes: it is recorded with the run.
+const maxArgs = 16 << 20
 
 // Where saved workflows lie in a repository.
 const (

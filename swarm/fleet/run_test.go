@@ -3,6 +3,7 @@ package fleet
 import (
 	"context"
 	"errors"
+	"fmt"
 	"regexp"
 	"strings"
 	"testing"
@@ -124,6 +125,22 @@ expect = { throws = "missing property 'n'", agents = 0 }
 	})
 	if e := (*script.Error)(nil); !errors.As(err, &e) || e.Code != script.CodeMeta {
 		t.Errorf("Test with a schema that is none = %v, want the code %s", err, script.CodeMeta)
+	}
+}
+
+// TestCheckingArgsIsBounded: the parts of a schema double with each level.
+func TestCheckingArgsIsBounded(t *testing.T) {
+	t.Parallel()
+	var defs strings.Builder
+	for i := range 40 {
+		fmt.Fprintf(&defs, `"d%d":{"allOf":[{"$ref":"#/$defs/d%d"},{"$ref":"#/$defs/d%d"}]},`, i, i+1, i+1)
+	}
+	s, err := compile("meta.args", []byte(`{"$ref":"#/$defs/d0","$defs":{`+defs.String()+`"d40":{"type":"integer"}}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.check([]byte(`"x"`)); err == nil || !strings.Contains(err.Error(), "too much to check") {
+		t.Errorf("check = %.200v, want it to be too much", err)
 	}
 }
 

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	bounded "agentswarm/swarm/schema"
 )
 
 // schema is a JSON Schema that values are checked by.
@@ -43,7 +45,7 @@ func (s *schema) check(value json.RawMessage) error {
 	if err != nil {
 		return fmt.Errorf("is no JSON: %w", err)
 	}
-	if err := s.compiled.Validate(doc); err != nil {
+	if err := bounded.Check(s.compiled, doc); err != nil {
 		return errors.New(told(err))
 	}
 	return nil

@@ -60,8 +60,9 @@ func nodes(v any) *node {
 	return n
 }
 
-// check holds a value against a schema, unless that would take too long.
-func check(s *jsonschema.Schema, v any) error {
+// Check holds a value against a schema of the library, unless that would take
+// too long: nothing else bounds the time and the memory of it.
+func Check(s *jsonschema.Schema, v any) error {
 	c := &cost{known: map[pair]float64{}}
 	if c.of(s, nodes(v)) > mostSteps {
 		return errCostly

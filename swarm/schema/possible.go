@@ -143,7 +143,7 @@ func values(v *verdict, s *jsonschema.Schema, at string) {
 	var can kinds
 	for _, value := range listed {
 		// What is too much to check may match.
-		if err := check(s, value); err == nil || errors.Is(err, errCostly) {
+		if err := Check(s, value); err == nil || errors.Is(err, errCostly) {
 			can |= kindOf(value)
 		}
 	}

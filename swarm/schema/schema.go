@@ -63,7 +63,7 @@ func Compile(raw json.RawMessage) (*Schema, error) {
 	if err := onlyObjects(compiled); err != nil {
 		return nil, err
 	}
-	err = check(compiled, map[string]any{})
+	err = Check(compiled, map[string]any{})
 	if errors.Is(err, errCostly) {
 		return nil, fmt.Errorf("the schema %w", err)
 	}
@@ -144,7 +144,7 @@ func (s *Schema) Validate(value json.RawMessage) error {
 	if err != nil {
 		return fmt.Errorf("it is not JSON: %s", cut(err.Error(), maxMessage))
 	}
-	err = check(s.compiled, v)
+	err = Check(s.compiled, v)
 	if err == nil {
 		return nil
 	}

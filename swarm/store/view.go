@@ -73,18 +73,6 @@ type View struct {
 	work workTime
 }
 
-// ScriptEntry is a record that entered the script.
-type ScriptEntry struct {
-	N int64
-	*event.Entered
-}
-
-// LogLine is a line that a script had for people.
-type LogLine struct {
-	Time time.Time
-	event.Logged
-}
-
 // Agent is what the records say of one agent.
 type Agent struct {
 	ID     task.ID
@@ -262,18 +250,8 @@ func (v *View) Apply(r event.Record) {
 		v.mark(e.ID, func(l *Landing) { l.Outcome = e })
 	case *event.Undone:
 		v.mark(e.ID, func(l *Landing) { l.Undone = true })
-	case *event.Scripted:
-		v.Script, v.Returned = e, nil
-	case *event.Entered:
-		v.Entered = append(v.Entered, ScriptEntry{r.N, e})
-	case *event.Logged:
-		v.Logs = append(v.Logs, LogLine{r.Time, *e})
-	case *event.Phased:
-		if !slices.Contains(v.Phases, e.Title) {
-			v.Phases = append(v.Phases, e.Title)
-		}
-	case *event.Returned:
-		v.Returned = e
+	case *event.Scripted, *event.Entered, *event.Logged, *event.Phased, *event.Returned:
+		v.script(r)
 	case *event.Paused:
 		v.Pause = e
 	case *event.Closed:
