@@ -52,15 +52,7 @@ func (b *bench) drive(ctx context.Context, r driveRequest) (*ended, error) {
 	if err != nil {
 		return nil, errors.Join(err, b.owner.Close())
 	}
-	opened := &event.Opened{
-		Pid: os.Getpid(), Version: buildVersion().Version,
-		Resumed: r.prior != nil, Walls: b.rung.String(), Budget: r.budgetFact(),
-	}
-	if b.env.keeper != nil {
-		opened.Keeper, opened.KeeperStart = b.env.keeper.Started()
-	}
-	_, err = b.owner.Append(opened)
-	if err != nil {
+	if _, err := b.owner.Append(b.opened(r)); err != nil {
 		return nil, errors.Join(err, b.owner.Close())
 	}
 	b.sayWalls()
@@ -110,6 +102,18 @@ func (b *bench) drive(ctx context.Context, r driveRequest) (*ended, error) {
 	}
 	end.began = began
 	return end, nil
+}
+
+// opened is what the journal says of this owner.
+func (b *bench) opened(r driveRequest) *event.Opened {
+	opened := &event.Opened{
+		Pid: os.Getpid(), Version: buildVersion().Version,
+		Resumed: r.prior != nil, Walls: b.rung.String(), Budget: r.budgetFact(),
+	}
+	if b.env.keeper != nil {
+		opened.Keeper, opened.KeeperStart = b.env.keeper.Started()
+	}
+	return opened
 }
 
 // showTime is how long after its end a run is still shown.

@@ -55,8 +55,8 @@ func untrusted(item config.Item) string {
 // planLine is a line of a plan for people.
 type planLine struct{ what, text string }
 
-// printPlan tells what a run would do.
-func (p *place) printPlan(pl *plan, asJSON bool) error {
+// object is a plan as JSON.
+func (pl *plan) object() planObject {
 	o := planObject{
 		Schema: "swarm.plan/1", Base: pl.base.Commit, BaseKind: string(pl.base.Kind),
 		Jobs: pl.config.Jobs, MaxAgents: pl.config.MaxAgents, Into: pl.into,
@@ -77,6 +77,12 @@ func (p *place) printPlan(pl *plan, asJSON bool) error {
 		})
 	}
 	o.Script = pl.plannedScript()
+	return o
+}
+
+// printPlan tells what a run would do.
+func (p *place) printPlan(pl *plan, asJSON bool) error {
+	o := pl.object()
 	if asJSON {
 		return printJSON(p.env.Stdout, o)
 	}

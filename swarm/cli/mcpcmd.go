@@ -59,8 +59,9 @@ func mcpAction(c *cli.Context, env Env) error {
 			d.flags = append(d.flags, strings.Repeat("-", min(2, len(name)))+name, fmt.Sprint(c.Value(name)))
 		}
 	}
-	in, out := io.NopCloser(env.Stdin), nopCloser{env.Stdout}
-	err = mcp.Serve(c.Context, d, buildVersion().Version, in, out)
+	err = mcp.Serve(c.Context, d, mcp.Client{
+		In: io.NopCloser(env.Stdin), Out: nopCloser{env.Stdout}, Version: buildVersion().Version,
+	})
 	if errors.Is(err, context.Canceled) && c.Context.Err() != nil {
 		return context.Cause(c.Context)
 	}

@@ -159,18 +159,8 @@ func (p *place) configure(c *cli.Context, pl *plan, conf *config.Config) error {
 	if pl.config.MaxAgents < 1 {
 		return usagef("run: --max-agents %d: want 1 or more", pl.config.MaxAgents)
 	}
-	for flag, into := range map[string]*time.Duration{
-		"timeout": &pl.config.Timeout, "idle-timeout": &pl.config.IdleTimeout, "run-timeout": &pl.runTimeout,
-	} {
-		configured := map[string]time.Duration{
-			"timeout": conf.Timeout, "idle-timeout": conf.IdleTimeout, "run-timeout": conf.RunTimeout,
-		}[flag]
-		if *into = configured; c.IsSet(flag) {
-			*into = c.Duration(flag)
-		}
-		if *into < 0 {
-			return usagef("run: --%s %s: want a duration such as 30m, or 0s for none", flag, *into)
-		}
+	if err := pl.times(c, conf); err != nil {
+		return err
 	}
 	if pl.config.Retries, err = intSetting(c, "retries", conf.Retries, 0); err != nil {
 		return err
@@ -197,6 +187,27 @@ func (p *place) configure(c *cli.Context, pl *plan, conf *config.Config) error {
 		return err
 	}
 	pl.wants = conf.Needs(use)
+	return nil
+}
+
+// times lays the flags over the time limits.
+func (pl *plan) times(c *cli.Context, conf *config.Config) error {
+	for _, limit := range []struct {
+		flag       string
+		configured time.Duration
+		into       *time.Duration
+	}{
+		{"timeout", conf.Timeout, &pl.config.Timeout},
+		{"idle-timeout", conf.IdleTimeout, &pl.config.IdleTimeout},
+		{"run-timeout", conf.RunTimeout, &pl.runTimeout},
+	} {
+		if *limit.into = limit.configured; c.IsSet(limit.flag) {
+			*limit.into = c.Duration(limit.flag)
+		}
+		if *limit.into < 0 {
+			return usagef("run: --%s %s: want a duration such as 30m, or 0s for none", limit.flag, *limit.into)
+		}
+	}
 	return nil
 }
 

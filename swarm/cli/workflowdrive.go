@@ -18,6 +18,7 @@ import (
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/event"
 	"agentswarm/swarm/proc"
+	bounded "agentswarm/swarm/schema"
 	"agentswarm/swarm/script"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
@@ -117,7 +118,7 @@ func argsSchema(meta *script.Meta) (*jsonschema.Schema, error) {
 		return nil, usagef("meta.args is no JSON Schema: %s", Printable(strings.ReplaceAll(err.Error(), here, "")))
 	}
 	endless := func(e *jsonschema.ValidationError) bool { _, is := e.ErrorKind.(*kind.RefCycle); return is }
-	if e, ok := errors.AsType[*jsonschema.ValidationError](schema.Validate(map[string]any{})); ok && slices.ContainsFunc(leaves(e), endless) {
+	if e, ok := errors.AsType[*jsonschema.ValidationError](bounded.Check(schema, map[string]any{})); ok && slices.ContainsFunc(leaves(e), endless) {
 		return nil, usagef("meta.args is no JSON Schema: it refers to itself without an end")
 	}
 	return schema, nil
@@ -138,7 +139,7 @@ func checkArgs(verb string, meta *script.Meta, args json.RawMessage) error {
 	}
 	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(args))
 	if err == nil {
-		err = schema.Validate(value)
+		err = bounded.Check(schema, value)
 	}
 	if wrong, ok := errors.AsType[*jsonschema.ValidationError](err); ok {
 		return usagef("%s: --args: %s%s", verb, Printable(describe(wrong)), given)
@@ -207,7 +208,7 @@ func machineOf(self string) func(context.Context, script.Start, script.Host) (sc
 		if err != nil {
 			return script.Outcome{}, err
 		}
-		outcome, err := script.RunRemote(ctx, h, start, host)
+		outcome, err := script.RunRemote(ctx, h, start, &watched{host, h.Gone()})
 		if runaway, ok := errors.AsType[*script.Error](err); ok {
 			// The process did not come to an end, and so the script did.
 			outcome, err = script.Outcome{Error: runaway}, nil

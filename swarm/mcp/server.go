@@ -97,12 +97,20 @@ type running struct {
 	err    error
 }
 
-// Serve speaks with one client over in and out until in ends or ctx does. The
+// Client is who a server speaks with.
+type Client struct {
+	In  io.ReadCloser  // required
+	Out io.WriteCloser // required
+	// Version is that of this program, which the client is told.
+	Version string
+}
+
+// Serve speaks with one client until its input ends or ctx does. The
 // runs that are at work then are stopped and kept, for a resume.
-func Serve(ctx context.Context, d Dispatcher, version string, in io.ReadCloser, out io.WriteCloser) error {
+func Serve(ctx context.Context, d Dispatcher, c Client) error {
 	ctx, cancel := context.WithCancel(ctx)
 	s := &server{dispatcher: d, ctx: ctx, runs: map[string]*running{}}
-	err := s.server(version).Run(ctx, &sdk.IOTransport{Reader: in, Writer: out})
+	err := s.server(c.Version).Run(ctx, &sdk.IOTransport{Reader: c.In, Writer: c.Out})
 	cancel()
 	s.work.Wait()
 	if errors.Is(err, io.EOF) || errors.Is(err, sdk.ErrConnectionClosed) {

@@ -50,7 +50,7 @@ func session(t *testing.T, f *fake, told func(*sdk.ProgressNotificationParams)) 
 	t.Helper()
 	near, far := net.Pipe()
 	served := make(chan error, 1)
-	go func() { served <- Serve(t.Context(), f, "v1", far, far) }()
+	go func() { served <- Serve(t.Context(), f, Client{In: far, Out: far, Version: "v1"}) }()
 	client := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "v1"}, &sdk.ClientOptions{
 		ProgressNotificationHandler: func(_ context.Context, r *sdk.ProgressNotificationClientRequest) {
 			if told != nil {

@@ -82,6 +82,9 @@ func (h *Helper) Read(p []byte) (int, error) { return h.out.Read(p) }
 // Write writes to the helper.
 func (h *Helper) Write(p []byte) (int, error) { return h.in.Write(p) }
 
+// Gone is closed once the helper is gone, whoever ended it.
+func (h *Helper) Gone() <-chan struct{} { return h.gone }
+
 // OutOfMemory reports whether it was killed because it held too much.
 func (h *Helper) OutOfMemory() bool {
 	h.mu.Lock()
