@@ -6,6 +6,7 @@ import (
 
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/event"
+	"agentswarm/swarm/script"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
 )
@@ -168,7 +169,11 @@ func (o *runObject) script(v *store.View) {
 			o.Result = r.Value
 		}
 		if r.Error != nil {
-			o.Error = &errorObject{Kind: string(task.Other), Message: (&ScriptError{Err: thrownBy(r.Error), Code: CodeScript}).Error()}
+			kind := task.Other
+			if script.Code(r.Error.Code) == script.CodeBudget {
+				kind = task.CauseBudget
+			}
+			o.Error = &errorObject{Kind: string(kind), Message: (&ScriptError{Err: thrownBy(r.Error), Code: CodeScript}).Error()}
 		}
 	}
 	at := map[string]int{}

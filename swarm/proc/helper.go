@@ -18,13 +18,12 @@ type Helper struct {
 	cmd  *exec.Cmd
 	in   io.WriteCloser
 	out  io.ReadCloser
-	tail *tail
 	gone chan struct{}  // closed when it was waited for
 	eyes sync.WaitGroup // of the one that looks at its memory
 
-	once sync.Once // guards the end of stdin
-	mu   sync.Mutex
-	over bool // it was killed for its memory
+	once sync.Once  // guards the end of stdin
+	mu   sync.Mutex // guards over
+	over bool       // it was killed for its memory
 }
 
 // HelperRequest is what a helper is started with.
@@ -44,17 +43,12 @@ const memoryLook = 50 * time.Millisecond
 
 // StartHelper starts a helper. It must be closed.
 func StartHelper(r HelperRequest) (*Helper, error) {
-	h := &Helper{tail: &tail{}, gone: make(chan struct{})}
+	h := &Helper{gone: make(chan struct{})}
 	h.cmd = &exec.Cmd{
 		Path: r.Binary, Args: append([]string{r.Binary}, r.Args...), Dir: "/",
-		Env:    []string{"TZ=UTC", "GOTRACEBACK=none"},
-		Stderr: h.tail,
+		Env: []string{"TZ=UTC", "GOTRACEBACK=none"},
 		// A group of its own: what a terminal sends to ours is not for it.
 		SysProcAttr: &syscall.SysProcAttr{Setpgid: true},
-	}
-	in, err := h.cmd.StdinPipe()
-	if err != nil {
-		return nil, fmt.Errorf("start a helper: %w", err)
 	}
 	// A pipe of our own: Wait would close that of StdoutPipe before all of it
 	// was read.
@@ -62,9 +56,13 @@ func StartHelper(r HelperRequest) (*Helper, error) {
 	if err != nil {
 		return nil, fmt.Errorf("start a helper: %w", err)
 	}
-	h.in, h.out, h.cmd.Stdout = in, out, far
-	if err := errors.Join(h.cmd.Start(), far.Close()); err != nil {
-		return nil, errors.Join(&StartError{Temporary: passes(err), Err: err}, in.Close(), out.Close())
+	h.out, h.cmd.Stdout = out, far
+	if h.in, err = h.cmd.StdinPipe(); err == nil {
+		err = h.cmd.Start()
+	}
+	_ = far.Close() // ours; the child has its own
+	if err != nil {
+		return nil, errors.Join(&StartError{Temporary: passes(err), Err: err}, out.Close())
 	}
 	go func() { // Close waits for it.
 		defer close(h.gone)
@@ -91,9 +89,6 @@ func (h *Helper) OutOfMemory() bool {
 	defer h.mu.Unlock()
 	return h.over
 }
-
-// Complaint is the end of what it wrote to stderr, as a crash does.
-func (h *Helper) Complaint() string { return h.tail.String() }
 
 // Close ends the helper and waits until it is gone. It may be called twice.
 func (h *Helper) Close() error {
@@ -129,29 +124,4 @@ func (h *Helper) watch(limit int64) {
 		_ = h.cmd.Process.Kill()
 		return
 	}
-}
-
-// tail keeps the end of what is written to it.
-type tail struct {
-	mu   sync.Mutex // guards kept
-	kept []byte
-}
-
-// tailSize bounds it, in bytes.
-const tailSize = 4 << 10
-
-func (t *tail) Write(p []byte) (int, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.kept = append(t.kept, p...)
-	if extra := len(t.kept) - tailSize; extra > 0 {
-		t.kept = append([]byte(nil), t.kept[extra:]...)
-	}
-	return len(p), nil
-}
-
-func (t *tail) String() string {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return string(t.kept)
 }

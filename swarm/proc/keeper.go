@@ -99,13 +99,34 @@ func (k *Keeper) start() (*kept, error) {
 
 // Stop asks a member, which the caller has not waited for, and all that
 // descends from it to end, with SIGTERM.
+//
+// All are halted first, so that none of them starts another between the look
+// and the signal: that one would go on, in what the others had tidied up.
 func (k *Keeper) Stop(pid int) error {
-	below, err := (&lineage{below: pid}).members()
-	if p, ok := look(pid); ok {
-		err = errors.Join(err, send(p, syscall.SIGTERM))
+	below := &lineage{below: pid}
+	held := map[who]process{}
+	hold := func(p process) {
+		if _, is := held[p.who()]; !is && send(p, syscall.SIGSTOP) == nil { // one that is gone is as good
+			held[p.who()] = p
+		}
 	}
-	for _, p := range below {
-		_ = send(p, syscall.SIGTERM) // one that is gone is as good
+	if p, ok := look(pid); ok {
+		hold(p)
+	}
+	var err error
+	for seen := -1; seen < len(held) && err == nil; {
+		seen = len(held)
+		var found map[who]process
+		found, err = below.members()
+		for _, p := range found {
+			hold(p)
+		}
+	}
+	for _, p := range held {
+		_ = send(p, syscall.SIGTERM)
+	}
+	for _, p := range held {
+		_ = send(p, syscall.SIGCONT)
 	}
 	return err
 }

@@ -102,15 +102,6 @@ func LoadRemote(ctx context.Context, conn io.ReadWriteCloser, sources, lib []Sou
 	return answer.Loaded, err
 }
 
-// CheckRemote is [CheckClosed] in a process of its own. conn is closed.
-func CheckRemote(ctx context.Context, conn io.ReadWriteCloser, source string) error {
-	answer, err := inquire(ctx, conn, opening{Open: "check", Source: source})
-	if err == nil && answer.Error != nil {
-		return answer.Error
-	}
-	return err
-}
-
 // inquire asks a process for one answer.
 func inquire(ctx context.Context, conn io.ReadWriteCloser, open opening) (loaded, error) {
 	r := dial(ctx, conn)

@@ -203,18 +203,6 @@ func TestLoadRemote(t *testing.T) {
 	}
 }
 
-func TestCheckRemote(t *testing.T) {
-	t.Parallel()
-	if err := CheckRemote(t.Context(), start(t, nil), "s => s.a"); err != nil {
-		t.Errorf("CheckRemote = %v, want nil", err)
-	}
-	err := CheckRemote(t.Context(), start(t, nil), "s => limit")
-	var e *Error
-	if !errors.As(err, &e) || !strings.Contains(e.Message, "it uses limit") {
-		t.Errorf("CheckRemote = %v, want the free name", err)
-	}
-}
-
 func TestAHostileTextIsARunaway(t *testing.T) {
 	t.Parallel()
 	// Most of the stack of a process, in statements without brackets.

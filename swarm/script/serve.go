@@ -167,8 +167,6 @@ func (c *served) session(ctx context.Context, open opening) int {
 		err = c.run(ctx, *open.Start)
 	case open.Open == "load":
 		err = c.out.write(loaded{Loaded: c.load(open)})
-	case open.Open == "check":
-		err = c.out.write(loaded{Error: wireError(CheckClosed(open.Source))})
 	case open.Open == "hooks":
 		err = c.hooks()
 	default:

@@ -23,11 +23,10 @@ var (
 
 // opening is the first line to a process that runs scripts: what it is for.
 type opening struct {
-	Open    string   `json:"open"` // run, load, check or hooks
+	Open    string   `json:"open"` // run, load or hooks
 	Start   *Start   `json:"start,omitempty"`
 	Sources []Source `json:"sources,omitempty"`
 	Lib     []Source `json:"lib,omitempty"`
-	Source  string   `json:"source,omitempty"`
 }
 
 // asked is a line from a running script: a request, or its end. One of Do,
