@@ -1,0 +1,41 @@
+package cli
+
+import (
+	"encoding/json"
+	"os"
+	"sync"
+	"testing"
+)
+
+// TestHooksHurtOnlyTheirOwn: a function that cannot be interrupted is ended
+// with its process, and those that wait for their turn are answered by another.
+func TestHooksHurtOnlyTheirOwn(t *testing.T) {
+	t.Parallel()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := &hooks{self: self, turn: make(chan struct{}, 1)}
+	input := json.RawMessage(`{"turns":1}`)
+	if got, err := h.Decide(t.Context(), "s => s.turns > 0", input); err != nil || string(got) != "true" {
+		t.Fatalf("Decide = %s, %v", got, err)
+	}
+	var all sync.WaitGroup
+	all.Go(func() {
+		const runaway = `() => /^(?=a)(a+)+$/.test('a'.repeat(60) + '!')`
+		if got, err := h.Decide(t.Context(), runaway, input); err == nil {
+			t.Errorf("what never ends says %s", got)
+		}
+	})
+	for range 8 {
+		all.Go(func() {
+			if got, err := h.Decide(t.Context(), "() => false", input); err != nil || string(got) != "false" {
+				t.Errorf("Decide beside a runaway = %s, %v", got, err)
+			}
+		})
+	}
+	all.Wait()
+	if err := h.close(); err != nil {
+		t.Error(err)
+	}
+}
