@@ -199,15 +199,21 @@ func (m *machine) stages(call goja.FunctionCall) goja.Value {
 	return out
 }
 
+// isLost tells the errors that end the branches of a race which another won.
+func (m *machine) isLost(v goja.Value) bool {
+	o, ok := v.(*goja.Object)
+	return ok && m.lost[o]
+}
+
 // isFatal tells the errors that must not become a null: they say something of
 // the whole run, or of the script itself, and not of one item.
 func (m *machine) isFatal(v goja.Value) bool {
+	if m.isLost(v) {
+		return true
+	}
 	o, ok := v.(*goja.Object)
 	if !ok {
 		return false
-	}
-	if m.lost[o] {
-		return true
 	}
 	if o.ClassName() != "Error" {
 		return false

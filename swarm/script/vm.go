@@ -273,9 +273,15 @@ func (m *machine) trackRejection(p *goja.Promise, op goja.PromiseRejectionOperat
 const mostRejections = 20
 
 // end says what nobody looked at. It is said last: until then somebody might.
+// A mistake of the script itself, or what the run refused it, ends it although
+// it returned: else a typo in a call that nobody awaits would be a success.
 func (m *machine) end(out Outcome) Outcome {
 	lost := slices.DeleteFunc(m.rejected, func(p *goja.Promise) bool { return p == m.main })
 	for i, p := range lost {
+		if v := p.Result(); out.Error == nil && !m.isLost(v) && m.isFatal(v) {
+			out = Outcome{Error: m.describe(v)}
+			continue
+		}
 		text := fmt.Sprintf("unhandled rejection: %d more", len(lost)-i)
 		if i < mostRejections {
 			text = clip("unhandled rejection: " + m.describe(p.Result()).Error())

@@ -247,8 +247,6 @@ func TestUnhandledRejections(t *testing.T) {
 		name, give string
 		want       []string
 	}{
-		{"of an agent nobody awaits", "\nagent('x', {schema: 1}); return 1", []string{
-			`{"text":"unhandled rejection: plan.js:2:1: agent: schema must be an object, a JSON Schema, not a number"}`}},
 		{"of a promise of its own", "Promise.reject('no'); await agent('x')", []string{`{"text":"unhandled rejection: no"}`}},
 		{"not where it is caught later", "const p = Promise.reject(1); await agent('x'); await p.catch(() => {})", nil},
 		{"not of the script itself", "throw new Error('x')", nil},
@@ -266,6 +264,26 @@ func TestUnhandledRejections(t *testing.T) {
 				t.Errorf("logged %q, want %q", got, tt.want)
 			}
 		})
+	}
+}
+
+// TestMistakesNobodyAwaits: what would be a success with a typo in it is none.
+func TestMistakesNobodyAwaits(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ give, want string }{
+		{"\nagent('x', {schema: 1}); return 1", "agent: schema must be an object, a JSON Schema, not a number"},
+		{"(async () => nowhere)(); await agent('x'); return 1", "nowhere is not defined"},
+		{"agent('x', {schema: 1}).catch(() => {}); return 1", ""},
+		{"await race([() => agent('x'), async () => { await agent('hang'); await agent('y') }]); return 1", ""},
+	} {
+		d := &desk{}
+		out := perform(t, d, tt.give)
+		switch {
+		case tt.want == "" && out.Error != nil:
+			t.Errorf("%s ended with %v", tt.give, out.Error)
+		case tt.want != "" && (out.Error == nil || out.Error.Message != tt.want):
+			t.Errorf("%s ended with %v, want %q", tt.give, out.Error, tt.want)
+		}
 	}
 }
 
