@@ -24,7 +24,7 @@ import (
 
 var (
 	scriptKillSeed  = flag.Uint64("scriptkill.seed", 0, "the seed of TestScriptKills; 0 draws one")
-	scriptKillCount = flag.Int64("scriptkill.count", 60, "how often TestScriptKills kills; a fifth with -short")
+	scriptKillCount = flag.Int64("scriptkill.count", 24, "how often TestScriptKills kills; half with -short")
 )
 
 // killScripts are what TestScriptKills runs. None of them says what a kill may
@@ -117,7 +117,7 @@ func TestScriptKills(t *testing.T) {
 	var left atomic.Int64
 	left.Store(*scriptKillCount)
 	if testing.Short() {
-		left.Store(*scriptKillCount / 5)
+		left.Store(*scriptKillCount / 2)
 	}
 	names := slices.Sorted(maps.Keys(killScripts))
 	wants := map[string]scriptEnd{}

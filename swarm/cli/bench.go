@@ -97,6 +97,7 @@ func (p *place) bench(ctx context.Context, run *store.Run, owner *store.Owner) (
 		Run: run, Journal: owner, Workspaces: trees, Joiner: joiner{b},
 		Launcher: launcher(self, b.rung), Walls: walls,
 		Adapters: map[string]agent.Adapter{agent.KindCommand: command.Adapter{}},
+		Unlock:   func() error { return p.repo.UnlockRefs("refs/swarm/" + run.ID + "/") },
 		Disk: &limit.Disk{
 			Dir: trees.Dir, Free: func() (int64, error) { return worktree.Free(trees.Dir) },
 		},

@@ -73,6 +73,7 @@ type Deps struct {
 	Disk       *limit.Disk              // required
 	Questions  inbox.Policy             // what becomes of a question
 	Hooks      Hooks                    // nil: no call may have functions
+	Unlock     func() error             // takes away what killed gits left locked; nil: nothing
 	Environ    []string                 // of the process that starts agents
 	Root       string                   // the user's checkout, or the bare repository
 	Cores      int                      // required

@@ -37,6 +37,11 @@ func Recover(ctx context.Context, d Deps, c Config, v *store.View) error {
 	if _, err := proc.Sweep(ctx, v.Identity.Run); err != nil {
 		return fmt.Errorf("end what was left of run %s: %w", v.Identity.Run, err)
 	}
+	if d.Unlock != nil {
+		if err := d.Unlock(); err != nil {
+			return err
+		}
+	}
 	shared, err := recoverShared(ctx, d, v)
 	if err != nil {
 		return err

@@ -1,0 +1,33 @@
+package git
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// UnlockRefs takes away the locks that gits which were killed left on refs
+// below a prefix, such as "refs/swarm/k3x9q2/". Nobody may be at work on those.
+// A ref's name cannot end in .lock, so that what does is none.
+func (r *Repo) UnlockRefs(prefix string) error {
+	if !strings.HasPrefix(prefix, "refs/swarm/") || !filepath.IsLocal(filepath.FromSlash(prefix)) {
+		return fmt.Errorf("unlock %s: these refs are not ours", prefix)
+	}
+	dir := filepath.Join(r.CommonDir, filepath.FromSlash(prefix))
+	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || !e.Type().IsRegular() || filepath.Ext(path) != ".lock" {
+			return err
+		}
+		return os.Remove(path)
+	})
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // there are no such refs, or they are packed
+	}
+	if err != nil {
+		return fmt.Errorf("unlock %s: %w", prefix, err)
+	}
+	return nil
+}
