@@ -63,6 +63,22 @@ return [a.trim(), b.trim(), c.ok, timeout, sa.status(late.id).status, budget.spe
 	}
 }
 
+func TestAThousandCallsReplayAndStartNothing(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.completed(1000)
+	if got := value(t, r, many(1000)); got != "1000" {
+		t.Errorf("returned %s", got)
+	}
+	for _, rec := range r.records[2000:] {
+		switch rec.Event.(type) {
+		case *event.Scripted, *event.Returned:
+		default:
+			t.Fatalf("the replay journaled %s", event.Kind(rec.Event))
+		}
+	}
+}
+
 func TestAnEditedScriptRunsOnlyWhatChanged(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
