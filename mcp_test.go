@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"strings"
 	"testing"
@@ -14,7 +15,15 @@ func TestMCP(t *testing.T) {
 	t.Parallel()
 	y := newYard(t)
 	y.write("home/.config/swarm/config.toml", "default_agent = \"worker\"\n[agents.worker]\ncommand = [\"fakeagent\", \"obey\"]\n")
-	client := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "v1"}, nil)
+	told := make(chan string, 64)
+	client := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "v1"}, &mcp.ClientOptions{
+		ProgressNotificationHandler: func(_ context.Context, r *mcp.ProgressNotificationClientRequest) {
+			select {
+			case told <- r.Params.Message:
+			default: // enough is known
+			}
+		},
+	})
 	session, err := client.Connect(t.Context(), &mcp.CommandTransport{Command: y.command(nil, "mcp")}, nil)
 	y.must(err)
 	call := func(tool string, args map[string]any) (string, bool) {
@@ -35,6 +44,13 @@ return said.map(s => s.trim().length)`
 	text, failed := call("dispatch", map[string]any{"code": script, "args": map[string]any{"words": []string{"one", "three"}}})
 	if want := "[10,12]"; text != want || failed {
 		t.Errorf("dispatch answers %q (error %v), want the bytes %q", text, failed, want)
+	}
+	params := &mcp.CallToolParams{Name: "dispatch", Arguments: map[string]any{"code": "await agent('! print:SECRET'); return 1"}}
+	params.SetProgressToken("token")
+	_, err = session.CallTool(t.Context(), params)
+	y.must(err)
+	if message := <-told; !strings.HasSuffix(message, "agents have ended") || strings.Contains(message, "SECRET") {
+		t.Errorf("progress says %q", message)
 	}
 	text, failed = call("dispatch", map[string]any{"code": "return 'as it is'"})
 	if text != "as it is" || failed {
