@@ -20,9 +20,18 @@ import (
 type Workspace struct {
 	Name  string   `json:"name"`
 	Dir   string   `json:"dir"`
-	Admin string   `json:"admin"` // git's folder for it, below <common>/worktrees
+	Admin string   `json:"admin"` // its git dir: git's folder below <common>/worktrees, or one of its own
 	Base  git.Hash `json:"base"`
 	Index string   `json:"index"` // our copy of the index as it was after the fill
+
+	Backend Backend `json:"backend,omitempty"` // empty: worktree
+	// At is where the workspace is mounted for whoever works in it; empty where
+	// its files are worked on as they lie.
+	At string `json:"at,omitempty"`
+	// Lower is the checkout of the base that lies below the changes of an
+	// overlay, and Along, between the two, what came along; empty for nothing.
+	Lower string `json:"lower,omitempty"`
+	Along string `json:"along,omitempty"`
 }
 
 // Config is what [New] needs.

@@ -1,0 +1,106 @@
+package worktree
+
+import (
+	"fmt"
+	"path/filepath"
+)
+
+// Backend is how workspaces are made.
+type Backend string
+
+const (
+	// Linked is a linked worktree: a whole checkout that shares refs and
+	// configuration with the repository.
+	Linked Backend = "worktree"
+	// Overlay is a shared checkout of the base that is only read, with a folder
+	// of changes and a git dir of its own for each workspace.
+	Overlay Backend = "overlay"
+	// Reflink is a clone of the shared checkout whose files share their blocks
+	// with it, with a git dir of its own.
+	Reflink Backend = "reflink"
+)
+
+// Backends are all of them, the cheapest first.
+func Backends() []Backend { return []Backend{Overlay, Reflink, Linked} }
+
+// ParseBackend reads the word of a backend.
+func ParseBackend(word string) (Backend, error) {
+	for _, b := range Backends() {
+		if string(b) == word {
+			return b, nil
+		}
+	}
+	return "", fmt.Errorf("no backend is called %q: use overlay, reflink or worktree", word)
+}
+
+// Below the folder of a workspace that has a git dir of its own.
+const (
+	gitName   = "git" // the git dir
+	upperName = "up"  // what was changed, of an overlay
+	workName  = "wk"  // what the kernel needs beside it
+	treeName  = "tree"
+)
+
+// kind is the backend of a workspace; records of earlier versions name none.
+func (w Workspace) kind() Backend {
+	if w.Backend == "" {
+		return Linked
+	}
+	return w.Backend
+}
+
+// Private reports whether a workspace has a git dir of its own.
+func (w Workspace) Private() bool { return w.kind() != Linked }
+
+// Path is where the workspace is for whoever works in it.
+func (w Workspace) Path() string {
+	if w.At != "" {
+		return w.At
+	}
+	return w.files()
+}
+
+// files is the folder that holds the files on disk: all of them, or of an
+// overlay those that were changed.
+func (w Workspace) files() string {
+	switch w.kind() {
+	case Overlay:
+		return filepath.Join(w.Dir, upperName)
+	case Reflink:
+		return filepath.Join(w.Dir, treeName)
+	default:
+		return w.Dir
+	}
+}
+
+// Mount is something that must stand at a path for whoever works in a
+// workspace: what is at From, or else layers.
+type Mount struct {
+	At    string
+	From  string
+	Write bool // what is at From may be changed
+
+	Lower       []string // the topmost first
+	Upper, Work string
+}
+
+// Mounts are what must be mounted, in order, for whoever works in the
+// workspace. Without it, a workspace that is not where its Path is cannot be
+// worked in. For one that may be worked in as it is they say what is written.
+func (w Workspace) Mounts() []Mount {
+	var all []Mount
+	switch w.kind() {
+	case Overlay:
+		m := Mount{At: w.Path(), Lower: []string{w.Lower}, Upper: w.files(), Work: filepath.Join(w.Dir, workName)}
+		if w.Along != "" {
+			m.Lower = []string{w.Along, w.Lower}
+		}
+		all = append(all, m)
+	default:
+		all = append(all, Mount{At: w.Path(), From: w.files(), Write: true})
+	}
+	if w.Private() && w.At != "" {
+		return append(all, Mount{At: filepath.Join(w.At, ".git"), From: w.Admin, Write: true})
+	}
+	return append(all, Mount{At: w.Admin, From: w.Admin, Write: true})
+}
