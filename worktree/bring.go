@@ -190,7 +190,7 @@ func (b *bringing) file(path, name string) (err error) {
 		return leftOut(err)
 	}
 	defer func() { err = errors.Join(err, dst.Close()) }()
-	if cloneFile(dst, src) != nil {
+	if git.Reflink(dst, src) != nil {
 		if _, err := io.Copy(dst, src); err != nil {
 			return err
 		}

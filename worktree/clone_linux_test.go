@@ -7,6 +7,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"agentswarm/worktree/git"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -95,7 +97,7 @@ func TestCloneFile(t *testing.T) {
 	must(t, err)
 	to, err := os.Create(filepath.Join(dir, "to"))
 	must(t, err)
-	cloned := cloneFile(to, from)
+	cloned := git.Reflink(to, from)
 	must(t, from.Close(), to.Close())
 	got, err := os.ReadFile(filepath.Join(dir, "to"))
 	must(t, err)

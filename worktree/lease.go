@@ -21,6 +21,8 @@ type LeaseRequest struct {
 	Name  string   // required; unique in the run, as "a1.1"
 	Base  git.Hash // required; the commit it holds
 	Saved string   // required; where our copy of the index goes
+
+	Backend Backend // empty: worktree
 }
 
 // Lease makes a workspace: registers a linked worktree, fills it with the
@@ -32,6 +34,10 @@ func (t *Trees) Lease(ctx context.Context, l LeaseRequest) (_ *Workspace, err er
 	}
 	w := &Workspace{
 		Name: l.Name, Dir: filepath.Join(t.Dir, l.Name), Base: l.Base, Index: l.Saved,
+		Backend: l.Backend,
+	}
+	if w.Private() {
+		w.At = t.At
 	}
 	// Whoever makes the folder owns the name, and alone cleans up after it.
 	switch err := os.Mkdir(w.Dir, 0o700); {
@@ -52,6 +58,12 @@ func (t *Trees) Lease(ctx context.Context, l LeaseRequest) (_ *Workspace, err er
 			err = errors.Join(err, t.unmake(ctx, w))
 		}
 	}()
+	if begun = w.Private(); begun {
+		if err := t.leasePrivate(ctx, w); err != nil {
+			return nil, fmt.Errorf("lease %s: %w", w.Name, t.blame(ctx, err))
+		}
+		return w, t.step("saved")
+	}
 	err = t.registering(ctx, func() error {
 		begun = true
 		return t.registerOnce(ctx, w)
@@ -129,6 +141,9 @@ func (t *Trees) save(w *Workspace) error {
 
 // unmake removes what a lease that failed has made. No agent has been in it.
 func (t *Trees) unmake(ctx context.Context, w *Workspace) error {
+	if w.Private() {
+		return t.unmakePrivate(w)
+	}
 	return t.registering(ctx, func() error {
 		err := t.remains(w)
 		for _, file := range []string{w.Index, placedFile(*w)} {

@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
+
+	"agentswarm/worktree/git"
 )
 
 // errVanished is a file that is gone once its turn comes, or no file any more.
@@ -82,7 +84,7 @@ func (s *staging) copyOnce(path, to string) (steady bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	if cloneFile(dst, src) != nil {
+	if git.Reflink(dst, src) != nil {
 		_, err = io.Copy(dst, src)
 	}
 	after, serr := src.Stat()

@@ -25,7 +25,12 @@ type placed map[string]git.IndexEntry
 
 // placedFile is where the record lies: beside our copy of the index, where
 // no agent writes, so that any process can capture after a crash.
-func placedFile(w Workspace) string { return w.Index + ".placed" }
+func placedFile(w Workspace) string {
+	if w.Private() {
+		return filepath.Join(w.Dir, "placed") // the index is that of all
+	}
+	return w.Index + ".placed"
+}
 
 const placedHead = "placed 1"
 

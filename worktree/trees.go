@@ -46,6 +46,12 @@ type Config struct {
 	// checkout, as [Includes] found it; nil for nothing.
 	Include *Include
 
+	// Bases is the folder of the checkouts that workspaces of other backends
+	// than worktree share, and At the path their agents see them at: that of
+	// the user's checkout.
+	Bases string
+	At    string
+
 	// Cores bounds how many workspaces are filled at once, to twice its
 	// value. 0 is the number of this machine.
 	Cores int
@@ -54,12 +60,15 @@ type Config struct {
 	Step func(name string) error
 }
 
-// Trees is the backend `worktree`: linked worktrees, one for each workspace
-// of one run.
+// Trees makes the workspaces of one run.
 type Trees struct {
 	Config
 	register *semaphore.Weighted // one registration at a time in this process
 	fills    *gate
+
+	basesMu  sync.Mutex // guards what follows
+	bases    map[git.Hash]*base
+	template *git.Template
 
 	mu        sync.Mutex // guards what follows
 	filters   *filters
@@ -89,6 +98,7 @@ func New(c Config) (*Trees, error) {
 		Config:    c,
 		register:  semaphore.NewWeighted(1),
 		fills:     newGate(c.Cores),
+		bases:     map[git.Hash]*base{},
 		trees:     map[git.Hash]git.Hash{},
 		footprint: map[git.Hash]int64{},
 	}, nil
@@ -139,6 +149,9 @@ func checkName(name string) error {
 func (t *Trees) own(w Workspace) error {
 	if checkName(w.Name) != nil || w.Dir != filepath.Join(t.Dir, w.Name) {
 		return &OutsideError{Dir: w.Dir, Root: t.Dir}
+	}
+	if w.Private() {
+		return t.ownPrivate(w)
 	}
 	admins := filepath.Join(t.Repo.CommonDir, "worktrees")
 	if w.Admin != "" && (w.Admin != filepath.Join(admins, filepath.Base(w.Admin)) ||

@@ -15,23 +15,41 @@ import (
 	"fmt"
 )
 
-// Rung is how much of the walls there is. More is always the lower number
-// but zero, which is none: what nobody has probed is not relied upon.
+// Rung is how much of the walls there is. Its zero value is none: what nobody
+// has probed is not relied upon.
 type Rung int
 
 const (
 	// None is no walls: the caller has to find and end processes by itself.
 	None Rung = iota
-	// PIDNamespace is a PID namespace, whose first process takes all others
-	// with it when it dies, with a /proc that shows only its processes.
-	PIDNamespace
-	// PIDNamespaceOldProc is the same where no new /proc can be mounted, as
-	// in many containers: the processes of the machine stay visible.
-	PIDNamespaceOldProc
+	// Landlock keeps an agent from writing outside of what it was given. Its
+	// processes have to be found and ended by the caller.
+	Landlock
+	// NoOverlayOldProc is NoOverlay and OldProc together.
+	NoOverlayOldProc
+	// NoOverlay is Full where no overlay can be mounted: what an agent writes
+	// to outside of its workspace is refused, and not kept apart.
+	NoOverlay
+	// OldProc is Full where no new /proc can be mounted, as in many
+	// containers: the processes of the machine stay visible.
+	OldProc
+	// Full is a user, mount, PID and IPC namespace, a file system that can
+	// only be read but for what is put back, and a /proc of its own.
+	Full
 )
 
+// Namespaces reports whether the agent has namespaces of its own: the end of
+// their first process ends all others.
+func (r Rung) Namespaces() bool { return r >= NoOverlayOldProc && r <= Full }
+
+// Overlay reports whether layers can be mounted.
+func (r Rung) Overlay() bool { return r == OldProc || r == Full }
+
+// FreshProc reports whether only the agent's own processes are visible.
+func (r Rung) FreshProc() bool { return r == NoOverlay || r == Full }
+
 func rungNames() []string {
-	return []string{"none", "pid-namespace", "pid-namespace-old-proc"}
+	return []string{"none", "landlock", "no-overlay-old-proc", "no-overlay", "old-proc", "full"}
 }
 
 // String returns the rung's word.

@@ -11,7 +11,7 @@ func TestRung(t *testing.T) {
 	if None != 0 {
 		t.Error("the zero value promises walls")
 	}
-	for r := None; r <= PIDNamespaceOldProc; r++ {
+	for r := None; r <= Full; r++ {
 		text, _ := r.MarshalText()
 		var got Rung
 		if err := got.UnmarshalText(text); err != nil || got != r {
@@ -61,10 +61,10 @@ func TestNoneIsNothing(t *testing.T) {
 	if attr := Attr(None); attr != nil {
 		t.Errorf("Attr(None) = %+v, want nil", attr)
 	}
-	if err := Enter(None); err != nil {
-		t.Errorf("Enter(None) = %v", err)
+	if err := Enter(Walls{}); err != nil {
+		t.Errorf("Enter(Walls{}) = %v", err)
 	}
-	if err := Enter(PIDNamespace); err == nil {
+	if err := Enter(Walls{Rung: Full}); err == nil {
 		t.Error("Enter succeeds outside of a namespace")
 	}
 }

@@ -12,8 +12,8 @@ type Walls struct {
 	Pieces []Piece `json:"pieces,omitempty"`
 }
 
-// Piece is something that is put at a path. Exactly one of From, Lower and
-// Empty says what.
+// Piece is something that is put at a path. Exactly one of From, Lower,
+// Scratch and Empty says what.
 type Piece struct {
 	At string `json:"at"` // required, absolute
 	// Optional leaves the piece out where there is nothing at its path.
@@ -28,6 +28,8 @@ type Piece struct {
 	Upper string   `json:"upper,omitempty"`
 	Work  string   `json:"work,omitempty"`
 
+	// Scratch is an empty folder in memory that can be written to.
+	Scratch bool `json:"scratch,omitempty"`
 	// Empty hides what is there: a folder becomes an empty one that can be
 	// read only, anything else is as /dev/null.
 	Empty bool `json:"empty,omitempty"`
@@ -44,7 +46,7 @@ type Place struct {
 	Private string // required
 	Hide    []string
 	Write   []string
-	// Sockets is the folder of swarm's own sockets, which agents cannot reach.
-	Sockets string
+	// Sockets are the folders of swarm's own sockets, which agents cannot reach.
+	Sockets []string
 	Getenv  func(string) string // required; of the caller
 }

@@ -51,7 +51,7 @@ func playSupervisor(word string) int {
 	var rung Rung
 	err := rung.UnmarshalText([]byte(word))
 	if err == nil {
-		err = Enter(rung)
+		err = Enter(Walls{Rung: rung})
 	}
 	if err != nil {
 		fmt.Fprint(os.Stderr, err)
@@ -148,14 +148,14 @@ func TestWalls(t *testing.T) {
 			t.Errorf("%v: process %d of %d:%d, want %d:%d",
 				rung, f.PID, f.UID, f.GID, os.Getuid(), os.Getgid())
 		}
-		if alone := f.Processes == 2; alone != (rung == PIDNamespace) {
+		if alone := f.Processes == 2; alone != (rung == Full) {
 			t.Errorf("%v: %d processes are visible", rung, f.Processes)
 		}
 		if f.Shared || f.IPC == ipc {
 			t.Errorf("%v: shared mounts %v, shared IPC %v", rung, f.Shared, f.IPC == ipc)
 		}
 		if root := os.Getuid() == 0; root != f.Setuid ||
-			!root && rung == PIDNamespace && f.Supervisor {
+			!root && rung == Full && f.Supervisor {
 			t.Errorf("%v: becomes root %v, sees its supervisor's descriptors %v",
 				rung, f.Setuid, f.Supervisor)
 		}
@@ -176,7 +176,7 @@ func TestWalls(t *testing.T) {
 func TestRefused(t *testing.T) {
 	t.Parallel()
 	rung, err := Probe(func(r Rung) error {
-		if r == PIDNamespace {
+		if r == Full {
 			// Inside, as if it were not started with Attr.
 			return Enter(r)
 		}
@@ -185,7 +185,7 @@ func TestRefused(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "first process") {
 		t.Errorf("Probe = %v, %v, want the failing step's words", rung, err)
 	}
-	if rung == PIDNamespace {
+	if rung == Full {
 		t.Errorf("Probe = %v, which was refused", rung)
 	}
 }
@@ -221,11 +221,11 @@ func TestUnprivileged(t *testing.T) {
 // TestRootKeepsOthersFiles is why root gets no user namespace.
 func TestRootKeepsOthersFiles(t *testing.T) {
 	t.Parallel()
-	userns := Attr(PIDNamespace).Cloneflags&unix.CLONE_NEWUSER != 0
+	userns := Attr(Full).Cloneflags&unix.CLONE_NEWUSER != 0
 	if userns != (os.Getuid() != 0) {
 		t.Errorf("user namespace %v for uid %d", userns, os.Getuid())
 	}
-	for _, m := range Attr(PIDNamespace).UidMappings {
+	for _, m := range Attr(Full).UidMappings {
 		if m.ContainerID == 0 || m.ContainerID != m.HostID || m.Size != 1 {
 			t.Errorf("the mapping %+v is not the identity", m)
 		}

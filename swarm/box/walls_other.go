@@ -14,9 +14,9 @@ func ladder() []Rung { return nil }
 func Attr(Rung) *syscall.SysProcAttr { return nil }
 
 // Enter accepts None and refuses the rest.
-func Enter(rung Rung) error {
-	if rung != None {
-		return fmt.Errorf("walls %s exist on Linux only", rung)
+func Enter(w Walls) error {
+	if w.Rung != None {
+		return fmt.Errorf("walls %s exist on Linux only", w.Rung)
 	}
 	return nil
 }

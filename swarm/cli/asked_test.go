@@ -209,6 +209,7 @@ func TestRecordedConfig(t *testing.T) {
 	give := recordedConfig{
 		engine.Config{Jobs: 3, Verify: "v", Agents: map[string]*agent.Spec{"x": {Name: "x"}}},
 		contact{Questions: inbox.Wait, Notify: "n"},
+		isolation{Sandbox: sandboxOff, Backend: backendAuto, Hide: []string{"h"}, Write: []string{"w"}},
 	}
 	text, err := json.Marshal(give)
 	if err != nil {

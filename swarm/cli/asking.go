@@ -32,6 +32,7 @@ type contact struct {
 type recordedConfig struct {
 	engine.Config
 	contact
+	isolation
 }
 
 // contactFlags are those of every command that runs agents.

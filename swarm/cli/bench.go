@@ -42,23 +42,23 @@ func Supervise(ctx context.Context, args []string) (code int, ok bool) {
 		return 0, false
 	}
 	return proc.Supervise(func(walls json.RawMessage) error {
-		var rung box.Rung
-		if err := json.Unmarshal(walls, &rung); err != nil {
+		var w box.Walls
+		if err := json.Unmarshal(walls, &w); err != nil {
 			return fmt.Errorf("read the walls: %w", err)
 		}
-		return box.Enter(rung)
+		return box.Enter(w)
 	}), true
 }
 
 // bench is what work on one run needs.
 type bench struct {
 	place
-	run     *store.Run
-	owner   *store.Owner
-	frozen  *git.Frozen
-	trees   *worktree.Trees
-	rung    box.Rung
-	why     error // why no better rung
+	run    *store.Run
+	owner  *store.Owner
+	frozen *git.Frozen
+	trees  *worktree.Trees
+	isolation
+	isolated
 	deps    engine.Deps
 	contact contact // how a person is reached while agents work
 }
@@ -78,7 +78,8 @@ func (p *place) bench(ctx context.Context, run *store.Run, owner *store.Owner) (
 	}
 	trees, err := worktree.New(worktree.Config{
 		Repo: p.repo, Frozen: b.frozen, Dir: p.state.Trees(run.ID), Trash: p.state.Trash(),
-		LockFile: p.state.LockFile("worktrees"), Cores: runtime.NumCPU(), Step: p.env.Step,
+		LockFile: p.state.LockFile("worktrees"), Bases: p.state.Bases(), At: p.rootDir(),
+		Cores: runtime.NumCPU(), Step: p.env.Step,
 	})
 	if err != nil {
 		return nil, err
@@ -88,14 +89,16 @@ func (p *place) bench(ctx context.Context, run *store.Run, owner *store.Owner) (
 	if err != nil {
 		return nil, err
 	}
-	b.rung, b.why = probe(ctx, self)
-	walls, err := json.Marshal(b.rung)
-	if err != nil {
+	b.isolation = recorded.isolation
+	if err := p.given(&b.isolation); err != nil {
+		return nil, err
+	}
+	if b.isolated, err = p.isolate(ctx, b.isolation); err != nil {
 		return nil, err
 	}
 	b.deps = engine.Deps{
 		Run: run, Journal: owner, Workspaces: trees, Joiner: joiner{b},
-		Launcher: launcher(self, b.rung), Walls: walls,
+		Launcher: launcher(self, b.rung), Walls: b.walls, Backend: b.backend,
 		Adapters: map[string]agent.Adapter{agent.KindCommand: command.Adapter{}},
 		Unlock:   func() error { return p.repo.UnlockRefs("refs/swarm/" + run.ID + "/") },
 		Disk: &limit.Disk{
@@ -113,32 +116,6 @@ func launcher(self string, rung box.Rung) *proc.Launcher {
 		Binary: self, Args: []string{superviseWord},
 		Attr: func() *syscall.SysProcAttr { return box.Attr(rung) },
 	}
-}
-
-// probe finds the best walls by putting them up once around `true`.
-func probe(ctx context.Context, self string) (box.Rung, error) {
-	return box.Probe(func(rung box.Rung) error {
-		walls, err := json.Marshal(rung)
-		if err != nil {
-			return err
-		}
-		dir, err := os.MkdirTemp("", "swarm-probe-")
-		if err != nil {
-			return err
-		}
-		defer os.RemoveAll(dir)
-		p, err := launcher(self, rung).Start(ctx, proc.Spec{
-			Argv: []string{"/bin/sh", "-c", ":"}, Dir: dir, Walls: walls,
-			Stdout: dir + "/out", Stderr: dir + "/err",
-		})
-		if err != nil {
-			return err
-		}
-		if exit := p.Wait(); exit.Reason != proc.Exited || exit.Code != 0 {
-			return errors.New(exit.Text)
-		}
-		return nil
-	})
 }
 
 // engineConfig is the configuration that a run goes by.

@@ -2,7 +2,10 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"os"
+	"path/filepath"
 	"time"
 
 	"agentswarm/swarm/agent"
@@ -26,6 +29,7 @@ type space struct {
 	bench *bench
 	dir   string
 	env   []string
+	walls json.RawMessage
 }
 
 // inSpace does some work in a workspace of its own, which is removed with
@@ -41,13 +45,26 @@ func (b *bench) inSpace(ctx context.Context, c spaceRequest, work func(*space) e
 		defer cancel()
 		err = errors.Join(err, b.deps.Workspaces.Drop(ctx, *leased))
 	}()
+	private, err := os.MkdirTemp(filepath.Dir(c.saved), "box-")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, worktree.RemoveAll(private)) }()
+	request := engine.WallsRequest{Workspace: *leased, Private: private}
+	if c.kept != "" {
+		request.Write = []string{c.kept}
+	}
+	walls, err := b.deps.Walls(request)
+	if err != nil {
+		return err
+	}
 	env, err := agent.Environ(b.env.Environ, agent.Inline(), agent.Place{
-		Run: b.run.ID, Worktree: leased.Dir, Root: b.deps.Root, Base: string(c.commit), Artifacts: c.kept,
+		Run: b.run.ID, Worktree: leased.Path(), Root: b.deps.Root, Base: string(c.commit), Artifacts: c.kept,
 	})
 	if err != nil {
 		return err
 	}
-	return work(&space{bench: b, dir: leased.Dir, env: env})
+	return work(&space{bench: b, dir: leased.Path(), env: env, walls: walls})
 }
 
 // shell runs a text of the user's by sh -c, whose output goes to out+".out"
@@ -55,7 +72,7 @@ func (b *bench) inSpace(ctx context.Context, c spaceRequest, work func(*space) e
 func (s *space) shell(ctx context.Context, text, out string) (proc.Exit, error) {
 	deps := s.bench.deps
 	exit, err := engine.Shell(ctx, engine.ShellRequest{
-		Launcher: deps.Launcher, Walls: deps.Walls, Run: s.bench.run.ID,
+		Launcher: deps.Launcher, Walls: s.walls, Run: s.bench.run.ID,
 		Text: text, Dir: s.dir, Env: s.env, Out: out,
 	})
 	if err == nil && ctx.Err() != nil {

@@ -10,7 +10,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"agentswarm/swarm/box"
 	"agentswarm/swarm/limit"
 	"agentswarm/worktree"
 )
@@ -91,12 +90,15 @@ func (p *place) checkGit(ctx context.Context, o *doctorObject) error {
 
 // checkWalls puts the walls up once, and says why there are no better ones.
 func (p *place) checkWalls(ctx context.Context, o *doctorObject) error {
-	rung, why := probe(ctx, p.env.Self)
+	rung, why, err := p.probe(ctx, p.env.Self)
+	if err != nil {
+		return err
+	}
 	detail := rung.String()
-	switch rung {
-	case box.PIDNamespace, box.PIDNamespaceOldProc:
+	switch {
+	case rung.Namespaces():
 		detail += ": the kernel ends all that an agent started, whatever happens to swarm"
-	case box.None:
+	default:
 		detail += ": what an agent started is found and ended by its descent; a process that hides " +
 			"from that may outlive its run if its supervisor is killed too"
 	}

@@ -195,7 +195,7 @@ func keeps(v *store.View) bool {
 
 // sayWalls tells what agents run inside, where it is not the best there is.
 func (b *bench) sayWalls() {
-	if b.rung == box.PIDNamespace {
+	if b.rung == box.Full {
 		return
 	}
 	fmt.Fprintf(b.env.Stderr, "walls: %s (%s); `%s doctor` says more\n",

@@ -18,7 +18,7 @@ func driveFlags() []cli.Flag {
 		&cli.IntFlag{Name: "j", Usage: "run `N` agents at once, 1 to 100 (default: as the run was started)"},
 		&cli.DurationFlag{Name: "run-timeout", Usage: "stop the run after `TIME`"},
 		jsonFlag(),
-	}, budgetFlags(), contactFlags())
+	}, budgetFlags(), contactFlags(), isolationFlags())
 }
 
 // driveFlagsRead are their values.
@@ -59,7 +59,7 @@ func (r driveFlagsRead) lay(config *engine.Config, prior *store.View) {
 // flagOfDriving is a flag that was given and means nothing where another
 // process drives the run; empty for none.
 func flagOfDriving(c *cli.Context) string {
-	for _, name := range []string{"j", "run-timeout", "budget-tokens", "budget-usd", "budget-time", "questions", "notify"} {
+	for _, name := range []string{"j", "run-timeout", "budget-tokens", "budget-usd", "budget-time", "questions", "notify", "sandbox", "backend"} {
 		if c.IsSet(name) {
 			return strings.Repeat("-", min(2, len(name))) + name
 		}

@@ -147,7 +147,7 @@ func (b *bench) runNotice(ctx context.Context, n noticeObject) (err error) {
 	if err := os.WriteFile(input, append(text, '\n'), 0o600); err != nil {
 		return err
 	}
-	walls, err := json.Marshal(box.None)
+	walls, err := json.Marshal(box.Walls{})
 	if err != nil {
 		return err
 	}

@@ -19,16 +19,22 @@ type place struct {
 	repo  *git.Repo
 	root  string // of the state of all repositories
 	state *store.State
+	// given lays what the command line says of isolation over what is recorded.
+	given func(*isolation) error
 }
 
 // openPlace finds the repository. It writes nothing.
 func openPlace(c *cli.Context, env Env) (*place, error) {
-	return placeAt(c.Context, env, invoked(c).dir)
+	p, err := placeAt(c.Context, env, invoked(c).dir)
+	if err == nil {
+		p.given = func(i *isolation) error { return readIsolationFlags(c, i) }
+	}
+	return p, err
 }
 
 // placeAt is openPlace for a folder.
 func placeAt(ctx context.Context, env Env, dir string) (*place, error) {
-	p := &place{env: env, dir: dir}
+	p := &place{env: env, dir: dir, given: func(*isolation) error { return nil }}
 	var err error
 	p.repo, err = git.New(env.Environ).Discover(ctx, p.dir)
 	if err != nil {

@@ -38,6 +38,7 @@ type plan struct {
 	branch      string // checked out here; empty when detached
 	runTimeout  time.Duration
 	contact     contact
+	isolation   isolation
 	merge       bool
 	into        string
 	dirt        git.Dirt
@@ -180,6 +181,14 @@ func (p *place) configure(c *cli.Context, pl *plan, conf *config.Config) error {
 	}
 	pl.contact = configuredContact(conf)
 	given.lay(&pl.contact)
+	if err := p.given(&pl.isolation); err != nil {
+		return err
+	}
+	if pl.isolation.picky() {
+		if _, err := p.isolate(c.Context, pl.isolation); err != nil {
+			return err
+		}
+	}
 	if pl.script != nil {
 		pl.config.Checks, use.Checks = conf.Checks(), true
 	}

@@ -124,7 +124,7 @@ func (p *place) planResume(c *cli.Context, r scriptedRun) (*plan, error) {
 	}
 	pl := &plan{
 		verb: "resume", base: r.prior.Identity.Base, script: r.script,
-		config: latest.Config, contact: latest.contact, discard: func() {},
+		config: latest.Config, contact: latest.contact, isolation: latest.isolation, discard: func() {},
 	}
 	edited, anew := c.IsSet("script"), c.Bool("reconfigure")
 	if !edited && !anew && !c.IsSet("args") {
@@ -157,7 +157,7 @@ func (p *place) planResume(c *cli.Context, r scriptedRun) (*plan, error) {
 	}
 	s := pl.script
 	s.config, err = json.Marshal(reconfigured{
-		recordedConfig{pl.config, pl.contact}, scriptSetting{s.Path, s.Agent, s.Shared, s.Types},
+		recordedConfig{pl.config, pl.contact, pl.isolation}, scriptSetting{s.Path, s.Agent, s.Shared, s.Types},
 	})
 	return pl, err
 }

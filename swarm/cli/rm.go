@@ -6,17 +6,16 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 	"syscall"
 	"time"
 
 	"github.com/urfave/cli/v2"
 
+	"agentswarm/swarm/engine"
 	"agentswarm/swarm/event"
 	"agentswarm/swarm/store"
 	"agentswarm/worktree"
-	"agentswarm/worktree/git"
 )
 
 func newRmCommand(env Env) *cli.Command {
@@ -135,10 +134,7 @@ func (p *place) clear(ctx context.Context, run *store.Run) error {
 	}
 	for _, a := range v.Agents {
 		for _, l := range a.Leases {
-			gone, err := b.deps.Workspaces.Release(ctx, worktree.Workspace{
-				Name: filepath.Base(l.Dir), Dir: l.Dir, Admin: l.Admin,
-				Base: git.Hash(l.Base), Index: l.Index,
-			}, nil)
+			gone, err := b.deps.Workspaces.Release(ctx, engine.WorkspaceOf(l), nil)
 			if err == nil {
 				_, err = owner.Append(&event.Released{Agent: a.ID, Attempt: l.Attempt, Trash: gone.Trashed})
 			}
@@ -148,10 +144,7 @@ func (p *place) clear(ctx context.Context, run *store.Run) error {
 		}
 	}
 	if l := v.Shared; l != nil {
-		gone, err := b.deps.Workspaces.Release(ctx, worktree.Workspace{
-			Name: filepath.Base(l.Dir), Dir: l.Dir, Admin: l.Admin,
-			Base: git.Hash(l.Base), Index: l.Index,
-		}, nil)
+		gone, err := b.deps.Workspaces.Release(ctx, engine.WorkspaceOf(l), nil)
 		if err == nil {
 			_, err = owner.Append(&event.Released{Shared: true, Trash: gone.Trashed})
 		}

@@ -61,9 +61,9 @@ func folder(getenv func(string) string) string {
 
 func spare() string { return "/tmp/swarm-" + strconv.Itoa(os.Getuid()) }
 
-// folders are where the owner of a run may have made its socket: it can have
+// Folders are where the owner of a run may have made its socket: it can have
 // had another environment than we, as under cron or ssh.
-func folders(getenv func(string) string) []string {
+func Folders(getenv func(string) string) []string {
 	all := []string{folder(getenv)}
 	for _, dir := range []string{filepath.Join("/run/user", strconv.Itoa(os.Getuid()), "swarm"), spare()} {
 		if !slices.Contains(all, dir) {

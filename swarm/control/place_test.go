@@ -33,7 +33,7 @@ func TestFolder(t *testing.T) {
 			t.Errorf("folder(%q) = %s, want %s", give, got, want)
 		}
 	}
-	if all := folders(in(dir)); all[0] != filepath.Join(dir, "swarm") || all[len(all)-1] != spare() {
+	if all := Folders(in(dir)); all[0] != filepath.Join(dir, "swarm") || all[len(all)-1] != spare() {
 		t.Errorf("folders = %v", all)
 	}
 }

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -99,7 +100,7 @@ func (t *attempt) fresh(ctx context.Context) ending {
 	}
 	if end := t.lease(ctx, worktree.LeaseRequest{
 		Name: task.AttemptName(t.id, t.n), Base: base,
-		Saved: filepath.Join(t.dir, "index"),
+		Saved: filepath.Join(t.dir, "index"), Backend: t.backend(),
 	}); end != nil {
 		return *end
 	}
@@ -189,7 +190,7 @@ func (t *attempt) lease(ctx context.Context, r worktree.LeaseRequest) *ending {
 	}
 	defer filled()
 	intended := leased(t.id, t.n, &worktree.Workspace{
-		Base: r.Base, Index: r.Saved,
+		Base: r.Base, Index: r.Saved, Backend: r.Backend,
 		Dir: filepath.Join(e.deps.Run.State().Trees(e.deps.Run.ID), r.Name),
 	})
 	if err := t.journal(intended); err != nil {
@@ -227,8 +228,8 @@ func (t *attempt) admit(ctx context.Context, base git.Hash) (filled func(), err 
 
 func leased(id task.ID, n int, w *worktree.Workspace) *event.Leased {
 	return &event.Leased{
-		Agent: id, Attempt: n, Backend: "worktree", Base: string(w.Base),
-		Dir: w.Dir, Admin: w.Admin, Index: w.Index,
+		Agent: id, Attempt: n, Backend: string(cmp.Or(w.Backend, worktree.Linked)), Base: string(w.Base),
+		Dir: w.Dir, Admin: w.Admin, Index: w.Index, At: w.At, Lower: w.Lower, Along: w.Along,
 	}
 }
 
@@ -263,14 +264,18 @@ func (t *attempt) round(ctx context.Context, stop context.CancelCauseFunc) (*age
 	if adapter == nil {
 		return nil, t.notStarted(ctx, fmt.Errorf("no adapter drives agents of kind %q", t.spec.Kind))
 	}
+	walls, err := t.walls()
+	if err != nil {
+		return nil, t.notStarted(ctx, err)
+	}
 	life := agent.Life{
 		Launcher: e.deps.Launcher, Adapter: adapter, Spec: t.timed(),
 		Request: agent.Request{
 			Spec: t.spec, Prompt: t.rounds.prompt, Schema: t.call.Schema,
 			PromptFile: t.file("prompt"), Command: t.call.Command,
 		},
-		Run: e.deps.Run.ID, Dir: t.space.Dir, Env: env,
-		Walls: e.deps.Walls, Stdout: t.work.OutputFile, Stderr: t.file("stderr"),
+		Run: e.deps.Run.ID, Dir: t.space.Path(), Env: env,
+		Walls: walls, Stdout: t.work.OutputFile, Stderr: t.file("stderr"),
 		Started: t.started("agent"),
 		Opened:  t.opened,
 		Ask:     func(asked *event.Asked) { e.ask(ctx, t, asked) },
@@ -316,7 +321,7 @@ func (t *attempt) started(step string) func(int, uint64) error {
 func (t *attempt) place() agent.Place {
 	place := agent.Place{
 		Run: t.engine.deps.Run.ID, Agent: t.id, Attempt: t.n, Item: t.call.Item,
-		Worktree: t.space.Dir, Root: t.engine.deps.Root, Base: string(t.start),
+		Worktree: t.space.Path(), Root: t.engine.deps.Root, Base: string(t.start),
 		Artifacts: filepath.Join(t.dir, "artifacts"),
 	}
 	if len(t.call.Schema) > 0 {

@@ -127,8 +127,12 @@ func (t *attempt) shell(ctx context.Context, step, text string) (x proc.Exit, ou
 		return proc.Exit{}, "", err
 	}
 	out = vacant(filepath.Join(t.dir, step))
+	walls, err := t.walls()
+	if err != nil {
+		return proc.Exit{}, "", err
+	}
 	x, err = Shell(ctx, ShellRequest{
-		Launcher: e.deps.Launcher, Walls: e.deps.Walls, Run: e.deps.Run.ID, Text: text, Dir: t.space.Dir,
+		Launcher: e.deps.Launcher, Walls: walls, Run: e.deps.Run.ID, Text: text, Dir: t.space.Path(),
 		Env: env, Out: out, Started: t.started(step),
 	})
 	return x, out, err

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"encoding/json"
 	"time"
 
 	"agentswarm/swarm/agent"
@@ -67,7 +66,8 @@ type Deps struct {
 	Journal    Journal                  // required
 	Workspaces Workspaces               // required
 	Launcher   *proc.Launcher           // required
-	Walls      json.RawMessage          // what supervisors make the walls from
+	Walls      Walls                    // required
+	Backend    worktree.Backend         // of the workspaces that one agent has for itself
 	Adapters   map[string]agent.Adapter // required, by kind
 	Joiner     Joiner                   // required where calls depend on others
 	Disk       *limit.Disk              // required

@@ -177,6 +177,7 @@ func notCaptured(err error, dir string) *task.Failed {
 // stands. It returns swarm's own failure.
 func (t *attempt) release(ctx context.Context, end ending) error {
 	defer t.freed()
+	defer t.clearBox()
 	for _, pid := range t.pids {
 		t.engine.live.remove(pid)
 	}

@@ -124,7 +124,7 @@ func recoverAgent(ctx context.Context, r recovery, a *store.Agent) error {
 		if l.Shared {
 			continue // others were in it too
 		}
-		w := workspaceOf(l)
+		w := WorkspaceOf(l)
 		current := l.Attempt == a.Attempt
 		switch {
 		case l.Admin == "", OnlyChecks(l.Dir):

@@ -13,11 +13,12 @@ import (
 	"agentswarm/worktree/git"
 )
 
-// workspaceOf is the workspace of a record.
-func workspaceOf(l *event.Leased) worktree.Workspace {
+// WorkspaceOf is the workspace of a record.
+func WorkspaceOf(l *event.Leased) worktree.Workspace {
 	return worktree.Workspace{
 		Name: filepath.Base(l.Dir), Dir: l.Dir, Admin: l.Admin,
 		Base: git.Hash(l.Base), Index: l.Index,
+		Backend: worktree.Backend(l.Backend), At: l.At, Lower: l.Lower, Along: l.Along,
 	}
 }
 
@@ -37,7 +38,7 @@ func recoverShared(ctx context.Context, d Deps, v *store.View) (*sharedRemains, 
 	if v.Shared == nil {
 		return left, nil
 	}
-	w := workspaceOf(v.Shared)
+	w := WorkspaceOf(v.Shared)
 	if v.Shared.Admin == "" {
 		// Nobody has been in it.
 		if err := d.Workspaces.Drop(ctx, w); err != nil {

@@ -55,7 +55,7 @@ func (s *shared) begin(prior *store.View) {
 		}
 	}
 	if l := prior.Shared; l != nil && l.Admin != "" && len(s.owing) > 0 {
-		w := workspaceOf(l)
+		w := WorkspaceOf(l)
 		s.space = &w
 	}
 }

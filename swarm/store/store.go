@@ -59,6 +59,9 @@ func Open(root, name, commonDir string) *State {
 // Trees is where the workspaces of a run live.
 func (s *State) Trees(run string) string { return filepath.Join(s.Dir, "trees", run) }
 
+// Bases is where the checkouts are that many workspaces share.
+func (s *State) Bases() string { return filepath.Join(s.Dir, "bases") }
+
 // Trash is where removed workspaces and runs wait.
 func (s *State) Trash() string { return filepath.Join(s.Dir, "trash") }
 

@@ -1,4 +1,4 @@
-package worktree
+package git
 
 import (
 	"os"
@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// cloneFile makes an empty file share the content of another, where the file
+// Reflink makes an empty file share the content of another, where the file
 // system can (FICLONE, ioctl_ficlone(2)).
-func cloneFile(to, from *os.File) error {
+func Reflink(to, from *os.File) error {
 	return unix.IoctlFileClone(int(to.Fd()), int(from.Fd()))
 }

@@ -1,0 +1,111 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"agentswarm/swarm/box"
+	"agentswarm/swarm/control"
+	"agentswarm/swarm/engine"
+	"agentswarm/swarm/proc"
+)
+
+// walls makes the walls around whatever runs in a workspace of the run.
+func (b *bench) walls(r engine.WallsRequest) (json.RawMessage, error) {
+	w, err := box.Compose(b.rung, b.isolation.open(), box.Place{
+		Pieces: b.pieces(r), State: filepath.Dir(b.state.Dir), Home: b.env.Getenv("HOME"),
+		Private: r.Private, Sockets: control.Folders(b.env.Getenv), Getenv: b.env.Getenv,
+		Hide: b.isolation.Hide, Write: b.isolation.Write,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(w)
+}
+
+// pieces are what an agent finds of the repository, of its workspace and of the
+// state folder.
+func (b *bench) pieces(r engine.WallsRequest) []box.Piece {
+	var all []box.Piece
+	link, objects := b.trees.Objects()
+	w := r.Workspace
+	if w.Private() {
+		all = append(all, box.Piece{At: link, From: objects})
+	} else {
+		// Its own files lie in the repository's git dir, and new objects do.
+		all = append(all,
+			box.Piece{At: b.deps.Root, From: b.deps.Root},
+			box.Piece{At: b.repo.CommonDir, From: b.repo.CommonDir},
+			box.Piece{At: objects, From: objects, Write: true})
+	}
+	for _, m := range w.Mounts() {
+		all = append(all, box.Piece{
+			At: m.At, From: m.From, Write: m.Write, Lower: m.Lower, Upper: m.Upper, Work: m.Work,
+		})
+	}
+	for _, dir := range r.Read {
+		all = append(all, box.Piece{At: dir, From: dir})
+	}
+	for _, dir := range r.Write {
+		all = append(all, box.Piece{At: dir, From: dir, Write: true})
+	}
+	return all
+}
+
+// probe finds the best walls by putting them up once, in a folder on the disk
+// of the state, around a command that does nothing.
+func (p *place) probe(ctx context.Context, self string) (rung box.Rung, why error, err error) {
+	near := p.state.Dir
+	for !exists(near) {
+		near = filepath.Dir(near)
+	}
+	dir, err := os.MkdirTemp(near, ".swarm-probe-")
+	if err != nil {
+		return box.None, nil, fmt.Errorf("try the walls: %w", err)
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	n := 0
+	rung, why = box.Probe(func(rung box.Rung) error {
+		n++
+		return p.tryWalls(ctx, tryRequest{self: self, rung: rung, dir: filepath.Join(dir, fmt.Sprint(n))})
+	})
+	return rung, why, nil
+}
+
+type tryRequest struct {
+	self string
+	rung box.Rung
+	dir  string
+}
+
+func (p *place) tryWalls(ctx context.Context, r tryRequest) error {
+	private := filepath.Join(r.dir, "box")
+	if err := os.MkdirAll(private, 0o700); err != nil {
+		return err
+	}
+	w, err := box.Compose(r.rung, false, box.Place{
+		State: private, Home: p.env.Getenv("HOME"), Private: private, Getenv: p.env.Getenv,
+	})
+	if err != nil {
+		return err
+	}
+	walls, err := json.Marshal(w)
+	if err != nil {
+		return err
+	}
+	started, err := launcher(r.self, r.rung).Start(ctx, proc.Spec{
+		Argv: []string{"/bin/sh", "-c", ":"}, Dir: "/", Walls: walls,
+		Stdout: filepath.Join(r.dir, "out"), Stderr: filepath.Join(r.dir, "err"),
+	})
+	if err != nil {
+		return err
+	}
+	if exit := started.Wait(); exit.Reason != proc.Exited || exit.Code != 0 {
+		return errors.New(exitWords(exit))
+	}
+	return nil
+}
