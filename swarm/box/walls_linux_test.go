@@ -178,7 +178,7 @@ func TestRefused(t *testing.T) {
 	rung, err := Probe(func(r Rung) error {
 		if r == Full {
 			// Inside, as if it were not started with Attr.
-			return Enter(r)
+			return Enter(Walls{Rung: r})
 		}
 		return try(r, new(facts))
 	})

@@ -66,7 +66,7 @@ type Deps struct {
 	Journal    Journal                  // required
 	Workspaces Workspaces               // required
 	Launcher   *proc.Launcher           // required
-	Walls      Walls                    // required
+	Walls      Walls                    // nil: none
 	Backend    worktree.Backend         // of the workspaces that one agent has for itself
 	Adapters   map[string]agent.Adapter // required, by kind
 	Joiner     Joiner                   // required where calls depend on others

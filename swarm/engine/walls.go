@@ -25,6 +25,9 @@ type WallsRequest struct {
 // walls are those around what runs in the workspace of the attempt. Its
 // setup, its agent and its check follow on each other behind the same ones.
 func (t *attempt) walls() (json.RawMessage, error) {
+	if t.engine.deps.Walls == nil {
+		return nil, nil
+	}
 	return t.engine.deps.Walls(WallsRequest{
 		Workspace: *t.space, Read: []string{t.dir},
 		Write: []string{filepath.Join(t.dir, "artifacts")}, Private: t.box(),
