@@ -20,6 +20,9 @@ type Place struct {
 	Base      string  // SWARM_BASE: the commit
 	Artifacts string  // SWARM_ARTIFACTS: a folder that is kept
 	Schema    string  // SWARM_SCHEMA: a file, only where a structured answer is asked for
+	Workspace string  // SWARM_WORKSPACE: how the workspace is made; empty: nobody is told
+	Tmp       string  // TMPDIR: empty: the caller's
+	Shims     string  // a folder that comes first in PATH; empty: none
 }
 
 // secretNames are variables that hold credentials, by their whole name.
@@ -79,8 +82,11 @@ func Environ(caller []string, spec *Spec, p Place) ([]string, error) {
 		// would work in the user's checkout.
 		if declared || strings.HasPrefix(name, "GIT_") || strings.HasPrefix(name, "SWARM_") ||
 			name == "PWD" || name == "OLDPWD" || secret(name) || login.MatchString(value) ||
-			spec.PTY && ofTerminal(name) {
+			spec.PTY && ofTerminal(name) || p.Tmp != "" && name == "TMPDIR" {
 			continue
+		}
+		if p.Shims != "" && name == "PATH" {
+			kv = "PATH=" + p.Shims + ":" + value
 		}
 		env = append(env, kv)
 	}
@@ -106,11 +112,12 @@ func Environ(caller []string, spec *Spec, p Place) ([]string, error) {
 		"SWARM_BASE="+p.Base,
 		"SWARM_ARTIFACTS="+p.Artifacts,
 	)
-	if p.Item != "" {
-		env = append(env, "SWARM_ITEM="+p.Item)
-	}
-	if p.Schema != "" {
-		env = append(env, "SWARM_SCHEMA="+p.Schema)
+	for _, more := range []struct{ name, value string }{
+		{"SWARM_ITEM", p.Item}, {"SWARM_SCHEMA", p.Schema}, {"SWARM_WORKSPACE", p.Workspace}, {"TMPDIR", p.Tmp},
+	} {
+		if more.value != "" {
+			env = append(env, more.name+"="+more.value)
+		}
 	}
 	return env, nil
 }

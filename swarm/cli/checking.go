@@ -54,17 +54,18 @@ func (b *bench) inSpace(ctx context.Context, c spaceRequest, work func(*space) e
 	if c.kept != "" {
 		request.Write = []string{c.kept}
 	}
-	walls, err := b.deps.Walls(request)
+	around, err := b.deps.Walls(request)
 	if err != nil {
 		return err
 	}
 	env, err := agent.Environ(b.env.Environ, agent.Inline(), agent.Place{
 		Run: b.run.ID, Worktree: leased.Path(), Root: b.deps.Root, Base: string(c.commit), Artifacts: c.kept,
+		Workspace: string(leased.Backend), Tmp: around.Tmp, Shims: around.Shims,
 	})
 	if err != nil {
 		return err
 	}
-	return work(&space{bench: b, dir: leased.Path(), env: env, walls: walls})
+	return work(&space{bench: b, dir: leased.Path(), env: env, walls: around.Walls})
 }
 
 // shell runs a text of the user's by sh -c, whose output goes to out+".out"

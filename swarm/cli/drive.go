@@ -10,7 +10,6 @@ import (
 	"sync"
 	"time"
 
-	"agentswarm/swarm/box"
 	"agentswarm/swarm/control"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/event"
@@ -108,7 +107,10 @@ func (b *bench) drive(ctx context.Context, r driveRequest) (*ended, error) {
 func (b *bench) opened(r driveRequest) *event.Opened {
 	opened := &event.Opened{
 		Pid: os.Getpid(), Version: buildVersion().Version,
-		Resumed: r.prior != nil, Walls: b.rung.String(), Budget: r.budgetFact(),
+		Resumed: r.prior != nil, Walls: b.wallsWord(), Backend: string(b.backend), Budget: r.budgetFact(),
+	}
+	for _, err := range b.passed {
+		opened.PassedOver = append(opened.PassedOver, oneLine(err))
 	}
 	if b.env.keeper != nil {
 		opened.Keeper, opened.KeeperStart = b.env.keeper.Started()
@@ -191,15 +193,6 @@ func (p *place) retrieve(ctx context.Context, run *store.Run) (*store.View, erro
 // keeps reports whether workspaces of a run are left.
 func keeps(v *store.View) bool {
 	return v.Shared != nil || slices.ContainsFunc(v.Agents, func(a *store.Agent) bool { return len(a.Leases) > 0 })
-}
-
-// sayWalls tells what agents run inside, where it is not the best there is.
-func (b *bench) sayWalls() {
-	if b.rung == box.Full {
-		return
-	}
-	fmt.Fprintf(b.env.Stderr, "walls: %s (%s); `%s doctor` says more\n",
-		b.rung, Printable(firstLine(b.why)), b.env.Calls)
 }
 
 // carryOut hands the calls, or the wish for another attempt, to the engine

@@ -117,3 +117,25 @@ func oneLine(err error) string {
 	}
 	return strings.ReplaceAll(err.Error(), "\n", "; ")
 }
+
+// wallsWord names the walls, for a person and the journal.
+func (b *bench) wallsWord() string {
+	if b.isolation.open() && b.rung.Namespaces() {
+		return "off, but for namespaces (" + b.rung.String() + ")"
+	}
+	if b.isolation.open() {
+		return "off"
+	}
+	return b.rung.String()
+}
+
+// sayWalls tells what agents run inside, and why it is not the best there is.
+func (b *bench) sayWalls() {
+	fmt.Fprintf(b.env.Stderr, "walls: %s; workspaces: %s\n", b.wallsWord(), b.backend)
+	if b.rung != box.Full {
+		fmt.Fprintf(b.env.Stderr, "  no better walls: %s; `%s doctor` says more\n", Printable(oneLine(b.why)), b.env.Calls)
+	}
+	for _, err := range b.passed {
+		fmt.Fprintf(b.env.Stderr, "  not %s\n", Printable(oneLine(err)))
+	}
+}

@@ -15,16 +15,21 @@ import (
 )
 
 // walls makes the walls around whatever runs in a workspace of the run.
-func (b *bench) walls(r engine.WallsRequest) (json.RawMessage, error) {
+func (b *bench) walls(r engine.WallsRequest) (engine.Enclosure, error) {
 	w, err := box.Compose(b.rung, b.isolation.open(), box.Place{
 		Pieces: b.pieces(r), State: filepath.Dir(b.state.Dir), Home: b.env.Getenv("HOME"),
 		Private: r.Private, Sockets: control.Folders(b.env.Getenv), Getenv: b.env.Getenv,
 		Hide: b.isolation.Hide, Write: b.isolation.Write,
 	})
 	if err != nil {
-		return nil, err
+		return engine.Enclosure{}, err
 	}
-	return json.Marshal(w)
+	around := engine.Enclosure{}
+	if b.rung != box.None && !b.isolation.open() {
+		around.Tmp = "/tmp"
+	}
+	around.Walls, err = json.Marshal(w)
+	return around, err
 }
 
 // pieces are what an agent finds of the repository, of its workspace and of the

@@ -26,6 +26,7 @@ type attempt struct {
 	n      int
 	call   *task.Call
 	began  time.Time
+	linked bool // its workspace is a linked worktree, whatever others have
 	last   bool // no further try follows one that could not be started
 	// owed is the result of an agent that ended well under an earlier owner
 	// and whose check is all that is missing; nil for any other attempt.
@@ -63,7 +64,9 @@ type ending struct {
 	err    error // swarm's own failure
 	// retryAfter is how long the agent was told to wait.
 	retryAfter time.Duration
-	part       int64 // the record that captured its part of the shared workspace
+	// stumbled is set where another backend may do.
+	stumbled bool
+	part     int64 // the record that captured its part of the shared workspace
 }
 
 // run is the attempt's life up to its result. The workspace is still there
@@ -256,17 +259,17 @@ func (t *attempt) notStarted(ctx context.Context, err error) *ending {
 // round runs one process of the agent. What stops the attempt is told to stop.
 func (t *attempt) round(ctx context.Context, stop context.CancelCauseFunc) (*agent.Outcome, *ending) {
 	e := t.engine
-	env, err := agent.Environ(e.deps.Environ, t.spec, t.place())
+	around, err := t.walls()
+	if err != nil {
+		return nil, t.notStarted(ctx, err)
+	}
+	env, err := agent.Environ(e.deps.Environ, t.spec, t.place(around))
 	if err != nil {
 		return nil, t.notStarted(ctx, err)
 	}
 	adapter := e.deps.Adapters[t.spec.Kind]
 	if adapter == nil {
 		return nil, t.notStarted(ctx, fmt.Errorf("no adapter drives agents of kind %q", t.spec.Kind))
-	}
-	walls, err := t.walls()
-	if err != nil {
-		return nil, t.notStarted(ctx, err)
 	}
 	life := agent.Life{
 		Launcher: e.deps.Launcher, Adapter: adapter, Spec: t.timed(),
@@ -275,7 +278,7 @@ func (t *attempt) round(ctx context.Context, stop context.CancelCauseFunc) (*age
 			PromptFile: t.file("prompt"), Command: t.call.Command,
 		},
 		Run: e.deps.Run.ID, Dir: t.space.Path(), Env: env,
-		Walls: walls, Stdout: t.work.OutputFile, Stderr: t.file("stderr"),
+		Walls: around.Walls, Stdout: t.work.OutputFile, Stderr: t.file("stderr"),
 		Started: t.started("agent"),
 		Opened:  t.opened,
 		Ask:     func(asked *event.Asked) { e.ask(ctx, t, asked) },
@@ -318,11 +321,12 @@ func (t *attempt) started(step string) func(int, uint64) error {
 	}
 }
 
-func (t *attempt) place() agent.Place {
+func (t *attempt) place(around Enclosure) agent.Place {
 	place := agent.Place{
 		Run: t.engine.deps.Run.ID, Agent: t.id, Attempt: t.n, Item: t.call.Item,
 		Worktree: t.space.Path(), Root: t.engine.deps.Root, Base: string(t.start),
-		Artifacts: filepath.Join(t.dir, "artifacts"),
+		Artifacts: filepath.Join(t.dir, "artifacts"), Workspace: string(cmp.Or(t.space.Backend, worktree.Linked)),
+		Tmp: around.Tmp, Shims: around.Shims,
 	}
 	if len(t.call.Schema) > 0 {
 		place.Schema = filepath.Join(t.dir, schemaFile)
@@ -339,7 +343,7 @@ func (t *attempt) judge(ctx context.Context, o *agent.Outcome) ending {
 	t.work.Output = result.Done().Output
 	done, ok := result.(*task.Completed)
 	if !ok {
-		end := ending{result: result}
+		end := ending{result: result, stumbled: t.stumbled(result)}
 		if o.Error != nil && o.Stopped == nil {
 			end.retryAfter = time.Duration(o.Error.RetryAfterMS) * time.Millisecond
 		}

@@ -122,17 +122,17 @@ func (t *attempt) shell(ctx context.Context, step, text string) (x proc.Exit, ou
 		return proc.Exit{}, "", err
 	}
 	defer e.cores.Release(1)
-	env, err := agent.Environ(e.deps.Environ, agent.Inline(), t.place())
+	around, err := t.walls()
+	if err != nil {
+		return proc.Exit{}, "", err
+	}
+	env, err := agent.Environ(e.deps.Environ, agent.Inline(), t.place(around))
 	if err != nil {
 		return proc.Exit{}, "", err
 	}
 	out = vacant(filepath.Join(t.dir, step))
-	walls, err := t.walls()
-	if err != nil {
-		return proc.Exit{}, "", err
-	}
 	x, err = Shell(ctx, ShellRequest{
-		Launcher: e.deps.Launcher, Walls: walls, Run: e.deps.Run.ID, Text: text, Dir: t.space.Path(),
+		Launcher: e.deps.Launcher, Walls: around.Walls, Run: e.deps.Run.ID, Text: text, Dir: t.space.Path(),
 		Env: env, Out: out, Started: t.started(step),
 	})
 	return x, out, err

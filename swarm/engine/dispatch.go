@@ -53,6 +53,7 @@ func (e *Engine) begin(life context.Context, a *agentState) {
 	try := &attempt{
 		engine: e, id: a.id, n: a.attempt, call: a.call, began: e.deps.Now(),
 		last: a.tries+1 >= startTries, owed: a.owed, spent: a.spent,
+		linked: a.linked,
 		prompt: withRemarks(task.Prompt(a.call.Input), a.remarks),
 	}
 	if a.retry != nil {
@@ -92,6 +93,7 @@ func (e *Engine) ended(life context.Context, a *agentState, end ending) {
 		a.tries++
 		a.left = *end.result.Done()
 		e.later(life, a, time.Duration(a.tries)*startGap)
+	case e.elsewhere(life, a, end):
 	default:
 		if gap, again := e.mayPass(a, end); again {
 			e.later(life, a, gap)

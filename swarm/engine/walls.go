@@ -1,16 +1,28 @@
 package engine
 
 import (
+	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
+	"io"
+	"os"
 	"path/filepath"
 
+	"agentswarm/swarm/event"
+	"agentswarm/swarm/task"
 	"agentswarm/worktree"
 )
 
-// Walls makes what supervisors make the walls from, around whatever runs in a
-// workspace.
-type Walls func(WallsRequest) (json.RawMessage, error)
+// Walls makes what stands around whatever runs in a workspace.
+type Walls func(WallsRequest) (Enclosure, error)
+
+// Enclosure is what stands around it.
+type Enclosure struct {
+	Walls json.RawMessage // what its supervisor makes the walls from
+	Tmp   string          // the folder for temporary files inside; empty: the caller's
+	Shims string          // a folder that comes first in PATH; empty: none
+}
 
 // WallsRequest says what is inside of the walls.
 type WallsRequest struct {
@@ -24,9 +36,9 @@ type WallsRequest struct {
 
 // walls are those around what runs in the workspace of the attempt. Its
 // setup, its agent and its check follow on each other behind the same ones.
-func (t *attempt) walls() (json.RawMessage, error) {
+func (t *attempt) walls() (Enclosure, error) {
 	if t.engine.deps.Walls == nil {
-		return nil, nil
+		return Enclosure{}, nil
 	}
 	return t.engine.deps.Walls(WallsRequest{
 		Workspace: *t.space, Read: []string{t.dir},
@@ -52,4 +64,64 @@ func (t *attempt) clearBox() {
 }
 
 // backend is how the attempt's own workspace is made.
-func (t *attempt) backend() worktree.Backend { return t.engine.deps.Backend }
+func (t *attempt) backend() worktree.Backend {
+	if t.linked {
+		return worktree.Linked
+	}
+	return t.engine.deps.Backend
+}
+
+// stumbled reports whether an attempt seems to have failed because folders of
+// the base cannot be renamed in its workspace, as in an overlay whose folders
+// lie on two layers (EXDEV). In a whole checkout they can.
+func (t *attempt) stumbled(r task.Result) bool {
+	failed, ok := r.(*task.Failed)
+	if !ok || failed.Kind != task.Other || t.space == nil || t.space.Backend != worktree.Overlay {
+		return false
+	}
+	for _, file := range []string{t.file("stderr"), t.file("stdout")} {
+		end := lastBytes(file, stumbleTail)
+		if bytes.Contains(end, []byte("Invalid cross-device link")) || bytes.Contains(end, []byte("EXDEV")) {
+			return true
+		}
+	}
+	return false
+}
+
+// stumbleTail is how much of the end of its output is looked at, in bytes.
+const stumbleTail = 64 << 10
+
+// lastBytes are the end of a file; nothing where it cannot be read.
+func lastBytes(path string, limit int64) []byte {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	size, err := f.Seek(0, io.SeekEnd)
+	if err != nil {
+		return nil
+	}
+	text := make([]byte, min(size, limit))
+	n, _ := f.ReadAt(text, size-int64(len(text)))
+	return text[:n]
+}
+
+// elsewhere tries an agent again that stumbled, in a whole checkout, once. It
+// reports whether it did.
+func (e *Engine) elsewhere(life context.Context, a *agentState, end ending) bool {
+	failed, ok := end.result.(*task.Failed)
+	if !ok || !end.stumbled || a.linked || e.ending || a.byName {
+		return false
+	}
+	err := e.append(&event.Retried{
+		Agent: a.id, Attempt: a.attempt, Error: failed.Kind, Usage: &failed.Usage,
+		Reason: failed.Reason + "; folders of the base cannot be renamed in an overlay, so it is tried again in a worktree",
+	})
+	if err != nil {
+		return false
+	}
+	a.linked, a.spent, a.left = true, failed.Usage, failed.Work
+	e.later(life, a, 0)
+	return true
+}

@@ -33,6 +33,9 @@ type Opened struct {
 	Version string `json:"version"`
 	Resumed bool   `json:"resumed,omitempty"`
 	Walls   string `json:"walls,omitempty"` // the rung that agents run inside
+	Backend string `json:"backend,omitempty"`
+	// PassedOver are the cheaper backends that do not work here, and why.
+	PassedOver []string `json:"passed_over,omitempty"`
 	// Keeper is the process that ends its gits, should it be killed.
 	Keeper      int    `json:"keeper,omitempty"`
 	KeeperStart uint64 `json:"keeper_start,omitempty"`
