@@ -71,10 +71,15 @@ func (b *bench) inSpace(ctx context.Context, c spaceRequest, work func(*space) e
 // shell runs a text of the user's by sh -c, whose output goes to out+".out"
 // and out+".err".
 func (s *space) shell(ctx context.Context, text, out string) (proc.Exit, error) {
+	return s.run(ctx, engine.ShellCommand(text), out)
+}
+
+// run is shell for a command.
+func (s *space) run(ctx context.Context, argv []string, out string) (proc.Exit, error) {
 	deps := s.bench.deps
 	exit, err := engine.Shell(ctx, engine.ShellRequest{
 		Launcher: deps.Launcher, Walls: s.walls, Run: s.bench.run.ID,
-		Text: text, Dir: s.dir, Env: s.env, Out: out,
+		Argv: argv, Dir: s.dir, Env: s.env, Out: out,
 	})
 	if err == nil && ctx.Err() != nil {
 		err = context.Cause(ctx)

@@ -139,3 +139,6 @@ func (b *bench) sayWalls() {
 		fmt.Fprintf(b.env.Stderr, "  not %s\n", Printable(oneLine(err)))
 	}
 }
+
+// walled reports whether walls stand around what is run.
+func (b *bench) walled() bool { return b.rung.Namespaces() && !b.isolation.open() }

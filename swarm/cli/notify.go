@@ -154,7 +154,7 @@ func (b *bench) runNotice(ctx context.Context, n noticeObject) (err error) {
 	exit, err := engine.Shell(ctx, engine.ShellRequest{
 		// Not the run: what it starts is no agent, and may merge what ended.
 		Launcher: launcher(b.deps.Launcher.Binary, box.None), Walls: walls, Run: "notify",
-		Text: b.contact.Notify, Dir: b.rootDir(), Env: ownEnviron(b.env.Environ), Stdin: input, Out: out,
+		Argv: engine.ShellCommand(b.contact.Notify), Dir: b.rootDir(), Env: ownEnviron(b.env.Environ), Stdin: input, Out: out,
 	})
 	switch {
 	case err != nil:

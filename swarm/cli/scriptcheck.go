@@ -13,6 +13,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"agentswarm/swarm/engine"
 	"agentswarm/swarm/proc"
 	"agentswarm/swarm/script"
 	"agentswarm/swarm/workflow"
@@ -26,34 +27,37 @@ const maxCheckOutput = 64 << 10
 // errCheckTime is the cause of a check that took longer than the script allows.
 var errCheckTime = errors.New("the check took too long")
 
-// checkRun is a configured check on its way.
+// checkRun is a check on its way.
 type checkRun struct {
 	name   string
+	argv   []string // a command of the script's own; nil: the configured one
 	commit git.Hash
 	limit  time.Duration // 0: none
 }
 
-// Check runs a configured check on a commit. One that does not exit with 0 is
+// Check runs a check on a commit. One that does not exit with 0 is
 // an outcome, and no error; so is one that took too long.
 func (t *scriptTools) Check(ctx context.Context, r workflow.CheckRequest) (*script.CheckResult, error) {
 	switch {
-	case len(r.Argv) > 0:
+	case len(r.Argv) > 0 && !t.bench.walled():
 		return nil, scriptError(script.CodePolicy,
-			"check: a script cannot run commands of its own while there are no walls around them; "+
+			"check: a command of a script's own is run behind walls only, and there are none here; "+
 				"put it under [checks] in the configuration and give its name")
 	case r.MS < 0:
 		return nil, scriptError(script.CodeOption, "check: timeout is %d; want milliseconds, or 0 for none", r.MS)
 	}
-	if err := t.known("check", r.Name); err != nil {
+	run := checkRun{name: r.Name, argv: r.Argv, limit: time.Duration(r.MS) * time.Millisecond}
+	if len(r.Argv) > 0 {
+		run.name = r.Argv[0]
+	} else if err := t.known("check", r.Name); err != nil {
 		return nil, err
 	}
 	commit := git.Hash(r.Commit)
 	if _, there, err := t.treeOf(ctx, commit); err != nil || !there {
 		return nil, orUnknown(err, "check: %q is no commit of this repository", clipped(r.Commit))
 	}
-	return t.check(ctx, checkRun{
-		name: r.Name, commit: commit, limit: time.Duration(r.MS) * time.Millisecond,
-	})
+	run.commit = commit
+	return t.check(ctx, run)
 }
 
 // known refuses the name of a check that is not configured.
@@ -126,7 +130,11 @@ func (t *scriptTools) carryOut(ctx context.Context, s *space, r checkRun, out st
 		limited, cancel = context.WithTimeoutCause(ctx, r.limit, errCheckTime)
 		defer cancel()
 	}
-	exit, err := s.shell(limited, t.config.Checks[r.name], out)
+	argv := r.argv
+	if argv == nil {
+		argv = engine.ShellCommand(t.config.Checks[r.name])
+	}
+	exit, err := s.run(limited, argv, out)
 	late := errors.Is(err, errCheckTime)
 	if err != nil && !late {
 		return nil, err

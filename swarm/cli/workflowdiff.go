@@ -138,12 +138,14 @@ func (p *place) foresee(ctx context.Context, s *selection, edited *scripted) (_ 
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, tools.Close()) }()
+	calling := edited.calling(config, s.view.Identity.Base, func(call *task.Call) error {
+		return engine.CheckCall(config, call)
+	})
+	calling.Walled = true // what was run is on record, and nothing is run now
 	deps := engine.Deps{Run: s.run, Adapters: map[string]agent.Adapter{agent.KindCommand: command.Adapter{}}}
 	return workflow.Foresee(ctx, workflow.PreviewRequest{
 		Prior: s.view, Recall: engine.NewRecall(deps, config, s.view), Tools: tools, Script: edited.record(),
-		Config: edited.calling(config, s.view.Identity.Base, func(call *task.Call) error {
-			return engine.CheckCall(config, call)
-		}),
+		Config:  calling,
 		Machine: machineOf(p.env.Self),
 		Nested:  func(_ context.Context, n *script.Nested) (*script.Source, error) { return p.nestedScript(edited, n) },
 	})

@@ -183,9 +183,11 @@ func (b *bench) runScript(ctx context.Context, e *engine.Engine, r driveRequest)
 	if err != nil {
 		return nil, err
 	}
+	calling := s.calling(r.config, r.base, e.CheckCall)
+	calling.Walled = b.walled()
 	outcome, err := workflow.Drive(ctx, workflow.Request{
 		Engine: e, Tools: tools, Prior: r.prior, Script: s.record(),
-		Config:  s.calling(r.config, r.base, e.CheckCall),
+		Config:  calling,
 		Machine: b.machine,
 		Nested:  func(_ context.Context, n *script.Nested) (*script.Source, error) { return b.nestedScript(s, n) },
 	})

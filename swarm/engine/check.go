@@ -132,7 +132,7 @@ func (t *attempt) shell(ctx context.Context, step, text string) (x proc.Exit, ou
 	}
 	out = vacant(filepath.Join(t.dir, step))
 	x, err = Shell(ctx, ShellRequest{
-		Launcher: e.deps.Launcher, Walls: around.Walls, Run: e.deps.Run.ID, Text: text, Dir: t.space.Path(),
+		Launcher: e.deps.Launcher, Walls: around.Walls, Run: e.deps.Run.ID, Argv: ShellCommand(text), Dir: t.space.Path(),
 		Env: env, Out: out, Started: t.started(step),
 	})
 	return x, out, err
@@ -151,12 +151,16 @@ func vacant(out string) string {
 	}
 }
 
-// ShellRequest is a text of the user's to be run by sh -c.
+// ShellCommand is the command that runs a text of the user's, in which nothing
+// is substituted.
+func ShellCommand(text string) []string { return []string{"sh", "-c", text} }
+
+// ShellRequest is a command beside the agents.
 type ShellRequest struct {
 	Launcher *proc.Launcher // required
 	Run      string
-	Text     string // required
-	Dir      string // required
+	Argv     []string // required
+	Dir      string   // required
 	Env      []string
 	Stdin    string // a file; empty: nothing
 	// Out is where its output goes: Out+".out" and Out+".err".
@@ -165,11 +169,11 @@ type ShellRequest struct {
 	Walls   json.RawMessage
 }
 
-// Shell runs such a text under a supervisor, as agents are. When ctx ends it
+// Shell runs such a command under a supervisor, as agents are. When ctx ends it
 // is stopped.
 func Shell(ctx context.Context, r ShellRequest) (proc.Exit, error) {
 	p, err := r.Launcher.Start(ctx, proc.Spec{
-		Run: r.Run, Argv: []string{"sh", "-c", r.Text}, Env: r.Env, Dir: r.Dir,
+		Run: r.Run, Argv: r.Argv, Env: r.Env, Dir: r.Dir,
 		Walls: r.Walls, Stdin: r.Stdin,
 		Stdout: r.Out + ".out", Stderr: r.Out + ".err",
 	})

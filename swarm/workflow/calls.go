@@ -54,12 +54,13 @@ func mistyped(known []string, name, format string, args ...any) *script.Error {
 	return e
 }
 
-// allows refuses a check that is not configured, at once.
+// allows refuses a check that cannot be run, at once.
 func (c Config) allows(r *script.Check) error {
 	switch {
+	case len(r.Argv) > 0 && c.Walled:
 	case len(r.Argv) > 0:
-		return &script.Error{Name: "Error", Code: script.CodePolicy, Message: "check: commands of a script are not run " +
-			"as long as there are no walls around them; put it under [checks] in the configuration, and give its name"}
+		return &script.Error{Name: "Error", Code: script.CodePolicy, Message: "check: a command of a script's own is run " +
+			"behind walls only, and there are none here; put it under [checks] in the configuration, and give its name"}
 	case c.Checks != nil && !slices.Contains(c.Checks, r.Name):
 		return unknownf(c.Checks, r.Name, "check: there is no check %q under [checks]", r.Name)
 	}

@@ -40,6 +40,9 @@ type Config struct {
 	MaxAgents int
 	// Shared is set where calls share one workspace unless they say otherwise.
 	Shared bool
+	// Walled says that walls stand around what is run, so that a script may bring
+	// commands of its own.
+	Walled bool
 	// Checks are the names of the configured checks; nil where that is not known.
 	Checks []string
 	// Types are the named prompts that calls may use, by name.
