@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"sync"
 	"time"
 
 	"agentswarm/swarm/event"
@@ -27,6 +28,11 @@ type Life struct {
 	// Walls is what the supervisor makes the walls from.
 	Walls json.RawMessage
 
+	// Long is held while a long line of the agent's output is in memory, and
+	// never for longer than reading it takes: lives that share it bound what
+	// they need together. It may be nil.
+	Long sync.Locker
+
 	// Started is called with the supervisor's identity before anything else
 	// is done with it; its error ends the attempt.
 	Started func(pid int, start uint64) error
@@ -39,7 +45,8 @@ type Life struct {
 	// What it returns is what the agent is asked then; nothing takes the
 	// answer. Where it is nil every answer is taken.
 	Refuse func(*event.Answered) (again string)
-	// Observe sees each event as it is read. It may be nil.
+	// Observe sees each event as it is read, but not what tools are given and
+	// what comes of them, nor the text of unknown events. It may be nil.
 	Observe func(event.Event)
 }
 

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -20,30 +21,140 @@ type reader struct {
 
 	file   *os.File
 	parser Parser
-	at     int64
+	at     int64 // what the parser was fed
+	// sought is how far the end of a line that begins at at was looked for;
+	// 0 where none was given back.
+	sought int64
+	short  bool // the file ends before it should
 	err    error
 }
 
-// chunk is how much is read at once: it bounds memory whatever is written.
-const chunk = 64 << 10
+const (
+	// chunk is how much is read at once: it bounds memory whatever is written.
+	chunk = 64 << 10
+	// begun is how much of a line without an end is kept until there is more
+	// of it. Longer ones are read again: a hundred agents that are in the
+	// middle of one would fill the memory with what is in their files.
+	begun = 64 << 10
+	// longest is more than any parser keeps of a line.
+	longest = 4 << 20
+)
+
+// releaser is a parser that can do without the beginning of a line until the
+// line has ended.
+type releaser interface {
+	// Release forgets the line that is begun, if it is longer than most, and
+	// returns how many bytes must be fed again.
+	Release(most int) (back int)
+}
+
+// briefer is a parser that can leave out what only a face shows.
+type briefer interface{ Brief() }
+
+// parse makes the parser. What tools are given and what comes of them is in
+// the file for whoever wants to see it; nothing here does.
+func (r *reader) parse() {
+	r.parser = r.life.Adapter.Parser(r.life.Spec)
+	if parser, ok := r.parser.(briefer); ok {
+		parser.Brief()
+	}
+}
 
 // more reads up to the given size of the file.
 func (r *reader) more(size int64) {
-	if r.err != nil || size <= r.at {
+	if r.err != nil || size <= max(r.at, r.sought) {
 		return
 	}
 	if r.file == nil {
 		if r.file, r.err = os.Open(r.life.Stdout); r.err != nil {
 			return
 		}
-		r.parser = r.life.Adapter.Parser(r.life.Spec)
+		r.parse()
 	}
-	buf := make([]byte, min(chunk, size-r.at))
-	for r.at < size {
-		n, err := r.file.ReadAt(buf[:min(int64(len(buf)), size-r.at)], r.at)
-		r.at += int64(n)
-		r.see(r.parser.Feed(buf[:n]))
+	r.short = false
+	for r.at < size && r.err == nil && !r.short {
+		if r.sought == 0 {
+			r.feed(size)
+		} else if !r.seek(size) {
+			return
+		}
+	}
+}
+
+// feed hands the parser what stands in the file up to there, or until the
+// parser gives the beginning of a long line back.
+func (r *reader) feed(to int64) {
+	parser, releases := r.parser.(releaser)
+	r.read(r.at, to, func(p []byte) bool {
+		r.at += int64(len(p))
+		r.see(r.parser.Feed(p))
+		if !releases {
+			return true
+		}
+		if back := parser.Release(begun); back > 0 {
+			r.sought, r.at = r.at, r.at-int64(back)
+		}
+		return r.sought == 0
+	})
+}
+
+// seek looks in what is new for the end of the line that was given back. Once
+// that is there it feeds the line, and answers true.
+func (r *reader) seek(size int64) (found bool) {
+	r.read(r.sought, size, func(p []byte) bool {
+		end := bytes.IndexByte(p, '\n')
+		found = end >= 0
+		if found {
+			p = p[:end+1]
+		}
+		r.sought += int64(len(p))
+		// Whoever reads a line of this length cuts it, and keeps little of it.
+		found = found || r.sought-r.at > longest
+		return !found
+	})
+	if found {
+		r.rest()
+	}
+	return found
+}
+
+// rest feeds a line that was given back as far as it was looked for.
+func (r *reader) rest() {
+	size := r.sought - r.at
+	r.sought = 0
+	if r.err != nil || size <= 0 {
+		return
+	}
+	r.at += size
+	r.see(r.long(size))
+}
+
+// long reads a long line that ends at at. It is there twice for a moment, as
+// it stands in the file and as what it says; of many agents' only one is.
+func (r *reader) long(size int64) []event.Event {
+	if one := r.life.Long; one != nil {
+		one.Lock()
+		defer one.Unlock()
+	}
+	line := make([]byte, size)
+	n, err := r.file.ReadAt(line, r.at-size)
+	if err != nil && !errors.Is(err, io.EOF) {
+		r.err = fmt.Errorf("read the output of an agent: %w", err)
+	}
+	return r.parser.Feed(line[:n])
+}
+
+// read hands a part of the file over in pieces, as long as they are taken.
+func (r *reader) read(from, to int64, take func([]byte) bool) {
+	buf := make([]byte, min(chunk, to-from))
+	for from < to {
+		n, err := r.file.ReadAt(buf[:min(int64(len(buf)), to-from)], from)
+		from += int64(n)
+		if !take(buf[:n]) {
+			return
+		}
 		if errors.Is(err, io.EOF) {
+			r.short = true
 			return
 		}
 		if err != nil {
@@ -56,8 +167,9 @@ func (r *reader) more(size int64) {
 // end tells the parser that there is no more, once the process is gone.
 func (r *reader) end() {
 	if r.file == nil {
-		r.parser = r.life.Adapter.Parser(r.life.Spec)
+		r.parse()
 	} else {
+		r.rest()
 		r.err = errors.Join(r.err, r.file.Close())
 	}
 	r.see(r.parser.End())

@@ -12,8 +12,8 @@ func Reread(adapter Adapter, spec *Spec, stdout string, out *Outcome) error {
 	return read.err
 }
 
-// Scan reads a stdout file up to size and hands every event to observe, for
-// faces that show what an agent did.
+// Scan reads a stdout file up to size and hands every event to observe, as
+// [Life.Observe] sees it.
 func Scan(adapter Adapter, spec *Spec, stdout string, size int64, observe func(event.Event)) error {
 	read := &reader{
 		life:    &Life{Adapter: adapter, Spec: spec, Stdout: stdout, Observe: observe},

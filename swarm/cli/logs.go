@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"errors"
@@ -9,7 +10,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -57,38 +57,48 @@ func logsAction(c *cli.Context, env Env) error {
 		return err
 	}
 	l := &logger{
-		out: env.Stdout, run: s.run, raw: c.Bool("raw"), json: c.Bool("json"),
+		out: bufio.NewWriterSize(env.Stdout, 64<<10), run: s.run, raw: c.Bool("raw"), json: c.Bool("json"),
 		all: len(s.named) == 0, config: config,
 	}
 	l.several = len(s.agents()) > 1 ||
 		len(s.agents()) == 0 && s.view.Identity.Workflow.Kind != store.WorkflowPrompt
 	l.add(s.agents())
-	if !c.Bool("follow") {
-		return l.drain()
+	if c.Bool("follow") {
+		err = l.follow(c.Context)
+	} else {
+		err = l.drain()
 	}
-	return l.follow(c.Context)
+	if wrote := l.out.Flush(); err == nil {
+		err = wrote
+	}
+	return err
 }
 
 // logger prints the output of agents.
 type logger struct {
-	out       io.Writer
+	out       *bufio.Writer // flushed after each look
 	run       *store.Run
 	raw, json bool
 	several   bool
 	all       bool // of the run, those that are called later too
 	config    engine.Config
 	streams   []*stream
+	of        map[task.ID]*stream
+	buf       []byte // what is read at once
 }
 
 // add begins the streams of agents that have none.
 func (l *logger) add(agents []*store.Agent) {
+	if l.of == nil {
+		l.of, l.buf = map[task.ID]*stream{}, make([]byte, 64<<10)
+	}
 	for _, a := range agents {
-		if slices.ContainsFunc(l.streams, func(s *stream) bool { return s.id == a.ID }) {
+		if l.of[a.ID] != nil {
 			continue
 		}
-		l.streams = append(l.streams, &stream{
-			id: a.ID, spec: engine.SpecOf(l.config, a.Call), attempt: a.Attempt,
-		})
+		s := &stream{id: a.ID, spec: engine.SpecOf(l.config, a.Call), attempt: a.Attempt}
+		l.of[a.ID] = s
+		l.streams = append(l.streams, s)
 	}
 }
 
@@ -101,6 +111,8 @@ type stream struct {
 	at      int64 // in the file of the round
 	parser  agent.Parser
 	partial []byte
+	settled bool // the agent has ended in this attempt: there will be no more
+	done    bool // all of that was printed but for a line without its end
 	ended   bool
 }
 
@@ -111,8 +123,10 @@ const logPoll = 100 * time.Millisecond
 func (l *logger) follow(ctx context.Context) error {
 	tick := time.NewTicker(logPoll)
 	defer tick.Stop()
+	tail := l.run.Tail()
+	defer tail.Close()
 	for {
-		v, err := l.run.View()
+		v, err := tail.View()
 		if err != nil {
 			return err
 		}
@@ -126,6 +140,8 @@ func (l *logger) follow(ctx context.Context) error {
 			if err := s.turn(l, a.Attempt); err != nil {
 				return err
 			}
+			// Nobody writes to its files any more, and they are read below.
+			s.settled = a.Result() != nil
 			over = over && (a.Result() != nil || ended)
 		}
 		if err := l.read(); err != nil {
@@ -133,6 +149,9 @@ func (l *logger) follow(ctx context.Context) error {
 		}
 		if over {
 			return l.drain()
+		}
+		if err := l.out.Flush(); err != nil {
+			return err
 		}
 		select {
 		case <-ctx.Done():
@@ -146,6 +165,12 @@ func (l *logger) follow(ctx context.Context) error {
 func (s *stream) turn(l *logger, attempt int) error {
 	if attempt == s.attempt {
 		return nil
+	}
+	if s.attempt > 0 && !s.done {
+		// It may have written since it was looked at.
+		if err := s.read(l); err != nil {
+			return err
+		}
 	}
 	err := s.end(l)
 	*s = stream{id: s.id, spec: s.spec, attempt: attempt}
@@ -168,12 +193,13 @@ func (l *logger) drain() error {
 // read prints what is new in each stream.
 func (l *logger) read() error {
 	for _, s := range l.streams {
-		if s.attempt == 0 {
+		if s.attempt == 0 || s.done {
 			continue
 		}
 		if err := s.read(l); err != nil {
 			return err
 		}
+		s.done = s.settled
 	}
 	return nil
 }
@@ -209,12 +235,11 @@ func (s *stream) readRound(l *logger) error {
 		return fmt.Errorf("read the output of %s: %w", s.id, err)
 	}
 	defer file.Close()
-	buf := make([]byte, 64<<10)
 	for {
-		n, err := file.ReadAt(buf, s.at)
+		n, err := file.ReadAt(l.buf, s.at)
 		s.at += int64(n)
 		if n > 0 {
-			if err := s.print(l, buf[:n]); err != nil {
+			if err := s.print(l, l.buf[:n]); err != nil {
 				return err
 			}
 		}
@@ -249,19 +274,22 @@ const maxPartial = 64 << 10
 // lines prints whole lines and keeps the rest.
 func (s *stream) lines(l *logger, p []byte) error {
 	s.partial = append(s.partial, p...)
+	rest := s.partial
 	for {
-		line, rest, ended := bytes.Cut(s.partial, []byte{'\n'})
-		if !ended && len(s.partial) < maxPartial {
-			return nil
+		line, after, ended := bytes.Cut(rest, []byte{'\n'})
+		if !ended && len(rest) < maxPartial {
+			break
 		}
 		if !ended {
-			line, rest = s.partial, nil
+			line, after = rest, nil
 		}
 		if err := s.line(l, string(line)); err != nil {
 			return err
 		}
-		s.partial = append(s.partial[:0], rest...)
+		rest = after
 	}
+	s.partial = append(s.partial[:0], rest...)
+	return nil
 }
 
 // line prints one line of text.

@@ -192,11 +192,28 @@ func (p *Progress) Show(f Frame) {
 	if p.closed || !p.term.Motion {
 		return
 	}
-	if gap := f.Elapsed - p.shown; p.drawn != nil && gap >= 0 && gap < frameGap {
+	if p.early(f.Elapsed) {
 		p.latest = &f
 		return
 	}
 	p.draw(f)
+}
+
+// Draws reports whether frames are drawn at all.
+func (p *Progress) Draws() bool { return p.term.Motion }
+
+// Due reports whether a frame of this moment would be drawn at once, so that
+// nobody need make one that is not.
+func (p *Progress) Due(elapsed time.Duration) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return !p.closed && p.term.Motion && !p.early(elapsed)
+}
+
+// early reports whether the last frame is only just drawn. The caller holds mu.
+func (p *Progress) early(elapsed time.Duration) bool {
+	gap := elapsed - p.shown
+	return p.drawn != nil && gap >= 0 && gap < frameGap
 }
 
 // Line tells of a change. Where frames are drawn they show it already.

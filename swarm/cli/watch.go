@@ -33,7 +33,7 @@ func (p *place) showAt(ctx context.Context, run *store.Run, at *counter) {
 		view: store.Fold(id, nil), began: time.Now(), at: at, told: map[string]bool{},
 		progress: newProgress(p.env.Stderr, detect(p.env.Stderr, p.env.Getenv)),
 	}
-	defer w.progress.Close()
+	defer w.close()
 	ticking, stop := context.WithCancel(ctx)
 	var ticks sync.WaitGroup
 	ticks.Go(func() { w.tick(ticking) })
@@ -67,6 +67,10 @@ type watcher struct {
 	view *store.View
 	told map[string]bool // questions that the terminal was told of
 	rang time.Time
+	// unseen is when the latest record was written that no frame shows; zero
+	// where all do. A frame takes a look at every agent, and a thousand of them
+	// bring ten records each.
+	unseen time.Time
 }
 
 // over tells whether a record is the last one of this owner.
@@ -135,7 +139,27 @@ func (w *watcher) see(r event.Record) {
 	case *event.Paused:
 		w.progress.Say("pausing: " + e.Reason)
 	}
-	w.progress.Show(w.frame(r.Time))
+	w.unseen = r.Time
+	w.draw(r.Time)
+}
+
+// draw shows what is the case, unless it was shown only just now, or cannot be.
+// The caller holds mu.
+func (w *watcher) draw(now time.Time) {
+	if w.progress.Due(now.Sub(w.began)) {
+		w.progress.Show(w.frame(now))
+		w.unseen = time.Time{}
+	}
+}
+
+// close leaves a picture of the last record on the screen.
+func (w *watcher) close() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !w.unseen.IsZero() && w.progress.Draws() {
+		w.progress.Show(w.frame(w.unseen))
+	}
+	w.progress.Close()
 }
 
 // replied tells what became of a question. The caller holds mu.
@@ -179,7 +203,7 @@ func (w *watcher) tick(ctx context.Context) {
 		case now := <-t.C:
 			w.mu.Lock()
 			w.ring(now)
-			w.progress.Show(w.frame(now))
+			w.draw(now)
 			w.mu.Unlock()
 		}
 	}

@@ -279,6 +279,7 @@ func (t *attempt) round(ctx context.Context, stop context.CancelCauseFunc) (*age
 		},
 		Run: e.deps.Run.ID, Dir: t.space.Path(), Env: env,
 		Walls: around.Walls, Stdout: t.work.OutputFile, Stderr: t.file("stderr"),
+		Long:    &e.long,
 		Started: t.started("agent"),
 		Opened:  t.opened,
 		Ask:     func(asked *event.Asked) { e.ask(ctx, t, asked) },

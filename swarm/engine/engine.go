@@ -34,6 +34,7 @@ type Engine struct {
 	share shared
 	// schemas are those that answers are held to.
 	schemas schemas
+	long    sync.Mutex // held while a long line of one agent is in memory
 
 	// Owned by the loop.
 	agents  map[task.ID]*agentState

@@ -137,3 +137,20 @@ func FuzzUnmarshal(f *testing.F) {
 		}
 	})
 }
+
+// TestUnmarshalAllocates bounds what it takes to tell which event a record
+// holds: a journal of a thousand agents has ten thousand of them.
+func TestUnmarshalAllocates(t *testing.T) {
+	line, err := Marshal(Record{N: 1, Event: &Turn{N: 2}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := testing.AllocsPerRun(100, func() {
+		if _, err := Unmarshal(line); err != nil {
+			t.Error(err)
+		}
+	})
+	if n > 20 {
+		t.Errorf("a record takes %v allocations", n)
+	}
+}

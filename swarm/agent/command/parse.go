@@ -3,6 +3,8 @@ package command
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
+	"strings"
 	"unicode/utf8"
 
 	"agentswarm/swarm/event"
@@ -43,19 +45,26 @@ const maxLine = 2 << 20
 
 // events reads one JSON object a line.
 type events struct {
-	line []byte
-	long bool // the line is over maxLine: its rest is passed over
+	line  []byte // what is there of a line that has not ended
+	long  bool   // the line is over maxLine: its rest is passed over
+	blank bool   // of a long line: it began with nothing but blanks
+	brief bool
 }
+
+// Brief spares what only a face shows: what tools are given and what comes of
+// them, and the text of unknown events. It is most of what agents write.
+func (s *events) Brief() { s.brief = true }
 
 func (s *events) Feed(p []byte) []event.Event {
 	var found []event.Event
 	for {
 		head, rest, ended := bytes.Cut(p, []byte{'\n'})
-		if !s.long {
-			room := maxLine - len(s.line)
-			s.line = append(s.line, head[:min(room, len(head))]...)
-			s.long = len(head) > room
+		if ended && len(s.line) == 0 && !s.long && len(head) <= maxLine {
+			found = s.add(found, head)
+			p = rest
+			continue
 		}
+		s.keep(head)
 		if !ended {
 			return found
 		}
@@ -64,24 +73,57 @@ func (s *events) Feed(p []byte) []event.Event {
 	}
 }
 
+// keep adds to the line that is begun. Of one that is too long only what is
+// shown of it stays.
+func (s *events) keep(more []byte) {
+	if s.long {
+		return
+	}
+	room := maxLine - len(s.line)
+	s.line = append(s.line, more[:min(room, len(more))]...)
+	if len(more) > room {
+		s.long, s.blank = true, len(bytes.TrimSpace(s.line)) == 0
+		s.line = bytes.Clone(s.line[:shown])
+	}
+}
+
+// shown is how much of a line that is too long is kept.
+const shown = 1024
+
 // End parses what stands in the buffer as a line.
 func (s *events) End() []event.Event {
-	line := bytes.TrimSuffix(s.line, []byte{'\r'})
-	defer func() {
-		s.long = false
-		if cap(s.line) > chunkKept {
-			s.line = nil
-			return
-		}
-		s.line = s.line[:0]
-	}()
-	if len(bytes.TrimSpace(line)) == 0 {
+	line, long, blank := s.line, s.long, s.blank
+	s.long, s.blank = false, false
+	if s.line = s.line[:0]; cap(line) > chunkKept {
+		s.line = nil
+	}
+	if !long {
+		return s.add(nil, line)
+	}
+	if blank {
 		return nil
 	}
-	if s.long {
-		line = append(bytes.Clone(line[:1024]), " … (line too long)"...)
+	return []event.Event{&event.Text{Text: valid(append(line, " … (line too long)"...))}}
+}
+
+// Release forgets the line that is begun, if it is longer than most, and
+// returns how many bytes of it must be fed again.
+func (s *events) Release(most int) (back int) {
+	if s.long || len(s.line) <= most {
+		return 0
 	}
-	return []event.Event{parse(line)}
+	back = len(s.line)
+	s.line = nil
+	return back
+}
+
+// add adds what a line says. It keeps nothing of the line itself.
+func (s *events) add(found []event.Event, line []byte) []event.Event {
+	line = bytes.TrimSuffix(line, []byte{'\r'})
+	if len(bytes.TrimSpace(line)) == 0 {
+		return found
+	}
+	return append(found, s.parse(line))
 }
 
 // chunkKept is the largest buffer that is kept from one line to the next.
@@ -112,15 +154,29 @@ type wire struct {
 
 // parse reads one line. What is not JSON is text, what has no known type or
 // the wrong shape is raw: an agent's noise never ends it.
-func parse(line []byte) event.Event {
-	// A clone, for what is kept of it outlives the buffer.
-	line = bytes.Clone(bytes.ToValidUTF8(line, []byte("\uFFFD")))
-	if bytes.TrimSpace(line)[0] != '{' || !json.Valid(line) {
-		return &event.Text{Text: string(line)}
+func (s *events) parse(line []byte) event.Event {
+	if bytes.TrimSpace(line)[0] == '{' {
+		if e := quick(line, !s.brief); e != nil {
+			return e
+		}
+		return slow(line)
 	}
+	return &event.Text{Text: valid(line)}
+}
+
+// valid is a line with a mark in place of what is not UTF-8.
+func valid(line []byte) string { return strings.ToValidUTF8(string(line), "\uFFFD") }
+
+// slow reads a line that begins as an object.
+func slow(line []byte) event.Event {
+	// A copy, for what is kept of it outlives the buffer.
+	line = []byte(valid(line))
 	raw := &event.Raw{Line: line}
 	var w wire
 	if err := json.Unmarshal(line, &w); err != nil {
+		if _, wrong := errors.AsType[*json.SyntaxError](err); wrong {
+			return &event.Text{Text: string(line)}
+		}
 		return raw
 	}
 	switch w.Type {

@@ -1,0 +1,142 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"testing"
+
+	"github.com/creack/pty"
+
+	"agentswarm/swarm/store"
+)
+
+// manyVar makes the tests of many agents as large in everything as what they
+// promise; without it fewer calls are queued than a thousand.
+const manyVar = "SWARMTEST_MANY"
+
+// TestManyEvents: a hundred agents write 10 MB of events each, while a face of
+// each kind hangs: the run goes on, and keeps little in its memory.
+func TestManyEvents(t *testing.T) {
+	t.Parallel()
+	c := newCrowd(t)
+	c.record(code(60))
+	const agents, printing = 100, 99 // one shows it on a terminal
+	list := c.tasks(printing, agents-printing)
+
+	// The run's own terminal is one that nobody looks at.
+	master, slave, err := pty.Open()
+	c.must(err)
+	cmd := c.command("run", list, "-j", strconv.Itoa(agents), "--json")
+	cmd.Stderr = slave
+	m := c.measure(cmd)
+	c.must(slave.Close())
+	t.Cleanup(func() { _ = master.Close() })
+	c.awaitView("all agents to start", func(v *store.View) bool {
+		started := 0
+		for _, a := range v.Agents {
+			if a.Round != nil {
+				started++
+			}
+		}
+		return started == agents
+	})
+	c.stuck("attach", fmt.Sprintf("t%d", agents))
+	c.open(agents)
+	c.stuck("logs", "-f")
+	c.stuck("logs", "-f", "--json")
+	v := c.awaitView("the end of the run", func(v *store.View) bool { return v.Status == store.RunCompleted })
+	c.whole(v, printing)
+	looked := make(chan struct{})
+	go func() { // somebody looks at the terminal at last
+		defer close(looked)
+		_, _ = io.Copy(io.Discard, master) // until it is closed
+	}()
+	k := m.end(t)
+	c.must(master.Close())
+	<-looked
+	if k.code != 0 || !json.Valid([]byte(k.out)) {
+		t.Errorf("it ended with %d: %.300s", k.code, k.out)
+	}
+	if limit := int64(150 << 20); k.peak > limit {
+		t.Errorf("its memory was %d MB at its peak, want at most %d", k.peak>>20, limit>>20)
+	}
+}
+
+// TestManyLongLines is the same with lines about as long as an event may be: in
+// the middle of one, each agent would be worth megabytes.
+func TestManyLongLines(t *testing.T) {
+	t.Parallel()
+	c := newCrowd(t)
+	c.record(code(12_000))
+	const agents = 100
+	m := c.measure(c.command("run", c.tasks(agents, 0), "-j", strconv.Itoa(agents), "--json"))
+	c.open(agents)
+	k := m.end(t)
+	if k.code != 0 {
+		t.Fatalf("it ended with %d: %s", k.code, k.wrong)
+	}
+	c.whole(c.awaitView("the run", func(*store.View) bool { return true }), agents)
+	if limit := int64(150 << 20); k.peak > limit {
+		t.Errorf("its memory was %d MB at its peak, want at most %d", k.peak>>20, limit>>20)
+	}
+}
+
+// queued runs so many small commands, a hundred at once.
+func (c *crowd) queued(calls int) cost {
+	c.tb.Helper()
+	m := c.measure(c.command("run", "--count", strconv.Itoa(calls), "-j", "100", "--json", "--", "true"))
+	k := m.end(c.tb)
+	var got struct{ Status string }
+	if err := json.Unmarshal([]byte(k.out), &got); err != nil || k.code != 0 || got.Status != "completed" {
+		c.tb.Fatalf("it ended with %d, %v: %s", k.code, err, k.wrong)
+	}
+	if limit := int64(200 << 20); k.peak > limit {
+		c.tb.Errorf("its memory was %d MB at its peak, want at most %d", k.peak>>20, limit>>20)
+	}
+	return k
+}
+
+// TestManyQueued: calls that wait, and calls that have ended, take little.
+func TestManyQueued(t *testing.T) {
+	t.Parallel()
+	calls := 200
+	if os.Getenv(manyVar) != "" {
+		calls = 1000
+	}
+	newCrowd(t).queued(calls)
+}
+
+// BenchmarkMany tells how many cores swarm itself needs, and how much memory,
+// for what the tests of this file hold it to.
+func BenchmarkMany(b *testing.B) {
+	report := func(b *testing.B, k cost) {
+		b.ReportMetric(k.cpu.Seconds()/k.wall.Seconds(), "cores")
+		b.ReportMetric(k.children.Seconds()/k.wall.Seconds(), "child-cores")
+		b.ReportMetric(float64(k.peak)/(1<<20), "MB-peak")
+	}
+	for _, test := range []struct {
+		name   string
+		output string
+	}{{"events", code(60)}, {"longlines", code(12_000)}} {
+		b.Run(test.name, func(b *testing.B) {
+			for b.Loop() {
+				c := newCrowd(b)
+				c.record(test.output)
+				m := c.measure(c.command("run", c.tasks(100, 0), "-j", "100", "--json"))
+				c.open(100)
+				k := m.end(b)
+				c.whole(c.awaitView("the run", func(*store.View) bool { return true }), 100)
+				report(b, k)
+				c.must(os.RemoveAll(c.state))
+			}
+		})
+	}
+	b.Run("queued", func(b *testing.B) {
+		for b.Loop() {
+			report(b, newCrowd(b).queued(1000))
+		}
+	})
+}
