@@ -135,10 +135,10 @@ func (e *OutsideError) Error() string {
 	return fmt.Sprintf("%s is not a workspace of %s", e.Dir, e.Root)
 }
 
-var nameForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`)
+var nameForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`) })
 
 func checkName(name string) error {
-	if !nameForm.MatchString(name) {
+	if !nameForm().MatchString(name) {
 		return &NameError{Name: name}
 	}
 	return nil

@@ -5,5 +5,5 @@ package agent
 // are not handed such variables unless their spec names them, and nobody is
 // shown their values.
 func Credential(name, value string) bool {
-	return secret(name) || login.MatchString(value)
+	return secret(name) || login().MatchString(value)
 }

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"agentswarm/swarm/task"
 )
@@ -43,7 +44,9 @@ var (
 )
 
 // login is a value that names a user and a password in a URL.
-var login = regexp.MustCompile(`^[a-zA-Z][a-zA-Z0-9+.-]*://[^/\s:@]*:[^/\s@]+@`)
+var login = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[a-zA-Z][a-zA-Z0-9+.-]*://[^/\s:@]*:[^/\s@]+@`)
+})
 
 // secret reports whether a variable is on the deny list.
 func secret(name string) bool {
@@ -81,7 +84,7 @@ func Environ(caller []string, spec *Spec, p Place) ([]string, error) {
 		// PWD and OLDPWD name the caller's folder; tools that trust them
 		// would work in the user's checkout.
 		if declared || strings.HasPrefix(name, "GIT_") || strings.HasPrefix(name, "SWARM_") ||
-			name == "PWD" || name == "OLDPWD" || secret(name) || login.MatchString(value) ||
+			name == "PWD" || name == "OLDPWD" || secret(name) || login().MatchString(value) ||
 			spec.PTY && ofTerminal(name) || p.Tmp != "" && name == "TMPDIR" {
 			continue
 		}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"agentswarm/swarm/early"
 	"agentswarm/swarm/proc"
 	"agentswarm/swarm/store"
 )
@@ -72,7 +73,7 @@ func Main(ctx context.Context, env Env, commands ...*cli.Command) int {
 		env.Calls = program
 	}
 	env.over = ctx.Done()
-	env.keeper = &proc.Keeper{Binary: env.Self, Args: []string{keepWord}}
+	env.keeper = &proc.Keeper{Binary: env.Self, Args: []string{early.Keep}}
 	defer env.keeper.Close() // all that it kept has been waited for
 	app := newApp(env, append(builtin(env), commands...))
 	inv, err := normalize(app, env.Args)

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -13,6 +12,7 @@ import (
 	"agentswarm/swarm/agent"
 	"agentswarm/swarm/agent/command"
 	"agentswarm/swarm/box"
+	"agentswarm/swarm/early"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/limit"
 	"agentswarm/swarm/proc"
@@ -22,32 +22,16 @@ import (
 	"agentswarm/worktree/git"
 )
 
-// superviseWord is the first argument of a process that supervises. It is
-// dispatched before anything else of a command line is looked at.
-const superviseWord = "__supervise"
-
-// keepWord is the same of the process that ends git and its filters, should
-// this one be killed.
-const keepWord = "__keep"
-
-// Supervise is the body of a process that swarm starts for itself, such as a
-// supervisor; ok is false where args do not ask for one.
+// Supervise is the body of a process that swarm starts for itself and that
+// needs more of the program than those of package early, which never come
+// here; ok is false where args do not ask for one.
 func Supervise(ctx context.Context, args []string) (code int, ok bool) {
 	switch {
-	case len(args) == 1 && args[0] == keepWord:
-		return proc.Keep(), true
 	case len(args) == 1 && args[0] == scriptWord:
 		return script.Serve(ctx, os.Stdin, os.Stdout), true
-	case len(args) != 1 || args[0] != superviseWord:
+	default:
 		return 0, false
 	}
-	return proc.Supervise(func(walls json.RawMessage) error {
-		var w box.Walls
-		if err := json.Unmarshal(walls, &w); err != nil {
-			return fmt.Errorf("read the walls: %w", err)
-		}
-		return box.Enter(w)
-	}), true
 }
 
 // bench is what work on one run needs.
@@ -113,7 +97,7 @@ func (p *place) bench(ctx context.Context, run *store.Run, owner *store.Owner) (
 // launcher starts supervisors behind the walls of a rung.
 func launcher(self string, rung box.Rung) *proc.Launcher {
 	return &proc.Launcher{
-		Binary: self, Args: []string{superviseWord},
+		Binary: self, Args: []string{early.Supervise},
 		Attr: func() *syscall.SysProcAttr { return box.Attr(rung) },
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -35,7 +36,7 @@ func (c *completer) value(ctx context.Context, f cli.Flag, prefix string) {
 }
 
 // listing finds the words of a usage such as "`MODE` is warn or refuse".
-var listing = regexp.MustCompile("`[A-Z]+` is ((?:[a-z]+, )*[a-z]+ or [a-z]+)")
+var listing = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("`[A-Z]+` is ((?:[a-z]+, )*[a-z]+ or [a-z]+)") })
 
 // listedWords are the values that the usage of a flag lists.
 func listedWords(f cli.Flag) []string {
@@ -43,7 +44,7 @@ func listedWords(f cli.Flag) []string {
 	if !ok {
 		return nil
 	}
-	m := listing.FindStringSubmatch(doc.GetUsage())
+	m := listing().FindStringSubmatch(doc.GetUsage())
 	if m == nil {
 		return nil
 	}

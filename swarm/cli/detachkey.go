@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // defaultDetachKey is what telnet and ssh-like programs leave by, and what
@@ -44,7 +45,7 @@ func parseDetachKey(text string) (detachKey, error) {
 // cut returns what was typed before the key, and whether it was typed at all.
 func (k detachKey) cut(typed []byte) (before []byte, found bool) {
 	at := bytes.IndexByte(typed, k.sign&0x1f)
-	for _, m := range longKey.FindAllSubmatchIndex(typed, -1) {
+	for _, m := range longKey().FindAllSubmatchIndex(typed, -1) {
 		if k.isLong(typed, m) && (at < 0 || m[0] < at) {
 			at = m[0]
 		}
@@ -57,8 +58,10 @@ func (k detachKey) cut(typed []byte) (before []byte, found bool) {
 
 // longKey is a key as terminals send it once a program has asked for keys
 // that can be told apart: CSI 93;5u, or CSI 27;5;93~.
-var longKey = regexp.MustCompile(
-	`\x1b\[(?:([0-9]+)(?::[0-9:]*)?;([0-9]+)(?::([0-9]+))?(?:;[0-9:]*)?u|27;([0-9]+);([0-9]+)~)`)
+var longKey = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(
+		`\x1b\[(?:([0-9]+)(?::[0-9:]*)?;([0-9]+)(?::([0-9]+))?(?:;[0-9:]*)?u|27;([0-9]+);([0-9]+)~)`)
+})
 
 // isLong tells whether a match of longKey is the key, pressed.
 func (k detachKey) isLong(typed []byte, m []int) bool {

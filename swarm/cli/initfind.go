@@ -6,6 +6,7 @@ import (
 	"os"
 	"regexp"
 	"strings"
+	"sync"
 	"syscall"
 )
 
@@ -238,12 +239,12 @@ func (c checkout) mix() (ecosystem, bool) {
 }
 
 // testTarget is a rule of a Makefile that makes `test`.
-var testTarget = regexp.MustCompile(`(?m)^test[ \t]*::?([^=]|$)`)
+var testTarget = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^test[ \t]*::?([^=]|$)`) })
 
 // makeTest is the Makefile with a target `test`, or nothing.
 func (c checkout) makeTest() string {
 	// In the order in which GNU make looks.
-	if name := c.first("GNUmakefile", "makefile", "Makefile"); name != "" && testTarget.MatchString(c.read(name)) {
+	if name := c.first("GNUmakefile", "makefile", "Makefile"); name != "" && testTarget().MatchString(c.read(name)) {
 		return name
 	}
 	return ""

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"agentswarm/merge"
 	"agentswarm/swarm/script"
@@ -19,7 +20,7 @@ import (
 const maxPatch = 8 << 20
 
 // fullID matches a commit by its whole name.
-var fullID = regexp.MustCompile(`^([0-9a-f]{40}|[0-9a-f]{64})$`)
+var fullID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^([0-9a-f]{40}|[0-9a-f]{64})$`) })
 
 // Text is a patch as git prints it. What in it is not UTF-8 is told by the
 // sign for that: the text is to be read, and what lands is the commit.
@@ -171,7 +172,7 @@ func scriptConflicts(all []merge.Conflict) []script.Conflict {
 // of a branch or a tag. It reads no other form of a revision.
 func (t *scriptTools) Resolve(ctx context.Context, name string) (commit, tree string, err error) {
 	at := git.Hash(name)
-	if !fullID.MatchString(name) {
+	if !fullID().MatchString(name) {
 		if at, err = t.named(ctx, name); err != nil {
 			return "", "", err
 		}

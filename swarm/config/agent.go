@@ -9,14 +9,15 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/pelletier/go-toml/v2/unstable"
 )
 
 var (
-	agentName    = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_-]*$`)
-	variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+	agentName    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_-]*$`) })
+	variableName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`) })
 )
 
 // What stands in a command for the prompt, or for the file that holds it.
@@ -48,7 +49,7 @@ type Agent struct {
 func (a Agent) Environ(lookup func(string) (string, bool)) (env, unset []string) {
 	for _, name := range slices.Sorted(maps.Keys(a.Env)) {
 		value := a.Env[name]
-		if from, ok := strings.CutPrefix(value, "$"); ok && variableName.MatchString(from) {
+		if from, ok := strings.CutPrefix(value, "$"); ok && variableName().MatchString(from) {
 			if value, ok = lookup(from); !ok {
 				unset = append(unset, from)
 				continue
@@ -172,7 +173,7 @@ func checkAgentName(name string) error {
 	if isLaterKind(name) || name == KindCommand.String() {
 		return errors.New("is the name of a kind; choose another name for the agent")
 	}
-	if !agentName.MatchString(name) {
+	if !agentName().MatchString(name) {
 		return errors.New("a name holds letters, digits, - and _, and does not start with -")
 	}
 	return nil
@@ -202,7 +203,7 @@ func (f field) intoEnv(to *map[string]string) error {
 	env := map[string]string{}
 	for _, name := range f.node.names {
 		child := f.child(name)
-		if !variableName.MatchString(name) {
+		if !variableName().MatchString(name) {
 			return child.wrong("is no name of a variable: letters, digits and _, not starting with a digit")
 		}
 		if strings.HasPrefix(name, "SWARM_") {

@@ -4,11 +4,12 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+	"sync"
 
 	"github.com/pelletier/go-toml/v2/unstable"
 )
 
-var checkName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_-]*$`)
+var checkName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_-]*$`) })
 
 // checkKey is the dotted name of a check.
 func checkKey(name string) string { return "checks." + name }
@@ -49,7 +50,7 @@ func (c *Config) mergeChecks(f field) error {
 // mergeCheck reads one check. A key of the top that stands below the table's
 // header is a check of that name for TOML; only its value can tell.
 func (c *Config) mergeCheck(name string, f field) error {
-	if !checkName.MatchString(name) {
+	if !checkName().MatchString(name) {
 		return f.wrong("a name holds letters, digits, - and _, and does not start with -")
 	}
 	isTop := slices.ContainsFunc(topKeys(), func(k key[Config]) bool { return k.name == name })

@@ -10,12 +10,13 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/pelletier/go-toml/v2/unstable"
 )
 
-var bareKey = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
+var bareKey = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_-]+$`) })
 
 // field is a value on its way from a document into the configuration.
 type field struct {
@@ -28,7 +29,7 @@ type field struct {
 // child is a field of a table.
 func (f field) child(name string) field {
 	key := clip(name)
-	if !bareKey.MatchString(name) {
+	if !bareKey().MatchString(name) {
 		key = strconv.Quote(key)
 	}
 	if f.key != "" {

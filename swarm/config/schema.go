@@ -35,7 +35,7 @@ func nameShape() shape { return shape{"name of an agent", agentNameSchema()} }
 
 func agentNameSchema() object {
 	names := append(laterKinds(), KindCommand.String())
-	return object{"type": "string", "pattern": agentName.String(), "not": object{"enum": names}}
+	return object{"type": "string", "pattern": agentName().String(), "not": object{"enum": names}}
 }
 
 func wholeShape(low, high int) shape {
@@ -83,7 +83,7 @@ func envShape() shape {
 	return shape{"table of strings", object{
 		"type": "object",
 		"propertyNames": object{
-			"pattern": variableName.String(), "not": object{"pattern": "^SWARM_"},
+			"pattern": variableName().String(), "not": object{"pattern": "^SWARM_"},
 		},
 		"additionalProperties": text(),
 	}}
@@ -113,7 +113,7 @@ func Schema() ([]byte, error) {
 		"type": "object",
 		"description": "The checks that workflow scripts may ask for, by name: each is run by sh -c " +
 			"in a workspace of its own.",
-		"propertyNames":        object{"pattern": checkName.String()},
+		"propertyNames":        object{"pattern": checkName().String()},
 		"additionalProperties": text(),
 	}
 	root["$defs"] = object{"agent": agent}

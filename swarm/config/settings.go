@@ -85,7 +85,7 @@ func (c *Config) agentSettings(name string, r SettingsRequest) []Setting {
 		}
 		// What is taken from the environment is not written here.
 		from, taken := strings.CutPrefix(value, "$")
-		if !(taken && variableName.MatchString(from)) && value != "" && r.Secret(variable, value) {
+		if !(taken && variableName().MatchString(from)) && value != "" && r.Secret(variable, value) {
 			s.Value, s.Hidden = nil, true
 		}
 		all = append(all, s)

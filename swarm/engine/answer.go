@@ -121,7 +121,8 @@ func (v verdict) text(satisfied bool) (string, error) {
 	if text == "" && satisfied {
 		text = o.Said
 	}
-	if v.spec.Format != agent.FormatText || o.Exit.StdoutBytes <= task.OutputLimit {
+	ends := !v.call.Script && v.schema == nil // nobody asks for more than the end
+	if v.spec.Format != agent.FormatText || o.Exit.StdoutBytes <= task.OutputLimit || ends {
 		return text, nil
 	}
 	// Its parser keeps no more than the end of it.

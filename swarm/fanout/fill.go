@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 
 	"agentswarm/swarm/nearest"
 )
@@ -36,12 +37,12 @@ func (p place) value(word string) (string, bool) {
 	}
 }
 
-var placeholder = regexp.MustCompile(`\{[a-zA-Z_]+\}`)
+var placeholder = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\{[a-zA-Z_]+\}`) })
 
 // fill replaces the known placeholders and passes every other byte. It is
 // one pass: what an item holds is never read as a placeholder.
 func (p place) fill(text string) string {
-	return placeholder.ReplaceAllStringFunc(text, func(m string) string {
+	return placeholder().ReplaceAllStringFunc(text, func(m string) string {
 		if v, ok := p.value(m[1 : len(m)-1]); ok {
 			return v
 		}
@@ -60,7 +61,7 @@ func (e *PlaceholderError) Error() string { return e.Word + " " + e.Reason }
 // checkPrompt refuses words in braces that are nearly a placeholder: a typing
 // error would go to a hundred agents.
 func checkPrompt(prompt string) error {
-	for _, m := range placeholder.FindAllString(prompt, -1) {
+	for _, m := range placeholder().FindAllString(prompt, -1) {
 		word := m[1 : len(m)-1]
 		if _, known := (place{}).value(word); known {
 			continue

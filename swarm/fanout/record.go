@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 	"unicode"
 
@@ -259,11 +260,11 @@ func checkID(id string) string {
 	return ""
 }
 
-var bareField = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,60}$`)
+var bareField = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_.-]{1,60}$`) })
 
 // fieldName shows the name of a field, which may be any text.
 func fieldName(name string) string {
-	if bareField.MatchString(name) {
+	if bareField().MatchString(name) {
 		return name
 	}
 	return quoted(name)

@@ -52,7 +52,17 @@ func (s *supervisor) start(enter func(json.RawMessage) error) (_ *agent, err err
 	if err := enter(s.spec.Walls); err != nil {
 		return nil, fmt.Errorf("enter the walls: %w", err)
 	}
-	pid, err := s.launch(ends)
+	// The mode belongs to the pipe and not to the descriptor, and a program
+	// does not expect EAGAIN on its stdin.
+	for _, f := range ends {
+		if err := syscall.SetNonblock(int(f.Fd()), false); err != nil {
+			return nil, fmt.Errorf("prepare %s: %w", f.Name(), err)
+		}
+	}
+	pid, err := launch(program{
+		argv: s.spec.Argv, env: s.spec.Env, dir: s.spec.Dir,
+		terminal: s.spec.Terminal != nil, files: ends,
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -77,35 +87,36 @@ func (s *supervisor) stdin() (*os.File, error) {
 	return f, nil
 }
 
-// launch starts the agent in a session of its own. It is the agent that gets
+// program is what is started inside the walls: the agent, or a visitor.
+type program struct {
+	argv, env []string
+	dir       string
+	terminal  bool       // the first of the files is its controlling terminal
+	files     []*os.File // stdin, stdout, stderr
+}
+
+// launch starts a program in a session of its own. It is the program that gets
 // the controlling terminal, if there is one: were it the supervisor, the
-// agent would be in its background and be stopped for reading.
-func (s *supervisor) launch(files []*os.File) (pid int, err error) {
-	if info, err := os.Stat(s.spec.Dir); err != nil {
+// program would be in its background and be stopped for reading.
+func launch(p program) (pid int, err error) {
+	if info, err := os.Stat(p.dir); err != nil {
 		return 0, fmt.Errorf("enter the working directory: %w", err)
 	} else if !info.IsDir() {
-		return 0, fmt.Errorf("enter the working directory: %s is not a folder",
-			s.spec.Dir)
+		return 0, fmt.Errorf("enter the working directory: %s is not a folder", p.dir)
 	}
-	path, err := find(s.spec.Argv[0], s.spec.Dir, s.spec.Env)
+	path, err := find(p.argv[0], p.dir, p.env)
 	if err != nil {
 		return 0, err
 	}
 	attr := &syscall.ProcAttr{
-		Dir: s.spec.Dir, Env: s.spec.Env, Sys: &syscall.SysProcAttr{
-			Setsid: true, Setctty: s.spec.Terminal != nil, Ctty: 0,
+		Dir: p.dir, Env: p.env, Sys: &syscall.SysProcAttr{
+			Setsid: true, Setctty: p.terminal, Ctty: 0,
 		},
 	}
-	for _, f := range files {
-		fd := f.Fd()
-		// The mode belongs to the pipe and not to the descriptor, and a
-		// program does not expect EAGAIN on its stdin.
-		if err := syscall.SetNonblock(int(fd), false); err != nil {
-			return 0, fmt.Errorf("prepare %s: %w", f.Name(), err)
-		}
-		attr.Files = append(attr.Files, fd)
+	for _, f := range p.files {
+		attr.Files = append(attr.Files, f.Fd())
 	}
-	pid, err = syscall.ForkExec(path, s.spec.Argv, attr)
+	pid, err = syscall.ForkExec(path, p.argv, attr)
 	switch {
 	case errors.Is(err, syscall.ENOENT):
 		return 0, fmt.Errorf("start %s: %w (the file is there; what its first "+
@@ -137,15 +148,11 @@ func (a *agent) finish() {
 
 // settle writes down how it ended.
 func (a *agent) settle(status syscall.WaitStatus) Exit {
-	var use syscall.Rusage
-	// It cannot fail for these arguments, and counts every reaped process.
-	_ = syscall.Getrusage(syscall.RUSAGE_CHILDREN, &use)
 	exit := Exit{
 		Reason: Exited, Code: status.ExitStatus(),
 		Left: a.family.left(), Escaped: a.family.escaped,
-		CPU:    time.Duration(use.Utime.Nano() + use.Stime.Nano()),
-		MaxRSS: maxRSS(&use),
 	}
+	exit.CPU, exit.MaxRSS = a.reaper.used()
 	if status.Signaled() {
 		exit.Code = 128 + int(status.Signal())
 		exit.Signal = signalName(status.Signal())

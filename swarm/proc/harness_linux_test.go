@@ -46,6 +46,11 @@ func enterTestWalls(raw json.RawMessage) error {
 			return err
 		}
 	}
+	if w.Bare {
+		if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
+			return err
+		}
+	}
 	if !w.Proc {
 		return nil
 	}

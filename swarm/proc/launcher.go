@@ -44,23 +44,29 @@ func (l *Launcher) Start(ctx context.Context, spec Spec) (*Process, error) {
 	if err != nil {
 		return nil, &StartError{Temporary: passes(err), Err: err}
 	}
+	if spec.Door != "" {
+		if far.door, err = openDoor(spec.Door); err != nil {
+			err = errors.Join(err, near.close(), far.close())
+			return nil, &StartError{Temporary: passes(err), Err: err}
+		}
+	}
 	var terminal *Terminal
 	if spec.Terminal != nil {
 		if terminal, far.stdin, err = openTerminal(&spec); err != nil {
-			err = errors.Join(err, near.close(), far.close())
+			err = errors.Join(err, near.close(), far.close(), shutDoor(spec.Door))
 			return nil, &StartError{Temporary: passes(err), Err: err}
 		}
 	}
 	cmd := l.command(far)
 	if err := errors.Join(cmd.Start(), far.close()); err != nil {
-		near.close()
+		err = errors.Join(err, near.close(), shutDoor(spec.Door))
 		if terminal != nil {
 			err = errors.Join(err, terminal.out.discard())
 		}
 		return nil, &StartError{Temporary: passes(err), Err: err}
 	}
 	p := &Process{
-		cmd: cmd, near: near, tag: tag, terminal: terminal,
+		cmd: cmd, near: near, tag: tag, terminal: terminal, door: spec.Door,
 		patience: cmp.Or(l.patience, patience),
 		output:   make(chan Progress, 1), done: make(chan struct{}),
 	}
@@ -103,8 +109,11 @@ func (l *Launcher) command(far *pipes) *exec.Cmd {
 		ExtraFiles:  []*os.File{far.control, far.report},
 		SysProcAttr: attr,
 	}
-	if far.stdin != nil {
-		cmd.ExtraFiles = append(cmd.ExtraFiles, far.stdin)
+	if far.stdin != nil || far.door != nil {
+		cmd.ExtraFiles = append(cmd.ExtraFiles, far.stdin) // nil leaves a gap
+	}
+	if far.door != nil {
+		cmd.ExtraFiles = append(cmd.ExtraFiles, far.door)
 	}
 	return cmd
 }
@@ -115,6 +124,8 @@ type pipes struct {
 	// stdin is nil without Spec.Pipe. With Spec.Terminal only the far side
 	// has one, which is the agent's end of the terminal.
 	stdin *os.File
+	// door is nil without Spec.Door; the near side never has one.
+	door *os.File
 }
 
 func openPipes(withStdin bool) (near, far *pipes, err error) {
@@ -136,7 +147,7 @@ func openPipes(withStdin bool) (near, far *pipes, err error) {
 // close closes what is open; an end that was closed before is no error.
 func (p *pipes) close() error {
 	var errs []error
-	for _, f := range []*os.File{p.control, p.report, p.stdin} {
+	for _, f := range []*os.File{p.control, p.report, p.stdin, p.door} {
 		if f == nil {
 			continue
 		}

@@ -34,6 +34,9 @@ func TestMain(m *testing.M) {
 		case "terminals":
 			playTerminals(os.Args[2:])
 			syscall.Exit(0)
+		case "visitor":
+			playVisitor(os.Args[2], os.Args[3:])
+			syscall.Exit(0)
 		case "agent":
 			syscall.Exit(playAgent(os.Args[2], os.Args[3:]))
 		}
@@ -44,6 +47,7 @@ func TestMain(m *testing.M) {
 // testWalls is what these tests hand through Spec.Walls.
 type testWalls struct {
 	Proc     bool   // mount a new /proc
+	Bare     bool   // drop the right to gain rights, on this thread only
 	FileSize uint64 // lower the supervisor's limit of it, if not 0
 	Fail     string // refuse with this text, if any
 }

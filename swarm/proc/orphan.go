@@ -12,10 +12,11 @@ import (
 
 // A tag is a number that a supervisor leaves on all its descendants, where
 // the system has a place for one. Its upper half stands for the run, its
-// lower for the supervisor.
+// lower for the supervisor and, last, one of its visits.
 const (
 	tagMagic = 1 << 62
 	tagRun   = 1<<62 | 0x3fffffff<<32
+	tagVisit = 1<<6 - 1 // which visit of a supervisor's; 0 is the agent
 )
 
 // runTag is the part of a tag that all supervisors of a run have in common.
@@ -25,7 +26,14 @@ func runTag(run string) uint64 {
 	return tagMagic | uint64(h.Sum32()&0x3fffffff)<<32
 }
 
-func newTag(run string) uint64 { return runTag(run) | uint64(rand.Uint32()) }
+func newTag(run string) uint64 { return runTag(run) | uint64(rand.Uint32()&^tagVisit) }
+
+// ofSupervisor reports whether a tag is that of a supervisor, or of one of its
+// visits.
+func ofSupervisor(tag, supervisor uint64) bool { return tag&^tagVisit == supervisor&^tagVisit }
+
+// isTag tells a tag from a limit that somebody has set.
+func isTag(tag uint64) bool { return tag&tagMagic != 0 && tag>>63 == 0 }
 
 // Alive reports whether the process that Started described is still there.
 func Alive(pid int, start uint64) bool {
@@ -41,8 +49,8 @@ func KillOrphan(ctx context.Context, pid int, start uint64) (int, error) {
 		return 0, nil
 	}
 	l := &lineage{heads: map[who]bool{{pid, start}: true}}
-	if tag := tagOf(pid); tag&tagMagic != 0 && tag>>63 == 0 {
-		l.marked = func(t uint64) bool { return t == tag }
+	if tag := tagOf(pid); isTag(tag) {
+		l.marked = func(t uint64) bool { return ofSupervisor(t, tag) }
 	}
 	return l.end(ctx, fmt.Sprintf("kill supervisor %d", pid))
 }

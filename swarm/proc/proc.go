@@ -58,6 +58,12 @@ type Spec struct {
 	Grace       time.Duration // from SIGTERM to SIGKILL; 0: DefaultGrace
 
 	Walls json.RawMessage // handed as it is to the function given to Supervise
+
+	// Door is the absolute path of a socket, made for this process and gone
+	// with it, through which [Visit] runs commands beside the agent, inside
+	// the same walls. Its folder must be there, and nobody else's to enter.
+	// Without it there are no visits.
+	Door string
 }
 
 // check refuses a spec that no supervisor could carry out.
@@ -80,6 +86,8 @@ func (s *Spec) check() error {
 	case s.Terminal != nil && !s.Terminal.possible():
 		return fmt.Errorf("start %s: a terminal of %s: both must be at least 1",
 			s.Argv[0], s.Terminal)
+	case s.Door != "" && !filepath.IsAbs(s.Door):
+		return fmt.Errorf("start %s: the door %q is not absolute", s.Argv[0], s.Door)
 	case s.OutputLimit < 0 || s.Grace < 0:
 		return fmt.Errorf("start %s: a limit cannot be negative", s.Argv[0])
 	}

@@ -26,6 +26,7 @@ type Process struct {
 	// terminal is nil without Spec.Terminal.
 	terminal *Terminal
 	start    uint64
+	door     string // empty without Spec.Door
 	// patience is how long Kill waits for a supervisor that may be stuck.
 	patience time.Duration
 
@@ -119,6 +120,7 @@ func (p *Process) follow() {
 		p.terminal.end(&p.exit)
 	}
 	_ = p.near.close()
+	_ = shutDoor(p.door) // what is left of it answers nobody
 }
 
 // read passes the counts on and returns the exit report, or else the first
@@ -161,7 +163,7 @@ func (p *Process) lost(words string, waitErr error) Exit {
 		text += ": " + words
 	}
 	mine := p.tag
-	family := &lineage{marked: func(tag uint64) bool { return tag == mine }}
+	family := &lineage{marked: func(tag uint64) bool { return ofSupervisor(tag, mine) }}
 	killed, escaped, err := family.hunt(nil)
 	if err != nil {
 		text += "; " + err.Error()

@@ -2,9 +2,14 @@ package proc
 
 import (
 	"errors"
+	"sync"
 	"sync/atomic"
 	"syscall"
+	"time"
 )
+
+// errEnded answers a visit that comes when the agent has ended.
+var errEnded = errors.New("the agent has ended")
 
 // reaper is the only one who waits for children. It starts after the agent
 // did, so that it cannot take a status whose owner is not known yet: until
@@ -15,12 +20,20 @@ type reaper struct {
 	empty  chan struct{}           // closed when no child is left
 	armed  atomic.Bool             // count from now on
 	killed atomic.Int64            // others that died of SIGKILL since
+
+	mu       sync.Mutex // guards what follows; held while a visitor is started
+	visitors map[int]chan<- syscall.WaitStatus
+	guests   map[int]bool  // others who are not to be counted, once they are dead
+	over     bool          // the agent has ended: nobody is started any more
+	cpu      time.Duration // of all that was waited for, but for visitors
+	rss      int64         // bytes, of the largest of these
 }
 
 func newReaper(agent int) *reaper {
 	return &reaper{
 		agent: agent,
 		ended: make(chan syscall.WaitStatus, 1), empty: make(chan struct{}),
+		visitors: map[int]chan<- syscall.WaitStatus{}, guests: map[int]bool{},
 	}
 }
 
@@ -35,7 +48,8 @@ func (r *reaper) run() {
 		if pending {
 			options = syscall.WNOHANG
 		}
-		pid, err := syscall.Wait4(-1, &status, options, nil)
+		var use syscall.Rusage
+		pid, err := syscall.Wait4(-1, &status, options, &use)
 		switch {
 		case errors.Is(err, syscall.EINTR):
 		case err != nil:
@@ -46,13 +60,80 @@ func (r *reaper) run() {
 		case pid == 0: // Living children are left.
 			r.ended <- agents
 			pending = false
-		case pid == r.agent:
+		case r.bury(pid, status, &use):
 			agents, pending = status, true
-		case r.armed.Load() && status.Signaled() &&
-			status.Signal() == syscall.SIGKILL:
-			r.killed.Add(1)
 		}
 	}
+}
+
+// bury writes down that a child has ended, and reports whether it was the
+// agent. A visitor's status goes to who waits for it: since the lock is held
+// while one is started, it is known by the time it can be looked up here.
+func (r *reaper) bury(pid int, status syscall.WaitStatus, use *syscall.Rusage) (agent bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if waits, ok := r.visitors[pid]; ok {
+		delete(r.visitors, pid)
+		waits <- status
+		return false
+	}
+	if r.guests[pid] {
+		delete(r.guests, pid)
+		return false
+	}
+	r.cpu += time.Duration(use.Utime.Nano() + use.Stime.Nano())
+	r.rss = max(r.rss, maxRSS(use))
+	if pid == r.agent {
+		r.over = true
+		return true
+	}
+	if r.armed.Load() && status.Signaled() && status.Signal() == syscall.SIGKILL {
+		r.killed.Add(1)
+	}
+	return false
+}
+
+// admit starts a visitor, whose status goes to the channel, which must have a
+// place for it.
+func (r *reaper) admit(start func() (pid int, err error), ended chan<- syscall.WaitStatus) (int, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.over {
+		return 0, errEnded
+	}
+	pid, err := start()
+	if err == nil {
+		r.visitors[pid] = ended
+	}
+	return pid, err
+}
+
+// disregard keeps those that a visitor had started, and that were killed with
+// it, from being counted when they are waited for.
+func (r *reaper) disregard(killed map[who]bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for id := range killed {
+		if _, leader := r.visitors[id.pid]; !leader {
+			r.guests[id.pid] = true
+		}
+	}
+}
+
+// signal signals the group of a visitor that nobody has waited for yet.
+func (r *reaper) signal(pid int, sig syscall.Signal) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if _, waits := r.visitors[pid]; waits {
+		_ = syscall.Kill(-pid, sig) // a group that is gone needs none
+	}
+}
+
+// used is what was used by all that was waited for, but for visitors.
+func (r *reaper) used() (cpu time.Duration, rss int64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.cpu, r.rss
 }
 
 // alone reports whether no child is left.

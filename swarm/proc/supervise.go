@@ -32,6 +32,9 @@ func Supervise(enter func(walls json.RawMessage) error) int {
 // supervisor is the state of a process that was started by a Launcher.
 type supervisor struct {
 	spec    Spec
+	origin  origin
+	within  uint64  // the tag of the box that the engine itself is in; 0: none
+	visits  *visits // nil without Spec.Door
 	control *os.File
 	report  *os.File
 	lines   *bufio.Reader // of control
@@ -62,11 +65,13 @@ func newSupervisor() (*supervisor, error) {
 	if err != nil {
 		return nil, fmt.Errorf("supervise: read what to run: %w", err)
 	}
-	var tag uint64
-	if s.spec, tag, err = decodeSpec(line); err != nil {
+	if s.spec, s.origin, err = decodeSpec(line); err != nil {
 		return nil, fmt.Errorf("supervise: %w", err)
 	}
-	if err := claim(tag); err != nil {
+	if tag := ownTag(); isTag(tag) {
+		s.within = tag
+	}
+	if err := claim(s.origin.tag); err != nil {
 		return nil, fmt.Errorf("supervise: %w", err)
 	}
 	return s, nil
@@ -115,8 +120,12 @@ func (s *supervisor) watch(a *agent, caught <-chan os.Signal) Exit {
 	})
 	others.Go(func() { a.family.remember(over) })
 	go a.reaper.run() // It ends with the last child; finish waits for that.
+	if s.spec.Door != "" {
+		s.visits = openVisits(s, a.reaper)
+	}
 
 	status := s.tend(a, orders, caught)
+	s.visits.end()
 	a.finish()
 	a.out.wait()
 	close(over)
@@ -130,6 +139,11 @@ func (s *supervisor) tend(
 	a *agent, orders <-chan bool, caught <-chan os.Signal,
 ) syscall.WaitStatus {
 	full := a.out.full
+	// Visitors are not left by the agent: they go first, and are not counted.
+	kill := func() {
+		s.visits.end()
+		a.family.kill()
+	}
 	var grace <-chan time.Time
 	stop := func() {
 		if grace == nil {
@@ -150,15 +164,18 @@ func (s *supervisor) tend(
 			if politely {
 				stop()
 			} else {
-				a.family.kill()
+				kill()
 			}
 		case <-caught:
 			stop()
 		case <-grace:
-			a.family.kill()
+			kill()
 		case <-full:
 			full = nil
-			a.family.kill()
+			kill()
+		case v := <-s.visits.asking():
+			// Here, because this is the thread that went into the walls.
+			v.started <- s.admit(a.reaper, v)
 		case status := <-a.reaper.ended:
 			return status
 		}

@@ -23,6 +23,9 @@ func processes() ([]process, error) {
 	return table, nil
 }
 
+// tableIsOurs is true: there is but one table.
+func tableIsOurs() bool { return true }
+
 // descendants reads at least the rows of all that is below a process.
 func descendants(int) ([]process, error) { return processes() }
 

@@ -37,6 +37,13 @@ func processes() ([]process, error) {
 	return table, nil
 }
 
+// tableIsOurs reports whether the numbers in the table are those of this
+// process's own namespace.
+func tableIsOurs() bool {
+	self, err := os.Readlink("/proc/self")
+	return err == nil && self == strconv.Itoa(os.Getpid())
+}
+
 // descendants reads the rows of all that is below a process. The kernel
 // lists children, if it was built to, which is so much faster than reading
 // the whole table that a chain of forks can be caught. It may miss some

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/creack/pty"
-	"golang.org/x/sys/unix"
 )
 
 const (
@@ -185,16 +184,7 @@ func (t *Terminal) Resize(s Size) error {
 	}
 	t.sizing.Lock()
 	defer t.sizing.Unlock()
-	raw, err := t.master.SyscallConn()
-	if err != nil {
-		return t.explain("resize a terminal", err)
-	}
-	var set error
-	err = raw.Control(func(fd uintptr) {
-		set = unix.IoctlSetWinsize(int(fd), unix.TIOCSWINSZ,
-			&unix.Winsize{Row: s.Rows, Col: s.Cols})
-	})
-	if err := errors.Join(err, set); err != nil {
+	if err := setSize(t.master, s); err != nil {
 		return t.explain("resize a terminal", err)
 	}
 	t.size = s

@@ -13,6 +13,7 @@ const (
 	controlFD = 3
 	reportFD  = 4
 	stdinFD   = 5 // only with Spec.Pipe or Spec.Terminal
+	doorFD    = 6 // only with Spec.Door
 )
 
 // exact is a string of the operating system. JSON knows only UTF-8 and would
@@ -43,6 +44,8 @@ type wireSpec struct {
 	OutputLimit int64           `json:"output_limit"`
 	Grace       time.Duration   `json:"grace_ns"`
 	Walls       json.RawMessage `json:"walls,omitempty"`
+	Door        exact           `json:"door,omitempty"`
+	Outside     namespace       `json:"outside"` // where visitors come from
 }
 
 // convert changes a list of strings from one type to another.
@@ -60,7 +63,10 @@ func encodeSpec(s *Spec, tag uint64) ([]byte, error) {
 		Tag: tag, Argv: convert[exact](s.Argv), Env: convert[exact](s.Env),
 		Dir: exact(s.Dir), Stdin: exact(s.Stdin), Pipe: s.Pipe, Terminal: s.Terminal,
 		Stdout: exact(s.Stdout), Stderr: exact(s.Stderr),
-		OutputLimit: s.OutputLimit, Grace: s.Grace, Walls: s.Walls,
+		OutputLimit: s.OutputLimit, Grace: s.Grace, Walls: s.Walls, Door: exact(s.Door),
+	}
+	if s.Door != "" {
+		w.Outside = ownNamespace()
 	}
 	if w.OutputLimit == 0 {
 		w.OutputLimit = DefaultOutputLimit
@@ -75,19 +81,25 @@ func encodeSpec(s *Spec, tag uint64) ([]byte, error) {
 	return append(line, '\n'), nil
 }
 
+// origin is what a supervisor is told about where it comes from.
+type origin struct {
+	tag     uint64
+	outside namespace
+}
+
 // decodeSpec reads what encodeSpec wrote.
-func decodeSpec(line []byte) (Spec, uint64, error) {
+func decodeSpec(line []byte) (Spec, origin, error) {
 	var w wireSpec
 	if err := json.Unmarshal(line, &w); err != nil {
-		return Spec{}, 0, fmt.Errorf("decode what to run: %w", err)
+		return Spec{}, origin{}, fmt.Errorf("decode what to run: %w", err)
 	}
 	s := Spec{
 		Argv: convert[string](w.Argv), Env: convert[string](w.Env),
 		Dir: string(w.Dir), Stdin: string(w.Stdin), Pipe: w.Pipe, Terminal: w.Terminal,
 		Stdout: string(w.Stdout), Stderr: string(w.Stderr),
-		OutputLimit: w.OutputLimit, Grace: w.Grace, Walls: w.Walls,
+		OutputLimit: w.OutputLimit, Grace: w.Grace, Walls: w.Walls, Door: string(w.Door),
 	}
-	return s, w.Tag, s.check()
+	return s, origin{tag: w.Tag, outside: w.Outside}, s.check()
 }
 
 // order is any later line of the control pipe. What is not an order to stop

@@ -14,7 +14,7 @@ func TestSpecTravels(t *testing.T) {
 		Argv: []string{"a", "\xff"}, Env: []string{"K=\x80\n"}, Dir: "/\xfe",
 		Stdout: "/o", Stderr: "/e",
 		OutputLimit: 5, Grace: time.Minute, Walls: []byte(`{"x":1}`),
-		Terminal: &Size{Rows: 7, Cols: 300},
+		Terminal: &Size{Rows: 7, Cols: 300}, Door: "/d\xff",
 	}
 	line, err := encodeSpec(&spec, 42)
 	if err != nil {
@@ -23,8 +23,9 @@ func TestSpecTravels(t *testing.T) {
 	if bytes.IndexByte(line, '\n') != len(line)-1 {
 		t.Errorf("it is not one line: %q", line)
 	}
-	got, tag, err := decodeSpec(line)
-	if err != nil || tag != 42 || !reflect.DeepEqual(got, spec) {
+	got, from, err := decodeSpec(line)
+	tag := from.tag
+	if err != nil || tag != 42 || from.outside != ownNamespace() || !reflect.DeepEqual(got, spec) {
 		t.Errorf("decodeSpec = %+v, %d, %v, want %+v, 42", got, tag, err, spec)
 	}
 	spec.OutputLimit, spec.Grace, spec.Terminal, spec.Stdin = 0, 0, nil, "/in\xfd"

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -14,7 +15,7 @@ import (
 
 // frame is a line of the stack that an error carries: where, without the name
 // of the function and with the runtime's own address at its end.
-var frame = regexp.MustCompile(`^\tat (?:.* \()?(.+):(\d+):(\d+)\(\d+\)\)?$`)
+var frame = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\tat (?:.* \()?(.+):(\d+):(\d+)\(\d+\)\)?$`) })
 
 // place is a position in a script, as the runtime counts.
 type place struct {
@@ -183,7 +184,7 @@ func (m *machine) property(o *goja.Object, name string) string {
 // innermost is the first place in a script that a stack names.
 func (m *machine) innermost(stack string) (place, bool) {
 	for line := range strings.SplitSeq(stack, "\n") {
-		match := frame.FindStringSubmatch(line)
+		match := frame().FindStringSubmatch(line)
 		if match == nil {
 			continue
 		}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/dop251/goja"
@@ -26,8 +27,10 @@ type Program struct {
 
 var (
 	// metaAhead is what a script with a meta begins with, behind comments.
-	metaAhead = regexp.MustCompile(`^(?:#![^\n]*)?(?:\s|\x{feff}|//[^\n]*\n|/\*(?s:.*?)\*/)*(export)\s+const\s+meta\b`)
-	hashbang  = regexp.MustCompile(`^#!`)
+	metaAhead = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^(?:#![^\n]*)?(?:\s|\x{feff}|//[^\n]*\n|/\*(?s:.*?)\*/)*(export)\s+const\s+meta\b`)
+	})
+	hashbang = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^#!`) })
 )
 
 // reading is a text on its way to a program.
@@ -50,7 +53,7 @@ func Load(src Source) (*Program, error) {
 		return nil, err
 	}
 	r.before, r.after = "async()=>{", "\n}"
-	m := metaAhead.FindStringSubmatchIndex(r.text)
+	m := metaAhead().FindStringSubmatchIndex(r.text)
 	if m != nil {
 		r.text = erase(r.text, m[2])
 	}
@@ -82,7 +85,7 @@ func (src Source) read() (reading, error) {
 	if err != nil {
 		return reading{}, err
 	}
-	text := hashbang.ReplaceAllString(src.Text, "//")
+	text := hashbang().ReplaceAllString(src.Text, "//")
 	return reading{Source: src, outline: seen, text: text}, nil
 }
 

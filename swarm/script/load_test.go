@@ -367,7 +367,7 @@ func FuzzLoad(f *testing.F) {
 		}
 		p, err := Load(src)
 		if err == nil {
-			if p.Code == nil || p.Meta != nil && !metaName.MatchString(p.Meta.Name) {
+			if p.Code == nil || p.Meta != nil && !metaName().MatchString(p.Meta.Name) {
 				t.Errorf("Load(%q) gives %+v", text, p)
 			}
 			return

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/dop251/goja/ast"
 	"github.com/dop251/goja/file"
@@ -17,7 +18,7 @@ import (
 )
 
 // metaName is what a script may be called: it is the name of a file too.
-var metaName = regexp.MustCompile(`^[\pL\pN_][\pL\pN._-]*$`)
+var metaName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[\pL\pN_][\pL\pN._-]*$`) })
 
 // readMeta reads the meta that a body begins with.
 func readMeta(src Source, body *ast.BlockStatement) (*Meta, error) {
@@ -164,7 +165,7 @@ func (l written) name(to *string) func(ast.Expression) error {
 		if err := l.textInto("meta.name", to)(e); err != nil {
 			return err
 		}
-		if !metaName.MatchString(*to) {
+		if !metaName().MatchString(*to) {
 			return l.fault(e.Idx0(), "meta.name %q: a name is made of letters, digits, - _ and ., and begins with a letter, a digit or _", *to)
 		}
 		return nil

@@ -29,7 +29,7 @@ func (r reading) misread(err error) error {
 		begin := r.open[n-1].at
 		return r.fault(CodeSyntax, begin, "this %c is never closed", r.Text[begin])
 	}
-	if rest := r.Text[at:]; r.library && isExport.MatchString(rest) && !isTypeImport.MatchString(rest) {
+	if rest := r.Text[at:]; r.library && fits(isExport, rest) && !fits(isTypeImport, rest) {
 		return r.fault(CodeSyntax, at, notExported)
 	}
 	if hint := r.hint(at); hint != "" {
@@ -40,13 +40,19 @@ func (r reading) misread(err error) error {
 
 // rule says what is to be thought of a place where the parser stopped.
 type rule struct {
-	before *regexp.Regexp // what ends there; nil is anything
-	after  *regexp.Regexp // what begins there; nil is anything
+	before string // what ends there; empty is anything
+	after  string // what begins there; empty is anything
 	hint   string
 }
 
 func (r rule) fits(before, after string) bool {
-	return (r.before == nil || r.before.MatchString(before)) && (r.after == nil || r.after.MatchString(after))
+	return fits(r.before, before) && fits(r.after, after)
+}
+
+// fits reports whether a text has what a pattern looks for; an empty one is
+// content with anything.
+func fits(pattern, text string) bool {
+	return pattern == "" || regexp.MustCompile(pattern).MatchString(text)
 }
 
 const (
@@ -56,64 +62,67 @@ const (
 
 // The texts around the place where the parser stopped. Only what no other
 // mistake looks like is called TypeScript.
-var (
-	endsDeclared   = regexp.MustCompile(`\b(?:const|let|var)\s+(?:[\w$]+\s*!?|\{[^{}]*\}|\[[^\[\]]*\])\s*$`)
-	endsParameter  = regexp.MustCompile(`[(,]\s*(?:\.\.\.)?[\w$]+\s*$`)
-	endsOptional   = regexp.MustCompile(`[(,]\s*[\w$]+\s*\?\s*$`)
-	endsCondition  = regexp.MustCompile(`\b(?:if|elif|while|for|switch|case)\s*\(.*\)\s*$`)
-	endsParameters = regexp.MustCompile(`\)\s*$`)
-	endsOperand    = regexp.MustCompile("[\\w$)\\]}\"'`]\\s*$")
-	endsKeyword    = regexp.MustCompile(`\b(?:interface|namespace|declare|abstract|private|public|protected|readonly)\s+$`)
-	endsAlias      = regexp.MustCompile(`(?:^|[;{}\n])\s*type\s+$`)
-	endsNamed      = regexp.MustCompile(`\b(?:function\s*\*?\s*[\w$]+|class\s+[\w$]+)\s*$`)
-	endsMade       = regexp.MustCompile(`\bnew\s+[\w$.]+\s*<[^()]*$`)
-	endsAssigned   = regexp.MustCompile(`[=(,]\s*(?:async\s*)?$`)
-	endsAwait      = regexp.MustCompile(`\bawait\s+$`)
-	endsFor        = regexp.MustCompile(`\bfor\s+$`)
+//
+// They are compiled when a parser has stopped, and not before: every start of
+// the program would wait for that.
+const (
+	endsDeclared   = `\b(?:const|let|var)\s+(?:[\w$]+\s*!?|\{[^{}]*\}|\[[^\[\]]*\])\s*$`
+	endsParameter  = `[(,]\s*(?:\.\.\.)?[\w$]+\s*$`
+	endsOptional   = `[(,]\s*[\w$]+\s*\?\s*$`
+	endsCondition  = `\b(?:if|elif|while|for|switch|case)\s*\(.*\)\s*$`
+	endsParameters = `\)\s*$`
+	endsOperand    = "[\\w$)\\]}\"'`]\\s*$"
+	endsKeyword    = `\b(?:interface|namespace|declare|abstract|private|public|protected|readonly)\s+$`
+	endsAlias      = `(?:^|[;{}\n])\s*type\s+$`
+	endsNamed      = `\b(?:function\s*\*?\s*[\w$]+|class\s+[\w$]+)\s*$`
+	endsMade       = `\bnew\s+[\w$.]+\s*<[^()]*$`
+	endsAssigned   = `[=(,]\s*(?:async\s*)?$`
+	endsAwait      = `\bawait\s+$`
+	endsFor        = `\bfor\s+$`
 
-	isType       = regexp.MustCompile(`^:\s*[\w$"'{(\[]`)
-	isPlainType  = regexp.MustCompile(`^:\s*(?:(?:string|number|boolean|any|unknown|void|never|object)\b|[A-Z][\w$.]*(?:\s*[<,)=|]|\[\])|[\w$.]+\[\]|\{[^{}]*\}\s*\)\s*(?:=>|\{))`)
-	isResult     = regexp.MustCompile(`^:\s*[\w$][\w$.<>\[\]|, {}:;]*?(?:=>|\{)`)
-	isCast       = regexp.MustCompile(`^(?:as|satisfies)\s+[\w$"'{(\[]`)
-	isWordAhead  = regexp.MustCompile(`^[\w$]`)
-	isAlias      = regexp.MustCompile(`^[\w$]+\s*(?:<[^>]*>)?\s*=`)
-	isParameters = regexp.MustCompile(`^<\s*[A-Za-z_$][^()]*>\s*[({]`)
-	isNonNull    = regexp.MustCompile(`^!\s*[.,;)\[\n]`)
-	isMade       = regexp.MustCompile(`^>+\s*\(`)
-	isOptional   = regexp.MustCompile(`^\?\s*:`)
-	isEnum       = regexp.MustCompile(`^enum\s+[\w$]+\s*\{`)
-	isTypeImport = regexp.MustCompile(`^(?:import|export)\s+(?:type|interface|enum|declare|namespace|abstract)\b`)
-	isDynamic    = regexp.MustCompile(`^import\s*\(`)
-	isImport     = regexp.MustCompile(`^import\b`)
-	isExportMeta = regexp.MustCompile(`^export\s+const\s+meta\b`)
-	isExportVar  = regexp.MustCompile(`^export\s+(?:let|var)\s+meta\b`)
-	isDefault    = regexp.MustCompile(`^export\s+default\b`)
-	isExport     = regexp.MustCompile(`^export\b`)
-	isAwait      = regexp.MustCompile(`^await\b`)
+	isType       = `^:\s*[\w$"'{(\[]`
+	isPlainType  = `^:\s*(?:(?:string|number|boolean|any|unknown|void|never|object)\b|[A-Z][\w$.]*(?:\s*[<,)=|]|\[\])|[\w$.]+\[\]|\{[^{}]*\}\s*\)\s*(?:=>|\{))`
+	isResult     = `^:\s*[\w$][\w$.<>\[\]|, {}:;]*?(?:=>|\{)`
+	isCast       = `^(?:as|satisfies)\s+[\w$"'{(\[]`
+	isWordAhead  = `^[\w$]`
+	isAlias      = `^[\w$]+\s*(?:<[^>]*>)?\s*=`
+	isParameters = `^<\s*[A-Za-z_$][^()]*>\s*[({]`
+	isNonNull    = `^!\s*[.,;)\[\n]`
+	isMade       = `^>+\s*\(`
+	isOptional   = `^\?\s*:`
+	isEnum       = `^enum\s+[\w$]+\s*\{`
+	isTypeImport = `^(?:import|export)\s+(?:type|interface|enum|declare|namespace|abstract)\b`
+	isDynamic    = `^import\s*\(`
+	isImport     = `^import\b`
+	isExportMeta = `^export\s+const\s+meta\b`
+	isExportVar  = `^export\s+(?:let|var)\s+meta\b`
+	isDefault    = `^export\s+default\b`
+	isExport     = `^export\b`
+	isAwait      = `^await\b`
 )
 
 func rules() []rule {
 	return []rule{
-		{nil, isTypeImport, typescript + "types"},
-		{nil, isDynamic, "import() is not there: " + noModules},
-		{nil, isImport, "import is not there: " + noModules},
-		{nil, isExportMeta, "export const meta is the first statement of a script: only comments may stand before it"},
-		{nil, isExportVar, "meta is declared by export const meta = {…}"},
-		{nil, isDefault, "a script has no default export: it is the body itself, and what it returns is the result"},
-		{nil, isExport, "a script exports nothing but const meta"},
+		{"", isTypeImport, typescript + "types"},
+		{"", isDynamic, "import() is not there: " + noModules},
+		{"", isImport, "import is not there: " + noModules},
+		{"", isExportMeta, "export const meta is the first statement of a script: only comments may stand before it"},
+		{"", isExportVar, "meta is declared by export const meta = {…}"},
+		{"", isDefault, "a script has no default export: it is the body itself, and what it returns is the result"},
+		{"", isExport, "a script exports nothing but const meta"},
 		{endsFor, isAwait, "for await is not there: await each promise in a plain for loop"},
 		{endsAwait, isWordAhead, "await stands in a function that is not async: write async in front of its parameters"},
 		{endsDeclared, isType, typescript + "type annotation"},
 		{endsParameter, isPlainType, typescript + "type annotation"},
 		{endsParameter, isOptional, typescript + "type annotation"},
 		{endsOptional, isType, typescript + "type annotation"},
-		{endsCondition, nil, ""},
+		{endsCondition, "", ""},
 		{endsParameters, isResult, typescript + "type annotation"},
 		{endsOperand, isCast, typescript + "type assertion"},
 		{endsOperand, isNonNull, typescript + "non-null assertion"},
 		{endsKeyword, isWordAhead, typescript + "declaration"},
 		{endsAlias, isAlias, typescript + "declaration"},
-		{nil, isEnum, typescript + "enum"},
+		{"", isEnum, typescript + "enum"},
 		{endsNamed, isParameters, typescript + "type parameters"},
 		{endsAssigned, isParameters, typescript + "type parameters"},
 		{endsMade, isMade, typescript + "type arguments"},

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"sync"
 
 	"github.com/dop251/goja"
 	"github.com/dop251/goja/ast"
@@ -22,7 +23,7 @@ type Library struct {
 const notExported = "a library exports functions and constants by their declarations: export function f() {…}"
 
 // mayExport is what an export of a library looks like.
-var mayExport = regexp.MustCompile(`^export\s+(?:(?:async\s+)?function\b|const\b)`)
+var mayExport = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^export\s+(?:(?:async\s+)?function\b|const\b)`) })
 
 // LoadLib reads a file of functions that workflow scripts see as members of
 // lib. It may declare what it likes, and exports functions and constants by
@@ -35,7 +36,7 @@ func LoadLib(src Source) (*Library, error) {
 	var erased []int
 	for _, at := range r.exports {
 		// Any other is found by the parser, which does not know the word.
-		if mayExport.MatchString(r.text[at:]) {
+		if mayExport().MatchString(r.text[at:]) {
 			r.text = erase(r.text, at)
 			erased = append(erased, at)
 		}

@@ -16,7 +16,7 @@ func CountAgents(src Source) (most int, bounded bool) {
 		return 0, false
 	}
 	r.before, r.after = "(async()=>{", "\n})"
-	if m := metaAhead.FindStringSubmatchIndex(r.text); m != nil {
+	if m := metaAhead().FindStringSubmatchIndex(r.text); m != nil {
 		r.text = erase(r.text, m[2])
 	}
 	_, body, err := r.parse()

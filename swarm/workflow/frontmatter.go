@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"go.yaml.in/yaml/v3"
 
@@ -89,11 +90,11 @@ func unknownKey(name string, line int) *TypeError {
 
 // yamlPlace finds the line in a message of the YAML package, which has no
 // other way to tell it.
-var yamlPlace = regexp.MustCompile(`^(?:yaml: )?(?:line ([0-9]+): )?`)
+var yamlPlace = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(?:yaml: )?(?:line ([0-9]+): )?`) })
 
 func yamlError(err error) *TypeError {
 	text := err.Error()
-	m := yamlPlace.FindStringSubmatch(text)
+	m := yamlPlace().FindStringSubmatch(text)
 	e := &TypeError{Line: 1, Reason: "the front matter is not YAML: " + text[len(m[0]):]}
 	if n, err := strconv.Atoi(m[1]); err == nil {
 		e.Line = n + 1
@@ -102,7 +103,7 @@ func yamlError(err error) *TypeError {
 }
 
 // lineField matches a key at the beginning of a line.
-var lineField = regexp.MustCompile(`^([A-Za-z][A-Za-z_-]*):[ \t]*(.*)$`)
+var lineField = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^([A-Za-z][A-Za-z_-]*):[ \t]*(.*)$`) })
 
 // readLines reads front matter that is no YAML line by line: descriptions with
 // colons are common in files for tools that read it so.
@@ -111,7 +112,7 @@ func readLines(head string) map[string]field {
 	n := 1
 	for line := range strings.SplitSeq(head, "\n") {
 		n++
-		m := lineField.FindStringSubmatch(line)
+		m := lineField().FindStringSubmatch(line)
 		if m == nil {
 			continue
 		}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"regexp"
 	"slices"
+	"sync"
 )
 
 // PatchError says that a patch does not fit the files it is for.
@@ -61,12 +62,14 @@ func (r *Repo) ApplyPatch(ctx context.Context, a ApplyRequest) error {
 }
 
 // failed is how git names a path whose hunk does not fit, under LC_ALL=C.
-var failed = regexp.MustCompile(`(?m)^error: (?:patch failed: )?(.+?)(?::\d+$|: .*$)`)
+var failed = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?m)^error: (?:patch failed: )?(.+?)(?::\d+$|: .*$)`)
+})
 
 // patchPaths are the paths that git named on stderr.
 func patchPaths(stderr string) []string {
 	var paths []string
-	for _, m := range failed.FindAllStringSubmatch(stderr, -1) {
+	for _, m := range failed().FindAllStringSubmatch(stderr, -1) {
 		paths = append(paths, m[1])
 	}
 	slices.Sort(paths)

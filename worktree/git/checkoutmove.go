@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -157,12 +158,12 @@ func (r *Repo) unlockIndex(began time.Time) error {
 }
 
 // quoted is how git names a path when it refuses, under LC_ALL=C.
-var quoted = regexp.MustCompile(`(?m)^error: .*?'(.+)'|^\t(.+)$`)
+var quoted = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^error: .*?'(.+)'|^\t(.+)$`) })
 
 // namedPaths are the paths that git named on stderr.
 func namedPaths(stderr string) []string {
 	var paths []string
-	for _, m := range quoted.FindAllStringSubmatch(stderr, -1) {
+	for _, m := range quoted().FindAllStringSubmatch(stderr, -1) {
 		paths = append(paths, m[1]+m[2])
 	}
 	slices.Sort(paths)

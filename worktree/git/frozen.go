@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // Frozen is a git dir of our own whose configuration is a copy of the part
@@ -47,7 +48,9 @@ var keptPartial = []string{
 
 // isPartial matches a configuration of a partial clone. Git 2.25 and later
 // mark the remote and no longer set the extension.
-var isPartial = regexp.MustCompile(`(?i)(^|\x00)(extensions\.partialclone\n|remote\.[^\n\x00]*\.promisor(\x00|\n(true|yes|on|1)\x00))`)
+var isPartial = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)(^|\x00)(extensions\.partialclone\n|remote\.[^\n\x00]*\.promisor(\x00|\n(true|yes|on|1)\x00))`)
+})
 
 // ownEntries are the entries of a git dir that the copy must not share.
 // Anything else beside them (lfs, git-crypt, annex) belongs to a filter and
@@ -131,7 +134,7 @@ func (f *Frozen) copyConfig(ctx context.Context) error {
 		b.WriteString("\trepositoryformatversion = 1\n[extensions]\n\tobjectformat = sha256\n")
 	}
 	storage := false
-	partial := isPartial.Match(out)
+	partial := isPartial().Match(out)
 	for rec := range strings.SplitSeq(strings.TrimSuffix(string(out), "\x00"), "\x00") {
 		key, value, hasValue := strings.Cut(rec, "\n")
 		if !keep(key, partial) {

@@ -108,7 +108,7 @@ func TestIsPartial(t *testing.T) {
 		{"core.x\ny\x00extensions.partialclone\norigin\x00", true},
 	}
 	for _, tt := range tests {
-		if got := isPartial.MatchString(tt.give); got != tt.want {
+		if got := isPartial().MatchString(tt.give); got != tt.want {
 			t.Errorf("isPartial(%q) = %v, want %v", tt.give, got, tt.want)
 		}
 	}

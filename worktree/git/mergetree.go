@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // MergeResult is what a three-way merge of two commits came to.
@@ -45,7 +46,7 @@ func (e *CrashError) Error() string { return "git crashed: " + e.Reason }
 
 // crashed is what a failed assertion of the merge leaves on stderr. A git
 // that was killed says nothing, and may do better next time.
-var crashed = regexp.MustCompile(`merge-\w+\.c:\d+`)
+var crashed = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`merge-\w+\.c:\d+`) })
 
 // MergeTree merges two commits from their common ancestor, in memory.
 //
@@ -75,7 +76,7 @@ func (q *Quarantine) mergeTree(ctx context.Context, ours, theirs Hash, renames .
 	})
 	var bad *Error
 	switch {
-	case errors.As(err, &bad) && bad.Code == -1 && crashed.MatchString(bad.Stderr):
+	case errors.As(err, &bad) && bad.Code == -1 && crashed().MatchString(bad.Stderr):
 		return nil, &CrashError{Reason: bad.Stderr}
 	case err != nil && (bad == nil || bad.Code != 1):
 		return nil, err

@@ -1,0 +1,58 @@
+// Package early is where those processes end up that swarm starts for itself
+// by the hundred: supervisors and keepers. They are the same binary, and would
+// each wait for the initialisation of all its packages, of which they need
+// hardly any, and hold the memory that it touches.
+//
+// So this package, unlike all others, does its work while it is initialised:
+// Go initialises packages in the order of their import paths as soon as all
+// that they import is, and what this one imports is little. It must stay so. A
+// test of the whole program bounds what comes before it.
+package early
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+
+	"agentswarm/swarm/box"
+	"agentswarm/swarm/proc"
+)
+
+const (
+	// Supervise is the only argument of a process that supervises.
+	Supervise = "__supervise"
+	// Keep is the only argument of a process that ends git and its filters,
+	// should the one that has started it be killed.
+	Keep = "__keep"
+)
+
+func init() {
+	if code, ok := run(os.Args); ok {
+		os.Exit(code)
+	}
+}
+
+// run is the body of such a process; ok is false where args, of which the
+// first is the program, do not ask for one.
+func run(args []string) (code int, ok bool) {
+	if len(args) != 2 {
+		return 0, false
+	}
+	switch args[1] {
+	case Supervise:
+		return proc.Supervise(enter), true
+	case Keep:
+		return proc.Keep(), true
+	default:
+		return 0, false
+	}
+}
+
+// enter puts the walls up from inside.
+func enter(walls json.RawMessage) error {
+	var w box.Walls
+	if err := json.Unmarshal(walls, &w); err != nil {
+		return fmt.Errorf("read the walls: %w", err)
+	}
+	return box.Enter(w)
+}
