@@ -3,10 +3,13 @@ package merge
 import (
 	"context"
 	"errors"
+	"maps"
 	"path"
 	"regexp"
 	"slices"
 	"strings"
+
+	"agentswarm/worktree/git"
 )
 
 // Conflict is a patch that was left out.
@@ -98,16 +101,58 @@ func (m *merger) with(ctx context.Context, at meeting) ([]string, error) {
 // touched lists the paths of a patch, once.
 func (m *merger) touched(ctx context.Context, id string) ([]string, error) {
 	t := m.trees[id]
-	if t.touched != nil {
+	if t.looked {
 		return t.touched, nil
 	}
-	changes, err := m.q.Changes(ctx, t.base, t.result)
-	if err != nil {
+	var err error
+	if t.touched, err = m.changed(ctx, "", t.base, t.result); err != nil {
 		return nil, err
 	}
-	for _, c := range changes {
-		t.touched = append(t.touched, c.Path)
-	}
+	t.looked = true
 	m.trees[id] = t
 	return t.touched, nil
+}
+
+// changed lists the files that differ below a folder of two trees, either of
+// which may be empty. A conflict asks this of every patch before it, so that
+// a process for each would be most of the merge.
+func (m *merger) changed(ctx context.Context, above string, from, to git.Hash) ([]string, error) {
+	var sides [2][]git.TreeEntry
+	for i, tree := range []git.Hash{from, to} {
+		if tree == "" {
+			continue
+		}
+		entries, err := m.objects.Tree(ctx, tree)
+		if err != nil {
+			return nil, err
+		}
+		sides[i] = entries
+	}
+	names := map[string]bool{}
+	differing(sides[0], sides[1], func(e git.TreeEntry) { names[e.Name] = true })
+	var paths []string
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		var folders [2]git.Hash
+		file := false
+		for i, entries := range sides {
+			switch e := named(entries, name); {
+			case e.IsTree():
+				folders[i] = e.ID
+			case e != git.TreeEntry{}:
+				file = true
+			}
+		}
+		if file {
+			paths = append(paths, above+name)
+		}
+		if folders[0] == folders[1] {
+			continue
+		}
+		below, err := m.changed(ctx, above+name+"/", folders[0], folders[1])
+		if err != nil {
+			return nil, err
+		}
+		paths = append(paths, below...)
+	}
+	return paths, nil
 }

@@ -15,22 +15,31 @@ import (
 // A patch in conflict is left out and does not stop the others. An error
 // means that merging could not be done, not that patches do not fit.
 func Merge(ctx context.Context, q *git.Quarantine, req Request) (*Outcome, error) {
-	return merge(ctx, q, req, q.Repo().ObjectFormat == "sha1")
+	return merge(ctx, q, req, quick)
 }
 
-// merge splices where that is allowed and right. Where it is not allowed the
-// outcome must be the same, which a test holds it to.
-func merge(ctx context.Context, q *git.Quarantine, req Request, splice bool) (_ *Outcome, err error) {
-	objects := q.Objects()
-	defer func() { err = errors.Join(err, objects.Close()) }()
+// way is how patches are merged. The outcome must be the same whichever it
+// is, which tests hold it to.
+type way int
+
+const (
+	plain  way = iota // a git process for each
+	asking            // one git process for all
+	quick             // in process where that is right, else as asking
+)
+
+func merge(ctx context.Context, q *git.Quarantine, req Request, by way) (_ *Outcome, err error) {
+	objects, ask := q.Objects(), q.Merger()
+	defer func() { err = errors.Join(err, ask.Close(), objects.Close()) }()
+	objects.Hold()
 	tree, _, err := objects.Commit(ctx, req.Onto)
 	if err != nil {
 		return nil, fmt.Errorf("merge: %w", err)
 	}
 	m := &merger{
-		q: q, objects: objects, req: req, splicing: splice,
-		trees: map[string]patchTrees{},
-		out:   Outcome{Commit: req.Onto, Tree: tree},
+		q: q, objects: objects, ask: ask, req: req, by: by,
+		trees: map[string]patchTrees{}, bases: map[git.Hash]git.Hash{},
+		out: Outcome{Commit: req.Onto, Tree: tree},
 	}
 	for _, p := range req.Patches {
 		if ctx.Err() != nil {
@@ -40,17 +49,22 @@ func merge(ctx context.Context, q *git.Quarantine, req Request, splice bool) (_ 
 			return nil, fmt.Errorf("merge patch %s: %w", p.ID, err)
 		}
 	}
+	if err := objects.Flush(); err != nil {
+		return nil, fmt.Errorf("merge: %w", err)
+	}
 	return &m.out, nil
 }
 
 // merger is a merge that is going on.
 type merger struct {
-	q        *git.Quarantine
-	objects  *git.Objects
-	req      Request
-	splicing bool
-	trees    map[string]patchTrees // by id of the patch
-	out      Outcome
+	q       *git.Quarantine
+	objects *git.Objects // hold what they write until git has to see it
+	ask     *git.Merger
+	req     Request
+	by      way
+	trees   map[string]patchTrees // by id of the patch
+	bases   map[git.Hash]git.Hash // trees of the bases of patches
+	out     Outcome
 }
 
 // patchTrees are the two ends of a patch, and what lies between once it was
@@ -58,6 +72,7 @@ type merger struct {
 type patchTrees struct {
 	base, result git.Hash
 	touched      []string
+	looked       bool // for what was touched
 }
 
 // add merges the next patch onto what there is.
@@ -117,9 +132,12 @@ func (m *merger) ends(ctx context.Context, p Patch) (patchTrees, error) {
 		return patchTrees{}, fmt.Errorf("commit %s has other parents than its base %s",
 			p.Commit.Short(), p.Base.Short())
 	}
-	base, _, err := m.objects.Commit(ctx, p.Base)
-	if err != nil {
-		return patchTrees{}, err
+	base, ok := m.bases[p.Base] // most patches have the same
+	if !ok {
+		if base, _, err = m.objects.Commit(ctx, p.Base); err != nil {
+			return patchTrees{}, err
+		}
+		m.bases[p.Base] = base
 	}
 	return patchTrees{base: base, result: result}, nil
 }

@@ -359,7 +359,7 @@ func TestMergeDriversStayOff(t *testing.T) {
 	f.wantGone(f.home + "/evil")
 }
 
-// TestMergeSha256: go-git cannot name these objects; git merges them all.
+// TestMergeSha256: objects with longer names merge like others.
 func TestMergeSha256(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, "--object-format=sha256")

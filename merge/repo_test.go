@@ -186,7 +186,7 @@ func (f *fixture) merge(onto git.Hash, patches ...Patch) *Outcome {
 	if err != nil {
 		f.Fatal(err)
 	}
-	slow, err := merge(f.Context(), f.q, req, false)
+	slow, err := merge(f.Context(), f.q, req, plain)
 	if err != nil {
 		f.Fatal(err)
 	}

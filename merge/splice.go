@@ -20,7 +20,7 @@ import (
 // could conflict: past them there is nothing left for git to decide, and a
 // renamed file that the other side did not touch merges like any other.
 func (m *merger) splice(ctx context.Context, p patchTrees) (git.Hash, bool, error) {
-	if !m.splicing {
+	if m.by != quick {
 		return "", false, nil
 	}
 	tree, ok, err := m.spliceFolder(ctx, fork{base: p.base, ours: m.out.Tree, theirs: p.result})
@@ -42,39 +42,85 @@ func (m *merger) spliceFolder(ctx context.Context, f fork) (git.Hash, bool, erro
 	case f.ours == f.base:
 		return f.theirs, true, nil
 	}
-	var sides [3]map[string]git.TreeEntry
-	var names []string
+	var sides [3][]git.TreeEntry
 	for i, tree := range []git.Hash{f.base, f.ours, f.theirs} {
-		sides[i] = map[string]git.TreeEntry{}
 		if tree == "" {
 			continue
 		}
 		entries, err := m.objects.Tree(ctx, tree)
-		if err != nil {
+		if err != nil || !orderly(entries) {
 			return "", false, err
 		}
-		for _, e := range entries {
-			sides[i][e.Name] = e
-			names = append(names, e.Name)
+		sides[i] = entries
+	}
+	merged, ok, err := m.spliceEntries(ctx, sides[0], sides[1], sides[2])
+	if !ok || err != nil || len(merged) == 0 {
+		return "", ok, err
+	}
+	tree, err := m.objects.RewriteTree(ctx, f.ours, merged)
+	return tree, err == nil, err
+}
+
+// orderly reports whether a tree is in git's order, without two entries of a
+// name. Old tools made others, which are for git to judge.
+func orderly(entries []git.TreeEntry) bool {
+	for i := 1; i < len(entries); i++ {
+		if git.CompareEntries(entries[i-1], entries[i]) >= 0 {
+			return false
 		}
 	}
-	slices.Sort(names)
-	names = slices.Compact(names)
-	merged := make([]git.TreeEntry, 0, len(names))
-	for _, name := range names {
-		e, ok, err := m.spliceEntry(ctx, sides[0][name], sides[1][name], sides[2][name])
-		if !ok || err != nil {
-			return "", false, err
-		}
-		if e != (git.TreeEntry{}) {
+	return true
+}
+
+// spliceEntries merges the entries of a folder: what the patch changed is
+// put in place of what it changed, and all else is ours.
+func (m *merger) spliceEntries(ctx context.Context, base, ours, theirs []git.TreeEntry) ([]git.TreeEntry, bool, error) {
+	changed := map[string]bool{}
+	differing(base, theirs, func(e git.TreeEntry) { changed[e.Name] = true })
+	merged := make([]git.TreeEntry, 0, len(ours)+len(changed))
+	for _, e := range ours {
+		if !changed[e.Name] {
 			merged = append(merged, e)
 		}
 	}
-	if len(merged) == 0 {
-		return "", true, nil
+	for name := range changed {
+		e, ok, err := m.spliceEntry(ctx, named(base, name), named(ours, name), named(theirs, name))
+		if !ok || err != nil {
+			return nil, false, err
+		}
+		if e != (git.TreeEntry{}) {
+			at, _ := slices.BinarySearchFunc(merged, e, git.CompareEntries)
+			merged = slices.Insert(merged, at, e)
+		}
 	}
-	tree, err := m.objects.WriteTree(ctx, merged)
-	return tree, err == nil, err
+	return merged, true, nil
+}
+
+// differing calls f for every entry that is in one of two lists only.
+func differing(a, b []git.TreeEntry, f func(git.TreeEntry)) {
+	for len(a) > 0 || len(b) > 0 {
+		switch {
+		case len(a) > 0 && len(b) > 0 && a[0] == b[0]:
+			a, b = a[1:], b[1:]
+		case len(b) == 0 || len(a) > 0 && git.CompareEntries(a[0], b[0]) <= 0:
+			f(a[0])
+			a = a[1:]
+		default:
+			f(b[0])
+			b = b[1:]
+		}
+	}
+}
+
+// named finds the entry of a name, be it a file or a folder.
+func named(entries []git.TreeEntry, name string) git.TreeEntry {
+	for _, mode := range []string{"", git.TreeMode} {
+		like := git.TreeEntry{Name: name, Mode: mode}
+		if i, ok := slices.BinarySearchFunc(entries, like, git.CompareEntries); ok {
+			return entries[i]
+		}
+	}
+	return git.TreeEntry{}
 }
 
 // spliceEntry merges one name. An entry that is not there is the zero value.

@@ -32,7 +32,14 @@ func (m *merger) threeWay(ctx context.Context, p Patch) (merged, error) {
 	if err != nil {
 		return merged{}, err
 	}
-	result, err := m.q.MergeTree(ctx, ours, p.Commit)
+	if err := m.objects.Flush(); err != nil {
+		return merged{}, err
+	}
+	merge := m.ask.Merge
+	if m.by == plain {
+		merge = m.q.MergeTree
+	}
+	result, err := merge(ctx, ours, p.Commit)
 	var crash *git.CrashError
 	if errors.As(err, &crash) {
 		result, err = m.unmergeable(ctx, p, crash)

@@ -70,9 +70,8 @@ func (q *Quarantine) MergeTree(ctx context.Context, ours, theirs Hash) (*MergeRe
 // user's configuration: a merge is the same whoever makes it.
 func (q *Quarantine) mergeTree(ctx context.Context, ours, theirs Hash, renames ...string) (*MergeResult, error) {
 	out, err := q.Run(ctx, Cmd{
-		Args: []string{"merge-tree", "--write-tree", "-z", string(ours), string(theirs)},
-		Config: append(renames, "merge.directoryRenames=conflict", "merge.renameLimit=7000",
-			"merge.renormalize=false", "merge.conflictStyle=merge", "merge.verbosity=2"),
+		Args:   []string{"merge-tree", "--write-tree", "-z", string(ours), string(theirs)},
+		Config: append(renames, mergeConfig()...),
 	})
 	var bad *Error
 	switch {
@@ -89,15 +88,24 @@ func (q *Quarantine) mergeTree(ctx context.Context, ours, theirs Hash, renames .
 	return m, nil
 }
 
+// mergeConfig decides how merges are made, but for renames.
+func mergeConfig() []string {
+	return []string{
+		"merge.directoryRenames=conflict", "merge.renameLimit=7000",
+		"merge.renormalize=false", "merge.conflictStyle=merge", "merge.verbosity=2",
+	}
+}
+
 // parseMergeTree reads `merge-tree --write-tree -z`: the tree, the versions
 // in conflict, an empty record, messages. The last two are left out where
 // there is no conflict. Advice about submodules may follow, without a NUL.
 func parseMergeTree(out []byte) (*MergeResult, error) {
 	out = out[:bytes.LastIndexByte(out, 0)+1]
-	f := fields{rest: out}
-	m := &MergeResult{Tree: Hash(f.next())}
-	if strings.Trim(string(m.Tree), "0123456789abcdef") != "" || len(m.Tree) < 40 {
-		return nil, fmt.Errorf("git merge-tree: unexpected tree %.80q", m.Tree)
+	f := &fields{rest: out}
+	m := &MergeResult{}
+	var err error
+	if m.Tree, err = parseTreeName(f.next()); err != nil {
+		return nil, err
 	}
 	for !f.done() {
 		rec := f.next()
@@ -127,6 +135,14 @@ func parseMergeTree(out []byte) (*MergeResult, error) {
 		m.Messages = append(m.Messages, msg)
 	}
 	return m, nil
+}
+
+// parseTreeName reads the tree that a merge came to.
+func parseTreeName(text string) (Hash, error) {
+	if strings.Trim(text, "0123456789abcdef") != "" || len(text) < 40 {
+		return "", fmt.Errorf("git merge-tree: unexpected tree %.80q", text)
+	}
+	return Hash(text), nil
 }
 
 // parseStage reads "mode id stage\tpath".

@@ -1,59 +1,78 @@
 package git
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"strings"
-	"time"
-
-	"github.com/go-git/go-billy/v5/osfs"
-	"github.com/go-git/go-git/v5/plumbing"
-	"github.com/go-git/go-git/v5/plumbing/cache"
-	"github.com/go-git/go-git/v5/plumbing/format/objfile"
-	"github.com/go-git/go-git/v5/storage/filesystem"
-	"github.com/go-git/go-git/v5/storage/filesystem/dotgit"
 )
 
 // treeLimit bounds a tree or commit that is read into memory. The largest
 // known tree objects are a few megabytes.
 const treeLimit = 64 << 20
 
-// cacheSize is what the object cache may hold. Merging touches few trees.
-const cacheSize = 8 << 20
+// cachedEntries is how many entries of trees are kept. Merging goes through
+// the same few trees again and again.
+const cachedEntries = 1 << 16
 
 // Objects reads the objects of a repository and of a quarantine that borrows
 // from it, and writes trees and commits into the quarantine, without a
 // process for each.
 //
-// It reads the object folder with go-git, which is fast and never the last
-// word: what it does not find, or cannot read, a `git cat-file` that stays
-// alive is asked for. Repositories with sha256 names always ask that.
+// It reads object folders itself, which is fast and never the last word:
+// what it does not find, or cannot read, a `git cat-file` that stays alive
+// is asked for.
 //
 // It is for one goroutine at a time. Close it.
 type Objects struct {
-	q       *Quarantine
-	store   *filesystem.ObjectStorage
-	packsAt time.Time // when the pack folder was last changed, as of store
-	asked   *catFile
+	q     *Quarantine
+	files *objectFiles
+	trees treeCache
+	held  *held // nil: what is written is put down at once
+	asked *catFile
 }
 
 // Objects opens the quarantine and the repository behind it for reading and
 // writing in process.
 func (q *Quarantine) Objects() *Objects { return &Objects{q: q} }
 
-// Close ends the process that reads for us, if one was needed.
+// Close closes what is open, and ends the process that reads for us, if one
+// was needed. What is held and was not put down is lost.
 func (o *Objects) Close() error {
+	var err error
+	if o.files != nil {
+		err = o.files.close()
+		o.files = nil
+	}
+	return errors.Join(err, o.dismiss())
+}
+
+// dismiss ends the process that reads for us.
+func (o *Objects) dismiss() error {
 	if o.asked == nil {
 		return nil
 	}
 	err := o.asked.close()
 	o.asked = nil
 	return err
+}
+
+// treeCache keeps trees that were read or written. They never change.
+type treeCache struct {
+	held    map[Hash][]TreeEntry
+	entries int
+}
+
+func (c *treeCache) put(h Hash, entries []TreeEntry) {
+	if _, ok := c.held[h]; ok {
+		return
+	}
+	if c.entries += len(entries); c.held == nil || c.entries > cachedEntries {
+		c.held, c.entries = map[Hash][]TreeEntry{}, len(entries)
+	}
+	c.held[h] = entries
 }
 
 // MissingObjectError says that an object is in neither place.
@@ -71,8 +90,12 @@ func (e *SizeError) Error() string {
 	return fmt.Sprintf("object %s has %d bytes, more than %d", e.ID, e.Size, e.Limit)
 }
 
-// Tree lists the entries of one tree, not of those below it.
+// Tree lists the entries of one tree, not of those below it, in git's order.
+// The list is shared: it must not be changed.
 func (o *Objects) Tree(ctx context.Context, h Hash) ([]TreeEntry, error) {
+	if entries, ok := o.trees.held[h]; ok {
+		return entries, nil
+	}
 	raw, err := o.read(ctx, want{id: h, kind: "tree", limit: treeLimit})
 	if err != nil {
 		return nil, fmt.Errorf("read tree %s: %w", h.Short(), err)
@@ -81,6 +104,7 @@ func (o *Objects) Tree(ctx context.Context, h Hash) ([]TreeEntry, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read tree %s: %w", h.Short(), err)
 	}
+	o.trees.put(h, entries)
 	return entries, nil
 }
 
@@ -126,15 +150,13 @@ func (o *Objects) read(ctx context.Context, w want) ([]byte, error) {
 	if !o.q.repo.named(w.id) {
 		return nil, &MissingObjectError{ID: w.id}
 	}
-	if o.inProcess() {
-		raw, err := o.readHere(w)
-		var large *SizeError
-		if err == nil || errors.As(err, &large) {
-			return raw, err
-		}
+	raw, err := o.readHere(w)
+	var large *SizeError
+	if err == nil || errors.As(err, &large) {
+		return raw, err
 	}
-	// A partial clone fetches what is missing here, and what go-git cannot
-	// read is git's to judge.
+	// A partial clone fetches what is missing here, and what we cannot read
+	// is git's to judge.
 	for {
 		fresh := o.asked == nil
 		if fresh {
@@ -148,7 +170,7 @@ func (o *Objects) read(ctx context.Context, w want) ([]byte, error) {
 		if !o.asked.broken {
 			return raw, err
 		}
-		cerr := o.Close()
+		cerr := o.dismiss()
 		if err == nil || fresh || ctx.Err() != nil {
 			return raw, errors.Join(err, cerr)
 		}
@@ -156,74 +178,15 @@ func (o *Objects) read(ctx context.Context, w want) ([]byte, error) {
 	}
 }
 
-// inProcess reports whether go-git can name the objects of the repository.
-func (o *Objects) inProcess() bool { return o.q.repo.ObjectFormat != "sha256" }
-
-// readHere reads without a process: what was made here lies loose in the
-// quarantine, all else is in the repository.
+// readHere reads without a process.
 func (o *Objects) readHere(w want) ([]byte, error) {
-	raw, err := o.readLoose(w)
-	if !errors.Is(err, fs.ErrNotExist) {
-		return raw, err
+	if h, ok := o.held.find(w.id); ok {
+		return w.take(h.kind, int64(len(h.raw)), bytes.NewReader(h.raw))
 	}
-	if o.store == nil {
-		o.open()
+	if o.files == nil {
+		o.files = newObjectFiles(o.q)
 	}
-	raw, err = o.readStore(w)
-	var large *SizeError
-	if err == nil || errors.As(err, &large) || o.packedAt().Equal(o.packsAt) {
-		return raw, err
-	}
-	// The user repacked: the packs this store knows are gone.
-	o.open()
-	return o.readStore(w)
-}
-
-func (o *Objects) open() {
-	o.packsAt = o.packedAt()
-	dir := dotgit.New(osfs.New(o.q.repo.CommonDir))
-	o.store = filesystem.NewObjectStorage(dir, cache.NewObjectLRU(cacheSize))
-}
-
-func (o *Objects) packedAt() time.Time {
-	info, err := os.Stat(filepath.Join(o.q.repo.CommonDir, "objects", "pack"))
-	if err != nil {
-		return time.Time{}
-	}
-	return info.ModTime()
-}
-
-func (o *Objects) readLoose(w want) (raw []byte, err error) {
-	f, err := os.Open(o.q.loose(w.id))
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	r, err := objfile.NewReader(f)
-	if err != nil {
-		return nil, err
-	}
-	kind, size, err := r.Header()
-	if err != nil {
-		return nil, err
-	}
-	return w.take(kind.String(), size, r)
-}
-
-func (o *Objects) readStore(w want) (raw []byte, err error) {
-	obj, err := o.store.EncodedObject(plumbing.AnyObject, plumbing.NewHash(string(w.id)))
-	if err != nil {
-		return nil, err
-	}
-	if kind := obj.Type().String(); kind != w.kind || obj.Size() > w.limit {
-		return w.take(kind, obj.Size(), nil)
-	}
-	r, err := obj.Reader()
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, r.Close()) }()
-	return w.take(w.kind, obj.Size(), r)
+	return o.files.read(w)
 }
 
 // take checks what an object is before it is held.
@@ -239,11 +202,6 @@ func (w want) take(kind string, size int64, r io.Reader) ([]byte, error) {
 		return nil, err
 	}
 	return raw, nil
-}
-
-// loose is where an object of the quarantine lies.
-func (q *Quarantine) loose(h Hash) string {
-	return filepath.Join(q.Dir, string(h[:2]), string(h[2:]))
 }
 
 // named reports whether h can be the full name of an object here.

@@ -73,17 +73,13 @@ func (p Person) ident() string {
 	return fmt.Sprintf("%s <%s> %d %s", name, clean(p.Email), when.Unix(), when.Format("-0700"))
 }
 
-// write puts an object into the quarantine.
-func (o *Objects) write(ctx context.Context, kind plumbing.ObjectType, raw []byte) (Hash, error) {
-	if !o.inProcess() {
-		out, err := o.q.Run(ctx, Cmd{
-			Args:  []string{"hash-object", "-t", kind.String(), "-w", "--stdin", "--literally"},
-			Stdin: bytes.NewReader(raw),
-		})
-		return Hash(strings.TrimSpace(string(out))), err
+// write puts an object into the quarantine, or with what is held for it.
+func (o *Objects) write(_ context.Context, kind plumbing.ObjectType, raw []byte) (Hash, error) {
+	h := o.q.repo.nameOf(kind.String(), raw)
+	if o.held != nil {
+		return h, o.hold(h, heldObject{kind: kind.String(), raw: raw})
 	}
-	h := Hash(plumbing.ComputeHash(kind, raw).String())
-	path := o.q.loose(h)
+	path := loosePath(o.q.Dir, h)
 	if _, err := os.Lstat(path); err == nil {
 		return h, nil
 	}

@@ -1,7 +1,6 @@
 package git
 
 import (
-	"bytes"
 	"encoding/hex"
 	"fmt"
 	"slices"
@@ -25,18 +24,26 @@ func (e TreeEntry) IsTree() bool { return e.Mode == TreeMode }
 // parseTreeObject reads the content of a tree object: "mode name\0id",
 // where id has idLen bytes.
 func parseTreeObject(raw []byte, idLen int) ([]TreeEntry, error) {
-	var entries []TreeEntry
-	for len(raw) > 0 {
-		head, rest, ok := bytes.Cut(raw, []byte{0})
-		mode, name, ok2 := strings.Cut(string(head), " ")
+	// A folder may have thousands of entries, of which few are looked at: all
+	// names are parts of one text, and all ids of another.
+	text := string(raw)
+	least := len("40000 a\x00") + idLen
+	entries := make([]TreeEntry, 0, len(raw)/(least+8)+1)
+	ids := make([]byte, 0, len(raw)/least*idLen)
+	for len(text) > 0 {
+		mode, rest, ok := strings.Cut(text, " ")
+		name, rest, ok2 := strings.Cut(rest, "\x00")
 		canon, err := canonicalMode(mode)
 		if !ok || !ok2 || err != nil || badName(name) || len(rest) < idLen {
-			return nil, fmt.Errorf("unexpected entry %.80q", head)
+			return nil, fmt.Errorf("unexpected entry %.80q", text)
 		}
-		entries = append(entries, TreeEntry{
-			Name: name, Mode: canon, ID: Hash(hex.EncodeToString(rest[:idLen])),
-		})
-		raw = rest[idLen:]
+		entries = append(entries, TreeEntry{Name: name, Mode: canon})
+		ids = append(ids, rest[:idLen]...)
+		text = rest[idLen:]
+	}
+	names := hex.EncodeToString(ids)
+	for i := range entries {
+		entries[i].ID = Hash(names[2*idLen*i : 2*idLen*(i+1)])
 	}
 	return entries, nil
 }
@@ -44,6 +51,12 @@ func parseTreeObject(raw []byte, idLen int) ([]TreeEntry, error) {
 // canonicalMode is what git makes of a mode it finds in a tree: trees of the
 // early days hold 100664 and others.
 func canonicalMode(text string) (string, error) {
+	switch text {
+	case "100644", "100755", "120000", "160000":
+		return text, nil
+	case "40000":
+		return TreeMode, nil
+	}
 	mode, err := strconv.ParseUint(text, 8, 17)
 	if err != nil {
 		return "", err
@@ -74,26 +87,61 @@ func badName(name string) bool {
 	return name == "" || strings.ContainsAny(name, "/\x00")
 }
 
-// encodeTree writes the content of a tree object, in git's order: a folder
-// is sorted as if its name ended in a slash.
+// encodeTree writes the content of a tree object.
 func encodeTree(entries []TreeEntry) ([]byte, error) {
-	key := func(e TreeEntry) string {
-		if e.IsTree() {
-			return e.Name + "/"
-		}
-		return e.Name
+	size := 0
+	for _, e := range entries {
+		size += len(e.Mode) + len(e.Name) + 2 + len(e.ID)/2
 	}
-	sorted := slices.Clone(entries)
-	slices.SortFunc(sorted, func(a, b TreeEntry) int { return strings.Compare(key(a), key(b)) })
-	seen := make(map[string]bool, len(sorted))
-	var b bytes.Buffer
-	for _, e := range sorted {
+	raw := make([]byte, 0, size)
+	sorted := sortedTree(entries)
+	// A file and a folder of one name need not stand side by side.
+	files := map[string]bool{}
+	for i, e := range sorted {
+		follows := i+1 < len(sorted) && strings.HasPrefix(sorted[i+1].Name, e.Name)
+		twice := i > 0 && e.Name == sorted[i-1].Name || e.IsTree() && files[e.Name]
+		if follows && !e.IsTree() {
+			files[e.Name] = true
+		}
 		id, err := hex.DecodeString(string(e.ID))
-		if err != nil || badName(e.Name) || seen[e.Name] || e.Mode == absent {
+		if err != nil || badName(e.Name) || twice || e.Mode == absent {
 			return nil, fmt.Errorf("entry %q with id %q cannot stand in a tree", e.Name, e.ID)
 		}
-		seen[e.Name] = true
-		fmt.Fprintf(&b, "%s %s\x00%s", strings.TrimPrefix(e.Mode, "0"), e.Name, id)
+		raw = append(raw, strings.TrimPrefix(e.Mode, "0")...)
+		raw = append(raw, ' ')
+		raw = append(raw, e.Name...)
+		raw = append(raw, 0)
+		raw = append(raw, id...)
 	}
-	return b.Bytes(), nil
+	return raw, nil
+}
+
+// sortedTree has entries in git's order; it is the list itself where that is
+// in order.
+func sortedTree(entries []TreeEntry) []TreeEntry {
+	if slices.IsSortedFunc(entries, CompareEntries) {
+		return entries
+	}
+	return slices.SortedFunc(slices.Values(entries), CompareEntries)
+}
+
+// CompareEntries is the order of entries in a tree: a folder is sorted as if
+// its name ended in a slash. A file and a folder of one name are not equal.
+func CompareEntries(a, b TreeEntry) int {
+	n := min(len(a.Name), len(b.Name))
+	if c := strings.Compare(a.Name[:n], b.Name[:n]); c != 0 {
+		return c
+	}
+	return int(a.next(n)) - int(b.next(n))
+}
+
+// next is the byte at n of the name as it is sorted.
+func (e TreeEntry) next(n int) byte {
+	switch {
+	case n < len(e.Name):
+		return e.Name[n]
+	case e.IsTree():
+		return '/'
+	}
+	return 0
 }

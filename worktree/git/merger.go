@@ -1,0 +1,299 @@
+package git
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Merger merges pairs of commits like [Quarantine.MergeTree], by one `git
+// merge-tree --stdin` that stays alive: a merge without a conflict needs a
+// tenth of the time.
+//
+// Whenever that process does not do what it should, [Quarantine.MergeTree]
+// is asked instead, and what that says is the result. So a merge comes to the
+// same whichever way it was made.
+//
+// It is for one goroutine at a time. Close it.
+type Merger struct {
+	q    *Quarantine
+	live *mergeProcess // nil: none runs
+	// patience is how long an answer may be on its way.
+	patience time.Duration
+	// failed counts merges in a row that the process had no answer for.
+	failed int
+	// asked and fresh count the merges of either way, for tests.
+	asked, fresh int
+}
+
+// mergePatience is how long an answer may be on its way before the process
+// is told that nothing more comes. A git that keeps answers in a buffer would
+// be waited for without end; one that is just slow has to be started anew.
+const mergePatience = 3 * time.Second
+
+// mergeFailures is how many merges in a row may fail before the process is
+// given up: each costs a start for nothing.
+const mergeFailures = 3
+
+// Merger makes ready to merge. Nothing is started before the first merge.
+func (q *Quarantine) Merger() *Merger { return &Merger{q: q, patience: mergePatience} }
+
+// Close ends the process.
+func (m *Merger) Close() error {
+	if m.live == nil {
+		return nil
+	}
+	err := m.live.close()
+	m.live = nil
+	return err
+}
+
+// Merge merges two commits from their common ancestor, in memory. All that
+// [Quarantine.MergeTree] says of its result and its errors holds here.
+func (m *Merger) Merge(ctx context.Context, ours, theirs Hash) (*MergeResult, error) {
+	if result, ok := m.ask(ctx, ours, theirs); ok {
+		m.asked++
+		return result, nil
+	}
+	m.fresh++
+	return m.q.MergeTree(ctx, ours, theirs)
+}
+
+// ask asks the process that is alive. One that failed is not asked again.
+func (m *Merger) ask(ctx context.Context, ours, theirs Hash) (*MergeResult, bool) {
+	if !m.q.repo.named(ours) || !m.q.repo.named(theirs) {
+		return nil, false // a line of its input must be two names
+	}
+	if m.failed >= mergeFailures {
+		return nil, false
+	}
+	if m.live == nil {
+		p, err := m.q.mergeProcess(ctx)
+		if err != nil {
+			return nil, false
+		}
+		m.live = p
+	}
+	result, err := m.live.merge(ctx, pair{ours, theirs}, m.patience)
+	if m.live.spent = m.live.spent || err != nil; m.live.spent {
+		// What it was, a merge of its own will tell.
+		_ = m.Close()
+	}
+	if err != nil {
+		m.failed++
+		return nil, false
+	}
+	m.failed = 0
+	return result, true
+}
+
+// pair is what is merged.
+type pair struct{ ours, theirs Hash }
+
+// mergeProcess is a `git merge-tree --stdin`.
+type mergeProcess struct {
+	in    *os.File
+	pipe  *io.PipeReader
+	out   mergeStream // of pipe
+	stop  context.CancelCauseFunc
+	ended chan error
+	spent bool // nothing can be asked any more
+}
+
+// mergeProcess starts the process. It outlives ctx, which is the first
+// question's alone.
+func (q *Quarantine) mergeProcess(ctx context.Context) (*mergeProcess, error) {
+	inR, inW, err := os.Pipe()
+	if err != nil {
+		return nil, fmt.Errorf("start git merge-tree: %w", err)
+	}
+	ctx, stop := context.WithCancelCause(context.WithoutCancel(ctx))
+	outR, outW := io.Pipe()
+	p := &mergeProcess{
+		in: inW, pipe: outR, out: mergeStream{text: bufio.NewReader(outR)},
+		stop: stop, ended: make(chan error, 1),
+	}
+	go func() {
+		_, err := q.Run(ctx, Cmd{
+			// Messages are asked for always: git 2.39 goes on to give them
+			// once there was a conflict, and it is after them that it sends
+			// what it has to say.
+			Args:   []string{"merge-tree", "--stdin", "--messages"},
+			Config: append(mergeConfig(), "merge.renames=true", "diff.renames=true"),
+			Stdin:  inR, Stdout: outW,
+		})
+		err = errors.Join(err, inR.Close())
+		outW.CloseWithError(err)
+		p.ended <- err
+	}()
+	return p, nil
+}
+
+// close ends the process and waits for it. How it ended does not matter to
+// those who have their answers.
+func (p *mergeProcess) close() error {
+	err := p.in.Close()
+	if errors.Is(err, os.ErrClosed) {
+		err = nil
+	}
+	if p.spent {
+		// It may be in the middle of an answer nobody reads.
+		err = errors.Join(err, p.pipe.Close())
+		p.stop(errors.New("no more is asked"))
+	} else {
+		_, _ = io.Copy(io.Discard, p.pipe) // the end of the last answer
+	}
+	<-p.ended
+	p.stop(nil)
+	return err
+}
+
+// merge asks for one merge.
+func (p *mergeProcess) merge(ctx context.Context, give pair, patience time.Duration) (*MergeResult, error) {
+	unhook := context.AfterFunc(ctx, func() { p.stop(context.Cause(ctx)) })
+	hurry := time.AfterFunc(patience, func() { _ = p.in.Close() })
+	defer func() {
+		// An answer that came just before the end is good; no other comes.
+		if !unhook() || !hurry.Stop() {
+			p.spent = true
+		}
+	}()
+	if err := p.say(give); err != nil {
+		return nil, err
+	}
+	m, err := p.out.begin()
+	if err != nil || m.Clean {
+		return m, err
+	}
+	// Where an answer ends is seen only by what follows it. A commit that is
+	// merged with itself gives something to follow; so does the end.
+	followed := p.say(pair{give.theirs, give.theirs})
+	if err := p.out.rest(m); err != nil {
+		return nil, err
+	}
+	if followed == nil {
+		_, followed = p.out.begin()
+	}
+	p.spent = followed != nil
+	return m, nil
+}
+
+func (p *mergeProcess) say(give pair) error {
+	_, err := fmt.Fprintf(p.in, "%s %s\n", give.ours, give.theirs)
+	return err
+}
+
+// mergeStream reads the answers of `merge-tree --stdin --messages`. Each is
+// "1" for clean or "0", the tree, the versions in conflict, an empty field,
+// messages, and an empty field. Advice about submodules, in one field, may
+// stand for the last.
+type mergeStream struct {
+	text *bufio.Reader
+	owed bool // the answer that began last has not been read to its end
+}
+
+// fieldLimit bounds a field that is read into memory: a path, or a message.
+const fieldLimit = 1 << 20
+
+func (s *mergeStream) field() (string, error) {
+	var b strings.Builder
+	for {
+		part, err := s.text.ReadSlice(0)
+		b.Write(part)
+		switch {
+		case err == nil:
+			return strings.TrimSuffix(b.String(), "\x00"), nil
+		case !errors.Is(err, bufio.ErrBufferFull):
+			return "", err
+		case b.Len() > fieldLimit:
+			return "", fmt.Errorf("git merge-tree: a field of more than %d bytes", fieldLimit)
+		}
+	}
+}
+
+// begin reads the next answer so far as it is needed to know whether it is
+// clean.
+func (s *mergeStream) begin() (*MergeResult, error) {
+	if s.owed {
+		if err := s.rest(&MergeResult{}); err != nil {
+			return nil, err
+		}
+	}
+	clean, err := s.field()
+	if err != nil {
+		return nil, err
+	}
+	if clean != "0" && clean != "1" {
+		return nil, fmt.Errorf("git merge-tree: unexpected answer %.80q", clean)
+	}
+	name, err := s.field()
+	if err != nil {
+		return nil, err
+	}
+	tree, err := parseTreeName(name)
+	if err != nil {
+		return nil, err
+	}
+	s.owed = true
+	return &MergeResult{Tree: tree, Clean: clean == "1"}, nil
+}
+
+// rest reads an answer to its end.
+func (s *mergeStream) rest(m *MergeResult) error {
+	for {
+		rec, err := s.field()
+		if err != nil {
+			return err
+		}
+		if rec == "" {
+			break
+		}
+		stage, err := parseStage(rec)
+		if err != nil {
+			return err
+		}
+		m.Stages = append(m.Stages, stage)
+	}
+	for {
+		head, err := s.field()
+		if err != nil {
+			return err
+		}
+		n, err := strconv.Atoi(head)
+		if err != nil {
+			s.owed = false // an empty field, or advice
+			return nil
+		}
+		if n < 0 || n > fieldLimit {
+			return errors.New("git merge-tree: unexpected count of paths")
+		}
+		msg, err := s.message(n)
+		if err != nil {
+			return err
+		}
+		m.Messages = append(m.Messages, msg)
+	}
+}
+
+// message reads the rest of a message about n paths.
+func (s *mergeStream) message(n int) (msg MergeMessage, err error) {
+	for range n {
+		path, err := s.field()
+		if err != nil {
+			return msg, err
+		}
+		msg.Paths = append(msg.Paths, path)
+	}
+	if msg.Kind, err = s.field(); err != nil {
+		return msg, err
+	}
+	text, err := s.field()
+	msg.Text = strings.TrimSuffix(text, "\n")
+	return msg, err
+}

@@ -1,0 +1,132 @@
+package git
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+
+	"github.com/go-git/go-git/v5/plumbing"
+)
+
+const (
+	// heldBytes is what is held before it is put down without being asked.
+	heldBytes = 16 << 20
+	// looseUpTo is how many objects are put down in a file each. Beyond it
+	// a pack is quicker, and kinder to whoever reads them.
+	looseUpTo = 8
+)
+
+// held is what was written and is not on the disk yet.
+type held struct {
+	objects map[Hash]heldObject
+	order   []Hash
+	bytes   int
+}
+
+type heldObject struct {
+	kind string
+	raw  []byte
+	was  Hash // an object held before that is much like it; empty: none
+	deep int  // how many such there are one behind the other
+}
+
+// find is an object that is held. A nil held has none.
+func (h *held) find(id Hash) (heldObject, bool) {
+	if h == nil {
+		return heldObject{}, false
+	}
+	o, ok := h.objects[id]
+	return o, ok
+}
+
+// Hold has what is written from now on wait in memory until [Objects.Flush]
+// puts it down, all in one pack. Until then only these Objects see it, and
+// no git.
+func (o *Objects) Hold() {
+	if o.held == nil {
+		o.held = &held{objects: map[Hash]heldObject{}}
+	}
+}
+
+// Flush puts down what is held, where every git of the quarantine finds it,
+// one that runs already included.
+func (o *Objects) Flush() error {
+	if o.held == nil || len(o.held.order) == 0 {
+		return nil
+	}
+	err := o.putDown()
+	if err != nil {
+		return fmt.Errorf("put down objects: %w", err)
+	}
+	o.held = &held{objects: map[Hash]heldObject{}}
+	return nil
+}
+
+func (o *Objects) putDown() error {
+	if len(o.held.order) > looseUpTo {
+		return writePack(o.q, o.held)
+	}
+	for _, id := range o.held.order {
+		object := o.held.objects[id]
+		kind, err := plumbing.ParseObjectType(object.kind)
+		if err == nil {
+			err = writeLoose(loosePath(o.q.Dir, id), kind, object.raw)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// hold keeps an object until the next flush.
+func (o *Objects) hold(id Hash, object heldObject) error {
+	if _, ok := o.held.objects[id]; ok {
+		return nil
+	}
+	o.held.objects[id] = object
+	o.held.order = append(o.held.order, id)
+	if o.held.bytes += len(object.raw); o.held.bytes > heldBytes {
+		return o.Flush()
+	}
+	return nil
+}
+
+// deepest is how long a chain of objects like each other gets. It is what git
+// takes for reasonable in a pack.
+const deepest = 50
+
+// RewriteTree writes a tree that was made from another. While objects are
+// held, and the other one is, only what they differ in goes into the pack.
+// The list must not be changed after.
+func (o *Objects) RewriteTree(ctx context.Context, was Hash, entries []TreeEntry) (Hash, error) {
+	h, err := o.WriteTree(ctx, entries)
+	if err != nil {
+		return "", err
+	}
+	o.trees.put(h, sortedTree(entries))
+	if o.held == nil || h == was {
+		return h, nil
+	}
+	before, ok := o.held.objects[was]
+	object, held := o.held.objects[h]
+	if ok && held && o.held.order[len(o.held.order)-1] == h && object.was == "" && before.deep < deepest {
+		object.was, object.deep = was, before.deep+1
+		o.held.objects[h] = object
+	}
+	return h, nil
+}
+
+// nameOf is what an object is called here.
+func (r *Repo) nameOf(kind string, raw []byte) Hash {
+	if r.ObjectFormat != "sha256" {
+		// Any kind that is written here is one that go-git knows.
+		t, _ := plumbing.ParseObjectType(kind)
+		return Hash(plumbing.ComputeHash(t, raw).String())
+	}
+	sum := sha256.New()
+	fmt.Fprintf(sum, "%s %d\x00", kind, len(raw))
+	sum.Write(raw)
+	return Hash(hex.EncodeToString(sum.Sum(nil)))
+}
