@@ -27,6 +27,8 @@ type Life struct {
 
 	// Walls is what the supervisor makes the walls from.
 	Walls json.RawMessage
+	// Door is where the supervisor lets visitors in; empty: nowhere.
+	Door string
 
 	// Long is held while a long line of the agent's output is in memory, and
 	// never for longer than reading it takes: lives that share it bound what
@@ -80,7 +82,7 @@ func (l *Life) Live(ctx context.Context) (*Outcome, error) {
 		Run: l.Run, Argv: launch.Argv, Env: l.Env, Dir: l.Dir,
 		Stdin: launch.Stdin, Pipe: launch.Open,
 		Stdout: l.Stdout, Stderr: l.Stderr, OutputLimit: l.OutputLimit,
-		Walls: l.Walls, Terminal: l.size(),
+		Walls: l.Walls, Door: l.Door, Terminal: l.size(),
 	})
 	if err != nil {
 		return nil, err

@@ -160,14 +160,27 @@ func (v *visit) enter(ctx context.Context) error {
 		default:
 			v.say("what %s left could not be captured yet: this is its very workspace, %s", v.agent.ID, lease.Dir)
 		}
+		return v.enterWorkspace(ctx, lease)
+	}
+	return v.enterCopy(ctx)
+}
+
+// enterWorkspace runs the command in the very workspace: inside of the walls of
+// what runs there, if something does, else where its files lie.
+func (v *visit) enterWorkspace(ctx context.Context, lease *event.Leased) error {
+	w := engine.WorkspaceOf(lease)
+	code, err := v.through(ctx, lease, w.Path())
+	if errors.Is(err, proc.ErrGone) && w.At == "" {
 		if !leadsHome(lease) {
 			v.say("careful: the agent has changed .git there, and git may run what it put into it")
 		}
-		code, err := v.inside(lease.Dir, lease.Base, nil)
-		v.sayWhereItWent(lease)
-		return endOf(code, err)
+		code, err = v.inside(lease.Dir, lease.Base, nil)
 	}
-	return v.enterCopy(ctx)
+	if errors.Is(err, proc.ErrGone) {
+		code, err = v.enterAgain(ctx, w)
+	}
+	v.sayWhereItWent(lease)
+	return endOf(code, err)
 }
 
 // leadsHome tells whether git finds, in a workspace, the folder that we made

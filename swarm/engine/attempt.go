@@ -169,8 +169,10 @@ func withRemarks(prompt string, remarks []string) string {
 // prepare makes the attempt's folder and finds its agent.
 func (t *attempt) prepare() error {
 	t.dir = t.engine.deps.Run.Attempt(t.id, t.n)
-	if err := os.MkdirAll(filepath.Join(t.dir, "artifacts"), 0o700); err != nil {
-		return err
+	for _, dir := range []string{filepath.Join(t.dir, "artifacts"), filepath.Dir(t.door())} {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return err
+		}
 	}
 	if name := t.call.Agent; name != "" && t.engine.config.Agents[name] == nil {
 		return fmt.Errorf("agent %q is not recorded with the run", name)
@@ -278,7 +280,7 @@ func (t *attempt) round(ctx context.Context, stop context.CancelCauseFunc) (*age
 			PromptFile: t.file("prompt"), Command: t.call.Command,
 		},
 		Run: e.deps.Run.ID, Dir: t.space.Path(), Env: env,
-		Walls: around.Walls, Stdout: t.work.OutputFile, Stderr: t.file("stderr"),
+		Walls: around.Walls, Door: t.door(), Stdout: t.work.OutputFile, Stderr: t.file("stderr"),
 		Long:    &e.long,
 		Started: t.started("agent"),
 		Opened:  t.opened,

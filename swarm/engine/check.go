@@ -132,7 +132,7 @@ func (t *attempt) shell(ctx context.Context, step, text string) (x proc.Exit, ou
 	}
 	out = vacant(filepath.Join(t.dir, step))
 	x, err = Shell(ctx, ShellRequest{
-		Launcher: e.deps.Launcher, Walls: around.Walls, Run: e.deps.Run.ID, Argv: ShellCommand(text), Dir: t.space.Path(),
+		Launcher: e.deps.Launcher, Walls: around.Walls, Door: t.door(), Run: e.deps.Run.ID, Argv: ShellCommand(text), Dir: t.space.Path(),
 		Env: env, Out: out, Started: t.started(step),
 	})
 	return x, out, err
@@ -167,6 +167,7 @@ type ShellRequest struct {
 	Out     string // required
 	Started func(int, uint64) error
 	Walls   json.RawMessage
+	Door    string // as that of proc.Spec
 }
 
 // Shell runs such a command under a supervisor, as agents are. When ctx ends it
@@ -174,7 +175,7 @@ type ShellRequest struct {
 func Shell(ctx context.Context, r ShellRequest) (proc.Exit, error) {
 	p, err := r.Launcher.Start(ctx, proc.Spec{
 		Run: r.Run, Argv: r.Argv, Env: r.Env, Dir: r.Dir,
-		Walls: r.Walls, Stdin: r.Stdin,
+		Walls: r.Walls, Door: r.Door, Stdin: r.Stdin,
 		Stdout: r.Out + ".out", Stderr: r.Out + ".err",
 	})
 	if err != nil {

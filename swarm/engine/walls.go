@@ -125,3 +125,6 @@ func (e *Engine) elsewhere(life context.Context, a *agentState, end ending) bool
 	e.later(life, a, 0)
 	return true
 }
+
+// door is where visitors are let in to whatever runs in the attempt.
+func (t *attempt) door() string { return t.engine.deps.Run.Door(t.id, t.n) }

@@ -105,6 +105,12 @@ func (r *Run) Attempt(id task.ID, n int) string {
 	return filepath.Join(r.Dir, "a", string(id), strconv.Itoa(n))
 }
 
+// Door is the socket by which a person's commands get to where an attempt
+// runs. Its folder is seen by nobody who works there.
+func (r *Run) Door(id task.ID, n int) string {
+	return filepath.Join(r.Dir, "doors", task.AttemptName(id, n))
+}
+
 // State is the state the run belongs to.
 func (r *Run) State() *State { return r.state }
 

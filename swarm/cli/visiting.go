@@ -1,0 +1,185 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+	"syscall"
+	"time"
+
+	"golang.org/x/term"
+
+	"agentswarm/swarm/event"
+	"agentswarm/swarm/proc"
+	"agentswarm/swarm/task"
+	"agentswarm/worktree"
+)
+
+// through runs the command inside of the walls of a live agent, and returns
+// its exit code.
+func (v *visit) through(ctx context.Context, lease *event.Leased, at string) (int, error) {
+	request := proc.VisitRequest{
+		Door: v.run.Door(v.agent.ID, lease.Attempt), Argv: v.argv, Dir: at, Env: v.environ(at, lease.Base),
+	}
+	in, typed := v.env.Stdin.(*os.File)
+	if out, shown := unwrapped(v.env.Stdout).(*os.File); typed && shown && isTerminal(in.Fd()) && isTerminal(out.Fd()) {
+		return v.onScreen(ctx, request, in, out)
+	}
+	return v.onFiles(ctx, request)
+}
+
+// onFiles hands the person's streams over as they are. One that is no file is
+// copied through a pipe.
+func (v *visit) onFiles(ctx context.Context, r proc.VisitRequest) (code int, err error) {
+	signals, giveBack := takeSignals()
+	defer giveBack()
+	r.Signals = signals
+	var copied sync.WaitGroup
+	if f, ok := v.env.Stdin.(*os.File); ok && !isTerminal(f.Fd()) {
+		r.Files[0] = f
+	}
+	for i, w := range []io.Writer{unwrapped(v.env.Stdout), unwrapped(v.env.Stderr)} {
+		if f, ok := w.(*os.File); ok && !isTerminal(f.Fd()) {
+			r.Files[i+1] = f
+			continue
+		}
+		near, far, err := os.Pipe()
+		if err != nil {
+			return 0, err
+		}
+		defer far.Close()
+		r.Files[i+1] = far
+		copied.Go(func() {
+			_, _ = io.Copy(w, near)
+			_ = near.Close()
+		})
+	}
+	exit, err := proc.Visit(ctx, r)
+	for _, f := range r.Files[1:] {
+		if f != unwrapped(v.env.Stdout) && f != unwrapped(v.env.Stderr) {
+			_ = f.Close() // what the command has left running may hold the other end
+		}
+	}
+	done := make(chan struct{})
+	go func() { copied.Wait(); close(done) }()
+	select {
+	case <-done:
+	case <-time.After(lingering):
+	}
+	return exit.Code, err
+}
+
+// lingering is how long what a command leaves running may go on showing things
+// after the command has ended.
+const lingering = 200 * time.Millisecond
+
+// onScreen puts the command on a terminal of its own, which the person's shows:
+// theirs is not handed to anybody inside.
+func (v *visit) onScreen(ctx context.Context, r proc.VisitRequest, in, out *os.File) (code int, err error) {
+	signals, giveBack := takeSignals(syscall.SIGWINCH, syscall.SIGCONT)
+	defer giveBack()
+	screen, err := proc.NewScreen(sizeOf(out))
+	if err != nil {
+		return 0, err
+	}
+	before, err := term.MakeRaw(int(in.Fd()))
+	if err != nil {
+		return 0, errors.Join(fmt.Errorf("%s: make the terminal raw: %w", v.verb, err), screen.Close())
+	}
+	r.Screen = screen
+	passed, over := make(chan os.Signal, 16), make(chan struct{})
+	r.Signals = passed
+	var working sync.WaitGroup
+	working.Go(func() {
+		passScreen(screenPass{signals: signals, to: passed, over: over, screen: screen, in: in, out: out})
+	})
+	shown := make(chan struct{})
+	go func() { defer close(shown); _, _ = io.Copy(out, screen) }()
+	wake, woken, err := os.Pipe()
+	if err != nil {
+		close(over)
+		return 0, errors.Join(err, term.Restore(int(in.Fd()), before), screen.Close())
+	}
+	working.Go(func() { typeInto(screen, in, wake) })
+	exit, err := proc.Visit(ctx, r)
+	_ = screen.SetReadDeadline(time.Now().Add(lingering))
+	<-shown
+	close(over)
+	err = errors.Join(err, term.Restore(int(in.Fd()), before), woken.Close())
+	working.Wait()
+	return exit.Code, errors.Join(err, wake.Close(), screen.Close())
+}
+
+// screenPass is what signals to this process become while a command has the
+// screen.
+type screenPass struct {
+	signals <-chan os.Signal
+	to      chan<- os.Signal
+	over    <-chan struct{}
+	screen  *proc.Screen
+	in, out *os.File
+}
+
+func passScreen(p screenPass) {
+	for {
+		select {
+		case s := <-p.signals:
+			switch s {
+			case syscall.SIGWINCH:
+				_ = p.screen.Resize(sizeOf(p.out))
+			case syscall.SIGCONT:
+				// Whoever stopped us gave the terminal to somebody else.
+				_, _ = term.MakeRaw(int(p.in.Fd()))
+				_ = p.screen.Resize(sizeOf(p.out))
+			default:
+				select {
+				case p.to <- s:
+				case <-p.over:
+					return
+				}
+			}
+		case <-p.over:
+			return
+		}
+	}
+}
+
+// typeInto passes on what is typed until something is to be read from wake.
+func typeInto(screen *proc.Screen, in, wake *os.File) {
+	buf := make([]byte, 4096)
+	for {
+		if ready, err := awaitInput(int(in.Fd()), int(wake.Fd())); err != nil || !ready {
+			return
+		}
+		n, err := in.Read(buf)
+		if n > 0 {
+			if _, err := screen.Write(buf[:n]); err != nil {
+				return
+			}
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// sizeOf is how large a terminal is; one that does not say is as most are.
+func sizeOf(out *os.File) proc.Size {
+	cols, rows, err := term.GetSize(int(out.Fd()))
+	if err != nil || cols < 1 || rows < 1 {
+		return proc.Size{Rows: 24, Cols: 80}
+	}
+	return proc.Size{Rows: uint16(rows), Cols: uint16(cols)}
+}
+
+// enterAgain runs the command in a workspace that has to be mounted, and in
+// which nothing runs any more.
+func (v *visit) enterAgain(ctx context.Context, w worktree.Workspace) (int, error) {
+	if _, running := v.agent.Status.(*task.Running); running {
+		return 0, usagef("%s: %s is between two steps; try again in a moment", v.verb, v.agent.ID)
+	}
+	return 0, usagef("%s: nothing runs in %s any more; its changes lie in %s", v.verb, w.Name, w.Dir)
+}
