@@ -67,6 +67,9 @@ func setupScript(env *testscript.Env) error {
 	env.Setenv("SWARM_STATE_DIR", filepath.Join(env.WorkDir, "state"))
 	env.Setenv("GIT_CONFIG_NOSYSTEM", "1")
 	env.Setenv("TERM", "dumb")
+	// Fake agents speak to their tests by files outside of their workspace; the
+	// scripts about walls put them up.
+	env.Setenv("SWARM_SANDBOX", "off")
 	env.Defer(func() { endBelow(env.WorkDir) })
 	repo := filepath.Join(env.WorkDir, "repo")
 	if _, err := os.Stat(repo); errors.Is(err, fs.ErrNotExist) {

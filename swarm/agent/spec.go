@@ -23,6 +23,10 @@ type Spec struct {
 	// PTY runs the agent on a terminal of its own.
 	PTY bool `json:"pty,omitempty"`
 
+	// Write are the folders outside of its workspace that it may write to, with
+	// what runs before and after it there. They are real paths.
+	Write []string `json:"write,omitempty"`
+
 	Timeout     time.Duration `json:"timeout_ns,omitempty"`      // 0 is none
 	IdleTimeout time.Duration `json:"idle_timeout_ns,omitempty"` // 0 is none
 }

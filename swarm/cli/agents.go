@@ -89,6 +89,9 @@ func (p *place) chooseScriptAgents(c *cli.Context, pl *plan, conf *config.Config
 	if err != nil {
 		return err
 	}
+	if _, err := p.agentWrites(pl, a, false); err != nil {
+		return err
+	}
 	return p.hasVariables(a)
 }
 
@@ -110,9 +113,14 @@ func (p *place) addAgent(c *cli.Context, pl *plan, a config.Agent) error {
 	if c.IsSet("idle-timeout") {
 		spec.IdleTimeout = pl.config.IdleTimeout
 	}
+	// An agent of a script may never be named, so that it may lack something.
+	var err error
+	if spec.Write, err = p.agentWrites(pl, a, pl.script != nil); err != nil {
+		return err
+	}
 	pl.config.Agents[a.Name] = spec
 	if pl.script != nil {
-		return nil // it may never be named
+		return nil
 	}
 	return p.hasVariables(a)
 }

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -40,8 +41,9 @@ func newConfigShowCommand(env Env) *cli.Command {
 			&cli.BoolFlag{Name: "origin", Usage: "say of each key where it comes from"},
 			jsonFlag(),
 		},
-		Description: `Prints every key with the value that holds after all files, defaults filled in,
-as a configuration file. Values of variables that look like credentials are
+		Description: `Prints every key with the value that holds after all files, and the variables
+SWARM_SANDBOX and SWARM_BACKEND over them, defaults filled in, as a configuration
+file. Values of variables that look like credentials are
 hidden.
 
 Examples:
@@ -226,8 +228,9 @@ func printConfigCheck(env Env, o configCheckObject) error {
 	return nil
 }
 
-// checkConfigFile reads a file that the command line names. Whose it would be
-// makes no difference to what it may hold.
+// checkConfigFile reads a file that the command line names. One that is called
+// like a repository's is held to what those may say, any other to what a
+// user's own may.
 func checkConfigFile(dir, name string) checkedConfig {
 	checked := checkedConfig{File: name, OK: true}
 	path := name
@@ -238,7 +241,14 @@ func checkConfigFile(dir, name string) checkedConfig {
 		checked.add(config.Error{Reason: "there is no such file"})
 		return checked
 	}
-	source, err := config.ReadFile(config.Project, path)
+	layer := config.User
+	switch slash := filepath.ToSlash(path); {
+	case strings.HasSuffix(slash, "/"+projectConfig):
+		layer = config.Project
+	case strings.HasSuffix(slash, "/"+localConfig):
+		layer = config.Local
+	}
+	source, err := config.ReadFile(layer, path)
 	if err != nil {
 		checked.unreadable(err)
 		return checked
@@ -250,7 +260,9 @@ func checkConfigFile(dir, name string) checkedConfig {
 }
 
 // checkConfigHere reads the files of all layers that exist, and checks what
-// they only say together: that the default agent is one.
+// they only say together, and of this place: that the default agent is one, and
+// that paths open nothing. A variable is looked at only if something is wrong
+// with it.
 func checkConfigHere(c *cli.Context, env Env) ([]checkedConfig, error) {
 	p, err := openPlace(c, env)
 	if err != nil {
@@ -272,23 +284,38 @@ func checkConfigHere(c *cli.Context, env Env) ([]checkedConfig, error) {
 		sources, valid = append(sources, source), valid && checked.OK
 		all = append(all, checked)
 	}
-	if !valid {
-		return all, nil
+	if valid {
+		conf, err := config.Load(sources...)
+		if err != nil {
+			return all, err
+		}
+		p.checkTogether(conf, all)
 	}
-	conf, err := config.Load(sources...)
-	if err != nil || conf.DefaultAgent == "" {
+	var bad *config.Error
+	if none, err := config.Load(); err != nil {
 		return all, err
+	} else if _, err := none.Over(p.lookup); errors.As(err, &bad) {
+		checked := checkedConfig{File: bad.File}
+		checked.add(*bad)
+		all = append(all, checked)
 	}
-	_, err = conf.Agent("")
+	return all, nil
+}
+
+// checkTogether notes of each file what is wrong only with others, or here.
+func (p *place) checkTogether(conf *config.Config, all []checkedConfig) {
+	wrong := conf.Misplaced(p.surroundings())
 	var unknown *config.UnknownAgentError
-	if errors.As(err, &unknown) {
-		for i := range all {
-			if all[i].File == unknown.Origin.File {
-				all[i].add(config.Error{
-					Line: unknown.Origin.Line, Key: "default_agent", Reason: unknown.Reason(),
-				})
+	if _, err := conf.Agent(""); conf.DefaultAgent != "" && errors.As(err, &unknown) {
+		wrong = append(wrong, &config.Error{
+			File: unknown.Origin.File, Line: unknown.Origin.Line, Key: "default_agent", Reason: unknown.Reason(),
+		})
+	}
+	for i := range all {
+		for _, e := range wrong {
+			if all[i].File == e.File {
+				all[i].add(*e)
 			}
 		}
 	}
-	return all, nil
 }

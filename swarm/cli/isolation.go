@@ -1,14 +1,19 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"agentswarm/swarm/box"
+	"agentswarm/swarm/config"
+	"agentswarm/swarm/control"
 	"agentswarm/worktree"
 )
 
@@ -19,6 +24,9 @@ type isolation struct {
 	Backend string   `json:"backend,omitempty"` // of workspaces, or auto; empty: auto
 	Hide    []string `json:"hide,omitempty"`    // paths that agents see nothing of
 	Write   []string `json:"write,omitempty"`   // folders that agents may write to
+
+	// What asked for these, for messages; empty: the run was started with them.
+	sandboxBy, backendBy string
 }
 
 // anyBackend reports whether no backend was asked for by name.
@@ -28,7 +36,6 @@ func (i isolation) anyBackend() bool { return i.Backend == "" || i.Backend == ba
 func (i isolation) picky() bool { return i.Sandbox == sandboxRequire || !i.anyBackend() }
 
 const (
-	sandboxAuto    = "auto"
 	sandboxRequire = "require"
 	sandboxOff     = "off"
 	backendAuto    = "auto"
@@ -42,28 +49,159 @@ func isolationFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "sandbox", Usage: "keep agents behind walls: `auto|require|off`; require refuses anything below namespaces (default: auto)"},
 		&cli.StringFlag{Name: "backend", Usage: "make workspaces as `auto|overlay|reflink|worktree` (default: auto, the cheapest that works)"},
+		&cli.StringSliceFlag{Name: "hide", Usage: "let agents see nothing of the file or folder `PATH`; may be given again"},
+		&cli.StringSliceFlag{Name: "write", Usage: "let agents write to the folder `DIR` outside of their workspaces; may be given again"},
 	}
 }
 
+// planIsolation lays the flags over what is configured. What was asked for by
+// name and cannot be had is refused.
+func (p *place) planIsolation(ctx context.Context, pl *plan, conf *config.Config) (err error) {
+	if pl.isolation, err = p.configuredIsolation(conf); err != nil {
+		return err
+	}
+	if err := p.given(&pl.isolation); err != nil {
+		return err
+	}
+	if pl.verb == "resume" {
+		// It is not what the run has recorded, which is all that would be
+		// looked at.
+		planned := pl.isolation
+		p.given = func(i *isolation) error { *i = planned; return nil }
+	}
+	if pl.isolation.picky() {
+		_, err = p.isolate(ctx, pl.isolation)
+	}
+	return err
+}
+
+// configuredIsolation is what the files and the environment say.
+func (p *place) configuredIsolation(conf *config.Config) (i isolation, err error) {
+	if conf.Sandbox != config.SandboxUnset {
+		i.Sandbox, i.sandboxBy = conf.Sandbox.String(), placeOf(conf, "sandbox.mode")
+	}
+	if conf.Backend != config.BackendUnset {
+		i.Backend, i.backendBy = conf.Backend.String(), placeOf(conf, "backend")
+	}
+	s := p.surroundings()
+	if i.Hide, err = s.HidePaths(conf.Hide); err != nil {
+		return i, refused(err)
+	}
+	s.Hide = i.Hide
+	i.Write, err = s.WriteFolders(conf.Write)
+	return i, refused(err)
+}
+
+// placeOf names a key where a file sets it, else the variable that does.
+func placeOf(conf *config.Config, key string) string {
+	origin, _ := conf.Origin(key)
+	if origin.Layer == config.Environment {
+		return origin.String()
+	}
+	return origin.String() + ": " + key
+}
+
+// surroundings are what configured paths are held against.
+func (p *place) surroundings() config.Surroundings {
+	home := p.env.Getenv("HOME")
+	return config.Surroundings{
+		Home: home, Repo: []string{p.rootDir(), p.repo.CommonDir}, State: p.root,
+		Closed: box.Hidden(box.Place{Home: home, Sockets: control.Folders(p.env.Getenv), Getenv: p.env.Getenv}),
+	}
+}
+
+// agentWrites are the folders that one agent may write to.
+func (p *place) agentWrites(pl *plan, a config.Agent, absent bool) ([]string, error) {
+	s := p.surroundings()
+	s.Hide, s.Absent = pl.isolation.Hide, absent
+	folders, err := s.WriteFolders(a.Write)
+	return folders, refused(err)
+}
+
 // readIsolationFlags lays the flags over what is configured or recorded.
-func readIsolationFlags(c *cli.Context, i *isolation) error {
+func (p *place) readIsolationFlags(c *cli.Context, i *isolation) error {
 	if c.IsSet("sandbox") {
-		switch mode := c.String("sandbox"); mode {
-		case sandboxAuto, sandboxRequire, sandboxOff:
-			i.Sandbox = mode
-		default:
-			return usagef("%s: --sandbox %q: want auto, require or off", c.Command.Name, mode)
+		var mode config.Sandbox
+		if err := mode.UnmarshalText([]byte(c.String("sandbox"))); err != nil {
+			return usagef("%s: --sandbox %q: want auto, require or off", c.Command.Name, c.String("sandbox"))
 		}
+		i.Sandbox, i.sandboxBy = mode.String(), "--sandbox="+mode.String()
 	}
 	if c.IsSet("backend") {
-		word := c.String("backend")
-		if _, err := worktree.ParseBackend(word); err != nil && word != backendAuto {
-			return usagef("%s: --backend %q: want auto, overlay, reflink or worktree", c.Command.Name, word)
+		var backend config.Backend
+		if err := backend.UnmarshalText([]byte(c.String("backend"))); err != nil {
+			return usagef("%s: --backend %q: want auto, overlay, reflink or worktree", c.Command.Name, c.String("backend"))
 		}
-		i.Backend = word
+		i.Backend, i.backendBy = backend.String(), "--backend="+backend.String()
 	}
-	return nil
+	if c.IsSet("hide") && i.open() {
+		return usagef("%s: --hide needs walls, and there are none: %s", c.Command.Name, i.sandboxFrom())
+	}
+	s := p.surroundings()
+	hidden, err := s.HidePaths(p.flagPaths(c, "hide"))
+	if err != nil {
+		return flagError(c, "hide", err)
+	}
+	i.Hide = with(i.Hide, hidden)
+	s.Hide = i.Hide
+	written, err := s.WriteFolders(p.flagPaths(c, "write"))
+	if err != nil {
+		return flagError(c, "write", err)
+	}
+	// What a flag hides may be open by what a file says.
+	i.Write = with(i.Write, written)
+	if len(hidden) == 0 {
+		return nil
+	}
+	s.Absent = true
+	_, err = s.WriteFolders(plainPaths(i.Write))
+	return flagError(c, "hide", err)
 }
+
+// flagPaths are the values of a flag. A relative one is below the folder where
+// the command was given.
+func (p *place) flagPaths(c *cli.Context, flag string) []config.Path {
+	texts := slices.Clone(c.StringSlice(flag))
+	for i, text := range texts {
+		if text != "" && !filepath.IsAbs(text) && !strings.HasPrefix(text, "~/") {
+			texts[i] = filepath.Join(p.dir, text)
+		}
+	}
+	return plainPaths(texts)
+}
+
+// plainPaths are paths that stand in no file.
+func plainPaths(texts []string) []config.Path {
+	all := make([]config.Path, len(texts))
+	for i, text := range texts {
+		all[i].Text = text
+	}
+	return all
+}
+
+// flagError refuses a path that a flag gives.
+func flagError(c *cli.Context, flag string, err error) error {
+	var bad *config.Error
+	if errors.As(err, &bad) {
+		return usagef("%s: --%s: %s", c.Command.Name, flag, bad.Reason)
+	}
+	return err
+}
+
+// with is a list and what is new of another.
+func with(list, more []string) []string {
+	list = slices.Clone(list)
+	for _, s := range more {
+		if !slices.Contains(list, s) {
+			list = append(list, s)
+		}
+	}
+	return list
+}
+
+func (i isolation) sandboxFrom() string { return cmp.Or(i.sandboxBy, "sandbox "+i.Sandbox) }
+
+func (i isolation) backendFrom() string { return cmp.Or(i.backendBy, "backend "+i.Backend) }
 
 // isolated is what a machine gives of what was asked for.
 type isolated struct {
@@ -85,7 +223,7 @@ func (p *place) isolate(ctx context.Context, wanted isolation) (got isolated, er
 		return got, err
 	}
 	if wanted.Sandbox == sandboxRequire && !got.rung.Namespaces() {
-		return got, refused(fmt.Errorf("--sandbox=require: there are no namespaces here: %s", oneLine(got.why)))
+		return got, refused(fmt.Errorf("%s: there are no namespaces here: %s", wanted.sandboxFrom(), oneLine(got.why)))
 	}
 	for _, backend := range worktree.Backends() {
 		if wanted.anyBackend() || wanted.Backend == string(backend) {
@@ -97,7 +235,7 @@ func (p *place) isolate(ctx context.Context, wanted isolation) (got isolated, er
 			got.passed = append(got.passed, fmt.Errorf("%s: %w", backend, err))
 		}
 	}
-	return got, refused(fmt.Errorf("--backend=%s", oneLine(errors.Join(got.passed...))))
+	return got, refused(fmt.Errorf("%s: %s", wanted.backendFrom(), oneLine(errors.Join(got.passed...))))
 }
 
 // possible says why a backend does not work here; nil where it does.

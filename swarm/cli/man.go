@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/urfave/cli/v2"
+
+	"agentswarm/swarm/config"
 )
 
 func newManCommand(env Env) *cli.Command {
@@ -275,6 +277,8 @@ func environment() [][2]string {
 		{"XDG_STATE_HOME", "runs are kept in its folder swarm, where SWARM_STATE_DIR is not set; ~/.local/state without it"},
 		{"XDG_CONFIG_HOME", "where the user's own configuration is; ~/.config without it"},
 		{"XDG_RUNTIME_DIR", "where the sockets of running runs are; a folder below /tmp without it"},
+		{config.SandboxVariable, "the walls around agents, auto, require or off, whatever the configuration says; --sandbox wins"},
+		{config.BackendVariable, "how workspaces are made, auto, overlay, reflink or worktree, in the same way; --backend wins"},
 		{"SWARM_RUN", "set for agents, with SWARM_AGENT: the run they belong to"},
 		{"SWARM_AGENT", "set for agents and what they start; commands that decide for a person are refused then"},
 		{"HOME", "the user's folder"},

@@ -27,7 +27,7 @@ type place struct {
 func openPlace(c *cli.Context, env Env) (*place, error) {
 	p, err := placeAt(c.Context, env, invoked(c).dir)
 	if err == nil {
-		p.given = func(i *isolation) error { return readIsolationFlags(c, i) }
+		p.given = func(i *isolation) error { return p.readIsolationFlags(c, i) }
 	}
 	return p, err
 }
@@ -84,8 +84,8 @@ func (p *place) rootDir() string {
 	return p.repo.TopLevel
 }
 
-// config reads all configuration files. In a bare repository the project's
-// comes from the base commit.
+// config reads all configuration files, and what the environment says over
+// them. In a bare repository the project's comes from the base commit.
 func (p *place) config(ctx context.Context, base git.Hash) (*config.Config, error) {
 	var sources []config.Source
 	for _, f := range p.configFiles() {
@@ -96,6 +96,10 @@ func (p *place) config(ctx context.Context, base git.Hash) (*config.Config, erro
 		sources = append(sources, source)
 	}
 	c, err := config.Load(sources...)
+	if err != nil {
+		return nil, refused(err)
+	}
+	c, err = c.Over(p.lookup)
 	return c, refused(err)
 }
 

@@ -181,13 +181,8 @@ func (p *place) configure(c *cli.Context, pl *plan, conf *config.Config) error {
 	}
 	pl.contact = configuredContact(conf)
 	given.lay(&pl.contact)
-	if err := p.given(&pl.isolation); err != nil {
+	if err := p.planIsolation(c.Context, pl, conf); err != nil {
 		return err
-	}
-	if pl.isolation.picky() {
-		if _, err := p.isolate(c.Context, pl.isolation); err != nil {
-			return err
-		}
 	}
 	if pl.script != nil {
 		pl.config.Checks, use.Checks = conf.Checks(), true

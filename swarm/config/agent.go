@@ -38,6 +38,7 @@ type Agent struct {
 	Env         map[string]string // values as written, see [Agent.Environ]
 	Timeout     time.Duration     // 0: no limit
 	IdleTimeout time.Duration     // 0: no limit
+	Write       []Path            // more folders that it may write to
 	Origin      Origin
 }
 

@@ -21,7 +21,8 @@ import (
 // the highest one switched it off with an empty script or a duration of 0s.
 //
 // A value of a higher source replaces that of a lower one key by key, and each
-// name below [checks] is a key. An [agents.NAME] table is one value: a higher
+// name below [checks] is a key; what [sandbox] lists adds up, and what it
+// requires holds. An [agents.NAME] table is one value: a higher
 // one replaces the lower one whole, so a repository cannot slip a variable into
 // an agent of the user.
 type Config struct {
@@ -34,6 +35,11 @@ type Config struct {
 	Notify       string // a script for sh -c; empty: none
 	Questions    Questions
 	Overlap      Overlap
+	Backend      Backend
+
+	Sandbox Sandbox // the mode
+	Hide    []Path  // what agents see nothing of, of all files
+	Write   []Path  // folders that agents may write to, of all files
 
 	Timeout     time.Duration // of one agent; 0: no limit
 	IdleTimeout time.Duration // of one agent; 0: no limit
@@ -150,6 +156,7 @@ func (c *Config) Agent(name string) (Agent, error) {
 	a := d.agent
 	a.Command = slices.Clone(a.Command)
 	a.Env = maps.Clone(a.Env)
+	a.Write = slices.Clone(a.Write)
 	if !d.has("timeout") {
 		a.Timeout = c.Timeout
 	}

@@ -90,9 +90,9 @@ type reader func(field) error
 type tableKeys struct {
 	keys map[string]reader
 	// A key of another table is not misspelled, it is in the wrong place:
-	// in TOML whatever follows a [table] belongs to it.
-	elsewhere []string
-	hint      string // where those keys belong
+	// in TOML whatever follows a [table] belongs to it. This is where each
+	// of those belongs.
+	elsewhere map[string]string
 }
 
 // table reads every key of a table, in the order of the file. What is wrong
@@ -106,11 +106,12 @@ func (f field) table(s tableKeys) error {
 	for _, name := range f.node.names {
 		child := f.child(name)
 		read, ok := s.keys[name]
+		hint := s.elsewhere[name]
 		switch {
 		case ok:
 			wrong = append(wrong, read(child))
-		case slices.Contains(s.elsewhere, name):
-			wrong = append(wrong, child.wrong("unknown key here; it belongs %s", s.hint))
+		case hint != "":
+			wrong = append(wrong, child.wrong("unknown key here; it belongs %s", hint))
 		default:
 			known := slices.Sorted(maps.Keys(s.keys))
 			wrong = append(wrong, child.wrong("unknown key%s", didYouMean(name, known)))

@@ -54,6 +54,11 @@ func topKeys() []key[Config] {
 			func(c *Config, f field) error { return f.intoWord(&c.Overlap) },
 			func(c *Config) any { return c.Overlap.String() },
 		}, {
+			"backend", wordShape(BackendAuto, BackendOverlay, BackendReflink, BackendWorktree), BackendAuto.String(), "",
+			"how workspaces are made; `\"auto\"`: the cheapest way that works here",
+			func(c *Config, f field) error { return f.intoWord(&c.Backend) },
+			func(c *Config) any { return c.Backend.String() },
+		}, {
 			"jobs", wholeShape(1, 100), nil, "what memory and cores allow",
 			"how many agents run at once",
 			func(c *Config, f field) error { return f.intoInt(&c.Jobs, 1, 100) },
@@ -156,11 +161,11 @@ func agentKeys() []key[definition] {
 			func(d *definition, f field) error { return f.intoDuration(&d.agent.IdleTimeout) },
 			func(d *definition) any { return durationText(d.agent.IdleTimeout) },
 		}, {
-			// A key that would do nothing is worse than none.
-			"write", refusedShape(), nil, "",
-			"is not available in this version",
-			func(_ *definition, f field) error { return f.wrong("is not available in this version") },
-			nil,
+			"write", foldersShape(), []string{}, "none",
+			"more folders that it may write to inside its walls, with what it runs in; they are shared " +
+				"with everybody else who uses them",
+			func(d *definition, f field) error { return f.intoFolders(&d.agent.Write) },
+			func(d *definition) any { return texts(d.agent.Write) },
 		},
 	}
 }

@@ -1,23 +1,31 @@
 package config
 
-import (
-	"maps"
-	"slices"
-)
-
 // merge lays a source over what the lower ones said. Its errors are joined.
 func (c *Config) merge(s Source) error {
 	root, err := parse(s)
 	if err != nil {
 		return err
 	}
-	agentKeys := slices.Collect(maps.Keys((&definition{}).readers()))
+	elsewhere := map[string]string{}
+	for _, k := range sandboxKeys() {
+		elsewhere[k.name] = inSandbox
+	}
+	for _, k := range agentKeys() {
+		elsewhere[k.name] = inAgent
+	}
+	elsewhere["write"] = inEither
 	return field{layer: s.Layer, file: s.Name, node: root}.table(tableKeys{
-		keys:      c.readers(),
-		elsewhere: agentKeys,
-		hint:      "in a table [agents.NAME]",
+		keys: c.readers(), elsewhere: elsewhere,
 	})
 }
+
+// Where a key that stands in the wrong table belongs.
+const (
+	atTop     = "at the top of the file, above the first [table]"
+	inAgent   = "in a table [agents.NAME]"
+	inSandbox = "in the table [sandbox]"
+	inEither  = "in the table [sandbox] or in a table [agents.NAME]"
+)
 
 // readers are the keys of the top level.
 func (c *Config) readers() map[string]reader {
@@ -28,23 +36,30 @@ func (c *Config) readers() map[string]reader {
 			return k.read(c, f)
 		}
 	}
-	elsewhere := slices.Collect(maps.Keys(keys))
 	keys["agents"] = func(f field) error {
 		agents := tableKeys{keys: map[string]reader{}}
 		for _, name := range f.node.names {
-			agents.keys[name] = func(f field) error {
-				return c.mergeAgent(name, f, elsewhere)
-			}
+			agents.keys[name] = func(f field) error { return c.mergeAgent(name, f) }
 		}
 		return f.table(agents)
 	}
 	keys["checks"] = c.mergeChecks
+	keys["sandbox"] = c.mergeSandbox
 	return keys
+}
+
+// above is where the keys of the top belong, for the tables below it.
+func above() map[string]string {
+	elsewhere := map[string]string{}
+	for _, k := range topKeys() {
+		elsewhere[k.name] = atTop
+	}
+	return elsewhere
 }
 
 // mergeAgent reads one [agents.NAME] table and puts it in the place of any
 // lower one.
-func (c *Config) mergeAgent(name string, f field, elsewhere []string) error {
+func (c *Config) mergeAgent(name string, f field) error {
 	if err := checkAgentName(name); err != nil {
 		return f.wrong("%v", err)
 	}
@@ -52,12 +67,11 @@ func (c *Config) mergeAgent(name string, f field, elsewhere []string) error {
 		Name: name, Kind: KindCommand, Input: InputStdin, Format: FormatText,
 		Origin: f.origin(),
 	}, given: map[string]Origin{}}
-	err := f.table(tableKeys{
-		keys:      d.readers(),
-		elsewhere: elsewhere,
-		hint:      "at the top of the file, above the first [table]",
-	})
-	if err != nil {
+	elsewhere := above()
+	for _, k := range sandboxKeys() {
+		elsewhere[k.name] = inSandbox
+	}
+	if err := f.table(tableKeys{keys: d.readers(), elsewhere: elsewhere}); err != nil {
 		return err
 	}
 	d.fill()

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"regexp"
 	"strings"
 )
 
@@ -28,8 +29,6 @@ func scriptShape() shape { return shape{"script", text()} }
 func boolShape() shape {
 	return shape{"`true` `false`", object{"type": "boolean"}}
 }
-
-func refusedShape() shape { return shape{"", object{"not": object{}}} }
 
 func nameShape() shape { return shape{"name of an agent", agentNameSchema()} }
 
@@ -79,6 +78,22 @@ func argvShape() shape {
 	}}
 }
 
+// pathsShape is a list of files and folders.
+func pathsShape() shape { return pathList("list of paths", wholeRoot) }
+
+// foldersShape is a list of folders that agents may write to.
+func foldersShape() shape { return pathList("list of folders", wholeRoot, wholeHome) }
+
+func pathList(words string, never ...*regexp.Regexp) shape {
+	path := text()
+	rules := []object{{"pattern": wholePath.String()}}
+	for _, r := range never {
+		rules = append(rules, object{"not": object{"pattern": r.String()}})
+	}
+	path["allOf"] = rules
+	return shape{words, object{"type": "array", "items": path}}
+}
+
 func envShape() shape {
 	return shape{"table of strings", object{
 		"type": "object",
@@ -93,8 +108,9 @@ func envShape() shape {
 const SchemaID = "urn:swarm:config-file:1"
 
 // Schema is the JSON Schema (draft 2020-12) of the configuration file, one key
-// a line for people to read. It knows every rule but two, which no schema can
-// say: that a prompt is no part of a shell script, and that 7.0 is not 7.
+// a line for people to read. It knows every rule but three, which no schema can
+// say: that a prompt is no part of a shell script, that 7.0 is not 7, and whose
+// file it is.
 func Schema() ([]byte, error) {
 	agent := properties(agentKeys())
 	agent["required"] = []string{"command"}
@@ -116,6 +132,9 @@ func Schema() ([]byte, error) {
 		"propertyNames":        object{"pattern": checkName().String()},
 		"additionalProperties": text(),
 	}
+	sandbox := properties(sandboxKeys())
+	sandbox["description"] = "The walls around agents."
+	root["properties"].(object)["sandbox"] = sandbox
 	root["$defs"] = object{"agent": agent}
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)

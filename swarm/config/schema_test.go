@@ -94,8 +94,11 @@ func TestSchemaAccepts(t *testing.T) {
 	for _, d := range []string{"0", "0s", "1.5h", ".5m", "1h2m3s4ms5us6ns", "+3s", "7µs"} {
 		files = append(files, "timeout = '"+d+"'")
 	}
+	for _, tt := range sandboxTests() {
+		files = append(files, tt.give)
+	}
 	for _, text := range files {
-		if _, err := Load(project(text)); err != nil {
+		if _, err := Load(user(text)); err != nil {
 			t.Errorf("Load(%q) = %v, want it accepted", text, err)
 		}
 		if err := fits(s, text); err != nil {
@@ -110,7 +113,7 @@ func TestSchemaRefuses(t *testing.T) {
 	s := compiled(t)
 	// What a schema cannot say.
 	beyond := []string{"jobs float", "prompt in a script"}
-	for _, tt := range wrongTests() {
+	for _, tt := range slices.Concat(wrongTests(), wrongPathTests()) {
 		err := fits(s, tt.give)
 		if want := !slices.Contains(beyond, tt.name); (err != nil) != want {
 			t.Errorf("%s: the schema says %v of %q, want a refusal: %t", tt.name, err, tt.give, want)
@@ -131,6 +134,7 @@ func TestSchemaHasEveryKey(t *testing.T) {
 	}{
 		{"the top", (&Config{}).readers(), top},
 		{"an agent", (&definition{}).readers(), agent},
+		{"the sandbox", (&Config{}).sandboxReaders(), top["sandbox"].Properties},
 	} {
 		for name := range tt.readers {
 			if p := tt.schema[name]; p == nil || len(p.Description) < 10 {
@@ -152,7 +156,9 @@ func TestPage(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := string(page)
-	for mark, rows := range map[string]string{"top": rows(topKeys()), "agent": rows(agentKeys())} {
+	for mark, rows := range map[string]string{
+		"top": rows(topKeys()), "sandbox": rows(sandboxKeys()), "agent": rows(agentKeys()),
+	} {
 		begin, end := "<!-- keys: "+mark+" -->\n", "<!-- end -->"
 		before, rest, ok := strings.Cut(text, begin)
 		_, after, closed := strings.Cut(rest, end)
@@ -163,7 +169,7 @@ func TestPage(t *testing.T) {
 	}
 	same(t, pageFile, []byte(text))
 	for _, m := range regexp.MustCompile("(?ms)^```toml\n(.*?)^```$").FindAllStringSubmatch(text, -1) {
-		if found := Check(project(m[1])); len(found) > 0 {
+		if found := Check(user(m[1])); len(found) > 0 {
 			t.Errorf("%s: an example is wrong: %v", pageFile, found[0])
 		}
 	}

@@ -9,13 +9,15 @@ import (
 
 // Setting is one key of the configuration as it holds after all files.
 type Setting struct {
-	Table string // "", "checks", "agents.NAME" or "agents.NAME.env"
+	Table string // "", "sandbox", "checks", "agents.NAME" or "agents.NAME.env"
 	Name  string
 	// Value is a string, an int, a bool or a []string. It is nil where
 	// nothing is set and no fixed value holds either.
 	Value any
 	// Origin is where the value stands; its layer is unset for a default.
 	Origin Origin
+	// Also is where more of it stands, in lower files, the highest first.
+	Also   []Origin
 	Hidden bool // the value is a credential and was left out
 }
 
@@ -35,7 +37,7 @@ type SettingsRequest struct {
 }
 
 // Settings lists every key with the value that holds, defaults filled in: the
-// top ones first, then the checks, then each agent's.
+// top ones first, then the sandbox, the checks, and each agent's.
 func (c *Config) Settings(r SettingsRequest) []Setting {
 	var all []Setting
 	for _, k := range topKeys() {
@@ -48,6 +50,19 @@ func (c *Config) Settings(r SettingsRequest) []Setting {
 		}
 		all = append(all, s)
 	}
+	for _, k := range sandboxKeys() {
+		s := Setting{Table: "sandbox", Name: k.name, Value: k.initial}
+		if origin, ok := c.origins["sandbox."+k.name]; ok {
+			s.Value, s.Origin = k.value(c), origin
+		}
+		switch k.name {
+		case "hide":
+			s.Also = lower(c.Hide, s.Origin)
+		case "write":
+			s.Also = lower(c.Write, s.Origin)
+		}
+		all = append(all, s)
+	}
 	for _, name := range slices.Sorted(maps.Keys(c.checks)) {
 		all = append(all, Setting{
 			Table: "checks", Name: name, Value: c.checks[name], Origin: c.origins[checkKey(name)],
@@ -55,6 +70,21 @@ func (c *Config) Settings(r SettingsRequest) []Setting {
 	}
 	for _, name := range c.AgentNames() {
 		all = append(all, c.agentSettings(name, r)...)
+	}
+	return all
+}
+
+// lower are the first lines of paths in other files than the highest.
+func lower(paths []Path, highest Origin) []Origin {
+	var all []Origin
+	for _, p := range slices.Backward(paths) {
+		switch {
+		case p.Origin.Layer == highest.Layer:
+		case len(all) > 0 && all[len(all)-1].Layer == p.Origin.Layer:
+			all[len(all)-1] = p.Origin
+		default:
+			all = append(all, p.Origin)
+		}
 	}
 	return all
 }

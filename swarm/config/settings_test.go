@@ -29,6 +29,7 @@ verify = "test -n \"\u001b\""
 notify = "beep"
 questions = "deny"
 overlap = "serialize"
+backend = "overlay"
 jobs = 3
 max_agents = 9
 retries = 2
@@ -38,6 +39,10 @@ run_timeout = "2h"
 budget_tokens = 5
 budget_usd = 0.5
 budget_time = "3h"
+[sandbox]
+mode = "require"
+hide = ["~/.netrc", "/srv/\u001b"]
+write = []
 [checks]
 unit = "go test ./..."
 verify = "a \"b\""
@@ -52,6 +57,7 @@ env = { HOME = "$HOME", B = "c\nd" }
 [agents.a]
 command = ["y"]
 pty = true
+write = ["~/.cache/y", "/srv/y"]
 `
 
 // TestSettings shows a file with every key, and what holds without any.
@@ -69,6 +75,7 @@ verify = "" # default
 notify = "" # default
 # questions is not set
 overlap = "warn" # default
+backend = "auto" # default
 jobs = 7 # default
 max_agents = 1000 # default
 retries = 0 # default
@@ -78,6 +85,11 @@ run_timeout = "0s" # default
 budget_tokens = 0 # default
 budget_usd = 0 # default
 budget_time = "0s" # default
+
+[sandbox]
+mode = "auto" # default
+hide = [] # default
+write = [] # default
 `},
 		{"every key", true, []Source{project(everyKey), user("jobs = 1\nretries = 4\nchecks.lint = 'x'"), local("retries = 0\n[checks]\nlint = ''")}, `default_agent = "b" # from .swarm/config.toml:2
 setup = """
@@ -87,46 +99,54 @@ verify = "test -n \"\u001B\"" # from .swarm/config.toml:6
 notify = "beep" # from .swarm/config.toml:7
 questions = "deny" # from .swarm/config.toml:8
 overlap = "serialize" # from .swarm/config.toml:9
-jobs = 3 # from .swarm/config.toml:10
-max_agents = 9 # from .swarm/config.toml:11
+backend = "overlay" # from .swarm/config.toml:10
+jobs = 3 # from .swarm/config.toml:11
+max_agents = 9 # from .swarm/config.toml:12
 retries = 0 # from .swarm/config.local.toml:1
-timeout = "1h30m" # from .swarm/config.toml:13
-idle_timeout = "1m30s" # from .swarm/config.toml:14
-run_timeout = "2h" # from .swarm/config.toml:15
-budget_tokens = 5 # from .swarm/config.toml:16
-budget_usd = 0.5 # from .swarm/config.toml:17
-budget_time = "3h" # from .swarm/config.toml:18
+timeout = "1h30m" # from .swarm/config.toml:14
+idle_timeout = "1m30s" # from .swarm/config.toml:15
+run_timeout = "2h" # from .swarm/config.toml:16
+budget_tokens = 5 # from .swarm/config.toml:17
+budget_usd = 0.5 # from .swarm/config.toml:18
+budget_time = "3h" # from .swarm/config.toml:19
+
+[sandbox]
+mode = "require" # from .swarm/config.toml:21
+hide = ["~/.netrc", "/srv/\u001B"] # from .swarm/config.toml:22
+write = [] # default
 
 [checks]
 lint = "" # from .swarm/config.local.toml:3
-unit = "go test ./..." # from .swarm/config.toml:20
-verify = "a \"b\"" # from .swarm/config.toml:21
+unit = "go test ./..." # from .swarm/config.toml:25
+verify = "a \"b\"" # from .swarm/config.toml:26
 
 [agents.a]
 kind = "command" # default
-command = ["y"] # from .swarm/config.toml:31
+command = ["y"] # from .swarm/config.toml:36
 input = "none" # default
 format = "text" # default
 success = "exit" # default
-pty = true # from .swarm/config.toml:32
-timeout = "1h30m" # from .swarm/config.toml:13
-idle_timeout = "1m30s" # from .swarm/config.toml:14
+pty = true # from .swarm/config.toml:37
+timeout = "1h30m" # from .swarm/config.toml:14
+idle_timeout = "1m30s" # from .swarm/config.toml:15
+write = ["~/.cache/y", "/srv/y"] # from .swarm/config.toml:38
 
 [agents.b]
-kind = "command" # from .swarm/config.toml:24
-command = ["x", "a\nb", "\u202E"] # from .swarm/config.toml:23
-input = "jsonl" # from .swarm/config.toml:25
-format = "jsonl" # from .swarm/config.toml:26
-success = "exit" # from .swarm/config.toml:27
+kind = "command" # from .swarm/config.toml:29
+command = ["x", "a\nb", "\u202E"] # from .swarm/config.toml:28
+input = "jsonl" # from .swarm/config.toml:30
+format = "jsonl" # from .swarm/config.toml:31
+success = "exit" # from .swarm/config.toml:32
 pty = false # default
-timeout = "1h30m" # from .swarm/config.toml:13
-idle_timeout = "0s" # from .swarm/config.toml:28
+timeout = "1h30m" # from .swarm/config.toml:14
+idle_timeout = "0s" # from .swarm/config.toml:33
+write = [] # default
 
 [agents.b.env]
 B = """
 c
-d""" # from .swarm/config.toml:29
-HOME = "$HOME" # from .swarm/config.toml:29
+d""" # from .swarm/config.toml:34
+HOME = "$HOME" # from .swarm/config.toml:34
 `},
 		{"hidden", false, []Source{project("[agents.a]\ncommand = ['x']\n[agents.a.env]\nA_TOKEN = 'abc'\nB = 'abc'")}, `[agents.a.env]
 A_TOKEN = "…" # hidden: a credential
@@ -147,6 +167,7 @@ success = "exit"
 pty = false
 timeout = "0s"
 idle_timeout = "0s"
+write = []
 
 [agents.b.env]
 A_TOKEN = ""
@@ -179,6 +200,11 @@ func TestSettingsAreAll(t *testing.T) {
 		want, _ := c.Agent(name)
 		got, err := again.Agent(name)
 		got.Origin, want.Origin = Origin{}, Origin{}
+		for _, a := range []Agent{got, want} {
+			for i := range a.Write {
+				a.Write[i].Origin = Origin{}
+			}
+		}
 		if err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("Agent(%s) read back = %+v, %v, want %+v", name, got, err, want)
 		}

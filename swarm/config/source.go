@@ -27,6 +27,9 @@ const (
 	User             // the user's own file; trusted
 	Project          // committed in the repository
 	Local            // in the repository's folder, usually ignored by git
+
+	// Environment is the user's own environment. No file has this layer.
+	Environment
 )
 
 // String is the word for the layer.
@@ -38,6 +41,8 @@ func (l Layer) String() string {
 		return "project"
 	case Local:
 		return "local"
+	case Environment:
+		return "environment"
 	default:
 		return "unset"
 	}
@@ -45,7 +50,7 @@ func (l Layer) String() string {
 
 // UnmarshalText is the reverse of String; it accepts no unset layer.
 func (l *Layer) UnmarshalText(text []byte) (err error) {
-	*l, err = parseWord(string(text), User, Project, Local)
+	*l, err = parseWord(string(text), User, Project, Local, Environment)
 	return err
 }
 
@@ -57,11 +62,12 @@ type Source struct {
 	Text  []byte // empty: there is no such file
 }
 
-// Origin is the place of a value in a configuration file.
+// Origin is the place of a value in a configuration file, or the variable of
+// the environment that holds it.
 type Origin struct {
 	Layer Layer
-	File  string
-	Line  int // 0: the file as a whole
+	File  string // or the name of the variable
+	Line  int    // 0: the file as a whole
 }
 
 // String is file:line, in a form that is safe on a terminal.

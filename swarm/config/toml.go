@@ -48,7 +48,11 @@ func (s Setting) source() string {
 	if s.Origin.Layer == LayerUnset {
 		return "default"
 	}
-	return "from " + s.Origin.String()
+	text := "from " + s.Origin.String()
+	for _, o := range s.Also {
+		text += ", " + o.String()
+	}
+	return text
 }
 
 func tomlValue(v any) string {

@@ -107,6 +107,13 @@ func (a Agent) text() string {
 	if a.PTY {
 		lines = append(lines, "pty = true")
 	}
+	if len(a.Write) > 0 {
+		folders := make([]string, len(a.Write))
+		for i, p := range a.Write {
+			folders[i] = strconv.Quote(p.Text)
+		}
+		lines = append(lines, "write = ["+strings.Join(folders, ", ")+"]")
+	}
 	for _, name := range slices.Sorted(maps.Keys(a.Env)) {
 		lines = append(lines, fmt.Sprintf("env.%s = %q", name, a.Env[name]))
 	}

@@ -158,6 +158,8 @@ func TestDigest(t *testing.T) {
 		strings.Replace(base, "'jsonl'", "'text'", 1),
 		"[agents.a]\ncommand = ['x', 'y']\ninput = 'none'\nenv.A = 'b'\n",
 		"[agents.a]\ncommand = ['x', 'y']\npty = true\nenv.A = 'b'\n",
+		base + "write = ['/w']", // after env.A
+		base + "write = ['/w', '/x']", base + "write = ['/w\", \"/x']", base + "write = ['~/w']",
 		"checks.a = 'x'", "checks.b = 'x'", "checks.a = 'y'", "setup = 'x'", "verify = 'x'", "notify = 'x'", "setup = \"x\\n\"", `setup = 'x\n'`, "setup = \"x\\ny\"", "setup = \"x\\r\\ny\"",
 	} {
 		d := digest(project(text))
@@ -168,7 +170,7 @@ func TestDigest(t *testing.T) {
 	}
 	same := digest(project(base))
 	for _, s := range []Source{
-		local(base), project("# moved\n\njobs = 3\n" + base), project(base + "timeout = '3s'"), project(base + "pty = false"),
+		local(base), project("# moved\n\njobs = 3\n" + base), project(base + "timeout = '3s'"), project(base + "pty = false"), project(base + "write = []"),
 		project("[agents]\na = { env = { A = \"b\" }, format = 'jsonl', command = [ \"x\",\"y\" ] }"),
 	} {
 		if got := digest(s); got != same {

@@ -191,6 +191,71 @@ func (o *Overlap) UnmarshalText(text []byte) (err error) {
 	return err
 }
 
+// Sandbox says what stands around agents.
+type Sandbox uint8
+
+// The ways with walls.
+const (
+	SandboxUnset   Sandbox = iota
+	SandboxAuto            // the best that the machine gives
+	SandboxRequire         // namespaces, or nothing starts
+	SandboxOff             // agents may write wherever their user may
+)
+
+// String is the word for the way.
+func (s Sandbox) String() string {
+	switch s {
+	case SandboxAuto:
+		return "auto"
+	case SandboxRequire:
+		return "require"
+	case SandboxOff:
+		return "off"
+	default:
+		return "unset"
+	}
+}
+
+// UnmarshalText is the reverse of String; it accepts no unset way.
+func (s *Sandbox) UnmarshalText(text []byte) (err error) {
+	*s, err = parseWord(string(text), SandboxAuto, SandboxRequire, SandboxOff)
+	return err
+}
+
+// Backend says how workspaces are made.
+type Backend uint8
+
+// The ways of making workspaces.
+const (
+	BackendUnset    Backend = iota
+	BackendAuto             // the cheapest that works
+	BackendOverlay          // a shared checkout, and what is changed
+	BackendReflink          // a clone of a shared checkout
+	BackendWorktree         // a linked worktree
+)
+
+// String is the word for the way.
+func (b Backend) String() string {
+	switch b {
+	case BackendAuto:
+		return "auto"
+	case BackendOverlay:
+		return "overlay"
+	case BackendReflink:
+		return "reflink"
+	case BackendWorktree:
+		return "worktree"
+	default:
+		return "unset"
+	}
+}
+
+// UnmarshalText is the reverse of String; it accepts no unset way.
+func (b *Backend) UnmarshalText(text []byte) (err error) {
+	*b, err = parseWord(string(text), BackendAuto, BackendOverlay, BackendReflink, BackendWorktree)
+	return err
+}
+
 // parseWord finds the value that prints as the text.
 func parseWord[T fmt.Stringer](text string, all ...T) (T, error) {
 	var words []string

@@ -42,7 +42,7 @@ func (t *attempt) walls() (Enclosure, error) {
 	}
 	return t.engine.deps.Walls(WallsRequest{
 		Workspace: *t.space, Read: []string{t.dir},
-		Write: []string{filepath.Join(t.dir, "artifacts")}, Private: t.box(),
+		Write: append([]string{filepath.Join(t.dir, "artifacts")}, t.spec.Write...), Private: t.box(),
 	})
 }
 
