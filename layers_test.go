@@ -17,7 +17,10 @@ import (
 func layers() [][]string {
 	return [][]string{
 		0: {"worktree/git", "swarm/task", "swarm/proc", "swarm/box", "swarm/nearest", "swarm/schema"},
-		1: {"worktree", "merge", "swarm/early", "swarm/event", "swarm/limit", "swarm/scope", "swarm/script"},
+		1: {
+			"worktree", "merge", "swarm/early", "swarm/event", "swarm/limit", "swarm/scope", "swarm/script",
+			"swarm/shim",
+		},
 		2: {"swarm/store", "swarm/agent", "swarm/inbox", "swarm/fleet"},
 		3: {"swarm/agent/command", "swarm/engine"},
 		4: {"swarm/control", "swarm/config", "swarm/fanout", "swarm/workflow", "swarm/mcp"},

@@ -17,6 +17,7 @@ import (
 	"agentswarm/swarm/limit"
 	"agentswarm/swarm/proc"
 	"agentswarm/swarm/script"
+	"agentswarm/swarm/shim"
 	"agentswarm/swarm/store"
 	"agentswarm/worktree"
 	"agentswarm/worktree/git"
@@ -29,6 +30,10 @@ func Supervise(ctx context.Context, args []string) (code int, ok bool) {
 	switch {
 	case len(args) == 1 && args[0] == scriptWord:
 		return script.Serve(ctx, os.Stdin, os.Stdout), true
+	case len(args) > 0 && args[0] == gitWord:
+		return shim.Run(shim.Request{
+			Args: args[1:], Environ: os.Environ(), Stdout: os.Stdout, Stderr: os.Stderr,
+		}), true
 	default:
 		return 0, false
 	}
@@ -43,6 +48,7 @@ type bench struct {
 	trees  *worktree.Trees
 	isolation
 	isolated
+	shims   string // the folder that comes first in the PATH of agents
 	deps    engine.Deps
 	contact contact // how a person is reached while agents work
 }
@@ -71,6 +77,9 @@ func (p *place) bench(ctx context.Context, run *store.Run, owner *store.Owner) (
 	b.trees = trees
 	self, err := p.self()
 	if err != nil {
+		return nil, err
+	}
+	if b.shims, err = shims(self); err != nil {
 		return nil, err
 	}
 	b.isolation = recorded.isolation

@@ -24,7 +24,7 @@ func (b *bench) walls(r engine.WallsRequest) (engine.Enclosure, error) {
 	if err != nil {
 		return engine.Enclosure{}, err
 	}
-	around := engine.Enclosure{}
+	around := engine.Enclosure{Shims: b.shims}
 	if b.rung != box.None && !b.isolation.open() {
 		around.Tmp = "/tmp"
 	}
@@ -55,7 +55,7 @@ func (b *bench) pieces(r engine.WallsRequest) []box.Piece {
 			At: m.At, From: m.From, Write: m.Write, Lower: m.Lower, Upper: m.Upper, Work: m.Work,
 		})
 	}
-	for _, dir := range r.Read {
+	for _, dir := range append([]string{filepath.Dir(b.shims)}, r.Read...) {
 		all = append(all, box.Piece{At: dir, From: dir})
 	}
 	for _, dir := range r.Write {

@@ -1,0 +1,50 @@
+package cli
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"agentswarm/swarm/shim"
+)
+
+// gitWord is the first argument of a process that was called as git by an
+// agent.
+const gitWord = "__git"
+
+// shims is the folder beside the kept binary of a build that stands first in
+// the PATH of agents, made where it is missing. It is empty where no PATH can
+// name it, since a colon ends an entry: git then is git alone.
+func shims(self string) (string, error) {
+	dir := filepath.Join(filepath.Dir(self), "shims")
+	if strings.Contains(dir, ":") {
+		return "", nil
+	}
+	file := filepath.Join(dir, "git")
+	const mode = 0o755 // it runs as a script: who runs it must read it
+	info, err := os.Lstat(file)
+	if err == nil && info.Mode() == mode {
+		if text, err := os.ReadFile(file); err == nil && bytes.Equal(text, shim.Script) {
+			return dir, nil
+		}
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", fmt.Errorf("make the git of agents: %w", err)
+	}
+	temp, err := os.CreateTemp(dir, ".new-")
+	if err != nil {
+		return "", fmt.Errorf("make the git of agents: %w", err)
+	}
+	_, err = temp.Write(shim.Script)
+	err = errors.Join(err, temp.Chmod(mode), temp.Close())
+	if err == nil {
+		err = os.Rename(temp.Name(), file)
+	}
+	if err != nil {
+		return "", errors.Join(fmt.Errorf("make the git of agents: %w", err), os.Remove(temp.Name()))
+	}
+	return dir, nil
+}

@@ -1,0 +1,124 @@
+// Package shim stands before git in the PATH of agents.
+//
+// It owns what agents are kept from in workspaces that share refs with the
+// user's repository, with what to do instead, and how a folder of a read-only
+// layer is renamed. A script, [Script], comes first: it costs a millisecond,
+// and hands over only what has a word in it that matters here. [Run] then looks
+// at what is really meant.
+//
+// It is not a wall: whoever calls git by its path goes around it, and aliases
+// are not resolved. What an agent can break is up to swarm/box and worktree.
+package shim
+
+import (
+	_ "embed" // of the script
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// Script is the file that is called git. It is the same for all agents: the
+// binary of swarm, which it calls as `swarm __git`, lies one folder above its
+// own, and the backend of the workspace is in SWARM_WORKSPACE.
+//
+//go:embed git
+var Script []byte
+
+// Advice is what agents are told of the one thing that a shim cannot mend.
+const Advice = "Rename folders with `mv` or `git mv`: a rename(2) of a folder, as in os.rename or fs.rename, " +
+	"can fail here with EXDEV (cross-device link)."
+
+// Request is a call of git.
+type Request struct {
+	Args    []string // required: those of git, without its name
+	Environ []string // required
+	// Where an answer goes that is not git's own.
+	Stdout, Stderr io.Writer // required
+}
+
+// Run does what git was asked for, in one of three ways: it hands the process
+// over to git and does not return, or refuses, or renames folders itself. The
+// code is that of the process.
+//
+// The script has taken itself out of PATH, so git is the first one there.
+func Run(r Request) int {
+	c := &call{Request: r, line: parse(r.Args)}
+	path, err := lookup(c.env("PATH"))
+	if err != nil {
+		fmt.Fprintln(r.Stderr, "git:", err)
+		return 127
+	}
+	c.git = path
+	if code, done := c.own(); done {
+		return code
+	}
+	argv := append([]string{"git"}, r.Args...)
+	err = syscall.Exec(c.git, argv, r.Environ)
+	fmt.Fprintf(r.Stderr, "git: run %s: %v\n", c.git, err)
+	return 126
+}
+
+// call is one call of git.
+type call struct {
+	Request
+	line
+	git string // its path
+}
+
+// own does what git is not asked for; done is false where git is to answer.
+func (c *call) own() (code int, done bool) {
+	switch c.env("SWARM_WORKSPACE") {
+	case "overlay":
+		if c.sub == "mv" {
+			return c.rename()
+		}
+	case "worktree":
+		reason := refusal(c.line, c)
+		if reason == "" || !c.shares() {
+			return 0, false
+		}
+		fmt.Fprintf(c.Stderr, "git %s: %s\n", c.sub, reason)
+		return 1, true
+	}
+	return 0, false
+}
+
+// env is a variable's value, the last one as for exec.
+func (c *call) env(name string) string {
+	for i := len(c.Environ) - 1; i >= 0; i-- {
+		if value, ok := strings.CutPrefix(c.Environ[i], name+"="); ok {
+			return value
+		}
+	}
+	return ""
+}
+
+var errNoGit = errors.New("there is no git in PATH")
+
+// lookup finds git as a shell does.
+func lookup(path string) (string, error) {
+	if path == "" {
+		return "", errNoGit
+	}
+	for _, dir := range filepath.SplitList(path) {
+		if dir == "" {
+			dir = "."
+		}
+		file := filepath.Join(dir, "git")
+		info, err := os.Stat(file)
+		if err != nil || !info.Mode().IsRegular() || unix.Access(file, unix.X_OK) != nil {
+			continue
+		}
+		if !filepath.IsAbs(file) {
+			return filepath.Abs(file)
+		}
+		return file, nil
+	}
+	return "", errNoGit
+}
