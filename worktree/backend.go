@@ -91,9 +91,12 @@ func (w Workspace) Mounts() []Mount {
 	var all []Mount
 	switch w.kind() {
 	case Overlay:
-		m := Mount{At: w.Path(), Lower: []string{w.Lower}, Upper: w.files(), Work: filepath.Join(w.Dir, workName)}
-		if w.Along != "" {
-			m.Lower = []string{w.Along, w.Lower}
+		m := Mount{At: w.Path(), Upper: w.files(), Work: filepath.Join(w.Dir, workName)}
+		// What came along lies lowest: whatever a base has goes before it.
+		for _, dir := range []string{w.Lower, w.Under, w.Along} {
+			if dir != "" {
+				m.Lower = append(m.Lower, dir)
+			}
 		}
 		all = append(all, m)
 	default:

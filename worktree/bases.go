@@ -1,14 +1,17 @@
 package worktree
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"time"
 
@@ -20,12 +23,58 @@ import (
 // base is a checkout of a commit that many workspaces share. Nobody writes to
 // it once it is whole.
 type base struct {
-	dir  string
-	lock *os.File // shared, so that nobody removes it
+	dir    string
+	commit git.Hash
+	under  *base    // the one whose checkout lies below this one's; nil: this is whole
+	lock   *os.File // shared, so that nobody removes it
+	busy   int      // workspaces that are being made on it; guarded by basesMu
+	used   time.Time
 }
 
 func (b *base) tree() string  { return filepath.Join(b.dir, treeName) }
 func (b *base) index() string { return filepath.Join(b.dir, "index") }
+
+// users is the folder of links to the workspaces that stand on a base. One
+// whose workspace is gone says nothing.
+func (b *base) users() string { return filepath.Join(b.dir, usersName) }
+
+// let gives the locks up.
+func (b *base) let() error {
+	err := b.lock.Close()
+	if b.under != nil {
+		err = errors.Join(err, b.under.let())
+	}
+	return err
+}
+
+// baseRecord is what a base says of itself.
+type baseRecord struct {
+	Commit git.Hash `json:"commit"`
+	Size   int64    `json:"size"`            // about what it takes on disk, in bytes
+	Under  string   `json:"under,omitempty"` // the name of the base it lies on
+}
+
+const (
+	baseRecordName = "base.json"
+	usersName      = "users"
+	lockSuffix     = ".lock"
+	newInfix       = ".new."
+)
+
+// baseForm is what a base may be called.
+var baseForm = regexp.MustCompile(`^[0-9a-f]{40,64}-[0-9a-f]{8}$`)
+
+func readBase(dir string) (baseRecord, error) {
+	var r baseRecord
+	text, err := os.ReadFile(filepath.Join(dir, baseRecordName))
+	if err == nil {
+		err = json.Unmarshal(text, &r)
+	}
+	if err == nil && r.Under != "" && !baseForm.MatchString(r.Under) {
+		err = fmt.Errorf("it lies on %q", r.Under)
+	}
+	return r, err
+}
 
 // objectsLink is, in the folder of bases, a name for the repository's objects
 // that is right outside of an agent's view and, since they are mounted there,
@@ -44,37 +93,84 @@ func (t *Trees) linkObjects() error {
 	if to, err := os.Readlink(link); err == nil && to == objects {
 		return nil
 	}
-	if err := os.MkdirAll(t.Bases, 0o700); err != nil {
+	next, err := os.MkdirTemp(t.Bases, ".link.")
+	if err != nil {
 		return err
 	}
-	next := fmt.Sprintf("%s.%d", link, os.Getpid())
-	if err := os.Remove(next); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return errors.Join(os.Symlink(objects, next), os.Rename(next, link))
+	made := filepath.Join(next, objectsLink)
+	return errors.Join(os.Symlink(objects, made), os.Rename(made, link), os.RemoveAll(next))
 }
 
-// baseOf finds or makes the checkout of a commit, and keeps it from being
-// removed while this process lives.
-func (t *Trees) baseOf(ctx context.Context, commit git.Hash) (*base, error) {
+// keptBases is how many bases a process keeps others from removing while no
+// workspace stands on them: the next agent starts from one of those.
+const keptBases = 4
+
+// baseOf finds or makes the checkout of a commit. Nobody removes it until done
+// is called.
+func (t *Trees) baseOf(ctx context.Context, commit git.Hash) (b *base, done func(), err error) {
+	if b := t.held(commit); b != nil {
+		return b, func() { t.unhold(b) }, nil
+	}
+	if err := t.making.Acquire(ctx, 1); err != nil {
+		return nil, nil, fmt.Errorf("wait for the checkout of a base: %w", context.Cause(ctx))
+	}
+	defer t.making.Release(1)
+	if b := t.held(commit); b != nil {
+		return b, func() { t.unhold(b) }, nil
+	}
+	if err := t.linkObjects(); err != nil {
+		return nil, nil, err
+	}
+	if b, err = t.holdBase(ctx, commit); err != nil {
+		return nil, nil, fmt.Errorf("check %s out for many: %w", commit.Short(), err)
+	}
 	t.basesMu.Lock()
 	defer t.basesMu.Unlock()
-	if b := t.bases[commit]; b != nil {
-		return b, nil
-	}
-	key, err := t.baseKey(commit)
-	if err != nil {
-		return nil, err
-	}
-	b := &base{dir: filepath.Join(t.Bases, key)}
-	if err := t.linkObjects(); err != nil {
-		return nil, err
-	}
-	if err := b.hold(ctx, func() error { return t.makeBase(ctx, b, commit) }); err != nil {
-		return nil, fmt.Errorf("check %s out for many: %w", commit.Short(), err)
-	}
+	b.busy, b.used = 1, time.Now()
 	t.bases[commit] = b
-	return b, nil
+	return b, func() { t.unhold(b) }, t.letOld()
+}
+
+// held is a base that this process holds.
+func (t *Trees) held(commit git.Hash) *base {
+	t.basesMu.Lock()
+	defer t.basesMu.Unlock()
+	b := t.bases[commit]
+	if b != nil {
+		b.busy++
+		b.used = time.Now()
+	}
+	return b
+}
+
+func (t *Trees) unhold(b *base) {
+	t.basesMu.Lock()
+	defer t.basesMu.Unlock()
+	b.busy--
+}
+
+// letOld gives up the bases that were not used for longest, layers before whole
+// ones: to hold a layer again costs nothing, and others can be laid on a whole
+// one. The caller holds basesMu.
+func (t *Trees) letOld() error {
+	for len(t.bases) > keptBases {
+		var oldest *base
+		for _, b := range t.bases {
+			layer := oldest != nil && b.under != nil && oldest.under == nil
+			older := oldest == nil || (b.under == nil) == (oldest.under == nil) && b.used.Before(oldest.used)
+			if b.busy == 0 && (layer || older) {
+				oldest = b
+			}
+		}
+		if oldest == nil {
+			return nil
+		}
+		delete(t.bases, oldest.commit)
+		if err := oldest.let(); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // baseKey names the checkout of a commit: what is in it depends on the
@@ -88,131 +184,172 @@ func (t *Trees) baseKey(commit git.Hash) (string, error) {
 		}
 		// It names its own folder, which is another in each run.
 		own := strings.ReplaceAll(string(text), t.Frozen.Dir, "")
-		fmt.Fprintf(sum, "%s %d\n%s", name, len(own), own)
+		fmt.Fprintf(sum, "%s %v %d\n%s", name, err == nil, len(own), own)
 	}
 	return string(commit) + "-" + hex.EncodeToString(sum.Sum(nil)[:4]), nil
 }
 
-// hold takes the lock that keeps a base, which is made first where it is not
-// there.
-func (b *base) hold(ctx context.Context, build func() error) error {
+// holdBase takes the lock that keeps a base, which is made first where it is
+// not there.
+func (t *Trees) holdBase(ctx context.Context, commit git.Hash) (*base, error) {
+	key, err := t.baseKey(commit)
+	if err != nil {
+		return nil, err
+	}
+	b := &base{dir: filepath.Join(t.Bases, key), commit: commit}
 	for {
-		f, err := os.OpenFile(b.dir+".lock", os.O_CREATE|os.O_RDWR, 0o600)
-		if err != nil {
-			return err
+		if b.lock, err = lockBase(ctx, b.dir, unix.LOCK_SH); err != nil {
+			return nil, err
 		}
-		if err := flock(ctx, f, unix.LOCK_SH); err != nil {
-			return errors.Join(err, f.Close())
+		r, err := readBase(b.dir)
+		if err == nil {
+			return b, t.holdUnder(ctx, b, r)
 		}
-		if _, err := os.Lstat(b.dir); err == nil {
-			b.lock = f
-			now := time.Now()
-			return os.Chtimes(b.dir, now, now) // the last use
+		if err := b.lock.Close(); err != nil {
+			return nil, err
 		}
-		if err := errors.Join(unix.Flock(int(f.Fd()), unix.LOCK_UN), flock(ctx, f, unix.LOCK_EX)); err != nil {
-			return errors.Join(err, f.Close())
-		}
-		if _, err := os.Lstat(b.dir); errors.Is(err, fs.ErrNotExist) {
-			if err := build(); err != nil {
-				return errors.Join(err, f.Close())
-			}
-		}
-		if err := f.Close(); err != nil {
-			return err
+		if err := t.makeLocked(ctx, b); err != nil {
+			return nil, err
 		}
 	}
 }
 
-// flock takes a lock on an open file, and gives up when ctx ends.
-func flock(ctx context.Context, f *os.File, how int) error {
-	gap := time.NewTimer(0)
-	defer gap.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return fmt.Errorf("wait for %s: %w", filepath.Base(f.Name()), context.Cause(ctx))
-		case <-gap.C:
-		}
-		err := unix.Flock(int(f.Fd()), how|unix.LOCK_NB)
-		switch {
-		case err == nil:
-			return nil
-		case errors.Is(err, unix.EWOULDBLOCK) || errors.Is(err, unix.EINTR):
-			gap.Reset(2 * time.Millisecond)
-		default:
-			return &os.PathError{Op: "lock", Path: f.Name(), Err: err}
-		}
-	}
-}
-
-// baseTime is what all files of a base were changed at: long ago, so that no
-// git takes one for changed within its tick, and the same in every base.
-func baseTime() time.Time { return time.Unix(1_000_000_000, 0) }
-
-// makeBase fills the folder of a base and gives it its name when it is whole.
-func (t *Trees) makeBase(ctx context.Context, b *base, commit git.Hash) (err error) {
-	next := &base{dir: b.dir + ".new"}
-	if err := RemoveAll(next.dir); err != nil {
-		return err
-	}
-	if err := os.MkdirAll(next.tree(), 0o700); err != nil {
-		return err
-	}
+// holdUnder keeps, with a base, the one that it lies on, and notes the use.
+func (t *Trees) holdUnder(ctx context.Context, b *base, r baseRecord) (err error) {
 	defer func() {
-		if err != nil && !died(err) {
-			err = errors.Join(err, RemoveAll(next.dir))
+		if err != nil {
+			err = errors.Join(err, b.let())
 		}
 	}()
-	err = t.Frozen.Fill(ctx, git.FillRequest{Dir: next.tree(), Admin: next.dir, Base: commit})
+	now := time.Now()
+	if r.Under != "" {
+		// It cannot be gone: it is not removed while anything lies on it.
+		under := &base{dir: filepath.Join(t.Bases, r.Under)}
+		if under.lock, err = lockBase(ctx, under.dir, unix.LOCK_SH); err != nil {
+			return err
+		}
+		b.under = under
+		if err := os.Chtimes(under.dir, now, now); err != nil {
+			return err
+		}
+	}
+	return os.Chtimes(b.dir, now, now)
+}
+
+// makeLocked makes a base where nobody else does. What a crash left of it is
+// not touched: a git of then may still be at it.
+func (t *Trees) makeLocked(ctx context.Context, b *base) error {
+	lock, err := lockBase(ctx, b.dir, unix.LOCK_EX)
 	if err != nil {
 		return err
 	}
-	// What a workspace's git dir is mounted on.
-	if err := os.Mkdir(filepath.Join(next.tree(), ".git"), 0o700); err != nil {
+	if _, err := readBase(b.dir); err == nil {
+		return lock.Close() // another process was first
+	}
+	if err := t.fills.enter(ctx); err != nil {
+		return errors.Join(err, lock.Close())
+	}
+	err = t.makeBase(ctx, b)
+	t.fills.leave(false)
+	if err = errors.Join(err, lock.Close()); err != nil {
 		return err
 	}
-	if err := t.settleTimes(next); err != nil {
+	return t.boundBases(ctx, b)
+}
+
+// boundBases removes what was not used for longest where there is too much now.
+// The new one stays, whatever it takes.
+func (t *Trees) boundBases(ctx context.Context, b *base) error {
+	limit, err := BasesLimit(t.Bases)
+	if err != nil {
+		return err
+	}
+	now := time.Now()
+	if err := os.Chtimes(b.dir, now, now); err != nil && !missing(err) {
+		return err
+	}
+	_, err = sweepBases(ctx, SweepBasesRequest{Bases: t.Bases, Size: limit}, b.dir)
+	return err
+}
+
+// makeBase fills the folder of a base and gives it its name when it is whole.
+// The caller holds its lock alone.
+func (t *Trees) makeBase(ctx context.Context, b *base) (err error) {
+	dir, err := os.MkdirTemp(t.Bases, filepath.Base(b.dir)+newInfix)
+	if err != nil {
+		return err
+	}
+	next := &base{dir: dir, commit: b.commit}
+	defer func() {
+		if err != nil && !died(err) {
+			err = errors.Join(err, RemoveAll(dir))
+		}
+	}()
+	for _, d := range []string{next.tree(), next.users()} {
+		if err := os.Mkdir(d, 0o700); err != nil {
+			return err
+		}
+	}
+	record, err := t.fillBase(ctx, next)
+	if err != nil {
+		return err
+	}
+	record.Commit = b.commit
+	text, err := json.Marshal(record)
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, baseRecordName), append(text, '\n'), 0o600)
+	}
+	if err != nil {
+		return err
+	}
+	// One without a record is what a power cut left.
+	if err := RemoveAll(b.dir); err != nil {
 		return err
 	}
 	if err := t.step("based"); err != nil {
 		return err
 	}
-	return os.Rename(next.dir, b.dir)
+	return os.Rename(dir, b.dir)
 }
 
-// settleTimes gives all files of a base the same time, and writes an index
-// that knows it.
-func (t *Trees) settleTimes(b *base) error {
-	text, err := os.ReadFile(b.index())
+// fillBase checks the commit of a base out.
+func (t *Trees) fillBase(ctx context.Context, b *base) (r baseRecord, err error) {
+	d, err := t.derive(ctx, b)
 	if err != nil {
-		return err
+		return r, err
 	}
-	when := unix.NsecToTimespec(baseTime().UnixNano())
-	var failed error
-	text, err = t.Repo.Restat(text, func(path string) (git.IndexStat, bool) {
-		full := filepath.Join(b.tree(), path)
-		err := unix.UtimesNanoAt(unix.AT_FDCWD, full, []unix.Timespec{when, when}, unix.AT_SYMLINK_NOFOLLOW)
-		var s unix.Stat_t
-		if err == nil {
-			err = unix.Lstat(full, &s)
-		}
-		if err != nil {
-			failed = errors.Join(failed, &os.PathError{Op: "settle", Path: full, Err: err})
-			return git.IndexStat{}, false
-		}
-		return indexStat(&s), true
-	})
-	if err = errors.Join(err, failed); err != nil {
-		return err
+	if d != nil {
+		return d.fill(ctx)
 	}
-	return writeFile(b.index(), text)
+	err = t.Frozen.Fill(ctx, git.FillRequest{Dir: b.tree(), Admin: b.dir, Base: b.commit})
+	if err != nil {
+		return r, err
+	}
+	if err := t.step("checked out"); err != nil {
+		return r, err
+	}
+	// What a workspace's git dir is mounted on.
+	if err := os.Mkdir(filepath.Join(b.tree(), ".git"), 0o700); err != nil {
+		return r, err
+	}
+	if r.Size, err = t.settle(b, func(string) bool { return true }); err != nil {
+		return r, err
+	}
+	return r, t.step("settled")
 }
 
-// indexStat is what an index holds of a file.
-func indexStat(s *unix.Stat_t) git.IndexStat {
-	return git.IndexStat{
-		CTime: git.IndexTime{Sec: uint32(s.Ctim.Sec), Nano: uint32(s.Ctim.Nsec)},
-		MTime: git.IndexTime{Sec: uint32(s.Mtim.Sec), Nano: uint32(s.Mtim.Nsec)},
-		Dev:   uint32(s.Dev), Inode: uint32(s.Ino), UID: s.Uid, GID: s.Gid, Size: uint32(s.Size),
+// BasesLimit is how many bytes the bases below dir may take where nobody says
+// otherwise: a few checkouts of a large monorepo, but never so much of a small
+// disk that the user's own work is in want of it.
+func BasesLimit(dir string) (int64, error) {
+	var s unix.Statfs_t
+	if err := unix.Statfs(dir, &s); err != nil {
+		return 0, &os.PathError{Op: "statfs", Path: dir, Err: err}
 	}
+	return cmp.Or(min(maxBases, int64(s.Blocks)/shareOfBases*int64(s.Bsize)), maxBases), nil
 }
+
+const (
+	maxBases     = 20 << 30
+	shareOfBases = 10 // one part in so many of the disk
+)

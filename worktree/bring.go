@@ -25,27 +25,36 @@ func (t *Trees) bring(ctx context.Context, w *Workspace) (err error) {
 	if t.Include == nil || len(t.Include.paths) == 0 {
 		return nil
 	}
+	done, err := t.bringInto(ctx, w.files())
+	if err != nil {
+		return err
+	}
+	if err := t.writePlaced(ctx, *w, done); err != nil {
+		return err
+	}
+	return t.step("included")
+}
+
+// bringInto puts them into a folder.
+func (t *Trees) bringInto(ctx context.Context, dir string) (_ placed, err error) {
 	b := &bringing{dirs: map[string]bool{"": true}, done: placed{}}
 	if b.from, err = os.OpenRoot(t.Include.top); err != nil {
-		return fmt.Errorf("bring files along: %w", err)
+		return nil, fmt.Errorf("bring files along: %w", err)
 	}
 	defer func() { err = errors.Join(err, b.from.Close()) }()
-	if b.to, err = os.OpenRoot(w.Dir); err != nil {
-		return fmt.Errorf("bring files along: %w", err)
+	if b.to, err = os.OpenRoot(dir); err != nil {
+		return nil, fmt.Errorf("bring files along: %w", err)
 	}
 	defer func() { err = errors.Join(err, b.leave(), b.to.Close()) }()
 	for _, path := range t.Include.paths {
 		if ctx.Err() != nil {
-			return context.Cause(ctx)
+			return nil, context.Cause(ctx)
 		}
 		if err := b.one(path); err != nil {
-			return fmt.Errorf("bring %q along: %w", path, err)
+			return nil, fmt.Errorf("bring %q along: %w", path, err)
 		}
 	}
-	if err := t.writePlaced(ctx, *w, b.done); err != nil {
-		return err
-	}
-	return t.step("included")
+	return b.done, nil
 }
 
 // bringing is one copy under way. Nothing is read from outside of the

@@ -29,7 +29,28 @@ func Free(dir string) (int64, error) {
 	return int64(s.Bavail) * int64(s.Bsize), nil
 }
 
-// Footprint is about how many bytes of disk a workspace of base takes:
+// changesRoom is what a workspace that shares its files is taken to write: its
+// index, its git dir, its changes.
+const changesRoom = 32 << 20
+
+// Room is about how many bytes of disk the lease of a workspace takes. Where
+// it shares its files that is little, but for the first one on a base.
+func (t *Trees) Room(ctx context.Context, l LeaseRequest) (int64, error) {
+	if !(Workspace{Backend: l.Backend}).Private() {
+		return t.Footprint(ctx, l.Base)
+	}
+	key, err := t.baseKey(l.Base)
+	if err != nil {
+		return 0, err
+	}
+	if _, err := readBase(filepath.Join(t.Bases, key)); err == nil {
+		return changesRoom, nil
+	}
+	size, err := t.Footprint(ctx, l.Base)
+	return size + changesRoom, err
+}
+
+// Footprint is about how many bytes of disk a linked worktree of base takes:
 // measured once one was filled, until then the sum of the files of its tree;
 // and what comes along.
 func (t *Trees) Footprint(ctx context.Context, base git.Hash) (int64, error) {

@@ -30,6 +30,9 @@ func (t *Trees) drop(ctx context.Context, w Workspace) error {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return errors.Join(err, RemoveAll(entry))
 	}
+	if w.Private() {
+		return errors.Join(t.leave(w, entry), removeEntry(entry))
+	}
 	// One whose making was cut off may be registered without our knowing
 	// where.
 	admins := []string{w.Admin}

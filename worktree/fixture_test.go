@@ -27,6 +27,8 @@ type fixture struct {
 	leases int
 
 	unapplied bool // do not try the patches
+	kind      Backend
+	small     string // a workspace whose changes go on a small disk
 }
 
 // newFixture makes a repository at a path with a blank, a colon and a quote.
@@ -133,6 +135,7 @@ func (f *fixture) backend() *Trees {
 	trees, err := New(Config{
 		Repo: f.repo, Frozen: f.frozen, Dir: filepath.Join(f.state, "trees", "k3x9q2"),
 		Trash: filepath.Join(f.state, "trash"), LockFile: filepath.Join(f.state, "worktrees.lock"),
+		Bases: filepath.Join(f.state, "bases"), At: f.repo.TopLevel,
 		Step: func(name string) error {
 			if f.step == nil {
 				return nil
@@ -159,7 +162,7 @@ func (f *fixture) lease(base git.Hash) *Workspace {
 }
 
 func (f *fixture) leaseRequest(name string, base git.Hash) LeaseRequest {
-	return LeaseRequest{Name: name, Base: base, Saved: filepath.Join(f.state, "a", name, "index")}
+	return LeaseRequest{Name: name, Base: base, Saved: filepath.Join(f.state, "a", name, "index"), Backend: f.kind}
 }
 
 func (f *fixture) captureRequest(w *Workspace) CaptureRequest {

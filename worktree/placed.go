@@ -20,7 +20,9 @@ import (
 // placed are the files that were put into a workspace beside its base, by
 // path, as they were before any agent saw them. One with an ID is work of an
 // earlier attempt, and is that object in the commit it came from. One without
-// is a file of the user's that came along and is in no commit.
+// is a file of the user's that came along and is in no commit. One with an ID
+// and no mode is a file outside of a sparse checkout that is gone in the commit:
+// of an overlay nothing else could say so.
 type placed map[string]git.IndexEntry
 
 // placedFile is where the record lies: beside our copy of the index, where
@@ -127,6 +129,12 @@ func (p placed) unchanged(path string, at fs.FileInfo) bool {
 func (p placed) work(path string) bool     { return p[path].ID != "" }
 func (p placed) included(path string) bool { e, ok := p[path]; return ok && e.ID == "" }
 
+// goneEntry says that a file outside of a sparse checkout is gone.
+func goneEntry(c git.Change) git.IndexEntry { return git.IndexEntry{Path: c.Path, ID: c.Old} }
+
+// gone reports whether a path is such a file.
+func (p placed) gone(path string) bool { return p[path].ID != "" && p[path].Mode == 0 }
+
 // link reports whether a path is a submodule that was placed.
 func (p placed) link(path string) bool { return p[path].Mode == modeLink }
 
@@ -153,7 +161,7 @@ func (t *Trees) writePlaced(ctx context.Context, w Workspace, more placed) error
 		return err
 	}
 	for path, e := range more {
-		if !e.CTime.Before(now) {
+		if !e.CTime.Before(now) && e.CTime != (git.IndexTime{}) {
 			e.CTime = git.IndexTime{} // an equal time would prove nothing
 		}
 		all[path] = e

@@ -2,6 +2,7 @@ package worktree
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -12,88 +13,158 @@ import (
 
 // leasePrivate fills the folder of a workspace that has a git dir of its own.
 // Nothing of the repository is touched.
-func (t *Trees) leasePrivate(ctx context.Context, w *Workspace) error {
-	b, err := t.baseOf(ctx, w.Base)
+func (t *Trees) leasePrivate(ctx context.Context, w *Workspace) (err error) {
+	if err := t.mountPoint(w); err != nil {
+		return err
+	}
+	b, done, err := t.baseOf(ctx, w.Base)
 	if err != nil {
 		return err
 	}
+	defer done()
 	template, err := t.templateOf(ctx)
 	if err != nil {
 		return err
 	}
-	w.Index, w.Lower = b.index(), b.tree()
-	for _, dir := range []string{upperName, workName} {
-		if err := os.Mkdir(filepath.Join(w.Dir, dir), 0o700); err != nil {
+	w.Lower, w.Admin = b.tree(), filepath.Join(w.Dir, gitName)
+	if b.under != nil {
+		w.Under = b.under.tree()
+	}
+	if w.kind() == Overlay {
+		w.Index = b.index()
+		if w.Along, err = t.along(ctx); err != nil {
 			return err
 		}
 	}
-	link, _ := t.Objects()
-	admin := filepath.Join(w.Dir, gitName)
-	err = template.Private(git.PrivateRequest{Dir: admin, Base: w.Base, Index: b.index(), Objects: link})
+	if err := errors.Join(b.enlist(filepath.Base(t.Dir), w), writeRecord(w)); err != nil {
+		return err
+	}
+	if err := t.step("recorded"); err != nil {
+		return err
+	}
+	if w.kind() == Overlay {
+		err = fillLayers(w)
+	} else {
+		err = t.fillClone(ctx, w, b)
+	}
 	if err != nil {
 		return err
 	}
-	w.Admin = admin
+	link, _ := t.Objects()
+	err = template.Private(git.PrivateRequest{Dir: w.Admin, Base: w.Base, Index: w.Index, Objects: link})
+	if err != nil {
+		return err
+	}
 	return t.step("filled")
 }
 
-// templateOf makes what the git dirs of all workspaces of this process have in
-// common, once.
-func (t *Trees) templateOf(ctx context.Context) (*git.Template, error) {
-	t.basesMu.Lock()
-	defer t.basesMu.Unlock()
-	if t.template != nil {
-		return t.template, nil
-	}
-	dir := filepath.Join(t.Dir, ".template")
-	if err := RemoveAll(dir); err != nil {
-		return nil, err
-	}
-	made, err := t.Repo.Template(ctx, dir)
-	if err != nil {
-		return nil, err
-	}
-	t.template = made
-	return made, nil
+// fillLayers makes the folders of an overlay.
+func fillLayers(w *Workspace) error {
+	return errors.Join(os.Mkdir(w.files(), 0o700), os.Mkdir(filepath.Join(w.Dir, workName), 0o700))
 }
 
-// unmakePrivate removes what a lease that failed has made.
-func (t *Trees) unmakePrivate(w *Workspace) error {
-	return errors.Join(RemoveAll(w.Dir))
-}
-
-// Surroundings are where things are on a machine that a backend may be at odds
-// with.
-type Surroundings struct {
-	At    string // the user's checkout
-	State string // the folder that workspaces and their bases are below
-	Home  string // of the user; empty: none
-}
-
-// Refuses says why workspaces cannot be made by a backend; nil where they can,
-// as far as that can be told without making one.
-func Refuses(b Backend, s Surroundings) error {
-	switch b {
-	case Overlay:
-		// They would be hidden below the workspace, or be a part of it.
-		if inside(s.At, s.State) {
-			return fmt.Errorf("the state folder %s lies inside of the repository", s.State)
-		}
-		if s.Home != "" && inside(s.At, s.Home) {
-			return fmt.Errorf("HOME, %s, lies inside of the repository", s.Home)
-		}
-		return errors.New("its capture is not built yet")
-	case Reflink:
-		return errors.New("not built yet")
+// mountPoint makes what a workspace is mounted on where that is a folder of
+// ours, as it is for a repository without a checkout.
+func (t *Trees) mountPoint(w *Workspace) error {
+	switch {
+	case w.At == "" && w.kind() == Overlay:
+		return errors.New("an overlay has no path to be mounted at")
+	case w.At != "" && inside(filepath.Dir(t.Bases), w.At):
+		return os.MkdirAll(w.At, 0o700)
 	default:
 		return nil
 	}
 }
 
-// inside reports whether a path is dir, or below it.
-func inside(dir, path string) bool {
-	rel, err := filepath.Rel(dir, path)
-	return err == nil && filepath.IsLocal(rel)
+// templateOf makes what the git dirs of all workspaces of this process have in
+// common, once.
+func (t *Trees) templateOf(ctx context.Context) (*git.Template, error) {
+	known := func() *git.Template {
+		t.basesMu.Lock()
+		defer t.basesMu.Unlock()
+		return t.template
+	}
+	if made := known(); made != nil {
+		return made, nil
+	}
+	if err := t.making.Acquire(ctx, 1); err != nil {
+		return nil, fmt.Errorf("wait for what git dirs have in common: %w", context.Cause(ctx))
+	}
+	defer t.making.Release(1)
+	if made := known(); made != nil {
+		return made, nil
+	}
+	dir := filepath.Join(t.Dir, templateName)
+	if err := RemoveAll(dir); err != nil {
+		return nil, err
+	}
+	made, err := t.Repo.Template(ctx, git.TemplateRequest{Dir: dir, Frozen: t.Frozen})
+	if err != nil {
+		return nil, err
+	}
+	t.basesMu.Lock()
+	defer t.basesMu.Unlock()
+	t.template = made
+	return made, nil
+}
+
+// templateName is, in the folder of a run, what its git dirs have in common.
+// No workspace can be called so.
+const templateName = ".template"
+
+// spaceName is the file in which a workspace with a git dir of its own says what it is, for
+// whoever finds it after a crash.
+const spaceName = "workspace.json"
+
+func writeRecord(w *Workspace) error {
+	text, err := json.Marshal(w)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(w.Dir, spaceName), append(text, '\n'), 0o600)
+}
+
+// recorded is what the record in a folder says of the workspace that was made
+// there. It is believed as far as it leads to nowhere else.
+func (t *Trees) recorded(name string) (w Workspace, ok bool) {
+	dir := filepath.Join(t.Dir, name)
+	text, err := os.ReadFile(filepath.Join(dir, spaceName))
+	if err != nil || json.Unmarshal(text, &w) != nil {
+		return w, false
+	}
+	if w.Name != name || w.Dir != dir || !w.Private() {
+		return w, false
+	}
+	return w, t.ownPrivate(w) == nil
+}
+
+// unmakePrivate removes what a lease that failed has made.
+func (t *Trees) unmakePrivate(w *Workspace) error {
+	err := errors.Join(RemoveAll(w.Dir), t.delist(*w))
+	if w.kind() != Reflink {
+		return err
+	}
+	if rm := os.Remove(w.Index); !missing(rm) {
+		err = errors.Join(err, rm)
+	}
+	return err
+}
+
+// leave takes a workspace that went into the trash off its base, and removes
+// from the entry what is of no use to anybody. No entry: it had vanished.
+func (t *Trees) leave(w Workspace, entry string) error {
+	if entry != "" {
+		// An intention that was journaled before it was made names no base.
+		text, err := os.ReadFile(filepath.Join(entry, "tree", spaceName))
+		var made Workspace
+		if err == nil && json.Unmarshal(text, &made) == nil && t.ownPrivate(made) == nil && made.Name == w.Name {
+			w.Lower = made.Lower
+		}
+		if err := RemoveAll(filepath.Join(entry, "tree", workName)); err != nil {
+			return err
+		}
+	}
+	return t.delist(w)
 }
 
 // ownPrivate refuses a workspace whose parts do not lie where ours do.
@@ -101,8 +172,72 @@ func (t *Trees) ownPrivate(w Workspace) error {
 	if w.Admin != "" && w.Admin != filepath.Join(w.Dir, gitName) {
 		return &OutsideError{Dir: w.Admin, Root: w.Dir}
 	}
-	if w.Lower != "" && filepath.Dir(filepath.Dir(w.Lower)) != t.Bases {
-		return &OutsideError{Dir: w.Lower, Root: t.Bases}
+	for _, layer := range []string{w.Lower, w.Under} {
+		if layer == "" {
+			continue
+		}
+		dir := filepath.Dir(layer)
+		if filepath.Base(layer) != treeName || filepath.Dir(dir) != t.Bases || !baseForm.MatchString(filepath.Base(dir)) {
+			return &OutsideError{Dir: layer, Root: t.Bases}
+		}
+	}
+	if w.Along != "" && (filepath.Dir(w.Along) != t.Dir || !alongForm.MatchString(filepath.Base(w.Along))) {
+		return &OutsideError{Dir: w.Along, Root: t.Dir}
+	}
+	return nil
+}
+
+// RemoveRun removes the folder of the workspaces of a run, with what they had
+// in common. Where a workspace is left in it, or what is not ours, it stays.
+func RemoveRun(dir string) error {
+	empty, err := removeShared(dir)
+	if err == nil && empty {
+		err = os.Remove(dir)
+	}
+	if err != nil {
+		return fmt.Errorf("remove the folder of a run: %w", err)
+	}
+	return nil
+}
+
+// removeShared removes what the workspaces of a run have in common, if there
+// is none left, and reports whether the folder is empty then.
+func removeShared(dir string) (empty bool, err error) {
+	entries, err := os.ReadDir(dir)
+	if missing(err) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	for _, e := range entries {
+		if !shared(e.Name()) {
+			return false, nil
+		}
+	}
+	for _, e := range entries {
+		err = errors.Join(err, RemoveAll(filepath.Join(dir, e.Name())))
+	}
+	return err == nil, err
+}
+
+// shared reports whether something in the folder of a run is what its
+// workspaces have in common.
+func shared(name string) bool { return name == templateName || alongForm.MatchString(name) }
+
+// Close lets go of what this process keeps others from removing, and removes
+// what its workspaces have in common, if there is no workspace left.
+func (t *Trees) Close() (err error) {
+	t.basesMu.Lock()
+	defer t.basesMu.Unlock()
+	for commit, b := range t.bases {
+		err = errors.Join(err, b.let())
+		delete(t.bases, commit)
+	}
+	t.template, t.layer = nil, ""
+	_, rerr := removeShared(t.Dir)
+	if err = errors.Join(err, rerr); err != nil {
+		return fmt.Errorf("let go of the bases: %w", err)
 	}
 	return nil
 }

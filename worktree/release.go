@@ -47,7 +47,12 @@ func (t *Trees) release(ctx context.Context, w Workspace, c *Capture) (out Relea
 	if err := t.step("moved"); err != nil {
 		return out, err
 	}
-	if out.Kept, err = t.unregister(ctx, w, entry); err != nil {
+	if w.Private() {
+		err = t.leave(w, entry)
+	} else {
+		out.Kept, err = t.unregister(ctx, w, entry)
+	}
+	if err != nil {
 		return out, err
 	}
 	if err := t.step("unregistered"); err != nil {
@@ -177,6 +182,10 @@ func (t *Trees) Strays(known []string) ([]Workspace, error) {
 			continue
 		}
 		seen[name] = true
+		if w, ok := t.recorded(name); ok {
+			strays = append(strays, w)
+			continue
+		}
 		strays = append(strays, Workspace{
 			Name: name, Dir: filepath.Join(t.Dir, name), Admin: admins[name],
 		})

@@ -54,6 +54,9 @@ type restoring struct {
 
 func (t *Trees) restore(ctx context.Context, w Workspace, commit git.Hash) (err error) {
 	scratch := w.Index + ".restore"
+	if w.Private() {
+		scratch = filepath.Join(w.Dir, "restore") // the index may be that of all
+	}
 	if err := os.RemoveAll(scratch); err != nil {
 		return err
 	}
@@ -78,11 +81,15 @@ func (t *Trees) restore(ctx context.Context, w Workspace, commit git.Hash) (err 
 	if r.changes, err = q.Changes(ctx, w.Base, commit); err != nil {
 		return err
 	}
-	if r.root, err = os.OpenRoot(w.Dir); err != nil {
+	if r.root, err = os.OpenRoot(w.files()); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, r.root.Close()) }()
-	for _, do := range []func(context.Context) error{r.clear, r.write, r.writeRest, r.stageWork, r.remember} {
+	clear := r.clear
+	if w.kind() == Overlay {
+		clear = r.clearLayers
+	}
+	for _, do := range []func(context.Context) error{clear, r.write, r.writeRest, r.stageWork, r.remember} {
 		if err := do(ctx); err != nil {
 			return err
 		}
@@ -137,7 +144,7 @@ func (r *restoring) write(ctx context.Context) error {
 	}
 	_, err := r.run(ctx, git.Cmd{
 		Args: []string{"checkout-index", "-z", "-f", "-q", "--ignore-skip-worktree-bits",
-			"--prefix=" + r.Workspace.Dir + "/", "--stdin"},
+			"--prefix=" + r.Workspace.files() + "/", "--stdin"},
 		Stdin: strings.NewReader(paths.String()),
 	})
 	return err
@@ -209,36 +216,33 @@ func (r *restoring) writeRule(ctx context.Context, c git.Change) error {
 
 // folder makes a folder and those above it. A file in the way is one that
 // came along with the user's, and goes: the commit has a folder there.
-func (r *restoring) folder(dir string) error {
+func (r *restoring) folder(dir string) error { return makeFolder(r.root, dir) }
+
+func makeFolder(root *os.Root, dir string) error {
 	if dir == "" {
 		return nil
 	}
-	if err := r.folder(parent(dir)); err != nil {
+	if err := makeFolder(root, parent(dir)); err != nil {
 		return err
 	}
-	at, err := r.root.Lstat(dir)
+	at, err := root.Lstat(dir)
 	if err == nil && at.IsDir() {
 		return nil
 	}
 	if err == nil {
-		err = r.root.Remove(dir)
+		err = root.Remove(dir)
 	}
 	if err != nil && !missing(err) {
 		return err
 	}
-	return r.root.Mkdir(dir, 0o777)
+	return root.Mkdir(dir, 0o777)
 }
 
 // stageWork puts the change into the index of the workspace. The times of the
 // files are left to the agent's git: telling them takes the filters of a
 // folder in which the earlier agent has written.
 func (r *restoring) stageWork(ctx context.Context) error {
-	skipped := map[string]bool{}
-	for _, e := range r.index {
-		if e.SkipWorktree {
-			skipped[e.Path] = true
-		}
-	}
+	skipped := r.skipped()
 	var gone strings.Builder
 	for _, c := range r.changes {
 		if c.NewMode != absent {
@@ -270,9 +274,23 @@ func (r *restoring) stageWork(ctx context.Context) error {
 		"--add", "--replace", "--index-info"); err != nil {
 		return err
 	}
+	if r.Workspace.kind() == Overlay {
+		return nil // the index is that of all: what is placed says it
+	}
 	// What lies outside of a sparse checkout is kept where it is not there.
 	// These are gone, and a capture must see it.
 	return run(r.Workspace.Index, gone.String(), "--no-skip-worktree", "--stdin")
+}
+
+// skipped are the files of the base outside of a sparse checkout.
+func (r *restoring) skipped() map[string]bool {
+	all := map[string]bool{}
+	for _, e := range r.index {
+		if e.SkipWorktree {
+			all[e.Path] = true
+		}
+	}
+	return all
 }
 
 // remember records what was written, so that a capture takes what the agent
@@ -282,8 +300,12 @@ func (r *restoring) remember(ctx context.Context) error {
 		return nil
 	}
 	all := placed{}
+	skipped := r.skipped()
 	for _, c := range r.changes {
 		if c.NewMode == absent {
+			if skipped[c.Path] && r.Workspace.kind() == Overlay {
+				all[c.Path] = goneEntry(c)
+			}
 			continue
 		}
 		at, err := r.root.Lstat(c.Path)

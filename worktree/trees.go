@@ -29,8 +29,11 @@ type Workspace struct {
 	// its files are worked on as they lie.
 	At string `json:"at,omitempty"`
 	// Lower is the checkout of the base that lies below the changes of an
-	// overlay, and Along, between the two, what came along; empty for nothing.
+	// overlay. Where that holds only what differs from another commit, Under is
+	// the checkout of that one, and lies below it. Lowest is Along, what came
+	// along with the user's files. Each is empty for nothing.
 	Lower string `json:"lower,omitempty"`
+	Under string `json:"under,omitempty"`
 	Along string `json:"along,omitempty"`
 }
 
@@ -66,9 +69,12 @@ type Trees struct {
 	register *semaphore.Weighted // one registration at a time in this process
 	fills    *gate
 
+	making *semaphore.Weighted // one base at a time in this process, or template
+
 	basesMu  sync.Mutex // guards what follows
 	bases    map[git.Hash]*base
 	template *git.Template
+	layer    string // of what comes along
 
 	mu        sync.Mutex // guards what follows
 	filters   *filters
@@ -81,7 +87,10 @@ func New(c Config) (*Trees, error) {
 	if c.Cores < 1 {
 		c.Cores = runtime.NumCPU()
 	}
-	for _, dir := range []*string{&c.Dir, &c.Trash} {
+	for _, dir := range []*string{&c.Dir, &c.Trash, &c.Bases} {
+		if *dir == "" && dir == &c.Bases {
+			continue // nothing but linked worktrees is made
+		}
 		if err := os.MkdirAll(*dir, 0o700); err != nil {
 			return nil, fmt.Errorf("make the folder of workspaces: %w", err)
 		}
@@ -98,6 +107,7 @@ func New(c Config) (*Trees, error) {
 		Config:    c,
 		register:  semaphore.NewWeighted(1),
 		fills:     newGate(c.Cores),
+		making:    semaphore.NewWeighted(1),
 		bases:     map[git.Hash]*base{},
 		trees:     map[git.Hash]git.Hash{},
 		footprint: map[git.Hash]int64{},

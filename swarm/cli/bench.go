@@ -167,5 +167,5 @@ func (p *place) settleOwned(ctx context.Context, run *store.Run, owner *store.Ow
 	if err != nil {
 		return err
 	}
-	return engine.Recover(ctx, b.deps, config, v)
+	return errors.Join(engine.Recover(ctx, b.deps, config, v), b.trees.Close())
 }

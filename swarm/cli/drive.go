@@ -84,7 +84,7 @@ func (b *bench) drive(ctx context.Context, r driveRequest) (*ended, error) {
 	} else {
 		err = b.carryOut(ctx, e, r)
 	}
-	err = errors.Join(err, e.Close(), server.Close(), watchers.close())
+	err = errors.Join(err, e.Close(), server.Close(), watchers.close(), b.trees.Close())
 	desk.close()
 	end, closeErr := b.close(ctx, err)
 	if end == nil {

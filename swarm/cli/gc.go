@@ -28,8 +28,8 @@ func newGcCommand(env Env) *cli.Command {
 		},
 		Description: `Captures what runs left whose process died, and moves workspaces of runs that
 cannot be read into the trash. Then it removes from the trash what is older than
-7 days or more than 5 GB, the refs of runs that went with it, and binaries no run
-needs. Only what swarm made is removed, each by its record.
+7 days or more than 5 GB, the refs of runs that went with it, checkouts that
+workspaces shared and that take too much, and binaries no run needs. Only what swarm made is removed, each by its record.
 
 Examples:
   swarm gc -n
@@ -49,7 +49,7 @@ type gcObject struct {
 }
 
 type gcRemoved struct {
-	Kind  string `json:"kind"` // workspace, run, unmade_run, ref, pack_mark or binary
+	Kind  string `json:"kind"` // workspace, run, unmade_run, ref, pack_mark, base or binary
 	Name  string `json:"name"`
 	Bytes int64  `json:"bytes,omitempty"`
 }
@@ -79,7 +79,7 @@ func gcAction(c *cli.Context, env Env) error {
 		Schema: "swarm.gc/1", DryRun: c.Bool("dry-run"), Removed: []gcRemoved{}, Moved: []gcMoved{}, Kept: []gcKept{},
 	}}
 	for _, step := range []func(context.Context) error{
-		g.runs, g.lost, g.copies, g.workspaces, g.trashedRuns, g.unmade, g.marks, g.binaries,
+		g.runs, g.lost, g.copies, g.workspaces, g.trashedRuns, g.unmade, g.marks, g.bases, g.binaries,
 	} {
 		if err := step(c.Context); err != nil {
 			return err
@@ -252,6 +252,24 @@ func (g *collector) marks(context.Context) error {
 		g.removed("pack_mark", e.Name(), 0)
 	}
 	return nil
+}
+
+// bases removes checkouts that no workspace stands on, once they take more
+// than they may, and what a crash left of the making of one.
+func (g *collector) bases(ctx context.Context) error {
+	dir := g.state.Bases()
+	if !exists(dir) {
+		return nil
+	}
+	limit, err := worktree.BasesLimit(dir)
+	if err != nil {
+		return err
+	}
+	swept, err := worktree.SweepBases(ctx, worktree.SweepBasesRequest{Bases: dir, Size: limit, DryRun: g.dry})
+	for _, s := range swept {
+		g.removed("base", filepath.Base(s.Path), s.Size)
+	}
+	return err
 }
 
 // binaries removes kept copies of swarm that have not been used for a week,

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"syscall"
 	"time"
 
@@ -39,7 +38,7 @@ func (g *collector) lostOf(ctx context.Context, run string) error {
 	// configuration.
 	trees, err := worktree.New(worktree.Config{
 		Repo: g.repo, Dir: g.state.Trees(run), Trash: g.state.Trash(),
-		LockFile: g.state.LockFile("worktrees"), Step: g.env.Step,
+		LockFile: g.state.LockFile("worktrees"), Bases: g.state.Bases(), Step: g.env.Step,
 	})
 	if err != nil {
 		return err
@@ -63,7 +62,12 @@ func (g *collector) lostOf(ctx context.Context, run string) error {
 		return nil
 	}
 	// What no workspace could be called is not ours, and stays.
-	err = os.Remove(g.state.Trees(run))
+	return removeTrees(g.state.Trees(run))
+}
+
+// removeTrees removes the folder of the workspaces of a run, if it is empty.
+func removeTrees(dir string) error {
+	err := worktree.RemoveRun(dir)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTEMPTY) {
 		return nil
 	}

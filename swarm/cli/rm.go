@@ -4,10 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"slices"
-	"syscall"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -110,11 +107,7 @@ func (p *place) remove(ctx context.Context, run *store.Run) (to string, err erro
 	if err != nil {
 		return "", err
 	}
-	err = os.Remove(p.state.Trees(run.ID)) // it is empty
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTEMPTY) {
-		err = nil
-	}
-	return to, err
+	return to, removeTrees(p.state.Trees(run.ID)) // it is empty
 }
 
 // clear moves the workspaces that a run still has into the trash. Of a run

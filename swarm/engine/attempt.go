@@ -189,7 +189,7 @@ func (t *attempt) prepare() error {
 // crash in between leaves nothing nobody knows of.
 func (t *attempt) lease(ctx context.Context, r worktree.LeaseRequest) *ending {
 	e := t.engine
-	filled, err := t.admit(ctx, r.Base)
+	filled, err := t.admit(ctx, r)
 	if err != nil {
 		return t.notStarted(ctx, err)
 	}
@@ -217,10 +217,10 @@ func (t *attempt) lease(ctx context.Context, r worktree.LeaseRequest) *ending {
 	return nil
 }
 
-// admit waits until the disk has room for a checkout of base. What it
+// admit waits until the disk has room for a workspace. What it
 // returns must be called once the workspace is filled or given up.
-func (t *attempt) admit(ctx context.Context, base git.Hash) (filled func(), err error) {
-	size, err := t.engine.deps.Workspaces.Footprint(ctx, base)
+func (t *attempt) admit(ctx context.Context, r worktree.LeaseRequest) (filled func(), err error) {
+	size, err := t.engine.deps.Workspaces.Room(ctx, r)
 	if err != nil {
 		return nil, err
 	}
@@ -234,7 +234,7 @@ func (t *attempt) admit(ctx context.Context, base git.Hash) (filled func(), err 
 func leased(id task.ID, n int, w *worktree.Workspace) *event.Leased {
 	return &event.Leased{
 		Agent: id, Attempt: n, Backend: string(cmp.Or(w.Backend, worktree.Linked)), Base: string(w.Base),
-		Dir: w.Dir, Admin: w.Admin, Index: w.Index, At: w.At, Lower: w.Lower, Along: w.Along,
+		Dir: w.Dir, Admin: w.Admin, Index: w.Index, At: w.At, Lower: w.Lower, Under: w.Under, Along: w.Along,
 	}
 }
 

@@ -50,7 +50,7 @@ type Workspaces interface {
 	Drop(context.Context, worktree.Workspace) error
 	Restore(context.Context, worktree.Workspace, git.Hash) error
 	Strays(known []string) ([]worktree.Workspace, error)
-	Footprint(ctx context.Context, base git.Hash) (int64, error)
+	Room(context.Context, worktree.LeaseRequest) (int64, error)
 }
 
 // Journal keeps a fact before anyone sees it.

@@ -255,7 +255,7 @@ func (s *spaces) Restore(_ context.Context, w worktree.Workspace, commit git.Has
 	return nil
 }
 
-func (s *spaces) Footprint(context.Context, git.Hash) (int64, error) { return 1, nil }
+func (s *spaces) Room(context.Context, worktree.LeaseRequest) (int64, error) { return 1, nil }
 
 func (s *spaces) Lease(_ context.Context, r worktree.LeaseRequest) (*worktree.Workspace, error) {
 	if s.lease != nil {

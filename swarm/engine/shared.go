@@ -167,7 +167,7 @@ func (t *attempt) makeShared(ctx context.Context) *ending {
 		Name: "shared." + task.AttemptName(t.id, t.n), Base: git.Hash(t.call.Base),
 		Saved: filepath.Join(t.dir, "index"),
 	}
-	filled, err := t.admit(ctx, r.Base)
+	filled, err := t.admit(ctx, r)
 	if err != nil {
 		return t.notStarted(ctx, err)
 	}

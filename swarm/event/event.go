@@ -59,9 +59,10 @@ type Leased struct {
 	Admin   string  `json:"admin,omitempty"`
 	Index   string  `json:"index,omitempty"`
 	Base    string  `json:"base"`
-	// At, Lower and Along are those of [worktree.Workspace].
+	// At, Lower, Under and Along are those of [worktree.Workspace].
 	At    string `json:"at,omitempty"`
 	Lower string `json:"lower,omitempty"`
+	Under string `json:"under,omitempty"`
 	Along string `json:"along,omitempty"`
 	// Shared is set where it is the workspace that shared calls of the run work
 	// in together: the attempt is in it, and it outlives the attempt.

@@ -237,7 +237,7 @@ func (s spaces) Restore(context.Context, worktree.Workspace, git.Hash) error { r
 
 func (s spaces) Strays([]string) ([]worktree.Workspace, error) { return nil, nil }
 
-func (s spaces) Footprint(context.Context, git.Hash) (int64, error) { return 1, nil }
+func (s spaces) Room(context.Context, worktree.LeaseRequest) (int64, error) { return 1, nil }
 
 // tools answer checks by their name.
 type tools struct {

@@ -1,9 +1,10 @@
 package git
 
 import (
-	"errors"
 	"io"
 	"os"
+
+	"errors"
 )
 
 // CloneFile makes a copy of a regular file, with its mode, that shares its

@@ -1,6 +1,7 @@
 package git
 
 import (
+	"errors"
 	"os"
 
 	"golang.org/x/sys/unix"
@@ -10,4 +11,60 @@ import (
 // system can (FICLONE, ioctl_ficlone(2)).
 func Reflink(to, from *os.File) error {
 	return unix.IoctlFileClone(int(to.Fd()), int(from.Fd()))
+}
+
+// Clone makes a regular file, with the mode and the times of another, that
+// shares all its blocks. It fails where the file system cannot.
+func Clone(from, to string) error {
+	return CloneAt(Place{unix.AT_FDCWD, from}, Place{unix.AT_FDCWD, to})
+}
+
+// Place is a path from an open folder.
+type Place struct {
+	Dir  int
+	Name string
+}
+
+// CloneAt is Clone for paths from open folders. It follows no symlink.
+func CloneAt(from, to Place) (err error) {
+	src, err := openAt(from, unix.O_RDONLY, 0)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, unix.Close(src)) }()
+	var at unix.Stat_t
+	if err := unix.Fstat(src, &at); err != nil {
+		return &os.PathError{Op: "stat", Path: from.Name, Err: err}
+	}
+	dst, err := openAt(to, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL, at.Mode&0o777)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, unix.Close(dst)) }()
+	if at.Size > 0 { // an empty file may be cloned nowhere
+		if err := unix.IoctlFileClone(dst, src); err != nil {
+			return &os.PathError{Op: "clone", Path: to.Name, Err: err}
+		}
+	}
+	if err := unix.Fchmod(dst, at.Mode&0o777); err != nil { // whatever the umask says
+		return &os.PathError{Op: "chmod", Path: to.Name, Err: err}
+	}
+	when := []unix.Timespec{at.Mtim, at.Mtim}
+	if err := unix.UtimesNanoAt(to.Dir, to.Name, when, unix.AT_SYMLINK_NOFOLLOW); err != nil {
+		return &os.PathError{Op: "set the time of", Path: to.Name, Err: err}
+	}
+	return nil
+}
+
+func openAt(p Place, flags int, mode uint32) (int, error) {
+	for {
+		fd, err := unix.Openat(p.Dir, p.Name, flags|unix.O_NOFOLLOW|unix.O_CLOEXEC, mode)
+		if errors.Is(err, unix.EINTR) {
+			continue
+		}
+		if err != nil {
+			return -1, &os.PathError{Op: "open", Path: p.Name, Err: err}
+		}
+		return fd, nil
+	}
 }

@@ -65,3 +65,24 @@ func (f *Frozen) copySparse(ctx context.Context) error {
 	}
 	return copyFile(filepath.Join(f.repo.GitDir, "info", "sparse-checkout"), f.sparse())
 }
+
+// ChangeRequest says what a folder gets that holds nothing yet.
+type ChangeRequest struct {
+	Dir      string // required
+	Index    string // required; that of a checkout of From, which becomes that of To
+	From, To Hash   // required
+}
+
+// Change checks out the files of a commit that differ from those of another,
+// and no more. The times of all others in the index stay what they are.
+func (f *Frozen) Change(ctx context.Context, r ChangeRequest) error {
+	_, err := f.repo.Git.Run(ctx, Cmd{
+		Dir: r.Dir, Writes: true,
+		Env:  append(f.env(), "GIT_WORK_TREE="+r.Dir, "GIT_INDEX_FILE="+r.Index),
+		Args: []string{"read-tree", "-m", "-u", "--no-recurse-submodules", string(r.From), string(r.To)},
+	})
+	if err != nil {
+		return fmt.Errorf("fill a layer: %w", err)
+	}
+	return nil
+}

@@ -50,8 +50,11 @@ func (r *Repo) ReadIndex(path string) ([]IndexEntry, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read index: %w", err)
 	}
-	return parseIndex(text, r.hexLen()/2)
+	return r.ParseIndex(text)
 }
+
+// ParseIndex is [Repo.ReadIndex] for the text of an index file.
+func (r *Repo) ParseIndex(text []byte) ([]IndexEntry, error) { return parseIndex(text, r.hexLen()/2) }
 
 func parseIndex(text []byte, idLen int) ([]IndexEntry, error) {
 	if len(text) < 12+idLen || !bytes.HasPrefix(text, []byte("DIRC")) {

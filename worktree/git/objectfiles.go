@@ -31,32 +31,12 @@ type objectFiles struct {
 
 // newObjectFiles opens the folder of a quarantine and those it borrows from.
 func newObjectFiles(q *Quarantine) *objectFiles {
-	dirs := borrowed(filepath.Join(q.repo.CommonDir, "objects"))
-	f := &objectFiles{dirs: append([]string{q.Dir}, dirs...), idLen: q.repo.hexLen() / 2}
+	own := filepath.Join(q.repo.CommonDir, "objects")
+	// Where it cannot be told what they borrow from, git still knows.
+	more, _ := borrowed(own, maxBorrow)
+	f := &objectFiles{dirs: append([]string{q.Dir, own}, more...), idLen: q.repo.hexLen() / 2}
 	f.scan()
 	return f
-}
-
-// borrowed is an object folder and those that it names as its alternates.
-// One that is not found here, because it is quoted or named by another
-// alternate, is for git to find.
-func borrowed(dir string) []string {
-	dirs := []string{dir}
-	text, err := os.ReadFile(filepath.Join(dir, "info", "alternates"))
-	if err != nil {
-		return dirs
-	}
-	for line := range strings.Lines(string(text)) {
-		line = strings.TrimSuffix(line, "\n")
-		if line == "" || line[0] == '#' || line[0] == '"' {
-			continue
-		}
-		if !filepath.IsAbs(line) {
-			line = filepath.Join(dir, line)
-		}
-		dirs = append(dirs, line)
-	}
-	return dirs
 }
 
 func (f *objectFiles) close() error {

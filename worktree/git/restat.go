@@ -14,10 +14,14 @@ type IndexStat struct {
 	Size         uint32
 }
 
+// submodule is the mode of an entry that is one.
+const submodule = 0o160000
+
 // Restat gives the entries of an index file what files look like on disk,
 // without reading any of them: the caller knows that their content is the
-// entry's. Where statOf answers false an entry stays as it is.
-func (r *Repo) Restat(index []byte, statOf func(path string) (IndexStat, bool)) ([]byte, error) {
+// entry's. It asks for no file that lies outside of a sparse checkout and for
+// no submodule. Where statOf answers false an entry stays as it is.
+func (r *Repo) Restat(index []byte, statOf func(e *IndexEntry) (IndexStat, bool)) ([]byte, error) {
 	idLen := r.hexLen() / 2
 	if _, err := parseIndex(index, idLen); err != nil {
 		return nil, err
@@ -31,8 +35,11 @@ func (r *Repo) Restat(index []byte, statOf func(path string) (IndexStat, bool)) 
 		if err != nil {
 			return nil, err
 		}
-		s, ok := statOf(e.Path)
-		if !ok || e.SkipWorktree {
+		if e.SkipWorktree || e.Mode == submodule {
+			continue
+		}
+		s, ok := statOf(&e)
+		if !ok {
 			continue
 		}
 		// The mode, the seventh, is git's and not the disk's.

@@ -8,6 +8,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -19,144 +21,296 @@ type Template struct {
 	// Branch is what the user's checkout is on, as a full ref; empty where its
 	// HEAD is detached.
 	Branch string
-	format string
+
+	repo      *Repo
+	frozen    *Frozen
+	hooksPath string
+	borrowed  []string // more folders of objects
+	// dirs and files are what is in it.
+	dirs, files []string
 }
 
-// Template makes one at dir, which must not exist. The refs are those of the
-// repository now, but for swarm's own and the stash.
-func (r *Repo) Template(ctx context.Context, dir string) (_ *Template, err error) {
-	t := &Template{Dir: dir, format: r.ObjectFormat}
+// TemplateRequest says where a template is made, and what of the rules was
+// fixed before.
+type TemplateRequest struct {
+	Dir string // required; must not exist
+	// Frozen says which part of the tree is checked out.
+	Frozen *Frozen // required
+}
+
+// Template makes one. The refs are those of the repository now, but for
+// swarm's own and the stash.
+func (r *Repo) Template(ctx context.Context, q TemplateRequest) (_ *Template, err error) {
+	t := &Template{Dir: q.Dir, repo: r, frozen: q.Frozen}
 	defer func() {
 		if err != nil {
-			err = errors.Join(fmt.Errorf("make a git dir for workspaces: %w", err), os.RemoveAll(dir))
+			err = errors.Join(fmt.Errorf("make a git dir for workspaces: %w", err), os.RemoveAll(q.Dir))
 		}
 	}()
 	for _, d := range []string{"info", "hooks"} {
-		if err := os.MkdirAll(filepath.Join(dir, d), 0o700); err != nil {
+		if err := os.MkdirAll(filepath.Join(q.Dir, d), 0o700); err != nil {
 			return nil, err
 		}
 	}
 	if t.Branch, err = r.Branch(ctx); err != nil {
 		return nil, err
 	}
-	for _, do := range []func(context.Context, *Template) error{
-		r.templateConfig, r.templateRefs, r.templateFiles,
-	} {
-		if err := do(ctx, t); err != nil {
+	for _, do := range []func(context.Context) error{t.writeConfig, t.writeRefs, t.copySmall, t.copyHooks} {
+		if err := do(ctx); err != nil {
 			return nil, err
 		}
 	}
-	return t, nil
+	if t.borrowed, err = borrowed(filepath.Join(r.CommonDir, "objects"), maxBorrow); err != nil {
+		return nil, err
+	}
+	return t, t.list()
+}
+
+// list notes what is in the template, so that it is walked over only once.
+func (t *Template) list() error {
+	return filepath.WalkDir(t.Dir, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || path == t.Dir {
+			return err
+		}
+		rel, err := filepath.Rel(t.Dir, path)
+		if e.IsDir() {
+			t.dirs = append(t.dirs, rel)
+		} else {
+			t.files = append(t.files, rel)
+		}
+		return err
+	})
 }
 
 // ownKeys are those that say where a git dir is and how it is kept, or that
 // would have git work behind an agent's back.
 var ownKeys = []string{
 	"core.bare", "core.worktree", "core.repositoryformatversion", "core.fsmonitor",
-	"core.untrackedcache", "core.splitindex", "extensions.worktreeconfig", "extensions.refstorage",
-	"extensions.objectformat", "gc.auto", "maintenance.auto", "index.sparse",
-	"extensions.relativeworktrees",
+	"core.untrackedcache", "core.splitindex", "core.sparsecheckout", "gc.auto",
+	"maintenance.auto", "index.sparse",
 }
 
-// templateConfig writes the repository's own configuration; the user's stays
+// writeConfig writes the repository's own configuration; the user's stays
 // where it is.
-func (r *Repo) templateConfig(ctx context.Context, t *Template) error {
+func (t *Template) writeConfig(ctx context.Context) error {
 	var b strings.Builder
 	version := "0"
-	if r.ObjectFormat == "sha256" {
+	if t.repo.ObjectFormat == "sha256" {
 		version = "1"
 	}
 	b.WriteString("[core]\n\trepositoryformatversion = " + version + "\n\tbare = false\n" +
-		"\tuntrackedCache = true\n\tfsmonitor = false\n[gc]\n\tauto = 0\n[maintenance]\n\tauto = false\n")
-	if r.ObjectFormat == "sha256" {
+		"\tuntrackedCache = true\n\tfsmonitor = false\n")
+	if _, err := os.Lstat(t.frozen.sparse()); err == nil {
+		b.WriteString("\tsparseCheckout = true\n")
+	}
+	b.WriteString("[gc]\n\tauto = 0\n[maintenance]\n\tauto = false\n")
+	if t.repo.ObjectFormat == "sha256" {
 		b.WriteString("[extensions]\n\tobjectformat = sha256\n")
 	}
-	for _, scope := range []string{"--local", "--worktree"} {
-		out, err := r.Run(ctx, Cmd{Args: []string{"config", scope, "--list", "-z", "--includes"}})
-		var unset *Error
-		if errors.As(err, &unset) && scope == "--worktree" {
-			continue // not without the extension
-		}
+	keys, err := t.keys(ctx, "--local")
+	if err != nil {
+		return err
+	}
+	// Without the extension git reads the same file for both scopes.
+	if i := slices.IndexFunc(keys, func(k configKey) bool { return k.name == "extensions.worktreeconfig" }); i >= 0 && keys[i].on() {
+		more, err := t.keys(ctx, "--worktree")
 		if err != nil {
 			return err
 		}
-		for rec := range strings.SplitSeq(strings.TrimSuffix(string(out), "\x00"), "\x00") {
-			key, value, has := strings.Cut(rec, "\n")
-			if key == "" || contains(ownKeys, key) || strings.HasPrefix(key, "include.") ||
-				strings.HasPrefix(key, "includeif.") {
-				continue
-			}
-			writeKey(&b, key, value, has)
+		keys = append(keys, more...)
+	}
+	for _, k := range keys {
+		if k.copied() {
+			writeKey(&b, k.name, k.value, k.has)
+		}
+		if k.name == "core.hookspath" {
+			t.hooksPath = k.value
 		}
 	}
 	return os.WriteFile(filepath.Join(t.Dir, "config"), []byte(b.String()), 0o600)
 }
 
-func contains(list []string, word string) bool {
-	for _, w := range list {
-		if w == word {
-			return true
-		}
-	}
-	return false
+// configKey is one line of a configuration; without a value it is true.
+type configKey struct {
+	name, value string
+	has         bool
 }
 
-// templateRefs writes all refs into one file, as git packs them.
-func (r *Repo) templateRefs(ctx context.Context, t *Template) error {
-	out, err := r.Run(ctx, Cmd{Args: []string{"for-each-ref", "--format=%(objectname) %(refname)%00%(*objectname)"}})
+func (k configKey) on() bool {
+	return !k.has || slices.Contains([]string{"true", "yes", "on", "1"}, strings.ToLower(k.value))
+}
+
+// copied reports whether a key goes into a git dir of an agent. Files that are
+// included are in the list already; and of what changes the form of a git dir
+// only that is right for the copy which says where objects come from.
+func (k configKey) copied() bool {
+	switch {
+	case k.name == "" || slices.Contains(ownKeys, k.name):
+		return false
+	case strings.HasPrefix(k.name, "include.") || strings.HasPrefix(k.name, "includeif."):
+		return false
+	case strings.HasPrefix(k.name, "extensions."):
+		return k.name == "extensions.partialclone"
+	default:
+		return true
+	}
+}
+
+// keys lists what the repository's configuration holds.
+func (t *Template) keys(ctx context.Context, scope string) ([]configKey, error) {
+	out, err := t.repo.Run(ctx, Cmd{Args: []string{"config", scope, "--list", "-z", "--includes"}})
+	if err != nil {
+		return nil, err
+	}
+	var keys []configKey
+	for rec := range strings.SplitSeq(strings.TrimSuffix(string(out), "\x00"), "\x00") {
+		name, value, has := strings.Cut(rec, "\n")
+		keys = append(keys, configKey{name: name, value: value, has: has})
+	}
+	return keys, nil
+}
+
+// writeRefs writes all refs into one file, as git packs them, and those that
+// name another ref into one each.
+func (t *Template) writeRefs(ctx context.Context) error {
+	const format = "%(objectname) %(refname)%00%(symref)%00"
+	head := "# pack-refs with: peeled fully-peeled sorted \n"
+	out, err := t.repo.Run(ctx, Cmd{Args: []string{"for-each-ref", "--format=" + format + "%(*objectname)"}})
+	var bad *Error
+	if errors.As(err, &bad) {
+		// A tag that leads nowhere is its owner's to mend, and no reason not to begin.
+		head = "# pack-refs with: sorted \n"
+		out, err = t.repo.Run(ctx, Cmd{Args: []string{"for-each-ref", "--format=" + format}})
+	}
 	if err != nil {
 		return err
 	}
 	var b bytes.Buffer
-	b.WriteString("# pack-refs with: peeled fully-peeled sorted \n")
+	b.WriteString(head)
 	for line := range strings.SplitSeq(strings.TrimSuffix(string(out), "\n"), "\n") {
-		ref, peeled, _ := strings.Cut(line, "\x00")
-		_, name, _ := strings.Cut(ref, " ")
-		if name == "" || strings.HasPrefix(name, "refs/swarm/") || name == "refs/stash" {
-			continue
-		}
-		fmt.Fprintln(&b, ref)
-		if peeled != "" {
-			fmt.Fprintln(&b, "^"+peeled)
+		f := strings.Split(line, "\x00")
+		_, name, _ := strings.Cut(f[0], " ")
+		switch {
+		case name == "" || len(f) != 3 || strings.HasPrefix(name, "refs/swarm/") || name == "refs/stash":
+		case f[1] != "":
+			path := filepath.Join(t.Dir, name)
+			err := os.MkdirAll(filepath.Dir(path), 0o700)
+			if err == nil {
+				err = os.WriteFile(path, []byte("ref: "+f[1]+"\n"), 0o600)
+			}
+			if err != nil {
+				return err
+			}
+		default:
+			fmt.Fprintln(&b, f[0])
+			if f[2] != "" {
+				fmt.Fprintln(&b, "^"+f[2])
+			}
 		}
 	}
 	return os.WriteFile(filepath.Join(t.Dir, "packed-refs"), b.Bytes(), 0o600)
 }
 
-// templateFiles copies the small files of the repository's git dir that
-// decide what git does.
-func (r *Repo) templateFiles(_ context.Context, t *Template) error {
+// copySmall copies the small files of the repository's git dir that decide
+// what git does.
+func (t *Template) copySmall(context.Context) error {
 	for _, name := range []string{"shallow", "info/exclude", "info/attributes"} {
-		if err := copyFile(filepath.Join(r.CommonDir, name), filepath.Join(t.Dir, name)); err != nil {
+		if err := copyFile(filepath.Join(t.repo.CommonDir, name), filepath.Join(t.Dir, name)); err != nil {
 			return err
 		}
 	}
-	sparse := filepath.Join("info", "sparse-checkout")
-	if err := copyFile(filepath.Join(r.GitDir, sparse), filepath.Join(t.Dir, sparse)); err != nil {
-		return err
+	return copyFile(t.frozen.sparse(), filepath.Join(t.Dir, "info", "sparse-checkout"))
+}
+
+// copyHooks copies the hooks of the git dir: those that lie where git looks
+// for them, and those in another folder of it that the configuration names.
+// One in the checkout is there, too, in a workspace.
+func (t *Template) copyHooks(context.Context) error {
+	dirs := []string{"hooks"}
+	if t.hooksPath != "" {
+		path := t.hooksPath
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(t.repo.TopLevel, path)
+		}
+		rel, err := filepath.Rel(t.repo.CommonDir, path)
+		if err == nil && filepath.IsLocal(rel) && rel != "." && rel != "hooks" {
+			dirs = append(dirs, rel)
+		}
 	}
-	hooks := filepath.Join(r.CommonDir, "hooks")
-	entries, err := os.ReadDir(hooks)
+	for _, dir := range dirs {
+		if err := copyHooks(filepath.Join(t.repo.CommonDir, dir), filepath.Join(t.Dir, dir)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// copyHooks copies a folder of programs. What cannot be read could not be run.
+func copyHooks(from, to string) error {
+	entries, err := os.ReadDir(from)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
 		return nil
 	}
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(to, 0o700); err != nil {
+		return err
+	}
 	for _, e := range entries {
-		if e.IsDir() || strings.HasSuffix(e.Name(), ".sample") {
-			continue
+		from, to := filepath.Join(from, e.Name()), filepath.Join(to, e.Name())
+		at, err := os.Stat(from) // a hook may be a symlink into the checkout
+		switch {
+		case err != nil || strings.HasSuffix(e.Name(), ".sample"):
+		case e.IsDir():
+			err = copyHooks(from, to)
+		case at.Mode().IsRegular():
+			if err = copyFile(from, to); err == nil {
+				err = os.Chmod(to, at.Mode().Perm()&0o700|0o600)
+			}
 		}
-		to := filepath.Join(t.Dir, "hooks", e.Name())
-		at, serr := os.Stat(filepath.Join(hooks, e.Name()))
-		if serr != nil || !at.Mode().IsRegular() {
-			continue
-		}
-		if err = copyFile(filepath.Join(hooks, e.Name()), to); err == nil {
-			err = os.Chmod(to, at.Mode().Perm())
-		}
-		if err != nil {
+		if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrPermission) {
 			return err
 		}
 	}
-	return err
+	return nil
+}
+
+// maxBorrow is how far git goes from one folder of objects to the next.
+const maxBorrow = 5
+
+// borrowed are the folders that a folder of objects borrows from, with those
+// that they borrow from. They are named here since a relative name is not
+// right where an agent sees the folder.
+func borrowed(objects string, depth int) ([]string, error) {
+	text, err := os.ReadFile(filepath.Join(objects, "info", "alternates"))
+	if errors.Is(err, fs.ErrNotExist) || depth == 0 {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var all []string
+	for line := range strings.Lines(string(text)) {
+		line = strings.TrimSuffix(line, "\n")
+		if line == "" || strings.HasPrefix(line, "#") {
+			continue
+		}
+		if strings.HasPrefix(line, `"`) {
+			if plain, err := strconv.Unquote(line); err == nil {
+				line = plain
+			}
+		}
+		if !filepath.IsAbs(line) {
+			line = filepath.Join(objects, line)
+		}
+		more, err := borrowed(line, depth-1)
+		if err != nil {
+			return nil, err
+		}
+		all = append(append(all, line), more...)
+	}
+	return all, nil
 }
 
 // PrivateRequest says which git dir is made from a template.
@@ -176,40 +330,41 @@ func (t *Template) Private(r PrivateRequest) error {
 }
 
 func (t *Template) private(r PrivateRequest) error {
-	for _, d := range []string{"objects/info", "objects/pack", "refs/heads", "refs/tags", "info", "hooks"} {
-		if err := os.MkdirAll(filepath.Join(r.Dir, d), 0o700); err != nil {
+	dirs := []string{
+		"", "objects", "objects/info", "objects/pack", "refs", "refs/heads", "refs/tags",
+	}
+	for _, d := range slices.Concat(dirs, t.dirs) {
+		if err := os.Mkdir(filepath.Join(r.Dir, d), 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 			return err
 		}
 	}
-	files := map[string]string{
-		"HEAD":                    string(r.Base) + "\n",
-		"objects/info/alternates": quotePath(r.Objects) + "\n",
-	}
-	if t.Branch != "" {
-		files["HEAD"] = "ref: " + t.Branch + "\n"
-		files[t.Branch] = string(r.Base) + "\n"
-	}
-	for name, text := range files {
-		path := filepath.Join(r.Dir, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			return err
-		}
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+	for _, name := range t.files {
+		if err := CloneFile(filepath.Join(t.Dir, name), filepath.Join(r.Dir, name)); err != nil {
 			return err
 		}
 	}
-	err := filepath.WalkDir(t.Dir, func(path string, e fs.DirEntry, err error) error {
-		if err != nil || e.IsDir() {
-			return err
-		}
-		rel, err := filepath.Rel(t.Dir, path)
-		if err != nil {
-			return err
-		}
-		return CloneFile(path, filepath.Join(r.Dir, rel))
-	})
-	if err != nil {
+	var borrow strings.Builder
+	for _, dir := range append([]string{r.Objects}, t.borrowed...) {
+		borrow.WriteString(quotePath(dir) + "\n")
+	}
+	write := func(name, text string) error {
+		return os.WriteFile(filepath.Join(r.Dir, name), []byte(text), 0o600)
+	}
+	if err := write("objects/info/alternates", borrow.String()); err != nil {
 		return err
 	}
-	return CloneFile(r.Index, filepath.Join(r.Dir, "index"))
+	head := string(r.Base) + "\n"
+	if t.Branch != "" {
+		if err := os.MkdirAll(filepath.Join(r.Dir, filepath.Dir(t.Branch)), 0o700); err != nil {
+			return err
+		}
+		if err := write(t.Branch, head); err != nil {
+			return err
+		}
+		head = "ref: " + t.Branch + "\n"
+	}
+	if err := CloneFile(r.Index, filepath.Join(r.Dir, "index")); err != nil {
+		return err
+	}
+	return write("HEAD", head)
 }

@@ -1,0 +1,82 @@
+package worktree
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// lockBase takes the lock of a base. Whoever removes a base removes its lock,
+// too: one that has no name any more is nobody's.
+func lockBase(ctx context.Context, dir string, how int) (*os.File, error) {
+	for {
+		f, err := os.OpenFile(dir+lockSuffix, os.O_CREATE|os.O_RDWR, 0o600)
+		if err != nil {
+			return nil, err
+		}
+		if err := flock(ctx, f, how); err != nil {
+			return nil, errors.Join(err, f.Close())
+		}
+		ours, err := f.Stat()
+		if err != nil {
+			return nil, errors.Join(err, f.Close())
+		}
+		if named, err := os.Lstat(f.Name()); err == nil && os.SameFile(ours, named) {
+			return f, nil
+		}
+		if err := f.Close(); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// flock takes a lock on an open file, and gives up when ctx ends; with LOCK_NB
+// it gives up at once.
+func flock(ctx context.Context, f *os.File, how int) error {
+	gap := time.NewTimer(0)
+	defer gap.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("wait for %s: %w", filepath.Base(f.Name()), context.Cause(ctx))
+		case <-gap.C:
+		}
+		err := unix.Flock(int(f.Fd()), how|unix.LOCK_NB)
+		switch {
+		case err == nil:
+			return nil
+		case errors.Is(err, unix.EWOULDBLOCK) && how&unix.LOCK_NB == 0, errors.Is(err, unix.EINTR):
+			gap.Reset(2 * time.Millisecond)
+		default:
+			return &os.PathError{Op: "lock", Path: f.Name(), Err: err}
+		}
+	}
+}
+
+// enlist says that a workspace stands on a base.
+func (b *base) enlist(run string, w *Workspace) error {
+	link := filepath.Join(b.users(), run+"."+w.Name)
+	if err := os.Symlink(w.Dir, link); !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return errors.Join(os.Remove(link), os.Symlink(w.Dir, link))
+}
+
+// delist says that a workspace stands on its base no more. One that is not
+// known stays on the list, which says nothing once the workspace is gone.
+func (t *Trees) delist(w Workspace) error {
+	if w.Lower == "" {
+		return nil
+	}
+	err := os.Remove(filepath.Join(filepath.Dir(w.Lower), usersName, filepath.Base(t.Dir)+"."+w.Name))
+	if missing(err) {
+		return nil
+	}
+	return err
+}

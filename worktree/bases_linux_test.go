@@ -1,0 +1,301 @@
+package worktree
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"agentswarm/worktree/git"
+)
+
+// basesIn lists the checkouts below the folder of bases, and what else there is.
+func (f *fixture) basesIn() (whole, rest []string) {
+	f.t.Helper()
+	entries, err := os.ReadDir(f.trees.Bases)
+	must(f.t, err)
+	for _, e := range entries {
+		switch {
+		case baseForm.MatchString(e.Name()):
+			whole = append(whole, e.Name())
+		case e.Name() != objectsLink && !strings.HasSuffix(e.Name(), lockSuffix):
+			rest = append(rest, e.Name())
+		}
+	}
+	return whole, rest
+}
+
+// TestBaseIsMadeOnce holds that processes that want a base at once make it
+// once, and that later ones find it.
+func TestBaseIsMadeOnce(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	base := f.commit("a", "a\n", "d/b", "b\n")
+	f.open()
+	f.private(Overlay)
+	made := 0
+	f.step = func(name string) error {
+		if name == "based" {
+			made++
+		}
+		return nil
+	}
+	group, ctx := errgroup.WithContext(t.Context())
+	for range 8 {
+		trees := f.backend() // each as a process of its own
+		group.Go(func() error {
+			b, done, err := trees.baseOf(ctx, base)
+			if err == nil {
+				_, err = os.Lstat(filepath.Join(b.tree(), "d/b"))
+				done()
+			}
+			return err
+		})
+	}
+	must(t, group.Wait())
+	if made != 1 {
+		t.Errorf("the base was made %d times, want once", made)
+	}
+	whole, rest := f.basesIn()
+	if len(whole) != 1 || len(rest) > 0 {
+		t.Errorf("there are %q and %q", whole, rest)
+	}
+}
+
+// TestBaseKilledAtEveryStep ends the making of a base as a crash would. The
+// next one makes it anew, and a sweep removes what is left.
+func TestBaseKilledAtEveryStep(t *testing.T) {
+	t.Parallel()
+	for _, step := range []string{"checked out", "settled", "based"} {
+		t.Run(step, func(t *testing.T) {
+			t.Parallel()
+			f := newFixture(t)
+			base := f.commit("a", "a\n")
+			f.open()
+			f.private(Overlay)
+			f.step = func(name string) error {
+				if name == step {
+					return errKilled
+				}
+				return nil
+			}
+			if _, err := f.trees.Lease(t.Context(), f.leaseRequest("a1.1", base)); !errors.Is(err, errKilled) {
+				t.Fatalf("Lease = %v, want it killed", err)
+			}
+			f.step = nil
+			f.trees = f.backend()
+			w := f.leaseNamed("a2.1", base)
+			text, err := os.ReadFile(filepath.Join(w.Lower, "a"))
+			if err != nil || string(text) != "a\n" {
+				t.Errorf("a = %q, %v", text, err)
+			}
+			gone, err := SweepBases(t.Context(), SweepBasesRequest{Bases: f.trees.Bases, Size: 1 << 40})
+			if err != nil {
+				t.Errorf("SweepBases = %+v, %v", gone, err)
+			}
+			whole, rest := f.basesIn()
+			if len(whole) != 1 || slices.ContainsFunc(rest, func(s string) bool { return strings.Contains(s, newInfix) }) {
+				t.Errorf("there are %q and %q", whole, rest)
+			}
+		})
+	}
+}
+
+func (f *fixture) leaseNamed(name string, base git.Hash) *Workspace {
+	f.t.Helper()
+	w, err := f.trees.Lease(f.t.Context(), f.leaseRequest(name, base))
+	must(f.t, err)
+	return w
+}
+
+// TestSweepBases holds which bases go and which stay.
+func TestSweepBases(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	big := strings.Repeat("x", 100_000)
+	var commits []git.Hash
+	for _, name := range []string{"a", "b", "c"} {
+		// Attributes that differ: none can be a layer on another.
+		commits = append(commits, f.commit(name, big, ".gitattributes", "# "+name))
+	}
+	f.open()
+	f.private(Overlay)
+	ctx := t.Context()
+	for i, commit := range commits {
+		b, done, err := f.trees.baseOf(ctx, commit)
+		must(t, err)
+		done()
+		when := time.Now().Add(time.Duration(i-10) * time.Hour)
+		must(t, os.Chtimes(b.dir, when, when))
+	}
+	sweep := func(r SweepBasesRequest) string {
+		t.Helper()
+		r.Bases = f.trees.Bases
+		gone, err := SweepBases(ctx, r)
+		must(t, err)
+		var names []string
+		for _, g := range gone {
+			if g.Size < 100_000 || g.Used.IsZero() {
+				t.Errorf("swept %+v", g)
+			}
+			names = append(names, string('a'+rune(slices.Index(commits, g.Commit))))
+		}
+		return strings.Join(names, "")
+	}
+	if got := sweep(SweepBasesRequest{Size: 0}); got != "" {
+		t.Errorf("swept %q, which this process holds", got)
+	}
+	must(t, f.trees.Close())
+	w := f.leaseNamed("a1.1", commits[1])
+	must(t, f.trees.Close()) // as if it had died; the workspace is there
+	must(t, os.Mkdir(filepath.Join(f.trees.Bases, "mine"), 0o700),
+		os.Mkdir(filepath.Join(f.trees.Bases, strings.Repeat("1", 40)+"-12345678"), 0o700))
+	if got := sweep(SweepBasesRequest{Size: 0, DryRun: true}); got != "ac" {
+		t.Errorf("would sweep %q, want a and c", got)
+	}
+	if got := sweep(SweepBasesRequest{Size: 550_000}); got != "a" {
+		t.Errorf("swept %q, want the oldest", got)
+	}
+	must(t, f.trees.Drop(ctx, *w))
+	if got := sweep(SweepBasesRequest{Size: 0}); got != "cb" {
+		t.Errorf("swept %q, want c and, used last, b", got)
+	}
+	if whole, rest := f.basesIn(); len(whole) != 1 || !slices.Contains(rest, "mine") {
+		t.Errorf("there are %q and %q, want what is not ours", whole, rest)
+	}
+}
+
+// TestSweepWhileLeasing has a base removed again and again while others lease
+// from it: each gets a whole one.
+func TestSweepWhileLeasing(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	base := f.commit("a", "a\n", "d/b", "b\n")
+	f.open()
+	f.private(Overlay)
+	ctx, cancel := context.WithCancel(t.Context())
+	group := new(errgroup.Group)
+	group.Go(func() error {
+		for ctx.Err() == nil {
+			_, err := SweepBases(ctx, SweepBasesRequest{Bases: f.trees.Bases, Size: 0})
+			if err != nil && ctx.Err() == nil {
+				return err
+			}
+		}
+		return nil
+	})
+	for range 20 {
+		trees := f.backend()
+		b, done, err := trees.baseOf(ctx, base)
+		must(t, err)
+		if _, err := os.Lstat(filepath.Join(b.tree(), "d/b")); err != nil {
+			t.Error(err)
+		}
+		done()
+		must(t, trees.Close())
+	}
+	cancel()
+	must(t, group.Wait())
+}
+
+// TestBaseKey holds what makes two checkouts of a commit differ.
+func TestBaseKey(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	base := f.commit("a", "1\n", ".gitattributes", "a text\n")
+	f.open()
+	f.private(Overlay)
+	first := f.leaseNamed("a1.1", base)
+	var err error
+	freeze := func(dir string) {
+		f.frozen, err = f.repo.Freeze(t.Context(), filepath.Join(f.state, dir))
+		must(t, err)
+		f.trees = f.backend()
+	}
+	freeze("again")
+	if w := f.leaseNamed("a2.1", base); w.Lower != first.Lower {
+		t.Errorf("another run has %s, want %s", w.Lower, first.Lower)
+	}
+	f.git("config", "core.autocrlf", "true")
+	freeze("crlf")
+	w := f.leaseNamed("a3.1", base)
+	text, err := os.ReadFile(filepath.Join(w.Lower, "a"))
+	if err != nil || string(text) != "1\r\n" {
+		t.Errorf("a = %q, %v, want it as the configuration says", text, err)
+	}
+}
+
+// TestSettle holds that nothing of a base is what changed a moment ago, and
+// that a symlink is not followed.
+func TestSettle(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	outside := filepath.Join(f.home, "outside")
+	f.write(f.home, "outside", "x")
+	must(t, os.Symlink(outside, filepath.Join(f.root, "ln")), os.Symlink("d", filepath.Join(f.root, "dl")))
+	f.commit("a", "a\n", "d/e/f", "b\n", "in/x", "x\n", "out/y", "y\n")
+	f.git("sparse-checkout", "set", "--no-cone", "/*", "!/out/")
+	base := f.commit("b", "b\n")
+	f.open()
+	f.private(Overlay)
+	w := f.lease(base)
+	entries, err := f.repo.ReadIndex(w.Index)
+	must(t, err)
+	for _, e := range entries {
+		if e.SkipWorktree != (e.Path == "out/y") {
+			t.Errorf("%s is skipped: %v", e.Path, e.SkipWorktree)
+		}
+		if !e.SkipWorktree && e.MTime.Sec != uint32(baseTime().Unix()) {
+			t.Errorf("%s has the time %v", e.Path, e.MTime)
+		}
+	}
+	if at, err := os.Lstat(outside); err != nil || at.ModTime().Equal(baseTime()) {
+		t.Errorf("a symlink was followed: %v, %v", at, err)
+	}
+	index, err := os.Stat(w.Index)
+	must(t, err)
+	out := f.in(w.Lower, "--git-dir="+w.Admin, "--work-tree="+w.Lower, "diff-files")
+	if again, err := os.Stat(w.Index); out != "" || err != nil || !again.ModTime().Equal(index.ModTime()) {
+		t.Errorf("git sees a change: %q", out)
+	}
+}
+
+// TestRefusesOverlay holds what an overlay cannot be made over.
+func TestRefusesOverlay(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	must(t, os.Mkdir(filepath.Join(dir, "r"), 0o700), os.Symlink("r", filepath.Join(dir, "ln")))
+	at := filepath.Join(dir, "r")
+	for name, s := range map[string]Surroundings{
+		"not UTF-8":        {At: at + "\xff", State: dir},
+		"state":            {At: at, State: filepath.Join(at, "x/state")},
+		"state by symlink": {At: at, State: filepath.Join(dir, "ln/state")},
+		"HOME":             {At: at, State: dir, Home: at},
+		"a cache":          {At: at, State: dir, Home: dir, Caches: []string{filepath.Join(at, ".cache")}},
+	} {
+		if err := Refuses(Overlay, s); err == nil {
+			t.Errorf("%s inside of the repository is not refused", name)
+		}
+	}
+	for _, s := range []Surroundings{
+		{At: at, State: filepath.Join(dir, "r-state"), Home: dir}, {State: dir},
+	} {
+		if err := Refuses(Overlay, s); err != nil {
+			t.Errorf("Refuses(%+v) = %v", s, err)
+		}
+	}
+	if err := Refuses(Linked, Surroundings{At: at, State: at}); err != nil {
+		t.Error(err)
+	}
+	var failed syscall.Errno
+	if err := Refuses(Reflink, Surroundings{State: "/dev/shm"}); !errors.As(err, &failed) {
+		t.Errorf("Refuses(Reflink, on tmpfs) = %v, want what the kernel says", err)
+	}
+}

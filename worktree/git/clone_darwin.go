@@ -1,0 +1,31 @@
+package git
+
+import (
+	"errors"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// Reflink fails: a file that is there cannot become a clone.
+func Reflink(_, _ *os.File) error { return errors.ErrUnsupported }
+
+// Clone makes a regular file, with the mode and the times of another, that
+// shares all its blocks (clonefile(2)). It fails where the file system cannot.
+func Clone(from, to string) error {
+	return CloneAt(Place{unix.AT_FDCWD, from}, Place{unix.AT_FDCWD, to})
+}
+
+// Place is a path from an open folder.
+type Place struct {
+	Dir  int
+	Name string
+}
+
+// CloneAt is Clone for paths from open folders. It follows no symlink.
+func CloneAt(from, to Place) error {
+	if err := unix.Clonefileat(from.Dir, from.Name, to.Dir, to.Name, unix.CLONE_NOFOLLOW); err != nil {
+		return &os.PathError{Op: "clone", Path: to.Name, Err: err}
+	}
+	return nil
+}

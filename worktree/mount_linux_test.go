@@ -1,0 +1,204 @@
+package worktree
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// envInside makes this test binary the one process that is inside of a
+// workspace: it holds what is mounted, as JSON.
+const envInside = "WORKTREE_TEST_INSIDE"
+
+type insideSpec struct {
+	Mounts  []Mount
+	Bases   string // out of sight but for the link to Objects; empty: as it is
+	Link    string
+	Objects string
+	Dir     string
+	Script  string
+	Small   string // the folder of the workspace, to be on a small disk
+}
+
+// TestInside is the process of [fixture.inside].
+func TestInside(t *testing.T) {
+	text := os.Getenv(envInside)
+	if text == "" {
+		t.Skip("run by others")
+	}
+	var s insideSpec
+	must(t, json.Unmarshal([]byte(text), &s))
+	must(t, os.Unsetenv(envInside), s.build(), os.Chdir(s.Dir))
+	must(t, unix.Exec("/bin/sh", []string{"sh", "-ec", s.Script}, os.Environ()))
+}
+
+// build mounts what a workspace needs. All is made before any of it is put up.
+func (s *insideSpec) build() error {
+	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_SLAVE, ""); err != nil {
+		return fmt.Errorf("keep mounts to ourselves: %w", err)
+	}
+	if err := s.shrink(); err != nil {
+		return fmt.Errorf("make a small disk: %w", err)
+	}
+	var fds []int
+	for _, m := range s.Mounts {
+		fd, err := detached(m)
+		if err != nil {
+			return fmt.Errorf("make %s: %w", m.At, err)
+		}
+		fds = append(fds, fd)
+	}
+	objects, err := detached(Mount{From: s.Objects})
+	if err != nil {
+		return err
+	}
+	if s.Bases != "" {
+		attr := unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY}
+		if err := unix.MountSetattr(objects, "", unix.AT_EMPTY_PATH, &attr); err != nil {
+			return err
+		}
+		if err := unix.Mount("tmpfs", s.Bases, "tmpfs", 0, ""); err != nil {
+			return err
+		}
+		if err := os.Mkdir(s.Link, 0o700); err != nil {
+			return err
+		}
+		if err := unix.MoveMount(objects, "", unix.AT_FDCWD, s.Link, unix.MOVE_MOUNT_F_EMPTY_PATH); err != nil {
+			return err
+		}
+	}
+	for i, m := range s.Mounts {
+		if err := unix.MoveMount(fds[i], "", unix.AT_FDCWD, m.At, unix.MOVE_MOUNT_F_EMPTY_PATH); err != nil {
+			return fmt.Errorf("put %s up: %w", m.At, err)
+		}
+	}
+	return nil
+}
+
+// shrink puts the changes of a workspace, and its git dir, on a small disk.
+func (s *insideSpec) shrink() error {
+	if s.Small == "" {
+		return nil
+	}
+	admin, err := detached(Mount{From: filepath.Join(s.Small, gitName)})
+	if err != nil {
+		return err
+	}
+	if err := unix.Mount("tmpfs", s.Small, "tmpfs", 0, "size=1m"); err != nil {
+		return err
+	}
+	for _, dir := range []string{upperName, workName, gitName} {
+		if err := os.Mkdir(filepath.Join(s.Small, dir), 0o700); err != nil {
+			return err
+		}
+	}
+	return unix.MoveMount(admin, "", unix.AT_FDCWD, filepath.Join(s.Small, gitName), unix.MOVE_MOUNT_F_EMPTY_PATH)
+}
+
+func detached(m Mount) (int, error) {
+	if len(m.Lower) == 0 {
+		return unix.OpenTree(unix.AT_FDCWD, m.From, unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC)
+	}
+	name := func(dir string) string {
+		fd, err := unix.Open(dir, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+		if err != nil {
+			return dir
+		}
+		return "/proc/self/fd/" + strconv.Itoa(fd)
+	}
+	var lower []string
+	for _, dir := range m.Lower {
+		lower = append(lower, name(dir))
+	}
+	fs, err := unix.Fsopen("overlay", unix.FSOPEN_CLOEXEC)
+	if err != nil {
+		return -1, err
+	}
+	defer unix.Close(fs)
+	for _, o := range [][2]string{
+		{"lowerdir", strings.Join(lower, ":")}, {"upperdir", name(m.Upper)}, {"workdir", name(m.Work)},
+	} {
+		if err := unix.FsconfigSetString(fs, o[0], o[1]); err != nil {
+			return -1, fmt.Errorf("%s: %w", o[0], err)
+		}
+	}
+	if err := unix.FsconfigSetFlag(fs, "userxattr"); err != nil {
+		return -1, err
+	}
+	if err := unix.FsconfigCreate(fs); err != nil {
+		return -1, err
+	}
+	return unix.Fsmount(fs, unix.FSMOUNT_CLOEXEC, 0)
+}
+
+// inside runs a script of the shell where an agent would be: in the workspace,
+// with everything mounted that must be. It returns what the script printed.
+func (f *fixture) inside(w *Workspace, script string) string {
+	f.t.Helper()
+	out, err := f.tryInside(w, script)
+	if err != nil {
+		f.t.Fatalf("inside of %s: %v\n%s", w.Name, err, out)
+	}
+	return out
+}
+
+func (f *fixture) tryInside(w *Workspace, script string) (string, error) {
+	link, objects := f.trees.Objects()
+	s := insideSpec{Mounts: w.Mounts(), Link: link, Objects: objects, Dir: w.Path(), Script: script, Small: f.small}
+	if w.At != "" && w.Private() {
+		s.Bases = f.trees.Bases
+	}
+	if w.At == "" {
+		s.Mounts = nil
+	}
+	text, err := json.Marshal(s)
+	must(f.t, err)
+	cmd := exec.Command(os.Args[0], "-test.run=^TestInside$")
+	cmd.Env = append(f.environ(), envInside+"="+string(text), "GOCOVERDIR="+f.home, "SELF="+os.Args[0])
+	cmd.SysProcAttr = &syscall.SysProcAttr{
+		Cloneflags:  unix.CLONE_NEWUSER | unix.CLONE_NEWNS,
+		UidMappings: []syscall.SysProcIDMap{{ContainerID: os.Getuid(), HostID: os.Getuid(), Size: 1}},
+		GidMappings: []syscall.SysProcIDMap{{ContainerID: os.Getgid(), HostID: os.Getgid(), Size: 1}},
+	}
+	for c := range unix.CAP_LAST_CAP + 1 {
+		cmd.SysProcAttr.AmbientCaps = append(cmd.SysProcAttr.AmbientCaps, uintptr(c))
+	}
+	out, err := cmd.CombinedOutput()
+	return strings.TrimSuffix(string(out), "\n"), err
+}
+
+// namespaces skips a test where there are none, or no overlay can be mounted.
+func namespaces(t testing.TB, f *fixture) {
+	t.Helper()
+	dir := t.TempDir()
+	for _, name := range []string{"l", "u", "w", "at"} {
+		must(t, os.Mkdir(filepath.Join(dir, name), 0o700))
+	}
+	text, err := json.Marshal(insideSpec{
+		Mounts: []Mount{{
+			At: filepath.Join(dir, "at"), Lower: []string{filepath.Join(dir, "l")},
+			Upper: filepath.Join(dir, "u"), Work: filepath.Join(dir, "w"),
+		}},
+		Objects: dir, Dir: dir, Script: ":",
+	})
+	must(t, err)
+	cmd := exec.Command(os.Args[0], "-test.run=^TestInside$")
+	cmd.Env = append(f.environ(), envInside+"="+string(text))
+	cmd.SysProcAttr = &syscall.SysProcAttr{
+		Cloneflags:  unix.CLONE_NEWUSER | unix.CLONE_NEWNS,
+		UidMappings: []syscall.SysProcIDMap{{ContainerID: os.Getuid(), HostID: os.Getuid(), Size: 1}},
+		GidMappings: []syscall.SysProcIDMap{{ContainerID: os.Getgid(), HostID: os.Getgid(), Size: 1}},
+		AmbientCaps: []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_DAC_OVERRIDE},
+	}
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Skipf("no overlay can be mounted here: %v: %s", err, out)
+	}
+}

@@ -1,0 +1,182 @@
+package worktree
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"agentswarm/worktree/git"
+)
+
+// envRename makes this test binary a program that renames a file.
+const envRename = "WORKTREE_TEST_RENAME"
+
+// TestRename is the program of [TestOperations].
+func TestRename(t *testing.T) {
+	from, to, ok := strings.Cut(os.Getenv(envRename), ":")
+	if !ok {
+		t.Skip("run by TestOperations")
+	}
+	must(t, os.Rename(from, to))
+}
+
+// operations are what programs do to files, each a script of its own.
+func operations() map[string]string {
+	return map[string]string{
+		"rename a file":  "git mv a z; test ! -e a; test \"$(cat z)\" = a; git status --porcelain | grep -q '^R'",
+		"rename in Go":   envRename + "=d/b:c " + `"$SELF" -test.run='^TestRename$' >&2; test ! -e d/b; cat c | grep -q b`,
+		"rename over":    "mv a d/b; test \"$(cat d/b)\" = a; test ! -e a",
+		"hard links":     "ln a a2; echo x >> a2; test \"$(cat a)\" = \"$(cat a2)\"; ln n n2 2>/dev/null || :; rm a; grep -q x a2",
+		"modes":          "chmod 000 a; chmod 600 a; chmod +x d/b; git status --porcelain | grep -q 'M d/b'",
+		"move a folder":  "mv d e; test \"$(cat e/b)\" = b; test ! -e d; git add -A; git status --porcelain | grep -q '^R'",
+		"a folder anew":  "rm -r d; mkdir d; test -z \"$(ls d)\"; touch d/new; test \"$(ls d)\" = new",
+		"file to folder": "rm a; mkdir a; touch a/x; rm -r a; echo a > a; git diff --quiet a",
+		"long names": `p=; for i in 1 2 3 4 5 6 7 8 9; do p=$p$(printf '%0200d' $i)/; done
+			mkdir -p $p; echo x > ${p}f; git add -A; git commit -qm long; test "$(cat ${p}f)" = x`,
+		"odd names": `mkdir 'a b,c:d\e'; echo x > 'a b,c:d\e/f
+g'; git add -A; git commit -qm odd; git status --porcelain | wc -l | grep -qx 0`,
+		"mmap": `python3 -c "
+import mmap
+f = open('a', 'r+b'); m = mmap.mmap(f.fileno(), 0); m[0:1] = b'M'; m.flush(); m.close()
+h = open('a', 'r+b'); g = mmap.mmap(h.fileno(), 0); assert g[0:1] == b'M'
+"; grep -q M a; git diff --quiet a && exit 1 || :`,
+		"sqlite": `python3 -c "
+import sqlite3, os
+a = sqlite3.connect('db'); assert a.execute('pragma journal_mode=wal').fetchone()[0] == 'wal'
+a.execute('create table t(x)'); a.execute('insert into t values(1)'); a.commit()
+b = sqlite3.connect('db'); assert b.execute('select x from t').fetchone()[0] == 1
+b.execute('insert into t values(2)'); b.commit()
+assert a.execute('select count(*) from t').fetchone()[0] == 2 and os.path.exists('db-wal')
+"`,
+		"inotify": `python3 -c "
+import ctypes, os, struct
+c = ctypes.CDLL(None); fd = c.inotify_init(); assert c.inotify_add_watch(fd, b'd', 0x100) >= 0
+open('d/made', 'w').close()
+assert b'made' in os.read(fd, 4096)
+"`,
+		"locks": `python3 -c "
+import fcntl
+f = open('a', 'r+'); fcntl.flock(f, fcntl.LOCK_EX); fcntl.lockf(f, fcntl.LOCK_EX)
+"`,
+	}
+}
+
+// operate runs all operations, each in a workspace of its own.
+func (f *fixture) operate(base git.Hash) {
+	f.t.Helper()
+	_, noPython := exec.LookPath("python3")
+	for name, script := range operations() {
+		if noPython != nil && strings.Contains(script, "python3") {
+			f.t.Logf("%s: %v", name, noPython)
+			continue
+		}
+		w := f.lease(base)
+		if out, err := f.tryInside(w, script); err != nil {
+			f.t.Errorf("%s: %v\n%s", name, err, out)
+		}
+		must(f.t, f.trees.Drop(f.t.Context(), *w))
+	}
+}
+
+// TestOperations holds that programs can do in an overlay what they do in a
+// checkout.
+func TestOperations(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	base := f.commit("a", "a\n", "d/b", "b\n", "d/e/f", "f\n")
+	f.open()
+	namespaces(t, f)
+	f.private(Overlay)
+	f.operate(base)
+	// The kernel refuses it: programs that move folders copy them then.
+	w := f.lease(base)
+	if out, err := f.tryInside(w, envRename+`=d:e "$SELF" -test.run='^TestRename$'`); err == nil || !strings.Contains(out, "cross-device") {
+		t.Errorf("a folder of the base is renamed: %v, %s", err, out)
+	}
+}
+
+// TestUserKeepsHouse has the user's git remove all it thinks is of no use while
+// agents work.
+func TestUserKeepsHouse(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.commit("a", "a\n", "d/b", "b\n")
+	base := f.commit("a", "2\n")
+	far := filepath.Join(f.home, "far")
+	f.in(f.home, "clone", "-q", "--bare", f.root, far)
+	f.git("remote", "add", "origin", far)
+	f.git("update-ref", "refs/swarm/k3x9q2/base", string(base))
+	f.open()
+	namespaces(t, f)
+	f.private(Overlay)
+	w := f.lease(base)
+	f.inside(w, "echo 1 > n; git add n; git commit -qm one")
+	for _, args := range [][]string{
+		{"worktree", "prune", "--expire=now"}, {"fetch", "-q", "origin"}, {"gc", "-q", "--prune=now"}, {"repack", "-q", "-a", "-d"},
+		{"reflog", "expire", "--expire=now", "--all"}, {"pack-refs", "--all"}, {"prune", "--expire=now"},
+		{"log", "--all", "--oneline"}, {"fsck", "--strict"},
+	} {
+		f.git(args...)
+		f.inside(w, "git status --porcelain; git log -p --oneline; echo x >> n; git commit -qam more; git fsck --strict")
+	}
+	next := f.lease(base)
+	if got := f.inside(next, "cat a; git log --oneline | wc -l"); got != "2\n2" {
+		t.Errorf("a new one: %q", got)
+	}
+	if got := f.git("worktree", "list"); strings.Contains(got, "\n") {
+		t.Errorf("worktrees: %s", got)
+	}
+}
+
+// TestUpperIsFull has the disk of the changes fill up.
+func TestUpperIsFull(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	base := f.commit("a", "a\n", "d/b", "b\n")
+	f.open()
+	namespaces(t, f)
+	f.private(Overlay)
+	w := f.lease(base)
+	f.small = w.Dir
+	out, err := f.tryInside(w, `
+		! dd if=/dev/zero of=big bs=1M count=4 2>/dev/null
+		! echo x >> d/b 2>/dev/null || :
+		test "$(cat a)" = a; rm big; echo y > d/b; test "$(cat d/b)" = y; rm a; test ! -e a
+		echo went on`)
+	if err != nil || !strings.HasSuffix(out, "went on") {
+		t.Errorf("%v: %s", err, out)
+	}
+}
+
+// TestOddPlaces has a repository and a state folder at paths that the options of
+// a mount could not hold.
+func TestOddPlaces(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat(strings.Repeat("x", 190)+"/", 5)
+	for name, dir := range map[string]string{
+		"blank, comma, colon": "a b,c:d", "backslash": `x\040y\`, "quote, newline": "a'\"\nb", "long": long, "not ASCII": "é☂",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newFixture(t)
+			moved := filepath.Join(filepath.Dir(f.root), "repo", dir)
+			f.mkdir(filepath.Dir(moved))
+			must(t, os.Rename(f.root, moved))
+			f.root = moved
+			f.state = filepath.Join(f.state, dir)
+			base := f.commit("a", "a\n", "d/b", "b\n")
+			f.open()
+			namespaces(t, f)
+			f.private(Overlay)
+			w := f.lease(base)
+			got := f.inside(w, "rm a; echo c > d/c; git add -A; git commit -qm x; git ls-files; git log --oneline | wc -l")
+			if got != "d/b\nd/c\n2" {
+				t.Errorf("inside: %q", got)
+			}
+			must(t, f.trees.Drop(t.Context(), *w))
+			f.clean(w)
+		})
+	}
+}

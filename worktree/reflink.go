@@ -1,0 +1,216 @@
+package worktree
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
+	"golang.org/x/sys/unix"
+
+	"agentswarm/worktree/git"
+)
+
+// cloners is how many goroutines clone the files of one workspace: more of
+// them wait for each other in the file system.
+const cloners = 4
+
+// fillClone fills a workspace with clones of the files of its base, with an
+// index that knows them, and with what comes along.
+func (t *Trees) fillClone(ctx context.Context, w *Workspace, b *base) (err error) {
+	if err := t.fills.enter(ctx); err != nil {
+		return err
+	}
+	err = t.cloneBase(ctx, w, b)
+	if err == nil {
+		err = t.bring(ctx, w)
+	}
+	t.fills.leave(err == nil)
+	if err != nil {
+		return err
+	}
+	dotGit := filepath.Join(w.files(), ".git")
+	if w.At != "" {
+		return os.Mkdir(dotGit, 0o700) // its git dir is mounted there
+	}
+	return os.WriteFile(dotGit, []byte("gitdir: "+w.Admin+"\n"), 0o600)
+}
+
+func (t *Trees) cloneBase(ctx context.Context, w *Workspace, b *base) error {
+	text, err := os.ReadFile(b.index())
+	if err != nil {
+		return err
+	}
+	c := &cloning{from: w.below(), to: w.files(), stats: map[string]git.IndexStat{}}
+	if err := os.Mkdir(c.to, 0o700); err != nil {
+		return err
+	}
+	entries, err := t.Repo.ParseIndex(text)
+	if err != nil {
+		return err
+	}
+	if err := c.all(ctx, entries); err != nil {
+		return err
+	}
+	text, err = t.Repo.Restat(text, func(e *git.IndexEntry) (git.IndexStat, bool) {
+		s, ok := c.stats[e.Path]
+		return s, ok
+	})
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(w.Index), 0o700); err != nil {
+		return err
+	}
+	return writeFile(w.Index, text)
+}
+
+// cloning is the cloning of one checkout.
+type cloning struct {
+	from layers
+	to   string
+
+	mu    sync.Mutex // guards what follows
+	stats map[string]git.IndexStat
+}
+
+// all clones the files of an index, which is sorted, several at once.
+func (c *cloning) all(ctx context.Context, entries []git.IndexEntry) error {
+	entries = slices.DeleteFunc(entries, func(e git.IndexEntry) bool { return e.SkipWorktree })
+	if err := c.folders(entries); err != nil {
+		return err
+	}
+	for rest := c.from; len(rest) > 0 && len(entries) > 0; rest = rest[1:] {
+		var here, lower []git.IndexEntry
+		for _, e := range entries {
+			if len(rest) == 1 || lies(rest[0], e) {
+				here = append(here, e)
+			} else {
+				lower = append(lower, e)
+			}
+		}
+		group, ctx := errgroup.WithContext(ctx)
+		for part := range slices.Chunk(here, max(1, (len(here)+cloners-1)/cloners)) {
+			group.Go(func() error { return c.some(ctx, rest[0], part) })
+		}
+		if err := group.Wait(); err != nil {
+			return err
+		}
+		entries = lower
+	}
+	return nil
+}
+
+// lies reports whether a layer holds a file of the index itself.
+func lies(layer string, e git.IndexEntry) bool {
+	at, err := os.Lstat(filepath.Join(layer, e.Path))
+	return err == nil && !at.IsDir() && !isWhiteout(at)
+}
+
+// folders makes all folders, and those of submodules, with the modes they have.
+func (c *cloning) folders(entries []git.IndexEntry) error {
+	made := map[string]bool{"": true}
+	var mkdir func(dir string) error
+	mkdir = func(dir string) error {
+		if made[dir] {
+			return nil
+		}
+		if err := mkdir(parent(dir)); err != nil {
+			return err
+		}
+		made[dir] = true
+		layers := c.from.folders(dir)
+		if len(layers) == 0 {
+			return &os.PathError{Op: "clone", Path: dir, Err: fs.ErrNotExist}
+		}
+		at, err := os.Lstat(layers[0])
+		if err != nil {
+			return err
+		}
+		to := filepath.Join(c.to, dir)
+		if err := os.Mkdir(to, 0o700); err != nil {
+			return err
+		}
+		return os.Chmod(to, at.Mode().Perm()|0o700)
+	}
+	for _, e := range entries {
+		dir := parent(e.Path)
+		if e.Mode == modeLink {
+			dir = e.Path
+		}
+		if err := mkdir(dir); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// some clones a part of the files of a layer, one after the other.
+func (c *cloning) some(ctx context.Context, layer string, entries []git.IndexEntry) (err error) {
+	from, to := &folders{root: layer}, &folders{root: c.to}
+	stats := make(map[string]git.IndexStat, len(entries))
+	defer func() {
+		err = errors.Join(err, from.close(), to.close())
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		for path, s := range stats {
+			c.stats[path] = s
+		}
+	}()
+	for _, e := range entries {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if e.Mode == modeLink {
+			continue
+		}
+		src, name, err := from.enter(e.Path)
+		if err != nil {
+			return &os.PathError{Op: "clone", Path: e.Path, Err: err}
+		}
+		dst, _, err := to.enter(e.Path)
+		if err != nil {
+			return &os.PathError{Op: "clone", Path: e.Path, Err: err}
+		}
+		if stats[e.Path], err = cloneOne(src, dst, name); err != nil {
+			return &os.PathError{Op: "clone", Path: e.Path, Err: err}
+		}
+	}
+	return nil
+}
+
+// cloneOne clones a file or makes a symlink anew, in open folders.
+func cloneOne(src, dst int, name string) (git.IndexStat, error) {
+	var at unix.Stat_t
+	if err := unix.Fstatat(src, name, &at, unix.AT_SYMLINK_NOFOLLOW); err != nil {
+		return git.IndexStat{}, err
+	}
+	var err error
+	switch fs.FileMode(at.Mode & unix.S_IFMT) {
+	case unix.S_IFLNK:
+		err = copySymlink(src, dst, name, int(at.Size))
+	default:
+		err = git.CloneAt(git.Place{Dir: src, Name: name}, git.Place{Dir: dst, Name: name})
+	}
+	if err == nil {
+		err = unix.Fstatat(dst, name, &at, unix.AT_SYMLINK_NOFOLLOW)
+	}
+	return indexStat(&at), err
+}
+
+func copySymlink(src, dst int, name string, size int) error {
+	target := make([]byte, size+1)
+	n, err := unix.Readlinkat(src, name, target)
+	if err != nil {
+		return err
+	}
+	if err := unix.Symlinkat(string(target[:n]), dst, name); err != nil {
+		return err
+	}
+	when := unix.NsecToTimespec(baseTime().UnixNano())
+	return unix.UtimesNanoAt(dst, name, []unix.Timespec{when, when}, unix.AT_SYMLINK_NOFOLLOW)
+}

@@ -1,0 +1,126 @@
+package worktree
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"agentswarm/worktree/git"
+)
+
+// baseTime is what all files of a base were changed at: long ago, so that no
+// git takes one for changed within its tick, and the same in every base.
+func baseTime() time.Time { return time.Unix(1_000_000_000, 0) }
+
+// settle gives the files of a base, those that are its own, the same time, and
+// writes an index that knows it. It returns about what the base takes on disk.
+func (t *Trees) settle(b *base, own func(path string) bool) (size int64, err error) {
+	text, err := os.ReadFile(b.index())
+	if err != nil {
+		return 0, err
+	}
+	f := &folders{root: b.tree()}
+	defer func() { err = errors.Join(err, f.close()) }()
+	when := unix.NsecToTimespec(baseTime().UnixNano())
+	var failed error
+	text, err = t.Repo.Restat(text, func(e *git.IndexEntry) (git.IndexStat, bool) {
+		if !own(e.Path) {
+			return git.IndexStat{}, false
+		}
+		at, name, err := f.enter(e.Path)
+		if err == nil {
+			err = unix.UtimesNanoAt(at, name, []unix.Timespec{when, when}, unix.AT_SYMLINK_NOFOLLOW)
+		}
+		var s unix.Stat_t
+		if err == nil {
+			err = unix.Fstatat(at, name, &s, unix.AT_SYMLINK_NOFOLLOW)
+		}
+		if err != nil {
+			failed = errors.Join(failed, &os.PathError{Op: "settle", Path: e.Path, Err: err})
+			return git.IndexStat{}, false
+		}
+		size += onDisk(s.Size)
+		return indexStat(&s), true
+	})
+	if err = errors.Join(err, failed); err != nil {
+		return 0, err
+	}
+	return size + int64(len(text)), writeFile(b.index(), text)
+}
+
+// folders opens the folders of a tree one after the other, as files in them
+// come up, and follows no symlink.
+type folders struct {
+	root string
+	path string // of the one that is open; "" for the root
+	fds  []int  // of the root and each folder of path; empty: nothing is open
+}
+
+// enter is the open folder that a path lies in, and the last part of the path.
+func (f *folders) enter(path string) (fd int, name string, err error) {
+	if len(f.fds) == 0 {
+		root, err := openFolder(unix.AT_FDCWD, f.root)
+		if err != nil {
+			return -1, "", err
+		}
+		f.fds = append(f.fds, root)
+	}
+	dir := parent(path)
+	if dir != f.path {
+		if err := f.change(dir); err != nil {
+			return -1, "", err
+		}
+	}
+	return f.fds[len(f.fds)-1], filepath.Base(path), nil
+}
+
+// change goes up as far as it must and down again.
+func (f *folders) change(dir string) error {
+	for f.path != "" && f.path != dir && !strings.HasPrefix(dir, f.path+"/") {
+		last := len(f.fds) - 1
+		if err := unix.Close(f.fds[last]); err != nil {
+			return err
+		}
+		f.fds, f.path = f.fds[:last], parent(f.path)
+	}
+	for f.path != dir {
+		name, _, _ := strings.Cut(strings.TrimPrefix(dir[len(f.path):], "/"), "/")
+		fd, err := openFolder(f.fds[len(f.fds)-1], name)
+		if err != nil {
+			return err
+		}
+		f.fds = append(f.fds, fd)
+		f.path = strings.TrimPrefix(f.path+"/"+name, "/")
+	}
+	return nil
+}
+
+func (f *folders) close() (err error) {
+	for _, fd := range f.fds {
+		err = errors.Join(err, unix.Close(fd))
+	}
+	f.fds, f.path = nil, ""
+	return err
+}
+
+func openFolder(at int, name string) (int, error) {
+	for {
+		fd, err := unix.Openat(at, name, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+		if !errors.Is(err, unix.EINTR) {
+			return fd, err
+		}
+	}
+}
+
+// indexStat is what an index holds of a file.
+func indexStat(s *unix.Stat_t) git.IndexStat {
+	return git.IndexStat{
+		CTime: git.IndexTime{Sec: uint32(s.Ctim.Sec), Nano: uint32(s.Ctim.Nsec)},
+		MTime: git.IndexTime{Sec: uint32(s.Mtim.Sec), Nano: uint32(s.Mtim.Nsec)},
+		Dev:   uint32(s.Dev), Inode: uint32(s.Ino), UID: s.Uid, GID: s.Gid, Size: uint32(s.Size),
+	}
+}
