@@ -1,10 +1,11 @@
 // Package box owns the walls that an agent runs inside: which namespaces it
 // gets, and what is set up in them before it starts.
 //
-// Two processes share the work. The engine starts a supervisor with the
-// attributes of [Attr]; the supervisor calls [Enter], which finishes the walls
-// from inside. Which rung of the ladder a system can have is found by
-// [Probe], which tries.
+// Two processes share the work. The engine decides by [Compose] what stands
+// where, and starts a supervisor with the attributes of [Attr]; the supervisor
+// calls [Enter], which puts the walls up from inside. Which rung of the ladder
+// a system can have is found by [Probe], which tries, and how much of HOME is
+// a private copy by [ProbeHome].
 //
 // The package starts nothing and knows nothing of supervisors, agents or
 // workspaces.
@@ -22,13 +23,16 @@ type Rung int
 const (
 	// None is no walls: the caller has to find and end processes by itself.
 	None Rung = iota
-	// Landlock keeps an agent from writing outside of what it was given. Its
-	// processes have to be found and ended by the caller.
+	// Landlock keeps an agent from writing outside of what it was given, and
+	// from reading files that are hidden. Nothing is mounted: it works where
+	// things lie, /tmp is the machine's, and names, modes and sockets are not
+	// guarded. Its processes have to be found and ended by the caller.
 	Landlock
 	// NoOverlayOldProc is NoOverlay and OldProc together.
 	NoOverlayOldProc
-	// NoOverlay is Full where no overlay can be mounted: what an agent writes
-	// to outside of its workspace is refused, and not kept apart.
+	// NoOverlay is Full where no overlay can be mounted: HOME is read-only but
+	// for a few empty private folders, and what an agent writes to elsewhere is
+	// refused and not kept apart.
 	NoOverlay
 	// OldProc is Full where no new /proc can be mounted, as in many
 	// containers: the processes of the machine stay visible.
@@ -47,6 +51,40 @@ func (r Rung) Overlay() bool { return r == OldProc || r == Full }
 
 // FreshProc reports whether only the agent's own processes are visible.
 func (r Rung) FreshProc() bool { return r == NoOverlay || r == Full }
+
+// Promise says what holds on a rung.
+func (r Rung) Promise() string {
+	const ends = "the kernel ends all that an agent started, whatever happens to swarm; "
+	switch r {
+	case Full, OldProc:
+		return ends + "it writes to its workspace, and to private copies of HOME and /tmp"
+	case NoOverlay, NoOverlayOldProc:
+		return ends + "it writes to its workspace, a private /tmp and empty caches; HOME is read-only"
+	case Landlock:
+		return "an agent writes to its workspace and the machine's /tmp only, and cannot read secrets and " +
+			"the state folder; what it started is found and ended by its descent"
+	default:
+		return "what an agent started is found and ended by its descent; a process that hides " +
+			"from that may outlive its run if its supervisor is killed too"
+	}
+}
+
+// Limits says what does not hold on a rung, though one might expect it.
+func (r Rung) Limits() string {
+	const shared = "agents share your network, and with it what listens on localhost; "
+	switch {
+	case r == None:
+		return "agents may read and write whatever you may; only their working tree is their own"
+	case r == Landlock:
+		return shared + "they can list names in hidden folders, change modes and times of your files, and reach sockets " +
+			"that lie in folders, such as docker's; tools that fill caches in HOME fail"
+	case r.FreshProc():
+		return shared + "they can read what you can, but for secrets and sockets, and write to your open terminals"
+	default:
+		return shared + "they can read what you can, but for secrets and sockets, write to your open terminals, " +
+			"and see the processes of the machine, but not end them; their own sandboxes may fail"
+	}
+}
 
 func rungNames() []string {
 	return []string{"none", "landlock", "no-overlay-old-proc", "no-overlay", "old-proc", "full"}

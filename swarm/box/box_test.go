@@ -18,6 +18,16 @@ func TestRung(t *testing.T) {
 			t.Errorf("UnmarshalText(%q) = %v, %v, want %v", text, got, err, r)
 		}
 	}
+	words := map[string]bool{}
+	for r := None; r <= Full; r++ {
+		words[r.Limits()] = true
+		if r.Promise() == "" || strings.Contains(r.Promise(), "kernel ends") != r.Namespaces() {
+			t.Errorf("%v promises %q", r, r.Promise())
+		}
+	}
+	if len(words) != 4 {
+		t.Errorf("limits are %v", words)
+	}
 	if err := new(Rung).UnmarshalText([]byte("bricks")); err == nil {
 		t.Error("unknown walls are accepted")
 	}

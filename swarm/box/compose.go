@@ -1,7 +1,9 @@
 package box
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -9,114 +11,344 @@ import (
 	"strings"
 )
 
-// secrets are the folders of HOME that agents never see.
-func secrets() []string { return []string{".ssh", ".aws", ".gnupg"} }
-
 // Compose makes the walls around one agent, and the folders that they keep in
 // Private. What it makes there must be removed after the agent's end.
+//
+// What lies where is looked up now: a path that is hidden is followed through
+// its links, and one that does not exist is left out. Without overlays the
+// view of HOME is Closed, whatever the place says, /tmp and /var/tmp are
+// empty private folders, and the pieces of the place have to be binds.
 func Compose(rung Rung, open bool, p Place) (Walls, error) {
 	w := Walls{Rung: rung, Open: open}
 	if rung == None {
 		return w, nil
 	}
-	c := &composing{Place: p, walls: &w}
-	if !open {
+	c := &composing{Place: p, rung: rung}
+	c.Home, _ = real(p.Home)
+	if state, ok := real(p.State); ok {
+		c.State = state
+	}
+	if !rung.Overlay() {
+		c.View = Closed
+	}
+	switch {
+	case !open:
 		if err := c.around(); err != nil {
 			return Walls{}, fmt.Errorf("make the walls: %w", err)
 		}
+	case rung.Namespaces():
+		// A piece in it may stand where there is a link outside.
+		c.masks = append(c.masks, Piece{At: c.State, Empty: true})
 	}
-	w.Pieces = append(w.Pieces, p.Pieces...)
+	w.Pieces = c.order()
 	return w, nil
 }
 
 type composing struct {
 	Place
-	walls *Walls
+	rung  Rung
+	open  []Piece // what is seen
+	masks []Piece // what is not; they stand above the others
 }
 
-func (c *composing) add(p ...Piece) { c.walls.Pieces = append(c.walls.Pieces, p...) }
+func (c *composing) add(p ...Piece) { c.open = append(c.open, p...) }
 
 // around puts up what hides the rest of the machine.
 func (c *composing) around() error {
-	if err := c.tmp(); err != nil {
+	if c.rung == Landlock {
+		return c.fenced()
+	}
+	for _, step := range []func() error{c.temporary, c.running, c.home, c.write} {
+		if err := step(); err != nil {
+			return err
+		}
+	}
+	if shm, ok := real("/dev/shm"); ok {
+		c.add(Piece{At: shm, Scratch: true, Optional: true})
+	}
+	c.programs()
+	c.hide()
+	return nil
+}
+
+// fenced are the pieces where nothing can be mounted: paths that may be
+// written to, and paths that may not be read.
+func (c *composing) fenced() error {
+	if err := c.write(); err != nil {
 		return err
 	}
-	if err := c.home(); err != nil {
+	c.hide()
+	for _, path := range []string{"/tmp", "/var/tmp", "/dev/shm"} {
+		dir, ok := real(path)
+		// A rule for a folder is one for all in it, the repository too.
+		if ok && !covers(dir, c.State) && !covers(dir, c.Home) && !slices.ContainsFunc(c.Pieces, func(p Piece) bool {
+			return !p.Write && covers(dir, p.At)
+		}) {
+			c.add(Piece{At: dir, From: dir, Write: true})
+		}
+	}
+	return nil
+}
+
+// temporary is a /tmp and a /var/tmp of the agent's own. They are overlays: a
+// bind would show in the list of mounts where it lies, and sandboxes of agents
+// try to hide that place. /var/tmp shows what is there.
+func (c *composing) temporary() error {
+	tmp, ok := real("/tmp")
+	if !ok {
+		tmp = "/tmp"
+	}
+	if err := c.layer(tmp, "tmp", true); err != nil {
 		return err
 	}
-	c.add(Piece{At: "/dev/shm", Scratch: true, Optional: true})
-	for _, path := range c.hidden() {
-		c.add(Piece{At: path, Empty: true, Optional: true})
+	if dir, ok := real("/var/tmp"); ok && dir != tmp {
+		return c.layer(dir, "var-tmp", false)
 	}
-	c.add(Piece{At: c.State, Empty: true})
+	return nil
+}
+
+// running is a /run without the sockets of the machine: whoever reaches those
+// of docker, systemd or D-Bus has work done outside of the walls. A mask on
+// each would go when its daemon makes it anew.
+func (c *composing) running() error {
+	for _, path := range []string{"/run", "/var/run"} {
+		dir, ok := real(path)
+		if !ok || dir == "/" || slices.ContainsFunc(c.open, func(p Piece) bool { return p.At == dir }) {
+			continue
+		}
+		c.add(Piece{At: dir, Scratch: true})
+	}
+	kept := []string{"current-system", "booted-system", "opengl-driver", "opengl-driver-32"}
+	for _, name := range kept {
+		if path := "/run/" + name; exists(path) {
+			c.add(Piece{At: path, From: path, Optional: true})
+		}
+	}
+	if names, ok := real("/etc/resolv.conf"); ok && c.gone(names) {
+		c.add(Piece{At: names, From: names, Optional: true})
+	}
+	for _, dir := range []string{"/run/user/" + strconv.Itoa(os.Getuid()), c.Getenv("XDG_RUNTIME_DIR")} {
+		dir, ok := real(dir)
+		if ok && !covers(dir, c.State) && !covers(dir, c.Home) && !c.placed(dir) {
+			c.add(Piece{At: dir, Scratch: true, Optional: true})
+		}
+	}
+	return nil
+}
+
+// write are the folders that all agents write to.
+func (c *composing) write() error {
 	for _, path := range c.Write {
-		c.add(Piece{At: path, From: path, Write: true})
+		dir, ok := real(expand(path, c.Home))
+		if !ok {
+			return fmt.Errorf("write %s: there is no such folder", path)
+		}
+		c.add(Piece{At: dir, From: dir, Write: true})
 	}
 	return nil
 }
 
-// tmp is a /tmp of the agent's own. It is an overlay with nothing below: a bind
-// would show in the list of mounts where it lies, and sandboxes of agents try
-// to hide that place.
-func (c *composing) tmp() error {
-	below, err := c.folder("empty")
-	if err != nil {
-		return err
+// programs shows what agents run, where an empty folder would hide it.
+func (c *composing) programs() {
+	show := func(path string) {
+		if c.gone(path) && !c.placed(path) {
+			c.add(Piece{At: path, From: path, Optional: true})
+		}
 	}
-	piece := Piece{At: "/tmp", Lower: []string{below}}
-	if err := c.upper(&piece, "tmp"); err != nil {
-		return err
+	for _, path := range c.Programs {
+		if !filepath.IsAbs(path) {
+			continue
+		}
+		path = filepath.Clean(path)
+		target, ok := real(path)
+		if !ok {
+			continue
+		}
+		at := parented(path)
+		show(at)
+		if target != at {
+			show(target)
+		}
 	}
-	if !c.walls.Rung.Overlay() {
-		piece = Piece{At: "/tmp", From: piece.Upper, Write: true}
-	}
-	c.add(piece)
-	return nil
 }
 
-// home is the user's HOME at its own path, in which writes are private.
-func (c *composing) home() error {
-	if c.Home == "" || !c.walls.Rung.Overlay() {
-		return nil
+// hide puts masks on what agents do not see.
+func (c *composing) hide() {
+	for _, path := range c.hidden() {
+		if at, ok := real(expand(path, c.Home)); ok && at != "/" {
+			c.masks = append(c.masks, Piece{At: at, Empty: true, Optional: true})
+		}
 	}
-	piece := Piece{At: c.Home, Lower: []string{c.Home}}
-	if err := c.upper(&piece, "home"); err != nil {
-		return err
+	// The folder of the attempt may be seen, but not this part of it.
+	if private, ok := real(c.Private); ok && private != c.State {
+		c.masks = append(c.masks, Piece{At: private, Empty: true, Optional: true})
 	}
-	c.add(piece)
-	return nil
+	c.masks = append(c.masks, Piece{At: c.State, Empty: true})
 }
 
-// hidden are the paths that agents do not see.
+// secrets are the folders of HOME that agents never see.
+func secrets() []string { return []string{".ssh", ".aws", ".gnupg"} }
+
+// hidden are the paths that agents do not see, beside the state.
 func (c *composing) hidden() []string {
 	var all []string
 	if c.Home != "" {
-		for _, name := range secrets() {
+		for _, name := range slices.Concat(secrets(), []string{
+			".docker/run", ".docker/desktop", ".colima", ".rd", ".local/state/swarm",
+		}) {
 			all = append(all, filepath.Join(c.Home, name))
 		}
 	}
-	all = append(all, "/run/user/"+strconv.Itoa(os.Getuid()),
-		"/run/docker.sock", "/run/containerd/containerd.sock", "/run/podman/podman.sock")
-	if path := c.Getenv("SSH_AUTH_SOCK"); filepath.IsAbs(path) {
-		all = append(all, path)
+	if dir := c.Getenv("XDG_STATE_HOME"); filepath.IsAbs(dir) {
+		all = append(all, filepath.Join(dir, "swarm"))
 	}
-	if path, ok := strings.CutPrefix(c.Getenv("DOCKER_HOST"), "unix://"); ok && filepath.IsAbs(path) {
-		all = append(all, path)
+	all = append(all, "/run/user", "/run/docker.sock", "/run/containerd", "/run/podman", "/run/crio",
+		"/run/dbus", "/run/systemd/private", "/var/snap/lxd/common/lxd/unix.socket",
+		"/var/lib/lxd/unix.socket", "/var/lib/incus/unix.socket", "/dev/mqueue")
+	if os.Geteuid() == 0 {
+		// Their files obey whoever is called root.
+		all = append(all, "/sys/kernel/debug", "/sys/kernel/tracing", "/sys/firmware")
 	}
-	return slices.Concat(all, c.Sockets, c.Hide)
+	for _, name := range []string{"SSH_AUTH_SOCK", "DOCKER_HOST", "CONTAINER_HOST", "DBUS_SESSION_BUS_ADDRESS"} {
+		all = append(all, socketOf(c.Getenv(name)))
+	}
+	all = slices.Concat(all, c.Sockets, c.Hide)
+	return slices.DeleteFunc(all, func(path string) bool {
+		// What somebody put into a variable must not take the workspace away.
+		return path == "" || covers(path, c.Home) && !slices.Contains(c.Hide, path)
+	})
+}
+
+// socketOf is the path of a socket that a variable names: itself, or an address
+// as of docker or D-Bus.
+func socketOf(value string) string {
+	path := strings.TrimPrefix(value, "unix://")
+	if bus, ok := strings.CutPrefix(path, "unix:path="); ok {
+		path, _, _ = strings.Cut(bus, ",")
+	}
+	if !filepath.IsAbs(path) {
+		return ""
+	}
+	return path
+}
+
+// placed reports whether a piece stands at a path already.
+func (c *composing) placed(at string) bool {
+	return slices.ContainsFunc(c.open, func(p Piece) bool { return p.At == at })
+}
+
+// blank reports whether a piece is an empty folder of the agent's own.
+func (c *composing) blank(p Piece) bool {
+	return p.Scratch || p.From != "" && covers(c.Private, p.From) ||
+		len(p.Lower) == 1 && covers(c.Private, p.Lower[0])
+}
+
+// gone reports whether a path is out of sight behind an empty folder.
+func (c *composing) gone(path string) bool {
+	p, ok := lowest(c.open, path)
+	return ok && p.At != path && c.blank(p)
+}
+
+// lowest is the last of the deepest pieces that a path lies in.
+func lowest(pieces []Piece, path string) (found Piece, ok bool) {
+	for _, p := range pieces {
+		if covers(p.At, path) && len(p.At) >= len(found.At) {
+			found, ok = p, true
+		}
+	}
+	return found, ok
+}
+
+// order puts folders before what lies in them, and masks above what stands at
+// the same path.
+func (c *composing) order() []Piece {
+	all := c.standing()
+	for _, p := range c.open {
+		// The workspace may be HOME.
+		if !slices.ContainsFunc(all, func(q Piece) bool { return q.At == p.At && !q.same() }) {
+			all = append(all, p)
+		}
+	}
+	depth := func(p Piece) int { return strings.Count(strings.TrimRight(p.At, "/"), "/") }
+	byDepth := func(a, b Piece) int { return depth(a) - depth(b) }
+	slices.SortStableFunc(c.masks, byDepth)
+	for _, p := range c.masks {
+		// There is nothing to hide where nothing is.
+		in, ok := lowest(all, p.At)
+		if !p.Optional || !ok || !in.Empty && (in.At == p.At || !c.blank(in)) {
+			all = append(all, p)
+		}
+	}
+	slices.SortStableFunc(all, byDepth)
+	return all
+}
+
+// standing are the place's pieces at paths without links. The last part of a
+// path stays as it is where another piece decides what is there.
+func (c *composing) standing() []Piece {
+	all := slices.Clone(c.Pieces)
+	for i := range all {
+		all[i].At = parented(all[i].At)
+	}
+	decided := func(at string) bool {
+		return covers(c.State, at) || slices.ContainsFunc(all, func(p Piece) bool {
+			return p.At != at && covers(p.At, at) && !p.same()
+		})
+	}
+	for i, p := range all {
+		if path, ok := real(p.At); ok && path != p.At && !decided(p.At) {
+			all[i].At = path
+			for j := range all {
+				if rest, ok := strings.CutPrefix(all[j].At, p.At+"/"); ok {
+					all[j].At = path + "/" + rest
+				}
+			}
+		}
+	}
+	return all
+}
+
+// layer adds an overlay over a folder that writes to one of the agent's own, in
+// which the former is seen or, hidden, is not. Where there are no overlays it
+// never is.
+func (c *composing) layer(at, name string, hidden bool) error {
+	upper, made, err := c.folder(name)
+	if err != nil {
+		return err
+	}
+	if made { // else the agent may have changed it
+		mode := fs.FileMode(0o755)
+		if info, err := os.Stat(at); err == nil {
+			mode = info.Mode() & (fs.ModePerm | fs.ModeSticky)
+		}
+		if err := os.Chmod(upper, mode|0o700); err != nil {
+			return err
+		}
+	}
+	if !c.rung.Overlay() {
+		c.add(Piece{At: at, From: upper, Write: true})
+		return nil
+	}
+	p := Piece{At: at, Lower: []string{at}, Upper: upper}
+	if hidden {
+		if p.Lower[0], _, err = c.folder("empty"); err != nil {
+			return err
+		}
+	}
+	p.Work, _, err = c.folder(name + ".work")
+	c.add(p)
+	return err
 }
 
 // folder makes a folder of the agent's own.
-func (c *composing) folder(name string) (string, error) {
-	dir := filepath.Join(c.Private, name)
-	return dir, os.MkdirAll(dir, 0o700)
-}
-
-// upper makes the folders that an overlay writes to.
-func (c *composing) upper(p *Piece, name string) (err error) {
-	if p.Upper, err = c.folder(name); err != nil {
-		return err
+func (c *composing) folder(name string) (dir string, made bool, err error) {
+	dir = filepath.Join(c.Private, name)
+	err = os.Mkdir(dir, 0o700)
+	switch {
+	case err == nil:
+		return dir, true, nil
+	case errors.Is(err, fs.ErrExist):
+		return dir, false, nil
 	}
-	p.Work, err = c.folder(name + ".work")
-	return err
+	return dir, true, os.MkdirAll(dir, 0o700)
 }

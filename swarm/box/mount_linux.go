@@ -3,7 +3,6 @@ package box
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -40,11 +39,29 @@ func build(w Walls) error {
 		return err
 	}
 	defer unix.Close(proc)
+	asRoot := os.Geteuid() == 0 && !w.Open
+	var devices []device
+	if asRoot {
+		if devices, err = takeDevices(); err != nil {
+			return err
+		}
+		defer closeDevices(devices)
+	}
 	if !w.Open {
-		if err := closeRoot(); err != nil {
+		if err := closeRoot(asRoot); err != nil {
 			return err
 		}
 	}
+	if asRoot {
+		if err := putDevices(devices); err != nil {
+			return fmt.Errorf("make a private /dev: %w", err)
+		}
+	}
+	return finish(pieces, proc, asRoot)
+}
+
+// finish puts everything up.
+func finish(pieces []piece, proc int, asRoot bool) error {
 	for i := range pieces {
 		if err := pieces[i].put(); err != nil {
 			return fmt.Errorf("put up %s: %w", pieces[i].At, err)
@@ -53,31 +70,44 @@ func build(w Walls) error {
 	// An empty folder is closed only now: other pieces may stand in it.
 	for _, p := range pieces {
 		if p.Empty && p.mount >= 0 && !p.file {
-			attr := unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY}
-			if err := unix.MountSetattr(p.mount, "", unix.AT_EMPTY_PATH, &attr); err != nil {
+			if err := setAttr(p.mount, unix.MOUNT_ATTR_RDONLY, 0); err != nil {
 				return fmt.Errorf("close %s: %w", p.At, err)
 			}
 		}
 	}
-	err = unix.MoveMount(proc, "", unix.AT_FDCWD, "/proc", unix.MOVE_MOUNT_F_EMPTY_PATH)
+	err := unix.MoveMount(proc, "", unix.AT_FDCWD, "/proc", unix.MOVE_MOUNT_F_EMPTY_PATH)
 	if err != nil {
 		return fmt.Errorf("put up /proc: %w", err)
 	}
+	if asRoot {
+		return closeProc()
+	}
 	return nil
+}
+
+// setAttr adds attributes to a mount, with AT_RECURSIVE to those in it too.
+func setAttr(mount int, attrs uint64, flags uint) error {
+	attr := unix.MountAttr{Attr_set: attrs}
+	return unix.MountSetattr(mount, "", unix.AT_EMPTY_PATH|flags, &attr)
 }
 
 // closeRoot gives this process a second view of the whole file system, which
 // can only be read. The first one cannot be made so: files of the supervisor
 // are open for writing in it.
-func closeRoot() error {
+//
+// For root devices are none outside of /dev: it may open all by their owner.
+func closeRoot(asRoot bool) error {
 	root, err := unix.OpenTree(unix.AT_FDCWD, "/",
 		unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC|unix.AT_RECURSIVE)
 	if err != nil {
 		return fmt.Errorf("take a view of the file system: %w", err)
 	}
 	defer unix.Close(root)
-	attr := unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY}
-	if err := unix.MountSetattr(root, "", unix.AT_EMPTY_PATH|unix.AT_RECURSIVE, &attr); err != nil {
+	attrs := uint64(unix.MOUNT_ATTR_RDONLY)
+	if asRoot {
+		attrs |= unix.MOUNT_ATTR_NODEV
+	}
+	if err := setAttr(root, attrs, unix.AT_RECURSIVE); err != nil {
 		return fmt.Errorf("make the file system read-only: %w", err)
 	}
 	err = unix.MoveMount(root, "", unix.AT_FDCWD, "/", unix.MOVE_MOUNT_F_EMPTY_PATH)
@@ -98,20 +128,6 @@ func closeRoot() error {
 	return unix.Chdir("/")
 }
 
-// makeProc makes a new /proc, or takes the old one aside while it can still be
-// written to.
-func makeProc(rung Rung) (int, error) {
-	if !rung.FreshProc() {
-		fd, err := unix.OpenTree(unix.AT_FDCWD, "/proc",
-			unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC|unix.AT_RECURSIVE)
-		if err != nil {
-			return -1, fmt.Errorf("keep /proc: %w", err)
-		}
-		return fd, nil
-	}
-	return newFS("proc", unix.MOUNT_ATTR_NOSUID|unix.MOUNT_ATTR_NODEV|unix.MOUNT_ATTR_NOEXEC)
-}
-
 // detach makes the mounts of all pieces.
 func detach(w Walls) ([]piece, error) {
 	pieces := make([]piece, 0, len(w.Pieces))
@@ -125,41 +141,52 @@ func detach(w Walls) ([]piece, error) {
 	return pieces, nil
 }
 
-func detachOne(p Piece) (piece, error) {
-	made := piece{Piece: p, mount: -1}
+func detachOne(p Piece) (made piece, err error) {
+	made = piece{Piece: p, mount: -1}
 	var at unix.Stat_t
-	err := unix.Stat(p.At, &at)
-	switch {
-	case err != nil && p.Optional:
-		return made, nil
-	case err == nil:
+	if p.Optional {
+		at := p.At
+		if p.From != "" {
+			at = p.From
+		}
+		// What its user cannot reach is as good as not there.
+		if _, err := os.Stat(at); err != nil {
+			return made, nil
+		}
+	}
+	if err := unix.Stat(p.At, &at); err == nil {
 		made.file = at.Mode&unix.S_IFMT != unix.S_IFDIR
 	}
 	switch {
 	case p.From != "":
-		made.mount, made.file, err = bind(p.From, p.Write)
+		made.mount, made.file, err = bind(p.From)
+		if err == nil {
+			attrs := uint64(unix.MOUNT_ATTR_NOSUID | unix.MOUNT_ATTR_NODEV)
+			if !p.Write {
+				attrs |= unix.MOUNT_ATTR_RDONLY
+			}
+			err = setAttr(made.mount, attrs, unix.AT_RECURSIVE)
+		}
 	case len(p.Lower) > 0:
 		made.mount, err = layer(p)
+		made.file = false
 	case p.Empty && made.file:
-		made.mount, _, err = bind(os.DevNull, true)
+		made.mount, _, err = bind(os.DevNull)
 	default:
 		made.mount, err = newFS("tmpfs", unix.MOUNT_ATTR_NOSUID|unix.MOUNT_ATTR_NODEV)
+		made.file = false
 	}
 	return made, err
 }
 
-// bind makes a second mount of what is at a path.
-func bind(from string, write bool) (fd int, file bool, err error) {
+// bind makes a second mount of what is at a path, and of what is mounted in it.
+func bind(from string) (fd int, file bool, err error) {
 	fd, err = unix.OpenTree(unix.AT_FDCWD, from, unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC|unix.AT_RECURSIVE)
 	if err != nil {
 		return -1, false, fmt.Errorf("open %s: %w", from, err)
 	}
 	var at unix.Stat_t
-	if err = unix.Fstat(fd, &at); err == nil && !write {
-		attr := unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY}
-		err = unix.MountSetattr(fd, "", unix.AT_EMPTY_PATH|unix.AT_RECURSIVE, &attr)
-	}
-	if err != nil {
+	if err := unix.Fstat(fd, &at); err != nil {
 		return -1, false, errors.Join(err, unix.Close(fd))
 	}
 	return fd, at.Mode&unix.S_IFMT != unix.S_IFDIR, nil
@@ -170,32 +197,41 @@ func (p *piece) put() error {
 	if p.mount < 0 {
 		return nil
 	}
-	if err := p.place(); err != nil {
+	at, err := p.place()
+	if err != nil {
 		return err
 	}
-	return unix.MoveMount(p.mount, "", unix.AT_FDCWD, p.At, unix.MOVE_MOUNT_F_EMPTY_PATH)
+	defer unix.Close(at)
+	return unix.MoveMount(p.mount, "", at, "", unix.MOVE_MOUNT_F_EMPTY_PATH|unix.MOVE_MOUNT_T_EMPTY_PATH)
 }
 
-// place makes what a piece is mounted on, where an earlier one has taken it
-// out of sight.
-func (p *piece) place() error {
-	at, err := os.Stat(p.At)
-	if err == nil && at.IsDir() == !p.file {
-		return nil
+// place opens what a piece is mounted on. It makes that where an earlier piece
+// has taken it out of sight. It follows no links: all that were there are
+// resolved, and one that an earlier agent has left would lead elsewhere.
+func (p *piece) place() (int, error) {
+	open := func() (int, error) {
+		return unix.Openat2(unix.AT_FDCWD, p.At, &unix.OpenHow{
+			Flags: unix.O_PATH | unix.O_CLOEXEC, Resolve: unix.RESOLVE_NO_SYMLINKS,
+		})
 	}
-	if err == nil {
-		return fmt.Errorf("a folder and a file cannot stand for each other")
+	at, err := open()
+	if errors.Is(err, unix.ENOENT) {
+		if err := p.make(); err != nil {
+			return -1, err
+		}
+		at, err = open()
 	}
-	if !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
+	return at, err
+}
+
+func (p *piece) make() error {
 	if !p.file {
-		return os.MkdirAll(p.At, 0o700)
+		return os.MkdirAll(p.At, 0o755)
 	}
-	if err := os.MkdirAll(filepath.Dir(p.At), 0o700); err != nil {
+	if err := os.MkdirAll(filepath.Dir(p.At), 0o755); err != nil {
 		return err
 	}
-	f, err := os.OpenFile(p.At, os.O_CREATE|os.O_WRONLY, 0o600)
+	f, err := os.OpenFile(p.At, os.O_CREATE|os.O_WRONLY|unix.O_NOFOLLOW, 0o600)
 	if err != nil {
 		return err
 	}

@@ -1,11 +1,13 @@
 package box
 
+import "fmt"
+
 // Walls are what stands around one agent, as its supervisor is told. They
 // hold no secrets.
 type Walls struct {
 	Rung Rung `json:"rung"`
-	// Open leaves the file system as it is, but for the pieces: the agent may
-	// write wherever its user may.
+	// Open leaves the file system as it is, but for the pieces and the state
+	// folder: the agent may write wherever its user may.
 	Open bool `json:"open,omitempty"`
 	// Pieces are mounted in this order, on top of a file system that is
 	// otherwise read-only. One whose path lies below another comes after it.
@@ -15,24 +17,30 @@ type Walls struct {
 // Piece is something that is put at a path. Exactly one of From, Lower,
 // Scratch and Empty says what.
 type Piece struct {
-	At string `json:"at"` // required, absolute
-	// Optional leaves the piece out where there is nothing at its path.
-	Optional bool `json:"optional,omitempty"`
+	At string // required, absolute
+	// Optional leaves the piece out where there is nothing at From or, of an
+	// empty one, at its path.
+	Optional bool
 
-	From  string `json:"from,omitempty"` // a file or folder that is bound there
-	Write bool   `json:"write,omitempty"`
+	From  string // a file or folder that is bound there
+	Write bool
 
 	// Lower, the topmost first, and Upper are the layers of an overlay, which
 	// can be written to; Work is the empty folder the kernel wants beside Upper.
-	Lower []string `json:"lower,omitempty"`
-	Upper string   `json:"upper,omitempty"`
-	Work  string   `json:"work,omitempty"`
+	Lower []string
+	Upper string
+	Work  string
 
 	// Scratch is an empty folder in memory that can be written to.
-	Scratch bool `json:"scratch,omitempty"`
+	Scratch bool
 	// Empty hides what is there: a folder becomes an empty one that can be
 	// read only, anything else is as /dev/null.
-	Empty bool `json:"empty,omitempty"`
+	Empty bool
+}
+
+// same reports whether a piece shows at its path what lies there anyway.
+func (p Piece) same() bool {
+	return p.From == p.At || len(p.Lower) == 1 && p.Lower[0] == p.At
 }
 
 // Place is what an agent is given, from which Compose makes its walls.
@@ -41,12 +49,42 @@ type Place struct {
 	Pieces []Piece
 	State  string // required: the state folder, of which only Pieces are seen
 	Home   string // of the user; empty: there is none
+	View   View   // of Home
 	// Private is a folder of the attempt's own, on a real disk, where its
 	// view of HOME and its /tmp keep what it writes.
 	Private string // required
-	Hide    []string
-	Write   []string
+	// Hide and Write are paths that agents see nothing of, and folders that
+	// they write to and all see. They may begin with "~/".
+	Hide  []string
+	Write []string
 	// Sockets are the folders of swarm's own sockets, which agents cannot reach.
 	Sockets []string
-	Getenv  func(string) string // required; of the caller
+	// Programs are files and folders that agents run: the program itself and
+	// the folders of PATH. Those below /tmp and /run are seen there, alone.
+	Programs []string
+	Getenv   func(string) string // required; of the caller
+}
+
+// View is how an agent sees HOME. Whatever the view, secrets are not in it.
+type View int
+
+const (
+	// Whole is all of HOME, in which writes are private.
+	Whole View = iota
+	// Caches is all of HOME, read-only but for the folders of package managers
+	// and compilers, in which writes are private.
+	Caches
+	// Closed is all of HOME, read-only, with empty private folders instead of
+	// the few that no tool does without.
+	Closed
+)
+
+func viewNames() []string { return []string{"whole", "caches", "closed"} }
+
+// String returns the view's word.
+func (v View) String() string {
+	if names := viewNames(); v >= 0 && int(v) < len(names) {
+		return names[v]
+	}
+	return fmt.Sprintf("view(%d)", int(v))
 }

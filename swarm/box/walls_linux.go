@@ -3,6 +3,7 @@ package box
 import (
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"syscall"
 
@@ -18,9 +19,9 @@ func ladder() []Rung {
 // gets no namespaces.
 //
 // The user namespace gives the right to make the others. It maps the
-// caller's own ids onto themselves and never onto root: git's index holds
-// owners, and agents must not believe they are root. Root gets one too: what
-// it may do inside ends with its capabilities, which it gives up. Setuid
+// caller's own ids onto themselves and nobody else's onto root: git's index
+// holds owners, and agents must not believe they are root. Root gets one too:
+// what it may do inside ends with its capabilities, which it gives up. Setuid
 // programs, such as sudo, lose their power, because their owner is not mapped.
 //
 // The IPC namespace is there because shared memory of System V outlives the
@@ -48,12 +49,18 @@ func Attr(rung Rung) *syscall.SysProcAttr {
 // of the same rung. It must run on the very thread that starts the agent
 // afterwards: capabilities are a thread's own.
 func Enter(w Walls) error {
-	switch {
-	case w.Rung == None:
+	if w.Rung == None {
 		return nil
-	case w.Rung == Landlock:
+	}
+	// What this process was given by mistake, the agent does not inherit.
+	if err := unix.CloseRange(3, math.MaxUint32, unix.CLOSE_RANGE_CLOEXEC); err != nil && w.Rung.Namespaces() {
+		return fmt.Errorf("keep descriptors: %w", err)
+	}
+	newKeyring()
+	if w.Rung == Landlock {
 		return restrict(w)
-	case os.Getpid() != 1:
+	}
+	if os.Getpid() != 1 {
 		return errors.New("not the first process of a PID namespace")
 	}
 	// Slave and not private: what the user unmounts must go here too.
@@ -63,7 +70,19 @@ func Enter(w Walls) error {
 	if err := build(w); err != nil {
 		return err
 	}
-	return giveUp()
+	if err := giveUp(); err != nil {
+		return err
+	}
+	if !w.Open {
+		noForeignSockets()
+	}
+	return nil
+}
+
+// newKeyring leaves the user's session keyring, which would be inherited. Where
+// that is refused, so are keys.
+func newKeyring() {
+	_, _ = unix.KeyctlInt(unix.KEYCTL_JOIN_SESSION_KEYRING, 0, 0, 0, 0)
 }
 
 // giveUp makes the next exec of this thread lose what Attr has given, for good.
@@ -88,6 +107,10 @@ func giveUp() error {
 	if err := unix.Capset(&header, &caps[0]); err != nil {
 		return fmt.Errorf("clear inheritable capabilities: %w", err)
 	}
+	return noNewPrivileges()
+}
+
+func noNewPrivileges() error {
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 		return fmt.Errorf("forbid new privileges: %w", err)
 	}

@@ -94,22 +94,13 @@ func (p *place) checkWalls(ctx context.Context, o *doctorObject) error {
 	if err != nil {
 		return err
 	}
-	detail := rung.String()
-	switch {
-	case rung.Namespaces():
-		detail += ": the kernel ends all that an agent started, whatever happens to swarm"
-	default:
-		detail += ": what an agent started is found and ended by its descent; a process that hides " +
-			"from that may outlive its run if its supervisor is killed too"
-	}
-	state := "ok"
+	state, detail := "ok", rung.String()+": "+rung.Promise()
 	if why != nil {
 		state = "note"
 		detail += " (" + strings.ReplaceAll(why.Error(), "\n", "; ") + ")"
 	}
 	o.add("walls", state, detail)
-	o.add("isolation", "note", "agents see your HOME, your network and the repository's shared refs and config; "+
-		"only their working tree is their own")
+	o.add("isolation", "note", rung.Limits())
 	return nil
 }
 

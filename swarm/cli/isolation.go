@@ -270,7 +270,7 @@ func (b *bench) wallsWord() string {
 // sayWalls tells what agents run inside, and why it is not the best there is.
 func (b *bench) sayWalls() {
 	fmt.Fprintf(b.env.Stderr, "walls: %s; workspaces: %s\n", b.wallsWord(), b.backend)
-	if b.rung != box.Full {
+	if b.why != nil {
 		fmt.Fprintf(b.env.Stderr, "  no better walls: %s; `%s doctor` says more\n", Printable(oneLine(b.why)), b.env.Calls)
 	}
 	for _, err := range b.passed {

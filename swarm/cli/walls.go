@@ -7,11 +7,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 
 	"agentswarm/swarm/box"
 	"agentswarm/swarm/control"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/proc"
+	"agentswarm/worktree"
 )
 
 // walls makes the walls around whatever runs in a workspace of the run.
@@ -19,7 +21,8 @@ func (b *bench) walls(r engine.WallsRequest) (engine.Enclosure, error) {
 	w, err := box.Compose(b.rung, b.isolation.open(), box.Place{
 		Pieces: b.pieces(r), State: filepath.Dir(b.state.Dir), Home: b.env.Getenv("HOME"),
 		Private: r.Private, Sockets: control.Folders(b.env.Getenv), Getenv: b.env.Getenv,
-		Hide: b.isolation.Hide, Write: b.isolation.Write,
+		Hide: b.isolation.Hide, Write: b.isolation.Write, View: box.ViewIn(b.why),
+		Programs: append(filepath.SplitList(b.env.Getenv("PATH")), r.Programs...),
 	})
 	if err != nil {
 		return engine.Enclosure{}, err
@@ -64,8 +67,9 @@ func (b *bench) pieces(r engine.WallsRequest) []box.Piece {
 	return all
 }
 
-// probe finds the best walls by putting them up once, in a folder on the disk
-// of the state, around a command that does nothing.
+// probe finds the best walls, and the best view of HOME within them, by putting
+// them up in a folder on the disk of the state, around a command that does
+// nothing. Of what they are why tells what keeps them from being better.
 func (p *place) probe(ctx context.Context, self string) (rung box.Rung, why error, err error) {
 	near := p.state.Dir
 	for !exists(near) {
@@ -75,18 +79,33 @@ func (p *place) probe(ctx context.Context, self string) (rung box.Rung, why erro
 	if err != nil {
 		return box.None, nil, fmt.Errorf("try the walls: %w", err)
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	defer func() { err = errors.Join(err, worktree.RemoveAll(dir)) }()
 	n := 0
-	rung, why = box.Probe(func(rung box.Rung) error {
-		n++
-		return p.tryWalls(ctx, tryRequest{self: self, rung: rung, dir: filepath.Join(dir, fmt.Sprint(n))})
+	var closed *box.ViewRefusal
+	rung, why = box.Probe(func(rung box.Rung) (err error) {
+		_, closed, err = box.ProbeHome(p.homeOf(), rung, func(view box.View) error {
+			n++
+			return p.tryWalls(ctx, tryRequest{
+				self: self, rung: rung, view: view, dir: filepath.Join(dir, strconv.Itoa(n)),
+			})
+		})
+		return err
 	})
+	if closed != nil {
+		why = errors.Join(why, closed)
+	}
 	return rung, why, nil
+}
+
+// homeOf is what a probe knows of HOME.
+func (p *place) homeOf() box.Place {
+	return box.Place{Home: p.env.Getenv("HOME"), State: filepath.Dir(p.state.Dir)}
 }
 
 type tryRequest struct {
 	self string
 	rung box.Rung
+	view box.View
 	dir  string
 }
 
@@ -97,6 +116,7 @@ func (p *place) tryWalls(ctx context.Context, r tryRequest) error {
 	}
 	w, err := box.Compose(r.rung, false, box.Place{
 		State: private, Home: p.env.Getenv("HOME"), Private: private, Getenv: p.env.Getenv,
+		View: r.view,
 	})
 	if err != nil {
 		return err

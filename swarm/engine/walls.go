@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"agentswarm/swarm/event"
 	"agentswarm/swarm/task"
@@ -28,6 +29,7 @@ type Enclosure struct {
 type WallsRequest struct {
 	Workspace worktree.Workspace
 	Read      []string // more folders that are seen
+	Programs  []string // that are run there, wherever they lie
 	Write     []string // and those that may be written to
 	// Private is a folder for what is written to outside of the workspace. The
 	// caller removes it with all that is in it.
@@ -41,10 +43,13 @@ func (t *attempt) walls() (Enclosure, error) {
 		return Enclosure{}, nil
 	}
 	return t.engine.deps.Walls(WallsRequest{
-		Workspace: *t.space, Read: []string{t.dir},
+		Workspace: *t.space, Read: []string{t.dir}, Programs: slices.Concat(first(t.call.Command), first(t.spec.Command)),
 		Write: append([]string{filepath.Join(t.dir, "artifacts")}, t.spec.Write...), Private: t.box(),
 	})
 }
+
+// first is the program of a command, if there is one.
+func first(argv []string) []string { return argv[:min(len(argv), 1)] }
 
 // box is where the attempt's view of HOME and its /tmp keep what is written.
 func (t *attempt) box() string { return BoxOf(t.dir) }

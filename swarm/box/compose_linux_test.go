@@ -1,0 +1,353 @@
+package box
+
+import (
+	"errors"
+	"os"
+	"os/user"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// namespaced are the rungs with namespaces that this system gives.
+func namespaced(t *testing.T) []Rung {
+	t.Helper()
+	var all []Rung
+	for _, rung := range ladder() {
+		if rung.Namespaces() && try(rung, new(facts)) == nil {
+			all = append(all, rung)
+		}
+	}
+	if len(all) == 0 {
+		t.Skip("no namespaces here")
+	}
+	return all
+}
+
+// TestOddPaths: what a path is called must not matter in any piece.
+func TestOddPaths(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("/"+strings.Repeat("l", 200), 9)
+	for _, rung := range namespaced(t) {
+		for _, odd := range []string{" a b,c:d", `a\b\040"c'`, "-o\nlowerdir=ü", "\xff", long} {
+			for _, where := range []func(*testing.T) string{outside, inTmp} {
+				g := newGround(t, mustMkdir(t, filepath.Join(where(t), odd)))
+				p := g.on(rung)
+				p.Write = []string{mustMkdir(t, g.Dir+"/shared")}
+				w := compose(t, rung, p)
+				out := sh(t, w, `cd "$1" && echo new >file && cat file && ls -A "$2" && echo x >"$3/x"`,
+					g.Repo, g.Home+"/.ssh", g.Dir+"/shared")
+				if out != "new\n" {
+					t.Errorf("%v, %q: %q", rung, odd, out)
+				}
+				if text, _ := os.ReadFile(g.Dir + "/shared/x"); string(text) != "x\n" {
+					t.Errorf("%v, %q: the shared folder holds %q", rung, odd, text)
+				}
+			}
+		}
+	}
+}
+
+// TestHomes: no HOME may keep an agent from starting.
+func TestHomes(t *testing.T) {
+	t.Parallel()
+	for _, rung := range namespaced(t) {
+		for name, home := range map[string]func(*ground) string{
+			"none": func(*ground) string { return "" }, "root": func(*ground) string { return "/" },
+			"missing": func(*ground) string { return "/nonexistent" }, "relative": func(*ground) string { return "home" },
+			"tmp": func(*ground) string { return "/tmp" }, "var tmp": func(*ground) string { return "/var/tmp" },
+			"file":       func(g *ground) string { return g.Sibling + "/file" },
+			"repository": func(g *ground) string { return g.Repo },
+			"state":      func(g *ground) string { return g.State },
+			"linked": func(g *ground) string {
+				link := g.Dir + "/link"
+				if os.Symlink(g.Home, link) != nil {
+					return ""
+				}
+				return link
+			},
+		} {
+			for _, where := range []func(*testing.T) string{outside, inTmp} {
+				g := newGround(t, where(t))
+				p := g.on(rung)
+				p.Home = home(g)
+				p.Hide = nil
+				out := sh(t, compose(t, rung, p), `cat "$1/file"; ls -A "$2"`, g.Repo, g.State)
+				if out != "baserepo-1\n" {
+					t.Errorf("HOME is %s, %v: %q", name, rung, out)
+				}
+			}
+		}
+	}
+}
+
+// TestViews looks at HOME in all ways.
+func TestViews(t *testing.T) {
+	t.Parallel()
+	need(t, Full)
+	for _, where := range []func(*testing.T) string{outside, inTmp} {
+		for _, tt := range []struct {
+			view View
+			want string
+		}{
+			{Whole, "theirs warm home cache"},
+			{Caches, "theirs warm cache"},
+			{Closed, "theirs cache"},
+		} {
+			g := newGround(t, where(t))
+			p := g.place()
+			p.View = tt.view
+			out := sh(t, compose(t, Full, p), `cd "$1"; cat .bashrc; echo; cat .cache/warm && echo
+				{ echo home >x && cat x; echo cache >.cache/x && cat .cache/x; ls -A .ssh; cat .netrc; } 2>/dev/null`, g.Home)
+			if got := strings.Join(strings.Fields(out), " "); got != tt.want {
+				t.Errorf("%v: %q, want %q", tt.view, got, tt.want)
+			}
+			g.untouched(t)
+		}
+	}
+}
+
+func TestProbeHome(t *testing.T) {
+	t.Parallel()
+	no := errors.New("no")
+	for _, tt := range []struct {
+		name   string
+		rung   Rung
+		refuse []View
+		want   View
+		why    bool
+		err    bool
+	}{
+		{"whole", Full, nil, Whole, false, false},
+		{"caches", OldProc, []View{Whole}, Caches, true, false},
+		{"closed", Full, []View{Whole, Caches}, Closed, true, false},
+		{"nothing", Full, []View{Whole, Caches, Closed}, Closed, false, true},
+		{"without overlays", NoOverlay, []View{Whole, Caches}, Closed, false, false},
+	} {
+		view, why, err := ProbeHome(Place{Home: t.TempDir()}, tt.rung, func(v View) error {
+			for _, refused := range tt.refuse {
+				if v == refused {
+					return no
+				}
+			}
+			return nil
+		})
+		if view != tt.want || (why != nil) != tt.why || (err != nil) != tt.err {
+			t.Errorf("%s: %v, %v, %v", tt.name, view, why, err)
+		}
+		if why != nil && (!errors.Is(why, no) || ViewIn(errors.Join(why)) != view) {
+			t.Errorf("%s: %v does not explain %v", tt.name, why, view)
+		}
+	}
+	// What is mounted below cannot be seen through an overlay.
+	if _, why, err := ProbeHome(Place{Home: "/dev"}, Full, func(View) error { return nil }); err != nil ||
+		why == nil || why.View != Caches || !strings.Contains(why.Error(), "mounted at /dev/") {
+		t.Errorf("a HOME with mounts is %v, %v", why, err)
+	}
+}
+
+// TestPrograms runs what lies below a /tmp that is hidden.
+func TestPrograms(t *testing.T) {
+	t.Parallel()
+	for _, rung := range namespaced(t) {
+		g := newGround(t, inTmp(t))
+		write(t, g.Dir+"/x/bin/hello", "#!/bin/sh\necho hello\n")
+		write(t, g.Dir+"/x/lib/real", "#!/bin/sh\necho linked\n")
+		write(t, g.Dir+"/x/other", "other")
+		if err := errors.Join(os.Chmod(g.Dir+"/x/bin/hello", 0o755), os.Chmod(g.Dir+"/x/lib/real", 0o755),
+			os.Symlink("../lib/real", g.Dir+"/x/bin/linked")); err != nil {
+			t.Fatal(err)
+		}
+		p := g.on(rung)
+		p.Programs = []string{
+			g.Dir + "/x/bin", g.Dir + "/x/bin/linked", "/usr/bin", "/tmp", "/", "relative", g.Dir + "/none", "", g.Home + "/.ssh",
+		}
+		out := sh(t, compose(t, rung, p), `"$1/x/bin/hello"; "$1/x/bin/linked"; ls -A "$1/x" "$2"; echo x 2>&- >"$1/x/bin/hello" && echo written; true`,
+			g.Dir, g.Home+"/.ssh")
+		if got := strings.Join(strings.Fields(out), " "); !strings.HasPrefix(got, "hello linked") ||
+			strings.Contains(got, "other") || strings.Contains(got, "written") || strings.Contains(got, "id") {
+			t.Errorf("%v: %q", rung, got)
+		}
+		if out := sh(t, compose(t, rung, g.on(rung)), `"$1/x/bin/hello" 2>&1; true`, g.Dir); strings.HasPrefix(out, "hello") {
+			t.Errorf("%v: /tmp is not private", rung)
+		}
+	}
+}
+
+// TestHideLinks follows what is hidden to where it is.
+func TestHideLinks(t *testing.T) {
+	t.Parallel()
+	for _, rung := range append(namespaced(t), Landlock) {
+		if try(rung, new(facts)) != nil {
+			continue
+		}
+		g := newGround(t, outside(t))
+		away := g.Dir + "/away"
+		write(t, away+"/ssh/id", secret)
+		write(t, away+"/token", secret)
+		if err := errors.Join(os.RemoveAll(g.Home+"/.ssh"), os.Symlink(away+"/ssh", g.Home+"/.ssh"),
+			os.Symlink("nowhere", g.Home+"/dangling"), os.Symlink(away+"/token", g.Home+"/.token")); err != nil {
+			t.Fatal(err)
+		}
+		p := g.on(rung)
+		p.Hide = append(p.Hide, "~/.token", "~/dangling", "~/missing", "/nonexistent/x")
+		w := compose(t, rung, p)
+		// An agent that has taken the link away in its copy has not helped the next.
+		for range 2 {
+			if out := run(t, w, "read", g.Home, away); out != "" {
+				t.Errorf("%v: the agent could %s", rung, out)
+			}
+			sh(t, w, `rm -f "$1/.ssh" "$1/.token" 2>&-; mkdir "$1/.ssh" 2>&-; ls -d "$1/missing" "$1/dangling/x" 2>&- && exit 1; true`, g.Home)
+			w = compose(t, rung, p)
+		}
+		if exists(g.Home+"/missing") || exists("/nonexistent") {
+			t.Errorf("%v: what is hidden was made", rung)
+		}
+	}
+}
+
+// TestPlantedLinks: what an agent has left in its own folders does not lead
+// the walls of the next elsewhere.
+func TestPlantedLinks(t *testing.T) {
+	t.Parallel()
+	need(t, Full)
+	g := newGround(t, inTmp(t))
+	write(t, g.Dir+"/x/bin/tool", "tool")
+	p := g.place()
+	sh(t, compose(t, Full, p), `mkdir -p "$1" && ln -s /usr "$1/x"`, g.Dir)
+	p.Programs = []string{g.Dir + "/x/bin"}
+	out, err := inside(job{Walls: compose(t, Full, p), Argv: []string{"/bin/sh", "-c", "echo /usr/bin/t*"}})
+	if err == nil || !strings.Contains(err.Error(), "symbolic links") {
+		t.Errorf("a piece stands where a link has led to: %q, %v", out, err)
+	}
+}
+
+// TestShared: folders to write to are the real ones, seen by all.
+func TestShared(t *testing.T) {
+	t.Parallel()
+	for _, rung := range append(namespaced(t), Landlock) {
+		if try(rung, new(facts)) != nil {
+			continue
+		}
+		g := newGround(t, outside(t))
+		p := g.on(rung)
+		mkdir(t, g.Home+"/shared")
+		p.Write = []string{"~/shared"}
+		p.Hide = append(p.Hide, "~/shared/private")
+		write(t, g.Home+"/shared/private/key", secret)
+		w := compose(t, rung, p)
+		sh(t, w, `echo x >"$1/shared/x"`, g.Home)
+		if text, _ := os.ReadFile(g.Home + "/shared/x"); string(text) != "x\n" {
+			t.Errorf("%v: the shared folder holds %q", rung, text)
+		}
+		// A rule of Landlock for a folder is one for all in it.
+		if out := run(t, w, "read", g.Home+"/shared"); out != "" && rung != Landlock {
+			t.Errorf("%v: the agent could %s", rung, out)
+		}
+		p.Write = []string{"~/none"}
+		if _, err := Compose(rung, false, p); err == nil || !strings.Contains(err.Error(), "~/none") {
+			t.Errorf("%v: a folder that is not there is %v", rung, err)
+		}
+	}
+}
+
+// TestNothingStays: nothing is mounted after the end, and who is not root can
+// remove what is left.
+func TestNothingStays(t *testing.T) {
+	t.Parallel()
+	for _, rung := range namespaced(t) {
+		g := newGround(t, outside(t))
+		sh(t, compose(t, rung, g.on(rung)), `rm -rf "$1/dir"; mkdir -p /tmp/swarm-box-a /var/tmp/swarm-box-b; chmod 0 /tmp/swarm-box-a /var/tmp/swarm-box-b; echo x >/dev/shm/swarm-box-x`, g.Repo)
+		mounts, err := os.ReadFile("/proc/self/mountinfo")
+		if err != nil || strings.Contains(string(mounts), filepath.Base(g.Dir)) {
+			t.Errorf("%v: mounts stay: %v", rung, err)
+		}
+		discard(t, g.Private)
+		for _, dir := range []string{g.Home, g.Repo, g.State} {
+			if exists(dir + "/.git.x") {
+				t.Errorf("%v: something stays in %s", rung, dir)
+			}
+		}
+	}
+}
+
+// TestOpen: without closed walls only the pieces are there.
+func TestOpen(t *testing.T) {
+	t.Parallel()
+	for _, rung := range namespaced(t) {
+		g := newGround(t, outside(t))
+		w, err := Compose(rung, true, g.on(rung))
+		if err != nil {
+			t.Fatal(err)
+		}
+		out := sh(t, w, `cat "$1/file"; cat "$2/.ssh/id"; echo mine >"$2/.bashrc"`, g.Repo, g.Home)
+		if text, _ := os.ReadFile(g.Home + "/.bashrc"); out != "base"+secret || string(text) != "mine\n" {
+			t.Errorf("%v: %q, .bashrc is %q", rung, out, text)
+		}
+	}
+}
+
+// TestWhoami: the agent is who its user is, and /tmp is as any other.
+func TestWhoami(t *testing.T) {
+	t.Parallel()
+	need(t, Full)
+	me, err := user.Current()
+	if err != nil {
+		t.Skip(err)
+	}
+	g := newGround(t, outside(t))
+	out := sh(t, compose(t, Full, g.place()), `id -un; stat -c %a /tmp /var/tmp; test -w /dev/shm && echo x >/dev/null && echo ok; ls /dev/fd/ >/dev/null && echo fd`)
+	if want := me.Username + "\n1777\n1777\nok\nfd\n"; out != want {
+		t.Errorf("inside: %q, want %q", out, want)
+	}
+}
+
+// TestBubblewrap: the sandboxes of agents are made in this way. Root cannot map
+// itself once more.
+func TestBubblewrap(t *testing.T) {
+	t.Parallel()
+	need(t, Full)
+	const bwrap = "/usr/bin/bwrap"
+	if !exists(bwrap) {
+		t.Skip("bubblewrap is not installed")
+	}
+	if os.Getuid() == 0 {
+		t.Skip("root cannot have nested sandboxes")
+	}
+	for _, where := range []func(*testing.T) string{outside, inTmp} {
+		g := newGround(t, where(t))
+		for _, args := range [][]string{
+			{"--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--tmpfs", "/tmp", "--unshare-pid", "true"},
+			{"--unshare-all", "--share-net", "--ro-bind", "/", "/", "--bind", g.Repo, g.Repo, "--dev", "/dev", "--proc", "/proc",
+				"sh", "-c", `echo x >"$0/inner" && ! touch "$1/x"`, g.Repo, g.Home},
+		} {
+			out, err := inside(job{Walls: compose(t, Full, g.place()), Argv: append([]string{bwrap}, args...)})
+			if err != nil {
+				t.Errorf("bwrap %q: %v\n%s", args, err, out)
+			}
+		}
+	}
+}
+
+// TestRootDevices: root has devices that harm nobody.
+func TestRootDevices(t *testing.T) {
+	t.Parallel()
+	need(t, Full)
+	if os.Getuid() != 0 {
+		t.Skip("others have the machine's devices")
+	}
+	g := newGround(t, outside(t))
+	out := sh(t, compose(t, Full, g.place()), `ls /dev | tr '\n' ' '; head -c 4 /dev/zero | wc -c; echo x >/dev/full || echo full
+		echo y | cat /dev/stdin; cat </dev/ptmx & sleep 0; kill $! ; touch /dev/swarm-box-x || echo closed`)
+	for _, want := range []string{"fd full null ptmx pts random shm stderr stdin stdout tty urandom zero", "4\n", "full\n", "y\n", "closed\n"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("/dev: %q, want %q", out, want)
+		}
+	}
+	var at unix.Stat_t
+	if err := unix.Stat("/dev/kmsg", &at); err == nil && strings.Contains(out, "kmsg") {
+		t.Error("root reads the kernel's messages")
+	}
+}

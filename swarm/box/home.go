@@ -1,0 +1,140 @@
+package box
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+// home is the user's HOME at its own path.
+func (c *composing) home() error {
+	dir := c.Home
+	if !isDir(dir) || dir == "/" || c.placed(dir) {
+		return nil // Nobody lives there, or it is a /tmp: that is private anyway.
+	}
+	if c.View == Whole {
+		return c.layer(dir, "home", false)
+	}
+	// It may lie below what is hidden.
+	c.add(Piece{At: dir, From: dir})
+	names := caches()
+	if c.View == Closed {
+		names = needed()
+	}
+	for _, name := range names {
+		cache, ok := real(filepath.Join(dir, name))
+		if !ok || !isDir(cache) || !covers(dir, cache) {
+			continue // A link may lead to a disk of its own, which all share.
+		}
+		if err := c.layer(cache, "cache-"+strings.ReplaceAll(name, "/", "-"), c.View == Closed); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// needed are the folders of HOME that tools do not work without.
+func needed() []string { return []string{".cache", ".npm"} }
+
+// caches are the folders of HOME that tools fill, and find again.
+func caches() []string {
+	return append(needed(),
+		".cargo/registry", ".cargo/git", "go", ".gradle", ".m2", ".ivy2", ".sbt", ".yarn",
+		".local/share/pnpm", ".pnpm-store", ".bun", ".deno", ".nuget", ".dotnet", ".gem", ".bundle",
+		".composer", ".pub-cache", ".stack", ".cabal", ".conan2", ".node-gyp", ".hex", ".mix")
+}
+
+// ViewRefusal says that agents see HOME otherwise than Whole.
+type ViewRefusal struct {
+	// View is what is used.
+	View View
+	// Err is what the failing step of the better ones said.
+	Err error
+}
+
+func (r *ViewRefusal) Error() string {
+	switch r.View {
+	case Caches:
+		return fmt.Sprintf("HOME is read-only but for the caches of tools: %v", r.Err)
+	default:
+		return fmt.Sprintf("HOME is read-only: %v", r.Err)
+	}
+}
+
+func (r *ViewRefusal) Unwrap() error { return r.Err }
+
+// ViewIn is the view of HOME that an answer of Probe was explained with.
+func ViewIn(why error) View {
+	var r *ViewRefusal
+	if errors.As(why, &r) {
+		return r.View
+	}
+	return Whole
+}
+
+// ProbeHome returns the best view of HOME that works on a rung. The function
+// given must really put up walls with a view and say how that failed. The
+// *ViewRefusal explains the answer; err says that no view works, which is then
+// not for HOME's sake.
+//
+// Of the place only Home and State are looked at.
+func ProbeHome(p Place, rung Rung, try func(View) error) (view View, why *ViewRefusal, err error) {
+	if !rung.Overlay() {
+		return Closed, nil, try(Closed)
+	}
+	refused := mountsBelow(p.Home, p.State)
+	if refused == nil {
+		if refused = try(Whole); refused == nil {
+			return Whole, nil, nil
+		}
+	}
+	if err := try(Closed); err != nil {
+		return Closed, nil, err
+	}
+	if err := try(Caches); err != nil {
+		return Closed, &ViewRefusal{View: Closed, Err: errors.Join(refused, err)}, nil
+	}
+	return Caches, &ViewRefusal{View: Caches, Err: refused}, nil
+}
+
+// mountsBelow says which file system is mounted below a folder: an overlay
+// would show what lies under it. What is mounted in state is hidden anyway.
+func mountsBelow(dir, state string) error {
+	dir, ok := real(dir)
+	if !ok || dir == "/" {
+		return nil
+	}
+	mounts, err := os.ReadFile("/proc/self/mountinfo")
+	if err != nil {
+		return fmt.Errorf("read the list of mounts: %w", err)
+	}
+	for line := range strings.Lines(string(mounts)) {
+		fields := strings.Fields(line)
+		if len(fields) < 5 {
+			continue
+		}
+		if at := unescape(fields[4]); at != dir && covers(dir, at) && !covers(state, at) {
+			return fmt.Errorf("another file system is mounted at %s", at)
+		}
+	}
+	return nil
+}
+
+// unescape reads a path of the list of mounts, where blanks are octal numbers.
+func unescape(s string) string {
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		if s[i] == '\\' && i+4 <= len(s) {
+			if n, err := strconv.ParseUint(s[i+1:i+4], 8, 8); err == nil {
+				b.WriteByte(byte(n))
+				i += 3
+				continue
+			}
+		}
+		b.WriteByte(s[i])
+	}
+	return b.String()
+}
