@@ -1,7 +1,9 @@
 package box
 
 import (
+	"encoding/json"
 	"errors"
+	"reflect"
 	"strings"
 	"testing"
 )
@@ -76,5 +78,23 @@ func TestNoneIsNothing(t *testing.T) {
 	}
 	if err := Enter(Walls{Rung: Full}); err == nil {
 		t.Error("Enter succeeds outside of a namespace")
+	}
+}
+
+// TestPieceOnTheWire: a path that is not text arrives as it is.
+func TestPieceOnTheWire(t *testing.T) {
+	t.Parallel()
+	give := Walls{Rung: Full, Open: true, Pieces: []Piece{
+		{At: "/\xff", From: "/a\xfe", Write: true, Optional: true},
+		{At: "/b", Lower: []string{"/\xfd", "/c"}, Upper: "/u\x80", Work: "/w"},
+		{At: "/s", Scratch: true}, {At: "/e", Empty: true},
+	}}
+	text, err := json.Marshal(give)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got Walls
+	if err := json.Unmarshal(text, &got); err != nil || !reflect.DeepEqual(got, give) {
+		t.Errorf("Unmarshal(Marshal) = %+v, %v, want %+v", got, err, give)
 	}
 }
