@@ -123,11 +123,15 @@ type capturing struct {
 	*Trees
 	CaptureRequest
 	quarantine *git.Quarantine
+	base       *baseIndex
 	index      []git.IndexEntry // of the base, as it was filled
 	found      *survey
 	filters    *filters
 	tools      map[string]bool // files of the base that filters run
 	ruled      bool            // the folder of rules is there
+
+	pack    *git.Pack    // what was made in process; nil: git made it
+	changes []git.Change // to the workspace's base, where they are known without git
 }
 
 func (t *Trees) capture(ctx context.Context, r CaptureRequest) (_ *Capture, err error) {
@@ -136,19 +140,17 @@ func (t *Trees) capture(ctx context.Context, r CaptureRequest) (_ *Capture, err 
 	if err := os.RemoveAll(r.Objects); err != nil {
 		return nil, err
 	}
-	q, err := t.Frozen.Quarantine(r.Objects)
-	if err != nil {
-		return nil, err
-	}
+	q := t.Frozen.Lazy(r.Objects)
+	c := &capturing{Trees: t, CaptureRequest: r, quarantine: q}
 	defer func() {
 		if !died(err) {
-			err = errors.Join(err, q.Discard())
+			err = errors.Join(err, c.dropPack(), q.Discard())
 		}
 	}()
-	c := &capturing{Trees: t, CaptureRequest: r, quarantine: q}
-	if c.index, err = t.Repo.ReadIndex(r.Workspace.Index); err != nil {
+	if c.base, err = t.readBase(r.Workspace); err != nil {
 		return nil, err
 	}
+	c.index = c.base.entries
 	if err := c.survey(ctx); err != nil {
 		return nil, err
 	}
@@ -183,9 +185,14 @@ func (c *capturing) survey(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	k := newWalker(c.Workspace, c.index, more)
-	k.headOf = c.Repo.HeadOf
+	k := newWalker(c.Workspace, c.base, more)
+	k.headOf = func(ctx context.Context, path string) (git.Hash, error) {
+		return c.moduleHead(ctx, c.Workspace, path)
+	}
 	k.ignores = func(ctx context.Context, paths []string) ([]bool, error) {
+		if answers, ok, err := c.ignoredShared(ctx, paths); ok || err != nil {
+			return answers, err
+		}
 		if asked == nil {
 			dir, err := c.rules(ctx)
 			if err == nil {
@@ -211,7 +218,7 @@ func (c *capturing) record(ctx context.Context) (*Capture, error) {
 	}
 	out := &Capture{Tree: base, Base: c.On}
 	if c.found.any() {
-		if out.Tree, err = c.stage(ctx); err != nil {
+		if out.Tree, err = c.make(ctx); err != nil {
 			return nil, err
 		}
 	}
@@ -223,11 +230,91 @@ func (c *capturing) record(ctx context.Context) (*Capture, error) {
 		return nil, err
 	}
 	if out.Changed = out.Tree != on; !out.Changed {
-		return out, nil
+		return out, c.dropPack()
 	}
+	if c.pack != nil && c.With == nil && len(c.found.restored) == 0 {
+		return out, c.commitHere(ctx, out)
+	}
+	if err := c.endPack(); err != nil {
+		return nil, err
+	}
+	return out, c.commit(ctx, out)
+}
+
+// make makes the tree: in process where it is sure what git would make of
+// each file, else with git.
+func (c *capturing) make(ctx context.Context) (git.Hash, error) {
+	tree, ok, err := c.direct(ctx)
+	if err != nil || ok {
+		return tree, err
+	}
+	return c.stage(ctx)
+}
+
+// endPack lets git see what was made in process.
+func (c *capturing) endPack() error {
+	if c.pack == nil {
+		return nil
+	}
+	err := c.pack.Close()
+	if err == nil {
+		err = c.pack.Show(c.quarantine)
+	}
+	return errors.Join(err, c.dropPack())
+}
+
+// dropPack throws away what was made in process and nobody needs.
+func (c *capturing) dropPack() error {
+	if c.pack == nil {
+		return nil
+	}
+	defer func() { c.pack = nil }()
+	return c.pack.Discard()
+}
+
+// commitHere makes the commit in process. Its pack holds all that the base has
+// not, whatever else the repository holds: no `git gc` takes any of it away.
+func (c *capturing) commitHere(ctx context.Context, out *Capture) (err error) {
+	out.Commit, err = c.pack.Commit(git.CommitRequest{
+		Tree: out.Tree, Parents: []git.Hash{out.Base}, Message: c.Message,
+		Author: c.person(c.Author), Committer: c.person(c.Committer),
+	})
+	if err != nil {
+		return err
+	}
+	if err := c.step("committed"); err != nil {
+		return err
+	}
+	if err := c.pack.Close(); err != nil {
+		return err
+	}
+	if c.changes != nil && c.On == c.Workspace.Base {
+		out.Files = c.changes
+		return c.step("gathered")
+	}
+	on, err := c.treeOf(ctx, c.On)
+	if err != nil {
+		return err
+	}
+	if out.Files, err = c.seen().Changes(ctx, on, out.Tree); err != nil {
+		return err
+	}
+	return c.step("gathered")
+}
+
+// seen is where git sees all that was made.
+func (c *capturing) seen() *git.Quarantine {
+	if c.pack != nil {
+		return c.shared
+	}
+	return c.quarantine
+}
+
+// commit makes the commit with git.
+func (c *capturing) commit(ctx context.Context, out *Capture) error {
 	from, err := c.origin(ctx, out.Tree)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	out.Base = from.commit
 	q := c.quarantine
@@ -236,21 +323,18 @@ func (c *capturing) record(ctx context.Context) (*Capture, error) {
 		Author: c.person(c.Author), Committer: c.person(c.Committer),
 	})
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if err := c.step("committed"); err != nil {
-		return nil, err
+		return err
 	}
 	if err := q.Gather(ctx, out.Commit, c.have()...); err != nil {
-		return nil, &lostError{err: err}
+		return &lostError{err: err}
 	}
 	if out.Files, err = q.Changes(ctx, from.tree, out.Tree); err != nil {
-		return nil, err
+		return err
 	}
-	if out.Stat, err = q.Stat(ctx, from.tree, out.Tree); err != nil {
-		return nil, err
-	}
-	return out, c.step("gathered")
+	return c.step("gathered")
 }
 
 // person is swarm where the caller names nobody.

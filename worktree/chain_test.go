@@ -307,7 +307,7 @@ func TestWalkGone(t *testing.T) {
 	if err := firstOf(os.Mkdir(dir, 0o700), os.WriteFile(dir+"/new", nil, 0o600)); err != nil {
 		t.Fatal(err)
 	}
-	k := newWalker(Workspace{Dir: dir}, nil, nil)
+	k := newWalker(Workspace{Dir: dir}, newBaseIndex(nil, nil), nil)
 	k.ignores = func(_ context.Context, paths []string) ([]bool, error) {
 		return make([]bool, len(paths)), os.RemoveAll(dir)
 	}
@@ -326,7 +326,7 @@ func TestWalkMoves(t *testing.T) {
 		os.WriteFile(dir+"/file", nil, 0o600)); err != nil {
 		t.Fatal(err)
 	}
-	k := newWalker(Workspace{Dir: dir}, nil, nil)
+	k := newWalker(Workspace{Dir: dir}, newBaseIndex(nil, nil), nil)
 	for _, path := range []string{"gone", "link", "file", "file/below"} {
 		entries, ok := k.list(path)
 		if len(entries) > 0 || !ok || len(k.out.notes) > 0 {

@@ -10,8 +10,12 @@ import (
 
 // filters is what the frozen configuration says about reading files.
 type filters struct {
-	words    []string // of all commands that clean
-	fileMode bool     // the disk knows which files are executable
+	words    []string        // of all commands that clean
+	fileMode bool            // the disk knows which files are executable
+	drivers  map[string]bool // the names of all filters
+	autoCRLF bool            // line ends are changed without an attribute, too
+	logged   bool            // refs of all kinds have reflogs, or files have modes of their own
+	odd      bool            // names or symlinks are not on the disk as git has them
 }
 
 // findTools finds the files of the base that a filter command names. Filters
@@ -52,13 +56,25 @@ func (t *Trees) readFilters(ctx context.Context, q *git.Quarantine) (*filters, e
 
 // parseFilters reads `config --list -z`: "key\nvalue\0".
 func parseFilters(out string) *filters {
-	f := &filters{fileMode: true}
+	f := &filters{fileMode: true, drivers: map[string]bool{}}
 	for rec := range strings.SplitSeq(out, "\x00") {
-		key, value, _ := strings.Cut(rec, "\n")
+		key, value, hasValue := strings.Cut(rec, "\n")
+		no := hasValue && slices.Contains([]string{"false", "no", "off", "0", ""}, strings.ToLower(value))
+		if name, ok := strings.CutPrefix(key, "filter."); ok {
+			f.drivers[name[:max(strings.LastIndexByte(name, '.'), 0)]] = true
+		}
 		clean := strings.HasSuffix(key, ".clean") || strings.HasSuffix(key, ".process")
 		switch {
 		case key == "core.filemode":
-			f.fileMode = !slices.Contains([]string{"false", "no", "off", "0"}, strings.ToLower(value))
+			f.fileMode = !no
+		case key == "core.autocrlf":
+			f.autoCRLF = !no
+		case key == "core.logallrefupdates" && strings.EqualFold(value, "always"), key == "core.sharedrepository":
+			f.logged = true
+		case key == "core.symlinks":
+			f.odd = f.odd || no
+		case key == "core.ignorecase", key == "core.precomposeunicode":
+			f.odd = f.odd || !no
 		case strings.HasPrefix(key, "filter.") && clean:
 			words := strings.FieldsFunc(value, func(r rune) bool {
 				return strings.ContainsRune(" \t\n'\";|&<>()=", r)

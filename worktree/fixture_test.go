@@ -146,6 +146,7 @@ func (f *fixture) backend() *Trees {
 	if err != nil {
 		f.t.Fatal(err)
 	}
+	f.t.Cleanup(func() { _ = trees.Close() })
 	return trees
 }
 

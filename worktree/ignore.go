@@ -21,6 +21,7 @@ type ignorer struct {
 	said  *bufio.Reader
 	out   *os.File // what git writes, read through said
 	ended chan error
+	stop  context.CancelCauseFunc
 }
 
 // newIgnorer starts git where it sees no file of the workspace: dir holds the
@@ -34,7 +35,10 @@ func newIgnorer(ctx context.Context, q *git.Quarantine, dir string) (*ignorer, e
 	if err != nil {
 		return nil, errors.Join(err, questions.Close(), ask.Close())
 	}
-	g := &ignorer{dir: dir, ask: ask, out: out, said: bufio.NewReader(out), ended: make(chan error, 1)}
+	ctx, stop := context.WithCancelCause(ctx)
+	g := &ignorer{
+		dir: dir, ask: ask, out: out, said: bufio.NewReader(out), ended: make(chan error, 1), stop: stop,
+	}
 	go func() {
 		_, err := q.Run(ctx, git.Cmd{
 			Args: []string{"check-ignore", "--no-index", "-z", "--stdin", "-v", "-n"},
@@ -119,7 +123,9 @@ func (g *ignorer) close() error {
 		err = nil // an answer went wrong before
 	}
 	_, rerr := io.Copy(io.Discard, g.out)
-	return errors.Join(err, <-g.ended, rerr, g.out.Close())
+	err = errors.Join(err, <-g.ended, rerr, g.out.Close())
+	g.stop(nil)
+	return err
 }
 
 // rules checks the ignore and attribute files of the base out into a folder,

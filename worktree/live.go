@@ -24,7 +24,7 @@ func vanished(err error) bool {
 // take puts one file of the workspace into the scratch tree. It is an
 // [errVanished] where there is none any more.
 func (s *staging) take(path string) error {
-	from, to := filepath.Join(s.Workspace.Dir, path), filepath.Join(s.scratch, path)
+	from, to := filepath.Join(s.Workspace.files(), path), filepath.Join(s.scratch, path)
 	if !s.Live {
 		return link(from, to)
 	}

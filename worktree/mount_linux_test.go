@@ -3,6 +3,7 @@ package worktree
 import (
 	"encoding/json"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -26,6 +27,10 @@ type insideSpec struct {
 	Dir     string
 	Script  string
 	Small   string // the folder of the workspace, to be on a small disk
+
+	// Without a script, so many random changes are made.
+	Seed  uint64
+	Edits int
 }
 
 // TestInside is the process of [fixture.inside].
@@ -37,6 +42,13 @@ func TestInside(t *testing.T) {
 	var s insideSpec
 	must(t, json.Unmarshal([]byte(text), &s))
 	must(t, os.Unsetenv(envInside), s.build(), os.Chdir(s.Dir))
+	if s.Edits > 0 {
+		r := rand.New(rand.NewPCG(s.Seed, 1))
+		for range s.Edits {
+			scramble(r, s.Dir)
+		}
+		return
+	}
 	must(t, unix.Exec("/bin/sh", []string{"sh", "-ec", s.Script}, os.Environ()))
 }
 
@@ -55,6 +67,9 @@ func (s *insideSpec) build() error {
 			return fmt.Errorf("make %s: %w", m.At, err)
 		}
 		fds = append(fds, fd)
+	}
+	if s.Objects == "" {
+		return nil
 	}
 	objects, err := detached(Mount{From: s.Objects})
 	if err != nil {
@@ -151,14 +166,25 @@ func (f *fixture) inside(w *Workspace, script string) string {
 }
 
 func (f *fixture) tryInside(w *Workspace, script string) (string, error) {
+	s := f.specOf(w)
+	s.Script = script
+	return s.run(f)
+}
+
+// specOf is what is mounted for whoever works in a workspace.
+func (f *fixture) specOf(w *Workspace) insideSpec {
 	link, objects := f.trees.Objects()
-	s := insideSpec{Mounts: w.Mounts(), Link: link, Objects: objects, Dir: w.Path(), Script: script, Small: f.small}
+	s := insideSpec{Mounts: w.Mounts(), Link: link, Objects: objects, Dir: w.Path(), Small: f.small}
 	if w.At != "" && w.Private() {
 		s.Bases = f.trees.Bases
 	}
 	if w.At == "" {
 		s.Mounts = nil
 	}
+	return s
+}
+
+func (s insideSpec) run(f *fixture) (string, error) {
 	text, err := json.Marshal(s)
 	must(f.t, err)
 	cmd := exec.Command(os.Args[0], "-test.run=^TestInside$")

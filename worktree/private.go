@@ -225,11 +225,13 @@ func removeShared(dir string) (empty bool, err error) {
 // workspaces have in common.
 func shared(name string) bool { return name == templateName || alongForm.MatchString(name) }
 
-// Close lets go of what this process keeps others from removing, and removes
-// what its workspaces have in common, if there is no workspace left.
+// Close ends what waits for more to do, lets go of what this process keeps
+// others from removing, and removes what its workspaces have in common, if there
+// is no workspace left. The trees may be used again.
 func (t *Trees) Close() (err error) {
 	t.basesMu.Lock()
 	defer t.basesMu.Unlock()
+	err = t.endHelpers()
 	for commit, b := range t.bases {
 		err = errors.Join(err, b.let())
 		delete(t.bases, commit)

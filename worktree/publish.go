@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"agentswarm/worktree/git"
 )
@@ -29,10 +30,18 @@ func (c *capturing) publish(ctx context.Context, out *Capture) error {
 		if err := c.step("patched"); err != nil || len(updates) == 0 {
 			return err
 		}
-		err = c.quarantine.Publish(ctx, git.PublishRequest{
+		publish := git.PublishRequest{
 			Refs: updates, Have: c.have(),
 			Message: "swarm: capture " + c.Workspace.Name,
-		})
+		}
+		if out.Head == "" {
+			publish.Pack, publish.Plain = c.pack, !c.filters.logged
+		} else if c.pack != nil {
+			if err := c.pack.Show(c.quarantine); err != nil {
+				return err
+			}
+		}
+		err = c.quarantine.Publish(ctx, publish)
 		// Another process that captures the same attempt was faster: look
 		// again at what is there.
 		var moved *git.RefMovedError
@@ -47,26 +56,38 @@ func (c *capturing) publish(ctx context.Context, out *Capture) error {
 // branch, or the registration that keeps them, may go at any moment.
 func (c *capturing) head(ctx context.Context, out *Capture) error {
 	base := c.Workspace.Base
-	head, err := c.Repo.HeadOf(ctx, c.Workspace.Admin)
+	head, err := c.headOf(ctx, c.Workspace)
 	if err != nil {
 		return err
 	}
-	whole := head == base || head != "" && c.quarantine.Has(ctx, head) &&
-		c.quarantine.Gather(ctx, head, base) == nil
+	whole := head == base || head != "" && c.takeIn(ctx, head)
 	if ctx.Err() != nil {
 		return context.Cause(ctx) // git was ended, which says nothing of HEAD
 	}
 	switch {
 	case !whole:
 		// A git that cannot read the configuration says the same.
-		if d := c.damage(ctx); d != nil {
-			return d
+		if !c.Workspace.Private() {
+			if d := c.damage(ctx); d != nil {
+				return d
+			}
 		}
 		c.found.note(HeadInvalid, "")
 	case head != base:
 		out.Head = head
 	}
 	return nil
+}
+
+// takeIn gathers the commits of an agent, and reports whether they are whole.
+func (c *capturing) takeIn(ctx context.Context, head git.Hash) bool {
+	base := c.Workspace.Base
+	if !c.Workspace.Private() {
+		return c.quarantine.Has(ctx, head) && c.quarantine.Gather(ctx, head, base) == nil
+	}
+	return c.quarantine.Adopt(ctx, git.AdoptRequest{
+		Tip: head, Base: base, Objects: filepath.Join(c.Workspace.Admin, "objects"),
+	}) == nil
 }
 
 // name picks refs that overwrite nothing and returns those to be made.
@@ -107,6 +128,9 @@ func (c *capturing) vacant(
 	ctx context.Context, ref string, fits func(git.Hash) bool,
 ) (suffix string, there git.Hash, err error) {
 	for n := 2; ; n++ {
+		if c.Repo.NoRef(ref + suffix) {
+			return suffix, "", nil
+		}
 		there, err := c.Repo.Ref(ctx, ref+suffix)
 		if err != nil {
 			return "", "", err
@@ -123,12 +147,21 @@ func (c *capturing) writePatch(ctx context.Context, out *Capture) error {
 	if !out.Changed {
 		return nil
 	}
-	err := replaceFile(out.Patch, func(f *os.File) error {
-		err := c.quarantine.WritePatch(ctx, f, out.Base, out.Tree)
+	var count git.PatchCount
+	err := replaceFile(out.Patch, func(f *os.File) (err error) {
+		count, err = c.patch(ctx, f, out)
 		return errors.Join(err, f.Sync())
 	})
 	if err != nil {
 		return fmt.Errorf("write %s: %w", filepath.Base(out.Patch), err)
+	}
+	out.Stat = git.Stat{Files: len(out.Files), Added: count.Added, Deleted: count.Deleted}
+	// A patch deletes a file and makes another where the kind of it changes;
+	// counted is what differs.
+	if slices.ContainsFunc(out.Files, func(ch git.Change) bool { return ch.Status == 'T' }) {
+		if out.Stat, err = c.seen().Stat(ctx, out.Base, out.Tree); err != nil {
+			return err
+		}
 	}
 	dir, err := os.Open(filepath.Dir(out.Patch))
 	if err != nil {

@@ -108,7 +108,7 @@ func whole(w Workspace, c *Capture) bool {
 	if _, err := os.Lstat(filepath.Join(w.Admin, "modules")); !errors.Is(err, fs.ErrNotExist) {
 		return false
 	}
-	now, err := sealOf(w.Dir)
+	now, err := sealOf(w)
 	return err == nil && now == c.Seal
 }
 

@@ -24,11 +24,21 @@ func (s *seal) add(path string, at fs.FileInfo) {
 	}
 }
 
+// mark counts a folder that hides the one below it.
+func (s *seal) mark(path string) {
+	one := sha256.Sum256([]byte(path + "\x00opaque"))
+	for i := range s {
+		s[i] ^= one[i]
+	}
+}
+
 func (s *seal) String() string { return hex.EncodeToString(s[:]) }
 
-// sealOf walks over a workspace as a capture does.
-func sealOf(root string) (string, error) {
+// sealOf walks over the files of a workspace as a capture does. In an upper
+// layer it counts what hides files of the base, too.
+func sealOf(w Workspace) (string, error) {
 	var s seal
+	root := w.files()
 	err := filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -39,14 +49,17 @@ func sealOf(root string) (string, error) {
 			}
 			return nil
 		}
-		if e.IsDir() {
-			return nil
-		}
-		at, err := os.Lstat(path)
+		rel, err := filepath.Rel(root, path)
 		if err != nil {
 			return err
 		}
-		rel, err := filepath.Rel(root, path)
+		if e.IsDir() {
+			if path != root && w.kind() == Overlay && opaque(path) {
+				s.mark(filepath.ToSlash(rel))
+			}
+			return nil
+		}
+		at, err := os.Lstat(path)
 		if err != nil {
 			return err
 		}

@@ -47,7 +47,7 @@ func (c *capturing) stage(ctx context.Context) (_ git.Hash, err error) {
 		scratch:   filepath.Join(c.quarantine.Dir, "scratch"),
 	}
 	if s.Live {
-		if s.space, err = os.OpenRoot(s.Workspace.Dir); err != nil {
+		if s.space, err = os.OpenRoot(s.Workspace.files()); err != nil {
 			return "", err
 		}
 		defer func() { err = errors.Join(err, s.space.Close()) }()
@@ -91,6 +91,9 @@ func (c *capturing) stage(ctx context.Context) (_ git.Hash, err error) {
 
 // prepare makes the index and the scratch tree.
 func (s *staging) prepare(ctx context.Context) error {
+	if err := s.quarantine.Make(); err != nil {
+		return err
+	}
 	text, err := os.ReadFile(s.Workspace.Index)
 	if err == nil {
 		err = os.WriteFile(s.private, text, 0o600)
@@ -170,7 +173,7 @@ func inTheWay(err error) bool {
 
 // add takes one file that was held back into the index, or out of it.
 func (s *staging) add(ctx context.Context, path string) error {
-	full := filepath.Join(s.Workspace.Dir, path)
+	full := filepath.Join(s.Workspace.files(), path)
 	at, err := os.Lstat(full)
 	if missing(err) || err == nil && !at.Mode().IsRegular() && at.Mode().Type() != fs.ModeSymlink {
 		s.forget(path)

@@ -18,7 +18,7 @@ func (k *walker) submodule(ctx context.Context, path string) bool {
 	if !ok || len(entries) == 0 {
 		return true
 	}
-	dotGit := filepath.Join(k.work.Dir, path, ".git")
+	dotGit := filepath.Join(k.root, path, ".git")
 	if _, err := os.Lstat(dotGit); err != nil {
 		k.out.note(SubmoduleReplaced, path)
 		delete(k.out.links, path) // adding its files removes it
@@ -27,12 +27,12 @@ func (k *walker) submodule(ctx context.Context, path string) bool {
 	k.out.note(SubmoduleLeft, path)
 	// Where git cannot answer it stays as it was; the note says that more may
 	// be in it, and the workspace goes to the trash.
-	head, err := k.headOf(ctx, dotGit)
+	head, err := k.headOf(ctx, path)
 	if err != nil || head == "" {
 		return true
 	}
 	delete(k.out.links, path)
-	if known := k.tracked[path]; known == nil || head != known.ID {
+	if known := k.base.find(path); known == nil || head != known.ID {
 		k.out.note(SubmoduleMoved, path)
 		k.out.links[path] = head
 	}

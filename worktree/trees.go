@@ -68,6 +68,8 @@ type Trees struct {
 	Config
 	register *semaphore.Weighted // one registration at a time in this process
 	fills    *gate
+	shared   *git.Quarantine // what captures made in process, while git looks at it
+	differ   spare[*git.Differ]
 
 	making *semaphore.Weighted // one base at a time in this process, or template
 
@@ -80,6 +82,9 @@ type Trees struct {
 	filters   *filters
 	trees     map[git.Hash]git.Hash // of bases
 	footprint map[git.Hash]int64    // bytes of one checkout of a base
+	indexes   map[string]readIndex  // of bases, by the path of the file
+	rewrites  map[git.Hash]rewrites // of bases
+	ruling    map[git.Hash]*spare[*sharedRules]
 }
 
 // New returns the backend for the workspaces of one run.
@@ -111,6 +116,9 @@ func New(c Config) (*Trees, error) {
 		bases:     map[git.Hash]*base{},
 		trees:     map[git.Hash]git.Hash{},
 		footprint: map[git.Hash]int64{},
+		rewrites:  map[git.Hash]rewrites{},
+		ruling:    map[git.Hash]*spare[*sharedRules]{},
+		shared:    newShared(c.Frozen),
 	}, nil
 }
 

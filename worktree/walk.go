@@ -44,33 +44,29 @@ func (s *survey) note(kind NoteKind, path string) {
 // reads no file and follows no symlink.
 type walker struct {
 	work    Workspace
-	tracked map[string]*git.IndexEntry
+	root    string // where the files are
+	base    *baseIndex
 	placed  placed
-	folders map[string]bool // those that hold tracked files, or work that was restored
+	folders map[string]bool // those that hold work that was restored
 	along   map[string]bool // those that hold files of the user's that came along
-	fresh   git.IndexTime   // from here on an equal time proves nothing
-	headOf  func(ctx context.Context, gitDir string) (git.Hash, error)
+	headOf  func(ctx context.Context, path string) (git.Hash, error)
 	ignores func(ctx context.Context, paths []string) ([]bool, error)
 
-	seen map[string]bool
-	out  survey
+	seen  map[string]bool // files of the base that are there
+	anew  []string        // what the base has at these paths is gone but for what was seen
+	inner bool            // what is looked at lies below one of them
+
+	opaque map[string]bool // folders of an upper layer that hide those below
+	out    survey
 }
 
-func newWalker(w Workspace, index []git.IndexEntry, more placed) *walker {
+func newWalker(w Workspace, base *baseIndex, more placed) *walker {
 	k := &walker{
-		work: w, tracked: make(map[string]*git.IndexEntry, len(index)), placed: more,
-		folders: map[string]bool{}, along: map[string]bool{}, seen: make(map[string]bool, len(index)),
+		work: w, root: w.files(), base: base, placed: more,
+		folders: map[string]bool{}, along: map[string]bool{}, seen: map[string]bool{},
+		opaque: map[string]bool{},
 	}
 	k.out.links = map[string]git.Hash{}
-	var last git.IndexTime
-	for i := range index {
-		e := &index[i]
-		k.tracked[e.Path] = e
-		if last.Before(e.CTime) {
-			last = e.CTime
-		}
-		addParents(k.folders, e.Path)
-	}
 	for path := range more {
 		if more.included(path) {
 			addParents(k.along, path)
@@ -78,7 +74,6 @@ func newWalker(w Workspace, index []git.IndexEntry, more placed) *walker {
 			addParents(k.folders, path)
 		}
 	}
-	k.fresh = earlier(last)
 	return k
 }
 
@@ -116,24 +111,44 @@ func (e *GoneError) Error() string { return e.Dir + " is gone" }
 func (k *walker) walk(ctx context.Context) (*survey, error) {
 	// An agent can delete or replace the folder it works in. That must not
 	// read as a wish to delete all files.
-	if at, err := os.Lstat(k.work.Dir); err != nil || !at.IsDir() {
-		return nil, &GoneError{Dir: k.work.Dir}
+	if at, err := os.Lstat(k.root); err != nil || !at.IsDir() {
+		return nil, &GoneError{Dir: k.root}
 	}
 	k.dotGit()
+	if k.work.kind() != Overlay {
+		k.anew, k.inner = []string{""}, true
+	}
 	if err := k.dir(ctx, ""); err != nil {
 		return nil, err
 	}
 	// Where several work in it, one may have deleted it under the walk.
-	if at, err := os.Lstat(k.work.Dir); err != nil || !at.IsDir() {
-		return nil, &GoneError{Dir: k.work.Dir}
+	if at, err := os.Lstat(k.root); err != nil || !at.IsDir() {
+		return nil, &GoneError{Dir: k.root}
 	}
-	for path, e := range k.tracked {
-		if !k.seen[path] && !e.SkipWorktree && !k.withheld(path) {
+	for _, path := range k.anew {
+		if e := k.base.find(path); e != nil {
+			k.gone(e)
+		}
+		below := k.base.below(path)
+		for i := range below {
+			k.gone(&below[i])
+		}
+	}
+	for path := range k.placed {
+		if k.placed.gone(path) && !k.seen[path] {
 			k.out.deleted = append(k.out.deleted, path)
 		}
 	}
 	slices.Sort(k.out.deleted)
+	k.out.deleted = slices.Compact(k.out.deleted)
 	return &k.out, nil
+}
+
+// gone takes a file of the base for deleted, unless it was seen or could not be.
+func (k *walker) gone(e *git.IndexEntry) {
+	if !k.seen[e.Path] && !e.SkipWorktree && !k.withheld(e.Path) {
+		k.out.deleted = append(k.out.deleted, e.Path)
+	}
 }
 
 // withheld reports whether a path lies in a folder that could not be read:
@@ -146,8 +161,12 @@ func (k *walker) withheld(path string) bool {
 
 // dotGit looks whether the .git file is the one that git made.
 func (k *walker) dotGit() {
-	path := filepath.Join(k.work.Dir, ".git")
+	path := filepath.Join(k.root, ".git")
 	at, err := os.Lstat(path)
+	if k.work.Private() && k.work.At != "" && (err == nil || missing(err)) {
+		k.mountPoint(path, at)
+		return
+	}
 	if err == nil && at.Mode().IsRegular() && at.Size() < 1<<16 {
 		text, err := os.ReadFile(path)
 		if err == nil && strings.TrimRight(string(text), "\n") == "gitdir: "+k.work.Admin {
@@ -177,12 +196,15 @@ func (k *walker) dir(ctx context.Context, rel string) error {
 		if at == nil {
 			continue
 		}
-		switch known := k.tracked[path]; {
+		if k.removed(path, at) {
+			continue
+		}
+		switch known := k.base.find(path); {
 		case at.IsDir() && (known != nil && known.Mode == modeLink || k.placed.link(path)):
 			if !k.submodule(ctx, path) {
 				folders = append(folders, path)
 			}
-		case at.IsDir() && k.folders[path]:
+		case at.IsDir() && (k.folders[path] || k.base.holds(path)):
 			folders = append(folders, path)
 		case at.IsDir():
 			ask = append(ask, path+"/")
@@ -191,11 +213,13 @@ func (k *walker) dir(ctx context.Context, rel string) error {
 		case k.placed.included(path):
 			// Whatever the rules of the base say: it is the user's, and not work.
 			if !k.untouched(path, at) {
-				k.out.ignored.add(k.work.Dir, path, nil)
+				k.out.ignored.add(k.root, path, nil)
 			}
 		case known != nil || k.placed.work(path):
 			k.seen[path] = true
 			k.file(path, at, known)
+		case k.cameAlong(path) == isFile:
+			k.out.ignored.add(k.root, path, nil)
 		default:
 			ask = append(ask, path)
 		}
@@ -205,7 +229,7 @@ func (k *walker) dir(ctx context.Context, rel string) error {
 		return err
 	}
 	for _, path := range append(folders, more...) {
-		if err := k.dir(ctx, path); err != nil {
+		if err := k.inside(ctx, path); err != nil {
 			return err
 		}
 	}
@@ -240,7 +264,7 @@ func (k *walker) look(rel string, e fs.DirEntry) (path string, at fs.FileInfo) {
 
 // list reads a folder, opening it first where the agent closed it.
 func (k *walker) list(rel string) ([]fs.DirEntry, bool) {
-	dir := filepath.Join(k.work.Dir, rel)
+	dir := filepath.Join(k.root, rel)
 	at, err := os.Lstat(dir)
 	if missing(err) || err == nil && !at.IsDir() {
 		return nil, true // somebody took it away meanwhile
@@ -279,13 +303,15 @@ func (k *walker) untracked(ctx context.Context, ask []string) (folders []string,
 		dir, isDir := strings.CutSuffix(path, "/")
 		switch {
 		case ignored[i] && isDir && k.along[dir]:
-			k.out.ignored.add(k.work.Dir, path, k.untouched)
+			k.out.ignored.add(k.root, path, k.untouched)
+		case ignored[i] && isDir && k.cameAlong(dir) == isFolder:
+			k.out.ignored.add(k.root, path, k.whiteout)
 		case ignored[i]:
-			k.out.ignored.add(k.work.Dir, path, nil)
+			k.out.ignored.add(k.root, path, nil)
 		case isDir:
 			folders = append(folders, dir)
 		default:
-			at, err := os.Lstat(filepath.Join(k.work.Dir, path))
+			at, err := os.Lstat(filepath.Join(k.root, path))
 			switch {
 			case missing(err):
 			case err != nil:
@@ -311,7 +337,7 @@ func (k *walker) untouched(path string, at fs.FileInfo) bool {
 // base.
 func (k *walker) file(path string, at fs.FileInfo, known *git.IndexEntry) {
 	if at.Mode().IsRegular() && at.Mode().Perm()&0o400 == 0 {
-		full := filepath.Join(k.work.Dir, path)
+		full := filepath.Join(k.root, path)
 		err := os.Chmod(full, at.Mode().Perm()|0o600)
 		if err == nil {
 			at, err = os.Lstat(full)
@@ -341,11 +367,16 @@ func (k *walker) file(path string, at fs.FileInfo, known *git.IndexEntry) {
 }
 
 // same reports whether a file is certainly what the fill left.
+//
+// Whatever is in an upper layer was written.
 func (k *walker) same(at fs.FileInfo, e *git.IndexEntry) bool {
+	if k.work.kind() == Overlay {
+		return false
+	}
 	s := statOf(at)
 	return gitMode(at) == e.Mode && s.Size == e.Size && s.Inode == e.Inode &&
 		sameTime(s.MTime, e.MTime) && sameTime(s.CTime, e.CTime) &&
-		s.CTime.Before(k.fresh)
+		s.CTime.Before(k.base.fresh)
 }
 
 // sameTime compares what both sides know: a git without nanoseconds stores 0.

@@ -12,7 +12,16 @@ import (
 )
 
 // catFile is a `git cat-file --batch` that answers as long as it is asked.
-type catFile struct {
+type catFile struct{ *talk }
+
+// catFile starts the process.
+func (q *Quarantine) catFile(ctx context.Context) (*catFile, error) {
+	t, err := q.talk(ctx, "cat-file", "--batch")
+	return &catFile{talk: t}, err
+}
+
+// talk is a git that answers as long as it is asked.
+type talk struct {
 	in     *os.File
 	pipe   *io.PipeReader
 	out    *bufio.Reader // of pipe
@@ -21,23 +30,25 @@ type catFile struct {
 	broken bool // what comes next is not the start of an answer
 }
 
-// catFile starts the process. It outlives ctx, which is the first question's
+// talk starts a git. It outlives ctx, which is the first question's
 // alone: each question ends it for itself, and close ends it for good.
-func (q *Quarantine) catFile(ctx context.Context) (*catFile, error) {
+func (q *Quarantine) talk(ctx context.Context, args ...string) (*talk, error) {
 	// A pipe of the system: os/exec would wait for ever on a reader of ours
 	// that nothing comes from, after the process is gone.
 	inR, inW, err := os.Pipe()
 	if err != nil {
-		return nil, fmt.Errorf("start git cat-file: %w", err)
+		return nil, fmt.Errorf("start git %s: %w", args[0], err)
 	}
 	ctx, stop := context.WithCancelCause(context.WithoutCancel(ctx))
 	outR, outW := io.Pipe()
-	c := &catFile{
+	c := &talk{
 		in: inW, pipe: outR, out: bufio.NewReader(outR),
 		stop: stop, ended: make(chan error, 1),
 	}
 	go func() {
-		_, err := q.Run(ctx, Cmd{Args: []string{"cat-file", "--batch"}, Stdin: inR, Stdout: outW})
+		_, err := q.Run(ctx, Cmd{
+			Args: args, Stdin: inR, Stdout: outW, Config: []string{"diff.suppressBlankEmpty=false"},
+		})
 		err = errors.Join(err, inR.Close())
 		outW.CloseWithError(err)
 		c.ended <- err
@@ -47,7 +58,7 @@ func (q *Quarantine) catFile(ctx context.Context) (*catFile, error) {
 
 // close ends the process and waits for it. How it ended does not matter to
 // those who have their answers.
-func (c *catFile) close() error {
+func (c *talk) close() error {
 	err := c.in.Close()
 	if c.broken {
 		// It may be in the middle of an answer nobody reads.
@@ -61,12 +72,7 @@ func (c *catFile) close() error {
 
 // object asks for one object.
 func (c *catFile) object(ctx context.Context, w want) ([]byte, error) {
-	unhook := context.AfterFunc(ctx, func() { c.stop(context.Cause(ctx)) })
-	defer func() {
-		// An answer that came just before the end is good; no other comes.
-		c.broken = !unhook() || c.broken
-	}()
-	c.broken = true
+	defer c.asking(ctx)()
 	if _, err := io.WriteString(c.in, string(w.id)+"\n"); err != nil {
 		return nil, c.why(ctx, err)
 	}
@@ -94,7 +100,18 @@ func (c *catFile) object(ctx context.Context, w want) ([]byte, error) {
 	return raw, bad
 }
 
-func (c *catFile) why(ctx context.Context, err error) error {
+// asking begins a question, which ends with what it returns. Whoever has all
+// of the answer says that nothing is broken.
+func (c *talk) asking(ctx context.Context) (done func()) {
+	unhook := context.AfterFunc(ctx, func() { c.stop(context.Cause(ctx)) })
+	c.broken = true
+	return func() {
+		// An answer that came just before the end is good; no other comes.
+		c.broken = !unhook() || c.broken
+	}
+}
+
+func (c *talk) why(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}

@@ -69,12 +69,21 @@ func (r *Repo) WritePatch(ctx context.Context, w io.Writer, from, to Hash) error
 }
 
 func patchCmd(w io.Writer, from, to string) Cmd {
-	return Cmd{Stdout: w, Args: []string{
-		"diff-tree", "-r", "-p", "--binary", "--full-index", "--no-renames",
+	args := append([]string{"diff-tree"}, patchArgs()...)
+	return Cmd{
+		Stdout: w, Args: append(args, from, to),
+		Config: []string{"diff.algorithm=myers", "diff.suppressBlankEmpty=false"},
+	}
+}
+
+// patchArgs make a patch the same wherever it is made.
+func patchArgs() []string {
+	return []string{
+		"-r", "-p", "--binary", "--full-index", "--no-renames",
 		"--no-ext-diff", "--no-textconv", "--no-color", "--unified=3",
 		"--inter-hunk-context=0", "--submodule=short", "--ignore-submodules=none",
-		"--src-prefix=a/", "--dst-prefix=b/", from, to,
-	}, Config: []string{"diff.algorithm=myers", "diff.suppressBlankEmpty=false"}}
+		"--src-prefix=a/", "--dst-prefix=b/", "--diff-algorithm=myers",
+	}
 }
 
 // Stat is the size of a change. Binary files count as files only.

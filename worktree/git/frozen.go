@@ -33,7 +33,7 @@ var kept = []string{
 	"core.ignorecase", "core.precomposeunicode", "core.protecthfs",
 	"core.protectntfs", "core.bigfilethreshold", "core.compression",
 	"core.loosecompression", "core.repositoryformatversion",
-	"core.sparsecheckoutcone",
+	"core.sparsecheckoutcone", "core.logallrefupdates", "core.sharedrepository",
 	"extensions.objectformat", "extensions.partialclone",
 	"filter.", "lfs.",
 }
@@ -96,12 +96,15 @@ func (r *Repo) Thaw(dir string) *Frozen { return &Frozen{repo: r, Dir: dir} }
 // Quarantine makes or reopens an object folder whose git commands run under
 // the frozen configuration, in this git dir and with no work tree.
 func (f *Frozen) Quarantine(dir string) (*Quarantine, error) {
-	q, err := f.repo.Quarantine(dir)
-	if err != nil {
-		return nil, err
-	}
+	q := f.Lazy(dir)
+	return q, q.Make()
+}
+
+// Lazy is such an object folder, which is made once it is needed.
+func (f *Frozen) Lazy(dir string) *Quarantine {
+	q := f.repo.lazy(dir)
 	q.env = append(append(q.env, f.env()...), "GIT_WORK_TREE="+f.Dir)
-	return q, nil
+	return q
 }
 
 // linkOthers links what filters keep beside git's own files.

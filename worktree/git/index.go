@@ -57,31 +57,37 @@ func (r *Repo) ReadIndex(path string) ([]IndexEntry, error) {
 func (r *Repo) ParseIndex(text []byte) ([]IndexEntry, error) { return parseIndex(text, r.hexLen()/2) }
 
 func parseIndex(text []byte, idLen int) ([]IndexEntry, error) {
+	_, entries, err := parseEntries(text, idLen)
+	return entries, err
+}
+
+// parseEntries reads the entries, and leaves the extensions to be read.
+func parseEntries(text []byte, idLen int) (*indexParser, []IndexEntry, error) {
 	if len(text) < 12+idLen || !bytes.HasPrefix(text, []byte("DIRC")) {
-		return nil, &IndexError{Reason: "not an index"}
+		return nil, nil, &IndexError{Reason: "not an index"}
 	}
 	version, n := binary.BigEndian.Uint32(text[4:]), binary.BigEndian.Uint32(text[8:])
 	if version < 2 || version > 4 {
-		return nil, &IndexError{Reason: fmt.Sprintf("version %d", version)}
+		return nil, nil, &IndexError{Reason: fmt.Sprintf("version %d", version)}
 	}
 	// The shortest entry is longer than its stat, so a count beyond that is
 	// a lie that must not become an allocation.
 	if int64(n)*(statSize+int64(idLen)) > int64(len(text)) {
-		return nil, &IndexError{Reason: fmt.Sprintf("%d entries in %d bytes", n, len(text))}
+		return nil, nil, &IndexError{Reason: fmt.Sprintf("%d entries in %d bytes", n, len(text))}
 	}
 	p := indexParser{rest: text[12 : len(text)-idLen], idLen: idLen, version: version}
 	entries := make([]IndexEntry, 0, n)
 	for range n {
 		e, err := p.entry()
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		entries = append(entries, e)
 	}
 	if bytes.HasPrefix(p.rest, []byte("link")) {
-		return nil, &IndexError{Reason: "a split index"}
+		return nil, nil, &IndexError{Reason: "a split index"}
 	}
-	return entries, nil
+	return &p, entries, nil
 }
 
 type indexParser struct {

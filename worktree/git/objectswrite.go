@@ -32,8 +32,21 @@ func (o *Objects) WriteTree(ctx context.Context, entries []TreeEntry) (Hash, err
 // WriteCommit writes a commit into the quarantine, byte for byte as
 // CommitTree would. A person without a time commits now.
 func (o *Objects) WriteCommit(ctx context.Context, c CommitRequest) (Hash, error) {
+	raw, err := c.encode()
+	if err != nil {
+		return "", err
+	}
+	h, err := o.write(ctx, plumbing.CommitObject, raw)
+	if err != nil {
+		return "", fmt.Errorf("write commit: %w", err)
+	}
+	return h, nil
+}
+
+// encode is the commit object.
+func (c CommitRequest) encode() ([]byte, error) {
 	if strings.Contains(c.Message, "\x00") {
-		return "", errors.New("write commit: a NUL byte in the message")
+		return nil, errors.New("write commit: a NUL byte in the message")
 	}
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "tree %s\n", c.Tree)
@@ -41,11 +54,7 @@ func (o *Objects) WriteCommit(ctx context.Context, c CommitRequest) (Hash, error
 		fmt.Fprintf(&b, "parent %s\n", p)
 	}
 	fmt.Fprintf(&b, "author %s\ncommitter %s\n\n%s", c.Author.ident(), c.Committer.ident(), c.Message)
-	h, err := o.write(ctx, plumbing.CommitObject, b.Bytes())
-	if err != nil {
-		return "", fmt.Errorf("write commit: %w", err)
-	}
-	return h, nil
+	return b.Bytes(), nil
 }
 
 // ident is the person as a commit holds them. Git drops some signs from both

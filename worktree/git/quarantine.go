@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // Quarantine is a private object folder that borrows from the repository.
@@ -23,26 +24,55 @@ type Quarantine struct {
 	env  []string
 	// Dir is the object folder itself.
 	Dir string
+
+	made *sync.Once // its folders
+	bad  *error     // why they could not be
+	zips *sync.Pool // of *zlib.Writer, which are large
 }
 
 // Quarantine makes the object folder dir, or reopens it.
 func (r *Repo) Quarantine(dir string) (*Quarantine, error) {
+	q := r.lazy(dir)
+	if err := q.Make(); err != nil {
+		return nil, err
+	}
+	return q, nil
+}
+
+// lazy is a quarantine whose folders are made when they are needed: to make
+// them costs as much as to run git.
+func (r *Repo) lazy(dir string) *Quarantine {
+	return &Quarantine{
+		repo: r, Dir: dir, env: []string{"GIT_OBJECT_DIRECTORY=" + dir},
+		made: new(sync.Once), bad: new(error), zips: new(sync.Pool),
+	}
+}
+
+// Make makes the folders of the quarantine where they are not there yet. All
+// that runs git in it, or packs, does so itself.
+func (q *Quarantine) Make() error {
+	q.made.Do(func() { *q.bad = q.repo.makeQuarantine(q.Dir) })
+	if *q.bad != nil {
+		return fmt.Errorf("make a quarantine: %w", *q.bad)
+	}
+	return nil
+}
+
+func (r *Repo) makeQuarantine(dir string) error {
 	for _, d := range []string{"info", "pack"} {
 		if err := os.MkdirAll(filepath.Join(dir, d), 0o700); err != nil {
-			return nil, fmt.Errorf("make a quarantine: %w", err)
+			return err
 		}
 	}
 	borrow := quotePath(filepath.Join(r.CommonDir, "objects")) + "\n"
-	err := os.WriteFile(filepath.Join(dir, "info", "alternates"), []byte(borrow), 0o600)
-	if err != nil {
-		return nil, fmt.Errorf("make a quarantine: %w", err)
-	}
-	env := []string{"GIT_OBJECT_DIRECTORY=" + dir}
-	return &Quarantine{repo: r, Dir: dir, env: env}, nil
+	return os.WriteFile(filepath.Join(dir, "info", "alternates"), []byte(borrow), 0o600)
 }
 
 // Run runs git on the repository with its new objects going here.
 func (q *Quarantine) Run(ctx context.Context, c Cmd) ([]byte, error) {
+	if err := q.Make(); err != nil {
+		return nil, err
+	}
 	c.Env = append(slices.Clone(q.env), c.Env...)
 	c.Writes = true
 	return q.repo.Run(ctx, c)
@@ -59,6 +89,12 @@ type PublishRequest struct {
 	Refs    []RefUpdate // required; their New commits are what is packed
 	Have    []Hash      // commits the repository is known to have
 	Message string      // for reflogs
+	// Pack is closed and holds all that the refs need beyond Have; nil: what
+	// they need is looked for.
+	Pack *Pack
+	// Plain is set where nobody asked for reflogs of such refs or for other
+	// modes of files, so that a ref can be made without git.
+	Plain bool
 }
 
 // Publish moves what the refs need into the repository, then moves the refs
@@ -73,18 +109,32 @@ func (q *Quarantine) Publish(ctx context.Context, p PublishRequest) (err error) 
 		}
 	}
 	if fresh {
-		for _, h := range p.Have {
-			fmt.Fprintf(&revs, "^%s\n", h)
-		}
-		keep, err := q.transfer(ctx, &revs)
-		if err != nil {
-			return fmt.Errorf("publish objects: %w", err)
+		keep, berr := q.bring(ctx, p, &revs)
+		if berr != nil {
+			return fmt.Errorf("publish objects: %w", berr)
 		}
 		if keep != "" {
 			defer func() { err = errors.Join(err, os.Remove(keep)) }()
 		}
 	}
+	if len(p.Refs) == 1 && p.Plain {
+		u := p.Refs[0]
+		if u.Old == "" && !u.Any && q.repo.createRef(u.Ref, u.New) == nil {
+			return nil
+		}
+	}
 	return q.repo.UpdateRefs(ctx, p.Message, p.Refs...)
+}
+
+// bring moves what new refs need into the repository.
+func (q *Quarantine) bring(ctx context.Context, p PublishRequest, revs *bytes.Buffer) (keep string, err error) {
+	if p.Pack != nil {
+		return p.Pack.land()
+	}
+	for _, h := range p.Have {
+		fmt.Fprintf(revs, "^%s\n", h)
+	}
+	return q.transfer(ctx, revs)
 }
 
 // transfer packs revs and indexes the pack in the repository. It returns the

@@ -1,0 +1,349 @@
+package worktree
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"syscall"
+
+	"agentswarm/worktree/git"
+)
+
+// maxDirect bounds a file that is read into memory, in bytes.
+const maxDirect = 32 << 20
+
+// errUnsure says that only git knows what to make of something.
+var errUnsure = errors.New("only git can tell")
+
+// direct is the making of a tree in process, where git would store every file
+// as it is.
+//
+// What it costs follows from what was changed: of the base it reads the index,
+// which was read before, and of that the folders above what was changed. It
+// begins nothing that it is not sure of.
+type direct struct {
+	*capturing
+	space    *os.Root // the files
+	rewrites rewrites
+	pack     *git.Pack
+	top      *edit
+	gone     map[string]bool
+	changes  []git.Change
+	implied  bool // the base loses files of which the survey does not know
+}
+
+// edit is what becomes of a path: what is set there, or is gone, and what
+// becomes of the paths below it.
+type edit struct {
+	below map[string]*edit
+	set   *git.TreeEntry
+	gone  bool
+}
+
+// direct makes the tree in process; ok is false where git must be asked.
+func (c *capturing) direct(ctx context.Context) (tree git.Hash, ok bool, err error) {
+	if !c.quarantine.CanPack() || c.filters.odd || len(c.found.present) > 0 {
+		return "", false, nil
+	}
+	base, err := c.treeOf(ctx, c.Workspace.Base)
+	if err != nil {
+		return "", false, err
+	}
+	if c.base.trees[""].ID != base {
+		return "", false, nil
+	}
+	for _, path := range c.found.changed {
+		if suspicious(path) {
+			return "", false, nil
+		}
+	}
+	d := &direct{capturing: c, top: &edit{}, gone: map[string]bool{}}
+	if d.rewrites, err = c.readRewrites(ctx); err != nil {
+		return "", false, err
+	}
+	filtered, err := c.filtered(ctx, d.rewrites, c.found.changed)
+	if err != nil || filtered {
+		return "", false, err
+	}
+	if d.pack, err = c.shared.Pack(); err != nil {
+		return "", false, err
+	}
+	notes := len(c.found.notes)
+	if tree, err = d.make(); err != nil {
+		c.found.notes = c.found.notes[:notes]
+		err = errors.Join(err, d.pack.Discard())
+	}
+	var large *git.LargePackError
+	if errors.Is(err, errUnsure) || errors.As(err, &large) {
+		return "", false, nil
+	}
+	if err != nil {
+		return "", false, err
+	}
+	c.pack = d.pack
+	if !d.implied {
+		c.changes = d.sorted()
+	}
+	return tree, true, nil
+}
+
+func (d *direct) make() (_ git.Hash, err error) {
+	if d.space, err = os.OpenRoot(d.Workspace.files()); err != nil {
+		return "", err
+	}
+	defer func() { err = errors.Join(err, d.space.Close()) }()
+	for _, path := range d.found.deleted {
+		d.remove(path)
+	}
+	for _, path := range d.found.changed {
+		if err := d.file(path); err != nil {
+			return "", err
+		}
+	}
+	for path, id := range d.found.links {
+		d.put(path, git.TreeEntry{Mode: linkMode, ID: id})
+	}
+	for _, e := range d.found.restored {
+		d.put(e.Path, git.TreeEntry{Mode: treeMode(e.Mode), ID: e.ID})
+	}
+	entries, err := d.folder("", d.top)
+	if err != nil {
+		return "", err
+	}
+	return d.pack.Tree(entries)
+}
+
+// at is the edit of a path.
+func (d *direct) at(path string) *edit {
+	e := d.top
+	for part := range strings.SplitSeq(path, "/") {
+		if e.below == nil {
+			e.below = map[string]*edit{}
+		}
+		if e.below[part] == nil {
+			e.below[part] = &edit{}
+		}
+		e = e.below[part]
+	}
+	return e
+}
+
+func (d *direct) remove(path string) {
+	e := d.at(path)
+	e.gone, e.set = true, nil
+	d.gone[path] = true
+}
+
+// put sets what is at a path, unless the base has just that.
+func (d *direct) put(path string, entry git.TreeEntry) {
+	known := d.base.find(path)
+	if known != nil && known.ID == entry.ID && treeMode(known.Mode) == entry.Mode {
+		return
+	}
+	d.at(path).set = &entry
+	c := git.Change{Path: path, OldMode: absent, NewMode: entry.Mode, Old: d.zero(), New: entry.ID, Status: 'A'}
+	if known != nil {
+		c.OldMode, c.Old, c.Status = treeMode(known.Mode), known.ID, 'M'
+		if c.OldMode[:2] != c.NewMode[:2] {
+			c.Status = 'T'
+		}
+	}
+	d.changes = append(d.changes, c)
+}
+
+func (d *direct) zero() git.Hash {
+	return git.Hash(strings.Repeat("0", len(d.Workspace.Base)))
+}
+
+// file puts one file or symlink of the workspace into the tree.
+func (d *direct) file(path string) error {
+	mode, content, err := d.read(path)
+	switch {
+	case errors.Is(err, errVanished):
+		if d.base.find(path) != nil {
+			d.remove(path)
+		}
+		return nil
+	case errors.Is(err, fs.ErrPermission):
+		d.found.note(Unreadable, path)
+		return nil
+	case err != nil:
+		return err
+	}
+	known := d.base.find(path)
+	if mode != modeSym {
+		if !d.rewrites.certain(d.filters, content) {
+			return errUnsure
+		}
+		if !d.filters.fileMode {
+			mode = modeFile
+			if known != nil && known.Mode&0o170000 == 0o100000 {
+				mode = known.Mode
+			}
+		}
+	}
+	entry := git.TreeEntry{Mode: treeMode(mode), ID: d.pack.Name(content)}
+	if known == nil || known.ID != entry.ID {
+		if _, err := d.pack.Blob(content); err != nil {
+			return err
+		}
+	}
+	d.put(path, entry)
+	return nil
+}
+
+// read reads a file or symlink. Nothing is read from outside of the workspace,
+// whatever becomes of a folder meanwhile.
+func (d *direct) read(path string) (mode uint32, content []byte, err error) {
+	for try := 1; ; try++ {
+		var steady bool
+		mode, content, steady, err = d.readOnce(path)
+		if d.Live && vanished(err) && !errors.Is(err, errUnsure) {
+			err = errVanished
+		}
+		if err != nil || steady || !d.Live || try == tries {
+			return mode, content, err // one that never stands still is taken as it is
+		}
+	}
+}
+
+func (d *direct) readOnce(path string) (mode uint32, content []byte, steady bool, err error) {
+	at, err := d.space.Lstat(path)
+	if err != nil {
+		return 0, nil, false, err
+	}
+	if at.Mode().Type() == fs.ModeSymlink {
+		target, err := d.space.Readlink(path)
+		return modeSym, []byte(target), true, err
+	}
+	f, err := d.space.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return 0, nil, false, err
+	}
+	defer f.Close()
+	before, err := f.Stat()
+	switch {
+	case err != nil:
+		return 0, nil, false, err
+	case !before.Mode().IsRegular():
+		return 0, nil, false, errVanished
+	case before.Size() > maxDirect:
+		return 0, nil, false, errUnsure
+	}
+	content = make([]byte, before.Size())
+	n, err := io.ReadFull(f, content)
+	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
+		return 0, nil, false, err
+	}
+	after, err := f.Stat()
+	if err != nil {
+		return 0, nil, false, err
+	}
+	steady = n == len(content) && before.Size() == after.Size() &&
+		statOf(before).CTime == statOf(after).CTime
+	return gitMode(before), content[:n], steady, nil
+}
+
+// sorted are all changes to the base, as git lists them.
+func (d *direct) sorted() []git.Change {
+	all := d.changes
+	for path := range d.gone {
+		if e := d.base.find(path); e != nil && d.at(path).set == nil {
+			all = append(all, git.Change{
+				Path: path, OldMode: treeMode(e.Mode), NewMode: absent, Old: e.ID, New: d.zero(), Status: 'D',
+			})
+		}
+	}
+	slices.SortFunc(all, func(a, b git.Change) int { return strings.Compare(a.Path, b.Path) })
+	return all
+}
+
+// folder lists what becomes of a folder, and puts the trees of those below
+// it into the pack.
+func (d *direct) folder(path string, e *edit) ([]git.TreeEntry, error) {
+	var entries []git.TreeEntry
+	if path == "" || d.base.holds(path) {
+		known, ok := d.base.folder(path)
+		if !ok {
+			return nil, errUnsure
+		}
+		entries = known
+	}
+	kept := entries[:0:0]
+	for _, entry := range entries {
+		if e.below[entry.Name] == nil {
+			kept = append(kept, entry)
+		}
+	}
+	was := make(map[string]git.TreeEntry, len(e.below))
+	for _, entry := range entries {
+		if e.below[entry.Name] != nil {
+			was[entry.Name] = entry
+		}
+	}
+	// In one order, so that the same work makes the same pack.
+	for _, name := range slices.Sorted(maps.Keys(e.below)) {
+		full := name
+		if path != "" {
+			full = path + "/" + name
+		}
+		entry, err := d.entry(full, was[name], e.below[name])
+		if err != nil {
+			return nil, err
+		}
+		if entry.Mode != "" {
+			entry.Name = name
+			kept = append(kept, entry)
+		}
+	}
+	return kept, nil
+}
+
+// entry is what becomes of one path; one without a mode is not there.
+func (d *direct) entry(path string, was git.TreeEntry, e *edit) (git.TreeEntry, error) {
+	if e.set != nil {
+		below := d.base.below(path)
+		for i := range below {
+			d.implied = d.implied || !d.gone[below[i].Path]
+		}
+		for _, b := range e.below {
+			if !b.empty() {
+				return git.TreeEntry{}, fmt.Errorf("%q is a file and a folder: %w", path, errUnsure)
+			}
+		}
+		return *e.set, nil
+	}
+	entries, err := d.folder(path, e)
+	if err != nil || len(entries) > 0 {
+		if err != nil {
+			return git.TreeEntry{}, err
+		}
+		// A file of the base may be where the folder is now.
+		d.implied = d.implied || was.Mode != "" && !was.IsTree() && !e.gone
+		id, err := d.pack.Tree(entries)
+		return git.TreeEntry{Mode: git.TreeMode, ID: id}, err
+	}
+	if was.IsTree() || e.gone {
+		return git.TreeEntry{}, nil
+	}
+	return was, nil
+}
+
+// empty reports whether nothing is set at a path or below it.
+func (e *edit) empty() bool {
+	if e.set != nil {
+		return false
+	}
+	for _, b := range e.below {
+		if !b.empty() {
+			return false
+		}
+	}
+	return true
+}

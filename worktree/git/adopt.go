@@ -1,0 +1,176 @@
+package git
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// AdoptRequest says which commits of an agent are taken in.
+type AdoptRequest struct {
+	Tip     Hash   // required
+	Base    Hash   // required; a commit of the repository
+	Objects string // required; the object folder that the agent wrote to
+}
+
+// Adopt takes the commits of an agent from its object folder into the
+// quarantine: whatever Tip needs beyond Base. It is an error where that is not
+// whole.
+//
+// Nothing of the folder is believed. Only its plain files are looked at, so
+// that it leads nowhere else, and that by one process alone; each object gets
+// the name that its content has; and what git finds in the end was found
+// without the folder. An agent can put a wrong content under any name.
+func (q *Quarantine) Adopt(ctx context.Context, r AdoptRequest) (err error) {
+	if !q.repo.named(r.Tip) {
+		return &MissingObjectError{ID: r.Tip}
+	}
+	dir := filepath.Join(q.Dir, "adopt")
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	theirs := filepath.Join(dir, "theirs")
+	if err := linkObjects(r.Objects, theirs, q.repo.hexLen()); err != nil {
+		return fmt.Errorf("look at the objects of an agent: %w", err)
+	}
+	view, err := q.repo.Quarantine(filepath.Join(dir, "view"))
+	if err != nil {
+		return err
+	}
+	alternates := filepath.Join(view.Dir, "info", "alternates")
+	f, err := os.OpenFile(alternates, os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(quotePath(theirs) + "\n")
+	if err = errors.Join(err, f.Close()); err != nil {
+		return err
+	}
+	// The same git dir and configuration, with another object folder.
+	view.env = append(slices.Clone(q.env), view.env...)
+	if err := q.receive(ctx, view, r); err != nil {
+		return fmt.Errorf("take in %s: %w", r.Tip.Short(), err)
+	}
+	_, err = q.Run(ctx, Cmd{
+		Args: []string{"rev-list", "--objects", "--quiet", "--missing=allow-promisor",
+			"--end-of-options", string(r.Tip), "^" + string(r.Base)},
+		Env: q.shallow(),
+	})
+	if err != nil {
+		return fmt.Errorf("look for what %s needs: %w", r.Tip.Short(), err)
+	}
+	kind, err := q.Run(ctx, Cmd{Args: []string{"cat-file", "-t", string(r.Tip)}})
+	if err == nil && strings.TrimSpace(string(kind)) != "commit" {
+		err = fmt.Errorf("%s is no commit", r.Tip.Short())
+	}
+	return err
+}
+
+// receive packs the commits where the agent's objects are seen, and gives each
+// object its name where they are not.
+func (q *Quarantine) receive(ctx context.Context, view *Quarantine, r AdoptRequest) error {
+	pr, pw := io.Pipe()
+	packed := make(chan error, 1)
+	go func() {
+		_, err := view.Run(ctx, Cmd{
+			Args:   []string{"pack-objects", "--revs", "--stdout", "-q", "--missing=allow-promisor"},
+			Stdin:  strings.NewReader(fmt.Sprintf("%s\n^%s\n", r.Tip, r.Base)),
+			Stdout: pw, Env: q.shallow(),
+			Config: []string{"pack.useBitmaps=false", "pack.threads=1", "pack.window=0"},
+		})
+		pw.CloseWithError(err)
+		packed <- err
+	}()
+	_, err := q.Run(ctx, Cmd{
+		Args:  []string{"index-pack", "--stdin", "--strict", "--threads=1"},
+		Stdin: pr, Config: []string{"pack.writeReverseIndex=false"},
+	})
+	pr.CloseWithError(io.ErrClosedPipe)
+	if perr := <-packed; perr != nil {
+		return perr
+	}
+	return err
+}
+
+// linkObjects gives the plain files of an object folder, those that can be
+// objects, second names in a folder of ours. No symlink is followed, and what
+// the folder borrows from is not looked at.
+func linkObjects(from, to string, hexLen int) error {
+	if err := os.MkdirAll(filepath.Join(to, "pack"), 0o700); err != nil {
+		return err
+	}
+	at, err := os.Lstat(from)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err == nil && !at.IsDir() {
+		err = fmt.Errorf("%s is no folder", filepath.Base(from))
+	}
+	if err != nil {
+		return err
+	}
+	root, err := os.OpenRoot(from)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	folders, err := fs.ReadDir(root.FS(), ".")
+	if err != nil {
+		return err
+	}
+	for _, d := range folders {
+		if !d.IsDir() || d.Name() != "pack" && !isHex(d.Name(), 2) {
+			continue
+		}
+		files, err := fs.ReadDir(root.FS(), d.Name())
+		if err != nil {
+			return err
+		}
+		if err := os.MkdirAll(filepath.Join(to, d.Name()), 0o700); err != nil {
+			return err
+		}
+		for _, f := range files {
+			isPack := d.Name() == "pack" && strings.HasPrefix(f.Name(), "pack-") &&
+				(strings.HasSuffix(f.Name(), ".pack") || strings.HasSuffix(f.Name(), ".idx"))
+			if !f.Type().IsRegular() || !isPack && !isHex(f.Name(), hexLen-2) {
+				continue
+			}
+			name := filepath.Join(d.Name(), f.Name())
+			if err := linkOrCopy(filepath.Join(from, name), filepath.Join(to, name)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// linkOrCopy follows no symlink.
+func linkOrCopy(from, to string) error {
+	if os.Link(from, to) == nil {
+		return nil
+	}
+	root, err := os.OpenRoot(filepath.Dir(from))
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	src, err := openRegular(root, filepath.Base(from))
+	if err != nil {
+		return err
+	}
+	defer src.Close()
+	dst, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(dst, src)
+	return errors.Join(err, dst.Close())
+}
+
+func isHex(name string, length int) bool {
+	return len(name) == length && strings.Trim(name, "0123456789abcdef") == ""
+}

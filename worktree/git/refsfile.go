@@ -1,0 +1,166 @@
+package git
+
+import (
+	"bufio"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+)
+
+// Bounds of what is read where an agent may have written anything.
+const (
+	maxRefFile    = 4 << 10
+	maxPackedRefs = 64 << 20
+	maxSymRefs    = 5 // as git has it
+)
+
+// PrivateHead is the name of the object that the HEAD of a git dir leads to,
+// read without git, without its configuration and without a look at anything
+// outside of it, whatever symlinks there are; empty where HEAD leads to none. Whether there is such an
+// object is not asked.
+//
+// The git dir may be an agent's, who may have put anything there.
+func (r *Repo) PrivateHead(gitDir string) (Hash, error) {
+	root, err := os.OpenRoot(gitDir)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	h := r.follow(root, "HEAD")
+	return h, root.Close()
+}
+
+// NoRef reports whether there certainly is no ref of a name, read without git.
+// The name must be one below refs/.
+func (r *Repo) NoRef(name string) bool {
+	_, err := os.Lstat(filepath.Join(r.CommonDir, "reftable"))
+	if !errors.Is(err, fs.ErrNotExist) || !validRef(name) {
+		return false
+	}
+	root, err := os.OpenRoot(r.CommonDir)
+	if err != nil {
+		return false
+	}
+	defer root.Close()
+	if _, err := root.Lstat(name); !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) {
+		return false
+	}
+	_, found, err := packedRef(root, name)
+	return err == nil && !found
+}
+
+// follow resolves a ref by its file, or by the file of all packed refs.
+func (r *Repo) follow(root *os.Root, name string) Hash {
+	for range maxSymRefs + 1 {
+		text, err := readRegular(root, name)
+		if err != nil {
+			id, found, err := packedRef(root, name)
+			if err != nil || !found || name == "HEAD" || !r.named(id) {
+				return ""
+			}
+			return id
+		}
+		to, isSym := strings.CutPrefix(text, "ref:")
+		if !isSym {
+			// Git takes what follows a blank for something else's.
+			id, _, _ := strings.Cut(strings.TrimRight(text, "\n"), "\n")
+			id, _, _ = strings.Cut(id, " ")
+			if h := Hash(strings.ToLower(id)); r.named(h) {
+				return h
+			}
+			return ""
+		}
+		if name = strings.TrimRight(strings.TrimLeft(to, " \t"), " \t\r\n"); !validRef(name) {
+			return ""
+		}
+	}
+	return ""
+}
+
+// readRegular reads a small file. One that is no plain file, or not small, is
+// an error.
+func readRegular(root *os.Root, name string) (string, error) {
+	f, err := openRegular(root, name)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, maxRefFile+1))
+	if err == nil && len(text) > maxRefFile {
+		err = &LongError{Limit: maxRefFile}
+	}
+	return string(text), err
+}
+
+func openRegular(root *os.Root, name string) (*os.File, error) {
+	f, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	at, err := f.Stat()
+	if err == nil && !at.Mode().IsRegular() {
+		err = &fs.PathError{Op: "read", Path: name, Err: errors.New("it is no plain file")}
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
+
+// packedRef looks a ref up in the file of all packed refs.
+func packedRef(root *os.Root, name string) (id Hash, found bool, err error) {
+	found, err = scanPacked(root, func(hex, ref string) bool {
+		id = Hash(hex)
+		return ref == name
+	})
+	return id, found, err
+}
+
+// scanPacked reads the file of all packed refs until is says that it was this:
+// "id name", and lines that begin with a hash sign or a caret and say more.
+func scanPacked(root *os.Root, is func(hex, ref string) bool) (found bool, err error) {
+	f, err := openRegular(root, "packed-refs")
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	defer f.Close()
+	lines := bufio.NewScanner(io.LimitReader(f, maxPackedRefs+1))
+	lines.Buffer(make([]byte, 64<<10), 64<<10)
+	read := 0
+	for lines.Scan() {
+		line := lines.Text()
+		if read += len(line) + 1; read > maxPackedRefs {
+			return false, &LongError{Limit: maxPackedRefs}
+		}
+		if hex, ref, ok := strings.Cut(line, " "); ok && hex != "#" && is(hex, ref) {
+			return true, nil
+		}
+	}
+	return false, lines.Err()
+}
+
+// validRef reports whether git would take a name for one of a ref below
+// refs/ (git-check-ref-format(1)). What it takes stays below it.
+func validRef(name string) bool {
+	rest, ok := strings.CutPrefix(name, "refs/")
+	if !ok || strings.Contains(name, "..") || strings.Contains(name, "@{") || strings.HasSuffix(name, ".") {
+		return false
+	}
+	for part := range strings.SplitSeq(rest, "/") {
+		if part == "" || part[0] == '.' || strings.HasSuffix(part, ".lock") {
+			return false
+		}
+	}
+	return !strings.ContainsFunc(name, func(c rune) bool {
+		return c < ' ' || c == 0x7f || strings.ContainsRune(` ~^:?*[\`, c)
+	})
+}

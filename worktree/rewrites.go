@@ -1,0 +1,112 @@
+package worktree
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"agentswarm/worktree/git"
+)
+
+// rewrites is what may make git store another content than that of a file.
+// Whether a rule applies to a file is git's to say; here is known whether
+// there is any rule that could.
+type rewrites struct {
+	any       bool // attributes are given to some files
+	ident     bool // the word is among them
+	filter    bool
+	encodings bool
+}
+
+// maxRules bounds the attribute files of a base. Those of one with more are
+// taken for rules of all kinds.
+const maxRules = 4 << 20
+
+// readRewrites looks into the attribute files of a base, and into those that
+// the frozen configuration holds, once for each base.
+func (c *capturing) readRewrites(ctx context.Context) (rewrites, error) {
+	c.mu.Lock()
+	known, ok := c.rewrites[c.Workspace.Base]
+	c.mu.Unlock()
+	if ok {
+		return known, nil
+	}
+	var r rewrites
+	for _, path := range []string{"info/attributes", "user-attributes"} {
+		text, err := os.ReadFile(filepath.Join(c.Frozen.Dir, path))
+		if err != nil && !missing(err) {
+			return r, err
+		}
+		r.read(text)
+	}
+	var ids []git.Hash
+	for i := range c.index {
+		e := &c.index[i]
+		if e.Mode&0o170000 == 0o100000 && filepath.Base(e.Path) == ".gitattributes" {
+			ids = append(ids, e.ID)
+		}
+	}
+	err := c.quarantine.Blobs(ctx, git.BlobsRequest{IDs: ids, Limit: maxRules, Take: r.read})
+	var large *git.SizeError
+	switch {
+	case errors.As(err, &large):
+		r = rewrites{any: true, ident: true, filter: true, encodings: true}
+	case err != nil:
+		return r, fmt.Errorf("read the attributes of the base: %w", err)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.rewrites[c.Workspace.Base] = r
+	return r, nil
+}
+
+// read looks for words. One in a comment counts, which does no harm.
+func (r *rewrites) read(text []byte) {
+	text = bytes.TrimSpace(text)
+	r.any = r.any || len(text) > 0
+	r.ident = r.ident || bytes.Contains(text, []byte("ident"))
+	r.filter = r.filter || bytes.Contains(text, []byte("filter"))
+	r.encodings = r.encodings || bytes.Contains(text, []byte("working-tree-encoding"))
+}
+
+// certain reports whether git would store a content as it is, whatever rules
+// of these apply to its file. Line ends are changed only where there is a
+// carriage return before one, and names are put in only at a dollar sign.
+func (r rewrites) certain(f *filters, content []byte) bool {
+	if (r.any || f.autoCRLF) && bytes.Contains(content, []byte("\r\n")) {
+		return false
+	}
+	return !r.ident || !bytes.Contains(content, []byte("$Id"))
+}
+
+// filtered reports whether a filter or an encoding is given to one of these
+// paths by the attributes of the base.
+func (c *capturing) filtered(ctx context.Context, r rewrites, paths []string) (bool, error) {
+	if (!r.filter || len(c.filters.drivers) == 0) && !r.encodings || len(paths) == 0 {
+		return false, nil
+	}
+	out, err := c.quarantine.Run(ctx, git.Cmd{
+		Args:  []string{"check-attr", "-z", "--stdin", "--cached", "filter", "working-tree-encoding"},
+		Env:   []string{"GIT_INDEX_FILE=" + c.Workspace.Index},
+		Stdin: strings.NewReader(strings.Join(paths, "\x00") + "\x00"),
+	})
+	if err != nil {
+		return false, err
+	}
+	fields := strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00")
+	if len(fields) != 6*len(paths) {
+		return false, fmt.Errorf("ask for the attributes of %d files: %d fields", len(paths), len(fields))
+	}
+	for i := 2; i < len(fields); i += 3 {
+		value := fields[i]
+		if fields[i-1] == "filter" && c.filters.drivers[value] ||
+			fields[i-1] != "filter" && value != "unspecified" && value != "unset" {
+			return true, nil
+		}
+	}
+	return false, nil
+}

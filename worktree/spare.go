@@ -1,0 +1,194 @@
+package worktree
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"agentswarm/worktree/git"
+)
+
+// spare is a process of git that answers one capture after the other, and ends
+// once nobody has asked it for a while. It ends with this process, too.
+type spare[T io.Closer] struct {
+	mu   sync.Mutex // held by whoever asks; guards what follows
+	have *T
+	end  *time.Timer
+}
+
+// idle is how long a spare process waits for the next capture.
+const idle = 2 * time.Second
+
+// ask asks the process, which is started where there is none. Where somebody
+// else asks it, asked is false. After an error it is not asked again.
+func (s *spare[T]) ask(start func() (T, error), do func(T) error) (asked bool, err error) {
+	if !s.mu.TryLock() {
+		return false, nil
+	}
+	defer s.mu.Unlock()
+	if s.have == nil {
+		had, err := start()
+		if err != nil {
+			return true, err
+		}
+		s.have = &had
+	}
+	if err := do(*s.have); err != nil {
+		return true, errors.Join(err, s.drop())
+	}
+	if s.end == nil {
+		// How it ended does not matter: all it was asked is answered.
+		s.end = time.AfterFunc(idle, func() { _ = s.close() })
+	} else {
+		s.end.Reset(idle)
+	}
+	return true, nil
+}
+
+func (s *spare[T]) close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.drop()
+}
+
+func (s *spare[T]) drop() error {
+	if s.end != nil {
+		s.end.Stop()
+	}
+	if s.have == nil {
+		return nil
+	}
+	had := *s.have
+	s.have = nil
+	return had.Close()
+}
+
+// endHelpers ends the gits that wait for another capture.
+func (t *Trees) endHelpers() error {
+	t.mu.Lock()
+	all := make([]*spare[*sharedRules], 0, len(t.ruling))
+	for _, s := range t.ruling {
+		all = append(all, s)
+	}
+	t.mu.Unlock()
+	err := t.differ.close()
+	for _, s := range all {
+		err = errors.Join(err, s.close())
+	}
+	return err
+}
+
+// newShared is where captures put what git must see of them for a moment. Making
+// a folder for each would cost as much as all else.
+func newShared(f *git.Frozen) *git.Quarantine { return f.Lazy(filepath.Join(f.Dir, "shared")) }
+
+// patch writes the patch of a capture, and counts its lines.
+func (c *capturing) patch(ctx context.Context, f *os.File, out *Capture) (count git.PatchCount, err error) {
+	from, to := out.Base, out.Tree
+	if c.pack != nil {
+		if from, err = c.treeOf(ctx, out.Base); err != nil {
+			return count, err
+		}
+		asked, derr := c.differ.ask(func() (*git.Differ, error) {
+			return c.shared.Differ(ctx)
+		}, func(d *git.Differ) error {
+			return d.WritePatch(ctx, io.MultiWriter(f, &count), from, to)
+		})
+		if asked && derr == nil || ctx.Err() != nil {
+			return count, derr
+		}
+		// What it could not tell, a git that is asked this alone may.
+		count = git.PatchCount{}
+		_, serr := f.Seek(0, io.SeekStart)
+		if err := errors.Join(serr, f.Truncate(0)); err != nil {
+			return count, err
+		}
+	}
+	return count, c.seen().WritePatch(ctx, io.MultiWriter(f, &count), from, to)
+}
+
+// sharedRules are the ignore rules of a base, and who answers by them.
+type sharedRules struct {
+	*ignorer
+	made map[string]bool // folders that hold rules
+}
+
+// Close ends git and removes the rules.
+func (r *sharedRules) Close() error {
+	return errors.Join(r.ignorer.close(), os.RemoveAll(r.dir))
+}
+
+// ignoredShared answers which paths the base ignores. Where others ask just
+// now, asked is false.
+func (c *capturing) ignoredShared(ctx context.Context, paths []string) (answers []bool, asked bool, err error) {
+	c.mu.Lock()
+	s := c.ruling[c.Workspace.Base]
+	if s == nil {
+		s = &spare[*sharedRules]{}
+		c.ruling[c.Workspace.Base] = s
+	}
+	c.mu.Unlock()
+	asked, err = s.ask(func() (*sharedRules, error) { return c.startRules(ctx) }, func(r *sharedRules) error {
+		unhook := context.AfterFunc(ctx, func() { r.stop(context.Cause(ctx)) })
+		var err error
+		answers, err = r.ignored(paths)
+		if err = errors.Join(err, r.clear(paths)); err == nil && !unhook() {
+			return context.Cause(ctx)
+		}
+		return err
+	})
+	if ctx.Err() != nil {
+		return nil, true, context.Cause(ctx)
+	}
+	return answers, asked && err == nil, nil
+}
+
+// startRules checks the rules of the base out and starts git there.
+func (c *capturing) startRules(ctx context.Context) (_ *sharedRules, err error) {
+	if err := c.shared.Make(); err != nil {
+		return nil, err
+	}
+	dir, err := os.MkdirTemp(c.shared.Dir, "rules-")
+	if err != nil {
+		return nil, err
+	}
+	r := &sharedRules{made: map[string]bool{}}
+	var paths []string
+	for i := range c.index {
+		e := &c.index[i]
+		if e.Mode&0o170000 == 0o100000 && filepath.Base(e.Path) == ".gitignore" {
+			paths = append(paths, e.Path)
+			addParents(r.made, e.Path)
+		}
+	}
+	if err = c.checkout(ctx, dir, paths); err == nil {
+		r.ignorer, err = newIgnorer(context.WithoutCancel(ctx), c.shared, dir)
+	}
+	if err != nil {
+		return nil, errors.Join(err, os.RemoveAll(dir))
+	}
+	return r, nil
+}
+
+// clear removes the folders that a question made: another workspace may have
+// a file there.
+func (r *sharedRules) clear(paths []string) error {
+	for _, p := range paths {
+		dir := p
+		if p[len(p)-1] == '/' {
+			dir = p[:len(p)-1]
+		} else {
+			dir = parent(p)
+		}
+		for ; dir != "" && !r.made[dir]; dir = parent(dir) {
+			if err := os.Remove(filepath.Join(r.dir, dir)); err != nil && !missing(err) && !inTheWay(err) {
+				break // it holds another, which is removed later
+			}
+		}
+	}
+	return nil
+}
