@@ -36,7 +36,7 @@ func Compose(rung Rung, open bool, p Place) (Walls, error) {
 		if err := c.around(); err != nil {
 			return Walls{}, fmt.Errorf("make the walls: %w", err)
 		}
-	case rung.Namespaces():
+	case rung.Namespaces() && len(p.Pieces) > 0:
 		// A piece in it may stand where there is a link outside.
 		c.masks = append(c.masks, Piece{At: c.State, Empty: true})
 	}

@@ -36,7 +36,9 @@ type space struct {
 // all that the work left in it. One that a crash leaves behind is a stray to
 // whoever puts the run in order.
 func (b *bench) inSpace(ctx context.Context, c spaceRequest, work func(*space) error) (err error) {
-	leased, err := b.deps.Workspaces.Lease(ctx, worktree.LeaseRequest{Name: c.name, Base: c.commit, Saved: c.saved})
+	leased, err := b.deps.Workspaces.Lease(ctx, worktree.LeaseRequest{
+		Name: c.name, Base: c.commit, Saved: c.saved, Backend: b.backend,
+	})
 	if err != nil {
 		return err
 	}
@@ -45,6 +47,9 @@ func (b *bench) inSpace(ctx context.Context, c spaceRequest, work func(*space) e
 		defer cancel()
 		err = errors.Join(err, b.deps.Workspaces.Drop(ctx, *leased))
 	}()
+	if err := os.MkdirAll(filepath.Dir(c.saved), 0o700); err != nil {
+		return err
+	}
 	private, err := os.MkdirTemp(filepath.Dir(c.saved), "box-")
 	if err != nil {
 		return err

@@ -27,7 +27,9 @@ func (s *stage) spaces() []string {
 	s.ok(err)
 	var names []string
 	for _, e := range entries {
-		names = append(names, e.Name())
+		if !strings.HasPrefix(e.Name(), ".") { // what workspaces have in common
+			names = append(names, e.Name())
+		}
 	}
 	return names
 }
@@ -79,7 +81,7 @@ func TestScriptCheckRefuses(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, "a", "1\n")
 	ran := filepath.Join(s.home, "ran")
-	const later = "check: a script cannot run commands of its own while there are no walls around them; put it under [checks] in the configuration and give its name"
+	const later = "check: a command of a script's own is run behind walls only, and there are none here; put it under [checks] in the configuration and give its name"
 	touch := []string{"touch", ran}
 	for _, tt := range []struct {
 		checks map[string]string
@@ -96,6 +98,7 @@ func TestScriptCheckRefuses(t *testing.T) {
 		{map[string]string{"unit": "true"}, script.Check{Name: "unit", MS: -1}, script.CodeOption, `check: timeout is -1; want milliseconds, or 0 for none`},
 	} {
 		s.use(engine.Config{Checks: tt.checks, Verify: "true"})
+		s.bench.isolation.Sandbox = sandboxOff
 		_, err := s.tools.Check(t.Context(), workflow.CheckRequest{Check: &tt.give, Commit: string(s.base)})
 		scriptRefusal(t, err, tt.code, tt.want)
 	}
@@ -104,6 +107,27 @@ func TestScriptCheckRefuses(t *testing.T) {
 	}
 	_, err := s.checkOn(strings.Repeat("1", 40), "unit", 0)
 	scriptRefusal(t, err, script.CodeUnknown, `check: "`+strings.Repeat("1", 40)+`" is no commit of this repository`)
+}
+
+// TestScriptCheckOwnCommand: a command of the script's own runs behind walls,
+// word for word, and what it writes elsewhere goes nowhere.
+func TestScriptCheckOwnCommand(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, "a", "1\n")
+	s.use(engine.Config{})
+	if !s.bench.walled() {
+		t.Skip("there are no walls here: " + oneLine(s.bench.why))
+	}
+	ran := filepath.Join(s.home, "ran")
+	got, err := s.tools.Check(t.Context(), workflow.CheckRequest{
+		Check: &script.Check{Argv: []string{"sh", "-c", `cat a; echo "$1"; touch "` + ran + `"; exit 4`, "sh", "$HOME;"}}, Commit: string(s.base),
+	})
+	if err != nil || got.OK || got.ExitCode != 4 || got.Stdout != "1\n$HOME;\n" {
+		t.Errorf("Check = %+v, %v, want what the command said", got, err)
+	}
+	if exists(ran) {
+		t.Error("a command of the script's own wrote into HOME")
+	}
 }
 
 // TestScriptCheckSetup: a check runs in what the setup has made, and where that

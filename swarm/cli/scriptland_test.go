@@ -15,6 +15,7 @@ import (
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
 	"agentswarm/swarm/workflow"
+	"agentswarm/worktree"
 )
 
 // land asks for a landing.
@@ -112,7 +113,8 @@ func TestScriptLandNot(t *testing.T) {
 			stand: func(s *stage) { s.ok(os.WriteFile(s.root+"/.git/index.lock", nil, 0o600)) },
 		},
 		{name: "a check that fails", who: []int{0}, give: script.Land{Verify: "bad"}, reason: "check bad failed: exit status 3", want: script.Landing{Verified: &no}},
-		{name: "a branch that moves meanwhile", who: []int{0}, give: script.Land{Verify: "move", Into: "side"}, reason: "refs/heads/side moved underneath", want: script.Landing{Ref: "refs/heads/side", Verified: new(true)}},
+		{name: "a branch that moves meanwhile", who: []int{0}, give: script.Land{Verify: "move", Into: "side"}, reason: "refs/heads/side moved underneath", want: script.Landing{Ref: "refs/heads/side", Verified: new(true)},
+			stand: func(s *stage) { s.bench.isolation.Sandbox, s.bench.backend = sandboxOff, worktree.Linked }},
 		{
 			name: "rejected", who: []int{2, 0}, reason: "a1 was rejected: too long",
 			stand: func(s *stage) {
@@ -134,7 +136,7 @@ func TestScriptLandNot(t *testing.T) {
 			}
 			s.use(engine.Config{Checks: map[string]string{
 				"bad":  "exit 3",
-				"move": "git --git-dir=" + s.root + "/.git update-ref refs/heads/side " + patches[2].Commit,
+				"move": "PATH=${PATH#*:} git --git-dir=" + s.root + "/.git update-ref refs/heads/side " + patches[2].Commit,
 			}})
 			if tt.stand != nil {
 				tt.stand(s)
