@@ -177,7 +177,7 @@ func (v *visit) enterWorkspace(ctx context.Context, lease *event.Leased) error {
 		code, err = v.inside(lease.Dir, lease.Base, nil)
 	}
 	if errors.Is(err, proc.ErrGone) {
-		code, err = v.enterAgain(ctx, w)
+		code, err = v.enterAgain(ctx, lease)
 	}
 	v.sayWhereItWent(lease)
 	return endOf(code, err)

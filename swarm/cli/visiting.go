@@ -6,12 +6,14 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"sync"
 	"syscall"
 	"time"
 
 	"golang.org/x/term"
 
+	"agentswarm/swarm/engine"
 	"agentswarm/swarm/event"
 	"agentswarm/swarm/proc"
 	"agentswarm/swarm/task"
@@ -176,10 +178,42 @@ func sizeOf(out *os.File) proc.Size {
 }
 
 // enterAgain runs the command in a workspace that has to be mounted, and in
-// which nothing runs any more.
-func (v *visit) enterAgain(ctx context.Context, w worktree.Workspace) (int, error) {
+// which nothing runs any more. The run is this process's meanwhile: nobody may
+// mount it a second time.
+func (v *visit) enterAgain(ctx context.Context, lease *event.Leased) (code int, err error) {
 	if _, running := v.agent.Status.(*task.Running); running {
 		return 0, usagef("%s: %s is between two steps; try again in a moment", v.verb, v.agent.ID)
 	}
-	return 0, usagef("%s: nothing runs in %s any more; its changes lie in %s", v.verb, w.Name, w.Dir)
+	owner, err := v.own(ctx, v.run)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, owner.Close()) }()
+	b, err := v.bench(ctx, v.run, owner)
+	if err != nil {
+		return 0, err
+	}
+	w := engine.WorkspaceOf(lease)
+	private, err := os.MkdirTemp(v.run.Attempt(v.agent.ID, lease.Attempt), "visit-")
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, worktree.RemoveAll(private)) }()
+	around, err := b.deps.Walls(engine.WallsRequest{Workspace: w, Private: filepath.Join(private, "box")})
+	if err != nil {
+		return 0, err
+	}
+	host, err := b.deps.Launcher.Start(ctx, proc.Spec{
+		Run: v.run.ID, Argv: engine.ShellCommand("read -r line"), Env: []string{"PATH=" + v.env.Getenv("PATH")},
+		Dir: w.Path(), Pipe: true, Walls: around.Walls, Door: v.run.Door(v.agent.ID, lease.Attempt),
+		Stdout: filepath.Join(private, "out"), Stderr: filepath.Join(private, "err"),
+	})
+	if err != nil {
+		return 0, err
+	}
+	defer func() {
+		host.Kill()
+		host.Wait()
+	}()
+	return v.through(ctx, lease, w.Path())
 }
