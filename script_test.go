@@ -70,6 +70,7 @@ func setupScript(env *testscript.Env) error {
 	// Fake agents speak to their tests by files outside of their workspace; the
 	// scripts about walls put them up.
 	env.Setenv("SWARM_SANDBOX", "off")
+	env.Setenv("SWARM_BACKEND", "worktree")
 	env.Defer(func() { endBelow(env.WorkDir) })
 	repo := filepath.Join(env.WorkDir, "repo")
 	if _, err := os.Stat(repo); errors.Is(err, fs.ErrNotExist) {

@@ -58,7 +58,7 @@ func (c *composing) around() error {
 	if c.rung == Landlock {
 		return c.fenced()
 	}
-	for _, step := range []func() error{c.temporary, c.running, c.home, c.write} {
+	for _, step := range []func() error{c.temporary, c.running, c.home, c.cachesElsewhere, c.write} {
 		if err := step(); err != nil {
 			return err
 		}

@@ -351,3 +351,30 @@ func TestRootDevices(t *testing.T) {
 		t.Error("root reads the kernel's messages")
 	}
 }
+
+// TestCachesElsewhere: a cache that a variable names is warm and private, where
+// it lies outside of HOME; one that holds the state, or HOME, is left alone.
+func TestCachesElsewhere(t *testing.T) {
+	t.Parallel()
+	for _, rung := range namespaced(t) {
+		if !rung.Overlay() {
+			continue
+		}
+		g := newGround(t, outside(t))
+		dir := mustMkdir(t, g.Dir+"/caches/go")
+		if err := os.WriteFile(dir+"/warm", []byte("warm\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		p := g.on(rung)
+		p.Getenv = func(name string) string {
+			return map[string]string{"GOCACHE": dir, "GOPATH": g.Dir, "CARGO_HOME": g.State}[name]
+		}
+		out := sh(t, compose(t, rung, p), `cat "$1/warm" && echo mine > "$1/new" && ls "$1" && ls -A "$2" | head -1`, dir, g.State)
+		if !strings.HasPrefix(out, "warm\nnew\nwarm\n") {
+			t.Errorf("%v: %q", rung, out)
+		}
+		if _, err := os.Lstat(dir + "/new"); err == nil {
+			t.Errorf("%v: what was written is not private", rung)
+		}
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -45,6 +46,36 @@ func caches() []string {
 		".cargo/registry", ".cargo/git", "go", ".gradle", ".m2", ".ivy2", ".sbt", ".yarn",
 		".local/share/pnpm", ".pnpm-store", ".bun", ".deno", ".nuget", ".dotnet", ".gem", ".bundle",
 		".composer", ".pub-cache", ".stack", ".cabal", ".conan2", ".node-gyp", ".hex", ".mix")
+}
+
+// cacheVars are the variables by which tools are told to keep their caches
+// elsewhere.
+func cacheVars() []string {
+	return []string{
+		"GOCACHE", "GOMODCACHE", "GOPATH", "CARGO_HOME", "RUSTUP_HOME", "GRADLE_USER_HOME", "XDG_CACHE_HOME",
+		"npm_config_cache", "NPM_CONFIG_CACHE", "YARN_CACHE_FOLDER", "PNPM_HOME", "PIP_CACHE_DIR", "UV_CACHE_DIR",
+		"CCACHE_DIR", "SCCACHE_DIR", "NUGET_PACKAGES", "PUB_CACHE", "MIX_HOME", "HEX_HOME",
+	}
+}
+
+// cachesElsewhere are caches outside of HOME: warm, and private as HOME is.
+// Without overlays they can be read only.
+func (c *composing) cachesElsewhere() error {
+	if !c.rung.Overlay() {
+		return nil
+	}
+	for _, name := range cacheVars() {
+		dir, ok := real(c.Getenv(name))
+		if !ok || !isDir(dir) || dir == "/" || c.placed(dir) || covers(dir, c.State) || covers(c.State, dir) ||
+			c.Home != "" && (covers(dir, c.Home) || c.View == Whole && covers(c.Home, dir)) ||
+			slices.ContainsFunc(c.Pieces, func(p Piece) bool { return covers(p.At, dir) || covers(dir, p.At) }) {
+			continue
+		}
+		if err := c.layer(dir, "cache-"+name, false); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // ViewRefusal says that agents see HOME otherwise than Whole.

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strconv"
 	"time"
 )
@@ -109,6 +110,7 @@ func (d *demo) agents(ctx context.Context, f *facts) (err error) {
 	f.runCode = d.env.Swarm(ctx, d.repo.dir, &out, d.env.Stderr,
 		"run", "--each", "packages/*/", "-j", strconv.Itoa(len(d.packages)),
 		"--idle-timeout", idleTimeout.String(), "--verify", verifyPackage, "--json",
+		"--write", filepath.Dir(g.Path), // else there is no way out of the walls to the gate
 		"--", d.env.Self, agentCommand, g.Path, "{item}")
 	f.peak = g.Peak()
 	made, err := readReport(out.Bytes())
