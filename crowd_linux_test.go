@@ -71,6 +71,7 @@ func (c *crowd) write(name, text string) {
 func (c *crowd) environ() []string {
 	return []string{
 		"HOME=" + c.home, "PATH=" + os.Getenv("PATH"), "TERM=xterm", "GIT_CONFIG_NOSYSTEM=1",
+		"SWARM_SANDBOX=off", "SWARM_BACKEND=worktree",
 		"SWARM_STATE_DIR=" + c.state, "TMPDIR=" + filepath.Join(c.dir, "tmp"),
 		"GOCOVERDIR=" + os.Getenv("GOCOVERDIR"),
 	}

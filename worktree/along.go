@@ -8,11 +8,12 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"sync"
 )
 
 // alongForm is what, in the folder of a run, the layers of what came along are
 // called. No workspace can be called so.
-var alongForm = regexp.MustCompile(`^\.along\.[0-9]+(\.new)?$`)
+var alongForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\.along\.[0-9]+(\.new)?$`) })
 
 // along is the layer of the files that come along, which all overlays of this
 // process have below their bases; empty where nothing comes along. Those of an

@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -62,7 +63,7 @@ const (
 )
 
 // baseForm is what a base may be called.
-var baseForm = regexp.MustCompile(`^[0-9a-f]{40,64}-[0-9a-f]{8}$`)
+var baseForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9a-f]{40,64}-[0-9a-f]{8}$`) })
 
 func readBase(dir string) (baseRecord, error) {
 	var r baseRecord
@@ -70,7 +71,7 @@ func readBase(dir string) (baseRecord, error) {
 	if err == nil {
 		err = json.Unmarshal(text, &r)
 	}
-	if err == nil && r.Under != "" && !baseForm.MatchString(r.Under) {
+	if err == nil && r.Under != "" && !baseForm().MatchString(r.Under) {
 		err = fmt.Errorf("it lies on %q", r.Under)
 	}
 	return r, err

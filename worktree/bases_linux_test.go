@@ -23,7 +23,7 @@ func (f *fixture) basesIn() (whole, rest []string) {
 	must(f.t, err)
 	for _, e := range entries {
 		switch {
-		case baseForm.MatchString(e.Name()):
+		case baseForm().MatchString(e.Name()):
 			whole = append(whole, e.Name())
 		case e.Name() != objectsLink && !strings.HasSuffix(e.Name(), lockSuffix):
 			rest = append(rest, e.Name())

@@ -84,7 +84,7 @@ func (s *baseSweep) sweep(ctx context.Context) (err error) {
 		switch {
 		case strings.HasPrefix(e.Name(), goneName):
 			err = s.scrap(path)
-		case !baseForm.MatchString(key):
+		case !baseForm().MatchString(key):
 		case made:
 			err = s.half(ctx, filepath.Join(s.Bases, key), path)
 		case e.IsDir():

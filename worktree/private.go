@@ -177,11 +177,11 @@ func (t *Trees) ownPrivate(w Workspace) error {
 			continue
 		}
 		dir := filepath.Dir(layer)
-		if filepath.Base(layer) != treeName || filepath.Dir(dir) != t.Bases || !baseForm.MatchString(filepath.Base(dir)) {
+		if filepath.Base(layer) != treeName || filepath.Dir(dir) != t.Bases || !baseForm().MatchString(filepath.Base(dir)) {
 			return &OutsideError{Dir: layer, Root: t.Bases}
 		}
 	}
-	if w.Along != "" && (filepath.Dir(w.Along) != t.Dir || !alongForm.MatchString(filepath.Base(w.Along))) {
+	if w.Along != "" && (filepath.Dir(w.Along) != t.Dir || !alongForm().MatchString(filepath.Base(w.Along))) {
 		return &OutsideError{Dir: w.Along, Root: t.Dir}
 	}
 	return nil
@@ -223,7 +223,7 @@ func removeShared(dir string) (empty bool, err error) {
 
 // shared reports whether something in the folder of a run is what its
 // workspaces have in common.
-func shared(name string) bool { return name == templateName || alongForm.MatchString(name) }
+func shared(name string) bool { return name == templateName || alongForm().MatchString(name) }
 
 // Close ends what waits for more to do, lets go of what this process keeps
 // others from removing, and removes what its workspaces have in common, if there

@@ -84,7 +84,12 @@ func (t *Trees) endHelpers() error {
 
 // newShared is where captures put what git must see of them for a moment. Making
 // a folder for each would cost as much as all else.
-func newShared(f *git.Frozen) *git.Quarantine { return f.Lazy(filepath.Join(f.Dir, "shared")) }
+func newShared(f *git.Frozen) *git.Quarantine {
+	if f == nil {
+		return nil // nothing is captured
+	}
+	return f.Lazy(filepath.Join(f.Dir, "shared"))
+}
 
 // patch writes the patch of a capture, and counts its lines.
 func (c *capturing) patch(ctx context.Context, f *os.File, out *Capture) (count git.PatchCount, err error) {

@@ -33,7 +33,9 @@ type isolation struct {
 func (i isolation) anyBackend() bool { return i.Backend == "" || i.Backend == backendAuto }
 
 // picky reports whether something was asked for that not every machine gives.
-func (i isolation) picky() bool { return i.Sandbox == sandboxRequire || !i.anyBackend() }
+func (i isolation) picky() bool {
+	return i.Sandbox == sandboxRequire || !i.anyBackend() && i.Backend != string(worktree.Linked)
+}
 
 const (
 	sandboxRequire = "require"
@@ -215,11 +217,8 @@ type isolated struct {
 // isolate finds out what this machine can do. What was asked for by name and
 // cannot be had is refused.
 func (p *place) isolate(ctx context.Context, wanted isolation) (got isolated, err error) {
-	self, err := p.self()
-	if err != nil {
-		return got, err
-	}
-	if got.rung, got.why, err = p.probe(ctx, self); err != nil {
+	// Not by the kept binary: a plan that is refused has written nothing.
+	if got.rung, got.why, err = p.probe(ctx, p.env.Self); err != nil {
 		return got, err
 	}
 	if wanted.Sandbox == sandboxRequire && !got.rung.Namespaces() {

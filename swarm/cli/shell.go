@@ -169,11 +169,11 @@ func (v *visit) enter(ctx context.Context) error {
 // what runs there, if something does, else where its files lie.
 func (v *visit) enterWorkspace(ctx context.Context, lease *event.Leased) error {
 	w := engine.WorkspaceOf(lease)
+	if w.At == "" && !leadsHome(lease) {
+		v.say("careful: the agent has changed .git there, and git may run what it put into it")
+	}
 	code, err := v.through(ctx, lease, w.Path())
 	if errors.Is(err, proc.ErrGone) && w.At == "" {
-		if !leadsHome(lease) {
-			v.say("careful: the agent has changed .git there, and git may run what it put into it")
-		}
 		code, err = v.inside(lease.Dir, lease.Base, nil)
 	}
 	if errors.Is(err, proc.ErrGone) {

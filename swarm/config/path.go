@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/pelletier/go-toml/v2/unstable"
 )
@@ -31,19 +32,19 @@ func texts(paths []Path) []string {
 
 var (
 	// wholePath is how a path begins that depends on no folder of the moment.
-	wholePath = regexp.MustCompile(`^(/|~/)`)
+	wholePath = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(/|~/)`) })
 	// wholeRoot is the root, however it is written.
-	wholeRoot = regexp.MustCompile(`^(/+\.{0,2})+$`)
+	wholeRoot = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(/+\.{0,2})+$`) })
 	// wholeHome is HOME, or what it is in.
-	wholeHome = regexp.MustCompile(`^~(/+\.{0,2})+$`)
+	wholeHome = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^~(/+\.{0,2})+$`) })
 )
 
 // checkPath explains why a text is no path for a list.
 func checkPath(text string) error {
 	switch {
-	case !wholePath.MatchString(text):
+	case !wholePath().MatchString(text):
 		return fmt.Errorf("expected an absolute path, or one that begins with ~/, got %q", clip(text))
-	case wholeRoot.MatchString(text):
+	case wholeRoot().MatchString(text):
 		return fmt.Errorf("%q covers everything; name what you mean", clip(text))
 	}
 	return nil
@@ -51,7 +52,7 @@ func checkPath(text string) error {
 
 // checkFolder is the same for a folder that agents may write to.
 func checkFolder(text string) error {
-	if wholeHome.MatchString(text) {
+	if wholeHome().MatchString(text) {
 		return fmt.Errorf("%q covers HOME; name a folder in it", clip(text))
 	}
 	return checkPath(text)

@@ -79,14 +79,14 @@ func argvShape() shape {
 }
 
 // pathsShape is a list of files and folders.
-func pathsShape() shape { return pathList("list of paths", wholeRoot) }
+func pathsShape() shape { return pathList("list of paths", wholeRoot()) }
 
 // foldersShape is a list of folders that agents may write to.
-func foldersShape() shape { return pathList("list of folders", wholeRoot, wholeHome) }
+func foldersShape() shape { return pathList("list of folders", wholeRoot(), wholeHome()) }
 
 func pathList(words string, never ...*regexp.Regexp) shape {
 	path := text()
-	rules := []object{{"pattern": wholePath.String()}}
+	rules := []object{{"pattern": wholePath().String()}}
 	for _, r := range never {
 		rules = append(rules, object{"not": object{"pattern": r.String()}})
 	}

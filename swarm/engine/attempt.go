@@ -169,7 +169,7 @@ func withRemarks(prompt string, remarks []string) string {
 // prepare makes the attempt's folder and finds its agent.
 func (t *attempt) prepare() error {
 	t.dir = t.engine.deps.Run.Attempt(t.id, t.n)
-	for _, dir := range []string{filepath.Join(t.dir, "artifacts"), filepath.Dir(t.door())} {
+	for _, dir := range []string{filepath.Join(t.dir, "artifacts"), filepath.Dir(t.engine.deps.Run.Door(t.id, t.n))} {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			return err
 		}

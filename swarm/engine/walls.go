@@ -131,5 +131,10 @@ func (e *Engine) elsewhere(life context.Context, a *agentState, end ending) bool
 	return true
 }
 
-// door is where visitors are let in to whatever runs in the attempt.
-func (t *attempt) door() string { return t.engine.deps.Run.Door(t.id, t.n) }
+// door is where visitors are let in to what is about to run in the attempt. One
+// that a dead owner's supervisor left would be in the way.
+func (t *attempt) door() string {
+	door := t.engine.deps.Run.Door(t.id, t.n)
+	_ = os.Remove(door) // if it cannot be, whoever makes it anew says why
+	return door
+}

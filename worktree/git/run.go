@@ -40,11 +40,12 @@ func (g *Git) Keep(k Keeper) { g.keeper = k }
 
 // New returns a Git that runs the git on PATH.
 // Every GIT_ variable of environ is dropped: they would move the index, the
-// git dir or the configuration from under us.
+// git dir or the configuration from under us. So is the one by which a shim in
+// PATH knows that an agent calls it.
 func New(environ []string) *Git {
 	env := slices.DeleteFunc(slices.Clone(environ), func(kv string) bool {
 		return strings.HasPrefix(kv, "GIT_") || strings.HasPrefix(kv, "LC_") ||
-			strings.HasPrefix(kv, "LANGUAGE=")
+			strings.HasPrefix(kv, "LANGUAGE=") || strings.HasPrefix(kv, "SWARM_WORKSPACE=")
 	})
 	return &Git{
 		binary: "git",
