@@ -139,11 +139,10 @@ func (c *composing) running() error {
 // write are the folders that all agents write to.
 func (c *composing) write() error {
 	for _, path := range c.Write {
-		dir, ok := real(expand(path, c.Home))
-		if !ok {
-			return fmt.Errorf("write %s: there is no such folder", path)
+		// One may be gone since it was asked for: then nothing is written there.
+		if dir, ok := real(expand(path, c.Home)); ok {
+			c.add(Piece{At: dir, From: dir, Write: true})
 		}
-		c.add(Piece{At: dir, From: dir, Write: true})
 	}
 	return nil
 }

@@ -247,7 +247,7 @@ func TestShared(t *testing.T) {
 			t.Errorf("%v: the agent could %s", rung, out)
 		}
 		p.Write = []string{"~/none"}
-		if _, err := Compose(rung, false, p); err == nil || !strings.Contains(err.Error(), "~/none") {
+		if _, err := Compose(rung, false, p); err != nil { // it may have gone since it was asked for
 			t.Errorf("%v: a folder that is not there is %v", rung, err)
 		}
 	}

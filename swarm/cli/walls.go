@@ -62,7 +62,7 @@ func (b *bench) pieces(r engine.WallsRequest) []box.Piece {
 		all = append(all, box.Piece{At: dir, From: dir})
 	}
 	for _, dir := range r.Write {
-		all = append(all, box.Piece{At: dir, From: dir, Write: true})
+		all = append(all, box.Piece{At: dir, From: dir, Write: true, Optional: true})
 	}
 	return all
 }

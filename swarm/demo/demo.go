@@ -99,6 +99,19 @@ func (d *demo) prepare(ctx context.Context) (err error) {
 	return nil
 }
 
+// buildCache is the folder in which go keeps what it has compiled.
+func buildCache() (string, error) {
+	dir := os.Getenv("GOCACHE")
+	if !filepath.IsAbs(dir) {
+		caches, err := os.UserCacheDir()
+		if err != nil {
+			return "", fmt.Errorf("find the build cache: %w", err)
+		}
+		dir = filepath.Join(caches, "go-build")
+	}
+	return dir, os.MkdirAll(dir, 0o700)
+}
+
 // agents runs one agent a package and notes what came of it.
 func (d *demo) agents(ctx context.Context, f *facts) (err error) {
 	g, err := openGate(ctx, len(d.packages), d.request.gate)
@@ -106,11 +119,17 @@ func (d *demo) agents(ctx context.Context, f *facts) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, g.Close()) }()
+	cache, err := buildCache()
+	if err != nil {
+		return err
+	}
 	var out bytes.Buffer
 	f.runCode = d.env.Swarm(ctx, d.repo.dir, &out, d.env.Stderr,
 		"run", "--each", "packages/*/", "-j", strconv.Itoa(len(d.packages)),
 		"--idle-timeout", idleTimeout.String(), "--verify", verifyPackage, "--json",
-		"--write", filepath.Dir(g.Path), // else there is no way out of the walls to the gate
+		// Else there is no way out of the walls to the gate, and each agent would
+		// compile the standard library for itself.
+		"--write", filepath.Dir(g.Path), "--write", cache,
 		"--", d.env.Self, agentCommand, g.Path, "{item}")
 	f.peak = g.Peak()
 	made, err := readReport(out.Bytes())
