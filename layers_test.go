@@ -23,7 +23,7 @@ func layers() [][]string {
 		},
 		2: {"swarm/store", "swarm/agent", "swarm/inbox", "swarm/fleet"},
 		3: {"swarm/agent/command", "swarm/engine"},
-		4: {"swarm/control", "swarm/config", "swarm/fanout", "swarm/workflow", "swarm/mcp"},
+		4: {"swarm/bench", "swarm/control", "swarm/config", "swarm/fanout", "swarm/workflow", "swarm/mcp"},
 		5: {"swarm/cli", "swarm/demo"},
 		6: {"."},
 	}

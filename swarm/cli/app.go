@@ -54,7 +54,7 @@ func builtin(env Env) []*cli.Command {
 		newDiffCommand(env), newRetryCommand(env), newAcceptCommand(env), newRejectCommand(env),
 		newMergeCommand(env), newApplyCommand(env), newUndoCommand(env),
 		newAttachCommand(env), newShellCommand(env), newExecCommand(env),
-		newRmCommand(env), newGcCommand(env), newDoctorCommand(env),
+		newRmCommand(env), newGcCommand(env), newDoctorCommand(env), newBenchCommand(env),
 		newInitCommand(env), newConfigCommand(env), newWorkflowCommand(env), newMCPCommand(env), newVersionCommand(env),
 		newCompletionCommand(env), newManCommand(env), newCompleteCommand(env),
 	}

@@ -23,7 +23,8 @@ import (
 // longest is below what sun_path holds on every system we know (104).
 const longest = 100
 
-// roomy is the longest run-time folder below which a socket of ours fits.
+// roomy is what a run-time folder must be shorter than for a socket of ours to
+// fit below it.
 const roomy = longest - len("/swarm/") - len("abcdef-01234567.sock")
 
 // Check refuses a folder for sockets that a run could not use. It makes
@@ -52,7 +53,7 @@ func folder(getenv func(string) string) string {
 	runtime := getenv("XDG_RUNTIME_DIR")
 	if filepath.IsAbs(runtime) {
 		info, err := os.Lstat(runtime)
-		if err == nil && info.IsDir() && owner(info) == os.Getuid() && len(runtime) <= roomy {
+		if err == nil && info.IsDir() && owner(info) == os.Getuid() && len(runtime) < roomy {
 			return filepath.Join(runtime, "swarm")
 		}
 	}

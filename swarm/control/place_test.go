@@ -152,3 +152,20 @@ func FuzzDecodeReply(f *testing.F) {
 		}
 	})
 }
+
+// TestRoom has folders for sockets just long and just short enough: what is
+// taken for one must have room for a socket.
+func TestRoom(t *testing.T) {
+	t.Parallel()
+	o := owned(t)
+	top := short(t)
+	for n := len(top) + 2; n <= longest; n++ {
+		runtime := top + "/" + strings.Repeat("x", n-len(top)-1)
+		if err := os.Mkdir(runtime, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := socket(folder(in(runtime)), o.Run); err != nil {
+			t.Errorf("a folder of %d bytes: %v", n, err)
+		}
+	}
+}

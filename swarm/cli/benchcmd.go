@@ -1,0 +1,334 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	measure "agentswarm/swarm/bench"
+	"agentswarm/swarm/engine"
+	"agentswarm/swarm/store"
+	"agentswarm/worktree"
+	"agentswarm/worktree/git"
+)
+
+const (
+	benchAgents = 100
+	benchSample = 5
+)
+
+func newBenchCommand(env Env) *cli.Command {
+	return &cli.Command{
+		Name:      "bench",
+		Usage:     "measure swarm beside plain git, on a throw-away clone",
+		ArgsUsage: "[REPO]",
+		Flags: []cli.Flag{
+			&cli.IntFlag{Name: "agents", Value: benchAgents, Usage: "measure with `N` agents, 1 to 1000"},
+			&cli.IntFlag{Name: "sample", Value: benchSample, Usage: "do each step `K` times and take the median; of slow steps of plain git do K and scale"},
+			&cli.StringFlag{Name: "backend", Usage: "only `overlay|reflink|worktree` (default: all that work here)"},
+			&cli.StringFlag{Name: "dir", Usage: "work in a new folder in `DIR` (default: the disk of the state)"},
+			&cli.BoolFlag{Name: "keep", Usage: "leave that folder"},
+			jsonFlag(),
+		},
+		Description: `Clones the repository (default: the one you are in) into a new folder, measures
+there what plain git and plain commands take, and in turn with them what each
+backend of swarm takes for the same: workspaces, disk, capture, merging, and short
+agents end to end. Nothing of yours is touched, and the folder is removed, unless
+the command is killed or gets a second Ctrl-C.
+
+What is slow is done a few times and scaled; each figure says how much of it was
+really done. A goal that is missed is told, and the exit code is still 0. The lines
+to type for the baseline are printed, too.
+
+Examples:
+  swarm bench
+  swarm bench ~/src/kubernetes --agents 50
+  swarm bench --backend overlay --sample 9 --json`,
+		Action: func(c *cli.Context) error { return benchAction(c, env) },
+	}
+}
+
+func benchAction(c *cli.Context, env Env) error {
+	r, err := newBenchRequest(c, env)
+	if err != nil {
+		return err
+	}
+	report, err := measure.Run(c.Context, r)
+	var not *measure.RefusedError
+	if errors.As(err, &not) {
+		return refused(err)
+	}
+	if err != nil {
+		return fmt.Errorf("bench: %w", err)
+	}
+	if c.Bool("json") {
+		return printJSON(env.Stdout, report)
+	}
+	return printBench(env, report)
+}
+
+func newBenchRequest(c *cli.Context, env Env) (r measure.Request, err error) {
+	args, err := arguments(c, 0, 1)
+	if err != nil {
+		return r, err
+	}
+	r = measure.Request{
+		Environ: env.Environ, Agents: c.Int("agents"), Sample: c.Int("sample"), Keep: c.Bool("keep"),
+		Open: func(ctx context.Context, y measure.Yard) (measure.Product, error) { return openBenched(ctx, env, y) },
+		Say:  func(text string) { fmt.Fprintln(env.Stderr, "bench: "+Printable(text)) },
+	}
+	if env.keeper != nil {
+		r.Keeper = env.keeper
+	}
+	if r.Agents < 1 || r.Agents > 1000 {
+		return r, usagef("bench: --agents %d: want 1 to 1000", r.Agents)
+	}
+	if !c.IsSet("sample") {
+		r.Sample = min(r.Sample, r.Agents)
+	}
+	if r.Sample < 1 || r.Sample > r.Agents {
+		return r, usagef("bench: --sample %d: want 1 to %d, the number of agents", r.Sample, r.Agents)
+	}
+	if c.IsSet("backend") {
+		if r.Only, err = worktree.ParseBackend(c.String("backend")); err != nil {
+			return r, usagef("bench: --backend %q: want overlay, reflink or worktree", c.String("backend"))
+		}
+	}
+	from := invoked(c).dir
+	repo := from
+	if len(args) > 0 {
+		repo = absolute(from, args[0])
+		if stat, err := os.Stat(repo); err != nil || !stat.IsDir() {
+			return r, usagef("bench: %s: no such folder", args[0])
+		}
+	}
+	if r.Repo, err = git.New(env.Environ).Discover(c.Context, repo); err != nil {
+		return r, refused(err)
+	}
+	r.Dir, err = benchDir(c, env)
+	return r, err
+}
+
+// absolute is a path as it was given in a folder.
+func absolute(from, path string) string {
+	if filepath.IsAbs(path) {
+		return filepath.Clean(path)
+	}
+	return filepath.Join(from, path)
+}
+
+// benchDir is where a bench makes its folder: on the file system that the state
+// is on, or would be.
+func benchDir(c *cli.Context, env Env) (string, error) {
+	if c.IsSet("dir") {
+		dir := absolute(invoked(c).dir, c.String("dir"))
+		stat, err := os.Stat(dir)
+		if err != nil || !stat.IsDir() {
+			return "", usagef("bench: --dir %s: no such folder", c.String("dir"))
+		}
+		return filepath.EvalSymlinks(dir)
+	}
+	dir, err := store.Root(env.Getenv)
+	if err != nil {
+		return "", refused(err)
+	}
+	for {
+		stat, err := os.Stat(dir)
+		if err == nil && stat.IsDir() {
+			return filepath.EvalSymlinks(dir)
+		}
+		if err != nil && !errors.Is(err, fs.ErrNotExist) || dir == filepath.Dir(dir) {
+			return "", refused(fmt.Errorf("no folder to work in: %w", err))
+		}
+		dir = filepath.Dir(dir)
+	}
+}
+
+// benched is swarm, put together as for a run, but on a clone.
+type benched struct {
+	*place
+	backend worktree.Backend
+	self    string
+	base    store.Base
+}
+
+// openBenched puts it together, and says so where the backend does not work.
+func openBenched(ctx context.Context, env Env, y measure.Yard) (measure.Product, error) {
+	values := map[string]string{}
+	for _, kv := range y.Environ {
+		key, value, _ := strings.Cut(kv, "=")
+		values[key] = value
+	}
+	env.Environ, env.Dir = y.Environ, y.Dir
+	env.Getenv = func(name string) string { return values[name] }
+	p, err := placeAt(ctx, env, y.Dir)
+	if err != nil {
+		return nil, err
+	}
+	p.keep()
+	p.given = func(i *isolation) error {
+		i.Backend = string(y.Backend)
+		return nil
+	}
+	b := &benched{place: p, backend: y.Backend}
+	if b.self, err = p.self(); err != nil {
+		return nil, err
+	}
+	rung, _, err := p.probe(ctx, b.self)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.possible(rung, y.Backend); err != nil {
+		return nil, &measure.NotHereError{Reason: oneLine(err)}
+	}
+	commit, err := p.repo.Commit(ctx, "HEAD")
+	if err != nil {
+		return nil, err
+	}
+	tree, err := p.repo.TreeOf(ctx, commit)
+	b.base = store.Base{Commit: string(commit), Tree: string(tree), Kind: store.BaseHead}
+	return b, err
+}
+
+func (b *benched) Self() string { return b.self }
+
+// Shift begins a run without calls.
+func (b *benched) Shift(ctx context.Context) (*measure.Shift, error) {
+	config, err := json.Marshal(recordedConfig{isolation: isolation{Backend: string(b.backend)}})
+	if err != nil {
+		return nil, err
+	}
+	run, owner, err := b.state.Create(store.Identity{
+		Version: buildVersion().Version, Base: b.base, CommonDir: readable(b.repo.CommonDir),
+		TopLevel: readable(b.repo.TopLevel), Workflow: store.Workflow{Kind: store.WorkflowPrompt}, Config: config,
+	})
+	if err != nil {
+		return nil, err
+	}
+	on, err := b.bench(ctx, run, owner)
+	if err != nil {
+		return nil, errors.Join(err, owner.Close())
+	}
+	return &measure.Shift{
+		Run: run.ID, Dir: run.Dir, Trees: on.trees, Launcher: on.deps.Launcher, Environ: b.env.Environ,
+		Close: func() error { return errors.Join(on.trees.Close(), owner.Close()) },
+		Enclose: func(w worktree.Workspace, dir, private string) (json.RawMessage, error) {
+			around, err := on.walls(engine.WallsRequest{
+				Workspace: w, Read: []string{dir}, Write: []string{filepath.Join(dir, "artifacts")}, Private: private,
+			})
+			return around.Walls, err
+		},
+	}, nil
+}
+
+// printBench prints the table.
+func printBench(env Env, r *measure.Report) error {
+	text := fmt.Sprintf("%s at %s: %s, %s; %s; %s",
+		Printable(r.Repository), r.Commit[:min(10, len(r.Commit))], Count(r.Files, "file", "files"), Bytes(r.Size),
+		Count(r.Agents, "agent", "agents"), Count(r.Cores, "core", "cores"))
+	if r.Load != nil {
+		text += fmt.Sprintf(" under a load of %.1f", *r.Load)
+	}
+	fmt.Fprintf(env.Stdout, "%s; git %s\n\n", text, r.Git)
+	t := Table{Columns: []Column{
+		{Title: "STEP"}, {Title: "BACKEND"}, {Title: "AGAINST"}, {Title: "THERE", Right: true}, {Title: "SWARM", Right: true},
+		{Title: "RATIO", Right: true}, {Title: "GOAL"},
+	}}
+	for _, row := range r.Rows {
+		t.Row(benchStep(row.Step), row.Backend, row.Against, benchFigure(row.Baseline), benchFigure(row.Swarm),
+			benchRatio(row), benchGoal(row.Goal))
+	}
+	if err := t.Print(env.Stdout, 0); err != nil {
+		return err
+	}
+	fmt.Fprintf(env.Stdout, "\nMedians of %s. (k/n): k were done, and that was scaled to n. RATIO is how many times\n"+
+		"faster swarm is; of disk and end to end, how much of THERE it takes.\n", Count(r.Sample, "round", "rounds"))
+	for _, p := range r.Passed {
+		fmt.Fprintf(env.Stdout, "not %s: %s\n", p.Backend, Printable(p.Reason))
+	}
+	if r.Dir != "" {
+		fmt.Fprintf(env.Stdout, "left: %s\n", Printable(r.Dir))
+	}
+	fmt.Fprint(env.Stdout, "\nWhat it was measured against, to be typed in a new folder:\n")
+	for _, c := range r.Commands {
+		fmt.Fprintf(env.Stdout, "\n# %s\n", c.Name)
+		for _, line := range c.Lines {
+			fmt.Fprintln(env.Stdout, Printable(line))
+		}
+	}
+	return nil
+}
+
+// benchStep is a step for people.
+func benchStep(s measure.Step) string {
+	switch s {
+	case measure.StepCreate:
+		return "workspaces, warm"
+	case measure.StepCold:
+		return "workspaces, cold"
+	case measure.StepDisk:
+		return "disk"
+	case measure.StepCapture:
+		return "capture"
+	case measure.StepMerge:
+		return "merging"
+	case measure.StepLand:
+		return "swarm merge"
+	case measure.StepEnds:
+		return "end to end"
+	case measure.StepBusy:
+		return "end to end, busy"
+	default:
+		return string(s)
+	}
+}
+
+func benchFigure(f measure.Figure) string {
+	text := Bytes(f.Bytes)
+	switch {
+	case f.Bytes > 0:
+	case f.MS < 10:
+		text = fmt.Sprintf("%.1f ms", f.MS)
+	case f.MS < 1000:
+		text = fmt.Sprintf("%.0f ms", f.MS)
+	default:
+		text = fmt.Sprintf("%.1f s", f.MS/1000)
+	}
+	if f.Run != f.Of {
+		text += fmt.Sprintf(" (%d/%d)", f.Run, f.Of)
+	}
+	return text
+}
+
+func benchRatio(r measure.Row) string {
+	if r.Step == measure.StepDisk {
+		return fmt.Sprintf("%.2f %%", r.Ratio*100)
+	}
+	return cmp.Or(strconv.FormatFloat(r.Ratio, 'f', 1, 64), "0")
+}
+
+func benchGoal(g *measure.Goal) string {
+	if g == nil {
+		return ""
+	}
+	text := fmt.Sprintf("at least %g", g.AtLeast)
+	switch {
+	case g.AtMost > 0 && g.AtMost < 1:
+		text = fmt.Sprintf("at most %g %%", g.AtMost*100)
+	case g.AtMost > 0:
+		text = fmt.Sprintf("at most %g", g.AtMost)
+	}
+	if g.Met {
+		return text + ": met"
+	}
+	return text + ": not met"
+}
