@@ -98,6 +98,10 @@ func tryClone(state string) (err error) {
 		return fmt.Errorf("try to clone a file: %w", err)
 	}
 	if err := git.Clone(from, to); err != nil {
+		var path *os.PathError
+		if errors.As(err, &path) {
+			err = path.Err // the name of a file of the moment says nothing
+		}
 		return fmt.Errorf("the file system of the state folder clones no files: %w", err)
 	}
 	return nil

@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
+	"agentswarm/swarm/box"
 	"agentswarm/swarm/limit"
 	"agentswarm/worktree"
 )
@@ -101,7 +103,21 @@ func (p *place) checkWalls(ctx context.Context, o *doctorObject) error {
 	}
 	o.add("walls", state, detail)
 	o.add("isolation", "note", rung.Limits())
+	p.checkBackends(rung, o)
 	return nil
+}
+
+// checkBackends tells how workspaces can be made, the cheapest first.
+func (p *place) checkBackends(rung box.Rung, o *doctorObject) {
+	var works, not []string
+	for _, backend := range worktree.Backends() {
+		if err := p.possible(rung, backend); err != nil {
+			not = append(not, fmt.Sprintf("not %s: %v", backend, err))
+			continue
+		}
+		works = append(works, string(backend))
+	}
+	o.add("workspaces", "ok", strings.Join(slices.Concat([]string{strings.Join(works, ", ")}, not), "; "))
 }
 
 func (p *place) checkRoom(ctx context.Context, o *doctorObject) error {

@@ -54,7 +54,7 @@ func TestWatchFrom(t *testing.T) {
 		exit := p.Wait()
 		watching.Wait()
 		file := read(t, spec.Stdout)
-		if exit.StdoutBytes != int64(len(file)) || len(views) < 6 {
+		if exit.StdoutBytes != int64(len(file)) || len(views) < 3 {
 			t.Fatalf("%d views, %+v", len(views), exit)
 		}
 		for _, v := range views {
