@@ -46,7 +46,8 @@ func newExecCommand(env Env) *cli.Command {
 		Description: `Runs one command in the workspace of an agent, and ends with its exit code.
 ` + aboutVisits + `
 
-The environment is yours, less GIT_*, with SWARM_WORKTREE, SWARM_ROOT, SWARM_BASE,
+The environment is yours, less GIT_* and, beside a live agent, less what looks like
+a credential, since it could look at that; with SWARM_WORKTREE, SWARM_ROOT, SWARM_BASE,
 SWARM_RUN and SWARM_ITEM. 127 says that there is no such command, 126 that it
 cannot be run.
 

@@ -7,12 +7,15 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
 
 	"golang.org/x/term"
 
+	"agentswarm/swarm/agent"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/event"
 	"agentswarm/swarm/proc"
@@ -24,7 +27,12 @@ import (
 // its exit code.
 func (v *visit) through(ctx context.Context, lease *event.Leased, at string) (int, error) {
 	request := proc.VisitRequest{
-		Door: v.run.Door(v.agent.ID, lease.Attempt), Argv: v.argv, Dir: at, Env: v.environ(at, lease.Base),
+		Door: v.run.Door(v.agent.ID, lease.Attempt), Argv: v.argv, Dir: at,
+		// Whoever is inside can look into the command.
+		Env: slices.DeleteFunc(v.environ(at, lease.Base), func(kv string) bool {
+			name, value, _ := strings.Cut(kv, "=")
+			return agent.Credential(name, value)
+		}),
 	}
 	in, typed := v.env.Stdin.(*os.File)
 	if out, shown := unwrapped(v.env.Stdout).(*os.File); typed && shown && isTerminal(in.Fd()) && isTerminal(out.Fd()) {
