@@ -166,23 +166,35 @@ func (v *visit) enter(ctx context.Context) error {
 	return v.enterCopy(ctx)
 }
 
-// enterWorkspace runs the command in the very workspace: inside of the walls of
-// what runs there, if something does, else where its files lie.
+// enterWorkspace runs the command in the very workspace. One that is mounted for
+// its agent can be entered only where that is: behind its walls, as long as it
+// runs, and else behind walls that are put up anew.
 func (v *visit) enterWorkspace(ctx context.Context, lease *event.Leased) error {
 	w := engine.WorkspaceOf(lease)
-	if w.At == "" && !leadsHome(lease) {
-		v.say("careful: the agent has changed .git there, and git may run what it put into it")
-	}
-	code, err := v.through(ctx, lease, w.Path())
-	if errors.Is(err, proc.ErrGone) && w.At == "" {
+	var code int
+	var err error
+	switch {
+	case w.At == "":
+		if !leadsHome(lease) {
+			v.say("careful: the agent has changed .git there, and git may run what it put into it")
+		}
 		code, err = v.inside(lease.Dir, lease.Base, nil)
-	}
-	if errors.Is(err, proc.ErrGone) {
+	case !exists(v.run.Door(v.agent.ID, lease.Attempt)):
 		code, err = v.enterAgain(ctx, lease)
+	default:
+		if code, err = v.through(ctx, lease, w.Path()); errors.Is(err, proc.ErrGone) {
+			// It may have done some of its work: it is not run a second time.
+			v.say("%s has ended, and the command with it", v.agent.ID)
+			code, err = endedWithIt, nil
+		}
 	}
 	v.sayWhereItWent(lease)
 	return endOf(code, err)
 }
+
+// endedWithIt is the exit code of a command that was killed since the agent it
+// was beside has ended: that of SIGKILL.
+const endedWithIt = 128 + 9
 
 // leadsHome tells whether git finds, in a workspace, the folder that we made
 // for it.
