@@ -36,6 +36,22 @@ func lockBase(ctx context.Context, dir string, how int) (*os.File, error) {
 	}
 }
 
+// tryBase takes the lock of a base that nobody uses; else it says EWOULDBLOCK.
+// It asks for a moment: a process that was just forked holds what its parent
+// has let go until it runs a program of its own.
+func tryBase(ctx context.Context, dir string) (*os.File, error) {
+	moment, cancel := context.WithTimeout(ctx, forkTime)
+	defer cancel()
+	f, err := lockBase(moment, dir, unix.LOCK_EX)
+	if err != nil && ctx.Err() == nil && moment.Err() != nil {
+		return nil, unix.EWOULDBLOCK
+	}
+	return f, err
+}
+
+// forkTime is more than a fork takes on a busy machine.
+const forkTime = 100 * time.Millisecond
+
 // flock takes a lock on an open file, and gives up when ctx ends; with LOCK_NB
 // it gives up at once.
 func flock(ctx context.Context, f *os.File, how int) error {

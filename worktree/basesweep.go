@@ -61,7 +61,7 @@ type found struct {
 
 func (s *baseSweep) sweep(ctx context.Context) (err error) {
 	// One process at a time: what another is about to remove is as good as gone.
-	lock, err := lockBase(ctx, filepath.Join(s.Bases, ".sweep"), unix.LOCK_EX|unix.LOCK_NB)
+	lock, err := tryBase(ctx, filepath.Join(s.Bases, ".sweep"))
 	if missing(err) || errors.Is(err, unix.EWOULDBLOCK) {
 		return nil
 	}
@@ -184,7 +184,7 @@ const goneName = ".gone."
 
 // claim takes the lock of a base alone; nil where somebody holds it.
 func (s *baseSweep) claim(ctx context.Context, dir string) (*os.File, error) {
-	lock, err := lockBase(ctx, dir, unix.LOCK_EX|unix.LOCK_NB)
+	lock, err := tryBase(ctx, dir)
 	if errors.Is(err, unix.EWOULDBLOCK) {
 		return nil, nil
 	}
