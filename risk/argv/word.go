@@ -1,0 +1,38 @@
+// Package argv owns the words of a command line: what is known of each, and
+// which of them are options of their program, by that program's table. It
+// knows nothing of shells and nothing of risk.
+package argv
+
+// Word is one word of a command line, as far as it is known what it will be.
+type Word struct {
+	// Value is the text. Where not all of it is known it is the beginning that
+	// is.
+	Value string
+	// Known says that Value is all of it, and that it is one word.
+	Known bool
+	// Glob says that it holds a pattern that files may be put for: Value is
+	// the pattern.
+	Glob bool
+}
+
+// Known is a word of which all is known.
+func Known(text string) Word { return Word{Value: text, Known: true} }
+
+// Words are known words.
+func Words(text ...string) []Word {
+	words := make([]Word, len(text))
+	for i, t := range text {
+		words[i] = Known(t)
+	}
+	return words
+}
+
+// Text are the values of words, and whether all of them are known.
+func Text(words []Word) (text []string, known bool) {
+	text, known = make([]string, len(words)), true
+	for i, w := range words {
+		text[i] = w.Value
+		known = known && w.Known && !w.Glob
+	}
+	return text, known
+}

@@ -1,0 +1,78 @@
+package risk
+
+import "agentswarm/risk/shell"
+
+// Finding is what an action was found to be.
+type Finding struct {
+	Tier Tier // the worst of its parts
+	// Opaque says that a part of it could not be read, or that it was more than
+	// is read. It is DESTRUCTIVE, and no grant holds.
+	Opaque bool
+	// Blocked says that a part of it reaches what it shares with other work
+	// trees. It is refused, and no grant holds.
+	Blocked bool
+	Parts   []Part // those above SAFE, in the order of the text
+	// Unlisted are programs that no rule knows, in the order of the text.
+	Unlisted []string
+}
+
+// Part is one thing an action would do.
+type Part struct {
+	Rule   string // the id of the rule that found it
+	Tier   Tier
+	Reason string // why, as a sentence without its end
+	// Instead is what the agent can do in its place; empty: nothing is known.
+	Instead string
+	Argv    []string // the command line, where it is one
+	Via     []string // the programs it stands within, outermost first
+	Opaque  bool
+	Blocked bool
+	// Within says that every effect lies in the work tree, in the temporary
+	// folders, or in the agent's own processes.
+	Within    bool
+	Operation Operation // what a grant could be for; nil: nothing
+	// Plain says that Argv is the whole text, run at the top of the work tree:
+	// a grant for these words may be meant.
+	Plain bool
+	Span  shell.Span
+}
+
+// Operation is what grants are for: [*Push], [*Forge], [*Run], [*Modify],
+// [*Amend] or [*Downgrade]. One is only there where all of it is known and
+// nothing about it is out of the ordinary: no wrapper, no other folder, no
+// configuration on the command line, no URL.
+//
+//sumtype:decl
+type Operation interface{ operation() string }
+
+// Push is a push of branches.
+type Push struct {
+	Remote   string
+	Branches []string // the destinations, without refs/heads/
+	Force    bool
+}
+
+// Forge is something done to an issue or a pull request.
+type Forge struct {
+	Verb string // create, close, comment, merge, edit, reopen
+	What string // "pull-request" or "issue"
+}
+
+// Run is a command, by its words, at the top of the work tree.
+type Run struct{ Argv []string }
+
+// Modify is a change of a file, by its path below the top.
+type Modify struct{ Paths []string }
+
+// Amend is a change of commits that are published.
+type Amend struct{}
+
+// Downgrade is a change of a dependency to an older version.
+type Downgrade struct{}
+
+func (*Push) operation() string      { return "push" }
+func (*Forge) operation() string     { return "forge" }
+func (*Run) operation() string       { return "run" }
+func (*Modify) operation() string    { return "modify" }
+func (*Amend) operation() string     { return "amend" }
+func (*Downgrade) operation() string { return "downgrade" }

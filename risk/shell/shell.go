@@ -1,0 +1,105 @@
+// Package shell reads shell text the way a shell would run it, without running
+// any: which programs would start, with which words, in which folder, fed with
+// what. It judges nothing, and it looks at no file and at no environment.
+package shell
+
+import "agentswarm/risk/argv"
+
+// Script is what a text would start, as far as that can be read off it.
+type Script struct {
+	Invocations []Invocation // in the order of the text, reachable or not
+	Writes      []Write      // what redirections write to
+	Opaque      []Opaque     // what could not be read; it may do anything
+	Steps       int          // what reading it took, of at most MaxSteps
+}
+
+// Invocation is one program that would start, with whatever wraps it taken
+// off: "sudo rm -r x" is an invocation of sudo and one of rm, via sudo.
+type Invocation struct {
+	Program string      // the last element of its path: what it is known by
+	Path    argv.Word   // the path or name as it is written
+	Args    []argv.Word // what follows
+	Via     []string    // the programs it stands within, outermost first
+	Assigns []Assign    // variables set for it, and exported before it
+	Stdin   Stdin       // what feeds it
+	Cwd     Folder      // where it runs
+	Writes  []Write     // where its own redirections lead; Script.Writes has them too
+	// Remote says that another machine or a container runs it: its paths are
+	// not those of this one.
+	Remote bool
+	// Shadowed says that the text itself defines a function of this name,
+	// whose body is read in its place.
+	Shadowed bool
+	// Plain says that the text is this invocation and nothing else: no
+	// wrapper, no assignment, no redirection, no expansion, no other command
+	// before or after it.
+	Plain bool
+	Span  Span
+}
+
+// Assign is a variable that is set for a program.
+type Assign struct {
+	Name  string
+	Value argv.Word
+}
+
+// Write is a file that a redirection opens for writing.
+type Write struct {
+	Path   argv.Word
+	Append bool
+	Cwd    Folder
+	Via    []string
+	Remote bool
+	Span   Span
+}
+
+// Stdin is what a program reads.
+type Stdin struct {
+	Kind StdinKind
+	Text string // of StdinText
+}
+
+// StdinKind says how much is known of what a program reads.
+type StdinKind uint8
+
+// The kinds. The zero value is the one of which least is known.
+const (
+	StdinUnknown   StdinKind = iota // something is piped into it, or a file
+	StdinText                       // just this text
+	StdinInherited                  // nothing is redirected
+)
+
+// Folder is where something runs.
+type Folder struct {
+	Path  string // absolute, cleaned; of no meaning where it is not known
+	Known bool
+	Moved bool // a cd, or an option of a wrapper, led there
+}
+
+// Span is a part of the text, in bytes.
+type Span struct{ Start, End int }
+
+// Opaque is a part that could not be read.
+type Opaque struct {
+	Why  string // such as "the name of the program is not known"
+	Span Span
+	Via  []string
+}
+
+// Start is what is known when a text starts to run.
+type Start struct {
+	Cwd  string            // absolute
+	Home string            // absolute
+	Env  map[string]string // variables whose values are known; others are not known
+}
+
+// MaxText is how much text is read, in bytes, MaxNesting how deep brackets and
+// quotes may stand in each other, MaxDepth how deep text may stand in text
+// (sh -c), and MaxSteps how much work a text may cost: about 50 ms. Beyond,
+// the text is opaque.
+const (
+	MaxText    = 64 << 10
+	MaxNesting = 200
+	MaxDepth   = 8
+	MaxSteps   = 200_000
+)
