@@ -16,12 +16,12 @@ import (
 // above its own. docs/architecture.md says what each owns.
 func layers() [][]string {
 	return [][]string{
-		0: {"worktree/git", "swarm/task", "swarm/proc", "swarm/box", "swarm/nearest", "swarm/schema"},
+		0: {"risk/argv", "worktree/git", "swarm/task", "swarm/proc", "swarm/box", "swarm/nearest", "swarm/schema"},
 		1: {
 			"worktree", "merge", "swarm/early", "swarm/event", "swarm/limit", "swarm/scope", "swarm/script",
-			"swarm/shim",
+			"swarm/shim", "risk/shell",
 		},
-		2: {"swarm/store", "swarm/agent", "swarm/inbox", "swarm/fleet"},
+		2: {"risk", "swarm/store", "swarm/agent", "swarm/inbox", "swarm/fleet"},
 		3: {"swarm/agent/command", "swarm/engine"},
 		4: {"swarm/bench", "swarm/control", "swarm/config", "swarm/fanout", "swarm/workflow", "swarm/mcp"},
 		5: {"swarm/cli", "swarm/demo"},
@@ -37,6 +37,8 @@ func seams() map[string][]string {
 		"github.com/go-git/go-git/v5": {"worktree/git"},
 		"github.com/urfave/cli/v2":    {"swarm/cli", "swarm/demo"},
 		"github.com/dop251/goja":      {"swarm/script"},
+		"mvdan.cc/sh/v3/syntax":       {"risk/shell"},
+		"github.com/yuin/goldmark":    {"risk"},
 
 		"github.com/modelcontextprotocol/go-sdk/mcp": {"swarm/mcp"},
 	}
