@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"time"
 
 	"agentswarm/worktree/git"
@@ -129,6 +128,7 @@ type capturing struct {
 	filters    *filters
 	tools      map[string]bool // files of the base that filters run
 	ruled      bool            // the folder of rules is there
+	asked      *given          // to what was changed; nil: git was not asked
 
 	pack    *git.Pack    // what was made in process; nil: git made it
 	changes []git.Change // to the workspace's base, where they are known without git
@@ -137,7 +137,7 @@ type capturing struct {
 func (t *Trees) capture(ctx context.Context, r CaptureRequest) (_ *Capture, err error) {
 	// A crash may have left a quarantine here; what was not published from
 	// it is in the workspace still.
-	if err := os.RemoveAll(r.Objects); err != nil {
+	if err := RemoveAll(r.Objects); err != nil {
 		return nil, err
 	}
 	q := t.Frozen.Lazy(r.Objects)

@@ -32,6 +32,7 @@ type scene struct {
 
 	want    []string // the tree; nil: not checked
 	notes   string   // as kinds gives them
+	apart   bool     // filters run apart
 	partial bool
 	none    bool // nothing changed
 	after   func(f *fixture, w *Workspace, c *Capture)
@@ -40,6 +41,9 @@ type scene struct {
 func (s scene) run(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
+	if s.apart {
+		f.confine = beside(nil)
+	}
 	f.write(f.root, s.base...)
 	for i := 0; i < len(s.links); i += 2 {
 		must(t, os.Symlink(s.links[i+1], filepath.Join(f.root, s.links[i])))

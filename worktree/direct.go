@@ -67,8 +67,8 @@ func (c *capturing) direct(ctx context.Context) (tree git.Hash, ok bool, err err
 	if d.rewrites, err = c.readRewrites(ctx); err != nil {
 		return "", false, err
 	}
-	filtered, err := c.filtered(ctx, d.rewrites, c.found.changed)
-	if err != nil || filtered {
+	given, err := c.given(ctx, d.rewrites, c.found.changed)
+	if err != nil || len(given.filters) > 0 || given.encoding {
 		return "", false, err
 	}
 	if d.pack, err = c.shared.Pack(); err != nil {

@@ -15,4 +15,8 @@
 // one. Ignore rules and attributes are those of the base: an agent that
 // writes a .gitignore of `*` hides nothing, and the file itself is captured
 // like any other.
+//
+// Filters are the user's, but what they read is not. Where the caller can put up
+// walls, they run behind them, and what they could write to is not trusted
+// either.
 package worktree

@@ -2,6 +2,7 @@ package worktree
 
 import (
 	"context"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -15,6 +16,8 @@ type filters struct {
 	drivers  map[string]bool // the names of all filters
 	autoCRLF bool            // line ends are changed without an attribute, too
 	logged   bool            // refs of all kinds have reflogs, or files have modes of their own
+	programs []string        // absolute names among the words of all filters
+	storage  string          // where git-lfs keeps its files; empty: it was never asked to
 	odd      bool            // names or symlinks are not on the disk as git has them
 }
 
@@ -75,12 +78,19 @@ func parseFilters(out string) *filters {
 			f.odd = f.odd || no
 		case key == "core.ignorecase", key == "core.precomposeunicode":
 			f.odd = f.odd || !no
-		case strings.HasPrefix(key, "filter.") && clean:
+		case key == "lfs.storage":
+			f.storage = value
+		case strings.HasPrefix(key, "filter."):
 			words := strings.FieldsFunc(value, func(r rune) bool {
 				return strings.ContainsRune(" \t\n'\";|&<>()=", r)
 			})
 			for _, w := range words {
-				f.words = append(f.words, strings.TrimPrefix(w, "./"))
+				if clean {
+					f.words = append(f.words, strings.TrimPrefix(w, "./"))
+				}
+				if filepath.IsAbs(w) {
+					f.programs = append(f.programs, w)
+				}
 			}
 		}
 	}

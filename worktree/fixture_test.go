@@ -28,6 +28,7 @@ type fixture struct {
 
 	unapplied bool // do not try the patches
 	kind      Backend
+	confine   git.Confine
 	small     string // a workspace whose changes go on a small disk
 }
 
@@ -135,7 +136,7 @@ func (f *fixture) backend() *Trees {
 	trees, err := New(Config{
 		Repo: f.repo, Frozen: f.frozen, Dir: filepath.Join(f.state, "trees", "k3x9q2"),
 		Trash: filepath.Join(f.state, "trash"), LockFile: filepath.Join(f.state, "worktrees.lock"),
-		Bases: filepath.Join(f.state, "bases"), At: f.repo.TopLevel,
+		Bases: filepath.Join(f.state, "bases"), At: f.repo.TopLevel, Confine: f.confine,
 		Step: func(name string) error {
 			if f.step == nil {
 				return nil

@@ -18,6 +18,7 @@ const (
 	SpecialFile       NoteKind = "special_file"       // a FIFO, socket or device; not in
 	NameRefused       NoteKind = "name_refused"       // git takes no file of this name; not in
 	HeadInvalid       NoteKind = "head_invalid"       // HEAD leads to no whole commit
+	FilterFailed      NoteKind = "filter_failed"      // behind the walls; files are in as they are
 	Entangled         NoteKind = "entangled"          // others changed on what it had changed; theirs is in
 )
 
@@ -49,6 +50,8 @@ func (n Note) String() string {
 		return fmt.Sprintf("git refuses the name %q: it is not in the patch", n.Path)
 	case HeadInvalid:
 		return "the HEAD of the workspace leads to no whole commit"
+	case FilterFailed:
+		return "a filter of git's failed behind the walls: files it should have cleaned may be in the patch as the agent left them"
 	case Entangled:
 		return "others have gone on with what it had changed before: what they changed since is in its patch too"
 	default:

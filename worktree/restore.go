@@ -57,7 +57,7 @@ func (t *Trees) restore(ctx context.Context, w Workspace, commit git.Hash) (err 
 	if w.Private() {
 		scratch = filepath.Join(w.Dir, "restore") // the index may be that of all
 	}
-	if err := os.RemoveAll(scratch); err != nil {
+	if err := RemoveAll(scratch); err != nil {
 		return err
 	}
 	q, err := t.Frozen.Quarantine(scratch)
@@ -78,6 +78,7 @@ func (t *Trees) restore(ctx context.Context, w Workspace, commit git.Hash) (err 
 		capturing: c, private: filepath.Join(q.Dir, "restore.index"),
 		scratch: filepath.Join(q.Dir, "scratch"),
 	}}
+	defer func() { err = errors.Join(err, r.endApart()) }()
 	if r.changes, err = q.Changes(ctx, w.Base, commit); err != nil {
 		return err
 	}
@@ -139,15 +140,45 @@ func (r *restoring) write(ctx context.Context) error {
 			paths.WriteString(c.Path + "\x00")
 		}
 	}
-	if err := r.update(ctx, &r.records, "--index-info"); err != nil || paths.Len() == 0 {
+	if err := r.update(ctx, &r.records, "--index-info"); err != nil {
 		return err
 	}
-	_, err := r.run(ctx, git.Cmd{
+	if err := r.setApart(ctx); err != nil || paths.Len() == 0 {
+		return err
+	}
+	cmd := git.Cmd{
 		Args: []string{"checkout-index", "-z", "-f", "-q", "--ignore-skip-worktree-bits",
 			"--prefix=" + r.Workspace.files() + "/", "--stdin"},
 		Stdin: strings.NewReader(paths.String()),
-	})
+	}
+	if r.apart == nil {
+		_, err := r.run(ctx, cmd)
+		return err
+	}
+	cmd.Dir, cmd.Env = r.scratch, []string{"GIT_WORK_TREE=" + r.scratch}
+	_, err := r.apart.Run(ctx, cmd)
 	return err
+}
+
+// setApart is that of a staging for the files that are written: another agent
+// made them, and filters read them, too.
+func (r *restoring) setApart(ctx context.Context) error {
+	var paths []string
+	for _, c := range r.changes {
+		if c.NewMode == absent || c.NewMode == linkMode {
+			continue
+		}
+		paths = append(paths, c.Path)
+		if ruled(c.Path) {
+			if _, err := r.rules(ctx); err != nil {
+				return err
+			}
+		}
+	}
+	if err := r.staging.setApart(ctx, paths, r.Workspace.files()); err != nil {
+		return err
+	}
+	return r.lendLFS()
 }
 
 // linkMode is that of a submodule.
@@ -210,7 +241,7 @@ func (r *restoring) writeRule(ctx context.Context, c git.Change) error {
 		return err
 	}
 	cmd.Args, cmd.Stdout = []string{"cat-file", "--filters", "--path=" + c.Path, string(c.New)}, f
-	_, err = r.quarantine.Run(ctx, cmd)
+	_, err = r.filter(ctx, c.Path, cmd)
 	return errors.Join(err, f.Close())
 }
 

@@ -253,6 +253,8 @@ func TestRestore(t *testing.T) {
 	}
 	for _, s := range scenes {
 		t.Run(s.name, s.run)
+		s.apart = true
+		t.Run(s.name+", filters apart", s.run)
 	}
 }
 

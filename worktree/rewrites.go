@@ -83,11 +83,19 @@ func (r rewrites) certain(f *filters, content []byte) bool {
 	return !r.ident || !bytes.Contains(content, []byte("$Id"))
 }
 
-// filtered reports whether a filter or an encoding is given to one of these
-// paths by the attributes of the base.
-func (c *capturing) filtered(ctx context.Context, r rewrites, paths []string) (bool, error) {
+// given says what the attributes of the base give to some paths.
+type given struct {
+	filters  map[string]bool // the paths that one is given to
+	encoding bool            // is given to some
+}
+
+// given asks git for it; it is asked only where anything could be given.
+func (c *capturing) given(ctx context.Context, r rewrites, paths []string) (g given, err error) {
 	if (!r.filter || len(c.filters.drivers) == 0) && !r.encodings || len(paths) == 0 {
-		return false, nil
+		return g, nil
+	}
+	if c.asked != nil {
+		return *c.asked, nil
 	}
 	out, err := c.quarantine.Run(ctx, git.Cmd{
 		Args:  []string{"check-attr", "-z", "--stdin", "--cached", "filter", "working-tree-encoding"},
@@ -95,18 +103,21 @@ func (c *capturing) filtered(ctx context.Context, r rewrites, paths []string) (b
 		Stdin: strings.NewReader(strings.Join(paths, "\x00") + "\x00"),
 	})
 	if err != nil {
-		return false, err
+		return g, err
 	}
 	fields := strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00")
 	if len(fields) != 6*len(paths) {
-		return false, fmt.Errorf("ask for the attributes of %d files: %d fields", len(paths), len(fields))
+		return g, fmt.Errorf("ask for the attributes of %d files: %d fields", len(paths), len(fields))
 	}
+	g.filters = map[string]bool{}
 	for i := 2; i < len(fields); i += 3 {
 		value := fields[i]
-		if fields[i-1] == "filter" && c.filters.drivers[value] ||
-			fields[i-1] != "filter" && value != "unspecified" && value != "unset" {
-			return true, nil
+		if fields[i-1] != "filter" {
+			g.encoding = g.encoding || value != "unspecified" && value != "unset"
+		} else if c.filters.drivers[value] {
+			g.filters[fields[i-2]] = true
 		}
 	}
-	return false, nil
+	c.asked = &g
+	return g, nil
 }

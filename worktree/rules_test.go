@@ -288,6 +288,8 @@ func TestCaptureByTheRulesOfTheBase(t *testing.T) {
 	}
 	for _, s := range scenes {
 		t.Run(s.name, s.run)
+		s.apart = true
+		t.Run(s.name+", filters apart", s.run)
 	}
 }
 
@@ -296,6 +298,8 @@ func TestParseFilters(t *testing.T) {
 	tests := []struct {
 		name, give string
 		words      []string
+		programs   []string
+		storage    string
 		fileMode   bool
 	}{
 		{name: "empty", fileMode: true},
@@ -304,12 +308,19 @@ func TestParseFilters(t *testing.T) {
 			give:  "filter.a.clean\nsh './tools/c.sh' %f\x00filter.a.smudge\nno\x00filter.x.y.process\np\x00core.filemode\nfalse\x00",
 			words: []string{"sh", "tools/c.sh", "%f", "p"},
 		},
+		{
+			name:     "programs",
+			give:     "filter.a.clean\n/opt/c --key='/etc/k'\x00filter.a.smudge\n/opt/s\x00lfs.storage\n/big\x00",
+			words:    []string{"/opt/c", "--key", "/etc/k"},
+			programs: []string{"/opt/c", "/etc/k", "/opt/s"}, storage: "/big", fileMode: true,
+		},
 		{name: "other keys", give: "user.name\nx.clean\x00alias.clean\nq", fileMode: true},
 	}
 	for _, tt := range tests {
 		got := parseFilters(tt.give)
-		if !slices.Equal(got.words, tt.words) || got.fileMode != tt.fileMode {
-			t.Errorf("%s: parseFilters = %+v, want %q %v", tt.name, got, tt.words, tt.fileMode)
+		if !slices.Equal(got.words, tt.words) || got.fileMode != tt.fileMode ||
+			!slices.Equal(got.programs, tt.programs) || got.storage != tt.storage {
+			t.Errorf("%s: parseFilters = %+v, want %+v", tt.name, got, tt)
 		}
 	}
 }

@@ -37,6 +37,10 @@ type staging struct {
 	feed    bytes.Buffer // for update-index --stdin
 	records bytes.Buffer // for update-index --index-info
 	fed     []string     // paths that must be in the index afterwards
+
+	apart    *git.Apart      // where filters run; nil: there are none, or no walls
+	filtered map[string]bool // paths whose filters run there
+	wanted   []git.Hash      // what was made there
 }
 
 // stage makes the tree.
@@ -62,7 +66,16 @@ func (c *capturing) stage(ctx context.Context) (_ git.Hash, err error) {
 	if err := s.update(ctx, &s.records, "--index-info"); err != nil {
 		return "", err
 	}
-	if err := s.update(ctx, &s.feed, "--stdin"); err != nil {
+	if len(held) > 0 {
+		if _, err := s.rules(ctx); err != nil { // before a filter runs
+			return "", err
+		}
+	}
+	if err := s.setApart(ctx, s.found.changed); err != nil {
+		return "", err
+	}
+	defer func() { err = errors.Join(err, s.endApart()) }()
+	if err := s.readFiles(ctx); err != nil {
 		return "", err
 	}
 	for _, path := range gone {
@@ -73,6 +86,14 @@ func (c *capturing) stage(ctx context.Context) (_ git.Hash, err error) {
 			return "", err
 		}
 	}
+	if err := s.takeIn(ctx); err != nil {
+		return "", err
+	}
+	return s.finish(ctx)
+}
+
+// finish makes the tree once all files are read.
+func (s *staging) finish(ctx context.Context) (git.Hash, error) {
 	for _, path := range slices.Sorted(maps.Keys(s.found.links)) {
 		s.record(linkMode, s.found.links[path], path)
 	}
@@ -218,11 +239,15 @@ func (s *staging) add(ctx context.Context, path string) error {
 			mode = s.modeOf(path)
 		}
 	}
-	out, err := s.quarantine.Run(ctx, cmd)
+	out, err := s.filter(ctx, path, cmd)
 	if err != nil {
 		return err
 	}
-	s.record(fmt.Sprintf("%o", mode), git.Hash(strings.TrimSpace(string(out))), path)
+	id := git.Hash(strings.TrimSpace(string(out)))
+	s.record(fmt.Sprintf("%o", mode), id, path)
+	if s.filtered[path] {
+		s.want(path, id)
+	}
 	s.fed = append(s.fed, path)
 	return nil
 }

@@ -55,6 +55,10 @@ type Config struct {
 	Bases string
 	At    string
 
+	// Confine runs a git whose filters read what an agent wrote, and its
+	// filters, behind walls; nil: they run as any git does.
+	Confine git.Confine
+
 	// Cores bounds how many workspaces are filled at once, to twice its
 	// value. 0 is the number of this machine.
 	Cores int

@@ -36,7 +36,7 @@ func (s *survey) note(kind NoteKind, path string) {
 	case NestedRepository, GitReplaced, SubmoduleMoved, SubmoduleLeft, Unreadable,
 		SpecialFile, NameRefused:
 		s.partial = true
-	case SubmoduleReplaced, MadeReadable, HeadInvalid, Entangled:
+	case SubmoduleReplaced, MadeReadable, HeadInvalid, FilterFailed, Entangled:
 	}
 }
 

@@ -66,15 +66,6 @@ func (p *place) bench(ctx context.Context, run *store.Run, owner *store.Owner) (
 	if b.frozen, err = p.freeze(ctx, run); err != nil {
 		return nil, err
 	}
-	trees, err := worktree.New(worktree.Config{
-		Repo: p.repo, Frozen: b.frozen, Dir: p.state.Trees(run.ID), Trash: p.state.Trash(),
-		LockFile: p.state.LockFile("worktrees"), Bases: p.state.Bases(), At: p.rootDir(),
-		Cores: runtime.NumCPU(), Step: p.env.Step,
-	})
-	if err != nil {
-		return nil, err
-	}
-	b.trees = trees
 	self, err := p.self()
 	if err != nil {
 		return nil, err
@@ -89,6 +80,15 @@ func (p *place) bench(ctx context.Context, run *store.Run, owner *store.Owner) (
 	if b.isolated, err = p.isolate(ctx, b.isolation); err != nil {
 		return nil, err
 	}
+	trees, err := worktree.New(worktree.Config{
+		Repo: p.repo, Frozen: b.frozen, Dir: p.state.Trees(run.ID), Trash: p.state.Trash(),
+		LockFile: p.state.LockFile("worktrees"), Bases: p.state.Bases(), At: p.rootDir(),
+		Cores: runtime.NumCPU(), Step: p.env.Step, Confine: b.confine(self),
+	})
+	if err != nil {
+		return nil, err
+	}
+	b.trees = trees
 	b.deps = engine.Deps{
 		Run: run, Journal: owner, Workspaces: trees, Joiner: joiner{b},
 		Launcher: launcher(self, b.rung), Walls: b.walls, Backend: b.backend,

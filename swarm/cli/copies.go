@@ -64,6 +64,9 @@ func (v *visit) openCopy(ctx context.Context, from leftover) (_ *copied, err err
 	if c.trees, err = v.copyTrees(c.Copy, v.repo.Thaw(v.run.Frozen())); err != nil {
 		return nil, err
 	}
+	if err := c.wall(v.view); err != nil {
+		return nil, err
+	}
 	// As into any workspace of the run.
 	c.trees.Include, err = worktree.Includes(ctx, worktree.IncludeRequest{
 		Repo: v.repo, Base: git.Hash(v.view.Identity.Base.Commit), Except: []string{v.state.Dir},
@@ -91,6 +94,15 @@ func (p *place) copyTrees(c *store.Copy, frozen *git.Frozen) (*worktree.Trees, e
 		Repo: p.repo, Frozen: frozen, Dir: c.Trees(), Trash: p.state.Trash(),
 		LockFile: p.state.LockFile("worktrees"), Bases: p.state.Bases(), Cores: runtime.NumCPU(), Step: p.env.Step,
 	})
+}
+
+// wall has filters read what is in the copy behind the walls of its run.
+func (c *copied) wall(v *store.View) error {
+	recorded, err := latestConfig(v)
+	if err == nil {
+		c.trees.Confine = c.confineLater(c.Run, recorded.isolation)
+	}
+	return err
 }
 
 // fill makes the workspace. When it fails nothing of it is left.
@@ -297,11 +309,17 @@ func (g *collector) leftCopy(ctx context.Context, c *store.Copy) (kept []remains
 		return []remains{{what: "what was changed in it will be kept", where: c.Dir}}, c.Close()
 	}
 	var frozen *git.Frozen
-	if run, err := g.state.Run(c.Run); err == nil {
+	run, rerr := g.state.Run(c.Run)
+	if rerr == nil {
 		frozen = g.repo.Thaw(run.Frozen())
 	}
 	if k.trees, err = g.copyTrees(c, frozen); err != nil {
 		return nil, errors.Join(err, c.Close())
+	}
+	if rerr == nil {
+		if v, err := run.View(); err != nil || k.wall(v) != nil {
+			k.trees.Confine = g.confineLater(c.Run, isolation{}) // nobody knows what was asked for
+		}
 	}
 	switch {
 	case k.record.Mark != "" && frozen != nil:

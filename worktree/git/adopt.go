@@ -33,25 +33,10 @@ func (q *Quarantine) Adopt(ctx context.Context, r AdoptRequest) (err error) {
 	}
 	dir := filepath.Join(q.Dir, "adopt")
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	theirs := filepath.Join(dir, "theirs")
-	if err := linkObjects(r.Objects, theirs, q.repo.hexLen()); err != nil {
-		return fmt.Errorf("look at the objects of an agent: %w", err)
-	}
-	view, err := q.repo.Quarantine(filepath.Join(dir, "view"))
+	view, err := q.viewOf(dir, r.Objects)
 	if err != nil {
 		return err
 	}
-	alternates := filepath.Join(view.Dir, "info", "alternates")
-	f, err := os.OpenFile(alternates, os.O_APPEND|os.O_WRONLY, 0)
-	if err != nil {
-		return err
-	}
-	_, err = f.WriteString(quotePath(theirs) + "\n")
-	if err = errors.Join(err, f.Close()); err != nil {
-		return err
-	}
-	// The same git dir and configuration, with another object folder.
-	view.env = append(slices.Clone(q.env), view.env...)
 	if err := q.receive(ctx, view, r); err != nil {
 		return fmt.Errorf("take in %s: %w", r.Tip.Short(), err)
 	}
@@ -70,18 +55,50 @@ func (q *Quarantine) Adopt(ctx context.Context, r AdoptRequest) (err error) {
 	return err
 }
 
+// viewOf is where git sees the objects of a folder that is not believed: those
+// of its plain files, by names of ours below dir.
+func (q *Quarantine) viewOf(dir, objects string) (*Quarantine, error) {
+	theirs := filepath.Join(dir, "theirs")
+	if err := linkObjects(objects, theirs, q.repo.hexLen()); err != nil {
+		return nil, fmt.Errorf("look at the objects of an agent: %w", err)
+	}
+	view, err := q.repo.Quarantine(filepath.Join(dir, "view"))
+	if err != nil {
+		return nil, err
+	}
+	alternates := filepath.Join(view.Dir, "info", "alternates")
+	f, err := os.OpenFile(alternates, os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		return nil, err
+	}
+	_, err = f.WriteString(quotePath(theirs) + "\n")
+	if err = errors.Join(err, f.Close()); err != nil {
+		return nil, err
+	}
+	// The same git dir and configuration, with another object folder.
+	view.env = append(slices.Clone(q.env), view.env...)
+	return view, nil
+}
+
 // receive packs the commits where the agent's objects are seen, and gives each
 // object its name where they are not.
 func (q *Quarantine) receive(ctx context.Context, view *Quarantine, r AdoptRequest) error {
+	return q.repack(ctx, view, Cmd{
+		Args:  []string{"pack-objects", "--revs"},
+		Stdin: strings.NewReader(fmt.Sprintf("%s\n^%s\n", r.Tip, r.Base)), Env: q.shallow(),
+	})
+}
+
+// repack packs what the command, a pack-objects, is asked for in the view, and
+// takes in what is in the pack.
+func (q *Quarantine) repack(ctx context.Context, view *Quarantine, c Cmd) error {
 	pr, pw := io.Pipe()
 	packed := make(chan error, 1)
 	go func() {
-		_, err := view.Run(ctx, Cmd{
-			Args:   []string{"pack-objects", "--revs", "--stdout", "-q", "--missing=allow-promisor"},
-			Stdin:  strings.NewReader(fmt.Sprintf("%s\n^%s\n", r.Tip, r.Base)),
-			Stdout: pw, Env: q.shallow(),
-			Config: []string{"pack.useBitmaps=false", "pack.threads=1", "pack.window=0"},
-		})
+		c.Args = append(c.Args, "--stdout", "-q", "--missing=allow-promisor")
+		c.Config = []string{"pack.useBitmaps=false", "pack.threads=1", "pack.window=0"}
+		c.Stdout = pw
+		_, err := view.Run(ctx, c)
 		pw.CloseWithError(err)
 		packed <- err
 	}()

@@ -152,9 +152,8 @@ func (g *Git) Run(ctx context.Context, c Cmd) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// command builds the child. Its process group is not ours, so that a Ctrl-C at
-// the terminal cannot stop git half-way through a write.
-func (g *Git) command(ctx context.Context, c Cmd) (*exec.Cmd, error) {
+// arguments are those of a call, with the options given to every one.
+func arguments(c Cmd) []string {
 	args := slices.Clone(fixed)
 	for _, kv := range c.Config {
 		args = append(args, "-c", kv)
@@ -162,7 +161,13 @@ func (g *Git) command(ctx context.Context, c Cmd) (*exec.Cmd, error) {
 	if !c.Writes {
 		args = append(args, "--no-optional-locks")
 	}
-	cmd := exec.CommandContext(ctx, g.binary, append(args, c.Args...)...)
+	return append(args, c.Args...)
+}
+
+// command builds the child. Its process group is not ours, so that a Ctrl-C at
+// the terminal cannot stop git half-way through a write.
+func (g *Git) command(ctx context.Context, c Cmd) (*exec.Cmd, error) {
+	cmd := exec.CommandContext(ctx, g.binary, arguments(c)...)
 	cmd.Dir = c.Dir
 	cmd.Env = append(slices.Clone(g.env), c.Env...)
 	cmd.Stdin = c.Stdin
