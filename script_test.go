@@ -31,8 +31,14 @@ func TestMain(m *testing.M) {
 // setup has made and committed from what the archive holds below repo/.
 func TestScripts(t *testing.T) {
 	t.Parallel()
-	testscript.Run(t, testscript.Params{
-		Dir:                 filepath.Join("testdata", "script"),
+	p := scriptParams()
+	p.Dir = filepath.Join("testdata", "script")
+	testscript.Run(t, p)
+}
+
+// scriptParams are those of all scripts, without a word of where they are.
+func scriptParams() testscript.Params {
+	return testscript.Params{
 		RequireExplicitExec: true,
 		Setup:               setupScript,
 		Condition:           scriptCondition,
@@ -53,7 +59,7 @@ func TestScripts(t *testing.T) {
 			"asked":    askedCommand,
 			"types":    typesCommand,
 		},
-	})
+	}
 }
 
 func setupScript(env *testscript.Env) error {
@@ -71,6 +77,7 @@ func setupScript(env *testscript.Env) error {
 	// scripts about walls put them up.
 	env.Setenv("SWARM_SANDBOX", "off")
 	env.Setenv("SWARM_BACKEND", "worktree")
+	env.Setenv("TOOLS_BACKEND", "overlay")
 	env.Defer(func() { endBelow(env.WorkDir) })
 	repo := filepath.Join(env.WorkDir, "repo")
 	if _, err := os.Stat(repo); errors.Is(err, fs.ErrNotExist) {

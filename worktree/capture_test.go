@@ -36,11 +36,33 @@ type scene struct {
 	partial bool
 	none    bool // nothing changed
 	after   func(f *fixture, w *Workspace, c *Capture)
+	only    []Backend // nil: each
 }
 
-func (s scene) run(t *testing.T) {
+// play runs scenes on every backend.
+func play(t *testing.T, scenes []scene) {
+	t.Helper()
+	each(t, func(t *testing.T, b Backend) {
+		for _, s := range scenes {
+			if s.only == nil || slices.Contains(s.only, b) {
+				t.Run(s.name, func(t *testing.T) { s.run(t, b) })
+			}
+		}
+	})
+}
+
+// withApart adds each scene once more, with its filters run apart.
+func withApart(scenes []scene) []scene {
+	for _, s := range scenes {
+		s.name, s.apart, s.only = s.name+", filters apart", true, []Backend{Linked}
+		scenes = append(scenes, s)
+	}
+	return scenes
+}
+
+func (s scene) run(t *testing.T, b Backend) {
 	t.Parallel()
-	f := newFixture(t)
+	f := fixtureOn(t, b)
 	if s.apart {
 		f.confine = beside(nil)
 	}
@@ -54,7 +76,7 @@ func (s scene) run(t *testing.T) {
 	base := f.commit()
 	f.open()
 	w := f.lease(base)
-	if got := f.in(w.Dir, "status", "--porcelain"); got != "" {
+	if got := f.in(f.at(w), "status", "--porcelain"); got != "" {
 		t.Fatalf("a fresh workspace is not clean: %s", got)
 	}
 	s.act(f, w)
@@ -81,7 +103,7 @@ func (s scene) run(t *testing.T) {
 	if t.Failed() {
 		return
 	}
-	r, err := f.trees.Release(t.Context(), *w, c)
+	r, err := f.release(w, c)
 	must(t, err)
 	gone := !s.partial && len(c.Ignored) == 0
 	if (r.Trashed == "") != gone {
@@ -120,6 +142,7 @@ func rm(f *fixture, paths ...string) {
 
 func TestCapture(t *testing.T) {
 	t.Parallel()
+	movable := []Backend{Reflink, Linked} // of an overlay .git is a mount
 	scenes := []scene{
 		{
 			name: "nothing", base: []string{"a", "a\n"}, none: true,
@@ -129,13 +152,13 @@ func TestCapture(t *testing.T) {
 			name: "staged, unstaged, committed, untracked, deleted, renamed",
 			base: []string{"a", "a\n", "b", "b\n", "c", "c\n", "gone", "g\n", "from", "same\n"},
 			act: func(f *fixture, w *Workspace) {
-				f.write(w.Dir, "a", "committed\n")
-				f.in(w.Dir, "commit", "-qam", "mine")
-				f.write(w.Dir, "b", "staged\n")
-				f.in(w.Dir, "add", "b")
-				f.in(w.Dir, "mv", "from", "to")
-				f.write(w.Dir, "c", "unstaged\n", "new/x", "x")
-				rm(f, filepath.Join(w.Dir, "gone"))
+				f.write(f.at(w), "a", "committed\n")
+				f.in(f.at(w), "commit", "-qam", "mine")
+				f.write(f.at(w), "b", "staged\n")
+				f.in(f.at(w), "add", "b")
+				f.in(f.at(w), "mv", "from", "to")
+				f.write(f.at(w), "c", "unstaged\n", "new/x", "x")
+				rm(f, filepath.Join(f.at(w), "gone"))
 			},
 			want: []string{"100644 a", "100644 b", "100644 c", "100644 new/x", "100644 to"},
 			after: func(f *fixture, w *Workspace, c *Capture) {
@@ -155,11 +178,11 @@ func TestCapture(t *testing.T) {
 			base:  []string{"run", "#!/bin/sh\n", "text", "t\n", "bin", "a\x00b", "was", "w\n"},
 			links: []string{"ln", "text"},
 			act: func(f *fixture, w *Workspace) {
-				must(f.t, os.Chmod(filepath.Join(w.Dir, "run"), 0o755))
-				rm(f, filepath.Join(w.Dir, "ln"), filepath.Join(w.Dir, "was"))
-				must(f.t, os.Symlink("/nowhere/at all", filepath.Join(w.Dir, "ln")),
-					os.Symlink("run", filepath.Join(w.Dir, "was")))
-				f.write(w.Dir, "bin", "\xff\x00\x01", "empty", "", "tail", "no newline", "text", "t")
+				must(f.t, os.Chmod(filepath.Join(f.at(w), "run"), 0o755))
+				rm(f, filepath.Join(f.at(w), "ln"), filepath.Join(f.at(w), "was"))
+				must(f.t, os.Symlink("/nowhere/at all", filepath.Join(f.at(w), "ln")),
+					os.Symlink("run", filepath.Join(f.at(w), "was")))
+				f.write(f.at(w), "bin", "\xff\x00\x01", "empty", "", "tail", "no newline", "text", "t")
 			},
 			want: []string{"100644 bin", "100644 empty", "120000 ln", "100755 run", "100644 tail",
 				"100644 text", "120000 was"},
@@ -169,10 +192,10 @@ func TestCapture(t *testing.T) {
 			base:  []string{"f", "f\n", "d/x", "x\n", "d/y", "y\n", "e/z", "z\n", "s/in", "in\n"},
 			links: []string{"ln", "d"},
 			act: func(f *fixture, w *Workspace) {
-				rm(f, filepath.Join(w.Dir, "f"), filepath.Join(w.Dir, "d"), filepath.Join(w.Dir, "e"),
-					filepath.Join(w.Dir, "ln"))
-				f.write(w.Dir, "f/in", "1\n", "d", "now a file\n", "ln/real", "r\n", "elsewhere/z", "z\n")
-				must(f.t, os.Symlink("elsewhere", filepath.Join(w.Dir, "e")))
+				rm(f, filepath.Join(f.at(w), "f"), filepath.Join(f.at(w), "d"), filepath.Join(f.at(w), "e"),
+					filepath.Join(f.at(w), "ln"))
+				f.write(f.at(w), "f/in", "1\n", "d", "now a file\n", "ln/real", "r\n", "elsewhere/z", "z\n")
+				must(f.t, os.Symlink("elsewhere", filepath.Join(f.at(w), "e")))
 			},
 			want: []string{"100644 d", "120000 e", "100644 elsewhere/z", "100644 f/in", "100644 ln/real",
 				"100644 s/in"},
@@ -181,7 +204,7 @@ func TestCapture(t *testing.T) {
 			name: "odd names",
 			base: []string{"-f", "x\n", "a b", "x\n"},
 			act: func(f *fixture, w *Workspace) {
-				f.write(w.Dir, "-f", "y\n", "--help", "h\n", "new\nline", "n\n", "\xff\xfe", "b\n",
+				f.write(f.at(w), "-f", "y\n", "--help", "h\n", "new\nline", "n\n", "\xff\xfe", "b\n",
 					":(top)x", "m\n", ":d/x", "m\n", "tab\there", "t\n", `quo"te\`, "q\n", "*", "s\n", " ", "blank\n")
 			},
 			after: func(f *fixture, w *Workspace, c *Capture) {
@@ -196,7 +219,7 @@ func TestCapture(t *testing.T) {
 			name: "a generated .gitignore hides nothing",
 			base: []string{"a", "a\n", ".gitignore", "*.log\n"},
 			act: func(f *fixture, w *Workspace) {
-				f.write(w.Dir, ".gitignore", "*\n", "new", "n\n", "venv/.gitignore", "*\n", "venv/x", "x\n",
+				f.write(f.at(w), ".gitignore", "*\n", "new", "n\n", "venv/.gitignore", "*\n", "venv/x", "x\n",
 					"y.log", "ignored")
 			},
 			want: []string{"100644 .gitignore", "100644 a", "100644 new", "100644 venv/.gitignore",
@@ -216,7 +239,7 @@ func TestCapture(t *testing.T) {
 				f.git("add", "-f", "vendor/kept")
 			},
 			act: func(f *fixture, w *Workspace) {
-				f.write(w.Dir, "vendor/kept", "changed\n", "vendor/new", "12", "vendor/d/new", "345",
+				f.write(f.at(w), "vendor/kept", "changed\n", "vendor/new", "12", "vendor/d/new", "345",
 					"out/keep", "k\n", "out/other", "o", "sub/x.tmp", "1", "sub/deep/x.tmp", "1", "x.tmp", "new\n")
 			},
 			want: []string{"100644 .gitignore", "100644 a", "100644 out/keep", "100644 sub/.gitignore",
@@ -237,45 +260,45 @@ func TestCapture(t *testing.T) {
 			name: "a nested git init",
 			base: []string{"a", "a\n"},
 			act: func(f *fixture, w *Workspace) {
-				f.write(w.Dir, "nested/x", "x\n", "nested/deep/y", "y\n")
-				f.in(filepath.Join(w.Dir, "nested"), "init", "-q")
-				f.in(filepath.Join(w.Dir, "nested"), "-c", "user.name=n", "-c", "user.email=e", "add", "x")
+				f.write(f.at(w), "nested/x", "x\n", "nested/deep/y", "y\n")
+				f.in(filepath.Join(f.at(w), "nested"), "init", "-q")
+				f.in(filepath.Join(f.at(w), "nested"), "-c", "user.name=n", "-c", "user.email=e", "add", "x")
 			},
 			want:  []string{"100644 a", "100644 nested/deep/y", "100644 nested/x"},
 			notes: "nested_repository:nested", partial: true,
 		},
 		{
-			name: "a deleted .git", base: []string{"a", "a\n"},
+			name: "a deleted .git", base: []string{"a", "a\n"}, only: movable,
 			act: func(f *fixture, w *Workspace) {
-				rm(f, filepath.Join(w.Dir, ".git"))
-				f.write(w.Dir, "a", "b\n")
+				rm(f, filepath.Join(f.at(w), ".git"))
+				f.write(f.at(w), "a", "b\n")
 			},
 			want: []string{"100644 a"}, notes: "git_replaced:.git",
 		},
 		{
-			name: "a .git that became a repository", base: []string{"a", "a\n"},
+			name: "a .git that became a repository", base: []string{"a", "a\n"}, only: movable,
 			act: func(f *fixture, w *Workspace) {
-				rm(f, filepath.Join(w.Dir, ".git"))
-				f.in(w.Dir, "init", "-q")
-				f.in(w.Dir, "config", "core.worktree", "/")
-				f.write(w.Dir, "n", "n\n")
+				rm(f, filepath.Join(f.at(w), ".git"))
+				f.in(f.at(w), "init", "-q")
+				f.in(f.at(w), "config", "core.worktree", "/")
+				f.write(f.at(w), "n", "n\n")
 			},
 			want: []string{"100644 a", "100644 n"}, notes: "git_replaced:.git", partial: true,
 		},
 		{
-			name: "a rewritten .git", base: []string{"a", "a\n"},
+			name: "a rewritten .git", base: []string{"a", "a\n"}, only: movable,
 			act: func(f *fixture, w *Workspace) {
-				f.write(w.Dir, ".git", "gitdir: "+f.home+"\n", "n", "n\n")
+				f.write(f.at(w), ".git", "gitdir: "+f.home+"\n", "n", "n\n")
 			},
 			want: []string{"100644 a", "100644 n"}, notes: "git_replaced:.git",
 		},
 		{
 			name: "an index that lies, and its lock", base: []string{"a", "a\n", "b", "b\n", "c", "c\n"},
 			act: func(f *fixture, w *Workspace) {
-				f.in(w.Dir, "update-index", "--assume-unchanged", "a")
-				f.in(w.Dir, "update-index", "--skip-worktree", "b")
-				f.in(w.Dir, "rm", "-q", "--cached", "c")
-				f.write(w.Dir, "a", "A\n", "b", "B\n")
+				f.in(f.at(w), "update-index", "--assume-unchanged", "a")
+				f.in(f.at(w), "update-index", "--skip-worktree", "b")
+				f.in(f.at(w), "rm", "-q", "--cached", "c")
+				f.write(f.at(w), "a", "A\n", "b", "B\n")
 				f.write(w.Admin, "index.lock", "")
 			},
 			want: []string{"100644 a", "100644 b", "100644 c"},
@@ -289,17 +312,17 @@ func TestCapture(t *testing.T) {
 			name: "an index of garbage", base: []string{"a", "a\n"},
 			act: func(f *fixture, w *Workspace) {
 				f.write(w.Admin, "index", "garbage")
-				f.write(w.Dir, "n", "n\n")
+				f.write(f.at(w), "n", "n\n")
 			},
 			want: []string{"100644 a", "100644 n"},
 		},
 		{
 			name: "times set back", base: []string{"a", "aaaa\n"},
 			act: func(f *fixture, w *Workspace) {
-				path := filepath.Join(w.Dir, "a")
+				path := filepath.Join(f.at(w), "a")
 				at, err := os.Stat(path)
 				must(f.t, err)
-				f.write(w.Dir, "a", "bbbb\n")
+				f.write(f.at(w), "a", "bbbb\n")
 				must(f.t, os.Chtimes(path, at.ModTime(), at.ModTime()))
 			},
 			want: []string{"100644 a"},
@@ -307,14 +330,14 @@ func TestCapture(t *testing.T) {
 		{
 			name: "FIFO and socket", base: []string{"a", "a\n", "f", "f\n"},
 			act: func(f *fixture, w *Workspace) {
-				rm(f, filepath.Join(w.Dir, "f"))
-				must(f.t, syscall.Mkfifo(filepath.Join(w.Dir, "f"), 0o600))
+				rm(f, filepath.Join(f.at(w), "f"))
+				must(f.t, syscall.Mkfifo(filepath.Join(f.at(w), "f"), 0o600))
 				fd, err := syscall.Socket(syscall.AF_UNIX, syscall.SOCK_STREAM, 0)
 				must(f.t, err)
 				defer syscall.Close(fd)
-				must(f.t, os.Mkdir(filepath.Join(w.Dir, "d"), 0o755))
+				must(f.t, os.Mkdir(filepath.Join(f.at(w), "d"), 0o755))
 				short := filepath.Join(os.TempDir(), "swarm-"+filepath.Base(f.t.TempDir()))
-				must(f.t, os.Symlink(filepath.Join(w.Dir, "d"), short))
+				must(f.t, os.Symlink(filepath.Join(f.at(w), "d"), short))
 				defer os.Remove(short)
 				must(f.t, syscall.Bind(fd, &syscall.SockaddrUnix{Name: short + "/s"}))
 			},
@@ -323,10 +346,10 @@ func TestCapture(t *testing.T) {
 		{
 			name: "unreadable files and folders", base: []string{"a", "a\n", "d/x", "x\n"},
 			act: func(f *fixture, w *Workspace) {
-				f.write(w.Dir, "n", "n\n", "e/y", "y\n", "r/z", "z\n")
-				must(f.t, os.Chmod(filepath.Join(w.Dir, "n"), 0),
-					os.Chmod(filepath.Join(w.Dir, "a"), 0), os.Chmod(filepath.Join(w.Dir, "d"), 0),
-					os.Chmod(filepath.Join(w.Dir, "e"), 0), os.Chmod(filepath.Join(w.Dir, "r"), 0o555))
+				f.write(f.at(w), "n", "n\n", "e/y", "y\n", "r/z", "z\n")
+				must(f.t, os.Chmod(filepath.Join(f.at(w), "n"), 0),
+					os.Chmod(filepath.Join(f.at(w), "a"), 0), os.Chmod(filepath.Join(f.at(w), "d"), 0),
+					os.Chmod(filepath.Join(f.at(w), "e"), 0), os.Chmod(filepath.Join(f.at(w), "r"), 0o555))
 			},
 			want:  []string{"100644 a", "100644 d/x", "100644 e/y", "100644 n", "100644 r/z"},
 			notes: "made_readable:a made_readable:n made_readable:d/ made_readable:e/",
@@ -334,7 +357,7 @@ func TestCapture(t *testing.T) {
 		{
 			name: "names git refuses", base: []string{"a", "a\n"},
 			act: func(f *fixture, w *Workspace) {
-				f.write(w.Dir, "git~1", "x\n", ".GIT/x", "x\n", "ok", "ok\n", "d/.Git", "x")
+				f.write(f.at(w), "git~1", "x\n", ".GIT/x", "x\n", "ok", "ok\n", "d/.Git", "x")
 			},
 			want:  []string{"100644 a", "100644 ok"},
 			notes: "name_refused:.GIT nested_repository:d name_refused:git~1", partial: true,
@@ -342,8 +365,8 @@ func TestCapture(t *testing.T) {
 		{
 			name: "an orphan branch", base: []string{"a", "a\n"},
 			act: func(f *fixture, w *Workspace) {
-				f.in(w.Dir, "checkout", "-q", "--orphan", "lost")
-				f.write(w.Dir, "n", "n\n")
+				f.in(f.at(w), "checkout", "-q", "--orphan", "lost")
+				f.write(f.at(w), "n", "n\n")
 			},
 			want: []string{"100644 a", "100644 n"}, notes: "head_invalid:",
 		},
@@ -351,17 +374,17 @@ func TestCapture(t *testing.T) {
 			name: "a HEAD of garbage", base: []string{"a", "a\n"},
 			act: func(f *fixture, w *Workspace) {
 				f.write(w.Admin, "HEAD", strings.Repeat("1", 40)+"\n")
-				f.write(w.Dir, "n", "n\n")
+				f.write(f.at(w), "n", "n\n")
 			},
 			want: []string{"100644 a", "100644 n"}, notes: "head_invalid:",
 		},
 		{
 			name: "commits only, then back", base: []string{"a", "a\n"}, none: true,
 			act: func(f *fixture, w *Workspace) {
-				f.write(w.Dir, "a", "b\n")
-				f.in(w.Dir, "commit", "-qam", "b")
-				f.write(w.Dir, "a", "a\n")
-				f.in(w.Dir, "commit", "-qam", "a again")
+				f.write(f.at(w), "a", "b\n")
+				f.in(f.at(w), "commit", "-qam", "b")
+				f.write(f.at(w), "a", "a\n")
+				f.in(f.at(w), "commit", "-qam", "a again")
 			},
 			after: func(f *fixture, w *Workspace, c *Capture) {
 				if f.git("rev-list", "--count", string(w.Base)+".."+c.HeadRef) != "2" {
@@ -370,7 +393,5 @@ func TestCapture(t *testing.T) {
 			},
 		},
 	}
-	for _, s := range scenes {
-		t.Run(s.name, s.run)
-	}
+	play(t, scenes)
 }

@@ -50,124 +50,130 @@ const tenLines = "1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n"
 // TestCaptureChain captures one workspace again and again.
 func TestCaptureChain(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t)
-	base := f.commit("lines", tenLines, "gone", "x")
-	f.open()
-	w := f.lease(base)
-	f.write(w.Dir, "lines", strings.Replace(tenLines, "5", "five", 1))
-	first := f.part(w, "1", func(*CaptureRequest) {})
-	if first.Base != base {
-		t.Errorf("the first is a change of %s, want the base", first.Base)
-	}
-	f.write(w.Dir, "lines", strings.Replace(tenLines, "5", "V", 1), "new", "n")
-	if err := os.Remove(filepath.Join(w.Dir, "gone")); err != nil {
-		t.Fatal(err)
-	}
-	second := f.part(w, "2", on(first))
-	if second.Base != first.Commit || second.Stat.Files != 3 {
-		t.Errorf("the second is a change of %s in %d files, want %s and 3", second.Base, second.Stat.Files, first.Commit)
-	}
-	if c := f.part(w, "3", on(second)); c.Changed || c.Tree != second.Tree || c.Base != second.Commit {
-		t.Errorf("a capture without a change is %+v", c)
-	}
-	// All taken back is a change too.
-	f.write(w.Dir, "lines", tenLines, "gone", "x")
-	if err := os.Remove(filepath.Join(w.Dir, "new")); err != nil {
-		t.Fatal(err)
-	}
-	if c := f.part(w, "4", on(second)); !c.Changed || c.Base != second.Commit || c.Stat.Files != 3 {
-		t.Errorf("a capture of what was taken back is %+v", c)
-	}
+	each(t, func(t *testing.T, b Backend) {
+		f := fixtureOn(t, b)
+		base := f.commit("lines", tenLines, "gone", "x")
+		f.open()
+		w := f.lease(base)
+		f.write(f.at(w), "lines", strings.Replace(tenLines, "5", "five", 1))
+		first := f.part(w, "1", func(*CaptureRequest) {})
+		if first.Base != base {
+			t.Errorf("the first is a change of %s, want the base", first.Base)
+		}
+		f.write(f.at(w), "lines", strings.Replace(tenLines, "5", "V", 1), "new", "n")
+		if err := os.Remove(filepath.Join(f.at(w), "gone")); err != nil {
+			t.Fatal(err)
+		}
+		second := f.part(w, "2", on(first))
+		if second.Base != first.Commit || second.Stat.Files != 3 {
+			t.Errorf("the second is a change of %s in %d files, want %s and 3", second.Base, second.Stat.Files, first.Commit)
+		}
+		if c := f.part(w, "3", on(second)); c.Changed || c.Tree != second.Tree || c.Base != second.Commit {
+			t.Errorf("a capture without a change is %+v", c)
+		}
+		// All taken back is a change too.
+		f.write(f.at(w), "lines", tenLines, "gone", "x")
+		if err := os.Remove(filepath.Join(f.at(w), "new")); err != nil {
+			t.Fatal(err)
+		}
+		if c := f.part(w, "4", on(second)); !c.Changed || c.Base != second.Commit || c.Stat.Files != 3 {
+			t.Errorf("a capture of what was taken back is %+v", c)
+		}
+	})
 }
 
 // TestCaptureChainGoesOn makes the workspace anew from a capture. The rules
 // stay those of the base.
 func TestCaptureChainGoesOn(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t)
-	base := f.commit("lines", tenLines, "gone", "x")
-	f.open()
-	w := f.lease(base)
-	f.write(w.Dir, ".gitignore", "*\n", "lines", "other\n")
-	if err := os.Remove(filepath.Join(w.Dir, "gone")); err != nil {
-		t.Fatal(err)
-	}
-	first := f.part(w, "1", func(*CaptureRequest) {})
-	next := f.lease(base)
-	if err := f.trees.Restore(t.Context(), *next, first.Commit); err != nil {
-		t.Fatal(err)
-	}
-	if c := f.part(next, "1", on(first)); c.Changed {
-		t.Errorf("what was restored differs: %+v", c.Files)
-	}
-	f.write(next.Dir, "new", "n")
-	second := f.part(next, "2", on(first))
-	if got := fmt.Sprint(f.files(second.Tree)); got != "[100644 .gitignore 100644 lines 100644 new]" {
-		t.Errorf("files = %s", got)
-	}
-	if second.Stat.Files != 1 {
-		t.Errorf("it changes %d files, want 1", second.Stat.Files)
-	}
+	each(t, func(t *testing.T, b Backend) {
+		f := fixtureOn(t, b)
+		base := f.commit("lines", tenLines, "gone", "x")
+		f.open()
+		w := f.lease(base)
+		f.write(f.at(w), ".gitignore", "*\n", "lines", "other\n")
+		if err := os.Remove(filepath.Join(f.at(w), "gone")); err != nil {
+			t.Fatal(err)
+		}
+		first := f.part(w, "1", func(*CaptureRequest) {})
+		next := f.lease(base)
+		if err := f.trees.Restore(t.Context(), *next, first.Commit); err != nil {
+			t.Fatal(err)
+		}
+		if c := f.part(next, "1", on(first)); c.Changed {
+			t.Errorf("what was restored differs: %+v", c.Files)
+		}
+		f.write(f.at(next), "new", "n")
+		second := f.part(next, "2", on(first))
+		if got := fmt.Sprint(f.files(second.Tree)); got != "[100644 .gitignore 100644 lines 100644 new]" {
+			t.Errorf("files = %s", got)
+		}
+		if second.Stat.Files != 1 {
+			t.Errorf("it changes %d files, want 1", second.Stat.Files)
+		}
+	})
 }
 
 // TestCaptureWith takes an earlier change of the same worker in.
 func TestCaptureWith(t *testing.T) {
 	t.Parallel()
-	for _, test := range []struct {
-		name          string
-		others, again string // lines before the earlier change, after others', and after its own
-		files         int    // of the last capture
-		notes         string
-		isOn          string // what the last capture is a change of
-	}{
-		{"others elsewhere", "one 2 3 4 5 6 7 8 nine 10", "one 2 3 4 five 6 7 8 nine 10", 2, "", "rest"},
-		{"others nowhere", "", "one 2 3 4 five 6 7 8 9 10", 2, "", "base"},
-		{"others on it", "ONE 2 3 4 5 6 7 8 9 10", "ONE 2 3 4 five 6 7 8 9 10", 2, "entangled:", "base"},
-		{"taken back", "one 2 3 4 5 6 7 8 nine 10", "- 1 2 3 4 5 6 7 8 nine 10", 2, "", "on"},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			t.Parallel()
-			f := newFixture(t)
-			base := f.commit("lines", tenLines)
-			f.open()
-			w := f.lease(base)
-			lines := func(text string) string { return strings.Join(strings.Fields(text), "\n") + "\n" }
-			f.write(w.Dir, "lines", lines("one 2 3 4 5 6 7 8 9 10"), "a", "a")
-			mine := f.part(w, "1", func(*CaptureRequest) {})
-			theirs := mine
-			if test.others != "" {
-				f.write(w.Dir, "lines", lines(test.others))
-				theirs = f.part(w, "2", on(mine))
-			}
-			text, back := strings.CutPrefix(test.again, "- ")
-			f.write(w.Dir, "lines", lines(text))
-			if back {
-				if err := os.Remove(filepath.Join(w.Dir, "a")); err != nil {
-					t.Fatal(err)
+	each(t, func(t *testing.T, b Backend) {
+		for _, test := range []struct {
+			name          string
+			others, again string // lines before the earlier change, after others', and after its own
+			files         int    // of the last capture
+			notes         string
+			isOn          string // what the last capture is a change of
+		}{
+			{"others elsewhere", "one 2 3 4 5 6 7 8 nine 10", "one 2 3 4 five 6 7 8 nine 10", 2, "", "rest"},
+			{"others nowhere", "", "one 2 3 4 five 6 7 8 9 10", 2, "", "base"},
+			{"others on it", "ONE 2 3 4 5 6 7 8 9 10", "ONE 2 3 4 five 6 7 8 9 10", 2, "entangled:", "base"},
+			{"taken back", "one 2 3 4 5 6 7 8 nine 10", "- 1 2 3 4 5 6 7 8 nine 10", 2, "", "on"},
+		} {
+			t.Run(test.name, func(t *testing.T) {
+				t.Parallel()
+				f := fixtureOn(t, b)
+				base := f.commit("lines", tenLines)
+				f.open()
+				w := f.lease(base)
+				lines := func(text string) string { return strings.Join(strings.Fields(text), "\n") + "\n" }
+				f.write(f.at(w), "lines", lines("one 2 3 4 5 6 7 8 9 10"), "a", "a")
+				mine := f.part(w, "1", func(*CaptureRequest) {})
+				theirs := mine
+				if test.others != "" {
+					f.write(f.at(w), "lines", lines(test.others))
+					theirs = f.part(w, "2", on(mine))
 				}
-			}
-			request := func(r *CaptureRequest) {
-				r.On, r.With = theirs.Commit, &Span{Base: mine.Base, Commit: mine.Commit}
-			}
-			c := f.part(w, "3", request)
-			if c.Stat.Files != test.files || kinds(c) != test.notes {
-				t.Errorf("it changes %d files with notes %q, want %d and %q", c.Stat.Files, kinds(c), test.files, test.notes)
-			}
-			switch test.isOn {
-			case "base":
-				want(t, "origin", c.Base, base)
-			case "on":
-				want(t, "origin", c.Base, theirs.Commit)
-			case "rest":
-				want(t, "rest", f.show(git.Hash(f.git("rev-parse", string(c.Base)+"^{tree}")), "lines"),
-					lines("1 2 3 4 5 6 7 8 nine 10"))
-			}
-			// Done again it is the same: the first time may have been cut off.
-			if again := f.part(w, "3", request); again.Commit != c.Commit || again.Ref != c.Ref {
-				t.Errorf("done again it is %s at %s, want %s at %s", again.Commit, again.Ref, c.Commit, c.Ref)
-			}
-		})
-	}
+				text, back := strings.CutPrefix(test.again, "- ")
+				f.write(f.at(w), "lines", lines(text))
+				if back {
+					if err := os.Remove(filepath.Join(f.at(w), "a")); err != nil {
+						t.Fatal(err)
+					}
+				}
+				request := func(r *CaptureRequest) {
+					r.On, r.With = theirs.Commit, &Span{Base: mine.Base, Commit: mine.Commit}
+				}
+				c := f.part(w, "3", request)
+				if c.Stat.Files != test.files || kinds(c) != test.notes {
+					t.Errorf("it changes %d files with notes %q, want %d and %q", c.Stat.Files, kinds(c), test.files, test.notes)
+				}
+				switch test.isOn {
+				case "base":
+					want(t, "origin", c.Base, base)
+				case "on":
+					want(t, "origin", c.Base, theirs.Commit)
+				case "rest":
+					want(t, "rest", f.show(git.Hash(f.git("rev-parse", string(c.Base)+"^{tree}")), "lines"),
+						lines("1 2 3 4 5 6 7 8 nine 10"))
+				}
+				// Done again it is the same: the first time may have been cut off.
+				if again := f.part(w, "3", request); again.Commit != c.Commit || again.Ref != c.Ref {
+					t.Errorf("done again it is %s at %s, want %s at %s", again.Commit, again.Ref, c.Commit, c.Ref)
+				}
+			})
+		}
+	})
 }
 
 func want(t *testing.T, what string, got, want any) {
@@ -181,53 +187,55 @@ func want(t *testing.T, what string, got, want any) {
 // look at them and their turn.
 func TestCaptureLiveMoves(t *testing.T) {
 	t.Parallel()
-	outside := filepath.Join(t.TempDir(), "outside")
-	for _, test := range []struct {
-		name string
-		move func(dir string) error
-		want string
-	}{
-		{"a file goes", func(d string) error { return os.Remove(d + "/d/new") }, "[.gitattributes d/old]"},
-		{"a file of the base goes", func(d string) error { return os.Remove(d + "/d/old") }, "[.gitattributes d/new]"},
-		{"a folder goes", func(d string) error { return os.RemoveAll(d + "/d") }, "[.gitattributes]"},
-		{"rules go", func(d string) error { return os.Remove(d + "/.gitattributes") }, "[d/new d/old]"},
-		{"a folder for a file", func(d string) error {
-			return firstOf(os.Remove(d+"/d/new"), os.Mkdir(d+"/d/new", 0o700))
-		}, "[.gitattributes d/old]"},
-		{"a pipe for a file", func(d string) error {
-			return firstOf(os.Remove(d+"/d/new"), syscall.Mkfifo(d+"/d/new", 0o600))
-		}, "[.gitattributes d/old]"},
-		{"a pipe for rules", func(d string) error {
-			return firstOf(os.Remove(d+"/.gitattributes"), syscall.Mkfifo(d+"/.gitattributes", 0o600))
-		}, "[d/new d/old]"},
-		{"a file for a folder", func(d string) error {
-			return firstOf(os.RemoveAll(d+"/d"), os.WriteFile(d+"/d", nil, 0o600))
-		}, "[.gitattributes]"},
-		{"a way out for a folder", func(d string) error {
-			return firstOf(os.RemoveAll(d+"/d"), os.Symlink(outside, d+"/d"))
-		}, "[.gitattributes]"},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			t.Parallel()
-			f := newFixture(t)
-			f.write(outside, "new", "secret", "old", "secret")
-			base := f.commit("d/old", "1", ".gitattributes", "*.x -text\n")
-			f.open()
-			w := f.lease(base)
-			f.write(w.Dir, "d/old", "2", "d/new", "n", ".gitattributes", "*.y -text\n")
-			f.step = func(name string) error {
-				if name != "surveyed" {
-					return nil
+	each(t, func(t *testing.T, b Backend) {
+		outside := filepath.Join(t.TempDir(), "outside")
+		for _, test := range []struct {
+			name string
+			move func(dir string) error
+			want string
+		}{
+			{"a file goes", func(d string) error { return os.Remove(d + "/d/new") }, "[.gitattributes d/old]"},
+			{"a file of the base goes", func(d string) error { return os.Remove(d + "/d/old") }, "[.gitattributes d/new]"},
+			{"a folder goes", func(d string) error { return os.RemoveAll(d + "/d") }, "[.gitattributes]"},
+			{"rules go", func(d string) error { return os.Remove(d + "/.gitattributes") }, "[d/new d/old]"},
+			{"a folder for a file", func(d string) error {
+				return firstOf(os.Remove(d+"/d/new"), os.Mkdir(d+"/d/new", 0o700))
+			}, "[.gitattributes d/old]"},
+			{"a pipe for a file", func(d string) error {
+				return firstOf(os.Remove(d+"/d/new"), syscall.Mkfifo(d+"/d/new", 0o600))
+			}, "[.gitattributes d/old]"},
+			{"a pipe for rules", func(d string) error {
+				return firstOf(os.Remove(d+"/.gitattributes"), syscall.Mkfifo(d+"/.gitattributes", 0o600))
+			}, "[d/new d/old]"},
+			{"a file for a folder", func(d string) error {
+				return firstOf(os.RemoveAll(d+"/d"), os.WriteFile(d+"/d", nil, 0o600))
+			}, "[.gitattributes]"},
+			{"a way out for a folder", func(d string) error {
+				return firstOf(os.RemoveAll(d+"/d"), os.Symlink(outside, d+"/d"))
+			}, "[.gitattributes]"},
+		} {
+			t.Run(test.name, func(t *testing.T) {
+				t.Parallel()
+				f := fixtureOn(t, b)
+				f.write(outside, "new", "secret", "old", "secret")
+				base := f.commit("d/old", "1", ".gitattributes", "*.x -text\n")
+				f.open()
+				w := f.lease(base)
+				f.write(f.at(w), "d/old", "2", "d/new", "n", ".gitattributes", "*.y -text\n")
+				f.step = func(name string) error {
+					if name != "surveyed" {
+						return nil
+					}
+					f.step = nil
+					return test.move(f.at(w))
 				}
-				f.step = nil
-				return test.move(w.Dir)
-			}
-			c := f.part(w, "1", func(r *CaptureRequest) { r.Live = true })
-			files := strings.Fields(f.git("ls-tree", "-r", "--name-only", string(c.Tree)))
-			want(t, "files", files, test.want)
-			want(t, "notes", kinds(c), "")
-		})
-	}
+				c := f.part(w, "1", func(r *CaptureRequest) { r.Live = true })
+				files := strings.Fields(f.git("ls-tree", "-r", "--name-only", string(c.Tree)))
+				want(t, "files", files, test.want)
+				want(t, "notes", kinds(c), "")
+			})
+		}
+	})
 }
 
 func firstOf(all ...error) error {
@@ -243,35 +251,38 @@ func firstOf(all ...error) error {
 // No capture fails, and the last, when all is quiet, holds everything.
 func TestCaptureLive(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t)
-	base := f.commit("lines", tenLines, "d/a", "a", "d/e/b", "b")
-	f.open()
-	w := f.lease(base)
-	stop := make(chan struct{})
-	var busy sync.WaitGroup
-	quiet := sync.OnceFunc(func() { close(stop); busy.Wait() })
-	defer quiet()
-	for n := range 3 {
-		busy.Go(func() { disturb(w.Dir, n, stop) })
-	}
-	tip := &Capture{Commit: base}
-	for i := range 8 {
-		c := f.part(w, fmt.Sprint(i), func(r *CaptureRequest) { r.On, r.Live = tip.Commit, true })
-		for _, note := range c.Notes {
-			t.Errorf("note: %s", note)
+	each(t, func(t *testing.T, b Backend) {
+		f := fixtureOn(t, b)
+		base := f.commit("lines", tenLines, "d/a", "a", "d/e/b", "b")
+		f.open()
+		w := f.lease(base)
+		stop := make(chan struct{})
+		var busy sync.WaitGroup
+		dir := f.at(w)
+		quiet := sync.OnceFunc(func() { close(stop); busy.Wait() })
+		defer quiet()
+		for n := range 3 {
+			busy.Go(func() { disturb(dir, n, stop) })
 		}
-		if c.Changed {
-			tip = c
+		tip := &Capture{Commit: base}
+		for i := range 8 {
+			c := f.part(w, fmt.Sprint(i), func(r *CaptureRequest) { r.On, r.Live = tip.Commit, true })
+			for _, note := range c.Notes {
+				t.Errorf("note: %s", note)
+			}
+			if c.Changed {
+				tip = c
+			}
 		}
-	}
-	quiet()
-	last := f.part(w, "last", on(tip))
-	if got := f.added(w); string(last.Tree) != got {
-		t.Errorf("the last capture is not what is there: %s", f.git("diff", "--stat", got, string(last.Tree)))
-	}
-	if out, err := f.trees.Release(t.Context(), *w, last); err != nil || out.Trashed != "" {
-		t.Errorf("Release = %+v, %v", out, err)
-	}
+		quiet()
+		last := f.part(w, "last", on(tip))
+		if got := f.added(w); string(last.Tree) != got {
+			t.Errorf("the last capture is not what is there: %s", f.git("diff", "--stat", got, string(last.Tree)))
+		}
+		if out, err := f.release(w, last); err != nil || out.Trashed != "" {
+			t.Errorf("Release = %+v, %v", out, err)
+		}
+	})
 }
 
 // disturb changes files until it is told to stop. Errors are of no account:

@@ -13,10 +13,10 @@ import (
 )
 
 // steps are all steps at which a hook is called, in order.
-
 func steps() map[string][]string {
 	return map[string][]string{
 		"lease":   {"registered", "filled", "saved"},
+		"private": {"checked out", "settled", "based", "recorded", "filled", "saved"}, // the first lease
 		"capture": {"surveyed", "staged", "committed", "gathered", "patched", "published"},
 		"release": {"entered", "moved", "unregistered"},
 	}
@@ -26,93 +26,105 @@ func steps() map[string][]string {
 // blob that only an index holds.
 func work(f *fixture, w *Workspace) {
 	f.t.Helper()
-	f.write(w.Dir, "a", "committed\n")
-	f.in(w.Dir, "-c", "user.name=a", "-c", "user.email=a", "commit", "-qam", "mine")
-	f.write(w.Dir, "staged", "staged and unstaged\n")
-	f.in(w.Dir, "add", "staged")
-	f.in(w.Dir, "reset", "-q")
-	f.write(w.Dir, "d/b", "untracked\n")
+	f.write(f.at(w), "a", "committed\n")
+	f.in(f.at(w), "-c", "user.name=a", "-c", "user.email=a", "commit", "-qam", "mine")
+	f.write(f.at(w), "staged", "staged and unstaged\n")
+	f.in(f.at(w), "add", "staged")
+	f.in(f.at(w), "reset", "-q")
+	f.write(f.at(w), "d/b", "untracked\n")
 }
 
 // TestPrunedAtEveryStep runs the user's housekeeping between all steps.
 func TestPrunedAtEveryStep(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t)
-	base := f.commit("a", "a\n", "d/b", "b\n")
-	f.open()
-	var seen []string
-	prune := func() {
-		f.git("reflog", "expire", "--expire=now", "--expire-unreachable=now", "--all")
-		f.git("-c", "gc.pruneExpire=now", "gc", "-q", "--prune=now")
-		f.git("repack", "-q", "-a", "-d")
-		f.git("prune", "--expire=now")
-		f.git("worktree", "prune", "--expire=now")
-	}
-	f.step = func(name string) error {
-		seen = append(seen, name)
+	each(t, func(t *testing.T, b Backend) {
+		f := fixtureOn(t, b)
+		base := f.commit("a", "a\n", "d/b", "b\n")
+		f.open()
+		var seen []string
+		prune := func() {
+			f.git("reflog", "expire", "--expire=now", "--expire-unreachable=now", "--all")
+			f.git("-c", "gc.pruneExpire=now", "gc", "-q", "--prune=now")
+			f.git("repack", "-q", "-a", "-d")
+			f.git("prune", "--expire=now")
+			f.git("worktree", "prune", "--expire=now")
+		}
+		f.step = func(name string) error {
+			seen = append(seen, name)
+			prune()
+			return nil
+		}
+		w := f.lease(base)
+		work(f, w)
 		prune()
-		return nil
-	}
-	w := f.lease(base)
-	work(f, w)
-	prune()
-	c := f.capture(w)
-	want := []string{"100644 a", "100644 d/b", "100644 staged"}
-	if got := f.files(c.Tree); !slices.Equal(got, want) {
-		t.Errorf("tree = %q, want %q", got, want)
-	}
-	_, err := f.trees.Release(t.Context(), *w, c)
-	must(t, err)
-	prune()
-	f.git("fsck", "--strict")
-	if got := f.show(c.Head, "a"); got != "committed\n" {
-		t.Errorf("the agent's commit holds %q", got)
-	}
-	if got := f.show(c.Commit, "staged"); got != "staged and unstaged\n" {
-		t.Errorf("staged = %q", got)
-	}
-	all := slices.Concat(steps()["lease"], steps()["capture"], steps()["release"])
-	if !slices.Equal(seen, all) {
-		t.Errorf("steps = %q, want %q", seen, all)
-	}
+		c := f.capture(w)
+		want := []string{"100644 a", "100644 d/b", "100644 staged"}
+		if got := f.files(c.Tree); !slices.Equal(got, want) {
+			t.Errorf("tree = %q, want %q", got, want)
+		}
+		_, err := f.release(w, c)
+		must(t, err)
+		prune()
+		f.git("fsck", "--strict")
+		if got := f.show(c.Head, "a"); got != "committed\n" {
+			t.Errorf("the agent's commit holds %q", got)
+		}
+		if got := f.show(c.Commit, "staged"); got != "staged and unstaged\n" {
+			t.Errorf("staged = %q", got)
+		}
+		lease := "private"
+		if b == Linked {
+			lease = "lease"
+		}
+		all := slices.Concat(steps()[lease], steps()["capture"], steps()["release"])
+		if !slices.Equal(seen, all) {
+			t.Errorf("steps = %q, want %q", seen, all)
+		}
+	})
 }
 
 // TestPrunedWhileStaging takes a blob away that is in the repository already.
 // Git finds it there and does not write it again; we write it anyway.
 func TestPrunedWhileStaging(t *testing.T) {
 	t.Parallel()
-	for _, tt := range []struct {
-		name, content string
-		surveys       int
-	}{{"in process", "new\n", 1}, {"by git", "new\r\n", 2}} {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			f := newFixture(t)
-			base := f.commit("a", "a\n", ".gitattributes", "*.x text\n")
-			f.open()
-			w := f.lease(base)
-			f.write(w.Dir, "n", tt.content)
-			f.in(w.Dir, "add", "n")
-			f.in(w.Dir, "reset", "-q")
-			surveys := 0
-			f.step = func(name string) error {
-				switch name {
-				case "surveyed":
-					surveys++
-				case "staged":
-					f.git("prune", "--expire=now")
+	each(t, func(t *testing.T, b Backend) {
+		for _, tt := range []struct {
+			name, content string
+			linked        bool // where objects are shared, all is staged again
+		}{{"in process", "new\n", false}, {"by git", "new\r\n", true}} {
+			t.Run(tt.name, func(t *testing.T) {
+				t.Parallel()
+				f := fixtureOn(t, b)
+				base := f.commit("a", "a\n", ".gitattributes", "*.x text\n")
+				f.open()
+				w := f.lease(base)
+				f.write(f.at(w), "n", tt.content)
+				f.in(f.at(w), "add", "n")
+				f.in(f.at(w), "reset", "-q")
+				surveys := 0
+				f.step = func(name string) error {
+					switch name {
+					case "surveyed":
+						surveys++
+					case "staged":
+						f.git("prune", "--expire=now")
+					}
+					return nil
 				}
-				return nil
-			}
-			c := f.capture(w)
-			if got := f.show(c.Commit, "n"); got != tt.content {
-				t.Errorf("n = %q", got)
-			}
-			if surveys != tt.surveys {
-				t.Errorf("%d surveys, want %d", surveys, tt.surveys)
-			}
-		})
-	}
+				c := f.capture(w)
+				if got := f.show(c.Commit, "n"); got != tt.content {
+					t.Errorf("n = %q", got)
+				}
+				want := 1
+				if tt.linked && b == Linked {
+					want = 2
+				}
+				if surveys != want {
+					t.Errorf("%d surveys, want %d", surveys, want)
+				}
+			})
+		}
+	})
 }
 
 var errKilled = errors.New("killed")
@@ -121,56 +133,58 @@ var errKilled = errors.New("killed")
 // again in another process's name.
 func TestKilledAtEveryStep(t *testing.T) {
 	t.Parallel()
-	for _, phase := range []string{"capture", "release"} {
-		for _, step := range steps()[phase] {
-			t.Run(phase+" "+step, func(t *testing.T) {
-				t.Parallel()
-				f := newFixture(t)
-				base := f.commit("a", "a\n", "d/b", "b\n", ".gitignore", "*.o\n")
-				f.open()
-				w := f.lease(base)
-				work(f, w)
-				die := func(name string) error {
-					if name == step {
-						return errKilled
+	each(t, func(t *testing.T, b Backend) {
+		for _, phase := range []string{"capture", "release"} {
+			for _, step := range steps()[phase] {
+				t.Run(phase+" "+step, func(t *testing.T) {
+					t.Parallel()
+					f := fixtureOn(t, b)
+					base := f.commit("a", "a\n", "d/b", "b\n", ".gitignore", "*.o\n")
+					f.open()
+					w := f.lease(base)
+					work(f, w)
+					die := func(name string) error {
+						if name == step {
+							return errKilled
+						}
+						return nil
 					}
-					return nil
-				}
-				f.step = die
-				c, err := f.trees.Capture(t.Context(), f.captureRequest(w))
-				if (phase == "capture") != errors.Is(err, errKilled) {
-					t.Fatalf("Capture = %v", err)
-				}
-				f.trees = f.backend()
-				if phase == "capture" {
+					f.step = die
+					c, err := f.trees.Capture(t.Context(), f.captureRequest(w))
+					if (phase == "capture") != errors.Is(err, errKilled) {
+						t.Fatalf("Capture = %v", err)
+					}
+					f.trees = f.backend()
+					if phase == "capture" {
+						f.step = nil
+						c = f.capture(w)
+						if c.Ref != f.captureRequest(w).Ref || c.HeadRef != f.captureRequest(w).HeadRef {
+							t.Errorf("the same capture went to %s and %s", c.Ref, c.HeadRef)
+						}
+					}
+					if got := f.show(c.Commit, "staged"); got != "staged and unstaged\n" {
+						t.Errorf("staged = %q", got)
+					}
+					if phase == "release" {
+						if _, err := f.release(w, c); !errors.Is(err, errKilled) {
+							t.Fatalf("Release = %v", err)
+						}
+						f.git("worktree", "list")
+						f.git("worktree", "prune")
+					}
 					f.step = nil
-					c = f.capture(w)
-					if c.Ref != f.captureRequest(w).Ref || c.HeadRef != f.captureRequest(w).HeadRef {
-						t.Errorf("the same capture went to %s and %s", c.Ref, c.HeadRef)
+					f.trees = f.backend()
+					for range 2 {
+						r, err := f.release(w, c)
+						if err != nil || r.Trashed != "" || r.Kept != "" {
+							t.Errorf("Release = %+v, %v, want it removed", r, err)
+						}
 					}
-				}
-				if got := f.show(c.Commit, "staged"); got != "staged and unstaged\n" {
-					t.Errorf("staged = %q", got)
-				}
-				if phase == "release" {
-					if _, err := f.trees.Release(t.Context(), *w, c); !errors.Is(err, errKilled) {
-						t.Fatalf("Release = %v", err)
-					}
-					f.git("worktree", "list")
-					f.git("worktree", "prune")
-				}
-				f.step = nil
-				f.trees = f.backend()
-				for range 2 {
-					r, err := f.trees.Release(t.Context(), *w, c)
-					if err != nil || r.Trashed != "" || r.Kept != "" {
-						t.Errorf("Release = %+v, %v, want it removed", r, err)
-					}
-				}
-				f.clean(w)
-			})
+					f.clean(w)
+				})
+			}
 		}
-	}
+	})
 }
 
 // clean checks that nothing of a workspace is left outside of the trash.
@@ -321,116 +335,4 @@ func TestLeaseCancelled(t *testing.T) {
 	if left, err := os.ReadDir(f.trees.Dir); err != nil || len(left) > 0 {
 		t.Errorf("left %v, %v", left, err)
 	}
-}
-
-// TestCaptureOverwritesNothing captures the same attempt when its workspace
-// holds something else than the time before.
-func TestCaptureOverwritesNothing(t *testing.T) {
-	t.Parallel()
-	f := newFixture(t)
-	base := f.commit("a", "a\n")
-	f.open()
-	w := f.lease(base)
-	f.write(w.Dir, "a", "1\n")
-	f.in(w.Dir, "-c", "user.name=a", "-c", "user.email=a", "commit", "-qam", "1")
-	first := f.capture(w)
-	f.write(w.Dir, "a", "2\n")
-	f.in(w.Dir, "-c", "user.name=a", "-c", "user.email=a", "commit", "-qam", "2")
-	second := f.capture(w)
-	again := f.capture(w)
-	r := f.captureRequest(w)
-	if second.Ref != r.Ref+".2" || second.HeadRef != r.HeadRef+".2" || second.Patch != r.PatchFile+".2" {
-		t.Errorf("the second capture went to %s, %s, %s", second.Ref, second.HeadRef, second.Patch)
-	}
-	if again.Ref != second.Ref || again.Commit != second.Commit || again.HeadRef != second.HeadRef {
-		t.Errorf("the same again went to %s, %s", again.Ref, again.HeadRef)
-	}
-	for _, c := range []*Capture{first, second} {
-		if got := f.git("rev-parse", c.Ref, c.HeadRef); got != string(c.Commit)+"\n"+string(c.Head) {
-			t.Errorf("%s, %s = %s, want %s and %s", c.Ref, c.HeadRef, got, c.Commit, c.Head)
-		}
-	}
-	if f.show(first.Commit, "a") != "1\n" || f.show(second.Commit, "a") != "2\n" {
-		t.Error("the captures do not hold what they should")
-	}
-}
-
-// TestCaptureOfNothing has a workspace that its agent removed or replaced.
-func TestCaptureOfNothing(t *testing.T) {
-	t.Parallel()
-	f := newFixture(t)
-	base := f.commit("a", "a\n")
-	f.open()
-	w := f.lease(base)
-	rm(f, w.Dir)
-	for _, replace := range []func() error{
-		func() error { return nil },
-		func() error { return os.Symlink(f.root, w.Dir) },
-	} {
-		must(t, replace())
-		var gone *GoneError
-		if _, err := f.trees.Capture(t.Context(), f.captureRequest(w)); !errors.As(err, &gone) {
-			t.Errorf("Capture = %v, want a GoneError", err)
-		}
-	}
-}
-
-// TestCaptureCancelled must not take a git that was ended for an answer.
-func TestCaptureCancelled(t *testing.T) {
-	t.Parallel()
-	for _, step := range steps()["capture"] {
-		t.Run(step, func(t *testing.T) {
-			t.Parallel()
-			f := newFixture(t)
-			base := f.commit("a", "a\n")
-			f.open()
-			w := f.lease(base)
-			work(f, w)
-			ctx, cancel := contextWithCause(t)
-			f.step = func(name string) error {
-				if name == step {
-					cancel(errKilled)
-				}
-				return nil
-			}
-			c, err := f.trees.Capture(ctx, f.captureRequest(w))
-			if step == "published" {
-				must(t, err)
-			} else if !errors.Is(err, errKilled) {
-				t.Errorf("Capture = %+v, %v, want the cause", c, err)
-			}
-			f.step = nil
-			c = f.capture(w)
-			if len(c.Notes) > 0 || c.Head == "" {
-				t.Errorf("Capture = %+v, want the agent's HEAD and no note", c)
-			}
-		})
-	}
-}
-
-// TestCaptureFails keeps all there is when git cannot read it.
-func TestCaptureFails(t *testing.T) {
-	t.Parallel()
-	f := newFixture(t)
-	f.git("config", "filter.bad.clean", "test ! -e "+marker(f)+" && cat")
-	f.git("config", "filter.bad.smudge", "cat")
-	f.git("config", "filter.bad.required", "true")
-	base := f.commit("a", "a\n", ".gitattributes", "a filter=bad\n")
-	f.open()
-	w := f.lease(base)
-	f.write(w.Dir, "a", "mine\n")
-	f.write(f.home, "ran", "")
-	var bad *git.Error
-	if _, err := f.trees.Capture(t.Context(), f.captureRequest(w)); !errors.As(err, &bad) {
-		t.Errorf("Capture = %v, want git's error", err)
-	}
-	if refs := f.git("for-each-ref", "refs/swarm"); refs != "" {
-		t.Errorf("refs = %s, want none", refs)
-	}
-	text, err := os.ReadFile(filepath.Join(w.Dir, "a"))
-	if err != nil || string(text) != "mine\n" {
-		t.Errorf("a = %q, %v", text, err)
-	}
-	rm(f, marker(f))
-	f.capture(w)
 }

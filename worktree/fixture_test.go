@@ -29,7 +29,8 @@ type fixture struct {
 	unapplied bool // do not try the patches
 	kind      Backend
 	confine   git.Confine
-	small     string // a workspace whose changes go on a small disk
+	here      map[string][]Mount // what is mounted here, by workspace; nil: nothing ever is
+	small     string             // a workspace whose changes go on a small disk
 }
 
 // newFixture makes a repository at a path with a blank, a colon and a quote.
@@ -156,6 +157,7 @@ func (f *fixture) lease(base git.Hash) *Workspace {
 	f.t.Helper()
 	f.leases++
 	name := fmt.Sprintf("a%d.1", f.leases)
+	f.stand(name)
 	w, err := f.trees.Lease(f.t.Context(), f.leaseRequest(name, base))
 	if err != nil {
 		f.t.Fatal(err)
@@ -184,6 +186,7 @@ func (f *fixture) captureRequest(w *Workspace) CaptureRequest {
 // capture captures a workspace and checks what must hold of every capture.
 func (f *fixture) capture(w *Workspace) *Capture {
 	f.t.Helper()
+	f.left(w)
 	c, err := f.trees.Capture(f.t.Context(), f.captureRequest(w))
 	if err != nil {
 		f.t.Fatal(err)

@@ -6,8 +6,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"agentswarm/worktree/git"
 )
 
 // envRename makes this test binary a program that renames a file.
@@ -26,11 +24,10 @@ func TestRename(t *testing.T) {
 func operations() map[string]string {
 	return map[string]string{
 		"rename a file":  "git mv a z; test ! -e a; test \"$(cat z)\" = a; git status --porcelain | grep -q '^R'",
-		"rename in Go":   envRename + "=d/b:c " + `"$SELF" -test.run='^TestRename$' >&2; test ! -e d/b; cat c | grep -q b`,
 		"rename over":    "mv a d/b; test \"$(cat d/b)\" = a; test ! -e a",
 		"hard links":     "ln a a2; echo x >> a2; test \"$(cat a)\" = \"$(cat a2)\"; ln n n2 2>/dev/null || :; rm a; grep -q x a2",
 		"modes":          "chmod 000 a; chmod 600 a; chmod +x d/b; git status --porcelain | grep -q 'M d/b'",
-		"move a folder":  "mv d e; test \"$(cat e/b)\" = b; test ! -e d; git add -A; git status --porcelain | grep -q '^R'",
+		"move a folder":  "mv d g; test \"$(cat g/b)\" = b; test ! -e d; git add -A; git status --porcelain | grep -q '^R'",
 		"a folder anew":  "rm -r d; mkdir d; test -z \"$(ls d)\"; touch d/new; test \"$(ls d)\" = new",
 		"file to folder": "rm a; mkdir a; touch a/x; rm -r a; echo a > a; git diff --quiet a",
 		"long names": `p=; for i in 1 2 3 4 5 6 7 8 9; do p=$p$(printf '%0200d' $i)/; done
@@ -63,44 +60,75 @@ f = open('a', 'r+'); fcntl.flock(f, fcntl.LOCK_EX); fcntl.lockf(f, fcntl.LOCK_EX
 	}
 }
 
-// operate runs all operations, each in a workspace of its own.
-func (f *fixture) operate(base git.Hash) {
-	f.t.Helper()
-	_, noPython := exec.LookPath("python3")
-	for name, script := range operations() {
-		if noPython != nil && strings.Contains(script, "python3") {
-			f.t.Logf("%s: %v", name, noPython)
-			continue
-		}
-		w := f.lease(base)
-		if out, err := f.tryInside(w, script); err != nil {
-			f.t.Errorf("%s: %v\n%s", name, err, out)
-		}
-		must(f.t, f.trees.Drop(f.t.Context(), *w))
+// renames are programs that rename $1 to $2, by what they are written in.
+func renames() map[string]string {
+	return map[string]string{
+		"Go":     envRename + `="$1:$2" "$SELF" -test.run='^TestRename$'`,
+		"Node":   `node -e 'require("fs").renameSync(process.argv[1], process.argv[2])' "$1" "$2"`,
+		"Python": `python3 -c 'import os, sys; os.rename(sys.argv[1], sys.argv[2])' "$1" "$2"`,
 	}
 }
 
-// TestOperations holds that programs can do in an overlay what they do in a
+// needs skips a test whose script calls a program that is not installed.
+func needs(t *testing.T, script string) {
+	t.Helper()
+	for _, program := range []string{"python3", "node"} {
+		if _, err := exec.LookPath(program); err != nil && strings.Contains(script, program+" ") {
+			t.Skip(err)
+		}
+	}
+}
+
+// TestOperations holds that programs can do in a workspace what they do in a
 // checkout.
 func TestOperations(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t)
-	base := f.commit("a", "a\n", "d/b", "b\n", "d/e/f", "f\n")
-	f.open()
-	namespaces(t, f)
-	f.private(Overlay)
-	f.operate(base)
-	// The kernel refuses it: programs that move folders copy them then.
-	w := f.lease(base)
-	if out, err := f.tryInside(w, envRename+`=d:e "$SELF" -test.run='^TestRename$'`); err == nil || !strings.Contains(out, "cross-device") {
-		t.Errorf("a folder of the base is renamed: %v, %s", err, out)
-	}
+	each(t, func(t *testing.T, b Backend) {
+		f := newFixture(t)
+		base := f.commit("a", "a\n", "d/b", "b\n", "d/e/f", "f\n")
+		f.open()
+		namespaces(t, f)
+		f.private(b)
+		for name, script := range operations() {
+			t.Run(name, func(t *testing.T) {
+				needs(t, script)
+				w := f.lease(base)
+				if out, err := f.tryInside(w, script); err != nil {
+					t.Errorf("%v\n%s", err, out)
+				}
+				must(t, f.trees.Drop(t.Context(), *w))
+			})
+		}
+		for name, rename := range renames() {
+			t.Run("rename in "+name, func(t *testing.T) {
+				needs(t, rename)
+				w := f.lease(base)
+				rename = "rename() { " + rename + " >&2; }\n"
+				out, err := f.tryInside(w, rename+`mkdir -p n/m; echo x > n/m/f
+					rename n k; test "$(cat k/m/f)" = x; test ! -e n
+					rename a d/z; test "$(cat d/z)" = a; test ! -e a; git status --porcelain | grep -q '^ D a'`)
+				if err != nil {
+					t.Errorf("%v\n%s", err, out)
+				}
+				out, err = f.tryInside(w, rename+`rename d y; test "$(cat y/e/f)" = f; test ! -e d`)
+				// The kernel refuses it: programs that move folders copy them then.
+				if (err != nil) != (b == Overlay) || err != nil && !strings.Contains(out, "cross-device") {
+					t.Errorf("rename a folder of the base: %v\n%s", err, out)
+				}
+				must(t, f.trees.Drop(t.Context(), *w))
+			})
+		}
+	})
 }
 
 // TestUserKeepsHouse has the user's git remove all it thinks is of no use while
 // agents work.
 func TestUserKeepsHouse(t *testing.T) {
 	t.Parallel()
+	eachOf(t, private(), userKeepsHouse)
+}
+
+func userKeepsHouse(t *testing.T, b Backend) {
 	f := newFixture(t)
 	f.commit("a", "a\n", "d/b", "b\n")
 	base := f.commit("a", "2\n")
@@ -110,7 +138,7 @@ func TestUserKeepsHouse(t *testing.T) {
 	f.git("update-ref", "refs/swarm/k3x9q2/base", string(base))
 	f.open()
 	namespaces(t, f)
-	f.private(Overlay)
+	f.private(b)
 	w := f.lease(base)
 	f.inside(w, "echo 1 > n; git add n; git commit -qm one")
 	for _, args := range [][]string{
@@ -154,6 +182,10 @@ func TestUpperIsFull(t *testing.T) {
 // a mount could not hold.
 func TestOddPlaces(t *testing.T) {
 	t.Parallel()
+	each(t, oddPlaces)
+}
+
+func oddPlaces(t *testing.T, b Backend) {
 	long := strings.Repeat(strings.Repeat("x", 190)+"/", 5)
 	for name, dir := range map[string]string{
 		"blank, comma, colon": "a b,c:d", "backslash": `x\040y\`, "quote, newline": "a'\"\nb", "long": long, "not ASCII": "é☂",
@@ -169,7 +201,7 @@ func TestOddPlaces(t *testing.T) {
 			base := f.commit("a", "a\n", "d/b", "b\n")
 			f.open()
 			namespaces(t, f)
-			f.private(Overlay)
+			f.private(b)
 			w := f.lease(base)
 			got := f.inside(w, "rm a; echo c > d/c; git add -A; git commit -qm x; git ls-files; git log --oneline | wc -l")
 			if got != "d/b\nd/c\n2" {

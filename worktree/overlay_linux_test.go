@@ -10,7 +10,7 @@ import (
 	"agentswarm/worktree/git"
 )
 
-// overlays makes the fixture's backend one whose workspaces are overlays.
+// private makes the fixture's backend one whose workspaces are made so.
 func (f *fixture) private(b Backend) {
 	f.t.Helper()
 	f.kind = b
@@ -57,6 +57,10 @@ func differ(before, after string) string {
 // git dir of its own, and that none touches the repository.
 func TestGitInside(t *testing.T) {
 	t.Parallel()
+	eachOf(t, private(), gitInside)
+}
+
+func gitInside(t *testing.T, b Backend) {
 	f := newFixture(t)
 	f.commit("a", "a\n", "d/b", "b\n", ".gitignore", "*.o\n")
 	f.git("tag", "-m", "v1", "v1")
@@ -64,7 +68,7 @@ func TestGitInside(t *testing.T) {
 	f.git("branch", "other", "HEAD~1")
 	f.open()
 	namespaces(t, f)
-	f.private(Overlay)
+	f.private(b)
 	before := listing(t, f.repo.CommonDir)
 	w := f.lease(base)
 	got := f.inside(w, `

@@ -13,44 +13,46 @@ import (
 // what `git add -A` makes of the same files in a clone.
 func TestCaptureEqualsAdd(t *testing.T) {
 	t.Parallel()
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
-	r := rand.New(rand.NewPCG(seed, 0))
-	f := newFixture(t)
-	f.unapplied = false
-	f.write(f.root, ".gitignore", "*.o\n/ignored/\n", "n2/.gitignore", "!x.o\n*.tmp\n",
-		".gitattributes", "*.crlf eol=crlf\n*.id ident\n")
-	for i := range 60 {
-		path := randomPath(r)
-		if _, err := os.Lstat(filepath.Join(f.root, path)); err == nil {
-			continue
+	each(t, func(t *testing.T, b Backend) {
+		seed := rand.Uint64()
+		t.Logf("seed %d", seed)
+		r := rand.New(rand.NewPCG(seed, 0))
+		f := fixtureOn(t, b)
+		f.unapplied = false
+		f.write(f.root, ".gitignore", "*.o\n/ignored/\n", "n2/.gitignore", "!x.o\n*.tmp\n",
+			".gitattributes", "*.crlf eol=crlf\n*.id ident\n")
+		for i := range 60 {
+			path := randomPath(r)
+			if _, err := os.Lstat(filepath.Join(f.root, path)); err == nil {
+				continue
+			}
+			if os.MkdirAll(filepath.Dir(filepath.Join(f.root, path)), 0o755) != nil {
+				continue
+			}
+			_ = os.WriteFile(filepath.Join(f.root, path), fmt.Appendf(nil, "base %d\n$Id$\n", i), 0o644)
 		}
-		if os.MkdirAll(filepath.Dir(filepath.Join(f.root, path)), 0o755) != nil {
-			continue
+		base := f.commit()
+		f.open()
+		rounds := 5
+		if testing.Short() {
+			rounds = 3
 		}
-		_ = os.WriteFile(filepath.Join(f.root, path), fmt.Appendf(nil, "base %d\n$Id$\n", i), 0o644)
-	}
-	base := f.commit()
-	f.open()
-	rounds := 12
-	if testing.Short() {
-		rounds = 3
-	}
-	for range rounds {
-		w := f.lease(base)
-		for range 1 + r.IntN(25) {
-			mutate(r, w.Dir)
+		for range rounds {
+			w := f.lease(base)
+			for range 1 + r.IntN(25) {
+				mutate(r, f.at(w))
+			}
+			want := f.added(w)
+			c := f.capture(w)
+			if string(c.Tree) != want {
+				t.Fatalf("seed %d: tree = %s, want %s:\n%s", seed, c.Tree, want,
+					f.git("diff", "--stat", want, string(c.Tree)))
+			}
+			if _, err := f.release(w, c); err != nil {
+				t.Fatal(err)
+			}
 		}
-		want := f.added(w)
-		c := f.capture(w)
-		if string(c.Tree) != want {
-			t.Fatalf("seed %d: tree = %s, want %s:\n%s", seed, c.Tree, want,
-				f.git("diff", "--stat", want, string(c.Tree)))
-		}
-		if _, err := f.trees.Release(t.Context(), *w, c); err != nil {
-			t.Fatal(err)
-		}
-	}
+	})
 }
 
 // randomPath picks from few names, so that files meet folders of their name.
@@ -113,7 +115,7 @@ func (f *fixture) added(w *Workspace) string {
 	f.in(f.home, "clone", "-q", "--no-local", f.root, clone)
 	cmd := exec.Command("sh", "-c", `
 		find . -mindepth 1 -maxdepth 1 ! -name .git -exec rm -rf {} +
-		cd "$1" && find . -mindepth 1 -maxdepth 1 ! -name .git -exec cp -a {} "$2" \;`, "sh", w.Dir, clone)
+		cd "$1" && find . -mindepth 1 -maxdepth 1 ! -name .git -exec cp -a {} "$2" \;`, "sh", f.at(w), clone)
 	cmd.Dir = clone
 	if out, err := cmd.CombinedOutput(); err != nil {
 		f.t.Fatalf("copy the workspace: %v\n%s", err, out)

@@ -23,34 +23,34 @@ func TestReleaseTrashes(t *testing.T) {
 		later   func(f *fixture, w *Workspace, c *Capture) *Capture
 		trashed string // a file that must be in the trash; empty: removed
 	}{
-		{name: "all captured", act: func(f *fixture, w *Workspace) { f.write(w.Dir, "n", "n\n") }},
+		{name: "all captured", act: func(f *fixture, w *Workspace) { f.write(f.at(w), "n", "n\n") }},
 		{
 			name: "read-only folders", act: func(f *fixture, w *Workspace) {
-				f.write(w.Dir, "ro/d/n", "n\n")
-				must(f.t, os.Chmod(filepath.Join(w.Dir, "ro/d"), 0o555), os.Chmod(filepath.Join(w.Dir, "ro"), 0o555))
+				f.write(f.at(w), "ro/d/n", "n\n")
+				must(f.t, os.Chmod(filepath.Join(f.at(w), "ro/d"), 0o555), os.Chmod(filepath.Join(f.at(w), "ro"), 0o555))
 			},
 		},
 		{
 			name: "something ignored", trashed: "tree/x.o",
-			act: func(f *fixture, w *Workspace) { f.write(w.Dir, "x.o", "1") },
+			act: func(f *fixture, w *Workspace) { f.write(f.at(w), "x.o", "1") },
 		},
 		{
 			name: "changed after the capture", trashed: "tree/a", act: func(*fixture, *Workspace) {},
 			later: func(f *fixture, w *Workspace, c *Capture) *Capture {
-				f.write(w.Dir, "a", "late\n")
+				f.write(f.at(w), "a", "late\n")
 				return c
 			},
 		},
 		{
 			name: "a new file after the capture", trashed: "tree/d/late", act: func(*fixture, *Workspace) {},
 			later: func(f *fixture, w *Workspace, c *Capture) *Capture {
-				f.write(w.Dir, "d/late", "late\n")
+				f.write(f.at(w), "d/late", "late\n")
 				return c
 			},
 		},
 		{
 			name: "no capture", trashed: "tree/n",
-			act:   func(f *fixture, w *Workspace) { f.write(w.Dir, "n", "n\n") },
+			act:   func(f *fixture, w *Workspace) { f.write(f.at(w), "n", "n\n") },
 			later: func(*fixture, *Workspace, *Capture) *Capture { return nil },
 		},
 		{
@@ -66,43 +66,45 @@ func TestReleaseTrashes(t *testing.T) {
 			},
 		},
 	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			f := newFixture(t)
-			base := f.commit("a", "a\n", ".gitignore", "*.o\n")
-			f.open()
-			w := f.lease(base)
-			tt.act(f, w)
-			c := f.capture(w)
-			if tt.later != nil {
-				c = tt.later(f, w, c)
-			}
-			f.write(f.home, "bystander", "x")
-			r, err := f.trees.Release(t.Context(), *w, c)
-			must(t, err)
-			if (r.Trashed != "") != (tt.trashed != "") {
-				t.Errorf("Release = %+v, want trashed: %q", r, tt.trashed)
-			}
-			if tt.trashed != "" {
-				if _, err := os.Lstat(filepath.Join(r.Trashed, tt.trashed)); err != nil {
+	each(t, func(t *testing.T, b Backend) {
+		for _, tt := range tests {
+			t.Run(tt.name, func(t *testing.T) {
+				t.Parallel()
+				f := fixtureOn(t, b)
+				base := f.commit("a", "a\n", ".gitignore", "*.o\n")
+				f.open()
+				w := f.lease(base)
+				tt.act(f, w)
+				c := f.capture(w)
+				if tt.later != nil {
+					c = tt.later(f, w, c)
+				}
+				f.write(f.home, "bystander", "x")
+				r, err := f.release(w, c)
+				must(t, err)
+				if (r.Trashed != "") != (tt.trashed != "") {
+					t.Errorf("Release = %+v, want trashed: %q", r, tt.trashed)
+				}
+				if tt.trashed != "" {
+					if _, err := os.Lstat(filepath.Join(r.Trashed, f.inTrash(tt.trashed))); err != nil {
+						t.Error(err)
+					}
+				}
+				if _, err := os.Lstat(filepath.Join(f.home, "bystander")); err != nil {
 					t.Error(err)
 				}
-			}
-			if _, err := os.Lstat(filepath.Join(f.home, "bystander")); err != nil {
-				t.Error(err)
-			}
-			f.clean(w)
-			again, err := f.trees.Release(t.Context(), *w, c)
-			if err != nil || again != r {
-				t.Errorf("Release again = %+v, %v, want %+v", again, err, r)
-			}
-			left, err := os.ReadDir(f.trees.Trash)
-			if want := len(tt.trashed) > 0; err != nil || (len(left) > 0) != want {
-				t.Errorf("the trash holds %v, %v", left, err)
-			}
-		})
-	}
+				f.clean(w)
+				again, err := f.release(w, c)
+				if err != nil || again != r {
+					t.Errorf("Release again = %+v, %v, want %+v", again, err, r)
+				}
+				left, err := os.ReadDir(f.trees.Trash)
+				if want := len(tt.trashed) > 0; err != nil || (len(left) > 0) != want {
+					t.Errorf("the trash holds %v, %v", left, err)
+				}
+			})
+		}
+	})
 }
 
 func TestReleaseRefuses(t *testing.T) {
@@ -152,56 +154,58 @@ func TestReleaseKeepsForeignRegistration(t *testing.T) {
 
 func TestSweep(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t)
-	base := f.commit("a", "a\n", ".gitignore", "*.o\n")
-	f.open()
-	var entries []string
-	for range 3 {
-		w := f.lease(base)
-		f.write(w.Dir, "x.o", string(make([]byte, 100_000)))
-		must(t, os.Mkdir(filepath.Join(w.Dir, "closed"), 0))
-		r, err := f.trees.Release(t.Context(), *w, f.capture(w))
-		must(t, err)
-		entries = append(entries, r.Trashed)
-	}
-	// What swarm did not put there, or cannot tell that it did.
-	f.write(f.trees.Trash, "1-k3x9q2-a9.1/mine", "x", "notes.txt", "x",
-		"2-k3x9q2-a9.1/"+recordName, `{"entry":"other"}`, "3-x/"+recordName, "{")
-	now := time.Now()
-	sweep := func(r SweepRequest) int {
-		t.Helper()
-		r.Trash = f.trees.Trash
-		gone, err := Sweep(t.Context(), r)
-		must(t, err)
-		for _, s := range gone {
-			if s.Run != "k3x9q2" || s.Size < 100_000 {
-				t.Errorf("swept %+v", s)
-			}
+	each(t, func(t *testing.T, b Backend) {
+		f := fixtureOn(t, b)
+		base := f.commit("a", "a\n", ".gitignore", "*.o\n")
+		f.open()
+		var entries []string
+		for range 3 {
+			w := f.lease(base)
+			f.write(f.at(w), "x.o", string(make([]byte, 1_000_000)))
+			must(t, os.Mkdir(filepath.Join(f.at(w), "closed"), 0))
+			r, err := f.release(w, f.capture(w))
+			must(t, err)
+			entries = append(entries, r.Trashed)
 		}
-		return len(gone)
-	}
-	if n := sweep(SweepRequest{Now: now, Age: TrashAge, Size: TrashSize}); n != 0 {
-		t.Errorf("swept %d young entries, want none", n)
-	}
-	if n := sweep(SweepRequest{Now: now.Add(TrashAge + time.Hour), Age: TrashAge, Size: TrashSize, DryRun: true}); n != 3 {
-		t.Errorf("would sweep %d old entries, want 3", n)
-	}
-	if n := sweep(SweepRequest{Now: now, Age: TrashAge, Size: 300_000}); n != 1 {
-		t.Errorf("swept %d for room, want the oldest", n)
-	}
-	if _, err := os.Lstat(entries[0]); err == nil {
-		t.Error("it was not the oldest that went")
-	}
-	if n := sweep(SweepRequest{Now: now.Add(TrashAge + time.Hour), Age: TrashAge, Size: TrashSize}); n != 2 {
-		t.Errorf("swept %d old entries, want 2", n)
-	}
-	left, err := os.ReadDir(f.trees.Trash)
-	if err != nil || len(left) != 4 {
-		t.Errorf("the trash holds %v, %v, want what is not ours", left, err)
-	}
-	if gone, err := Sweep(t.Context(), SweepRequest{Trash: filepath.Join(f.home, "none"), Now: now}); err != nil || gone != nil {
-		t.Errorf("Sweep of no trash = %v, %v", gone, err)
-	}
+		// What swarm did not put there, or cannot tell that it did.
+		f.write(f.trees.Trash, "1-k3x9q2-a9.1/mine", "x", "notes.txt", "x",
+			"2-k3x9q2-a9.1/"+recordName, `{"entry":"other"}`, "3-x/"+recordName, "{")
+		now := time.Now()
+		sweep := func(r SweepRequest) int {
+			t.Helper()
+			r.Trash = f.trees.Trash
+			gone, err := Sweep(t.Context(), r)
+			must(t, err)
+			for _, s := range gone {
+				if s.Run != "k3x9q2" || s.Size < 1_000_000 {
+					t.Errorf("swept %+v", s)
+				}
+			}
+			return len(gone)
+		}
+		if n := sweep(SweepRequest{Now: now, Age: TrashAge, Size: TrashSize}); n != 0 {
+			t.Errorf("swept %d young entries, want none", n)
+		}
+		if n := sweep(SweepRequest{Now: now.Add(TrashAge + time.Hour), Age: TrashAge, Size: TrashSize, DryRun: true}); n != 3 {
+			t.Errorf("would sweep %d old entries, want 3", n)
+		}
+		if n := sweep(SweepRequest{Now: now, Age: TrashAge, Size: 3_000_000}); n != 1 {
+			t.Errorf("swept %d for room, want the oldest", n)
+		}
+		if _, err := os.Lstat(entries[0]); err == nil {
+			t.Error("it was not the oldest that went")
+		}
+		if n := sweep(SweepRequest{Now: now.Add(TrashAge + time.Hour), Age: TrashAge, Size: TrashSize}); n != 2 {
+			t.Errorf("swept %d old entries, want 2", n)
+		}
+		left, err := os.ReadDir(f.trees.Trash)
+		if err != nil || len(left) != 4 {
+			t.Errorf("the trash holds %v, %v, want what is not ours", left, err)
+		}
+		if gone, err := Sweep(t.Context(), SweepRequest{Trash: filepath.Join(f.home, "none"), Now: now}); err != nil || gone != nil {
+			t.Errorf("Sweep of no trash = %v, %v", gone, err)
+		}
+	})
 }
 
 func TestOpenFolders(t *testing.T) {

@@ -12,7 +12,7 @@ import (
 
 func TestRepositories(t *testing.T) {
 	t.Parallel()
-	edit := func(f *fixture, w *Workspace) { f.write(w.Dir, "a", "b\n", "n", "n\n") }
+	edit := func(f *fixture, w *Workspace) { f.write(f.at(w), "a", "b\n", "n", "n\n") }
 	scenes := []scene{
 		{
 			name: "core.hooksPath", base: []string{"a", "a\n"},
@@ -28,7 +28,7 @@ func TestRepositories(t *testing.T) {
 				other := f.lease(w.Base)
 				edit(f, other)
 				c := f.capture(other)
-				_, err := f.trees.Release(f.t.Context(), *other, c)
+				_, err := f.release(other, c)
 				must(f.t, err)
 			},
 			want: []string{"100644 a", "100644 n"},
@@ -60,10 +60,10 @@ func TestRepositories(t *testing.T) {
 				f.git("sparse-checkout", "set", "--cone", "--sparse-index", "in")
 			},
 			act: func(f *fixture, w *Workspace) {
-				if _, err := os.Lstat(filepath.Join(w.Dir, "out")); err == nil {
+				if _, err := os.Lstat(filepath.Join(f.at(w), "out")); err == nil {
 					f.t.Error("the workspace is not sparse")
 				}
-				f.write(w.Dir, "in/x", "changed\n", "out/y", "made anew\n", "out/new", "n\n", "out/new.o", "o")
+				f.write(f.at(w), "in/x", "changed\n", "out/y", "made anew\n", "out/new", "n\n", "out/new.o", "o")
 			},
 			want: []string{"100644 a", "100644 in/x", "100644 out/.gitignore", "100644 out/new", "100644 out/y", "100644 out/z"},
 			after: func(f *fixture, w *Workspace, c *Capture) {
@@ -80,17 +80,17 @@ func TestRepositories(t *testing.T) {
 				edit(f, w)
 				// "gone" is removed, "plain" replaced, "moved" populated and
 				// committed to, "empty" left alone.
-				rm(f, filepath.Join(w.Dir, "gone"))
-				f.write(w.Dir, "plain/x", "x\n")
-				f.in(w.Dir, "-c", "protocol.file.allow=always", "submodule", "--quiet", "update", "--init", "moved")
-				sub := filepath.Join(w.Dir, "moved")
+				rm(f, filepath.Join(f.at(w), "gone"))
+				f.write(f.at(w), "plain/x", "x\n")
+				f.in(f.at(w), "-c", "protocol.file.allow=always", "submodule", "--quiet", "update", "--init", "moved")
+				sub := filepath.Join(f.at(w), "moved")
 				f.write(sub, "s", "changed\n")
 				f.in(sub, "-c", "user.name=a", "-c", "user.email=a", "commit", "-qam", "in the submodule")
 			},
 			want:  []string{"100644 .gitmodules", "100644 a", "160000 empty", "160000 moved", "100644 n", "100644 plain/x"},
 			notes: "submodule_left:moved submodule_moved:moved submodule_replaced:plain", partial: true,
 			after: func(f *fixture, w *Workspace, c *Capture) {
-				want := f.in(filepath.Join(w.Dir, "moved"), "rev-parse", "HEAD")
+				want := f.in(filepath.Join(f.at(w), "moved"), "rev-parse", "HEAD")
 				if got := f.git("rev-parse", string(c.Tree)+":moved"); got != want {
 					f.t.Errorf("the submodule is recorded at %s, want %s", got, want)
 				}
@@ -107,9 +107,7 @@ func TestRepositories(t *testing.T) {
 			},
 		},
 	}
-	for _, s := range scenes {
-		t.Run(s.name, s.run)
-	}
+	play(t, scenes)
 }
 
 // submodules adds four to the user's checkout.
@@ -130,18 +128,18 @@ func submodules(f *fixture) {
 func (f *fixture) round(base git.Hash) *Capture {
 	f.t.Helper()
 	w := f.lease(base)
-	if got := f.in(w.Dir, "status", "--porcelain"); got != "" {
+	if got := f.in(f.at(w), "status", "--porcelain"); got != "" {
 		f.t.Fatalf("a fresh workspace is not clean: %s", got)
 	}
-	f.write(w.Dir, "a", "b\n", "n", "n\n")
-	f.in(w.Dir, "add", "n")
-	f.in(w.Dir, "-c", "user.name=a", "-c", "user.email=a", "commit", "-qm", "n")
+	f.write(f.at(w), "a", "b\n", "n", "n\n")
+	f.in(f.at(w), "add", "n")
+	f.in(f.at(w), "-c", "user.name=a", "-c", "user.email=a", "commit", "-qm", "n")
 	c := f.capture(w)
 	wantChanged("M a, A n")(f, w, c)
 	if c.Head == "" {
 		f.t.Error("the agent's HEAD is not kept")
 	}
-	r, err := f.trees.Release(f.t.Context(), *w, c)
+	r, err := f.release(w, c)
 	if err != nil || r.Trashed != "" || r.Kept != "" {
 		f.t.Errorf("Release = %+v, %v, want it removed", r, err)
 	}
@@ -150,71 +148,73 @@ func (f *fixture) round(base git.Hash) *Capture {
 
 func TestWhereTheUserStands(t *testing.T) {
 	t.Parallel()
-	tests := []struct {
-		name  string
-		init  []string
-		stand func(*testing.T, *fixture) // opens the backend
-	}{
-		{name: "at the top", stand: func(t *testing.T, f *fixture) { f.open() }},
-		{name: "in a subdirectory", stand: func(t *testing.T, f *fixture) { f.openAt(filepath.Join(f.root, "d", "e")) }},
-		{name: "sha256", init: []string{"--object-format=sha256"}, stand: func(t *testing.T, f *fixture) { f.open() }},
-		{name: "in a linked worktree", stand: func(t *testing.T, f *fixture) {
-			linked := filepath.Join(f.home, "linked")
-			f.git("worktree", "add", "-q", "-b", "other", linked)
-			f.openAt(linked)
-		}},
-		{name: "bare", stand: func(t *testing.T, f *fixture) {
-			bare := filepath.Join(f.home, "bare.git")
-			f.in(f.home, "clone", "-q", "--bare", f.root, bare)
-			f.root = bare
-			f.openAt(bare)
-		}},
-		{name: "shallow", stand: func(t *testing.T, f *fixture) {
-			f.commit("a2", "2\n")
-			f.commit("a3", "3\n")
-			clone := filepath.Join(f.home, "shallow")
-			f.in(f.home, "clone", "-q", "--depth", "2", "file://"+f.root, clone)
-			f.root = clone
-			f.open()
-		}},
-		{name: "partial", stand: func(t *testing.T, f *fixture) {
-			f.git("config", "uploadpack.allowFilter", "true")
-			f.git("config", "uploadpack.allowAnySHA1InWant", "true")
-			f.write(f.root, "d/e/big", "old\n")
-			f.commit()
-			f.write(f.root, "d/e/big", "new\n")
-			f.commit()
-			clone := filepath.Join(f.home, "partial")
-			f.in(f.home, "clone", "-q", "--filter=blob:none", "--no-checkout", "file://"+f.root, clone)
-			f.root = clone
-			f.open()
-		}},
-		{name: "through a symlink", stand: func(t *testing.T, f *fixture) {
-			ln := filepath.Join(f.home, "ln")
-			must(t, os.Symlink(f.root, ln), os.Symlink(f.state, filepath.Join(f.home, "state")))
-			f.mkdir(f.state)
-			f.state = filepath.Join(f.home, "state")
-			f.openAt(ln)
-		}},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			f := newFixture(t, tt.init...)
-			f.commit("a", "a\n", "d/e/f", "f\n", ".gitignore", "*.o\n", "same", "n\n")
-			tt.stand(t, f)
-			base, err := f.repo.Commit(t.Context(), "HEAD")
-			must(t, err)
-			f.round(base)
-			n, err := f.trees.Footprint(t.Context(), base)
-			if err != nil || n < 4096 {
-				t.Errorf("Footprint = %d, %v", n, err)
-			}
-			if _, err := Hazards(t.Context(), f.repo); err != nil {
-				t.Errorf("Hazards: %v", err)
-			}
-		})
-	}
+	each(t, func(t *testing.T, b Backend) {
+		tests := []struct {
+			name  string
+			init  []string
+			stand func(*testing.T, *fixture) // opens the backend
+		}{
+			{name: "at the top", stand: func(t *testing.T, f *fixture) { f.open() }},
+			{name: "in a subdirectory", stand: func(t *testing.T, f *fixture) { f.openAt(filepath.Join(f.root, "d", "e")) }},
+			{name: "sha256", init: []string{"--object-format=sha256"}, stand: func(t *testing.T, f *fixture) { f.open() }},
+			{name: "in a linked worktree", stand: func(t *testing.T, f *fixture) {
+				linked := filepath.Join(f.home, "linked")
+				f.git("worktree", "add", "-q", "-b", "other", linked)
+				f.openAt(linked)
+			}},
+			{name: "bare", stand: func(t *testing.T, f *fixture) {
+				bare := filepath.Join(f.home, "bare.git")
+				f.in(f.home, "clone", "-q", "--bare", f.root, bare)
+				f.root = bare
+				f.openAt(bare)
+			}},
+			{name: "shallow", stand: func(t *testing.T, f *fixture) {
+				f.commit("a2", "2\n")
+				f.commit("a3", "3\n")
+				clone := filepath.Join(f.home, "shallow")
+				f.in(f.home, "clone", "-q", "--depth", "2", "file://"+f.root, clone)
+				f.root = clone
+				f.open()
+			}},
+			{name: "partial", stand: func(t *testing.T, f *fixture) {
+				f.git("config", "uploadpack.allowFilter", "true")
+				f.git("config", "uploadpack.allowAnySHA1InWant", "true")
+				f.write(f.root, "d/e/big", "old\n")
+				f.commit()
+				f.write(f.root, "d/e/big", "new\n")
+				f.commit()
+				clone := filepath.Join(f.home, "partial")
+				f.in(f.home, "clone", "-q", "--filter=blob:none", "--no-checkout", "file://"+f.root, clone)
+				f.root = clone
+				f.open()
+			}},
+			{name: "through a symlink", stand: func(t *testing.T, f *fixture) {
+				ln := filepath.Join(f.home, "ln")
+				must(t, os.Symlink(f.root, ln), os.Symlink(f.state, filepath.Join(f.home, "state")))
+				f.mkdir(f.state)
+				f.state = filepath.Join(f.home, "state")
+				f.openAt(ln)
+			}},
+		}
+		for _, tt := range tests {
+			t.Run(tt.name, func(t *testing.T) {
+				t.Parallel()
+				f := fixtureOn(t, b, tt.init...)
+				f.commit("a", "a\n", "d/e/f", "f\n", ".gitignore", "*.o\n", "same", "n\n")
+				tt.stand(t, f)
+				base, err := f.repo.Commit(t.Context(), "HEAD")
+				must(t, err)
+				f.round(base)
+				n, err := f.trees.Footprint(t.Context(), base)
+				if err != nil || n < 4096 {
+					t.Errorf("Footprint = %d, %v", n, err)
+				}
+				if _, err := Hazards(t.Context(), f.repo); err != nil {
+					t.Errorf("Hazards: %v", err)
+				}
+			})
+		}
+	})
 }
 
 func TestHazards(t *testing.T) {

@@ -2,6 +2,7 @@ package worktree
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -51,8 +52,9 @@ func TestCaptureByTheRulesOfTheBase(t *testing.T) {
 			name: "a folder with rules that became a symlink",
 			base: []string{"old/.gitattributes", "* text\n", "old/f", "f\n"},
 			act: func(f *fixture, w *Workspace) {
-				must(f.t, os.Rename(filepath.Join(w.Dir, "old"), filepath.Join(w.Dir, "new")))
-				must(f.t, os.Symlink("new", filepath.Join(w.Dir, "old")))
+				// Rename(2) cannot do it everywhere.
+				must(f.t, exec.Command("mv", filepath.Join(f.at(w), "old"), filepath.Join(f.at(w), "new")).Run(),
+					os.Symlink("new", filepath.Join(f.at(w), "old")))
 			},
 			after: wantChanged("A new/.gitattributes, A new/f, A old, D old/.gitattributes, D old/f"),
 		},
@@ -60,11 +62,11 @@ func TestCaptureByTheRulesOfTheBase(t *testing.T) {
 			name: "a filter set by the agent does not run", base: []string{"a", "a\n"},
 			act: func(f *fixture, w *Workspace) {
 				run := "sh -c 'echo x > " + marker(f) + "; cat'"
-				f.in(w.Dir, "config", "filter.evil.clean", run)
-				f.in(w.Dir, "config", "filter.evil.smudge", run)
-				f.in(w.Dir, "config", "core.fsmonitor", run)
-				f.in(w.Dir, "config", "diff.evil.textconv", run)
-				f.write(w.Dir, ".gitattributes", "* filter=evil diff=evil\n", "n", "n\n", "a", "b\n")
+				f.in(f.at(w), "config", "filter.evil.clean", run)
+				f.in(f.at(w), "config", "filter.evil.smudge", run)
+				f.in(f.at(w), "config", "core.fsmonitor", run)
+				f.in(f.at(w), "config", "diff.evil.textconv", run)
+				f.write(f.at(w), ".gitattributes", "* filter=evil diff=evil\n", "n", "n\n", "a", "b\n")
 				f.write(filepath.Join(f.root, ".git"), "info/attributes", "* filter=evil\n")
 			},
 			want: []string{"100644 .gitattributes", "100644 a", "100644 n"},
@@ -88,8 +90,8 @@ func TestCaptureByTheRulesOfTheBase(t *testing.T) {
 				f.write(f.root, ".gitattributes", "*.t filter=t\n", "x.t", "x\n")
 			},
 			act: func(f *fixture, w *Workspace) {
-				f.script(filepath.Join(w.Dir, "tools/clean.sh"), "echo x > "+marker(f)+"; cat\n")
-				f.write(w.Dir, "x.t", "y\n", "new.t", "n\n")
+				f.script(filepath.Join(f.at(w), "tools/clean.sh"), "echo x > "+marker(f)+"; cat\n")
+				f.write(f.at(w), "x.t", "y\n", "new.t", "n\n")
 			},
 			want: []string{"100644 .gitattributes", "100644 new.t", "100755 tools/clean.sh", "100644 x.t"},
 			after: func(f *fixture, w *Workspace, c *Capture) {
@@ -112,8 +114,8 @@ func TestCaptureByTheRulesOfTheBase(t *testing.T) {
 				f.write(f.root, ".gitattributes", "*.t filter=t\n", "x.t", "x\n")
 			},
 			act: func(f *fixture, w *Workspace) {
-				rm(f, filepath.Join(w.Dir, "tools"))
-				f.write(w.Dir, "tools", "a file now\n", "new.t", "n\n")
+				rm(f, filepath.Join(f.at(w), "tools"))
+				f.write(f.at(w), "tools", "a file now\n", "new.t", "n\n")
 			},
 			want: []string{"100644 .gitattributes", "100644 new.t", "100644 tools", "100644 x.t"},
 			after: func(f *fixture, w *Workspace, c *Capture) {
@@ -126,7 +128,7 @@ func TestCaptureByTheRulesOfTheBase(t *testing.T) {
 			name: "a global filter round-trips", setup: upper,
 			base: []string{".gitattributes", "*.up filter=up\n", "a.up", "abc\n", "b.up", "b\n"},
 			act: func(f *fixture, w *Workspace) {
-				f.write(w.Dir, "a.up", "abcd\n", "n.up", "new\n", "b.up", "b\n")
+				f.write(f.at(w), "a.up", "abcd\n", "n.up", "new\n", "b.up", "b\n")
 			},
 			after: func(f *fixture, w *Workspace, c *Capture) {
 				wantChanged("M a.up, A n.up")(f, w, c)
@@ -145,11 +147,11 @@ func TestCaptureByTheRulesOfTheBase(t *testing.T) {
 			},
 			base: []string{".gitattributes", "*.up filter=up\n", "a.up", "abc\n", "b.up", "b\n"},
 			act: func(f *fixture, w *Workspace) {
-				text, err := os.ReadFile(filepath.Join(w.Dir, "a.up"))
+				text, err := os.ReadFile(filepath.Join(f.at(w), "a.up"))
 				if err != nil || string(text) != "abc\n" {
 					f.t.Errorf("a.up is filled with %q, %v", text, err)
 				}
-				f.write(w.Dir, "a.up", "abcd\n", "n.up", strings.Repeat("new\n", 50_000), "b.up", "b\n")
+				f.write(f.at(w), "a.up", "abcd\n", "n.up", strings.Repeat("new\n", 50_000), "b.up", "b\n")
 			},
 			after: func(f *fixture, w *Workspace, c *Capture) {
 				wantChanged("M a.up, A n.up")(f, w, c)
@@ -163,9 +165,9 @@ func TestCaptureByTheRulesOfTheBase(t *testing.T) {
 			base: []string{".gitattributes", "*.up filter=up\n", "a.up", "abc\n", "d/.gitattributes", "* text\n",
 				"d/x", "x\n"},
 			act: func(f *fixture, w *Workspace) {
-				f.write(w.Dir, ".gitattributes", "*.up -filter\n*.x filter=up\n", "n.up", "new\n", "n.x", "low\n")
-				rm(f, filepath.Join(w.Dir, "d/.gitattributes"))
-				f.write(w.Dir, "d/x", "crlf\r\n", "e/.gitattributes", "* text\n", "e/x", "crlf\r\n")
+				f.write(f.at(w), ".gitattributes", "*.up -filter\n*.x filter=up\n", "n.up", "new\n", "n.x", "low\n")
+				rm(f, filepath.Join(f.at(w), "d/.gitattributes"))
+				f.write(f.at(w), "d/x", "crlf\r\n", "e/.gitattributes", "* text\n", "e/x", "crlf\r\n")
 			},
 			after: func(f *fixture, w *Workspace, c *Capture) {
 				wantChanged("M .gitattributes, D d/.gitattributes, M d/x, A e/.gitattributes, A e/x, A n.up, A n.x")(f, w, c)
@@ -183,11 +185,11 @@ func TestCaptureByTheRulesOfTheBase(t *testing.T) {
 			setup: func(f *fixture) { f.write(f.home, ".gitconfig", "[core]\n\tautocrlf = true\n") },
 			base:  []string{".gitattributes", "# none\n", "a", "1\n2\n", "b", "1\n", "bin", "\x00\n"},
 			act: func(f *fixture, w *Workspace) {
-				text, err := os.ReadFile(filepath.Join(w.Dir, "a"))
+				text, err := os.ReadFile(filepath.Join(f.at(w), "a"))
 				if err != nil || string(text) != "1\r\n2\r\n" {
 					f.t.Fatalf("a is %q in the workspace, %v", text, err)
 				}
-				f.write(w.Dir, "a", "1\r\n2\r\n3\r\n", "n", "new\r\n", "b", "1\r\n",
+				f.write(f.at(w), "a", "1\r\n2\r\n3\r\n", "n", "new\r\n", "b", "1\r\n",
 					".gitattributes", "# some\r\n", "bin", "\x00\r\n")
 			},
 			after: func(f *fixture, w *Workspace, c *Capture) {
@@ -205,7 +207,7 @@ func TestCaptureByTheRulesOfTheBase(t *testing.T) {
 				f.write(f.root, ".gitattributes", "* text=auto\n")
 				f.git("add", ".gitattributes")
 			},
-			act: func(f *fixture, w *Workspace) { f.write(w.Dir, "crlf", "1\r\n2\r\n3\r\n") },
+			act: func(f *fixture, w *Workspace) { f.write(f.at(w), "crlf", "1\r\n2\r\n3\r\n") },
 			after: func(f *fixture, w *Workspace, c *Capture) {
 				if got := f.show(c.Tree, "crlf"); got != "1\r\n2\r\n3\r\n" {
 					f.t.Errorf("crlf = %q", got)
@@ -216,10 +218,10 @@ func TestCaptureByTheRulesOfTheBase(t *testing.T) {
 			name: "eol and ident",
 			base: []string{".gitattributes", "*.txt eol=crlf\n*.id ident\n", "a.txt", "1\n", "x.id", "$Id$\n", "y.id", "$Id$\n"},
 			act: func(f *fixture, w *Workspace) {
-				f.write(w.Dir, "n.txt", "1\r\n")
-				text, err := os.ReadFile(filepath.Join(w.Dir, "x.id"))
+				f.write(f.at(w), "n.txt", "1\r\n")
+				text, err := os.ReadFile(filepath.Join(f.at(w), "x.id"))
 				must(f.t, err)
-				f.write(w.Dir, "x.id", string(text)+"more\n")
+				f.write(f.at(w), "x.id", string(text)+"more\n")
 			},
 			after: func(f *fixture, w *Workspace, c *Capture) {
 				wantChanged("A n.txt, M x.id")(f, w, c)
@@ -236,7 +238,7 @@ func TestCaptureByTheRulesOfTheBase(t *testing.T) {
 			},
 			base: []string{"a", "a\n"},
 			act: func(f *fixture, w *Workspace) {
-				f.write(w.Dir, "x.mine", "1", "x.local", "1", "x.agent", "1\n")
+				f.write(f.at(w), "x.mine", "1", "x.local", "1", "x.agent", "1\n")
 				f.write(filepath.Join(f.root, ".git"), "info/exclude", "*\n")
 			},
 			want: []string{"100644 a", "100644 x.agent"},
@@ -245,8 +247,8 @@ func TestCaptureByTheRulesOfTheBase(t *testing.T) {
 			name: "rule files that became folders",
 			base: []string{"d/.gitignore", "x\n", "d/a", "a\n", "e/.gitattributes", "* text\n", "e/a", "a\n"},
 			act: func(f *fixture, w *Workspace) {
-				rm(f, filepath.Join(w.Dir, "d/.gitignore"), filepath.Join(w.Dir, "e/.gitattributes"))
-				f.write(w.Dir, "d/.gitignore/in", "1\n", "e/.gitattributes/in", "1\n", ".gitignore/z", "z\n",
+				rm(f, filepath.Join(f.at(w), "d/.gitignore"), filepath.Join(f.at(w), "e/.gitattributes"))
+				f.write(f.at(w), "d/.gitignore/in", "1\n", "e/.gitattributes/in", "1\n", ".gitignore/z", "z\n",
 					".gitattributes/z", "z\n", "n", "n\n")
 			},
 			want: []string{"100644 .gitattributes/z", "100644 .gitignore/z", "100644 d/.gitignore/in", "100644 d/a",
@@ -255,8 +257,8 @@ func TestCaptureByTheRulesOfTheBase(t *testing.T) {
 		{
 			name: "a .gitattributes that is a symlink to what the agent likes", base: []string{"a", "a\n"},
 			act: func(f *fixture, w *Workspace) {
-				must(f.t, os.Symlink("/etc/passwd", filepath.Join(w.Dir, ".gitattributes")),
-					os.Symlink("a", filepath.Join(w.Dir, ".gitignore")))
+				must(f.t, os.Symlink("/etc/passwd", filepath.Join(f.at(w), ".gitattributes")),
+					os.Symlink("a", filepath.Join(f.at(w), ".gitignore")))
 			},
 			want: []string{"120000 .gitattributes", "120000 .gitignore", "100644 a"},
 		},
@@ -269,9 +271,9 @@ func TestCaptureByTheRulesOfTheBase(t *testing.T) {
 				f.git("config", "core.fileMode", "false")
 			},
 			act: func(f *fixture, w *Workspace) {
-				must(f.t, os.Chmod(filepath.Join(w.Dir, "x"), 0o644))
-				f.write(w.Dir, "x", "2\n", "n", "n\n")
-				must(f.t, os.Chmod(filepath.Join(w.Dir, "n"), 0o755))
+				must(f.t, os.Chmod(filepath.Join(f.at(w), "x"), 0o644))
+				f.write(f.at(w), "x", "2\n", "n", "n\n")
+				must(f.t, os.Chmod(filepath.Join(f.at(w), "n"), 0o755))
 			},
 			want: []string{"100644 n", "100755 x"},
 		},
@@ -280,17 +282,13 @@ func TestCaptureByTheRulesOfTheBase(t *testing.T) {
 			setup: func(f *fixture) { f.git("config", "core.bigFileThreshold", "64k") },
 			base:  []string{"big", strings.Repeat("0123456789abcdef\n", 10_000)},
 			act: func(f *fixture, w *Workspace) {
-				f.write(w.Dir, "big", strings.Repeat("0123456789abcdeF\n", 10_000),
+				f.write(f.at(w), "big", strings.Repeat("0123456789abcdeF\n", 10_000),
 					"new", strings.Repeat("\x00x", 200_000))
 			},
 			after: wantChanged("M big, A new"),
 		},
 	}
-	for _, s := range scenes {
-		t.Run(s.name, s.run)
-		s.apart = true
-		t.Run(s.name+", filters apart", s.run)
-	}
+	play(t, withApart(scenes))
 }
 
 func TestParseFilters(t *testing.T) {

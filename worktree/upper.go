@@ -161,7 +161,11 @@ func (w Workspace) moduleDir(path string) string {
 	if !filepath.IsAbs(to) {
 		to = filepath.Join(w.Path(), path, to)
 	}
-	modules := filepath.Join(w.Path(), ".git", "modules") + "/"
+	own := w.Admin // where it is not seen elsewhere
+	if w.At != "" {
+		own = filepath.Join(w.At, ".git")
+	}
+	modules := filepath.Join(own, "modules") + "/"
 	if name, ok := strings.CutPrefix(filepath.Clean(to), modules); ok {
 		return noSymlinks(w.Admin, filepath.Join("modules", name))
 	}

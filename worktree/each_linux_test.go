@@ -1,0 +1,158 @@
+package worktree
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// envEach says in a process of its own which backend it has been made for.
+const envEach = "WORKTREE_TEST_EACH"
+
+// envDisk makes this test binary one whose temporary folders are on a disk of
+// their own, and which runs some of the tests there: "type:image:folder:tests".
+const envDisk = "WORKTREE_TEST_DISK"
+
+// apart runs a subtest of [each] in a process of its own, where it needs one,
+// and reports whether it did.
+func apart(t *testing.T, b Backend) bool {
+	t.Helper()
+	if b == Linked {
+		return false
+	}
+	if os.Getenv(envEach) == string(b) {
+		if b == Overlay {
+			must(t, unix.Mount("", "/", "", unix.MS_REC|unix.MS_SLAVE, ""))
+		}
+		return false
+	}
+	var parts []string
+	for part := range strings.SplitSeq(t.Name(), "/") {
+		parts = append(parts, "^"+regexp.QuoteMeta(part)+"$")
+	}
+	tests := strings.Join(parts, "/")
+	var out string
+	var err error
+	if b == Overlay {
+		namespaces(t, newFixture(t))
+		cmd := exec.CommandContext(t.Context(), os.Args[0], testFlags(tests)...)
+		cmd.Env = append(os.Environ(), envEach+"="+string(b))
+		cmd.SysProcAttr = &syscall.SysProcAttr{
+			Cloneflags:  unix.CLONE_NEWUSER | unix.CLONE_NEWNS,
+			UidMappings: []syscall.SysProcIDMap{{ContainerID: os.Getuid(), HostID: os.Getuid(), Size: 1}},
+			GidMappings: []syscall.SysProcIDMap{{ContainerID: os.Getgid(), HostID: os.Getgid(), Size: 1}},
+			// The kernel removes its own folder, which nobody may enter, by
+			// the rights of who mounts.
+			AmbientCaps: []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_DAC_OVERRIDE},
+		}
+		text, rerr := cmd.CombinedOutput()
+		out, err = string(text), rerr
+	} else if Refuses(b, Surroundings{State: t.TempDir()}) == nil {
+		return false
+	} else {
+		out, err = onOwnDisk(t, "btrfs", tests)
+	}
+	if err == nil && strings.Contains(out, "--- SKIP: "+t.Name()+" ") {
+		t.Skip(out)
+	}
+	if err != nil || !strings.Contains(out, "--- PASS: "+t.Name()+" ") {
+		t.Errorf("%v:\n%s", err, failures(out))
+	}
+	return true
+}
+
+// failures is what tests said, without the names of those that said nothing.
+func failures(out string) string {
+	var b strings.Builder
+	name := ""
+	for line := range strings.Lines(out) {
+		switch {
+		case strings.HasPrefix(line, "=== "):
+			name = line
+		case !strings.HasPrefix(strings.TrimSpace(line), "--- PASS"):
+			b.WriteString(name + line)
+			name = ""
+		}
+	}
+	return b.String()
+}
+
+// testFlags run tests in another process as in this one.
+func testFlags(tests string) []string {
+	flags := []string{"-test.run=" + tests, "-test.v"}
+	if testing.Short() {
+		flags = append(flags, "-test.short")
+	}
+	return flags
+}
+
+// onOwnDisk runs tests on a disk of its own.
+func onOwnDisk(t *testing.T, kind, tests string) (string, error) {
+	t.Helper()
+	mkfs, err := exec.LookPath("mkfs." + kind)
+	if err != nil || os.Getuid() != 0 {
+		t.Skipf("it needs root and mkfs.%s: %v", kind, err)
+	}
+	dir := t.TempDir()
+	image, at := filepath.Join(dir, "image"), filepath.Join(dir, "at")
+	must(t, os.Mkdir(at, 0o755), os.WriteFile(image, nil, 0o600), os.Truncate(image, 512<<20))
+	if out, err := exec.CommandContext(t.Context(), mkfs, "-q", image).CombinedOutput(); err != nil {
+		t.Fatalf("mkfs: %v: %s", err, out)
+	}
+	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestOnDisk$")
+	cmd.Env = append(os.Environ(), envDisk+"="+strings.Join([]string{kind, image, at, tests}, ":"))
+	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: unix.CLONE_NEWNS}
+	out, err := cmd.CombinedOutput()
+	if err != nil && strings.Contains(string(out), "loop") {
+		t.Skipf("no disk can be mounted from a file here: %s", out)
+	}
+	return string(out), err
+}
+
+// TestOnDisk is the process of [onOwnDisk], in a namespace of its own.
+func TestOnDisk(t *testing.T) {
+	parts := strings.SplitN(os.Getenv(envDisk), ":", 4)
+	if len(parts) != 4 {
+		t.Skip("run by others")
+	}
+	must(t, unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""))
+	if out, err := exec.Command("mount", "-t", parts[0], "-o", "loop", parts[1], parts[2]).CombinedOutput(); err != nil {
+		t.Fatalf("mount: %v: %s", err, out)
+	}
+	must(t, os.Unsetenv(envDisk), os.Setenv("TMPDIR", parts[2]), os.Setenv(envEach, string(Reflink)))
+	must(t, unix.Exec(os.Args[0], append([]string{os.Args[0]}, testFlags(parts[3])...), os.Environ()))
+}
+
+// mountAll mounts what whoever works in a workspace needs, for this process.
+func mountAll(all []Mount) error {
+	for _, m := range all {
+		fd, err := detached(m)
+		if err != nil {
+			return fmt.Errorf("make %s: %w", m.At, err)
+		}
+		err = unix.MoveMount(fd, "", unix.AT_FDCWD, m.At, unix.MOVE_MOUNT_F_EMPTY_PATH)
+		if err = errors.Join(err, unix.Close(fd)); err != nil {
+			return fmt.Errorf("put %s up: %w", m.At, err)
+		}
+	}
+	return nil
+}
+
+// unmountAll takes it down again.
+func unmountAll(all []Mount) (err error) {
+	for _, m := range slices.Backward(all) {
+		if uerr := unix.Unmount(m.At, 0); uerr != nil {
+			err = errors.Join(err, fmt.Errorf("take %s down: %w", m.At, uerr))
+		}
+	}
+	return err
+}

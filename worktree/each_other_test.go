@@ -1,0 +1,26 @@
+//go:build !linux
+
+package worktree
+
+import (
+	"errors"
+	"testing"
+)
+
+// apart skips what cannot be had: nothing can be mounted here.
+func apart(t *testing.T, b Backend) bool {
+	t.Helper()
+	if err := Refuses(b, Surroundings{At: t.TempDir(), State: t.TempDir()}); b != Linked && err != nil {
+		t.Skip(err)
+	}
+	return false
+}
+
+func mountAll([]Mount) error { return errors.New("nothing can be mounted here") }
+
+func unmountAll(all []Mount) error {
+	if len(all) == 0 {
+		return nil
+	}
+	return mountAll(all)
+}

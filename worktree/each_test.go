@@ -1,0 +1,96 @@
+package worktree
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// each runs a test on every backend, as a subtest of the backend's name. One
+// that cannot be had here is skipped with the reason.
+//
+// An overlay must be mounted, and clones need a disk that makes them: those
+// subtests run in a process of their own, which has them.
+func each(t *testing.T, test func(t *testing.T, b Backend)) {
+	t.Helper()
+	eachOf(t, Backends(), test)
+}
+
+// private are the backends whose workspaces have a git dir of their own.
+func private() []Backend { return []Backend{Overlay, Reflink} }
+
+// eachOf is [each] for some of them.
+func eachOf(t *testing.T, backends []Backend, test func(t *testing.T, b Backend)) {
+	t.Helper()
+	for _, b := range backends {
+		t.Run(string(b), func(t *testing.T) {
+			t.Parallel()
+			if !apart(t, b) {
+				test(t, b)
+			}
+		})
+	}
+}
+
+// fixtureOn is a fixture whose workspaces are made by a backend, and can be
+// worked in by this process.
+func fixtureOn(t testing.TB, b Backend, args ...string) *fixture {
+	t.Helper()
+	f := newFixture(t, args...)
+	f.kind, f.here = b, map[string][]Mount{}
+	return f
+}
+
+// stand says where the next workspace is to be. One for all of them would
+// be in the way of the repository and of each other.
+func (f *fixture) stand(name string) {
+	f.t.Helper()
+	if f.here == nil {
+		return
+	}
+	f.trees.At = ""
+	if f.kind == Overlay {
+		f.trees.At = filepath.Join(f.home, "at", name)
+		f.mkdir(f.trees.At)
+	}
+}
+
+// at is the folder in which an agent works in a workspace. An overlay is there
+// from the first call on until it is captured or released.
+func (f *fixture) at(w *Workspace) string {
+	f.t.Helper()
+	if f.here != nil && w.kind() == Overlay && f.here[w.Dir] == nil {
+		must(f.t, mountAll(w.Mounts()))
+		f.here[w.Dir] = w.Mounts()
+		f.t.Cleanup(func() { f.left(w) })
+	}
+	return w.Path()
+}
+
+// left is called when no agent works in a workspace any more.
+func (f *fixture) left(w *Workspace) {
+	f.t.Helper()
+	must(f.t, unmountAll(f.here[w.Dir]))
+	delete(f.here, w.Dir)
+}
+
+// release releases a workspace that nobody works in.
+func (f *fixture) release(w *Workspace, c *Capture) (Released, error) {
+	f.t.Helper()
+	f.left(w)
+	return f.trees.Release(f.t.Context(), *w, c)
+}
+
+// inTrash is where something of a workspace lies in an entry of the trash: a
+// file of it below tree/, or a part of its git dir.
+func (f *fixture) inTrash(path string) string {
+	file, is := strings.CutPrefix(path, treeName+"/")
+	switch {
+	case f.kind == "" || f.kind == Linked || path == treeName:
+		return path
+	case !is:
+		return filepath.Join(treeName, gitName, path)
+	default:
+		return filepath.Join(treeName, filepath.Base(Workspace{Backend: f.kind}.files()), file)
+	}
+}
