@@ -7,12 +7,14 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"agentswarm/worktree"
 )
 
 // behindWalls is what a user has by default, with workspaces of one kind.
 func behindWalls(t *testing.T, backend string) []string {
 	t.Helper()
-	if ok, err := scriptCondition("mounts"); err != nil || !ok {
+	if ok, err := scriptCondition("mounts", worktree.Linked); err != nil || !ok {
 		t.Skip("no walls can be put up here")
 	}
 	return []string{"SWARM_SANDBOX=", "SWARM_BACKEND=" + backend}

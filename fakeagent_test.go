@@ -35,10 +35,10 @@ func gitIn(dir string, env []string, args ...string) ([]byte, error) {
 // notes one line of stdin, or its end, in a file. `ask` asks by the protocol
 // for an action, which is JSON, and `result` answers by it. `run` runs a shell
 // command, whatever becomes of it; `speak` and `forge` mean ill. A step may
-// name $WORK, $SWARM_AGENT and $SWARM_RUN.
+// name $WORK, $SIGNALS, $SWARM_AGENT and $SWARM_RUN. Behind walls nothing of
+// $WORK is seen but the workspace and $SIGNALS.
 func fakeAgent() {
-	names := strings.NewReplacer("$WORK", os.Getenv("WORK"), "$SWARM_AGENT", os.Getenv("SWARM_AGENT"),
-		"$SWARM_RUN", os.Getenv("SWARM_RUN"))
+	names := stepNames()
 	for _, step := range os.Args[1:] {
 		step = names.Replace(step)
 		if err := fakeStep(step); err != nil {
@@ -46,6 +46,15 @@ func fakeAgent() {
 			os.Exit(99)
 		}
 	}
+}
+
+// stepNames puts in what steps may name.
+func stepNames() *strings.Replacer {
+	var pairs []string
+	for _, name := range []string{"WORK", "SIGNALS", "SWARM_AGENT", "SWARM_RUN"} {
+		pairs = append(pairs, "$"+name, os.Getenv(name))
+	}
+	return strings.NewReplacer(pairs...)
 }
 
 func fakeStep(step string) error {
@@ -184,7 +193,7 @@ func obey() error {
 	if err != nil {
 		return err
 	}
-	names := strings.NewReplacer("$WORK", os.Getenv("WORK"), "$SWARM_AGENT", os.Getenv("SWARM_AGENT"))
+	names := stepNames()
 	for line := range strings.Lines(string(prompt)) {
 		step, ok := strings.CutPrefix(strings.TrimRight(line, "\n"), "! ")
 		if !ok {

@@ -15,6 +15,7 @@ import (
 	"agentswarm/swarm/event"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
+	"agentswarm/worktree"
 )
 
 // ledgerRun is a run of the yard's items whose agents keep a ledger.
@@ -86,16 +87,19 @@ func (y *yard) recorded(is func(event.Event) bool) bool {
 func TestSignalled(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
-		name   string
-		signal syscall.Signal
-		code   int
+		name    string
+		signal  syscall.Signal
+		code    int
+		backend worktree.Backend
 	}{
-		{"SIGINT", syscall.SIGINT, 130},
-		{"SIGTERM", syscall.SIGTERM, 143},
+		{"SIGINT", syscall.SIGINT, 130, worktree.Linked},
+		{"SIGTERM", syscall.SIGTERM, 143, worktree.Linked},
+		{"SIGINT behind walls", syscall.SIGINT, 130, worktree.Overlay},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			y := newYard(t)
+			y.on(test.backend)
 			before := y.theirs()
 			y.must(y.order("a1", "polite", 3))
 			y.must(y.order("a2", "deaf", 4))
@@ -149,7 +153,10 @@ func (y *yard) startedTimes(want map[string]int) {
 // deaf agent is over. The next command captures.
 func TestSignalledTwice(t *testing.T) {
 	t.Parallel()
-	y := newYard(t)
+	onBackends(t, signalledTwice)
+}
+
+func signalledTwice(t *testing.T, y *yard) {
 	before := y.theirs()
 	y.must(y.order("a2", "deaf", 4))
 	cmd, wait := y.start(nil, y.ledgerRun()...)
@@ -248,7 +255,10 @@ func TestSignalledInFill(t *testing.T) {
 // a run and its merge, as far as git can.
 func TestPrunedByUser(t *testing.T) {
 	t.Parallel()
-	y := newYard(t)
+	onBackends(t, prunedByUser)
+}
+
+func prunedByUser(t *testing.T, y *yard) {
 	prune := []string{fmt.Sprintf("%s=prune:all:%s", faultVar, y.repo)}
 	if s := y.swarm(prune, y.ledgerRun("-j", "2")...); s.code != 0 {
 		t.Fatalf("run ended with %d: %s", s.code, s.stderr)

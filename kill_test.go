@@ -17,6 +17,7 @@ import (
 	"agentswarm/swarm/proc"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
+	"agentswarm/worktree"
 )
 
 var (
@@ -28,7 +29,8 @@ var (
 const killWrites = 5
 
 // TestKills kills swarm, supervisors, agents and git, at steps that a seed
-// picks, a hundred times in all. After each kill the next command puts the
+// picks, a hundred times in all: of linked worktrees without walls, and of
+// overlays behind them. After each kill the next command puts the
 // run in order, and nothing is lost, alive or touched that should not be; in
 // the end the run completes, and lands the tree of a run that nobody killed.
 func TestKills(t *testing.T) {
@@ -44,12 +46,13 @@ func TestKills(t *testing.T) {
 		left.Store(*killCount / 10)
 	}
 	want := undisturbed(t)
-	for lane := range 2 {
-		t.Run(fmt.Sprintf("lane %d", lane), func(t *testing.T) {
+	for lane, backend := range []worktree.Backend{worktree.Linked, worktree.Overlay} {
+		t.Run(string(backend), func(t *testing.T) {
 			t.Parallel()
 			dice := rand.New(rand.NewPCG(seed, uint64(lane)))
 			for n := 0; left.Load() > 0; n++ {
-				k := &killing{yard: newYard(t), dice: dice, name: fmt.Sprintf("seed %d, lane %d, run %d", seed, lane, n)}
+				k := &killing{yard: newYard(t), dice: dice, name: fmt.Sprintf("seed %d, %s, run %d", seed, backend, n)}
+				k.on(backend)
 				left.Add(-k.campaign(want))
 				k.must(os.RemoveAll(k.dir))
 			}

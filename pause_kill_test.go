@@ -9,6 +9,7 @@ import (
 	"agentswarm/swarm/event"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
+	"agentswarm/worktree"
 )
 
 // budgetYard is a yard whose agents cost a hundred tokens each.
@@ -70,6 +71,7 @@ func TestKilledWhenPaused(t *testing.T) {
 func TestKilledWhilePausing(t *testing.T) {
 	t.Parallel()
 	y := budgetYard(t)
+	y.on(worktree.Overlay)
 	cmd, wait := y.start(nil, "run", "-j", "2", "--agent", "shut", "--each", "pkg/*/", "p")
 	y.await("the pause", func() bool {
 		return y.recorded(func(e event.Event) bool { _, ok := e.(*event.Paused); return ok })

@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"agentswarm/worktree"
 )
 
 // refusedCommand is `refused CODE TEXT COMMAND…`: the command ends with that
@@ -68,9 +70,12 @@ func written(ts *testscript.TestScript, dir string) map[string]string {
 }
 
 // scriptCondition tells whether this machine lets a script mount a file
-// system of its own, which [mounts] asks.
-func scriptCondition(name string) (bool, error) {
+// system of its own, which [mounts] asks; and, by its name, on which backend
+// the script runs.
+func scriptCondition(name string, backend worktree.Backend) (bool, error) {
 	switch name {
+	case string(worktree.Overlay), string(worktree.Reflink), string(worktree.Linked):
+		return name == string(backend), nil
 	case "mounts":
 		return exec.Command("unshare", "-rm", "sh", "-c", "mount -t tmpfs none /mnt").Run() == nil, nil
 	case "root":

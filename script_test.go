@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"agentswarm/worktree"
 )
 
 // TestMain lets the test binary be `swarm` and `fakeagent` for the scripts.
@@ -31,17 +33,21 @@ func TestMain(m *testing.M) {
 // setup has made and committed from what the archive holds below repo/.
 func TestScripts(t *testing.T) {
 	t.Parallel()
-	p := scriptParams()
-	p.Dir = filepath.Join("testdata", "script")
-	testscript.Run(t, p)
+	params := scriptParams(worktree.Linked)
+	params.Dir = scriptsDir()
+	testscript.Run(t, params)
 }
 
-// scriptParams are those of all scripts, without a word of where they are.
-func scriptParams() testscript.Params {
+// scriptParams are those of scripts whose agents work on a backend.
+func scriptParams(backend worktree.Backend) testscript.Params {
 	return testscript.Params{
 		RequireExplicitExec: true,
-		Setup:               setupScript,
-		Condition:           scriptCondition,
+		Setup: func(env *testscript.Env) error {
+			return errors.Join(setupScript(env), setupBackend(env, backend))
+		},
+		Condition: func(name string) (bool, error) {
+			return scriptCondition(name, backend)
+		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"git":      gitCommand,
 			"refs":     refsCommand,
@@ -73,11 +79,6 @@ func setupScript(env *testscript.Env) error {
 	env.Setenv("SWARM_STATE_DIR", filepath.Join(env.WorkDir, "state"))
 	env.Setenv("GIT_CONFIG_NOSYSTEM", "1")
 	env.Setenv("TERM", "dumb")
-	// Fake agents speak to their tests by files outside of their workspace; the
-	// scripts about walls put them up.
-	env.Setenv("SWARM_SANDBOX", "off")
-	env.Setenv("SWARM_BACKEND", "worktree")
-	env.Setenv("TOOLS_BACKEND", "overlay")
 	env.Defer(func() { endBelow(env.WorkDir) })
 	repo := filepath.Join(env.WorkDir, "repo")
 	if _, err := os.Stat(repo); errors.Is(err, fs.ErrNotExist) {

@@ -20,6 +20,7 @@ import (
 	"agentswarm/swarm/event"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
+	"agentswarm/worktree"
 )
 
 var (
@@ -57,8 +58,8 @@ return [won, late, ended.status, go, quiet, sub, failed, failures().map(f => f.k
 	"shared": `const w = (n, first = '') => agent(first + '! run:grep -q ' + n + ' s.txt || printf ' + n + ' >> s.txt\n! write:' + n +
   '.txt:x\n! print:' + n, { full: true, isolation: 'shared' })
 const a = await w('a')
-const gone = await sa.run({ prompt: '! write:gone.txt:x\n! touch:$WORK/gone\n! hang', isolation: 'shared' })
-const b = await w('b', '! await:$WORK/gone\n')
+const gone = await sa.run({ prompt: '! write:gone.txt:x\n! touch:$SIGNALS/gone\n! hang', isolation: 'shared' })
+const b = await w('b', '! await:$SIGNALS/gone\n')
 await sa.cancel(gone.id)
 const c = await w('c')
 const kept = [a, b, await sa.join(gone.id), c].filter(r => r.patch)
@@ -76,7 +77,7 @@ return [one, two, (await sa.join(h.id)).output]`,
 func scriptYard(t *testing.T) *yard {
 	t.Helper()
 	y := newYard(t)
-	y.env = append(y.env, "WORK="+y.dir)
+	y.env = append(y.env, "WORK="+y.dir, "SIGNALS="+y.path())
 	mark := fmt.Sprintf("%q", "mark:"+y.dir)
 	y.write("home/.config/swarm/config.toml", `default_agent = "worker"
 [agents.worker]
@@ -125,16 +126,17 @@ func TestScriptKills(t *testing.T) {
 		k := &scriptKilling{yard: scriptYard(t), script: name}
 		wants[name] = k.end(k.answered(nil, k.runArgs()...))
 	}
-	for lane := range 2 {
-		t.Run(fmt.Sprintf("lane %d", lane), func(t *testing.T) {
+	for lane, backend := range []worktree.Backend{worktree.Linked, worktree.Overlay} {
+		t.Run(string(backend), func(t *testing.T) {
 			t.Parallel()
 			dice := rand.New(rand.NewPCG(seed, uint64(lane)))
 			for n := 0; left.Load() > 0; n++ {
 				name := names[(n+lane)%len(names)]
 				k := &scriptKilling{
 					yard: scriptYard(t), dice: dice, script: name,
-					name: fmt.Sprintf("seed %d, lane %d, run %d of %s", seed, lane, n, name),
+					name: fmt.Sprintf("seed %d, %s, run %d of %s", seed, backend, n, name),
 				}
+				k.on(backend)
 				left.Add(-k.campaign(wants[name]))
 				k.must(os.RemoveAll(k.dir))
 			}

@@ -33,7 +33,8 @@ func terminalCommand(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	env := []string{"TERM=xterm"}
 	for _, name := range []string{
-		"HOME", "PATH", "SWARM_STATE_DIR", "GIT_CONFIG_NOSYSTEM", "TESTSCRIPT_COMMAND", "NO_COLOR",
+		"HOME", "PATH", "SIGNALS", "SWARM_STATE_DIR", "SWARM_SANDBOX", "SWARM_BACKEND",
+		"GIT_CONFIG_NOSYSTEM", "TESTSCRIPT_COMMAND", "NO_COLOR",
 	} {
 		if value := ts.Getenv(name); value != "" {
 			env = append(env, name+"="+value)

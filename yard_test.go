@@ -15,6 +15,7 @@ import (
 
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
+	"agentswarm/worktree"
 )
 
 // yard is a repository of three packages with a HOME and a state of its own,
@@ -55,6 +56,35 @@ func newYard(t *testing.T) *yard {
 	y.git("add", "-A")
 	y.git("commit", "-q", "-m", "first")
 	return y
+}
+
+// onBackends runs a test in two yards: with linked worktrees and no walls, and
+// with overlays behind them.
+func onBackends(t *testing.T, test func(*testing.T, *yard)) {
+	t.Helper()
+	for _, backend := range []worktree.Backend{worktree.Linked, worktree.Overlay} {
+		t.Run(string(backend), func(t *testing.T) {
+			t.Parallel()
+			y := newYard(t)
+			y.on(backend)
+			test(t, y)
+		})
+	}
+}
+
+// on has agents work on a backend: linked worktrees as a yard has them anyway,
+// or overlays behind walls, as users have them by default. The ledger is open
+// to them. It skips the test where no walls can be put up.
+func (y *yard) on(backend worktree.Backend) {
+	if backend == worktree.Linked {
+		return
+	}
+	y.t.Helper()
+	if ok, err := scriptCondition("mounts", worktree.Overlay); !ok || err != nil {
+		y.t.Skip("no walls can be put up here", err)
+	}
+	y.env = append(y.env, "SWARM_SANDBOX=auto", "SWARM_BACKEND="+string(backend))
+	y.must(openTo(filepath.Join(y.dir, "home"), y.path()))
 }
 
 func (y *yard) must(err error) {
@@ -220,6 +250,9 @@ func (y *yard) nothingLost(v *store.View) {
 				return err == nil && strings.Contains(string(out), text)
 			}) || slices.ContainsFunc(dirs, func(dir string) bool {
 				out, err := os.ReadFile(filepath.Join(dir, path))
+				if errors.Is(err, fs.ErrNotExist) { // of an overlay
+					out, err = os.ReadFile(filepath.Join(dir, "up", path))
+				}
 				return err == nil && strings.Contains(string(out), text)
 			})
 			if !found {

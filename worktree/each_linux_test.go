@@ -147,10 +147,12 @@ func mountAll(all []Mount) error {
 	return nil
 }
 
-// unmountAll takes it down again.
+// unmountAll takes it down again. A child that another test has just forked
+// holds files of it until it runs its program, so that it goes when they are
+// closed.
 func unmountAll(all []Mount) (err error) {
 	for _, m := range slices.Backward(all) {
-		if uerr := unix.Unmount(m.At, 0); uerr != nil {
+		if uerr := unix.Unmount(m.At, unix.MNT_DETACH); uerr != nil {
 			err = errors.Join(err, fmt.Errorf("take %s down: %w", m.At, uerr))
 		}
 	}

@@ -121,7 +121,7 @@ func (e *Engine) elsewhere(life context.Context, a *agentState, end ending) bool
 	}
 	err := e.append(&event.Retried{
 		Agent: a.id, Attempt: a.attempt, Error: failed.Kind, Usage: &failed.Usage,
-		Reason: failed.Reason + "; folders of the base cannot be renamed in an overlay, so it is tried again in a worktree",
+		Reason: failed.Reason + "; in an overlay only mv and git mv can rename folders of the base, so it is tried again in a worktree",
 	})
 	if err != nil {
 		return false

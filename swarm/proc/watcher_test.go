@@ -20,12 +20,13 @@ func remaining(w *Watcher) (all []byte, gaps int) {
 	return all, gaps
 }
 
-// TestWatchFrom has watchers come at many moments. Each must see exactly what
-// the file holds from where it was told to begin.
+// TestWatchFrom has watchers come at many moments: some before anything is
+// shown, and whenever one is told something the next. Each must see exactly
+// what the file holds from where it was told to begin.
 func TestWatchFrom(t *testing.T) {
 	inModes(t, func(t *testing.T, m mode) {
-		// As much as a watcher may be behind, so that none loses anything.
-		spec := m.onTerminal(t, "chatty", fmt.Sprint(behind*64/65), "64", "stdout")
+		// Less than a watcher may be behind, so that none loses anything.
+		spec := m.shell(t, "sh", "-c", "read go; seq 35000")
 		p := m.start(t, spec)
 		type view struct {
 			from int64
@@ -35,27 +36,29 @@ func TestWatchFrom(t *testing.T) {
 		var mu sync.Mutex // guards views
 		var views []view
 		var watching sync.WaitGroup
-		for range 3 {
-			watching.Go(func() {
-				for open := true; open; {
-					w := p.Terminal().Watch()
-					var first []byte
-					first, open = <-w.Output()
-					watching.Go(func() {
-						defer w.Close()
-						all, gaps := remaining(w)
-						mu.Lock()
-						defer mu.Unlock()
-						views = append(views, view{w.From, slices.Concat(first, all), gaps})
-					})
-				}
-			})
+		var watch func(*Watcher)
+		watch = func(w *Watcher) {
+			defer w.Close()
+			first, open := <-w.Output()
+			if open {
+				next := p.Terminal().Watch()
+				watching.Go(func() { watch(next) })
+			}
+			rest, gaps := remaining(w)
+			mu.Lock()
+			defer mu.Unlock()
+			views = append(views, view{w.From, slices.Concat(first, rest), gaps})
 		}
+		for range 3 {
+			w := p.Terminal().Watch()
+			watching.Go(func() { watch(w) })
+		}
+		_, err := p.Terminal().Write([]byte("\n"))
 		exit := p.Wait()
 		watching.Wait()
 		file := read(t, spec.Stdout)
-		if exit.StdoutBytes != int64(len(file)) || len(views) < 3 {
-			t.Fatalf("%d views, %+v", len(views), exit)
+		if err != nil || exit.StdoutBytes != int64(len(file)) || len(views) < 6 {
+			t.Fatalf("%d views, %+v, %v", len(views), exit, err)
 		}
 		for _, v := range views {
 			if v.gaps > 0 || file[v.from:] != string(v.all) {

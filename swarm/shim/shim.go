@@ -30,7 +30,8 @@ import (
 //go:embed git
 var Script []byte
 
-// Advice is what agents are told of the one thing that a shim cannot mend.
+// Advice is what agents are told of the one thing that a shim cannot mend: by
+// the protocol of agents, and the built-in type of those that change files.
 const Advice = "Rename folders with `mv` or `git mv`: a rename(2) of a folder, as in os.rename or fs.rename, " +
 	"can fail here with EXDEV (cross-device link)."
 

@@ -1,0 +1,72 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+	"golang.org/x/sys/unix"
+
+	"agentswarm/worktree"
+)
+
+// cloneVar makes this test binary one that mounts a disk which clones, and
+// runs scripts there: "image:folder".
+const cloneVar = "SWARMTEST_CLONES"
+
+// TestScriptsReflink runs some scripts on a disk that clones, with workspaces
+// that are clones.
+func TestScriptsReflink(t *testing.T) {
+	t.Parallel()
+	mkfs, err := exec.LookPath("mkfs.btrfs")
+	if err != nil || os.Getuid() != 0 {
+		t.Skipf("it needs root and mkfs.btrfs: %v", err)
+	}
+	dir := t.TempDir()
+	image, at := filepath.Join(dir, "image"), filepath.Join(dir, "at")
+	for _, err := range []error{os.Mkdir(at, 0o755), os.WriteFile(image, nil, 0o600), os.Truncate(image, 1<<30)} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if out, err := exec.Command(mkfs, "-q", image).CombinedOutput(); err != nil {
+		t.Fatalf("mkfs: %v: %s", err, out)
+	}
+	cmd := exec.Command(os.Args[0], "-test.run=^TestScriptsOnDisk$", "-test.v")
+	cmd.Env = append(os.Environ(), cloneVar+"="+image+":"+at)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: unix.CLONE_NEWNS}
+	out, err := cmd.CombinedOutput()
+	if strings.Contains(string(out), "no disk can be mounted") {
+		t.Skipf("%s", out)
+	}
+	if err != nil || !strings.Contains(string(out), "--- PASS: TestScriptsOnDisk/run_prompt") {
+		t.Errorf("%v:\n%s", err, out)
+	}
+}
+
+// TestScriptsOnDisk is what [TestScriptsReflink] starts, with mounts of its own.
+func TestScriptsOnDisk(t *testing.T) {
+	image, dir, ok := strings.Cut(os.Getenv(cloneVar), ":")
+	if !ok {
+		t.Skip("run by TestScriptsReflink")
+	}
+	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command("mount", "-t", "btrfs", "-o", "loop", image, dir).CombinedOutput(); err != nil {
+		t.Fatalf("no disk can be mounted: %v: %s", err, out)
+	}
+	params := scriptParams(worktree.Reflink)
+	params.WorkdirRoot = dir
+	for _, name := range []string{
+		"gc_trash", "resume_what", "retry_feedback", "run_each", "run_prompt", "run_setup_verify",
+		"run_with_changes", "run_worktreeinclude", "script_api", "script_shared", "tools_private",
+	} {
+		params.Files = append(params.Files, filepath.Join(scriptsDir(), name+".txtar"))
+	}
+	testscript.Run(t, params)
+}
