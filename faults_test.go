@@ -72,6 +72,7 @@ func (f *faulty) prune() error {
 		{"repack", "-q", "-a", "-d"},
 		{"-c", "gc.auto=0", "gc", "-q", "--prune=now"},
 		{"worktree", "prune", "--expire=now"},
+		{"fetch", "-q", "."},
 	} {
 		cmd := exec.Command("git", args...)
 		cmd.Dir = f.file

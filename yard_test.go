@@ -27,6 +27,7 @@ type yard struct {
 	state string
 	env   []string
 	ledger
+	walled bool // agents have walls and private workspaces
 
 	about string // what a failure is said to come after
 }
@@ -83,6 +84,8 @@ func (y *yard) on(backend worktree.Backend) {
 	if ok, err := scriptCondition("mounts", worktree.Overlay); !ok || err != nil {
 		y.t.Skip("no walls can be put up here", err)
 	}
+	y.t.Cleanup(func() { endBelow(y.dir) })
+	y.walled = true
 	y.env = append(y.env, "SWARM_SANDBOX=auto", "SWARM_BACKEND="+string(backend))
 	y.must(openTo(filepath.Join(y.dir, "home"), y.path()))
 }
@@ -236,11 +239,11 @@ func (y *yard) nothingLost(v *store.View) {
 		places := y.refs(v.Identity.Run, id, attempt)
 		var dirs []string
 		for _, l := range v.Agent(task.ID(id)).Leases {
-			dirs = append(dirs, l.Dir)
+			dirs = append(dirs, l.Dir, filepath.Join(l.Dir, "up"))
 		}
 		for _, dir := range trash {
 			if strings.Contains(dir, "-"+note.Name()+"/") {
-				dirs = append(dirs, dir)
+				dirs = append(dirs, dir, filepath.Join(dir, "up"))
 			}
 		}
 		for i := range y.lines(filepath.Join("notes", note.Name())) {

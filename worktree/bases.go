@@ -300,10 +300,13 @@ func (t *Trees) makeBase(ctx context.Context, b *base) (err error) {
 	if err == nil {
 		err = os.WriteFile(filepath.Join(dir, baseRecordName), append(text, '\n'), 0o600)
 	}
+	if err == nil {
+		err = saveBase(dir, record.Under != "")
+	}
 	if err != nil {
 		return err
 	}
-	// One without a record is what a power cut left.
+	// One without a record is what a crash left.
 	if err := RemoveAll(b.dir); err != nil {
 		return err
 	}

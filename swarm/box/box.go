@@ -112,31 +112,44 @@ func (r *Rung) UnmarshalText(text []byte) error {
 	return fmt.Errorf("unknown walls %q", text)
 }
 
-// Refusal is a rung that this system does not give.
+// Refusal is one or more rungs that this system does not give.
 type Refusal struct {
-	// Rung is what was tried.
+	// Rung is what was tried first, and More are the next, which failed alike.
 	Rung Rung
+	More []Rung
 	// Err is what the failing step said.
 	Err error
 }
 
-func (r *Refusal) Error() string { return fmt.Sprintf("walls %s: %v", r.Rung, r.Err) }
+func (r *Refusal) Error() string {
+	words := r.Rung.String()
+	for _, rung := range r.More {
+		words += ", " + rung.String()
+	}
+	return fmt.Sprintf("walls %s: %v", words, r.Err)
+}
 
 func (r *Refusal) Unwrap() error { return r.Err }
 
 // Probe returns the best rung that works here. The function given must really
 // start something with Attr and Enter of a rung and say how that failed:
 // nothing else tells, because kernels, containers and policies refuse at
-// different steps. The error joins a *Refusal for every better rung; it
-// explains the answer and does not take it back.
+// different steps. The error joins a *Refusal for every reason why better rungs
+// were refused; it explains the answer and does not take it back.
 func Probe(try func(Rung) error) (Rung, error) {
 	var refusals []error
+	var last *Refusal
 	for _, rung := range ladder() {
 		err := try(rung)
-		if err == nil {
+		switch {
+		case err == nil:
 			return rung, errors.Join(refusals...)
+		case last != nil && last.Err.Error() == err.Error():
+			last.More = append(last.More, rung)
+		default:
+			last = &Refusal{Rung: rung, Err: err}
+			refusals = append(refusals, last)
 		}
-		refusals = append(refusals, &Refusal{Rung: rung, Err: err})
 	}
 	return None, errors.Join(refusals...)
 }

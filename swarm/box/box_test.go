@@ -62,7 +62,7 @@ func TestProbe(t *testing.T) {
 		}
 		var refusal *Refusal
 		if best > 0 && (!errors.As(err, &refusal) || refusal.Rung != ladder()[0] ||
-			!strings.Contains(err.Error(), no.Error())) {
+			strings.Count(err.Error(), no.Error()) != 1 || len(refusal.More) != best-1) {
 			t.Errorf("Probe explains itself with %v", err)
 		}
 	}

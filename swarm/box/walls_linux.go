@@ -93,10 +93,13 @@ func giveUp() error {
 	if err != nil {
 		return fmt.Errorf("clear ambient capabilities: %w", err)
 	}
-	// An exec as root would give all of them back.
+	// An exec as root would give all of them back. An agent's own agents have
+	// lost that already, and the right to say so.
 	const noRoot = 1<<0 | 1<<1 // SECBIT_NOROOT and its lock, capabilities(7)
-	if err := unix.Prctl(unix.PR_SET_SECUREBITS, noRoot, 0, 0, 0); err != nil {
-		return fmt.Errorf("take the power of root away: %w", err)
+	if bits, err := unix.PrctlRetInt(unix.PR_GET_SECUREBITS, 0, 0, 0, 0); err != nil || bits&noRoot != noRoot {
+		if err := unix.Prctl(unix.PR_SET_SECUREBITS, noRoot, 0, 0, 0); err != nil {
+			return fmt.Errorf("take the power of root away: %w", err)
+		}
 	}
 	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
 	var caps [2]unix.CapUserData

@@ -172,7 +172,7 @@ func (p *place) freeze(ctx context.Context, run *store.Run) (*git.Frozen, error)
 // captured when it was closed.
 func (p *place) retrieve(ctx context.Context, run *store.Run) (*store.View, error) {
 	v, err := p.settle(ctx, run)
-	if err != nil || v.Status == store.RunRunning || !keeps(v) {
+	if err != nil || v.Status == store.RunRunning || !keeps(v) && len(engine.Boxes(run)) == 0 {
 		return v, err
 	}
 	owner, err := run.Own(ctx)

@@ -21,6 +21,8 @@ import (
 type StateError struct {
 	Dir string // the state folder
 	Err error  // what is wrong, and with which folder
+
+	agent bool // who asks is an agent
 }
 
 func (e *StateError) Error() string {
@@ -32,6 +34,9 @@ func (e *StateError) Unwrap() error { return e.Err }
 
 // Hint says what would be right.
 func (e *StateError) Hint() string {
+	if e.agent {
+		return "agents do not reach it: for runs of your own set SWARM_STATE_DIR to a folder in /tmp"
+	}
 	return "make it writable, or set SWARM_STATE_DIR to a folder that is"
 }
 
@@ -49,7 +54,7 @@ func (p *place) room(ctx context.Context, pl *plan) error {
 	}
 	dir, err := writable(p.state.Dir)
 	if err != nil {
-		return &StateError{Dir: p.state.Dir, Err: err}
+		return &StateError{Dir: p.state.Dir, Err: err, agent: p.env.Getenv("SWARM_AGENT") != ""}
 	}
 	free, err := worktree.Free(dir)
 	if err != nil {

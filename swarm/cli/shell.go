@@ -11,6 +11,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"agentswarm/swarm/box"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/event"
 	"agentswarm/swarm/proc"
@@ -168,13 +169,15 @@ func (v *visit) enter(ctx context.Context) error {
 
 // enterWorkspace runs the command in the very workspace. One that is mounted for
 // its agent can be entered only where that is: behind its walls, as long as it
-// runs, and else behind walls that are put up anew.
+// runs, and else behind walls that are put up anew. So is one that is not, where
+// there are walls: the command is the person's, what it reads and runs there is
+// not.
 func (v *visit) enterWorkspace(ctx context.Context, lease *event.Leased) error {
 	w := engine.WorkspaceOf(lease)
 	var code int
 	var err error
 	switch {
-	case w.At == "":
+	case w.At == "" && !v.walled():
 		if !leadsHome(lease) {
 			v.say("careful: the agent has changed .git there, and git may run what it put into it")
 		}
@@ -182,7 +185,12 @@ func (v *visit) enterWorkspace(ctx context.Context, lease *event.Leased) error {
 	case !exists(v.run.Door(v.agent.ID, lease.Attempt)):
 		code, err = v.enterAgain(ctx, lease)
 	default:
-		if code, err = v.through(ctx, lease, w.Path()); errors.Is(err, proc.ErrGone) {
+		code, err = v.through(ctx, lease, w.Path())
+		if _, running := v.agent.Status.(*task.Running); errors.Is(err, proc.ErrNobody) && !running {
+			// The door was that of a visit, whose swarm has died.
+			code, err = v.enterAgain(ctx, lease)
+		}
+		if errors.Is(err, proc.ErrGone) {
 			// It may have done some of its work: it is not run a second time.
 			v.say("%s has ended, and the command with it", v.agent.ID)
 			code, err = endedWithIt, nil
@@ -190,6 +198,14 @@ func (v *visit) enterWorkspace(ctx context.Context, lease *event.Leased) error {
 	}
 	v.sayWhereItWent(lease)
 	return endOf(code, err)
+}
+
+// walled reports whether the agents of the run are in namespaces of their own,
+// by what its latest owner says.
+func (v *visit) walled() bool {
+	var rung box.Rung
+	opened := v.view.Opened
+	return opened != nil && rung.UnmarshalText([]byte(opened.Walls)) == nil && rung.Namespaces()
 }
 
 // endedWithIt is the exit code of a command that was killed since the agent it

@@ -211,9 +211,13 @@ func (v *visit) enterAgain(ctx context.Context, lease *event.Leased) (code int, 
 	if err != nil {
 		return 0, err
 	}
+	door := v.run.Door(v.agent.ID, lease.Attempt)
+	if err := ignoreMissing(os.Remove(door)); err != nil { // one that leads nowhere
+		return 0, err
+	}
 	host, err := b.deps.Launcher.Start(ctx, proc.Spec{
 		Run: v.run.ID, Argv: engine.ShellCommand("read -r line"), Env: []string{"PATH=" + v.env.Getenv("PATH")},
-		Dir: w.Path(), Pipe: true, Walls: around.Walls, Door: v.run.Door(v.agent.ID, lease.Attempt),
+		Dir: w.Path(), Pipe: true, Walls: around.Walls, Door: door,
 		Stdout: filepath.Join(private, "out"), Stderr: filepath.Join(private, "err"),
 	})
 	if err != nil {

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strconv"
 
+	"golang.org/x/sys/unix"
+
 	"agentswarm/swarm/box"
 	"agentswarm/swarm/control"
 	"agentswarm/swarm/engine"
@@ -130,10 +132,28 @@ func (p *place) tryWalls(ctx context.Context, r tryRequest) error {
 		Stdout: filepath.Join(r.dir, "out"), Stderr: filepath.Join(r.dir, "err"),
 	})
 	if err != nil {
-		return err
+		return unstarted(r.rung, err)
 	}
 	if exit := started.Wait(); exit.Reason != proc.Exited || exit.Code != 0 {
 		return errors.New(exitWords(exit))
 	}
 	return nil
+}
+
+// unstarted names the step that failed before anything ran behind walls: where
+// they have namespaces, those are made by the start itself, and the system says
+// of a limit on their number that the device is full.
+func unstarted(rung box.Rung, err error) error {
+	if !rung.Namespaces() {
+		return err
+	}
+	for _, errno := range []unix.Errno{unix.ENOSPC, unix.EUSERS} {
+		if errors.Is(err, errno) {
+			return fmt.Errorf("make namespaces: no more are allowed, by max_*_namespaces in /proc/sys/user: %w", errno)
+		}
+	}
+	if errors.Is(err, unix.EPERM) {
+		return fmt.Errorf("make namespaces: %w", unix.EPERM)
+	}
+	return err
 }

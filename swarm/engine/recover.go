@@ -37,6 +37,7 @@ func Recover(ctx context.Context, d Deps, c Config, v *store.View) error {
 	if _, err := proc.Sweep(ctx, v.Identity.Run); err != nil {
 		return fmt.Errorf("end what was left of run %s: %w", v.Identity.Run, err)
 	}
+	clearBoxes(d)
 	if d.Unlock != nil {
 		if err := d.Unlock(); err != nil {
 			return err

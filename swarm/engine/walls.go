@@ -6,11 +6,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 
 	"agentswarm/swarm/event"
+	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
 	"agentswarm/worktree"
 )
@@ -56,7 +58,32 @@ func (t *attempt) box() string { return BoxOf(t.dir) }
 
 // BoxOf is the folder of an attempt that its walls keep things in: of no use
 // to anybody once nothing of the attempt runs.
-func BoxOf(attempt string) string { return filepath.Join(attempt, "box") }
+func BoxOf(attempt string) string { return filepath.Join(attempt, boxName) }
+
+const boxName = "box"
+
+// Boxes are the folders that walls have kept things in, also those of visits
+// and of checks of what was merged, as they are left where a process died.
+func Boxes(run *store.Run) (left []string) {
+	inside := os.DirFS(run.Dir)
+	for _, pattern := range []string{"a/*/*/" + boxName, "a/*/*/visit-*", "landings/*/box-*"} {
+		names, _ := fs.Glob(inside, pattern) // it fails on malformed patterns only
+		for _, name := range names {
+			left = append(left, filepath.Join(run.Dir, name))
+		}
+	}
+	return left
+}
+
+// clearBoxes removes those folders once nothing of the run is alive: what was
+// written there is no part of any work.
+func clearBoxes(d Deps) {
+	for _, dir := range Boxes(d.Run) {
+		if err := worktree.RemoveAll(dir); err != nil {
+			d.Warn(fmt.Sprintf("what was left outside of workspaces stays until gc: %v", err))
+		}
+	}
+}
 
 // clearBox removes that folder.
 func (t *attempt) clearBox() {

@@ -19,6 +19,10 @@ import (
 // visit was.
 var ErrGone = errors.New("visit an agent: it is over")
 
+// ErrNobody is the [ErrGone] of a visit that never began: nobody is behind the
+// door.
+var ErrNobody = fmt.Errorf("%w: nobody is behind its door", ErrGone)
+
 // RefusedError is a visit that was not let in.
 type RefusedError struct{ Reason string }
 
@@ -68,7 +72,7 @@ func (p *program) check() error {
 // that it has started. What it leaves running when it ends by itself goes on
 // as a process of the agent's.
 //
-// An agent that is over is [ErrGone], a visit that is not let in a
+// An agent that is over is [ErrGone], or [ErrNobody] if it was before, a visit that is not let in a
 // [*RefusedError], and a command that cannot be run a [*CommandError].
 func Visit(ctx context.Context, r VisitRequest) (VisitExit, error) {
 	line, err := r.encode()
@@ -138,7 +142,7 @@ func knock(ctx context.Context, door string) (*os.File, error) {
 	case err == nil:
 		return c, nil
 	case errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.ECONNREFUSED):
-		err = ErrGone
+		err = ErrNobody
 	case ctx.Err() != nil:
 		err = context.Cause(ctx)
 	default:

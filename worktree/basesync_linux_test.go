@@ -1,0 +1,95 @@
+package worktree
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"agentswarm/worktree/git"
+)
+
+// unsaved reports whether the kernel has yet to find a place on the disk for
+// something in a file (FS_IOC_FIEMAP, as its documentation has it).
+func unsaved(t *testing.T, path string) bool {
+	t.Helper()
+	const (
+		call           = 0xc020660b // FS_IOC_FIEMAP
+		delayed        = 0x4        // FIEMAP_EXTENT_DELALLOC
+		extents        = 16
+		whole   uint64 = 1<<64 - 1
+	)
+	type extent struct {
+		logical, physical, length uint64
+		_                         [2]uint64
+		flags                     uint32
+		_                         [3]uint32
+	}
+	asked := struct {
+		start, length                 uint64
+		flags, mapped, count, padding uint32
+		extents                       [extents]extent
+	}{length: whole, count: extents}
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	_, _, errno := unix.Syscall(unix.SYS_IOCTL, f.Fd(), call, uintptr(unsafe.Pointer(&asked)))
+	if errors.Is(errno, unix.EOPNOTSUPP) || errors.Is(errno, unix.ENOTTY) {
+		t.Skip("the file system does not say where files are")
+	}
+	if errno != 0 {
+		t.Fatal(errno)
+	}
+	for _, e := range asked.extents[:asked.mapped] {
+		if e.flags&delayed != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// TestBaseIsSaved holds that a base, whole or a layer, is on the disk when it
+// gets its name.
+func TestBaseIsSaved(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	text := strings.Repeat("some text\n", 1000)
+	first := f.commit("a", text, "d/b", text)
+	second := f.commit("a", "new"+text, "d/c", text)
+	f.open()
+	f.private(Overlay)
+	probe := filepath.Join(f.trees.Bases, "probe")
+	must(t, os.WriteFile(probe, []byte(text), 0o600))
+	if !unsaved(t, probe) {
+		t.Skip("the file system saves at once, or does not tell")
+	}
+	for i, commit := range []git.Hash{first, second} {
+		layer := i == 1
+		b, done, err := f.trees.baseOf(t.Context(), commit)
+		must(t, err)
+		done()
+		if (b.under != nil) != layer {
+			t.Fatalf("%s is a layer: %t, want %t", commit.Short(), b.under != nil, layer)
+		}
+		files := 0
+		must(t, filepath.WalkDir(b.dir, func(path string, e fs.DirEntry, err error) error {
+			if err != nil || !e.Type().IsRegular() {
+				return err
+			}
+			if files++; unsaved(t, path) {
+				t.Errorf("%s of %s is not on the disk", path, commit.Short())
+			}
+			return nil
+		}))
+		if files < 4 { // two of the commit, the index and the record
+			t.Errorf("%d files were looked at", files)
+		}
+	}
+}
