@@ -93,7 +93,7 @@ func (w Workspace) Mounts() []Mount {
 	case Overlay:
 		m := Mount{At: w.Path(), Upper: w.files(), Work: filepath.Join(w.Dir, workName)}
 		// What came along lies lowest: whatever a base has goes before it.
-		for _, dir := range []string{w.Lower, w.Under, w.Along} {
+		for _, dir := range []string{w.Shell, w.Lower, w.Under, w.Along} {
 			if dir != "" {
 				m.Lower = append(m.Lower, dir)
 			}
@@ -101,6 +101,9 @@ func (w Workspace) Mounts() []Mount {
 		all = append(all, m)
 	default:
 		all = append(all, Mount{At: w.Path(), From: w.files(), Write: true})
+	}
+	if w.Shell != "" {
+		return all // the git dir is in the overlay
 	}
 	if w.Private() && w.At != "" {
 		return append(all, Mount{At: filepath.Join(w.At, ".git"), From: w.Admin, Write: true})

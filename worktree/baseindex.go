@@ -1,6 +1,7 @@
 package worktree
 
 import (
+	"context"
 	"io/fs"
 	"os"
 	"slices"
@@ -91,7 +92,7 @@ func (b *baseIndex) folder(dir string) (entries []git.TreeEntry, ok bool) {
 
 // readBase reads the index of a workspace's base. That of an overlay belongs
 // to all workspaces of the base and is read once.
-func (t *Trees) readBase(w Workspace) (*baseIndex, error) {
+func (t *Trees) readBase(ctx context.Context, w Workspace) (*baseIndex, error) {
 	if w.kind() != Overlay {
 		return t.parseBase(w.Index)
 	}
@@ -99,23 +100,25 @@ func (t *Trees) readBase(w Workspace) (*baseIndex, error) {
 	if err != nil {
 		return nil, err
 	}
-	t.mu.Lock()
-	known, ok := t.indexes[w.Index]
-	t.mu.Unlock()
-	if ok && os.SameFile(known.at, at) && known.at.ModTime().Equal(at.ModTime()) && known.at.Size() == at.Size() {
-		return known.index, nil
-	}
-	b, err := t.parseBase(w.Index)
-	if err != nil {
-		return nil, err
-	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.indexes == nil || len(t.indexes) >= maxIndexes {
-		t.indexes = map[string]readIndex{}
-	}
-	t.indexes[w.Index] = readIndex{index: b, at: at}
-	return b, nil
+	return learn(ctx, t, func() (*baseIndex, bool) {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		known, ok := t.indexes[w.Index]
+		ok = ok && os.SameFile(known.at, at) && known.at.ModTime().Equal(at.ModTime()) && known.at.Size() == at.Size()
+		return known.index, ok
+	}, func() (*baseIndex, error) {
+		b, err := t.parseBase(w.Index)
+		if err != nil {
+			return nil, err
+		}
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		if t.indexes == nil || len(t.indexes) >= maxIndexes {
+			t.indexes = map[string]readIndex{}
+		}
+		t.indexes[w.Index] = readIndex{index: b, at: at}
+		return b, nil
+	})
 }
 
 // readIndex is an index that was read, and its file as it was before.

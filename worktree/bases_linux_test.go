@@ -261,7 +261,7 @@ func TestSettle(t *testing.T) {
 	}
 	index, err := os.Stat(w.Index)
 	must(t, err)
-	out := f.in(w.Lower, "--git-dir="+w.Admin, "--work-tree="+w.Lower, "diff-files")
+	out := f.in(w.Lower, "--git-dir="+filepath.Join(w.Shell, ".git"), "--work-tree="+w.Lower, "diff-files")
 	if again, err := os.Stat(w.Index); out != "" || err != nil || !again.ModTime().Equal(index.ModTime()) {
 		t.Errorf("git sees a change: %q", out)
 	}

@@ -147,7 +147,7 @@ func (t *Trees) capture(ctx context.Context, r CaptureRequest) (_ *Capture, err 
 			err = errors.Join(err, c.dropPack(), q.Discard())
 		}
 	}()
-	if c.base, err = t.readBase(r.Workspace); err != nil {
+	if c.base, err = t.readBase(ctx, r.Workspace); err != nil {
 		return nil, err
 	}
 	c.index = c.base.entries
@@ -347,18 +347,19 @@ func (c *capturing) person(p git.Person) git.Person {
 
 // treeOf is the tree of a base; asked once for each.
 func (t *Trees) treeOf(ctx context.Context, base git.Hash) (git.Hash, error) {
-	t.mu.Lock()
-	tree := t.trees[base]
-	t.mu.Unlock()
-	if tree != "" {
+	return learn(ctx, t, func() (git.Hash, bool) {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		tree, ok := t.trees[base]
+		return tree, ok
+	}, func() (git.Hash, error) {
+		tree, err := t.Repo.TreeOf(ctx, base)
+		if err != nil {
+			return "", err
+		}
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		t.trees[base] = tree
 		return tree, nil
-	}
-	tree, err := t.Repo.TreeOf(ctx, base)
-	if err != nil {
-		return "", err
-	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.trees[base] = tree
-	return tree, nil
+	})
 }

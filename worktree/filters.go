@@ -40,21 +40,21 @@ func (c *capturing) findTools(ctx context.Context) error {
 
 // readFilters reads them once; a frozen configuration does not change.
 func (t *Trees) readFilters(ctx context.Context, q *git.Quarantine) (*filters, error) {
-	t.mu.Lock()
-	known := t.filters
-	t.mu.Unlock()
-	if known != nil {
-		return known, nil
-	}
-	out, err := q.Run(ctx, git.Cmd{Args: []string{"config", "--list", "-z"}})
-	if err != nil {
-		return nil, err
-	}
-	f := parseFilters(string(out))
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.filters = f
-	return f, nil
+	return learn(ctx, t, func() (*filters, bool) {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		return t.filters, t.filters != nil
+	}, func() (*filters, error) {
+		out, err := q.Run(ctx, git.Cmd{Args: []string{"config", "--list", "-z"}})
+		if err != nil {
+			return nil, err
+		}
+		f := parseFilters(string(out))
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		t.filters = f
+		return f, nil
+	})
 }
 
 // parseFilters reads `config --list -z`: "key\nvalue\0".

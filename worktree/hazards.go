@@ -98,7 +98,7 @@ func (l *look) on(key string) bool {
 }
 
 // shape is how the repository is laid out.
-func (l *look) shape(ctx context.Context) error {
+func (l *look) shape(context.Context) error {
 	if l.repo.Bare() {
 		l.add("bare", "there is no checkout: a branch to merge into must be named")
 	} else if l.repo.GitDir != l.repo.CommonDir {
@@ -119,11 +119,7 @@ func (l *look) shape(ctx context.Context) error {
 			break
 		}
 	}
-	shallow, err := l.repo.Run(ctx, git.Cmd{Args: []string{"rev-parse", "--is-shallow-repository"}})
-	if err != nil {
-		return err
-	}
-	if strings.TrimSpace(string(shallow)) == "true" {
+	if _, err := os.Stat(filepath.Join(l.repo.CommonDir, "shallow")); err == nil {
 		l.add("shallow", "history ends early: only merges onto what is there are possible")
 	}
 	if _, err := os.Lstat(filepath.Join(l.repo.CommonDir, "objects", "info", "alternates")); err == nil {
@@ -134,12 +130,17 @@ func (l *look) shape(ctx context.Context) error {
 
 // content is what the commit at HEAD holds. An unborn HEAD holds nothing.
 func (l *look) content(ctx context.Context) error {
-	if _, err := l.repo.Run(ctx, git.Cmd{Args: []string{"cat-file", "-e", "HEAD:.gitmodules"}}); err == nil {
-		l.add("submodules", "they are empty in a workspace; a populated one is captured as its commit")
-	}
+	modules := make(chan error, 1)
+	go func() {
+		_, err := l.repo.Run(ctx, git.Cmd{Args: []string{"cat-file", "-e", "HEAD:.gitmodules"}})
+		modules <- err
+	}()
 	_, err := l.repo.Run(ctx, git.Cmd{Args: []string{
 		"grep", "-q", "-F", "-e", "filter=lfs", "HEAD", "--", ":(top,glob)**/.gitattributes",
 	}})
+	if <-modules == nil {
+		l.add("submodules", "they are empty in a workspace; a populated one is captured as its commit")
+	}
 	var none *git.Error
 	switch {
 	case errors.As(err, &none):
@@ -173,7 +174,7 @@ func (l *look) lfs(ctx context.Context) error {
 }
 
 // settings are the keys that change what git does.
-func (l *look) settings(ctx context.Context) error {
+func (l *look) settings(context.Context) error {
 	drivers := map[string]bool{}
 	for key := range l.config {
 		if name, ok := strings.CutPrefix(key, "filter."); ok {
@@ -206,7 +207,7 @@ func (l *look) settings(ctx context.Context) error {
 	if l.on("diff.noprefix") || l.on("diff.mnemonicprefix") || l.config["diff.external"] != "" {
 		l.add("diff", "patches are written in git's own form whatever diff.* says")
 	}
-	if _, ok := l.repo.User(ctx); !ok {
+	if l.config["user.name"] == "" || l.config["user.email"] == "" {
 		l.add("user", "user.name or user.email is not set: swarm is the committer")
 	}
 	return nil

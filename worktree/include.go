@@ -125,6 +125,9 @@ func includeRules(ctx context.Context, r IncludeRequest) ([]byte, error) {
 		}
 		return r.Repo.File(ctx, r.Base, IncludeFile)
 	}
+	if _, err := os.Lstat(filepath.Join(r.Repo.TopLevel, IncludeFile)); missing(err) {
+		return nil, nil
+	}
 	out, err = r.Repo.Run(ctx, git.Cmd{Args: []string{"ls-files", "-z", "--cached", "--", IncludeFile}})
 	if err != nil || len(out) > 0 {
 		return nil, err

@@ -98,24 +98,20 @@ func (s *insideSpec) build() error {
 	return nil
 }
 
-// shrink puts the changes of a workspace, and its git dir, on a small disk.
+// shrink puts the changes of a workspace, those of its git dir too, on a small disk.
 func (s *insideSpec) shrink() error {
 	if s.Small == "" {
 		return nil
 	}
-	admin, err := detached(Mount{From: filepath.Join(s.Small, gitName)})
-	if err != nil {
-		return err
-	}
 	if err := unix.Mount("tmpfs", s.Small, "tmpfs", 0, "size=1m"); err != nil {
 		return err
 	}
-	for _, dir := range []string{upperName, workName, gitName} {
+	for _, dir := range []string{upperName, workName} {
 		if err := os.Mkdir(filepath.Join(s.Small, dir), 0o700); err != nil {
 			return err
 		}
 	}
-	return unix.MoveMount(admin, "", unix.AT_FDCWD, filepath.Join(s.Small, gitName), unix.MOVE_MOUNT_F_EMPTY_PATH)
+	return nil
 }
 
 func detached(m Mount) (int, error) {

@@ -35,6 +35,14 @@ func (t *Trees) leasePrivate(ctx context.Context, w *Workspace) (err error) {
 		if w.Along, err = t.along(ctx); err != nil {
 			return err
 		}
+		// Of bases that are a change of another there may be one for each
+		// workspace, and each of their git dirs would stay until the run ends.
+		if b.under == nil {
+			if w.Shell, err = t.shell(ctx, template, b); err != nil {
+				return err
+			}
+			w.Admin = filepath.Join(w.files(), ".git")
+		}
 	}
 	if err := errors.Join(b.enlist(filepath.Base(t.Dir), w), writeRecord(w)); err != nil {
 		return err
@@ -47,11 +55,10 @@ func (t *Trees) leasePrivate(ctx context.Context, w *Workspace) (err error) {
 	} else {
 		err = t.fillClone(ctx, w, b)
 	}
-	if err != nil {
-		return err
+	if err == nil && w.Shell == "" {
+		link, _ := t.Objects()
+		err = template.Private(git.PrivateRequest{Dir: w.Admin, Base: w.Base, Index: w.Index, Objects: link})
 	}
-	link, _ := t.Objects()
-	err = template.Private(git.PrivateRequest{Dir: w.Admin, Base: w.Base, Index: w.Index, Objects: link})
 	if err != nil {
 		return err
 	}
@@ -158,7 +165,12 @@ func (t *Trees) leave(w Workspace, entry string) error {
 		text, err := os.ReadFile(filepath.Join(entry, "tree", spaceName))
 		var made Workspace
 		if err == nil && json.Unmarshal(text, &made) == nil && t.ownPrivate(made) == nil && made.Name == w.Name {
-			w.Lower = made.Lower
+			w.Lower, w.Shell = made.Lower, made.Shell
+		}
+		if record, err := readEntry(entry); err == nil && !record.Whole && w.Shell != "" {
+			if err := wholeGit(filepath.Join(entry, "tree"), filepath.Join(w.Shell, ".git")); err != nil {
+				return err
+			}
 		}
 		if err := RemoveAll(filepath.Join(entry, "tree", workName)); err != nil {
 			return err
@@ -169,7 +181,14 @@ func (t *Trees) leave(w Workspace, entry string) error {
 
 // ownPrivate refuses a workspace whose parts do not lie where ours do.
 func (t *Trees) ownPrivate(w Workspace) error {
-	if w.Admin != "" && w.Admin != filepath.Join(w.Dir, gitName) {
+	own := filepath.Join(w.Dir, gitName)
+	if w.Shell != "" {
+		own = filepath.Join(w.files(), ".git")
+		if w.kind() != Overlay || filepath.Dir(w.Shell) != t.Dir || !shellForm().MatchString(filepath.Base(w.Shell)) {
+			return &OutsideError{Dir: w.Shell, Root: t.Dir}
+		}
+	}
+	if w.Admin != "" && w.Admin != own {
 		return &OutsideError{Dir: w.Admin, Root: w.Dir}
 	}
 	for _, layer := range []string{w.Lower, w.Under} {
@@ -223,7 +242,9 @@ func removeShared(dir string) (empty bool, err error) {
 
 // shared reports whether something in the folder of a run is what its
 // workspaces have in common.
-func shared(name string) bool { return name == templateName || alongForm().MatchString(name) }
+func shared(name string) bool {
+	return name == templateName || alongForm().MatchString(name) || shellForm().MatchString(name)
+}
 
 // Close ends what waits for more to do, lets go of what this process keeps
 // others from removing, and removes what its workspaces have in common, if there
@@ -232,11 +253,14 @@ func (t *Trees) Close() (err error) {
 	t.basesMu.Lock()
 	defer t.basesMu.Unlock()
 	err = t.endHelpers()
+	// Packs that lie apart, as on a full disk, are as good.
+	_ = t.landed.Gather()
 	for commit, b := range t.bases {
 		err = errors.Join(err, b.let())
 		delete(t.bases, commit)
 	}
 	t.template, t.layer = nil, ""
+	clear(t.shells)
 	_, rerr := removeShared(t.Dir)
 	if err = errors.Join(err, rerr); err != nil {
 		return fmt.Errorf("let go of the bases: %w", err)

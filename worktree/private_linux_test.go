@@ -217,7 +217,7 @@ func TestNothingIsShared(t *testing.T) {
 		}
 		return nil
 	}))
-	at, err := os.Stat(filepath.Join(w.Admin, "hooks/pre-commit"))
+	at, err := os.Stat(filepath.Join(w.Shell, ".git/hooks/pre-commit"))
 	if err != nil || at.Mode().Perm() != 0o700 {
 		t.Errorf("the hook is %v, %v", at, err)
 	}

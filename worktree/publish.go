@@ -32,7 +32,7 @@ func (c *capturing) publish(ctx context.Context, out *Capture) error {
 		}
 		publish := git.PublishRequest{
 			Refs: updates, Have: c.have(),
-			Message: "swarm: capture " + c.Workspace.Name,
+			Message: "swarm: capture " + c.Workspace.Name, Landed: c.landed,
 		}
 		if out.Head == "" {
 			publish.Pack, publish.Plain = c.pack, !c.filters.logged

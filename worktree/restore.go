@@ -301,6 +301,11 @@ func (r *restoring) stageWork(ctx context.Context) error {
 	}
 	records := r.records.String()
 	r.records.Reset()
+	if records != "" {
+		if err := r.ownIndex(); err != nil {
+			return err
+		}
+	}
 	if err := run(filepath.Join(r.Workspace.Admin, "index"), records,
 		"--add", "--replace", "--index-info"); err != nil {
 		return err
@@ -311,6 +316,21 @@ func (r *restoring) stageWork(ctx context.Context) error {
 	// What lies outside of a sparse checkout is kept where it is not there.
 	// These are gone, and a capture must see it.
 	return run(r.Workspace.Index, gone.String(), "--no-skip-worktree", "--stdin")
+}
+
+// ownIndex gives the workspace an index that can be changed.
+func (r *restoring) ownIndex() error {
+	if r.Workspace.Shell == "" {
+		return nil // it has one
+	}
+	if err := os.Mkdir(r.Workspace.Admin, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	err := git.CloneFile(filepath.Join(r.Workspace.Shell, ".git", "index"), filepath.Join(r.Workspace.Admin, "index"))
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	return err
 }
 
 // skipped are the files of the base outside of a sparse checkout.

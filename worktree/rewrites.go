@@ -29,13 +29,24 @@ const maxRules = 4 << 20
 // readRewrites looks into the attribute files of a base, and into those that
 // the frozen configuration holds, once for each base.
 func (c *capturing) readRewrites(ctx context.Context) (rewrites, error) {
-	c.mu.Lock()
-	known, ok := c.rewrites[c.Workspace.Base]
-	c.mu.Unlock()
-	if ok {
-		return known, nil
-	}
-	var r rewrites
+	return learn(ctx, c.Trees, func() (rewrites, bool) {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		r, ok := c.Trees.rewrites[c.Workspace.Base]
+		return r, ok
+	}, func() (rewrites, error) {
+		r, err := c.findRewrites(ctx)
+		if err != nil {
+			return r, err
+		}
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.Trees.rewrites[c.Workspace.Base] = r
+		return r, nil
+	})
+}
+
+func (c *capturing) findRewrites(ctx context.Context) (r rewrites, err error) {
 	for _, path := range []string{"info/attributes", "user-attributes"} {
 		text, err := os.ReadFile(filepath.Join(c.Frozen.Dir, path))
 		if err != nil && !missing(err) {
@@ -50,7 +61,7 @@ func (c *capturing) readRewrites(ctx context.Context) (rewrites, error) {
 			ids = append(ids, e.ID)
 		}
 	}
-	err := c.quarantine.Blobs(ctx, git.BlobsRequest{IDs: ids, Limit: maxRules, Take: r.read})
+	err = c.quarantine.Blobs(ctx, git.BlobsRequest{IDs: ids, Limit: maxRules, Take: r.read})
 	var large *git.SizeError
 	switch {
 	case errors.As(err, &large):
@@ -58,9 +69,6 @@ func (c *capturing) readRewrites(ctx context.Context) (rewrites, error) {
 	case err != nil:
 		return r, fmt.Errorf("read the attributes of the base: %w", err)
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.rewrites[c.Workspace.Base] = r
 	return r, nil
 }
 

@@ -6,7 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"agentswarm/worktree/git"
@@ -15,21 +15,33 @@ import (
 // spare is a process of git that answers one capture after the other, and ends
 // once nobody has asked it for a while. It ends with this process, too.
 type spare[T io.Closer] struct {
-	mu   sync.Mutex // held by whoever asks; guards what follows
-	have *T
-	end  *time.Timer
+	turn     chan struct{} // full while somebody asks, who alone uses have and end
+	have     *T
+	end      *time.Timer
+	answered atomic.Int64
 }
 
-// idle is how long a spare process waits for the next capture.
-const idle = 2 * time.Second
+func newSpare[T io.Closer]() *spare[T] { return &spare[T]{turn: make(chan struct{}, 1)} }
+
+const (
+	// idle is how long a spare process waits for the next capture.
+	idle = 2 * time.Second
+	// stuck is how long nobody is answered before those that wait go
+	// elsewhere. An answer takes some milliseconds, less than it takes to start
+	// a process; that to a capture of a gigabyte takes its time.
+	stuck = time.Second
+)
 
 // ask asks the process, which is started where there is none. Where somebody
-// else asks it, asked is false. After an error it is not asked again.
-func (s *spare[T]) ask(start func() (T, error), do func(T) error) (asked bool, err error) {
-	if !s.mu.TryLock() {
-		return false, nil
+// else asks it for long, asked is false. After an error it is not asked again.
+func (s *spare[T]) ask(ctx context.Context, start func() (T, error), do func(T) error) (asked bool, err error) {
+	if got, err := s.wait(ctx); !got {
+		return false, err
 	}
-	defer s.mu.Unlock()
+	defer func() {
+		s.answered.Add(1)
+		<-s.turn
+	}()
 	if s.have == nil {
 		had, err := start()
 		if err != nil {
@@ -49,9 +61,28 @@ func (s *spare[T]) ask(start func() (T, error), do func(T) error) (asked bool, e
 	return true, nil
 }
 
+// wait waits for a turn, as long as others get theirs.
+func (s *spare[T]) wait(ctx context.Context) (got bool, err error) {
+	for {
+		before, patience := s.answered.Load(), time.NewTimer(stuck)
+		select {
+		case s.turn <- struct{}{}:
+			patience.Stop()
+			return true, nil
+		case <-ctx.Done():
+			patience.Stop()
+			return false, context.Cause(ctx)
+		case <-patience.C:
+			if s.answered.Load() == before {
+				return false, nil
+			}
+		}
+	}
+}
+
 func (s *spare[T]) close() error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.turn <- struct{}{}
+	defer func() { <-s.turn }()
 	return s.drop()
 }
 
@@ -98,7 +129,7 @@ func (c *capturing) patch(ctx context.Context, f *os.File, out *Capture) (count 
 		if from, err = c.treeOf(ctx, out.Base); err != nil {
 			return count, err
 		}
-		asked, derr := c.differ.ask(func() (*git.Differ, error) {
+		asked, derr := c.differ.ask(ctx, func() (*git.Differ, error) {
 			return c.shared.Differ(ctx)
 		}, func(d *git.Differ) error {
 			return d.WritePatch(ctx, io.MultiWriter(f, &count), from, to)
@@ -133,11 +164,11 @@ func (c *capturing) ignoredShared(ctx context.Context, paths []string) (answers 
 	c.mu.Lock()
 	s := c.ruling[c.Workspace.Base]
 	if s == nil {
-		s = &spare[*sharedRules]{}
+		s = newSpare[*sharedRules]()
 		c.ruling[c.Workspace.Base] = s
 	}
 	c.mu.Unlock()
-	asked, err = s.ask(func() (*sharedRules, error) { return c.startRules(ctx) }, func(r *sharedRules) error {
+	asked, err = s.ask(ctx, func() (*sharedRules, error) { return c.startRules(ctx) }, func(r *sharedRules) error {
 		unhook := context.AfterFunc(ctx, func() { r.stop(context.Cause(ctx)) })
 		var err error
 		answers, err = r.ignored(paths)

@@ -35,6 +35,10 @@ type Workspace struct {
 	Lower string `json:"lower,omitempty"`
 	Under string `json:"under,omitempty"`
 	Along string `json:"along,omitempty"`
+	// Shell is a folder that lies above those and holds nothing but the git dir
+	// as it is at first, of which the workspace has what it changes. Empty where
+	// it has all of its git dir.
+	Shell string `json:"shell,omitempty"`
 }
 
 // Config is what [New] needs.
@@ -73,7 +77,8 @@ type Trees struct {
 	register *semaphore.Weighted // one registration at a time in this process
 	fills    *gate
 	shared   *git.Quarantine // what captures made in process, while git looks at it
-	differ   spare[*git.Differ]
+	differ   *spare[*git.Differ]
+	landed   *git.Landed // what captures brought into the repository
 
 	making *semaphore.Weighted // one base at a time in this process, or template
 
@@ -81,6 +86,9 @@ type Trees struct {
 	bases    map[git.Hash]*base
 	template *git.Template
 	layer    string // of what comes along
+	shells   map[git.Hash]string
+
+	learning *semaphore.Weighted // one at a time finds out what all captures want to know
 
 	mu        sync.Mutex // guards what follows
 	filters   *filters
@@ -118,11 +126,15 @@ func New(c Config) (*Trees, error) {
 		fills:     newGate(c.Cores),
 		making:    semaphore.NewWeighted(1),
 		bases:     map[git.Hash]*base{},
+		shells:    map[git.Hash]string{},
 		trees:     map[git.Hash]git.Hash{},
 		footprint: map[git.Hash]int64{},
 		rewrites:  map[git.Hash]rewrites{},
 		ruling:    map[git.Hash]*spare[*sharedRules]{},
 		shared:    newShared(c.Frozen),
+		differ:    newSpare[*git.Differ](),
+		landed:    c.Repo.Landed(),
+		learning:  semaphore.NewWeighted(1),
 	}, nil
 }
 

@@ -59,9 +59,10 @@ func (k *walker) inside(ctx context.Context, path string) error {
 }
 
 // mountPoint looks at what is where the git dir of a workspace of its own kind
-// is mounted for those who work in it: nothing, or an empty folder.
+// is for those who work in it: what they changed of it or, where it is mounted
+// there, nothing or an empty folder.
 func (k *walker) mountPoint(path string, at fs.FileInfo) {
-	if at == nil || isWhiteout(at) {
+	if at == nil || isWhiteout(at) || at.IsDir() && k.work.Shell != "" {
 		return
 	}
 	if !at.IsDir() {
@@ -111,6 +112,9 @@ func (k *walker) cameAlong(path string) cameAlong {
 // to none. Where the git dir is an agent's own, no git is run in it: its
 // configuration can name programs.
 func (t *Trees) headOf(ctx context.Context, w Workspace) (git.Hash, error) {
+	if w.Shell != "" {
+		return t.Repo.PrivateHead(w.Admin, filepath.Join(w.Shell, ".git"))
+	}
 	if w.Private() {
 		return t.Repo.PrivateHead(w.Admin)
 	}

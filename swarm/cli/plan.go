@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/urfave/cli/v2"
+	"golang.org/x/sync/errgroup"
 
 	"agentswarm/swarm/config"
 	"agentswarm/swarm/engine"
@@ -42,6 +43,7 @@ type plan struct {
 	merge       bool
 	into        string
 	dirt        git.Dirt
+	size        int64         // of a checkout of the head, in bytes
 	wants       []config.Item // texts from the repository that would be run
 	needs       []config.Item // those of them that nobody has approved
 	input       []byte        // what was read from standard input
@@ -114,20 +116,46 @@ func (p *place) findBase(c *cli.Context, pl *plan) error {
 	}
 	pl.head = head
 	pl.base = store.Base{Commit: string(head), Tree: string(pl.tree), Kind: kind}
-	if pl.branch, err = p.repo.Branch(ctx); err != nil {
+	return p.look(ctx, pl)
+}
+
+// look asks git what it takes long to tell, all at once.
+func (p *place) look(ctx context.Context, pl *plan) error {
+	var hazards []worktree.Hazard
+	asking, asked := errgroup.WithContext(ctx)
+	asking.Go(func() (err error) {
+		pl.branch, err = p.repo.Branch(asked)
 		return err
-	}
-	if kind != store.BaseRef {
-		if pl.dirt, err = p.repo.Dirt(ctx); err != nil {
+	})
+	asking.Go(func() (err error) {
+		hazards, err = worktree.Hazards(asked, p.repo)
+		return err
+	})
+	asking.Go(func() (err error) {
+		pl.size, err = worktree.CheckoutSize(asked, p.repo, pl.head)
+		return err
+	})
+	if pl.base.Kind != store.BaseRef {
+		asking.Go(func() (err error) {
+			pl.dirt, err = p.repo.Dirt(asked)
 			return err
-		}
-		if pl.withChanges && pl.dirt.Unmerged > 0 {
-			return refused(&git.UnmergedError{Files: pl.dirt.Unmerged})
-		}
+		})
 	}
-	hazards, err := worktree.Hazards(ctx, p.repo)
-	if err != nil {
+	if !pl.withChanges {
+		asking.Go(func() error {
+			entries, err := p.repo.Tree(asked, pl.tree)
+			pl.files = paths(entries)
+			return err
+		})
+	}
+	if err := asking.Wait(); err != nil {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
 		return err
+	}
+	if pl.withChanges && pl.dirt.Unmerged > 0 {
+		return refused(&git.UnmergedError{Files: pl.dirt.Unmerged})
 	}
 	for _, h := range hazards {
 		if h.Refused {
@@ -269,12 +297,6 @@ func (p *place) makeCalls(ctx context.Context, pl *plan) error {
 		if err := p.takeSnapshot(ctx, pl); err != nil {
 			return err
 		}
-	} else {
-		entries, err := p.repo.Tree(ctx, pl.tree)
-		if err != nil {
-			return err
-		}
-		pl.files = paths(entries)
 	}
 	if pl.script != nil {
 		return nil

@@ -45,7 +45,7 @@ func (e *StateError) ExitCode() int { return int(CodeUsage) }
 
 // room refuses a run whose state could not be written, or whose first
 // workspace would not fit on the disk. It writes nothing to find out.
-func (p *place) room(ctx context.Context, pl *plan) error {
+func (p *place) room(_ context.Context, pl *plan) error {
 	if !utf8.ValidString(p.state.Dir) {
 		return &StateError{Dir: p.state.Dir, Err: errors.New("its path is not UTF-8, and the journal names what is in it")}
 	}
@@ -60,11 +60,7 @@ func (p *place) room(ctx context.Context, pl *plan) error {
 	if err != nil {
 		return err
 	}
-	size, err := worktree.CheckoutSize(ctx, p.repo, pl.head)
-	if err != nil {
-		return err
-	}
-	if need := size + limit.DiskSlack; free < need {
+	if need := pl.size + limit.DiskSlack; free < need {
 		return refused(&limit.SpaceError{Dir: p.state.Dir, Need: need, Have: free})
 	}
 	return nil

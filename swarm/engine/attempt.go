@@ -234,7 +234,7 @@ func (t *attempt) admit(ctx context.Context, r worktree.LeaseRequest) (filled fu
 func leased(id task.ID, n int, w *worktree.Workspace) *event.Leased {
 	return &event.Leased{
 		Agent: id, Attempt: n, Backend: string(cmp.Or(w.Backend, worktree.Linked)), Base: string(w.Base),
-		Dir: w.Dir, Admin: w.Admin, Index: w.Index, At: w.At, Lower: w.Lower, Under: w.Under, Along: w.Along,
+		Dir: w.Dir, Admin: w.Admin, Index: w.Index, At: w.At, Lower: w.Lower, Under: w.Under, Along: w.Along, Shell: w.Shell,
 	}
 }
 

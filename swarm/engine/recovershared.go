@@ -18,7 +18,7 @@ func WorkspaceOf(l *event.Leased) worktree.Workspace {
 	return worktree.Workspace{
 		Name: filepath.Base(l.Dir), Dir: l.Dir, Admin: l.Admin,
 		Base: git.Hash(l.Base), Index: l.Index,
-		Backend: worktree.Backend(l.Backend), At: l.At, Lower: l.Lower, Under: l.Under, Along: l.Along,
+		Backend: worktree.Backend(l.Backend), At: l.At, Lower: l.Lower, Under: l.Under, Along: l.Along, Shell: l.Shell,
 	}
 }
 

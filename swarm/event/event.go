@@ -59,11 +59,12 @@ type Leased struct {
 	Admin   string  `json:"admin,omitempty"`
 	Index   string  `json:"index,omitempty"`
 	Base    string  `json:"base"`
-	// At, Lower, Under and Along are those of [worktree.Workspace].
+	// At, Lower, Under, Along and Shell are those of [worktree.Workspace].
 	At    string `json:"at,omitempty"`
 	Lower string `json:"lower,omitempty"`
 	Under string `json:"under,omitempty"`
 	Along string `json:"along,omitempty"`
+	Shell string `json:"shell,omitempty"`
 	// Shared is set where it is the workspace that shared calls of the run work
 	// in together: the attempt is in it, and it outlives the attempt.
 	Shared bool `json:"shared,omitempty"`

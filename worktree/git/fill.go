@@ -55,6 +55,9 @@ func (f *Frozen) sparse() string { return filepath.Join(f.Dir, "info", "sparse-c
 
 // copySparse copies the patterns of the user's checkout.
 func (f *Frozen) copySparse(ctx context.Context) error {
+	if !f.set["core.sparsecheckout"] {
+		return nil
+	}
 	on, err := f.repo.line(ctx, "config", "--type=bool", "--get", "core.sparseCheckout")
 	var unset *Error
 	if errors.As(err, &unset) || err == nil && on != "true" {

@@ -25,6 +25,7 @@ type Frozen struct {
 	repo *Repo
 	// Dir is the git dir.
 	Dir string
+	set map[string]bool // the keys that the user's configuration has, while it is copied
 }
 
 // kept are the sections and keys that go into the copy, lower case.
@@ -66,7 +67,7 @@ var ownEntries = []string{
 
 // Freeze makes the copy at dir, which must not exist.
 func (r *Repo) Freeze(ctx context.Context, dir string) (*Frozen, error) {
-	f := &Frozen{repo: r, Dir: dir}
+	f := &Frozen{repo: r, Dir: dir, set: map[string]bool{}}
 	err := errors.Join(
 		os.MkdirAll(filepath.Join(dir, "refs"), 0o700),
 		os.MkdirAll(filepath.Join(dir, "info"), 0o700),
@@ -140,6 +141,7 @@ func (f *Frozen) copyConfig(ctx context.Context) error {
 	partial := isPartial().Match(out)
 	for rec := range strings.SplitSeq(strings.TrimSuffix(string(out), "\x00"), "\x00") {
 		key, value, hasValue := strings.Cut(rec, "\n")
+		f.set[key] = true
 		if !keep(key, partial) {
 			continue
 		}
@@ -195,10 +197,12 @@ func (f *Frozen) copyRules(ctx context.Context) error {
 		if err := copyFile(own, filepath.Join(f.Dir, "info", rule.own)); err != nil {
 			return err
 		}
-		users, err := f.repo.line(ctx, "config", "--type=path", "--get", rule.key)
-		var unset *Error
-		if err != nil && (!errors.As(err, &unset) || unset.Code != 1) {
-			return err
+		var users string
+		if f.set[strings.ToLower(rule.key)] {
+			var err error
+			if users, err = f.repo.line(ctx, "config", "--type=path", "--get", rule.key); err != nil {
+				return err
+			}
 		}
 		if users == "" {
 			users = f.repo.defaultRules(rule.fallback)

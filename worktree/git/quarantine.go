@@ -92,6 +92,8 @@ type PublishRequest struct {
 	// Pack is closed and holds all that the refs need beyond Have; nil: what
 	// they need is looked for.
 	Pack *Pack
+	// Landed is told of the pack, if one is made and a ref holds it; nil: nobody is.
+	Landed *Landed
 	// Plain is set where nobody asked for reflogs of such refs or for other
 	// modes of files, so that a ref can be made without git.
 	Plain bool
@@ -101,7 +103,7 @@ type PublishRequest struct {
 // in one transaction. Objects of Have and their ancestors are not packed.
 func (q *Quarantine) Publish(ctx context.Context, p PublishRequest) (err error) {
 	var revs bytes.Buffer
-	fresh := false
+	fresh, keep := false, ""
 	for _, u := range p.Refs {
 		if u.New != "" && !slices.Contains(p.Have, u.New) {
 			fmt.Fprintln(&revs, u.New)
@@ -109,14 +111,24 @@ func (q *Quarantine) Publish(ctx context.Context, p PublishRequest) (err error) 
 		}
 	}
 	if fresh {
-		keep, berr := q.bring(ctx, p, &revs)
-		if berr != nil {
-			return fmt.Errorf("publish objects: %w", berr)
-		}
-		if keep != "" {
-			defer func() { err = errors.Join(err, os.Remove(keep)) }()
+		if keep, err = q.bring(ctx, p, &revs); err != nil {
+			return fmt.Errorf("publish objects: %w", err)
 		}
 	}
+	err = q.nameAll(ctx, p)
+	if keep == "" {
+		return err
+	}
+	err = errors.Join(err, os.Remove(keep))
+	if err == nil && p.Landed != nil {
+		// What is published stays so. Packs that lie apart do no harm.
+		_ = p.Landed.note(stemOf(keep))
+	}
+	return err
+}
+
+// nameAll moves the refs.
+func (q *Quarantine) nameAll(ctx context.Context, p PublishRequest) error {
 	if len(p.Refs) == 1 && p.Plain {
 		u := p.Refs[0]
 		if u.Old == "" && !u.Any && q.repo.createRef(u.Ref, u.New) == nil {

@@ -23,17 +23,14 @@ const (
 // outside of it, whatever symlinks there are; empty where HEAD leads to none. Whether there is such an
 // object is not asked.
 //
-// The git dir may be an agent's, who may have put anything there.
-func (r *Repo) PrivateHead(gitDir string) (Hash, error) {
-	root, err := os.OpenRoot(gitDir)
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
-		return "", nil
-	}
+// The git dir may be an agent's, who may have put anything there. It may be the
+// upper layer of an overlay, of which below is the lower one.
+func (r *Repo) PrivateHead(gitDir string, below ...string) (h Hash, err error) {
+	files, err := openLayers(append([]string{gitDir}, below...))
 	if err != nil {
 		return "", err
 	}
-	h := r.follow(root, "HEAD")
-	return h, root.Close()
+	return r.follow(files, "HEAD"), files.close()
 }
 
 // NoRef reports whether there certainly is no ref of a name, read without git.
@@ -56,7 +53,7 @@ func (r *Repo) NoRef(name string) bool {
 }
 
 // follow resolves a ref by its file, or by the file of all packed refs.
-func (r *Repo) follow(root *os.Root, name string) Hash {
+func (r *Repo) follow(root opener, name string) Hash {
 	for range maxSymRefs + 1 {
 		text, err := readRegular(root, name)
 		if err != nil {
@@ -85,7 +82,7 @@ func (r *Repo) follow(root *os.Root, name string) Hash {
 
 // readRegular reads a small file. One that is no plain file, or not small, is
 // an error.
-func readRegular(root *os.Root, name string) (string, error) {
+func readRegular(root opener, name string) (string, error) {
 	f, err := openRegular(root, name)
 	if err != nil {
 		return "", err
@@ -98,7 +95,7 @@ func readRegular(root *os.Root, name string) (string, error) {
 	return string(text), err
 }
 
-func openRegular(root *os.Root, name string) (*os.File, error) {
+func openRegular(root opener, name string) (*os.File, error) {
 	f, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, err
@@ -114,7 +111,7 @@ func openRegular(root *os.Root, name string) (*os.File, error) {
 }
 
 // packedRef looks a ref up in the file of all packed refs.
-func packedRef(root *os.Root, name string) (id Hash, found bool, err error) {
+func packedRef(root opener, name string) (id Hash, found bool, err error) {
 	found, err = scanPacked(root, func(hex, ref string) bool {
 		id = Hash(hex)
 		return ref == name
@@ -124,7 +121,7 @@ func packedRef(root *os.Root, name string) (id Hash, found bool, err error) {
 
 // scanPacked reads the file of all packed refs until is says that it was this:
 // "id name", and lines that begin with a hash sign or a caret and say more.
-func scanPacked(root *os.Root, is func(hex, ref string) bool) (found bool, err error) {
+func scanPacked(root opener, is func(hex, ref string) bool) (found bool, err error) {
 	f, err := openRegular(root, "packed-refs")
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil

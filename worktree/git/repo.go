@@ -83,15 +83,52 @@ func (g *Git) Version(ctx context.Context) (string, error) {
 // The error is a [*NotRepoError], [*VersionError] or [*MissingError] where it
 // is the user's to mend.
 func (g *Git) Discover(ctx context.Context, dir string) (*Repo, error) {
+	type found struct {
+		repo *Repo
+		err  error
+	}
+	looked := make(chan found, 1)
+	go func() {
+		r, err := g.look(ctx, dir)
+		looked <- found{r, err}
+	}()
 	have, err := g.Version(ctx)
+	got := <-looked
 	if err != nil {
 		return nil, err
 	}
 	if older(have, MinVersion) {
 		return nil, &VersionError{Have: have}
 	}
-	// One folder a call: a path may hold a newline, so lines cannot be told
-	// apart where several are asked for at once.
+	if got.err != nil {
+		return nil, got.err
+	}
+	r := got.repo
+	for _, p := range []*string{&r.CommonDir, &r.GitDir, &r.TopLevel} {
+		if *p == "" {
+			continue
+		}
+		if *p, err = filepath.EvalSymlinks(*p); err != nil {
+			return nil, fmt.Errorf("resolve %s: %w", *p, err)
+		}
+	}
+	return r, nil
+}
+
+// look asks git where everything is: all at once, and where a path holds a
+// newline, so that lines cannot be told apart, or there is no checkout, one
+// after the other.
+func (g *Git) look(ctx context.Context, dir string) (*Repo, error) {
+	out, err := g.Run(ctx, Cmd{Dir: dir, Args: []string{
+		"rev-parse", "--path-format=absolute", "--git-common-dir", "--git-dir", "--show-object-format",
+		"--is-inside-work-tree", "--show-toplevel", "--show-prefix",
+	}})
+	lines := strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
+	if err == nil && len(lines) == 6 && lines[3] == "true" {
+		return &Repo{
+			Git: g, CommonDir: lines[0], GitDir: lines[1], ObjectFormat: lines[2], TopLevel: lines[4], Prefix: lines[5],
+		}, nil
+	}
 	ask := func(what ...string) (string, error) {
 		out, err := g.Run(ctx, Cmd{Dir: dir, Args: append([]string{"rev-parse"}, what...)})
 		return strings.TrimSuffix(string(out), "\n"), err
@@ -112,26 +149,14 @@ func (g *Git) Discover(ctx context.Context, dir string) (*Repo, error) {
 		return nil, err
 	}
 	inside, err := ask("--is-inside-work-tree")
-	if err != nil {
+	if err != nil || inside != "true" {
+		return r, err
+	}
+	if r.TopLevel, err = ask("--path-format=absolute", "--show-toplevel"); err != nil {
 		return nil, err
 	}
-	if inside == "true" {
-		if r.TopLevel, err = ask("--path-format=absolute", "--show-toplevel"); err != nil {
-			return nil, err
-		}
-		if r.Prefix, err = ask("--show-prefix"); err != nil {
-			return nil, err
-		}
-	}
-	for _, p := range []*string{&r.CommonDir, &r.GitDir, &r.TopLevel} {
-		if *p == "" {
-			continue
-		}
-		if *p, err = filepath.EvalSymlinks(*p); err != nil {
-			return nil, fmt.Errorf("resolve %s: %w", *p, err)
-		}
-	}
-	return r, nil
+	r.Prefix, err = ask("--show-prefix")
+	return r, err
 }
 
 // Name is what a person calls the repository: the folder of its checkout.

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"golang.org/x/sync/errgroup"
 )
 
 // Template is what the git dirs of workspaces have in common that do not
@@ -52,13 +54,15 @@ func (r *Repo) Template(ctx context.Context, q TemplateRequest) (_ *Template, er
 			return nil, err
 		}
 	}
-	if t.Branch, err = r.Branch(ctx); err != nil {
+	asking, askCtx := errgroup.WithContext(ctx)
+	asking.Go(func() (err error) {
+		t.Branch, err = r.Branch(askCtx)
+		return err
+	})
+	asking.Go(func() error { return t.writeConfig(askCtx) })
+	asking.Go(func() error { return t.writeRefs(askCtx) })
+	if err := errors.Join(asking.Wait(), t.copySmall(), t.copyHooks()); err != nil {
 		return nil, err
-	}
-	for _, do := range []func(context.Context) error{t.writeConfig, t.writeRefs, t.copySmall, t.copyHooks} {
-		if err := do(ctx); err != nil {
-			return nil, err
-		}
 	}
 	if t.borrowed, err = borrowed(filepath.Join(r.CommonDir, "objects"), maxBorrow); err != nil {
 		return nil, err
@@ -213,7 +217,7 @@ func (t *Template) writeRefs(ctx context.Context) error {
 
 // copySmall copies the small files of the repository's git dir that decide
 // what git does.
-func (t *Template) copySmall(context.Context) error {
+func (t *Template) copySmall() error {
 	for _, name := range []string{"shallow", "info/exclude", "info/attributes"} {
 		if err := copyFile(filepath.Join(t.repo.CommonDir, name), filepath.Join(t.Dir, name)); err != nil {
 			return err
@@ -225,7 +229,7 @@ func (t *Template) copySmall(context.Context) error {
 // copyHooks copies the hooks of the git dir: those that lie where git looks
 // for them, and those in another folder of it that the configuration names.
 // One in the checkout is there, too, in a workspace.
-func (t *Template) copyHooks(context.Context) error {
+func (t *Template) copyHooks() error {
 	dirs := []string{"hooks"}
 	if t.hooksPath != "" {
 		path := t.hooksPath

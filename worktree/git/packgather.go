@@ -1,0 +1,275 @@
+package git
+
+import (
+	"bytes"
+	"crypto/rand"
+	"crypto/sha1"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/go-git/go-git/v5/plumbing"
+)
+
+// Landed are packs that entered a repository one by one. Every git, the user's
+// too, opens the index of each pack there is, so that they are made one now
+// and then, and in the end.
+//
+// What is in them stays in the repository at every moment: the old ones go once
+// the new one is on the disk. A process that dies leaves packs that are good.
+type Landed struct {
+	repo *Repo
+
+	mu    sync.Mutex // guards what follows; held while packs are made one
+	small []string   // without the ending
+	made  []string   // of small ones
+}
+
+// Landed begins with none.
+func (r *Repo) Landed() *Landed { return &Landed{repo: r} }
+
+const (
+	// packsApart is how many packs may lie beside each other before they are made one.
+	packsApart = 32
+	// maxGather is how large a pack may be that others are put together with,
+	// in bytes, and how large what is made of them is, about.
+	maxGather = 16 << 20
+)
+
+// note is told of a pack that holds nothing but what refs hold.
+func (l *Landed) note(stem string) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.repo.ObjectFormat == "sha256" || slices.Contains(l.small, stem) {
+		return nil
+	}
+	if l.small = append(l.small, stem); len(l.small) < packsApart {
+		return nil
+	}
+	small := l.small
+	l.small = nil
+	return l.gather(small)
+}
+
+// Gather makes the packs one, or few where they are large.
+func (l *Landed) Gather() error {
+	if l == nil {
+		return nil
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	all := slices.Concat(l.made, l.small)
+	l.made, l.small = nil, nil
+	return l.gather(all)
+}
+
+// gather makes one of packs. Those that are gone, are in use by somebody who
+// lands the same, or that git made smaller than we can join, are left alone.
+func (l *Landed) gather(stems []string) error {
+	var some []*wholePack
+	size := 0
+	for i, stem := range stems {
+		p, err := readWhole(stem)
+		if err != nil {
+			continue // git knows what is wrong with it
+		}
+		some, size = append(some, p), size+len(p.data)
+		if size < maxGather && i < len(stems)-1 {
+			continue
+		}
+		if err := l.join(some); err != nil {
+			return fmt.Errorf("make %d packs one: %w", len(some), err)
+		}
+		some, size = nil, 0
+	}
+	if len(some) == 0 {
+		return nil
+	}
+	if err := l.join(some); err != nil {
+		return fmt.Errorf("make %d packs one: %w", len(some), err)
+	}
+	return nil
+}
+
+// join writes what packs hold into one, and takes them away.
+func (l *Landed) join(packs []*wholePack) error {
+	if len(packs) == 1 {
+		l.made = append(l.made, packs[0].stem)
+		return nil
+	}
+	data, places := joined(packs)
+	sum := sha1.Sum(data)
+	data = append(data, sum[:]...)
+	dir := filepath.Join(l.repo.CommonDir, "objects", "pack")
+	stem := filepath.Join(dir, "pack-"+hex.EncodeToString(sum[:]))
+	// The index last: by it git knows that there is a pack.
+	if err := writeDurable(stem+".pack", data); err != nil {
+		return err
+	}
+	if err := writeDurable(stem+".idx", encodeIndex(places, sum[:], sha1.New())); err != nil {
+		return err
+	}
+	if err := syncDir(dir); err != nil {
+		return err
+	}
+	l.made = append(l.made, stem)
+	for _, p := range packs {
+		if p.stem == stem {
+			continue // all others hold what this one does
+		}
+		if err := p.remove(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// wholePack is a pack in memory none of whose objects needs another.
+type wholePack struct {
+	stem    string
+	data    []byte
+	objects []packedAt // by where they are
+}
+
+// errLeaveIt says that a pack is none that is joined with others.
+var errLeaveIt = errors.New("not a pack to be joined")
+
+// readWhole reads a pack and sees that it is what its index says.
+func readWhole(stem string) (*wholePack, error) {
+	if _, err := os.Lstat(stem + ".keep"); !errors.Is(err, fs.ErrNotExist) {
+		return nil, errLeaveIt
+	}
+	at, err := os.Lstat(stem + ".pack")
+	if err != nil {
+		return nil, err
+	}
+	if at.Size() > maxGather || !at.Mode().IsRegular() {
+		return nil, errLeaveIt
+	}
+	p := &wholePack{stem: stem}
+	if p.data, err = os.ReadFile(stem + ".pack"); err != nil {
+		return nil, err
+	}
+	index, err := os.ReadFile(stem + ".idx")
+	if err != nil {
+		return nil, err
+	}
+	return p, p.read(index)
+}
+
+// read finds the objects by the index.
+func (p *wholePack) read(index []byte) error {
+	const packHeader, own = 12, sha1.Size
+	if len(index) < idxNames+2*own || string(index[:idxFanout]) != idxMagic || len(p.data) < packHeader+own {
+		return errLeaveIt
+	}
+	n := int(binary.BigEndian.Uint32(index[idxNames-4:]))
+	// A longer one has a table of places beyond 2 GB.
+	if len(index) != idxNames+n*(own+8)+2*own || binary.BigEndian.Uint32(p.data[8:]) != uint32(n) {
+		return errLeaveIt
+	}
+	end := len(p.data) - own
+	if sum := sha1.Sum(p.data[:end]); !bytes.Equal(sum[:], p.data[end:]) ||
+		!bytes.Equal(sum[:], index[len(index)-2*own:len(index)-own]) {
+		return errLeaveIt
+	}
+	names, sums, places := index[idxNames:], index[idxNames+n*own:], index[idxNames+n*(own+4):]
+	for i := range n {
+		p.objects = append(p.objects, packedAt{
+			id: Hash(hex.EncodeToString(names[i*own : (i+1)*own])),
+			at: binary.BigEndian.Uint32(places[4*i:]), sum: binary.BigEndian.Uint32(sums[4*i:]),
+		})
+	}
+	slices.SortFunc(p.objects, func(a, b packedAt) int { return int(a.at) - int(b.at) })
+	for i, o := range p.objects {
+		next := p.next(i)
+		if int(o.at) < packHeader || int(o.at) >= next || next > end || crc32.ChecksumIEEE(p.data[o.at:next]) != o.sum {
+			return errLeaveIt
+		}
+		if kind := plumbing.ObjectType(p.data[o.at] >> 4 & 7); kind < plumbing.CommitObject || kind > plumbing.TagObject {
+			return errLeaveIt // a delta: what it is of may be given otherwise in another pack
+		}
+	}
+	return nil
+}
+
+// next is where the object after one begins.
+func (p *wholePack) next(i int) int {
+	if i+1 < len(p.objects) {
+		return int(p.objects[i+1].at)
+	}
+	return len(p.data) - sha1.Size
+}
+
+// remove takes the pack away, the index first: by it git knows of the pack. One
+// that somebody began to land meanwhile stays.
+func (p *wholePack) remove() error {
+	if _, err := os.Lstat(p.stem + ".keep"); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	for _, end := range []string{".idx", ".pack"} {
+		if err := os.Remove(p.stem + end); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
+}
+
+// joined is a pack, without its sum, of all that packs hold, each object once.
+func joined(packs []*wholePack) ([]byte, []packedAt) {
+	var b bytes.Buffer
+	b.WriteString("PACK\x00\x00\x00\x02\x00\x00\x00\x00")
+	var places []packedAt
+	known := map[Hash]bool{}
+	for _, p := range packs {
+		for i, o := range p.objects {
+			if known[o.id] {
+				continue
+			}
+			known[o.id] = true
+			places = append(places, packedAt{id: o.id, at: uint32(b.Len()), sum: o.sum})
+			b.Write(p.data[o.at:p.next(i)])
+		}
+	}
+	data := b.Bytes()
+	binary.BigEndian.PutUint32(data[8:], uint32(len(places)))
+	return data, places
+}
+
+// writeDurable writes a file that is on the disk before it has its name. One of
+// that name is the same.
+func writeDurable(path string, text []byte) (err error) {
+	// Git removes files of such names that a crash left.
+	temp := filepath.Join(filepath.Dir(path), "tmp_pack_"+rand.Text())
+	f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o444)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(text)
+	if err = errors.Join(err, f.Sync(), f.Close()); err == nil {
+		err = os.Rename(temp, path)
+	}
+	if err != nil {
+		err = errors.Join(err, os.Remove(temp))
+	}
+	return err
+}
+
+func syncDir(path string) error {
+	dir, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(dir.Sync(), dir.Close())
+}
+
+// stemOf is the path of a pack by that of a file beside it.
+func stemOf(path string) string { return strings.TrimSuffix(path, filepath.Ext(path)) }
