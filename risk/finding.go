@@ -29,12 +29,12 @@ type Part struct {
 	Blocked bool
 	// Within says that every effect lies in the work tree, in the temporary
 	// folders, or in the agent's own processes.
-	Within    bool
+	Within bool
+	// Plain says that the whole text is this command line and that it runs at
+	// the top of the work tree: a grant for a command can mean it.
+	Plain     bool
 	Operation Operation // what a grant could be for; nil: nothing
-	// Plain says that Argv is the whole text, run at the top of the work tree:
-	// a grant for these words may be meant.
-	Plain bool
-	Span  shell.Span
+	Span      shell.Span
 }
 
 // Operation is what grants are for: [*Push], [*Forge], [*Run], [*Modify],

@@ -34,7 +34,10 @@ type Invocation struct {
 	// wrapper, no assignment, no redirection, no expansion, no other command
 	// before or after it.
 	Plain bool
-	Span  Span
+	// Call is the function of another language that does what the program
+	// would: "shutil.rmtree" for rm. Empty: it is the program.
+	Call string
+	Span Span
 }
 
 // Assign is a variable that is set for a program.
@@ -91,6 +94,9 @@ type Start struct {
 	Cwd  string            // absolute
 	Home string            // absolute
 	Env  map[string]string // variables whose values are known; others are not known
+	// Top is the top of the work tree, and Branch what is checked out, for
+	// texts that ask git for them. Empty: not known.
+	Top, Branch string
 }
 
 // MaxText is how much text is read, in bytes, MaxNesting how deep brackets and

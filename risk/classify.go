@@ -1,0 +1,159 @@
+package risk
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"agentswarm/risk/argv"
+	"agentswarm/risk/shell"
+)
+
+// Classify says what an action would be at a place. Its tier is never
+// [Unclassified]: what cannot be judged is opaque.
+func (r *Rules) Classify(a Action, p Place) *Finding {
+	p.Root, p.Home = cleaned(p.Root), cleaned(p.Home)
+	var parts []Part
+	var unlisted []string
+	switch a := a.(type) {
+	case *Shell:
+		parts, unlisted = r.shell(a, &p)
+	case *FileWrite:
+		parts = r.file(a, &p)
+	case *Git:
+		parts, unlisted = r.shell(&Shell{Text: "git " + quote(a.Args), Cwd: a.Cwd}, &p)
+	case *Outward:
+		parts = r.outward(a)
+	default:
+		parts = []Part{opaque(shell.Opaque{Why: fmt.Sprintf("%T is no action", a)})}
+	}
+	slices.SortStableFunc(parts, byText)
+	f := &Finding{Tier: Safe, Parts: parts, Unlisted: unlisted}
+	for _, part := range parts {
+		f.Tier = max(f.Tier, part.Tier)
+		f.Opaque = f.Opaque || part.Opaque
+		f.Blocked = f.Blocked || part.Blocked
+	}
+	return f
+}
+
+func cleaned(folder string) string {
+	if folder == "" {
+		return ""
+	}
+	return path.Clean(folder)
+}
+
+// shell judges a text for a shell.
+func (r *Rules) shell(a *Shell, p *Place) (parts []Part, unlisted []string) {
+	cwd := a.Cwd
+	if cwd == "" {
+		cwd = p.Root
+	}
+	script := r.reader.Read(a.Text, shell.Start{Cwd: cwd, Home: p.Home, Env: a.Env})
+	text := r.around(script.Invocations)
+	for i := range script.Invocations {
+		inv := script.Invocations[i]
+		if given := variables(a.Env, inv.Program); len(given) > 0 {
+			inv.Assigns = slices.Concat(given, inv.Assigns)
+		}
+		parts = append(parts, r.judgeAmong(&inv, p, text)...)
+		if !r.listed(inv.Program) && !inv.Shadowed && !slices.Contains(unlisted, inv.Program) {
+			unlisted = append(unlisted, inv.Program)
+		}
+	}
+	for i := range script.Writes {
+		parts = append(parts, r.redirect(&script.Writes[i], p)...)
+	}
+	for _, o := range script.Opaque {
+		parts = append(parts, opaque(o))
+	}
+	return parts, unlisted
+}
+
+// variables are those of an environment that tell git, or a forge's program,
+// where to work or what to run.
+func variables(env map[string]string, program string) []shell.Assign {
+	var all []shell.Assign
+	for name, value := range env {
+		git := program == "git" && strings.HasPrefix(name, "GIT_") && !isHarmless(name)
+		if git || slices.Contains([]string{"gh GH_REPO", "gh GH_HOST", "glab GITLAB_HOST", "glab GITLAB_REPO"}, program+" "+name) {
+			all = append(all, shell.Assign{Name: name, Value: argv.Known(value)})
+		}
+	}
+	slices.SortFunc(all, func(a, b shell.Assign) int { return strings.Compare(a.Name, b.Name) })
+	return all
+}
+
+// opaque is the part of what could not be read.
+func opaque(o shell.Opaque) Part {
+	return Part{
+		Rule: "opaque", Tier: Destructive, Opaque: true, Reason: o.Why, Via: o.Via, Span: o.Span,
+		Instead: "write out what is to run",
+	}
+}
+
+// redirect judges what a redirection writes to.
+func (r *Rules) redirect(w *shell.Write, p *Place) []Part {
+	kind := writes
+	if w.Append {
+		kind = appends
+	}
+	t := resolve(w.Path, w.Cwd, kind)
+	t.remote = w.Remote
+	p.follow(&t)
+	if w.Path.Known && w.Path.Value == "" {
+		return nil
+	}
+	inv := &shell.Invocation{Via: w.Via, Cwd: w.Cwd, Remote: w.Remote, Span: w.Span, Path: argv.Known(">"), Args: []argv.Word{w.Path}}
+	return r.settle((&call{rules: r, inv: inv, line: &argv.Line{}, place: p, text: &siblings{}, targets: []target{t}}).addTargets(nil))
+}
+
+// file judges a file that a tool writes.
+func (r *Rules) file(a *FileWrite, p *Place) []Part {
+	kind, cwd := writes, a.Cwd
+	if a.Removes {
+		kind = removes
+	}
+	if cwd == "" {
+		cwd = p.Root
+	}
+	name := a.Path
+	if rest, ok := strings.CutPrefix(name, "~/"); ok && p.Home != "" {
+		name = path.Join(p.Home, rest)
+	}
+	folder := shell.Folder{Path: cwd, Known: path.IsAbs(cwd)}
+	t := resolve(argv.Known(name), folder, kind)
+	p.follow(&t)
+	inv := &shell.Invocation{Cwd: folder, Path: argv.Known("write"), Args: []argv.Word{argv.Known(name)}}
+	return r.settle((&call{rules: r, inv: inv, line: &argv.Line{}, place: p, text: &siblings{}, targets: []target{t}}).addTargets(nil))
+}
+
+// outward judges what a tool that is no shell does to the world.
+func (r *Rules) outward(a *Outward) []Part {
+	if localURL(a.Target) {
+		return nil
+	}
+	switch strings.ToUpper(a.Method) {
+	case "GET", "HEAD", "OPTIONS":
+		return nil
+	case "":
+		if r.readers[a.Tool] {
+			return nil
+		}
+	}
+	return []Part{{
+		Rule: "outward", Tier: Visible, Reason: "others can see what " + a.Tool + " does",
+		Argv: []string{a.Tool, a.Method, a.Target},
+	}}
+}
+
+// quote writes words so that a shell reads them as they are.
+func quote(words []string) string {
+	quoted := make([]string, len(words))
+	for i, w := range words {
+		quoted[i] = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
+	}
+	return strings.Join(quoted, " ")
+}

@@ -1,0 +1,175 @@
+package risk
+
+import (
+	"slices"
+	"strings"
+
+	"agentswarm/risk/argv"
+	"agentswarm/risk/shell"
+)
+
+// call is one program that would start, with what rules ask about it.
+type call struct {
+	rules   *Rules
+	inv     *shell.Invocation
+	line    *argv.Line
+	place   *Place
+	text    *siblings
+	targets []target
+}
+
+// siblings is what else the same text does to the state that a push depends
+// on.
+type siblings struct {
+	// moves says that it may change which branch is checked out, alters that
+	// it may change where a push leads to.
+	moves, alters bool
+}
+
+// first is the first operand; false: there is none.
+func (c *call) first() (argv.Word, bool) {
+	if len(c.line.Operands) == 0 {
+		return argv.Word{}, false
+	}
+	return c.line.Operands[0], true
+}
+
+// matches says whether a rule is for this call.
+func (b *bound) matches(c *call) bool {
+	m := b.match
+	switch {
+	case !within(b.subs, c.line.Sub),
+		len(m.Flags) > 0 && !c.flag(m.Flags, m.Sure),
+		len(m.With) > 0 && !c.flag(m.With, m.Sure),
+		len(m.Without) > 0 && c.surely(m.Without...),
+		len(m.First) > 0 && !c.isFirst(m.First),
+		len(m.Words) > 0 && !c.anyWord(m.Words),
+		len(m.Operand) > 0 && !c.operand(m.Operand):
+		return false
+	}
+	for _, name := range m.When {
+		if !c.rules.tests.line[name](c) {
+			return false
+		}
+	}
+	return !b.excused(c)
+}
+
+// within says that a line's programs within the program are one of these, or
+// below one.
+func within(subs [][]string, have []string) bool {
+	if len(subs) == 0 {
+		return true
+	}
+	return slices.ContainsFunc(subs, func(want []string) bool {
+		return len(want) <= len(have) && slices.Equal(want, have[:len(want)])
+	})
+}
+
+// flag says whether one of the options is there, or may be.
+func (c *call) flag(names []string, sure bool) bool {
+	return c.line.Has(names...) || c.line.Unsure && !sure
+}
+
+// surely says that one of the options is there, that nothing takes it back,
+// and that its word can mean nothing else.
+func (c *call) surely(names ...string) bool {
+	found := false
+	for i, o := range c.line.Options {
+		if !slices.Contains(names, o.Name) {
+			continue
+		}
+		if o.Negated || o.Valued && isOff(o.Value) {
+			return false
+		}
+		long := o.At < len(c.inv.Args) && strings.HasPrefix(c.inv.Args[o.At].Value, "--")
+		ambiguous := long && slices.ContainsFunc(c.line.Options, func(other argv.Option) bool {
+			return other.At == o.At && other.Name != o.Name
+		})
+		found = found || !ambiguous && !c.swallowed(i)
+	}
+	return found
+}
+
+// isOff says that the value of an option may switch it off.
+func isOff(w argv.Word) bool {
+	return !w.Known || slices.Contains([]string{"none", "false", "no", "0", "off"}, strings.ToLower(w.Value))
+}
+
+// swallowed says that the word of an option may be the value of the word
+// before it.
+func (c *call) swallowed(i int) bool {
+	at := c.line.Options[i].At - 1
+	if at < 0 || at >= len(c.inv.Args) {
+		return false
+	}
+	before := c.inv.Args[at]
+	if !before.Known {
+		return true
+	}
+	if len(before.Value) < 2 || before.Value[0] != '-' || before.Value == "--" || strings.Contains(before.Value, "=") {
+		return false
+	}
+	return slices.ContainsFunc(c.line.Options, func(o argv.Option) bool { return o.At == at && !o.Listed && !o.Valued })
+}
+
+// isUnknown says that nothing is known of a word.
+func isUnknown(w argv.Word) bool { return w.Value == "" && !w.Known }
+
+// mayBe says whether a word is one of these, or may be.
+func mayBe(w argv.Word, words []string) bool {
+	if w.Known {
+		return slices.Contains(words, w.Value)
+	}
+	return !w.Glob && slices.ContainsFunc(words, func(one string) bool { return strings.HasPrefix(one, w.Value) })
+}
+
+// isFirst says whether the first operand is one of these words, or may be.
+func (c *call) isFirst(words []string) bool {
+	w, ok := c.first()
+	return ok && mayBe(w, words)
+}
+
+// anyWord says whether an operand is one of these words, or may be.
+func (c *call) anyWord(words []string) bool {
+	return slices.ContainsFunc(c.line.Operands, func(w argv.Word) bool { return mayBe(w, words) })
+}
+
+// operand says whether an operand passes one of these tests.
+func (c *call) operand(names []string) bool {
+	for _, w := range c.line.Operands {
+		for _, name := range names {
+			if c.rules.tests.operand[name](c, w) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// excused says that something takes the line out of the rule.
+func (r *rule) excused(c *call) bool {
+	unless := r.Unless
+	if unless == nil {
+		unless = []string{"dry_run", "help"}
+	}
+	return slices.ContainsFunc(unless, func(name string) bool { return c.rules.tests.line[name](c) })
+}
+
+// hits are the targets that a rule about files is for.
+func (b *bound) hits(c *call) []*target {
+	if b.excused(c) {
+		return nil
+	}
+	var found []*target
+	for i := range c.targets {
+		t := &c.targets[i]
+		if !slices.Contains(b.match.Effect, string(t.kind)) {
+			continue
+		}
+		if slices.ContainsFunc(b.match.Target, func(name string) bool { return c.rules.tests.target[name](c.place, t) }) {
+			found = append(found, t)
+		}
+	}
+	return found
+}

@@ -1,0 +1,211 @@
+package risk
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"agentswarm/risk/argv"
+)
+
+// isDowngrade says that a package is asked for in a version older than the one
+// that the lock file has.
+func isDowngrade(c *call) bool {
+	if c.place.Facts == nil || !c.inv.Cwd.Known || c.inv.Remote {
+		return false
+	}
+	manager := managerOf(c.inv.Program)
+	for _, want := range c.packages(manager) {
+		if have := c.place.Facts.Locked(manager, c.inv.Cwd.Path, want.name); have != "" && older(want.version, have) {
+			return true
+		}
+	}
+	return false
+}
+
+// managerOf is the name of the lock files that a program keeps.
+func managerOf(program string) string {
+	switch program {
+	case "npm", "pnpm", "yarn", "bun":
+		return "npm"
+	case "pip", "pip3", "uv", "poetry", "pipenv", "pdm":
+		return "pip"
+	case "bundle":
+		return "gem"
+	}
+	return program
+}
+
+// wanted is a package that is asked for.
+type wanted struct{ name, version string }
+
+// packages are the packages that a call asks for in some version.
+func (c *call) packages(manager string) []wanted {
+	var all []wanted
+	words := slices.Concat(c.line.Operands, c.line.Values("-require"))
+	for _, w := range words {
+		if one, ok := packageOf(w, manager); ok {
+			all = append(all, one)
+		}
+	}
+	version := c.line.Values("--version", "--vers", "--precise")
+	if len(version) == 1 && version[0].Known {
+		for _, w := range slices.Concat(c.line.Operands, c.line.Values("--package")) {
+			name, _, _ := strings.Cut(w.Value, "@")
+			all = append(all, wanted{name, version[0].Value})
+		}
+	}
+	return all
+}
+
+// packageOf is the package that a word asks for, with its version.
+func packageOf(w argv.Word, manager string) (wanted, bool) {
+	text := strings.TrimSpace(w.Value)
+	if !w.Known || text == "" {
+		return wanted{}, false
+	}
+	if manager == "pip" {
+		if at := strings.IndexAny(text, "=<>~!@ "); at > 0 {
+			name, _, _ := strings.Cut(text[:at], "[")
+			return wanted{strings.TrimSpace(name), strings.TrimSpace(strings.TrimLeft(text[at:], "@ "))}, true
+		}
+		return wanted{}, false
+	}
+	if manager == "composer" || manager == "gem" {
+		if name, version, ok := strings.Cut(text, ":"); ok {
+			return wanted{name, version}, true
+		}
+		if manager == "composer" {
+			name, version, ok := strings.Cut(text, "=")
+			return wanted{name, version}, ok
+		}
+	}
+	at := strings.LastIndexByte(text, '@')
+	if at < 1 {
+		return wanted{}, false
+	}
+	name, version := text[:at], text[at+1:]
+	if _, alias, ok := strings.Cut(version, ":"); ok && strings.HasPrefix(version, "npm:") {
+		return packageOf(argv.Known(alias), manager)
+	}
+	return wanted{name, version}, true
+}
+
+// older says that a version, or the newest that a constraint allows, is older
+// than another one. What cannot be read as a version is not.
+func older(want, have string) bool {
+	want = strings.TrimSpace(want)
+	if want == "none" {
+		return true
+	}
+	for part := range strings.SplitSeq(strings.ReplaceAll(want, "||", "|"), "|") {
+		if part = strings.TrimSpace(part); part != "" && !olderPart(part, have) {
+			return false
+		}
+	}
+	return want != ""
+}
+
+// olderPart says so of one of the alternatives of a constraint: one of its
+// bounds is enough.
+func olderPart(want, have string) bool {
+	locked, pre, ok := numbers(have)
+	if !ok {
+		return false
+	}
+	for bound := range strings.FieldsFuncSeq(want, func(r rune) bool { return r == ',' || r == ' ' }) {
+		operator := bound[:len(bound)-len(strings.TrimLeft(bound, "=<>~!^"))]
+		v, vpre, ok := numbers(bound[len(operator):])
+		if !ok {
+			continue
+		}
+		order := compare(v, locked)
+		switch operator {
+		case "", "=", "==", "===":
+			if order < 0 || order == 0 && len(v) >= len(locked) && vpre != "" && (pre == "" || vpre < pre) {
+				return true
+			}
+		case "<":
+			if compareFull(v, locked) <= 0 {
+				return true
+			}
+		case "<=":
+			if order < 0 {
+				return true
+			}
+		case "^":
+			if compare(caret(v), locked) < 0 {
+				return true
+			}
+		case "~", "~=", "~>":
+			if compare(tilde(v, operator), locked) < 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// numbers are the numbers that a version begins with, and what comes after the
+// dash in it. An x or a star ends them.
+func numbers(text string) (all []int, pre string, ok bool) {
+	text = strings.TrimPrefix(strings.TrimSpace(text), "v")
+	text, _, _ = strings.Cut(text, "+")
+	text, pre, _ = strings.Cut(text, "-")
+	for part := range strings.SplitSeq(text, ".") {
+		digits := part[:len(part)-len(strings.TrimLeft(part, "0123456789"))]
+		n, err := strconv.Atoi(digits)
+		if err != nil {
+			break
+		}
+		all = append(all, n)
+		if digits != part {
+			pre += part[len(digits):]
+			break
+		}
+	}
+	return all, pre, len(all) > 0
+}
+
+// compare compares as many numbers as the first has: "3" stands for all of
+// "3.x".
+func compare(a, b []int) int {
+	for i, n := range a {
+		other := 0
+		if i < len(b) {
+			other = b[i]
+		}
+		if n != other {
+			return n - other
+		}
+	}
+	return 0
+}
+
+// compareFull compares all numbers: "3" is "3.0.0".
+func compareFull(a, b []int) int {
+	for len(a) < len(b) {
+		a = append(slices.Clone(a), 0)
+	}
+	return compare(a, b)
+}
+
+// caret is the part of a version that "^" keeps: up to the first that is not
+// zero.
+func caret(v []int) []int {
+	for i, n := range v {
+		if n != 0 {
+			return v[:i+1]
+		}
+	}
+	return v
+}
+
+// tilde is the part of a version that "~" keeps.
+func tilde(v []int, operator string) []int {
+	keep := 2
+	if operator != "~" {
+		keep = len(v) - 1
+	}
+	return v[:max(1, min(keep, len(v)))]
+}

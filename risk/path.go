@@ -1,0 +1,183 @@
+package risk
+
+import (
+	"path"
+	"strings"
+
+	"agentswarm/risk/argv"
+	"agentswarm/risk/shell"
+)
+
+// change is what becomes of a file.
+type change string
+
+const (
+	writes  change = "write"  // what was in it is gone
+	appends change = "append" // what was in it stays
+	creates change = "create" // it is made, or touched, if it is not there
+	removes change = "remove"
+)
+
+// target is a file that something would change.
+type target struct {
+	kind change
+	// path is absolute and cleaned; empty: nothing is known. Where partial, it
+	// is the folder that the file is below, and name the beginning of what
+	// comes after.
+	path    string
+	partial bool
+	name    string
+	pattern string // what it is that is partial for being one
+	maybe   bool   // the file of this name in a folder, should it be a folder
+	moved   bool   // by a folder that a cd led to
+	remote  bool   // on another machine
+	deep    bool   // with all below it
+}
+
+// area is whose files are at a path.
+type area uint8
+
+const (
+	areaOutside area = iota
+	areaTree         // the work tree
+	areaTmp          // the folders for temporary files
+	areaGit          // the git dir of the work tree, or what points at it
+	areaCommon       // the git dir that work trees share
+	areaOther        // another work tree
+)
+
+// resolve is the file that a word means.
+func resolve(w argv.Word, cwd shell.Folder, kind change) target {
+	t := target{kind: kind, moved: cwd.Moved}
+	text := w.Value
+	if w.Glob {
+		if at := strings.IndexAny(text, "*?[{"); at >= 0 {
+			if climbs(text[at:]) {
+				return t
+			}
+			text = text[:at]
+		}
+		t.partial, t.pattern = true, w.Value
+	}
+	if !w.Known {
+		if kind == removes || text == "" {
+			return t // it may climb out of the folder it begins with
+		}
+		t.partial = true
+	}
+	if text == "" && !t.partial {
+		return t
+	}
+	if t.partial {
+		at := strings.LastIndexByte(text, '/')
+		text, t.name = text[:at+1], text[at+1:]
+		if text == "" {
+			text = "."
+		}
+	}
+	switch {
+	case path.IsAbs(text):
+		t.path = path.Clean(text)
+	case cwd.Known && path.IsAbs(cwd.Path):
+		t.path = path.Join(cwd.Path, text)
+	}
+	return t
+}
+
+// climbs says that a pattern has a ".." in it.
+func climbs(pattern string) bool {
+	for part := range strings.SplitSeq(pattern, "/") {
+		if part == ".." {
+			return true
+		}
+	}
+	return false
+}
+
+// inside says that a path is a folder or below it.
+func inside(folder, p string) bool {
+	if folder == "" || p == "" {
+		return false
+	}
+	return p == folder || folder == "/" || strings.HasPrefix(p, strings.TrimSuffix(folder, "/")+"/")
+}
+
+// follow forgets where a file is that a link in the work tree leads to: it may
+// be anywhere. What is removed is the link itself, if the file is one.
+func (p *Place) follow(t *target) {
+	if p.Facts == nil || t.remote || t.path == "" || p.areaOf(t.path) != areaTree {
+		return
+	}
+	rest, _ := p.below(t.path)
+	if rest == "" {
+		return
+	}
+	at, parts := p.Root, strings.Split(rest, "/")
+	for i, part := range parts {
+		at = path.Join(at, part)
+		last := i == len(parts)-1 && !t.partial
+		if last && t.kind == removes {
+			return
+		}
+		if p.Facts.Path(at) == PathLink {
+			t.path, t.partial = "", false
+			return
+		}
+	}
+}
+
+// areaOf says whose files are at a path: the area whose folder is the nearest.
+func (p *Place) areaOf(file string) area {
+	found, length := areaOutside, -1
+	look := func(a area, folder string) {
+		if folder = path.Clean(folder); folder != "." && inside(folder, file) && len(folder) >= length {
+			found, length = a, len(folder)
+		}
+	}
+	for _, t := range p.Tmp {
+		look(areaTmp, t)
+	}
+	for _, o := range p.Others {
+		look(areaOther, o)
+	}
+	look(areaTree, p.Root)
+	look(areaCommon, p.CommonDir)
+	look(areaGit, p.GitDir)
+	if p.Root != "" {
+		look(areaGit, path.Join(p.Root, ".git"))
+	}
+	return found
+}
+
+// below is a path from the top of the work tree; false: it is not in it.
+func (p *Place) below(file string) (string, bool) {
+	if p.Root == "" || !inside(p.Root, file) {
+		return "", false
+	}
+	return strings.TrimPrefix(strings.TrimPrefix(file, p.Root), "/"), true
+}
+
+// kind is what stands at a path, as far as the place knows.
+func (p *Place) kind(file string) PathKind {
+	if p.Facts == nil {
+		return PathUnknown
+	}
+	return p.Facts.Path(file)
+}
+
+// isRef says whether a name is a branch, a tag or a commit; false, false: the
+// place does not know.
+func (p *Place) isRef(name string) (is, known bool) {
+	if p.Facts == nil {
+		return false, false
+	}
+	return p.Facts.Ref(name), true
+}
+
+// home is a path below the home folder; false: it is not.
+func (p *Place) home(file string) (string, bool) {
+	if p.Home == "" || !inside(p.Home, file) {
+		return "", false
+	}
+	return strings.TrimPrefix(strings.TrimPrefix(file, p.Home), "/"), true
+}

@@ -1,0 +1,254 @@
+package risk
+
+import (
+	"slices"
+	"strings"
+
+	"agentswarm/risk/argv"
+	"agentswarm/risk/shell"
+)
+
+// isRefspecDelete says that a refspec deletes what it names, or may.
+func isRefspecDelete(w argv.Word) bool {
+	text := strings.TrimPrefix(w.Value, "+")
+	return isUnknown(w) || len(text) > 1 && text[0] == ':'
+}
+
+// fetchesInto says that a fetch writes branches or tags of this repository,
+// and not what it knows of a remote. The first operand is where it fetches
+// from.
+func fetchesInto(c *call) bool {
+	operands := c.line.Operands
+	if c.line.Has("--multiple", "--all") || len(operands) == 0 {
+		return c.line.Has("--refmap")
+	}
+	return c.line.Has("--refmap") || slices.ContainsFunc(operands[1:], func(w argv.Word) bool {
+		_, to, _ := strings.Cut(w.Value, ":")
+		return !w.Known || to != "" && !strings.HasPrefix(to, "refs/remotes/")
+	})
+}
+
+// pushesLocal says that a push leads into the repository that work trees
+// share.
+func pushesLocal(c *call) bool {
+	names := c.line.Values("--repo")
+	if w, ok := c.first(); ok {
+		names = append(names, w)
+	}
+	return slices.ContainsFunc(names, func(w argv.Word) bool {
+		if !w.Known {
+			return false
+		}
+		text, _ := strings.CutPrefix(w.Value, "file://")
+		if text == "." || text == ".." || strings.HasPrefix(text, "./") || strings.HasPrefix(text, "../") {
+			return true
+		}
+		t := resolve(argv.Known(text), c.inv.Cwd, writes)
+		if !strings.HasPrefix(text, "/") || t.path == "" {
+			return false
+		}
+		a := c.place.areaOf(t.path)
+		return a == areaCommon || a == areaOther || a == areaGit || a == areaTree
+	})
+}
+
+// gitOrdinary says that a git command works where it stands, without
+// configuration of its own.
+func (c *call) gitOrdinary() bool {
+	for _, o := range c.line.Options {
+		if o.Level == 0 && o.Name != "--no-pager" && o.Name != "--paginate" {
+			return false
+		}
+	}
+	return c.inv.Cwd.Path == c.place.Root || c.insideSame()
+}
+
+// insideSame says that a call runs in a folder of the work tree that belongs to
+// no other repository.
+func (c *call) insideSame() bool {
+	rest, ok := c.place.below(c.inv.Cwd.Path)
+	if !ok || c.place.Facts == nil || c.place.areaOf(c.inv.Cwd.Path) != areaTree {
+		return false
+	}
+	folder := c.place.Root
+	for part := range strings.SplitSeq(rest, "/") {
+		folder += "/" + part
+		if c.place.Facts.Path(folder+"/.git") != PathMissing {
+			return false
+		}
+	}
+	return true
+}
+
+// push is what a push does, where all of that is known and nothing is out of
+// the ordinary.
+func (c *call) push() *Push {
+	if c.inv.Program != "git" || len(c.line.Sub) != 1 || c.line.Sub[0] != "push" || c.line.Unsure || c.text.alters || !c.gitOrdinary() {
+		return nil
+	}
+	p := &Push{}
+	for _, o := range c.line.Options {
+		switch {
+		case o.Level == 0:
+		case o.Negated || !o.Listed:
+			return nil
+		case o.Name == "--force", o.Name == "--force-with-lease", o.Name == "--force-if-includes":
+			p.Force = true
+		case !slices.Contains([]string{"--verbose", "--quiet", "--set-upstream", "--progress", "--porcelain", "--atomic", "--thin", "--ipv4", "--ipv6", "--verify", "--no-verify"}, o.Name):
+			return nil
+		}
+	}
+	operands, _ := argv.Text(c.line.Operands)
+	name := ""
+	if len(operands) > 0 {
+		name, operands = operands[0], operands[1:]
+	}
+	remote := c.place.remote(name)
+	if remote == nil {
+		return nil
+	}
+	p.Remote = remote.Name
+	if len(operands) == 0 {
+		p.Branches = c.usual(remote.Name)
+		if p.Branches == nil {
+			return nil
+		}
+		return p
+	}
+	for _, spec := range operands {
+		branch, force := c.destination(spec)
+		if branch == "" {
+			return nil
+		}
+		p.Force = p.Force || force
+		p.Branches = append(p.Branches, branch)
+	}
+	return p
+}
+
+// remote is the remote of a name, or the one that a push without a name goes
+// to; nil: it is not one to which pushes go as they say.
+func (p *Place) remote(name string) *Remote {
+	if name == "" {
+		name = p.PushDefault
+	}
+	if up, _, ok := p.upstream(); ok && name == "" {
+		name = up
+	}
+	if name == "" {
+		name = "origin"
+		if len(p.Remotes) == 1 {
+			name = p.Remotes[0].Name
+		}
+	}
+	for i := range p.Remotes {
+		if r := &p.Remotes[i]; r.Name == name && r.Plain {
+			return r
+		}
+	}
+	return nil
+}
+
+// upstream is the remote and the branch that the branch goes to by default.
+// The name of a remote may have slashes in it.
+func (p *Place) upstream() (remote, branch string, ok bool) {
+	for i := range p.Remotes {
+		name := p.Remotes[i].Name
+		if rest, found := strings.CutPrefix(p.Upstream, name+"/"); found && name != "" && len(name) > len(remote) {
+			remote, branch, ok = name, rest, true
+		}
+	}
+	return remote, branch, ok
+}
+
+// usual are the branches that a push without refspecs may go to. Which of them
+// it is is a matter of configuration.
+func (c *call) usual(remote string) []string {
+	if !isBranchName(c.place.Branch) || c.text.moves {
+		return nil
+	}
+	branches := []string{c.place.Branch}
+	up, branch, ok := c.place.upstream()
+	if c.place.Upstream != "" && !ok {
+		return nil
+	}
+	if ok && up == remote && branch != c.place.Branch {
+		if !isBranchName(branch) {
+			return nil
+		}
+		branches = append(branches, branch)
+	}
+	return branches
+}
+
+// destination is the branch that a refspec leads to; empty: it is none, or it
+// is not known.
+func (c *call) destination(spec string) (branch string, force bool) {
+	spec, force = strings.CutPrefix(spec, "+")
+	from, to, both := strings.Cut(spec, ":")
+	if from == "" || both && to == "" || strings.ContainsAny(spec, "*") {
+		return "", force
+	}
+	if !both {
+		switch {
+		case from == "HEAD" || from == "@":
+			if c.text.moves {
+				return "", force
+			}
+			to = c.place.Branch
+		case from == c.place.Branch, strings.HasPrefix(from, "refs/heads/"):
+			to = from
+		default:
+			is, known := c.place.isRef("refs/tags/" + from)
+			if !known || is {
+				return "", force
+			}
+			to = from
+		}
+	}
+	to = strings.TrimPrefix(to, "refs/heads/")
+	if strings.HasPrefix(to, "refs/") || !isBranchName(to) {
+		return "", force
+	}
+	return to, force
+}
+
+// isBranchName says that a name can be one of a branch, by the rules of git,
+// and that it is not one that means something else.
+func isBranchName(name string) bool {
+	switch {
+	case name == "", name == "@", name == "HEAD", len(name) > 250, strings.HasPrefix(name, "-"), strings.HasSuffix(name, "."),
+		strings.Contains(name, ".."), strings.Contains(name, "@{"), strings.Contains(name, "//"), strings.HasPrefix(name, "/"), strings.HasSuffix(name, "/"):
+		return false
+	}
+	for part := range strings.SplitSeq(name, "/") {
+		if strings.HasPrefix(part, ".") || strings.HasSuffix(part, ".lock") {
+			return false
+		}
+	}
+	return !strings.ContainsFunc(name, func(r rune) bool {
+		return r <= ' ' || r == 0x7f || r > 0x7e || strings.ContainsRune("~^:?*[\\", r)
+	})
+}
+
+// around is what the git commands of a text do to what a push depends on.
+func (r *Rules) around(all []shell.Invocation) *siblings {
+	s := &siblings{}
+	for i := range all {
+		inv := &all[i]
+		if inv.Program != "git" {
+			continue
+		}
+		c := &call{rules: r, inv: inv, line: r.parsed(inv), place: &Place{}}
+		switch name, _ := c.gitVerb(); name {
+		case "add", "commit", "fetch", "pull", "push", "merge", "cherry-pick", "revert", "stash", "rm", "mv", "reset", "restore", "clean", "apply", "am":
+		case "checkout", "switch", "branch", "symbolic-ref", "rebase", "bisect":
+			s.moves = true
+		default:
+			if !readsOnly(c) {
+				s.alters = true
+			}
+		}
+	}
+	return s
+}

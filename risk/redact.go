@@ -1,0 +1,167 @@
+package risk
+
+import (
+	"strings"
+)
+
+// hidden stands where a secret was.
+const hidden = "[redacted]"
+
+// Redact is a text without the secrets that can be told by their form:
+// passwords in URLs, tokens, keys, and what follows words that name one. What
+// is left is for records; it is no longer a command.
+func Redact(text string) string {
+	var b strings.Builder
+	secret := false // the next word is one
+	for text != "" {
+		blank := strings.IndexFunc(text, func(r rune) bool { return !isBlank(r) })
+		if blank < 0 {
+			b.WriteString(text)
+			break
+		}
+		b.WriteString(text[:blank])
+		text = text[blank:]
+		end := strings.IndexFunc(text, isBlank)
+		if end < 0 {
+			end = len(text)
+		}
+		word := text[:end]
+		text = text[end:]
+		if secret && !strings.HasPrefix(word, "-") {
+			if next := schemeOf(word); next { // "Bearer x": the secret is yet to come
+				b.WriteString(word)
+				continue
+			}
+			lead, tail := edges(word)
+			b.WriteString(lead + hidden + tail)
+			secret = false
+			continue
+		}
+		var clean string
+		clean, secret = redactWord(word)
+		b.WriteString(clean)
+	}
+	return b.String()
+}
+
+func isBlank(r rune) bool { return r == ' ' || r == '\t' || r == '\n' || r == '\r' }
+
+// edges are the quotes and brackets about a word.
+func edges(word string) (lead, tail string) {
+	inner := strings.TrimLeft(word, `"'{[(`)
+	lead = word[:len(word)-len(inner)]
+	return lead, inner[len(strings.TrimRight(inner, `"'}]),;`)):]
+}
+
+// redactWord takes the secrets out of a word; next says that the word after it
+// is one.
+func redactWord(word string) (clean string, next bool) {
+	lead, tail := edges(word)
+	inner := word[len(lead) : len(word)-len(tail)]
+	if looksSecret(inner) {
+		return lead + hidden + tail, false
+	}
+	if at := strings.Index(word, "://"); at >= 0 {
+		word = redactURL(word, at+3)
+	}
+	at := strings.IndexAny(word, "=:")
+	if at >= 0 && !strings.HasPrefix(word[at:], "://") {
+		name, value := word[:at], word[at+1:]
+		if namesSecret(name) {
+			vlead, vtail := edges(value)
+			if value == vlead || value == "" {
+				return word, true // such as "password: x"
+			}
+			if len(vlead)+len(vtail) <= len(value) {
+				return name + word[at:at+1] + vlead + hidden + vtail, schemeOf(strings.Trim(value, `"'`))
+			}
+		}
+		vlead, vtail := edges(value)
+		if len(vlead)+len(vtail) < len(value) && looksSecret(value[len(vlead):len(value)-len(vtail)]) {
+			return name + word[at:at+1] + vlead + hidden + vtail, false
+		}
+	}
+	if strings.HasPrefix(inner, "--") && namesSecret(inner) || schemeOf(inner) {
+		return word, true
+	}
+	if name, ok := strings.CutPrefix(inner, "-u"); ok && strings.Contains(name, ":") { // curl -uname:password
+		return lead + "-u" + name[:strings.IndexByte(name, ':')+1] + hidden + tail, false
+	}
+	return word, false
+}
+
+// redactURL takes out of a URL the password, and the values of its query that
+// are named for a secret.
+func redactURL(word string, from int) string {
+	rest := word[from:]
+	end := strings.IndexAny(rest, "/?#\"'")
+	if end < 0 {
+		end = len(rest)
+	}
+	if at := strings.LastIndexByte(rest[:end], '@'); at >= 0 {
+		user, _, both := strings.Cut(rest[:at], ":")
+		if both {
+			user += ":" + hidden
+		} else {
+			user = hidden
+		}
+		rest = user + rest[at:]
+	}
+	query := strings.IndexByte(rest, '?')
+	if query < 0 {
+		return word[:from] + rest
+	}
+	pairs := strings.Split(rest[query+1:], "&")
+	for i, pair := range pairs {
+		name, value, ok := strings.Cut(pair, "=")
+		if ok && namesSecret(name) {
+			_, tail := edges(value)
+			pairs[i] = name + "=" + hidden + tail
+		}
+	}
+	return word[:from] + rest[:query+1] + strings.Join(pairs, "&")
+}
+
+// schemeOf says that a word announces a credential.
+func schemeOf(word string) bool {
+	switch strings.ToLower(strings.Trim(word, `"'`)) {
+	case "bearer", "basic", "token":
+		return true
+	}
+	return false
+}
+
+// namesSecret says that a name is one of something secret.
+func namesSecret(name string) bool {
+	name = strings.ToLower(strings.TrimLeft(strings.Trim(name, `"'{[(`), "-"))
+	name = strings.NewReplacer("-", "", "_", "", ".", "").Replace(name)
+	for _, part := range []string{"password", "passwd", "secret", "token", "apikey", "accesskey", "privatekey", "authorization", "credential", "passphrase", "oauth2bearer", "sessionkey"} {
+		if strings.HasSuffix(name, part) || strings.HasSuffix(name, part+"s") {
+			return true
+		}
+	}
+	return name == "pass" || name == "pwd" || name == "otp" || name == "cookie" || strings.HasSuffix(name, "pgpassword")
+}
+
+// looksSecret says that a word has the form of a token that is known.
+func looksSecret(word string) bool {
+	for _, begin := range []string{
+		"ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "gldt-", "xoxb-", "xoxp-", "xoxa-", "xoxr-", "xapp-", "sk-", "sk_live_", "sk_test_",
+		"rk_live_", "pk_live_", "npm_", "pypi-", "AIza", "ya29.", "hf_", "dop_v1_", "SG.", "AGE-SECRET-KEY-", "shpat_", "lin_api_", "rubygems_", "dckr_pat_", "whsec_",
+	} {
+		if strings.HasPrefix(word, begin) && len(word) >= len(begin)+12 && isToken(word) {
+			return true
+		}
+	}
+	if len(word) == 20 && (strings.HasPrefix(word, "AKIA") || strings.HasPrefix(word, "ASIA")) && isToken(word) {
+		return true
+	}
+	parts := strings.Split(word, ".")
+	return len(parts) == 3 && strings.HasPrefix(word, "eyJ") && len(word) > 40 && isToken(word)
+}
+
+func isToken(word string) bool {
+	return !strings.ContainsFunc(word, func(r rune) bool {
+		return (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && !strings.ContainsRune("_-.+/=", r)
+	})
+}

@@ -1,0 +1,169 @@
+package risk
+
+import (
+	"crypto/sha256"
+	_ "embed"
+	"encoding/hex"
+	"fmt"
+
+	"agentswarm/risk/argv"
+	"agentswarm/risk/shell"
+)
+
+//go:embed grammar.toml
+var grammarText []byte
+
+//go:embed rules.toml
+var rulesText []byte
+
+// Rules are what actions are judged by. They do not change once they are
+// loaded, and may be used by many at the same time.
+type Rules struct {
+	grammars map[string]*argv.Grammar // by the program's name
+	programs map[string][]*bound      // the rules for a program, in their order
+	targets  []*bound                 // the rules for files, whoever changes them
+	effects  map[string][]*effect
+	known    map[string]bool // programs that no rule needs to look at
+	readers  map[string]bool // tools of agents that only read
+	dangers  map[string]bool // programs that a rule above VISIBLE looks at
+	all      []*rule
+	tests    vocabulary
+	reader   *shell.Reader
+	hash     string
+}
+
+// rule is one line of the rules.
+type rule struct {
+	ID     string `toml:"id"`
+	Tier   Tier   `toml:"tier"`
+	Reason string `toml:"reason"`
+	// Instead is what an agent can do in its place.
+	Instead string `toml:"instead"`
+	// Filter says that it reaches what work trees share: it is refused where
+	// they share something.
+	Filter bool    `toml:"filter"`
+	Match  []match `toml:"match"` // one of them is enough
+	// Unless are what takes a command line out of the rule. Nothing said, that
+	// is "dry_run" and "help".
+	Unless []string `toml:"unless"`
+	// Over are rules that say less about the same: where this one matches they
+	// are left out.
+	Over []string `toml:"over"`
+	// Grant is the kind of grant that can be for it: push, forge, modify,
+	// amend or downgrade.
+	Grant string `toml:"grant"`
+	// Within says where its effects lie: "processes" for the agent's own,
+	// "paths" where its operands say, "targets" where the files it changes
+	// are that matched, "changes" where all are that it changes, "tree" for the
+	// files of the work tree. Nothing said: elsewhere.
+	Within          string   `toml:"within"`
+	Examples        []string `toml:"examples"`
+	Counterexamples []string `toml:"counterexamples"`
+
+	line int // in the text it comes from
+}
+
+// match says which command lines a rule is for. All that it says must hold.
+type match struct {
+	// Program are names of programs; "*" are those that nothing is known of.
+	Program []string `toml:"program"`
+	// Sub are programs within the program, as "stash drop".
+	Sub     []string `toml:"sub"`
+	Flags   []string `toml:"flags"`   // options, of which one must be there
+	With    []string `toml:"with"`    // and one of these
+	Without []string `toml:"without"` // and none of these
+	// Sure says that an unknown word is not taken for one of the flags.
+	Sure bool `toml:"sure"`
+	// First is what the first operand may be, Words what any may be.
+	First []string `toml:"first"`
+	Words []string `toml:"words"`
+	// Operand are tests of which some operand must pass one.
+	Operand []string `toml:"operand"`
+	// When are tests of the whole line; it must pass all.
+	When []string `toml:"when"`
+	// Effect and Target are for rules about files: what becomes of them
+	// (write, append, create, remove) and tests of which they must pass one.
+	Effect []string `toml:"effect"`
+	Target []string `toml:"target"`
+}
+
+// bound is a rule with the one of its matches that is for a program.
+type bound struct {
+	*rule
+	match *match
+	subs  [][]string // match.Sub, in words
+}
+
+// effect says which words of a command line are files that it changes.
+type effect struct {
+	Program []string `toml:"program"`
+	Sub     []string `toml:"sub"`
+	Flags   []string `toml:"flags"`
+	With    []string `toml:"with"`
+	Without []string `toml:"without"`
+	Write   []string `toml:"write"`
+	Append  []string `toml:"append"`
+	Create  []string `toml:"create"`
+	Remove  []string `toml:"remove"`
+
+	match match
+	subs  [][]string
+	line  int // in the text of a user; 0: it is built in
+}
+
+// ruleFile is the form of the rules.
+type ruleFile struct {
+	Known   []string `toml:"known"`
+	Readers []string `toml:"readers"`
+	Rule    []*rule  `toml:"rule"`
+	Effect  []effect `toml:"effect"`
+}
+
+// grammarFile is the form of the grammar, and of the programs that a user
+// adds.
+type grammarFile struct {
+	Program []program `toml:"program"`
+}
+
+// program is the grammar of programs that take the same options.
+type program struct {
+	Names []string `toml:"names"`
+	// Inherit gives its options to the programs within it.
+	Inherit bool `toml:"inherit"`
+	argv.Grammar
+
+	bare  bool // it has no line in the grammar
+	added bool // by a rule of a user
+}
+
+// RuleError is a rule that cannot stand.
+type RuleError struct {
+	Line int // in the text it comes from; 0: not known
+	ID   string
+	Why  string
+}
+
+func (e *RuleError) Error() string {
+	switch {
+	case e.Line > 0 && e.ID != "":
+		return fmt.Sprintf("line %d: rule %s: %s", e.Line, e.ID, e.Why)
+	case e.Line > 0:
+		return fmt.Sprintf("line %d: %s", e.Line, e.Why)
+	case e.ID != "":
+		return fmt.Sprintf("rule %s: %s", e.ID, e.Why)
+	}
+	return e.Why
+}
+
+// Hash tells these rules from others: it is made of all their text.
+func (r *Rules) Hash() string { return r.hash }
+
+// hashOf is the hash of the texts that rules are made of.
+func hashOf(user []byte) string {
+	h := sha256.New()
+	for _, text := range [][]byte{grammarText, rulesText, user} {
+		fmt.Fprintf(h, "%d\n", len(text))
+		h.Write(text)
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
