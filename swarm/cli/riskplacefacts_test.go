@@ -1,0 +1,186 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"agentswarm/risk"
+)
+
+func TestFactsPublished(t *testing.T) {
+	t.Parallel()
+	s := newGroundStage(t)
+	f := s.judged(s.root, riskPlaceRequest{}).Facts
+	if _, known := f.Published("HEAD"); known {
+		t.Error("the HEAD of an unborn branch is known to be published or not")
+	}
+	s.commit()
+	f = s.judged(s.root, riskPlaceRequest{}).Facts
+	if published, known := f.Published("HEAD"); published || !known {
+		t.Errorf("without a remote: %v, %v", published, known)
+	}
+	s.git("update-ref", "refs/remotes/origin/main", "HEAD")
+	if published, _ := f.Published("HEAD"); published {
+		t.Error("it was asked for twice")
+	}
+	s.commit()
+	f = s.judged(s.root, riskPlaceRequest{}).Facts
+	for rev, want := range map[string][2]bool{
+		"HEAD": {false, true}, "HEAD~1": {true, true}, "main~1": {true, true},
+		"none": {false, false}, "-x": {false, false}, "--all": {false, false}, "": {false, false}, "HEAD\n": {false, false},
+	} {
+		if published, known := f.Published(rev); [2]bool{published, known} != want {
+			t.Errorf("Published(%q) = %v, %v, want %v", rev, published, known, want)
+		}
+	}
+}
+
+// TestFactsBounded: nobody makes it start a process for each of any number of
+// names.
+func TestFactsBounded(t *testing.T) {
+	t.Parallel()
+	asked := 0
+	f := &placeFacts{
+		answers:   map[gitQuestion]gitAnswer{},
+		published: func(string) (bool, error) { asked++; return false, nil },
+	}
+	for i := range maxQuestions {
+		if _, known := f.Published(fmt.Sprint(i)); !known {
+			t.Fatalf("the answer to question %d is not known", i)
+		}
+	}
+	if _, known := f.Published("one more"); known || asked != maxQuestions {
+		t.Errorf("known %v, after %d questions", known, asked)
+	}
+	if _, known := f.Published("1"); !known {
+		t.Error("an answer was forgotten")
+	}
+}
+
+func TestFactsFiles(t *testing.T) {
+	t.Parallel()
+	s := newGroundStage(t)
+	if s.judged(s.root, riskPlaceRequest{}).Facts.Tracked(s.root) {
+		t.Error("something is tracked where there is no index")
+	}
+	s.commit("a", "1\n", "d/x/y", "1\n", "d-e", "1\n", "gone", "1\n")
+	s.write("loose", "1\n")
+	s.ok(os.Symlink("a", s.root+"/link"), os.Remove(s.root+"/gone"))
+	f := s.judged(s.root, riskPlaceRequest{}).Facts
+	for path, want := range map[string]struct {
+		kind    risk.PathKind
+		tracked bool
+	}{
+		"/a": {risk.PathFile, true}, "/d": {risk.PathFolder, true}, "/d/x": {risk.PathFolder, true}, "/d/": {risk.PathFolder, true},
+		"/d/x/y": {risk.PathFile, true}, "/d/x/z": {risk.PathMissing, false}, "/gone": {risk.PathMissing, true}, "/loose": {risk.PathFile, false},
+		"/link": {risk.PathLink, false}, "/a/b": {risk.PathMissing, false}, "/d/../a": {risk.PathFile, true},
+		"": {risk.PathFolder, true}, "/../repo/a": {risk.PathFile, true}, "/../home": {risk.PathFolder, false}, "/\x00": {risk.PathUnknown, false},
+	} {
+		if got := f.Path(s.root + path); got != want.kind {
+			t.Errorf("Path(%q) = %v, want %v", path, got, want.kind)
+		}
+		if got := f.Tracked(s.root + path); got != want.tracked {
+			t.Errorf("Tracked(%q) = %v, want %v", path, got, want.tracked)
+		}
+	}
+	s.ok(os.WriteFile(s.root+"/.git/index", []byte("no index"), 0o600))
+	if f := s.judged(s.root, riskPlaceRequest{}).Facts; !f.Tracked(s.root+"/loose") || f.Tracked("/elsewhere") {
+		t.Error("with an index that cannot be read, a path may be tracked, if it is below the top")
+	}
+}
+
+func TestFactsRef(t *testing.T) {
+	t.Parallel()
+	s := newGroundStage(t)
+	s.commit("file", "1\n", "beef", "1\n")
+	s.git("branch", "feature/x")
+	s.git("tag", "-a", "-m", "v", "v1.0")
+	s.git("update-ref", "refs/remotes/origin/main", "HEAD")
+	s.git("symbolic-ref", "refs/remotes/origin/HEAD", "refs/remotes/origin/main")
+	s.git("update-ref", "refs/other/x", "HEAD")
+	id := s.git("rev-parse", "HEAD")
+	tree := s.git("rev-parse", "HEAD^{tree}")
+	f := s.judged(s.root, riskPlaceRequest{}).Facts
+	for name, want := range map[string]bool{
+		"main": true, "feature/x": true, "heads/main": true, "refs/heads/main": true, "v1.0": true, "refs/tags/v1.0": true, "tags/v1.0": true,
+		"origin/main": true, "origin": true, "HEAD": true, "HEAD~0": true, "@": true, id: true, id[:7]: true, "refs/other/x": true,
+		"v1.0-0-g" + id[:7]: true,
+		"feature":           false, "x": false, "refs/tags/main": false, "refs/heads/v1.0": false, "file": false, "beef": false, "HEAD~1": false, tree: false,
+		"HEAD:file": false, ":/work": false, "HEAD^{/work}": false, "": false, "--all": false, "ORIG_HEAD": false, "README": false, "refs/other/y": false,
+	} {
+		if got := f.Ref(name); got != want {
+			t.Errorf("Ref(%q) = %v, want %v", name, got, want)
+		}
+	}
+}
+
+func TestFactsLocked(t *testing.T) {
+	t.Parallel()
+	s := newGroundStage(t)
+	s.write("go.mod", "module x\n\ngo 1.22\n\nrequire example.com/a v1.2.0\n", "sub/deep/x", "",
+		"sub/Cargo.lock", "[[package]]\nname = \"serde\"\nversion = \"1.0.1\"\n",
+		"Cargo.lock", "[[package]]\nname = \"serde\"\nversion = \"2.0.0\"\n[[package]]\nname = \"syn\"\nversion = \"2.0.0\"\n",
+		"../home/go.mod", "require example.com/b v1.0.0\n")
+	s.ok(os.Symlink("../home", s.root+"/out"))
+	f := s.judged(s.root, riskPlaceRequest{}).Facts
+	for _, tt := range []struct{ manager, folder, name, want string }{
+		{"go", s.root, "example.com/a/pkg", "v1.2.0"},
+		{"go", s.root + "/sub/deep", "example.com/a", "v1.2.0"},
+		{"cargo", s.root + "/sub/deep", "serde", "1.0.1"},
+		{"cargo", s.root + "/sub/deep", "syn", "2.0.0"},
+		{"cargo", s.root, "serde", "2.0.0"},
+		{"cargo", s.root + "/not/there", "serde", "2.0.0"},
+		{"npm", s.root, "serde", ""},
+		{"go", s.home, "example.com/b", ""},
+		{"go", s.root + "/out", "example.com/b", ""},
+		{"go", "sub", "example.com/a", ""},
+	} {
+		for range 2 {
+			if got := f.Locked(tt.manager, tt.folder, tt.name); got != tt.want {
+				t.Errorf("Locked(%q, %q, %q) = %q, want %q", tt.manager, tt.folder, tt.name, got, tt.want)
+			}
+		}
+	}
+}
+
+// TestFactsRunNothing: what the repository would have git run is not run.
+func TestFactsRunNothing(t *testing.T) {
+	t.Parallel()
+	s := newGroundStage(t)
+	s.commit("a", "1\n")
+	ran := filepath.Join(s.home, "ran")
+	program := filepath.Join(s.home, "program")
+	s.ok(os.WriteFile(program, []byte("#!/bin/sh\ntouch '"+ran+"'\n"), 0o700)) //nolint:gosec // it is to run, if anything does
+	for _, key := range []string{"core.fsmonitor", "core.sshCommand", "core.pager", "core.editor", "alias.config", "remote.origin.uploadpack"} {
+		s.git("config", key, program)
+	}
+	s.git("config", "remote.origin.url", "ssh://example.com/x.git")
+	s.git("config", "remote.origin.promisor", "true")
+	s.git("config", "extensions.partialClone", "origin")
+	f := s.judged(s.root, riskPlaceRequest{}).Facts
+	f.Published("HEAD")
+	f.Ref("0123456789012345678901234567890123456789")
+	f.Tracked(s.root + "/a")
+	if exists(ran) {
+		t.Error("a program of the repository was run")
+	}
+	// The test can fail: git would run it.
+	cmd := exec.Command("git", "cat-file", "-e", "0123456789012345678901234567890123456789")
+	cmd.Dir, cmd.Env = s.root, s.environ()
+	if err := cmd.Run(); err == nil || !exists(ran) {
+		t.Errorf("git has not tried to fetch: %v", err)
+	}
+}
+
+func BenchmarkFacts(b *testing.B) {
+	f := &placeFacts{root: b.TempDir(), tracked: func() ([]string, bool) { return []string{"a"}, true }}
+	f.refs = func() (map[string]bool, bool) { return map[string]bool{"refs/heads/main": true}, true }
+	for b.Loop() {
+		f.Tracked(f.root + "/a")
+		f.Ref("main")
+		f.Path(f.root + "/a")
+	}
+}

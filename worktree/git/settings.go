@@ -1,0 +1,68 @@
+package git
+
+import (
+	"context"
+	"fmt"
+	"strings"
+)
+
+// Setting is one entry of the configuration.
+type Setting struct {
+	// Section and Name are in lower case. Between them may be the name of
+	// what the entry is about: a branch, a remote, an address.
+	Section, Of, Name string
+	Value             string
+	Bare              bool // there is a name and no value, which means true
+}
+
+// settingsLimit is how long a configuration may be.
+const settingsLimit = 16 << 20
+
+// Settings lists the configuration of the repository, that of the user and of
+// the system before it, so that of entries that allow one value the last
+// counts. What every git of ours is given is not in it.
+func (r *Repo) Settings(ctx context.Context) ([]Setting, error) {
+	out := Bounded{Limit: settingsLimit}
+	_, err := r.Run(ctx, Cmd{
+		Args: []string{"config", "--list", "-z", "--includes", "--show-scope"}, Stdout: &out,
+	})
+	text, err := out.Bytes(err)
+	if err != nil {
+		return nil, fmt.Errorf("read the configuration: %w", err)
+	}
+	return parseSettings(string(text))
+}
+
+// parseSettings reads "scope\0key\nvalue\0".
+func parseSettings(text string) ([]Setting, error) {
+	var all []Setting
+	for text != "" {
+		scope, rest, ok := strings.Cut(text, "\x00")
+		entry, rest, ended := strings.Cut(rest, "\x00")
+		if !ok || !ended {
+			return nil, fmt.Errorf("read the configuration: unexpected record %.80q", text)
+		}
+		text = rest
+		key, value, given := strings.Cut(entry, "\n")
+		first, last := strings.IndexByte(key, '.'), strings.LastIndexByte(key, '.')
+		if scope == "command" || first < 0 {
+			continue
+		}
+		s := Setting{Section: key[:first], Name: key[last+1:], Value: value, Bare: !given}
+		if first < last {
+			s.Of = key[first+1 : last]
+		}
+		all = append(all, s)
+	}
+	return all, nil
+}
+
+// On reports whether the value is one of those that mean true. A number is,
+// unless it is zero, and so is what git would refuse.
+func (s *Setting) On() bool {
+	switch strings.ToLower(s.Value) {
+	case "", "false", "no", "off", "0":
+		return s.Bare
+	}
+	return true
+}
