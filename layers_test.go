@@ -16,10 +16,13 @@ import (
 // above its own. docs/architecture.md says what each owns.
 func layers() [][]string {
 	return [][]string{
-		0: {"risk/argv", "risk/lockfile", "worktree/git", "swarm/task", "swarm/proc", "swarm/box", "swarm/nearest", "swarm/schema"},
+		0: {
+			"risk/argv", "risk/lockfile", "worktree/git", "swarm/task", "swarm/proc", "swarm/box", "swarm/ask",
+			"swarm/nearest", "swarm/schema",
+		},
 		1: {
 			"worktree", "merge", "swarm/early", "swarm/event", "swarm/limit", "swarm/scope", "swarm/script",
-			"swarm/shim", "risk/shell",
+			"swarm/hook", "swarm/shim", "risk/shell",
 		},
 		2: {"risk", "swarm/store", "swarm/agent", "swarm/inbox", "swarm/fleet"},
 		3: {"swarm/agent/command", "swarm/engine"},

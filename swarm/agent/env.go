@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 
+	"agentswarm/swarm/ask"
 	"agentswarm/swarm/task"
 )
 
@@ -23,6 +24,7 @@ type Place struct {
 	Schema    string  // SWARM_SCHEMA: a file, only where a structured answer is asked for
 	Workspace string  // SWARM_WORKSPACE: how the workspace is made; empty: nobody is told
 	Tmp       string  // TMPDIR: empty: the caller's
+	Ask       string  // SWARM_ASK: the socket that hooks ask on; empty: none
 	Shims     string  // a folder that comes first in PATH; empty: none
 }
 
@@ -116,7 +118,7 @@ func Environ(caller []string, spec *Spec, p Place) ([]string, error) {
 		"SWARM_ARTIFACTS="+p.Artifacts,
 	)
 	for _, more := range []struct{ name, value string }{
-		{"SWARM_ITEM", p.Item}, {"SWARM_SCHEMA", p.Schema}, {"SWARM_WORKSPACE", p.Workspace}, {"TMPDIR", p.Tmp},
+		{"SWARM_ITEM", p.Item}, {"SWARM_SCHEMA", p.Schema}, {"SWARM_WORKSPACE", p.Workspace}, {"TMPDIR", p.Tmp}, {ask.Variable, p.Ask},
 	} {
 		if more.value != "" {
 			env = append(env, more.name+"="+more.value)

@@ -58,7 +58,15 @@ func (l *Line) Steer(text string) error {
 // Reply answers an action the agent asked for, and reports whether it can be
 // told: one that does not read what it is sent, or is ending, cannot.
 func (l *Line) Reply(r Reply) bool {
+	l.Answered()
+	return l.launch.Reply != nil && l.send(l.launch.Reply(r))
+}
+
+// Answered notes that the agent has the answer to a question. Each one that was
+// noted by Waits needs one.
+func (l *Line) Answered() {
 	l.mu.Lock()
+	defer l.mu.Unlock()
 	now := time.Now()
 	if l.waiting > 0 {
 		if l.waiting--; l.waiting == 0 {
@@ -66,8 +74,6 @@ func (l *Line) Reply(r Reply) bool {
 		}
 	}
 	l.heard = now
-	l.mu.Unlock()
-	return l.launch.Reply != nil && l.send(l.launch.Reply(r))
 }
 
 // Terminal is the agent's terminal; nil where it has none.
@@ -90,8 +96,11 @@ func (l *Line) introduce(s *event.Session) {
 	l.can = s.Can
 }
 
-// wait notes that the agent waits for an answer.
-func (l *Line) wait() {
+// Waits notes that the agent waits for an answer.
+func (l *Line) Waits() {
+	if l == nil {
+		return
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.waiting++; l.waiting == 1 {

@@ -20,7 +20,7 @@ func TestWaitingIsNotTheAgentsTime(t *testing.T) {
 			l := &Line{}
 			began := time.Now()
 			if test.waits > 0 {
-				time.AfterFunc(test.before, l.wait)
+				time.AfterFunc(test.before, l.Waits)
 				time.AfterFunc(test.before+test.waits, func() { l.Reply(Reply{}) })
 			}
 			limit := time.NewTimer(test.limit)
@@ -49,7 +49,7 @@ func TestWaitingIsNotIdle(t *testing.T) {
 		if l.idle() < 1000*time.Hour {
 			t.Errorf("an agent that asked nothing was heard %s ago", l.idle())
 		}
-		l.wait()
+		l.Waits()
 		time.Sleep(time.Hour)
 		if got := l.idle(); got != 0 {
 			t.Errorf("it waits, and is idle for %s", got)

@@ -230,6 +230,6 @@ func (r *reader) ask(e *event.Asked) {
 		r.line.send(r.launch.Reply(Reply{Ask: e.ID, Reason: "nobody can be asked here"}))
 		return
 	}
-	r.line.wait()
+	r.line.Waits()
 	r.life.Ask(e)
 }

@@ -46,6 +46,7 @@ type attempt struct {
 	guard    *guard
 	space    *worktree.Workspace
 	captured *worktree.Capture
+	ear      string   // the socket that its hooks ask on; empty: none
 	start    git.Hash // the base, for whoever asks in the workspace
 	gone     bool     // the agent removed its own workspace
 	unseen   bool     // no agent has been in the workspace
@@ -261,6 +262,12 @@ func (t *attempt) notStarted(ctx context.Context, err error) *ending {
 // round runs one process of the agent. What stops the attempt is told to stop.
 func (t *attempt) round(ctx context.Context, stop context.CancelCauseFunc) (*agent.Outcome, *ending) {
 	e := t.engine
+	ear, deaf, err := t.listen(ctx)
+	if err != nil {
+		return nil, t.notStarted(ctx, err)
+	}
+	defer deaf()
+	t.ear = ear
 	around, err := t.walls()
 	if err != nil {
 		return nil, t.notStarted(ctx, err)
@@ -329,7 +336,7 @@ func (t *attempt) place(around Enclosure) agent.Place {
 		Run: t.engine.deps.Run.ID, Agent: t.id, Attempt: t.n, Item: t.call.Item,
 		Worktree: t.space.Path(), Root: t.engine.deps.Root, Base: string(t.start),
 		Artifacts: filepath.Join(t.dir, "artifacts"), Workspace: string(cmp.Or(t.space.Backend, worktree.Linked)),
-		Tmp: around.Tmp, Shims: around.Shims,
+		Tmp: around.Tmp, Shims: around.Shims, Ask: t.ear,
 	}
 	if len(t.call.Schema) > 0 {
 		place.Schema = filepath.Join(t.dir, schemaFile)

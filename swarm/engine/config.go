@@ -38,6 +38,10 @@ type Config struct {
 	// Agents are the configured agents that calls name.
 	Agents map[string]*agent.Spec `json:"agents,omitempty"`
 
+	// QuestionTime is how long a question about an action waits; then it is
+	// denied. 0 is 10 minutes.
+	QuestionTime time.Duration `json:"question_time_ns,omitempty"`
+
 	// Checks are what a script may have run by sh -c, by name.
 	Checks map[string]string `json:"checks,omitempty"`
 }
@@ -72,6 +76,8 @@ type Deps struct {
 	Joiner     Joiner                   // required where calls depend on others
 	Disk       *limit.Disk              // required
 	Questions  inbox.Policy             // what becomes of a question
+	Judge      Judge                    // nil: what is asked waits for a person
+	Ears       Ears                     // required with a Judge
 	Hooks      Hooks                    // nil: no call may have functions
 	Unlock     func() error             // takes away what killed gits left locked; nil: nothing
 	Environ    []string                 // of the process that starts agents

@@ -30,6 +30,7 @@ type Engine struct {
 	work  sync.WaitGroup          // attempts, releases and delayed retries
 	live  supervisors
 	lines lines
+	heard heard
 	cores *semaphore.Weighted
 	share shared
 	// schemas are those that answers are held to.
@@ -49,13 +50,14 @@ type Engine struct {
 	seen    map[string]int       // occurrences by key
 	open    int                  // calls whose end nobody has received yet
 	box     *inbox.Box
-	broken  error // swarm's own failure
-	ending  bool  // nothing new starts, and what runs is ended
-	paused  bool  // nothing new starts
-	halting bool  // halted is closed
-	onHold  bool  // nothing new starts for now
-	begun   bool  // calls were taken
-	over    bool  // nothing was left to do, and nothing new is taken
+	rulings rulings // on open questions
+	broken  error   // swarm's own failure
+	ending  bool    // nothing new starts, and what runs is ended
+	paused  bool    // nothing new starts
+	halting bool    // halted is closed
+	onHold  bool    // nothing new starts for now
+	begun   bool    // calls were taken
+	over    bool    // nothing was left to do, and nothing new is taken
 	purse   purse
 }
 

@@ -15,7 +15,9 @@ import (
 
 	"agentswarm/swarm/agent"
 	"agentswarm/swarm/agent/command"
+	"agentswarm/swarm/ask"
 	"agentswarm/swarm/event"
+	"agentswarm/swarm/hook"
 	"agentswarm/swarm/limit"
 	"agentswarm/swarm/proc"
 	"agentswarm/swarm/store"
@@ -24,8 +26,13 @@ import (
 	"agentswarm/worktree/git"
 )
 
-// TestMain lets the test binary be the supervisor.
+// TestMain lets the test binary be the supervisor, and the hook of an agent.
 func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == "__hook" {
+		syscall.Exit(hook.Plain.Run(context.Background(), hook.Streams{
+			Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Socket: os.Getenv(ask.Variable),
+		}))
+	}
 	if len(os.Args) > 1 && os.Args[1] == "__supervise" {
 		syscall.Exit(proc.Supervise(func(json.RawMessage) error { return nil }))
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"sync"
 
+	"agentswarm/risk"
 	"agentswarm/swarm/agent"
 	"agentswarm/swarm/event"
 	"agentswarm/swarm/inbox"
@@ -82,20 +83,44 @@ func (e *Engine) Send(id task.ID, text string) (err error) {
 
 // ask takes a question of an agent: it is denied by the onTool of its call,
 // waits in the inbox, or is answered at once by an answer that holds already.
+//
+// An action that can be judged is: one that may be is answered without a
+// question, as one that a hook asks about.
 func (e *Engine) ask(ctx context.Context, t *attempt, asked *event.Asked) {
 	why := t.guard.forbids(ctx, asked)
+	ruling := e.judged(t, asked.Action, why)
+	if ruling != nil && ruling.Verdict != risk.Ask {
+		e.deps.Judge.Record(ruling, Settlement{Allow: ruling.Verdict == risk.Proceed, By: task.ByRisk})
+	}
+	if ruling != nil && ruling.Verdict == risk.Proceed {
+		if l := e.lines.get(t.id); l != nil {
+			l.Reply(agent.Reply{Ask: asked.ID, Allow: true})
+		}
+		return
+	}
 	e.do(func(context.Context) {
-		if why != "" {
-			if q, r := e.box.Deny(t.id, t.n, asked, why); e.append(q) == nil {
+		switch {
+		case why != "":
+			e.deny(t, asked, task.ByScript, why)
+		case ruling != nil && ruling.Verdict == risk.Deny:
+			e.deny(t, asked, task.ByRisk, ruling.refusal())
+		default:
+			q, r := e.box.AskAbout(t.id, t.n, asked, ruling.found())
+			e.rulings.keep(q.ID, ruling)
+			if e.append(q) == nil && r != nil {
 				_ = e.reply(q, r) // an agent that does not listen hears nothing
 			}
-			return
-		}
-		q, r := e.box.Ask(t.id, t.n, asked)
-		if e.append(q) == nil && r != nil {
-			_ = e.reply(q, r) // an agent that does not listen hears nothing
 		}
 	})
+}
+
+// deny answers a question that nobody is asked.
+func (e *Engine) deny(t *attempt, asked *event.Asked, by task.By, why string) {
+	q, r := e.box.Deny(t.id, t.n, asked, why)
+	r.By = by
+	if e.append(q) == nil {
+		_ = e.reply(q, r) // an agent that does not listen hears nothing
+	}
 }
 
 // Answer answers a question. Others that it holds for are answered with it.
@@ -146,6 +171,10 @@ func (e *Engine) reply(q *event.Questioned, r *event.Replied) error {
 
 // tell passes a reply on to the agent, if it is still there.
 func (e *Engine) tell(q *event.Questioned, r *event.Replied) error {
+	e.settleRuling(q, r)
+	if e.heard.tell(q.ID, r) {
+		return nil
+	}
 	l := e.lines.get(q.Agent)
 	if l == nil || l.attempt != q.Attempt ||
 		!l.Reply(agent.Reply{Ask: q.Ask, Allow: r.Allow, Text: r.Text, Reason: r.Reason}) {
@@ -157,6 +186,9 @@ func (e *Engine) tell(q *event.Questioned, r *event.Replied) error {
 // endQuestions closes what an agent asked and nobody has answered.
 func (e *Engine) endQuestions(id task.ID) {
 	for _, q := range e.box.End(id) {
-		_ = e.append(&event.Replied{ID: q.ID, By: task.ByEnd, Reason: "the agent ended first"})
+		r := &event.Replied{ID: q.ID, By: task.ByEnd, Reason: "the agent ended first"}
+		_ = e.append(r)
+		e.settleRuling(q, r)
+		e.heard.tell(q.ID, r)
 	}
 }

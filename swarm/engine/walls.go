@@ -33,6 +33,8 @@ type WallsRequest struct {
 	Read      []string // more folders that are seen
 	Programs  []string // that are run there, wherever they lie
 	Write     []string // and those that may be written to
+	// Ask is the socket that hooks of the agent ask on; empty: none.
+	Ask string
 	// Private is a folder for what is written to outside of the workspace. The
 	// caller removes it with all that is in it.
 	Private string
@@ -46,7 +48,7 @@ func (t *attempt) walls() (Enclosure, error) {
 	}
 	return t.engine.deps.Walls(WallsRequest{
 		Workspace: *t.space, Read: []string{t.dir}, Programs: slices.Concat(first(t.call.Command), first(t.spec.Command)),
-		Write: append([]string{filepath.Join(t.dir, "artifacts")}, t.spec.Write...), Private: t.box(),
+		Ask: t.ear, Write: append([]string{filepath.Join(t.dir, "artifacts")}, t.spec.Write...), Private: t.box(),
 	})
 }
 

@@ -201,6 +201,18 @@ type Questioned struct {
 	Action  json.RawMessage `json:"action,omitempty"`
 	// Key is that of the script's request.
 	Key string `json:"key,omitempty"`
+	// Risk is what the action was found to be; nil where it was not looked
+	// at.
+	Risk *Risk `json:"risk,omitempty"`
+}
+
+// Risk is what an action was found to be, and why somebody is asked.
+type Risk struct {
+	Tier   string   `json:"tier"`
+	Rules  []string `json:"rules,omitempty"`
+	Reason string   `json:"reason,omitempty"`
+	// Hint is what a person may want to know beside it.
+	Hint string `json:"hint,omitempty"`
 }
 
 // Replied is the end of a question.

@@ -72,9 +72,14 @@ func ID(run string, n int) string { return fmt.Sprintf("%s-%d", run, n) }
 // Ask takes a question. The reply is nil where somebody has to answer, and
 // else the one that holds already.
 func (b *Box) Ask(agent task.ID, attempt int, asked *event.Asked) (*event.Questioned, *event.Replied) {
+	return b.AskAbout(agent, attempt, asked, nil)
+}
+
+// AskAbout is Ask of an action that was looked at, and what it was found to be.
+func (b *Box) AskAbout(agent task.ID, attempt int, asked *event.Asked, risk *event.Risk) (*event.Questioned, *event.Replied) {
 	b.asked++
 	q := &event.Questioned{
-		ID: ID(b.run, b.asked), Agent: agent, Attempt: attempt, Ask: asked.ID, Action: asked.Action,
+		ID: ID(b.run, b.asked), Agent: agent, Attempt: attempt, Ask: asked.ID, Action: asked.Action, Risk: risk,
 	}
 	if rule := b.rules[ruleKey(q)]; rule != nil {
 		held := *rule
@@ -156,6 +161,9 @@ func (b *Box) Answer(a Answer) ([]Closed, error) {
 	if err := fits(found, &r); err != nil {
 		return nil, err
 	}
+	if r.For == task.ForTheRun && r.Allow && onceOnly(found) {
+		return nil, &OnceError{ID: r.ID}
+	}
 	r.By = task.ByPerson
 	closed := []Closed{{found, &r}}
 	key := ruleKey(found)
@@ -169,12 +177,43 @@ func (b *Box) Answer(a Answer) ([]Closed, error) {
 				ID: q.ID, Allow: r.Allow, Text: r.Text, By: task.ByRule,
 				Reason: "answered for the run in " + r.ID,
 			}})
+		case merged(q, found):
+			closed = append(closed, Closed{q, &event.Replied{
+				ID: q.ID, Allow: r.Allow, Text: r.Text, By: task.ByRule,
+				Reason: "answered with the same of others in " + r.ID,
+			}})
 		default:
 			kept = append(kept, q)
 		}
 	}
 	b.open = kept
 	return closed, nil
+}
+
+// OnceError is an answer that would hold for the run, to a question that has to
+// be asked each time.
+type OnceError struct{ ID string }
+
+func (e *OnceError) Error() string {
+	return fmt.Sprintf("question %s is about something DESTRUCTIVE, which is allowed once and never for the run", e.ID)
+}
+
+// onceOnly reports whether an answer to a question holds for no other one that
+// is asked later.
+func onceOnly(q *event.Questioned) bool { return q.Risk != nil && q.Risk.Tier == "DESTRUCTIVE" }
+
+// merged reports whether two open questions are one: several agents want the
+// same, and it was found to be the same.
+func merged(a, b *event.Questioned) bool {
+	key := ruleKey(a)
+	return a.Risk != nil && b.Risk != nil && key != "" && key == ruleKey(b)
+}
+
+// EndOne closes an open question, and reports whether it was there.
+func (b *Box) EndOne(id string) bool {
+	n := len(b.open)
+	b.open = slices.DeleteFunc(b.open, func(q *event.Questioned) bool { return q.ID == id })
+	return len(b.open) < n
 }
 
 // End closes the questions of an agent whose attempt is over, and returns

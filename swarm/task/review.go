@@ -44,11 +44,13 @@ const (
 	ByPolicy By = "policy" // nobody could be asked
 	ByEnd    By = "end"    // the agent ended first
 	ByScript By = "script" // the onTool of its call, which can only deny
+	ByRisk   By = "risk"   // what it would do is refused, or granted, without a question
+	ByTime   By = "time"   // nobody answered in time
 )
 
 // UnmarshalText refuses a word that is none.
 func (b *By) UnmarshalText(text []byte) error {
-	return oneOf(b, text, "answerer", ByPerson, ByRule, ByPolicy, ByEnd, ByScript)
+	return oneOf(b, text, "answerer", ByPerson, ByRule, ByPolicy, ByEnd, ByScript, ByRisk, ByTime)
 }
 
 // oneOf reads a word of a closed set.

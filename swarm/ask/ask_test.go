@@ -1,0 +1,117 @@
+package ask
+
+import (
+	"context"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func listen(t *testing.T, decide func(context.Context, Request) Answer) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "ask") // short: a socket's path is bounded
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	path := filepath.Join(dir, "s")
+	s, err := Listen(t.Context(), path, decide)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+		if _, err := os.Lstat(path); err == nil {
+			t.Error("the socket is still there")
+		}
+	})
+	return path
+}
+
+func TestAsk(t *testing.T) {
+	t.Parallel()
+	path := listen(t, func(_ context.Context, r Request) Answer {
+		return Answer{Allow: r.Actions[0].Command == "ls", Reason: r.Actions[0].Command, Instead: "ls"}
+	})
+	for command, allow := range map[string]bool{"ls": true, "rm -r x": false, strings.Repeat("x", 1<<20): false} {
+		a, err := Ask(t.Context(), path, Request{Actions: []Action{{Command: command}}})
+		if err != nil || a.Allow != allow || a.Instead != "ls" || !strings.HasPrefix(command, a.Reason) {
+			t.Errorf("Ask(%.20q) = %.40v, %v", command, a, err)
+		}
+	}
+	if a, err := Ask(t.Context(), path, Request{}); err != nil || a.Allow {
+		t.Errorf("Ask of nothing = %v, %v; want a refusal", a, err)
+	}
+	if _, err := Ask(t.Context(), path, Request{Actions: []Action{{Command: strings.Repeat("x", MaxRequest)}}}); err == nil {
+		t.Error("more than is asked about was asked")
+	}
+}
+
+// TestAskerGoes ends the wait for an answer that nobody reads.
+func TestAskerGoes(t *testing.T) {
+	t.Parallel()
+	asked, ended := make(chan struct{}), make(chan struct{})
+	path := listen(t, func(ctx context.Context, _ Request) Answer {
+		close(asked)
+		<-ctx.Done()
+		close(ended)
+		return Answer{}
+	})
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() { <-asked; cancel() }()
+	if a, err := Ask(ctx, path, Request{Actions: []Action{{Command: "x"}}}); err == nil {
+		t.Errorf("Ask = %v after its end", a)
+	}
+	<-ended
+}
+
+// TestNonsenseIsRefused answers what is no request with a refusal.
+func TestNonsenseIsRefused(t *testing.T) {
+	t.Parallel()
+	path := listen(t, func(context.Context, Request) Answer { return Answer{Allow: true} })
+	for _, text := range []string{"\n", "{}\n", "x\n", "[]\n", `{"actions":[]}` + "\n"} {
+		conn, err := net.Dial("unix", path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _ = conn.Write([]byte(text))
+		answer := make([]byte, 1000)
+		n, _ := conn.Read(answer)
+		if !strings.HasPrefix(string(answer[:n]), `{"allow":false`) {
+			t.Errorf("%q is answered by %q", text, answer[:n])
+		}
+		_ = conn.Close()
+	}
+}
+
+// TestCloseAnswers ends what is open.
+func TestCloseAnswers(t *testing.T) {
+	t.Parallel()
+	dir, err := os.MkdirTemp("", "ask")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	asked := make(chan struct{})
+	s, err := Listen(t.Context(), filepath.Join(dir, "s"), func(ctx context.Context, _ Request) Answer {
+		close(asked)
+		<-ctx.Done()
+		return Answer{Reason: "the run ended"}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	closed := make(chan error)
+	go func() { <-asked; closed <- s.Close() }()
+	a, err := Ask(t.Context(), filepath.Join(dir, "s"), Request{Actions: []Action{{Command: "x"}}})
+	if err != nil || a.Allow || a.Reason != "the run ended" {
+		t.Errorf("Ask = %v, %v", a, err)
+	}
+	if err := <-closed; err != nil {
+		t.Error(err)
+	}
+}

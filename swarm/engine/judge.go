@@ -1,0 +1,275 @@
+package engine
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"sync"
+	"time"
+
+	"agentswarm/risk"
+	"agentswarm/swarm/ask"
+	"agentswarm/swarm/event"
+	"agentswarm/swarm/task"
+	"agentswarm/worktree"
+)
+
+// Judge says what becomes of an action before a person is asked, and keeps a
+// record. Its methods are called from several goroutines.
+type Judge interface {
+	Judge(JudgeRequest) *Ruling
+	// Record keeps what became of an action.
+	Record(*Ruling, Settlement)
+}
+
+// JudgeRequest is an action, and whose it is.
+type JudgeRequest struct {
+	Agent     task.ID
+	Attempt   int
+	Call      *task.Call
+	Workspace worktree.Workspace
+	Base      string // the commit that the workspace starts from
+	Action    ask.Action
+}
+
+// Ruling is what is to become of an action.
+type Ruling struct {
+	Request JudgeRequest
+	Verdict risk.Verdict
+	Tier    risk.Tier
+	Reason  string
+	Instead string
+	Rules   []string
+	Hint    string // for a person who is asked
+	// Detail is what the judge wants to see again when it records the end.
+	Detail any
+}
+
+// Settlement is what became of an action, by whom.
+type Settlement struct {
+	Allow    bool
+	By       task.By
+	Question string // its id, where somebody was asked
+	Reason   string
+}
+
+// Ears are where the hooks of agents ask.
+type Ears interface {
+	// Listen opens a socket for an attempt. Where it is is told to the agent;
+	// close ends what is asked there.
+	Listen(ctx context.Context, agent task.ID, attempt int, decide func(context.Context, ask.Request) ask.Answer) (path string, close func() error, err error)
+}
+
+// questionTime is how long a question about an action waits by default. An
+// agent that hears nothing costs its place; hours of it were seen elsewhere.
+const questionTime = 10 * time.Minute
+
+// refusal is what an agent hears of one.
+func (r *Ruling) refusal() string {
+	if r.Instead == "" {
+		return r.Reason
+	}
+	return r.Reason + ". Instead: " + r.Instead
+}
+
+// found is what a question says of its action; nil where nobody looked at it.
+func (r *Ruling) found() *event.Risk {
+	if r == nil {
+		return nil
+	}
+	return &event.Risk{Tier: r.Tier.String(), Rules: r.Rules, Reason: r.Reason, Hint: r.Hint}
+}
+
+// judged is the ruling on an action of an agent that asks by its protocol; nil
+// where there is none, because the action is not of a form that can be judged,
+// or was denied already.
+func (e *Engine) judged(t *attempt, action json.RawMessage, denied string) *Ruling {
+	if e.deps.Judge == nil || denied != "" || t.space == nil {
+		return nil
+	}
+	var a ask.Action
+	dec := json.NewDecoder(bytes.NewReader(action))
+	dec.DisallowUnknownFields()
+	if dec.Decode(&a) != nil || !a.Whole() {
+		return nil
+	}
+	return e.deps.Judge.Judge(t.judging(a))
+}
+
+func (t *attempt) judging(a ask.Action) JudgeRequest {
+	if a.Cwd == t.space.Path() {
+		a.Cwd = "" // what several agents ask is the same, wherever they work
+	}
+	return JudgeRequest{
+		Agent: t.id, Attempt: t.n, Call: t.call, Workspace: *t.space, Base: string(t.start), Action: a,
+	}
+}
+
+// listen opens the socket that hooks of the attempt's agent ask on.
+func (t *attempt) listen(ctx context.Context) (path string, done func(), err error) {
+	if t.engine.deps.Judge == nil {
+		return "", func() {}, nil
+	}
+	path, end, err := t.engine.deps.Ears.Listen(ctx, t.id, t.n, t.hear)
+	if err != nil {
+		return "", nil, fmt.Errorf("listen to the agent: %w", err)
+	}
+	return path, func() {
+		if err := end(); err != nil {
+			t.engine.deps.Warn(fmt.Sprintf("%s: %v", t.id, err))
+		}
+	}, nil
+}
+
+// hear answers a hook: all of its actions may be, or it hears why one may not.
+func (t *attempt) hear(ctx context.Context, r ask.Request) ask.Answer {
+	for _, a := range r.Actions {
+		if !a.Whole() {
+			return ask.Answer{Reason: "an action names one of command, write, git and tool"}
+		}
+		if answer := t.rule(ctx, a); !answer.Allow {
+			return answer
+		}
+	}
+	return ask.Answer{Allow: true}
+}
+
+// rule says whether an action may be, and asks a person where it must.
+func (t *attempt) rule(ctx context.Context, a ask.Action) ask.Answer {
+	e := t.engine
+	request := t.judging(a)
+	text, err := json.Marshal(request.Action)
+	if err != nil {
+		return ask.Answer{Reason: err.Error()}
+	}
+	ruling := e.deps.Judge.Judge(request)
+	if why := t.guard.forbids(ctx, &event.Asked{Action: text}); why != "" {
+		e.deps.Judge.Record(ruling, Settlement{By: task.ByScript, Reason: why})
+		return ask.Answer{Reason: why}
+	}
+	switch ruling.Verdict {
+	case risk.Proceed:
+		e.deps.Judge.Record(ruling, Settlement{Allow: true, By: task.ByRisk})
+		return ask.Answer{Allow: true}
+	case risk.Deny:
+		e.deps.Judge.Record(ruling, Settlement{By: task.ByRisk, Reason: ruling.Reason})
+		return ask.Answer{Reason: ruling.Reason, Instead: ruling.Instead}
+	case risk.Ask:
+		r := e.askPerson(ctx, t, text, ruling)
+		reason := r.Reason
+		if reason == "" && !r.Allow {
+			reason = "a person said no"
+		}
+		return ask.Answer{Allow: r.Allow, Reason: reason, Instead: ruling.Instead}
+	}
+	panic(fmt.Sprintf("unhandled %s", ruling.Verdict))
+}
+
+// askPerson puts a question into the inbox, and waits for its end: an answer,
+// that whoever asks is gone, or that nobody answers in time.
+func (e *Engine) askPerson(ctx context.Context, t *attempt, action json.RawMessage, ruling *Ruling) *event.Replied {
+	limit := e.config.QuestionTime
+	if limit == 0 {
+		limit = questionTime
+	}
+	answer := make(chan *event.Replied, 1)
+	id := ""
+	ok := e.do(func(context.Context) {
+		q, r := e.box.AskAbout(t.id, t.n, &event.Asked{Action: action}, ruling.found())
+		id = q.ID
+		e.rulings.keep(q.ID, ruling)
+		e.heard.wait(q.ID, answer)
+		if err := e.append(q); err != nil {
+			e.heard.tell(q.ID, &event.Replied{ID: q.ID, By: task.ByEnd, Reason: err.Error()})
+		} else if r != nil {
+			_ = e.reply(q, r)
+		}
+	})
+	if !ok {
+		return &event.Replied{By: task.ByEnd, Reason: "the run has ended"}
+	}
+	line := e.lines.get(t.id)
+	if line != nil {
+		line.Waits()
+		defer line.Answered()
+	}
+	timer := time.NewTimer(limit)
+	defer timer.Stop()
+	select {
+	case r := <-answer:
+		return r
+	case <-timer.C:
+		e.giveUp(id, task.ByTime, fmt.Sprintf("nobody answered within %s", limit))
+	case <-ctx.Done():
+		e.giveUp(id, task.ByEnd, "whoever asked is gone")
+	}
+	return <-answer
+}
+
+// giveUp closes a question that nobody has answered. One that somebody answered
+// meanwhile has its answer.
+func (e *Engine) giveUp(id string, by task.By, why string) {
+	r := &event.Replied{ID: id, By: by, Reason: why}
+	ok := e.do(func(context.Context) {
+		if !e.box.EndOne(id) {
+			return
+		}
+		_ = e.append(r) // a journal that fails has ended the run
+		e.settleRuling(&event.Questioned{ID: id}, r)
+		e.heard.tell(id, r)
+	})
+	if !ok {
+		e.heard.tell(id, &event.Replied{ID: id, By: task.ByEnd, Reason: "the run has ended"})
+	}
+}
+
+// heard are the hooks that wait for the answer to a question.
+type heard struct {
+	mu sync.Mutex // guards of
+	of map[string]chan<- *event.Replied
+}
+
+func (h *heard) wait(id string, answer chan<- *event.Replied) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.of == nil {
+		h.of = map[string]chan<- *event.Replied{}
+	}
+	h.of[id] = answer
+}
+
+// tell passes an answer on, once, and reports whether a hook waits for it.
+func (h *heard) tell(id string, r *event.Replied) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	answer, ok := h.of[id]
+	if ok {
+		delete(h.of, id)
+		answer <- r // there is room for it
+	}
+	return ok
+}
+
+// rulings are those that questions are open about. They belong to the loop.
+type rulings map[string]*Ruling
+
+func (r *rulings) keep(id string, ruling *Ruling) {
+	if ruling == nil {
+		return
+	}
+	if *r == nil {
+		*r = rulings{}
+	}
+	(*r)[id] = ruling
+}
+
+// settleRuling records the end of a question about an action.
+func (e *Engine) settleRuling(q *event.Questioned, r *event.Replied) {
+	ruling := e.rulings[q.ID]
+	if ruling == nil {
+		return
+	}
+	delete(e.rulings, q.ID)
+	e.deps.Judge.Record(ruling, Settlement{Allow: r.Allow, By: r.By, Question: q.ID, Reason: r.Reason})
+}

@@ -1,0 +1,215 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"agentswarm/risk"
+	"agentswarm/swarm/ask"
+	"agentswarm/swarm/event"
+	"agentswarm/swarm/inbox"
+	"agentswarm/swarm/task"
+)
+
+// verbal judges an action by its first word, and keeps what became of it.
+type verbal struct {
+	mu   sync.Mutex
+	kept []string
+}
+
+func (w *verbal) Judge(r JudgeRequest) *Ruling {
+	ruling := &Ruling{Request: r, Reason: "it is " + r.Action.Command, Tier: risk.Visible}
+	switch word, _, _ := strings.Cut(r.Action.Command, " "); word {
+	case "well":
+		ruling.Verdict, ruling.Tier = risk.Proceed, risk.Safe
+	case "never":
+		ruling.Verdict, ruling.Instead = risk.Deny, "another"
+	case "grave":
+		ruling.Verdict, ruling.Tier = risk.Ask, risk.Destructive
+	default:
+		ruling.Verdict = risk.Ask
+	}
+	return ruling
+}
+
+func (w *verbal) Record(r *Ruling, s Settlement) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.kept = append(w.kept, fmt.Sprintf("%s %s %v %s", r.Request.Agent, r.Request.Action.Command, s.Allow, s.By))
+}
+
+// record is what was kept, in the order of its letters.
+func (w *verbal) record() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return strings.Join(slices.Sorted(slices.Values(w.kept)), "; ")
+}
+
+// ears are sockets in a folder with a short name.
+type ears struct{ dir string }
+
+func (e *ears) Listen(ctx context.Context, id task.ID, n int, decide func(context.Context, ask.Request) ask.Answer) (string, func() error, error) {
+	path := filepath.Join(e.dir, task.AttemptName(id, n))
+	s, err := ask.Listen(ctx, path, decide)
+	if err != nil {
+		return "", nil, err
+	}
+	return path, s.Close, nil
+}
+
+// judging is a rig whose agents have hooks. They run a text of sh, in which
+// "may X" asks about the command X and says 0 or 2.
+func judging(t *testing.T, text string) (*rig, *verbal) {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "ears")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, w := newRig(t), &verbal{}
+	r.deps.Judge, r.deps.Ears = w, &ears{dir: dir}
+	r.deps.Questions = inbox.Wait
+	r.config.Agents = specs("mine", `read -r prompt
+		may() { printf '{"command":"%s"}' "$1" | '`+self+`' __hook 2>> "$RIG/why.$SWARM_AGENT" >&2; echo $? >> "$RIG/may.$SWARM_AGENT"; }
+		`+text+`
+		printf '{"type":"result","text":"done"}\n'`)
+	return r, w
+}
+
+// shown is the answer to a question about a command.
+func shown(id, command string, allow bool, span task.Span) inbox.Answer {
+	text, _ := json.Marshal(ask.Action{Command: command})
+	return inbox.Answer{Replied: event.Replied{ID: id, Allow: allow, For: span}, Shown: inbox.Digest(text)}
+}
+
+func TestHookIsAnswered(t *testing.T) {
+	t.Parallel()
+	r, w := judging(t, `may "well done"; may never; may "ask me"; may "ask no"`)
+	e := Open(t.Context(), r.deps, r.config, nil)
+	if _, err := e.Start(mine()); err != nil {
+		t.Fatal(err)
+	}
+	for command, allow := range map[string]bool{"ask me": true} {
+		if err := e.Answer(shown(r.opened(1)[0], command, allow, "")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for r.view().Waiting() == nil || r.view().Waiting()[0].ID != r.deps.Run.ID+"-2" {
+		time.Sleep(time.Millisecond) // a poll for a process
+	}
+	q := r.view().Waiting()[0]
+	is(t, "tier", q.Risk.Tier, "VISIBLE")
+	is(t, "reason", q.Risk.Reason, "it is ask no")
+	is(t, "state", task.Word(r.view().Agent("a1").Status), "waiting")
+	if err := e.Answer(shown(q.ID, "ask no", false, "")); err != nil {
+		t.Fatal(err)
+	}
+	is(t, "status", task.Word(settled(e).Result), "completed")
+	if err := e.Close(); err != nil {
+		t.Fatal(err)
+	}
+	is(t, "may", strings.Join(r.lines("may.a1"), " "), "0 2 0 2")
+	why := strings.Join(r.lines("why.a1"), " ")
+	if !strings.Contains(why, "it is never. Instead: another") || !strings.Contains(why, "a person said no") {
+		t.Errorf("it was told %s", why)
+	}
+	is(t, "record", w.record(), "a1 ask me true person; a1 ask no false person; a1 never false risk; a1 well done true risk")
+	is(t, "its records", r.kinds("a1"), "called leased leased started:agent questioned questioned ended captured settled released")
+}
+
+// TestHooksAskTheSame merges what several agents ask, and allows nothing
+// DESTRUCTIVE for the run.
+func TestHooksAskTheSame(t *testing.T) {
+	t.Parallel()
+	r, w := judging(t, `may grave`)
+	e := Open(t.Context(), r.deps, r.config, nil)
+	for range 3 {
+		if _, err := e.Start(mine()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ids := r.opened(3)
+	if _, ok := errors.AsType[*inbox.OnceError](e.Answer(shown(ids[1], "grave", true, task.ForTheRun))); !ok {
+		t.Error("it was allowed for the run")
+	}
+	if err := e.Answer(shown(ids[1], "grave", true, "")); err != nil {
+		t.Fatal(err)
+	}
+	r.collect(e, 3)
+	if err := e.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range []string{"a1", "a2", "a3"} {
+		is(t, id, strings.Join(r.lines("may."+id), " "), "0")
+	}
+	if got := w.record(); strings.Count(got, "true person") != 1 || strings.Count(got, "true rule") != 2 {
+		t.Errorf("record = %s", got)
+	}
+}
+
+// TestHookIsDeniedInTime denies what nobody answers, and at once where nobody
+// can be asked.
+func TestHookIsDeniedInTime(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]string{"late": "nobody answered within 1ms", "policy": "nobody can be asked"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r, w := judging(t, `may "ask me"`)
+			r.config.QuestionTime = time.Millisecond
+			if name == "policy" {
+				r.deps.Questions, r.config.QuestionTime = inbox.Deny, 0
+			}
+			is(t, "status", task.Word(r.play(mine())["a1"].Result), "completed")
+			is(t, "may", strings.Join(r.lines("may.a1"), " "), "2")
+			if why := strings.Join(r.lines("why.a1"), " "); !strings.Contains(why, want) {
+				t.Errorf("it was told %s", why)
+			}
+			if got := w.record(); !strings.Contains(got, "a1 ask me false") {
+				t.Errorf("record = %s", got)
+			}
+			is(t, "waiting", len(r.view().Waiting()), 0)
+		})
+	}
+}
+
+// TestHookWhoseAgentEnds closes the question.
+func TestHookWhoseAgentEnds(t *testing.T) {
+	t.Parallel()
+	r, _ := judging(t, `(may "ask me") & while ! grep -q questioned "$JOURNAL"; do :; done`)
+	r.deps.Environ = append(r.deps.Environ, "JOURNAL="+r.deps.Run.Journal())
+	is(t, "status", task.Word(r.play(mine())["a1"].Result), "completed")
+	v := r.view()
+	if len(v.Questions) != 1 || v.Questions[0].Reply == nil || v.Questions[0].Reply.By != task.ByEnd {
+		t.Errorf("questions = %+v", v.Questions)
+	}
+}
+
+// TestAskOfTheProtocolIsJudged answers what is SAFE without a question.
+func TestAskOfTheProtocolIsJudged(t *testing.T) {
+	t.Parallel()
+	r, w := judging(t, `
+		for c in "well done" never "ask me"; do
+			printf '{"type":"ask","id":"%s","action":{"command":"%s"}}\n' "$c" "$c"
+			read -r answer; echo "$answer" >> "$RIG/answers"
+		done`)
+	r.deps.Questions = inbox.Deny
+	is(t, "status", task.Word(r.play(mine())["a1"].Result), "completed")
+	is(t, "answers", strings.Join(r.lines("answers"), " "), `{"type":"answer","id":"well done","allow":true,"reason":""} `+
+		`{"type":"answer","id":"never","allow":false,"reason":"it is never. Instead: another"} `+
+		`{"type":"answer","id":"ask me","allow":false,"reason":"nobody can be asked here: questions are denied"}`)
+	is(t, "questions", len(r.view().Questions), 2)
+	is(t, "record", w.record(), "a1 ask me false policy; a1 never false risk; a1 well done true risk")
+}

@@ -1,0 +1,109 @@
+// Package hook owns what agents' own hooks say and want to hear: which of their
+// tools does what, and how a refusal is told to each. It decides nothing: it
+// asks on the socket that the agent was given (swarm/ask), and whatever goes
+// wrong on the way is a refusal.
+package hook
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Dialect is how a kind of agent speaks to a hook. The zero value is the plain
+// one: an action as swarm risk check takes it.
+type Dialect string
+
+// The dialects.
+const (
+	Plain  Dialect = ""
+	Claude Dialect = "claude"
+	Codex  Dialect = "codex"
+	Gemini Dialect = "gemini"
+	Qwen   Dialect = "qwen"
+)
+
+// UnmarshalText refuses a word that is none.
+func (d *Dialect) UnmarshalText(text []byte) error {
+	word := Dialect(text)
+	if word == "plain" {
+		word = Plain
+	}
+	if !slices.Contains([]Dialect{Plain, Claude, Codex, Gemini, Qwen}, word) {
+		return fmt.Errorf("%q is no dialect of hooks; want claude, codex, gemini, qwen or plain", text)
+	}
+	*d = word
+	return nil
+}
+
+// before is the event that comes before a tool is used, by dialect. Others are
+// none of our business.
+func (d Dialect) before() string {
+	if d == Gemini {
+		return "BeforeTool"
+	}
+	return "PreToolUse"
+}
+
+// others are events that a hook may be told of without a tool about to be used.
+// An event that is not known is refused: it may be a new name for one that is.
+func (d Dialect) others() []string {
+	return []string{
+		"PostToolUse", "PostToolUseFailure", "AfterTool", "Notification", "Stop", "SubagentStart", "SubagentStop",
+		"SessionStart", "SessionEnd", "UserPromptSubmit", "PreCompact", "PostCompact", "BeforeAgent", "AfterAgent",
+		"BeforeModel", "AfterModel", "PreCompress", "BeforeToolSelection",
+	}
+}
+
+// does is what a tool does with which of its inputs.
+type does int
+
+const (
+	nothing does = iota // reads, plans, or talks to its user
+	shell               // runs text
+	writes              // changes a file
+	patches             // changes files that a patch names
+	fetches             // asks another machine
+)
+
+// tool says what the tool of a name does, and which inputs say it, the first
+// that is there. A name that no table has reaches out: what it does is not
+// known.
+func (d Dialect) tool(name string) (does, []string) {
+	files := []string{"file_path", "filePath", "path", "notebook_path", "absolute_path"}
+	switch name {
+	case "Bash", "bash", "shell", "local_shell", "run_shell_command", "exec_command", "unified_exec", "Shell", "terminal", "Monitor", "PowerShell":
+		return shell, []string{"command", "cmd", "script", "text"}
+	case "Write", "Edit", "MultiEdit", "NotebookEdit", "write", "edit", "write_file", "replace", "edit_file", "create_file", "multiedit":
+		return writes, files
+	case "apply_patch", "patch", "ApplyPatch":
+		return patches, []string{"command", "patch", "input", "patchText", "text"}
+	case "WebFetch", "webfetch", "web_fetch":
+		return fetches, []string{"url", "prompt"}
+	case "Read", "Grep", "Glob", "LS", "TodoWrite", "TodoRead", "Task", "Agent", "ExitPlanMode", "EnterPlanMode", "BashOutput", "NotebookRead",
+		"AskUserQuestion", "Skill", "StructuredOutput", "WebSearch", "ToolSearch", "KillShell", "TaskOutput", "TaskStop",
+		"read_file", "read_many_files", "list_directory", "glob", "search_file_content", "grep_search", "google_web_search", "web_search",
+		"save_memory", "todo_write", "write_todos", "task", "exit_plan_mode", "structured_output", "update_plan", "view_image", "read", "grep", "find", "ls", "list",
+		"todowrite", "todoread", "write_stdin", "list_mcp_resources", "read_mcp_resource", "activate_skill", "complete_task", "skill":
+		return nothing, nil
+	}
+	return fetches, []string{"url"}
+}
+
+// denial is how a refusal is told: what is printed for an agent that reads JSON,
+// what for one that reads the standard error, and the exit code. All four end the tool
+// by exit code 2; those that read JSON get it too, so that what they show is a reason.
+func (d Dialect) denial(reason string) (stdout string, stderr string, code int) {
+	switch d {
+	case Claude, Qwen:
+		stdout = `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":` + quote(reason) + `}}`
+	case Gemini:
+		stdout = `{"decision":"deny","reason":` + quote(reason) + `}`
+	case Plain:
+		stdout = `{"allow":false,"reason":` + quote(reason) + `}`
+	case Codex: // what it cannot read on the standard output is an error to it
+	default:
+		panic("unhandled dialect " + string(d))
+	}
+	return stdout, strings.TrimRight(reason, "\n"), 2
+}

@@ -1,0 +1,270 @@
+package hook
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+
+	"agentswarm/swarm/ask"
+)
+
+// MaxInput bounds what an agent says to a hook, in bytes.
+const MaxInput = 8 << 20
+
+// maxNesting bounds how deep it may stand in brackets.
+const maxNesting = 200
+
+// input is what the four agents say, as far as it matters.
+type input struct {
+	Event string                     `json:"hook_event_name"`
+	Tool  string                     `json:"tool_name"`
+	Input map[string]json.RawMessage `json:"tool_input"`
+	Cwd   string                     `json:"cwd"`
+}
+
+// Read reads what an agent says to its hook before it uses a tool: the actions
+// that would be; none where the tool changes nothing. What cannot be read
+// exactly is an error.
+func (d Dialect) Read(text []byte) ([]ask.Action, error) {
+	if err := strict(text); err != nil {
+		return nil, err
+	}
+	if d == Plain {
+		return readPlain(text)
+	}
+	var in input
+	if err := json.Unmarshal(text, &in); err != nil {
+		return nil, err
+	}
+	switch {
+	case in.Event == d.before():
+	case contains(d.others(), in.Event):
+		return nil, nil
+	default:
+		return nil, fmt.Errorf("its event is %q, and %s is what was expected", in.Event, d.before())
+	}
+	if in.Tool == "" {
+		return nil, errors.New("it names no tool")
+	}
+	return d.actions(&in)
+}
+
+// actions are what a tool with these inputs would do.
+func (d Dialect) actions(in *input) ([]ask.Action, error) {
+	what, names := d.tool(in.Tool)
+	switch what {
+	case nothing:
+		return nil, nil
+	case shell:
+		text, err := in.text(names)
+		if err != nil {
+			return nil, err
+		}
+		cwd := in.Cwd
+		for _, name := range []string{"workdir", "directory", "dir_path", "cwd"} {
+			if moved := in.string(name); moved != "" {
+				cwd = from(in.Cwd, moved)
+			}
+		}
+		return []ask.Action{{Command: text, Cwd: cwd}}, nil
+	case writes:
+		path, err := in.text(names)
+		if err != nil {
+			return nil, err
+		}
+		return []ask.Action{{Write: path, Cwd: in.Cwd}}, nil
+	case patches:
+		text, err := in.text(names)
+		if err != nil {
+			return nil, err
+		}
+		return patched(text, in.Cwd)
+	case fetches:
+		a := ask.Action{Tool: in.Tool, Cwd: in.Cwd}
+		for _, name := range names {
+			if a.Target == "" {
+				a.Target = in.string(name)
+			}
+		}
+		if strings.EqualFold(in.Tool, "WebFetch") || in.Tool == "web_fetch" {
+			a.Method = "GET"
+		}
+		return []ask.Action{a}, nil
+	}
+	panic(fmt.Sprintf("unhandled %d", what))
+}
+
+// from is a folder named from another.
+func from(cwd, moved string) string {
+	if strings.HasPrefix(moved, "/") || cwd == "" {
+		return moved
+	}
+	return strings.TrimRight(cwd, "/") + "/" + moved
+}
+
+// string is an input that is a text; empty where it is none.
+func (in *input) string(name string) string {
+	var text string
+	if json.Unmarshal(in.Input[name], &text) != nil {
+		return ""
+	}
+	return text
+}
+
+// text is the first of these inputs that is there: a text, or the words of a
+// command.
+func (in *input) text(names []string) (string, error) {
+	for _, name := range names {
+		raw, ok := in.Input[name]
+		if !ok {
+			continue
+		}
+		var text string
+		if json.Unmarshal(raw, &text) == nil && text != "" {
+			return text, nil
+		}
+		var words []string
+		if json.Unmarshal(raw, &words) == nil && len(words) > 0 {
+			return joined(words), nil
+		}
+		return "", fmt.Errorf("%s of %s is neither a text nor a list of words", name, in.Tool)
+	}
+	return "", fmt.Errorf("%s says nothing of what it would do: it has none of %s", in.Tool, strings.Join(names, ", "))
+}
+
+// joined are words as one command line: each quoted for the shell.
+func joined(words []string) string {
+	quoted := make([]string, len(words))
+	for i, w := range words {
+		quoted[i] = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
+	}
+	return strings.Join(quoted, " ")
+}
+
+// patched are the files that a patch names.
+func patched(text, cwd string) ([]ask.Action, error) {
+	var all []ask.Action
+	for line := range strings.SplitSeq(text, "\n") {
+		line = strings.TrimSuffix(line, "\r")
+		for _, mark := range []string{"*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move to: ", "+++ b/", "--- a/"} {
+			if path, ok := strings.CutPrefix(line, mark); ok {
+				all = append(all, ask.Action{
+					Write: path, Cwd: cwd, Removes: strings.HasPrefix(mark, "*** Delete"),
+				})
+			}
+		}
+	}
+	if len(all) == 0 {
+		return nil, errors.New("its patch names no file")
+	}
+	return all, nil
+}
+
+// readPlain reads an action as swarm risk check takes it.
+func readPlain(text []byte) ([]ask.Action, error) {
+	var a ask.Action
+	dec := json.NewDecoder(bytes.NewReader(text))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&a); err != nil {
+		return nil, err
+	}
+	if !a.Whole() {
+		return nil, errors.New("it names not one action: want one of command, write, git and tool")
+	}
+	return []ask.Action{a}, nil
+}
+
+func contains(all []string, word string) bool {
+	for _, a := range all {
+		if a == word {
+			return true
+		}
+	}
+	return false
+}
+
+// strict refuses what two readers could read in two ways: more than one value,
+// a name that is there twice, letters that are none.
+func strict(text []byte) error {
+	switch {
+	case len(text) > MaxInput:
+		return fmt.Errorf("it is longer than %d bytes", MaxInput)
+	case bytes.HasPrefix(text, []byte("\xef\xbb\xbf")):
+		return errors.New("it begins with a byte order mark")
+	case !utf8.Valid(text):
+		return errors.New("it is not UTF-8")
+	}
+	dec := json.NewDecoder(bytes.NewReader(text))
+	dec.UseNumber()
+	first, err := dec.Token()
+	if err != nil {
+		return err
+	}
+	if first != json.Delim('{') {
+		return errors.New("it is no JSON object")
+	}
+	if err := once(dec, 1); err != nil {
+		return err
+	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return errors.New("something follows its end")
+	}
+	return nil
+}
+
+// once reads the rest of an object, and refuses names that are there twice:
+// readers that fold the case of names would take either.
+func once(dec *json.Decoder, depth int) error {
+	if depth > maxNesting {
+		return fmt.Errorf("it is nested deeper than %d", maxNesting)
+	}
+	seen := map[string]bool{}
+	for dec.More() {
+		t, err := dec.Token()
+		if err != nil {
+			return err
+		}
+		name := strings.ToLower(t.(string))
+		if seen[name] {
+			return fmt.Errorf("%q is there twice", name)
+		}
+		seen[name] = true
+		if err := value(dec, depth); err != nil {
+			return err
+		}
+	}
+	_, err := dec.Token()
+	return err
+}
+
+func value(dec *json.Decoder, depth int) error {
+	t, err := dec.Token()
+	if err != nil {
+		return err
+	}
+	switch t {
+	case json.Delim('{'):
+		return once(dec, depth+1)
+	case json.Delim('['):
+		if depth > maxNesting {
+			return fmt.Errorf("it is nested deeper than %d", maxNesting)
+		}
+		for dec.More() {
+			if err := value(dec, depth+1); err != nil {
+				return err
+			}
+		}
+		_, err = dec.Token()
+	}
+	return err
+}
+
+// quote is a text as JSON.
+func quote(text string) string {
+	b, _ := json.Marshal(text) // a text always can be
+	return string(b)
+}
