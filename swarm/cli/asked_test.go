@@ -210,6 +210,7 @@ func TestRecordedConfig(t *testing.T) {
 		engine.Config{Jobs: 3, Verify: "v", Agents: map[string]*agent.Spec{"x": {Name: "x"}}},
 		contact{Questions: inbox.Wait, Notify: "n"},
 		isolation{Sandbox: sandboxOff, Backend: backendAuto, Hide: []string{"h"}, Write: []string{"w"}},
+		caution{Confined: confinedSnapshot, Allow: []string{"push to x"}, Audit: true},
 	}
 	text, err := json.Marshal(give)
 	if err != nil {

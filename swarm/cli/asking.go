@@ -33,6 +33,7 @@ type recordedConfig struct {
 	engine.Config
 	contact
 	isolation
+	caution
 }
 
 // contactFlags are those of every command that runs agents.

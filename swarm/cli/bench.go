@@ -48,6 +48,7 @@ type bench struct {
 	trees  *worktree.Trees
 	isolation
 	isolated
+	caution
 	shims   string // the folder that comes first in the PATH of agents
 	deps    engine.Deps
 	contact contact // how a person is reached while agents work
@@ -73,7 +74,7 @@ func (p *place) bench(ctx context.Context, run *store.Run, owner *store.Owner) (
 	if b.shims, err = shims(self); err != nil {
 		return nil, err
 	}
-	b.isolation = recorded.isolation
+	b.isolation, b.caution = recorded.isolation, recorded.caution
 	if err := p.given(&b.isolation); err != nil {
 		return nil, err
 	}

@@ -40,6 +40,7 @@ type plan struct {
 	runTimeout  time.Duration
 	contact     contact
 	isolation   isolation
+	caution     caution
 	merge       bool
 	into        string
 	dirt        git.Dirt

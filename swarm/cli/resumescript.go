@@ -157,7 +157,7 @@ func (p *place) planResume(c *cli.Context, r scriptedRun) (*plan, error) {
 	}
 	s := pl.script
 	s.config, err = json.Marshal(reconfigured{
-		recordedConfig{pl.config, pl.contact, pl.isolation}, scriptSetting{s.Path, s.Agent, s.Shared, s.Types},
+		recordedConfig{pl.config, pl.contact, pl.isolation, pl.caution}, scriptSetting{s.Path, s.Agent, s.Shared, s.Types},
 	})
 	return pl, err
 }
