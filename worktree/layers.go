@@ -60,6 +60,26 @@ func (l layers) has(path string) (bool, error) {
 	return false, nil
 }
 
+// Find is where a file of the workspace lies on disk, by its path below the top.
+// It is false where there is none, or where that cannot be told.
+func (w Workspace) Find(path string) (file string, there bool) {
+	all := layers{w.files()}
+	if w.kind() == Overlay {
+		all = append(all, w.Shell)
+		all = append(all, w.below()...)
+		all = slices.DeleteFunc(all, func(dir string) bool { return dir == "" })
+	}
+	for _, dir := range all.folders(parent(path)) {
+		file := filepath.Join(dir, filepath.Base(path))
+		at, err := os.Lstat(file)
+		if missing(err) {
+			continue
+		}
+		return file, err == nil && !isWhiteout(at)
+	}
+	return "", false
+}
+
 // names are those that are seen in a folder.
 func (l layers) names(path string) (map[string]bool, error) {
 	seen := map[string]bool{}

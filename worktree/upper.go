@@ -108,6 +108,10 @@ func (k *walker) cameAlong(path string) cameAlong {
 	return found
 }
 
+// Head is the commit that a workspace's HEAD leads to; empty where it leads to
+// none.
+func (t *Trees) Head(ctx context.Context, w Workspace) (git.Hash, error) { return t.headOf(ctx, w) }
+
 // headOf is the commit that a workspace's HEAD leads to; empty where it leads
 // to none. Where the git dir is an agent's own, no git is run in it: its
 // configuration can name programs.

@@ -49,7 +49,7 @@ type Env struct {
 func builtin(env Env) []*cli.Command {
 	return []*cli.Command{
 		newRunCommand(env), newResumeCommand(env), newCancelCommand(env), newWaitCommand(env),
-		newInboxCommand(env), newAnswerCommand(env), newApproveCommand(env), newDenyCommand(env),
+		newInboxCommand(env), newHookCommand(env), newAnswerCommand(env), newApproveCommand(env), newDenyCommand(env),
 		newSendCommand(env), newLsCommand(env), newStatusCommand(env), newShowCommand(env), newLogsCommand(env),
 		newDiffCommand(env), newRetryCommand(env), newAcceptCommand(env), newRejectCommand(env),
 		newMergeCommand(env), newApplyCommand(env), newUndoCommand(env),

@@ -12,6 +12,7 @@ import (
 	"agentswarm/swarm/agent"
 	"agentswarm/swarm/agent/command"
 	"agentswarm/swarm/box"
+	"agentswarm/swarm/control"
 	"agentswarm/swarm/early"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/limit"
@@ -30,6 +31,8 @@ func Supervise(ctx context.Context, args []string) (code int, ok bool) {
 	switch {
 	case len(args) == 1 && args[0] == scriptWord:
 		return script.Serve(ctx, os.Stdin, os.Stdout), true
+	case len(args) > 0 && args[0] == hookWord:
+		return hookEarly(ctx, args[1:])
 	case len(args) > 0 && args[0] == gitWord:
 		return shim.Run(shim.Request{
 			Args: args[1:], Environ: os.Environ(), Stdout: os.Stdout, Stderr: os.Stderr,
@@ -101,7 +104,7 @@ func (p *place) bench(ctx context.Context, run *store.Run, owner *store.Owner) (
 		Environ: p.env.Environ, Root: p.rootDir(), Cores: runtime.NumCPU(),
 		Now: time.Now, Warn: func(text string) { fmt.Fprintln(p.env.Stderr, program+": "+Printable(text)) },
 	}
-	return b, nil
+	return b, b.judgeActions(ctx)
 }
 
 // launcher starts supervisors behind the walls of a rung.
@@ -168,5 +171,5 @@ func (p *place) settleOwned(ctx context.Context, run *store.Run, owner *store.Ow
 	if err != nil {
 		return err
 	}
-	return errors.Join(engine.Recover(ctx, b.deps, config, v), b.trees.Close())
+	return errors.Join(engine.Recover(ctx, b.deps, config, v), b.trees.Close(), control.Clear(run, p.env.Getenv))
 }

@@ -23,6 +23,9 @@ func shims(self string) (string, error) {
 	if strings.Contains(dir, ":") {
 		return "", nil
 	}
+	if err := hookShim(dir, self); err != nil {
+		return "", err
+	}
 	file := filepath.Join(dir, "git")
 	const mode = 0o755 // it runs as a script: who runs it must read it
 	info, err := os.Lstat(file)
@@ -47,4 +50,20 @@ func shims(self string) (string, error) {
 		return "", errors.Join(fmt.Errorf("make the git of agents: %w", err), os.Remove(temp.Name()))
 	}
 	return dir, nil
+}
+
+// hookShim puts the kept binary into the PATH of agents, for their hooks.
+func hookShim(dir, self string) error {
+	link, to := filepath.Join(dir, program), filepath.Join("..", filepath.Base(self))
+	if now, err := os.Readlink(link); err == nil && now == to {
+		return nil
+	}
+	err := os.MkdirAll(dir, 0o700)
+	if err == nil {
+		err = os.Symlink(to, link)
+	}
+	if err != nil && !errors.Is(err, os.ErrExist) {
+		return fmt.Errorf("make the hook of agents: %w", err)
+	}
+	return nil
 }

@@ -63,6 +63,9 @@ func (b *bench) pieces(r engine.WallsRequest) []box.Piece {
 	for _, dir := range append([]string{filepath.Dir(b.shims)}, r.Read...) {
 		all = append(all, box.Piece{At: dir, From: dir})
 	}
+	if r.Ask != "" {
+		all = append(all, box.Piece{At: filepath.Dir(r.Ask), From: filepath.Dir(r.Ask)})
+	}
 	for _, dir := range r.Write {
 		all = append(all, box.Piece{At: dir, From: dir, Write: true, Optional: true})
 	}

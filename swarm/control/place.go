@@ -15,6 +15,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"syscall"
 
 	"agentswarm/swarm/store"
@@ -108,6 +109,55 @@ func owner(info fs.FileInfo) int {
 		return int(stat.Uid)
 	}
 	return -1
+}
+
+// AskFolder makes the folder that holds the ask socket of one attempt, in a
+// folder that agents do not see. The path of a socket in it, of one letter, is
+// short enough.
+func AskFolder(run *store.Run, attempt string, getenv func(string) string) (string, error) {
+	dir := folder(getenv)
+	if err := prepare(dir); err != nil {
+		return "", err
+	}
+	socket, err := socket(dir, run)
+	if err != nil {
+		return "", err
+	}
+	own := strings.TrimSuffix(socket, ".sock") + "." + attempt
+	if len(own)+len("/s") >= longest {
+		own = filepath.Join(spare(), filepath.Base(own))
+		if err := prepare(spare()); err != nil {
+			return "", err
+		}
+	}
+	// What an owner left that died is in the way.
+	if err := os.RemoveAll(own); err != nil {
+		return "", err
+	}
+	return own, os.Mkdir(own, 0o700)
+}
+
+// Clear removes the sockets that an owner of a run left which died. The caller
+// owns the run.
+func Clear(run *store.Run, getenv func(string) string) error {
+	var all error
+	for _, dir := range Folders(getenv) {
+		socket, err := socket(dir, run)
+		if err != nil || inspect(dir) != nil {
+			continue
+		}
+		entries, err := os.ReadDir(dir)
+		if err != nil {
+			all = errors.Join(all, err)
+		}
+		for _, e := range entries {
+			path := filepath.Join(dir, e.Name())
+			if path == socket || strings.HasPrefix(path, strings.TrimSuffix(socket, "sock")) {
+				all = errors.Join(all, os.RemoveAll(path))
+			}
+		}
+	}
+	return all
 }
 
 // socket is the path of a run's socket in a folder. Runs of two states may

@@ -9,6 +9,8 @@ import (
 
 	"agentswarm/swarm/event"
 	"agentswarm/swarm/task"
+
+	"agentswarm/swarm/store"
 )
 
 func TestFolder(t *testing.T) {
@@ -167,5 +169,49 @@ func TestRoom(t *testing.T) {
 		if _, err := socket(folder(in(runtime)), o.Run); err != nil {
 			t.Errorf("a folder of %d bytes: %v", n, err)
 		}
+	}
+}
+
+// TestClear removes what one run left, and nothing of another.
+func TestClear(t *testing.T) {
+	t.Parallel()
+	runtime, err := os.MkdirTemp("", "c") // short: a socket's path is bounded
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(runtime) })
+	getenv := func(name string) string {
+		if name == "XDG_RUNTIME_DIR" {
+			return runtime
+		}
+		return ""
+	}
+	state := store.Open(filepath.Join(t.TempDir(), "state"), "repo", "/repo")
+	var runs []*store.Run
+	for range 2 {
+		run, owner, err := state.Create(store.Identity{Base: store.Base{Commit: "c", Tree: "t", Kind: store.BaseHead}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = owner.Close() })
+		dir, err := AskFolder(run, "a1.1", getenv)
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := AskFolder(run, "a1.1", getenv) // what a dead owner left is no harm
+		if err != nil || again != dir || len(dir) > longest-2 {
+			t.Fatalf("AskFolder = %s, %v, then %s", dir, err, again)
+		}
+		if err := os.WriteFile(filepath.Join(dir, "s"), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		runs = append(runs, run)
+	}
+	if err := Clear(runs[0], getenv); err != nil {
+		t.Fatal(err)
+	}
+	left, _ := filepath.Glob(filepath.Join(runtime, "swarm", "*"))
+	if len(left) != 1 || !strings.Contains(left[0], runs[1].ID) {
+		t.Errorf("left are %v", left)
 	}
 }

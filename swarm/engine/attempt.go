@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	"agentswarm/swarm/agent"
@@ -40,22 +41,24 @@ type attempt struct {
 	joined []task.ID
 	spent  task.Usage // by earlier attempts
 
-	dir      string // of its files
-	spec     *agent.Spec
-	rounds   rounds
-	guard    *guard
-	space    *worktree.Workspace
-	captured *worktree.Capture
-	ear      string   // the socket that its hooks ask on; empty: none
-	start    git.Hash // the base, for whoever asks in the workspace
-	gone     bool     // the agent removed its own workspace
-	unseen   bool     // no agent has been in the workspace
-	broke    error    // the journal could not be written
-	freed    func()   // the disk its workspace was admitted for
-	within   bool     // it is in the shared workspace
-	part     int64    // the record that captured its part of that
-	pids     []int    // of its supervisors
-	work     task.Work
+	dir       string // of its files
+	spec      *agent.Spec
+	rounds    rounds
+	guard     *guard
+	space     *worktree.Workspace
+	captured  *worktree.Capture
+	snapping  sync.Mutex // held while the workspace is captured before an action
+	snapshots int        // that were begun; guarded by snapping
+	ear       string     // the socket that its hooks ask on; empty: none
+	start     git.Hash   // the base, for whoever asks in the workspace
+	gone      bool       // the agent removed its own workspace
+	unseen    bool       // no agent has been in the workspace
+	broke     error      // the journal could not be written
+	freed     func()     // the disk its workspace was admitted for
+	within    bool       // it is in the shared workspace
+	part      int64      // the record that captured its part of that
+	pids      []int      // of its supervisors
+	work      task.Work
 }
 
 // ending is how an attempt ended, for the loop.

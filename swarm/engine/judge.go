@@ -2,8 +2,10 @@ package engine
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -42,6 +44,9 @@ type Ruling struct {
 	Instead string
 	Rules   []string
 	Hint    string // for a person who is asked
+	// Confined says that what would be asked about destroys only what is the
+	// agent's own, and that it may be once its workspace is captured.
+	Confined bool
 	// Detail is what the judge wants to see again when it records the end.
 	Detail any
 }
@@ -52,6 +57,7 @@ type Settlement struct {
 	By       task.By
 	Question string // its id, where somebody was asked
 	Reason   string
+	Snapshot string // the ref of a capture that was made before
 }
 
 // Ears are where the hooks of agents ask.
@@ -156,14 +162,54 @@ func (t *attempt) rule(ctx context.Context, a ask.Action) ask.Answer {
 		e.deps.Judge.Record(ruling, Settlement{By: task.ByRisk, Reason: ruling.Reason})
 		return ask.Answer{Reason: ruling.Reason, Instead: ruling.Instead}
 	case risk.Ask:
-		r := e.askPerson(ctx, t, text, ruling)
-		reason := r.Reason
-		if reason == "" && !r.Allow {
-			reason = "a person said no"
+		if ruling.Confined && !t.call.Shared {
+			if answer, ok := t.confined(ctx, ruling); ok {
+				return answer
+			}
 		}
-		return ask.Answer{Allow: r.Allow, Reason: reason, Instead: ruling.Instead}
+		r := e.askPerson(ctx, t, text, ruling)
+		if r.Allow {
+			return ask.Answer{Allow: true}
+		}
+		return ask.Answer{Reason: ruling.Reason + "; " + cmp.Or(r.Reason, "a person said no"), Instead: ruling.Instead}
 	}
 	panic(fmt.Sprintf("unhandled %s", ruling.Verdict))
+}
+
+// confined lets an action proceed that destroys only what is the agent's own,
+// once that is captured. It is false where it could not be: a person is asked.
+func (t *attempt) confined(ctx context.Context, ruling *Ruling) (ask.Answer, bool) {
+	c, err := t.snapshot(ctx)
+	if err != nil {
+		t.engine.deps.Warn(fmt.Sprintf("%s: capture it before an action: %v", t.id, err))
+		return ask.Answer{}, false
+	}
+	t.engine.deps.Judge.Record(ruling, Settlement{Allow: true, By: task.ByRisk, Snapshot: c})
+	return ask.Answer{Allow: true}, true
+}
+
+// snapshot captures the workspace while its agent waits for an answer, and
+// returns the ref; empty where nothing is changed in it.
+func (t *attempt) snapshot(ctx context.Context) (string, error) {
+	t.snapping.Lock()
+	defer t.snapping.Unlock()
+	t.snapshots++
+	name := fmt.Sprintf(".before-%d", t.snapshots)
+	r := captureRequest(t.engine.deps, t.id, t.n, t.call, *t.space)
+	r.Live = true // other processes of the agent may be at work
+	r.Objects, r.PatchFile = r.Objects+name, r.PatchFile+name
+	r.Ref, r.HeadRef = r.Ref+name, r.Ref+name+".head"
+	c, err := t.engine.deps.Workspaces.Capture(ctx, r)
+	if err != nil {
+		return "", err
+	}
+	if !c.Complete {
+		return "", errors.New("not all of it could be read")
+	}
+	if c.Commit == "" {
+		return "", nil
+	}
+	return r.Ref, nil
 }
 
 // askPerson puts a question into the inbox, and waits for its end: an answer,

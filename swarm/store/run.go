@@ -94,6 +94,9 @@ func (r *Run) file() string { return filepath.Join(r.Dir, "run.json") }
 // Journal is the run's journal.
 func (r *Run) Journal() string { return filepath.Join(r.Dir, "journal.jsonl") }
 
+// RiskLog is the record of what became of actions that were asked about.
+func (r *Run) RiskLog() string { return filepath.Join(r.Dir, "risk.jsonl") }
+
 // Lock is the file whose lock the owner of the run holds.
 func (r *Run) Lock() string { return filepath.Join(r.Dir, "lock") }
 

@@ -1,0 +1,74 @@
+package cli
+
+import (
+	"context"
+	"os"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"agentswarm/swarm/ask"
+	"agentswarm/swarm/hook"
+)
+
+// hookWord is the command that agents run before each of their actions.
+const hookWord = "hook"
+
+func newHookCommand(env Env) *cli.Command {
+	return &cli.Command{
+		Name:  hookWord,
+		Usage: "ask, as the hook of an agent, whether an action may be",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "agent", Usage: "read and answer as hooks of `KIND` do: claude, codex, gemini, qwen or plain (default: plain)"},
+		},
+		Description: `Reads what an agent says to its hook before it uses a tool, and asks the run that the
+agent belongs to. It prints nothing and ends with 0 where the action may be. Else it
+says why not, as the agent reads it, and ends with 2; and so it does where nobody can
+be asked, or where what the agent said cannot be read. It waits while a person decides.
+
+The plain form is one JSON object: {"command": "…"}, {"write": "PATH"}, {"git": ["…"]}
+or {"tool": "NAME", "target": "URL"}, and "cwd" beside it.
+
+Examples:
+  echo '{"command":"git push"}' | swarm hook
+  swarm hook --agent claude`,
+		Action: func(c *cli.Context) error {
+			if _, err := arguments(c, 0, 0); err != nil {
+				return err
+			}
+			var d hook.Dialect
+			if err := d.UnmarshalText([]byte(c.String("agent"))); err != nil {
+				return usagef("hook: --agent %v", err)
+			}
+			code := d.Run(c.Context, hook.Streams{
+				Stdin: env.Stdin, Stdout: env.Stdout, Stderr: env.Stderr, Socket: env.Getenv(ask.Variable),
+			})
+			if code == 0 {
+				return nil
+			}
+			return &ExitError{Code: Code(code)}
+		},
+	}
+}
+
+// hookEarly is the same without the rest of the program, which costs as much
+// again as the question; ok is false where args ask for something else.
+func hookEarly(ctx context.Context, args []string) (code int, ok bool) {
+	word := ""
+	switch {
+	case len(args) == 0:
+	case len(args) == 1 && strings.HasPrefix(args[0], "--agent="):
+		word = strings.TrimPrefix(args[0], "--agent=")
+	case len(args) == 2 && args[0] == "--agent":
+		word = args[1]
+	default:
+		return 0, false
+	}
+	var d hook.Dialect
+	if d.UnmarshalText([]byte(word)) != nil {
+		return 0, false
+	}
+	return d.Run(ctx, hook.Streams{
+		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Socket: os.Getenv(ask.Variable),
+	}), true
+}

@@ -1,0 +1,309 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+
+	"agentswarm/risk"
+	"agentswarm/swarm/ask"
+	"agentswarm/swarm/box"
+	"agentswarm/swarm/config"
+	"agentswarm/swarm/engine"
+	"agentswarm/swarm/store"
+	"agentswarm/worktree"
+	"agentswarm/worktree/git"
+)
+
+// judge judges the actions of a run's agents by what its base grants, and
+// keeps a record of what became of them.
+type judge struct {
+	bench *bench
+	ctx   context.Context // of the run: what has to be found out is asked of git
+	// known is found out when it is first needed, which is seldom: most runs
+	// ask nothing.
+	known func() (*jurisdiction, error)
+	log   *riskLog
+
+	mu   sync.Mutex // guards said
+	said bool       // somebody was told of the setting
+}
+
+// jurisdiction is what holds for all agents of a run.
+type jurisdiction struct {
+	rules     *risk.Rules
+	authority *risk.Authority
+	place     *risk.Place // of the user's checkout
+}
+
+// judgeActions gives the engine what judges actions.
+func (b *bench) judgeActions(ctx context.Context) error {
+	j := &judge{bench: b, ctx: ctx, log: &riskLog{path: b.run.RiskLog()}}
+	j.known = sync.OnceValues(j.find)
+	// Where nothing keeps agents from the repository's configuration it is
+	// read before there are any.
+	if b.rung < box.NoOverlay || b.isolation.open() || exists(b.userRules()) {
+		if _, err := j.known(); err != nil {
+			return err
+		}
+	}
+	b.deps.Judge, b.deps.Ears = j, ears{run: b.run, getenv: b.env.Getenv}
+	return nil
+}
+
+// userRules is the file of the user's own rules; empty where there can be none.
+func (p *place) userRules() string {
+	file := config.UserFile(p.lookup)
+	if file == "" {
+		return ""
+	}
+	return filepath.Join(filepath.Dir(file), "risk.toml")
+}
+
+// loadRules are the rules that are built in, and those of the user.
+func (p *place) loadRules() (*risk.Rules, error) {
+	file := p.userRules()
+	var text []byte
+	if file != "" {
+		var err error
+		if text, err = os.ReadFile(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, refused(err)
+		}
+	}
+	rules, err := risk.Load(text)
+	if err != nil {
+		return nil, refused(fmt.Errorf("%s: %w", file, err))
+	}
+	return rules, nil
+}
+
+// find finds out what holds for the run.
+func (j *judge) find() (*jurisdiction, error) {
+	b := j.bench
+	rules, err := b.loadRules()
+	if err != nil {
+		return nil, err
+	}
+	id, err := b.run.Identity()
+	if err != nil {
+		return nil, err
+	}
+	place, err := b.riskPlace(j.ctx, riskPlaceRequest{})
+	if err != nil {
+		return nil, err
+	}
+	authority, err := b.authority(j.ctx, grantingCommit(id.Base))
+	if err != nil {
+		return nil, err
+	}
+	if authority.Allowed, err = allowed(b.caution.Allow, "--allow"); err != nil {
+		return nil, err
+	}
+	return &jurisdiction{rules: rules, authority: authority, place: place}, nil
+}
+
+// grantingCommit is the commit whose AGENTS.md counts: what is not committed
+// grants nothing.
+func grantingCommit(base store.Base) git.Hash {
+	if base.SnapshotOf != "" {
+		return git.Hash(base.SnapshotOf)
+	}
+	return git.Hash(base.Commit)
+}
+
+// allowed reads items of a grammar that was checked when they were given.
+func allowed(items []string, where string) ([]risk.Grant, error) {
+	var all []risk.Grant
+	for _, item := range items {
+		g, err := risk.ParseGrant(item)
+		if err != nil {
+			return nil, fmt.Errorf("%s %q: %w", where, item, err)
+		}
+		g.Where = where
+		all = append(all, g)
+	}
+	return all, nil
+}
+
+// judgement is what an action was found to be, for its record.
+type judgement struct {
+	finding  *risk.Finding
+	decision *risk.Decision
+	place    *risk.Place
+	law      *jurisdiction
+}
+
+// Judge judges an action. Where it cannot, somebody is asked.
+func (j *judge) Judge(r engine.JudgeRequest) *engine.Ruling {
+	law, err := j.known()
+	if err != nil {
+		return &engine.Ruling{
+			Request: r, Verdict: risk.Ask, Tier: risk.Destructive, Reason: "it cannot be judged: " + oneLine(err),
+		}
+	}
+	place := j.placeOf(law, r)
+	authority := *law.authority
+	finding := law.rules.Classify(action(r.Action), *place)
+	decision := authority.Decide(finding, place)
+	ruling := &engine.Ruling{
+		Request: r, Verdict: decision.Verdict, Tier: finding.Tier, Reason: decision.Reason, Instead: decision.Instead,
+		Detail: &judgement{finding: finding, decision: decision, place: place, law: law},
+	}
+	for _, part := range finding.Parts {
+		if !slices.Contains(ruling.Rules, part.Rule) {
+			ruling.Rules = append(ruling.Rules, part.Rule)
+		}
+	}
+	if decision.Verdict == risk.Ask && confinable(finding) && j.walled() {
+		ruling.Confined = j.bench.caution.Confined == confinedSnapshot
+		ruling.Hint = j.hint(ruling.Confined)
+	}
+	return ruling
+}
+
+// walled reports whether walls keep what an agent destroys to what is its own.
+func (j *judge) walled() bool {
+	return j.bench.rung >= box.NoOverlayOldProc && !j.bench.isolation.open()
+}
+
+// confinable reports whether all that an action would destroy is the agent's
+// own.
+func confinable(f *risk.Finding) bool {
+	if f.Opaque || f.Blocked || f.Tier != risk.Destructive {
+		return false
+	}
+	return !slices.ContainsFunc(f.Parts, func(p risk.Part) bool { return p.Tier > risk.Safe && !p.Within })
+}
+
+// hint names the setting that would have asked nobody, once.
+func (j *judge) hint(set bool) string {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.said || set {
+		return ""
+	}
+	j.said = true
+	return `with [risk] confined = "snapshot" in your configuration, or --confined snapshot, what destroys ` +
+		"only an agent's own files proceeds once they are captured"
+}
+
+// action is what is judged.
+func action(a ask.Action) risk.Action {
+	switch {
+	case a.Command != "":
+		return &risk.Shell{Text: a.Command, Cwd: a.Cwd}
+	case a.Write != "":
+		return &risk.FileWrite{Path: a.Write, Cwd: a.Cwd, Removes: a.Removes}
+	case len(a.Git) > 0:
+		return &risk.Git{Args: a.Git, Cwd: a.Cwd}
+	}
+	return &risk.Outward{Tool: a.Tool, Method: a.Method, Target: a.Target}
+}
+
+// placeOf is the place of a workspace. One with a git dir of its own shares
+// nothing; the agent may have changed its configuration, though, and where it
+// did nobody knows where a push goes.
+func (j *judge) placeOf(law *jurisdiction, r engine.JudgeRequest) *risk.Place {
+	w, place := r.Workspace, *law.place
+	place.Root = w.Path()
+	place.Facts = &workspaceFacts{
+		Facts: law.place.Facts, judge: j, workspace: w, base: git.Hash(r.Base), from: law.place.Root,
+	}
+	place.Remotes = slices.Clone(place.Remotes)
+	if w.Private() {
+		place.GitDir = filepath.Join(place.Root, ".git")
+		place.CommonDir, place.Shared, place.Others = place.GitDir, false, nil
+		if j.reconfigured(r) {
+			for i := range place.Remotes {
+				place.Remotes[i].Plain = false
+			}
+		}
+		return &place
+	}
+	place.GitDir, place.Shared = w.Admin, true
+	place.Others = append(slices.Clone(place.Others), law.place.Root, filepath.Dir(w.Dir))
+	place.Branch, place.Upstream = "", "" // its HEAD is on none
+	return &place
+}
+
+// reconfigured reports whether an agent has changed what its git goes by, or
+// may have.
+func (j *judge) reconfigured(r engine.JudgeRequest) bool {
+	if r.Workspace.Shell == "" {
+		return true // it has a whole git dir, of which nobody knows what was changed
+	}
+	home := filepath.Join(engine.BoxOf(j.bench.run.Attempt(r.Agent, r.Attempt)), "home")
+	for _, file := range []string{
+		filepath.Join(r.Workspace.Admin, "config"), filepath.Join(r.Workspace.Admin, "config.worktree"),
+		filepath.Join(home, ".gitconfig"), filepath.Join(home, ".config", "git"),
+	} {
+		if exists(file) {
+			return true
+		}
+	}
+	return false
+}
+
+// workspaceFacts are those of a workspace: its files are not where the
+// repository's are.
+type workspaceFacts struct {
+	risk.Facts
+	judge     *judge
+	workspace worktree.Workspace
+	base      git.Hash
+	from      string // the top of the user's checkout
+}
+
+// Published reports whether a commit is on a branch of a remote. One that is
+// the agent's own is not, as far as is known here.
+func (f *workspaceFacts) Published(rev string) (published, known bool) {
+	if rev != "HEAD" {
+		return f.Facts.Published(rev)
+	}
+	head, err := f.judge.bench.trees.Head(f.judge.ctx, f.workspace)
+	if err != nil || head == "" {
+		return false, false
+	}
+	published, known = f.Facts.Published(string(head))
+	if !known && head != f.base && f.workspace.Private() {
+		return false, true // the repository does not know it
+	}
+	return published, known
+}
+
+// Path reports what stands at a path of the workspace.
+func (f *workspaceFacts) Path(path string) risk.PathKind {
+	rel, ok := below(f.workspace.Path(), path)
+	if !ok || rel == "" || !f.workspace.Private() {
+		return f.Facts.Path(path)
+	}
+	file, there := f.workspace.Find(rel)
+	switch {
+	case there:
+		return pathKind(file)
+	case file != "" || !exists(f.workspace.Dir):
+		return risk.PathUnknown
+	}
+	return risk.PathMissing
+}
+
+// Tracked reports whether git has files at a path.
+func (f *workspaceFacts) Tracked(path string) bool {
+	if rel, ok := below(f.workspace.Path(), path); ok {
+		path = filepath.Join(f.from, rel)
+	}
+	return f.Facts.Tracked(path)
+}
+
+// Locked is what the lock file next to a folder has.
+func (f *workspaceFacts) Locked(manager, folder, name string) string {
+	if rel, ok := below(f.workspace.Path(), folder); ok {
+		folder = filepath.Join(f.from, rel)
+	}
+	return f.Facts.Locked(manager, folder, name)
+}
