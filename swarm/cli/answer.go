@@ -134,10 +134,12 @@ func answerAction(c *cli.Context, env Env, get func(*place, []asked) (*control.A
 	}
 	answer.For, answer.Reason = span, c.String("reason")
 	given := answeredObject{Schema: "swarm.answered/1", Answers: []answerObject{}}
-	for _, q := range all {
+	for i, q := range all {
 		answer.ID, answer.Shown = q.ID, q.shown()
-		if err = p.give(c.Context, q, answer); err != nil {
-			break
+		if !slices.ContainsFunc(all[:i], q.same) {
+			if err = p.give(c.Context, q, answer); err != nil {
+				break
+			}
 		}
 		given.add(q, answer)
 		if !c.Bool("json") {
@@ -242,6 +244,12 @@ func (p *place) askAnswer(q asked) (*control.Answer, error) {
 		}
 	}
 	wants, choices := wholeAction(q.Action), "y, n or a text"
+	if q.Risk != nil {
+		wants = wholeAction(plainAction(q.Action)) + "\n" + Printable(q.Risk.Tier+": "+q.Risk.Reason)
+		if q.Risk.Hint != "" {
+			wants += "\n" + Printable(q.Risk.Hint)
+		}
+	}
 	if in, ok := inbox.InquiryOf(&q.Questioned); ok {
 		wants = PrintableText(in.Question)
 		if len(in.Choices) > 0 {

@@ -7,7 +7,9 @@ import (
 	"strings"
 	"time"
 
+	"agentswarm/swarm/ask"
 	"agentswarm/swarm/engine"
+	"agentswarm/swarm/event"
 	"agentswarm/swarm/inbox"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
@@ -51,7 +53,44 @@ func questionText(q *store.Question) string {
 	if in, ok := inbox.InquiryOf(&q.Questioned); ok {
 		return inquiryText(in)
 	}
+	if q.Risk != nil {
+		return riskText(q.Risk, q.Action)
+	}
 	return wantsText(q.Action)
+}
+
+// riskText is an action that was judged in a line: how grave it is, and why.
+func riskText(r *event.Risk, action json.RawMessage) string {
+	text := r.Tier + ": " + wantsText(plainAction(action))
+	if r.Reason != "" {
+		text += " (" + shortenEnd(Printable(r.Reason), wantsWidth) + ")"
+	}
+	return text
+}
+
+// plainAction is an action of a hook as a person would type it; itself where it
+// is none.
+func plainAction(action json.RawMessage) json.RawMessage {
+	var a ask.Action
+	if json.Unmarshal(action, &a) != nil || !a.Whole() {
+		return action
+	}
+	text := a.Command
+	switch {
+	case a.Write != "" && a.Removes:
+		text = "remove " + a.Write
+	case a.Write != "":
+		text = "write " + a.Write
+	case len(a.Git) > 0:
+		text = "git " + strings.Join(a.Git, " ")
+	case a.Tool != "":
+		text = strings.TrimSpace(a.Tool + " " + a.Target)
+	}
+	if a.Cwd != "" {
+		text += " (in " + a.Cwd + ")"
+	}
+	plain, _ := json.Marshal(text) // a text always can be
+	return plain
 }
 
 // inquiryText is what a script asks in a line, and the answers it takes.
@@ -110,6 +149,12 @@ func (q asked) shown() string {
 	return inbox.Digest(q.Action)
 }
 
+// same reports whether an answer to another question answered this one too: its
+// owner takes what several agents ask as one, where it was judged.
+func (q asked) same(other asked) bool {
+	return q.Risk != nil && other.Risk != nil && q.run == other.run && q.shown() != "" && q.shown() == other.shown()
+}
+
 // who asks, for a person: an agent, or the script.
 func (q asked) who() string {
 	if q.Agent == "" {
@@ -131,12 +176,14 @@ type questionObject struct {
 	Asked   time.Time       `json:"asked"`
 	Waited  int64           `json:"waited_ms"`
 	Action  json.RawMessage `json:"action,omitempty"`
+	Risk    *event.Risk     `json:"risk,omitempty"` // absent: nobody judged it
 }
 
 func (q asked) object(now time.Time) questionObject {
 	o := questionObject{
 		ID: q.ID, Run: q.run, Agent: q.Agent, Attempt: q.Attempt, Label: q.label,
 		Asked: q.Time, Waited: max(0, now.Sub(q.Time).Milliseconds()), Action: q.Action,
+		Risk: q.Risk,
 	}
 	if string(bytes.TrimSpace(o.Action)) == "null" {
 		o.Action = nil

@@ -11,9 +11,11 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"agentswarm/risk"
 	"agentswarm/swarm/box"
 	"agentswarm/swarm/limit"
 	"agentswarm/worktree"
+	"agentswarm/worktree/git"
 )
 
 func newDoctorCommand(env Env) *cli.Command {
@@ -60,7 +62,7 @@ func doctorAction(c *cli.Context, env Env) error {
 	}
 	o := &doctorObject{Schema: "swarm.doctor/1", OK: true}
 	for _, check := range []func(context.Context, *doctorObject) error{
-		p.checkGit, p.checkWalls, p.checkRoom, p.checkRepository, p.checkRuns,
+		p.checkGit, p.checkWalls, p.checkRoom, p.checkRepository, p.checkGrants, p.checkRuns,
 	} {
 		if err := check(c.Context, o); err != nil {
 			return err
@@ -119,6 +121,52 @@ func (p *place) checkBackends(rung box.Rung, o *doctorObject) {
 	}
 	o.add("workspaces", "ok", strings.Join(slices.Concat([]string{strings.Join(works, ", ")}, not), "; "))
 }
+
+// checkGrants tells what AGENTS.md grants, what of it could not be read, and
+// that what is not committed counts for nothing.
+func (p *place) checkGrants(ctx context.Context, o *doctorObject) error {
+	head, err := p.repo.Commit(ctx, "HEAD")
+	var none *git.RevError
+	if errors.As(err, &none) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	a, err := p.authority(ctx, head)
+	if err != nil {
+		return err
+	}
+	state, said := "ok", []string{}
+	for _, g := range slices.Concat([]*risk.Grants{a.Root}, a.Nested) {
+		if g == nil {
+			continue
+		}
+		if len(g.Items) > 0 {
+			said = append(said, fmt.Sprintf("%s: %s", g.Path, Count(len(g.Items), "item", "items")))
+		}
+		if g.Suspended != "" {
+			state, said = "note", append(said, fmt.Sprintf("%s grants nothing: %s", g.Path, g.Suspended))
+		}
+		for _, v := range g.Void {
+			state, said = "note", append(said, fmt.Sprintf("%s:%d grants nothing: %s", g.Path, v.Line, v.Why))
+		}
+	}
+	differs, err := p.uncommittedGrants(ctx, head)
+	if err != nil {
+		return err
+	}
+	if differs {
+		state, said = "note", append(said, uncommitted)
+	}
+	if len(said) > 0 {
+		o.add("grants", state, Printable(strings.Join(said, "; ")))
+	}
+	return nil
+}
+
+// uncommitted is said where the grants of the working tree are others.
+const uncommitted = agentsFile + " grants other things than its commit, and only the commit counts"
 
 func (p *place) checkRoom(ctx context.Context, o *doctorObject) error {
 	memory := limit.MemAvailable()

@@ -55,6 +55,9 @@ func (b *bench) drive(ctx context.Context, r driveRequest) (*ended, error) {
 		return nil, errors.Join(err, b.owner.Close())
 	}
 	b.sayWalls()
+	if err := b.sayGrants(ctx); err != nil {
+		return nil, errors.Join(err, b.owner.Close())
+	}
 	b.deps.Questions = b.policy(b.contact)
 	b.sayQuestions(r.config, b.deps.Questions)
 	desk := newDesk(b.owner, b.run.ID, r.prior)

@@ -30,8 +30,8 @@ The plain form is one JSON object: {"command": "…"}, {"write": "PATH"}, {"git"
 or {"tool": "NAME", "target": "URL"}, and "cwd" beside it.
 
 Examples:
-  echo '{"command":"git push"}' | swarm hook
-  swarm hook --agent claude`,
+  swarm hook --agent claude
+  echo '{"command":"git push"}' | swarm hook`,
 		Action: func(c *cli.Context) error {
 			if _, err := arguments(c, 0, 0); err != nil {
 				return err

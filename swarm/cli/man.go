@@ -275,6 +275,7 @@ func environment() [][2]string {
 	return [][2]string{
 		{"SWARM_STATE_DIR", "where runs are kept; an absolute path outside of the repository"},
 		{"XDG_STATE_HOME", "runs are kept in its folder swarm, where SWARM_STATE_DIR is not set; ~/.local/state without it"},
+		{"TMPDIR", "where temporary files are; what is below it is taken for an agent's own by swarm risk"},
 		{"XDG_CONFIG_HOME", "where the user's own configuration is; ~/.config without it"},
 		{"XDG_RUNTIME_DIR", "where the sockets of running runs are; a folder below /tmp without it"},
 		{config.SandboxVariable, "the walls around agents, auto, require or off, whatever the configuration says; --sandbox wins"},

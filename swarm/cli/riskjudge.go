@@ -159,16 +159,11 @@ func (j *judge) Judge(r engine.JudgeRequest) *engine.Ruling {
 			ruling.Rules = append(ruling.Rules, part.Rule)
 		}
 	}
-	if decision.Verdict == risk.Ask && confinable(finding) && j.walled() {
+	if decision.Verdict == risk.Ask && confinable(finding) && j.bench.walled() {
 		ruling.Confined = j.bench.caution.Confined == confinedSnapshot
 		ruling.Hint = j.hint(ruling.Confined)
 	}
 	return ruling
-}
-
-// walled reports whether walls keep what an agent destroys to what is its own.
-func (j *judge) walled() bool {
-	return j.bench.rung >= box.NoOverlayOldProc && !j.bench.isolation.open()
 }
 
 // confinable reports whether all that an action would destroy is the agent's

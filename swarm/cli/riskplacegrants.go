@@ -3,7 +3,9 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
+	"path/filepath"
 	"reflect"
 	"slices"
 
@@ -99,4 +101,20 @@ func (p *place) grantsHere() (*risk.Grants, error) {
 	}
 	text, _ := checkout{root}.readUpTo(agentsFile, maxAgentText)
 	return risk.ReadGrants(text, agentsFile), nil
+}
+
+// sayGrants points out that grants of the working tree count for nothing.
+func (b *bench) sayGrants(ctx context.Context) error {
+	if b.repo.Bare() || !exists(filepath.Join(b.repo.TopLevel, agentsFile)) {
+		return nil
+	}
+	id, err := b.run.Identity()
+	if err != nil {
+		return err
+	}
+	differs, err := b.uncommittedGrants(ctx, grantingCommit(id.Base))
+	if differs {
+		fmt.Fprintf(b.env.Stderr, "grants: %s\n", uncommitted)
+	}
+	return err
 }

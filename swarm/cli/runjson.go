@@ -86,6 +86,9 @@ type patchObject struct {
 	// OutOfScope are the first few files it changes that its task's paths do
 	// not allow.
 	OutOfScope []string `json:"out_of_scope,omitempty"`
+	// Marked are the first few that decide what agents, git or continuous
+	// integration do.
+	Marked []string `json:"marked,omitempty"`
 }
 
 // reviewObject is what somebody thinks of an agent's work.
@@ -256,7 +259,7 @@ func newAgentObject(v *store.View, a *store.Agent, now time.Time) agentObject {
 		o.Patch = &patchObject{
 			Ref: work.Patch.Ref, File: work.Patch.File, Commit: work.Patch.Commit,
 			Files: work.Patch.Files, Added: work.Patch.Added, Deleted: work.Patch.Deleted,
-			OutOfScope: work.Patch.OutOfScope,
+			OutOfScope: work.Patch.OutOfScope, Marked: work.Patch.Marked,
 		}
 	}
 	o.Output, o.OutputFile = work.Output, work.OutputFile

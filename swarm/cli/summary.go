@@ -47,6 +47,9 @@ func resultText(o agentObject) string {
 	if o.Patch != nil && len(o.Patch.OutOfScope) > 0 {
 		text += ", out of scope"
 	}
+	if o.Patch != nil && len(o.Patch.Marked) > 0 {
+		text += ", look at it"
+	}
 	return text
 }
 
@@ -109,6 +112,9 @@ func printCauses(w io.Writer, v *store.View, limit int) {
 		}
 		if p := patchOf(a); p != nil && len(p.OutOfScope) > 0 {
 			add(a, "changed files outside its paths: "+listed(p.OutOfScope, 3))
+		}
+		if p := patchOf(a); p != nil && len(p.Marked) > 0 {
+			add(a, "changed what agents, git or CI go by; look at it before you merge: "+listed(p.Marked, 3))
 		}
 	}
 	for i, cause := range order {

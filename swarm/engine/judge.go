@@ -97,8 +97,8 @@ func (e *Engine) judged(t *attempt, action json.RawMessage, denied string) *Ruli
 	var a ask.Action
 	dec := json.NewDecoder(bytes.NewReader(action))
 	dec.DisallowUnknownFields()
-	if dec.Decode(&a) != nil || !a.Whole() {
-		return nil
+	if dec.Decode(&a) != nil || !a.Whole() || a.Tool != "" {
+		return nil // a tool of the agent's own is a person's to judge
 	}
 	return e.deps.Judge.Judge(t.judging(a))
 }

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"agentswarm/risk"
 	"agentswarm/swarm/event"
 	"agentswarm/swarm/scope"
 	"agentswarm/swarm/task"
@@ -18,7 +19,8 @@ import (
 // maxPaths bounds the paths a result carries; the patch has all of them.
 const maxPaths = 100
 
-// maxOutOfScope bounds the paths outside its scope that a result names.
+// maxOutOfScope bounds the paths outside its scope that a result names, and
+// those that are marked.
 const maxOutOfScope = 20
 
 // maxIgnored bounds the ignored files a result lists.
@@ -107,10 +109,12 @@ func capturedEvent(id task.ID, n int, w worktree.Workspace, kept *worktree.Captu
 		Files: kept.Stat.Files, Added: kept.Stat.Added, Deleted: kept.Stat.Deleted,
 	}
 	for i, c := range kept.Files {
-		if i == maxPaths {
-			break
+		if i < maxPaths {
+			record.Patch.Paths = append(record.Patch.Paths, c.Path)
 		}
-		record.Patch.Paths = append(record.Patch.Paths, c.Path)
+		if len(record.Patch.Marked) < maxOutOfScope && risk.Marked(c.Path) {
+			record.Patch.Marked = append(record.Patch.Marked, c.Path)
+		}
 	}
 	return record
 }

@@ -294,6 +294,9 @@ type Patch struct {
 	// OutOfScope are paths it touches that its call does not allow: the first
 	// few of them.
 	OutOfScope []string `json:"out_of_scope,omitempty"`
+	// Marked are paths it touches that decide what agents, git or continuous
+	// integration do, so that a person has to look at it: the first few.
+	Marked []string `json:"marked,omitempty"`
 }
 
 // Ignored is a file or folder that the base's rules ignore.
