@@ -25,6 +25,7 @@ type Place struct {
 	Workspace string  // SWARM_WORKSPACE: how the workspace is made; empty: nobody is told
 	Tmp       string  // TMPDIR: empty: the caller's
 	Ask       string  // SWARM_ASK: the socket that hooks ask on; empty: none
+	Contract  string  // SWARM_CONTRACT: a file that says how actions are judged; empty: none
 	Shims     string  // a folder that comes first in PATH; empty: none
 }
 
@@ -118,7 +119,7 @@ func Environ(caller []string, spec *Spec, p Place) ([]string, error) {
 		"SWARM_ARTIFACTS="+p.Artifacts,
 	)
 	for _, more := range []struct{ name, value string }{
-		{"SWARM_ITEM", p.Item}, {"SWARM_SCHEMA", p.Schema}, {"SWARM_WORKSPACE", p.Workspace}, {"TMPDIR", p.Tmp}, {ask.Variable, p.Ask},
+		{"SWARM_ITEM", p.Item}, {"SWARM_SCHEMA", p.Schema}, {"SWARM_WORKSPACE", p.Workspace}, {"TMPDIR", p.Tmp}, {ask.Variable, p.Ask}, {"SWARM_CONTRACT", p.Contract},
 	} {
 		if more.value != "" {
 			env = append(env, more.name+"="+more.value)

@@ -16,6 +16,7 @@ import (
 	"agentswarm/swarm/config"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/store"
+	"agentswarm/swarm/task"
 	"agentswarm/worktree"
 	"agentswarm/worktree/git"
 )
@@ -28,6 +29,8 @@ type judge struct {
 	// known is found out when it is first needed, which is seldom: most runs
 	// ask nothing.
 	known func() (*jurisdiction, error)
+	// granted is read for the contract of the first agent.
+	granted func() (*risk.Authority, error)
 	log   *riskLog
 
 	mu   sync.Mutex // guards said
@@ -44,7 +47,7 @@ type jurisdiction struct {
 // judgeActions gives the engine what judges actions.
 func (b *bench) judgeActions(ctx context.Context) error {
 	j := &judge{bench: b, ctx: ctx, log: &riskLog{path: b.run.RiskLog()}}
-	j.known = sync.OnceValues(j.find)
+	j.known, j.granted = sync.OnceValues(j.find), sync.OnceValues(j.authority)
 	// Where nothing keeps agents from the repository's configuration it is
 	// read before there are any.
 	if b.rung < box.NoOverlay || b.isolation.open() || exists(b.userRules()) {
@@ -89,22 +92,29 @@ func (j *judge) find() (*jurisdiction, error) {
 	if err != nil {
 		return nil, err
 	}
-	id, err := b.run.Identity()
-	if err != nil {
-		return nil, err
-	}
 	place, err := b.riskPlace(j.ctx, riskPlaceRequest{})
 	if err != nil {
 		return nil, err
 	}
-	authority, err := b.authority(j.ctx, grantingCommit(id.Base))
+	authority, err := j.granted()
 	if err != nil {
 		return nil, err
 	}
-	if authority.Allowed, err = allowed(b.caution.Allow, "--allow"); err != nil {
+	return &jurisdiction{rules: rules, authority: authority, place: place}, nil
+}
+
+// authority is what was granted for the run.
+func (j *judge) authority() (*risk.Authority, error) {
+	id, err := j.bench.run.Identity()
+	if err != nil {
 		return nil, err
 	}
-	return &jurisdiction{rules: rules, authority: authority, place: place}, nil
+	a, err := j.bench.authority(j.ctx, grantingCommit(id.Base))
+	if err != nil {
+		return nil, err
+	}
+	a.Allowed, err = allowed(j.bench.caution.Allow, "--allow")
+	return a, err
 }
 
 // grantingCommit is the commit whose AGENTS.md counts: what is not committed
@@ -164,6 +174,16 @@ func (j *judge) Judge(r engine.JudgeRequest) *engine.Ruling {
 		ruling.Hint = j.hint(ruling.Confined)
 	}
 	return ruling
+}
+
+// Contract is what an agent is told of how it is judged. It is written for each
+// attempt, and needs the rules for nothing.
+func (j *judge) Contract(call *task.Call, w worktree.Workspace) (string, error) {
+	authority, err := j.granted()
+	if err != nil {
+		return "", err
+	}
+	return authority.Contract(!w.Private()), nil
 }
 
 // confinable reports whether all that an action would destroy is the agent's

@@ -271,6 +271,9 @@ func (t *attempt) round(ctx context.Context, stop context.CancelCauseFunc) (*age
 	}
 	defer deaf()
 	t.ear = ear
+	if err := t.contract(); err != nil {
+		return nil, t.notStarted(ctx, err)
+	}
 	around, err := t.walls()
 	if err != nil {
 		return nil, t.notStarted(ctx, err)
@@ -340,6 +343,9 @@ func (t *attempt) place(around Enclosure) agent.Place {
 		Worktree: t.space.Path(), Root: t.engine.deps.Root, Base: string(t.start),
 		Artifacts: filepath.Join(t.dir, "artifacts"), Workspace: string(cmp.Or(t.space.Backend, worktree.Linked)),
 		Tmp: around.Tmp, Shims: around.Shims, Ask: t.ear,
+	}
+	if t.ear != "" {
+		place.Contract = filepath.Join(t.dir, contractFile)
 	}
 	if len(t.call.Schema) > 0 {
 		place.Schema = filepath.Join(t.dir, schemaFile)

@@ -7,6 +7,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"sync"
 	"time"
 
@@ -23,6 +25,23 @@ type Judge interface {
 	Judge(JudgeRequest) *Ruling
 	// Record keeps what became of an action.
 	Record(*Ruling, Settlement)
+	// Contract is what an agent is told of how it is judged.
+	Contract(*task.Call, worktree.Workspace) (string, error)
+}
+
+// contractFile holds it, beside the prompt.
+const contractFile = "contract"
+
+// contract writes down what the agent is told of how its actions are judged.
+func (t *attempt) contract() error {
+	if t.engine.deps.Judge == nil {
+		return nil
+	}
+	text, err := t.engine.deps.Judge.Contract(t.call, *t.space)
+	if err != nil {
+		return fmt.Errorf("write the contract of the agent: %w", err)
+	}
+	return os.WriteFile(filepath.Join(t.dir, contractFile), []byte(text), 0o600)
 }
 
 // JudgeRequest is an action, and whose it is.

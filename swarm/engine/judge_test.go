@@ -18,6 +18,7 @@ import (
 	"agentswarm/swarm/event"
 	"agentswarm/swarm/inbox"
 	"agentswarm/swarm/task"
+	"agentswarm/worktree"
 )
 
 // verbal judges an action by its first word, and keeps what became of it.
@@ -46,6 +47,8 @@ func (w *verbal) Record(r *Ruling, s Settlement) {
 	defer w.mu.Unlock()
 	w.kept = append(w.kept, fmt.Sprintf("%s %s %v %s", r.Request.Agent, r.Request.Action.Command, s.Allow, s.By))
 }
+
+func (*verbal) Contract(*task.Call, worktree.Workspace) (string, error) { return "be good", nil }
 
 // record is what was kept, in the order of its letters.
 func (w *verbal) record() string {
@@ -97,7 +100,7 @@ func shown(id, command string, allow bool, span task.Span) inbox.Answer {
 
 func TestHookIsAnswered(t *testing.T) {
 	t.Parallel()
-	r, w := judging(t, `may "well done"; may never; may "ask me"; may "ask no"`)
+	r, w := judging(t, `cat "$SWARM_CONTRACT" > "$RIG/contract"; may "well done"; may never; may "ask me"; may "ask no"`)
 	e := Open(t.Context(), r.deps, r.config, nil)
 	if _, err := e.Start(mine()); err != nil {
 		t.Fatal(err)
@@ -122,6 +125,7 @@ func TestHookIsAnswered(t *testing.T) {
 		t.Fatal(err)
 	}
 	is(t, "may", strings.Join(r.lines("may.a1"), " "), "0 2 0 2")
+	is(t, "contract", strings.Join(r.lines("contract"), " "), "be good")
 	why := strings.Join(r.lines("why.a1"), " ")
 	if !strings.Contains(why, "it is never. Instead: another") || !strings.Contains(why, "a person said no") {
 		t.Errorf("it was told %s", why)

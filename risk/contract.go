@@ -1,0 +1,37 @@
+package risk
+
+import "strings"
+
+// Contract is what an agent is told of how its actions are judged: short, and
+// the same for all agents of a run that work in the same way. An agent that
+// goes by it seldom hears a refusal.
+//
+// It asks for silence on purpose: an agent that is told to name the risk of
+// what it does says so before each step, which nobody reads and somebody pays.
+func (a *Authority) Contract(shared bool) string {
+	var b strings.Builder
+	b.WriteString(`Judge each action in silence before you take it. Never write about risk unless you ask.
+- What nobody else sees and you can take back: do it, and say nothing.
+- What other people see (push, pull requests, issues, messages, requests that change something elsewhere): only if you were told to, or it is listed below.
+- What is hard to take back (forced pushes, changing published commits, older versions of dependencies, CI, publishing): only if it is listed below.
+- What destroys (recursive removal, discarding changes, dropping data, ending processes): never without being asked to; prefer a way that can be undone.
+Where you are refused you hear why, and often what to do instead. Do not try the same in another way.
+`)
+	granted := a.Granted()
+	if len(granted) > 0 {
+		b.WriteString("Allowed here without asking:\n")
+		for _, item := range granted {
+			b.WriteString("- " + item + "\n")
+		}
+	}
+	for _, g := range a.items(true) {
+		if g.Never {
+			b.WriteString("Always asked about here: " + g.Text + "\n")
+		}
+	}
+	if shared {
+		b.WriteString("Other work trees share this repository's refs, stash and configuration: they are refused to you. " +
+			"Commit to your own HEAD; that is collected.\n")
+	}
+	return b.String()
+}
