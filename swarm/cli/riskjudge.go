@@ -31,7 +31,7 @@ type judge struct {
 	known func() (*jurisdiction, error)
 	// granted is read for the contract of the first agent.
 	granted func() (*risk.Authority, error)
-	log   *riskLog
+	log     *riskLog
 
 	mu   sync.Mutex // guards said
 	said bool       // somebody was told of the setting
