@@ -55,7 +55,7 @@ func builtin(env Env) []*cli.Command {
 		newMergeCommand(env), newApplyCommand(env), newUndoCommand(env),
 		newAttachCommand(env), newShellCommand(env), newExecCommand(env),
 		newRmCommand(env), newGcCommand(env), newDoctorCommand(env), newBenchCommand(env),
-		newInitCommand(env), newConfigCommand(env), newWorkflowCommand(env), newMCPCommand(env), newVersionCommand(env),
+		newInitCommand(env), newConfigCommand(env), newRiskCommand(env), newWorkflowCommand(env), newMCPCommand(env), newVersionCommand(env),
 		newCompletionCommand(env), newManCommand(env), newCompleteCommand(env),
 	}
 }

@@ -283,6 +283,7 @@ func environment() [][2]string {
 		{"SWARM_RUN", "set for agents, with SWARM_AGENT: the run they belong to"},
 		{"SWARM_AGENT", "set for agents and what they start; commands that decide for a person are refused then"},
 		{"HOME", "the user's folder"},
+		{"TMPDIR", "a folder for temporary files: what an action does there is its own affair"},
 		{"PATH", "where the commands of agents are looked for"},
 		{"SHELL", "what swarm shell starts; sh without it"},
 		{"NO_COLOR", "when set, nothing is coloured"},
@@ -300,6 +301,7 @@ func filesOfSwarm() [][2]string {
 		{".swarm/config.toml", "the project's configuration, committed"},
 		{".swarm/config.local.toml", "the project's configuration on this machine, ignored by git"},
 		{"~/.config/swarm/config.toml", "the user's own configuration"},
+		{"~/.config/swarm/risk.toml", "rules of the user's own about actions: they add, and raise tiers"},
 		{".worktreeinclude", "which ignored files go into the workspaces of agents, in the syntax of .gitignore"},
 		{"~/.local/state/swarm/", "the runs: a folder for each repository, never inside of it"},
 	}

@@ -2,18 +2,13 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"sync"
 
 	"agentswarm/risk"
-	"agentswarm/swarm/ask"
 	"agentswarm/swarm/box"
-	"agentswarm/swarm/config"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
@@ -50,7 +45,7 @@ func (b *bench) judgeActions(ctx context.Context) error {
 	j.known, j.granted = sync.OnceValues(j.find), sync.OnceValues(j.authority)
 	// Where nothing keeps agents from the repository's configuration it is
 	// read before there are any.
-	if b.rung < box.NoOverlay || b.isolation.open() || exists(b.userRules()) {
+	if b.rung < box.NoOverlay || b.isolation.open() || exists(b.env.userRules()) {
 		if _, err := j.known(); err != nil {
 			return err
 		}
@@ -59,36 +54,10 @@ func (b *bench) judgeActions(ctx context.Context) error {
 	return nil
 }
 
-// userRules is the file of the user's own rules; empty where there can be none.
-func (p *place) userRules() string {
-	file := config.UserFile(p.lookup)
-	if file == "" {
-		return ""
-	}
-	return filepath.Join(filepath.Dir(file), "risk.toml")
-}
-
-// loadRules are the rules that are built in, and those of the user.
-func (p *place) loadRules() (*risk.Rules, error) {
-	file := p.userRules()
-	var text []byte
-	if file != "" {
-		var err error
-		if text, err = os.ReadFile(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return nil, refused(err)
-		}
-	}
-	rules, err := risk.Load(text)
-	if err != nil {
-		return nil, refused(fmt.Errorf("%s: %w", file, err))
-	}
-	return rules, nil
-}
-
 // find finds out what holds for the run.
 func (j *judge) find() (*jurisdiction, error) {
 	b := j.bench
-	rules, err := b.loadRules()
+	rules, err := riskRules(b.env)
 	if err != nil {
 		return nil, err
 	}
@@ -158,7 +127,7 @@ func (j *judge) Judge(r engine.JudgeRequest) *engine.Ruling {
 	}
 	place := j.placeOf(law, r)
 	authority := *law.authority
-	finding := law.rules.Classify(action(r.Action), *place)
+	finding := law.rules.Classify(riskAction(&r.Action, r.Action.Cwd), *place)
 	decision := authority.Decide(finding, place)
 	ruling := &engine.Ruling{
 		Request: r, Verdict: decision.Verdict, Tier: finding.Tier, Reason: decision.Reason, Instead: decision.Instead,
@@ -205,19 +174,6 @@ func (j *judge) hint(set bool) string {
 	j.said = true
 	return `with [risk] confined = "snapshot" in your configuration, or --confined snapshot, what destroys ` +
 		"only an agent's own files proceeds once they are captured"
-}
-
-// action is what is judged.
-func action(a ask.Action) risk.Action {
-	switch {
-	case a.Command != "":
-		return &risk.Shell{Text: a.Command, Cwd: a.Cwd}
-	case a.Write != "":
-		return &risk.FileWrite{Path: a.Write, Cwd: a.Cwd, Removes: a.Removes}
-	case len(a.Git) > 0:
-		return &risk.Git{Args: a.Git, Cwd: a.Cwd}
-	}
-	return &risk.Outward{Tool: a.Tool, Method: a.Method, Target: a.Target}
 }
 
 // placeOf is the place of a workspace. One with a git dir of its own shares

@@ -30,7 +30,7 @@ type input struct {
 // that would be; none where the tool changes nothing. What cannot be read
 // exactly is an error.
 func (d Dialect) Read(text []byte) ([]ask.Action, error) {
-	if err := strict(text); err != nil {
+	if err := Strict(text); err != nil {
 		return nil, err
 	}
 	if d == Plain {
@@ -187,9 +187,9 @@ func contains(all []string, word string) bool {
 	return false
 }
 
-// strict refuses what two readers could read in two ways: more than one value,
+// Strict refuses what two readers could read in two ways: more than one value,
 // a name that is there twice, letters that are none.
-func strict(text []byte) error {
+func Strict(text []byte) error {
 	switch {
 	case len(text) > MaxInput:
 		return fmt.Errorf("it is longer than %d bytes", MaxInput)

@@ -1,0 +1,187 @@
+package cli
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/urfave/cli/v2"
+
+	"agentswarm/risk"
+	"agentswarm/swarm/ask"
+	"agentswarm/swarm/hook"
+)
+
+func newRiskCheckCommand(env Env) *cli.Command {
+	return &cli.Command{
+		Name:      "check",
+		Usage:     "judge the actions that standard input lists",
+		ArgsUsage: "-",
+		Flags:     []cli.Flag{riskWorktreeFlag(), riskBaseFlag()},
+		Description: `Reads one action a line, as {"command": TEXT, "cwd": FOLDER} or {"write": PATH,
+"cwd": FOLDER}, and answers each with a line in the same order: tier, verdict,
+blocked, opaque and rules. A cwd is named from the folder that the command was
+given in, and may be left out. A line that cannot be read is answered as what
+cannot be judged, with an error that says why.
+
+The actions are judged against this repository as it is now. Nothing is run. The
+exit code is 0 whatever the answers are.
+
+Examples:
+  swarm risk check --base main - < actions.jsonl
+  echo '{"command": "git stash"}' | swarm risk check --worktree -`,
+		Action: func(c *cli.Context) error { return riskCheckAction(c, env) },
+	}
+}
+
+// riskAnswer is swarm.riskcheck/1, described in docs/json.md.
+type riskAnswer struct {
+	Tier    risk.Tier    `json:"tier"`
+	Verdict risk.Verdict `json:"verdict"`
+	Blocked bool         `json:"blocked"`
+	Opaque  bool         `json:"opaque"`
+	Rules   []string     `json:"rules"`
+	Error   string       `json:"error,omitempty"`
+}
+
+func (r riskRuling) answer() riskAnswer {
+	a := riskAnswer{
+		Tier: r.Tier, Verdict: r.Verdict, Blocked: r.Blocked, Opaque: r.Opaque, Rules: ruleIDs(r.Parts),
+	}
+	if a.Opaque {
+		a.Tier = risk.Destructive
+	}
+	return a
+}
+
+func riskCheckAction(c *cli.Context, env Env) error {
+	args, err := arguments(c, 1, 1)
+	if err != nil {
+		return err
+	}
+	if args[0] != "-" {
+		return usagef("risk check: takes only -, standard input, but got %s", quoted(args[0]))
+	}
+	g, err := openRiskGround(c, env)
+	if err != nil {
+		return err
+	}
+	if g.nowhere {
+		fmt.Fprintf(env.Stderr, "%s: %s is in no git repository: nothing is granted there\n", program, Printable(g.dir))
+	}
+	out := bufio.NewWriterSize(env.Stdout, 64<<10)
+	err = g.check(env.input(), out)
+	return errors.Join(err, out.Flush())
+}
+
+// check answers line after line.
+func (g *riskGround) check(in io.Reader, out *bufio.Writer) error {
+	lines := bufio.NewReaderSize(&promptReader{in, out}, 64<<10)
+	enc := json.NewEncoder(out)
+	enc.SetEscapeHTML(false)
+	for {
+		line, err := boundedLine(lines, hook.MaxInput)
+		var long *longLineError
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil && !errors.As(err, &long):
+			return err
+		}
+		answer := riskAnswer{}
+		if err == nil {
+			answer, err = g.answer(line)
+		}
+		if err != nil {
+			answer = riskAnswer{
+				Tier: risk.Destructive, Verdict: risk.Ask, Opaque: true, Rules: []string{}, Error: oneLine(err),
+			}
+		}
+		if err := enc.Encode(answer); err != nil {
+			return err
+		}
+	}
+}
+
+func (g *riskGround) answer(line []byte) (riskAnswer, error) {
+	a, err := readAction(line)
+	if err != nil {
+		return riskAnswer{}, err
+	}
+	return g.judge(a).answer(), nil
+}
+
+// readAction reads an action of one line.
+func readAction(line []byte) (*ask.Action, error) {
+	if len(bytes.TrimSpace(line)) == 0 {
+		return nil, errors.New("the line is empty")
+	}
+	if err := hook.Strict(line); err != nil {
+		return nil, err
+	}
+	var told struct {
+		ask.Action
+		Command *string `json:"command"`
+	}
+	dec := json.NewDecoder(bytes.NewReader(line))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&told); err != nil {
+		return nil, err
+	}
+	a := told.Action
+	if told.Command != nil {
+		// No text at all is a command that does nothing, as a blank one is.
+		if a.Command = *told.Command; a.Command == "" {
+			a.Command = " "
+		}
+	}
+	if !a.Whole() {
+		return nil, errors.New("it names not one action: want command or write")
+	}
+	return &a, nil
+}
+
+// promptReader writes out what was answered before it waits for more.
+type promptReader struct {
+	io.Reader
+	out *bufio.Writer
+}
+
+func (r *promptReader) Read(p []byte) (int, error) {
+	if err := r.out.Flush(); err != nil {
+		return 0, err
+	}
+	return r.Reader.Read(p)
+}
+
+// longLineError is a line that is not read. It was passed over to its end.
+type longLineError struct{ most int }
+
+func (e *longLineError) Error() string {
+	return fmt.Sprintf("the line is longer than %d bytes", e.most)
+}
+
+// boundedLine is the next line of at most so many bytes, without its end; io.EOF
+// where there is none.
+func boundedLine(r *bufio.Reader, most int) ([]byte, error) {
+	var line []byte
+	for n := 0; ; {
+		part, err := r.ReadSlice('\n')
+		if n += len(part); n <= most+1 {
+			line = append(line, part...)
+		}
+		switch {
+		case errors.Is(err, bufio.ErrBufferFull):
+			continue
+		case err != nil && (!errors.Is(err, io.EOF) || n == 0):
+			return nil, err
+		}
+		if line = bytes.TrimSuffix(line, []byte("\n")); n > most+1 || len(line) > most {
+			return nil, &longLineError{most}
+		}
+		return line, nil
+	}
+}

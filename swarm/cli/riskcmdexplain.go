@@ -1,0 +1,224 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"agentswarm/risk"
+	"agentswarm/swarm/ask"
+)
+
+func newRiskExplainCommand(env Env) *cli.Command {
+	return &cli.Command{
+		Name:      "explain",
+		Usage:     "say what would become of a command, and why",
+		ArgsUsage: "COMMAND",
+		Flags:     []cli.Flag{riskWorktreeFlag(), riskBaseFlag(), jsonFlag()},
+		Description: `Judges a text for a shell as if an agent asked for it here, in this folder, and
+prints its tier, the verdict, and each part above SAFE with the rule that found
+it and the grant that it proceeds by. Nothing is run. The exit code is 0 whatever
+the verdict is.
+
+Examples:
+  swarm risk explain 'git push --force origin topic'
+  swarm risk explain --worktree 'git stash'
+  swarm risk explain --json 'find . -name "*.o" -delete'`,
+		Action: func(c *cli.Context) error { return riskExplainAction(c, env) },
+	}
+}
+
+func riskExplainAction(c *cli.Context, env Env) error {
+	args, err := arguments(c, 1, -1)
+	if err != nil {
+		return err
+	}
+	if len(args) > 1 {
+		return usagef("risk explain: takes a command as one word; put it into quotes")
+	}
+	g, err := openRiskGround(c, env)
+	if err != nil {
+		return err
+	}
+	r := g.judge(&ask.Action{Command: args[0]})
+	if c.Bool("json") {
+		return printJSON(env.Stdout, g.explained(args[0], r))
+	}
+	return g.printExplained(env, args[0], r)
+}
+
+// riskExplainedObject is swarm.riskexplained/1, described in docs/json.md.
+type riskExplainedObject struct {
+	Schema  string          `json:"schema"`
+	Command string          `json:"command"`
+	Cwd     string          `json:"cwd"`
+	Place   riskPlaceObject `json:"place"`
+	Base    string          `json:"base,omitempty"`
+	riskAnswer
+	Reason   string           `json:"reason,omitempty"`
+	Instead  string           `json:"instead,omitempty"`
+	Parts    []riskPartObject `json:"parts"`
+	Unlisted []string         `json:"unlisted,omitempty"`
+	AgentsMD string           `json:"agents_md,omitempty"`
+	Ruleset  string           `json:"ruleset"`
+}
+
+type riskPlaceObject struct {
+	Root   string `json:"root,omitempty"`
+	Shared bool   `json:"shared"`
+	Branch string `json:"branch,omitempty"`
+}
+
+type riskPartObject struct {
+	Rule    string            `json:"rule"`
+	Tier    risk.Tier         `json:"tier"`
+	Text    string            `json:"text"`
+	Argv    []string          `json:"argv,omitempty"`
+	Via     []string          `json:"via,omitempty"`
+	Reason  string            `json:"reason,omitempty"`
+	Instead string            `json:"instead,omitempty"`
+	Opaque  bool              `json:"opaque,omitempty"`
+	Blocked bool              `json:"blocked,omitempty"`
+	Grants  []riskGrantObject `json:"grants,omitempty"`
+}
+
+type riskGrantObject struct {
+	Where string `json:"where"`
+	Text  string `json:"text"`
+}
+
+func (g *riskGround) explained(command string, r riskRuling) riskExplainedObject {
+	o := riskExplainedObject{
+		Schema: "swarm.riskexplained/1", Command: command, Cwd: r.cwd, Base: string(g.base),
+		Place:      riskPlaceObject{Root: g.place.Root, Shared: g.place.Shared, Branch: g.place.Branch},
+		riskAnswer: r.answer(), Reason: r.Decision.Reason, Instead: r.Decision.Instead,
+		Parts: []riskPartObject{}, Unlisted: r.unlisted(), Ruleset: g.rules.Hash(),
+	}
+	if g.authority.Root != nil {
+		o.AgentsMD = g.authority.Root.Hash
+	}
+	for i, part := range r.Parts {
+		p := riskPartObject{
+			Rule: part.Rule, Tier: part.Tier, Text: partText(command, &part), Argv: part.Argv, Via: part.Via,
+			Reason: part.Reason, Instead: part.Instead, Opaque: part.Opaque, Blocked: part.Blocked,
+		}
+		for _, use := range r.Used {
+			if use.Part == i {
+				p.Grants = append(p.Grants, riskGrantObject{use.Grant.Where, use.Grant.Text})
+			}
+		}
+		o.Parts = append(o.Parts, p)
+	}
+	return o
+}
+
+// unlisted are the programs that no rule knows, as far as they have names.
+func (r riskRuling) unlisted() []string {
+	return slices.DeleteFunc(slices.Clone(r.Unlisted), func(name string) bool { return name == "" })
+}
+
+// partText is a part as it stands in a command, or else as it was understood:
+// within another program, where the text is that of the outer one.
+func partText(command string, part *risk.Part) string {
+	inner := len(part.Via) > 0 && len(part.Argv) > 0
+	if s := part.Span; !inner && 0 <= s.Start && s.Start < s.End && s.End <= len(command) {
+		return command[s.Start:s.End]
+	}
+	return strings.Join(part.Argv, " ")
+}
+
+// printExplained prints a ruling for people: what holds for all of it, then its
+// parts, one a line.
+func (g *riskGround) printExplained(env Env, command string, r riskRuling) error {
+	a := r.answer()
+	rows := [][2]string{
+		{"tier", a.Tier.String()}, {"verdict", a.Verdict.String()}, {"why", r.Decision.Reason}, {"instead", r.Decision.Instead},
+		{"place", g.placeText(r.cwd)}, {"grants", g.suspended(r)}, {"no rule", strings.Join(r.unlisted(), ", ")},
+	}
+	for _, row := range rows {
+		if row[1] != "" {
+			if _, err := fmt.Fprintf(env.Stdout, "%-8s %s\n", row[0], Printable(row[1])); err != nil {
+				return err
+			}
+		}
+	}
+	if len(r.Parts) == 0 {
+		return nil
+	}
+	t := &Table{Columns: []Column{
+		{Title: "PART", Flex: true}, {Title: "TIER"}, {Title: "RULE"}, {Title: "BECOMES", Flex: true}, {Title: "WHY", Flex: true},
+	}}
+	for i := range r.Parts {
+		part := &r.Parts[i]
+		text := partText(command, part)
+		if len(part.Via) > 0 {
+			text += " (within " + strings.Join(part.Via, ", ") + ")"
+		}
+		t.Row(text, part.Tier.String(), part.Rule, r.becomes(i), part.Reason)
+	}
+	if _, err := fmt.Fprintln(env.Stdout); err != nil {
+		return err
+	}
+	width, _ := detect(env.Stdout, env.Getenv).Size()
+	return t.Print(env.Stdout, width)
+}
+
+// placeText is where a command was judged, for people.
+func (g *riskGround) placeText(cwd string) string {
+	text := cwd
+	switch {
+	case g.nowhere:
+		text += ", in no git repository"
+	case g.place.Branch != "":
+		text += ", on " + g.place.Branch
+	}
+	if g.place.Shared {
+		text += ", a linked work tree"
+	}
+	switch {
+	case g.base != "":
+		text += ", grants of " + g.base.Short()
+	case !g.nowhere:
+		text += ", no commit yet, so no grants"
+	}
+	return text
+}
+
+// suspended is why no grant holds, where one could.
+func (g *riskGround) suspended(r riskRuling) string {
+	if len(r.Missing) == 0 || r.Opaque || r.Tier > risk.HardToReverse {
+		return ""
+	}
+	var why []string
+	for _, one := range append([]*risk.Grants{g.authority.Root}, g.authority.Nested...) {
+		if one != nil && one.Suspended != "" {
+			why = append(why, one.Path+": "+one.Suspended)
+		}
+	}
+	if len(why) == 0 {
+		return ""
+	}
+	return "none hold: " + strings.Join(why, "; ")
+}
+
+// becomes is what a part comes to by itself.
+func (r riskRuling) becomes(part int) string {
+	var by []string
+	for _, use := range r.Used {
+		if use.Part == part {
+			by = append(by, fmt.Sprintf("granted by %s: %s", use.Grant.Where, use.Grant.Text))
+		}
+	}
+	switch {
+	case r.Parts[part].Blocked:
+		return "denied"
+	case len(by) > 0:
+		return strings.Join(by, "; ")
+	case slices.Contains(r.Missing, part):
+		return "asks"
+	default:
+		return "not looked at" // what is denied already
+	}
+}

@@ -1,0 +1,184 @@
+package cli
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"agentswarm/swarm/ask"
+	"agentswarm/swarm/store"
+	"agentswarm/swarm/task"
+)
+
+func newRiskLogCommand(env Env) *cli.Command {
+	return &cli.Command{
+		Name:      "log",
+		Usage:     "list what was decided about actions of a run's agents",
+		ArgsUsage: "[RUN | AGENT]",
+		Flags:     []cli.Flag{jsonFlag()},
+		Description: `Lists the decisions about actions above SAFE, the first one first, as the run
+recorded them: when, whose, how grave, what became of it and by whom. Without an
+argument it is the latest run, and of an agent its actions alone.
+
+Examples:
+  swarm risk log
+  swarm risk log a3
+  swarm risk log k3x9q2 --json`,
+		Action: func(c *cli.Context) error { return riskLogAction(c, env) },
+	}
+}
+
+// riskLogObject is swarm.risklog/1, described in docs/json.md.
+type riskLogObject struct {
+	Schema    string            `json:"schema"`
+	Run       string            `json:"run"`
+	Decisions []json.RawMessage `json:"decisions"`
+}
+
+// loggedRisk is what is shown of a decision.
+type loggedRisk struct {
+	Time    time.Time       `json:"t"`
+	Agent   task.ID         `json:"agent"`
+	Action  json.RawMessage `json:"action"`
+	Tier    string          `json:"tier"`
+	Verdict string          `json:"verdict"`
+	Allow   bool            `json:"allow"`
+	By      string          `json:"by"`
+
+	line json.RawMessage
+}
+
+func riskLogAction(c *cli.Context, env Env) error {
+	args, err := arguments(c, 0, 1)
+	if err == nil {
+		err = noneEmpty(args)
+	}
+	if err != nil {
+		return err
+	}
+	p, err := openPlace(c, env)
+	if err != nil {
+		return err
+	}
+	at, err := p.state.Resolve(strings.Join(args, ""))
+	if err != nil {
+		return refused(err)
+	}
+	all, err := p.riskLog(at)
+	if err != nil {
+		return err
+	}
+	if c.Bool("json") {
+		return printJSON(env.Stdout, newRiskLogObject(at.Run.ID, all))
+	}
+	if len(all) == 0 {
+		_, err := fmt.Fprintf(env.Stderr, "run %s: no decision is on record\n", at.Run.ID)
+		return err
+	}
+	width, _ := detect(env.Stdout, env.Getenv).Size()
+	return riskLogTable(all).Print(env.Stdout, width)
+}
+
+func newRiskLogObject(run string, all []loggedRisk) riskLogObject {
+	o := riskLogObject{Schema: "swarm.risklog/1", Run: run, Decisions: []json.RawMessage{}}
+	for _, d := range all {
+		o.Decisions = append(o.Decisions, d.line)
+	}
+	return o
+}
+
+// maxDecision is the longest line of it that is read, in bytes.
+const maxDecision = 8 << 20
+
+// riskLog reads the record of a run, or of one of its agents. A line that
+// cannot be read is told and hides no other; the last one may be on its way.
+func (p *place) riskLog(at store.Address) (all []loggedRisk, err error) {
+	file := at.Run.RiskLog()
+	f, err := os.OpenFile(file, os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_NOFOLLOW, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close() //nolint:errcheck // nothing was written
+	if stat, err := f.Stat(); err != nil || !stat.Mode().IsRegular() {
+		return nil, errors.Join(err, fmt.Errorf("%s is no file", file))
+	}
+	lines := bufio.NewReaderSize(f, 64<<10)
+	var failed error
+	for n := 1; ; n++ {
+		line, err := boundedLine(lines, maxDecision)
+		var long *longLineError
+		if err != nil && !errors.As(err, &long) {
+			if errors.Is(err, io.EOF) {
+				err = nil
+			}
+			return all, err
+		}
+		if failed != nil { // it was not the last one
+			fmt.Fprintf(p.env.Stderr, "%s: %s: line %d: %s\n", program, Printable(file), n-1, Printable(oneLine(failed)))
+		}
+		d := loggedRisk{line: line}
+		if failed = err; failed == nil {
+			if failed = json.Unmarshal(line, &d); failed == nil && d.Tier == "" {
+				failed = errors.New("it is no decision: it has no tier")
+			}
+		}
+		if failed == nil && (at.Agent == "" || at.Agent == d.Agent) {
+			all = append(all, d)
+		}
+	}
+}
+
+func riskLogTable(all []loggedRisk) *Table {
+	t := &Table{Columns: []Column{
+		{Title: "TIME"}, {Title: "AGENT"}, {Title: "TIER"}, {Title: "VERDICT"}, {Title: "BY"}, {Title: "ACTION", Flex: true},
+	}}
+	for _, d := range all {
+		t.Row(d.Time.Local().Format(time.DateTime), string(d.Agent), d.Tier, d.became(), d.By, judgedText(d.Action))
+	}
+	return t
+}
+
+// became is the verdict, and of a question its answer.
+func (d *loggedRisk) became() string {
+	switch {
+	case d.Verdict != "ask":
+		return d.Verdict
+	case d.Allow:
+		return "ask: yes"
+	default:
+		return "ask: no"
+	}
+}
+
+// judgedText is an action in a line, as somebody would say it.
+func judgedText(action json.RawMessage) string {
+	var a ask.Action
+	if json.Unmarshal(action, &a) != nil || !a.Whole() {
+		return wantsText(action)
+	}
+	text := a.Command
+	switch {
+	case a.Write != "" && a.Removes:
+		text = "remove " + a.Write
+	case a.Write != "":
+		text = "write " + a.Write
+	case len(a.Git) > 0:
+		text = "git " + strings.Join(a.Git, " ")
+	case a.Tool != "":
+		text = strings.Join(strings.Fields(a.Tool+" "+a.Method+" "+a.Target), " ")
+	}
+	return shortenEnd(Printable(strings.ToValidUTF8(text[:min(len(text), 4*wantsWidth)], "")), wantsWidth)
+}
