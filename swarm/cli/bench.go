@@ -81,6 +81,9 @@ func (p *place) bench(ctx context.Context, run *store.Run, owner *store.Owner) (
 	if err := p.given(&b.isolation); err != nil {
 		return nil, err
 	}
+	if err := p.cautious(&b.caution); err != nil {
+		return nil, err
+	}
 	if b.isolated, err = p.isolate(ctx, b.isolation); err != nil {
 		return nil, err
 	}

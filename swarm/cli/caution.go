@@ -1,5 +1,14 @@
 package cli
 
+import (
+	"fmt"
+
+	"github.com/urfave/cli/v2"
+
+	"agentswarm/risk"
+	"agentswarm/swarm/config"
+)
+
 // caution is how actions of agents are judged. It is recorded with the run, and
 // a resume goes on with it.
 type caution struct {
@@ -16,3 +25,104 @@ type caution struct {
 // confinedSnapshot lets what destroys only the agent's own proceed, once it is
 // captured.
 const confinedSnapshot = "snapshot"
+
+// auditAll is the one word that --audit takes.
+const auditAll = "all"
+
+// cautionFlags are those of every command that runs agents.
+func cautionFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "confined", Usage: "ask about what destroys only an agent's own files behind its walls, or let it proceed once they are captured: `ask|snapshot` (default: ask)"},
+		&cli.StringSliceFlag{Name: "allow", Usage: "let agents do `ITEM` without asking, such as 'push to feature/* branches'; written as in AGENTS.md; may be given again"},
+		&cli.StringFlag{Name: "audit", Usage: "record decisions about actions that are SAFE too: `all`"},
+	}
+}
+
+// configuredCaution is what the files say. A repository has no say in it.
+func configuredCaution(conf *config.Config) caution {
+	var c caution
+	if conf.Confined != config.ConfinedUnset {
+		c.Confined = conf.Confined.String()
+	}
+	return c
+}
+
+// planCaution lays the flags over what is configured. What a run was given when
+// it was started no file takes back.
+func (p *place) planCaution(pl *plan, conf *config.Config) error {
+	given := pl.caution
+	pl.caution = configuredCaution(conf)
+	pl.caution.Allow, pl.caution.Audit = given.Allow, given.Audit
+	pl.ignored = conf.Ignored()
+	if err := p.cautious(&pl.caution); err != nil {
+		return err
+	}
+	if pl.verb == "resume" {
+		// It is not what the run has recorded, which is all that would be
+		// looked at.
+		planned := pl.caution
+		p.cautious = func(c *caution) error { *c = planned; return nil }
+	}
+	return nil
+}
+
+// cautionGiven is what the flags say.
+type cautionGiven struct {
+	confined config.Confined // unset: nothing
+	allow    []string
+	audit    bool
+}
+
+func readCautionFlags(c *cli.Context) (cautionGiven, error) {
+	g := cautionGiven{audit: c.IsSet("audit")}
+	name := c.Command.Name
+	if c.IsSet("confined") {
+		if err := g.confined.UnmarshalText([]byte(c.String("confined"))); err != nil {
+			return g, usagef("%s: --confined %q: want ask or snapshot", name, c.String("confined"))
+		}
+	}
+	if c.IsSet("allow") {
+		g.allow = c.StringSlice("allow")
+	}
+	for _, item := range g.allow {
+		if _, err := risk.ParseGrant(item); err != nil {
+			return g, usagef("%s: --allow %q: %v", name, item, err)
+		}
+	}
+	if word := c.String("audit"); g.audit && word != auditAll {
+		return g, usagef("%s: --audit %q: want %s", name, word, auditAll)
+	}
+	return g, nil
+}
+
+// layCaution lays the flags over what is configured or recorded. Those that
+// let more proceed are for people.
+func (p *place) layCaution(c *cli.Context, into *caution) error {
+	g, err := readCautionFlags(c)
+	if err != nil {
+		return err
+	}
+	if g.confined == config.ConfinedSnapshot {
+		if err := p.personal("--confined snapshot"); err != nil {
+			return err
+		}
+	}
+	if len(g.allow) > 0 {
+		if err := p.personal("--allow"); err != nil {
+			return err
+		}
+	}
+	if g.confined != config.ConfinedUnset {
+		into.Confined = g.confined.String()
+	}
+	into.Allow = with(into.Allow, g.allow)
+	into.Audit = into.Audit || g.audit
+	return nil
+}
+
+// sayIgnored tells what the repository's files say that does not count.
+func (p *place) sayIgnored(pl *plan) {
+	for _, e := range pl.ignored {
+		fmt.Fprintln(p.env.Stderr, Printable(e.Error()))
+	}
+}

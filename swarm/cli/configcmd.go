@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -154,8 +155,10 @@ type checkedConfig struct {
 	File     string          `json:"file"`
 	OK       bool            `json:"ok"`
 	Problems []configProblem `json:"problems,omitempty"`
+	Ignored  []configProblem `json:"ignored,omitempty"` // what does not count
 
 	lines []string // the problems as a person reads them
+	notes []string // and what does not count
 }
 
 type configProblem struct {
@@ -170,6 +173,15 @@ func (f *checkedConfig) add(e config.Error) {
 	f.OK = false
 	f.Problems = append(f.Problems, configProblem{e.Line, e.Key, e.Reason})
 	f.lines = append(f.lines, e.Error())
+}
+
+// ignore notes what does not count, which is no mistake.
+func (f *checkedConfig) ignore(s config.Source) {
+	for _, e := range s.Ignored() {
+		e.File = f.File
+		f.Ignored = append(f.Ignored, configProblem{e.Line, e.Key, e.Reason})
+		f.notes = append(f.notes, e.Error())
+	}
 }
 
 // unreadable notes why a file could not be read.
@@ -219,7 +231,7 @@ func printConfigCheck(env Env, o configCheckObject) error {
 		if f.OK {
 			lines = []string{"ok: " + f.File}
 		}
-		for _, line := range lines {
+		for _, line := range append(slices.Clone(lines), f.notes...) {
 			if _, err := fmt.Fprintln(env.Stdout, Printable(line)); err != nil {
 				return err
 			}
@@ -256,6 +268,7 @@ func checkConfigFile(dir, name string) checkedConfig {
 	for _, e := range config.Check(source) {
 		checked.add(*e)
 	}
+	checked.ignore(source)
 	return checked
 }
 
@@ -281,6 +294,7 @@ func checkConfigHere(c *cli.Context, env Env) ([]checkedConfig, error) {
 		for _, e := range config.Check(source) {
 			checked.add(*e)
 		}
+		checked.ignore(source)
 		sources, valid = append(sources, source), valid && checked.OK
 		all = append(all, checked)
 	}

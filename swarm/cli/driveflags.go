@@ -18,7 +18,7 @@ func driveFlags() []cli.Flag {
 		&cli.IntFlag{Name: "j", Usage: "run `N` agents at once, 1 to 100 (default: as the run was started)"},
 		&cli.DurationFlag{Name: "run-timeout", Usage: "stop the run after `TIME`"},
 		jsonFlag(),
-	}, budgetFlags(), contactFlags(), isolationFlags())
+	}, budgetFlags(), contactFlags(), isolationFlags(), cautionFlags())
 }
 
 // driveFlagsRead are their values.
@@ -42,7 +42,12 @@ func readDriveFlags(c *cli.Context) (driveFlagsRead, error) {
 	if r.budget, err = readBudgetFlags(c); err != nil {
 		return r, err
 	}
-	r.contact, err = readContactFlags(c)
+	if r.contact, err = readContactFlags(c); err != nil {
+		return r, err
+	}
+	// They are laid over what is recorded by [place.cautious]; what is wrong
+	// with them is told before anything is written.
+	_, err = readCautionFlags(c)
 	return r, err
 }
 
@@ -59,7 +64,7 @@ func (r driveFlagsRead) lay(config *engine.Config, prior *store.View) {
 // flagOfDriving is a flag that was given and means nothing where another
 // process drives the run; empty for none.
 func flagOfDriving(c *cli.Context) string {
-	for _, name := range []string{"j", "run-timeout", "budget-tokens", "budget-usd", "budget-time", "questions", "notify", "sandbox", "backend", "hide", "write"} {
+	for _, name := range []string{"j", "run-timeout", "budget-tokens", "budget-usd", "budget-time", "questions", "notify", "sandbox", "backend", "hide", "write", "confined", "allow", "audit"} {
 		if c.IsSet(name) {
 			return strings.Repeat("-", min(2, len(name))) + name
 		}

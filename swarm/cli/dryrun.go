@@ -88,6 +88,7 @@ func (p *place) printPlan(pl *plan, asJSON bool) error {
 	}
 	w := p.env.Stdout
 	p.sayBase(pl)
+	p.sayIgnored(pl)
 	p.sayOverlaps(pl)
 	p.saySilent(p.env.Stderr, pl)
 	if o.Script == nil {

@@ -21,6 +21,8 @@ type place struct {
 	state *store.State
 	// given lays what the command line says of isolation over what is recorded.
 	given func(*isolation) error
+	// cautious lays what it says of judging actions over what is recorded.
+	cautious func(*caution) error
 }
 
 // openPlace finds the repository. It writes nothing.
@@ -28,13 +30,18 @@ func openPlace(c *cli.Context, env Env) (*place, error) {
 	p, err := placeAt(c.Context, env, invoked(c).dir)
 	if err == nil {
 		p.given = func(i *isolation) error { return p.readIsolationFlags(c, i) }
+		p.cautious = func(into *caution) error { return p.layCaution(c, into) }
 	}
 	return p, err
 }
 
 // placeAt is openPlace for a folder.
 func placeAt(ctx context.Context, env Env, dir string) (*place, error) {
-	p := &place{env: env, dir: dir, given: func(*isolation) error { return nil }}
+	p := &place{
+		env: env, dir: dir,
+		given:    func(*isolation) error { return nil },
+		cautious: func(*caution) error { return nil },
+	}
 	var err error
 	p.repo, err = git.New(env.Environ).Discover(ctx, p.dir)
 	if err != nil {

@@ -41,6 +41,7 @@ type plan struct {
 	contact     contact
 	isolation   isolation
 	caution     caution
+	ignored     []config.Error // what the repository's files say and may not
 	merge       bool
 	into        string
 	dirt        git.Dirt
@@ -211,6 +212,9 @@ func (p *place) configure(c *cli.Context, pl *plan, conf *config.Config) error {
 	pl.contact = configuredContact(conf)
 	given.lay(&pl.contact)
 	if err := p.planIsolation(c.Context, pl, conf); err != nil {
+		return err
+	}
+	if err := p.planCaution(pl, conf); err != nil {
 		return err
 	}
 	if pl.script != nil {

@@ -124,7 +124,8 @@ func (p *place) planResume(c *cli.Context, r scriptedRun) (*plan, error) {
 	}
 	pl := &plan{
 		verb: "resume", base: r.prior.Identity.Base, script: r.script,
-		config: latest.Config, contact: latest.contact, isolation: latest.isolation, discard: func() {},
+		config: latest.Config, contact: latest.contact, isolation: latest.isolation, caution: latest.caution,
+		discard: func() {},
 	}
 	edited, anew := c.IsSet("script"), c.Bool("reconfigure")
 	if !edited && !anew && !c.IsSet("args") {
@@ -188,6 +189,7 @@ func (p *place) reconfigure(c *cli.Context, pl *plan) error {
 	if err := p.configure(c, pl, conf); err != nil {
 		return err
 	}
+	p.sayIgnored(pl)
 	if pl.script.Agent == "" && pl.config.Agents[before] != nil {
 		pl.script.Agent = before // as it was chosen at the start
 	}

@@ -37,6 +37,10 @@ type Config struct {
 	Overlap      Overlap
 	Backend      Backend
 
+	// Confined is what becomes of actions that destroy only what is an agent's
+	// own. It is the user's alone to say.
+	Confined Confined
+
 	Sandbox Sandbox // the mode
 	Hide    []Path  // what agents see nothing of, of all files
 	Write   []Path  // folders that agents may write to, of all files
@@ -53,6 +57,7 @@ type Config struct {
 	agents  map[string]definition
 	checks  map[string]string // as they were written; empty: switched off
 	origins map[string]Origin
+	ignored []*Error // what repositories say and may not
 }
 
 // definition is one [agents.NAME] table as it was written.

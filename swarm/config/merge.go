@@ -7,12 +7,9 @@ func (c *Config) merge(s Source) error {
 		return err
 	}
 	elsewhere := map[string]string{}
-	for _, k := range sandboxKeys() {
-		elsewhere[k.name] = inSandbox
-	}
-	for _, k := range agentKeys() {
-		elsewhere[k.name] = inAgent
-	}
+	places(elsewhere, sandboxKeys(), inSandbox)
+	places(elsewhere, agentKeys(), inAgent)
+	places(elsewhere, riskKeys(), inRisk)
 	elsewhere["write"] = inEither
 	return field{layer: s.Layer, file: s.Name, node: root}.table(tableKeys{
 		keys: c.readers(), elsewhere: elsewhere,
@@ -24,6 +21,7 @@ const (
 	atTop     = "at the top of the file, above the first [table]"
 	inAgent   = "in a table [agents.NAME]"
 	inSandbox = "in the table [sandbox]"
+	inRisk    = "in the table [risk]"
 	inEither  = "in the table [sandbox] or in a table [agents.NAME]"
 )
 
@@ -45,16 +43,22 @@ func (c *Config) readers() map[string]reader {
 	}
 	keys["checks"] = c.mergeChecks
 	keys["sandbox"] = c.mergeSandbox
+	keys["risk"] = c.mergeRisk
 	return keys
 }
 
 // above is where the keys of the top belong, for the tables below it.
 func above() map[string]string {
 	elsewhere := map[string]string{}
-	for _, k := range topKeys() {
-		elsewhere[k.name] = atTop
-	}
+	places(elsewhere, topKeys(), atTop)
 	return elsewhere
+}
+
+// places notes where keys belong.
+func places[T any](elsewhere map[string]string, keys []key[T], where string) {
+	for _, k := range keys {
+		elsewhere[k.name] = where
+	}
 }
 
 // mergeAgent reads one [agents.NAME] table and puts it in the place of any
@@ -68,9 +72,8 @@ func (c *Config) mergeAgent(name string, f field) error {
 		Origin: f.origin(),
 	}, given: map[string]Origin{}}
 	elsewhere := above()
-	for _, k := range sandboxKeys() {
-		elsewhere[k.name] = inSandbox
-	}
+	places(elsewhere, sandboxKeys(), inSandbox)
+	places(elsewhere, riskKeys(), inRisk)
 	if err := f.table(tableKeys{keys: d.readers(), elsewhere: elsewhere}); err != nil {
 		return err
 	}

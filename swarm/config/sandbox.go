@@ -51,9 +51,8 @@ func (c *Config) mergeSandbox(f field) error {
 		return f.expected(`a table, such as { mode = "auto" }`)
 	}
 	elsewhere := above()
-	for _, k := range agentKeys() {
-		elsewhere[k.name] = inAgent
-	}
+	places(elsewhere, agentKeys(), inAgent)
+	places(elsewhere, riskKeys(), inRisk)
 	return f.table(tableKeys{keys: c.sandboxReaders(), elsewhere: elsewhere})
 }
 

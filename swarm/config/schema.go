@@ -135,6 +135,9 @@ func Schema() ([]byte, error) {
 	sandbox := properties(sandboxKeys())
 	sandbox["description"] = "The walls around agents."
 	root["properties"].(object)["sandbox"] = sandbox
+	risk := properties(riskKeys())
+	risk["description"] = "How actions of agents are judged."
+	root["properties"].(object)["risk"] = risk
 	root["$defs"] = object{"agent": agent}
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)

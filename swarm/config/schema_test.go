@@ -135,6 +135,7 @@ func TestSchemaHasEveryKey(t *testing.T) {
 		{"the top", (&Config{}).readers(), top},
 		{"an agent", (&definition{}).readers(), agent},
 		{"the sandbox", (&Config{}).sandboxReaders(), top["sandbox"].Properties},
+		{"risk", (&Config{}).riskReaders(), top["risk"].Properties},
 	} {
 		for name := range tt.readers {
 			if p := tt.schema[name]; p == nil || len(p.Description) < 10 {
@@ -157,7 +158,7 @@ func TestPage(t *testing.T) {
 	}
 	text := string(page)
 	for mark, rows := range map[string]string{
-		"top": rows(topKeys()), "sandbox": rows(sandboxKeys()), "agent": rows(agentKeys()),
+		"top": rows(topKeys()), "sandbox": rows(sandboxKeys()), "risk": rows(riskKeys()), "agent": rows(agentKeys()),
 	} {
 		begin, end := "<!-- keys: "+mark+" -->\n", "<!-- end -->"
 		before, rest, ok := strings.Cut(text, begin)

@@ -9,7 +9,7 @@ import (
 
 // Setting is one key of the configuration as it holds after all files.
 type Setting struct {
-	Table string // "", "sandbox", "checks", "agents.NAME" or "agents.NAME.env"
+	Table string // "", "sandbox", "risk", "checks", "agents.NAME" or "agents.NAME.env"
 	Name  string
 	// Value is a string, an int, a bool or a []string. It is nil where
 	// nothing is set and no fixed value holds either.
@@ -37,7 +37,7 @@ type SettingsRequest struct {
 }
 
 // Settings lists every key with the value that holds, defaults filled in: the
-// top ones first, then the sandbox, the checks, and each agent's.
+// top ones first, then the sandbox, risk, the checks, and each agent's.
 func (c *Config) Settings(r SettingsRequest) []Setting {
 	var all []Setting
 	for _, k := range topKeys() {
@@ -60,6 +60,13 @@ func (c *Config) Settings(r SettingsRequest) []Setting {
 			s.Also = lower(c.Hide, s.Origin)
 		case "write":
 			s.Also = lower(c.Write, s.Origin)
+		}
+		all = append(all, s)
+	}
+	for _, k := range riskKeys() {
+		s := Setting{Table: "risk", Name: k.name, Value: k.initial}
+		if origin, ok := c.origins["risk."+k.name]; ok {
+			s.Value, s.Origin = k.value(c), origin
 		}
 		all = append(all, s)
 	}

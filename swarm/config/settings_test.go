@@ -58,6 +58,8 @@ env = { HOME = "$HOME", B = "c\nd" }
 command = ["y"]
 pty = true
 write = ["~/.cache/y", "/srv/y"]
+[risk]
+confined = "ask"
 `
 
 // TestSettings shows a file with every key, and what holds without any.
@@ -90,6 +92,9 @@ budget_time = "0s" # default
 mode = "auto" # default
 hide = [] # default
 write = [] # default
+
+[risk]
+confined = "ask" # default
 `},
 		{"every key", true, []Source{project(everyKey), user("jobs = 1\nretries = 4\nchecks.lint = 'x'"), local("retries = 0\n[checks]\nlint = ''")}, `default_agent = "b" # from .swarm/config.toml:2
 setup = """
@@ -114,6 +119,9 @@ budget_time = "3h" # from .swarm/config.toml:19
 mode = "require" # from .swarm/config.toml:21
 hide = ["~/.netrc", "/srv/\u001B"] # from .swarm/config.toml:22
 write = [] # default
+
+[risk]
+confined = "ask" # default
 
 [checks]
 lint = "" # from .swarm/config.local.toml:3

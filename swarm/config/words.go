@@ -222,6 +222,35 @@ func (s *Sandbox) UnmarshalText(text []byte) (err error) {
 	return err
 }
 
+// Confined says what becomes of an action that destroys something, where all
+// of it is the agent's own and walls hold.
+type Confined uint8
+
+// The ways with confined actions.
+const (
+	ConfinedUnset    Confined = iota
+	ConfinedAsk               // a person is asked
+	ConfinedSnapshot          // it proceeds, once the workspace is captured
+)
+
+// String is the word for the way.
+func (c Confined) String() string {
+	switch c {
+	case ConfinedAsk:
+		return "ask"
+	case ConfinedSnapshot:
+		return "snapshot"
+	default:
+		return "unset"
+	}
+}
+
+// UnmarshalText is the reverse of String; it accepts no unset way.
+func (c *Confined) UnmarshalText(text []byte) (err error) {
+	*c, err = parseWord(string(text), ConfinedAsk, ConfinedSnapshot)
+	return err
+}
+
 // Backend says how workspaces are made.
 type Backend uint8
 
