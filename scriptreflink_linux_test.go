@@ -60,6 +60,18 @@ func TestScriptsOnDisk(t *testing.T) {
 	if out, err := exec.Command("mount", "-t", "btrfs", "-o", "loop", image, dir).CombinedOutput(); err != nil {
 		t.Fatalf("no disk can be mounted: %v: %s", err, out)
 	}
+	t.Run("unmounted", func(t *testing.T) {
+		cmd := exec.Command(os.Args[0], "-test.run=^TestScriptsUnmounted$", "-test.v")
+		cmd.Env = append(os.Environ(), unmountedVar+"="+dir)
+		cmd.SysProcAttr = &syscall.SysProcAttr{
+			Cloneflags:  unix.CLONE_NEWUSER,
+			UidMappings: []syscall.SysProcIDMap{{Size: 1}}, GidMappings: []syscall.SysProcIDMap{{Size: 1}},
+		}
+		out, err := cmd.CombinedOutput()
+		if err != nil || !strings.Contains(string(out), "--- PASS: TestScriptsUnmounted/run_unmounted") {
+			t.Errorf("%v:\n%s", err, out)
+		}
+	})
 	params := scriptParams(worktree.Reflink)
 	params.WorkdirRoot = dir
 	for _, name := range []string{
@@ -68,5 +80,25 @@ func TestScriptsOnDisk(t *testing.T) {
 	} {
 		params.Files = append(params.Files, filepath.Join(scriptsDir(), name+".txtar"))
 	}
+	testscript.Run(t, params)
+}
+
+// unmountedVar makes this test binary one that runs a script in a folder, on a
+// disk that clones, where no namespaces are to be had.
+const unmountedVar = "SWARMTEST_UNMOUNTED"
+
+// TestScriptsUnmounted is what [TestScriptsOnDisk] starts, in a user namespace
+// that has none below it.
+func TestScriptsUnmounted(t *testing.T) {
+	dir := os.Getenv(unmountedVar)
+	if dir == "" {
+		t.Skip("run by TestScriptsOnDisk")
+	}
+	if err := os.WriteFile("/proc/sys/user/max_user_namespaces", []byte("0"), 0); err != nil {
+		t.Fatal(err)
+	}
+	params := scriptParams(worktree.Reflink)
+	params.WorkdirRoot = dir
+	params.Files = []string{filepath.Join(scriptsDir(), "run_unmounted.txtar")}
 	testscript.Run(t, params)
 }

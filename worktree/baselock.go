@@ -52,8 +52,11 @@ func tryBase(ctx context.Context, dir string) (*os.File, error) {
 // forkTime is more than a fork takes on a busy machine.
 const forkTime = 100 * time.Millisecond
 
-// flock takes a lock on an open file, and gives up when ctx ends; with LOCK_NB
-// it gives up at once.
+// flock takes a lock on an open file, and gives up when ctx ends.
+//
+// It asks again and again, since a blocking flock(2) could not be given up. What
+// the locks are held for takes some milliseconds, as a registration, or so long
+// that a gap of two is nothing, as the checkout of a base.
 func flock(ctx context.Context, f *os.File, how int) error {
 	gap := time.NewTimer(0)
 	defer gap.Stop()
@@ -67,7 +70,7 @@ func flock(ctx context.Context, f *os.File, how int) error {
 		switch {
 		case err == nil:
 			return nil
-		case errors.Is(err, unix.EWOULDBLOCK) && how&unix.LOCK_NB == 0, errors.Is(err, unix.EINTR):
+		case errors.Is(err, unix.EWOULDBLOCK), errors.Is(err, unix.EINTR):
 			gap.Reset(2 * time.Millisecond)
 		default:
 			return &os.PathError{Op: "lock", Path: f.Name(), Err: err}

@@ -80,16 +80,7 @@ func TestBaseKilledAtEveryStep(t *testing.T) {
 			base := f.commit("a", "a\n")
 			f.open()
 			f.private(Overlay)
-			f.step = func(name string) error {
-				if name == step {
-					return errKilled
-				}
-				return nil
-			}
-			if _, err := f.trees.Lease(t.Context(), f.leaseRequest("a1.1", base)); !errors.Is(err, errKilled) {
-				t.Fatalf("Lease = %v, want it killed", err)
-			}
-			f.step = nil
+			f.dieInLease(step, f.leaseRequest("a1.1", base))
 			f.trees = f.backend()
 			w := f.leaseNamed("a2.1", base)
 			text, err := os.ReadFile(filepath.Join(w.Lower, "a"))

@@ -212,7 +212,7 @@ func (b *bringing) file(path, name string) (err error) {
 	}
 	at, err := dst.Stat()
 	if err == nil {
-		b.done.add(path, at, git.Hash(""))
+		b.done.add(path, at, "")
 	}
 	return err
 }

@@ -129,6 +129,26 @@ func TestPrunedWhileStaging(t *testing.T) {
 
 var errKilled = errors.New("killed")
 
+// killed is a hook that ends the work at a step, as if the process had died.
+func killed(step string) func(string) error {
+	return func(name string) error {
+		if name == step {
+			return errKilled
+		}
+		return nil
+	}
+}
+
+// dieInLease leases a workspace and dies at a step of that.
+func (f *fixture) dieInLease(step string, r LeaseRequest) {
+	f.t.Helper()
+	f.step = killed(step)
+	defer func() { f.step = nil }()
+	if _, err := f.trees.Lease(f.t.Context(), r); !errors.Is(err, errKilled) {
+		f.t.Fatalf("Lease = %v, want it killed at %q", err, step)
+	}
+}
+
 // TestKilledAtEveryStep ends the work at a step as a crash would and does it
 // again in another process's name.
 func TestKilledAtEveryStep(t *testing.T) {
@@ -211,16 +231,7 @@ func TestLeaseKilledAtEveryStep(t *testing.T) {
 			f := newFixture(t)
 			base := f.commit("a", "a\n")
 			f.open()
-			f.step = func(name string) error {
-				if name == step {
-					return errKilled
-				}
-				return nil
-			}
-			if _, err := f.trees.Lease(t.Context(), f.leaseRequest("a1.1", base)); !errors.Is(err, errKilled) {
-				t.Fatalf("Lease = %v", err)
-			}
-			f.step = nil
+			f.dieInLease(step, f.leaseRequest("a1.1", base))
 			f.trees = f.backend()
 			var taken *TakenError
 			if _, err := f.trees.Lease(t.Context(), f.leaseRequest("a1.1", base)); !errors.As(err, &taken) {

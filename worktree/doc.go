@@ -2,11 +2,17 @@
 // left in one into a commit and a patch, and removes it without losing a
 // byte.
 //
-// It owns the serialized registration of linked worktrees and their
-// throttled filling, the ignored files of the user's that come along, the
-// restoring of earlier work, the capture, and the trash.
-// It does not own how git is called (worktree/git), who works in a
-// workspace, when one is leased or released, or what becomes of a patch.
+// It owns the three backends: the checkouts of bases that many workspaces
+// share, which runs share too and which are bounded by their size; the folders
+// of changes or clones above them, each with a git dir of its own; and linked
+// worktrees, whose registration is serialized. It owns their throttled filling,
+// the ignored files of the user's that come along, the restoring of earlier
+// work, the capture, and the trash.
+//
+// It does not own how git is called (worktree/git), who works in a workspace,
+// when one is leased or released, or what becomes of a patch. Nothing is
+// mounted here: [Workspace.Mounts] says what must be, by whoever starts those
+// who work in it.
 //
 // # What a capture trusts
 //

@@ -113,7 +113,7 @@ func (f *fixture) commit(files ...string) git.Hash {
 	return git.Hash(f.git("rev-parse", "HEAD"))
 }
 
-// open makes the backend, once the repository is what it should be. It is
+// openAt makes the backend, once the repository is what it should be. It is
 // found from dir, as a user would stand in it.
 func (f *fixture) openAt(dir string) {
 	f.t.Helper()

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -27,10 +26,6 @@ func (t *Trees) registering(ctx context.Context, fn func() error) error {
 
 // lockFile takes an exclusive lock on a file, which it makes where there is
 // none. The lock ends with the process at the latest.
-//
-// It asks again and again, since a blocking flock(2) could not be given up
-// when ctx ends. A registration takes a few milliseconds, so the gap does
-// not grow beyond that.
 func lockFile(ctx context.Context, path string) (unlock func() error, err error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, fmt.Errorf("lock worktrees: %w", err)
@@ -39,23 +34,8 @@ func lockFile(ctx context.Context, path string) (unlock func() error, err error)
 	if err != nil {
 		return nil, fmt.Errorf("lock worktrees: %w", err)
 	}
-	gap := time.NewTimer(0)
-	defer gap.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return nil, errors.Join(
-				fmt.Errorf("wait for the lock on worktrees: %w", context.Cause(ctx)), f.Close())
-		case <-gap.C:
-		}
-		err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
-		switch {
-		case err == nil:
-			return f.Close, nil
-		case errors.Is(err, unix.EWOULDBLOCK) || errors.Is(err, unix.EINTR):
-			gap.Reset(2 * time.Millisecond)
-		default:
-			return nil, errors.Join(&os.PathError{Op: "lock", Path: path, Err: err}, f.Close())
-		}
+	if err := flock(ctx, f, unix.LOCK_EX); err != nil {
+		return nil, errors.Join(fmt.Errorf("lock worktrees: %w", err), f.Close())
 	}
+	return f.Close, nil
 }

@@ -170,10 +170,9 @@ func (t *Trees) writePlaced(ctx context.Context, w Workspace, more placed) error
 }
 
 // tick tells the time by the clock of the file system of a folder, which is
-// that of the workspaces too. It
-// waits until that is later than last: the clock stands still for a few
-// milliseconds, and what is written twice in one tick looks unchanged. Where
-// the clock is slower than that it does not wait for it.
+// that of the workspaces too. It waits until that is later than last: the clock
+// stands still for a few milliseconds, and what is written twice in one tick
+// looks unchanged. Where the clock is slower than that it does not wait for it.
 func tick(ctx context.Context, dir string, last git.IndexTime) (now git.IndexTime, err error) {
 	f, err := os.CreateTemp(dir, ".tick.*")
 	if err != nil {

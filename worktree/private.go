@@ -119,8 +119,8 @@ func (t *Trees) templateOf(ctx context.Context) (*git.Template, error) {
 // No workspace can be called so.
 const templateName = ".template"
 
-// spaceName is the file in which a workspace with a git dir of its own says what it is, for
-// whoever finds it after a crash.
+// spaceName is the file in which a workspace with a git dir of its own says
+// what it is, for whoever finds it after a crash.
 const spaceName = "workspace.json"
 
 func writeRecord(w *Workspace) error {

@@ -30,16 +30,7 @@ func leaseKilled(t *testing.T, b Backend) {
 			f.open()
 			f.private(b)
 			f.include(base)
-			f.step = func(name string) error {
-				if name == step {
-					return errKilled
-				}
-				return nil
-			}
-			if _, err := f.trees.Lease(t.Context(), f.leaseRequest("a1.1", base)); !errors.Is(err, errKilled) {
-				t.Fatalf("Lease = %v", err)
-			}
-			f.step = nil
+			f.dieInLease(step, f.leaseRequest("a1.1", base))
 			f.private(b)
 			f.include(base)
 			var taken *TakenError
@@ -121,12 +112,7 @@ func TestPrivateRelease(t *testing.T) {
 		w := f.lease(base)
 		f.inside(w, "echo mine > a; rm -r d; mkdir -p ro/x; echo y > ro/x/y; chmod 555 ro/x ro; git commit -qam mine")
 		if step != "" {
-			f.step = func(name string) error {
-				if name == step {
-					return errKilled
-				}
-				return nil
-			}
+			f.step = killed(step)
 			if _, err := f.trees.Release(t.Context(), *w, nil); !errors.Is(err, errKilled) {
 				t.Fatalf("Release = %v, want it killed at %s", err, step)
 			}

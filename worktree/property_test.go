@@ -7,6 +7,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
+
+	"agentswarm/worktree/git"
 )
 
 // TestCaptureEqualsAdd makes random changes and compares the capture with
@@ -19,19 +21,7 @@ func TestCaptureEqualsAdd(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, 0))
 		f := fixtureOn(t, b)
 		f.unapplied = false
-		f.write(f.root, ".gitignore", "*.o\n/ignored/\n", "n2/.gitignore", "!x.o\n*.tmp\n",
-			".gitattributes", "*.crlf eol=crlf\n*.id ident\n")
-		for i := range 60 {
-			path := randomPath(r)
-			if _, err := os.Lstat(filepath.Join(f.root, path)); err == nil {
-				continue
-			}
-			if os.MkdirAll(filepath.Dir(filepath.Join(f.root, path)), 0o755) != nil {
-				continue
-			}
-			_ = os.WriteFile(filepath.Join(f.root, path), fmt.Appendf(nil, "base %d\n$Id$\n", i), 0o644)
-		}
-		base := f.commit()
+		base := f.scatter(r)
 		f.open()
 		rounds := 5
 		if testing.Short() {
@@ -53,6 +43,24 @@ func TestCaptureEqualsAdd(t *testing.T) {
 			}
 		}
 	})
+}
+
+// scatter commits a base of random files.
+//
+// All rules are at the top, which random changes leave alone: what is added
+// directly goes by those that are there, of a folder that was renamed or is gone
+// too, and a capture by the base's.
+func (f *fixture) scatter(r *rand.Rand) git.Hash {
+	f.t.Helper()
+	f.write(f.root, ".gitignore", "*.o\n/ignored/\n!/n2/**/x.o\n/n2/**/*.tmp\n",
+		".gitattributes", "*.crlf eol=crlf\n*.id ident\n")
+	for i := range 60 {
+		path := filepath.Join(f.root, randomPath(r))
+		if _, err := os.Lstat(path); err != nil && os.MkdirAll(filepath.Dir(path), 0o755) == nil {
+			_ = os.WriteFile(path, fmt.Appendf(nil, "base %d\n$Id$\n", i), 0o644) // a folder may be there
+		}
+	}
+	return f.commit()
 }
 
 // randomPath picks from few names, so that files meet folders of their name.

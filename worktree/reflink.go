@@ -192,7 +192,7 @@ func cloneOne(src, dst int, name string) (git.IndexStat, error) {
 	var err error
 	switch fs.FileMode(at.Mode & unix.S_IFMT) {
 	case unix.S_IFLNK:
-		err = copySymlink(src, dst, name, int(at.Size))
+		err = copySymlink(git.Place{Dir: src, Name: name}, git.Place{Dir: dst, Name: name}, int(at.Size))
 	default:
 		err = git.CloneAt(git.Place{Dir: src, Name: name}, git.Place{Dir: dst, Name: name})
 	}
@@ -202,15 +202,16 @@ func cloneOne(src, dst int, name string) (git.IndexStat, error) {
 	return indexStat(&at), err
 }
 
-func copySymlink(src, dst int, name string, size int) error {
+// copySymlink makes a symlink anew, whose target has a length of size.
+func copySymlink(from, to git.Place, size int) error {
 	target := make([]byte, size+1)
-	n, err := unix.Readlinkat(src, name, target)
+	n, err := unix.Readlinkat(from.Dir, from.Name, target)
 	if err != nil {
 		return err
 	}
-	if err := unix.Symlinkat(string(target[:n]), dst, name); err != nil {
+	if err := unix.Symlinkat(string(target[:n]), to.Dir, to.Name); err != nil {
 		return err
 	}
 	when := unix.NsecToTimespec(baseTime().UnixNano())
-	return unix.UtimesNanoAt(dst, name, []unix.Timespec{when, when}, unix.AT_SYMLINK_NOFOLLOW)
+	return unix.UtimesNanoAt(to.Dir, to.Name, []unix.Timespec{when, when}, unix.AT_SYMLINK_NOFOLLOW)
 }

@@ -331,17 +331,7 @@ func TestRestoreEqualsDirect(t *testing.T) {
 		t.Logf("seed %d", seed)
 		r := rand.New(rand.NewPCG(seed, 0))
 		f := fixtureOn(t, b)
-		// All rules are at the top, which random changes leave alone: what is added
-		// directly goes by those that are there, and a capture by the base's.
-		f.write(f.root, ".gitignore", "*.o\n/ignored/\n!/n2/**/x.o\n/n2/**/*.tmp\n",
-			".gitattributes", "*.crlf eol=crlf\n*.id ident\n")
-		for i := range 60 {
-			path := filepath.Join(f.root, randomPath(r))
-			if _, err := os.Lstat(path); err != nil && os.MkdirAll(filepath.Dir(path), 0o755) == nil {
-				_ = os.WriteFile(path, fmt.Appendf(nil, "base %d\n$Id$\n", i), 0o644)
-			}
-		}
-		base := f.commit()
+		base := f.scatter(r)
 		f.open()
 		rounds := 4
 		if testing.Short() {

@@ -55,7 +55,7 @@ type Config struct {
 
 	// Bases is the folder of the checkouts that workspaces of other backends
 	// than worktree share, and At the path their agents see them at: that of
-	// the user's checkout.
+	// the user's checkout. It is empty where nothing can be mounted there.
 	Bases string
 	At    string
 
@@ -99,7 +99,7 @@ type Trees struct {
 	ruling    map[git.Hash]*spare[*sharedRules]
 }
 
-// New returns the backend for the workspaces of one run.
+// New makes ready to make the workspaces of one run.
 func New(c Config) (*Trees, error) {
 	if c.Cores < 1 {
 		c.Cores = runtime.NumCPU()

@@ -1,5 +1,6 @@
 // Package box owns the walls that an agent runs inside: which namespaces it
-// gets, and what is set up in them before it starts.
+// gets, or Landlock rules where there are none, and what is set up in them
+// before it starts.
 //
 // Two processes share the work. The engine decides by [Compose] what stands
 // where, and starts a supervisor with the attributes of [Attr]; the supervisor

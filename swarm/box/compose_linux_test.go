@@ -378,3 +378,30 @@ func TestCachesElsewhere(t *testing.T) {
 		}
 	}
 }
+
+// TestCachesInView: a cache in a repository that is only read, as that of a
+// linked worktree is, can be filled, and what fills it is private.
+func TestCachesInView(t *testing.T) {
+	t.Parallel()
+	for _, rung := range namespaced(t) {
+		if !rung.Overlay() {
+			continue
+		}
+		g := newGround(t, outside(t))
+		dir := mustMkdir(t, g.Repo+"/.caches/go")
+		write(t, dir+"/warm", "warm")
+		for _, view := range []View{Whole, Caches, Closed} {
+			p := g.place()
+			p.View, p.Pieces = view, []Piece{{At: g.Repo, From: g.Repo}}
+			p.Getenv = func(name string) string { return map[string]string{"GOCACHE": dir}[name] }
+			p.Private = mustMkdir(t, p.Private+"-"+view.String())
+			out := sh(t, compose(t, rung, p), `echo mine >"$1/new" && ls "$1" && ! echo mine 2>/dev/null >"$2/file"`, dir, g.Repo)
+			if out != "new\nwarm\n" {
+				t.Errorf("%v, HOME %v: %q", rung, view, out)
+			}
+			if _, err := os.Lstat(dir + "/new"); err == nil {
+				t.Errorf("%v, HOME %v: what was written is not private", rung, view)
+			}
+		}
+	}
+}

@@ -58,6 +58,18 @@ func cacheVars() []string {
 	}
 }
 
+// CacheFolders are the folders that tools are told to keep their caches in, as
+// far as they are there.
+func CacheFolders(getenv func(string) string) []string {
+	var all []string
+	for _, name := range cacheVars() {
+		if dir, ok := real(getenv(name)); ok && isDir(dir) {
+			all = append(all, dir)
+		}
+	}
+	return all
+}
+
 // cachesElsewhere are caches outside of HOME: warm, and private as HOME is.
 // Without overlays they can be read only.
 func (c *composing) cachesElsewhere() error {
@@ -67,8 +79,8 @@ func (c *composing) cachesElsewhere() error {
 	for _, name := range cacheVars() {
 		dir, ok := real(c.Getenv(name))
 		if !ok || !isDir(dir) || dir == "/" || c.placed(dir) || covers(dir, c.State) || covers(c.State, dir) ||
-			c.Home != "" && (covers(dir, c.Home) || c.View == Whole && covers(c.Home, dir)) ||
-			slices.ContainsFunc(c.Pieces, func(p Piece) bool { return covers(p.At, dir) || covers(dir, p.At) }) {
+			c.Home != "" && covers(dir, c.Home) || c.given(dir) ||
+			slices.ContainsFunc(c.Pieces, func(p Piece) bool { return covers(dir, p.At) }) {
 			continue
 		}
 		if err := c.layer(dir, "cache-"+name, false); err != nil {
@@ -76,6 +88,16 @@ func (c *composing) cachesElsewhere() error {
 		}
 	}
 	return nil
+}
+
+// given reports whether a cache is private, or nothing that is kept, by what it
+// lies in: HOME, or a folder of the place's. Not so in one that shows what lies
+// there anyway, to be read, as the repository of a linked worktree does.
+func (c *composing) given(dir string) bool {
+	if p, ok := lowest(c.Pieces, dir); ok {
+		return p.Write || !p.same()
+	}
+	return c.Home != "" && c.View == Whole && covers(c.Home, dir)
 }
 
 // ViewRefusal says that agents see HOME otherwise than Whole.

@@ -160,7 +160,6 @@ func restrict(w Walls) error {
 			hidden = append(hidden, p.At)
 		}
 	}
-	devices := []string{"null", "zero", "full", "random", "urandom", "tty", "ptmx", "pts"}
 	asRoot := os.Geteuid() == 0
 	if asRoot {
 		hidden = append(hidden, "/dev")
@@ -168,7 +167,7 @@ func restrict(w Walls) error {
 	if err := r.around("/", hidden); err != nil {
 		return fmt.Errorf("allow to read: %w", err)
 	}
-	for _, name := range devices {
+	for _, name := range harmless() {
 		if err := r.allow("/dev/"+name, reads|onFile); err != nil {
 			return err
 		}

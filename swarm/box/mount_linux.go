@@ -143,17 +143,17 @@ func detach(w Walls) ([]piece, error) {
 
 func detachOne(p Piece) (made piece, err error) {
 	made = piece{Piece: p, mount: -1}
-	var at unix.Stat_t
 	if p.Optional {
-		at := p.At
+		shown := p.At
 		if p.From != "" {
-			at = p.From
+			shown = p.From
 		}
 		// What its user cannot reach is as good as not there.
-		if _, err := os.Stat(at); err != nil {
+		if _, err := os.Stat(shown); err != nil {
 			return made, nil
 		}
 	}
+	var at unix.Stat_t
 	if err := unix.Stat(p.At, &at); err == nil {
 		made.file = at.Mode&unix.S_IFMT != unix.S_IFDIR
 	}

@@ -18,10 +18,15 @@ type device struct {
 	file  bool
 }
 
+// harmless are the devices that every agent may open.
+func harmless() []string {
+	return []string{"null", "zero", "full", "random", "urandom", "tty", "ptmx", "pts"}
+}
+
 // takeDevices takes those aside that harm nobody. Without capabilities root
 // still owns the disks of the machine.
 func takeDevices() (all []device, err error) {
-	for _, name := range []string{"null", "zero", "full", "random", "urandom", "tty", "ptmx", "pts"} {
+	for _, name := range harmless() {
 		mount, file, err := bind("/dev/" + name)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
@@ -57,7 +62,7 @@ func putDevices(all []device) error {
 		}
 	}
 	if err := unix.Mkdirat(dev, "shm", 0o755); err != nil {
-		return err
+		return fmt.Errorf("make shm: %w", err)
 	}
 	err = unix.MoveMount(dev, "", unix.AT_FDCWD, "/dev", unix.MOVE_MOUNT_F_EMPTY_PATH)
 	if err != nil {

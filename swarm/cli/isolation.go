@@ -243,7 +243,7 @@ func (p *place) possible(rung box.Rung, backend worktree.Backend) error {
 		return fmt.Errorf("no overlay can be mounted, the walls are %s", rung)
 	}
 	return worktree.Refuses(backend, worktree.Surroundings{
-		At: p.rootDir(), State: p.state.Dir, Home: p.env.Getenv("HOME"),
+		At: p.rootDir(), State: p.state.Dir, Home: p.env.Getenv("HOME"), Caches: box.CacheFolders(p.env.Getenv),
 	})
 }
 
@@ -275,6 +275,16 @@ func (b *bench) sayWalls() {
 	for _, err := range b.passed {
 		fmt.Fprintf(b.env.Stderr, "  not %s\n", Printable(oneLine(err)))
 	}
+}
+
+// mountedAt is where agents see workspaces that are not linked worktrees: at the
+// path of the user's checkout. It is empty where nothing can be mounted: there
+// they work where the files lie, since at that path would be the user's own.
+func (b *bench) mountedAt() string {
+	if !b.rung.Namespaces() {
+		return ""
+	}
+	return b.rootDir()
 }
 
 // walled reports whether walls stand around what is run.

@@ -95,9 +95,14 @@ func (v *visit) onScreen(ctx context.Context, r proc.VisitRequest, in, out *os.F
 	if err != nil {
 		return 0, err
 	}
+	wake, woken, err := os.Pipe()
+	if err != nil {
+		return 0, errors.Join(err, screen.Close())
+	}
 	before, err := term.MakeRaw(int(in.Fd()))
 	if err != nil {
-		return 0, errors.Join(fmt.Errorf("%s: make the terminal raw: %w", v.verb, err), screen.Close())
+		err = fmt.Errorf("%s: make the terminal raw: %w", v.verb, err)
+		return 0, errors.Join(err, screen.Close(), wake.Close(), woken.Close())
 	}
 	r.Screen = screen
 	passed, over := make(chan os.Signal, 16), make(chan struct{})
@@ -106,17 +111,12 @@ func (v *visit) onScreen(ctx context.Context, r proc.VisitRequest, in, out *os.F
 	working.Go(func() {
 		passScreen(screenPass{signals: signals, to: passed, over: over, screen: screen, in: in, out: out})
 	})
-	shown := make(chan struct{})
-	go func() { defer close(shown); _, _ = io.Copy(out, screen) }()
-	wake, woken, err := os.Pipe()
-	if err != nil {
-		close(over)
-		return 0, errors.Join(err, term.Restore(int(in.Fd()), before), screen.Close())
-	}
+	var showing sync.WaitGroup
+	showing.Go(func() { _, _ = io.Copy(out, screen) })
 	working.Go(func() { typeInto(screen, in, wake) })
 	exit, err := proc.Visit(ctx, r)
 	_ = screen.SetReadDeadline(time.Now().Add(lingering))
-	<-shown
+	showing.Wait()
 	close(over)
 	err = errors.Join(err, term.Restore(int(in.Fd()), before), woken.Close())
 	working.Wait()

@@ -20,6 +20,11 @@ import (
 
 // walls makes the walls around whatever runs in a workspace of the run.
 func (b *bench) walls(r engine.WallsRequest) (engine.Enclosure, error) {
+	if at := r.Workspace.At; at != "" && !b.rung.Namespaces() {
+		// What lies there is the user's.
+		return engine.Enclosure{}, fmt.Errorf("%s is to be mounted at %s, and the walls are %s: nothing can be mounted",
+			r.Workspace.Name, at, b.rung)
+	}
 	w, err := box.Compose(b.rung, b.isolation.open(), box.Place{
 		Pieces: b.pieces(r), State: filepath.Dir(b.state.Dir), Home: b.env.Getenv("HOME"),
 		Private: r.Private, Sockets: control.Folders(b.env.Getenv), Getenv: b.env.Getenv,

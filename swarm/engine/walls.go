@@ -31,8 +31,8 @@ type Enclosure struct {
 type WallsRequest struct {
 	Workspace worktree.Workspace
 	Read      []string // more folders that are seen
-	Programs  []string // that are run there, wherever they lie
-	Write     []string // and those that may be written to
+	Write     []string // folders that may be written to, too
+	Programs  []string // what is run there, wherever it lies
 	// Ask is the socket that hooks of the agent ask on; empty: none.
 	Ask string
 	// Private is a folder for what is written to outside of the workspace. The
@@ -47,8 +47,10 @@ func (t *attempt) walls() (Enclosure, error) {
 		return Enclosure{}, nil
 	}
 	return t.engine.deps.Walls(WallsRequest{
-		Workspace: *t.space, Read: []string{t.dir}, Programs: slices.Concat(first(t.call.Command), first(t.spec.Command)),
-		Ask: t.ear, Write: append([]string{filepath.Join(t.dir, "artifacts")}, t.spec.Write...), Private: t.box(),
+		Workspace: *t.space, Read: []string{t.dir},
+		Write:    append([]string{filepath.Join(t.dir, "artifacts")}, t.spec.Write...),
+		Programs: slices.Concat(first(t.call.Command), first(t.spec.Command)),
+		Ask:      t.ear, Private: t.box(),
 	})
 }
 

@@ -119,14 +119,3 @@ func exitCode(cmd *exec.Cmd, err error) (int, error) {
 	}
 	return status.ExitStatus(), nil
 }
-
-// Supervised reports whether this process descends from a supervisor of the
-// run. Only Linux has the mark that says so; elsewhere it never does.
-func Supervised(run string) bool { return ofRun(ownTag(), run) }
-
-// SupervisedAt reports the same of the process with a number.
-func SupervisedAt(pid int, run string) bool { return ofRun(tagOf(pid), run) }
-
-func ofRun(tag uint64, run string) bool {
-	return tag&tagRun == runTag(run) && tag>>63 == 0
-}

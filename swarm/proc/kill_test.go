@@ -94,18 +94,22 @@ func TestNotLeft(t *testing.T) {
 }
 
 func TestKill(t *testing.T) {
-	inModes(t, func(t *testing.T, m mode) {
-		w := newWitness(t)
-		p := m.start(t, m.spec(t, "family", w.path, "stays"))
-		w.meet(t, familySize+1)
-		p.Kill()
-		p.Kill()
-		exit := p.Wait()
-		w.gone(t)
-		if exit.Reason != Exited || exit.Signal != "SIGKILL" || exit.Left != familySize {
-			t.Errorf("family: %+v, want SIGKILL and %d left", exit, familySize)
-		}
-	})
+	inModes(t, func(t *testing.T, m mode) { killsFamily(t, m, m.spec) })
+}
+
+// killsFamily holds that Kill ends an agent and all that it has started.
+func killsFamily(t *testing.T, m mode, spec func(t *testing.T, role string, args ...string) Spec) {
+	t.Helper()
+	w := newWitness(t)
+	p := m.start(t, spec(t, "family", w.path, "stays"))
+	w.meet(t, familySize+1)
+	p.Kill()
+	p.Kill()
+	exit := p.Wait()
+	w.gone(t)
+	if exit.Reason != Exited || exit.Signal != "SIGKILL" || exit.Left != familySize {
+		t.Errorf("family: %+v, want SIGKILL and %d left", exit, familySize)
+	}
 }
 
 func TestKillStuckSupervisor(t *testing.T) {

@@ -78,17 +78,26 @@ func (l *Launcher) Start(ctx context.Context, spec Spec) (*Process, error) {
 		terminal.begin(p)
 	}
 	go p.follow() // Wait waits for it.
-	if err := p.hand(ctx, line); err != nil {
-		p.Kill()
-		if exit := p.Wait(); exit.Text != "" {
-			err = errors.New(exit.Text)
-		}
-		if ctx.Err() != nil {
-			err = context.Cause(ctx)
-		}
-		return nil, &StartError{Err: err}
+	if err := p.begin(ctx, line); err != nil {
+		return nil, err
 	}
 	return p, nil
+}
+
+// begin hands a supervisor what to run. One that does not take it is ended.
+func (p *Process) begin(ctx context.Context, line []byte) error {
+	err := p.hand(ctx, line)
+	if err == nil {
+		return nil
+	}
+	p.Kill()
+	if exit := p.Wait(); exit.Text != "" {
+		err = errors.New(exit.Text)
+	}
+	if ctx.Err() != nil {
+		err = context.Cause(ctx)
+	}
+	return &StartError{Err: err}
 }
 
 // command prepares the supervisor. Its environment holds nothing but the

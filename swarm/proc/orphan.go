@@ -35,6 +35,18 @@ func ofSupervisor(tag, supervisor uint64) bool { return tag&^tagVisit == supervi
 // isTag tells a tag from a limit that somebody has set.
 func isTag(tag uint64) bool { return tag&tagMagic != 0 && tag>>63 == 0 }
 
+// Supervised reports whether this process descends from a supervisor of the
+// run. Only Linux has the mark that says so; elsewhere it never does.
+func Supervised(run string) bool { return ofRun(ownTag(), run) }
+
+// SupervisedAt reports the same of the process with a number.
+func SupervisedAt(pid int, run string) bool { return ofRun(tagOf(pid), run) }
+
+// ofRun reports whether a tag is that of one of a run's supervisors, or visits.
+func ofRun(tag uint64, run string) bool {
+	return tag&tagRun == runTag(run) && tag>>63 == 0
+}
+
 // Alive reports whether the process that Started described is still there.
 func Alive(pid int, start uint64) bool {
 	p, ok := look(pid)
@@ -62,10 +74,7 @@ func Sweep(ctx context.Context, run string) (int, error) {
 	if run == "" {
 		return 0, errors.New("sweep a run: no run is named")
 	}
-	want := runTag(run)
-	l := &lineage{marked: func(t uint64) bool {
-		return t&tagRun == want && t>>63 == 0
-	}}
+	l := &lineage{marked: func(t uint64) bool { return ofRun(t, run) }}
 	return l.end(ctx, "sweep run "+run)
 }
 

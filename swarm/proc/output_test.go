@@ -64,20 +64,26 @@ func TestProgress(t *testing.T) {
 	})
 }
 
+// floods holds that an agent which prints without an end is ended, and that
+// what it printed up to the limit is kept.
+func floods(t *testing.T, m mode, spec Spec) {
+	t.Helper()
+	spec.OutputLimit = 100_000
+	exit, got := m.run(t, spec)
+	if exit.Reason != OutputLimit || exit.Signal != "SIGKILL" ||
+		len(got) != 100_000 || exit.StdoutBytes != 100_000 ||
+		exit.Dropped == 0 || !strings.Contains(exit.Text, "100000") {
+		t.Errorf("%d bytes, %+v, want 100000", len(got), exit)
+	}
+}
+
 func TestOutputLimit(t *testing.T) {
 	inModes(t, func(t *testing.T, m mode) {
-		spec := m.spec(t, "flood")
-		spec.OutputLimit = 100_000
-		exit, got := m.run(t, spec)
-		if exit.Reason != OutputLimit || exit.Signal != "SIGKILL" ||
-			len(got) != 100_000 || exit.StdoutBytes != 100_000 ||
-			exit.Dropped == 0 || !strings.Contains(exit.Text, "100000") {
-			t.Errorf("%d bytes, %+v, want 100000", len(got), exit)
-		}
+		floods(t, m, m.spec(t, "flood"))
 
-		spec = m.spec(t, "chatty", "100000", "10", "stdout")
+		spec := m.spec(t, "chatty", "100000", "10", "stdout")
 		spec.OutputLimit = 100_000
-		if exit, got = m.run(t, spec); exit.Reason != Exited || len(got) != 100_000 {
+		if exit, got := m.run(t, spec); exit.Reason != Exited || len(got) != 100_000 {
 			t.Errorf("just as much as is allowed: %d bytes, %+v", len(got), exit)
 		}
 	})

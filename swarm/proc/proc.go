@@ -13,6 +13,12 @@
 // what is shown, because it is at the other end of the terminal; the
 // supervisor passes the agent's end on and looks after processes only.
 //
+// A person's commands run beside an agent, behind the same walls, by [Visit]
+// through its door. What runs without a supervisor is here, too: what a
+// [Keeper] ends with this process, such as git; a [Helper], which is this binary
+// again; a command in the [Foreground] of a person's terminal; and what goes on
+// by itself, by [Detach].
+//
 // The package does not decide what is run, with which environment, how often,
 // or inside which walls. The walls are handed through: the system call
 // attributes by [Launcher], the rest by the function given to [Supervise].

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"syscall"
 
 	"golang.org/x/sys/unix"
 )
@@ -108,12 +107,4 @@ func boxOf(pid int) (tag uint64, below bool) {
 		pid = row.parent
 	}
 	return tag, false
-}
-
-// status tells how a visitor ended as shells do.
-func (e *VisitExit) status(w syscall.WaitStatus) {
-	e.Code = w.ExitStatus()
-	if w.Signaled() {
-		e.Code, e.Signal = 128+int(w.Signal()), signalName(w.Signal())
-	}
 }

@@ -175,7 +175,7 @@ func parseTag(limits string) uint64 {
 		}
 		if soft := strings.Fields(rest); len(soft) > 0 {
 			tag, err := strconv.ParseUint(soft[0], 10, 64)
-			if err == nil && tag&tagMagic != 0 && tag>>63 == 0 {
+			if err == nil && isTag(tag) {
 				return tag
 			}
 		}

@@ -229,17 +229,7 @@ func TestTerminalStop(t *testing.T) {
 }
 
 func TestTerminalKill(t *testing.T) {
-	inModes(t, func(t *testing.T, m mode) {
-		w := newWitness(t)
-		p := m.start(t, m.onTerminal(t, "family", w.path, "stays"))
-		w.meet(t, familySize+1)
-		p.Kill()
-		exit := p.Wait()
-		w.gone(t)
-		if exit.Reason != Exited || exit.Signal != "SIGKILL" || exit.Left != familySize {
-			t.Errorf("family: %+v, want SIGKILL and %d left", exit, familySize)
-		}
-	})
+	inModes(t, func(t *testing.T, m mode) { killsFamily(t, m, m.onTerminal) })
 }
 
 func TestTerminalSupervisorKilled(t *testing.T) {
@@ -314,14 +304,7 @@ func TestTerminalOutput(t *testing.T) {
 
 func TestTerminalOutputLimit(t *testing.T) {
 	inModes(t, func(t *testing.T, m mode) {
-		spec := m.onTerminal(t, "flood")
-		spec.OutputLimit = 100_000
-		exit, got := m.run(t, spec)
-		if exit.Reason != OutputLimit || exit.Signal != "SIGKILL" ||
-			len(got) != 100_000 || exit.StdoutBytes != 100_000 ||
-			exit.Dropped == 0 || !strings.Contains(exit.Text, "100000") {
-			t.Errorf("%d bytes, %+v, want 100000", len(got), exit)
-		}
+		floods(t, m, m.onTerminal(t, "flood"))
 	})
 }
 

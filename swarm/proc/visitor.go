@@ -237,6 +237,14 @@ func (v *visits) ending(status syscall.WaitStatus) wireAnswer {
 	return wireAnswer{Exit: &exit}
 }
 
+// status tells how a visitor ended as shells do.
+func (e *VisitExit) status(w syscall.WaitStatus) {
+	e.Code = w.ExitStatus()
+	if w.Signaled() {
+		e.Code, e.Signal = 128+int(w.Signal()), signalName(w.Signal())
+	}
+}
+
 // admit starts a visitor. It must run on the thread that went into the walls,
 // because what is dropped there belongs to that thread. The visitor and all
 // that descends from it have a tag of their own, by which they are found

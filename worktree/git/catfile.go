@@ -16,7 +16,7 @@ type catFile struct{ *talk }
 
 // catFile starts the process.
 func (q *Quarantine) catFile(ctx context.Context) (*catFile, error) {
-	t, err := q.talk(ctx, "cat-file", "--batch")
+	t, err := q.talk(ctx, Cmd{Args: []string{"cat-file", "--batch"}})
 	return &catFile{talk: t}, err
 }
 
@@ -32,12 +32,12 @@ type talk struct {
 
 // talk starts a git. It outlives ctx, which is the first question's
 // alone: each question ends it for itself, and close ends it for good.
-func (q *Quarantine) talk(ctx context.Context, args ...string) (*talk, error) {
+func (q *Quarantine) talk(ctx context.Context, cmd Cmd) (*talk, error) {
 	// A pipe of the system: os/exec would wait for ever on a reader of ours
 	// that nothing comes from, after the process is gone.
 	inR, inW, err := os.Pipe()
 	if err != nil {
-		return nil, fmt.Errorf("start git %s: %w", args[0], err)
+		return nil, fmt.Errorf("start git %s: %w", cmd.Args[0], err)
 	}
 	ctx, stop := context.WithCancelCause(context.WithoutCancel(ctx))
 	outR, outW := io.Pipe()
@@ -46,9 +46,8 @@ func (q *Quarantine) talk(ctx context.Context, args ...string) (*talk, error) {
 		stop: stop, ended: make(chan error, 1),
 	}
 	go func() {
-		_, err := q.Run(ctx, Cmd{
-			Args: args, Stdin: inR, Stdout: outW, Config: []string{"diff.suppressBlankEmpty=false"},
-		})
+		cmd.Stdin, cmd.Stdout = inR, outW
+		_, err := q.Run(ctx, cmd)
 		err = errors.Join(err, inR.Close())
 		outW.CloseWithError(err)
 		c.ended <- err
@@ -60,10 +59,15 @@ func (q *Quarantine) talk(ctx context.Context, args ...string) (*talk, error) {
 // those who have their answers.
 func (c *talk) close() error {
 	err := c.in.Close()
+	if errors.Is(err, os.ErrClosed) {
+		err = nil // it was told already that no more is asked
+	}
 	if c.broken {
 		// It may be in the middle of an answer nobody reads.
 		err = errors.Join(err, c.pipe.Close())
 		c.stop(errors.New("no more is asked"))
+	} else {
+		_, _ = io.Copy(io.Discard, c.out) // the end of the last answer
 	}
 	<-c.ended
 	c.stop(nil)

@@ -16,7 +16,10 @@ type Differ struct{ *talk }
 
 // Differ starts the process.
 func (q *Quarantine) Differ(ctx context.Context) (*Differ, error) {
-	t, err := q.talk(ctx, append([]string{"diff-tree", "--stdin"}, patchArgs()...)...)
+	t, err := q.talk(ctx, Cmd{
+		Args:   append([]string{"diff-tree", "--stdin"}, patchArgs()...),
+		Config: []string{"diff.suppressBlankEmpty=false"},
+	})
 	return &Differ{talk: t}, err
 }
 

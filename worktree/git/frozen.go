@@ -29,22 +29,26 @@ type Frozen struct {
 }
 
 // kept are the sections and keys that go into the copy, lower case.
-var kept = []string{
-	"core.autocrlf", "core.eol", "core.filemode", "core.symlinks",
-	"core.ignorecase", "core.precomposeunicode", "core.protecthfs",
-	"core.protectntfs", "core.bigfilethreshold", "core.compression",
-	"core.loosecompression", "core.repositoryformatversion",
-	"core.sparsecheckoutcone", "core.logallrefupdates", "core.sharedrepository",
-	"extensions.objectformat", "extensions.partialclone",
-	"filter.", "lfs.",
+func kept() []string {
+	return []string{
+		"core.autocrlf", "core.eol", "core.filemode", "core.symlinks",
+		"core.ignorecase", "core.precomposeunicode", "core.protecthfs",
+		"core.protectntfs", "core.bigfilethreshold", "core.compression",
+		"core.loosecompression", "core.repositoryformatversion",
+		"core.sparsecheckoutcone", "core.logallrefupdates", "core.sharedrepository",
+		"extensions.objectformat", "extensions.partialclone",
+		"filter.", "lfs.",
+	}
 }
 
 // keptPartial are kept beside them in a partial clone, which must be able
 // to fetch its missing objects. They may hold a password, and so go nowhere
 // else.
-var keptPartial = []string{
-	"remote.", "url.", "http.", "credential.", "ssh.", "protocol.",
-	"core.sshcommand", "core.askpass",
+func keptPartial() []string {
+	return []string{
+		"remote.", "url.", "http.", "credential.", "ssh.", "protocol.",
+		"core.sshcommand", "core.askpass",
+	}
 }
 
 // isPartial matches a configuration of a partial clone. Git 2.25 and later
@@ -56,13 +60,15 @@ var isPartial = sync.OnceValue(func() *regexp.Regexp {
 // ownEntries are the entries of a git dir that the copy must not share.
 // Anything else beside them (lfs, git-crypt, annex) belongs to a filter and
 // is linked to.
-var ownEntries = []string{
-	"HEAD", "FETCH_HEAD", "ORIG_HEAD", "MERGE_HEAD", "CHERRY_PICK_HEAD",
-	"REVERT_HEAD", "BISECT_LOG", "COMMIT_EDITMSG", "MERGE_MSG", "MERGE_MODE",
-	"AUTO_MERGE", "config", "config.worktree", "index", "index.lock", "objects",
-	"refs", "reftable", "packed-refs", "logs", "hooks", "info", "worktrees",
-	"branches", "description", "shallow", "modules", "commondir", "gitdir",
-	"rebase-merge", "rebase-apply", "gc.log", "gc.pid", "locked",
+func ownEntries() []string {
+	return []string{
+		"HEAD", "FETCH_HEAD", "ORIG_HEAD", "MERGE_HEAD", "CHERRY_PICK_HEAD",
+		"REVERT_HEAD", "BISECT_LOG", "COMMIT_EDITMSG", "MERGE_MSG", "MERGE_MODE",
+		"AUTO_MERGE", "config", "config.worktree", "index", "index.lock", "objects",
+		"refs", "reftable", "packed-refs", "logs", "hooks", "info", "worktrees",
+		"branches", "description", "shallow", "modules", "commondir", "gitdir",
+		"rebase-merge", "rebase-apply", "gc.log", "gc.pid", "locked",
+	}
 }
 
 // Freeze makes the copy at dir, which must not exist.
@@ -114,8 +120,9 @@ func (f *Frozen) linkOthers() error {
 	if err != nil {
 		return err
 	}
+	own := ownEntries()
 	for _, e := range entries {
-		if !e.IsDir() || slices.Contains(ownEntries, e.Name()) {
+		if !e.IsDir() || slices.Contains(own, e.Name()) {
 			continue
 		}
 		from := filepath.Join(f.repo.CommonDir, e.Name())
@@ -146,11 +153,11 @@ func (f *Frozen) copyConfig(ctx context.Context) error {
 			continue
 		}
 		storage = storage || key == "lfs.storage"
-		writeKey(&b, key, value, hasValue)
+		writeKey(&b, configKey{name: key, value: value, has: hasValue})
 	}
 	if !storage {
 		// LFS would keep what it cleans in the git dir it is run in.
-		writeKey(&b, "lfs.storage", filepath.Join(f.repo.CommonDir, "lfs"), true)
+		writeKey(&b, configKey{name: "lfs.storage", value: filepath.Join(f.repo.CommonDir, "lfs"), has: true})
 	}
 	return os.WriteFile(filepath.Join(f.Dir, "config"), []byte(b.String()), 0o600)
 }
@@ -160,13 +167,14 @@ func keep(key string, partial bool) bool {
 	match := func(k string) bool {
 		return key == k || strings.HasSuffix(k, ".") && strings.HasPrefix(key, k)
 	}
-	return slices.ContainsFunc(kept, match) ||
-		partial && slices.ContainsFunc(keptPartial, match)
+	return slices.ContainsFunc(kept(), match) ||
+		partial && slices.ContainsFunc(keptPartial(), match)
 }
 
 // writeKey writes one key as configuration text. The subsection, all between
 // the first and the last dot, and the value are quoted whole.
-func writeKey(b *strings.Builder, key, value string, hasValue bool) {
+func writeKey(b *strings.Builder, k configKey) {
+	key := k.name
 	first, last := strings.IndexByte(key, '.'), strings.LastIndexByte(key, '.')
 	if first < 0 {
 		return
@@ -178,11 +186,11 @@ func writeKey(b *strings.Builder, key, value string, hasValue bool) {
 		sub := strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(key[first+1 : last])
 		fmt.Fprintf(b, "[%s \"%s\"]\n", key[:first], sub)
 	}
-	if !hasValue {
+	if !k.has {
 		fmt.Fprintf(b, "\t%s\n", key[last+1:])
 		return
 	}
-	fmt.Fprintf(b, "\t%s = \"%s\"\n", key[last+1:], quote.Replace(value))
+	fmt.Fprintf(b, "\t%s = \"%s\"\n", key[last+1:], quote.Replace(k.value))
 }
 
 // copyRules copies exclude and attribute files that lie outside of trees:
@@ -213,7 +221,7 @@ func (f *Frozen) copyRules(ctx context.Context) error {
 				return err
 			}
 		}
-		writeKey(&config, rule.key, copied, true)
+		writeKey(&config, configKey{name: rule.key, value: copied, has: true})
 	}
 	file, err := os.OpenFile(filepath.Join(f.Dir, "config"), os.O_APPEND|os.O_WRONLY, 0)
 	if err != nil {

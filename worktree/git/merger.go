@@ -5,8 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -81,7 +79,7 @@ func (m *Merger) ask(ctx context.Context, ours, theirs Hash) (*MergeResult, bool
 		m.live = p
 	}
 	result, err := m.live.merge(ctx, pair{ours, theirs}, m.patience)
-	if m.live.spent = m.live.spent || err != nil; m.live.spent {
+	if m.live.broken {
 		// What it was, a merge of its own will tell.
 		_ = m.Close()
 	}
@@ -98,89 +96,54 @@ type pair struct{ ours, theirs Hash }
 
 // mergeProcess is a `git merge-tree --stdin`.
 type mergeProcess struct {
-	in    *os.File
-	pipe  *io.PipeReader
-	out   mergeStream // of pipe
-	stop  context.CancelCauseFunc
-	ended chan error
-	spent bool // nothing can be asked any more
+	*talk
+	answers mergeStream
 }
 
-// mergeProcess starts the process. It outlives ctx, which is the first
-// question's alone.
+// mergeProcess starts the process.
 func (q *Quarantine) mergeProcess(ctx context.Context) (*mergeProcess, error) {
-	inR, inW, err := os.Pipe()
+	t, err := q.talk(ctx, Cmd{
+		// Messages are asked for always: git 2.39 goes on to give them
+		// once there was a conflict, and it is after them that it sends
+		// what it has to say.
+		Args:   []string{"merge-tree", "--stdin", "--messages"},
+		Config: append(mergeConfig(), "merge.renames=true", "diff.renames=true"),
+	})
 	if err != nil {
-		return nil, fmt.Errorf("start git merge-tree: %w", err)
+		return nil, err
 	}
-	ctx, stop := context.WithCancelCause(context.WithoutCancel(ctx))
-	outR, outW := io.Pipe()
-	p := &mergeProcess{
-		in: inW, pipe: outR, out: mergeStream{text: bufio.NewReader(outR)},
-		stop: stop, ended: make(chan error, 1),
-	}
-	go func() {
-		_, err := q.Run(ctx, Cmd{
-			// Messages are asked for always: git 2.39 goes on to give them
-			// once there was a conflict, and it is after them that it sends
-			// what it has to say.
-			Args:   []string{"merge-tree", "--stdin", "--messages"},
-			Config: append(mergeConfig(), "merge.renames=true", "diff.renames=true"),
-			Stdin:  inR, Stdout: outW,
-		})
-		err = errors.Join(err, inR.Close())
-		outW.CloseWithError(err)
-		p.ended <- err
-	}()
-	return p, nil
-}
-
-// close ends the process and waits for it. How it ended does not matter to
-// those who have their answers.
-func (p *mergeProcess) close() error {
-	err := p.in.Close()
-	if errors.Is(err, os.ErrClosed) {
-		err = nil
-	}
-	if p.spent {
-		// It may be in the middle of an answer nobody reads.
-		err = errors.Join(err, p.pipe.Close())
-		p.stop(errors.New("no more is asked"))
-	} else {
-		_, _ = io.Copy(io.Discard, p.pipe) // the end of the last answer
-	}
-	<-p.ended
-	p.stop(nil)
-	return err
+	return &mergeProcess{talk: t, answers: mergeStream{text: t.out}}, nil
 }
 
 // merge asks for one merge.
 func (p *mergeProcess) merge(ctx context.Context, give pair, patience time.Duration) (*MergeResult, error) {
-	unhook := context.AfterFunc(ctx, func() { p.stop(context.Cause(ctx)) })
+	done := p.asking(ctx)
 	hurry := time.AfterFunc(patience, func() { _ = p.in.Close() })
 	defer func() {
-		// An answer that came just before the end is good; no other comes.
-		if !unhook() || !hurry.Stop() {
-			p.spent = true
-		}
+		done()
+		p.broken = !hurry.Stop() || p.broken
 	}()
 	if err := p.say(give); err != nil {
 		return nil, err
 	}
-	m, err := p.out.begin()
-	if err != nil || m.Clean {
-		return m, err
+	m, err := p.answers.begin()
+	if err != nil {
+		return nil, err
+	}
+	if m.Clean {
+		p.broken = false
+		return m, nil
 	}
 	// Where an answer ends is seen only by what follows it. A commit that is
 	// merged with itself gives something to follow; so does the end.
 	followed := p.say(pair{give.theirs, give.theirs})
-	if err := p.out.rest(m); err != nil {
+	if err := p.answers.rest(m); err != nil {
 		return nil, err
 	}
 	if followed == nil {
-		_, followed = p.out.begin()
+		_, followed = p.answers.begin()
 	}
-	p.spent = followed != nil
+	p.broken = followed != nil
 	return m, nil
 }
 

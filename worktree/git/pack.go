@@ -189,7 +189,7 @@ func (p *Pack) finish() error {
 		err = os.Rename(path+".tmp", path+".idx")
 	}
 	if err != nil {
-		return errors.Join(err, index.Close())
+		return errors.Join(err, index.Close(), removeFiles(path+".tmp", path+".pack"))
 	}
 	p.path, p.synced = path, make(chan error, 1)
 	// Git reads it meanwhile. Whoever lands or removes it waits for this.
@@ -197,6 +197,16 @@ func (p *Pack) finish() error {
 		p.synced <- errors.Join(index.Sync(), index.Close(), p.file.Sync(), p.file.Close())
 	}()
 	return nil
+}
+
+// removeFiles removes what there is of some files.
+func removeFiles(paths ...string) (err error) {
+	for _, path := range paths {
+		if rerr := os.Remove(path); !errors.Is(rerr, fs.ErrNotExist) {
+			err = errors.Join(err, rerr)
+		}
+	}
+	return err
 }
 
 // wait waits until the closed pack is on the disk.
@@ -255,10 +265,7 @@ func (p *Pack) Discard() error {
 	if errors.Is(err, os.ErrClosed) {
 		err = nil
 	}
-	if rerr := os.Remove(p.file.Name()); !errors.Is(rerr, fs.ErrNotExist) {
-		err = errors.Join(err, rerr)
-	}
-	return err
+	return errors.Join(err, removeFiles(p.file.Name()))
 }
 
 // land puts the closed pack into the repository, kept until a ref holds what
@@ -320,7 +327,8 @@ func place(from, to string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, src.Close()) }()
-	temp := filepath.Join(filepath.Dir(to), "tmp_"+filepath.Base(to))
+	// Git removes files of such names that a crash left; ours are not met twice.
+	temp := filepath.Join(filepath.Dir(to), "tmp_pack_"+rand.Text())
 	dst, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o444)
 	if err != nil {
 		return err

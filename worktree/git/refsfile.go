@@ -20,8 +20,8 @@ const (
 
 // PrivateHead is the name of the object that the HEAD of a git dir leads to,
 // read without git, without its configuration and without a look at anything
-// outside of it, whatever symlinks there are; empty where HEAD leads to none. Whether there is such an
-// object is not asked.
+// outside of it, whatever symlinks there are; empty where HEAD leads to none.
+// Whether there is such an object is not asked.
 //
 // The git dir may be an agent's, who may have put anything there. It may be the
 // upper layer of an overlay, of which below is the lower one.

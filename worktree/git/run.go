@@ -59,24 +59,26 @@ func New(environ []string) *Git {
 // trustctime is on because a captured file may have had its time set back.
 // A lock on a ref is waited for: whoever comes after a swarm that was killed
 // may meet a git of its, which has two seconds to end.
-var fixed = []string{
-	"-c", "core.hooksPath=/dev/null",
-	"-c", "core.fsmonitor=false",
-	"-c", "core.trustctime=true",
-	"-c", "core.checkStat=default",
-	"-c", "core.splitIndex=false",
-	"-c", "core.filesRefLockTimeout=5000",
-	"-c", "core.packedRefsTimeout=5000",
-	"-c", "gc.auto=0",
-	"-c", "maintenance.auto=false",
-	"-c", "commit.gpgSign=false",
-	"-c", "tag.gpgSign=false",
-	"-c", "color.ui=false",
-	"-c", "diff.noprefix=false",
-	"-c", "diff.mnemonicPrefix=false",
-	"-c", "diff.external=",
-	"-c", "submodule.recurse=false",
-	"-c", "advice.detachedHead=false",
+func fixed() []string {
+	return []string{
+		"-c", "core.hooksPath=/dev/null",
+		"-c", "core.fsmonitor=false",
+		"-c", "core.trustctime=true",
+		"-c", "core.checkStat=default",
+		"-c", "core.splitIndex=false",
+		"-c", "core.filesRefLockTimeout=5000",
+		"-c", "core.packedRefsTimeout=5000",
+		"-c", "gc.auto=0",
+		"-c", "maintenance.auto=false",
+		"-c", "commit.gpgSign=false",
+		"-c", "tag.gpgSign=false",
+		"-c", "color.ui=false",
+		"-c", "diff.noprefix=false",
+		"-c", "diff.mnemonicPrefix=false",
+		"-c", "diff.external=",
+		"-c", "submodule.recurse=false",
+		"-c", "advice.detachedHead=false",
+	}
 }
 
 // Cmd is one call of git.
@@ -154,7 +156,7 @@ func (g *Git) Run(ctx context.Context, c Cmd) ([]byte, error) {
 
 // arguments are those of a call, with the options given to every one.
 func arguments(c Cmd) []string {
-	args := slices.Clone(fixed)
+	args := fixed()
 	for _, kv := range c.Config {
 		args = append(args, "-c", kv)
 	}

@@ -88,10 +88,12 @@ func (t *Template) list() error {
 
 // ownKeys are those that say where a git dir is and how it is kept, or that
 // would have git work behind an agent's back.
-var ownKeys = []string{
-	"core.bare", "core.worktree", "core.repositoryformatversion", "core.fsmonitor",
-	"core.untrackedcache", "core.splitindex", "core.sparsecheckout", "gc.auto",
-	"maintenance.auto", "index.sparse",
+func ownKeys() []string {
+	return []string{
+		"core.bare", "core.worktree", "core.repositoryformatversion", "core.fsmonitor",
+		"core.untrackedcache", "core.splitindex", "core.sparsecheckout", "gc.auto",
+		"maintenance.auto", "index.sparse",
+	}
 }
 
 // writeConfig writes the repository's own configuration; the user's stays
@@ -125,7 +127,7 @@ func (t *Template) writeConfig(ctx context.Context) error {
 	}
 	for _, k := range keys {
 		if k.copied() {
-			writeKey(&b, k.name, k.value, k.has)
+			writeKey(&b, k)
 		}
 		if k.name == "core.hookspath" {
 			t.hooksPath = k.value
@@ -149,7 +151,7 @@ func (k configKey) on() bool {
 // only that is right for the copy which says where objects come from.
 func (k configKey) copied() bool {
 	switch {
-	case k.name == "" || slices.Contains(ownKeys, k.name):
+	case k.name == "" || slices.Contains(ownKeys(), k.name):
 		return false
 	case strings.HasPrefix(k.name, "include.") || strings.HasPrefix(k.name, "includeif."):
 		return false

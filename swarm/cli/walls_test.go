@@ -1,0 +1,60 @@
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"agentswarm/swarm/box"
+	"agentswarm/swarm/engine"
+	"agentswarm/swarm/store"
+	"agentswarm/worktree"
+	"agentswarm/worktree/git"
+)
+
+// TestMountedAt holds that no agent works in the user's checkout where its
+// workspace cannot be mounted over that.
+func TestMountedAt(t *testing.T) {
+	t.Parallel()
+	const root = "/home/u/repo"
+	for rung, want := range map[box.Rung]string{
+		box.None: "", box.Landlock: "", box.NoOverlayOldProc: root, box.NoOverlay: root, box.OldProc: root, box.Full: root,
+	} {
+		b := &bench{place: place{repo: &git.Repo{TopLevel: root}}, isolated: isolated{rung: rung}}
+		if got := b.mountedAt(); got != want {
+			t.Errorf("mountedAt() on %s = %q, want %q", rung, got, want)
+		}
+	}
+}
+
+// TestWallsWithoutMounts is a workspace that was leased where it could be
+// mounted, as before a restart of the machine.
+func TestWallsWithoutMounts(t *testing.T) {
+	t.Parallel()
+	for _, rung := range []box.Rung{box.None, box.Landlock} {
+		for _, sandbox := range []string{"", sandboxOff} {
+			b := &bench{isolated: isolated{rung: rung}, isolation: isolation{Sandbox: sandbox}}
+			w := worktree.Workspace{Name: "a1.1", Backend: worktree.Reflink, At: "/home/u/repo"}
+			if got, err := b.walls(engine.WallsRequest{Workspace: w, Private: t.TempDir()}); err == nil {
+				t.Errorf("walls(%s, sandbox %q) = %s, want an error", rung, sandbox, got.Walls)
+			}
+		}
+	}
+}
+
+// TestPossibleByCaches: an overlay would hide a cache that lies in the checkout.
+func TestPossibleByCaches(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	root, cache := filepath.Join(dir, "repo"), filepath.Join(dir, "repo/.cache/go")
+	if err := os.MkdirAll(cache, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]bool{cache: true, dir: false, "": false, filepath.Join(root, "missing"): false} {
+		env := Env{Getenv: func(key string) string { return map[string]string{"GOCACHE": name}[key] }}
+		p := &place{env: env, repo: &git.Repo{TopLevel: root}, state: &store.State{Dir: filepath.Join(dir, "state")}}
+		if err := p.possible(box.Full, worktree.Overlay); (err != nil) != want {
+			t.Errorf("possible(overlay) with a cache at %q: %v, want an error: %t", name, err, want)
+		}
+	}
+}
