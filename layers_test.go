@@ -21,10 +21,10 @@ func layers() [][]string {
 			"swarm/nearest", "swarm/schema",
 		},
 		1: {
-			"worktree", "merge", "swarm/early", "swarm/event", "swarm/limit", "swarm/scope", "swarm/script",
+			"worktree", "merge", "swarm/ear", "swarm/event", "swarm/guard", "swarm/limit", "swarm/scope", "swarm/script",
 			"swarm/hook", "swarm/shim", "risk/shell",
 		},
-		2: {"risk", "swarm/store", "swarm/agent", "swarm/inbox", "swarm/fleet"},
+		2: {"risk", "swarm/early", "swarm/store", "swarm/agent", "swarm/inbox", "swarm/fleet"},
 		3: {"swarm/agent/command", "swarm/engine"},
 		4: {"swarm/bench", "swarm/control", "swarm/config", "swarm/fanout", "swarm/workflow", "swarm/mcp"},
 		5: {"swarm/cli", "swarm/demo"},

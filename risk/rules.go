@@ -5,6 +5,8 @@ import (
 	_ "embed"
 	"encoding/hex"
 	"fmt"
+	"maps"
+	"slices"
 
 	"agentswarm/risk/argv"
 	"agentswarm/risk/shell"
@@ -166,4 +168,21 @@ func hashOf(user []byte) string {
 		h.Write(text)
 	}
 	return hex.EncodeToString(h.Sum(nil))
+}
+
+// Programs are the names of those that some rule looks at when they run, or
+// that remove files, in order: what is not among them is judged by what it
+// writes to alone.
+func (r *Rules) Programs() []string {
+	all := map[string]bool{}
+	for name := range r.programs {
+		all[name] = true
+	}
+	for name, effects := range r.effects {
+		if slices.ContainsFunc(effects, func(e *effect) bool { return len(e.Remove) > 0 }) {
+			all[name] = true
+		}
+	}
+	delete(all, "*") // those that nothing is known of
+	return slices.Sorted(maps.Keys(all))
 }

@@ -27,6 +27,7 @@ type Place struct {
 	Ask       string  // SWARM_ASK: the socket that hooks ask on; empty: none
 	Contract  string  // SWARM_CONTRACT: a file that says how actions are judged; empty: none
 	Shims     string  // a folder that comes first in PATH; empty: none
+	Guards    string  // one before it, where there is Ask; empty: none
 }
 
 // secretNames are variables that hold credentials, by their whole name.
@@ -91,8 +92,8 @@ func Environ(caller []string, spec *Spec, p Place) ([]string, error) {
 			spec.PTY && ofTerminal(name) || p.Tmp != "" && name == "TMPDIR" {
 			continue
 		}
-		if p.Shims != "" && name == "PATH" {
-			kv = "PATH=" + p.Shims + ":" + value
+		if name == "PATH" {
+			kv = "PATH=" + p.path(value)
 		}
 		env = append(env, kv)
 	}
@@ -102,6 +103,9 @@ func Environ(caller []string, spec *Spec, p Place) ([]string, error) {
 			if value, ok = values[ref]; !ok {
 				return nil, fmt.Errorf("agent %s: its variable %s takes $%s, which is not set", spec.Name, name, ref)
 			}
+		}
+		if name == "PATH" {
+			value = p.path(value)
 		}
 		env = append(env, name+"="+value)
 	}
@@ -126,6 +130,18 @@ func Environ(caller []string, spec *Spec, p Place) ([]string, error) {
 		}
 	}
 	return env, nil
+}
+
+// path is a PATH with what comes before it. Guards that have nobody to ask
+// would let nothing pass.
+func (p *Place) path(value string) string {
+	if p.Shims != "" {
+		value = p.Shims + ":" + value
+	}
+	if p.Guards != "" && p.Ask != "" {
+		value = p.Guards + ":" + value
+	}
+	return value
 }
 
 // ofTerminal reports whether a variable describes the caller's terminal, which

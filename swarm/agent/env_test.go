@@ -83,3 +83,31 @@ func TestEnvironMissing(t *testing.T) {
 		t.Errorf("Environ = %v, want %s", err, want)
 	}
 }
+
+// TestEnvironPath holds what comes first in PATH, and that guards are only
+// where there is somebody to ask.
+func TestEnvironPath(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name     string
+		place    Place
+		declared string
+		want     string
+	}{
+		{"nothing", Place{}, "", "/bin"},
+		{"shims", Place{Shims: "/s"}, "", "/s:/bin"},
+		{"guards", Place{Shims: "/s", Guards: "/g", Ask: "/a"}, "", "/g:/s:/bin"},
+		{"nobody to ask", Place{Shims: "/s", Guards: "/g"}, "", "/s:/bin"},
+		{"its own", Place{Shims: "/s", Guards: "/g", Ask: "/a"}, "/opt", "/g:/s:/opt"},
+		{"the caller's by name", Place{Shims: "/s", Guards: "/g", Ask: "/a"}, "$PATH", "/g:/s:/bin"},
+	} {
+		spec := &Spec{Env: map[string]string{}}
+		if test.declared != "" {
+			spec.Env["PATH"] = test.declared
+		}
+		got, err := Environ([]string{"PATH=/bin"}, spec, test.place)
+		if err != nil || !slices.Contains(got, "PATH="+test.want) || strings.Count(strings.Join(got, "\n"), "PATH=") != 1 {
+			t.Errorf("%s: Environ = %q, %v, want PATH=%s", test.name, got, err, test.want)
+		}
+	}
+}

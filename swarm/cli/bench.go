@@ -53,6 +53,7 @@ type bench struct {
 	isolated
 	caution
 	shims   string // the folder that comes first in the PATH of agents
+	guards  string // one before it, where walls do not stand; empty: none
 	deps    engine.Deps
 	contact contact // how a person is reached while agents work
 }
@@ -107,7 +108,7 @@ func (p *place) bench(ctx context.Context, run *store.Run, owner *store.Owner) (
 		Environ: p.env.Environ, Root: p.rootDir(), Cores: runtime.NumCPU(),
 		Now: time.Now, Warn: func(text string) { fmt.Fprintln(p.env.Stderr, program+": "+Printable(text)) },
 	}
-	return b, b.judgeActions(ctx)
+	return b, b.judgeActions(ctx, self)
 }
 
 // launcher starts supervisors behind the walls of a rung.

@@ -8,6 +8,7 @@ import (
 
 	"agentswarm/swarm/ask"
 	"agentswarm/swarm/control"
+	"agentswarm/swarm/ear"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
 )
@@ -26,7 +27,7 @@ func (e ears) Listen(ctx context.Context, agent task.ID, attempt int, decide fun
 		return "", nil, err
 	}
 	path := filepath.Join(dir, "s")
-	s, err := ask.Listen(ctx, path, decide)
+	s, err := ear.Listen(ctx, path, decide)
 	if err != nil {
 		return "", nil, errors.Join(err, os.Remove(dir))
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"agentswarm/swarm/guard"
 	"agentswarm/swarm/proc"
 )
 
@@ -33,6 +34,12 @@ func RunStepped(ctx context.Context, step func(string) error, argv []string, ext
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "swarm: find the running program:", err)
 		return int(CodeFailed)
+	}
+	if path, is := os.LookupEnv("PATH"); is { // in an agent, swarm runs git as anywhere
+		if err := os.Setenv("PATH", guard.Without(path)); err != nil {
+			fmt.Fprintln(os.Stderr, "swarm: leave the guards:", err)
+			return int(CodeFailed)
+		}
 	}
 	env := Env{
 		Args: argv[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,

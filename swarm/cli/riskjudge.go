@@ -40,7 +40,7 @@ type jurisdiction struct {
 }
 
 // judgeActions gives the engine what judges actions.
-func (b *bench) judgeActions(ctx context.Context) error {
+func (b *bench) judgeActions(ctx context.Context, self string) error {
 	j := &judge{bench: b, ctx: ctx, log: &riskLog{path: b.run.RiskLog()}}
 	j.known, j.granted = sync.OnceValues(j.find), sync.OnceValues(j.authority)
 	// Where nothing keeps agents from the repository's configuration it is
@@ -51,7 +51,7 @@ func (b *bench) judgeActions(ctx context.Context) error {
 		}
 	}
 	b.deps.Judge, b.deps.Ears = j, ears{run: b.run, getenv: b.env.Getenv}
-	return nil
+	return b.guardActions(self, j)
 }
 
 // find finds out what holds for the run.

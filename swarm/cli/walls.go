@@ -34,7 +34,7 @@ func (b *bench) walls(r engine.WallsRequest) (engine.Enclosure, error) {
 	if err != nil {
 		return engine.Enclosure{}, err
 	}
-	around := engine.Enclosure{Shims: b.shims}
+	around := engine.Enclosure{Shims: b.shims, Guards: b.guards}
 	if b.rung != box.None && !b.isolation.open() {
 		around.Tmp = "/tmp"
 	}

@@ -1,5 +1,5 @@
-// Package early is where those processes end up that swarm starts for itself
-// by the hundred: supervisors and keepers. They are the same binary, and would
+// Package early is where those processes end up that swarm starts, or agents
+// do, by the hundred: supervisors, keepers and guards. They are the same binary, and would
 // each wait for the initialisation of all its packages, of which they need
 // hardly any, and hold the memory that it touches.
 //
@@ -15,6 +15,7 @@ import (
 	"os"
 
 	"agentswarm/swarm/box"
+	"agentswarm/swarm/guard"
 	"agentswarm/swarm/proc"
 )
 
@@ -35,6 +36,12 @@ func init() {
 // run is the body of such a process; ok is false where args, of which the
 // first is the program, do not ask for one.
 func run(args []string) (code int, ok bool) {
+	if len(args) == 0 {
+		return 0, false
+	}
+	if name, ok := guard.Called(args[0]); ok {
+		return guard.Run(guard.Request{Name: name, Argv: args, Environ: os.Environ(), Stderr: os.Stderr}), true
+	}
 	if len(args) != 2 {
 		return 0, false
 	}

@@ -15,6 +15,7 @@ import (
 
 	"agentswarm/risk"
 	"agentswarm/swarm/ask"
+	"agentswarm/swarm/ear"
 	"agentswarm/swarm/event"
 	"agentswarm/swarm/inbox"
 	"agentswarm/swarm/task"
@@ -62,7 +63,7 @@ type ears struct{ dir string }
 
 func (e *ears) Listen(ctx context.Context, id task.ID, n int, decide func(context.Context, ask.Request) ask.Answer) (string, func() error, error) {
 	path := filepath.Join(e.dir, task.AttemptName(id, n))
-	s, err := ask.Listen(ctx, path, decide)
+	s, err := ear.Listen(ctx, path, decide)
 	if err != nil {
 		return "", nil, err
 	}

@@ -25,6 +25,9 @@ type Enclosure struct {
 	Walls json.RawMessage // what its supervisor makes the walls from
 	Tmp   string          // the folder for temporary files inside; empty: the caller's
 	Shims string          // a folder that comes first in PATH; empty: none
+	// Guards is one before that, in the PATH of what can be asked about; empty:
+	// none.
+	Guards string
 }
 
 // WallsRequest says what is inside of the walls.

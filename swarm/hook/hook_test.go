@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"agentswarm/swarm/ask"
+	"agentswarm/swarm/ear"
 )
 
 func TestRead(t *testing.T) {
@@ -86,7 +87,7 @@ func TestRun(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	socket := filepath.Join(dir, "s")
-	s, err := ask.Listen(t.Context(), socket, func(_ context.Context, r ask.Request) ask.Answer {
+	s, err := ear.Listen(t.Context(), socket, func(_ context.Context, r ask.Request) ask.Answer {
 		return ask.Answer{Allow: r.Actions[0].Command == "ls", Reason: `no "x"`, Instead: "ls"}
 	})
 	if err != nil {

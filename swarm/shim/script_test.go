@@ -29,6 +29,13 @@ func TestScript(t *testing.T) {
 	path := os.Getenv("PATH")
 	odd := filepath.Join(dir, "odd 'name\" $x \\ *\n-")
 	shims := shimmed(t, odd)
+	guards := filepath.Join(filepath.Dir(shims), "guards", "set")
+	if err := os.MkdirAll(guards, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("../../swarm", filepath.Join(guards, "git")); err != nil {
+		t.Fatal(err)
+	}
 	alone := filepath.Join(dir, "alone") // a script with no swarm beside it
 	if err := os.MkdirAll(filepath.Join(alone, "shims"), 0o700); err != nil {
 		t.Fatal(err)
@@ -60,6 +67,9 @@ line'`, shims, nil, said{0, " 'a  b' '' '*' 'it'\\''s' 'new\nline'\n", ""}},
 		{"twice", "git rev-parse --sq-quote mv", shims + ":" + shims + "/:" + shims, []string{"SWARM_WORKSPACE=overlay"}, said{0, " 'mv'\n", ""}},
 		{"by another name", "git rev-parse --sq-quote mv", filepath.Join(dir, "way") + ":" + shims, []string{"SWARM_WORKSPACE=overlay"}, said{0, " 'mv'\n", ""}},
 		{"two builds", "git rev-parse --sq-quote mv", shims + ":" + filepath.Join(alone, "shims"), []string{"SWARM_WORKSPACE=overlay"}, said{0, " 'mv'\n", ""}},
+		{"after its guard", quote(shims) + "/git rev-parse --sq-quote mv", guards + ":" + shims, nil, said{0, " 'mv'\n", ""}},
+		{"after its guard, handed over", quote(shims) + "/git rev-parse --sq-quote mv", guards + ":" + shims, []string{"SWARM_WORKSPACE=overlay"}, said{0, " 'mv'\n", ""}},
+		{"its guard alone in PATH", quote(shims) + "/git rev-parse --sq-quote mv", guards, nil, said{0, " 'mv'\n", ""}},
 		{"without swarm", "git rev-parse --sq-quote mv", filepath.Join(alone, "shims"), []string{"SWARM_WORKSPACE=overlay"}, said{0, " 'mv'\n", ""}},
 		{"from its own folder", "cd " + quote(shims) + " && git -C " + quote(dir+"/repo") + " rev-parse --sq-quote mv", "", []string{"SWARM_WORKSPACE=overlay"}, said{0, " 'mv'\n", ""}},
 		{"in its own folder", "cd " + quote(shims) + " && ./git rev-parse --sq-quote mv", ".", []string{"SWARM_WORKSPACE=overlay"}, said{0, " 'mv'\n", ""}},

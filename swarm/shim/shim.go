@@ -47,7 +47,8 @@ type Request struct {
 // over to git and does not return, or refuses, or renames folders itself. The
 // code is that of the process.
 //
-// The script has taken itself out of PATH, so git is the first one there.
+// The script has taken itself out of PATH, so git is the first one there that
+// is no guard: a guard is this binary.
 func Run(r Request) int {
 	c := &call{Request: r, line: parse(r.Args)}
 	path, err := lookup(c.env("PATH"))
@@ -107,13 +108,21 @@ func lookup(path string) (string, error) {
 	if path == "" {
 		return "", errNoGit
 	}
+	self, err := os.Executable()
+	if err != nil {
+		return "", err
+	}
+	guard, err := os.Stat(self)
+	if err != nil {
+		return "", err
+	}
 	for _, dir := range filepath.SplitList(path) {
 		if dir == "" {
 			dir = "."
 		}
 		file := filepath.Join(dir, "git")
 		info, err := os.Stat(file)
-		if err != nil || !info.Mode().IsRegular() || unix.Access(file, unix.X_OK) != nil {
+		if err != nil || !info.Mode().IsRegular() || unix.Access(file, unix.X_OK) != nil || os.SameFile(info, guard) {
 			continue
 		}
 		if !filepath.IsAbs(file) {

@@ -1,4 +1,4 @@
-package ask
+package ear
 
 import (
 	"context"
@@ -7,9 +7,11 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"agentswarm/swarm/ask"
 )
 
-func listen(t *testing.T, decide func(context.Context, Request) Answer) string {
+func listen(t *testing.T, decide func(context.Context, ask.Request) ask.Answer) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "ask") // short: a socket's path is bounded
 	if err != nil {
@@ -34,19 +36,19 @@ func listen(t *testing.T, decide func(context.Context, Request) Answer) string {
 
 func TestAsk(t *testing.T) {
 	t.Parallel()
-	path := listen(t, func(_ context.Context, r Request) Answer {
-		return Answer{Allow: r.Actions[0].Command == "ls", Reason: r.Actions[0].Command, Instead: "ls"}
+	path := listen(t, func(_ context.Context, r ask.Request) ask.Answer {
+		return ask.Answer{Allow: r.Actions[0].Command == "ls", Reason: r.Actions[0].Command, Instead: "ls"}
 	})
 	for command, allow := range map[string]bool{"ls": true, "rm -r x": false, strings.Repeat("x", 1<<20): false} {
-		a, err := Ask(t.Context(), path, Request{Actions: []Action{{Command: command}}})
+		a, err := ask.Ask(t.Context(), path, ask.Request{Actions: []ask.Action{{Command: command}}})
 		if err != nil || a.Allow != allow || a.Instead != "ls" || !strings.HasPrefix(command, a.Reason) {
 			t.Errorf("Ask(%.20q) = %.40v, %v", command, a, err)
 		}
 	}
-	if a, err := Ask(t.Context(), path, Request{}); err != nil || a.Allow {
+	if a, err := ask.Ask(t.Context(), path, ask.Request{}); err != nil || a.Allow {
 		t.Errorf("Ask of nothing = %v, %v; want a refusal", a, err)
 	}
-	if _, err := Ask(t.Context(), path, Request{Actions: []Action{{Command: strings.Repeat("x", MaxRequest)}}}); err == nil {
+	if _, err := ask.Ask(t.Context(), path, ask.Request{Actions: []ask.Action{{Command: strings.Repeat("x", ask.MaxRequest)}}}); err == nil {
 		t.Error("more than is asked about was asked")
 	}
 }
@@ -55,15 +57,15 @@ func TestAsk(t *testing.T) {
 func TestAskerGoes(t *testing.T) {
 	t.Parallel()
 	asked, ended := make(chan struct{}), make(chan struct{})
-	path := listen(t, func(ctx context.Context, _ Request) Answer {
+	path := listen(t, func(ctx context.Context, _ ask.Request) ask.Answer {
 		close(asked)
 		<-ctx.Done()
 		close(ended)
-		return Answer{}
+		return ask.Answer{}
 	})
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() { <-asked; cancel() }()
-	if a, err := Ask(ctx, path, Request{Actions: []Action{{Command: "x"}}}); err == nil {
+	if a, err := ask.Ask(ctx, path, ask.Request{Actions: []ask.Action{{Command: "x"}}}); err == nil {
 		t.Errorf("Ask = %v after its end", a)
 	}
 	<-ended
@@ -72,7 +74,7 @@ func TestAskerGoes(t *testing.T) {
 // TestNonsenseIsRefused answers what is no request with a refusal.
 func TestNonsenseIsRefused(t *testing.T) {
 	t.Parallel()
-	path := listen(t, func(context.Context, Request) Answer { return Answer{Allow: true} })
+	path := listen(t, func(context.Context, ask.Request) ask.Answer { return ask.Answer{Allow: true} })
 	for _, text := range []string{"\n", "{}\n", "x\n", "[]\n", `{"actions":[]}` + "\n"} {
 		conn, err := net.Dial("unix", path)
 		if err != nil {
@@ -97,17 +99,17 @@ func TestCloseAnswers(t *testing.T) {
 	}
 	defer os.RemoveAll(dir)
 	asked := make(chan struct{})
-	s, err := Listen(t.Context(), filepath.Join(dir, "s"), func(ctx context.Context, _ Request) Answer {
+	s, err := Listen(t.Context(), filepath.Join(dir, "s"), func(ctx context.Context, _ ask.Request) ask.Answer {
 		close(asked)
 		<-ctx.Done()
-		return Answer{Reason: "the run ended"}
+		return ask.Answer{Reason: "the run ended"}
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	closed := make(chan error)
 	go func() { <-asked; closed <- s.Close() }()
-	a, err := Ask(t.Context(), filepath.Join(dir, "s"), Request{Actions: []Action{{Command: "x"}}})
+	a, err := ask.Ask(t.Context(), filepath.Join(dir, "s"), ask.Request{Actions: []ask.Action{{Command: "x"}}})
 	if err != nil || a.Allow || a.Reason != "the run ended" {
 		t.Errorf("Ask = %v, %v", a, err)
 	}

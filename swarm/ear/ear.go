@@ -1,0 +1,164 @@
+// Package ear owns the socket on which what an agent wants to do is asked about:
+// the end that answers.
+//
+// It decides nothing. An agent reaches only its own socket, and whoever can
+// reach it can ask and do no more.
+package ear
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"time"
+
+	"agentswarm/swarm/ask"
+)
+
+// crowd is how many actions of one agent may be asked about at once.
+const crowd = 64
+
+// patience is how long a peer may take to say what it asks.
+const patience = 10 * time.Second
+
+// Socket is the end of it that answers.
+type Socket struct {
+	listener *net.UnixListener
+	path     string
+	end      context.CancelFunc
+	done     chan struct{}
+}
+
+// Listen opens a socket in a folder that only this user can reach. Each request
+// is answered by decide, in a goroutine of its own; its context ends when the
+// peer is gone, or the socket closed.
+func Listen(ctx context.Context, path string, decide func(context.Context, ask.Request) ask.Answer) (*Socket, error) {
+	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
+	if err != nil {
+		return nil, fmt.Errorf("open the ask socket: %w", err)
+	}
+	l.SetUnlinkOnClose(false)
+	if err := os.Chmod(path, 0o600); err != nil {
+		return nil, errors.Join(fmt.Errorf("open the ask socket: %w", err), l.Close(), os.Remove(path))
+	}
+	ctx, end := context.WithCancel(ctx)
+	s := &Socket{listener: l, path: path, end: end, done: make(chan struct{})}
+	go func() {
+		defer close(s.done)
+		s.accept(ctx, decide)
+	}()
+	return s, nil
+}
+
+// Close refuses what is open, waits for all that was at work on it, and removes
+// the socket.
+func (s *Socket) Close() error {
+	s.end()
+	err := s.listener.Close()
+	<-s.done
+	if rerr := os.Remove(s.path); rerr != nil && !errors.Is(rerr, os.ErrNotExist) {
+		err = errors.Join(err, rerr)
+	}
+	return err
+}
+
+func (s *Socket) accept(ctx context.Context, decide func(context.Context, ask.Request) ask.Answer) {
+	slots := make(chan struct{}, crowd)
+	defer func() { // wait for all
+		for range crowd {
+			slots <- struct{}{}
+		}
+	}()
+	for {
+		conn, err := s.listener.AcceptUnix()
+		if errors.Is(err, net.ErrClosed) {
+			return
+		}
+		if err != nil { // too many open files, which passes
+			select {
+			case <-ctx.Done():
+				return
+			case <-time.After(100 * time.Millisecond):
+			}
+			continue
+		}
+		select {
+		case slots <- struct{}{}:
+			go func() {
+				defer func() { <-slots }()
+				serve(ctx, conn, decide)
+			}()
+		default:
+			_ = reply(conn, ask.Answer{Reason: "too many actions are asked about at once; ask again"})
+			_ = conn.Close()
+		}
+	}
+}
+
+// serve answers one request.
+func serve(ctx context.Context, conn *net.UnixConn, decide func(context.Context, ask.Request) ask.Answer) {
+	defer conn.Close()
+	ctx, gone := context.WithCancel(ctx)
+	defer gone()
+	_ = conn.SetReadDeadline(time.Now().Add(patience))
+	unhook := context.AfterFunc(ctx, func() { _ = conn.SetReadDeadline(time.Unix(1, 0)) })
+	defer unhook()
+	lines := bufio.NewReaderSize(conn, 64<<10)
+	line, err := read(lines)
+	if err != nil {
+		_ = reply(conn, ask.Answer{Reason: "what was asked could not be read: " + err.Error()})
+		return
+	}
+	var r ask.Request
+	if err := json.Unmarshal(line, &r); err != nil || len(r.Actions) == 0 {
+		_ = reply(conn, ask.Answer{Reason: "what was asked could not be read: it names no action"})
+		return
+	}
+	// A peer says no more. That it is gone is seen by a read that ends.
+	_ = conn.SetReadDeadline(time.Time{})
+	watched := make(chan struct{})
+	go func() {
+		defer close(watched)
+		_, _ = lines.ReadByte()
+		gone()
+	}()
+	_ = reply(conn, decide(ctx, r))
+	_ = conn.CloseRead()
+	<-watched
+}
+
+// read reads one line, of at most ask.MaxRequest.
+func read(lines *bufio.Reader) ([]byte, error) {
+	var all []byte
+	for {
+		part, err := lines.ReadSlice('\n')
+		all = append(all, part...)
+		switch {
+		case len(all) > ask.MaxRequest+1:
+			return nil, fmt.Errorf("it takes more than %d bytes", ask.MaxRequest)
+		case err == nil:
+			return all, nil
+		case !errors.Is(err, bufio.ErrBufferFull):
+			return nil, err
+		}
+	}
+}
+
+func reply(conn *net.UnixConn, a ask.Answer) error {
+	if len(a.Reason) > 16<<10 {
+		a.Reason = a.Reason[:16<<10]
+	}
+	if len(a.Instead) > 8<<10 {
+		a.Instead = a.Instead[:8<<10]
+	}
+	text, err := json.Marshal(a)
+	if err != nil {
+		return err
+	}
+	_ = conn.SetWriteDeadline(time.Now().Add(patience))
+	_, err = conn.Write(append(text, '\n'))
+	return err
+}
