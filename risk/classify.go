@@ -51,7 +51,7 @@ func (r *Rules) shell(a *Shell, p *Place) (parts []Part, unlisted []string) {
 	if cwd == "" {
 		cwd = p.Root
 	}
-	script := r.reader.Read(a.Text, shell.Start{Cwd: cwd, Home: p.Home, Env: a.Env})
+	script := r.reader.Read(a.Text, shell.Start{Cwd: cwd, Home: p.Home, Env: a.Env, Top: p.Root, Branch: p.Branch, GitDir: p.GitDir, CommonDir: p.CommonDir})
 	text := r.around(script.Invocations)
 	for i := range script.Invocations {
 		inv := script.Invocations[i]

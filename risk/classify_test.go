@@ -2,6 +2,7 @@ package risk
 
 import (
 	"reflect"
+	"strings"
 	"testing"
 )
 
@@ -113,10 +114,40 @@ func TestClassifyOthers(t *testing.T) {
 	}
 }
 
+// TestOverACapAsks holds that a text that is more than is read asks, however
+// harmless the part of it that was, and whatever is granted.
+func TestOverACapAsks(t *testing.T) {
+	t.Parallel()
+	r, many := load(t), strings.Repeat
+	given := &Authority{Root: ReadGrants([]byte(heading+"\n- Push to feature/*\n"), "AGENTS.md")}
+	for name, text := range map[string]string{
+		"steps":    many("for i in a b c d e f g h; do ", 12) + "ls" + many("; done", 12) + "; git push origin feature/x",
+		"wrappers": many("sudo ", 12000) + "ls",
+		"length":   "ls " + many("x", 64<<10),
+		"nesting":  many("(", 201) + "ls" + many(")", 201),
+		"depth":    many("eval ", 9) + "ls",
+		"suspects": "frobnicate " + many("git ", maxSuspects+2),
+	} {
+		p := place()
+		f := r.Classify(&Shell{Text: text}, p)
+		if !f.Opaque || f.Tier != Destructive {
+			t.Errorf("%s: %s, opaque %v", name, f.Tier, f.Opaque)
+		}
+		if d := given.Decide(f, &p); d.Verdict != Ask {
+			t.Errorf("%s: %s", name, d.Verdict)
+		}
+	}
+	if f := r.Classify(&Shell{Text: "rm " + many("a/", maxPath)}, place()); f.Tier != Destructive {
+		t.Errorf("a path that is longer than any is %s", f.Tier)
+	}
+}
+
 func FuzzClassify(f *testing.F) {
 	for _, text := range []string{
 		"git push origin +x:y", "rm -rf $X", "psql -c 'delete from x where $a$'", "curl -d x http://[::1", "npm i a@^1 || b", "x rm -rf y",
 		"git -C a -C b commit", "cp -t . a*", "find . -delete", "gh api graphql -f query=mutation", "redis-cli FLUSHALL", "kill -9 -1", "git \x00",
+		"frob " + strings.Repeat("git ", 200), "rm -rf " + strings.Repeat("a/", 3000), "X=ls; a && X='rm -rf'; $X b", "awk '{print > \"x\"; print >> y}'",
+		"git push origin \"$(git branch --show-current)\"", strings.Repeat("sudo ", 500) + "ls", "npm i a@2.0.0-rc.10",
 	} {
 		f.Add(text, "/repo/tree", true)
 	}
@@ -141,6 +172,13 @@ func FuzzClassify(f *testing.F) {
 			}
 		}
 		Redact(text)
+		if strings.ContainsAny(text, "$`") {
+			return // parameters are others in another shell
+		}
+		bare, wrapped := r.Classify(&Shell{Text: text, Cwd: cwd}, p), r.Classify(&Shell{Text: "sh -c -- " + quote([]string{text}), Cwd: cwd}, p)
+		if wrapped.Tier < bare.Tier || bare.Blocked && !wrapped.Blocked && !wrapped.Opaque {
+			t.Errorf("%q is %s, blocked %v; in sh -c %s, blocked %v", text, bare.Tier, bare.Blocked, wrapped.Tier, wrapped.Blocked)
+		}
 	})
 }
 

@@ -16,6 +16,9 @@ func isHelp(c *call) bool {
 	if w, ok := c.first(); ok && w.Known && w.Value == "help" && len(c.line.Sub) == 0 {
 		return true
 	}
+	if n := len(c.inv.Args); c.inv.Program == "git" && n > 1 && n == len(c.line.Sub)+1 && c.inv.Args[n-1].Value == "-h" {
+		return true // by itself it is no option of any command of git
+	}
 	return c.surely("--help", "-help") || c.surely("--version", "-version") && len(c.inv.Args) == 1
 }
 

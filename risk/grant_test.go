@@ -3,6 +3,7 @@ package risk
 import (
 	"bytes"
 	"os"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -129,6 +130,20 @@ func TestVoidItemsAreSaid(t *testing.T) {
 	}
 }
 
+func TestLargeFilesGrantNothing(t *testing.T) {
+	t.Parallel()
+	text := heading + "\n- Push to x\n\n"
+	for size, want := range map[int]bool{maxAgents: true, maxAgents + 1: false} {
+		g := ReadGrants([]byte(text+strings.Repeat("[", size-len(text))), "AGENTS.md")
+		if granted := len(g.Items) == 1 && g.Suspended == ""; granted != want || !want && g.Suspended == "" {
+			t.Errorf("%d bytes grant: %v, want %v (%q)", size, granted, want, g.Suspended)
+		}
+	}
+	if g := ReadGrants(bytes.Repeat([]byte("x"), maxAgents+1), "AGENTS.md"); g.Suspended != "" {
+		t.Errorf("a large file without the heading is suspended: %s", g.Suspended)
+	}
+}
+
 func TestParseGrantRefuses(t *testing.T) {
 	t.Parallel()
 	for give, want := range map[string]string{
@@ -192,6 +207,38 @@ func FuzzReadGrants(f *testing.F) {
 			if again, err := ParseGrant(item.Text); err != nil || again.Never != item.Never {
 				t.Errorf("ParseGrant(%q) = %+v, %v; it was read as %+v", item.Text, again, err, item)
 			}
+		}
+	})
+}
+
+// FuzzParseGrant holds that an item is read the same once more, and that none
+// that grants something covers all of a kind.
+func FuzzParseGrant(f *testing.F) {
+	for _, text := range []string{
+		"Push to feature/* without asking", "Never force-push to **", "Run `npm run deploy:staging` without confirmation.", "Don't run make",
+		"Create pull requests", "Modify `.github/workflows/*.yml`", "Amend published commits", "Downgrade dependencies", "Push to the x branch on origin",
+	} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		g, err := ParseGrant(text)
+		if err != nil {
+			return
+		}
+		if again, err := ParseGrant(g.Text); err != nil || !reflect.DeepEqual(again, g) {
+			t.Errorf("ParseGrant(%q) = %+v, and of its text %+v, %v", text, g, again, err)
+		}
+		if g.Never {
+			return
+		}
+		if push, ok := g.Covers.(*PushTo); ok && push.Branches.Match("\x00") {
+			t.Errorf("ParseGrant(%q) is for every branch", text)
+		}
+		if modify, ok := g.Covers.(*ModifyPaths); ok && modify.Paths.Match("\x00") {
+			t.Errorf("ParseGrant(%q) is for every file", text)
+		}
+		if g.Covers.covers(&Modify{Paths: []string{"AGENTS.md"}}, "AGENTS.md") {
+			t.Errorf("ParseGrant(%q) is for the file that grants", text)
 		}
 	})
 }

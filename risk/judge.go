@@ -22,6 +22,9 @@ func (r *Rules) parsed(inv *shell.Invocation) *argv.Line {
 		args = slices.Clone(args) // "xf" is "-xf"
 		args[0].Value = "-" + args[0].Value
 	}
+	if inv.Program == "chmod" {
+		args = withModes(args)
+	}
 	line := g.Parse(args)
 	for range 4 {
 		if len(g.Sub) == 0 || len(line.Sub) > 0 || len(line.Operands) == 0 {
@@ -43,6 +46,21 @@ func (r *Rules) parsed(inv *shell.Invocation) *argv.Line {
 		line = again
 	}
 	return line
+}
+
+// withModes are the words of chmod, with those that take rights away as what
+// they are: "-x" is "a-x", and no option.
+func withModes(args []argv.Word) []argv.Word {
+	args = slices.Clone(args)
+	for i, w := range args {
+		if w.Value == "--" {
+			break
+		}
+		if rights, ok := strings.CutPrefix(w.Value, "-"); ok && rights != "" && strings.Trim(rights, "rwxXst,+=-ugo01234567") == "" && rights[0] != '-' {
+			args[i].Value = "a" + w.Value
+		}
+	}
+	return args
 }
 
 // listed says that something is known of a program.
@@ -107,7 +125,9 @@ func (c *call) add(parts []Part, one *rule, hits []*target) []Part {
 		return parts
 	}
 	part.Within = c.contained(one.Within, hits)
-	part.Operation = c.operation(one, hits)
+	if !part.Blocked { // which no grant lifts
+		part.Operation = c.operation(one, hits)
+	}
 	return append(parts, part)
 }
 

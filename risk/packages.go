@@ -122,7 +122,7 @@ func olderPart(want, have string) bool {
 		order := compare(v, locked)
 		switch operator {
 		case "", "=", "==", "===":
-			if order < 0 || order == 0 && len(v) >= len(locked) && vpre != "" && (pre == "" || vpre < pre) {
+			if order < 0 || order == 0 && len(v) >= len(locked) && earlier(vpre, pre) {
 				return true
 			}
 		case "<":
@@ -156,6 +156,9 @@ func numbers(text string) (all []int, pre string, ok bool) {
 		digits := part[:len(part)-len(strings.TrimLeft(part, "0123456789"))]
 		n, err := strconv.Atoi(digits)
 		if err != nil {
+			if part != "*" && part != "x" && part != "X" {
+				pre += part // as in "1.0.rc1"
+			}
 			break
 		}
 		all = append(all, n)
@@ -165,6 +168,50 @@ func numbers(text string) (all []int, pre string, ok bool) {
 		}
 	}
 	return all, pre, len(all) > 0
+}
+
+// earlier says that a version with this after its numbers comes before one with
+// that. Nothing is the release itself, and what is called "post" comes after
+// it.
+func earlier(this, that string) bool {
+	a, b := pieces(this), pieces(that)
+	for i := range max(len(a), len(b)) {
+		switch {
+		case i == len(a):
+			return i > 0 && !strings.HasPrefix(b[i], "post") || i == 0 && strings.HasPrefix(b[i], "post")
+		case i == len(b):
+			return i == 0 && !strings.HasPrefix(a[i], "post")
+		case a[i] == b[i]:
+			continue
+		}
+		n, notNumber := strconv.Atoi(a[i])
+		m, other := strconv.Atoi(b[i])
+		switch {
+		case notNumber == nil && other == nil:
+			return n < m
+		case notNumber == nil || other == nil:
+			return notNumber == nil // a number comes before a word
+		}
+		return a[i] < b[i]
+	}
+	return false
+}
+
+// pieces are the numbers and the words in a part of a version.
+func pieces(text string) []string {
+	var all []string
+	for part := range strings.FieldsFuncSeq(text, func(r rune) bool { return r == '.' || r == '-' || r == '_' }) {
+		for part != "" {
+			n := len(part) - len(strings.TrimLeft(part, "0123456789"))
+			if n == 0 {
+				if n = strings.IndexAny(part, "0123456789"); n < 0 {
+					n = len(part)
+				}
+			}
+			all, part = append(all, part[:n]), part[n:]
+		}
+	}
+	return all
 }
 
 // compare compares as many numbers as the first has: "3" stands for all of

@@ -46,10 +46,16 @@ const (
 	areaOther        // another work tree
 )
 
+// maxPath is how long a path may be, in bytes. No system opens a longer one.
+const maxPath = 4096
+
 // resolve is the file that a word means.
 func resolve(w argv.Word, cwd shell.Folder, kind change) target {
 	t := target{kind: kind, moved: cwd.Moved}
 	text := w.Value
+	if len(text) > maxPath {
+		return t
+	}
 	if w.Glob {
 		if at := strings.IndexAny(text, "*?[{"); at >= 0 {
 			if climbs(text[at:]) {
@@ -135,7 +141,9 @@ func (p *Place) areaOf(file string) area {
 		}
 	}
 	for _, t := range p.Tmp {
-		look(areaTmp, t)
+		if !p.besideRoot(t, file) {
+			look(areaTmp, t)
+		}
 	}
 	for _, o := range p.Others {
 		look(areaOther, o)
@@ -146,7 +154,35 @@ func (p *Place) areaOf(file string) area {
 	if p.Root != "" {
 		look(areaGit, path.Join(p.Root, ".git"))
 	}
+	if p.Shared && found == areaGit && p.CommonDir != "" && path.Clean(p.CommonDir) == path.Join(p.Root, ".git") && !isMessage(file) {
+		return areaCommon // the main checkout: its git dir is everybody's
+	}
 	return found
+}
+
+// isMessage says that a file of a git dir holds a message that is being
+// written.
+func isMessage(file string) bool {
+	switch path.Base(file) {
+	case "COMMIT_EDITMSG", "MERGE_MSG", "TAG_EDITMSG":
+		return true
+	}
+	return false
+}
+
+// besideRoot says that a file below a folder for temporary files lies in what
+// the work tree lies in, too: whoever put it there may have put others' work
+// trees next to it.
+func (p *Place) besideRoot(tmp, file string) bool {
+	tmp = path.Clean(tmp)
+	if p.Root == "" || tmp == p.Root || !inside(tmp, p.Root) || !inside(tmp, file) {
+		return false
+	}
+	first := func(of string) string {
+		part, _, _ := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(of, tmp), "/"), "/")
+		return part
+	}
+	return first(file) == first(p.Root)
 }
 
 // below is a path from the top of the work tree; false: it is not in it.

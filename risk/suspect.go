@@ -4,11 +4,18 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"agentswarm/risk/shell"
 )
+
+// maxSuspects is how many words of a program are looked at as programs. Each
+// is read with all words after it.
+const maxSuspects = 32
 
 // suspects is the part of a program that no rule knows, if its words hold what
 // would be a command line of a dangerous one: it may run it.
 func (c *call) suspects() []Part {
+	left := maxSuspects
 	for i, w := range c.inv.Args {
 		if !w.Known {
 			continue
@@ -16,6 +23,11 @@ func (c *call) suspects() []Part {
 		name := path.Base(w.Value)
 		if !c.rules.dangers[name] || i+1 == len(c.inv.Args) && !alone(name) {
 			continue
+		}
+		if left--; left < 0 {
+			return []Part{opaque(shell.Opaque{
+				Why: c.inv.Program + " is given more names of programs than are looked at", Span: c.inv.Span, Via: c.inv.Via,
+			})}
 		}
 		inner := *c.inv
 		inner.Program, inner.Path, inner.Args = name, w, c.inv.Args[i+1:]

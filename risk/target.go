@@ -178,9 +178,11 @@ func (t *target) gitdir(p *Place) bool {
 		return false
 	}
 	if t.kind != removes && !t.partial {
-		switch rest := t.path[strings.LastIndex(t.path, "/")+1:]; rest {
-		case "COMMIT_EDITMSG", "MERGE_MSG", "TAG_EDITMSG", "exclude", "description":
+		switch base := path.Base(t.path); base {
+		case "exclude", "description":
 			return false
+		default:
+			return !isMessage(base)
 		}
 	}
 	return true

@@ -22,7 +22,7 @@ type command struct {
 }
 
 // call reads a simple command.
-func (s *scope) call(x *syntax.CallExpr, r redirects) output {
+func (s *scope) call(x *syntax.CallExpr, r *redirects) output {
 	words := s.fields(x.Args)
 	at := s.span(x)
 	if len(words) == 0 {
@@ -35,7 +35,7 @@ func (s *scope) call(x *syntax.CallExpr, r redirects) output {
 		}
 		return out
 	}
-	c := &command{words: words, writes: r.writes, span: at, node: x, r: &r}
+	c := &command{words: words, writes: r.writes, span: at, node: x, r: r}
 	if len(x.Assigns) > 0 {
 		// They hold for this command only.
 		before := s.vars
@@ -197,6 +197,9 @@ func (s *scope) command(c *command) output {
 			s.within("sh").code(f.piped.text, c.span)
 			return output{}
 		}
+		if s.either(c); f.among && !c.outside { // a wrapper could take it for an option
+			return output{}
+		}
 		s.add(c, "")
 		s.opaque("the name of the program is not known", c.span)
 		return output{}
@@ -227,6 +230,19 @@ func (s *scope) command(c *command) output {
 		return out
 	}
 	return s.unwrap(name, c)
+}
+
+// either reads a command once for each of the texts that its name may be.
+func (s *scope) either(c *command) {
+	for _, text := range c.words[0].may {
+		p := splitter{s: s}
+		p.split(text)
+		one := *c
+		if one.words = append(p.end(), c.words[1:]...); len(one.words) > 0 {
+			s.repeated = true
+			s.fork().command(&one)
+		}
+	}
 }
 
 // consume takes the input away if something else may have read of it, and

@@ -49,6 +49,9 @@ func (s *scope) each(w *wrapping) {
 		s.apply(w, words[i+1:end], func(sub *scope) field {
 			if inside {
 				sub.cwd = Folder{Moved: true}
+				if at := s.folder(field{Word: argv.Known(root.Value)}); !root.loose && at.Known {
+					return field{Word: argv.Word{Value: strings.TrimSuffix(at.Path, "/") + "/"}}
+				}
 				return field{Word: argv.Word{Value: "./"}}
 			}
 			return root

@@ -76,6 +76,39 @@ func (f *foreignCode) send(name string, c call) {
 	f.run(name, argv.Known("curl"), argv.Known("-X"), method, f.first(c))
 }
 
+// printed records the file that awk prints to: after print, ">" compares
+// nothing unless it stands in brackets.
+func (f *foreignCode) printed(i int) {
+	if f.sign(i-1, ">") || f.sign(i+1, "=") {
+		return
+	}
+	depth, prints := 0, false
+	for j := i - 1; j >= 0 && depth >= 0 && !prints && f.s.step(1); j-- {
+		switch t := f.tok(j); {
+		case t.kind == ident:
+			prints = depth == 0 && (t.text == "print" || t.text == "printf")
+		case t.kind != sign:
+		case strings.Contains(")]", t.text):
+			depth++
+		case strings.Contains("([", t.text):
+			depth--
+		case strings.Contains(";{}\n", t.text):
+			depth = -1
+		}
+	}
+	if !prints {
+		return
+	}
+	more := f.sign(i+1, ">")
+	if more {
+		i++
+	}
+	to := f.word(trim(f.until(i+1)), 0)
+	f.s.script.Writes = append(f.s.script.Writes, Write{
+		Path: to, Append: more, Cwd: f.s.cwd, Via: f.s.via, Remote: f.s.remote, Span: f.at,
+	})
+}
+
 // write records a file that is opened for writing, where its path is known.
 func (f *foreignCode) write(name string, c call) {
 	path := f.first(c)

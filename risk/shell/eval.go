@@ -43,7 +43,7 @@ func (s *scope) stmt(st *syntax.Stmt) output {
 			out = *r.file
 		}
 	case *syntax.CallExpr:
-		out = s.call(cmd, r)
+		out = s.call(cmd, &r)
 	default:
 		out = s.compound(cmd)
 	}
@@ -209,10 +209,18 @@ func (s *scope) ifClause(x *syntax.IfClause) output {
 	s.stmts(x.Cond)
 	then := s.fork()
 	then.stmts(x.Then)
-	if x.Else != nil {
+	never := func(list []*syntax.Stmt) bool { return len(list) > 0 && ends(list[len(list)-1]) }
+	switch {
+	case x.Else == nil:
+	case len(x.Else.Cond) > 0: // elif
 		s.ifClause(x.Else)
+	default:
+		if s.stmts(x.Else.Then); never(x.Else.Then) {
+			s.state = then.state
+			return output{}
+		}
 	}
-	if len(x.Then) == 0 || !ends(x.Then[len(x.Then)-1]) {
+	if !never(x.Then) {
 		s.merge(&then.state)
 	}
 	return output{}

@@ -40,6 +40,8 @@ func (s *scope) produced(name string, c *command) (output, bool) {
 		return check(path.Dir(at(args, 0))+"\n", ok && len(args) == 1), true
 	case "which":
 		return check(at(args, 0)+"\n", ok && len(args) == 1 && !strings.HasPrefix(at(args, 0), "-")), true
+	case "mktemp":
+		return s.temporary(args, ok), true
 	case "cat":
 		return s.cat(c.words[1:], in), true
 	case "tee":
@@ -201,6 +203,7 @@ func verb(verb byte, arg string) (string, bool) {
 
 // cat is what the files hold that it is given, or its input.
 func (s *scope) cat(words []field, in output) output {
+	in.file = false // what is piped on is a text that is not known
 	out, files := nothing(), 0
 	for _, w := range words {
 		if strings.HasPrefix(w.Value, "-") && w.Value != "-" && w.Known {
@@ -219,6 +222,7 @@ func (s *scope) cat(words []field, in output) output {
 	if files == 0 {
 		return in
 	}
+	out.file = false
 	return out
 }
 
@@ -327,6 +331,10 @@ func (s *scope) repository(args []string) output {
 	switch strings.Join(args, " ") {
 	case "rev-parse --show-toplevel":
 		answer = s.at.Top
+	case "rev-parse --git-dir", "rev-parse --absolute-git-dir":
+		answer = s.at.GitDir
+	case "rev-parse --git-common-dir":
+		answer = s.at.CommonDir
 	case "branch --show-current", "rev-parse --abbrev-ref HEAD", "symbolic-ref --short HEAD", "symbolic-ref --short -q HEAD":
 		if answer = s.at.Branch; s.changes > 0 {
 			return output{}
@@ -353,6 +361,8 @@ func harmless(name string, args []argv.Word) (reads, changes bool) {
 		return false, false
 	case "cat", "head", "tail", "wc", "grep", "tr", "rev", "base64", "xxd", "read", "tee", "eval", "source", ".", "command", "builtin":
 		return true, false
+	case "exec":
+		return len(args) > 0, len(args) > 0 // alone it only redirects
 	case "git":
 		if len(args) == 0 {
 			return false, false

@@ -9,11 +9,21 @@ import (
 // git reads what git is told to run: by configuration on its command line, by
 // what it is told to configure, and by the address of a repository.
 func (s *scope) git(w *wrapping) {
+	sub := ""
+	if len(w.line.Sub) > 0 {
+		sub = w.line.Sub[0]
+	}
 	for _, o := range w.line.Options {
-		if o.Level != 0 || !o.Valued {
+		name := o.Name
+		if name == "--config" && sub == "clone" {
+			name = "-c"
+		} else if o.Level != 0 {
 			continue
 		}
-		switch o.Name {
+		if !o.Valued {
+			continue
+		}
+		switch name {
 		case "-c":
 			key, value, has := strings.Cut(o.Value.Value, "=")
 			if !has && o.Value.Known {
@@ -24,10 +34,6 @@ func (s *scope) git(w *wrapping) {
 			key, name, has := strings.Cut(o.Value.Value, "=")
 			s.setting(w, argv.Word{Value: key, Known: has}, s.lookup(name).value.Word)
 		}
-	}
-	sub := ""
-	if len(w.line.Sub) > 0 {
-		sub = w.line.Sub[0]
 	}
 	switch sub {
 	case "config":

@@ -14,7 +14,7 @@ func (s *scope) shell(w *wrapping) output {
 	if w.line.Has("-n") {
 		return output{} // it only parses
 	}
-	if plus := w.c.words; len(w.ops) > 0 && len(w.ops[0].Value) > 1 && w.ops[0].Value[0] == '+' { // an option that is switched off
+	if plus := w.c.words; len(w.ops) > 0 && w.line.Dashes != 0 && len(w.ops[0].Value) > 1 && w.ops[0].Value[0] == '+' { // an option that is switched off
 		at := len(plus) - len(w.ops)
 		n := 1
 		if strings.HasSuffix(strings.ToLower(w.ops[0].Value), "o") {
@@ -158,7 +158,7 @@ func (s *scope) idiom(w *syntax.Word) bool {
 	}
 	var words []string
 	for _, a := range call.Args {
-		text, ok := literal(a)
+		text, ok := constant(a.Parts, false)
 		if !ok {
 			return false
 		}

@@ -124,6 +124,7 @@ func TestRepository(t *testing.T) {
 	r := reader(t)
 	at := here()
 	at.Top, at.Branch = "/work", "feature/x"
+	at.GitDir, at.CommonDir = "/main/.git/worktrees/work", "/main/.git"
 	for give, want := range map[string]string{
 		`at $(git branch --show-current)`:                               "feature/x",
 		`b=$(git rev-parse --abbrev-ref HEAD) && at "$b"`:               "feature/x",
@@ -138,6 +139,9 @@ func TestRepository(t *testing.T) {
 		`git() { echo main; }; at "$(git branch --show-current)"`:       "main",
 		`at "$(git rev-parse --show-toplevel)"`:                         "/work",
 		`cd "$(git rev-parse --show-toplevel)" && at "$(pwd)"`:          "/work",
+		`at "$(git rev-parse --git-dir)/x"`:                             "/main/.git/worktrees/work/x",
+		`at "$(git rev-parse --git-common-dir)/x"`:                      "/main/.git/x",
+		`cd /other; at "$(git rev-parse --git-common-dir)/x"`:           "?",
 		`at "$(git -C /other branch --show-current)"`:                   "?",
 		`(git switch main); at "$(git branch --show-current)"`:          "?",
 		`at "$(git switch -q main; git branch --show-current)"`:         "?",

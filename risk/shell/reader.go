@@ -55,6 +55,7 @@ type reading struct {
 	repeated bool // something was read more than once
 	over     bool // MaxSteps were not enough
 	changes  int  // how many programs have run that may change files
+	temps    int  // how many files mktemp has made
 }
 
 // step counts work, and reports whether there may be more of it.

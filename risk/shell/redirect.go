@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"fmt"
 	"path"
 	"strings"
 
@@ -70,6 +71,27 @@ func (s *scope) open(f field) output {
 		}
 	}
 	return output{file: f.Known && !strings.HasPrefix(f.Value, "/dev/") && !strings.HasPrefix(f.Value, "/proc/")}
+}
+
+// temporary is what mktemp would write: a name of its own for each file, in the
+// place of the one that is made up when it runs.
+func (s *scope) temporary(args []string, ok bool) output {
+	folder := "/tmp"
+	if v := s.lookup("TMPDIR"); !v.outside && v.value.Value != "" {
+		folder, ok = v.value.Value, ok && v.value.sure()
+	}
+	template := folder + "/tmp.XXXXXXXXXX"
+	for i, a := range args {
+		switch {
+		case a == "-d" || a == "-q" || a == "-u" || a == "--directory" || a == "--quiet" || a == "--dry-run":
+		case i == len(args)-1 && strings.HasPrefix(a, "/") && strings.HasSuffix(a, "XXX"):
+			template = a
+		default:
+			return output{}
+		}
+	}
+	s.temps++
+	return check(fmt.Sprintf("%s%010d\n", strings.TrimRight(template, "X"), s.temps), ok && strings.HasPrefix(folder, "/"))
 }
 
 // data is what is known of a file that is read, and not run. To know too much

@@ -97,6 +97,9 @@ type Start struct {
 	// Top is the top of the work tree, and Branch what is checked out, for
 	// texts that ask git for them. Empty: not known.
 	Top, Branch string
+	// GitDir and CommonDir are the git dir of the work tree, and the one that
+	// work trees share. Absolute, or empty: not known.
+	GitDir, CommonDir string
 }
 
 // MaxText is how much text is read, in bytes, MaxNesting how deep brackets and

@@ -18,6 +18,9 @@ func (f *foreignCode) token(i int) {
 	case t.kind == quote && f.language == "awk":
 		f.piped(i)
 		return
+	case f.sign(i, ">") && f.language == "awk":
+		f.printed(i)
+		return
 	case f.sign(i, "]") && f.sign(i+1, "(") && f.language == "javascript":
 		f.computed(i)
 		return

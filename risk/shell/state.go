@@ -72,7 +72,9 @@ func (st *state) merge(other *state) bool {
 	less := false
 	for name, w := range other.vars {
 		if _, ok := st.vars[name]; !ok {
-			st.set(name, variable{value: unknown(), exported: w.exported})
+			either := unknown()
+			either.may, _ = candidates(w)
+			st.set(name, variable{value: either, exported: w.exported})
 		}
 	}
 	for name, v := range st.vars {
@@ -81,7 +83,10 @@ func (st *state) merge(other *state) bool {
 			continue
 		}
 		less = less || !ok || w.value.Known || w.array || w.unset
-		st.vars[name] = variable{value: unknown(), exported: v.exported || w.exported}
+		either := unknown()
+		either.may, either.among = candidates(w, v)
+		less = less || w.value.among && !slices.Equal(either.may, w.value.may)
+		st.vars[name] = variable{value: either, exported: v.exported || w.exported}
 	}
 	if st.cwd != other.cwd {
 		less = less || other.cwd.Known
@@ -103,6 +108,30 @@ func (st *state) merge(other *state) bool {
 		}
 	}
 	return less
+}
+
+// candidates are the texts that one of several variables may have, and whether
+// there are no others.
+func candidates(all ...variable) (may []string, among bool) {
+	const most = 4
+	among = true
+	for _, v := range all {
+		texts := v.value.may
+		sure := v.value.sure() && !v.array && !v.outside
+		if sure {
+			texts = []string{v.value.Value}
+		}
+		among = among && (sure || v.value.among)
+		for _, text := range texts {
+			if !slices.Contains(may, text) {
+				may = append(may, text)
+			}
+		}
+	}
+	if len(may) > most {
+		return may[:most], false
+	}
+	return may, among
 }
 
 func (st *state) mergeFuncs(other *state) {
@@ -131,7 +160,7 @@ func (st *state) mergeFuncs(other *state) {
 }
 
 func (v variable) same(w variable) bool {
-	return v.value.Word == w.value.Word && v.value.guess == w.value.guess && v.array == w.array && v.unset == w.unset &&
+	return v.value.Word == w.value.Word && v.value.guess == w.value.guess && v.value.among == w.value.among && slices.Equal(v.value.may, w.value.may) && v.array == w.array && v.unset == w.unset &&
 		slices.EqualFunc(v.list, w.list, func(a, b field) bool { return a.Word == b.Word })
 }
 

@@ -34,6 +34,7 @@ func (s *scope) unwrap(name string, c *command) output {
 	if p == nil {
 		return s.own(c)
 	}
+	s.step(len(c.words)) // it is taken apart once more
 	words := values(c.words)
 	line := p.grammar.Parse(words[1:])
 	w := &wrapping{c: c, name: name, line: line}
@@ -222,7 +223,7 @@ func (s *scope) tail(w *wrapping) output {
 		s.input(w)
 		return output{}
 	}
-	if w.name == "flock" && ops[0].Value == "-c" && len(ops) > 1 {
+	if w.name == "flock" && (ops[0].Value == "-c" || ops[0].Value == "--command") && len(ops) > 1 {
 		s.optionText(w, ops[1].Word, "")
 		return output{}
 	}

@@ -20,6 +20,10 @@ type field struct {
 	// guess says that the value is the one of a default, and that the
 	// environment may have another.
 	guess bool
+	// may are texts of which it may be one, where it is not known which; among
+	// says that it can be nothing else.
+	may   []string
+	among bool
 	// piped is what a process substitution in its place writes.
 	piped *output
 }
@@ -76,6 +80,34 @@ func literal(w *syntax.Word) (string, bool) {
 		return "", false
 	}
 	return lit.Value, true
+}
+
+// constant is the text of parts that are only quoted in one way or another.
+func constant(parts []syntax.WordPart, quoted bool) (string, bool) {
+	var b strings.Builder
+	for _, part := range parts {
+		text, ok := "", true
+		switch x := part.(type) {
+		case *syntax.Lit:
+			ok = quoted || !globs(x.Value) && !strings.ContainsAny(x.Value, "{~"+anything)
+			if text = strip(x.Value); quoted {
+				text = unescape(x.Value, false)
+			}
+		case *syntax.SglQuoted:
+			if text = x.Value; x.Dollar {
+				text, ok = ansi(x.Value)
+			}
+		case *syntax.DblQuoted:
+			text, ok = constant(x.Parts, true)
+		default:
+			ok = false
+		}
+		if !ok {
+			return "", false
+		}
+		b.WriteString(text)
+	}
+	return b.String(), true
 }
 
 // single is a word where the shell makes one of it: the value of an
@@ -170,6 +202,7 @@ func (p *splitter) text(text string) {
 		p.cur.Value += text
 	default:
 		p.cur.tail += text
+		p.cur.may, p.cur.among = nil, false
 	}
 }
 
@@ -183,7 +216,7 @@ func (p *splitter) open() {
 // unknown adds what is not known.
 func (p *splitter) unknown(loose bool) {
 	p.open()
-	p.cur.Known, p.cur.tail = false, ""
+	p.cur.Known, p.cur.tail, p.cur.may, p.cur.among = false, "", nil, false
 	p.cur.loose = p.cur.loose || loose
 }
 
@@ -336,8 +369,12 @@ func (p *splitter) add(f field, quoted bool) {
 		p.cur.Glob = p.cur.Glob || f.Glob
 		p.text(f.Value)
 		if !f.Known {
+			alone := p.cur.Known && p.cur.Value == ""
 			p.unknown(f.loose && !quoted)
 			p.text(f.tail)
+			if alone {
+				p.cur.may, p.cur.among = f.may, f.among
+			}
 		}
 	}
 }
