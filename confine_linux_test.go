@@ -74,6 +74,33 @@ func TestFilterTakenOver(t *testing.T) {
 	}
 }
 
+// TestFilterTakenOverByBase: what an agent left is part of the base of another,
+// and takes over the filter that checks it out.
+func TestFilterTakenOverByBase(t *testing.T) {
+	t.Parallel()
+	for _, backend := range []string{"worktree", "overlay"} {
+		t.Run(backend, func(t *testing.T) {
+			t.Parallel()
+			y := newYard(t)
+			walls := append(behindWalls(t, backend), "API_TOKEN=x")
+			y.write("home/.bashrc", "mine\n")
+			y.write("home/.ssh/id", "mine\n")
+			y.filter("smudge")
+			before := y.theirs()
+			y.write("tasks.jsonl", `{"id": "one", "command": ["sh", "-c", "echo take over | tr a-z A-Z > bad.txt; echo more > more.txt"]}
+{"id": "two", "depends_on": ["one"], "command": ["sh", "-c", "cat more.txt; test \"$(cat bad.txt)\" = 'TAKE OVER' && git status --porcelain"]}
+`)
+			if got := y.owned(walls, "run", "--trust", "--write", string(y.ledger), filepath.Join(y.dir, "tasks.jsonl")); got.code != 0 {
+				t.Fatalf("run ended with %d: %s", got.code, got.stderr)
+			}
+			y.harmless(before, 1)
+			if got := y.owned(walls, "logs", "--raw", "a2"); !strings.HasPrefix(got.stdout, "MORE\n") {
+				t.Errorf("the second agent said %q: %s", got.stdout, got.stderr)
+			}
+		})
+	}
+}
+
 // filter gives all text files of the repository the filter that can be taken
 // over.
 func (y *yard) filter(verbs ...string) {

@@ -79,6 +79,8 @@ type Mount struct {
 	At    string
 	From  string
 	Write bool // what is at From may be changed
+	// Optional is set where it matters only if something is at From.
+	Optional bool
 
 	Lower       []string // the topmost first
 	Upper, Work string
@@ -108,5 +110,15 @@ func (w Workspace) Mounts() []Mount {
 	if w.Private() && w.At != "" {
 		return append(all, Mount{At: filepath.Join(w.At, ".git"), From: w.Admin, Write: true})
 	}
-	return append(all, Mount{At: w.Admin, From: w.Admin, Write: true})
+	all = append(all, Mount{At: w.Admin, From: w.Admin, Write: true})
+	if w.Private() {
+		return all
+	}
+	// By these a git of the user's knows where a working tree is, and swarm
+	// that the registration is its own. Nobody who works there changes them.
+	for _, name := range []string{"gitdir", "commondir", "locked"} {
+		file := filepath.Join(w.Admin, name)
+		all = append(all, Mount{At: file, From: file, Optional: true})
+	}
+	return all
 }

@@ -187,6 +187,10 @@ func (t *Trees) baseKey(commit git.Hash) (string, error) {
 		own := strings.ReplaceAll(string(text), t.Frozen.Dir, "")
 		fmt.Fprintf(sum, "%s %v %d\n%s", name, err == nil, len(own), own)
 	}
+	if t.foreign(commit) {
+		// Behind walls a filter may not have found what it needed.
+		fmt.Fprint(sum, "foreign")
+	}
 	return string(commit) + "-" + hex.EncodeToString(sum.Sum(nil)[:4]), nil
 }
 
@@ -325,7 +329,9 @@ func (t *Trees) fillBase(ctx context.Context, b *base) (r baseRecord, err error)
 	if d != nil {
 		return d.fill(ctx)
 	}
-	err = t.Frozen.Fill(ctx, git.FillRequest{Dir: b.tree(), Admin: b.dir, Base: b.commit})
+	err = t.checkOut(ctx, checkingOut{
+		fill: git.FillRequest{Dir: b.tree(), Admin: b.dir, Base: b.commit}, scratch: filepath.Join(b.dir, "fill"),
+	})
 	if err != nil {
 		return r, err
 	}

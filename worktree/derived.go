@@ -80,6 +80,28 @@ func (t *Trees) newest() *base {
 	return newest
 }
 
+// change checks out what differs.
+func (d *deriving) change(ctx context.Context) error {
+	b := d.base
+	without, err := d.withheld(ctx, b.commit, filepath.Join(b.dir, "fill"))
+	if err != nil {
+		return err
+	}
+	err = d.Frozen.Change(ctx, git.ChangeRequest{
+		Dir: b.tree(), Index: b.index(), From: d.on.commit, To: b.commit, Without: without,
+	})
+	if err != nil || len(without) == 0 {
+		return err
+	}
+	changed := map[string]bool{}
+	for _, c := range d.diff {
+		changed[c.Path] = true
+	}
+	return d.filterApart(ctx, filteringApart{
+		dir: b.tree(), index: b.index(), commit: b.commit, scratch: filepath.Join(b.dir, "fill"), only: changed,
+	})
+}
+
 // fill checks out what differs, hides what is gone, and makes the index.
 func (d *deriving) fill(ctx context.Context) (r baseRecord, err error) {
 	defer d.unhold(d.on)
@@ -87,9 +109,7 @@ func (d *deriving) fill(ctx context.Context) (r baseRecord, err error) {
 	if err := git.CloneFile(d.on.index(), b.index()); err != nil {
 		return r, err
 	}
-	err = d.Frozen.Change(ctx, git.ChangeRequest{
-		Dir: b.tree(), Index: b.index(), From: d.on.commit, To: b.commit,
-	})
+	err = d.change(ctx)
 	if err != nil {
 		return r, err
 	}

@@ -36,7 +36,7 @@ const changesRoom = 32 << 20
 // Room is about how many bytes of disk the lease of a workspace takes. Where
 // it shares its files that is little, but for the first one on a base.
 func (t *Trees) Room(ctx context.Context, l LeaseRequest) (int64, error) {
-	if !(Workspace{Backend: l.Backend}).Private() {
+	if !(Workspace{Backend: l.Backend}).Private() || l.Copy {
 		return t.Footprint(ctx, l.Base)
 	}
 	key, err := t.baseKey(l.Base)

@@ -29,6 +29,7 @@ type fixture struct {
 	unapplied bool // do not try the patches
 	kind      Backend
 	confine   git.Confine
+	own       git.Hash           // what no agent had a hand in: what HEAD was at when this was opened
 	here      map[string][]Mount // what is mounted here, by workspace; nil: nothing ever is
 	small     string             // a workspace whose changes go on a small disk
 }
@@ -126,6 +127,7 @@ func (f *fixture) openAt(dir string) {
 	if f.frozen, err = f.repo.Freeze(ctx, filepath.Join(f.state, "frozen")); err != nil {
 		f.t.Fatal(err)
 	}
+	f.own, _ = f.repo.Commit(ctx, "HEAD") // a repository may have none
 	f.trees = f.backend()
 }
 
@@ -137,7 +139,7 @@ func (f *fixture) backend() *Trees {
 	trees, err := New(Config{
 		Repo: f.repo, Frozen: f.frozen, Dir: filepath.Join(f.state, "trees", "k3x9q2"),
 		Trash: filepath.Join(f.state, "trash"), LockFile: filepath.Join(f.state, "worktrees.lock"),
-		Bases: filepath.Join(f.state, "bases"), At: f.repo.TopLevel, Confine: f.confine,
+		Bases: filepath.Join(f.state, "bases"), At: f.repo.TopLevel, Confine: f.confine, Own: f.own,
 		Step: func(name string) error {
 			if f.step == nil {
 				return nil

@@ -23,6 +23,8 @@ type LeaseRequest struct {
 	Saved string   // required; where our copy of the index goes
 
 	Backend Backend // empty: worktree
+	// Copy has files copied, for the backend reflink, where they cannot be cloned.
+	Copy bool
 }
 
 // Lease makes a workspace: registers a linked worktree, fills it with the
@@ -59,7 +61,7 @@ func (t *Trees) Lease(ctx context.Context, l LeaseRequest) (_ *Workspace, err er
 		}
 	}()
 	if begun = w.Private(); begun {
-		if err := t.leasePrivate(ctx, w); err != nil {
+		if err := t.leasePrivate(ctx, w, l.Copy); err != nil {
 			return nil, fmt.Errorf("lease %s: %w", w.Name, t.blame(ctx, err))
 		}
 		return w, t.step("saved")
@@ -110,7 +112,9 @@ func (t *Trees) fill(ctx context.Context, w *Workspace) error {
 	if err := t.fills.enter(ctx); err != nil {
 		return err
 	}
-	err := t.Frozen.Fill(ctx, git.FillRequest{Dir: w.Dir, Admin: w.Admin, Base: w.Base})
+	err := t.checkOut(ctx, checkingOut{
+		fill: git.FillRequest{Dir: w.Dir, Admin: w.Admin, Base: w.Base}, scratch: w.Index + ".fill",
+	})
 	if err == nil {
 		err = t.bring(ctx, w)
 	}

@@ -13,7 +13,7 @@ import (
 
 // leasePrivate fills the folder of a workspace that has a git dir of its own.
 // Nothing of the repository is touched.
-func (t *Trees) leasePrivate(ctx context.Context, w *Workspace) (err error) {
+func (t *Trees) leasePrivate(ctx context.Context, w *Workspace, copies bool) (err error) {
 	if err := t.mountPoint(w); err != nil {
 		return err
 	}
@@ -53,7 +53,7 @@ func (t *Trees) leasePrivate(ctx context.Context, w *Workspace) (err error) {
 	if w.kind() == Overlay {
 		err = fillLayers(w)
 	} else {
-		err = t.fillClone(ctx, w, b)
+		err = t.fillClone(ctx, w, &cloning{from: w.below(), index: b.index(), copies: copies})
 	}
 	if err == nil && w.Shell == "" {
 		link, _ := t.Objects()

@@ -21,11 +21,11 @@ const cloners = 4
 
 // fillClone fills a workspace with clones of the files of its base, with an
 // index that knows them, and with what comes along.
-func (t *Trees) fillClone(ctx context.Context, w *Workspace, b *base) (err error) {
+func (t *Trees) fillClone(ctx context.Context, w *Workspace, c *cloning) (err error) {
 	if err := t.fills.enter(ctx); err != nil {
 		return err
 	}
-	err = t.cloneBase(ctx, w, b)
+	err = t.cloneBase(ctx, w, c)
 	if err == nil {
 		err = t.bring(ctx, w)
 	}
@@ -40,12 +40,12 @@ func (t *Trees) fillClone(ctx context.Context, w *Workspace, b *base) (err error
 	return os.WriteFile(dotGit, []byte("gitdir: "+w.Admin+"\n"), 0o600)
 }
 
-func (t *Trees) cloneBase(ctx context.Context, w *Workspace, b *base) error {
-	text, err := os.ReadFile(b.index())
+func (t *Trees) cloneBase(ctx context.Context, w *Workspace, c *cloning) error {
+	text, err := os.ReadFile(c.index)
 	if err != nil {
 		return err
 	}
-	c := &cloning{from: w.below(), to: w.files(), stats: map[string]git.IndexStat{}}
+	c.to, c.stats = w.files(), map[string]git.IndexStat{}
 	if err := os.Mkdir(c.to, 0o700); err != nil {
 		return err
 	}
@@ -71,8 +71,10 @@ func (t *Trees) cloneBase(ctx context.Context, w *Workspace, b *base) error {
 
 // cloning is the cloning of one checkout.
 type cloning struct {
-	from layers
-	to   string
+	from   layers
+	index  string // of the checkout
+	copies bool   // what cannot be cloned is copied
+	to     string
 
 	mu    sync.Mutex // guards what follows
 	stats map[string]git.IndexStat
@@ -176,15 +178,15 @@ func (c *cloning) some(ctx context.Context, layer string, entries []git.IndexEnt
 		if err != nil {
 			return &os.PathError{Op: "clone", Path: e.Path, Err: err}
 		}
-		if stats[e.Path], err = cloneOne(src, dst, name); err != nil {
+		if stats[e.Path], err = c.one(src, dst, name); err != nil {
 			return &os.PathError{Op: "clone", Path: e.Path, Err: err}
 		}
 	}
 	return nil
 }
 
-// cloneOne clones a file or makes a symlink anew, in open folders.
-func cloneOne(src, dst int, name string) (git.IndexStat, error) {
+// one clones a file or makes a symlink anew, in open folders.
+func (c *cloning) one(src, dst int, name string) (git.IndexStat, error) {
 	var at unix.Stat_t
 	if err := unix.Fstatat(src, name, &at, unix.AT_SYMLINK_NOFOLLOW); err != nil {
 		return git.IndexStat{}, err
@@ -194,7 +196,11 @@ func cloneOne(src, dst int, name string) (git.IndexStat, error) {
 	case unix.S_IFLNK:
 		err = copySymlink(git.Place{Dir: src, Name: name}, git.Place{Dir: dst, Name: name}, int(at.Size))
 	default:
-		err = git.CloneAt(git.Place{Dir: src, Name: name}, git.Place{Dir: dst, Name: name})
+		clone := git.CloneAt
+		if c.copies {
+			clone = git.CopyAt
+		}
+		err = clone(git.Place{Dir: src, Name: name}, git.Place{Dir: dst, Name: name})
 	}
 	if err == nil {
 		err = unix.Fstatat(dst, name, &at, unix.AT_SYMLINK_NOFOLLOW)

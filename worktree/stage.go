@@ -316,8 +316,13 @@ func (c *capturing) checkout(ctx context.Context, dir string, paths []string) er
 	if len(paths) == 0 {
 		return nil
 	}
+	env := []string{"GIT_WORK_TREE=" + dir, "GIT_INDEX_FILE=" + c.Workspace.Index}
+	if c.foreign(c.Workspace.Base) {
+		// An agent may have given these a filter, and have made it, too.
+		env = append(env, git.Without(slices.Sorted(maps.Keys(c.filters.drivers)))...)
+	}
 	_, err := c.quarantine.Run(ctx, git.Cmd{
-		Dir: dir, Env: []string{"GIT_WORK_TREE=" + dir, "GIT_INDEX_FILE=" + c.Workspace.Index},
+		Dir: dir, Env: env,
 		Args:  []string{"checkout-index", "-z", "-f", "-q", "--ignore-skip-worktree-bits", "--stdin"},
 		Stdin: strings.NewReader(strings.Join(paths, "\x00") + "\x00"),
 	})

@@ -62,6 +62,10 @@ type Config struct {
 	// Confine runs a git whose filters read what an agent wrote, and its
 	// filters, behind walls; nil: they run as any git does.
 	Confine git.Confine
+	// Own is the commit that no agent had a hand in: filters that write its
+	// files run as in any git of the user's. Those of all others read what
+	// agents wrote.
+	Own git.Hash
 
 	// Cores bounds how many workspaces are filled at once, to twice its
 	// value. 0 is the number of this machine.

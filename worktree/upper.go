@@ -129,9 +129,6 @@ func (t *Trees) headOf(ctx context.Context, w Workspace) (git.Hash, error) {
 // cannot be told.
 func (t *Trees) moduleHead(ctx context.Context, w Workspace, path string) (git.Hash, error) {
 	dotGit := filepath.Join(w.files(), path, ".git")
-	if !w.Private() {
-		return t.Repo.HeadOf(ctx, dotGit)
-	}
 	at, err := os.Lstat(dotGit)
 	if err != nil {
 		return "", err

@@ -101,6 +101,7 @@ func (c *copied) wall(v *store.View) error {
 	recorded, err := latestConfig(v)
 	if err == nil {
 		c.trees.Confine = c.confineLater(c.Run, recorded.isolation)
+		c.trees.Own = git.Hash(v.Identity.Base.Commit)
 	}
 	return err
 }

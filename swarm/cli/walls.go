@@ -59,10 +59,16 @@ func (b *bench) pieces(r engine.WallsRequest) []box.Piece {
 			box.Piece{At: b.deps.Root, From: b.deps.Root},
 			box.Piece{At: b.repo.CommonDir, From: b.repo.CommonDir},
 			box.Piece{At: objects, From: objects, Write: true})
+		// Commits are loose objects. What is packed, and where git looks for
+		// more, are the user's.
+		for _, name := range []string{"pack", "info"} {
+			dir := filepath.Join(objects, name)
+			all = append(all, box.Piece{At: dir, From: dir, Optional: true})
+		}
 	}
 	for _, m := range w.Mounts() {
 		all = append(all, box.Piece{
-			At: m.At, From: m.From, Write: m.Write, Lower: m.Lower, Upper: m.Upper, Work: m.Work,
+			At: m.At, From: m.From, Write: m.Write, Optional: m.Optional, Lower: m.Lower, Upper: m.Upper, Work: m.Work,
 		})
 	}
 	for _, dir := range append([]string{filepath.Dir(b.shims)}, r.Read...) {

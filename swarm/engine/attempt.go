@@ -27,7 +27,7 @@ type attempt struct {
 	n      int
 	call   *task.Call
 	began  time.Time
-	linked bool // its workspace is a linked worktree, whatever others have
+	whole  bool // its workspace is a whole checkout, whatever others have
 	last   bool // no further try follows one that could not be started
 	// owed is the result of an agent that ended well under an earlier owner
 	// and whose check is all that is missing; nil for any other attempt.
@@ -107,7 +107,7 @@ func (t *attempt) fresh(ctx context.Context) ending {
 	}
 	if end := t.lease(ctx, worktree.LeaseRequest{
 		Name: task.AttemptName(t.id, t.n), Base: base,
-		Saved: filepath.Join(t.dir, "index"), Backend: t.backend(),
+		Saved: filepath.Join(t.dir, "index"), Backend: t.backend(), Copy: t.whole,
 	}); end != nil {
 		return *end
 	}

@@ -53,7 +53,7 @@ func (e *Engine) begin(life context.Context, a *agentState) {
 	try := &attempt{
 		engine: e, id: a.id, n: a.attempt, call: a.call, began: e.deps.Now(),
 		last: a.tries+1 >= startTries, owed: a.owed, spent: a.spent,
-		linked: a.linked,
+		whole:  a.whole,
 		prompt: withRemarks(task.Prompt(a.call.Input), a.remarks),
 	}
 	if a.retry != nil {

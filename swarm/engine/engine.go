@@ -93,7 +93,7 @@ type agentState struct {
 	result  task.Result // nil until settled
 	byName  bool        // cancelled by name
 	blocked bool        // it waits for agents it depends on
-	linked  bool        // its workspaces are linked worktrees from now on
+	whole   bool        // its workspaces are whole checkouts from now on
 	retried int         // attempts of this owner whose failure may pass
 	spent   task.Usage  // of the attempts before the current one
 	// left is the work of the latest attempt that has ended. It is what an

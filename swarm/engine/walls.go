@@ -102,10 +102,12 @@ func (t *attempt) clearBox() {
 	}
 }
 
-// backend is how the attempt's own workspace is made.
+// backend is how the attempt's own workspace is made. A whole one has a git dir
+// of its own as others have: what an agent says of itself must not get it to
+// where it shares that of the user.
 func (t *attempt) backend() worktree.Backend {
-	if t.linked {
-		return worktree.Linked
+	if t.whole {
+		return worktree.Reflink
 	}
 	return t.engine.deps.Backend
 }
@@ -150,17 +152,17 @@ func lastBytes(path string, limit int64) []byte {
 // reports whether it did.
 func (e *Engine) elsewhere(life context.Context, a *agentState, end ending) bool {
 	failed, ok := end.result.(*task.Failed)
-	if !ok || !end.stumbled || a.linked || e.ending || a.byName {
+	if !ok || !end.stumbled || a.whole || e.ending || a.byName {
 		return false
 	}
 	err := e.append(&event.Retried{
 		Agent: a.id, Attempt: a.attempt, Error: failed.Kind, Usage: &failed.Usage,
-		Reason: failed.Reason + "; in an overlay only mv and git mv can rename folders of the base, so it is tried again in a worktree",
+		Reason: failed.Reason + "; in an overlay only mv and git mv can rename folders of the base, so it is tried again in a whole checkout",
 	})
 	if err != nil {
 		return false
 	}
-	a.linked, a.spent, a.left = true, failed.Usage, failed.Work
+	a.whole, a.spent, a.left = true, failed.Usage, failed.Work
 	e.later(life, a, 0)
 	return true
 }

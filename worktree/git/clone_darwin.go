@@ -29,3 +29,6 @@ func CloneAt(from, to Place) error {
 	}
 	return nil
 }
+
+// CopyAt is CloneAt, which the file systems of this system can.
+func CopyAt(from, to Place) error { return CloneAt(from, to) }

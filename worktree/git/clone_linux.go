@@ -26,7 +26,43 @@ type Place struct {
 }
 
 // CloneAt is Clone for paths from open folders. It follows no symlink.
-func CloneAt(from, to Place) (err error) {
+func CloneAt(from, to Place) error {
+	return duplicate(from, to, func(dst, src int) error { return unix.IoctlFileClone(dst, src) })
+}
+
+// CopyAt is CloneAt, but for a file system that cannot share blocks: there it
+// copies.
+func CopyAt(from, to Place) error {
+	return duplicate(from, to, func(dst, src int) error {
+		if unix.IoctlFileClone(dst, src) == nil {
+			return nil
+		}
+		return copyAll(dst, src)
+	})
+}
+
+// copyAll copies what is left of a file.
+func copyAll(dst, src int) error {
+	buf := make([]byte, 64<<10)
+	for {
+		n, err := unix.Read(src, buf)
+		if errors.Is(err, unix.EINTR) {
+			continue
+		}
+		if err != nil || n == 0 {
+			return err
+		}
+		for rest := buf[:n]; len(rest) > 0; rest = rest[n:] {
+			if n, err = unix.Write(dst, rest); err != nil && !errors.Is(err, unix.EINTR) {
+				return err
+			}
+			n = max(n, 0)
+		}
+	}
+}
+
+// duplicate makes a file anew, whose content share puts there.
+func duplicate(from, to Place, share func(dst, src int) error) (err error) {
 	src, err := openAt(from, unix.O_RDONLY, 0)
 	if err != nil {
 		return err
@@ -42,7 +78,7 @@ func CloneAt(from, to Place) (err error) {
 	}
 	defer func() { err = errors.Join(err, unix.Close(dst)) }()
 	if at.Size > 0 { // an empty file may be cloned nowhere
-		if err := unix.IoctlFileClone(dst, src); err != nil {
+		if err := share(dst, src); err != nil {
 			return &os.PathError{Op: "clone", Path: to.Name, Err: err}
 		}
 	}

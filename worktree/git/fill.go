@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 )
 
 // FillRequest says which registered worktree gets its files.
@@ -14,6 +15,8 @@ type FillRequest struct {
 	Dir   string // required; the worktree
 	Admin string // required; its admin folder
 	Base  Hash   // required; the commit its HEAD is at
+
+	Without []string // names of filters that do not run
 }
 
 // Fill checks out a registered worktree, with the filters of the user and as
@@ -24,8 +27,9 @@ type FillRequest struct {
 func (f *Frozen) Fill(ctx context.Context, r FillRequest) error {
 	cmd := Cmd{
 		Dir: r.Dir, Writes: true,
-		Env: append(f.env(), "GIT_WORK_TREE="+r.Dir,
-			"GIT_INDEX_FILE="+filepath.Join(r.Admin, "index")),
+		Env: slices.Concat(f.env(), Without(r.Without), []string{
+			"GIT_WORK_TREE=" + r.Dir, "GIT_INDEX_FILE=" + filepath.Join(r.Admin, "index"),
+		}),
 		Args: []string{"read-tree", "--reset", "-u", "--no-recurse-submodules", string(r.Base)},
 	}
 	_, err := os.Lstat(f.sparse())
@@ -39,6 +43,25 @@ func (f *Frozen) Fill(ctx context.Context, r FillRequest) error {
 		return fmt.Errorf("fill worktree: %w", err)
 	}
 	return nil
+}
+
+// Without is an environment in which these filters are not there: git writes
+// files as they are stored, and their attributes ask for nothing.
+func Without(filters []string) []string {
+	if len(filters) == 0 {
+		return nil
+	}
+	var env []string
+	n := 0
+	for _, name := range filters {
+		// Not by -c, which ends a key at the first equals sign.
+		for _, kv := range [][2]string{{"clean", ""}, {"smudge", ""}, {"process", ""}, {"required", "false"}} {
+			env = append(env, fmt.Sprintf("GIT_CONFIG_KEY_%d=filter.%s.%s", n, name, kv[0]),
+				fmt.Sprintf("GIT_CONFIG_VALUE_%d=%s", n, kv[1]))
+			n++
+		}
+	}
+	return append(env, fmt.Sprintf("GIT_CONFIG_COUNT=%d", n))
 }
 
 // env makes git run in the copy and read no other configuration.
@@ -74,6 +97,8 @@ type ChangeRequest struct {
 	Dir      string // required
 	Index    string // required; that of a checkout of From, which becomes that of To
 	From, To Hash   // required
+
+	Without []string // names of filters that do not run
 }
 
 // Change checks out the files of a commit that differ from those of another,
@@ -81,7 +106,9 @@ type ChangeRequest struct {
 func (f *Frozen) Change(ctx context.Context, r ChangeRequest) error {
 	_, err := f.repo.Git.Run(ctx, Cmd{
 		Dir: r.Dir, Writes: true,
-		Env:  append(f.env(), "GIT_WORK_TREE="+r.Dir, "GIT_INDEX_FILE="+r.Index),
+		Env: slices.Concat(f.env(), Without(r.Without), []string{
+			"GIT_WORK_TREE=" + r.Dir, "GIT_INDEX_FILE=" + r.Index,
+		}),
 		Args: []string{"read-tree", "-m", "-u", "--no-recurse-submodules", string(r.From), string(r.To)},
 	})
 	if err != nil {

@@ -2,11 +2,13 @@ package git
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -219,5 +221,50 @@ func TestCopyIndexKeepsItsTime(t *testing.T) {
 	}
 	if err := copyIndex(filepath.Join(dir, "none"), to); err != nil {
 		t.Errorf("copyIndex of none = %v", err)
+	}
+}
+
+// TestHeadOfLooksNowhereElse: what an agent put into its admin folder leads git
+// neither to another repository nor into a pipe that nobody writes to.
+func TestHeadOfLooksNowhereElse(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name  string
+		spoil func(admin, elsewhere string) error
+		want  bool
+	}{
+		{"another repository", func(admin, elsewhere string) error {
+			return os.WriteFile(filepath.Join(admin, "commondir"), []byte(elsewhere+"\n"), 0o600)
+		}, true},
+		{"a pipe", func(admin, _ string) error {
+			return errors.Join(os.Remove(filepath.Join(admin, "HEAD")), syscall.Mkfifo(filepath.Join(admin, "HEAD"), 0o600))
+		}, false},
+		{"a pipe for its configuration", func(admin, _ string) error {
+			return errors.Join(os.Remove(filepath.Join(admin, "commondir")), syscall.Mkfifo(filepath.Join(admin, "commondir"), 0o600))
+		}, true},
+		{"a branch", func(admin, _ string) error {
+			return os.WriteFile(filepath.Join(admin, "HEAD"), []byte("ref: refs/heads/main\n"), 0o600)
+		}, true},
+		{"a name that leads out", func(admin, _ string) error {
+			return os.WriteFile(filepath.Join(admin, "HEAD"), []byte("ref: refs/../HEAD\n"), 0o600)
+		}, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			g := newGround(t)
+			base := g.commit("file", "x")
+			r := g.repo()
+			dir := filepath.Join(t.TempDir(), "w")
+			admin, err := r.Register(t.Context(), dir, base, "test")
+			g.ok(err)
+			elsewhere := t.TempDir()
+			g.ok(tt.spoil(admin, elsewhere))
+			ctx, stop := context.WithTimeout(t.Context(), 20*time.Second)
+			defer stop()
+			got, err := r.HeadOf(ctx, admin)
+			if err != nil || got != "" != tt.want || got != "" && got != base {
+				t.Errorf("HeadOf = %q, %v; want the base: %v", got, err, tt.want)
+			}
+		})
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -39,15 +40,23 @@ func (r *Repo) Register(ctx context.Context, dir string, at Hash, reason string)
 // empty where it leads to none (an unborn branch, a damaged file). The error
 // is of a git that could not answer.
 //
-// The folder and its configuration may be an agent's. No transport is
-// allowed: a promisor remote would be asked for a missing object, and its
-// configuration can name a program.
+// The folder may be an agent's, who may have put anything there: a pipe, or the
+// name of another repository. So git does not look into it, but where its refs
+// are no files. The configuration of the repository may be an agent's, too: no
+// transport is allowed, since a promisor remote would be asked for a missing
+// object, and its configuration can name a program.
 func (r *Repo) HeadOf(ctx context.Context, admin string) (Hash, error) {
+	dir, head := admin, "HEAD"
+	if _, err := os.Lstat(filepath.Join(r.CommonDir, "reftable")); errors.Is(err, fs.ErrNotExist) {
+		if dir, head = r.CommonDir, r.detached(admin); head == "" {
+			return "", nil
+		}
+	}
 	var bad *Error
 	for range headTries {
 		out, err := r.Git.Run(ctx, Cmd{
-			Dir: r.CommonDir, Env: []string{"GIT_DIR=" + admin, "GIT_ALLOW_PROTOCOL=none"},
-			Args: []string{"rev-parse", "--verify", "--quiet", "HEAD^{commit}"},
+			Dir: r.CommonDir, Env: []string{"GIT_DIR=" + dir, "GIT_ALLOW_PROTOCOL=none"},
+			Args: []string{"rev-parse", "--verify", "--quiet", head + "^{commit}"},
 		})
 		switch {
 		case err == nil:
@@ -59,6 +68,26 @@ func (r *Repo) HeadOf(ctx context.Context, admin string) (Hash, error) {
 		}
 	}
 	return "", nil
+}
+
+// detached is what the file HEAD of an admin folder says: the name of an object
+// or, of one that is attached, of a ref that all worktrees share; empty where
+// that cannot be told.
+func (r *Repo) detached(admin string) string {
+	files, err := openLayers([]string{admin})
+	if err != nil {
+		return ""
+	}
+	defer files.close()
+	if head := r.follow(files, "HEAD"); head != "" {
+		return string(head)
+	}
+	text, err := readRegular(files, "HEAD")
+	name, isRef := strings.CutPrefix(strings.TrimRight(text, "\r\n"), "ref: ")
+	if err != nil || !isRef || !validRef(name) {
+		return ""
+	}
+	return name
 }
 
 // headTries is how often a git that a signal ended is asked again: somebody

@@ -1,0 +1,153 @@
+package worktree
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"agentswarm/worktree/git"
+)
+
+// foreign reports whether a commit may hold what agents wrote, so that filters
+// read its files behind walls. Its attributes choose the filter of a file, and
+// its files may be the program that a filter is.
+func (t *Trees) foreign(commit git.Hash) bool { return t.Confine != nil && commit != t.Own }
+
+// checkingOut is the checkout of a whole commit.
+type checkingOut struct {
+	fill    git.FillRequest
+	scratch string // a folder that is not there yet
+}
+
+// checkOut checks a commit out. Of one that is foreign git writes the files as
+// they are stored first, and makes the index; then the filters write those
+// that they are given, behind walls, and git never works in that folder again.
+func (t *Trees) checkOut(ctx context.Context, c checkingOut) (err error) {
+	if c.fill.Without, err = t.withheld(ctx, c.fill.Base, c.scratch); err != nil {
+		return err
+	}
+	if err := t.Frozen.Fill(ctx, c.fill); err != nil || len(c.fill.Without) == 0 {
+		return err
+	}
+	return t.filterApart(ctx, filteringApart{
+		dir: c.fill.Dir, index: filepath.Join(c.fill.Admin, "index"), commit: c.fill.Base, scratch: c.scratch,
+	})
+}
+
+// withheld are the filters that do not run while git checks a commit out.
+func (t *Trees) withheld(ctx context.Context, commit git.Hash, scratch string) ([]string, error) {
+	if !t.foreign(commit) {
+		return nil, nil
+	}
+	filters, err := t.readFilters(ctx, t.Frozen.Lazy(scratch))
+	if err = errors.Join(err, RemoveAll(scratch)); err != nil {
+		return nil, err
+	}
+	return slices.Sorted(maps.Keys(filters.drivers)), nil
+}
+
+// filteringApart is a checkout whose files are as they are stored.
+type filteringApart struct {
+	dir, index string
+	commit     git.Hash
+	scratch    string          // a folder that is not there yet
+	only       map[string]bool // the files that are in dir; nil: all of the index
+}
+
+// filterApart has the filters of a checkout write their files, behind walls.
+// What they do to others is seen by nobody but those who work on that commit.
+func (t *Trees) filterApart(ctx context.Context, f filteringApart) (err error) {
+	q, err := t.Frozen.Quarantine(f.scratch)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, RemoveAll(f.scratch)) }()
+	c := &capturing{
+		Trees: t, CaptureRequest: CaptureRequest{Workspace: Workspace{Base: f.commit, Index: f.index}},
+		quarantine: q, found: &survey{},
+	}
+	if c.index, err = t.Repo.ReadIndex(f.index); err != nil {
+		return err
+	}
+	if c.filters, err = t.readFilters(ctx, q); err != nil {
+		return err
+	}
+	var paths []string
+	for _, e := range c.index {
+		plain := e.Mode == modeFile || e.Mode == modeExec
+		if plain && !e.SkipWorktree && (f.only == nil || f.only[e.Path]) {
+			paths = append(paths, e.Path)
+		}
+	}
+	s := &staging{capturing: c, private: f.index, scratch: f.dir}
+	if err := s.setApart(ctx, paths); err != nil || s.apart == nil {
+		return err
+	}
+	paths = slices.DeleteFunc(paths, func(path string) bool { return !s.filtered[path] })
+	if err := s.rewrite(ctx, paths); err != nil {
+		return fmt.Errorf("filter the files of %s: %w", f.commit.Short(), err)
+	}
+	return f.restat(t.Repo, s.filtered)
+}
+
+// rewrite has git write files of the scratch tree once more, with filters.
+func (s *staging) rewrite(ctx context.Context, paths []string) error {
+	if err := s.lendLFS(); err != nil {
+		return err
+	}
+	// What is there already, and as old as the index says, is left as it is.
+	root, err := os.OpenRoot(s.scratch)
+	if err != nil {
+		return err
+	}
+	for _, path := range paths {
+		err = errors.Join(err, root.Remove(path))
+	}
+	if err = errors.Join(err, root.Close()); err != nil {
+		return err
+	}
+	_, err = s.apart.Run(ctx, git.Cmd{
+		Args: []string{"checkout-index", "-z", "-f", "-q", "--stdin"},
+		Dir:  s.scratch, Env: []string{"GIT_WORK_TREE=" + s.scratch},
+		Stdin: strings.NewReader(strings.Join(paths, "\x00") + "\x00"),
+	})
+	return err
+}
+
+// restat tells the index of the files that filters wrote.
+func (f filteringApart) restat(repo *git.Repo, written map[string]bool) error {
+	text, err := os.ReadFile(f.index)
+	if err != nil {
+		return err
+	}
+	at := &folders{root: f.dir}
+	text, rerr := repo.Restat(text, func(e *git.IndexEntry) (git.IndexStat, bool) {
+		var s unix.Stat_t
+		if !written[e.Path] {
+			return git.IndexStat{}, false
+		}
+		dir, name, serr := at.enter(e.Path)
+		if serr == nil {
+			serr = unix.Fstatat(dir, name, &s, unix.AT_SYMLINK_NOFOLLOW)
+		}
+		if serr == nil && s.Mode&unix.S_IFMT != unix.S_IFREG {
+			serr = errors.New("a filter left something else than a file")
+		}
+		if serr != nil {
+			err = errors.Join(err, &os.PathError{Op: "filter", Path: e.Path, Err: serr})
+			return git.IndexStat{}, false
+		}
+		return indexStat(&s), true
+	})
+	if err = errors.Join(err, rerr, at.close()); err != nil {
+		return err
+	}
+	return writeFile(f.index, text)
+}
