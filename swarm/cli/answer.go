@@ -15,6 +15,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"agentswarm/swarm/control"
+	"agentswarm/swarm/engine"
 	"agentswarm/swarm/inbox"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
@@ -136,10 +137,11 @@ func answerAction(c *cli.Context, env Env, get func(*place, []asked) (*control.A
 	given := answeredObject{Schema: "swarm.answered/1", Answers: []answerObject{}}
 	for i, q := range all {
 		answer.ID, answer.Shown = q.ID, q.shown()
-		if !slices.ContainsFunc(all[:i], q.same) {
-			if err = p.give(c.Context, q, answer); err != nil {
-				break
-			}
+		if err = p.give(c.Context, q, answer); codeOf(err) == CodeUsage && slices.ContainsFunc(all[:i], q.merges) {
+			err = nil // it was answered with that one
+		}
+		if err != nil {
+			break
 		}
 		given.add(q, answer)
 		if !c.Bool("json") {
@@ -243,13 +245,12 @@ func (p *place) askAnswer(q asked) (*control.Answer, error) {
 			Advice: fmt.Sprintf("`%s answer %s yes`, no, or a text", p.env.Calls, q.ID),
 		}
 	}
-	wants, choices := wholeAction(q.Action), "y, n or a text"
+	tier, reason := foundText(q.Risk)
+	action := q.Action
 	if q.Risk != nil {
-		wants = wholeAction(plainAction(q.Action)) + "\n" + Printable(q.Risk.Tier+": "+q.Risk.Reason)
-		if q.Risk.Hint != "" {
-			wants += "\n" + Printable(q.Risk.Hint)
-		}
+		action = plainAction(action)
 	}
+	wants, choices := tier+wholeAction(action)+reason, "y, n or a text"
 	if in, ok := inbox.InquiryOf(&q.Questioned); ok {
 		wants = PrintableText(in.Question)
 		if len(in.Choices) > 0 {
@@ -352,9 +353,14 @@ func closedQuestion(v *store.View, q *store.Question) error {
 	switch q.Reply.By {
 	case task.ByPerson:
 		return usagef("question %s was answered: %s", q.ID, word)
+	case task.ByTime:
+		return usagef("question %s waits for nobody: %s", q.ID, q.Reply.Reason)
 	case task.ByEnd:
+		if q.Reply.Reason == engine.HookGone {
+			return usagef("question %s waits for nobody: %s", q.ID, q.Reply.Reason)
+		}
 		return usagef("question %s waits for nobody: %s ended first", q.ID, cmp.Or(string(q.Agent), "the script"))
-	case task.ByRule, task.ByPolicy, task.ByScript:
+	case task.ByRule, task.ByPolicy, task.ByScript, task.ByRisk:
 		return usagef("question %s was %s at once: %s", q.ID, word, q.Reply.Reason)
 	default:
 		return usagef("question %s was closed", q.ID)

@@ -20,7 +20,8 @@ type asked struct {
 	*store.Question
 	run   string
 	label string
-	// wants is the action in one printable line, at most wantsWidth long.
+	// wants is the action in one printable line, at most wantsWidth long, and
+	// around it what it was found to be.
 	wants string
 	// doubt is why the journal of its run does not have it as open. The run
 	// is live, so that its owner knows better; nil for all others.
@@ -29,6 +30,9 @@ type asked struct {
 
 // wantsWidth bounds an action in a line; in JSON it is whole.
 const wantsWidth = 400
+
+// foundWidth bounds the reason that stands behind it.
+const foundWidth = 160
 
 func newAsked(run, label string, q *store.Question) asked {
 	return asked{Question: q, run: run, label: label, wants: questionText(q)}
@@ -53,19 +57,25 @@ func questionText(q *store.Question) string {
 	if in, ok := inbox.InquiryOf(&q.Questioned); ok {
 		return inquiryText(in)
 	}
+	tier, reason := foundText(q.Risk)
+	action := q.Action
 	if q.Risk != nil {
-		return riskText(q.Risk, q.Action)
+		action = plainAction(action)
 	}
-	return wantsText(q.Action)
+	return tier + wantsText(action) + reason
 }
 
-// riskText is an action that was judged in a line: how grave it is, and why.
-func riskText(r *event.Risk, action json.RawMessage) string {
-	text := r.Tier + ": " + wantsText(plainAction(action))
-	if r.Reason != "" {
-		text += " (" + shortenEnd(Printable(r.Reason), wantsWidth) + ")"
+// foundText is what the action of a question was found to be, before it, and
+// why, behind it: a line may be cut, and the action is what is answered.
+func foundText(r *event.Risk) (tier, reason string) {
+	if r == nil {
+		return "", ""
 	}
-	return text
+	if r.Reason != "" {
+		reason = strings.ToValidUTF8(r.Reason[:min(len(r.Reason), 4*foundWidth)], "")
+		reason = " (" + shortenEnd(Printable(reason), foundWidth) + ")"
+	}
+	return Printable(r.Tier) + ": ", reason
 }
 
 // plainAction is an action of a hook as a person would type it; itself where it
@@ -149,10 +159,10 @@ func (q asked) shown() string {
 	return inbox.Digest(q.Action)
 }
 
-// same reports whether an answer to another question answered this one too: its
-// owner takes what several agents ask as one, where it was judged.
-func (q asked) same(other asked) bool {
-	return q.Risk != nil && other.Risk != nil && q.run == other.run && q.shown() != "" && q.shown() == other.shown()
+// merges reports whether the answer to a question is the answer to another one
+// too, as the owner of their run has it.
+func (q asked) merges(other asked) bool {
+	return q.run == other.run && q.Risk != nil && other.Risk != nil && !q.Redacted && q.shown() == other.shown()
 }
 
 // who asks, for a person: an agent, or the script.
@@ -176,14 +186,16 @@ type questionObject struct {
 	Asked   time.Time       `json:"asked"`
 	Waited  int64           `json:"waited_ms"`
 	Action  json.RawMessage `json:"action,omitempty"`
-	Risk    *event.Risk     `json:"risk,omitempty"` // absent: nobody judged it
+	Risk    *event.Risk     `json:"risk,omitempty"` // absent: nobody looked at it
+	// Redacted says that the action has no secrets any more.
+	Redacted bool `json:"redacted,omitempty"`
 }
 
 func (q asked) object(now time.Time) questionObject {
 	o := questionObject{
 		ID: q.ID, Run: q.run, Agent: q.Agent, Attempt: q.Attempt, Label: q.label,
 		Asked: q.Time, Waited: max(0, now.Sub(q.Time).Milliseconds()), Action: q.Action,
-		Risk: q.Risk,
+		Risk: q.Risk, Redacted: q.Redacted,
 	}
 	if string(bytes.TrimSpace(o.Action)) == "null" {
 		o.Action = nil

@@ -72,7 +72,20 @@ func inboxAction(c *cli.Context, env Env) error {
 		return err
 	}
 	width, _ := detect(env.Stdout, env.Getenv).Size()
-	return inboxTable(all).Print(env.Stdout, width)
+	if err := inboxTable(all).Print(env.Stdout, width); err != nil {
+		return err
+	}
+	printHints(env.Stderr, all)
+	return nil
+}
+
+// printHints tells what a person may want to know beside the questions.
+func printHints(w io.Writer, all []asked) {
+	for _, q := range all {
+		if q.Risk != nil && q.Risk.Hint != "" {
+			fmt.Fprintln(w, "hint: "+Printable(q.Risk.Hint))
+		}
+	}
 }
 
 func inboxTable(all []asked) *Table {

@@ -130,7 +130,7 @@ func (j *judge) Judge(r engine.JudgeRequest) *engine.Ruling {
 	finding := law.rules.Classify(riskAction(&r.Action, r.Action.Cwd), *place)
 	decision := authority.Decide(finding, place)
 	ruling := &engine.Ruling{
-		Request: r, Verdict: decision.Verdict, Tier: finding.Tier, Reason: decision.Reason, Instead: decision.Instead,
+		Request: r, Verdict: decision.Verdict, Tier: finding.Tier, Reason: risk.Redact(decision.Reason), Instead: decision.Instead,
 		Detail: &judgement{finding: finding, decision: decision, place: place, law: law},
 	}
 	for _, part := range finding.Parts {

@@ -18,8 +18,13 @@ import (
 	"agentswarm/swarm/ask"
 )
 
-// crowd is how many actions of one agent may be asked about at once.
+// crowd is how many actions of one agent may be asked about at once. More wait
+// their turn, as most are answered at once, but not for long behind those that
+// a person has to answer.
 const crowd = 64
+
+// turn is how long they wait while nothing moves.
+const turn = 5 * time.Second
 
 // patience is how long a peer may take to say what it asks.
 const patience = 10 * time.Second
@@ -72,6 +77,7 @@ func (s *Socket) accept(ctx context.Context, decide func(context.Context, ask.Re
 			slots <- struct{}{}
 		}
 	}()
+	moved := time.Now()
 	for {
 		conn, err := s.listener.AcceptUnix()
 		if errors.Is(err, net.ErrClosed) {
@@ -85,17 +91,35 @@ func (s *Socket) accept(ctx context.Context, decide func(context.Context, ask.Re
 			}
 			continue
 		}
-		select {
-		case slots <- struct{}{}:
-			go func() {
-				defer func() { <-slots }()
-				serve(ctx, conn, decide)
-			}()
-		default:
+		if !wait(ctx, slots, moved) {
 			_ = reply(conn, ask.Answer{Reason: "too many actions are asked about at once; ask again"})
 			_ = conn.Close()
+			continue
 		}
+		moved = time.Now()
+		go func() {
+			defer func() { <-slots }()
+			serve(ctx, conn, decide)
+		}()
 	}
+}
+
+// wait takes a slot, and is false where none has been free for a turn.
+func wait(ctx context.Context, slots chan<- struct{}, moved time.Time) bool {
+	select {
+	case slots <- struct{}{}:
+		return true
+	default:
+	}
+	timer := time.NewTimer(time.Until(moved.Add(turn)))
+	defer timer.Stop()
+	select {
+	case slots <- struct{}{}:
+		return true
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+	return false
 }
 
 // serve answers one request.

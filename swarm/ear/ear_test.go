@@ -117,3 +117,52 @@ func TestCloseAnswers(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestManyWaitTheirTurn: more than are answered at once are answered one after
+// the other, and refused where no turn comes.
+func TestManyWaitTheirTurn(t *testing.T) {
+	t.Parallel()
+	held := make(chan struct{})
+	path := listen(t, func(ctx context.Context, r ask.Request) ask.Answer {
+		if r.Actions[0].Command == "hold" {
+			select {
+			case <-held:
+			case <-ctx.Done():
+			}
+		}
+		return ask.Answer{Allow: true}
+	})
+	several := func(command string, n int) <-chan string {
+		out := make(chan string, n)
+		for range n {
+			go func() {
+				a, err := ask.Ask(t.Context(), path, ask.Request{Actions: []ask.Action{{Command: command}}})
+				switch {
+				case err != nil:
+					out <- err.Error()
+				case a.Allow:
+					out <- "yes"
+				default:
+					out <- a.Reason
+				}
+			}()
+		}
+		return out
+	}
+	quick := several("ls", 4*crowd)
+	for range 4 * crowd {
+		if got := <-quick; got != "yes" {
+			t.Fatalf("one of many: %s", got)
+		}
+	}
+	holding := several("hold", crowd+1)
+	if got := <-holding; got != "too many actions are asked about at once; ask again" {
+		t.Errorf("one too many: %s", got)
+	}
+	close(held)
+	for range crowd {
+		if got := <-holding; got != "yes" {
+			t.Errorf("one that had its turn: %s", got)
+		}
+	}
+}

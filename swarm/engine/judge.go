@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -15,6 +14,7 @@ import (
 	"agentswarm/risk"
 	"agentswarm/swarm/ask"
 	"agentswarm/swarm/event"
+	"agentswarm/swarm/inbox"
 	"agentswarm/swarm/task"
 	"agentswarm/worktree"
 )
@@ -90,6 +90,10 @@ type Ears interface {
 // agent that hears nothing costs its place; hours of it were seen elsewhere.
 const questionTime = 10 * time.Minute
 
+// HookGone is why a question is closed whose hook has ended, while its agent
+// goes on.
+const HookGone = "whoever asked is gone"
+
 // refusal is what an agent hears of one.
 func (r *Ruling) refusal() string {
 	if r.Instead == "" {
@@ -98,12 +102,15 @@ func (r *Ruling) refusal() string {
 	return r.Reason + ". Instead: " + r.Instead
 }
 
-// found is what a question says of its action; nil where nobody looked at it.
-func (r *Ruling) found() *event.Risk {
+// looked is what a question says of its action, and shows of it.
+func looked(r *Ruling, action json.RawMessage) inbox.Looked {
 	if r == nil {
-		return nil
+		return inbox.Looked{Shown: veiled(action)}
 	}
-	return &event.Risk{Tier: r.Tier.String(), Rules: r.Rules, Reason: r.Reason, Hint: r.Hint}
+	return inbox.Looked{
+		Risk:  &event.Risk{Tier: r.Tier.String(), Rules: r.Rules, Reason: r.Reason, Hint: r.Hint},
+		Shown: veiled(action),
+	}
 }
 
 // judged is the ruling on an action of an agent that asks by its protocol; nil
@@ -113,10 +120,8 @@ func (e *Engine) judged(t *attempt, action json.RawMessage, denied string) *Ruli
 	if e.deps.Judge == nil || denied != "" || t.space == nil {
 		return nil
 	}
-	var a ask.Action
-	dec := json.NewDecoder(bytes.NewReader(action))
-	dec.DisallowUnknownFields()
-	if dec.Decode(&a) != nil || !a.Whole() || a.Tool != "" {
+	a, ok := actionOf(action)
+	if !ok || a.Tool != "" {
 		return nil // a tool of the agent's own is a person's to judge
 	}
 	return e.deps.Judge.Judge(t.judging(a))
@@ -169,7 +174,7 @@ func (t *attempt) rule(ctx context.Context, a ask.Action) ask.Answer {
 		return ask.Answer{Reason: err.Error()}
 	}
 	ruling := e.deps.Judge.Judge(request)
-	if why := t.guard.forbids(ctx, &event.Asked{Action: text}); why != "" {
+	if why := t.guard.forbids(ctx, &event.Asked{Action: veiled(text)}); why != "" {
 		e.deps.Judge.Record(ruling, Settlement{By: task.ByScript, Reason: why})
 		return ask.Answer{Reason: why}
 	}
@@ -241,7 +246,7 @@ func (e *Engine) askPerson(ctx context.Context, t *attempt, action json.RawMessa
 	answer := make(chan *event.Replied, 1)
 	id := ""
 	ok := e.do(func(context.Context) {
-		q, r := e.box.AskAbout(t.id, t.n, &event.Asked{Action: action}, ruling.found())
+		q, r := e.box.AskAbout(t.id, t.n, &event.Asked{Action: action}, looked(ruling, action))
 		id = q.ID
 		e.rulings.keep(q.ID, ruling)
 		e.heard.wait(q.ID, answer)
@@ -267,7 +272,7 @@ func (e *Engine) askPerson(ctx context.Context, t *attempt, action json.RawMessa
 	case <-timer.C:
 		e.giveUp(id, task.ByTime, fmt.Sprintf("nobody answered within %s", limit))
 	case <-ctx.Done():
-		e.giveUp(id, task.ByEnd, "whoever asked is gone")
+		e.giveUp(id, task.ByEnd, HookGone)
 	}
 	return <-answer
 }

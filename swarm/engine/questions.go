@@ -87,7 +87,8 @@ func (e *Engine) Send(id task.ID, text string) (err error) {
 // An action that can be judged is: one that may be is answered without a
 // question, as one that a hook asks about.
 func (e *Engine) ask(ctx context.Context, t *attempt, asked *event.Asked) {
-	why := t.guard.forbids(ctx, asked)
+	seen := &event.Asked{ID: asked.ID, Action: veiled(asked.Action)}
+	why := t.guard.forbids(ctx, seen)
 	ruling := e.judged(t, asked.Action, why)
 	if ruling != nil && ruling.Verdict != risk.Ask {
 		e.deps.Judge.Record(ruling, Settlement{Allow: ruling.Verdict == risk.Proceed, By: task.ByRisk})
@@ -101,11 +102,11 @@ func (e *Engine) ask(ctx context.Context, t *attempt, asked *event.Asked) {
 	e.do(func(context.Context) {
 		switch {
 		case why != "":
-			e.deny(t, asked, task.ByScript, why)
+			e.deny(t, seen, task.ByScript, why)
 		case ruling != nil && ruling.Verdict == risk.Deny:
-			e.deny(t, asked, task.ByRisk, ruling.refusal())
+			e.deny(t, seen, task.ByRisk, ruling.refusal())
 		default:
-			q, r := e.box.AskAbout(t.id, t.n, asked, ruling.found())
+			q, r := e.box.AskAbout(t.id, t.n, asked, looked(ruling, asked.Action))
 			e.rulings.keep(q.ID, ruling)
 			if e.append(q) == nil && r != nil {
 				_ = e.reply(q, r) // an agent that does not listen hears nothing

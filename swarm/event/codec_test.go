@@ -35,7 +35,7 @@ func samples() []Event {
 		&CancelAsked{Agents: []task.ID{"a1"}, Cause: task.CauseStopped, Reason: "r"},
 		&RetryAsked{Agent: "a1", After: 2, Feedback: "f", From: &task.Patch{Ref: "r"}},
 		&Reviewed{Agent: "a1", Attempt: 1, Verdict: task.Rejected, Reason: "r"},
-		&Questioned{ID: "r-1", Agent: "a1", Attempt: 1, Ask: "q", Action: raw},
+		&Questioned{ID: "r-1", Agent: "a1", Attempt: 1, Ask: "q", Action: raw, Redacted: true},
 		&Replied{ID: "r-1", Allow: true, Text: "t", Reason: "r", For: task.ForTheRun, By: task.ByPerson},
 		&Sent{Agent: "a1", Attempt: 1, Text: "t"},
 		&Intended{ID: 1, Verb: "undo", Of: 1, Ref: "r", Old: "o", New: "n", Hold: "h", Dirs: []string{"d"}, Agents: []task.ID{"a1"}, Conflicts: []Conflict{{Agent: "a2", With: []task.ID{"a1"}, Paths: []string{"p"}, Hunks: []Hunk{{Path: "p", OursStart: 1}}, Text: "t"}}, Verified: &ok},

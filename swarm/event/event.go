@@ -204,6 +204,8 @@ type Questioned struct {
 	// Risk is what the action was found to be; nil where it was not looked
 	// at.
 	Risk *Risk `json:"risk,omitempty"`
+	// Redacted says that secrets were taken out of the action.
+	Redacted bool `json:"redacted,omitempty"`
 }
 
 // Risk is what an action was found to be, and why somebody is asked.

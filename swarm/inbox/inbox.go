@@ -46,18 +46,23 @@ type Box struct {
 	asked  int
 	open   []*event.Questioned
 	rules  map[string]*event.Replied // by action
+	// whole are the digests of actions that are not shown in full, by
+	// question. Later owners do not have them.
+	whole map[string]string
 }
 
 // New is a box that goes on after the questions and replies of earlier owners
 // of the run. What was open then is not open any more: whoever asked is gone.
 func New(run string, policy Policy, earlier []event.Event) *Box {
-	b := &Box{run: run, policy: policy, rules: map[string]*event.Replied{}}
+	b := &Box{run: run, policy: policy, rules: map[string]*event.Replied{}, whole: map[string]string{}}
 	actions := map[string]string{}
 	for _, e := range earlier {
 		switch e := e.(type) {
 		case *event.Questioned:
 			b.asked++
-			actions[e.ID] = ruleKey(e)
+			if !e.Redacted { // of which nobody knows what was allowed
+				actions[e.ID] = ruleKey(e)
+			}
 		case *event.Replied:
 			b.remember(actions[e.ID], e)
 		}
@@ -72,16 +77,31 @@ func ID(run string, n int) string { return fmt.Sprintf("%s-%d", run, n) }
 // Ask takes a question. The reply is nil where somebody has to answer, and
 // else the one that holds already.
 func (b *Box) Ask(agent task.ID, attempt int, asked *event.Asked) (*event.Questioned, *event.Replied) {
-	return b.AskAbout(agent, attempt, asked, nil)
+	return b.AskAbout(agent, attempt, asked, Looked{})
 }
 
-// AskAbout is Ask of an action that was looked at, and what it was found to be.
-func (b *Box) AskAbout(agent task.ID, attempt int, asked *event.Asked, risk *event.Risk) (*event.Questioned, *event.Replied) {
+// Looked is what is known of an action that was looked at.
+type Looked struct {
+	Risk *event.Risk // what it was found to be; nil: nobody knows
+	// Shown is the action without its secrets, as the question has it; nil:
+	// it has none.
+	Shown json.RawMessage
+}
+
+// AskAbout is Ask of an action that was looked at. What is shown of it is what
+// an answer has to be about, and it is the whole action that an answer for the
+// run holds for: of two that differ in a secret one may be meant to carry it
+// off.
+func (b *Box) AskAbout(agent task.ID, attempt int, asked *event.Asked, l Looked) (*event.Questioned, *event.Replied) {
 	b.asked++
 	q := &event.Questioned{
-		ID: ID(b.run, b.asked), Agent: agent, Attempt: attempt, Ask: asked.ID, Action: asked.Action, Risk: risk,
+		ID: ID(b.run, b.asked), Agent: agent, Attempt: attempt, Ask: asked.ID, Action: asked.Action, Risk: l.Risk,
 	}
-	if rule := b.rules[ruleKey(q)]; rule != nil {
+	if l.Shown != nil && Digest(l.Shown) != Digest(asked.Action) {
+		q.Action, q.Redacted = l.Shown, true
+		b.whole[q.ID] = Digest(asked.Action)
+	}
+	if rule := b.rules[b.key(q)]; rule != nil {
 		held := *rule
 		held.ID, held.By = q.ID, task.ByRule
 		held.Reason = "answered for the run in " + rule.ID
@@ -166,18 +186,18 @@ func (b *Box) Answer(a Answer) ([]Closed, error) {
 	}
 	r.By = task.ByPerson
 	closed := []Closed{{found, &r}}
-	key := ruleKey(found)
+	key := b.key(found)
 	b.remember(key, &r)
 	var kept []*event.Questioned
 	for _, q := range b.open {
 		switch {
 		case q == found:
-		case r.For == task.ForTheRun && key != "" && ruleKey(q) == key:
+		case r.For == task.ForTheRun && key != "" && b.key(q) == key:
 			closed = append(closed, Closed{q, &event.Replied{
 				ID: q.ID, Allow: r.Allow, Text: r.Text, By: task.ByRule,
 				Reason: "answered for the run in " + r.ID,
 			}})
-		case merged(q, found):
+		case b.merged(q, found):
 			closed = append(closed, Closed{q, &event.Replied{
 				ID: q.ID, Allow: r.Allow, Text: r.Text, By: task.ByRule,
 				Reason: "answered with the same of others in " + r.ID,
@@ -204,9 +224,9 @@ func onceOnly(q *event.Questioned) bool { return q.Risk != nil && q.Risk.Tier ==
 
 // merged reports whether two open questions are one: several agents want the
 // same, and it was found to be the same.
-func merged(a, b *event.Questioned) bool {
-	key := ruleKey(a)
-	return a.Risk != nil && b.Risk != nil && key != "" && key == ruleKey(b)
+func (b *Box) merged(one, other *event.Questioned) bool {
+	key := b.key(one)
+	return one.Risk != nil && other.Risk != nil && key != "" && key == b.key(other)
 }
 
 // EndOne closes an open question, and reports whether it was there.
@@ -252,6 +272,14 @@ func (b *Box) remember(key string, r *event.Replied) {
 	if r.For == task.ForTheRun && key != "" && r.By == task.ByPerson {
 		b.rules[key] = r
 	}
+}
+
+// key is ruleKey of the whole action.
+func (b *Box) key(q *event.Questioned) string {
+	if whole := b.whole[q.ID]; whole != "" {
+		return whole
+	}
+	return ruleKey(q)
 }
 
 // ruleKey is what a rule about a question holds for; empty where none can. A

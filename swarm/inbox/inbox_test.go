@@ -241,3 +241,41 @@ func TestEndKey(t *testing.T) {
 		t.Errorf("its key ended %d questions and left %d open", len(ended), box.Open())
 	}
 }
+
+// TestSecretsAreNoAnswer: what differs in what is not shown is asked about by
+// itself, and an answer for the run does not outlive who knows what it was to.
+func TestSecretsAreNoAnswer(t *testing.T) {
+	t.Parallel()
+	l := Looked{Risk: &event.Risk{Tier: "VISIBLE"}, Shown: json.RawMessage(`"send [redacted]"`)}
+	b := New("abcdef", Wait, nil)
+	q, _ := b.AskAbout("a1", 1, asked(`"send x"`), l)
+	same, _ := b.AskAbout("a2", 1, asked(`"send x"`), l)
+	other, _ := b.AskAbout("a3", 1, asked(`"send y"`), l)
+	if string(q.Action) != `"send [redacted]"` || !q.Redacted {
+		t.Errorf("the question has %s, redacted: %v", q.Action, q.Redacted)
+	}
+	given := allow(q.ID, q.Action)
+	given.For = task.ForTheRun
+	closed, err := b.Answer(given)
+	if err != nil || len(closed) != 2 || closed[1].Question != same {
+		t.Fatalf("Answer = %v, %v", closed, err)
+	}
+	if b.Open() != 1 || !b.EndOne(other.ID) {
+		t.Error("another secret was answered alike")
+	}
+	if _, r := b.AskAbout("a4", 1, asked(`"send x"`), l); r == nil || !r.Allow {
+		t.Errorf("the same later: %+v", r)
+	}
+	if _, r := b.AskAbout("a4", 1, asked(`"send y"`), l); r != nil {
+		t.Errorf("another later: %+v", r)
+	}
+	if _, r := b.Ask("a4", 1, asked(`"send [redacted]"`)); r != nil {
+		t.Errorf("what is shown of it, by its letters: %+v", r)
+	}
+	later := New("abcdef", Wait, []event.Event{q, closed[0].Reply})
+	for _, action := range []string{`"send x"`, `"send y"`} {
+		if _, r := later.AskAbout("a1", 1, asked(action), l); r != nil {
+			t.Errorf("%s of a later owner: %+v", action, r)
+		}
+	}
+}
