@@ -23,17 +23,23 @@ func lockBase(ctx context.Context, dir string, how int) (*os.File, error) {
 		if err := flock(ctx, f, how); err != nil {
 			return nil, errors.Join(err, f.Close())
 		}
-		ours, err := f.Stat()
-		if err != nil {
-			return nil, errors.Join(err, f.Close())
-		}
-		if named, err := os.Lstat(f.Name()); err == nil && os.SameFile(ours, named) {
+		if named(f) {
 			return f, nil
 		}
 		if err := f.Close(); err != nil {
 			return nil, err
 		}
 	}
+}
+
+// named reports whether an open file still has its name.
+func named(f *os.File) bool {
+	ours, err := f.Stat()
+	if err != nil {
+		return false
+	}
+	at, err := os.Lstat(f.Name())
+	return err == nil && os.SameFile(ours, at)
 }
 
 // tryBase takes the lock of a base that nobody uses; else it says EWOULDBLOCK.

@@ -53,12 +53,15 @@ type baseRecord struct {
 	Commit git.Hash `json:"commit"`
 	Size   int64    `json:"size"`            // about what it takes on disk, in bytes
 	Under  string   `json:"under,omitempty"` // the name of the base it lies on
+	Index  *mark    `json:"index,omitempty"`
+	Tree   *mark    `json:"tree,omitempty"`
 }
 
 const (
 	baseRecordName = "base.json"
 	usersName      = "users"
 	lockSuffix     = ".lock"
+	makingSuffix   = ".making" // with lockSuffix: of whoever makes a base
 	newInfix       = ".new."
 )
 
@@ -132,15 +135,21 @@ func (t *Trees) baseOf(ctx context.Context, commit git.Hash) (b *base, done func
 	return b, func() { t.unhold(b) }, t.letOld()
 }
 
-// held is a base that this process holds.
+// held is a base that this process holds. One that is broken is let go.
 func (t *Trees) held(commit git.Hash) *base {
 	t.basesMu.Lock()
 	defer t.basesMu.Unlock()
 	b := t.bases[commit]
-	if b != nil {
-		b.busy++
-		b.used = time.Now()
+	if b == nil {
+		return nil
 	}
+	if _, err := b.whole(); err != nil {
+		delete(t.bases, commit)
+		_ = b.let() // its files can only be closed
+		return nil
+	}
+	b.busy++
+	b.used = time.Now()
 	return b
 }
 
@@ -195,25 +204,32 @@ func (t *Trees) baseKey(commit git.Hash) (string, error) {
 }
 
 // holdBase takes the lock that keeps a base, which is made first where it is
-// not there.
+// not there, or is broken.
 func (t *Trees) holdBase(ctx context.Context, commit git.Hash) (*base, error) {
 	key, err := t.baseKey(commit)
 	if err != nil {
 		return nil, err
 	}
 	b := &base{dir: filepath.Join(t.Bases, key), commit: commit}
-	for {
+	for made := false; ; made = true {
 		if b.lock, err = lockBase(ctx, b.dir, unix.LOCK_SH); err != nil {
 			return nil, err
 		}
-		r, err := readBase(b.dir)
+		r, err := b.whole()
+		if err == nil && !named(b.lock) {
+			err = &brokenBase{part: "lock"} // one that was broken was set aside just now
+			made = false
+		}
 		if err == nil {
 			return b, t.holdUnder(ctx, b, r)
 		}
-		if err := b.lock.Close(); err != nil {
+		if broken := (*brokenBase)(nil); made && errors.As(err, &broken) {
+			return nil, errors.Join(err, b.lock.Close())
+		}
+		if err := errors.Join(t.makeOnce(ctx, b), b.lock.Close()); err != nil {
 			return nil, err
 		}
-		if err := t.makeLocked(ctx, b); err != nil {
+		if err := t.boundBases(ctx, b); err != nil {
 			return nil, err
 		}
 	}
@@ -241,14 +257,15 @@ func (t *Trees) holdUnder(ctx context.Context, b *base, r baseRecord) (err error
 	return os.Chtimes(b.dir, now, now)
 }
 
-// makeLocked makes a base where nobody else does. What a crash left of it is
-// not touched: a git of then may still be at it.
-func (t *Trees) makeLocked(ctx context.Context, b *base) error {
-	lock, err := lockBase(ctx, b.dir, unix.LOCK_EX)
+// makeOnce makes a base where nobody else does. The caller keeps its name from
+// being swept: others may work with what is broken of it, and are not waited for.
+// What a crash left is not touched: a git of then may still be at it.
+func (t *Trees) makeOnce(ctx context.Context, b *base) error {
+	lock, err := lockBase(ctx, b.dir+makingSuffix, unix.LOCK_EX)
 	if err != nil {
 		return err
 	}
-	if _, err := readBase(b.dir); err == nil {
+	if _, err := b.whole(); err == nil {
 		return lock.Close() // another process was first
 	}
 	if err := t.fills.enter(ctx); err != nil {
@@ -256,10 +273,10 @@ func (t *Trees) makeLocked(ctx context.Context, b *base) error {
 	}
 	err = t.makeBase(ctx, b)
 	t.fills.leave(false)
-	if err = errors.Join(err, lock.Close()); err != nil {
-		return err
+	if !died(err) {
+		err = errors.Join(err, os.Remove(lock.Name()))
 	}
-	return t.boundBases(ctx, b)
+	return errors.Join(err, lock.Close())
 }
 
 // boundBases removes what was not used for longest where there is too much now.
@@ -299,8 +316,11 @@ func (t *Trees) makeBase(ctx context.Context, b *base) (err error) {
 	if err != nil {
 		return err
 	}
-	record.Commit = b.commit
-	text, err := json.Marshal(record)
+	err = next.remember(&record)
+	var text []byte
+	if err == nil {
+		text, err = json.Marshal(record)
+	}
 	if err == nil {
 		err = os.WriteFile(filepath.Join(dir, baseRecordName), append(text, '\n'), 0o600)
 	}
@@ -310,8 +330,7 @@ func (t *Trees) makeBase(ctx context.Context, b *base) (err error) {
 	if err != nil {
 		return err
 	}
-	// One without a record is what a crash left.
-	if err := RemoveAll(b.dir); err != nil {
+	if err := b.setAside(next); err != nil {
 		return err
 	}
 	if err := t.step("based"); err != nil {

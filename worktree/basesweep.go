@@ -83,7 +83,7 @@ func (s *baseSweep) sweep(ctx context.Context) (err error) {
 		key, _, made := strings.Cut(e.Name(), newInfix)
 		switch {
 		case strings.HasPrefix(e.Name(), goneName):
-			err = s.scrap(path)
+			err = s.aside(ctx, strings.TrimSuffix(path, lockSuffix))
 		case !baseForm().MatchString(key):
 		case made:
 			err = s.half(ctx, filepath.Join(s.Bases, key), path)
@@ -92,6 +92,9 @@ func (s *baseSweep) sweep(ctx context.Context) (err error) {
 			if ok {
 				all = append(all, f)
 				total += f.Size
+			}
+			if !s.DryRun {
+				err = forsake(filepath.Join(path, usersName))
 			}
 		}
 		if err != nil {
@@ -219,8 +222,34 @@ func (s *baseSweep) half(ctx context.Context, dir, path string) error {
 		return err
 	}
 	err = s.scrap(path)
+	if !s.DryRun {
+		if rm := os.Remove(dir + makingSuffix + lockSuffix); !missing(rm) {
+			err = errors.Join(err, rm)
+		}
+	}
 	if _, at := os.Lstat(dir); missing(at) && !s.DryRun {
 		err = errors.Join(err, os.Remove(dir+lockSuffix))
+	}
+	return errors.Join(err, lock.Close())
+}
+
+// aside removes what is no base any more, once nobody has it mounted.
+func (s *baseSweep) aside(ctx context.Context, path string) error {
+	if _, err := os.Lstat(path + lockSuffix); missing(err) {
+		if _, err := os.Lstat(path); missing(err) {
+			return nil // it went with the other of the two
+		}
+		return s.scrap(path)
+	}
+	lock, err := s.claim(ctx, path)
+	if lock == nil || err != nil {
+		return err
+	}
+	if _, at := os.Lstat(path); !missing(at) {
+		err = s.scrap(path)
+	}
+	if err == nil && !s.DryRun {
+		err = os.Remove(lock.Name())
 	}
 	return errors.Join(err, lock.Close())
 }

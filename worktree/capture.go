@@ -140,6 +140,9 @@ func (t *Trees) capture(ctx context.Context, r CaptureRequest) (_ *Capture, err 
 	if err := RemoveAll(r.Objects); err != nil {
 		return nil, err
 	}
+	if err := t.stand(ctx, r.Workspace); err != nil {
+		return nil, err
+	}
 	q := t.Frozen.Lazy(r.Objects)
 	c := &capturing{Trees: t, CaptureRequest: r, quarantine: q}
 	defer func() {

@@ -70,7 +70,10 @@ func (t *Trees) newest() *base {
 	defer t.basesMu.Unlock()
 	var newest *base
 	for _, b := range t.bases {
-		if b.under == nil && (newest == nil || b.used.After(newest.used)) {
+		if b.under != nil || newest != nil && !b.used.After(newest.used) {
+			continue
+		}
+		if _, err := b.whole(); err == nil {
 			newest = b
 		}
 	}

@@ -147,7 +147,7 @@ func (c *composing) write() error {
 	return nil
 }
 
-// programs shows what agents run, where an empty folder would hide it.
+// programs shows what agents cannot do without, where an empty folder would hide it.
 func (c *composing) programs() {
 	show := func(path string) {
 		if c.gone(path) && !c.placed(path) {

@@ -59,8 +59,9 @@ type Place struct {
 	Write []string
 	// Sockets are the folders of swarm's own sockets, which agents cannot reach.
 	Sockets []string
-	// Programs are files and folders that agents run: the program itself and
-	// the folders of PATH. Those below /tmp and /run are seen there, alone.
+	// Programs are files and folders that agents cannot do without: the program
+	// itself, the folders of PATH, objects that the repository borrows. Those
+	// below /tmp and /run are seen there, alone.
 	Programs []string
 	Getenv   func(string) string // required; of the caller
 }

@@ -49,7 +49,7 @@ type gcObject struct {
 }
 
 type gcRemoved struct {
-	Kind  string `json:"kind"` // workspace, run, unmade_run, ref, pack_mark, base or binary
+	Kind  string `json:"kind"` // workspace, run, unmade_run, probe, ref, pack_mark, base or binary
 	Name  string `json:"name"`
 	Bytes int64  `json:"bytes,omitempty"`
 }
@@ -79,7 +79,7 @@ func gcAction(c *cli.Context, env Env) error {
 		Schema: "swarm.gc/1", DryRun: c.Bool("dry-run"), Removed: []gcRemoved{}, Moved: []gcMoved{}, Kept: []gcKept{},
 	}}
 	for _, step := range []func(context.Context) error{
-		g.runs, g.lost, g.copies, g.workspaces, g.trashedRuns, g.unmade, g.marks, g.bases, g.binaries,
+		g.runs, g.lost, g.copies, g.workspaces, g.trashedRuns, g.unmade, g.probes, g.marks, g.bases, g.binaries,
 	} {
 		if err := step(c.Context); err != nil {
 			return err

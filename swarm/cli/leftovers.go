@@ -5,6 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
 	"syscall"
 	"time"
 
@@ -97,3 +100,31 @@ func (g *collector) unmade(context.Context) error {
 	}
 	return nil
 }
+
+// probes removes what a process that died left of trying the walls.
+func (g *collector) probes(context.Context) error {
+	entries, err := os.ReadDir(g.state.Dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("look for what is left of trying the walls: %w", err)
+	}
+	for _, e := range entries {
+		info, err := e.Info()
+		// One of just now may be in use.
+		if err != nil || !e.IsDir() || !strings.HasPrefix(e.Name(), probePrefix) || g.now.Sub(info.ModTime()) < probeAge {
+			continue
+		}
+		if !g.dry {
+			if err := worktree.RemoveAll(filepath.Join(g.state.Dir, e.Name())); err != nil {
+				return fmt.Errorf("remove what is left of trying the walls: %w", err)
+			}
+		}
+		g.removed("probe", e.Name(), 0)
+	}
+	return nil
+}
+
+// probeAge is how old the folder of a try must be, which takes milliseconds.
+const probeAge = time.Hour

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 
 	"golang.org/x/sys/unix"
@@ -29,7 +30,7 @@ func (b *bench) walls(r engine.WallsRequest) (engine.Enclosure, error) {
 		Pieces: b.pieces(r), State: filepath.Dir(b.state.Dir), Home: b.env.Getenv("HOME"),
 		Private: r.Private, Sockets: control.Folders(b.env.Getenv), Getenv: b.env.Getenv,
 		Hide: b.isolation.Hide, Write: b.isolation.Write, View: box.ViewIn(b.why),
-		Programs: append(filepath.SplitList(b.env.Getenv("PATH")), r.Programs...),
+		Programs: slices.Concat(filepath.SplitList(b.env.Getenv("PATH")), r.Programs, b.repo.Borrowed()),
 	})
 	if err != nil {
 		return engine.Enclosure{}, err
@@ -91,7 +92,7 @@ func (p *place) probe(ctx context.Context, self string) (rung box.Rung, why erro
 	for !exists(near) {
 		near = filepath.Dir(near)
 	}
-	dir, err := os.MkdirTemp(near, ".swarm-probe-")
+	dir, err := os.MkdirTemp(near, probePrefix)
 	if err != nil {
 		return box.None, nil, fmt.Errorf("try the walls: %w", err)
 	}
@@ -112,6 +113,9 @@ func (p *place) probe(ctx context.Context, self string) (rung box.Rung, why erro
 	}
 	return rung, why, nil
 }
+
+// probePrefix begins the name of the folder in which walls are tried.
+const probePrefix = ".swarm-probe-"
 
 // homeOf is what a probe knows of HOME.
 func (p *place) homeOf() box.Place {

@@ -213,6 +213,10 @@ func TestReadUser(t *testing.T) {
 	if s, err = ReadUser(lookup); err != nil || string(s.Text) != "jobs = 3" || s.Name != path {
 		t.Errorf("ReadUser = %+v, %v, want the text of %s", s, err, path)
 	}
+	s, err = ReadUser(func(k string) (string, bool) { return os.DevNull, k == "HOME" })
+	if err != nil || s.Text != nil {
+		t.Errorf("ReadUser with a HOME that is no folder = %+v, %v, want a source without text", s, err)
+	}
 	s, err = ReadUser(func(string) (string, bool) { return "", false })
 	if err != nil || s.Text != nil {
 		t.Errorf("ReadUser without a home = %+v, %v, want a source without text", s, err)

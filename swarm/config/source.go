@@ -109,7 +109,8 @@ func ReadFile(layer Layer, path string) (_ Source, err error) {
 	// A repository may hold a FIFO of this name; opening it must not wait
 	// for a writer.
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
-	if errors.Is(err, fs.ErrNotExist) {
+	// A HOME that is no folder, such as /dev/null, holds none either.
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 		return source, nil
 	}
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 
 	"golang.org/x/sync/errgroup"
 )
@@ -290,7 +291,7 @@ const maxBorrow = 5
 // right where an agent sees the folder.
 func borrowed(objects string, depth int) ([]string, error) {
 	text, err := os.ReadFile(filepath.Join(objects, "info", "alternates"))
-	if errors.Is(err, fs.ErrNotExist) || depth == 0 {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) || depth == 0 {
 		return nil, nil
 	}
 	if err != nil {
@@ -317,6 +318,21 @@ func borrowed(objects string, depth int) ([]string, error) {
 		all = append(append(all, line), more...)
 	}
 	return all, nil
+}
+
+// Borrowed are the folders of objects that the repository borrows from. An agent
+// may have written what names them, and sees them: none counts that is not such
+// a folder.
+func (r *Repo) Borrowed() []string {
+	all, _ := borrowed(filepath.Join(r.CommonDir, "objects"), maxBorrow) // git says what is wrong with it
+	return slices.DeleteFunc(all, func(dir string) bool {
+		for _, name := range []string{"info", "pack"} {
+			if at, err := os.Lstat(filepath.Join(dir, name)); err != nil || !at.IsDir() {
+				return true
+			}
+		}
+		return false
+	})
 }
 
 // PrivateRequest says which git dir is made from a template.

@@ -201,6 +201,22 @@ func TestTemplateBorrows(t *testing.T) {
 			t.Errorf("alternates = %q, %v", text, err)
 		}
 	})
+	t.Run("what is no folder of objects", func(t *testing.T) {
+		t.Parallel()
+		g := newGround(t)
+		g.commit("a", "a\n")
+		copied, objects := filepath.Join(g.home, "copied"), filepath.Join(g.root, ".git/objects")
+		g.in(g.home, "clone", "-q", "--shared", g.root, copied)
+		f, err := os.OpenFile(filepath.Join(copied, ".git/objects/info/alternates"), os.O_APPEND|os.O_WRONLY, 0)
+		g.ok(err)
+		_, err = f.WriteString(g.home + "\n" + filepath.Join(g.root, "a") + "\n" + g.home + "/none\n")
+		g.ok(err, f.Close())
+		repo, err := New(g.environ()).Discover(t.Context(), copied)
+		g.ok(err)
+		if got := repo.Borrowed(); !slices.Equal(got, []string{objects}) {
+			t.Errorf("Borrowed = %q, want %s alone", got, objects)
+		}
+	})
 	t.Run("shallow", func(t *testing.T) {
 		t.Parallel()
 		g := newGround(t)
