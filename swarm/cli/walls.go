@@ -35,12 +35,22 @@ func (b *bench) walls(r engine.WallsRequest) (engine.Enclosure, error) {
 	if err != nil {
 		return engine.Enclosure{}, err
 	}
-	around := engine.Enclosure{Shims: b.shims, Guards: b.guards}
+	around := engine.Enclosure{Ask: b.askInside(r), Shims: b.shims, Guards: b.guards}
 	if b.rung != box.None && !b.isolation.open() {
 		around.Tmp = "/tmp"
 	}
 	around.Walls, err = json.Marshal(w)
 	return around, err
+}
+
+// askInside is where an agent finds its ask socket where something can be
+// mounted: the same path for all, and none that a swarm of the agent's would
+// make its own sockets at. It is empty where it is as it lies.
+func (b *bench) askInside(r engine.WallsRequest) string {
+	if r.Ask == "" || !b.walled() {
+		return ""
+	}
+	return filepath.Join("/tmp/.swarm-ask", filepath.Base(r.Ask))
 }
 
 // pieces are what an agent finds of the repository, of its workspace and of the
@@ -75,8 +85,8 @@ func (b *bench) pieces(r engine.WallsRequest) []box.Piece {
 	for _, dir := range append([]string{filepath.Dir(b.shims)}, r.Read...) {
 		all = append(all, box.Piece{At: dir, From: dir})
 	}
-	if r.Ask != "" {
-		all = append(all, box.Piece{At: filepath.Dir(r.Ask), From: filepath.Dir(r.Ask)})
+	if inside := b.askInside(r); inside != "" {
+		all = append(all, box.Piece{At: filepath.Dir(inside), From: filepath.Dir(r.Ask)})
 	}
 	for _, dir := range r.Write {
 		all = append(all, box.Piece{At: dir, From: dir, Write: true, Optional: true})

@@ -345,7 +345,7 @@ func (t *attempt) place(around Enclosure) agent.Place {
 		Run: t.engine.deps.Run.ID, Agent: t.id, Attempt: t.n, Item: t.call.Item,
 		Worktree: t.space.Path(), Root: t.engine.deps.Root, Base: string(t.start),
 		Artifacts: filepath.Join(t.dir, "artifacts"), Workspace: string(cmp.Or(t.space.Backend, worktree.Linked)),
-		Tmp: around.Tmp, Shims: around.Shims, Guards: around.Guards, Ask: t.ear,
+		Tmp: around.Tmp, Shims: around.Shims, Guards: around.Guards, Ask: cmp.Or(around.Ask, t.ear),
 	}
 	if t.ear != "" {
 		place.Contract = filepath.Join(t.dir, contractFile)

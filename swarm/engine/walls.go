@@ -23,6 +23,7 @@ type Walls func(WallsRequest) (Enclosure, error)
 // Enclosure is what stands around it.
 type Enclosure struct {
 	Walls json.RawMessage // what its supervisor makes the walls from
+	Ask   string          // where the ask socket is inside; empty: where it is outside
 	Tmp   string          // the folder for temporary files inside; empty: the caller's
 	Shims string          // a folder that comes first in PATH; empty: none
 	// Guards is one before that, in the PATH of what can be asked about; empty:
