@@ -68,6 +68,10 @@ return said.map(s => s.trim().length)`
 	if !failed || !strings.HasPrefix(text, "(code):1:7: ") {
 		t.Errorf("what is no script answers %q (error %v)", text, failed)
 	}
+	text, failed = call("dispatch", map[string]any{"code": "return await agent('x', { allow: ['push to main'] })"})
+	if !failed || !strings.HasSuffix(text, ": (code):1:14: allow is for people: a model handed this script in") {
+		t.Errorf("what grants something answers %q (error %v)", text, failed)
+	}
 	text, _ = call("dispatch", map[string]any{"code": "return await agent('! hang')", "wait_s": 0})
 	var status struct{ Run, Status string }
 	y.must(json.Unmarshal([]byte(text), &status))

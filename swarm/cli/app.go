@@ -40,6 +40,9 @@ type Env struct {
 	Step func(name string) error
 	// Began, where set, is told of each run that a command begins.
 	Began func(*store.Run)
+	// Dispatched is set where the script of a run was handed in by a model of
+	// another harness.
+	Dispatched bool
 
 	keeper *proc.Keeper    // one for each command line; started when needed
 	over   <-chan struct{} // closed when the command is to end; nil: never

@@ -1,12 +1,18 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
+	"slices"
+	"sync"
 
 	"github.com/urfave/cli/v2"
 
 	"agentswarm/risk"
 	"agentswarm/swarm/config"
+	"agentswarm/swarm/fanout"
+	"agentswarm/swarm/script"
+	"agentswarm/swarm/task"
 )
 
 // caution is how actions of agents are judged. It is recorded with the run, and
@@ -56,6 +62,11 @@ func (p *place) planCaution(pl *plan, conf *config.Config) error {
 	pl.ignored = conf.Ignored()
 	if err := p.cautious(&pl.caution); err != nil {
 		return err
+	}
+	if slices.ContainsFunc(pl.workflow.Tasks, func(t fanout.Task) bool { return len(t.Allow) > 0 }) {
+		if err := p.personal("the allow of a task"); err != nil {
+			return err
+		}
 	}
 	if pl.verb == "resume" {
 		// It is not what the run has recorded, which is all that would be
@@ -124,5 +135,28 @@ func (p *place) layCaution(c *cli.Context, into *caution) error {
 func (p *place) sayIgnored(pl *plan) {
 	for _, e := range pl.ignored {
 		fmt.Fprintln(p.env.Stderr, Printable(e.Error()))
+	}
+}
+
+// checkAllow is a check of the calls of a script that refuses an allow, too,
+// where it is no person's: agents do not grant anything to each other, and a
+// model that hands in a script of its own would do nothing else.
+func (p *place) checkAllow(check func(*task.Call) error) func(*task.Call) error {
+	person := sync.OnceValue(func() error {
+		const what = "allow"
+		if p.env.Dispatched {
+			return &AgentError{What: what, Why: "a model handed this script in"}
+		}
+		return p.personal(what)
+	})
+	return func(call *task.Call) error {
+		if err := check(call); err != nil || len(call.Allow) == 0 {
+			return err
+		}
+		err := person()
+		if agent := (*AgentError)(nil); errors.As(err, &agent) {
+			return scriptError(script.CodePolicy, "%v", err)
+		}
+		return err
 	}
 }

@@ -39,6 +39,7 @@ type plannedObject struct {
 	After     []string `json:"after,omitempty"`
 	Paths     []string `json:"paths,omitempty"`
 	Timeout   int64    `json:"timeout_ms,omitempty"`
+	Allow     []string `json:"allow,omitempty"`
 }
 
 // untrusted is what waits for an approval: a key of the configuration, or a file
@@ -73,7 +74,7 @@ func (pl *plan) object() planObject {
 			ID: string(task.AgentID(i + 1)), Label: call.Label, Item: call.Item,
 			Agent: call.Agent, Command: call.Command, Prompt: task.Prompt(call.Input),
 			DependsOn: call.DependsOn, After: call.After, Paths: call.Paths,
-			Timeout: call.Timeout.Milliseconds(),
+			Timeout: call.Timeout.Milliseconds(), Allow: call.Allow,
 		})
 	}
 	o.Script = pl.plannedScript()

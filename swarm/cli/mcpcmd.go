@@ -86,6 +86,7 @@ func (d *dispatcher) Dispatch(ctx context.Context, r mcp.Request, report func(mc
 	}
 	var out, told bytes.Buffer
 	env := d.env
+	env.Dispatched = true
 	env.Stdin, env.Stdout, env.Stderr = strings.NewReader(""), &out, &told
 	// Ended before this returns: nobody is told of a run that is over.
 	following, stop := context.WithCancel(ctx)

@@ -109,6 +109,32 @@ func allowed(items []string, where string) ([]risk.Grant, error) {
 	return all, nil
 }
 
+// taskAuthority is what was granted for a call: what was for its run, and what
+// its own allow says.
+func taskAuthority(run *risk.Authority, call *task.Call) (*risk.Authority, error) {
+	if call == nil || len(call.Allow) == 0 {
+		return run, nil
+	}
+	own, err := allowed(call.Allow, "allow")
+	if err != nil {
+		return nil, err
+	}
+	a := *run // other calls of the run look at it too
+	a.Allowed = slices.Concat(run.Allowed, own)
+	return &a, nil
+}
+
+// of is what holds for the agent of a call.
+func (l *jurisdiction) of(call *task.Call) (*jurisdiction, error) {
+	authority, err := taskAuthority(l.authority, call)
+	if err != nil {
+		return nil, err
+	}
+	own := *l
+	own.authority = authority
+	return &own, nil
+}
+
 // judgement is what an action was found to be, for its record.
 type judgement struct {
 	finding  *risk.Finding
@@ -120,15 +146,17 @@ type judgement struct {
 // Judge judges an action. Where it cannot, somebody is asked.
 func (j *judge) Judge(r engine.JudgeRequest) *engine.Ruling {
 	law, err := j.known()
+	if err == nil {
+		law, err = law.of(r.Call)
+	}
 	if err != nil {
 		return &engine.Ruling{
 			Request: r, Verdict: risk.Ask, Tier: risk.Destructive, Reason: "it cannot be judged: " + oneLine(err),
 		}
 	}
 	place := j.placeOf(law, r)
-	authority := *law.authority
 	finding := law.rules.Classify(riskAction(&r.Action, r.Action.Cwd), *place)
-	decision := authority.Decide(finding, place)
+	decision := law.authority.Decide(finding, place)
 	ruling := &engine.Ruling{
 		Request: r, Verdict: decision.Verdict, Tier: finding.Tier, Reason: risk.Redact(decision.Reason), Instead: decision.Instead,
 		Detail: &judgement{finding: finding, decision: decision, place: place, law: law},
@@ -149,6 +177,9 @@ func (j *judge) Judge(r engine.JudgeRequest) *engine.Ruling {
 // attempt, and needs the rules for nothing.
 func (j *judge) Contract(call *task.Call, w worktree.Workspace) (string, error) {
 	authority, err := j.granted()
+	if err == nil {
+		authority, err = taskAuthority(authority, call)
+	}
 	if err != nil {
 		return "", err
 	}

@@ -44,6 +44,7 @@ type showObject struct {
 	Paths     []string    `json:"paths,omitempty"`
 	Landings  []int       `json:"landings,omitempty"`
 	Allowed   []string    `json:"allowed_paths,omitempty"`
+	Allow     []string    `json:"allow,omitempty"`
 	Remarks   []string    `json:"remarks,omitempty"`
 	Exit      *exitObject `json:"exit,omitempty"`
 	Folder    string      `json:"folder,omitempty"`
@@ -80,7 +81,7 @@ func newShowObject(s *selection, a *store.Agent) showObject {
 	o := showObject{
 		Schema: "swarm.agent/1", Run: s.run.ID, agentObject: newAgentObject(s.view, a, time.Now()),
 		Prompt: task.Prompt(a.Call.Input), Command: a.Call.Command, Base: a.Call.Base,
-		Landings: a.Landings, Allowed: a.Call.Paths, Remarks: a.Remarks,
+		Landings: a.Landings, Allowed: a.Call.Paths, Allow: a.Call.Allow, Remarks: a.Remarks,
 	}
 	if a.Attempt > 0 {
 		o.Folder = s.run.Attempt(a.ID, a.Attempt)
@@ -157,6 +158,7 @@ func printAgent(w io.Writer, o showObject) error {
 	block("notes", strings.Join(o.Notes, "\n"))
 	block("remarks", strings.Join(o.Remarks, "\n"))
 	block("may change", strings.Join(o.Allowed, "\n"))
+	block("may do without asking", strings.Join(o.Allow, "\n"))
 	block("changed", strings.Join(o.Paths, "\n"))
 	block("ignored by the base, not in the patch", ignoredText(o.Ignored, o.More))
 	if o.Check != "" {

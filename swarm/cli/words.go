@@ -205,23 +205,28 @@ func (pl *plan) readTasks(r fanout.TasksRequest) error {
 }
 
 // trustTasks adds the commands of a list of tasks that came with the
-// repository to what needs an approval: they are among the files it brought,
-// so that somebody else may have written them.
+// repository, and what it allows, to what needs an approval: they are among
+// the files it brought, so that somebody else may have written them.
 func (pl *plan) trustTasks(brought []string) {
-	var commands []string
+	var lines []string
 	for _, t := range pl.workflow.Tasks {
 		if len(t.Command) > 0 {
-			commands = append(commands, fmt.Sprintf("%q", t.Command))
+			lines = append(lines, fmt.Sprintf("%q", t.Command))
+		}
+		if len(t.Allow) > 0 {
+			// With what it is allowed for: another prompt would use it for
+			// something else.
+			lines = append(lines, fmt.Sprintf("allow %q to %q %q", t.Allow, t.ID, t.Prompt))
 		}
 	}
-	if len(commands) == 0 {
+	if len(lines) == 0 {
 		return
 	}
 	for _, file := range pl.lies {
 		if pl.nested || slices.Contains(brought, file) {
 			pl.wants = append(pl.wants, config.Item{
 				Key: "tasks", Origin: config.Origin{Layer: config.Project, File: file},
-				Text: strings.Join(commands, "\n"),
+				Text: strings.Join(lines, "\n"),
 			})
 			return
 		}

@@ -183,7 +183,7 @@ func (b *bench) runScript(ctx context.Context, e *engine.Engine, r driveRequest)
 	if err != nil {
 		return nil, err
 	}
-	calling := s.calling(r.config, r.base, e.CheckCall)
+	calling := s.calling(r.config, r.base, b.checkAllow(e.CheckCall))
 	calling.Walled = b.walled()
 	outcome, err := workflow.Drive(ctx, workflow.Request{
 		Engine: e, Tools: tools, Prior: r.prior, Script: s.record(),

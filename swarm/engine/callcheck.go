@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strconv"
 	"sync"
 
+	"agentswarm/risk"
 	"agentswarm/swarm/agent"
 	"agentswarm/swarm/schema"
 	"agentswarm/swarm/task"
@@ -70,6 +72,11 @@ func (e *Engine) checkCalls(calls []*task.Call) error {
 // checkOptions refuses options that are out of range, and those that the
 // agent of the call does not show enough of itself for.
 func checkOptions(c Config, call *task.Call) error {
+	for _, item := range call.Allow {
+		if _, err := risk.ParseGrant(item); err != nil {
+			return fmt.Errorf("allow: %s: %w", brief(strconv.Quote(item)), err)
+		}
+	}
 	l := call.Limits
 	for _, option := range []struct {
 		name string

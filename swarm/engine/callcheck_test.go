@@ -43,6 +43,8 @@ func TestCheckCall(t *testing.T) {
 		{"onTool", func(c *task.Call) { c.OnTool = "f" }, "", "onTool: agent"},
 		{"schema", func(c *task.Call) { c.Schema = json.RawMessage(oneNumber) }, "", ""},
 		{"no schema", func(c *task.Call) { c.Schema = json.RawMessage(`{"type":"string"}`) }, "schema: the schema must ask for an object", ""},
+		{"allow", func(c *task.Call) { c.Allow = []string{"push to feature/*"} }, "", ""},
+		{"no item", func(c *task.Call) { c.Allow = []string{"push to x", "do as you like"} }, `allow: "do as you like": it begins with none of push, `, ""},
 		{"turns below 0", func(c *task.Call) { c.Limits.Turns = -1 }, "limits.turns: must be", ""},
 		{"tokens below 0", func(c *task.Call) { c.Limits.Tokens = -1 }, "limits.tokens: must be", ""},
 		{"usd below 0", func(c *task.Call) { c.Limits.USD = -1 }, "limits.usd: must be", ""},

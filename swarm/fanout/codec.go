@@ -55,12 +55,13 @@ type taskJSON struct {
 	Paths     []string      `json:"paths,omitempty"`
 	DependsOn []string      `json:"depends_on,omitempty"`
 	Timeout   time.Duration `json:"timeout_ns,omitempty"`
+	Allow     []string      `json:"allow,omitempty"`
 }
 
 // MarshalJSON writes t without the loss of a byte. All but an item is UTF-8.
 func (t Task) MarshalJSON() ([]byte, error) {
 	return json.Marshal(taskJSON{
-		t.Line, task.Verbatim(t.ID), t.Prompt, t.Command, t.Plain, t.Agent, t.Paths, t.DependsOn, t.Timeout,
+		t.Line, task.Verbatim(t.ID), t.Prompt, t.Command, t.Plain, t.Agent, t.Paths, t.DependsOn, t.Timeout, t.Allow,
 	})
 }
 
@@ -71,7 +72,7 @@ func (t *Task) UnmarshalJSON(text []byte) error {
 		return fmt.Errorf("read a task: %w", err)
 	}
 	*t = Task{
-		j.Line, string(j.ID), j.Prompt, j.Command, j.Plain, j.Agent, j.Paths, j.DependsOn, j.Timeout,
+		j.Line, string(j.ID), j.Prompt, j.Command, j.Plain, j.Agent, j.Paths, j.DependsOn, j.Timeout, j.Allow,
 	}
 	return nil
 }

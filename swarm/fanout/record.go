@@ -13,6 +13,7 @@ import (
 	"time"
 	"unicode"
 
+	"agentswarm/risk"
 	"agentswarm/swarm/nearest"
 	"agentswarm/swarm/scope"
 	"agentswarm/swarm/task"
@@ -20,7 +21,7 @@ import (
 
 // fieldNames are the fields of a record, in the order they are told.
 func fieldNames() []string {
-	return []string{"id", "prompt", "command", "agent", "paths", "depends_on", "timeout"}
+	return []string{"id", "prompt", "command", "agent", "paths", "depends_on", "timeout", "allow"}
 }
 
 // maxID is the longest id of a task in bytes. People type them.
@@ -113,8 +114,27 @@ func (n *narrowing) field(f recordField) (reason, tip string) {
 		t.DependsOn, reason = words(f.value, `ids, such as ["a", "b"]`)
 	case "timeout":
 		t.Timeout, reason = duration(f.value)
+	case "allow":
+		t.Allow, reason = words(f.value, "items, such as "+grantExample)
+		if reason == "" {
+			return checkAllow(t.Allow)
+		}
 	}
 	return reason, ""
+}
+
+// grantExample is what an allow may look like.
+const grantExample = `["push to feature/* branches"]`
+
+// checkAllow refuses items that grant nothing: an agent would be stopped at
+// what somebody meant to allow it.
+func checkAllow(items []string) (reason, tip string) {
+	for _, item := range items {
+		if _, err := risk.ParseGrant(item); err != nil {
+			return quoted(item) + ": " + err.Error(), "an item is written as in AGENTS.md, such as " + grantExample
+		}
+	}
+	return "", ""
 }
 
 // besideCommand checks a record whose command is that of all tasks.
@@ -122,7 +142,7 @@ func (n *narrowing) besideCommand() *TaskError {
 	for _, name := range []string{"prompt", "command", "agent"} {
 		if line, ok := n.places[name]; ok {
 			err := n.wrong(line, name, "does not go with a command after --, which all tasks run")
-			err.Tip = "a record then has an id, which is the item, and maybe paths, depends_on and timeout"
+			err.Tip = "a record then has an id, which is the item, and maybe paths, depends_on, timeout and allow"
 			return err
 		}
 	}

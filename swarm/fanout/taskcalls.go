@@ -62,7 +62,7 @@ func (w Workflow) taskCall(base Base, i int) *task.Call {
 	if one.Prompt != "" && len(t.Paths) > 0 {
 		c.Input = &task.TypedAgentInput{Prompt: task.Prompt(c.Input) + limits(t.Paths)}
 	}
-	c.Paths, c.DependsOn, c.Timeout = t.Paths, t.DependsOn, t.Timeout
+	c.Paths, c.DependsOn, c.Timeout, c.Allow = t.Paths, t.DependsOn, t.Timeout, t.Allow
 	return c
 }
 

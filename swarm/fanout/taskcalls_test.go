@@ -27,7 +27,7 @@ func listed(t *testing.T, lines ...string) Workflow {
 func TestCallsOfTasks(t *testing.T) {
 	t.Parallel()
 	w := listed(t,
-		`{"id": "late/one", "prompt": "{name} of {item} {index}/{count} {x}", "agent": "mine", "depends_on": ["c", "b"], "timeout": "2m"}`,
+		`{"id": "late/one", "prompt": "{name} of {item} {index}/{count} {x}", "agent": "mine", "depends_on": ["c", "b"], "timeout": "2m", "allow": ["push to feature/*"]}`,
 		`{"id": "b", "command": ["tool", "{item}", "{index}", "{itme}"], "paths": ["lib/{a,b}"]}`,
 		`{"prompt": "number {index} of {count}", "paths": ["docs/"]}`,
 		`{"id": "c", "prompt": "c"}`)
@@ -53,6 +53,7 @@ func TestCallsOfTasks(t *testing.T) {
 		{
 			Input: prompt("one of late/one 1/4 {x}"), Agent: "mine", Command: []string{}, Label: "late/one", Item: "late/one",
 			Name: "one", Index: 1, Count: 4, DependsOn: []string{"c", "b"}, Timeout: 2 * time.Minute, Base: "c", BaseTree: "t",
+			Allow: []string{"push to feature/*"},
 		},
 	}
 	if len(calls) != len(want) {
@@ -366,14 +367,14 @@ func fuzzTasks(f *testing.F, format TaskFormat) {
 }
 
 func FuzzTasksJSONL(f *testing.F) {
-	f.Add([]byte(`{"id": "a", "prompt": "do {item}", "paths": ["x/{a,b}"], "timeout": "3m"}`+"\n\n"+`{"command": ["x"], "depends_on": ["a"]}`), false)
+	f.Add([]byte(`{"id": "a", "prompt": "do {item}", "paths": ["x/{a,b}"], "timeout": "3m", "allow": ["push to feature/*"]}`+"\n\n"+`{"command": ["x"], "depends_on": ["a"]}`), false)
 	f.Add([]byte(`{"id": "a", "paths": ["**"]}`+"\r\n"+`{"id": "b", "depends_on": ["a"]}`), true)
 	f.Add([]byte(`{"id": "a", "id": [1, {}], `), false)
 	fuzzTasks(f, FormatJSONL)
 }
 
 func FuzzTasksTOML(f *testing.F) {
-	f.Add([]byte("[[tasks]]\nid = \"a\"\nprompt = '''\ndo\n'''\npaths = [\"x\", 'y/']\n[[tasks]]\ncommand = [\"x\"]\ndepends_on = [\"a\"]\n"), false)
+	f.Add([]byte("[[tasks]]\nid = \"a\"\nprompt = '''\ndo\n'''\npaths = [\"x\", 'y/']\nallow = ['push to x']\n[[tasks]]\ncommand = [\"x\"]\ndepends_on = [\"a\"]\n"), false)
 	f.Add([]byte("[[tasks]]\nid = \"a\"\n# x\n[[tasks]]\nid = 'b'\ndepends_on = [\"a\"]\ntimeout = \"1s\""), true)
 	f.Add([]byte("a.b = [1, {x = 07:00:00}]\n[tasks]\n"), false)
 	fuzzTasks(f, FormatTOML)

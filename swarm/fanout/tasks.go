@@ -36,6 +36,9 @@ type Task struct {
 	Paths     []string
 	DependsOn []string      // ids
 	Timeout   time.Duration // 0: none of its own
+	// Allow are items, by the grammar of AGENTS.md, of what its agent may do
+	// without asking.
+	Allow []string
 }
 
 // TaskFormat is how a list of tasks is written. The zero value is refused.

@@ -39,6 +39,10 @@ paths = [
   'docs/*.md',
 ]
 timeout = "30m"
+allow = [
+  "push to feature/*", # and no further
+  'Run npm run build without asking',
+]
 
 [[tasks]]   # no id
 command = ["go", "vet"]
@@ -47,9 +51,10 @@ command = ["go", "vet"]
 prompt = "p"
 depends_on = ["parsers"]`)})
 	want := []Task{
-		{Line: 2, ID: "parsers", Prompt: "mend\n{item}", Agent: "mine", Paths: []string{"services/a", "docs/*.md"}, Timeout: 30 * time.Minute},
-		{Line: 14, Command: []string{"go", "vet"}},
-		{Line: 16, ID: "c", Prompt: "p", DependsOn: []string{"parsers"}},
+		{Line: 2, ID: "parsers", Prompt: "mend\n{item}", Agent: "mine", Paths: []string{"services/a", "docs/*.md"}, Timeout: 30 * time.Minute,
+			Allow: []string{"push to feature/*", "Run npm run build without asking"}},
+		{Line: 18, Command: []string{"go", "vet"}},
+		{Line: 20, ID: "c", Prompt: "p", DependsOn: []string{"parsers"}},
 	}
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("ReadTasks = %+v, %v, want %+v", got, err, want)
@@ -78,9 +83,9 @@ func TestReadTasksPlain(t *testing.T) {
 func TestReadTasksOfItems(t *testing.T) {
 	t.Parallel()
 	got, err := ReadTasks(TasksRequest{Source: "s", Format: FormatJSONL, Items: true, Text: []byte(
-		`{"id": "odd name/$x", "paths": ["odd name"], "timeout": "1s"}` + "\n" + `{"id": "a7", "depends_on": ["odd name/$x"]}`)})
+		`{"id": "odd name/$x", "paths": ["odd name"], "timeout": "1s", "allow": ["push to x"]}` + "\n" + `{"id": "a7", "depends_on": ["odd name/$x"]}`)})
 	want := []Task{
-		{Line: 1, ID: "odd name/$x", Paths: []string{"odd name"}, Timeout: time.Second},
+		{Line: 1, ID: "odd name/$x", Paths: []string{"odd name"}, Timeout: time.Second, Allow: []string{"push to x"}},
 		{Line: 2, ID: "a7", DependsOn: []string{"odd name/$x"}},
 	}
 	if err != nil || !reflect.DeepEqual(got, want) {
@@ -120,12 +125,21 @@ func refused(t *testing.T, r TasksRequest) (text, hint string) {
 
 func TestReadTasksRefusesRecords(t *testing.T) {
 	t.Parallel()
+	const grants = `an item is written as in AGENTS.md, such as ["push to feature/* branches"]`
 	for _, tc := range []struct{ give, want, hint string }{
 		{`{"promt": "x"}`, `promt: unknown field; did you mean "prompt"?`, ""},
 		{`{"Prompt": "x"}`, `Prompt: unknown field; did you mean "prompt"?`, ""},
 		{`{"a b\u001b": 1}`, `"a b\x1b": unknown field`, ""},
 		{`{"prompt": "x", "prompt": "y"}`, `prompt: stands there twice`, ""},
 		{`{"prompt": 5}`, `prompt: expected a string, got the number 5`, ""},
+		{`{"prompt": "p", "allow": "push to x"}`, `allow: expected a list of items, such as ["push to feature/* branches"], got "push to x"`, ""},
+		{`{"prompt": "p", "allow": []}`, `allow: is an empty list`, ""},
+		{`{"prompt": "p", "allow": ["push to x", 7]}`, `allow: expected a list of items, such as ["push to feature/* branches"], got the number 7 at place 2`, ""},
+		{`{"prompt": "p", "allow": ["push to x", "do as you like"]}`, `allow: "do as you like": it begins with none of push, force push, run, modify, amend, downgrade, create, open, close, reopen, edit, merge, comment, never and do not`,
+			grants},
+		{`{"prompt": "p", "allow": [""]}`, `allow: "": it begins with none of push, force push, run, modify, amend, downgrade, create, open, close, reopen, edit, merge, comment, never and do not`, grants},
+		{`{"prompt": "p", "allow": ["push to *"]}`, `allow: "push to *": "*" begins with a star; name at least the beginning, as in feature/*`, grants},
+		{`{"command": ["x"], "allow": ["push to x \u001b[2J"]}`, `allow: "push to x \x1b[2J": it holds a character that is not plain ASCII`, grants},
 		{`{"prompt": null}`, `prompt: expected a string, got null`, ""},
 		{`{"prompt": " \n"}`, `prompt: is empty`, ""},
 		{`{"prompt": "a\u0000"}`, `prompt: holds a NUL character`, ""},
@@ -174,7 +188,7 @@ func TestReadTasksRefusesRecords(t *testing.T) {
 
 func TestReadTasksRefusesBesideACommand(t *testing.T) {
 	t.Parallel()
-	tip := "a record then has an id, which is the item, and maybe paths, depends_on and timeout"
+	tip := "a record then has an id, which is the item, and maybe paths, depends_on, timeout and allow"
 	for _, tc := range []struct{ give, want, hint string }{
 		{`{"id": "x", "prompt": "y"}`, `prompt: does not go with a command after --, which all tasks run`, tip},
 		{`{"id": "x", "command": ["y"]}`, `command: does not go with a command after --, which all tasks run`, tip},

@@ -52,7 +52,7 @@ func unknownOption(what, key string, known []string) error {
 		if agents {
 			return invalid("%s: %s is not here yet: this version cannot choose an agent's model or conversation; leave it out", what, key)
 		}
-	case "tools", "readOnly", "allow":
+	case "tools", "readOnly":
 		if agents {
 			return invalid("%s: %s is not here yet: this version cannot restrict what an agent may use; leave it out", what, key)
 		}

@@ -29,6 +29,7 @@ func TestAgentOptions(t *testing.T) {
 		{"paths", `{paths: ['a/**', 'b']}`, `"paths":["a/**","b"]`},
 		{"limits", `{limits: {turns: 1, tokens: 2, usd: 0.5, ms: 3, idleMs: 4}}`,
 			`"limits":{"turns":1,"tokens":2,"usd":0.5,"ms":3,"idleMs":4}`},
+		{"grants", `{allow: ['push to feature/*']}`, `"allow":["push to feature/*"]`},
 		{"functions", `{stopWhen: (s) => s.turns > 2, onTool: function (c) { return 'deny' }}`,
 			`"stopWhen":"(s) => s.turns > 2","onTool":"function (c) { return 'deny' }"`},
 		{"methods", `{stopWhen(s) { return true }}`, `"stopWhen":"function stopWhen(s) { return true }"`},
@@ -86,7 +87,6 @@ func TestAgentArgumentsRefused(t *testing.T) {
 		{`agent('x', {fork: 'a1'})`, "agent: fork is not here yet"},
 		{`agent('x', {tools: ['Read']})`, "agent: tools is not here yet: this version cannot restrict"},
 		{`agent('x', {readOnly: true})`, "agent: readOnly is not here yet"},
-		{`agent('x', {allow: ['x']})`, "agent: allow is not here yet"},
 	}.run(t)
 }
 
@@ -100,6 +100,9 @@ func TestAgentOptionsRefused(t *testing.T) {
 		{`agent('x', {paths: []})`, "agent: paths must have from 1 to 4096 items"},
 		{`agent('x', {paths: ['a', 7]})`, "agent: paths[1] must be a string that is not empty, not a number"},
 		{`agent('x', {paths: ['a', , 'b']})`, "agent: paths[1] must be a string that is not empty, not undefined"},
+		{`agent('x', {allow: 'push to x'})`, "agent: allow must be a list of strings, not a string"},
+		{`agent('x', {allow: []})`, "agent: allow must have from 1 to 4096 items"},
+		{`agent('x', {allow: ['push to x', '']})`, "agent: allow[1] must be a string that is not empty, not a string"},
 		{`agent('x', {limits: 7})`, "agent: limits: options are a number, not an object"},
 		{`agent('x', {limits: {turn: 7}})`, `agent: limits: unknown option "turn"; did you mean "turns"?`},
 		{`agent('x', {limits: {ms: 0}})`, "agent: limits: ms must be a whole number from 1 to 1e+12, not 0"},

@@ -32,6 +32,7 @@ type Spec struct {
 	Limits     Limits          `json:"limits,omitzero"`
 	StopWhen   string          `json:"stopWhen,omitempty"` // the source of a function
 	OnTool     string          `json:"onTool,omitempty"`   // the source of a function
+	Allow      []string        `json:"allow,omitempty"`    // items, by the grammar of AGENTS.md
 	Retries    *int            `json:"retries,omitempty"`
 	Cache      *bool           `json:"cache,omitempty"`
 	Identifier string          `json:"id,omitempty"`

@@ -13,7 +13,7 @@ import (
 func specKeys() []string {
 	return []string{
 		"label", "phase", "schema", "agent", "agentType", "isolation", "base",
-		"paths", "limits", "stopWhen", "onTool", "retries", "cache", "id",
+		"paths", "limits", "stopWhen", "onTool", "allow", "retries", "cache", "id",
 	}
 }
 
@@ -92,6 +92,9 @@ func (o options) spec() (Spec, error) {
 	}
 	var err error
 	if s.Paths, err = o.texts("paths"); err != nil {
+		return s, err
+	}
+	if s.Allow, err = o.texts("allow"); err != nil {
 		return s, err
 	}
 	if s.Cache, err = o.flag("cache"); err != nil {

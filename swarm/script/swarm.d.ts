@@ -127,6 +127,8 @@ interface AgentOptions {
   stopWhen?: (snapshot: Snapshot) => boolean;
   /** Asked before each action that the agent raises. Closed; it may only narrow. A string is a reason to deny. */
   onTool?: (call: ToolCall) => 'allow' | 'deny' | string;
+  /** What it may do without asking, by the grammar of AGENTS.md: 'push to feature/* branches'. */
+  allow?: string[];
   /** How often it is tried again where it fails. */
   retries?: number;
   /** false: it is run again on every resume. */

@@ -91,6 +91,9 @@ type Call struct {
 	// StopWhen and OnTool are the sources of functions that watch over an
 	// attempt; empty for none.
 	StopWhen, OnTool string
+	// Allow are items, by the grammar of AGENTS.md, of what the agent may do
+	// without asking.
+	Allow []string
 	// Retries is how often an attempt is tried again whose failure may pass;
 	// nil leaves that to the run.
 	Retries *int
@@ -126,7 +129,8 @@ func (c *Call) Sum() string {
 		DependsOn []string   `json:",omitempty"`
 		After     []string   `json:",omitempty"`
 		Script    *scriptSum `json:",omitempty"`
-	}{input, c.Agent, c.Command, c.Item, c.BaseTree, c.DependsOn, c.After, c.scriptSum()})
+		Allow     []string   `json:",omitempty"`
+	}{input, c.Agent, c.Command, c.Item, c.BaseTree, c.DependsOn, c.After, c.scriptSum(), c.Allow})
 	if err != nil {
 		panic(fmt.Sprintf("task: a call of strings does not marshal: %v", err))
 	}

@@ -73,7 +73,7 @@ func TestCallRoundTrip(t *testing.T) {
 			DependsOn: []string{"d"}, After: []string{"e"}, Timeout: time.Minute,
 			Script: true, Identity: "i", Uncached: true, Schema: json.RawMessage(`{}`),
 			Shared: true, Limits: Limits{Turns: 1, Tokens: 2, USD: 3, Idle: 4},
-			StopWhen: "s", OnTool: "o", Retries: new(int),
+			StopWhen: "s", OnTool: "o", Allow: []string{"push to x"}, Retries: new(int),
 		}
 		text, err := json.Marshal(give)
 		if err != nil {
@@ -105,6 +105,8 @@ func TestSumTellsCallsApart(t *testing.T) {
 		"timeout":  {Script: true, Timeout: 1},
 		"stop":     {Script: true, StopWhen: "s"},
 		"tool":     {Script: true, OnTool: "s"},
+		"allow":    {Script: true, Allow: []string{"push to x"}},
+		"grant":    {Input: &TypedAgentInput{Prompt: "p"}, BaseTree: "t", Allow: []string{"push to x"}},
 		"paths":    {Script: true, Paths: []string{"p"}},
 		"identity": {Script: true, Identity: "i"},
 		"prompt":   {Input: &TypedAgentInput{Prompt: "q"}, BaseTree: "t"},

@@ -78,7 +78,7 @@ func (d *driver) narrow(ctx context.Context, r *script.Call) (*task.Call, error)
 			Turns: r.Limits.Turns, Tokens: r.Limits.Tokens, USD: r.Limits.USD,
 			Idle: time.Duration(r.Limits.IdleMS) * time.Millisecond,
 		},
-		Schema: r.Schema, StopWhen: r.StopWhen, OnTool: r.OnTool, Retries: r.Retries,
+		Schema: r.Schema, StopWhen: r.StopWhen, OnTool: r.OnTool, Allow: r.Allow, Retries: r.Retries,
 		Identity: r.Identifier, Uncached: r.Cache != nil && !*r.Cache,
 	}
 	input, err := c.input(r)

@@ -1,0 +1,53 @@
+package cli
+
+import (
+	"strings"
+	"testing"
+
+	"agentswarm/risk"
+	"agentswarm/swarm/task"
+)
+
+// TestTaskAuthority: what a call is allowed is added to what its run is, and
+// to no other call's.
+func TestTaskAuthority(t *testing.T) {
+	t.Parallel()
+	given, err := allowed([]string{"push to run/*"}, "--allow")
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := &risk.Authority{Allowed: append(make([]risk.Grant, 0, 4), given...)} // there is room behind it
+	for item, want := range map[string]string{
+		"push to one/*": "push to run/*\npush to one/*", "push to two/*": "push to run/*\npush to two/*", "": "push to run/*",
+	} {
+		call := new(task.Call)
+		if item != "" {
+			call.Allow = []string{item}
+		}
+		for range 2 { // the second is not told what the first was
+			a, err := taskAuthority(run, call)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := strings.Join(a.Granted(), "\n"); got != want {
+				t.Errorf("a call with the allow %q is granted %q, want %q", item, got, want)
+			}
+		}
+	}
+	one, err := taskAuthority(run, &task.Call{Allow: []string{"push to one/*"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := taskAuthority(run, &task.Call{Allow: []string{"push to two/*"}}); err != nil {
+		t.Fatal(err)
+	}
+	if got := one.Allowed[1]; got.Text != "push to one/*" || got.Where != "allow" {
+		t.Errorf("what one call is granted became %+v", got)
+	}
+	if _, err := taskAuthority(run, &task.Call{Allow: []string{"do as you like"}}); err == nil {
+		t.Error("an item that is none grants something")
+	}
+	if a, err := taskAuthority(run, nil); a != run || err != nil {
+		t.Errorf("without a call it is %+v, %v, want that of the run", a, err)
+	}
+}
