@@ -1,0 +1,52 @@
+package main
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"agentswarm/swarm/ask"
+	"agentswarm/swarm/ear"
+)
+
+// BenchmarkHook asks about a command by `swarm hook`, in turns with `swarm
+// version`, which only starts: the goal is 5 ms more than that.
+func BenchmarkHook(b *testing.B) {
+	dir, err := os.MkdirTemp("", "hook") // short: a socket's path is bounded
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	socket := filepath.Join(dir, "s")
+	s, err := ear.Listen(b.Context(), socket, func(context.Context, ask.Request) ask.Answer { return ask.Answer{Allow: true} })
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer s.Close()
+	swarm, err := exec.LookPath("swarm")
+	if err != nil {
+		b.Fatal(err)
+	}
+	run := func(input string, args ...string) time.Duration {
+		cmd := exec.Command(swarm, args...)
+		cmd.Env, cmd.Stdin = []string{"HOME=" + dir, ask.Variable + "=" + socket}, strings.NewReader(input)
+		begin := time.Now()
+		if out, err := cmd.CombinedOutput(); err != nil {
+			b.Fatalf("%v: %s", err, out)
+		}
+		return time.Since(begin)
+	}
+	var hook, start time.Duration
+	for b.Loop() {
+		hook += run(`{"hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"ls"}}`, "hook", "--agent", "claude")
+		start += run("", "version")
+	}
+	n := float64(b.N)
+	b.ReportMetric(float64(hook.Microseconds())/1e3/n, "ms/hook")
+	b.ReportMetric(float64(start.Microseconds())/1e3/n, "ms/start")
+	b.ReportMetric(float64((hook-start).Microseconds())/1e3/n, "ms-more")
+}
