@@ -207,7 +207,7 @@ func BenchmarkRead(b *testing.B) {
 	r := reader(b)
 	for name, text := range map[string]string{
 		"plain":   "go test ./... -run TestX",
-		"typical": `cd /work/sub && npm test -- --watch=false 2>&1 | tail -20`,
+		"typical": `cd /tree/sub && npm test -- --watch=false 2>&1 | tail -20`,
 		"wrapped": `sudo -u u env A=1 timeout 5 bash -lc 'cd x && rm -rf "$HOME/y"'`,
 		"python":  "python3 - <<'E'\nimport os, subprocess as sp\nfor f in os.listdir('.'):\n    print(f)\nsp.run(['git', 'status'])\nE",
 	} {

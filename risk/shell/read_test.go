@@ -40,27 +40,27 @@ func TestFolders(t *testing.T) {
 	t.Parallel()
 	r := reader(t)
 	for _, c := range []struct{ give, want string }{
-		{"at", "/work"},
+		{"at", "/tree"},
 		{"cd /tmp && at", "/tmp moved"},
-		{"cd sub; at", "/work/sub moved"},
-		{"cd sub; cd -; at", "/work moved"},
+		{"cd sub; at", "/tree/sub moved"},
+		{"cd sub; cd -; at", "/tree moved"},
 		{"cd; at", "/home/u moved"},
-		{"(cd /tmp); at", "/work"},
+		{"(cd /tmp); at", "/tree"},
 		{"cd $UNKNOWN; at", "? moved"},
 		{"cd /a || exit 1; at", "/a moved"},
 		{"cd /a || cd /b; at", "? moved"},
 		{"x && cd b; at", "? moved"},
-		{"mkdir -p b && cd b && at", "/work/b moved"},
+		{"mkdir -p b && cd b && at", "/tree/b moved"},
 		{"if a; then cd b; fi; at", "? moved"},
 		{"while a; do cd ..; at; done", "/ moved"},
-		{"pushd /a; popd; at", "/work moved"},
+		{"pushd /a; popd; at", "/tree moved"},
 		{"pushd /a; pushd; at", "? moved"},
 		{"pushd /a; pushd +1; at", "? moved"},
 		{"env -C /a at", "/a moved"},
 		{"sudo -D /a at", "/a moved"},
-		{"bash -c 'cd /a'; at", "/work"},
+		{"bash -c 'cd /a'; at", "/tree"},
 		{"f() { cd /a; }; f; at", "/a moved"},
-		{"cd ./.././work; at", "/work"},
+		{"cd ./.././tree; at", "/tree"},
 		{"ssh h at", "? moved"},
 		{"CDPATH=/x; cd y; at", "? moved"},
 		{"cd ~/y; at", "/home/u/y moved"},
@@ -123,7 +123,7 @@ func TestRepository(t *testing.T) {
 	t.Parallel()
 	r := reader(t)
 	at := here()
-	at.Top, at.Branch = "/work", "feature/x"
+	at.Top, at.Branch = "/tree", "feature/x"
 	at.GitDir, at.CommonDir = "/main/.git/worktrees/work", "/main/.git"
 	for give, want := range map[string]string{
 		`at $(git branch --show-current)`:                               "feature/x",
@@ -137,8 +137,8 @@ func TestRepository(t *testing.T) {
 		`GIT_DIR=/x; at "$(git branch --show-current)"`:                 "?",
 		`ssh h 'at "$(git branch --show-current)"'`:                     "?",
 		`git() { echo main; }; at "$(git branch --show-current)"`:       "main",
-		`at "$(git rev-parse --show-toplevel)"`:                         "/work",
-		`cd "$(git rev-parse --show-toplevel)" && at "$(pwd)"`:          "/work",
+		`at "$(git rev-parse --show-toplevel)"`:                         "/tree",
+		`cd "$(git rev-parse --show-toplevel)" && at "$(pwd)"`:          "/tree",
 		`at "$(git rev-parse --git-dir)/x"`:                             "/main/.git/worktrees/work/x",
 		`at "$(git rev-parse --git-common-dir)/x"`:                      "/main/.git/x",
 		`cd /other; at "$(git rev-parse --git-common-dir)/x"`:           "?",

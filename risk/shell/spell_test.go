@@ -19,7 +19,7 @@ func reader(t testing.TB) *Reader {
 
 // here is where the texts of the tests start.
 func here() Start {
-	return Start{Cwd: "/work", Home: "/home/u", Env: map[string]string{"USER": "u"}}
+	return Start{Cwd: "/tree", Home: "/home/u", Env: map[string]string{"USER": "u"}}
 }
 
 // spell writes a script down in one way: what stands within what, remote ones
