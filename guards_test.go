@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -9,7 +8,6 @@ import (
 	"time"
 
 	"agentswarm/swarm/ask"
-	"agentswarm/swarm/ear"
 	"agentswarm/swarm/guard"
 )
 
@@ -60,17 +58,7 @@ func TestGuardStartUp(t *testing.T) {
 // BenchmarkGuard runs a program that may, in turn with and without its guard.
 func BenchmarkGuard(b *testing.B) {
 	link := guardOf(b, "true")
-	dir, err := os.MkdirTemp("", "guard") // short: a socket's path is bounded
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer os.RemoveAll(dir)
-	socket := filepath.Join(dir, "s")
-	s, err := ear.Listen(b.Context(), socket, func(context.Context, ask.Request) ask.Answer { return ask.Answer{Allow: true} })
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer s.Close()
+	socket := saysYes(b)
 	bare, err := exec.LookPath("true")
 	if err != nil {
 		b.Fatal(err)

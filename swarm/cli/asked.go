@@ -85,22 +85,28 @@ func plainAction(action json.RawMessage) json.RawMessage {
 	if json.Unmarshal(action, &a) != nil || !a.Whole() {
 		return action
 	}
-	text := a.Command
-	switch {
-	case a.Write != "" && a.Removes:
-		text = "remove " + a.Write
-	case a.Write != "":
-		text = "write " + a.Write
-	case len(a.Git) > 0:
-		text = "git " + strings.Join(a.Git, " ")
-	case a.Tool != "":
-		text = strings.TrimSpace(a.Tool + " " + a.Target)
-	}
+	text := asTyped(&a)
 	if a.Cwd != "" {
 		text += " (in " + a.Cwd + ")"
 	}
 	plain, _ := json.Marshal(text) // a text always can be
 	return plain
+}
+
+// asTyped is an action as somebody would say it.
+func asTyped(a *ask.Action) string {
+	switch {
+	case a.Write != "" && a.Removes:
+		return "remove " + a.Write
+	case a.Write != "":
+		return "write " + a.Write
+	case len(a.Git) > 0:
+		return "git " + strings.Join(a.Git, " ")
+	case a.Tool != "":
+		return strings.Join(strings.Fields(a.Tool+" "+a.Method+" "+a.Target), " ")
+	default:
+		return a.Command
+	}
 }
 
 // inquiryText is what a script asks in a line, and the answers it takes.

@@ -168,16 +168,6 @@ func judgedText(action json.RawMessage) string {
 	if json.Unmarshal(action, &a) != nil || !a.Whole() {
 		return wantsText(action)
 	}
-	text := a.Command
-	switch {
-	case a.Write != "" && a.Removes:
-		text = "remove " + a.Write
-	case a.Write != "":
-		text = "write " + a.Write
-	case len(a.Git) > 0:
-		text = "git " + strings.Join(a.Git, " ")
-	case a.Tool != "":
-		text = strings.Join(strings.Fields(a.Tool+" "+a.Method+" "+a.Target), " ")
-	}
+	text := asTyped(&a)
 	return shortenEnd(Printable(strings.ToValidUTF8(text[:min(len(text), 4*wantsWidth)], "")), wantsWidth)
 }
