@@ -35,7 +35,7 @@ func (f *fixture) part(w *Workspace, name string, more func(*CaptureRequest)) *C
 		if err != nil {
 			f.t.Fatal(err)
 		}
-		if got := f.git("diff", "--no-renames", "--full-index", "--binary", string(c.Base), string(c.Commit)); strings.TrimSpace(string(text)) != got {
+		if got := f.git("diff", "--no-renames", "--full-index", "--binary", string(c.Base), string(c.Commit)); strings.TrimSpace(string(text)) != strings.TrimSpace(got) {
 			f.t.Errorf("the patch file of %s is\n%s, want\n%s", name, text, got)
 		}
 	}
