@@ -9,8 +9,8 @@ import (
 	"path"
 	"strings"
 
-	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/parser"
 	"github.com/yuin/goldmark/text"
 )
 
@@ -54,8 +54,18 @@ func ReadGrants(file []byte, at string) *Grants {
 	}
 	body, line := withoutFront(bytes.ReplaceAll(bytes.TrimPrefix(file, []byte("\xef\xbb\xbf")), []byte("\r\n"), []byte("\n")))
 	r := &sectionReader{Grants: g, source: body, first: line}
-	r.read(goldmark.DefaultParser().Parse(text.NewReader(body)))
+	r.read(commonMark().Parse(text.NewReader(body)))
 	return g
+}
+
+// commonMark is a parser of what a page shows, without the part of the library
+// that would print one.
+func commonMark() parser.Parser {
+	return parser.NewParser(
+		parser.WithBlockParsers(parser.DefaultBlockParsers()...),
+		parser.WithInlineParsers(parser.DefaultInlineParsers()...),
+		parser.WithParagraphTransformers(parser.DefaultParagraphTransformers()...),
+	)
 }
 
 // withoutFront leaves out the front matter, and says how many lines it had.

@@ -124,7 +124,7 @@ func TestRepository(t *testing.T) {
 	r := reader(t)
 	at := here()
 	at.Top, at.Branch = "/tree", "feature/x"
-	at.GitDir, at.CommonDir = "/main/.git/worktrees/work", "/main/.git"
+	at.GitDir, at.CommonDir = "/main/.git/worktrees/wt", "/main/.git"
 	for give, want := range map[string]string{
 		`at $(git branch --show-current)`:                               "feature/x",
 		`b=$(git rev-parse --abbrev-ref HEAD) && at "$b"`:               "feature/x",
@@ -139,7 +139,7 @@ func TestRepository(t *testing.T) {
 		`git() { echo main; }; at "$(git branch --show-current)"`:       "main",
 		`at "$(git rev-parse --show-toplevel)"`:                         "/tree",
 		`cd "$(git rev-parse --show-toplevel)" && at "$(pwd)"`:          "/tree",
-		`at "$(git rev-parse --git-dir)/x"`:                             "/main/.git/worktrees/work/x",
+		`at "$(git rev-parse --git-dir)/x"`:                             "/main/.git/worktrees/wt/x",
 		`at "$(git rev-parse --git-common-dir)/x"`:                      "/main/.git/x",
 		`cd /other; at "$(git rev-parse --git-common-dir)/x"`:           "?",
 		`at "$(git -C /other branch --show-current)"`:                   "?",
