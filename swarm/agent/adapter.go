@@ -27,11 +27,37 @@ type Request struct {
 	// Command replaces the command of the spec, for a call that brings its
 	// own.
 	Command []string
+
+	// What follows is for kinds that are no command.
+
+	// System is said to the agent before anything else, after its own words.
+	System string
+	// State is a folder for the agent alone, as it finds it. It is there.
+	State string
+	// Hook is the command that asks before the agent acts, without a shell's
+	// quotes; empty: nobody can be asked.
+	Hook []string
+	// Walled is set where walls stand around the agent, so that a sandbox of
+	// its own would only be in the way.
+	Walled bool
+	// Session is the id that the conversation is to have where the agent lets
+	// one choose: a UUID.
+	Session string
+	// Parent is the id of the conversation to go on with, whose files are in
+	// State already; empty: a new one.
+	Parent string
+	Login  Login
 }
 
 // Launch is how an agent is started.
 type Launch struct {
-	Argv  []string
+	Argv []string
+	// Env are variables as NAME=value, which win over any others; Unset are
+	// names of some that the agent must not have.
+	Env, Unset []string
+	// Files are written into the state folder first.
+	Files []File
+
 	Stdin string // a file; empty for none
 	// Open keeps stdin open. Feed is written to it at the start, Finish once
 	// the answer is there; then it is closed.

@@ -2,15 +2,31 @@ package agent
 
 import (
 	"time"
+
+	"agentswarm/swarm/task"
 )
 
 // Spec is one agent as it was configured. It is recorded with the run, so a
 // resume drives the same agent: values of Env that begin with a dollar sign
 // are names, and only names are recorded.
 type Spec struct {
-	Name    string   `json:"name"`
-	Kind    string   `json:"kind"`
+	Name string `json:"name"`
+	Kind string `json:"kind"`
+	// Command is what is started: of a command all of it, of other kinds the
+	// program, with arguments that come before any other.
 	Command []string `json:"command"`
+
+	// Model, Effort, Tools and ReadOnly are options of kinds that are no
+	// command: what such an agent is to use. Empty leaves it to the agent.
+	Model    string   `json:"model,omitempty"`
+	Effort   string   `json:"effort,omitempty"`
+	Tools    []string `json:"tools,omitempty"` // of [AllTools]
+	ReadOnly bool     `json:"read_only,omitempty"`
+	// Turns is how many turns of the model it may take; 0 is any number.
+	Turns int `json:"turns,omitempty"`
+	// Prior is what the conversation that it goes on with had used already,
+	// for agents that count that again.
+	Prior task.Usage `json:"prior,omitzero"`
 
 	Input   Input   `json:"input"`
 	Format  Format  `json:"format"`
@@ -59,9 +75,6 @@ const (
 	SuccessExit   Success = "exit"   // exit status 0
 	SuccessAnswer Success = "answer" // exit status 0, a good last event, and an answer or a change
 )
-
-// KindCommand is the kind of an agent that is any command.
-const KindCommand = "command"
 
 // Inline is the agent that a command given with the call is.
 func Inline() *Spec {

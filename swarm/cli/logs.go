@@ -374,6 +374,8 @@ func eventText(e event.Event) string {
 		return e.Text
 	case *event.Erred:
 		return fmt.Sprintf("[error] %s: %s", e.Kind, e.Message)
+	case *event.Retry:
+		return fmt.Sprintf("[waits] %s: %s", e.Kind, e.Message)
 	case *event.Raw:
 		return string(e.Line)
 	default:

@@ -6,7 +6,8 @@ import (
 	"agentswarm/swarm/task"
 )
 
-// Session is what an agent says of itself at its start.
+// Session is what an agent says of itself at its start, and again where it
+// has learned more: the model that really answers.
 type Session struct {
 	Protocol int      `json:"protocol,omitempty"`
 	ID       string   `json:"id,omitempty"`
@@ -60,6 +61,14 @@ type Erred struct {
 	RetryAfterMS int64          `json:"retry_after_ms,omitempty"`
 }
 
+// Retry is a request of the agent to its model that was refused and that it
+// makes again by itself.
+type Retry struct {
+	Kind         task.ErrorKind `json:"kind"`
+	Message      string         `json:"message,omitempty"`
+	RetryAfterMS int64          `json:"retry_after_ms,omitempty"`
+}
+
 // Raw is an event of a type we do not know, kept as it came.
 type Raw struct {
 	Line json.RawMessage `json:"line"`
@@ -74,4 +83,5 @@ func (*Spent) kind() string     { return "usage" }
 func (*Asked) kind() string     { return "ask" }
 func (*Answered) kind() string  { return "result" }
 func (*Erred) kind() string     { return "error" }
+func (*Retry) kind() string     { return "retry" }
 func (*Raw) kind() string       { return "raw" }

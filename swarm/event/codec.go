@@ -87,7 +87,7 @@ func blank(kind string) Event {
 		(*Scripted)(nil), (*Entered)(nil), (*Logged)(nil), (*Phased)(nil), (*Returned)(nil),
 		(*Paused)(nil), (*Closed)(nil),
 		(*Session)(nil), (*Text)(nil), (*ToolStart)(nil), (*ToolEnd)(nil), (*Turn)(nil),
-		(*Spent)(nil), (*Asked)(nil), (*Answered)(nil), (*Erred)(nil), (*Raw)(nil),
+		(*Spent)(nil), (*Asked)(nil), (*Answered)(nil), (*Erred)(nil), (*Retry)(nil), (*Raw)(nil),
 	} {
 		if e.kind() == kind {
 			made, _ := reflect.New(reflect.TypeOf(e).Elem()).Interface().(Event) // it is one

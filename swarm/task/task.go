@@ -316,6 +316,9 @@ type Usage struct {
 	CacheRead  int64   `json:"cache_read,omitempty"`
 	CacheWrite int64   `json:"cache_write,omitempty"`
 	CostUSD    float64 `json:"cost_usd,omitempty"`
+	// ComputedUSD is the part of CostUSD that nobody reported: it was computed
+	// from prices.
+	ComputedUSD float64 `json:"computed_usd,omitempty"`
 }
 
 // Add adds v to u.
@@ -325,4 +328,5 @@ func (u *Usage) Add(v Usage) {
 	u.CacheRead = plus(u.CacheRead, v.CacheRead)
 	u.CacheWrite = plus(u.CacheWrite, v.CacheWrite)
 	u.CostUSD += v.CostUSD
+	u.ComputedUSD += v.ComputedUSD
 }

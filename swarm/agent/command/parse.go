@@ -197,14 +197,21 @@ func slow(line []byte) event.Event {
 	case "result":
 		return &event.Answered{Text: w.Text, Structured: w.Structured}
 	case "error":
-		var kind task.ErrorKind
-		if kind.UnmarshalText([]byte(w.Kind)) != nil {
-			kind = task.Other
-		}
-		return &event.Erred{Kind: kind, Message: w.Message, RetryAfterMS: w.RetryAfterMS}
+		return &event.Erred{Kind: w.errorKind(), Message: w.Message, RetryAfterMS: w.RetryAfterMS}
+	case "retry":
+		return &event.Retry{Kind: w.errorKind(), Message: w.Message, RetryAfterMS: w.RetryAfterMS}
 	default:
 		return raw
 	}
+}
+
+// errorKind is the kind of an error that an agent reports.
+func (w *wire) errorKind() task.ErrorKind {
+	var kind task.ErrorKind
+	if kind.UnmarshalText([]byte(w.Kind)) != nil {
+		return task.Other
+	}
+	return kind
 }
 
 // spent reads the numbers of a usage event, where input and output are

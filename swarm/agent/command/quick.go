@@ -31,7 +31,7 @@ func quick(line []byte, keep bool) event.Event {
 		m.input, m.output = nil, nil
 	}
 	switch kind {
-	case "session", "ask", "result", "error":
+	case "session", "ask", "result", "error", "retry":
 		return nil
 	case "text":
 		return &event.Text{Text: unquoted(m.text)}

@@ -1,0 +1,124 @@
+package agent
+
+import (
+	"slices"
+	"time"
+)
+
+// The kinds of agents: KindCommand is any command, KindBuiltin swarm itself,
+// and the others are the CLIs of these names.
+const (
+	KindCommand  = "command"
+	KindBuiltin  = "builtin"
+	KindPi       = "pi"
+	KindCodex    = "codex"
+	KindClaude   = "claude"
+	KindOpencode = "opencode"
+	KindGemini   = "gemini"
+	KindQwen     = "qwen"
+)
+
+// KindNames lists the kinds that are no command, in the order in which people
+// are shown them.
+func KindNames() []string {
+	return []string{KindPi, KindCodex, KindClaude, KindOpencode, KindGemini, KindQwen, KindBuiltin}
+}
+
+// Kind is what is known of one kind of agent before any is started.
+type Kind struct {
+	Name    string
+	Adapter Adapter // required
+	// Spec is an agent of the kind that nothing is configured of: its input,
+	// format and success.
+	Spec Spec
+
+	// Program is what is looked for in PATH; empty for swarm itself.
+	Program string
+	// Install is the command that installs it, as a person would type it.
+	Install string
+	Version Versions
+	Can     Abilities
+
+	// Footprint is the memory one agent takes while it waits for its model, in
+	// bytes, as measured.
+	Footprint int64
+	// Gap is how long after one agent of the kind the next may start.
+	Gap time.Duration
+	// Quiet is how long an agent may say nothing while all is well: some
+	// write nothing while their model does. It bounds the idle time-out that
+	// nobody set for the agent itself from below.
+	Quiet time.Duration
+	// Paid is set where each agent costs money, as a rule.
+	Paid bool
+	// Sessions are globs, below the state folder, of what another agent needs
+	// to go on with the conversation. They are kept; the rest is not.
+	Sessions []string
+	// Login finds out how agents of the kind log in. Nil: they do not.
+	Login func(Surroundings) Login
+}
+
+// Versions are those of a program that were tried.
+type Versions struct {
+	Args           []string // what makes the program say its own
+	Oldest, Newest string   // inclusive, as MAJOR.MINOR.PATCH
+}
+
+// Abilities are what agents of a kind can be asked for. What is false is
+// refused by name, never ignored.
+type Abilities struct {
+	Model    bool // to use another model
+	Effort   bool // to think more or less
+	Tools    bool // to have only some tools
+	ReadOnly bool // to have only tools that read
+	Schema   bool // an answer by a schema, natively
+	Fork     bool // to go on with the conversation of another agent
+	Steer    bool // to be told something while they work
+	Turns    bool // to stop after so many turns by themselves
+	Hook     bool // to ask before they act
+	Sandbox  bool // they bring a sandbox of their own, which is off behind our walls
+}
+
+// Surroundings are what a login is looked for in. Nothing else may be.
+type Surroundings struct {
+	Getenv func(string) string
+	Home   string
+	// Read is the content of a file; an error where there is none.
+	Read func(path string) ([]byte, error)
+}
+
+// Login is how agents of a kind log in.
+type Login struct {
+	// Name says it to a person, such as "key in $ANTHROPIC_API_KEY"; empty:
+	// none was found.
+	Name string
+	// Missing says what would be one, where none was found.
+	Missing string
+	// Risk says what may go wrong with many agents on it at once; empty:
+	// nothing known.
+	Risk string
+	// Env are the variables of the caller that the agents need, though they
+	// may be secret.
+	Env []string
+	// Files are what the user's own installation is set up with, logins
+	// among it, for the adapter to put into the state of each agent. Names are
+	// those below its state folder.
+	Files []File
+}
+
+// File is one that is written, for its owner alone, before an agent starts.
+type File struct {
+	Name string // below the state folder, with slashes
+	Data []byte
+}
+
+// ReadOnlyTools are what an agent may use that must change nothing, by the
+// names every kind maps to its own.
+func ReadOnlyTools() []string { return []string{"read", "grep", "find", "ls"} }
+
+// AllTools are all names that every kind maps to its own tools.
+func AllTools() []string { return append(ReadOnlyTools(), "edit", "write", "bash") }
+
+// Reads reports whether tools are among those that change nothing.
+func Reads(tools []string) bool {
+	return !slices.ContainsFunc(tools, func(t string) bool { return !slices.Contains(ReadOnlyTools(), t) })
+}
