@@ -13,21 +13,22 @@ import (
 
 // Place is where an attempt runs, as its agent is told by its environment.
 type Place struct {
-	Run       string  // SWARM_RUN
-	Agent     task.ID // SWARM_AGENT
-	Attempt   int     // SWARM_ATTEMPT
-	Item      string  // SWARM_ITEM, only where there is one
-	Worktree  string  // SWARM_WORKTREE: the workspace
-	Root      string  // SWARM_ROOT: the user's checkout, or the bare repository
-	Base      string  // SWARM_BASE: the commit
-	Artifacts string  // SWARM_ARTIFACTS: a folder that is kept
-	Schema    string  // SWARM_SCHEMA: a file, only where a structured answer is asked for
-	Workspace string  // SWARM_WORKSPACE: how the workspace is made; empty: nobody is told
-	Tmp       string  // TMPDIR: empty: the caller's
-	Ask       string  // SWARM_ASK: the socket that hooks ask on; empty: none
-	Contract  string  // SWARM_CONTRACT: a file that says how actions are judged; empty: none
-	Shims     string  // a folder that comes first in PATH; empty: none
-	Guards    string  // one before it, where there is Ask; empty: none
+	Run       string   // SWARM_RUN
+	Agent     task.ID  // SWARM_AGENT
+	Attempt   int      // SWARM_ATTEMPT
+	Item      string   // SWARM_ITEM, only where there is one
+	Worktree  string   // SWARM_WORKTREE: the workspace
+	Root      string   // SWARM_ROOT: the user's checkout, or the bare repository
+	Base      string   // SWARM_BASE: the commit
+	Artifacts string   // SWARM_ARTIFACTS: a folder that is kept
+	Schema    string   // SWARM_SCHEMA: a file, only where a structured answer is asked for
+	Workspace string   // SWARM_WORKSPACE: how the workspace is made; empty: nobody is told
+	Tmp       string   // TMPDIR: empty: the caller's
+	Ask       string   // SWARM_ASK: the socket that hooks ask on; empty: none
+	Contract  string   // SWARM_CONTRACT: a file that says how actions are judged; empty: none
+	Shims     string   // a folder that comes first in PATH; empty: none
+	Needs     []string // variables that it gets though they may be secret
+	Guards    string   // one before it, where there is Ask; empty: none
 }
 
 // secretNames are variables that hold credentials, by their whole name.
@@ -88,7 +89,8 @@ func Environ(caller []string, spec *Spec, p Place) ([]string, error) {
 		// PWD and OLDPWD name the caller's folder; tools that trust them
 		// would work in the user's checkout.
 		if declared || strings.HasPrefix(name, "GIT_") || strings.HasPrefix(name, "SWARM_") ||
-			name == "PWD" || name == "OLDPWD" || secret(name) || login().MatchString(value) ||
+			name == "PWD" || name == "OLDPWD" ||
+			(secret(name) || login().MatchString(value)) && !slices.Contains(p.Needs, name) ||
 			spec.PTY && ofTerminal(name) || p.Tmp != "" && name == "TMPDIR" {
 			continue
 		}

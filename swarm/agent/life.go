@@ -59,6 +59,9 @@ type Outcome struct {
 	Answer *event.Answered // the last; nil where the agent gave none
 	// Answers is how many it gave.
 	Answers int
+	// Session is the id of the conversation, and Model the model that answered,
+	// as far as the agent said.
+	Session, Model string
 	// Said is the last text that was no answer.
 	Said  string
 	Error *event.Erred // the last error it reported, if no answer followed
@@ -78,8 +81,11 @@ func (l *Life) Live(ctx context.Context) (*Outcome, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := launch.write(l.Request.State); err != nil {
+		return nil, err
+	}
 	p, err := l.Launcher.Start(ctx, proc.Spec{
-		Run: l.Run, Argv: launch.Argv, Env: l.Env, Dir: l.Dir,
+		Run: l.Run, Argv: launch.Argv, Env: launch.environ(l.Env), Dir: l.Dir,
 		Stdin: launch.Stdin, Pipe: launch.Open,
 		Stdout: l.Stdout, Stderr: l.Stderr, OutputLimit: l.OutputLimit,
 		Walls: l.Walls, Door: l.Door, Terminal: l.size(),

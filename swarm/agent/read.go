@@ -2,6 +2,7 @@ package agent
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -201,6 +202,8 @@ func (r *reader) see(events []event.Event) {
 		case *event.Text:
 			r.outcome.Said = e.Text
 		case *event.Session:
+			r.outcome.Session = cmp.Or(e.ID, r.outcome.Session)
+			r.outcome.Model = cmp.Or(e.Model, r.outcome.Model)
 			r.line.introduce(e)
 		case *event.Asked:
 			r.ask(e)

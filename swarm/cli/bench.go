@@ -101,8 +101,12 @@ func (p *place) bench(ctx context.Context, run *store.Run, owner *store.Owner) (
 	b.deps = engine.Deps{
 		Run: run, Journal: owner, Workspaces: trees, Joiner: joiner{b},
 		Launcher: launcher(self, b.rung), Walls: b.walls, Backend: b.backend,
-		Adapters: map[string]agent.Adapter{agent.KindCommand: command.Adapter{}},
-		Unlock:   func() error { return p.repo.UnlockRefs("refs/swarm/" + run.ID + "/") },
+		Kinds: map[string]agent.Kind{agent.KindCommand: command.Kind()},
+		Self:  self, Walled: b.rung != box.None && !b.isolation.open(),
+		Surroundings: agent.Surroundings{
+			Getenv: p.env.Getenv, Home: p.env.Getenv("HOME"), Read: os.ReadFile,
+		},
+		Unlock: func() error { return p.repo.UnlockRefs("refs/swarm/" + run.ID + "/") },
 		Disk: &limit.Disk{
 			Dir: trees.Dir, Free: func() (int64, error) { return worktree.Free(trees.Dir) },
 		},

@@ -142,7 +142,7 @@ func (p *place) foresee(ctx context.Context, s *selection, edited *scripted) (_ 
 		return engine.CheckCall(config, call)
 	})
 	calling.Walled = true // what was run is on record, and nothing is run now
-	deps := engine.Deps{Run: s.run, Adapters: map[string]agent.Adapter{agent.KindCommand: command.Adapter{}}}
+	deps := engine.Deps{Run: s.run, Kinds: map[string]agent.Kind{agent.KindCommand: command.Kind()}}
 	return workflow.Foresee(ctx, workflow.PreviewRequest{
 		Prior: s.view, Recall: engine.NewRecall(deps, config, s.view), Tools: tools, Script: edited.record(),
 		Config:  calling,

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -80,6 +81,9 @@ type verdict struct {
 func (v verdict) result() (task.Result, error) {
 	o := v.outcome
 	v.work.Output = answerOf(o)
+	v.work.Session, v.work.Model = cmp.Or(o.Session, v.work.Session), cmp.Or(o.Model, v.work.Model)
+	v.work.Conversation = v.spec.Prior
+	v.work.Conversation.Add(o.Usage)
 	var satisfied *enough
 	if o.Stopped != nil && !errors.As(o.Stopped, &satisfied) {
 		h := haltBy(o.Stopped)

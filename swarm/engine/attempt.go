@@ -34,6 +34,8 @@ type attempt struct {
 	owed *task.Completed
 	// prompt is what the agent is asked: its call's, and what was said since.
 	prompt string
+	words  string  // of ours, which come before it
+	parent *Parent // whose conversation it goes on with; nil for a new one
 	// from is the work of an earlier attempt that it goes on with.
 	from *task.Patch
 	// join are the patches its base is made of, joined whose they are.
@@ -182,6 +184,7 @@ func (t *attempt) prepare() error {
 		return fmt.Errorf("agent %q is not recorded with the run", name)
 	}
 	t.spec = SpecOf(t.engine.config, t.call)
+	t.suit()
 	t.work.OutputFile = filepath.Join(t.dir, "stdout")
 	if err := t.askForSchema(); err != nil {
 		return err
@@ -277,25 +280,28 @@ func (t *attempt) round(ctx context.Context, stop context.CancelCauseFunc) (*age
 	if err := t.contract(); err != nil {
 		return nil, t.notStarted(ctx, err)
 	}
+	request, err := t.request()
+	if err != nil {
+		return nil, t.notStarted(ctx, err)
+	}
 	around, err := t.walls()
 	if err != nil {
 		return nil, t.notStarted(ctx, err)
 	}
-	env, err := agent.Environ(e.deps.Environ, t.spec, t.place(around))
+	place := t.place(around)
+	place.Needs = request.Login.Env
+	env, err := agent.Environ(e.deps.Environ, t.spec, place)
 	if err != nil {
 		return nil, t.notStarted(ctx, err)
 	}
-	adapter := e.deps.Adapters[t.spec.Kind]
-	if adapter == nil {
-		return nil, t.notStarted(ctx, fmt.Errorf("no adapter drives agents of kind %q", t.spec.Kind))
+	kind, ok := e.deps.Kinds[t.spec.Kind]
+	if !ok {
+		return nil, t.notStarted(ctx, fmt.Errorf("nothing here drives agents of kind %q", t.spec.Kind))
 	}
 	life := agent.Life{
-		Launcher: e.deps.Launcher, Adapter: adapter, Spec: t.timed(),
-		Request: agent.Request{
-			Spec: t.spec, Prompt: t.rounds.prompt, Schema: t.call.Schema,
-			PromptFile: t.file("prompt"), Command: t.call.Command,
-		},
-		Run: e.deps.Run.ID, Dir: t.space.Path(), Env: env,
+		Launcher: e.deps.Launcher, Adapter: kind.Adapter, Spec: t.timed(),
+		Request: request,
+		Run:     e.deps.Run.ID, Dir: t.space.Path(), Env: env,
 		Walls: around.Walls, Door: t.door(), Stdout: t.work.OutputFile, Stderr: t.file("stderr"),
 		Long:    &e.long,
 		Started: t.started("agent"),
@@ -317,6 +323,7 @@ func (t *attempt) round(ctx context.Context, stop context.CancelCauseFunc) (*age
 	}
 	t.work.Ended = e.deps.Now()
 	t.work.Usage.Add(outcome.Usage)
+	t.keepSession()
 	if outcome.Exit.Reason == proc.StartFailed {
 		err := &proc.StartError{Err: errors.New(outcome.Exit.Text), Temporary: outcome.Exit.Temporary}
 		return nil, t.notStarted(ctx, err)

@@ -204,7 +204,7 @@ func lostUsage(d Deps, c Config, a *store.Agent) task.Usage {
 	spec := SpecOf(c, a.Call)
 	file := outputFile(d, a)
 	info, err := os.Stat(file)
-	adapter := d.Adapters[spec.Kind]
+	adapter := d.Kinds[spec.Kind].Adapter
 	if err != nil || adapter == nil {
 		return usage
 	}

@@ -56,6 +56,11 @@ func (e *Engine) take(calls []*task.Call) ([]task.ID, error) {
 	var ids []task.ID
 	var facts []event.Event
 	for _, call := range calls {
+		if err := e.forkable(call); err != nil {
+			return nil, err
+		}
+	}
+	for _, call := range calls {
 		c := *call
 		c.Key = c.Sum()
 		c.Occurrence = e.seen[c.Key]

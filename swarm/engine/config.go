@@ -66,25 +66,29 @@ type Journal interface {
 
 // Deps are what an engine works with.
 type Deps struct {
-	Run        *store.Run               // required
-	Journal    Journal                  // required
-	Workspaces Workspaces               // required
-	Launcher   *proc.Launcher           // required
-	Walls      Walls                    // nil: none
-	Backend    worktree.Backend         // of the workspaces that one agent has for itself
-	Adapters   map[string]agent.Adapter // required, by kind
-	Joiner     Joiner                   // required where calls depend on others
-	Disk       *limit.Disk              // required
-	Questions  inbox.Policy             // what becomes of a question
-	Judge      Judge                    // nil: what is asked waits for a person
-	Ears       Ears                     // required with a Judge
-	Hooks      Hooks                    // nil: no call may have functions
-	Unlock     func() error             // takes away what killed gits left locked; nil: nothing
-	Environ    []string                 // of the process that starts agents
-	Root       string                   // the user's checkout, or the bare repository
-	Cores      int                      // required
-	Warn       func(string)             // required: tells a person what they should know
-	Now        func() time.Time         // required
+	Run        *store.Run            // required
+	Journal    Journal               // required
+	Workspaces Workspaces            // required
+	Launcher   *proc.Launcher        // required
+	Walls      Walls                 // nil: none
+	Backend    worktree.Backend      // of the workspaces that one agent has for itself
+	Kinds      map[string]agent.Kind // required, by name
+	Self       string                // the binary of swarm, as agents find it
+	Walled     bool                  // Walls keep in what runs behind them
+	// Surroundings are what logins are looked for in.
+	Surroundings agent.Surroundings
+	Joiner       Joiner           // required where calls depend on others
+	Disk         *limit.Disk      // required
+	Questions    inbox.Policy     // what becomes of a question
+	Judge        Judge            // nil: what is asked waits for a person
+	Ears         Ears             // required with a Judge
+	Hooks        Hooks            // nil: no call may have functions
+	Unlock       func() error     // takes away what killed gits left locked; nil: nothing
+	Environ      []string         // of the process that starts agents
+	Root         string           // the user's checkout, or the bare repository
+	Cores        int              // required
+	Warn         func(string)     // required: tells a person what they should know
+	Now          func() time.Time // required
 }
 
 // startTries is how often an attempt that could not be started is tried:

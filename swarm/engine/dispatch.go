@@ -63,6 +63,7 @@ func (e *Engine) begin(life context.Context, a *agentState) {
 		try.from = a.left.Patch // it is in the workspace
 	}
 	try.join, try.joined = e.foundation(a)
+	try.parent = e.parentOf(a.call)
 	e.work.Go(func() {
 		defer cancel(nil)
 		end := try.run(ctx)

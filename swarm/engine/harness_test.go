@@ -74,7 +74,7 @@ func newRig(t *testing.T) *rig {
 	r.deps = Deps{
 		Run: run, Journal: r, Workspaces: r.spaces,
 		Launcher: &proc.Launcher{Binary: self, Args: []string{"__supervise"}},
-		Adapters: map[string]agent.Adapter{agent.KindCommand: command.Adapter{}},
+		Kinds:    map[string]agent.Kind{agent.KindCommand: command.Kind()},
 		Joiner:   r.spaces,
 		Disk:     &limit.Disk{Dir: dir, Free: func() (int64, error) { return 1 << 40, nil }},
 		Environ:  []string{"PATH=" + os.Getenv("PATH"), "RIG=" + r.dir},

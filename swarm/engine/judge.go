@@ -41,6 +41,7 @@ func (t *attempt) contract() error {
 	if err != nil {
 		return fmt.Errorf("write the contract of the agent: %w", err)
 	}
+	t.words = text
 	return os.WriteFile(filepath.Join(t.dir, contractFile), []byte(text), 0o600)
 }
 

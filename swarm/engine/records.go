@@ -121,7 +121,7 @@ func judgeAgain(d Deps, c Config, a *store.Agent, changed bool) task.Result {
 	if v.schema, err = all.of(a.Call); err != nil {
 		return lost("swarm ended before its answer was read, and cannot read its " + err.Error())
 	}
-	adapter := d.Adapters[v.spec.Kind]
+	adapter := d.Kinds[v.spec.Kind].Adapter
 	stdout := roundFile(v.dir, "stdout", v.round)
 	if adapter == nil || agent.Reread(adapter, v.spec, stdout, v.outcome) != nil {
 		return lost("swarm ended before its answer was read")

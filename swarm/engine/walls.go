@@ -50,9 +50,13 @@ func (t *attempt) walls() (Enclosure, error) {
 	if t.engine.deps.Walls == nil {
 		return Enclosure{}, nil
 	}
+	write := append([]string{filepath.Join(t.dir, "artifacts")}, t.spec.Write...)
+	if t.kind() != nil {
+		write = append(write, t.state())
+	}
 	return t.engine.deps.Walls(WallsRequest{
 		Workspace: *t.space, Read: []string{t.dir},
-		Write:    append([]string{filepath.Join(t.dir, "artifacts")}, t.spec.Write...),
+		Write:    write,
 		Programs: slices.Concat(first(t.call.Command), first(t.spec.Command)),
 		Ask:      t.ear, Private: t.box(),
 	})

@@ -275,6 +275,12 @@ type Work struct {
 	Ignored []Ignored `json:"ignored,omitempty"`
 	// IgnoredMore counts those beyond the list.
 	IgnoredMore int `json:"ignored_more,omitempty"`
+	// Model is the model that answered, and Session what the agent calls the
+	// conversation, as far as it said; Conversation is what that has used, with
+	// what went on before it.
+	Model        string `json:"model,omitempty"`
+	Session      string `json:"session,omitempty"`
+	Conversation Usage  `json:"conversation,omitzero"`
 	// Check is the file that holds the output of the check, if one ran.
 	Check string `json:"check,omitempty"`
 }

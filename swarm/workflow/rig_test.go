@@ -138,7 +138,7 @@ func (r *rig) deps(journal engine.Journal) engine.Deps {
 	return engine.Deps{
 		Run: r.run, Journal: journal, Workspaces: spaces{filepath.Join(r.dir, "trees")},
 		Launcher: &proc.Launcher{Binary: r.self, Args: []string{"__supervise"}},
-		Adapters: map[string]agent.Adapter{agent.KindCommand: command.Adapter{}},
+		Kinds:    map[string]agent.Kind{agent.KindCommand: command.Kind()},
 		Disk:     &limit.Disk{Dir: r.dir, Free: func() (int64, error) { return 1 << 40, nil }},
 		Environ:  []string{"PATH=" + os.Getenv("PATH"), "RIG=" + r.dir}, Questions: r.questions,
 		Root: r.dir, Cores: 2, Now: time.Now, Warn: func(string) {},

@@ -16,6 +16,12 @@ import (
 // Adapter drives agents of kind command.
 type Adapter struct{}
 
+// Kind is what is known of such agents: nothing can be asked of them but what
+// their protocol has.
+func Kind() agent.Kind {
+	return agent.Kind{Name: agent.KindCommand, Adapter: Adapter{}, Spec: *agent.Inline()}
+}
+
 // Launch fills the prompt into the command, or hands it over on stdin.
 func (Adapter) Launch(r agent.Request) (agent.Launch, error) {
 	argv := r.Spec.Command

@@ -1,0 +1,239 @@
+package engine
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"agentswarm/swarm/agent"
+	"agentswarm/swarm/task"
+)
+
+// Parent is an agent whose conversation another one goes on with.
+type Parent struct {
+	ID      task.ID
+	Attempt int
+	Session string // what its kind calls the conversation
+	Usage   task.Usage
+}
+
+// ErrNoParent refuses to go on with a conversation that there is not.
+var ErrNoParent = errors.New("there is no conversation to go on with")
+
+// forkable refuses a call that goes on with the conversation of an agent that
+// has none, or none that its own agent could read.
+func (e *Engine) forkable(call *task.Call) error {
+	in, ok := call.Input.(*task.ForkAgentInput)
+	if !ok {
+		return nil
+	}
+	parent := e.agents[in.Parent]
+	switch {
+	case parent == nil:
+		return fmt.Errorf("fork: there is no agent %s", in.Parent)
+	case parent.result == nil:
+		return fmt.Errorf("fork: %s has not ended", in.Parent)
+	case parent.result.Done().Session == "":
+		return fmt.Errorf("fork: %s: %w", in.Parent, ErrNoParent)
+	}
+	from, to := SpecOf(e.config, parent.call), SpecOf(e.config, call)
+	if from.Kind != to.Kind {
+		return fmt.Errorf("fork: %s is of kind %s, and an agent of kind %s cannot read its conversation", in.Parent, from.Kind, to.Kind)
+	}
+	return nil
+}
+
+// parentOf is whose conversation a call goes on with; nil for a new one.
+func (e *Engine) parentOf(call *task.Call) *Parent {
+	in, ok := call.Input.(*task.ForkAgentInput)
+	if !ok || e.agents[in.Parent] == nil || e.agents[in.Parent].result == nil {
+		return nil
+	}
+	done := e.agents[in.Parent].result.Done()
+	return &Parent{ID: in.Parent, Attempt: done.Attempts, Session: done.Session, Usage: done.Conversation}
+}
+
+// The folders of an attempt that hold what its agent keeps for itself.
+const (
+	stateName   = "state"   // below the box: all of it, while the attempt runs
+	sessionName = "session" // beside it: what is left for whoever goes on with it
+)
+
+// state is the folder in which the agent keeps what it knows, its login among
+// that. It goes with the box.
+func (t *attempt) state() string { return filepath.Join(t.box(), stateName) }
+
+// kind is what is known of the agent's kind; nil for a command.
+func (t *attempt) kind() *agent.Kind {
+	kind, ok := t.engine.deps.Kinds[t.spec.Kind]
+	if !ok || kind.Name == agent.KindCommand {
+		return nil
+	}
+	return &kind
+}
+
+// quietest is how long an agent that is no command may say nothing where
+// nobody said how long: some wait for a network that is gone for ever.
+const quietest = 20 * time.Minute
+
+// suit fits the agent's spec to its kind.
+func (t *attempt) suit() {
+	kind := t.kind()
+	if kind == nil {
+		return
+	}
+	if t.parent != nil {
+		t.spec.Prior = t.parent.Usage
+	}
+	named := t.engine.config.Agents[t.call.Agent]
+	switch {
+	case t.call.Limits.Idle > 0, named != nil && named.IdleTimeout > 0:
+	case t.spec.IdleTimeout == 0:
+		t.spec.IdleTimeout = max(quietest, kind.Quiet)
+	default:
+		t.spec.IdleTimeout = max(t.spec.IdleTimeout, kind.Quiet)
+	}
+}
+
+// request is what the current round asks of the agent. Where its kind keeps
+// state, the folder for it is there afterwards, with the conversation that the
+// agent is to go on with.
+func (t *attempt) request() (agent.Request, error) {
+	r := agent.Request{
+		Spec: t.spec, Prompt: t.rounds.prompt, Schema: t.call.Schema,
+		PromptFile: t.file("prompt"), Command: t.call.Command,
+	}
+	kind := t.kind()
+	if kind == nil {
+		return r, nil
+	}
+	d := t.engine.deps
+	r.State, r.Walled, r.System = t.state(), d.Walled, t.words
+	r.Session = sessionID(d.Run.ID, t.id, t.n, t.rounds.n)
+	if t.ear != "" {
+		r.Hook = []string{d.Self, "hook"}
+	}
+	if kind.Login != nil {
+		r.Login = kind.Login(d.Surroundings)
+	}
+	if err := os.MkdirAll(r.State, 0o700); err != nil {
+		return r, fmt.Errorf("make the state folder of an agent: %w", err)
+	}
+	if t.parent == nil {
+		return r, nil
+	}
+	r.Parent = t.parent.Session
+	from := filepath.Join(d.Run.Attempt(t.parent.ID, t.parent.Attempt), sessionName)
+	if err := copySession(from, r.State, []string{"."}); err != nil {
+		return r, fmt.Errorf("go on with the conversation of %s: %w", t.parent.ID, err)
+	}
+	return r, nil
+}
+
+// keepSession puts the conversation where another agent can go on with it.
+// What cannot be kept is said, and costs no more than that.
+func (t *attempt) keepSession() {
+	kind := t.kind()
+	if kind == nil || len(kind.Sessions) == 0 {
+		return
+	}
+	to := filepath.Join(t.dir, sessionName)
+	err := os.RemoveAll(to) // of an earlier round
+	if err == nil {
+		err = copySession(t.state(), to, kind.Sessions)
+	}
+	if err != nil {
+		t.engine.deps.Warn(fmt.Sprintf("%s: its conversation cannot be kept, so that nobody can go on with it: %v", t.id, err))
+	}
+}
+
+// maxSession bounds what is kept of a conversation, in bytes.
+const maxSession = 256 << 20
+
+// copySession copies the regular files that globs name below one folder, and
+// all that is below what they name, into another. The folders are an agent's:
+// nothing of a link is followed.
+func copySession(from, to string, globs []string) error {
+	source, err := os.OpenRoot(from)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer source.Close()
+	if err := os.MkdirAll(to, 0o700); err != nil {
+		return err
+	}
+	sink, err := os.OpenRoot(to)
+	if err != nil {
+		return err
+	}
+	defer sink.Close()
+	left := int64(maxSession)
+	for _, glob := range globs {
+		names, err := fs.Glob(source.FS(), glob)
+		if err != nil {
+			return err
+		}
+		slices.Sort(names)
+		for _, name := range names {
+			if info, err := source.Lstat(name); err == nil && info.Mode()&fs.ModeSymlink != 0 {
+				continue
+			}
+			if err := copyBelow(source, sink, name, &left); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func copyBelow(source, sink *os.Root, top string, left *int64) error {
+	return fs.WalkDir(source.FS(), top, func(name string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case entry.IsDir():
+			return sink.MkdirAll(name, 0o700)
+		case !entry.Type().IsRegular():
+			return nil
+		}
+		if err := sink.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+			return err
+		}
+		return copyOne(source, sink, name, left)
+	})
+}
+
+func copyOne(source, sink *os.Root, name string, left *int64) (err error) {
+	in, err := source.Open(name)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	out, err := sink.OpenFile(name, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	n, err := io.Copy(out, io.LimitReader(in, *left+1))
+	if *left -= n; err == nil && *left < 0 {
+		err = fmt.Errorf("it takes more than %d MiB", maxSession>>20)
+	}
+	return errors.Join(err, out.Close())
+}
+
+// sessionID is the id of a conversation where the agent lets us choose one: a
+// UUID that the same round of the same attempt always has.
+func sessionID(run string, id task.ID, attempt, round int) string {
+	sum := sha256.Sum256(fmt.Appendf(nil, "swarm %s %s %d %d", run, id, attempt, round))
+	sum[6] = sum[6]&0x0f | 0x80 // version 8: made as we like (RFC 9562)
+	sum[8] = sum[8]&0x3f | 0x80
+	return fmt.Sprintf("%x-%x-%x-%x-%x", sum[0:4], sum[4:6], sum[6:8], sum[8:10], sum[10:16])
+}
