@@ -24,7 +24,7 @@ func layers() [][]string {
 			"worktree", "merge", "swarm/ear", "swarm/event", "swarm/guard", "swarm/limit", "swarm/scope", "swarm/script",
 			"swarm/hook", "swarm/shim", "risk/shell",
 		},
-		2: {"risk", "swarm/early", "swarm/store", "swarm/agent", "swarm/inbox", "swarm/fleet"},
+		2: {"risk", "swarm/early", "swarm/store", "swarm/agent", "swarm/inbox", "swarm/fleet", "swarm/wire"},
 		3: {"swarm/agent/command", "swarm/engine"},
 		4: {"swarm/bench", "swarm/control", "swarm/config", "swarm/fanout", "swarm/workflow", "swarm/mcp"},
 		5: {"swarm/cli", "swarm/demo"},
