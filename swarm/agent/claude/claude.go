@@ -1,0 +1,63 @@
+// Package claude drives agents of the CLI claude (Claude Code), headless, with
+// its stdin open. It owns the command line, the state of one agent and the
+// reading of what it says. It starts, writes and looks up nothing.
+//
+// What the adapter relies on, tried with the version that [Kind] names:
+//
+//   - With streamed input it takes further messages while it works, which it
+//     reads between two requests to its model, and after an answer, and ends
+//     when its stdin does.
+//   - An answer is told in a result, and so is an error: then is_error is set,
+//     whatever its subtype says. It waits for more words after either.
+//   - What an assistant message has used is told, in part and more than once, in
+//     the message itself, and as a whole in the message_delta of its stream. A
+//     result counts from the last result on in model_usage_since_last_result,
+//     with what its own helpers used, which their streams do not tell. What it
+//     says of the cost counts from the beginning of the conversation, that of a
+//     fork's parent too, and is a guess where its basis is unknown.
+//   - Hooks of the user's settings are asked in every permission mode. Those of
+//     the repository are, too, where the project's settings are read; without
+//     them CLAUDE.md is not read either. So they are read behind walls only,
+//     where what they start has no more rights than the agent.
+//   - It refuses to skip its own questions as root, unless it is told that it
+//     stands in a sandbox, which behind walls it does.
+//   - Login tokens are renewed by a token that works once. So no agent gets that:
+//     the access token alone is handed on, and ends when it ends.
+package claude
+
+import (
+	"time"
+
+	"agentswarm/swarm/agent"
+)
+
+// Kind is what is known of Claude Code.
+func Kind() agent.Kind {
+	return agent.Kind{
+		Name:    agent.KindClaude,
+		Adapter: Adapter{},
+		Spec: agent.Spec{
+			Name: agent.KindClaude, Kind: agent.KindClaude,
+			Input: agent.InputJSONL, Format: agent.FormatJSONL, Success: agent.SuccessAnswer,
+		},
+		Program: "claude",
+		Install: "npm install -g @anthropic-ai/claude-code",
+		Version: agent.Versions{Args: []string{"--version"}, Oldest: "2.1.328", Newest: "2.1.328"},
+		Can: agent.Abilities{
+			Model: true, Effort: true, Tools: true, ReadOnly: true, Schema: true, Fork: true, Steer: true, Hook: true,
+		},
+		Footprint: 92 << 20,
+		Gap:       100 * time.Millisecond,
+		// It says each word of its model, but nothing while a command runs.
+		Quiet:    10 * time.Minute,
+		Paid:     true,
+		Sessions: []string{"projects/*/*.jsonl"},
+		Login:    login,
+	}
+}
+
+// Adapter drives agents of kind claude.
+type Adapter struct{}
+
+// Parser reads streamed JSON.
+func (Adapter) Parser(spec *agent.Spec) agent.Parser { return newStream(spec) }

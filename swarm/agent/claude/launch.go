@@ -1,0 +1,190 @@
+package claude
+
+import (
+	"encoding/json"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"agentswarm/swarm/agent"
+)
+
+// The files of the state folder that are composed here.
+const (
+	settingsFile    = "settings.json"
+	credentialsFile = ".credentials.json"
+	memoryFile      = "CLAUDE.md"
+	systemFile      = "swarm-system.md"
+)
+
+// Launch starts Claude Code with its stdin open.
+func (Adapter) Launch(r agent.Request) (agent.Launch, error) {
+	argv := slices.Clone(r.Spec.Command)
+	if len(r.Command) > 0 {
+		argv = slices.Clone(r.Command)
+	}
+	argv = append(argv, "--print", "--verbose", "--input-format", "stream-json", "--output-format", "stream-json",
+		"--include-partial-messages", "--strict-mcp-config", "--exclude-dynamic-system-prompt-sections")
+	options, err := options(r)
+	if err != nil {
+		return agent.Launch{}, err
+	}
+	l := agent.Launch{
+		Argv: append(argv, options...), Open: true, Fatal: true,
+		Feed: message(r.Prompt), Again: message, Steer: message,
+		Env: []string{
+			"CLAUDE_CONFIG_DIR=" + r.State, "CLAUDE_CODE_MAX_RETRIES=1", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1",
+			"DISABLE_AUTOUPDATER=1", "DISABLE_TELEMETRY=1", "DISABLE_ERROR_REPORTING=1", "DISABLE_BUG_COMMAND=1",
+		},
+		// They would make it take itself for a part of another one.
+		Unset: []string{"CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SSE_PORT", "CLAUDE_CODE_SESSION_ID", "CLAUDE_CODE_SIMPLE"},
+	}
+	if r.Walled {
+		l.Env = append(l.Env, "IS_SANDBOX=1")
+	}
+	l.Files, err = files(r)
+	return l, err
+}
+
+// options are the flags that differ from one request to another.
+func options(r agent.Request) ([]string, error) {
+	s := r.Spec
+	var argv []string
+	add := func(words ...string) { argv = append(argv, words...) }
+	if r.Walled {
+		add("--permission-mode", "bypassPermissions", "--setting-sources", "user,project")
+	} else {
+		add("--permission-mode", "acceptEdits", "--setting-sources", "user",
+			"--allowed-tools="+strings.Join(append(ours(agent.AllTools()), "NotebookEdit", "WebFetch", "WebSearch", "Task", "Skill"), ","))
+	}
+	if s.Model != "" {
+		add("--model=" + s.Model)
+	}
+	if s.Effort != "" {
+		if levels := []string{"low", "medium", "high", "xhigh", "max"}; !slices.Contains(levels, s.Effort) {
+			return nil, fmt.Errorf("effort %q: claude knows %s", s.Effort, strings.Join(levels, ", "))
+		}
+		add("--effort", s.Effort)
+	}
+	switch {
+	case s.ReadOnly && !agent.Reads(s.Tools):
+		return nil, fmt.Errorf("tools %s: an agent that is read-only can have only %s",
+			strings.Join(s.Tools, ","), strings.Join(agent.ReadOnlyTools(), ","))
+	case len(s.Tools) > 0:
+		add("--tools=" + strings.Join(ours(s.Tools), ","))
+	case s.ReadOnly:
+		add("--tools=" + strings.Join(ours(agent.ReadOnlyTools()), ","))
+	default:
+		// They leave the workspace, wait for other days, or start more agents than
+		// anybody counts.
+		add("--disallowed-tools=EnterWorktree,ExitWorktree,CronCreate,CronDelete,CronList,ScheduleWakeup,SendMessage,Workflow")
+	}
+	if r.System != "" {
+		add("--append-system-prompt-file", path.Join(r.State, systemFile))
+	}
+	if len(r.Schema) > 0 {
+		add("--json-schema=" + string(r.Schema))
+	}
+	if r.Parent != "" {
+		add("--resume="+r.Parent, "--fork-session")
+	}
+	if r.Session != "" {
+		add("--session-id=" + r.Session)
+	}
+	return argv, nil
+}
+
+// ours maps tools to those of Claude Code.
+func ours(tools []string) []string {
+	names := map[string]string{
+		"read": "Read", "grep": "Grep", "find": "Glob", "ls": "Glob", "edit": "Edit", "write": "Write", "bash": "Bash",
+	}
+	var all []string
+	for _, t := range tools {
+		if name := names[t]; !slices.Contains(all, name) {
+			all = append(all, name)
+		}
+	}
+	return all
+}
+
+// message is a word to the agent, as a line for its stdin.
+func message(text string) []byte {
+	type content struct {
+		Type string `json:"type"`
+		Text string `json:"text"`
+	}
+	line, err := json.Marshal(map[string]any{
+		"type":    "user",
+		"message": map[string]any{"role": "user", "content": []content{{"text", text}}},
+	})
+	if err != nil {
+		panic(fmt.Sprintf("claude: a message of strings does not marshal: %v", err))
+	}
+	return append(line, '\n')
+}
+
+// files are those of the state folder.
+func files(r agent.Request) ([]agent.File, error) {
+	var all []agent.File
+	settings := map[string]any{}
+	for _, f := range r.Login.Files {
+		switch f.Name {
+		case settingsFile:
+			var err error
+			if settings, err = kept(f.Data); err != nil {
+				return nil, err
+			}
+		default:
+			all = append(all, f)
+		}
+	}
+	if len(r.Hook) > 0 {
+		settings["hooks"] = map[string]any{"PreToolUse": []any{map[string]any{
+			"matcher": "*",
+			"hooks":   []any{map[string]any{"type": "command", "command": shellWords(append(slices.Clone(r.Hook), "--agent", "claude")), "timeout": hookSeconds}},
+		}}}
+	}
+	text, err := json.Marshal(settings)
+	if err != nil {
+		return nil, fmt.Errorf("compose the settings of claude: %w", err)
+	}
+	all = append(all, agent.File{Name: settingsFile, Data: text})
+	if r.System != "" {
+		all = append(all, agent.File{Name: systemFile, Data: []byte(r.System)})
+	}
+	return all, nil
+}
+
+// hookSeconds is how long a hook may take: a person decides. A hook that takes
+// longer counts as one that has nothing against it, so this is a week.
+const hookSeconds = 7 * 24 * 60 * 60
+
+// kept are the user's settings that agents share: which model, which provider
+// and how to log in there. What would start something, or allow it, is not.
+func kept(text []byte) (map[string]any, error) {
+	var all map[string]any
+	if err := json.Unmarshal(text, &all); err != nil {
+		return nil, fmt.Errorf("the user's settings.json of claude: %w", err)
+	}
+	few := map[string]any{}
+	for _, name := range []string{
+		"model", "env", "apiKeyHelper", "awsAuthRefresh", "awsCredentialExport", "forceLoginMethod", "forceLoginOrgUUID",
+		"alwaysThinkingEnabled", "effortLevel", "outputStyle", "language", "includeCoAuthoredBy", "attribution", "modelOverrides",
+	} {
+		if value, ok := all[name]; ok {
+			few[name] = value
+		}
+	}
+	return few, nil
+}
+
+// shellWords is a command as a shell reads it: the CLI runs its hooks by one.
+func shellWords(argv []string) string {
+	quoted := make([]string, len(argv))
+	for i, word := range argv {
+		quoted[i] = "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+	}
+	return strings.Join(quoted, " ")
+}

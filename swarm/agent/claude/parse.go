@@ -1,0 +1,267 @@
+package claude
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"agentswarm/swarm/agent"
+	"agentswarm/swarm/event"
+	"agentswarm/swarm/task"
+	"agentswarm/swarm/wire"
+)
+
+// stream reads what one agent says.
+type stream struct {
+	wire.Lines
+	brief bool
+	model string
+	last  string // the message that was spoken of last
+	turns int
+	// paid is what streams have told of since the last result, and cost what
+	// results have told of in all.
+	paid task.Usage
+	cost float64
+}
+
+// newStream begins where a conversation that is gone on with had ended: its
+// cost is counted again.
+func newStream(spec *agent.Spec) *stream {
+	s := &stream{cost: spec.Prior.CostUSD - spec.Prior.ComputedUSD}
+	s.Lines = wire.Lines{Pass: passed, Read: s.read, Cut: cut}
+	return s
+}
+
+// Brief spares what tools are given and what comes of them.
+func (s *stream) Brief() { s.brief = true }
+
+// passed knows the lines of which there are most: the words of the model as
+// they come, which the whole message repeats.
+func passed(head []byte) bool {
+	rest, ok := bytes.CutPrefix(head, []byte(`{"type":"stream_event","event":{`))
+	if !ok {
+		return false
+	}
+	return bytes.HasPrefix(rest, []byte(`"delta":{"text":`)) || bytes.HasPrefix(rest, []byte(`"delta":{"partial_json":`)) ||
+		bytes.HasPrefix(rest, []byte(`"delta":{"thinking":`)) || bytes.HasPrefix(rest, []byte(`"type":"content_block_delta"`))
+}
+
+// cut is what becomes of a line that is too long.
+func cut(head, _ []byte) []event.Event {
+	return []event.Event{&event.Text{Text: strings.ToValidUTF8(string(head), "\uFFFD") + " … (line too long)"}}
+}
+
+// usage is how the API counts: input leaves out what came from the cache.
+type usage struct {
+	Input      int64 `json:"input_tokens"`
+	Output     int64 `json:"output_tokens"`
+	CacheRead  int64 `json:"cache_read_input_tokens"`
+	CacheWrite int64 `json:"cache_creation_input_tokens"`
+}
+
+func (u usage) plain() task.Usage {
+	return task.Usage{
+		Input: max(0, u.Input), Output: max(0, u.Output), CacheRead: max(0, u.CacheRead), CacheWrite: max(0, u.CacheWrite),
+	}
+}
+
+// share is what one model has used, as results count it.
+type share struct {
+	Input      int64 `json:"inputTokens"`
+	Output     int64 `json:"outputTokens"`
+	CacheRead  int64 `json:"cacheReadInputTokens"`
+	CacheWrite int64 `json:"cacheCreationInputTokens"`
+	// Basis is "unknown" where the model has no price and a guess was made.
+	Basis string `json:"costBasis"`
+}
+
+// line is any line, as far as it is of interest.
+type line struct {
+	Type    string `json:"type"`
+	Subtype string `json:"subtype"`
+	Session string `json:"session_id"`
+	Model   string `json:"model"`
+	Parent  string `json:"parent_tool_use_id"` // set on what a helper of the agent says
+
+	Message struct {
+		ID      string          `json:"id"`
+		Model   string          `json:"model"`
+		Content json.RawMessage `json:"content"`
+	} `json:"message"`
+	Event struct {
+		Type  string `json:"type"`
+		Usage usage  `json:"usage"`
+	} `json:"event"`
+
+	IsError    bool             `json:"is_error"`
+	Status     int              `json:"api_error_status"`
+	Errors     []string         `json:"errors"`
+	Result     string           `json:"result"`
+	Structured json.RawMessage  `json:"structured_output"`
+	Cost       float64          `json:"total_cost_usd"`
+	Since      map[string]share `json:"model_usage_since_last_result"`
+
+	ErrorStatus int     `json:"error_status"`
+	Error       string  `json:"error"`
+	Attempt     int     `json:"attempt"`
+	Delay       float64 `json:"retry_delay_ms"`
+}
+
+// block is a part of a message.
+type block struct {
+	Type    string          `json:"type"`
+	Text    string          `json:"text"`
+	ID      string          `json:"id"`
+	Name    string          `json:"name"`
+	Input   json.RawMessage `json:"input"`
+	For     string          `json:"tool_use_id"`
+	Content json.RawMessage `json:"content"`
+	IsError bool            `json:"is_error"`
+}
+
+// read reads one line.
+func (s *stream) read(text []byte) []event.Event {
+	var l line
+	if err := json.Unmarshal(text, &l); err != nil || l.Type == "" {
+		return s.foreign(text)
+	}
+	switch l.Type {
+	case "system":
+		return s.system(&l)
+	case "stream_event":
+		if l.Event.Type != "message_delta" {
+			return nil
+		}
+		spent := l.Event.Usage.plain()
+		s.paid.Add(spent)
+		return []event.Event{&event.Spent{Usage: spent}}
+	case "assistant":
+		return s.assistant(&l)
+	case "user":
+		return s.user(&l)
+	case "result":
+		return s.result(&l)
+	default:
+		return nil
+	}
+}
+
+// foreign is a line that is none of the stream's: what a wrapper prints.
+func (s *stream) foreign(text []byte) []event.Event {
+	if json.Valid(text) {
+		raw := &event.Raw{}
+		if !s.brief {
+			raw.Line = bytes.Clone(text)
+		}
+		return []event.Event{raw}
+	}
+	return []event.Event{&event.Text{Text: strings.ToValidUTF8(string(text), "\uFFFD")}}
+}
+
+func (s *stream) system(l *line) []event.Event {
+	switch l.Subtype {
+	case "init":
+		s.model = l.Model
+		return []event.Event{&event.Session{ID: l.Session, Model: l.Model, Can: []string{"steer", "resume", "schema"}}}
+	case "api_retry":
+		return []event.Event{&event.Retry{
+			Kind: wire.ErrorKind(l.ErrorStatus, l.Error), RetryAfterMS: int64(max(0, l.Delay)),
+			Message: strings.TrimSpace(fmt.Sprintf("%s, attempt %d", l.Error, l.Attempt)),
+		}}
+	default:
+		return nil
+	}
+}
+
+// assistant reads what the model said: one block of a message a line.
+func (s *stream) assistant(l *line) (found []event.Event) {
+	if l.Message.Model == "<synthetic>" {
+		return nil // an error, which the result tells of
+	}
+	if l.Parent == "" && l.Message.ID != s.last {
+		s.last = l.Message.ID
+		s.turns++
+		found = append(found, &event.Turn{N: s.turns})
+		if m := l.Message.Model; m != "" && m != s.model {
+			s.model = m
+			found = append(found, &event.Session{ID: l.Session, Model: m, Can: []string{"steer", "resume", "schema"}})
+		}
+	}
+	for _, b := range blocks(l.Message.Content) {
+		switch b.Type {
+		case "text":
+			if l.Parent == "" {
+				found = append(found, &event.Text{Text: b.Text})
+			}
+		case "tool_use", "server_tool_use":
+			start := &event.ToolStart{ID: b.ID, Name: b.Name}
+			if !s.brief {
+				start.Input = bytes.Clone(b.Input)
+			}
+			found = append(found, start)
+		}
+	}
+	return found
+}
+
+// user reads what came of tools.
+func (s *stream) user(l *line) (found []event.Event) {
+	for _, b := range blocks(l.Message.Content) {
+		if b.Type != "tool_result" {
+			continue
+		}
+		end := &event.ToolEnd{ID: b.For, OK: !b.IsError}
+		if !s.brief {
+			end.Output = bytes.Clone(b.Content)
+		}
+		found = append(found, end)
+	}
+	return found
+}
+
+// blocks are the parts of a message, which may also be no more than a text.
+func blocks(content json.RawMessage) []block {
+	var all []block
+	if json.Unmarshal(content, &all) != nil {
+		return nil
+	}
+	return all
+}
+
+// result is the end of what the agent was asked: an answer or an error. It
+// tells of what was used; what streams have told of already is left out.
+func (s *stream) result(l *line) (found []event.Event) {
+	var all task.Usage
+	cost := max(0, l.Cost-s.cost)
+	for _, used := range l.Since {
+		all.Add(usage{used.Input, used.Output, used.CacheRead, used.CacheWrite}.plain())
+		if used.Basis == "unknown" {
+			cost = 0
+		}
+	}
+	rest := task.Usage{
+		Input: max(0, all.Input-s.paid.Input), Output: max(0, all.Output-s.paid.Output),
+		CacheRead: max(0, all.CacheRead-s.paid.CacheRead), CacheWrite: max(0, all.CacheWrite-s.paid.CacheWrite),
+		CostUSD: cost,
+	}
+	s.paid, s.cost = task.Usage{}, max(s.cost, l.Cost)
+	if rest != (task.Usage{}) {
+		found = append(found, &event.Spent{Usage: rest})
+	}
+	if !l.IsError {
+		answer := &event.Answered{Text: l.Result}
+		if text := bytes.TrimSpace(l.Structured); len(text) > 0 && string(text) != "null" {
+			answer.Structured = bytes.Clone(text)
+		}
+		return append(found, answer)
+	}
+	message := l.Result
+	if message == "" {
+		message = strings.Join(l.Errors, "; ")
+	}
+	if message == "" {
+		message = l.Subtype
+	}
+	return append(found, &event.Erred{Kind: wire.ErrorKind(l.Status, message), Message: message})
+}

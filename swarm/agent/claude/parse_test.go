@@ -1,0 +1,179 @@
+package claude
+
+import (
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"agentswarm/swarm/agent"
+	"agentswarm/swarm/event"
+	"agentswarm/swarm/task"
+)
+
+// read reads a stream in pieces of a size, and returns each event in brief.
+func read(spec *agent.Spec, text []byte, size int) (said []string, used task.Usage) {
+	p := Adapter{}.Parser(spec)
+	var all []event.Event
+	for piece := range slices.Chunk(text, size) {
+		all = append(all, p.Feed(piece)...)
+	}
+	for _, e := range append(all, p.End()...) {
+		switch e := e.(type) {
+		case *event.Spent:
+			used.Add(e.Usage)
+		case *event.Session:
+			said = append(said, "session "+e.ID[:4]+" "+e.Model)
+		case *event.Turn:
+			said = append(said, "turn")
+		case *event.Text:
+			said = append(said, "text "+e.Text)
+		case *event.ToolStart:
+			said = append(said, "start "+e.Name+" "+string(e.Input))
+		case *event.ToolEnd:
+			said = append(said, "end "+map[bool]string{true: "ok", false: "failed"}[e.OK])
+		case *event.Answered:
+			said = append(said, "answer "+e.Text+string(e.Structured))
+		case *event.Erred:
+			said = append(said, "error "+string(e.Kind))
+		case *event.Retry:
+			said = append(said, "retry "+string(e.Kind))
+		default:
+			said = append(said, event.Kind(e))
+		}
+	}
+	return said, used
+}
+
+// TestRecorded reads what the real CLI wrote.
+func TestRecorded(t *testing.T) {
+	t.Parallel()
+	failed := func(kind string) []string { return []string{"session ? fake-model", "error " + kind} }
+	for _, test := range []struct {
+		name  string
+		prior float64
+		want  []string
+		used  task.Usage
+	}{
+		{"edit", 0, []string{
+			"session ? fake-model", "turn", "text I read hello.txt.", `start Read {"file_path":"/work/repo/hello.txt"}`, "end ok",
+			"turn", `start Edit {"replace_all":false,"file_path":"/work/repo/hello.txt","old_string":"hello world","new_string":"hello swarm"}`, "end ok",
+			"turn", "text I changed hello.txt.", "answer I changed hello.txt.",
+		}, task.Usage{Input: 1150, Output: 60, CacheRead: 2100}},
+		{"schema", 0, []string{
+			"session ? fake-model", "turn", `start StructuredOutput {"files":3}`, "end ok", `answer {"files":3}{"files":3}`,
+		}, task.Usage{Input: 12274, Output: 6}},
+		{"fork", 0.0006, []string{"session ? fake-model", "turn", "text It was zebra.", "answer It was zebra."}, task.Usage{Input: 10, Output: 5, CacheRead: 100}},
+		{"401", 0, failed("auth"), task.Usage{}},
+		{"429", 0, failed("rate_limit"), task.Usage{}},
+		{"500", 0, failed("overloaded"), task.Usage{}},
+		{"quota", 0, failed("quota"), task.Usage{}},
+		{"refused", 0, failed("overloaded"), task.Usage{}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			text, err := os.ReadFile("testdata/" + test.name + ".jsonl")
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, size := range []int{1 << 20, 1000, 7} {
+				got, used := read(&agent.Spec{Prior: task.Usage{CostUSD: test.prior}}, text, size)
+				if len(got) > 0 && strings.HasPrefix(got[0], "session ") {
+					got[0] = "session ? " + strings.Fields(got[0])[2]
+				}
+				if !slices.Equal(got, test.want) {
+					t.Errorf("in pieces of %d:\n%s\nwant\n%s", size, strings.Join(got, "\n"), strings.Join(test.want, "\n"))
+				}
+				if used != test.used {
+					t.Errorf("in pieces of %d: it used %+v, want %+v", size, used, test.used)
+				}
+			}
+		})
+	}
+}
+
+// TestCost holds that the cost counts from where a fork's parent ended, and that
+// what is a guess is none.
+func TestCost(t *testing.T) {
+	t.Parallel()
+	result := func(cost, basis string) string {
+		return `{"type":"result","total_cost_usd":` + cost + `,"model_usage_since_last_result":{"m":{"outputTokens":4,"costBasis":"` + basis + `"}}}` + "\n"
+	}
+	for _, test := range []struct {
+		name  string
+		prior task.Usage
+		text  string
+		want  float64
+	}{
+		{"one", task.Usage{}, result("0.5", "list"), 0.5},
+		{"two", task.Usage{}, result("0.5", "list") + result("0.75", "list"), 0.75},
+		{"a fork", task.Usage{CostUSD: 0.25}, result("0.75", "list"), 0.5},
+		{"a fork of what was computed", task.Usage{CostUSD: 0.5, ComputedUSD: 0.5}, result("0.75", "list"), 0.75},
+		{"a guess", task.Usage{}, result("0.5", "unknown"), 0},
+	} {
+		if _, used := read(&agent.Spec{Prior: test.prior}, []byte(test.text), 100); used.CostUSD != test.want {
+			t.Errorf("%s: it cost %g, want %g", test.name, used.CostUSD, test.want)
+		}
+	}
+}
+
+// TestLines holds what becomes of lines of other kinds.
+func TestLines(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct{ line, want string }{
+		{`{"type":"system","subtype":"api_retry","attempt":1,"error_status":529,"error":"overloaded","retry_delay_ms":500}`, "retry overloaded"},
+		{`{"type":"system","subtype":"status"}`, ""},
+		{`{"type":"stream_event","event":{"type":"content_block_delta","delta":{"text":"x"}}}`, ""},
+		{`{"type":"user","message":{"content":"words"}}`, ""},
+		{`{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"a","is_error":true}]}}`, "end failed"},
+		{`{"type":"assistant","parent_tool_use_id":"t","message":{"id":"m","content":[{"type":"text","text":"a helper"}]}}`, ""},
+		{`{"type":"assistant","session_id":"abcd","message":{"id":"m","model":"other","content":[]}}`, "turn|session abcd other"},
+		{`{"type":"result","is_error":true,"subtype":"error_during_execution","errors":["boom"]}`, "error other"},
+		{"npm warn", "text npm warn"},
+		{`[1]`, "raw"},
+		{"", ""},
+	} {
+		got, _ := read(&agent.Spec{}, []byte(test.line+"\n"), 50)
+		if strings.Join(got, "|") != test.want {
+			t.Errorf("%s: %q, want %q", test.line, got, test.want)
+		}
+	}
+}
+
+func FuzzParser(f *testing.F) {
+	for _, name := range []string{"edit", "schema", "401"} {
+		text, err := os.ReadFile("testdata/" + name + ".jsonl")
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(text, 100)
+	}
+	f.Add([]byte(`{"type":"result","model_usage_since_last_result":{"m":null}}`), 3)
+	f.Fuzz(func(t *testing.T, text []byte, size int) {
+		if size < 1 {
+			return
+		}
+		spec := &agent.Spec{}
+		parse := func(size int) (n int, used task.Usage) {
+			p := Adapter{}.Parser(spec)
+			var all []event.Event
+			for piece := range slices.Chunk(text, size) {
+				all = append(all, p.Feed(piece)...)
+			}
+			all = append(all, p.End()...)
+			for _, e := range all {
+				if s, ok := e.(*event.Spent); ok {
+					used.Add(s.Usage)
+				}
+			}
+			return len(all), used
+		}
+		n, used := parse(max(1, len(text)))
+		if m, again := parse(size); m != n || again != used {
+			t.Errorf("in pieces of %d: %d events and %+v, want %d and %+v", size, m, again, n, used)
+		}
+		if min(used.Input, used.Output, used.CacheRead, used.CacheWrite) < 0 || used.CostUSD < 0 {
+			t.Errorf("it used less than nothing: %+v", used)
+		}
+	})
+}
