@@ -63,9 +63,6 @@ type Launch struct {
 	// the answer is there; then it is closed.
 	Open         bool
 	Feed, Finish []byte
-	// Fatal is set where no answer follows an error the agent reports, and it
-	// waits to be let go all the same: after one its stdin is closed too.
-	Fatal bool
 	// Again asks for another answer in the same conversation. Nil: it cannot
 	// be asked.
 	Again func(text string) []byte

@@ -192,9 +192,6 @@ func (r *reader) see(events []event.Event) {
 			r.outcome.Usage.Add(e.Usage)
 		case *event.Erred:
 			r.outcome.Error = e
-			if r.launch.Fatal {
-				r.line.finish()
-			}
 		case *event.Answered:
 			// A result after an error means that the agent got over it.
 			r.outcome.Answer, r.outcome.Error = e, nil

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"agentswarm/swarm/agent"
+	"agentswarm/swarm/event"
 )
 
 // The files of the state folder that are composed here.
@@ -31,7 +32,7 @@ func (Adapter) Launch(r agent.Request) (agent.Launch, error) {
 		return agent.Launch{}, err
 	}
 	l := agent.Launch{
-		Argv: append(argv, options...), Open: true, Fatal: true,
+		Argv: append(argv, options...), Open: true, Say: farewell,
 		Feed: message(r.Prompt), Again: message, Steer: message,
 		Env: []string{
 			"CLAUDE_CONFIG_DIR=" + r.State, "CLAUDE_CODE_MAX_RETRIES=1", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1",
@@ -45,6 +46,12 @@ func (Adapter) Launch(r agent.Request) (agent.Launch, error) {
 	}
 	l.Files, err = files(r)
 	return l, err
+}
+
+// farewell lets the agent go after an error: it would wait for more words.
+func farewell(e event.Event) (text []byte, last bool) {
+	_, failed := e.(*event.Erred)
+	return nil, failed
 }
 
 // options are the flags that differ from one request to another.
