@@ -173,6 +173,48 @@ func TestLiveReadsLate(t *testing.T) {
 	}
 }
 
+// heedful is a command that is told its prompt once it has said who it is, and
+// let go once it has said why there will be no answer.
+type heedful struct{ command.Adapter }
+
+func (h heedful) Launch(r agent.Request) (agent.Launch, error) {
+	l, err := h.Adapter.Launch(r)
+	prompt := l.Feed
+	l.Feed = nil
+	l.Say = func(e event.Event) ([]byte, bool) {
+		switch e.(type) {
+		case *event.Session:
+			return prompt, false
+		case *event.Erred:
+			return nil, true
+		}
+		return nil, false
+	}
+	return l, err
+}
+
+func TestLiveSays(t *testing.T) {
+	t.Parallel()
+	l := life(t, jsonl(agent.InputJSONL), `
+		echo '{"type":"session","id":"s"}'
+		read -r prompt
+		echo '{"type":"error","kind":"auth","message":"no"}'
+		printf '%s\n' "$prompt" >&2
+		cat >&2`, "the prompt")
+	l.Adapter = heedful{}
+	// An agent that waits in vain is ended.
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	out := live(t, ctx, l)
+	if ok, kind, _ := out.Judge(l.Spec, true); ok || kind != task.Auth || out.Exit.Signal != "" {
+		t.Errorf("Live = %+v", out)
+	}
+	heard, err := os.ReadFile(l.Stderr)
+	if want := `{"type":"prompt","text":"the prompt"}` + "\n" + `{"type":"finish","reason":"result"}` + "\n"; err != nil || string(heard) != want {
+		t.Errorf("it heard %q, %v, want %q", heard, err, want)
+	}
+}
+
 // TestLiveNeverReads has a prompt that no pipe holds and agents that do not
 // read it.
 func TestLiveNeverReads(t *testing.T) {

@@ -187,6 +187,7 @@ func (r *reader) over(limit task.ErrorKind) {
 // see keeps what the outcome needs of events and passes them on.
 func (r *reader) see(events []event.Event) {
 	for _, e := range events {
+		r.say(e)
 		switch e := e.(type) {
 		case *event.Spent:
 			r.outcome.Usage.Add(e.Usage)
@@ -211,6 +212,18 @@ func (r *reader) see(events []event.Event) {
 		if r.life.Observe != nil {
 			r.life.Observe(e)
 		}
+	}
+}
+
+// say tells the agent what follows from an event.
+func (r *reader) say(e event.Event) {
+	if r.launch.Say == nil || r.line == nil {
+		return // it needs nothing, or was read again
+	}
+	message, last := r.launch.Say(e)
+	r.line.send(message)
+	if last {
+		r.line.finish()
 	}
 }
 

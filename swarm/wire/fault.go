@@ -30,7 +30,7 @@ func wordings() []wording {
 		}},
 		{task.RateLimit, []string{"rate_limit", "rate limit", "ratelimit", "too many requests", "resource_exhausted", "resourceexhausted", "retry delay"}},
 		{task.Overloaded, []string{
-			"overloaded", "service unavailable", "service_unavailable", "high demand", "internal server error", "server_error",
+			"overloaded", "service unavailable", "service_unavailable", "high demand", "internal server error", "server had an error", "server_error",
 			"internal_error", "api_error", "bad gateway", "gateway timeout", "timed out", "timeout", "connection error",
 			"connection refused", "connection lost", "econnrefused", "econnreset", "fetch failed", "socket hang up",
 			"socket connection was closed", "other side closed", "terminated", "network error", "ended without",

@@ -92,3 +92,17 @@ func FuzzLines(f *testing.F) {
 		}
 	})
 }
+
+// TestKeepsLittle holds that no long line stays in memory once it has ended.
+func TestKeepsLittle(t *testing.T) {
+	t.Parallel()
+	for _, line := range []string{strings.Repeat("y", MaxLine-1), strings.Repeat("y", 2*MaxLine), "-" + strings.Repeat("y", 2*MaxLine)} {
+		s := reading()
+		for piece := range slices.Chunk([]byte(line+"\n"), 100_001) {
+			s.Feed(piece)
+		}
+		if cap(s.line) > kept {
+			t.Errorf("of a line of %d bytes %d are kept", len(line), cap(s.line))
+		}
+	}
+}

@@ -1,0 +1,194 @@
+package pi
+
+import (
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"agentswarm/swarm/agent"
+	"agentswarm/swarm/event"
+)
+
+// What stands in the state folder beside the files of the user.
+const (
+	sessionDir    = "sessions"
+	systemFile    = "swarm-system.md"
+	extensionFile = "swarm-extension.mjs"
+)
+
+// Launch starts RPC mode with a state of its own, and asks for the work on its
+// stdin.
+func (Adapter) Launch(r agent.Request) (agent.Launch, error) {
+	argv := slices.Clone(r.Spec.Command)
+	switch {
+	case len(r.Command) > 0:
+		return agent.Launch{}, fmt.Errorf("agent %s: command: an agent of kind pi brings its own", r.Spec.Name)
+	case len(argv) == 0:
+		return agent.Launch{}, fmt.Errorf("agent %s: its command is empty", r.Spec.Name)
+	case r.State == "":
+		return agent.Launch{}, fmt.Errorf("agent %s: pi needs a state folder", r.Spec.Name)
+	}
+	flags, tools, err := options(&r)
+	if err != nil {
+		return agent.Launch{}, fmt.Errorf("agent %s: %w", r.Spec.Name, err)
+	}
+	files, err := state(&r, tools)
+	if err != nil {
+		return agent.Launch{}, fmt.Errorf("agent %s: %w", r.Spec.Name, err)
+	}
+	return agent.Launch{
+		Argv:  append(argv, flags...),
+		Env:   environment(r.State),
+		Unset: inherited(),
+		Files: files,
+		Open:  true,
+		Feed:  line(command{ID: stateID, Type: "get_state"}),
+		Say:   say(r.Prompt),
+		// The same command starts a turn where none runs any more.
+		Steer: func(text string) []byte { return prompt(steerID, text) },
+		Again: func(text string) []byte { return prompt(promptID, text) },
+	}, nil
+}
+
+// say asks for the work once pi has said who it is, and lets it go after an
+// error: it waits after one as after an answer.
+func say(text string) func(event.Event) ([]byte, bool) {
+	asked := false
+	return func(e event.Event) ([]byte, bool) {
+		switch e.(type) {
+		case *event.Erred:
+			return nil, true
+		case *event.Session:
+			if !asked {
+				asked = true
+				return prompt(promptID, text), false
+			}
+		}
+		return nil, false
+	}
+}
+
+// options are the flags, and the tools that are all there may be; nil for
+// those it has anyway.
+func options(r *agent.Request) (flags, tools []string, err error) {
+	s := r.Spec
+	flags = []string{
+		"--mode", "rpc",
+		"--no-extensions", "--extension", filepath.Join(r.State, extensionFile),
+	}
+	if r.System != "" {
+		flags = append(flags, "--append-system-prompt", filepath.Join(r.State, systemFile))
+	}
+	if s.Model != "" {
+		if strings.HasPrefix(s.Model, "-") {
+			return nil, nil, fmt.Errorf("model: %q is no name of a model", s.Model)
+		}
+		flags = append(flags, "--model", s.Model)
+	}
+	if s.Effort != "" {
+		if !slices.Contains(efforts(), s.Effort) {
+			return nil, nil, fmt.Errorf("effort: %q is none that pi knows; want one of %s",
+				s.Effort, strings.Join(efforts(), ", "))
+		}
+		flags = append(flags, "--thinking", s.Effort)
+	}
+	if tools, err = allowed(s); err != nil {
+		return nil, nil, err
+	}
+	if tools != nil {
+		flags = append(flags, "--tools", strings.Join(tools, ","))
+	}
+	if r.Parent != "" {
+		flags = append(flags, "--fork", r.Parent)
+	}
+	if r.Session != "" {
+		flags = append(flags, "--session-id", r.Session)
+	}
+	return flags, tools, nil
+}
+
+// efforts are how hard pi can make a model think.
+func efforts() []string { return []string{"off", "minimal", "low", "medium", "high", "xhigh", "max"} }
+
+// allowed are the tools of an agent, whose names are those of pi; nil for those
+// it has anyway.
+func allowed(s *agent.Spec) ([]string, error) {
+	for _, tool := range s.Tools {
+		if !slices.Contains(agent.AllTools(), tool) {
+			return nil, fmt.Errorf("tools: %q is none; want some of %s", tool, strings.Join(agent.AllTools(), ", "))
+		}
+	}
+	switch {
+	case !s.ReadOnly && len(s.Tools) == 0:
+		return nil, nil
+	case !s.ReadOnly:
+		return s.Tools, nil
+	case len(s.Tools) == 0:
+		return agent.ReadOnlyTools(), nil
+	}
+	var tools []string
+	for _, tool := range s.Tools {
+		if slices.Contains(agent.ReadOnlyTools(), tool) {
+			tools = append(tools, tool)
+		}
+	}
+	if len(tools) == 0 {
+		return nil, fmt.Errorf("tools: none of %s only reads, and it is read_only", strings.Join(s.Tools, ", "))
+	}
+	return tools, nil
+}
+
+// environment puts the state where it is, and nobody's business else.
+func environment(state string) []string {
+	return []string{
+		"PI_CODING_AGENT_DIR=" + state,
+		"PI_CODING_AGENT_SESSION_DIR=" + filepath.Join(state, sessionDir),
+		"PI_OFFLINE=1", "PI_SKIP_VERSION_CHECK=1", "PI_TELEMETRY=0",
+	}
+}
+
+// inherited are what a pi that swarm itself runs in says of its own session,
+// and what would make it end before it begins.
+func inherited() []string {
+	return []string{
+		"PI_SESSION_ID", "PI_SESSION_FILE", "PI_PROVIDER", "PI_MODEL", "PI_REASONING_LEVEL",
+		"PI_STARTUP_BENCHMARK",
+	}
+}
+
+// The ids of our commands, by which the parser knows what a response answers.
+const (
+	stateID  = "swarm-state"
+	promptID = "swarm-prompt"
+	steerID  = "swarm-steer"
+)
+
+// command is one that goes to stdin.
+type command struct {
+	ID      string `json:"id"`
+	Type    string `json:"type"`
+	Message string `json:"message,omitempty"`
+	While   string `json:"streamingBehavior,omitempty"`
+}
+
+// prompt says something. What begins with a slash is no command of ours.
+func prompt(id, text string) []byte {
+	if strings.HasPrefix(text, "/") {
+		text = "\n" + text
+	}
+	c := command{ID: id, Type: "prompt", Message: text}
+	if id == steerID {
+		c.While = "steer"
+	}
+	return line(c)
+}
+
+func line(c command) []byte {
+	text, err := json.Marshal(c)
+	if err != nil {
+		panic(fmt.Sprintf("pi: a command of strings does not marshal: %v", err))
+	}
+	return append(text, '\n')
+}

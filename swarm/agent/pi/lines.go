@@ -1,0 +1,54 @@
+package pi
+
+import (
+	"bytes"
+	"strings"
+
+	"agentswarm/swarm/agent"
+	"agentswarm/swarm/wire"
+)
+
+// events reads the lines of RPC mode.
+type events struct {
+	wire.Lines
+	run run
+}
+
+func newEvents(spec *agent.Spec) *events {
+	s := &events{run: run{spec: spec}}
+	s.Lines = wire.Lines{Pass: passed, Read: s.run.read, Cut: s.run.cut}
+	return s
+}
+
+// Brief spares what tools are given and what comes of them, and the text of
+// unknown events.
+func (s *events) Brief() { s.run.brief = true }
+
+// passed looks at the beginning of a line. What pi writes most are the words of
+// its model as they come, and whole messages again and again; all that counts
+// of them is said once, by other lines.
+func passed(head []byte) bool {
+	rest, ok := bytes.CutPrefix(head, []byte(`{"type":"`))
+	if !ok {
+		return false
+	}
+	name, rest, ok := bytes.Cut(rest, []byte{'"'})
+	if !ok {
+		return false
+	}
+	switch string(name) {
+	case "message_update", "message_start", "turn_end", "agent_end", "tool_execution_update", "entry_appended":
+		return true
+	case "message_end":
+		role, ok := bytes.CutPrefix(rest, []byte(`,"message":{"role":"`))
+		return ok && !strings.HasPrefix("assistant", upToQuote(role))
+	default:
+		return false
+	}
+}
+
+// upToQuote is what comes before the next quote.
+func upToQuote(b []byte) string {
+	name, _, _ := bytes.Cut(b, []byte{'"'})
+	return string(name)
+}
