@@ -1,0 +1,107 @@
+// Package builtin drives the agent that swarm brings along: swarm builtin, a
+// child process as any other, by the protocol of docs/agent-protocol.md.
+package builtin
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"agentswarm/swarm/agent"
+	"agentswarm/swarm/agent/command"
+	"agentswarm/swarm/event"
+)
+
+// Kind is what is known of the built-in agent.
+func Kind() agent.Kind {
+	return agent.Kind{
+		Name:    agent.KindBuiltin,
+		Adapter: Adapter{},
+		Spec: agent.Spec{
+			Name: agent.KindBuiltin, Kind: agent.KindBuiltin, Command: []string{"builtin"},
+			Input: agent.InputJSONL, Format: agent.FormatJSONL, Success: agent.SuccessAnswer,
+		},
+		Can: agent.Abilities{
+			Model: true, Effort: true, Tools: true, ReadOnly: true, Schema: true, Fork: true, Steer: true, Turns: true, Hook: true,
+		},
+		Footprint: 40 << 20,
+		// It says what its model says, but nothing while a command runs.
+		Quiet:    10 * time.Minute,
+		Paid:     true,
+		Sessions: []string{sessions + "/*"},
+		Login:    login,
+	}
+}
+
+// sessions is the folder, below its state, in which it keeps conversations, each
+// under its id.
+const sessions = "sessions"
+
+// Adapter drives agents of kind builtin.
+type Adapter struct{ command.Adapter }
+
+// Launch starts it with its stdin open. What it is told of how its actions are
+// judged it finds by $SWARM_CONTRACT.
+func (a Adapter) Launch(r agent.Request) (agent.Launch, error) {
+	s := r.Spec
+	argv := append(slices.Clone(r.Command), "--jsonl", "--session="+path.Join(r.State, sessions, r.Session))
+	for _, option := range []struct{ name, value string }{
+		{"model", s.Model}, {"effort", s.Effort}, {"tools", strings.Join(s.Tools, ",")},
+	} {
+		if option.value != "" {
+			argv = append(argv, "--"+option.name+"="+option.value)
+		}
+	}
+	if s.ReadOnly {
+		if !agent.Reads(s.Tools) {
+			return agent.Launch{}, fmt.Errorf("tools %s: an agent that is read-only can have only %s",
+				strings.Join(s.Tools, ","), strings.Join(agent.ReadOnlyTools(), ","))
+		}
+		argv = append(argv, "--read-only")
+	}
+	if s.Turns > 0 {
+		argv = append(argv, "--max-turns="+strconv.Itoa(s.Turns))
+	}
+	if r.Parent != "" {
+		argv = append(argv, "--fork="+path.Join(r.State, sessions, r.Parent))
+	}
+	r.Command = argv
+	l, err := a.Adapter.Launch(r)
+	l.Say = func(e event.Event) (text []byte, last bool) {
+		_, failed := e.(*event.Erred)
+		return nil, failed
+	}
+	return l, err
+}
+
+// keys are the variables that say where a model is and open it.
+func keys() []string {
+	return []string{"ANTHROPIC_API_KEY", "OPENAI_API_KEY"}
+}
+
+// places are those that say where a model is that may need no key.
+func places() []string {
+	return []string{"SWARM_BUILTIN_MODEL", "OPENAI_BASE_URL", "ANTHROPIC_BASE_URL", "OLLAMA_BASE_URL"}
+}
+
+// login finds keys and endpoints in variables.
+func login(s agent.Surroundings) agent.Login {
+	l := agent.Login{
+		Missing: "set $ANTHROPIC_API_KEY or $OPENAI_API_KEY, or name a model of a local server, such as --model ollama/qwen3-coder:30b",
+		Env:     []string{"SWARM_BUILTIN_MODEL"},
+	}
+	var found []string
+	for _, name := range append(keys(), places()...) {
+		if s.Getenv(name) != "" {
+			found = append(found, "$"+name)
+			l.Env = append(l.Env, name)
+		}
+	}
+	if len(found) > 0 {
+		l.Name = "by " + strings.Join(found, ", ")
+	}
+	return l
+}
