@@ -25,7 +25,10 @@ func layers() [][]string {
 			"swarm/hook", "swarm/shim", "risk/shell",
 		},
 		2: {"risk", "swarm/early", "swarm/store", "swarm/agent", "swarm/inbox", "swarm/fleet", "swarm/wire"},
-		3: {"swarm/agent/claude", "swarm/agent/command", "swarm/agent/pi", "swarm/engine"},
+		3: {
+			"swarm/agent/claude", "swarm/agent/codex", "swarm/agent/command", "swarm/agent/pi",
+			"swarm/engine",
+		},
 		4: {"swarm/bench", "swarm/control", "swarm/config", "swarm/fanout", "swarm/workflow", "swarm/mcp"},
 		5: {"swarm/cli", "swarm/demo"},
 		6: {"."},

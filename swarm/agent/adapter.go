@@ -34,6 +34,8 @@ type Request struct {
 	System string
 	// State is a folder for the agent alone, as it finds it. It is there.
 	State string
+	// Tmp is its folder for temporary files, as it finds it; empty: /tmp.
+	Tmp string
 	// Hook is the command that asks before the agent acts, without a shell's
 	// quotes; empty: nobody can be asked.
 	Hook []string

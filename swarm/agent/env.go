@@ -88,9 +88,8 @@ func Environ(caller []string, spec *Spec, p Place) ([]string, error) {
 		_, declared := spec.Env[name]
 		// PWD and OLDPWD name the caller's folder; tools that trust them
 		// would work in the user's checkout.
-		if declared || strings.HasPrefix(name, "GIT_") || strings.HasPrefix(name, "SWARM_") ||
-			name == "PWD" || name == "OLDPWD" ||
-			(secret(name) || login().MatchString(value)) && !slices.Contains(p.Needs, name) ||
+		if declared || strings.HasPrefix(name, "GIT_") || name == "PWD" || name == "OLDPWD" ||
+			(strings.HasPrefix(name, "SWARM_") || secret(name) || login().MatchString(value)) && !slices.Contains(p.Needs, name) ||
 			spec.PTY && ofTerminal(name) || p.Tmp != "" && name == "TMPDIR" {
 			continue
 		}

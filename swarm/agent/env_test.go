@@ -34,6 +34,12 @@ func TestEnviron(t *testing.T) {
 	if err != nil || !slices.Equal(got, want) {
 		t.Errorf("Environ =\n%s, %v, want\n%s", strings.Join(got, "\n"), err, strings.Join(want, "\n"))
 	}
+	place.Needs = []string{"GITHUB_TOKEN", "SWARM_STATE_DIR", "GIT_DIR"}
+	needs, err := Environ(caller, spec, place)
+	if err != nil || !slices.Contains(needs, "GITHUB_TOKEN=t") || !slices.Contains(needs, "SWARM_STATE_DIR=/s") ||
+		slices.Contains(needs, "GIT_DIR=/x") || slices.Contains(needs, "TOKEN=t") {
+		t.Errorf("with needs: %q, %v", needs, err)
+	}
 	place.Item = ""
 	if got, _ := Environ(caller, spec, place); slices.ContainsFunc(got, func(kv string) bool {
 		return strings.HasPrefix(kv, "SWARM_ITEM")

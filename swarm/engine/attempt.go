@@ -288,6 +288,7 @@ func (t *attempt) round(ctx context.Context, stop context.CancelCauseFunc) (*age
 	if err != nil {
 		return nil, t.notStarted(ctx, err)
 	}
+	request.Tmp = cmp.Or(around.Tmp, variable(e.deps.Environ, "TMPDIR"))
 	place := t.place(around)
 	place.Needs = request.Login.Env
 	env, err := agent.Environ(e.deps.Environ, t.spec, place)

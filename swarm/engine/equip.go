@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"agentswarm/swarm/agent"
@@ -115,6 +116,9 @@ func (t *attempt) request() (agent.Request, error) {
 	}
 	d := t.engine.deps
 	r.State, r.Walled, r.System = t.state(), d.Walled, t.words
+	if kind.Program == "" {
+		r.Command = slices.Concat([]string{d.Self}, kind.Spec.Command)
+	}
 	r.Session = sessionID(d.Run.ID, t.id, t.n, t.rounds.n)
 	if t.ear != "" {
 		r.Hook = []string{d.Self, "hook"}
@@ -134,6 +138,17 @@ func (t *attempt) request() (agent.Request, error) {
 		return r, fmt.Errorf("go on with the conversation of %s: %w", t.parent.ID, err)
 	}
 	return r, nil
+}
+
+// variable is the value of a variable in an environment; empty where it is not
+// there.
+func variable(environ []string, name string) string {
+	for _, kv := range environ {
+		if value, ok := strings.CutPrefix(kv, name+"="); ok {
+			return value
+		}
+	}
+	return ""
 }
 
 // keepSession puts the conversation where another agent can go on with it.

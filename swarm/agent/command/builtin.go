@@ -1,6 +1,4 @@
-// Package builtin drives the agent that swarm brings along: swarm builtin, a
-// child process as any other, by the protocol of docs/agent-protocol.md.
-package builtin
+package command
 
 import (
 	"fmt"
@@ -11,15 +9,15 @@ import (
 	"time"
 
 	"agentswarm/swarm/agent"
-	"agentswarm/swarm/agent/command"
 	"agentswarm/swarm/event"
 )
 
-// Kind is what is known of the built-in agent.
-func Kind() agent.Kind {
+// Builtin is what is known of the agent that swarm brings along: swarm builtin, a
+// child process as any other, which speaks the same protocol.
+func Builtin() agent.Kind {
 	return agent.Kind{
 		Name:    agent.KindBuiltin,
-		Adapter: Adapter{},
+		Adapter: Inhouse{},
 		Spec: agent.Spec{
 			Name: agent.KindBuiltin, Kind: agent.KindBuiltin, Command: []string{"builtin"},
 			Input: agent.InputJSONL, Format: agent.FormatJSONL, Success: agent.SuccessAnswer,
@@ -32,7 +30,7 @@ func Kind() agent.Kind {
 		Quiet:    10 * time.Minute,
 		Paid:     true,
 		Sessions: []string{sessions + "/*"},
-		Login:    login,
+		Login:    endpoints,
 	}
 }
 
@@ -40,12 +38,12 @@ func Kind() agent.Kind {
 // under its id.
 const sessions = "sessions"
 
-// Adapter drives agents of kind builtin.
-type Adapter struct{ command.Adapter }
+// Inhouse drives agents of kind builtin.
+type Inhouse struct{ Adapter }
 
 // Launch starts it with its stdin open. What it is told of how its actions are
 // judged it finds by $SWARM_CONTRACT.
-func (a Adapter) Launch(r agent.Request) (agent.Launch, error) {
+func (a Inhouse) Launch(r agent.Request) (agent.Launch, error) {
 	s := r.Spec
 	argv := append(slices.Clone(r.Command), "--jsonl", "--session="+path.Join(r.State, sessions, r.Session))
 	for _, option := range []struct{ name, value string }{
@@ -87,8 +85,8 @@ func places() []string {
 	return []string{"SWARM_BUILTIN_MODEL", "OPENAI_BASE_URL", "ANTHROPIC_BASE_URL", "OLLAMA_BASE_URL"}
 }
 
-// login finds keys and endpoints in variables.
-func login(s agent.Surroundings) agent.Login {
+// endpoints finds keys and endpoints in variables.
+func endpoints(s agent.Surroundings) agent.Login {
 	l := agent.Login{
 		Missing: "set $ANTHROPIC_API_KEY or $OPENAI_API_KEY, or name a model of a local server, such as --model ollama/qwen3-coder:30b",
 		Env:     []string{"SWARM_BUILTIN_MODEL"},

@@ -1,0 +1,75 @@
+// Package codex drives agents of OpenAI's Codex CLI.
+//
+// It owns how such an agent is set up and started, what is said to it, and
+// what its messages mean. It starts nothing, and reads no file but through the
+// [agent.Surroundings] of a login.
+//
+// The agent is started as "codex app-server": JSON-RPC, one message a line.
+// "codex exec --json" tells too little: nothing of what was used before all is
+// done, no model, no turns of the model, no status of a refused request.
+//
+// What was learnt by trying 0.169.0, beyond its documentation:
+//
+//   - What is used comes after each answer of the model, as the total of the
+//     conversation and as the last part. A fork counts its parent in the total.
+//   - A new conversation that names its folder marks that as trusted in
+//     config.toml, and then runs what the repository configures. One that does
+//     not takes the folder of the process. A fork that does not name its folder
+//     works in that of its parent, so it must: "." will do.
+//   - turn/start while the model works adds to what it is doing.
+//   - Hooks that nobody trusted do not run, without a word. The option of the
+//     command line that changes this is not one of app-server; the setting
+//     bypass_hook_trust of a conversation is.
+//   - A hook that fails in another way than with exit status 2 lets the tool
+//     run.
+//   - Neither CODEX_API_KEY nor OPENAI_API_KEY is looked at: keys are in
+//     auth.json, or in the variable that a provider names. A ChatGPT login
+//     works without its refresh token until its access token has expired.
+//   - The built-in provider cannot be configured, and tries 30 times. One with
+//     its name and its login can, and is the same.
+//   - Commands run in login shells, whose profile replaces PATH, unless that is
+//     forbidden.
+//   - Its sandbox starts nothing where its state lies below TMPDIR.
+//   - It works inside walls that are namespaces themselves.
+//   - A word that comes while the model answers can make it begin anew; what
+//     the first answer took is not told.
+//   - The output of a command is reported up to 1 MiB, and escaped.
+package codex
+
+import (
+	"time"
+
+	"agentswarm/swarm/agent"
+)
+
+// Kind is what is known of these agents.
+func Kind() agent.Kind {
+	return agent.Kind{
+		Name: agent.KindCodex, Adapter: Adapter{},
+		Spec: agent.Spec{
+			Name: agent.KindCodex, Kind: agent.KindCodex,
+			Input: agent.InputJSONL, Format: agent.FormatJSONL, Success: agent.SuccessAnswer,
+		},
+		Program: "codex",
+		Install: "npm install -g @openai/codex",
+		Version: agent.Versions{Args: []string{"--version"}, Oldest: "0.169.0", Newest: "0.169.0"},
+		Can: agent.Abilities{
+			Model: true, Effort: true, Tools: true, ReadOnly: true, Schema: true,
+			Fork: true, Steer: true, Hook: true, Sandbox: true,
+		},
+		Footprint: 32 << 20,
+		Gap:       100 * time.Millisecond,
+		// A connection that says nothing for five minutes is given up by the
+		// agent itself, which says so.
+		Quiet:    6 * time.Minute,
+		Paid:     true,
+		Sessions: []string{"sessions/*/*/*/rollout-*.jsonl"},
+		Login:    login,
+	}
+}
+
+// Adapter drives agents of kind codex.
+type Adapter struct{}
+
+// Parser reads messages of codex app-server.
+func (Adapter) Parser(*agent.Spec) agent.Parser { return newParser() }

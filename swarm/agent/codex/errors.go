@@ -1,0 +1,171 @@
+package codex
+
+import (
+	"encoding/json"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"agentswarm/swarm/task"
+)
+
+// failure is an error as the agent tells of it.
+type failure struct {
+	Message string `json:"message"`
+	// Info is a word, or an object whose only member is one and holds the
+	// status of a request.
+	Info    json.RawMessage `json:"codexErrorInfo"`
+	Details string          `json:"additionalDetails"`
+}
+
+// UnmarshalJSON takes what is no object for none: other messages have other
+// things by the name of errors.
+func (f *failure) UnmarshalJSON(text []byte) error {
+	type plain failure
+	var p plain
+	if json.Unmarshal(text, &p) == nil {
+		*f = failure(p)
+	}
+	return nil
+}
+
+// means is the kind of the error, what to tell people, and how long to wait.
+func (f *failure) means() (kind task.ErrorKind, message string, afterMS int64) {
+	message = f.Message
+	if f.Details != "" && strings.HasPrefix(message, "Reconnecting") {
+		message = f.Details
+	}
+	message = inner(message)
+	return f.kind(message), message, after(message)
+}
+
+// kind goes by what the agent calls the error, then by the status of the
+// request, then by its words.
+func (f *failure) kind(message string) task.ErrorKind {
+	word, status := f.info()
+	switch word {
+	case "usageLimitExceeded", "sessionBudgetExceeded":
+		return task.Quota
+	case "rateLimitExceeded", "tooManyDenials":
+		return task.RateLimit
+	case "serverOverloaded", "internalServerError", "flexUnavailable", "policyCapacityUnavailable":
+		return task.Overloaded
+	case "unauthorized":
+		return task.Auth
+	case "badRequest", "modelNotFound", "contextWindowExceeded":
+		return task.Invalid
+	case "cyberPolicy", "misalignmentPolicyViolation", "inferenceHookDenied":
+		return task.Refused
+	}
+	if kind := ofStatus(status); kind != "" {
+		return kind
+	}
+	return ofWords(message)
+}
+
+// info is the word for the error, and the status of the request; 0 for none.
+func (f *failure) info() (word string, status int) {
+	if json.Unmarshal(f.Info, &word) == nil {
+		return word, 0
+	}
+	var named map[string]struct {
+		Status *int `json:"httpStatusCode"`
+	}
+	if json.Unmarshal(f.Info, &named) != nil {
+		return "", 0
+	}
+	for name, detail := range named {
+		word = name
+		if detail.Status != nil {
+			status = *detail.Status
+		}
+	}
+	return word, status
+}
+
+// ofStatus is the kind of a refused request; empty where that does not say.
+func ofStatus(status int) task.ErrorKind {
+	switch {
+	case status == 401 || status == 403:
+		return task.Auth
+	case status == 402:
+		return task.Quota
+	case status == 429:
+		return task.RateLimit
+	case status == 400 || status == 404 || status == 413 || status == 422:
+		return task.Invalid
+	case status == 408 || status >= 500:
+		return task.Overloaded
+	}
+	return ""
+}
+
+// ofWords is the kind that the words of an error tell. Much comes as "other".
+func ofWords(message string) task.ErrorKind {
+	low := strings.ToLower(message)
+	for _, known := range []struct {
+		kind  task.ErrorKind
+		words []string
+	}{
+		{task.Quota, []string{"quota", "usage limit", "billing", "credit balance"}},
+		{task.RateLimit, []string{"rate limit", "too many requests", "status: 429"}},
+		{task.Auth, []string{"401 unauthorized", "api key", "not logged in", "log in again", "refresh token", "missing environment variable"}},
+		{task.Overloaded, []string{
+			"stream disconnected", "high demand", "at capacity", "overloaded", "connection failed", "error sending request",
+			"timed out", "timeout", "idle timeout",
+		}},
+		{task.Refused, []string{"content_policy", "content policy", "safety"}},
+		{task.Invalid, []string{
+			"invalid_request_error", "unsupported value", "invalid_json_schema", "context window", "does not exist", "no rollout found",
+			"invalid request", "unknown variant", "thread not found",
+		}},
+	} {
+		for _, word := range known.words {
+			if strings.Contains(low, word) {
+				return known.kind
+			}
+		}
+	}
+	return task.Other
+}
+
+// inner is the message of an error that a provider wrote as JSON.
+func inner(message string) string {
+	var body struct {
+		Error struct {
+			Message string `json:"message"`
+			Type    string `json:"type"`
+		} `json:"error"`
+	}
+	if json.Unmarshal([]byte(message), &body) != nil || body.Error.Message == "" {
+		return message
+	}
+	if body.Error.Type == "" {
+		return body.Error.Message
+	}
+	return body.Error.Message + " (" + body.Error.Type + ")"
+}
+
+var tryAgain = regexp.MustCompile(`(?i)try again in ([0-9]+(?:\.[0-9]+)?) ?(ms|s|seconds?|m|minutes?)\b`)
+
+// after is how long a provider asks to wait, in milliseconds; 0 where it does
+// not.
+func after(message string) int64 {
+	found := tryAgain.FindStringSubmatch(message)
+	if found == nil {
+		return 0
+	}
+	count, err := strconv.ParseFloat(found[1], 64)
+	if err != nil || count > 1e6 {
+		return 0
+	}
+	unit := time.Second
+	switch {
+	case found[2] == "ms":
+		unit = time.Millisecond
+	case found[2][0] == 'm' || found[2][0] == 'M':
+		unit = time.Minute
+	}
+	return int64(count * float64(unit/time.Millisecond))
+}

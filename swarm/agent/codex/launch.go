@@ -1,0 +1,102 @@
+package codex
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"agentswarm/swarm/agent"
+)
+
+// Launch sets up a state folder and starts the agent on it. All that is said
+// to it, the prompt too, goes through its stdin.
+func (Adapter) Launch(r agent.Request) (agent.Launch, error) {
+	if err := refused(&r); err != nil {
+		return agent.Launch{}, fmt.Errorf("agent %s: %w", r.Spec.Name, err)
+	}
+	settings, err := compose(&r)
+	if err != nil {
+		return agent.Launch{}, fmt.Errorf("agent %s: %w", r.Spec.Name, err)
+	}
+	files := []agent.File{{Name: configFile, Data: settings}}
+	for _, f := range r.Login.Files {
+		if f.Name != configFile {
+			files = append(files, f)
+		}
+	}
+	env := []string{"CODEX_HOME=" + r.State}
+	if below(r.State, cmp.Or(r.Tmp, "/tmp")) {
+		env = append(env, "TMPDIR="+r.State+"/"+scratch)
+		files = append(files, agent.File{Name: scratch + "/.keep"})
+	}
+	t := &talk{request: r}
+	return agent.Launch{
+		Argv:  append(slices.Clone(r.Spec.Command), "app-server"),
+		Env:   env,
+		Unset: []string{"CODEX_SQLITE_HOME", "CODEX_THREAD_ID", "CODEX_SANDBOX", "CODEX_SANDBOX_NETWORK_DISABLED", "RUST_LOG"},
+		Files: files,
+		Open:  true, Feed: t.begin(), Say: t.say, Again: t.again, Steer: t.steer, Reply: reply,
+	}, nil
+}
+
+// scratch is the folder for temporary files of an agent whose state lies among
+// such: its sandbox starts nothing then.
+const scratch = "scratch"
+
+// below reports whether a path is in a folder.
+func below(path, dir string) bool {
+	within, err := filepath.Rel(dir, path)
+	return err == nil && within != ".." && !strings.HasPrefix(within, "../")
+}
+
+// refused is why a request cannot be mapped; nil where it can.
+func refused(r *agent.Request) error {
+	s := r.Spec
+	switch {
+	case len(s.Command) == 0:
+		return errors.New("its command is empty")
+	case len(r.Command) > 0:
+		return errors.New("command: codex starts as it is configured, a call cannot bring a command of its own")
+	case s.PTY:
+		return errors.New("pty: codex is driven through its standard input and output")
+	case r.State == "":
+		return errors.New("it has no state folder")
+	case len(r.Schema) > 0 && !json.Valid(r.Schema):
+		return errors.New("schema: it is no JSON")
+	}
+	_, err := reads(s)
+	return err
+}
+
+// reads reports whether an agent may only read. Codex reads and writes with
+// one tool, its shell, which can be kept from writing and from nothing else.
+func reads(s *agent.Spec) (bool, error) {
+	if s.ReadOnly || len(s.Tools) > 0 && agent.Reads(s.Tools) {
+		return true, nil
+	}
+	for _, tool := range agent.AllTools() {
+		if len(s.Tools) > 0 && !slices.Contains(s.Tools, tool) {
+			return false, fmt.Errorf("tools: codex does everything with its shell, so it is given all of %v, or only some of %v: "+
+				"it cannot go without %s alone", agent.AllTools(), agent.ReadOnlyTools(), tool)
+		}
+	}
+	return false, nil
+}
+
+// sandbox is what commands of the agent run in. Walls around the agent make one
+// that lets it write superfluous; nothing of ours keeps a command from writing
+// to the workspace, so one that only reads is always there.
+func sandbox(r *agent.Request) string {
+	switch only, _ := reads(r.Spec); {
+	case only:
+		return "read-only"
+	case r.Walled:
+		return "danger-full-access"
+	default:
+		return "workspace-write"
+	}
+}

@@ -1,0 +1,176 @@
+package codex
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"sync"
+
+	"agentswarm/swarm/agent"
+	"agentswarm/swarm/event"
+)
+
+// The ids of what is asked of the agent, which its answers repeat.
+const (
+	idHello  = 0 // initialize
+	idThread = 1 // a new conversation, or a fork
+	idTurn   = 2 // the prompt, or another one
+	idSteer  = 3 // a word while it works
+)
+
+// talk is what is said to one agent. What it says depends on what the agent
+// has said of its conversation.
+type talk struct {
+	request agent.Request
+
+	mu     sync.Mutex // guards what follows: people steer from elsewhere
+	thread string     // the conversation; empty until it is known
+}
+
+// message is one of JSON-RPC, which codex speaks without a version.
+type message struct {
+	ID     any    `json:"id,omitempty"`
+	Method string `json:"method,omitempty"`
+	Params any    `json:"params,omitempty"`
+	Result any    `json:"result,omitempty"`
+	Error  any    `json:"error,omitempty"`
+}
+
+// object is one of JSON.
+type object map[string]any
+
+// unwanted are notices that repeat what is known, some of them at length.
+func unwanted() []string {
+	return []string{
+		"thread/started", "thread/status/changed", "thread/settings/updated", "turn/diff/updated", "account/rateLimits/updated",
+		"remoteControl/status/changed", "skills/changed", "hook/started", "rawResponseItem/completed", "item/fileChange/outputDelta",
+	}
+}
+
+// begin asks for a conversation.
+func (t *talk) begin() []byte {
+	hello := line(message{ID: idHello, Method: "initialize", Params: object{
+		"clientInfo":   object{"name": "swarm", "title": "swarm", "version": "1"},
+		"capabilities": object{"optOutNotificationMethods": unwanted()},
+	}})
+	// What config.toml says is not enough for a fork, which goes on as its
+	// parent did.
+	r := &t.request
+	params := object{"approvalPolicy": "never", "sandbox": sandbox(r)}
+	if r.Spec.Model != "" {
+		params["model"] = r.Spec.Model
+	}
+	if len(r.Hook) > 0 {
+		params["config"] = object{"bypass_hook_trust": true}
+	}
+	method := "thread/start"
+	if r.Parent != "" {
+		method = "thread/fork"
+		params["threadId"], params["excludeTurns"], params["cwd"] = r.Parent, true, "."
+	}
+	return append(append(hello, line(message{Method: "initialized"})...),
+		line(message{ID: idThread, Method: method, Params: params})...)
+}
+
+// say gives the agent its prompt once there is a conversation, refuses what it
+// asks that nobody here knows the answer to, and ends it after an error.
+func (t *talk) say(e event.Event) (text []byte, last bool) {
+	switch e := e.(type) {
+	case *event.Session:
+		t.mu.Lock()
+		begun := t.thread != ""
+		if !begun {
+			t.thread = e.ID
+		}
+		t.mu.Unlock()
+		if begun {
+			return nil, false
+		}
+		return t.turn(idTurn, t.request.Prompt), false
+	case *event.Erred:
+		return nil, true
+	case *event.Raw:
+		return unanswerable(e.Line), false
+	default:
+		return nil, false
+	}
+}
+
+// turn is something for the model to do. While it does something already it is
+// a word about that.
+func (t *talk) turn(id int, text string) []byte {
+	t.mu.Lock()
+	thread := t.thread
+	t.mu.Unlock()
+	params := object{"threadId": thread, "input": []object{{"type": "text", "text": text}}}
+	if effort := t.request.Spec.Effort; effort != "" {
+		params["effort"] = effort
+	}
+	if strict(t.request.Schema) {
+		params["outputSchema"] = t.request.Schema
+	}
+	return line(message{ID: id, Method: "turn/start", Params: params})
+}
+
+func (t *talk) again(text string) []byte { return t.turn(idTurn, text) }
+
+func (t *talk) steer(text string) []byte { return t.turn(idSteer, text) }
+
+// approvals are the requests of the agent that are questions whether it may do
+// something, and what yes and no are to each. It is told never to ask.
+func approvals(method string) (yes, no string, known bool) {
+	switch method {
+	case "item/commandExecution/requestApproval", "item/fileChange/requestApproval":
+		return "accept", "decline", true
+	case "execCommandApproval", "applyPatchApproval":
+		return "approved", "denied", true
+	default:
+		return "", "", false
+	}
+}
+
+// asked is what a question is called: its method and its id.
+func asked(method string, id json.RawMessage) string { return method + " " + string(id) }
+
+// reply answers a question.
+func reply(r agent.Reply) []byte {
+	method, id, _ := strings.Cut(r.Ask, " ")
+	yes, no, known := approvals(method)
+	if !known || !json.Valid([]byte(id)) {
+		return nil
+	}
+	decision := no
+	if r.Allow {
+		decision = yes
+	}
+	return line(message{ID: json.RawMessage(id), Result: object{"decision": decision}})
+}
+
+// unanswerable refuses a request of the agent, which would wait for its answer;
+// nil where the line is none.
+func unanswerable(text []byte) []byte {
+	var asks struct {
+		ID     json.RawMessage `json:"id"`
+		Method string          `json:"method"`
+	}
+	if json.Unmarshal(text, &asks) != nil || len(asks.ID) == 0 || asks.Method == "" {
+		return nil
+	}
+	return line(message{ID: asks.ID, Error: object{"code": -32601, "message": "nobody can be asked here"}})
+}
+
+func line(m message) []byte {
+	text, err := json.Marshal(m)
+	if err != nil {
+		panic(fmt.Sprintf("codex: a message of plain values does not marshal: %v", err))
+	}
+	return append(text, '\n')
+}
+
+func (o object) json() json.RawMessage {
+	text, err := json.Marshal(o)
+	if err != nil {
+		return nil // a part of it was no JSON
+	}
+	return text
+}

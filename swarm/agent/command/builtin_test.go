@@ -1,0 +1,71 @@
+package command
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"agentswarm/swarm/agent"
+)
+
+// TestBuiltin holds how the built-in agent is started.
+func TestBuiltin(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name   string
+		spec   agent.Spec
+		parent string
+		want   string // what follows; of an error all of it
+	}{
+		{"plain", agent.Spec{}, "", ""},
+		{"model", agent.Spec{Model: "ollama/m", Effort: "high"}, "", "--model=ollama/m --effort=high"},
+		{"tools", agent.Spec{Tools: []string{"read", "bash"}, Turns: 7}, "", "--tools=read,bash --max-turns=7"},
+		{"read-only", agent.Spec{ReadOnly: true, Tools: []string{"ls"}}, "", "--tools=ls --read-only"},
+		{"fork", agent.Spec{}, "p", "--fork=/state/sessions/p"},
+		{"read-only that writes", agent.Spec{ReadOnly: true, Tools: []string{"edit"}}, "",
+			"tools edit: an agent that is read-only can have only read,grep,find,ls"},
+	} {
+		kind := Builtin()
+		spec := test.spec
+		spec.Input = kind.Spec.Input
+		l, err := kind.Adapter.Launch(agent.Request{
+			Spec: &spec, Prompt: "p", Command: []string{"/swarm", "builtin"}, State: "/state", Session: "s", Parent: test.parent,
+		})
+		if err != nil {
+			if err.Error() != test.want {
+				t.Errorf("%s: %v, want %s", test.name, err, test.want)
+			}
+			continue
+		}
+		want := strings.TrimSpace("/swarm builtin --jsonl --session=/state/sessions/s " + test.want)
+		if got := strings.Join(l.Argv, " "); got != want {
+			t.Errorf("%s: %s, want %s", test.name, got, want)
+		}
+		if string(l.Feed) != `{"type":"prompt","text":"p"}`+"\n" || l.Say == nil {
+			t.Errorf("%s: it is fed %s", test.name, l.Feed)
+		}
+	}
+}
+
+// TestEndpoints holds what counts as a login, and what is handed on.
+func TestEndpoints(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		set, want string
+		env       []string
+	}{
+		{"", "", []string{"SWARM_BUILTIN_MODEL"}},
+		{"OPENAI_API_KEY", "by $OPENAI_API_KEY", []string{"SWARM_BUILTIN_MODEL", "OPENAI_API_KEY"}},
+		{"OLLAMA_BASE_URL", "by $OLLAMA_BASE_URL", []string{"SWARM_BUILTIN_MODEL", "OLLAMA_BASE_URL"}},
+	} {
+		l := endpoints(agent.Surroundings{Getenv: func(name string) string {
+			if name == test.set {
+				return "x"
+			}
+			return ""
+		}})
+		if l.Name != test.want || !slices.Equal(l.Env, test.env) || l.Missing == "" {
+			t.Errorf("%s: %+v", test.set, l)
+		}
+	}
+}
