@@ -15,7 +15,7 @@ func (c *call) changes() []target {
 	for _, e := range c.rules.effects[c.inv.Program] {
 		m := &e.match
 		if !within(e.subs, c.line.Sub) || len(m.Flags) > 0 && !c.flag(m.Flags, m.Sure) ||
-			len(m.With) > 0 && !c.flag(m.With, m.Sure) || len(m.Without) > 0 && c.line.Has(m.Without...) {
+			len(m.With) > 0 && !c.flag(m.With, m.Sure) || len(m.Without) > 0 && c.line.Has(m.Without...) || !c.passes(m.When) {
 			continue
 		}
 		for kind, places := range map[change][]string{writes: e.Write, appends: e.Append, creates: e.Create, removes: e.Remove} {

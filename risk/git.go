@@ -102,6 +102,15 @@ func resetsBranch(c *call) bool {
 	return len(names) > 0 && !slices.ContainsFunc(names, func(w argv.Word) bool { return w.Known && w.Value == c.place.Branch })
 }
 
+// updatesRefs says that a setting for one command has a rebase move branches.
+func updatesRefs(c *call) bool {
+	return slices.ContainsFunc(c.line.Options, func(o argv.Option) bool {
+		key, value, given := strings.Cut(o.Value.Value, "=")
+		return o.Level == 0 && (o.Name == "-c" || o.Name == "--config-env") && strings.EqualFold(key, "rebase.updaterefs") &&
+			(!given || !o.Value.Known || !isOff(argv.Known(value)))
+	})
+}
+
 // renamesOther says that a branch is moved that is not the one checked out.
 func renamesOther(c *call) bool {
 	if len(c.line.Operands) < 2 {

@@ -16,6 +16,14 @@ func ParseGrant(text string) (Grant, error) {
 	if len(text) > maxItem {
 		return Grant{}, fmt.Errorf("it is longer than %d bytes", maxItem)
 	}
+	text = strings.Trim(text, " \t\n")
+	for _, c := range []byte(text) {
+		// Some take a blank that is none here for one, and others for the end
+		// of a line.
+		if (c < ' ' || c > '~') && c != '\t' {
+			return Grant{}, errors.New("it holds a character that is not plain ASCII")
+		}
+	}
 	tokens, err := tokensOf(text)
 	if err != nil {
 		return Grant{}, err
@@ -105,13 +113,6 @@ func (i *item) take() string {
 // readItem reads an item, all of which has to be understood.
 func readItem(tokens []token) (Grant, error) {
 	g := Grant{Text: written(tokens)}
-	for _, t := range tokens {
-		for _, c := range []byte(t.text) {
-			if c < ' ' || c > '~' {
-				return g, errors.New("it holds a character that is not plain ASCII")
-			}
-		}
-	}
 	i := &item{rest: tokens}
 	i.end()
 	g.Never = i.next("never", "don't") || len(i.rest) > 1 && i.rest[1].is("not") && i.next("do") && i.next("not")

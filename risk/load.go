@@ -178,9 +178,12 @@ func (r *Rules) build(file grammarFile, effects []effect) error {
 	}
 	for i := range effects {
 		e := &effects[i]
-		e.match = match{Flags: e.Flags, With: e.With, Without: e.Without, Sure: true}
+		e.match = match{Flags: e.Flags, With: e.With, Without: e.Without, When: e.When, Sure: true}
 		e.subs = paths(e.Sub)
 		if why := e.wrong(); why != "" {
+			return &RuleError{Line: e.line, Why: why}
+		}
+		if why := r.tests.unknownLine(e.When); why != "" {
 			return &RuleError{Line: e.line, Why: why}
 		}
 		if why := foreign(programs, &match{Program: e.Program, Sub: e.Sub}, e.line > 0); why != "" {

@@ -47,12 +47,12 @@ func (b *bound) matches(c *call) bool {
 		len(m.Operand) > 0 && !c.operand(m.Operand):
 		return false
 	}
-	for _, name := range m.When {
-		if !c.rules.tests.line[name](c) {
-			return false
-		}
-	}
-	return !b.excused(c)
+	return c.passes(m.When) && !b.excused(c)
+}
+
+// passes says that a call passes all of these tests.
+func (c *call) passes(tests []string) bool {
+	return !slices.ContainsFunc(tests, func(name string) bool { return !c.rules.tests.line[name](c) })
 }
 
 // within says that a line's programs within the program are one of these, or

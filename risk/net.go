@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"agentswarm/risk/argv"
+	"agentswarm/risk/shell"
 )
 
 // host is where a URL leads.
@@ -76,10 +77,17 @@ func (c *call) leadsAway(words []argv.Word) bool {
 	if c.line.Has("--unix-socket", "--abstract-unix-socket") {
 		return false
 	}
-	if c.line.Has("--config", "--proxy", "--next", "--connect-to", "--resolve") {
+	if c.line.Has("--config", "--proxy", "--next", "--connect-to", "--resolve") || c.proxied() {
 		return true
 	}
 	return len(words) == 0 && c.line.Unsure || slices.ContainsFunc(words, func(w argv.Word) bool { return hostOf(w) == hostRemote })
+}
+
+// proxied says that a variable sends what goes to any host by another one.
+func (c *call) proxied() bool {
+	return slices.ContainsFunc(c.inv.Assigns, func(a shell.Assign) bool {
+		return strings.HasSuffix(strings.ToLower(a.Name), "_proxy") && !strings.EqualFold(a.Name, "no_proxy") && (!a.Value.Known || a.Value.Value != "")
+	})
 }
 
 // isPost says that curl or wget sends something to another host.
@@ -165,6 +173,13 @@ func remoteTarget(c *call) bool {
 		name, _, _ = strings.Cut(after, "/")
 	}
 	return !isLocalHost(name[strings.LastIndexByte(name, '@')+1:])
+}
+
+// reachesOut says that an operand is the address of another host.
+func reachesOut(c *call) bool {
+	return slices.ContainsFunc(c.line.Operands, func(w argv.Word) bool {
+		return (!w.Known || strings.Contains(w.Value, ":")) && hostOf(w) == hostRemote
+	})
 }
 
 // pushesFiles says that files are copied to another machine: the last operand

@@ -256,3 +256,11 @@ func tilde(v []int, operator string) []int {
 	}
 	return v[:max(1, min(keep, len(v)))]
 }
+
+// taskPublishes says that a task of Gradle publishes, of whatever project it is.
+func taskPublishes(c *call) bool {
+	return slices.ContainsFunc(c.line.Operands, func(w argv.Word) bool {
+		name := w.Value[strings.LastIndexByte(w.Value, ':')+1:]
+		return strings.HasPrefix(name, "publish") && !strings.HasSuffix(name, "MavenLocal") || name == "uploadArchives"
+	})
+}

@@ -11,8 +11,10 @@ const hidden = "[redacted]"
 // passwords in URLs, tokens, keys, and what follows words that name one. What
 // is left is for records; it is no longer a command.
 func Redact(text string) string {
+	text = redactKeys(text)
 	var b strings.Builder
 	secret := false // the next word is one
+	var said speaker
 	for text != "" {
 		blank := strings.IndexFunc(text, func(r rune) bool { return !isBlank(r) })
 		if blank < 0 {
@@ -27,6 +29,10 @@ func Redact(text string) string {
 		}
 		word := text[:end]
 		text = text[end:]
+		if clean, ok := said.redact(word); ok && !secret {
+			b.WriteString(clean)
+			continue
+		}
 		if secret && !strings.HasPrefix(word, "-") {
 			if next := schemeOf(word); next { // "Bearer x": the secret is yet to come
 				b.WriteString(word)
@@ -39,6 +45,7 @@ func Redact(text string) string {
 		}
 		var clean string
 		clean, secret = redactWord(word)
+		secret = secret || said.announces(word)
 		b.WriteString(clean)
 	}
 	return b.String()
@@ -53,6 +60,10 @@ func edges(word string) (lead, tail string) {
 	return lead, inner[len(strings.TrimRight(inner, `"'}]),;`)):]
 }
 
+// maxSigns is how many signs in a word may have the name of a secret before
+// them.
+const maxSigns = 8
+
 // redactWord takes the secrets out of a word; next says that the word after it
 // is one.
 func redactWord(word string) (clean string, next bool) {
@@ -64,21 +75,27 @@ func redactWord(word string) (clean string, next bool) {
 	if at := strings.Index(word, "://"); at >= 0 {
 		word = redactURL(word, at+3)
 	}
-	at := strings.IndexAny(word, "=:")
-	if at >= 0 && !strings.HasPrefix(word[at:], "://") {
+	signs := 0
+	for at, c := range []byte(word) {
+		if strings.HasPrefix(word[at:], "://") || signs == maxSigns {
+			break // a URL has no other names than those of its query
+		}
+		if c != '=' && c != ':' {
+			continue
+		}
+		signs++
 		name, value := word[:at], word[at+1:]
+		vlead, vtail := edges(value)
 		if namesSecret(name) {
-			vlead, vtail := edges(value)
 			if value == vlead || value == "" {
 				return word, true // such as "password: x"
 			}
 			if len(vlead)+len(vtail) <= len(value) {
-				return name + word[at:at+1] + vlead + hidden + vtail, schemeOf(strings.Trim(value, `"'`))
+				return word[:at+1] + vlead + hidden + vtail, schemeOf(strings.Trim(value, `"'`))
 			}
 		}
-		vlead, vtail := edges(value)
 		if len(vlead)+len(vtail) < len(value) && looksSecret(value[len(vlead):len(value)-len(vtail)]) {
-			return name + word[at:at+1] + vlead + hidden + vtail, false
+			return word[:at+1] + vlead + hidden + vtail, false
 		}
 	}
 	if strings.HasPrefix(inner, "--") && namesSecret(inner) || schemeOf(inner) {
@@ -107,6 +124,7 @@ func redactURL(word string, from int) string {
 		}
 		rest = user + rest[at:]
 	}
+	rest = redactHook(rest)
 	query := strings.IndexByte(rest, '?')
 	if query < 0 {
 		return word[:from] + rest
@@ -114,7 +132,7 @@ func redactURL(word string, from int) string {
 	pairs := strings.Split(rest[query+1:], "&")
 	for i, pair := range pairs {
 		name, value, ok := strings.Cut(pair, "=")
-		if ok && namesSecret(name) {
+		if ok && (namesSecret(name) || name == "key" || name == "sig" || name == "signature") {
 			_, tail := edges(value)
 			pairs[i] = name + "=" + hidden + tail
 		}
@@ -133,14 +151,26 @@ func schemeOf(word string) bool {
 
 // namesSecret says that a name is one of something secret.
 func namesSecret(name string) bool {
-	name = strings.ToLower(strings.TrimLeft(strings.Trim(name, `"'{[(`), "-"))
+	name = strings.TrimLeft(strings.Trim(name, `"'{[(`), "-")
+	if name == strings.ToUpper(name) && strings.HasSuffix(name, "_KEY") { // as variables are called
+		return true
+	}
+	name = strings.ToLower(name)
+	if at := strings.LastIndexAny(name, "=:/"); at >= 0 {
+		name = name[at+1:]
+	}
+	for _, part := range []string{"pass", "pw", "pwd", "pat", "auth"} {
+		if strings.HasSuffix(name, "_"+part) || strings.HasSuffix(name, "-"+part) {
+			return true
+		}
+	}
 	name = strings.NewReplacer("-", "", "_", "", ".", "").Replace(name)
-	for _, part := range []string{"password", "passwd", "secret", "token", "apikey", "accesskey", "privatekey", "authorization", "credential", "passphrase", "oauth2bearer", "sessionkey"} {
+	for _, part := range []string{"password", "passwd", "secret", "token", "apikey", "accesskey", "privatekey", "authorization", "credential", "passphrase", "oauth2bearer", "sessionkey", "secretkey"} {
 		if strings.HasSuffix(name, part) || strings.HasSuffix(name, part+"s") {
 			return true
 		}
 	}
-	return name == "pass" || name == "pwd" || name == "otp" || name == "cookie" || strings.HasSuffix(name, "pgpassword")
+	return name == "pass" || name == "pwd" || name == "pw" || name == "otp" || name == "cookie" || strings.HasSuffix(name, "pgpassword")
 }
 
 // looksSecret says that a word has the form of a token that is known.

@@ -103,6 +103,7 @@ type effect struct {
 	Flags   []string `toml:"flags"`
 	With    []string `toml:"with"`
 	Without []string `toml:"without"`
+	When    []string `toml:"when"`
 	Write   []string `toml:"write"`
 	Append  []string `toml:"append"`
 	Create  []string `toml:"create"`

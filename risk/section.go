@@ -52,7 +52,12 @@ func ReadGrants(file []byte, at string) *Grants {
 		g.Suspended = fmt.Sprintf("the file is larger than %d bytes", maxAgents)
 		return g
 	}
-	body, line := withoutFront(bytes.ReplaceAll(bytes.TrimPrefix(file, []byte("\xef\xbb\xbf")), []byte("\r\n"), []byte("\n")))
+	whole := bytes.ReplaceAll(bytes.TrimPrefix(file, []byte("\xef\xbb\xbf")), []byte("\r\n"), []byte("\n"))
+	if bytes.IndexByte(whole, '\r') >= 0 {
+		g.Suspended = "it holds a carriage return that ends no line: some would see other lines than others"
+		return g
+	}
+	body, line := withoutFront(whole)
 	r := &sectionReader{Grants: g, source: body, first: line}
 	r.read(commonMark().Parse(text.NewReader(body)))
 	return g
@@ -79,11 +84,21 @@ func withoutFront(body []byte) ([]byte, int) {
 		line, after, _ := bytes.Cut(rest, []byte("\n"))
 		rest = after
 		lines++
-		if text := strings.TrimRight(string(line), " \t"); text == "---" || text == "..." {
+		text := strings.TrimRight(string(line), " \t")
+		if text == "---" || text == "..." {
 			return rest, lines
+		}
+		if !isFrontLine(text) {
+			return body, 0
 		}
 	}
 	return body, 0
+}
+
+// isFrontLine says that a line can be one of front matter. What cannot is shown
+// on a page as it is, and a fence or a comment there goes on after it.
+func isFrontLine(line string) bool {
+	return line == "" || letter(line[0]) || strings.IndexByte(" \t#-\"'_.{}[])0123456789", line[0]) >= 0
 }
 
 // sectionReader reads the sections of one file.
@@ -96,11 +111,13 @@ type sectionReader struct {
 // read goes through what stands at the top level: the heading, and the lists
 // up to the next heading.
 func (r *sectionReader) read(document ast.Node) {
-	inside := false
+	inside, open := false, openHTML{}
 	for n := document.FirstChild(); n != nil; n = n.NextSibling() {
+		open.add(n, r.source)
+		inside = inside && !open.any()
 		switch n := n.(type) {
 		case *ast.Heading:
-			inside = n.Level == 2 && r.exact(n)
+			inside = n.Level == 2 && r.exact(n) && !open.any()
 		case *ast.HTMLBlock:
 			// What a page shows of what follows cannot be told. Comments show
 			// nothing and hide nothing but themselves.

@@ -189,6 +189,29 @@ func runsUnknownSQL(c *call) bool {
 	return unknown
 }
 
+// sqlRunsPrograms says that a client is told to run a program, or a server is.
+func sqlRunsPrograms(c *call) bool {
+	texts, _ := c.sqlTexts()
+	return slices.ContainsFunc(texts, func(text string) bool {
+		for line := range strings.Lines(text) {
+			line = strings.TrimSpace(line)
+			for _, verb := range []string{`\!`, "!", ".shell", ".system", "system ", ".once |", ".output |", `\o |`, `\g |`, `\copy`} {
+				rest, ok := strings.CutPrefix(strings.ToLower(line), verb)
+				if ok && (verb != `\copy` || strings.Contains(rest, " program ")) {
+					return true
+				}
+			}
+		}
+		return slices.ContainsFunc(statements(text), copiesToProgram)
+	})
+}
+
+// copiesToProgram says that a statement is a COPY to or from a program.
+func copiesToProgram(words []string) bool {
+	at := slices.Index(words, "PROGRAM")
+	return at > 0 && words[0] == "COPY" && (words[at-1] == "TO" || words[at-1] == "FROM")
+}
+
 // isDestructiveMongo says so of what a client of MongoDB is given.
 func isDestructiveMongo(text string) bool {
 	text = strings.Join(strings.Fields(text), "")
@@ -201,6 +224,14 @@ func isDestructiveMongo(text string) bool {
 		}
 	}
 	return false
+}
+
+// deletesInRedis says that a script calls what deletes, or may.
+func deletesInRedis(w argv.Word) bool {
+	text := strings.ToLower(w.Value)
+	return !w.Known || slices.ContainsFunc([]string{"flushall", "flushdb", "'del'", "\"del\"", "unlink", "shutdown"}, func(verb string) bool {
+		return strings.Contains(text, verb)
+	})
 }
 
 // flushesRedis says that a client of Redis is told to delete.
@@ -218,6 +249,10 @@ func flushesRedis(c *call) bool {
 		switch strings.ToUpper(words[0].Value) {
 		case "FLUSHALL", "FLUSHDB", "DEL", "UNLINK", "SHUTDOWN":
 			return true
+		case "EVAL", "EVALSHA", "FCALL":
+			if len(words) > 1 && deletesInRedis(words[1]) {
+				return true
+			}
 		case "CONFIG", "SCRIPT", "FUNCTION", "XGROUP", "ACL":
 			if len(words) > 1 && slices.Contains([]string{"SET", "FLUSH", "DESTROY", "DELUSER"}, strings.ToUpper(words[1].Value)) {
 				return true

@@ -51,6 +51,7 @@ func ciFiles() []string {
 
 // isCI says that a path below the top belongs to continuous integration.
 func isCI(file string) bool {
+	file = strings.ToLower(file) // some file systems take one for the other
 	for _, folder := range ciFolders() {
 		if inside(folder, file) {
 			return true
@@ -58,9 +59,9 @@ func isCI(file string) bool {
 	}
 	base := path.Base(file)
 	switch {
-	case slices.Contains(ciFiles(), file):
+	case slices.ContainsFunc(ciFiles(), func(one string) bool { return strings.EqualFold(one, file) }):
 		return true
-	case strings.HasPrefix(base, "Jenkinsfile"), strings.HasPrefix(base, "azure-pipelines") && isYAML(base):
+	case strings.HasPrefix(base, "jenkinsfile"), strings.HasPrefix(base, "azure-pipelines") && isYAML(base):
 		return true
 	}
 	// those that such services also read in folders below

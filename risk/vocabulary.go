@@ -54,6 +54,11 @@ func lineTests() map[string]func(*call) bool {
 		"discards_paths":  discardsPaths,
 		"published":       isPublished,
 		"resets_branch":   resetsBranch,
+		"updates_refs":    updatesRefs,
+		"only_paths":      func(c *call) bool { return len(c.line.Sub) == 1 && c.line.Dashes == 0 },
+		"reaches_out":     reachesOut,
+		"task_publishes":  taskPublishes,
+		"sql_shell":       sqlRunsPrograms,
 		"other_branch":    renamesOther,
 		"reads_only":      readsOnly,
 		"other_worktree":  reachesOther,
@@ -164,14 +169,22 @@ func (v vocabulary) wrong(m *match) string {
 			return fmt.Sprintf("there is no test %q of an operand", name)
 		}
 	}
-	for _, name := range m.When {
-		if v.line[name] == nil {
-			return fmt.Sprintf("there is no test %q of a line", name)
-		}
+	if why := v.unknownLine(m.When); why != "" {
+		return why
 	}
 	for _, name := range m.Target {
 		if v.target[name] == nil {
 			return fmt.Sprintf("there is no test %q of a file", name)
+		}
+	}
+	return ""
+}
+
+// unknownLine says which of some names is no test of a line.
+func (v vocabulary) unknownLine(names []string) string {
+	for _, name := range names {
+		if v.line[name] == nil {
+			return fmt.Sprintf("there is no test %q of a line", name)
 		}
 	}
 	return ""

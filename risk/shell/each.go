@@ -37,6 +37,12 @@ func (s *scope) each(w *wrapping) {
 				continue
 			}
 		default:
+			if name, value, ok := strings.Cut(words[i].Value, "="); ok && (name == "--exec" || name == "--exec-batch") && strings.HasPrefix(w.name, "fd") {
+				given := slices.Clone(words[i:])
+				given[0].Value = value
+				s.apply(w, given, func(*scope) field { return root })
+				return
+			}
 			if !words[i].Known && words[i].loose && words[i].Value == "" {
 				s.opaque("the words of "+w.name+" are not known", w.c.span)
 			}
@@ -187,6 +193,12 @@ func (s *scope) given(w *wrapping) ([]field, bool) {
 func (s *scope) parallel(w *wrapping) {
 	at := slices.IndexFunc(w.ops, func(f field) bool { return strings.HasPrefix(f.Value, ":::") })
 	words, args := w.ops, []field{{}}
+	if at < 0 && len(words) == 0 && !w.line.Has("--arg-file", "--pipe") {
+		if s.stdin.Kind != StdinInherited { // each line is a command
+			s.fed(s.child(w), w)
+		}
+		return
+	}
 	if at >= 0 {
 		words, args = w.ops[:at], w.ops[at+1:]
 	} else if given, ok := s.given(w); ok {

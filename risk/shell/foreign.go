@@ -41,6 +41,7 @@ type foreignCode struct {
 	sinks    map[string]string
 	names    map[string]string // what names stand for: modules and their parts
 	values   map[string][]token
+	tables   bool // it names the tables that functions of Python are in
 }
 
 func (f *foreignCode) tok(i int) token {
@@ -60,6 +61,7 @@ func (f *foreignCode) declarations() {
 	f.names, f.values = map[string]string{}, map[string][]token{}
 	count := map[string]int{}
 	for i, t := range f.tokens {
+		f.tables = f.tables || t.kind == ident && slices.Contains([]string{"__dict__", "vars", "globals", "locals", "__builtins__"}, t.text)
 		switch {
 		case t.kind == ident && t.text == "import" && f.language == "python":
 			f.imported(i)
@@ -68,6 +70,9 @@ func (f *foreignCode) declarations() {
 			for j := i - 1; j >= 0 && f.tok(j).text != "import" && i-j < 40; j-- {
 				f.renamed(j, f.tok(i+1).text)
 			}
+		case t.kind == ident && t.text == "require" && f.sign(i+1, "(") && f.tok(i+2).kind == quote && f.sign(i-1, "=") &&
+			f.sign(i+4, ".") && f.tok(i-2).kind == ident && f.tok(i+5).kind == ident && !f.sign(i+6, "("):
+			f.names[f.tok(i-2).text] = strings.TrimPrefix(f.tok(i+2).text, "node:") + "." + f.tok(i+5).text
 		case t.kind == ident && t.text == "require" && f.sign(i+1, "(") && f.tok(i+2).kind == quote && f.sign(i-1, "="):
 			for j := i - 2; j >= 0 && f.tok(j).text != "const" && f.tok(j).text != "let" && f.tok(j).text != "var" && i-j < 40; j-- {
 				f.renamed(j, f.tok(i+2).text)
@@ -126,6 +131,14 @@ func (f *foreignCode) imported(i int) {
 			}
 		}
 	}
+	if f.sign(i+1, "*") {
+		for name := range f.sinks {
+			if rest, ok := strings.CutPrefix(name, from); ok && from != "" && !strings.Contains(rest, ".") {
+				f.names[rest] = name
+			}
+		}
+		return
+	}
 	for j := i + 1; j < len(f.tokens) && !f.sign(j, "\n") && !f.sign(j, ";"); j++ {
 		t := f.tok(j)
 		if t.kind != ident || t.text == "as" {
@@ -173,13 +186,33 @@ func (f *foreignCode) arguments(i int) [][]token {
 	var body []token
 	switch {
 	case f.sign(i, "("):
-		body = f.until(i + 1)
+		body = f.enclosed(i + 1)
 	case f.language == "perl" || f.language == "ruby" || f.language == "other":
 		body = f.until(i)
 	default:
 		return nil
 	}
 	return split(body)
+}
+
+// enclosed are the tokens up to the bracket that closes, on whatever line it is.
+func (f *foreignCode) enclosed(i int) []token {
+	depth, end := 0, i
+	for ; end < len(f.tokens); end++ {
+		if end%16 == 0 && !f.s.step(1) {
+			break
+		}
+		t := f.tokens[end]
+		if t.kind == sign && strings.Contains("([{", t.text) {
+			depth++
+		}
+		if t.kind == sign && strings.Contains(")]}", t.text) {
+			if depth--; depth < 0 {
+				break
+			}
+		}
+	}
+	return f.tokens[i:end]
 }
 
 // split parts tokens at their commas.

@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"slices"
 	"strings"
 
 	"agentswarm/risk/argv"
@@ -12,6 +13,8 @@ func (s *scope) git(w *wrapping) {
 	sub := ""
 	if len(w.line.Sub) > 0 {
 		sub = w.line.Sub[0]
+	} else if len(w.ops) > 0 {
+		sub = w.ops[0].Value // one of which the table says nothing
 	}
 	for _, o := range w.line.Options {
 		name := o.Name
@@ -41,13 +44,33 @@ func (s *scope) git(w *wrapping) {
 		if len(ops) > 1 {
 			s.setting(w, ops[0].Word, ops[1].Word)
 		}
-	case "clone", "fetch", "pull", "push", "ls-remote":
+	case "clone", "fetch", "pull", "push", "ls-remote", "remote", "archive", "submodule":
 		for _, op := range w.ops {
 			if text, ok := strings.CutPrefix(op.Value, "ext::"); ok {
-				s.optionText(w, argv.Word{Value: text, Known: op.Known}, "")
+				s.optionText(w, argv.Word{Value: external(text), Known: op.Known}, "")
 			}
 		}
+	case "for-each-repo":
+		at := slices.IndexFunc(w.c.words, func(f field) bool { return f.Value == sub })
+		for at++; at < len(w.c.words) && strings.HasPrefix(w.c.words[at].Value, "-"); at++ {
+			if w.c.words[at].Value == "--config" {
+				at++
+			}
+		}
+		s.childOf("git").code("git"+quoted(w.c.words[min(at, len(w.c.words)):]), w.c.span)
 	}
+}
+
+// external is the command of an address of git as a shell has it: a blank after
+// a percent sign is one within a word.
+func external(text string) string {
+	const blank = "\x00"
+	words := strings.Fields(strings.ReplaceAll(text, "% ", blank))
+	fields := make([]field, len(words))
+	for i, word := range words {
+		fields[i] = known(strings.ReplaceAll(strings.ReplaceAll(word, blank, " "), "%%", "%"))
+	}
+	return strings.TrimSpace(quoted(fields))
 }
 
 // setting reads a setting of git of which the value is code.

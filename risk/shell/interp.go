@@ -88,11 +88,22 @@ func (s *scope) interpreter(w *wrapping) {
 			}
 		}
 	}
-	ops := w.ops
-	if len(code) == 0 && len(ops) > 0 && slices.Equal(w.line.Sub, []string{"eval"}) {
+	ops, runs := w.ops, slices.Equal(w.line.Sub, []string{"run"})
+	if len(code) == 0 && len(ops) > 0 && (slices.Equal(w.line.Sub, []string{"eval"}) || w.Language == "javascript" && w.line.Has("--print")) {
 		code = append(code, ops[0].Word)
 	}
+	if len(code) > 1 && !slices.ContainsFunc(code, func(one argv.Word) bool { return !one.Known }) && (w.Language == "perl" || w.Language == "ruby") {
+		code = []argv.Word{argv.Known(textOf(code))} // the lines of one program
+	}
 	sub := s.child(w)
+	if runs && len(ops) > 0 {
+		if name, ok := packaged(ops[0].Value); ok {
+			words := slices.Clone(ops)
+			words[0].Value = name
+			sub.command(&command{words: words, assigns: w.c.assigns, writes: w.c.writes, span: w.c.span, outside: true})
+			return
+		}
+	}
 	for _, text := range code {
 		if !text.Known {
 			s.opaque("the code that "+w.name+" runs is not known", w.c.span)
@@ -101,7 +112,7 @@ func (s *scope) interpreter(w *wrapping) {
 		sub.foreign(w.Language, text.Value, w.c.span)
 	}
 	switch {
-	case len(code) > 0 || len(w.line.Sub) > 0:
+	case len(code) > 0 || len(w.line.Sub) > 0 && !runs:
 	case len(ops) == 0 || ops[0].Known && ops[0].Value == "-":
 		switch {
 		case s.stdin.Kind == StdinText:
@@ -118,6 +129,25 @@ func (s *scope) interpreter(w *wrapping) {
 			s.opaque("the code that "+w.name+" runs is not known", w.c.span)
 		}
 	}
+}
+
+// packaged is the program of a package that deno fetches and runs.
+func packaged(word string) (string, bool) {
+	for _, scheme := range []string{"npm:", "jsr:"} {
+		if name, ok := strings.CutPrefix(word, scheme); ok {
+			return base(unversioned(name)), true
+		}
+	}
+	return "", false
+}
+
+// textOf are words as the lines of a text.
+func textOf(words []argv.Word) string {
+	lines := make([]string, len(words))
+	for i, w := range words {
+		lines[i] = w.Value
+	}
+	return strings.Join(lines, "\n")
 }
 
 // module reads "python -m x …" as the program x.

@@ -36,11 +36,15 @@ type lexer struct {
 
 func lex(language, text string) []token {
 	l := &lexer{language: language, text: text, left: 20000}
+	l.run()
+	return l.tokens
+}
+
+func (l *lexer) run() {
 	for l.at < len(l.text) && l.left > 0 {
 		l.left--
 		l.next()
 	}
-	return l.tokens
 }
 
 func (l *lexer) emit(t token) { l.tokens = append(l.tokens, t) }
@@ -80,7 +84,7 @@ func (l *lexer) next() {
 	case c == '%' && l.is("ruby") && len(rest) > 2 && strings.IndexByte("xqQwWi", rest[1]) >= 0 && strings.IndexByte("({[|!</", rest[2]) >= 0:
 		l.at += 2
 		l.generic(rest[1] == 'x', rest[1] == 'q')
-	case letter(rest):
+	case letter(rest), c == '\\' && l.is("javascript") && strings.HasPrefix(rest, `\u`):
 		l.word()
 	default:
 		_, n := utf8.DecodeRuneInString(rest)
@@ -129,15 +133,25 @@ func (l *lexer) regex() bool {
 
 // word takes a name, or the string that some names begin.
 func (l *lexer) word() {
-	start := l.at
+	start, escaped := l.at, ""
 	for l.at < len(l.text) {
 		r, n := utf8.DecodeRuneInString(l.rest())
+		if text, size := unicodeEscape(l.rest()); size > 0 && l.is("javascript") {
+			escaped += l.text[start:l.at] + text
+			l.at += size
+			start = l.at
+			continue
+		}
 		if r != '_' && r != '$' && r != '@' && !unicode.IsLetter(r) && !unicode.IsDigit(r) {
 			break
 		}
 		l.at += n
 	}
-	name := l.text[start:l.at]
+	name := escaped + l.text[start:l.at]
+	if name == "" {
+		l.at++ // no escape after all
+		return
+	}
 	next := byte(0)
 	if l.at < len(l.text) {
 		next = l.text[l.at]
@@ -152,6 +166,7 @@ func (l *lexer) word() {
 		last := &l.tokens[len(l.tokens)-1]
 		if strings.ContainsAny(name, "fF") && strings.Contains(last.text, "{") {
 			last.whole = false
+			l.tokens = append(l.tokens, within("python", last.text, l.left/2)...)
 		}
 	case l.is("perl") && (name == "q" || name == "qq" || name == "qx" || name == "qw" || name == "m" || name == "qr") && opens(l.rest()):
 		for l.at < len(l.text) && l.text[l.at] == ' ' {
@@ -165,10 +180,24 @@ func (l *lexer) word() {
 			next = l.text[l.at]
 			l.at++
 		}
-		l.delimited(closing(next))
+		l.replacement(l.delimited(closing(next)), name == "s")
 	default:
 		l.emit(token{kind: ident, text: name})
 	}
+}
+
+// replacement goes past the flags of a substitution of Perl. With one of them
+// what replaces is code.
+func (l *lexer) replacement(code string, may bool) {
+	flags := len(l.rest()) - len(strings.TrimLeft(l.rest(), "abcdefghijklmnopqrstuvwxyz"))
+	if may && strings.Contains(l.rest()[:flags], "e") {
+		inner := &lexer{language: l.language, text: code, left: l.left / 2}
+		inner.run()
+		l.emit(token{kind: sign, text: ";"})
+		l.tokens = append(l.tokens, inner.tokens...)
+		l.emit(token{kind: sign, text: ";"})
+	}
+	l.at += flags
 }
 
 // opens reports whether a quoted text of Perl begins here, and not a hash key
@@ -228,6 +257,9 @@ func (l *lexer) generic(runs, plain bool) {
 		t.kind = spawns
 	}
 	l.emit(t)
+	if !t.whole {
+		l.tokens = append(l.tokens, within(l.language, text, l.left/2)...)
+	}
 }
 
 // interpolates reports whether something is put into a string when it runs.
@@ -261,6 +293,9 @@ func (l *lexer) quoted(c byte) {
 		t.kind = spawns
 	}
 	l.emit(t)
+	if !t.whole && (c == '`' || c == '"' && !l.is("javascript", "python")) {
+		l.tokens = append(l.tokens, within(l.language, raw, l.left/2)...)
+	}
 }
 
 // triple takes a string of Python in three quotes.
@@ -277,4 +312,7 @@ func (l *lexer) triple(prefix string) {
 		text, whole = decoded, whole && ok
 	}
 	l.emit(token{kind: quote, text: text, whole: whole})
+	if strings.ContainsAny(prefix, "fF") && !whole {
+		l.tokens = append(l.tokens, within("python", text, l.left/2)...)
+	}
 }

@@ -24,6 +24,16 @@ func (f *foreignCode) token(i int) {
 	case f.sign(i, "]") && f.sign(i+1, "(") && f.language == "javascript":
 		f.computed(i)
 		return
+	case t.kind == sign:
+		f.indirect(i)
+		return
+	case t.kind == quote && f.language == "javascript" && f.tok(i-1).text == "$":
+		f.text(argv.Word{Value: t.text, Known: t.whole}, "$") // of Bun and of zx
+		return
+	case t.kind == ident && f.language == "awk" && f.tok(i-1).kind == sign:
+		if f.command2(i) {
+			return
+		}
 	case t.kind != ident || f.sign(i+1, ".") && f.tok(i+2).kind == ident, f.sign(i+1, ":") && f.sign(i+2, ":"), f.sign(i+1, "-") && f.sign(i+2, ">") && f.tok(i+3).kind == ident:
 		return
 	case f.tok(i-1).kind == ident && slices.Contains([]string{"def", "function", "sub", "fn"}, f.tok(i-1).text):
@@ -37,8 +47,13 @@ func (f *foreignCode) token(i int) {
 		f.text(f.word([]token{f.tok(i + 1)}, 0), "do shell script")
 		return
 	}
+	if f.language == "php" {
+		name = strings.ToLower(strings.TrimLeft(name, "@")) // functions of any case, and hushed
+	}
+	name = strings.TrimPrefix(strings.TrimPrefix(name, "globalThis."), "global.")
 	kind := f.kind(name)
 	if kind == "" || !f.called(i, kind) {
+		f.handedOn(i, name)
 		return
 	}
 	args := f.arguments(i + 1)
@@ -50,8 +65,14 @@ func (f *foreignCode) token(i int) {
 
 // called reports whether a name is called here, and not only named.
 func (f *foreignCode) called(i int, kind string) bool {
-	if f.sign(i+1, "(") {
+	if f.sign(i+1, "(") || f.language == "other" && f.sign(i+1, "!") && f.sign(i+2, "(") {
 		return true
+	}
+	if f.language == "ruby" && kind == "rmtree" && f.sign(i-1, ".") {
+		return true // Pathname("x").rmtree
+	}
+	if f.language == "other" && f.sign(i-1, "(") && f.tok(i+1).kind == quote {
+		return true // (system "x")
 	}
 	if f.language != "perl" && f.language != "ruby" {
 		return kind == "name"
@@ -72,6 +93,8 @@ func (f *foreignCode) chain(i int) string {
 			i -= 3
 		case f.sign(i-1, ":") && f.sign(i-2, ":") && f.tok(i-3).kind == ident:
 			i -= 3
+		case f.sign(i-1, ":") && f.language == "other" && f.tok(i-2).kind == ident && !f.sign(i, ":"): // of Erlang
+			i -= 2
 		case f.sign(i-1, ">") && f.sign(i-2, "-") && f.tok(i-3).kind == ident:
 			i -= 3
 		case f.sign(i-1, ".") && f.sign(i-2, ")") && f.tok(i-3).kind == quote && f.sign(i-4, "(") && (f.tok(i-5).text == "require" || f.tok(i-5).text == "__import__"):
@@ -109,6 +132,9 @@ func (f *foreignCode) first(c call) argv.Word {
 		return f.word(c.args[0], 0)
 	}
 	i := c.at - 1
+	if f.sign(i, ".") && f.tok(i-1).kind == quote {
+		return argv.Word{Value: f.tok(i - 1).text, Known: f.tok(i - 1).whole}
+	}
 	if f.sign(i, ".") && f.sign(i-1, ")") && f.tok(i-2).kind == quote && f.sign(i-3, "(") {
 		return argv.Word{Value: f.tok(i - 2).text, Known: f.tok(i - 2).whole}
 	}
@@ -183,6 +209,8 @@ func (f *foreignCode) call(name, kind string, c call) {
 		if f.hides(c) {
 			f.s.opaque("a function is looked up as the code runs: "+name, f.at)
 		}
+	default:
+		f.rare(name, kind, c)
 	}
 }
 
@@ -219,6 +247,9 @@ func (f *foreignCode) hides(c call) bool {
 	if len(c.args) == 0 {
 		return false
 	}
+	if f.language == "python" && slices.ContainsFunc(c.args[0], func(t token) bool { return t.text == "__import__" || t.text == "import_module" }) {
+		return true
+	}
 	if len(c.args[0]) == 1 && c.args[0][0].kind == ident {
 		target := c.args[0][0].text
 		if full, ok := f.names[target]; ok {
@@ -233,6 +264,12 @@ func (f *foreignCode) hides(c call) bool {
 	case "python":
 		return f.tok(c.at).text == "__import__" && !w.Known
 	case "ruby", "php":
+		if a := c.args[0]; len(a) == 2 && a[0].kind == sign && a[0].text == ":" { // a symbol
+			w = argv.Known(a[1].text)
+		}
+		if f.language == "php" && !w.Known && w.Value == "" && slices.ContainsFunc(c.args[0], func(t token) bool { return t.text == "fn" || t.text == "function" }) {
+			return false // one that is written there
+		}
 		return !w.Known || f.kind(strings.TrimPrefix(w.Value, ":")) != ""
 	}
 	return false
@@ -241,6 +278,9 @@ func (f *foreignCode) hides(c call) bool {
 // command reads a call that is given text for a shell, or words in a list.
 func (f *foreignCode) command(name string, c call) {
 	if len(c.args) == 0 {
+		if before := f.first(c); f.language == "other" && before.Known {
+			f.text(before, name) // "x".execute()
+		}
 		return
 	}
 	if words, ok := f.words(c.args[0], 0); ok {
@@ -265,6 +305,11 @@ func (f *foreignCode) program(name string, c call) {
 		return
 	}
 	words := []argv.Word{f.word(c.args[0], 0)}
+	if name == "Deno.Command" {
+		if list, ok := f.words(f.namedTokens(c, "args"), 0); ok {
+			words = append(words, list...)
+		}
+	}
 	if strings.HasPrefix(name[strings.LastIndexByte(name, '.')+1:], "spawn") && f.language == "python" {
 		c.args = c.args[1:] // the mode
 		words = []argv.Word{f.word(nth(c.args, 0), 0)}
@@ -321,7 +366,7 @@ func (f *foreignCode) run(name string, words ...argv.Word) {
 // piped reads a command that awk pipes to or from: print | "sh".
 func (f *foreignCode) piped(i int) {
 	t := f.tok(i)
-	from := f.sign(i+1, "|") && f.tok(i+2).text == "getline"
+	from := f.sign(i+1, "|") && (f.tok(i+2).text == "getline" || f.sign(i+2, "&") && f.tok(i+3).text == "getline")
 	if (f.sign(i-1, "|") || from || f.sign(i-1, "&") && f.sign(i-2, "|")) && !(f.sign(i-1, "|") && f.sign(i-2, "|")) {
 		f.text(argv.Word{Value: t.text, Known: t.whole}, "awk")
 	}

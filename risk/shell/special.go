@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"slices"
 	"strings"
 
 	"agentswarm/risk/argv"
@@ -27,7 +28,45 @@ func (s *scope) special(w *wrapping) {
 		s.editor(w)
 	case "bwrap":
 		s.bwrap(w)
+	case "socat":
+		s.socat(w)
 	}
+}
+
+// socat reads the addresses that are programs.
+func (s *scope) socat(w *wrapping) {
+	for _, op := range w.c.words[1:] {
+		kind, text, ok := strings.Cut(op.Value, ":")
+		if kind = strings.ToUpper(kind); !ok || kind != "EXEC" && kind != "SYSTEM" && kind != "SHELL" {
+			continue
+		}
+		if at := strings.LastIndexByte(text, ','); at > 0 && !strings.ContainsAny(text[at:], " '\"") {
+			text = text[:at] // options of the address
+		}
+		s.optionText(w, argv.Word{Value: text, Known: op.Known}, "")
+	}
+}
+
+// handed are the texts that a program is handed as files it reads as code: in
+// its input, or by what another one writes. unknown says that one cannot be
+// seen.
+func (s *scope) handed(w *wrapping, files []argv.Word) (texts []argv.Word, unknown bool) {
+	for _, f := range files {
+		out := s.open(field{Word: f})
+		if f.Known && f.Value == "-" {
+			out = output{text: s.stdin.Text, known: s.stdin.Kind == StdinText, file: s.stdin.file || s.stdin.Kind == StdinInherited}
+		}
+		if i := slices.IndexFunc(w.c.words, func(one field) bool { return one.piped != nil && one.Word == f }); i >= 0 {
+			out = *w.c.words[i].piped
+		}
+		switch {
+		case out.known:
+			texts = append(texts, argv.Known(out.text))
+		case !out.file && f.Known, f.Value == "" && !f.Known:
+			unknown = true
+		}
+	}
+	return texts, unknown
 }
 
 // bwrap skips its options, of which some take two words.
@@ -69,15 +108,9 @@ func (s *scope) make(w *wrapping) {
 		}
 	}
 	texts := w.line.Values("--eval")
-	for _, f := range w.line.Values("--file") {
-		switch out := s.open(field{Word: f}); {
-		case f.Value == "-" && s.stdin.Kind == StdinText:
-			texts = append(texts, argv.Known(s.stdin.Text))
-		case out.known:
-			texts = append(texts, argv.Known(out.text))
-		case f.Value == "-" && !s.stdin.file, !out.file && f.Known && f.Value != "-":
-			s.opaque("the makefile is not known", w.c.span)
-		}
+	given, hidden := s.handed(w, w.line.Values("--file"))
+	if texts = append(texts, given...); hidden {
+		s.opaque("the makefile is not known", w.c.span)
 	}
 	for _, t := range texts {
 		if !t.Known || strings.Contains(t.Value, "$(shell") || strings.Contains(t.Value, "${shell") || strings.Contains(t.Value, "!=") {
@@ -134,7 +167,7 @@ func (s *scope) editor(w *wrapping) {
 		switch {
 		case bang && rest != "":
 			s.optionText(w, argv.Word{Value: rest, Known: c.Known}, "")
-		case !c.Known && text == "", hasAny(text, "system(", "execute ", "exe ", "python", "py3", "lua ", "perl ", "ruby ", "call job_start", "termopen(", "terminal "):
+		case !c.Known && text == "", hasAny(text, "system(", "execute ", "exe ", "python", "py3", "lua ", "perl ", "ruby ", "call delete(", "call job_start", "termopen(", "terminal "):
 			s.opaque("an editor is told to run what is not read", w.c.span)
 		}
 	}
@@ -155,10 +188,9 @@ func (s *scope) awk(w *wrapping) {
 	if len(texts) == 0 && !w.line.Has("--file", "--exec") && len(w.ops) > 0 {
 		texts = append(texts, w.ops[0].Word)
 	}
-	for _, f := range w.line.Values("--file", "--exec") {
-		if out := s.open(field{Word: f}); out.known {
-			texts = append(texts, argv.Known(out.text))
-		}
+	given, hidden := s.handed(w, w.line.Values("--file", "--exec"))
+	if texts = append(texts, given...); hidden {
+		s.opaque("the code that "+w.name+" runs is not known", w.c.span)
 	}
 	sub := s.child(w)
 	for _, t := range texts {
@@ -181,6 +213,10 @@ func (s *scope) sed(w *wrapping) {
 	}
 	if w.line.Has("--sandbox") {
 		return
+	}
+	given, hidden := s.handed(w, w.line.Values("--file"))
+	if texts = append(texts, given...); hidden {
+		s.opaque("the script that sed runs is not known", w.c.span)
 	}
 	for _, t := range texts {
 		if !t.Known && t.Value == "" {

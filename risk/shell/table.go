@@ -98,7 +98,7 @@ func (r *Reader) load(text []byte) error {
 	for language, kinds := range t.Sinks {
 		r.sinks[language] = map[string]string{}
 		for kind, names := range kinds {
-			if !slices.Contains([]string{"text", "program", "rmtree", "remove", "rm", "rmdir", "kill", "move", "send", "write", "eval", "lookup", "open"}, kind) {
+			if !slices.Contains([]string{"text", "program", "rmtree", "remove", "rm", "rmdir", "kill", "move", "send", "write", "eval", "lookup", "open", "reads", "truncate", "sql", "post", "remote", "words"}, kind) {
 				return fmt.Errorf("sinks of no known kind: %s", kind)
 			}
 			for _, name := range names {
@@ -119,7 +119,7 @@ func (r *Reader) load(text []byte) error {
 
 // enter adds an entry under each of its names.
 func (r *Reader) enter(e *entry) error {
-	kinds := []inner{"", "tail", "text", "first", "dashes", "after", "exec", "xargs", "parallel", "env", "git", "shell", "code", "awk", "sed", "command", "make", "tar", "editor", "bwrap"}
+	kinds := []inner{"", "tail", "text", "first", "dashes", "after", "exec", "xargs", "parallel", "env", "git", "shell", "code", "awk", "sed", "command", "make", "tar", "editor", "bwrap", "socat", "script"}
 	switch {
 	case len(e.Names) == 0:
 		return fmt.Errorf("an entry without names")

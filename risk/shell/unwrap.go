@@ -141,7 +141,9 @@ func (s *scope) inside(w *wrapping) output {
 		return s.shell(w)
 	case "code":
 		s.interpreter(w)
-	case "awk", "sed", "make", "tar", "editor", "bwrap":
+	case "script":
+		s.recorded(w)
+	case "awk", "sed", "make", "tar", "editor", "bwrap", "socat":
 		s.special(w)
 	default:
 		s.input(w)
@@ -227,6 +229,9 @@ func (s *scope) tail(w *wrapping) output {
 		s.optionText(w, ops[1].Word, "")
 		return output{}
 	}
+	if w.name == "bun" && len(w.line.Sub) > 0 && w.line.Sub[0] == "exec" {
+		return s.joined(w, ops) // of this one it is text
+	}
 	ops = slices.Clone(ops)
 	if w.Versions {
 		ops[0].Value = unversioned(ops[0].Value)
@@ -296,6 +301,19 @@ func jobs(text string) string {
 	return b.String()
 }
 
+// recorded reads what script is given to record: its option, or as BSD has it the
+// words after the file.
+func (s *scope) recorded(w *wrapping) {
+	if w.line.Has(w.Text...) || len(w.ops) < 2 {
+		s.input(w)
+		return
+	}
+	at := slices.IndexFunc(w.c.words[1:], func(f field) bool { return f.Word == w.ops[0].Word })
+	sub := *w
+	sub.ops = w.c.words[1:][at+1:]
+	s.tail(&sub)
+}
+
 // dashes reads the command after "--"; without one, that after the program's
 // own operands, if it has a fixed number of them.
 func (s *scope) dashes(w *wrapping) output {
@@ -322,7 +340,10 @@ func (s *scope) after(w *wrapping) output {
 		return output{}
 	}
 	sub := *w
-	sub.ops = words[at+1:]
+	if sub.ops = words[at+1:]; len(sub.ops) == 1 && strings.Contains(sub.ops[0].Value, " ") {
+		s.optionText(w, sub.ops[0].Word, "")
+		return output{}
+	}
 	return s.tail(&sub)
 }
 

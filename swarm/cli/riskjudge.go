@@ -37,6 +37,9 @@ type jurisdiction struct {
 	rules     *risk.Rules
 	authority *risk.Authority
 	place     *risk.Place // of the user's checkout
+	// config is what git went by then, where agents can change that; else
+	// empty.
+	config string
 }
 
 // judgeActions gives the engine what judges actions.
@@ -45,7 +48,7 @@ func (b *bench) judgeActions(ctx context.Context, self string) error {
 	j.known, j.granted = sync.OnceValues(j.find), sync.OnceValues(j.authority)
 	// Where nothing keeps agents from the repository's configuration it is
 	// read before there are any.
-	if b.rung < box.NoOverlay || b.isolation.open() || exists(b.env.userRules()) {
+	if b.exposed() || exists(b.env.userRules()) {
 		if _, err := j.known(); err != nil {
 			return err
 		}
@@ -69,8 +72,16 @@ func (j *judge) find() (*jurisdiction, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &jurisdiction{rules: rules, authority: authority, place: place}, nil
+	law := &jurisdiction{rules: rules, authority: authority, place: place}
+	if b.exposed() {
+		law.config = b.gitConfig()
+	}
+	return law, nil
 }
+
+// exposed reports whether nothing keeps agents from the configuration of the
+// repository and of its user.
+func (b *bench) exposed() bool { return b.rung < box.NoOverlay || b.isolation.open() }
 
 // authority is what was granted for the run.
 func (j *judge) authority() (*risk.Authority, error) {
@@ -217,14 +228,14 @@ func (j *judge) placeOf(law *jurisdiction, r engine.JudgeRequest) *risk.Place {
 		Facts: law.place.Facts, judge: j, workspace: w, base: git.Hash(r.Base), from: law.place.Root,
 	}
 	place.Remotes = slices.Clone(place.Remotes)
+	if j.misled(law, r) {
+		for i := range place.Remotes {
+			place.Remotes[i].Plain = false
+		}
+	}
 	if w.Private() {
 		place.GitDir = filepath.Join(place.Root, ".git")
 		place.CommonDir, place.Shared, place.Others = place.GitDir, false, nil
-		if j.reconfigured(r) {
-			for i := range place.Remotes {
-				place.Remotes[i].Plain = false
-			}
-		}
 		return &place
 	}
 	place.GitDir, place.Shared = w.Admin, true
@@ -239,16 +250,7 @@ func (j *judge) reconfigured(r engine.JudgeRequest) bool {
 	if r.Workspace.Shell == "" {
 		return true // it has a whole git dir, of which nobody knows what was changed
 	}
-	home := filepath.Join(engine.BoxOf(j.bench.run.Attempt(r.Agent, r.Attempt)), "home")
-	for _, file := range []string{
-		filepath.Join(r.Workspace.Admin, "config"), filepath.Join(r.Workspace.Admin, "config.worktree"),
-		filepath.Join(home, ".gitconfig"), filepath.Join(home, ".config", "git"),
-	} {
-		if exists(file) {
-			return true
-		}
-	}
-	return false
+	return exists(filepath.Join(r.Workspace.Admin, "config")) || exists(filepath.Join(r.Workspace.Admin, "config.worktree"))
 }
 
 // workspaceFacts are those of a workspace: its files are not where the

@@ -61,13 +61,13 @@ type does int
 const (
 	nothing does = iota // reads, plans, or talks to its user
 	shell               // runs text
+	types               // types into a program that runs
 	writes              // changes a file
 	patches             // changes files that a patch names
 	fetches             // asks another machine
 )
 
-// tool says what the tool of a name does, and which inputs say it, the first
-// that is there. A name that no table has reaches out: what it does is not
+// tool says what the tool of a name does, and which inputs say it. A name that no table has reaches out: what it does is not
 // known.
 func (d Dialect) tool(name string) (does, []string) {
 	files := []string{"file_path", "filePath", "path", "notebook_path", "absolute_path"}
@@ -78,13 +78,15 @@ func (d Dialect) tool(name string) (does, []string) {
 		return writes, files
 	case "apply_patch", "patch", "ApplyPatch":
 		return patches, []string{"command", "patch", "input", "patchText", "text"}
+	case "write_stdin":
+		return types, []string{"chars", "input", "text"}
 	case "WebFetch", "webfetch", "web_fetch":
 		return fetches, []string{"url", "prompt"}
 	case "Read", "Grep", "Glob", "LS", "TodoWrite", "TodoRead", "Task", "Agent", "ExitPlanMode", "EnterPlanMode", "BashOutput", "NotebookRead",
 		"AskUserQuestion", "Skill", "StructuredOutput", "WebSearch", "ToolSearch", "KillShell", "TaskOutput", "TaskStop",
 		"read_file", "read_many_files", "list_directory", "glob", "search_file_content", "grep_search", "google_web_search", "web_search",
 		"save_memory", "todo_write", "write_todos", "task", "exit_plan_mode", "structured_output", "update_plan", "view_image", "read", "grep", "find", "ls", "list",
-		"todowrite", "todoread", "write_stdin", "list_mcp_resources", "read_mcp_resource", "activate_skill", "complete_task", "skill":
+		"todowrite", "todoread", "list_mcp_resources", "read_mcp_resource", "activate_skill", "complete_task", "skill":
 		return nothing, nil
 	}
 	return fetches, []string{"url"}

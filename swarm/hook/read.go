@@ -60,29 +60,24 @@ func (d Dialect) actions(in *input) ([]ask.Action, error) {
 	case nothing:
 		return nil, nil
 	case shell:
-		text, err := in.text(names)
-		if err != nil {
-			return nil, err
+		return in.commands(names)
+	case types:
+		if in.typed(names) == "" {
+			return nil, nil // it only looks, or ends what it looks at
 		}
-		cwd := in.Cwd
-		for _, name := range []string{"workdir", "directory", "dir_path", "cwd"} {
-			if moved := in.string(name); moved != "" {
-				cwd = from(in.Cwd, moved)
-			}
-		}
-		return []ask.Action{{Command: text, Cwd: cwd}}, nil
+		return []ask.Action{{Command: in.typed(names), Cwd: in.Cwd}}, nil
 	case writes:
-		path, err := in.text(names)
+		paths, err := in.texts(names)
 		if err != nil {
 			return nil, err
 		}
-		return []ask.Action{{Write: path, Cwd: in.Cwd}}, nil
+		return each(paths, func(path string) ask.Action { return ask.Action{Write: path, Cwd: in.Cwd} }), nil
 	case patches:
-		text, err := in.text(names)
+		texts, err := in.texts(names)
 		if err != nil {
 			return nil, err
 		}
-		return patched(text, in.Cwd)
+		return patched(strings.Join(texts, "\n"), in.Cwd)
 	case fetches:
 		a := ask.Action{Tool: in.Tool, Cwd: in.Cwd}
 		for _, name := range names {
@@ -115,25 +110,78 @@ func (in *input) string(name string) string {
 	return text
 }
 
-// text is the first of these inputs that is there: a text, or the words of a
-// command.
-func (in *input) text(names []string) (string, error) {
+// texts are all of these inputs that are there, each a text or the words of a
+// command. Which of several the tool goes by is its own affair, and its model
+// may have given it one that it does not know.
+func (in *input) texts(names []string) ([]string, error) {
+	var all []string
 	for _, name := range names {
 		raw, ok := in.Input[name]
 		if !ok {
 			continue
 		}
 		var text string
-		if json.Unmarshal(raw, &text) == nil && text != "" {
-			return text, nil
-		}
 		var words []string
-		if json.Unmarshal(raw, &words) == nil && len(words) > 0 {
-			return joined(words), nil
+		switch {
+		case json.Unmarshal(raw, &text) == nil && text != "":
+			all = append(all, text)
+		case json.Unmarshal(raw, &words) == nil && len(words) > 0:
+			all = append(all, joined(words))
+		default:
+			return nil, fmt.Errorf("%s of %s is neither a text nor a list of words", name, in.Tool)
 		}
-		return "", fmt.Errorf("%s of %s is neither a text nor a list of words", name, in.Tool)
 	}
-	return "", fmt.Errorf("%s says nothing of what it would do: it has none of %s", in.Tool, strings.Join(names, ", "))
+	if len(all) == 0 {
+		return nil, fmt.Errorf("%s says nothing of what it would do: it has none of %s", in.Tool, strings.Join(names, ", "))
+	}
+	return all, nil
+}
+
+// commands are the texts for a shell, where they would run.
+func (in *input) commands(names []string) ([]ask.Action, error) {
+	texts, err := in.texts(names)
+	if err != nil {
+		return nil, err
+	}
+	cwd, given := in.Cwd, ""
+	for _, name := range []string{"workdir", "directory", "dir_path", "cwd"} {
+		moved := in.string(name)
+		switch {
+		case moved == "":
+			continue
+		case given != "" && given != moved:
+			return nil, fmt.Errorf("%s names more than one folder", in.Tool)
+		}
+		cwd, given = from(in.Cwd, moved), moved
+	}
+	return each(texts, func(text string) ask.Action { return ask.Action{Command: text, Cwd: cwd} }), nil
+}
+
+// typed is what would be typed into a program that runs, less the keys that end
+// or stop it; a shell may be what reads it.
+func (in *input) typed(names []string) string {
+	var all []string
+	for _, name := range names {
+		text := strings.Map(func(r rune) rune {
+			if r == '\x03' || r == '\x04' || r == '\x1a' || r == '\x1b' {
+				return -1
+			}
+			return r
+		}, strings.ReplaceAll(in.string(name), "\r", "\n"))
+		if strings.TrimSpace(text) != "" {
+			all = append(all, text)
+		}
+	}
+	return strings.Join(all, "\n")
+}
+
+// each makes an action of each of some texts.
+func each(texts []string, action func(string) ask.Action) []ask.Action {
+	all := make([]ask.Action, len(texts))
+	for i, text := range texts {
+		all[i] = action(text)
+	}
+	return all
 }
 
 // joined are words as one command line: each quoted for the shell.
@@ -145,17 +193,25 @@ func joined(words []string) string {
 	return strings.Join(quoted, " ")
 }
 
-// patched are the files that a patch names.
+// patched are the files that a patch names. Those who read patches take marks
+// with blanks before them, too.
 func patched(text, cwd string) ([]ask.Action, error) {
 	var all []ask.Action
 	for line := range strings.SplitSeq(text, "\n") {
-		line = strings.TrimSuffix(line, "\r")
-		for _, mark := range []string{"*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move to: ", "+++ b/", "--- a/"} {
-			if path, ok := strings.CutPrefix(line, mark); ok {
-				all = append(all, ask.Action{
-					Write: path, Cwd: cwd, Removes: strings.HasPrefix(mark, "*** Delete"),
-				})
+		line = strings.TrimSpace(line)
+		for _, mark := range []string{
+			"*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move to: ", "*** Rename to: ",
+			"+++ ", "--- ", "rename to ", "rename from ", "copy to ",
+		} {
+			path, ok := strings.CutPrefix(line, mark)
+			if path = strings.TrimSpace(path); !ok || path == "" || path == "/dev/null" {
+				continue
 			}
+			if strings.HasPrefix(mark, "+++") || strings.HasPrefix(mark, "---") {
+				path, _, _ = strings.Cut(path, "\t") // the time of it
+				path = strings.TrimPrefix(strings.TrimPrefix(path, "a/"), "b/")
+			}
+			all = append(all, ask.Action{Write: path, Cwd: cwd, Removes: strings.HasPrefix(mark, "*** Delete")})
 		}
 	}
 	if len(all) == 0 {

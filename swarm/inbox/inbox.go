@@ -104,7 +104,7 @@ func (b *Box) AskAbout(agent task.ID, attempt int, asked *event.Asked, l Looked)
 	if rule := b.rules[b.key(q)]; rule != nil {
 		held := *rule
 		held.ID, held.By = q.ID, task.ByRule
-		held.Reason = "answered for the run in " + rule.ID
+		held.Reason = because("answered for the run in "+rule.ID, rule)
 		return q, &held
 	}
 	if b.policy != Wait {
@@ -195,12 +195,12 @@ func (b *Box) Answer(a Answer) ([]Closed, error) {
 		case r.For == task.ForTheRun && key != "" && b.key(q) == key:
 			closed = append(closed, Closed{q, &event.Replied{
 				ID: q.ID, Allow: r.Allow, Text: r.Text, By: task.ByRule,
-				Reason: "answered for the run in " + r.ID,
+				Reason: because("answered for the run in "+r.ID, &r),
 			}})
 		case b.merged(q, found):
 			closed = append(closed, Closed{q, &event.Replied{
 				ID: q.ID, Allow: r.Allow, Text: r.Text, By: task.ByRule,
-				Reason: "answered with the same of others in " + r.ID,
+				Reason: because("answered with the same of others in "+r.ID, &r),
 			}})
 		default:
 			kept = append(kept, q)
@@ -208,6 +208,15 @@ func (b *Box) Answer(a Answer) ([]Closed, error) {
 	}
 	b.open = kept
 	return closed, nil
+}
+
+// because is why a question has the answer to another one, with what the person
+// who gave that has said: whoever hears no can use it as much as the first.
+func because(how string, r *event.Replied) string {
+	if r.Reason == "" {
+		return how
+	}
+	return r.Reason + " (" + how + ")"
 }
 
 // OnceError is an answer that would hold for the run, to a question that has to

@@ -3,6 +3,7 @@ package inbox
 import (
 	"encoding/json"
 	"errors"
+	"strings"
 	"testing"
 
 	"agentswarm/swarm/event"
@@ -276,6 +277,25 @@ func TestSecretsAreNoAnswer(t *testing.T) {
 	for _, action := range []string{`"send x"`, `"send y"`} {
 		if _, r := later.AskAbout("a1", 1, asked(action), l); r != nil {
 			t.Errorf("%s of a later owner: %+v", action, r)
+		}
+	}
+}
+
+// TestTheReasonIsForAll: whoever gets the answer to another's question hears
+// what the person has said.
+func TestTheReasonIsForAll(t *testing.T) {
+	t.Parallel()
+	looked := Looked{Risk: &event.Risk{Tier: "VISIBLE"}}
+	for forWhom, later := range map[task.Span]bool{task.Once: false, task.ForTheRun: true} {
+		b := New("abcdef", Wait, nil)
+		q, _ := b.AskAbout("a1", 1, asked(`"push"`), looked)
+		b.AskAbout("a2", 1, asked(`"push"`), looked)
+		closed, err := b.Answer(Answer{Shown: Digest(q.Action), Replied: event.Replied{ID: q.ID, For: forWhom, Reason: "use a branch"}})
+		if err != nil || len(closed) != 2 || !strings.HasPrefix(closed[1].Reply.Reason, "use a branch (answered ") {
+			t.Errorf("%s: Answer = %+v, %v", forWhom, closed, err)
+		}
+		if _, r := b.AskAbout("a3", 1, asked(`"push"`), looked); later && (r == nil || !strings.HasPrefix(r.Reason, "use a branch (answered ")) {
+			t.Errorf("%s: later the same gets %+v", forWhom, r)
 		}
 	}
 }
