@@ -18,11 +18,11 @@ func layers() [][]string {
 	return [][]string{
 		0: {
 			"risk/argv", "risk/lockfile", "worktree/git", "swarm/task", "swarm/proc", "swarm/box", "swarm/ask",
-			"swarm/nearest", "swarm/schema",
+			"swarm/nearest", "swarm/schema", "swarm/modeltest",
 		},
 		1: {
 			"worktree", "merge", "swarm/ear", "swarm/event", "swarm/guard", "swarm/limit", "swarm/scope", "swarm/script",
-			"swarm/hook", "swarm/shim", "risk/shell",
+			"swarm/hook", "swarm/shim", "risk/shell", "swarm/modeltest/serve",
 		},
 		2: {"risk", "swarm/early", "swarm/store", "swarm/agent", "swarm/inbox", "swarm/fleet", "swarm/wire"},
 		3: {

@@ -1,0 +1,85 @@
+package modeltest
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strings"
+)
+
+// choose finds the first rule that matches, by its index, and its turn with
+// what the patterns matched filled in.
+func choose(rules []rule, c *conversation, tries int) (int, Turn, error) {
+	for i, r := range rules {
+		if turn, ok := r.match(c, tries); ok {
+			return i, turn, nil
+		}
+	}
+	user, since := c.user()
+	return -1, Turn{}, fmt.Errorf("no rule of the script matches: results %d, since %d, tries %d, model %q, user %q",
+		c.results(), since, tries, c.model, shorten(user))
+}
+
+func shorten(text string) string {
+	if len(text) > 300 {
+		return text[:300] + "…"
+	}
+	return text
+}
+
+func (r *rule) match(c *conversation, tries int) (Turn, bool) {
+	w := r.When
+	user, since := c.user()
+	if !is(w.Results, c.results()) || !is(w.Since, since) || !is(w.Tries, tries) {
+		return Turn{}, false
+	}
+	if w.Model != "" && w.Model != c.model {
+		return Turn{}, false
+	}
+	var groups []string
+	for _, at := range []struct {
+		pattern *regexp.Regexp
+		text    string
+	}{{r.user, user}, {r.system, c.system}, {r.result, c.result()}} {
+		if at.pattern == nil {
+			continue
+		}
+		m := at.pattern.FindStringSubmatch(at.text)
+		if m == nil {
+			return Turn{}, false
+		}
+		groups = append(groups, m[1:]...)
+	}
+	return r.expand(groups), true
+}
+
+func is(want *int, have int) bool { return want == nil || *want == have }
+
+// expand fills in {1}, {2} … of the text, the arguments and the answer.
+func (t Turn) expand(groups []string) Turn {
+	if len(groups) == 0 {
+		return t
+	}
+	var plain, inside []string
+	for i, g := range groups {
+		mark := fmt.Sprintf("{%d}", i+1)
+		text := quoted(g)
+		plain, inside = append(plain, mark, g), append(inside, mark, text[1:len(text)-1])
+	}
+	words, encoded := strings.NewReplacer(plain...), strings.NewReplacer(inside...)
+	text := make(Pieces, len(t.Text))
+	for i, piece := range t.Text {
+		text[i] = words.Replace(piece)
+	}
+	calls := make([]Call, len(t.Calls))
+	for i, c := range t.Calls {
+		calls[i] = Call{Name: c.Name}
+		// What was JSON is JSON with encoded text in a string of it.
+		_ = json.Unmarshal([]byte(encoded.Replace(object(c.Args))), &calls[i].Args)
+	}
+	t.Text, t.Calls, t.Thinking = text, calls, words.Replace(t.Thinking)
+	if t.Answer != nil {
+		t.Answer = json.RawMessage(encoded.Replace(string(t.Answer)))
+	}
+	return t
+}
