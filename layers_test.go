@@ -24,7 +24,7 @@ func layers() [][]string {
 			"worktree", "merge", "swarm/ear", "swarm/event", "swarm/guard", "swarm/limit", "swarm/scope", "swarm/script",
 			"swarm/hook", "swarm/shim", "risk/shell", "swarm/modeltest/serve",
 		},
-		2: {"risk", "swarm/early", "swarm/store", "swarm/agent", "swarm/inbox", "swarm/fleet", "swarm/wire"},
+		2: {"risk", "swarm/early", "swarm/store", "swarm/agent", "swarm/inbox", "swarm/fleet", "swarm/governor", "swarm/wire"},
 		3: {
 			"swarm/agent/claude", "swarm/agent/codex", "swarm/agent/command", "swarm/agent/pi",
 			"swarm/engine",

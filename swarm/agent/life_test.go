@@ -264,6 +264,12 @@ func TestLiveLimits(t *testing.T) {
 	}
 }
 
+// idling is an agent that may write nothing for a moment only.
+func idling(spec agent.Spec) agent.Spec {
+	spec.IdleTimeout = 250 * time.Millisecond
+	return spec
+}
+
 func TestLiveOutcomes(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -277,6 +283,11 @@ func TestLiveOutcomes(t *testing.T) {
 			echo '{"type":"usage","input":7,"cache_read":2,"cost_usd":0.25}'
 			echo '{"type":"result","text":"x"}'`, func(o *agent.Outcome) bool {
 			return o.Usage == task.Usage{Input: 12, Output: 1, CacheRead: 2, CostUSD: 0.75}
+		}},
+		{"is not idle while it waits as it was told", idling(jsonl(agent.InputNone)), `
+			echo '{"type":"retry","kind":"rate_limit","message":"m","retry_after_ms":3600000}'
+			sleep 0.5; echo '{"type":"result","text":"x"}'`, func(o *agent.Outcome) bool {
+			return o.Limit == "" && o.Answer != nil
 		}},
 		{"gets over an error", jsonl(agent.InputNone), `
 			echo '{"type":"error","kind":"overloaded","message":"busy"}'

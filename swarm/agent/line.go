@@ -76,6 +76,19 @@ func (l *Line) Answered() {
 	l.heard = now
 }
 
+// excuse notes that the agent has nothing to write for a while, as its provider
+// told it to wait.
+func (l *Line) excuse(pause time.Duration) {
+	if l == nil || pause <= 0 {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if until := time.Now().Add(pause); until.After(l.heard) {
+		l.heard = until
+	}
+}
+
 // Terminal is the agent's terminal; nil where it has none.
 func (l *Line) Terminal() *proc.Terminal { return l.terminal }
 

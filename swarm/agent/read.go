@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"time"
 
 	"agentswarm/swarm/event"
 	"agentswarm/swarm/task"
@@ -39,6 +40,9 @@ const (
 	begun = 64 << 10
 	// longest is more than any parser keeps of a line.
 	longest = 4 << 20
+	// longestPause is for how many milliseconds an agent may say that it waits
+	// for its provider.
+	longestPause = 60 * 60 * 1000
 )
 
 // releaser is a parser that can do without the beginning of a line until the
@@ -200,6 +204,8 @@ func (r *reader) see(events []event.Event) {
 			if !r.again(e) {
 				r.line.finish()
 			}
+		case *event.Retry:
+			r.line.excuse(time.Duration(max(0, min(e.RetryAfterMS, longestPause))) * time.Millisecond)
 		case *event.Text:
 			r.outcome.Said = e.Text
 		case *event.Session:

@@ -43,6 +43,11 @@ type Spec struct {
 	// what runs before and after it there. They are real paths.
 	Write []string `json:"write,omitempty"`
 
+	// Lane is what its requests share a limit with, over all runs: a provider
+	// and a model, or whatever else tells apart who answers them. Empty: nobody
+	// is held back.
+	Lane string `json:"lane,omitempty"`
+
 	Timeout     time.Duration `json:"timeout_ns,omitempty"`      // 0 is none
 	IdleTimeout time.Duration `json:"idle_timeout_ns,omitempty"` // 0 is none
 }

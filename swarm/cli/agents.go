@@ -104,7 +104,7 @@ func (p *place) addAgent(c *cli.Context, pl *plan, a config.Agent) error {
 		Name: a.Name, Kind: a.Kind.String(), Command: a.Command,
 		Input: agent.Input(a.Input.String()), Format: agent.Format(a.Format.String()),
 		Success: agent.Success(a.Success.String()), Env: a.Env, PTY: a.PTY,
-		Timeout: a.Timeout, IdleTimeout: a.IdleTimeout,
+		Timeout: a.Timeout, IdleTimeout: a.IdleTimeout, Lane: a.Lane,
 	}
 	// A flag is meant for this run, so it wins over what the file says.
 	if c.IsSet("timeout") {

@@ -22,17 +22,18 @@ func budgetFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.IntFlag{Name: "budget-tokens", Usage: "pause the run once its agents have used `N` tokens of output and reasoning in its life; 0: never"},
 		&cli.Float64Flag{Name: "budget-usd", Usage: "pause it once they have cost `X` dollars; 0: never"},
+		&cli.IntFlag{Name: "max-turns", Usage: "end an attempt that begins more than `N` turns; 0: never"},
 		&cli.DurationFlag{Name: "budget-time", Usage: "pause it once agents were at work for `TIME`, any number at once; 0s: never"},
 	}
 }
 
-// plannedBudget is what the configuration, and over it the flags, let a run
-// spend.
-func plannedBudget(c *cli.Context, conf *config.Config) (task.Amount, error) {
-	b := task.Amount{Tokens: int64(conf.BudgetTokens), USD: conf.BudgetUSD, Time: conf.BudgetTime}
+// budget is what the configuration, and over it the flags, let a run spend.
+func (pl *plan) budget(c *cli.Context, conf *config.Config) error {
+	pl.config.Budget = task.Amount{Tokens: int64(conf.BudgetTokens), USD: conf.BudgetUSD, Time: conf.BudgetTime}
 	given, err := readBudgetFlags(c)
-	given.lay(&b)
-	return b, err
+	given.lay(&pl.config.Budget)
+	given.layTurns(&pl.config.MaxTurns)
+	return err
 }
 
 // budgetGiven are the flags that were given.
@@ -40,6 +41,7 @@ type budgetGiven struct {
 	tokens *int64
 	usd    *float64
 	time   *time.Duration
+	turns  *int
 }
 
 func readBudgetFlags(c *cli.Context) (g budgetGiven, err error) {
@@ -62,7 +64,41 @@ func readBudgetFlags(c *cli.Context) (g budgetGiven, err error) {
 			return g, usagef("%s: --budget-time %s: want a duration such as 30m, or 0s for no limit", name, d)
 		}
 	}
+	if c.IsSet("max-turns") {
+		n := c.Int("max-turns")
+		if g.turns = &n; n < 0 {
+			return g, usagef("%s: --max-turns %d: want 1 or more, or 0 for no limit", name, n)
+		}
+	}
 	return g, nil
+}
+
+// layTurns lays the flag over how many turns an attempt may take.
+func (g budgetGiven) layTurns(turns *int) {
+	if g.turns != nil {
+		*turns = *g.turns
+	}
+}
+
+// checkTurns refuses to bound the turns of agents that do not show them.
+func checkTurns(c *cli.Context, config engine.Config, calls []*task.Call) error {
+	if config.MaxTurns == 0 {
+		return nil
+	}
+	for _, call := range calls {
+		if err := engine.CheckCall(config, call); err != nil {
+			return usagef("%s: %v", c.Command.Name, err)
+		}
+	}
+	return nil
+}
+
+// callsOf are the calls of the agents of a run.
+func callsOf(v *store.View) (calls []*task.Call) {
+	for _, a := range v.Agents {
+		calls = append(calls, a.Call)
+	}
+	return calls
 }
 
 // lay lays the flags over a budget.

@@ -375,7 +375,7 @@ func eventText(e event.Event) string {
 	case *event.Erred:
 		return fmt.Sprintf("[error] %s: %s", e.Kind, e.Message)
 	case *event.Retry:
-		return fmt.Sprintf("[waits] %s: %s", e.Kind, e.Message)
+		return fmt.Sprintf("[tries again] %s: %s", e.Kind, e.Message)
 	case *event.Raw:
 		return string(e.Line)
 	default:

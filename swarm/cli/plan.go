@@ -83,6 +83,10 @@ func (p *place) newPlan(c *cli.Context) (*plan, error) {
 			return nil, err
 		}
 	}
+	if err := checkTurns(c, pl.config, pl.calls); err != nil {
+		pl.discard()
+		return nil, err
+	}
 	return pl, nil
 }
 
@@ -202,7 +206,7 @@ func (p *place) configure(c *cli.Context, pl *plan, conf *config.Config) error {
 	if err := pl.overlap(c, conf); err != nil {
 		return err
 	}
-	if pl.config.Budget, err = plannedBudget(c, conf); err != nil {
+	if err := pl.budget(c, conf); err != nil {
 		return err
 	}
 	given, err := readContactFlags(c)

@@ -102,6 +102,9 @@ func (p *place) resumeOwned(c *cli.Context, drive driveFlagsRead, r ownedRun) (d
 	if err != nil {
 		return false, err
 	}
+	if err := checkTurns(c, config, calls); err != nil {
+		return false, err
+	}
 	if len(prior.Agents) == len(calls) && finished(prior) {
 		fmt.Fprintf(p.env.Stderr, "nothing to resume: every agent of run %s completed or was cancelled by name\n", id.Run)
 		return true, p.printResult(prior, c.Bool("json"))

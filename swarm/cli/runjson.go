@@ -61,6 +61,7 @@ type agentObject struct {
 	Kind       string         `json:"kind"`
 	Attempt    int            `json:"attempt,omitempty"`
 	Status     string         `json:"status"`
+	WaitsFor   string         `json:"waits_for,omitempty"`
 	Error      *errorObject   `json:"error,omitempty"`
 	Changed    *bool          `json:"changed,omitempty"`
 	Verified   *bool          `json:"verified,omitempty"`
@@ -239,7 +240,7 @@ func newAgentObject(v *store.View, a *store.Agent, now time.Time) agentObject {
 	o := agentObject{
 		ID: string(a.ID), Label: engine.Title(a.ID, a.Call), Item: a.Call.Item, Phase: a.Call.Phase,
 		Kind: "command", Attempt: a.Attempt, Status: task.Word(a.Status),
-		DependsOn: a.Call.DependsOn,
+		DependsOn: a.Call.DependsOn, WaitsFor: a.Held,
 	}
 	if a.Review != nil {
 		o.Review = &reviewObject{Verdict: string(a.Review.Verdict), Reason: a.Review.Reason}

@@ -107,6 +107,7 @@ func printCauses(w io.Writer, v *store.View, limit int) {
 		if r := a.Result(); r != nil {
 			add(a, causeOf(r))
 		}
+		add(a, a.Held)
 		if a.Review != nil && a.Review.Reason != "" {
 			add(a, string(a.Review.Verdict)+": "+a.Review.Reason)
 		}

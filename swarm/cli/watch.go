@@ -118,6 +118,8 @@ func (w *watcher) see(r event.Record) {
 			note += "; again in " + Duration(time.Duration(e.Wait)*time.Millisecond)
 		}
 		w.line(e.Agent, "retried", 0, note)
+	case *event.Held:
+		w.line(e.Agent, "held", 0, e.Reason)
 	case *event.Settled:
 		work := e.Result.Done()
 		took := work.Ended.Sub(work.Started)
@@ -248,6 +250,7 @@ func (w *watcher) frame(now time.Time) Frame {
 	f.Spent = spentText(w.view, now)
 	f.Note, f.Hint = noteOf(w.open(), w.typing)
 	f.Typing = w.typing && f.Note != ""
+	f.Note = cmp.Or(f.Note, heldNote(w.view))
 	for _, a := range w.view.Agents {
 		s, ok := a.Status.(*task.Running)
 		if !ok || s.State == task.Queued {

@@ -17,6 +17,7 @@ import (
 
 var (
 	agentName    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_-]*$`) })
+	laneName     = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^([A-Za-z0-9_][A-Za-z0-9_.:/@+-]{0,99})?$`) })
 	variableName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`) })
 )
 
@@ -38,6 +39,7 @@ type Agent struct {
 	Env         map[string]string // values as written, see [Agent.Environ]
 	Timeout     time.Duration     // 0: no limit
 	IdleTimeout time.Duration     // 0: no limit
+	Lane        string            // what its requests share a limit with; empty: nothing
 	Write       []Path            // more folders that it may write to
 	Origin      Origin
 }
@@ -191,6 +193,20 @@ func (f field) intoAgentName(to *string) error {
 	}
 	if err := checkAgentName(name); err != nil {
 		return f.wrong("%s: %v", strconv.Quote(clip(name)), err)
+	}
+	*to = name
+	return nil
+}
+
+// intoLane reads the name of a lane, which is shown to people as it is.
+func (f field) intoLane(to *string) error {
+	name, err := f.str()
+	if err != nil {
+		return err
+	}
+	if !laneName().MatchString(name) {
+		return f.wrong("%s: a lane is up to 100 letters, digits and _ . : / @ + -, such as \"openai/gpt-5\"",
+			strconv.Quote(clip(name)))
 	}
 	*to = name
 	return nil

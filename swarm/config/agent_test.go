@@ -33,6 +33,7 @@ func agentTests() []agentTest {
 			"env", "command = ['x']\nenv.A = '$B'\n",
 			Agent{Input: InputStdin, Format: FormatText, Success: SuccessExit, Env: map[string]string{"A": "$B"}},
 		},
+		{"lane", "command = ['x']\nlane = 'p/m-1:high'", Agent{Input: InputStdin, Format: FormatText, Success: SuccessExit, Lane: "p/m-1:high"}},
 		{"pty", "command = ['x']\npty = true", Agent{Input: InputNone, Format: FormatText, Success: SuccessExit, PTY: true}},
 		{"pty none", "pty = true\ncommand = ['x']\ninput = 'none'\nformat = 'text'\nsuccess = 'exit'", Agent{Input: InputNone, Format: FormatText, Success: SuccessExit, PTY: true}},
 		{"no pty", "command = ['x']\npty = false", Agent{Input: InputStdin, Format: FormatText, Success: SuccessExit}},

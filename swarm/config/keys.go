@@ -161,6 +161,12 @@ func agentKeys() []key[definition] {
 			func(d *definition, f field) error { return f.intoDuration(&d.agent.IdleTimeout) },
 			func(d *definition) any { return durationText(d.agent.IdleTimeout) },
 		}, {
+			"lane", laneShape(), "", "none",
+			"what its requests share a limit with, such as a provider and a model: of all agents with the same " +
+				"lane, over all your runs on this machine, as many are at work as are not refused",
+			func(d *definition, f field) error { return f.intoLane(&d.agent.Lane) },
+			func(d *definition) any { return d.agent.Lane },
+		}, {
 			"write", foldersShape(), []string{}, "none",
 			"more folders that it may write to inside its walls, with what it runs in; they are shared " +
 				"with everybody else who uses them",

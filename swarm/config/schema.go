@@ -32,6 +32,10 @@ func boolShape() shape {
 
 func nameShape() shape { return shape{"name of an agent", agentNameSchema()} }
 
+func laneShape() shape {
+	return shape{"name", object{"type": "string", "pattern": laneName().String()}}
+}
+
 func agentNameSchema() object {
 	names := append(laterKinds(), KindCommand.String())
 	return object{"type": "string", "pattern": agentName().String(), "not": object{"enum": names}}

@@ -58,6 +58,7 @@ env = { HOME = "$HOME", B = "c\nd" }
 command = ["y"]
 pty = true
 write = ["~/.cache/y", "/srv/y"]
+lane = "p/m:high"
 [risk]
 confined = "ask"
 `
@@ -137,6 +138,7 @@ success = "exit" # default
 pty = true # from .swarm/config.toml:37
 timeout = "1h30m" # from .swarm/config.toml:14
 idle_timeout = "1m30s" # from .swarm/config.toml:15
+lane = "p/m:high" # from .swarm/config.toml:39
 write = ["~/.cache/y", "/srv/y"] # from .swarm/config.toml:38
 
 [agents.b]
@@ -148,6 +150,7 @@ success = "exit" # from .swarm/config.toml:32
 pty = false # default
 timeout = "1h30m" # from .swarm/config.toml:14
 idle_timeout = "0s" # from .swarm/config.toml:33
+lane = "" # default
 write = [] # default
 
 [agents.b.env]
@@ -175,6 +178,7 @@ success = "exit"
 pty = false
 timeout = "0s"
 idle_timeout = "0s"
+lane = ""
 write = []
 
 [agents.b.env]

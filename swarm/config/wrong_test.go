@@ -122,6 +122,8 @@ func wrongTests() []wrongTest {
 		{"backend list", "backend = ['overlay']", `1: backend: expected a string, got an array`},
 		{"agent timeout", ok + "timeout = '-3s'", `3: agents.a.timeout: expected a duration that is not negative ("0s": no limit), got "-3s"`},
 		{"agent idle_timeout", ok + "idle_timeout = 5", `3: agents.a.idle_timeout: expected a duration such as "90s" or "1h30m", got the number 5`},
+		{"lane", ok + "lane = 'a b'", `3: agents.a.lane: "a b": a lane is up to 100 letters, digits and _ . : / @ + -, such as "openai/gpt-5"`},
+		{"lane number", ok + "lane = 4", `3: agents.a.lane: expected a string, got the number 4`},
 		{"env", ok + "env = ['A=b']", `3: agents.a.env: expected a table of strings, such as { NAME = "value" }, got an array`},
 		{"env name", ok + "env = { 'A=B' = 'x' }", `3: agents.a.env."A=B": is no name of a variable: letters, digits and _, not starting with a digit`},
 		{"env value", ok + "[agents.a.env]\nA = 1", `4: agents.a.env.A: expected a string, got the number 1`},

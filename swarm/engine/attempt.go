@@ -60,6 +60,7 @@ type attempt struct {
 	within    bool       // it is in the shared workspace
 	part      int64      // the record that captured its part of that
 	pids      []int      // of its supervisors
+	stay      stay
 	work      task.Work
 }
 
@@ -67,6 +68,7 @@ type attempt struct {
 type ending struct {
 	result task.Result
 	retry  bool  // it could not be started, and may be next time
+	held   bool  // the run was paused before its agent started
 	err    error // swarm's own failure
 	// retryAfter is how long the agent was told to wait.
 	retryAfter time.Duration
@@ -231,7 +233,7 @@ func (t *attempt) admit(ctx context.Context, r worktree.LeaseRequest) (filled fu
 	if err != nil {
 		return nil, err
 	}
-	filled, t.freed, err = t.engine.deps.Disk.Admit(ctx, size)
+	filled, t.freed, err = t.engine.deps.Disk.Admit(ctx, size, t.waits)
 	if err != nil {
 		t.freed = func() {}
 	}
@@ -311,9 +313,11 @@ func (t *attempt) round(ctx context.Context, stop context.CancelCauseFunc) (*age
 		Refuse:  t.refuse,
 		Observe: func(ev event.Event) {
 			t.observe(ev)
+			t.report(ev)
 			if cause := t.guard.see(ctx, ev); cause != nil {
 				stop(cause)
 			}
+			t.remind()
 		},
 	}
 	outcome, err := life.Live(ctx)
@@ -322,6 +326,7 @@ func (t *attempt) round(ctx context.Context, stop context.CancelCauseFunc) (*age
 	if err != nil {
 		return nil, t.notStarted(ctx, err)
 	}
+	t.ranWell(outcome)
 	t.work.Ended = e.deps.Now()
 	t.work.Usage.Add(outcome.Usage)
 	t.keepSession()
@@ -343,25 +348,12 @@ func (t *attempt) started(step string) func(int, uint64) error {
 		begun := &event.Started{Agent: t.id, Attempt: t.n, Step: step, Pid: pid, Start: start}
 		if step == "agent" {
 			t.rounds.mark(begun)
+			if t.stay.tenant != nil {
+				t.stay.tenant.Runs(pid)
+			}
 		}
 		return t.journal(begun)
 	}
-}
-
-func (t *attempt) place(around Enclosure) agent.Place {
-	place := agent.Place{
-		Run: t.engine.deps.Run.ID, Agent: t.id, Attempt: t.n, Item: t.call.Item,
-		Worktree: t.space.Path(), Root: t.engine.deps.Root, Base: string(t.start),
-		Artifacts: filepath.Join(t.dir, "artifacts"), Workspace: string(cmp.Or(t.space.Backend, worktree.Linked)),
-		Tmp: around.Tmp, Shims: around.Shims, Guards: around.Guards, Ask: cmp.Or(around.Ask, t.ear),
-	}
-	if t.ear != "" {
-		place.Contract = filepath.Join(t.dir, contractFile)
-	}
-	if len(t.call.Schema) > 0 {
-		place.Schema = filepath.Join(t.dir, schemaFile)
-	}
-	return place
 }
 
 // judge turns an outcome and its captured work into a result.
@@ -375,7 +367,7 @@ func (t *attempt) judge(ctx context.Context, o *agent.Outcome) ending {
 	if !ok {
 		end := ending{result: result, stumbled: t.stumbled(result)}
 		if o.Error != nil && o.Stopped == nil {
-			end.retryAfter = time.Duration(o.Error.RetryAfterMS) * time.Millisecond
+			end.retryAfter = milliseconds(o.Error.RetryAfterMS)
 		}
 		return end
 	}

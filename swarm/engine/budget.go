@@ -18,12 +18,13 @@ import (
 // purse is what the loop knows of money and time.
 type purse struct {
 	*limit.Budget
-	breaker limit.Breaker
-	worked  time.Duration // in which an agent was at work, before since
-	since   time.Time     // when the first of those now at work began
-	alarm   *time.Timer   // when those at work are to be stopped
-	short   bool          // something in the queue waits for the budget
-	scripts bool          // calls of scripts were taken
+	breaker  limit.Breaker
+	worked   time.Duration // in which an agent was at work, before since
+	since    time.Time     // when the first of those now at work began
+	alarm    *time.Timer   // when those at work are to be stopped
+	short    bool          // something in the queue waits for the budget
+	scripts  bool          // calls of scripts were taken
+	reminded bool          // those at work were asked for their final answers
 }
 
 // newPurse goes on from what earlier owners have spent.
@@ -149,7 +150,11 @@ func (e *Engine) paid(a *agentState, end ending) {
 // and their own reservations allow.
 func (e *Engine) stopOverdrawn() {
 	e.pass()
-	if e.ending || !e.purse.Overdrawn() {
+	if e.ending {
+		return
+	}
+	e.remindAll()
+	if !e.purse.Overdrawn() {
 		return
 	}
 	h := &Halt{Cause: task.CauseBudget, Reason: e.spentText()}

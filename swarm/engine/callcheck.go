@@ -97,6 +97,10 @@ func checkOptions(c Config, call *task.Call) error {
 		return nil // its attempt says that there is no such agent
 	}
 	spec := SpecOf(c, call)
+	if c.MaxTurns > 0 && spec.Format != agent.FormatJSONL {
+		return fmt.Errorf("--max-turns: agent %q does not show its turns: it has format = %q, not %q",
+			spec.Name, spec.Format, agent.FormatJSONL)
+	}
 	for _, option := range []struct {
 		name, what string
 		set        bool

@@ -230,7 +230,7 @@ func (e *Engine) retry(a *agentState, wish *event.RetryAsked) {
 	a.spent, a.left = a.result.Done().Usage, *a.result.Done()
 	a.result, a.owed, a.held, a.byName = nil, nil, false, false
 	a.accepted = false
-	a.tries, a.retried = 0, 0
+	a.tries, a.retried, a.refusals, a.waited = 0, 0, 0, 0
 	e.open++
 	e.enqueue(a)
 }

@@ -6,6 +6,7 @@ import (
 
 	"agentswarm/swarm/agent"
 	"agentswarm/swarm/event"
+	"agentswarm/swarm/governor"
 	"agentswarm/swarm/inbox"
 	"agentswarm/swarm/limit"
 	"agentswarm/swarm/proc"
@@ -37,6 +38,10 @@ type Config struct {
 
 	// Agents are the configured agents that calls name.
 	Agents map[string]*agent.Spec `json:"agents,omitempty"`
+
+	// MaxTurns is how many turns an attempt of any agent may take; 0 is any
+	// number. A call may allow its own fewer.
+	MaxTurns int `json:"max_turns,omitempty"`
 
 	// QuestionTime is how long a question about an action waits; then it is
 	// denied. 0 is 10 minutes.
@@ -77,18 +82,20 @@ type Deps struct {
 	Walled     bool                  // Walls keep in what runs behind them
 	// Surroundings are what logins are looked for in.
 	Surroundings agent.Surroundings
-	Joiner       Joiner           // required where calls depend on others
-	Disk         *limit.Disk      // required
-	Questions    inbox.Policy     // what becomes of a question
-	Judge        Judge            // nil: what is asked waits for a person
-	Ears         Ears             // required with a Judge
-	Hooks        Hooks            // nil: no call may have functions
-	Unlock       func() error     // takes away what killed gits left locked; nil: nothing
-	Environ      []string         // of the process that starts agents
-	Root         string           // the user's checkout, or the bare repository
-	Cores        int              // required
-	Warn         func(string)     // required: tells a person what they should know
-	Now          func() time.Time // required
+	Joiner       Joiner             // required where calls depend on others
+	Disk         *limit.Disk        // required
+	Governor     *governor.Governor // nil: nobody is held back by their provider
+	Memory       *limit.Memory      // nil: memory is not watched
+	Questions    inbox.Policy       // what becomes of a question
+	Judge        Judge              // nil: what is asked waits for a person
+	Ears         Ears               // required with a Judge
+	Hooks        Hooks              // nil: no call may have functions
+	Unlock       func() error       // takes away what killed gits left locked; nil: nothing
+	Environ      []string           // of the process that starts agents
+	Root         string             // the user's checkout, or the bare repository
+	Cores        int                // required
+	Warn         func(string)       // required: tells a person what they should know
+	Now          func() time.Time   // required
 }
 
 // startTries is how often an attempt that could not be started is tried:

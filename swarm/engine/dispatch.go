@@ -94,6 +94,10 @@ func (e *Engine) ended(life context.Context, a *agentState, end ending) {
 		a.tries++
 		a.left = *end.result.Done()
 		e.later(life, a, time.Duration(a.tries)*startGap)
+	case end.held && !e.ending && !a.byName:
+		a.left = *end.result.Done()
+		e.started--
+		e.queue = append(e.queue, a.id)
 	case e.elsewhere(life, a, end):
 	default:
 		if gap, again := e.mayPass(a, end); again {
@@ -113,12 +117,19 @@ func (e *Engine) mayPass(a *agentState, end ending) (gap time.Duration, again bo
 	if a.call.Retries != nil {
 		retries = *a.call.Retries
 	}
-	if !ok || e.ending || a.byName || a.retried >= retries || end.retryAfter > maxTold {
+	if !ok || e.ending || a.byName || end.retryAfter > maxTold {
+		return 0, false
+	}
+	gap, waits := e.waitsInLane(a, failed, end.retryAfter)
+	if !waits && a.retried >= retries {
 		return 0, false
 	}
 	switch failed.Kind {
 	case task.Lost, task.StartFailed, task.RateLimit, task.Overloaded:
-		gap = waitFor(a.retried+1, end.retryAfter)
+		if !waits {
+			gap = waitFor(a.retried+1, end.retryAfter)
+			a.retried++
+		}
 		err := e.append(&event.Retried{
 			Agent: a.id, Attempt: a.attempt, Error: failed.Kind, Reason: failed.Reason,
 			Usage: &failed.Usage, Wait: gap.Milliseconds(),
@@ -127,7 +138,6 @@ func (e *Engine) mayPass(a *agentState, end ending) (gap time.Duration, again bo
 			return 0, false
 		}
 		a.spent, a.left = failed.Usage, failed.Work
-		a.retried++
 		return gap, true
 	default:
 		return 0, false

@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	"golang.org/x/sync/semaphore"
 
 	"agentswarm/swarm/event"
 	"agentswarm/swarm/inbox"
+	"agentswarm/swarm/limit"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
 )
@@ -32,6 +34,7 @@ type Engine struct {
 	lines lines
 	heard heard
 	cores *semaphore.Weighted
+	gaps  limit.Gaps // between starts of a kind
 	share shared
 	// schemas are those that answers are held to.
 	schemas schemas
@@ -96,6 +99,10 @@ type agentState struct {
 	whole   bool        // its workspaces are whole checkouts from now on
 	retried int         // attempts of this owner whose failure may pass
 	spent   task.Usage  // of the attempts before the current one
+	// refusals counts its attempts that its provider refused, and waited is how
+	// long it waited after them.
+	refusals int
+	waited   time.Duration
 	// left is the work of the latest attempt that has ended. It is what an
 	// agent has that ends before another attempt of it began.
 	left task.Work

@@ -24,8 +24,12 @@ type guard struct {
 	hooks Hooks // nil only where the call has no functions
 	now   func() time.Time
 	began time.Time
-	seen  snapshot
-	over  bool // it has ended the attempt
+	// limits are those of the call, and of the run.
+	limits task.Limits
+	seen   snapshot
+	over   bool // it has ended the attempt
+	// reminded is set once the agent was asked for its final answer.
+	reminded bool
 }
 
 // snapshot is what stopWhen is shown of an attempt.
@@ -77,9 +81,11 @@ func (g *guard) see(ctx context.Context, e event.Event) error {
 
 // limited is the limit that was reached; nil for none.
 func (g *guard) limited() error {
-	l, s := g.call.Limits, g.seen
+	l, s := g.limits, g.seen
 	reason := ""
 	switch {
+	case l.Turns > 0 && s.Turns > l.Turns && l.Turns != g.call.Limits.Turns:
+		reason = fmt.Sprintf("--max-turns: it began turn %d, and may take %d", s.Turns, l.Turns)
 	case l.Turns > 0 && s.Turns > l.Turns:
 		reason = fmt.Sprintf("limits.turns: it began turn %d, and may take %d", s.Turns, l.Turns)
 	case l.Tokens > 0 && s.Tokens >= l.Tokens:

@@ -110,7 +110,8 @@ func TestLimitsOfAllRounds(t *testing.T) {
 // TestLimitAtTheEnd holds that an agent that had ended by itself is done.
 func TestLimitAtTheEnd(t *testing.T) {
 	t.Parallel()
-	g := &guard{call: &task.Call{Limits: task.Limits{Tokens: 1}}}
+	call := &task.Call{Limits: task.Limits{Tokens: 1}}
+	g := &guard{call: call, limits: limitsOf(Config{}, call)}
 	spent := &event.Spent{Usage: task.Usage{Output: 1}}
 	if g.see(t.Context(), spent) == nil {
 		t.Fatal("the limit is not seen")

@@ -141,7 +141,7 @@ func applyCapture(w *task.Work, c *event.Captured) {
 // captureAfter captures after an attempt that ended before its agent could,
 // since its setup may have changed things already.
 func (t *attempt) captureAfter(ctx context.Context, end ending) ending {
-	if t.space == nil || end.err != nil || end.retry {
+	if t.space == nil || end.err != nil || end.retry || end.held {
 		return end
 	}
 	if err := t.capture(ctx); err != nil {
@@ -199,7 +199,7 @@ func (t *attempt) release(ctx context.Context, end ending) error {
 	switch {
 	case t.owed != nil, t.unseen, OnlyChecks(t.space.Dir):
 		err = d.Workspaces.Drop(ctx, *t.space)
-	case end.err != nil, t.captured == nil && !end.retry && !t.gone:
+	case end.err != nil, t.captured == nil && !end.retry && !end.held && !t.gone:
 		return nil // the next owner captures it
 	default:
 		left, err = d.Workspaces.Release(ctx, *t.space, t.captured)

@@ -83,11 +83,16 @@ func withSchema(prompt string, text []byte) string {
 // live runs the agent until its answer will do, it has given as many as it
 // may, or it ended in another way.
 func (t *attempt) live(ctx context.Context) (*agent.Outcome, *ending) {
+	if end := t.admitAgent(ctx); end != nil {
+		return nil, end
+	}
+	defer t.vacate()
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	t.rounds.n, t.rounds.prompt, t.rounds.began = 1, t.prompt, t.engine.deps.Now()
 	t.guard = &guard{
 		call: t.call, hooks: t.engine.deps.Hooks, now: t.engine.deps.Now, began: t.rounds.began,
+		limits: limitsOf(t.engine.config, t.call),
 	}
 	for {
 		o, end := t.round(ctx, stop)

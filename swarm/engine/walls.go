@@ -2,6 +2,7 @@ package engine
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"agentswarm/swarm/agent"
 	"agentswarm/swarm/event"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
@@ -178,4 +180,21 @@ func (t *attempt) door() string {
 	door := t.engine.deps.Run.Door(t.id, t.n)
 	_ = os.Remove(door) // if it cannot be, whoever makes it anew says why
 	return door
+}
+
+// place is what the agent is told of where it is.
+func (t *attempt) place(around Enclosure) agent.Place {
+	place := agent.Place{
+		Run: t.engine.deps.Run.ID, Agent: t.id, Attempt: t.n, Item: t.call.Item,
+		Worktree: t.space.Path(), Root: t.engine.deps.Root, Base: string(t.start),
+		Artifacts: filepath.Join(t.dir, "artifacts"), Workspace: string(cmp.Or(t.space.Backend, worktree.Linked)),
+		Tmp: around.Tmp, Shims: around.Shims, Guards: around.Guards, Ask: cmp.Or(around.Ask, t.ear),
+	}
+	if t.ear != "" {
+		place.Contract = filepath.Join(t.dir, contractFile)
+	}
+	if len(t.call.Schema) > 0 {
+		place.Schema = filepath.Join(t.dir, schemaFile)
+	}
+	return place
 }

@@ -61,8 +61,8 @@ type Erred struct {
 	RetryAfterMS int64          `json:"retry_after_ms,omitempty"`
 }
 
-// Retry is a request of the agent to its model that was refused and that it
-// makes again by itself.
+// Retry is a request that was refused or lost while the agent goes on: it
+// tries again by itself.
 type Retry struct {
 	Kind         task.ErrorKind `json:"kind"`
 	Message      string         `json:"message,omitempty"`

@@ -53,6 +53,7 @@ func samples() []Event {
 		&Phased{Title: "t"},
 		&Returned{Value: json.RawMessage(`[1]`), Unasked: []task.ID{"a1"}},
 		&Paused{Cause: task.Quota, Reason: "r", Until: &until},
+		&Held{Agent: "a1", Attempt: 1, Reason: "r"},
 		&Closed{Status: "degraded", Reason: "r", Code: 3},
 		&Session{Protocol: 1, ID: "i", Model: "m", Can: []string{"steer"}},
 		&Text{Text: "t"},
@@ -63,6 +64,7 @@ func samples() []Event {
 		&Asked{ID: "i", Action: raw},
 		&Answered{Text: "t", Structured: raw},
 		&Erred{Kind: task.Other, Message: "m", RetryAfterMS: 1},
+		&Retry{Kind: task.Overloaded, Message: "m", RetryAfterMS: 1},
 		&Raw{Line: raw},
 	}
 }

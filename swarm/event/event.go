@@ -19,9 +19,9 @@ import (
 // [*Captured], [*Checked], [*Settled], [*Released], [*Retried],
 // [*CancelAsked], [*RetryAsked], [*Reviewed], [*Questioned], [*Replied],
 // [*Sent], [*Intended], [*Landed], [*Undone], [*Scripted], [*Entered],
-// [*Logged], [*Phased], [*Returned], [*Paused], [*Closed].
+// [*Logged], [*Phased], [*Returned], [*Paused], [*Held], [*Closed].
 // From an agent's output: [*Session], [*Text], [*ToolStart], [*ToolEnd],
-// [*Turn], [*Spent], [*Asked], [*Answered], [*Erred], [*Raw].
+// [*Turn], [*Spent], [*Asked], [*Answered], [*Erred], [*Retry], [*Raw].
 //
 //sumtype:decl
 type Event interface{ kind() string }

@@ -97,14 +97,18 @@ type Disk struct {
 // when it does not and nothing that was admitted is left to wait for.
 // filled must be called once the bytes are on the disk or given up, and
 // released once the workspace is gone.
-func (d *Disk) Admit(ctx context.Context, size int64) (filled, released func(), err error) {
-	for {
+// waits, which may be nil, is told once why it has to wait.
+func (d *Disk) Admit(ctx context.Context, size int64, waits func(why string)) (filled, released func(), err error) {
+	for told := false; ; told = true {
 		room, err := d.try(size)
 		if err != nil {
 			return nil, nil, err
 		}
 		if room == nil {
 			break
+		}
+		if !told && waits != nil {
+			waits(fmt.Sprintf("waiting for space: a workspace needs %d MiB below %s", (size+DiskSlack)>>20, d.Dir))
 		}
 		select {
 		case <-room:

@@ -35,16 +35,16 @@ func TestDiskAdmitsByWhatIsLeft(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		free := int64(DiskSlack + 250)
 		d := &Disk{Dir: "d", Free: func() (int64, error) { return free, nil }}
-		filled1, released1, err := d.Admit(t.Context(), 100)
+		filled1, released1, err := d.Admit(t.Context(), 100, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, _, err := d.Admit(t.Context(), 100); err != nil {
+		if _, _, err := d.Admit(t.Context(), 100, nil); err != nil {
 			t.Fatalf("the second fits beside the first: %v", err)
 		}
 		third := make(chan error, 1)
 		go func() {
-			_, _, err := d.Admit(t.Context(), 100)
+			_, _, err := d.Admit(t.Context(), 100, nil)
 			third <- err
 		}()
 		synctest.Wait()
@@ -65,7 +65,7 @@ func TestDiskAdmitsByWhatIsLeft(t *testing.T) {
 func TestDiskRefusesWhenNothingCanMakeRoom(t *testing.T) {
 	t.Parallel()
 	d := &Disk{Dir: "d", Free: func() (int64, error) { return DiskSlack + 99, nil }}
-	_, _, err := d.Admit(t.Context(), 100)
+	_, _, err := d.Admit(t.Context(), 100, nil)
 	var space *SpaceError
 	if !errors.As(err, &space) || space.Have != DiskSlack+99 {
 		t.Fatalf("Admit = %v, want a SpaceError that says what is free", err)
@@ -76,13 +76,13 @@ func TestDiskWaitEndsWithTheContext(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		d := &Disk{Dir: "d", Free: func() (int64, error) { return DiskSlack + 100, nil }}
-		if _, _, err := d.Admit(t.Context(), 100); err != nil {
+		if _, _, err := d.Admit(t.Context(), 100, nil); err != nil {
 			t.Fatal(err)
 		}
 		ctx, cancel := context.WithCancelCause(t.Context())
 		waited := make(chan error, 1)
 		go func() {
-			_, _, err := d.Admit(ctx, 100)
+			_, _, err := d.Admit(ctx, 100, nil)
 			waited <- err
 		}()
 		synctest.Wait()

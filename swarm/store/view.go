@@ -113,6 +113,9 @@ type Agent struct {
 	Review *event.Reviewed
 	// Open are the questions it waits for.
 	Open []*Question
+	// Held is what it waits for before its agent may start; empty while it
+	// waits for nothing, or for its turn in the run.
+	Held string
 	// Landings are the ids of landings and applies that hold this agent's
 	// patch and were not undone.
 	Landings []int
@@ -254,10 +257,12 @@ func (v *View) Apply(r event.Record) {
 		v.script(r)
 	case *event.Paused:
 		v.Pause = e
+	case *event.Held:
+		v.about(e.Agent).hold(r.Time, e)
 	case *event.Closed:
 		v.Status, v.Reason, v.Code, v.Ended = Status(e.Status), e.Reason, e.Code, r.Time
 	case *event.Session, *event.Text, *event.ToolStart, *event.ToolEnd, *event.Turn,
-		*event.Spent, *event.Asked, *event.Answered, *event.Erred, *event.Raw:
+		*event.Spent, *event.Asked, *event.Answered, *event.Erred, *event.Retry, *event.Raw:
 	default:
 		panic(fmt.Sprintf("unhandled %T", e))
 	}
@@ -326,38 +331,13 @@ func (v *View) mark(id int, change func(*Landing)) {
 	}
 }
 
-func (a *Agent) queue(at time.Time) {
-	a.Status = &task.Running{State: task.Queued, Attempt: a.Attempt, Since: at}
-	a.Ended, a.SettledBy = time.Time{}, 0
-}
-
-// retried queues an agent that failed in a way that may pass.
-func (a *Agent) retried(at time.Time, e *event.Retried) {
-	a.queue(at)
-	if e.Usage != nil {
-		a.Spent, a.SpentBy = *e.Usage, e.Attempt
-	}
-}
-
-// begin notes that an attempt is under way, if that is news.
-func (a *Agent) begin(at time.Time, attempt int) {
-	if attempt <= a.Attempt {
-		return
-	}
-	a.Attempt, a.Attempts = attempt, a.Attempts+1
-	a.Exit, a.Captured, a.Checked = nil, nil, nil
-	a.Review, a.Open, a.Entered, a.Round = nil, nil, false, nil
-	a.Status, a.Ended = &task.Running{State: task.Working, Attempt: attempt, Since: at}, time.Time{}
-	a.SettledBy = 0
-	if a.Started.IsZero() {
-		a.Started = at
-	}
-}
-
 // lease adds a workspace. One attempt has one: a second record of it says
 // more of the same.
 func (a *Agent) lease(at time.Time, e *event.Leased) {
 	a.begin(at, e.Attempt)
+	if e.Attempt == a.Attempt {
+		a.moves(at)
+	}
 	for i, l := range a.Leases {
 		if l.Attempt == e.Attempt {
 			a.Leases[i] = e
@@ -370,6 +350,7 @@ func (a *Agent) lease(at time.Time, e *event.Leased) {
 func (a *Agent) start(at time.Time, e *event.Started) {
 	a.begin(at, e.Attempt)
 	if e.Attempt == a.Attempt {
+		a.moves(at)
 		a.Entered = true
 		if e.Step == "agent" {
 			a.Round, a.Exit = e, nil
@@ -399,7 +380,7 @@ func (a *Agent) check(e *event.Checked) {
 }
 
 func (a *Agent) settle(r event.Record, e *event.Settled) {
-	a.Status, a.Ended, a.Open, a.SettledBy = e.Result, r.Time, nil, r.N
+	a.Status, a.Ended, a.Open, a.SettledBy, a.Held = e.Result, r.Time, nil, r.N, ""
 	a.Spent, a.SpentBy = e.Result.Done().Usage, e.Attempt
 }
 

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"agentswarm/swarm/agent"
+	"agentswarm/swarm/limit"
 )
 
 // Adapter drives agents of kind command.
@@ -19,7 +20,7 @@ type Adapter struct{}
 // Kind is what is known of such agents: nothing can be asked of them but what
 // their protocol has.
 func Kind() agent.Kind {
-	return agent.Kind{Name: agent.KindCommand, Adapter: Adapter{}, Spec: *agent.Inline()}
+	return agent.Kind{Name: agent.KindCommand, Adapter: Adapter{}, Spec: *agent.Inline(), Footprint: limit.CommandFootprint}
 }
 
 // Launch fills the prompt into the command, or hands it over on stdin.

@@ -205,9 +205,8 @@ func slow(line []byte) event.Event {
 	}
 }
 
-// errorKind is the kind of an error that an agent reports.
-func (w *wire) errorKind() task.ErrorKind {
-	var kind task.ErrorKind
+// errorKind is the kind of error of an event; one that is not known is another.
+func (w *wire) errorKind() (kind task.ErrorKind) {
 	if kind.UnmarshalText([]byte(w.Kind)) != nil {
 		return task.Other
 	}

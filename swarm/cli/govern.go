@@ -1,0 +1,60 @@
+package cli
+
+import (
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"agentswarm/swarm/engine"
+	"agentswarm/swarm/governor"
+	"agentswarm/swarm/limit"
+	"agentswarm/swarm/proc"
+	"agentswarm/swarm/store"
+)
+
+// admission admits agents by the memory of this machine.
+func admission() *limit.Memory {
+	return &limit.Memory{Available: limit.MemAvailable, Used: proc.Memory, Now: time.Now}
+}
+
+// govern has agents share the limits of their providers with all runs of this
+// user. Where the files for that cannot be used they share them within the run.
+// A run whose agents have no lanes leaves the files alone.
+func (b *bench) govern(config engine.Config) (leave func() error) {
+	none := func() error { return nil }
+	lanes := false
+	for _, spec := range config.Agents {
+		lanes = lanes || engine.LaneOf(spec) != ""
+	}
+	if !lanes {
+		return none
+	}
+	options := governor.Options{Now: time.Now, Chance: limit.Random, Warn: b.deps.Warn}
+	g, err := governor.Open(filepath.Join(b.root, "governor"), options)
+	if err != nil {
+		b.deps.Warn(fmt.Sprintf("limits on requests are not shared with other runs: %v", err))
+		b.deps.Governor = governor.Alone(options)
+		return none
+	}
+	b.deps.Governor = g
+	return g.Close
+}
+
+// heldNote says why agents wait that could be at work; empty where none does.
+// It is the reason that most of them have.
+func heldNote(v *store.View) string {
+	n := map[string]int{}
+	most := ""
+	for _, a := range v.Agents {
+		if a.Held == "" {
+			continue
+		}
+		if n[a.Held]++; n[a.Held] > n[most] {
+			most = a.Held
+		}
+	}
+	if most == "" {
+		return ""
+	}
+	return fmt.Sprintf("%s: %s", Count(n[most], "agent", "agents"), most)
+}

@@ -1,0 +1,188 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"time"
+
+	"agentswarm/swarm/agent"
+	"agentswarm/swarm/event"
+	"agentswarm/swarm/governor"
+	"agentswarm/swarm/limit"
+	"agentswarm/swarm/task"
+)
+
+// maxWaited is how long an agent waits in all, between its attempts, for a
+// provider that refuses it. Then it has failed: a person decides about it.
+const maxWaited = time.Hour
+
+// stay is what an attempt holds while its agent is at work.
+type stay struct {
+	pass   *governor.Pass // nil: nothing holds its agent back
+	tenant *limit.Tenant  // nil: nobody counts its memory
+	turns  int            // that its agent has reported
+	spent  bool           // its agent reports what requests cost
+}
+
+// errPaused ends the waits of those whose agents have not started.
+var errPaused = errors.New("the run was paused before it could start")
+
+// admitAgent waits until the agent may start: for a slot of its provider, for
+// memory, and for its turn among those of its kind. Its workspace is there and
+// set up by then, so that no slot is held for that.
+func (t *attempt) admitAgent(ctx context.Context) *ending {
+	e := t.engine
+	waits, cancel := context.WithCancelCause(ctx)
+	var watch sync.WaitGroup
+	defer watch.Wait()
+	defer cancel(nil)
+	watch.Go(func() {
+		select {
+		case <-e.pausing:
+			cancel(errPaused)
+		case <-waits.Done():
+		}
+	})
+	err := t.takePlace(waits)
+	if err == nil {
+		return nil
+	}
+	t.vacate()
+	if ctx.Err() != nil || !errors.Is(err, errPaused) {
+		return t.notStarted(ctx, err)
+	}
+	// What cannot be journaled ends the run, in run.
+	_ = t.journal(&event.Retried{
+		Agent: t.id, Attempt: t.n, Error: task.CauseStopped, Reason: err.Error(), Usage: &t.work.Usage,
+	})
+	t.work.Ended = e.deps.Now()
+	return &ending{held: true, result: &task.Cancelled{
+		Work: t.work, Cause: task.CauseStopped, Reason: err.Error(),
+	}}
+}
+
+// takePlace takes what the agent needs, one after the other.
+func (t *attempt) takePlace(ctx context.Context) (err error) {
+	d := t.engine.deps
+	if lane := LaneOf(t.spec); lane != "" && d.Governor != nil {
+		t.stay.pass, err = d.Governor.Enter(ctx, governor.Request{Lane: lane, Waits: t.waits})
+		if err != nil {
+			return err
+		}
+	}
+	kind := d.Kinds[t.spec.Kind]
+	if d.Memory != nil {
+		t.stay.tenant, err = d.Memory.Admit(ctx, limit.MemoryRequest{
+			Name: t.spec.Kind, Kind: limit.Kind{Footprint: kind.Footprint, Gap: kind.Gap}, Waits: t.waits,
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return t.engine.gaps.Wait(ctx, t.spec.Kind, kind.Gap)
+}
+
+// LaneOf is the lane of an agent; empty for none. Agents that are no command
+// have one by their provider and model, as far as their model says it.
+func LaneOf(spec *agent.Spec) governor.Lane {
+	switch {
+	case spec.Lane != "", spec.Kind == agent.KindCommand:
+		return governor.Lane(spec.Lane)
+	case strings.Contains(spec.Model, "/"):
+		return governor.Lane(spec.Model)
+	default:
+		return governor.Lane(strings.TrimSuffix(spec.Kind+"/"+spec.Model, "/"))
+	}
+}
+
+// waits journals what the attempt waits for. What cannot be journaled ends the
+// run, in run.
+func (t *attempt) waits(why string) {
+	_ = t.journal(&event.Held{Agent: t.id, Attempt: t.n, Reason: why})
+}
+
+// vacate gives back what the attempt holds.
+func (t *attempt) vacate() {
+	if t.stay.pass != nil {
+		t.stay.pass.Done()
+	}
+	if t.stay.tenant != nil {
+		t.stay.tenant.Leave()
+	}
+	t.stay = stay{}
+}
+
+// report tells the governor how requests go, as far as the agent shows it.
+func (t *attempt) report(ev event.Event) {
+	s := &t.stay
+	if s.pass == nil {
+		return
+	}
+	switch ev := ev.(type) {
+	case *event.Turn:
+		// It says that the one before went well.
+		if s.turns++; s.turns > 1 && !s.spent {
+			s.pass.Passed()
+		}
+	case *event.Spent:
+		s.spent = true
+		s.pass.Passed()
+	case *event.Erred:
+		t.refused(ev.Kind, ev.RetryAfterMS)
+	case *event.Retry:
+		t.refused(ev.Kind, ev.RetryAfterMS)
+	}
+}
+
+// refused tells the governor of an error that is a refusal for now.
+func (t *attempt) refused(kind task.ErrorKind, afterMS int64) {
+	if kind == task.RateLimit || kind == task.Overloaded {
+		t.stay.pass.Refused(governor.Refusal{
+			After: milliseconds(afterMS), Overloaded: kind == task.Overloaded,
+		})
+	}
+}
+
+// ranWell tells the governor how a process of the agent ended.
+func (t *attempt) ranWell(o *agent.Outcome) {
+	if t.stay.pass == nil || o.Stopped != nil {
+		return
+	}
+	if ok, _, _ := o.Judge(t.spec, true); ok {
+		t.stay.pass.Passed()
+	}
+}
+
+// milliseconds is a time that an agent says, which may be any number.
+func milliseconds(n int64) time.Duration {
+	const most = int64(1<<62) / int64(time.Millisecond)
+	return time.Duration(max(0, min(n, most))) * time.Millisecond
+}
+
+// waitsInLane reports whether an agent that was refused waits for its provider,
+// and how long. That is no retry.
+func (e *Engine) waitsInLane(a *agentState, f *task.Failed, told time.Duration) (gap time.Duration, ok bool) {
+	if f.Kind != task.RateLimit && f.Kind != task.Overloaded || LaneOf(SpecOf(e.config, a.call)) == "" {
+		return 0, false
+	}
+	gap = waitFor(a.refusals+1, told)
+	if a.waited+gap > maxWaited {
+		return 0, false
+	}
+	a.refusals++
+	a.waited += gap
+	e.started-- // it was no more than a wait
+	return gap, true
+}
+
+// lesser is the smaller of two limits; 0 is none.
+func lesser[T cmp.Ordered](a, b T) T {
+	var none T
+	if a == none || b != none && b < a {
+		return b
+	}
+	return a
+}

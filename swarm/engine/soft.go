@@ -1,0 +1,77 @@
+package engine
+
+import (
+	"fmt"
+
+	"agentswarm/swarm/event"
+	"agentswarm/swarm/task"
+)
+
+// An agent that can be told so is asked for its final answer once it has used
+// softPart of softWhole of one of its limits.
+const (
+	softPart  = 8
+	softWhole = 10
+)
+
+// limitsOf are the limits of an attempt: those of its call, and of the run.
+func limitsOf(c Config, call *task.Call) task.Limits {
+	l := call.Limits
+	l.Turns = lesser(l.Turns, c.MaxTurns)
+	return l
+}
+
+// near says which limit the attempt comes near to; empty for none.
+func (g *guard) near() string {
+	l, s := g.limits, g.seen
+	switch {
+	case l.Turns > 0 && s.Turns >= max(1, l.Turns*softPart/softWhole):
+		return fmt.Sprintf("You are at turn %d of the %d you may take.", s.Turns, l.Turns)
+	case l.Tokens > 0 && s.Tokens >= l.Tokens/softWhole*softPart:
+		return fmt.Sprintf("You have used %d of the %d tokens you may use.", s.Tokens, l.Tokens)
+	case l.USD > 0 && s.USD >= l.USD*softPart/softWhole:
+		return fmt.Sprintf("You have cost $%.4g of the $%.4g you may cost.", s.USD, l.USD)
+	default:
+		return ""
+	}
+}
+
+// lastWord asks for a final answer.
+func lastWord(used string) string {
+	return used + " Begin nothing new: finish what you are at " +
+		"so that it stands as it is, and give your final answer now. You will be stopped at the limit."
+}
+
+// remind asks the agent for its final answer when it comes near to one of its
+// limits, once. One that takes no words while it works is not asked: it is
+// stopped at the limit.
+func (t *attempt) remind() {
+	if t.guard.reminded || t.guard.over {
+		return
+	}
+	used := t.guard.near()
+	if used == "" {
+		return
+	}
+	t.guard.reminded = true
+	_ = t.engine.Send(t.id, lastWord(used)) // it may not be able to, or be gone
+}
+
+// remindAll asks all agents at work for their final answers, once, when the
+// budget is spent: what they have reserved is what they may still use.
+func (e *Engine) remindAll() {
+	if e.purse.reminded || !e.purse.Exhausted() {
+		return
+	}
+	e.purse.reminded = true
+	for id, a := range e.agents {
+		l := e.lines.get(id)
+		if a.cancel == nil || l == nil || !l.CanSteer() {
+			continue
+		}
+		text := lastWord("All agents together have used what they may: " + SpentText(e.purse.Spent(), e.purse.Short()) + ".")
+		if e.append(&event.Sent{Agent: id, Attempt: l.attempt, Text: text}) == nil {
+			_ = l.Steer(text) // it may be gone
+		}
+	}
+}

@@ -1,0 +1,13 @@
+package event
+
+import "agentswarm/swarm/task"
+
+// Held says what an attempt waits for before it goes on, such as a slot of its
+// provider. It ends with whatever the attempt does next.
+type Held struct {
+	Agent   task.ID `json:"agent"`
+	Attempt int     `json:"attempt"`
+	Reason  string  `json:"reason"`
+}
+
+func (*Held) kind() string { return "held" }

@@ -1,0 +1,252 @@
+package governor
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"agentswarm/swarm/limit"
+)
+
+// record is a lane on disk.
+type record struct {
+	Lane    Lane              `json:"lane"`
+	Window  limit.Window      `json:"window"`
+	Holders map[string]holder `json:"holders,omitempty"` // by process
+}
+
+// holder is what one process holds of a lane.
+type holder struct {
+	N int `json:"n"`
+	// Fresh are when those entered, in milliseconds, of which no request is
+	// known to have gone well.
+	Fresh []int64 `json:"fresh,omitempty"`
+}
+
+// freshFor is how long an agent counts as fresh: one that was not refused by
+// then is at work, however little it says of that.
+const freshFor = time.Minute
+
+// occupancy counts who is in the lane.
+func (r *record) occupancy(now time.Time) (held, fresh int) {
+	for _, h := range r.Holders {
+		held += h.N
+		for _, came := range h.Fresh {
+			if now.Sub(time.UnixMilli(came)) < freshFor {
+				fresh++
+			}
+		}
+	}
+	return held, fresh
+}
+
+// shelf is the folder that holds the lanes of all processes.
+//
+// Each process holds a lock on a file of its own as long as it lives: what a
+// process holds of a lane that nobody has the lock of is free. A number of a
+// process would do only where all share a table of processes.
+type shelf struct {
+	dir  string
+	id   string
+	life *os.File // locked
+}
+
+// lockTime is how long a file may be locked by somebody else. It is held for as
+// long as a small file takes to write; but a process may be stopped meanwhile.
+const lockTime = 2 * time.Second
+
+// openShelf makes the folder, and the file that shows that this process lives.
+func openShelf(dir, id string) (*shelf, error) {
+	s := &shelf{dir: dir, id: id}
+	if err := makeFolder(s.lives()); err != nil {
+		return nil, err
+	}
+	// Until its file is locked this process looks dead.
+	lock, err := lockFile(filepath.Join(dir, "lock"), lockTime)
+	if err != nil {
+		return nil, err
+	}
+	defer lock.Close()
+	s.sweep()
+	if s.life, err = lockFile(filepath.Join(s.lives(), id), 0); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+func (s *shelf) lives() string { return filepath.Join(s.dir, "alive") }
+
+// close shows that this process holds nothing any more.
+func (s *shelf) close() error {
+	return errors.Join(os.Remove(s.life.Name()), s.life.Close())
+}
+
+// sweep removes the files of processes that are gone. What it cannot remove
+// does no harm.
+func (s *shelf) sweep() {
+	entries, err := os.ReadDir(s.lives())
+	if err != nil {
+		return
+	}
+	for _, e := range entries {
+		if e.Name() != s.id && !s.alive(e.Name()) {
+			_ = os.Remove(filepath.Join(s.lives(), e.Name()))
+		}
+	}
+}
+
+// alive reports whether a process that holds something lives.
+func (s *shelf) alive(id string) bool {
+	if id == s.id {
+		return true
+	}
+	if id != filepath.Base(id) || strings.HasPrefix(id, ".") {
+		return false // no name of ours
+	}
+	f, err := os.Open(filepath.Join(s.lives(), id))
+	if errors.Is(err, fs.ErrNotExist) {
+		return false
+	}
+	if err != nil {
+		return true
+	}
+	defer f.Close()
+	return syscall.Flock(int(f.Fd()), syscall.LOCK_SH|syscall.LOCK_NB) != nil
+}
+
+// update changes the record of a lane, while nobody else does. The notice says
+// what a person should know.
+func (s *shelf) update(lane Lane, change func(*record)) (notice string, err error) {
+	sum := sha256.Sum256([]byte(lane))
+	file := filepath.Join(s.dir, hex.EncodeToString(sum[:8])+".json")
+	lock, err := lockFile(strings.TrimSuffix(file, ".json")+".lock", lockTime)
+	if err != nil {
+		return "", err
+	}
+	defer lock.Close()
+	r, before, err := readRecord(file)
+	var bad *badError
+	switch {
+	case errors.As(err, &bad):
+		notice = bad.Error()
+	case err != nil:
+		return "", err
+	}
+	r.Lane = lane
+	for id := range r.Holders {
+		if !s.alive(id) {
+			delete(r.Holders, id)
+		}
+	}
+	change(&r)
+	after, err := json.Marshal(r)
+	if err != nil {
+		return notice, fmt.Errorf("encode the lane %s: %w", lane, err)
+	}
+	if string(after) == string(before) {
+		return notice, nil
+	}
+	return notice, replace(file, after)
+}
+
+// badError is a file that is no record.
+type badError struct {
+	file string
+	err  error
+}
+
+func (e *badError) Error() string {
+	return fmt.Sprintf("%s was damaged and is made anew: %v", e.file, e.err)
+}
+
+// maxFile is more than any record takes.
+const maxFile = 1 << 20
+
+// readRecord reads a lane; a blank one where there is none, and with a
+// [*badError] where there is something else.
+func readRecord(file string) (r record, text []byte, err error) {
+	info, err := os.Stat(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return record{}, nil, nil
+	}
+	if err == nil && (info.Size() > maxFile || !info.Mode().IsRegular()) {
+		return record{}, nil, &badError{file, errors.New("it is too large, or no file")}
+	}
+	if text, err = os.ReadFile(file); err != nil {
+		return record{}, nil, fmt.Errorf("read a lane: %w", err)
+	}
+	if r, err = parseRecord(text); err != nil {
+		return record{}, nil, &badError{file, err}
+	}
+	return r, text, nil
+}
+
+// parseRecord reads what was in a file. A number that no process writes would
+// hold up everybody for good.
+func parseRecord(text []byte) (record, error) {
+	var r record
+	if err := json.Unmarshal(text, &r); err != nil {
+		return record{}, err
+	}
+	for _, h := range r.Holders {
+		if h.N < 0 || h.N > limit.MaxJobs || len(h.Fresh) > h.N {
+			return record{}, fmt.Errorf("a process holds %d of it", h.N)
+		}
+	}
+	if w := r.Window; min(w.Size, w.Ceiling, w.Good, w.Proofs, w.Step, w.Patience, w.Owed, w.Streak, w.Spread) < 0 ||
+		max(w.Size, w.Ceiling, w.Patience) > maxNumber || w.Size > 0 && w.Patience == 0 {
+		return record{}, errors.New("its numbers are out of range")
+	}
+	return r, nil
+}
+
+// maxNumber is above what any number of a window comes to.
+const maxNumber = 100_000
+
+// replace replaces a file at once. It need not survive a power cut: what is
+// learnt is learnt again.
+func replace(file string, text []byte) error {
+	f, err := os.CreateTemp(filepath.Dir(file), ".new-") // 0600
+	if err != nil {
+		return fmt.Errorf("write a lane: %w", err)
+	}
+	_, err = f.Write(text)
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = os.Rename(f.Name(), file)
+	}
+	if err != nil {
+		return errors.Join(fmt.Errorf("write a lane: %w", err), os.Remove(f.Name()))
+	}
+	return nil
+}
+
+// lockFile locks a file, which is made where it is missing. Closing it unlocks
+// it, as does the end of the process.
+func lockFile(path string, patience time.Duration) (*os.File, error) {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|syscall.O_CLOEXEC, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("lock: %w", err)
+	}
+	deadline := time.Now().Add(patience)
+	for gap := time.Millisecond; ; gap = min(2*gap, 50*time.Millisecond) {
+		err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+		switch {
+		case err == nil:
+			return f, nil
+		case errors.Is(err, syscall.EINTR):
+		case !errors.Is(err, syscall.EWOULDBLOCK):
+			return nil, errors.Join(fmt.Errorf("lock %s: %w", path, err), f.Close())
+		case time.Now().After(deadline):
+			return nil, errors.Join(fmt.Errorf("lock %s: somebody else holds it", path), f.Close())
+		}
+		time.Sleep(gap)
+	}
+}

@@ -1,0 +1,227 @@
+package limit
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+)
+
+// Kind is what an agent of a kind asks of the machine.
+type Kind struct {
+	// Footprint is the memory that one is taken to need, in bytes; 0 is
+	// [CommandFootprint].
+	Footprint int64
+	// Gap is how long after the start of one the next may be started.
+	Gap time.Duration
+}
+
+// settled is how long after its start an agent is taken to have the memory that
+// it will have, as far as the kernel tells of it.
+const settled = 10 * time.Second
+
+// memoryGap is how often somebody who waits for memory looks again: other
+// programs give it back, too, and do not say so.
+const memoryGap = time.Second
+
+// Memory admits agents by free memory: what is available less what those that
+// were admitted are likely to take yet has to leave a reserve to everything
+// else. One is always admitted; a small machine could not run any otherwise.
+type Memory struct {
+	// Available is how much new programs can have, in bytes; 0 where nobody
+	// knows, and then all are admitted.
+	Available func() int64 // required
+	// Used is how much stands below a process; nil or 0 where nobody knows.
+	Used func(pid int) int64
+	Now  func() time.Time // required
+
+	mu      sync.Mutex // guards the fields below
+	in      map[*Tenant]bool
+	learnt  map[string]int64 // of kinds: what was measured
+	changed chan struct{}    // closed when one has left
+}
+
+// Tenant is an agent that was admitted.
+type Tenant struct {
+	memory *Memory
+	kind   string
+	table  int64 // what its kind is said to need
+	since  time.Time
+	pid    int // of its supervisor; 0 before it has one
+}
+
+// MemoryRequest is an agent that wants to start.
+type MemoryRequest struct {
+	Name string // required: of its kind
+	Kind Kind
+	// Waits is told once why it has to wait. It may be nil.
+	Waits func(why string)
+}
+
+// Admit waits until an agent fits. Leave must be called once it has ended.
+func (m *Memory) Admit(ctx context.Context, r MemoryRequest) (*Tenant, error) {
+	if r.Kind.Footprint <= 0 {
+		r.Kind.Footprint = CommandFootprint
+	}
+	for told := false; ; told = true {
+		tenant, why, changed := m.try(r)
+		if tenant != nil {
+			return tenant, nil
+		}
+		if !told && r.Waits != nil {
+			r.Waits(why)
+		}
+		again := time.NewTimer(memoryGap)
+		select {
+		case <-changed:
+		case <-again.C:
+		case <-ctx.Done():
+			again.Stop()
+			return nil, context.Cause(ctx)
+		}
+		again.Stop()
+	}
+}
+
+// Runs says by which process an agent is run.
+func (t *Tenant) Runs(pid int) {
+	t.memory.mu.Lock()
+	defer t.memory.mu.Unlock()
+	t.pid = pid
+}
+
+// Leave gives back what an agent was admitted for.
+func (t *Tenant) Leave() {
+	m := t.memory
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.in, t)
+	if m.changed != nil {
+		close(m.changed)
+		m.changed = nil
+	}
+}
+
+// try admits an agent, or says why not and what to wait for.
+func (m *Memory) try(r MemoryRequest) (*Tenant, string, <-chan struct{}) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	free := m.Available()
+	if len(m.in) > 0 && free > 0 && !m.fits(free, r) {
+		need := m.likely(r.Name, r.Kind.Footprint)
+		if m.changed == nil {
+			m.changed = make(chan struct{})
+		}
+		return nil, fmt.Sprintf("waiting for memory: %s needs %d MiB, and of the %d MiB that are free %d are kept",
+			r.Name, need>>20, free>>20, reserve>>20), m.changed
+	}
+	t := &Tenant{memory: m, kind: r.Name, table: r.Kind.Footprint, since: m.Now()}
+	if m.in == nil {
+		m.in = map[*Tenant]bool{}
+	}
+	m.in[t] = true
+	return t, "", nil
+}
+
+// fits reports whether one more leaves the reserve. Only where that is close is
+// it measured what the others have taken already.
+func (m *Memory) fits(free int64, r MemoryRequest) bool {
+	promised := m.likely(r.Name, r.Kind.Footprint)
+	for t := range m.in {
+		promised += m.likely(t.kind, t.table)
+	}
+	if free-promised >= reserve {
+		return true
+	}
+	m.measure()
+	promised = m.likely(r.Name, r.Kind.Footprint)
+	for t := range m.in {
+		promised += m.owed(t)
+	}
+	return free-promised >= reserve
+}
+
+// likely is what an agent of a kind is taken to need.
+func (m *Memory) likely(kind string, table int64) int64 {
+	if known := m.learnt[kind]; known > 0 {
+		// What is measured is what there is now, and a program that grew once
+		// is no measure for all: the table keeps it in bounds.
+		return min(max(known, table/2), 8*table)
+	}
+	return table
+}
+
+// owed is what an agent is likely to take yet.
+func (m *Memory) owed(t *Tenant) int64 {
+	if used := m.used(t); used > 0 {
+		return max(0, m.likely(t.kind, t.table)-used)
+	}
+	if m.Now().Sub(t.since) >= settled {
+		return 0 // whatever it has is not available any more
+	}
+	return m.likely(t.kind, t.table)
+}
+
+func (m *Memory) used(t *Tenant) int64 {
+	if m.Used == nil || t.pid == 0 {
+		return 0
+	}
+	return m.Used(t.pid)
+}
+
+// measure learns what agents of each kind use that run for a while.
+func (m *Memory) measure() {
+	sum, n := map[string]int64{}, map[string]int64{}
+	for t := range m.in {
+		if m.Now().Sub(t.since) < settled {
+			continue
+		}
+		if used := m.used(t); used > 0 {
+			sum[t.kind] += used
+			n[t.kind]++
+		}
+	}
+	for kind := range sum {
+		if m.learnt == nil {
+			m.learnt = map[string]int64{}
+		}
+		m.learnt[kind] = sum[kind] / n[kind]
+	}
+}
+
+// Gaps keeps starts of the same kind apart. The zero value is ready.
+type Gaps struct {
+	mu   sync.Mutex // guards next
+	next map[string]time.Time
+}
+
+// Wait waits for the turn of an agent to start.
+func (g *Gaps) Wait(ctx context.Context, kind string, gap time.Duration) error {
+	if gap <= 0 {
+		return nil
+	}
+	left := g.take(kind, gap, time.Now())
+	turn := time.NewTimer(left)
+	defer turn.Stop()
+	select {
+	case <-turn.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// take gives out the next turn, and says how long it is until then.
+func (g *Gaps) take(kind string, gap time.Duration, now time.Time) time.Duration {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	turn := now
+	if next := g.next[kind]; next.After(turn) {
+		turn = next
+	}
+	if g.next == nil {
+		g.next = map[string]time.Time{}
+	}
+	g.next[kind] = turn.Add(gap)
+	return turn.Sub(now)
+}

@@ -1,0 +1,146 @@
+package limit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+const mib = 1 << 20
+
+// TestMemoryAdmits says how many agents of 100 MiB are admitted at once, by what
+// is available beside the reserve and what those that run are seen to use.
+func TestMemoryAdmits(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		name string
+		free int64         // beside the reserve, when the first comes
+		uses int64         // what each takes from that, once it runs
+		told bool          // the kernel says what each uses
+		gap  time.Duration // between one and the next
+		want int
+	}{
+		{"all at once, by the table", 450 * mib, 0, true, 0, 4},
+		{"nothing free", 0, 0, true, 0, 1}, // one there must be
+		{"nobody knows", -reserve, 0, true, 0, 10},
+		{"those that settled have what they have", 450 * mib, 0, false, settled, 10},
+		{"as heavy as said", 450 * mib, 100 * mib, true, settled, 4},
+		{"heavier than said", 450 * mib, 140 * mib, true, settled, 3},
+		{"lighter than said", 450 * mib, 60 * mib, true, settled, 7},
+		{"lighter, and half of the table is kept", 450 * mib, 5 * mib, true, settled, 9},
+		{"much heavier than said", 10000 * mib, 5000 * mib, true, settled, 2},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				n := 0
+				m := &Memory{
+					Now:       time.Now,
+					Available: func() int64 { return reserve + tc.free - int64(n)*tc.uses },
+					Used: func(int) int64 {
+						if tc.told {
+							return tc.uses
+						}
+						return 0
+					},
+				}
+				for n < 10 {
+					tenant, why, _ := m.try(MemoryRequest{Name: "k", Kind: Kind{Footprint: 100 * mib}})
+					if tenant == nil {
+						t.Log(why)
+						break
+					}
+					tenant.Runs(1)
+					n++
+					time.Sleep(tc.gap)
+				}
+				if n != tc.want {
+					t.Errorf("%d were admitted, want %d", n, tc.want)
+				}
+			})
+		})
+	}
+}
+
+// TestMemoryMakesRoom admits the next once one has left, or other programs gave
+// memory back, and tells once why it waits.
+func TestMemoryMakesRoom(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var free atomic.Int64
+		free.Store(reserve + 150*mib)
+		m := &Memory{Now: time.Now, Available: free.Load}
+		request := MemoryRequest{Name: "k", Kind: Kind{Footprint: 100 * mib}}
+		first, err := m.Admit(t.Context(), request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var told []string
+		request.Waits = func(why string) { told = append(told, why) }
+		admit := func() (done chan *Tenant) {
+			done = make(chan *Tenant, 1)
+			go func() {
+				tenant, _ := m.Admit(t.Context(), request)
+				done <- tenant
+			}()
+			synctest.Wait()
+			return done
+		}
+		second := admit()
+		time.Sleep(5 * time.Second)
+		want := "waiting for memory: k needs 100 MiB, and of the 1174 MiB that are free 1024 are kept"
+		if len(told) != 1 || told[0] != want {
+			t.Errorf("told %q, want %q once", told, want)
+		}
+		first.Leave()
+		tenant := <-second
+		third := admit()
+		free.Add(100 * mib)
+		(<-third).Leave()
+		ctx, cancel := context.WithCancelCause(t.Context())
+		free.Store(reserve)
+		why := errors.New("stopped")
+		cancel(why)
+		if _, err := m.Admit(ctx, request); !errors.Is(err, why) {
+			t.Errorf("Admit = %v, want the cause", err)
+		}
+		tenant.Leave()
+	})
+}
+
+// TestGaps keeps the starts of a kind apart, and those of others not.
+func TestGaps(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var g Gaps
+		began := time.Now()
+		for _, tc := range []struct {
+			kind string
+			gap  time.Duration
+			want time.Duration
+		}{
+			{"a", time.Second, 0}, {"a", time.Second, time.Second}, {"b", time.Second, time.Second},
+			{"none", 0, time.Second}, {"a", time.Second, 2 * time.Second},
+		} {
+			if err := g.Wait(t.Context(), tc.kind, tc.gap); err != nil {
+				t.Fatal(err)
+			}
+			if took := time.Since(began); took != tc.want {
+				t.Errorf("%s starts after %s, want %s", tc.kind, took, tc.want)
+			}
+		}
+		ctx, cancel := context.WithCancelCause(t.Context())
+		why := fmt.Errorf("stopped")
+		cancel(why)
+		if err := g.Wait(ctx, "a", time.Hour); err != nil && !errors.Is(err, why) {
+			t.Errorf("Wait = %v, want the cause", err)
+		}
+		if err := g.Wait(ctx, "a", time.Hour); !errors.Is(err, why) {
+			t.Errorf("Wait = %v, want the cause", err)
+		}
+	})
+}

@@ -1,0 +1,240 @@
+package limit
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"time"
+)
+
+// What a window of which nothing is known begins with, and the most it grows
+// to.
+const (
+	firstSize = 4
+	maxSize   = 1000
+)
+
+// growth is by which part of itself a window grows of which nothing is known:
+// as many as that are refused at once where it was full.
+const growth = 5
+
+// restAfter is how long nobody may have been in a lane until its window
+// begins low again.
+const restAfter = time.Hour
+
+// forgetAfter is how long a ceiling is believed to the full. What a provider
+// allows changes; after that time it is tried as soon as it was at first.
+const forgetAfter = time.Hour
+
+// patience is how many full windows of successes at the ceiling come before
+// one more is tried, and maxPatience how many once that has been refused again
+// and again.
+const (
+	patience    = 8
+	maxPatience = 128
+)
+
+// owedEach is how many successes outweigh one refusal before more is tried,
+// and maxOwed bounds what they add up to.
+const (
+	owedEach = 40
+	maxOwed  = 4000
+)
+
+// A lane that was refused without being told for how long waits for firstRest,
+// and twice as long after each further refusal, up to maxRest.
+const (
+	firstRest = time.Second
+	maxRest   = time.Minute
+)
+
+// MaxTold is how long a lane may be told to wait. An agent can say anything;
+// whoever is told more than this is not believed, and asks again then.
+const MaxTold = time.Hour
+
+// spreadGap is the most that lies between two of those that enter after the
+// lane was told to wait: they would all come back at once.
+const spreadGap = 250 * time.Millisecond
+
+// Window is how many agents may be at work in one lane, learnt from how its
+// provider answers. It grows while all goes well, shrinks when one is refused,
+// and remembers where that was. The zero value is a lane nobody has been in.
+//
+// It is pure: it is told the time, and one goroutine uses it.
+type Window struct {
+	Size int `json:"size,omitempty"` // how many may be at work
+	// Ceiling is how many went well when one more was refused; 0 where none
+	// was.
+	Ceiling int `json:"ceiling,omitempty"`
+	// Good counts successes since Size has changed.
+	Good int `json:"good,omitempty"`
+	// Proofs counts those of them that were the first of an agent, and Step is
+	// how many there must be, where others are new, before it grows again.
+	Proofs int `json:"proofs,omitempty"`
+	Step   int `json:"step,omitempty"`
+	// Probing is set while Size is one over the ceiling, to find out.
+	Probing bool `json:"probing,omitempty"`
+	// Patience is how many full windows of successes come before that.
+	Patience int `json:"patience,omitempty"`
+	// Owed is how many successes come before that, too, for what has been
+	// refused so far.
+	Owed int `json:"owed,omitempty"`
+	// Streak counts refusals since the last success.
+	Streak int `json:"streak,omitempty"`
+	// Spread is how many of the next that enter keep a gap.
+	Spread int `json:"spread,omitempty"`
+
+	Until   time.Time `json:"until,omitzero"`   // nothing enters before
+	Cut     time.Time `json:"cut,omitzero"`     // when Size was last halved
+	Refused time.Time `json:"refused,omitzero"` // when anything was last refused
+	Used    time.Time `json:"used,omitzero"`    // when anything last entered or went well
+}
+
+// Success is a request that went well.
+type Success struct {
+	Held  int  // agents in the lane, with whose it was
+	Fresh int  // those of them of which none is known to have gone well
+	First bool // it was the first of its agent
+}
+
+// Chance is a number from 0 up to n, below it, by chance.
+type Chance func(n time.Duration) time.Duration
+
+// Random is the [Chance] for everything but tests.
+func Random(n time.Duration) time.Duration {
+	if n <= 0 {
+		return 0
+	}
+	return rand.N(n)
+}
+
+// begin brings a window up to date that is new or that nobody was in for long.
+func (w *Window) begin(now time.Time, held int) {
+	w.Size = max(w.Size, 0)
+	switch {
+	case w.Size == 0:
+		w.resize(firstSize)
+		w.Step = w.Size
+	case held == 0 && !w.Used.IsZero() && now.Sub(w.Used) > restAfter:
+		w.resize(min(w.Size, firstSize))
+		w.Step, w.Streak = w.Size, 0
+	}
+	switch {
+	case w.Patience < 1:
+		w.Patience = patience
+	case now.Sub(w.Refused) > forgetAfter:
+		w.Patience = min(w.Patience, patience)
+	}
+	if w.Until.Sub(now) > MaxTold {
+		w.Until = now.Add(MaxTold) // the clock was set, or somebody wrote the file
+	}
+}
+
+// Enter lets an agent in, or says why it has to wait. At the earliest that is
+// worth trying again after wait; 0 where it is once somebody has left.
+func (w *Window) Enter(now time.Time, held int, chance Chance) (why string, wait time.Duration) {
+	w.begin(now, held)
+	if left := w.Until.Sub(now); left > 0 {
+		if w.Refused.IsZero() || left <= spreadGap {
+			return "those before it have only just entered", left
+		}
+		return "told to wait until " + w.Until.Local().Format(time.TimeOnly), left
+	}
+	if held >= w.Size {
+		return fmt.Sprintf("%d of %d at work", held, w.Size), 0
+	}
+	w.Used = now
+	if w.Spread > 0 {
+		w.Spread--
+		w.Until = now.Add(chance(spreadGap))
+	}
+	return "", 0
+}
+
+// Passed notes a request that went well.
+//
+// The window grows where it is what holds agents back, once as many requests
+// went well as it holds agents, and at least one of each that it grew for:
+// whoever has just entered may be the one too many.
+func (w *Window) Passed(now time.Time, s Success) {
+	w.begin(now, max(1, s.Held))
+	w.Used, w.Streak, w.Owed = now, 0, max(0, w.Owed-1)
+	w.Good++
+	if s.First {
+		w.Proofs++
+	}
+	if s.Held < w.Size || w.Good < w.Size || s.Fresh > 0 && w.Proofs < w.Step {
+		return
+	}
+	switch {
+	case w.Ceiling == 0:
+		w.resize(min(w.Size+max(1, w.Size/growth), maxSize))
+	case w.Size < w.Ceiling:
+		w.resize(min(w.Size+max(1, w.Size/growth), w.Ceiling))
+	case w.Probing:
+		// It holds one more. There may be many more: the next is tried soon.
+		w.Ceiling, w.Patience = w.Size, 1
+		w.resize(w.Size)
+	case w.Good >= w.Size*w.Patience && w.Owed == 0 && w.Size < maxSize:
+		w.resize(w.Ceiling + 1)
+		w.Probing = true
+	}
+}
+
+// resize changes the size, and begins to count anew.
+func (w *Window) resize(to int) {
+	w.Step = max(0, to-w.Size)
+	w.Size, w.Good, w.Proofs, w.Probing = to, 0, 0, false
+}
+
+// Refusal is a request that was refused.
+type Refusal struct {
+	// After is how long the provider said to wait; 0 where it did not.
+	After time.Duration
+	// Overloaded is set where the provider is short itself: that says nothing of
+	// how many it allows.
+	Overloaded bool
+	// Since is when the same agent entered, or last had a request go well.
+	Since time.Time
+}
+
+// Refuse notes a request that was refused. Of many that were under way together
+// only the first makes the window smaller.
+func (w *Window) Refuse(now time.Time, r Refusal, held int, chance Chance) {
+	w.begin(now, max(1, held))
+	known := !w.Cut.IsZero() && !r.Since.After(w.Cut)
+	w.Refused = now
+	w.rest(now, r.After, known, chance)
+	w.Spread, w.Owed = w.Size, min(w.Owed+owedEach, maxOwed)
+	if known {
+		return
+	}
+	if !r.Overloaded && held > 1 && (w.Ceiling == 0 || held-1 < w.Ceiling) {
+		w.Ceiling = held - 1
+	}
+	if held > w.Size {
+		return // it is on its way down already
+	}
+	if w.Probing {
+		w.Patience = min(2*w.Patience, maxPatience)
+	} else {
+		w.Patience = max(w.Patience, patience)
+	}
+	w.resize(max(1, min(w.Size, max(held, 1))/2))
+	w.Cut, w.Spread = now, w.Size
+	w.Streak = min(w.Streak+1, 16)
+}
+
+// rest holds the lane back after a refusal, for as long as was told.
+func (w *Window) rest(now time.Time, told time.Duration, known bool, chance Chance) {
+	after := min(told, MaxTold)
+	if told <= 0 {
+		after = firstRest
+		if !known {
+			after = min(firstRest<<min(w.Streak, 16), maxRest)
+		}
+		after += chance(after / 2)
+	}
+	if until := now.Add(after); until.After(w.Until) {
+		w.Until = until
+	}
+}

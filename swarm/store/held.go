@@ -1,0 +1,60 @@
+package store
+
+import (
+	"time"
+
+	"agentswarm/swarm/event"
+	"agentswarm/swarm/task"
+)
+
+// hold notes what an attempt waits for.
+func (a *Agent) hold(at time.Time, e *event.Held) {
+	s, ok := a.Status.(*task.Running)
+	if !ok || e.Attempt < a.Attempt {
+		return
+	}
+	a.Held = e.Reason
+	if s.State != task.Queued {
+		a.Status = &task.Running{State: task.Queued, Attempt: a.Attempt, Since: at}
+	}
+}
+
+// moves notes that the attempt waits for nothing any more.
+func (a *Agent) moves(at time.Time) {
+	if a.Held == "" {
+		return
+	}
+	a.Held = ""
+	if s, ok := a.Status.(*task.Running); ok && s.State == task.Queued {
+		a.Status = &task.Running{State: task.Working, Attempt: a.Attempt, Since: at}
+	}
+}
+
+func (a *Agent) queue(at time.Time) {
+	a.Held = ""
+	a.Status = &task.Running{State: task.Queued, Attempt: a.Attempt, Since: at}
+	a.Ended, a.SettledBy = time.Time{}, 0
+}
+
+// retried queues an agent that failed in a way that may pass.
+func (a *Agent) retried(at time.Time, e *event.Retried) {
+	a.queue(at)
+	if e.Usage != nil {
+		a.Spent, a.SpentBy = *e.Usage, e.Attempt
+	}
+}
+
+// begin notes that an attempt is under way, if that is news.
+func (a *Agent) begin(at time.Time, attempt int) {
+	if attempt <= a.Attempt {
+		return
+	}
+	a.Attempt, a.Attempts = attempt, a.Attempts+1
+	a.Exit, a.Captured, a.Checked = nil, nil, nil
+	a.Review, a.Open, a.Entered, a.Round = nil, nil, false, nil
+	a.Status, a.Ended = &task.Running{State: task.Working, Attempt: attempt, Since: at}, time.Time{}
+	a.SettledBy = 0
+	if a.Started.IsZero() {
+		a.Started = at
+	}
+}
