@@ -23,11 +23,12 @@ func layers() [][]string {
 		1: {
 			"worktree", "merge", "swarm/ear", "swarm/event", "swarm/guard", "swarm/limit", "swarm/scope", "swarm/script",
 			"swarm/hook", "swarm/shim", "risk/shell", "swarm/modeltest/serve",
+			"swarm/builtin/model", "swarm/builtin/tool",
 		},
 		2: {"risk", "swarm/early", "swarm/store", "swarm/agent", "swarm/inbox", "swarm/fleet", "swarm/governor", "swarm/wire"},
 		3: {
 			"swarm/agent/claude", "swarm/agent/codex", "swarm/agent/command", "swarm/agent/pi",
-			"swarm/engine",
+			"swarm/builtin", "swarm/engine",
 		},
 		4: {"swarm/bench", "swarm/control", "swarm/config", "swarm/fanout", "swarm/workflow", "swarm/mcp"},
 		5: {"swarm/cli", "swarm/demo"},
@@ -47,6 +48,8 @@ func seams() map[string][]string {
 		"github.com/yuin/goldmark":    {"risk"},
 
 		"github.com/modelcontextprotocol/go-sdk/mcp": {"swarm/mcp"},
+		"github.com/openai/openai-go/v3":             {"swarm/builtin/model"},
+		"github.com/anthropics/anthropic-sdk-go":     {"swarm/builtin/model"},
 	}
 }
 

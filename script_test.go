@@ -64,6 +64,7 @@ func scriptParams(backend worktree.Backend) testscript.Params {
 			"refused":  refusedCommand,
 			"asked":    askedCommand,
 			"types":    typesCommand,
+			"model":    modelCommand,
 		},
 	}
 }

@@ -28,7 +28,7 @@ func TestScriptsReflink(t *testing.T) {
 	}
 	dir := t.TempDir()
 	image, at := filepath.Join(dir, "image"), filepath.Join(dir, "at")
-	for _, err := range []error{os.Mkdir(at, 0o755), os.WriteFile(image, nil, 0o600), os.Truncate(image, 1<<30)} {
+	for _, err := range []error{os.Mkdir(at, 0o755), os.WriteFile(image, nil, 0o600), os.Truncate(image, 2<<30)} {
 		if err != nil {
 			t.Fatal(err)
 		}

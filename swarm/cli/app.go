@@ -30,6 +30,7 @@ type Env struct {
 	Stdout, Stderr io.Writer // required
 	Getenv         func(string) string
 	Environ        []string // what children may be given
+	Path           string   // as it was given; Environ's is without guards
 	Dir            string   // required: the current folder, absolute
 	Self           string   // the running binary, for supervisors
 	Calls          string   // how the user calls us, for commands to type
@@ -58,7 +59,7 @@ func builtin(env Env) []*cli.Command {
 		newMergeCommand(env), newApplyCommand(env), newUndoCommand(env),
 		newAttachCommand(env), newShellCommand(env), newExecCommand(env),
 		newRmCommand(env), newGcCommand(env), newDoctorCommand(env), newBenchCommand(env),
-		newInitCommand(env), newConfigCommand(env), newRiskCommand(env), newWorkflowCommand(env), newMCPCommand(env), newVersionCommand(env),
+		newInitCommand(env), newConfigCommand(env), newRiskCommand(env), newWorkflowCommand(env), newMCPCommand(env), newBuiltinCommand(env), newVersionCommand(env),
 		newCompletionCommand(env), newManCommand(env), newCompleteCommand(env),
 	}
 }

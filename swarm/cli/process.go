@@ -35,7 +35,8 @@ func RunStepped(ctx context.Context, step func(string) error, argv []string, ext
 		fmt.Fprintln(os.Stderr, "swarm: find the running program:", err)
 		return int(CodeFailed)
 	}
-	if path, is := os.LookupEnv("PATH"); is { // in an agent, swarm runs git as anywhere
+	path, is := os.LookupEnv("PATH")
+	if is { // in an agent, swarm runs git as anywhere
 		if err := os.Setenv("PATH", guard.Without(path)); err != nil {
 			fmt.Fprintln(os.Stderr, "swarm: leave the guards:", err)
 			return int(CodeFailed)
@@ -43,7 +44,7 @@ func RunStepped(ctx context.Context, step func(string) error, argv []string, ext
 	}
 	env := Env{
 		Args: argv[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
-		Getenv: os.Getenv, Environ: os.Environ(), Dir: dir, Self: self,
+		Getenv: os.Getenv, Environ: os.Environ(), Path: path, Dir: dir, Self: self,
 		Calls: calledAs(argv[0], self), Step: step,
 	}
 	ctx, stop := onSignals(ctx)

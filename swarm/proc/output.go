@@ -83,12 +83,16 @@ func (o *output) open(s *Spec) (ends [2]*os.File, err error) {
 	if err := o.create(s); err != nil {
 		return ends, err
 	}
-	for i, s := range o.streams {
+	for i, to := range o.streams {
+		if i == 1 && s.Merge {
+			ends[1] = ends[0]
+			break
+		}
 		r, w, err := os.Pipe()
 		if err != nil {
 			return ends, fmt.Errorf("open a pipe for output: %w", err)
 		}
-		s.from, ends[i] = r, w
+		to.from, ends[i] = r, w
 	}
 	return ends, nil
 }

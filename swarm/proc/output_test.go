@@ -131,3 +131,19 @@ func TestStdoutIsAPipe(t *testing.T) {
 		}
 	})
 }
+
+// TestMerge holds that stderr goes where stdout does, in order.
+func TestMerge(t *testing.T) {
+	inModes(t, func(t *testing.T, m mode) {
+		spec := m.spec(t, "cat")
+		spec.Argv, spec.Merge = []string{"/bin/sh", "-c", "echo a; echo b >&2; echo c"}, true
+		exit := m.start(t, spec).Wait()
+		text, err := os.ReadFile(spec.Stdout)
+		if err != nil || string(text) != "a\nb\nc\n" || exit.StdoutBytes != 6 || exit.StderrBytes != 0 {
+			t.Errorf("stdout = %q, %v, %+v", text, err, exit)
+		}
+		if info, err := os.Stat(spec.Stderr); err != nil || info.Size() != 0 {
+			t.Errorf("stderr is %v, %v", info, err)
+		}
+	})
+}

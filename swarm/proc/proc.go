@@ -59,6 +59,9 @@ type Spec struct {
 
 	Stdout string // required: a file that must not exist yet
 	Stderr string // required: a file that must not exist yet
+	// Merge has stderr go where stdout does, in the order of the writes.
+	// Stderr stays empty.
+	Merge bool
 
 	OutputLimit int64         // bytes of both together; 0: DefaultOutputLimit
 	Grace       time.Duration // from SIGTERM to SIGKILL; 0: DefaultGrace

@@ -41,6 +41,7 @@ type wireSpec struct {
 	Terminal    *Size           `json:"terminal,omitempty"`
 	Stdout      exact           `json:"stdout"`
 	Stderr      exact           `json:"stderr"`
+	Merge       bool            `json:"merge,omitempty"`
 	OutputLimit int64           `json:"output_limit"`
 	Grace       time.Duration   `json:"grace_ns"`
 	Walls       json.RawMessage `json:"walls,omitempty"`
@@ -62,7 +63,7 @@ func encodeSpec(s *Spec, tag uint64) ([]byte, error) {
 	w := wireSpec{
 		Tag: tag, Argv: convert[exact](s.Argv), Env: convert[exact](s.Env),
 		Dir: exact(s.Dir), Stdin: exact(s.Stdin), Pipe: s.Pipe, Terminal: s.Terminal,
-		Stdout: exact(s.Stdout), Stderr: exact(s.Stderr),
+		Stdout: exact(s.Stdout), Stderr: exact(s.Stderr), Merge: s.Merge,
 		OutputLimit: s.OutputLimit, Grace: s.Grace, Walls: s.Walls, Door: exact(s.Door),
 	}
 	if s.Door != "" {
@@ -96,7 +97,7 @@ func decodeSpec(line []byte) (Spec, origin, error) {
 	s := Spec{
 		Argv: convert[string](w.Argv), Env: convert[string](w.Env),
 		Dir: string(w.Dir), Stdin: string(w.Stdin), Pipe: w.Pipe, Terminal: w.Terminal,
-		Stdout: string(w.Stdout), Stderr: string(w.Stderr),
+		Stdout: string(w.Stdout), Stderr: string(w.Stderr), Merge: w.Merge,
 		OutputLimit: w.OutputLimit, Grace: w.Grace, Walls: w.Walls, Door: string(w.Door),
 	}
 	return s, origin{tag: w.Tag, outside: w.Outside}, s.check()

@@ -12,7 +12,7 @@ func TestSpecTravels(t *testing.T) {
 	t.Parallel()
 	spec := Spec{
 		Argv: []string{"a", "\xff"}, Env: []string{"K=\x80\n"}, Dir: "/\xfe",
-		Stdout: "/o", Stderr: "/e",
+		Stdout: "/o", Stderr: "/e", Merge: true,
 		OutputLimit: 5, Grace: time.Minute, Walls: []byte(`{"x":1}`),
 		Terminal: &Size{Rows: 7, Cols: 300}, Door: "/d\xff",
 	}

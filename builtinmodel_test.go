@@ -1,0 +1,80 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// modelCommand is `model FILE`: a provider that speaks Chat Completions answers
+// by a script until the test is over, and $MODEL is where. Each line of FILE is
+// what it says where a conversation has so many results of tools, as an object:
+// "text", "name" and "arguments" of a call, or "status". A conversation with
+// more results hears the last line.
+func modelCommand(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: model FILE")
+	}
+	var turns []modelTurn
+	for line := range strings.Lines(ts.ReadFile(args[0])) {
+		var turn modelTurn
+		ts.Check(json.Unmarshal([]byte(line), &turn))
+		turns = append(turns, turn)
+	}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var asked struct {
+			Messages []struct{ Role string }
+		}
+		body, err := io.ReadAll(r.Body)
+		if err != nil || json.Unmarshal(body, &asked) != nil {
+			http.Error(w, "no JSON", http.StatusBadRequest)
+			return
+		}
+		n := 0
+		for _, m := range asked.Messages {
+			if m.Role == "tool" {
+				n++
+			}
+		}
+		turns[min(n, len(turns)-1)].write(w)
+	}))
+	ts.Defer(server.Close)
+	ts.Setenv("MODEL", server.URL+"/v1")
+}
+
+type modelTurn struct {
+	Text, Name string
+	Arguments  json.RawMessage
+	Status     int
+}
+
+func (t modelTurn) write(w http.ResponseWriter) {
+	if t.Status != 0 {
+		http.Error(w, `{"error":{"message":"`+t.Text+`"}}`, t.Status)
+		return
+	}
+	type obj = map[string]any
+	delta, finish := obj{"content": t.Text}, "stop"
+	if t.Name != "" {
+		finish = "tool_calls"
+		delta["tool_calls"] = []obj{{"index": 0, "id": "c1", "type": "function", "function": obj{"name": t.Name, "arguments": string(t.Arguments)}}}
+	}
+	w.Header().Set("Content-Type", "text/event-stream")
+	for _, chunk := range []obj{
+		{"model": "m", "choices": []obj{{"index": 0, "delta": delta}}},
+		{"model": "m", "choices": []obj{{"index": 0, "delta": obj{}, "finish_reason": finish}}},
+		{"model": "m", "choices": []obj{}, "usage": obj{"prompt_tokens": 10, "completion_tokens": 2, "total_tokens": 12}},
+	} {
+		text, err := json.Marshal(chunk)
+		if err != nil {
+			return
+		}
+		fmt.Fprintf(w, "data: %s\n\n", text)
+	}
+	fmt.Fprint(w, "data: [DONE]\n\n")
+}

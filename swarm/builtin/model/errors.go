@@ -1,0 +1,179 @@
+package model
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"agentswarm/swarm/task"
+)
+
+// Error is a request that was not answered.
+type Error struct {
+	Kind task.ErrorKind // required
+	// Wait says that the same request may be answered later.
+	Wait bool
+	// After is how long the provider wants it to be waited; 0: it does not
+	// say.
+	After time.Duration
+	// TooLong says that the conversation does not fit.
+	TooLong bool
+	// Format says that a schema for the answer is what was not taken.
+	Format bool
+	Text   string // required: what went wrong, for a person
+}
+
+func (e *Error) Error() string { return e.Text }
+
+// What providers call what, in messages that have no code of their own.
+
+func quotaWords() []string {
+	return []string{
+		"insufficient_quota", "credit balance", "billing", "exceeded your current quota", "out of credits", "payment required",
+	}
+}
+
+func tooLongWords() []string {
+	return []string{
+		"context_length_exceeded", "prompt is too long", "maximum context length", "context window", "context size",
+		"request_too_large", "too many tokens",
+	}
+}
+
+func formatWords() []string {
+	return []string{"response_format", "json_schema", "text.format", "grammar"}
+}
+
+// mentions reports whether one of some words is in a text.
+func mentions(text string, words []string) bool {
+	text = strings.ToLower(text)
+	return slices.ContainsFunc(words, func(word string) bool { return strings.Contains(text, word) })
+}
+
+// answered is what a provider said with a status of 400 or more, or in its
+// stream.
+type answered struct {
+	status int // 0: in the stream
+	header http.Header
+	body   string
+}
+
+// classify says what kind of error an answer is.
+func (a answered) classify() *Error {
+	said, code := readError(a.body)
+	e := &Error{Kind: task.Other, Text: said}
+	if a.status != 0 {
+		e.Text = strings.TrimSpace(fmt.Sprintf("%d %s", a.status, http.StatusText(a.status))) + ": " + said
+	}
+	words := code + " " + said
+	status := a.status
+	if status == 0 {
+		status = statusOf(code)
+	}
+	switch {
+	case status != http.StatusTooManyRequests && mentions(words, tooLongWords()), status == http.StatusRequestEntityTooLarge:
+		e.Kind, e.TooLong = task.Invalid, true
+	case mentions(words, quotaWords()), status == http.StatusPaymentRequired:
+		e.Kind = task.Quota
+	case status == http.StatusTooManyRequests:
+		e.Kind, e.Wait = task.RateLimit, true
+	case status == http.StatusUnauthorized, status == http.StatusForbidden:
+		e.Kind = task.Auth
+	case status == http.StatusRequestTimeout, status == http.StatusConflict, status >= 500:
+		e.Kind, e.Wait = task.Overloaded, true
+	case status >= 400:
+		e.Kind, e.Format = task.Invalid, mentions(words, formatWords())
+	default:
+		e.Kind, e.Wait = task.Overloaded, true // in a stream that had begun
+	}
+	if e.Wait || e.Kind == task.Quota {
+		e.After = retryAfter(a.header, time.Now)
+	}
+	return e
+}
+
+// statusOf is the status that an error in a stream would have had.
+func statusOf(code string) int {
+	switch code {
+	case "rate_limit_error", "rate_limit_exceeded":
+		return http.StatusTooManyRequests
+	case "authentication_error", "permission_error", "invalid_api_key":
+		return http.StatusUnauthorized
+	case "invalid_request_error", "not_found_error", "invalid_prompt":
+		return http.StatusBadRequest
+	}
+	return 0
+}
+
+// maxSaid is how much of a message is repeated.
+const maxSaid = 500
+
+// readError finds the message and the code in the body of an error.
+func readError(body string) (said, code string) {
+	var w struct {
+		Error   json.RawMessage `json:"error"`
+		Message string          `json:"message"`
+		Type    string          `json:"type"`
+		Code    any             `json:"code"`
+	}
+	text := []byte(body)
+	for range 2 { // the error itself, or an object that holds it
+		if json.Unmarshal(text, &w) != nil || len(w.Error) == 0 || w.Error[0] != '{' {
+			break
+		}
+		text, w.Error = w.Error, nil
+	}
+	var plain string
+	switch {
+	case w.Message != "":
+		said = w.Message
+	case json.Unmarshal(w.Error, &plain) == nil && plain != "":
+		said = plain
+	default:
+		said = body
+	}
+	code = w.Type
+	if c, ok := w.Code.(string); ok && c != "" {
+		code = c
+	}
+	said = strings.Join(strings.Fields(strings.ToValidUTF8(said, "\uFFFD")), " ")
+	if said == "" {
+		said = "no reason was given"
+	}
+	if len(said) > maxSaid {
+		cut := maxSaid
+		for !utf8.RuneStart(said[cut]) {
+			cut--
+		}
+		said = said[:cut] + "…"
+	}
+	return said, code
+}
+
+// retryAfter reads the headers that say when to come back: a number of
+// seconds, or a date.
+func retryAfter(h http.Header, now func() time.Time) time.Duration {
+	if ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64); err == nil && ms > 0 {
+		return bounded(ms / 1000)
+	}
+	text := h.Get("Retry-After")
+	if s, err := strconv.ParseFloat(text, 64); err == nil && s > 0 {
+		return bounded(s)
+	}
+	if at, err := http.ParseTime(text); err == nil {
+		return bounded(at.Sub(now()).Seconds())
+	}
+	return 0
+}
+
+// bounded is a number of seconds, which somebody else wrote, as a duration of
+// at most a day.
+func bounded(seconds float64) time.Duration {
+	return time.Duration(math.Min(math.Max(seconds, 0), 24*60*60) * float64(time.Second))
+}

@@ -1,0 +1,229 @@
+package model
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// API is a protocol that models are asked by. The zero value is none.
+type API string
+
+// The APIs.
+const (
+	Chat      API = "chat"      // OpenAI's Chat Completions, which most local servers speak
+	Responses API = "responses" // OpenAI's Responses
+	Anthropic API = "anthropic" // Anthropic's Messages
+)
+
+// UnmarshalText refuses an API that is not known.
+func (a *API) UnmarshalText(text []byte) error {
+	switch got := API(text); got {
+	case Chat, Responses, Anthropic:
+		*a = got
+		return nil
+	}
+	return fmt.Errorf("unknown API %q: want chat, responses or anthropic", text)
+}
+
+// Provider is where models are.
+type Provider struct {
+	BaseURL string `json:"base_url"`
+	API     API    `json:"api"`
+	// KeyEnv names the variable that holds the key; empty: it takes none.
+	KeyEnv string `json:"key_env"`
+	// Models are known by what they are called there.
+	Models map[string]Facts `json:"models"`
+}
+
+// Facts are what must be known of a model.
+type Facts struct {
+	ContextWindow int64 `json:"context_window"` // tokens; 0: not known
+	MaxOutput     int64 `json:"max_output"`     // tokens of one reply; 0: not known
+}
+
+// Spec names a model: provider/model[:effort].
+type Spec struct{ Provider, Model, Effort string }
+
+// String writes a spec as it is read.
+func (s Spec) String() string {
+	text := s.Model
+	if s.Provider != "" {
+		text = s.Provider + "/" + text
+	}
+	if s.Effort != "" {
+		text += ":" + s.Effort
+	}
+	return text
+}
+
+// Efforts are the words for how much a model should think.
+func Efforts() []string {
+	return []string{"none", "minimal", "low", "medium", "high", "xhigh", "max"}
+}
+
+// ParseSpec reads a spec. It is split at the first slash only, and a last word
+// after a colon is an effort where it is one: others are part of the name.
+func ParseSpec(text string) (Spec, error) {
+	s := Spec{Model: text}
+	if provider, rest, ok := strings.Cut(text, "/"); ok {
+		s.Provider, s.Model = provider, rest
+	}
+	if at := strings.LastIndexByte(s.Model, ':'); at >= 0 && slices.Contains(Efforts(), s.Model[at+1:]) {
+		s.Model, s.Effort = s.Model[:at], s.Model[at+1:]
+	}
+	if s.Model == "" || s.Provider == "" && strings.Contains(text, "/") {
+		return Spec{}, fmt.Errorf("model %q: want provider/model or provider/model:effort", text)
+	}
+	return s, nil
+}
+
+// Search is what a provider is looked for by.
+type Search struct {
+	Spec   Spec
+	Getenv func(string) string
+	// More are providers beside the known ones, and before them.
+	More map[string]Provider
+	// Endpoint, API and KeyEnv replace what the provider has.
+	Endpoint string
+	API      API
+	KeyEnv   string
+}
+
+// Endpoint is where and how one model is asked.
+type Endpoint struct {
+	Spec  Spec
+	API   API
+	URL   string
+	Key   string // never printed
+	Facts Facts
+	// Secrets are the variables that hold keys: no tool is to see them.
+	Secrets []string
+}
+
+// known are the providers that need no configuration.
+func known(getenv func(string) string) map[string]Provider {
+	openai := cmp.Or(getenv("OPENAI_BASE_URL"), "https://api.openai.com/v1")
+	return map[string]Provider{
+		"openai":      {BaseURL: openai, API: Responses, KeyEnv: "OPENAI_API_KEY"},
+		"openai-chat": {BaseURL: openai, API: Chat, KeyEnv: "OPENAI_API_KEY"},
+		"anthropic": {
+			BaseURL: cmp.Or(getenv("ANTHROPIC_BASE_URL"), "https://api.anthropic.com"),
+			API:     Anthropic, KeyEnv: "ANTHROPIC_API_KEY",
+		},
+		"ollama": {BaseURL: cmp.Or(getenv("OLLAMA_BASE_URL"), "http://127.0.0.1:11434/v1"), API: Chat},
+	}
+}
+
+// Find finds the endpoint of a model. Its errors say what to give.
+func (s Search) Find() (*Endpoint, error) {
+	all := known(s.Getenv)
+	secrets := []string{s.KeyEnv}
+	for _, p := range all {
+		secrets = append(secrets, p.KeyEnv)
+	}
+	for name, p := range s.More {
+		all[name], secrets = p, append(secrets, p.KeyEnv)
+	}
+	name := cmp.Or(s.Spec.Provider, s.guess())
+	p, ok := all[name]
+	switch {
+	case !ok && s.Endpoint == "" && name == "":
+		return nil, fmt.Errorf("model %s: it names no provider; want one of %s before a slash, or an endpoint",
+			s.Spec, strings.Join(slices.Sorted(maps.Keys(all)), ", "))
+	case !ok && s.Endpoint == "":
+		return nil, fmt.Errorf("model %s: unknown provider %q; want one of %s, or an endpoint",
+			s.Spec, name, strings.Join(slices.Sorted(maps.Keys(all)), ", "))
+	case !ok:
+		p = Provider{API: Chat}
+	}
+	ours := p.BaseURL
+	p.BaseURL, p.API, p.KeyEnv = cmp.Or(s.Endpoint, p.BaseURL), cmp.Or(s.API, p.API), cmp.Or(s.KeyEnv, p.KeyEnv)
+	if u, err := url.Parse(p.BaseURL); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+		return nil, fmt.Errorf("model %s: the endpoint %q is no http or https URL", s.Spec, p.BaseURL)
+	}
+	if err := p.API.UnmarshalText([]byte(p.API)); err != nil {
+		return nil, fmt.Errorf("model %s: %w", s.Spec, err)
+	}
+	slices.Sort(secrets)
+	e := &Endpoint{
+		Spec: s.Spec, API: p.API, URL: p.BaseURL, Facts: s.facts(p),
+		Secrets: slices.DeleteFunc(slices.Compact(secrets), func(name string) bool { return name == "" }),
+	}
+	if s.Endpoint != "" && s.KeyEnv == "" && s.Endpoint != ours {
+		p.KeyEnv = "" // a key is for where it was given for
+	}
+	if p.KeyEnv != "" {
+		e.Key = s.Getenv(p.KeyEnv)
+	}
+	if e.Key == "" && (s.KeyEnv != "" || hosted(p.BaseURL)) {
+		return nil, &KeyError{Spec: s.Spec, Variable: cmp.Or(p.KeyEnv, "one that --key-env names")}
+	}
+	return e, nil
+}
+
+// guess is the provider of a model that names none: the only one there is a
+// key for.
+func (s Search) guess() string {
+	if s.Endpoint != "" {
+		return ""
+	}
+	switch openai, anthropic := s.Getenv("OPENAI_API_KEY") != "", s.Getenv("ANTHROPIC_API_KEY") != ""; {
+	case openai && !anthropic:
+		return "openai"
+	case anthropic && !openai:
+		return "anthropic"
+	}
+	return ""
+}
+
+// hosted reports whether an endpoint is one that takes nobody without a key.
+func hosted(base string) bool {
+	u, err := url.Parse(base)
+	return err == nil && (u.Hostname() == "api.openai.com" || u.Hostname() == "api.anthropic.com")
+}
+
+// KeyError is a key that is missing.
+type KeyError struct {
+	Spec     Spec
+	Variable string
+}
+
+func (e *KeyError) Error() string {
+	return fmt.Sprintf("model %s: no key: the variable %s is not set", e.Spec, e.Variable)
+}
+
+// defaultWindow is the context window of a model that nobody knows.
+const defaultWindow = 128_000
+
+// facts are what is known of a model: what its provider says, else what models
+// of such a name are known to have.
+func (s Search) facts(p Provider) Facts {
+	f := p.Models[s.Spec.Model]
+	for _, row := range []struct {
+		begins         string
+		window, output int64
+	}{
+		{"claude-3-haiku", 200_000, 4096},
+		{"claude-3-opus", 200_000, 4096},
+		{"claude-3-5", 200_000, 8192},
+		{"claude", 200_000, 32_000},
+		{"gpt-4.1", 1_000_000, 0},
+		{"gpt-4", 128_000, 0},
+		{"gpt-5", 272_000, 0},
+		{"gpt", 272_000, 0},
+		{"o3", 200_000, 0},
+		{"o4", 200_000, 0},
+		{"", defaultWindow, 0},
+	} {
+		if strings.HasPrefix(s.Spec.Model, row.begins) {
+			f.ContextWindow = cmp.Or(f.ContextWindow, row.window)
+			f.MaxOutput = cmp.Or(f.MaxOutput, row.output)
+			break
+		}
+	}
+	return f
+}

@@ -1,0 +1,214 @@
+package builtin
+
+import (
+	"encoding/json"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"agentswarm/swarm/builtin/model"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+// prefix is the part of a request that comes before the role, as its provider
+// reads it: the tools, and the system prompt up to there.
+func prefix(t *testing.T, api model.API, body, role string) string {
+	t.Helper()
+	var w struct {
+		Tools        json.RawMessage `json:"tools"`
+		Instructions string          `json:"instructions"`
+		System       []struct {
+			Text  string          `json:"text"`
+			Cache json.RawMessage `json:"cache_control"`
+		} `json:"system"`
+		Messages []struct {
+			Content json.RawMessage `json:"content"`
+		} `json:"messages"`
+		CacheKey string `json:"prompt_cache_key"`
+	}
+	if err := json.Unmarshal([]byte(body), &w); err != nil {
+		t.Fatal(err)
+	}
+	system := w.Instructions
+	switch api {
+	case model.Chat:
+		if err := json.Unmarshal(w.Messages[0].Content, &system); err != nil {
+			t.Fatal(err)
+		}
+	case model.Anthropic:
+		if len(w.System) != 2 || len(w.System[0].Cache) == 0 || len(w.System[1].Cache) != 0 {
+			t.Fatalf("system = %+v: want a mark on the first of two", w.System)
+		}
+		if last := w.Messages[len(w.Messages)-1]; !strings.Contains(string(last.Content), `"cache_control"`) {
+			t.Errorf("the last message has no mark: %s", last.Content)
+		}
+		system = w.System[0].Text + "\n\n" + w.System[1].Text
+	case model.Responses:
+		if w.CacheKey == "" {
+			t.Error("there is no cache key")
+		}
+	}
+	shared, _, ok := strings.Cut(system, role)
+	if !ok {
+		t.Fatalf("the role is not in %s", system)
+	}
+	return string(w.Tools) + "\n" + shared + w.CacheKey + "\n"
+}
+
+// TestPrefix holds that agents with different roles, tasks, folders and
+// sessions have all in common that comes before the role.
+func TestPrefix(t *testing.T) {
+	t.Parallel()
+	for _, api := range apis() {
+		t.Run(string(api), func(t *testing.T) {
+			t.Parallel()
+			var all []string
+			for _, role := range []string{"You are the first.", "You are somebody else, with more to say."} {
+				f := newFake(t, turn{text: "done"})
+				o := options(t, f.endpoint(api))
+				o.Role, o.Contract = role, "The contract."
+				put(t, o.Root, "AGENTS.md", "Use tabs.\n", "b/c", "", ".gitignore", "junk\n", "junk/"+role[8:11], "", "sub/x", "")
+				o.Dir = filepath.Join(o.Root, "b")
+				if len(all) > 0 {
+					o.Dir = filepath.Join(o.Root, "sub")
+				}
+				k := start(t, t.Context(), o)
+				k.prompt("task of " + role)
+				k.until("result")
+				k.finish()
+				body := f.bodies()[0]
+				p := prefix(t, api, body, role)
+				if strings.Contains(p, o.Root) {
+					t.Errorf("a path is in %s", p)
+				}
+				has(t, "the prefix", p, "Use tabs.", ".gitignore\nAGENTS.md\nb/\nsub/\n", "The contract.")
+				all = append(all, p)
+			}
+			if all[0] != all[1] {
+				t.Errorf("the prefixes differ:\n%s\n%s", all[0], all[1])
+			}
+			golden := filepath.Join("testdata", "prefix_"+string(api)+".golden")
+			if *update {
+				if err := os.WriteFile(golden, []byte(all[0]), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if want := read(t, ".", golden); want != all[0] {
+				t.Errorf("the prefix is\n%s\nwant\n%s", all[0], want)
+			}
+		})
+	}
+}
+
+// TestFork holds that a fork sends again, byte for byte, what its parent did.
+func TestFork(t *testing.T) {
+	t.Parallel()
+	for _, api := range apis() {
+		t.Run(string(api), func(t *testing.T) {
+			t.Parallel()
+			f := newFake(t, turn{text: "I look", calls: []fakeCall{{"ls", `{ "path" : "." }`}}}, turn{text: "parent's answer"})
+			o := options(t, f.endpoint(api))
+			o.Role = "role"
+			k := start(t, t.Context(), o)
+			k.prompt("first task <&>")
+			k.until("result")
+			k.finish()
+			if info, err := os.Stat(filepath.Join(o.Session, "session.jsonl")); err != nil || info.Mode().Perm() != 0o600 {
+				t.Errorf("the session is %v, %v", info, err)
+			}
+
+			child := newFake(t, turn{text: "child's answer"})
+			p := options(t, child.endpoint(api))
+			p.Fork = o.Session
+			k = start(t, t.Context(), p)
+			k.prompt("second task")
+			k.until("result")
+			k.finish()
+			was, is := conversation(t, api, f.bodies()[1]), conversation(t, api, child.bodies()[0])
+			if !strings.HasPrefix(is, was) {
+				t.Errorf("the fork sends\n%s\nwhere its parent sent\n%s", is, was)
+			}
+			has(t, "the fork", is, "parent's answer", "second task")
+
+			// And one of it.
+			grandchild := newFake(t, turn{text: "done"})
+			q := options(t, grandchild.endpoint(api))
+			q.Fork = p.Session
+			k = start(t, t.Context(), q)
+			k.prompt("third task")
+			k.until("result")
+			k.finish()
+			if got := conversation(t, api, grandchild.bodies()[0]); !strings.HasPrefix(got, is) {
+				t.Errorf("the fork's fork sends\n%s\nwhere its parent sent\n%s", got, is)
+			}
+		})
+	}
+}
+
+// conversation is what a request holds, in the order in which it is read, less
+// the marks of what is to be cached, which are no part of that.
+func conversation(t *testing.T, api model.API, body string) string {
+	t.Helper()
+	body = strings.ReplaceAll(body, `"cache_control":{"type":"ephemeral"},`, "")
+	var w map[string]json.RawMessage
+	if err := json.Unmarshal([]byte(body), &w); err != nil {
+		t.Fatal(err)
+	}
+	messages := "messages"
+	if api == model.Responses {
+		messages = "input"
+	}
+	return string(w["tools"]) + string(w["instructions"]) + string(w["system"]) + strings.TrimSuffix(string(w[messages]), "]")
+}
+
+// TestColdFork holds that what would not be cached is refused, or said.
+func TestColdFork(t *testing.T) {
+	t.Parallel()
+	parent := newFake(t, turn{text: "parent's answer", calls: []fakeCall{{"ls", `{}`}}}, turn{text: "done"})
+	o := options(t, parent.endpoint(model.Responses))
+	k := start(t, t.Context(), o)
+	k.prompt("first")
+	k.until("result")
+	k.finish()
+	for _, test := range []struct {
+		name   string
+		change func(*Options)
+		want   string
+	}{
+		{"model", func(p *Options) { p.Endpoint.Spec.Model = "other" }, "it is one of fake/m (responses), and this is fake/other (responses)"},
+		{"API", func(p *Options) {
+			p.Endpoint.API, p.Endpoint.URL = model.Anthropic, strings.TrimSuffix(p.Endpoint.URL, "/v1")
+		}, "(anthropic)"},
+		{"tools", func(p *Options) { p.ReadOnly = true }, "and this has read grep find ls"},
+	} {
+		f := newFake(t, turn{text: "child's answer"})
+		p := options(t, f.endpoint(model.Responses))
+		p.Fork = o.Session
+		test.change(&p)
+		k := start(t, t.Context(), p)
+		if err := k.end(); err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s: Run = %v, want %s", test.name, err, test.want)
+		}
+		p.Cold, p.Session = true, filepath.Join(t.TempDir(), "s")
+		k = start(t, t.Context(), p)
+		k.prompt("second")
+		if l := k.until("text"); !strings.Contains(l.Text, "goes on cold: ") {
+			t.Errorf("%s: text = %+v", test.name, l)
+		}
+		k.until("result")
+		k.finish()
+		has(t, test.name, f.bodies()[0], "parent's answer", "second")
+	}
+	p := options(t, parent.endpoint(model.Responses))
+	p.Fork, p.Role = o.Session, "role"
+	if err := start(t, t.Context(), p).end(); err == nil || !strings.Contains(err.Error(), "a fork keeps what its parent was told") {
+		t.Errorf("with a role: %v", err)
+	}
+	p.Fork = t.TempDir()
+	if err := start(t, t.Context(), p).end(); err == nil || !strings.Contains(err.Error(), "holds no conversation") {
+		t.Errorf("of nothing: %v", err)
+	}
+}

@@ -1,0 +1,180 @@
+package tool
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"regexp"
+	"strings"
+
+	"github.com/bmatcuk/doublestar/v4"
+)
+
+func grepTool() *Tool {
+	return &Tool{
+		Name: "grep", Reads: true, use: grep,
+		Description: "Search files for a regular expression (RE2), line by line. What .gitignore names is left out.",
+		Schema: json.RawMessage(`{"type":"object","properties":{` +
+			`"pattern":{"type":"string"},` +
+			`"path":{"type":"string","description":"a file or a folder; default: the working directory"},` +
+			`"glob":{"type":"string","description":"only files like this, such as *.go or src/**/*.ts"},` +
+			`"literal":{"type":"boolean","description":"the pattern is plain text"},` +
+			`"ignore_case":{"type":"boolean"},` +
+			`"context":{"type":"integer","description":"lines to show around each match"},` +
+			`"limit":{"type":"integer","description":"how many matches at most; default 200"}},"required":["pattern"]}`),
+	}
+}
+
+type grepInput struct {
+	Pattern, Path, Glob string
+	Literal             bool
+	IgnoreCase          bool `json:"ignore_case"`
+	Context, Limit      int
+}
+
+const (
+	maxMatches  = 200
+	maxGrepFile = 8 << 20 // what is larger is hardly written by people
+	maxContext  = 20
+)
+
+// search is one grep.
+type search struct {
+	grepInput
+	bench  *Bench
+	re     *regexp.Regexp
+	out    strings.Builder
+	n      int
+	passed int // files that were too large
+}
+
+func grep(ctx context.Context, b *Bench, input json.RawMessage) (string, error) {
+	s := search{bench: b}
+	if err := decode(input, &s.grepInput); err != nil {
+		return "", err
+	}
+	if err := s.compile(); err != nil {
+		return "", err
+	}
+	at := b.absolute(s.Path)
+	info, err := os.Stat(at)
+	if err != nil {
+		return "", plain(s.Path, err)
+	}
+	if info.IsDir() {
+		err = walk{bench: b, visit: s.visit}.below(ctx, at)
+	} else if err = regular(s.Path, info); err == nil {
+		err = s.file(at)
+	}
+	if err != nil && !errors.Is(err, errEnough) {
+		return "", plain(b.shown(at), err)
+	}
+	return s.text(errors.Is(err, errEnough))
+}
+
+func (s *search) compile() error {
+	if err := required("pattern", s.Pattern); err != nil {
+		return err
+	}
+	if s.Glob != "" && !doublestar.ValidatePattern(s.Glob) {
+		return fmt.Errorf("glob: %q is no glob", s.Glob)
+	}
+	text := s.Pattern
+	if s.Literal {
+		text = regexp.QuoteMeta(text)
+	}
+	if s.IgnoreCase {
+		text = "(?i)" + text
+	}
+	re, err := regexp.Compile(text)
+	if err != nil {
+		return fmt.Errorf("pattern: %w", err)
+	}
+	s.re = re
+	if s.Limit <= 0 || s.Limit > maxMatches {
+		s.Limit = maxMatches
+	}
+	s.Context = min(max(s.Context, 0), maxContext)
+	return nil
+}
+
+func (s *search) visit(file, rel string, e fs.DirEntry) error {
+	if !e.Type().IsRegular() || !globbed(s.Glob, rel) {
+		return nil
+	}
+	err := s.file(file)
+	if err != nil && !errors.Is(err, errEnough) {
+		return nil // one that cannot be read is passed over
+	}
+	return err
+}
+
+// globbed reports whether a path is like a glob; one without a slash is about
+// names.
+func globbed(glob, rel string) bool {
+	if glob == "" {
+		return true
+	}
+	if !strings.Contains(glob, "/") {
+		rel = path.Base(rel)
+	}
+	hit, _ := doublestar.Match(strings.TrimPrefix(glob, "/"), rel)
+	return hit
+}
+
+func (s *search) file(file string) error {
+	info, err := os.Stat(file)
+	if err != nil {
+		return err
+	}
+	if info.Size() > maxGrepFile {
+		s.passed++
+		return nil
+	}
+	text, err := os.ReadFile(file)
+	if err != nil || bytes.IndexByte(text[:min(len(text), 8000)], 0) >= 0 {
+		return err
+	}
+	lines := strings.Split(strings.TrimSuffix(strings.ReplaceAll(string(text), "\r\n", "\n"), "\n"), "\n")
+	name, shown := s.bench.shown(file), -1 // the last line that was shown
+	for i, line := range lines {
+		if !s.re.MatchString(line) {
+			continue
+		}
+		if s.n == s.Limit {
+			return errEnough
+		}
+		s.n++
+		from := max(i-s.Context, shown+1)
+		if s.Context > 0 && from > shown+1 && s.out.Len() > 0 {
+			s.out.WriteString("--\n")
+		}
+		for j := from; j <= min(i+s.Context, len(lines)-1); j++ {
+			mark := "-"
+			if s.re.MatchString(lines[j]) {
+				mark = ":"
+			}
+			fmt.Fprintf(&s.out, "%s%s%d%s %s\n", name, mark, j+1, mark, clip(lines[j], 500))
+			shown = j
+		}
+	}
+	return nil
+}
+
+func (s *search) text(more bool) (string, error) {
+	if s.n == 0 {
+		s.out.WriteString("no match\n")
+	}
+	if more {
+		fmt.Fprintf(&s.out, "[there are more than %d matches]\n", s.Limit)
+	}
+	if s.passed > 0 {
+		fmt.Fprintf(&s.out, "[%d files over %d bytes were not looked at]\n", s.passed, maxGrepFile)
+	}
+	return s.bench.bound("grep", s.out.String())
+}

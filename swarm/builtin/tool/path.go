@@ -1,0 +1,100 @@
+package tool
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// absolute is a path that a model named.
+func (b *Bench) absolute(path string) string {
+	if path == "" {
+		return b.Dir
+	}
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(b.Dir, path)
+	}
+	return filepath.Clean(path)
+}
+
+// shown is a path as a model is told it: short where it is below Dir.
+func (b *Bench) shown(path string) string {
+	if rel, ok := below(b.Dir, path); ok {
+		return rel
+	}
+	return path
+}
+
+// below is a path from a folder that it is in, or is.
+func below(folder, path string) (string, bool) {
+	if path == folder {
+		return ".", true
+	}
+	return strings.CutPrefix(path, strings.TrimSuffix(folder, "/")+"/")
+}
+
+// inside opens the workspace, and is a path below it. Through what it returns
+// nothing else can be reached, whatever links there are, or come to be.
+func (b *Bench) inside(path string) (*os.Root, string, error) {
+	real, err := filepath.EvalSymlinks(b.Root)
+	if err != nil {
+		return nil, "", fmt.Errorf("open the workspace: %w", err)
+	}
+	at := b.absolute(path)
+	rel, ok := below(b.Root, at)
+	if !ok {
+		rel, ok = below(real, at)
+	}
+	if !ok || rel == "." {
+		return nil, "", fmt.Errorf("%s: is not in the workspace %s, and nothing else is written", path, b.Root)
+	}
+	root, err := os.OpenRoot(real)
+	if err != nil {
+		return nil, "", fmt.Errorf("open the workspace: %w", err)
+	}
+	return root, rel, nil
+}
+
+// regular refuses what is no file with an end: a folder, or a pipe that would
+// be waited for.
+func regular(shown string, info os.FileInfo) error {
+	switch {
+	case info.IsDir():
+		return fmt.Errorf("%s: is a folder; use ls or find", shown)
+	case !info.Mode().IsRegular():
+		return fmt.Errorf("%s: is no regular file", shown)
+	}
+	return nil
+}
+
+// plain is an error about a path, without what the system calls are called.
+func plain(shown string, err error) error {
+	if err == nil {
+		return nil
+	}
+	if os.IsNotExist(err) {
+		return fmt.Errorf("%s: there is no such file", shown)
+	}
+	if inner, ok := err.(*os.PathError); ok { //nolint:errorlint // its own words are what is wanted
+		return fmt.Errorf("%s: %w", shown, inner.Err)
+	}
+	return fmt.Errorf("%s: %w", shown, err)
+}
+
+// Top are the entries of the top of a workspace that .gitignore does not name,
+// in order; folders end in a slash.
+func Top(root string) []string {
+	entries, err := os.ReadDir(root)
+	if err != nil {
+		return nil
+	}
+	rules := ignored(nil).with(root, "")
+	var all []string
+	for _, e := range entries {
+		if e.Name() != ".git" && !rules.match(e.Name(), e.IsDir()) {
+			all = append(all, e.Name()+suffix(e))
+		}
+	}
+	return all
+}

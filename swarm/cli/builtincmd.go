@@ -1,0 +1,328 @@
+package cli
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"agentswarm/swarm/ask"
+	"agentswarm/swarm/box"
+	builtinagent "agentswarm/swarm/builtin"
+	"agentswarm/swarm/builtin/model"
+	"agentswarm/swarm/early"
+	"agentswarm/swarm/schema"
+	"agentswarm/swarm/task"
+)
+
+func newBuiltinCommand(env Env) *cli.Command {
+	return &cli.Command{
+		Name:      "builtin",
+		Usage:     "the agent that swarm brings along, by itself",
+		ArgsUsage: "PROMPT",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "model", Usage: "`PROVIDER/MODEL[:EFFORT]` (default: $SWARM_BUILTIN_MODEL)"},
+			&cli.StringFlag{Name: "effort", Usage: "how much the model thinks: `WORD` such as low, medium or high"},
+			&cli.StringFlag{Name: "endpoint", Usage: "ask the model at `URL`, such as that of a local server"},
+			&cli.StringFlag{Name: "api", Usage: "what is spoken there: `API` is chat (default), responses or anthropic"},
+			&cli.StringFlag{Name: "key-env", Usage: "the key is in the variable `NAME`"},
+			&cli.StringFlag{Name: "provider-file", Usage: "know the providers in `FILE`, JSON, too"},
+			&cli.Int64Flag{Name: "context-window", Usage: "`TOKENS` that the model takes (default: as is known of it)"},
+			&cli.BoolFlag{Name: "read-only", Usage: "change nothing and run nothing: read, grep, find and ls"},
+			&cli.StringFlag{Name: "tools", Usage: "only these tools: `A,B`"},
+			&cli.StringFlag{Name: "system-file", Usage: "add the text of `FILE` to what the model is told first"},
+			&cli.StringFlag{Name: "session", Usage: "keep the conversation in the folder `DIR`"},
+			&cli.StringFlag{Name: "fork", Usage: "go on with the conversation that is kept in `DIR`"},
+			&cli.BoolFlag{Name: "cold", Usage: "with --fork: also where nothing of it will be cached"},
+			&cli.IntFlag{Name: "max-turns", Usage: "end after `N` turns without an answer"},
+			&cli.StringFlag{Name: "schema-file", Usage: "the answer is JSON that matches the schema in `FILE`"},
+			&cli.BoolFlag{Name: "jsonl", Usage: "speak the protocol of agents on standard input and output"},
+		},
+		Description: `Has a language model carry out a task in the current folder, with the tools read,
+grep, find, ls, edit, write and bash. Its answer is on standard output, what it does
+on standard error. With - the prompt is read from standard input.
+
+Providers are openai (OPENAI_API_KEY, OPENAI_BASE_URL), openai-chat (the same, by Chat
+Completions), anthropic (ANTHROPIC_API_KEY, ANTHROPIC_BASE_URL) and ollama
+(OLLAMA_BASE_URL). Keys are read from the environment only, and no tool sees them.
+
+What it would change or run is judged as in any run: what is not SAFE and not granted
+is asked about on the terminal, and refused where there is none.
+
+Examples:
+  swarm builtin --model anthropic/claude-sonnet-4-5 "fix the failing test"
+  swarm builtin --model ollama/qwen3:30b --read-only "what does main.go do?"
+  swarm builtin --endpoint http://127.0.0.1:80/v1 --model mine "rename x to y"`,
+		Action: func(c *cli.Context) error { return builtinAction(c, env) },
+	}
+}
+
+func builtinAction(c *cli.Context, env Env) error {
+	o, err := builtinOptions(c, env)
+	if err != nil {
+		if c.Bool("jsonl") {
+			tellRefusal(env.Stdout, err)
+		}
+		return err
+	}
+	err = builtinagent.Run(c.Context, o)
+	var invalid *builtinagent.InvalidError
+	var failure *builtinagent.Failure
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &invalid):
+		if c.Bool("jsonl") {
+			tellRefusal(env.Stdout, err)
+		}
+		return usagef("builtin: %s", invalid.Text)
+	case errors.As(err, &failure):
+		return &builtinError{failure}
+	}
+	return err
+}
+
+// tellRefusal says by the protocol why nothing was begun.
+func tellRefusal(out io.Writer, err error) {
+	kind := task.Invalid
+	var key *model.KeyError
+	if errors.As(err, &key) {
+		kind = task.Auth
+	}
+	// A failure to print it changes nothing: the code is already an error's.
+	_ = printJSON(out, struct {
+		Type    string         `json:"type"`
+		Kind    task.ErrorKind `json:"kind"`
+		Message string         `json:"message"`
+	}{"error", kind, err.Error()})
+}
+
+// builtinError is a task that was not carried out.
+type builtinError struct{ failure *builtinagent.Failure }
+
+func (e *builtinError) Error() string { return "builtin: " + e.failure.Text }
+
+// Kind is that of the failure.
+func (e *builtinError) Kind() string { return string(e.failure.Kind) }
+
+// ExitCode tells what passes with time or money from what does not.
+func (e *builtinError) ExitCode() int {
+	switch e.failure.Kind {
+	case task.RateLimit, task.Overloaded, task.Quota, task.CauseBudget:
+		return int(CodePaused)
+	default:
+		return int(CodeDegraded)
+	}
+}
+
+// builtinOptions puts together what the agent is started with.
+func builtinOptions(c *cli.Context, env Env) (builtinagent.Options, error) {
+	dir := invoked(c).dir
+	o := builtinagent.Options{
+		Root: workspaceOf(dir, env.Getenv("SWARM_WORKTREE")), Dir: dir, Environ: env.withPath(),
+		Binary: env.Self, Args: []string{early.Supervise}, Run: env.Getenv("SWARM_RUN"),
+		ReadOnly: c.Bool("read-only"), Session: absoluteIn(dir, c.String("session")),
+		Artifacts: env.Getenv("SWARM_ARTIFACTS"), Fork: absoluteIn(dir, c.String("fork")), Cold: c.Bool("cold"),
+		MaxTurns: c.Int("max-turns"), Window: c.Int64("context-window"), JSONL: c.Bool("jsonl"),
+		Stdin: env.input(), Stdout: env.Stdout, Stderr: tame(env, env.Stderr),
+	}
+	if o.MaxTurns < 0 || o.Window < 0 {
+		return o, usagef("builtin: --max-turns and --context-window cannot be negative")
+	}
+	if !o.JSONL {
+		o.Stdout = tame(env, env.Stdout)
+	}
+	if o.Cold && o.Fork == "" {
+		return o, usagef("builtin: --cold is about --fork, which is not given")
+	}
+	if tools := c.String("tools"); tools != "" {
+		o.Tools = strings.Split(tools, ",")
+	}
+	var err error
+	if o.Walls, err = json.Marshal(box.Walls{Rung: box.None}); err != nil {
+		return o, err // those that stand around us stand around commands
+	}
+	if o.Endpoint, err = builtinEndpoint(c, env); err != nil {
+		return o, err
+	}
+	o.Gate = &personGate{c: c, env: env}
+	if socket := env.Getenv(ask.Variable); socket != "" {
+		o.Gate = &builtinagent.Socket{Path: socket}
+	}
+	return o, errors.Join(builtinTexts(c, env, &o), builtinPrompt(c, env, &o))
+}
+
+// builtinTexts reads what is said in files.
+func builtinTexts(c *cli.Context, env Env, o *builtinagent.Options) error {
+	dir := invoked(c).dir
+	for _, f := range []struct {
+		what, path string
+		to         *string
+	}{
+		{"--system-file", c.String("system-file"), &o.Role},
+		{"SWARM_CONTRACT", env.Getenv("SWARM_CONTRACT"), &o.Contract},
+	} {
+		if f.path == "" {
+			continue
+		}
+		text, err := os.ReadFile(absoluteIn(dir, f.path))
+		if err != nil {
+			return usagef("builtin: %s: %v", f.what, err)
+		}
+		*f.to = string(text)
+	}
+	path := cmp.Or(c.String("schema-file"), env.Getenv("SWARM_SCHEMA"))
+	if path == "" {
+		return nil
+	}
+	text, err := os.ReadFile(absoluteIn(dir, path))
+	if err == nil {
+		_, err = schema.Compile(text)
+	}
+	if err != nil {
+		return usagef("builtin: --schema-file %s: %v", path, err)
+	}
+	o.Schema = text
+	return nil
+}
+
+// builtinPrompt takes the prompt: an argument, or standard input.
+func builtinPrompt(c *cli.Context, env Env, o *builtinagent.Options) error {
+	if o.JSONL {
+		_, err := arguments(c, 0, 0) // it comes as a line
+		return err
+	}
+	args, err := arguments(c, 1, 1)
+	if err != nil {
+		return err
+	}
+	if o.Prompt = args[0]; o.Prompt == "-" {
+		text, err := io.ReadAll(env.input())
+		if err != nil {
+			return fmt.Errorf("read the prompt: %w", err)
+		}
+		o.Prompt = string(text)
+	}
+	if strings.TrimSpace(o.Prompt) == "" {
+		return usagef("builtin: the prompt is empty")
+	}
+	return nil
+}
+
+// builtinEndpoint finds the model.
+func builtinEndpoint(c *cli.Context, env Env) (*model.Endpoint, error) {
+	text := cmp.Or(c.String("model"), env.Getenv("SWARM_BUILTIN_MODEL"))
+	if text == "" {
+		return nil, &UsageError{
+			Text:   "builtin: no model is named: give --model PROVIDER/MODEL, or set SWARM_BUILTIN_MODEL",
+			Advice: "swarm help builtin lists the providers",
+		}
+	}
+	spec, err := model.ParseSpec(text)
+	if err != nil {
+		return nil, usagef("builtin: %v", err)
+	}
+	if effort := c.String("effort"); effort != "" {
+		with, err := model.ParseSpec("p/m:" + effort)
+		if err != nil || with.Effort == "" {
+			return nil, usagef("builtin: --effort %q: want one of %s", effort, strings.Join(model.Efforts(), ", "))
+		}
+		spec.Effort = effort
+	}
+	search := model.Search{Spec: spec, Getenv: env.Getenv, Endpoint: c.String("endpoint"), KeyEnv: c.String("key-env")}
+	if api := c.String("api"); api != "" {
+		if err := search.API.UnmarshalText([]byte(api)); err != nil {
+			return nil, usagef("builtin: --api: %v", err)
+		}
+	}
+	if file := c.String("provider-file"); file != "" {
+		text, err := os.ReadFile(absoluteIn(invoked(c).dir, file))
+		if err == nil {
+			err = json.Unmarshal(text, &search.More)
+		}
+		if err != nil {
+			return nil, usagef("builtin: --provider-file %s: %v", file, err)
+		}
+	}
+	e, err := search.Find()
+	if err != nil {
+		return nil, &builtinUsage{err}
+	}
+	return e, nil
+}
+
+// builtinUsage is a model that cannot be asked.
+type builtinUsage struct{ err error }
+
+func (e *builtinUsage) Error() string { return "builtin: " + e.err.Error() }
+
+func (e *builtinUsage) Unwrap() error { return e.err }
+
+// ExitCode is always [CodeUsage].
+func (*builtinUsage) ExitCode() int { return int(CodeUsage) }
+
+// workspaceOf is the top of what a folder belongs to: the workspace of the
+// agent, else the repository, else the folder itself.
+func workspaceOf(dir, workspace string) string {
+	if _, ok := below(workspace, dir); ok {
+		return filepath.Clean(workspace)
+	}
+	for at := dir; ; at = filepath.Dir(at) {
+		if exists(filepath.Join(at, ".git")) {
+			return at
+		}
+		if at == filepath.Dir(at) {
+			return dir
+		}
+	}
+}
+
+// absoluteIn is a path that was given in a folder; empty stays empty.
+func absoluteIn(dir, path string) string {
+	if path == "" || filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(dir, path)
+}
+
+// withPath is the environment with the PATH that this process was given:
+// commands of an agent meet its guards, which swarm's own git does without.
+func (env Env) withPath() []string {
+	if env.Path == "" {
+		return env.Environ
+	}
+	var all []string
+	for _, pair := range env.Environ {
+		if !strings.HasPrefix(pair, "PATH=") {
+			all = append(all, pair)
+		}
+	}
+	return append(all, "PATH="+env.Path)
+}
+
+// tame keeps a model from drawing on a terminal; a file gets all of it.
+func tame(env Env, w io.Writer) io.Writer {
+	to := w
+	if out, ok := w.(*sink); ok {
+		to = out.w
+	}
+	if !detect(to, env.Getenv).TTY {
+		return w
+	}
+	return &tamed{w}
+}
+
+type tamed struct{ w io.Writer }
+
+func (t *tamed) Write(p []byte) (int, error) {
+	if _, err := io.WriteString(t.w, PrintableText(string(p))); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
