@@ -2,6 +2,8 @@ package risk
 
 import (
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // hidden stands where a secret was.
@@ -152,25 +154,47 @@ func schemeOf(word string) bool {
 // namesSecret says that a name is one of something secret.
 func namesSecret(name string) bool {
 	name = strings.TrimLeft(strings.Trim(name, `"'{[(`), "-")
-	if name == strings.ToUpper(name) && strings.HasSuffix(name, "_KEY") { // as variables are called
+	if strings.HasSuffix(name, "_KEY") && name == strings.ToUpper(name) { // as variables are called
 		return true
 	}
-	name = strings.ToLower(name)
 	if at := strings.LastIndexAny(name, "=:/"); at >= 0 {
 		name = name[at+1:]
 	}
-	for _, part := range []string{"pass", "pw", "pwd", "pat", "auth"} {
-		if strings.HasSuffix(name, "_"+part) || strings.HasSuffix(name, "-"+part) {
+	if at := strings.LastIndexAny(name, "_-"); at > 0 {
+		switch strings.ToLower(name[at+1:]) {
+		case "pass", "pw", "pwd", "pat", "auth":
 			return true
 		}
 	}
-	name = strings.NewReplacer("-", "", "_", "", ".", "").Replace(name)
-	for _, part := range []string{"password", "passwd", "secret", "token", "apikey", "accesskey", "privatekey", "authorization", "credential", "passphrase", "oauth2bearer", "sessionkey", "secretkey"} {
-		if strings.HasSuffix(name, part) || strings.HasSuffix(name, part+"s") {
+	name = letters(name)
+	switch name {
+	case "pass", "pwd", "pw", "otp", "cookie":
+		return true
+	}
+	name = strings.TrimSuffix(name, "s")
+	for _, part := range [...]string{"password", "passwd", "secret", "token", "apikey", "accesskey", "privatekey", "authorization", "credential", "passphrase", "oauth2bearer", "sessionkey", "secretkey"} {
+		if strings.HasSuffix(name, part) {
 			return true
 		}
 	}
-	return name == "pass" || name == "pwd" || name == "pw" || name == "otp" || name == "cookie" || strings.HasSuffix(name, "pgpassword")
+	return false
+}
+
+// letters is a name in small letters and without what separates its parts.
+// Every word of a long text is looked at: it makes no copy where it need not.
+func letters(name string) string {
+	plain := !strings.ContainsFunc(name, func(r rune) bool {
+		return r == '-' || r == '_' || r == '.' || r >= 'A' && r <= 'Z' || r >= utf8.RuneSelf
+	})
+	if plain {
+		return name
+	}
+	return strings.Map(func(r rune) rune {
+		if r == '-' || r == '_' || r == '.' {
+			return -1
+		}
+		return unicode.ToLower(r)
+	}, name)
 }
 
 // looksSecret says that a word has the form of a token that is known.
@@ -186,8 +210,7 @@ func looksSecret(word string) bool {
 	if len(word) == 20 && (strings.HasPrefix(word, "AKIA") || strings.HasPrefix(word, "ASIA")) && isToken(word) {
 		return true
 	}
-	parts := strings.Split(word, ".")
-	return len(parts) == 3 && strings.HasPrefix(word, "eyJ") && len(word) > 40 && isToken(word)
+	return strings.HasPrefix(word, "eyJ") && strings.Count(word, ".") == 2 && len(word) > 40 && isToken(word)
 }
 
 func isToken(word string) bool {

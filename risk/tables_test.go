@@ -227,3 +227,20 @@ func TestRedact(t *testing.T) {
 		}
 	}
 }
+
+// TestRedactIsCheap holds that a long text takes no more than a copy or two for
+// each word: whole files are looked at, while their agent waits.
+func TestRedactIsCheap(t *testing.T) { //nolint:paralleltest // allocations are counted
+	const words = 1000
+	for _, c := range []struct {
+		word string
+		most float64 // for each
+	}{
+		{"a.b=x ", 1.1}, {"token=x ", 2.1}, {"--token ", 2.1}, {"A_TOKEN=x ", 3.1}, {"--x=y ", 0.1},
+	} {
+		text := strings.Repeat(c.word, words)
+		if got := testing.AllocsPerRun(3, func() { _ = Redact(text) }) / words; got > c.most {
+			t.Errorf("Redact takes %.1f allocations for each %q, want at most %.1f", got, c.word, c.most)
+		}
+	}
+}

@@ -37,7 +37,7 @@ func (t *Trees) fillClone(ctx context.Context, w *Workspace, c *cloning) (err er
 	if w.At != "" {
 		return os.Mkdir(dotGit, 0o700) // its git dir is mounted there
 	}
-	return os.WriteFile(dotGit, []byte("gitdir: "+w.Admin+"\n"), 0o600)
+	return os.WriteFile(dotGit, []byte(leadTo(w.Admin)), 0o600)
 }
 
 func (t *Trees) cloneBase(ctx context.Context, w *Workspace, c *cloning) error {

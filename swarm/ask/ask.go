@@ -57,6 +57,9 @@ func (a *Action) Whole() bool {
 // Request asks whether all of some actions may be.
 type Request struct {
 	Actions []Action `json:"actions"`
+	// Guard says that a guard asks: what a person has just allowed the agent
+	// to begin may begin.
+	Guard bool `json:"guard,omitempty"`
 }
 
 // Answer says whether they may.
@@ -81,10 +84,10 @@ func Ask(ctx context.Context, socket string, r Request) (*Answer, error) {
 	return exchange(conn, text)
 }
 
-// Once asks whether one action may be, in a process that has nothing else to
-// do, and to which only a signal can come.
+// Once asks as a guard whether one action may be: in a process that has
+// nothing else to do, and to which only a signal can come.
 func Once(socket string, a Action) (*Answer, error) {
-	text, err := Request{Actions: []Action{a}}.text()
+	text, err := Request{Actions: []Action{a}, Guard: true}.text()
 	if err != nil {
 		return nil, err
 	}

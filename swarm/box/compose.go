@@ -185,16 +185,11 @@ func (c *composing) hide() {
 	c.masks = append(c.masks, Piece{At: c.State, Empty: true})
 }
 
-// secrets are the folders of HOME that agents never see.
-func secrets() []string { return []string{".ssh", ".aws", ".gnupg"} }
-
 // hidden are the paths that agents do not see, beside the state.
 func (c *composing) hidden() []string {
-	var all []string
+	all := c.secrets()
 	if c.Home != "" {
-		for _, name := range slices.Concat(secrets(), []string{
-			".docker/run", ".docker/desktop", ".colima", ".rd", ".local/state/swarm",
-		}) {
+		for _, name := range []string{".docker/run", ".docker/desktop", ".colima", ".rd", ".local/state/swarm"} {
 			all = append(all, filepath.Join(c.Home, name))
 		}
 	}

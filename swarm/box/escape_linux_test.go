@@ -30,7 +30,7 @@ func escapes() []escape {
 	hidden := func(g *ground) []string {
 		return []string{
 			g.Home + "/.ssh/id", g.Home + "/.aws/credentials", g.Home + "/.gnupg/key", g.Home + "/.netrc",
-			g.Home + "/.config/gh/hosts", g.State + "/repo-2/journal", g.State + "/repo-1/trees/a2/up/file",
+			g.Home + "/.config/gh/hosts", g.Home + "/.mine", g.State + "/repo-2/journal", g.State + "/repo-1/trees/a2/up/file",
 		}
 	}
 	taken := func(g *ground) []string { return append([]string{"/etc/passwd"}, hidden(g)...) }

@@ -45,7 +45,7 @@ func newGround(t *testing.T, dir string) *ground {
 	}
 	for path, text := range map[string]string{
 		g.Home + "/.ssh/id": secret, g.Home + "/.aws/credentials": secret, g.Home + "/.gnupg/key": secret,
-		g.Home + "/.bashrc": "theirs", g.Home + "/.netrc": secret, g.Home + "/.config/gh/hosts": secret,
+		g.Home + "/.bashrc": "theirs", g.Home + "/.netrc": secret, g.Home + "/.config/gh/hosts": secret, g.Home + "/.mine": secret,
 		g.Home + "/.cache/warm": "warm", g.Repo + "/file": "checkout", g.Repo + "/.git/config": "shared",
 		g.Repo + "/.git/hooks/pre-commit": "hook", g.Repo + "/.git/refs/heads/main": "ref",
 		g.Repo + "/.git/objects/aa": "object", g.Sibling + "/file": "sibling",
@@ -66,7 +66,7 @@ func newGround(t *testing.T, dir string) *ground {
 func (g *ground) place() Place {
 	return Place{
 		State: g.State, Home: g.Home, Private: g.Private, Sockets: []string{g.Ctl},
-		Hide: []string{"~/.netrc", "~/.config/gh"}, Getenv: func(name string) string { return g.Env[name] },
+		Hide: []string{"~/.mine"}, Getenv: func(name string) string { return g.Env[name] },
 		Pieces: []Piece{
 			{At: g.Objects, From: filepath.Join(g.Repo, ".git", "objects")},
 			{At: g.Repo, Lower: []string{g.Base}, Upper: g.Up, Work: g.Work},

@@ -28,7 +28,7 @@ const (
 // it.
 func newHeader(o Options, tools []*tool.Tool) header {
 	h := header{
-		Type: "session", Version: sessionVersion, ID: idOf(a.o.Session),
+		Type: "session", Version: sessionVersion, ID: idOf(o.Session),
 		Provider: o.Endpoint.Spec.Provider, Model: o.Endpoint.Spec.Model, API: o.Endpoint.API,
 		Shared:   strings.Join(sections(core, agentsFile(o.Root), repository(o.Root)), "\n\n"),
 		Own:      strings.Join(sections(o.Contract, o.Role), "\n\n"),

@@ -112,14 +112,9 @@ func answerAction(c *cli.Context, env Env, get func(*place, []asked) (*control.A
 	if err := env.personal("answering questions"); err != nil {
 		return err
 	}
-	var span task.Span
-	if c.IsSet("for") {
-		if err := span.UnmarshalText([]byte(c.String("for"))); err != nil {
-			return usagef("%s: --for %q: want once or run", c.Command.Name, c.String("for"))
-		}
-	}
-	if !utf8.ValidString(c.String("reason")) {
-		return usagef("%s: --reason is not UTF-8", c.Command.Name)
+	span, err := answerSpan(c)
+	if err != nil {
+		return err
 	}
 	p, err := openPlace(c, env)
 	if err != nil {
@@ -134,6 +129,26 @@ func answerAction(c *cli.Context, env Env, get func(*place, []asked) (*control.A
 		return err
 	}
 	answer.For, answer.Reason = span, c.String("reason")
+	return p.giveAll(c, all, answer)
+}
+
+// answerSpan is for how long an answer is to hold, with all that the flags of
+// an answer say looked at.
+func answerSpan(c *cli.Context) (span task.Span, err error) {
+	if c.IsSet("for") {
+		if err := span.UnmarshalText([]byte(c.String("for"))); err != nil {
+			return span, usagef("%s: --for %q: want once or run", c.Command.Name, c.String("for"))
+		}
+	}
+	if !utf8.ValidString(c.String("reason")) {
+		return span, usagef("%s: --reason is not UTF-8", c.Command.Name)
+	}
+	return span, nil
+}
+
+// giveAll gives one answer to several questions, and tells what became of each
+// up to the first that could not be answered.
+func (p *place) giveAll(c *cli.Context, all []asked, answer *control.Answer) (err error) {
 	given := answeredObject{Schema: "swarm.answered/1", Answers: []answerObject{}}
 	for i, q := range all {
 		answer.ID, answer.Shown = q.ID, q.shown()
@@ -145,11 +160,11 @@ func answerAction(c *cli.Context, env Env, get func(*place, []asked) (*control.A
 		}
 		given.add(q, answer)
 		if !c.Bool("json") {
-			fmt.Fprintln(env.Stdout, q.outcome(answer))
+			fmt.Fprintln(p.env.Stdout, q.outcome(answer))
 		}
 	}
 	if c.Bool("json") && len(given.Answers) > 0 {
-		err = errors.Join(printJSON(env.Stdout, given), err)
+		err = errors.Join(printJSON(p.env.Stdout, given), err)
 	}
 	return err
 }

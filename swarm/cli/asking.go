@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -40,6 +41,7 @@ type recordedConfig struct {
 func contactFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "questions", Usage: "let questions of agents wait for an answer, or deny them at once: `wait|deny` (default: wait on a terminal or detached)"},
+		&cli.DurationFlag{Name: "question-timeout", Usage: "deny what an agent asks to do once nobody answered within `TIME` (default: 10m)"},
 		&cli.StringFlag{Name: "notify", Usage: "run `CMD` by sh -c when an agent asks something and when the run ends; it gets JSON on standard input"},
 	}
 }
@@ -68,8 +70,9 @@ func latestConfig(v *store.View) (recordedConfig, error) {
 
 // contactGiven is what the flags say.
 type contactGiven struct {
-	questions inbox.Policy // empty: nothing
-	notify    *string      // nil: nothing
+	questions inbox.Policy  // empty: nothing
+	notify    *string       // nil: nothing
+	patience  time.Duration // with a question about an action; 0: nothing
 }
 
 func readContactFlags(c *cli.Context) (contactGiven, error) {
@@ -77,6 +80,11 @@ func readContactFlags(c *cli.Context) (contactGiven, error) {
 	if c.IsSet("questions") {
 		if err := g.questions.UnmarshalText([]byte(c.String("questions"))); err != nil {
 			return g, usagef("%s: --questions %v", c.Command.Name, err)
+		}
+	}
+	if c.IsSet("question-timeout") {
+		if g.patience = c.Duration("question-timeout"); g.patience <= 0 {
+			return g, usagef("%s: --question-timeout %s: want a duration above zero, such as 30m", c.Command.Name, g.patience)
 		}
 	}
 	if c.IsSet("notify") {
@@ -93,6 +101,14 @@ func (g contactGiven) lay(c *contact) {
 	}
 	if g.notify != nil {
 		c.Notify = *g.notify
+	}
+}
+
+// layPatience lays how long questions about actions wait over what is
+// configured or recorded.
+func (g contactGiven) layPatience(c *engine.Config) {
+	if g.patience != 0 {
+		c.QuestionTime = g.patience
 	}
 }
 

@@ -176,8 +176,8 @@ func (f *checkedConfig) add(e config.Error) {
 }
 
 // ignore notes what does not count, which is no mistake.
-func (f *checkedConfig) ignore(s config.Source) {
-	for _, e := range s.Ignored() {
+func (f *checkedConfig) ignore(found []config.Error) {
+	for _, e := range found {
 		e.File = f.File
 		f.Ignored = append(f.Ignored, configProblem{e.Line, e.Key, e.Reason})
 		f.notes = append(f.notes, e.Error())
@@ -268,7 +268,7 @@ func checkConfigFile(dir, name string) checkedConfig {
 	for _, e := range config.Check(source) {
 		checked.add(*e)
 	}
-	checked.ignore(source)
+	checked.ignore(source.Ignored())
 	return checked
 }
 
@@ -294,11 +294,14 @@ func checkConfigHere(c *cli.Context, env Env) ([]checkedConfig, error) {
 		for _, e := range config.Check(source) {
 			checked.add(*e)
 		}
-		checked.ignore(source)
 		sources, valid = append(sources, source), valid && checked.OK
 		all = append(all, checked)
 	}
-	if valid {
+	if !valid {
+		for i, s := range sources {
+			all[i].ignore(s.Ignored())
+		}
+	} else {
 		conf, err := config.Load(sources...)
 		if err != nil {
 			return all, err
@@ -325,7 +328,9 @@ func (p *place) checkTogether(conf *config.Config, all []checkedConfig) {
 			File: unknown.Origin.File, Line: unknown.Origin.Line, Key: "default_agent", Reason: unknown.Reason(),
 		})
 	}
+	ignored := conf.Ignored()
 	for i := range all {
+		all[i].ignore(slices.DeleteFunc(slices.Clone(ignored), func(e config.Error) bool { return e.File != all[i].File }))
 		for _, e := range wrong {
 			if all[i].File == e.File {
 				all[i].add(*e)

@@ -98,6 +98,9 @@ func (d *differ) print(ctx context.Context, a *store.Agent) error {
 		return nil
 	}
 	d.found = true
+	if d.object == nil {
+		d.sayMarked(a)
+	}
 	if d.object == nil && !d.names && !d.stat {
 		return d.text(ctx, a)
 	}
@@ -122,9 +125,7 @@ func (o *diffObject) add(a *store.Agent, changes []git.Change) {
 	p := patchOf(a)
 	d := agentDiffObject{
 		ID: string(a.ID), Label: engine.Title(a.ID, a.Call), Changes: []fileObject{},
-		Patch: patchObject{
-			Ref: p.Ref, File: p.File, Commit: p.Commit, Files: p.Files, Added: p.Added, Deleted: p.Deleted,
-		},
+		Patch: *newPatchObject(p),
 	}
 	for _, ch := range changes {
 		d.Changes = append(d.Changes, fileObject{Path: ch.Path, Status: changeWord(ch.Status)})

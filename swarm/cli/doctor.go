@@ -137,20 +137,16 @@ func (p *place) checkGrants(ctx context.Context, o *doctorObject) error {
 	if err != nil {
 		return err
 	}
-	state, said := "ok", []string{}
+	said, wrong := []string{}, []string{}
 	for _, g := range slices.Concat([]*risk.Grants{a.Root}, a.Nested) {
-		if g == nil {
-			continue
+		if g != nil {
+			holds, not := saidOf(g, g != a.Root)
+			said, wrong = append(append(said, holds...), not...), append(wrong, not...)
 		}
-		if len(g.Items) > 0 {
-			said = append(said, fmt.Sprintf("%s: %s", g.Path, Count(len(g.Items), "item", "items")))
-		}
-		if g.Suspended != "" {
-			state, said = "note", append(said, fmt.Sprintf("%s grants nothing: %s", g.Path, g.Suspended))
-		}
-		for _, v := range g.Void {
-			state, said = "note", append(said, fmt.Sprintf("%s:%d grants nothing: %s", g.Path, v.Line, v.Why))
-		}
+	}
+	state := "ok"
+	if len(wrong) > 0 {
+		state = "note"
 	}
 	differs, err := p.uncommittedGrants(ctx, head)
 	if err != nil {
@@ -163,6 +159,29 @@ func (p *place) checkGrants(ctx context.Context, o *doctorObject) error {
 		o.add("grants", state, Printable(strings.Join(said, "; ")))
 	}
 	return nil
+}
+
+// saidOf is what doctor says of one file: how many items hold, and which grant
+// nothing.
+func saidOf(g *risk.Grants, nested bool) (holds, not []string) {
+	count := 0
+	for _, item := range g.Items {
+		if nested && !item.Never {
+			not = append(not, item.Where+" grants nothing: "+onlyTop)
+		} else {
+			count++
+		}
+	}
+	if count > 0 {
+		holds = append(holds, fmt.Sprintf("%s: %s", g.Path, Count(count, "item", "items")))
+	}
+	for _, v := range g.Void {
+		not = append(not, voidWhere(g.Path, v.Line)+" grants nothing: "+v.Why)
+	}
+	if g.Suspended != "" {
+		not = append(not, "nothing at all is granted: "+g.Path+": "+g.Suspended)
+	}
+	return holds, not
 }
 
 // uncommitted is said where the grants of the working tree are others.

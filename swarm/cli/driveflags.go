@@ -57,6 +57,7 @@ func (r driveFlagsRead) lay(config *engine.Config, prior *store.View) {
 	config.Budget = recordedBudget(prior, config.Budget)
 	r.budget.lay(&config.Budget)
 	r.budget.layTurns(&config.MaxTurns)
+	r.contact.layPatience(config)
 	if r.jobs > 0 {
 		config.Jobs = r.jobs
 	}
@@ -65,7 +66,7 @@ func (r driveFlagsRead) lay(config *engine.Config, prior *store.View) {
 // flagOfDriving is a flag that was given and means nothing where another
 // process drives the run; empty for none.
 func flagOfDriving(c *cli.Context) string {
-	for _, name := range []string{"j", "run-timeout", "budget-tokens", "budget-usd", "budget-time", "max-turns", "questions", "notify", "sandbox", "backend", "hide", "write", "confined", "allow", "audit"} {
+	for _, name := range []string{"j", "run-timeout", "budget-tokens", "budget-usd", "budget-time", "max-turns", "questions", "question-timeout", "notify", "sandbox", "backend", "hide", "write", "confined", "allow", "audit"} {
 		if c.IsSet(name) {
 			return strings.Repeat("-", min(2, len(name))) + name
 		}

@@ -116,6 +116,8 @@ func (p *place) surroundings() config.Surroundings {
 func (p *place) agentWrites(pl *plan, a config.Agent, absent bool) ([]string, error) {
 	s := p.surroundings()
 	s.Hide, s.Absent = pl.isolation.Hide, absent
+	logins := box.Logins(s.Home) // its own, as its user says
+	s.Closed = slices.DeleteFunc(s.Closed, func(path string) bool { return slices.Contains(logins, path) })
 	folders, err := s.WriteFolders(a.Write)
 	return folders, refused(err)
 }

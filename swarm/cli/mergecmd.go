@@ -106,6 +106,9 @@ type lostObject struct {
 type mergedObject struct {
 	Agent  string `json:"agent"`
 	Commit string `json:"commit"`
+	// Marked are the first few files that it changes and a person has to look
+	// at.
+	Marked []string `json:"marked,omitempty"`
 }
 
 func newMergeObject(r *mergeReport) mergeObject {
@@ -118,7 +121,11 @@ func newMergeObject(r *mergeReport) mergeObject {
 		o.Commit = string(r.new)
 	}
 	for _, l := range r.outcome.Landed {
-		o.Merged = append(o.Merged, mergedObject{Agent: l.ID, Commit: string(l.Commit)})
+		merged := mergedObject{Agent: l.ID, Commit: string(l.Commit)}
+		if p := patchOf(r.view.Agent(task.ID(l.ID))); p != nil {
+			merged.Marked = p.Marked
+		}
+		o.Merged = append(o.Merged, merged)
 	}
 	for _, a := range r.skipped {
 		o.Skipped = append(o.Skipped, a.ID)
@@ -154,6 +161,11 @@ func (p *place) printMerge(w io.Writer, r *mergeReport) {
 		fmt.Fprintf(w, "%s %s on %s%s\n", verb, Count(n, "patch", "patches"), branch, at)
 		if found := r.unfounded(); len(found) > 0 {
 			fmt.Fprintf(w, "without what they were built on: %s\n", Printable(listed(found, 5)))
+		}
+	}
+	for _, l := range out.Landed {
+		if text := markedText(r.view.Agent(task.ID(l.ID))); text != "" {
+			fmt.Fprintf(w, "%s: %s\n", l.ID, Printable(text))
 		}
 	}
 	for _, dir := range r.moved {

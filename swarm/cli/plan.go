@@ -215,6 +215,8 @@ func (p *place) configure(c *cli.Context, pl *plan, conf *config.Config) error {
 	}
 	pl.contact = configuredContact(conf)
 	given.lay(&pl.contact)
+	pl.config.QuestionTime = conf.QuestionTimeout
+	given.layPatience(&pl.config)
 	if err := p.planIsolation(c.Context, pl, conf); err != nil {
 		return err
 	}

@@ -131,6 +131,9 @@ func (p *place) printReview(c *cli.Context, s *selection, marks []event.Reviewed
 		if _, err := fmt.Fprintf(p.env.Stdout, "%s/%s %s\n", s.run.ID, mark.Agent, mark.Verdict); err != nil {
 			return err
 		}
+		if mark.Verdict == task.Accepted {
+			p.sayMarked(v.Agent(mark.Agent))
+		}
 	}
 	return nil
 }

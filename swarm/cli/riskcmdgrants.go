@@ -126,6 +126,9 @@ func (p *place) listGrants(ctx context.Context, base git.Hash) (*riskGrantsObjec
 	return o, nil
 }
 
+// onlyTop is why an item of another file grants nothing.
+const onlyTop = "only " + agentsFile + " at the top of the repository grants"
+
 // add lists the items of one file.
 func (o *riskGrantsObject) add(g *risk.Grants, nested bool) {
 	for _, item := range g.Items {
@@ -134,7 +137,7 @@ func (o *riskGrantsObject) add(g *risk.Grants, nested bool) {
 		case item.Never:
 			line.Status = grantForbids
 		case nested:
-			line.Status, line.Why = grantIgnored, "only AGENTS.md at the top of the repository grants"
+			line.Status, line.Why = grantIgnored, onlyTop
 		case len(o.Suspended) > 0:
 			line.Status, line.Why = grantSuspended, "nothing is granted while an item that forbids is void"
 		}

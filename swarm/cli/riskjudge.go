@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 
 	"agentswarm/risk"
@@ -172,6 +173,7 @@ func (j *judge) Judge(r engine.JudgeRequest) *engine.Ruling {
 		Request: r, Verdict: decision.Verdict, Tier: finding.Tier, Reason: risk.Redact(decision.Reason), Instead: decision.Instead,
 		Detail: &judgement{finding: finding, decision: decision, place: place, law: law},
 	}
+	ruling.Call = onlyCall(finding)
 	for _, part := range finding.Parts {
 		if !slices.Contains(ruling.Rules, part.Rule) {
 			ruling.Rules = append(ruling.Rules, part.Rule)
@@ -195,6 +197,20 @@ func (j *judge) Contract(call *task.Call, w worktree.Workspace) (string, error) 
 		return "", err
 	}
 	return authority.Contract(!w.Private()), nil
+}
+
+// onlyCall names the call of a program that an action is, where it is nothing
+// but that, at the top of the workspace, and all of its words are known.
+func onlyCall(f *risk.Finding) string {
+	name := ""
+	for i, part := range f.Parts {
+		this := strings.Join(part.Argv, "\x00")
+		if !part.Plain || part.Opaque || len(part.Argv) == 0 || i > 0 && this != name {
+			return ""
+		}
+		name = this
+	}
+	return name
 }
 
 // confinable reports whether all that an action would destroy is the agent's
@@ -247,10 +263,7 @@ func (j *judge) placeOf(law *jurisdiction, r engine.JudgeRequest) *risk.Place {
 // reconfigured reports whether an agent has changed what its git goes by, or
 // may have.
 func (j *judge) reconfigured(r engine.JudgeRequest) bool {
-	if r.Workspace.Shell == "" {
-		return true // it has a whole git dir, of which nobody knows what was changed
-	}
-	return exists(filepath.Join(r.Workspace.Admin, "config")) || exists(filepath.Join(r.Workspace.Admin, "config.worktree"))
+	return j.bench.trees.Reconfigured(r.Workspace)
 }
 
 // workspaceFacts are those of a workspace: its files are not where the

@@ -51,3 +51,25 @@ func TestTaskAuthority(t *testing.T) {
 		t.Errorf("without a call it is %+v, %v, want that of the run", a, err)
 	}
 }
+
+// TestOnlyCall names calls that are all of an action, and at the top of the
+// workspace, and nothing else.
+func TestOnlyCall(t *testing.T) {
+	t.Parallel()
+	rules, err := risk.Load(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	place := risk.Place{Root: "/w", GitDir: "/w/.git", CommonDir: "/w/.git", Home: "/home/u"}
+	for _, c := range []struct{ give, cwd, want string }{
+		{"rm -rf build", "", "rm -rf build"}, {"'rm' -rf \"build\"", "/w", "rm -rf build"},
+		{"rm -rf build", "/w/sub", ""}, {"cd sub && rm -rf build", "", ""}, {"rm -rf build; ls", "", ""},
+		{"rm -rf $X", "", ""}, {"rm -rf *", "", ""}, {"sudo rm -rf build", "", ""}, {"git push", "", "git push"},
+		{"GIT_DIR=x git push", "", ""}, {"ls", "", ""}, {"eval \"$X\"", "", ""},
+	} {
+		found := rules.Classify(&risk.Shell{Text: c.give, Cwd: c.cwd}, place)
+		if got := strings.ReplaceAll(onlyCall(found), "\x00", " "); got != c.want {
+			t.Errorf("onlyCall(%s in %q) = %q, want %q", c.give, c.cwd, got, c.want)
+		}
+	}
+}

@@ -92,6 +92,13 @@ type patchObject struct {
 	Marked []string `json:"marked,omitempty"`
 }
 
+func newPatchObject(p *task.Patch) *patchObject {
+	return &patchObject{
+		Ref: p.Ref, File: p.File, Commit: p.Commit, Files: p.Files, Added: p.Added, Deleted: p.Deleted,
+		OutOfScope: p.OutOfScope, Marked: p.Marked,
+	}
+}
+
 // reviewObject is what somebody thinks of an agent's work.
 type reviewObject struct {
 	Verdict string `json:"verdict"` // accepted or rejected
@@ -257,11 +264,7 @@ func newAgentObject(v *store.View, a *store.Agent, now time.Time) agentObject {
 	o.Changed = &changed
 	if changed {
 		o.Landed = &landed
-		o.Patch = &patchObject{
-			Ref: work.Patch.Ref, File: work.Patch.File, Commit: work.Patch.Commit,
-			Files: work.Patch.Files, Added: work.Patch.Added, Deleted: work.Patch.Deleted,
-			OutOfScope: work.Patch.OutOfScope, Marked: work.Patch.Marked,
-		}
+		o.Patch = newPatchObject(work.Patch)
 	}
 	o.Output, o.OutputFile = work.Output, work.OutputFile
 	o.Notes, o.Ignored = work.Notes, work.Ignored

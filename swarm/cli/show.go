@@ -160,6 +160,9 @@ func printAgent(w io.Writer, o showObject) error {
 	block("may change", strings.Join(o.Allowed, "\n"))
 	block("may do without asking", strings.Join(o.Allow, "\n"))
 	block("changed", strings.Join(o.Paths, "\n"))
+	if o.Patch != nil {
+		block("of which agents, git or CI go by; look at it", strings.Join(o.Patch.Marked, "\n"))
+	}
 	block("ignored by the base, not in the patch", ignoredText(o.Ignored, o.More))
 	if o.Check != "" {
 		block("output of the check ("+o.Check+")", readTail(o.Check)+readTail(strings.TrimSuffix(o.Check, ".out")+".err"))

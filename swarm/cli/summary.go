@@ -114,9 +114,7 @@ func printCauses(w io.Writer, v *store.View, limit int) {
 		if p := patchOf(a); p != nil && len(p.OutOfScope) > 0 {
 			add(a, "changed files outside its paths: "+listed(p.OutOfScope, 3))
 		}
-		if p := patchOf(a); p != nil && len(p.Marked) > 0 {
-			add(a, "changed what agents, git or CI go by; look at it before you merge: "+listed(p.Marked, 3))
-		}
+		add(a, markedText(a))
 	}
 	for i, cause := range order {
 		if i == limit {
@@ -124,6 +122,23 @@ func printCauses(w io.Writer, v *store.View, limit int) {
 			break
 		}
 		fmt.Fprintf(w, "%s: %s\n", listed(who[cause], 5), Printable(cause))
+	}
+}
+
+// markedText says of a patch that a person has to look at what it changes;
+// empty where there is no such thing.
+func markedText(a *store.Agent) string {
+	p := patchOf(a)
+	if p == nil || len(p.Marked) == 0 {
+		return ""
+	}
+	return "changed what agents, git or CI go by; look at it: " + listed(p.Marked, 3)
+}
+
+// sayMarked tells it whoever is about to merge the patch, or looks at it.
+func (p *place) sayMarked(a *store.Agent) {
+	if text := markedText(a); text != "" {
+		fmt.Fprintf(p.env.Stderr, "%s: %s\n", a.ID, Printable(text))
 	}
 }
 

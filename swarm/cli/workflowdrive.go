@@ -14,6 +14,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 
+	"agentswarm/risk"
 	"agentswarm/swarm/config"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/event"
@@ -60,7 +61,22 @@ func (p *place) load(ctx context.Context, sources []script.Source, lib []event.S
 			return nil, &ScriptError{Err: l.Error}
 		}
 	}
+	for i := range loaded {
+		if loaded[i].Error == nil {
+			loaded[i].Error = wrongAllow(loaded[i].Allow)
+		}
+	}
 	return loaded, nil
+}
+
+// wrongAllow is the first item that grants nothing; nil for none.
+func wrongAllow(items []script.Literal) *script.Error {
+	for _, item := range items {
+		if _, err := risk.ParseGrant(item.Text); err != nil {
+			return item.Wrong(fmt.Errorf("allow: %q: %w", item.Text, err))
+		}
+	}
+	return nil
 }
 
 func libSources(lib []event.ScriptFile) []script.Source {

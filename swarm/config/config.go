@@ -41,6 +41,10 @@ type Config struct {
 	// own. It is the user's alone to say.
 	Confined Confined
 
+	// QuestionTimeout is how long a question about an action waits; 0: no file
+	// says.
+	QuestionTimeout time.Duration
+
 	Sandbox Sandbox // the mode
 	Hide    []Path  // what agents see nothing of, of all files
 	Write   []Path  // folders that agents may write to, of all files
@@ -58,6 +62,8 @@ type Config struct {
 	checks  map[string]string // as they were written; empty: switched off
 	origins map[string]Origin
 	ignored []*Error // what repositories say and may not
+
+	patience time.Duration // the user's own question_timeout; 0: none is given
 }
 
 // definition is one [agents.NAME] table as it was written.

@@ -1,9 +1,23 @@
 package config
 
-import "github.com/pelletier/go-toml/v2/unstable"
+import (
+	"cmp"
+	"math"
+	"time"
 
-// confinedKey is the key of the table [risk] by its dotted name.
-const confinedKey = "risk.confined"
+	"github.com/pelletier/go-toml/v2/unstable"
+)
+
+// Keys of the table [risk] by their dotted names.
+const (
+	confinedKey = "risk.confined"
+	patienceKey = "risk.question_timeout"
+)
+
+// DefaultQuestionTimeout is how long a question about an action waits where no
+// file says. An agent that hears nothing costs its place; hours of it were seen
+// elsewhere.
+const DefaultQuestionTimeout = 10 * time.Minute
 
 // riskKeys are the keys of the table [risk].
 func riskKeys() []key[Config] {
@@ -14,6 +28,11 @@ func riskKeys() []key[Config] {
 				"you are asked, or it proceeds once the workspace is captured; for your own file",
 			func(c *Config, f field) error { return c.readConfined(f) },
 			func(c *Config) any { return c.Confined.String() },
+		}, {
+			"question_timeout", patienceShape(), durationText(DefaultQuestionTimeout), "",
+			"how long a question about an action waits for an answer; then it is denied; a repository may only shorten it",
+			func(c *Config, f field) error { return c.readPatience(f) },
+			func(c *Config) any { return durationText(c.QuestionTimeout) },
 		},
 	}
 }
@@ -60,6 +79,29 @@ func (c *Config) readConfined(f field) error {
 	return nil
 }
 
+// readPatience reads how long questions wait. A repository may have agents give
+// up sooner, and never has one hold its place, and its question, for longer
+// than the user wants.
+func (c *Config) readPatience(f field) error {
+	d, err := time.ParseDuration(f.node.text)
+	if f.node.kind != unstable.String || err != nil || d <= 0 {
+		return f.expected(`a duration above zero such as "90s" or "1h30m"`)
+	}
+	if limit := cmp.Or(c.patience, DefaultQuestionTimeout); f.layer != User && d > limit {
+		c.ignored = append(c.ignored, &Error{
+			File: f.file, Line: f.node.line, Key: f.key,
+			Reason: "is ignored: a repository may shorten the " + durationText(limit) + " of the user, and not lengthen it",
+		})
+		return nil
+	}
+	if f.layer == User {
+		c.patience = d
+	}
+	c.QuestionTimeout = d
+	c.origins[patienceKey] = f.origin()
+	return nil
+}
+
 // Ignored is what the files of a repository say that is not theirs to say, and
 // that does not count therefore, from the lowest file on.
 func (c *Config) Ignored() []Error {
@@ -70,9 +112,11 @@ func (c *Config) Ignored() []Error {
 	return all
 }
 
-// Ignored is what a source says that does not count, as [Config.Ignored].
+// Ignored is what a source says that does not count, as [Config.Ignored],
+// whatever the other files say.
 func (s Source) Ignored() []Error {
 	c := empty()
+	c.patience = math.MaxInt64 // which is in the user's file
 	if c.merge(s) != nil {
 		return nil // it is wrong, which [Check] tells
 	}

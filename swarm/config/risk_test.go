@@ -3,6 +3,7 @@ package config
 import (
 	"strings"
 	"testing"
+	"time"
 )
 
 func TestRiskKeys(t *testing.T) {
@@ -96,5 +97,53 @@ func TestIgnoredOfWrong(t *testing.T) {
 	s := Source{Layer: Project, Name: "p.toml", Text: []byte("risk.confined = 'ask'\njobs = 'x'")}
 	if found := s.Ignored(); len(found) > 0 || len(Check(s)) != 1 {
 		t.Errorf("Ignored() = %v, Check = %v, want none and one", found, Check(s))
+	}
+}
+
+// TestQuestionTimeout: a repository may have agents give up sooner, and not
+// later than its user wants; the highest file that may say it wins.
+func TestQuestionTimeout(t *testing.T) {
+	t.Parallel()
+	const longer = " of the user, and not lengthen it"
+	for _, tt := range []struct {
+		name, user, project, local string
+		want                       time.Duration
+		ignored                    string
+	}{
+		{name: "nobody says"},
+		{name: "user", user: "1h", want: time.Hour},
+		{name: "shorter than the default", project: "2m", want: 2 * time.Minute},
+		{name: "as the default", project: "10m", want: 10 * time.Minute},
+		{name: "longer than the default", project: "10m1s", ignored: "p.toml:1: risk.question_timeout: is ignored: a repository may shorten the 10m" + longer},
+		{name: "shorter than the user's", user: "1h", project: "30m", want: 30 * time.Minute},
+		{
+			name: "longer than the user's", user: "1m", local: "2m", want: time.Minute,
+			ignored: "l.toml:1: risk.question_timeout: is ignored: a repository may shorten the 1m" + longer,
+		},
+		{name: "local over project", project: "2m", local: "3m", want: 3 * time.Minute},
+	} {
+		text := func(d string) string {
+			if d == "" {
+				return ""
+			}
+			return "risk.question_timeout = '" + d + "'"
+		}
+		p := Source{Layer: Project, Name: "p.toml", Text: []byte(text(tt.project))}
+		l := Source{Layer: Local, Name: "l.toml", Text: []byte(text(tt.local))}
+		c := mustLoad(t, user(text(tt.user)), p, l)
+		if c.QuestionTimeout != tt.want {
+			t.Errorf("%s: QuestionTimeout = %s, want %s", tt.name, c.QuestionTimeout, tt.want)
+		}
+		found := ""
+		for _, e := range c.Ignored() {
+			found += e.Error()
+		}
+		if found != tt.ignored {
+			t.Errorf("%s: Ignored() = %q, want %q", tt.name, found, tt.ignored)
+		}
+		// Whether it is longer the file alone does not show.
+		if alone := append(p.Ignored(), l.Ignored()...); len(alone) > 0 {
+			t.Errorf("%s: of the files alone %v is ignored", tt.name, alone[0].Error())
+		}
 	}
 }

@@ -30,7 +30,7 @@ func sandboxKeys() []key[Config] {
 			func(c *Config) any { return c.Sandbox.String() },
 		}, {
 			"hide", pathsShape(), []string{}, "none",
-			"files and folders that agents see nothing of, beside `~/.ssh`, `~/.aws` and `~/.gnupg`; " +
+			"files and folders that agents see nothing of, beside `~/.ssh`, `~/.aws` and other known secrets; " +
 				"one that does not exist does no harm",
 			func(c *Config, f field) error { return c.readHide(f) },
 			func(c *Config) any { return texts(c.Hide) },

@@ -63,6 +63,15 @@ func durationShape() shape {
 	}}
 }
 
+// patienceShape are durations above zero: one of their numbers is.
+func patienceShape() shape {
+	const unit, number, some = `(ns|us|µs|μs|ms|s|m|h)`, `([0-9]+(\.[0-9]*)?|\.[0-9]+)`, `([0-9]*[1-9][0-9]*(\.[0-9]*)?|[0-9]*\.[0-9]*[1-9][0-9]*)`
+	return shape{"duration above zero, such as `\"90s\"` or `\"1h30m\"`", object{
+		"type":    "string",
+		"pattern": `^\+?(` + number + unit + `)*` + some + unit + `(` + number + unit + `)*$`,
+	}}
+}
+
 func wordShape(words ...fmt.Stringer) shape {
 	var all, quoted []string
 	for _, w := range words {

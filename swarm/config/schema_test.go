@@ -94,6 +94,9 @@ func TestSchemaAccepts(t *testing.T) {
 	for _, d := range []string{"0", "0s", "1.5h", ".5m", "1h2m3s4ms5us6ns", "+3s", "7µs"} {
 		files = append(files, "timeout = '"+d+"'")
 	}
+	for _, d := range []string{"1s", "0h1m", "1.5h", "0.05m", ".5m", "10m0s", "+3s"} {
+		files = append(files, "risk.question_timeout = '"+d+"'")
+	}
 	for _, tt := range sandboxTests() {
 		files = append(files, tt.give)
 	}

@@ -61,6 +61,7 @@ write = ["~/.cache/y", "/srv/y"]
 lane = "p/m:high"
 [risk]
 confined = "ask"
+question_timeout = "5m"
 `
 
 // TestSettings shows a file with every key, and what holds without any.
@@ -96,6 +97,7 @@ write = [] # default
 
 [risk]
 confined = "ask" # default
+question_timeout = "10m" # default
 `},
 		{"every key", true, []Source{project(everyKey), user("jobs = 1\nretries = 4\nchecks.lint = 'x'"), local("retries = 0\n[checks]\nlint = ''")}, `default_agent = "b" # from .swarm/config.toml:2
 setup = """
@@ -123,6 +125,7 @@ write = [] # default
 
 [risk]
 confined = "ask" # default
+question_timeout = "5m" # from .swarm/config.toml:41
 
 [checks]
 lint = "" # from .swarm/config.local.toml:3

@@ -54,6 +54,7 @@ type Engine struct {
 	open    int                  // calls whose end nobody has received yet
 	box     *inbox.Box
 	rulings rulings // on open questions
+	allowed allowed // by people, and not begun yet
 	broken  error   // swarm's own failure
 	ending  bool    // nothing new starts, and what runs is ended
 	paused  bool    // nothing new starts

@@ -33,6 +33,13 @@ func TestMain(m *testing.M) {
 			Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Socket: os.Getenv(ask.Variable),
 		}))
 	}
+	if len(os.Args) > 2 && os.Args[1] == "__guard" {
+		code := 0
+		if a, err := ask.Once(os.Getenv(ask.Variable), ask.Action{Command: os.Args[2]}); err != nil || !a.Allow {
+			code = 126
+		}
+		syscall.Exit(code)
+	}
 	if len(os.Args) > 1 && os.Args[1] == "__supervise" {
 		syscall.Exit(proc.Supervise(func(json.RawMessage) error { return nil }))
 	}

@@ -53,6 +53,7 @@ type JudgeRequest struct {
 	Workspace worktree.Workspace
 	Base      string // the commit that the workspace starts from
 	Action    ask.Action
+	Guard     bool // a guard asks
 }
 
 // Ruling is what is to become of an action.
@@ -67,6 +68,9 @@ type Ruling struct {
 	// Confined says that what would be asked about destroys only what is the
 	// agent's own, and that it may be once its workspace is captured.
 	Confined bool
+	// Call names the call of a program that the action is, and nothing but
+	// that; empty where it is more, or not known exactly.
+	Call string
 	// Detail is what the judge wants to see again when it records the end.
 	Detail any
 }
@@ -159,7 +163,7 @@ func (t *attempt) hear(ctx context.Context, r ask.Request) ask.Answer {
 		if !a.Whole() {
 			return ask.Answer{Reason: "an action names one of command, write, git and tool"}
 		}
-		if answer := t.rule(ctx, a); !answer.Allow {
+		if answer := t.rule(ctx, a, r.Guard); !answer.Allow {
 			return answer
 		}
 	}
@@ -167,9 +171,10 @@ func (t *attempt) hear(ctx context.Context, r ask.Request) ask.Answer {
 }
 
 // rule says whether an action may be, and asks a person where it must.
-func (t *attempt) rule(ctx context.Context, a ask.Action) ask.Answer {
+func (t *attempt) rule(ctx context.Context, a ask.Action, guard bool) ask.Answer {
 	e := t.engine
 	request := t.judging(a)
+	request.Guard = guard
 	text, err := json.Marshal(request.Action)
 	if err != nil {
 		return ask.Answer{Reason: err.Error()}
@@ -191,6 +196,10 @@ func (t *attempt) rule(ctx context.Context, a ask.Action) ask.Answer {
 			if answer, ok := t.confined(ctx, ruling); ok {
 				return answer
 			}
+		}
+		if e.begins(ruling) {
+			e.deps.Judge.Record(ruling, Settlement{Allow: true, By: task.ByRule, Reason: "it begins what was just allowed"})
+			return ask.Answer{Allow: true}
 		}
 		r := e.askPerson(ctx, t, text, ruling)
 		if r.Allow {
@@ -240,16 +249,12 @@ func (t *attempt) snapshot(ctx context.Context) (string, error) {
 // askPerson puts a question into the inbox, and waits for its end: an answer,
 // that whoever asks is gone, or that nobody answers in time.
 func (e *Engine) askPerson(ctx context.Context, t *attempt, action json.RawMessage, ruling *Ruling) *event.Replied {
-	limit := e.config.QuestionTime
-	if limit == 0 {
-		limit = questionTime
-	}
 	answer := make(chan *event.Replied, 1)
-	id := ""
+	var q *event.Questioned
 	ok := e.do(func(context.Context) {
-		q, r := e.box.AskAbout(t.id, t.n, &event.Asked{Action: action}, looked(ruling, action))
-		id = q.ID
-		e.rulings.keep(q.ID, ruling)
+		var r *event.Replied
+		q, r = e.box.AskAbout(t.id, t.n, &event.Asked{Action: action}, looked(ruling, action))
+		e.keepRuling(q, ruling)
 		e.heard.wait(q.ID, answer)
 		if err := e.append(q); err != nil {
 			e.heard.tell(q.ID, &event.Replied{ID: q.ID, By: task.ByEnd, Reason: err.Error()})
@@ -265,33 +270,28 @@ func (e *Engine) askPerson(ctx context.Context, t *attempt, action json.RawMessa
 		line.Waits()
 		defer line.Answered()
 	}
-	timer := time.NewTimer(limit)
-	defer timer.Stop()
 	select {
-	case r := <-answer:
+	case r := <-answer: // in the end that nobody gave one in time
 		return r
-	case <-timer.C:
-		e.giveUp(id, task.ByTime, fmt.Sprintf("nobody answered within %s", limit))
 	case <-ctx.Done():
-		e.giveUp(id, task.ByEnd, HookGone)
+		e.giveUp(q, task.ByEnd, HookGone)
 	}
 	return <-answer
 }
 
 // giveUp closes a question that nobody has answered. One that somebody answered
 // meanwhile has its answer.
-func (e *Engine) giveUp(id string, by task.By, why string) {
-	r := &event.Replied{ID: id, By: by, Reason: why}
+func (e *Engine) giveUp(q *event.Questioned, by task.By, why string) {
+	r := &event.Replied{ID: q.ID, By: by, Reason: why}
 	ok := e.do(func(context.Context) {
-		if !e.box.EndOne(id) {
+		if !e.box.EndOne(q.ID) {
 			return
 		}
-		_ = e.append(r) // a journal that fails has ended the run
-		e.settleRuling(&event.Questioned{ID: id}, r)
-		e.heard.tell(id, r)
+		_ = e.append(r)  // a journal that fails has ended the run
+		_ = e.tell(q, r) // an agent that does not listen hears nothing
 	})
 	if !ok {
-		e.heard.tell(id, &event.Replied{ID: id, By: task.ByEnd, Reason: "the run has ended"})
+		e.heard.tell(q.ID, &event.Replied{ID: q.ID, By: task.ByEnd, Reason: "the run has ended"})
 	}
 }
 
@@ -323,24 +323,39 @@ func (h *heard) tell(id string, r *event.Replied) bool {
 }
 
 // rulings are those that questions are open about. They belong to the loop.
-type rulings map[string]*Ruling
+type rulings map[string]openRuling
 
-func (r *rulings) keep(id string, ruling *Ruling) {
+// openRuling is a ruling on which a person is asked, and what gives up on them.
+type openRuling struct {
+	*Ruling
+	late *time.Timer
+}
+
+// keepRuling keeps what a question is about, if that was judged. Nobody waits
+// forever for leave to act: what nobody answers in time is denied.
+func (e *Engine) keepRuling(q *event.Questioned, ruling *Ruling) {
 	if ruling == nil {
 		return
 	}
-	if *r == nil {
-		*r = rulings{}
+	if e.rulings == nil {
+		e.rulings = rulings{}
 	}
-	(*r)[id] = ruling
+	limit := cmp.Or(e.config.QuestionTime, questionTime)
+	e.rulings[q.ID] = openRuling{ruling, time.AfterFunc(limit, func() {
+		e.giveUp(q, task.ByTime, fmt.Sprintf("nobody answered within %s", limit))
+	})}
 }
 
 // settleRuling records the end of a question about an action.
 func (e *Engine) settleRuling(q *event.Questioned, r *event.Replied) {
-	ruling := e.rulings[q.ID]
-	if ruling == nil {
+	open, ok := e.rulings[q.ID]
+	if !ok {
 		return
 	}
 	delete(e.rulings, q.ID)
-	e.deps.Judge.Record(ruling, Settlement{Allow: r.Allow, By: r.By, Question: q.ID, Reason: r.Reason})
+	open.late.Stop()
+	if r.Allow {
+		e.allowed.add(open.Ruling, e.deps.Now())
+	}
+	e.deps.Judge.Record(open.Ruling, Settlement{Allow: r.Allow, By: r.By, Question: q.ID, Reason: r.Reason})
 }

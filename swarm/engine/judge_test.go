@@ -37,6 +37,8 @@ func (w *verbal) Judge(r JudgeRequest) *Ruling {
 		ruling.Verdict, ruling.Instead = risk.Deny, "another"
 	case "grave":
 		ruling.Verdict, ruling.Tier = risk.Ask, risk.Destructive
+	case "call":
+		ruling.Verdict, ruling.Call = risk.Ask, r.Action.Command
 	default:
 		ruling.Verdict = risk.Ask
 	}
@@ -88,6 +90,7 @@ func judging(t *testing.T, text string) (*rig, *verbal) {
 	r.deps.Questions = inbox.Wait
 	r.config.Agents = specs("mine", `read -r prompt
 		may() { printf '{"command":"%s"}' "$1" | '`+self+`' __hook 2>> "$RIG/why.$SWARM_AGENT" >&2; echo $? >> "$RIG/may.$SWARM_AGENT"; }
+		begin() { '`+self+`' __guard "$1"; echo $? >> "$RIG/may.$SWARM_AGENT"; }
 		`+text+`
 		printf '{"type":"result","text":"done"}\n'`)
 	return r, w

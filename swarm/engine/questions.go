@@ -107,7 +107,7 @@ func (e *Engine) ask(ctx context.Context, t *attempt, asked *event.Asked) {
 			e.deny(t, seen, task.ByRisk, ruling.refusal())
 		default:
 			q, r := e.box.AskAbout(t.id, t.n, asked, looked(ruling, asked.Action))
-			e.rulings.keep(q.ID, ruling)
+			e.keepRuling(q, ruling)
 			if e.append(q) == nil && r != nil {
 				_ = e.reply(q, r) // an agent that does not listen hears nothing
 			}

@@ -21,6 +21,7 @@ const MaxSource = 524_288
 type Program struct {
 	Meta   *Meta // nil where the script has none: a bare body
 	Source Source
+	Allow  []Literal // items of agents that it spells out
 	// Code gives an async function without parameters: the script.
 	Code *goja.Program
 }
@@ -70,6 +71,7 @@ func Load(src Source) (*Program, error) {
 	if err := src.closedOptions(body); err != nil {
 		return nil, err
 	}
+	p.Allow = src.literals(body)
 	if p.Code, err = src.compile(tree); err != nil {
 		return nil, err
 	}

@@ -202,7 +202,7 @@ func (c *served) load(open opening) []Loaded {
 		p, err := Load(src)
 		l := Loaded{Name: src.Name, Error: wireError(err)}
 		if err == nil {
-			l.Meta = p.Meta
+			l.Meta, l.Allow = p.Meta, p.Allow
 		}
 		all = append(all, l)
 	}

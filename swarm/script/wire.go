@@ -53,7 +53,10 @@ type Loaded struct {
 	Name    string   `json:"name"`
 	Meta    *Meta    `json:"meta,omitempty"`    // of a script that has one
 	Exports []string `json:"exports,omitempty"` // of a library
-	Error   *Error   `json:"error,omitempty"`
+	// Allow are the items that a script spells out for its agents. Whoever
+	// reads them knows whether they are any.
+	Allow []Literal `json:"allow,omitempty"`
+	Error *Error    `json:"error,omitempty"`
 }
 
 // loaded is the line with the answers about sources.

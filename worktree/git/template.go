@@ -27,6 +27,7 @@ type Template struct {
 
 	repo      *Repo
 	frozen    *Frozen
+	config    string // the text of the file
 	hooksPath string
 	borrowed  []string // more folders of objects
 	// dirs and files are what is in it.
@@ -134,7 +135,8 @@ func (t *Template) writeConfig(ctx context.Context) error {
 			t.hooksPath = k.value
 		}
 	}
-	return os.WriteFile(filepath.Join(t.Dir, "config"), []byte(b.String()), 0o600)
+	t.config = b.String()
+	return os.WriteFile(filepath.Join(t.Dir, "config"), []byte(t.config), 0o600)
 }
 
 // configKey is one line of a configuration; without a value it is true.

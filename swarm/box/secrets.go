@@ -1,0 +1,104 @@
+package box
+
+import (
+	"path/filepath"
+	"slices"
+)
+
+// secretFolders are the folders of HOME that hold nothing but what opens other
+// doors. Agents never see them.
+func secretFolders() []string {
+	return []string{
+		".ssh", ".aws", ".gnupg", ".kube", ".azure", ".password-store", ".local/share/keyrings",
+		".config/gh", ".config/hub", ".config/glab-cli", ".config/gcloud", ".config/op",
+	}
+}
+
+// secretFiles are files of HOME with credentials, in folders that hold other
+// things as well.
+func secretFiles() []string {
+	return []string{
+		".netrc", "_netrc", ".git-credentials", ".config/git/credentials", ".npmrc", ".yarnrc.yml", ".pypirc", ".pgpass",
+		".docker/config.json", ".config/containers/auth.json", ".cargo/credentials", ".cargo/credentials.toml",
+		".gem/credentials", ".config/composer/auth.json", ".composer/auth.json", ".terraform.d/credentials.tfrc.json",
+		".vault-token", ".s3cfg", ".boto",
+	}
+}
+
+// logins are where programs that are agents keep who their user is. One kind
+// has no business with that of another, and any command could spend it.
+func logins() []string {
+	return []string{
+		".claude", ".claude.json", ".codex/auth.json", ".gemini", ".qwen", ".pi/agent", ".local/share/opencode/auth.json",
+	}
+}
+
+// secretVars are the variables by which tools are told to keep their secrets
+// elsewhere, and what is one there; empty: all that is.
+func secretVars() map[string][]string {
+	return map[string][]string{
+		"XDG_CONFIG_HOME": {"git/credentials", "gh", "hub", "glab-cli", "gcloud", "op", "containers/auth.json", "composer/auth.json"},
+		"CARGO_HOME":      {"credentials", "credentials.toml"}, "DOCKER_CONFIG": {"config.json"}, "CODEX_HOME": {"auth.json"},
+		"XDG_DATA_HOME": {"keyrings", "opencode/auth.json"}, "GNUPGHOME": {""}, "GH_CONFIG_DIR": {""}, "CLAUDE_CONFIG_DIR": {""},
+		"AWS_SHARED_CREDENTIALS_FILE": {""}, "KUBECONFIG": {""}, "NETRC": {""}, "NPM_CONFIG_USERCONFIG": {""}, "npm_config_userconfig": {""},
+	}
+}
+
+// secrets are the paths that agents do not see for what they hold, as far as
+// they may be there.
+func (c *composing) secrets() []string {
+	var all []string
+	if c.Home != "" {
+		for _, name := range slices.Concat(secretFolders(), secretFiles(), logins()) {
+			path := filepath.Join(c.Home, name)
+			// Whoever may write to the folder of a tool is not held up by what
+			// is not in it.
+			if (exists(path) || filepath.Dir(name) == ".") && !c.opened(path) {
+				all = append(all, path)
+			}
+		}
+	}
+	for name, files := range secretVars() {
+		for _, dir := range filepath.SplitList(c.Getenv(name)) {
+			for _, file := range files {
+				if path := filepath.Join(dir, file); filepath.IsAbs(dir) && exists(path) && !c.opened(path) && !c.ours(path) {
+					all = append(all, path)
+				}
+			}
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// opened reports whether the agent was given the folder of a login to write to,
+// which only its user says, as they do of the agent that it is the login of.
+func (c *composing) opened(path string) bool {
+	at, ok := real(path)
+	if !ok || !slices.ContainsFunc(logins(), func(name string) bool { return filepath.Join(c.Home, name) == path }) {
+		return false
+	}
+	return slices.ContainsFunc(c.Pieces, func(p Piece) bool {
+		return p.Write && p.From == p.At && covers(p.At, at) && !covers(p.At, c.Home)
+	})
+}
+
+// ours reports whether a path lies in what the place is made of: what somebody
+// put into a variable must not take a file of the repository away.
+func (c *composing) ours(path string) bool {
+	at, ok := real(path)
+	return !ok || slices.ContainsFunc(c.Pieces, func(p Piece) bool { return !p.same() && covers(p.At, at) })
+}
+
+// Logins are the paths of a HOME where programs that are agents keep who their
+// user is. An agent sees one only if it is in a folder of HOME that it was given
+// to write to.
+func Logins(home string) []string {
+	var all []string
+	for _, name := range logins() {
+		if home != "" {
+			all = append(all, filepath.Join(home, name))
+		}
+	}
+	return all
+}

@@ -1,0 +1,140 @@
+package box
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// known are all secrets of a HOME, each as a file in what is hidden.
+func known() []string {
+	var all []string
+	for _, name := range secretFolders() {
+		all = append(all, name+"/file")
+	}
+	all = append(all, secretFiles()...)
+	for _, name := range logins() {
+		if filepath.Ext(name) != ".json" {
+			name += "/file"
+		}
+		all = append(all, name)
+	}
+	return all
+}
+
+// masked are the paths that walls hide.
+func masked(w Walls) []string {
+	var all []string
+	for _, piece := range w.Pieces {
+		if piece.Empty {
+			all = append(all, piece.At)
+		}
+	}
+	return all
+}
+
+// hides reports whether a path is one of some, or lies in it.
+func hides(masks []string, path string) bool {
+	return slices.ContainsFunc(masks, func(at string) bool { return covers(at, path) })
+}
+
+// TestSecrets holds that each known secret is hidden on every rung, and that
+// nobody can read one behind mounts.
+func TestSecrets(t *testing.T) {
+	t.Parallel()
+	var paths []string
+	g := newGround(t, outside(t))
+	for _, name := range known() {
+		path := filepath.Join(g.Home, name)
+		write(t, path, secret)
+		paths = append(paths, path)
+	}
+	// The table is what it was made for.
+	for _, name := range []string{".netrc", ".git-credentials", ".config/git/credentials", ".npmrc", ".kube/file", ".claude/file", ".codex/auth.json"} {
+		if !slices.Contains(known(), name) {
+			t.Errorf("%s is no known secret", name)
+		}
+	}
+	for _, rung := range ladder() {
+		masks := masked(compose(t, rung, g.on(rung)))
+		for _, path := range paths {
+			if hides(masks, path) == (rung == None) {
+				t.Errorf("%v: %s is hidden: %t", rung, path, rung != None)
+			}
+		}
+		if hides(masks, filepath.Join(g.Home, ".bashrc")) {
+			t.Errorf("%v: all is hidden: %q", rung, masks)
+		}
+	}
+	for _, rung := range []Rung{Full, Landlock} {
+		if try(rung, new(facts)) != nil {
+			continue
+		}
+		p := g.on(rung)
+		if rung == Landlock {
+			p.Private = filepath.Join(g.Private, "landlock")
+			mkdir(t, p.Private)
+		}
+		if out := run(t, compose(t, rung, p), "read", paths...); out != "" {
+			t.Errorf("%v: the agent could %s", rung, out)
+		}
+	}
+}
+
+// TestSecretVariables holds that what a tool was told to keep elsewhere is
+// hidden there, but nothing of the repository.
+func TestSecretVariables(t *testing.T) {
+	t.Parallel()
+	g := newGround(t, outside(t)) // of a /tmp, where nothing is seen anyway
+	else1, else2 := filepath.Join(g.Dir, "else1"), filepath.Join(g.Dir, "else2")
+	for _, path := range []string{
+		else1 + "/git/credentials", else1 + "/git/config", else1 + "/gh/hosts", else1 + "/kube", else2 + "/kube", g.Repo + "/.npmrc", g.Repo + "/netrc",
+	} {
+		write(t, path, secret)
+	}
+	for name, value := range map[string]string{
+		"XDG_CONFIG_HOME": else1, "KUBECONFIG": else1 + "/kube:" + else2 + "/kube", "NPM_CONFIG_USERCONFIG": g.Repo + "/.npmrc", "NETRC": "netrc", "GNUPGHOME": g.Home,
+	} {
+		g.Env[name] = value
+	}
+	masks := masked(compose(t, Full, g.place()))
+	for path, want := range map[string]bool{
+		else1 + "/git/credentials": true, else1 + "/git/config": false, else1 + "/gh/hosts": true, else1 + "/kube": true, else2 + "/kube": true,
+		g.Repo + "/.npmrc": false, g.Repo + "/netrc": false, g.Home + "/.bashrc": false,
+	} {
+		if hides(masks, path) != want {
+			t.Errorf("%s is hidden: %t, want %t: %q", path, !want, want, masks)
+		}
+	}
+}
+
+// TestLogins holds that an agent sees a login only where it was given its
+// folder, and no other one then.
+func TestLogins(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ write, seen string }{
+		{".codex", ".codex/auth.json"}, {".claude", ".claude/file"}, {".pi/agent", ".pi/agent/file"}, {".config", ""}, {".ssh", ""}, {"", ""},
+	} {
+		g := newGround(t, t.TempDir())
+		for _, name := range known() {
+			write(t, filepath.Join(g.Home, name), secret)
+		}
+		dir := filepath.Join(g.Home, tt.write)
+		p := g.place()
+		p.Pieces = append(p.Pieces, Piece{At: dir, From: dir, Write: true, Optional: true})
+		masks := masked(compose(t, Full, p))
+		var seen []string
+		for _, name := range known() {
+			if !hides(masks, filepath.Join(g.Home, name)) {
+				seen = append(seen, name)
+			}
+		}
+		if got := strings.Join(seen, " "); got != tt.seen {
+			t.Errorf("who may write to %q sees %q, want %q", tt.write, got, tt.seen)
+		}
+	}
+	if got := Logins("/h"); !slices.Contains(got, "/h/.claude") || len(Logins("")) > 0 {
+		t.Errorf("Logins = %q", got)
+	}
+}

@@ -1,0 +1,34 @@
+package git
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"golang.org/x/sys/unix"
+)
+
+// Configures reports whether a git dir that was made of the template still goes
+// by the configuration that it was made with, and by no other. What stands
+// there may be an agent's, and anything.
+func (t *Template) Configures(dir string) bool {
+	for _, name := range []string{"config.worktree", "commondir"} { // which lead elsewhere
+		if _, err := os.Lstat(filepath.Join(dir, name)); !errors.Is(err, fs.ErrNotExist) {
+			return false
+		}
+	}
+	f, err := os.OpenFile(filepath.Join(dir, "config"), os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
+	if err != nil {
+		return false
+	}
+	defer f.Close() //nolint:errcheck // nothing was written
+	info, err := f.Stat()
+	if err != nil || !info.Mode().IsRegular() || info.Size() != int64(len(t.config)) {
+		return false
+	}
+	text := make([]byte, len(t.config))
+	_, err = io.ReadFull(f, text)
+	return err == nil && string(text) == t.config
+}

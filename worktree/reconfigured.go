@@ -1,0 +1,55 @@
+package worktree
+
+import (
+	"os"
+	"path/filepath"
+)
+
+// Reconfigured reports whether whoever works in a workspace has changed what
+// the git there goes by, as far as that is the workspace's own, or may have.
+// No git is run in it: its configuration can name programs.
+func (t *Trees) Reconfigured(w Workspace) bool {
+	switch {
+	case !w.Private():
+		return true // it is the repository's, which others write to as well
+	case w.Shell != "":
+		return reconfiguredAbove(w.Admin)
+	}
+	t.basesMu.Lock()
+	made := t.template
+	t.basesMu.Unlock()
+	if made == nil || !made.Configures(w.Admin) {
+		return true
+	}
+	if w.At != "" {
+		return false // its git dir is mounted, and cannot be put elsewhere
+	}
+	file := filepath.Join(w.files(), ".git")
+	at, err := os.Lstat(file)
+	if err != nil || !at.Mode().IsRegular() || at.Size() > maxGitFile {
+		return true
+	}
+	text, err := os.ReadFile(file)
+	return err != nil || string(text) != leadTo(w.Admin)
+}
+
+// leadTo is the text of a .git file.
+func leadTo(admin string) string { return "gitdir: " + admin + "\n" }
+
+// reconfiguredAbove is the same of a git dir of which a workspace has what it
+// changed.
+func reconfiguredAbove(dir string) bool {
+	at, err := os.Lstat(dir)
+	switch {
+	case missing(err):
+		return false // nothing
+	case err != nil || !at.IsDir() || opaque(dir):
+		return true // another one stands in its place
+	}
+	for _, name := range []string{"config", "config.worktree", "commondir"} {
+		if _, err := os.Lstat(filepath.Join(dir, name)); !missing(err) {
+			return true
+		}
+	}
+	return false
+}
