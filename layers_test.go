@@ -17,7 +17,7 @@ import (
 func layers() [][]string {
 	return [][]string{
 		0: {
-			"risk/argv", "risk/lockfile", "worktree/git", "swarm/task", "swarm/proc", "swarm/box", "swarm/ask",
+			"roles", "risk/argv", "risk/lockfile", "worktree/git", "swarm/task", "swarm/proc", "swarm/box", "swarm/ask",
 			"swarm/nearest", "swarm/schema", "swarm/modeltest",
 		},
 		1: {
@@ -30,7 +30,7 @@ func layers() [][]string {
 			"swarm/agent/claude", "swarm/agent/codex", "swarm/agent/command", "swarm/agent/pi",
 			"swarm/builtin", "swarm/engine",
 		},
-		4: {"swarm/bench", "swarm/control", "swarm/config", "swarm/fanout", "swarm/workflow", "swarm/mcp"},
+		4: {"swarm/agent/kinds", "swarm/bench", "swarm/control", "swarm/config", "swarm/fanout", "swarm/workflow", "swarm/mcp"},
 		5: {"swarm/cli", "swarm/demo"},
 		6: {"."},
 	}

@@ -55,6 +55,9 @@ type Kind struct {
 	Sessions []string
 	// Login finds out how agents of the kind log in. Nil: they do not.
 	Login func(Surroundings) Login
+	// Models are those that the user's own set-up names, where that can be told
+	// by reading it. Nil: it cannot.
+	Models func(Surroundings) []string
 }
 
 // Versions are those of a program that were tried.

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -46,10 +47,10 @@ func (p *place) chooseAgents(c *cli.Context, pl *plan, conf *config.Config, use 
 		if err != nil {
 			return err
 		}
-		if err := p.addAgent(c, pl, a); err != nil {
+		if err := p.addAgent(c, pl, a.Agent); err != nil {
 			return err
 		}
-		pl.workflow.Agent = a.Name
+		pl.workflow.Agent, pl.chosen = a.Name, a
 	} else if c.IsSet("agent") {
 		return usagef("run: --agent %s: every task names its own agent or command", c.String("agent"))
 	}
@@ -62,37 +63,48 @@ func (p *place) chooseAgents(c *cli.Context, pl *plan, conf *config.Config, use 
 // chooseScriptAgents records all agents there are: which of them a script will
 // name is not known before it runs.
 func (p *place) chooseScriptAgents(c *cli.Context, pl *plan, conf *config.Config, use *config.Use) error {
-	for _, name := range conf.AgentNames() {
+	names := conf.AgentNames()
+	for _, f := range p.env.found() {
+		if f.Here() && !slices.Contains(names, f.Name) {
+			names = append(names, f.Name)
+		}
+	}
+	for _, name := range names {
 		a, err := conf.Agent(name)
 		if err != nil {
 			return err
+		}
+		if _, missing := p.specOf(a); missing != nil {
+			continue // nobody may name it; who does is told
 		}
 		if err := p.addAgent(c, pl, a); err != nil {
 			return err
 		}
 		use.Agents = append(use.Agents, name)
 	}
-	if c.IsSet("agent") || conf.DefaultAgent != "" {
-		a, err := p.namedAgent(c, conf)
-		if err != nil {
-			return err
-		}
-		pl.script.Agent = a.Name
-	} else if len(use.Agents) == 1 {
-		pl.script.Agent = use.Agents[0]
+	a, err := p.scriptAgent(c, conf)
+	if err != nil || a.Name == "" {
+		return err
 	}
-	if pl.script.Agent == "" {
-		return nil
+	if err := p.addAgent(c, pl, a.Agent); err != nil {
+		return err
 	}
+	pl.script.Agent, pl.chosen = a.Name, a
 	// The others may never be named.
-	a, err := conf.Agent(pl.script.Agent)
-	if err != nil {
+	if _, err := p.agentWrites(pl, a.Agent, false); err != nil {
 		return err
 	}
-	if _, err := p.agentWrites(pl, a, false); err != nil {
-		return err
+	return p.hasVariables(a.Agent)
+}
+
+// scriptAgent is the agent of those calls of a script that name none. There may
+// be none: a script can name an agent for each, or start none at all.
+func (p *place) scriptAgent(c *cli.Context, conf *config.Config) (chosen, error) {
+	a, err := p.namedAgent(c, conf)
+	if err != nil && !c.IsSet("agent") && conf.DefaultAgent == "" {
+		return chosen{}, nil
 	}
-	return p.hasVariables(a)
+	return a, err
 }
 
 // addAgent records how an agent is driven.
@@ -100,11 +112,9 @@ func (p *place) addAgent(c *cli.Context, pl *plan, a config.Agent) error {
 	if pl.config.Agents[a.Name] != nil {
 		return nil
 	}
-	spec := &agent.Spec{
-		Name: a.Name, Kind: a.Kind.String(), Command: a.Command,
-		Input: agent.Input(a.Input.String()), Format: agent.Format(a.Format.String()),
-		Success: agent.Success(a.Success.String()), Env: a.Env, PTY: a.PTY,
-		Timeout: a.Timeout, IdleTimeout: a.IdleTimeout, Lane: a.Lane,
+	spec, err := p.specOf(a)
+	if err != nil {
+		return err
 	}
 	// A flag is meant for this run, so it wins over what the file says.
 	if c.IsSet("timeout") {
@@ -114,7 +124,6 @@ func (p *place) addAgent(c *cli.Context, pl *plan, a config.Agent) error {
 		spec.IdleTimeout = pl.config.IdleTimeout
 	}
 	// An agent of a script may never be named, so that it may lack something.
-	var err error
 	if spec.Write, err = p.agentWrites(pl, a, pl.script != nil); err != nil {
 		return err
 	}
@@ -139,25 +148,4 @@ func (p *place) hasVariables(a config.Agent) error {
 		return usagef("agent %s takes $%s from the environment, where it is not set", a.Name, strings.Join(unset, ", $"))
 	}
 	return nil
-}
-
-// namedAgent is the agent that --agent names, or the default one.
-func (p *place) namedAgent(c *cli.Context, conf *config.Config) (config.Agent, error) {
-	name := c.String("agent")
-	switch known := conf.AgentNames(); {
-	case c.IsSet("agent") && name == "":
-		return config.Agent{}, usagef("run: --agent needs the name of an agent")
-	case name == "" && conf.DefaultAgent == "" && len(known) > 0:
-		return config.Agent{}, &UsageError{
-			Text:   "run: a prompt needs an agent: name one with --agent, or set default_agent in the configuration",
-			Advice: "configured here: " + strings.Join(known, ", "),
-		}
-	case name == "" && conf.DefaultAgent == "":
-		return config.Agent{}, &UsageError{
-			Text:   "run: a prompt needs an agent, and none is configured",
-			Advice: "describe one in a table [agents.NAME] of " + p.userFile() + ", or put a command after --",
-		}
-	}
-	a, err := conf.Agent(name)
-	return a, refused(err)
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"agentswarm/swarm/agent/kinds"
 	"agentswarm/swarm/early"
 	"agentswarm/swarm/proc"
 	"agentswarm/swarm/store"
@@ -41,6 +42,9 @@ type Env struct {
 	Step func(name string) error
 	// Began, where set, is told of each run that a command begins.
 	Began func(*store.Run)
+	// Kinds, where set, are the kinds of agents there are, in place of those of
+	// this version.
+	Kinds kinds.List
 	// Dispatched is set where the script of a run was handed in by a model of
 	// another harness.
 	Dispatched bool
@@ -58,7 +62,7 @@ func builtin(env Env) []*cli.Command {
 		newDiffCommand(env), newRetryCommand(env), newAcceptCommand(env), newRejectCommand(env),
 		newMergeCommand(env), newApplyCommand(env), newUndoCommand(env),
 		newAttachCommand(env), newShellCommand(env), newExecCommand(env),
-		newRmCommand(env), newGcCommand(env), newDoctorCommand(env), newBenchCommand(env),
+		newRmCommand(env), newGcCommand(env), newDoctorCommand(env), newAgentsCommand(env), newBenchCommand(env),
 		newInitCommand(env), newConfigCommand(env), newRiskCommand(env), newWorkflowCommand(env), newMCPCommand(env), newBuiltinCommand(env), newVersionCommand(env),
 		newCompletionCommand(env), newManCommand(env), newCompleteCommand(env),
 	}

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"agentswarm/swarm/agent"
-	"agentswarm/swarm/agent/command"
 	"agentswarm/swarm/box"
 	"agentswarm/swarm/control"
 	"agentswarm/swarm/early"
@@ -55,7 +54,8 @@ type bench struct {
 	shims   string // the folder that comes first in the PATH of agents
 	guards  string // one before it, where walls do not stand; empty: none
 	deps    engine.Deps
-	contact contact // how a person is reached while agents work
+	contact contact                // how a person is reached while agents work
+	agents  map[string]*agent.Spec // as they are recorded with the run
 }
 
 // bench puts together what the engine needs to work on a run this process
@@ -67,7 +67,7 @@ func (p *place) bench(ctx context.Context, run *store.Run, owner *store.Owner) (
 	if err != nil {
 		return nil, err
 	}
-	b.contact = recorded.contact
+	b.contact, b.agents = recorded.contact, recorded.Agents
 	if b.frozen, err = p.freeze(ctx, run); err != nil {
 		return nil, err
 	}
@@ -98,14 +98,14 @@ func (p *place) bench(ctx context.Context, run *store.Run, owner *store.Owner) (
 		return nil, err
 	}
 	b.trees = trees
+	known, err := p.env.driven(recorded.Prices)
+	if err != nil {
+		return nil, err
+	}
 	b.deps = engine.Deps{
 		Run: run, Journal: owner, Workspaces: trees, Joiner: joiner{b},
 		Launcher: launcher(self, b.rung), Walls: b.walls, Backend: b.backend,
-		Kinds: map[string]agent.Kind{agent.KindCommand: command.Kind()},
-		Self:  self, Walled: b.rung != box.None && !b.isolation.open(),
-		Surroundings: agent.Surroundings{
-			Getenv: p.env.Getenv, Home: p.env.Getenv("HOME"), Read: os.ReadFile,
-		},
+		Kinds: known, Self: self, Walled: b.rung != box.None && !b.isolation.open(), Surroundings: p.env.surroundings(),
 		Unlock: func() error { return p.repo.UnlockRefs("refs/swarm/" + run.ID + "/") },
 		Disk: &limit.Disk{
 			Dir: trees.Dir, Free: func() (int64, error) { return worktree.Free(trees.Dir) },

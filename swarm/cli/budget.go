@@ -81,12 +81,13 @@ func (g budgetGiven) layTurns(turns *int) {
 }
 
 // checkTurns refuses to bound the turns of agents that do not show them.
-func checkTurns(c *cli.Context, config engine.Config, calls []*task.Call) error {
+func (env Env) checkTurns(c *cli.Context, config engine.Config, calls []*task.Call) error {
 	if config.MaxTurns == 0 {
 		return nil
 	}
+	known := env.kinds().ByName()
 	for _, call := range calls {
-		if err := engine.CheckCall(config, call); err != nil {
+		if err := engine.CheckCall(config, known, call); err != nil {
 			return usagef("%s: %v", c.Command.Name, err)
 		}
 	}
@@ -175,7 +176,8 @@ func paidNow(v *store.View) task.Usage {
 	return task.Usage{
 		Input: all.Input - before.Input, Output: all.Output - before.Output,
 		CacheRead: all.CacheRead - before.CacheRead, CacheWrite: all.CacheWrite - before.CacheWrite,
-		CostUSD: max(0, all.CostUSD-before.CostUSD), // sums of fractions
+		CostUSD:     max(0, all.CostUSD-before.CostUSD), // sums of fractions
+		ComputedUSD: max(0, all.ComputedUSD-before.ComputedUSD),
 	}
 }
 

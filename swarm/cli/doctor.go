@@ -23,7 +23,7 @@ func newDoctorCommand(env Env) *cli.Command {
 		Name:  "doctor",
 		Usage: "tell what this machine and this repository can do",
 		Flags: []cli.Flag{jsonFlag()},
-		Description: `Checks git, the walls that agents run inside, memory, disk, the state folder, and
+		Description: `Checks git, the logins of installed agents, the walls they run inside, memory, disk, the state folder, and
 lists what is special about this repository and what is done about it. It ends
 with exit code 1 if something would keep a run from starting.
 
@@ -62,7 +62,7 @@ func doctorAction(c *cli.Context, env Env) error {
 	}
 	o := &doctorObject{Schema: "swarm.doctor/1", OK: true}
 	for _, check := range []func(context.Context, *doctorObject) error{
-		p.checkGit, p.checkWalls, p.checkRoom, p.checkRepository, p.checkGrants, p.checkRuns,
+		p.checkGit, p.checkLogins, p.checkWalls, p.checkRoom, p.checkRepository, p.checkGrants, p.checkRuns,
 	} {
 		if err := check(c.Context, o); err != nil {
 			return err

@@ -147,8 +147,8 @@ func (s survey) scripts(b *initText) {
 // tables are the agents.
 func (s survey) tables(b *initText) {
 	b.line("# Agents: programs that are given a prompt in a workspace of their own. To use one")
-	b.line("# take away the # in front of its table. Names such as claude and codex are those of")
-	b.line("# kinds that a later version has, and reserved: hence claude-cli and the like.")
+	b.line("# take away the # in front of its table. Those that swarm knows by itself, such as pi")
+	b.line("# and codex, need none: see `swarm agents`. Hence the names claude-cli and the like.")
 	b.line("# An agent gets no variable that looks like a credential. If it needs one:")
 	b.line("#   env = { MY_API_KEY = \"$MY_API_KEY\" }")
 	tables := 0

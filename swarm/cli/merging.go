@@ -174,7 +174,7 @@ func (b *bench) patchAs(a *store.Agent, p *task.Patch) merge.Patch {
 		ID: string(a.ID), Label: engine.Title(a.ID, a.Call),
 		Base: git.Hash(p.Base), Commit: git.Hash(p.Commit),
 		Subject: subject(a),
-		Author:  author(a),
+		Author:  b.author(a),
 		Trailers: []string{
 			"Swarm-Run: " + b.run.ID, "Swarm-Agent: " + string(a.ID),
 		},
@@ -191,13 +191,19 @@ func subject(a *store.Agent) string {
 	return engine.Title(a.ID, &call)
 }
 
-// author is who a patch is by: the agent's kind, not the user.
-func author(a *store.Agent) git.Person {
-	name := agent.KindCommand
-	if a.Call.Agent != "" {
-		name = a.Call.Agent + " (" + agent.KindCommand + ")"
+// author is who a patch is by: the agent and its kind, not the user.
+func (b *bench) author(a *store.Agent) git.Person {
+	kind, name := agent.KindCommand, a.Call.Agent
+	if spec := b.agents[name]; spec != nil {
+		kind = spec.Kind
 	}
-	return git.Person{Name: name, Email: agent.KindCommand + "@swarm.localhost", When: a.Ended}
+	switch name {
+	case "", kind:
+		name = kind
+	default:
+		name += " (" + kind + ")"
+	}
+	return git.Person{Name: name, Email: kind + "@swarm.localhost", When: a.Ended}
 }
 
 // committer is the user, or swarm where the user has not said who they are.

@@ -28,6 +28,7 @@ type plan struct {
 	workflow fanout.Workflow
 	config   engine.Config
 	calls    []*task.Call
+	chosen   chosen       // the agent of calls that name none
 	script   *scripted    // nil: the workflow makes the calls
 	meta     *script.Meta // of the script; nil where it says nothing of itself
 	exports  []string     // the project's own functions that it may call
@@ -83,7 +84,7 @@ func (p *place) newPlan(c *cli.Context) (*plan, error) {
 			return nil, err
 		}
 	}
-	if err := checkTurns(c, pl.config, pl.calls); err != nil {
+	if err := p.env.checkTurns(c, pl.config, pl.calls); err != nil {
 		pl.discard()
 		return nil, err
 	}
@@ -174,7 +175,7 @@ func (p *place) look(ctx context.Context, pl *plan) error {
 // configure lays the flags over the configuration.
 func (p *place) configure(c *cli.Context, pl *plan, conf *config.Config) error {
 	var err error
-	pl.config = engine.Config{Setup: conf.Setup, Verify: conf.Verify}
+	pl.config = engine.Config{Setup: conf.Setup, Verify: conf.Verify, Prices: conf.Prices()}
 	use := config.Use{Setup: !c.IsSet("setup"), Verify: !c.IsSet("verify"), Notify: !c.IsSet("notify")}
 	if c.IsSet("setup") {
 		pl.config.Setup = c.String("setup")
@@ -229,8 +230,11 @@ func (p *place) configure(c *cli.Context, pl *plan, conf *config.Config) error {
 	if err := p.chooseAgents(c, pl, conf, &use); err != nil {
 		return err
 	}
+	if !c.IsSet("j") && conf.Jobs == 0 && p.paid(pl) {
+		pl.config.Jobs = min(pl.config.Jobs, paidJobs)
+	}
 	pl.wants = conf.Needs(use)
-	return nil
+	return pl.takeOptions(c)
 }
 
 // times lays the flags over the time limits.
@@ -310,7 +314,7 @@ func (p *place) makeCalls(ctx context.Context, pl *plan) error {
 		}
 	}
 	if pl.script != nil {
-		return nil
+		return p.checkCalls(pl)
 	}
 	calls, err := pl.workflow.Calls(fanout.Base{
 		Commit: pl.base.Commit, Tree: pl.base.Tree, Files: pl.files,
@@ -323,7 +327,7 @@ func (p *place) makeCalls(ctx context.Context, pl *plan) error {
 			len(calls), pl.config.MaxAgents)
 	}
 	pl.calls = calls
-	return nil
+	return p.checkCalls(pl)
 }
 
 func paths(entries []git.Entry) []string {

@@ -20,11 +20,17 @@ import (
 // into the end of the context, and returns the exit code. The commands that
 // extra makes are beside the built-in ones.
 func Run(ctx context.Context, argv []string, extra ...func(Env) []*cli.Command) int {
-	return RunStepped(ctx, nil, argv, extra...)
+	return RunIn(ctx, func(*Env) {}, argv, extra...)
 }
 
 // RunStepped is Run with [Env.Step] set, for programs that test this one.
 func RunStepped(ctx context.Context, step func(string) error, argv []string, extra ...func(Env) []*cli.Command) int {
+	return RunIn(ctx, func(env *Env) { env.Step = step }, argv, extra...)
+}
+
+// RunIn is Run in an environment that was changed first, for programs that test
+// this one.
+func RunIn(ctx context.Context, change func(*Env), argv []string, extra ...func(Env) []*cli.Command) int {
 	dir, err := os.Getwd()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "swarm: the current folder cannot be found; change to one that is there:", err)
@@ -45,8 +51,9 @@ func RunStepped(ctx context.Context, step func(string) error, argv []string, ext
 	env := Env{
 		Args: argv[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
 		Getenv: os.Getenv, Environ: os.Environ(), Path: path, Dir: dir, Self: self,
-		Calls: calledAs(argv[0], self), Step: step,
+		Calls: calledAs(argv[0], self),
 	}
+	change(&env)
 	ctx, stop := onSignals(ctx)
 	defer stop()
 	var commands []*cli.Command

@@ -102,7 +102,7 @@ func (p *place) resumeOwned(c *cli.Context, drive driveFlagsRead, r ownedRun) (d
 	if err != nil {
 		return false, err
 	}
-	if err := checkTurns(c, config, calls); err != nil {
+	if err := p.env.checkTurns(c, config, calls); err != nil {
 		return false, err
 	}
 	if len(prior.Agents) == len(calls) && finished(prior) {

@@ -202,7 +202,7 @@ func (p *place) retryOwned(c *cli.Context, drive driveFlagsRead, r ownedRun) err
 		return err
 	}
 	drive.lay(&config, r.owner.View())
-	if err := checkTurns(c, config, callsOf(prior)); err != nil {
+	if err := p.env.checkTurns(c, config, callsOf(prior)); err != nil {
 		return err
 	}
 	b, err := p.bench(c.Context, r.run, r.owner)

@@ -20,7 +20,7 @@ func newRunCommand(env Env) *cli.Command {
 		Name:      "run",
 		Usage:     "run agents on this repository, each in its own worktree",
 		ArgsUsage: "[PROMPT | FILE | -] [-- COMMAND [ARGUMENT…]]",
-		Flags:     slices.Concat(runFlags(), scriptFlags(), budgetFlags(), contactFlags(), isolationFlags(), cautionFlags()),
+		Flags:     slices.Concat(runFlags(), optionFlags(), scriptFlags(), budgetFlags(), contactFlags(), isolationFlags(), cautionFlags()),
 		Description: `Starts one agent for the prompt, or one for each item that --each matches in
 the base commit, or --count alternatives. What follows -- is the agent itself:
 a command that runs once for each item in its workspace, with no shell between.
@@ -73,6 +73,7 @@ func runFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "dry-run", Aliases: []string{"n"}, Usage: "print the plan; start nothing"},
 		&cli.BoolFlag{Name: "detach", Usage: "return once the run has begun; it goes on without this terminal"},
 		jsonFlag(),
+		&cli.BoolFlag{Name: "yes", Usage: "do not ask before many agents start that cost money"},
 		&cli.BoolFlag{Name: "trust", Usage: "approve the commands that come from this repository's configuration"},
 	}
 }
@@ -107,6 +108,10 @@ func runHere(c *cli.Context, env Env, report *report) error {
 		if err := p.personal("merging"); err != nil {
 			return err
 		}
+	}
+	p.sayAgent(pl)
+	if err := p.confirmPaid(pl, c.Bool("yes")); err != nil {
+		return err
 	}
 	p.sayBase(pl)
 	p.sayIgnored(pl)

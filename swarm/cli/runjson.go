@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -59,6 +60,7 @@ type agentObject struct {
 	Item       string         `json:"item,omitempty"`
 	Phase      string         `json:"phase,omitempty"`
 	Kind       string         `json:"kind"`
+	Model      string         `json:"model,omitempty"` // that answered, or that it was told to use
 	Attempt    int            `json:"attempt,omitempty"`
 	Status     string         `json:"status"`
 	WaitsFor   string         `json:"waits_for,omitempty"`
@@ -145,8 +147,10 @@ func newRunObject(v *store.View, now time.Time) runObject {
 		Base: id.Base.Commit, Workflow: string(id.Workflow.Kind), Created: id.Created,
 		Agents: make([]agentObject, 0, len(v.Agents)),
 	}
+	// One that cannot be read is told of by whatever goes by it.
+	config, _ := engineConfig(v)
 	for _, a := range v.Agents {
-		o.Agents = append(o.Agents, newAgentObject(v, a, now))
+		o.Agents = append(o.Agents, newAgentObject(config, a, now))
 	}
 	if usage := v.Usage(); usage != (task.Usage{}) {
 		o.Usage, o.Paid = &usage, paidObject(v)
@@ -243,10 +247,11 @@ func newLandingObject(v *store.View) *landingObject {
 	return nil
 }
 
-func newAgentObject(v *store.View, a *store.Agent, now time.Time) agentObject {
+func newAgentObject(c engine.Config, a *store.Agent, now time.Time) agentObject {
+	spec := engine.SpecOf(c, a.Call)
 	o := agentObject{
 		ID: string(a.ID), Label: engine.Title(a.ID, a.Call), Item: a.Call.Item, Phase: a.Call.Phase,
-		Kind: "command", Attempt: a.Attempt, Status: task.Word(a.Status),
+		Kind: spec.Kind, Model: spec.Model, Attempt: a.Attempt, Status: task.Word(a.Status),
 		DependsOn: a.Call.DependsOn, WaitsFor: a.Held,
 	}
 	if a.Review != nil {
@@ -266,6 +271,7 @@ func newAgentObject(v *store.View, a *store.Agent, now time.Time) agentObject {
 		o.Landed = &landed
 		o.Patch = newPatchObject(work.Patch)
 	}
+	o.Model = cmp.Or(work.Model, o.Model)
 	o.Output, o.OutputFile = work.Output, work.OutputFile
 	o.Notes, o.Ignored = work.Notes, work.Ignored
 	if work.Usage != (task.Usage{}) {

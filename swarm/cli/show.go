@@ -78,8 +78,9 @@ func showAction(c *cli.Context, env Env) error {
 }
 
 func newShowObject(s *selection, a *store.Agent) showObject {
+	config, _ := engineConfig(s.view) // as in newRunObject
 	o := showObject{
-		Schema: "swarm.agent/1", Run: s.run.ID, agentObject: newAgentObject(s.view, a, time.Now()),
+		Schema: "swarm.agent/1", Run: s.run.ID, agentObject: newAgentObject(config, a, time.Now()),
 		Prompt: task.Prompt(a.Call.Input), Command: a.Call.Command, Base: a.Call.Base,
 		Landings: a.Landings, Allowed: a.Call.Paths, Allow: a.Call.Allow, Remarks: a.Remarks,
 	}
@@ -123,6 +124,7 @@ func printAgent(w io.Writer, o showObject) error {
 		}
 	}
 	line("agent", fmt.Sprintf("%s/%s  %s", o.Run, o.ID, o.Label))
+	line("kind", strings.TrimSpace(o.Kind+" "+o.Model))
 	line("status", o.Status+attemptText(o.Attempt))
 	if o.Error != nil {
 		line("cause", o.Error.Kind+": "+o.Error.Message)
@@ -147,9 +149,7 @@ func printAgent(w io.Writer, o showObject) error {
 	}
 	line("folder", o.Folder)
 	line("workspace", o.Workspace)
-	if o.Usage != nil {
-		line("usage", fmt.Sprintf("%d in, %d out, $%.4f", o.Usage.Input, o.Usage.Output, o.Usage.CostUSD))
-	}
+	line("usage", usageText(o.Usage))
 	if len(o.Command) > 0 {
 		line("command", fmt.Sprintf("%q", o.Command))
 	}
@@ -223,4 +223,20 @@ func readTail(path string) string {
 		return ""
 	}
 	return string(buf)
+}
+
+// usageText is what an agent used, and what of its cost nobody reported.
+func usageText(u *task.Usage) string {
+	if u == nil {
+		return ""
+	}
+	text := fmt.Sprintf("%d in, %d out, $%.4f", u.Input, u.Output, u.CostUSD)
+	switch {
+	case u.ComputedUSD == 0:
+		return text
+	case u.ComputedUSD < u.CostUSD:
+		return text + fmt.Sprintf(", of which $%.4f is computed", u.ComputedUSD)
+	default:
+		return text + " computed"
+	}
 }

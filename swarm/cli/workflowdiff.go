@@ -10,8 +10,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"agentswarm/swarm/agent"
-	"agentswarm/swarm/agent/command"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/script"
 	"agentswarm/swarm/store"
@@ -138,11 +136,15 @@ func (p *place) foresee(ctx context.Context, s *selection, edited *scripted) (_ 
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, tools.Close()) }()
+	known, err := p.env.driven(config.Prices)
+	if err != nil {
+		return nil, err
+	}
 	calling := edited.calling(config, s.view.Identity.Base, func(call *task.Call) error {
-		return engine.CheckCall(config, call)
+		return engine.CheckCall(config, known, call)
 	})
 	calling.Walled = true // what was run is on record, and nothing is run now
-	deps := engine.Deps{Run: s.run, Kinds: map[string]agent.Kind{agent.KindCommand: command.Kind()}}
+	deps := engine.Deps{Run: s.run, Kinds: known}
 	return workflow.Foresee(ctx, workflow.PreviewRequest{
 		Prior: s.view, Recall: engine.NewRecall(deps, config, s.view), Tools: tools, Script: edited.record(),
 		Config:  calling,

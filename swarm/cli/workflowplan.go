@@ -28,14 +28,15 @@ import (
 
 // scripted is a workflow script as a run records it.
 type scripted struct {
-	Name   string                   `json:"name"` // how messages call it
-	Text   string                   `json:"text"`
-	Path   string                   `json:"path,omitempty"` // absolute; empty where it was typed
-	Args   json.RawMessage          `json:"args,omitempty"`
-	Lib    []event.ScriptFile       `json:"lib,omitempty"`
-	Agent  string                   `json:"agent,omitempty"` // for calls that name none
-	Shared bool                     `json:"shared,omitempty"`
-	Types  map[string]workflow.Type `json:"types,omitempty"`
+	Name    string                   `json:"name"` // how messages call it
+	Text    string                   `json:"text"`
+	Path    string                   `json:"path,omitempty"` // absolute; empty where it was typed
+	Args    json.RawMessage          `json:"args,omitempty"`
+	Lib     []event.ScriptFile       `json:"lib,omitempty"`
+	Agent   string                   `json:"agent,omitempty"`   // for calls that name none
+	Options *task.Options            `json:"options,omitempty"` // for calls that say nothing of it
+	Shared  bool                     `json:"shared,omitempty"`
+	Types   map[string]workflow.Type `json:"types,omitempty"`
 
 	// config is that of the owner where it is not what the run was started
 	// with: a [reconfigured].
@@ -49,8 +50,13 @@ func (s *scripted) record() *event.Scripted {
 
 // calling is what the calls of the script are made by.
 func (s *scripted) calling(c engine.Config, base store.Base, check func(*task.Call) error) workflow.Config {
+	var options task.Options
+	if s.Options != nil {
+		options = *s.Options
+	}
 	return workflow.Config{
-		Agent: s.Agent, Agents: slices.Sorted(maps.Keys(c.Agents)),
+		Options: options,
+		Agent:   s.Agent, Agents: slices.Sorted(maps.Keys(c.Agents)),
 		Base: base.Commit, BaseTree: base.Tree, MaxAgents: c.MaxAgents,
 		Shared: s.Shared, Types: s.Types, Check: check, BudgetTokens: c.Budget.Tokens,
 		Checks: orNone(slices.Sorted(maps.Keys(c.Checks))),

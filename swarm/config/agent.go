@@ -31,8 +31,13 @@ const (
 type Agent struct {
 	Name        string
 	Kind        Kind
-	Command     []string // never empty
-	Input       Input
+	Command     []string // of a command never empty; of other kinds in place of their program
+	Model       string
+	Effort      string
+	Tools       []string // of those that every kind has a word for
+	ReadOnly    bool
+	MaxTurns    int   // 0: no limit
+	Input       Input // this and the next are unset but for a command
 	Format      Format
 	Success     Success
 	PTY         bool              // it runs in a terminal of its own
@@ -113,6 +118,10 @@ func (a Agent) mentions(placeholder string) bool {
 // fill sets what the table does not say.
 func (d *definition) fill() {
 	a := &d.agent
+	if a.Kind != KindCommand {
+		a.Input, a.Format = InputUnset, FormatUnset
+		return
+	}
 	if a.Success == SuccessUnset {
 		a.Success = SuccessExit
 		if a.Format == FormatJSONL {
@@ -173,7 +182,7 @@ func shellScript(args []string) string {
 
 // checkAgentName explains why a name is no name for an agent.
 func checkAgentName(name string) error {
-	if isLaterKind(name) || name == KindCommand.String() {
+	if name == KindCommand.String() {
 		return errors.New("is the name of a kind; choose another name for the agent")
 	}
 	if !agentName().MatchString(name) {
@@ -187,9 +196,6 @@ func (f field) intoAgentName(to *string) error {
 	name, err := f.str()
 	if err != nil {
 		return err
-	}
-	if isLaterKind(name) {
-		return f.wrong("agent %q is not available in this version", name)
 	}
 	if err := checkAgentName(name); err != nil {
 		return f.wrong("%s: %v", strconv.Quote(clip(name)), err)

@@ -24,6 +24,11 @@ func agentTests() []agentTest {
 		{"jsonl both ways", "command = ['x']\nformat = 'jsonl'\ninput = 'jsonl'", Agent{Input: InputJSONL, Format: FormatJSONL, Success: SuccessAnswer}},
 		{"text with answer", "command = ['x']\nsuccess = 'answer'\ninput = 'none'", Agent{Input: InputNone, Format: FormatText, Success: SuccessAnswer}},
 		{"jsonl with exit", "success = 'exit'\ncommand = ['x']\nformat = 'jsonl'", Agent{Input: InputStdin, Format: FormatJSONL, Success: SuccessExit}},
+		{
+			"another kind", "kind = 'pi'\nmodel = 'a/b:c'\neffort = 'low'\ntools = ['read', 'bash']\nmax_turns = 7\ncommand = ['x']",
+			Agent{Kind: KindPi, Success: SuccessUnset, Model: "a/b:c", Effort: "low", Tools: []string{"read", "bash"}, MaxTurns: 7},
+		},
+		{"read only", "kind = 'codex'\nread_only = true\ntools = ['ls']\ncommand = ['x']", Agent{Kind: KindCodex, ReadOnly: true, Tools: []string{"ls"}}},
 		{"kind", "kind = 'command'\ncommand = ['x']", Agent{Input: InputStdin, Format: FormatText, Success: SuccessExit}},
 		{
 			"limits", "command = ['x']\ntimeout = '5s'\nidle_timeout = '6s'",
@@ -50,7 +55,8 @@ func TestAgentDefaults(t *testing.T) {
 				t.Fatal(err)
 			}
 			want := tt.want
-			want.Name, want.Kind, want.Command = "a_1-B", KindCommand, []string{"x"}
+			want.Name, want.Command = "a_1-B", []string{"x"}
+			want.Kind = max(want.Kind, KindCommand)
 			want.Origin = Origin{Layer: Project, File: ".swarm/config.toml", Line: 2}
 			if !reflect.DeepEqual(got, want) {
 				t.Errorf("Agent = %+v, want %+v", got, want)
@@ -76,6 +82,38 @@ func TestAgentLimits(t *testing.T) {
 	}
 }
 
+// TestKinds: kinds are agents by their names, and a table of such a name says
+// more of it.
+func TestKinds(t *testing.T) {
+	t.Parallel()
+	bare, configured := mustLoad(t), mustLoad(t, user("timeout = '1h'\n[agents.pi]\nmodel = 'm'\n[agents.builtin]\nkind = 'builtin'\nmax_turns = 3"))
+	for _, k := range kinds()[1:] {
+		got, err := bare.Agent(k.String())
+		if want := (Agent{Name: k.String(), Kind: k}); err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("Agent(%s) = %+v, %v, want %+v", k, got, err, want)
+		}
+	}
+	for _, want := range []Agent{
+		{Name: "pi", Kind: KindPi, Model: "m", Timeout: time.Hour}, {Name: "builtin", Kind: KindBuiltin, MaxTurns: 3, Timeout: time.Hour},
+		{Name: "qwen", Kind: KindQwen, Timeout: time.Hour},
+	} {
+		got, err := configured.Agent(want.Name)
+		got.Origin = Origin{}
+		if err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("Agent(%s) = %+v, %v, want %+v", want.Name, got, err, want)
+		}
+	}
+	if _, err := bare.Agent("command"); err == nil {
+		t.Error("Agent(command) is an agent, want an error")
+	}
+	if a, err := mustLoad(t, user("default_agent = 'claude'")).Agent(""); err != nil || a.Kind != KindClaude {
+		t.Errorf("the default agent is %+v, %v, want claude", a, err)
+	}
+	if got := configured.AgentNames(); !reflect.DeepEqual(got, []string{"builtin", "pi"}) {
+		t.Errorf("AgentNames = %q, want those of tables", got)
+	}
+}
+
 func TestAgentUnknown(t *testing.T) {
 	t.Parallel()
 	const two = "[agents.fast]\ncommand = ['x']\n[agents.slow]\ncommand = ['x']\n"
@@ -84,7 +122,7 @@ func TestAgentUnknown(t *testing.T) {
 		{"fats", two, `agent "fats" is not configured; did you mean "fast"?`},
 		{"other", two, `agent "other" is not configured; there is "fast" and "slow"`},
 		{"other", "", `agent "other" is not configured; there is no table [agents.NAME]`},
-		{"claude", two, `agent "claude" is not available in this version`},
+		{"claud", two, `agent "claud" is not configured; did you mean "claude"?`},
 		{"", "default_agent = 'fsat'\n" + two, `.swarm/config.toml:1: default_agent: agent "fsat" is not configured; did you mean "fast"?`},
 	}
 	for _, tt := range tests {

@@ -14,6 +14,8 @@ import (
 	"maps"
 	"slices"
 	"time"
+
+	"agentswarm/roles"
 )
 
 // Config is what all configuration files say together. Nobody writes to it
@@ -60,6 +62,7 @@ type Config struct {
 
 	agents  map[string]definition
 	checks  map[string]string // as they were written; empty: switched off
+	prices  map[string]roles.Price
 	origins map[string]Origin
 	ignored []*Error // what repositories say and may not
 
@@ -151,12 +154,15 @@ func (c *Config) AgentNames() []string {
 }
 
 // Agent returns the agent of that name; an empty name means the default
-// agent. Limits that its table does not give are those of the configuration.
+// agent, and that of a kind the kind as it is where no table configures it. Limits that its table does not give are those of the configuration.
 // The error is an [*UnknownAgentError].
 func (c *Config) Agent(name string) (Agent, error) {
 	fromDefault := name == ""
 	name = c.orDefault(name)
 	d, ok := c.agents[name]
+	if kind := kindNamed(name); !ok && kind != KindUnset {
+		d, ok = plain(kind), true
+	}
 	if !ok {
 		unknown := &UnknownAgentError{Name: name, Known: c.AgentNames()}
 		if fromDefault {
@@ -166,6 +172,7 @@ func (c *Config) Agent(name string) (Agent, error) {
 	}
 	a := d.agent
 	a.Command = slices.Clone(a.Command)
+	a.Tools = slices.Clone(a.Tools)
 	a.Env = maps.Clone(a.Env)
 	a.Write = slices.Clone(a.Write)
 	if !d.has("timeout") {

@@ -224,7 +224,7 @@ func TestLoadRefusesSources(t *testing.T) {
 
 func TestWords(t *testing.T) {
 	t.Parallel()
-	testWords(t, new(Kind), KindCommand)
+	testWords(t, new(Kind), kinds()...)
 	testWords(t, new(Input), InputStdin, InputArg, InputNone, InputJSONL)
 	testWords(t, new(Format), FormatText, FormatJSONL)
 	testWords(t, new(Success), SuccessExit, SuccessAnswer)

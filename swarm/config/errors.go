@@ -2,9 +2,12 @@ package config
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"agentswarm/swarm/agent"
 )
 
 // Error is one thing that is wrong at one place of a configuration file.
@@ -45,10 +48,7 @@ func (e *UnknownAgentError) Reason() string {
 		return "no agent is chosen: name one, or set default_agent in the configuration"
 	}
 	name := strconv.Quote(clip(e.Name))
-	if isLaterKind(e.Name) {
-		return "agent " + name + " is not available in this version"
-	}
-	if near := nearest(e.Name, e.Known); near != "" {
+	if near := nearest(e.Name, slices.Concat(e.Known, agent.KindNames())); near != "" {
 		return fmt.Sprintf("agent %s is not configured; did you mean %q?", name, near)
 	}
 	hint := "there is no table [agents.NAME]"

@@ -111,36 +111,62 @@ func topKeys() []key[Config] {
 func agentKeys() []key[definition] {
 	return []key[definition]{
 		{
-			"kind", wordShape(KindCommand), KindCommand.String(), "",
-			"which program it is; other kinds are not available in this version",
+			"kind", wordShape(anyOf(kinds())...), nil,
+			"`\"command\"`; in a table of a kind's own name that kind",
+			"which program it is: any command, or an agent that swarm knows",
 			func(d *definition, f field) error { return f.intoWord(&d.agent.Kind) },
 			func(d *definition) any { return d.agent.Kind.String() },
 		}, {
-			"command", argvShape(), nil, "required",
-			"the program and its arguments, started without a shell; " +
+			"command", argvShape(), nil, "required of a command; else the program on your PATH",
+			"the program and its arguments, started without a shell; in a command " +
 				"`{prompt}` and `{prompt_file}` stand for the prompt and for a file that holds it",
 			func(d *definition, f field) error { return f.intoStrings(&d.agent.Command) },
-			func(d *definition) any { return d.agent.Command },
+			func(d *definition) any { return orUnset(d.agent.Command) },
+		}, {
+			"model", optionShape(), nil, "that of the program",
+			"the model it uses, as the program calls it; not for a command",
+			func(d *definition, f field) error { return f.intoOption(&d.agent.Model) },
+			func(d *definition) any { return orUnsetWord(d.agent.Model) },
+		}, {
+			"effort", optionShape(), nil, "that of the program",
+			"how much the model thinks, as the program calls it, such as `\"low\"`; not for a command",
+			func(d *definition, f field) error { return f.intoOption(&d.agent.Effort) },
+			func(d *definition) any { return orUnsetWord(d.agent.Effort) },
+		}, {
+			"tools", toolsShape(), nil, "those of the program",
+			"the only tools it has; not for a command",
+			func(d *definition, f field) error { return f.intoTools(&d.agent.Tools) },
+			func(d *definition) any { return orUnset(d.agent.Tools) },
+		}, {
+			"read_only", boolShape(), false, "",
+			"it has only tools that change nothing; not for a command",
+			func(d *definition, f field) error { return f.intoBool(&d.agent.ReadOnly) },
+			func(d *definition) any { return d.agent.ReadOnly },
+		}, {
+			"max_turns", wholeShape(0, math.MaxInt), 0, "none",
+			"how many turns of its model an attempt may take; `0`: no limit; not for a command",
+			func(d *definition, f field) error { return f.intoInt(&d.agent.MaxTurns, 0, math.MaxInt) },
+			func(d *definition) any { return d.agent.MaxTurns },
 		}, {
 			"input", wordShape(InputStdin, InputArg, InputNone, InputJSONL), InputStdin.String(),
 			"`\"stdin\"`; with `pty`: `\"arg\"` if the prompt stands in the command, else `\"none\"`",
-			"how it gets the prompt",
+			"how it gets the prompt; only for a command",
 			func(d *definition, f field) error { return f.intoWord(&d.agent.Input) },
 			func(d *definition) any { return d.agent.Input.String() },
 		}, {
 			"format", wordShape(FormatText, FormatJSONL), FormatText.String(), "",
-			"what its standard output is: the answer, or one event a line",
+			"what its standard output is: the answer, or one event a line; only for a command",
 			func(d *definition, f field) error { return f.intoWord(&d.agent.Format) },
 			func(d *definition) any { return d.agent.Format.String() },
 		}, {
 			"success", wordShape(SuccessExit, SuccessAnswer), nil,
 			"`\"exit\"` for text, `\"answer\"` for jsonl",
-			"what counts as success: exit status 0 alone, or an answer or a change with it",
+			"what counts as success: exit status 0 alone, or an answer or a change with it; only for a command",
 			func(d *definition, f field) error { return f.intoWord(&d.agent.Success) },
 			func(d *definition) any { return d.agent.Success.String() },
 		}, {
 			"pty", boolShape(), false, "",
-			"it runs in a terminal of its own; only with `input` `\"arg\"` or `\"none\"`, " +
+			"it runs in a terminal of its own; only for a command, with `input` `\"arg\"` or `\"none\"`, " +
 				"`format` `\"text\"` and `success` `\"exit\"`",
 			func(d *definition, f field) error { return f.intoBool(&d.agent.PTY) },
 			func(d *definition) any { return d.agent.PTY },

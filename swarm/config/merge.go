@@ -42,6 +42,7 @@ func (c *Config) readers() map[string]reader {
 		return f.table(agents)
 	}
 	keys["checks"] = c.mergeChecks
+	keys["prices"] = c.mergePrices
 	keys["sandbox"] = c.mergeSandbox
 	keys["risk"] = c.mergeRisk
 	return keys
@@ -67,8 +68,12 @@ func (c *Config) mergeAgent(name string, f field) error {
 	if err := checkAgentName(name); err != nil {
 		return f.wrong("%v", err)
 	}
+	kind := kindNamed(name)
+	if kind == KindUnset {
+		kind = KindCommand
+	}
 	d := definition{agent: Agent{
-		Name: name, Kind: KindCommand, Input: InputStdin, Format: FormatText,
+		Name: name, Kind: kind, Input: InputStdin, Format: FormatText,
 		Origin: f.origin(),
 	}, given: map[string]Origin{}}
 	elsewhere := above()
@@ -78,7 +83,7 @@ func (c *Config) mergeAgent(name string, f field) error {
 		return err
 	}
 	d.fill()
-	if key, reason := d.agent.check(); reason != "" {
+	if key, reason := d.checkKind(); reason != "" {
 		if d.has(key) {
 			f = f.child(key)
 		}

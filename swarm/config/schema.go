@@ -37,8 +37,7 @@ func laneShape() shape {
 }
 
 func agentNameSchema() object {
-	names := append(laterKinds(), KindCommand.String())
-	return object{"type": "string", "pattern": agentName().String(), "not": object{"enum": names}}
+	return object{"type": "string", "pattern": agentName().String(), "not": object{"const": KindCommand.String()}}
 }
 
 func wholeShape(low, high int) shape {
@@ -125,15 +124,19 @@ const SchemaID = "urn:swarm:config-file:1"
 // say: that a prompt is no part of a shell script, that 7.0 is not 7, and whose
 // file it is.
 func Schema() ([]byte, error) {
-	agent := properties(agentKeys())
-	agent["required"] = []string{"command"}
-	agent["allOf"] = agentRules()
+	command := object{"required": []string{"command"}, "allOf": append(agentRules(), without(chosen()...))}
+	defined := properties(agentKeys())
+	defined["if"] = object{"properties": object{"kind": object{"const": KindCommand.String()}}}
+	defined["then"], defined["else"] = command, kindRules()
+	kind := properties(agentKeys())
+	kind["allOf"] = []object{kindRules()}
 	root := properties(topKeys())
 	root["$schema"] = "https://json-schema.org/draft/2020-12/schema"
 	root["$id"] = SchemaID
 	root["title"] = "Configuration of swarm"
 	root["properties"].(object)["agents"] = object{
 		"type":                 "object",
+		"properties":           kindTables(),
 		"description":          "The agents, by name.",
 		"propertyNames":        agentNameSchema(),
 		"additionalProperties": object{"$ref": "#/$defs/agent"},
@@ -145,13 +148,21 @@ func Schema() ([]byte, error) {
 		"propertyNames":        object{"pattern": checkName().String()},
 		"additionalProperties": text(),
 	}
+	price := properties(priceKeys())
+	price["required"] = []string{"input", "output"}
+	root["properties"].(object)["prices"] = object{
+		"type": "object",
+		"description": "What models cost, by the names that agents report them by, where swarm does not know it or one " +
+			"pays something else.",
+		"additionalProperties": price,
+	}
 	sandbox := properties(sandboxKeys())
 	sandbox["description"] = "The walls around agents."
 	root["properties"].(object)["sandbox"] = sandbox
 	risk := properties(riskKeys())
 	risk["description"] = "How actions of agents are judged."
 	root["properties"].(object)["risk"] = risk
-	root["$defs"] = object{"agent": agent}
+	root["$defs"] = object{"agent": defined, "kind": kind}
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)

@@ -97,6 +97,11 @@ func TestSchemaAccepts(t *testing.T) {
 	for _, d := range []string{"1s", "0h1m", "1.5h", "0.05m", ".5m", "10m0s", "+3s"} {
 		files = append(files, "risk.question_timeout = '"+d+"'")
 	}
+	for _, text := range []string{
+		"[prices]", "[prices.'a/b:c']\ninput = 1\noutput = 2.5\ncache_read = 0\ncache_write = 1e-2", "prices.m = { input = 0, output = 0 }",
+	} {
+		files = append(files, text)
+	}
 	for _, tt := range sandboxTests() {
 		files = append(files, tt.give)
 	}
@@ -137,6 +142,7 @@ func TestSchemaHasEveryKey(t *testing.T) {
 	}{
 		{"the top", (&Config{}).readers(), top},
 		{"an agent", (&definition{}).readers(), agent},
+		{"a price", priceReaders(), top["prices"].AdditionalProperties.(*jsonschema.Schema).Properties},
 		{"the sandbox", (&Config{}).sandboxReaders(), top["sandbox"].Properties},
 		{"risk", (&Config{}).riskReaders(), top["risk"].Properties},
 	} {
@@ -151,6 +157,14 @@ func TestSchemaHasEveryKey(t *testing.T) {
 	}
 }
 
+func priceReaders() map[string]reader {
+	keys := map[string]reader{}
+	for _, k := range priceKeys() {
+		keys[k.name] = nil
+	}
+	return keys
+}
+
 // TestPage holds the tables of the documentation to the keys, and its
 // examples to the parser.
 func TestPage(t *testing.T) {
@@ -161,7 +175,7 @@ func TestPage(t *testing.T) {
 	}
 	text := string(page)
 	for mark, rows := range map[string]string{
-		"top": rows(topKeys()), "sandbox": rows(sandboxKeys()), "risk": rows(riskKeys()), "agent": rows(agentKeys()),
+		"top": rows(topKeys()), "sandbox": rows(sandboxKeys()), "risk": rows(riskKeys()), "agent": rows(agentKeys()), "price": rows(priceKeys()),
 	} {
 		begin, end := "<!-- keys: "+mark+" -->\n", "<!-- end -->"
 		before, rest, ok := strings.Cut(text, begin)

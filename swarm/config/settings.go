@@ -9,7 +9,7 @@ import (
 
 // Setting is one key of the configuration as it holds after all files.
 type Setting struct {
-	Table string // "", "sandbox", "risk", "checks", "agents.NAME" or "agents.NAME.env"
+	Table string // "", "sandbox", "risk", "prices.MODEL", "checks", "agents.NAME" or "agents.NAME.env"
 	Name  string
 	// Value is a string, an int, a bool or a []string. It is nil where
 	// nothing is set and no fixed value holds either.
@@ -70,6 +70,7 @@ func (c *Config) Settings(r SettingsRequest) []Setting {
 		}
 		all = append(all, s)
 	}
+	all = append(all, c.priceSettings()...)
 	for _, name := range slices.Sorted(maps.Keys(c.checks)) {
 		all = append(all, Setting{
 			Table: "checks", Name: name, Value: c.checks[name], Origin: c.origins[checkKey(name)],
@@ -103,7 +104,7 @@ func (c *Config) agentSettings(name string, r SettingsRequest) []Setting {
 	var all []Setting
 	table := "agents." + name
 	for _, k := range agentKeys() {
-		if k.value == nil {
+		if k.value == nil || slices.Contains(d.foreign(), k.name) {
 			continue
 		}
 		s := Setting{Table: table, Name: k.name, Value: k.value(&d)}

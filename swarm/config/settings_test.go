@@ -125,7 +125,7 @@ write = [] # default
 
 [risk]
 confined = "ask" # default
-question_timeout = "5m" # from .swarm/config.toml:41
+question_timeout = "5m" # from .swarm/config.toml:42
 
 [checks]
 lint = "" # from .swarm/config.local.toml:3

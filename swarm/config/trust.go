@@ -91,33 +91,59 @@ func (c *Config) Needs(use Use) []Item {
 // text is everything about an agent that decides what is run and what it is
 // given. Limits of time are left out: they run nothing.
 func (a Agent) text() string {
-	words := make([]string, len(a.Command))
-	for i, word := range a.Command {
-		words[i] = strconv.Quote(word)
+	var lines []string
+	if len(a.Command) > 0 {
+		lines = append(lines, "command = "+quotedWords(a.Command))
 	}
-	lines := []string{
-		"command = [" + strings.Join(words, ", ") + "]",
-		fmt.Sprintf("kind = %q", a.Kind),
-		fmt.Sprintf("input = %q", a.Input),
-		fmt.Sprintf("format = %q", a.Format),
-		fmt.Sprintf("success = %q", a.Success),
+	lines = append(lines, fmt.Sprintf("kind = %q", a.Kind))
+	if a.Kind == KindCommand {
+		lines = append(
+			lines,
+			fmt.Sprintf("input = %q", a.Input),
+			fmt.Sprintf("format = %q", a.Format),
+			fmt.Sprintf("success = %q", a.Success),
+		)
 	}
+	lines = append(lines, a.choices()...)
 	// Only where it is so: what was approved before there was this key stays
 	// approved.
 	if a.PTY {
 		lines = append(lines, "pty = true")
 	}
 	if len(a.Write) > 0 {
-		folders := make([]string, len(a.Write))
-		for i, p := range a.Write {
-			folders[i] = strconv.Quote(p.Text)
-		}
-		lines = append(lines, "write = ["+strings.Join(folders, ", ")+"]")
+		lines = append(lines, "write = "+quotedWords(texts(a.Write)))
 	}
 	for _, name := range slices.Sorted(maps.Keys(a.Env)) {
 		lines = append(lines, fmt.Sprintf("env.%s = %q", name, a.Env[name]))
 	}
 	return strings.Join(lines, "\n")
+}
+
+// choices are what an agent that is no command is told to use, as far as
+// anything is.
+func (a Agent) choices() []string {
+	var lines []string
+	for _, option := range []struct{ key, value string }{{"model", a.Model}, {"effort", a.Effort}} {
+		if option.value != "" {
+			lines = append(lines, fmt.Sprintf("%s = %q", option.key, option.value))
+		}
+	}
+	if len(a.Tools) > 0 {
+		lines = append(lines, "tools = "+quotedWords(a.Tools))
+	}
+	if a.ReadOnly {
+		lines = append(lines, "read_only = true")
+	}
+	return lines
+}
+
+// quotedWords is a list of strings as TOML has it.
+func quotedWords(words []string) string {
+	quoted := make([]string, len(words))
+	for i, word := range words {
+		quoted[i] = strconv.Quote(word)
+	}
+	return "[" + strings.Join(quoted, ", ") + "]"
 }
 
 // quoteLines quotes a script line by line, each with its own line end.

@@ -106,6 +106,46 @@ agents.a (.swarm/config.toml:6)
 	}
 }
 
+// TestItemTextOfAKind shows everything that an agent of a kind is given, and
+// nothing that it does not have.
+func TestItemTextOfAKind(t *testing.T) {
+	t.Parallel()
+	c := mustLoad(t, project("[agents.pi]\nmodel = 'm'\neffort = 'low'\ntools = ['read', 'ls']\nread_only = true\nmax_turns = 3\n"+
+		"env.A = 'b'\n[agents.mine]\nkind = 'codex'\ncommand = ['x', '-y']"))
+	var got strings.Builder
+	for _, i := range c.Needs(Use{Agents: []string{"pi", "mine", "qwen"}}) {
+		got.WriteString(i.String())
+	}
+	const want = `agents.pi (.swarm/config.toml:1)
+    kind = "pi"
+    model = "m"
+    effort = "low"
+    tools = ["read", "ls"]
+    read_only = true
+    env.A = "b"
+agents.mine (.swarm/config.toml:8)
+    command = ["x", "-y"]
+    kind = "codex"
+`
+	if got.String() != want {
+		t.Errorf("items =\n%s, want\n%s", got.String(), want)
+	}
+	const settings = "[agents.mine]\nkind = \"codex\"\ncommand = [\"x\", \"-y\"]\n# model is not set\n# effort is not set\n" +
+		"# tools is not set\nread_only = false\nmax_turns = 0\ntimeout = \"0s\""
+	if got := written(t, c, false); !strings.Contains(got, settings) {
+		t.Errorf("the settings are\n%s, want among them\n%s", got, settings)
+	}
+	again := mustLoad(t, user(written(t, c, false)))
+	for _, name := range c.AgentNames() {
+		want, _ := c.Agent(name)
+		got, _ := again.Agent(name)
+		got.Origin = want.Origin
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("agent %s is %+v, read back from what is shown of it, want %+v", name, got, want)
+		}
+	}
+}
+
 // TestItemHostile proves that no control character reaches the terminal of
 // the person who is asked.
 func TestItemHostile(t *testing.T) {

@@ -3,44 +3,8 @@ package config
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 )
-
-// Kind says which program an agent is.
-type Kind uint8
-
-// The kinds that a configuration may name.
-const (
-	KindUnset Kind = iota
-	KindCommand
-)
-
-// String is the word for the kind.
-func (k Kind) String() string {
-	if k == KindCommand {
-		return "command"
-	}
-	return "unset"
-}
-
-// UnmarshalText is the reverse of String. It tells kinds that this version
-// does not have from words that are no kind.
-func (k *Kind) UnmarshalText(text []byte) (err error) {
-	if isLaterKind(string(text)) {
-		return fmt.Errorf("kind %q is not available in this version; use %q",
-			text, KindCommand)
-	}
-	*k, err = parseWord(string(text), KindCommand)
-	return err
-}
-
-// laterKinds are the kinds that this version does not have.
-func laterKinds() []string {
-	return []string{"pi", "codex", "claude", "opencode", "gemini", "qwen", "builtin"}
-}
-
-func isLaterKind(name string) bool { return slices.Contains(laterKinds(), name) }
 
 // Input says how an agent gets its prompt.
 type Input uint8

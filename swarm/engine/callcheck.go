@@ -26,9 +26,10 @@ type Hooks interface {
 var ErrNoHooks = errors.New("functions cannot be run here")
 
 // CheckCall refuses a call that could not be carried out as it asks, before
-// anything of it is started. The error names the option.
-func CheckCall(c Config, call *task.Call) error {
-	if err := checkOptions(c, call); err != nil {
+// anything of it is started, by agents of these kinds. The error names the
+// option.
+func CheckCall(c Config, kinds map[string]agent.Kind, call *task.Call) error {
+	if err := checkOptions(c, kinds, call); err != nil {
 		return err
 	}
 	if len(call.Schema) == 0 {
@@ -50,7 +51,7 @@ func (e *Engine) CheckCall(call *task.Call) error {
 			return fmt.Errorf("%s: %w", hook.name, ErrNoHooks)
 		}
 	}
-	if err := checkOptions(e.config, call); err != nil {
+	if err := checkOptions(e.config, e.deps.Kinds, call); err != nil {
 		return err
 	}
 	if _, err := e.schemas.of(call); err != nil {
@@ -71,7 +72,7 @@ func (e *Engine) checkCalls(calls []*task.Call) error {
 
 // checkOptions refuses options that are out of range, and those that the
 // agent of the call does not show enough of itself for.
-func checkOptions(c Config, call *task.Call) error {
+func checkOptions(c Config, kinds map[string]agent.Kind, call *task.Call) error {
 	for _, item := range call.Allow {
 		if _, err := risk.ParseGrant(item); err != nil {
 			return fmt.Errorf("allow: %s: %w", brief(strconv.Quote(item)), err)
@@ -100,6 +101,9 @@ func checkOptions(c Config, call *task.Call) error {
 	if c.MaxTurns > 0 && spec.Format != agent.FormatJSONL {
 		return fmt.Errorf("--max-turns: agent %q does not show its turns: it has format = %q, not %q",
 			spec.Name, spec.Format, agent.FormatJSONL)
+	}
+	if err := checkChoices(spec, kinds, call); err != nil {
+		return err
 	}
 	for _, option := range []struct {
 		name, what string

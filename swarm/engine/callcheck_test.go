@@ -2,10 +2,12 @@ package engine
 
 import (
 	"encoding/json"
+	"reflect"
 	"strings"
 	"testing"
 
 	"agentswarm/swarm/agent"
+	"agentswarm/swarm/agent/command"
 	"agentswarm/swarm/task"
 )
 
@@ -60,7 +62,7 @@ func TestCheckCall(t *testing.T) {
 			c.Agents["mine"].Format = format
 			call := mine()
 			test.make(call)
-			err := CheckCall(c, call)
+			err := CheckCall(c, nil, call)
 			if (err == nil) != (want == "") || err != nil && !strings.HasPrefix(err.Error(), want) {
 				t.Errorf("%s, %s: CheckCall = %v, want %q", test.name, format, err, want)
 			}
@@ -70,7 +72,7 @@ func TestCheckCall(t *testing.T) {
 	c.Agents["mine"].Input = agent.InputStdin
 	call := mine()
 	call.OnTool = "f"
-	if err := CheckCall(c, call); err == nil || !strings.HasPrefix(err.Error(), `onTool: agent "mine" cannot be told`) {
+	if err := CheckCall(c, nil, call); err == nil || !strings.HasPrefix(err.Error(), `onTool: agent "mine" cannot be told`) {
 		t.Errorf("of an agent whose stdin ends: %v", err)
 	}
 }
@@ -101,4 +103,166 @@ func TestStartRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	is(t, "calls", len(r.view().Agents), 0)
+}
+
+// TestCheckChoices: what a kind cannot be told is refused by name.
+func TestCheckChoices(t *testing.T) {
+	t.Parallel()
+	all := agent.Abilities{Model: true, Effort: true, Tools: true, ReadOnly: true, Fork: true}
+	kinds := map[string]agent.Kind{
+		"pi":   {Name: "pi", Can: all},
+		"qwen": {Name: "qwen"},
+	}
+	for _, test := range []struct {
+		name string
+		make func(*task.Call)
+		cmd  string // said of a command
+		not  string // said of a kind that cannot
+		can  string // said of one that can
+	}{
+		{"model", func(c *task.Call) { c.Model = "a/b" }, "model: agent mine is a command; put its model into its command",
+			"model: agent mine is of the kind qwen, which cannot be told its model", ""},
+		{"effort", func(c *task.Call) { c.Effort = "low" }, "effort: agent mine is a command; put its effort into its command",
+			"effort: agent mine is of the kind qwen, which cannot be told its effort", ""},
+		{"tools", func(c *task.Call) { c.Tools = []string{"read", "bash"} }, "tools: agent mine is a command; put its tools into its command",
+			"tools: agent mine is of the kind qwen, which cannot be told its tools", ""},
+		{"read only", func(c *task.Call) { c.ReadOnly = true }, "read_only: agent mine is a command; put what keeps it from writing into its command",
+			"read_only: agent mine is of the kind qwen, which cannot be told what keeps it from writing", ""},
+		{"fork", func(c *task.Call) { c.Input = &task.ForkAgentInput{Parent: "a1", Prompt: "p"} }, "fork: agent mine is a command; put the conversation it goes on with into its command",
+			"fork: agent mine is of the kind qwen, which cannot be told the conversation it goes on with", ""},
+		{"a flag for a model", func(c *task.Call) { c.Model = "--yolo" }, "model: \"--yolo\" is no word", "model: \"--yolo\" is no word", "model: \"--yolo\" is no word without blanks that does not begin with -"},
+		{"an effort of two words", func(c *task.Call) { c.Effort = "a b" }, "effort: ", "effort: ", "effort: \"a b\" is no word without blanks that does not begin with -"},
+		{"an unknown tool", func(c *task.Call) { c.Tools = []string{"read", "Bash"} }, "tools: ", "tools: ",
+			`tools: there is no tool "Bash"; there are ["read" "grep" "find" "ls" "edit" "write" "bash"]`},
+		{"a reader that writes", func(c *task.Call) { c.ReadOnly, c.Tools = true, []string{"read", "edit"} }, "tools: agent mine is a command", "tools: agent mine is of the kind",
+			`tools: agent mine is read-only, and "edit" is not among ["read" "grep" "find" "ls"]`},
+	} {
+		for kind, want := range map[string]string{agent.KindCommand: test.cmd, "qwen": test.not, "pi": test.can} {
+			c := Config{Agents: specs("mine", "true")}
+			c.Agents["mine"].Kind = kind
+			call := mine()
+			test.make(call)
+			err := CheckCall(c, kinds, call)
+			if (err == nil) != (want == "") || err != nil && !strings.HasPrefix(err.Error(), want) {
+				t.Errorf("%s, kind %s: CheckCall = %v, want %q", test.name, kind, err, want)
+			}
+		}
+	}
+	call := sh("true")
+	call.Model = "m"
+	if err := CheckCall(Config{}, kinds, call); err == nil || !strings.HasPrefix(err.Error(), "model: a command that comes with the call has none") {
+		t.Errorf("CheckCall of a command after -- = %v", err)
+	}
+	c := Config{Agents: specs("mine", "true")}
+	c.Agents["mine"].Kind, c.Agents["mine"].ReadOnly = "pi", true
+	call = mine()
+	call.Tools = []string{"bash"}
+	if err := CheckCall(c, kinds, call); err == nil || !strings.HasPrefix(err.Error(), `tools: agent mine is read-only, and "bash"`) {
+		t.Errorf("CheckCall of a tool that the agent must not have = %v", err)
+	}
+	c.Agents["mine"].Kind = "codex"
+	call.Tools, call.Model = nil, "m"
+	if err := CheckCall(c, kinds, call); err == nil || !strings.Contains(err.Error(), "the kind codex, which this version does not drive") {
+		t.Errorf("CheckCall of a kind that is not there = %v", err)
+	}
+}
+
+// TestSpecOf: a call's options win over its agent's, but for what keeps that
+// from writing.
+func TestSpecOf(t *testing.T) {
+	t.Parallel()
+	configured := agent.Spec{Kind: "pi", Model: "big", Effort: "high", Tools: []string{"read", "bash"}, Turns: 9}
+	reader := configured
+	reader.ReadOnly = true
+	writer := reader
+	writer.Tools = []string{"bash"}
+	for _, test := range []struct {
+		name       string
+		give, want agent.Spec
+		call       task.Options
+		turns      int
+	}{
+		{"nothing", configured, configured, task.Options{}, 0},
+		{"all", configured, agent.Spec{Kind: "pi", Model: "small", Effort: "low", Tools: []string{"ls"}, Turns: 3},
+			task.Options{Model: "small", Effort: "low", Tools: []string{"ls"}}, 3},
+		{"read only", configured, agent.Spec{Kind: "pi", Model: "big", Effort: "high", Tools: []string{"read"}, ReadOnly: true, Turns: 9},
+			task.Options{ReadOnly: true}, 0},
+		{"a reader stays one", reader, agent.Spec{Kind: "pi", Model: "m", Effort: "high", Tools: []string{"read"}, ReadOnly: true, Turns: 9},
+			task.Options{Model: "m"}, 0},
+		{"a reader whose tools all write", writer, agent.Spec{Kind: "pi", Model: "big", Effort: "high", Tools: agent.ReadOnlyTools(), ReadOnly: true, Turns: 9},
+			task.Options{}, 0},
+	} {
+		give := test.give
+		call := mine()
+		call.Options, call.Limits.Turns = test.call, test.turns
+		got := SpecOf(Config{Agents: map[string]*agent.Spec{"mine": &give}}, call)
+		if !reflect.DeepEqual(*got, test.want) {
+			t.Errorf("%s: SpecOf = %+v, want %+v", test.name, *got, test.want)
+		}
+		if !reflect.DeepEqual(give, test.give) {
+			t.Errorf("%s: SpecOf changed what is configured to %+v", test.name, give)
+		}
+	}
+}
+
+// TestForks: only the conversation of an agent that completed is gone on
+// with, by one of its own.
+func TestForks(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.config.Agents = specs("mine", `echo '{"type":"session","id":"s"}'; echo '{"type":"result","text":"done"}'`)
+	other := *r.config.Agents["mine"]
+	other.Name = "other"
+	r.config.Agents["other"] = &other
+	r.config.Agents["mine"].Kind, other.Kind = "pi", "pi"
+	r.deps.Kinds["pi"] = agent.Kind{Name: "pi", Adapter: command.Adapter{}, Can: agent.Abilities{Fork: true}}
+	e := Open(t.Context(), r.deps, r.config, nil)
+	fork := func(parent task.ID, name string) *task.Call {
+		call := mine()
+		call.Agent, call.Input = name, &task.ForkAgentInput{Parent: parent, Prompt: "and then"}
+		return call
+	}
+	wait := func(id task.ID) task.Result {
+		for {
+			select {
+			case <-t.Context().Done():
+				t.Fatal("it does not end")
+			case <-e.News():
+			}
+			for _, a := range r.view().Agents {
+				if a.ID == id && a.Result() != nil {
+					return a.Result()
+				}
+			}
+		}
+	}
+	failed := sh("false")
+	ids, err := e.StartAll([]*task.Call{mine(), failed})
+	if err != nil {
+		t.Fatal(err)
+	}
+	wait(ids[0])
+	wait(ids[1])
+	for name, test := range map[string]struct {
+		give *task.Call
+		want string
+	}{
+		"none":    {fork("a9", "mine"), "fork: there is no agent a9"},
+		"failed":  {fork("a2", "mine"), "fork: a2 has not completed"},
+		"another": {fork("a1", "other"), "fork: a1 is an agent mine, and its conversation is no agent other's"},
+	} {
+		if _, err := e.Start(test.give); err == nil || !strings.HasPrefix(err.Error(), test.want) {
+			t.Errorf("%s: Start = %v, want %s", name, err, test.want)
+		}
+	}
+	id, err := e.Start(fork("a1", "mine"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, ok := wait(id).(*task.Completed); !ok {
+		t.Errorf("the fork ended with %+v", wait(id))
+	}
+	if err := e.Close(); err != nil {
+		t.Fatal(err)
+	}
 }

@@ -46,7 +46,7 @@ func (e *Engine) StartAll(calls []*task.Call) (ids []task.ID, err error) {
 // take takes calls: those that an earlier owner of the run has seen, and new
 // ones.
 func (e *Engine) take(calls []*task.Call) ([]task.ID, error) {
-	if err := errors.Join(e.checkNeeds(calls), e.checkCalls(calls)); err != nil {
+	if err := errors.Join(e.checkNeeds(calls), e.checkFork(calls), e.checkCalls(calls)); err != nil {
 		return nil, err
 	}
 	if err := e.checkShared(calls); err != nil {
@@ -55,11 +55,6 @@ func (e *Engine) take(calls []*task.Call) ([]task.ID, error) {
 	var known, fresh []*agentState
 	var ids []task.ID
 	var facts []event.Event
-	for _, call := range calls {
-		if err := e.forkable(call); err != nil {
-			return nil, err
-		}
-	}
 	for _, call := range calls {
 		c := *call
 		c.Key = c.Sum()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"agentswarm/roles"
 	"agentswarm/swarm/agent"
 	"agentswarm/swarm/event"
 	"agentswarm/swarm/governor"
@@ -46,6 +47,9 @@ type Config struct {
 	// QuestionTime is how long a question about an action waits; then it is
 	// denied. 0 is 10 minutes.
 	QuestionTime time.Duration `json:"question_time_ns,omitempty"`
+
+	// Prices are those that the user set, by the names of models.
+	Prices map[string]roles.Price `json:"prices,omitempty"`
 
 	// Checks are what a script may have run by sh -c, by name.
 	Checks map[string]string `json:"checks,omitempty"`

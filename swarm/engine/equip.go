@@ -27,29 +27,6 @@ type Parent struct {
 // ErrNoParent refuses to go on with a conversation that there is not.
 var ErrNoParent = errors.New("there is no conversation to go on with")
 
-// forkable refuses a call that goes on with the conversation of an agent that
-// has none, or none that its own agent could read.
-func (e *Engine) forkable(call *task.Call) error {
-	in, ok := call.Input.(*task.ForkAgentInput)
-	if !ok {
-		return nil
-	}
-	parent := e.agents[in.Parent]
-	switch {
-	case parent == nil:
-		return fmt.Errorf("fork: there is no agent %s", in.Parent)
-	case parent.result == nil:
-		return fmt.Errorf("fork: %s has not ended", in.Parent)
-	case parent.result.Done().Session == "":
-		return fmt.Errorf("fork: %s: %w", in.Parent, ErrNoParent)
-	}
-	from, to := SpecOf(e.config, parent.call), SpecOf(e.config, call)
-	if from.Kind != to.Kind {
-		return fmt.Errorf("fork: %s is of kind %s, and an agent of kind %s cannot read its conversation", in.Parent, from.Kind, to.Kind)
-	}
-	return nil
-}
-
 // parentOf is whose conversation a call goes on with; nil for a new one.
 func (e *Engine) parentOf(call *task.Call) *Parent {
 	in, ok := call.Input.(*task.ForkAgentInput)
@@ -116,7 +93,7 @@ func (t *attempt) request() (agent.Request, error) {
 	}
 	d := t.engine.deps
 	r.State, r.Walled, r.System = t.state(), d.Walled, t.words
-	if kind.Program == "" {
+	if kind.Name == agent.KindBuiltin {
 		r.Command = slices.Concat([]string{d.Self}, kind.Spec.Command)
 	}
 	r.Session = sessionID(d.Run.ID, t.id, t.n, t.rounds.n)

@@ -37,7 +37,7 @@ func (talker) Launch(r agent.Request) (agent.Launch, error) {
 // talkers makes the kind one of the rig's, with an agent of it.
 func (r *rig) talkers() {
 	r.deps.Kinds["talker"] = agent.Kind{
-		Name: "talker", Adapter: talker{}, Sessions: []string{"talk"},
+		Name: "talker", Adapter: talker{}, Sessions: []string{"talk"}, Can: agent.Abilities{Fork: true},
 		Login: func(s agent.Surroundings) agent.Login {
 			return agent.Login{
 				Name: "key", Env: []string{"KEY", "API_KEY"},
@@ -108,26 +108,24 @@ func TestState(t *testing.T) {
 	}
 }
 
-// TestForkRefused holds what cannot be gone on with.
-func TestForkRefused(t *testing.T) {
+// TestForkOfNothing holds that what said nothing of a conversation has none.
+func TestForkOfNothing(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.talkers()
+	r.config.Agents["c"] = specs("c", `echo '{"type":"result","text":"ok"}'`)["c"]
 	e := Open(r.t.Context(), r.deps, r.config, r.view())
 	defer e.Close()
-	if _, err := e.Start(sh("true")); err != nil {
+	first := talks("p")
+	first.Agent = "c"
+	if _, err := e.Start(first); err != nil {
 		t.Fatal(err)
 	}
 	settled(e)
-	for parent, want := range map[task.ID]string{
-		"a7": "fork: there is no agent a7",
-		"a1": "fork: a1: " + ErrNoParent.Error(),
-	} {
-		call := talks("more")
-		call.Input = &task.ForkAgentInput{Parent: parent, Prompt: "more"}
-		if _, err := e.Start(call); err == nil || err.Error() != want {
-			t.Errorf("%s: Start = %v, want %s", parent, err, want)
-		}
+	call := talks("more")
+	call.Input = &task.ForkAgentInput{Parent: "a1", Prompt: "more"}
+	if _, err := e.Start(call); err == nil || err.Error() != "fork: a1: "+ErrNoParent.Error() {
+		t.Errorf("Start = %v", err)
 	}
 }
 

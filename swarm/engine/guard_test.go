@@ -90,6 +90,25 @@ func TestLimits(t *testing.T) {
 	}
 }
 
+// TestTurnsOfAnAgent holds one to the turns that are configured of it, unless
+// its call says otherwise.
+func TestTurnsOfAnAgent(t *testing.T) {
+	t.Parallel()
+	for turns, want := range map[int]string{
+		0: "limits.turns: it began turn 2, and may take 1", 2: "limits.tokens: it used 120 of 100",
+	} {
+		r := newRig(t)
+		r.config.Agents = specs("mine", forever)
+		r.config.Agents["mine"].Turns = 1
+		call := mine()
+		call.Limits = task.Limits{Turns: turns, Tokens: 100}
+		c, ok := r.play(call)["a1"].Result.(*task.Cancelled)
+		if !ok || c.Reason != want {
+			t.Errorf("with turns %d it was %+v, want %s", turns, c, want)
+		}
+	}
+}
+
 // TestLimitsOfAllRounds holds that an agent which is asked again has no more
 // than the others.
 func TestLimitsOfAllRounds(t *testing.T) {

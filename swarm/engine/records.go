@@ -193,13 +193,15 @@ func held(d Deps, c Config, a *store.Agent) bool {
 	return well
 }
 
-// SpecOf is the agent of a call, with the limits of the run.
+// SpecOf is the agent of a call, with what the call asks for and the limits of
+// the run.
 func SpecOf(c Config, call *task.Call) *agent.Spec {
 	spec := agent.Inline()
 	if named := c.Agents[call.Agent]; call.Agent != "" && named != nil {
 		copied := *named
 		spec = &copied
 	}
+	layChoices(spec, call)
 	switch {
 	case call.Timeout > 0:
 		spec.Timeout = call.Timeout

@@ -90,9 +90,11 @@ func (t *attempt) live(ctx context.Context) (*agent.Outcome, *ending) {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	t.rounds.n, t.rounds.prompt, t.rounds.began = 1, t.prompt, t.engine.deps.Now()
+	held := *t.call
+	held.Limits.Turns = t.spec.Turns
 	t.guard = &guard{
-		call: t.call, hooks: t.engine.deps.Hooks, now: t.engine.deps.Now, began: t.rounds.began,
-		limits: limitsOf(t.engine.config, t.call),
+		call: &held, hooks: t.engine.deps.Hooks, now: t.engine.deps.Now, began: t.rounds.began,
+		limits: limitsOf(t.engine.config, &held),
 	}
 	for {
 		o, end := t.round(ctx, stop)

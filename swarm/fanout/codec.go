@@ -19,12 +19,18 @@ type workflowJSON struct {
 	Tasks   []Task          `json:"tasks,omitempty"`
 	Source  string          `json:"source,omitempty"`
 	Overlap OverlapMode     `json:"overlap,omitzero"`
+	Options *task.Options   `json:"options,omitempty"`
 }
 
 // MarshalJSON writes w without the loss of a byte.
 func (w Workflow) MarshalJSON() ([]byte, error) {
+	var options *task.Options
+	if w.Options.Any() {
+		options = &w.Options
+	}
 	return json.Marshal(workflowJSON{
-		Prompt: w.Prompt, Command: task.Verbatims(w.Command), Agent: w.Agent,
+		Options: options,
+		Prompt:  w.Prompt, Command: task.Verbatims(w.Command), Agent: w.Agent,
 		Each: task.Verbatims(w.Each), Prefix: task.Verbatim(w.Prefix), Count: w.Count,
 		Tasks: w.Tasks, Source: w.Source, Overlap: w.Overlap,
 	})
@@ -41,6 +47,9 @@ func (w *Workflow) UnmarshalJSON(text []byte) error {
 		Each: task.Strings(j.Each), Prefix: string(j.Prefix), Count: j.Count,
 		Tasks: j.Tasks, Source: j.Source, Overlap: j.Overlap,
 	}
+	if j.Options != nil {
+		w.Options = *j.Options
+	}
 	return nil
 }
 
@@ -56,12 +65,13 @@ type taskJSON struct {
 	DependsOn []string      `json:"depends_on,omitempty"`
 	Timeout   time.Duration `json:"timeout_ns,omitempty"`
 	Allow     []string      `json:"allow,omitempty"`
+	task.Options
 }
 
 // MarshalJSON writes t without the loss of a byte. All but an item is UTF-8.
 func (t Task) MarshalJSON() ([]byte, error) {
 	return json.Marshal(taskJSON{
-		t.Line, task.Verbatim(t.ID), t.Prompt, t.Command, t.Plain, t.Agent, t.Paths, t.DependsOn, t.Timeout, t.Allow,
+		t.Line, task.Verbatim(t.ID), t.Prompt, t.Command, t.Plain, t.Agent, t.Paths, t.DependsOn, t.Timeout, t.Allow, t.Options,
 	})
 }
 
@@ -72,7 +82,7 @@ func (t *Task) UnmarshalJSON(text []byte) error {
 		return fmt.Errorf("read a task: %w", err)
 	}
 	*t = Task{
-		j.Line, string(j.ID), j.Prompt, j.Command, j.Plain, j.Agent, j.Paths, j.DependsOn, j.Timeout, j.Allow,
+		j.Line, string(j.ID), j.Prompt, j.Command, j.Plain, j.Agent, j.Paths, j.DependsOn, j.Timeout, j.Allow, j.Options,
 	}
 	return nil
 }

@@ -144,6 +144,7 @@ func TestWorkflowIsRecordedWhole(t *testing.T) {
 	for _, give := range []Workflow{
 		{},
 		{Prompt: "do {item}", Agent: "mine", Each: []string{"a/*", "b"}, Prefix: "sub/", Count: 3},
+		{Prompt: "p", Options: task.Options{Model: "m", Effort: "e", Tools: []string{"ls"}, ReadOnly: true}},
 		{Command: []string{"sh", "\xff\xfe", "", "\ufffd"}, Each: []string{"\x80*"}, Prefix: "\xf0/"},
 	} {
 		text, err := json.Marshal(give)

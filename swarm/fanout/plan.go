@@ -18,6 +18,9 @@ type Workflow struct {
 	Each    []string // patterns
 	Prefix  string   // where Each is read from
 	Count   int      // alternatives; 0 is one that nobody asked for
+	// Options are what agents are to use whose task says nothing of it. They
+	// are not for commands.
+	task.Options
 
 	// Tasks are a list of what is to be done, or of items for Command. They
 	// do not go with Prompt, Each and Count.
@@ -108,7 +111,7 @@ func (w Workflow) call(base Base, p place, filled bool) *task.Call {
 	c := &task.Call{
 		Input: &task.TypedAgentInput{Prompt: prompt}, Command: command,
 		Agent: w.Agent, Base: base.Commit, BaseTree: base.Tree,
-		Item: p.item, Index: p.index, Count: p.count,
+		Item: p.item, Index: p.index, Count: p.count, Options: w.Options,
 	}
 	if p.item != "" {
 		c.Label, c.Name = p.item, path.Base(p.item)

@@ -21,7 +21,7 @@ import (
 
 // fieldNames are the fields of a record, in the order they are told.
 func fieldNames() []string {
-	return []string{"id", "prompt", "command", "agent", "paths", "depends_on", "timeout", "allow"}
+	return []string{"id", "prompt", "command", "agent", "paths", "depends_on", "timeout", "allow", "model", "effort", "tools", "read_only"}
 }
 
 // maxID is the longest id of a task in bytes. People type them.
@@ -119,6 +119,8 @@ func (n *narrowing) field(f recordField) (reason, tip string) {
 		if reason == "" {
 			return checkAllow(t.Allow)
 		}
+	default:
+		return n.option(f), ""
 	}
 	return reason, ""
 }
@@ -139,7 +141,7 @@ func checkAllow(items []string) (reason, tip string) {
 
 // besideCommand checks a record whose command is that of all tasks.
 func (n *narrowing) besideCommand() *TaskError {
-	for _, name := range []string{"prompt", "command", "agent"} {
+	for _, name := range append([]string{"prompt", "command", "agent"}, optionFields()...) {
 		if line, ok := n.places[name]; ok {
 			err := n.wrong(line, name, "does not go with a command after --, which all tasks run")
 			err.Tip = "a record then has an id, which is the item, and maybe paths, depends_on, timeout and allow"
@@ -164,6 +166,8 @@ func (n *narrowing) whole() *TaskError {
 		return n.wrong(t.Line, "prompt", "is missing; a task has a prompt or a command")
 	case isCommand && t.Agent != "":
 		return n.wrong(n.places["agent"], "agent", "does not go with a command; it is for a prompt")
+	case isCommand && n.optionBesideCommand() != nil:
+		return n.optionBesideCommand()
 	case isCommand:
 		return n.placeholders(command, "command", checkCommand(t.Command), t.Command)
 	default:

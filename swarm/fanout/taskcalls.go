@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"agentswarm/swarm/agent"
 	"agentswarm/swarm/task"
 )
 
@@ -47,7 +48,7 @@ func (w Workflow) taskCalls(base Base) ([]*task.Call, error) {
 // have to do with it.
 func (w Workflow) taskCall(base Base, i int) *task.Call {
 	t := w.Tasks[i]
-	one := Workflow{Command: w.Command, Agent: w.Agent}
+	one := Workflow{Command: w.Command, Agent: w.Agent, Options: agent.Lay(t.Options, w.Options)}
 	switch {
 	case len(w.Command) > 0:
 	case len(t.Command) > 0:

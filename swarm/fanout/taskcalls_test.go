@@ -27,11 +27,11 @@ func listed(t *testing.T, lines ...string) Workflow {
 func TestCallsOfTasks(t *testing.T) {
 	t.Parallel()
 	w := listed(t,
-		`{"id": "late/one", "prompt": "{name} of {item} {index}/{count} {x}", "agent": "mine", "depends_on": ["c", "b"], "timeout": "2m", "allow": ["push to feature/*"]}`,
+		`{"id": "late/one", "prompt": "{name} of {item} {index}/{count} {x}", "agent": "mine", "depends_on": ["c", "b"], "timeout": "2m", "allow": ["push to feature/*"], "model": "small", "effort": "low", "tools": ["read", "bash"]}`,
 		`{"id": "b", "command": ["tool", "{item}", "{index}", "{itme}"], "paths": ["lib/{a,b}"]}`,
 		`{"prompt": "number {index} of {count}", "paths": ["docs/"]}`,
 		`{"id": "c", "prompt": "c"}`)
-	w.Agent = "usual"
+	w.Agent, w.Options = "usual", task.Options{Model: "big", ReadOnly: true}
 	calls, err := w.Calls(base())
 	if err != nil {
 		t.Fatal(err)
@@ -44,16 +44,17 @@ func TestCallsOfTasks(t *testing.T) {
 		},
 		{
 			Input: prompt("number 3 of 4" + limits([]string{"docs/"})), Agent: "usual", Command: []string{},
-			Index: 3, Count: 4, Paths: []string{"docs/"}, Base: "c", BaseTree: "t",
+			Index: 3, Count: 4, Paths: []string{"docs/"}, Base: "c", BaseTree: "t", Options: w.Options,
 		},
 		{
 			Input: prompt("c"), Agent: "usual", Command: []string{}, Label: "c", Item: "c", Name: "c",
-			Index: 4, Count: 4, Base: "c", BaseTree: "t",
+			Index: 4, Count: 4, Base: "c", BaseTree: "t", Options: w.Options,
 		},
 		{
 			Input: prompt("one of late/one 1/4 {x}"), Agent: "mine", Command: []string{}, Label: "late/one", Item: "late/one",
 			Name: "one", Index: 1, Count: 4, DependsOn: []string{"c", "b"}, Timeout: 2 * time.Minute, Base: "c", BaseTree: "t",
-			Allow: []string{"push to feature/*"},
+			Allow:   []string{"push to feature/*"},
+			Options: task.Options{Model: "small", Effort: "low", Tools: []string{"read", "bash"}, ReadOnly: true},
 		},
 	}
 	if len(calls) != len(want) {

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"agentswarm/swarm/task"
 )
 
 // Limits of a list of tasks.
@@ -39,6 +41,8 @@ type Task struct {
 	// Allow are items, by the grammar of AGENTS.md, of what its agent may do
 	// without asking.
 	Allow []string
+	// Options are what its agent is to use; not beside a command.
+	task.Options
 }
 
 // TaskFormat is how a list of tasks is written. The zero value is refused.

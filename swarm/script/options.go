@@ -48,13 +48,9 @@ func (m *machine) options(what string, v goja.Value, known ...string) (options, 
 func unknownOption(what, key string, known []string) error {
 	agents := slices.Contains(known, "limits")
 	switch key {
-	case "model", "role", "effort", "fork":
+	case "role":
 		if agents {
-			return invalid("%s: %s is not here yet: this version cannot choose an agent's model or conversation; leave it out", what, key)
-		}
-	case "tools", "readOnly":
-		if agents {
-			return invalid("%s: %s is not here yet: this version cannot restrict what an agent may use; leave it out", what, key)
+			return invalid("%s: role is not here yet: this version chooses no model by it; give model, or leave it out", what)
 		}
 	case "timeout", "timeoutMs":
 		if agents {

@@ -29,6 +29,8 @@ func TestAgentOptions(t *testing.T) {
 		{"paths", `{paths: ['a/**', 'b']}`, `"paths":["a/**","b"]`},
 		{"limits", `{limits: {turns: 1, tokens: 2, usd: 0.5, ms: 3, idleMs: 4}}`,
 			`"limits":{"turns":1,"tokens":2,"usd":0.5,"ms":3,"idleMs":4}`},
+		{"a model", `{model: 'a/b', effort: 'low', tools: ['read', 'ls'], readOnly: true}`, `"model":"a/b","effort":"low","tools":["read","ls"],"readOnly":true`},
+		{"no reader", `{readOnly: false}`, ``},
 		{"grants", `{allow: ['push to feature/*']}`, `"allow":["push to feature/*"]`},
 		{"functions", `{stopWhen: (s) => s.turns > 2, onTool: function (c) { return 'deny' }}`,
 			`"stopWhen":"(s) => s.turns > 2","onTool":"function (c) { return 'deny' }"`},
@@ -81,12 +83,7 @@ func TestAgentArgumentsRefused(t *testing.T) {
 		{`agent('x', {zzzzzz: 'x'})`, `agent: unknown option "zzzzzz"; there are label, phase,`},
 		{`agent('x', {timeout: 5})`, `agent: unknown option "timeout"; did you mean limits.ms?`},
 		{`agent('x', {timeoutMs: 5})`, `agent: unknown option "timeoutMs"; did you mean limits.ms?`},
-		{`agent('x', {model: 'haiku'})`, "agent: model is not here yet: this version cannot choose"},
 		{`agent('x', {role: 'slow'})`, "agent: role is not here yet"},
-		{`agent('x', {effort: 'low'})`, "agent: effort is not here yet"},
-		{`agent('x', {fork: 'a1'})`, "agent: fork is not here yet"},
-		{`agent('x', {tools: ['Read']})`, "agent: tools is not here yet: this version cannot restrict"},
-		{`agent('x', {readOnly: true})`, "agent: readOnly is not here yet"},
 	}.run(t)
 }
 
@@ -110,6 +107,14 @@ func TestAgentOptionsRefused(t *testing.T) {
 		{`agent('x', {limits: {tokens: '7'}})`, "agent: limits: tokens must be a number, not a string"},
 		{`agent('x', {limits: {usd: 0}})`, "agent: limits: usd must be a number"},
 		{`agent('x', {limits: {idleMs: NaN}})`, "agent: limits: idleMs must be a whole number"},
+		{`agent('x', {model: 7})`, "agent: model must be a string, not a number"},
+		{`agent('x', {effort: ' '})`, "agent: effort is empty"},
+		{`agent('x', {tools: 'read'})`, "agent: tools must be a list of strings, not a string"},
+		{`agent('x', {tools: []})`, "agent: tools must have from 1 to 4096 items"},
+		{`agent('x', {readOnly: 'yes'})`, "agent: readOnly must be true or false, not a string"},
+		{`agent('x', {fork: 'a7'})`, `agent: fork: there is no agent "a7"`},
+		{`agent('x', {fork: 7})`, "agent: fork must be the id or the handle of an agent, not a number"},
+		{`agent('x', {fork: {}})`, "agent: fork must be the id or the handle of an agent, not an object"},
 		{`agent('x', {retries: 101})`, "agent: retries must be a whole number from 0 to 100, not 101"},
 		{`agent('x', {retries: -1})`, "agent: retries must be"},
 		{`agent('x', {cache: 'no'})`, "agent: cache must be true or false, not a string"},
@@ -124,7 +129,7 @@ func TestAgentOptionsRefused(t *testing.T) {
 		{`agent('x', {base: {id: 'a1', status: 'completed'}})`, "agent: base is the result of an agent that changed nothing"},
 		{`agent('x', {stopWhen: 'true'})`, "agent: stopWhen must be a function, not a string"},
 		{`agent('x', {onTool: parallel.bind(null)})`, "agent: onTool must be a function whose text is here"},
-		{`sa.run({prompt: 'x', model: 'm'})`, "run: model is not here yet"},
+		{`sa.run({prompt: 'x', role: 'm'})`, "run: role is not here yet"},
 		{`sa.run()`, "run: the prompt must be a string, not undefined"},
 	}.run(t)
 }
@@ -216,3 +221,32 @@ func (r refuser) Do(_ context.Context, q Request) (json.RawMessage, error) {
 func (r refuser) Post(int, Request) error { return nil }
 
 func (r refuser) Next(context.Context) (Delivery, error) { return Delivery{}, context.Canceled }
+
+// TestFork names the parent in each of the ways there are.
+func TestFork(t *testing.T) {
+	t.Parallel()
+	for _, way := range []string{
+		"const p = agent('json:{}'); await p; return agent('next', {fork: p})",
+		"const p = agent('json:{}'); await p; return agent('next', {fork: p.id})",
+		"const h = await run('json:{}'); await join(h); return agent('next', {fork: h})",
+		"const r = await agent('json:{}', {full: true}); return agent({prompt: 'next', fork: r})",
+	} {
+		d := &desk{}
+		if out := perform(t, d, way); out.Error != nil {
+			t.Fatalf("%s ended with %v", way, out.Error)
+		}
+		if calls := d.lines("call"); len(calls) != 2 || calls[1] != `{"prompt":"next","fork":"a1"}` {
+			t.Errorf("%s called %s, want a fork of a1", way, calls)
+		}
+	}
+	for give, want := range map[string]string{
+		"return agent('next', {fork: agent('json:{}')})":                                                  "agent: fork: a1 has not ended; wait for it first",
+		"const r = await agent('fail:other', {full: true}); return agent('next', {fork: r})":              "agent: fork: a1 is failed; only what completed is gone on with",
+		"const r = await agent('json:{}', {full: true}); return agent('x', {fork: r, agentType: 'Plan'})": "agent: a fork goes on with the prompt that its parent began with; drop agentType",
+	} {
+		out := perform(t, &desk{}, give)
+		if out.Error == nil || out.Error.Code != CodeOption || out.Error.Message != want {
+			t.Errorf("%s ended with %v, want %s", give, out.Error, want)
+		}
+	}
+}

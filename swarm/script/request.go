@@ -25,6 +25,11 @@ type Spec struct {
 	Phase      string          `json:"phase,omitempty"` // the current one where none was given
 	Schema     json.RawMessage `json:"schema,omitempty"`
 	Agent      string          `json:"agent,omitempty"` // kind
+	Model      string          `json:"model,omitempty"`
+	Effort     string          `json:"effort,omitempty"`
+	Tools      []string        `json:"tools,omitempty"`
+	ReadOnly   bool            `json:"readOnly,omitempty"`
+	Fork       string          `json:"fork,omitempty"` // the id of a completed agent
 	AgentType  string          `json:"agentType,omitempty"`
 	Isolation  string          `json:"isolation,omitempty"` // worktree or shared
 	Base       string          `json:"base,omitempty"`      // a tree of merge(), a commit or a patch

@@ -12,7 +12,7 @@ import (
 // specKeys are the options of agent() and run() that a host sees.
 func specKeys() []string {
 	return []string{
-		"label", "phase", "schema", "agent", "agentType", "isolation", "base",
+		"label", "phase", "schema", "agent", "model", "effort", "tools", "readOnly", "fork", "agentType", "isolation", "base",
 		"paths", "limits", "stopWhen", "onTool", "allow", "retries", "cache", "id",
 	}
 }
@@ -76,6 +76,8 @@ func (o options) spec() (Spec, error) {
 		{"label", &s.Label},
 		{"phase", &s.Phase},
 		{"agent", &s.Agent},
+		{"model", &s.Model},
+		{"effort", &s.Effort},
 		{"agentType", &s.AgentType},
 		{"isolation", &s.Isolation},
 		{"id", &s.Identifier},
@@ -99,6 +101,20 @@ func (o options) spec() (Spec, error) {
 	}
 	if s.Cache, err = o.flag("cache"); err != nil {
 		return s, err
+	}
+	if s.Tools, err = o.texts("tools"); err != nil {
+		return s, err
+	}
+	only, err := o.flag("readOnly")
+	if err != nil {
+		return s, err
+	}
+	s.ReadOnly = only != nil && *only
+	if s.Fork, err = o.completed("fork"); err != nil {
+		return s, err
+	}
+	if s.Fork != "" && s.AgentType != "" {
+		return s, invalid("%s: a fork goes on with the prompt that its parent began with; drop agentType", o.what)
 	}
 	retries, given, err := o.number("retries", 0, 100)
 	if err != nil {

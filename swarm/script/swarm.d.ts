@@ -110,6 +110,16 @@ interface AgentOptions {
   schema?: JSONSchema;
   /** The configured kind of agent. Default: that of the run. */
   agent?: string;
+  /** The model, as the agent's program calls it. A kind that has no such option refuses it, as it does the next four. */
+  model?: string;
+  /** How much the model thinks, as the agent's program calls it: 'low', 'high'. */
+  effort?: string;
+  /** The only tools it has. */
+  tools?: ('read' | 'grep' | 'find' | 'ls' | 'edit' | 'write' | 'bash')[];
+  /** true: it has only the first four of those. */
+  readOnly?: boolean;
+  /** Goes on with the conversation of an agent that completed, from what `base` says. */
+  fork?: Handle;
   /** A type: a file of `.swarm/agents` or `.claude/agents`, or Explore, Plan, general-purpose. */
   agentType?: string;
   /**

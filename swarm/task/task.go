@@ -97,6 +97,8 @@ type Call struct {
 	// Retries is how often an attempt is tried again whose failure may pass;
 	// nil leaves that to the run.
 	Retries *int
+	// Options are what the agent is to use, over what is configured of it.
+	Options
 
 	// Base is the commit the workspace starts from, BaseTree its tree.
 	Base, BaseTree string
@@ -130,7 +132,8 @@ func (c *Call) Sum() string {
 		After     []string   `json:",omitempty"`
 		Script    *scriptSum `json:",omitempty"`
 		Allow     []string   `json:",omitempty"`
-	}{input, c.Agent, c.Command, c.Item, c.BaseTree, c.DependsOn, c.After, c.scriptSum(), c.Allow})
+		Options   *Options   `json:",omitempty"`
+	}{input, c.Agent, c.Command, c.Item, c.BaseTree, c.DependsOn, c.After, c.scriptSum(), c.Allow, c.Options.sum()})
 	if err != nil {
 		panic(fmt.Sprintf("task: a call of strings does not marshal: %v", err))
 	}

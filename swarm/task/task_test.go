@@ -74,6 +74,7 @@ func TestCallRoundTrip(t *testing.T) {
 			Script: true, Identity: "i", Uncached: true, Schema: json.RawMessage(`{}`),
 			Shared: true, Limits: Limits{Turns: 1, Tokens: 2, USD: 3, Idle: 4},
 			StopWhen: "s", OnTool: "o", Allow: []string{"push to x"}, Retries: new(int),
+			Options: Options{Model: "m", Effort: "e", Tools: []string{"read"}, ReadOnly: true},
 		}
 		text, err := json.Marshal(give)
 		if err != nil {
@@ -117,6 +118,10 @@ func TestSumTellsCallsApart(t *testing.T) {
 		"command":  {Input: &TypedAgentInput{Prompt: "p"}, BaseTree: "t", Command: []string{"x"}},
 		"item":     {Input: &TypedAgentInput{Prompt: "p"}, BaseTree: "t", Item: "x"},
 		"need":     {Input: &TypedAgentInput{Prompt: "p"}, BaseTree: "t", DependsOn: []string{"x"}},
+		"model":    {Input: &TypedAgentInput{Prompt: "p"}, BaseTree: "t", Options: Options{Model: "x"}},
+		"effort":   {Input: &TypedAgentInput{Prompt: "p"}, BaseTree: "t", Options: Options{Effort: "x"}},
+		"tools":    {Input: &TypedAgentInput{Prompt: "p"}, BaseTree: "t", Options: Options{Tools: []string{"read"}}},
+		"reader":   {Input: &TypedAgentInput{Prompt: "p"}, BaseTree: "t", Options: Options{ReadOnly: true}},
 		"order":    {Input: &TypedAgentInput{Prompt: "p"}, BaseTree: "t", After: []string{"x"}},
 	} {
 		if other.Script && name != "script" {
@@ -128,6 +133,33 @@ func TestSumTellsCallsApart(t *testing.T) {
 		if other.Sum() == base.Sum() {
 			t.Errorf("another %s has the same key", name)
 		}
+	}
+}
+
+// TestSumWithoutOptions: a call that asks for nothing has the key it had
+// before there were options.
+func TestSumWithoutOptions(t *testing.T) {
+	t.Parallel()
+	c := Call{Input: &TypedAgentInput{Prompt: "p"}, BaseTree: "t"}
+	if got, want := c.Sum(), "56ba6ca9c3a3dd1294ea8a33a09f46da"; got != want {
+		t.Errorf("Sum = %s, want %s", got, want)
+	}
+}
+
+func TestOptionsOver(t *testing.T) {
+	t.Parallel()
+	under := Options{Model: "a", Effort: "b", Tools: []string{"read"}, ReadOnly: true}
+	for _, tt := range []struct{ give, want Options }{
+		{Options{}, under},
+		{Options{Model: "x"}, Options{Model: "x", Effort: "b", Tools: []string{"read"}, ReadOnly: true}},
+		{Options{Effort: "x", Tools: []string{"ls"}}, Options{Model: "a", Effort: "x", Tools: []string{"ls"}, ReadOnly: true}},
+	} {
+		if got := tt.give.Over(under); !reflect.DeepEqual(got, tt.want) {
+			t.Errorf("%+v over %+v = %+v, want %+v", tt.give, under, got, tt.want)
+		}
+	}
+	if (Options{}).Any() || !(Options{ReadOnly: true}).Any() || !(Options{Tools: []string{"ls"}}).Any() {
+		t.Error("Any is wrong")
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"agentswarm/swarm/agent"
 	"agentswarm/swarm/nearest"
 	"agentswarm/swarm/script"
 	"agentswarm/swarm/task"
@@ -30,10 +31,10 @@ func unknownf(known []string, name, format string, args ...any) *script.Error {
 	return &script.Error{Name: "Error", Code: script.CodeUnknown, Message: message}
 }
 
-// input is what the agent of a call is asked.
-func (c *Config) input(r *script.Call) (*task.TypedAgentInput, error) {
+// typed is the type of a call; nil where it names none.
+func (c *Config) typed(r *script.Call) (*Type, error) {
 	if r.AgentType == "" {
-		return &task.TypedAgentInput{Prompt: r.Prompt}, nil
+		return nil, nil
 	}
 	t, ok := c.Types[r.AgentType]
 	if !ok {
@@ -42,7 +43,52 @@ func (c *Config) input(r *script.Call) (*task.TypedAgentInput, error) {
 	if t.Refused != "" {
 		return nil, optionf("agentType: type %q: %s", t.Name, t.Refused)
 	}
-	return &task.TypedAgentInput{Type: t.Name, Prompt: strings.TrimSpace(t.Prompt) + "\n\n" + r.Prompt}, nil
+	return &t, nil
+}
+
+// input is what the agent of a call is asked, and what it is to use.
+func (d *driver) input(r *script.Call) (task.AgentInput, task.Options, error) {
+	options := task.Options{Model: r.Model, Effort: r.Effort, Tools: r.Tools, ReadOnly: r.ReadOnly}
+	if r.Fork != "" {
+		// What the conversation has begun with it goes on with.
+		parent := d.labels[task.ID(r.Fork)]
+		if parent == nil {
+			return nil, options, optionf("fork: there is no agent %q", r.Fork)
+		}
+		return &task.ForkAgentInput{Parent: task.ID(r.Fork), Prompt: r.Prompt}, agent.Lay(options, parent.Options), nil
+	}
+	t, err := d.Config.typed(r)
+	if err != nil {
+		return nil, options, err
+	}
+	input := &task.TypedAgentInput{Prompt: r.Prompt}
+	if t != nil {
+		options = agent.Lay(options, task.Options{Model: t.Model, Tools: t.Tools})
+		input = &task.TypedAgentInput{Type: t.Name, Prompt: strings.TrimSpace(t.Prompt) + "\n\n" + r.Prompt}
+	}
+	return input, agent.Lay(options, d.Config.Options), nil
+}
+
+// carrier is the agent that carries out a call.
+func (d *driver) carrier(r *script.Call) (string, error) {
+	c := d.Config
+	name := c.Agent
+	if r.Fork != "" {
+		name = d.labels[task.ID(r.Fork)].Agent
+		if r.Agent != "" && r.Agent != name {
+			return "", optionf("fork: %s is an agent %q, and its conversation is no agent %q's; drop agent", r.Fork, name, r.Agent)
+		}
+	}
+	if r.Agent != "" {
+		if !slices.Contains(c.Agents, r.Agent) {
+			return "", mistyped(c.Agents, r.Agent, "agent: there is no agent %q", r.Agent)
+		}
+		name = r.Agent
+	}
+	if name == "" {
+		return "", mistyped(c.Agents, "", "agent: none is given, and there is no default; give one with --agent")
+	}
+	return name, nil
 }
 
 // mistyped is unknownf for a name that stands in the script: no replay and no
@@ -71,7 +117,7 @@ func (c Config) allows(r *script.Check) error {
 func (d *driver) narrow(ctx context.Context, r *script.Call) (*task.Call, error) {
 	c := d.Config
 	call := &task.Call{
-		Script: true, Agent: c.Agent, Label: r.Label, Phase: r.Phase,
+		Script: true, Label: r.Label, Phase: r.Phase,
 		Base: c.Base, BaseTree: c.BaseTree, Paths: r.Paths,
 		Timeout: time.Duration(r.Limits.MS) * time.Millisecond,
 		Limits: task.Limits{
@@ -81,19 +127,12 @@ func (d *driver) narrow(ctx context.Context, r *script.Call) (*task.Call, error)
 		Schema: r.Schema, StopWhen: r.StopWhen, OnTool: r.OnTool, Allow: r.Allow, Retries: r.Retries,
 		Identity: r.Identifier, Uncached: r.Cache != nil && !*r.Cache,
 	}
-	input, err := c.input(r)
-	if err != nil {
+	var err error
+	if call.Input, call.Options, err = d.input(r); err != nil {
 		return nil, err
 	}
-	call.Input = input
-	if r.Agent != "" {
-		if !slices.Contains(c.Agents, r.Agent) {
-			return nil, mistyped(c.Agents, r.Agent, "agent: there is no agent %q", r.Agent)
-		}
-		call.Agent = r.Agent
-	}
-	if call.Agent == "" {
-		return nil, mistyped(c.Agents, "", "agent: none is given, and there is no default; give one with --agent")
+	if call.Agent, err = d.carrier(r); err != nil {
+		return nil, err
 	}
 	switch r.Isolation {
 	case "":

@@ -32,6 +32,8 @@ type Request struct {
 type Config struct {
 	// Agent carries out calls that name none.
 	Agent string
+	// Options are what agents are to use whose call says nothing of it.
+	Options task.Options
 	// Agents are all that calls may name.
 	Agents []string
 	// Base and BaseTree are the commit and the tree of the run's base.

@@ -13,10 +13,10 @@ import (
 	"agentswarm/swarm/nearest"
 )
 
-// field is what stands under a key of front matter. The text of a list is
-// empty.
+// field is what stands under a key of front matter: a text, or a list.
 type field struct {
 	text string
+	list []string
 	line int // in the file
 }
 
@@ -70,8 +70,17 @@ func addField(fields map[string]field, key, value *yaml.Node) *TypeError {
 	switch {
 	case value.Kind == yaml.ScalarNode:
 		f.text = strings.TrimSpace(value.Value)
-	case name == "name", name == "description":
+	case name == "name", name == "description", name == "model":
 		return &TypeError{Line: line, Reason: name + " must be a text"}
+	case value.Kind == yaml.SequenceNode:
+		for _, item := range value.Content {
+			if item.Kind != yaml.ScalarNode {
+				return &TypeError{Line: line, Reason: name + " must be a list of words"}
+			}
+			f.list = append(f.list, item.Value)
+		}
+	default:
+		return &TypeError{Line: line, Reason: name + " must be a list of words"}
 	}
 	fields[name] = f
 	if name == "disallowedTools" {
@@ -112,14 +121,20 @@ var lineField = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile
 // colons are common in files for tools that read it so.
 func readLines(head string) map[string]field {
 	fields := map[string]field{}
-	n := 1
+	n, last := 1, ""
 	for line := range strings.SplitSeq(head, "\n") {
 		n++
 		m := lineField().FindStringSubmatch(line)
 		if m == nil {
+			if item, ok := strings.CutPrefix(strings.TrimSpace(line), "- "); ok && last != "" && fields[last].text == "" {
+				f := fields[last]
+				f.list = append(f.list, item)
+				fields[last] = f
+			}
 			continue
 		}
-		fields[m[1]] = field{text: strings.Trim(strings.TrimSpace(m[2]), `"'`), line: n}
+		last = m[1]
+		fields[last] = field{text: strings.Trim(strings.TrimSpace(m[2]), `"'`), line: n}
 	}
 	return fields
 }

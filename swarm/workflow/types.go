@@ -3,9 +3,7 @@ package workflow
 import (
 	"embed"
 	"fmt"
-	"maps"
 	"path"
-	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -17,6 +15,9 @@ type Type struct {
 	Name        string `json:"name"`
 	Description string `json:"description,omitempty"`
 	Prompt      string `json:"prompt"`
+	// Model and Tools are what agents of the type use; empty leaves it to them.
+	Model string   `json:"model,omitempty"`
+	Tools []string `json:"tools,omitempty"`
 	// File is where it was read from; empty for those that are built in.
 	File string `json:"file,omitempty"`
 	// Refused says why no call may use it; empty: it may be used.
@@ -124,7 +125,11 @@ func ParseType(file, text string) (Type, error) {
 	}
 	t := Type{
 		Name: fields["name"].text, Description: fields["description"].text,
-		Prompt: strings.TrimSpace(body), File: file, Refused: refusal(file, fields),
+		Prompt: strings.TrimSpace(body), File: file,
+	}
+	if bad := t.options(file, fields); bad != nil {
+		bad.File = file
+		return Type{}, bad
 	}
 	if t.Name == "" {
 		t.Name = fileName(file)
@@ -168,19 +173,4 @@ func isTypeName(name string) bool {
 		}
 	}
 	return name != "" && len(name) <= maxTypeName
-}
-
-// refusal says what of a type's file this version cannot do.
-func refusal(file string, fields map[string]field) string {
-	cannot := map[string]string{
-		"tools": "restrict tools", "disallowedTools": "restrict tools", "model": "choose models",
-	}
-	for _, key := range slices.Sorted(maps.Keys(cannot)) {
-		f, there := fields[key]
-		if !there || key == "model" && f.text == "inherit" {
-			continue
-		}
-		return fmt.Sprintf("%s comes with a later version: this one cannot %s (%s:%d)", key, cannot[key], file, f.line)
-	}
-	return ""
 }

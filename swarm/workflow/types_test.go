@@ -3,11 +3,13 @@ package workflow
 import (
 	"errors"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
 
+	"agentswarm/swarm/agent"
 	"agentswarm/swarm/event"
 )
 
@@ -28,21 +30,21 @@ func TestParseType(t *testing.T) {
 		{"line ends and a mark", ours + "a.md", "\ufeff--- \r\nname: b\r\n---\r\nOne\r\ntwo\r\n", Type{Name: "b", Prompt: "One\ntwo"}},
 		{"keys without a value", ours + "a.md", "---\nname:\ntools:\nmodel: ~\n---\np", Type{Name: "a", Prompt: "p"}},
 		{"a model that is the run's", ours + "a.md", "---\nmodel: inherit\n---\np", Type{Name: "a", Prompt: "p"}},
+		{"tools", ours + "a.md", "---\nname: a\ntools: Read, Grep\n---\np", Type{Name: "a", Prompt: "p", Tools: []string{"read", "grep"}}},
+		{"a list of tools", ours + "a.md", "---\ntools: [read, bash, read]\n---\np", Type{Name: "a", Prompt: "p", Tools: []string{"read", "bash"}}},
+		{"our model", ours + "a.md", "---\nmodel: openai/gpt-5:high\n---\np", Type{Name: "a", Prompt: "p", Model: "openai/gpt-5:high"}},
+		{"model", theirs + "a.md", "---\nmodel: opus\n---\np", Type{Name: "a", Prompt: "p", Model: "opus"}},
 		{
-			"tools", ours + "a.md", "---\nname: a\ntools: Read, Grep\n---\np",
-			Type{Name: "a", Prompt: "p", Refused: "tools comes with a later version: this one cannot restrict tools (.swarm/agents/a.md:3)"},
+			"their tools", theirs + "a.md", "---\ntools: Glob, LS, Read, NotebookEdit, Edit, Bash(git *), WebFetch, mcp__x__y\n---\np",
+			Type{Name: "a", Prompt: "p", Tools: []string{"find", "ls", "read", "edit", "bash"}},
 		},
 		{
-			"no tools", ours + "a.md", "---\ntools: []\n---\np",
-			Type{Name: "a", Prompt: "p", Refused: "tools comes with a later version: this one cannot restrict tools (.swarm/agents/a.md:2)"},
+			"all tools but some", theirs + "a.md", "---\ndisallowedTools: [Write, Edit, WebFetch]\n---\np",
+			Type{Name: "a", Prompt: "p", Tools: []string{"read", "grep", "find", "ls", "bash"}},
 		},
 		{
-			"model", theirs + "a.md", "---\nmodel: opus\n---\np",
-			Type{Name: "a", Prompt: "p", Refused: "model comes with a later version: this one cannot choose models (.claude/agents/a.md:2)"},
-		},
-		{
-			"tools by another name", theirs + "a.md", "---\ndisallowedTools: [Write]\n---\np",
-			Type{Name: "a", Prompt: "p", Refused: "disallowedTools comes with a later version: this one cannot restrict tools (.claude/agents/a.md:2)"},
+			"some tools but one", theirs + "a.md", "---\ntools: [Read, Write]\ndisallowedTools: Write\n---\np",
+			Type{Name: "a", Prompt: "p", Tools: []string{"read"}},
 		},
 		{"their keys", theirs + "a.md", "---\nname: x\ncolor: red\nhooks: {a: [1]}\n---\np", Type{Name: "x", Prompt: "p"}},
 		{
@@ -51,16 +53,13 @@ func TestParseType(t *testing.T) {
 		},
 		{
 			"their YAML with tools", theirs + "a.md", "---\ndescription: Use it: now\ntools:\n  - Read\n---\np",
-			Type{
-				Name: "a", Description: "Use it: now", Prompt: "p",
-				Refused: "tools comes with a later version: this one cannot restrict tools (.claude/agents/a.md:3)",
-			},
+			Type{Name: "a", Description: "Use it: now", Prompt: "p", Tools: []string{"read"}},
 		},
 	}
 	for _, tt := range tests {
 		got, err := ParseType(tt.file, tt.give)
 		tt.want.File = tt.file
-		if err != nil || got != tt.want {
+		if err != nil || !reflect.DeepEqual(got, tt.want) {
 			t.Errorf("%s: ParseType = %+v, %v, want %+v", tt.name, got, err, tt.want)
 		}
 	}
@@ -76,6 +75,15 @@ func TestParseTypeRefuses(t *testing.T) {
 		{ours, "---\ndisallowedTools: Read\n---\np", `.swarm/agents/a.md:2: unknown key "disallowedTools"; there is name, description, tools, model`},
 		{ours, "---\nname: a\nname: b\n---\np", `.swarm/agents/a.md:3: name is given twice`},
 		{ours, "---\nname: [a]\n---\np", `.swarm/agents/a.md:2: name must be a text`},
+		{ours, "---\ntools: []\n---\np", `.swarm/agents/a.md:2: tools: none of them is one of read, grep, find, ls, edit, write, bash`},
+		{ours, "---\ntools: read, fnd\n---\np", `.swarm/agents/a.md:2: tools: there is no tool "fnd"; did you mean "find"?`},
+		{ours, "---\ntools: WebFetch\n---\np", `.swarm/agents/a.md:2: tools: there is no tool "WebFetch"; there is read, grep, find, ls, edit, write, bash`},
+		{ours, "---\ntools: {a: b}\n---\np", `.swarm/agents/a.md:2: tools must be a list of words`},
+		{ours, "---\ntools: [[a]]\n---\np", `.swarm/agents/a.md:2: tools must be a list of words`},
+		{ours, "---\nmodel: --x\n---\np", `.swarm/agents/a.md:2: model: "--x" is no word without blanks that does not begin with -`},
+		{ours, "---\nmodel: [x]\n---\np", `.swarm/agents/a.md:2: model must be a text`},
+		{".claude/agents/a.md", "---\ntools: WebFetch\n---\np", `.claude/agents/a.md:2: tools: none of them is one of read, grep, find, ls, edit, write, bash`},
+		{".claude/agents/a.md", "---\ntools: Read\ndisallowedTools: Read\n---\np", `.claude/agents/a.md:3: disallowedTools leaves it no tool`},
 		{ours, "---\n- a\n---\np", `.swarm/agents/a.md:2: the front matter is no list of keys and values`},
 		{ours, "---\nname: a\ndescription: b: c\n---\np", `.swarm/agents/a.md:3: the front matter is not YAML: mapping values are not allowed in this context`},
 		{ours, "---\nname: a\n", `.swarm/agents/a.md:1: the front matter that begins here has no end: a line of --- is missing`},
@@ -122,7 +130,7 @@ func TestTypes(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, want := range map[string]string{"Plan": "ours", "b": "b", "c": "c", "broken": ""} {
-		if all[name].Prompt != want || (all[name].Refused != "") != (name == "b" || name == "broken") {
+		if all[name].Prompt != want || (all[name].Refused != "") != (name == "broken") {
 			t.Errorf("type %s is %+v", name, all[name])
 		}
 	}
@@ -161,7 +169,8 @@ func FuzzParseType(f *testing.F) {
 				}
 			case err != nil:
 				t.Errorf("ParseType(%q): %T", text, err)
-			case !isTypeName(got.Name), got.Prompt == "", !utf8.ValidString(got.Prompt):
+			case !isTypeName(got.Name), got.Prompt == "", !utf8.ValidString(got.Prompt),
+				got.Model != "" && !agent.IsOption(got.Model), agent.UnknownTool(got.Tools) != "":
 				t.Errorf("ParseType(%q) = %+v", text, got)
 			}
 		}

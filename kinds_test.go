@@ -1,0 +1,77 @@
+package main
+
+import (
+	"os"
+	"strconv"
+	"strings"
+
+	"agentswarm/swarm/agent"
+	"agentswarm/swarm/agent/command"
+	"agentswarm/swarm/agent/kinds"
+)
+
+// kindsVar gives the `swarm` of the tests kinds of agents that are scripts.
+const kindsVar = "SWARMTEST_KINDS"
+
+// fakeKinds are kinds whose programs talk as any command does. Pi can do all
+// there is, codex nothing, and qwen costs nothing.
+func fakeKinds() kinds.List {
+	if os.Getenv(kindsVar) == "" {
+		return nil
+	}
+	spec := agent.Spec{Input: agent.InputStdin, Format: agent.FormatJSONL, Success: agent.SuccessAnswer}
+	tried := agent.Versions{Args: []string{"--version"}, Oldest: "1.0.0", Newest: "1.2.0"}
+	all := agent.Abilities{Model: true, Effort: true, Tools: true, ReadOnly: true, Schema: true, Fork: true, Hook: true, Sandbox: true}
+	return kinds.List{
+		{
+			Name: agent.KindPi, Adapter: wordy{}, Spec: spec, Program: "pi", Install: "npm install -g pi", Version: tried,
+			Can: all, Footprint: 56 << 20, Paid: true, Login: keyed("PI_API_KEY", ""),
+			Models: func(agent.Surroundings) []string { return []string{"small", "large"} },
+		},
+		{
+			Name: agent.KindCodex, Adapter: wordy{}, Spec: spec, Program: "codex", Install: "npm install -g codex", Version: tried,
+			Footprint: 20 << 20, Paid: true, Login: keyed("CODEX_API_KEY", "its token is good for one agent at a time"),
+		},
+		{
+			Name: agent.KindQwen, Adapter: wordy{}, Spec: spec, Program: "qwen", Install: "npm install -g qwen", Version: tried,
+			Footprint: 189 << 20, Can: agent.Abilities{Model: true},
+		},
+		{
+			Name: agent.KindBuiltin, Adapter: wordy{}, Spec: spec, Can: all, Footprint: 20 << 20, Paid: true,
+			Login: keyed("BUILTIN_API_KEY", ""),
+		},
+	}
+}
+
+// keyed is a login by a key in a variable.
+func keyed(name, risk string) func(agent.Surroundings) agent.Login {
+	return func(s agent.Surroundings) agent.Login {
+		if s.Getenv(name) == "" {
+			return agent.Login{Missing: "set " + name}
+		}
+		return agent.Login{Name: "key in $" + name, Risk: risk, Env: []string{name}}
+	}
+}
+
+// wordy drives a command, and says in its arguments what it is to use.
+type wordy struct{ command.Adapter }
+
+func (w wordy) Launch(r agent.Request) (agent.Launch, error) {
+	launch, err := w.Adapter.Launch(r)
+	argv := []string{launch.Argv[0]}
+	for _, option := range []struct{ name, value string }{
+		{"model", r.Spec.Model}, {"effort", r.Spec.Effort}, {"tools", strings.Join(r.Spec.Tools, ",")},
+	} {
+		if option.value != "" {
+			argv = append(argv, option.name+"="+option.value)
+		}
+	}
+	if r.Spec.ReadOnly {
+		argv = append(argv, "read-only")
+	}
+	if r.Spec.Turns > 0 {
+		argv = append(argv, "turns="+strconv.Itoa(r.Spec.Turns))
+	}
+	launch.Argv = append(argv, launch.Argv[1:]...)
+	return launch, err
+}

@@ -1,0 +1,88 @@
+// Package kinds is the list of the kinds of agents, and what can be told of
+// them on a machine before any is started: where their programs are, whether
+// their versions were tried, and how they log in.
+//
+// It starts nothing: whoever may start processes asks a program for its
+// version and hands over what it said.
+package kinds
+
+import (
+	"slices"
+
+	"agentswarm/swarm/agent"
+	"agentswarm/swarm/agent/claude"
+	"agentswarm/swarm/agent/codex"
+	"agentswarm/swarm/agent/command"
+	"agentswarm/swarm/agent/pi"
+)
+
+// List is a list of kinds, in the order in which people are shown them.
+type List []agent.Kind
+
+// All are the kinds of this version.
+func All() List {
+	return List{pi.Kind(), codex.Kind(), claude.Kind(), command.Builtin()}
+}
+
+// Find is the kind of a name.
+func (l List) Find(name string) (agent.Kind, bool) {
+	at := slices.IndexFunc(l, func(k agent.Kind) bool { return k.Name == name })
+	if at < 0 {
+		return agent.Kind{}, false
+	}
+	return l[at], true
+}
+
+// ByName are the kinds by their names.
+func (l List) ByName() map[string]agent.Kind {
+	all := make(map[string]agent.Kind, len(l))
+	for _, k := range l {
+		all[k.Name] = k
+	}
+	return all
+}
+
+// Found is what a machine has of a kind.
+type Found struct {
+	agent.Kind
+	// Path is where its program is; empty where there is none. Of a kind that
+	// needs none it is that of swarm.
+	Path  string
+	Login agent.Login
+}
+
+// Here reports whether agents of the kind can be started, but for a login.
+func (f Found) Here() bool { return f.Path != "" }
+
+// Ready reports whether they can log in, too.
+func (f Found) Ready() bool { return f.Here() && (f.Kind.Login == nil || f.Login.Name != "") }
+
+// LookRequest is where kinds are looked for.
+type LookRequest struct {
+	Surroundings agent.Surroundings // required
+	// Path is where a program of this name is; empty for nowhere. Required.
+	Path func(program string) string
+	Self string // the program of kinds that need none of their own
+}
+
+// Look finds the kinds on a machine, all of them in their order. It starts
+// nothing and reads what logins are made of.
+func (l List) Look(r LookRequest) []Found {
+	all := make([]Found, len(l))
+	for i, k := range l {
+		all[i] = Found{Kind: k, Path: r.Self}
+		if k.Program != "" {
+			all[i].Path = r.Path(k.Program)
+		}
+		if k.Login != nil {
+			all[i].Login = k.Login(r.Surroundings)
+		}
+	}
+	return all
+}
+
+// Installed are those of the found kinds that have a program of their own
+// here.
+func Installed(all []Found) []Found {
+	return slices.DeleteFunc(slices.Clone(all), func(f Found) bool { return f.Program == "" || f.Path == "" })
+}

@@ -1,0 +1,103 @@
+package kinds
+
+import (
+	"cmp"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"agentswarm/swarm/agent"
+)
+
+// Verdict says how a version compares to those that were tried. The zero value
+// is one that is not known.
+type Verdict uint8
+
+// The verdicts.
+const (
+	Unknown Verdict = iota
+	Older           // than any that was tried
+	Tested
+	Newer // than any that was tried
+)
+
+// String is the word for the verdict.
+func (v Verdict) String() string {
+	switch v {
+	case Older:
+		return "older than tested"
+	case Tested:
+		return "tested"
+	case Newer:
+		return "newer than tested"
+	default:
+		return "unknown"
+	}
+}
+
+// dotted finds a version in what a program says of itself.
+var dotted = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?:^|[^0-9.])([0-9]{1,9}\.[0-9]{1,9}\.[0-9]{1,9})(-[0-9A-Za-z.-]+)?`)
+})
+
+// Version finds the version in what a program said of itself: the first three
+// numbers with dots between them, and what follows a dash. It is empty where
+// there is none.
+func Version(said string) string {
+	m := dotted().FindStringSubmatch(said)
+	if m == nil {
+		return ""
+	}
+	return m[1] + strings.TrimRight(m[2], ".-")
+}
+
+// Judge compares a version with those that were tried.
+func Judge(version string, tried agent.Versions) Verdict {
+	has, ok := numbers(version)
+	oldest, low := numbers(tried.Oldest)
+	newest, high := numbers(tried.Newest)
+	switch {
+	case !ok || !low || !high:
+		return Unknown
+	case slices.Compare(has[:], oldest[:]) < 0:
+		return Older
+	case slices.Compare(has[:], newest[:]) > 0:
+		return Newer
+	case strings.Contains(version, "-") && has == oldest:
+		return Older // a release candidate comes before its release
+	default:
+		return Tested
+	}
+}
+
+// numbers are the three of a version.
+func numbers(version string) (n [3]int, ok bool) {
+	release, _, _ := strings.Cut(version, "-")
+	parts := strings.Split(release, ".")
+	if len(parts) != len(n) {
+		return n, false
+	}
+	for i, part := range parts {
+		var err error
+		if n[i], err = strconv.Atoi(part); err != nil || n[i] < 0 {
+			return n, false
+		}
+	}
+	return n, true
+}
+
+// Advice says what a verdict means to a person; empty for nothing.
+func Advice(k agent.Kind, v Verdict) string {
+	switch v {
+	case Older:
+		return "older than " + k.Version.Oldest + ", the oldest that was tried; update it: " + cmp.Or(k.Install, k.Program)
+	case Newer:
+		return "newer than " + k.Version.Newest + ", the newest that was tried"
+	case Unknown:
+		return "its version is not known"
+	default:
+		return ""
+	}
+}

@@ -1,0 +1,292 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"agentswarm/swarm/agent"
+	"agentswarm/swarm/agent/kinds"
+	"agentswarm/swarm/config"
+	"agentswarm/swarm/proc"
+)
+
+func newAgentsCommand(env Env) *cli.Command {
+	return &cli.Command{
+		Name:  "agents",
+		Usage: "list the agents there are, and what is missing of others",
+		Flags: []cli.Flag{jsonFlag()},
+		Description: `Lists the kinds of agents that swarm knows and the agents that are configured:
+where the program is, its version and whether that was tried, which login it uses,
+what it can be told, and how much memory one takes. Of what is not installed it
+says how to install it. Nothing is asked of any model.
+
+Examples:
+  swarm agents
+  swarm agents --json
+  swarm run --agent pi "fix the failing test"`,
+		Action: func(c *cli.Context) error { return agentsAction(c, env) },
+	}
+}
+
+// agentsObject is swarm.agents/1, described in docs/json.md.
+type agentsObject struct {
+	Schema string           `json:"schema"`
+	Agents []knownAgent     `json:"agents"`
+	found  map[string]found // by kind
+}
+
+// found is a kind on this machine, with what its program said of itself.
+type found struct {
+	kinds.Found
+	version string
+	failed  string // why its version is not known
+}
+
+// knownAgent is one agent that a run may use.
+type knownAgent struct {
+	Name string `json:"name"`
+	Kind string `json:"kind"`
+	// Configured is set where a table of the configuration describes it.
+	Configured bool   `json:"configured,omitempty"`
+	Default    bool   `json:"default,omitempty"`
+	Here       bool   `json:"here"` // it can be started
+	Path       string `json:"path,omitempty"`
+	Install    string `json:"install,omitempty"` // what installs it, where it is not here
+
+	Version string       `json:"version,omitempty"`
+	Tested  string       `json:"tested,omitempty"`
+	Login   *loginObject `json:"login,omitempty"`
+	Model   string       `json:"model,omitempty"`  // as configured
+	Models  []string     `json:"models,omitempty"` // where they are known
+	Can     []string     `json:"can,omitempty"`
+	// Sandbox says what becomes of a sandbox of its own.
+	Sandbox   string   `json:"sandbox,omitempty"`
+	Footprint int64    `json:"footprint_bytes,omitempty"`
+	Paid      bool     `json:"paid,omitempty"`
+	Notes     []string `json:"notes,omitempty"`
+}
+
+type loginObject struct {
+	Name    string `json:"name,omitempty"`
+	Missing string `json:"missing,omitempty"`
+	Risk    string `json:"risk,omitempty"`
+}
+
+func agentsAction(c *cli.Context, env Env) error {
+	if _, err := arguments(c, 0, 0); err != nil {
+		return err
+	}
+	conf, err := configAnywhere(c, env)
+	if err != nil {
+		return err
+	}
+	o, err := env.knownAgents(c.Context, conf)
+	if err != nil {
+		return err
+	}
+	if c.Bool("json") {
+		return printJSON(env.Stdout, o)
+	}
+	return o.print(env.Stdout)
+}
+
+// configAnywhere is the configuration of the repository that one stands in, or
+// outside of any that of the user.
+func configAnywhere(c *cli.Context, env Env) (*config.Config, error) {
+	p, err := openPlace(c, env)
+	if err == nil {
+		return p.config(c.Context, "HEAD")
+	}
+	source, err := config.ReadUser((&place{env: env}).lookup)
+	if err != nil {
+		return nil, refused(err)
+	}
+	conf, err := config.Load(source)
+	return conf, refused(err)
+}
+
+// knownAgents looks at all agents there are.
+func (env Env) knownAgents(ctx context.Context, conf *config.Config) (*agentsObject, error) {
+	o := &agentsObject{Schema: "swarm.agents/1", Agents: []knownAgent{}, found: env.versions(ctx)}
+	names := conf.AgentNames()
+	for _, k := range env.kinds() {
+		a, err := conf.Agent(k.Name)
+		if err != nil {
+			return nil, err
+		}
+		o.Agents = append(o.Agents, env.knownAgent(o.found[k.Name], a))
+	}
+	for _, name := range names {
+		a, err := conf.Agent(name)
+		if err != nil {
+			return nil, err
+		}
+		if _, kind := o.found[name]; !kind {
+			o.Agents = append(o.Agents, env.knownAgent(o.found[a.Kind.String()], a))
+		}
+	}
+	for i := range o.Agents {
+		a := &o.Agents[i]
+		a.Configured, a.Default = slices.Contains(names, a.Name), a.Name == conf.DefaultAgent
+	}
+	return o, nil
+}
+
+// knownAgent is one of them. What its kind has on this machine holds for it,
+// unless it has a command of its own.
+func (env Env) knownAgent(f found, a config.Agent) knownAgent {
+	k := knownAgent{Name: a.Name, Kind: a.Kind.String(), Model: a.Model, Path: f.Path}
+	if len(a.Command) > 0 {
+		k.Path = a.Command[0]
+		if !strings.Contains(k.Path, "/") {
+			k.Path = lookPath(env.Getenv("PATH"), k.Path)
+		}
+	}
+	k.Here = k.Path != ""
+	if a.Kind == config.KindCommand {
+		return k
+	}
+	if f.Kind.Name == "" {
+		k.Here, k.Notes = false, []string{"this version does not drive agents of this kind"}
+		return k
+	}
+	k.Can, k.Footprint, k.Paid = abilities(f.Can), f.Footprint, f.Paid
+	if f.Can.Sandbox {
+		k.Sandbox = "off behind walls, which hold it instead"
+	}
+	if f.Models != nil {
+		k.Models = f.Models(env.surroundings())
+	}
+	if f.Kind.Login != nil {
+		k.Login = &loginObject{Name: f.Login.Name, Missing: f.Login.Missing, Risk: f.Login.Risk}
+	}
+	switch {
+	case !k.Here:
+		k.Install = f.Install
+	case len(a.Command) == 0 && f.Program != "":
+		verdict := kinds.Judge(f.version, f.Kind.Version)
+		k.Version, k.Tested = f.version, verdict.String()
+		if advice := kinds.Advice(f.Kind, verdict); advice != "" {
+			k.Notes = append(k.Notes, advice+f.failed)
+		}
+	}
+	return k
+}
+
+// abilities are what an agent can be told, in words.
+func abilities(can agent.Abilities) []string {
+	var all []string
+	for _, ability := range []struct {
+		name string
+		has  bool
+	}{
+		{"model", can.Model}, {"effort", can.Effort}, {"tools", can.Tools}, {"read_only", can.ReadOnly},
+		{"schema", can.Schema}, {"fork", can.Fork}, {"steer", can.Steer}, {"turns", can.Turns}, {"hook", can.Hook},
+	} {
+		if ability.has {
+			all = append(all, ability.name)
+		}
+	}
+	return all
+}
+
+// versionTime is how long a program may take to say its version. Some of them
+// take seconds to start.
+const versionTime = 10 * time.Second
+
+// versions asks all programs that are here for theirs, at once.
+func (env Env) versions(ctx context.Context) map[string]found {
+	ctx, cancel := context.WithTimeout(ctx, versionTime)
+	defer cancel()
+	all := map[string]found{}
+	var mu sync.Mutex // guards all
+	var asking sync.WaitGroup
+	for _, f := range env.found() {
+		asking.Go(func() {
+			one := found{Found: f}
+			if f.Program != "" && f.Here() {
+				said, err := proc.Query(ctx, proc.QueryRequest{
+					Argv: append([]string{f.Path}, f.Kind.Version.Args...), Env: env.Environ, Dir: "/",
+				})
+				if one.version = kinds.Version(said); err != nil && one.version == "" {
+					one.failed = ": " + oneLine(err)
+				}
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			all[f.Name] = one
+		})
+	}
+	asking.Wait()
+	return all
+}
+
+// print shows the agents to a person.
+func (o *agentsObject) print(w io.Writer) error {
+	t := Table{Columns: []Column{
+		{Title: "AGENT"}, {Title: "KIND"}, {Title: "VERSION"}, {Title: "LOGIN"}, {Title: "MEMORY"}, {Title: "CAN BE TOLD"},
+	}}
+	var notes []string
+	note := func(name, format string, args ...any) {
+		notes = append(notes, Printable(name+": "+fmt.Sprintf(format, args...)))
+	}
+	for _, a := range o.Agents {
+		name, login, memory := a.Name, "", ""
+		if a.Default {
+			name += " (default)"
+		}
+		if a.Login != nil {
+			login = cmp.Or(a.Login.Name, "none")
+		}
+		if a.Footprint > 0 {
+			memory = Bytes(a.Footprint)
+		}
+		version := cmp.Or(a.Version, map[bool]string{true: "here", false: "not here"}[a.Here])
+		t.Row(name, a.Kind, version, login, memory, strings.ReplaceAll(strings.Join(a.Can, " "), "_", "-"))
+		if a.Install != "" {
+			note(a.Name, "%s", a.Install)
+		}
+		for _, text := range a.Notes {
+			note(a.Name, "%s", text)
+		}
+		if a.Here && a.Login != nil && a.Login.Name == "" {
+			note(a.Name, "no login was found; %s", a.Login.Missing)
+		}
+		if a.Here && a.Login != nil && a.Login.Risk != "" {
+			note(a.Name, "%s", a.Login.Risk)
+		}
+		if a.Here && a.Sandbox != "" {
+			note(a.Name, "its own sandbox is %s", a.Sandbox)
+		}
+	}
+	if err := t.Print(w, 0); err != nil || len(notes) == 0 {
+		return err
+	}
+	_, err := fmt.Fprintf(w, "\n%s\n", strings.Join(notes, "\n"))
+	return err
+}
+
+// checkLogins tells which login each agent that is installed uses.
+func (p *place) checkLogins(_ context.Context, o *doctorObject) error {
+	for _, f := range p.env.found() {
+		switch {
+		case f.Kind.Login == nil, !f.Here():
+		case f.Login.Name == "" && f.Program == "":
+		case f.Login.Name == "":
+			o.add("login of "+f.Name, "note", "none was found; "+f.Login.Missing)
+		case f.Login.Risk != "":
+			o.add("login of "+f.Name, "note", f.Login.Name+"; "+f.Login.Risk)
+		default:
+			o.add("login of "+f.Name, "ok", f.Login.Name)
+		}
+	}
+	return nil
+}

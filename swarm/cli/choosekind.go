@@ -1,0 +1,155 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"agentswarm/swarm/agent"
+	"agentswarm/swarm/agent/kinds"
+	"agentswarm/swarm/config"
+)
+
+// chosen is the agent that prompts go to which name none.
+type chosen struct {
+	config.Agent
+	why string // it was chosen though nobody named it; empty: somebody did
+}
+
+// namedAgent is the agent that --agent names, or the default one; else the
+// one that is the only choice here.
+func (p *place) namedAgent(c *cli.Context, conf *config.Config) (chosen, error) {
+	name, why := c.String("agent"), ""
+	if c.IsSet("agent") && name == "" {
+		return chosen{}, usagef("run: --agent needs the name of an agent")
+	}
+	if name == "" && conf.DefaultAgent == "" {
+		var err error
+		if name, why, err = p.onlyChoice(conf.AgentNames()); err != nil {
+			return chosen{}, err
+		}
+	}
+	a, err := conf.Agent(name)
+	return chosen{a, why}, refused(err)
+}
+
+// onlyChoice is the agent that a prompt goes to where nobody says, and why.
+func (p *place) onlyChoice(configured []string) (name, why string, err error) {
+	switch len(configured) {
+	case 0:
+	case 1:
+		return configured[0], "the only one configured", nil
+	default:
+		return "", "", &UsageError{
+			Text:   "run: a prompt needs an agent: name one with --agent, or set default_agent in the configuration",
+			Advice: "configured here: " + strings.Join(configured, ", "),
+		}
+	}
+	found := p.env.found()
+	installed := kinds.Installed(found)
+	if len(installed) == 1 {
+		return installed[0].Name, "the only agent CLI installed", nil
+	}
+	if at := slices.IndexFunc(found, func(f kinds.Found) bool { return f.Name == agent.KindBuiltin }); at >= 0 && found[at].Ready() {
+		why := "no agent CLI is installed"
+		if len(installed) > 0 {
+			why = "of " + kindNames(installed) + " none is the default_agent"
+		}
+		return agent.KindBuiltin, strings.TrimSuffix(why+"; "+found[at].Login.Name, "; "), nil
+	}
+	if len(installed) > 1 {
+		return "", "", &UsageError{
+			Text:   "run: a prompt needs an agent, and several are installed: " + kindNames(installed),
+			Advice: "name one with --agent, or set default_agent in " + p.userFile(),
+		}
+	}
+	return "", "", p.noAgent(found)
+}
+
+// noAgent lists what would be an agent.
+func (p *place) noAgent(found []kinds.Found) error {
+	choices := append(
+		installCommands(found), "any other: describe it in a table [agents.NAME] of "+p.userFile()+", or put a command after --",
+	)
+	return &UsageError{
+		Text:   "run: a prompt needs an agent, and none is installed or configured",
+		Advice: strings.Join(choices, "; "),
+	}
+}
+
+// specOf is how an agent is driven, as it is recorded.
+func (p *place) specOf(a config.Agent) (*agent.Spec, error) {
+	spec := &agent.Spec{
+		Input: agent.Input(a.Input.String()), Format: agent.Format(a.Format.String()),
+		Success: agent.Success(a.Success.String()), PTY: a.PTY,
+	}
+	if a.Kind != config.KindCommand {
+		kind, known := p.env.kinds().Find(a.Kind.String())
+		if !known {
+			return nil, usagef("agent %s: this version does not drive agents of the kind %s", a.Name, a.Kind)
+		}
+		copied := kind.Spec
+		spec = &copied
+	}
+	spec.Name, spec.Kind, spec.Command, spec.Env = a.Name, a.Kind.String(), a.Command, a.Env
+	spec.Model, spec.Effort, spec.Tools = a.Model, a.Effort, a.Tools
+	spec.ReadOnly, spec.Turns, spec.Lane = a.ReadOnly, a.MaxTurns, a.Lane
+	spec.Timeout, spec.IdleTimeout = a.Timeout, a.IdleTimeout
+	if a.Kind == config.KindCommand || len(a.Command) > 0 {
+		return spec, nil
+	}
+	return spec, p.findKind(spec)
+}
+
+// findKind finds the program of an agent that no command is configured of.
+func (p *place) findKind(spec *agent.Spec) error {
+	kind, _ := p.env.kinds().Find(spec.Kind)
+	if kind.Program == "" {
+		spec.Command = []string{p.env.Self}
+		return nil
+	}
+	search := p.env.Getenv("PATH")
+	if own, ok := spec.Env["PATH"]; ok && !strings.HasPrefix(own, "$") {
+		search = own
+	}
+	path := lookPath(search, kind.Program)
+	if path == "" {
+		return &UsageError{
+			Text:   fmt.Sprintf("agent %s: %s is not installed", spec.Name, kind.Program),
+			Advice: kind.Install,
+		}
+	}
+	spec.Command = []string{path}
+	return nil
+}
+
+// sayAgent tells which agent was chosen where nobody named one, and what may
+// go wrong with the logins of those that are used.
+func (p *place) sayAgent(pl *plan) {
+	if pl.chosen.why != "" {
+		fmt.Fprintf(p.env.Stderr, "agent: %s (%s)\n", Printable(pl.chosen.Name), Printable(pl.chosen.why))
+	}
+	used := map[string]bool{}
+	for _, call := range pl.calls {
+		if spec := pl.config.Agents[call.Agent]; spec != nil {
+			used[spec.Kind] = true
+		}
+	}
+	if pl.script != nil && pl.script.Agent != "" {
+		used[pl.config.Agents[pl.script.Agent].Kind] = true
+	}
+	for _, kind := range p.env.kinds() {
+		if !used[kind.Name] || kind.Login == nil {
+			continue
+		}
+		login := kind.Login(p.env.surroundings())
+		switch {
+		case login.Name == "":
+			fmt.Fprintf(p.env.Stderr, "login of %s: none was found; %s\n", kind.Name, Printable(login.Missing))
+		case login.Risk != "" && (pl.script != nil || len(pl.calls) > 1):
+			fmt.Fprintf(p.env.Stderr, "login of %s: %s: %s\n", kind.Name, Printable(login.Name), Printable(login.Risk))
+		}
+	}
+}

@@ -1,0 +1,98 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"agentswarm/swarm/agent"
+	"agentswarm/swarm/engine"
+	"agentswarm/swarm/fanout"
+	"agentswarm/swarm/task"
+)
+
+// optionFlags are what agents of a run are to use.
+func optionFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "model", Usage: "have agents use the model `NAME`, as their program calls it"},
+		&cli.StringFlag{Name: "effort", Usage: "have their model think `MUCH`, as their program calls it, such as low"},
+		&cli.StringFlag{Name: "tools", Usage: "leave them only the tools `A,B`, of " + strings.Join(agent.AllTools(), " ")},
+		&cli.BoolFlag{Name: "read-only", Usage: "leave them only the tools that change nothing"},
+	}
+}
+
+// readOptionFlags are their values.
+func readOptionFlags(c *cli.Context) (task.Options, error) {
+	o := task.Options{Model: c.String("model"), Effort: c.String("effort"), ReadOnly: c.Bool("read-only")}
+	for _, name := range []string{"model", "effort"} {
+		if c.IsSet(name) && !agent.IsOption(c.String(name)) {
+			return o, usagef("run: --%s %q: want a word without blanks that does not begin with -", name, c.String(name))
+		}
+	}
+	if !c.IsSet("tools") {
+		return o, nil
+	}
+	for name := range strings.SplitSeq(c.String("tools"), ",") {
+		o.Tools = append(o.Tools, strings.TrimSpace(name))
+	}
+	if unknown := agent.UnknownTool(o.Tools); unknown != "" || c.String("tools") == "" {
+		return o, usagef("run: --tools %q: want some of %s, with commas between them", c.String("tools"), strings.Join(agent.AllTools(), ", "))
+	}
+	if o.ReadOnly && !agent.Reads(o.Tools) {
+		return o, usagef("run: --tools %q: --read-only leaves only %s", c.String("tools"), strings.Join(agent.ReadOnlyTools(), ", "))
+	}
+	return o, nil
+}
+
+// takeOptions lays the flags under what tasks and scripts say.
+func (pl *plan) takeOptions(c *cli.Context) error {
+	o, err := readOptionFlags(c)
+	if err != nil || !o.Any() {
+		return err
+	}
+	if len(pl.workflow.Command) > 0 {
+		return usagef("run: --model, --effort, --tools and --read-only are for agents; a command after -- has what stands in it")
+	}
+	if pl.script != nil {
+		pl.script.Options = &o
+		return nil
+	}
+	pl.workflow.Options = o
+	return nil
+}
+
+// checkCalls refuses calls that their agents could not carry out as they are
+// asked to, before anything begins.
+func (p *place) checkCalls(pl *plan) error {
+	known := p.env.kinds().ByName()
+	if s := pl.script; s != nil && s.Agent != "" && s.Options != nil {
+		return p.checkFlags(pl, known)
+	}
+	for _, call := range pl.calls {
+		err := engine.CheckCall(pl.config, known, call)
+		switch {
+		case err == nil:
+		case len(pl.workflow.Tasks) > 0:
+			t := pl.workflow.Tasks[call.Index-1]
+			return refused(&fanout.TaskError{Source: pl.workflow.Source, Line: t.Line, Reason: err.Error()})
+		default:
+			return usagef("run: %v", err)
+		}
+	}
+	return nil
+}
+
+// checkFlags refuses flags that the agent of a script's calls does not take.
+func (p *place) checkFlags(pl *plan, known map[string]agent.Kind) error {
+	err := engine.CheckCall(pl.config, known, &task.Call{
+		Input: &task.TypedAgentInput{Prompt: "p"}, Agent: pl.script.Agent, Options: *pl.script.Options,
+	})
+	if err != nil {
+		return &UsageError{
+			Text:   fmt.Sprintf("run: %v", err),
+			Advice: "calls may name agents of their own, and what those are to use",
+		}
+	}
+	return nil
+}

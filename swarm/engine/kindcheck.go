@@ -1,0 +1,105 @@
+package engine
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+
+	"agentswarm/swarm/agent"
+	"agentswarm/swarm/task"
+)
+
+// checkChoices refuses what the agent of a call is to use where its kind
+// cannot be told so, by the name of the option.
+func checkChoices(spec *agent.Spec, kinds map[string]agent.Kind, call *task.Call) error {
+	if err := checkWords(call.Options); err != nil {
+		return err
+	}
+	_, fork := call.Input.(*task.ForkAgentInput)
+	kind, readOnly := kinds[spec.Kind], "read_only"
+	if call.Script {
+		readOnly = "readOnly"
+	}
+	for _, option := range []struct {
+		name, place string
+		set, can    bool
+	}{
+		{"model", "its model", call.Model != "", kind.Can.Model},
+		{"effort", "its effort", call.Effort != "", kind.Can.Effort},
+		{"tools", "its tools", len(call.Tools) > 0, kind.Can.Tools},
+		{readOnly, "what keeps it from writing", call.ReadOnly, kind.Can.ReadOnly},
+		{"fork", "the conversation it goes on with", fork, kind.Can.Fork},
+	} {
+		switch {
+		case !option.set:
+		case spec.Kind == agent.KindCommand && call.Agent == "":
+			return fmt.Errorf("%s: a command that comes with the call has none; put %s into it", option.name, option.place)
+		case spec.Kind == agent.KindCommand:
+			return fmt.Errorf("%s: agent %s is a command; put %s into its command", option.name, spec.Name, option.place)
+		case kind.Name == "":
+			return fmt.Errorf("%s: agent %s is of the kind %s, which this version does not drive", option.name, spec.Name, spec.Kind)
+		case !option.can:
+			return fmt.Errorf("%s: agent %s is of the kind %s, which cannot be told %s", option.name, spec.Name, spec.Kind, option.place)
+		}
+	}
+	if named := call.Tools; spec.ReadOnly && !agent.Reads(named) {
+		return fmt.Errorf("tools: agent %s is read-only, and %s is not among %q",
+			spec.Name, firstWriter(named), agent.ReadOnlyTools())
+	}
+	return nil
+}
+
+// firstWriter is the first of the tools that changes something.
+func firstWriter(tools []string) string {
+	at := slices.IndexFunc(tools, func(t string) bool { return !agent.Reads([]string{t}) })
+	return strconv.Quote(tools[at])
+}
+
+// checkWords refuses words that mean nothing to any kind.
+func checkWords(o task.Options) error {
+	for _, word := range []struct{ name, value string }{{"model", o.Model}, {"effort", o.Effort}} {
+		if word.value != "" && !agent.IsOption(word.value) {
+			return fmt.Errorf("%s: %s is no word without blanks that does not begin with -",
+				word.name, brief(strconv.Quote(word.value)))
+		}
+	}
+	if unknown := agent.UnknownTool(o.Tools); unknown != "" {
+		return fmt.Errorf("tools: there is no tool %s; there are %q", brief(strconv.Quote(unknown)), agent.AllTools())
+	}
+	return nil
+}
+
+// checkFork refuses a call that goes on with a conversation that is not there.
+func (e *Engine) checkFork(calls []*task.Call) error {
+	for _, call := range calls {
+		fork, ok := call.Input.(*task.ForkAgentInput)
+		if !ok {
+			continue
+		}
+		parent := e.agents[fork.Parent]
+		if parent == nil {
+			return fmt.Errorf("fork: there is no agent %s", fork.Parent)
+		}
+		if _, completed := parent.result.(*task.Completed); !completed {
+			return fmt.Errorf("fork: %s has not completed, and only the conversation of one that has is gone on with", fork.Parent)
+		}
+		if parent.result.Done().Session == "" {
+			return fmt.Errorf("fork: %s: %w", fork.Parent, ErrNoParent)
+		}
+		if parent.call.Agent != call.Agent {
+			return fmt.Errorf("fork: %s is an agent %s, and its conversation is no agent %s's", fork.Parent, parent.call.Agent, call.Agent)
+		}
+	}
+	return nil
+}
+
+// layChoices lays what a call asks for over its agent.
+func layChoices(spec *agent.Spec, call *task.Call) {
+	o := agent.Lay(call.Options, task.Options{
+		Model: spec.Model, Effort: spec.Effort, Tools: spec.Tools, ReadOnly: spec.ReadOnly,
+	})
+	spec.Model, spec.Effort, spec.Tools, spec.ReadOnly = o.Model, o.Effort, o.Tools, o.ReadOnly
+	if call.Limits.Turns > 0 {
+		spec.Turns = call.Limits.Turns
+	}
+}

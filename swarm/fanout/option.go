@@ -1,0 +1,52 @@
+package fanout
+
+import (
+	"agentswarm/swarm/agent"
+)
+
+// optionFields are the fields of what the agent of a task is to use.
+func optionFields() []string { return []string{"model", "effort", "tools", "read_only"} }
+
+// option reads a field of what the agent is to use, or says what is wrong with
+// it.
+func (n *narrowing) option(f recordField) (reason string) {
+	t := &n.task
+	switch f.name {
+	case "model":
+		t.Model, reason = option(f.value)
+	case "effort":
+		t.Effort, reason = option(f.value)
+	case "tools":
+		if t.Tools, reason = words(f.value, `tools, such as ["read", "grep"]`); reason != "" {
+			return reason
+		}
+		if unknown := agent.UnknownTool(t.Tools); unknown != "" {
+			return "there is no tool " + quoted(unknown) + didYouMean(unknown, agent.AllTools())
+		}
+	case "read_only":
+		yes, ok := f.value.(bool)
+		if t.ReadOnly = yes; !ok {
+			return "expected true or false, got " + describe(f.value)
+		}
+	}
+	return reason
+}
+
+// option reads a word that an agent's program is given.
+func option(v any) (string, string) {
+	s, reason := text(v)
+	if reason == "" && !agent.IsOption(s) {
+		return "", quoted(s) + " is no word without blanks that does not begin with -"
+	}
+	return s, reason
+}
+
+// optionBesideCommand refuses the first field that no command has.
+func (n *narrowing) optionBesideCommand() *TaskError {
+	for _, name := range optionFields() {
+		if line, ok := n.places[name]; ok {
+			return n.wrong(line, name, "does not go with a command; it is for a prompt")
+		}
+	}
+	return nil
+}
