@@ -27,7 +27,8 @@ func layers() [][]string {
 		},
 		2: {"risk", "swarm/early", "swarm/store", "swarm/agent", "swarm/inbox", "swarm/fleet", "swarm/governor", "swarm/wire"},
 		3: {
-			"swarm/agent/claude", "swarm/agent/codex", "swarm/agent/command", "swarm/agent/pi",
+			"swarm/agent/claude", "swarm/agent/codex", "swarm/agent/command", "swarm/agent/gemini",
+			"swarm/agent/opencode", "swarm/agent/pi", "swarm/agent/qwen",
 			"swarm/builtin", "swarm/engine",
 		},
 		4: {"swarm/agent/kinds", "swarm/bench", "swarm/control", "swarm/config", "swarm/fanout", "swarm/workflow", "swarm/mcp"},

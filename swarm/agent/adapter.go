@@ -36,6 +36,9 @@ type Request struct {
 	State string
 	// Tmp is its folder for temporary files, as it finds it; empty: /tmp.
 	Tmp string
+	// Dir is the workspace, as the agent finds it: some keep conversations by
+	// where they were had.
+	Dir string
 	// Hook is the command that asks before the agent acts, without a shell's
 	// quotes; empty: nobody can be asked.
 	Hook []string

@@ -96,6 +96,7 @@ func (t *attempt) request() (agent.Request, error) {
 	if kind.Name == agent.KindBuiltin {
 		r.Command = slices.Concat([]string{d.Self}, kind.Spec.Command)
 	}
+	r.Dir = t.space.Path()
 	r.Session = sessionID(d.Run.ID, t.id, t.n, t.rounds.n)
 	if t.ear != "" {
 		r.Hook = []string{d.Self, "hook"}

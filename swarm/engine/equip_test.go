@@ -18,6 +18,7 @@ type talker struct{ command.Adapter }
 const talk = `
 	test "$(stat -c %a "$STATE/login" "$STATE")" = "600
 700" || exit 4
+	test "$DIR" = "$(pwd)" || exit 5
 	printf '%s;' "$(cat "$STATE/login")" "$KEY" "${GONE-unset}" "$PRIOR" >> "$STATE/talk/said"
 	printf '%s\n' "$(cat)" >> "$STATE/talk/said"
 	printf '{"type":"session","id":"%s","model":"m1"}\n{"type":"usage","output":5}\n{"type":"result","text":"ok"}\n' "$SESSION"`
@@ -29,7 +30,7 @@ func (talker) Launch(r agent.Request) (agent.Launch, error) {
 	}
 	return agent.Launch{
 		Argv: []string{"sh", "-c", "set -e; mkdir -p $STATE/talk; echo secret > $STATE/other" + talk}, Stdin: r.PromptFile,
-		Env:   []string{"STATE=" + r.State, "SESSION=" + session, "PRIOR=" + strings.Repeat("x", int(r.Spec.Prior.Output))},
+		Env:   []string{"STATE=" + r.State, "DIR=" + r.Dir, "SESSION=" + session, "PRIOR=" + strings.Repeat("x", int(r.Spec.Prior.Output))},
 		Unset: []string{"GONE"}, Files: []agent.File{{Name: "login", Data: r.Login.Files[0].Data}},
 	}, nil
 }

@@ -72,9 +72,9 @@ const (
 func (d Dialect) tool(name string) (does, []string) {
 	files := []string{"file_path", "filePath", "path", "notebook_path", "absolute_path"}
 	switch name {
-	case "Bash", "bash", "shell", "local_shell", "run_shell_command", "exec_command", "unified_exec", "Shell", "terminal", "Monitor", "PowerShell":
+	case "Bash", "bash", "shell", "local_shell", "run_shell_command", "exec_command", "unified_exec", "Shell", "terminal", "Monitor", "monitor", "PowerShell":
 		return shell, []string{"command", "cmd", "script", "text"}
-	case "Write", "Edit", "MultiEdit", "NotebookEdit", "write", "edit", "write_file", "replace", "edit_file", "create_file", "multiedit":
+	case "Write", "Edit", "MultiEdit", "NotebookEdit", "write", "edit", "write_file", "replace", "edit_file", "create_file", "multiedit", "notebook_edit":
 		return writes, files
 	case "apply_patch", "patch", "ApplyPatch":
 		return patches, []string{"command", "patch", "input", "patchText", "text"}
@@ -86,6 +86,8 @@ func (d Dialect) tool(name string) (does, []string) {
 		"AskUserQuestion", "Skill", "StructuredOutput", "WebSearch", "ToolSearch", "KillShell", "TaskOutput", "TaskStop",
 		"read_file", "read_many_files", "list_directory", "glob", "search_file_content", "grep_search", "google_web_search", "web_search",
 		"save_memory", "todo_write", "write_todos", "task", "exit_plan_mode", "structured_output", "update_plan", "view_image", "read", "grep", "find", "ls", "list",
+		"update_topic", "list_background_processes", "read_background_output", "get_internal_docs", "invoke_agent", "agent", "list_agents", "tool_search",
+		"get_goal", "update_goal", "report_findings", "zoom_image", "task_stop", "websearch", "codesearch", "lsp",
 		"todowrite", "todoread", "list_mcp_resources", "read_mcp_resource", "activate_skill", "complete_task", "skill":
 		return nothing, nil
 	}

@@ -21,10 +21,10 @@ func wordings() []wording {
 		{task.Quota, []string{
 			"insufficient_quota", "quota exceeded", "exceeded your current quota", "usage limit", "usagelimit",
 			"credit balance", "billing", "out of budget", "available balance", "insufficient balance",
-			"insufficient credits", "spending limit", "payment required", "usage_limit_reached",
+			"insufficient credits", "have exhausted your", "spending limit", "payment required", "usage_limit_reached",
 		}},
 		{task.Auth, []string{
-			"authentication_error", "permission_error", "invalid api key", "invalid_api_key", "invalid x-api-key",
+			"authentication_error", "permission_error", "invalid api key", "invalid_api_key", "invalid x-api-key", "api key not valid", "api_key_invalid",
 			"incorrect api key", "no api key", "authentication failed", "unauthorized", "oauth", "token refresh",
 			"re-authenticate", "credentials may have expired", "could not resolve authentication",
 		}},

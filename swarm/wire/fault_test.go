@@ -29,6 +29,7 @@ func TestErrorKind(t *testing.T) {
 		{0, "Error: 401 invalid x-api-key", task.Auth},
 		{0, "fetch failed", task.Overloaded},
 		{0, "Your credit balance is too low", task.Quota},
+		{0, "You have exhausted your daily quota on this model.", task.Quota},
 		{0, "content_filter", task.Refused},
 		{0, "the model does not exist", task.Invalid},
 		{0, "a bug", task.Other},

@@ -13,7 +13,10 @@ import (
 	"agentswarm/swarm/agent/claude"
 	"agentswarm/swarm/agent/codex"
 	"agentswarm/swarm/agent/command"
+	"agentswarm/swarm/agent/gemini"
+	"agentswarm/swarm/agent/opencode"
 	"agentswarm/swarm/agent/pi"
+	"agentswarm/swarm/agent/qwen"
 )
 
 // List is a list of kinds, in the order in which people are shown them.
@@ -21,7 +24,7 @@ type List []agent.Kind
 
 // All are the kinds of this version.
 func All() List {
-	return List{pi.Kind(), codex.Kind(), claude.Kind(), command.Builtin()}
+	return List{pi.Kind(), codex.Kind(), claude.Kind(), opencode.Kind(), gemini.Kind(), qwen.Kind(), command.Builtin()}
 }
 
 // Find is the kind of a name.

@@ -1,0 +1,263 @@
+package gemini
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"agentswarm/swarm/agent"
+	"agentswarm/swarm/wire"
+)
+
+// home is where the CLI keeps its files below the folder that it takes for its
+// home, and project what its conversations are filed under there, wherever
+// they are had.
+const (
+	home    = ".gemini"
+	project = "swarm"
+)
+
+// The files of the state folder that are composed here, or looked for.
+const (
+	settingsFile = home + "/settings.json"
+	memoryFile   = home + "/GEMINI.md"
+	envFile      = home + "/.env"
+	oauthFile    = home + "/oauth_creds.json"
+	accountsFile = home + "/google_accounts.json"
+	projectsFile = home + "/projects.json"
+	wayFile      = "way" // which way of logging in variables name; not written
+	systemFile   = home + "/" + systemName
+	policyFile   = home + "/swarm-policy.toml"
+	extension    = home + "/extensions/swarm/"
+)
+
+// systemName is what the words for the system prompt are filed under. The CLI
+// reads files of such names as a memory.
+const systemName = "swarm-system.md"
+
+// hookMS is how long a hook may take: a person decides. One that takes longer
+// counts as one that has nothing against it, so this is a week.
+const hookMS = 7 * 24 * 60 * 60 * 1000
+
+// Launch starts Gemini CLI with the prompt on stdin.
+func (Adapter) Launch(r agent.Request) (agent.Launch, error) {
+	s := r.Spec
+	argv := slices.Clone(s.Command)
+	if len(r.Command) > 0 {
+		argv = slices.Clone(r.Command)
+	}
+	mode, trust := "default", "false"
+	if r.Walled {
+		mode, trust = "yolo", "true"
+	}
+	argv = append(argv, "--output-format", "stream-json", "--approval-mode", mode, "--policy", path.Join(r.State, policyFile), "--allowed-mcp-server-names=none")
+	switch {
+	case s.Effort != "":
+		return agent.Launch{}, fmt.Errorf("effort %q: gemini has no option for it", s.Effort)
+	case s.ReadOnly && !agent.Reads(s.Tools):
+		return agent.Launch{}, fmt.Errorf("tools %s: an agent that is read-only can have only %s",
+			strings.Join(s.Tools, ","), strings.Join(agent.ReadOnlyTools(), ","))
+	case len(r.Prompt) > maxPrompt:
+		return agent.Launch{}, fmt.Errorf("a prompt of %d bytes: gemini reads %d", len(r.Prompt), maxPrompt)
+	}
+	if s.Model != "" {
+		argv = append(argv, "--model="+s.Model)
+	}
+	switch {
+	case r.Parent != "":
+		argv = append(argv, "--resume="+r.Parent)
+	case r.Session != "":
+		argv = append(argv, "--session-id="+r.Session)
+	}
+	l := agent.Launch{
+		Argv: argv, Stdin: r.PromptFile,
+		Env: []string{
+			"GEMINI_CLI_HOME=" + r.State, "GEMINI_CLI_NO_RELAUNCH=true", "GEMINI_CLI_TRUST_WORKSPACE=" + trust,
+			"GEMINI_TELEMETRY_ENABLED=false", "NO_BROWSER=true",
+		},
+		Unset: []string{
+			"GEMINI_SANDBOX", "GEMINI_RESTRICTED_MODE", "GEMINI_CLI_TRUSTED_FOLDERS_PATH", "GEMINI_CLI_IDE_SERVER_PORT",
+			"GEMINI_CLI_IDE_WORKSPACE_PATH", "GEMINI_CLI_IDE_PID", "GEMINI_CLI_ACTIVITY_LOG_TARGET",
+		},
+	}
+	for _, f := range r.Login.Files {
+		if f.Name == envFile {
+			l.Env = append(l.Env, strings.Fields(string(f.Data))...)
+		}
+	}
+	var err error
+	l.Files, err = files(r)
+	return l, err
+}
+
+// maxPrompt is how much the CLI reads of its stdin. It cuts what is longer.
+const maxPrompt = 8 << 20
+
+// shell is what the CLI calls the tool that runs commands.
+const shell = "run_shell_command"
+
+// tools are those an agent may use, by the names of Gemini CLI; empty: all.
+func tools(s *agent.Spec) []string {
+	names := map[string][]string{
+		"read": {"read_file", "read_many_files"}, "grep": {"grep_search"}, "find": {"glob"}, "ls": {"list_directory"},
+		"edit": {"replace"}, "write": {"write_file"}, "bash": {shell},
+	}
+	some := s.Tools
+	if len(some) == 0 && s.ReadOnly {
+		some = agent.ReadOnlyTools()
+	}
+	var all []string
+	for _, t := range some {
+		all = append(all, names[t]...)
+	}
+	return all
+}
+
+// policy says which tools are used without anybody being asked. A tool that it
+// denies is not offered to the model.
+func policy(some []string) []byte {
+	rules := ""
+	add := func(rule string, priority int, more string) {
+		rules += "[[rule]]\ntoolName = " + rule + "\npriority = " + strconv.Itoa(priority) + "\n" + more
+	}
+	// They wait for a person, and in plan mode nothing is written.
+	add(`["enter_plan_mode", "exit_plan_mode", "ask_user"]`+"\ndecision = \"deny\"", 900, "")
+	if len(some) == 0 {
+		add(`"*"`+"\ndecision = \"allow\"", 800, "")
+	} else {
+		add(`"*"`+"\ndecision = \"deny\"", 800, "")
+		add(`["`+strings.Join(some, `", "`)+`"]`+"\ndecision = \"allow\"", 810, "")
+	}
+	if len(some) == 0 || slices.Contains(some, shell) {
+		// A rule with a pattern is spared the opinion that git is not to be run in a
+		// folder that is not trusted.
+		add(`"`+shell+`"`+"\ndecision = \"allow\"", 820, "argsPattern = \".*\"\nallowRedirection = true\n")
+	}
+	return []byte(rules)
+}
+
+// files are those of the state folder. What the user has among the variables of
+// the CLI is not.
+func files(r agent.Request) ([]agent.File, error) {
+	var all []agent.File
+	settings, way := map[string]any{}, ""
+	for _, f := range r.Login.Files {
+		switch f.Name {
+		case settingsFile:
+			var err error
+			if settings, err = kept(f.Data); err != nil {
+				return nil, err
+			}
+		case wayFile:
+			way = string(f.Data)
+		case envFile:
+		default:
+			all = append(all, f)
+		}
+	}
+	some := tools(r.Spec)
+	enforce(settings, some)
+	if way != "" {
+		wire.Object(wire.Object(settings, "security"), "auth")["selectedType"] = way
+	}
+	if r.System != "" {
+		memories(settings)
+		all = append(all, agent.File{Name: systemFile, Data: []byte(r.System)})
+	}
+	contents := map[string]any{
+		settingsFile: settings,
+		projectsFile: map[string]any{"projects": map[string]string{r.Dir: project}},
+	}
+	if len(r.Hook) > 0 {
+		addHook(&r, settings, contents)
+	}
+	for _, name := range slices.Sorted(maps.Keys(contents)) {
+		text, err := json.Marshal(contents[name])
+		if err != nil {
+			return nil, fmt.Errorf("compose %s of gemini: %w", name, err)
+		}
+		all = append(all, agent.File{Name: name, Data: text})
+	}
+	return append(all, agent.File{Name: policyFile, Data: policy(some)}), nil
+}
+
+// enforce adds what must hold whatever the user's settings say.
+func enforce(all map[string]any, some []string) {
+	set := func(group, name string, value any) { wire.Object(all, group)[name] = value }
+	set("general", "enableAutoUpdate", false)
+	set("general", "enableAutoUpdateNotification", false)
+	set("general", "maxAttempts", 1)
+	set("general", "checkpointing", map[string]any{"enabled": false})
+	set("general", "sessionRetention", map[string]any{"enabled": false})
+	set("privacy", "usageStatisticsEnabled", false)
+	set("telemetry", "enabled", false)
+	set("model", "maxSessionTurns", -1)
+	set("model", "skipNextSpeakerCheck", true)
+	set("experimental", "autoMemory", false)
+	set("ide", "enabled", false)
+	set("tools", "sandbox", false)
+	set("security", "toolSandboxing", false)
+	// With it the CLI refuses to work where the variable says that the folder is
+	// not trusted, instead of ignoring the settings there.
+	set("security", "folderTrust", map[string]any{"enabled": false})
+	if len(some) > 0 {
+		set("tools", "core", some)
+	}
+}
+
+// memories names the files that are read as a memory: those the user has named,
+// and ours.
+func memories(settings map[string]any) {
+	context := wire.Object(settings, "context")
+	names := []any{"GEMINI.md"}
+	switch is := context["fileName"].(type) {
+	case string:
+		names = []any{is}
+	case []any:
+		names = is
+	}
+	context["fileName"] = append(slices.Clone(names), systemName)
+}
+
+// addHook has the hook asked before each tool. The CLI runs hooks of settings
+// only in folders that are trusted, where those of the repository run as well;
+// those of extensions everywhere. But the settings of a folder that is trusted
+// may turn extensions off.
+func addHook(r *agent.Request, settings, files map[string]any) {
+	hooks := map[string]any{"BeforeTool": []any{map[string]any{
+		"matcher": "*",
+		"hooks": []any{map[string]any{
+			// Settings can turn hooks off by their name, so it is one that nobody knows.
+			"type": "command", "name": "swarm-" + r.Session, "timeout": hookMS,
+			"command": wire.ShellWords(append(slices.Clone(r.Hook), "--agent", "gemini")),
+		}},
+	}}}
+	wire.Object(settings, "hooksConfig")["enabled"] = true
+	if r.Walled {
+		settings["hooks"] = hooks
+		return
+	}
+	files[extension+"gemini-extension.json"] = map[string]any{"name": "swarm", "version": "1.0.0"}
+	files[extension+"hooks/hooks.json"] = map[string]any{"hooks": hooks}
+}
+
+// kept are the user's settings that agents share: which model, how to log in,
+// and what is read as a memory. What would start something, or allow it, is not.
+func kept(text []byte) (map[string]any, error) {
+	all, err := wire.Settings(text)
+	if err != nil {
+		return nil, fmt.Errorf("the user's settings.json of gemini: %w", err)
+	}
+	few := wire.Only(all, "model", "modelConfigs", "billing")
+	if security, ok := all["security"].(map[string]any); ok {
+		few["security"] = wire.Only(security, "auth")
+	}
+	if context, ok := all["context"].(map[string]any); ok {
+		few["context"] = wire.Only(context, "fileName", "importFormat", "fileFiltering", "discoveryMaxDirs", "memoryBoundaryMarkers", "includeDirectoryTree")
+	}
+	return few, nil
+}

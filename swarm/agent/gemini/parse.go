@@ -1,0 +1,245 @@
+package gemini
+
+import (
+	"bytes"
+	"encoding/json"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"agentswarm/swarm/agent"
+	"agentswarm/swarm/event"
+	"agentswarm/swarm/task"
+	"agentswarm/swarm/wire"
+)
+
+var _ agent.Parser = (*stream)(nil)
+
+// stream reads what one agent says.
+type stream struct {
+	wire.Lines
+	brief   bool
+	session string
+	model   string
+	turns   int
+	talking bool         // in a turn: nothing has come of its tools yet
+	text    bytes.Buffer // what was said in it
+	fault   string       // an error it has told of; a result is none after one
+}
+
+func newStream() *stream {
+	s := &stream{}
+	s.Lines = wire.Lines{Pass: passed, Read: s.read, Cut: cut}
+	return s
+}
+
+// Brief spares what tools are given and what comes of them.
+func (s *stream) Brief() { s.brief = true }
+
+// passed knows the prompt, which it repeats.
+func passed(head []byte) bool {
+	rest, ok := bytes.CutPrefix(head, []byte(`{"type":"message","timestamp":"`))
+	if !ok {
+		return false
+	}
+	_, rest, ok = bytes.Cut(rest, []byte(`"`))
+	return ok && bytes.HasPrefix(rest, []byte(`,"role":"user"`))
+}
+
+// cut is what becomes of a line that is too long.
+func cut(head, _ []byte) []event.Event {
+	return []event.Event{&event.Text{Text: strings.ToValidUTF8(string(head), "\uFFFD") + " … (line too long)"}}
+}
+
+// used is what a model has used: input holds what came from the cache, and
+// total what it thought, which is paid for as output.
+type used struct {
+	Total  int64 `json:"total_tokens"`
+	Input  int64 `json:"input_tokens"`
+	Output int64 `json:"output_tokens"`
+	Cached int64 `json:"cached"`
+}
+
+func (u used) plain() task.Usage {
+	cached := max(0, min(u.Cached, u.Input))
+	return task.Usage{
+		Input: max(0, u.Input) - cached, CacheRead: cached, Output: max(0, u.Output, min(u.Total, u.Total-u.Input)),
+	}
+}
+
+// line is any line, as far as it is of interest.
+type line struct {
+	Type    string `json:"type"`
+	Session string `json:"session_id"`
+	Model   string `json:"model"`
+
+	Role    string `json:"role"`
+	Content string `json:"content"`
+
+	Tool       string          `json:"tool_name"`
+	ToolID     string          `json:"tool_id"`
+	Parameters json.RawMessage `json:"parameters"`
+	Output     json.RawMessage `json:"output"`
+
+	Status   string          `json:"status"`
+	Severity string          `json:"severity"`
+	Message  string          `json:"message"`
+	Error    json.RawMessage `json:"error"`
+	Stats    struct {
+		Models map[string]used `json:"models"`
+	} `json:"stats"`
+}
+
+// read reads one line.
+func (s *stream) read(text []byte) []event.Event {
+	var l line
+	if err := json.Unmarshal(text, &l); err != nil || l.Type == "" {
+		return s.foreign(text)
+	}
+	switch l.Type {
+	case "init":
+		s.session, s.model = l.Session, l.Model
+		return []event.Event{s.introduced()}
+	case "message":
+		if l.Role != "assistant" {
+			return nil
+		}
+		found := s.turn()
+		if s.text.Len()+len(l.Content) <= wire.MaxLine {
+			s.text.WriteString(l.Content)
+		}
+		return found
+	case "tool_use":
+		found := append(s.turn(), s.said()...)
+		start := &event.ToolStart{ID: l.ToolID, Name: l.Tool}
+		if !s.brief {
+			start.Input = bytes.Clone(l.Parameters)
+		}
+		return append(found, start)
+	case "tool_result":
+		return append(s.said(), s.toolEnd(&l))
+	case "error":
+		// A warning is one that it goes on after; but it ends where it goes round
+		// in circles, and calls that a success.
+		if l.Severity != "warning" || strings.HasPrefix(l.Message, "Loop detected") {
+			s.fault = l.Message
+		}
+		return nil
+	case "result":
+		return s.result(&l)
+	default:
+		return s.foreign(text)
+	}
+}
+
+// foreign is a line that is none of the stream's: what a wrapper prints, or
+// what a later version adds.
+func (s *stream) foreign(text []byte) []event.Event {
+	if json.Valid(text) {
+		raw := &event.Raw{}
+		if !s.brief {
+			raw.Line = bytes.Clone(text)
+		}
+		return []event.Event{raw}
+	}
+	return []event.Event{&event.Text{Text: strings.ToValidUTF8(string(text), "\uFFFD")}}
+}
+
+func (s *stream) introduced() event.Event {
+	return &event.Session{ID: s.session, Model: s.model, Can: []string{"resume"}}
+}
+
+// turn notes that the model speaks: the first time since it was told what came
+// of its tools, that is a turn.
+func (s *stream) turn() []event.Event {
+	if s.talking {
+		return nil
+	}
+	s.talking = true
+	s.turns++
+	s.text.Reset()
+	return []event.Event{&event.Turn{N: s.turns}}
+}
+
+// said is what was said before something else is done.
+func (s *stream) said() []event.Event {
+	if s.text.Len() == 0 {
+		return nil
+	}
+	text := &event.Text{Text: s.text.String()}
+	s.text.Reset()
+	return []event.Event{text}
+}
+
+func (s *stream) toolEnd(l *line) event.Event {
+	s.talking = false
+	end := &event.ToolEnd{ID: l.ToolID, OK: l.Status == "success"}
+	if s.brief {
+		return end
+	}
+	end.Output = bytes.Clone(l.Output)
+	if len(l.Error) > 0 {
+		end.Output = bytes.Clone(l.Error)
+	}
+	return end
+}
+
+// result is the end: an answer or an error, and what was used.
+func (s *stream) result(l *line) (found []event.Event) {
+	var all task.Usage
+	var most int64
+	model := s.model
+	for name, u := range l.Stats.Models {
+		all.Add(u.plain())
+		// Small models may have helped to choose one, so it is the one that did
+		// most; of several the first by name.
+		if u.Total > most || u.Total == most && most > 0 && name < model {
+			model, most = name, u.Total
+		}
+	}
+	if all != (task.Usage{}) {
+		found = append(found, &event.Spent{Usage: all})
+	}
+	if model != s.model {
+		s.model = model
+		found = append(found, s.introduced())
+	}
+	text := s.text.String()
+	found = append(found, s.said()...)
+	s.talking = false
+	if l.Status == "success" && s.fault == "" {
+		return append(found, &event.Answered{Text: text})
+	}
+	var told struct {
+		Type    string `json:"type"`
+		Message string `json:"message"`
+	}
+	if json.Unmarshal(l.Error, &told) != nil || told.Message == "" {
+		told.Message = s.fault
+	}
+	if told.Message == "" {
+		told.Message = "gemini ended with the status " + l.Status
+	}
+	return append(found, erred(told.Message))
+}
+
+// coded finds the status in an answer of the provider that is told as it came,
+// and later how long it asks to wait.
+var (
+	coded = regexp.MustCompile(`"code":\s*([45][0-9]{2})\b`)
+	later = regexp.MustCompile(`(?i)retry (?:after|in) ([0-9]{1,6}(?:\.[0-9]{1,9})?)s\b`)
+)
+
+// erred is an error that is known by its words only.
+func erred(text string) *event.Erred {
+	status := 0
+	if m := coded.FindStringSubmatch(text); m != nil {
+		status, _ = strconv.Atoi(m[1])
+	}
+	e := &event.Erred{Kind: wire.ErrorKind(status, text), Message: text}
+	if m := later.FindStringSubmatch(text); m != nil {
+		seconds, _ := strconv.ParseFloat(m[1], 64)
+		e.RetryAfterMS = int64(seconds * 1000)
+	}
+	return e
+}

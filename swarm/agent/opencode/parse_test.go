@@ -1,0 +1,165 @@
+package opencode
+
+import (
+	"math"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"agentswarm/swarm/agent"
+	"agentswarm/swarm/event"
+	"agentswarm/swarm/task"
+)
+
+// read reads a stream in pieces of a size, and returns each event in brief.
+func read(text []byte, size int) (said []string, used task.Usage) {
+	p := Adapter{}.Parser(&agent.Spec{Model: "fake/fake-model"})
+	var all []event.Event
+	for piece := range slices.Chunk(text, size) {
+		all = append(all, p.Feed(piece)...)
+	}
+	for _, e := range append(all, p.End()...) {
+		switch e := e.(type) {
+		case *event.Spent:
+			used.Add(e.Usage)
+		case *event.Session:
+			said = append(said, "session "+strings.Repeat("?", min(1, len(e.ID)))+" "+e.Model)
+		case *event.Turn:
+			said = append(said, "turn")
+		case *event.Text:
+			said = append(said, "text "+e.Text)
+		case *event.ToolStart:
+			said = append(said, "start "+e.Name+" "+string(e.Input))
+		case *event.ToolEnd:
+			said = append(said, "end "+map[bool]string{true: "ok", false: "failed"}[e.OK]+" "+string(e.Output))
+		case *event.Answered:
+			said = append(said, "answer "+e.Text)
+		case *event.Erred:
+			said = append(said, "error "+string(e.Kind))
+		case *event.Retry:
+			said = append(said, "retry "+string(e.Kind))
+		default:
+			said = append(said, event.Kind(e))
+		}
+	}
+	return said, used
+}
+
+// TestRecorded reads what the real CLI wrote.
+func TestRecorded(t *testing.T) {
+	t.Parallel()
+	const begun = "session ? fake/fake-model"
+	again := func(kind string) []string { return []string{begun, "retry " + kind, "error " + kind} }
+	for _, test := range []struct {
+		name string
+		want []string
+		used task.Usage
+	}{
+		{"edit", []string{
+			begun, "turn", "text I read hello.txt.", `start read {"filePath":"/work/repo/hello.txt"}`,
+			`end ok "<path>/work/repo/hello.txt</path>\n<type>file</type>\n<content>\n1: hello world\n2: second\n\n(End of file - total 2 lines)\n</content>"`,
+			"turn", `start edit {"filePath":"/work/repo/hello.txt","newString":"hello swarm","oldString":"hello world"}`, `end ok "Edit applied successfully."`,
+			"turn", "text I changed hello.txt.", "answer I changed hello.txt.",
+		}, task.Usage{Input: 1150, Output: 60, CacheRead: 2100, CostUSD: 0.00498}},
+		{"refused", []string{
+			begun, "turn", `start bash {"command":"rm -rf sub"}`, `end failed "no rm here"`,
+			"turn", "text Nothing went wrong.", "answer Nothing went wrong.",
+		}, task.Usage{Input: 20, Output: 10, CostUSD: 0.00021}},
+		{"fork", []string{begun, "turn", "text It was zebra.", "answer It was zebra."},
+			task.Usage{Input: 10, Output: 5, CacheRead: 100, CostUSD: 0.000135}},
+		{"elsewhere", []string{"error invalid"}, task.Usage{}},
+		{"401", []string{begun, "error auth"}, task.Usage{}},
+		{"429", again("rate_limit"), task.Usage{}},
+		{"quota", again("quota"), task.Usage{}},
+		{"500", again("overloaded"), task.Usage{}},
+		{"drop", again("overloaded"), task.Usage{}},
+		{"cut", again("overloaded"), task.Usage{}},
+		{"killed", []string{begun, "turn"}, task.Usage{}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			text, err := os.ReadFile("testdata/" + test.name + ".jsonl")
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, size := range []int{1 << 20, 1000, 7} {
+				got, used := read(text, size)
+				if !slices.Equal(got, test.want) {
+					t.Errorf("in pieces of %d:\n%s\nwant\n%s", size, strings.Join(got, "\n"), strings.Join(test.want, "\n"))
+				}
+				if used.CostUSD = math.Round(used.CostUSD*1e9) / 1e9; used != test.used {
+					t.Errorf("in pieces of %d: it used %+v, want %+v", size, used, test.used)
+				}
+			}
+		})
+	}
+}
+
+// TestLines holds what becomes of lines of other kinds.
+func TestLines(t *testing.T) {
+	t.Parallel()
+	const start, stop = `{"type":"step_start"}` + "\n", `{"type":"step_finish","part":{"reason":"stop"}}` + "\n"
+	said := func(text string) string { return `{"type":"text","part":{"text":"` + text + `"}}` + "\n" }
+	finish := func(reason string) string { return `{"type":"step_finish","part":{"reason":"` + reason + `"}}` + "\n" }
+	for _, test := range []struct{ name, text, want string }{
+		{"two texts", start + said("a") + said("b") + stop, "turn|text a|text b|answer ab"},
+		{"a step that stopped and was not the last", start + said("a") + stop + start, "turn|text a|turn"},
+		{"an error after a stop", start + stop + `{"type":"error","error":{"name":"UnknownError"}}`, "turn|error other"},
+		{"it waits for its tools", start + finish("tool-calls"), "turn"},
+		{"it rejected a question", start + said("a"), "turn|text a"},
+		{"too long", start + finish("length"), "turn|error other"},
+		{"a filter", start + finish("content-filter"), "turn|error refused"},
+		{"a key that is not there", `{"type":"error","error":{"name":"ProviderAuthError","data":{"message":"no"}}}`, "error auth"},
+		{"too much", `{"type":"error","error":{"name":"ContextOverflowError"}}`, "error invalid"},
+		{"a status", `{"type":"error","error":{"name":"APIError","data":{"message":"x","statusCode":503}}}`, "error overloaded"},
+		{"thoughts", `{"type":"reasoning","part":{"text":"x"}}`, ""},
+		{"a tool that failed", `{"type":"tool_use","part":{"tool":"t","callID":"c","state":{"status":"error","input":{},"error":"e"}}}`, `start t {}|end failed "e"`},
+		{"what a wrapper prints", "npm warn", "text npm warn"},
+		{"JSON of somebody", "[1]", "raw"},
+		{"a later type", `{"type":"thought"}`, "raw"},
+		{"nothing", "", ""},
+	} {
+		got, _ := read([]byte(test.text+"\n"), 50)
+		if strings.Join(got, "|") != test.want {
+			t.Errorf("%s: %q, want %q", test.name, got, test.want)
+		}
+	}
+}
+
+// TestUsed holds that thoughts are paid for, and that nothing is less than
+// nothing.
+func TestUsed(t *testing.T) {
+	t.Parallel()
+	for give, want := range map[string]task.Usage{
+		`{"reason":"stop","cost":0.5,"tokens":{"input":1,"output":2,"reasoning":3,"cache":{"read":4,"write":5}}}`: {
+			Input: 1, Output: 5, CacheRead: 4, CacheWrite: 5, CostUSD: 0.5},
+		`{"reason":"stop","cost":-1,"tokens":{"input":-1,"output":-2,"reasoning":3,"cache":{"read":-4,"write":-5}}}`: {Output: 3},
+	} {
+		if _, got := read([]byte(`{"type":"step_finish","part":`+give+"}\n"), 100); got != want {
+			t.Errorf("%s: %+v, want %+v", give, got, want)
+		}
+	}
+}
+
+func FuzzParser(f *testing.F) {
+	for _, name := range []string{"edit", "refused", "429"} {
+		text, err := os.ReadFile("testdata/" + name + ".jsonl")
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(text, 100)
+	}
+	f.Fuzz(func(t *testing.T, text []byte, size int) {
+		if size < 1 {
+			return
+		}
+		want, used := read(text, max(1, len(text)))
+		if got, again := read(text, size); !slices.Equal(got, want) || again != used {
+			t.Errorf("in pieces of %d: %q and %+v, want %q and %+v", size, got, again, want, used)
+		}
+		if min(used.Input, used.Output, used.CacheRead, used.CacheWrite) < 0 || used.CostUSD < 0 {
+			t.Errorf("it used less than nothing: %+v", used)
+		}
+	})
+}

@@ -1,0 +1,256 @@
+package qwen
+
+import (
+	"bytes"
+	"encoding/json"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"agentswarm/swarm/agent"
+	"agentswarm/swarm/event"
+	"agentswarm/swarm/task"
+	"agentswarm/swarm/wire"
+)
+
+var _ agent.Parser = (*stream)(nil)
+
+// stream reads what one agent says.
+type stream struct {
+	wire.Lines
+	brief   bool
+	session string
+	model   string
+	turns   int
+	talking bool // in a turn: not all of it is told yet
+	// paid is what messages have told of, and what was used before this process:
+	// the result counts that, too.
+	paid task.Usage
+}
+
+func newStream(spec *agent.Spec) *stream {
+	s := &stream{paid: spec.Prior}
+	s.Lines = wire.Lines{Pass: passed, Read: s.read, Cut: cut}
+	return s
+}
+
+// Brief spares what tools are given and what comes of them.
+func (s *stream) Brief() { s.brief = true }
+
+// passed knows the lines that show progress only.
+func passed(head []byte) bool { return bytes.HasPrefix(head, []byte(`{"type":"stream_event",`)) }
+
+// cut is what becomes of a line that is too long.
+func cut(head, _ []byte) []event.Event {
+	return []event.Event{&event.Text{Text: strings.ToValidUTF8(string(head), "\uFFFD") + " … (line too long)"}}
+}
+
+// usage is how the CLI counts: input holds what came from the cache.
+type usage struct {
+	Input  int64 `json:"input_tokens"`
+	Output int64 `json:"output_tokens"`
+	Cached int64 `json:"cache_read_input_tokens"`
+}
+
+func (u usage) plain() task.Usage {
+	cached := max(0, min(u.Cached, u.Input))
+	return task.Usage{Input: max(0, u.Input) - cached, CacheRead: cached, Output: max(0, u.Output)}
+}
+
+// line is any line, as far as it is of interest.
+type line struct {
+	Type    string `json:"type"`
+	Subtype string `json:"subtype"`
+	Session string `json:"session_id"`
+	Model   string `json:"model"`
+	Parent  string `json:"parent_tool_use_id"` // set on what a helper of the agent says
+
+	Message struct {
+		Model   string          `json:"model"`
+		Content json.RawMessage `json:"content"`
+		Usage   usage           `json:"usage"`
+	} `json:"message"`
+
+	IsError    bool            `json:"is_error"`
+	Result     string          `json:"result"`
+	Structured json.RawMessage `json:"structured_result"`
+	Usage      usage           `json:"usage"`
+	Error      struct {
+		Message string `json:"message"`
+	} `json:"error"`
+	Data retry `json:"data"`
+}
+
+// retry is a request that is made again. It waits where the provider said that
+// there were too many.
+type retry struct {
+	Reason  string  `json:"reason"`
+	Attempt int     `json:"attempt"`
+	Delay   float64 `json:"delayMs"`
+}
+
+// block is a part of a message.
+type block struct {
+	Type    string          `json:"type"`
+	Text    string          `json:"text"`
+	ID      string          `json:"id"`
+	Name    string          `json:"name"`
+	Input   json.RawMessage `json:"input"`
+	For     string          `json:"tool_use_id"`
+	Content json.RawMessage `json:"content"`
+	IsError bool            `json:"is_error"`
+}
+
+// read reads one line.
+func (s *stream) read(text []byte) []event.Event {
+	var l line
+	if err := json.Unmarshal(text, &l); err != nil || l.Type == "" {
+		return s.foreign(text)
+	}
+	switch l.Type {
+	case "system":
+		return s.system(&l)
+	case "assistant":
+		return s.assistant(&l)
+	case "user":
+		return s.user(&l)
+	case "result":
+		return s.result(&l)
+	default:
+		return s.foreign(text)
+	}
+}
+
+// foreign is a line that is none of the stream's: what a wrapper prints, or
+// what a later version adds.
+func (s *stream) foreign(text []byte) []event.Event {
+	if json.Valid(text) {
+		raw := &event.Raw{}
+		if !s.brief {
+			raw.Line = bytes.Clone(text)
+		}
+		return []event.Event{raw}
+	}
+	return []event.Event{&event.Text{Text: strings.ToValidUTF8(string(text), "\uFFFD")}}
+}
+
+func (s *stream) introduced() event.Event {
+	return &event.Session{ID: s.session, Model: s.model, Can: []string{"resume", "schema"}}
+}
+
+func (s *stream) system(l *line) []event.Event {
+	switch l.Subtype {
+	case "init":
+		s.session, s.model = l.Session, l.Model
+		return []event.Event{s.introduced()}
+	case "retry":
+		again := &event.Retry{Kind: task.Overloaded, Message: l.Data.Reason}
+		if l.Data.Delay > 0 {
+			again.Kind, again.RetryAfterMS = task.RateLimit, int64(min(l.Data.Delay, 1e12))
+			again.Message += ", attempt " + strconv.Itoa(l.Data.Attempt)
+		}
+		return []event.Event{again}
+	default:
+		return nil
+	}
+}
+
+// assistant reads what the model said: one block a line, as a message of its
+// own, and on the last of them what the turn has used.
+func (s *stream) assistant(l *line) (found []event.Event) {
+	spent := l.Message.Usage.plain()
+	all := blocks(l.Message.Content)
+	if len(all) == 1 && spent == (task.Usage{}) && strings.HasPrefix(all[0].Text, "[API Error: ") {
+		return nil // the result tells of it
+	}
+	if l.Parent == "" && !s.talking {
+		s.talking = true
+		s.turns++
+		found = append(found, &event.Turn{N: s.turns})
+		if m := l.Message.Model; m != "" && m != s.model {
+			s.model = m
+			found = append(found, s.introduced())
+		}
+	}
+	for _, b := range all {
+		switch b.Type {
+		case "text":
+			if l.Parent == "" && b.Text != "" {
+				found = append(found, &event.Text{Text: b.Text})
+			}
+		case "tool_use":
+			start := &event.ToolStart{ID: b.ID, Name: b.Name}
+			if !s.brief {
+				start.Input = bytes.Clone(b.Input)
+			}
+			found = append(found, start)
+		}
+	}
+	if spent != (task.Usage{}) {
+		s.talking = s.talking && l.Parent != ""
+		s.paid.Add(spent)
+		found = append(found, &event.Spent{Usage: spent})
+	}
+	return found
+}
+
+// user reads what came of tools.
+func (s *stream) user(l *line) (found []event.Event) {
+	for _, b := range blocks(l.Message.Content) {
+		if b.Type != "tool_result" {
+			continue
+		}
+		s.talking = s.talking && l.Parent != ""
+		end := &event.ToolEnd{ID: b.For, OK: !b.IsError}
+		if !s.brief {
+			end.Output = bytes.Clone(b.Content)
+		}
+		found = append(found, end)
+	}
+	return found
+}
+
+// blocks are the parts of a message, which may also be no more than a text.
+func blocks(content json.RawMessage) []block {
+	var all []block
+	if json.Unmarshal(content, &all) != nil {
+		return nil
+	}
+	return all
+}
+
+// result is the end: an answer or an error. It tells of what was used; what
+// messages have told of already is left out.
+func (s *stream) result(l *line) (found []event.Event) {
+	all := l.Usage.plain()
+	rest := task.Usage{
+		Input: max(0, all.Input-s.paid.Input), Output: max(0, all.Output-s.paid.Output), CacheRead: max(0, all.CacheRead-s.paid.CacheRead),
+	}
+	if rest != (task.Usage{}) {
+		s.paid.Add(rest)
+		found = append(found, &event.Spent{Usage: rest})
+	}
+	if l.IsError {
+		return append(found, erred(l.Error.Message, l.Subtype))
+	}
+	answer := &event.Answered{Text: l.Result}
+	if text := bytes.TrimSpace(l.Structured); len(text) > 0 && string(text) != "null" {
+		answer.Structured = bytes.Clone(text)
+	}
+	return append(found, answer)
+}
+
+// coded finds a status in the words of an error.
+var coded = regexp.MustCompile(`\b(?:API Error|Status|status|code):? ?([45][0-9]{2})\b`)
+
+// erred is an error that is known by its words only.
+func erred(text, otherwise string) *event.Erred {
+	if text == "" {
+		text = otherwise
+	}
+	status := 0
+	if m := coded.FindStringSubmatch(text); m != nil {
+		status, _ = strconv.Atoi(m[1])
+	}
+	return &event.Erred{Kind: wire.ErrorKind(status, text), Message: text}
+}

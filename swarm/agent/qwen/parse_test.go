@@ -1,0 +1,168 @@
+package qwen
+
+import (
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"agentswarm/swarm/agent"
+	"agentswarm/swarm/event"
+	"agentswarm/swarm/task"
+)
+
+// read reads a stream in pieces of a size, and returns each event in brief.
+func read(spec *agent.Spec, text []byte, size int) (said []string, used task.Usage) {
+	p := Adapter{}.Parser(spec)
+	var all []event.Event
+	for piece := range slices.Chunk(text, size) {
+		all = append(all, p.Feed(piece)...)
+	}
+	for _, e := range append(all, p.End()...) {
+		switch e := e.(type) {
+		case *event.Spent:
+			used.Add(e.Usage)
+		case *event.Session:
+			said = append(said, "session "+strings.Repeat("?", min(1, len(e.ID)))+" "+e.Model)
+		case *event.Turn:
+			said = append(said, "turn")
+		case *event.Text:
+			said = append(said, "text "+e.Text)
+		case *event.ToolStart:
+			said = append(said, "start "+e.Name+" "+string(e.Input))
+		case *event.ToolEnd:
+			said = append(said, "end "+map[bool]string{true: "ok", false: "failed"}[e.OK]+" "+string(e.Output))
+		case *event.Answered:
+			said = append(said, "answer "+e.Text+string(e.Structured))
+		case *event.Erred:
+			said = append(said, "error "+string(e.Kind))
+		case *event.Retry:
+			said = append(said, "retry "+string(e.Kind)+" "+e.Message)
+		default:
+			said = append(said, event.Kind(e))
+		}
+	}
+	return said, used
+}
+
+// TestRecorded reads what the real CLI wrote.
+func TestRecorded(t *testing.T) {
+	t.Parallel()
+	const begun = "session ? fake-model"
+	failed := func(kind string) []string { return []string{begun, "error " + kind} }
+	for _, test := range []struct {
+		name  string
+		prior task.Usage
+		want  []string
+		used  task.Usage
+	}{
+		{"edit", task.Usage{}, []string{
+			begun, "turn", "text I read hello.txt.", `start read_file {"file_path":"/work/repo/hello.txt"}`, `end ok "hello world\nsecond\n"`,
+			"turn", `start edit {"file_path":"/work/repo/hello.txt","new_string":"hello swarm","old_string":"hello world"}`,
+			`end ok "The file: /work/repo/hello.txt has been updated. Showing lines 1-3 of 3 from the edited file:\n\n---\n\nhello swarm\nsecond\n"`,
+			"turn", "text I changed hello.txt.", "answer I changed hello.txt.",
+		}, task.Usage{Input: 1150, Output: 60, CacheRead: 2100}},
+		{"refused", task.Usage{}, []string{
+			begun, "turn", `start run_shell_command {"command":"rm -rf sub"}`, `end failed "no rm here"`,
+			"turn", "text Nothing went wrong.", "answer Nothing went wrong.",
+		}, task.Usage{Input: 20, Output: 10}},
+		{"schema", task.Usage{}, []string{
+			begun, "turn", `start structured_output {"files":3}`, `end ok "Structured output accepted."`, `answer {"files":3}{"files":3}`,
+		}, task.Usage{Input: 10, Output: 5}},
+		// The result counts what the parent used, once more.
+		{"fork", task.Usage{Input: 10, Output: 5}, []string{begun, "turn", "text It was zebra.", "answer It was zebra."},
+			task.Usage{Input: 10, Output: 5, CacheRead: 100}},
+		{"401", task.Usage{}, failed("auth"), task.Usage{}},
+		{"429", task.Usage{}, failed("rate_limit"), task.Usage{}},
+		{"quota", task.Usage{}, failed("quota"), task.Usage{}},
+		{"500", task.Usage{}, failed("overloaded"), task.Usage{}},
+		// It goes on where the connection was cut, and joins what was said.
+		{"cut", task.Usage{}, []string{
+			begun, "retry overloaded retry", "turn", "text half Nothing went wrong.", "answer half Nothing went wrong.",
+		}, task.Usage{Input: 10, Output: 5}},
+		{"killed", task.Usage{}, []string{
+			begun, "turn", `start run_shell_command {"command":"tail -f /dev/null"}`,
+			`end failed "[Operation Cancelled] Reason: The tool had already completed; its output was discarded. ` +
+				`User intentionally cancelled. Stop and await further instructions; do not retry."`,
+		}, task.Usage{Input: 10, Output: 5}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			text, err := os.ReadFile("testdata/" + test.name + ".jsonl")
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, size := range []int{1 << 20, 1000, 7} {
+				got, used := read(&agent.Spec{Prior: test.prior}, text, size)
+				if !slices.Equal(got, test.want) {
+					t.Errorf("in pieces of %d:\n%s\nwant\n%s", size, strings.Join(got, "\n"), strings.Join(test.want, "\n"))
+				}
+				if used != test.used {
+					t.Errorf("in pieces of %d: it used %+v, want %+v", size, used, test.used)
+				}
+			}
+		})
+	}
+}
+
+// TestLines holds what becomes of lines of other kinds.
+func TestLines(t *testing.T) {
+	t.Parallel()
+	said := func(text string) string {
+		return `{"type":"assistant","message":{"content":[{"type":"text","text":"` + text + `"}]}}`
+	}
+	for _, test := range []struct{ name, text, want string }{
+		{"a wait", `{"type":"system","subtype":"retry","data":{"reason":"retry","attempt":2,"delayMs":500}}`, "retry rate_limit retry, attempt 2"},
+		{"progress", `{"type":"stream_event","event":{}}`, ""},
+		{"words of somebody", `{"type":"user","message":{"content":"words"}}`, ""},
+		{"a helper", `{"type":"assistant","parent_tool_use_id":"t","message":{"content":[{"type":"text","text":"a helper"}]}}`, ""},
+		{"another model", `{"type":"assistant","session_id":"abcd","message":{"model":"other","content":[]}}`, "turn|session  other"},
+		{"no usage", said("a") + "\n" + said("b"), "turn|text a|text b"},
+		{"the words of an error", said("[API Error: x]"), ""},
+		{"an error", `{"type":"result","is_error":true,"error":{"message":"[API Error: Status: 503 busy]"}}`, "error overloaded"},
+		{"an error without words", `{"type":"result","subtype":"error_during_execution","is_error":true}`, "error other"},
+		{"no schema", `{"type":"result","is_error":false,"result":"r","structured_result":null}`, "answer r"},
+		{"what a wrapper prints", "npm warn", "text npm warn"},
+		{"JSON of somebody", "[1]", "raw"},
+		{"a later type", `{"type":"thought"}`, "raw"},
+		{"nothing", "", ""},
+	} {
+		got, _ := read(&agent.Spec{}, []byte(test.text+"\n"), 50)
+		if strings.Join(got, "|") != test.want {
+			t.Errorf("%s: %q, want %q", test.name, got, test.want)
+		}
+	}
+}
+
+// TestRest holds that a result tells only what messages have not told of.
+func TestRest(t *testing.T) {
+	t.Parallel()
+	const message = `{"type":"assistant","message":{"content":[],"usage":{"input_tokens":10,"cache_read_input_tokens":4,"output_tokens":3}}}` + "\n"
+	const result = `{"type":"result","usage":{"input_tokens":25,"cache_read_input_tokens":4,"output_tokens":2}}` + "\n"
+	_, used := read(&agent.Spec{Prior: task.Usage{Input: 5}}, []byte(message+result), 100)
+	if want := (task.Usage{Input: 16, CacheRead: 4, Output: 3}); used != want {
+		t.Errorf("it used %+v, want %+v", used, want)
+	}
+}
+
+func FuzzParser(f *testing.F) {
+	for _, name := range []string{"edit", "cut", "401"} {
+		text, err := os.ReadFile("testdata/" + name + ".jsonl")
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(text, 100)
+	}
+	f.Fuzz(func(t *testing.T, text []byte, size int) {
+		if size < 1 {
+			return
+		}
+		want, used := read(&agent.Spec{}, text, max(1, len(text)))
+		if got, again := read(&agent.Spec{}, text, size); !slices.Equal(got, want) || again != used {
+			t.Errorf("in pieces of %d: %q and %+v, want %q and %+v", size, got, again, want, used)
+		}
+		if min(used.Input, used.Output, used.CacheRead) < 0 {
+			t.Errorf("it used less than nothing: %+v", used)
+		}
+	})
+}

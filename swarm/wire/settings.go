@@ -1,0 +1,109 @@
+package wire
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"strings"
+)
+
+// Settings reads an object of JSON that people write by hand: with comments,
+// and commas that nothing follows, as the agent CLIs take it.
+func Settings(text []byte) (map[string]any, error) {
+	var all map[string]any
+	if err := json.Unmarshal(plain(text), &all); err != nil {
+		return nil, err
+	}
+	if all == nil {
+		return nil, errors.New("it is no object")
+	}
+	return all, nil
+}
+
+// plain is such JSON with blanks where the comments and those commas were.
+func plain(text []byte) []byte {
+	out := bytes.Clone(bytes.TrimPrefix(text, []byte("\ufeff")))
+	comma := -1 // where one stands that nothing has followed yet
+	for i := 0; i < len(out); {
+		size := len(blank(out[i:]))
+		switch {
+		case size > 0:
+			copy(out[i:], bytes.Repeat([]byte{' '}, size))
+			i += size
+			continue
+		case out[i] == '"':
+			i = pastString(out, i)
+			comma = -1
+			continue
+		case out[i] == ',':
+			comma = i
+		case out[i] == '}' || out[i] == ']':
+			if comma >= 0 {
+				out[comma] = ' '
+			}
+			comma = -1
+		case !bytes.ContainsRune([]byte(" \t\r\n"), rune(out[i])):
+			comma = -1
+		}
+		i++
+	}
+	return out
+}
+
+// blank is the comment that a text begins with, without the end of its line.
+func blank(text []byte) []byte {
+	switch {
+	case bytes.HasPrefix(text, []byte("//")):
+		line, _, _ := bytes.Cut(text, []byte{'\n'})
+		return line
+	case bytes.HasPrefix(text, []byte("/*")):
+		if end := bytes.Index(text[2:], []byte("*/")); end >= 0 {
+			return text[:end+4]
+		}
+	}
+	return nil
+}
+
+// pastString is where the string that begins at i has ended.
+func pastString(text []byte, i int) int {
+	for i++; i < len(text); i++ {
+		switch text[i] {
+		case '\\':
+			i++
+		case '"':
+			return i + 1
+		}
+	}
+	return len(text)
+}
+
+// Object is the object of a name within another: what is there, as long as it
+// is one, else a new one.
+func Object(within map[string]any, name string) map[string]any {
+	is, ok := within[name].(map[string]any)
+	if !ok {
+		is = map[string]any{}
+		within[name] = is
+	}
+	return is
+}
+
+// Only are those members of an object that have one of the names.
+func Only(all map[string]any, names ...string) map[string]any {
+	few := map[string]any{}
+	for _, name := range names {
+		if value, ok := all[name]; ok {
+			few[name] = value
+		}
+	}
+	return few
+}
+
+// ShellWords is a command as a shell reads it: the CLIs run their hooks by one.
+func ShellWords(argv []string) string {
+	quoted := make([]string, len(argv))
+	for i, word := range argv {
+		quoted[i] = "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+	}
+	return strings.Join(quoted, " ")
+}
