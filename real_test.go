@@ -22,7 +22,7 @@ type realKind struct {
 	name     string
 	model    string
 	required bool              // the suite fails where it is not installed
-	home     map[string]string // files below HOME; URL stands for the server's
+	home     map[string]string // files below HOME; {URL} stands for the server's
 	env      []string
 }
 
@@ -30,7 +30,7 @@ func realKinds() []realKind {
 	return []realKind{
 		{
 			name: agent.KindPi, model: "fake/fake-model", required: true,
-			home: map[string]string{".pi/agent/models.json": `{"providers":{"fake":{"baseUrl":"URL","api":"anthropic-messages","apiKey":"fake",
+			home: map[string]string{".pi/agent/models.json": `{"providers":{"fake":{"baseUrl":"{URL}","api":"anthropic-messages","apiKey":"fake",
 				"models":[{"id":"fake-model","contextWindow":200000,"maxTokens":32000,
 				"cost":{"input":3,"output":15,"cacheRead":0.3,"cacheWrite":3.75}}]}}}`},
 		},
@@ -40,7 +40,7 @@ func realKinds() []realKind {
 model_provider = "fake"
 [model_providers.fake]
 name = "fake"
-base_url = "URL/v1"
+base_url = "{URL}/v1"
 env_key = "OPENAI_API_KEY"
 wire_api = "responses"
 `},
@@ -48,25 +48,25 @@ wire_api = "responses"
 		},
 		{
 			name: agent.KindClaude, model: "fake-model", required: true,
-			env: []string{"ANTHROPIC_BASE_URL=URL", "ANTHROPIC_API_KEY=fake"},
+			env: []string{"ANTHROPIC_BASE_URL={URL}", "ANTHROPIC_API_KEY=fake"},
 		},
 		{
 			name: agent.KindOpencode, model: "fake/fake-model",
 			home: map[string]string{".config/opencode/opencode.json": `{"provider":{"fake":{"npm":"@ai-sdk/openai-compatible",
-				"options":{"baseURL":"URL/v1","apiKey":"fake"},"models":{"fake-model":{"limit":{"context":200000,"output":32000},
+				"options":{"baseURL":"{URL}/v1","apiKey":"fake"},"models":{"fake-model":{"limit":{"context":200000,"output":32000},
 				"cost":{"input":3,"output":15,"cache_read":0.3,"cache_write":3.75}}}}}}`},
 		},
 		{
 			name: agent.KindGemini, model: "gemini-2.5-pro",
-			env: []string{"GEMINI_API_KEY=fake", "GOOGLE_GEMINI_BASE_URL=URL"},
+			env: []string{"GEMINI_API_KEY=fake", "GOOGLE_GEMINI_BASE_URL={URL}"},
 		},
 		{
 			name: agent.KindQwen, model: "fake-model",
-			env: []string{"OPENAI_API_KEY=fake", "OPENAI_BASE_URL=URL/v1", "OPENAI_MODEL=fake-model"},
+			env: []string{"OPENAI_API_KEY=fake", "OPENAI_BASE_URL={URL}/v1", "OPENAI_MODEL=fake-model"},
 		},
 		{
 			name: agent.KindBuiltin, model: "anthropic/fake-model", required: true,
-			env: []string{"ANTHROPIC_BASE_URL=URL", "ANTHROPIC_API_KEY=fake"},
+			env: []string{"ANTHROPIC_BASE_URL={URL}", "ANTHROPIC_API_KEY=fake"},
 		},
 	}
 }
@@ -113,7 +113,7 @@ func newReal(t *testing.T, k realKind, rules ...modeltest.Rule) *real {
 	r := &real{yard: y, kind: k, server: modeltest.Start(t, modeltest.Script{
 		Rules: rules, Models: []string{"fake-model", "gemini-2.5-pro"},
 	})}
-	here := strings.NewReplacer("URL", r.server.URL())
+	here := strings.NewReplacer("{URL}", r.server.URL())
 	for name, text := range k.home {
 		y.write("home/"+name, here.Replace(text))
 	}

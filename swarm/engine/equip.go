@@ -226,7 +226,7 @@ func copyOne(source, sink *os.Root, name string, left *int64) (err error) {
 // UUID that the same round of the same attempt always has.
 func sessionID(run string, id task.ID, attempt, round int) string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "swarm %s %s %d %d", run, id, attempt, round))
-	sum[6] = sum[6]&0x0f | 0x80 // version 8: made as we like (RFC 9562)
+	sum[6] = sum[6]&0x0f | 0x40 // version 4 (RFC 9562): some CLIs know none above 5
 	sum[8] = sum[8]&0x3f | 0x80
 	return fmt.Sprintf("%x-%x-%x-%x-%x", sum[0:4], sum[4:6], sum[6:8], sum[8:10], sum[10:16])
 }

@@ -3,12 +3,14 @@ package claude
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"path"
 	"slices"
 	"strings"
 
 	"agentswarm/swarm/agent"
 	"agentswarm/swarm/event"
+	"agentswarm/swarm/wire"
 )
 
 // The files of the state folder that are composed here.
@@ -17,6 +19,7 @@ const (
 	credentialsFile = ".credentials.json"
 	memoryFile      = "CLAUDE.md"
 	systemFile      = "swarm-system.md"
+	hooksFile       = "swarm-settings.json"
 )
 
 // Launch starts Claude Code with its stdin open.
@@ -64,6 +67,9 @@ func options(r agent.Request) ([]string, error) {
 	} else {
 		add("--permission-mode", "acceptEdits", "--setting-sources", "user",
 			"--allowed-tools="+strings.Join(append(ours(agent.AllTools()), "NotebookEdit", "WebFetch", "WebSearch", "Task", "Skill"), ","))
+	}
+	if len(r.Hook) > 0 {
+		add("--settings", path.Join(r.State, hooksFile))
 	}
 	if s.Model != "" {
 		add("--model=" + s.Model)
@@ -147,21 +153,34 @@ func files(r agent.Request) ([]agent.File, error) {
 			all = append(all, f)
 		}
 	}
+	composed := map[string]any{settingsFile: settings}
 	if len(r.Hook) > 0 {
-		settings["hooks"] = map[string]any{"PreToolUse": []any{map[string]any{
-			"matcher": "*",
-			"hooks":   []any{map[string]any{"type": "command", "command": shellWords(append(slices.Clone(r.Hook), "--agent", "claude")), "timeout": hookSeconds}},
-		}}}
+		composed[hooksFile] = hooks(r.Hook)
 	}
-	text, err := json.Marshal(settings)
-	if err != nil {
-		return nil, fmt.Errorf("compose the settings of claude: %w", err)
+	for _, name := range slices.Sorted(maps.Keys(composed)) {
+		text, err := json.Marshal(composed[name])
+		if err != nil {
+			return nil, fmt.Errorf("compose the settings of claude: %w", err)
+		}
+		all = append(all, agent.File{Name: name, Data: text})
 	}
-	all = append(all, agent.File{Name: settingsFile, Data: text})
 	if r.System != "" {
 		all = append(all, agent.File{Name: systemFile, Data: []byte(r.System)})
 	}
 	return all, nil
+}
+
+// hooks are settings that win over those of the repository, which could turn all
+// hooks off: the hook is asked before each tool.
+func hooks(hook []string) map[string]any {
+	command := wire.ShellWords(append(slices.Clone(hook), "--agent", "claude"))
+	return map[string]any{
+		"disableAllHooks": false,
+		"hooks": map[string]any{"PreToolUse": []any{map[string]any{
+			"matcher": "*",
+			"hooks":   []any{map[string]any{"type": "command", "command": command, "timeout": hookSeconds}},
+		}}},
+	}
 }
 
 // hookSeconds is how long a hook may take: a person decides. A hook that takes
@@ -185,13 +204,4 @@ func kept(text []byte) (map[string]any, error) {
 		}
 	}
 	return few, nil
-}
-
-// shellWords is a command as a shell reads it: the CLI runs its hooks by one.
-func shellWords(argv []string) string {
-	quoted := make([]string, len(argv))
-	for i, word := range argv {
-		quoted[i] = "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
-	}
-	return strings.Join(quoted, " ")
 }

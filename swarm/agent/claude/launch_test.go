@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"agentswarm/swarm/agent"
+	"agentswarm/swarm/wire"
 )
 
 func request(change func(*agent.Request)) agent.Request {
@@ -99,10 +100,17 @@ func TestSettings(t *testing.T) {
 	for _, f := range l.Files {
 		files[f.Name] = string(f.Data)
 	}
-	want := `{"apiKeyHelper":"k","hooks":{"PreToolUse":[{"hooks":[{"command":"'/a b/it'\\''s' 'hook' '--agent' 'claude'",` +
-		`"timeout":604800,"type":"command"}],"matcher":"*"}]},"model":"m"}`
-	if files[settingsFile] != want || files[memoryFile] != "memory" {
-		t.Errorf("files are %q, want the settings %s", files, want)
+	command, err := json.Marshal(wire.ShellWords([]string{"/a b/it's", "hook", "--agent", "claude"}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `{"disableAllHooks":false,"hooks":{"PreToolUse":[{"hooks":[{"command":` + string(command) +
+		`,"timeout":604800,"type":"command"}],"matcher":"*"}]}}`
+	if files[hooksFile] != want || files[settingsFile] != `{"apiKeyHelper":"k","model":"m"}` || files[memoryFile] != "memory" {
+		t.Errorf("files are %q, want the hooks %s", files, want)
+	}
+	if at := slices.Index(l.Argv, "--settings"); at < 0 || l.Argv[at+1] != "/state/"+hooksFile {
+		t.Errorf("its settings are not given where they win: %q", l.Argv)
 	}
 	if _, err := (Adapter{}).Launch(request(func(r *agent.Request) {
 		r.Login.Files = []agent.File{{Name: settingsFile, Data: []byte("{")}}

@@ -50,11 +50,7 @@ func (Adapter) Launch(r agent.Request) (agent.Launch, error) {
 	if len(r.Command) > 0 {
 		argv = slices.Clone(r.Command)
 	}
-	mode, trust := "default", "false"
-	if r.Walled {
-		mode, trust = "yolo", "true"
-	}
-	argv = append(argv, "--output-format", "stream-json", "--approval-mode", mode, "--policy", path.Join(r.State, policyFile), "--allowed-mcp-server-names=none")
+	argv = append(argv, "--output-format", "stream-json", "--approval-mode", "default", "--policy", path.Join(r.State, policyFile), "--allowed-mcp-server-names=none")
 	switch {
 	case s.Effort != "":
 		return agent.Launch{}, fmt.Errorf("effort %q: gemini has no option for it", s.Effort)
@@ -76,7 +72,7 @@ func (Adapter) Launch(r agent.Request) (agent.Launch, error) {
 	l := agent.Launch{
 		Argv: argv, Stdin: r.PromptFile,
 		Env: []string{
-			"GEMINI_CLI_HOME=" + r.State, "GEMINI_CLI_NO_RELAUNCH=true", "GEMINI_CLI_TRUST_WORKSPACE=" + trust,
+			"GEMINI_CLI_HOME=" + r.State, "GEMINI_CLI_NO_RELAUNCH=true", "GEMINI_CLI_TRUST_WORKSPACE=false",
 			"GEMINI_TELEMETRY_ENABLED=false", "NO_BROWSER=true",
 		},
 		Unset: []string{
@@ -224,9 +220,9 @@ func memories(settings map[string]any) {
 }
 
 // addHook has the hook asked before each tool. The CLI runs hooks of settings
-// only in folders that are trusted, where those of the repository run as well;
-// those of extensions everywhere. But the settings of a folder that is trusted
-// may turn extensions off.
+// only in folders that are trusted, where those of the repository run as well,
+// and where the repository's settings may turn all of them off; those of
+// extensions everywhere. So no workspace is trusted.
 func addHook(r *agent.Request, settings, files map[string]any) {
 	hooks := map[string]any{"BeforeTool": []any{map[string]any{
 		"matcher": "*",
@@ -237,10 +233,6 @@ func addHook(r *agent.Request, settings, files map[string]any) {
 		}},
 	}}}
 	wire.Object(settings, "hooksConfig")["enabled"] = true
-	if r.Walled {
-		settings["hooks"] = hooks
-		return
-	}
 	files[extension+"gemini-extension.json"] = map[string]any{"name": "swarm", "version": "1.0.0"}
 	files[extension+"hooks/hooks.json"] = map[string]any{"hooks": hooks}
 }

@@ -36,7 +36,7 @@ func TestOptions(t *testing.T) {
 		change func(*agent.Request)
 		want   string // words of the command line, or of the error
 	}{
-		{"nothing", func(*agent.Request) {}, "--output-format stream-json --approval-mode yolo " + policy},
+		{"nothing", func(*agent.Request) {}, "--output-format stream-json --approval-mode default " + policy},
 		{"no walls", func(r *agent.Request) { r.Walled = false }, "--approval-mode default " + policy},
 		{"another program", func(r *agent.Request) { r.Command = []string{"/x", "y"} }, "/x y --output-format"},
 		{"model", func(r *agent.Request) { r.Spec.Model = "gemini-3" }, "--model=gemini-3"},
@@ -116,7 +116,7 @@ func TestLaunch(t *testing.T) {
 		t.Errorf("the prompt is not on stdin alone: %+v", l)
 	}
 	for _, kv := range []string{
-		"GEMINI_CLI_HOME=/state", "GEMINI_CLI_NO_RELAUNCH=true", "GEMINI_CLI_TRUST_WORKSPACE=true", "GEMINI_TELEMETRY_ENABLED=false",
+		"GEMINI_CLI_HOME=/state", "GEMINI_CLI_NO_RELAUNCH=true", "GEMINI_CLI_TRUST_WORKSPACE=false", "GEMINI_TELEMETRY_ENABLED=false",
 		"GEMINI_API_KEY=k", "GOOGLE_CLOUD_PROJECT=p",
 	} {
 		if !slices.Contains(l.Env, kv) {
@@ -149,7 +149,7 @@ func TestLaunch(t *testing.T) {
 }
 
 // TestSettings holds what comes of the user's settings, and where the hook is
-// found: where nothing of the repository is trusted, settings name none.
+// found: nothing of the repository is trusted, so settings name none.
 func TestSettings(t *testing.T) {
 	t.Parallel()
 	const hook = `{"BeforeTool":[{"hooks":[{"command":"'/a b/it'\\''s' 'hook' '--agent' 'gemini'","name":"swarm-11111111-2222-4333-8444-555555555555",` +
@@ -170,16 +170,13 @@ func TestSettings(t *testing.T) {
 		for part, want := range map[string]bool{
 			`"name":"m"`: true, `"selectedType":"vertex-ai"`: true, `"fileName":["AGENTS.md","swarm-system.md"]`: true,
 			"AfterTool": false, "mcpServers": false, `"allowed"`: false, "disableYoloMode": false, "includeDirectories": false,
-			`"hooks":` + hook: walled, `"hooksConfig":{"enabled":true}`: true,
+			`"hooks":` + hook: false, `"hooksConfig":{"enabled":true}`: true,
 		} {
 			if strings.Contains(settings, part) != want {
 				t.Errorf("walls %t: settings are %s; %s in them: want %t", walled, settings, part, want)
 			}
 		}
-		want := ""
-		if !walled {
-			want = `{"hooks":` + hook + `}`
-		}
+		want := `{"hooks":` + hook + `}`
 		if files[extension+"hooks/hooks.json"] != want {
 			t.Errorf("walls %t: the extension is %s, want %s", walled, files[extension+"hooks/hooks.json"], want)
 		}
