@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"hash/fnv"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -266,7 +267,7 @@ func TestRealErrors(t *testing.T) {
 		{"401", []modeltest.Rule{{Turn: failing(401)}}, "auth"},
 		{"429", []modeltest.Rule{first(modeltest.Turn{Error: &modeltest.Error{Status: 429, RetryAfter: modeltest.Duration(1e9)}}), done}, ""},
 		{"500", []modeltest.Rule{first(failing(500)), done}, ""},
-		{"dropped", []modeltest.Rule{first(modeltest.Turn{Drop: "before"}), done}, ""},
+		{"dropped", []modeltest.Rule{first(modeltest.Turn{Drop: modeltest.DropStart}), done}, ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -292,17 +293,19 @@ func asleep(mark string) []modeltest.Rule {
 	return []modeltest.Rule{
 		{When: modeltest.When{Since: at(0)}, Turn: modeltest.Turn{
 			Calls: []modeltest.Call{{Name: "{shell}", Args: map[string]any{
-				"command": "echo up > up.txt; setsid --wait sleep " + mark,
+				"command": "echo up > up.txt; setsid --wait tail -s " + mark + " -f /dev/null",
 			}}},
 		}},
 		{Turn: modeltest.Turn{Text: modeltest.Pieces{"I slept."}}},
 	}
 }
 
-// sleeper is how long such a process sleeps, in seconds: a number by which it
-// is known.
+// sleeper is the word by which such a process is known. It is no sleep: some
+// agents refuse to run that.
 func sleeper(t *testing.T) string {
-	return fmt.Sprintf("300.%d%d", os.Getpid(), len(t.Name()))
+	sum := fnv.New32()
+	sum.Write([]byte(t.Name()))
+	return fmt.Sprintf("300.%d%d", os.Getpid(), sum.Sum32())
 }
 
 // TestRealCancel holds that nothing of a cancelled agent is left, but its work.
@@ -313,10 +316,10 @@ func TestRealCancel(t *testing.T) {
 		r := newReal(t, k, asleep(mark)...)
 		cmd := r.command(nil, "run", "--agent", k.name, "--model", k.model, "Sleep")
 		r.must(cmd.Start())
-		r.awaitProcess("sleep " + mark)
+		r.awaitProcess("-s\x00" + mark) // itself, and no shell that will start it
 		r.ends(0, "cancel", "a1")
 		_ = cmd.Wait()
-		if left := processesWith("sleep " + mark); len(left) > 0 {
+		if left := processesWith(mark); len(left) > 0 {
 			t.Errorf("left: %v", left)
 		}
 		if diff := r.ends(0, "diff", "a1"); !strings.Contains(diff.stdout, "up.txt") {
@@ -334,10 +337,10 @@ func TestRealKill(t *testing.T) {
 		r := newReal(t, k, asleep(mark)...)
 		cmd := r.command(nil, "run", "--agent", k.name, "--model", k.model, "Sleep")
 		r.must(cmd.Start())
-		r.awaitProcess("sleep " + mark)
+		r.awaitProcess("-s\x00" + mark) // itself, and no shell that will start it
 		r.must(cmd.Process.Kill())
 		_ = cmd.Wait()
-		r.awaitNone("sleep " + mark)
+		r.awaitNone(mark)
 		r.swarm(nil, "status")
 		if diff := r.ends(0, "diff", "a1"); !strings.Contains(diff.stdout, "up.txt") {
 			t.Errorf("its work is not there: %s", diff.stdout)

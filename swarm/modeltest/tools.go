@@ -40,9 +40,9 @@ func argumentNames(argument string) []string {
 	case "text":
 		return []string{"content", "text"}
 	case "old":
-		return []string{"old_string", "oldString", "oldText"}
+		return []string{"old_string", "oldString", "oldText", "old_text"}
 	case "new":
-		return []string{"new_string", "newString", "newText"}
+		return []string{"new_string", "newString", "newText", "new_text"}
 	default:
 		return []string{argument}
 	}
