@@ -109,8 +109,14 @@ type real struct {
 // a script, behind walls.
 func newReal(t *testing.T, k realKind, rules ...modeltest.Rule) *real {
 	t.Helper()
+	return newRealOn(t, k, worktree.Overlay, rules...)
+}
+
+// newRealOn is newReal on a backend: linked worktrees have no walls.
+func newRealOn(t *testing.T, k realKind, backend worktree.Backend, rules ...modeltest.Rule) *real {
+	t.Helper()
 	y := newYard(t)
-	y.on(worktree.Overlay)
+	y.on(backend)
 	r := &real{yard: y, kind: k, server: modeltest.Start(t, modeltest.Script{
 		Rules: rules, Models: []string{"fake-model", "gemini-2.5-pro"},
 	})}
@@ -229,6 +235,29 @@ func TestRealRefused(t *testing.T) {
 			t.Errorf("the model was told %q", last.Result)
 		}
 	})
+}
+
+// TestRealOpen holds that agents work, and are asked about, without walls too.
+func TestRealOpen(t *testing.T) {
+	t.Parallel()
+	onKinds(t, func(t *testing.T, k realKind) {
+		r := newRealOn(t, k, worktree.Linked,
+			modeltest.Rule{When: modeltest.When{Since: at(0)}, Turn: modeltest.Turn{
+				Calls: []modeltest.Call{{Name: "{shell}", Args: map[string]any{"command": "rm -r -f pkg"}}},
+			}},
+			modeltest.Rule{When: modeltest.When{Since: at(1)}, Turn: modeltest.Turn{
+				Calls: []modeltest.Call{{Name: "{write}", Args: map[string]any{"path": "new.txt", "text": "new\n"}}},
+			}},
+			modeltest.Rule{Turn: modeltest.Turn{Text: modeltest.Pieces{"new.txt is there."}}},
+		)
+		got := r.run(0, "--questions", "deny", "Write new.txt")
+		if got.Patch == nil || got.Patch.Files != 1 || got.Patch.Added != 1 {
+			t.Errorf("its patch is %+v", got.Patch)
+		}
+		if log := r.ends(0, "risk", "log"); !strings.Contains(log.stdout, "DESTRUCTIVE") {
+			t.Errorf("the record does not tell: %s", log.stdout)
+		}
+	}, agent.KindPi, agent.KindClaude, agent.KindGemini, agent.KindQwen, agent.KindOpencode, agent.KindBuiltin)
 }
 
 // TestRealReads holds that an agent that only reads has nothing to write with.
