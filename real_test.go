@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -115,11 +116,15 @@ func newReal(t *testing.T, k realKind, rules ...modeltest.Rule) *real {
 // newRealOn is newReal on a backend: linked worktrees have no walls.
 func newRealOn(t *testing.T, k realKind, backend worktree.Backend, rules ...modeltest.Rule) *real {
 	t.Helper()
+	return newRealWith(t, k, backend, modeltest.Script{Rules: rules, Models: []string{"fake-model", "gemini-2.5-pro"}})
+}
+
+// newRealWith is newRealOn with all that a server can be told.
+func newRealWith(t *testing.T, k realKind, backend worktree.Backend, script modeltest.Script) *real {
+	t.Helper()
 	y := newYard(t)
 	y.on(backend)
-	r := &real{yard: y, kind: k, server: modeltest.Start(t, modeltest.Script{
-		Rules: rules, Models: []string{"fake-model", "gemini-2.5-pro"},
-	})}
+	r := &real{yard: y, kind: k, server: modeltest.Start(t, script)}
 	here := strings.NewReplacer("{URL}", r.server.URL())
 	for name, text := range k.home {
 		y.write("home/"+name, here.Replace(text))
@@ -182,6 +187,9 @@ func editing() []modeltest.Rule {
 	}
 }
 
+// contractWords are some of those that every agent is told first.
+const contractWords = "Judge each action in silence before you take it."
+
 // TestRealEdit holds that what an agent changes by its tools is a patch, and
 // that its words, its model and what it used are known.
 func TestRealEdit(t *testing.T) {
@@ -205,6 +213,12 @@ func TestRealEdit(t *testing.T) {
 		is("from the cache", got.Usage.CacheRead, 2100)
 		if !strings.Contains(k.model, got.Model) || got.Model == "" {
 			t.Errorf("model is %q, want %q", got.Model, k.model)
+		}
+		for _, request := range r.server.Requests() {
+			if !strings.Contains(string(request.Body), contractWords) {
+				t.Error("the model is not told how its actions are judged")
+				break
+			}
 		}
 		r.ends(0, "merge")
 		is("hello.txt", r.git("show", "HEAD:hello.txt"), "hello swarm")
@@ -442,4 +456,30 @@ func (r *real) until(what string, done func() bool) {
 			r.t.Fatal(what)
 		}
 	}
+}
+
+// TestRealGate holds that a hundred agents finish whose provider answers eight
+// requests at a time, and that it seldom has to refuse one.
+func TestRealGate(t *testing.T) {
+	t.Parallel()
+	const agents = 100
+	onKinds(t, func(t *testing.T, k realKind) {
+		rules := editing()
+		for i := range rules {
+			rules[i].Delay = modeltest.Duration(500 * time.Millisecond)
+		}
+		r := newRealWith(t, k, worktree.Overlay, modeltest.Script{
+			Rules: rules, Limit: 8, RetryAfter: modeltest.Duration(time.Second), Forget: true,
+		})
+		s := r.ends(0, "run", "--json", "--agent", k.name, "--model", k.model,
+			"--count", strconv.Itoa(agents), "-j", strconv.Itoa(agents), "--yes", "Change hello.txt")
+		if n := strings.Count(s.stdout, `"status":"completed","changed":true`); n != agents {
+			t.Errorf("%d of %d agents are right", n, agents)
+		}
+		if stats := r.server.Stats(); stats.Refused*20 >= stats.Requests {
+			t.Errorf("of %d requests %d were refused", stats.Requests, stats.Refused)
+		} else {
+			t.Logf("of %d requests %d were refused, %d were at work at once", stats.Requests, stats.Refused, stats.Highest)
+		}
+	}, agent.KindBuiltin)
 }
