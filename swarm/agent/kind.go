@@ -48,6 +48,9 @@ type Kind struct {
 	// write nothing while their model does. It bounds the idle time-out that
 	// nobody set for the agent itself from below.
 	Quiet time.Duration
+	// Alike is set where agents with the same model and tools begin with the same
+	// words, which a provider can keep.
+	Alike bool
 	// Paid is set where each agent costs money, as a rule.
 	Paid bool
 	// Sessions are globs, below the state folder, of what another agent needs

@@ -35,6 +35,7 @@ type Engine struct {
 	heard heard
 	cores *semaphore.Weighted
 	gaps  limit.Gaps // between starts of a kind
+	waves waves
 	share shared
 	// schemas are those that answers are held to.
 	schemas schemas

@@ -25,6 +25,7 @@ type stay struct {
 	tenant *limit.Tenant  // nil: nobody counts its memory
 	turns  int            // that its agent has reported
 	spent  bool           // its agent reports what requests cost
+	lead   func()         // lets go those who wait for its first answer; nil: nobody does
 }
 
 // errPaused ends the waits of those whose agents have not started.
@@ -67,13 +68,21 @@ func (t *attempt) admitAgent(ctx context.Context) *ending {
 // takePlace takes what the agent needs, one after the other.
 func (t *attempt) takePlace(ctx context.Context) (err error) {
 	d := t.engine.deps
+	kind := d.Kinds[t.spec.Kind]
+	if wave := waveOf(kind, t.spec); wave != "" {
+		t.stay.lead, err = t.engine.waves.join(ctx, wave, func() {
+			t.waits("waiting for the first of its kind to be answered, so that what both begin with is read once")
+		})
+		if err != nil {
+			return err
+		}
+	}
 	if lane := LaneOf(t.spec); lane != "" && d.Governor != nil {
 		t.stay.pass, err = d.Governor.Enter(ctx, governor.Request{Lane: lane, Waits: t.waits})
 		if err != nil {
 			return err
 		}
 	}
-	kind := d.Kinds[t.spec.Kind]
 	if d.Memory != nil {
 		t.stay.tenant, err = d.Memory.Admit(ctx, limit.MemoryRequest{
 			Name: t.spec.Kind, Kind: limit.Kind{Footprint: kind.Footprint, Gap: kind.Gap}, Waits: t.waits,
@@ -106,6 +115,9 @@ func (t *attempt) waits(why string) {
 
 // vacate gives back what the attempt holds.
 func (t *attempt) vacate() {
+	if t.stay.lead != nil {
+		t.stay.lead()
+	}
 	if t.stay.pass != nil {
 		t.stay.pass.Done()
 	}
@@ -118,6 +130,9 @@ func (t *attempt) vacate() {
 // report tells the governor how requests go, as far as the agent shows it.
 func (t *attempt) report(ev event.Event) {
 	s := &t.stay
+	if _, answered := ev.(*event.Spent); answered && s.lead != nil {
+		s.lead()
+	}
 	if s.pass == nil {
 		return
 	}

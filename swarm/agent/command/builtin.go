@@ -28,6 +28,7 @@ func Builtin() agent.Kind {
 		Footprint: 40 << 20,
 		// It says what its model says, but nothing while a command runs.
 		Quiet:    10 * time.Minute,
+		Alike:    true,
 		Paid:     true,
 		Sessions: []string{sessions + "/*"},
 		Login:    endpoints,

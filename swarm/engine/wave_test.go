@@ -1,0 +1,83 @@
+package engine
+
+import (
+	"fmt"
+	"path/filepath"
+	"testing"
+
+	"agentswarm/swarm/agent"
+	"agentswarm/swarm/agent/command"
+)
+
+// TestWave holds that of agents which begin with the same words one goes ahead,
+// and the others follow once it has been answered, or has ended.
+func TestWave(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct{ name, first string }{
+		{"answered", `echo '{"type":"usage","output":1}'; while ! test -e "$RIG/all"; do :; done; echo '{"type":"result","text":"ok"}'`},
+		{"ended", `echo '{"type":"error","kind":"other","message":"no"}'`},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t)
+			kind := command.Kind()
+			kind.Name, kind.Alike = "alike", true
+			r.deps.Kinds["alike"] = kind
+			r.config.Agents = specs("mine", `read -r prompt; touch "$RIG/up.$SWARM_AGENT"
+				if mkdir "$RIG/first" 2>/dev/null; then
+					while ! test -e "$RIG/go"; do :; done
+					`+test.first+`
+				else
+					touch "$RIG/all"; echo '{"type":"result","text":"ok"}'
+				fi`)
+			r.config.Agents["mine"].Kind = "alike"
+			e := r.startAll(five()[:3])
+			held := r.held(2)
+			contains(t, "reason", held[0], "waiting for the first of its kind to be answered")
+			r.await("first")
+			if n := r.made("up.*"); n != 1 {
+				t.Errorf("%d agents went ahead", n)
+			}
+			touch(t, r, "go")
+			r.collect(e, 3)
+			if n := r.made("up.*"); n != 3 {
+				t.Errorf("%d agents ran", n)
+			}
+			if err := e.Close(); err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+}
+
+// TestWaveOf holds who is in a wave with whom.
+func TestWaveOf(t *testing.T) {
+	t.Parallel()
+	alike := agent.Kind{Alike: true}
+	base := waveOf(alike, &agent.Spec{Kind: "k", Model: "m", Tools: []string{"read", "ls"}})
+	for i, test := range []struct {
+		kind agent.Kind
+		spec agent.Spec
+		same bool
+	}{
+		{alike, agent.Spec{Kind: "k", Model: "m", Tools: []string{"ls", "read"}}, true},
+		{alike, agent.Spec{Kind: "k", Model: "n", Tools: []string{"ls", "read"}}, false},
+		{alike, agent.Spec{Kind: "k", Model: "m", Tools: []string{"ls", "read"}, ReadOnly: true}, false},
+		{alike, agent.Spec{Kind: "k", Model: "m"}, false},
+		{agent.Kind{}, agent.Spec{Kind: "k", Model: "m", Tools: []string{"ls", "read"}}, false},
+	} {
+		if got := waveOf(test.kind, &test.spec); (got == base) != test.same {
+			t.Error(fmt.Sprint("case ", i, ": ", got))
+		}
+	}
+}
+
+// made is how many files of the rig's folder a pattern names.
+func (r *rig) made(pattern string) int {
+	r.t.Helper()
+	names, err := filepath.Glob(filepath.Join(r.dir, pattern))
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return len(names)
+}
