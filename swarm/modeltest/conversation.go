@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // conversation is what a request holds, in no dialect.
@@ -135,7 +136,7 @@ func (c *conversation) offered(name string) *offer {
 // folder is where the client says that it works, as each of them words it.
 func (c *conversation) folder() string {
 	for _, text := range c.words() {
-		if m := folderPattern.FindStringSubmatch(text); m != nil {
+		if m := folderPattern().FindStringSubmatch(text); m != nil {
 			return strings.TrimRight(m[1], ".")
 		}
 	}
@@ -143,8 +144,10 @@ func (c *conversation) folder() string {
 }
 
 // folderPattern: pi and claude, codex, gemini and qwen, opencode.
-var folderPattern = regexp.MustCompile(
-	"(?i)(?:<cwd>|working directory: *|working in the directory: *|workspace directories:\\*{0,2}\\s*-? *)`?(/[^\\s<`\"]*)")
+var folderPattern = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(
+		"(?i)(?:<cwd>|working directory: *|working in the directory: *|workspace directories:\\*{0,2}\\s*-? *)`?(/[^\\s<`\"]*)")
+})
 
 func (c *conversation) words() []string {
 	words := []string{c.system}

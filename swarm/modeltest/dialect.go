@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // Dialect is an API.
@@ -92,14 +93,14 @@ func (s *Server) listGemini() any {
 func prompt(parts ...json.RawMessage) []byte {
 	var all []byte
 	for _, part := range parts {
-		all = append(all, markPattern.ReplaceAll(part, nil)...)
+		all = append(all, markPattern().ReplaceAll(part, nil)...)
 		all = append(all, '\n')
 	}
 	return all
 }
 
 // markPattern cannot match within a text, where the quotes are escaped.
-var markPattern = regexp.MustCompile(`,?\s*"cache_control"\s*:\s*\{[^{}]*\}`)
+var markPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`,?\s*"cache_control"\s*:\s*\{[^{}]*\}`) })
 
 // texts are those of a content that is a string, or a list of parts that have
 // a text each.

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"agentswarm/swarm/task"
@@ -147,12 +148,14 @@ func inner(message string) string {
 	return body.Error.Message + " (" + body.Error.Type + ")"
 }
 
-var tryAgain = regexp.MustCompile(`(?i)try again in ([0-9]+(?:\.[0-9]+)?) ?(ms|s|seconds?|m|minutes?)\b`)
+var tryAgain = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)try again in ([0-9]+(?:\.[0-9]+)?) ?(ms|s|seconds?|m|minutes?)\b`)
+})
 
 // after is how long a provider asks to wait, in milliseconds; 0 where it does
 // not.
 func after(message string) int64 {
-	found := tryAgain.FindStringSubmatch(message)
+	found := tryAgain().FindStringSubmatch(message)
 	if found == nil {
 		return 0
 	}

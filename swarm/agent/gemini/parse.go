@@ -11,6 +11,7 @@ import (
 	"agentswarm/swarm/event"
 	"agentswarm/swarm/task"
 	"agentswarm/swarm/wire"
+	"sync"
 )
 
 var _ agent.Parser = (*stream)(nil)
@@ -226,18 +227,20 @@ func (s *stream) result(l *line) (found []event.Event) {
 // coded finds the status in an answer of the provider that is told as it came,
 // and later how long it asks to wait.
 var (
-	coded = regexp.MustCompile(`"code":\s*([45][0-9]{2})\b`)
-	later = regexp.MustCompile(`(?i)retry (?:after|in) ([0-9]{1,6}(?:\.[0-9]{1,9})?)s\b`)
+	coded = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`"code":\s*([45][0-9]{2})\b`) })
+	later = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)retry (?:after|in) ([0-9]{1,6}(?:\.[0-9]{1,9})?)s\b`)
+	})
 )
 
 // erred is an error that is known by its words only.
 func erred(text string) *event.Erred {
 	status := 0
-	if m := coded.FindStringSubmatch(text); m != nil {
+	if m := coded().FindStringSubmatch(text); m != nil {
 		status, _ = strconv.Atoi(m[1])
 	}
 	e := &event.Erred{Kind: wire.ErrorKind(status, text), Message: text}
-	if m := later.FindStringSubmatch(text); m != nil {
+	if m := later().FindStringSubmatch(text); m != nil {
 		seconds, _ := strconv.ParseFloat(m[1], 64)
 		e.RetryAfterMS = int64(seconds * 1000)
 	}

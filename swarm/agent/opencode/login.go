@@ -10,10 +10,11 @@ import (
 
 	"agentswarm/swarm/agent"
 	"agentswarm/swarm/wire"
+	"sync"
 )
 
 // named finds the variables that a configuration takes values from.
-var named = regexp.MustCompile(`\{env:([A-Za-z_][A-Za-z0-9_]*)\}`)
+var named = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\{env:([A-Za-z_][A-Za-z0-9_]*)\}`) })
 
 // keys are the variables in which providers that opencode knows have their
 // keys.
@@ -71,7 +72,7 @@ func configured(s agent.Surroundings, l *agent.Login) (providers []string) {
 	dir := folder(s, "XDG_CONFIG_HOME", ".config")
 	add := func(name string, text []byte) {
 		l.Files = append(l.Files, agent.File{Name: name, Data: text})
-		for _, m := range named.FindAllSubmatch(text, -1) {
+		for _, m := range named().FindAllSubmatch(text, -1) {
 			if name := string(m[1]); s.Getenv(name) != "" && !slices.Contains(l.Env, name) {
 				l.Env = append(l.Env, name)
 			}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"agentswarm/swarm/agent"
+	"sync"
 )
 
 // login looks where pi would: in the files of its state folder and in
@@ -232,7 +233,7 @@ func (l *finder) value(key, what string) bool {
 // set.
 func (l *finder) values(text string) bool {
 	all := true
-	for _, m := range variable.FindAllStringSubmatch(text, -1) {
+	for _, m := range variable().FindAllStringSubmatch(text, -1) {
 		switch name := m[1] + m[2]; {
 		case name == "": // an escaped dollar
 		case l.Getenv(name) == "":
@@ -245,7 +246,9 @@ func (l *finder) values(text string) bool {
 }
 
 // variable is a variable in a value of pi's files.
-var variable = regexp.MustCompile(`\$(?:[$!]|([A-Za-z_][A-Za-z0-9_]*)|\{([A-Za-z_][A-Za-z0-9_]*)\})`)
+var variable = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\$(?:[$!]|([A-Za-z_][A-Za-z0-9_]*)|\{([A-Za-z_][A-Za-z0-9_]*)\})`)
+})
 
 func (l *finder) pass(name string) {
 	if !slices.Contains(l.env, name) {

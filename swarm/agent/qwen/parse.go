@@ -11,6 +11,7 @@ import (
 	"agentswarm/swarm/event"
 	"agentswarm/swarm/task"
 	"agentswarm/swarm/wire"
+	"sync"
 )
 
 var _ agent.Parser = (*stream)(nil)
@@ -241,7 +242,9 @@ func (s *stream) result(l *line) (found []event.Event) {
 }
 
 // coded finds a status in the words of an error.
-var coded = regexp.MustCompile(`\b(?:API Error|Status|status|code):? ?([45][0-9]{2})\b`)
+var coded = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\b(?:API Error|Status|status|code):? ?([45][0-9]{2})\b`)
+})
 
 // erred is an error that is known by its words only.
 func erred(text, otherwise string) *event.Erred {
@@ -249,7 +252,7 @@ func erred(text, otherwise string) *event.Erred {
 		text = otherwise
 	}
 	status := 0
-	if m := coded.FindStringSubmatch(text); m != nil {
+	if m := coded().FindStringSubmatch(text); m != nil {
 		status, _ = strconv.Atoi(m[1])
 	}
 	return &event.Erred{Kind: wire.ErrorKind(status, text), Message: text}
