@@ -33,9 +33,10 @@ type attempt struct {
 	// and whose check is all that is missing; nil for any other attempt.
 	owed *task.Completed
 	// prompt is what the agent is asked: its call's, and what was said since.
-	prompt string
-	words  string  // of ours, which come before it
-	parent *Parent // whose conversation it goes on with; nil for a new one
+	prompt  string
+	words   string   // of ours, which come before it
+	unheard []string // what earlier attempts were told while they worked
+	parent  *Parent  // whose conversation it goes on with; nil for a new one
 	// from is the work of an earlier attempt that it goes on with.
 	from *task.Patch
 	// join are the patches its base is made of, joined whose they are.
@@ -314,6 +315,7 @@ func (t *attempt) round(ctx context.Context, stop context.CancelCauseFunc) (*age
 		Observe: func(ev event.Event) {
 			t.observe(ev)
 			t.report(ev)
+			t.tellAgain(ev)
 			if cause := t.guard.see(ctx, ev); cause != nil {
 				stop(cause)
 			}

@@ -218,7 +218,7 @@ func unique(ids []task.ID) []task.ID {
 
 // retry queues one agent by a wish that is on disk.
 func (e *Engine) retry(a *agentState, wish *event.RetryAsked) {
-	a.retry = wish
+	a.retry, a.words = wish, nil
 	if wish.Feedback != "" {
 		a.remarks = append(a.remarks, wish.Feedback)
 	}

@@ -56,6 +56,7 @@ func (e *Engine) begin(life context.Context, a *agentState) {
 		whole:  a.whole,
 		prompt: withRemarks(task.Prompt(a.call.Input), a.remarks),
 	}
+	try.unheard = slices.Clone(a.words)
 	if a.retry != nil {
 		try.from = a.retry.From
 	}

@@ -116,6 +116,7 @@ type agentState struct {
 	accepted bool
 	retry    *event.RetryAsked
 	remarks  []string // what was said with wishes for another attempt
+	words    []string // what it was told while it worked, since then
 	// owed is set on an agent that ended well under an earlier owner, which
 	// did not come to check its work.
 	owed *task.Completed
@@ -167,7 +168,7 @@ func (e *Engine) remember(prior *store.View) {
 func recall(d Deps, c Config, a *store.Agent) *agentState {
 	s := &agentState{
 		id: a.ID, call: a.Call, attempt: a.Attempt, byName: a.ByName(),
-		retry: a.Retry, remarks: a.Remarks, spent: a.Spent, part: a.PartBy,
+		retry: a.Retry, remarks: a.Remarks, words: a.Words, spent: a.Spent, part: a.PartBy,
 	}
 	if r, ok := a.Status.(task.Result); ok {
 		s.result = r

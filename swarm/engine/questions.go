@@ -73,12 +73,30 @@ func (e *Engine) Send(id task.ID, text string) (err error) {
 		}
 		if err = l.Steer(text); err != nil {
 			err = fmt.Errorf("%s %w", id, err)
+			return
+		}
+		if a := e.agents[id]; a != nil {
+			a.words = append(a.words, text)
 		}
 	})
 	if !ok {
 		return ErrClosed
 	}
 	return err
+}
+
+// tellAgain tells an agent what an earlier attempt of it was told, once it can
+// be told: whoever said so may wait for what comes of it.
+func (t *attempt) tellAgain(ev event.Event) {
+	if _, begun := ev.(*event.Session); !begun || len(t.unheard) == 0 || !t.rounds.line.CanSteer() {
+		return
+	}
+	for _, text := range t.unheard {
+		if t.journal(&event.Sent{Agent: t.id, Attempt: t.n, Text: text, Auto: true}) == nil {
+			_ = t.rounds.line.Steer(text) // it may be gone
+		}
+	}
+	t.unheard = nil
 }
 
 // ask takes a question of an agent: it is denied by the onTool of its call,

@@ -168,6 +168,37 @@ func TestQuestionOfACancelledAgent(t *testing.T) {
 	}
 }
 
+// TestTellAgain holds that the attempt which follows on one that was told
+// something is told so, too: whoever said it may wait for what comes of it.
+func TestTellAgain(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.config.Retries = 1
+	r.config.Agents = specs("mine", `
+		read -r prompt
+		printf '{"type":"session","can":["steer"]}\n'; touch "$RIG/up"
+		read -r word; printf '%s\n' "$word" >> "$RIG/words"
+		if test $SWARM_ATTEMPT = 1; then printf '{"type":"error","kind":"rate_limit"}\n'
+		else printf '{"type":"result","text":"done"}\n'; fi`)
+	e := Open(t.Context(), r.deps, r.config, nil)
+	if _, err := e.Start(mine()); err != nil {
+		t.Fatal(err)
+	}
+	r.await("up")
+	for err := e.Send("a1", "left"); err != nil; err = e.Send("a1", "left") {
+		if !errors.Is(err, agent.ErrCannotSteer) {
+			t.Fatal(err)
+		}
+	}
+	is(t, "result", endOf(settled(e).Result), "completed")
+	const word = `{"type":"steer","text":"left"}`
+	is(t, "the words", strings.Join(r.lines("words"), " "), word+" "+word)
+	is(t, "words on record", strings.Join(r.view().Agent("a1").Words, " "), "left")
+	if err := e.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
 func TestSend(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

@@ -70,7 +70,7 @@ func (e *Engine) remindAll() {
 			continue
 		}
 		text := lastWord("All agents together have used what they may: " + SpentText(e.purse.Spent(), e.purse.Short()) + ".")
-		if e.append(&event.Sent{Agent: id, Attempt: l.attempt, Text: text}) == nil {
+		if e.append(&event.Sent{Agent: id, Attempt: l.attempt, Text: text, Auto: true}) == nil {
 			_ = l.Steer(text) // it may be gone
 		}
 	}

@@ -233,6 +233,9 @@ type Sent struct {
 	Agent   task.ID `json:"agent"`
 	Attempt int     `json:"attempt"`
 	Text    string  `json:"text"`
+	// Auto is set where swarm said it by itself: near a limit, or once more, to
+	// an attempt that follows on one which was told it.
+	Auto bool `json:"auto,omitempty"`
 }
 
 // Intended is a landing or an apply about to move something of the user's.

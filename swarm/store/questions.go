@@ -70,7 +70,7 @@ func (a *Agent) review(e *event.Reviewed) {
 
 // again queues an agent that had ended for another attempt.
 func (a *Agent) again(at time.Time, e *event.RetryAsked) {
-	a.Retry, a.Cancel, a.Review = e, nil, nil
+	a.Retry, a.Cancel, a.Review, a.Words = e, nil, nil, nil
 	if e.Feedback != "" {
 		a.Remarks = append(a.Remarks, e.Feedback)
 	}

@@ -81,6 +81,9 @@ type Agent struct {
 	// Attempt is the latest that began, Attempts how many began; 0 for none.
 	Attempt, Attempts int
 
+	// Words are what it was told while it worked, since somebody sent it back.
+	Words []string
+
 	// Leases are the workspaces that were not released, oldest first.
 	Leases []*event.Leased
 	// Supervisors are those that started and are not known to have ended.
@@ -247,6 +250,9 @@ func (v *View) Apply(r event.Record) {
 	case *event.Replied:
 		v.reply(r.Time, e)
 	case *event.Sent:
+		if a := v.about(e.Agent); !e.Auto {
+			a.Words = append(a.Words, e.Text)
+		}
 	case *event.Intended:
 		v.Landings = append(v.Landings, &Landing{Intended: *e, Time: r.Time})
 	case *event.Landed:
