@@ -34,7 +34,7 @@ func terminalCommand(ts *testscript.TestScript, neg bool, args []string) {
 	env := []string{"TERM=xterm"}
 	for _, name := range []string{
 		"HOME", "PATH", "SIGNALS", "SWARM_STATE_DIR", "SWARM_SANDBOX", "SWARM_BACKEND",
-		"GIT_CONFIG_NOSYSTEM", "TESTSCRIPT_COMMAND", "NO_COLOR",
+		"GIT_CONFIG_NOSYSTEM", "TESTSCRIPT_COMMAND", "NO_COLOR", kindsVar, "PI_API_KEY",
 	} {
 		if value := ts.Getenv(name); value != "" {
 			env = append(env, name+"="+value)
