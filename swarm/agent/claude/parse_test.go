@@ -56,8 +56,8 @@ func TestRecorded(t *testing.T) {
 		used  task.Usage
 	}{
 		{"edit", 0, []string{
-			"session ? fake-model", "turn", "text I read hello.txt.", `start Read {"file_path":"/work/repo/hello.txt"}`, "end ok",
-			"turn", `start Edit {"replace_all":false,"file_path":"/work/repo/hello.txt","old_string":"hello world","new_string":"hello swarm"}`, "end ok",
+			"session ? fake-model", "turn", "text I read hello.txt.", `start Read {"file_path":"/tree/repo/hello.txt"}`, "end ok",
+			"turn", `start Edit {"replace_all":false,"file_path":"/tree/repo/hello.txt","old_string":"hello world","new_string":"hello swarm"}`, "end ok",
 			"turn", "text I changed hello.txt.", "answer I changed hello.txt.",
 		}, task.Usage{Input: 1150, Output: 60, CacheRead: 2100}},
 		{"schema", 0, []string{

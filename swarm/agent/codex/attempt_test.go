@@ -171,7 +171,7 @@ func record(t *testing.T, stdout, dir string) {
 		t.Error(err)
 	}
 	for _, scrub := range []struct{ from, to string }{
-		{`/tmp/TestReal[^/"]*/00\d`, "/work"}, {`127\.0\.0\.1:\d+`, "127.0.0.1:8099"}, {`\([^()]*\) unknown`, "(Linux; x86_64) unknown"},
+		{`/tmp/TestReal[^/"]*/00\d`, "/tree"}, {`127\.0\.0\.1:\d+`, "127.0.0.1:8099"}, {`\([^()]*\) unknown`, "(Linux; x86_64) unknown"},
 	} {
 		stream = regexp.MustCompile(scrub.from).ReplaceAll(stream, []byte(scrub.to))
 	}

@@ -11,7 +11,7 @@ import (
 
 func request(change func(*agent.Request)) agent.Request {
 	r := agent.Request{
-		Spec: &agent.Spec{Command: []string{"/bin/gemini"}}, Prompt: "Do\n\"it\"", PromptFile: "/prompt", State: "/state", Dir: "/work",
+		Spec: &agent.Spec{Command: []string{"/bin/gemini"}}, Prompt: "Do\n\"it\"", PromptFile: "/prompt", State: "/state", Dir: "/tree",
 		Walled: true, Session: "11111111-2222-4333-8444-555555555555",
 	}
 	change(&r)
@@ -125,7 +125,7 @@ func TestLaunch(t *testing.T) {
 	}
 	files := written(l)
 	for name, want := range map[string]string{
-		projectsFile: `{"projects":{"/work":"swarm"}}`, systemFile: "Be kind.", memoryFile: "memory",
+		projectsFile: `{"projects":{"/tree":"swarm"}}`, systemFile: "Be kind.", memoryFile: "memory",
 	} {
 		if files[name] != want {
 			t.Errorf("%s is %s, want %s", name, files[name], want)

@@ -53,8 +53,8 @@ func TestRecorded(t *testing.T) {
 		used task.Usage
 	}{
 		{"edit", []string{
-			"session ? gemini-2.5-pro", "turn", "text I read hello.txt.", `start read_file {"file_path":"/work/repo/hello.txt"}`, `end ok ""`,
-			"turn", `start replace {"file_path":"/work/repo/hello.txt","instruction":"scripted","new_string":"hello swarm","old_string":"hello world"}`, "end ok ",
+			"session ? gemini-2.5-pro", "turn", "text I read hello.txt.", `start read_file {"file_path":"/tree/repo/hello.txt"}`, `end ok ""`,
+			"turn", `start replace {"file_path":"/tree/repo/hello.txt","instruction":"scripted","new_string":"hello swarm","old_string":"hello world"}`, "end ok ",
 			"turn", "text I changed hello.txt.", "answer I changed hello.txt.",
 		}, task.Usage{Input: 1150, Output: 60, CacheRead: 2100}},
 		{"refused", []string{

@@ -13,7 +13,7 @@ import (
 
 func request(change func(*agent.Request)) agent.Request {
 	r := agent.Request{
-		Spec: &agent.Spec{Command: []string{"/bin/opencode"}}, Prompt: "Do\n\"it\"", PromptFile: "/prompt", State: "/state", Dir: "/work",
+		Spec: &agent.Spec{Command: []string{"/bin/opencode"}}, Prompt: "Do\n\"it\"", PromptFile: "/prompt", State: "/state", Dir: "/tree",
 	}
 	change(&r)
 	return r
@@ -36,7 +36,7 @@ func TestOptions(t *testing.T) {
 		change func(*agent.Request)
 		want   string // words of the command line, or of the error
 	}{
-		{"nothing", func(*agent.Request) {}, "/bin/opencode run --format json --title swarm --auto --dir=/work"},
+		{"nothing", func(*agent.Request) {}, "/bin/opencode run --format json --title swarm --auto --dir=/tree"},
 		{"another program", func(r *agent.Request) { r.Command = []string{"/x", "y"} }, "/x y run --format"},
 		{"model", func(r *agent.Request) { r.Spec.Model = "p/m" }, "--model=p/m"},
 		{"model of nobody", func(r *agent.Request) { r.Spec.Model = "m" }, `error: model "m": opencode wants PROVIDER/MODEL`},
@@ -138,7 +138,7 @@ func TestConfig(t *testing.T) {
 		t.Fatal(err)
 	}
 	files := written(l)
-	want := `{"autoupdate":false,"instructions":["/i.md","/work/AGENTS.md","/state/config/swarm-system.md"],"model":"b/c",` +
+	want := `{"autoupdate":false,"instructions":["/i.md","/tree/AGENTS.md","/state/config/swarm-system.md"],"model":"b/c",` +
 		`"plugin":["file:///state/config/swarm.js"],"provider":{"a":{"x":1},"b":{"y":2}},"share":"disabled","snapshot":false}`
 	if files[configFile] != want || files[memoryFile] != "memory" || files[systemFile] != "Be kind." {
 		t.Errorf("files are %q, want the configuration %s", files, want)

@@ -57,9 +57,9 @@ func TestRecorded(t *testing.T) {
 		used task.Usage
 	}{
 		{"edit", []string{
-			begun, "turn", "text I read hello.txt.", `start read {"filePath":"/work/repo/hello.txt"}`,
-			`end ok "<path>/work/repo/hello.txt</path>\n<type>file</type>\n<content>\n1: hello world\n2: second\n\n(End of file - total 2 lines)\n</content>"`,
-			"turn", `start edit {"filePath":"/work/repo/hello.txt","newString":"hello swarm","oldString":"hello world"}`, `end ok "Edit applied successfully."`,
+			begun, "turn", "text I read hello.txt.", `start read {"filePath":"/tree/repo/hello.txt"}`,
+			`end ok "<path>/tree/repo/hello.txt</path>\n<type>file</type>\n<content>\n1: hello world\n2: second\n\n(End of file - total 2 lines)\n</content>"`,
+			"turn", `start edit {"filePath":"/tree/repo/hello.txt","newString":"hello swarm","oldString":"hello world"}`, `end ok "Edit applied successfully."`,
 			"turn", "text I changed hello.txt.", "answer I changed hello.txt.",
 		}, task.Usage{Input: 1150, Output: 60, CacheRead: 2100, CostUSD: 0.00498}},
 		{"refused", []string{

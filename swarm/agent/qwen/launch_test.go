@@ -12,7 +12,7 @@ import (
 
 func request(change func(*agent.Request)) agent.Request {
 	r := agent.Request{
-		Spec: &agent.Spec{Command: []string{"/bin/qwen"}}, Prompt: "Do\n\"it\"", PromptFile: "/prompt", State: "/state", Dir: "/work",
+		Spec: &agent.Spec{Command: []string{"/bin/qwen"}}, Prompt: "Do\n\"it\"", PromptFile: "/prompt", State: "/state", Dir: "/tree",
 		Walled: true, Session: "11111111-2222-4333-8444-555555555555",
 	}
 	change(&r)
@@ -177,7 +177,7 @@ func TestEnforced(t *testing.T) {
 	files := written(l)
 	want := `{"context":{"fileName":"AGENTS.md"},"env":{"K":"v"},"general":{"outputStyle":"Concise"},"model":{"name":"m"},"modelProviders":{"openai":[]},` +
 		`"security":{"auth":{"selectedType":"openai"}}}`
-	if files[settingsFile] != want || files[memoryFile] != "memory" || files[trustFile] != `{"/work":"DO_NOT_TRUST"}` || !strings.Contains(files[enforcedFile], `"mine":1`) {
+	if files[settingsFile] != want || files[memoryFile] != "memory" || files[trustFile] != `{"/tree":"DO_NOT_TRUST"}` || !strings.Contains(files[enforcedFile], `"mine":1`) {
 		t.Errorf("files are %q, want the settings %s", files, want)
 	}
 }

@@ -57,9 +57,9 @@ func TestRecorded(t *testing.T) {
 		used  task.Usage
 	}{
 		{"edit", task.Usage{}, []string{
-			begun, "turn", "text I read hello.txt.", `start read_file {"file_path":"/work/repo/hello.txt"}`, `end ok "hello world\nsecond\n"`,
-			"turn", `start edit {"file_path":"/work/repo/hello.txt","new_string":"hello swarm","old_string":"hello world"}`,
-			`end ok "The file: /work/repo/hello.txt has been updated. Showing lines 1-3 of 3 from the edited file:\n\n---\n\nhello swarm\nsecond\n"`,
+			begun, "turn", "text I read hello.txt.", `start read_file {"file_path":"/tree/repo/hello.txt"}`, `end ok "hello world\nsecond\n"`,
+			"turn", `start edit {"file_path":"/tree/repo/hello.txt","new_string":"hello swarm","old_string":"hello world"}`,
+			`end ok "The file: /tree/repo/hello.txt has been updated. Showing lines 1-3 of 3 from the edited file:\n\n---\n\nhello swarm\nsecond\n"`,
 			"turn", "text I changed hello.txt.", "answer I changed hello.txt.",
 		}, task.Usage{Input: 1150, Output: 60, CacheRead: 2100}},
 		{"refused", task.Usage{}, []string{
