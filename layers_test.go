@@ -27,7 +27,7 @@ func layers() [][]string {
 		},
 		2: {"risk", "swarm/early", "swarm/store", "swarm/agent", "swarm/inbox", "swarm/fleet", "swarm/governor", "swarm/wire"},
 		3: {
-			"swarm/agent/claude", "swarm/agent/codex", "swarm/agent/command", "swarm/agent/gemini",
+			"swarm/agent/agenttest", "swarm/agent/claude", "swarm/agent/codex", "swarm/agent/command", "swarm/agent/gemini",
 			"swarm/agent/opencode", "swarm/agent/pi", "swarm/agent/qwen",
 			"swarm/builtin", "swarm/engine",
 		},

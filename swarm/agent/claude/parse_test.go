@@ -7,42 +7,13 @@ import (
 	"testing"
 
 	"agentswarm/swarm/agent"
+	"agentswarm/swarm/agent/agenttest"
 	"agentswarm/swarm/event"
 	"agentswarm/swarm/task"
 )
 
-// read reads a stream in pieces of a size, and returns each event in brief.
 func read(spec *agent.Spec, text []byte, size int) (said []string, used task.Usage) {
-	p := Adapter{}.Parser(spec)
-	var all []event.Event
-	for piece := range slices.Chunk(text, size) {
-		all = append(all, p.Feed(piece)...)
-	}
-	for _, e := range append(all, p.End()...) {
-		switch e := e.(type) {
-		case *event.Spent:
-			used.Add(e.Usage)
-		case *event.Session:
-			said = append(said, "session "+e.ID[:4]+" "+e.Model)
-		case *event.Turn:
-			said = append(said, "turn")
-		case *event.Text:
-			said = append(said, "text "+e.Text)
-		case *event.ToolStart:
-			said = append(said, "start "+e.Name+" "+string(e.Input))
-		case *event.ToolEnd:
-			said = append(said, "end "+map[bool]string{true: "ok", false: "failed"}[e.OK])
-		case *event.Answered:
-			said = append(said, "answer "+e.Text+string(e.Structured))
-		case *event.Erred:
-			said = append(said, "error "+string(e.Kind))
-		case *event.Retry:
-			said = append(said, "retry "+string(e.Kind))
-		default:
-			said = append(said, event.Kind(e))
-		}
-	}
-	return said, used
+	return agenttest.Read(Adapter{}.Parser(spec), text, size)
 }
 
 // TestRecorded reads what the real CLI wrote.
@@ -56,12 +27,14 @@ func TestRecorded(t *testing.T) {
 		used  task.Usage
 	}{
 		{"edit", 0, []string{
-			"session ? fake-model", "turn", "text I read hello.txt.", `start Read {"file_path":"/tree/repo/hello.txt"}`, "end ok",
-			"turn", `start Edit {"replace_all":false,"file_path":"/tree/repo/hello.txt","old_string":"hello world","new_string":"hello swarm"}`, "end ok",
+			"session ? fake-model", "turn", "text I read hello.txt.", `start Read {"file_path":"/tree/repo/hello.txt"}`,
+			`end ok "1\thello world\n2\tsecond\n3\t"`,
+			"turn", `start Edit {"replace_all":false,"file_path":"/tree/repo/hello.txt","old_string":"hello world","new_string":"hello swarm"}`,
+			`end ok "The file /tree/repo/hello.txt has been updated successfully. (file state is current in your context — no need to Read it back)"`,
 			"turn", "text I changed hello.txt.", "answer I changed hello.txt.",
 		}, task.Usage{Input: 1150, Output: 60, CacheRead: 2100}},
 		{"schema", 0, []string{
-			"session ? fake-model", "turn", `start StructuredOutput {"files":3}`, "end ok", `answer {"files":3}{"files":3}`,
+			"session ? fake-model", "turn", `start StructuredOutput {"files":3}`, `end ok "Structured output provided successfully"`, `answer {"files":3}{"files":3}`,
 		}, task.Usage{Input: 12274, Output: 6}},
 		{"fork", 0.0006, []string{"session ? fake-model", "turn", "text It was zebra.", "answer It was zebra."}, task.Usage{Input: 10, Output: 5, CacheRead: 100}},
 		{"401", 0, failed("auth"), task.Usage{}},
@@ -78,9 +51,6 @@ func TestRecorded(t *testing.T) {
 			}
 			for _, size := range []int{1 << 20, 1000, 7} {
 				got, used := read(&agent.Spec{Prior: task.Usage{CostUSD: test.prior}}, text, size)
-				if len(got) > 0 && strings.HasPrefix(got[0], "session ") {
-					got[0] = "session ? " + strings.Fields(got[0])[2]
-				}
 				if !slices.Equal(got, test.want) {
 					t.Errorf("in pieces of %d:\n%s\nwant\n%s", size, strings.Join(got, "\n"), strings.Join(test.want, "\n"))
 				}
@@ -121,13 +91,13 @@ func TestCost(t *testing.T) {
 func TestLines(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ line, want string }{
-		{`{"type":"system","subtype":"api_retry","attempt":1,"error_status":529,"error":"overloaded","retry_delay_ms":500}`, "retry overloaded"},
+		{`{"type":"system","subtype":"api_retry","attempt":1,"error_status":529,"error":"overloaded","retry_delay_ms":500}`, "retry overloaded overloaded, attempt 1"},
 		{`{"type":"system","subtype":"status"}`, ""},
 		{`{"type":"stream_event","event":{"type":"content_block_delta","delta":{"text":"x"}}}`, ""},
 		{`{"type":"user","message":{"content":"words"}}`, ""},
-		{`{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"a","is_error":true}]}}`, "end failed"},
+		{`{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"a","is_error":true}]}}`, "end failed "},
 		{`{"type":"assistant","parent_tool_use_id":"t","message":{"id":"m","content":[{"type":"text","text":"a helper"}]}}`, ""},
-		{`{"type":"assistant","session_id":"abcd","message":{"id":"m","model":"other","content":[]}}`, "turn|session abcd other"},
+		{`{"type":"assistant","session_id":"abcd","message":{"id":"m","model":"other","content":[]}}`, "turn|session ? other"},
 		{`{"type":"result","is_error":true,"subtype":"error_during_execution","errors":["boom"]}`, "error other"},
 		{"npm warn", "text npm warn"},
 		{`[1]`, "raw"},

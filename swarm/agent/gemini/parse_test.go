@@ -7,40 +7,12 @@ import (
 	"testing"
 
 	"agentswarm/swarm/agent"
-	"agentswarm/swarm/event"
+	"agentswarm/swarm/agent/agenttest"
 	"agentswarm/swarm/task"
 )
 
-// read reads a stream in pieces of a size, and returns each event in brief.
 func read(text []byte, size int) (said []string, used task.Usage) {
-	p := Adapter{}.Parser(&agent.Spec{})
-	var all []event.Event
-	for piece := range slices.Chunk(text, size) {
-		all = append(all, p.Feed(piece)...)
-	}
-	for _, e := range append(all, p.End()...) {
-		switch e := e.(type) {
-		case *event.Spent:
-			used.Add(e.Usage)
-		case *event.Session:
-			said = append(said, "session "+strings.Repeat("?", min(1, len(e.ID)))+" "+e.Model)
-		case *event.Turn:
-			said = append(said, "turn")
-		case *event.Text:
-			said = append(said, "text "+e.Text)
-		case *event.ToolStart:
-			said = append(said, "start "+e.Name+" "+string(e.Input))
-		case *event.ToolEnd:
-			said = append(said, "end "+map[bool]string{true: "ok", false: "failed"}[e.OK]+" "+string(e.Output))
-		case *event.Answered:
-			said = append(said, "answer "+e.Text)
-		case *event.Erred:
-			said = append(said, "error "+string(e.Kind))
-		default:
-			said = append(said, event.Kind(e))
-		}
-	}
-	return said, used
+	return agenttest.Read(Adapter{}.Parser(&agent.Spec{}), text, size)
 }
 
 // TestRecorded reads what the real CLI wrote.

@@ -8,49 +8,23 @@ import (
 	"testing"
 
 	"agentswarm/swarm/agent"
-	"agentswarm/swarm/event"
+	"agentswarm/swarm/agent/agenttest"
 	"agentswarm/swarm/task"
 )
 
-// read reads a stream in pieces of a size, and returns each event in brief.
 func read(text []byte, size int) (said []string, used task.Usage) {
-	p := Adapter{}.Parser(&agent.Spec{Model: "fake/fake-model"})
-	var all []event.Event
-	for piece := range slices.Chunk(text, size) {
-		all = append(all, p.Feed(piece)...)
-	}
-	for _, e := range append(all, p.End()...) {
-		switch e := e.(type) {
-		case *event.Spent:
-			used.Add(e.Usage)
-		case *event.Session:
-			said = append(said, "session "+strings.Repeat("?", min(1, len(e.ID)))+" "+e.Model)
-		case *event.Turn:
-			said = append(said, "turn")
-		case *event.Text:
-			said = append(said, "text "+e.Text)
-		case *event.ToolStart:
-			said = append(said, "start "+e.Name+" "+string(e.Input))
-		case *event.ToolEnd:
-			said = append(said, "end "+map[bool]string{true: "ok", false: "failed"}[e.OK]+" "+string(e.Output))
-		case *event.Answered:
-			said = append(said, "answer "+e.Text)
-		case *event.Erred:
-			said = append(said, "error "+string(e.Kind))
-		case *event.Retry:
-			said = append(said, "retry "+string(e.Kind))
-		default:
-			said = append(said, event.Kind(e))
-		}
-	}
-	return said, used
+	return agenttest.Read(Adapter{}.Parser(&agent.Spec{Model: "fake/fake-model"}), text, size)
 }
 
 // TestRecorded reads what the real CLI wrote.
 func TestRecorded(t *testing.T) {
 	t.Parallel()
 	const begun = "session ? fake/fake-model"
-	again := func(kind string) []string { return []string{begun, "retry " + kind, "error " + kind} }
+	again := func(kind, message string) []string {
+		return []string{begun, "retry " + kind + " " + message, "error " + kind}
+	}
+	const lost = "Cannot connect to API: The socket connection was closed unexpectedly. " +
+		"For more information, pass `verbose: true` in the second argument to fetch()"
 	for _, test := range []struct {
 		name string
 		want []string
@@ -70,11 +44,11 @@ func TestRecorded(t *testing.T) {
 			task.Usage{Input: 10, Output: 5, CacheRead: 100, CostUSD: 0.000135}},
 		{"elsewhere", []string{"error invalid"}, task.Usage{}},
 		{"401", []string{begun, "error auth"}, task.Usage{}},
-		{"429", again("rate_limit"), task.Usage{}},
-		{"quota", again("quota"), task.Usage{}},
-		{"500", again("overloaded"), task.Usage{}},
-		{"drop", again("overloaded"), task.Usage{}},
-		{"cut", again("overloaded"), task.Usage{}},
+		{"429", again("rate_limit", "Rate limit reached, please try again later."), task.Usage{}},
+		{"quota", again("quota", "You exceeded your current quota, please check your plan and billing details."), task.Usage{}},
+		{"500", again("overloaded", "The server had an error while processing the request."), task.Usage{}},
+		{"drop", again("overloaded", lost), task.Usage{}},
+		{"cut", again("overloaded", lost), task.Usage{}},
 		{"killed", []string{begun, "turn"}, task.Usage{}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
