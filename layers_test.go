@@ -17,7 +17,7 @@ import (
 func layers() [][]string {
 	return [][]string{
 		0: {
-			"roles", "risk/argv", "risk/lockfile", "worktree/git", "swarm/task", "swarm/proc", "swarm/box", "swarm/ask",
+			"roles", "variants", "risk/argv", "risk/lockfile", "worktree/git", "swarm/task", "swarm/proc", "swarm/box", "swarm/ask",
 			"swarm/nearest", "swarm/schema", "swarm/modeltest",
 		},
 		1: {

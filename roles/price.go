@@ -1,4 +1,4 @@
-// Package roles knows models: what they cost.
+// Package roles knows models: how they are named, and what they cost.
 //
 // It owns the table of prices and how the name of a model is found in it. It
 // asks nobody, guesses nothing and knows no agents.

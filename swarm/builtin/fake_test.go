@@ -13,6 +13,7 @@ import (
 	// Its supervisors are this test binary.
 	_ "agentswarm/swarm/early"
 
+	"agentswarm/roles"
 	"agentswarm/swarm/builtin/model"
 )
 
@@ -56,7 +57,7 @@ func (f *fake) endpoint(api model.API) *model.Endpoint {
 		url += "/v1"
 	}
 	return &model.Endpoint{
-		Spec: model.Spec{Provider: "fake", Model: "m"}, API: api, URL: url, Key: "secret",
+		Spec: roles.Spec{Provider: "fake", Model: "m"}, API: api, URL: url, Key: "secret",
 		Facts: model.Facts{ContextWindow: 100_000}, Secrets: []string{"FAKE_KEY"},
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"agentswarm/roles"
 	"agentswarm/swarm/builtin/model"
 )
 
@@ -39,7 +40,7 @@ func (a *agent) fork() error {
 
 // colder says why the prefix of a conversation cannot be ours; empty: it can.
 func (a *agent) colder(s *stored) string {
-	spec := func(h *header) string { return model.Spec{Provider: h.Provider, Model: h.Model}.String() }
+	spec := func(h *header) string { return roles.Spec{Provider: h.Provider, Model: h.Model}.String() }
 	if was, is := spec(&s.header), spec(&a.head); was != is || s.API != a.head.API {
 		return fmt.Sprintf("it is one of %s (%s), and this is %s (%s)", was, s.API, is, a.head.API)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"agentswarm/roles"
 	"agentswarm/swarm/ask"
 	"agentswarm/swarm/box"
 	builtinagent "agentswarm/swarm/builtin"
@@ -224,14 +225,14 @@ func builtinEndpoint(c *cli.Context, env Env) (*model.Endpoint, error) {
 			Advice: "swarm help builtin lists the providers",
 		}
 	}
-	spec, err := model.ParseSpec(text)
+	spec, err := roles.ParseSpec(text)
 	if err != nil {
 		return nil, usagef("builtin: %v", err)
 	}
 	if effort := c.String("effort"); effort != "" {
-		with, err := model.ParseSpec("p/m:" + effort)
+		with, err := roles.ParseSpec("p/m:" + effort)
 		if err != nil || with.Effort == "" {
-			return nil, usagef("builtin: --effort %q: want one of %s", effort, strings.Join(model.Efforts(), ", "))
+			return nil, usagef("builtin: --effort %q: want one of %s", effort, strings.Join(roles.Efforts(), ", "))
 		}
 		spec.Effort = effort
 	}

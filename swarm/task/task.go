@@ -99,6 +99,8 @@ type Call struct {
 	Retries *int
 	// Options are what the agent is to use, over what is configured of it.
 	Options
+	// Stage is set on calls that are a stage of a pipeline; nil elsewhere.
+	Stage *Stage
 
 	// Base is the commit the workspace starts from, BaseTree its tree.
 	Base, BaseTree string
@@ -110,6 +112,14 @@ type Limits struct {
 	Tokens int64         `json:"tokens,omitempty"` // output and reasoning
 	USD    float64       `json:"usd,omitempty"`
 	Idle   time.Duration `json:"idle_ns,omitempty"`
+}
+
+// Stage is which part of a pipeline an agent is, and who else there is.
+type Stage struct {
+	Name   string   `json:"name"`             // one of Roster
+	Roster []string `json:"roster,omitempty"` // all stages, in order
+	// Words is what the stage is told of its part.
+	Words string `json:"words,omitempty"`
 }
 
 // Sum computes the key of a call: a hash of everything that decides what the
@@ -133,7 +143,8 @@ func (c *Call) Sum() string {
 		Script    *scriptSum `json:",omitempty"`
 		Allow     []string   `json:",omitempty"`
 		Options   *Options   `json:",omitempty"`
-	}{input, c.Agent, c.Command, c.Item, c.BaseTree, c.DependsOn, c.After, c.scriptSum(), c.Allow, c.Options.sum()})
+		Stage     *Stage     `json:",omitempty"`
+	}{input, c.Agent, c.Command, c.Item, c.BaseTree, c.DependsOn, c.After, c.scriptSum(), c.Allow, c.Options.sum(), c.Stage})
 	if err != nil {
 		panic(fmt.Sprintf("task: a call of strings does not marshal: %v", err))
 	}

@@ -7,40 +7,14 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"agentswarm/roles"
 	"time"
 
 	"github.com/openai/openai-go/v3"
 
 	"agentswarm/swarm/task"
 )
-
-func TestParseSpec(t *testing.T) {
-	t.Parallel()
-	tests := []struct {
-		give string
-		want Spec
-		err  bool
-	}{
-		{give: "openai/gpt-5", want: Spec{"openai", "gpt-5", ""}},
-		{give: "openai/gpt-5:high", want: Spec{"openai", "gpt-5", "high"}},
-		{give: "router/meta/llama:70b", want: Spec{"router", "meta/llama:70b", ""}},
-		{give: "ollama/qwen3:30b:low", want: Spec{"ollama", "qwen3:30b", "low"}},
-		{give: "local", want: Spec{"", "local", ""}},
-		{give: "", err: true},
-		{give: "openai/", err: true},
-		{give: "/x", err: true},
-		{give: "openai/:high", err: true},
-	}
-	for _, test := range tests {
-		got, err := ParseSpec(test.give)
-		if (err != nil) != test.err || got != test.want {
-			t.Errorf("ParseSpec(%q) = %+v, %v, want %+v", test.give, got, err, test.want)
-		}
-		if err == nil && got.String() != test.give {
-			t.Errorf("String() = %q, want %q", got, test.give)
-		}
-	}
-}
 
 func TestFind(t *testing.T) {
 	t.Parallel()
@@ -80,7 +54,7 @@ func TestFind(t *testing.T) {
 		{name: "no URL", spec: "m", give: Search{Getenv: env(), Endpoint: "ftp://x"}, err: `the endpoint "ftp://x" is no http or https URL`},
 	}
 	for _, test := range tests {
-		spec, err := ParseSpec(test.spec)
+		spec, err := roles.ParseSpec(test.spec)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -100,7 +74,7 @@ func TestFind(t *testing.T) {
 
 func TestFacts(t *testing.T) {
 	t.Parallel()
-	s := Search{Spec: Spec{Model: "claude-sonnet-4-5"}}
+	s := Search{Spec: roles.Spec{Model: "claude-sonnet-4-5"}}
 	if f := s.facts(Provider{}); f.ContextWindow != 200_000 || f.MaxOutput != 32_000 {
 		t.Errorf("facts = %+v", f)
 	}

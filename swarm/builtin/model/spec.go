@@ -7,6 +7,8 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+
+	"agentswarm/roles"
 )
 
 // API is a protocol that models are asked by. The zero value is none.
@@ -45,45 +47,9 @@ type Facts struct {
 	MaxOutput     int64 `json:"max_output"`     // tokens of one reply; 0: not known
 }
 
-// Spec names a model: provider/model[:effort].
-type Spec struct{ Provider, Model, Effort string }
-
-// String writes a spec as it is read.
-func (s Spec) String() string {
-	text := s.Model
-	if s.Provider != "" {
-		text = s.Provider + "/" + text
-	}
-	if s.Effort != "" {
-		text += ":" + s.Effort
-	}
-	return text
-}
-
-// Efforts are the words for how much a model should think.
-func Efforts() []string {
-	return []string{"none", "minimal", "low", "medium", "high", "xhigh", "max"}
-}
-
-// ParseSpec reads a spec. It is split at the first slash only, and a last word
-// after a colon is an effort where it is one: others are part of the name.
-func ParseSpec(text string) (Spec, error) {
-	s := Spec{Model: text}
-	if provider, rest, ok := strings.Cut(text, "/"); ok {
-		s.Provider, s.Model = provider, rest
-	}
-	if at := strings.LastIndexByte(s.Model, ':'); at >= 0 && slices.Contains(Efforts(), s.Model[at+1:]) {
-		s.Model, s.Effort = s.Model[:at], s.Model[at+1:]
-	}
-	if s.Model == "" || s.Provider == "" && strings.Contains(text, "/") {
-		return Spec{}, fmt.Errorf("model %q: want provider/model or provider/model:effort", text)
-	}
-	return s, nil
-}
-
 // Search is what a provider is looked for by.
 type Search struct {
-	Spec   Spec
+	Spec   roles.Spec
 	Getenv func(string) string
 	// More are providers beside the known ones, and before them.
 	More map[string]Provider
@@ -95,7 +61,7 @@ type Search struct {
 
 // Endpoint is where and how one model is asked.
 type Endpoint struct {
-	Spec  Spec
+	Spec  roles.Spec
 	API   API
 	URL   string
 	Key   string // never printed
@@ -188,7 +154,7 @@ func hosted(base string) bool {
 
 // KeyError is a key that is missing.
 type KeyError struct {
-	Spec     Spec
+	Spec     roles.Spec
 	Variable string
 }
 
