@@ -9,11 +9,17 @@ type Options struct {
 	Tools  []string `json:"tools,omitempty"`
 	// ReadOnly leaves it only the tools that change nothing.
 	ReadOnly bool `json:"read_only,omitempty"`
+	// Variant is VariantOff where nothing is to be added to the prompt for the
+	// family of the model.
+	Variant string `json:"variant,omitempty"`
 }
+
+// VariantOff leaves out what is said against the failure modes of a family.
+const VariantOff = "off"
 
 // Any reports whether anything is asked for.
 func (o Options) Any() bool {
-	return o.Model != "" || o.Effort != "" || len(o.Tools) > 0 || o.ReadOnly
+	return o.Model != "" || o.Effort != "" || len(o.Tools) > 0 || o.ReadOnly || o.Variant != ""
 }
 
 // Over lays o over what is asked for where o says nothing. Nothing takes a
@@ -24,6 +30,7 @@ func (o Options) Over(under Options) Options {
 		o.Tools = under.Tools
 	}
 	o.ReadOnly = o.ReadOnly || under.ReadOnly
+	o.Variant = cmp.Or(o.Variant, under.Variant)
 	return o
 }
 
