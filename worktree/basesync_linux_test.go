@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"unsafe"
@@ -14,13 +15,25 @@ import (
 	"agentswarm/worktree/git"
 )
 
+// What the kernel says of an extent of a file (include/uapi/linux/fiemap.h).
+const (
+	extentDelayed = 0x4    // FIEMAP_EXTENT_DELALLOC: it has no place on the disk yet
+	extentShared  = 0x2000 // FIEMAP_EXTENT_SHARED: with another file
+)
+
 // unsaved reports whether the kernel has yet to find a place on the disk for
-// something in a file (FS_IOC_FIEMAP, as its documentation has it).
+// something in a file.
 func unsaved(t *testing.T, path string) bool {
+	t.Helper()
+	return slices.ContainsFunc(extentsOf(t, path), func(flags uint32) bool { return flags&extentDelayed != 0 })
+}
+
+// extentsOf are the flags of the first extents of a file (FS_IOC_FIEMAP, as
+// its documentation has it).
+func extentsOf(t *testing.T, path string) []uint32 {
 	t.Helper()
 	const (
 		call           = 0xc020660b // FS_IOC_FIEMAP
-		delayed        = 0x4        // FIEMAP_EXTENT_DELALLOC
 		extents        = 16
 		whole   uint64 = 1<<64 - 1
 	)
@@ -47,12 +60,11 @@ func unsaved(t *testing.T, path string) bool {
 	if errno != 0 {
 		t.Fatal(errno)
 	}
+	var flags []uint32
 	for _, e := range asked.extents[:asked.mapped] {
-		if e.flags&delayed != 0 {
-			return true
-		}
+		flags = append(flags, e.flags)
 	}
-	return false
+	return flags
 }
 
 // TestBaseIsSaved holds that a base, whole or a layer, is on the disk when it
