@@ -324,6 +324,9 @@ func (c *composing) layer(at, name string, hidden bool) error {
 		return nil
 	}
 	p := Piece{At: at, Lower: []string{at}, Upper: upper}
+	if warm := filepath.Join(c.Warm, name); c.Warm != "" && !hidden && isDir(warm) {
+		p.Lower = []string{warm, at}
+	}
 	if hidden {
 		if p.Lower[0], _, err = c.folder("empty"); err != nil {
 			return err

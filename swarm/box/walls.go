@@ -53,6 +53,9 @@ type Place struct {
 	// Private is a folder of the attempt's own, on a real disk, where its
 	// view of HOME and its /tmp keep what it writes.
 	Private string // required
+	// Warm is such a folder of an earlier command, which has ended: what that
+	// wrote is seen as if it had always been there. Empty or missing: none.
+	Warm string
 	// Hide and Write are paths that agents see nothing of, and folders that
 	// they write to and all see. They may begin with "~/".
 	Hide  []string

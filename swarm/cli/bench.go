@@ -53,6 +53,7 @@ type bench struct {
 	caution
 	shims   string // the folder that comes first in the PATH of agents
 	guards  string // one before it, where walls do not stand; empty: none
+	warm    string // what walls kept while caches were filled; empty: nothing
 	deps    engine.Deps
 	contact contact                // how a person is reached while agents work
 	agents  map[string]*agent.Spec // as they are recorded with the run

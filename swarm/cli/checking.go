@@ -22,6 +22,9 @@ type spaceRequest struct {
 	commit git.Hash // required
 	saved  string   // required; where the index of the workspace is kept
 	kept   string   // a folder that the command may leave something in
+	// private is a new folder that walls are to keep things in, for the caller
+	// to remove; empty: one that goes with the workspace.
+	private string
 }
 
 // space is such a workspace while a command may run in it.
@@ -50,11 +53,13 @@ func (b *bench) inSpace(ctx context.Context, c spaceRequest, work func(*space) e
 	if err := os.MkdirAll(filepath.Dir(c.saved), 0o700); err != nil {
 		return err
 	}
-	private, err := os.MkdirTemp(filepath.Dir(c.saved), "box-")
-	if err != nil {
-		return err
+	private := c.private
+	if private == "" {
+		if private, err = os.MkdirTemp(filepath.Dir(c.saved), "box-"); err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, worktree.RemoveAll(private)) }()
 	}
-	defer func() { err = errors.Join(err, worktree.RemoveAll(private)) }()
 	request := engine.WallsRequest{Workspace: *leased, Private: private}
 	if c.kept != "" {
 		request.Write = []string{c.kept}

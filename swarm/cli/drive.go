@@ -72,12 +72,16 @@ func (b *bench) drive(ctx context.Context, r driveRequest) (*ended, error) {
 		return nil, errors.Join(err, b.owner.Close())
 	}
 	b.deps.Hooks = watchers
+	cool, err := b.warmUp(ctx, r.config.Warm)
+	if err != nil {
+		return nil, errors.Join(err, b.owner.Close())
+	}
 	ungovern := b.govern(r.config)
 	e := engine.Open(ctx, b.deps, r.config, r.prior)
 	face := &controls{engine: e, owner: b.owner}
 	server, err := control.Listen(ctx, b.owner, face, b.env.Getenv)
 	if err != nil {
-		return nil, errors.Join(err, e.Close(), ungovern(), b.owner.Close())
+		return nil, errors.Join(err, e.Close(), ungovern(), cool(), b.owner.Close())
 	}
 	watching, stopWatching := context.WithCancel(context.WithoutCancel(ctx))
 	var watch sync.WaitGroup
@@ -88,7 +92,7 @@ func (b *bench) drive(ctx context.Context, r driveRequest) (*ended, error) {
 	} else {
 		err = b.carryOut(ctx, e, r)
 	}
-	err = errors.Join(err, e.Close(), server.Close(), watchers.close(), b.trees.Close(), ungovern())
+	err = errors.Join(err, e.Close(), server.Close(), watchers.close(), b.trees.Close(), ungovern(), cool())
 	desk.close()
 	end, closeErr := b.close(ctx, err)
 	if end == nil {

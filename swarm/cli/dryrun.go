@@ -17,6 +17,7 @@ type planObject struct {
 	BaseKind  string          `json:"base_kind"`
 	Jobs      int             `json:"jobs"`
 	MaxAgents int             `json:"max_agents"`
+	Warm      string          `json:"warm,omitempty"`
 	Setup     string          `json:"setup,omitempty"`
 	Verify    string          `json:"verify,omitempty"`
 	Into      string          `json:"into,omitempty"`
@@ -61,7 +62,7 @@ func (pl *plan) object() planObject {
 	o := planObject{
 		Schema: "swarm.plan/1", Base: pl.base.Commit, BaseKind: string(pl.base.Kind),
 		Jobs: pl.config.Jobs, MaxAgents: pl.config.MaxAgents, Into: pl.into,
-		Setup: pl.config.Setup, Verify: pl.config.Verify, Agents: []plannedObject{},
+		Warm: pl.config.Warm, Setup: pl.config.Setup, Verify: pl.config.Verify, Agents: []plannedObject{},
 	}
 	if pl.config.Budget != (task.Amount{}) {
 		o.Budget = &budgetObject{amountObject: newAmountObject(pl.config.Budget)}
@@ -100,7 +101,7 @@ func (p *place) printPlan(pl *plan, asJSON bool) error {
 			Printable(o.Script.Name), git10(o.Base), o.Jobs)
 	}
 	for _, line := range slices.Concat(o.Script.lines(), []planLine{
-		{"setup", o.Setup}, {"verify", o.Verify}, {"merge into", o.Into},
+		{"warm", o.Warm}, {"setup", o.Setup}, {"verify", o.Verify}, {"merge into", o.Into},
 		{"budget", totalText(pl.config.Budget)}, {"not approved yet", strings.Join(o.Untrusted, ", ")},
 	}) {
 		if line.text != "" {

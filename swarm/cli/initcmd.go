@@ -207,7 +207,7 @@ func (p *place) approveOwn(text string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	items := own.Needs(config.Use{Setup: true, Verify: true})
+	items := own.Needs(config.Use{Warm: true, Setup: true, Verify: true})
 	if len(items) == 0 {
 		return "", nil
 	}

@@ -66,6 +66,7 @@ func runFlags() []cli.Flag {
 		&cli.DurationFlag{Name: "idle-timeout", Usage: "end an agent that writes nothing for `TIME`"},
 		&cli.DurationFlag{Name: "run-timeout", Usage: "stop the run after `TIME`"},
 		&cli.IntFlag{Name: "retries", Usage: "try an agent up to `N` times again whose failure may pass: lost, start_failed, rate_limit, overloaded"},
+		&cli.StringFlag{Name: "warm", Usage: "run `CMD` by sh -c once before the first agent, to fill the caches of tools for all"},
 		&cli.StringFlag{Name: "setup", Usage: "run `CMD` by sh -c in each workspace before its agent"},
 		&cli.StringFlag{Name: "verify", Usage: "run `CMD` by sh -c on what each agent changed"},
 		&cli.BoolFlag{Name: "merge", Usage: "merge what completed when the run ends"},

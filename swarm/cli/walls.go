@@ -28,7 +28,7 @@ func (b *bench) walls(r engine.WallsRequest) (engine.Enclosure, error) {
 	}
 	w, err := box.Compose(b.rung, b.isolation.open(), box.Place{
 		Pieces: b.pieces(r), State: filepath.Dir(b.state.Dir), Home: b.env.Getenv("HOME"),
-		Private: r.Private, Sockets: control.Folders(b.env.Getenv), Getenv: b.env.Getenv,
+		Private: r.Private, Warm: b.warm, Sockets: control.Folders(b.env.Getenv), Getenv: b.env.Getenv,
 		Hide: b.isolation.Hide, Write: b.isolation.Write, View: box.ViewIn(b.why),
 		Programs: slices.Concat(filepath.SplitList(b.env.Getenv("PATH")), r.Programs, b.repo.Borrowed()),
 	})

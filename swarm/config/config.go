@@ -29,7 +29,8 @@ import (
 // an agent of the user.
 type Config struct {
 	DefaultAgent string
-	Setup        string // a script for sh -c; empty: none
+	Warm         string // a script for sh -c; empty: none
+	Setup        string // the same
 	Verify       string // a script for sh -c; empty: none
 	Jobs         int    // agents at once, 1 to 100
 	MaxAgents    int    // agents a run may start in its life

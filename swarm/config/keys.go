@@ -28,6 +28,11 @@ func topKeys() []key[Config] {
 			func(c *Config, f field) error { return f.intoAgentName(&c.DefaultAgent) },
 			func(c *Config) any { return c.DefaultAgent },
 		}, {
+			"warm", scriptShape(), "", "none",
+			"run by `sh -c` once before the first agent, at the base, to fill the caches that all agents stand on",
+			func(c *Config, f field) error { return f.intoString(&c.Warm) },
+			func(c *Config) any { return c.Warm },
+		}, {
 			"setup", scriptShape(), "", "none",
 			"run by `sh -c` in each workspace before its agent",
 			func(c *Config, f field) error { return f.intoString(&c.Setup) },

@@ -22,6 +22,7 @@ func written(t *testing.T, c *Config, origins bool) string {
 
 const everyKey = `
 default_agent = "b"
+warm = "make deps"
 setup = '''
 make "it" \
 	ready'''
@@ -74,6 +75,7 @@ func TestSettings(t *testing.T) {
 		want    string
 	}{
 		{"nothing", true, nil, `# default_agent is not set
+warm = "" # default
 setup = "" # default
 verify = "" # default
 notify = "" # default
@@ -100,67 +102,68 @@ confined = "ask" # default
 question_timeout = "10m" # default
 `},
 		{"every key", true, []Source{project(everyKey), user("jobs = 1\nretries = 4\nchecks.lint = 'x'"), local("retries = 0\n[checks]\nlint = ''")}, `default_agent = "b" # from .swarm/config.toml:2
+warm = "make deps" # from .swarm/config.toml:3
 setup = """
 make \"it\" \\
-	ready""" # from .swarm/config.toml:3
-verify = "test -n \"\u001B\"" # from .swarm/config.toml:6
-notify = "beep" # from .swarm/config.toml:7
-questions = "deny" # from .swarm/config.toml:8
-overlap = "serialize" # from .swarm/config.toml:9
-backend = "overlay" # from .swarm/config.toml:10
-jobs = 3 # from .swarm/config.toml:11
-max_agents = 9 # from .swarm/config.toml:12
+	ready""" # from .swarm/config.toml:4
+verify = "test -n \"\u001B\"" # from .swarm/config.toml:7
+notify = "beep" # from .swarm/config.toml:8
+questions = "deny" # from .swarm/config.toml:9
+overlap = "serialize" # from .swarm/config.toml:10
+backend = "overlay" # from .swarm/config.toml:11
+jobs = 3 # from .swarm/config.toml:12
+max_agents = 9 # from .swarm/config.toml:13
 retries = 0 # from .swarm/config.local.toml:1
-timeout = "1h30m" # from .swarm/config.toml:14
-idle_timeout = "1m30s" # from .swarm/config.toml:15
-run_timeout = "2h" # from .swarm/config.toml:16
-budget_tokens = 5 # from .swarm/config.toml:17
-budget_usd = 0.5 # from .swarm/config.toml:18
-budget_time = "3h" # from .swarm/config.toml:19
+timeout = "1h30m" # from .swarm/config.toml:15
+idle_timeout = "1m30s" # from .swarm/config.toml:16
+run_timeout = "2h" # from .swarm/config.toml:17
+budget_tokens = 5 # from .swarm/config.toml:18
+budget_usd = 0.5 # from .swarm/config.toml:19
+budget_time = "3h" # from .swarm/config.toml:20
 
 [sandbox]
-mode = "require" # from .swarm/config.toml:21
-hide = ["~/.netrc", "/srv/\u001B"] # from .swarm/config.toml:22
+mode = "require" # from .swarm/config.toml:22
+hide = ["~/.netrc", "/srv/\u001B"] # from .swarm/config.toml:23
 write = [] # default
 
 [risk]
 confined = "ask" # default
-question_timeout = "5m" # from .swarm/config.toml:42
+question_timeout = "5m" # from .swarm/config.toml:43
 
 [checks]
 lint = "" # from .swarm/config.local.toml:3
-unit = "go test ./..." # from .swarm/config.toml:25
-verify = "a \"b\"" # from .swarm/config.toml:26
+unit = "go test ./..." # from .swarm/config.toml:26
+verify = "a \"b\"" # from .swarm/config.toml:27
 
 [agents.a]
 kind = "command" # default
-command = ["y"] # from .swarm/config.toml:36
+command = ["y"] # from .swarm/config.toml:37
 input = "none" # default
 format = "text" # default
 success = "exit" # default
-pty = true # from .swarm/config.toml:37
-timeout = "1h30m" # from .swarm/config.toml:14
-idle_timeout = "1m30s" # from .swarm/config.toml:15
-lane = "p/m:high" # from .swarm/config.toml:39
-write = ["~/.cache/y", "/srv/y"] # from .swarm/config.toml:38
+pty = true # from .swarm/config.toml:38
+timeout = "1h30m" # from .swarm/config.toml:15
+idle_timeout = "1m30s" # from .swarm/config.toml:16
+lane = "p/m:high" # from .swarm/config.toml:40
+write = ["~/.cache/y", "/srv/y"] # from .swarm/config.toml:39
 
 [agents.b]
-kind = "command" # from .swarm/config.toml:29
-command = ["x", "a\nb", "\u202E"] # from .swarm/config.toml:28
-input = "jsonl" # from .swarm/config.toml:30
-format = "jsonl" # from .swarm/config.toml:31
-success = "exit" # from .swarm/config.toml:32
+kind = "command" # from .swarm/config.toml:30
+command = ["x", "a\nb", "\u202E"] # from .swarm/config.toml:29
+input = "jsonl" # from .swarm/config.toml:31
+format = "jsonl" # from .swarm/config.toml:32
+success = "exit" # from .swarm/config.toml:33
 pty = false # default
-timeout = "1h30m" # from .swarm/config.toml:14
-idle_timeout = "0s" # from .swarm/config.toml:33
+timeout = "1h30m" # from .swarm/config.toml:15
+idle_timeout = "0s" # from .swarm/config.toml:34
 lane = "" # default
 write = [] # default
 
 [agents.b.env]
 B = """
 c
-d""" # from .swarm/config.toml:34
-HOME = "$HOME" # from .swarm/config.toml:34
+d""" # from .swarm/config.toml:35
+HOME = "$HOME" # from .swarm/config.toml:35
 `},
 		{"hidden", false, []Source{project("[agents.a]\ncommand = ['x']\n[agents.a.env]\nA_TOKEN = 'abc'\nB = 'abc'")}, `[agents.a.env]
 A_TOKEN = "…" # hidden: a credential

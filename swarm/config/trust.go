@@ -17,6 +17,7 @@ import (
 // Use says what a run would take from the configuration. What a flag has
 // replaced is not used.
 type Use struct {
+	Warm   bool
 	Setup  bool
 	Verify bool
 	Notify bool
@@ -26,7 +27,7 @@ type Use struct {
 
 // Item is one text from the repository that would be run.
 type Item struct {
-	Key    string // "setup", "verify", "notify", "checks.NAME" or "agents.NAME"
+	Key    string // "warm", "setup", "verify", "notify", "checks.NAME" or "agents.NAME"
 	Origin Origin
 	// Text is what would be run, quoted: it holds no control characters but
 	// line ends, and two texts are equal only if what would be run is.
@@ -60,6 +61,9 @@ func (c *Config) Needs(use Use) []Item {
 		if o := c.origins[key]; o.Layer != User {
 			items = append(items, Item{Key: key, Origin: o, Text: text})
 		}
+	}
+	if use.Warm && c.Warm != "" {
+		add("warm", quoteLines(c.Warm))
 	}
 	if use.Setup && c.Setup != "" {
 		add("setup", quoteLines(c.Setup))

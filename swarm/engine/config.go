@@ -26,6 +26,7 @@ type Config struct {
 	// Retries is how often an agent is tried again whose failure may pass.
 	Retries int `json:"retries,omitempty"`
 
+	Warm   string `json:"warm,omitempty"`   // run by sh -c once, before the first agent
 	Setup  string `json:"setup,omitempty"`  // run by sh -c before an agent
 	Verify string `json:"verify,omitempty"` // run by sh -c on its work
 

@@ -76,11 +76,17 @@ func BoxOf(attempt string) string { return filepath.Join(attempt, boxName) }
 
 const boxName = "box"
 
+// WarmOf is the folder of a run that its walls kept things in while its caches
+// were filled. While the run is driven all of its walls stand on that.
+func WarmOf(run *store.Run) string { return filepath.Join(run.Dir, warmName) }
+
+const warmName = "warm"
+
 // Boxes are the folders that walls have kept things in, also those of visits
 // and of checks of what was merged, as they are left where a process died.
 func Boxes(run *store.Run) (left []string) {
 	inside := os.DirFS(run.Dir)
-	for _, pattern := range []string{"a/*/*/" + boxName, "a/*/*/visit-*", "landings/*/box-*"} {
+	for _, pattern := range []string{"a/*/*/" + boxName, "a/*/*/visit-*", "landings/*/box-*", warmName} {
 		names, _ := fs.Glob(inside, pattern) // it fails on malformed patterns only
 		for _, name := range names {
 			left = append(left, filepath.Join(run.Dir, name))

@@ -1,0 +1,68 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"agentswarm/swarm/engine"
+	"agentswarm/swarm/proc"
+	"agentswarm/worktree"
+	"agentswarm/worktree/git"
+)
+
+// warmUp has a command of the user's fill the caches of tools before any agent
+// starts: without it a hundred agents with private writes would all compile the
+// same. It runs at the base, in a workspace that is thrown away. What it wrote
+// elsewhere all agents of this run then stand on, and none can change. cool
+// removes that.
+//
+// The command may fail: tests that fail have filled caches, too.
+func (b *bench) warmUp(ctx context.Context, command string) (cool func() error, err error) {
+	nothing := func() error { return nil }
+	if command == "" {
+		return nothing, nil
+	}
+	if b.walled() && !b.rung.Overlay() {
+		fmt.Fprintf(b.env.Stderr, "warm: left out: behind the walls %s agents share no caches\n", b.rung)
+		return nothing, nil
+	}
+	fmt.Fprintf(b.env.Stderr, "warm: %s\n", Printable(command))
+	began := time.Now()
+	dir := engine.WarmOf(b.run)
+	if err := os.MkdirAll(filepath.Join(dir, "box"), 0o700); err != nil {
+		return nil, fmt.Errorf("warm: %w", err)
+	}
+	cool = func() error { return worktree.RemoveAll(dir) }
+	var exit proc.Exit
+	out := filepath.Join(dir, "warm")
+	err = b.inSpace(ctx, spaceRequest{
+		name: "warm", commit: git.Hash(b.owner.View().Identity.Base.Commit), saved: filepath.Join(dir, "index"), private: filepath.Join(dir, "box"),
+	}, func(s *space) (err error) {
+		exit, err = s.shell(ctx, command, out)
+		return err
+	})
+	switch {
+	case ctx.Err() != nil:
+		return cool, nil // the run is told so by whoever drives it
+	case err != nil:
+		return nil, errors.Join(fmt.Errorf("warm: %w", err), cool())
+	}
+	b.warm = filepath.Join(dir, "box")
+	took := time.Since(began).Round(time.Second / 10)
+	if exit.Reason == proc.Exited && exit.Code == 0 {
+		fmt.Fprintf(b.env.Stderr, "warm: done in %s\n", took)
+		return cool, nil
+	}
+	last, err := tailOf(out+".err", 500)
+	if err != nil {
+		return nil, errors.Join(err, cool())
+	}
+	fmt.Fprintf(b.env.Stderr, "warm: %s in %s, and the run goes on with what it left: %s\n",
+		exitWords(exit), took, Printable(strings.TrimSpace(last)))
+	return cool, nil
+}
