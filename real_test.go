@@ -219,6 +219,11 @@ func TestRealEdit(t *testing.T) {
 				t.Error("the model is not told how its actions are judged")
 				break
 			}
+			// What differs from agent to agent no provider caches for all.
+			if at := strings.Index(string(request.Body), r.state); at >= 0 {
+				t.Errorf("the model is told where the agent's state is: %s", request.Body[max(0, at-200):at+200])
+				break
+			}
 		}
 		r.ends(0, "merge")
 		is("hello.txt", r.git("show", "HEAD:hello.txt"), "hello swarm")
@@ -432,6 +437,30 @@ func TestRealFork(t *testing.T) {
 		requests := r.server.Requests()
 		if last := requests[len(requests)-1]; !strings.Contains(string(last.Body), "I keep it: zebra.") {
 			t.Errorf("the fork does not know what its parent said: %s", last.Body)
+		}
+	}, agent.KindPi, agent.KindCodex, agent.KindClaude, agent.KindBuiltin)
+}
+
+// TestRealSteer holds that a word reaches the model before its next turn.
+func TestRealSteer(t *testing.T) {
+	t.Parallel()
+	onKinds(t, func(t *testing.T, k realKind) {
+		pipe := "/tmp/" + sleeper(t)
+		r := newReal(t, k,
+			modeltest.Rule{When: modeltest.When{Results: at(0)}, Turn: modeltest.Turn{
+				Calls: []modeltest.Call{{Name: "{shell}", Args: map[string]any{"command": "mkfifo " + pipe + " && cat " + pipe}}},
+			}},
+			modeltest.Rule{Turn: modeltest.Turn{Text: modeltest.Pieces{"Done."}}},
+		)
+		cmd := r.command(nil, "run", "--agent", k.name, "--model", k.model, "Listen")
+		r.must(cmd.Start())
+		r.awaitProcess("cat\x00" + pipe)
+		r.ends(0, "send", "a1", "Say marmalade")
+		r.ends(0, "exec", "a1", "--", "sh", "-c", "echo > "+pipe)
+		r.must(cmd.Wait())
+		requests := r.server.Requests()
+		if len(requests) < 2 || !strings.Contains(string(requests[1].Body), "Say marmalade") {
+			t.Errorf("the model was not told in its second turn of %d", len(requests))
 		}
 	}, agent.KindPi, agent.KindCodex, agent.KindClaude, agent.KindBuiltin)
 }

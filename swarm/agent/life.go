@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -18,6 +19,7 @@ type Life struct {
 	Adapter  Adapter        // required
 	Spec     *Spec          // required
 	Request  Request        // required
+	State    string         // the folder of Request.State, if that is elsewhere for the agent
 
 	Run            string
 	Dir            string   // required: the workspace
@@ -81,7 +83,7 @@ func (l *Life) Live(ctx context.Context) (*Outcome, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := launch.write(l.Request.State); err != nil {
+	if err := launch.write(cmp.Or(l.State, l.Request.State)); err != nil {
 		return nil, err
 	}
 	p, err := l.Launcher.Start(ctx, proc.Spec{

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -35,7 +36,7 @@ func (b *bench) walls(r engine.WallsRequest) (engine.Enclosure, error) {
 	if err != nil {
 		return engine.Enclosure{}, err
 	}
-	around := engine.Enclosure{Ask: b.askInside(r), Shims: b.shims, Guards: b.guards}
+	around := engine.Enclosure{Ask: b.askInside(r), State: b.stateInside(r), Shims: b.shims, Guards: b.guards}
 	if b.rung != box.None && !b.isolation.open() {
 		around.Tmp = "/tmp"
 	}
@@ -51,6 +52,17 @@ func (b *bench) askInside(r engine.WallsRequest) string {
 		return ""
 	}
 	return filepath.Join("/tmp/.swarm-ask", filepath.Base(r.Ask))
+}
+
+// stateInside is where an agent finds its state folder where something can be
+// mounted: at the same path as all others, for some CLIs tell their model of
+// it, and a provider caches only what is the same. Some will not have it in
+// /tmp.
+func (b *bench) stateInside(r engine.WallsRequest) string {
+	if r.State == "" || !b.walled() {
+		return ""
+	}
+	return "/run/swarm-agent"
 }
 
 // pieces are what an agent finds of the repository, of its workspace and of the
@@ -87,6 +99,10 @@ func (b *bench) pieces(r engine.WallsRequest) []box.Piece {
 	}
 	if inside := b.askInside(r); inside != "" {
 		all = append(all, box.Piece{At: filepath.Dir(inside), From: filepath.Dir(r.Ask)})
+	}
+	if r.State != "" {
+		at := cmp.Or(b.stateInside(r), r.State)
+		all = append(all, box.Piece{At: at, From: r.State, Write: true, Optional: true})
 	}
 	for _, dir := range r.Write {
 		all = append(all, box.Piece{At: dir, From: dir, Write: true, Optional: true})

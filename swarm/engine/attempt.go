@@ -291,6 +291,7 @@ func (t *attempt) round(ctx context.Context, stop context.CancelCauseFunc) (*age
 	if err != nil {
 		return nil, t.notStarted(ctx, err)
 	}
+	request.State = cmp.Or(around.State, request.State)
 	request.Tmp = cmp.Or(around.Tmp, variable(e.deps.Environ, "TMPDIR"))
 	place := t.place(around)
 	place.Needs = request.Login.Env
@@ -304,8 +305,8 @@ func (t *attempt) round(ctx context.Context, stop context.CancelCauseFunc) (*age
 	}
 	life := agent.Life{
 		Launcher: e.deps.Launcher, Adapter: kind.Adapter, Spec: t.timed(),
-		Request: request,
-		Run:     e.deps.Run.ID, Dir: t.space.Path(), Env: env,
+		Request: request, State: t.state(),
+		Run: e.deps.Run.ID, Dir: t.space.Path(), Env: env,
 		Walls: around.Walls, Door: t.door(), Stdout: t.work.OutputFile, Stderr: t.file("stderr"),
 		Long:    &e.long,
 		Started: t.started("agent"),

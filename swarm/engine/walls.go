@@ -26,6 +26,7 @@ type Walls func(WallsRequest) (Enclosure, error)
 type Enclosure struct {
 	Walls json.RawMessage // what its supervisor makes the walls from
 	Ask   string          // where the ask socket is inside; empty: where it is outside
+	State string          // where the agent's state folder is inside; the same
 	Tmp   string          // the folder for temporary files inside; empty: the caller's
 	Shims string          // a folder that comes first in PATH; empty: none
 	// Guards is one before that, in the PATH of what can be asked about; empty:
@@ -41,6 +42,8 @@ type WallsRequest struct {
 	Programs  []string // what is run there, wherever it lies
 	// Ask is the socket that hooks of the agent ask on; empty: none.
 	Ask string
+	// State is the folder that the agent keeps its own state in; empty: none.
+	State string
 	// Private is a folder for what is written to outside of the workspace. The
 	// caller removes it with all that is in it.
 	Private string
@@ -52,13 +55,13 @@ func (t *attempt) walls() (Enclosure, error) {
 	if t.engine.deps.Walls == nil {
 		return Enclosure{}, nil
 	}
-	write := append([]string{filepath.Join(t.dir, "artifacts")}, t.spec.Write...)
+	state := ""
 	if t.kind() != nil {
-		write = append(write, t.state())
+		state = t.state()
 	}
 	return t.engine.deps.Walls(WallsRequest{
-		Workspace: *t.space, Read: []string{t.dir},
-		Write:    write,
+		Workspace: *t.space, Read: []string{t.dir}, State: state,
+		Write:    append([]string{filepath.Join(t.dir, "artifacts")}, t.spec.Write...),
 		Programs: slices.Concat(first(t.call.Command), first(t.spec.Command)),
 		Ask:      t.ear, Private: t.box(),
 	})

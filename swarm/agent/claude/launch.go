@@ -39,6 +39,8 @@ func (Adapter) Launch(r agent.Request) (agent.Launch, error) {
 		Feed: message(r.Prompt), Again: message, Steer: message,
 		Env: []string{
 			"CLAUDE_CONFIG_DIR=" + r.State, "CLAUDE_CODE_MAX_RETRIES=1", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1",
+			// Its memory would be thrown away, and its path differs from agent to agent in what they all begin with.
+			"CLAUDE_CODE_DISABLE_AUTO_MEMORY=1",
 			"DISABLE_AUTOUPDATER=1", "DISABLE_TELEMETRY=1", "DISABLE_ERROR_REPORTING=1", "DISABLE_BUG_COMMAND=1",
 		},
 		// They would make it take itself for a part of another one.
