@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -463,6 +464,37 @@ func TestRealSteer(t *testing.T) {
 			t.Errorf("the model was not told in its second turn of %d", len(requests))
 		}
 	}, agent.KindPi, agent.KindCodex, agent.KindClaude, agent.KindBuiltin)
+}
+
+// TestRealPrefix holds that what agents of a run begin with is the same for all,
+// so that their provider reads it once.
+func TestRealPrefix(t *testing.T) {
+	t.Parallel()
+	onKinds(t, func(t *testing.T, k realKind) {
+		r := newReal(t, k, modeltest.Rule{Turn: modeltest.Turn{Text: modeltest.Pieces{"Done."}}})
+		r.run(0, "-j", "1", "--count", "2", "Look")
+		parts := []string{"system", "instructions", "systemInstruction", "tools", "messages", "input", "contents"}
+		ids := regexp.MustCompile(`"id":"msg_[-0-9a-f]+",`) // of Codex; no model reads them
+		var first map[string]json.RawMessage
+		for i, request := range r.server.Requests() {
+			var body map[string]json.RawMessage
+			r.must(json.Unmarshal(ids.ReplaceAll(request.Body, nil), &body))
+			if i == 0 {
+				first = body
+				continue
+			}
+			for _, part := range parts {
+				if a, b := string(first[part]), string(body[part]); a != b {
+					at := 0
+					for at < min(len(a), len(b)) && a[at] == b[at] {
+						at++
+					}
+					t.Errorf("%s differ after %d of %d bytes: %s, %s", part, at, len(a),
+						a[max(0, at-80):min(len(a), at+80)], b[max(0, at-80):min(len(b), at+80)])
+				}
+			}
+		}
+	})
 }
 
 // awaitProcess waits until a command line with this in it is there.
