@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"agentswarm/swarm/modeltest"
 )
 
 // modelCommand is `model FILE`: a provider that speaks Chat Completions answers
@@ -77,4 +79,20 @@ func (t modelTurn) write(w http.ResponseWriter) {
 		fmt.Fprintf(w, "data: %s\n\n", text)
 	}
 	fmt.Fprint(w, "data: [DONE]\n\n")
+}
+
+// modelsCommand is `models KEY NAME…`: a provider has these models, for who has
+// the key, until the test is over, and $MODELS is where, without a path. Each of
+// them says "Done.".
+func modelsCommand(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 1 {
+		ts.Fatalf("usage: models KEY NAME…")
+	}
+	server, err := modeltest.New(modeltest.Script{
+		Key: args[0], Models: args[1:],
+		Rules: []modeltest.Rule{{Turn: modeltest.Turn{Text: modeltest.Pieces{"Done."}, Usage: &modeltest.Usage{Input: 1_000_000, Output: 500_000}}}},
+	})
+	ts.Check(err)
+	ts.Defer(server.Close)
+	ts.Setenv("MODELS", server.URL())
 }

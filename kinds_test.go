@@ -2,9 +2,11 @@ package main
 
 import (
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
+	"agentswarm/roles"
 	"agentswarm/swarm/agent"
 	"agentswarm/swarm/agent/command"
 	"agentswarm/swarm/agent/kinds"
@@ -27,6 +29,7 @@ func fakeKinds() kinds.List {
 			Name: agent.KindPi, Adapter: wordy{}, Spec: spec, Program: "pi", Install: "npm install -g pi", Version: tried,
 			Can: all, Footprint: 56 << 20, Paid: true, Login: keyed("PI_API_KEY", ""),
 			Models: func(agent.Surroundings) []string { return []string{"small", "large"} },
+			List:   &agent.Lister{Launch: askPrograms, Read: readPrograms},
 		},
 		{
 			Name: agent.KindCodex, Adapter: wordy{}, Spec: spec, Program: "codex", Install: "npm install -g codex", Version: tried,
@@ -41,6 +44,22 @@ func fakeKinds() kinds.List {
 			Login: keyed("BUILTIN_API_KEY", ""),
 		},
 	}
+}
+
+// askPrograms has a program list its models, in a folder of its own.
+func askPrograms(r agent.Request) (agent.Launch, error) {
+	return agent.Launch{
+		Argv: append(slices.Clone(r.Spec.Command), "--list"), Env: []string{"PI_STATE=" + r.State},
+		Files: []agent.File{{Name: "auth", Data: []byte("login")}},
+	}, nil
+}
+
+// readPrograms takes each word for a model.
+func readPrograms(said string) (all []agent.Listed) {
+	for _, name := range strings.Fields(said) {
+		all = append(all, agent.Listed{Name: name, Window: roles.Window{Context: 4096}})
+	}
+	return all
 }
 
 // keyed is a login by a key in a variable.

@@ -544,3 +544,42 @@ func TestRealGate(t *testing.T) {
 		}
 	}, agent.KindBuiltin)
 }
+
+// TestRealModels: those that can list their models do, and leave nothing in the
+// user's HOME.
+func TestRealModels(t *testing.T) {
+	t.Parallel()
+	onKinds(t, func(t *testing.T, k realKind) {
+		r := newReal(t, k)
+		home := filepath.Join(r.dir, "home")
+		before := below(t, home)
+		s := r.ends(0, "models", "--json", "--provider", k.name)
+		var o struct {
+			Providers []struct {
+				Failed string
+				Models []struct{ Model string }
+			}
+		}
+		r.must(json.Unmarshal([]byte(s.stdout), &o))
+		has := slices.ContainsFunc(o.Providers[0].Models, func(m struct{ Model string }) bool { return m.Model == k.model })
+		if o.Providers[0].Failed != "" || !has {
+			t.Errorf("%s is not listed: %s", k.model, s.stdout)
+		}
+		if after := below(t, home); !slices.Equal(after, before) {
+			t.Errorf("in HOME there were %q and are %q", before, after)
+		}
+	}, agent.KindPi, agent.KindOpencode)
+}
+
+// below are the files below a folder.
+func below(t *testing.T, dir string) (all []string) {
+	t.Helper()
+	err := filepath.WalkDir(dir, func(path string, _ os.DirEntry, err error) error {
+		all = append(all, path)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}

@@ -65,6 +65,7 @@ func scriptParams(backend worktree.Backend) testscript.Params {
 			"asked":    askedCommand,
 			"types":    typesCommand,
 			"model":    modelCommand,
+			"models":   modelsCommand,
 		},
 	}
 }

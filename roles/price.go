@@ -101,12 +101,12 @@ var suffixes = sync.OnceValue(func() *regexp.Regexp {
 
 // Of is the price of a model.
 //
-// A name that somebody set a price for is looked for as it is. Else it may
-// stand behind the name of its own provider and a slash, and end in a date or
+// A name that somebody set a price for is looked for as it is, and without its
+// effort. Else it may stand behind the name of its own provider and a slash, and end in a date or
 // in -latest, and then in a colon and an effort. Whoever sells the models of
 // others asks prices of their own: openrouter/openai/gpt-5 is not found.
 func (p *Prices) Of(model string) (Price, bool) {
-	if own, ok := p.own[model]; ok {
+	if own, ok := p.set(model); ok {
 		return own, true
 	}
 	m := suffixes().FindStringSubmatch(strings.ToLower(model))
@@ -124,4 +124,16 @@ func (p *Prices) Of(model string) (Price, bool) {
 		}
 	}
 	return Price{}, false
+}
+
+// set is the price that somebody set for a model.
+func (p *Prices) set(model string) (Price, bool) {
+	own, ok := p.own[model]
+	if !ok && len(p.own) > 0 {
+		if spec, err := ParseSpec(model); err == nil {
+			spec.Effort = ""
+			own, ok = p.own[spec.String()]
+		}
+	}
+	return own, ok
 }

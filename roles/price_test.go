@@ -59,7 +59,7 @@ func TestOf(t *testing.T) {
 	for give, want := range map[string]float64{
 		"gpt-5": 1.25, "GPT-5": 1.25, "openai/gpt-5": 1.25, "gpt-5-2025-08-07": 1.25, "openai/gpt-5:high": 1.25,
 		"gpt-5-latest:low": 1.25, "claude-opus-4-5-20251101": 5, "anthropic/claude-opus-4-5": 5, "claude-3-5-haiku-latest": 0.8,
-		"mine/local": 1, "gpt-5-nano": 9,
+		"mine/local": 1, "gpt-5-nano": 9, "mine/local:high": 1, "gpt-5-nano:low": 9,
 		// Another model, another seller, or nothing at all.
 		"gpt-5-turbo": 0, "gpt": 0, "anthropic/gpt-5": 0, "openrouter/openai/gpt-5": 0, "azure/gpt-5": 0, "gpt-5:free": 0,
 		"us.anthropic.claude-opus-4-5-20251101-v1:0": 0, "local": 0, "/gpt-5": 0, "openai/": 0, "": 0, "\n": 0, "-latest": 0,

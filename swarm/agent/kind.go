@@ -3,6 +3,8 @@ package agent
 import (
 	"slices"
 	"time"
+
+	"agentswarm/roles"
 )
 
 // The kinds of agents: KindCommand is any command, KindBuiltin swarm itself,
@@ -61,6 +63,23 @@ type Kind struct {
 	// Models are those that the user's own set-up names, where that can be told
 	// by reading it. Nil: it cannot.
 	Models func(Surroundings) []string
+	// List is how the program is asked which models it knows. Nil: it cannot be.
+	List *Lister
+}
+
+// Lister asks a program which models it knows. It is pure, as an [Adapter] is.
+type Lister struct {
+	// Launch says how it is started, with a state folder and a login, to say it
+	// and end.
+	Launch func(Request) (Launch, error)
+	// Read reads what it said, which is foreign text.
+	Read func(said string) []Listed
+}
+
+// Listed is a model that a program knows.
+type Listed struct {
+	Name   string // as its --model takes it
+	Window roles.Window
 }
 
 // Versions are those of a program that were tried.

@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// write writes the files of a launch into the state folder of its agent. An
+// Write writes the files of a launch into the state folder of its agent. An
 // earlier process of the agent may have left links there, which are not
 // followed out of it.
-func (l *Launch) write(state string) error {
+func (l *Launch) Write(state string) error {
 	if len(l.Files) == 0 {
 		return nil
 	}
@@ -33,8 +33,8 @@ func (l *Launch) write(state string) error {
 	return nil
 }
 
-// environ is an environment with what the launch adds and takes away.
-func (l *Launch) environ(env []string) []string {
+// Environ is an environment with what the launch adds and takes away.
+func (l *Launch) Environ(env []string) []string {
 	if len(l.Env) == 0 && len(l.Unset) == 0 {
 		return env
 	}

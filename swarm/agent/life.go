@@ -83,11 +83,11 @@ func (l *Life) Live(ctx context.Context) (*Outcome, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := launch.write(cmp.Or(l.State, l.Request.State)); err != nil {
+	if err := launch.Write(cmp.Or(l.State, l.Request.State)); err != nil {
 		return nil, err
 	}
 	p, err := l.Launcher.Start(ctx, proc.Spec{
-		Run: l.Run, Argv: launch.Argv, Env: launch.environ(l.Env), Dir: l.Dir,
+		Run: l.Run, Argv: launch.Argv, Env: launch.Environ(l.Env), Dir: l.Dir,
 		Stdin: launch.Stdin, Pipe: launch.Open,
 		Stdout: l.Stdout, Stderr: l.Stderr, OutputLimit: l.OutputLimit,
 		Walls: l.Walls, Door: l.Door, Terminal: l.size(),

@@ -105,12 +105,7 @@ func configAnywhere(c *cli.Context, env Env) (*config.Config, error) {
 	if err == nil {
 		return p.config(c.Context, "HEAD")
 	}
-	source, err := config.ReadUser((&place{env: env}).lookup)
-	if err != nil {
-		return nil, refused(err)
-	}
-	conf, err := config.Load(source)
-	return conf, refused(err)
+	return env.userConfig()
 }
 
 // knownAgents looks at all agents there are.

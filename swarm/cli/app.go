@@ -58,11 +58,11 @@ func builtin(env Env) []*cli.Command {
 	return []*cli.Command{
 		newRunCommand(env), newResumeCommand(env), newCancelCommand(env), newWaitCommand(env),
 		newInboxCommand(env), newHookCommand(env), newAnswerCommand(env), newApproveCommand(env), newDenyCommand(env),
-		newSendCommand(env), newLsCommand(env), newStatusCommand(env), newShowCommand(env), newLogsCommand(env),
+		newSendCommand(env), newLsCommand(env), newStatusCommand(env), newShowCommand(env), newUsageCommand(env), newLogsCommand(env),
 		newDiffCommand(env), newRetryCommand(env), newAcceptCommand(env), newRejectCommand(env),
 		newMergeCommand(env), newApplyCommand(env), newUndoCommand(env),
 		newAttachCommand(env), newShellCommand(env), newExecCommand(env),
-		newRmCommand(env), newGcCommand(env), newDoctorCommand(env), newAgentsCommand(env), newBenchCommand(env),
+		newRmCommand(env), newGcCommand(env), newDoctorCommand(env), newAgentsCommand(env), newModelsCommand(env), newBenchCommand(env),
 		newInitCommand(env), newConfigCommand(env), newRiskCommand(env), newWorkflowCommand(env), newMCPCommand(env), newBuiltinCommand(env), newVersionCommand(env),
 		newCompletionCommand(env), newManCommand(env), newCompleteCommand(env),
 	}

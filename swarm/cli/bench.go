@@ -99,7 +99,7 @@ func (p *place) bench(ctx context.Context, run *store.Run, owner *store.Owner) (
 		return nil, err
 	}
 	b.trees = trees
-	known, err := p.env.driven(recorded.Prices)
+	known, err := p.env.driven(recorded.Config)
 	if err != nil {
 		return nil, err
 	}

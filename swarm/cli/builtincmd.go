@@ -18,6 +18,7 @@ import (
 	builtinagent "agentswarm/swarm/builtin"
 	"agentswarm/swarm/builtin/model"
 	"agentswarm/swarm/early"
+	"agentswarm/swarm/provider"
 	"agentswarm/swarm/schema"
 	"agentswarm/swarm/task"
 )
@@ -33,7 +34,7 @@ func newBuiltinCommand(env Env) *cli.Command {
 			&cli.StringFlag{Name: "endpoint", Usage: "ask the model at `URL`, such as that of a local server"},
 			&cli.StringFlag{Name: "api", Usage: "what is spoken there: `API` is chat (default), responses or anthropic"},
 			&cli.StringFlag{Name: "key-env", Usage: "the key is in the variable `NAME`"},
-			&cli.StringFlag{Name: "provider-file", Usage: "know the providers in `FILE`, JSON, too"},
+			&cli.StringFlag{Name: "provider-file", Usage: "know the providers in `FILE`, JSON, in place of the configured ones"},
 			&cli.Int64Flag{Name: "context-window", Usage: "`TOKENS` that the model takes (default: as is known of it)"},
 			&cli.BoolFlag{Name: "read-only", Usage: "change nothing and run nothing: read, grep, find and ls"},
 			&cli.StringFlag{Name: "tools", Usage: "only these tools: `A,B`"},
@@ -51,7 +52,7 @@ on standard error. With - the prompt is read from standard input.
 
 Providers are openai (OPENAI_API_KEY, OPENAI_BASE_URL), openai-chat (the same, by Chat
 Completions), anthropic (ANTHROPIC_API_KEY, ANTHROPIC_BASE_URL) and ollama
-(OLLAMA_BASE_URL). Keys are read from the environment only, and no tool sees them.
+(OLLAMA_BASE_URL), and those of [providers] in your own configuration. Keys are read from the environment only, and no tool sees them.
 
 What it would change or run is judged as in any run: what is not SAFE and not granted
 is asked about on the terminal, and refused where there is none.
@@ -242,20 +243,37 @@ func builtinEndpoint(c *cli.Context, env Env) (*model.Endpoint, error) {
 			return nil, usagef("builtin: --api: %v", err)
 		}
 	}
-	if file := c.String("provider-file"); file != "" {
-		text, err := os.ReadFile(absoluteIn(invoked(c).dir, file))
-		if err == nil {
-			err = json.Unmarshal(text, &search.More)
-		}
-		if err != nil {
-			return nil, usagef("builtin: --provider-file %s: %v", file, err)
-		}
+	if search.More, err = builtinProviders(c, env); err != nil {
+		return nil, err
 	}
 	e, err := search.Find()
 	if err != nil {
 		return nil, &builtinUsage{err}
 	}
 	return e, nil
+}
+
+// builtinProviders are the providers beside the known ones: those of the user's
+// own configuration, or of a file that is named. What a repository says of them
+// is not even read.
+func builtinProviders(c *cli.Context, env Env) (map[string]provider.Provider, error) {
+	file := c.String("provider-file")
+	if file == "" {
+		conf, err := env.userConfig()
+		if err != nil {
+			return nil, err
+		}
+		return conf.Providers(), nil
+	}
+	var more map[string]provider.Provider
+	text, err := os.ReadFile(absoluteIn(invoked(c).dir, file))
+	if err == nil {
+		err = json.Unmarshal(text, &more)
+	}
+	if err != nil {
+		return nil, usagef("builtin: --provider-file %s: %v", file, err)
+	}
+	return more, nil
 }
 
 // builtinUsage is a model that cannot be asked.

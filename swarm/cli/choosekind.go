@@ -140,7 +140,7 @@ func (p *place) sayAgent(pl *plan) {
 	if pl.script != nil && pl.script.Agent != "" {
 		used[pl.config.Agents[pl.script.Agent].Kind] = true
 	}
-	for _, kind := range p.env.kinds() {
+	for _, kind := range withProviders(p.env.kinds(), pl.config.Providers) {
 		if !used[kind.Name] || kind.Login == nil {
 			continue
 		}

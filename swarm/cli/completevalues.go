@@ -27,6 +27,8 @@ func (c *completer) value(ctx context.Context, f cli.Flag, prefix string) {
 		c.agentNames(ctx)
 	case name == "w":
 		c.workflowNames(ctx)
+	case name == "provider":
+		c.providerNames()
 	default:
 		c.kinds(ctx, append(strings.Split(kind, "|"), listedWords(f)...))
 	}
@@ -124,6 +126,25 @@ func (c *completer) agentNames(ctx context.Context) {
 			note = strings.Join(a.Command, " ")
 		}
 		c.fitting(name, note)
+	}
+}
+
+// providerNames offers whom models can be asked of.
+func (c *completer) providerNames() {
+	conf, err := c.env.userConfig()
+	if err != nil {
+		return
+	}
+	k, err := newCatalogue(c.env, conf)
+	if err != nil {
+		return
+	}
+	all, err := k.sources("")
+	if err != nil {
+		return
+	}
+	for _, s := range all {
+		c.fitting(s.name, bareURL(s.at.URL))
 	}
 }
 

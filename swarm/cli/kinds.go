@@ -14,6 +14,9 @@ import (
 	"agentswarm/swarm/agent"
 	"agentswarm/swarm/agent/command"
 	"agentswarm/swarm/agent/kinds"
+	"agentswarm/swarm/config"
+	"agentswarm/swarm/engine"
+	"agentswarm/swarm/provider"
 	"agentswarm/swarm/task"
 )
 
@@ -25,14 +28,14 @@ func (env Env) kinds() kinds.List {
 	return kinds.All()
 }
 
-// driven are the kinds that can be driven, by name, commands among them. They
-// price what agents use that report no cost.
-func (env Env) driven(own map[string]roles.Price) (map[string]agent.Kind, error) {
+// driven are the kinds that can be driven, by name, commands among them, as a
+// run was told. They price what agents use that report no cost.
+func (env Env) driven(c engine.Config) (map[string]agent.Kind, error) {
 	known, err := roles.Load()
 	if err != nil {
 		return nil, err
 	}
-	known = known.With(own)
+	known = known.With(c.Prices)
 	price := func(model string, u task.Usage) (float64, bool) {
 		p, ok := known.Of(model)
 		if !ok {
@@ -40,7 +43,7 @@ func (env Env) driven(own map[string]roles.Price) (map[string]agent.Kind, error)
 		}
 		return p.Cost(roles.Usage{Input: u.Input, Output: u.Output, CacheRead: u.CacheRead, CacheWrite: u.CacheWrite})
 	}
-	all := env.kinds().ByName()
+	all := withProviders(env.kinds(), c.Providers).ByName()
 	all[agent.KindCommand] = command.Kind()
 	for name, k := range all {
 		k.Adapter = agent.Priced(k.Adapter, price)
@@ -51,11 +54,45 @@ func (env Env) driven(own map[string]roles.Price) (map[string]agent.Kind, error)
 
 // found is what this machine has of the kinds of agents.
 func (env Env) found() []kinds.Found {
-	return env.kinds().Look(kinds.LookRequest{
+	return withProviders(env.kinds(), env.providers()).Look(kinds.LookRequest{
 		Surroundings: env.surroundings(),
 		Path:         func(name string) string { return lookPath(env.Getenv("PATH"), name) },
 		Self:         env.Self,
 	})
+}
+
+// withProviders are kinds of which the built-in agent asks more providers.
+func withProviders(all kinds.List, more map[string]provider.Provider) kinds.List {
+	if len(more) == 0 {
+		return all
+	}
+	all = slices.Clone(all)
+	for i := range all {
+		if all[i].Name == agent.KindBuiltin {
+			all[i].Login = command.Endpoints(more)
+		}
+	}
+	return all
+}
+
+// providers are those that the user configured. What is wrong with the file is
+// told by whoever reads all of it.
+func (env Env) providers() map[string]provider.Provider {
+	conf, err := env.userConfig()
+	if err != nil {
+		return nil
+	}
+	return conf.Providers()
+}
+
+// userConfig is what the user's own file says.
+func (env Env) userConfig() (*config.Config, error) {
+	source, err := config.ReadUser((&place{env: env}).lookup)
+	if err != nil {
+		return nil, refused(err)
+	}
+	conf, err := config.Load(source)
+	return conf, refused(err)
 }
 
 // surroundings are what logins are looked for in.

@@ -175,7 +175,7 @@ func (p *place) look(ctx context.Context, pl *plan) error {
 // configure lays the flags over the configuration.
 func (p *place) configure(c *cli.Context, pl *plan, conf *config.Config) error {
 	var err error
-	pl.config = engine.Config{Warm: conf.Warm, Setup: conf.Setup, Verify: conf.Verify, Prices: conf.Prices()}
+	pl.config = engine.Config{Warm: conf.Warm, Setup: conf.Setup, Verify: conf.Verify, Prices: conf.Prices(), Providers: conf.Providers()}
 	use := config.Use{Warm: !c.IsSet("warm"), Setup: !c.IsSet("setup"), Verify: !c.IsSet("verify"), Notify: !c.IsSet("notify")}
 	if c.IsSet("warm") {
 		pl.config.Warm = c.String("warm")

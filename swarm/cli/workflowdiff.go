@@ -136,7 +136,7 @@ func (p *place) foresee(ctx context.Context, s *selection, edited *scripted) (_ 
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, tools.Close()) }()
-	known, err := p.env.driven(config.Prices)
+	known, err := p.env.driven(config)
 	if err != nil {
 		return nil, err
 	}

@@ -61,11 +61,13 @@ type Config struct {
 	BudgetUSD    float64
 	BudgetTime   time.Duration
 
-	agents  map[string]definition
-	checks  map[string]string // as they were written; empty: switched off
-	prices  map[string]roles.Price
-	origins map[string]Origin
-	ignored []*Error // what repositories say and may not
+	agents map[string]definition
+	checks map[string]string // as they were written; empty: switched off
+	prices map[string]roles.Price
+	// providers are those of the user.
+	providers map[string]providerTable
+	origins   map[string]Origin
+	ignored   []*Error // what repositories say and may not
 
 	patience time.Duration // the user's own question_timeout; 0: none is given
 }

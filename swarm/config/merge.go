@@ -43,6 +43,7 @@ func (c *Config) readers() map[string]reader {
 	}
 	keys["checks"] = c.mergeChecks
 	keys["prices"] = c.mergePrices
+	keys["providers"] = c.mergeProviders
 	keys["sandbox"] = c.mergeSandbox
 	keys["risk"] = c.mergeRisk
 	return keys

@@ -62,9 +62,6 @@ func (c *Config) priceSettings() []Setting {
 	return all
 }
 
-// Prices are those that the user set, by the names of models.
-func (c *Config) Prices() map[string]roles.Price { return maps.Clone(c.prices) }
-
 // mergePrices reads the tables [prices.MODEL]. They count in the user's own
 // file only: what agents cost bounds what they may spend.
 func (c *Config) mergePrices(f field) error {

@@ -8,6 +8,8 @@ import (
 	"math"
 	"regexp"
 	"strings"
+
+	"agentswarm/swarm/provider"
 )
 
 // object is a JSON Schema or a part of one.
@@ -53,6 +55,16 @@ func wholeShape(low, high int) shape {
 
 func amountShape() shape {
 	return shape{"number from 0, such as `2.50`", object{"type": "number", "minimum": 0}}
+}
+
+func variableShape() shape {
+	return shape{"name of a variable", object{
+		"type": "string", "pattern": variableName().String(), "not": object{"pattern": "^(GIT_|SWARM_)"},
+	}}
+}
+
+func urlShape() shape {
+	return shape{"http or https URL", object{"type": "string", "pattern": `^https?://[^/@\x00-\x20]+(/[^\x00-\x20]*)?$`}}
 }
 
 func durationShape() shape {
@@ -156,6 +168,7 @@ func Schema() ([]byte, error) {
 			"pays something else.",
 		"additionalProperties": price,
 	}
+	root["properties"].(object)["providers"] = providersSchema()
 	sandbox := properties(sandboxKeys())
 	sandbox["description"] = "The walls around agents."
 	root["properties"].(object)["sandbox"] = sandbox
@@ -171,6 +184,32 @@ func Schema() ([]byte, error) {
 		return nil, fmt.Errorf("write the schema: %w", err)
 	}
 	return b.Bytes(), nil
+}
+
+// providersSchema is that of the tables [providers.NAME].
+func providersSchema() object {
+	model := properties(modelKeys())
+	priced := []object{}
+	for _, k := range priceKeys() {
+		priced = append(priced, object{"required": []string{k.name}})
+	}
+	model["if"], model["then"] = object{"anyOf": priced}, object{"required": []string{"input", "output"}}
+	one := properties(providerKeys())
+	one["properties"].(object)["models"] = object{
+		"type": "object", "description": "What is known of its models, by what they are called there.", "additionalProperties": model,
+	}
+	other := maps.Clone(one)
+	other["required"] = []string{"base_url"}
+	known := object{}
+	for _, name := range provider.Names() {
+		known[name] = one
+	}
+	return object{
+		"type": "object",
+		"description": "Where models are asked beside the providers that swarm knows, for the built-in agent and for swarm models. " +
+			"For the user's own file.",
+		"properties": known, "propertyNames": object{"pattern": providerName().String()}, "additionalProperties": other,
+	}
 }
 
 // properties is a table that holds these keys and no other.

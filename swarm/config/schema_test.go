@@ -105,6 +105,13 @@ func TestSchemaAccepts(t *testing.T) {
 	for _, tt := range sandboxTests() {
 		files = append(files, tt.give)
 	}
+	for _, text := range []string{
+		"[providers]", "[providers.openai]", "[providers.mine]\nbase_url = 'http://127.0.0.1:8080/v1'",
+		"[providers.mine]\nbase_url = 'https://h'\napi = 'anthropic'\nkey_env = 'K'\n[providers.mine.models.'a/b:c']\ncontext_window = 1\nmax_output = 2",
+		"[providers.ollama.models.m]\ninput = 1\noutput = 2\ncache_read = 0", "providers.openai-chat.models.m = {}",
+	} {
+		files = append(files, text)
+	}
 	for _, text := range files {
 		if _, err := Load(user(text)); err != nil {
 			t.Errorf("Load(%q) = %v, want it accepted", text, err)
@@ -143,6 +150,8 @@ func TestSchemaHasEveryKey(t *testing.T) {
 		{"the top", (&Config{}).readers(), top},
 		{"an agent", (&definition{}).readers(), agent},
 		{"a price", priceReaders(), top["prices"].AdditionalProperties.(*jsonschema.Schema).Properties},
+		{"a provider", providerReaders(), top["providers"].AdditionalProperties.(*jsonschema.Schema).Properties},
+		{"a model", modelReaders(), top["providers"].AdditionalProperties.(*jsonschema.Schema).Properties["models"].AdditionalProperties.(*jsonschema.Schema).Properties},
 		{"the sandbox", (&Config{}).sandboxReaders(), top["sandbox"].Properties},
 		{"risk", (&Config{}).riskReaders(), top["risk"].Properties},
 	} {
@@ -155,6 +164,22 @@ func TestSchemaHasEveryKey(t *testing.T) {
 			t.Errorf("the schema has %d keys for %s, want %d", len(tt.schema), tt.where, len(tt.readers))
 		}
 	}
+}
+
+func providerReaders() map[string]reader {
+	keys := map[string]reader{"models": nil}
+	for _, k := range providerKeys() {
+		keys[k.name] = nil
+	}
+	return keys
+}
+
+func modelReaders() map[string]reader {
+	keys := map[string]reader{}
+	for _, k := range modelKeys() {
+		keys[k.name] = nil
+	}
+	return keys
 }
 
 func priceReaders() map[string]reader {
@@ -176,6 +201,7 @@ func TestPage(t *testing.T) {
 	text := string(page)
 	for mark, rows := range map[string]string{
 		"top": rows(topKeys()), "sandbox": rows(sandboxKeys()), "risk": rows(riskKeys()), "agent": rows(agentKeys()), "price": rows(priceKeys()),
+		"provider": rows(providerKeys()), "model": rows(modelKeys()),
 	} {
 		begin, end := "<!-- keys: "+mark+" -->\n", "<!-- end -->"
 		before, rest, ok := strings.Cut(text, begin)

@@ -9,7 +9,7 @@ import (
 
 // Setting is one key of the configuration as it holds after all files.
 type Setting struct {
-	Table string // "", "sandbox", "risk", "prices.MODEL", "checks", "agents.NAME" or "agents.NAME.env"
+	Table string // "", "sandbox", "risk", "prices.MODEL", "providers.NAME", "checks", "agents.NAME" or "agents.NAME.env"
 	Name  string
 	// Value is a string, an int, a bool or a []string. It is nil where
 	// nothing is set and no fixed value holds either.
@@ -71,6 +71,7 @@ func (c *Config) Settings(r SettingsRequest) []Setting {
 		all = append(all, s)
 	}
 	all = append(all, c.priceSettings()...)
+	all = append(all, c.providerSettings()...)
 	for _, name := range slices.Sorted(maps.Keys(c.checks)) {
 		all = append(all, Setting{
 			Table: "checks", Name: name, Value: c.checks[name], Origin: c.origins[checkKey(name)],

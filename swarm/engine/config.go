@@ -11,6 +11,7 @@ import (
 	"agentswarm/swarm/inbox"
 	"agentswarm/swarm/limit"
 	"agentswarm/swarm/proc"
+	"agentswarm/swarm/provider"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
 	"agentswarm/worktree"
@@ -51,6 +52,10 @@ type Config struct {
 
 	// Prices are those that the user set, by the names of models.
 	Prices map[string]roles.Price `json:"prices,omitempty"`
+
+	// Providers are where the built-in agent asks models beside those that it
+	// knows. They name the variables of keys, and hold none.
+	Providers map[string]provider.Provider `json:"providers,omitempty"`
 
 	// Checks are what a script may have run by sh -c, by name.
 	Checks map[string]string `json:"checks,omitempty"`

@@ -133,7 +133,7 @@ func (e *Engine) mayPass(a *agentState, end ending) (gap time.Duration, again bo
 		}
 		err := e.append(&event.Retried{
 			Agent: a.id, Attempt: a.attempt, Error: failed.Kind, Reason: failed.Reason,
-			Usage: &failed.Usage, Wait: gap.Milliseconds(),
+			Usage: &failed.Usage, Model: failed.Model, Wait: gap.Milliseconds(),
 		})
 		if err != nil {
 			return 0, false

@@ -172,7 +172,7 @@ func (e *Engine) elsewhere(life context.Context, a *agentState, end ending) bool
 		return false
 	}
 	err := e.append(&event.Retried{
-		Agent: a.id, Attempt: a.attempt, Error: failed.Kind, Usage: &failed.Usage,
+		Agent: a.id, Attempt: a.attempt, Error: failed.Kind, Usage: &failed.Usage, Model: failed.Model,
 		Reason: failed.Reason + "; in an overlay only mv and git mv can rename folders of the base, so it is tried again in a whole checkout",
 	})
 	if err != nil {

@@ -31,7 +31,7 @@ func samples() []Event {
 		&Checked{Agent: "a1", Attempt: 1, OK: true, Code: 0, Output: "f"},
 		&Settled{Agent: "a1", Attempt: 1, Result: &task.Failed{Kind: task.Lost, Reason: "r"}},
 		&Released{Agent: "a1", Attempt: 1, Trash: "t"},
-		&Retried{Agent: "a1", Attempt: 1, Error: task.StartFailed, Reason: "r", Usage: &task.Usage{Input: 1}, Wait: 2},
+		&Retried{Agent: "a1", Attempt: 1, Error: task.StartFailed, Reason: "r", Usage: &task.Usage{Input: 1}, Model: "m", Wait: 2},
 		&CancelAsked{Agents: []task.ID{"a1"}, Cause: task.CauseStopped, Reason: "r"},
 		&RetryAsked{Agent: "a1", After: 2, Feedback: "f", From: &task.Patch{Ref: "r"}},
 		&Reviewed{Agent: "a1", Attempt: 1, Verdict: task.Rejected, Reason: "r"},

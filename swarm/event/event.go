@@ -157,7 +157,9 @@ type Retried struct {
 	Reason  string         `json:"reason"`
 	// Usage is what all attempts so far were paid.
 	Usage *task.Usage `json:"usage,omitempty"`
-	Wait  int64       `json:"wait_ms,omitempty"` // until the next attempt
+	// Model is the one that answered in it, as far as it said.
+	Model string `json:"model,omitempty"`
+	Wait  int64  `json:"wait_ms,omitempty"` // until the next attempt
 }
 
 // CancelAsked is somebody's wish to end agents; all of them when none is

@@ -54,6 +54,8 @@ func (s *Server) serveAside(w http.ResponseWriter, r *http.Request, body []byte)
 		sendWhole(w, map[string]any{"input_tokens": max(1, tokens(len(body)))}, false)
 	case r.Method == http.MethodPost && strings.HasSuffix(path, ":countTokens"):
 		sendWhole(w, map[string]any{"totalTokens": max(1, tokens(len(body)))}, false)
+	case r.Method == http.MethodGet && strings.HasSuffix(path, "/models") && !s.admits(r):
+		http.Error(w, "no such key", http.StatusUnauthorized)
 	case r.Method == http.MethodGet && strings.HasSuffix(path, "/v1beta/models"):
 		sendWhole(w, map[string]any{"models": s.listGemini()}, false)
 	case r.Method == http.MethodGet && strings.HasSuffix(path, "/models"):

@@ -1,6 +1,7 @@
 package proc
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,9 +16,11 @@ type QueryRequest struct {
 	Argv []string // required
 	Env  []string // the whole environment
 	Dir  string   // required
+	// Most is how much of an answer is kept, in bytes; 0: 16 KiB.
+	Most int
 }
 
-// querySize is how much of an answer is kept, in bytes.
+// querySize is how much of an answer is kept where nobody says, in bytes.
 const querySize = 16 << 10
 
 // Query runs a program without any input and returns the beginning of what it
@@ -28,7 +31,7 @@ func Query(ctx context.Context, r QueryRequest) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("ask %s: %w", r.Argv[0], err)
 	}
-	said := &beginning{}
+	said := &beginning{most: cmp.Or(r.Most, querySize)}
 	cmd := exec.CommandContext(ctx, path, r.Argv[1:]...)
 	cmd.Env, cmd.Dir, cmd.Stdout, cmd.Stderr = r.Env, r.Dir, said, said
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
@@ -49,9 +52,12 @@ func Query(ctx context.Context, r QueryRequest) (string, error) {
 }
 
 // beginning keeps the first part of what is written to it.
-type beginning struct{ text []byte }
+type beginning struct {
+	text []byte
+	most int
+}
 
 func (b *beginning) Write(p []byte) (int, error) {
-	b.text = append(b.text, p[:min(len(p), querySize-len(b.text))]...)
+	b.text = append(b.text, p[:min(len(p), b.most-len(b.text))]...)
 	return len(p), nil
 }

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"slices"
 	"time"
 
 	"agentswarm/swarm/event"
@@ -40,7 +41,7 @@ func (a *Agent) queue(at time.Time) {
 func (a *Agent) retried(at time.Time, e *event.Retried) {
 	a.queue(at)
 	if e.Usage != nil {
-		a.Spent, a.SpentBy = *e.Usage, e.Attempt
+		a.pay(Paid{Attempt: e.Attempt, Model: e.Model, Usage: *e.Usage})
 	}
 }
 
@@ -57,4 +58,14 @@ func (a *Agent) begin(at time.Time, attempt int) {
 	if a.Started.IsZero() {
 		a.Started = at
 	}
+}
+
+func (a *Agent) release(e *event.Released) {
+	a.Leases = slices.DeleteFunc(a.Leases, func(l *event.Leased) bool {
+		return l.Attempt == e.Attempt
+	})
+}
+
+func (a *Agent) gone(which func(*event.Started) bool) {
+	a.Supervisors = slices.DeleteFunc(a.Supervisors, which)
 }

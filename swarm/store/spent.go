@@ -1,6 +1,7 @@
 package store
 
 import (
+	"math"
 	"time"
 
 	"agentswarm/swarm/event"
@@ -15,6 +16,35 @@ func (v *View) Usage() (sum task.Usage) {
 	}
 	return sum
 }
+
+// Paid is what one attempt was paid.
+type Paid struct {
+	Attempt int
+	Model   string // that answered, as far as it said
+	Usage   task.Usage
+}
+
+// pay notes what all attempts up to one were paid. What is new since the last
+// time is that one's.
+func (a *Agent) pay(all Paid) {
+	part := Paid{Attempt: all.Attempt, Model: all.Model, Usage: since(all.Usage, a.Spent)}
+	a.Spent, a.SpentBy = all.Usage, all.Attempt
+	if part.Usage != (task.Usage{}) {
+		a.Paid = append(a.Paid, part)
+	}
+}
+
+// since is what a sum has grown by.
+func since(all, before task.Usage) task.Usage {
+	return task.Usage{
+		Input: max(0, all.Input-before.Input), Output: max(0, all.Output-before.Output),
+		CacheRead: max(0, all.CacheRead-before.CacheRead), CacheWrite: max(0, all.CacheWrite-before.CacheWrite),
+		CostUSD: grown(all.CostUSD, before.CostUSD), ComputedUSD: grown(all.ComputedUSD, before.ComputedUSD),
+	}
+}
+
+// grown is a difference without the dust that sums of dollars leave.
+func grown(all, before float64) float64 { return max(0, math.Round((all-before)*1e9)/1e9) }
 
 // Spent is what of a budget the run has spent so far.
 func (v *View) Spent(now time.Time) task.Amount {

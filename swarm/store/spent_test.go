@@ -1,6 +1,7 @@
 package store
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -40,7 +41,7 @@ func TestSpent(t *testing.T) {
 	at(12, &event.Leased{Agent: "a2", Attempt: 1})
 	is("two at work", 13, task.Amount{Time: 3})
 	at(14, ends("a1", 1, 100))
-	at(15, &event.Retried{Agent: "a2", Attempt: 1, Usage: &task.Usage{Output: 20}})
+	at(15, &event.Retried{Agent: "a2", Attempt: 1, Model: "m", Usage: &task.Usage{Output: 20}})
 	is("both ended", 100, task.Amount{Tokens: 120, USD: 0.5, Time: 5})
 	at(20, &event.Leased{Agent: "a2", Attempt: 2})
 	at(22, &event.Started{Agent: "a2", Attempt: 2, Step: "agent"})
@@ -59,4 +60,16 @@ func TestSpent(t *testing.T) {
 	at(8000, ends("a2", 3, 50))
 	at(8000, &event.Closed{Status: "degraded"})
 	is("in the end", 9000, task.Amount{Tokens: 150, USD: 1, Time: 13})
+	var paid []Paid
+	for _, a := range v.Agents {
+		paid = append(paid, a.Paid...)
+	}
+	want := []Paid{
+		{Attempt: 1, Usage: task.Usage{Input: 7, Output: 100, CostUSD: 0.5}},
+		{Attempt: 1, Model: "m", Usage: task.Usage{Output: 20}}, {Attempt: 2, Usage: task.Usage{Output: 10}},
+		{Attempt: 3, Usage: task.Usage{Input: 7, Output: 20, CostUSD: 0.5}},
+	}
+	if !slices.Equal(paid, want) {
+		t.Errorf("Paid = %+v, want %+v", paid, want)
+	}
 }

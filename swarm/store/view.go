@@ -112,6 +112,8 @@ type Agent struct {
 	// Spent is what the attempts were paid up to SpentBy.
 	Spent   task.Usage
 	SpentBy int
+	// Paid is the same by attempts, oldest first.
+	Paid []Paid
 	// Review is what somebody thinks of the current attempt's work.
 	Review *event.Reviewed
 	// Open are the questions it waits for.
@@ -387,15 +389,6 @@ func (a *Agent) check(e *event.Checked) {
 
 func (a *Agent) settle(r event.Record, e *event.Settled) {
 	a.Status, a.Ended, a.Open, a.SettledBy, a.Held = e.Result, r.Time, nil, r.N, ""
-	a.Spent, a.SpentBy = e.Result.Done().Usage, e.Attempt
-}
-
-func (a *Agent) release(e *event.Released) {
-	a.Leases = slices.DeleteFunc(a.Leases, func(l *event.Leased) bool {
-		return l.Attempt == e.Attempt
-	})
-}
-
-func (a *Agent) gone(which func(*event.Started) bool) {
-	a.Supervisors = slices.DeleteFunc(a.Supervisors, which)
+	done := e.Result.Done()
+	a.pay(Paid{Attempt: e.Attempt, Model: done.Model, Usage: done.Usage})
 }

@@ -1,7 +1,9 @@
 package command
 
 import (
+	"encoding/json"
 	"fmt"
+	"maps"
 	"path"
 	"slices"
 	"strconv"
@@ -10,6 +12,7 @@ import (
 
 	"agentswarm/swarm/agent"
 	"agentswarm/swarm/event"
+	"agentswarm/swarm/provider"
 )
 
 // Builtin is what is known of the agent that swarm brings along: swarm builtin, a
@@ -67,8 +70,12 @@ func (a Inhouse) Launch(r agent.Request) (agent.Launch, error) {
 	if r.Parent != "" {
 		argv = append(argv, "--fork="+path.Join(r.State, sessions, r.Parent))
 	}
+	if slices.ContainsFunc(r.Login.Files, func(f agent.File) bool { return f.Name == providersFile }) {
+		argv = append(argv, "--provider-file="+path.Join(r.State, providersFile))
+	}
 	r.Command = argv
 	l, err := a.Adapter.Launch(r)
+	l.Files = append(l.Files, r.Login.Files...)
 	l.Say = func(e event.Event) (text []byte, last bool) {
 		_, failed := e.(*event.Erred)
 		return nil, failed
@@ -87,20 +94,46 @@ func places() []string {
 }
 
 // endpoints finds keys and endpoints in variables.
-func endpoints(s agent.Surroundings) agent.Login {
-	l := agent.Login{
-		Missing: "set $ANTHROPIC_API_KEY or $OPENAI_API_KEY, or name a model of a local server, such as --model ollama/qwen3-coder:30b",
-		Env:     []string{"SWARM_BUILTIN_MODEL"},
-	}
-	var found []string
-	for _, name := range append(keys(), places()...) {
-		if s.Getenv(name) != "" {
-			found = append(found, "$"+name)
-			l.Env = append(l.Env, name)
+func endpoints(s agent.Surroundings) agent.Login { return Endpoints(nil)(s) }
+
+// providersFile tells the agent of the providers that are configured. It names
+// the variables of their keys, and holds none.
+const providersFile = "providers.json"
+
+// Endpoints is how the built-in agent logs in where it asks more providers than
+// those it knows.
+func Endpoints(more map[string]provider.Provider) func(agent.Surroundings) agent.Login {
+	return func(s agent.Surroundings) agent.Login {
+		l := agent.Login{
+			Missing: "set $ANTHROPIC_API_KEY or $OPENAI_API_KEY, or name a model of a local server, such as --model ollama/qwen3-coder:30b",
+			Env:     []string{"SWARM_BUILTIN_MODEL"},
 		}
+		var found []string
+		need := func(name string) {
+			if s.Getenv(name) != "" && !slices.Contains(l.Env, name) {
+				found = append(found, "$"+name)
+				l.Env = append(l.Env, name)
+			}
+		}
+		for _, name := range append(keys(), places()...) {
+			need(name)
+		}
+		var keyless []string
+		for _, name := range slices.Sorted(maps.Keys(more)) {
+			if p := more[name]; p.KeyEnv != "" {
+				need(p.KeyEnv)
+			} else if p.BaseURL != "" {
+				keyless = append(keyless, "provider "+name)
+			}
+		}
+		var ways []string
+		if len(found) > 0 {
+			ways = append(ways, "by "+strings.Join(found, ", "))
+		}
+		l.Name = strings.Join(append(ways, keyless...), "; ")
+		if text, err := json.Marshal(more); err == nil && len(more) > 0 {
+			l.Files = []agent.File{{Name: providersFile, Data: text}}
+		}
+		return l
 	}
-	if len(found) > 0 {
-		l.Name = "by " + strings.Join(found, ", ")
-	}
-	return l
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"agentswarm/swarm/agent"
+	"agentswarm/swarm/provider"
 )
 
 // TestBuiltin holds how the built-in agent is started.
@@ -67,5 +68,36 @@ func TestEndpoints(t *testing.T) {
 		if l.Name != test.want || !slices.Equal(l.Env, test.env) || l.Missing == "" {
 			t.Errorf("%s: %+v", test.set, l)
 		}
+	}
+}
+
+// TestMoreEndpoints: providers that are configured are told to the agent, and
+// their keys are handed on by the environment alone.
+func TestMoreEndpoints(t *testing.T) {
+	t.Parallel()
+	login := Endpoints(map[string]provider.Provider{
+		"b": {BaseURL: "http://b", KeyEnv: "B_KEY"}, "a": {BaseURL: "http://a"}, "c": {BaseURL: "http://c", KeyEnv: "C_KEY"},
+		"openai": {Models: map[string]provider.Facts{"m": {MaxOutput: 1}}},
+	})(agent.Surroundings{Getenv: func(name string) string { return map[string]string{"B_KEY": "secret"}[name] }})
+	if want := "by $B_KEY; provider a"; login.Name != want {
+		t.Errorf("Name = %q, want %q", login.Name, want)
+	}
+	if want := []string{"SWARM_BUILTIN_MODEL", "B_KEY"}; !slices.Equal(login.Env, want) {
+		t.Errorf("Env = %q, want %q", login.Env, want)
+	}
+	kind := Builtin()
+	l, err := kind.Adapter.Launch(agent.Request{
+		Spec: &kind.Spec, Prompt: "p", Command: []string{"/swarm", "builtin"}, State: "/state", Session: "s", Login: login,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := "/swarm builtin --jsonl --session=/state/sessions/s --provider-file=/state/providers.json"; strings.Join(l.Argv, " ") != want {
+		t.Errorf("it is started by %q, want %q", l.Argv, want)
+	}
+	want := `{"a":{"base_url":"http://a"},"b":{"base_url":"http://b","key_env":"B_KEY"},"c":{"base_url":"http://c","key_env":"C_KEY"},` +
+		`"openai":{"models":{"m":{"max_output":1}}}}`
+	if len(l.Files) != 1 || l.Files[0].Name != "providers.json" || string(l.Files[0].Data) != want {
+		t.Errorf("it is given %s, want %s", l.Files, want)
 	}
 }

@@ -28,6 +28,7 @@ func Kind() agent.Kind {
 		Paid:     true,
 		Sessions: []string{dataHome + "/opencode/opencode*.db*", placesDir + "/*"},
 		Login:    login,
+		List:     &agent.Lister{Launch: askModels, Read: readModels},
 	}
 }
 

@@ -63,6 +63,7 @@ func Kind() agent.Kind {
 		Paid:     true,
 		Sessions: []string{sessionDir + "/*.jsonl"},
 		Login:    login,
+		List:     &agent.Lister{Launch: askModels, Read: readModels},
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/openai/openai-go/v3/packages/ssestream"
 	"github.com/openai/openai-go/v3/shared"
 
+	"agentswarm/swarm/provider"
 	"agentswarm/swarm/task"
 )
 
@@ -73,7 +74,7 @@ func (c *chat) params(r *Request) (openai.ChatCompletionNewParams, error) {
 		Model:         c.at.Spec.Model,
 		StreamOptions: openai.ChatCompletionStreamOptionsParam{IncludeUsage: openai.Bool(true)},
 	}
-	if r.CacheKey != "" && hosted(c.at.URL) {
+	if r.CacheKey != "" && provider.Hosted(c.at.URL) {
 		p.PromptCacheKey = openai.String(r.CacheKey) // others may not know it
 	}
 	if c.at.Spec.Effort != "" {

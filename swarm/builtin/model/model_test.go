@@ -50,7 +50,10 @@ func TestFind(t *testing.T) {
 		{name: "not guessed", spec: "x", give: Search{Getenv: env("ANTHROPIC_API_KEY", "k", "OPENAI_API_KEY", "k")}, err: "names no provider"},
 		{name: "unknown", spec: "mine/x", give: Search{Getenv: env()}, err: `unknown provider "mine"; want one of anthropic, ollama, openai, openai-chat, or an endpoint`},
 		{name: "from a file", spec: "mine/x", give: Search{Getenv: env("K", "s"), More: map[string]Provider{"mine": {BaseURL: "https://h/v1", API: Chat, KeyEnv: "K"}}}, url: "https://h/v1", api: Chat, key: "s"},
-		{name: "no API", spec: "mine/x", give: Search{Getenv: env(), More: map[string]Provider{"mine": {BaseURL: "https://h/v1"}}}, err: `unknown API ""`},
+		{name: "no API", spec: "mine/x", give: Search{Getenv: env(), More: map[string]Provider{"mine": {BaseURL: "https://h/v1"}}}, url: "https://h/v1", api: Chat},
+		{name: "wrong API", spec: "mine/x", give: Search{Getenv: env(), More: map[string]Provider{"mine": {BaseURL: "https://h/v1", API: "x"}}}, err: `unknown API "x"`},
+		{name: "models of a known one", spec: "openai/m", give: Search{Getenv: env("OPENAI_API_KEY", "k"), More: map[string]Provider{"openai": {Models: map[string]Facts{"m": {MaxOutput: 7}}}}}, url: "https://api.openai.com/v1", api: Responses, key: "k"},
+		{name: "a known one elsewhere", spec: "openai/m", give: Search{Getenv: env("OPENAI_API_KEY", "k"), More: map[string]Provider{"openai": {BaseURL: "http://h/v1"}}}, url: "http://h/v1", api: Responses},
 		{name: "no URL", spec: "m", give: Search{Getenv: env(), Endpoint: "ftp://x"}, err: `the endpoint "ftp://x" is no http or https URL`},
 	}
 	for _, test := range tests {
@@ -81,6 +84,11 @@ func TestFacts(t *testing.T) {
 	s.Spec.Model = "nobody-knows"
 	if f := s.facts(Provider{}); f.ContextWindow != defaultWindow {
 		t.Errorf("facts = %+v", f)
+	}
+	for name, want := range map[string]int64{"gemini-2.5-pro": 1_048_576, "anthropic/claude-opus-4-5": 200_000, "gpt-4.1": 1_047_576, "gpt-4.9": 128_000} {
+		if f := (Search{Spec: roles.Spec{Provider: "p", Model: name}}).facts(Provider{}); f.ContextWindow != want {
+			t.Errorf("facts(%s) = %+v, want a window of %d", name, f, want)
+		}
 	}
 	if f := s.facts(Provider{Models: map[string]Facts{"nobody-knows": {ContextWindow: 9}}}); f.ContextWindow != 9 {
 		t.Errorf("facts = %+v", f)

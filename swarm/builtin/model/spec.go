@@ -4,48 +4,29 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"net/url"
 	"slices"
 	"strings"
 
 	"agentswarm/roles"
+	"agentswarm/swarm/provider"
 )
 
-// API is a protocol that models are asked by. The zero value is none.
-type API string
+// What is known of providers is theirs.
+type (
+	// API is a protocol that models are asked by.
+	API = provider.API
+	// Provider is where models are.
+	Provider = provider.Provider
+	// Facts are what must be known of a model.
+	Facts = provider.Facts
+)
 
 // The APIs.
 const (
-	Chat      API = "chat"      // OpenAI's Chat Completions, which most local servers speak
-	Responses API = "responses" // OpenAI's Responses
-	Anthropic API = "anthropic" // Anthropic's Messages
+	Chat      = provider.Chat
+	Responses = provider.Responses
+	Anthropic = provider.Anthropic
 )
-
-// UnmarshalText refuses an API that is not known.
-func (a *API) UnmarshalText(text []byte) error {
-	switch got := API(text); got {
-	case Chat, Responses, Anthropic:
-		*a = got
-		return nil
-	}
-	return fmt.Errorf("unknown API %q: want chat, responses or anthropic", text)
-}
-
-// Provider is where models are.
-type Provider struct {
-	BaseURL string `json:"base_url"`
-	API     API    `json:"api"`
-	// KeyEnv names the variable that holds the key; empty: it takes none.
-	KeyEnv string `json:"key_env"`
-	// Models are known by what they are called there.
-	Models map[string]Facts `json:"models"`
-}
-
-// Facts are what must be known of a model.
-type Facts struct {
-	ContextWindow int64 `json:"context_window"` // tokens; 0: not known
-	MaxOutput     int64 `json:"max_output"`     // tokens of one reply; 0: not known
-}
 
 // Search is what a provider is looked for by.
 type Search struct {
@@ -70,29 +51,15 @@ type Endpoint struct {
 	Secrets []string
 }
 
-// known are the providers that need no configuration.
-func known(getenv func(string) string) map[string]Provider {
-	openai := cmp.Or(getenv("OPENAI_BASE_URL"), "https://api.openai.com/v1")
-	return map[string]Provider{
-		"openai":      {BaseURL: openai, API: Responses, KeyEnv: "OPENAI_API_KEY"},
-		"openai-chat": {BaseURL: openai, API: Chat, KeyEnv: "OPENAI_API_KEY"},
-		"anthropic": {
-			BaseURL: cmp.Or(getenv("ANTHROPIC_BASE_URL"), "https://api.anthropic.com"),
-			API:     Anthropic, KeyEnv: "ANTHROPIC_API_KEY",
-		},
-		"ollama": {BaseURL: cmp.Or(getenv("OLLAMA_BASE_URL"), "http://127.0.0.1:11434/v1"), API: Chat},
-	}
-}
-
 // Find finds the endpoint of a model. Its errors say what to give.
 func (s Search) Find() (*Endpoint, error) {
-	all := known(s.Getenv)
+	all := provider.Over(s.Getenv, s.More)
 	secrets := []string{s.KeyEnv}
-	for _, p := range all {
+	for _, p := range provider.Known(s.Getenv) {
 		secrets = append(secrets, p.KeyEnv)
 	}
-	for name, p := range s.More {
-		all[name], secrets = p, append(secrets, p.KeyEnv)
+	for _, p := range all {
+		secrets = append(secrets, p.KeyEnv)
 	}
 	name := cmp.Or(s.Spec.Provider, s.guess())
 	p, ok := all[name]
@@ -108,8 +75,8 @@ func (s Search) Find() (*Endpoint, error) {
 	}
 	ours := p.BaseURL
 	p.BaseURL, p.API, p.KeyEnv = cmp.Or(s.Endpoint, p.BaseURL), cmp.Or(s.API, p.API), cmp.Or(s.KeyEnv, p.KeyEnv)
-	if u, err := url.Parse(p.BaseURL); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-		return nil, fmt.Errorf("model %s: the endpoint %q is no http or https URL", s.Spec, p.BaseURL)
+	if err := provider.CheckURL(p.BaseURL); err != nil {
+		return nil, fmt.Errorf("model %s: the endpoint %w", s.Spec, err)
 	}
 	if err := p.API.UnmarshalText([]byte(p.API)); err != nil {
 		return nil, fmt.Errorf("model %s: %w", s.Spec, err)
@@ -125,7 +92,7 @@ func (s Search) Find() (*Endpoint, error) {
 	if p.KeyEnv != "" {
 		e.Key = s.Getenv(p.KeyEnv)
 	}
-	if e.Key == "" && (s.KeyEnv != "" || hosted(p.BaseURL)) {
+	if e.Key == "" && (s.KeyEnv != "" || provider.Hosted(p.BaseURL)) {
 		return nil, &KeyError{Spec: s.Spec, Variable: cmp.Or(p.KeyEnv, "one that --key-env names")}
 	}
 	return e, nil
@@ -146,12 +113,6 @@ func (s Search) guess() string {
 	return ""
 }
 
-// hosted reports whether an endpoint is one that takes nobody without a key.
-func hosted(base string) bool {
-	u, err := url.Parse(base)
-	return err == nil && (u.Hostname() == "api.openai.com" || u.Hostname() == "api.anthropic.com")
-}
-
 // KeyError is a key that is missing.
 type KeyError struct {
 	Spec     roles.Spec
@@ -165,10 +126,13 @@ func (e *KeyError) Error() string {
 // defaultWindow is the context window of a model that nobody knows.
 const defaultWindow = 128_000
 
-// facts are what is known of a model: what its provider says, else what models
-// of such a name are known to have.
+// facts are what is known of a model: what its provider says, else what is
+// published of it, else what models of such a name are known to have.
 func (s Search) facts(p Provider) Facts {
 	f := p.Models[s.Spec.Model]
+	if f.ContextWindow == 0 {
+		f.ContextWindow = published(s.Spec.Model)
+	}
 	for _, row := range []struct {
 		begins         string
 		window, output int64
@@ -192,4 +156,14 @@ func (s Search) facts(p Provider) Facts {
 		}
 	}
 	return f
+}
+
+// published is the context window that is published of a model; 0: none is.
+func published(model string) int64 {
+	table, err := roles.LoadWindows()
+	if err != nil {
+		return 0 // its test says so
+	}
+	window, _, _ := table.Of(model)
+	return window.Context
 }

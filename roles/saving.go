@@ -1,0 +1,47 @@
+package roles
+
+import "slices"
+
+// Used is what was used of a model, and what that cost. The cost is 0 where
+// nobody said it.
+type Used struct {
+	Model   string
+	Usage   Usage
+	CostUSD float64
+}
+
+// AllOn compares what was paid with what the same tokens cost where all of them
+// are one model's. What is that model's already costs what it did. What has no
+// cost is priced, and models that have no price either are unknown, as is the
+// one model: with any of them the sums are not all there is, and say nothing
+// about each other.
+func AllOn(prices func(model string) (Price, bool), used []Used, model string) (actual, baseline float64, unknown []string) {
+	cost := func(of string, u Usage) float64 {
+		if u == (Usage{}) {
+			return 0
+		}
+		if price, ok := prices(of); ok {
+			if usd, ok := price.Cost(u); ok {
+				return usd
+			}
+		}
+		if !slices.Contains(unknown, of) {
+			unknown = append(unknown, of)
+		}
+		return 0
+	}
+	for _, u := range used {
+		if u.CostUSD != 0 {
+			actual += u.CostUSD
+		} else {
+			actual += cost(u.Model, u.Usage)
+		}
+		if u.Model == model && u.CostUSD != 0 {
+			baseline += u.CostUSD
+		} else {
+			baseline += cost(model, u.Usage)
+		}
+	}
+	slices.Sort(unknown)
+	return actual, baseline, unknown
+}

@@ -1,0 +1,170 @@
+package cli
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"agentswarm/roles"
+)
+
+func newModelsCommand(env Env) *cli.Command {
+	return &cli.Command{
+		Name:  "models",
+		Usage: "list the models there are, what they take and cost",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "provider", Usage: "only those of `PROVIDER`, or of an agent CLI that can list some"},
+			&cli.BoolFlag{Name: "refresh", Usage: "ask anew, also who was asked within a day"},
+			jsonFlag(),
+		},
+		Description: `Asks the providers for the models they have: those that swarm knows (anthropic,
+google, ollama, openai), those of [providers] in your own configuration, and the agent
+CLIs that are installed and can list models (opencode, pi). Who cannot be asked
+is named at the end, with the reason; the others are listed all the same.
+
+What a model takes and costs is what your configuration says, else its provider, else
+a table that swarm brings along, which is as old as the date beside it says. An
+answer is kept for a day. Keys are read from the environment and never shown.
+
+Examples:
+  swarm models
+  swarm models --provider ollama
+  swarm models --refresh --json`,
+		Action: func(c *cli.Context) error { return modelsAction(c, env) },
+	}
+}
+
+// modelsObject is swarm.models/1, described in docs/json.md.
+type modelsObject struct {
+	Schema    string           `json:"schema"`
+	Providers []listedProvider `json:"providers"`
+}
+
+// listedProvider is who was asked, and what they said.
+type listedProvider struct {
+	Name string `json:"name"`
+	// Kind is provider, or agent for a CLI.
+	Kind   string        `json:"kind"`
+	URL    string        `json:"url,omitempty"`
+	Asked  *time.Time    `json:"asked,omitempty"`
+	Cached bool          `json:"cached,omitempty"`
+	Failed string        `json:"failed,omitempty"`
+	Models []listedModel `json:"models"`
+}
+
+// listedModel is a model, with where each fact about it is from.
+type listedModel struct {
+	Model     string       `json:"model"` // as --model takes it
+	From      string       `json:"from"`
+	Context   int64        `json:"context_window,omitempty"`
+	Output    int64        `json:"max_output,omitempty"`
+	WindowOf  string       `json:"window_from,omitempty"`
+	WindowDay string       `json:"window_date,omitempty"`
+	Price     *roles.Price `json:"price,omitempty"`
+	PriceOf   string       `json:"price_from,omitempty"`
+	PriceDay  string       `json:"price_date,omitempty"`
+}
+
+// Where a fact about a model is from.
+const (
+	fromConfiguration = "configuration"
+	fromProvider      = "provider"
+	fromAgent         = "agent"
+	fromTable         = "table"
+)
+
+func modelsAction(c *cli.Context, env Env) error {
+	if _, err := arguments(c, 0, 0); err != nil {
+		return err
+	}
+	conf, err := env.userConfig()
+	if err != nil {
+		return err
+	}
+	k, err := newCatalogue(env, conf)
+	if err != nil {
+		return err
+	}
+	sources, err := k.sources(c.String("provider"))
+	if err != nil {
+		return err
+	}
+	o := modelsObject{Schema: "swarm.models/1", Providers: k.ask(c.Context, sources, c.Bool("refresh"))}
+	if err := c.Context.Err(); err != nil {
+		return err
+	}
+	if c.Bool("json") {
+		return printJSON(env.Stdout, o)
+	}
+	width, _ := detect(env.Stdout, env.Getenv).Size()
+	return o.print(env.Stdout, width)
+}
+
+// print shows the models to a person.
+func (o *modelsObject) print(w io.Writer, width int) error {
+	t := Table{Columns: []Column{
+		{Title: "MODEL", Flex: true}, {Title: "CONTEXT", Right: true}, {Title: "OUTPUT", Right: true}, {Title: "$ IN", Right: true},
+		{Title: "$ OUT", Right: true}, {Title: "$ CACHED", Right: true}, {Title: "PRICE"}, {Title: "LISTED BY"},
+	}}
+	var notes []string
+	some := false
+	for _, p := range o.Providers {
+		by := p.Name
+		if p.Kind == fromAgent {
+			by += " (agent)"
+		}
+		if p.Cached {
+			by += ", " + Ago(time.Now(), *p.Asked)
+		}
+		if p.Failed != "" {
+			notes = append(notes, Printable(p.Name+": "+p.Failed))
+		}
+		for _, m := range p.Models {
+			some = true
+			listed := by
+			if m.From == fromConfiguration {
+				listed = fromConfiguration
+			}
+			in, out, cached := "", "", ""
+			if m.Price != nil {
+				in, out = dollars(m.Price.Input), dollars(m.Price.Output)
+				if m.Price.CacheRead != nil {
+					cached = dollars(*m.Price.CacheRead)
+				}
+			}
+			t.Row(m.Model, tokens(m.Context), tokens(m.Output), in, out, cached, strings.TrimSpace(m.PriceOf+" "+m.PriceDay), listed)
+		}
+	}
+	if some {
+		if err := t.Print(w, width); err != nil {
+			return err
+		}
+		notes = append([]string{"", "Prices are in dollars per million tokens."}, notes...)
+		if len(notes) > 2 {
+			notes = append(notes[:2:2], append([]string{""}, notes[2:]...)...)
+		}
+	}
+	if len(notes) == 0 {
+		return nil
+	}
+	_, err := fmt.Fprintln(w, strings.Join(notes, "\n"))
+	return err
+}
+
+// tokens is a number of tokens for a person; empty where it is not known.
+func tokens(n int64) string {
+	if n == 0 {
+		return ""
+	}
+	return Number(int(n))
+}
+
+// dollars is an amount without more digits than it has.
+func dollars(amount float64) string {
+	return cmp.Or(strconv.FormatFloat(amount, 'f', -1, 64), "0")
+}

@@ -1,0 +1,320 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"agentswarm/roles"
+	"agentswarm/swarm/engine"
+	"agentswarm/swarm/ledger"
+	"agentswarm/swarm/task"
+)
+
+func newUsageCommand(env Env) *cli.Command {
+	return &cli.Command{
+		Name:      "usage",
+		Usage:     "show what a run used of models, and what that cost",
+		ArgsUsage: "[RUN | AGENT]",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "by", Usage: "sum up by `WHAT`: `WHAT` is role, model, agent or phase (default: role)"},
+			jsonFlag(),
+		},
+		Description: `Sums up the tokens of all attempts of the agents of a run, without an address of
+the latest: those that went in, came out, were read from a cache and written to one.
+
+A cost is reported where an agent said it, computed where it said tokens and its model
+has a price, and estimated where one is known only now. Where nobody knows it, the
+model is named. The last line says what the same tokens cost with everything on
+the model of the role default.
+
+Examples:
+  swarm usage
+  swarm usage k3x9q2 --by model
+  swarm usage --by agent --json`,
+		Action: func(c *cli.Context) error { return usageAction(c, env) },
+	}
+}
+
+// usageObject is swarm.usage/1, described in docs/json.md.
+type usageObject struct {
+	Schema string      `json:"schema"`
+	Run    string      `json:"run"`
+	By     ledger.By   `json:"by"`
+	Rows   []usageRow  `json:"rows"`
+	Total  usageRow    `json:"total"`
+	Alone  *aloneUsage `json:"default,omitempty"`
+	// Working are agents at work, of which only earlier attempts are counted.
+	Working int `json:"working,omitempty"`
+}
+
+type usageRow struct {
+	Name       *string  `json:"name,omitempty"`
+	Label      string   `json:"label,omitempty"`
+	Agents     int      `json:"agents"`
+	Attempts   int      `json:"attempts"`
+	Input      int64    `json:"input"`
+	Output     int64    `json:"output"`
+	CacheRead  int64    `json:"cache_read"`
+	CacheWrite int64    `json:"cache_write"`
+	Cost       float64  `json:"cost_usd"`
+	Reported   float64  `json:"reported_usd,omitempty"`
+	Computed   float64  `json:"computed_usd,omitempty"`
+	Estimated  float64  `json:"estimated_usd,omitempty"`
+	Unpriced   []string `json:"unpriced,omitempty"`
+}
+
+// aloneUsage is the same with everything on the model of the role default.
+type aloneUsage struct {
+	Model   string   `json:"model"`
+	Paid    *float64 `json:"paid_usd,omitempty"`
+	Cost    *float64 `json:"cost_usd,omitempty"`
+	Saved   *float64 `json:"saved_usd,omitempty"`
+	Unknown []string `json:"unknown,omitempty"`
+	Longest int64    `json:"longest_request,omitempty"`
+}
+
+func usageAction(c *cli.Context, env Env) error {
+	by := ledger.ByRole
+	if c.IsSet("by") {
+		if err := by.UnmarshalText([]byte(c.String("by"))); err != nil {
+			return usagef("usage: --by %v", err)
+		}
+	}
+	p, s, err := openSelection(c, env, 0, 1)
+	if err != nil {
+		return err
+	}
+	o, err := p.usage(c.Context, s, by)
+	if err != nil {
+		return err
+	}
+	if c.Bool("json") {
+		return printJSON(env.Stdout, o)
+	}
+	width, _ := detect(env.Stdout, env.Getenv).Size()
+	return o.print(env.Stdout, width)
+}
+
+// usage sums up what the chosen agents of a run used.
+func (p *place) usage(ctx context.Context, s *selection, by ledger.By) (*usageObject, error) {
+	recorded, err := engineConfig(s.view)
+	if err != nil {
+		return nil, err
+	}
+	prices, err := p.pricesFor(ctx, recorded)
+	if err != nil {
+		return nil, err
+	}
+	asked := ledger.Request{
+		View: s.view, Told: func(call *task.Call) string { return engine.SpecOf(recorded, call).Model },
+	}
+	whole := ledger.Entries(asked)
+	asked.Only = s.named
+	entries := ledger.Entries(asked)
+	rows, total := ledger.Sum(entries, by, prices)
+	o := &usageObject{Schema: "swarm.usage/1", Run: s.run.ID, By: by, Rows: []usageRow{}, Total: newUsageRow(total)}
+	for _, r := range rows {
+		row := newUsageRow(r)
+		row.Name = &r.Name
+		if a := s.view.Agent(task.ID(r.Name)); by == ledger.ByAgent && a != nil {
+			row.Label = engine.Title(a.ID, a.Call)
+		}
+		o.Rows = append(o.Rows, row)
+	}
+	for _, a := range s.agents() {
+		if is, running := a.Status.(*task.Running); running && is.State != task.Queued {
+			o.Working++
+		}
+	}
+	if model := p.defaultModel(ctx, whole); model != "" && len(entries) > 0 {
+		o.Alone = newAloneUsage(ledger.Compare(entries, model, prices))
+	}
+	return o, nil
+}
+
+// pricesFor are prices as a run recorded them, then as the user has them now,
+// then those of the table.
+func (p *place) pricesFor(ctx context.Context, recorded engine.Config) (ledger.Prices, error) {
+	table, err := roles.Load()
+	if err != nil {
+		return nil, err
+	}
+	then := (&roles.Prices{}).With(recorded.Prices)
+	now := table
+	// What is wrong with the configuration is for the commands that go by it.
+	if conf, err := p.config(ctx, "HEAD"); err == nil {
+		now = table.With(conf.Prices())
+	}
+	return func(model string) (roles.Price, bool) {
+		if price, ok := then.Of(model); ok {
+			return price, true
+		}
+		return now.Of(model)
+	}, nil
+}
+
+// defaultModel is the model of the role default: the one that it had in the run,
+// else the one that is configured for the default agent; empty where neither
+// says.
+func (p *place) defaultModel(ctx context.Context, whole []ledger.Entry) string {
+	if model := ledger.Default(whole); model != "" {
+		return model
+	}
+	conf, err := p.config(ctx, "HEAD")
+	if err != nil {
+		return ""
+	}
+	a, err := conf.Agent("")
+	if err != nil {
+		return ""
+	}
+	return a.Model
+}
+
+func newUsageRow(r *ledger.Row) usageRow {
+	u := r.Usage
+	return usageRow{
+		Agents: r.Agents, Attempts: r.Attempts, Input: u.Input, Output: u.Output, CacheRead: u.CacheRead, CacheWrite: u.CacheWrite,
+		Cost: undusted(r.Cost()), Reported: undusted(r.Reported), Computed: undusted(r.Computed), Estimated: undusted(r.Estimated), Unpriced: said(r.Unpriced),
+	}
+}
+
+func newAloneUsage(c *ledger.Comparison) *aloneUsage {
+	a := &aloneUsage{Model: c.Model, Unknown: said(c.Unknown), Longest: c.Longest}
+	if len(c.Unknown) == 0 {
+		paid, cost, saved := undusted(c.Paid), undusted(c.OnThat), undusted(c.Saved())
+		a.Paid, a.Cost, a.Saved = &paid, &cost, &saved
+	}
+	return a
+}
+
+// undusted is an amount without the dust that sums of dollars leave.
+func undusted(usd float64) float64 { return math.Round(usd*1e9) / 1e9 }
+
+// unsaid stands for a model that no agent named.
+const unsaid = "not said"
+
+// said are models, with a word for one that nobody named.
+func said(models []string) []string {
+	var all []string
+	for _, m := range models {
+		if m == "" {
+			m = unsaid
+		}
+		all = append(all, m)
+	}
+	return all
+}
+
+// print shows it to a person.
+func (o *usageObject) print(w io.Writer, width int) error {
+	if len(o.Rows) == 0 {
+		_, err := fmt.Fprintf(w, "run %s: no agent has said that it used anything%s\n", o.Run, o.atWork())
+		return err
+	}
+	t := Table{Columns: []Column{
+		{Title: strings.ToUpper(string(o.By)), Flex: true}, {Title: "AGENTS", Right: true}, {Title: "ATTEMPTS", Right: true},
+		{Title: "IN", Right: true}, {Title: "OUT", Right: true}, {Title: "CACHED", Right: true}, {Title: "WRITTEN", Right: true},
+		{Title: "COST", Right: true}, {Title: "FROM"},
+	}}
+	row := func(name string, r usageRow) {
+		t.Row(name, Number(r.Agents), Number(r.Attempts), Number(int(r.Input)), Number(int(r.Output)),
+			Number(int(r.CacheRead)), Number(int(r.CacheWrite)), r.cost(), r.origin())
+	}
+	for _, r := range o.Rows {
+		row(o.named(r), r)
+	}
+	row("total", o.Total)
+	if err := t.Print(w, width); err != nil {
+		return err
+	}
+	if len(o.Total.Unpriced) > 0 {
+		fmt.Fprintf(w, "no price is known of: %s\n", Printable(strings.Join(o.Total.Unpriced, ", ")))
+	}
+	text := o.Alone.text()
+	if working := o.atWork(); working != "" {
+		text += strings.TrimPrefix(working, "; ") + "\n"
+	}
+	_, err := io.WriteString(w, text)
+	return err
+}
+
+// named is what a row is called for a person.
+func (o *usageObject) named(r usageRow) string {
+	switch name := *r.Name; {
+	case name == "" && o.By == ledger.ByModel:
+		return unsaid
+	case name == "":
+		return "none"
+	case r.Label != "" && r.Label != name:
+		return name + " " + r.Label
+	default:
+		return name
+	}
+}
+
+// atWork says that there is more to come.
+func (o *usageObject) atWork() string {
+	if o.Working == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; %s at work: what they use is counted when their attempts end", Count(o.Working, "agent", "agents"))
+}
+
+// cost is what is known of it; nothing where nothing is.
+func (r *usageRow) cost() string {
+	if r.Cost == 0 && len(r.Unpriced) > 0 {
+		return "not known"
+	}
+	return fmt.Sprintf("$%.4f", r.Cost)
+}
+
+// origin says where a cost is from.
+func (r *usageRow) origin() string {
+	var parts, words []string
+	for _, part := range []struct {
+		usd  float64
+		word string
+	}{{r.Reported, "reported"}, {r.Computed, "computed"}, {r.Estimated, "estimated"}} {
+		if part.usd > 0 {
+			parts = append(parts, fmt.Sprintf("%s $%.4f", part.word, part.usd))
+			words = append(words, part.word)
+		}
+	}
+	if len(parts) == 1 {
+		parts = words
+	}
+	if len(r.Unpriced) > 0 && r.Cost > 0 {
+		parts = append(parts, "more is not known")
+	}
+	return strings.Join(parts, ", ")
+}
+
+// text is the line that compares; empty where there is nothing to compare with.
+func (a *aloneUsage) text() string {
+	switch {
+	case a == nil:
+		return ""
+	case a.Cost == nil:
+		return fmt.Sprintf("with everything on %s, the model of default: not known: no price is known of all tokens of %s\n",
+			Printable(a.Model), Printable(strings.Join(a.Unknown, ", ")))
+	}
+	text := fmt.Sprintf("with everything on %s, the model of default: $%.4f; ", Printable(a.Model), *a.Cost)
+	switch saved := *a.Saved; {
+	case saved < 0:
+		text += fmt.Sprintf("$%.4f was paid more", -saved)
+	case *a.Cost > 0:
+		text += fmt.Sprintf("$%.4f is saved, %.0f %%", saved, 100*saved / *a.Cost)
+	default:
+		text += "nothing is saved"
+	}
+	if a.Longest > 0 {
+		text += fmt.Sprintf(", if no request had more than %s tokens", Number(int(a.Longest)))
+	}
+	return text + "\n"
+}

@@ -1,0 +1,51 @@
+package cli
+
+import "testing"
+
+// TestAloneText holds the line that compares a run with one model.
+func TestAloneText(t *testing.T) {
+	t.Parallel()
+	alone := func(paid, cost float64) *aloneUsage {
+		saved := cost - paid
+		return &aloneUsage{Model: "m", Paid: &paid, Cost: &cost, Saved: &saved}
+	}
+	long := alone(1, 4)
+	long.Longest = 200_000
+	for _, tt := range []struct {
+		give *aloneUsage
+		want string
+	}{
+		{nil, ""},
+		{alone(1, 4), "with everything on m, the model of default: $4.0000; $3.0000 is saved, 75 %\n"},
+		{long, "with everything on m, the model of default: $4.0000; $3.0000 is saved, 75 %, if no request had more than 200,000 tokens\n"},
+		{alone(4, 4), "with everything on m, the model of default: $4.0000; $0.0000 is saved, 0 %\n"},
+		{alone(4, 1), "with everything on m, the model of default: $1.0000; $3.0000 was paid more\n"},
+		{alone(0, 0), "with everything on m, the model of default: $0.0000; nothing is saved\n"},
+		{
+			&aloneUsage{Model: "m\x1b[1m", Unknown: []string{"a", unsaid}},
+			"with everything on m\\x1b[1m, the model of default: not known: no price is known of all tokens of a, not said\n",
+		},
+	} {
+		if got := tt.give.text(); got != tt.want {
+			t.Errorf("text() = %q, want %q", got, tt.want)
+		}
+	}
+}
+
+func TestUsageOrigin(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		give         usageRow
+		cost, origin string
+	}{
+		{usageRow{}, "$0.0000", ""},
+		{usageRow{Cost: 1, Reported: 1}, "$1.0000", "reported"},
+		{usageRow{Cost: 3, Computed: 1, Estimated: 2}, "$3.0000", "computed $1.0000, estimated $2.0000"},
+		{usageRow{Cost: 1, Computed: 1, Unpriced: []string{"m"}}, "$1.0000", "computed, more is not known"},
+		{usageRow{Unpriced: []string{"m"}}, "not known", ""},
+	} {
+		if cost, origin := tt.give.cost(), tt.give.origin(); cost != tt.cost || origin != tt.origin {
+			t.Errorf("%+v costs %q from %q, want %q from %q", tt.give, cost, origin, tt.cost, tt.origin)
+		}
+	}
+}

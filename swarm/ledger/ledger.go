@@ -1,0 +1,248 @@
+// Package ledger tells what the agents of a run used of models, and what that
+// cost.
+//
+// It owns who a use is put down to, where a cost is from, and the comparison
+// with one model for everything. It reads what the journal adds up to, and
+// knows no prices but those it is given.
+package ledger
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"agentswarm/roles"
+	"agentswarm/swarm/store"
+	"agentswarm/swarm/task"
+)
+
+// DefaultRole is the role of a call that names none.
+const DefaultRole = "default"
+
+// Entry is what one attempt of an agent used.
+type Entry struct {
+	Agent   task.ID
+	Attempt int
+	Role    string // never empty
+	Phase   string // empty: none
+	Model   string // empty: nobody said
+	Usage   task.Usage
+}
+
+// Request is whose use is told.
+type Request struct {
+	View *store.View // required
+	// Only are the agents that are asked about; nil: all.
+	Only []*store.Agent
+	// Told is the model that a call was told to use; empty for none. It counts
+	// where its agent did not say which answered. Required.
+	Told func(*task.Call) string
+}
+
+// Entries are the attempts that used anything, in the order of agents. All of
+// them count, not only the last.
+func Entries(r Request) []Entry {
+	agents := r.Only
+	if agents == nil {
+		agents = r.View.Agents
+	}
+	var all []Entry
+	for _, a := range agents {
+		role := roleOf(r.View, a.Call.Input)
+		for _, paid := range a.Paid {
+			all = append(all, Entry{
+				Agent: a.ID, Attempt: paid.Attempt, Role: role, Phase: a.Call.Phase,
+				Model: cmp.Or(paid.Model, r.Told(a.Call)), Usage: paid.Usage,
+			})
+		}
+	}
+	return all
+}
+
+// roleOf is the role of a call. A conversation that goes on keeps that of its
+// beginning.
+func roleOf(v *store.View, in task.AgentInput) string {
+	for range len(v.Agents) + 1 { // as long as a chain can be
+		switch is := in.(type) {
+		case *task.TypedAgentInput:
+			return cmp.Or(is.Role, DefaultRole)
+		case *task.ForkAgentInput:
+			parent := v.Agent(is.Parent)
+			if parent == nil {
+				return DefaultRole
+			}
+			in = parent.Call.Input
+		default:
+			panic(fmt.Sprintf("unhandled %T", in))
+		}
+	}
+	return DefaultRole
+}
+
+// By is what uses are summed by. The zero value is none.
+type By string
+
+// What there is to sum by.
+const (
+	ByRole  By = "role"
+	ByModel By = "model"
+	ByAgent By = "agent"
+	ByPhase By = "phase"
+)
+
+// UnmarshalText refuses what there is not.
+func (b *By) UnmarshalText(text []byte) error {
+	switch got := By(text); got {
+	case ByRole, ByModel, ByAgent, ByPhase:
+		*b = got
+		return nil
+	}
+	return fmt.Errorf("%q: want role, model, agent or phase", text)
+}
+
+// of is whom an entry is put down to.
+func (b By) of(e Entry) string {
+	switch b {
+	case ByRole:
+		return e.Role
+	case ByModel:
+		return e.Model
+	case ByAgent:
+		return string(e.Agent)
+	case ByPhase:
+		return e.Phase
+	default:
+		panic("unhandled " + string(b))
+	}
+}
+
+// Row is a sum.
+type Row struct {
+	Name             string
+	Agents, Attempts int
+	Usage            roles.Usage
+	// What it cost, by who says so: the agents, a computation when they reported
+	// tokens, or an estimate by what is known of prices now.
+	Reported, Computed, Estimated float64
+	// Unpriced are the models, empty for one that nobody said, of uses whose
+	// cost nobody knows.
+	Unpriced []string
+
+	agents map[task.ID]bool
+}
+
+// Cost is all of the cost that is known.
+func (r *Row) Cost() float64 { return r.Reported + r.Computed + r.Estimated }
+
+// Prices say what models cost.
+type Prices func(model string) (roles.Price, bool)
+
+// Sum sums entries up, in the order in which they come first. An estimate takes
+// it that no request was longer than the price holds for: sums do not tell.
+func Sum(entries []Entry, by By, prices Prices) (rows []*Row, total *Row) {
+	total = &Row{agents: map[task.ID]bool{}}
+	for _, e := range entries {
+		name := by.of(e)
+		at := slices.IndexFunc(rows, func(r *Row) bool { return r.Name == name })
+		if at < 0 {
+			at = len(rows)
+			rows = append(rows, &Row{Name: name, agents: map[task.ID]bool{}})
+		}
+		rows[at].add(e, prices)
+		total.add(e, prices)
+	}
+	return rows, total
+}
+
+func (r *Row) add(e Entry, prices Prices) {
+	r.Attempts++
+	r.agents[e.Agent] = true
+	r.Agents = len(r.agents)
+	u := tokens(e.Usage)
+	var sum task.Usage // which does not run over
+	sum.Add(task.Usage{Input: r.Usage.Input, Output: r.Usage.Output, CacheRead: r.Usage.CacheRead, CacheWrite: r.Usage.CacheWrite})
+	sum.Add(e.Usage)
+	r.Usage = tokens(sum)
+	if e.Usage.CostUSD != 0 {
+		r.Computed += e.Usage.ComputedUSD
+		r.Reported += max(0, e.Usage.CostUSD-e.Usage.ComputedUSD)
+		return
+	}
+	if u == (roles.Usage{}) {
+		return
+	}
+	if price, ok := prices.flat(e.Model); ok {
+		if cost, ok := price.Cost(u); ok {
+			r.Estimated += cost
+			return
+		}
+	}
+	if !slices.Contains(r.Unpriced, e.Model) {
+		r.Unpriced = append(r.Unpriced, e.Model)
+		slices.Sort(r.Unpriced)
+	}
+}
+
+// flat is the price of a model for requests that are not too long for it.
+func (p Prices) flat(model string) (roles.Price, bool) {
+	price, ok := p(model)
+	price.MostInput = 0
+	return price, ok
+}
+
+func tokens(u task.Usage) roles.Usage {
+	return roles.Usage{Input: u.Input, Output: u.Output, CacheRead: u.CacheRead, CacheWrite: u.CacheWrite}
+}
+
+// Comparison is what the same tokens cost where one model does everything.
+type Comparison struct {
+	Model        string
+	Paid, OnThat float64
+	// Unknown are the models that keep it from being told: there are none where
+	// the figures say something.
+	Unknown []string
+	// Longest is how long a request may be for the model's price, where there
+	// were more tokens than that and it is not known of how many requests; 0:
+	// it does not matter.
+	Longest int64
+}
+
+// Saved is how much less was paid.
+func (c *Comparison) Saved() float64 { return c.OnThat - c.Paid }
+
+// Compare compares with one model.
+func Compare(entries []Entry, model string, prices Prices) *Comparison {
+	c := &Comparison{Model: model}
+	price, _ := prices(model)
+	var used []roles.Used
+	for _, e := range entries {
+		u := tokens(e.Usage)
+		used = append(used, roles.Used{Model: e.Model, Usage: u, CostUSD: e.Usage.CostUSD})
+		if most := price.MostInput; most > 0 && e.Model != model && (u.Input > most || u.CacheRead > most-u.Input || u.CacheWrite > most-u.Input-u.CacheRead) {
+			c.Longest = most
+		}
+	}
+	c.Paid, c.OnThat, c.Unknown = roles.AllOn(prices.flat, used, model)
+	return c
+}
+
+// Default is the model that the role default had in the run: the one that
+// answered most of it; empty where that has no entry that says.
+func Default(entries []Entry) string {
+	sums := map[string]int64{}
+	best := ""
+	for _, e := range entries {
+		if e.Role != DefaultRole || e.Model == "" {
+			continue
+		}
+		var sum task.Usage
+		sum.Add(task.Usage{Input: sums[e.Model]})
+		for _, n := range []int64{e.Usage.Input, e.Usage.Output, e.Usage.CacheRead, e.Usage.CacheWrite} {
+			sum.Add(task.Usage{Input: n})
+		}
+		if sums[e.Model] = sum.Input; best == "" || sums[e.Model] > sums[best] {
+			best = e.Model
+		}
+	}
+	return best
+}

@@ -1,0 +1,118 @@
+// Package provider knows where models are asked: the providers that need no
+// configuration, and how what somebody configures is laid over them.
+//
+// It owns names, addresses, protocols and the variables that hold keys. It
+// asks nobody, and reads no key but by the lookup that it is given.
+package provider
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"net/url"
+	"slices"
+)
+
+// API is a protocol that models are asked by. The zero value is none.
+type API string
+
+// The APIs.
+const (
+	Chat      API = "chat"      // OpenAI's Chat Completions, which most local servers speak
+	Responses API = "responses" // OpenAI's Responses
+	Anthropic API = "anthropic" // Anthropic's Messages
+)
+
+// APIs are all there are.
+func APIs() []API { return []API{Chat, Responses, Anthropic} }
+
+// String is the word for the API.
+func (a API) String() string { return string(a) }
+
+// UnmarshalText refuses an API that is not known.
+func (a *API) UnmarshalText(text []byte) error {
+	if got := API(text); slices.Contains(APIs(), got) {
+		*a = got
+		return nil
+	}
+	return fmt.Errorf("unknown API %q: want chat, responses or anthropic", text)
+}
+
+// Provider is where models are.
+type Provider struct {
+	BaseURL string `json:"base_url,omitempty"`
+	API     API    `json:"api,omitempty"`
+	// KeyEnv names the variable that holds the key; empty: it takes none.
+	KeyEnv string `json:"key_env,omitempty"`
+	// Models are known by what they are called there.
+	Models map[string]Facts `json:"models,omitempty"`
+}
+
+// Facts are what must be known of a model.
+type Facts struct {
+	ContextWindow int64 `json:"context_window,omitempty"` // tokens; 0: not known
+	MaxOutput     int64 `json:"max_output,omitempty"`     // tokens of one reply; 0: not known
+}
+
+// Known are the providers that need no configuration.
+func Known(getenv func(string) string) map[string]Provider {
+	openai := cmp.Or(getenv("OPENAI_BASE_URL"), "https://api.openai.com/v1")
+	return map[string]Provider{
+		"openai":      {BaseURL: openai, API: Responses, KeyEnv: "OPENAI_API_KEY"},
+		"openai-chat": {BaseURL: openai, API: Chat, KeyEnv: "OPENAI_API_KEY"},
+		"anthropic": {
+			BaseURL: cmp.Or(getenv("ANTHROPIC_BASE_URL"), "https://api.anthropic.com"),
+			API:     Anthropic, KeyEnv: "ANTHROPIC_API_KEY",
+		},
+		"ollama": {BaseURL: cmp.Or(getenv("OLLAMA_BASE_URL"), "http://127.0.0.1:11434/v1"), API: Chat},
+	}
+}
+
+// Names are those of the known providers, in the order of the alphabet.
+func Names() []string {
+	return slices.Sorted(maps.Keys(Known(func(string) string { return "" })))
+}
+
+// Over are the known providers with more laid over them. What one leaves out is
+// that of the known one of its name. But a key is for where it was given for:
+// one that is elsewhere has no key that it does not name itself.
+func Over(getenv func(string) string, more map[string]Provider) map[string]Provider {
+	all := Known(getenv)
+	for name, p := range more {
+		known := all[name]
+		if p.KeyEnv == "" && (p.BaseURL == "" || p.BaseURL == known.BaseURL) {
+			p.KeyEnv = known.KeyEnv
+		}
+		p.BaseURL, p.API = cmp.Or(p.BaseURL, known.BaseURL), cmp.Or(p.API, known.API, Chat)
+		all[name] = p
+	}
+	return all
+}
+
+// Hosted reports whether an address is one where nobody is answered without a
+// key.
+func Hosted(base string) bool {
+	u, err := url.Parse(base)
+	if err != nil {
+		return false
+	}
+	switch u.Hostname() {
+	case "api.openai.com", "api.anthropic.com":
+		return true
+	}
+	return false
+}
+
+// CheckURL explains why a text is not the address of a provider.
+func CheckURL(text string) error {
+	u, err := url.Parse(text)
+	switch {
+	case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
+		return fmt.Errorf("%q is no http or https URL", text)
+	case u.User != nil:
+		// It would be shown wherever the address is.
+		return fmt.Errorf("a URL holds no password: name the variable of the key instead")
+	default:
+		return nil
+	}
+}

@@ -1,0 +1,71 @@
+package provider
+
+import (
+	"reflect"
+	"slices"
+	"testing"
+)
+
+func TestOver(t *testing.T) {
+	t.Parallel()
+	env := map[string]string{"OPENAI_BASE_URL": "http://proxy/v1"}
+	getenv := func(name string) string { return env[name] }
+	facts := map[string]Facts{"m": {ContextWindow: 5}}
+	for _, tt := range []struct {
+		name, of   string
+		give, want Provider
+	}{
+		{"a new one", "mine", Provider{BaseURL: "http://h/v1", KeyEnv: "K"}, Provider{BaseURL: "http://h/v1", API: Chat, KeyEnv: "K"}},
+		{"a new one of another API", "mine", Provider{BaseURL: "http://h", API: Anthropic}, Provider{BaseURL: "http://h", API: Anthropic}},
+		{
+			"models of a known one", "openai", Provider{Models: facts},
+			Provider{BaseURL: "http://proxy/v1", API: Responses, KeyEnv: "OPENAI_API_KEY", Models: facts},
+		},
+		{"a known one elsewhere gets no key", "openai", Provider{BaseURL: "http://h/v1"}, Provider{BaseURL: "http://h/v1", API: Responses}},
+		{
+			"but its own", "openai", Provider{BaseURL: "http://h/v1", KeyEnv: "K"},
+			Provider{BaseURL: "http://h/v1", API: Responses, KeyEnv: "K"},
+		},
+		{"the same place", "openai", Provider{BaseURL: "http://proxy/v1"}, Provider{BaseURL: "http://proxy/v1", API: Responses, KeyEnv: "OPENAI_API_KEY"}},
+		{"another API of a known one", "openai", Provider{API: Chat}, Provider{BaseURL: "http://proxy/v1", API: Chat, KeyEnv: "OPENAI_API_KEY"}},
+	} {
+		got := Over(getenv, map[string]Provider{tt.of: tt.give})
+		if !reflect.DeepEqual(got[tt.of], tt.want) {
+			t.Errorf("%s: Over = %+v, want %+v", tt.name, got[tt.of], tt.want)
+		}
+		for _, name := range Names() {
+			if _, ok := got[name]; !ok {
+				t.Errorf("%s: %s is gone", tt.name, name)
+			}
+		}
+	}
+	if want := []string{"anthropic", "ollama", "openai", "openai-chat"}; !slices.Equal(Names(), want) {
+		t.Errorf("Names() = %v, want %v", Names(), want)
+	}
+}
+
+func TestCheckURL(t *testing.T) {
+	t.Parallel()
+	for give, want := range map[string]bool{
+		"http://127.0.0.1:80/v1": true, "https://h": true, "h/v1": false, "ftp://h": false, "http://": false, "": false, "http://\x00": false,
+		"https://me:secret@h/v1": false, "https://me@h": false,
+	} {
+		if err := CheckURL(give); (err == nil) != want {
+			t.Errorf("CheckURL(%q) = %v, want it right: %t", give, err, want)
+		}
+	}
+}
+
+func TestAPI(t *testing.T) {
+	t.Parallel()
+	for _, want := range APIs() {
+		var got API
+		if err := got.UnmarshalText([]byte(want.String())); err != nil || got != want {
+			t.Errorf("UnmarshalText(%s) = %q, %v", want, got, err)
+		}
+	}
+	var none API
+	if none.UnmarshalText(nil) == nil || none.UnmarshalText([]byte("gemini")) == nil {
+		t.Error("an unknown API is taken")
+	}
+}
