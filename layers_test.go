@@ -21,7 +21,7 @@ func layers() [][]string {
 			"swarm/nearest", "swarm/schema", "swarm/modeltest", "swarm/provider",
 		},
 		1: {
-			"worktree", "merge", "swarm/ear", "swarm/event", "swarm/guard", "swarm/limit", "swarm/scope", "swarm/script",
+			"worktree", "merge", "swarm/ear", "swarm/event", "swarm/guard", "swarm/limit", "swarm/manifest", "swarm/scope", "swarm/script",
 			"swarm/hook", "swarm/shim", "risk/shell", "swarm/modeltest/serve",
 			"swarm/builtin/model", "swarm/builtin/tool", "swarm/models",
 		},

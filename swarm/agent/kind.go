@@ -93,6 +93,7 @@ type Versions struct {
 type Abilities struct {
 	Model    bool // to use another model
 	Effort   bool // to think more or less
+	Thinking bool // to think no more than so many tokens
 	Tools    bool // to have only some tools
 	ReadOnly bool // to have only tools that read
 	Schema   bool // an answer by a schema, natively

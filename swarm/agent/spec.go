@@ -22,6 +22,9 @@ type Spec struct {
 	Effort   string   `json:"effort,omitempty"`
 	Tools    []string `json:"tools,omitempty"` // of [AllTools]
 	ReadOnly bool     `json:"read_only,omitempty"`
+	// MaxThinking is how many tokens the model may think for each answer; 0 is
+	// for the agent to say.
+	MaxThinking int64 `json:"max_thinking,omitempty"`
 	// Turns is how many turns of the model it may take; 0 is any number.
 	Turns int `json:"turns,omitempty"`
 	// Prior is what the conversation that it goes on with had used already,

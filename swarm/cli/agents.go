@@ -98,10 +98,11 @@ func (p *place) chooseScriptAgents(c *cli.Context, pl *plan, conf *config.Config
 }
 
 // scriptAgent is the agent of those calls of a script that name none. There may
-// be none: a script can name an agent for each, or start none at all.
+// be none: a script can name an agent for each, or start none at all. That of
+// --stages names none.
 func (p *place) scriptAgent(c *cli.Context, conf *config.Config) (chosen, error) {
 	a, err := p.namedAgent(c, conf)
-	if err != nil && !c.IsSet("agent") && conf.DefaultAgent == "" {
+	if err != nil && !c.IsSet("agent") && conf.DefaultAgent == "" && !c.Bool("stages") {
 		return chosen{}, nil
 	}
 	return a, err

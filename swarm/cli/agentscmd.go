@@ -183,7 +183,7 @@ func abilities(can agent.Abilities) []string {
 		name string
 		has  bool
 	}{
-		{"model", can.Model}, {"effort", can.Effort}, {"tools", can.Tools}, {"read_only", can.ReadOnly},
+		{"model", can.Model}, {"effort", can.Effort}, {"max_thinking_tokens", can.Thinking}, {"tools", can.Tools}, {"read_only", can.ReadOnly},
 		{"schema", can.Schema}, {"fork", can.Fork}, {"steer", can.Steer}, {"turns", can.Turns}, {"hook", can.Hook},
 	} {
 		if ability.has {

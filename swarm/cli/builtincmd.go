@@ -31,6 +31,7 @@ func newBuiltinCommand(env Env) *cli.Command {
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "model", Usage: "`PROVIDER/MODEL[:EFFORT]` (default: $SWARM_BUILTIN_MODEL)"},
 			&cli.StringFlag{Name: "effort", Usage: "how much the model thinks: `WORD` such as low, medium or high"},
+			&cli.Int64Flag{Name: "max-thinking-tokens", Usage: "let the model think at most `N` tokens for each answer, where its API can be told so"},
 			&cli.StringFlag{Name: "endpoint", Usage: "ask the model at `URL`, such as that of a local server"},
 			&cli.StringFlag{Name: "api", Usage: "what is spoken there: `API` is chat (default), responses or anthropic"},
 			&cli.StringFlag{Name: "key-env", Usage: "the key is in the variable `NAME`"},
@@ -249,6 +250,12 @@ func builtinEndpoint(c *cli.Context, env Env) (*model.Endpoint, error) {
 	e, err := search.Find()
 	if err != nil {
 		return nil, &builtinUsage{err}
+	}
+	if !c.IsSet("max-thinking-tokens") {
+		return e, nil
+	}
+	if err := e.Think(c.Int64("max-thinking-tokens")); err != nil {
+		return nil, usagef("builtin: --max-thinking-tokens: %v", err)
 	}
 	return e, nil
 }

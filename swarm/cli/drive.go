@@ -71,7 +71,7 @@ func (b *bench) drive(ctx context.Context, r driveRequest) (*ended, error) {
 	if err != nil {
 		return nil, errors.Join(err, b.owner.Close())
 	}
-	b.deps.Hooks = watchers
+	b.deps.Hooks, b.deps.Attendant = watchers, b.attendant(r.config)
 	cool, err := b.warmUp(ctx, r.config.Warm)
 	if err != nil {
 		return nil, errors.Join(err, b.owner.Close())
@@ -205,8 +205,14 @@ func keeps(v *store.View) bool {
 
 // carryOut hands the calls, or the wish for another attempt, to the engine
 // and waits until all there is to do is done.
-func (b *bench) carryOut(ctx context.Context, e *engine.Engine, r driveRequest) error {
-	_, err := e.StartAll(r.calls)
+func (b *bench) carryOut(ctx context.Context, e *engine.Engine, r driveRequest) (err error) {
+	seen, err := b.newReviews(e, r)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, seen.close()) }()
+	ids, err := e.StartAll(r.calls)
+	seen.began(ids, r.calls)
 	for _, again := range r.retry {
 		if err == nil {
 			err = e.Retry(again)
@@ -219,7 +225,10 @@ func (b *bench) carryOut(ctx context.Context, e *engine.Engine, r driveRequest) 
 	done := ctx.Done()
 	for !e.Finished() {
 		select {
-		case <-e.News():
+		case news := <-e.News():
+			if err := seen.take(ctx, news); err != nil {
+				return errors.Join(err, e.Stop(&engine.Halt{Cause: task.CauseStopped, Reason: err.Error()}))
+			}
 		case <-done:
 			done = nil
 			if err := e.Stop(haltFor(ctx)); err != nil {
@@ -279,9 +288,12 @@ func (b *bench) close(ctx context.Context, failed error) (*ended, error) {
 // outcomeOf sums up agents that have ended: the status of their run, and the
 // exit codes that apply.
 func outcomeOf(v *store.View) (store.Status, []Code) {
-	var completed, failed, open, unpaid int
+	var completed, failed, open, unpaid, wrong int
 	var codes []Code
 	for _, a := range counted(v) {
+		if a.Appraisal != nil && !a.Appraisal.Pass && !a.Accepted() {
+			wrong++
+		}
 		switch s := a.Status.(type) {
 		case *task.Completed:
 			completed++
@@ -302,7 +314,7 @@ func outcomeOf(v *store.View) (store.Status, []Code) {
 			open++
 		}
 	}
-	if failed > 0 {
+	if failed+wrong > 0 {
 		codes = append(codes, CodeDegraded)
 	}
 	if unpaid > 0 {
@@ -312,7 +324,7 @@ func outcomeOf(v *store.View) (store.Status, []Code) {
 		codes = append(codes, CodeApproval)
 	}
 	if v.Script != nil {
-		return scriptOutcome(v, completed, failed, codes)
+		return scriptOutcome(v, scriptSum{completed, failed, wrong}, codes)
 	}
 	switch {
 	case unpaid > 0:
@@ -321,7 +333,7 @@ func outcomeOf(v *store.View) (store.Status, []Code) {
 		return store.RunStopped, codes
 	case failed > 0 && completed == 0:
 		return store.RunFailed, codes
-	case failed > 0:
+	case failed+wrong > 0:
 		return store.RunDegraded, codes
 	default:
 		return store.RunCompleted, codes

@@ -61,6 +61,11 @@ func (b *bench) finish(ctx context.Context, end *ended, r finishRequest) error {
 		return err
 	}
 	b.notifyEnd(ctx, v)
+	c, err := engineConfig(v)
+	if err != nil {
+		return err
+	}
+	b.endHook(ctx, c, v)
 	if code := First(codes...); code != CodeOK {
 		return &ExitError{Code: code}
 	}
@@ -88,11 +93,12 @@ func (p *place) printResult(v *store.View, asJSON bool) error {
 	if v.Script != nil {
 		return p.printReturned(v)
 	}
-	if len(v.Agents) != 1 {
+	only := workers(v)
+	if len(only) != 1 {
 		_, err := fmt.Fprintln(p.env.Stdout, v.Identity.Run)
 		return err
 	}
-	done, ok := v.Agents[0].Status.(*task.Completed)
+	done, ok := only[0].Status.(*task.Completed)
 	if !ok || done.Answer == "" {
 		return nil
 	}

@@ -17,6 +17,7 @@ func optionFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "model", Usage: "have agents use the model `NAME`, as their program calls it"},
 		&cli.StringFlag{Name: "effort", Usage: "have their model think `MUCH`, as their program calls it, such as low"},
+		&cli.Int64Flag{Name: "max-thinking-tokens", Usage: "let their model think at most `N` tokens for each answer"},
 		&cli.StringFlag{Name: "tools", Usage: "leave them only the tools `A,B`, of " + strings.Join(agent.AllTools(), " ")},
 		&cli.BoolFlag{Name: "read-only", Usage: "leave them only the tools that change nothing"},
 	}
@@ -25,6 +26,11 @@ func optionFlags() []cli.Flag {
 // readOptionFlags are their values.
 func readOptionFlags(c *cli.Context) (task.Options, error) {
 	o := task.Options{Model: c.String("model"), Effort: c.String("effort"), ReadOnly: c.Bool("read-only")}
+	if c.IsSet("max-thinking-tokens") {
+		if o.MaxThinking = c.Int64("max-thinking-tokens"); o.MaxThinking < 1 {
+			return o, usagef("run: --max-thinking-tokens %d: want a whole number from 1", o.MaxThinking)
+		}
+	}
 	for _, name := range []string{"model", "effort"} {
 		if c.IsSet(name) && !agent.IsOption(c.String(name)) {
 			return o, usagef("run: --%s %q: want a word without blanks that does not begin with -", name, c.String(name))
@@ -52,7 +58,7 @@ func (pl *plan) takeOptions(c *cli.Context) error {
 		return err
 	}
 	if len(pl.workflow.Command) > 0 {
-		return usagef("run: --model, --effort, --tools and --read-only are for agents; a command after -- has what stands in it")
+		return usagef("run: --model, --effort, --max-thinking-tokens, --tools and --read-only are for agents; a command after -- has what stands in it")
 	}
 	if pl.script != nil {
 		pl.script.Options = &o

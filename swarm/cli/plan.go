@@ -175,8 +175,11 @@ func (p *place) look(ctx context.Context, pl *plan) error {
 // configure lays the flags over the configuration.
 func (p *place) configure(c *cli.Context, pl *plan, conf *config.Config) error {
 	var err error
-	pl.config = engine.Config{Warm: conf.Warm, Setup: conf.Setup, Verify: conf.Verify, Prices: conf.Prices(), Providers: conf.Providers()}
-	use := config.Use{Warm: !c.IsSet("warm"), Setup: !c.IsSet("setup"), Verify: !c.IsSet("verify"), Notify: !c.IsSet("notify")}
+	pl.config = engine.Config{
+		Warm: conf.Warm, Setup: conf.Setup, Verify: conf.Verify, Prices: conf.Prices(), Providers: conf.Providers(),
+		Hooks: hookCommands(conf.Hooks),
+	}
+	use := config.Use{Warm: !c.IsSet("warm"), Setup: !c.IsSet("setup"), Verify: !c.IsSet("verify"), Notify: !c.IsSet("notify"), Hooks: true}
 	if c.IsSet("warm") {
 		pl.config.Warm = c.String("warm")
 	}
@@ -237,6 +240,9 @@ func (p *place) configure(c *cli.Context, pl *plan, conf *config.Config) error {
 		pl.config.Jobs = min(pl.config.Jobs, paidJobs)
 	}
 	pl.wants = conf.Needs(use)
+	if err := pl.takeReview(c.String("review")); err != nil {
+		return err
+	}
 	return pl.takeOptions(c)
 }
 

@@ -105,7 +105,7 @@ func (p *place) resumeOwned(c *cli.Context, drive driveFlagsRead, r ownedRun) (d
 	if err := p.env.checkTurns(c, config, calls); err != nil {
 		return false, err
 	}
-	if len(prior.Agents) == len(calls) && finished(prior) {
+	if len(workers(prior)) == len(calls) && finished(prior) && !unreviewed(config, prior) {
 		fmt.Fprintf(p.env.Stderr, "nothing to resume: every agent of run %s completed or was cancelled by name\n", id.Run)
 		return true, p.printResult(prior, c.Bool("json"))
 	}
@@ -114,6 +114,9 @@ func (p *place) resumeOwned(c *cli.Context, drive driveFlagsRead, r ownedRun) (d
 		return false, err
 	}
 	drive.contact.lay(&b.contact)
+	if err := b.startHook(c.Context, config, false); err != nil {
+		return false, err
+	}
 	end, err := b.drive(c.Context, driveRequest{
 		calls: calls, config: config, prior: prior, timeout: drive.timeout,
 	})

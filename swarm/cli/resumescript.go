@@ -106,6 +106,9 @@ func (p *place) resumeScript(c *cli.Context, drive driveFlagsRead, r scriptedRun
 	}
 	b.contact = pl.contact
 	drive.contact.lay(&b.contact)
+	if err := b.startHook(c.Context, pl.config, false); err != nil {
+		return err
+	}
 	end, err := b.drive(c.Context, driveRequest{
 		script: pl.script, base: pl.base, config: pl.config, prior: r.prior, timeout: drive.timeout,
 	})

@@ -210,6 +210,9 @@ func (p *place) retryOwned(c *cli.Context, drive driveFlagsRead, r ownedRun) err
 		return err
 	}
 	drive.contact.lay(&b.contact)
+	if err := b.startHook(c.Context, config, false); err != nil {
+		return err
+	}
 	end, err := b.drive(c.Context, driveRequest{
 		retry: r.wishes, config: config, prior: prior, timeout: drive.timeout,
 	})

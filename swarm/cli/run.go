@@ -20,7 +20,7 @@ func newRunCommand(env Env) *cli.Command {
 		Name:      "run",
 		Usage:     "run agents on this repository, each in its own worktree",
 		ArgsUsage: "[PROMPT | FILE | -] [-- COMMAND [ARGUMENT…]]",
-		Flags:     slices.Concat(runFlags(), optionFlags(), scriptFlags(), budgetFlags(), contactFlags(), isolationFlags(), cautionFlags()),
+		Flags:     slices.Concat(runFlags(), optionFlags(), stageFlags(), scriptFlags(), budgetFlags(), contactFlags(), isolationFlags(), cautionFlags()),
 		Description: `Starts one agent for the prompt, or one for each item that --each matches in
 the base commit, or --count alternatives. What follows -- is the agent itself:
 a command that runs once for each item in its workspace, with no shell between.
@@ -46,6 +46,7 @@ Examples:
   swarm run --count 3 --agent mine --verify 'go test ./...' "make it faster"
   swarm run tasks.toml --overlap serialize
   swarm run plan.js --args '{"part": "parser"}'
+  swarm run --stages --verify 'go test ./...' "make the parser accept tabs"
   git ls-files '*.py' | swarm run - -- black {item}
   swarm run --each 'pkg/**/*.go' -n -- sed -i s/foo/bar/ {item}`,
 		Action: func(c *cli.Context) error { return runAction(c, env) },
@@ -126,6 +127,9 @@ func runHere(c *cli.Context, env Env, report *report) error {
 	}
 	b, err := p.begin(c.Context, pl)
 	if err != nil {
+		return err
+	}
+	if err := b.startHook(c.Context, pl.config, true); err != nil {
 		return err
 	}
 	if err := report.say(b.run.ID, nil); err != nil {

@@ -59,6 +59,7 @@ type agentObject struct {
 	Label      string         `json:"label,omitempty"`
 	Item       string         `json:"item,omitempty"`
 	Phase      string         `json:"phase,omitempty"`
+	Stage      string         `json:"stage,omitempty"` // of a pipeline, that it is
 	Kind       string         `json:"kind"`
 	Model      string         `json:"model,omitempty"` // that answered, or that it was told to use
 	Attempt    int            `json:"attempt,omitempty"`
@@ -67,6 +68,8 @@ type agentObject struct {
 	Error      *errorObject   `json:"error,omitempty"`
 	Changed    *bool          `json:"changed,omitempty"`
 	Verified   *bool          `json:"verified,omitempty"`
+	Reviewed   *bool          `json:"reviewed,omitempty"` // by an agent: whether it passed
+	Problems   []string       `json:"problems,omitempty"` // that reviewer found
 	Landed     *bool          `json:"landed,omitempty"`
 	Review     *reviewObject  `json:"review,omitempty"`
 	DependsOn  []string       `json:"depends_on,omitempty"`
@@ -168,7 +171,7 @@ func newRunObject(v *store.View, now time.Time) runObject {
 		o.Duration = end.Sub(v.Began).Milliseconds()
 	}
 	o.script(v)
-	if len(v.Agents) == 1 && v.Script == nil {
+	if len(workers(v)) == 1 && v.Script == nil {
 		if done, ok := v.Agents[0].Status.(*task.Completed); ok && done.Answer != "" {
 			o.Result = done.Answer
 		}
@@ -254,8 +257,14 @@ func newAgentObject(c engine.Config, a *store.Agent, now time.Time) agentObject 
 		Kind: spec.Kind, Model: spec.Model, Attempt: a.Attempt, Status: task.Word(a.Status),
 		DependsOn: a.Call.DependsOn, WaitsFor: a.Held,
 	}
+	if a.Call.Stage != nil {
+		o.Stage = a.Call.Stage.Name
+	}
 	if a.Review != nil {
 		o.Review = &reviewObject{Verdict: string(a.Review.Verdict), Reason: a.Review.Reason}
+	}
+	if found := a.Appraisal; found != nil {
+		o.Reviewed, o.Problems = &found.Pass, found.Problems
 	}
 	r := a.Result()
 	if r == nil {

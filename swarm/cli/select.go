@@ -97,6 +97,9 @@ func (s *selection) agents() []*store.Agent {
 // the only one there is.
 func (s *selection) one(verb string) (*store.Agent, error) {
 	agents := s.agents()
+	if len(s.named) == 0 {
+		agents = workers(s.view)
+	}
 	if len(agents) == 1 {
 		return agents[0], nil
 	}
@@ -135,6 +138,10 @@ func landable(a *store.Agent) error {
 			return errors.New("was rejected")
 		case a.Review != nil && a.Review.Verdict == task.Accepted:
 			return nil
+		case a.Call.Stage != nil && a.Call.Stage.Reads:
+			return errors.New("is of a stage that only reads")
+		case a.Appraisal != nil && !a.Appraisal.Pass:
+			return errors.New("did not pass its review")
 		}
 		return unproven(r)
 	default:

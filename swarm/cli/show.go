@@ -132,6 +132,10 @@ func printAgent(w io.Writer, o showObject) error {
 	if o.Verified != nil {
 		line("verified", yesNo(o.Verified))
 	}
+	if o.Reviewed != nil {
+		line("reviewed", passText(*o.Reviewed))
+	}
+	line("stage", o.Stage)
 	line("time", Duration(time.Duration(o.Duration)*time.Millisecond))
 	if o.Exit != nil {
 		line("exit", exitLine(o.Exit))
@@ -156,6 +160,7 @@ func printAgent(w io.Writer, o showObject) error {
 	block("prompt", o.Prompt)
 	block("answer", o.Output)
 	block("notes", strings.Join(o.Notes, "\n"))
+	block("problems that were found", strings.Join(o.Problems, "\n"))
 	block("remarks", strings.Join(o.Remarks, "\n"))
 	block("may change", strings.Join(o.Allowed, "\n"))
 	block("may do without asking", strings.Join(o.Allow, "\n"))
@@ -172,6 +177,14 @@ func printAgent(w io.Writer, o showObject) error {
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// passText says how a review ended.
+func passText(pass bool) string {
+	if pass {
+		return "passed"
+	}
+	return "not passed"
 }
 
 func attemptText(n int) string {

@@ -41,6 +41,9 @@ func printTable(w io.Writer, width int, v *store.View, now time.Time) error {
 // merged.
 func resultText(o agentObject) string {
 	text := o.Status
+	if o.Reviewed != nil && !*o.Reviewed {
+		text += ", review not passed"
+	}
 	if o.Review != nil {
 		text += ", " + o.Review.Verdict
 	}

@@ -182,6 +182,8 @@ func agentCode(a *store.Agent) Code {
 	switch {
 	case !ok:
 		return CodeDegraded
+	case a.Appraisal != nil && !a.Appraisal.Pass && !a.Accepted():
+		return CodeDegraded
 	case done.Verified != nil && !*done.Verified:
 		return CodeVerify
 	default:

@@ -29,7 +29,10 @@ func (pl *plan) words(c *cli.Context, p *place) error {
 	if inv.hasAfter {
 		pl.workflow.Command = inv.after
 	}
-	isScript, err := pl.readScript(c, p, args)
+	isScript, err := pl.readStages(c, p, args)
+	if err == nil && !isScript {
+		isScript, err = pl.readScript(c, p, args)
+	}
 	if err != nil {
 		return err
 	}

@@ -143,6 +143,8 @@ func (p *place) foresee(ctx context.Context, s *selection, edited *scripted) (_ 
 	calling := edited.calling(config, s.view.Identity.Base, func(call *task.Call) error {
 		return engine.CheckCall(config, known, call)
 	})
+	tools.config = config
+	calling.Can = can(known, config)
 	calling.Walled = true // what was run is on record, and nothing is run now
 	deps := engine.Deps{Run: s.run, Kinds: known}
 	return workflow.Foresee(ctx, workflow.PreviewRequest{

@@ -200,7 +200,7 @@ func (b *bench) runScript(ctx context.Context, e *engine.Engine, r driveRequest)
 		return nil, err
 	}
 	calling := s.calling(r.config, r.base, b.checkAllow(e.CheckCall))
-	calling.Walled = b.walled()
+	calling.Walled, calling.Can = b.walled(), b.abilities(r.config)
 	outcome, err := workflow.Drive(ctx, workflow.Request{
 		Engine: e, Tools: tools, Prior: r.prior, Script: s.record(),
 		Config:  calling,
@@ -349,17 +349,21 @@ func counted(v *store.View) []*store.Agent {
 	})
 }
 
+// scriptSum is how many agents of a script ended how. Those are wrong that did
+// not pass their review.
+type scriptSum struct{ completed, failed, wrong int }
+
 // scriptOutcome is the status of a run with a script, of whose agents some
 // completed and some failed.
 //
 // What the budget kept from beginning the script has heard of: where it did
 // without, the run went on.
-func scriptOutcome(v *store.View, completed, failed int, codes []Code) (store.Status, []Code) {
-	none := completed == 0 && failed > 0
+func scriptOutcome(v *store.View, n scriptSum, codes []Code) (store.Status, []Code) {
+	none := n.completed == 0 && n.failed > 0
 	if slices.Contains(codes, CodePaused) {
 		none = false
 		codes = slices.DeleteFunc(codes, func(c Code) bool { return c == CodePaused })
-		failed++
+		n.failed++
 	}
 	switch r := v.Returned; {
 	case r == nil:
@@ -370,7 +374,7 @@ func scriptOutcome(v *store.View, completed, failed int, codes []Code) (store.St
 		return store.RunFailed, append(codes, CodeScript)
 	case none:
 		return store.RunFailed, append(codes, CodeDegraded)
-	case failed > 0:
+	case n.failed+n.wrong > 0:
 		return store.RunDegraded, append(codes, CodeDegraded)
 	default:
 		return store.RunCompleted, codes

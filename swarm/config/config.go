@@ -61,6 +61,8 @@ type Config struct {
 	BudgetUSD    float64
 	BudgetTime   time.Duration
 
+	Hooks Hooks // commands that are told of what happens
+
 	agents map[string]definition
 	checks map[string]string // as they were written; empty: switched off
 	prices map[string]roles.Price

@@ -1,5 +1,7 @@
 package config
 
+import "agentswarm/swarm/hook"
+
 // merge lays a source over what the lower ones said. Its errors are joined.
 func (c *Config) merge(s Source) error {
 	root, err := parse(s)
@@ -10,6 +12,7 @@ func (c *Config) merge(s Source) error {
 	places(elsewhere, sandboxKeys(), inSandbox)
 	places(elsewhere, agentKeys(), inAgent)
 	places(elsewhere, riskKeys(), inRisk)
+	places(elsewhere, hookKeys()[:len(hook.Configured())], inHooks)
 	elsewhere["write"] = inEither
 	return field{layer: s.Layer, file: s.Name, node: root}.table(tableKeys{
 		keys: c.readers(), elsewhere: elsewhere,
@@ -22,6 +25,7 @@ const (
 	inAgent   = "in a table [agents.NAME]"
 	inSandbox = "in the table [sandbox]"
 	inRisk    = "in the table [risk]"
+	inHooks   = "in the table [hooks]"
 	inEither  = "in the table [sandbox] or in a table [agents.NAME]"
 )
 
@@ -46,6 +50,7 @@ func (c *Config) readers() map[string]reader {
 	keys["providers"] = c.mergeProviders
 	keys["sandbox"] = c.mergeSandbox
 	keys["risk"] = c.mergeRisk
+	keys["hooks"] = c.mergeHooks
 	return keys
 }
 

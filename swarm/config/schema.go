@@ -175,6 +175,9 @@ func Schema() ([]byte, error) {
 	risk := properties(riskKeys())
 	risk["description"] = "How actions of agents are judged."
 	root["properties"].(object)["risk"] = risk
+	hooks := properties(hookKeys())
+	hooks["description"] = "Commands that are told when runs and agents begin and end."
+	root["properties"].(object)["hooks"] = hooks
 	root["$defs"] = object{"agent": defined, "kind": kind}
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)

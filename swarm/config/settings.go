@@ -9,7 +9,7 @@ import (
 
 // Setting is one key of the configuration as it holds after all files.
 type Setting struct {
-	Table string // "", "sandbox", "risk", "prices.MODEL", "providers.NAME", "checks", "agents.NAME" or "agents.NAME.env"
+	Table string // "", "sandbox", "risk", "hooks", "prices.MODEL", "providers.NAME", "checks", "agents.NAME" or "agents.NAME.env"
 	Name  string
 	// Value is a string, an int, a bool or a []string. It is nil where
 	// nothing is set and no fixed value holds either.
@@ -66,6 +66,13 @@ func (c *Config) Settings(r SettingsRequest) []Setting {
 	for _, k := range riskKeys() {
 		s := Setting{Table: "risk", Name: k.name, Value: k.initial}
 		if origin, ok := c.origins["risk."+k.name]; ok {
+			s.Value, s.Origin = k.value(c), origin
+		}
+		all = append(all, s)
+	}
+	for _, k := range hookKeys() {
+		s := Setting{Table: "hooks", Name: k.name, Value: k.initial}
+		if origin, ok := c.origins["hooks."+k.name]; ok {
 			s.Value, s.Origin = k.value(c), origin
 		}
 		all = append(all, s)

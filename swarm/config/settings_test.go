@@ -63,6 +63,12 @@ lane = "p/m:high"
 [risk]
 confined = "ask"
 question_timeout = "5m"
+[hooks]
+on_run_start = "a"
+on_agent_start = "b"
+on_agent_end = "c"
+on_run_end = "d"
+timeout = "9s"
 `
 
 // TestSettings shows a file with every key, and what holds without any.
@@ -100,6 +106,13 @@ write = [] # default
 [risk]
 confined = "ask" # default
 question_timeout = "10m" # default
+
+[hooks]
+on_run_start = "" # default
+on_agent_start = "" # default
+on_agent_end = "" # default
+on_run_end = "" # default
+timeout = "30s" # default
 `},
 		{"every key", true, []Source{project(everyKey), user("jobs = 1\nretries = 4\nchecks.lint = 'x'"), local("retries = 0\n[checks]\nlint = ''")}, `default_agent = "b" # from .swarm/config.toml:2
 warm = "make deps" # from .swarm/config.toml:3
@@ -129,6 +142,13 @@ write = [] # default
 [risk]
 confined = "ask" # default
 question_timeout = "5m" # from .swarm/config.toml:43
+
+[hooks]
+on_run_start = "a" # from .swarm/config.toml:44
+on_agent_start = "b" # from .swarm/config.toml:45
+on_agent_end = "c" # from .swarm/config.toml:46
+on_run_end = "d" # from .swarm/config.toml:47
+timeout = "9s" # from .swarm/config.toml:48
 
 [checks]
 lint = "" # from .swarm/config.local.toml:3

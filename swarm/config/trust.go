@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"agentswarm/swarm/hook"
 )
 
 // Use says what a run would take from the configuration. What a flag has
@@ -21,13 +23,14 @@ type Use struct {
 	Setup  bool
 	Verify bool
 	Notify bool
+	Hooks  bool
 	Checks bool     // all of them: which ones a script asks for is not known before
 	Agents []string // by name; an empty name means the default agent
 }
 
 // Item is one text from the repository that would be run.
 type Item struct {
-	Key    string // "warm", "setup", "verify", "notify", "checks.NAME" or "agents.NAME"
+	Key    string // "warm", "setup", "verify", "notify", "hooks.NAME", "checks.NAME" or "agents.NAME"
 	Origin Origin
 	// Text is what would be run, quoted: it holds no control characters but
 	// line ends, and two texts are equal only if what would be run is.
@@ -67,6 +70,13 @@ func (c *Config) Needs(use Use) []Item {
 	}
 	if use.Setup && c.Setup != "" {
 		add("setup", quoteLines(c.Setup))
+	}
+	if use.Hooks {
+		for _, k := range hookKeys()[:len(hook.Configured())] {
+			if script, _ := k.value(c).(string); script != "" {
+				add("hooks."+k.name, quoteLines(script))
+			}
+		}
 	}
 	seen := map[string]bool{}
 	for _, name := range use.Agents {

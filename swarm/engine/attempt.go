@@ -34,6 +34,7 @@ type attempt struct {
 	owed *task.Completed
 	// prompt is what the agent is asked: its call's, and what was said since.
 	prompt  string
+	notes   []string // of hooks, for its work
 	words   string   // of ours, which come before it
 	unheard []string // what earlier attempts were told while they worked
 	parent  *Parent  // whose conversation it goes on with; nil for a new one
@@ -85,10 +86,17 @@ func (t *attempt) run(ctx context.Context) (end ending) {
 	switch {
 	case t.owed != nil:
 		end = t.recheck(ctx)
-	case t.call.Shared:
-		end = t.shared(ctx)
 	default:
-		end = t.fresh(ctx)
+		if refused := t.admitted(ctx); refused != nil {
+			end = *refused
+			break
+		}
+		if t.call.Shared {
+			end = t.shared(ctx)
+		} else {
+			end = t.fresh(ctx)
+		}
+		t.dismissed(ctx, &end)
 	}
 	end.part = t.part
 	if t.broke != nil {

@@ -108,7 +108,7 @@ func TestStartRefuses(t *testing.T) {
 // TestCheckChoices: what a kind cannot be told is refused by name.
 func TestCheckChoices(t *testing.T) {
 	t.Parallel()
-	all := agent.Abilities{Model: true, Effort: true, Tools: true, ReadOnly: true, Fork: true}
+	all := agent.Abilities{Model: true, Effort: true, Thinking: true, Tools: true, ReadOnly: true, Fork: true}
 	kinds := map[string]agent.Kind{
 		"pi":   {Name: "pi", Can: all},
 		"qwen": {Name: "qwen"},
@@ -124,6 +124,10 @@ func TestCheckChoices(t *testing.T) {
 			"model: agent mine is of the kind qwen, which cannot be told its model", ""},
 		{"effort", func(c *task.Call) { c.Effort = "low" }, "effort: agent mine is a command; put its effort into its command",
 			"effort: agent mine is of the kind qwen, which cannot be told its effort", ""},
+		{"thinking", func(c *task.Call) { c.MaxThinking = 2000 }, "max_thinking_tokens: agent mine is a command; put how many tokens it may think into its command",
+			"max_thinking_tokens: agent mine is of the kind qwen, which cannot be told how many tokens it may think", ""},
+		{"thinking of a script", func(c *task.Call) { c.MaxThinking, c.Script = 2000, true }, "maxThinkingTokens: ", "maxThinkingTokens: ", ""},
+		{"less than nothing", func(c *task.Call) { c.MaxThinking = -1 }, "max_thinking_tokens: -1", "max_thinking_tokens: -1", "max_thinking_tokens: -1 is below 0"},
 		{"tools", func(c *task.Call) { c.Tools = []string{"read", "bash"} }, "tools: agent mine is a command; put its tools into its command",
 			"tools: agent mine is of the kind qwen, which cannot be told its tools", ""},
 		{"read only", func(c *task.Call) { c.ReadOnly = true }, "read_only: agent mine is a command; put what keeps it from writing into its command",

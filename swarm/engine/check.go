@@ -101,7 +101,7 @@ func (t *attempt) verify(ctx context.Context) (bool, error) {
 		return false, context.Cause(ctx)
 	}
 	ok := exit.Reason == proc.Exited && exit.Code == 0
-	t.work.Check = out + ".out"
+	t.work.Check, t.work.CheckCode = out+".out", exit.Code
 	if !ok {
 		t.work.Notes = append(t.work.Notes, checkNote(exit, out))
 	}

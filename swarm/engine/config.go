@@ -39,6 +39,9 @@ type Config struct {
 	// amount.
 	Budget task.Amount `json:"budget,omitzero"`
 
+	// Review is the mode in which patches are reviewed; empty: they are not.
+	Review string `json:"review,omitempty"`
+
 	// Agents are the configured agents that calls name.
 	Agents map[string]*agent.Spec `json:"agents,omitempty"`
 
@@ -56,9 +59,21 @@ type Config struct {
 	// Providers are where the built-in agent asks models beside those that it
 	// knows. They name the variables of keys, and hold none.
 	Providers map[string]provider.Provider `json:"providers,omitempty"`
+	// Hooks are told of what happens.
+	Hooks HookCommands `json:"hooks,omitzero"`
 
 	// Checks are what a script may have run by sh -c, by name.
 	Checks map[string]string `json:"checks,omitempty"`
+}
+
+// HookCommands are the user's own commands that are told of what happens, for
+// sh -c; empty: none.
+type HookCommands struct {
+	RunStart   string        `json:"run_start,omitempty"`
+	AgentStart string        `json:"agent_start,omitempty"`
+	AgentEnd   string        `json:"agent_end,omitempty"`
+	RunEnd     string        `json:"run_end,omitempty"`
+	Timeout    time.Duration `json:"timeout_ns,omitempty"` // of each; 0 is 30 seconds
 }
 
 // Workspaces makes, captures and removes the workspaces of a run.
@@ -99,6 +114,7 @@ type Deps struct {
 	Questions    inbox.Policy       // what becomes of a question
 	Judge        Judge              // nil: what is asked waits for a person
 	Ears         Ears               // required with a Judge
+	Attendant    Attendant          // nil: nobody is told when agents start and end
 	Hooks        Hooks              // nil: no call may have functions
 	Unlock       func() error       // takes away what killed gits left locked; nil: nothing
 	Environ      []string           // of the process that starts agents

@@ -16,9 +16,9 @@ func checkChoices(spec *agent.Spec, kinds map[string]agent.Kind, call *task.Call
 		return err
 	}
 	_, fork := call.Input.(*task.ForkAgentInput)
-	kind, readOnly := kinds[spec.Kind], "read_only"
+	kind, readOnly, thinking := kinds[spec.Kind], "read_only", "max_thinking_tokens"
 	if call.Script {
-		readOnly = "readOnly"
+		readOnly, thinking = "readOnly", "maxThinkingTokens"
 	}
 	for _, option := range []struct {
 		name, place string
@@ -26,6 +26,7 @@ func checkChoices(spec *agent.Spec, kinds map[string]agent.Kind, call *task.Call
 	}{
 		{"model", "its model", call.Model != "", kind.Can.Model},
 		{"effort", "its effort", call.Effort != "", kind.Can.Effort},
+		{thinking, "how many tokens it may think", call.MaxThinking != 0, kind.Can.Thinking},
 		{"tools", "its tools", len(call.Tools) > 0, kind.Can.Tools},
 		{readOnly, "what keeps it from writing", call.ReadOnly, kind.Can.ReadOnly},
 		{"fork", "the conversation it goes on with", fork, kind.Can.Fork},
@@ -63,6 +64,9 @@ func checkWords(o task.Options) error {
 				word.name, brief(strconv.Quote(word.value)))
 		}
 	}
+	if o.MaxThinking < 0 {
+		return fmt.Errorf("max_thinking_tokens: %d is below 0", o.MaxThinking)
+	}
 	if unknown := agent.UnknownTool(o.Tools); unknown != "" {
 		return fmt.Errorf("tools: there is no tool %s; there are %q", brief(strconv.Quote(unknown)), agent.AllTools())
 	}
@@ -97,8 +101,10 @@ func (e *Engine) checkFork(calls []*task.Call) error {
 func layChoices(spec *agent.Spec, call *task.Call) {
 	o := agent.Lay(call.Options, task.Options{
 		Model: spec.Model, Effort: spec.Effort, Tools: spec.Tools, ReadOnly: spec.ReadOnly,
+		MaxThinking: spec.MaxThinking,
 	})
 	spec.Model, spec.Effort, spec.Tools, spec.ReadOnly = o.Model, o.Effort, o.Tools, o.ReadOnly
+	spec.MaxThinking = o.MaxThinking
 	if call.Limits.Turns > 0 {
 		spec.Turns = call.Limits.Turns
 	}

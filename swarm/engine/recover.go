@@ -274,7 +274,7 @@ func finishWork(d Deps, a *store.Agent, work *task.Work, kept *event.Captured) {
 	if a.Checked == nil {
 		return
 	}
-	work.Check = a.Checked.Output
+	work.Check, work.CheckCode = a.Checked.Output, a.Checked.Code
 	if !a.Checked.OK {
 		exit := proc.Exit{Code: a.Checked.Code}
 		work.Notes = append(slices.Clone(work.Notes), checkNote(exit, strings.TrimSuffix(work.Check, ".out")))

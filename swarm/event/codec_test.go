@@ -35,6 +35,7 @@ func samples() []Event {
 		&CancelAsked{Agents: []task.ID{"a1"}, Cause: task.CauseStopped, Reason: "r"},
 		&RetryAsked{Agent: "a1", After: 2, Feedback: "f", From: &task.Patch{Ref: "r"}},
 		&Reviewed{Agent: "a1", Attempt: 1, Verdict: task.Rejected, Reason: "r"},
+		&Appraised{Agent: "a1", Attempt: 1, Pass: true, By: "a2", Problems: []string{"p"}},
 		&Questioned{ID: "r-1", Agent: "a1", Attempt: 1, Ask: "q", Action: raw, Redacted: true},
 		&Replied{ID: "r-1", Allow: true, Text: "t", Reason: "r", For: task.ForTheRun, By: task.ByPerson},
 		&Sent{Agent: "a1", Attempt: 1, Text: "t"},

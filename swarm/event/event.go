@@ -17,7 +17,7 @@ import (
 //
 // Journal records: [*Opened], [*Called], [*Leased], [*Started], [*Ended],
 // [*Captured], [*Checked], [*Settled], [*Released], [*Retried],
-// [*CancelAsked], [*RetryAsked], [*Reviewed], [*Questioned], [*Replied],
+// [*CancelAsked], [*RetryAsked], [*Reviewed], [*Appraised], [*Questioned], [*Replied],
 // [*Sent], [*Intended], [*Landed], [*Undone], [*Scripted], [*Entered],
 // [*Logged], [*Phased], [*Returned], [*Paused], [*Held], [*Closed].
 // From an agent's output: [*Session], [*Text], [*ToolStart], [*ToolEnd],
@@ -191,6 +191,17 @@ type Reviewed struct {
 	Attempt int          `json:"attempt"`
 	Verdict task.Verdict `json:"verdict"`
 	Reason  string       `json:"reason,omitempty"`
+}
+
+// Appraised is what a reviewer that is an agent found of an attempt of another
+// one. It accepts and rejects nothing.
+type Appraised struct {
+	Agent   task.ID `json:"agent"`
+	Attempt int     `json:"attempt"`
+	Pass    bool    `json:"pass"`
+	// By is the reviewer; empty where none was asked, since a check spoke.
+	By       task.ID  `json:"by,omitempty"`
+	Problems []string `json:"problems,omitempty"`
 }
 
 // Questioned is an action that an agent wants to be allowed, or what a script
@@ -379,6 +390,7 @@ func (*Retried) kind() string     { return "retried" }
 func (*CancelAsked) kind() string { return "cancel_asked" }
 func (*RetryAsked) kind() string  { return "retry_asked" }
 func (*Reviewed) kind() string    { return "reviewed" }
+func (*Appraised) kind() string   { return "appraised" }
 func (*Questioned) kind() string  { return "questioned" }
 func (*Replied) kind() string     { return "replied" }
 func (*Sent) kind() string        { return "sent" }

@@ -1,11 +1,15 @@
 package fanout
 
 import (
+	"encoding/json"
+
 	"agentswarm/swarm/agent"
 )
 
 // optionFields are the fields of what the agent of a task is to use.
-func optionFields() []string { return []string{"model", "effort", "tools", "read_only"} }
+func optionFields() []string {
+	return []string{"model", "effort", "max_thinking_tokens", "tools", "read_only"}
+}
 
 // option reads a field of what the agent is to use, or says what is wrong with
 // it.
@@ -16,6 +20,11 @@ func (n *narrowing) option(f recordField) (reason string) {
 		t.Model, reason = option(f.value)
 	case "effort":
 		t.Effort, reason = option(f.value)
+	case "max_thinking_tokens":
+		n, ok := whole(f.value)
+		if t.MaxThinking = n; !ok || n < 1 {
+			return "expected a whole number from 1, got " + describe(f.value)
+		}
 	case "tools":
 		if t.Tools, reason = words(f.value, `tools, such as ["read", "grep"]`); reason != "" {
 			return reason
@@ -30,6 +39,16 @@ func (n *narrowing) option(f recordField) (reason string) {
 		}
 	}
 	return reason
+}
+
+// whole is a whole number.
+func whole(v any) (int64, bool) {
+	n, ok := v.(json.Number)
+	if !ok {
+		return 0, false
+	}
+	i, err := n.Int64()
+	return i, err == nil
 }
 
 // option reads a word that an agent's program is given.

@@ -102,6 +102,8 @@ func (h *Host) do(r script.Request) (any, error) {
 		return h.yard.merge(r.Onto, r.Patches)
 	case *script.PatchText:
 		return h.yard.text(r.ID)
+	case *script.Evidence:
+		return h.evidence(r)
 	case *script.Repo:
 		return h.c.Repo.ask(r)
 	case *script.Nested:
@@ -137,6 +139,7 @@ func (h *Host) Post(n int, r script.Request) error {
 	case *script.Send:
 		delivered := slices.ContainsFunc(h.agents, func(a *live) bool { return a.id == r.ID && !a.ended })
 		h.value(n, 0, map[string]bool{"delivered": delivered})
+	case *script.Appraise: // nobody is shown it
 	case *script.Log:
 		h.logs = append(h.logs, r.Text)
 	case *script.Phase: // the phases of agents come with their calls

@@ -36,25 +36,6 @@ func (d *Dialect) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// before is the event that comes before a tool is used, by dialect. Others are
-// none of our business.
-func (d Dialect) before() string {
-	if d == Gemini {
-		return "BeforeTool"
-	}
-	return "PreToolUse"
-}
-
-// others are events that a hook may be told of without a tool about to be used.
-// An event that is not known is refused: it may be a new name for one that is.
-func (d Dialect) others() []string {
-	return []string{
-		"PostToolUse", "PostToolUseFailure", "AfterTool", "Notification", "Stop", "SubagentStart", "SubagentStop",
-		"SessionStart", "SessionEnd", "UserPromptSubmit", "PreCompact", "PostCompact", "BeforeAgent", "AfterAgent",
-		"BeforeModel", "AfterModel", "PreCompress", "BeforeToolSelection",
-	}
-}
-
 // does is what a tool does with which of its inputs.
 type does int
 

@@ -40,9 +40,11 @@ func (d Dialect) Read(text []byte) ([]ask.Action, error) {
 	if err := json.Unmarshal(text, &in); err != nil {
 		return nil, err
 	}
-	switch {
-	case in.Event == d.before():
-	case contains(d.others(), in.Event):
+	// An event that is not known is refused: it may be a new name for the one
+	// before a tool.
+	switch event, known := d.event(in.Event); {
+	case known && event == BeforeTool:
+	case known:
 		return nil, nil
 	default:
 		return nil, fmt.Errorf("its event is %q, and %s is what was expected", in.Event, d.before())

@@ -43,6 +43,8 @@ func (m *machine) offerAgents() {
 	m.member(sa, "status", m.status)
 	m.member(sa, "list", m.list)
 	m.member(sa, "send", m.promising(m.tell))
+	m.member(sa, "evidence", m.promising(m.evidence))
+	m.member(sa, "appraise", m.appraise)
 	m.offer("sa", m.frozen(sa))
 	for _, name := range []string{"run", "join", "cancel"} {
 		m.offer(name, sa.Get(name))

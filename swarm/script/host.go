@@ -9,11 +9,11 @@ import (
 // goroutine, one at a time.
 type Host interface {
 	// Do answers a request at once, or refuses it with an [*Error]. It is given
-	// a [*Call], [*Merge], [*Repo], [*PatchText] or [*Nested].
+	// a [*Call], [*Merge], [*Repo], [*PatchText], [*Evidence] or [*Nested].
 	Do(context.Context, Request) (json.RawMessage, error)
 	// Post takes the request of a number. A [*Timer], [*Check], [*Land],
 	// [*Question] or [*Send] is answered by one later delivery of that number;
-	// a [*Cancel], [*Untimer], [*Log] or [*Phase] by none.
+	// a [*Cancel], [*Untimer], [*Appraise], [*Log] or [*Phase] by none.
 	Post(n int, r Request) error
 	// Next waits for what comes next. Its error ends the script.
 	Next(context.Context) (Delivery, error)
@@ -41,6 +41,10 @@ type Result struct {
 	Error      *Failure        `json:"error,omitempty"` // of any other
 	Patch      *Patch          `json:"patch,omitempty"`
 	Usage      *Usage          `json:"usage,omitempty"`
+	// Verified says how the check of its work went; nil where none ran.
+	Verified *bool `json:"verified,omitempty"`
+	// Forkable is set where another agent can go on with its conversation.
+	Forkable bool `json:"forkable,omitempty"`
 }
 
 // Failure is why an agent did not complete. Kind is one of task's kinds of

@@ -48,10 +48,6 @@ func (m *machine) options(what string, v goja.Value, known ...string) (options, 
 func unknownOption(what, key string, known []string) error {
 	agents := slices.Contains(known, "limits")
 	switch key {
-	case "role":
-		if agents {
-			return invalid("%s: role is not here yet: this version chooses no model by it; give model, or leave it out", what)
-		}
 	case "timeout", "timeoutMs":
 		if agents {
 			return invalid("%s: unknown option %q; did you mean limits.ms?", what, key)

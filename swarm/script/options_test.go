@@ -83,7 +83,6 @@ func TestAgentArgumentsRefused(t *testing.T) {
 		{`agent('x', {zzzzzz: 'x'})`, `agent: unknown option "zzzzzz"; there are label, phase,`},
 		{`agent('x', {timeout: 5})`, `agent: unknown option "timeout"; did you mean limits.ms?`},
 		{`agent('x', {timeoutMs: 5})`, `agent: unknown option "timeoutMs"; did you mean limits.ms?`},
-		{`agent('x', {role: 'slow'})`, "agent: role is not here yet"},
 	}.run(t)
 }
 
@@ -129,7 +128,8 @@ func TestAgentOptionsRefused(t *testing.T) {
 		{`agent('x', {base: {id: 'a1', status: 'completed'}})`, "agent: base is the result of an agent that changed nothing"},
 		{`agent('x', {stopWhen: 'true'})`, "agent: stopWhen must be a function, not a string"},
 		{`agent('x', {onTool: parallel.bind(null)})`, "agent: onTool must be a function whose text is here"},
-		{`sa.run({prompt: 'x', role: 'm'})`, "run: role is not here yet"},
+		{`sa.run({prompt: 'x', stage: {name: 'a', roster: ['b']}})`, "run: stage: name must be one of roster"},
+		{`sa.run({prompt: 'x', stage: {words: 'a'}})`, "run: stage: name must be one of roster"},
 		{`sa.run()`, "run: the prompt must be a string, not undefined"},
 	}.run(t)
 }

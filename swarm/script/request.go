@@ -3,11 +3,13 @@ package script
 import (
 	"encoding/json"
 	"fmt"
+
+	"agentswarm/swarm/task"
 )
 
 // Request is what a script asks of its host: [*Call], [*Cancel], [*Timer],
-// [*Untimer], [*Check], [*Merge], [*Land], [*PatchText], [*Question], [*Send],
-// [*Repo], [*Nested], [*Log] or [*Phase].
+// [*Untimer], [*Check], [*Merge], [*Land], [*PatchText], [*Evidence],
+// [*Appraise], [*Question], [*Send], [*Repo], [*Nested], [*Log] or [*Phase].
 //
 //sumtype:decl
 type Request interface{ verb() string }
@@ -26,7 +28,9 @@ type Spec struct {
 	Schema     json.RawMessage `json:"schema,omitempty"`
 	Agent      string          `json:"agent,omitempty"` // kind
 	Model      string          `json:"model,omitempty"`
+	Role       string          `json:"role,omitempty"`
 	Effort     string          `json:"effort,omitempty"`
+	Thinking   int64           `json:"maxThinkingTokens,omitempty"`
 	Tools      []string        `json:"tools,omitempty"`
 	ReadOnly   bool            `json:"readOnly,omitempty"`
 	Fork       string          `json:"fork,omitempty"` // the id of a completed agent
@@ -41,6 +45,8 @@ type Spec struct {
 	Retries    *int            `json:"retries,omitempty"`
 	Cache      *bool           `json:"cache,omitempty"`
 	Identifier string          `json:"id,omitempty"`
+	// Stage says which part of a pipeline the agent is; nil for none.
+	Stage *task.Stage `json:"stage,omitempty"`
 }
 
 // Limits end an agent that reaches one of them; 0 is none.
@@ -133,6 +139,23 @@ type PatchText struct {
 	ID string `json:"id"`
 }
 
+// Evidence asks for what the harness knows of the work of an agent that ended.
+// The answer is an object of text, files and steps.
+type Evidence struct {
+	ID string `json:"id"`
+	// Since is what the changes are told from: a tree, a commit or a patch;
+	// empty: what the agent started from.
+	Since string `json:"since,omitempty"`
+}
+
+// Appraise keeps what a reviewer found of the work of agents that have ended.
+type Appraise struct {
+	IDs      []string `json:"ids"`
+	Pass     bool     `json:"pass"`
+	By       string   `json:"by,omitempty"` // the reviewer
+	Problems []string `json:"problems,omitempty"`
+}
+
 // Question asks a person. The answer is a string: what they said, one of
 // Choices where there are some.
 type Question struct {
@@ -186,6 +209,8 @@ func (*Check) verb() string     { return "check" }
 func (*Merge) verb() string     { return "merge" }
 func (*Land) verb() string      { return "land" }
 func (*PatchText) verb() string { return "patch_text" }
+func (*Evidence) verb() string  { return "evidence" }
+func (*Appraise) verb() string  { return "appraise" }
 func (*Question) verb() string  { return "question" }
 func (*Send) verb() string      { return "send" }
 func (*Repo) verb() string      { return "repo" }
@@ -201,7 +226,7 @@ func Answered(r Request) bool {
 	switch r.(type) {
 	case *Timer, *Check, *Land, *Question, *Send:
 		return true
-	case *Call, *Cancel, *Untimer, *Merge, *PatchText, *Repo, *Nested, *Log, *Phase:
+	case *Call, *Cancel, *Untimer, *Merge, *PatchText, *Evidence, *Appraise, *Repo, *Nested, *Log, *Phase:
 		return false
 	default:
 		panic(fmt.Sprintf("unhandled %T", r))
@@ -212,7 +237,7 @@ func Answered(r Request) bool {
 func blank(verb string) Request {
 	for _, r := range []Request{
 		&Call{}, &Cancel{}, &Timer{}, &Untimer{}, &Check{}, &Merge{}, &Land{},
-		&PatchText{}, &Question{}, &Send{}, &Repo{}, &Nested{}, &Log{}, &Phase{},
+		&PatchText{}, &Evidence{}, &Appraise{}, &Question{}, &Send{}, &Repo{}, &Nested{}, &Log{}, &Phase{},
 	} {
 		if r.verb() == verb {
 			return r

@@ -3,17 +3,20 @@ package script
 import (
 	"errors"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/dop251/goja"
 	"github.com/dop251/goja/parser"
+
+	"agentswarm/swarm/task"
 )
 
 // specKeys are the options of agent() and run() that a host sees.
 func specKeys() []string {
 	return []string{
-		"label", "phase", "schema", "agent", "model", "effort", "tools", "readOnly", "fork", "agentType", "isolation", "base",
-		"paths", "limits", "stopWhen", "onTool", "allow", "retries", "cache", "id",
+		"label", "phase", "schema", "agent", "model", "role", "effort", "maxThinkingTokens", "tools", "readOnly", "fork", "agentType", "isolation", "base",
+		"paths", "limits", "stopWhen", "onTool", "allow", "retries", "cache", "id", "stage",
 	}
 }
 
@@ -77,6 +80,7 @@ func (o options) spec() (Spec, error) {
 		{"phase", &s.Phase},
 		{"agent", &s.Agent},
 		{"model", &s.Model},
+		{"role", &s.Role},
 		{"effort", &s.Effort},
 		{"agentType", &s.AgentType},
 		{"isolation", &s.Isolation},
@@ -92,7 +96,11 @@ func (o options) spec() (Spec, error) {
 	default:
 		return s, invalid("%s: isolation must be 'worktree' or 'shared', not '%s'", o.what, s.Isolation)
 	}
-	var err error
+	thinking, _, err := o.number("maxThinkingTokens", 1, 1e9)
+	if err != nil {
+		return s, err
+	}
+	s.Thinking = int64(thinking)
 	if s.Paths, err = o.texts("paths"); err != nil {
 		return s, err
 	}
@@ -115,6 +123,9 @@ func (o options) spec() (Spec, error) {
 	}
 	if s.Fork != "" && s.AgentType != "" {
 		return s, invalid("%s: a fork goes on with the prompt that its parent began with; drop agentType", o.what)
+	}
+	if s.Fork != "" && s.Role != "" {
+		return s, invalid("%s: a fork keeps the role of its parent; drop role", o.what)
 	}
 	retries, given, err := o.number("retries", 0, 100)
 	if err != nil {
@@ -147,11 +158,44 @@ func (o options) structured(s *Spec) error {
 	if s.Limits, err = o.limits(); err != nil {
 		return err
 	}
+	if s.Stage, err = o.stage(); err != nil {
+		return err
+	}
 	if s.StopWhen, err = o.hook("stopWhen"); err != nil {
 		return err
 	}
 	s.OnTool, err = o.hook("onTool")
 	return err
+}
+
+// stage reads which part of a pipeline a call is.
+func (o options) stage() (*task.Stage, error) {
+	if o.get("stage") == nil {
+		return nil, nil //nolint:nilnil // no stage is no error
+	}
+	inner, err := o.object("stage", "name", "roster", "words", "reads")
+	if err != nil {
+		return nil, err
+	}
+	s := &task.Stage{}
+	if s.Name, err = inner.text("name"); err != nil {
+		return nil, err
+	}
+	if s.Words, err = inner.text("words"); err != nil {
+		return nil, err
+	}
+	if s.Roster, err = inner.texts("roster"); err != nil {
+		return nil, err
+	}
+	reads, err := inner.flag("reads")
+	if err != nil {
+		return nil, err
+	}
+	s.Reads = reads != nil && *reads
+	if s.Name == "" || len(s.Roster) > 0 && !slices.Contains(s.Roster, s.Name) {
+		return nil, invalid("%s: stage: name must be one of roster", o.what)
+	}
+	return s, nil
 }
 
 // limits reads the limits of a call.

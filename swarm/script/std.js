@@ -8,7 +8,7 @@
   // affair, `full` would change what it reads, and one `id` cannot be that of
   // several agents.
   const handed = [
-    'label', 'phase', 'model', 'role', 'effort', 'agent', 'agentType',
+    'label', 'phase', 'model', 'role', 'effort', 'maxThinkingTokens', 'agent', 'agentType',
     'isolation', 'base', 'tools', 'readOnly', 'paths', 'allow', 'limits',
     'stopWhen', 'onTool', 'retries', 'fork', 'cache',
   ];
@@ -376,9 +376,166 @@
     return (o.times ?? 3) * (o.agentsPerTry ?? 1);
   };
 
-  for (const strategy of [verify, judge, untilDry, sweep, critic, retry]) {
+  // What the strategy of stages says to each of them. A stage that only looks
+  // has tools that read where its agent can be told so, and what it changes is
+  // no work of the run.
+  const parts = {
+    planner: {
+      reads: true, role: 'plan',
+      words: 'You plan and change nothing. Explore as far as the plan needs it. Your answer is the plan, and all that '
+        + 'the implementer gets of your work: short, with the files and places to change, what to keep, and how it shows '
+        + 'that it is done. No code.',
+    },
+    implementer: {
+      reads: false,
+      words: 'You carry out the plan you are given. The harness captures your changes, sets up and runs the checks when you '
+        + 'are done, and a reviewer sees the outcome. End with one short paragraph on what you changed.',
+    },
+    reviewer: {
+      reads: true,
+      words: 'You review the work of the implementer and change nothing. You are shown which files changed and what the '
+        + 'harness ran; do not run or repeat any of it. Read with your tools the changed places that decide whether the '
+        + 'work is right. Report only problems that have to be mended; style is none. pass is true only if there are '
+        + 'no problems.',
+    },
+  };
+  const roster = Object.keys(parts);
+
+  const stageForm = {
+    rounds: whole(0, 99),
+    planner: table, implementer: table, reviewer: table,
+  };
+
+  const verdictSchema = {
+    type: 'object',
+    properties: {
+      pass: { type: 'boolean', description: 'true if nothing has to be changed' },
+      problems: {
+        type: 'array',
+        items: {
+          type: 'object',
+          properties: {
+            path: { type: 'string' },
+            problem: { type: 'string', description: 'what is wrong, and what shows it' },
+          },
+          required: ['problem'],
+          additionalProperties: false,
+        },
+      },
+    },
+    required: ['pass', 'problems'],
+    additionalProperties: false,
+  };
+
+  // addressed cuts the lines out of a task that are for one stage.
+  const addressed = (text) => {
+    const own = { planner: [], implementer: [], reviewer: [] };
+    const rest = [];
+    for (const line of text.split('\n')) {
+      const m = /^(planner|implementer|reviewer):[ \t]+(\S.*)$/.exec(line);
+      if (m) own[m[1]].push(m[2].trim());
+      else rest.push(line);
+    }
+    return { own, shared: rest.join('\n').trim() };
+  };
+
+  const clipped = (text, most) => (text.length <= most ? text : `${text.slice(0, most)}…`);
+
+  // besides is what the user said to one stage only.
+  const besides = (lines) => (lines.length ? `\n\nFor you alone:\n${lines.map((l) => `- ${l}`).join('\n')}` : '');
+
+  const problemLines = (problems) => problems.map((p) => (p.path ? `${p.path}: ${p.problem}` : p.problem));
+
+  // staged starts one stage and hands back its result, whatever it is.
+  const staged = async (name, prompt, o, extra) => {
+    const { reads, role, words } = parts[name];
+    const given = agentOptions({ ...o, ...options(`stages: ${name}`, o[name], {}, true) }, extra.label ?? name, undefined);
+    const { label, ...more } = extra;
+    if (extra.fork === undefined && role !== undefined) given.role ??= role;
+    if (extra.fork !== undefined) {
+      for (const key of ['role', 'agentType']) delete given[key];
+    }
+    given.phase ??= name;
+    return api.agent(prompt, { ...given, ...more, full: true, stage: { name, roster, words, reads } });
+  };
+
+  // mend asks for what is wrong to be put right: in the conversation that the
+  // work was done in where that can be gone on with, else in a new one.
+  const mend = async (work, wrong, how) => {
+    const list = `What was found wrong with the work, which lies in your workspace:\n${wrong.map((l) => `- ${l}`).join('\n')}`
+      + '\n\nMend it and change nothing else.';
+    const label = `implementer ${how.round + 1}`;
+    const from = how.base === undefined ? { label } : { label, base: how.base };
+    if (work.forkable) return staged('implementer', list, how.o, { ...from, fork: work });
+    return staged('implementer', `${how.order}\n\n${list}`, how.o, from);
+  };
+
+  // failing are the checks of the harness that the work did not pass.
+  const failing = (evidence) => evidence.steps.filter((s) => !s.ok)
+    .map((s) => `${s.name} failed with exit status ${s.code}: ${s.command}${s.tail ? `\n${s.tail}` : ''}`);
+
+  // judged is the verdict on a work. Where a check says that it is wrong,
+  // nobody is paid to say so too.
+  const judged = async (evidence, how) => {
+    const wrong = failing(evidence);
+    if (wrong.length) return { pass: false, wrong };
+    const review = await staged('reviewer',
+      `Review a change that an implementer made. It lies in your workspace; you change nothing.\n\nThe task:\n${clipped(how.shared, 4000)}`
+      + `\n\nThe plan it followed:\n${clipped(how.plan, 1500)}\n\n${evidence.text}${besides(how.own.reviewer)}`,
+      how.o, { label: how.round ? `reviewer ${how.round + 1}` : 'reviewer', schema: verdictSchema, ...(how.base === undefined ? {} : { base: how.base }) });
+    const v = review.structured;
+    if (!isTable(v)) return { pass: null, wrong: [], by: review.id };
+    const found = problemLines(v.problems);
+    return { pass: v.pass === true && found.length === 0, wrong: found.length || v.pass ? found : ['the reviewer did not say why'], by: review.id };
+  };
+
+  const stages = async (task, given) => {
+    const o = options('stages', given, stageForm, true);
+    if (o.fork !== undefined) throw refusal('std.stages: each stage has a conversation of its own; drop fork');
+    if (o.isolation === 'shared') throw refusal('std.stages: each stage has a workspace of its own; drop isolation');
+    if (!text.fits(task)) throw refusal('std.stages: the task must be a text that is not empty');
+    for (const name of roster) options(`stages: ${name}`, o[name], {}, true);
+    const { own, shared } = addressed(task);
+    if (shared === '') throw refusal('std.stages: nothing of the task is left for all stages');
+    const max = o.rounds ?? 2;
+    const planned = await staged('planner', `Plan how to do this task. Answer with the plan.\n\nThe task:\n${shared}${besides(own.planner)}`, o, {});
+    if (planned.status !== 'completed') return { pass: null, failed: 'planner', rounds: 0, problems: [] };
+    const plan = planned.output ?? '';
+    const how = { o, own, shared, plan, base: o.base };
+    how.order = `Carry out this task by the plan below.\n\nThe task:\n${shared}\n\nThe plan:\n${plan}${besides(own.implementer)}`;
+    const works = [];
+    let [work, verdict, since] = [null, { pass: null, wrong: [] }, undefined];
+    for (let n = 0; n <= max; n++) {
+      how.round = n;
+      const next = n === 0
+        ? await staged('implementer', how.order, o, how.base === undefined ? {} : { base: how.base })
+        : await mend(work, verdict.wrong, how);
+      if (next.status !== 'completed') break;
+      work = next;
+      works.push(work);
+      // What was found wrong is as it was: nobody is paid to find it again.
+      if (n > 0 && !work.patch) break;
+      if (work.patch) [since, how.base] = [since ?? work.patch.base, work.patch.id];
+      const evidence = await api.sa.evidence(work, since === undefined ? {} : { since });
+      verdict = await judged(evidence, how);
+      if (verdict.pass !== false) break;
+    }
+    const changed = works.filter((w) => w.patch);
+    if (verdict.pass !== null && changed.length) {
+      const problems = verdict.wrong.length ? verdict.wrong : undefined;
+      api.sa.appraise(changed, { pass: verdict.pass, problems, by: verdict.by });
+    }
+    const out = { pass: verdict.pass, rounds: Math.max(0, works.length - 1), problems: verdict.wrong, plan };
+    if (work) out.answer = work.output;
+    if (!work || verdict.pass === null) out.failed = work ? 'reviewer' : 'implementer';
+    out.patches = changed.map((w) => w.patch.id);
+    return out;
+  };
+  stages.worst = (given) => 2 * (options('stages.worst', given, stageForm, true).rounds ?? 2) + 3;
+
+  for (const strategy of [verify, judge, untilDry, sweep, critic, retry, stages]) {
     Object.freeze(strategy.worst);
     Object.freeze(strategy);
   }
-  return Object.freeze({ verify, judge, untilDry, sweep, critic, retry });
+  return Object.freeze({ verify, judge, untilDry, sweep, critic, retry, stages });
 }

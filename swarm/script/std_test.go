@@ -34,6 +34,13 @@ const api = {
     return out;
   },
   pipeline() {}, race() {}, log() {}, phase() {}, failures() {},
+  sa: {
+    evidence: async (work, opts) => {
+      calls.evidence = [...(calls.evidence ?? []), opts];
+      return { text: 'EVIDENCE', steps: work.steps ?? [], files: [] };
+    },
+    appraise: (works, verdict) => { calls.appraised = [works.length, verdict]; },
+  },
 };
 const std = STD(api);
 `
@@ -63,6 +70,47 @@ func onStage(t *testing.T, body string) string {
 func TestStd(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ name, give, want string }{
+		// stages
+		{"each stage is told its own words and no others", `
+			answer = (n) => ({ status: 'completed', output: 'PLAN', patch: n === 2 ? { id: 'p', base: 'b' } : undefined,
+				structured: n === 3 ? { pass: true, problems: [] } : undefined, id: 'a' + n });
+			const r = await std.stages('do it\nreviewer: R\nplanner: P\n  implementer: kept', { model: 'm', reviewer: { model: 'r' } });
+			return [calls.map((c) => [c.opts.stage.name, c.opts.stage.reads, c.opts.role ?? '', c.opts.model, c.opts.base ?? '',
+				c.prompt.includes('- R'), c.prompt.includes('- P'), c.prompt.includes('implementer: kept'), c.prompt.includes('PLAN')]),
+				r.pass, r.rounds, r.patches, calls.evidence, calls.appraised];`,
+			`[[["planner",true,"plan","m","",false,true,true,false],["implementer",false,"","m","",false,false,true,true],` +
+				`["reviewer",true,"","r","p",true,false,true,true]],true,0,["p"],[{"since":"b"}],[1,{"pass":true,"by":"a3"}]]`},
+		{"work goes back in its conversation where that can be gone on with", `
+			answer = (n) => ({ status: 'completed', output: 'o', forkable: n === 2, patch: n === 2 || n === 4 || n === 6 ? { id: 'p' + n, base: 'b' + n } : undefined,
+				structured: n % 2 ? { pass: n === 7, problems: n === 7 ? [] : [{ path: 'f', problem: 'bad' }] } : undefined, id: 'a' + n });
+			const r = await std.stages('t');
+			return [r.pass, r.rounds, calls.map((c) => [c.opts.label, c.opts.fork?.id ?? '', c.opts.base ?? '', c.prompt.includes('f: bad'), c.prompt.includes('The plan')]), calls.evidence];`,
+			`[true,2,[["planner","","",false,false],["implementer","","",false,true],["reviewer","","p2",false,true],["implementer 2","a2","p2",true,false],` +
+				`["reviewer 2","","p4",false,true],["implementer 3","","p4",true,true],["reviewer 3","","p6",false,true]],[{"since":"b2"},{"since":"b2"},{"since":"b2"}]]`},
+		{"nobody is paid to say what a check says", `
+			answer = (n) => ({ status: 'completed', output: 'o', patch: { id: 'p' + n, base: 'b' }, id: 'a' + n,
+				steps: [{ name: 'verify', command: 'make', ok: false, code: 2, tail: 'FAIL' }] });
+			const r = await std.stages('t', { rounds: 1 });
+			return [r.pass, r.problems, calls.map((c) => c.opts.label), calls.appraised[1].pass, calls.appraised[1].by ?? ''];`,
+			`[false,["verify failed with exit status 2: make\nFAIL"],["planner","implementer","implementer 2"],false,""]`},
+		{"one that mends nothing ends the rounds", `
+			answer = (n) => ({ status: 'completed', output: 'o', patch: n === 2 ? { id: 'p', base: 'b' } : undefined, structured: { pass: false, problems: [{ problem: 'x' }] }, id: 'a' + n });
+			const r = await std.stages('t', { rounds: 9 });
+			return [r.pass, calls.length];`, `[false,4]`},
+		{"a problem is no pass", `
+			answer = (n) => ({ status: 'completed', output: 'o', structured: { pass: true, problems: [{ problem: 'x' }] }, id: 'a' + n });
+			return (await std.stages('t', { rounds: 0 })).pass;`, `false`},
+		{"a dead planner ends it", `
+			answer = () => ({ status: 'failed' });
+			const r = await std.stages('t');
+			return [r, calls.length];`, `[{"pass":null,"failed":"planner","rounds":0,"problems":[]},1]`},
+		{"a dead reviewer leaves it open", `
+			answer = (n) => ({ status: n === 3 ? 'failed' : 'completed', output: 'o', id: 'a' + n, patch: { id: 'p', base: 'b' } });
+			const r = await std.stages('t');
+			return [r.pass, r.failed, calls.length, calls.appraised ?? 'none'];`, `[null,"reviewer",3,"none"]`},
+		{"a task that is for one stage only is none", `return std.stages('reviewer: look');`, `TypeError option: std.stages: nothing of the task is left for all stages`},
+		{"a stage has options of an agent", `return std.stages('t', { reviewer: { modl: 'x' } });`, `TypeError option: std.stages: reviewer: unknown option "modl"; did you mean "model"?`},
+		{"the worst case of stages", `return [std.stages.worst(), std.stages.worst({ rounds: 0 })];`, `[7,3]`},
 		// verify
 		{"verify has three voters and needs half of them", `
 			answer = (n) => ({ refuted: n === 1, reason: 'r' });

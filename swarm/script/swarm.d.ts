@@ -43,6 +43,10 @@ interface Completed extends Ended {
   output?: string;
   /** The answer to a schema. */
   structured?: any;
+  /** How the check of its work went; absent where none ran. */
+  verified?: boolean;
+  /** Present where another agent can go on with its conversation: `fork`. */
+  forkable?: true;
   error?: undefined;
 }
 interface Failed extends Ended {
@@ -114,6 +118,10 @@ interface AgentOptions {
   model?: string;
   /** How much the model thinks, as the agent's program calls it: 'low', 'high'. */
   effort?: string;
+  /** How many tokens the model may think for each answer. A kind that cannot be told so refuses it. */
+  maxThinkingTokens?: number;
+  /** What it is for: `default`, `smol`, `slow`, `plan`, `commit`, or one of your own; it says which model it uses. */
+  role?: string;
   /** The only tools it has. */
   tools?: ('read' | 'grep' | 'find' | 'ls' | 'edit' | 'write' | 'bash')[];
   /** true: it has only the first four of those. */
@@ -145,6 +153,8 @@ interface AgentOptions {
   cache?: boolean;
   /** Tells this call apart from equal ones, instead of what it says. */
   id?: string;
+  /** Which part of a pipeline it is. What a stage that only reads changes is no work of the run. */
+  stage?: { name: string; roster?: string[]; words?: string; reads?: boolean };
 }
 
 /** What a tree or a commit may be given as. */
@@ -204,10 +214,24 @@ declare const sa: {
   list(): Status[];
   /** Says something to an agent at work. */
   send(id: Handle, text: string): Promise<{ delivered: boolean }>;
+  /** What is known of the work of an agent that ended, for a reviewer: which files changed, from `since` on, and what was run. */
+  evidence(id: Handle, options?: { since?: Base }): Promise<Evidence>;
+  /** Keeps what a reviewer found of the work of agents that ended. A work that did not pass is merged by name only. */
+  appraise(id: Handle | Handle[], verdict: { pass: boolean; problems?: string[]; by?: Handle }): void;
 };
 declare const run: typeof sa.run;
 declare const join: typeof sa.join;
 declare const cancel: typeof sa.cancel;
+
+/** What the harness knows of a work. It holds nothing of any file. */
+interface Evidence {
+  /** All of it, in few words. */
+  text: string;
+  /** How its check went; absent where none ran. */
+  verified?: boolean;
+  files: { path: string; status: 'added' | 'deleted' | 'changed' | 'retyped'; added: number; deleted: number; binary?: boolean; lines?: string[] }[];
+  steps: { name: string; command: string; ok: boolean; code: number; tail?: string }[];
+}
 
 // combinators.
 
@@ -356,6 +380,15 @@ interface CriticOptions extends HandedOn {
   schema?: JSONSchema;
 }
 
+interface StagesOptions extends HandedOn {
+  /** How often work goes back that failed its check or its review, 0 to 99, default 2. */
+  rounds?: number;
+  /** Options of one stage only. */
+  planner?: HandedOn;
+  implementer?: HandedOn;
+  reviewer?: HandedOn;
+}
+
 /** Strategies, each with its worst-case number of agents as `worst(options)`. */
 declare const std: {
   /** Voters try to refute a claim. */
@@ -390,6 +423,20 @@ declare const std: {
     /** Default: not null and not undefined. */
     accept?: (value: T) => boolean | Promise<boolean>;
   }) => Promise<T | null>) & Worst<{ times?: number; accept?: (value: any) => unknown; agentsPerTry?: number }>;
+  /** A planner, an implementer and a reviewer, each in a conversation of its own; what runs in between the harness runs. */
+  stages: ((task: string, options?: StagesOptions) => Promise<{
+    /** null: nobody could say. */
+    pass: boolean | null;
+    /** How often the work went back. */
+    rounds: number;
+    problems: string[];
+    plan?: string;
+    answer?: string;
+    /** The stage that did not complete. */
+    failed?: 'planner' | 'implementer' | 'reviewer';
+    /** Of the implementer, oldest first: each is a change of the one before. */
+    patches?: string[];
+  }>) & Worst<StagesOptions>;
 };
 
 /** What the files of `.swarm/lib` export, by its name. */

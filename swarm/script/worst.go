@@ -256,7 +256,7 @@ func (c *counter) strategy(n *ast.CallExpression, name string) {
 		key, most = "voters", 3
 	case "judge":
 		key, most = "judges", 3
-	case "critic":
+	case "critic", "stages":
 		key, most = "rounds", 2
 	case "untilDry", "sweep", "retry":
 		return
@@ -274,8 +274,11 @@ func (c *counter) strategy(n *ast.CallExpression, name string) {
 			most = given
 		}
 	}
-	if name == "critic" {
+	switch name {
+	case "critic":
 		most = 2*most - 1
+	case "stages":
+		most = 2*most + 3
 	}
 	c.starts(most)
 }

@@ -68,9 +68,19 @@ func (a *Agent) review(e *event.Reviewed) {
 	}
 }
 
+// Accepted tells whether somebody accepted the current attempt's work.
+func (a *Agent) Accepted() bool { return a.Review != nil && a.Review.Verdict == task.Accepted }
+
+// appraise takes what a reviewer found of the current attempt, if it has ended.
+func (a *Agent) appraise(e *event.Appraised) {
+	if e.Attempt == a.Attempt && a.Result() != nil {
+		a.Appraisal = e
+	}
+}
+
 // again queues an agent that had ended for another attempt.
 func (a *Agent) again(at time.Time, e *event.RetryAsked) {
-	a.Retry, a.Cancel, a.Review, a.Words = e, nil, nil, nil
+	a.Retry, a.Cancel, a.Review, a.Appraisal, a.Words = e, nil, nil, nil, nil
 	if e.Feedback != "" {
 		a.Remarks = append(a.Remarks, e.Feedback)
 	}

@@ -116,6 +116,9 @@ type Agent struct {
 	Paid []Paid
 	// Review is what somebody thinks of the current attempt's work.
 	Review *event.Reviewed
+	// Appraisal is what a reviewer that is an agent found of the current
+	// attempt's work; nil where none has.
+	Appraisal *event.Appraised
 	// Open are the questions it waits for.
 	Open []*Question
 	// Held is what it waits for before its agent may start; empty while it
@@ -247,6 +250,8 @@ func (v *View) Apply(r event.Record) {
 		v.about(e.Agent).again(r.Time, e)
 	case *event.Reviewed:
 		v.about(e.Agent).review(e)
+	case *event.Appraised:
+		v.about(e.Agent).appraise(e)
 	case *event.Questioned:
 		v.question(r.Time, e)
 	case *event.Replied:

@@ -9,6 +9,9 @@ type Options struct {
 	Tools  []string `json:"tools,omitempty"`
 	// ReadOnly leaves it only the tools that change nothing.
 	ReadOnly bool `json:"read_only,omitempty"`
+	// MaxThinking is how many tokens the model may think for each answer; 0
+	// leaves that to the agent.
+	MaxThinking int64 `json:"max_thinking,omitempty"`
 	// Variant is VariantOff where nothing is to be added to the prompt for the
 	// family of the model.
 	Variant string `json:"variant,omitempty"`
@@ -19,7 +22,7 @@ const VariantOff = "off"
 
 // Any reports whether anything is asked for.
 func (o Options) Any() bool {
-	return o.Model != "" || o.Effort != "" || len(o.Tools) > 0 || o.ReadOnly || o.Variant != ""
+	return o.Model != "" || o.Effort != "" || len(o.Tools) > 0 || o.ReadOnly || o.MaxThinking != 0 || o.Variant != ""
 }
 
 // Over lays o over what is asked for where o says nothing. Nothing takes a
@@ -30,6 +33,7 @@ func (o Options) Over(under Options) Options {
 		o.Tools = under.Tools
 	}
 	o.ReadOnly = o.ReadOnly || under.ReadOnly
+	o.MaxThinking = cmp.Or(o.MaxThinking, under.MaxThinking)
 	o.Variant = cmp.Or(o.Variant, under.Variant)
 	return o
 }

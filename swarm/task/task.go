@@ -120,6 +120,9 @@ type Stage struct {
 	Roster []string `json:"roster,omitempty"` // all stages, in order
 	// Words is what the stage is told of its part.
 	Words string `json:"words,omitempty"`
+	// Reads is set where the stage only looks: what its agent changes is no
+	// work of the run.
+	Reads bool `json:"reads,omitempty"`
 }
 
 // Sum computes the key of a call: a hash of everything that decides what the
@@ -295,8 +298,10 @@ type Work struct {
 	Model        string `json:"model,omitempty"`
 	Session      string `json:"session,omitempty"`
 	Conversation Usage  `json:"conversation,omitzero"`
-	// Check is the file that holds the output of the check, if one ran.
-	Check string `json:"check,omitempty"`
+	// Check is the file that holds the output of the check, if one ran, and
+	// CheckCode its exit status.
+	Check     string `json:"check,omitempty"`
+	CheckCode int    `json:"check_code,omitempty"`
 }
 
 // Done returns w itself.

@@ -126,10 +126,23 @@ func (s *Lines) End() []event.Event {
 	case was == passed:
 		return nil
 	case long:
-		return s.Cut(line, tail)
+		return s.Cut(unthought(line), tail)
 	default:
 		return s.read(line)
 	}
+}
+
+// unthought is the beginning of a line up to where it tells what a model
+// thought, which nobody is shown.
+func unthought(head []byte) []byte {
+	for _, mark := range []string{
+		`"type":"thinking`, `"type":"redacted_thinking`, `"thinking":"`, `"type":"reasoning`, `"type":"thought"`, `"thought":true`,
+	} {
+		if at := bytes.Index(head, []byte(mark)); at >= 0 {
+			head = head[:at]
+		}
+	}
+	return head
 }
 
 // Release forgets the line that is begun, if it is longer than most, and

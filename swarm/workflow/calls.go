@@ -48,7 +48,7 @@ func (c *Config) typed(r *script.Call) (*Type, error) {
 
 // input is what the agent of a call is asked, and what it is to use.
 func (d *driver) input(r *script.Call) (task.AgentInput, task.Options, error) {
-	options := task.Options{Model: r.Model, Effort: r.Effort, Tools: r.Tools, ReadOnly: r.ReadOnly}
+	options := task.Options{Model: r.Model, Effort: r.Effort, Tools: r.Tools, ReadOnly: r.ReadOnly, MaxThinking: r.Thinking}
 	if r.Fork != "" {
 		// What the conversation has begun with it goes on with.
 		parent := d.labels[task.ID(r.Fork)]
@@ -61,10 +61,10 @@ func (d *driver) input(r *script.Call) (task.AgentInput, task.Options, error) {
 	if err != nil {
 		return nil, options, err
 	}
-	input := &task.TypedAgentInput{Prompt: r.Prompt}
+	input := &task.TypedAgentInput{Role: r.Role, Prompt: r.Prompt}
 	if t != nil {
 		options = agent.Lay(options, task.Options{Model: t.Model, Tools: t.Tools})
-		input = &task.TypedAgentInput{Type: t.Name, Prompt: strings.TrimSpace(t.Prompt) + "\n\n" + r.Prompt}
+		input = &task.TypedAgentInput{Type: t.Name, Role: r.Role, Prompt: strings.TrimSpace(t.Prompt) + "\n\n" + r.Prompt}
 	}
 	return input, agent.Lay(options, d.Config.Options), nil
 }
@@ -125,7 +125,7 @@ func (d *driver) narrow(ctx context.Context, r *script.Call) (*task.Call, error)
 			Idle: time.Duration(r.Limits.IdleMS) * time.Millisecond,
 		},
 		Schema: r.Schema, StopWhen: r.StopWhen, OnTool: r.OnTool, Allow: r.Allow, Retries: r.Retries,
-		Identity: r.Identifier, Uncached: r.Cache != nil && !*r.Cache,
+		Identity: r.Identifier, Uncached: r.Cache != nil && !*r.Cache, Stage: r.Stage,
 	}
 	var err error
 	if call.Input, call.Options, err = d.input(r); err != nil {
@@ -133,6 +133,10 @@ func (d *driver) narrow(ctx context.Context, r *script.Call) (*task.Call, error)
 	}
 	if call.Agent, err = d.carrier(r); err != nil {
 		return nil, err
+	}
+	if s := call.Stage; s != nil && s.Reads && c.Can != nil && c.Can(call.Agent).ReadOnly {
+		// Of any other what it changes is left out of the run's work.
+		call.Options = agent.Lay(task.Options{ReadOnly: true}, call.Options)
 	}
 	switch r.Isolation {
 	case "":

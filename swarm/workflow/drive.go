@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"agentswarm/swarm/agent"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/event"
 	"agentswarm/swarm/script"
@@ -51,6 +52,8 @@ type Config struct {
 	Types map[string]Type
 	// BudgetTokens is the total that the script sees; 0 is none.
 	BudgetTokens int64
+	// Can tells what an agent of a name can be asked for. Nil: nothing is known.
+	Can func(name string) agent.Abilities
 	// Check refuses a call that could not be carried out as it was asked for.
 	Check func(*task.Call) error
 }
@@ -90,7 +93,8 @@ type driver struct {
 	open    map[task.ID]bool // agents whose end was not heard of
 	called  map[task.ID]bool // agents that a call asked for
 	labels  map[task.ID]*task.Call
-	patches map[string]Patch     // what the script has seen, by commit
+	patches map[string]Patch // what the script has seen, by commit
+	ends    map[task.ID]task.Result
 	places  map[string]place     // what names meant, by name
 	seen    map[string]int       // occurrences of requests
 	posted  map[string]int       // numbers of requests without an answer, by key
@@ -107,7 +111,7 @@ type driver struct {
 func newDriver(r Request) *driver {
 	d := &driver{
 		Request: r, bad: make(chan error, 1),
-		open: map[task.ID]bool{}, called: map[task.ID]bool{}, labels: map[task.ID]*task.Call{},
+		ends: map[task.ID]task.Result{}, open: map[task.ID]bool{}, called: map[task.ID]bool{}, labels: map[task.ID]*task.Call{},
 		patches: map[string]Patch{}, places: map[string]place{}, seen: map[string]int{}, posted: map[string]int{},
 		timers: map[int]*time.Timer{}, keys: map[int]string{},
 		logged: map[event.Logged]int{}, phased: map[string]bool{},
@@ -308,6 +312,7 @@ func (d *driver) settled(s *engine.Settled) {
 		return // somebody had it tried again; the script has its end
 	}
 	delete(d.open, s.Agent)
+	d.ends[s.Agent] = s.Result
 	result, err := resultOf(s.Agent, d.labels[s.Agent], s.Result)
 	if err != nil {
 		d.fail(err)
@@ -319,6 +324,9 @@ func (d *driver) settled(s *engine.Settled) {
 			d.fail(fmt.Errorf("list what %s changed: %w", s.Agent, err))
 			return
 		}
+	}
+	if can := d.Config.Can; can != nil && result.Status == "completed" && s.Result.Done().Session != "" {
+		result.Forkable = can(d.labels[s.Agent].Agent).Fork
 	}
 	if s.Refused {
 		result.Error.Refused = true

@@ -178,7 +178,7 @@ func (p *preview) Post(n int, r script.Request) error {
 	case *script.Cancel:
 		p.cancel(r)
 		return nil
-	case *script.Log, *script.Phase:
+	case *script.Log, *script.Phase, *script.Appraise:
 		return nil
 	case *script.Timer:
 		_, _, err := p.remembered(n, r)

@@ -30,11 +30,13 @@ func (d *driver) Do(ctx context.Context, r script.Request) (json.RawMessage, err
 		}
 		text, err := d.Tools.Text(ctx, p.Patch)
 		return answer(text, err)
+	case *script.Evidence:
+		return d.evidence(ctx, r)
 	case *script.Repo:
 		return d.repo(ctx, r)
 	case *script.Nested:
 		return d.nested(ctx, r)
-	case *script.Cancel, *script.Timer, *script.Untimer, *script.Check, *script.Land,
+	case *script.Cancel, *script.Appraise, *script.Timer, *script.Untimer, *script.Check, *script.Land,
 		*script.Question, *script.Send, *script.Log, *script.Phase:
 		return nil, fmt.Errorf("a %s has no answer at once", script.Verb(r))
 	default:
@@ -212,6 +214,8 @@ func (d *driver) Post(n int, r script.Request) error {
 	case *script.Untimer:
 		d.untime(r.N)
 		return nil
+	case *script.Appraise:
+		return d.appraise(r)
 	case *script.Log:
 		return d.log(event.Logged{Text: r.Text, Phase: r.Phase})
 	case *script.Phase:
@@ -222,7 +226,7 @@ func (d *driver) Post(n int, r script.Request) error {
 		return d.Engine.Note(&event.Phased{Title: r.Title})
 	case *script.Timer, *script.Check, *script.Land, *script.Question, *script.Send:
 		return d.later(n, r)
-	case *script.Call, *script.Merge, *script.PatchText, *script.Repo, *script.Nested:
+	case *script.Call, *script.Merge, *script.PatchText, *script.Evidence, *script.Repo, *script.Nested:
 		return fmt.Errorf("a %s is answered at once", script.Verb(r))
 	default:
 		panic(fmt.Sprintf("unhandled %T", r))

@@ -18,7 +18,7 @@ func resultOf(id task.ID, call *task.Call, r task.Result) (*script.Result, error
 		if err != nil {
 			return nil, fmt.Errorf("read the answer of %s: %w", id, err)
 		}
-		out.Output, out.Structured = &text, structured
+		out.Output, out.Structured, out.Verified = &text, structured, r.Verified
 	case *task.Failed:
 		out.Error = &script.Failure{Kind: string(r.Kind), Message: r.Reason}
 	case *task.Cancelled:

@@ -3,6 +3,7 @@ package workflow
 import (
 	"context"
 
+	"agentswarm/swarm/manifest"
 	"agentswarm/swarm/script"
 	"agentswarm/swarm/task"
 )
@@ -48,6 +49,8 @@ type Patcher interface {
 	Text(ctx context.Context, p *task.Patch) (string, error)
 	// Paths are all paths that a patch changes, sorted.
 	Paths(ctx context.Context, p *task.Patch) ([]string, error)
+	// Evidence is what is known of the work of an agent that has ended.
+	Evidence(ctx context.Context, r EvidenceRequest) (*Evidence, error)
 	// Merge merges patches onto a commit in memory and pins the result. The
 	// Tree of the answer is a commit. The same patches give the same answer.
 	Merge(ctx context.Context, r MergeRequest) (*script.Merged, error)
@@ -66,6 +69,22 @@ type MergeRequest struct {
 type Patch struct {
 	Agent task.ID
 	*task.Patch
+}
+
+// EvidenceRequest is work that a reviewer is to be told of.
+type EvidenceRequest struct {
+	Result task.Result // required
+	Base   string      // what it started from; required
+	// Since is the commit that changes are told from; empty: what the agent
+	// started from.
+	Since string
+}
+
+// Evidence is what a reviewer is told, and the text of it.
+type Evidence struct {
+	Text     string `json:"text"`
+	Verified *bool  `json:"verified,omitempty"`
+	*manifest.Manifest
 }
 
 // Worker does what takes its time or moves something. Its methods are called

@@ -44,7 +44,7 @@ func Kind() agent.Kind {
 		Install: "npm install -g @anthropic-ai/claude-code",
 		Version: agent.Versions{Args: []string{"--version"}, Oldest: "2.1.328", Newest: "2.1.328"},
 		Can: agent.Abilities{
-			Model: true, Effort: true, Tools: true, ReadOnly: true, Schema: true, Fork: true, Steer: true, Hook: true,
+			Model: true, Effort: true, Thinking: true, Tools: true, ReadOnly: true, Schema: true, Fork: true, Steer: true, Hook: true,
 		},
 		Footprint: 92 << 20,
 		Gap:       100 * time.Millisecond,

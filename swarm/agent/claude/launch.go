@@ -6,6 +6,7 @@ import (
 	"maps"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 
 	"agentswarm/swarm/agent"
@@ -48,6 +49,9 @@ func (Adapter) Launch(r agent.Request) (agent.Launch, error) {
 	}
 	if r.Walled {
 		l.Env = append(l.Env, "IS_SANDBOX=1")
+	}
+	if n := r.Spec.MaxThinking; n > 0 {
+		l.Env = append(l.Env, "MAX_THINKING_TOKENS="+strconv.FormatInt(n, 10))
 	}
 	l.Files, err = files(r)
 	return l, err

@@ -54,6 +54,21 @@ func TestOptions(t *testing.T) {
 	}
 }
 
+// TestThinking: how much it may think goes into its environment, and nothing
+// where nobody says.
+func TestThinking(t *testing.T) {
+	t.Parallel()
+	for n, want := range map[int64]bool{0: false, 2000: true} {
+		l, err := Adapter{}.Launch(request(func(r *agent.Request) { r.Spec.MaxThinking = n }))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := slices.Contains(l.Env, "MAX_THINKING_TOKENS=2000"); got != want {
+			t.Errorf("with %d the environment is %q", n, l.Env)
+		}
+	}
+}
+
 // TestLaunch holds what goes around the options: the prompt on stdin and
 // nowhere else, and a state of its own.
 func TestLaunch(t *testing.T) {

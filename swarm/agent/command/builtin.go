@@ -26,7 +26,7 @@ func Builtin() agent.Kind {
 			Input: agent.InputJSONL, Format: agent.FormatJSONL, Success: agent.SuccessAnswer,
 		},
 		Can: agent.Abilities{
-			Model: true, Effort: true, Tools: true, ReadOnly: true, Schema: true, Fork: true, Steer: true, Turns: true, Hook: true,
+			Model: true, Effort: true, Thinking: true, Tools: true, ReadOnly: true, Schema: true, Fork: true, Steer: true, Turns: true, Hook: true,
 		},
 		Footprint: 40 << 20,
 		// It says what its model says, but nothing while a command runs.
@@ -63,6 +63,9 @@ func (a Inhouse) Launch(r agent.Request) (agent.Launch, error) {
 				strings.Join(s.Tools, ","), strings.Join(agent.ReadOnlyTools(), ","))
 		}
 		argv = append(argv, "--read-only")
+	}
+	if s.MaxThinking > 0 {
+		argv = append(argv, "--max-thinking-tokens="+strconv.FormatInt(s.MaxThinking, 10))
 	}
 	if s.Turns > 0 {
 		argv = append(argv, "--max-turns="+strconv.Itoa(s.Turns))

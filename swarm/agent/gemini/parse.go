@@ -76,6 +76,7 @@ type line struct {
 
 	Role    string `json:"role"`
 	Content string `json:"content"`
+	Thought bool   `json:"thought"`
 
 	Tool       string          `json:"tool_name"`
 	ToolID     string          `json:"tool_id"`
@@ -102,7 +103,7 @@ func (s *stream) read(text []byte) []event.Event {
 		s.session, s.model = l.Session, l.Model
 		return []event.Event{s.introduced()}
 	case "message":
-		if l.Role != "assistant" {
+		if l.Role != "assistant" || l.Thought {
 			return nil
 		}
 		found := s.turn()
@@ -110,6 +111,8 @@ func (s *stream) read(text []byte) []event.Event {
 			s.text.WriteString(l.Content)
 		}
 		return found
+	case "thought":
+		return nil
 	case "tool_use":
 		found := append(s.turn(), s.said()...)
 		start := &event.ToolStart{ID: l.ToolID, Name: l.Tool}

@@ -90,7 +90,8 @@ func TestLines(t *testing.T) {
 		{"no words", `{"type":"result","status":"error"}`, "error other"},
 		{"what a wrapper prints", "npm warn", "text npm warn"},
 		{"JSON of somebody", "[1]", "raw"},
-		{"a later type", `{"type":"thought"}`, "raw"},
+		{"a later type", `{"type":"later"}`, "raw"},
+		{"what it thinks", `{"type":"thought","subject":"s"}`, ""},
 		{"nothing", "", ""},
 	} {
 		got, _ := read([]byte(test.text+"\n"), 50)

@@ -120,13 +120,17 @@ func (c *messages) params(r *Request) anthropic.MessageNewParams {
 	if c.at.Spec.Effort != "" {
 		p.OutputConfig.Effort = anthropic.OutputConfigEffort(c.at.Spec.Effort)
 	}
+	if c.at.Thinking > 0 {
+		p.Thinking = anthropic.ThinkingConfigParamOfEnabled(c.at.Thinking)
+	}
 	tools := r.Tools
 	if len(r.Schema) > 0 && !r.Frozen {
 		tools = append(tools[:len(tools):len(tools)], Tool{
 			Name: AnswerTool, Schema: r.Schema,
 			Description: "Give your final answer. Call this once, when everything else is done, in place of a last message.",
 		})
-		if r.Must {
+		// A model that thinks may not be made to use a tool.
+		if r.Must && c.at.Thinking == 0 {
 			p.ToolChoice = anthropic.ToolChoiceParamOfTool(AnswerTool)
 		}
 	}

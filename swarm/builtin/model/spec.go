@@ -47,8 +47,28 @@ type Endpoint struct {
 	URL   string
 	Key   string // never printed
 	Facts Facts
+	// Thinking is how many tokens the model may think for each answer; 0 is as
+	// its provider has it.
+	Thinking int64
 	// Secrets are the variables that hold keys: no tool is to see them.
 	Secrets []string
+}
+
+// leastThinking is the least that the API takes.
+const leastThinking = 1024
+
+// Think bounds how much the model thinks for each answer. It is refused where
+// the API has words for more and less only, or the number does not fit.
+func (e *Endpoint) Think(tokens int64) error {
+	if e.API != Anthropic {
+		return fmt.Errorf("model %s is asked by the API %s, which has no number of tokens for that; say how much it is to think by an effort",
+			e.Spec, e.API)
+	}
+	if most := cmp.Or(e.Facts.MaxOutput, defaultOutput); tokens < leastThinking || tokens >= most {
+		return fmt.Errorf("%d: model %s takes from %d to %d", tokens, e.Spec, leastThinking, most-1)
+	}
+	e.Thinking = tokens
+	return nil
 }
 
 // Find finds the endpoint of a model. Its errors say what to give.

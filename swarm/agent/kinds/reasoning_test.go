@@ -1,0 +1,98 @@
+package kinds
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"agentswarm/swarm/agent"
+	"agentswarm/swarm/wire"
+)
+
+// TestReasoningIsDropped: what a model thought is in no event, however its
+// program says it, whole, in pieces, or in a line that is too long to be read.
+func TestReasoningIsDropped(t *testing.T) {
+	t.Parallel()
+	const secret, said = "hidden-thought-7", "said aloud"
+	lines := map[string][]string{
+		agent.KindClaude: {
+			`{"type":"system","subtype":"init","session_id":"s","model":"m","claude_code_version":"2.1.328"}`,
+			`{"type":"system","subtype":"thinking_tokens","tokens":7}`,
+			`{"type":"stream_event","event":{"type":"content_block_start","index":0,"content_block":{"type":"thinking","thinking":"SECRET"}}}`,
+			`{"type":"stream_event","event":{"delta":{"thinking":"SECRET","type":"thinking_delta"},"index":0,"type":"content_block_delta"}}`,
+			`{"type":"stream_event","event":{"type":"content_block_delta","index":0,"delta":{"type":"thinking_delta","thinking":"SECRET"}}}`,
+			`{"type":"assistant","session_id":"s","message":{"id":"m1","role":"assistant","model":"m","content":[{"type":"thinking","thinking":"SECRET","signature":"x"}],"usage":{"input_tokens":1,"output_tokens":1}}}`,
+			`{"type":"assistant","session_id":"s","message":{"id":"m1","role":"assistant","model":"m","content":[{"type":"redacted_thinking","data":"SECRET"}],"usage":{"input_tokens":1,"output_tokens":1}}}`,
+			`{"type":"assistant","session_id":"s","message":{"id":"m1","role":"assistant","model":"m","content":[{"type":"text","text":"SAID"}],"usage":{"input_tokens":1,"output_tokens":1}}}`,
+		},
+		agent.KindQwen: {
+			`{"type":"system","subtype":"init","session_id":"s","model":"m"}`,
+			`{"type":"stream_event","session_id":"s","event":{"type":"content_block_delta","index":0,"delta":{"type":"thinking_delta","thinking":"SECRET"}}}`,
+			`{"type":"assistant","session_id":"s","message":{"id":"a","type":"message","role":"assistant","model":"m","content":[{"type":"thinking","thinking":"SECRET","signature":""}],"usage":{"input_tokens":0,"output_tokens":0}}}`,
+			`{"type":"assistant","session_id":"s","message":{"id":"b","type":"message","role":"assistant","model":"m","content":[{"type":"text","text":"SAID"}],"usage":{"input_tokens":0,"output_tokens":0}}}`,
+		},
+		agent.KindCodex: {
+			`{"id":1,"result":{"thread":{"id":"t"},"model":"m"}}`,
+			`{"method":"item/started","params":{"item":{"type":"reasoning","id":"r","summary":["SECRET"],"content":[]},"threadId":"t","turnId":"u"}}`,
+			`{"method":"item/reasoning/textDelta","params":{"threadId":"t","turnId":"u","itemId":"r","delta":"SECRET"}}`,
+			`{"method":"item/reasoning/summaryTextDelta","params":{"threadId":"t","turnId":"u","itemId":"r","delta":"SECRET"}}`,
+			`{"method":"item/completed","params":{"item":{"type":"reasoning","id":"r","summary":["SECRET"],"content":["SECRET"]},"threadId":"t","turnId":"u"}}`,
+			`{"method":"item/completed","params":{"item":{"type":"agentMessage","id":"m","text":"SAID"},"threadId":"t","turnId":"u"}}`,
+		},
+		agent.KindOpencode: {
+			`{"type":"step_start","sessionID":"s","part":{"type":"step-start"}}`,
+			`{"type":"reasoning","sessionID":"s","part":{"type":"reasoning","text":"SECRET"}}`,
+			`{"type":"text","sessionID":"s","part":{"type":"text","text":"SAID"}}`,
+		},
+		agent.KindGemini: {
+			`{"type":"init","session_id":"s","model":"m"}`,
+			`{"type":"thought","subject":"SECRET","description":"SECRET"}`,
+			`{"type":"message","role":"assistant","thought":true,"content":"SECRET","delta":true}`,
+			`{"type":"message","role":"assistant","content":"SAID","delta":true}`,
+			`{"type":"result","status":"success","stats":{}}`,
+		},
+		agent.KindPi: {
+			`{"type":"agent_start"}`,
+			`{"type":"turn_start"}`,
+			`{"type":"message_update","assistantMessageEvent":{"type":"thinking_delta","contentIndex":0,"delta":"SECRET"},"message":{"role":"assistant","content":[{"type":"thinking","thinking":"SECRET"}]}}`,
+			`{"type":"message_end","message":{"role":"assistant","content":[{"type":"thinking","thinking":"SECRET"}],"stopReason":"stop","usage":{"input":1,"output":1}}}`,
+			`{"type":"message_end","message":{"role":"assistant","content":[{"type":"text","text":"SAID"}],"stopReason":"stop","usage":{"input":1,"output":1}}}`,
+		},
+	}
+	for _, kind := range All() {
+		stream, ok := lines[kind.Name]
+		if !ok {
+			continue // a command shows what it wants to; the built-in agent says no such thing
+		}
+		for name, thought := range map[string]string{
+			"short": secret, "long": strings.Repeat(secret+" ", wire.MaxLine/len(secret)+1),
+		} {
+			t.Run(kind.Name+" "+name, func(t *testing.T) {
+				t.Parallel()
+				text := strings.NewReplacer("SECRET", thought, "SAID", said).Replace(strings.Join(stream, "\n") + "\n")
+				spec := kind.Spec
+				p := kind.Adapter.Parser(&spec)
+				shown := ""
+				for _, e := range append(p.Feed([]byte(text)), p.End()...) {
+					line, err := json.Marshal(e)
+					if err != nil {
+						t.Fatal(err)
+					}
+					shown += string(line)
+				}
+				if strings.Contains(shown, secret) {
+					at := strings.Index(shown, secret)
+					t.Errorf("events hold what was thought: …%s…", shown[max(0, at-200):min(len(shown), at+60)])
+				}
+				if !strings.Contains(shown, said) {
+					t.Errorf("events do not hold what was said: %.500s", shown)
+				}
+			})
+		}
+	}
+	for name := range lines {
+		if !json.Valid([]byte(strings.NewReplacer("SECRET", "", "SAID", "").Replace(lines[name][0]))) {
+			t.Errorf("%s: no JSON", name)
+		}
+	}
+}

@@ -1,0 +1,97 @@
+package cli
+
+import (
+	"context"
+	"os"
+	"strings"
+
+	"agentswarm/swarm/engine"
+	"agentswarm/swarm/manifest"
+	"agentswarm/swarm/task"
+	"agentswarm/swarm/workflow"
+	"agentswarm/worktree/git"
+)
+
+// evidenceRequest is work that a reviewer is to be told of.
+type evidenceRequest struct {
+	config   engine.Config
+	result   task.Result     // required
+	from, to git.Hash        // what differs; the same: nothing does
+	store    *git.Quarantine // required
+}
+
+// evidence is what the harness knows of a work: which files changed, and how
+// setup and check went. Nothing is run for it.
+func evidence(ctx context.Context, r evidenceRequest) (*manifest.Manifest, error) {
+	m := &manifest.Manifest{Files: []manifest.File{}, Steps: []manifest.Step{}}
+	if r.from != r.to {
+		changes, err := r.store.Outline(ctx, r.from, r.to)
+		if err != nil {
+			return nil, err
+		}
+		m.Files = manifest.Files(changes)
+		for i := range m.Files {
+			m.Files[i].Path = readable(m.Files[i].Path)
+		}
+	}
+	work := r.result.Done()
+	if r.config.Setup != "" {
+		// No agent begins after one that fails.
+		m.Steps = append(m.Steps, manifest.Step{Name: "setup", Command: r.config.Setup, OK: true})
+	}
+	if done, ok := r.result.(*task.Completed); ok && done.Verified != nil {
+		m.Steps = append(m.Steps, manifest.Step{
+			Name: "verify", Command: r.config.Verify, OK: *done.Verified, Code: work.CheckCode,
+			Tail: manifest.Tail(checkOutput(work.Check)),
+		})
+	}
+	return m, nil
+}
+
+// checkOutput is the end of what a check printed, what it complained of last.
+func checkOutput(file string) string {
+	return outputEnd(file) + outputEnd(strings.TrimSuffix(file, ".out")+".err")
+}
+
+// outputEnd is the end of a file, and nothing of one that is gone.
+func outputEnd(path string) string {
+	const most = 4 * manifest.MaxTail
+	file, err := os.Open(path)
+	if err != nil {
+		return ""
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return ""
+	}
+	buf := make([]byte, min(info.Size(), most))
+	n, _ := file.ReadAt(buf, info.Size()-int64(len(buf)))
+	return string(buf[:n])
+}
+
+// Evidence is what is known of the work of an agent that has ended.
+func (t *scriptTools) Evidence(ctx context.Context, r workflow.EvidenceRequest) (*workflow.Evidence, error) {
+	request := evidenceRequest{config: t.config, result: r.Result, from: git.Hash(r.Base), to: git.Hash(r.Base), store: t.store}
+	patch := r.Result.Done().Patch
+	if patch != nil {
+		request.from, request.to = git.Hash(patch.Base), git.Hash(patch.Commit)
+	}
+	if r.Since != "" {
+		request.from = git.Hash(r.Since)
+	}
+	m, err := evidence(ctx, request)
+	if err != nil {
+		if patch != nil {
+			if lost := t.lost(ctx, patch); lost != nil {
+				return nil, lost
+			}
+		}
+		return nil, err
+	}
+	out := &workflow.Evidence{Text: m.Text(), Manifest: m}
+	if done, ok := r.Result.(*task.Completed); ok {
+		out.Verified = done.Verified
+	}
+	return out, nil
+}

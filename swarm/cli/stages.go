@@ -1,0 +1,95 @@
+package cli
+
+import (
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/urfave/cli/v2"
+
+	"agentswarm/swarm/agent"
+	"agentswarm/swarm/engine"
+)
+
+// stagesSource is the script behind run --stages.
+//
+//go:embed stages.js
+var stagesSource string
+
+// How often work may go back to its implementer.
+const (
+	defaultRounds = 2
+	maxRounds     = 99
+)
+
+// stageFlags are the flags of run that are about stages and reviews.
+func stageFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.BoolFlag{Name: "stages", Usage: "have a planner, an implementer and a reviewer do the task, each in a conversation of its own"},
+		&cli.IntFlag{Name: "rounds", Usage: "with --stages: send what failed its check or its review back to the implementer up to `N` times, from 0 (default 2)"},
+		&cli.StringFlag{Name: "review", Usage: "`MODE` auto: have each patch reviewed by an agent that only reads; off (default)"},
+	}
+}
+
+// readStages makes the script of --stages out of the task that is given.
+func (pl *plan) readStages(c *cli.Context, p *place, args []string) (found bool, err error) {
+	if !c.Bool("stages") {
+		if c.IsSet("rounds") {
+			return false, usagef("run: --rounds is about --stages; give --stages too")
+		}
+		return false, nil
+	}
+	switch {
+	case c.IsSet("e"), c.IsSet("w"):
+		return false, usagef("run: --stages excludes -e and -w: it is a script of its own")
+	case len(pl.workflow.Command) > 0:
+		return false, usagef("run: --stages is for agents that take a prompt, not for a command after --")
+	case c.IsSet("args"), c.IsSet("review"):
+		return false, usagef("run: --stages excludes --args and --review: it has a task and a reviewer of its own")
+	case len(args) == 0 || strings.TrimSpace(args[0]) == "":
+		return false, usagef("run: --stages needs the task in words, or - to read it from standard input")
+	}
+	task := args[0]
+	if task == "-" {
+		p.sayTyped()
+		if pl.input, err = readAll(p.env.input()); err != nil {
+			return false, fmt.Errorf("read standard input: %w", err)
+		}
+		if task = string(pl.input); strings.TrimSpace(task) == "" || !utf8.ValidString(task) {
+			return false, usagef("run: --stages: standard input holds no task in words")
+		}
+	}
+	rounds := defaultRounds
+	if c.IsSet("rounds") {
+		rounds = c.Int("rounds")
+	}
+	if rounds < 0 || rounds > maxRounds {
+		return false, usagef("run: --rounds %d: want 0 to %d", rounds, maxRounds)
+	}
+	// The number stands in the text, so that how many agents it starts at most
+	// can be told by that.
+	text := strings.Replace(stagesSource, "ROUNDS", strconv.Itoa(rounds), 1)
+	if err := pl.takeScript("(stages)", text); err != nil {
+		return false, err
+	}
+	pl.script.Args, err = json.Marshal(map[string]string{"task": task})
+	return true, err
+}
+
+// abilities tells what the agents of a run can be asked for.
+func (b *bench) abilities(c engine.Config) func(string) agent.Abilities {
+	return can(b.env.kinds().ByName(), c)
+}
+
+// can tells what the configured agents of a run can be asked for.
+func can(known map[string]agent.Kind, c engine.Config) func(string) agent.Abilities {
+	return func(name string) agent.Abilities {
+		if spec := c.Agents[name]; spec != nil {
+			return known[spec.Kind].Can
+		}
+		return agent.Abilities{}
+	}
+}

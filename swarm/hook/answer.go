@@ -1,0 +1,89 @@
+package hook
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// Answer is what a command of [hooks] says to an event: [*Proceed], [*Veto] or
+// [*Note].
+//
+//sumtype:decl
+type Answer interface{ answer() string }
+
+// Proceed lets it go on.
+type Proceed struct{}
+
+// Veto forbids it.
+type Veto struct{ Reason string }
+
+// Note lets it go on, and is something that people should know.
+type Note struct{ Text string }
+
+func (*Proceed) answer() string { return "proceed" }
+func (*Veto) answer() string    { return "veto" }
+func (*Note) answer() string    { return "note" }
+
+// maxAnswer bounds what a hook may answer, in bytes.
+const maxAnswer = 64 << 10
+
+// answerJSON is every answer, flat.
+type answerJSON struct {
+	Decision *string `json:"decision"`
+	Reason   *string `json:"reason"`
+	Note     *string `json:"note"`
+}
+
+// ReadAnswer reads what the hook of an event has answered: nothing, or one
+// JSON object. Whatever is not exactly one of the answers is an error, so that
+// a veto that is misspelt is never taken for none.
+func ReadAnswer(e Event, text []byte) (Answer, error) {
+	if len(text) > maxAnswer {
+		return nil, fmt.Errorf("it answered with more than %d bytes", maxAnswer)
+	}
+	if len(bytes.TrimSpace(text)) == 0 {
+		return &Proceed{}, nil
+	}
+	if err := Strict(text); err != nil {
+		return nil, fmt.Errorf("its answer is no JSON: %w", err)
+	}
+	var f answerJSON
+	dec := json.NewDecoder(bytes.NewReader(text))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&f); err != nil {
+		return nil, fmt.Errorf("its answer is none: %w", err)
+	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return nil, errors.New("it answered more than one value")
+	}
+	return f.narrow(e)
+}
+
+func (f answerJSON) narrow(e Event) (Answer, error) {
+	switch {
+	case f.Note != nil && (f.Decision != nil || f.Reason != nil):
+		return nil, errors.New("its answer has a note and a decision; give one of them")
+	case f.Note != nil && strings.TrimSpace(*f.Note) == "":
+		return nil, errors.New("its note is empty")
+	case f.Note != nil:
+		return &Note{Text: *f.Note}, nil
+	case f.Decision == nil:
+		return nil, errors.New(`its answer has neither "decision" nor "note"`)
+	case *f.Decision == "proceed" && f.Reason == nil:
+		return &Proceed{}, nil
+	case *f.Decision == "proceed":
+		return nil, errors.New(`only a veto has a reason; use "note"`)
+	case *f.Decision != "veto":
+		return nil, fmt.Errorf(`its decision is %q; there is "proceed" and "veto"`, *f.Decision)
+	case !e.Vetoes():
+		return nil, fmt.Errorf("%s comes too late for a veto", e)
+	case f.Reason == nil || strings.TrimSpace(*f.Reason) == "":
+		return nil, errors.New("its veto has no reason")
+	default:
+		return &Veto{Reason: *f.Reason}, nil
+	}
+}

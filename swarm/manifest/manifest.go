@@ -1,0 +1,238 @@
+// Package manifest owns what a reviewer is shown of somebody's work: which
+// files changed and where, and what the commands of the harness said of it.
+//
+// It never holds what is in a file, and its text is bounded whatever is: a
+// reviewer with tools that read looks at what it wants to. It compares nothing
+// and runs nothing.
+package manifest
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"agentswarm/worktree/git"
+)
+
+// Manifest is what is shown.
+type Manifest struct {
+	Files []File `json:"files"`
+	// Steps are the commands that were run, in order.
+	Steps []Step `json:"steps"`
+}
+
+// File is one path that differs.
+type File struct {
+	Path    string `json:"path"`
+	Status  string `json:"status"` // added, deleted, changed or retyped
+	Added   int    `json:"added"`
+	Deleted int    `json:"deleted"`
+	Binary  bool   `json:"binary,omitempty"`
+	// Lines are where its new text differs, such as 3-9; the first few.
+	Lines []string `json:"lines,omitempty"`
+}
+
+// Step is a command that the harness ran on the work.
+type Step struct {
+	Name    string `json:"name"` // setup or verify
+	Command string `json:"command"`
+	OK      bool   `json:"ok"`
+	Code    int    `json:"code"` // its exit status
+	// Tail is the end of what it printed.
+	Tail string `json:"tail,omitempty"`
+}
+
+// How much of each part is shown.
+const (
+	maxFiles   = 40
+	maxLines   = 6
+	maxPath    = 200
+	maxCommand = 200
+	// MaxTail is how much of the output of a command is kept, in bytes.
+	MaxTail   = 800
+	tailLines = 12
+)
+
+// Files are changes as a manifest has them.
+func Files(changes []git.Outline) []File {
+	files := make([]File, 0, len(changes))
+	for _, c := range changes {
+		f := File{Path: c.Path, Status: status(c.Status), Added: c.Added, Deleted: c.Deleted, Binary: c.Binary}
+		for _, s := range c.Spans {
+			if len(f.Lines) == maxLines {
+				break
+			}
+			f.Lines = append(f.Lines, lines(s))
+		}
+		files = append(files, f)
+	}
+	return files
+}
+
+func status(letter byte) string {
+	switch letter {
+	case 'A':
+		return "added"
+	case 'D':
+		return "deleted"
+	case 'T':
+		return "retyped"
+	default:
+		return "changed"
+	}
+}
+
+func lines(s git.Span) string {
+	switch s.Lines {
+	case 0:
+		return "behind " + strconv.Itoa(s.First)
+	case 1:
+		return strconv.Itoa(s.First)
+	default:
+		return fmt.Sprintf("%d-%d", s.First, s.First+s.Lines-1)
+	}
+}
+
+// Text is the manifest as a reviewer reads it.
+func (m *Manifest) Text() string {
+	var b strings.Builder
+	added, deleted := 0, 0
+	for _, f := range m.Files {
+		added, deleted = added+f.Added, deleted+f.Deleted
+	}
+	fmt.Fprintf(&b, "Changed files: %d, +%d -%d lines\n", len(m.Files), added, deleted)
+	for i, f := range m.Files {
+		if i == maxFiles {
+			fmt.Fprintf(&b, "- and %d more\n", len(m.Files)-i)
+			break
+		}
+		b.WriteString(f.text())
+	}
+	b.WriteString("\nRun by the harness on this work:\n")
+	if len(m.Steps) == 0 {
+		why := "no setup and no check is configured"
+		if len(m.Files) == 0 {
+			why = "no file changed"
+		}
+		b.WriteString("- nothing: " + why + "\n")
+	}
+	for _, s := range m.Steps {
+		b.WriteString(s.text())
+	}
+	return b.String()
+}
+
+func (f File) text() string {
+	size := fmt.Sprintf("+%d -%d", f.Added, f.Deleted)
+	if f.Binary {
+		size = "binary"
+	}
+	text := fmt.Sprintf("- %s (%s, %s", name(f.Path), f.Status, size)
+	if f.Status == "changed" && len(f.Lines) > 0 {
+		text += "; lines " + strings.Join(f.Lines, ", ")
+		if len(f.Lines) == maxLines {
+			text += ", …"
+		}
+	}
+	return text + ")\n"
+}
+
+func (s Step) text() string {
+	outcome := "ok"
+	if !s.OK {
+		outcome = fmt.Sprintf("failed, exit status %d", s.Code)
+	}
+	text := fmt.Sprintf("- %s: %s: %s\n", s.Name, clip(oneLine(s.Command), maxCommand), outcome)
+	for line := range strings.SplitSeq(s.Tail, "\n") {
+		if line != "" {
+			text += "    " + line + "\n"
+		}
+	}
+	return text
+}
+
+// Tail is the end of an output, made fit to be read: the last lines of it,
+// without what steers a terminal.
+func Tail(output string) string {
+	clean := strings.Map(func(r rune) rune {
+		if r == '\n' || r == '\t' || !unicode.IsControl(r) {
+			return r
+		}
+		return -1
+	}, strings.ToValidUTF8(output, "\uFFFD"))
+	all := strings.Split(strings.TrimSpace(clean), "\n")
+	text := strings.Join(all[max(0, len(all)-tailLines):], "\n")
+	if len(text) <= MaxTail {
+		return text
+	}
+	text = text[len(text)-MaxTail:]
+	for len(text) > 0 && !utf8.RuneStart(text[0]) {
+		text = text[1:]
+	}
+	return "…" + text
+}
+
+// name is a path on one line.
+func name(path string) string {
+	if strings.ContainsFunc(path, func(r rune) bool { return r == utf8.RuneError || unicode.IsControl(r) }) {
+		path = strconv.Quote(path)
+	}
+	return clip(path, maxPath)
+}
+
+func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+func clip(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	text = text[:most]
+	for len(text) > 0 && !utf8.ValidString(text) {
+		text = text[:len(text)-1]
+	}
+	return text + "…"
+}
+
+// Verdict is what a reviewer answers.
+type Verdict struct {
+	Pass     bool      `json:"pass"`
+	Problems []Problem `json:"problems,omitempty"`
+}
+
+// Problem is something that speaks against the work.
+type Problem struct {
+	Path    string `json:"path,omitempty"`
+	Problem string `json:"problem"`
+}
+
+// String is the problem on one line.
+func (p Problem) String() string {
+	if p.Path == "" {
+		return p.Problem
+	}
+	return p.Path + ": " + p.Problem
+}
+
+// Read is the verdict that a structured answer is. A work with a problem has
+// not passed, whatever else the answer says.
+func Read(answer json.RawMessage) (Verdict, error) {
+	var v Verdict
+	if err := json.Unmarshal(answer, &v); err != nil {
+		return v, fmt.Errorf("read a verdict: %w", err)
+	}
+	v.Pass = v.Pass && len(v.Problems) == 0
+	return v, nil
+}
+
+// Schema is the JSON Schema of a verdict. std.stages asks for the same.
+func Schema() json.RawMessage {
+	return json.RawMessage(`{"type":"object","properties":{` +
+		`"pass":{"type":"boolean","description":"true if nothing has to be changed"},` +
+		`"problems":{"type":"array","items":{"type":"object","properties":{` +
+		`"path":{"type":"string"},"problem":{"type":"string","description":"what is wrong, and what shows it"}},` +
+		`"required":["problem"],"additionalProperties":false}}},` +
+		`"required":["pass","problems"],"additionalProperties":false}`)
+}
