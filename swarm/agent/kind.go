@@ -58,6 +58,9 @@ type Kind struct {
 	// Sessions are globs, below the state folder, of what another agent needs
 	// to go on with the conversation. They are kept; the rest is not.
 	Sessions []string
+	// Check refuses, before any starts, what an agent cannot be told though its
+	// kind can, such as an effort that it has no word for. Nil: nothing.
+	Check func(*Spec) error
 	// Login finds out how agents of the kind log in. Nil: they do not.
 	Login func(Surroundings) Login
 	// Models are those that the user's own set-up names, where that can be told

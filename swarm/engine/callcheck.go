@@ -105,6 +105,11 @@ func checkOptions(c Config, kinds map[string]agent.Kind, call *task.Call) error 
 	if err := checkChoices(spec, kinds, call); err != nil {
 		return err
 	}
+	if kind := kinds[spec.Kind]; kind.Check != nil {
+		if err := kind.Check(spec); err != nil {
+			return fmt.Errorf("agent %s: %w", spec.Name, err)
+		}
+	}
 	for _, option := range []struct {
 		name, what string
 		set        bool

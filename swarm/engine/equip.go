@@ -112,7 +112,11 @@ func (t *attempt) request() (agent.Request, error) {
 	}
 	r.Parent = t.parent.Session
 	from := filepath.Join(d.Run.Attempt(t.parent.ID, t.parent.Attempt), sessionName)
-	if err := copySession(from, r.State, []string{"."}); err != nil {
+	err := copySession(from, r.State, []string{"."})
+	if _, gone := os.Lstat(from); err == nil && errors.Is(gone, fs.ErrNotExist) && len(kind.Sessions) > 0 {
+		err = ErrNoParent // it could not be kept
+	}
+	if err != nil {
 		return r, fmt.Errorf("go on with the conversation of %s: %w", t.parent.ID, err)
 	}
 	return r, nil
@@ -142,6 +146,8 @@ func (t *attempt) keepSession() {
 		err = copySession(t.state(), to, kind.Sessions)
 	}
 	if err != nil {
+		// Half of it would be gone on with as if it were all.
+		err = errors.Join(err, os.RemoveAll(to))
 		t.engine.deps.Warn(fmt.Sprintf("%s: its conversation cannot be kept, so that nobody can go on with it: %v", t.id, err))
 	}
 }
@@ -153,6 +159,10 @@ const maxSession = 256 << 20
 // all that is below what they name, into another. The folders are an agent's:
 // nothing of a link is followed.
 func copySession(from, to string, globs []string) error {
+	// The agent may have put a link in place of its folder.
+	if info, err := os.Lstat(from); err == nil && !info.IsDir() {
+		return fmt.Errorf("%s is no folder", filepath.Base(from))
+	}
 	source, err := os.OpenRoot(from)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil

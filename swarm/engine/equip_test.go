@@ -151,6 +151,47 @@ func TestSessionLinks(t *testing.T) {
 	if err != nil || len(entries) != 1 || entries[0].Name() != "plain" {
 		t.Errorf("it kept %v, %v", entries, err)
 	}
+	instead := filepath.Join(t.TempDir(), "state")
+	if err := os.Symlink(outside, instead); err != nil {
+		t.Fatal(err)
+	}
+	if err := copySession(instead, filepath.Join(t.TempDir(), "to"), []string{"*"}); err == nil || err.Error() != "state is no folder" {
+		t.Errorf("of a link in place of the folder: %v", err)
+	}
+}
+
+// TestHalfASession holds that nothing is gone on with as if it were all that was
+// said.
+func TestHalfASession(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.talkers()
+	kind := r.deps.Kinds["talker"]
+	kind.Sessions = []string{"talk", "["} // the second cannot be kept
+	r.deps.Kinds["talker"] = kind
+	var told []string
+	r.deps.Warn = func(text string) { told = append(told, text) }
+	e := Open(r.t.Context(), r.deps, r.config, r.view())
+	defer e.Close()
+	if _, err := e.Start(talks("one")); err != nil {
+		t.Fatal(err)
+	}
+	settled(e)
+	if len(told) != 1 || !strings.Contains(told[0], "a1: its conversation cannot be kept") {
+		t.Errorf("told %q", told)
+	}
+	if _, err := os.Lstat(filepath.Join(r.deps.Run.Attempt("a1", 1), "session")); !os.IsNotExist(err) {
+		t.Errorf("half of it is kept: %v", err)
+	}
+	two := talks("two")
+	two.Input = &task.ForkAgentInput{Parent: "a1", Prompt: "two"}
+	if _, err := e.Start(two); err != nil {
+		t.Fatal(err)
+	}
+	failed, ok := settled(e).Result.(*task.Failed)
+	if !ok || !strings.Contains(failed.Reason, ErrNoParent.Error()) {
+		t.Errorf("a fork of it ended as %+v", failed)
+	}
 }
 
 // TestQuiet holds how long agents of a kind may say nothing.

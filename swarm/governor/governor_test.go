@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -197,6 +198,21 @@ func TestClosed(t *testing.T) {
 	open(t, dir, real(nil))
 	if _, err := os.Stat(left); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the file of a process that is gone: %v", err)
+	}
+}
+
+// TestNoFile does not wait at what is no file of a process.
+func TestNoFile(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	open(t, dir, real(nil))
+	pipe := filepath.Join(dir, "alive", "pipe")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	enter(t, open(t, dir, real(nil)))
+	if _, err := os.Lstat(pipe); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the pipe: %v", err)
 	}
 }
 

@@ -111,7 +111,7 @@ func (s *shelf) alive(id string) bool {
 	if id != filepath.Base(id) || strings.HasPrefix(id, ".") {
 		return false // no name of ours
 	}
-	f, err := os.Open(filepath.Join(s.lives(), id))
+	f, err := os.OpenFile(filepath.Join(s.lives(), id), os.O_RDONLY|syscall.O_NONBLOCK, 0) // what is there may be no file
 	if errors.Is(err, fs.ErrNotExist) {
 		return false
 	}

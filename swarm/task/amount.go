@@ -19,7 +19,7 @@ func (u Usage) Spent() Amount { return Amount{Tokens: u.Output, USD: u.CostUSD} 
 // Add adds b to a.
 func (a *Amount) Add(b Amount) {
 	a.Tokens = plus(a.Tokens, b.Tokens)
-	a.USD += b.USD
+	a.USD = paid(a.USD, b.USD)
 	a.Time = time.Duration(plus(int64(a.Time), int64(b.Time)))
 }
 
@@ -31,3 +31,7 @@ func plus(a, b int64) int64 {
 	}
 	return a + b
 }
+
+// paid is such a sum of dollars: JSON, which everything is written as, knows
+// nothing beyond the largest number.
+func paid(a, b float64) float64 { return min(a+b, math.MaxFloat64) }

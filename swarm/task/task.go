@@ -352,6 +352,6 @@ func (u *Usage) Add(v Usage) {
 	u.Output = plus(u.Output, v.Output)
 	u.CacheRead = plus(u.CacheRead, v.CacheRead)
 	u.CacheWrite = plus(u.CacheWrite, v.CacheWrite)
-	u.CostUSD += v.CostUSD
-	u.ComputedUSD += v.ComputedUSD
+	u.CostUSD = paid(u.CostUSD, v.CostUSD)
+	u.ComputedUSD = paid(u.ComputedUSD, v.ComputedUSD)
 }

@@ -73,6 +73,9 @@ func (d *driver) call(ctx context.Context, r *script.Call) (json.RawMessage, err
 		return nil, err
 	}
 	id, err := d.Engine.Start(call)
+	if errors.Is(err, engine.ErrNoParent) {
+		return nil, optionf("%v", err) // what its parent lacks is not the run's end
+	}
 	if err != nil {
 		return nil, err
 	}

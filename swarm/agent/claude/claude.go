@@ -52,6 +52,7 @@ func Kind() agent.Kind {
 		Quiet:    10 * time.Minute,
 		Paid:     true,
 		Sessions: []string{"projects/*/*.jsonl"},
+		Check:    check,
 		Login:    login,
 	}
 }

@@ -114,6 +114,12 @@ func options(r agent.Request) ([]string, error) {
 	return argv, nil
 }
 
+// check refuses what no agent of the kind can be told, by the name of the option.
+func check(s *agent.Spec) error {
+	_, err := options(agent.Request{Spec: s})
+	return err
+}
+
 // ours maps tools to those of Claude Code.
 func ours(tools []string) []string {
 	names := map[string]string{

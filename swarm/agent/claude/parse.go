@@ -29,7 +29,7 @@ type stream struct {
 // cost is counted again.
 func newStream(spec *agent.Spec) *stream {
 	s := &stream{cost: spec.Prior.CostUSD - spec.Prior.ComputedUSD}
-	s.Lines = wire.Lines{Pass: passed, Read: s.read, Cut: cut}
+	s.Lines = wire.Lines{Pass: passed, Read: s.read, Cut: wire.Cut}
 	return s
 }
 
@@ -45,11 +45,6 @@ func passed(head []byte) bool {
 	}
 	return bytes.HasPrefix(rest, []byte(`"delta":{"text":`)) || bytes.HasPrefix(rest, []byte(`"delta":{"partial_json":`)) ||
 		bytes.HasPrefix(rest, []byte(`"delta":{"thinking":`)) || bytes.HasPrefix(rest, []byte(`"type":"content_block_delta"`))
-}
-
-// cut is what becomes of a line that is too long.
-func cut(head, _ []byte) []event.Event {
-	return []event.Event{&event.Text{Text: strings.ToValidUTF8(string(head), "\uFFFD") + " … (line too long)"}}
 }
 
 // usage is how the API counts: input leaves out what came from the cache.
@@ -94,7 +89,7 @@ type line struct {
 		Usage usage  `json:"usage"`
 	} `json:"event"`
 
-	IsError    bool             `json:"is_error"`
+	IsError    wire.Flag        `json:"is_error"`
 	Status     int              `json:"api_error_status"`
 	Errors     []string         `json:"errors"`
 	Result     string           `json:"result"`
@@ -117,14 +112,14 @@ type block struct {
 	Input   json.RawMessage `json:"input"`
 	For     string          `json:"tool_use_id"`
 	Content json.RawMessage `json:"content"`
-	IsError bool            `json:"is_error"`
+	IsError wire.Flag       `json:"is_error"`
 }
 
 // read reads one line.
 func (s *stream) read(text []byte) []event.Event {
 	var l line
-	if err := json.Unmarshal(text, &l); err != nil || l.Type == "" {
-		return s.foreign(text)
+	if !wire.Decode(text, &l) || l.Type == "" {
+		return wire.Foreign(text, s.brief)
 	}
 	switch l.Type {
 	case "system":
@@ -145,18 +140,6 @@ func (s *stream) read(text []byte) []event.Event {
 	default:
 		return nil
 	}
-}
-
-// foreign is a line that is none of the stream's: what a wrapper prints.
-func (s *stream) foreign(text []byte) []event.Event {
-	if json.Valid(text) {
-		raw := &event.Raw{}
-		if !s.brief {
-			raw.Line = bytes.Clone(text)
-		}
-		return []event.Event{raw}
-	}
-	return []event.Event{&event.Text{Text: strings.ToValidUTF8(string(text), "\uFFFD")}}
 }
 
 func (s *stream) system(l *line) []event.Event {
@@ -197,7 +180,7 @@ func (s *stream) assistant(l *line) (found []event.Event) {
 		case "tool_use", "server_tool_use":
 			start := &event.ToolStart{ID: b.ID, Name: b.Name}
 			if !s.brief {
-				start.Input = bytes.Clone(b.Input)
+				start.Input = wire.Copy(b.Input)
 			}
 			found = append(found, start)
 		}
@@ -211,9 +194,9 @@ func (s *stream) user(l *line) (found []event.Event) {
 		if b.Type != "tool_result" {
 			continue
 		}
-		end := &event.ToolEnd{ID: b.For, OK: !b.IsError}
+		end := &event.ToolEnd{ID: b.For, OK: !bool(b.IsError)}
 		if !s.brief {
-			end.Output = bytes.Clone(b.Content)
+			end.Output = wire.Copy(b.Content)
 		}
 		found = append(found, end)
 	}
@@ -223,7 +206,7 @@ func (s *stream) user(l *line) (found []event.Event) {
 // blocks are the parts of a message, which may also be no more than a text.
 func blocks(content json.RawMessage) []block {
 	var all []block
-	if json.Unmarshal(content, &all) != nil {
+	if !wire.Decode(content, &all) {
 		return nil
 	}
 	return all
@@ -252,7 +235,7 @@ func (s *stream) result(l *line) (found []event.Event) {
 	if !l.IsError {
 		answer := &event.Answered{Text: l.Result}
 		if text := bytes.TrimSpace(l.Structured); len(text) > 0 && string(text) != "null" {
-			answer.Structured = bytes.Clone(text)
+			answer.Structured = wire.Copy(text)
 		}
 		return append(found, answer)
 	}

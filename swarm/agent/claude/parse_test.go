@@ -99,6 +99,8 @@ func TestLines(t *testing.T) {
 		{`{"type":"assistant","parent_tool_use_id":"t","message":{"id":"m","content":[{"type":"text","text":"a helper"}]}}`, ""},
 		{`{"type":"assistant","session_id":"abcd","message":{"id":"m","model":"other","content":[]}}`, "turn|session ? other"},
 		{`{"type":"result","is_error":true,"subtype":"error_during_execution","errors":["boom"]}`, "error other"},
+		{`{"type":"result","result":"r","total_cost_usd":"1","model_usage_since_last_result":{"m":{"inputTokens":1.5}}}`, "answer r"},
+		{`{"type":"result","is_error":"yes","result":"r"}`, "error other"},
 		{"npm warn", "text npm warn"},
 		{`[1]`, "raw"},
 		{"", ""},

@@ -64,6 +64,7 @@ func Kind() agent.Kind {
 		Quiet:    6 * time.Minute,
 		Paid:     true,
 		Sessions: []string{"sessions/*/*/*/rollout-*.jsonl"},
+		Check:    check,
 		Login:    login,
 	}
 }

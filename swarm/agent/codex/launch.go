@@ -72,6 +72,12 @@ func refused(r *agent.Request) error {
 	return err
 }
 
+// check refuses what no agent of the kind can be told, by the name of the option.
+func check(s *agent.Spec) error {
+	_, err := reads(s)
+	return err
+}
+
 // reads reports whether an agent may only read. Codex reads and writes with
 // one tool, its shell, which can be kept from writing and from nothing else.
 func reads(s *agent.Spec) (bool, error) {

@@ -6,12 +6,12 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 
 	"agentswarm/swarm/agent"
 	"agentswarm/swarm/event"
 	"agentswarm/swarm/task"
 	"agentswarm/swarm/wire"
-	"sync"
 )
 
 var _ agent.Parser = (*stream)(nil)
@@ -30,7 +30,7 @@ type stream struct {
 
 func newStream() *stream {
 	s := &stream{}
-	s.Lines = wire.Lines{Pass: passed, Read: s.read, Cut: cut}
+	s.Lines = wire.Lines{Pass: passed, Read: s.read, Cut: wire.Cut}
 	return s
 }
 
@@ -45,11 +45,6 @@ func passed(head []byte) bool {
 	}
 	_, rest, ok = bytes.Cut(rest, []byte(`"`))
 	return ok && bytes.HasPrefix(rest, []byte(`,"role":"user"`))
-}
-
-// cut is what becomes of a line that is too long.
-func cut(head, _ []byte) []event.Event {
-	return []event.Event{&event.Text{Text: strings.ToValidUTF8(string(head), "\uFFFD") + " … (line too long)"}}
 }
 
 // used is what a model has used: input holds what came from the cache, and
@@ -95,8 +90,8 @@ type line struct {
 // read reads one line.
 func (s *stream) read(text []byte) []event.Event {
 	var l line
-	if err := json.Unmarshal(text, &l); err != nil || l.Type == "" {
-		return s.foreign(text)
+	if !wire.Decode(text, &l) || l.Type == "" {
+		return wire.Foreign(text, s.brief)
 	}
 	switch l.Type {
 	case "init":
@@ -117,7 +112,7 @@ func (s *stream) read(text []byte) []event.Event {
 		found := append(s.turn(), s.said()...)
 		start := &event.ToolStart{ID: l.ToolID, Name: l.Tool}
 		if !s.brief {
-			start.Input = bytes.Clone(l.Parameters)
+			start.Input = wire.Copy(l.Parameters)
 		}
 		return append(found, start)
 	case "tool_result":
@@ -132,21 +127,8 @@ func (s *stream) read(text []byte) []event.Event {
 	case "result":
 		return s.result(&l)
 	default:
-		return s.foreign(text)
+		return wire.Foreign(text, s.brief)
 	}
-}
-
-// foreign is a line that is none of the stream's: what a wrapper prints, or
-// what a later version adds.
-func (s *stream) foreign(text []byte) []event.Event {
-	if json.Valid(text) {
-		raw := &event.Raw{}
-		if !s.brief {
-			raw.Line = bytes.Clone(text)
-		}
-		return []event.Event{raw}
-	}
-	return []event.Event{&event.Text{Text: strings.ToValidUTF8(string(text), "\uFFFD")}}
 }
 
 func (s *stream) introduced() event.Event {
@@ -181,9 +163,9 @@ func (s *stream) toolEnd(l *line) event.Event {
 	if s.brief {
 		return end
 	}
-	end.Output = bytes.Clone(l.Output)
+	end.Output = wire.Copy(l.Output)
 	if len(l.Error) > 0 {
-		end.Output = bytes.Clone(l.Error)
+		end.Output = wire.Copy(l.Error)
 	}
 	return end
 }

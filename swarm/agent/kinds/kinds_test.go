@@ -159,3 +159,35 @@ func FuzzVersion(f *testing.F) {
 		}
 	})
 }
+
+// TestCheck holds what each kind refuses, by the name of the option, though it
+// can be told others.
+func TestCheck(t *testing.T) {
+	t.Parallel()
+	some := []string{"read", "bash"}
+	for _, tt := range []struct {
+		kind string
+		spec agent.Spec
+		want string // what the error begins with; empty: none
+	}{
+		{agent.KindPi, agent.Spec{Model: "a/b", Effort: "low", Tools: some}, ""},
+		{agent.KindPi, agent.Spec{Effort: "bogus"}, "effort"},
+		{agent.KindPi, agent.Spec{ReadOnly: true, Tools: []string{"bash"}}, "tools"},
+		{agent.KindCodex, agent.Spec{Tools: agent.ReadOnlyTools()}, ""},
+		{agent.KindCodex, agent.Spec{Tools: agent.AllTools()}, ""},
+		{agent.KindCodex, agent.Spec{Tools: some}, "tools"},
+		{agent.KindClaude, agent.Spec{Effort: "max", Tools: some}, ""},
+		{agent.KindClaude, agent.Spec{Effort: "bogus"}, "effort"},
+		{agent.KindOpencode, agent.Spec{Model: "a/b", Tools: some}, ""},
+		{agent.KindOpencode, agent.Spec{Model: "b"}, "model"},
+		{agent.KindOpencode, agent.Spec{Tools: []string{"read", "edit"}}, "tools"},
+		{agent.KindQwen, agent.Spec{Effort: "max", Tools: some}, ""},
+		{agent.KindQwen, agent.Spec{Effort: "bogus"}, "effort"},
+	} {
+		k, _ := All().Find(tt.kind)
+		err := k.Check(&tt.spec)
+		if (err == nil) != (tt.want == "") || err != nil && !strings.HasPrefix(err.Error(), tt.want) {
+			t.Errorf("%s, %+v: %v, want one that begins with %q", tt.kind, tt.spec, err, tt.want)
+		}
+	}
+}

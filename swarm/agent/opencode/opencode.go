@@ -27,6 +27,7 @@ func Kind() agent.Kind {
 		Quiet:    20 * time.Minute,
 		Paid:     true,
 		Sessions: []string{dataHome + "/opencode/opencode*.db*", placesDir + "/*"},
+		Check:    refuse,
 		Login:    login,
 		List:     &agent.Lister{Launch: askModels, Read: readModels},
 	}

@@ -27,17 +27,12 @@ type stream struct {
 
 func newStream(spec *agent.Spec) *stream {
 	s := &stream{model: spec.Model}
-	s.Lines = wire.Lines{Read: s.read, Cut: cut}
+	s.Lines = wire.Lines{Read: s.read, Cut: wire.Cut}
 	return s
 }
 
 // Brief spares what tools are given and what comes of them.
 func (s *stream) Brief() { s.brief = true }
-
-// cut is what becomes of a line that is too long.
-func cut(head, _ []byte) []event.Event {
-	return []event.Event{&event.Text{Text: strings.ToValidUTF8(string(head), "\uFFFD") + " … (line too long)"}}
-}
 
 // End reads the last line, and answers if the last step ended well.
 func (s *stream) End() []event.Event {
@@ -95,8 +90,8 @@ type fault struct {
 // read reads one line.
 func (s *stream) read(text []byte) []event.Event {
 	var l line
-	if err := json.Unmarshal(text, &l); err != nil || l.Type == "" {
-		return s.foreign(text)
+	if !wire.Decode(text, &l) || l.Type == "" {
+		return wire.Foreign(text, s.brief)
 	}
 	var found []event.Event
 	if l.Session != "" && s.session == "" {
@@ -126,21 +121,8 @@ func (s *stream) read(text []byte) []event.Event {
 		s.ended = false
 		return append(found, erred(&l.Error))
 	default:
-		return append(found, s.foreign(text)...)
+		return append(found, wire.Foreign(text, s.brief)...)
 	}
-}
-
-// foreign is a line that is none of the stream's: what a wrapper prints, or
-// what a later version adds.
-func (s *stream) foreign(text []byte) []event.Event {
-	if json.Valid(text) {
-		raw := &event.Raw{}
-		if !s.brief {
-			raw.Line = bytes.Clone(text)
-		}
-		return []event.Event{raw}
-	}
-	return []event.Event{&event.Text{Text: strings.ToValidUTF8(string(text), "\uFFFD")}}
 }
 
 // tool is one that was used: it is told of once it has ended.
@@ -148,9 +130,9 @@ func (s *stream) tool(p *part) []event.Event {
 	start := &event.ToolStart{ID: p.CallID, Name: p.Tool}
 	end := &event.ToolEnd{ID: p.CallID, OK: p.State.Status == "completed"}
 	if !s.brief {
-		start.Input, end.Output = bytes.Clone(p.State.Input), bytes.Clone(p.State.Output)
+		start.Input, end.Output = wire.Copy(p.State.Input), wire.Copy(p.State.Output)
 		if len(p.State.Error) > 0 {
-			end.Output = bytes.Clone(p.State.Error)
+			end.Output = wire.Copy(p.State.Error)
 		}
 	}
 	return []event.Event{start, end}

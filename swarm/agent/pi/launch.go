@@ -109,6 +109,12 @@ func options(r *agent.Request) (flags, tools []string, err error) {
 	return flags, tools, nil
 }
 
+// check refuses what no agent of the kind can be told, by the name of the option.
+func check(s *agent.Spec) error {
+	_, _, err := options(&agent.Request{Spec: s})
+	return err
+}
+
 // efforts are how hard pi can make a model think.
 func efforts() []string { return []string{"off", "minimal", "low", "medium", "high", "xhigh", "max"} }
 

@@ -62,6 +62,7 @@ func Kind() agent.Kind {
 		Quiet:    10 * time.Minute,
 		Paid:     true,
 		Sessions: []string{sessionDir + "/*.jsonl"},
+		Check:    check,
 		Login:    login,
 		List:     &agent.Lister{Launch: askModels, Read: readModels},
 	}

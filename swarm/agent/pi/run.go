@@ -105,14 +105,11 @@ func (s *run) read(line []byte) []event.Event {
 		return nil
 	}
 	if line[0] != '{' {
-		return []event.Event{&event.Text{Text: valid(line)}}
+		return []event.Event{&event.Text{Text: wire.Valid(line)}}
 	}
 	var r record
-	if err := json.Unmarshal(line, &r); err != nil {
-		if !json.Valid(line) {
-			return []event.Event{&event.Text{Text: valid(line)}}
-		}
-		return s.raw(line)
+	if !wire.Decode(line, &r) || r.Type == "" {
+		return wire.Foreign(line, s.brief)
 	}
 	switch r.Type {
 	case "response":
@@ -147,23 +144,15 @@ func (s *run) read(line []byte) []event.Event {
 	}
 }
 
-func (s *run) raw(line []byte) []event.Event {
-	if s.brief {
-		return []event.Event{&event.Raw{}}
-	}
-	return []event.Event{&event.Raw{Line: json.RawMessage(valid(line))}}
-}
+func (s *run) raw(line []byte) []event.Event { return wire.Foreign(line, s.brief) }
 
 // detail is a copy of what a tool was given or gave; nil where it is spared.
 func (s *run) detail(text json.RawMessage) json.RawMessage {
-	if s.brief || text == nil {
+	if s.brief {
 		return nil
 	}
-	return json.RawMessage(valid(text))
+	return wire.Copy(text)
 }
-
-// valid is a copy with a mark in place of what is not UTF-8.
-func valid(text []byte) string { return strings.ToValidUTF8(string(text), "\uFFFD") }
 
 // cut is what a line says that was too long to be read: which tool ended, and
 // how. Its last member says that.
@@ -173,11 +162,11 @@ func (s *run) cut(head, tail []byte) []event.Event {
 		id, _, ok = bytes.Cut(id, []byte{'"'})
 		if ok && !bytes.Contains(id, []byte{'\\'}) {
 			return []event.Event{&event.ToolEnd{
-				ID: valid(id), OK: !bytes.HasSuffix(bytes.TrimSpace(tail), []byte(`"isError":true}`)),
+				ID: wire.Valid(id), OK: !bytes.HasSuffix(bytes.TrimSpace(tail), []byte(`"isError":true}`)),
 			}}
 		}
 	}
-	return []event.Event{&event.Text{Text: valid(head) + " … (line too long)"}}
+	return []event.Event{&event.Text{Text: wire.Valid(head) + " … (line too long)"}}
 }
 
 // response reads what came of a command.
@@ -263,13 +252,13 @@ func (s *run) said(r *record, line []byte) []event.Event {
 	var role struct {
 		Role string `json:"role"`
 	}
-	if json.Unmarshal(r.Message, &role) != nil {
+	if !wire.Decode(r.Message, &role) {
 		return s.raw(line)
 	}
 	if role.Role != "assistant" {
 		return nil // others may have another shape
 	}
-	if json.Unmarshal(r.Message, m) != nil {
+	if !wire.Decode(r.Message, m) {
 		return s.raw(line)
 	}
 	s.last = m
@@ -319,7 +308,7 @@ func compacted(result json.RawMessage) []event.Event {
 	var is struct {
 		Usage usage `json:"usage"`
 	}
-	if len(result) == 0 || json.Unmarshal(result, &is) != nil {
+	if len(result) == 0 || !wire.Decode(result, &is) {
 		return nil
 	}
 	return is.Usage.spent()

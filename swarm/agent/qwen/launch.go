@@ -92,6 +92,9 @@ func (Adapter) Launch(r agent.Request) (agent.Launch, error) {
 	return l, err
 }
 
+// check refuses what no agent of the kind can be told, by the name of the option.
+func check(s *agent.Spec) error { return refuse(&agent.Request{Spec: s}) }
+
 // refuse refuses what Qwen Code cannot be asked for.
 func refuse(r *agent.Request) error {
 	s := r.Spec

@@ -6,12 +6,12 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 
 	"agentswarm/swarm/agent"
 	"agentswarm/swarm/event"
 	"agentswarm/swarm/task"
 	"agentswarm/swarm/wire"
-	"sync"
 )
 
 var _ agent.Parser = (*stream)(nil)
@@ -31,7 +31,7 @@ type stream struct {
 
 func newStream(spec *agent.Spec) *stream {
 	s := &stream{paid: spec.Prior}
-	s.Lines = wire.Lines{Pass: passed, Read: s.read, Cut: cut}
+	s.Lines = wire.Lines{Pass: passed, Read: s.read, Cut: wire.Cut}
 	return s
 }
 
@@ -40,11 +40,6 @@ func (s *stream) Brief() { s.brief = true }
 
 // passed knows the lines that show progress only.
 func passed(head []byte) bool { return bytes.HasPrefix(head, []byte(`{"type":"stream_event",`)) }
-
-// cut is what becomes of a line that is too long.
-func cut(head, _ []byte) []event.Event {
-	return []event.Event{&event.Text{Text: strings.ToValidUTF8(string(head), "\uFFFD") + " … (line too long)"}}
-}
 
 // usage is how the CLI counts: input holds what came from the cache.
 type usage struct {
@@ -72,7 +67,7 @@ type line struct {
 		Usage   usage           `json:"usage"`
 	} `json:"message"`
 
-	IsError    bool            `json:"is_error"`
+	IsError    wire.Flag       `json:"is_error"`
 	Result     string          `json:"result"`
 	Structured json.RawMessage `json:"structured_result"`
 	Usage      usage           `json:"usage"`
@@ -99,14 +94,14 @@ type block struct {
 	Input   json.RawMessage `json:"input"`
 	For     string          `json:"tool_use_id"`
 	Content json.RawMessage `json:"content"`
-	IsError bool            `json:"is_error"`
+	IsError wire.Flag       `json:"is_error"`
 }
 
 // read reads one line.
 func (s *stream) read(text []byte) []event.Event {
 	var l line
-	if err := json.Unmarshal(text, &l); err != nil || l.Type == "" {
-		return s.foreign(text)
+	if !wire.Decode(text, &l) || l.Type == "" {
+		return wire.Foreign(text, s.brief)
 	}
 	switch l.Type {
 	case "system":
@@ -118,21 +113,8 @@ func (s *stream) read(text []byte) []event.Event {
 	case "result":
 		return s.result(&l)
 	default:
-		return s.foreign(text)
+		return wire.Foreign(text, s.brief)
 	}
-}
-
-// foreign is a line that is none of the stream's: what a wrapper prints, or
-// what a later version adds.
-func (s *stream) foreign(text []byte) []event.Event {
-	if json.Valid(text) {
-		raw := &event.Raw{}
-		if !s.brief {
-			raw.Line = bytes.Clone(text)
-		}
-		return []event.Event{raw}
-	}
-	return []event.Event{&event.Text{Text: strings.ToValidUTF8(string(text), "\uFFFD")}}
 }
 
 func (s *stream) introduced() event.Event {
@@ -182,7 +164,7 @@ func (s *stream) assistant(l *line) (found []event.Event) {
 		case "tool_use":
 			start := &event.ToolStart{ID: b.ID, Name: b.Name}
 			if !s.brief {
-				start.Input = bytes.Clone(b.Input)
+				start.Input = wire.Copy(b.Input)
 			}
 			found = append(found, start)
 		}
@@ -202,9 +184,9 @@ func (s *stream) user(l *line) (found []event.Event) {
 			continue
 		}
 		s.talking = s.talking && l.Parent != ""
-		end := &event.ToolEnd{ID: b.For, OK: !b.IsError}
+		end := &event.ToolEnd{ID: b.For, OK: !bool(b.IsError)}
 		if !s.brief {
-			end.Output = bytes.Clone(b.Content)
+			end.Output = wire.Copy(b.Content)
 		}
 		found = append(found, end)
 	}
@@ -214,7 +196,7 @@ func (s *stream) user(l *line) (found []event.Event) {
 // blocks are the parts of a message, which may also be no more than a text.
 func blocks(content json.RawMessage) []block {
 	var all []block
-	if json.Unmarshal(content, &all) != nil {
+	if !wire.Decode(content, &all) {
 		return nil
 	}
 	return all
@@ -236,7 +218,7 @@ func (s *stream) result(l *line) (found []event.Event) {
 	}
 	answer := &event.Answered{Text: l.Result}
 	if text := bytes.TrimSpace(l.Structured); len(text) > 0 && string(text) != "null" {
-		answer.Structured = bytes.Clone(text)
+		answer.Structured = wire.Copy(text)
 	}
 	return append(found, answer)
 }

@@ -91,6 +91,8 @@ func TestLines(t *testing.T) {
 		{"the words of an error", said("[API Error: x]"), ""},
 		{"an error", `{"type":"result","is_error":true,"error":{"message":"[API Error: Status: 503 busy]"}}`, "error overloaded"},
 		{"an error without words", `{"type":"result","subtype":"error_during_execution","is_error":true}`, "error other"},
+		{"an error in another shape", `{"type":"result","is_error":"yes","result":"r"}`, "error other"},
+		{"odd numbers", `{"type":"result","is_error":false,"result":"r","usage":{"input_tokens":1.5,"output_tokens":1e99}}`, "answer r"},
 		{"no schema", `{"type":"result","is_error":false,"result":"r","structured_result":null}`, "answer r"},
 		{"what a wrapper prints", "npm warn", "text npm warn"},
 		{"JSON of somebody", "[1]", "raw"},

@@ -28,6 +28,7 @@ func Kind() agent.Kind {
 		Quiet:    15 * time.Minute,
 		Paid:     true,
 		Sessions: []string{"projects/*/chats/*.jsonl"},
+		Check:    check,
 		Login:    login,
 	}
 }

@@ -27,7 +27,7 @@ func (c *messages) Ask(ctx context.Context, r *Request, say func(string)) (*Repl
 	inner, end := x.begin(ctx)
 	defer end()
 	options := []option.RequestOption{
-		option.WithBaseURL(c.at.URL), option.WithMaxRetries(0), option.WithMiddleware(x.middleware),
+		option.WithBaseURL(c.at.URL), option.WithMaxRetries(0), option.WithHTTPClient(client()), option.WithMiddleware(x.middleware),
 	}
 	if c.at.Key != "" {
 		options = append(options, option.WithAPIKey(c.at.Key))

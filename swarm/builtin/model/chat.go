@@ -23,7 +23,7 @@ type chat struct{ at *Endpoint }
 // off: a wait is ours to tell.
 func openaiOptions(e *Endpoint, x *exchange) []option.RequestOption {
 	all := []option.RequestOption{
-		option.WithBaseURL(e.URL), option.WithMaxRetries(0), option.WithMiddleware(x.middleware),
+		option.WithBaseURL(e.URL), option.WithMaxRetries(0), option.WithHTTPClient(client()), option.WithMiddleware(x.middleware),
 	}
 	if e.Key != "" {
 		all = append(all, option.WithAPIKey(e.Key))

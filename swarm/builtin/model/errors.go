@@ -66,6 +66,9 @@ type answered struct {
 
 // classify says what kind of error an answer is.
 func (a answered) classify() *Error {
+	if e := a.elsewhere(); e != nil {
+		return e
+	}
 	said, code := readError(a.body)
 	e := &Error{Kind: task.Other, Text: said}
 	if a.status != 0 {
@@ -96,6 +99,27 @@ func (a answered) classify() *Error {
 		e.After = retryAfter(a.header, time.Now)
 	}
 	return e
+}
+
+// elsewhere is the error of an answer that comes from no model: a redirect,
+// or something other than a stream that tells of no error. Waiting mends
+// neither. It is nil for any other.
+func (a answered) elsewhere() *Error {
+	switch {
+	case a.status >= 300 && a.status < 400:
+		return &Error{Kind: task.Invalid, Text: fmt.Sprintf(
+			"%d: the endpoint says that it is at %q; say that, if it is to be trusted: no key is sent to where it points", a.status, a.header.Get("Location"))}
+	case a.status == 0 || a.status >= 400:
+		return nil
+	}
+	var told struct {
+		Error json.RawMessage `json:"error"`
+	}
+	if json.Unmarshal([]byte(a.body), &told) == nil && len(told.Error) > 0 && string(told.Error) != "null" {
+		return answered{header: a.header, body: a.body}.classify()
+	}
+	return &Error{Kind: task.Invalid, Text: fmt.Sprintf("the endpoint answers with %s, which is no stream of a model: is its address right?",
+		a.header.Get("Content-Type"))}
 }
 
 // statusOf is the status that an error in a stream would have had.

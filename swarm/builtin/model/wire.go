@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"mime"
 	"net/http"
 	"sync/atomic"
 	"time"
@@ -19,6 +20,9 @@ const (
 	silence = 10 * time.Minute
 	// maxErrorBody is how much of an error is read.
 	maxErrorBody = 64 << 10
+	// maxReply is how many bytes a reply may take as it is sent: many times what
+	// the longest takes, and what a machine has room for.
+	maxReply = 256 << 20
 )
 
 // errSilent is the cause of a request that was given up.
@@ -48,27 +52,45 @@ func (x *exchange) middleware(r *http.Request, next func(*http.Request) (*http.R
 	if err != nil {
 		return resp, err
 	}
-	if resp.StatusCode >= 400 {
+	if resp.StatusCode >= 300 || !streams(resp.Header) {
 		body, _ := io.ReadAll(io.LimitReader(resp.Body, maxErrorBody)) // part of a message is better than none
 		_ = resp.Body.Close()
 		resp.Body = io.NopCloser(bytes.NewReader(body))
 		x.refused.Store(&answered{status: resp.StatusCode, header: resp.Header, body: string(body)})
 		return resp, nil
 	}
-	resp.Body = &heard{ReadCloser: resp.Body, exchange: x}
+	resp.Body = &heard{ReadCloser: resp.Body, exchange: x, left: maxReply}
 	return resp, nil
 }
 
-// heard puts the end of patience off with all that comes.
+// client follows no redirect: what is asked holds a key, and what a person is
+// working at, for the host that was named and no other.
+func client() *http.Client {
+	return &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+}
+
+// streams reports whether an answer may be a stream. Some servers do not say
+// what theirs is; a page, or one object, is none.
+func streams(h http.Header) bool {
+	kind, _, _ := mime.ParseMediaType(h.Get("Content-Type"))
+	return kind != "text/html" && kind != "application/json"
+}
+
+// heard puts the end of patience off with all that comes, up to the most that
+// may.
 type heard struct {
 	io.ReadCloser
 	exchange *exchange
+	left     int
 }
 
 func (h *heard) Read(p []byte) (int, error) {
 	n, err := h.ReadCloser.Read(p)
 	if n > 0 {
 		h.exchange.timer.Reset(h.exchange.patient)
+	}
+	if h.left -= n; h.left < 0 {
+		return 0, &Error{Kind: task.Other, Text: fmt.Sprintf("the reply of the provider has no end: it is over %d MiB", maxReply>>20)}
 	}
 	return n, err
 }

@@ -1,10 +1,13 @@
 package tool
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
+	"time"
 )
 
 // absolute is a path that a model named.
@@ -66,6 +69,28 @@ func regular(shown string, info os.FileInfo) error {
 		return fmt.Errorf("%s: is no regular file", shown)
 	}
 	return nil
+}
+
+// endless is how long a file is waited for that has nothing to give yet, as
+// some of the system's do that call themselves regular.
+const endless = 5 * time.Second
+
+// open opens a file to be read. It waits for nobody: a pipe may have come in
+// place of the file that was looked at.
+func open(shown, path string) (*os.File, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, plain(shown, err)
+	}
+	info, err := f.Stat()
+	if err == nil {
+		err = regular(shown, info)
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	_ = f.SetReadDeadline(time.Now().Add(endless)) // most files know of none, and never wait
+	return f, nil
 }
 
 // plain is an error about a path, without what the system calls are called.

@@ -47,9 +47,9 @@ func read(ctx context.Context, b *Bench, input json.RawMessage) (string, error) 
 	if err := regular(in.Path, info); err != nil {
 		return "", err
 	}
-	f, err := os.Open(path)
+	f, err := open(in.Path, path)
 	if err != nil {
-		return "", plain(in.Path, err)
+		return "", err
 	}
 	defer f.Close()
 	lines := bufio.NewReaderSize(f, 64<<10)

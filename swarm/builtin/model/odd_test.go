@@ -1,0 +1,92 @@
+package model
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"agentswarm/roles"
+	"agentswarm/swarm/task"
+)
+
+// asked asks a server by an API, and is what that failed with.
+func asked(t *testing.T, api API, url string) *Error {
+	t.Helper()
+	m := New(&Endpoint{Spec: roles.Spec{Provider: "p", Model: "m"}, API: api, URL: url, Key: "secret"})
+	_, err := m.Ask(t.Context(), &Request{Messages: []Message{Say(User, "hi")}}, func(string) {})
+	var e *Error
+	if !errors.As(err, &e) {
+		t.Fatalf("%s: %v, want an *Error", api, err)
+	}
+	return e
+}
+
+// TestRedirect holds that neither the key nor the words go where an endpoint
+// points, and that nobody waits for it to think better of it.
+func TestRedirect(t *testing.T) {
+	t.Parallel()
+	for _, api := range []API{Chat, Responses, Anthropic} {
+		var reached atomic.Int32
+		other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { reached.Add(1) }))
+		t.Cleanup(other.Close)
+		for _, status := range []int{301, 302, 303, 307, 308} {
+			here := httptest.NewServer(http.RedirectHandler(other.URL+"/v1", status))
+			t.Cleanup(here.Close)
+			e := asked(t, api, here.URL)
+			if e.Kind != task.Invalid || e.Wait || !strings.Contains(e.Text, other.URL) {
+				t.Errorf("%s, %d: %+v, want an invalid request that names %s", api, status, e, other.URL)
+			}
+		}
+		if n := reached.Load(); n != 0 {
+			t.Errorf("%s: another host was asked %d times", api, n)
+		}
+	}
+}
+
+// TestNoStream tells what comes from no model from a connection that was lost.
+func TestNoStream(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		kind, body string
+		want       task.ErrorKind
+		waits      bool
+	}{
+		{"text/html; charset=utf-8", "<html>log in</html>", task.Invalid, false},
+		{"application/json", `{"choices":[]}`, task.Invalid, false},
+		{"application/json", `{"error":{"message":"slow down","code":"rate_limit_exceeded"}}`, task.RateLimit, true},
+		{"application/json", `{"error":{"message":"no","type":"authentication_error"}}`, task.Auth, false},
+		{"text/event-stream", "", task.Overloaded, true},
+		{"", "data: {", task.Overloaded, true},
+	} {
+		for _, api := range []API{Chat, Responses, Anthropic} {
+			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				w.Header()["Content-Type"] = []string{test.kind}
+				_, _ = w.Write([]byte(test.body))
+			}))
+			t.Cleanup(s.Close)
+			if e := asked(t, api, s.URL); e.Kind != test.want || e.Wait != test.waits {
+				t.Errorf("%s of %q %s: %+v, want %s", api, test.kind, test.body, e, test.want)
+			}
+		}
+	}
+}
+
+// TestEndless gives a reply up that would fill the memory.
+func TestEndless(t *testing.T) {
+	t.Parallel()
+	h := &heard{ReadCloser: io.NopCloser(strings.NewReader("123456789")), exchange: &exchange{}, left: 5}
+	_, end := h.exchange.begin(t.Context())
+	defer end()
+	buf := make([]byte, 5)
+	if n, err := h.Read(buf); n != 5 || err != nil {
+		t.Fatalf("Read = %d, %v", n, err)
+	}
+	var e *Error
+	if _, err := h.Read(buf); !errors.As(err, &e) || e.Wait {
+		t.Errorf("beyond what it may take: %v", err)
+	}
+}

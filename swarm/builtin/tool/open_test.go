@@ -1,0 +1,23 @@
+package tool
+
+import (
+	"path/filepath"
+	"syscall"
+	"testing"
+)
+
+// TestOpen waits for nobody, also where a pipe has come in place of a file
+// after it was looked at.
+func TestOpen(t *testing.T) {
+	t.Parallel()
+	pipe := filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if f, err := open("pipe", pipe); err == nil || err.Error() != "pipe: is no regular file" {
+		t.Errorf("open of a pipe = %v, %v", f, err)
+	}
+	if _, err := open("gone", pipe+"x"); err == nil || err.Error() != "gone: there is no such file" {
+		t.Errorf("open of nothing: %v", err)
+	}
+}

@@ -1,0 +1,30 @@
+package task
+
+import (
+	"encoding/json"
+	"math"
+	"testing"
+)
+
+// TestMost holds that what agents say they have used can be written down,
+// however much that is.
+func TestMost(t *testing.T) {
+	t.Parallel()
+	most := Usage{
+		Input: math.MaxInt64, Output: math.MaxInt64, CacheRead: math.MaxInt64, CacheWrite: math.MaxInt64,
+		CostUSD: math.MaxFloat64, ComputedUSD: math.MaxFloat64,
+	}
+	sum := most
+	sum.Add(most)
+	if sum != most {
+		t.Errorf("twice the most is %+v", sum)
+	}
+	amount := most.Spent()
+	amount.Add(most.Spent())
+	if amount != most.Spent() {
+		t.Errorf("twice the most is %+v", amount)
+	}
+	if _, err := json.Marshal(sum); err != nil {
+		t.Error(err)
+	}
+}
