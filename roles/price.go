@@ -1,7 +1,9 @@
-// Package roles knows models: how they are named, and what they cost.
+// Package roles knows models: how they are named, what they cost, and which of
+// them does a call.
 //
-// It owns the table of prices and how the name of a model is found in it. It
-// asks nobody, guesses nothing and knows no agents.
+// It owns the table of prices and how the name of a model is found in it, and
+// the roles: in what order the places are asked that may name a model. It asks
+// nobody, guesses nothing and knows no agents: a spec is told to one elsewhere.
 package roles
 
 import (

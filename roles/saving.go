@@ -45,3 +45,12 @@ func AllOn(prices func(model string) (Price, bool), used []Used, model string) (
 	slices.Sort(unknown)
 	return actual, baseline, unknown
 }
+
+// Saving is the part of the baseline that was not paid: 0.3 is 30 %, and less
+// than 0 is what was paid above it. It is false where there is no baseline.
+func Saving(actual, baseline float64) (float64, bool) {
+	if baseline <= 0 {
+		return 0, false
+	}
+	return 1 - actual/baseline, true
+}

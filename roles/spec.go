@@ -41,3 +41,16 @@ func ParseSpec(text string) (Spec, error) {
 	}
 	return s, nil
 }
+
+// MarshalText writes a spec as it is read; an empty one is an empty text.
+func (s Spec) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// UnmarshalText reads what [Spec.MarshalText] wrote.
+func (s *Spec) UnmarshalText(text []byte) (err error) {
+	if len(text) == 0 {
+		*s = Spec{}
+		return nil
+	}
+	*s, err = ParseSpec(string(text))
+	return err
+}

@@ -63,6 +63,10 @@ type Kind struct {
 	Check func(*Spec) error
 	// Login finds out how agents of the kind log in. Nil: they do not.
 	Login func(Surroundings) Login
+	// Providers are those whose models it reaches, by the names that specs give
+	// them; empty: any. Bare is set where it is told a model without them.
+	Providers []string
+	Bare      bool
 	// Models are those that the user's own set-up names, where that can be told
 	// by reading it. Nil: it cannot.
 	Models func(Surroundings) []string

@@ -43,7 +43,7 @@ func (p *place) chooseAgents(c *cli.Context, pl *plan, conf *config.Config, use 
 		}
 	}
 	if needed {
-		a, err := p.namedAgent(c, conf)
+		a, err := p.namedAgent(c, pl, conf)
 		if err != nil {
 			return err
 		}
@@ -53,6 +53,9 @@ func (p *place) chooseAgents(c *cli.Context, pl *plan, conf *config.Config, use 
 		pl.workflow.Agent, pl.chosen = a.Name, a
 	} else if c.IsSet("agent") {
 		return usagef("run: --agent %s: every task names its own agent or command", c.String("agent"))
+	}
+	if err := p.addRoleAgents(c, pl, conf); err != nil {
+		return err
 	}
 	for name := range pl.config.Agents {
 		use.Agents = append(use.Agents, name)
@@ -82,7 +85,7 @@ func (p *place) chooseScriptAgents(c *cli.Context, pl *plan, conf *config.Config
 		}
 		use.Agents = append(use.Agents, name)
 	}
-	a, err := p.scriptAgent(c, conf)
+	a, err := p.scriptAgent(c, pl, conf)
 	if err != nil || a.Name == "" {
 		return err
 	}
@@ -100,9 +103,9 @@ func (p *place) chooseScriptAgents(c *cli.Context, pl *plan, conf *config.Config
 // scriptAgent is the agent of those calls of a script that name none. There may
 // be none: a script can name an agent for each, or start none at all. That of
 // --stages names none.
-func (p *place) scriptAgent(c *cli.Context, conf *config.Config) (chosen, error) {
-	a, err := p.namedAgent(c, conf)
-	if err != nil && !c.IsSet("agent") && conf.DefaultAgent == "" && !c.Bool("stages") {
+func (p *place) scriptAgent(c *cli.Context, pl *plan, conf *config.Config) (chosen, error) {
+	a, err := p.namedAgent(c, pl, conf)
+	if err != nil && !c.IsSet("agent") && pl.roleAgent() == "" && conf.DefaultAgent == "" && !c.Bool("stages") {
 		return chosen{}, nil
 	}
 	return a, err

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -18,10 +19,10 @@ type chosen struct {
 	why string // it was chosen though nobody named it; empty: somebody did
 }
 
-// namedAgent is the agent that --agent names, or the default one; else the
-// one that is the only choice here.
-func (p *place) namedAgent(c *cli.Context, conf *config.Config) (chosen, error) {
-	name, why := c.String("agent"), ""
+// namedAgent is the agent that --agent names, that of the role of the run, or
+// the default one; else the one that is the only choice here.
+func (p *place) namedAgent(c *cli.Context, pl *plan, conf *config.Config) (chosen, error) {
+	name, why := cmp.Or(c.String("agent"), pl.roleAgent()), ""
 	if c.IsSet("agent") && name == "" {
 		return chosen{}, usagef("run: --agent needs the name of an agent")
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"agentswarm/roles"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
@@ -25,6 +26,10 @@ func (c *completer) value(ctx context.Context, f cli.Flag, prefix string) {
 	switch name := f.Names()[0]; {
 	case name == "agent" && kind == "NAME":
 		c.agentNames(ctx)
+	case name == "role":
+		c.roleNames(ctx, "")
+	case name == "agent-model":
+		c.roleNames(ctx, "=")
 	case name == "w":
 		c.workflowNames(ctx)
 	case name == "provider":
@@ -145,6 +150,20 @@ func (c *completer) providerNames() {
 	}
 	for _, s := range all {
 		c.fitting(s.name, bareURL(s.at.URL))
+	}
+}
+
+// roleNames offers roles, each before end, and what stands in them.
+func (c *completer) roleNames(ctx context.Context, end string) {
+	table := roles.Table{}
+	if p := c.place(ctx); p != nil {
+		base, _ := p.repo.Commit(ctx, "HEAD") // without one there is no project's file
+		if config, err := p.config(ctx, base); err == nil {
+			table = config.Roles()
+		}
+	}
+	for _, name := range table.Names() {
+		c.fitting(name+end, table[name].Spec.String())
 	}
 }
 

@@ -35,6 +35,9 @@ type plannedObject struct {
 	Agent   string   `json:"agent,omitempty"`
 	Command []string `json:"command,omitempty"`
 	Prompt  string   `json:"prompt,omitempty"`
+	Role    string   `json:"role,omitempty"`
+	Model   string   `json:"model,omitempty"`
+	Effort  string   `json:"effort,omitempty"`
 
 	DependsOn []string `json:"depends_on,omitempty"`
 	After     []string `json:"after,omitempty"`
@@ -74,6 +77,7 @@ func (pl *plan) object() planObject {
 		o.Agents = append(o.Agents, plannedObject{
 			ID: string(task.AgentID(i + 1)), Label: call.Label, Item: call.Item,
 			Agent: call.Agent, Command: call.Command, Prompt: task.Prompt(call.Input),
+			Role: roleOf(call), Model: call.Model, Effort: call.Effort,
 			DependsOn: call.DependsOn, After: call.After, Paths: call.Paths,
 			Timeout: call.Timeout.Milliseconds(), Allow: call.Allow,
 		})
@@ -91,6 +95,10 @@ func (p *place) printPlan(pl *plan, asJSON bool) error {
 	w := p.env.Stdout
 	p.sayBase(pl)
 	p.sayIgnored(pl)
+	p.sayRoutes(pl)
+	if pl.assigned != nil {
+		sayUnused(p.env.Stderr, pl.config.Roles, pl.assigned.used())
+	}
 	p.sayOverlaps(pl)
 	p.saySilent(p.env.Stderr, pl)
 	if o.Script == nil {

@@ -15,7 +15,7 @@ import (
 // optionFlags are what agents of a run are to use.
 func optionFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "model", Usage: "have agents use the model `NAME`, as their program calls it"},
+		&cli.StringFlag{Name: "model", Usage: "have agents use `MODEL`: provider/model, provider/model:effort, or a name as their program calls it"},
 		&cli.StringFlag{Name: "effort", Usage: "have their model think `MUCH`, as their program calls it, such as low"},
 		&cli.Int64Flag{Name: "max-thinking-tokens", Usage: "let their model think at most `N` tokens for each answer"},
 		&cli.StringFlag{Name: "tools", Usage: "leave them only the tools `A,B`, of " + strings.Join(agent.AllTools(), " ")},
@@ -57,6 +57,9 @@ func (pl *plan) takeOptions(c *cli.Context) error {
 	if err != nil || !o.Any() {
 		return err
 	}
+	if pl.config.Roles != nil {
+		o.Model = "" // which stands below that of a type
+	}
 	if len(pl.workflow.Command) > 0 {
 		return usagef("run: --model, --effort, --max-thinking-tokens, --tools and --read-only are for agents; a command after -- has what stands in it")
 	}
@@ -72,7 +75,7 @@ func (pl *plan) takeOptions(c *cli.Context) error {
 // asked to, before anything begins.
 func (p *place) checkCalls(pl *plan) error {
 	known := p.env.kinds().ByName()
-	if s := pl.script; s != nil && s.Agent != "" && s.Options != nil {
+	if s := pl.script; s != nil && s.Agent != "" {
 		return p.checkFlags(pl, known)
 	}
 	for _, call := range pl.calls {
@@ -89,11 +92,16 @@ func (p *place) checkCalls(pl *plan) error {
 	return nil
 }
 
-// checkFlags refuses flags that the agent of a script's calls does not take.
+// checkFlags refuses flags and roles that the agent of a script's calls does not take.
 func (p *place) checkFlags(pl *plan, known map[string]agent.Kind) error {
-	err := engine.CheckCall(pl.config, known, &task.Call{
-		Input: &task.TypedAgentInput{Prompt: "p"}, Agent: pl.script.Agent, Options: *pl.script.Options,
-	})
+	call := &task.Call{Input: &task.TypedAgentInput{Prompt: "p"}, Agent: pl.script.Agent}
+	if pl.script.Options != nil {
+		call.Options = *pl.script.Options
+	}
+	_, err := engine.Assign(pl.config, known, engine.AssignRequest{Call: call})
+	if err == nil {
+		err = engine.CheckCall(pl.config, known, call)
+	}
 	if err != nil {
 		return &UsageError{
 			Text:   fmt.Sprintf("run: %v", err),

@@ -28,6 +28,7 @@ type plan struct {
 	workflow fanout.Workflow
 	config   engine.Config
 	calls    []*task.Call
+	assigned *assigning   // what the models of those were found by
 	chosen   chosen       // the agent of calls that name none
 	script   *scripted    // nil: the workflow makes the calls
 	meta     *script.Meta // of the script; nil where it says nothing of itself
@@ -233,7 +234,13 @@ func (p *place) configure(c *cli.Context, pl *plan, conf *config.Config) error {
 	if pl.script != nil {
 		pl.config.Checks, use.Checks = conf.Checks(), true
 	}
+	if err := p.planRoles(c, pl, conf, &use); err != nil {
+		return err
+	}
 	if err := p.chooseAgents(c, pl, conf, &use); err != nil {
+		return err
+	}
+	if err := p.checkRoles(pl, conf); err != nil {
 		return err
 	}
 	if !c.IsSet("j") && conf.Jobs == 0 && p.paid(pl) {
@@ -323,6 +330,7 @@ func (p *place) makeCalls(ctx context.Context, pl *plan) error {
 		}
 	}
 	if pl.script != nil {
+		pl.announcePhases()
 		return p.checkCalls(pl)
 	}
 	calls, err := pl.workflow.Calls(fanout.Base{
@@ -335,7 +343,10 @@ func (p *place) makeCalls(ctx context.Context, pl *plan) error {
 		return usagef("run: %d agents are more than the %d that a run may start; raise --max-agents to allow them",
 			len(calls), pl.config.MaxAgents)
 	}
-	pl.calls = calls
+	pl.calls, pl.assigned = calls, &assigning{config: pl.config, kinds: p.env.kinds().ByName()}
+	if err := assignCalls(pl.assigned, pl.workflow, calls); err != nil {
+		return err
+	}
 	return p.checkCalls(pl)
 }
 

@@ -102,6 +102,9 @@ func (p *place) resumeOwned(c *cli.Context, drive driveFlagsRead, r ownedRun) (d
 	if err != nil {
 		return false, err
 	}
+	if err := assignCalls(&assigning{config: config, kinds: p.env.kinds().ByName()}, w, calls); err != nil {
+		return false, err
+	}
 	if err := p.env.checkTurns(c, config, calls); err != nil {
 		return false, err
 	}

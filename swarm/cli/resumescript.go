@@ -187,10 +187,14 @@ func (p *place) reconfigure(c *cli.Context, pl *plan) error {
 	if err != nil {
 		return err
 	}
-	before := pl.script.Agent
+	before, orders := pl.script.Agent, pl.config.Roles
 	pl.script.Agent, pl.script.Lib = "", nil
 	if err := p.configure(c, pl, conf); err != nil {
 		return err
+	}
+	if o := pl.config.Roles; orders != nil {
+		// What was said at the start holds on; what is configured is as it is now.
+		o.Role, o.Model, o.Models, o.Route, o.Phases = orders.Role, orders.Model, orders.Models, orders.Route, orders.Phases
 	}
 	p.sayIgnored(pl)
 	if pl.script.Agent == "" && pl.config.Agents[before] != nil {

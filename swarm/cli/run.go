@@ -20,7 +20,7 @@ func newRunCommand(env Env) *cli.Command {
 		Name:      "run",
 		Usage:     "run agents on this repository, each in its own worktree",
 		ArgsUsage: "[PROMPT | FILE | -] [-- COMMAND [ARGUMENT…]]",
-		Flags:     slices.Concat(runFlags(), optionFlags(), stageFlags(), scriptFlags(), budgetFlags(), contactFlags(), isolationFlags(), cautionFlags()),
+		Flags:     slices.Concat(runFlags(), roleFlags(), optionFlags(), stageFlags(), scriptFlags(), budgetFlags(), contactFlags(), isolationFlags(), cautionFlags()),
 		Description: `Starts one agent for the prompt, or one for each item that --each matches in
 the base commit, or --count alternatives. What follows -- is the agent itself:
 a command that runs once for each item in its workspace, with no shell between.
@@ -117,6 +117,10 @@ func runHere(c *cli.Context, env Env, report *report) error {
 	}
 	p.sayBase(pl)
 	p.sayIgnored(pl)
+	p.sayRoutes(pl)
+	if pl.assigned != nil {
+		sayUnused(env.Stderr, pl.config.Roles, pl.assigned.used())
+	}
 	p.sayOverlaps(pl)
 	p.saySilent(env.Stderr, pl)
 	if err := p.hintInstalled(c.Context, pl); err != nil {

@@ -61,6 +61,7 @@ type agentObject struct {
 	Phase      string         `json:"phase,omitempty"`
 	Stage      string         `json:"stage,omitempty"` // of a pipeline, that it is
 	Kind       string         `json:"kind"`
+	Role       string         `json:"role,omitempty"`  // empty: default
 	Model      string         `json:"model,omitempty"` // that answered, or that it was told to use
 	Attempt    int            `json:"attempt,omitempty"`
 	Status     string         `json:"status"`
@@ -251,10 +252,10 @@ func newLandingObject(v *store.View) *landingObject {
 }
 
 func newAgentObject(c engine.Config, a *store.Agent, now time.Time) agentObject {
-	spec := engine.SpecOf(c, a.Call)
+	spec := engine.SpecOf(c, a.Now())
 	o := agentObject{
 		ID: string(a.ID), Label: engine.Title(a.ID, a.Call), Item: a.Call.Item, Phase: a.Call.Phase,
-		Kind: spec.Kind, Model: spec.Model, Attempt: a.Attempt, Status: task.Word(a.Status),
+		Kind: spec.Kind, Role: roleOf(a.Call), Model: spec.Model, Attempt: a.Attempt, Status: task.Word(a.Status),
 		DependsOn: a.Call.DependsOn, WaitsFor: a.Held,
 	}
 	if a.Call.Stage != nil {

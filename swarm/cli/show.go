@@ -125,6 +125,7 @@ func printAgent(w io.Writer, o showObject) error {
 	}
 	line("agent", fmt.Sprintf("%s/%s  %s", o.Run, o.ID, o.Label))
 	line("kind", strings.TrimSpace(o.Kind+" "+o.Model))
+	line("role", o.Role)
 	line("status", o.Status+attemptText(o.Attempt))
 	if o.Error != nil {
 		line("cause", o.Error.Kind+": "+o.Error.Message)

@@ -120,6 +120,8 @@ func (w *watcher) see(r event.Record) {
 		w.line(e.Agent, "retried", 0, note)
 	case *event.Held:
 		w.line(e.Agent, "held", 0, e.Reason)
+	case *event.Switched:
+		w.line(e.Agent, "switched", 0, e.Reason)
 	case *event.Settled:
 		work := e.Result.Done()
 		took := work.Ended.Sub(work.Started)

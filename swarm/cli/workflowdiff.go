@@ -140,7 +140,8 @@ func (p *place) foresee(ctx context.Context, s *selection, edited *scripted) (_ 
 	if err != nil {
 		return nil, err
 	}
-	calling := edited.calling(config, s.view.Identity.Base, func(call *task.Call) error {
+	assigned := &assigning{config: config, kinds: known}
+	calling := edited.calling(config, s.view.Identity.Base, assigned.script(), func(call *task.Call) error {
 		return engine.CheckCall(config, known, call)
 	})
 	tools.config = config

@@ -199,7 +199,8 @@ func (b *bench) runScript(ctx context.Context, e *engine.Engine, r driveRequest)
 	if err != nil {
 		return nil, err
 	}
-	calling := s.calling(r.config, r.base, b.checkAllow(e.CheckCall))
+	assigned := &assigning{config: r.config, kinds: b.env.kinds().ByName()}
+	calling := s.calling(r.config, r.base, assigned.script(), b.checkAllow(e.CheckCall))
 	calling.Walled, calling.Can = b.walled(), b.abilities(r.config)
 	outcome, err := workflow.Drive(ctx, workflow.Request{
 		Engine: e, Tools: tools, Prior: r.prior, Script: s.record(),
@@ -207,6 +208,9 @@ func (b *bench) runScript(ctx context.Context, e *engine.Engine, r driveRequest)
 		Machine: b.machine,
 		Nested:  func(_ context.Context, n *script.Nested) (*script.Source, error) { return b.nestedScript(s, n) },
 	})
+	if err == nil && outcome.Error == nil {
+		sayUnused(b.env.Stderr, r.config.Roles, assigned.used())
+	}
 	return outcome, errors.Join(err, tools.Close())
 }
 

@@ -49,7 +49,7 @@ func (s *scripted) record() *event.Scripted {
 }
 
 // calling is what the calls of the script are made by.
-func (s *scripted) calling(c engine.Config, base store.Base, check func(*task.Call) error) workflow.Config {
+func (s *scripted) calling(c engine.Config, base store.Base, assign func(engine.AssignRequest) error, check func(*task.Call) error) workflow.Config {
 	var options task.Options
 	if s.Options != nil {
 		options = *s.Options
@@ -58,7 +58,7 @@ func (s *scripted) calling(c engine.Config, base store.Base, check func(*task.Ca
 		Options: options,
 		Agent:   s.Agent, Agents: slices.Sorted(maps.Keys(c.Agents)),
 		Base: base.Commit, BaseTree: base.Tree, MaxAgents: c.MaxAgents,
-		Shared: s.Shared, Types: s.Types, Check: check, BudgetTokens: c.Budget.Tokens,
+		Shared: s.Shared, Types: s.Types, Assign: assign, Check: check, BudgetTokens: c.Budget.Tokens,
 		Checks: orNone(slices.Sorted(maps.Keys(c.Checks))),
 	}
 }

@@ -23,7 +23,7 @@ import (
 // the highest one switched it off with an empty script or a duration of 0s.
 //
 // A value of a higher source replaces that of a lower one key by key, and each
-// name below [checks] is a key; what [sandbox] lists adds up, and what it
+// name below [checks] and [roles] is a key; what [sandbox] lists adds up, and what it
 // requires holds. An [agents.NAME] table is one value: a higher
 // one replaces the lower one whole, so a repository cannot slip a variable into
 // an agent of the user.
@@ -66,6 +66,7 @@ type Config struct {
 	agents map[string]definition
 	checks map[string]string // as they were written; empty: switched off
 	prices map[string]roles.Price
+	roles  roles.Table
 	// providers are those of the user.
 	providers map[string]providerTable
 	origins   map[string]Origin

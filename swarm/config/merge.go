@@ -48,6 +48,7 @@ func (c *Config) readers() map[string]reader {
 	keys["checks"] = c.mergeChecks
 	keys["prices"] = c.mergePrices
 	keys["providers"] = c.mergeProviders
+	keys["roles"] = c.mergeRoles
 	keys["sandbox"] = c.mergeSandbox
 	keys["risk"] = c.mergeRisk
 	keys["hooks"] = c.mergeHooks

@@ -169,6 +169,7 @@ func Schema() ([]byte, error) {
 		"additionalProperties": price,
 	}
 	root["properties"].(object)["providers"] = providersSchema()
+	root["properties"].(object)["roles"] = rolesSchema()
 	sandbox := properties(sandboxKeys())
 	sandbox["description"] = "The walls around agents."
 	root["properties"].(object)["sandbox"] = sandbox

@@ -102,6 +102,9 @@ func TestSchemaAccepts(t *testing.T) {
 	} {
 		files = append(files, text)
 	}
+	for _, text := range []string{someRoles, "[roles]", "roles.x = 'm:70b'", "roles.x.model = 'a/b/c'", "roles.x.limits.usd = 1"} {
+		files = append(files, text)
+	}
 	for _, tt := range sandboxTests() {
 		files = append(files, tt.give)
 	}
@@ -202,6 +205,7 @@ func TestPage(t *testing.T) {
 	for mark, rows := range map[string]string{
 		"top": rows(topKeys()), "sandbox": rows(sandboxKeys()), "risk": rows(riskKeys()), "agent": rows(agentKeys()), "price": rows(priceKeys()),
 		"provider": rows(providerKeys()), "model": rows(modelKeys()),
+		"role": rows(roleKeys()),
 	} {
 		begin, end := "<!-- keys: "+mark+" -->\n", "<!-- end -->"
 		before, rest, ok := strings.Cut(text, begin)

@@ -9,7 +9,7 @@ import (
 
 // Setting is one key of the configuration as it holds after all files.
 type Setting struct {
-	Table string // "", "sandbox", "risk", "hooks", "prices.MODEL", "providers.NAME", "checks", "agents.NAME" or "agents.NAME.env"
+	Table string // "", "sandbox", "risk", "hooks", "roles.NAME", "roles.NAME.limits", "prices.MODEL", "providers.NAME", "checks", "agents.NAME" or "agents.NAME.env"
 	Name  string
 	// Value is a string, an int, a bool or a []string. It is nil where
 	// nothing is set and no fixed value holds either.
@@ -37,7 +37,7 @@ type SettingsRequest struct {
 }
 
 // Settings lists every key with the value that holds, defaults filled in: the
-// top ones first, then the sandbox, risk, the checks, and each agent's.
+// top ones first, then the sandbox, risk, the roles, the checks, and each agent's.
 func (c *Config) Settings(r SettingsRequest) []Setting {
 	var all []Setting
 	for _, k := range topKeys() {
@@ -77,6 +77,7 @@ func (c *Config) Settings(r SettingsRequest) []Setting {
 		}
 		all = append(all, s)
 	}
+	all = append(all, c.roleSettings()...)
 	all = append(all, c.priceSettings()...)
 	all = append(all, c.providerSettings()...)
 	for _, name := range slices.Sorted(maps.Keys(c.checks)) {

@@ -144,11 +144,11 @@ confined = "ask" # default
 question_timeout = "5m" # from .swarm/config.toml:43
 
 [hooks]
-on_run_start = "a" # from .swarm/config.toml:44
-on_agent_start = "b" # from .swarm/config.toml:45
-on_agent_end = "c" # from .swarm/config.toml:46
-on_run_end = "d" # from .swarm/config.toml:47
-timeout = "9s" # from .swarm/config.toml:48
+on_run_start = "a" # from .swarm/config.toml:45
+on_agent_start = "b" # from .swarm/config.toml:46
+on_agent_end = "c" # from .swarm/config.toml:47
+on_run_end = "d" # from .swarm/config.toml:48
+timeout = "9s" # from .swarm/config.toml:49
 
 [checks]
 lint = "" # from .swarm/config.local.toml:3

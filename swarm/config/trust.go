@@ -25,12 +25,13 @@ type Use struct {
 	Notify bool
 	Hooks  bool
 	Checks bool     // all of them: which ones a script asks for is not known before
+	Roles  bool     // all of them: what a run pays for
 	Agents []string // by name; an empty name means the default agent
 }
 
 // Item is one text from the repository that would be run.
 type Item struct {
-	Key    string // "warm", "setup", "verify", "notify", "hooks.NAME", "checks.NAME" or "agents.NAME"
+	Key    string // "warm", "setup", "verify", "notify", "hooks.NAME", "checks.NAME", "roles.NAME" or "agents.NAME"
 	Origin Origin
 	// Text is what would be run, quoted: it holds no control characters but
 	// line ends, and two texts are equal only if what would be run is.
@@ -94,6 +95,13 @@ func (c *Config) Needs(use Use) []Item {
 	if use.Checks {
 		for _, name := range c.CheckNames() {
 			add(checkKey(name), quoteLines(c.checks[name]))
+		}
+	}
+	if use.Roles {
+		for _, name := range slices.Sorted(maps.Keys(c.roles)) {
+			if text := roleText(c.roles[name]); text != "" {
+				add(roleKey(name), text)
+			}
 		}
 	}
 	if use.Notify && c.Notify != "" {

@@ -222,6 +222,9 @@ func (e *Engine) retry(a *agentState, wish *event.RetryAsked) {
 	if wish.Feedback != "" {
 		a.remarks = append(a.remarks, wish.Feedback)
 	}
+	if task.SentBack(a.result) {
+		a.failures++
+	}
 	a.spent, a.left = a.result.Done().Usage, *a.result.Done()
 	a.result, a.owed, a.held, a.byName = nil, nil, false, false
 	a.accepted = false

@@ -61,6 +61,9 @@ type Config struct {
 	Providers map[string]provider.Provider `json:"providers,omitempty"`
 	// Hooks are told of what happens.
 	Hooks HookCommands `json:"hooks,omitzero"`
+	// Roles are what the models of calls are found by; nil in runs of versions
+	// that had none.
+	Roles *roles.Orders `json:"roles,omitempty"`
 
 	// Checks are what a script may have run by sh -c, by name.
 	Checks map[string]string `json:"checks,omitempty"`

@@ -47,11 +47,12 @@ func (e *Engine) begin(life context.Context, a *agentState) {
 		a.accepted = false
 		e.started++
 	}
+	e.thorough(a)
 	e.atWork(+1)
 	ctx, cancel := context.WithCancelCause(life)
 	a.cancel = cancel
 	try := &attempt{
-		engine: e, id: a.id, n: a.attempt, call: a.call, began: e.deps.Now(),
+		engine: e, id: a.id, n: a.attempt, call: a.using(), began: e.deps.Now(),
 		last: a.tries+1 >= startTries, owed: a.owed, spent: a.spent,
 		whole:  a.whole,
 		prompt: withRemarks(task.Prompt(a.call.Input), a.remarks),
@@ -103,6 +104,9 @@ func (e *Engine) ended(life context.Context, a *agentState, end ending) {
 	default:
 		if gap, again := e.mayPass(a, end); again {
 			e.later(life, a, gap)
+			return
+		}
+		if e.fallBack(life, a, end) {
 			return
 		}
 		e.learn(a, end)
@@ -183,10 +187,16 @@ func (e *Engine) later(life context.Context, a *agentState, gap time.Duration) {
 // settle journals an agent's result and hands it on.
 // It returns what it handed on; nil where it could not be journaled.
 func (e *Engine) settle(a *agentState, r task.Result) *Settled {
+	if a.switched != nil {
+		r.Done().Notes = append(r.Done().Notes, a.switched.Reason)
+	}
 	if e.append(&event.Settled{Agent: a.id, Attempt: a.attempt, Result: r}) != nil {
 		return nil
 	}
 	a.result, a.left = r, *r.Done()
+	if task.Fell(r) {
+		a.failures++
+	}
 	s := &Settled{Agent: a.id, Result: r}
 	e.out = append(e.out, s)
 	e.unblock()

@@ -122,6 +122,10 @@ type agentState struct {
 	owed *task.Completed
 	// held is set where all that is missing is a capture that failed again.
 	held bool
+	// switched is the model that its attempts use in place of its call's, and
+	// failures counts its tries that were not good enough.
+	switched *event.Switched
+	failures int
 	// part is the number of the record that captured its part in the shared
 	// workspace; 0 for none.
 	part int64
@@ -169,6 +173,7 @@ func recall(d Deps, c Config, a *store.Agent) *agentState {
 	s := &agentState{
 		id: a.ID, call: a.Call, attempt: a.Attempt, byName: a.ByName(),
 		retry: a.Retry, remarks: a.Remarks, words: a.Words, spent: a.Spent, part: a.PartBy,
+		switched: a.Switched, failures: a.Failures,
 	}
 	if r, ok := a.Status.(task.Result); ok {
 		s.result = r

@@ -180,7 +180,7 @@ func milliseconds(n int64) time.Duration {
 // waitsInLane reports whether an agent that was refused waits for its provider,
 // and how long. That is no retry.
 func (e *Engine) waitsInLane(a *agentState, f *task.Failed, told time.Duration) (gap time.Duration, ok bool) {
-	if f.Kind != task.RateLimit && f.Kind != task.Overloaded || LaneOf(SpecOf(e.config, a.call)) == "" {
+	if f.Kind != task.RateLimit && f.Kind != task.Overloaded || LaneOf(SpecOf(e.config, a.using())) == "" {
 		return 0, false
 	}
 	gap = waitFor(a.refusals+1, told)

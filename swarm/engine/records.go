@@ -107,7 +107,7 @@ func judgeAgain(d Deps, c Config, a *store.Agent, changed bool) task.Result {
 		}
 	}
 	v := verdict{
-		call: a.Call, spec: SpecOf(c, a.Call), dir: d.Run.Attempt(a.ID, a.Attempt),
+		call: a.Call, spec: SpecOf(c, a.Now()), dir: d.Run.Attempt(a.ID, a.Attempt),
 		outcome: outcomeOf(a.Exit), changed: changed || a.Call.Shared, work: task.Work{Usage: spentBefore(a)},
 	}
 	if a.Round != nil {

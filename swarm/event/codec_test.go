@@ -55,6 +55,7 @@ func samples() []Event {
 		&Returned{Value: json.RawMessage(`[1]`), Unasked: []task.ID{"a1"}},
 		&Paused{Cause: task.Quota, Reason: "r", Until: &until},
 		&Held{Agent: "a1", Attempt: 1, Reason: "r"},
+		&Switched{Agent: "a1", Attempt: 1, Choice: task.Choice{Model: "m", Effort: "low"}, Fallbacks: 1, Slow: true, Reason: "r"},
 		&Closed{Status: "degraded", Reason: "r", Code: 3},
 		&Session{Protocol: 1, ID: "i", Model: "m", Can: []string{"steer"}},
 		&Text{Text: "t"},

@@ -19,7 +19,8 @@ import (
 // [*Captured], [*Checked], [*Settled], [*Released], [*Retried],
 // [*CancelAsked], [*RetryAsked], [*Reviewed], [*Appraised], [*Questioned], [*Replied],
 // [*Sent], [*Intended], [*Landed], [*Undone], [*Scripted], [*Entered],
-// [*Logged], [*Phased], [*Returned], [*Paused], [*Held], [*Closed].
+// [*Logged], [*Phased], [*Returned], [*Paused], [*Held], [*Switched],
+// [*Closed].
 // From an agent's output: [*Session], [*Text], [*ToolStart], [*ToolEnd],
 // [*Turn], [*Spent], [*Asked], [*Answered], [*Erred], [*Retry], [*Raw].
 //

@@ -3,12 +3,13 @@ package fanout
 import (
 	"encoding/json"
 
+	"agentswarm/roles"
 	"agentswarm/swarm/agent"
 )
 
 // optionFields are the fields of what the agent of a task is to use.
 func optionFields() []string {
-	return []string{"model", "effort", "max_thinking_tokens", "tools", "read_only"}
+	return []string{"role", "model", "effort", "max_thinking_tokens", "tools", "read_only"}
 }
 
 // option reads a field of what the agent is to use, or says what is wrong with
@@ -16,6 +17,10 @@ func optionFields() []string {
 func (n *narrowing) option(f recordField) (reason string) {
 	t := &n.task
 	switch f.name {
+	case "role":
+		if t.Role, reason = text(f.value); reason == "" && !roles.IsName(t.Role) {
+			return quoted(t.Role) + " is no name of a role"
+		}
 	case "model":
 		t.Model, reason = option(f.value)
 	case "effort":

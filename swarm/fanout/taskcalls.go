@@ -63,6 +63,9 @@ func (w Workflow) taskCall(base Base, i int) *task.Call {
 	if one.Prompt != "" && len(t.Paths) > 0 {
 		c.Input = &task.TypedAgentInput{Prompt: task.Prompt(c.Input) + limits(t.Paths)}
 	}
+	if input, ok := c.Input.(*task.TypedAgentInput); ok {
+		input.Role = t.Role
+	}
 	c.Paths, c.DependsOn, c.Timeout, c.Allow = t.Paths, t.DependsOn, t.Timeout, t.Allow
 	return c
 }

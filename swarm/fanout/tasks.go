@@ -35,6 +35,7 @@ type Task struct {
 	// Plain is a prompt that is taken as it is, without placeholders.
 	Plain     bool
 	Agent     string // a configured agent; empty for that of the workflow
+	Role      string // empty for that of the workflow
 	Paths     []string
 	DependsOn []string      // ids
 	Timeout   time.Duration // 0: none of its own

@@ -83,6 +83,7 @@ func TestAgentArgumentsRefused(t *testing.T) {
 		{`agent('x', {zzzzzz: 'x'})`, `agent: unknown option "zzzzzz"; there are label, phase,`},
 		{`agent('x', {timeout: 5})`, `agent: unknown option "timeout"; did you mean limits.ms?`},
 		{`agent('x', {timeoutMs: 5})`, `agent: unknown option "timeoutMs"; did you mean limits.ms?`},
+		{`agent('x', {role: 7})`, "agent: role must be a string"},
 	}.run(t)
 }
 
@@ -130,6 +131,8 @@ func TestAgentOptionsRefused(t *testing.T) {
 		{`agent('x', {onTool: parallel.bind(null)})`, "agent: onTool must be a function whose text is here"},
 		{`sa.run({prompt: 'x', stage: {name: 'a', roster: ['b']}})`, "run: stage: name must be one of roster"},
 		{`sa.run({prompt: 'x', stage: {words: 'a'}})`, "run: stage: name must be one of roster"},
+		{`sa.run({prompt: 'x', role: ['m']})`, "run: role must be a string"},
+		{`agent('x', {fork: 'a1', role: 'smol'})`, "agent: a fork keeps its parent's role; drop role"},
 		{`sa.run()`, "run: the prompt must be a string, not undefined"},
 	}.run(t)
 }

@@ -27,8 +27,8 @@ type Spec struct {
 	Phase      string          `json:"phase,omitempty"` // the current one where none was given
 	Schema     json.RawMessage `json:"schema,omitempty"`
 	Agent      string          `json:"agent,omitempty"` // kind
-	Model      string          `json:"model,omitempty"`
 	Role       string          `json:"role,omitempty"`
+	Model      string          `json:"model,omitempty"`
 	Effort     string          `json:"effort,omitempty"`
 	Thinking   int64           `json:"maxThinkingTokens,omitempty"`
 	Tools      []string        `json:"tools,omitempty"`

@@ -79,6 +79,7 @@ func (o options) spec() (Spec, error) {
 		{"label", &s.Label},
 		{"phase", &s.Phase},
 		{"agent", &s.Agent},
+		{"role", &s.Role},
 		{"model", &s.Model},
 		{"role", &s.Role},
 		{"effort", &s.Effort},
@@ -118,6 +119,9 @@ func (o options) spec() (Spec, error) {
 		return s, err
 	}
 	s.ReadOnly = only != nil && *only
+	if s.Role != "" && o.get("fork") != nil {
+		return s, invalid("%s: a fork keeps its parent's role; drop role", o.what)
+	}
 	if s.Fork, err = o.completed("fork"); err != nil {
 		return s, err
 	}

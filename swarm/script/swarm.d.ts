@@ -114,6 +114,8 @@ interface AgentOptions {
   schema?: JSONSchema;
   /** The configured kind of agent. Default: that of the run. */
   agent?: string;
+  /** The role that finds its model: 'default', 'smol', 'slow', 'plan', 'commit', or one of [roles]. */
+  role?: string;
   /** The model, as the agent's program calls it. A kind that has no such option refuses it, as it does the next four. */
   model?: string;
   /** How much the model thinks, as the agent's program calls it: 'low', 'high'. */

@@ -60,6 +60,14 @@ func (a *Agent) begin(at time.Time, attempt int) {
 	}
 }
 
+// Now is the call of an agent, with the model that its attempts use now.
+func (a *Agent) Now() *task.Call {
+	if a.Switched == nil {
+		return a.Call
+	}
+	return a.Call.Using(&a.Switched.Choice)
+}
+
 func (a *Agent) release(e *event.Released) {
 	a.Leases = slices.DeleteFunc(a.Leases, func(l *event.Leased) bool {
 		return l.Attempt == e.Attempt

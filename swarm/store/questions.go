@@ -84,6 +84,9 @@ func (a *Agent) again(at time.Time, e *event.RetryAsked) {
 	if e.Feedback != "" {
 		a.Remarks = append(a.Remarks, e.Feedback)
 	}
+	if r := a.Result(); r != nil && task.SentBack(r) {
+		a.Failures++
+	}
 	a.queue(at)
 }
 

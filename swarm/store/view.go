@@ -124,6 +124,10 @@ type Agent struct {
 	// Held is what it waits for before its agent may start; empty while it
 	// waits for nothing, or for its turn in the run.
 	Held string
+	// Switched is the model that its attempts use in place of its call's; nil for
+	// none. Failures is how many of its tries were not good enough.
+	Switched *event.Switched
+	Failures int
 	// Landings are the ids of landings and applies that hold this agent's
 	// patch and were not undone.
 	Landings []int
@@ -272,6 +276,8 @@ func (v *View) Apply(r event.Record) {
 		v.Pause = e
 	case *event.Held:
 		v.about(e.Agent).hold(r.Time, e)
+	case *event.Switched:
+		v.about(e.Agent).Switched = e
 	case *event.Closed:
 		v.Status, v.Reason, v.Code, v.Ended = Status(e.Status), e.Reason, e.Code, r.Time
 	case *event.Session, *event.Text, *event.ToolStart, *event.ToolEnd, *event.Turn,
@@ -396,4 +402,7 @@ func (a *Agent) settle(r event.Record, e *event.Settled) {
 	a.Status, a.Ended, a.Open, a.SettledBy, a.Held = e.Result, r.Time, nil, r.N, ""
 	done := e.Result.Done()
 	a.pay(Paid{Attempt: e.Attempt, Model: done.Model, Usage: done.Usage})
+	if task.Fell(e.Result) {
+		a.Failures++
+	}
 }

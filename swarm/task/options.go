@@ -38,6 +38,12 @@ func (o Options) Over(under Options) Options {
 	return o
 }
 
+// Choice is the model of an attempt, where it is not that of its call.
+type Choice struct {
+	Model  string `json:"model"`
+	Effort string `json:"effort,omitempty"`
+}
+
 // sum is the part of a key that says so; nil where there is nothing to say, so
 // that the keys of runs that an older version began stay the same.
 func (o Options) sum() *Options {

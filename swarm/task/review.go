@@ -20,6 +20,34 @@ func (v *Verdict) UnmarshalText(text []byte) error {
 	return oneOf(v, text, "verdict", Accepted, Rejected)
 }
 
+// Fell reports whether a try ended without work that is good enough, by what
+// it did itself: that its provider refused it, its machine failed or somebody
+// stopped it says nothing of it.
+func Fell(r Result) bool {
+	switch r := r.(type) {
+	case *Completed:
+		return r.Verified != nil && !*r.Verified
+	case *Cancelled:
+		return false
+	case *Failed:
+		switch r.Kind {
+		case NoResult, Timeout, IdleTimeout, OutputExceeded, SchemaMismatch, Refused, Other:
+			return true
+		default:
+			return false
+		}
+	default:
+		panic(fmt.Sprintf("unhandled %T", r))
+	}
+}
+
+// SentBack reports whether to ask for another try is to say that the one which
+// ended so was not good enough, where it did not say so itself.
+func SentBack(r Result) bool {
+	_, completed := r.(*Completed)
+	return completed && !Fell(r)
+}
+
 // Span is how long an answer to a question holds. The zero value is once.
 type Span string
 

@@ -101,9 +101,24 @@ type Call struct {
 	Options
 	// Stage is set on calls that are a stage of a pipeline; nil elsewhere.
 	Stage *Stage
+	// Fallbacks are what its attempts use, one after the other, where its model
+	// cannot be had. Slow is what they use after a failed second try; nil: the
+	// same as before.
+	Fallbacks []Choice
+	Slow      *Choice
 
 	// Base is the commit the workspace starts from, BaseTree its tree.
 	Base, BaseTree string
+}
+
+// Using is a call whose attempt uses another model; nil is its own.
+func (c *Call) Using(other *Choice) *Call {
+	if other == nil {
+		return c
+	}
+	used := *c
+	used.Model, used.Effort = other.Model, other.Effort
+	return &used
 }
 
 // Limits are how much an attempt may use; 0 is any amount.

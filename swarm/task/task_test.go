@@ -185,3 +185,28 @@ func TestIdentityStandsInForThePrompt(t *testing.T) {
 		t.Error("two prompts of one identity have two keys")
 	}
 }
+
+// TestFell: what an agent did is told from what was done to it.
+func TestFell(t *testing.T) {
+	t.Parallel()
+	yes, no := true, false
+	for _, tt := range []struct {
+		give       Result
+		fell, sent bool // it fell; to send it back says that it did
+	}{
+		{&Completed{}, false, true},
+		{&Completed{Verified: &yes}, false, true},
+		{&Completed{Verified: &no}, true, false},
+		{&Cancelled{Cause: CauseCancelled}, false, false},
+		{&Failed{Kind: Other}, true, false},
+		{&Failed{Kind: SchemaMismatch}, true, false},
+		{&Failed{Kind: Quota}, false, false},
+		{&Failed{Kind: RateLimit}, false, false},
+		{&Failed{Kind: Lost}, false, false},
+		{&Failed{Kind: StartFailed}, false, false},
+	} {
+		if Fell(tt.give) != tt.fell || SentBack(tt.give) != tt.sent {
+			t.Errorf("%+v: Fell = %t, SentBack = %t, want %t, %t", tt.give, Fell(tt.give), SentBack(tt.give), tt.fell, tt.sent)
+		}
+	}
+}

@@ -9,7 +9,9 @@ import (
 	"strings"
 	"time"
 
+	"agentswarm/roles"
 	"agentswarm/swarm/agent"
+	"agentswarm/swarm/engine"
 	"agentswarm/swarm/nearest"
 	"agentswarm/swarm/script"
 	"agentswarm/swarm/task"
@@ -63,10 +65,33 @@ func (d *driver) input(r *script.Call) (task.AgentInput, task.Options, error) {
 	}
 	input := &task.TypedAgentInput{Role: r.Role, Prompt: r.Prompt}
 	if t != nil {
-		options = agent.Lay(options, task.Options{Model: t.Model, Tools: t.Tools})
-		input = &task.TypedAgentInput{Type: t.Name, Role: r.Role, Prompt: strings.TrimSpace(t.Prompt) + "\n\n" + r.Prompt}
+		own := task.Options{Model: t.Model, Tools: t.Tools}
+		if d.Config.Assign != nil {
+			own.Model = "" // which is told apart from the call's
+		}
+		options = agent.Lay(options, own)
+		input.Type, input.Prompt = t.Name, strings.TrimSpace(t.Prompt)+"\n\n"+r.Prompt
 	}
 	return input, agent.Lay(options, d.Config.Options), nil
+}
+
+// assign gives a call the model of its role.
+func (d *driver) assign(r *script.Call, call *task.Call) error {
+	if d.Config.Assign == nil {
+		return nil
+	}
+	request := engine.AssignRequest{Call: call, Named: r.Agent != ""}
+	if t := d.Config.Types[r.AgentType]; r.AgentType != "" {
+		request.TypeModel, request.TypeRole = t.Model, t.Role
+	}
+	err := d.Config.Assign(request)
+	if unknown, ok := errors.AsType[*roles.UnknownError](err); ok {
+		return mistyped(unknown.Known, unknown.Name, "role: %v", unknown)
+	}
+	if err != nil {
+		return optionf("%v", err)
+	}
+	return nil
 }
 
 // carrier is the agent that carries out a call.
@@ -153,6 +178,9 @@ func (d *driver) narrow(ctx context.Context, r *script.Call) (*task.Call, error)
 			return nil, err
 		}
 		call.Base, call.BaseTree = at.Commit, at.Tree
+	}
+	if err := d.assign(r, call); err != nil {
+		return nil, err
 	}
 	if c.Check == nil {
 		return call, nil

@@ -54,6 +54,9 @@ type Config struct {
 	BudgetTokens int64
 	// Can tells what an agent of a name can be asked for. Nil: nothing is known.
 	Can func(name string) agent.Abilities
+	// Assign gives a call the model of its role, over what its type and the run
+	// say of models; nil: types name models, and roles are names only.
+	Assign func(engine.AssignRequest) error
 	// Check refuses a call that could not be carried out as it was asked for.
 	Check func(*task.Call) error
 }

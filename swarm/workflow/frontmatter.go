@@ -21,7 +21,7 @@ type field struct {
 }
 
 // typeKeys are the keys that the front matter of a type of ours may have.
-func typeKeys() []string { return []string{"name", "description", "tools", "model"} }
+func typeKeys() []string { return []string{"name", "description", "tools", "model", "role"} }
 
 // readFields reads front matter, whose first line is the second of its file. A
 // key without a value is as good as none. lenient lets pass what only another

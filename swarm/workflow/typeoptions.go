@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"agentswarm/roles"
 	"agentswarm/swarm/agent"
 	"agentswarm/swarm/nearest"
 )
@@ -17,6 +18,13 @@ func (t *Type) options(file string, fields map[string]field) *TypeError {
 			return &TypeError{Line: model.line, Reason: fmt.Sprintf("model: %q is no word without blanks that does not begin with -", model.text)}
 		}
 		t.Model = model.text
+	}
+	// To another tool the word means something else, if anything.
+	if role, there := fields["role"]; there && !lenient(file) {
+		if !roles.IsName(role.text) {
+			return &TypeError{Line: role.line, Reason: fmt.Sprintf("role: %q is no name of a role", role.text)}
+		}
+		t.Role = role.text
 	}
 	var bad *TypeError
 	if tools, there := fields["tools"]; there {

@@ -18,6 +18,8 @@ type Type struct {
 	// Model and Tools are what agents of the type use; empty leaves it to them.
 	Model string   `json:"model,omitempty"`
 	Tools []string `json:"tools,omitempty"`
+	// Role is that of calls which name none; empty leaves it to the run.
+	Role string `json:"role,omitempty"`
 	// File is where it was read from; empty for those that are built in.
 	File string `json:"file,omitempty"`
 	// Refused says why no call may use it; empty: it may be used.

@@ -70,9 +70,9 @@ func TestParseTypeRefuses(t *testing.T) {
 	const ours = ".swarm/agents/a.md"
 	for _, tt := range []struct{ file, give, want string }{
 		{ours, "---\ntool: Read\n---\np", `.swarm/agents/a.md:2: unknown key "tool"; did you mean "tools"?`},
-		{ours, "---\nname: a\ncolor: red\n---\np", `.swarm/agents/a.md:3: unknown key "color"; there is name, description, tools, model`},
+		{ours, "---\nname: a\ncolor: red\n---\np", `.swarm/agents/a.md:3: unknown key "color"; there is name, description, tools, model, role`},
 		{ours, "---\nname: a\nallow: [push to main]\n---\np", ".swarm/agents/a.md:3: allow is not for a type, which grants nothing; give it to the call that needs it"},
-		{ours, "---\ndisallowedTools: Read\n---\np", `.swarm/agents/a.md:2: unknown key "disallowedTools"; there is name, description, tools, model`},
+		{ours, "---\ndisallowedTools: Read\n---\np", `.swarm/agents/a.md:2: unknown key "disallowedTools"; there is name, description, tools, model, role`},
 		{ours, "---\nname: a\nname: b\n---\np", `.swarm/agents/a.md:3: name is given twice`},
 		{ours, "---\nname: [a]\n---\np", `.swarm/agents/a.md:2: name must be a text`},
 		{ours, "---\ntools: []\n---\np", `.swarm/agents/a.md:2: tools: none of them is one of read, grep, find, ls, edit, write, bash`},

@@ -40,9 +40,10 @@ func Kind() agent.Kind {
 			Name: agent.KindClaude, Kind: agent.KindClaude,
 			Input: agent.InputJSONL, Format: agent.FormatJSONL, Success: agent.SuccessAnswer,
 		},
-		Program: "claude",
-		Install: "npm install -g @anthropic-ai/claude-code",
-		Version: agent.Versions{Args: []string{"--version"}, Oldest: "2.1.328", Newest: "2.1.328"},
+		Program:   "claude",
+		Install:   "npm install -g @anthropic-ai/claude-code",
+		Version:   agent.Versions{Args: []string{"--version"}, Oldest: "2.1.328", Newest: "2.1.328"},
+		Providers: []string{"anthropic"}, Bare: true,
 		Can: agent.Abilities{
 			Model: true, Effort: true, Thinking: true, Tools: true, ReadOnly: true, Schema: true, Fork: true, Steer: true, Hook: true,
 		},

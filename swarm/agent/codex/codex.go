@@ -50,9 +50,10 @@ func Kind() agent.Kind {
 			Name: agent.KindCodex, Kind: agent.KindCodex,
 			Input: agent.InputJSONL, Format: agent.FormatJSONL, Success: agent.SuccessAnswer,
 		},
-		Program: "codex",
-		Install: "npm install -g @openai/codex",
-		Version: agent.Versions{Args: []string{"--version"}, Oldest: "0.169.0", Newest: "0.169.0"},
+		Program:   "codex",
+		Install:   "npm install -g @openai/codex",
+		Version:   agent.Versions{Args: []string{"--version"}, Oldest: "0.169.0", Newest: "0.169.0"},
+		Providers: []string{"openai"}, Bare: true,
 		Can: agent.Abilities{
 			Model: true, Effort: true, Tools: true, ReadOnly: true, Schema: true,
 			Fork: true, Steer: true, Hook: true, Sandbox: true,

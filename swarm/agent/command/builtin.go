@@ -25,6 +25,7 @@ func Builtin() agent.Kind {
 			Name: agent.KindBuiltin, Kind: agent.KindBuiltin, Command: []string{"builtin"},
 			Input: agent.InputJSONL, Format: agent.FormatJSONL, Success: agent.SuccessAnswer,
 		},
+		Providers: []string{"anthropic", "openai", "openai-chat", "ollama"},
 		Can: agent.Abilities{
 			Model: true, Effort: true, Thinking: true, Tools: true, ReadOnly: true, Schema: true, Fork: true, Steer: true, Turns: true, Hook: true,
 		},

@@ -15,9 +15,10 @@ func Kind() agent.Kind {
 			Name: agent.KindGemini, Kind: agent.KindGemini,
 			Input: agent.InputStdin, Format: agent.FormatJSONL, Success: agent.SuccessAnswer,
 		},
-		Program: "gemini",
-		Install: "npm install -g @google/gemini-cli",
-		Version: agent.Versions{Args: []string{"--version"}, Oldest: "0.61.0", Newest: "0.61.0"},
+		Program:   "gemini",
+		Install:   "npm install -g @google/gemini-cli",
+		Version:   agent.Versions{Args: []string{"--version"}, Oldest: "0.61.0", Newest: "0.61.0"},
+		Providers: []string{"google", "gemini"}, Bare: true,
 		Can: agent.Abilities{
 			Model: true, Tools: true, ReadOnly: true, Fork: true, Hook: true, Sandbox: true,
 		},

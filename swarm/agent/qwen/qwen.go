@@ -15,9 +15,10 @@ func Kind() agent.Kind {
 			Name: agent.KindQwen, Kind: agent.KindQwen,
 			Input: agent.InputStdin, Format: agent.FormatJSONL, Success: agent.SuccessAnswer,
 		},
-		Program: "qwen",
-		Install: "npm install -g @qwen-code/qwen-code",
-		Version: agent.Versions{Args: []string{"--version"}, Oldest: "0.24.4", Newest: "0.24.4"},
+		Program:   "qwen",
+		Install:   "npm install -g @qwen-code/qwen-code",
+		Version:   agent.Versions{Args: []string{"--version"}, Oldest: "0.24.4", Newest: "0.24.4"},
+		Providers: []string{"qwen", "dashscope", "alibaba"}, Bare: true,
 		Can: agent.Abilities{
 			Model: true, Effort: true, Tools: true, ReadOnly: true, Schema: true, Fork: true, Hook: true, Sandbox: true,
 		},

@@ -1,0 +1,215 @@
+package roles
+
+import (
+	"encoding/json"
+	"errors"
+	"reflect"
+	"testing"
+)
+
+func spec(t *testing.T, text string) (s Spec) {
+	t.Helper()
+	if err := s.UnmarshalText([]byte(text)); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// orders are those of a run in which everything is said.
+func orders(t *testing.T) *Orders {
+	t.Helper()
+	return &Orders{
+		Table: Table{
+			Default: {Spec: spec(t, "p/default"), Fallbacks: []Spec{spec(t, "p/next")}},
+			Smol:    {Spec: spec(t, "p/smol:low"), Limits: Limits{Turns: 3}},
+			Slow:    {Spec: spec(t, "p/slow")},
+			Plan:    {Spec: spec(t, "p/plan")},
+			"judge": {Spec: spec(t, "p/judge"), Kind: "codex"},
+			"cheap": {Limits: Limits{USD: 1}},
+		},
+		Role: "judge", Model: spec(t, "p/flag"), Route: true, Phases: []string{"Explore", "Build", "1. find: it"},
+		Models: map[string]Spec{"planner": spec(t, "p/stage"), "scout": spec(t, "p/type"), "judge": spec(t, "p/role")},
+	}
+}
+
+// TestPrecedence takes one source of a model away after the other: call, type,
+// flags from the narrowest on, role, the agent's own, default.
+func TestPrecedence(t *testing.T) {
+	t.Parallel()
+	o := orders(t)
+	asked := Asked{Model: spec(t, "p/call"), Type: "scout", TypeModel: spec(t, "p/inner"), Stage: "planner", Own: spec(t, "p/own")}
+	for _, step := range []struct {
+		want, from string
+		remove     func()
+	}{
+		{"p/call", "call", func() { asked.Model = Spec{} }},
+		{"p/inner", "type scout", func() { asked.TypeModel = Spec{} }},
+		{"p/stage", "--agent-model of the stage planner", func() { asked.Stage = "" }},
+		{"p/type", "--agent-model of the type scout", func() { asked.Type = "" }},
+		{"p/role", "--agent-model of the role judge", func() { delete(o.Models, "judge") }},
+		{"p/flag", "--model", func() { o.Model = Spec{} }},
+		{"p/judge", "role judge", func() { o.Role = "" }},
+		{"p/own", "the agent's own", func() { asked.Own = Spec{} }},
+		{"p/default", "role default", func() { o.Table = nil }},
+		{"", "", func() {}},
+	} {
+		r, err := o.Resolve(asked)
+		if err != nil {
+			t.Fatal(err)
+		}
+		from := ""
+		for _, s := range r.Steps {
+			if s.Holds {
+				from = s.From
+			}
+		}
+		if r.Model.String() != step.want || from != step.from {
+			t.Errorf("Resolve = %s by %q, want %s by %q", r.Model, from, step.want, step.from)
+		}
+		step.remove()
+	}
+}
+
+// TestRoleNames: the role of the call, then of its type, then of the flag.
+func TestRoleNames(t *testing.T) {
+	t.Parallel()
+	o := orders(t)
+	o.Model, o.Models = Spec{}, nil
+	for _, tt := range []struct {
+		asked      Asked
+		role, want string
+	}{
+		{Asked{Role: Smol, TypeRole: Slow}, Smol, "p/smol:low"},
+		{Asked{TypeRole: Slow}, Slow, "p/slow"},
+		{Asked{}, "judge", "p/judge"},
+		{Asked{Role: Default}, "", "p/default"},
+		{Asked{Role: Commit}, Commit, "p/default"},
+		{Asked{Role: "cheap"}, "cheap", "p/default"}, // it bounds only
+		{Asked{Role: Commit, Own: spec(t, "own")}, Commit, "p/default"},
+	} {
+		r, err := o.Resolve(tt.asked)
+		if err != nil || r.Role != tt.role || r.Model.String() != tt.want || r.Routed != "" {
+			t.Errorf("Resolve(%+v) = %+v, %v, want %s for %q", tt.asked, r, err, tt.want, tt.role)
+		}
+	}
+	_, err := o.Resolve(Asked{Role: "jugde"})
+	if unknown, ok := errors.AsType[*UnknownError](err); !ok || unknown.Name != "jugde" || len(unknown.Known) != 7 {
+		t.Errorf("Resolve of a role that there is none of: %v", err)
+	}
+}
+
+// TestRoute: what a call is declared to be decides, and nothing that somebody
+// chose is changed.
+func TestRoute(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name   string
+		change func(*Orders)
+		asked  Asked
+		want   string
+	}{
+		{"it reads only", nil, Asked{Reads: true}, Smol},
+		{"a phase that was announced", nil, Asked{Phase: "Explore"}, Smol},
+		{"its first word", nil, Asked{Phase: "1. find: it"}, Smol},
+		{"another phase", nil, Asked{Phase: "Build"}, ""},
+		{"a phase that nobody announced", nil, Asked{Phase: "Search"}, ""},
+		{"a type that plans", nil, Asked{Type: "Plan", Reads: true}, Plan},
+		{"a stage that plans", nil, Asked{Stage: "planner", Reads: true}, Plan},
+		{"a stage that reads", nil, Asked{Stage: "reviewer", Reads: true}, ""},
+		{"nothing", nil, Asked{}, ""},
+		{"a model of its own", nil, Asked{Reads: true, Model: spec(t, "m")}, ""},
+		{"a model of its type", nil, Asked{Reads: true, TypeModel: spec(t, "m")}, ""},
+		{"a flag", func(o *Orders) { o.Model = spec(t, "m") }, Asked{Reads: true}, ""},
+		{"off", func(o *Orders) { o.Route = false }, Asked{Reads: true}, ""},
+		{"nowhere to go", func(o *Orders) { delete(o.Table, Smol) }, Asked{Reads: true}, ""},
+		{"for another agent", func(o *Orders) { o.Table[Smol] = Role{Spec: spec(t, "p/s"), Kind: "pi"} }, Asked{Reads: true, Agent: "codex"}, ""},
+		{"for its agent", func(o *Orders) { o.Table[Smol] = Role{Spec: spec(t, "p/s"), Kind: "pi"} }, Asked{Reads: true, Agent: "pi"}, Smol},
+	} {
+		o := orders(t)
+		o.Role, o.Model, o.Models = "", Spec{}, nil
+		if tt.change != nil {
+			tt.change(o)
+		}
+		r, err := o.Resolve(tt.asked)
+		if err != nil || r.Role != tt.want || (r.Routed != "") != (tt.want != "") {
+			t.Errorf("%s: Resolve = %+v, %v, want the role %q", tt.name, r, err, tt.want)
+		}
+	}
+}
+
+// TestThorough: what nobody chose has another model after two failures, and
+// fallbacks stay with the model that they stand in for.
+func TestThorough(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name      string
+		change    func(*Orders, *Asked)
+		slow      string
+		fallbacks int
+	}{
+		{"by default", func(*Orders, *Asked) {}, "p/slow", 1},
+		{"routed", func(_ *Orders, a *Asked) { a.Reads = true }, "p/slow", 0},
+		{"a role by its name", func(_ *Orders, a *Asked) { a.Role = Smol }, "", 0},
+		{"the default role by its name", func(_ *Orders, a *Asked) { a.Role = Default }, "", 1},
+		{"a model by its name", func(_ *Orders, a *Asked) { a.Model = spec(t, "m") }, "", 0},
+		{"a flag", func(o *Orders, _ *Asked) { o.Model = spec(t, "m") }, "", 0},
+		{"off", func(o *Orders, _ *Asked) { o.Route = false }, "", 1},
+		{"the same already", func(o *Orders, _ *Asked) { o.Table[Default] = o.Table[Slow] }, "", 0},
+		{"another agent's", func(o *Orders, _ *Asked) { o.Table[Slow] = Role{Spec: spec(t, "p/slow"), Kind: "pi"} }, "", 1},
+	} {
+		o, a := orders(t), Asked{}
+		o.Role, o.Model, o.Models = "", Spec{}, nil
+		tt.change(o, &a)
+		r, err := o.Resolve(a)
+		if err != nil || r.Slow.String() != tt.slow || len(r.Fallbacks) != tt.fallbacks {
+			t.Errorf("%s: Resolve = %+v, %v, want %q and %d fallbacks", tt.name, r, err, tt.slow, tt.fallbacks)
+		}
+	}
+}
+
+func TestUnused(t *testing.T) {
+	t.Parallel()
+	o := orders(t)
+	if got := o.Unused(nil); !reflect.DeepEqual(got, []string{"judge", "planner", "scout", NamedModel, NamedRole}) {
+		t.Errorf("Unused = %q", got)
+	}
+	r, err := o.Resolve(Asked{Stage: "planner"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := o.Unused(r.Used); !reflect.DeepEqual(got, []string{"judge", "scout", NamedModel}) {
+		t.Errorf("Unused = %q where the stage and the role were used", got)
+	}
+}
+
+// TestRecorded: a run that goes on resolves what it resolved before.
+func TestRecorded(t *testing.T) {
+	t.Parallel()
+	o := orders(t)
+	text, err := json.Marshal(o)
+	var again Orders
+	if err == nil {
+		err = json.Unmarshal(text, &again)
+	}
+	if err != nil || !reflect.DeepEqual(&again, o) {
+		t.Errorf("%s reads as %+v, %v, want %+v", text, again, err, o)
+	}
+	if text, err = json.Marshal(&Orders{}); err != nil || string(text) != "{}" {
+		t.Errorf("orders that say nothing are %s, %v", text, err)
+	}
+}
+
+func FuzzParseSpec(f *testing.F) {
+	for _, seed := range []string{"openai/gpt-5:high", "a/b/c:70b", ":low", "a/:high", "/", "x"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		s, err := ParseSpec(text)
+		if err != nil {
+			return
+		}
+		if s.Model == "" || s.String() != text {
+			t.Errorf("ParseSpec(%q) = %+v, which is written %q", text, s, s.String())
+		}
+	})
+}

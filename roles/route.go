@@ -1,0 +1,84 @@
+package roles
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// explores are the first words of phases that look around.
+func explores() []string {
+	return []string{
+		"explore", "exploring", "exploration", "search", "searching", "research", "researching",
+		"find", "finding", "discover", "discovery", "investigate", "investigation", "locate", "survey", "scout",
+	}
+}
+
+// route gives a call a role by what it is declared to be, and says why. Prompts
+// are not read: what they ask for is anybody's guess. A role that nobody
+// configured is no way to go.
+func (o *Orders) route(a Asked) (role, why string) {
+	if !o.Route || a.Model != (Spec{}) || a.TypeModel != (Spec{}) || o.Model != (Spec{}) {
+		return "", ""
+	}
+	for _, rule := range o.Rules() {
+		if why := rule.fits(o, a); why != "" {
+			return rule.Role, why
+		}
+	}
+	return "", ""
+}
+
+// Rule is one way in which calls are routed.
+type Rule struct {
+	Role string
+	What string // the calls it is for, as people are told
+	fits func(*Orders, Asked) string
+}
+
+// Rules are those that hold, in the order in which they are asked.
+func (o *Orders) Rules() []Rule {
+	if !o.Route {
+		return nil
+	}
+	return slices.DeleteFunc([]Rule{
+		{Plan, "planning", planning},
+		{Smol, "read-only work and exploration", exploring},
+	}, func(r Rule) bool {
+		_, ok := o.Table[r.Role]
+		return !ok
+	})
+}
+
+func planning(_ *Orders, a Asked) string {
+	switch {
+	case a.Stage == "planner":
+		return "stage planner"
+	case strings.EqualFold(a.Type, "plan"):
+		return "type " + a.Type
+	}
+	return ""
+}
+
+// exploring reports by what a call only looks around. One stage of a pipeline
+// that reads only is the judge of another's work, which is no exploration.
+func exploring(o *Orders, a Asked) string {
+	switch {
+	case a.Stage != "":
+		return ""
+	case a.Reads:
+		return "read-only"
+	case slices.Contains(o.Phases, a.Phase) && slices.Contains(explores(), firstWord(a.Phase)):
+		return "phase " + a.Phase
+	}
+	return ""
+}
+
+// firstWord is the first word of a title, in lower case.
+func firstWord(title string) string {
+	words := strings.FieldsFunc(strings.ToLower(title), func(r rune) bool { return !unicode.IsLetter(r) })
+	if len(words) == 0 {
+		return ""
+	}
+	return words[0]
+}

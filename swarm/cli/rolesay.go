@@ -1,0 +1,107 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"agentswarm/roles"
+	"agentswarm/swarm/task"
+)
+
+// sayRoutes tells once which agents of a run go to a role that nobody named for
+// them.
+func (p *place) sayRoutes(pl *plan) {
+	o := pl.config.Roles
+	if o == nil || !o.Route || len(o.Table) == 0 {
+		return
+	}
+	var parts []string
+	if pl.script != nil {
+		for _, rule := range o.Rules() {
+			parts = append(parts, rule.What+" to "+roleShown(o.Table, rule.Role))
+		}
+	} else {
+		parts = routed(o.Table, pl.assigned.found)
+	}
+	slow := pl.script != nil
+	for _, call := range pl.calls {
+		slow = slow || call.Slow != nil
+	}
+	if _, there := o.Table[roles.Slow]; there && slow {
+		parts = append(parts, "what fails twice to "+roleShown(o.Table, roles.Slow))
+	}
+	if len(parts) > 0 {
+		fmt.Fprintf(p.env.Stderr, "routing: %s; --route off leaves it\n", Printable(strings.Join(parts, ", ")))
+	}
+}
+
+// roleOf is the role of a call; empty for default.
+func roleOf(call *task.Call) string {
+	if input, ok := call.Input.(*task.TypedAgentInput); ok {
+		return input.Role
+	}
+	return ""
+}
+
+// routed are the calls that were routed, by where and why, in their order.
+func routed(table roles.Table, found []*roles.Resolved) (parts []string) {
+	type way struct{ role, why string }
+	var order []way
+	counts := map[way]int{}
+	for _, f := range found {
+		w := way{f.Role, f.Routed}
+		if f.Routed == "" {
+			continue
+		}
+		if counts[w]++; counts[w] == 1 {
+			order = append(order, w)
+		}
+	}
+	for _, w := range order {
+		parts = append(parts, fmt.Sprintf("%s (%s) to %s", Count(counts[w], "agent", "agents"), w.why, roleShown(table, w.role)))
+	}
+	return parts
+}
+
+// roleShown is a role with what it resolves to.
+func roleShown(table roles.Table, name string) string {
+	role := table[name]
+	of := strings.TrimSpace(role.Spec.String() + " " + role.Kind)
+	if of == "" {
+		return name
+	}
+	return name + " (" + of + ")"
+}
+
+// sayUnused warns of flags that decided nothing in a run.
+func sayUnused(w io.Writer, o *roles.Orders, used []string) {
+	if o == nil {
+		return
+	}
+	for _, name := range o.Unused(used) {
+		var text string
+		switch name {
+		case roles.NamedModel:
+			text = "--model " + o.Model.String() + ": every agent of the run has a model of its own"
+		case roles.NamedRole:
+			text = "--role " + o.Role + ": every agent of the run has a role of its own"
+		default:
+			text = "--agent-model " + name + ": " + whyUnused(o, name)
+		}
+		fmt.Fprintln(w, "not used: "+Printable(text))
+	}
+	if _, there := o.Table[o.Role]; o.Role != "" && o.Role != roles.Default && !there && slices.Contains(used, roles.NamedRole) {
+		fmt.Fprintf(w, "role %s: nothing is configured for it, so it is that of default\n", Printable(o.Role))
+	}
+}
+
+// whyUnused says what may be wrong with a name that nothing has.
+func whyUnused(o *roles.Orders, name string) string {
+	known := append(o.Table.Names(), "planner", "implementer", "reviewer")
+	if near := nearest(name, known); near != "" && !slices.Contains(known, name) {
+		return fmt.Sprintf("no stage, type or role of the run is called so; did you mean %s?", near)
+	}
+	return "it decides the model of no agent of the run"
+}

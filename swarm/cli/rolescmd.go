@@ -1,0 +1,288 @@
+package cli
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"agentswarm/roles"
+	"agentswarm/swarm/agent"
+	"agentswarm/swarm/config"
+)
+
+func newRolesCommand(env Env) *cli.Command {
+	return &cli.Command{
+		Name:  "roles",
+		Usage: "list the roles, and which model each comes to",
+		Flags: []cli.Flag{jsonFlag()},
+		Description: `Lists the roles that calls may have: which model each comes to and why, the agent
+it goes to, what it costs as far as that is known, and what it falls back on.
+Models that might do for a role that nothing is configured for are marked as
+suggestions; they are told by their prices, and nothing was measured. Nothing is
+asked of any model.
+
+Examples:
+  swarm roles
+  swarm roles --json
+  swarm run --role smol "where is the cache written?"`,
+		Action: func(c *cli.Context) error { return rolesAction(c, env) },
+	}
+}
+
+// rolesObject is swarm.roles/1, described in docs/json.md.
+type rolesObject struct {
+	Schema      string             `json:"schema"`
+	Roles       []roleObject       `json:"roles"`
+	Suggestions []suggestionObject `json:"suggestions,omitempty"`
+}
+
+// roleObject is one role.
+type roleObject struct {
+	Name string `json:"name"`
+	// Configured is set where the configuration says something of it itself.
+	Configured bool   `json:"configured"`
+	File       string `json:"file,omitempty"`
+	Line       int    `json:"line,omitempty"`
+	Model      string `json:"model,omitempty"` // absent: left to the agent
+	Why        string `json:"why"`
+	Agent      string `json:"agent,omitempty"`
+	Kind       string `json:"kind,omitempty"`
+
+	Fallbacks []string     `json:"fallbacks,omitempty"`
+	Limits    *roleLimits  `json:"limits,omitempty"`
+	Price     *roles.Price `json:"price,omitempty"` // absent: not known
+	Problem   string       `json:"problem,omitempty"`
+}
+
+type roleLimits struct {
+	Timeout int64   `json:"timeout_ms,omitempty"`
+	Turns   int     `json:"turns,omitempty"`
+	Tokens  int64   `json:"tokens,omitempty"`
+	USD     float64 `json:"usd,omitempty"`
+}
+
+type suggestionObject struct {
+	Role  string      `json:"role"`
+	Model string      `json:"model"`
+	Why   string      `json:"why"`
+	Price roles.Price `json:"price"`
+}
+
+func rolesAction(c *cli.Context, env Env) error {
+	if _, err := arguments(c, 0, 0); err != nil {
+		return err
+	}
+	conf, err := configAnywhere(c, env)
+	if err != nil {
+		return err
+	}
+	known, err := roles.Load()
+	if err != nil {
+		return err
+	}
+	r := &roleLister{
+		env: env, conf: conf, prices: known.With(conf.Prices()),
+		orders: &roles.Orders{Table: conf.Roles(), Providers: ownProviders(conf)},
+	}
+	o, err := r.list()
+	if err != nil {
+		return err
+	}
+	if c.Bool("json") {
+		return printJSON(env.Stdout, o)
+	}
+	return o.print(env.Stdout)
+}
+
+// roleLister finds what roles come to.
+type roleLister struct {
+	env    Env
+	conf   *config.Config
+	prices *roles.Prices
+	orders *roles.Orders
+}
+
+func (r *roleLister) list() (*rolesObject, error) {
+	o := &rolesObject{Schema: "swarm.roles/1", Roles: []roleObject{}}
+	var usual roles.Spec
+	for _, name := range r.orders.Table.Names() {
+		role, spec, err := r.role(name)
+		if err != nil {
+			return nil, err
+		}
+		if name == roles.Default {
+			usual = spec
+		}
+		o.Roles = append(o.Roles, *role)
+	}
+	o.Suggestions = r.suggestions(usual)
+	return o, nil
+}
+
+// role is one role, with the model that it comes to.
+func (r *roleLister) role(name string) (*roleObject, roles.Spec, error) {
+	o := &roleObject{Name: name}
+	role, _ := r.orders.Table.Of(name)
+	if _, own := r.orders.Table[name]; own {
+		at := r.conf.RoleOrigin(name)
+		o.Configured, o.File, o.Line = true, at.File, at.Line
+	}
+	a, agentErr := r.conf.Agent(cmp.Or(role.Kind, r.conf.DefaultAgent, r.single()))
+	asked := roles.Asked{Role: name}
+	if agentErr == nil {
+		o.Agent, o.Kind = a.Name, a.Kind.String()
+		if a.Model != "" {
+			asked.Own = roles.Spec{Model: a.Model}
+		}
+	}
+	found, err := r.orders.Resolve(asked)
+	if err != nil {
+		return nil, roles.Spec{}, err
+	}
+	o.Model, o.Why = found.Model.String(), whyModel(name, found)
+	if price, ok := r.prices.Of(o.Model); ok {
+		o.Price = &price
+	}
+	for _, s := range found.Fallbacks {
+		o.Fallbacks = append(o.Fallbacks, s.String())
+	}
+	if l := found.Limits; l != (roles.Limits{}) {
+		o.Limits = &roleLimits{l.Timeout.Milliseconds(), l.Turns, l.Tokens, l.USD}
+	}
+	o.Problem = r.problem(role, found, agentErr)
+	return o, found.Model, nil
+}
+
+// single is the agent that is the only one configured, or the only one here.
+func (r *roleLister) single() string {
+	p := &place{env: r.env}
+	name, _, err := p.onlyChoice(r.conf.AgentNames())
+	if err != nil {
+		return "" // a run says what is missing
+	}
+	return name
+}
+
+// whyModel says in words where a model comes from.
+func whyModel(name string, found *roles.Resolved) string {
+	for _, step := range found.Steps {
+		switch {
+		case !step.Holds:
+		case step.From == "the agent's own":
+			return "configured of its agent"
+		case step.From == "role "+name:
+			return "configured"
+		default:
+			return "that of " + strings.TrimPrefix(step.From, "role ")
+		}
+	}
+	return "left to its agent"
+}
+
+// problem says what would keep a run from using a role; empty: nothing known.
+func (r *roleLister) problem(role roles.Role, found *roles.Resolved, agentErr error) string {
+	known := r.env.kinds().ByName()
+	for _, spec := range append([]roles.Spec{found.Model}, found.Fallbacks...) {
+		if reason := mistypedProvider(r.orders, known, spec); reason != "" {
+			return reason
+		}
+	}
+	if role.Kind != "" && agentErr != nil {
+		return "kind: " + agentErr.Error()
+	}
+	a, err := r.conf.Agent(cmp.Or(role.Kind, r.conf.DefaultAgent, r.single()))
+	if err != nil || a.Kind == config.KindCommand || a.Model != "" && found.Model.Model == a.Model {
+		return ""
+	}
+	kind, driven := known[a.Kind.String()]
+	if !driven {
+		return ""
+	}
+	for _, spec := range append([]roles.Spec{found.Model}, found.Fallbacks...) {
+		if spec == (roles.Spec{}) {
+			continue
+		}
+		if _, err := kind.Tell(spec, r.orders.Providers); err != nil {
+			return err.Error()
+		}
+	}
+	return ""
+}
+
+// suggestions are models for roles that nothing is configured for, of providers
+// that something here has a login for.
+func (r *roleLister) suggestions(usual roles.Spec) (all []suggestionObject) {
+	here := r.available()
+	for _, name := range []string{roles.Smol, roles.Slow} {
+		if _, own := r.orders.Table[name]; own {
+			continue
+		}
+		spec, price, ok := r.prices.Suggest(name, usual)
+		if !ok || !slices.Contains(here, spec.Provider) {
+			continue
+		}
+		why := "at most half the price of default"
+		if name == roles.Slow {
+			why = "the next above the price of default"
+		}
+		all = append(all, suggestionObject{Role: name, Model: spec.String(), Why: why + ", by the table of prices", Price: price})
+	}
+	return all
+}
+
+// available are the providers that an agent on this machine has a login for.
+func (r *roleLister) available() (names []string) {
+	for _, f := range r.env.found() {
+		if f.Ready() && f.Name != agent.KindBuiltin {
+			names = append(names, f.Kind.Providers...)
+		}
+	}
+	for variable, name := range map[string]string{
+		"ANTHROPIC_API_KEY": "anthropic", "OPENAI_API_KEY": "openai", "GEMINI_API_KEY": "google",
+	} {
+		if r.env.Getenv(variable) != "" {
+			names = append(names, name)
+		}
+	}
+	return append(names, r.orders.Providers...)
+}
+
+// priceText is a price for people, per million tokens.
+func priceText(p *roles.Price) string {
+	if p == nil {
+		return ""
+	}
+	return fmt.Sprintf("$%g in, $%g out", p.Input, p.Output)
+}
+
+// print shows the roles to a person.
+func (o *rolesObject) print(w io.Writer) error {
+	t := Table{Columns: []Column{{Title: "ROLE"}, {Title: "MODEL"}, {Title: "AGENT"}, {Title: "PRICE PER MTOK"}, {Title: "WHY"}}}
+	var notes []string
+	note := func(format string, args ...any) { notes = append(notes, Printable(fmt.Sprintf(format, args...))) }
+	for _, r := range o.Roles {
+		why := r.Why
+		if r.Configured {
+			why += fmt.Sprintf(" (%s:%d)", r.File, r.Line)
+		}
+		t.Row(r.Name, cmp.Or(r.Model, "-"), cmp.Or(r.Agent, "-"), priceText(r.Price), why)
+		if len(r.Fallbacks) > 0 {
+			note("%s: falls back on %s", r.Name, strings.Join(r.Fallbacks, ", "))
+		}
+		if r.Problem != "" {
+			note("%s: %s", r.Name, r.Problem)
+		}
+	}
+	for _, s := range o.Suggestions {
+		note("suggestion: %s = %q (%s; %s)", s.Role, s.Model, priceText(&s.Price), s.Why)
+	}
+	if err := t.Print(w, 0); err != nil || len(notes) == 0 {
+		return err
+	}
+	_, err := fmt.Fprintf(w, "\n%s\n", strings.Join(notes, "\n"))
+	return err
+}

@@ -1,0 +1,155 @@
+package engine
+
+import (
+	"cmp"
+	"fmt"
+
+	"agentswarm/roles"
+	"agentswarm/swarm/agent"
+	"agentswarm/swarm/task"
+)
+
+// AssignRequest asks for the model of a call.
+type AssignRequest struct {
+	Call *task.Call // required; it is given what it is to use
+	// Type is what the type of the call says of its model and its role; it is
+	// empty for a call without one.
+	TypeModel, TypeRole string
+	// Named is set where somebody gave the agent of the call by its name, and no
+	// role changes it.
+	Named bool
+}
+
+// Assign gives a call the model, the limits and the agent of its role, by what
+// the run was told of them. A command has no model: nothing is given to it that
+// nobody asked for. It returns nil where there is nothing to resolve by.
+func Assign(c Config, kinds map[string]agent.Kind, r AssignRequest) (*roles.Resolved, error) {
+	call := r.Call
+	r.Named = r.Named || c.Roles != nil && c.Roles.Agent != ""
+	input, typed := call.Input.(*task.TypedAgentInput)
+	if c.Roles == nil || !typed || len(call.Command) > 0 {
+		return nil, nil //nolint:nilnil // what has nothing to resolve is no error
+	}
+	asked, err := askedOf(c, r, input)
+	if err != nil {
+		return nil, err
+	}
+	found, err := c.Roles.Resolve(asked)
+	if err != nil {
+		return nil, err
+	}
+	if found.Routed != "" {
+		trial := *call
+		if give(c, kinds, &trial, r.Named, found) != nil {
+			// Nobody asked for it: what cannot be routed goes on as it would.
+			plain := *c.Roles
+			plain.Route = false
+			if found, err = plain.Resolve(asked); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if err := give(c, kinds, call, r.Named, found); err != nil {
+		return nil, err
+	}
+	role := *input
+	role.Role, call.Input = found.Role, &role
+	return found, nil
+}
+
+// askedOf is what is known of a call.
+func askedOf(c Config, r AssignRequest, input *task.TypedAgentInput) (a roles.Asked, err error) {
+	call := r.Call
+	a = roles.Asked{
+		Role: input.Role, Type: input.Type, TypeRole: r.TypeRole, Phase: call.Phase,
+	}
+	if call.Stage != nil {
+		a.Stage = call.Stage.Name
+	}
+	if r.Named {
+		a.Agent = call.Agent
+	}
+	for _, m := range []struct {
+		text string
+		into *roles.Spec
+	}{{call.Model, &a.Model}, {r.TypeModel, &a.TypeModel}} {
+		if m.text == "" {
+			continue
+		}
+		if *m.into, err = roles.ParseSpec(m.text); err != nil {
+			return a, err
+		}
+	}
+	bare := *call
+	bare.Model = ""
+	spec := SpecOf(c, &bare)
+	a.Reads = spec.ReadOnly || len(spec.Tools) > 0 && agent.Reads(spec.Tools)
+	if spec.Model != "" {
+		// What stands in an agent's table is the name that its program knows.
+		a.Own = roles.Spec{Model: spec.Model}
+	}
+	return a, nil
+}
+
+// give lays what was resolved into a call.
+func give(c Config, kinds map[string]agent.Kind, call *task.Call, named bool, found *roles.Resolved) error {
+	if found.Kind != "" && !named {
+		if c.Agents[found.Kind] == nil {
+			return fmt.Errorf("role %s: its agent %q cannot be started here", cmp.Or(found.Role, roles.Default), found.Kind)
+		}
+		call.Agent = found.Kind
+	}
+	spec := c.Agents[call.Agent]
+	if spec == nil {
+		return nil // its attempt says that there is no such agent
+	}
+	kind, driven := kinds[spec.Kind]
+	if !driven || spec.Kind == agent.KindCommand {
+		tellCommand(call, spec, found)
+		return nil
+	}
+	own := roles.Spec{Model: spec.Model}
+	tell := func(s roles.Spec) (task.Choice, error) { return kind.Tell(s, c.Roles.Providers) }
+	if found.Model != (roles.Spec{}) && (spec.Model == "" || found.Model != own) {
+		choice, err := tell(found.Model)
+		if err != nil {
+			return err
+		}
+		call.Model, call.Effort = choice.Model, cmp.Or(call.Effort, choice.Effort)
+	}
+	call.Fallbacks, call.Slow = nil, nil
+	for _, s := range found.Fallbacks {
+		choice, err := tell(s)
+		if err != nil {
+			return fmt.Errorf("fallback of role %s: %w", cmp.Or(found.Role, roles.Default), err)
+		}
+		call.Fallbacks = append(call.Fallbacks, choice)
+	}
+	if slow, err := tell(found.Slow); err == nil && found.Slow != (roles.Spec{}) {
+		call.Slow = &slow
+	}
+	bound(call, found.Limits)
+	return nil
+}
+
+// tellCommand leaves a command without the model of a role, for it has what
+// stands in its command. One that somebody asked for stays, so that it is
+// refused by its name, and limits hold as far as the command shows itself.
+func tellCommand(call *task.Call, spec *agent.Spec, found *roles.Resolved) {
+	if found.Chosen {
+		call.Model = found.Model.String()
+	}
+	limits := found.Limits
+	if spec.Format != agent.FormatJSONL {
+		limits = roles.Limits{Timeout: limits.Timeout}
+	}
+	bound(call, limits)
+}
+
+// bound lays the limits of a role under those of a call.
+func bound(call *task.Call, l roles.Limits) {
+	call.Timeout = cmp.Or(call.Timeout, l.Timeout)
+	call.Limits.Turns = cmp.Or(call.Limits.Turns, l.Turns)
+	call.Limits.Tokens = cmp.Or(call.Limits.Tokens, l.Tokens)
+	call.Limits.USD = cmp.Or(call.Limits.USD, l.USD)
+}

@@ -1,0 +1,88 @@
+package engine
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"agentswarm/swarm/event"
+	"agentswarm/swarm/task"
+)
+
+// switches are the models that the attempts of an agent went over to.
+func (r *rig) switches(id task.ID) string {
+	r.t.Helper()
+	records, err := r.deps.Run.Records()
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	var all []string
+	for _, rec := range records {
+		if e, ok := rec.Event.(*event.Switched); ok && e.Agent == id {
+			all = append(all, fmt.Sprintf("%d:%s", e.Attempt, modelName(&e.Choice)))
+		}
+	}
+	return strings.Join(all, " ")
+}
+
+// TestFallBack: a model that cannot be had makes room for the next of its role;
+// one that could be had, and failed, does not.
+func TestFallBack(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name, kind, ok string
+		fallbacks      int
+		want, switches string
+	}{
+		{"quota", "quota", "3", 2, "completed", "1:b 2:c:low"},
+		{"auth", "auth", "2", 2, "completed", "1:b"},
+		{"unknown", "invalid", "2", 1, "completed", "1:b"},
+		{"overloaded, of a provider that nobody knows", "overloaded", "2", 1, "completed", "1:b"},
+		{"no more", "quota", "9", 1, "failed quota", "1:b"},
+		{"none", "quota", "2", 0, "failed quota", ""},
+		{"its own fault", "other", "2", 2, "failed other", ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t)
+			r.config.Agents = specs("mine", `read -r prompt
+				if test $SWARM_ATTEMPT = `+test.ok+`; then printf '{"type":"result","text":"ok"}\n'
+				else printf '{"type":"error","kind":"`+test.kind+`","message":"no"}\n'; fi`)
+			call := mine()
+			call.Fallbacks = []task.Choice{{Model: "b"}, {Model: "c", Effort: "low"}}[:test.fallbacks]
+			result := r.play(call)["a1"].Result
+			is(t, "result", endOf(result), test.want)
+			is(t, "switches", r.switches("a1"), test.switches)
+			noted := strings.Contains(strings.Join(result.Done().Notes, "\n"), "it goes on with")
+			is(t, "a note", noted, test.switches != "")
+			if test.switches != "" {
+				is(t, "its model", r.view().Agent("a1").Now().Model, strings.Split(test.switches[strings.LastIndex(test.switches, " ")+1:], ":")[1])
+			}
+		})
+	}
+}
+
+// TestThorough: after two tries that were not good enough an agent goes on with
+// the thorough model, also under other owners, and stays with it. That its
+// provider refused it is no try.
+func TestThorough(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct{ kind, want string }{
+		{"other", "2:slow:high"},
+		{"quota", ""},
+	} {
+		t.Run(test.kind, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t)
+			r.config.Agents = specs("mine", `read -r prompt
+				printf '{"type":"error","kind":"`+test.kind+`","message":"no"}\n'`)
+			call := mine()
+			call.Slow = &task.Choice{Model: "slow", Effort: "high"}
+			for range 4 { // each an owner of its own, which tries once
+				is(t, "result", endOf(r.play(call)["a1"].Result), "failed "+test.kind)
+			}
+			is(t, "attempts", r.view().Agent("a1").Attempt, 4)
+			is(t, "switches", r.switches("a1"), test.want)
+		})
+	}
+}

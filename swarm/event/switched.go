@@ -1,0 +1,15 @@
+package event
+
+import "agentswarm/swarm/task"
+
+// Switched is another model that the attempts of an agent use from now on.
+type Switched struct {
+	Agent   task.ID `json:"agent"`
+	Attempt int     `json:"attempt"` // the last one that used another
+	task.Choice
+	Fallbacks int    `json:"fallbacks,omitempty"` // how many of its call were taken so far
+	Slow      bool   `json:"slow,omitempty"`      // it is the one for after a failed second try
+	Reason    string `json:"reason"`
+}
+
+func (*Switched) kind() string { return "switched" }
