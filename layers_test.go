@@ -17,7 +17,7 @@ import (
 func layers() [][]string {
 	return [][]string{
 		0: {
-			"roles", "variants", "risk/argv", "risk/lockfile", "worktree/git", "swarm/task", "swarm/proc", "swarm/box", "swarm/ask",
+			"roles", "variants", "variants/tasks", "swarm/lab/stat", "risk/argv", "risk/lockfile", "worktree/git", "swarm/task", "swarm/proc", "swarm/box", "swarm/ask",
 			"swarm/nearest", "swarm/schema", "swarm/modeltest", "swarm/provider",
 		},
 		1: {
@@ -25,11 +25,11 @@ func layers() [][]string {
 			"swarm/hook", "swarm/shim", "risk/shell", "swarm/modeltest/serve",
 			"swarm/builtin/model", "swarm/builtin/tool", "swarm/models",
 		},
-		2: {"risk", "swarm/early", "swarm/store", "swarm/agent", "swarm/inbox", "swarm/fleet", "swarm/governor", "swarm/wire"},
+		2: {"risk", "swarm/early", "swarm/store", "swarm/agent", "swarm/inbox", "swarm/fleet", "swarm/governor", "swarm/wire", "swarm/lab/measure"},
 		3: {
 			"swarm/agent/agenttest", "swarm/agent/claude", "swarm/agent/codex", "swarm/agent/command", "swarm/agent/gemini",
 			"swarm/agent/opencode", "swarm/agent/pi", "swarm/agent/qwen",
-			"swarm/builtin", "swarm/engine", "swarm/ledger",
+			"swarm/builtin", "swarm/engine", "swarm/ledger", "swarm/lab",
 		},
 		4: {"swarm/agent/kinds", "swarm/bench", "swarm/control", "swarm/config", "swarm/fanout", "swarm/workflow", "swarm/mcp"},
 		5: {"swarm/cli", "swarm/demo"},

@@ -16,6 +16,7 @@ import (
 
 	"agentswarm/swarm/agent"
 	"agentswarm/swarm/agent/command"
+	"agentswarm/swarm/agent/kinds"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/event"
 	"agentswarm/swarm/store"
@@ -58,7 +59,7 @@ func logsAction(c *cli.Context, env Env) error {
 	}
 	l := &logger{
 		out: bufio.NewWriterSize(env.Stdout, 64<<10), run: s.run, raw: c.Bool("raw"), json: c.Bool("json"),
-		all: len(s.named) == 0, config: config,
+		all: len(s.named) == 0, config: config, kinds: env.kinds(),
 	}
 	l.several = len(s.agents()) > 1 ||
 		len(s.agents()) == 0 && s.view.Identity.Workflow.Kind != store.WorkflowPrompt
@@ -82,9 +83,19 @@ type logger struct {
 	several   bool
 	all       bool // of the run, those that are called later too
 	config    engine.Config
+	kinds     kinds.List
 	streams   []*stream
 	of        map[task.ID]*stream
 	buf       []byte // what is read at once
+}
+
+// parser reads what an agent of a kind writes; one that is no longer known is
+// read as if it spoke our own protocol.
+func (l *logger) parser(spec *agent.Spec) agent.Parser {
+	if kind, ok := l.kinds.Find(spec.Kind); ok {
+		return kind.Adapter.Parser(spec)
+	}
+	return command.Adapter{}.Parser(spec)
 }
 
 // add begins the streams of agents that have none.
@@ -260,7 +271,7 @@ func (s *stream) print(l *logger, p []byte) error {
 		return err
 	case s.spec.Format == agent.FormatJSONL && !l.raw:
 		if s.parser == nil {
-			s.parser = command.Adapter{}.Parser(s.spec)
+			s.parser = l.parser(s.spec)
 		}
 		return s.events(l, s.parser.Feed(p))
 	default:

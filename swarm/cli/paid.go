@@ -47,19 +47,32 @@ func (p *place) confirmPaid(pl *plan, yes bool) error {
 		paid++
 		counts[strings.TrimSpace(spec.Name+" "+engine.SpecOf(pl.config, call).Model)]++
 	}
-	in, isFile := p.env.Stdin.(interface{ Fd() uintptr })
-	if paid <= unasked || yes || !isFile || !detect(p.env.Stderr, p.env.Getenv).TTY || !isTerminal(in.Fd()) {
+	if paid <= unasked || yes {
 		return nil
 	}
+	var lines []string
 	for _, who := range slices.Sorted(maps.Keys(counts)) {
-		fmt.Fprintf(p.env.Stderr, "%s: %s\n", Printable(who), Count(counts[who], "agent", "agents"))
+		lines = append(lines, fmt.Sprintf("%s: %s", Printable(who), Count(counts[who], "agent", "agents")))
 	}
 	budget := totalText(pl.config.Budget)
 	if budget == "" {
 		budget = "none"
 	}
-	fmt.Fprintf(p.env.Stderr, "%d at once; budget: %s\nStart them? [y/N] ", pl.config.Jobs, budget)
-	answer, err := bufio.NewReader(p.env.input()).ReadString('\n')
+	return p.env.askToStart(append(lines, fmt.Sprintf("%d at once; budget: %s", pl.config.Jobs, budget))...)
+}
+
+// askToStart shows what is about to start and asks once. Where nobody sits at
+// a terminal nobody is asked.
+func (env Env) askToStart(lines ...string) error {
+	in, isFile := env.Stdin.(interface{ Fd() uintptr })
+	if !isFile || !detect(env.Stderr, env.Getenv).TTY || !isTerminal(in.Fd()) {
+		return nil
+	}
+	for _, line := range lines {
+		fmt.Fprintln(env.Stderr, line)
+	}
+	fmt.Fprint(env.Stderr, "Start them? [y/N] ")
+	answer, err := bufio.NewReader(env.input()).ReadString('\n')
 	if err != nil && !errors.Is(err, io.EOF) {
 		return fmt.Errorf("read the answer: %w", err)
 	}

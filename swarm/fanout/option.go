@@ -5,11 +5,12 @@ import (
 
 	"agentswarm/roles"
 	"agentswarm/swarm/agent"
+	"agentswarm/swarm/task"
 )
 
 // optionFields are the fields of what the agent of a task is to use.
 func optionFields() []string {
-	return []string{"role", "model", "effort", "max_thinking_tokens", "tools", "read_only"}
+	return []string{"role", "model", "effort", "max_thinking_tokens", "tools", "read_only", "variant"}
 }
 
 // option reads a field of what the agent is to use, or says what is wrong with
@@ -41,6 +42,10 @@ func (n *narrowing) option(f recordField) (reason string) {
 		yes, ok := f.value.(bool)
 		if t.ReadOnly = yes; !ok {
 			return "expected true or false, got " + describe(f.value)
+		}
+	case "variant":
+		if t.Variant, reason = text(f.value); reason == "" && t.Variant != task.VariantOff {
+			return quoted(t.Variant) + " is not " + quoted(task.VariantOff) + ", which leaves them out"
 		}
 	}
 	return reason

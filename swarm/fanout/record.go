@@ -21,7 +21,7 @@ import (
 
 // fieldNames are the fields of a record, in the order they are told.
 func fieldNames() []string {
-	return []string{"id", "prompt", "command", "agent", "paths", "depends_on", "timeout", "allow", "role", "model", "effort", "max_thinking_tokens", "tools", "read_only"}
+	return []string{"id", "prompt", "command", "agent", "paths", "depends_on", "timeout", "allow", "role", "model", "effort", "max_thinking_tokens", "tools", "read_only", "variant"}
 }
 
 // maxID is the longest id of a task in bytes. People type them.

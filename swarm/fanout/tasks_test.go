@@ -6,17 +6,19 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"agentswarm/swarm/task"
 )
 
 func TestReadTasksJSONL(t *testing.T) {
 	t.Parallel()
 	got, err := ReadTasks(TasksRequest{Source: "tasks.jsonl", Format: FormatJSONL, Text: []byte("\ufeff" +
-		`{"id": "parsers", "prompt": "mend {item}", "agent": "mine", "paths": ["services/a", "docs/*.md"], "timeout": "1h30m"}` + "\r\n" +
+		`{"id": "parsers", "prompt": "mend {item}", "agent": "mine", "paths": ["services/a", "docs/*.md"], "timeout": "1h30m", "variant": "off"}` + "\r\n" +
 		"\n  \t\n" +
 		`  {"command": ["go", "vet", "./…", ""]}  ` + "\n" +
 		`{"id": "Parsers/é-1_2.x", "prompt": "p\n\"q\"", "depends_on": ["parsers"]}`)})
 	want := []Task{
-		{Line: 1, ID: "parsers", Prompt: "mend {item}", Agent: "mine", Paths: []string{"services/a", "docs/*.md"}, Timeout: 90 * time.Minute},
+		{Line: 1, ID: "parsers", Prompt: "mend {item}", Agent: "mine", Paths: []string{"services/a", "docs/*.md"}, Timeout: 90 * time.Minute, Options: task.Options{Variant: task.VariantOff}},
 		{Line: 4, Command: []string{"go", "vet", "./…", ""}},
 		{Line: 5, ID: "Parsers/é-1_2.x", Prompt: "p\n\"q\"", DependsOn: []string{"parsers"}},
 	}
@@ -147,6 +149,9 @@ func TestReadTasksRefusesRecords(t *testing.T) {
 		{`{"prompt": "p", "tools": "read"}`, `tools: expected a list of tools, such as ["read", "grep"], got "read"`, ""},
 		{`{"prompt": "p", "tools": ["read", "fnd"]}`, `tools: there is no tool "fnd"; did you mean "find"?`, ""},
 		{`{"prompt": "p", "read_only": "yes"}`, `read_only: expected true or false, got "yes"`, ""},
+		{`{"prompt": "p", "variant": "on"}`, `variant: "on" is not "off", which leaves them out`, ""},
+		{`{"prompt": "p", "variant": true}`, `variant: expected a string, got true`, ""},
+		{`{"command": ["x"], "variant": "off"}`, `variant: does not go with a command; it is for a prompt`, ""},
 		{`{"command": ["x"], "model": "m"}`, `model: does not go with a command; it is for a prompt`, ""},
 		{`{"command": ["x"], "read_only": false}`, `read_only: does not go with a command; it is for a prompt`, ""},
 		{`{"prompt": null}`, `prompt: expected a string, got null`, ""},

@@ -1,0 +1,334 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"agentswarm/swarm/agent"
+	"agentswarm/swarm/config"
+	"agentswarm/swarm/lab"
+	"agentswarm/swarm/store"
+)
+
+const labJobs = 4
+
+func newVariantsBenchCommand(env Env) *cli.Command {
+	return &cli.Command{
+		Name:  "bench",
+		Usage: "compare agents with and without variants",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "family", Usage: "whose failure modes to look at: claude, deepseek, gpt or qwen: `F`"},
+			&cli.StringFlag{Name: "model", Usage: "the model `M` that agents use, as their program calls it"},
+			&cli.StringFlag{Name: "agent", Usage: "the agent `NAME` from the user's configuration, or a kind"},
+			&cli.StringFlag{Name: "arm", Value: "off,on", Usage: "`ARMS`: off is without the variant, on with it"},
+			&cli.StringFlag{Name: "mode", Usage: "only the failure modes `A,B` of the family"},
+			&cli.IntFlag{Name: "repeat", Value: 1, Usage: "do each task `N` times in each arm, 1 to 100"},
+			&cli.IntFlag{Name: "tasks", Usage: "only the first `N` tasks of each mode"},
+			&cli.IntFlag{Name: "j", Value: labJobs, Usage: "run `N` agents at once, 1 to 100"},
+			&cli.StringFlag{Name: "out", Usage: "keep transcripts in `DIR`, and go on with those there (default: a folder beside the state)"},
+			&cli.StringFlag{Name: "replay", Usage: "compute the report of the transcripts in `DIR`; no agent is started"},
+			&cli.StringFlag{Name: "html", Usage: "write the report as a page with plots to `FILE`, too"},
+			&cli.BoolFlag{Name: "yes", Usage: "do not ask before many agents start that cost money"},
+			jsonFlag(),
+		},
+		Description: `For each failure mode of a family there are twenty small tasks, each a repository
+of its own. Agents do them as in any run, with the text against that mode at the
+end of their prompt and without it. What they did is recorded, measured, and
+compared task by task. Only the configuration of the user counts, not that of a
+repository.
+
+Ctrl-C keeps what was recorded; the same command goes on from there.
+
+Examples:
+  swarm variants bench --family qwen --model qwen3-coder --agent mine --tasks 5
+  swarm variants bench --family gpt --model gpt-5.5 --agent codex --repeat 3
+  swarm variants bench --replay transcripts --html report.html`,
+		Action: func(c *cli.Context) error { return variantsBenchAction(c, env) },
+	}
+}
+
+func variantsBenchAction(c *cli.Context, env Env) error {
+	if _, err := arguments(c, 0, 0); err != nil {
+		return err
+	}
+	if c.IsSet("replay") {
+		return replayAction(c, env)
+	}
+	r, err := newLabRequest(c, env)
+	if err != nil {
+		return err
+	}
+	note, err := env.labAgent(c, &r)
+	if err != nil {
+		return err
+	}
+	plan, err := lab.NewPlan(r)
+	if err != nil {
+		return refusedLab(err)
+	}
+	fmt.Fprint(env.Stderr, note)
+	fmt.Fprintf(env.Stderr, "transcripts: %s; %d of %s are there, %s to be started\n",
+		Printable(plan.Transcripts()), plan.All()-plan.Missing(), Count(plan.All(), "agent", "agents"), Count(plan.Missing(), "agent is", "agents are"))
+	if err := env.confirmLab(c, plan); err != nil {
+		return err
+	}
+	failures, err := plan.Run(c.Context)
+	if err != nil {
+		return refusedLab(err)
+	}
+	all, err := lab.Load(plan.Transcripts())
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	report, err := lab.Summarize(all)
+	if err != nil {
+		return err
+	}
+	report.Failures = append(report.Failures, failures...)
+	report.Missing, report.Dir = plan.Missing(), plan.Dir
+	if err := printLab(c, env, report); err != nil {
+		return err
+	}
+	if len(failures) > 0 {
+		return &ExitError{Code: CodeDegraded}
+	}
+	return nil
+}
+
+// refusedLab gives what the lab refuses the code of a refusal.
+func refusedLab(err error) error {
+	var not *lab.RefusedError
+	if errors.As(err, &not) {
+		return &UsageError{Text: "variants bench: " + not.Text, Advice: not.Advice}
+	}
+	return err
+}
+
+// replayAction reports on what was recorded.
+func replayAction(c *cli.Context, env Env) error {
+	for _, name := range []string{"family", "model", "agent", "arm", "mode", "repeat", "tasks", "j", "out", "yes"} {
+		if c.IsSet(name) {
+			return usagef("variants bench: --%s is for agents, and --replay starts none", name)
+		}
+	}
+	dir := absolute(invoked(c).dir, c.String("replay"))
+	if stat, err := os.Stat(dir); err != nil || !stat.IsDir() {
+		return usagef("variants bench: --replay %s: no such folder", c.String("replay"))
+	}
+	all, err := lab.Load(dir)
+	var not *lab.TranscriptError
+	if errors.As(err, &not) {
+		return refused(err)
+	}
+	if err != nil {
+		return err
+	}
+	if len(all) == 0 {
+		return usagef("variants bench: --replay %s: holds no transcript", c.String("replay"))
+	}
+	report, err := lab.Summarize(all)
+	if err != nil {
+		return err
+	}
+	return printLab(c, env, report)
+}
+
+// newLabRequest checks what was typed.
+func newLabRequest(c *cli.Context, env Env) (r lab.Request, err error) {
+	r = lab.Request{
+		Family: c.String("family"), Model: c.String("model"), Agent: c.String("agent"),
+		Repeat: c.Int("repeat"), Tasks: c.Int("tasks"), Jobs: c.Int("j"), Environ: env.Environ,
+		Swarm: func(ctx context.Context, t lab.Typed) int { return env.typedIn(ctx, t) },
+		Say:   func(text string) { fmt.Fprintln(env.Stderr, Printable(text)) },
+	}
+	switch {
+	case r.Family == "":
+		return r, usagef("variants bench: --family is missing: claude, deepseek, gpt or qwen")
+	case r.Model == "":
+		return r, usagef("variants bench: --model is missing: what agents are to use")
+	case r.Repeat < 1 || r.Repeat > 100:
+		return r, usagef("variants bench: --repeat %d: want 1 to 100", r.Repeat)
+	case c.IsSet("tasks") && r.Tasks < 1:
+		return r, usagef("variants bench: --tasks %d: want 1 or more", r.Tasks)
+	case r.Jobs < 1 || r.Jobs > 100:
+		return r, usagef("variants bench: -j %d: want 1 to 100", r.Jobs)
+	}
+	for arm := range strings.SplitSeq(c.String("arm"), ",") {
+		a := lab.Arm(strings.TrimSpace(arm))
+		if a != lab.Off && a != lab.On || slices.Contains(r.Arms, a) {
+			return r, usagef("variants bench: --arm %q: want off, on or off,on", c.String("arm"))
+		}
+		r.Arms = append(r.Arms, a)
+	}
+	if c.IsSet("mode") {
+		for mode := range strings.SplitSeq(c.String("mode"), ",") {
+			if mode = strings.TrimSpace(mode); !slices.Contains(r.Modes, mode) {
+				r.Modes = append(r.Modes, mode)
+			}
+		}
+	}
+	r.Dir, err = labDir(c, env, r)
+	return r, err
+}
+
+// labDir is where a lab keeps what it records.
+func labDir(c *cli.Context, env Env, r lab.Request) (string, error) {
+	dir := ""
+	if c.IsSet("out") {
+		if c.String("out") == "" {
+			return "", usagef("variants bench: --out needs a folder")
+		}
+		dir = absolute(invoked(c).dir, c.String("out"))
+	} else {
+		root, err := store.Root(env.Getenv)
+		if err != nil {
+			return "", refused(err)
+		}
+		// Not in it: each folder there is of a repository.
+		name := strings.Map(func(r rune) rune {
+			if strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.", r) {
+				return r
+			}
+			return '-'
+		}, strings.Join([]string{r.Family, r.Agent, r.Model}, "-"))
+		dir = filepath.Join(root+"-lab", name)
+	}
+	// Workspaces are looked for by their real paths.
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		dir = real
+	} else if real, err := filepath.EvalSymlinks(filepath.Dir(dir)); err == nil {
+		dir = filepath.Join(real, filepath.Base(dir))
+	}
+	return dir, nil
+}
+
+// typedIn runs a command of the lab, whose runs have a state of their own.
+func (env Env) typedIn(ctx context.Context, t lab.Typed) int {
+	getenv := env.Getenv
+	env.Getenv = func(name string) string {
+		if name == "SWARM_STATE_DIR" {
+			return t.State
+		}
+		return getenv(name)
+	}
+	env.Environ = append(slices.DeleteFunc(slices.Clone(env.Environ), func(kv string) bool {
+		return strings.HasPrefix(kv, "SWARM_STATE_DIR=")
+	}), "SWARM_STATE_DIR="+t.State)
+	env.Stdin = strings.NewReader("")
+	return Typed(env)(ctx, t.Dir, t.Stdout, t.Stderr, t.Args...)
+}
+
+// labAgent finds the agent before anything begins, the one that is named or
+// the one that `run` would take, and what a person should know of it.
+func (env Env) labAgent(c *cli.Context, r *lab.Request) (note string, err error) {
+	conf, err := env.labConfig()
+	if err != nil {
+		return "", err
+	}
+	p := &place{env: env}
+	a, err := p.namedAgent(c, &plan{}, conf)
+	if err != nil {
+		return "", err
+	}
+	spec, err := p.specOf(a.Agent)
+	if err != nil {
+		return "", err
+	}
+	if spec.Format != agent.FormatJSONL {
+		return "", usagef("variants bench: agent %q does not show what it does: it has format = %q, not %q", a.Name, spec.Format, agent.FormatJSONL)
+	}
+	if a.why != "" {
+		note = fmt.Sprintf("agent: %s (%s)\n", Printable(a.Name), Printable(a.why))
+	}
+	r.Agent, r.Fixed = a.Name, a.Kind == config.KindCommand
+	if r.Fixed {
+		note += fmt.Sprintf("agent %s is a command: it uses the model that stands there, and %s is what reports call it\n",
+			Printable(a.Name), Printable(r.Model))
+	}
+	return note, nil
+}
+
+// confirmLab asks once before many agents start that cost money.
+func (env Env) confirmLab(c *cli.Context, plan *lab.Plan) error {
+	conf, err := env.labConfig()
+	if err != nil {
+		return err
+	}
+	a, err := conf.Agent(plan.Agent)
+	if err != nil {
+		return err
+	}
+	if !env.kinds().ByName()[a.Kind.String()].Paid || plan.Missing() <= unasked || c.Bool("yes") {
+		return nil
+	}
+	return env.askToStart(
+		fmt.Sprintf("%s %s: %s", plan.Agent, plan.Model, Count(plan.Missing(), "agent", "agents")),
+		fmt.Sprintf("%d at once", plan.Jobs))
+}
+
+// printLab prints a report, and writes its page.
+func printLab(c *cli.Context, env Env, r *lab.Report) error {
+	if c.IsSet("html") {
+		if err := writePage(absolute(invoked(c).dir, c.String("html")), r.HTML); err != nil {
+			return usagef("variants bench: --html %s: %v", c.String("html"), err)
+		}
+	}
+	if c.Bool("json") {
+		return printJSON(env.Stdout, r)
+	}
+	lines := []string{r.Title, fmt.Sprintf("%s, %s", Count(r.Transcripts, "transcript", "transcripts"), Count(r.Missing, "is missing", "are missing")), ""}
+	t := Table{Columns: []Column{
+		{Title: "MODE"}, {Title: "MEASURE"}, {Title: "BETTER"}, {Title: "PAIRS", Right: true}, {Title: "OFF", Right: true},
+		{Title: "ON", Right: true}, {Title: "DIFFERENCE", Right: true}, {Title: "95 %", Right: true}, {Title: "P", Right: true}, {Title: ""},
+	}}
+	for _, m := range r.Modes {
+		for i := range m.Rows {
+			row := &m.Rows[i]
+			t.Row(m.Family+"/"+m.Mode, row.Measure, row.Better, fmt.Sprint(row.Pairs), lab.Figure(row.Off), lab.Figure(row.On),
+				lab.Figure(row.Difference), row.Between(), lab.Chance(row.P), row.Verdict())
+		}
+	}
+	for _, line := range append(lines, t.Lines(0)...) {
+		if _, err := fmt.Fprintln(env.Stdout, Printable(line)); err != nil {
+			return err
+		}
+	}
+	for _, f := range r.Failures {
+		fmt.Fprintf(env.Stderr, "%s: %s: %s\n", f.Agent, f.Kind, Printable(f.Message))
+	}
+	return nil
+}
+
+// writePage writes a file that is there whole or not at all.
+func writePage(name string, write func(io.Writer) error) error {
+	file, err := os.CreateTemp(filepath.Dir(name), ".swarm-*")
+	if err != nil {
+		return err
+	}
+	err = errors.Join(write(file), file.Chmod(0o644), file.Close())
+	if err == nil {
+		err = os.Rename(file.Name(), name)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(file.Name()))
+	}
+	return nil
+}
+
+// labConfig is the configuration outside of any repository.
+func (env Env) labConfig() (*config.Config, error) {
+	conf, err := env.userConfig()
+	if err != nil {
+		return nil, err
+	}
+	conf, err = conf.Over((&place{env: env}).lookup)
+	return conf, refused(err)
+}
