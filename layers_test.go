@@ -23,7 +23,7 @@ func layers() [][]string {
 		1: {
 			"worktree", "merge", "swarm/ear", "swarm/event", "swarm/guard", "swarm/limit", "swarm/manifest", "swarm/scope", "swarm/script",
 			"swarm/hook", "swarm/shim", "risk/shell", "swarm/modeltest/serve",
-			"swarm/builtin/model", "swarm/builtin/tool", "swarm/models",
+			"swarm/builtin/model", "swarm/builtin/tool", "swarm/models", "swarm/prompt",
 		},
 		2: {"risk", "swarm/early", "swarm/store", "swarm/agent", "swarm/inbox", "swarm/fleet", "swarm/governor", "swarm/wire", "swarm/lab/measure"},
 		3: {

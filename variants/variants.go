@@ -8,11 +8,8 @@ package variants
 import (
 	"cmp"
 	"embed"
-	"fmt"
 	"io/fs"
-	"path"
 	"slices"
-	"strings"
 )
 
 // Family is whose model a model is. The zero value is none that is known.
@@ -31,16 +28,19 @@ const (
 
 // Variant is the text that is added to a prompt against one failure mode.
 type Variant struct {
-	Family  Family
-	Mode    string // the failure mode, such as over-comments
-	Failure string // what models do without it
-	Measure string // how one sees whether it helps
-	Text    string // what they are told
-	File    string // where it was read from; empty for those that are built in
+	Family  Family `json:"family"`
+	Mode    string `json:"mode"`              // the failure mode, such as over-comments
+	Failure string `json:"failure,omitempty"` // what models do without it
+	Measure string `json:"measure,omitempty"` // how one sees whether it helps
+	Text    string `json:"text"`              // what they are told
+	File    string `json:"file,omitempty"`    // where it was read from; empty for those that are built in
 }
 
 //go:embed */*.md
 var texts embed.FS
+
+// Key names a variant, such as claude/false-claims.
+func (v *Variant) Key() string { return string(v.Family) + "/" + v.Mode }
 
 // Embedded are the variants that this program brings, by family and mode.
 func Embedded() ([]Variant, error) {
@@ -58,37 +58,53 @@ func Embedded() ([]Variant, error) {
 		all = append(all, v)
 		return err
 	})
-	slices.SortFunc(all, func(a, b Variant) int {
-		return cmp.Or(cmp.Compare(a.Family, b.Family), cmp.Compare(a.Mode, b.Mode))
-	})
+	order(all)
 	return all, err
 }
 
-// Parse reads the file FAMILY/MODE.md of a variant: front matter that says
-// failure and measure, and the text.
-func Parse(file, text string) (Variant, error) {
-	v := Variant{
-		Family: Family(path.Base(path.Dir(file))), File: file,
-		Mode: strings.TrimSuffix(path.Base(file), ".md"),
-	}
-	head, body, ok := strings.Cut(strings.TrimPrefix(text, "---\n"), "\n---\n")
-	if !ok || !strings.HasPrefix(text, "---\n") {
-		return v, fmt.Errorf("%s: want front matter between two lines of ---", file)
-	}
-	for line := range strings.SplitSeq(head, "\n") {
-		name, value, _ := strings.Cut(line, ":")
-		switch value = strings.TrimSpace(value); name {
-		case "failure":
-			v.Failure = value
-		case "measure":
-			v.Measure = value
-		default:
-			return v, fmt.Errorf("%s: unknown field %q; there is failure, measure", file, name)
+// order is by family and mode, so that what is said to a model is the same
+// each time.
+func order(all []Variant) {
+	slices.SortStableFunc(all, func(a, b Variant) int {
+		return cmp.Or(cmp.Compare(a.Family, b.Family), cmp.Compare(a.Mode, b.Mode))
+	})
+}
+
+// Lay lays variants over others: one replaces that of the same family and mode.
+func Lay(over, under []Variant) []Variant {
+	var all []Variant
+	for _, v := range under {
+		if !slices.ContainsFunc(over, func(o Variant) bool { return o.Key() == v.Key() }) {
+			all = append(all, v)
 		}
 	}
-	v.Text = strings.TrimSpace(body)
-	if v.Text == "" {
-		return v, fmt.Errorf("%s: there is no text below the front matter", file)
+	all = append(all, over...)
+	order(all)
+	return all
+}
+
+// Less is without those that a list of keys names; a family alone names all of
+// its variants.
+func Less(all []Variant, off []string) []Variant {
+	return slices.DeleteFunc(slices.Clone(all), func(v Variant) bool {
+		return slices.Contains(off, v.Key()) || slices.Contains(off, string(v.Family))
+	})
+}
+
+// Treat are those of a family; none where the family is none.
+func Treat(family Family, all []Variant) []Variant {
+	var some []Variant
+	for _, v := range all {
+		if family != "" && v.Family == family {
+			some = append(some, v)
+		}
 	}
-	return v, nil
+	return some
+}
+
+// For are the variants that apply to a model: those that this program brings,
+// with somebody's own laid over them.
+func For(model string, own []Variant) ([]Variant, error) {
+	brought, err := Embedded()
+	return Treat(Of(model), Lay(own, brought)), err
 }

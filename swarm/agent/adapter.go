@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 
 	"agentswarm/swarm/event"
+	"agentswarm/swarm/prompt"
 )
 
 // Adapter drives one kind of agent. It is pure: it says what to start and
@@ -32,6 +33,9 @@ type Request struct {
 
 	// System is said to the agent before anything else, after its own words.
 	System string
+	// Opening are the parts of that, for the built-in agent, which puts them
+	// together itself.
+	Opening *prompt.Parts
 	// State is a folder for the agent alone, as it finds it. It is there.
 	State string
 	// Tmp is its folder for temporary files, as it finds it; empty: /tmp.

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"agentswarm/roles"
+	"agentswarm/swarm/prompt"
+	"agentswarm/variants"
 )
 
 // The kinds of agents: KindCommand is any command, KindBuiltin swarm itself,
@@ -67,6 +69,13 @@ type Kind struct {
 	// them; empty: any. Bare is set where it is told a model without them.
 	Providers []string
 	Bare      bool
+	// Memory says which files tell agents of the kind about a repository. Nil:
+	// they read none by themselves.
+	Memory func(*Request) Memory
+	// Tools are those that are offered for a request. Nil: nobody can tell.
+	Tools func(*Request) prompt.Tools
+	// Family is whose models it uses where none is named; empty: not certain.
+	Family variants.Family
 	// Models are those that the user's own set-up names, where that can be told
 	// by reading it. Nil: it cannot.
 	Models func(Surroundings) []string
@@ -142,6 +151,18 @@ type Login struct {
 type File struct {
 	Name string // below the state folder, with slashes
 	Data []byte
+}
+
+// MemoryFile is the file at the top of a repository that speaks to agents of
+// all kinds.
+const MemoryFile = "AGENTS.md"
+
+// Memory is what agents of a kind learn from files at the top of a repository,
+// by their names.
+type Memory struct {
+	Own   []string // the files that are written for the kind, beside [MemoryFile]
+	Reads []string // those that it reads by itself; all others are said to it
+	Else  []string // those that it reads where none of these says anything
 }
 
 // ReadOnlyTools are what an agent may use that must change nothing, by the

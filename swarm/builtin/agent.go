@@ -152,7 +152,7 @@ func (a *agent) answer(ctx context.Context, prompt order) error {
 	if err := a.begin(form); err != nil {
 		return err
 	}
-	if err := a.add(model.Say(model.User, prompt.Text)); err != nil {
+	if err := a.add(a.asked(prompt.Text)); err != nil {
 		return err
 	}
 	for {
@@ -168,6 +168,16 @@ func (a *agent) answer(ctx context.Context, prompt order) error {
 			return err
 		}
 	}
+}
+
+// asked is a task as it is said. The first one comes after what there is in the
+// repository.
+func (a *agent) asked(text string) model.Message {
+	m := model.Say(model.User, text)
+	if top := repository(a.o.Root); top != "" && len(a.conversation) == 0 {
+		m.Parts = append([]model.Part{&model.Note{Text: top}}, m.Parts...)
+	}
+	return m
 }
 
 // tell adds what people said meanwhile, and that the end is near.

@@ -20,6 +20,7 @@ import (
 
 	"agentswarm/swarm/builtin/model"
 	"agentswarm/swarm/builtin/tool"
+	"agentswarm/swarm/prompt"
 	"agentswarm/swarm/schema"
 	"agentswarm/swarm/task"
 )
@@ -43,6 +44,8 @@ type Options struct {
 	ReadOnly bool
 	Contract string // how actions are judged; may be empty
 	Role     string // what follows in the system prompt; may be empty
+	// Opening is what a run knows of how the prompt opens; nil: there is no run.
+	Opening *prompt.Parts
 
 	Session   string // the folder to keep the conversation in; empty: it is not kept
 	Artifacts string // the folder for long outputs; empty: beside the conversation
@@ -131,7 +134,9 @@ func newAgent(o Options, out face) (*agent, error) {
 	}
 	a := &agent{
 		o: o, tools: tools, face: out, window: o.Window,
-		head: newHeader(o, tools),
+	}
+	if a.head, err = newHeader(o, tools); err != nil {
+		return nil, err
 	}
 	if a.window == 0 {
 		a.window = o.Endpoint.Facts.ContextWindow

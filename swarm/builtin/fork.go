@@ -34,6 +34,10 @@ func (a *agent) fork() error {
 	if a.head.Contract != own.Contract && a.head.Contract != "" {
 		a.conversation = append(a.conversation, model.Message{Role: model.User, Parts: []model.Part{&model.Note{Text: a.head.Contract}}})
 	}
+	if a.head.Part != own.Part && a.head.Part != "" {
+		a.conversation = append(a.conversation, model.Message{Role: model.User, Parts: []model.Part{&model.Note{Text: a.head.Part}}})
+	}
+	own.Part = a.head.Part
 	a.head, a.frozen = own, true
 	return nil
 }

@@ -8,7 +8,12 @@ import (
 	"strings"
 	"testing"
 
+	"agentswarm/roles"
 	"agentswarm/swarm/builtin/model"
+	"agentswarm/swarm/builtin/tool"
+	"agentswarm/swarm/prompt"
+	"agentswarm/swarm/task"
+	"agentswarm/variants"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -84,7 +89,12 @@ func TestPrefix(t *testing.T) {
 				if strings.Contains(p, o.Root) {
 					t.Errorf("a path is in %s", p)
 				}
-				has(t, "the prefix", p, "Use tabs.", ".gitignore\nAGENTS.md\nb/\nsub/\n", "The contract.")
+				has(t, "the prefix", p, "Use tabs.", "The contract.")
+				// What is long about the workspace comes with the task.
+				const top = `.gitignore\nAGENTS.md\nb/\nsub/`
+				if i := strings.Index(body, top); i < 0 || strings.Contains(p, "sub/") || i > strings.Index(body, "task of "+role) {
+					t.Errorf("the top of the repository is at %d of %s", i, body)
+				}
 				all = append(all, p)
 			}
 			if all[0] != all[1] {
@@ -210,5 +220,91 @@ func TestColdFork(t *testing.T) {
 	p.Fork = t.TempDir()
 	if err := start(t, t.Context(), p).end(); err == nil || !strings.Contains(err.Error(), "holds no conversation") {
 		t.Errorf("of nothing: %v", err)
+	}
+}
+
+// TestVariantPrefix holds that what is said against failure modes, the stage
+// and the role come after all that agents have in common, and that its key says
+// so.
+func TestVariantPrefix(t *testing.T) {
+	t.Parallel()
+	roster := []string{"planner", "reviewer"}
+	header := func(change func(*Options, *prompt.Parts)) header {
+		o := options(t, &model.Endpoint{Spec: roles.Spec{Provider: "anthropic", Model: "claude-opus"}, API: model.Anthropic})
+		o.Contract = "The contract."
+		o.Opening = &prompt.Parts{
+			Memory:   []prompt.File{{Name: "AGENTS.md", Text: "Use tabs."}},
+			Stage:    &task.Stage{Name: "reviewer", Roster: roster, Words: "Review."},
+			Variants: []variants.Variant{{Family: variants.Claude, Text: "Quote."}, {Family: variants.GPT, Text: "Act."}},
+		}
+		change(&o, o.Opening)
+		tools, err := tool.Pick(o.Tools, o.ReadOnly)
+		if err != nil {
+			t.Fatal(err)
+		}
+		h, err := newHeader(o, tools)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return h
+	}
+	plain := header(func(*Options, *prompt.Parts) {})
+	if !strings.HasSuffix(plain.Own, "\n\nQuote.") || strings.Contains(plain.Own, "Act.") {
+		t.Errorf("the prompt ends with %s: want what is for the family of its model", plain.Own)
+	}
+	for _, test := range []struct {
+		name   string
+		same   string // how far the rest of the prompt is the same
+		key    bool   // the key is the same
+		change func(*Options, *prompt.Parts)
+	}{
+		{"another variant", "Review.", true, func(_ *Options, p *prompt.Parts) { p.Variants[0].Text = "Other." }},
+		{"no variant", "Review.", true, func(_ *Options, p *prompt.Parts) { p.Variants = nil }},
+		{"another role", "do not invent", true, func(_ *Options, p *prompt.Parts) { p.Stage.Words = "Other." }},
+		{"another stage", "The contract.", true, func(_ *Options, p *prompt.Parts) { p.Stage.Name = "planner" }},
+		{"no stage", "The contract.", true, func(_ *Options, p *prompt.Parts) { p.Stage = nil }},
+		{"another contract", "", true, func(o *Options, _ *prompt.Parts) { o.Contract = "Other." }},
+		{"another folder and session", "Quote.", true, func(o *Options, _ *prompt.Parts) { o.Root, o.Session = t.TempDir(), t.TempDir() }},
+		{"other tools", "", false, func(o *Options, _ *prompt.Parts) { o.ReadOnly = true }},
+		{"another model", "do not invent", false, func(o *Options, _ *prompt.Parts) { o.Endpoint.Spec.Model = "gpt-5" }},
+		{"another memory", "", false, func(_ *Options, p *prompt.Parts) { p.Memory[0].Text = "Other." }},
+	} {
+		h := header(test.change)
+		if i := strings.Index(plain.Own, test.same); i < 0 || !strings.HasPrefix(h.Own, plain.Own[:i]) {
+			t.Errorf("%s: the prompt goes on with\n%s\nwant the same up to %q of\n%s", test.name, h.Own, test.same, plain.Own)
+		}
+		if test.key && h.Shared != plain.Shared {
+			t.Errorf("%s: it begins with\n%s\nwant\n%s", test.name, h.Shared, plain.Shared)
+		}
+		if got := h.cacheKey() == plain.cacheKey(); got != test.key {
+			t.Errorf("%s: the same key: %t", test.name, got)
+		}
+	}
+}
+
+// TestForkPart holds that a fork keeps what its parent was told, and hears of a
+// part that differs.
+func TestForkPart(t *testing.T) {
+	t.Parallel()
+	f := newFake(t, turn{text: "parent's answer"})
+	o := options(t, f.endpoint(model.Responses))
+	o.Opening = &prompt.Parts{Stage: &task.Stage{Name: "planner", Words: "Plan it."}}
+	k := start(t, t.Context(), o)
+	k.prompt("first")
+	k.until("result")
+	k.finish()
+	for words, told := range map[string]bool{"Plan it.": false, "Check it.": true} {
+		child := newFake(t, turn{text: "child's answer"})
+		p := options(t, child.endpoint(model.Responses))
+		p.Fork = o.Session
+		p.Opening = &prompt.Parts{Stage: &task.Stage{Name: "planner", Words: words}}
+		k = start(t, t.Context(), p)
+		k.prompt("second")
+		k.until("result")
+		k.finish()
+		body := child.bodies()[0]
+		if got := strings.Count(body, "Your part: planner"); got != map[bool]int{false: 1, true: 2}[told] {
+			t.Errorf("%s: the fork is told %d times of its part: %s", words, got, body)
+		}
 	}
 }

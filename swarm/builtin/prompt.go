@@ -6,69 +6,92 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
 
 	"agentswarm/swarm/builtin/model"
 	"agentswarm/swarm/builtin/tool"
+	"agentswarm/swarm/prompt"
+	"agentswarm/variants"
 )
 
 //go:embed core.md
 var core string
 
 const (
-	maxAgentsFile = 64 << 10
-	maxTop        = 100 // entries that are listed
+	agentsName = "AGENTS.md"
+	maxTop     = 100 // entries that are listed
 )
 
 // newHeader lays the prompt out. What comes before the role is the same, byte
 // for byte, for all agents with the same model and tools that work on the same
 // base, so that a provider reads it once: no path, no date and no name is in
 // it.
-func newHeader(o Options, tools []*tool.Tool) header {
+func newHeader(o Options, tools []*tool.Tool) (header, error) {
+	p, err := parts(o, tools)
+	if err != nil {
+		return header{}, err
+	}
 	h := header{
 		Type: "session", Version: sessionVersion, ID: idOf(o.Session),
 		Provider: o.Endpoint.Spec.Provider, Model: o.Endpoint.Spec.Model, API: o.Endpoint.API,
-		Shared:   strings.Join(sections(core, agentsFile(o.Root), repository(o.Root)), "\n\n"),
-		Own:      strings.Join(sections(o.Contract, o.Role), "\n\n"),
-		Contract: o.Contract,
+		Shared: p.Shared(), Own: p.Own(), Contract: o.Contract, Part: p.Part(),
 	}
 	for _, t := range tools {
 		h.Tools = append(h.Tools, model.Tool{Name: t.Name, Description: t.Description, Schema: t.Schema})
 	}
-	return h
+	return h, nil
 }
 
-func sections(texts ...string) []string {
-	var all []string
-	for _, text := range texts {
-		if text = strings.TrimSpace(text); text != "" {
-			all = append(all, text)
+// parts are what the prompt opens with. What the process that started the agent
+// knows better stands in o.Opening: what the base says to all, the stage, and
+// which variants there are.
+func parts(o Options, tools []*tool.Tool) (prompt.Parts, error) {
+	var p prompt.Parts
+	if o.Opening != nil {
+		p = *o.Opening
+	} else {
+		brought, err := variants.Embedded()
+		if err != nil {
+			return p, err
+		}
+		p.Variants = brought
+		if text := agentsFile(o.Root); text != "" {
+			p.Memory = []prompt.File{{Name: agentsName, Text: text}}
 		}
 	}
-	return all
+	p.Core, p.Contract, p.Role, p.Tools.All = core, o.Contract, o.Role, true
+	for _, t := range tools {
+		p.Tools.Names = append(p.Tools.Names, t.Name)
+	}
+	p.Variants = variants.Treat(variants.Of(o.Endpoint.Spec.Model), p.Variants)
+	return p, nil
 }
 
 // agentsFile is what the project says to all agents.
 func agentsFile(root string) string {
-	file := filepath.Join(root, "AGENTS.md")
-	info, err := os.Stat(file)
+	file := filepath.Join(root, agentsName)
+	info, err := os.Lstat(file)
 	if err != nil || !info.Mode().IsRegular() {
 		return ""
 	}
-	text, err := os.ReadFile(file)
-	if err != nil || strings.TrimSpace(string(text)) == "" {
+	f, err := os.Open(file)
+	if err != nil {
 		return ""
 	}
-	more := ""
-	if len(text) > maxAgentsFile {
-		text, more = text[:maxAgentsFile], "\n… (the rest is left out; read the file)"
+	defer f.Close() //nolint:errcheck // nothing was written
+	// One more than may be said: then it is said that there is more.
+	text, err := io.ReadAll(io.LimitReader(f, prompt.MaxMemory+1))
+	if err != nil {
+		return ""
 	}
-	return "# AGENTS.md of this repository\n\n" + strings.TrimSpace(strings.ToValidUTF8(string(text), "\uFFFD")) + more
+	return string(text)
 }
 
-// repository is what the repository holds at its top.
+// repository is what the repository holds at its top. It is said with the first
+// task: stages of one work have bases that differ.
 func repository(root string) string {
 	names := tool.Top(root)
 	if len(names) == 0 {

@@ -30,6 +30,7 @@ type header struct {
 	Shared   string          `json:"shared"`
 	Own      string          `json:"own,omitempty"`
 	Contract string          `json:"contract,omitempty"`
+	Part     string          `json:"part,omitempty"` // what it was told of its own
 	Tools    []model.Tool    `json:"tools"`
 	Schema   json.RawMessage `json:"schema,omitempty"`
 }

@@ -115,6 +115,7 @@ func (p *place) bench(ctx context.Context, run *store.Run, owner *store.Owner) (
 		Environ: p.env.Environ, Root: p.rootDir(), Cores: runtime.NumCPU(),
 		Now: time.Now, Warn: func(text string) { fmt.Fprintln(p.env.Stderr, program+": "+Printable(text)) },
 	}
+	b.deps.Prompts = newMemories(ctx, b)
 	return b, b.judgeActions(ctx, self)
 }
 

@@ -18,6 +18,7 @@ import (
 	builtinagent "agentswarm/swarm/builtin"
 	"agentswarm/swarm/builtin/model"
 	"agentswarm/swarm/early"
+	"agentswarm/swarm/prompt"
 	"agentswarm/swarm/provider"
 	"agentswarm/swarm/schema"
 	"agentswarm/swarm/task"
@@ -40,6 +41,7 @@ func newBuiltinCommand(env Env) *cli.Command {
 			&cli.BoolFlag{Name: "read-only", Usage: "change nothing and run nothing: read, grep, find and ls"},
 			&cli.StringFlag{Name: "tools", Usage: "only these tools: `A,B`"},
 			&cli.StringFlag{Name: "system-file", Usage: "add the text of `FILE` to what the model is told first"},
+			&cli.StringFlag{Name: "opening-file", Hidden: true, Usage: "the parts of the prompt that a run knows, as JSON in `FILE`"},
 			&cli.StringFlag{Name: "session", Usage: "keep the conversation in the folder `DIR`"},
 			&cli.StringFlag{Name: "fork", Usage: "go on with the conversation that is kept in `DIR`"},
 			&cli.BoolFlag{Name: "cold", Usage: "with --fork: also where nothing of it will be cached"},
@@ -179,6 +181,16 @@ func builtinTexts(c *cli.Context, env Env, o *builtinagent.Options) error {
 			return usagef("builtin: %s: %v", f.what, err)
 		}
 		*f.to = string(text)
+	}
+	if path := c.String("opening-file"); path != "" {
+		text, err := os.ReadFile(absoluteIn(dir, path))
+		if err == nil {
+			o.Opening = &prompt.Parts{}
+			err = json.Unmarshal(text, o.Opening)
+		}
+		if err != nil {
+			return usagef("builtin: --opening-file: %v", err)
+		}
 	}
 	path := cmp.Or(c.String("schema-file"), env.Getenv("SWARM_SCHEMA"))
 	if path == "" {

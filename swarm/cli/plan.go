@@ -184,6 +184,9 @@ func (p *place) configure(c *cli.Context, pl *plan, conf *config.Config) error {
 	if c.IsSet("warm") {
 		pl.config.Warm = c.String("warm")
 	}
+	if pl.config.Variants, err = p.runVariants(c.Context, conf, pl.head); err != nil {
+		return err
+	}
 	if c.IsSet("setup") {
 		pl.config.Setup = c.String("setup")
 	}

@@ -1,16 +1,155 @@
 package cli
 
-import "github.com/urfave/cli/v2"
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"agentswarm/swarm/config"
+	"agentswarm/variants"
+	"agentswarm/worktree/git"
+)
 
 func newVariantsCommand(env Env) *cli.Command {
 	return &cli.Command{
-		Name:  "variants",
-		Usage: "measure what prompts against failure modes are good for",
-		Description: `A variant is a text that is added to a prompt against what models of a family
-are known to do wrong.
+		Name:      "variants",
+		Usage:     "list what prompts say against the failure modes of models",
+		ArgsUsage: "[MODEL]",
+		Flags:     []cli.Flag{jsonFlag()},
+		Description: `A variant is a text against one thing that models of a family are known to do
+wrong. The last words of a prompt are those for the family of the agent's model.
+With a model, says which family it is of, and what its agents are told; without,
+lists all there are, of all families.
+
+A file FAMILY/MODE.md replaces a variant or adds one: below .swarm/variants of the
+repository, as it is committed, and below variants beside your configuration for
+all repositories. The repository's wins. [variants] in the configuration leaves
+some out, or all.
 
 Examples:
-  swarm variants bench --family qwen --model qwen3-coder --agent mine --tasks 5`,
+  swarm variants
+  swarm variants openrouter/anthropic/claude-opus
+  swarm variants qwen3-coder:30b --json`,
+		Action:      func(c *cli.Context) error { return variantsAction(c, env) },
 		Subcommands: []*cli.Command{newVariantsBenchCommand(env)},
 	}
+}
+
+// variantsObject is swarm.variants/1, described in docs/json.md.
+type variantsObject struct {
+	Schema   string          `json:"schema"`
+	Model    string          `json:"model,omitempty"`
+	Family   variants.Family `json:"family,omitempty"` // of the model; empty: none that is known
+	Enabled  bool            `json:"enabled"`
+	Variants []knownVariant  `json:"variants"`
+}
+
+// knownVariant is one of them.
+type knownVariant struct {
+	variants.Variant
+	Off bool `json:"off,omitempty"` // the configuration leaves it out
+}
+
+func variantsAction(c *cli.Context, env Env) error {
+	args, err := arguments(c, 0, 1)
+	if err != nil {
+		return err
+	}
+	conf, err := configAnywhere(c, env)
+	if err != nil {
+		return err
+	}
+	all, err := variantsAnywhere(c, env)
+	if err != nil {
+		return err
+	}
+	o := &variantsObject{Schema: "swarm.variants/1", Enabled: !conf.NoVariants, Variants: []knownVariant{}}
+	if len(args) > 0 {
+		o.Model, o.Family = args[0], variants.Of(args[0])
+		all = variants.Treat(o.Family, all)
+	}
+	o.list(all, conf)
+	if c.Bool("json") {
+		return printJSON(env.Stdout, o)
+	}
+	for _, text := range unknownOff(all, conf.VariantsOff) {
+		if len(args) == 0 {
+			fmt.Fprintf(env.Stderr, "%s: %s\n", program, Printable(text))
+		}
+	}
+	return o.print(env.Stdout)
+}
+
+func (o *variantsObject) list(all []variants.Variant, conf *config.Config) {
+	kept := variants.Less(all, conf.VariantsOff)
+	for _, v := range all {
+		off := conf.NoVariants || !slices.ContainsFunc(kept, func(k variants.Variant) bool { return k.Key() == v.Key() })
+		o.Variants = append(o.Variants, knownVariant{v, off})
+	}
+}
+
+// variantsAnywhere are those of the repository that one stands in, or outside of
+// any those of the user.
+func variantsAnywhere(c *cli.Context, env Env) ([]variants.Variant, error) {
+	p, err := openPlace(c, env)
+	var none *git.NotRepoError
+	switch {
+	case errors.As(err, &none):
+		return (&place{env: env}).allVariants(c.Context, "")
+	case err != nil:
+		return nil, err
+	}
+	base, err := p.riskBase(c)
+	if err != nil {
+		return nil, err
+	}
+	return p.allVariants(c.Context, base)
+}
+
+func (o *variantsObject) print(w io.Writer) error {
+	if !o.Enabled {
+		fmt.Fprintln(w, "Variants are switched off: agents are told none of these.")
+	}
+	if o.Model != "" {
+		fmt.Fprintf(w, "%s: %s\n", Printable(o.Model), cmp.Or(string(o.Family), "of no family that is known"))
+		return o.printTexts(w)
+	}
+	t := &Table{Columns: []Column{{Title: "VARIANT"}, {Title: "FAILURE", Flex: true}, {Title: "FROM"}}}
+	for _, v := range o.Variants {
+		t.Row(v.Key(), v.Failure, v.from())
+	}
+	return t.Print(w, 0)
+}
+
+// printTexts prints what agents with a model are told.
+func (o *variantsObject) printTexts(w io.Writer) error {
+	if len(o.Variants) == 0 {
+		_, err := fmt.Fprintln(w, "There are no variants for it.")
+		return err
+	}
+	for _, v := range o.Variants {
+		fmt.Fprintf(w, "\n%s (%s)\n  failure: %s\n", v.Key(), Printable(v.from()), Printable(v.Failure))
+		if v.Measure != "" {
+			fmt.Fprintf(w, "  measure: %s\n", Printable(v.Measure))
+		}
+		fmt.Fprintln(w)
+		for line := range strings.Lines(v.Text + "\n") {
+			fmt.Fprintln(w, strings.TrimRight("    "+Printable(strings.TrimRight(line, "\n")), " "))
+		}
+	}
+	return nil
+}
+
+// from is where a variant comes from, and whether it is left out.
+func (v *knownVariant) from() string {
+	text := cmp.Or(v.File, "built in")
+	if v.Off {
+		text += ", off"
+	}
+	return text
 }

@@ -52,6 +52,9 @@ type Config struct {
 	Hide    []Path  // what agents see nothing of, of all files
 	Write   []Path  // folders that agents may write to, of all files
 
+	NoVariants  bool     // nothing is said against failure modes of models
+	VariantsOff []string // what of that is left out, by name
+
 	Timeout     time.Duration // of one agent; 0: no limit
 	IdleTimeout time.Duration // of one agent; 0: no limit
 	RunTimeout  time.Duration // of the whole run; 0: no limit

@@ -52,6 +52,7 @@ func (c *Config) readers() map[string]reader {
 	keys["sandbox"] = c.mergeSandbox
 	keys["risk"] = c.mergeRisk
 	keys["hooks"] = c.mergeHooks
+	keys["variants"] = c.mergeVariants
 	return keys
 }
 

@@ -179,6 +179,9 @@ func Schema() ([]byte, error) {
 	hooks := properties(hookKeys())
 	hooks["description"] = "Commands that are told when runs and agents begin and end."
 	root["properties"].(object)["hooks"] = hooks
+	said := properties(variantsKeys())
+	said["description"] = "What is said against the failure modes of models."
+	root["properties"].(object)["variants"] = said
 	root["$defs"] = object{"agent": defined, "kind": kind}
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)

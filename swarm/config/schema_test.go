@@ -157,6 +157,7 @@ func TestSchemaHasEveryKey(t *testing.T) {
 		{"a model", modelReaders(), top["providers"].AdditionalProperties.(*jsonschema.Schema).Properties["models"].AdditionalProperties.(*jsonschema.Schema).Properties},
 		{"the sandbox", (&Config{}).sandboxReaders(), top["sandbox"].Properties},
 		{"risk", (&Config{}).riskReaders(), top["risk"].Properties},
+		{"variants", (&Config{}).variantsReaders(), top["variants"].Properties},
 	} {
 		for name := range tt.readers {
 			if p := tt.schema[name]; p == nil || len(p.Description) < 10 {
@@ -203,7 +204,7 @@ func TestPage(t *testing.T) {
 	}
 	text := string(page)
 	for mark, rows := range map[string]string{
-		"top": rows(topKeys()), "sandbox": rows(sandboxKeys()), "risk": rows(riskKeys()), "agent": rows(agentKeys()), "price": rows(priceKeys()),
+		"top": rows(topKeys()), "sandbox": rows(sandboxKeys()), "risk": rows(riskKeys()), "variants": rows(variantsKeys()), "hooks": rows(hookKeys()), "agent": rows(agentKeys()), "price": rows(priceKeys()),
 		"provider": rows(providerKeys()), "model": rows(modelKeys()),
 		"role": rows(roleKeys()),
 	} {

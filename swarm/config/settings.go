@@ -77,6 +77,13 @@ func (c *Config) Settings(r SettingsRequest) []Setting {
 		}
 		all = append(all, s)
 	}
+	for _, k := range variantsKeys() {
+		s := Setting{Table: "variants", Name: k.name, Value: k.initial}
+		if origin, ok := c.origins["variants."+k.name]; ok {
+			s.Value, s.Origin = k.value(c), origin
+		}
+		all = append(all, s)
+	}
 	all = append(all, c.roleSettings()...)
 	all = append(all, c.priceSettings()...)
 	all = append(all, c.providerSettings()...)

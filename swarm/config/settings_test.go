@@ -69,6 +69,10 @@ on_agent_start = "b"
 on_agent_end = "c"
 on_run_end = "d"
 timeout = "9s"
+
+[variants]
+enabled = false
+off = ["gpt", "claude/x"]
 `
 
 // TestSettings shows a file with every key, and what holds without any.
@@ -113,6 +117,10 @@ on_agent_start = "" # default
 on_agent_end = "" # default
 on_run_end = "" # default
 timeout = "30s" # default
+
+[variants]
+enabled = true # default
+off = [] # default
 `},
 		{"every key", true, []Source{project(everyKey), user("jobs = 1\nretries = 4\nchecks.lint = 'x'"), local("retries = 0\n[checks]\nlint = ''")}, `default_agent = "b" # from .swarm/config.toml:2
 warm = "make deps" # from .swarm/config.toml:3
@@ -149,6 +157,10 @@ on_agent_start = "b" # from .swarm/config.toml:46
 on_agent_end = "c" # from .swarm/config.toml:47
 on_run_end = "d" # from .swarm/config.toml:48
 timeout = "9s" # from .swarm/config.toml:49
+
+[variants]
+enabled = false # from .swarm/config.toml:52
+off = ["gpt", "claude/x"] # from .swarm/config.toml:53
 
 [checks]
 lint = "" # from .swarm/config.local.toml:3

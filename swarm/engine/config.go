@@ -14,6 +14,7 @@ import (
 	"agentswarm/swarm/provider"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
+	"agentswarm/variants"
 	"agentswarm/worktree"
 	"agentswarm/worktree/git"
 )
@@ -64,6 +65,9 @@ type Config struct {
 	// Roles are what the models of calls are found by; nil in runs of versions
 	// that had none.
 	Roles *roles.Orders `json:"roles,omitempty"`
+	// Variants are what may be said against failure modes of models, of all
+	// families.
+	Variants []variants.Variant `json:"variants,omitempty"`
 
 	// Checks are what a script may have run by sh -c, by name.
 	Checks map[string]string `json:"checks,omitempty"`
@@ -118,6 +122,7 @@ type Deps struct {
 	Judge        Judge              // nil: what is asked waits for a person
 	Ears         Ears               // required with a Judge
 	Attendant    Attendant          // nil: nobody is told when agents start and end
+	Prompts      Prompts            // nil: agents are told nothing of the repository
 	Hooks        Hooks              // nil: no call may have functions
 	Unlock       func() error       // takes away what killed gits left locked; nil: nothing
 	Environ      []string           // of the process that starts agents

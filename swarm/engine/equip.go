@@ -92,7 +92,7 @@ func (t *attempt) request() (agent.Request, error) {
 		return r, nil
 	}
 	d := t.engine.deps
-	r.State, r.Walled, r.System = t.state(), d.Walled, t.words
+	r.State, r.Walled = t.state(), d.Walled
 	if kind.Name == agent.KindBuiltin {
 		r.Command = slices.Concat([]string{d.Self}, kind.Spec.Command)
 	}
@@ -103,6 +103,9 @@ func (t *attempt) request() (agent.Request, error) {
 	}
 	if kind.Login != nil {
 		r.Login = kind.Login(d.Surroundings)
+	}
+	if err := t.open(&r, kind); err != nil {
+		return r, err
 	}
 	if err := os.MkdirAll(r.State, 0o700); err != nil {
 		return r, fmt.Errorf("make the state folder of an agent: %w", err)

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 
@@ -15,6 +16,7 @@ import (
 	"agentswarm/swarm/ask"
 	"agentswarm/swarm/event"
 	"agentswarm/swarm/inbox"
+	"agentswarm/swarm/prompt"
 	"agentswarm/swarm/task"
 	"agentswarm/worktree"
 )
@@ -42,6 +44,10 @@ func (t *attempt) contract() error {
 		return fmt.Errorf("write the contract of the agent: %w", err)
 	}
 	t.words = text
+	if t.kind() == nil && t.call.Stage != nil {
+		// A command is told of its stage in the one file it is told anything in.
+		text = strings.TrimSpace(strings.TrimSpace(text)+"\n\n"+(&prompt.Parts{Stage: t.call.Stage}).Commission()) + "\n"
+	}
 	return os.WriteFile(filepath.Join(t.dir, contractFile), []byte(text), 0o600)
 }
 

@@ -37,28 +37,70 @@ func (r *Repo) Named(ctx context.Context, q NamedRequest) ([]NamedFile, error) {
 	if err != nil {
 		return nil, fmt.Errorf("look for %s in %s: %w", q.Name, q.Commit.Short(), err)
 	}
-	files := make([]NamedFile, len(found.all))
+	files, err := r.texts(ctx, found.all, q.Limit, (*Entry).plain)
+	if err != nil {
+		return nil, fmt.Errorf("read %s in %s: %w", q.Name, q.Commit.Short(), err)
+	}
+	return files, nil
+}
+
+// UnderRequest asks for files by where they are.
+type UnderRequest struct {
+	Commit Hash     // required
+	Paths  []string // required; files, or folders with all that is below them
+	Max    int      // required; how many files there may be
+	Limit  int      // required; how long they may be together, in bytes
+}
+
+// Under reads the files at some paths of a commit, ordered by those, as far as
+// there are such. The text of a link is where it leads. Where they are too
+// many, or too long, the error is a [*ManyError] or a [*LongError].
+func (r *Repo) Under(ctx context.Context, q UnderRequest) ([]NamedFile, error) {
+	found := namedEntries{most: q.Max}
+	_, err := r.Run(ctx, Cmd{
+		Args:   append([]string{"ls-tree", "-r", "-z", "--full-tree", string(q.Commit), "--"}, q.Paths...),
+		Stdout: &found,
+	})
+	if found.err != nil {
+		err = found.err // for which git broke off
+	}
+	var files []NamedFile
+	if err == nil {
+		files, err = r.texts(ctx, found.all, q.Limit, func(e *Entry) bool { return e.plain() || e.Mode == linkMode })
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read %s in %s: %w", strings.Join(q.Paths, ", "), q.Commit.Short(), err)
+	}
+	return files, nil
+}
+
+// linkMode is that of symbolic links.
+const linkMode = "120000"
+
+// texts are files with the content of those that are wanted.
+func (r *Repo) texts(ctx context.Context, entries []Entry, limit int, wanted func(*Entry) bool) ([]NamedFile, error) {
+	files := make([]NamedFile, len(entries))
 	var ids strings.Builder
-	for i, e := range found.all {
-		if files[i].Entry = e; e.plain() {
-			ids.WriteString(string(e.ID) + "\n")
+	for i := range entries {
+		if files[i].Entry = entries[i]; wanted(&entries[i]) {
+			ids.WriteString(string(entries[i].ID) + "\n")
 		}
 	}
 	if ids.Len() == 0 {
 		return files, nil
 	}
-	out := Bounded{Limit: q.Limit}
-	_, err = r.Run(ctx, Cmd{
+	out := Bounded{Limit: limit}
+	_, err := r.Run(ctx, Cmd{
 		Args: []string{"cat-file", "--batch"}, Stdin: strings.NewReader(ids.String()), Stdout: &out,
 	})
 	text, err := out.Bytes(err)
 	for i := range files {
-		if err == nil && files[i].plain() {
+		if err == nil && wanted(&files[i].Entry) {
 			files[i].Text, text, err = batched(text, files[i].ID)
 		}
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read %s in %s: %w", q.Name, q.Commit.Short(), err)
+		return nil, err
 	}
 	return files, nil
 }
@@ -85,7 +127,7 @@ func (e *ManyError) Error() string { return fmt.Sprintf("more than %d of them", 
 // namedEntries keeps what it wants of the answer of `ls-tree -z`, which may be
 // very long.
 type namedEntries struct {
-	name string
+	name string // empty: any
 	most int
 	all  []Entry
 	part []byte // of a record that has not ended
@@ -112,7 +154,7 @@ func (n *namedEntries) Write(p []byte) (int, error) {
 // take keeps an entry of the name.
 func (n *namedEntries) take(record []byte) error {
 	entries, err := parseTree(record)
-	if err != nil || path.Base(entries[0].Path) != n.name {
+	if err != nil || n.name != "" && path.Base(entries[0].Path) != n.name {
 		return err
 	}
 	if len(n.all) == n.most {

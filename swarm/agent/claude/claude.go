@@ -29,6 +29,8 @@ import (
 	"time"
 
 	"agentswarm/swarm/agent"
+	"agentswarm/swarm/prompt"
+	"agentswarm/variants"
 )
 
 // Kind is what is known of Claude Code.
@@ -55,6 +57,9 @@ func Kind() agent.Kind {
 		Sessions: []string{"projects/*/*.jsonl"},
 		Check:    check,
 		Login:    login,
+		Memory:   memory,
+		Tools:    offered,
+		Family:   variants.Claude,
 	}
 }
 
@@ -63,3 +68,24 @@ type Adapter struct{}
 
 // Parser reads streamed JSON.
 func (Adapter) Parser(spec *agent.Spec) agent.Parser { return newStream(spec) }
+
+// memory is read where the settings of the repository are: AGENTS.md where there
+// is no other.
+func memory(r *agent.Request) agent.Memory {
+	m := agent.Memory{Own: []string{memoryFile, ".claude/" + memoryFile}}
+	if r.Walled {
+		m.Reads, m.Else = m.Own, []string{agent.MemoryFile}
+	}
+	return m
+}
+
+// offered are the tools that a list leaves, or the best known of many.
+func offered(r *agent.Request) prompt.Tools {
+	switch {
+	case len(r.Spec.Tools) > 0:
+		return prompt.Tools{Names: ours(r.Spec.Tools), All: true}
+	case r.Spec.ReadOnly:
+		return prompt.Tools{Names: ours(agent.ReadOnlyTools()), All: true}
+	}
+	return prompt.Tools{Names: ours([]string{"read", "edit", "write", "bash"})} // it searches by its shell
+}

@@ -40,6 +40,7 @@ import (
 	"time"
 
 	"agentswarm/swarm/agent"
+	"agentswarm/variants"
 )
 
 // Kind is what is known of these agents.
@@ -67,6 +68,8 @@ func Kind() agent.Kind {
 		Sessions: []string{"sessions/*/*/*/rollout-*.jsonl"},
 		Check:    check,
 		Login:    login,
+		Memory:   memory,
+		Family:   variants.GPT,
 	}
 }
 
@@ -75,3 +78,6 @@ type Adapter struct{}
 
 // Parser reads messages of codex app-server.
 func (Adapter) Parser(*agent.Spec) agent.Parser { return newParser() }
+
+// memory is read wherever it works; that of the repository is no configuration.
+func memory(*agent.Request) agent.Memory { return agent.Memory{Reads: []string{agent.MemoryFile}} }

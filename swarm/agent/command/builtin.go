@@ -43,6 +43,9 @@ func Builtin() agent.Kind {
 // under its id.
 const sessions = "sessions"
 
+// openingFile holds the parts of the prompt that others than the agent know.
+const openingFile = "opening.json"
+
 // Inhouse drives agents of kind builtin.
 type Inhouse struct{ Adapter }
 
@@ -71,6 +74,9 @@ func (a Inhouse) Launch(r agent.Request) (agent.Launch, error) {
 	if s.Turns > 0 {
 		argv = append(argv, "--max-turns="+strconv.Itoa(s.Turns))
 	}
+	if r.Opening != nil {
+		argv = append(argv, "--opening-file="+path.Join(r.State, openingFile))
+	}
 	if r.Parent != "" {
 		argv = append(argv, "--fork="+path.Join(r.State, sessions, r.Parent))
 	}
@@ -80,6 +86,11 @@ func (a Inhouse) Launch(r agent.Request) (agent.Launch, error) {
 	r.Command = argv
 	l, err := a.Adapter.Launch(r)
 	l.Files = append(l.Files, r.Login.Files...)
+	if err == nil && r.Opening != nil {
+		var text []byte
+		text, err = json.Marshal(r.Opening)
+		l.Files = append(l.Files, agent.File{Name: openingFile, Data: text})
+	}
 	l.Say = func(e event.Event) (text []byte, last bool) {
 		_, failed := e.(*event.Erred)
 		return nil, failed

@@ -1,9 +1,12 @@
 package gemini
 
 import (
+	"slices"
 	"time"
 
 	"agentswarm/swarm/agent"
+	"agentswarm/swarm/prompt"
+	"agentswarm/variants"
 )
 
 // Kind is what is known of Gemini CLI.
@@ -29,6 +32,9 @@ func Kind() agent.Kind {
 		Paid:     true,
 		Sessions: []string{home + "/tmp/" + project + "/chats/session-*.jsonl"},
 		Login:    login,
+		Memory:   memory,
+		Tools:    offered,
+		Family:   variants.Gemini,
 	}
 }
 
@@ -37,3 +43,18 @@ type Adapter struct{}
 
 // Parser reads streamed JSON.
 func (Adapter) Parser(*agent.Spec) agent.Parser { return newStream() }
+
+// memory of the repository is never read by itself: no workspace is trusted.
+func memory(*agent.Request) agent.Memory { return agent.Memory{Own: []string{"GEMINI.md"}} }
+
+// offered are the tools that a list leaves, or the best known of many.
+func offered(r *agent.Request) prompt.Tools {
+	some := tools(r.Spec)
+	all := len(some) > 0
+	if !all {
+		some = tools(&agent.Spec{Tools: agent.AllTools()})
+	}
+	// It is an older version's.
+	some = slices.DeleteFunc(some, func(name string) bool { return name == "read_many_files" })
+	return prompt.Tools{Names: some, All: all}
+}

@@ -1,9 +1,11 @@
 package opencode
 
 import (
+	"slices"
 	"time"
 
 	"agentswarm/swarm/agent"
+	"agentswarm/swarm/prompt"
 )
 
 // Kind is what is known of opencode.
@@ -30,6 +32,8 @@ func Kind() agent.Kind {
 		Check:    refuse,
 		Login:    login,
 		List:     &agent.Lister{Launch: askModels, Read: readModels},
+		Memory:   memory,
+		Tools:    offered,
 	}
 }
 
@@ -38,3 +42,26 @@ type Adapter struct{}
 
 // Parser reads streamed JSON.
 func (Adapter) Parser(spec *agent.Spec) agent.Parser { return newStream(spec) }
+
+// memory is read because our own configuration names it.
+func memory(*agent.Request) agent.Memory { return agent.Memory{Reads: []string{agent.MemoryFile}} }
+
+// offered are the tools that a list leaves, or the best known of many. Which of
+// them write depends on the model.
+func offered(r *agent.Request) prompt.Tools {
+	some := r.Spec.Tools
+	if len(some) == 0 && r.Spec.ReadOnly {
+		some = agent.ReadOnlyTools()
+	}
+	if len(some) > 0 && agent.Reads(some) {
+		names := map[string]string{"read": "read", "grep": "grep", "find": "glob", "ls": "glob"}
+		var all []string
+		for _, t := range some {
+			if !slices.Contains(all, names[t]) {
+				all = append(all, names[t])
+			}
+		}
+		return prompt.Tools{Names: all, All: true}
+	}
+	return prompt.Tools{}
+}

@@ -39,6 +39,7 @@ import (
 	"time"
 
 	"agentswarm/swarm/agent"
+	opening "agentswarm/swarm/prompt"
 )
 
 // Kind is what is known of pi.
@@ -65,6 +66,8 @@ func Kind() agent.Kind {
 		Check:    check,
 		Login:    login,
 		List:     &agent.Lister{Launch: askModels, Read: readModels},
+		Memory:   memory,
+		Tools:    offered,
 	}
 }
 
@@ -73,3 +76,18 @@ type Adapter struct{}
 
 // Parser reads the events of RPC mode.
 func (Adapter) Parser(spec *agent.Spec) agent.Parser { return newEvents(spec) }
+
+// memory is read wherever it works.
+func memory(*agent.Request) agent.Memory { return agent.Memory{Reads: []string{agent.MemoryFile}} }
+
+// offered are the tools that a list leaves, or those that pi has by default.
+func offered(r *agent.Request) opening.Tools {
+	tools, err := allowed(r.Spec)
+	switch {
+	case err != nil:
+		return opening.Tools{}
+	case tools != nil:
+		return opening.Tools{Names: tools, All: true}
+	}
+	return opening.Tools{Names: []string{"read", "bash", "edit", "write"}}
+}

@@ -1,0 +1,210 @@
+package kinds
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"agentswarm/swarm/agent"
+	"agentswarm/swarm/prompt"
+	"agentswarm/swarm/task"
+	"agentswarm/variants"
+)
+
+// openings are what prompts of the golden files open with. Whoever reads them
+// sees what is sent.
+func openings(t *testing.T) map[string]openingCase {
+	t.Helper()
+	roster := []string{"planner", "implementer", "reviewer"}
+	reads := func(s *agent.Spec) { s.ReadOnly = true }
+	return map[string]openingCase{
+		"alone":       {},
+		"planner":     {stage: &task.Stage{Name: "planner", Roster: roster, Words: "Explore, and write a plan. Change nothing."}, spec: reads},
+		"implementer": {stage: &task.Stage{Name: "implementer", Roster: roster, Words: "Carry out the plan."}},
+		"reviewer":    {stage: &task.Stage{Name: "reviewer", Roster: roster, Words: "Judge the change by the manifest and the evidence."}, spec: reads},
+	}
+}
+
+type openingCase struct {
+	stage *task.Stage
+	spec  func(*agent.Spec)
+}
+
+// opened is the request for an agent of a kind.
+func opened(t *testing.T, k agent.Kind, c openingCase, change func(*agent.Request, *prompt.Parts)) *agent.Request {
+	t.Helper()
+	brought, err := variants.Embedded()
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec := k.Spec
+	spec.Model = "openrouter/anthropic/claude-opus"
+	if c.spec != nil {
+		c.spec(&spec)
+	}
+	r := &agent.Request{Spec: &spec, State: "/state", Dir: "/tree", Walled: true}
+	p := prompt.Parts{
+		Core: prompt.Core(), Contract: "How your actions are judged: the contract.", Stage: c.stage, Variants: brought,
+		Memory: []prompt.File{{Name: "AGENTS.md", Text: "Use tabs."}},
+	}
+	if change != nil {
+		change(r, &p)
+	}
+	k.Open(r, p)
+	return r
+}
+
+// text is what the agent is told: a built-in one puts it together itself, by
+// its own core and tools, which its own golden files show.
+func text(r *agent.Request) string {
+	if r.Opening != nil {
+		p := *r.Opening
+		p.Core, p.Tools = "(its own core)", prompt.Tools{Names: []string{"(those it has)"}, All: true}
+		p.Variants = variants.Treat(variants.Of(r.Spec.Model), p.Variants)
+		return p.Text() + "\n"
+	}
+	return r.System
+}
+
+func TestOpening(t *testing.T) {
+	t.Parallel()
+	for _, k := range All() {
+		for name, c := range openings(t) {
+			got := text(opened(t, k, c, nil))
+			golden := filepath.Join("testdata", "prompt", k.Name+"_"+name+".golden")
+			if *update {
+				if err := os.MkdirAll(filepath.Dir(golden), 0o755); err != nil {
+					t.Fatal(err)
+				}
+				if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(golden)
+			if err != nil || got != string(want) {
+				t.Errorf("%s is told, as %s,\n%s\nwant\n%s\n%v", k.Name, name, got, want, err)
+			}
+			if strings.Contains(got, "/tree") || strings.Contains(got, "/state") {
+				t.Errorf("%s, %s: a path is in %s", k.Name, name, got)
+			}
+		}
+	}
+}
+
+// TestVariantsLast holds that nothing but the end of a prompt changes with its
+// variants, and nothing before the roster with the stage.
+func TestVariantsLast(t *testing.T) {
+	t.Parallel()
+	for _, k := range All() {
+		for name, c := range openings(t) {
+			with := text(opened(t, k, c, nil))
+			without := text(opened(t, k, c, func(_ *agent.Request, p *prompt.Parts) { p.Variants = nil }))
+			other := text(opened(t, k, c, func(_ *agent.Request, p *prompt.Parts) {
+				p.Variants = []variants.Variant{{Family: variants.Claude, Mode: "x", Text: "Other."}}
+			}))
+			begin := strings.TrimRight(without, "\n")
+			if with == without || !strings.HasPrefix(with, begin) || !strings.HasPrefix(other, begin) || !strings.HasSuffix(other, "\n\nOther.\n") {
+				t.Errorf("%s, %s: with variants it is told\n%s\nwithout\n%s\nwith others\n%s", k.Name, name, with, without, other)
+			}
+			alone, _, _ := strings.Cut(text(opened(t, k, openingCase{spec: c.spec}, nil)), "# Available tools")
+			if !strings.HasPrefix(with, alone) {
+				t.Errorf("%s, %s: before the roster it is told\n%s\nwant\n%s", k.Name, name, with, alone)
+			}
+			moved := text(opened(t, k, c, func(r *agent.Request, _ *prompt.Parts) { r.State, r.Dir, r.Session, r.Prompt = "/a", "/b", "c", "d" }))
+			if moved != with {
+				t.Errorf("%s, %s: elsewhere it is told\n%s\nwant\n%s", k.Name, name, moved, with)
+			}
+		}
+	}
+}
+
+// TestMemory holds that nothing a kind reads by itself is said to it again, and
+// that the rest is.
+func TestMemory(t *testing.T) {
+	t.Parallel()
+	files := []prompt.File{{Name: "AGENTS.md", Text: "Agents."}, {Name: "CLAUDE.md", Text: "Claude."}, {Name: "GEMINI.md", Text: "Gemini."}, {Name: "QWEN.md", Text: "Qwen."}}
+	for _, test := range []struct {
+		kind   string
+		walled bool
+		want   string // the files that are said
+	}{
+		{agent.KindPi, true, ""},
+		{agent.KindPi, false, ""},
+		{agent.KindCodex, false, ""},
+		{agent.KindOpencode, true, ""},
+		{agent.KindClaude, true, "AGENTS.md"},
+		{agent.KindClaude, false, "AGENTS.md CLAUDE.md"},
+		{agent.KindGemini, true, "AGENTS.md GEMINI.md"},
+		{agent.KindGemini, false, "AGENTS.md GEMINI.md"},
+		{agent.KindQwen, true, ""},
+		{agent.KindQwen, false, "AGENTS.md QWEN.md"},
+		{agent.KindBuiltin, true, "AGENTS.md"},
+		{agent.KindBuiltin, false, "AGENTS.md"},
+	} {
+		k := All().ByName()[test.kind]
+		r := opened(t, k, openingCase{}, func(r *agent.Request, p *prompt.Parts) {
+			r.Walled, p.Memory = test.walled, nil
+			for _, f := range files {
+				for _, name := range k.MemoryNames(r) {
+					if f.Name == name {
+						p.Memory = append(p.Memory, f)
+					}
+				}
+			}
+		})
+		var said []string
+		for _, f := range files {
+			if strings.Contains(text(r), "# "+f.Name+" of this repository\n\n"+f.Text) {
+				said = append(said, f.Name)
+			}
+		}
+		if got := strings.Join(said, " "); got != test.want {
+			t.Errorf("%s, behind walls: %t, is told %q, want %q", test.kind, test.walled, got, test.want)
+		}
+	}
+	named := []agent.File{{Name: "settings.json", Data: []byte(`{"context":{"fileName":["AGENTS.md"]}}`)}}
+	k := All().ByName()[agent.KindQwen]
+	r := opened(t, k, openingCase{}, func(r *agent.Request, p *prompt.Parts) {
+		r.Login.Files, p.Memory = named, []prompt.File{files[0], files[3]}
+	})
+	if strings.Contains(r.System, "Agents.") || !strings.Contains(r.System, "Qwen.") {
+		t.Errorf("qwen, which reads AGENTS.md by the user's settings, is told %s", r.System)
+	}
+	k = All().ByName()[agent.KindClaude]
+	r = opened(t, k, openingCase{}, func(_ *agent.Request, p *prompt.Parts) { p.Memory = files[:1:1] })
+	beside := opened(t, k, openingCase{}, func(_ *agent.Request, p *prompt.Parts) {
+		p.Memory = []prompt.File{files[0], {Name: ".claude/CLAUDE.md", Text: "Claude."}}
+	})
+	if !strings.Contains(beside.System, "Agents.") || strings.Contains(beside.System, "Claude.") {
+		t.Errorf("claude, which reads .claude/CLAUDE.md and then not AGENTS.md, is told %s", beside.System)
+	}
+	if strings.Contains(r.System, "Agents.") {
+		t.Errorf("claude, which reads AGENTS.md where there is no CLAUDE.md, is told %s", r.System)
+	}
+}
+
+// TestFamily holds which variants apply where no model is named.
+func TestFamily(t *testing.T) {
+	t.Parallel()
+	for kind, want := range map[string]variants.Family{
+		agent.KindClaude: variants.Claude, agent.KindCodex: variants.GPT, agent.KindQwen: variants.Qwen,
+		agent.KindGemini: "", agent.KindPi: "", agent.KindOpencode: "",
+	} {
+		all, err := variants.Embedded()
+		if err != nil {
+			t.Fatal(err)
+		}
+		k := All().ByName()[kind]
+		r := opened(t, k, openingCase{}, func(r *agent.Request, _ *prompt.Parts) { r.Spec.Model = "" })
+		other := opened(t, k, openingCase{}, func(r *agent.Request, _ *prompt.Parts) { r.Spec.Model = "deepseek/deepseek-r1" })
+		for _, v := range all {
+			if got := strings.Contains(r.System, v.Text); got != (v.Family == want) {
+				t.Errorf("%s without a model is told %s: %t", kind, v.Key(), got)
+			}
+			if got := strings.Contains(other.System, v.Text); got != (v.Family == variants.DeepSeek) {
+				t.Errorf("%s with a model of DeepSeek is told %s: %t", kind, v.Key(), got)
+			}
+		}
+	}
+}

@@ -1,0 +1,60 @@
+package agent
+
+import (
+	"slices"
+	"strings"
+
+	"agentswarm/swarm/prompt"
+	"agentswarm/variants"
+)
+
+// MemoryNames are the files of a repository that are meant for agents of the
+// kind.
+func (k *Kind) MemoryNames(r *Request) []string {
+	return append([]string{MemoryFile}, k.memory(r).Own...)
+}
+
+func (k *Kind) memory(r *Request) Memory {
+	if k.Memory == nil {
+		return Memory{}
+	}
+	return k.Memory(r)
+}
+
+// reads are the files that an agent reads by itself, of those that there are.
+func (k *Kind) reads(r *Request, files []prompt.File) []string {
+	m := k.memory(r)
+	if slices.ContainsFunc(files, func(f prompt.File) bool {
+		return slices.Contains(m.Reads, f.Name) && strings.TrimSpace(f.Text) != ""
+	}) {
+		return m.Reads
+	}
+	return append(slices.Clone(m.Reads), m.Else...)
+}
+
+// Open puts what an agent is told before its task into a request. The parts
+// are those that are known of the call; memory and variants are all that there
+// are. What the agent reads by itself is left out, and so are variants for
+// other families. The built-in agent knows its tools and its model itself, and
+// gets the parts.
+func (k *Kind) Open(r *Request, p prompt.Parts) {
+	p.Memory = prompt.Missing(p.Memory, k.reads(r, p.Memory))
+	if k.Name == KindBuiltin {
+		r.Opening = &p
+		return
+	}
+	if k.Tools != nil {
+		p.Tools = k.Tools(r)
+	}
+	p.Variants = variants.Treat(k.familyOf(r.Spec.Model), p.Variants)
+	r.System = p.Text() + "\n"
+}
+
+// familyOf is whose model an agent uses: that of the name it was asked for, or
+// else what its kind uses where nobody names one.
+func (k *Kind) familyOf(model string) variants.Family {
+	if model != "" {
+		return variants.Of(model)
+	}
+	return k.Family
+}

@@ -1,0 +1,84 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"path"
+	"slices"
+	"sync"
+
+	"agentswarm/swarm/prompt"
+	"agentswarm/worktree/git"
+)
+
+// memories are the files in which a repository speaks to agents, as they are in
+// the commit that a run starts from: what a work tree has is an agent's as much
+// as a person's.
+type memories struct {
+	find func() (map[string]string, error)
+}
+
+const (
+	maxMemories = 100
+	// maxMemoryText is how long they may be together to be read at all.
+	maxMemoryText = 4 << 20
+)
+
+// memoryNames are the files that are looked at. Links among them count.
+func memoryNames() []string {
+	return []string{agentsFile, "CLAUDE.md", ".claude/CLAUDE.md", "GEMINI.md", "QWEN.md"}
+}
+
+func newMemories(ctx context.Context, b *bench) *memories {
+	return &memories{sync.OnceValues(func() (map[string]string, error) {
+		id, err := b.run.Identity()
+		if err != nil {
+			return nil, err
+		}
+		return b.memory(ctx, git.Hash(id.Base.Commit))
+	})}
+}
+
+// Memory are some of them.
+func (m *memories) Memory(names ...string) ([]prompt.File, error) {
+	texts, err := m.find()
+	if err != nil {
+		return nil, err
+	}
+	var all []prompt.File
+	for _, name := range names {
+		if text, ok := texts[name]; ok {
+			all = append(all, prompt.File{Name: name, Text: text})
+		}
+	}
+	return all, nil
+}
+
+// memory reads them from a commit.
+func (p *place) memory(ctx context.Context, commit git.Hash) (map[string]string, error) {
+	files, err := p.repo.Under(ctx, git.UnderRequest{
+		Commit: commit, Paths: memoryNames(), Max: maxMemories, Limit: maxMemoryText,
+	})
+	if long := (*git.LongError)(nil); errors.As(err, &long) {
+		return map[string]string{agentsFile: "It is too long to be quoted here. Read what concerns your task."}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	texts, links := map[string]string{}, map[string]string{}
+	for _, f := range files {
+		switch {
+		case !slices.Contains(memoryNames(), f.Path) || f.Text == nil:
+		case f.Mode == "120000":
+			links[f.Path] = path.Join(path.Dir(f.Path), string(f.Text))
+		default:
+			texts[f.Path] = string(f.Text)
+		}
+	}
+	for name, to := range links {
+		if text, ok := texts[to]; ok && links[to] == "" {
+			texts[name] = text
+		}
+	}
+	return texts, nil
+}

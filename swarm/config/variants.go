@@ -1,0 +1,84 @@
+package config
+
+import (
+	"github.com/pelletier/go-toml/v2/unstable"
+
+	"agentswarm/variants"
+)
+
+// variantsKeys are the keys of the table [variants].
+func variantsKeys() []key[Config] {
+	return []key[Config]{
+		{
+			"enabled", boolShape(), true, "",
+			"whether prompts end with what is said against the failure modes of the model's family",
+			func(c *Config, f field) error {
+				enabled := true
+				err := f.intoBool(&enabled)
+				c.NoVariants = !enabled
+				return err
+			},
+			func(c *Config) any { return !c.NoVariants },
+		}, {
+			"off", variantShape(), []string{}, "none",
+			"variants that are left out, as `FAMILY/MODE`, or `FAMILY` for all of one; a higher file replaces the list of a lower one",
+			func(c *Config, f field) error { return f.intoVariants(&c.VariantsOff) },
+			func(c *Config) any { return c.VariantsOff },
+		},
+	}
+}
+
+// variantShape is a list of what variants are called.
+func variantShape() shape {
+	names := ""
+	for i, f := range variants.Families() {
+		if i > 0 {
+			names += "|"
+		}
+		names += string(f)
+	}
+	return shape{"list of names, such as `[\"claude/safety-asides\"]`", object{
+		"type": "array",
+		"items": object{
+			"type": "string", "maxLength": 80, "pattern": `^(` + names + `)(/[a-z0-9]([a-z0-9-]*[a-z0-9])?)?$`,
+		},
+	}}
+}
+
+// mergeVariants reads the table [variants].
+func (c *Config) mergeVariants(f field) error {
+	if f.node.kind == unstable.String || f.node.kind == unstable.Array {
+		return f.expected(`a table, such as { off = ["claude/safety-asides"] }`)
+	}
+	elsewhere := above()
+	places(elsewhere, sandboxKeys(), inSandbox)
+	places(elsewhere, agentKeys(), inAgent)
+	places(elsewhere, riskKeys(), inRisk)
+	elsewhere["write"] = inEither
+	return f.table(tableKeys{keys: c.variantsReaders(), elsewhere: elsewhere})
+}
+
+func (c *Config) variantsReaders() map[string]reader {
+	keys := map[string]reader{}
+	for _, k := range variantsKeys() {
+		keys[k.name] = func(f field) error {
+			c.origins["variants."+k.name] = f.origin()
+			return k.read(c, f)
+		}
+	}
+	return keys
+}
+
+func (f field) intoVariants(to *[]string) error {
+	var words []string
+	if err := f.intoStrings(&words); err != nil {
+		return err
+	}
+	for _, word := range words {
+		if !variants.IsKey(word) {
+			return f.wrong("%q names no variants; want FAMILY or FAMILY/MODE, such as claude/safety-asides; swarm variants lists them", word)
+		}
+	}
+	*to = words
+	return nil
+}

@@ -1,0 +1,95 @@
+package variants
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// Families are all that are known, in the order of their names.
+func Families() []Family {
+	return []Family{Claude, DeepSeek, Gemini, GPT, Llama, Mistral, Qwen}
+}
+
+// beginnings are what names of models begin with, each part of a name on its
+// own, such as the qwen of Qwen3-Coder.
+func beginnings() map[string]Family {
+	return map[string]Family{
+		"claude": Claude, "deepseek": DeepSeek, "gemini": Gemini, "chatgpt": GPT, "qwen": Qwen,
+		"llama": Llama, "mistral": Mistral, "mixtral": Mistral,
+	}
+}
+
+// words are names of models, or parts of those, as they are before any digits.
+func words() map[string]Family {
+	return map[string]Family{
+		"gpt": GPT, "codex": GPT, "davinci": GPT,
+		"qwq": Qwen, "qvq": Qwen, "codeqwen": Qwen,
+		"codellama": Llama, "tinyllama": Llama,
+		"codestral": Mistral, "devstral": Mistral, "magistral": Mistral, "ministral": Mistral, "pixtral": Mistral,
+		"voxtral": Mistral, "mathstral": Mistral,
+	}
+}
+
+// aliases are whole names that an agent CLI has for models of its family.
+func aliases() map[string]Family {
+	return map[string]Family{"opus": Claude, "sonnet": Claude, "haiku": Claude, "opusplan": Claude}
+}
+
+// Of is the family of a model by its name, with or without what comes before
+// it: providers, regions, makers. Only the last part between slashes counts,
+// because one provider serves the models of many.
+//
+// Where a name has two families the first is it. So a model that was distilled
+// from another is of that one's: deepseek-r1-distill-qwen-32b writes as DeepSeek
+// taught it to.
+func Of(model string) Family {
+	name := strings.ToLower(strings.TrimSpace(model))
+	name = name[strings.LastIndexByte(name, '/')+1:]
+	parts := strings.FieldsFunc(name, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	if len(parts) == 0 {
+		return ""
+	}
+	if family, ok := aliases()[parts[0]]; ok {
+		return family
+	}
+	starts, known := beginnings(), words()
+	for i, part := range parts {
+		if reasoner(part) && (i == 0 || slices.Contains([]string{"openai", "ft"}, parts[i-1])) {
+			return GPT
+		}
+		word := part[:letters(part)]
+		if family, ok := known[word]; ok && !namesake(parts[i:]) {
+			return family
+		}
+		for start, family := range starts {
+			if strings.HasPrefix(word, start) {
+				return family
+			}
+		}
+	}
+	return ""
+}
+
+// letters is how much of a part comes before its first digit.
+func letters(part string) int {
+	if i := strings.IndexFunc(part, unicode.IsDigit); i >= 0 {
+		return i
+	}
+	return len(part)
+}
+
+// reasoner reports whether a part is a name such as o3, of the family of GPT.
+func reasoner(part string) bool {
+	digits, ok := strings.CutPrefix(part, "o")
+	return ok && len(digits) == 1 && digits[0] >= '1' && digits[0] <= '9'
+}
+
+// namesake reports whether a name only begins as one of the family does: other
+// people called their models GPT as well.
+func namesake(parts []string) bool {
+	if parts[0] == "gpt4all" || parts[0] == "gpt2" {
+		return true
+	}
+	return parts[0] == "gpt" && len(parts) > 1 && slices.Contains([]string{"2", "j", "neo", "neox", "sw3"}, parts[1])
+}
