@@ -63,8 +63,7 @@ func TestAttach(t *testing.T) {
 
 	w.types("sh -c 'echo re\"\"ady; cat'\r")
 	w.sees("\r\nready\r\n")
-	w.types("\x03") // ends cat, and neither the shell nor us
-	w.sees("> ")
+	w.interrupts() // cat, and neither the shell nor us
 	w.types("echo a''live\r")
 	w.sees("\r\nalive\r\n")
 
@@ -325,8 +324,7 @@ func TestShell(t *testing.T) {
 	w.sees("> ")
 	w.types("sh -c 'echo re\"\"ady; sleep 1000'\r")
 	w.sees("\r\nready\r\n")
-	w.types("\x03") // ends sleep, and neither the shell nor us
-	w.sees("> ")
+	w.interrupts() // sleep, and neither the shell nor us
 	w.types("echo a''live; exit 7\r")
 	w.sees("\r\nalive\r\n")
 	w.ends(7)

@@ -96,6 +96,15 @@ func (w *window) types(text string) {
 	}
 }
 
+// interrupts ends what a shell runs, and waits until the shell asks for more. A
+// terminal drops what is on its way out after the signal, a prompt among that:
+// an empty line brings another.
+func (w *window) interrupts() {
+	w.t.Helper()
+	w.types("\x03\r")
+	w.sees("> ")
+}
+
 // ends waits until the command has ended with a code, and holds it to leaving
 // the terminal as it was.
 func (w *window) ends(code int) {
