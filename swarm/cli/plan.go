@@ -14,7 +14,6 @@ import (
 	"agentswarm/swarm/config"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/fanout"
-	"agentswarm/swarm/limit"
 	"agentswarm/swarm/script"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
@@ -171,89 +170,6 @@ func (p *place) look(ctx context.Context, pl *plan) error {
 		}
 	}
 	return nil
-}
-
-// configure lays the flags over the configuration.
-func (p *place) configure(c *cli.Context, pl *plan, conf *config.Config) error {
-	var err error
-	pl.config = engine.Config{
-		Warm: conf.Warm, Setup: conf.Setup, Verify: conf.Verify, Prices: conf.Prices(), Providers: conf.Providers(),
-		Hooks: hookCommands(conf.Hooks),
-	}
-	use := config.Use{Warm: !c.IsSet("warm"), Setup: !c.IsSet("setup"), Verify: !c.IsSet("verify"), Notify: !c.IsSet("notify"), Hooks: true}
-	if c.IsSet("warm") {
-		pl.config.Warm = c.String("warm")
-	}
-	if pl.config.Variants, err = p.runVariants(c.Context, conf, pl.head); err != nil {
-		return err
-	}
-	if c.IsSet("setup") {
-		pl.config.Setup = c.String("setup")
-	}
-	if c.IsSet("verify") {
-		pl.config.Verify = c.String("verify")
-	}
-	if pl.config.Jobs, err = intSetting(c, "j", conf.Jobs, limit.Jobs(limit.MemAvailable(), limit.CommandFootprint)); err != nil {
-		return err
-	}
-	if pl.config.Jobs < 1 || pl.config.Jobs > limit.MaxJobs {
-		return usagef("run: -j %d: want 1 to %d", pl.config.Jobs, limit.MaxJobs)
-	}
-	if pl.config.MaxAgents, err = intSetting(c, "max-agents", conf.MaxAgents, defaultMaxAgents); err != nil {
-		return err
-	}
-	if pl.config.MaxAgents < 1 {
-		return usagef("run: --max-agents %d: want 1 or more", pl.config.MaxAgents)
-	}
-	if err := pl.times(c, conf); err != nil {
-		return err
-	}
-	if pl.config.Retries, err = intSetting(c, "retries", conf.Retries, 0); err != nil {
-		return err
-	}
-	if pl.config.Retries < 0 || pl.config.Retries > 100 {
-		return usagef("run: --retries %d: want 0 to 100", pl.config.Retries)
-	}
-	if err := pl.overlap(c, conf); err != nil {
-		return err
-	}
-	if err := pl.budget(c, conf); err != nil {
-		return err
-	}
-	given, err := readContactFlags(c)
-	if err != nil {
-		return err
-	}
-	pl.contact = configuredContact(conf)
-	given.lay(&pl.contact)
-	pl.config.QuestionTime = conf.QuestionTimeout
-	given.layPatience(&pl.config)
-	if err := p.planIsolation(c.Context, pl, conf); err != nil {
-		return err
-	}
-	if err := p.planCaution(pl, conf); err != nil {
-		return err
-	}
-	if pl.script != nil {
-		pl.config.Checks, use.Checks = conf.Checks(), true
-	}
-	if err := p.planRoles(c, pl, conf, &use); err != nil {
-		return err
-	}
-	if err := p.chooseAgents(c, pl, conf, &use); err != nil {
-		return err
-	}
-	if err := p.checkRoles(pl, conf); err != nil {
-		return err
-	}
-	if !c.IsSet("j") && conf.Jobs == 0 && p.paid(pl) {
-		pl.config.Jobs = min(pl.config.Jobs, paidJobs)
-	}
-	pl.wants = conf.Needs(use)
-	if err := pl.takeReview(c.String("review")); err != nil {
-		return err
-	}
-	return pl.takeOptions(c)
 }
 
 // times lays the flags over the time limits.

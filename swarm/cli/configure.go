@@ -1,0 +1,111 @@
+package cli
+
+import (
+	"github.com/urfave/cli/v2"
+
+	"agentswarm/swarm/config"
+	"agentswarm/swarm/engine"
+	"agentswarm/swarm/limit"
+)
+
+// configure lays the flags over the configuration.
+func (p *place) configure(c *cli.Context, pl *plan, conf *config.Config) (err error) {
+	use := pl.commands(c, conf)
+	if pl.config.Variants, err = p.runVariants(c.Context, conf, pl.head); err != nil {
+		return err
+	}
+	for _, lay := range []func(*cli.Context, *config.Config) error{
+		pl.numbers, pl.times, pl.overlap, pl.budget, pl.reach,
+	} {
+		if err := lay(c, conf); err != nil {
+			return err
+		}
+	}
+	if err := p.planIsolation(c.Context, pl, conf); err != nil {
+		return err
+	}
+	if err := p.planCaution(pl, conf); err != nil {
+		return err
+	}
+	if pl.script != nil {
+		pl.config.Checks, use.Checks = conf.Checks(), true
+	}
+	if err := p.planRoles(c, pl, conf, &use); err != nil {
+		return err
+	}
+	if err := p.chooseAgents(c, pl, conf, &use); err != nil {
+		return err
+	}
+	if err := p.checkRoles(pl, conf); err != nil {
+		return err
+	}
+	if !c.IsSet("j") && conf.Jobs == 0 && p.paid(pl) {
+		pl.config.Jobs = min(pl.config.Jobs, paidJobs)
+	}
+	pl.wants = conf.Needs(use)
+	if err := pl.takeReview(c.String("review")); err != nil {
+		return err
+	}
+	return pl.takeOptions(c)
+}
+
+// commands are what is run around agents, and use those of them that the
+// configuration says.
+func (pl *plan) commands(c *cli.Context, conf *config.Config) (use config.Use) {
+	pl.config = engine.Config{
+		Warm: conf.Warm, Setup: conf.Setup, Verify: conf.Verify, Prices: conf.Prices(), Providers: conf.Providers(),
+		Hooks: hookCommands(conf.Hooks),
+	}
+	use = config.Use{Notify: !c.IsSet("notify"), Hooks: true}
+	for _, command := range []struct {
+		flag string
+		into *string
+		use  *bool
+	}{
+		{"warm", &pl.config.Warm, &use.Warm},
+		{"setup", &pl.config.Setup, &use.Setup},
+		{"verify", &pl.config.Verify, &use.Verify},
+	} {
+		if *command.use = !c.IsSet(command.flag); !*command.use {
+			*command.into = c.String(command.flag)
+		}
+	}
+	return use
+}
+
+// numbers lays the flags over how many agents there are, at once, in all, and
+// again.
+func (pl *plan) numbers(c *cli.Context, conf *config.Config) (err error) {
+	if pl.config.Jobs, err = intSetting(c, "j", conf.Jobs, limit.Jobs(limit.MemAvailable(), limit.CommandFootprint)); err != nil {
+		return err
+	}
+	if pl.config.Jobs < 1 || pl.config.Jobs > limit.MaxJobs {
+		return usagef("run: -j %d: want 1 to %d", pl.config.Jobs, limit.MaxJobs)
+	}
+	if pl.config.MaxAgents, err = intSetting(c, "max-agents", conf.MaxAgents, defaultMaxAgents); err != nil {
+		return err
+	}
+	if pl.config.MaxAgents < 1 {
+		return usagef("run: --max-agents %d: want 1 or more", pl.config.MaxAgents)
+	}
+	if pl.config.Retries, err = intSetting(c, "retries", conf.Retries, 0); err != nil {
+		return err
+	}
+	if pl.config.Retries < 0 || pl.config.Retries > 100 {
+		return usagef("run: --retries %d: want 0 to 100", pl.config.Retries)
+	}
+	return nil
+}
+
+// reach lays the flags over how a person is reached.
+func (pl *plan) reach(c *cli.Context, conf *config.Config) error {
+	given, err := readContactFlags(c)
+	if err != nil {
+		return err
+	}
+	pl.contact = configuredContact(conf)
+	given.lay(&pl.contact)
+	pl.config.QuestionTime = conf.QuestionTimeout
+	given.layPatience(&pl.config)
+	return nil
+}

@@ -1,0 +1,96 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+
+	"agentswarm/swarm/agent"
+	"agentswarm/swarm/event"
+	"agentswarm/swarm/proc"
+)
+
+// round runs one process of the agent. What stops the attempt is told to stop.
+func (t *attempt) round(ctx context.Context, stop context.CancelCauseFunc) (*agent.Outcome, *ending) {
+	e := t.engine
+	ear, deaf, err := t.listen(ctx)
+	if err != nil {
+		return nil, t.notStarted(ctx, err)
+	}
+	t.ear = ear
+	defer func() {
+		deaf()
+		t.ear = "" // what follows is no agent's
+	}()
+	life, err := t.life()
+	if err != nil {
+		return nil, t.notStarted(ctx, err)
+	}
+	life.Ask = func(asked *event.Asked) { e.ask(ctx, t, asked) }
+	life.Observe = func(ev event.Event) {
+		t.observe(ev)
+		t.report(ev)
+		t.tellAgain(ev)
+		if cause := t.guard.see(ctx, ev); cause != nil {
+			stop(cause)
+		}
+		t.remind()
+	}
+	outcome, err := life.Live(ctx)
+	e.lines.remove(t.id)
+	e.do(func(context.Context) { e.endQuestions(t.id) })
+	if err != nil {
+		return nil, t.notStarted(ctx, err)
+	}
+	t.ranWell(outcome)
+	t.work.Ended = e.deps.Now()
+	t.work.Usage.Add(outcome.Usage)
+	t.keepSession()
+	if outcome.Exit.Reason == proc.StartFailed {
+		err := &proc.StartError{Err: errors.New(outcome.Exit.Text), Temporary: outcome.Exit.Temporary}
+		return nil, t.notStarted(ctx, err)
+	}
+	if err := t.journal(endedEvent(t.id, t.n, outcome)); err != nil {
+		return nil, t.notStarted(ctx, err)
+	}
+	return outcome, nil
+}
+
+// life is that of the agent: what it is asked, and what it runs behind and in.
+func (t *attempt) life() (*agent.Life, error) {
+	e := t.engine
+	if err := t.contract(); err != nil {
+		return nil, err
+	}
+	request, err := t.request()
+	if err != nil {
+		return nil, err
+	}
+	around, err := t.walls()
+	if err != nil {
+		return nil, err
+	}
+	request.State = cmp.Or(around.State, request.State)
+	request.Tmp = cmp.Or(around.Tmp, variable(e.deps.Environ, "TMPDIR"))
+	place := t.place(around)
+	place.Needs = request.Login.Env
+	env, err := agent.Environ(e.deps.Environ, t.spec, place)
+	if err != nil {
+		return nil, err
+	}
+	kind, ok := e.deps.Kinds[t.spec.Kind]
+	if !ok {
+		return nil, fmt.Errorf("nothing here drives agents of kind %q", t.spec.Kind)
+	}
+	return &agent.Life{
+		Launcher: e.deps.Launcher, Adapter: kind.Adapter, Spec: t.timed(),
+		Request: request, State: t.state(),
+		Run: e.deps.Run.ID, Dir: t.space.Path(), Env: env,
+		Walls: around.Walls, Door: t.door(), Stdout: t.work.OutputFile, Stderr: t.file("stderr"),
+		Long:    &e.long,
+		Started: t.started("agent"),
+		Opened:  t.opened,
+		Refuse:  t.refuse,
+	}, nil
+}
