@@ -44,6 +44,8 @@ type Asked struct {
 	// Agent is its agent's name, as far as somebody gave it: a role of another
 	// agent is not for it.
 	Agent string
+	// Stays is set where the call is not to be routed.
+	Stays bool
 }
 
 // Step is one place that could have decided, in the order in which they are
@@ -91,10 +93,8 @@ func (o *Orders) Resolve(a Asked) (*Resolved, error) {
 	if role.Kind != "" && a.Agent != "" && role.Kind != a.Agent && (from == Default || r.Routed != "") {
 		// Nobody asked for the role by name: it is for another agent.
 		if r.Routed != "" {
-			r.Role, r.Routed = "", ""
-			again := *o
-			again.Route = false
-			return again.Resolve(a)
+			a.Stays = true
+			return o.Resolve(a)
 		}
 		role, from = Role{}, ""
 	}

@@ -149,6 +149,11 @@ func TestThorough(t *testing.T) {
 	}{
 		{"by default", func(*Orders, *Asked) {}, "p/slow", 1},
 		{"routed", func(_ *Orders, a *Asked) { a.Reads = true }, "p/slow", 0},
+		{"a route for another agent", func(o *Orders, a *Asked) {
+			o.Table[Smol] = Role{Spec: spec(t, "q/small"), Kind: "qwen"}
+			a.Reads, a.Agent = true, "pi"
+		}, "p/slow", 1},
+		{"a route that is not to be taken", func(_ *Orders, a *Asked) { a.Reads, a.Stays = true, true }, "p/slow", 1},
 		{"a role by its name", func(_ *Orders, a *Asked) { a.Role = Smol }, "", 0},
 		{"the default role by its name", func(_ *Orders, a *Asked) { a.Role = Default }, "", 1},
 		{"a model by its name", func(_ *Orders, a *Asked) { a.Model = spec(t, "m") }, "", 0},

@@ -18,7 +18,7 @@ func explores() []string {
 // are not read: what they ask for is anybody's guess. A role that nobody
 // configured is no way to go.
 func (o *Orders) route(a Asked) (role, why string) {
-	if !o.Route || a.Model != (Spec{}) || a.TypeModel != (Spec{}) || o.Model != (Spec{}) {
+	if !o.Route || a.Stays || a.Model != (Spec{}) || a.TypeModel != (Spec{}) || o.Model != (Spec{}) {
 		return "", ""
 	}
 	for _, rule := range o.Rules() {

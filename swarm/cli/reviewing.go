@@ -32,11 +32,16 @@ type reviews struct {
 	engine *engine.Engine
 	config engine.Config
 	calls  map[task.ID]*task.Call
-	works  map[task.ID]task.ID // what a reviewer looks at
-	ends   map[task.ID]task.Result
-	prior  *store.View // what earlier owners left; nil for none
+	works  map[task.ID]tried // what a reviewer looks at
+	prior  *store.View       // what earlier owners left; nil for none
 	dir    string
 	store  *git.Quarantine // nothing is made in it
+}
+
+// tried is an attempt of a work.
+type tried struct {
+	id      task.ID
+	attempt int
 }
 
 // newReviews is nil where the run has none.
@@ -54,7 +59,7 @@ func (b *bench) newReviews(e *engine.Engine, r driveRequest) (*reviews, error) {
 	}
 	v := &reviews{
 		bench: b, engine: e, config: r.config, prior: r.prior, dir: dir, store: q,
-		calls: map[task.ID]*task.Call{}, works: map[task.ID]task.ID{}, ends: map[task.ID]task.Result{},
+		calls: map[task.ID]*task.Call{}, works: map[task.ID]tried{},
 	}
 	if r.prior != nil {
 		for _, a := range r.prior.Agents {
@@ -92,14 +97,18 @@ func (v *reviews) take(ctx context.Context, news engine.News) error {
 	if !ok {
 		return nil // it has failed, and says so
 	}
-	if of := v.works[end.Agent]; of != "" {
+	if of, ok := v.works[end.Agent]; ok {
 		return v.keep(of, end.Agent, done)
 	}
 	call := v.calls[end.Agent]
 	if call == nil || call.Stage != nil || done.Patch == nil {
 		return nil
 	}
-	return v.begin(ctx, end.Agent, done)
+	if err := v.begin(ctx, end.Agent, done); err != nil && !errors.Is(err, engine.ErrClosed) {
+		// One patch that cannot be shown to anybody is no reason to stop all others.
+		v.bench.deps.Warn(fmt.Sprintf("%s is not reviewed: %v", end.Agent, err))
+	}
+	return nil // of a run that was stopped a resume begins it
 }
 
 // begin starts the review of a work, unless its check speaks against it
@@ -108,58 +117,60 @@ func (v *reviews) begin(ctx context.Context, id task.ID, done *task.Completed) e
 	if done.Verified != nil && !*done.Verified {
 		return nil
 	}
-	v.ends[id] = done
 	shown, err := evidence(ctx, evidenceRequest{
 		config: v.config, result: done, store: v.store, from: git.Hash(done.Patch.Base), to: git.Hash(done.Patch.Commit),
 	})
 	if err != nil {
-		return fmt.Errorf("review %s: %w", id, err)
+		return err
 	}
 	call := v.call(id, done, manifest.Prompt(task.Prompt(v.calls[id].Input), shown))
 	at, err := v.bench.repo.TreeOf(ctx, git.Hash(call.Base))
 	if err != nil {
-		return fmt.Errorf("review %s: %w", id, err)
+		return err
 	}
 	call.BaseTree = string(at)
 	reviewer, err := v.engine.Start(call)
-	if errors.Is(err, engine.ErrClosed) {
-		return nil // the run was stopped; a resume begins it
-	}
 	if err != nil {
-		return fmt.Errorf("review %s: %w", id, err)
+		return err
 	}
-	v.calls[reviewer], v.works[reviewer] = call, id
+	v.calls[reviewer], v.works[reviewer] = call, tried{id, done.Attempts}
 	return nil
 }
 
 // call asks for the review of a work, in a workspace that holds it.
 func (v *reviews) call(id task.ID, done *task.Completed, prompt string) *task.Call {
 	work := v.calls[id]
-	known := can(v.bench.env.kinds().ByName(), v.config)(work.Agent)
-	return &task.Call{
+	call := &task.Call{
 		Input: &task.TypedAgentInput{Role: reviewRole, Prompt: prompt}, Agent: work.Agent,
 		Label: fmt.Sprintf("review of %s", engine.Title(id, work)), Phase: reviewStage, Schema: manifest.Schema(),
-		Options: task.Options{ReadOnly: known.ReadOnly}, Base: done.Patch.Commit,
+		Base:  done.Patch.Commit,
 		Stage: &task.Stage{Name: reviewStage, Roster: []string{reviewStage}, Words: manifest.Reviewer, Reads: true},
 	}
+	kinds := v.bench.env.kinds().ByName()
+	routed := *call
+	if _, err := engine.Assign(v.config, kinds, engine.AssignRequest{Call: &routed}); err == nil {
+		call = &routed // else its agent cannot be told that model, and goes by its own
+	}
+	call.ReadOnly = can(kinds, v.config)(call.Agent).ReadOnly
+	return call
 }
 
 // keep journals what a reviewer found, unless that is on record.
-func (v *reviews) keep(of, by task.ID, done *task.Completed) error {
+func (v *reviews) keep(of tried, by task.ID, done *task.Completed) error {
 	_, answer, err := engine.WholeAnswer(done)
 	if err != nil {
-		return fmt.Errorf("read the review of %s: %w", of, err)
+		return fmt.Errorf("read the review of %s: %w", of.id, err)
 	}
 	verdict, err := manifest.Read(answer)
 	if err != nil {
-		return fmt.Errorf("review of %s by %s: %w", of, by, err)
+		return fmt.Errorf("review of %s by %s: %w", of.id, by, err)
 	}
-	found := &event.Appraised{Agent: of, Attempt: v.ends[of].Done().Attempts, Pass: verdict.Pass, By: by}
+	found := &event.Appraised{Agent: of.id, Attempt: of.attempt, Pass: verdict.Pass, By: by}
 	for _, p := range verdict.Problems {
 		found.Problems = append(found.Problems, p.String())
 	}
 	if v.prior != nil {
-		if a := v.prior.Agent(of); a != nil && a.Appraisal != nil && a.Appraisal.By == by && a.Appraisal.Attempt == found.Attempt {
+		if a := v.prior.Agent(of.id); a != nil && a.Appraisal != nil && a.Appraisal.By == by && a.Appraisal.Attempt == found.Attempt {
 			return nil
 		}
 	}

@@ -42,9 +42,8 @@ func Assign(c Config, kinds map[string]agent.Kind, r AssignRequest) (*roles.Reso
 		trial := *call
 		if give(c, kinds, &trial, r.Named, found) != nil {
 			// Nobody asked for it: what cannot be routed goes on as it would.
-			plain := *c.Roles
-			plain.Route = false
-			if found, err = plain.Resolve(asked); err != nil {
+			asked.Stays = true
+			if found, err = c.Roles.Resolve(asked); err != nil {
 				return nil, err
 			}
 		}
@@ -109,13 +108,18 @@ func give(c Config, kinds map[string]agent.Kind, call *task.Call, named bool, fo
 		return nil
 	}
 	own := roles.Spec{Model: spec.Model}
-	tell := func(s roles.Spec) (task.Choice, error) { return kind.Tell(s, c.Roles.Providers) }
+	given := call.Effort // it holds for whichever model
+	tell := func(s roles.Spec) (task.Choice, error) {
+		choice, err := kind.Tell(s, c.Roles.Providers)
+		choice.Effort = cmp.Or(given, choice.Effort)
+		return choice, err
+	}
 	if found.Model != (roles.Spec{}) && (spec.Model == "" || found.Model != own) {
 		choice, err := tell(found.Model)
 		if err != nil {
 			return err
 		}
-		call.Model, call.Effort = choice.Model, cmp.Or(call.Effort, choice.Effort)
+		call.Model, call.Effort = choice.Model, choice.Effort
 	}
 	call.Fallbacks, call.Slow = nil, nil
 	for _, s := range found.Fallbacks {

@@ -61,9 +61,10 @@ func (e *Engine) fallBack(life context.Context, a *agentState, end ending) bool 
 		Reason: fmt.Sprintf("%s could not be had (%s): it goes on with %s",
 			modelName(&task.Choice{Model: used.Model, Effort: used.Effort}), failed.Kind, modelName(&next)),
 	}
-	if e.appendAll([]event.Event{s, &event.Retried{
-		Agent: a.id, Attempt: a.attempt, Error: failed.Kind, Reason: failed.Reason, Usage: &failed.Usage,
-	}}) != nil {
+	// In this order: what the attempt used was the model's before.
+	if e.appendAll([]event.Event{&event.Retried{
+		Agent: a.id, Attempt: a.attempt, Error: failed.Kind, Reason: failed.Reason, Usage: &failed.Usage, Model: failed.Model,
+	}, s}) != nil {
 		return false
 	}
 	a.switched, a.spent, a.left = s, failed.Usage, failed.Work

@@ -50,8 +50,12 @@ func Entries(r Request) []Entry {
 	for _, a := range agents {
 		role := roleOf(r.View, a.Call.Input)
 		for _, paid := range a.Paid {
+			as := role
+			if paid.Slow {
+				as = roles.Slow
+			}
 			all = append(all, Entry{
-				Agent: a.ID, Attempt: paid.Attempt, Role: role, Phase: a.Call.Phase,
+				Agent: a.ID, Attempt: paid.Attempt, Role: as, Phase: a.Call.Phase,
 				Model: cmp.Or(paid.Model, r.Told(a.Call)), Usage: paid.Usage,
 			})
 		}

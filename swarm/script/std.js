@@ -517,13 +517,16 @@
       if (n > 0 && !work.patch) break;
       if (work.patch) [since, how.base] = [since ?? work.patch.base, work.patch.id];
       const evidence = await api.sa.evidence(work, since === undefined ? {} : { since });
+      const before = verdict.wrong;
       verdict = await judged(evidence, how);
+      if (verdict.pass === null) verdict.wrong = [...before, 'its reviewer did not answer'];
       if (verdict.pass !== false) break;
     }
     const changed = works.filter((w) => w.patch);
-    if (verdict.pass !== null && changed.length) {
+    // Work that nobody has looked at has not passed.
+    if (changed.length) {
       const problems = verdict.wrong.length ? verdict.wrong : undefined;
-      api.sa.appraise(changed, { pass: verdict.pass, problems, by: verdict.by });
+      api.sa.appraise(changed, { pass: verdict.pass === true, problems, by: verdict.by });
     }
     const out = { pass: verdict.pass, rounds: Math.max(0, works.length - 1), problems: verdict.wrong, plan };
     if (work) out.answer = work.output;

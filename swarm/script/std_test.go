@@ -104,10 +104,10 @@ func TestStd(t *testing.T) {
 			answer = () => ({ status: 'failed' });
 			const r = await std.stages('t');
 			return [r, calls.length];`, `[{"pass":null,"failed":"planner","rounds":0,"problems":[]},1]`},
-		{"a dead reviewer leaves it open", `
+		{"what a dead reviewer left has not passed", `
 			answer = (n) => ({ status: n === 3 ? 'failed' : 'completed', output: 'o', id: 'a' + n, patch: { id: 'p', base: 'b' } });
 			const r = await std.stages('t');
-			return [r.pass, r.failed, calls.length, calls.appraised ?? 'none'];`, `[null,"reviewer",3,"none"]`},
+			return [r.pass, r.failed, calls.length, calls.appraised ?? 'none'];`, `[null,"reviewer",3,[1,{"pass":false,"problems":["its reviewer did not answer"],"by":"a3"}]]`},
 		{"a task that is for one stage only is none", `return std.stages('reviewer: look');`, `TypeError option: std.stages: nothing of the task is left for all stages`},
 		{"a stage has options of an agent", `return std.stages('t', { reviewer: { modl: 'x' } });`, `TypeError option: std.stages: reviewer: unknown option "modl"; did you mean "model"?`},
 		{"the worst case of stages", `return [std.stages.worst(), std.stages.worst({ rounds: 0 })];`, `[7,3]`},

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"math"
 	"time"
 
@@ -22,12 +23,16 @@ type Paid struct {
 	Attempt int
 	Model   string // that answered, as far as it said
 	Usage   task.Usage
+	Slow    bool // by the model for what failed twice
 }
 
 // pay notes what all attempts up to one were paid. What is new since the last
 // time is that one's.
 func (a *Agent) pay(all Paid) {
 	part := Paid{Attempt: all.Attempt, Model: all.Model, Usage: since(all.Usage, a.Spent)}
+	if s := a.Switched; s != nil {
+		part.Model, part.Slow = cmp.Or(part.Model, s.Choice.Model), s.Slow
+	}
 	a.Spent, a.SpentBy = all.Usage, all.Attempt
 	if part.Usage != (task.Usage{}) {
 		a.Paid = append(a.Paid, part)

@@ -21,8 +21,8 @@ func (v *Verdict) UnmarshalText(text []byte) error {
 }
 
 // Fell reports whether a try ended without work that is good enough, by what
-// it did itself: that its provider refused it, its machine failed or somebody
-// stopped it says nothing of it.
+// it did itself: that its provider or a hook refused it, its machine failed or
+// somebody stopped it says nothing of it.
 func Fell(r Result) bool {
 	switch r := r.(type) {
 	case *Completed:
@@ -31,7 +31,7 @@ func Fell(r Result) bool {
 		return false
 	case *Failed:
 		switch r.Kind {
-		case NoResult, Timeout, IdleTimeout, OutputExceeded, SchemaMismatch, Refused, Other:
+		case NoResult, Timeout, IdleTimeout, OutputExceeded, SchemaMismatch, Other:
 			return true
 		default:
 			return false
