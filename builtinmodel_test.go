@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strings"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -13,14 +14,21 @@ import (
 	"agentswarm/swarm/modeltest"
 )
 
-// modelCommand is `model FILE`: a provider that speaks Chat Completions answers
+// modelCommand is `model FILE [LOG]`: a provider that speaks Chat Completions answers
 // by a script until the test is over, and $MODEL is where. Each line of FILE is
 // what it says where a conversation has so many results of tools, as an object:
 // "text", "name" and "arguments" of a call, or "status". A conversation with
-// more results hears the last line.
+// more results hears the last line. Each request is a line of LOG.
 func modelCommand(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) != 1 {
-		ts.Fatalf("usage: model FILE")
+	if neg || len(args) < 1 || len(args) > 2 {
+		ts.Fatalf("usage: model FILE [LOG]")
+	}
+	log := io.Discard
+	if len(args) == 2 {
+		file, err := os.Create(ts.MkAbs(args[1]))
+		ts.Check(err)
+		ts.Defer(func() { ts.Check(file.Close()) })
+		log = file
 	}
 	var turns []modelTurn
 	for line := range strings.Lines(ts.ReadFile(args[0])) {
@@ -35,6 +43,10 @@ func modelCommand(ts *testscript.TestScript, neg bool, args []string) {
 		body, err := io.ReadAll(r.Body)
 		if err != nil || json.Unmarshal(body, &asked) != nil {
 			http.Error(w, "no JSON", http.StatusBadRequest)
+			return
+		}
+		if _, err := fmt.Fprintf(log, "%s\n", body); err != nil { // one write: requests come at once
+			http.Error(w, "no log", http.StatusInternalServerError)
 			return
 		}
 		n := 0

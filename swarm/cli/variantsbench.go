@@ -12,7 +12,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"agentswarm/swarm/agent"
 	"agentswarm/swarm/config"
 	"agentswarm/swarm/lab"
 	"agentswarm/swarm/store"
@@ -26,8 +25,8 @@ func newVariantsBenchCommand(env Env) *cli.Command {
 		Usage: "compare agents with and without variants",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "family", Usage: "whose failure modes to look at: claude, deepseek, gpt or qwen: `F`"},
-			&cli.StringFlag{Name: "model", Usage: "the model `M` that agents use, as their program calls it"},
-			&cli.StringFlag{Name: "agent", Usage: "the agent `NAME` from the user's configuration, or a kind"},
+			&cli.StringFlag{Name: "model", Usage: "the model `M` of that family that agents use, as their program calls it"},
+			&cli.StringFlag{Name: "agent", Usage: "the agent `NAME` from the user's configuration, or a kind; no command"},
 			&cli.StringFlag{Name: "arm", Value: "off,on", Usage: "`ARMS`: off is without the variant, on with it"},
 			&cli.StringFlag{Name: "mode", Usage: "only the failure modes `A,B` of the family"},
 			&cli.IntFlag{Name: "repeat", Value: 1, Usage: "do each task `N` times in each arm, 1 to 100"},
@@ -43,19 +42,22 @@ func newVariantsBenchCommand(env Env) *cli.Command {
 of its own. Agents do them as in any run, with the text against that mode at the
 end of their prompt and without it. What they did is recorded, measured, and
 compared task by task. Only the configuration of the user counts, not that of a
-repository.
+repository, and so do the variants of the user.
+
+What could not differ is refused: an agent that is a command, a model of another
+family, variants that the configuration leaves out.
 
 Ctrl-C keeps what was recorded; the same command goes on from there.
 
 Examples:
-  swarm variants bench --family qwen --model qwen3-coder --agent mine --tasks 5
+  swarm variants bench --family qwen --model ollama/qwen3 --agent mine --tasks 5
   swarm variants bench --family gpt --model gpt-5.5 --agent codex --repeat 3
   swarm variants bench --replay transcripts --html report.html`,
 		Action: func(c *cli.Context) error { return variantsBenchAction(c, env) },
 	}
 }
 
-func variantsBenchAction(c *cli.Context, env Env) error {
+func variantsBenchAction(c *cli.Context, env Env) (err error) {
 	if _, err := arguments(c, 0, 0); err != nil {
 		return err
 	}
@@ -70,10 +72,14 @@ func variantsBenchAction(c *cli.Context, env Env) error {
 	if err != nil {
 		return err
 	}
+	if r.Dir, err = labDir(c, env, r); err != nil {
+		return err
+	}
 	plan, err := lab.NewPlan(r)
 	if err != nil {
 		return refusedLab(err)
 	}
+	defer func() { err = errors.Join(err, plan.Close()) }()
 	fmt.Fprint(env.Stderr, note)
 	fmt.Fprintf(env.Stderr, "transcripts: %s; %d of %s are there, %s to be started\n",
 		Printable(plan.Transcripts()), plan.All()-plan.Missing(), Count(plan.All(), "agent", "agents"), Count(plan.Missing(), "agent is", "agents are"))
@@ -142,8 +148,8 @@ func replayAction(c *cli.Context, env Env) error {
 }
 
 // newLabRequest checks what was typed.
-func newLabRequest(c *cli.Context, env Env) (r lab.Request, err error) {
-	r = lab.Request{
+func newLabRequest(c *cli.Context, env Env) (lab.Request, error) {
+	r := lab.Request{
 		Family: c.String("family"), Model: c.String("model"), Agent: c.String("agent"),
 		Repeat: c.Int("repeat"), Tasks: c.Int("tasks"), Jobs: c.Int("j"), Environ: env.Environ,
 		Swarm: func(ctx context.Context, t lab.Typed) int { return env.typedIn(ctx, t) },
@@ -175,8 +181,7 @@ func newLabRequest(c *cli.Context, env Env) (r lab.Request, err error) {
 			}
 		}
 	}
-	r.Dir, err = labDir(c, env, r)
-	return r, err
+	return r, nil
 }
 
 // labDir is where a lab keeps what it records.
@@ -227,7 +232,8 @@ func (env Env) typedIn(ctx context.Context, t lab.Typed) int {
 }
 
 // labAgent finds the agent before anything begins, the one that is named or
-// the one that `run` would take, and what a person should know of it.
+// the one that `run` would take, what it may be told, and what a person should
+// know of it.
 func (env Env) labAgent(c *cli.Context, r *lab.Request) (note string, err error) {
 	conf, err := env.labConfig()
 	if err != nil {
@@ -238,21 +244,28 @@ func (env Env) labAgent(c *cli.Context, r *lab.Request) (note string, err error)
 	if err != nil {
 		return "", err
 	}
-	spec, err := p.specOf(a.Agent)
-	if err != nil {
+	if a.Kind == config.KindCommand {
+		return "", &UsageError{
+			Text:   fmt.Sprintf("variants bench: agent %q is a command: commands are told no variants, in no arm", a.Name),
+			Advice: "name an agent of another kind, such as --agent builtin",
+		}
+	}
+	if conf.NoVariants {
+		return "", &UsageError{
+			Text:   "variants bench: [variants] enabled = false in your configuration: agents would be told no variants in any arm",
+			Advice: "take it out of " + p.userFile(),
+		}
+	}
+	if _, err := p.specOf(a.Agent); err != nil {
 		return "", err
 	}
-	if spec.Format != agent.FormatJSONL {
-		return "", usagef("variants bench: agent %q does not show what it does: it has format = %q, not %q", a.Name, spec.Format, agent.FormatJSONL)
+	if r.Variants, err = p.runVariants(c.Context, conf, ""); err != nil {
+		return "", err
 	}
 	if a.why != "" {
 		note = fmt.Sprintf("agent: %s (%s)\n", Printable(a.Name), Printable(a.why))
 	}
-	r.Agent, r.Fixed = a.Name, a.Kind == config.KindCommand
-	if r.Fixed {
-		note += fmt.Sprintf("agent %s is a command: it uses the model that stands there, and %s is what reports call it\n",
-			Printable(a.Name), Printable(r.Model))
-	}
+	r.Agent = a.Name
 	return note, nil
 }
 

@@ -152,7 +152,7 @@ func (p *Plan) record(ctx context.Context, j *job, b bay, run string, a ranAgent
 	for _, f := range j.Files {
 		t.Paths = append(t.Paths, f.Path)
 	}
-	trees, err := filepath.Glob(filepath.Join(p.state(), "*", "trees", run))
+	trees, err := p.trees(run)
 	if err != nil {
 		return nil, err
 	}
@@ -179,6 +179,22 @@ func (p *Plan) record(ctx context.Context, j *job, b bay, run string, a ranAgent
 		}
 	}
 	return t, nil
+}
+
+// trees are the folders that workspaces of a run stand in.
+func (p *Plan) trees(run string) ([]string, error) {
+	repos, err := os.ReadDir(p.state())
+	if err != nil {
+		return nil, err
+	}
+	var all []string
+	for _, repo := range repos {
+		dir := filepath.Join(p.state(), repo.Name(), "trees", run)
+		if _, err := os.Stat(dir); err == nil {
+			all = append(all, dir)
+		}
+	}
+	return all, nil
 }
 
 // logged reads the lines of `logs --json`.

@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -20,11 +21,9 @@ import (
 
 // Request is what is to be compared.
 type Request struct {
-	Family string // required
-	Model  string // required
-	Agent  string // a name that `run --agent` knows; empty leaves it to run
-	// Fixed is set where the agent cannot be told its model: it has one.
-	Fixed  bool
+	Family string   // required
+	Model  string   // required, of that family
+	Agent  string   // required: a name that `run --agent` knows
 	Modes  []string // of the family; empty: all
 	Arms   []Arm    // required
 	Repeat int      // required: how often each task is done in each arm
@@ -32,7 +31,9 @@ type Request struct {
 	Dir    string   // required: holds all that is made
 	Jobs   int      // required: agents at once
 
-	Environ []string
+	// Variants are those that agents of a run may be told here.
+	Variants []variants.Variant
+	Environ  []string
 	// Swarm runs a command in this process as if the user had typed it in dir,
 	// with the state of the lab's runs in that folder.
 	Swarm func(ctx context.Context, c Typed) int
@@ -51,6 +52,7 @@ type Typed struct {
 type Plan struct {
 	Request
 	jobs []job
+	lock *os.File // nil: not taken yet
 }
 
 // job is a task in all arms.
@@ -83,14 +85,27 @@ func (e *RefusedError) Error() string { return e.Text }
 // Hint says what would be right; it may be empty.
 func (e *RefusedError) Hint() string { return e.Advice }
 
-// NewPlan finds the tasks, and looks at what was recorded before. It writes
-// nothing.
-func NewPlan(r Request) (*Plan, error) {
+// NewPlan finds the tasks, and looks at what was recorded before. It makes
+// nothing. A folder in which a lab was is the plan's until it is closed.
+func NewPlan(r Request) (_ *Plan, err error) {
 	modes, err := modesOf(r.Family, r.Modes)
 	if err != nil {
 		return nil, err
 	}
+	if err := r.differ(modes); err != nil {
+		return nil, err
+	}
 	p := &Plan{Request: r}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, p.Close())
+		}
+	}()
+	if _, err := os.Stat(p.lockFile()); err == nil {
+		if err := p.hold(); err != nil {
+			return nil, err
+		}
+	}
 	if err := p.same(); err != nil {
 		return nil, err
 	}
@@ -146,6 +161,27 @@ func modesOf(family string, wanted []string) ([]string, error) {
 	return modes, nil
 }
 
+// differ refuses what would leave both arms without a variant: they would be
+// the same.
+func (r *Request) differ(modes []string) error {
+	if family := variants.Of(r.Model); string(family) != r.Family {
+		return &RefusedError{
+			Text: fmt.Sprintf("the model %q is of %s, not of %s", r.Model, cmp.Or(string(family), "no family that is known"), r.Family),
+			Advice: "agents are told the variants of their model's family, which is taken from what comes after the last slash of " +
+				"its name; swarm variants MODEL says which",
+		}
+	}
+	for _, mode := range modes {
+		if !slices.ContainsFunc(r.Variants, func(v variants.Variant) bool { return string(v.Family) == r.Family && v.Mode == mode }) {
+			return &RefusedError{
+				Text:   fmt.Sprintf("[variants] off of your configuration leaves out %s/%s: agents would be told it in no arm", r.Family, mode),
+				Advice: "take it from that list, or name other failure modes with --mode",
+			}
+		}
+	}
+	return nil
+}
+
 // look finds out which transcripts are missing.
 func (p *Plan) look() error {
 	for i := range p.jobs {
@@ -193,22 +229,15 @@ type about struct {
 	Family string `json:"family"`
 	Model  string `json:"model"`
 	Agent  string `json:"agent,omitempty"`
-	// Texts is a sum of the variants and the tasks: with other words it is
-	// another experiment.
+	// Texts is a sum of the variants that agents are told, whoever wrote them,
+	// and of the tasks: with other words it is another experiment.
 	Texts string `json:"texts"`
 }
 
 func (p *Plan) about() (about, error) {
 	a := about{Family: p.Family, Model: p.Model, Agent: p.Agent}
-	all, err := variants.Embedded()
-	if err != nil {
-		return a, err
-	}
 	sum := sha256.New()
-	for _, v := range all {
-		if string(v.Family) != p.Family {
-			continue
-		}
+	for _, v := range variants.Treat(variants.Family(p.Family), p.Variants) {
 		fmt.Fprintf(sum, "%s\x00%s\x00", v.Mode, v.Text)
 		jobs, err := tasks.Of(p.Family, v.Mode)
 		if err != nil {
@@ -246,7 +275,7 @@ func (p *Plan) same() error {
 	case there.Agent != mine.Agent:
 		what = fmt.Sprintf("the agent %q", there.Agent)
 	case there.Texts != mine.Texts:
-		what = "other tasks or variants, by another version"
+		what = "other tasks or with other variants"
 	default:
 		return nil
 	}
@@ -261,6 +290,18 @@ func (p *Plan) begin() error {
 	}
 	if err := os.MkdirAll(p.Dir, 0o700); err != nil {
 		return err
+	}
+	if p.lock == nil {
+		if err := p.hold(); err != nil {
+			return err
+		}
+		// Another lab may have begun since we looked, and ended.
+		if err := p.same(); err != nil {
+			return err
+		}
+		if err := p.look(); err != nil {
+			return err
+		}
 	}
 	text, err := json.Marshal(a)
 	if err != nil {

@@ -158,12 +158,9 @@ func (p *Plan) carryOut(ctx context.Context, j *job) ([]Failure, error) {
 	if err := replace(b.list, func(w io.Writer) error { return list(w, j) }); err != nil {
 		return nil, err
 	}
-	args := []string{"run", b.list, "--json", "--yes", "--questions", "deny", "-j", strconv.Itoa(min(p.Jobs, len(j.missing)))}
-	if p.Agent != "" {
-		args = append(args, "--agent", p.Agent)
-	}
-	if !p.Fixed {
-		args = append(args, "--model", p.Model)
+	args := []string{
+		"run", b.list, "--agent", p.Agent, "--model", p.Model, "--json", "--yes", "--questions", "deny",
+		"-j", strconv.Itoa(min(p.Jobs, len(j.missing))),
 	}
 	var out, told bytes.Buffer
 	code := p.Swarm(ctx, Typed{Dir: b.repo, State: p.state(), Args: args, Stdout: &out, Stderr: &told})
