@@ -162,7 +162,6 @@ const MemoryFile = "AGENTS.md"
 type Memory struct {
 	Own   []string // the files that are written for the kind, beside [MemoryFile]
 	Reads []string // those that it reads by itself; all others are said to it
-	Else  []string // those that it reads where none of these says anything
 }
 
 // ReadOnlyTools are what an agent may use that must change nothing, by the

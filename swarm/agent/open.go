@@ -1,9 +1,6 @@
 package agent
 
 import (
-	"slices"
-	"strings"
-
 	"agentswarm/swarm/prompt"
 	"agentswarm/variants"
 )
@@ -21,24 +18,13 @@ func (k *Kind) memory(r *Request) Memory {
 	return k.Memory(r)
 }
 
-// reads are the files that an agent reads by itself, of those that there are.
-func (k *Kind) reads(r *Request, files []prompt.File) []string {
-	m := k.memory(r)
-	if slices.ContainsFunc(files, func(f prompt.File) bool {
-		return slices.Contains(m.Reads, f.Name) && strings.TrimSpace(f.Text) != ""
-	}) {
-		return m.Reads
-	}
-	return append(slices.Clone(m.Reads), m.Else...)
-}
-
 // Open puts what an agent is told before its task into a request. The parts
 // are those that are known of the call; memory and variants are all that there
 // are. What the agent reads by itself is left out, and so are variants for
 // other families. The built-in agent knows its tools and its model itself, and
 // gets the parts.
 func (k *Kind) Open(r *Request, p prompt.Parts) {
-	p.Memory = prompt.Missing(p.Memory, k.reads(r, p.Memory))
+	p.Memory = prompt.Missing(p.Memory, k.memory(r).Reads)
 	if k.Name == KindBuiltin {
 		r.Opening = &p
 		return

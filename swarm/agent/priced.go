@@ -26,6 +26,8 @@ type pricedParser struct {
 	Parser
 	price Pricer
 	model string // that answers, as far as was told
+	// computed is what was, of usage whose cost a sum may tell.
+	computed float64
 }
 
 // Feed fills in costs.
@@ -57,13 +59,27 @@ func (p *pricedParser) fill(events []event.Event) []event.Event {
 				p.model = e.Model
 			}
 		case *event.Spent:
-			if e.CostUSD != 0 {
-				continue
-			}
-			if cost, ok := p.price(p.model, e.Usage); ok {
-				e.CostUSD, e.ComputedUSD = cost, cost
-			}
+			p.fillOne(e)
 		}
 	}
 	return events
+}
+
+// fillOne computes a cost, or takes back what was computed of what a sum tells.
+func (p *pricedParser) fillOne(e *event.Spent) {
+	if e.CostUSD != 0 {
+		if e.Sum {
+			e.CostUSD, e.ComputedUSD = e.CostUSD-p.computed, -p.computed
+			p.computed = 0
+		}
+		return
+	}
+	cost, ok := p.price(p.model, e.Usage)
+	if !ok {
+		return
+	}
+	e.CostUSD, e.ComputedUSD = cost, cost
+	if p.computed += cost; e.Sum {
+		p.computed = 0
+	}
 }

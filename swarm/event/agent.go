@@ -40,7 +40,12 @@ type Turn struct {
 }
 
 // Spent is usage to be added to what was reported before.
-type Spent struct{ task.Usage }
+type Spent struct {
+	task.Usage
+	// Sum is set where the cost, if there is one, is that of all that was told of
+	// without a cost since the last sum.
+	Sum bool `json:"-"`
+}
 
 // Asked is an action the agent wants to be allowed.
 type Asked struct {

@@ -62,7 +62,7 @@ func samples() []Event {
 		&ToolStart{ID: "i", Name: "n", Input: raw},
 		&ToolEnd{ID: "i", OK: true, Output: raw},
 		&Turn{N: 1},
-		&Spent{task.Usage{Input: 1}},
+		&Spent{Usage: task.Usage{Input: 1}},
 		&Asked{ID: "i", Action: raw},
 		&Answered{Text: "t", Structured: raw},
 		&Erred{Kind: task.Other, Message: "m", RetryAfterMS: 1},

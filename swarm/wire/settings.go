@@ -107,26 +107,3 @@ func ShellWords(argv []string) string {
 	}
 	return strings.Join(quoted, " ")
 }
-
-// ContextNames are the names of files that settings have read as a memory:
-// context.fileName, a word or a list; others where there is none.
-func ContextNames(text []byte, otherwise ...string) []string {
-	all, err := Settings(text)
-	if err != nil {
-		return otherwise // it is refused elsewhere
-	}
-	context, _ := all["context"].(map[string]any)
-	switch is := context["fileName"].(type) {
-	case string:
-		return []string{is}
-	case []any:
-		var names []string
-		for _, name := range is {
-			if text, ok := name.(string); ok {
-				names = append(names, text)
-			}
-		}
-		return names
-	}
-	return otherwise
-}

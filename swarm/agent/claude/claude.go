@@ -69,14 +69,10 @@ type Adapter struct{}
 // Parser reads streamed JSON.
 func (Adapter) Parser(spec *agent.Spec) agent.Parser { return newStream(spec) }
 
-// memory is read where the settings of the repository are: AGENTS.md where there
-// is no other.
-func memory(r *agent.Request) agent.Memory {
-	m := agent.Memory{Own: []string{memoryFile, ".claude/" + memoryFile}}
-	if r.Walled {
-		m.Reads, m.Else = m.Own, []string{agent.MemoryFile}
-	}
-	return m
+// memory is read by nobody but us: the CLI reads it with the settings of a
+// repository, which it is not to have.
+func memory(*agent.Request) agent.Memory {
+	return agent.Memory{Own: []string{memoryFile, ".claude/" + memoryFile}}
 }
 
 // offered are the tools that a list leaves, or the best known of many.

@@ -68,10 +68,13 @@ func options(r agent.Request) ([]string, error) {
 	s := r.Spec
 	var argv []string
 	add := func(words ...string) { argv = append(argv, words...) }
+	// Settings of a repository bring commands that nobody approved, and may have
+	// its model asked elsewhere, with the user's key.
+	add("--setting-sources", "user")
 	if r.Walled {
-		add("--permission-mode", "bypassPermissions", "--setting-sources", "user,project")
+		add("--permission-mode", "bypassPermissions")
 	} else {
-		add("--permission-mode", "acceptEdits", "--setting-sources", "user",
+		add("--permission-mode", "acceptEdits",
 			"--allowed-tools="+strings.Join(append(ours(agent.AllTools()), "NotebookEdit", "WebFetch", "WebSearch", "Task", "Skill"), ","))
 	}
 	if len(r.Hook) > 0 {

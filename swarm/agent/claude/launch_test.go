@@ -28,8 +28,8 @@ func TestOptions(t *testing.T) {
 		change func(*agent.Request)
 		want   string // words of the command line, or of the error
 	}{
-		{"nothing", func(*agent.Request) {}, "--permission-mode bypassPermissions --setting-sources user,project"},
-		{"no walls", func(r *agent.Request) { r.Walled = false }, "--permission-mode acceptEdits --setting-sources user --allowed-tools=Read,Grep,Glob,Edit,Write,Bash,"},
+		{"nothing", func(*agent.Request) {}, "--setting-sources user --permission-mode bypassPermissions"},
+		{"no walls", func(r *agent.Request) { r.Walled = false }, "--setting-sources user --permission-mode acceptEdits --allowed-tools=Read,Grep,Glob,Edit,Write,Bash,"},
 		{"model", func(r *agent.Request) { r.Spec.Model = "opus" }, "--model=opus"},
 		{"effort", func(r *agent.Request) { r.Spec.Effort = "high" }, "--effort high"},
 		{"another effort", func(r *agent.Request) { r.Spec.Effort = "huge" }, `error: effort "huge": claude knows low, medium, high, xhigh, max`},

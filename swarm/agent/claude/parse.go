@@ -230,7 +230,7 @@ func (s *stream) result(l *line) (found []event.Event) {
 	}
 	s.paid, s.cost = task.Usage{}, max(s.cost, l.Cost)
 	if rest != (task.Usage{}) {
-		found = append(found, &event.Spent{Usage: rest})
+		found = append(found, &event.Spent{Usage: rest, Sum: true})
 	}
 	if !l.IsError {
 		answer := &event.Answered{Text: l.Result}

@@ -87,6 +87,38 @@ func TestCost(t *testing.T) {
 	}
 }
 
+// TestCostOnce holds that what a result says that all cost is not paid beside
+// what was computed of its parts.
+func TestCostOnce(t *testing.T) {
+	t.Parallel()
+	price := func(_ string, u task.Usage) (float64, bool) { return float64(u.Output), true }
+	delta := `{"type":"stream_event","event":{"type":"message_delta","usage":{"output_tokens":2}}}` + "\n"
+	result := func(cost, basis string) string {
+		return `{"type":"result","total_cost_usd":` + cost + `,"model_usage_since_last_result":{"m":{"outputTokens":4,"costBasis":"` + basis + `"}}}` + "\n"
+	}
+	for _, test := range []struct {
+		name, text      string
+		costs, computed float64
+	}{
+		{"told at the end", delta + delta + result("0.5", "list"), 0.5, 0},
+		{"twice", delta + delta + result("0.5", "list") + delta + delta + result("0.75", "list"), 0.75, 0},
+		{"a part is not streamed", delta + result("0.5", "list"), 0.5, 0},
+		{"not told", delta + delta + result("0.5", "unknown"), 4, 4},
+		{"not yet", delta + delta, 4, 4},
+	} {
+		parser := agent.Priced(Adapter{}, price).Parser(&agent.Spec{})
+		var used task.Usage
+		for _, e := range append(parser.Feed([]byte(test.text)), parser.End()...) {
+			if spent, ok := e.(*event.Spent); ok {
+				used.Add(spent.Usage)
+			}
+		}
+		if used.CostUSD != test.costs || used.ComputedUSD != test.computed {
+			t.Errorf("%s: it cost %g, of which %g computed, want %g and %g", test.name, used.CostUSD, used.ComputedUSD, test.costs, test.computed)
+		}
+	}
+}
+
 // TestLines holds what becomes of lines of other kinds.
 func TestLines(t *testing.T) {
 	t.Parallel()

@@ -9,9 +9,9 @@
 //     can be seen in the list of processes.
 //   - The settings of a machine win over all others, and a variable says where
 //     they are. What must hold is put there, with what the machine has.
-//   - A folder is trusted behind walls only, where what the repository starts has
-//     no more rights than the agent. In one that is not, its settings and hooks
-//     are not read and YOLO mode is refused, but tools that are allowed by name
+//   - No folder is trusted: its settings start what nobody approved, and may have
+//     the model asked elsewhere, with the user's key. In such a folder settings
+//     and hooks are not read and YOLO mode is refused, but tools that are allowed by name
 //     are used, git among them. Hooks that are not the repository's are asked
 //     everywhere.
 //   - A list of tools to have does not bind all of them: the others are taken away

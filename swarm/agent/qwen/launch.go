@@ -40,11 +40,7 @@ func (Adapter) Launch(r agent.Request) (agent.Launch, error) {
 	if len(r.Command) > 0 {
 		argv = slices.Clone(r.Command)
 	}
-	mode := "default"
-	if r.Walled {
-		mode = "yolo"
-	}
-	argv = append(argv, "--output-format", "stream-json", "--approval-mode", mode, "--chat-recording",
+	argv = append(argv, "--output-format", "stream-json", "--approval-mode", "default", "--chat-recording",
 		"--extensions=none", "--allowed-mcp-server-names=none")
 	if err := refuse(&r); err != nil {
 		return agent.Launch{}, err
@@ -188,10 +184,7 @@ func files(r agent.Request) ([]agent.File, error) {
 		}
 	}
 	enforce(enforced, &r)
-	trust := map[string]string{}
-	if !r.Walled {
-		trust[r.Dir] = "DO_NOT_TRUST"
-	}
+	trust := map[string]string{r.Dir: "DO_NOT_TRUST"}
 	for _, file := range []struct {
 		name string
 		is   any
@@ -229,7 +222,7 @@ func enforce(all map[string]any, r *agent.Request) {
 	}
 	set("tools", "sandbox", false)
 	set("tools", "shell", map[string]any{"enableInteractiveShell": false})
-	set("security", "folderTrust", map[string]any{"enabled": !r.Walled})
+	set("security", "folderTrust", map[string]any{"enabled": true})
 	some := tools(r.Spec)
 	not := aside()
 	if len(some) > 0 {
@@ -237,15 +230,11 @@ func enforce(all map[string]any, r *agent.Request) {
 		set("tools", "core", some)
 	}
 	set("tools", "disabled", not)
-	permissions := map[string]any{"deny": not}
-	if !r.Walled {
-		if len(some) == 0 {
-			some = tools(&agent.Spec{Tools: agent.AllTools()})
-			some = append(some, "web_fetch", "web_search", "agent", "skill", "notebook_edit", "todo_write")
-		}
-		permissions["allow"] = some
+	if len(some) == 0 {
+		some = tools(&agent.Spec{Tools: agent.AllTools()})
+		some = append(some, "web_fetch", "web_search", "agent", "skill", "notebook_edit", "todo_write")
 	}
-	all["permissions"] = permissions
+	all["permissions"] = map[string]any{"deny": not, "allow": some}
 	all["disableAllHooks"] = false
 	if len(r.Hook) > 0 {
 		all["hooks"] = map[string]any{"PreToolUse": []any{map[string]any{

@@ -36,7 +36,7 @@ func TestOptions(t *testing.T) {
 		change func(*agent.Request)
 		want   string // words of the command line, or of the error
 	}{
-		{"nothing", func(*agent.Request) {}, "--output-format stream-json --approval-mode yolo --chat-recording --extensions=none --allowed-mcp-server-names=none"},
+		{"nothing", func(*agent.Request) {}, "--output-format stream-json --approval-mode default --chat-recording --extensions=none --allowed-mcp-server-names=none"},
 		{"no walls", func(r *agent.Request) { r.Walled = false }, "--approval-mode default"},
 		{"another program", func(r *agent.Request) { r.Command = []string{"/x", "y"} }, "/x y --output-format"},
 		{"model", func(r *agent.Request) { r.Spec.Model = "qwen3" }, "--model=qwen3"},
@@ -131,11 +131,11 @@ func TestTools(t *testing.T) {
 				t.Errorf("walls %t: it cannot read: %v", walled, list)
 			}
 		}
-		if allow := all.Permissions.Allow; walled != (allow == nil) || !walled && !slices.Equal(allow, reads) {
+		if allow := all.Permissions.Allow; !slices.Equal(allow, reads) {
 			t.Errorf("walls %t: it may %v", walled, allow)
 		}
-		if all.Security.FolderTrust.Enabled == walled {
-			t.Errorf("walls %t: trust in folders matters: %t", walled, all.Security.FolderTrust.Enabled)
+		if !all.Security.FolderTrust.Enabled {
+			t.Errorf("walls %t: trust in folders does not matter", walled)
 		}
 	}
 	some := enforcedOf(t, func(r *agent.Request) { r.Spec.Tools = []string{"edit", "bash"} })
@@ -206,7 +206,7 @@ func TestLaunch(t *testing.T) {
 		t.Errorf("it is not kept from %v", l.Unset)
 	}
 	files := written(l)
-	if _, ok := files[envFile]; ok || files[trustFile] != "{}" {
+	if _, ok := files[envFile]; ok || files[trustFile] != `{"/tree":"DO_NOT_TRUST"}` {
 		t.Errorf("files are %q", files)
 	}
 }

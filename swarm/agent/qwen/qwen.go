@@ -1,12 +1,10 @@
 package qwen
 
 import (
-	"slices"
 	"time"
 
 	"agentswarm/swarm/agent"
 	"agentswarm/swarm/prompt"
-	"agentswarm/swarm/wire"
 	"agentswarm/variants"
 )
 
@@ -47,18 +45,8 @@ type Adapter struct{}
 // Parser reads streamed JSON.
 func (Adapter) Parser(spec *agent.Spec) agent.Parser { return newStream(spec) }
 
-// memory is read from the repository where that is trusted: behind walls. The
-// user may have given its files other names.
-func memory(r *agent.Request) agent.Memory {
-	m := agent.Memory{Own: []string{memoryFile}}
-	if r.Walled {
-		m.Reads = []string{memoryFile, agent.MemoryFile}
-		if i := slices.IndexFunc(r.Login.Files, func(f agent.File) bool { return f.Name == settingsFile }); i >= 0 {
-			m.Reads = wire.ContextNames(r.Login.Files[i].Data, m.Reads...)
-		}
-	}
-	return m
-}
+// memory is read by nobody but us: the CLI reads it in folders that are trusted.
+func memory(*agent.Request) agent.Memory { return agent.Memory{Own: []string{memoryFile}} }
 
 // offered are the tools that a list leaves, or the best known of many.
 func offered(r *agent.Request) prompt.Tools {
