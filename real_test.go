@@ -442,6 +442,25 @@ func TestRealFork(t *testing.T) {
 	}, agent.KindPi, agent.KindCodex, agent.KindClaude, agent.KindBuiltin)
 }
 
+// TestRealKey holds that commands of the built-in agent do not find its key where
+// processes show what they were started with.
+func TestRealKey(t *testing.T) {
+	t.Parallel()
+	onKinds(t, func(t *testing.T, k realKind) {
+		r := newReal(t, k,
+			modeltest.Rule{When: modeltest.When{Results: at(0)}, Turn: modeltest.Turn{Calls: []modeltest.Call{{Name: "{shell}", Args: map[string]any{
+				"command": `cat /proc/[0-9]*/environ 2>/dev/null | tr '\0' '\n' | grep -e ^PATH= -e ^ANTHROPIC_API_KEY= | cut -d= -f1 | sort -u | paste -sd ,`,
+			}}}}},
+			modeltest.Rule{Turn: modeltest.Turn{Text: modeltest.Pieces{"Done."}}},
+		)
+		r.run(0, "Look for keys")
+		requests := r.server.Requests()
+		if len(requests) < 2 || !strings.Contains(string(requests[1].Body), `"text":"PATH"`) {
+			t.Errorf("it saw %s", requests[len(requests)-1].Body)
+		}
+	}, agent.KindBuiltin)
+}
+
 // TestRealSteer holds that a word reaches the model before its next turn.
 func TestRealSteer(t *testing.T) {
 	t.Parallel()

@@ -18,6 +18,7 @@ import (
 	builtinagent "agentswarm/swarm/builtin"
 	"agentswarm/swarm/builtin/model"
 	"agentswarm/swarm/early"
+	"agentswarm/swarm/proc"
 	"agentswarm/swarm/prompt"
 	"agentswarm/swarm/provider"
 	"agentswarm/swarm/schema"
@@ -75,6 +76,10 @@ func builtinAction(c *cli.Context, env Env) error {
 			tellRefusal(env.Stdout, err)
 		}
 		return err
+	}
+	// The keys in its environment are not for the commands that the model runs.
+	if err := proc.Conceal(); err != nil {
+		return fmt.Errorf("shut /proc to commands: %w", err)
 	}
 	err = builtinagent.Run(c.Context, o)
 	var invalid *builtinagent.InvalidError

@@ -9,6 +9,9 @@ import (
 // orphansStay says that a process whose parent dies goes to launchd.
 const orphansStay = false
 
+// Conceal does nothing: there is no /proc.
+func Conceal() error { return nil }
+
 // seal marks all descriptors that were inherited, so that no agent inherits
 // them in turn.
 func seal() error { return sealEach() }

@@ -18,7 +18,7 @@ const orphansStay = true
 // also shuts the supervisor's /proc folder, through which an agent of the
 // same user could otherwise open its pipes.
 func seal() error {
-	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
+	if err := Conceal(); err != nil {
 		return err
 	}
 	err := unix.CloseRange(controlFD, math.MaxInt32, unix.CLOSE_RANGE_CLOEXEC)
@@ -27,6 +27,10 @@ func seal() error {
 	}
 	return err
 }
+
+// Conceal shuts the /proc folder of this process to others of the same user: to
+// its environment, its memory and its descriptors (prctl(2), PR_SET_DUMPABLE).
+func Conceal() error { return unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0) }
 
 // adopt makes orphans below this process its children.
 func adopt() error {
