@@ -137,7 +137,7 @@ func TestSettings(t *testing.T) {
 // TestLogin holds which login counts, and that no agent gets what renews one.
 func TestLogin(t *testing.T) {
 	t.Parallel()
-	const credentials = `{"claudeAiOauth":{"accessToken":"at","refreshToken":"rt","expiresAt":1795215371326,"scopes":["s"]}}`
+	const credentials = `{"version":1,"claudeAiOauth":{"accessToken":"at","refreshToken":"rt","expiresAt":1795215371326,"scopes":["s"]}}`
 	for _, test := range []struct {
 		name  string
 		env   map[string]string

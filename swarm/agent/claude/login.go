@@ -60,11 +60,13 @@ func login(s agent.Surroundings) agent.Login {
 // and of a hundred agents that use it ninety-nine would be logged out, and the
 // user with them.
 func lent(text []byte) (file []byte, until time.Time, err error) {
-	var all map[string]map[string]any
+	var all struct {
+		Account map[string]any `json:"claudeAiOauth"`
+	}
 	if err := json.Unmarshal(text, &all); err != nil {
 		return nil, until, err
 	}
-	account := all["claudeAiOauth"]
+	account := all.Account
 	if token, _ := account["accessToken"].(string); token == "" {
 		return nil, until, fmt.Errorf("it holds no access token")
 	}

@@ -103,9 +103,12 @@ func keys() []string {
 	return []string{"ANTHROPIC_API_KEY", "OPENAI_API_KEY"}
 }
 
+// modelVariable names its model where nothing else does.
+const modelVariable = "SWARM_BUILTIN_MODEL"
+
 // places are those that say where a model is that may need no key.
 func places() []string {
-	return []string{"SWARM_BUILTIN_MODEL", "OPENAI_BASE_URL", "ANTHROPIC_BASE_URL", "OLLAMA_BASE_URL"}
+	return []string{modelVariable, "OPENAI_BASE_URL", "ANTHROPIC_BASE_URL", "OLLAMA_BASE_URL"}
 }
 
 // endpoints finds keys and endpoints in variables.
@@ -121,7 +124,6 @@ func Endpoints(more map[string]provider.Provider) func(agent.Surroundings) agent
 	return func(s agent.Surroundings) agent.Login {
 		l := agent.Login{
 			Missing: "set $ANTHROPIC_API_KEY or $OPENAI_API_KEY, or name a model of a local server, such as --model ollama/qwen3-coder:30b",
-			Env:     []string{"SWARM_BUILTIN_MODEL"},
 		}
 		var found []string
 		need := func(name string) {
@@ -146,6 +148,9 @@ func Endpoints(more map[string]provider.Provider) func(agent.Surroundings) agent
 			ways = append(ways, "by "+strings.Join(found, ", "))
 		}
 		l.Name = strings.Join(append(ways, keyless...), "; ")
+		if !slices.Contains(l.Env, modelVariable) {
+			l.Env = append(l.Env, modelVariable)
+		}
 		if text, err := json.Marshal(more); err == nil && len(more) > 0 {
 			l.Files = []agent.File{{Name: providersFile, Data: text}}
 		}

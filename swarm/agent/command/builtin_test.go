@@ -56,8 +56,9 @@ func TestEndpoints(t *testing.T) {
 		env       []string
 	}{
 		{"", "", []string{"SWARM_BUILTIN_MODEL"}},
-		{"OPENAI_API_KEY", "by $OPENAI_API_KEY", []string{"SWARM_BUILTIN_MODEL", "OPENAI_API_KEY"}},
-		{"OLLAMA_BASE_URL", "by $OLLAMA_BASE_URL", []string{"SWARM_BUILTIN_MODEL", "OLLAMA_BASE_URL"}},
+		{"OPENAI_API_KEY", "by $OPENAI_API_KEY", []string{"OPENAI_API_KEY", "SWARM_BUILTIN_MODEL"}},
+		{"OLLAMA_BASE_URL", "by $OLLAMA_BASE_URL", []string{"OLLAMA_BASE_URL", "SWARM_BUILTIN_MODEL"}},
+		{"SWARM_BUILTIN_MODEL", "by $SWARM_BUILTIN_MODEL", []string{"SWARM_BUILTIN_MODEL"}},
 	} {
 		l := endpoints(agent.Surroundings{Getenv: func(name string) string {
 			if name == test.set {
@@ -82,7 +83,7 @@ func TestMoreEndpoints(t *testing.T) {
 	if want := "by $B_KEY; provider a"; login.Name != want {
 		t.Errorf("Name = %q, want %q", login.Name, want)
 	}
-	if want := []string{"SWARM_BUILTIN_MODEL", "B_KEY"}; !slices.Equal(login.Env, want) {
+	if want := []string{"B_KEY", "SWARM_BUILTIN_MODEL"}; !slices.Equal(login.Env, want) {
 		t.Errorf("Env = %q, want %q", login.Env, want)
 	}
 	kind := Builtin()

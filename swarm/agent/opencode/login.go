@@ -2,7 +2,6 @@ package opencode
 
 import (
 	"encoding/json"
-	"maps"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -138,11 +137,16 @@ func callers(s agent.Surroundings) []byte {
 // of a hundred agents that use it ninety-nine would be logged out, and the user
 // with them. What Copilot renews its tokens by is no such thing.
 func lend(text []byte) (file []byte, names []string, lent bool) {
-	var all map[string]map[string]any
+	var all map[string]any
 	if json.Unmarshal(text, &all) != nil {
 		return nil, nil, false
 	}
-	for name, is := range all {
+	for name, one := range all {
+		is, account := one.(map[string]any)
+		if !account {
+			continue
+		}
+		names = append(names, name)
 		if is["type"] == "oauth" && !strings.HasPrefix(name, "github-copilot") {
 			is["refresh"], lent = "", true
 		}
@@ -151,5 +155,6 @@ func lend(text []byte) (file []byte, names []string, lent bool) {
 	if err != nil {
 		return nil, nil, false
 	}
-	return file, slices.Sorted(maps.Keys(all)), lent
+	slices.Sort(names)
+	return file, names, lent
 }
