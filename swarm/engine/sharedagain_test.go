@@ -118,8 +118,8 @@ func TestSharedDied(t *testing.T) {
 		g.config.Jobs = 1
 		g.config.Setup = `echo junk > made`
 		calls := []*task.Call{
-			g.shared(`echo a1 >> "$RIG/starts"; sed -i s/5/five/ lines; echo 1 > one`),
-			g.shared(`echo a2 >> "$RIG/starts"; sed -i s/five/V/ lines; echo 2 > two`),
+			g.shared(`echo a1 >> "$RIG/starts"; sed s/5/five/ lines > "$RIG/new" && mv "$RIG/new" lines; echo 1 > one`),
+			g.shared(`echo a2 >> "$RIG/starts"; sed s/five/V/ lines > "$RIG/new" && mv "$RIG/new" lines; echo 2 > two`),
 		}
 		n, kind := 0, ""
 		g.fail = func(e event.Event) error {
