@@ -101,10 +101,3 @@ func Treat(family Family, all []Variant) []Variant {
 	}
 	return some
 }
-
-// For are the variants that apply to a model: those that this program brings,
-// with somebody's own laid over them.
-func For(model string, own []Variant) ([]Variant, error) {
-	brought, err := Embedded()
-	return Treat(Of(model), Lay(own, brought)), err
-}

@@ -38,12 +38,12 @@ func TestEmbedded(t *testing.T) {
 func TestFor(t *testing.T) {
 	t.Parallel()
 	own := []Variant{{Family: Claude, Mode: "false-claims", Text: "ours"}, {Family: Claude, Mode: "too-polite", Text: "more"}, {Family: Llama, Mode: "x", Text: "y"}}
-	all, err := For("openrouter/anthropic/claude-opus", own)
+	all, err := applying("openrouter/anthropic/claude-opus", own)
 	if got := keys(all); err != nil || got != "claude/false-claims claude/safety-asides claude/too-polite" || all[0].Text != "ours" {
 		t.Errorf("For = %s, %v, and the first says %q", got, err, all[0].Text)
 	}
 	for model, want := range map[string]string{"llama3": "llama/x", "gemini-2.5-pro": "", "mine": ""} {
-		if got, err := For(model, own); err != nil || keys(got) != want {
+		if got, err := applying(model, own); err != nil || keys(got) != want {
 			t.Errorf("For(%s) = %s, %v, want %s", model, keys(got), err, want)
 		}
 	}
@@ -125,4 +125,10 @@ func FuzzParse(f *testing.F) {
 			t.Errorf("printed and read again: %+v, %v, want %+v", again, err, v)
 		}
 	})
+}
+
+// applying are the variants for a model, as runs find them.
+func applying(model string, own []Variant) ([]Variant, error) {
+	brought, err := Embedded()
+	return Treat(Of(model), Lay(own, brought)), err
 }

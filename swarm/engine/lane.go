@@ -85,7 +85,7 @@ func (t *attempt) takePlace(ctx context.Context) (err error) {
 	}
 	if d.Memory != nil {
 		t.stay.tenant, err = d.Memory.Admit(ctx, limit.MemoryRequest{
-			Name: t.spec.Kind, Kind: limit.Kind{Footprint: kind.Footprint, Gap: kind.Gap}, Waits: t.waits,
+			Name: t.spec.Kind, Kind: limit.Kind{Footprint: kind.Footprint}, Waits: t.waits,
 		})
 		if err != nil {
 			return err

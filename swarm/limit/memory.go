@@ -12,8 +12,6 @@ type Kind struct {
 	// Footprint is the memory that one is taken to need, in bytes; 0 is
 	// [CommandFootprint].
 	Footprint int64
-	// Gap is how long after the start of one the next may be started.
-	Gap time.Duration
 }
 
 // settled is how long after its start an agent is taken to have the memory that

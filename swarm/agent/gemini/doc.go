@@ -8,10 +8,9 @@
 //     one. A word that begins with @ and is a path stands for that file.
 //   - The settings of a machine win over all others, but the CLI takes them only
 //     from files that root alone can write to. So what is composed here are the
-//     user's, and where the folder is trusted those of the repository win.
-//   - A folder is trusted behind walls only, where what the repository starts
-//     has no more rights than the agent; else GEMINI.md there is not read. Where
-//     trust in folders is not switched off as such, it refuses to work headless
+//     user's, and where a folder is trusted those of the repository win.
+//   - No folder is trusted: its settings start what nobody approved. So GEMINI.md
+//     there is not read. Where trust in folders is not switched off as such, it refuses to work headless
 //     in one that is not trusted.
 //   - In a folder that is not trusted hooks of settings are not asked, whosever
 //     they are, and hooks of extensions are; YOLO mode is refused, and git too,
