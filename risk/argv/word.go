@@ -1,6 +1,6 @@
 // Package argv owns the words of a command line: what is known of each, and
-// which of them are options of their program, by that program's table. It
-// knows nothing of shells and nothing of risk.
+// which of them are options of their program, by that program's table. Of
+// shells it knows how a word is quoted, and of risk nothing.
 package argv
 
 // Word is one word of a command line, as far as it is known what it will be.
