@@ -86,7 +86,7 @@ func TestPieceOnTheWire(t *testing.T) {
 	t.Parallel()
 	give := Walls{Rung: Full, Open: true, Pieces: []Piece{
 		{At: "/\xff", From: "/a\xfe", Write: true, Optional: true},
-		{At: "/b", Lower: []string{"/\xfd", "/c"}, Upper: "/u\x80", Work: "/w"},
+		{At: "/b", Lower: []string{"/\xfd", "/c"}, Upper: "/u\x80", Work: "/w", Sealed: true},
 		{At: "/s", Scratch: true}, {At: "/e", Empty: true},
 	}}
 	text, err := json.Marshal(give)

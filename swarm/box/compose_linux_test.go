@@ -405,3 +405,41 @@ func TestCachesInView(t *testing.T) {
 		}
 	}
 }
+
+// TestWarmInHome: what an earlier command left of HOME is seen, and what it took
+// away is not, also where the state lies in HOME, as it does by default.
+func TestWarmInHome(t *testing.T) {
+	t.Parallel()
+	for _, rung := range namespaced(t) {
+		if !rung.Overlay() {
+			continue
+		}
+		for _, view := range []View{Whole, Caches} {
+			for _, where := range []func(*testing.T) string{outside, inTmp} {
+				g := newGround(t, where(t))
+				if view == Caches {
+					g.State = mustMkdir(t, g.Home+"/.cache/state")
+					g.Private = mustMkdir(t, g.State+"/repo-1/trees/a1/box")
+				}
+				write(t, g.Home+"/.cache/old/gone", "old")
+				p := g.on(rung)
+				p.View = view
+				first := p
+				first.Private = mustMkdir(t, g.State+"/repo-1/warm/box")
+				sh(t, compose(t, rung, first), `echo filled >"$1/filled" && rm -r "$1/old" && mkdir "$1/old"`, g.Home+"/.cache")
+				p.Warm = first.Private
+				w := compose(t, rung, p)
+				out := sh(t, w, `cd "$1" && cat filled && ls old && cat warm && echo mine >filled && echo mine >warm`, g.Home+"/.cache")
+				if out != "filled\nwarm" {
+					t.Errorf("%v, view %v: %q", rung, view, out)
+				}
+				if again := sh(t, w, `cat "$1/filled" && ls "$2"`, g.Home+"/.cache", g.State); again != "mine\nrepo-1\n" && again != "mine\n" {
+					t.Errorf("%v, view %v, again: %q", rung, view, again)
+				}
+				if text, _ := os.ReadFile(g.Home + "/.cache/warm"); string(text) != "warm" {
+					t.Errorf("%v, view %v: the user's file holds %q", rung, view, text)
+				}
+			}
+		}
+	}
+}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -273,43 +272,4 @@ func wordsOf(fs int, err error) error {
 		return err
 	}
 	return fmt.Errorf("%w: %s", err, strings.TrimSpace(string(buf[2:n])))
-}
-
-// layer makes an overlay. Its folders are named by descriptors: the kernel cuts
-// long options off and reads colons, commas and backslashes in them.
-func layer(p Piece) (int, error) {
-	var fds []int
-	defer func() {
-		for _, fd := range fds {
-			_ = unix.Close(fd)
-		}
-	}()
-	name := func(dir string) (string, error) {
-		fd, err := unix.Open(dir, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
-		if err != nil {
-			return "", fmt.Errorf("open %s: %w", dir, err)
-		}
-		fds = append(fds, fd)
-		return "/proc/self/fd/" + strconv.Itoa(fd), nil
-	}
-	var lower []string
-	for _, dir := range p.Lower {
-		path, err := name(dir)
-		if err != nil {
-			return -1, err
-		}
-		lower = append(lower, path)
-	}
-	upper, err := name(p.Upper)
-	if err != nil {
-		return -1, err
-	}
-	work, err := name(p.Work)
-	if err != nil {
-		return -1, err
-	}
-	// Without userxattr who is not root cannot mark a folder as opaque.
-	return newFS("overlay", unix.MOUNT_ATTR_NOSUID|unix.MOUNT_ATTR_NODEV, [][2]string{
-		{"lowerdir", strings.Join(lower, ":")}, {"upperdir", upper}, {"workdir", work}, {"userxattr", ""},
-	}...)
 }

@@ -30,6 +30,8 @@ type Piece struct {
 	Lower []string
 	Upper string
 	Work  string
+	// Sealed is an overlay that can be read only.
+	Sealed bool
 
 	// Scratch is an empty folder in memory that can be written to.
 	Scratch bool

@@ -12,6 +12,7 @@ type wirePiece struct {
 	Lower    [][]byte `json:"lower,omitempty"`
 	Upper    []byte   `json:"upper,omitempty"`
 	Work     []byte   `json:"work,omitempty"`
+	Sealed   bool     `json:"sealed,omitempty"`
 	Scratch  bool     `json:"scratch,omitempty"`
 	Empty    bool     `json:"empty,omitempty"`
 }
@@ -20,7 +21,7 @@ type wirePiece struct {
 func (p Piece) MarshalJSON() ([]byte, error) {
 	w := wirePiece{
 		At: []byte(p.At), Optional: p.Optional, From: []byte(p.From), Write: p.Write,
-		Upper: []byte(p.Upper), Work: []byte(p.Work), Scratch: p.Scratch, Empty: p.Empty,
+		Upper: []byte(p.Upper), Work: []byte(p.Work), Sealed: p.Sealed, Scratch: p.Scratch, Empty: p.Empty,
 	}
 	for _, dir := range p.Lower {
 		w.Lower = append(w.Lower, []byte(dir))
@@ -36,7 +37,7 @@ func (p *Piece) UnmarshalJSON(text []byte) error {
 	}
 	*p = Piece{
 		At: string(w.At), Optional: w.Optional, From: string(w.From), Write: w.Write,
-		Upper: string(w.Upper), Work: string(w.Work), Scratch: w.Scratch, Empty: w.Empty,
+		Upper: string(w.Upper), Work: string(w.Work), Sealed: w.Sealed, Scratch: w.Scratch, Empty: w.Empty,
 	}
 	for _, dir := range w.Lower {
 		p.Lower = append(p.Lower, string(dir))
