@@ -54,7 +54,8 @@ func find(ctx context.Context, b *Bench, input json.RawMessage) (string, error) 
 	var out strings.Builder
 	n := 0
 	at := b.absolute(in.Path)
-	err := walk{bench: b, visit: func(file, rel string, e fs.DirEntry) error {
+	w := b.walker()
+	w.visit = func(file, rel string, e fs.DirEntry) error {
 		if !globbed(in.Pattern, rel) {
 			return nil
 		}
@@ -64,7 +65,8 @@ func find(ctx context.Context, b *Bench, input json.RawMessage) (string, error) 
 		n++
 		out.WriteString(b.shown(file) + suffix(e) + "\n")
 		return nil
-	}}.below(ctx, at)
+	}
+	err := w.below(ctx, at)
 	switch {
 	case errors.Is(err, errEnough):
 		fmt.Fprintf(&out, "[there are more than %d]\n", in.Limit)
@@ -73,6 +75,7 @@ func find(ctx context.Context, b *Bench, input json.RawMessage) (string, error) 
 	case n == 0:
 		out.WriteString("nothing was found\n")
 	}
+	out.WriteString(w.note())
 	return b.bound("find", out.String())
 }
 

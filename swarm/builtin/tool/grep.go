@@ -47,7 +47,7 @@ const (
 // search is one grep.
 type search struct {
 	grepInput
-	bench  *Bench
+	*walk
 	re     *regexp.Regexp
 	out    strings.Builder
 	n      int
@@ -55,7 +55,8 @@ type search struct {
 }
 
 func grep(ctx context.Context, b *Bench, input json.RawMessage) (string, error) {
-	s := search{bench: b}
+	s := search{walk: b.walker()}
+	s.walk.visit = s.visit
 	if err := decode(input, &s.grepInput); err != nil {
 		return "", err
 	}
@@ -68,8 +69,8 @@ func grep(ctx context.Context, b *Bench, input json.RawMessage) (string, error) 
 		return "", plain(s.Path, err)
 	}
 	if info.IsDir() {
-		err = walk{bench: b, visit: s.visit}.below(ctx, at)
-	} else if err = regular(s.Path, info); err == nil {
+		err = s.below(ctx, at)
+	} else if err = regular(info); err == nil {
 		err = s.file(at)
 	}
 	if err != nil && !errors.Is(err, errEnough) {
@@ -144,6 +145,7 @@ func (s *search) file(file string) error {
 	defer f.Close()
 	// Some files of the system say that they are empty, and have no end.
 	text, err := io.ReadAll(io.LimitReader(f, maxGrepFile+1))
+	s.read += int64(len(text))
 	if len(text) > maxGrepFile {
 		s.passed++
 		return nil
@@ -187,5 +189,6 @@ func (s *search) text(more bool) (string, error) {
 	if s.passed > 0 {
 		fmt.Fprintf(&s.out, "[%d files over %d bytes were not looked at]\n", s.passed, maxGrepFile)
 	}
+	s.out.WriteString(s.note())
 	return s.bench.bound("grep", s.out.String())
 }

@@ -10,8 +10,8 @@ import (
 )
 
 // ignored are the rules of .gitignore files, those of inner folders last. It
-// goes by the files alone, which is what a search needs: what git has been
-// told elsewhere, or tracks nevertheless, is not known.
+// goes by the files alone, which is what a search needs: what the user's own git
+// has been told, or tracks nevertheless, is not known.
 type ignored []ignoreRule
 
 type ignoreRule struct {
@@ -27,7 +27,15 @@ const maxIgnore = 1 << 20
 
 // with adds the rules of a folder, if it has some.
 func (g ignored) with(dir, base string) ignored {
-	file := filepath.Join(dir, ".gitignore")
+	return g.file(filepath.Join(dir, ".gitignore"), base)
+}
+
+// excluded are the rules of a clone alone, which no .gitignore holds.
+func excluded(root string) ignored {
+	return ignored(nil).file(filepath.Join(root, ".git", "info", "exclude"), "")
+}
+
+func (g ignored) file(file, base string) ignored {
 	info, err := os.Stat(file)
 	if err != nil || !info.Mode().IsRegular() || info.Size() > maxIgnore {
 		return g
@@ -47,7 +55,10 @@ func (g ignored) with(dir, base string) ignored {
 }
 
 func parseIgnore(line string) (ignoreRule, bool) {
-	line = strings.TrimRight(line, " \t\r\n")
+	line = strings.TrimRight(line, "\r\n")
+	for strings.HasSuffix(line, " ") && !strings.HasSuffix(line, "\\ ") {
+		line = strings.TrimSuffix(line, " ")
+	}
 	if line == "" || line[0] == '#' {
 		return ignoreRule{}, false
 	}
@@ -60,6 +71,9 @@ func parseIgnore(line string) (ignoreRule, bool) {
 	}
 	r.anywhere = !strings.Contains(line, "/")
 	line = strings.TrimPrefix(line, "/")
+	if strings.HasSuffix(line, "/**") {
+		line += "/*" // what is in it, and not the folder itself
+	}
 	line = strings.NewReplacer("{", `\{`, "}", `\}`).Replace(line) // git has no braces
 	r.pattern = line
 	return r, line != "" && doublestar.ValidatePattern(line)

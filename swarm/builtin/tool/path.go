@@ -61,12 +61,12 @@ func (b *Bench) inside(path string) (*os.Root, string, error) {
 
 // regular refuses what is no file with an end: a folder, or a pipe that would
 // be waited for.
-func regular(shown string, info os.FileInfo) error {
+func regular(info os.FileInfo) error {
 	switch {
 	case info.IsDir():
-		return fmt.Errorf("%s: is a folder; use ls or find", shown)
+		return errors.New("is a folder; use ls or find")
 	case !info.Mode().IsRegular():
-		return fmt.Errorf("%s: is no regular file", shown)
+		return errors.New("is no regular file")
 	}
 	return nil
 }
@@ -84,7 +84,7 @@ func open(shown, path string) (*os.File, error) {
 	}
 	info, err := f.Stat()
 	if err == nil {
-		err = regular(shown, info)
+		err = plain(shown, regular(info))
 	}
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
@@ -107,14 +107,14 @@ func plain(shown string, err error) error {
 	return fmt.Errorf("%s: %w", shown, err)
 }
 
-// Top are the entries of the top of a workspace that .gitignore does not name,
+// Top are the entries of the top of a workspace that are not ignored,
 // in order; folders end in a slash.
 func Top(root string) []string {
 	entries, err := os.ReadDir(root)
 	if err != nil {
 		return nil
 	}
-	rules := ignored(nil).with(root, "")
+	rules := excluded(root).with(root, "")
 	var all []string
 	for _, e := range entries {
 		if e.Name() != ".git" && !rules.match(e.Name(), e.IsDir()) {

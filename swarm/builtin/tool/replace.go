@@ -23,7 +23,7 @@ func replace(text string, r replacement) (string, []int, error) {
 		return "", nil, errors.New("old_text and new_text are the same")
 	}
 	// Models write plain line ends whatever a file has.
-	if strings.Contains(text, "\r\n") && !strings.Contains(text, r.old) {
+	if n := strings.Count(text, "\r\n"); n > 0 && (n == strings.Count(text, "\n") || !strings.Contains(text, r.old)) {
 		r.old, r.new = crlf(r.old), crlf(r.new)
 	}
 	lines := places(text, r.old)

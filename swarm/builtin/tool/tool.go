@@ -39,7 +39,8 @@ type Bench struct {
 	Args   []string
 	Walls  json.RawMessage // what it is to put around the command, in its own words
 
-	count atomic.Int64 // of the files below Keep
+	count  atomic.Int64 // of the files below Keep
+	bounds bounds       // of searches; zero: the usual ones
 }
 
 // Tool is one of them.
@@ -67,9 +68,14 @@ func (t *Tool) Use(ctx context.Context, b *Bench, input json.RawMessage) Outcome
 		if text != "" {
 			text += "\n"
 		}
-		return Outcome{Text: strings.ToValidUTF8(text+err.Error(), "\uFFFD"), Bad: true}
+		return Outcome{Text: textOf(text + err.Error()), Bad: true}
 	}
-	return Outcome{Text: strings.ToValidUTF8(text, "\uFFFD")}
+	return Outcome{Text: textOf(text)}
+}
+
+// textOf is what can be sent as text. Some servers take no zero byte in one.
+func textOf(text string) string {
+	return strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x00", "\uFFFD")
 }
 
 // All are the tools, in the order in which they are offered.

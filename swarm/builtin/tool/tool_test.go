@@ -233,6 +233,10 @@ func TestReplace(t *testing.T) {
 		{"empty", text, replacement{new: "x"}, "", "old_text is empty; to make a file, use write"},
 		{"the same", text, replacement{old: "a", new: "a"}, "", "old_text and new_text are the same"},
 		{"line ends", "a\r\nb\r\nc\r\n", replacement{old: "a\nb\n", new: "x\ny\n"}, "x\r\ny\r\nc\r\n", ""},
+		{"new lines", "a\r\nb\r\n", replacement{old: "b", new: "x\ny"}, "a\r\nx\r\ny\r\n", ""},
+		{"an end of a line of theirs", "a\r\nb\r\n", replacement{old: "a\r\n", new: "x\ny\r\n"}, "x\r\ny\r\nb\r\n", ""},
+		{"no end of the last line", "a\nb", replacement{old: "b", new: "c"}, "a\nc", ""},
+		{"a mark at the begin", "\uFEFFa\nb\n", replacement{old: "a\nb", new: "c"}, "\uFEFFc\n", ""},
 		{"mixed line ends", "a\r\nb\nc\n", replacement{old: "b\nc", new: "x\ny"}, "a\r\nx\ny\n", ""},
 		{"to nothing", "abc", replacement{old: "abc", new: ""}, "", ""},
 	}
@@ -263,7 +267,7 @@ func FuzzReplace(f *testing.F) {
 			}
 			return
 		}
-		if n := strings.Count(text, old); n == 0 {
+		if n := strings.Count(text, "\r\n"); n > 0 && (n == strings.Count(text, "\n") || !strings.Contains(text, old)) {
 			old, with = crlf(old), crlf(with)
 		}
 		n := strings.Count(text, old)

@@ -3,36 +3,76 @@ package tool
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
+	"time"
 )
 
 // errEnough ends a walk before its end.
 var errEnough = errors.New("enough was found")
 
+// bounds are how long a search may look, and at how much.
+type bounds struct {
+	time    time.Duration
+	entries int   // of folders
+	bytes   int64 // of files
+}
+
+// usual are those of every search: what a repository with a million files takes,
+// and a fraction of what a model waits for.
+func usual() bounds { return bounds{20 * time.Second, 1_000_000, 4 << 30} }
+
 // walk is a search through a folder.
 type walk struct {
 	bench *Bench
 	visit func(file, rel string, e fs.DirEntry) error
+
+	bounds bounds
+	until  time.Time
+	seen   int   // entries
+	read   int64 // bytes
+	where  string
+	short  string // why it ended before its end; empty: it did not
+}
+
+// walker makes a search whose time begins now.
+func (b *Bench) walker() *walk {
+	w := &walk{bench: b, bounds: usual()}
+	if b.bounds != (bounds{}) {
+		w.bounds = b.bounds
+	}
+	w.until = time.Now().Add(w.bounds.time)
+	return w
 }
 
 // below visits all that is below a folder in the order of the names, but for
-// what .gitignore names and git's own folder. It follows no links.
-func (w walk) below(ctx context.Context, dir string) error {
+// what is ignored, git's own folder, and those of the system that no file is
+// in. It follows no links.
+func (w *walk) below(ctx context.Context, dir string) error {
 	// Rules above the folder hold in it too.
-	var rules ignored
-	top, prefix := dir, ""
-	if rel, ok := below(w.bench.Root, dir); ok && rel != "." {
-		top = w.bench.Root
+	rules := excluded(w.bench.Root)
+	prefix := ""
+	rel, ok := below(w.bench.Root, dir)
+	switch {
+	case !ok:
+		rules = nil
+	case rel != ".":
 		for _, name := range strings.Split(rel, "/") {
-			rules = rules.with(filepath.Join(top, prefix), prefix)
+			rules = rules.with(filepath.Join(w.bench.Root, prefix), prefix)
 			prefix = path.Join(prefix, name)
 		}
 	}
-	return w.folder(ctx, dir, place{rel: "", under: prefix, rules: rules})
+	err := w.folder(ctx, dir, place{rel: "", under: prefix, rules: rules})
+	if w.short != "" && errors.Is(err, errEnough) {
+		return nil
+	}
+	return err
 }
 
 // place is a folder in a walk.
@@ -42,21 +82,22 @@ type place struct {
 	rules ignored
 }
 
-func (w walk) folder(ctx context.Context, dir string, at place) error {
-	entries, err := os.ReadDir(dir)
-	if err != nil && at.rel == "" {
+func (w *walk) folder(ctx context.Context, dir string, at place) error {
+	w.where = dir
+	entries, err := w.entries(ctx, dir)
+	if err != nil && (at.rel == "" || w.short != "" || ctx.Err() != nil) {
 		return err // what is deeper and cannot be read is passed over
 	}
 	at.rules = at.rules.with(dir, at.under)
 	for _, e := range entries {
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
+		if err := w.more(ctx); err != nil {
+			return err
 		}
 		under := path.Join(at.under, e.Name())
-		if e.Name() == ".git" || at.rules.match(under, e.IsDir()) {
+		rel, file := path.Join(at.rel, e.Name()), filepath.Join(dir, e.Name())
+		if e.Name() == ".git" || at.rules.match(under, e.IsDir()) || slices.Contains(noFiles(), file) {
 			continue
 		}
-		rel, file := path.Join(at.rel, e.Name()), filepath.Join(dir, e.Name())
 		if err := w.visit(file, rel, e); err != nil {
 			return err
 		}
@@ -67,4 +108,62 @@ func (w walk) folder(ctx context.Context, dir string, at place) error {
 		}
 	}
 	return nil
+}
+
+// noFiles are folders that the system makes up, which a search from the top of
+// everything would never leave.
+func noFiles() []string { return []string{"/proc", "/sys", "/dev"} }
+
+// entries are those of a folder, in the order of their names. One that has more
+// than may be looked at is not read to its end.
+func (w *walk) entries(ctx context.Context, dir string) ([]fs.DirEntry, error) {
+	f, err := os.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	var all []fs.DirEntry
+	for {
+		some, err := f.ReadDir(1000)
+		all = append(all, some...)
+		w.seen += len(some)
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err == nil {
+			err = w.more(ctx)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	slices.SortFunc(all, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
+	return all, nil
+}
+
+// more reports whether the search may go on.
+func (w *walk) more(ctx context.Context) error {
+	switch {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case w.short != "":
+	case w.seen > w.bounds.entries:
+		w.short = fmt.Sprintf("%d files and folders", w.bounds.entries)
+	case w.read > w.bounds.bytes:
+		w.short = fmt.Sprintf("%d bytes", w.bounds.bytes)
+	case time.Now().After(w.until):
+		w.short = w.bounds.time.String()
+	default:
+		return nil
+	}
+	return errEnough
+}
+
+// note says that not all was looked at; empty: it was.
+func (w *walk) note() string {
+	if w.short == "" {
+		return ""
+	}
+	return fmt.Sprintf("[the search was ended after %s, at %s: what follows there was not looked at; name a folder closer to what you look for]\n",
+		w.short, w.bench.shown(w.where))
 }

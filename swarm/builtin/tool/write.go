@@ -86,7 +86,7 @@ func (b *Bench) pass(ctx context.Context, a ask.Action) error {
 // put writes a file, whose mode stays what it is.
 func put(root *os.Root, rel, text string) (err error) {
 	if info, err := root.Stat(rel); err == nil {
-		if err := regular(rel, info); err != nil {
+		if err := regular(info); err != nil {
 			return err
 		}
 	}
@@ -125,7 +125,7 @@ func edit(ctx context.Context, b *Bench, input json.RawMessage) (string, error) 
 	defer root.Close()
 	info, err := root.Stat(rel)
 	if err == nil {
-		err = regular(in.Path, info)
+		err = regular(info)
 	}
 	if err == nil && info.Size() > maxEdit {
 		err = fmt.Errorf("is larger than %d bytes", maxEdit)
