@@ -19,7 +19,7 @@ func samples() []Event {
 	raw := json.RawMessage(`{"a":1}`)
 	until := time.Unix(7, 0).UTC()
 	return []Event{
-		&Opened{Pid: 1, Version: "v", Resumed: true, Walls: "w", Keeper: 2, KeeperStart: 3, Budget: &task.Amount{Tokens: 4, USD: 0.5, Time: 6}},
+		&Opened{Pid: 1, Version: "v", Resumed: true, Walls: "w", Keeper: 2, KeeperStart: 3, Budget: &task.Amount{Tokens: 4, USD: 0.5, Time: 6}, MaxTurns: new(7)},
 		&Called{Agent: "a1", Call: &task.Call{
 			Key: "k", Base: "b", BaseTree: "t",
 			Input: &task.TypedAgentInput{Prompt: "p"},
@@ -35,6 +35,7 @@ func samples() []Event {
 		&CancelAsked{Agents: []task.ID{"a1"}, Cause: task.CauseStopped, Reason: "r"},
 		&RetryAsked{Agent: "a1", After: 2, Feedback: "f", From: &task.Patch{Ref: "r"}},
 		&Reviewed{Agent: "a1", Attempt: 1, Verdict: task.Rejected, Reason: "r"},
+		&Titled{Agent: "a1", Attempt: 1, Commit: "c", By: "a2", Subject: "s", Reason: "r"},
 		&Appraised{Agent: "a1", Attempt: 1, Pass: true, By: "a2", Problems: []string{"p"}},
 		&Questioned{ID: "r-1", Agent: "a1", Attempt: 1, Ask: "q", Action: raw, Redacted: true},
 		&Replied{ID: "r-1", Allow: true, Text: "t", Reason: "r", For: task.ForTheRun, By: task.ByPerson},

@@ -17,7 +17,7 @@ import (
 //
 // Journal records: [*Opened], [*Called], [*Leased], [*Started], [*Ended],
 // [*Captured], [*Checked], [*Settled], [*Released], [*Retried],
-// [*CancelAsked], [*RetryAsked], [*Reviewed], [*Appraised], [*Questioned], [*Replied],
+// [*CancelAsked], [*RetryAsked], [*Reviewed], [*Appraised], [*Titled], [*Questioned], [*Replied],
 // [*Sent], [*Intended], [*Landed], [*Undone], [*Scripted], [*Entered],
 // [*Logged], [*Phased], [*Returned], [*Paused], [*Held], [*Switched],
 // [*Closed].
@@ -42,6 +42,9 @@ type Opened struct {
 	KeeperStart uint64 `json:"keeper_start,omitempty"`
 	// Budget is what the run may spend in its life, from here on.
 	Budget *task.Amount `json:"budget,omitempty"`
+	// MaxTurns is how many turns an attempt may take, from here on; 0 is any
+	// number.
+	MaxTurns *int `json:"max_turns,omitempty"`
 }
 
 // Called is a call the engine took.
@@ -104,6 +107,8 @@ type Ended struct {
 	MaxRSS  int64          `json:"max_rss,omitempty"` // bytes
 	// Enough is set where its call's stopWhen ended it.
 	Enough bool `json:"enough,omitempty"`
+	// Lingered is set where it had answered and did not end by itself.
+	Lingered bool `json:"lingered,omitempty"`
 }
 
 // Captured is an attempt whose work is a commit and a patch file, or is
@@ -205,6 +210,17 @@ type Appraised struct {
 	Problems []string `json:"problems,omitempty"`
 }
 
+// Titled is what a model says that the commit of a patch is to be called, or
+// why that is called as it would be without one.
+type Titled struct {
+	Agent   task.ID `json:"agent"`
+	Attempt int     `json:"attempt"`
+	Commit  string  `json:"commit"` // of the patch
+	By      task.ID `json:"by,omitempty"`
+	Subject string  `json:"subject,omitempty"` // empty: Reason says why
+	Reason  string  `json:"reason,omitempty"`
+}
+
 // Questioned is an action that an agent wants to be allowed, or what a script
 // asks a person.
 type Questioned struct {
@@ -303,66 +319,6 @@ type Undone struct {
 	ID int `json:"id"`
 }
 
-// Scripted is the script that this owner of the run goes by, and what was told
-// to it.
-type Scripted struct {
-	Name string          `json:"name"` // how messages call it
-	Text string          `json:"text"`
-	Args json.RawMessage `json:"args,omitempty"` // absent: none were given
-	// Lib are the project's own functions.
-	Lib []ScriptFile `json:"lib,omitempty"`
-	// Config is the configuration that this owner goes by, and later ones do;
-	// absent while it is the one that the run was started with.
-	Config json.RawMessage `json:"config,omitempty"`
-}
-
-// ScriptFile is one file of a script.
-type ScriptFile struct {
-	Name string `json:"name"`
-	Text string `json:"text"`
-}
-
-// Entered is something other than the end of an agent that entered the
-// script: a timer that fired, the outcome of a check, a merge, a landing, an
-// answer, a word that was sent, or the text of a nested workflow.
-type Entered struct {
-	// Verb is the word for the script's request, Key tells requests apart by
-	// what they ask for.
-	Verb  string          `json:"verb"`
-	Key   string          `json:"key"`
-	Value json.RawMessage `json:"value,omitempty"`
-	Error *ScriptError    `json:"error,omitempty"`
-}
-
-// ScriptError is an error that entered a script or left it.
-type ScriptError struct {
-	Name    string `json:"name,omitempty"`
-	Code    string `json:"code,omitempty"`
-	Message string `json:"message"`
-	Where   string `json:"where,omitempty"` // file:line:column
-	Line    string `json:"line,omitempty"`  // its text
-}
-
-// Logged is a line that the script has for people.
-type Logged struct {
-	Text  string `json:"text"`
-	Phase string `json:"phase,omitempty"`
-}
-
-// Phased is a group that the script began.
-type Phased struct {
-	Title string `json:"title"`
-}
-
-// Returned is the end of a script: its value, which is absent where it
-// returned nothing, or what it threw.
-type Returned struct {
-	Value json.RawMessage `json:"value,omitempty"`
-	Error *ScriptError    `json:"error,omitempty"`
-	// Unasked are agents of earlier owners that no call asked for this time.
-	Unasked []task.ID `json:"unasked,omitempty"`
-}
-
 // Paused says that nothing new starts, and why; what runs goes on to its end.
 type Paused struct {
 	Cause  task.ErrorKind `json:"cause"` // CauseBudget, or how agents failed
@@ -392,6 +348,7 @@ func (*CancelAsked) kind() string { return "cancel_asked" }
 func (*RetryAsked) kind() string  { return "retry_asked" }
 func (*Reviewed) kind() string    { return "reviewed" }
 func (*Appraised) kind() string   { return "appraised" }
+func (*Titled) kind() string      { return "titled" }
 func (*Questioned) kind() string  { return "questioned" }
 func (*Replied) kind() string     { return "replied" }
 func (*Sent) kind() string        { return "sent" }

@@ -1,0 +1,67 @@
+package event
+
+import (
+	"encoding/json"
+
+	"agentswarm/swarm/task"
+)
+
+// Scripted is the script that this owner of the run goes by, and what was told
+// to it.
+type Scripted struct {
+	Name string          `json:"name"` // how messages call it
+	Text string          `json:"text"`
+	Args json.RawMessage `json:"args,omitempty"` // absent: none were given
+	// Lib are the project's own functions.
+	Lib []ScriptFile `json:"lib,omitempty"`
+	// Config is the configuration that this owner goes by, and later ones do;
+	// absent while it is the one that the run was started with.
+	Config json.RawMessage `json:"config,omitempty"`
+}
+
+// ScriptFile is one file of a script.
+type ScriptFile struct {
+	Name string `json:"name"`
+	Text string `json:"text"`
+}
+
+// Entered is something other than the end of an agent that entered the
+// script: a timer that fired, the outcome of a check, a merge, a landing, an
+// answer, a word that was sent, or the text of a nested workflow.
+type Entered struct {
+	// Verb is the word for the script's request, Key tells requests apart by
+	// what they ask for.
+	Verb  string          `json:"verb"`
+	Key   string          `json:"key"`
+	Value json.RawMessage `json:"value,omitempty"`
+	Error *ScriptError    `json:"error,omitempty"`
+}
+
+// ScriptError is an error that entered a script or left it.
+type ScriptError struct {
+	Name    string `json:"name,omitempty"`
+	Code    string `json:"code,omitempty"`
+	Message string `json:"message"`
+	Where   string `json:"where,omitempty"` // file:line:column
+	Line    string `json:"line,omitempty"`  // its text
+}
+
+// Logged is a line that the script has for people.
+type Logged struct {
+	Text  string `json:"text"`
+	Phase string `json:"phase,omitempty"`
+}
+
+// Phased is a group that the script began.
+type Phased struct {
+	Title string `json:"title"`
+}
+
+// Returned is the end of a script: its value, which is absent where it
+// returned nothing, or what it threw.
+type Returned struct {
+	Value json.RawMessage `json:"value,omitempty"`
+	Error *ScriptError    `json:"error,omitempty"`
+	// Unasked are agents of earlier owners that no call asked for this time.
+	Unasked []task.ID `json:"unasked,omitempty"`
+}
