@@ -1,0 +1,129 @@
+// Package fault owns what providers of models, and the CLIs that ask them, say
+// of errors: by which words and statuses each kind of error is known. It waits
+// for nothing and tries nothing again.
+package fault
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"agentswarm/swarm/task"
+)
+
+// wording is what a text must hold, in lower case, to be of a kind.
+type wording struct {
+	kind task.ErrorKind
+	any  []string
+}
+
+// wordings are those that are known, those that tell more first: a quota that
+// is used up is told with the status of a rate limit.
+func wordings() []wording {
+	return []wording{
+		{task.Quota, []string{
+			"insufficient_quota", "quota exceeded", "exceeded your current quota", "usage limit", "usagelimit",
+			"credit balance", "billing", "out of budget", "available balance", "insufficient balance",
+			"insufficient credits", "out of credits", "have exhausted your", "spending limit", "payment required", "usage_limit_reached",
+		}},
+		{task.Auth, []string{
+			"authentication_error", "permission_error", "invalid api key", "invalid_api_key", "invalid x-api-key", "api key not valid", "api_key_invalid",
+			"incorrect api key", "no api key", "authentication failed", "unauthorized", "oauth", "token refresh",
+			"re-authenticate", "credentials may have expired", "could not resolve authentication",
+			"not logged in", "log in again", "refresh token", "missing environment variable",
+		}},
+		{task.RateLimit, []string{"rate_limit", "rate limit", "ratelimit", "too many requests", "resource_exhausted", "resourceexhausted", "status: 429", "retry delay"}},
+		{task.Overloaded, []string{
+			"overloaded", "service unavailable", "service_unavailable", "high demand", "internal server error", "server had an error", "server_error",
+			"internal_error", "api_error", "bad gateway", "gateway timeout", "timed out", "timeout", "connection error",
+			"connection refused", "connection reset", "connection lost", "connection failed", "error sending request", "stream disconnected", "at capacity", "econnrefused", "econnreset", "fetch failed", "socket hang up",
+			"socket connection was closed", "other side closed", "terminated", "network error", "ended without",
+			"stream ended before", "enotfound", "eai_again", "getaddrinfo", "upstream connect", "reset before headers",
+		}},
+		{task.Refused, []string{"content policy", "content_policy", "content filter", "content_filter", "safety", "refused to", "refusal", "usage policy"}},
+		{task.Invalid, append(tooLong(),
+			"invalid_request", "invalid request", "invalid_prompt", "bad request", "not_found_error", "model not found", "does not exist", "no model",
+			"not supported", "unsupported", "invalid_json_schema", "no rollout found", "unknown variant", "thread not found")},
+	}
+}
+
+// tooLong are the words for a conversation that does not fit into a model.
+func tooLong() []string {
+	return []string{
+		"context length", "context_length", "context window", "context size", "context limit", "prompt is too long", "input is too long",
+		"maximum context", "maximum prompt length", "maximum number of tokens", "reduce the length", "request_too_large", "too many tokens",
+	}
+}
+
+// TooLong reports whether an error says that a conversation does not fit into
+// its model. Providers say some of these words of a rate limit, too.
+func TooLong(status int, text string) bool {
+	return status == 413 || status != 429 && mentions(strings.ToLower(text), tooLong())
+}
+
+// Kind is the kind of an error: by its words, where they are known, else by the
+// status that the provider answered with, or that stands first in them.
+func Kind(status int, text string) task.ErrorKind {
+	lower := strings.ToLower(text)
+	if status == 0 {
+		status = leading(lower)
+	}
+	// A refused login is one whatever else is said of it.
+	switch status {
+	case 401, 403:
+		return quotaOr(lower, task.Auth)
+	case 402:
+		return task.Quota
+	case 429:
+		return quotaOr(lower, task.RateLimit)
+	case 408, 409, 425:
+		return task.Overloaded
+	}
+	switch {
+	case status > 0 && TooLong(status, lower): // some local servers say it with 500
+		return task.Invalid
+	case status >= 500:
+		return task.Overloaded
+	}
+	for _, w := range wordings() {
+		// Where something is wrong with the request, words may quote it.
+		if status >= 400 && w.kind == task.Overloaded {
+			continue
+		}
+		if mentions(lower, w.any) {
+			return w.kind
+		}
+	}
+	if status >= 400 {
+		return task.Invalid
+	}
+	return task.Other
+}
+
+// quotaOr is a quota that is used up, where the words say so, else a kind.
+func quotaOr(lower string, kind task.ErrorKind) task.ErrorKind {
+	if mentions(lower, wordings()[0].any) {
+		return task.Quota
+	}
+	return kind
+}
+
+// mentions reports whether one of some words is in a text.
+func mentions(lower string, words []string) bool {
+	return slices.ContainsFunc(words, func(word string) bool { return strings.Contains(lower, word) })
+}
+
+// leading is the status of HTTP that a text begins with, or that stands near
+// its beginning behind a word that says it is one; 0 for none.
+func leading(lower string) int {
+	words := strings.FieldsFunc(lower, func(r rune) bool { return strings.ContainsRune(" :(),\n", r) })
+	for i, word := range words[:min(len(words), 8)] {
+		if i > 0 && !slices.Contains([]string{"error", "http", "status", "code"}, words[i-1]) {
+			continue
+		}
+		if n, err := strconv.Atoi(word); err == nil && len(word) == 3 && n >= 400 && n < 600 {
+			return n
+		}
+	}
+	return 0
+}

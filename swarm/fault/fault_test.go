@@ -1,0 +1,99 @@
+package fault
+
+import (
+	"testing"
+
+	"agentswarm/swarm/task"
+)
+
+func TestKind(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		status int
+		text   string
+		want   task.ErrorKind
+	}{
+		{401, "whatever", task.Auth},
+		{403, "insufficient_quota", task.Quota},
+		{402, "", task.Quota},
+		{429, "slow down", task.RateLimit},
+		{429, "You exceeded your current quota", task.Quota},
+		{500, "", task.Overloaded},
+		{529, "", task.Overloaded},
+		{400, "prompt is too long", task.Invalid},
+		{404, "", task.Invalid},
+		{418, "teapot", task.Invalid},
+		{599, "", task.Overloaded},
+		{0, "429 Too Many Requests", task.RateLimit},
+		{0, "unexpected status 503 Service Unavailable", task.Overloaded},
+		{0, "Error: 401 invalid x-api-key", task.Auth},
+		{0, "fetch failed", task.Overloaded},
+		{0, "Your credit balance is too low", task.Quota},
+		{0, "You have exhausted your daily quota on this model.", task.Quota},
+		{0, "content_filter", task.Refused},
+		{0, "the model does not exist", task.Invalid},
+		{0, "a bug", task.Other},
+		{0, "read 429 files", task.Other},
+		{0, `401 {"type":"error","error":{"type":"authentication_error","message":"invalid x-api-key"}}`, task.Auth},
+		{0, "401 Incorrect API key provided: sk-1.", task.Auth},
+		{0, "No API key found for anthropic.", task.Auth},
+		{0, `Authentication failed for "anthropic". Credentials may have expired or network is unavailable.`, task.Auth},
+		{0, "OAuth token refresh failed for anthropic: 400", task.Auth},
+		{403, "Your account may not use this model", task.Auth},
+		{403, "You have reached your spending limit", task.Quota},
+		{0, `429 {"type":"error","error":{"type":"rate_limit_error","message":"x"}}`, task.RateLimit},
+		{0, "429 status code (no body)", task.RateLimit},
+		{0, "Rate limit reached for gpt-5", task.RateLimit},
+		{429, "You exceeded your current quota, please check your plan and billing details.", task.Quota},
+		{0, `429 {"error":{"code":"insufficient_quota"}}`, task.Quota},
+		{0, "Codex error: usage_limit_reached", task.Quota},
+		{0, `400 {"error":{"message":"Your credit balance is too low to access the Anthropic API."}}`, task.Quota},
+		{402, "Insufficient credits", task.Quota},
+		{0, "Server requested 120s retry delay (max: 60s). 429", task.RateLimit},
+		{0, `529 {"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}`, task.Overloaded},
+		{0, `fake API error (401): {"code":"invalid_api_key"}`, task.Auth},
+		{0, "The server had an error while processing the request.", task.Overloaded},
+		{0, "Provider finish_reason: content_filter", task.Refused},
+		{0, "Codex error: HTTP 503", task.Overloaded},
+		{0, "500 status code (no body)", task.Overloaded},
+		{0, "503 Service Unavailable", task.Overloaded},
+		{0, "Connection error.", task.Overloaded},
+		{0, "terminated", task.Overloaded},
+		{0, "Anthropic stream ended before message_stop", task.Overloaded},
+		{0, "The model refused to complete the request", task.Refused},
+		{0, "Response was blocked by the content filter", task.Refused},
+		{0, `400 {"error":{"message":"prompt is too long: 300000 tokens"}}`, task.Invalid},
+		{0, `404 {"error":{"type":"not_found_error","message":"model: nope"}}`, task.Invalid},
+		{422, "odd", task.Invalid},
+		{418, "", task.Invalid},
+		{0, "something else", task.Other},
+		{400, "timeout: 5 is no number", task.Invalid}, // words of the request
+		{500, "the request exceeds the available context size", task.Invalid},
+		{0, "stream disconnected before completion", task.Overloaded},
+		{0, "Missing environment variable: OPENAI_API_KEY.", task.Auth},
+		{0, "read tcp: Connection reset by peer", task.Overloaded},
+		{0, "it read 500 files and then failed oddly", task.Other},
+		{0, "", task.Other},
+	} {
+		if got := Kind(test.status, test.text); got != test.want {
+			t.Errorf("Kind(%d, %q) = %s, want %s", test.status, test.text, got, test.want)
+		}
+	}
+}
+
+// TestTooLong: what is too much for a minute is not too long.
+func TestTooLong(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		status int
+		text   string
+		want   bool
+	}{
+		{400, "Prompt is too long: 300000 tokens", true}, {0, "context_length_exceeded", true}, {413, "", true},
+		{429, "too many tokens in this minute", false}, {400, "no", false},
+	} {
+		if got := TooLong(test.status, test.text); got != test.want {
+			t.Errorf("TooLong(%d, %q) = %t", test.status, test.text, got)
+		}
+	}
+}
