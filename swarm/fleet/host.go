@@ -71,6 +71,15 @@ func NewHost(c *Case, opts Options) *Host {
 // Started is how many agents were started so far.
 func (h *Host) Started() int { return len(h.agents) }
 
+// Calls are what was asked of agents, in the order in which they were started.
+func (h *Host) Calls() []*script.Call {
+	calls := make([]*script.Call, len(h.agents))
+	for i, a := range h.agents {
+		calls[i] = a.call
+	}
+	return calls
+}
+
 // Logs are the lines that the script wrote.
 func (h *Host) Logs() []string { return h.logs }
 

@@ -2,7 +2,6 @@ package fleet
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -11,8 +10,7 @@ import (
 
 // Request says what is tested, and how a script is run.
 type Request struct {
-	Source  script.Source   // required; only its name where it is a library
-	Library bool            // each case has code of its own, that calls it
+	Source  script.Source   // required
 	Meta    *script.Meta    // what the script says of itself; nil where it says nothing
 	Lib     []script.Source // a project's own functions
 	Suite   *Suite          // required
@@ -34,7 +32,7 @@ func Test(ctx context.Context, r Request) (*Report, error) {
 	if report.Worst.Limit == 0 {
 		report.Worst.Limit = DefaultMaxAgents
 	}
-	if n, bounded := script.CountAgents(r.Source); bounded && !r.Library {
+	if n, bounded := script.CountAgents(r.Source); bounded {
 		report.Worst.Static = &n
 	}
 	for _, c := range r.Suite.Cases {
@@ -97,11 +95,8 @@ func (t *trial) run(ctx context.Context) (*CaseReport, error) {
 // outcome runs the script, unless its args are not what it wants.
 func (t *trial) outcome(ctx context.Context) (script.Outcome, error) {
 	source := t.Source
-	switch {
-	case t.c.Code != "":
+	if t.c.Code != "" {
 		source = script.Source{Name: fmt.Sprintf("(case %q)", t.c.Name), Text: t.c.Code}
-	case t.Library:
-		return script.Outcome{}, t.host.fail(errors.New("it has no code: a library is tested by code that calls it"))
 	}
 	if t.args != nil && t.c.Code == "" {
 		args := t.c.Args

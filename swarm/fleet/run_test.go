@@ -179,7 +179,7 @@ func TestWorst(t *testing.T) {
 	}
 }
 
-func TestLibrary(t *testing.T) {
+func TestLib(t *testing.T) {
 	t.Parallel()
 	suite, err := Read("x.test.toml", []byte(`
 [[case]]
@@ -188,27 +188,18 @@ code = "return lib.twice(args)"
 args = "p"
 agent = [{ reply = "1" }]
 expect = { agents = 2, result = ["1", "1"] }
-[[case]]
-name = "nothing calls it"
-expect = { agents = 0 }
 `))
 	if err != nil {
 		t.Fatal(err)
 	}
 	lib := script.Source{Name: "x.js", Text: "export const twice = async (p) => [await agent(p), await agent(p)]"}
 	report, err := Test(t.Context(), Request{
-		Source: lib, Library: true, Lib: []script.Source{lib}, Suite: suite, Run: Direct,
+		Source: script.Source{Name: "case"}, Lib: []script.Source{lib}, Suite: suite, Run: Direct,
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if wrong := report.Cases[0].Wrong; len(wrong) > 0 {
 		t.Errorf("%q", wrong)
-	}
-	if wrong := report.Cases[1].Wrong; len(wrong) != 1 || wrong[0] != "it has no code: a library is tested by code that calls it" {
-		t.Errorf("%q", wrong)
-	}
-	if report.Worst.Static != nil {
-		t.Errorf("a library starts at most %d, want no bound", *report.Worst.Static)
 	}
 }
