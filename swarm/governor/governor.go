@@ -100,18 +100,6 @@ func (g *Governor) Enter(ctx context.Context, r Request) (*Pass, error) {
 	}
 }
 
-// Waiting is why an agent would have to wait for a lane now; empty where
-// nobody of this process waits.
-func (g *Governor) Waiting(name Lane) string {
-	l := g.lane(name)
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if len(l.queue) == 0 {
-		return ""
-	}
-	return l.why
-}
-
 func (g *Governor) lane(name Lane) *lane {
 	g.mu.Lock()
 	defer g.mu.Unlock()

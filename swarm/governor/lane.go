@@ -2,6 +2,7 @@ package governor
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -31,6 +32,8 @@ type lane struct {
 	why    string    // that one waits; what they are told
 	until  time.Time // what why says of that
 	alone  record    // the lane as it is here, while the file cannot be used
+	stuck  bool      // somebody held the file for too long
+	ahead  bool      // alone is what the file should be, and could not be written
 }
 
 // waiter is one agent in line.
@@ -137,10 +140,10 @@ func (l *lane) try() (*Pass, time.Duration) {
 	var why string
 	var wait time.Duration
 	l.update(func(r *record) {
-		// It may be asked again, where the first answer could not be written.
-		delete(l.passes, p)
-		l.putIn(r)
 		held, _ := r.occupancy(now)
+		if l.stuck && len(l.passes) == 0 {
+			held = 0 // what others hold may not be true any more, and may never change
+		}
 		if why, wait = r.Window.Enter(now, held, l.governor.options.Chance); why == "" {
 			l.passes[p] = true
 		}
@@ -179,8 +182,8 @@ func (l *lane) holder() holder {
 	return h
 }
 
-// update changes the record of the lane. Where its file cannot be used the
-// lane goes on by what is known here. The caller holds mu.
+// update changes the record of the lane, once. Where its file cannot be used the
+// lane goes on by what was last read of it. The caller holds mu.
 func (l *lane) update(change func(*record)) {
 	g := l.governor
 	with := func(r *record) {
@@ -191,19 +194,42 @@ func (l *lane) update(change func(*record)) {
 		change(r)
 		l.putIn(r)
 	}
-	if g.shelf != nil {
-		notice, err := g.shelf.update(l.name, func(r *record) {
-			with(r)
-			l.alone.Window = r.Window
-		})
-		if notice != "" && g.options.Warn != nil {
-			g.options.Warn(notice)
-		}
-		if err == nil {
-			return
-		}
-		g.warn(err)
+	if g.shelf == nil {
+		with(&l.alone)
+		return
 	}
+	patience := g.shelf.patience
+	if l.stuck {
+		patience = heldTime
+	}
+	changed := false
+	notice, err := g.shelf.update(l.name, patience, func(r *record) {
+		l.stuck = false
+		if l.ahead {
+			r.Window = l.alone.Window
+		}
+		with(r)
+		l.alone, changed = r.clone(), true
+	})
+	if notice != "" && g.options.Warn != nil {
+		g.options.Warn(notice)
+	}
+	l.ahead = err != nil && changed
+	if err == nil {
+		return
+	}
+	g.warn(err)
+	l.stuck = errors.Is(err, errLocked)
+	if changed {
+		return
+	}
+	if l.alone.Window.Size == 0 {
+		// It is replaced at once: what is read is whole, whoever holds its lock.
+		if r, _, err := readRecord(g.shelf.file(l.name)); err == nil {
+			l.alone = r
+		}
+	}
+	g.shelf.prune(&l.alone)
 	with(&l.alone)
 }
 

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -40,12 +41,19 @@ func (r *record) occupancy(now time.Time) (held, fresh int) {
 	for _, h := range r.Holders {
 		held += h.N
 		for _, came := range h.Fresh {
-			if now.Sub(time.UnixMilli(came)) < freshFor {
+			if age := now.Sub(time.UnixMilli(came)); age >= 0 && age < freshFor {
 				fresh++
 			}
 		}
 	}
 	return held, fresh
+}
+
+// clone is a copy that shares nothing with the record.
+func (r *record) clone() record {
+	c := *r
+	c.Holders = maps.Clone(r.Holders)
+	return c
 }
 
 // shelf is the folder that holds the lanes of all processes.
@@ -57,15 +65,23 @@ type shelf struct {
 	dir  string
 	id   string
 	life *os.File // locked
+	// patience is how long a file may be locked by somebody else: lockTime, but in
+	// tests.
+	patience time.Duration
 }
 
 // lockTime is how long a file may be locked by somebody else. It is held for as
 // long as a small file takes to write; but a process may be stopped meanwhile.
-const lockTime = 2 * time.Second
+// Whoever has waited that long once waits no more than heldTime until it is free
+// again.
+const (
+	lockTime = 2 * time.Second
+	heldTime = 5 * time.Millisecond
+)
 
 // openShelf makes the folder, and the file that shows that this process lives.
 func openShelf(dir, id string) (*shelf, error) {
-	s := &shelf{dir: dir, id: id}
+	s := &shelf{dir: dir, id: id, patience: lockTime}
 	if err := makeFolder(s.lives()); err != nil {
 		return nil, err
 	}
@@ -122,12 +138,17 @@ func (s *shelf) alive(id string) bool {
 	return syscall.Flock(int(f.Fd()), syscall.LOCK_SH|syscall.LOCK_NB) != nil
 }
 
-// update changes the record of a lane, while nobody else does. The notice says
-// what a person should know.
-func (s *shelf) update(lane Lane, change func(*record)) (notice string, err error) {
+// file is that of a lane.
+func (s *shelf) file(lane Lane) string {
 	sum := sha256.Sum256([]byte(lane))
-	file := filepath.Join(s.dir, hex.EncodeToString(sum[:8])+".json")
-	lock, err := lockFile(strings.TrimSuffix(file, ".json")+".lock", lockTime)
+	return filepath.Join(s.dir, hex.EncodeToString(sum[:8])+".json")
+}
+
+// update changes the record of a lane, while nobody else does. It waits for that
+// as long as patience. The notice says what a person should know.
+func (s *shelf) update(lane Lane, patience time.Duration, change func(*record)) (notice string, err error) {
+	file := s.file(lane)
+	lock, err := lockFile(strings.TrimSuffix(file, ".json")+".lock", patience)
 	if err != nil {
 		return "", err
 	}
@@ -141,11 +162,7 @@ func (s *shelf) update(lane Lane, change func(*record)) (notice string, err erro
 		return "", err
 	}
 	r.Lane = lane
-	for id := range r.Holders {
-		if !s.alive(id) {
-			delete(r.Holders, id)
-		}
-	}
+	s.prune(&r)
 	change(&r)
 	after, err := json.Marshal(r)
 	if err != nil {
@@ -156,6 +173,18 @@ func (s *shelf) update(lane Lane, change func(*record)) (notice string, err erro
 	}
 	return notice, replace(file, after)
 }
+
+// prune takes out of a record what processes held that are gone.
+func (s *shelf) prune(r *record) {
+	for id := range r.Holders {
+		if !s.alive(id) {
+			delete(r.Holders, id)
+		}
+	}
+}
+
+// errLocked says that somebody else holds a lock.
+var errLocked = errors.New("somebody else holds it")
 
 // badError is a file that is no record.
 type badError struct {
@@ -245,7 +274,7 @@ func lockFile(path string, patience time.Duration) (*os.File, error) {
 		case !errors.Is(err, syscall.EWOULDBLOCK):
 			return nil, errors.Join(fmt.Errorf("lock %s: %w", path, err), f.Close())
 		case time.Now().After(deadline):
-			return nil, errors.Join(fmt.Errorf("lock %s: somebody else holds it", path), f.Close())
+			return nil, errors.Join(fmt.Errorf("lock %s: %w", path, errLocked), f.Close())
 		}
 		time.Sleep(gap)
 	}

@@ -1,0 +1,91 @@
+package governor
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// lock holds the file of the lane as a process does that was stopped meanwhile.
+func lock(t *testing.T, g *Governor) *os.File {
+	t.Helper()
+	f, err := lockFile(strings.TrimSuffix(g.shelf.file("p/m"), ".json")+".lock", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// TestStuckFile holds that a process which holds the file for ever costs another
+// one wait, that this goes on meanwhile by what it has read, and that it says
+// what it holds once the file is free.
+func TestStuckFile(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "governor")
+	other, told := open(t, dir, real(nil)), 0
+	for range 4 {
+		enter(t, other)
+	}
+	g := open(t, dir, real(func(string) { told++ }))
+	held := lock(t, g)
+	g.shelf.patience = time.Millisecond
+	p := enter(t, g) // whatever others held, one can work
+	g.shelf.patience = 1000 * time.Hour
+	for range 200 {
+		p.Passed()
+		p.since = time.Time{} // as if there was time between them
+	}
+	why, in := queue(t.Context(), g)
+	if got, want := <-why, "waiting for a slot of p/m: 5 of 4 at work"; got != want {
+		t.Errorf("it waits with %q, want %q", got, want)
+	}
+	if told != 1 {
+		t.Errorf("a person was told %d times", told)
+	}
+	if n := len(readLane(t, dir).Holders); n != 1 {
+		t.Errorf("%d hold the lane in a file that is locked", n)
+	}
+	if err := held.Close(); err != nil {
+		t.Fatal(err)
+	}
+	g.shelf.patience = lockTime
+	p.Passed()
+	if n := len(readLane(t, dir).Holders); n != 2 {
+		t.Errorf("%d hold the lane, want both", n)
+	}
+	if err := other.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if <-in == nil {
+		t.Error("it was not let in")
+	}
+}
+
+// TestFailedWrite holds that what happens in a lane is counted once, though it
+// cannot be written, and is written as soon as it can be.
+func TestFailedWrite(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "governor")
+	g := open(t, dir, real(nil))
+	file := g.shelf.file("p/m")
+	if err := os.MkdirAll(filepath.Join(file, "in the way"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	p := enter(t, g)
+	for n := range 3 {
+		p.Passed()
+		p.since = time.Time{}
+		if got := g.lane("p/m").alone.Window.Good; got != n+1 {
+			t.Errorf("%d successes count as %d", n+1, got)
+		}
+	}
+	if err := os.RemoveAll(file); err != nil {
+		t.Fatal(err)
+	}
+	p.Passed()
+	if r := readLane(t, dir); r.Window.Good != 4 || len(r.Holders) != 1 {
+		t.Errorf("in the file are %+v and %d holders", r.Window, len(r.Holders))
+	}
+}
