@@ -9,6 +9,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"agentswarm/risk/argv"
 	"agentswarm/swarm/ask"
 )
 
@@ -128,7 +129,7 @@ func (in *input) texts(names []string) ([]string, error) {
 		case json.Unmarshal(raw, &text) == nil && text != "":
 			all = append(all, text)
 		case json.Unmarshal(raw, &words) == nil && len(words) > 0:
-			all = append(all, joined(words))
+			all = append(all, argv.Quoted(words))
 		default:
 			return nil, fmt.Errorf("%s of %s is neither a text nor a list of words", name, in.Tool)
 		}
@@ -184,15 +185,6 @@ func each(texts []string, action func(string) ask.Action) []ask.Action {
 		all[i] = action(text)
 	}
 	return all
-}
-
-// joined are words as one command line: each quoted for the shell.
-func joined(words []string) string {
-	quoted := make([]string, len(words))
-	for i, w := range words {
-		quoted[i] = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
-	}
-	return strings.Join(quoted, " ")
 }
 
 // patched are the files that a patch names. Those who read patches take marks
