@@ -3,11 +3,13 @@ package lab
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"reflect"
 	"regexp"
 	"strings"
+	"syscall"
 	"testing"
 
 	"agentswarm/swarm/event"
@@ -238,5 +240,66 @@ func TestRowPairsTasks(t *testing.T) {
 	}
 	if got := row.Verdict(); got != "not told apart" {
 		t.Errorf("verdict %q", got)
+	}
+}
+
+// What lies among transcripts and is none is named, never waited for; a folder
+// may be reached by a link.
+func TestLoadOfOddFiles(t *testing.T) {
+	t.Parallel()
+	whole, err := os.ReadFile(filepath.Join(synthetic, "claude", "false-claims", "01.off.1.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, make := range map[string]func(file string) error{
+		"is no file":  func(file string) error { return syscall.Mkfifo(file, 0o600) },
+		"is no file ": func(file string) error { return os.Symlink("/dev/zero", file) },
+		"bytes; a transcript may have": func(file string) error {
+			return errors.Join(os.WriteFile(file, nil, 0o600), os.Truncate(file, maxTranscript+1))
+		},
+		"line ":                            func(file string) error { return os.WriteFile(file, whole[:len(whole)-9], 0o600) },
+		"the first line is no head":        func(file string) error { return os.WriteFile(file, []byte("\x00\xff\n"), 0o600) },
+		"the first line is no head of a t": func(file string) error { return os.WriteFile(file, nil, 0o600) },
+	} {
+		dir := t.TempDir()
+		if err := make(filepath.Join(dir, "odd.jsonl")); err != nil {
+			t.Fatal(err)
+		}
+		var not *TranscriptError
+		if _, err := Load(dir); !errors.As(err, &not) || !strings.Contains(err.Error(), strings.TrimSpace(name)) {
+			t.Errorf("Load = %v, want %q", err, name)
+		}
+	}
+	link := filepath.Join(t.TempDir(), "link")
+	there, err := filepath.Abs(synthetic)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(there, link); err != nil {
+		t.Fatal(err)
+	}
+	if all, err := Load(link); err != nil || len(all) == 0 {
+		t.Errorf("by a link there are %d transcripts, %v", len(all), err)
+	}
+}
+
+// What the ranks tell and the mean does not is told as neither better nor worse.
+func TestVerdict(t *testing.T) {
+	t.Parallel()
+	at := func(x float64) *float64 { return &x }
+	for _, tc := range []struct {
+		name string
+		row  Row
+		want string
+	}{
+		{"no pair", Row{}, "no pair"},
+		{"better", Row{Pairs: 6, Better: "lower", Difference: at(-1), Low: at(-2), High: at(-0.5), P: at(0.03)}, "better"},
+		{"worse", Row{Pairs: 6, Better: "higher", Difference: at(-1), Low: at(-2), High: at(-0.5), P: at(0.03)}, "worse"},
+		{"by chance", Row{Pairs: 6, Better: "lower", Difference: at(-1), Low: at(-2), High: at(-0.5), P: at(0.06)}, "not told apart"},
+		{"ranks on one side, mean on the other", Row{Pairs: 20, Better: "lower", Difference: at(2), Low: at(-1), High: at(9), P: at(0.01)}, "not told apart"},
+	} {
+		if got := tc.row.Verdict(); got != tc.want {
+			t.Errorf("%s: %s, want %s", tc.name, got, tc.want)
+		}
 	}
 }

@@ -118,6 +118,27 @@ func TestPlanSumsWhatIsTold(t *testing.T) {
 	}
 }
 
+// A folder that holds transcripts of another model, or another agent, is refused.
+func TestPlanRefusesOtherFolders(t *testing.T) {
+	t.Parallel()
+	r := request(t)
+	p, err := NewPlan(r)
+	if err == nil {
+		err = errors.Join(p.begin(), p.Close())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	model, agent := r, r
+	model.Model, agent.Agent = "qwen-other", "other"
+	for want, other := range map[string]Request{"qwen-test, a model of qwen": model, `the agent "mine"`: agent} {
+		_, err := NewPlan(other)
+		if got := refusal(err); !strings.HasSuffix(got, " holds transcripts of "+want) {
+			t.Errorf("NewPlan: %s, want transcripts of %s", got, want)
+		}
+	}
+}
+
 // A folder is one lab's until that is closed, also where both were planned
 // before there was a folder.
 func TestPlanHoldsItsFolder(t *testing.T) {

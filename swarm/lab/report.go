@@ -208,12 +208,13 @@ func mean(xs []float64) *float64 {
 	return &x
 }
 
-// Verdict is what a row shows, in a word or two.
+// Verdict is what a row shows, in a word or two. The test goes by ranks: where
+// the mean may as well be on the other side of 0 it is not for either.
 func (r *Row) Verdict() string {
 	switch {
 	case r.Pairs == 0:
 		return "no pair"
-	case *r.P >= 0.05:
+	case *r.P >= 0.05, r.Low == nil, *r.Low <= 0 && *r.High >= 0:
 		return "not told apart"
 	case (*r.Difference > 0) == (r.Better == "higher"):
 		return "better"

@@ -158,8 +158,10 @@ func (p *Plan) carryOut(ctx context.Context, j *job) ([]Failure, error) {
 	if err := replace(b.list, func(w io.Writer) error { return list(w, j) }); err != nil {
 		return nil, err
 	}
+	// No route: the role commit would have another agent name each patch, which
+	// nobody counted and the lab has no use for.
 	args := []string{
-		"run", b.list, "--agent", p.Agent, "--model", p.Model, "--json", "--yes", "--questions", "deny",
+		"run", b.list, "--agent", p.Agent, "--model", p.Model, "--route", "off", "--json", "--yes", "--questions", "deny",
 		"-j", strconv.Itoa(min(p.Jobs, len(j.missing))),
 	}
 	var out, told bytes.Buffer

@@ -130,16 +130,37 @@ func Read(text []byte) (*Transcript, error) {
 	return t, nil
 }
 
+// maxTranscript is how long a transcript may be, in bytes: it is held whole.
+const maxTranscript = 256 << 20
+
+// readFile reads a file that is one, and no link to or pipe of something else.
+func readFile(name string, e fs.DirEntry) ([]byte, error) {
+	info, err := e.Info()
+	switch {
+	case err != nil:
+		return nil, err
+	case !info.Mode().IsRegular():
+		return nil, &TranscriptError{File: name, Err: errors.New("is no file")}
+	case info.Size() > maxTranscript:
+		return nil, &TranscriptError{File: name, Err: fmt.Errorf("has %d bytes; a transcript may have %d", info.Size(), maxTranscript)}
+	}
+	return os.ReadFile(name)
+}
+
 // Load reads all transcripts below a folder: every file NAME.jsonl in it. Two of
 // the same task, arm and repeat are refused.
 func Load(dir string) ([]*Transcript, error) {
 	var all []*Transcript
 	seen := map[string]string{}
-	err := filepath.WalkDir(dir, func(name string, e fs.DirEntry, err error) error {
+	dir, err := filepath.EvalSymlinks(dir) // a link is not walked into
+	if err != nil {
+		return nil, err
+	}
+	err = filepath.WalkDir(dir, func(name string, e fs.DirEntry, err error) error {
 		if err != nil || e.IsDir() || filepath.Ext(name) != ".jsonl" {
 			return err
 		}
-		text, err := os.ReadFile(name)
+		text, err := readFile(name, e)
 		if err != nil {
 			return err
 		}
