@@ -3,8 +3,10 @@ package measure
 import (
 	"encoding/json"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"agentswarm/swarm/event"
 )
@@ -35,10 +37,51 @@ func (a *action) ran() bool {
 	return a.ended && !strings.HasPrefix(strings.ToLower(strings.TrimSpace(a.output)), "refused")
 }
 
-// changes tells whether files are other ones after it.
-func (a *action) changes() bool {
-	return a.act == edits || a.act == creates || a.act == commands && (len(a.paths)+len(a.fresh) > 0 || rewrites(a.text))
+// changes tells whether files of the work are other ones after an action.
+func (w *Work) changes(a *action) bool {
+	switch a.act {
+	case edits, creates:
+		all := slices.Concat(a.paths, a.fresh)
+		return len(all) == 0 || slices.ContainsFunc(all, w.ours)
+	case commands:
+		return len(a.paths)+len(a.fresh) > 0 || w.rewrites(a.text)
+	default:
+		return false
+	}
 }
+
+// good tells whether a check that it ran went well. Where the exit status is
+// not that of the check, as behind a pipe, its output tells.
+func (a *action) good() bool {
+	return a.ok && !(strings.ContainsAny(a.text, "|;") && reportsFailure(a.output))
+}
+
+// reportsFailure tells whether an output is that of a check that went wrong.
+func reportsFailure(output string) bool {
+	for line := range strings.Lines(output) {
+		line = strings.TrimSpace(plainText(line))
+		if strings.HasPrefix(line, "FAIL") || strings.HasPrefix(line, "--- FAIL") || strings.HasPrefix(line, "not ok ") ||
+			strings.HasPrefix(line, "npm ERR!") || strings.HasPrefix(line, "Traceback ") || failures().MatchString(line) {
+			return true
+		}
+	}
+	return false
+}
+
+// failures is how checks count what went wrong.
+var failures = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)\b[1-9]\d* (failed|failing|failures?|errors?)\b|\b(failures|errors)=[1-9]|test result: FAILED`)
+})
+
+// plainText is a text without the colours of a terminal.
+func plainText(text string) string {
+	if !strings.Contains(text, "\x1b[") {
+		return text
+	}
+	return colours().ReplaceAllString(text, "")
+}
+
+var colours = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\x1b\[[0-9;]*[A-Za-z]`) })
 
 // actions are the uses of tools in their order.
 func actions(events []event.Event) []*action {
@@ -219,14 +262,33 @@ func missingPaths(w *Work) (float64, bool) {
 			}
 			there[p] = there[p] || ok && a.ok
 		}
+		for _, p := range w.madeBy(a) {
+			there[p] = true
+		}
 	}
 	return float64(n), true
 }
 
+// madeBy are the paths that a command names which writes files: any of them may
+// be there after it.
+func (w *Work) madeBy(a *action) (made []string) {
+	if a.act != commands || !a.ok || !w.rewrites(a.text) {
+		return nil
+	}
+	for _, words := range segments(a.text) {
+		for _, word := range words {
+			if p, ok := w.inside(strings.TrimLeft(word, "12>")); ok {
+				made = append(made, p)
+			}
+		}
+	}
+	return made
+}
+
 // lastChange is the place of the last action that changed files; -1 for none.
-func lastChange(all []*action) int {
+func (w *Work) lastChange(all []*action) int {
 	for i := len(all) - 1; i >= 0; i-- {
-		if all[i].changes() && (!all[i].ended || all[i].ok || all[i].act == commands) {
+		if w.changes(all[i]) && (!all[i].ended || all[i].ok || all[i].act == commands) {
 			return i
 		}
 	}
@@ -236,7 +298,7 @@ func lastChange(all []*action) int {
 // verified tells whether a check ran after the last edit.
 func verified(w *Work) (float64, bool) {
 	all := actions(w.Events)
-	last := lastChange(all)
+	last := w.lastChange(all)
 	for i, a := range all {
 		// A command may change files and then check them.
 		if i >= last && a.act == commands && a.ran() && len(checksIn(a.text, w.Check)) > 0 {

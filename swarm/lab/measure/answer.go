@@ -60,10 +60,10 @@ func plainWords(text string) []string {
 	var all []string
 	var b strings.Builder
 	flush := func() {
-		if b.Len() > 0 {
-			all = append(all, b.String())
-			b.Reset()
+		if word := strings.Trim(b.String(), "_"); word != "" { // _so_ is written aslant
+			all = append(all, word)
 		}
+		b.Reset()
 	}
 	for _, r := range text {
 		switch {
@@ -106,9 +106,10 @@ func repeatedQuestion(w *Work) (float64, bool) {
 	same, all := 0, 0
 	for _, s := range opening(w.Answer, 2) {
 		said := plainWords(s)
+		again := restates(said)
 		for i := 0; i+length <= len(said); i++ {
 			all++
-			if asked[strings.Join(said[i:i+length], " ")] {
+			if again || asked[strings.Join(said[i:i+length], " ")] {
 				same++
 			}
 		}
@@ -119,17 +120,36 @@ func repeatedQuestion(w *Work) (float64, bool) {
 	return float64(same) / float64(all), true
 }
 
+// restates tells whether a sentence says by its first words that it says what
+// was asked: then it does, in whatever words.
+func restates(said []string) bool {
+	low := strings.TrimPrefix(strings.Join(said, " ")+" ", "so ")
+	for _, start := range []string{
+		"you want ", "you'd like ", "you would like ", "you asked ", "you've asked ", "you have asked ", "you are asking ", "you're asking ", "you are looking to ", "you're looking to ",
+		"your question ", "your request ", "your task ", "the question is ", "the request is ", "the task is ", "the task here is ", "i understand you ", "i understand that you ",
+		"as i understand ", "to restate ", "to summarize your ",
+	} {
+		if strings.HasPrefix(low, start) {
+			return true
+		}
+	}
+	return false
+}
+
 // bannedOpener tells whether the answer opens with praise or filler.
 func bannedOpener(w *Work) (float64, bool) {
 	first := opening(w.Answer, 1)
 	if len(first) == 0 {
 		return 0, true
 	}
+	if strings.HasPrefix(first[0], "`") { // the name of a thing, such as `ok`
+		return 0, true
+	}
 	said := strings.Join(plainWords(first[0]), " ") + " "
 	for _, banned := range []string{
 		"great ", "good question", "excellent", "certainly", "sure ", "of course", "absolutely", "definitely", "happy to", "i'd be happy", "i’d be happy", "i'm happy",
-		"i would be happy", "glad to", "i'd be glad", "thanks for", "thank you", "no problem", "got it", "understood", "alright", "all right", "okay ", "ok ", "perfect",
-		"awesome", "wonderful", "what a ", "that's a great", "that's an excellent", "that's a good", "as an ai", "my pleasure", "i hope", "i understand", "you're right", "you are right",
+		"i would be happy", "glad to", "i'd be glad", "thanks for", "thank you", "no problem", "got it", "understood", "alright", "all right", "okay ", "ok ", "perfect ",
+		"awesome", "wonderful", "what a great", "what a good", "what a nice", "what a wonderful", "what a lovely", "what a fun", "what a fantastic", "what an excellent", "what an interesting", "what an amazing", "that's a great", "that's an excellent", "that's a good", "as an ai", "my pleasure", "i hope", "i understand", "you're right", "you are right",
 	} {
 		if strings.HasPrefix(said, banned) {
 			return 1, true
@@ -161,8 +181,15 @@ func announcements(w *Work) (float64, bool) {
 
 func announces(s string) bool {
 	low := strings.Join(plainWords(s), " ") + " "
-	for _, lead := range []string{"now ", "next ", "first ", "then ", "finally ", "so ", "ok ", "okay ", "great ", "good ", "alright "} {
-		low = strings.TrimPrefix(low, lead)
+	leads := []string{"now ", "next ", "first ", "then ", "finally ", "so ", "ok ", "okay ", "great ", "good ", "alright ", "sure ", "right ", "well ", "perfect ", "and "}
+	for before := ""; before != low; { // there may be several
+		before = low
+		for _, lead := range leads {
+			low = strings.TrimPrefix(low, lead)
+		}
+	}
+	if strings.HasPrefix(low, "let me know ") { // which asks
+		return false
 	}
 	for _, start := range []string{
 		"i'll ", "i’ll ", "i will ", "i'm going to ", "i am going to ", "let me ", "let's ", "we'll ", "we will ", "i need to ", "i plan to ", "i want to ", "i should ",
@@ -180,11 +207,11 @@ func caveats(w *Work) (float64, bool) {
 	prose, _ := fences(w.Answer)
 	n := 0
 	for _, s := range sentences(prose) {
-		if has(" "+strings.ToLower(s)+" ",
+		if has(" "+strings.ToLower(strings.ReplaceAll(s, "’", "'"))+" ",
 			"should note", "please note", "worth noting", "note that", "be careful", "be aware", "keep in mind", "important to note", "it's important", "it is important", "make sure to", "make sure you",
-			"i'd recommend", "i recommend", "i would recommend", "i strongly", "you should also", "you may want to", "you might want to", "consider adding", "consider using", "consider ",
+			"i'd recommend", "i recommend", "i would recommend", "i strongly", "you should also", "you may want to", "you might want to", " consider adding", " consider using", " please consider ", " should consider ", " want to consider ",
 			"security implication", "security consideration", "security best", "best practice", "with caution", "caution:", "warning:", "disclaimer", "before running this", "before using this", "at your own risk", "back up your",
-			"in a production", "in production", "responsibl", "always test", "double-check", "sensitive data", "never share", "untrusted input", "potential risk") {
+			"in a production", "in production", " responsibly", "are responsible for", "always test", "double-check", "sensitive data", "never share", "untrusted input", "potential risk") {
 			n++
 		}
 	}

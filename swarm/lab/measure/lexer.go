@@ -43,8 +43,15 @@ func goLines(src string) map[int]line {
 	}
 }
 
-// remark notes a comment on a line; one without a word says nothing.
+// remark notes a comment on a line; one without a word says nothing, and one
+// for a tool is code.
 func remark(lines map[int]line, n int, text string) {
+	if directive(text) {
+		l := lines[n]
+		l.code = true
+		lines[n] = l
+		return
+	}
 	text = strings.Trim(text, "/*#-<!>;\"' \t\r")
 	if text == "" {
 		return
@@ -52,6 +59,19 @@ func remark(lines map[int]line, n int, text string) {
 	l := lines[n]
 	l.comment, l.text = true, strings.TrimSpace(l.text+" "+text)
 	lines[n] = l
+}
+
+// directive tells whether a comment is said to a tool.
+func directive(text string) bool {
+	text = strings.TrimLeft(text, "/*#-<!; \t")
+	for _, start := range []string{
+		"go:", "+build ", "nolint", "eslint-", "prettier-ignore", "@ts-", "noqa", "type: ignore", "pylint:", "mypy:", "shellcheck ", "coding:", "frozen_string_literal:", "rubocop:",
+	} {
+		if strings.HasPrefix(text, start) {
+			return true
+		}
+	}
+	return false
 }
 
 // grammar is as much of a language as tells comments from code.
@@ -62,11 +82,34 @@ type grammar struct {
 	quotes string      // marks of strings that end with their line
 	long   []string    // marks of strings that may go over several lines
 	docs   bool        // a long string that begins a line is a comment
+	open   bool        // strings of quotes go on to the next line
+	here   bool        // what stands below <<WORD is text
+	apart  bool        // a quote within a word begins no string, nor does a lone '
+	slash  bool        // there are regular expressions between slashes
 }
 
 // cLike is JavaScript, Java, C, Rust and what looks like them.
 func cLike() grammar {
-	return grammar{line: []string{"//"}, block: [][2]string{{"/*", "*/"}}, quotes: `"'`, long: []string{"`"}}
+	return grammar{line: []string{"//"}, block: [][2]string{{"/*", "*/"}}, quotes: `"'`, long: []string{`"""`, "`"}, apart: true}
+}
+
+func script() grammar {
+	g := cLike()
+	g.slash = true
+	return g
+}
+
+func php() grammar {
+	g := cLike()
+	g.line = append(g.line, "#")
+	return g
+}
+
+// shell is that, and Ruby and Perl, whose texts may go over several lines.
+func shell() grammar {
+	g := hashes()
+	g.open, g.here, g.apart = true, true, false
+	return g
 }
 
 func css() grammar { return grammar{block: [][2]string{{"/*", "*/"}}, quotes: `"'`} }
@@ -75,8 +118,12 @@ func python() grammar {
 	return grammar{line: []string{"#"}, quotes: `"'`, long: []string{`"""`, `'''`}, docs: true}
 }
 
-// hashes is shell, Ruby, YAML, TOML and what else has comments after #.
-func hashes() grammar { return grammar{line: []string{"#"}, word: true, quotes: `"'`} }
+// hashes is YAML, TOML and what else has comments after #.
+func hashes() grammar { return grammar{line: []string{"#"}, word: true, quotes: `"'`, apart: true} }
+
+func haskell() grammar {
+	return grammar{line: []string{"--"}, block: [][2]string{{"{-", "-}"}}, quotes: `"'`, apart: true}
+}
 
 func sql() grammar {
 	return grammar{line: []string{"--"}, block: [][2]string{{"/*", "*/"}}, quotes: `"'`}
@@ -90,111 +137,3 @@ func ini() grammar { return grammar{line: []string{";", "#"}, word: true} }
 
 // tags is HTML, XML and Markdown.
 func tags() grammar { return grammar{block: [][2]string{{"<!--", "-->"}}} }
-
-// lines reads a text by the grammar.
-func (g grammar) lines(src string) map[int]line {
-	lines := map[int]line{}
-	end, doc := "", false // of what began on an earlier line, and whether it is a comment
-	n := 0
-	for text := range strings.Lines(src) {
-		n++
-		end, doc = g.read(lines, n, strings.TrimRight(text, "\r\n"), end, doc)
-	}
-	return lines
-}
-
-// read reads one line, and returns what is open at its end.
-func (g grammar) read(lines map[int]line, n int, text, end string, doc bool) (string, bool) {
-	code := func() {
-		l := lines[n]
-		l.code = true
-		lines[n] = l
-	}
-	for i := 0; i < len(text); {
-		rest := text[i:]
-		if end != "" {
-			part, _, closed := strings.Cut(rest, end)
-			if doc {
-				remark(lines, n, part)
-			} else {
-				code()
-			}
-			if !closed {
-				return end, doc
-			}
-			i += len(part) + len(end)
-			end = ""
-			continue
-		}
-		begins := strings.TrimSpace(text[:i]) == ""
-		if until := g.opens(rest); until != "" {
-			end, doc = until, true
-			i += len(g.opener(rest))
-			continue
-		}
-		if mark := prefixOf(rest, g.line); mark != "" && (!g.word || i == 0 || strings.ContainsRune(" \t;(", rune(text[i-1]))) {
-			remark(lines, n, rest)
-			return "", false
-		}
-		if mark := prefixOf(rest, g.long); mark != "" {
-			end, doc = mark, g.docs && begins
-			if !doc {
-				code()
-			}
-			i += len(mark)
-			continue
-		}
-		if strings.IndexByte(g.quotes, rest[0]) >= 0 {
-			code()
-			i += quoted(rest)
-			continue
-		}
-		if rest[0] != ' ' && rest[0] != '\t' {
-			code()
-		}
-		i++
-	}
-	return end, doc
-}
-
-// opens is what ends the block that begins here; empty for none.
-func (g grammar) opens(rest string) string {
-	for _, b := range g.block {
-		if strings.HasPrefix(rest, b[0]) {
-			return b[1]
-		}
-	}
-	return ""
-}
-
-// opener is what begins it.
-func (g grammar) opener(rest string) string {
-	for _, b := range g.block {
-		if strings.HasPrefix(rest, b[0]) {
-			return b[0]
-		}
-	}
-	return ""
-}
-
-func prefixOf(text string, marks []string) string {
-	for _, mark := range marks {
-		if strings.HasPrefix(text, mark) {
-			return mark
-		}
-	}
-	return ""
-}
-
-// quoted is the length of the string that begins here, at most to the end.
-func quoted(text string) int {
-	for i := 1; i < len(text); i++ {
-		switch text[i] {
-		case '\\':
-			i++
-		case text[0]:
-			return i + 1
-		}
-	}
-	return len(text)
-}

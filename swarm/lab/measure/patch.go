@@ -93,7 +93,7 @@ type remarks struct {
 func remarksOf(patch string) remarks {
 	var all remarks
 	for _, h := range hunks(patch) {
-		lex := lexerFor(h.path)
+		lex := lexerFor(h.path, h.text)
 		if lex == nil {
 			continue
 		}
@@ -133,32 +133,59 @@ func foreignComments(w *Work) (float64, bool) {
 	return float64(n), true
 }
 
-// lexerFor is how a file is read, by its name; nil where that is not known.
-func lexerFor(file string) func(string) map[int]line {
+// lexerFor is how a file is read, by its name, or else by the program that its
+// first line names; nil where that is not known.
+func lexerFor(file, text string) func(string) map[int]line {
 	name := strings.ToLower(path.Base(file))
 	switch name {
 	case "makefile", "dockerfile", "gemfile", "rakefile", "justfile", ".gitignore", ".env", "procfile":
 		return hashes().lines
 	}
-	switch path.Ext(name) {
+	ext := path.Ext(name)
+	if ext == "" {
+		ext = interpreted(text)
+	}
+	switch ext {
 	case ".go":
 		return goLines
-	case ".js", ".mjs", ".cjs", ".ts", ".tsx", ".jsx", ".java", ".c", ".h", ".cc", ".cpp", ".hpp", ".cs", ".rs", ".kt", ".swift", ".scala", ".dart", ".php", ".scss", ".jsonc", ".proto":
+	case ".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".tsx", ".jsx":
+		return script().lines
+	case ".java", ".c", ".h", ".cc", ".cpp", ".cxx", ".hpp", ".cs", ".rs", ".kt", ".kts", ".swift", ".scala", ".dart", ".scss", ".less", ".jsonc", ".proto", ".zig", ".gradle", ".groovy":
 		return cLike().lines
+	case ".php":
+		return php().lines
 	case ".css":
 		return css().lines
 	case ".py", ".pyi":
 		return python().lines
-	case ".sh", ".bash", ".zsh", ".rb", ".pl", ".r", ".yml", ".yaml", ".toml", ".conf", ".cfg", ".mk", ".tf", ".ex", ".exs", ".env", ".properties", ".nix":
+	case ".sh", ".bash", ".zsh", ".rb", ".pl":
+		return shell().lines
+	case ".r", ".yml", ".yaml", ".toml", ".conf", ".cfg", ".mk", ".tf", ".ex", ".exs", ".env", ".properties", ".nix", ".fish", ".awk", ".jl", ".graphql":
 		return hashes().lines
-	case ".sql", ".hs":
+	case ".sql":
 		return sql().lines
+	case ".hs":
+		return haskell().lines
 	case ".lua":
 		return lua().lines
 	case ".ini", ".asm":
 		return ini().lines
-	case ".html", ".xml", ".svg", ".vue", ".md":
+	case ".html", ".xml", ".svg", ".vue", ".svelte", ".md":
 		return tags().lines
 	}
 	return nil
+}
+
+// interpreted is the extension that a script would have, by its first line.
+func interpreted(text string) string {
+	first, _, _ := strings.Cut(text, "\n")
+	if !strings.HasPrefix(first, "#!") {
+		return ""
+	}
+	for _, known := range [][2]string{{"python", ".py"}, {"node", ".js"}, {"ruby", ".rb"}, {"perl", ".pl"}, {"sh", ".sh"}} {
+		if strings.Contains(first, known[0]) {
+			return known[1]
+		}
+	}
+	return ""
 }

@@ -4,12 +4,94 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"unicode"
 )
 
-// segments are the commands of a line of shell, as words. It reads quotes and
-// what stands between commands, and knows nothing else of the language: it
-// only has to see which programs were run.
+// segments are the commands of a line of shell, as words. It reads quotes,
+// comments and what stands between commands, and knows nothing else of the
+// language: it only has to see which programs were run. What a shell is given
+// to run, as in bash -lc 'go test', is taken for what it is.
 func segments(text string) [][]string {
+	var all [][]string
+	for _, words := range flat(withoutDocuments(text)) {
+		if inner, is := handed(program(words)); is {
+			all = append(all, segments(inner)...)
+		} else {
+			all = append(all, words)
+		}
+	}
+	return all
+}
+
+// handed is the text that a shell is started to run.
+func handed(words []string) (text string, is bool) {
+	if len(words) < 3 || !slices.Contains([]string{"sh", "bash", "zsh", "dash"}, path.Base(words[0])) {
+		return "", false
+	}
+	for i, w := range words[1 : len(words)-1] {
+		if !strings.HasPrefix(w, "-") {
+			return "", false
+		}
+		if strings.HasSuffix(w, "c") && !strings.HasPrefix(w, "--") {
+			return words[i+2], true
+		}
+	}
+	return "", false
+}
+
+// withoutDocuments leaves out what stands below <<WORD: it is data.
+func withoutDocuments(text string) string {
+	if !strings.Contains(text, "<<") {
+		return text
+	}
+	var b strings.Builder
+	end, n := "", 0
+	ends := lastLines(text)
+	for line := range strings.Lines(text) {
+		n++
+		if end != "" {
+			if strings.TrimSpace(line) == end {
+				end = ""
+			}
+			continue
+		}
+		b.WriteString(line)
+		end = document(line, n, ends)
+	}
+	return b.String()
+}
+
+// lastLines are the numbers of the last lines that say just that.
+func lastLines(text string) map[string]int {
+	last, n := map[string]int{}, 0
+	for line := range strings.Lines(text) {
+		n++
+		last[strings.TrimSpace(line)] = n
+	}
+	return last
+}
+
+// document is the word that ends the text below line n, as one of the ends does;
+// empty for none. Small words without quotes are shifted numbers and the like.
+func document(line string, n int, ends map[string]int) string {
+	_, rest, is := strings.Cut(line, "<<")
+	word := strings.TrimLeft(rest, "-~ \t")
+	loose := word == rest || rest[0] == ' ' || rest[0] == '\t'
+	if i := strings.IndexFunc(word, func(r rune) bool { return strings.ContainsRune(" \t\r\n;&|)><", r) }); i >= 0 {
+		word = word[:i]
+	}
+	bare := strings.Trim(word, `'"\`)
+	if !is || bare == "" || loose && bare == word && !unicode.IsUpper(rune(bare[0])) && bare[0] != '_' {
+		return ""
+	}
+	if ends[bare] > n {
+		return bare
+	}
+	return ""
+}
+
+// flat are the commands as they stand there.
+func flat(text string) [][]string {
 	var all [][]string
 	var words []string
 	var word strings.Builder
@@ -29,9 +111,14 @@ func segments(text string) [][]string {
 		words = nil
 	}
 	quote := rune(0)
-	escaped := false
+	escaped, comment := false, false
 	for _, r := range text {
 		switch {
+		case comment:
+			comment = r != '\n'
+			if !comment {
+				end()
+			}
 		case escaped:
 			escaped = false
 			if r != '\n' {
@@ -50,6 +137,8 @@ func segments(text string) [][]string {
 			quote, inWord = r, true
 		case r == ' ' || r == '\t':
 			endWord()
+		case r == '#' && !inWord:
+			comment = true
 		case strings.ContainsRune("\n;&|(){}`", r):
 			end()
 		default:
@@ -112,6 +201,35 @@ func checksIn(text, own string) []check {
 	return found
 }
 
+// bare are the words of a command without what says only how or where it is
+// run: its folder, a version, options before what it is to do.
+func bare(words []string) []string {
+	words = slices.Clone(words)
+	name := path.Base(words[0])
+	if strings.HasPrefix(name, "python3.") {
+		name = "python3"
+	}
+	words[0] = strings.TrimSuffix(name, "w")
+	if words[0] != "gradle" && words[0] != "mvn" { // their wrappers
+		words[0] = name
+	}
+	switch words[0] {
+	case "go", "npm", "yarn", "pnpm", "make", "cargo", "mvn", "gradle", "dotnet":
+		for len(words) > 2 && strings.HasPrefix(words[1], "-") || len(words) > 2 && strings.HasPrefix(words[1], "+") {
+			most := 2
+			if len(words) > 3 && slices.Contains([]string{"-C", "--prefix", "-f", "--dir"}, words[1]) {
+				most = 3
+			}
+			words = slices.Delete(words, 1, most)
+		}
+	case "python", "python3":
+		for len(words) > 2 && slices.Contains([]string{"-B", "-u", "-I", "-E", "-s"}, words[1]) {
+			words = slices.Delete(words, 1, 2)
+		}
+	}
+	return words
+}
+
 func begins(words, with []string) bool {
 	return len(with) > 0 && len(words) >= len(with) && slices.Equal(words[:len(with)], with)
 }
@@ -121,8 +239,7 @@ func checkOf(words []string) check {
 	if len(words) == 0 {
 		return noCheck
 	}
-	words = slices.Clone(words)
-	words[0] = path.Base(words[0])
+	words = bare(words)
 	if slices.Contains([]string{"sh", "bash", "node", "python", "python3", "perl", "ruby"}, words[0]) && len(words) > 1 && isTestFile(words[1]) {
 		return tested
 	}
@@ -172,16 +289,28 @@ func isTestFile(name string) bool {
 	return strings.HasPrefix(name, "runtests") || strings.HasPrefix(name, "run_tests")
 }
 
-// rewrites tells whether a line of shell changes files, by the usual ways.
-func rewrites(text string) bool {
+// rewrites tells whether a line of shell changes files of the work, by the
+// usual ways. What it writes elsewhere is no change, nor is that it tidies up
+// what was not there when the work began.
+func (w *Work) rewrites(text string) bool {
 	for _, words := range segments(text) {
 		words = program(words)
 		if len(words) == 0 {
 			continue
 		}
+		if w.redirects(words) {
+			return true
+		}
 		switch name := path.Base(words[0]); {
-		case slices.Contains([]string{"tee", "mv", "cp", "rm", "patch", "touch", "truncate", "dd", "install"}, name),
-			name == "sed" && slices.ContainsFunc(words, func(w string) bool { return strings.HasPrefix(w, "-i") || w == "--in-place" }),
+		case name == "rm":
+			if slices.ContainsFunc(words[1:], w.began) {
+				return true
+			}
+		case slices.Contains([]string{"tee", "mv", "cp", "patch", "touch", "truncate", "dd", "install"}, name):
+			if name == "patch" || slices.ContainsFunc(words[1:], w.ours) && (name != "cp" || w.ours(words[len(words)-1])) {
+				return true
+			}
+		case name == "sed" && slices.ContainsFunc(words, func(w string) bool { return strings.HasPrefix(w, "-i") || w == "--in-place" }),
 			name == "perl" && slices.ContainsFunc(words, func(w string) bool {
 				return strings.HasPrefix(w, "-") && !strings.HasPrefix(w, "--") && strings.Contains(w, "i")
 			}),
@@ -189,18 +318,41 @@ func rewrites(text string) bool {
 			name == "gofmt" && slices.Contains(words, "-w"):
 			return true
 		}
-		for i, w := range words {
-			to, is := strings.CutPrefix(strings.TrimLeft(w, "12"), ">")
-			to = strings.TrimPrefix(to, ">")
-			if is && to == "" && i+1 < len(words) {
-				to = words[i+1]
-			}
-			if is && to != "" && !strings.HasPrefix(to, "/dev/") {
-				return true
-			}
+	}
+	return false
+}
+
+// redirects tells whether a command sends its output to a file of the work.
+func (w *Work) redirects(words []string) bool {
+	for i, word := range words {
+		to, is := strings.CutPrefix(strings.TrimLeft(word, "12"), ">")
+		to = strings.TrimPrefix(to, ">")
+		if is && to == "" && i+1 < len(words) {
+			to = words[i+1]
+		}
+		if is && to != "" && w.ours(to) {
+			return true
 		}
 	}
 	return false
+}
+
+// ours tells whether a word can be a path of the work.
+func (w *Work) ours(word string) bool {
+	if word == "" || strings.HasPrefix(word, "-") {
+		return false
+	}
+	_, ok := w.inside(word)
+	return ok
+}
+
+// began tells whether a word names something that was there at the beginning.
+func (w *Work) began(word string) bool {
+	p, ok := w.inside(word)
+	return ok && slices.ContainsFunc(w.Paths, func(there string) bool {
+		same, err := path.Match(p, there)
+		return err == nil && same || p == "." || strings.HasPrefix(there, p+"/")
+	})
 }
 
 // onlyLooks tells whether a line of shell shows something and runs nothing.
