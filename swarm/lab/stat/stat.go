@@ -132,7 +132,7 @@ const exactRanks = 50
 func SignedRanks(diffs []float64) float64 {
 	var kept []float64
 	for _, d := range diffs {
-		if d != 0 {
+		if d = rounded(d); d != 0 {
 			kept = append(kept, d)
 		}
 	}
@@ -159,6 +159,10 @@ func SignedRanks(diffs []float64) float64 {
 	z := (mean - float64(less)/2 - 0.5) / math.Sqrt(variance)
 	return min(1, math.Erfc(max(0, z)/math.Sqrt2))
 }
+
+// rounded takes from a difference of means what is left by the order in which
+// they were summed up: it is none, and two that are equal share their rank.
+func rounded(d float64) float64 { return math.Round(d*1e9) / 1e9 }
 
 // doubledRanks are twice the ranks by size, so that shared ones are whole.
 func doubledRanks(diffs []float64) []int {

@@ -130,3 +130,55 @@ func TestMeanInterval(t *testing.T) {
 		t.Errorf("Mean = %g, %g", Mean(xs), Mean(nil))
 	}
 }
+
+// What is left of sums in another order is no difference, and makes none of
+// those that are equal.
+func TestSignedRanksOfSums(t *testing.T) {
+	t.Parallel()
+	var same, thirds, exact []float64
+	one, two, three := 0.1, 0.2, 0.3 // no constants: those are exact
+	whole, third2 := 10*one, 10*two/(30*one)
+	third, thirdToo := whole-third2, third2-whole/(30*one)
+	if one+two+three == three+two+one || third == thirdToo {
+		t.Fatalf("sums are exact here: %v, %v", third, thirdToo)
+	}
+	for i := range 20 {
+		same = append(same, (one+two+three)-(three+two+one))
+		if i%3 == 0 {
+			thirds, exact = append(thirds, -thirdToo), append(exact, -1)
+		} else {
+			thirds, exact = append(thirds, third), append(exact, 1)
+		}
+	}
+	if p := SignedRanks(same); p != 1 {
+		t.Errorf("of sums of the same in another order p is %g, want 1", p)
+	}
+	if got, want := SignedRanks(thirds), SignedRanks(exact); got != want {
+		t.Errorf("of thirds p is %g, want %g", got, want)
+	}
+}
+
+// Figures that were computed by hand, or stand in tables.
+func TestKnown(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		name      string
+		got, want float64
+	}{
+		{"McNemar, 10 and 2 of 12: 2*79/4096", Discordant(10, 2), 158.0 / 4096},
+		{"McNemar, 5 and none: 2/32", Discordant(5, 0), 2.0 / 32},
+		{"McNemar, one", Discordant(1, 0), 1},
+		{"McNemar, as many", Discordant(4, 4), 1},
+		{"ranks, six above: 2/64", SignedRanks([]float64{1, 2, 3, 4, 5, 6}), 2.0 / 64},
+		{"ranks, the smallest of six below: 4/64", SignedRanks([]float64{-1, 2, 3, 4, 5, 6}), 4.0 / 64},
+		{"ranks, one", SignedRanks([]float64{3}), 1},
+		{"ranks, ties of four above: 2/16", SignedRanks([]float64{2, 2, 2, 2, 0, 0}), 2.0 / 16},
+	} {
+		if d := tc.got - tc.want; d > 1e-12 || d < -1e-12 {
+			t.Errorf("%s: %g, want %g", tc.name, tc.got, tc.want)
+		}
+	}
+	if within := MeanInterval([]float64{2, 2, 2}); within.Low != 2 || within.High != 2 {
+		t.Errorf("of all the same the interval is %+v", within)
+	}
+}
