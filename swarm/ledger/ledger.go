@@ -16,9 +16,6 @@ import (
 	"agentswarm/swarm/task"
 )
 
-// DefaultRole is the role of a call that names none.
-const DefaultRole = "default"
-
 // Entry is what one attempt of an agent used.
 type Entry struct {
 	Agent   task.ID
@@ -69,18 +66,18 @@ func roleOf(v *store.View, in task.AgentInput) string {
 	for range len(v.Agents) + 1 { // as long as a chain can be
 		switch is := in.(type) {
 		case *task.TypedAgentInput:
-			return cmp.Or(is.Role, DefaultRole)
+			return cmp.Or(is.Role, roles.Default)
 		case *task.ForkAgentInput:
 			parent := v.Agent(is.Parent)
 			if parent == nil {
-				return DefaultRole
+				return roles.Default
 			}
 			in = parent.Call.Input
 		default:
 			panic(fmt.Sprintf("unhandled %T", in))
 		}
 	}
-	return DefaultRole
+	return roles.Default
 }
 
 // By is what uses are summed by. The zero value is none.
@@ -236,7 +233,7 @@ func Default(entries []Entry) string {
 	sums := map[string]int64{}
 	best := ""
 	for _, e := range entries {
-		if e.Role != DefaultRole || e.Model == "" {
+		if e.Role != roles.Default || e.Model == "" {
 			continue
 		}
 		var sum task.Usage

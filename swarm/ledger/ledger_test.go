@@ -81,6 +81,27 @@ func TestEntries(t *testing.T) {
 	}
 }
 
+// TestSlowEntries: what the model for after two failures used is that role's,
+// and what was used before is not.
+func TestSlowEntries(t *testing.T) {
+	t.Parallel()
+	v := store.Fold(store.Identity{}, nil)
+	before, all := task.Usage{Input: 1}, task.Usage{Input: 3}
+	for n, e := range []event.Event{
+		&event.Called{Agent: "a1", Call: &task.Call{Input: &task.TypedAgentInput{Role: "smol"}}},
+		&event.Retried{Agent: "a1", Attempt: 2, Model: "small", Usage: &before},
+		&event.Switched{Agent: "a1", Attempt: 2, Choice: task.Choice{Model: "big"}, Slow: true},
+		&event.Settled{Agent: "a1", Attempt: 3, Result: &task.Completed{Work: task.Work{Usage: all}}},
+	} {
+		v.Apply(event.Record{N: int64(n + 1), Event: e})
+	}
+	got := Entries(Request{View: v, Told: func(*task.Call) string { return "told" }})
+	want := []Entry{{"a1", 2, "smol", "", "small", task.Usage{Input: 1}}, {"a1", 3, "slow", "", "big", task.Usage{Input: 2}}}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("Entries = %+v, want %+v", got, want)
+	}
+}
+
 func TestSum(t *testing.T) {
 	t.Parallel()
 	all := entries(t)
@@ -139,6 +160,7 @@ func TestCompare(t *testing.T) {
 		{"on one without a price", []Entry{small}, "odd", Comparison{Paid: 3, Unknown: []string{"odd"}}},
 		{"of one without a cost", []Entry{small, odd}, "big", Comparison{Paid: 3, OnThat: 30.00001, Unknown: []string{"odd"}}},
 		{"of more than a request", []Entry{small}, "long", Comparison{Paid: 3, OnThat: 200, Longest: 1000}},
+		{"on itself, of more than a request", []Entry{{Agent: "a5", Model: "long", Usage: task.Usage{Input: 1e6, CostUSD: 3}}}, "long", Comparison{Paid: 3, OnThat: 3}},
 		{"of what one request may be", []Entry{few}, "long", Comparison{Paid: 0.001, OnThat: 0.1}},
 	} {
 		tt.want.Model = tt.model
