@@ -67,9 +67,6 @@ func NewBudget(total, spent task.Amount) *Budget {
 	}
 }
 
-// Total is what the run may spend.
-func (b *Budget) Total() task.Amount { return b.total }
-
 // Spent is what the run has spent, by calls that run too.
 func (b *Budget) Spent() task.Amount { return b.spent }
 

@@ -36,7 +36,16 @@ type Memory struct {
 	mu      sync.Mutex // guards the fields below
 	in      map[*Tenant]bool
 	learnt  map[string]int64 // of kinds: what was measured
+	last    *reading         // what all that wait go by; nil: it is to be taken again
 	changed chan struct{}    // closed when one has left
+}
+
+// reading is what was measured at a time. A hundred agents that wait would each
+// look through all processes of a hundred others, every second.
+type reading struct {
+	at   time.Time
+	free int64
+	used map[*Tenant]int64 // nil: nobody had to know yet
 }
 
 // Tenant is an agent that was admitted.
@@ -94,6 +103,7 @@ func (t *Tenant) Leave() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	delete(m.in, t)
+	m.last = nil
 	if m.changed != nil {
 		close(m.changed)
 		m.changed = nil
@@ -104,7 +114,7 @@ func (t *Tenant) Leave() {
 func (m *Memory) try(r MemoryRequest) (*Tenant, string, <-chan struct{}) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	free := m.Available()
+	free := m.look()
 	if len(m.in) > 0 && free > 0 && !m.fits(free, r) {
 		need := m.likely(r.Name, r.Kind.Footprint)
 		if m.changed == nil {
@@ -121,6 +131,15 @@ func (m *Memory) try(r MemoryRequest) (*Tenant, string, <-chan struct{}) {
 	return t, "", nil
 }
 
+// look is how much is available, as all see it that ask within the same while.
+func (m *Memory) look() (free int64) {
+	now := m.Now()
+	if m.last == nil || now.Before(m.last.at) || now.Sub(m.last.at) >= memoryGap {
+		m.last = &reading{at: now, free: m.Available()}
+	}
+	return m.last.free
+}
+
 // fits reports whether one more leaves the reserve. Only where that is close is
 // it measured what the others have taken already.
 func (m *Memory) fits(free int64, r MemoryRequest) bool {
@@ -131,7 +150,9 @@ func (m *Memory) fits(free int64, r MemoryRequest) bool {
 	if free-promised >= reserve {
 		return true
 	}
-	m.measure()
+	if m.last.used == nil {
+		m.measure()
+	}
 	promised = m.likely(r.Name, r.Kind.Footprint)
 	for t := range m.in {
 		promised += m.owed(t)
@@ -160,21 +181,21 @@ func (m *Memory) owed(t *Tenant) int64 {
 	return m.likely(t.kind, t.table)
 }
 
-func (m *Memory) used(t *Tenant) int64 {
-	if m.Used == nil || t.pid == 0 {
-		return 0
-	}
-	return m.Used(t.pid)
-}
+// used is what an agent had when that was last measured; 0 where nobody knows.
+func (m *Memory) used(t *Tenant) int64 { return m.last.used[t] }
 
-// measure learns what agents of each kind use that run for a while.
+// measure finds out what each agent has, and learns what those of each kind use
+// that run for a while.
 func (m *Memory) measure() {
+	m.last.used = map[*Tenant]int64{}
 	sum, n := map[string]int64{}, map[string]int64{}
 	for t := range m.in {
-		if m.Now().Sub(t.since) < settled {
+		if m.Used == nil || t.pid == 0 {
 			continue
 		}
-		if used := m.used(t); used > 0 {
+		used := m.Used(t.pid)
+		m.last.used[t] = used
+		if used > 0 && m.Now().Sub(t.since) >= settled {
 			sum[t.kind] += used
 			n[t.kind]++
 		}

@@ -144,3 +144,47 @@ func TestGaps(t *testing.T) {
 		}
 	})
 }
+
+// TestMemoryMeasuresOnce holds that all who wait go by one measurement a second,
+// and that it is taken again once one has left.
+func TestMemoryMeasuresOnce(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var looks, walks atomic.Int64
+		m := &Memory{
+			Now:       time.Now,
+			Available: func() int64 { looks.Add(1); return reserve + 10*mib },
+			Used:      func(int) int64 { walks.Add(1); return 100 * mib },
+		}
+		request := MemoryRequest{Name: "k", Kind: Kind{Footprint: 100 * mib}}
+		first, err := m.Admit(t.Context(), request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		first.Runs(1)
+		time.Sleep(time.Minute)
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		looks.Store(0)
+		for range 50 {
+			go func() {
+				if tenant, err := m.Admit(ctx, request); err == nil {
+					<-ctx.Done()
+					tenant.Leave()
+				}
+			}()
+			time.Sleep(time.Millisecond)
+		}
+		time.Sleep(9 * time.Second)
+		synctest.Wait()
+		if l, w := looks.Load(), walks.Load(); l > 11 || w > 11 || l < 9 {
+			t.Errorf("fifty that waited for nine seconds looked %d times and measured %d times", l, w)
+		}
+		walks.Store(0)
+		first.Leave()
+		synctest.Wait()
+		if len(m.in) != 1 {
+			t.Errorf("%d were admitted once one had left, want 1", len(m.in))
+		}
+	})
+}

@@ -110,6 +110,7 @@ func Random(n time.Duration) time.Duration {
 // begin brings a window up to date that is new or that nobody was in for long.
 func (w *Window) begin(now time.Time, held int) {
 	w.Size = max(w.Size, 0)
+	w.setBack(now)
 	switch {
 	case w.Size == 0:
 		w.resize(firstSize)
@@ -126,6 +127,29 @@ func (w *Window) begin(now time.Time, held int) {
 	}
 	if w.Until.Sub(now) > MaxTold {
 		w.Until = now.Add(MaxTold) // the clock was set, or somebody wrote the file
+	}
+}
+
+// setBack brings a window up to date whose times lie ahead of now: the clock was
+// set back. What was left to wait is waited, and no more than that.
+func (w *Window) setBack(now time.Time) {
+	latest := w.Used
+	for _, at := range []time.Time{w.Refused, w.Cut} {
+		if at.After(latest) {
+			latest = at
+		}
+	}
+	by := latest.Sub(now)
+	if by <= 0 {
+		return
+	}
+	if !w.Until.IsZero() {
+		w.Until = w.Until.Add(-by)
+	}
+	for _, at := range []*time.Time{&w.Used, &w.Refused, &w.Cut} {
+		if at.After(now) {
+			*at = now
+		}
 	}
 }
 

@@ -347,3 +347,30 @@ func TestCrowd(t *testing.T) {
 		})
 	}
 }
+
+// TestClockSetBack holds that a window waits no longer than it was told, and
+// learns on, though its times lie ahead.
+func TestClockSetBack(t *testing.T) {
+	t.Parallel()
+	none := func(time.Duration) time.Duration { return 0 }
+	then := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+	for _, back := range []time.Duration{0, time.Minute, 30 * time.Minute, 24 * time.Hour, 1000 * 24 * time.Hour} {
+		var w Window
+		for range 4 {
+			w.Enter(then, 0, none)
+		}
+		w.Refuse(then, Refusal{After: 10 * time.Second, Since: then.Add(-time.Second)}, 4, none)
+		now := then.Add(-back)
+		if _, wait := w.Enter(now, 1, none); wait != 10*time.Second {
+			t.Errorf("back by %s: it waits %s, want ten seconds", back, wait)
+		}
+		now = now.Add(11 * time.Second)
+		if why, _ := w.Enter(now, 1, none); why != "" {
+			t.Errorf("back by %s: it waits still: %s", back, why)
+		}
+		w.Refuse(now.Add(time.Second), Refusal{Since: now}, 2, none)
+		if w.Size != 1 {
+			t.Errorf("back by %s: the size is %d after another refusal, want 1", back, w.Size)
+		}
+	}
+}
