@@ -70,6 +70,12 @@ func (c *Cache) Get(who string, now time.Time) (_ []Model, asked time.Time, ok b
 	return a.Models, a.Asked, true
 }
 
+// Last is what somebody said last, however long ago.
+func (c *Cache) Last(who string) (_ []Model, asked time.Time, ok bool) {
+	a, ok := c.answers[who]
+	return a.Models, a.Asked, ok
+}
+
 // Put keeps what somebody said.
 func (c *Cache) Put(who string, all []Model, now time.Time) {
 	c.answers[who] = answer{Asked: now.UTC().Truncate(time.Second), Models: all}

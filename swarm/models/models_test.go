@@ -155,6 +155,8 @@ func TestReadOpenAI(t *testing.T) {
 		`{"id":"m","pricing":{"prompt":"1.2","completion":"6"}}`:                   {Name: "m"},
 		`{"id":"m","pricing":{"prompt":1.2,"completion":6}}`:                       {Name: "m"},
 		`{"id":"m","pricing":{"prompt":"NaN","completion":"Inf"}}`:                 {Name: "m"},
+		`{"id":"m","context_length":2000000000000}`:                                {Name: "m"},
+		`{"id":"m","pricing":{"prompt":0.0000012,"completion":0.000006}}`:          {Name: "m"},
 		`{"id":"m","pricing":[1]}`:                                                 {Name: "m"},
 		`{"id":"m","pricing":{"prompt":"0.000001","completion":"0.000002","input_cache_read":"0.0000001","input_cache_write":"0.000002"}}`: {
 			Name: "m", Price: &roles.Price{Input: 1, Output: 2, CacheRead: some(0.1), CacheWrite: some(2)},
@@ -169,6 +171,17 @@ func TestReadOpenAI(t *testing.T) {
 
 func TestReadGemini(t *testing.T) {
 	t.Parallel()
+	at := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/v1beta/models" {
+			t.Errorf("it is asked for %s", r.URL)
+		}
+		_, _ = w.Write([]byte(`{"models":[]}`))
+	})
+	for _, base := range []string{at, at + "/v1beta/"} { // as its clients are told, and as people write it
+		if _, err := (Source{Dialect: Gemini, URL: base}).Ask(t.Context()); err != nil {
+			t.Errorf("%s: %v", base, err)
+		}
+	}
 	p, err := readGemini([]byte(`{"models":[{"name":"models/g","inputTokenLimit":9,"outputTokenLimit":4,"supportedGenerationMethods":["generateContent"]},
 		{"name":"models/e","supportedGenerationMethods":["embedContent"]},{"name":"models/u"}]}`))
 	want := []Model{{Name: "g", Window: roles.Window{Context: 9, Output: 4}}, {Name: "u"}}
