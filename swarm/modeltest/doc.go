@@ -13,8 +13,8 @@
 //	s.Requests(), s.Stats()
 //
 // The answer follows from the request alone (match.go): how many results of
-// tools it holds and what was said last. Only "tries" looks at earlier
-// requests, and at those of the same conversation.
+// tools it holds and what was said last. Only "tries" and "serial" look at
+// earlier requests: at those of the same conversation, and at all.
 //
 // # What the CLIs need
 //

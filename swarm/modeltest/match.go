@@ -9,15 +9,15 @@ import (
 
 // choose finds the first rule that matches, by its index, and its turn with
 // what the patterns matched filled in.
-func choose(rules []rule, c *conversation, tries int) (int, Turn, error) {
+func choose(rules []rule, c *conversation, e earlier) (int, Turn, error) {
 	for i, r := range rules {
-		if turn, ok := r.match(c, tries); ok {
+		if turn, ok := r.match(c, e); ok {
 			return i, turn, nil
 		}
 	}
 	user, since := c.user()
 	return -1, Turn{}, fmt.Errorf("no rule of the script matches: results %d, since %d, tries %d, model %q, user %q",
-		c.results(), since, tries, c.model, shorten(user))
+		c.results(), since, e.tries, c.model, shorten(user))
 }
 
 func shorten(text string) string {
@@ -27,10 +27,14 @@ func shorten(text string) string {
 	return text
 }
 
-func (r *rule) match(c *conversation, tries int) (Turn, bool) {
+// earlier is what a server knows of the requests before one: how many asked
+// about the same, and the how manieth of all it is.
+type earlier struct{ tries, serial int }
+
+func (r *rule) match(c *conversation, e earlier) (Turn, bool) {
 	w := r.When
 	user, since := c.user()
-	if !is(w.Results, c.results()) || !is(w.Since, since) || !is(w.Tries, tries) {
+	if !is(w.Results, c.results()) || !is(w.Since, since) || !is(w.Tries, e.tries) || !is(w.Serial, e.serial) {
 		return Turn{}, false
 	}
 	if w.Model != "" && w.Model != c.model {

@@ -51,6 +51,9 @@ type When struct {
 	// Tries is how often this very conversation was asked about before, as by a
 	// client that tries again.
 	Tries *int `json:"tries,omitempty"`
+	// Serial is the how manieth this request is of all that came, from 1 on: for
+	// clients that never ask about the same conversation twice in the same words.
+	Serial *int `json:"serial,omitempty"`
 	// User, System and Result match the last words of the user (without what a
 	// client adds to them on its own), the system prompt, and the last result.
 	User   string `json:"user,omitempty"`

@@ -108,7 +108,7 @@ func FuzzParse(f *testing.F) {
 			t.Fatal(err)
 		}
 		c := read(t, chat{}, `{"messages":[{"role":"user","content":"say \"it\" \\ now"}],"tools":[{"function":{"name":"bash"}}]}`)
-		_, turn, err := choose(rules, c, 0)
+		_, turn, err := choose(rules, c, earlier{})
 		if err != nil {
 			return
 		}

@@ -168,7 +168,7 @@ func (s *Server) serveModel(w http.ResponseWriter, r *http.Request, q *asked) {
 		s.refuseBeyond(w, q)
 		return
 	}
-	rule, turn, err := choose(s.rules, c, s.ledger.again(c))
+	rule, turn, err := choose(s.rules, c, earlier{tries: s.ledger.again(c), serial: serial})
 	if err != nil {
 		turn.Error = &Error{Status: http.StatusBadRequest, Message: err.Error()}
 	}

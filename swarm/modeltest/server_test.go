@@ -225,3 +225,19 @@ func TestAside(t *testing.T) {
 		t.Errorf("%d requests for an answer, want none", n)
 	}
 }
+
+// TestSerial: a rule can be about one request of all, whatever it asks.
+func TestSerial(t *testing.T) {
+	t.Parallel()
+	second := 2
+	each(t, func(t *testing.T, _ Dialect, ask func(string, question) reply) {
+		s := Start(t, Script{Rules: []Rule{
+			{When: When{Serial: &second}, Turn: Turn{Error: &Error{Status: 500}}}, {Turn: Turn{Text: Pieces{"ok"}}},
+		}})
+		for i, prompt := range []string{"a", "b", "a"} {
+			if r := ask(s.URL(), question{prompt: prompt}); (r.Status == 500) != (i == 1) {
+				t.Errorf("request %d: %+v", i+1, r)
+			}
+		}
+	})
+}
