@@ -24,7 +24,7 @@ func TestOrder(t *testing.T) {
 	text, at := everything().Text(), 0
 	for _, mark := range []string{
 		"CORE\n\n", "# What is data", "# AGENTS.md of this repository\n\nMEMORY", "CONTRACT", "# Stages", "1. a\n2. b (this is you)",
-		"exactly these: read, edit.", "do not invent names such as read_file, write_file, apply_patch,", "# Your part: b\n\nWORDS", "ROLE", "VARIANT 1\n\nVARIANT 2",
+		"exactly these: read, edit.", "do not invent names such as read_file, write_file, apply_patch, which", "# Your part: b\n\nWORDS", "ROLE", "VARIANT 1\n\nVARIANT 2",
 	} {
 		i := strings.Index(text, mark)
 		if i < at {
@@ -53,7 +53,7 @@ func TestTools(t *testing.T) {
 		tools      Tools
 		want, none string
 	}{
-		{Tools{Names: []string{"read_file"}, All: true}, "exactly these: read_file. There are no others: do not invent names such as write_file, apply_patch, bash,", "Among"},
+		{Tools{Names: []string{"read_file"}, All: true}, "exactly these: read_file. There are no others: do not invent names such as write_file, apply_patch, bash, which", "Among"},
 		{Tools{Names: []string{"Read"}}, "Among the tools that you are offered are Read. Call only those", "exactly these"},
 		{Tools{All: true}, "You have no tools", "exactly"},
 		{Tools{}, "Call only the tools that you are offered", "exactly these"},
