@@ -68,6 +68,18 @@ func Known(getenv func(string) string) map[string]Provider {
 	}
 }
 
+// Guess is the provider of a model that is named without one: the only hosted
+// one that there is a key for; empty where there is none, or more.
+func Guess(getenv func(string) string) string {
+	switch openai, anthropic := getenv("OPENAI_API_KEY") != "", getenv("ANTHROPIC_API_KEY") != ""; {
+	case openai && !anthropic:
+		return "openai"
+	case anthropic && !openai:
+		return "anthropic"
+	}
+	return ""
+}
+
 // Names are those of the known providers, in the order of the alphabet.
 func Names() []string {
 	return slices.Sorted(maps.Keys(Known(func(string) string { return "" })))

@@ -44,6 +44,28 @@ func TestOver(t *testing.T) {
 	}
 }
 
+// TestGuess: of two keys nobody knows which is meant.
+func TestGuess(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		keys []string
+		want string
+	}{
+		{nil, ""}, {[]string{"OPENAI_API_KEY"}, "openai"}, {[]string{"ANTHROPIC_API_KEY"}, "anthropic"},
+		{[]string{"OPENAI_API_KEY", "ANTHROPIC_API_KEY"}, ""}, {[]string{"GEMINI_API_KEY"}, ""},
+	} {
+		getenv := func(name string) string {
+			if slices.Contains(tt.keys, name) {
+				return "x"
+			}
+			return ""
+		}
+		if got := Guess(getenv); got != tt.want {
+			t.Errorf("Guess with %v = %q, want %q", tt.keys, got, tt.want)
+		}
+	}
+}
+
 func TestCheckURL(t *testing.T) {
 	t.Parallel()
 	for give, want := range map[string]bool{
