@@ -78,6 +78,17 @@ func (a *Agent) appraise(e *event.Appraised) {
 	}
 }
 
+// Subject is what a model says that a commit of its patches is to be called;
+// empty where none does. It is false where none was asked.
+func (a *Agent) Subject(commit string) (subject string, asked bool) {
+	for _, t := range a.Titled {
+		if t.Commit == commit {
+			subject, asked = t.Subject, true // the last word counts
+		}
+	}
+	return subject, asked
+}
+
 // again queues an agent that had ended for another attempt.
 func (a *Agent) again(at time.Time, e *event.RetryAsked) {
 	a.Retry, a.Cancel, a.Review, a.Appraisal, a.Words = e, nil, nil, nil, nil

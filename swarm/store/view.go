@@ -100,6 +100,9 @@ type Agent struct {
 	// as it was captured, and PartBy the number of the record that captured it.
 	Part   *task.Patch
 	PartBy int64
+	// Prior is what the conversation had used that it goes on with, when its
+	// agent was last started.
+	Prior task.Usage
 	// Entered tells whether something was started in the current attempt.
 	Entered bool
 	// Cancel is the latest wish that named this agent, and none where it
@@ -119,6 +122,8 @@ type Agent struct {
 	// Appraisal is what a reviewer that is an agent found of the current
 	// attempt's work; nil where none has.
 	Appraisal *event.Appraised
+	// Titled is what models were asked to call the commits of its patches.
+	Titled []*event.Titled
 	// Open are the questions it waits for.
 	Open []*Question
 	// Held is what it waits for before its agent may start; empty while it
@@ -235,7 +240,7 @@ func (v *View) Apply(r event.Record) {
 	case *event.Leased:
 		v.lease(r.Time, e)
 	case *event.Started:
-		v.about(e.Agent).start(r.Time, e)
+		v.start(r.Time, e)
 	case *event.Ended:
 		v.about(e.Agent).exit(e)
 	case *event.Captured:
@@ -256,6 +261,9 @@ func (v *View) Apply(r event.Record) {
 		v.about(e.Agent).review(e)
 	case *event.Appraised:
 		v.about(e.Agent).appraise(e)
+	case *event.Titled:
+		a := v.about(e.Agent)
+		a.Titled = append(a.Titled, e)
 	case *event.Questioned:
 		v.question(r.Time, e)
 	case *event.Replied:
@@ -347,62 +355,5 @@ func (v *View) mark(id int, change func(*Landing)) {
 		case !l.Stands() && at >= 0:
 			a.Landings = slices.Delete(a.Landings, at, at+1)
 		}
-	}
-}
-
-// lease adds a workspace. One attempt has one: a second record of it says
-// more of the same.
-func (a *Agent) lease(at time.Time, e *event.Leased) {
-	a.begin(at, e.Attempt)
-	if e.Attempt == a.Attempt {
-		a.moves(at)
-	}
-	for i, l := range a.Leases {
-		if l.Attempt == e.Attempt {
-			a.Leases[i] = e
-			return
-		}
-	}
-	a.Leases = append(a.Leases, e)
-}
-
-func (a *Agent) start(at time.Time, e *event.Started) {
-	a.begin(at, e.Attempt)
-	if e.Attempt == a.Attempt {
-		a.moves(at)
-		a.Entered = true
-		if e.Step == "agent" {
-			a.Round, a.Exit = e, nil
-		}
-	}
-	a.Supervisors = append(a.Supervisors, e)
-}
-
-func (a *Agent) exit(e *event.Ended) {
-	a.gone(func(s *event.Started) bool { return s.Attempt == e.Attempt })
-	if e.Attempt == a.Attempt {
-		a.Exit = e
-	}
-}
-
-func (a *Agent) capture(e *event.Captured) {
-	if e.Attempt == a.Attempt {
-		a.Captured = e
-	}
-}
-
-func (a *Agent) check(e *event.Checked) {
-	a.gone(func(s *event.Started) bool { return s.Attempt == e.Attempt && s.Step == "verify" })
-	if e.Attempt == a.Attempt {
-		a.Checked = e
-	}
-}
-
-func (a *Agent) settle(r event.Record, e *event.Settled) {
-	a.Status, a.Ended, a.Open, a.SettledBy, a.Held = e.Result, r.Time, nil, r.N, ""
-	done := e.Result.Done()
-	a.pay(Paid{Attempt: e.Attempt, Model: done.Model, Usage: done.Usage})
-	if task.Fell(e.Result) {
-		a.Failures++
 	}
 }

@@ -1,0 +1,53 @@
+package store
+
+import (
+	"time"
+
+	"agentswarm/swarm/event"
+	"agentswarm/swarm/task"
+)
+
+// lease adds a workspace. One attempt has one: a second record of it says
+// more of the same.
+func (a *Agent) lease(at time.Time, e *event.Leased) {
+	a.begin(at, e.Attempt)
+	if e.Attempt == a.Attempt {
+		a.moves(at)
+	}
+	for i, l := range a.Leases {
+		if l.Attempt == e.Attempt {
+			a.Leases[i] = e
+			return
+		}
+	}
+	a.Leases = append(a.Leases, e)
+}
+
+func (a *Agent) exit(e *event.Ended) {
+	a.gone(func(s *event.Started) bool { return s.Attempt == e.Attempt })
+	if e.Attempt == a.Attempt {
+		a.Exit = e
+	}
+}
+
+func (a *Agent) capture(e *event.Captured) {
+	if e.Attempt == a.Attempt {
+		a.Captured = e
+	}
+}
+
+func (a *Agent) check(e *event.Checked) {
+	a.gone(func(s *event.Started) bool { return s.Attempt == e.Attempt && s.Step == "verify" })
+	if e.Attempt == a.Attempt {
+		a.Checked = e
+	}
+}
+
+func (a *Agent) settle(r event.Record, e *event.Settled) {
+	a.Status, a.Ended, a.Open, a.SettledBy, a.Held = e.Result, r.Time, nil, r.N, ""
+	done := e.Result.Done()
+	a.pay(Paid{Attempt: e.Attempt, Model: done.Model, Usage: done.Usage})
+	if task.Fell(e.Result) {
+		a.Failures++
+	}
+}

@@ -1,0 +1,39 @@
+package store
+
+import (
+	"time"
+
+	"agentswarm/swarm/event"
+	"agentswarm/swarm/task"
+)
+
+// start notes that something was started for an agent.
+func (v *View) start(at time.Time, e *event.Started) {
+	a := v.about(e.Agent)
+	a.begin(at, e.Attempt)
+	if e.Attempt == a.Attempt {
+		a.moves(at)
+		a.Entered = true
+		if e.Step == "agent" {
+			a.Round, a.Exit = e, nil
+			v.inherit(a)
+		}
+	}
+	a.Supervisors = append(a.Supervisors, e)
+}
+
+// inherit notes what the conversation has used that an agent goes on with. Its
+// parent may be sent back later, and use more.
+func (v *View) inherit(a *Agent) {
+	if a.Call == nil {
+		return // nobody was called so
+	}
+	fork, ok := a.Call.Input.(*task.ForkAgentInput)
+	if !ok {
+		return
+	}
+	a.Prior = task.Usage{}
+	if r := v.about(fork.Parent).Result(); r != nil {
+		a.Prior = r.Done().Conversation
+	}
+}
