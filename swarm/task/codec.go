@@ -68,6 +68,7 @@ type callJSON struct {
 	Retries  *int            `json:"retries,omitempty"`
 	Options
 	Stage     *Stage   `json:"stage,omitempty"`
+	SubjectOf string   `json:"subject_of,omitempty"`
 	Fallbacks []Choice `json:"fallbacks,omitempty"`
 	Slow      *Choice  `json:"slow,omitempty"`
 
@@ -82,7 +83,7 @@ func (c *Call) MarshalJSON() ([]byte, error) {
 		Verbatim(c.Item), Verbatim(c.Name), c.Index, c.Count, Verbatim(c.Group), c.Phase,
 		c.Paths, c.DependsOn, c.After, c.Timeout,
 		c.Script, c.Identity, c.Uncached, c.Schema, c.Shared, c.Limits,
-		c.StopWhen, c.OnTool, c.Allow, c.Retries, c.Options, c.Stage, c.Fallbacks, c.Slow, c.Base, c.BaseTree,
+		c.StopWhen, c.OnTool, c.Allow, c.Retries, c.Options, c.Stage, c.SubjectOf, c.Fallbacks, c.Slow, c.Base, c.BaseTree,
 	})
 }
 
@@ -101,7 +102,7 @@ func (c *Call) UnmarshalJSON(text []byte) error {
 		string(f.Item), string(f.Name), f.Index, f.Count, string(f.Group), f.Phase,
 		f.Paths, f.DependsOn, f.After, f.Timeout,
 		f.Script, f.Identity, f.Uncached, f.Schema, f.Shared, f.Limits,
-		f.StopWhen, f.OnTool, f.Allow, f.Retries, f.Options, f.Stage, f.Fallbacks, f.Slow, f.Base, f.BaseTree,
+		f.StopWhen, f.OnTool, f.Allow, f.Retries, f.Options, f.Stage, f.SubjectOf, f.Fallbacks, f.Slow, f.Base, f.BaseTree,
 	}
 	return nil
 }

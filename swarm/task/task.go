@@ -101,6 +101,9 @@ type Call struct {
 	Options
 	// Stage is set on calls that are a stage of a pipeline; nil elsewhere.
 	Stage *Stage
+	// SubjectOf is set on calls of swarm's own that ask how the commit of a patch
+	// is to be called: it is that commit.
+	SubjectOf string
 	// Fallbacks are what its attempts use, one after the other, where its model
 	// cannot be had. Slow is what they use after a failed second try; nil: the
 	// same as before.
@@ -138,6 +141,9 @@ type Stage struct {
 	// Reads is set where the stage only looks: what its agent changes is no
 	// work of the run.
 	Reads bool `json:"reads,omitempty"`
+	// Brief is what is too long for its prompt: a file of its workspace holds
+	// it while its agent works.
+	Brief string `json:"brief,omitempty"`
 }
 
 // Sum computes the key of a call: a hash of everything that decides what the
@@ -162,7 +168,8 @@ func (c *Call) Sum() string {
 		Allow     []string   `json:",omitempty"`
 		Options   *Options   `json:",omitempty"`
 		Stage     *Stage     `json:",omitempty"`
-	}{input, c.Agent, c.Command, c.Item, c.BaseTree, c.DependsOn, c.After, c.scriptSum(), c.Allow, c.Options.sum(), c.Stage})
+		SubjectOf string     `json:",omitempty"`
+	}{input, c.Agent, c.Command, c.Item, c.BaseTree, c.DependsOn, c.After, c.scriptSum(), c.Allow, c.Options.sum(), c.Stage, c.SubjectOf})
 	if err != nil {
 		panic(fmt.Sprintf("task: a call of strings does not marshal: %v", err))
 	}
