@@ -1,0 +1,134 @@
+// Package thought takes out of what a model says what it only thought.
+//
+// Most APIs hand over both apart. Where a server does not know the format of a
+// model, its thoughts stand at the beginning of the text, between marks such as
+// <think> and </think>, or before the second alone, as the first was part of
+// the prompt. It owns those marks, and by which words programs tell thoughts in
+// what they print; it knows nothing else of what is said.
+package thought
+
+import "strings"
+
+// mark is what models put their thoughts between.
+type mark struct{ begin, end string }
+
+func marks() []mark {
+	return []mark{
+		{"<think>", "</think>"}, {"<thinking>", "</thinking>"}, {"<thought>", "</thought>"},
+		{"<reasoning>", "</reasoning>"}, {"[THINK]", "[/THINK]"},
+	}
+}
+
+const blanks = " \t\r\n"
+
+// Cut is a whole text without the thoughts that it begins with.
+func Cut(text string) string {
+	s := Stream{unbegun: true}
+	return s.Next(text) + s.End(false)
+}
+
+// Stream takes the thoughts out of a text that comes in pieces. Its zero value
+// is at the beginning of one whose thoughts are begun by a mark.
+type Stream struct {
+	held    string // what may turn out to be a thought
+	end     string // the mark that ends the one that has begun; empty: none has
+	unbegun bool   // a thought may have begun before anything was said
+	after   bool   // a thought has ended, and blanks that follow go with it
+	aloud   bool   // all that follows is said
+}
+
+// Of listens to a model. The templates of some begin to think in the model's
+// name, so that only the end is told: what these say is shown once it is whole.
+func Of(model string) Stream {
+	model = strings.ToLower(model)
+	for _, word := range []string{"think", "reason", "qwq", "r1"} {
+		if strings.Contains(model, word) {
+			return Stream{unbegun: true}
+		}
+	}
+	return Stream{}
+}
+
+// Apart says that thoughts come by another way, so that none begins unmarked.
+func (s *Stream) Apart() { s.unbegun = false }
+
+// Next takes a piece, and is what may be said by now.
+func (s *Stream) Next(piece string) string {
+	if s.aloud {
+		return piece
+	}
+	s.held += piece
+	for {
+		if s.end != "" {
+			_, after, ended := strings.Cut(s.held, s.end)
+			if !ended { // of a long thought only what may be half a mark is held
+				s.held = s.held[max(0, len(s.held)-len(s.end)+1):]
+				return ""
+			}
+			s.held, s.end, s.unbegun, s.after = after, "", false, true
+		}
+		said := strings.TrimLeft(s.held, blanks)
+		if s.after {
+			s.held = said
+		}
+		m, may := beginning(said)
+		switch {
+		case m.begin != "":
+			s.held, s.end = said[len(m.begin):], m.end
+		case may || s.unbegun:
+			return ""
+		default:
+			said, s.held, s.aloud = s.held, "", true
+			return said
+		}
+	}
+}
+
+// End is the rest of what may be said of a text that has ended, or was cut off,
+// and makes ready for another. A thought that has no end is none of it.
+func (s *Stream) End(cut bool) string {
+	held, within := s.held, s.end != ""
+	unbegun := s.unbegun
+	*s = Stream{}
+	said := unmarked(held)
+	if within || unbegun && cut && said == held {
+		return ""
+	}
+	return said
+}
+
+// beginning is the mark that a text begins with, and whether one may still come
+// of it.
+func beginning(said string) (m mark, may bool) {
+	for _, m := range marks() {
+		if strings.HasPrefix(said, m.begin) {
+			return m, true
+		}
+		may = may || strings.HasPrefix(m.begin, said)
+	}
+	return mark{}, may
+}
+
+// unmarked leaves out a thought of which only the end is told, by a mark in a
+// line of its own. One within a fence is quoted, and one whose beginning stands
+// alike is shown.
+func unmarked(text string) string {
+	at, fenced := 0, false
+	for line := range strings.Lines(text) {
+		at += len(line)
+		line = strings.TrimSpace(line)
+		if strings.HasPrefix(line, "```") {
+			fenced = !fenced
+		}
+		for _, m := range marks() {
+			switch {
+			case fenced:
+			case line == m.begin:
+				return text
+			case line == m.end:
+				return strings.TrimLeft(text[at:], blanks)
+			}
+		}
+	}
+	return text
+}
