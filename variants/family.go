@@ -25,9 +25,7 @@ func words() map[string]Family {
 	return map[string]Family{
 		"gpt": GPT, "codex": GPT, "davinci": GPT,
 		"qwq": Qwen, "qvq": Qwen, "codeqwen": Qwen,
-		"codellama": Llama, "tinyllama": Llama,
-		"codestral": Mistral, "devstral": Mistral, "magistral": Mistral, "ministral": Mistral, "pixtral": Mistral,
-		"voxtral": Mistral, "mathstral": Mistral,
+		"pixtral": Mistral, "voxtral": Mistral,
 	}
 }
 
@@ -50,7 +48,7 @@ func Of(model string) Family {
 	if len(parts) == 0 {
 		return ""
 	}
-	if family, ok := aliases()[parts[0]]; ok {
+	if family, ok := aliases()[parts[0]]; ok && !strings.HasPrefix(name, "opus-mt") { // which translates
 		return family
 	}
 	starts, known := beginnings(), words()
@@ -59,7 +57,10 @@ func Of(model string) Family {
 			return GPT
 		}
 		word := part[:letters(part)]
-		if family, ok := known[word]; ok && !namesake(parts[i:]) {
+		if family, ok := known[word]; ok && !namesake(parts, i) {
+			return family
+		}
+		if family := taught(word); family != "" {
 			return family
 		}
 		for start, family := range starts {
@@ -69,6 +70,19 @@ func Of(model string) Family {
 		}
 	}
 	return ""
+}
+
+// taught is the family of a model whose name only ends as those of the family
+// do: people call a model so that they have taught more, such as medllama2.
+func taught(word string) Family {
+	switch {
+	case strings.HasSuffix(word, "llama") && word != "ollama": // a server of models
+		return Llama
+	case strings.HasSuffix(word, "stral"):
+		return Mistral
+	default:
+		return ""
+	}
 }
 
 // letters is how much of a part comes before its first digit.
@@ -85,11 +99,21 @@ func reasoner(part string) bool {
 	return ok && len(digits) == 1 && digits[0] >= '1' && digits[0] <= '9'
 }
 
-// namesake reports whether a name only begins as one of the family does: other
-// people called their models GPT as well.
-func namesake(parts []string) bool {
-	if parts[0] == "gpt4all" || parts[0] == "gpt2" {
-		return true
+// namesake reports whether what is at i only looks like a name of the family:
+// other people called their models GPT as well.
+func namesake(parts []string, i int) bool {
+	name, next := parts[i], ""
+	if i+1 < len(parts) {
+		next = parts[i+1]
 	}
-	return parts[0] == "gpt" && len(parts) > 1 && slices.Contains([]string{"2", "j", "neo", "neox", "sw3"}, parts[1])
+	switch name {
+	case "gpt4all", "gpt2":
+		return true
+	case "gpt4":
+		return next == "x" || next == "alpaca"
+	case "gpt":
+		return slices.Contains([]string{"2", "j", "neo", "neox", "sw3", "bigcode"}, next) || i > 0 && parts[i-1] == "cerebras"
+	default:
+		return false
+	}
 }

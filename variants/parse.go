@@ -61,6 +61,9 @@ func Parse(file, text string) (Variant, error) {
 		if strings.ContainsFunc(line, func(r rune) bool { return unicode.IsControl(r) && r != '\t' }) {
 			return wrong(i+1, "holds a control character")
 		}
+		if strings.ContainsFunc(line, unseen) {
+			return wrong(i+1, "holds a character that nobody sees")
+		}
 	}
 	if lines[0] != "---" {
 		return wrong(1, "want front matter between two lines of ---")
@@ -82,6 +85,13 @@ func Parse(file, text string) (Variant, error) {
 		return wrong(end+1, "there is no text below the front matter")
 	}
 	return v, nil
+}
+
+// unseen reports whether a character turns or hides what people read, who have to
+// see what agents are told. Those that join emoji are none.
+func unseen(r rune) bool {
+	return r == '\u200b' || r == '\u200e' || r == '\u200f' || r >= '\u202a' && r <= '\u202e' || r >= '\u2060' && r <= '\u2069' ||
+		r == '\ufeff' || r >= 0xe0000 && r <= 0xe007f
 }
 
 // field takes a line of the front matter, and says what is wrong with it.
