@@ -22,7 +22,7 @@ func (r *Rules) Classify(a Action, p Place) *Finding {
 	case *FileWrite:
 		parts = r.file(a, &p)
 	case *Git:
-		parts, unlisted = r.shell(&Shell{Text: "git " + quote(a.Args), Cwd: a.Cwd}, &p)
+		parts, unlisted = r.shell(&Shell{Text: "git " + argv.Quoted(a.Args), Cwd: a.Cwd}, &p)
 	case *Outward:
 		parts = r.outward(a)
 	default:
@@ -147,13 +147,4 @@ func (r *Rules) outward(a *Outward) []Part {
 		Rule: "outward", Tier: Visible, Reason: "others can see what " + a.Tool + " does",
 		Argv: []string{a.Tool, a.Method, a.Target},
 	}}
-}
-
-// quote writes words so that a shell reads them as they are.
-func quote(words []string) string {
-	quoted := make([]string, len(words))
-	for i, w := range words {
-		quoted[i] = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
-	}
-	return strings.Join(quoted, " ")
 }

@@ -4,6 +4,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"agentswarm/risk/argv"
 )
 
 func TestClassifyShell(t *testing.T) {
@@ -175,7 +177,7 @@ func FuzzClassify(f *testing.F) {
 		if strings.ContainsAny(text, "$`") {
 			return // parameters are others in another shell
 		}
-		bare, wrapped := r.Classify(&Shell{Text: text, Cwd: cwd}, p), r.Classify(&Shell{Text: "sh -c -- " + quote([]string{text}), Cwd: cwd}, p)
+		bare, wrapped := r.Classify(&Shell{Text: text, Cwd: cwd}, p), r.Classify(&Shell{Text: "sh -c -- " + argv.Quoted([]string{text}), Cwd: cwd}, p)
 		if wrapped.Tier < bare.Tier || bare.Blocked && !wrapped.Blocked && !wrapped.Opaque {
 			t.Errorf("%q is %s, blocked %v; in sh -c %s, blocked %v", text, bare.Tier, bare.Blocked, wrapped.Tier, wrapped.Blocked)
 		}
