@@ -52,6 +52,9 @@ type Kind struct {
 	// write nothing while their model does. It bounds the idle time-out that
 	// nobody set for the agent itself from below.
 	Quiet time.Duration
+	// Linger is how long an agent may go on after its answer without a word; 0 is
+	// [Linger].
+	Linger time.Duration
 	// Alike is set where agents with the same model and tools begin with the same
 	// words, which a provider can keep.
 	Alike bool
@@ -79,8 +82,16 @@ type Kind struct {
 	// Models are those that the user's own set-up names, where that can be told
 	// by reading it. Nil: it cannot.
 	Models func(Surroundings) []string
-	// List is how the program is asked which models it knows. Nil: it cannot be.
-	List *Lister
+	// Unnamed says how a model can be named for agents that have none of their
+	// own; empty: one is. Nil: they always have one.
+	Unnamed func(Surroundings) string
+	// List is how the program is asked which models it knows. Nil: it cannot be,
+	// and Unlisted says why.
+	List     *Lister
+	Unlisted string
+	// Own are the providers that the user's own set-up names, by the login that
+	// was found. Nil: that names none.
+	Own func(Login) []string
 }
 
 // Lister asks a program which models it knows. It is pure, as an [Adapter] is.
@@ -133,6 +144,9 @@ type Login struct {
 	// Name says it to a person, such as "key in $ANTHROPIC_API_KEY"; empty:
 	// none was found.
 	Name string
+	// Provider is where they ask for models, where that is another than their
+	// kind's first; empty: it is that, or nobody knows.
+	Provider string
 	// Missing says what would be one, where none was found.
 	Missing string
 	// Risk says what may go wrong with many agents on it at once; empty:

@@ -32,6 +32,10 @@ type Life struct {
 	// Door is where the supervisor lets visitors in; empty: nowhere.
 	Door string
 
+	// Linger is how long the agent may go on after its answer without a word; 0 is
+	// [Linger], and less than that for as long as it likes.
+	Linger time.Duration
+
 	// Long is held while a long line of the agent's output is in memory, and
 	// never for longer than reading it takes: lives that share it bound what
 	// they need together. It may be nil.
@@ -71,6 +75,15 @@ type Outcome struct {
 	Limit task.ErrorKind
 	// Stopped is the cause of the context where that ended the attempt.
 	Stopped error
+	// Lingered is set where the agent had answered, said nothing more and did not
+	// end, so that it was ended.
+	Lingered bool
+	// Stands is set where its answer is what counts, however its process ended
+	// after that.
+	Stands bool
+	// Waits is what it last said of its provider, where it had done nothing else
+	// since.
+	Waits string
 }
 
 // Live runs the attempt. The error is swarm's own: an agent that fails is an
@@ -133,71 +146,6 @@ func (l *Life) size() *proc.Size {
 	return &proc.Size{Rows: 24, Cols: 80}
 }
 
-// watch follows the process until it is over, and ends it when its time is
-// up or it is told to.
-func (l *Life) watch(ctx context.Context, p *proc.Process, read *reader) {
-	total := timer(l.Spec.Timeout)
-	defer total.Stop()
-	idle := timer(l.Spec.IdleTimeout)
-	defer idle.Stop()
-	done := ctx.Done()
-	for {
-		select {
-		case progress, ok := <-p.Output():
-			if !ok {
-				return
-			}
-			if l.Spec.IdleTimeout > 0 {
-				idle.Reset(l.Spec.IdleTimeout)
-			}
-			read.more(progress.Stdout)
-		case <-total.C:
-			// The time it waited for a person is not its own.
-			if more := read.line.credit(); more > 0 {
-				total.Reset(more)
-				continue
-			}
-			read.over(task.Timeout)
-			p.Stop()
-		case <-idle.C:
-			if more := l.Spec.IdleTimeout - read.line.idle(); more > 0 {
-				idle.Reset(more)
-				continue
-			}
-			read.over(task.IdleTimeout)
-			p.Stop()
-		case <-done:
-			done = nil
-			if over(p.Output()) {
-				return // it had ended by itself
-			}
-			read.outcome.Stopped = context.Cause(ctx)
-			p.Stop()
-		}
-	}
-}
-
-// over reports whether a process has ended, which its closed output says.
-// News that it takes away is read once the process is over.
-func over(output <-chan proc.Progress) bool {
-	select {
-	case _, more := <-output:
-		return !more
-	default:
-		return false
-	}
-}
-
-// timer is a timer that never fires for a duration of 0.
-func timer(d time.Duration) *time.Timer {
-	if d > 0 {
-		return time.NewTimer(d)
-	}
-	t := time.NewTimer(time.Hour)
-	t.Stop()
-	return t
-}
-
 // Judge says whether the attempt was a success, once it is known whether it
 // changed anything; if not, what kind of failure it was and why.
 func (o *Outcome) Judge(spec *Spec, changed bool) (ok bool, kind task.ErrorKind, reason string) {
@@ -205,6 +153,11 @@ func (o *Outcome) Judge(spec *Spec, changed bool) (ok bool, kind task.ErrorKind,
 	case o.Limit == task.Timeout:
 		return false, task.Timeout, fmt.Sprintf("ran longer than %s", spec.Timeout)
 	case o.Limit == task.IdleTimeout:
+		if o.Waits != "" {
+			return false, task.IdleTimeout, fmt.Sprintf(
+				"did nothing but wait for its provider, for longer than %s and its idle time-out of %s: %s",
+				MostWaits, spec.IdleTimeout, o.Waits)
+		}
 		return false, task.IdleTimeout, fmt.Sprintf("wrote nothing for %s", spec.IdleTimeout)
 	}
 	switch o.Exit.Reason {
@@ -217,12 +170,16 @@ func (o *Outcome) Judge(spec *Spec, changed bool) (ok bool, kind task.ErrorKind,
 	case proc.Exited, proc.Disk:
 	}
 	switch {
+	case o.Stands && o.Answer != nil && spec.Success == SuccessAnswer:
+		// Nothing that came after it was about the task.
 	case o.Exit.Signal != "":
 		return false, task.Killed, "ended by " + o.Exit.Signal
 	case o.Error != nil:
 		return false, o.Error.Kind, said(o.Error.Message, "the agent reported an error")
 	case o.Exit.Code != 0:
 		return false, task.Other, fmt.Sprintf("exit status %d", o.Exit.Code)
+	}
+	switch {
 	case spec.Success == SuccessExit:
 		return true, "", ""
 	case o.Answer == nil:

@@ -26,6 +26,7 @@ type Line struct {
 	since   time.Time     // when the first of them was asked
 	waited  time.Duration // for answers, in all
 	granted time.Duration // of that, what the time limit was moved by
+	excused time.Duration // for what its provider told it to wait, since it last went on
 	heard   time.Time     // when the last answer was given
 }
 
@@ -84,9 +85,31 @@ func (l *Line) excuse(pause time.Duration) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if until := time.Now().Add(pause); until.After(l.heard) {
-		l.heard = until
+	// A chain of them ends, too.
+	now := time.Now()
+	until := now.Add(pause)
+	if before := l.heard; before.After(now) {
+		pause = until.Sub(before) // the rest of it was excused already
 	}
+	if pause = min(pause, MostWaits-l.excused); pause <= 0 {
+		return
+	}
+	l.excused += pause
+	if l.heard.Before(now) {
+		l.heard = now
+	}
+	l.heard = l.heard.Add(pause)
+}
+
+// goesOn notes that the agent has done something since it waited for its
+// provider.
+func (l *Line) goesOn() {
+	if l == nil {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.excused = 0
 }
 
 // Terminal is the agent's terminal; nil where it has none.

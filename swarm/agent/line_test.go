@@ -61,3 +61,45 @@ func TestWaitingIsNotIdle(t *testing.T) {
 		}
 	})
 }
+
+// TestExcusesEnd holds that an agent is idle that has done nothing for an hour
+// but say that its provider told it to wait, however often it says so.
+func TestExcusesEnd(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		l := &Line{}
+		said := func(pause time.Duration) {
+			l.excuse(pause)
+			time.Sleep(pause)
+		}
+		for range 6 {
+			said(10 * time.Minute)
+		}
+		if got := l.idle(); got > 0 {
+			t.Errorf("within the hour it is idle for %s", got)
+		}
+		for range 3 {
+			said(10 * time.Minute)
+		}
+		if got := l.idle(); got != 30*time.Minute {
+			t.Errorf("half an hour after that it is idle for %s", got)
+		}
+		l.goesOn()
+		l.excuse(30 * time.Minute)
+		l.excuse(30 * time.Minute) // the same half hour
+		if time.Sleep(40 * time.Minute); l.idle() != 10*time.Minute {
+			t.Errorf("once it went on it is idle for %s", l.idle())
+		}
+		w := wrote{busy: time.Now()}
+		waits, works := &Outcome{Waits: "slow"}, &Outcome{}
+		for _, step := range []struct {
+			o    *Outcome
+			want bool
+		}{{waits, true}, {waits, true}, {works, true}, {waits, true}, {waits, true}, {waits, false}, {waits, false}, {works, true}} {
+			time.Sleep(25 * time.Minute)
+			if got := w.counts(step.o, time.Now()); got != step.want {
+				t.Errorf("%q counts: %v, want %v", step.o.Waits, got, step.want)
+			}
+		}
+	})
+}

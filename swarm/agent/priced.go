@@ -76,6 +76,7 @@ func (p *pricedParser) fillOne(e *event.Spent) {
 	}
 	cost, ok := p.price(p.model, e.Usage)
 	if !ok {
+		e.Unpriced = e.Usage != task.Usage{}
 		return
 	}
 	e.CostUSD, e.ComputedUSD = cost, cost

@@ -28,7 +28,11 @@ type reader struct {
 	// 0 where none was given back.
 	sought int64
 	short  bool // the file ends before it should
-	err    error
+	// answered is set while the agent has nothing more to do: it gave an answer
+	// that was taken, and began nothing since. good is that answer.
+	answered bool
+	good     *event.Answered
+	err      error
 }
 
 const (
@@ -40,9 +44,6 @@ const (
 	begun = 64 << 10
 	// longest is more than any parser keeps of a line.
 	longest = 4 << 20
-	// longestPause is for how many milliseconds an agent may say that it waits
-	// for its provider.
-	longestPause = 60 * 60 * 1000
 )
 
 // releaser is a parser that can do without the beginning of a line until the
@@ -181,31 +182,41 @@ func (r *reader) end() {
 	r.line.close()
 }
 
-// over notes that a time limit ended the attempt; the first one did.
+// over notes that a time limit ended the attempt; the first one did. One that
+// only had to end keeps its answer.
 func (r *reader) over(limit task.ErrorKind) {
-	if r.outcome.Limit == "" {
+	if r.done() {
+		r.linger()
+		return
+	}
+	if r.outcome.Limit == "" && !r.outcome.Lingered {
 		r.outcome.Limit = limit
 	}
+}
+
+// done reports whether the agent has answered and has nothing more to do, where
+// its answer is what counts.
+func (r *reader) done() bool { return r.answered && r.life.Spec.Success == SuccessAnswer }
+
+// linger notes that the agent did not end after its answer.
+func (r *reader) linger() {
+	r.outcome.Lingered, r.outcome.Stands = true, true
 }
 
 // see keeps what the outcome needs of events and passes them on.
 func (r *reader) see(events []event.Event) {
 	for _, e := range events {
 		r.say(e)
+		r.follow(e)
 		switch e := e.(type) {
 		case *event.Spent:
 			r.outcome.Usage.Add(e.Usage)
 		case *event.Erred:
-			r.outcome.Error = e
+			r.erred(e)
 		case *event.Answered:
-			// A result after an error means that the agent got over it.
-			r.outcome.Answer, r.outcome.Error = e, nil
-			r.outcome.Answers++
-			if !r.again(e) {
-				r.line.finish()
-			}
+			r.take(e)
 		case *event.Retry:
-			r.line.excuse(time.Duration(max(0, min(e.RetryAfterMS, longestPause))) * time.Millisecond)
+			r.line.excuse(time.Duration(max(0, min(e.RetryAfterMS, MostWaits.Milliseconds()))) * time.Millisecond)
 		case *event.Text:
 			r.outcome.Said = e.Text
 		case *event.Session:
@@ -219,6 +230,47 @@ func (r *reader) see(events []event.Event) {
 			r.life.Observe(e)
 		}
 	}
+}
+
+// follow notes what an event says of what the agent is about.
+func (r *reader) follow(e event.Event) {
+	switch e := e.(type) {
+	case *event.Retry:
+		r.outcome.Waits = cmp.Or(e.Message, string(e.Kind), "it tries again")
+		return
+	case *event.Raw:
+		return // which nobody understands
+	case *event.Turn, *event.ToolStart, *event.ToolEnd, *event.Text, *event.Asked:
+		r.answered = false // it goes on by itself
+	}
+	if r.outcome.Waits != "" {
+		r.outcome.Waits = ""
+		r.line.goesOn()
+	}
+}
+
+// take takes an answer, or has the agent asked again.
+func (r *reader) take(e *event.Answered) {
+	// A result after an error means that the agent got over it.
+	r.outcome.Answer, r.outcome.Error, r.outcome.Stands = e, nil, r.outcome.Lingered
+	r.outcome.Answers++
+	r.answered, r.good = false, nil
+	if !r.again(e) {
+		r.line.finish()
+		r.answered, r.good = true, e
+	}
+}
+
+// erred takes an error. What a provider refuses after a good answer was not
+// needed for that: nobody is to pay for the answer again.
+func (r *reader) erred(e *event.Erred) {
+	transient := e.Kind == task.RateLimit || e.Kind == task.Overloaded
+	if r.good != nil && (transient || r.outcome.Lingered) {
+		r.outcome.Stands = true
+		return
+	}
+	r.outcome.Error, r.outcome.Stands, r.good = e, false, nil
+	r.answered = false
 }
 
 // say tells the agent what follows from an event.

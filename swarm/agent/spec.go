@@ -1,6 +1,8 @@
 package agent
 
 import (
+	"fmt"
+	"strings"
 	"time"
 
 	"agentswarm/swarm/task"
@@ -53,6 +55,19 @@ type Spec struct {
 
 	Timeout     time.Duration `json:"timeout_ns,omitempty"`      // 0 is none
 	IdleTimeout time.Duration `json:"idle_timeout_ns,omitempty"` // 0 is none
+}
+
+// OnlyReads reports whether the agent is to change nothing, by a promise or by
+// its tools.
+func (s *Spec) OnlyReads() bool { return s.ReadOnly || len(s.Tools) > 0 && Reads(s.Tools) }
+
+// CheckReads refuses tools that write of an agent that is read-only: none of
+// what it was told is to be passed over.
+func (s *Spec) CheckReads() error {
+	if s.ReadOnly && !Reads(s.Tools) {
+		return fmt.Errorf("tools %s: an agent that is read-only can have only %s", strings.Join(s.Tools, ","), strings.Join(ReadOnlyTools(), ","))
+	}
+	return nil
 }
 
 // Input is how an agent is given its prompt. The zero value is none of them.

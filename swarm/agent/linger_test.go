@@ -1,0 +1,146 @@
+package agent_test
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"agentswarm/swarm/agent"
+	"agentswarm/swarm/event"
+	"agentswarm/swarm/task"
+)
+
+// TestLinger holds that an agent which has answered and does not end is ended,
+// with all that it runs, and that its answer stands.
+func TestLinger(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name  string
+		set   func(*agent.Life)
+		extra string
+	}{
+		{"after its time", func(l *agent.Life) { l.Linger = time.Millisecond }, ""},
+		{"at its idle time-out", func(l *agent.Life) { l.Linger, l.Spec.IdleTimeout = -1, 100*time.Millisecond }, ""},
+		{"at its time-out", func(l *agent.Life) { l.Linger, l.Spec.Timeout = -1, 500*time.Millisecond }, ""},
+		{
+			"and says on its end that it was ended", func(l *agent.Life) { l.Linger = time.Millisecond },
+			`trap 'echo "{\"type\":\"error\",\"kind\":\"other\",\"message\":\"aborted\"}"; exit 3' TERM;`,
+		},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			pids := filepath.Join(t.TempDir(), "pids")
+			script := `setsid sh -c 'trap "" TERM; echo $$ >> ` + pids + `; sleep 1000' &
+				until test -s ` + pids + `; do :; done
+				` + test.extra + `
+				echo $$ >> ` + pids + `; echo '{"type":"result","text":"ok"}'; wait; while :; do sleep 1000; done`
+			l := life(t, jsonl(agent.InputNone), script, "")
+			test.set(l)
+			out, err := l.Live(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if ok, kind, reason := out.Judge(l.Spec, false); !ok || !out.Lingered || out.Answer.Text != "ok" {
+				t.Errorf("Live = %+v: %s %s", out, kind, reason)
+			}
+			text, err := os.ReadFile(pids)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for line := range strings.Lines(string(text)) {
+				pid, err := strconv.Atoi(strings.TrimSpace(line))
+				if err != nil || syscall.Kill(pid, 0) == nil {
+					t.Errorf("process %s is still there", strings.TrimSpace(line))
+				}
+			}
+			again := &agent.Outcome{Exit: out.Exit, Lingered: true, Stands: true}
+			if err := agent.Reread(l.Adapter, l.Spec, l.Stdout, again); err != nil {
+				t.Fatal(err)
+			}
+			if ok, _, reason := again.Judge(l.Spec, false); !ok {
+				t.Errorf("read again it failed: %s", reason)
+			}
+		})
+	}
+}
+
+// TestLingerNot holds who is not ended after an answer: an agent that goes on,
+// and one whose exit status is what counts.
+func TestLingerNot(t *testing.T) {
+	t.Parallel()
+	const on = `printf '%s\n%s\n' '{"type":"result","text":"1"}' '{"type":"tool_start","id":"t","name":"bash"}'; sleep 0.3
+		echo '{"type":"result","text":"2"}'`
+	l := life(t, jsonl(agent.InputNone), on, "")
+	l.Linger = time.Millisecond
+	if out, err := l.Live(t.Context()); err != nil || out.Answers != 2 || out.Answer.Text != "2" {
+		t.Errorf("one that goes on: %+v, %v", out, err)
+	}
+	spec := jsonl(agent.InputNone)
+	spec.Success = agent.SuccessExit
+	l = life(t, spec, `echo '{"type":"result","text":"1"}'; sleep 0.3; exit 3`, "")
+	l.Linger = time.Millisecond
+	if out := live(t, t.Context(), l); out.Lingered || out.Exit.Code != 3 {
+		t.Errorf("one whose exit status counts: %+v", out)
+	}
+	for _, test := range []struct {
+		kind agent.Kind
+		spec agent.Spec
+		want time.Duration
+	}{
+		{agent.Kind{Name: agent.KindCommand}, agent.Spec{Kind: agent.KindCommand, Input: agent.InputStdin}, -1},
+		{agent.Kind{Name: agent.KindCommand}, agent.Spec{Kind: agent.KindCommand, Input: agent.InputJSONL}, 0},
+		{agent.Kind{Name: agent.KindPi}, agent.Spec{Kind: agent.KindPi}, 0},
+		{agent.Kind{Name: agent.KindClaude, Linger: 7}, agent.Spec{Kind: agent.KindClaude}, 7},
+	} {
+		if got := test.kind.Lingers(&test.spec); got != test.want {
+			t.Errorf("%s, %s: it may linger for %d, want %d", test.kind.Name, test.spec.Input, got, test.want)
+		}
+	}
+}
+
+// TestGoodStands holds that what a provider refuses after a good answer costs
+// nobody that answer, and what else does.
+func TestGoodStands(t *testing.T) {
+	t.Parallel()
+	const good = `echo '{"type":"result","text":"ok"}';`
+	failed := func(kind string) string {
+		return `echo '{"type":"error","kind":"` + kind + `","message":"m"}';`
+	}
+	for _, test := range []struct {
+		name, script string
+		want         task.ErrorKind
+	}{
+		{"overloaded", good + failed("overloaded") + "exit 1", ""},
+		{"rate_limit", good + failed("rate_limit"), ""},
+		{"in a turn of its own", good + `echo '{"type":"turn","n":2}';` + failed("overloaded") + "exit 1", ""},
+		{"auth", good + failed("auth") + "exit 1", task.Auth},
+		{"other", good + failed("other"), task.Other},
+		{"both", good + failed("overloaded") + failed("other"), task.Other},
+		{"a bad end alone", good + "exit 1", task.Other},
+		{"before it", failed("overloaded") + good, ""},
+		{"without an answer", failed("overloaded"), task.Overloaded},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			l := life(t, jsonl(agent.InputNone), test.script, "")
+			out := live(t, t.Context(), l)
+			if ok, kind, reason := out.Judge(l.Spec, false); kind != test.want || ok != (test.want == "") {
+				t.Errorf("Judge = %v, %q, %q, want kind %q", ok, kind, reason, test.want)
+			}
+		})
+	}
+	// One whose answer was not taken has none yet.
+	l := life(t, jsonl(agent.InputJSONL), `read -r p; echo '{"type":"result","text":"no"}'; read -r q;`+failed("overloaded"), "p")
+	l.Refuse = func(*event.Answered) string { return "again" }
+	out, err := l.Live(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if ok, kind, _ := out.Judge(l.Spec, true); ok || kind != task.Overloaded {
+		t.Errorf("after an answer that was refused: %v, %s", ok, kind)
+	}
+}
