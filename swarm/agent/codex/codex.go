@@ -30,7 +30,8 @@
 //   - Commands run in login shells, whose profile replaces PATH, unless that is
 //     forbidden.
 //   - Its sandbox starts nothing where its state lies below TMPDIR.
-//   - It works inside walls that are namespaces themselves.
+//   - Its sandbox starts nothing for root inside walls that are namespaces
+//     themselves: the kernel lets root be mapped once only.
 //   - A word that comes while the model answers can make it begin anew; what
 //     the first answer took is not told.
 //   - The output of a command is reported up to 1 MiB, and escaped.
@@ -69,6 +70,7 @@ func Kind() agent.Kind {
 		Check:    check,
 		Login:    login,
 		Memory:   memory,
+		List:     &agent.Lister{Launch: askModels, Read: readModels},
 		Family:   variants.GPT,
 	}
 }

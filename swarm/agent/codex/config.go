@@ -9,6 +9,7 @@ import (
 
 	"github.com/pelletier/go-toml/v2"
 
+	"agentswarm/risk/argv"
 	"agentswarm/swarm/agent"
 )
 
@@ -132,13 +133,10 @@ func providers(settings table) {
 // hook is the command that asks. Only exit status 2 with a reason on stderr
 // keeps a tool from being used, so whatever goes wrong must end like that. The
 // words stand in quotes that any shell of a user takes.
-func hook(argv []string) string {
+func hook(asker []string) string {
 	const asks = `"$@"; code=$?; [ $code -eq 0 ] && exit 0; [ $code -eq 2 ] || echo "the hook failed with status $code" >&2; exit 2`
-	words := append([]string{"/bin/sh", "-c", asks, "sh"}, argv...)
-	for i, word := range words {
-		words[i] = "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
-	}
-	return strings.Join(words, " ") + " --agent codex"
+	words := append([]string{"/bin/sh", "-c", asks, "sh"}, asker...)
+	return argv.Quoted(append(words, "--agent", "codex"))
 }
 
 // users is the user's configuration as it applies: with the profile that it

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"agentswarm/swarm/fault"
 	"agentswarm/swarm/task"
 )
 
@@ -59,10 +60,7 @@ func (f *failure) kind(message string) task.ErrorKind {
 	case "cyberPolicy", "misalignmentPolicyViolation", "inferenceHookDenied":
 		return task.Refused
 	}
-	if kind := ofStatus(status); kind != "" {
-		return kind
-	}
-	return ofWords(message)
+	return fault.Kind(status, message)
 }
 
 // info is the word for the error, and the status of the request; 0 for none.
@@ -83,52 +81,6 @@ func (f *failure) info() (word string, status int) {
 		}
 	}
 	return word, status
-}
-
-// ofStatus is the kind of a refused request; empty where that does not say.
-func ofStatus(status int) task.ErrorKind {
-	switch {
-	case status == 401 || status == 403:
-		return task.Auth
-	case status == 402:
-		return task.Quota
-	case status == 429:
-		return task.RateLimit
-	case status == 400 || status == 404 || status == 413 || status == 422:
-		return task.Invalid
-	case status == 408 || status >= 500:
-		return task.Overloaded
-	}
-	return ""
-}
-
-// ofWords is the kind that the words of an error tell. Much comes as "other".
-func ofWords(message string) task.ErrorKind {
-	low := strings.ToLower(message)
-	for _, known := range []struct {
-		kind  task.ErrorKind
-		words []string
-	}{
-		{task.Quota, []string{"quota", "usage limit", "billing", "credit balance"}},
-		{task.RateLimit, []string{"rate limit", "too many requests", "status: 429"}},
-		{task.Auth, []string{"401 unauthorized", "api key", "not logged in", "log in again", "refresh token", "missing environment variable"}},
-		{task.Overloaded, []string{
-			"stream disconnected", "high demand", "at capacity", "overloaded", "connection failed", "error sending request",
-			"timed out", "timeout", "idle timeout",
-		}},
-		{task.Refused, []string{"content_policy", "content policy", "safety"}},
-		{task.Invalid, []string{
-			"invalid_request_error", "unsupported value", "invalid_json_schema", "context window", "does not exist", "no rollout found",
-			"invalid request", "unknown variant", "thread not found",
-		}},
-	} {
-		for _, word := range known.words {
-			if strings.Contains(low, word) {
-				return known.kind
-			}
-		}
-	}
-	return task.Other
 }
 
 // inner is the message of an error that a provider wrote as JSON.

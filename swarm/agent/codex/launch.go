@@ -81,7 +81,10 @@ func check(s *agent.Spec) error {
 // reads reports whether an agent may only read. Codex reads and writes with
 // one tool, its shell, which can be kept from writing and from nothing else.
 func reads(s *agent.Spec) (bool, error) {
-	if s.ReadOnly || len(s.Tools) > 0 && agent.Reads(s.Tools) {
+	if err := s.CheckReads(); err != nil {
+		return true, err
+	}
+	if s.OnlyReads() {
 		return true, nil
 	}
 	for _, tool := range agent.AllTools() {
@@ -93,15 +96,15 @@ func reads(s *agent.Spec) (bool, error) {
 	return false, nil
 }
 
-// sandbox is what commands of the agent run in. Walls around the agent make one
-// that lets it write superfluous; nothing of ours keeps a command from writing
-// to the workspace, so one that only reads is always there.
+// sandbox is what commands of the agent run in. Walls around the agent make it
+// superfluous: to one that only reads they show a workspace that nobody can write
+// to. Of root it would start nothing there, not even what reads.
 func sandbox(r *agent.Request) string {
 	switch only, _ := reads(r.Spec); {
-	case only:
-		return "read-only"
 	case r.Walled:
 		return "danger-full-access"
+	case only:
+		return "read-only"
 	default:
 		return "workspace-write"
 	}

@@ -44,6 +44,7 @@ func login(s agent.Surroundings) agent.Login {
 	name, _ := settings["model_provider"].(string)
 	all, _ := settings["model_providers"].(table)
 	custom, configured := all[name].(table)
+	found.Provider = name
 	needs, _ := custom["requires_openai_auth"].(bool)
 	switch {
 	case name == "" || name == "openai" || configured && needs:

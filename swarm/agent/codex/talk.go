@@ -8,6 +8,7 @@ import (
 
 	"agentswarm/swarm/agent"
 	"agentswarm/swarm/event"
+	"agentswarm/swarm/schema"
 )
 
 // The ids of what is asked of the agent, which its answers repeat.
@@ -106,7 +107,8 @@ func (t *talk) turn(id int, text string) []byte {
 	if effort := t.request.Spec.Effort; effort != "" {
 		params["effort"] = effort
 	}
-	if strict(t.request.Schema) {
+	// What leaves something open is asked for in the prompt alone.
+	if schema.Strict(t.request.Schema) {
 		params["outputSchema"] = t.request.Schema
 	}
 	return line(message{ID: id, Method: "turn/start", Params: params})
