@@ -2,7 +2,6 @@ package command
 
 import (
 	"encoding/json"
-	"fmt"
 	"maps"
 	"path"
 	"slices"
@@ -36,7 +35,33 @@ func Builtin() agent.Kind {
 		Paid:     true,
 		Sessions: []string{sessions + "/*"},
 		Login:    endpoints,
+		Unnamed:  unnamed,
 	}
+}
+
+// unnamed says how its model is named: nobody could guess which is meant.
+func unnamed(s agent.Surroundings) string {
+	if s.Getenv(modelVariable) != "" {
+		return ""
+	}
+	var ways []string
+	for _, key := range keys() {
+		if s.Getenv(key) != "" {
+			ways = append(ways, "--model "+example(key))
+		}
+	}
+	if len(ways) == 0 {
+		ways = []string{"--model PROVIDER/MODEL"}
+	}
+	return "name one: " + strings.Join(ways, " or ") + ", $" + modelVariable + ", or default under [roles] of the configuration; swarm models lists what there is"
+}
+
+// example is a model of the provider whose key is in a variable.
+func example(key string) string {
+	if key == "OPENAI_API_KEY" {
+		return "openai/gpt-5.2"
+	}
+	return "anthropic/claude-sonnet-4-6"
 }
 
 // sessions is the folder, below its state, in which it keeps conversations, each
@@ -61,11 +86,10 @@ func (a Inhouse) Launch(r agent.Request) (agent.Launch, error) {
 			argv = append(argv, "--"+option.name+"="+option.value)
 		}
 	}
+	if err := s.CheckReads(); err != nil {
+		return agent.Launch{}, err
+	}
 	if s.ReadOnly {
-		if !agent.Reads(s.Tools) {
-			return agent.Launch{}, fmt.Errorf("tools %s: an agent that is read-only can have only %s",
-				strings.Join(s.Tools, ","), strings.Join(agent.ReadOnlyTools(), ","))
-		}
 		argv = append(argv, "--read-only")
 	}
 	if s.MaxThinking > 0 {
@@ -104,7 +128,7 @@ func keys() []string {
 }
 
 // modelVariable names its model where nothing else does.
-const modelVariable = "SWARM_BUILTIN_MODEL"
+const modelVariable = agent.BuiltinModel
 
 // places are those that say where a model is that may need no key.
 func places() []string {
@@ -123,7 +147,8 @@ const providersFile = "providers.json"
 func Endpoints(more map[string]provider.Provider) func(agent.Surroundings) agent.Login {
 	return func(s agent.Surroundings) agent.Login {
 		l := agent.Login{
-			Missing: "set $ANTHROPIC_API_KEY or $OPENAI_API_KEY, or name a model of a local server, such as --model ollama/qwen3-coder:30b",
+			Provider: provider.Guess(s.Getenv),
+			Missing:  "set $ANTHROPIC_API_KEY or $OPENAI_API_KEY, or name a model of a local server, such as --model ollama/qwen3-coder:30b",
 		}
 		var found []string
 		need := func(name string) {

@@ -5,9 +5,33 @@ import (
 	"strings"
 	"testing"
 
+	"agentswarm/roles"
 	"agentswarm/swarm/agent"
 	"agentswarm/swarm/provider"
 )
+
+// TestUnnamed holds that what is proposed can be typed: models that are known.
+func TestUnnamed(t *testing.T) {
+	t.Parallel()
+	prices, err := roles.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, key := range keys() {
+		if _, known := prices.Of(example(key)); !known {
+			t.Errorf("%s stands in no table", example(key))
+		}
+		env := map[string]string{key: "k"}
+		s := agent.Surroundings{Getenv: func(name string) string { return env[name] }}
+		if got := unnamed(s); !strings.Contains(got, "--model "+example(key)+", ") {
+			t.Errorf("with %s: %s", key, got)
+		}
+		env[modelVariable] = "p/m"
+		if got := unnamed(s); got != "" {
+			t.Errorf("with a model: %s", got)
+		}
+	}
+}
 
 // TestBuiltin holds how the built-in agent is started.
 func TestBuiltin(t *testing.T) {
