@@ -31,6 +31,7 @@ func Kind() agent.Kind {
 		Quiet:    10 * time.Minute,
 		Paid:     true,
 		Sessions: []string{home + "/tmp/" + project + "/chats/session-*.jsonl"},
+		Unlisted: "gemini has no command that lists models; those of google are listed by its API, with a key",
 		Login:    login,
 		Memory:   memory,
 		Tools:    offered,

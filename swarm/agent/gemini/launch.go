@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"agentswarm/risk/argv"
 	"agentswarm/swarm/agent"
 	"agentswarm/swarm/wire"
 )
@@ -54,11 +55,11 @@ func (Adapter) Launch(r agent.Request) (agent.Launch, error) {
 	switch {
 	case s.Effort != "":
 		return agent.Launch{}, fmt.Errorf("effort %q: gemini has no option for it", s.Effort)
-	case s.ReadOnly && !agent.Reads(s.Tools):
-		return agent.Launch{}, fmt.Errorf("tools %s: an agent that is read-only can have only %s",
-			strings.Join(s.Tools, ","), strings.Join(agent.ReadOnlyTools(), ","))
 	case len(r.Prompt) > maxPrompt:
 		return agent.Launch{}, fmt.Errorf("a prompt of %d bytes: gemini reads %d", len(r.Prompt), maxPrompt)
+	}
+	if err := s.CheckReads(); err != nil {
+		return agent.Launch{}, err
 	}
 	if s.Model != "" {
 		argv = append(argv, "--model="+s.Model)
@@ -229,7 +230,7 @@ func addHook(r *agent.Request, settings, files map[string]any) {
 		"hooks": []any{map[string]any{
 			// Settings can turn hooks off by their name, so it is one that nobody knows.
 			"type": "command", "name": "swarm-" + r.Session, "timeout": hookMS,
-			"command": wire.ShellWords(append(slices.Clone(r.Hook), "--agent", "gemini")),
+			"command": argv.Quoted(append(slices.Clone(r.Hook), "--agent", "gemini")),
 		}},
 	}}}
 	wire.Object(settings, "hooksConfig")["enabled"] = true

@@ -10,6 +10,7 @@ import (
 
 	"agentswarm/swarm/agent"
 	"agentswarm/swarm/event"
+	"agentswarm/swarm/fault"
 	"agentswarm/swarm/task"
 	"agentswarm/swarm/wire"
 )
@@ -224,7 +225,7 @@ func erred(text string) *event.Erred {
 	if m := coded().FindStringSubmatch(text); m != nil {
 		status, _ = strconv.Atoi(m[1])
 	}
-	e := &event.Erred{Kind: wire.ErrorKind(status, text), Message: text}
+	e := &event.Erred{Kind: fault.Kind(status, text), Message: text}
 	if m := later().FindStringSubmatch(text); m != nil {
 		seconds, _ := strconv.ParseFloat(m[1], 64)
 		e.RetryAfterMS = int64(seconds * 1000)
