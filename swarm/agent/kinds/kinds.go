@@ -22,9 +22,14 @@ import (
 // List is a list of kinds, in the order in which people are shown them.
 type List []agent.Kind
 
-// All are the kinds of this version.
+// All are the kinds of this version. What their models only think is no part
+// of what they say.
 func All() List {
-	return List{pi.Kind(), codex.Kind(), claude.Kind(), opencode.Kind(), gemini.Kind(), qwen.Kind(), command.Builtin()}
+	all := List{pi.Kind(), codex.Kind(), claude.Kind(), opencode.Kind(), gemini.Kind(), qwen.Kind(), command.Builtin()}
+	for i := range all {
+		all[i].Adapter = agent.Aloud(all[i].Adapter)
+	}
+	return all
 }
 
 // Find is the kind of a name.

@@ -3,32 +3,44 @@ package kinds
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
+	"agentswarm/risk"
 	"agentswarm/swarm/agent"
+	"agentswarm/swarm/agent/agenttest"
 	"agentswarm/swarm/prompt"
 	"agentswarm/swarm/task"
 	"agentswarm/variants"
 )
 
-// openings are what prompts of the golden files open with. Whoever reads them
-// sees what is sent.
+// openings are what prompts of the golden files open with: alone, and as the
+// stages that std.stages really starts. Whoever reads them sees what is sent.
 func openings(t *testing.T) map[string]openingCase {
 	t.Helper()
-	roster := []string{"planner", "implementer", "reviewer"}
-	reads := func(s *agent.Spec) { s.ReadOnly = true }
-	return map[string]openingCase{
-		"alone":       {},
-		"planner":     {stage: &task.Stage{Name: "planner", Roster: roster, Words: "Explore, and write a plan. Change nothing."}, spec: reads},
-		"implementer": {stage: &task.Stage{Name: "implementer", Roster: roster, Words: "Carry out the plan."}},
-		"reviewer":    {stage: &task.Stage{Name: "reviewer", Roster: roster, Words: "Judge the change by the manifest and the evidence."}, spec: reads},
+	all := map[string]openingCase{"alone": {prompt: "make f.go say three"}}
+	stages, err := agenttest.Stages(t.Context())
+	if err != nil {
+		t.Fatal(err)
 	}
+	for label, s := range stages {
+		c := openingCase{stage: s.Stage, prompt: s.Prompt}
+		if s.Reads {
+			c.spec = func(spec *agent.Spec) { spec.ReadOnly = All().ByName()[spec.Kind].Can.ReadOnly }
+		}
+		all[strings.ReplaceAll(label, " ", "_")] = c
+	}
+	if len(all) != 6 {
+		t.Fatalf("there are %d openings", len(all))
+	}
+	return all
 }
 
 type openingCase struct {
-	stage *task.Stage
-	spec  func(*agent.Spec)
+	stage  *task.Stage
+	spec   func(*agent.Spec)
+	prompt string
 }
 
 // opened is the request for an agent of a kind.
@@ -43,9 +55,9 @@ func opened(t *testing.T, k agent.Kind, c openingCase, change func(*agent.Reques
 	if c.spec != nil {
 		c.spec(&spec)
 	}
-	r := &agent.Request{Spec: &spec, State: "/state", Dir: "/tree", Walled: true}
+	r := &agent.Request{Spec: &spec, State: "/state", Dir: "/tree", Walled: true, Prompt: c.prompt}
 	p := prompt.Parts{
-		Core: prompt.Core(), Contract: "How your actions are judged: the contract.", Stage: c.stage, Variants: brought,
+		Core: prompt.Core(), Contract: (&risk.Authority{}).Contract(false), Stage: c.stage, Variants: brought,
 		Memory: []prompt.File{{Name: "AGENTS.md", Text: "Use tabs."}},
 	}
 	if change != nil {
@@ -67,11 +79,21 @@ func text(r *agent.Request) string {
 	return r.System
 }
 
+// beforeTask marks where the user's message begins in a golden file.
+const beforeTask = "\n======== the user's message ========\n\n"
+
+// TestOpening holds, byte for byte and per kind and stage, what is sent, so that
+// a change of the words of a stage is seen in a golden file.
 func TestOpening(t *testing.T) {
 	t.Parallel()
 	for _, k := range All() {
 		for name, c := range openings(t) {
-			got := text(opened(t, k, c, nil))
+			r := opened(t, k, c, nil)
+			if r.Prompt != c.prompt {
+				t.Errorf("%s, %s: the task is %q", k.Name, name, r.Prompt)
+			}
+			system := text(r)
+			got := system + beforeTask + r.Prompt + "\n"
 			golden := filepath.Join("testdata", "prompt", k.Name+"_"+name+".golden")
 			if *update {
 				if err := os.MkdirAll(filepath.Dir(golden), 0o755); err != nil {
@@ -88,7 +110,42 @@ func TestOpening(t *testing.T) {
 			if strings.Contains(got, "/tree") || strings.Contains(got, "/state") {
 				t.Errorf("%s, %s: a path is in %s", k.Name, name, got)
 			}
+			ordered(t, k.Name+", "+name, string(want), c.stage)
 		}
+	}
+}
+
+// ordered holds a golden file to the order of its parts: each begins where the
+// one before ends, once, and the task is the user's.
+func ordered(t *testing.T, what, golden string, stage *task.Stage) {
+	t.Helper()
+	marks := []string{"# What is data\n", "# AGENTS.md of this repository\n", "Judge each action in silence", "# Stages\n", "# Available tools\n", "# Your part: ", "# Take care\n", beforeTask}
+	if stage == nil {
+		marks = slices.DeleteFunc(marks, func(m string) bool { return m == "# Stages\n" || m == "# Your part: " })
+	} else if !strings.Contains(golden, "# Your part: "+stage.Name+"\n\n"+stage.Words+"\n\n# Take care\n") {
+		t.Errorf("%s: the words of the stage do not stand where they belong:\n%s", what, golden)
+	}
+	if at := strings.Index(golden, marks[0]); at < 1 {
+		t.Errorf("%s: nobody is said to be anybody before the first part:\n%s", what, golden)
+	}
+	at := 0
+	for _, mark := range marks {
+		n := strings.Count(golden, mark)
+		if mark == marks[1] && n == 0 {
+			continue // a kind that reads it by itself
+		}
+		if i := strings.Index(golden, mark); n != 1 || i < at {
+			t.Errorf("%s: %q is there %d times, first at %d, and what comes before it at %d", what, mark, n, i, at)
+		} else {
+			at = i
+		}
+	}
+	system, asked, _ := strings.Cut(golden, beforeTask)
+	if strings.Contains(system, "f.go") || strings.TrimSpace(asked) == "" {
+		t.Errorf("%s: the task is not the user's alone:\n%s", what, golden)
+	}
+	if stage != nil && !strings.Contains(system, "("+"this is you)") {
+		t.Errorf("%s: it is not told who of the stages it is", what)
 	}
 }
 

@@ -62,7 +62,7 @@ func told(can agent.Abilities) string {
 		name string
 		has  bool
 	}{
-		{"model", can.Model}, {"effort", can.Effort}, {"tools", can.Tools}, {"read-only", can.ReadOnly},
+		{"model", can.Model}, {"effort", can.Effort}, {"thinking", can.Thinking}, {"tools", can.Tools}, {"read-only", can.ReadOnly},
 		{"schema", can.Schema}, {"fork", can.Fork}, {"steer", can.Steer}, {"turns", can.Turns}, {"hook", can.Hook},
 	} {
 		if ability.has {
@@ -86,6 +86,16 @@ func TestRows(t *testing.T) {
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("rows =\n%swant among them%s", got, want)
+		}
+	}
+}
+
+// TestLists: each CLI lists its models, or says why it cannot.
+func TestLists(t *testing.T) {
+	t.Parallel()
+	for _, k := range All() {
+		if k.Program != "" && (k.List == nil) == (k.Unlisted == "") {
+			t.Errorf("%s: lists: %t, says why not: %q", k.Name, k.List != nil, k.Unlisted)
 		}
 	}
 }

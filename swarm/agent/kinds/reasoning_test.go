@@ -6,11 +6,13 @@ import (
 	"testing"
 
 	"agentswarm/swarm/agent"
+	"agentswarm/swarm/thought"
 	"agentswarm/swarm/wire"
 )
 
-// TestReasoningIsDropped: what a model thought is in no event, however its
-// program says it, whole, in pieces, or in a line that is too long to be read.
+// TestReasoningIsDropped: what a model thought is in no event, and in nothing
+// that is kept of its program's output, which says the same as before; however
+// the program says it, whole, in pieces, or in a line that is too long to be read.
 func TestReasoningIsDropped(t *testing.T) {
 	t.Parallel()
 	const secret, said = "hidden-thought-7", "said aloud"
@@ -65,27 +67,29 @@ func TestReasoningIsDropped(t *testing.T) {
 			continue // a command shows what it wants to; the built-in agent says no such thing
 		}
 		for name, thought := range map[string]string{
-			"short": secret, "long": strings.Repeat(secret+" ", wire.MaxLine/len(secret)+1),
+			"short": secret, "long": strings.Repeat(secret+" ", wire.MaxLine/len(secret)+1), "between marks": "",
 		} {
 			t.Run(kind.Name+" "+name, func(t *testing.T) {
 				t.Parallel()
-				text := strings.NewReplacer("SECRET", thought, "SAID", said).Replace(strings.Join(stream, "\n") + "\n")
-				spec := kind.Spec
-				p := kind.Adapter.Parser(&spec)
-				shown := ""
-				for _, e := range append(p.Feed([]byte(text)), p.End()...) {
-					line, err := json.Marshal(e)
-					if err != nil {
-						t.Fatal(err)
-					}
-					shown += string(line)
+				aloud := said
+				if thought == "" { // some servers leave it in what is said
+					aloud = `<think>\n` + secret + `\n</think>\n\n` + said
 				}
+				text := strings.NewReplacer("SECRET", thought, "SAID", aloud).Replace(strings.Join(stream, "\n") + "\n")
+				shown := eventsOf(t, kind, text)
 				if strings.Contains(shown, secret) {
 					at := strings.Index(shown, secret)
 					t.Errorf("events hold what was thought: …%s…", shown[max(0, at-200):min(len(shown), at+60)])
 				}
 				if !strings.Contains(shown, said) {
 					t.Errorf("events do not hold what was said: %.500s", shown)
+				}
+				kept := withoutThoughts(t, text)
+				if at := strings.Index(kept, secret); at >= 0 {
+					t.Errorf("what is kept of its output holds what was thought: …%.260s", kept[max(0, at-200):])
+				}
+				if again := eventsOf(t, kind, kept); again != shown {
+					t.Errorf("what is kept says %.500s\nthe output said %.500s", again, shown)
 				}
 			})
 		}
@@ -95,4 +99,33 @@ func TestReasoningIsDropped(t *testing.T) {
 			t.Errorf("%s: no JSON", name)
 		}
 	}
+}
+
+// eventsOf is what an agent's output says, as JSON.
+func eventsOf(t *testing.T, kind agent.Kind, text string) (shown string) {
+	t.Helper()
+	spec := kind.Spec
+	p := kind.Adapter.Parser(&spec)
+	for _, e := range append(p.Feed([]byte(text)), p.End()...) {
+		line, err := json.Marshal(e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		shown += string(line)
+	}
+	return shown
+}
+
+// withoutThoughts is what is kept of an output.
+func withoutThoughts(t *testing.T, text string) string {
+	t.Helper()
+	kept := []byte(text)
+	err := thought.Spans(strings.NewReader(text), func(s thought.Span) error {
+		copy(kept[s.From:s.To], strings.Repeat(" ", int(s.To-s.From)))
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(kept)
 }
