@@ -98,13 +98,10 @@ func refuse(s *agent.Spec) error {
 		return fmt.Errorf("effort %q: opencode says nothing where a model has no such variant", s.Effort)
 	case s.Model != "" && !strings.Contains(s.Model, "/"):
 		return fmt.Errorf("model %q: opencode wants PROVIDER/MODEL", s.Model)
-	case s.ReadOnly && !agent.Reads(s.Tools):
-		return fmt.Errorf("tools %s: an agent that is read-only can have only %s",
-			strings.Join(s.Tools, ","), strings.Join(agent.ReadOnlyTools(), ","))
 	case slices.Contains(s.Tools, "edit") != slices.Contains(s.Tools, "write"):
 		return fmt.Errorf("tools %s: opencode allows edit and write together, or neither", strings.Join(s.Tools, ","))
 	default:
-		return nil
+		return s.CheckReads()
 	}
 }
 

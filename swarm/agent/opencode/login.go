@@ -2,6 +2,7 @@ package opencode
 
 import (
 	"encoding/json"
+	"maps"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -157,4 +158,26 @@ func lend(text []byte) (file []byte, names []string, lent bool) {
 	}
 	slices.Sort(names)
 	return file, names, lent
+}
+
+// own are the providers that the user's opencode knows beside those of
+// everybody: of its logins and of its configuration.
+func own(l agent.Login) (names []string) {
+	for _, f := range l.Files {
+		var providers map[string]any
+		switch f.Name {
+		case authFile:
+			if json.Unmarshal(f.Data, &providers) != nil {
+				continue
+			}
+		case configFile, otherFile:
+			all, err := wire.Settings(f.Data)
+			if err != nil {
+				continue // said at the launch
+			}
+			providers, _ = all["provider"].(map[string]any)
+		}
+		names = append(names, slices.Sorted(maps.Keys(providers))...)
+	}
+	return names
 }

@@ -32,6 +32,7 @@ func Kind() agent.Kind {
 		Check:    refuse,
 		Login:    login,
 		List:     &agent.Lister{Launch: askModels, Read: readModels},
+		Own:      own,
 		Memory:   memory,
 		Tools:    offered,
 	}

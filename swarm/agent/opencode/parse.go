@@ -3,10 +3,10 @@ package opencode
 import (
 	"bytes"
 	"encoding/json"
-	"strings"
 
 	"agentswarm/swarm/agent"
 	"agentswarm/swarm/event"
+	"agentswarm/swarm/fault"
 	"agentswarm/swarm/task"
 	"agentswarm/swarm/wire"
 )
@@ -46,10 +46,10 @@ func (s *stream) End() []event.Event {
 
 // line is any line, as far as it is of interest.
 type line struct {
-	Type    string `json:"type"`
-	Session string `json:"sessionID"`
-	Part    part   `json:"part"`
-	Error   fault  `json:"error"`
+	Type    string  `json:"type"`
+	Session string  `json:"sessionID"`
+	Part    part    `json:"part"`
+	Error   failure `json:"error"`
 
 	Message string `json:"message"`
 }
@@ -78,8 +78,8 @@ type part struct {
 	} `json:"tokens"`
 }
 
-// fault is an error.
-type fault struct {
+// failure is an error.
+type failure struct {
 	Name string `json:"name"`
 	Data struct {
 		Message string `json:"message"`
@@ -161,7 +161,7 @@ func (s *stream) finished(p *part) []event.Event {
 }
 
 // erred is an error that opencode ends with.
-func erred(f *fault) *event.Erred {
+func erred(f *failure) *event.Erred {
 	text := f.Data.Message
 	if text == "" {
 		text = f.Name
@@ -174,18 +174,14 @@ func erred(f *fault) *event.Erred {
 	case "RetryError":
 		return &event.Erred{Kind: passing(text), Message: text}
 	default:
-		kind := wire.ErrorKind(f.Data.Status, text)
-		if kind == task.Other && strings.Contains(text, "Connection reset") {
-			kind = task.Overloaded
-		}
-		return &event.Erred{Kind: kind, Message: text}
+		return &event.Erred{Kind: fault.Kind(f.Data.Status, text), Message: text}
 	}
 }
 
 // passing is the kind of an error that opencode would try again after: where its
 // words are not known, something is wrong with the provider.
 func passing(text string) task.ErrorKind {
-	kind := wire.ErrorKind(0, text)
+	kind := fault.Kind(0, text)
 	if kind == task.Other {
 		return task.Overloaded
 	}
