@@ -14,6 +14,9 @@ var apiSource string
 //go:embed std.js
 var stdSource string
 
+//go:embed stages.js
+var stagesSource string
+
 // native is a function of the API.
 type native = func(goja.FunctionCall) goja.Value
 
@@ -28,7 +31,8 @@ func (m *machine) prepare() error {
 		m.offerAgents()
 		m.offerRest()
 		m.offerCombinators()
-		m.global("std", m.built("std.js", stdSource, m.frozen(m.api)))
+		m.global("std", m.built("std.js", stdSource,
+			m.frozen(m.api), m.source("stages.js", stagesSource), m.parts(), m.function("review", m.review)))
 		m.global("lib", m.library())
 		m.offerArgs()
 	})
@@ -85,17 +89,23 @@ func (m *machine) offerCombinators() {
 	}
 }
 
-// built is what a function in the source of our own gives for an object.
-func (m *machine) built(name, source string, with *goja.Object) goja.Value {
-	f, err := m.rt.RunScript("swarm:"+name, source)
+// source is what a source of our own is: a function.
+func (m *machine) source(name, text string) goja.Value {
+	f, err := m.rt.RunScript("swarm:"+name, text)
 	if err != nil {
 		m.throw(err)
 	}
-	call, ok := goja.AssertFunction(f)
+	return f
+}
+
+// built is what a function in the source of our own gives for what it is built
+// on.
+func (m *machine) built(name, source string, with ...goja.Value) goja.Value {
+	call, ok := goja.AssertFunction(m.source(name, source))
 	if !ok {
 		m.throw(fmt.Errorf("%s is not a function", name))
 	}
-	v, err := call(goja.Undefined(), with)
+	v, err := call(goja.Undefined(), with...)
 	if err != nil {
 		m.throw(err)
 	}

@@ -81,7 +81,6 @@ func (o options) spec() (Spec, error) {
 		{"agent", &s.Agent},
 		{"role", &s.Role},
 		{"model", &s.Model},
-		{"role", &s.Role},
 		{"effort", &s.Effort},
 		{"agentType", &s.AgentType},
 		{"isolation", &s.Isolation},
@@ -97,49 +96,60 @@ func (o options) spec() (Spec, error) {
 	default:
 		return s, invalid("%s: isolation must be 'worktree' or 'shared', not '%s'", o.what, s.Isolation)
 	}
-	thinking, _, err := o.number("maxThinkingTokens", 1, 1e9)
-	if err != nil {
-		return s, err
+	for _, part := range []func(*Spec) error{o.lists, o.flags, o.numbers, o.forked, o.structured} {
+		if err := part(&s); err != nil {
+			return s, err
+		}
 	}
-	s.Thinking = int64(thinking)
+	return s, nil
+}
+
+func (o options) lists(s *Spec) (err error) {
 	if s.Paths, err = o.texts("paths"); err != nil {
-		return s, err
+		return err
 	}
 	if s.Allow, err = o.texts("allow"); err != nil {
-		return s, err
+		return err
 	}
+	s.Tools, err = o.texts("tools")
+	return err
+}
+
+func (o options) flags(s *Spec) (err error) {
 	if s.Cache, err = o.flag("cache"); err != nil {
-		return s, err
-	}
-	if s.Tools, err = o.texts("tools"); err != nil {
-		return s, err
+		return err
 	}
 	only, err := o.flag("readOnly")
-	if err != nil {
-		return s, err
-	}
 	s.ReadOnly = only != nil && *only
-	if s.Role != "" && o.get("fork") != nil {
-		return s, invalid("%s: a fork keeps its parent's role; drop role", o.what)
-	}
-	if s.Fork, err = o.completed("fork"); err != nil {
-		return s, err
-	}
-	if s.Fork != "" && s.AgentType != "" {
-		return s, invalid("%s: a fork goes on with the prompt that its parent began with; drop agentType", o.what)
-	}
-	if s.Fork != "" && s.Role != "" {
-		return s, invalid("%s: a fork keeps the role of its parent; drop role", o.what)
-	}
-	retries, given, err := o.number("retries", 0, 100)
+	return err
+}
+
+func (o options) numbers(s *Spec) error {
+	thinking, _, err := o.number("maxThinkingTokens", 1, 1e9)
 	if err != nil {
-		return s, err
+		return err
 	}
+	s.Thinking = int64(thinking)
+	retries, given, err := o.number("retries", 0, 100)
 	if given {
 		n := int(retries)
 		s.Retries = &n
 	}
-	return s, o.structured(&s)
+	return err
+}
+
+// forked reads whose conversation goes on, which settles what its agent is.
+func (o options) forked(s *Spec) (err error) {
+	switch {
+	case o.get("fork") == nil:
+		return nil
+	case s.AgentType != "":
+		return invalid("%s: a fork goes on with the prompt that its parent began with; drop agentType", o.what)
+	case s.Role != "":
+		return invalid("%s: a fork keeps its parent's role; drop role", o.what)
+	}
+	s.Fork, err = o.completed("fork")
+	return err
 }
 
 // structured reads the options of a call that are more than a word.
@@ -177,7 +187,7 @@ func (o options) stage() (*task.Stage, error) {
 	if o.get("stage") == nil {
 		return nil, nil //nolint:nilnil // no stage is no error
 	}
-	inner, err := o.object("stage", "name", "roster", "words", "reads")
+	inner, err := o.object("stage", "name", "roster", "words", "reads", "brief")
 	if err != nil {
 		return nil, err
 	}
@@ -186,6 +196,9 @@ func (o options) stage() (*task.Stage, error) {
 		return nil, err
 	}
 	if s.Words, err = inner.text("words"); err != nil {
+		return nil, err
+	}
+	if s.Brief, err = inner.text("brief"); err != nil {
 		return nil, err
 	}
 	if s.Roster, err = inner.texts("roster"); err != nil {

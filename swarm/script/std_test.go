@@ -1,16 +1,18 @@
 package script
 
 import (
-	"os"
+	"encoding/json"
 	"strings"
 	"testing"
 
 	"github.com/dop251/goja"
+
+	told "agentswarm/swarm/stage"
 )
 
-// stage is what std stands on in these tests: `agent` answers by a function
+// ground is what std stands on in these tests: `agent` answers by a function
 // that each test gives and notes what it was asked; the rest is as plain.
-const stage = `
+const ground = `
 const calls = [];
 let answer = () => null;
 const fault = (code) => Object.assign(new Error(code + '!'), { code });
@@ -33,7 +35,7 @@ const api = {
     if (refused) throw refused;
     return out;
   },
-  pipeline() {}, race() {}, log() {}, phase() {}, failures() {},
+  pipeline() {}, race() {}, log: (text) => { calls.logs = [...(calls.logs ?? []), text]; }, phase() {}, failures() {},
   sa: {
     evidence: async (work, opts) => {
       calls.evidence = [...(calls.evidence ?? []), opts];
@@ -42,21 +44,34 @@ const api = {
     appraise: (works, verdict) => { calls.appraised = [works.length, verdict]; },
   },
 };
-const std = STD(api);
+const std = STD(api, STAGES, PARTS, (r) => JSON.parse(REVIEW(JSON.stringify(r))));
 `
 
 // onStage runs a body, the inside of an async function, and hands back what
 // it returned, as JSON, or the error it threw, as name, code and message.
 func onStage(t *testing.T, body string) string {
 	t.Helper()
-	text, err := os.ReadFile("std.js")
+	parts, err := json.Marshal(told.Parts())
 	if err != nil {
 		t.Fatal(err)
 	}
-	program := "(() => { 'use strict'; const STD = " + strings.TrimSpace(string(text)) + ";\n" + stage +
+	program := "(() => { 'use strict'; const STD = " + strings.TrimSpace(stdSource) + ";\nconst STAGES = " + strings.TrimSpace(stagesSource) +
+		";\nconst PARTS = " + string(parts) + ";\n" + ground +
 		"return (async () => {" + body + "})().then((v) => JSON.stringify(v)," +
 		" (e) => `${e.name} ${e.code ?? '-'}: ${e.message}`); })()"
-	v, err := goja.New().RunString(program)
+	rt := goja.New()
+	if err := rt.Set("REVIEW", func(text string) (string, error) {
+		var r told.Review
+		if err := json.Unmarshal([]byte(text), &r); err != nil {
+			return "", err
+		}
+		prompt, brief := r.Ask()
+		asked, err := json.Marshal(map[string]any{"prompt": prompt, "brief": brief, "schema": told.Verdict()})
+		return string(asked), err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	v, err := rt.RunString(program)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,6 +124,52 @@ func TestStd(t *testing.T) {
 			const r = await std.stages('t');
 			return [r.pass, r.failed, calls.length, calls.appraised ?? 'none'];`, `[null,"reviewer",3,[1,{"pass":false,"problems":["its reviewer did not answer"],"by":"a3"}]]`},
 		{"a task that is for one stage only is none", `return std.stages('reviewer: look');`, `TypeError option: std.stages: nothing of the task is left for all stages`},
+		{"words for one stage are found whatever the ends of lines are, and never between fences", `
+			answer = () => ({ status: 'failed' });
+			const task = 'do it\r\nReviewer:R1\rreviewer: \tR2 \r\nPLANNER: P\n' +
+				'\u0060\u0060\u0060yaml\nreviewer: quoted\n~~~\n\u0060\u0060\u0060\n~~~~\nplanner: quoted\n~~~~\nreviewer: R2\n\treviewer: tab\n> reviewer: cited\nreviewer';
+			const done = async (t) => { calls.length = 0; await std.stages(t); return calls[0].prompt.split('The task:\n')[1]; };
+			const one = await done(task);
+			answer = (n) => ({ status: 'completed', output: 'PLAN', structured: { pass: true, problems: [] } });
+			calls.length = 0;
+			await std.stages(task);
+			return [one, calls[2].prompt.split('For you alone:\n')[1]];`,
+			`["do it\n` + "```" + `yaml\nreviewer: quoted\n~~~\n` + "```" + `\n~~~~\nplanner: quoted\n~~~~\n\treviewer: tab\n> reviewer: cited\nreviewer\n\nFor you alone:\n- P","- R1\n- R2\n- R2"]`},
+		{"a name near to that of a stage is told, and so is one that nothing follows", `
+			answer = () => ({ status: 'failed' });
+			await std.stages('do it\nreviwer: x\nnote: y\nplaner: z\nreviewer:\nhttp://x');
+			return [calls.logs, calls[0].prompt.includes('reviwer: x')];`,
+			`[["stages: \"reviwer:\" is no stage; did you mean \"reviewer:\"? All stages are told that line.",` +
+				`"stages: \"planer:\" is no stage; did you mean \"planner:\"? All stages are told that line.",` +
+				`"stages: nothing follows \"reviewer:\" All stages are told that line."],true]`},
+		{"without a plan the implementer goes by the task", `
+			answer = (n) => ({ status: 'completed', output: n === 1 ? ' \n' : 'o', structured: { pass: true, problems: [] } });
+			const r = await std.stages('t');
+			return [r.pass, r.plan, calls.length, calls[1].prompt.includes('plan'), calls[2].prompt.includes('plan it'), calls.logs.length];`,
+			`[true,"",3,false,false,1]`},
+		{"an implementer that fails to mend is named, and what was wrong stays", `
+			answer = (n) => n === 4 ? { status: 'failed' } : ({ status: 'completed', output: 'o', patch: n === 2 ? { id: 'p', base: 'b' } : undefined,
+				structured: { pass: false, problems: [{ problem: 'bad' }] }, id: 'a' + n });
+			const r = await std.stages('t');
+			return [r.pass, r.failed, r.rounds, r.problems, r.patches, calls.appraised];`,
+			`[false,"implementer",0,["bad"],["p"],[1,{"pass":false,"problems":["bad"],"by":"a3"}]]`},
+		{"work whose review is refused has not passed", `
+			answer = (n) => { if (n === 3) throw fault('budget'); return { status: 'completed', output: 'o', patch: { id: 'p', base: 'b' }, id: 'a' + n }; };
+			try { return await std.stages('t'); } catch (e) { return [e.code, calls.appraised]; }`,
+			`["budget",[1,{"pass":false,"problems":["its reviewer did not answer"]}]]`},
+		{"what is found in work that changed nothing is kept too", `
+			answer = (n) => ({ status: 'completed', output: 'o', structured: { pass: false, problems: [{ problem: 'nothing is done' }] }, id: 'a' + n });
+			const r = await std.stages('t', { rounds: 0 });
+			return [r.pass, r.patches, calls.appraised];`,
+			`[false,[],[1,{"pass":false,"problems":["nothing is done"],"by":"a3"}]]`},
+		{"what is too long for a reviewer is whole in its brief", `
+			const long = '🙂'.repeat(9000);
+			answer = (n) => ({ status: 'completed', output: long, structured: { pass: true, problems: [] } });
+			await std.stages('do ' + long);
+			const [p, i, r] = calls;
+			return [p.prompt.includes(long), p.opts.stage.brief ?? '', i.prompt.split(long).length, r.prompt.length < 3000, r.prompt.includes('…'),
+				r.opts.stage.brief.split(long).length, [...r.prompt].some((c) => c.codePointAt(0) >= 0xd800 && c.codePointAt(0) <= 0xdfff)];`,
+			`[true,"",3,true,true,3,false]`},
 		{"a stage has options of an agent", `return std.stages('t', { reviewer: { modl: 'x' } });`, `TypeError option: std.stages: reviewer: unknown option "modl"; did you mean "model"?`},
 		{"the worst case of stages", `return [std.stages.worst(), std.stages.worst({ rounds: 0 })];`, `[7,3]`},
 		// verify
@@ -276,8 +337,7 @@ func TestStd(t *testing.T) {
 			`TypeError option: std.retry: unknown option "wxyzzy"; there are times, accept`},
 		{"full is not handed on", `return std.verify('c', { full: true });`,
 			`TypeError option: std.verify: unknown option "full"`},
-		{"options are an object", `return std.verify('c', 3);`,
-			`TypeError option: std.verify: options must be an object`},
+		{"options are an object", `return std.verify('c', 3);`, `TypeError option: std.verify: options must be an object`},
 		{"voters are counted in whole numbers", `return std.verify('c', { voters: 2.5 });`,
 			`TypeError option: std.verify: voters must be a whole number from 1 to 99`},
 		{"a threshold of nothing refutes everything", `return std.verify('c', { threshold: 0 });`,
@@ -286,8 +346,7 @@ func TestStd(t *testing.T) {
 			`TypeError option: std.verify: quorum 4 is more than the 3 voters`},
 		{"a schema of votes has refuted", `return std.verify('c', { schema: { type: 'object' } });`,
 			`TypeError option: std.verify: schema must be a JSON Schema of an object with the property refuted`},
-		{"an empty claim is refused", `return std.verify(' ');`,
-			`TypeError option: std.verify: the claim must be a text or a JSON value that is not empty`},
+		{"an empty claim is refused", `return std.verify(' ');`, `TypeError option: std.verify: the claim must be a text or a JSON value that is not empty`},
 		{"std cannot be changed", `std.verify = 1;`, `TypeError -: `},
 
 		// worst
@@ -297,8 +356,7 @@ func TestStd(t *testing.T) {
 				std.sweep.worst({ items: 10 }), std.sweep.worst({ items: 10, batch: 3, agentsPerBatch: 2 }),
 				std.critic.worst(), std.critic.worst({ rounds: 1 }), std.retry.worst(), std.retry.worst({ times: 2, agentsPerTry: 4 })];`,
 			`[3,5,3,2,150,12,10,8,3,1,3,8]`},
-		{"a worst case that cannot be known is refused", `std.untilDry.worst({});`,
-			`TypeError option: std.untilDry.worst: agentsPerRound is missing`},
+		{"a worst case that cannot be known is refused", `std.untilDry.worst({});`, `TypeError option: std.untilDry.worst: agentsPerRound is missing`},
 		{"so is one of an unknown option", `std.verify.worst({ votes: 2 });`,
 			`TypeError option: std.verify.worst: unknown option "votes"; did you mean "voters"?`},
 	} {

@@ -156,7 +156,14 @@ interface AgentOptions {
   /** Tells this call apart from equal ones, instead of what it says. */
   id?: string;
   /** Which part of a pipeline it is. What a stage that only reads changes is no work of the run. */
-  stage?: { name: string; roster?: string[]; words?: string; reads?: boolean };
+  stage?: {
+    name: string;
+    roster?: string[];
+    words?: string;
+    reads?: boolean;
+    /** What is too long for the prompt: a file of its workspace that the prompt names, and no part of its work. */
+    brief?: string;
+  };
 }
 
 /** What a tree or a commit may be given as. */

@@ -270,7 +270,7 @@ func (c *counter) strategy(n *ast.CallExpression, name string) {
 			c.bounded = false
 			return
 		}
-		if given > 0 {
+		if given > 0 || given == 0 && name == "stages" {
 			most = given
 		}
 	}
@@ -283,13 +283,14 @@ func (c *counter) strategy(n *ast.CallExpression, name string) {
 	c.starts(most)
 }
 
-// numberIn is the whole number that an object literal has under a key, 0 where
+// numberIn is the whole number that an object literal has under a key, -1 where
 // it has none. It is not known of anything else.
 func numberIn(e ast.Expression, key string) (n int, known bool) {
 	o, ok := e.(*ast.ObjectLiteral)
 	if !ok {
 		return 0, false
 	}
+	n = -1
 	for _, p := range o.Value {
 		k, ok := p.(*ast.PropertyKeyed)
 		if !ok {
