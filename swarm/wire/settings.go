@@ -4,14 +4,16 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"strings"
 )
 
-// Settings reads an object of JSON that people write by hand: with comments,
-// and commas that nothing follows, as the agent CLIs take it.
+// Lenient reads JSON that people write by hand: with comments, and commas that
+// nothing follows, as the agent CLIs take it.
+func Lenient(text []byte, into any) error { return json.Unmarshal(plain(text), into) }
+
+// Settings reads an object of such JSON.
 func Settings(text []byte) (map[string]any, error) {
 	var all map[string]any
-	if err := json.Unmarshal(plain(text), &all); err != nil {
+	if err := Lenient(text, &all); err != nil {
 		return nil, err
 	}
 	if all == nil {
@@ -97,13 +99,4 @@ func Only(all map[string]any, names ...string) map[string]any {
 		}
 	}
 	return few
-}
-
-// ShellWords is a command as a shell reads it: the CLIs run their hooks by one.
-func ShellWords(argv []string) string {
-	quoted := make([]string, len(argv))
-	for i, word := range argv {
-		quoted[i] = "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
-	}
-	return strings.Join(quoted, " ")
 }

@@ -52,11 +52,14 @@ func Kind() agent.Kind {
 		Footprint: 92 << 20,
 		Gap:       100 * time.Millisecond,
 		// It says each word of its model, but nothing while a command runs.
-		Quiet:    10 * time.Minute,
+		Quiet: 10 * time.Minute,
+		// What it runs in the background goes on, and brings another answer.
+		Linger:   10 * time.Minute,
 		Paid:     true,
 		Sessions: []string{"projects/*/*.jsonl"},
 		Check:    check,
 		Login:    login,
+		Unlisted: "claude has no command that lists models; those of anthropic are listed by its API, with a key",
 		Memory:   memory,
 		Tools:    offered,
 		Family:   variants.Claude,

@@ -9,9 +9,9 @@ import (
 	"strconv"
 	"strings"
 
+	"agentswarm/risk/argv"
 	"agentswarm/swarm/agent"
 	"agentswarm/swarm/event"
-	"agentswarm/swarm/wire"
 )
 
 // The files of the state folder that are composed here.
@@ -89,10 +89,10 @@ func options(r agent.Request) ([]string, error) {
 		}
 		add("--effort", s.Effort)
 	}
+	if err := s.CheckReads(); err != nil {
+		return nil, err
+	}
 	switch {
-	case s.ReadOnly && !agent.Reads(s.Tools):
-		return nil, fmt.Errorf("tools %s: an agent that is read-only can have only %s",
-			strings.Join(s.Tools, ","), strings.Join(agent.ReadOnlyTools(), ","))
 	case len(s.Tools) > 0:
 		add("--tools=" + strings.Join(ours(s.Tools), ","))
 	case s.ReadOnly:
@@ -105,8 +105,10 @@ func options(r agent.Request) ([]string, error) {
 	if r.System != "" {
 		add("--append-system-prompt-file", path.Join(r.State, systemFile))
 	}
-	if len(r.Schema) > 0 {
-		add("--json-schema=" + string(r.Schema))
+	if n := len(r.Schema); n > maxSchema {
+		return nil, fmt.Errorf("schema: %d bytes, and claude takes it as a word of its command line, of %d at most", n, maxSchema)
+	} else if n > 0 {
+		add(schemaFlag + string(r.Schema))
 	}
 	if r.Parent != "" {
 		add("--resume="+r.Parent, "--fork-session")
@@ -116,6 +118,12 @@ func options(r agent.Request) ([]string, error) {
 	}
 	return argv, nil
 }
+
+const schemaFlag = "--json-schema="
+
+// maxSchema is the longest schema: Linux takes words of 128 KiB, with a zero at
+// their end.
+const maxSchema = 128<<10 - len(schemaFlag) - 1
 
 // check refuses what no agent of the kind can be told, by the name of the option.
 func check(s *agent.Spec) error {
@@ -188,7 +196,7 @@ func files(r agent.Request) ([]agent.File, error) {
 // hooks are settings that win over those of the repository, which could turn all
 // hooks off: the hook is asked before each tool.
 func hooks(hook []string) map[string]any {
-	command := wire.ShellWords(append(slices.Clone(hook), "--agent", "claude"))
+	command := argv.Quoted(append(slices.Clone(hook), "--agent", "claude"))
 	return map[string]any{
 		"disableAllHooks": false,
 		"hooks": map[string]any{"PreToolUse": []any{map[string]any{

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"agentswarm/risk/argv"
 	"agentswarm/swarm/agent"
-	"agentswarm/swarm/wire"
 )
 
 func request(change func(*agent.Request)) agent.Request {
@@ -40,6 +40,8 @@ func TestOptions(t *testing.T) {
 			"error: tools read,bash: an agent that is read-only can have only read,grep,find,ls"},
 		{"system", func(r *agent.Request) { r.System = "Be kind." }, "--append-system-prompt-file /state/swarm-system.md"},
 		{"schema", func(r *agent.Request) { r.Schema = json.RawMessage(`{"type":"object"}`) }, `--json-schema={"type":"object"}`},
+		{"a long schema", func(r *agent.Request) { r.Schema = json.RawMessage(`"` + strings.Repeat("x", 130<<10) + `"`) },
+			"error: schema: 133122 bytes, and claude takes it as a word of its command line, of 131057 at most"},
 		{"session", func(*agent.Request) {}, "--session-id=11111111-2222-8333-8444-555555555555"},
 		{"fork", func(r *agent.Request) { r.Parent = "p1" }, "--resume=p1 --fork-session"},
 	} {
@@ -115,7 +117,7 @@ func TestSettings(t *testing.T) {
 	for _, f := range l.Files {
 		files[f.Name] = string(f.Data)
 	}
-	command, err := json.Marshal(wire.ShellWords([]string{"/a b/it's", "hook", "--agent", "claude"}))
+	command, err := json.Marshal(argv.Quoted([]string{"/a b/it's", "hook", "--agent", "claude"}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -154,6 +156,18 @@ func TestLogin(t *testing.T) {
 			"subscription, of /home/.claude/.credentials.json", "", `{"claudeAiOauth":{"accessToken":"at","expiresAt":1795215371326,"scopes":["s"]}}`},
 		{"elsewhere", map[string]string{"CLAUDE_CONFIG_DIR": "/c"}, map[string]string{"/c/.credentials.json": credentials},
 			"subscription, of /c/.credentials.json", "", `{"claudeAiOauth":{"accessToken":"at","expiresAt":1795215371326,"scopes":["s"]}}`},
+		{"a key in the settings", nil, map[string]string{"/home/.claude/settings.json": `{"env":{"ANTHROPIC_API_KEY":"k"}}`},
+			"ANTHROPIC_API_KEY in /home/.claude/settings.json", "", `{"env":{"ANTHROPIC_API_KEY":"k"}}`},
+		{"a program that prints it", map[string]string{"CLAUDE_CODE_OAUTH_TOKEN": "k"}, map[string]string{"/home/.claude/settings.json": `{"apiKeyHelper":"/bin/key"}`},
+			"apiKeyHelper of /home/.claude/settings.json", "", `{"apiKeyHelper":"/bin/key"}`},
+		{"a key before the program", map[string]string{"ANTHROPIC_API_KEY": "k"}, map[string]string{"/home/.claude/settings.json": `{"apiKeyHelper":"/bin/key"}`},
+			"by $ANTHROPIC_API_KEY", "ANTHROPIC_API_KEY", `{"apiKeyHelper":"/bin/key"}`},
+		{"a cloud", map[string]string{"CLAUDE_CODE_USE_VERTEX": "1", "ANTHROPIC_API_KEY": "k"}, nil,
+			"by $CLAUDE_CODE_USE_VERTEX", "GOOGLE_APPLICATION_CREDENTIALS ANTHROPIC_VERTEX_PROJECT_ID CLOUD_ML_REGION GOOGLE_CLOUD_PROJECT", ""},
+		{"a cloud in the settings", nil, map[string]string{"/home/.claude/settings.json": `{"env":{"CLAUDE_CODE_USE_BEDROCK":1,"AWS_REGION":"eu"}}`},
+			"CLAUDE_CODE_USE_BEDROCK in /home/.claude/settings.json", strings.Replace(strings.Join(clouds()[0].needs, " "), " AWS_REGION", "", 1),
+			`{"env":{"CLAUDE_CODE_USE_BEDROCK":1,"AWS_REGION":"eu"}}`},
+		{"no cloud", nil, map[string]string{"/home/.claude/settings.json": `{"env":{"CLAUDE_CODE_USE_BEDROCK":"0"}}`}, "", "", `{"env":{"CLAUDE_CODE_USE_BEDROCK":"0"}}`},
 		{"broken", nil, map[string]string{"/home/.claude/.credentials.json": "{}"}, "", "", ""},
 	} {
 		l := login(agent.Surroundings{

@@ -7,10 +7,35 @@ import (
 	"time"
 
 	"agentswarm/swarm/agent"
+	"agentswarm/swarm/wire"
 )
 
-// login finds how Claude Code would log in: by a variable, which outranks the
-// user's subscription, else by what claude login has left.
+// way is a way to log in: the variable that asks for it, who answers then if
+// not Anthropic, and the variables that it needs beside what is no secret.
+type way struct {
+	name, provider string
+	needs          []string
+}
+
+// clouds are those whose models the CLI can ask; they outrank all else.
+func clouds() []way {
+	return []way{
+		{"CLAUDE_CODE_USE_BEDROCK", "amazon-bedrock", []string{
+			"AWS_BEARER_TOKEN_BEDROCK", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_REGION", "AWS_DEFAULT_REGION",
+			"AWS_PROFILE", "AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE", "AWS_ROLE_ARN", "AWS_ROLE_SESSION_NAME", "AWS_WEB_IDENTITY_TOKEN_FILE",
+			"AWS_CONTAINER_CREDENTIALS_RELATIVE_URI", "AWS_CONTAINER_CREDENTIALS_FULL_URI", "AWS_CONTAINER_AUTHORIZATION_TOKEN",
+			"AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE", "AWS_EC2_METADATA_DISABLED", "AWS_ENDPOINT_URL_BEDROCK_RUNTIME", "AWS_CA_BUNDLE",
+		}},
+		{"CLAUDE_CODE_USE_VERTEX", "google-vertex", []string{"GOOGLE_APPLICATION_CREDENTIALS", "ANTHROPIC_VERTEX_PROJECT_ID", "CLOUD_ML_REGION", "GOOGLE_CLOUD_PROJECT"}},
+		{"CLAUDE_CODE_USE_FOUNDRY", "azure-foundry", []string{
+			"ANTHROPIC_FOUNDRY_API_KEY", "AZURE_CLIENT_ID", "AZURE_CLIENT_SECRET", "AZURE_TENANT_ID", "AZURE_FEDERATED_TOKEN_FILE",
+		}},
+	}
+}
+
+// login finds how Claude Code would log in, in its own order: by a cloud, a key
+// in a variable, the program that prints one, a long-lived token, else by what
+// claude login has left. Its settings bring variables, too, which win.
 func login(s agent.Surroundings) agent.Login {
 	dir := s.Getenv("CLAUDE_CONFIG_DIR")
 	if dir == "" {
@@ -22,38 +47,85 @@ func login(s agent.Surroundings) agent.Login {
 			l.Files = append(l.Files, agent.File{Name: name, Data: text})
 		}
 	}
-	for _, way := range []struct {
-		name  string
-		needs []string
-	}{
-		{"CLAUDE_CODE_USE_BEDROCK", []string{
-			"AWS_BEARER_TOKEN_BEDROCK", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_REGION", "AWS_PROFILE",
-		}},
-		{"CLAUDE_CODE_USE_VERTEX", []string{"GOOGLE_APPLICATION_CREDENTIALS"}},
-		{"CLAUDE_CODE_USE_FOUNDRY", []string{"ANTHROPIC_FOUNDRY_API_KEY"}},
-		{"ANTHROPIC_AUTH_TOKEN", []string{"ANTHROPIC_AUTH_TOKEN"}},
-		{"ANTHROPIC_API_KEY", []string{"ANTHROPIC_API_KEY"}},
-		{"CLAUDE_CODE_OAUTH_TOKEN", []string{"CLAUDE_CODE_OAUTH_TOKEN"}},
-	} {
-		if s.Getenv(way.name) != "" {
-			l.Name, l.Env = "by $"+way.name, way.needs
+	settings := filepath.Join(dir, settingsFile)
+	env, helper := configured(l.Files)
+	try := func(w way) bool {
+		switch {
+		case l.Name != "":
+			return true
+		case env[w.name] != "":
+			l.Name = w.name + " in " + settings
+		case s.Getenv(w.name) != "":
+			l.Name = "by $" + w.name
+		default:
+			return false
+		}
+		l.Provider = w.provider
+		for _, name := range w.needs {
+			if env[name] == "" {
+				l.Env = append(l.Env, name)
+			}
+		}
+		return true
+	}
+	for _, w := range clouds() {
+		if try(w) {
+			l.Risk = "what a cloud keeps below HOME, such as ~/.aws, is not seen behind walls: its variables are handed on"
 			return l
 		}
 	}
+	for _, name := range []string{"ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_API_KEY"} {
+		if try(way{name: name, needs: []string{name}}) {
+			return l
+		}
+	}
+	if helper {
+		l.Name = "apiKeyHelper of " + settings
+		l.Risk = "each agent runs apiKeyHelper itself, behind its walls: keys that it finds below HOME may be hidden there"
+		return l
+	}
+	if !try(way{name: "CLAUDE_CODE_OAUTH_TOKEN", needs: []string{"CLAUDE_CODE_OAUTH_TOKEN"}}) {
+		subscribed(&l, s, dir)
+	}
+	return l
+}
+
+// configured is what the user's settings say of logins: variables, and whether
+// a program prints the key.
+func configured(files []agent.File) (env map[string]string, helper bool) {
+	var all struct {
+		Env    map[string]any `json:"env"`
+		Helper string         `json:"apiKeyHelper"`
+	}
+	for _, f := range files {
+		if f.Name == settingsFile {
+			wire.Decode(f.Data, &all) // what is wrong with it is said at the launch
+		}
+	}
+	env = map[string]string{}
+	for name, value := range all.Env {
+		if text := fmt.Sprint(value); text != "0" && text != "false" {
+			env[name] = text
+		}
+	}
+	return env, all.Helper != ""
+}
+
+// subscribed logs in by what claude login has left, if there is such.
+func subscribed(l *agent.Login, s agent.Surroundings, dir string) {
 	text, err := s.Read(filepath.Join(dir, credentialsFile))
 	if err != nil {
-		return l
+		return
 	}
 	file, until, err := lent(text)
 	if err != nil {
 		l.Missing = filepath.Join(dir, credentialsFile) + ": " + err.Error() + "; " + l.Missing
-		return l
+		return
 	}
 	l.Files = append(l.Files, agent.File{Name: credentialsFile, Data: file})
 	l.Name = "subscription, of " + filepath.Join(dir, credentialsFile)
 	l.Risk = fmt.Sprintf("agents cannot renew its token, which ends at %s; claude setup-token prints one that lasts a year, for $CLAUDE_CODE_OAUTH_TOKEN",
 		until.Format(time.RFC3339))
-	return l
 }
 
 // lent is a copy of the credentials without what renews them: that works once,

@@ -8,6 +8,7 @@ import (
 
 	"agentswarm/swarm/agent"
 	"agentswarm/swarm/event"
+	"agentswarm/swarm/fault"
 	"agentswarm/swarm/task"
 	"agentswarm/swarm/wire"
 )
@@ -103,18 +104,6 @@ type line struct {
 	Delay       float64 `json:"retry_delay_ms"`
 }
 
-// block is a part of a message.
-type block struct {
-	Type    string          `json:"type"`
-	Text    string          `json:"text"`
-	ID      string          `json:"id"`
-	Name    string          `json:"name"`
-	Input   json.RawMessage `json:"input"`
-	For     string          `json:"tool_use_id"`
-	Content json.RawMessage `json:"content"`
-	IsError wire.Flag       `json:"is_error"`
-}
-
 // read reads one line.
 func (s *stream) read(text []byte) []event.Event {
 	var l line
@@ -134,7 +123,7 @@ func (s *stream) read(text []byte) []event.Event {
 	case "assistant":
 		return s.assistant(&l)
 	case "user":
-		return s.user(&l)
+		return wire.Ends(l.Message.Content, s.brief)
 	case "result":
 		return s.result(&l)
 	default:
@@ -149,7 +138,7 @@ func (s *stream) system(l *line) []event.Event {
 		return []event.Event{&event.Session{ID: l.Session, Model: l.Model, Can: []string{"steer", "resume", "schema"}}}
 	case "api_retry":
 		return []event.Event{&event.Retry{
-			Kind: wire.ErrorKind(l.ErrorStatus, l.Error), RetryAfterMS: int64(max(0, l.Delay)),
+			Kind: fault.Kind(l.ErrorStatus, l.Error), RetryAfterMS: int64(max(0, l.Delay)),
 			Message: strings.TrimSpace(fmt.Sprintf("%s, attempt %d", l.Error, l.Attempt)),
 		}}
 	default:
@@ -171,45 +160,17 @@ func (s *stream) assistant(l *line) (found []event.Event) {
 			found = append(found, &event.Session{ID: l.Session, Model: m, Can: []string{"steer", "resume", "schema"}})
 		}
 	}
-	for _, b := range blocks(l.Message.Content) {
+	for _, b := range wire.Blocks(l.Message.Content) {
 		switch b.Type {
 		case "text":
 			if l.Parent == "" {
 				found = append(found, &event.Text{Text: b.Text})
 			}
 		case "tool_use", "server_tool_use":
-			start := &event.ToolStart{ID: b.ID, Name: b.Name}
-			if !s.brief {
-				start.Input = wire.Copy(b.Input)
-			}
-			found = append(found, start)
+			found = append(found, b.Start(s.brief))
 		}
 	}
 	return found
-}
-
-// user reads what came of tools.
-func (s *stream) user(l *line) (found []event.Event) {
-	for _, b := range blocks(l.Message.Content) {
-		if b.Type != "tool_result" {
-			continue
-		}
-		end := &event.ToolEnd{ID: b.For, OK: !bool(b.IsError)}
-		if !s.brief {
-			end.Output = wire.Copy(b.Content)
-		}
-		found = append(found, end)
-	}
-	return found
-}
-
-// blocks are the parts of a message, which may also be no more than a text.
-func blocks(content json.RawMessage) []block {
-	var all []block
-	if !wire.Decode(content, &all) {
-		return nil
-	}
-	return all
 }
 
 // result is the end of what the agent was asked: an answer or an error. It
@@ -246,5 +207,5 @@ func (s *stream) result(l *line) (found []event.Event) {
 	if message == "" {
 		message = l.Subtype
 	}
-	return append(found, &event.Erred{Kind: wire.ErrorKind(l.Status, message), Message: message})
+	return append(found, &event.Erred{Kind: fault.Kind(l.Status, message), Message: message})
 }

@@ -126,24 +126,13 @@ func allowed(s *agent.Spec) ([]string, error) {
 			return nil, fmt.Errorf("tools: %q is none; want some of %s", tool, strings.Join(agent.AllTools(), ", "))
 		}
 	}
-	switch {
-	case !s.ReadOnly && len(s.Tools) == 0:
-		return nil, nil
-	case !s.ReadOnly:
-		return s.Tools, nil
-	case len(s.Tools) == 0:
+	if err := s.CheckReads(); err != nil {
+		return nil, err
+	}
+	if s.ReadOnly && len(s.Tools) == 0 {
 		return agent.ReadOnlyTools(), nil
 	}
-	var tools []string
-	for _, tool := range s.Tools {
-		if slices.Contains(agent.ReadOnlyTools(), tool) {
-			tools = append(tools, tool)
-		}
-	}
-	if len(tools) == 0 {
-		return nil, fmt.Errorf("tools: none of %s only reads, and it is read_only", strings.Join(s.Tools, ", "))
-	}
-	return tools, nil
+	return s.Tools, nil
 }
 
 // environment puts the state where it is, and nobody's business else.

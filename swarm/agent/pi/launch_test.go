@@ -45,7 +45,7 @@ func TestLaunch(t *testing.T) {
 		{"read-only", func(r *agent.Request) { r.Spec.ReadOnly = true }, []string{"--tools", "read,grep,find,ls"}},
 		{
 			"read-only of some",
-			func(r *agent.Request) { r.Spec.ReadOnly, r.Spec.Tools = true, []string{"write", "ls", "bash", "read"} },
+			func(r *agent.Request) { r.Spec.ReadOnly, r.Spec.Tools = true, []string{"ls", "read"} },
 			[]string{"--tools", "ls,read"},
 		},
 		{"system", func(r *agent.Request) { r.System = "be brief" }, []string{"--append-system-prompt", "/state/swarm-system.md"}},
@@ -91,7 +91,7 @@ func TestLaunchRefuses(t *testing.T) {
 		{"state", func(r *agent.Request) { r.State = "" }, "needs a state folder"},
 		{"effort", func(r *agent.Request) { r.Spec.Effort = "huge" }, `effort: "huge"`},
 		{"tools", func(r *agent.Request) { r.Spec.Tools = []string{"browser"} }, `tools: "browser"`},
-		{"tools that write", func(r *agent.Request) { r.Spec.ReadOnly, r.Spec.Tools = true, []string{"bash"} }, "tools: none of bash only reads"},
+		{"tools that write", func(r *agent.Request) { r.Spec.ReadOnly, r.Spec.Tools = true, []string{"read", "edit"} }, "tools read,edit: an agent that is read-only"},
 		{"model", func(r *agent.Request) { r.Spec.Model = "--approve" }, "model: "},
 		{"settings", func(r *agent.Request) {
 			r.Login.Files = []agent.File{{Name: "settings.json", Data: []byte("{")}}

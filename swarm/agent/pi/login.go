@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"agentswarm/swarm/agent"
+	"agentswarm/swarm/wire"
 	"sync"
 )
 
@@ -107,7 +108,7 @@ func (l *finder) settings() {
 	var is struct {
 		DefaultProvider string `json:"defaultProvider"`
 	}
-	if err := json.Unmarshal(plain(text), &is); err != nil {
+	if err := wire.Lenient(text, &is); err != nil {
 		// Pi itself goes on without them.
 		l.risks = append(l.risks, fmt.Sprintf("%s cannot be read and is left out: %v", l.named(settingsFile), err))
 		return
@@ -132,7 +133,7 @@ func (l *finder) credentials() {
 		return
 	}
 	all := map[string]json.RawMessage{}
-	if err := json.Unmarshal(plain(text), &all); err != nil {
+	if err := wire.Lenient(text, &all); err != nil {
 		l.risks = append(l.risks, fmt.Sprintf("%s cannot be read and is left out: %v", l.named(name), err))
 		return
 	}
@@ -207,7 +208,7 @@ func (l *finder) providers() {
 	// Keys and headers may name variables anywhere. Comments are allowed, so
 	// what cannot be read here may be right.
 	l.values(string(text))
-	if json.Unmarshal(uncommented(plain(text)), &is) != nil {
+	if wire.Lenient(text, &is) != nil {
 		l.ways = append(l.ways, way{"", "providers in " + l.named(name)})
 		return
 	}

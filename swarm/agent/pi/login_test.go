@@ -154,19 +154,3 @@ func TestLoginRotates(t *testing.T) {
 		t.Errorf("it lost something: %v", copied)
 	}
 }
-
-func FuzzUncommented(f *testing.F) {
-	for _, text := range []string{`{"a": "//", } // x`, `["\"", 1,]`, `"\`, `"`, `/`, `,]`, `{}`} {
-		f.Add(text)
-	}
-	f.Fuzz(func(t *testing.T, text string) {
-		// What is JSON already stays what it says.
-		got := uncommented([]byte(text))
-		var before, after any
-		if json.Unmarshal([]byte(text), &before) == nil {
-			if err := json.Unmarshal(got, &after); err != nil {
-				t.Fatalf("%q became %q: %v", text, got, err)
-			}
-		}
-	})
-}

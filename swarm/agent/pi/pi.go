@@ -66,6 +66,7 @@ func Kind() agent.Kind {
 		Check:    check,
 		Login:    login,
 		List:     &agent.Lister{Launch: askModels, Read: readModels},
+		Own:      own,
 		Memory:   memory,
 		Tools:    offered,
 	}

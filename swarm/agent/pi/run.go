@@ -8,6 +8,7 @@ import (
 
 	"agentswarm/swarm/agent"
 	"agentswarm/swarm/event"
+	"agentswarm/swarm/fault"
 	"agentswarm/swarm/task"
 	"agentswarm/swarm/wire"
 )
@@ -359,7 +360,7 @@ func (s *run) settled() []event.Event {
 func (s *run) fault(text string) *event.Erred {
 	is := s.refused
 	s.refused = refused{}
-	kind := wire.ErrorKind(is.Status, text)
+	kind := fault.Kind(is.Status, text)
 	// What follows says what to type in pi.
 	text, _, _ = strings.Cut(text, "\n\nUse /")
 	return &event.Erred{Kind: kind, Message: text, RetryAfterMS: is.RetryAfterMS}

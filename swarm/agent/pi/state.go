@@ -1,7 +1,6 @@
 package pi
 
 import (
-	"bytes"
 	_ "embed"
 	"encoding/json"
 	"fmt"
@@ -9,6 +8,7 @@ import (
 	"strings"
 
 	"agentswarm/swarm/agent"
+	"agentswarm/swarm/wire"
 )
 
 // settingsFile is where pi keeps its settings, below its state folder.
@@ -59,7 +59,7 @@ func state(r *agent.Request, tools []string) ([]agent.File, error) {
 func settings(own []byte) ([]byte, error) {
 	all := map[string]any{}
 	if len(own) > 0 {
-		if err := json.Unmarshal(plain(own), &all); err != nil {
+		if err := wire.Lenient(own, &all); err != nil {
 			return nil, fmt.Errorf("read the settings of pi: %w", err)
 		}
 	}
@@ -87,41 +87,6 @@ func settings(own []byte) ([]byte, error) {
 		all[name] = value
 	}
 	return json.MarshalIndent(all, "", "  ")
-}
-
-// plain is a text without the mark that some editors put before it.
-func plain(text []byte) []byte {
-	return []byte(strings.TrimPrefix(string(text), "\ufeff"))
-}
-
-// uncommented is JSON without the comments that pi allows in models.json, and
-// without commas before an end.
-func uncommented(text []byte) []byte {
-	out := make([]byte, 0, len(text))
-	for i := 0; i < len(text); i++ {
-		switch {
-		case text[i] == '"':
-			end := i + 1
-			for end < len(text) && text[end] != '"' {
-				if text[end] == '\\' {
-					end++
-				}
-				end++
-			}
-			end = min(end+1, len(text))
-			out = append(out, text[i:end]...)
-			i = end - 1
-		case text[i] == '/' && i+1 < len(text) && text[i+1] == '/':
-			for i+1 < len(text) && text[i+1] != '\n' {
-				i++
-			}
-		case text[i] == ']' || text[i] == '}':
-			out = append(bytes.TrimSuffix(bytes.TrimRight(out, " \t\r\n"), []byte{','}), text[i])
-		default:
-			out = append(out, text[i])
-		}
-	}
-	return out
 }
 
 // bin is where the user's own pi has put programs it uses.

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"agentswarm/risk/argv"
 	"agentswarm/swarm/agent"
 	"agentswarm/swarm/wire"
 )
@@ -97,15 +98,12 @@ func refuse(r *agent.Request) error {
 	switch levels := []string{"low", "medium", "high", "xhigh", "max"}; {
 	case s.Effort != "" && !slices.Contains(levels, s.Effort):
 		return fmt.Errorf("effort %q: qwen knows %s", s.Effort, strings.Join(levels, ", "))
-	case s.ReadOnly && !agent.Reads(s.Tools):
-		return fmt.Errorf("tools %s: an agent that is read-only can have only %s",
-			strings.Join(s.Tools, ","), strings.Join(agent.ReadOnlyTools(), ","))
 	case len(r.Prompt) > maxPrompt:
 		return fmt.Errorf("a prompt of %d bytes: qwen reads %d", len(r.Prompt), maxPrompt)
 	case len(r.System) > maxSystem:
 		return fmt.Errorf("%d bytes for the system prompt: qwen takes %d", len(r.System), maxSystem)
 	default:
-		return nil
+		return s.CheckReads()
 	}
 }
 
@@ -241,7 +239,7 @@ func enforce(all map[string]any, r *agent.Request) {
 			"matcher": "*",
 			"hooks": []any{map[string]any{
 				"type": "command", "name": "swarm", "timeout": hookMS,
-				"command": wire.ShellWords(append(slices.Clone(r.Hook), "--agent", "qwen")),
+				"command": argv.Quoted(append(slices.Clone(r.Hook), "--agent", "qwen")),
 			}},
 		}}}
 	}

@@ -1,6 +1,7 @@
 package qwen
 
 import (
+	"net/url"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -67,6 +68,9 @@ func login(s agent.Surroundings) agent.Login {
 			continue
 		}
 		l.try(w)
+		if l.Name != "" {
+			l.Provider = l.reaches(w)
+		}
 		if named == "" && l.Name != "" {
 			l.Files = append(l.Files, agent.File{Name: wayFile, Data: []byte(w.name)})
 		}
@@ -100,6 +104,33 @@ func (l *finding) try(w way) {
 			l.Name = where
 		}
 	}
+}
+
+// reaches is who answers by a way to log in. What speaks OpenAI's protocol is
+// told by its address.
+func (l *finding) reaches(w way) string {
+	switch w.name {
+	case "anthropic":
+		return "anthropic"
+	case "gemini":
+		return "google"
+	case "vertex-ai":
+		return "google-vertex"
+	}
+	base := l.in.Getenv("OPENAI_BASE_URL")
+	if base == "" {
+		base = wire.Variable(l.own, "OPENAI_BASE_URL")
+	}
+	u, err := url.Parse(base)
+	switch {
+	case base == "" && len(keysOf(l.settings, w.name)) > 0, err != nil:
+		return "" // the settings may say anything
+	case base == "", u.Hostname() == "api.openai.com":
+		return "openai"
+	case strings.HasPrefix(u.Hostname(), "dashscope"):
+		return "qwen"
+	}
+	return u.Host
 }
 
 // ofProvider reports whether a variable has to do with a provider of models.

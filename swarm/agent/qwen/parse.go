@@ -10,6 +10,7 @@ import (
 
 	"agentswarm/swarm/agent"
 	"agentswarm/swarm/event"
+	"agentswarm/swarm/fault"
 	"agentswarm/swarm/task"
 	"agentswarm/swarm/wire"
 )
@@ -85,18 +86,6 @@ type retry struct {
 	Delay   float64 `json:"delayMs"`
 }
 
-// block is a part of a message.
-type block struct {
-	Type    string          `json:"type"`
-	Text    string          `json:"text"`
-	ID      string          `json:"id"`
-	Name    string          `json:"name"`
-	Input   json.RawMessage `json:"input"`
-	For     string          `json:"tool_use_id"`
-	Content json.RawMessage `json:"content"`
-	IsError wire.Flag       `json:"is_error"`
-}
-
 // read reads one line.
 func (s *stream) read(text []byte) []event.Event {
 	var l line
@@ -142,7 +131,7 @@ func (s *stream) system(l *line) []event.Event {
 // own, and on the last of them what the turn has used.
 func (s *stream) assistant(l *line) (found []event.Event) {
 	spent := l.Message.Usage.plain()
-	all := blocks(l.Message.Content)
+	all := wire.Blocks(l.Message.Content)
 	if len(all) == 1 && spent == (task.Usage{}) && strings.HasPrefix(all[0].Text, "[API Error: ") {
 		return nil // the result tells of it
 	}
@@ -162,11 +151,7 @@ func (s *stream) assistant(l *line) (found []event.Event) {
 				found = append(found, &event.Text{Text: b.Text})
 			}
 		case "tool_use":
-			start := &event.ToolStart{ID: b.ID, Name: b.Name}
-			if !s.brief {
-				start.Input = wire.Copy(b.Input)
-			}
-			found = append(found, start)
+			found = append(found, b.Start(s.brief))
 		}
 	}
 	if spent != (task.Usage{}) {
@@ -178,28 +163,12 @@ func (s *stream) assistant(l *line) (found []event.Event) {
 }
 
 // user reads what came of tools.
-func (s *stream) user(l *line) (found []event.Event) {
-	for _, b := range blocks(l.Message.Content) {
-		if b.Type != "tool_result" {
-			continue
-		}
+func (s *stream) user(l *line) []event.Event {
+	found := wire.Ends(l.Message.Content, s.brief)
+	if len(found) > 0 {
 		s.talking = s.talking && l.Parent != ""
-		end := &event.ToolEnd{ID: b.For, OK: !bool(b.IsError)}
-		if !s.brief {
-			end.Output = wire.Copy(b.Content)
-		}
-		found = append(found, end)
 	}
 	return found
-}
-
-// blocks are the parts of a message, which may also be no more than a text.
-func blocks(content json.RawMessage) []block {
-	var all []block
-	if !wire.Decode(content, &all) {
-		return nil
-	}
-	return all
 }
 
 // result is the end: an answer or an error. It tells of what was used; what
@@ -237,5 +206,5 @@ func erred(text, otherwise string) *event.Erred {
 	if m := coded().FindStringSubmatch(text); m != nil {
 		status, _ = strconv.Atoi(m[1])
 	}
-	return &event.Erred{Kind: wire.ErrorKind(status, text), Message: text}
+	return &event.Erred{Kind: fault.Kind(status, text), Message: text}
 }

@@ -32,6 +32,7 @@ func Kind() agent.Kind {
 		Paid:     true,
 		Sessions: []string{"projects/*/chats/*.jsonl"},
 		Check:    check,
+		Unlisted: "qwen has no command that lists models; those of its endpoint are listed where that is in [providers]",
 		Login:    login,
 		Memory:   memory,
 		Tools:    offered,
