@@ -30,15 +30,17 @@ type agent struct {
 	temporary    string // a folder to remove
 
 	window  int64
-	filled  int64 // tokens of the latest request and its reply
+	filled  int64 // tokens of the latest request and its reply, and about those since
 	turns   int
 	called  string       // the model that replies, as it was told last
-	noForm  bool         // the provider takes no schema for an answer
+	without []string     // members of requests that the server does not take
+	begun   string       // the answer, as far as it came before it was cut off
 	orders  <-chan order // nil: there will be no more
 	prompts []order      // that came while it worked
 	steers  []string     // that wait for the next request
 	finish  bool         // it is to end with the next reply
 	empty   int          // replies in a row that were none
+	pieces  int          // those that an answer came in
 }
 
 // serve answers prompts until it is told to finish, or nobody is there.
@@ -110,6 +112,9 @@ func (a *agent) catchUp() {
 // add adds a message to the conversation, and to what is kept of it.
 func (a *agent) add(m model.Message) error {
 	a.conversation = append(a.conversation, m)
+	if m.Role == model.User { // what the model said is counted by its server
+		a.filled += about(m)
+	}
 	if a.log == nil {
 		return nil
 	}
@@ -190,7 +195,7 @@ func (a *agent) tell() error {
 			return err
 		}
 	}
-	if most := a.o.MaxTurns; most > 1 && a.turns == most-1 {
+	if most := a.o.MaxTurns; most > 0 && a.turns == most-1 {
 		return a.note("This is your last turn. Give your answer now, without a tool.")
 	}
 	return nil
@@ -206,7 +211,7 @@ func (a *agent) turn(ctx context.Context, form *form) (*model.Reply, error) {
 	if a.o.MaxTurns > 0 && a.turns >= a.o.MaxTurns {
 		return nil, &Failure{Kind: task.CauseBudget, Text: fmt.Sprintf("there is no answer after %d turns, the most it may take", a.turns)}
 	}
-	if a.window > 0 && a.filled > a.window/5*4 {
+	if a.window > 0 && a.filled > a.full() {
 		if err := a.compact(ctx, false); err != nil {
 			return nil, err
 		}
@@ -217,13 +222,22 @@ func (a *agent) turn(ctx context.Context, form *form) (*model.Reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	if text := reply.Message.Said(); text != "" {
+	text, calls := reply.Message.Said(), len(reply.Message.Calls())
+	if reply.Stop == model.Cut && calls == 0 {
+		a.begun += text // it is told once it is whole
+	} else if text = a.begun + text; text != "" {
 		a.face.text(text)
 	}
-	if len(reply.Message.Parts) > 0 {
+	if reply.Message.Said() != "" || calls > 0 { // no API takes thoughts alone
 		err = a.add(reply.Message)
 	}
 	return reply, err
+}
+
+// full is how many tokens a conversation may have before it is compacted: what is
+// left is for the reply, and for what tools give meanwhile.
+func (a *agent) full() int64 {
+	return max(min(a.window/5*4, a.window-a.o.Endpoint.Facts.MaxOutput), a.window/2)
 }
 
 // patch asks, and asks once more where something about the request can be
@@ -241,8 +255,9 @@ func (a *agent) patch(ctx context.Context, form *form) (*model.Reply, error) {
 			if err := a.compact(ctx, true); err != nil {
 				return nil, err
 			}
-		case e.Format && form != nil && !a.noForm:
-			a.noForm = true // the prompt asks for it too, and what comes is checked
+		case e.Untaken != "" && !slices.Contains(a.without, e.Untaken):
+			a.without = append(a.without, e.Untaken)
+			a.face.retry(&Failure{Kind: e.Kind, Text: fmt.Sprintf("the server does not take %s, and is asked without (%s)", e.Untaken, e.Text)})
 		default:
 			return nil, err
 		}
@@ -253,9 +268,11 @@ func (a *agent) patch(ctx context.Context, form *form) (*model.Reply, error) {
 func (a *agent) request(form *form) *model.Request {
 	r := &model.Request{
 		Shared: a.head.Shared, Own: a.head.Own, Tools: a.head.Tools, Messages: a.conversation,
-		CacheKey: a.head.cacheKey(),
+		CacheKey: a.head.cacheKey(), Without: a.without,
 	}
-	if form != nil && !a.noForm {
+	// Who is held to a schema begins anew, and cannot go on in the middle. Where
+	// tools carry the schema they stay what they are: they are part of the prefix.
+	if form != nil && (a.begun == "" || a.o.Endpoint.API == model.Anthropic) {
 		r.Schema, r.Must = form.raw, form.must
 		r.Frozen = a.frozen && string(form.raw) != string(a.head.Schema)
 	}
@@ -271,6 +288,8 @@ func (a *agent) ask(ctx context.Context, r *model.Request) (*model.Reply, error)
 	if u := reply.Usage; u != (task.Usage{}) {
 		a.face.usage(u)
 		a.filled = u.Input + u.CacheRead + u.CacheWrite + u.Output
+	} else {
+		a.filled = about(r) + about(reply.Message)
 	}
 	if name := reply.Model; name != "" && name != a.called {
 		if a.called != "" || name != a.o.Endpoint.Spec.Model {
@@ -281,6 +300,16 @@ func (a *agent) ask(ctx context.Context, r *model.Request) (*model.Reply, error)
 		a.called = name
 	}
 	return reply, nil
+}
+
+// about is how many tokens something has that no server has counted yet: a third
+// of its bytes, which is more than most texts have.
+func about(v any) int64 {
+	text, err := json.Marshal(v)
+	if err != nil {
+		return 0 // then it could not be sent either
+	}
+	return int64(len(text) / 3)
 }
 
 // carryOut carries out what a reply calls for: side by side where nothing is
@@ -323,7 +352,7 @@ func (a *agent) tool(name string) *tool.Tool {
 // use carries out one call.
 func (a *agent) use(ctx context.Context, c *model.Call, form *form) tool.Outcome {
 	if form != nil && c.Name == model.AnswerTool {
-		return tool.Outcome{Text: "The answer was taken."}
+		return tool.Outcome{Text: "The answer is looked at."}
 	}
 	a.face.toolStart(c.ID, c.Name, c.Input)
 	var out tool.Outcome

@@ -287,6 +287,14 @@ func TestTurns(t *testing.T) {
 	if sent := f.bodies(); len(sent) != 2 || !strings.Contains(sent[1], "your last turn") || strings.Contains(sent[0], "your last turn") {
 		t.Errorf("sent %q", sent)
 	}
+	f = newFake(t, turn{text: "done"})
+	o = options(t, f.endpoint(model.Chat))
+	o.MaxTurns = 1
+	k = start(t, t.Context(), o)
+	k.prompt("go")
+	k.until("result")
+	has(t, "the only request", f.bodies()[0], "your last turn")
+	k.finish()
 }
 
 // TestOtherModel holds that who really answered is told.
@@ -299,31 +307,6 @@ func TestOtherModel(t *testing.T) {
 	k.finish()
 	if s := k.of("session"); len(s) != 2 || s[1].Model != "fake/m-2026" || s[1].ID != s[0].ID {
 		t.Errorf("sessions = %+v", s)
-	}
-}
-
-// TestGoesOn holds that a reply that was cut off, and one that is empty, is
-// no answer.
-func TestGoesOn(t *testing.T) {
-	t.Parallel()
-	for _, api := range apis() {
-		f := newFake(t, turn{text: "half an", cut: true}, turn{}, turn{cut: true, calls: []fakeCall{{"write", `{"path":"x","conte`}}}, turn{text: "done"})
-		k := start(t, t.Context(), options(t, f.endpoint(api)))
-		k.prompt("go")
-		if r := k.until("result"); r.Text != "done" {
-			t.Errorf("%s: result = %+v", api, r)
-		}
-		k.finish()
-		sent := f.bodies()
-		has(t, string(api), sent[1], "cut off")
-		has(t, string(api), sent[2], "You said nothing")
-		has(t, string(api), sent[3], "smaller parts")
-		never := newFake(t, turn{}, turn{}, turn{}, turn{})
-		k = start(t, t.Context(), options(t, never.endpoint(api)))
-		k.prompt("go")
-		if e := k.until("error"); e.Kind != "no_result" {
-			t.Errorf("%s: error = %+v", api, e)
-		}
 	}
 }
 

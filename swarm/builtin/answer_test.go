@@ -37,7 +37,14 @@ func TestSchema(t *testing.T) {
 				has(t, "the request after a wrong answer", sent[2], `"tool_choice":{"name":"answer","type":"tool"}`)
 				return
 			}
-			has(t, "the first request", sent[0], `"json_schema"`, `"strict":true`, `"integer"`)
+			// A local server that writes by a schema would call no tools.
+			first := sent[0]
+			if api == model.Chat {
+				if first = sent[2]; strings.Contains(sent[0]+sent[1], `"json_schema"`) {
+					t.Errorf("a schema goes along before the answer: %s", sent[0])
+				}
+			}
+			has(t, "the first request for it", first, `"json_schema"`, `"strict":true`, `"integer"`)
 		})
 	}
 	t.Run("never", func(t *testing.T) {
@@ -49,19 +56,54 @@ func TestSchema(t *testing.T) {
 			t.Errorf("error = %+v after %d requests", e, len(f.bodies()))
 		}
 	})
-	t.Run("not taken by the server", func(t *testing.T) {
-		t.Parallel()
-		f := newFake(t, turn{status: 400, body: `{"error":{"message":"response_format with tools is not supported"}}`}, turn{text: `{"n":7}`})
-		k := start(t, t.Context(), options(t, f.endpoint(model.Chat)))
-		k.say(obj{"type": "prompt", "text": "count", "schema": json.RawMessage(schemaText)})
-		if r := k.until("result"); string(r.Structured) != `{"n":7}` {
-			t.Errorf("result = %+v", r)
-		}
-		k.finish()
-		if strings.Contains(f.bodies()[1], "json_schema") {
-			t.Errorf("it asks again for a form: %s", f.bodies()[1])
-		}
-	})
+}
+
+// TestSchemaUntaken holds that a server which takes no schema is asked without,
+// and that this is said.
+func TestSchemaUntaken(t *testing.T) {
+	t.Parallel()
+	for _, api := range []model.API{model.Chat, model.Responses} {
+		t.Run(string(api), func(t *testing.T) {
+			t.Parallel()
+			f := newFake(t, turn{text: "{}"}, turn{status: 400, body: `{"error":{"message":"response_format with tools is not supported"}}`}, turn{text: `{"n":7}`})
+			if api == model.Responses {
+				f.turns = f.turns[1:]
+			}
+			k := start(t, t.Context(), options(t, f.endpoint(api)))
+			k.say(obj{"type": "prompt", "text": "count", "schema": json.RawMessage(schemaText)})
+			if r := k.until("result"); string(r.Structured) != `{"n":7}` {
+				t.Errorf("result = %+v", r)
+			}
+			k.finish()
+			sent := f.bodies()
+			if strings.Contains(sent[len(sent)-1], `"json_schema"`) {
+				t.Errorf("it asks again for a form: %s", sent)
+			}
+			if r := k.of("retry"); len(r) != 1 || !strings.Contains(r[0].Message, "the server does not take response_format, and is asked without (400") {
+				t.Errorf("told %+v", r)
+			}
+		})
+	}
+}
+
+// TestUntaken holds that a server which does not know a member is asked without
+// it from then on, and that this is said.
+func TestUntaken(t *testing.T) {
+	t.Parallel()
+	f := newFake(t, turn{status: 400, body: `{"error":"unknown field stream_options"}`}, turn{calls: []fakeCall{{"ls", "{}"}}}, turn{text: "done"})
+	o := options(t, f.endpoint(model.Chat))
+	o.Prompt, o.Session = "go", ""
+	stdout, stderr, err := plainRun(t, o)
+	if sent := f.bodies(); err != nil || stdout != "done\n" || !strings.Contains(sent[0], "stream_options") || strings.Contains(sent[1]+sent[2], "stream_options") {
+		t.Errorf("%q, %v, sent %q", stdout, err, sent)
+	}
+	has(t, "stderr", stderr, "the server does not take stream_options, and is asked without (400 Bad Request: unknown field stream_options)\n")
+	f = newFake(t, turn{status: 400, body: `stream_options`}, turn{status: 400, body: `stream_options`})
+	k := start(t, t.Context(), options(t, f.endpoint(model.Chat)))
+	k.prompt("go")
+	if e := k.until("error"); e.Kind != "invalid" || len(f.bodies()) != 2 {
+		t.Errorf("error = %+v after %d requests", e, len(f.bodies()))
+	}
 }
 
 // TestCompaction holds that turns are summarised before they fill the window,

@@ -16,6 +16,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"agentswarm/swarm/builtin/model"
@@ -23,6 +24,7 @@ import (
 	"agentswarm/swarm/prompt"
 	"agentswarm/swarm/schema"
 	"agentswarm/swarm/task"
+	"agentswarm/variants"
 )
 
 // Options are what the agent is started with.
@@ -46,6 +48,8 @@ type Options struct {
 	Role     string // what follows in the system prompt; may be empty
 	// Opening is what a run knows of how the prompt opens; nil: there is no run.
 	Opening *prompt.Parts
+	// Variants are what may be said against failure modes, where there is none.
+	Variants []variants.Variant
 
 	Session   string // the folder to keep the conversation in; empty: it is not kept
 	Artifacts string // the folder for long outputs; empty: beside the conversation
@@ -108,7 +112,7 @@ func Run(ctx context.Context, o Options) (err error) {
 	if o.JSONL {
 		err = a.serve(ctx, listen(ctx, o.Stdin))
 	} else {
-		err = a.answer(ctx, order{Type: "prompt", Text: o.Prompt, Schema: o.Schema})
+		err = a.answer(ctx, order{Type: "prompt", Text: withSchema(o.Prompt, o.Schema), Schema: o.Schema})
 	}
 	f := failed(err)
 	switch {
@@ -119,6 +123,15 @@ func Run(ctx context.Context, o Options) (err error) {
 		err = f
 	}
 	return errors.Join(err, a.face.broken())
+}
+
+// withSchema is a prompt that says what the answer must be: not each server takes
+// a schema, nor each at once. A run says it by itself.
+func withSchema(prompt string, schema json.RawMessage) string {
+	if len(schema) == 0 {
+		return prompt
+	}
+	return fmt.Sprintf("%s\n\nAnswer with one JSON object that matches this schema, and nothing else:\n%s", prompt, schema)
 }
 
 // newAgent puts an agent together. Nothing has been asked or written then.
@@ -132,12 +145,7 @@ func newAgent(o Options, out face) (*agent, error) {
 			return nil, &InvalidError{err.Error()}
 		}
 	}
-	a := &agent{
-		o: o, tools: tools, face: out, window: o.Window,
-	}
-	if a.head, err = newHeader(o, tools); err != nil {
-		return nil, err
-	}
+	a := &agent{o: o, tools: tools, face: out, window: o.Window, head: newHeader(o, tools)}
 	if a.window == 0 {
 		a.window = o.Endpoint.Facts.ContextWindow
 	}
@@ -197,7 +205,7 @@ func without(environ, names []string) []string {
 	}
 	var all []string
 	for _, pair := range environ {
-		if name, _, _ := cutPair(pair); !drop[name] {
+		if name, _, _ := strings.Cut(pair, "="); !drop[name] {
 			all = append(all, pair)
 		}
 	}

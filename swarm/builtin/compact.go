@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"unicode/utf8"
 
 	"agentswarm/swarm/builtin/model"
 	"agentswarm/swarm/task"
@@ -109,4 +110,15 @@ func clip(all []model.Message) []model.Message {
 		out = append(out, c)
 	}
 	return out
+}
+
+// cutText is the begin of a text, at most so many bytes of it.
+func cutText(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	for most > 0 && !utf8.RuneStart(text[most]) {
+		most--
+	}
+	return text[:most]
 }

@@ -30,6 +30,7 @@ type turn struct {
 	input  int           // tokens, 100 of which are cached where there are as many
 	hold   chan struct{} // the reply comes once it is closed
 	asked  chan struct{} // closed when the request is there
+	raw    []string      // events of the stream, in place of all others
 }
 
 type fakeCall struct{ name, input string }
@@ -108,15 +109,7 @@ func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		next.model = "m"
 	}
 	w.Header().Set("Content-Type", "text/event-stream")
-	var events []any
-	switch {
-	case strings.HasSuffix(r.URL.Path, "/chat/completions"):
-		events = next.chat()
-	case strings.HasSuffix(r.URL.Path, "/responses"):
-		events = next.responses()
-	case strings.HasSuffix(r.URL.Path, "/messages"):
-		events = next.messages()
-	}
+	events := next.events(r.URL.Path)
 	if next.drop {
 		events = events[:len(events)/2]
 	}
@@ -125,8 +118,9 @@ func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		if err != nil {
 			panic(err)
 		}
-		kind, _ := e.(map[string]any)["type"].(string)
-		if kind != "" {
+		var typed struct{ Type string }
+		_ = json.Unmarshal(text, &typed)
+		if kind := typed.Type; kind != "" {
 			fmt.Fprintf(w, "event: %s\n", kind)
 		}
 		fmt.Fprintf(w, "data: %s\n\n", text)
@@ -137,6 +131,24 @@ func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	if strings.HasSuffix(r.URL.Path, "/chat/completions") {
 		fmt.Fprint(w, "data: [DONE]\n\n")
+	}
+}
+
+// events are those of the reply, by the API that a path is of.
+func (t turn) events(path string) []any {
+	switch {
+	case t.raw != nil:
+		var all []any
+		for _, text := range t.raw {
+			all = append(all, json.RawMessage(text))
+		}
+		return all
+	case strings.HasSuffix(path, "/chat/completions"):
+		return t.chat()
+	case strings.HasSuffix(path, "/responses"):
+		return t.responses()
+	default:
+		return t.messages()
 	}
 }
 

@@ -15,7 +15,10 @@ import (
 
 const (
 	maxWrong = 2 // answers that do not match and are asked for again
-	maxMore  = 3 // messages in a row that are cut off, or empty
+	maxMore  = 3 // messages in a row that are empty
+	// maxPieces is how many messages one answer may take: a model that never
+	// ends is not waited for.
+	maxPieces = 20
 	// maxAtOnce is how many tools run side by side.
 	maxAtOnce = 8
 )
@@ -46,39 +49,32 @@ func newForm(raw json.RawMessage) (*form, error) {
 
 // follow does what a reply asks for. over is true once there is an answer.
 func (a *agent) follow(ctx context.Context, reply *model.Reply, form *form) (over bool, err error) {
-	calls, said := reply.Message.Calls(), reply.Message.Said()
+	calls, last := reply.Message.Calls(), reply.Message.Said()
 	a.catchUp()
 	switch {
 	case reply.Stop == model.Denied && len(calls) == 0:
-		return false, &Failure{Kind: task.Refused, Text: "the model refused: " + orElse(said, "it gave no reason")}
-	case len(calls) > 0 && a.finish && answerOf(calls, form) == nil:
-		// Its tools are not used any more; the conversation stays whole.
-		parts := make([]model.Part, len(calls))
-		for i, c := range calls {
-			parts[i] = &model.Result{ID: c.ID, Text: "it was not done: the agent was told to finish", Bad: true}
-		}
-		if err := a.add(model.Message{Role: model.User, Parts: parts}); err != nil {
+		return false, &Failure{Kind: task.Refused, Text: "the model refused: " + orElse(last, "it gave no reason")}
+	case len(calls) == 0 && (reply.Stop == model.Cut || a.begun+last == ""):
+		return a.goOn(reply)
+	}
+	said := a.begun + last
+	a.begun, a.empty, a.pieces = "", 0, 0
+	switch given := answerOf(calls, form); {
+	case len(calls) > 0 && a.finish && given == nil:
+		if err := a.leaveUndone(calls); err != nil {
 			return false, err
 		}
+		said = orElse(said, a.lastSaid())
 	case len(calls) > 0:
 		parts, err := a.carryOut(ctx, reply, form)
 		if err != nil {
 			return false, err
 		}
-		if err := a.add(model.Message{Role: model.User, Parts: parts}); err != nil {
+		if err := a.add(model.Message{Role: model.User, Parts: parts}); err != nil || given == nil {
 			return false, err
 		}
-		given := answerOf(calls, form)
-		if given == nil {
-			a.empty = 0
-			return false, nil
-		}
 		return a.judge(form, said, given)
-	case reply.Stop == model.Cut || said == "":
-		return a.goOn(reply)
 	}
-	a.empty = 0
-	said = orElse(said, a.lastSaid())
 	if len(a.steers) > 0 && !a.finish {
 		return false, nil // somebody had a word while it was answering
 	}
@@ -86,8 +82,32 @@ func (a *agent) follow(ctx context.Context, reply *model.Reply, form *form) (ove
 		a.face.result(said, nil)
 		return true, nil
 	}
-	given, _ := schema.Extract(said)
-	return a.judge(form, said, given)
+	return a.judge(form, said, form.in(said, last))
+}
+
+// leaveUndone answers calls that are not carried out any more: the conversation
+// stays whole.
+func (a *agent) leaveUndone(calls []*model.Call) error {
+	parts := make([]model.Part, len(calls))
+	for i, c := range calls {
+		parts[i] = &model.Result{ID: c.ID, Text: "it was not done: the agent was told to finish", Bad: true}
+	}
+	return a.add(model.Message{Role: model.User, Parts: parts})
+}
+
+// in is the answer that is in one of some texts: the first that matches, else
+// the first that there is; nil where none holds any.
+func (f *form) in(texts ...string) (given json.RawMessage) {
+	for _, text := range texts {
+		found, err := schema.Extract(text)
+		if err == nil && f.schema.Validate(found) == nil {
+			return found
+		}
+		if given == nil {
+			given = found
+		}
+	}
+	return given
 }
 
 // lastSaid is what the model said last.
@@ -102,11 +122,21 @@ func (a *agent) lastSaid() string {
 
 // goOn asks for the rest of a reply that was cut off, or for one at all.
 func (a *agent) goOn(reply *model.Reply) (over bool, err error) {
-	if a.empty++; a.empty > maxMore || a.finish {
-		return false, &Failure{Kind: task.NoResult, Text: "the model gives no whole answer"}
+	a.empty++
+	if reply.Message.Said() != "" {
+		a.empty, a.pieces = 0, a.pieces+1
 	}
-	if reply.Stop == model.Cut {
-		return false, a.note("Your message was cut off at the most that one may hold. Go on in smaller parts, or give your answer in fewer words.")
+	switch {
+	case a.empty > maxMore || a.pieces > maxPieces || a.finish:
+		if a.begun != "" {
+			a.face.text(a.begun) // it is no answer, and yet what was said
+		}
+		return false, &Failure{Kind: task.NoResult, Text: "the model gives no whole answer"}
+	case a.begun != "":
+		return false, a.note("Your message was cut off at the most that one may hold. Go on exactly where it ended: " +
+			"what you say next is put behind it as it is, so repeat nothing and explain nothing.")
+	case reply.Stop == model.Cut:
+		return false, a.note("Your message was cut off at the most that one may hold, before you said anything. Do it in smaller parts, and think less.")
 	}
 	return false, a.note("You said nothing. Go on with the task, or give your answer.")
 }

@@ -24,11 +24,12 @@ func (a *agent) fork() error {
 	case why == "" && a.o.Role != "":
 		return &InvalidError{"--system-file: a fork keeps what its parent was told"}
 	}
-	a.conversation = s.messages
 	if why != "" {
 		a.head.Parent, a.cold = s.ID, "the conversation goes on cold: "+why
+		a.conversation = unkept(s.messages)
 		return nil
 	}
+	a.conversation = s.messages
 	own := s.header
 	own.ID, own.Parent = a.head.ID, s.ID
 	if a.head.Contract != own.Contract && a.head.Contract != "" {
@@ -40,6 +41,21 @@ func (a *agent) fork() error {
 	own.Part = a.head.Part
 	a.head, a.frozen = own, true
 	return nil
+}
+
+// unkept are messages without what one API gave for one model to have it back.
+func unkept(all []model.Message) []model.Message {
+	var out []model.Message
+	for _, m := range all {
+		m.Parts = slices.DeleteFunc(slices.Clone(m.Parts), func(p model.Part) bool {
+			_, kept := p.(*model.Kept)
+			return kept
+		})
+		if len(m.Parts) > 0 {
+			out = append(out, m)
+		}
+	}
+	return out
 }
 
 // colder says why the prefix of a conversation cannot be ours; empty: it can.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"unicode/utf8"
 
 	"agentswarm/swarm/ask"
 )
@@ -26,15 +25,4 @@ func (s *Socket) Pass(ctx context.Context, a ask.Action) error {
 		reason += ". Instead: " + answer.Instead
 	}
 	return errors.New(reason)
-}
-
-// cutText is the begin of a text, at most so many bytes of it.
-func cutText(text string, most int) string {
-	if len(text) <= most {
-		return text
-	}
-	for most > 0 && !utf8.RuneStart(text[most]) {
-		most--
-	}
-	return text[:most]
 }

@@ -242,11 +242,7 @@ func TestVariantPrefix(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		h, err := newHeader(o, tools)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return h
+		return newHeader(o, tools)
 	}
 	plain := header(func(*Options, *prompt.Parts) {})
 	if !strings.HasSuffix(plain.Own, "\n\nQuote.") || strings.Contains(plain.Own, "Act.") {

@@ -29,11 +29,8 @@ const (
 // for byte, for all agents with the same model and tools that work on the same
 // base, so that a provider reads it once: no path, no date and no name is in
 // it.
-func newHeader(o Options, tools []*tool.Tool) (header, error) {
-	p, err := parts(o, tools)
-	if err != nil {
-		return header{}, err
-	}
+func newHeader(o Options, tools []*tool.Tool) header {
+	p := parts(o, tools)
 	h := header{
 		Type: "session", Version: sessionVersion, ID: idOf(o.Session),
 		Provider: o.Endpoint.Spec.Provider, Model: o.Endpoint.Spec.Model, API: o.Endpoint.API,
@@ -42,22 +39,18 @@ func newHeader(o Options, tools []*tool.Tool) (header, error) {
 	for _, t := range tools {
 		h.Tools = append(h.Tools, model.Tool{Name: t.Name, Description: t.Description, Schema: t.Schema})
 	}
-	return h, nil
+	return h
 }
 
 // parts are what the prompt opens with. What the process that started the agent
 // knows better stands in o.Opening: what the base says to all, the stage, and
 // which variants there are.
-func parts(o Options, tools []*tool.Tool) (prompt.Parts, error) {
+func parts(o Options, tools []*tool.Tool) prompt.Parts {
 	var p prompt.Parts
 	if o.Opening != nil {
 		p = *o.Opening
 	} else {
-		brought, err := variants.Embedded()
-		if err != nil {
-			return p, err
-		}
-		p.Variants = brought
+		p.Variants = o.Variants
 		if text := agentsFile(o.Root); text != "" {
 			p.Memory = []prompt.File{{Name: agentsName, Text: text}}
 		}
@@ -67,7 +60,7 @@ func parts(o Options, tools []*tool.Tool) (prompt.Parts, error) {
 		p.Tools.Names = append(p.Tools.Names, t.Name)
 	}
 	p.Variants = variants.Treat(variants.Of(o.Endpoint.Spec.Model), p.Variants)
-	return p, nil
+	return p
 }
 
 // agentsFile is what the project says to all agents.
@@ -111,5 +104,3 @@ func (h *header) cacheKey() string {
 	_ = enc.Encode([]any{h.Provider, h.Model, h.Shared, h.Tools}) // strings: it cannot fail
 	return "swarm-" + hex.EncodeToString(sum.Sum(nil))[:32]
 }
-
-func cutPair(pair string) (name, value string, ok bool) { return strings.Cut(pair, "=") }

@@ -198,6 +198,10 @@ func (p *plain) toolEnd(_ string, ok bool, output string) {
 }
 
 func (p *plain) retry(f *Failure) {
+	if f.After == 0 {
+		p.say(p.progress, f.Text+"\n")
+		return
+	}
 	p.say(p.progress, fmt.Sprintf("%s; trying again in %v\n", f.Text, f.After.Round(100_000_000)))
 }
 

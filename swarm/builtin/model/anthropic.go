@@ -6,12 +6,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/anthropics/anthropic-sdk-go"
 	"github.com/anthropics/anthropic-sdk-go/option"
 	"github.com/anthropics/anthropic-sdk-go/packages/param"
 
 	"agentswarm/swarm/task"
+	"agentswarm/swarm/thought"
 )
 
 // messages asks by Anthropic's Messages API.
@@ -36,6 +38,7 @@ func (c *messages) Ask(ctx context.Context, r *Request, say func(string)) (*Repl
 	stream := service.NewStreaming(inner, c.params(r))
 	defer stream.Close()
 	var whole anthropic.Message
+	var aloud thought.Stream
 	ended := false
 	for stream.Next() {
 		event := stream.Current()
@@ -45,8 +48,10 @@ func (c *messages) Ask(ctx context.Context, r *Request, say func(string)) (*Repl
 		switch event.Type {
 		case "content_block_delta":
 			if event.Delta.Type == "text_delta" {
-				say(event.Delta.Text)
+				tell(say, aloud.Next(event.Delta.Text))
 			}
+		case "content_block_stop":
+			tell(say, aloud.End(false))
 		case "message_stop":
 			ended = true
 		}
@@ -72,17 +77,17 @@ func anthropicReply(whole *anthropic.Message) *Reply {
 	for i := range whole.Content {
 		switch block := &whole.Content[i]; block.Type {
 		case "text":
-			if block.Text != "" {
-				r.Message.Parts = append(r.Message.Parts, &Text{block.Text})
+			if text := thought.Cut(block.Text); text != "" {
+				r.Message.Parts = append(r.Message.Parts, &Text{text})
 			}
 		case "tool_use":
 			r.Message.Parts = append(r.Message.Parts, &Call{ID: block.ID, Name: block.Name, Input: object(string(block.Input))})
 		case "thinking", "redacted_thinking":
-			r.Message.Parts = append(r.Message.Parts, &Kept{API: Anthropic, JSON: thought(block)})
+			r.Message.Parts = append(r.Message.Parts, keptThought(block))
 		}
 	}
 	switch whole.StopReason {
-	case anthropic.StopReasonMaxTokens:
+	case anthropic.StopReasonMaxTokens, anthropic.StopReasonModelContextWindowExceeded:
 		r.Stop = Cut
 	case anthropic.StopReasonRefusal:
 		r.Stop = Denied
@@ -92,8 +97,8 @@ func anthropicReply(whole *anthropic.Message) *Reply {
 	return r
 }
 
-// thought is a block of thinking as it is sent back.
-func thought(b *anthropic.ContentBlockUnion) json.RawMessage {
+// keptThought is a block of thinking as it is sent back.
+func keptThought(b *anthropic.ContentBlockUnion) Part {
 	var v any = struct {
 		Type      string `json:"type"`
 		Thinking  string `json:"thinking"`
@@ -109,7 +114,27 @@ func thought(b *anthropic.ContentBlockUnion) json.RawMessage {
 	if err != nil {
 		panic(fmt.Sprintf("model: a block of strings does not marshal: %v", err))
 	}
-	return text
+	if b.Thinking != "" {
+		return &Thought{API: Anthropic, JSON: text}
+	}
+	return &Kept{API: Anthropic, JSON: text}
+}
+
+// thinks reports whether a model can be asked to think: not between a call that
+// it came to by thoughts which are gone, and what came of that.
+func thinks(all []Message) bool {
+	for _, m := range slices.Backward(all) {
+		if m.Role != Assistant || len(m.Calls()) == 0 {
+			continue
+		}
+		switch m.Parts[0].(type) {
+		case *Kept, *Thought:
+			return true
+		default:
+			return false
+		}
+	}
+	return true
 }
 
 func (c *messages) params(r *Request) anthropic.MessageNewParams {
@@ -120,8 +145,11 @@ func (c *messages) params(r *Request) anthropic.MessageNewParams {
 	if c.at.Spec.Effort != "" {
 		p.OutputConfig.Effort = anthropic.OutputConfigEffort(c.at.Spec.Effort)
 	}
-	if c.at.Thinking > 0 {
-		p.Thinking = anthropic.ThinkingConfigParamOfEnabled(c.at.Thinking)
+	if c.at.Thinking > 0 && thinks(r.Messages) {
+		p.Thinking.OfEnabled = &anthropic.ThinkingConfigEnabledParam{BudgetTokens: c.at.Thinking}
+		if !r.without(thinkingDisplay) { // nobody is to read it: it comes encrypted only
+			p.Thinking.OfEnabled.Display = anthropic.ThinkingConfigEnabledDisplayOmitted
+		}
 	}
 	tools := r.Tools
 	if len(r.Schema) > 0 && !r.Frozen {
@@ -181,6 +209,10 @@ func anthropicMessage(m Message) anthropic.MessageParam {
 		case *Result:
 			out.Content = append(out.Content, anthropic.NewToolResultBlock(part.ID, cmp.Or(part.Text, "(nothing)"), part.Bad))
 		case *Kept:
+			if part.API == Anthropic {
+				after = append(after, param.Override[anthropic.ContentBlockParamUnion](part.JSON))
+			}
+		case *Thought:
 			if part.API == Anthropic {
 				after = append(after, param.Override[anthropic.ContentBlockParamUnion](part.JSON))
 			}

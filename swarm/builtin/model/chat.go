@@ -3,8 +3,8 @@ package model
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
+	"net/http"
 	"strings"
 
 	"github.com/openai/openai-go/v3"
@@ -13,7 +13,7 @@ import (
 	"github.com/openai/openai-go/v3/shared"
 
 	"agentswarm/swarm/provider"
-	"agentswarm/swarm/task"
+	"agentswarm/swarm/schema"
 )
 
 // chat asks by Chat Completions.
@@ -40,39 +40,35 @@ func (c *chat) Ask(ctx context.Context, r *Request, say func(string)) (*Reply, e
 	x := &exchange{}
 	inner, end := x.begin(ctx)
 	defer end()
-	service := openai.NewChatCompletionService(openaiOptions(c.at, x)...)
-	stream := service.NewStreaming(inner, params)
+	var raw *http.Response
+	client := &openai.Client{} // one that is made by the SDK would take keys from the environment
+	if err := client.Post(inner, "chat/completions", params, &raw, append(openaiOptions(c.at, x), option.WithJSONSet("stream", true))...); err != nil {
+		return nil, x.wrong(inner, err)
+	}
+	stream := ssestream.NewDecoder(raw)
 	defer stream.Close()
-	said := &chatReply{say: say}
-	for stream.Next() {
-		chunk := stream.Current()
-		said.add(&chunk)
+	said := newChatReply(c.at.Spec.Model, say)
+	for !said.ended && stream.Next() {
+		if err := said.take(stream.Event().Data); err != nil {
+			return nil, x.wrong(inner, err)
+		}
 	}
 	if err := stream.Err(); err != nil {
-		return nil, x.wrong(inner, streamed(err))
+		return nil, x.wrong(inner, err)
 	}
-	if said.stop == "" && said.reply.Message.Said() == "" && len(said.calls) == 0 {
-		return nil, x.wrong(inner, errCutShort)
-	}
-	if said.stop == "" {
+	// Some servers never say why a reply ended, but each says that it has.
+	if said.stop == "" && !said.ended {
 		return nil, x.wrong(inner, errCutShort)
 	}
 	return said.whole(), nil
 }
 
-// streamed finds an error of the provider within its stream.
-func streamed(err error) error {
-	var within *ssestream.StreamError
-	if errors.As(err, &within) {
-		return answered{body: string(within.Event.Data)}.classify()
-	}
-	return err
-}
-
 func (c *chat) params(r *Request) (openai.ChatCompletionNewParams, error) {
 	p := openai.ChatCompletionNewParams{
-		Model:         c.at.Spec.Model,
-		StreamOptions: openai.ChatCompletionStreamOptionsParam{IncludeUsage: openai.Bool(true)},
+		Model: c.at.Spec.Model,
+	}
+	if !r.without(streamOptions) {
+		p.StreamOptions.IncludeUsage = openai.Bool(true)
 	}
 	if r.CacheKey != "" && provider.Hosted(c.at.URL) {
 		p.PromptCacheKey = openai.String(r.CacheKey) // others may not know it
@@ -80,8 +76,11 @@ func (c *chat) params(r *Request) (openai.ChatCompletionNewParams, error) {
 	if c.at.Spec.Effort != "" {
 		p.ReasoningEffort = shared.ReasoningEffort(c.at.Spec.Effort)
 	}
-	if c.at.Facts.MaxOutput > 0 {
-		p.MaxCompletionTokens = openai.Int(c.at.Facts.MaxOutput)
+	switch most := c.at.Facts.MaxOutput; {
+	case most > 0 && r.without(maxCompletionTokens):
+		p.MaxTokens = openai.Int(most) // its older name
+	case most > 0:
+		p.MaxCompletionTokens = openai.Int(most)
 	}
 	for _, t := range r.Tools {
 		var schema map[string]any
@@ -92,20 +91,30 @@ func (c *chat) params(r *Request) (openai.ChatCompletionNewParams, error) {
 			Name: t.Name, Description: openai.String(t.Description), Parameters: schema,
 		}))
 	}
-	if len(r.Schema) > 0 {
+	if c.formed(r) {
 		p.ResponseFormat.OfJSONSchema = &shared.ResponseFormatJSONSchemaParam{
 			JSONSchema: shared.ResponseFormatJSONSchemaJSONSchemaParam{
-				Name: AnswerTool, Schema: r.Schema, Strict: openai.Bool(strict(r.Schema)),
+				Name: AnswerTool, Schema: r.Schema, Strict: openai.Bool(schema.Strict(r.Schema)),
 			},
 		}
 	}
 	if text := system(r); text != "" {
 		p.Messages = append(p.Messages, openai.SystemMessage(text))
 	}
+	var said chatMessages
 	for _, m := range r.Messages {
-		p.Messages = append(p.Messages, chatMessages(m)...)
+		said.add(m, r)
 	}
+	p.Messages = append(p.Messages, said...)
 	return p, nil
+}
+
+// formed reports whether a schema goes along. A server that writes by one calls
+// no tools, as far as it is not known to do both: there it goes along once there
+// is nothing left to do but answer. What the answer must be its model is told
+// in words too.
+func (c *chat) formed(r *Request) bool {
+	return len(r.Schema) > 0 && !r.without(responseFormat) && (r.Must || len(r.Tools) == 0 || provider.Hosted(c.at.URL))
 }
 
 // system is the whole of the system prompt: what is shared comes first.
@@ -113,121 +122,58 @@ func system(r *Request) string {
 	return strings.Trim(r.Shared+"\n\n"+r.Own, "\n")
 }
 
-// chatMessages are a message as the API has it: each result is one of its own.
-func chatMessages(m Message) []openai.ChatCompletionMessageParamUnion {
-	var all []openai.ChatCompletionMessageParamUnion
+// chatMessages are a conversation as the API has it: each result is a message of
+// its own, and what the user says in a row is one, as the templates of many
+// models take turns only.
+type chatMessages []openai.ChatCompletionMessageParamUnion
+
+func (all *chatMessages) add(m Message, r *Request) {
 	if m.Role == Assistant {
-		a := &openai.ChatCompletionAssistantMessageParam{}
-		if text := m.Said(); text != "" {
-			a.Content.OfString = openai.String(text)
-		}
-		for _, c := range m.Calls() {
-			a.ToolCalls = append(a.ToolCalls, openai.ChatCompletionMessageToolCallUnionParam{
-				OfFunction: &openai.ChatCompletionMessageFunctionToolCallParam{
-					ID: c.ID, Function: openai.ChatCompletionMessageFunctionToolCallFunctionParam{
-						Name: c.Name, Arguments: string(c.Input),
-					},
-				},
-			})
-		}
-		return append(all, openai.ChatCompletionMessageParamUnion{OfAssistant: a})
+		*all = append(*all, openai.ChatCompletionMessageParamUnion{OfAssistant: chatAssistant(m, r)})
+		return
 	}
 	for _, part := range m.Parts {
 		switch part := part.(type) {
 		case *Text:
-			all = append(all, openai.UserMessage(part.Text))
+			all.say(part.Text)
 		case *Note:
-			all = append(all, openai.UserMessage(part.Text))
+			all.say(part.Text)
 		case *Result:
-			all = append(all, openai.ToolMessage(part.Text, part.ID))
-		case *Call, *Kept: // a model's own
+			*all = append(*all, openai.ToolMessage(part.Text, part.ID))
+		case *Call, *Kept, *Thought: // a model's own
 		default:
 			panic(fmt.Sprintf("unhandled %T", part))
 		}
 	}
-	return all
 }
 
-// chatReply puts a reply together.
-type chatReply struct {
-	say   func(string)
-	reply Reply
-	text  strings.Builder
-	calls []*chatCall
-	stop  string
+func (all *chatMessages) say(text string) {
+	if n := len(*all); n > 0 && (*all)[n-1].OfUser != nil {
+		before := &(*all)[n-1].OfUser.Content.OfString
+		*before = openai.String(before.Value + "\n\n" + text)
+		return
+	}
+	*all = append(*all, openai.UserMessage(text))
 }
 
-type chatCall struct {
-	index    int64
-	id, name string
-	args     strings.Builder
-}
-
-func (s *chatReply) add(chunk *openai.ChatCompletionChunk) {
-	if chunk.Model != "" {
-		s.reply.Model = chunk.Model
+func chatAssistant(m Message, r *Request) *openai.ChatCompletionAssistantMessageParam {
+	a := &openai.ChatCompletionAssistantMessageParam{}
+	if text := m.Said(); text != "" {
+		a.Content.OfString = openai.String(text)
 	}
-	if u := chunk.Usage; u.PromptTokens+u.CompletionTokens > 0 {
-		s.reply.Usage = disjoint(u.PromptTokens, u.CompletionTokens, u.PromptTokensDetails.CachedTokens)
+	for _, c := range m.Calls() {
+		a.ToolCalls = append(a.ToolCalls, openai.ChatCompletionMessageToolCallUnionParam{
+			OfFunction: &openai.ChatCompletionMessageFunctionToolCallParam{
+				ID: c.ID, Function: openai.ChatCompletionMessageFunctionToolCallFunctionParam{
+					Name: c.Name, Arguments: string(c.Input),
+				},
+			},
+		})
 	}
-	for _, choice := range chunk.Choices {
-		if choice.Index != 0 {
-			continue
-		}
-		if text := choice.Delta.Content + choice.Delta.Refusal; text != "" {
-			s.text.WriteString(text)
-			s.say(text)
-		}
-		for _, d := range choice.Delta.ToolCalls {
-			c := s.call(d.Index, d.ID)
-			c.name += d.Function.Name
-			c.args.WriteString(d.Function.Arguments)
-		}
-		if choice.FinishReason != "" {
-			s.stop = choice.FinishReason
+	for _, p := range m.Parts {
+		if t, ok := p.(*Thought); ok && t.API == Chat && !r.without(reasoningContent) {
+			a.SetExtraFields(map[string]any{reasoningContent: t.JSON})
 		}
 	}
-}
-
-// call is the one that a piece belongs to. Some servers give each the same
-// index, and each its own id.
-func (s *chatReply) call(index int64, id string) *chatCall {
-	for i := len(s.calls) - 1; i >= 0; i-- {
-		if c := s.calls[i]; c.index == index && (id == "" || c.id == id) {
-			return c
-		}
-	}
-	c := &chatCall{index: index, id: id}
-	s.calls = append(s.calls, c)
-	return c
-}
-
-func (s *chatReply) whole() *Reply {
-	m := Message{Role: Assistant}
-	if s.text.Len() > 0 {
-		m.Parts = append(m.Parts, &Text{s.text.String()})
-	}
-	for i, c := range s.calls {
-		if c.id == "" {
-			c.id = fmt.Sprintf("call_%d", i+1)
-		}
-		m.Parts = append(m.Parts, &Call{ID: c.id, Name: c.name, Input: object(c.args.String())})
-	}
-	s.reply.Message = m
-	switch s.stop {
-	case "length":
-		s.reply.Stop = Cut
-	case "content_filter":
-		s.reply.Stop = Denied
-	default:
-		s.reply.Stop = Done
-	}
-	return &s.reply
-}
-
-// disjoint makes of OpenAI's counts, of which the input holds what was cached,
-// ones that add up.
-func disjoint(input, output, cached int64) task.Usage {
-	cached = min(max(cached, 0), max(input, 0))
-	return task.Usage{Input: max(input, 0) - cached, Output: max(output, 0), CacheRead: cached}
+	return a
 }

@@ -37,6 +37,8 @@ func (m Message) MarshalJSON() ([]byte, error) {
 			out.ID, out.Text, out.Bad = p.ID, p.Text, p.Bad
 		case *Kept:
 			out.API, out.Raw = p.API, string(p.JSON)
+		case *Thought:
+			continue
 		default:
 			panic(fmt.Sprintf("unhandled %T", p))
 		}

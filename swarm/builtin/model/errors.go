@@ -11,6 +11,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"agentswarm/swarm/fault"
 	"agentswarm/swarm/task"
 )
 
@@ -24,30 +25,44 @@ type Error struct {
 	After time.Duration
 	// TooLong says that the conversation does not fit.
 	TooLong bool
-	// Format says that a schema for the answer is what was not taken.
-	Format bool
-	Text   string // required: what went wrong, for a person
+	// Untaken is the member of the request that was not taken, of those that it
+	// can do without; empty: none.
+	Untaken string
+	Text    string // required: what went wrong, for a person
 }
 
 func (e *Error) Error() string { return e.Text }
 
-// What providers call what, in messages that have no code of their own.
+// Members that a request can do without. Servers other than those of OpenAI and
+// Anthropic may know none of them.
+const (
+	responseFormat      = "response_format"
+	streamOptions       = "stream_options"
+	maxCompletionTokens = "max_completion_tokens"
+	reasoningContent    = "reasoning_content"
+	thinkingDisplay     = "thinking.display"
+)
 
-func quotaWords() []string {
-	return []string{
-		"insufficient_quota", "credit balance", "billing", "exceeded your current quota", "out of credits", "payment required",
+// untakenWords are what errors call them, in the order in which they are looked
+// for.
+func untakenWords() [][]string {
+	return [][]string{
+		{streamOptions, "stream_options"},
+		{maxCompletionTokens, "max_completion_tokens"},
+		{reasoningContent, "reasoning_content"},
+		{thinkingDisplay, "thinking.enabled.display", "thinking.display"},
+		{responseFormat, "response_format", "json_schema", "text.format", "grammar", "structured output", "guided"},
 	}
 }
 
-func tooLongWords() []string {
-	return []string{
-		"context_length_exceeded", "prompt is too long", "maximum context length", "context window", "context size",
-		"request_too_large", "too many tokens",
+// untaken is the member that an error is about; empty: none that is known.
+func untaken(said string) string {
+	for _, words := range untakenWords() {
+		if mentions(said, words[1:]) {
+			return words[0]
+		}
 	}
-}
-
-func formatWords() []string {
-	return []string{"response_format", "json_schema", "text.format", "grammar"}
+	return ""
 }
 
 // mentions reports whether one of some words is in a text.
@@ -75,25 +90,15 @@ func (a answered) classify() *Error {
 		e.Text = strings.TrimSpace(fmt.Sprintf("%d %s", a.status, http.StatusText(a.status))) + ": " + said
 	}
 	words := code + " " + said
-	status := a.status
-	if status == 0 {
-		status = statusOf(code)
+	e.Kind = fault.Kind(a.status, words)
+	if e.Kind == task.Other && a.status == 0 {
+		e.Kind = task.Overloaded // in a stream that had begun
 	}
-	switch {
-	case status != http.StatusTooManyRequests && mentions(words, tooLongWords()), status == http.StatusRequestEntityTooLarge:
-		e.Kind, e.TooLong = task.Invalid, true
-	case mentions(words, quotaWords()), status == http.StatusPaymentRequired:
-		e.Kind = task.Quota
-	case status == http.StatusTooManyRequests:
-		e.Kind, e.Wait = task.RateLimit, true
-	case status == http.StatusUnauthorized, status == http.StatusForbidden:
-		e.Kind = task.Auth
-	case status == http.StatusRequestTimeout, status == http.StatusConflict, status >= 500:
-		e.Kind, e.Wait = task.Overloaded, true
-	case status >= 400:
-		e.Kind, e.Format = task.Invalid, mentions(words, formatWords())
-	default:
-		e.Kind, e.Wait = task.Overloaded, true // in a stream that had begun
+	e.Wait = e.Kind == task.RateLimit || e.Kind == task.Overloaded
+	if e.Kind == task.Invalid {
+		if e.TooLong = fault.TooLong(a.status, words); !e.TooLong {
+			e.Untaken = untaken(words)
+		}
 	}
 	if e.Wait || e.Kind == task.Quota {
 		e.After = retryAfter(a.header, time.Now)
@@ -120,19 +125,6 @@ func (a answered) elsewhere() *Error {
 	}
 	return &Error{Kind: task.Invalid, Text: fmt.Sprintf("the endpoint answers with %s, which is no stream of a model: is its address right?",
 		a.header.Get("Content-Type"))}
-}
-
-// statusOf is the status that an error in a stream would have had.
-func statusOf(code string) int {
-	switch code {
-	case "rate_limit_error", "rate_limit_exceeded":
-		return http.StatusTooManyRequests
-	case "authentication_error", "permission_error", "invalid_api_key":
-		return http.StatusUnauthorized
-	case "invalid_request_error", "not_found_error", "invalid_prompt":
-		return http.StatusBadRequest
-	}
-	return 0
 }
 
 // maxSaid is how much of a message is repeated.

@@ -10,6 +10,7 @@ package model
 import (
 	"context"
 	"encoding/json"
+	"slices"
 
 	"agentswarm/swarm/task"
 )
@@ -29,8 +30,8 @@ type Message struct {
 	Parts []Part
 }
 
-// Part is a piece of a message: [*Text], [*Note], [*Call], [*Result] or
-// [*Kept].
+// Part is a piece of a message: [*Text], [*Note], [*Call], [*Result], [*Kept]
+// or [*Thought].
 //
 //sumtype:decl
 type Part interface{ part() string }
@@ -56,9 +57,16 @@ type Result struct {
 	Bad  bool
 }
 
-// Kept is what one API gave and wants back as it was, such as its reasoning.
-// Other APIs are not sent it.
+// Kept is what one API gave and wants back as it was, such as reasoning that
+// nobody else can read. Other APIs are not sent it.
 type Kept struct {
+	API  API
+	JSON json.RawMessage
+}
+
+// Thought is the same of reasoning that can be read. It is shown to nobody, and
+// never written down.
+type Thought struct {
 	API  API
 	JSON json.RawMessage
 }
@@ -68,6 +76,8 @@ func (*Note) part() string   { return "note" }
 func (*Call) part() string   { return "call" }
 func (*Result) part() string { return "result" }
 func (*Kept) part() string   { return "kept" }
+
+func (*Thought) part() string { return "thought" }
 
 // Say makes a message of one text.
 func Say(role Role, text string) Message {
@@ -123,7 +133,12 @@ type Request struct {
 	Must bool
 	// CacheKey is the same for requests with the same prefix.
 	CacheKey string
+	// Without are members that the server does not take, by Error.Untaken.
+	Without []string
 }
+
+// without reports whether a member is to be left out.
+func (r *Request) without(member string) bool { return slices.Contains(r.Without, member) }
 
 // Stop is why a reply ended. Its zero value is an end that was not told.
 type Stop string

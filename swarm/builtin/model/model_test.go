@@ -11,7 +11,8 @@ import (
 	"agentswarm/roles"
 	"time"
 
-	"github.com/openai/openai-go/v3"
+	"github.com/anthropics/anthropic-sdk-go"
+	"github.com/openai/openai-go/v3/responses"
 
 	"agentswarm/swarm/task"
 )
@@ -159,19 +160,81 @@ func TestChatPieces(t *testing.T) {
 			`{"index":0,"id":"a","function":{"name":"read","arguments":"{"}}`,
 			`{"index":0,"id":"a","function":{"arguments":"}"}}`,
 		}, []Part{&Call{"a", "read", json.RawMessage(`{}`)}}},
+		{"the name again", []string{
+			`{"index":0,"id":"a","function":{"name":"read","arguments":"{"}}`,
+			`{"index":0,"id":"","function":{"name":"read","arguments":"}"}}`,
+		}, []Part{&Call{"a", "read", json.RawMessage(`{}`)}}},
+		{"neither index nor id", []string{
+			`{"function":{"name":"read","arguments":"{\"path\":\"x\"}"}}`,
+			`{"function":{"name":"read","arguments":"{\"path\":\"y\"}"}}`,
+		}, []Part{&Call{"call_1", "read", json.RawMessage(`{"path":"x"}`)}, &Call{"call_2", "read", json.RawMessage(`{"path":"y"}`)}}},
+		{"an object", []string{
+			`{"index":0,"id":"a","type":"function","function":{"name":"read","arguments":{"path":"x"}}}`,
+		}, []Part{&Call{"a", "read", json.RawMessage(`{"path":"x"}`)}}},
+		{"null", []string{
+			`{"index":0,"id":null,"function":{"name":"ls","arguments":null}}`,
+		}, []Part{&Call{"call_1", "ls", json.RawMessage(`{}`)}}},
+		{"one id for all", []string{
+			`{"index":0,"id":"a","function":{"name":"ls","arguments":"{}"}}`,
+			`{"index":1,"id":"a","function":{"name":"ls","arguments":"{}"}}`,
+		}, []Part{&Call{"a", "ls", json.RawMessage(`{}`)}, &Call{"call_2", "ls", json.RawMessage(`{}`)}}},
 	}
 	for _, test := range tests {
-		r := &chatReply{say: func(string) {}}
+		r := newChatReply("m", func(string) {})
 		for _, c := range test.chunks {
-			var chunk openai.ChatCompletionChunk
-			if err := json.Unmarshal([]byte(`{"choices":[{"index":0,"delta":{"tool_calls":[`+c+`]}}]}`), &chunk); err != nil {
+			if err := r.take([]byte(`{"choices":[{"index":0,"delta":{"tool_calls":[` + c + `]}}]}`)); err != nil {
 				t.Fatal(err)
 			}
-			r.add(&chunk)
 		}
 		if got := r.whole().Message.Parts; !reflect.DeepEqual(got, test.want) {
 			t.Errorf("%s: %+v, want %+v", test.name, got, test.want)
 		}
+	}
+}
+
+// TestChatThoughts: what a server leaves of a model's thoughts in its text, or
+// tells beside that, is neither said nor sent back.
+func TestChatThoughts(t *testing.T) {
+	t.Parallel()
+	for _, pieces := range [][]string{
+		{`{"content":"<th"}`, `{"content":"ink>SECRET</thi"}`, `{"content":"nk>\n\nSa"}`, `{"content":"id."}`},
+		{`{"reasoning_content":"SECRET"}`, `{"reasoning":"SECRET"}`, `{"reasoning_details":[{"text":"SECRET"}]}`, `{"content":"Said."}`},
+	} {
+		told := ""
+		r := &chatReply{say: func(text string) { told += text }}
+		for _, delta := range pieces {
+			var chunk chatChunk
+			if err := json.Unmarshal([]byte(`{"choices":[{"index":0,"delta":`+delta+`}]}`), &chunk); err != nil {
+				t.Fatal(err)
+			}
+			r.add(&chunk)
+		}
+		if got := r.whole().Message; got.Said() != "Said." || strings.TrimSpace(told) != "Said." || len(got.Parts) != 1 {
+			t.Errorf("of %s it is told %q and kept %+v", pieces, told, got.Parts)
+		}
+	}
+}
+
+// TestThoughtsElsewhere is the same of the other two APIs.
+func TestThoughtsElsewhere(t *testing.T) {
+	t.Parallel()
+	const text = "<think>\\nSECRET\\n</think>\\n\\nSaid."
+	var whole anthropic.Message
+	var item responses.ResponseOutputItemUnion
+	for v, raw := range map[any]string{
+		&whole: `{"content":[{"type":"text","text":"` + text + `"}]}`,
+		&item:  `{"type":"message","content":[{"type":"output_text","text":"` + text + `"}]}`,
+	} {
+		if err := json.Unmarshal([]byte(raw), v); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := []Part{&Text{"Said."}}
+	if got := anthropicReply(&whole).Message.Parts; !reflect.DeepEqual(got, want) {
+		t.Errorf("anthropicReply keeps %+v", got)
+	}
+	if got := responsePart(&item); !reflect.DeepEqual(got, want) {
+		t.Errorf("responsePart keeps %+v", got)
 	}
 }
 
@@ -182,22 +245,6 @@ func TestDisjoint(t *testing.T) {
 	}
 	if got, want := disjoint(1, -1, 9), (task.Usage{CacheRead: 1}); got != want {
 		t.Errorf("disjoint = %+v, want %+v", got, want)
-	}
-}
-
-func TestStrict(t *testing.T) {
-	t.Parallel()
-	for give, want := range map[string]bool{
-		`{"type":"object","properties":{"a":{"type":"string"}},"required":["a"],"additionalProperties":false}`: true,
-		`{"type":"object","properties":{"a":{"type":"string"}},"additionalProperties":false}`:                  false,
-		`{"type":"object","properties":{"a":{"type":"string"}},"required":["a"]}`:                              false,
-		`{"type":"object"}`: false,
-		`{"type":"object","properties":{"a":{"oneOf":[]}},"required":["a"],"additionalProperties":false}`: false,
-		`{`: false,
-	} {
-		if got := strict(json.RawMessage(give)); got != want {
-			t.Errorf("strict(%s) = %v, want %v", give, got, want)
-		}
 	}
 }
 

@@ -3,12 +3,17 @@ package model
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"github.com/openai/openai-go/v3"
 	"github.com/openai/openai-go/v3/packages/param"
+	"github.com/openai/openai-go/v3/packages/ssestream"
 	"github.com/openai/openai-go/v3/responses"
 	"github.com/openai/openai-go/v3/shared"
+
+	"agentswarm/swarm/schema"
+	"agentswarm/swarm/thought"
 )
 
 // responder asks by the Responses API. Nothing is stored there: the
@@ -27,13 +32,18 @@ func (c *responder) Ask(ctx context.Context, r *Request, say func(string)) (*Rep
 	service := responses.NewResponseService(openaiOptions(c.at, x)...)
 	stream := service.NewStreaming(inner, params)
 	defer stream.Close()
-	reply := &Reply{Message: Message{Role: Assistant}}
+	reply := &Reply{Message: Message{Role: Assistant}, Stop: Done}
+	var aloud thought.Stream
 	for stream.Next() {
 		event := stream.Current()
 		switch event.Type {
-		case "response.output_text.delta", "response.refusal.delta":
-			say(event.Delta)
+		case "response.refusal.delta":
+			reply.Stop = Denied
+			tell(say, event.Delta)
+		case "response.output_text.delta":
+			tell(say, aloud.Next(event.Delta))
 		case "response.output_item.done":
+			tell(say, aloud.End(false))
 			reply.Message.Parts = append(reply.Message.Parts, responsePart(&event.Item)...)
 		case "response.completed", "response.incomplete":
 			return reply.settle(&event.Response), nil
@@ -49,12 +59,20 @@ func (c *responder) Ask(ctx context.Context, r *Request, say func(string)) (*Rep
 	return nil, x.wrong(inner, errCutShort)
 }
 
+// streamed finds an error of the provider within its stream.
+func streamed(err error) error {
+	var within *ssestream.StreamError
+	if errors.As(err, &within) {
+		return answered{body: string(within.Event.Data)}.classify()
+	}
+	return err
+}
+
 // settle takes what is only known at the end.
 func (r *Reply) settle(end *responses.Response) *Reply {
 	r.Model = string(end.Model)
 	u := end.Usage
 	r.Usage = disjoint(u.InputTokens, u.OutputTokens, u.InputTokensDetails.CachedTokens)
-	r.Stop = Done
 	switch end.IncompleteDetails.Reason {
 	case "max_output_tokens":
 		r.Stop = Cut
@@ -75,7 +93,7 @@ func responsePart(item *responses.ResponseOutputItemUnion) []Part {
 	case "message":
 		var all []Part
 		for _, c := range item.Content {
-			if text := c.Text + c.Refusal; text != "" {
+			if text := thought.Cut(c.Text + c.Refusal); text != "" {
 				all = append(all, &Text{text})
 			}
 		}
@@ -83,9 +101,32 @@ func responsePart(item *responses.ResponseOutputItemUnion) []Part {
 	case "function_call":
 		return []Part{&Call{ID: item.CallID, Name: item.Name, Input: object(item.Arguments.OfString)}}
 	case "reasoning":
-		return []Part{&Kept{API: Responses, JSON: json.RawMessage(item.RawJSON())}}
+		return reasoning(item.RawJSON())
 	}
 	return nil
+}
+
+// reasoning is what is kept of how a model came to its reply: what is encrypted,
+// less what can be read. What can only be read is for the model alone.
+func reasoning(raw string) []Part {
+	var w map[string]json.RawMessage
+	var sealed string
+	if json.Unmarshal([]byte(raw), &w) != nil {
+		return nil
+	}
+	switch _ = json.Unmarshal(w["encrypted_content"], &sealed); {
+	case sealed != "":
+		delete(w, "content")
+		w["summary"] = json.RawMessage("[]")
+		text, err := json.Marshal(w)
+		if err != nil {
+			return nil
+		}
+		return []Part{&Kept{API: Responses, JSON: text}}
+	case len(w["content"]) > len("[]") && string(w["content"]) != "null":
+		return []Part{&Thought{API: Responses, JSON: json.RawMessage(raw)}}
+	}
+	return nil // by its id nobody finds it: nothing is stored there
 }
 
 func (c *responder) params(r *Request) (responses.ResponseNewParams, error) {
@@ -114,13 +155,13 @@ func (c *responder) params(r *Request) (responses.ResponseNewParams, error) {
 			Name: t.Name, Description: openai.String(t.Description), Parameters: schema, Strict: openai.Bool(false),
 		}})
 	}
-	if len(r.Schema) > 0 {
-		var schema map[string]any
-		if err := json.Unmarshal(r.Schema, &schema); err != nil {
+	if len(r.Schema) > 0 && !r.without(responseFormat) {
+		var wanted map[string]any
+		if err := json.Unmarshal(r.Schema, &wanted); err != nil {
 			return p, fmt.Errorf("the schema of the answer: %w", err)
 		}
 		p.Text.Format.OfJSONSchema = &responses.ResponseFormatTextJSONSchemaConfigParam{
-			Name: AnswerTool, Schema: schema, Strict: openai.Bool(strict(r.Schema)),
+			Name: AnswerTool, Schema: wanted, Strict: openai.Bool(schema.Strict(r.Schema)),
 		}
 	}
 	for _, m := range r.Messages {
@@ -154,47 +195,13 @@ func responseItems(m Message) []responses.ResponseInputItemUnionParam {
 			if part.API == Responses {
 				all = append(all, param.Override[responses.ResponseInputItemUnionParam](part.JSON))
 			}
+		case *Thought:
+			if part.API == Responses {
+				all = append(all, param.Override[responses.ResponseInputItemUnionParam](part.JSON))
+			}
 		default:
 			panic(fmt.Sprintf("unhandled %T", part))
 		}
 	}
 	return all
-}
-
-// strict reports whether a schema is one that OpenAI can hold a model to: each
-// object in it lists all its members and allows no others.
-func strict(schema json.RawMessage) bool {
-	var root any
-	return json.Unmarshal(schema, &root) == nil && strictBelow(root)
-}
-
-func strictBelow(v any) bool {
-	switch v := v.(type) {
-	case []any:
-		for _, e := range v {
-			if !strictBelow(e) {
-				return false
-			}
-		}
-	case map[string]any:
-		if members, ok := v["properties"].(map[string]any); ok {
-			required, _ := v["required"].([]any)
-			if more, ok := v["additionalProperties"].(bool); !ok || more || len(required) != len(members) {
-				return false
-			}
-		} else if v["type"] == "object" {
-			return false
-		}
-		for _, word := range []string{"oneOf", "allOf", "not", "if", "patternProperties", "prefixItems", "uniqueItems"} {
-			if _, there := v[word]; there {
-				return false
-			}
-		}
-		for _, e := range v {
-			if !strictBelow(e) {
-				return false
-			}
-		}
-	}
-	return true
 }

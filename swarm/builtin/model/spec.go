@@ -124,13 +124,7 @@ func (s Search) guess() string {
 	if s.Endpoint != "" {
 		return ""
 	}
-	switch openai, anthropic := s.Getenv("OPENAI_API_KEY") != "", s.Getenv("ANTHROPIC_API_KEY") != ""; {
-	case openai && !anthropic:
-		return "openai"
-	case anthropic && !openai:
-		return "anthropic"
-	}
-	return ""
+	return provider.Guess(s.Getenv)
 }
 
 // KeyError is a key that is missing.

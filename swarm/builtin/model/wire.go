@@ -64,9 +64,13 @@ func (x *exchange) middleware(r *http.Request, next func(*http.Request) (*http.R
 }
 
 // client follows no redirect: what is asked holds a key, and what a person is
-// working at, for the host that was named and no other.
+// working at, for the host that was named and no other. Its connections are its
+// own: others would close them.
 func client() *http.Client {
-	return &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	return &http.Client{
+		Transport:     http.DefaultTransport.(*http.Transport).Clone(),
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
 }
 
 // streams reports whether an answer may be a stream. Some servers do not say

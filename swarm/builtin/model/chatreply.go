@@ -1,0 +1,229 @@
+package model
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"agentswarm/swarm/task"
+	"agentswarm/swarm/thought"
+)
+
+// chatChunk is a piece of a reply, or the whole of one. It is read with more
+// patience than the SDK has: what speaks this API are many servers, few of
+// which are OpenAI's.
+type chatChunk struct {
+	Error json.RawMessage `json:"error"`
+	Model string          `json:"model"`
+	Usage struct {
+		Input   int64 `json:"prompt_tokens"`
+		Output  int64 `json:"completion_tokens"`
+		Details struct {
+			Cached int64 `json:"cached_tokens"`
+		} `json:"prompt_tokens_details"`
+	} `json:"usage"`
+	Choices []chatChoice `json:"choices"`
+}
+
+type chatChoice struct {
+	Index int64     `json:"index"`
+	Delta chatDelta `json:"delta"`
+	Stop  string    `json:"finish_reason"`
+}
+
+type chatDelta struct {
+	Content   json.RawMessage `json:"content"` // a string, null, or a list of parts
+	Refusal   string          `json:"refusal"`
+	Reasoning string          `json:"reasoning_content"`
+	Thinking  string          `json:"reasoning"` // what others call it
+	Calls     []chatPiece     `json:"tool_calls"`
+}
+
+// chatPiece is a part of a call. Any of its members may be missing.
+type chatPiece struct {
+	Index    *int64 `json:"index"`
+	ID       string `json:"id"`
+	Function struct {
+		Name      string          `json:"name"`
+		Arguments json.RawMessage `json:"arguments"` // a string with JSON, or that itself
+	} `json:"function"`
+}
+
+// chatReply puts a reply together.
+type chatReply struct {
+	say   func(string)
+	reply Reply
+	aloud thought.Stream
+	text  strings.Builder
+	// reasoning is what a server wants back beside the calls.
+	reasoning strings.Builder
+	calls     []*chatCall
+	stop      string
+	refused   bool
+	ended     bool // nothing follows
+}
+
+type chatCall struct {
+	index    *int64
+	id, name string
+	args     strings.Builder
+}
+
+func newChatReply(model string, say func(string)) *chatReply {
+	return &chatReply{say: say, aloud: thought.Of(model)}
+}
+
+// take takes an event of the stream.
+func (s *chatReply) take(text []byte) error {
+	text = bytes.TrimSpace(text)
+	if s.ended = string(text) == "[DONE]"; s.ended || len(text) == 0 {
+		return nil
+	}
+	var chunk chatChunk
+	err := json.Unmarshal(text, &chunk)
+	var odd *json.UnmarshalTypeError // of one member; the others are as they should be
+	switch word := string(chunk.Error); {
+	case err != nil && !errors.As(err, &odd):
+		return fmt.Errorf("read the stream: %w", err)
+	case word != "" && word != "null" && word != `""`:
+		return answered{body: string(text)}.classify()
+	}
+	s.add(&chunk)
+	return nil
+}
+
+func (s *chatReply) add(chunk *chatChunk) {
+	if chunk.Model != "" {
+		s.reply.Model = chunk.Model
+	}
+	if u := chunk.Usage; u.Input+u.Output > 0 {
+		s.reply.Usage = disjoint(u.Input, u.Output, u.Details.Cached)
+	}
+	for _, choice := range chunk.Choices {
+		if choice.Index != 0 {
+			continue
+		}
+		if choice.Delta.Reasoning+choice.Delta.Thinking != "" {
+			s.aloud.Apart() // this server keeps thoughts apart
+		}
+		s.reasoning.WriteString(choice.Delta.Reasoning)
+		s.refused = s.refused || choice.Delta.Refusal != ""
+		s.tell(s.aloud.Next(content(choice.Delta.Content)) + choice.Delta.Refusal)
+		for _, piece := range choice.Delta.Calls {
+			s.call(&piece).add(&piece)
+		}
+		if choice.Stop != "" {
+			s.stop = choice.Stop
+		}
+	}
+}
+
+func (s *chatReply) tell(text string) {
+	s.text.WriteString(text)
+	tell(s.say, text)
+}
+
+// tell says a piece, if it is one.
+func tell(say func(string), text string) {
+	if text != "" {
+		say(text)
+	}
+}
+
+// content is what is said: a text, or those parts of a list that are one, of
+// which the others are thoughts.
+func content(raw json.RawMessage) string {
+	var text string
+	if json.Unmarshal(raw, &text) == nil {
+		return text
+	}
+	var parts []struct{ Type, Text string }
+	_ = json.Unmarshal(raw, &parts) // what is neither says nothing
+	for _, p := range parts {
+		if p.Type == "text" {
+			text += p.Text
+		}
+	}
+	return text
+}
+
+// call is the one that a piece belongs to. Some servers give each the same
+// index and its own id; some give neither, and each call as one piece.
+func (s *chatReply) call(p *chatPiece) *chatCall {
+	for _, c := range slices.Backward(s.calls) {
+		if c.has(p) {
+			return c
+		}
+	}
+	c := &chatCall{index: p.Index, id: p.ID}
+	s.calls = append(s.calls, c)
+	return c
+}
+
+func (c *chatCall) has(p *chatPiece) bool {
+	switch same := p.Index == nil || c.index != nil && *p.Index == *c.index; {
+	case p.ID != "":
+		return same && p.ID == c.id
+	case p.Function.Name != "":
+		return same && !c.complete()
+	default:
+		return same
+	}
+}
+
+// complete reports whether nothing can follow.
+func (c *chatCall) complete() bool { return c.name != "" && json.Valid([]byte(c.args.String())) }
+
+func (c *chatCall) add(p *chatPiece) {
+	if name := p.Function.Name; c.args.Len() == 0 && name != c.name { // some say it with each piece
+		c.name += name
+	}
+	var args string
+	if raw := p.Function.Arguments; json.Unmarshal(raw, &args) != nil {
+		args = string(raw)
+	}
+	c.args.WriteString(args)
+}
+
+func (s *chatReply) whole() *Reply {
+	switch {
+	case s.refused, s.stop == "content_filter":
+		s.reply.Stop = Denied
+	case s.stop == "length", s.stop == "max_tokens", s.stop == "model_length":
+		s.reply.Stop = Cut
+	default:
+		s.reply.Stop = Done
+	}
+	s.tell(s.aloud.End(s.reply.Stop == Cut))
+	m := Message{Role: Assistant}
+	if s.reasoning.Len() > 0 && len(s.calls) > 0 {
+		text, err := json.Marshal(s.reasoning.String())
+		if err != nil {
+			panic(fmt.Sprintf("model: a string does not marshal: %v", err))
+		}
+		m.Parts = append(m.Parts, &Thought{API: Chat, JSON: text})
+	}
+	if text := thought.Cut(s.text.String()); text != "" {
+		m.Parts = append(m.Parts, &Text{text})
+	}
+	ids := map[string]bool{}
+	for i, c := range s.calls {
+		if c.id == "" || ids[c.id] {
+			c.id = fmt.Sprintf("call_%d", i+1)
+		}
+		ids[c.id] = true
+		m.Parts = append(m.Parts, &Call{ID: c.id, Name: c.name, Input: object(c.args.String())})
+	}
+	s.reply.Message = m
+	return &s.reply
+}
+
+// disjoint makes of OpenAI's counts, of which the input holds what was cached,
+// ones that add up.
+func disjoint(input, output, cached int64) task.Usage {
+	cached = min(max(cached, 0), max(input, 0))
+	return task.Usage{Input: max(input, 0) - cached, Output: max(output, 0), CacheRead: cached}
+}
