@@ -191,7 +191,12 @@ func TestAttachEarly(t *testing.T) {
 		return "until test -e " + filepath.Join(y.dir, name) + "; do sleep 0.02; done"
 	}
 	y.write("home/.config/swarm/config.toml", "[agents.shell]\npty = true\ncommand = [\"sh\", \"-c\", \"read x; echo $x > x.txt\"]\n")
-	y.ends(0, "run", "--detach", "--agent", "shell", "work", "--setup", wait("ready"), "--verify", wait("checked")+"; false")
+	y.ends(0, "run", "--detach", "--agent", "shell", "work",
+		"--setup", "touch "+filepath.Join(y.dir, "begun")+"; "+wait("ready"), "--verify", wait("checked")+"; false")
+	y.await("the end of its wait in the queue", func() bool {
+		_, err := os.Stat(filepath.Join(y.dir, "begun"))
+		return err == nil
+	})
 	w := y.open(24, 80, "attach")
 	w.sees("a1 is being made ready; its terminal is waited for")
 	y.write("ready", "")

@@ -17,6 +17,7 @@ import (
 //
 //	kill:17:FILE     at the 17th step the process makes the file and kills itself
 //	kill:before closed:FILE   the same before the first record of a kind, or after
+//	kill:before closed*3:FILE  the same before the third of them
 //	kill:swapped:FILE  the same at the first step of this name
 //	prune:all:REPO   at each step the user tidies the repository up
 const faultVar = "SWARMTEST_FAULT"
@@ -39,7 +40,8 @@ type faulty struct {
 	verb, at, file string
 
 	steps atomic.Int64
-	mu    sync.Mutex // held while the user tidies up
+	seen  atomic.Int64 // steps of the name that is asked for
+	mu    sync.Mutex   // held while the user tidies up
 }
 
 func (f *faulty) step(name string) error {
@@ -60,10 +62,14 @@ func (f *faulty) step(name string) error {
 }
 
 // recorded tells whether a step is the one of a record that is asked for:
-// "before 17 closed" is "before closed".
+// "before 17 closed" is "before closed". Of "before closed*3" it is the third.
 func (f *faulty) recorded(step string) bool {
 	words := strings.Fields(step)
-	return step == f.at || len(words) == 3 && words[0]+" "+words[2] == f.at
+	at, nth, counted := strings.Cut(f.at, "*")
+	if step != at && (len(words) != 3 || words[0]+" "+words[2] != at) {
+		return false
+	}
+	return !counted || strconv.FormatInt(f.seen.Add(1), 10) == nth
 }
 
 // prune is what a user may do at any moment.

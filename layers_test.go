@@ -18,14 +18,14 @@ func layers() [][]string {
 	return [][]string{
 		0: {
 			"roles", "variants", "variants/tasks", "swarm/lab/stat", "risk/argv", "risk/lockfile", "worktree/git", "swarm/task", "swarm/proc", "swarm/box", "swarm/ask",
-			"swarm/nearest", "swarm/schema", "swarm/modeltest", "swarm/provider",
+			"swarm/nearest", "swarm/schema", "swarm/stage", "swarm/thought", "swarm/modeltest", "swarm/provider",
 		},
 		1: {
 			"worktree", "merge", "swarm/ear", "swarm/event", "swarm/guard", "swarm/limit", "swarm/manifest", "swarm/scope", "swarm/script",
-			"swarm/hook", "swarm/shim", "risk/shell", "swarm/modeltest/serve",
-			"swarm/builtin/model", "swarm/builtin/tool", "swarm/models", "swarm/prompt",
+			"swarm/fault", "swarm/hook", "swarm/shim", "risk/shell", "swarm/modeltest/serve",
+			"swarm/builtin/tool", "swarm/models", "swarm/prompt",
 		},
-		2: {"risk", "swarm/early", "swarm/store", "swarm/agent", "swarm/inbox", "swarm/fleet", "swarm/governor", "swarm/wire", "swarm/lab/measure"},
+		2: {"risk", "swarm/early", "swarm/store", "swarm/agent", "swarm/inbox", "swarm/fleet", "swarm/governor", "swarm/wire", "swarm/builtin/model", "swarm/lab/measure"},
 		3: {
 			"swarm/agent/agenttest", "swarm/agent/claude", "swarm/agent/codex", "swarm/agent/command", "swarm/agent/gemini",
 			"swarm/agent/opencode", "swarm/agent/pi", "swarm/agent/qwen",

@@ -14,7 +14,7 @@ import (
 func TestMCP(t *testing.T) {
 	t.Parallel()
 	y := newYard(t)
-	y.write("home/.config/swarm/config.toml", "default_agent = \"worker\"\n[agents.worker]\ncommand = [\"fakeagent\", \"obey\"]\n")
+	y.write("home/.config/swarm/config.toml", "run.default_agent = \"worker\"\n[agents.worker]\ncommand = [\"fakeagent\", \"obey\"]\n")
 	told := make(chan string, 64)
 	client := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "v1"}, &mcp.ClientOptions{
 		ProgressNotificationHandler: func(_ context.Context, r *mcp.ProgressNotificationClientRequest) {

@@ -16,7 +16,7 @@ import (
 func budgetYard(t *testing.T) *yard {
 	t.Helper()
 	y := newYard(t)
-	y.write("home/.config/swarm/config.toml", `default_agent = "mine"
+	y.write("home/.config/swarm/config.toml", `run.default_agent = "mine"
 [agents.mine]
 format = "jsonl"
 command = ["sh", "-c", 'echo $SWARM_AGENT >> `+y.path("starts")+`; echo x > $SWARM_AGENT.txt; echo "{\"type\":\"usage\",\"output\":100}"; echo "{\"type\":\"result\",\"text\":\"ok\"}"']

@@ -79,7 +79,7 @@ func scriptYard(t *testing.T) *yard {
 	y := newYard(t)
 	y.env = append(y.env, "WORK="+y.dir, "SIGNALS="+y.path())
 	mark := fmt.Sprintf("%q", "mark:"+y.dir)
-	y.write("home/.config/swarm/config.toml", `default_agent = "worker"
+	y.write("home/.config/swarm/config.toml", `run.default_agent = "worker"
 [agents.worker]
 command = ["fakeagent", "obey", `+mark+`]
 [agents.rounds]

@@ -100,6 +100,7 @@ func (o *Orders) Resolve(a Asked) (*Resolved, error) {
 	}
 	r.Kind, r.Limits = role.Kind, role.Limits
 	o.model(a, r, offer{role, from})
+	r.Fallbacks = others(r.Model, r.Fallbacks)
 	o.thorough(a, r)
 	return r, nil
 }
@@ -180,6 +181,17 @@ func (o *Orders) model(a Asked, r *Resolved, role offer) {
 	if role.from != "" {
 		o.takeRole(r, role, take)
 	}
+}
+
+// others are the fallbacks of a model, each once and without itself: what could
+// not be had is not asked for again at once.
+func others(model Spec, fallbacks []Spec) (left []Spec) {
+	for _, s := range fallbacks {
+		if s != model && !slices.Contains(left, s) {
+			left = append(left, s)
+		}
+	}
+	return left
 }
 
 // takeRole lets a role offer its model. What it falls back on is of no use to

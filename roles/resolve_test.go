@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"reflect"
+	"slices"
 	"testing"
 )
 
@@ -137,6 +138,38 @@ func TestRoute(t *testing.T) {
 	}
 }
 
+// TestRules: what is told of routing at the start is what is done.
+func TestRules(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name   string
+		change func(*Orders)
+		want   []string
+	}{
+		{"all that is configured", func(*Orders) {}, []string{Plan, Smol}},
+		{"less", func(o *Orders) { delete(o.Table, Plan) }, []string{Smol}},
+		{"off", func(o *Orders) { o.Route = false }, nil},
+		{"one model for all", func(o *Orders) { o.Model = spec(t, "m") }, nil},
+		{"one role for all", func(o *Orders) { o.Role = "judge" }, nil},
+		{"the default role for all", func(o *Orders) { o.Role = Default }, nil},
+	} {
+		o := orders(t)
+		o.Role, o.Model, o.Models = "", Spec{}, nil
+		tt.change(o)
+		var got []string
+		for _, rule := range o.Rules() {
+			got = append(got, rule.Role)
+		}
+		if !slices.Equal(got, tt.want) || o.Routes() != (tt.want != nil) {
+			t.Errorf("%s: Rules = %q and Routes = %t, want %q", tt.name, got, o.Routes(), tt.want)
+		}
+		r, err := o.Resolve(Asked{Reads: true})
+		if err != nil || (r.Routed != "") != (tt.want != nil) || (r.Slow != Spec{}) != (tt.want != nil) {
+			t.Errorf("%s: Resolve = %+v, %v, and the rules are %q", tt.name, r, err, tt.want)
+		}
+	}
+}
+
 // TestThorough: what nobody chose has another model after two failures, and
 // fallbacks stay with the model that they stand in for.
 func TestThorough(t *testing.T) {
@@ -161,6 +194,12 @@ func TestThorough(t *testing.T) {
 		{"off", func(o *Orders, _ *Asked) { o.Route = false }, "", 1},
 		{"the same already", func(o *Orders, _ *Asked) { o.Table[Default] = o.Table[Slow] }, "", 0},
 		{"another agent's", func(o *Orders, _ *Asked) { o.Table[Slow] = Role{Spec: spec(t, "p/slow"), Kind: "pi"} }, "", 1},
+		{"that of the agent that was named", func(o *Orders, a *Asked) {
+			o.Table[Slow], a.Agent = Role{Spec: spec(t, "p/slow"), Kind: "pi"}, "pi"
+		}, "p/slow", 1},
+		{"that of the agent of its role", func(o *Orders, _ *Asked) {
+			o.Table[Slow], o.Table[Default] = Role{Spec: spec(t, "p/slow"), Kind: "pi"}, Role{Spec: spec(t, "p/default"), Kind: "pi"}
+		}, "p/slow", 0},
 	} {
 		o, a := orders(t), Asked{}
 		o.Role, o.Model, o.Models = "", Spec{}, nil
@@ -217,4 +256,87 @@ func FuzzParseSpec(f *testing.F) {
 			t.Errorf("ParseSpec(%q) = %+v, which is written %q", text, s, s.String())
 		}
 	})
+}
+
+// TestFallbacksAreOthers: what could not be had is not the next thing to try.
+func TestFallbacksAreOthers(t *testing.T) {
+	t.Parallel()
+	a, b := Spec{Provider: "p", Model: "a"}, Spec{Provider: "p", Model: "b"}
+	low := Spec{Provider: "p", Model: "a", Effort: "low"}
+	o := &Orders{Table: Table{Default: {Spec: a, Fallbacks: []Spec{a, b, a, low, b}}}}
+	r, err := o.Resolve(Asked{})
+	if err != nil || !slices.Equal(r.Fallbacks, []Spec{b, low}) {
+		t.Errorf("Resolve falls back on %v, %v, want %v", r.Fallbacks, err, []Spec{b, low})
+	}
+}
+
+// TestSubjects: only a model that somebody chose is asked for subjects.
+func TestSubjects(t *testing.T) {
+	t.Parallel()
+	commit := Table{Commit: {Kind: "pi"}}
+	for _, tt := range []struct {
+		name string
+		give Orders
+		want bool
+	}{
+		{"nothing", Orders{Route: true}, false},
+		{"another role", Orders{Route: true, Table: Table{Default: {}}, Models: map[string]Spec{Smol: {Model: "m"}}}, false},
+		{"the role", Orders{Route: true, Table: commit}, true},
+		{"a flag", Orders{Route: true, Models: map[string]Spec{Commit: {Model: "m"}}}, true},
+		{"not routed", Orders{Table: commit, Models: map[string]Spec{Commit: {Model: "m"}}}, false},
+	} {
+		if got := tt.give.Subjects(); got != tt.want {
+			t.Errorf("%s: Subjects() = %t, want %t", tt.name, got, tt.want)
+		}
+	}
+}
+
+// TestBoundingRole: a role that only bounds has the model of default, unless one
+// of the two is for an agent of its own, which may not know the other's models.
+func TestBoundingRole(t *testing.T) {
+	t.Parallel()
+	limits, model := Limits{USD: 1}, spec(t, "p/default")
+	for _, tt := range []struct {
+		name        string
+		role, usual Role
+		want        string
+	}{
+		{"neither", Role{Limits: limits}, Role{Spec: model}, "p/default"},
+		{"the role", Role{Limits: limits, Kind: "codex"}, Role{Spec: model}, ""},
+		{"default", Role{Limits: limits}, Role{Spec: model, Kind: "codex"}, ""},
+		{"a model of its own", Role{Spec: spec(t, "p/own"), Kind: "codex"}, Role{Spec: model}, "p/own"},
+	} {
+		o := &Orders{Table: Table{Default: tt.usual, "judge": tt.role}}
+		r, err := o.Resolve(Asked{Role: "judge"})
+		if err != nil || r.Model.String() != tt.want || r.Kind != tt.role.Kind || r.Limits != tt.role.Limits {
+			t.Errorf("%s is for an agent: Resolve = %+v, %v, want %q", tt.name, r, err, tt.want)
+		}
+	}
+}
+
+// TestKindOfDefault: nobody who names an agent asks for the role default of
+// another one; whoever names a role asks for its model whatever agent it is.
+func TestKindOfDefault(t *testing.T) {
+	t.Parallel()
+	o := &Orders{Table: Table{
+		Default: {Spec: spec(t, "openai/gpt-5"), Kind: "codex", Limits: Limits{Turns: 3}},
+		"judge": {Spec: spec(t, "openai/gpt-5-pro"), Kind: "codex"},
+	}}
+	for _, tt := range []struct {
+		name  string
+		asked Asked
+		want  string
+		turns int
+	}{
+		{"no agent is named", Asked{}, "openai/gpt-5", 3},
+		{"its own is", Asked{Agent: "codex"}, "openai/gpt-5", 3},
+		{"another is", Asked{Agent: "claude"}, "", 0},
+		{"another is, with a role that nothing says anything of", Asked{Agent: "claude", Role: Commit}, "", 0},
+		{"another is, with a role by its name", Asked{Agent: "claude", Role: "judge"}, "openai/gpt-5-pro", 0},
+	} {
+		r, err := o.Resolve(tt.asked)
+		if err != nil || r.Model.String() != tt.want || r.Limits.Turns != tt.turns {
+			t.Errorf("%s: Resolve = %+v, %v, want %q and %d turns", tt.name, r, err, tt.want, tt.turns)
+		}
+	}
 }

@@ -18,7 +18,7 @@ func explores() []string {
 // are not read: what they ask for is anybody's guess. A role that nobody
 // configured is no way to go.
 func (o *Orders) route(a Asked) (role, why string) {
-	if !o.Route || a.Stays || a.Model != (Spec{}) || a.TypeModel != (Spec{}) || o.Model != (Spec{}) {
+	if a.Stays || a.Model != (Spec{}) || a.TypeModel != (Spec{}) {
 		return "", ""
 	}
 	for _, rule := range o.Rules() {
@@ -36,9 +36,14 @@ type Rule struct {
 	fits func(*Orders, Asked) string
 }
 
+// Routes reports whether any call may be given another role than somebody named,
+// or the model for what failed twice. A flag that names the role or the model of
+// all calls leaves none.
+func (o *Orders) Routes() bool { return o.Route && o.Model == (Spec{}) && o.Role == "" }
+
 // Rules are those that hold, in the order in which they are asked.
 func (o *Orders) Rules() []Rule {
-	if !o.Route {
+	if !o.Routes() {
 		return nil
 	}
 	return slices.DeleteFunc([]Rule{
@@ -48,6 +53,14 @@ func (o *Orders) Rules() []Rule {
 		_, ok := o.Table[r.Role]
 		return !ok
 	})
+}
+
+// Subjects reports whether a model is asked for the subjects of commits: where
+// somebody said which.
+func (o *Orders) Subjects() bool {
+	_, configured := o.Table[Commit]
+	_, named := o.Models[Commit]
+	return o.Route && (configured || named)
 }
 
 func planning(_ *Orders, a Asked) string {

@@ -2,9 +2,7 @@ package roles
 
 import (
 	"cmp"
-	"maps"
 	"slices"
-	"strings"
 )
 
 // sessionInput and sessionOutput are the shares of a session's tokens that
@@ -21,58 +19,49 @@ func (p Price) weight() float64 { return sessionInput*p.Input + sessionOutput*p.
 // a role which is to be thorough.
 const most = 3
 
-// Suggest is a model of the same provider for a role, beside the one that a
+// Offer is a model that there is, and what it costs.
+type Offer struct {
+	Spec  Spec
+	Price Price
+}
+
+// Suggest is a model for a role, of those that there are, beside the one that a
 // person uses already: for Smol one of at most half its price, for Slow one that
-// costs more. Of those the nearest by name and price is taken. It is false where
-// nothing is known to suggest: which model is good enough no table says.
-func (p *Prices) Suggest(role string, beside Spec) (Spec, Price, bool) {
-	base, ok := p.Of(Spec{Provider: beside.Provider, Model: beside.Model}.String())
-	by := p.seller(beside)
-	if !ok || by == nil {
-		return Spec{}, Price{}, false
-	}
-	fits := func(o Price) bool {
+// costs more. Of those the nearest by provider, name and price is taken. It is
+// false where there is none: which model is good enough no table says.
+func Suggest(role string, beside Offer, offers []Offer) (Offer, bool) {
+	base := beside.Price.weight()
+	fits := slices.DeleteFunc(slices.Clone(offers), func(o Offer) bool {
+		is := o.Price.weight()
 		switch role {
 		case Smol:
-			return o.weight() <= base.weight()/2
+			// What costs nothing by a table may run on this machine, and is slow there.
+			return !(is > 0 && is <= base/2)
 		case Slow:
-			return o.weight() > base.weight() && o.weight() < most*base.weight()
+			return !(is > base && is < most*base)
 		default:
-			return false
+			return true
 		}
+	})
+	if len(fits) == 0 {
+		return Offer{}, false
 	}
-	var names []string
-	for name := range maps.Keys(by.Models) {
-		if fits(by.Models[name]) {
-			names = append(names, name)
-		}
-	}
-	if len(names) == 0 {
-		return Spec{}, Price{}, false
-	}
-	best := slices.MaxFunc(names, func(a, b string) int {
-		near := cmp.Compare(common(a, beside.Model), common(b, beside.Model))
-		price := cmp.Compare(by.Models[a].weight(), by.Models[b].weight())
+	return slices.MaxFunc(fits, func(a, b Offer) int {
+		near := cmp.Compare(common(a.Spec.Model, beside.Spec.Model), common(b.Spec.Model, beside.Spec.Model))
+		price := cmp.Compare(a.Price.weight(), b.Price.weight())
 		if role == Slow {
 			price = -price
 		}
-		return cmp.Or(near, price, cmp.Compare(a, b))
-	})
-	return Spec{Provider: by.Name, Model: best}, by.Models[best], true
+		return cmp.Or(same(a, beside)-same(b, beside), near, price, cmp.Compare(a.Spec.String(), b.Spec.String()))
+	}), true
 }
 
-// seller is the provider of the table that has a model.
-func (p *Prices) seller(s Spec) *Provider {
-	m := suffixes().FindStringSubmatch(strings.ToLower(s.Model))
-	if m == nil {
-		return nil
+// same is 1 where two models are of one provider.
+func same(a, b Offer) int {
+	if a.Spec.Provider == b.Spec.Provider {
+		return 1
 	}
-	for i, by := range p.providers {
-		if _, ok := by.Models[m[1]]; ok && (s.Provider == "" || s.Provider == by.Name) {
-			return &p.providers[i]
-		}
-	}
-	return nil
+	return 0
 }
 
 // common is how many bytes two names have in common at their beginning.

@@ -282,15 +282,18 @@ func (t *Trees) makeOnce(ctx context.Context, b *base) error {
 // boundBases removes what was not used for longest where there is too much now.
 // The new one stays, whatever it takes.
 func (t *Trees) boundBases(ctx context.Context, b *base) error {
-	limit, err := BasesLimit(t.Bases)
-	if err != nil {
-		return err
+	limit := t.BaseSize
+	if limit == 0 {
+		var err error
+		if limit, err = BasesLimit(t.Bases); err != nil {
+			return err
+		}
 	}
 	now := time.Now()
 	if err := os.Chtimes(b.dir, now, now); err != nil && !missing(err) {
 		return err
 	}
-	_, err = sweepBases(ctx, SweepBasesRequest{Bases: t.Bases, Size: limit}, b.dir)
+	_, err := sweepBases(ctx, SweepBasesRequest{Bases: t.Bases, Size: limit}, b.dir)
 	return err
 }
 

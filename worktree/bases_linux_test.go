@@ -163,6 +163,35 @@ func TestSweepBases(t *testing.T) {
 	}
 }
 
+// TestBaseSize: a new base makes room for itself, as far as nobody holds the
+// others, and stays however large it is.
+func TestBaseSize(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		size int64
+		want int // how many there are at last
+	}{{0, 3}, {1, 1}, {1 << 40, 3}} {
+		f := newFixture(t)
+		var commits []git.Hash
+		for _, name := range []string{"a", "b", "c"} {
+			// Attributes that differ: none can be a layer on another.
+			commits = append(commits, f.commit(name, strings.Repeat("x", 100_000), ".gitattributes", "# "+name))
+		}
+		f.open()
+		f.private(Overlay)
+		f.trees.BaseSize = tt.size
+		for _, commit := range commits {
+			_, done, err := f.trees.baseOf(t.Context(), commit)
+			must(t, err)
+			done()
+			must(t, f.trees.Close())
+		}
+		if whole, _ := f.basesIn(); len(whole) != tt.want {
+			t.Errorf("of %d bytes there are %q, want %d", tt.size, whole, tt.want)
+		}
+	}
+}
+
 // TestSweepWhileLeasing has a base removed again and again while others lease
 // from it: each gets a whole one.
 func TestSweepWhileLeasing(t *testing.T) {

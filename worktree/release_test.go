@@ -170,6 +170,7 @@ func TestSweep(t *testing.T) {
 		// What swarm did not put there, or cannot tell that it did.
 		f.write(f.trees.Trash, "1-k3x9q2-a9.1/mine", "x", "notes.txt", "x",
 			"2-k3x9q2-a9.1/"+recordName, `{"entry":"other"}`, "3-x/"+recordName, "{")
+		const trashAge, trashSize = 7 * 24 * time.Hour, 5 << 30
 		now := time.Now()
 		sweep := func(r SweepRequest) int {
 			t.Helper()
@@ -183,19 +184,19 @@ func TestSweep(t *testing.T) {
 			}
 			return len(gone)
 		}
-		if n := sweep(SweepRequest{Now: now, Age: TrashAge, Size: TrashSize}); n != 0 {
+		if n := sweep(SweepRequest{Now: now, Age: trashAge, Size: trashSize}); n != 0 {
 			t.Errorf("swept %d young entries, want none", n)
 		}
-		if n := sweep(SweepRequest{Now: now.Add(TrashAge + time.Hour), Age: TrashAge, Size: TrashSize, DryRun: true}); n != 3 {
+		if n := sweep(SweepRequest{Now: now.Add(trashAge + time.Hour), Age: trashAge, Size: trashSize, DryRun: true}); n != 3 {
 			t.Errorf("would sweep %d old entries, want 3", n)
 		}
-		if n := sweep(SweepRequest{Now: now, Age: TrashAge, Size: 3_000_000}); n != 1 {
+		if n := sweep(SweepRequest{Now: now, Age: trashAge, Size: 3_000_000}); n != 1 {
 			t.Errorf("swept %d for room, want the oldest", n)
 		}
 		if _, err := os.Lstat(entries[0]); err == nil {
 			t.Error("it was not the oldest that went")
 		}
-		if n := sweep(SweepRequest{Now: now.Add(TrashAge + time.Hour), Age: TrashAge, Size: TrashSize}); n != 2 {
+		if n := sweep(SweepRequest{Now: now.Add(trashAge + time.Hour), Age: trashAge, Size: trashSize}); n != 2 {
 			t.Errorf("swept %d old entries, want 2", n)
 		}
 		left, err := os.ReadDir(f.trees.Trash)

@@ -16,12 +16,6 @@ import (
 	"agentswarm/worktree/git"
 )
 
-// How long and how much the trash keeps where nobody says otherwise.
-const (
-	TrashAge  = 7 * 24 * time.Hour
-	TrashSize = 5 << 30
-)
-
 // trashed is the record of an entry of the trash. Only a folder that holds
 // one which names it is ours to remove.
 type trashed struct {

@@ -57,7 +57,9 @@ type Config struct {
 	// than worktree share, and At the path their agents see them at: that of
 	// the user's checkout. It is empty where nothing can be mounted there.
 	Bases string
-	At    string
+	// BaseSize is how many bytes those may take; 0: see [BasesLimit].
+	BaseSize int64
+	At       string
 
 	// Confine runs a git whose filters read what an agent wrote, and its
 	// filters, behind walls; nil: they run as any git does.

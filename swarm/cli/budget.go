@@ -133,6 +133,25 @@ func (r *driveRequest) budgetFact() *task.Amount {
 	return &budget
 }
 
+// recordedTurns is how many turns an attempt may take, by the latest owner that
+// recorded it.
+func recordedTurns(prior *store.View, first int) int {
+	if prior != nil && prior.Opened != nil && prior.Opened.MaxTurns != nil {
+		return *prior.Opened.MaxTurns
+	}
+	return first
+}
+
+// turnsFact is that number as an owner records it: agents that a resume let do
+// more must not be paid for again to be stopped where they were before.
+func (r *driveRequest) turnsFact() *int {
+	if r.config.MaxTurns == 0 && r.prior == nil {
+		return nil
+	}
+	turns := r.config.MaxTurns
+	return &turns
+}
+
 // budgetObject is what a run may spend, and has.
 type budgetObject struct {
 	amountObject
@@ -215,8 +234,22 @@ func totalText(b task.Amount) string {
 	return strings.Join(parts, ", ")
 }
 
-// resumeCommand is what resumes a paused run: where the budget is spent, with
-// as much again.
+// turnsShort is how many turns an attempt of a run may take, where that is what
+// stopped one of its agents; else 0.
+func turnsShort(v *store.View) int {
+	most := recordedTurns(v, 0)
+	for _, a := range v.Agents {
+		r, ok := a.Status.(*task.Cancelled)
+		own := a.Call.Limits
+		if ok && r.Cause == task.CauseBudget && own.Tokens == 0 && own.USD == 0 && (own.Turns == 0 || own.Turns > most) {
+			return most
+		}
+	}
+	return 0
+}
+
+// resumeCommand is what resumes a paused run: where the budget is spent, or the
+// turns of its agents were, with as much again.
 func (p *place) resumeCommand(v *store.View) string {
 	words := []string{p.env.Calls, "resume", v.Identity.Run}
 	total, spent := recordedBudget(v, task.Amount{}), v.Spent(v.Ended)
@@ -230,6 +263,9 @@ func (p *place) resumeCommand(v *store.View) string {
 	}
 	if total.Time > 0 && spent.Time >= total.Time {
 		words = append(words, "--budget-time", more.Time.Round(time.Millisecond).String())
+	}
+	if most := turnsShort(v); most > 0 && len(words) == 3 {
+		words = append(words, "--max-turns", strconv.Itoa(2*most))
 	}
 	return strings.Join(words, " ")
 }

@@ -31,7 +31,8 @@ func newBuiltinCommand(env Env) *cli.Command {
 		Usage:     "the agent that swarm brings along, by itself",
 		ArgsUsage: "PROMPT",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "model", Usage: "`PROVIDER/MODEL[:EFFORT]` (default: $SWARM_BUILTIN_MODEL)"},
+			&cli.StringFlag{Name: "model", Usage: "`PROVIDER/MODEL[:EFFORT]` (default: $SWARM_BUILTIN_MODEL, else that of the role default)"},
+			&cli.StringFlag{Name: "role", Usage: "ask the model that is configured for the role `NAME`, such as smol"},
 			&cli.StringFlag{Name: "effort", Usage: "how much the model thinks: `WORD` such as low, medium or high"},
 			&cli.Int64Flag{Name: "max-thinking-tokens", Usage: "let the model think at most `N` tokens for each answer, where its API can be told so"},
 			&cli.StringFlag{Name: "endpoint", Usage: "ask the model at `URL`, such as that of a local server"},
@@ -63,6 +64,7 @@ is asked about on the terminal, and refused where there is none.
 
 Examples:
   swarm builtin --model anthropic/claude-sonnet-4-5 "fix the failing test"
+  swarm builtin --role smol "which package parses the flags?"
   swarm builtin --model ollama/qwen3:30b --read-only "what does main.go do?"
   swarm builtin --endpoint http://127.0.0.1:80/v1 --model mine "rename x to y"`,
 		Action: func(c *cli.Context) error { return builtinAction(c, env) },
@@ -158,7 +160,18 @@ func builtinOptions(c *cli.Context, env Env) (builtinagent.Options, error) {
 	if o.Walls, err = json.Marshal(box.Walls{Rung: box.None}); err != nil {
 		return o, err // those that stand around us stand around commands
 	}
-	if o.Endpoint, err = builtinEndpoint(c, env); err != nil {
+	alone, err := aloneBuiltin(c, env)
+	if err != nil {
+		return o, err
+	}
+	spec, err := alone.model(&o)
+	if err != nil {
+		return o, err
+	}
+	if o.Endpoint, err = builtinEndpoint(c, env, spec); err != nil {
+		return o, err
+	}
+	if o.Variants, err = alone.variants(); err != nil {
 		return o, err
 	}
 	o.Gate = &personGate{c: c, env: env}
@@ -235,18 +248,13 @@ func builtinPrompt(c *cli.Context, env Env, o *builtinagent.Options) error {
 	return nil
 }
 
-// builtinEndpoint finds the model.
-func builtinEndpoint(c *cli.Context, env Env) (*model.Endpoint, error) {
-	text := cmp.Or(c.String("model"), env.Getenv("SWARM_BUILTIN_MODEL"))
-	if text == "" {
+// builtinEndpoint finds where a model is.
+func builtinEndpoint(c *cli.Context, env Env, spec roles.Spec) (*model.Endpoint, error) {
+	if spec == (roles.Spec{}) {
 		return nil, &UsageError{
 			Text:   "builtin: no model is named: give --model PROVIDER/MODEL, or set SWARM_BUILTIN_MODEL",
 			Advice: "swarm help builtin lists the providers",
 		}
-	}
-	spec, err := roles.ParseSpec(text)
-	if err != nil {
-		return nil, usagef("builtin: %v", err)
 	}
 	if effort := c.String("effort"); effort != "" {
 		with, err := roles.ParseSpec("p/m:" + effort)
@@ -261,6 +269,7 @@ func builtinEndpoint(c *cli.Context, env Env) (*model.Endpoint, error) {
 			return nil, usagef("builtin: --api: %v", err)
 		}
 	}
+	var err error
 	if search.More, err = builtinProviders(c, env); err != nil {
 		return nil, err
 	}

@@ -21,12 +21,20 @@ type personGate struct {
 	c   *cli.Context
 	env Env
 
-	mu sync.Mutex // one question at a time
-	in *bufio.Reader
+	mu      sync.Mutex // one question at a time
+	in      *bufio.Reader
+	answers chan personAnswer
+	reading bool // an answer is still to come
+}
+
+// personAnswer is a line of the terminal.
+type personAnswer struct {
+	text string
+	err  error
 }
 
 // Pass judges an action where it would happen, as the place is by now.
-func (g *personGate) Pass(_ context.Context, a ask.Action) error {
+func (g *personGate) Pass(ctx context.Context, a ask.Action) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	ground, err := openRiskGround(g.c, g.env)
@@ -44,29 +52,32 @@ func (g *personGate) Pass(_ context.Context, a ask.Action) error {
 	case risk.Deny:
 		return errors.New(reason)
 	case risk.Ask:
-		return g.ask(r, &a, reason)
+		return g.ask(ctx, r, gateQuestion{&a, reason})
 	default:
 		panic(fmt.Sprintf("unhandled verdict %d", r.Verdict))
 	}
 }
 
+// gateQuestion is an action that a person is asked about.
+type gateQuestion struct {
+	action *ask.Action
+	reason string
+}
+
 // ask asks the person at the terminal. An agent, and what one has started, is
 // none.
-func (g *personGate) ask(r riskRuling, a *ask.Action, reason string) error {
+func (g *personGate) ask(ctx context.Context, r riskRuling, q gateQuestion) error {
 	in, isFile := g.env.Stdin.(interface{ Fd() uintptr })
 	if g.env.personal("allowing an action") != nil || !isFile || !isTerminal(in.Fd()) ||
 		!detect(g.env.Stderr, g.env.Getenv).TTY {
-		return fmt.Errorf("nobody can be asked here: %s", reason)
+		return fmt.Errorf("nobody can be asked here: %s", q.reason)
 	}
-	what := a.Command
-	if a.Write != "" {
-		what = "write " + a.Write
+	what := q.action.Command
+	if q.action.Write != "" {
+		what = "write " + q.action.Write
 	}
-	fmt.Fprintf(g.env.Stderr, "\n%s: %s\n  %s\nAllow it? [y/N] ", r.Tier, Printable(reason), Printable(what))
-	if g.in == nil {
-		g.in = bufio.NewReader(g.env.input())
-	}
-	answer, err := g.in.ReadString('\n')
+	fmt.Fprintf(g.env.Stderr, "\n%s: %s\n  %s\nAllow it? [y/N] ", r.Tier, Printable(q.reason), Printable(what))
+	answer, err := g.answer(ctx)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return fmt.Errorf("read the answer: %w", err)
 	}
@@ -74,4 +85,28 @@ func (g *personGate) ask(r riskRuling, a *ask.Action, reason string) error {
 		return nil
 	}
 	return errors.New("the user said no")
+}
+
+// answer is the next line of the terminal, unless ctx ends before: the first
+// ctrl-c ends the agent also while it asks. A read of a terminal cannot be taken
+// back; one that is left over ends with the process.
+func (g *personGate) answer(ctx context.Context) (string, error) {
+	if g.in == nil {
+		g.in, g.answers = bufio.NewReader(g.env.input()), make(chan personAnswer, 1)
+	}
+	if !g.reading {
+		g.reading = true
+		go func() {
+			text, err := g.in.ReadString('\n')
+			g.answers <- personAnswer{text, err}
+		}()
+	}
+	select {
+	case a := <-g.answers:
+		g.reading = false
+		return a.text, a.err
+	case <-ctx.Done():
+		fmt.Fprintln(g.env.Stderr)
+		return "", context.Cause(ctx)
+	}
 }

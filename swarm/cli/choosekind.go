@@ -44,7 +44,7 @@ func (p *place) onlyChoice(configured []string) (name, why string, err error) {
 		return configured[0], "the only one configured", nil
 	default:
 		return "", "", &UsageError{
-			Text:   "run: a prompt needs an agent: name one with --agent, or set default_agent in the configuration",
+			Text:   "run: a prompt needs an agent: name one with --agent, or set run.default_agent in the configuration",
 			Advice: "configured here: " + strings.Join(configured, ", "),
 		}
 	}
@@ -56,14 +56,14 @@ func (p *place) onlyChoice(configured []string) (name, why string, err error) {
 	if at := slices.IndexFunc(found, func(f kinds.Found) bool { return f.Name == agent.KindBuiltin }); at >= 0 && found[at].Ready() {
 		why := "no agent CLI is installed"
 		if len(installed) > 0 {
-			why = "of " + kindNames(installed) + " none is the default_agent"
+			why = "of " + kindNames(installed) + " none is the run.default_agent"
 		}
 		return agent.KindBuiltin, strings.TrimSuffix(why+"; "+found[at].Login.Name, "; "), nil
 	}
 	if len(installed) > 1 {
 		return "", "", &UsageError{
 			Text:   "run: a prompt needs an agent, and several are installed: " + kindNames(installed),
-			Advice: "name one with --agent, or set default_agent in " + p.userFile(),
+			Advice: "name one with --agent, or set run.default_agent in " + p.userFile(),
 		}
 	}
 	return "", "", p.noAgent(found)

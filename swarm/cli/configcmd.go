@@ -325,7 +325,7 @@ func (p *place) checkTogether(conf *config.Config, all []checkedConfig) {
 	var unknown *config.UnknownAgentError
 	if _, err := conf.Agent(""); conf.DefaultAgent != "" && errors.As(err, &unknown) {
 		wrong = append(wrong, &config.Error{
-			File: unknown.Origin.File, Line: unknown.Origin.Line, Key: "default_agent", Reason: unknown.Reason(),
+			File: unknown.Origin.File, Line: unknown.Origin.Line, Key: "run.default_agent", Reason: unknown.Reason(),
 		})
 	}
 	ignored := conf.Ignored()

@@ -92,7 +92,7 @@ func (v *visit) openCopy(ctx context.Context, from leftover) (_ *copied, err err
 func (p *place) copyTrees(c *store.Copy, frozen *git.Frozen) (*worktree.Trees, error) {
 	return worktree.New(worktree.Config{
 		Repo: p.repo, Frozen: frozen, Dir: c.Trees(), Trash: p.state.Trash(),
-		LockFile: p.state.LockFile("worktrees"), Bases: p.state.Bases(), Cores: runtime.NumCPU(), Step: p.env.Step,
+		LockFile: p.state.LockFile("worktrees"), Bases: p.state.Bases(), BaseSize: p.baseSize(), Cores: runtime.NumCPU(), Step: p.env.Step,
 	})
 }
 

@@ -71,7 +71,7 @@ func (b *bench) drive(ctx context.Context, r driveRequest) (*ended, error) {
 	if err != nil {
 		return nil, errors.Join(err, b.owner.Close())
 	}
-	b.deps.Hooks, b.deps.Attendant = watchers, b.attendant(r.config)
+	b.deps.Hooks, b.deps.Attendant, b.deps.Subjects = watchers, b.attendant(r.config), b.newSubjects(r.config)
 	cool, err := b.warmUp(ctx, r.config.Warm)
 	if err != nil {
 		return nil, errors.Join(err, b.owner.Close())
@@ -92,7 +92,7 @@ func (b *bench) drive(ctx context.Context, r driveRequest) (*ended, error) {
 	} else {
 		err = b.carryOut(ctx, e, r)
 	}
-	err = errors.Join(err, e.Close(), server.Close(), watchers.close(), b.trees.Close(), ungovern(), cool())
+	err = errors.Join(err, e.Close(), server.Close(), watchers.close(), b.trees.Close(), ungovern(), cool(), os.RemoveAll(filepath.Join(b.run.Dir, subjectStage)))
 	desk.close()
 	end, closeErr := b.close(ctx, err)
 	if end == nil {
@@ -116,6 +116,7 @@ func (b *bench) opened(r driveRequest) *event.Opened {
 	opened := &event.Opened{
 		Pid: os.Getpid(), Version: buildVersion().Version,
 		Resumed: r.prior != nil, Walls: b.wallsWord(), Backend: string(b.backend), Budget: r.budgetFact(),
+		MaxTurns: r.turnsFact(),
 	}
 	for _, err := range b.passed {
 		opened.PassedOver = append(opened.PassedOver, oneLine(err))
@@ -291,6 +292,9 @@ func outcomeOf(v *store.View) (store.Status, []Code) {
 	var completed, failed, open, unpaid, wrong int
 	var codes []Code
 	for _, a := range counted(v) {
+		if a.Call.SubjectOf != "" {
+			continue // its commit has a subject without it
+		}
 		if a.Appraisal != nil && !a.Appraisal.Pass && !a.Accepted() {
 			wrong++
 		}

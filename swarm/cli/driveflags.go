@@ -17,7 +17,7 @@ func driveFlags() []cli.Flag {
 	return slices.Concat([]cli.Flag{
 		&cli.IntFlag{Name: "j", Usage: "run `N` agents at once, 1 to 100 (default: as the run was started)"},
 		&cli.DurationFlag{Name: "run-timeout", Usage: "stop the run after `TIME`"},
-		jsonFlag(),
+		jsonFlag(), yesFlag(),
 	}, budgetFlags(), contactFlags(), isolationFlags(), cautionFlags())
 }
 
@@ -56,6 +56,7 @@ func readDriveFlags(c *cli.Context) (driveFlagsRead, error) {
 func (r driveFlagsRead) lay(config *engine.Config, prior *store.View) {
 	config.Budget = recordedBudget(prior, config.Budget)
 	r.budget.lay(&config.Budget)
+	config.MaxTurns = recordedTurns(prior, config.MaxTurns)
 	r.budget.layTurns(&config.MaxTurns)
 	r.contact.layPatience(config)
 	if r.jobs > 0 {

@@ -96,8 +96,9 @@ func (p *place) printPlan(pl *plan, asJSON bool) error {
 	p.sayBase(pl)
 	p.sayIgnored(pl)
 	p.sayRoutes(pl)
+	p.sayVariants(pl)
 	if pl.assigned != nil {
-		sayUnused(p.env.Stderr, pl.config.Roles, pl.assigned.used())
+		sayUnused(p.env.Stderr, pl.config.Roles, pl.assigned.flags())
 	}
 	p.sayOverlaps(pl)
 	p.saySilent(p.env.Stderr, pl)

@@ -25,14 +25,11 @@ type evidenceRequest struct {
 func evidence(ctx context.Context, r evidenceRequest) (*manifest.Manifest, error) {
 	m := &manifest.Manifest{Files: []manifest.File{}, Steps: []manifest.Step{}}
 	if r.from != r.to {
-		changes, err := r.store.Outline(ctx, r.from, r.to)
+		files, err := changedFiles(ctx, r.store, r.from, r.to)
 		if err != nil {
 			return nil, err
 		}
-		m.Files = manifest.Files(changes)
-		for i := range m.Files {
-			m.Files[i].Path = readable(m.Files[i].Path)
-		}
+		m.Files = files
 	}
 	work := r.result.Done()
 	if r.config.Setup != "" {
@@ -46,6 +43,19 @@ func evidence(ctx context.Context, r evidenceRequest) (*manifest.Manifest, error
 		})
 	}
 	return m, nil
+}
+
+// changedFiles are the files that differ between two commits.
+func changedFiles(ctx context.Context, store *git.Quarantine, from, to git.Hash) ([]manifest.File, error) {
+	changes, err := store.Outline(ctx, from, to)
+	if err != nil {
+		return nil, err
+	}
+	files := manifest.Files(changes)
+	for i := range files {
+		files[i].Path = readable(files[i].Path)
+	}
+	return files, nil
 }
 
 // checkOutput is the end of what a check printed, what it complained of last.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"agentswarm/swarm/config"
 	"agentswarm/swarm/store"
 	"agentswarm/worktree"
 	"agentswarm/worktree/git"
@@ -28,8 +29,11 @@ func newGcCommand(env Env) *cli.Command {
 		},
 		Description: `Captures what runs left whose process died, and moves workspaces of runs that
 cannot be read into the trash. Then it removes from the trash what is older than
-7 days or more than 5 GB, the refs of runs that went with it, checkouts that
-workspaces shared and that take too much, and binaries no run needs. Only what swarm made is removed, each by its record.
+7 days or more than 5 GiB, the refs of runs that went with it, checkouts that
+workspaces shared and that take too much, and binaries no run needs. Only what
+swarm made is removed, each by its record. The table [gc] of your own
+configuration says other ages and sizes, and may have old runs moved into the
+trash as swarm rm does.
 
 Examples:
   swarm gc -n
@@ -62,9 +66,10 @@ type gcKept struct {
 // collector empties what is no longer needed.
 type collector struct {
 	*place
-	dry bool
-	now time.Time
-	out gcObject
+	dry    bool
+	now    time.Time
+	retain config.Retention
+	out    gcObject
 }
 
 func gcAction(c *cli.Context, env Env) error {
@@ -75,11 +80,15 @@ func gcAction(c *cli.Context, env Env) error {
 	if err != nil {
 		return err
 	}
-	g := &collector{place: p, dry: c.Bool("dry-run"), now: time.Now(), out: gcObject{
+	keep, err := p.retention()
+	if err != nil {
+		return err
+	}
+	g := &collector{place: p, dry: c.Bool("dry-run"), now: time.Now(), retain: keep, out: gcObject{
 		Schema: "swarm.gc/1", DryRun: c.Bool("dry-run"), Removed: []gcRemoved{}, Moved: []gcMoved{}, Kept: []gcKept{},
 	}}
 	for _, step := range []func(context.Context) error{
-		g.runs, g.lost, g.copies, g.workspaces, g.trashedRuns, g.unmade, g.probes, g.marks, g.bases, g.binaries,
+		g.runs, g.old, g.lost, g.copies, g.workspaces, g.trashedRuns, g.unmade, g.probes, g.marks, g.bases, g.binaries,
 	} {
 		if err := step(c.Context); err != nil {
 			return err
@@ -97,7 +106,11 @@ func (g *collector) print() error {
 		verb, moved = "would remove", "would move"
 	}
 	for _, m := range g.out.Moved {
-		if _, err := fmt.Fprintf(g.env.Stdout, "%s %s into the trash: its run is gone or cannot be read\n", moved, Printable(m.Path)); err != nil {
+		why := "its run is gone or cannot be read"
+		if m.Run != "" {
+			why = "it ended more than " + config.Age(g.retain.RunAge) + " ago"
+		}
+		if _, err := fmt.Fprintf(g.env.Stdout, "%s %s into the trash: %s\n", moved, Printable(m.Path), why); err != nil {
 			return err
 		}
 	}
@@ -167,7 +180,7 @@ func (g *collector) runs(ctx context.Context) error {
 // workspaces sweeps the trash of workspaces.
 func (g *collector) workspaces(ctx context.Context) error {
 	swept, err := worktree.Sweep(ctx, worktree.SweepRequest{
-		Trash: g.state.Trash(), Now: g.now, Age: worktree.TrashAge, Size: worktree.TrashSize, DryRun: g.dry,
+		Trash: g.state.Trash(), Now: g.now, Age: g.retain.TrashAge, Size: g.retain.TrashSize, DryRun: g.dry,
 	})
 	for _, s := range swept {
 		g.removed("workspace", s.Run+"/"+s.Name, s.Size)
@@ -183,7 +196,7 @@ func (g *collector) trashedRuns(ctx context.Context) error {
 		return err
 	}
 	for _, t := range trashed {
-		if g.now.Sub(t.Time) <= worktree.TrashAge {
+		if g.now.Sub(t.Time) <= g.retain.TrashAge {
 			if t.Damage != nil {
 				g.out.Kept = append(g.out.Kept, gcKept{Path: t.Path, Reason: t.Damage.Error()})
 			}
@@ -261,9 +274,12 @@ func (g *collector) bases(ctx context.Context) error {
 	if !exists(dir) {
 		return nil
 	}
-	limit, err := worktree.BasesLimit(dir)
-	if err != nil {
-		return err
+	limit := g.retain.BaseSize
+	if limit == 0 {
+		var err error
+		if limit, err = worktree.BasesLimit(dir); err != nil {
+			return err
+		}
 	}
 	swept, err := worktree.SweepBases(ctx, worktree.SweepBasesRequest{Bases: dir, Size: limit, DryRun: g.dry})
 	for _, s := range swept {
@@ -271,6 +287,9 @@ func (g *collector) bases(ctx context.Context) error {
 	}
 	return err
 }
+
+// binaryAge is how long a kept copy of swarm must have been out of use.
+const binaryAge = 7 * 24 * time.Hour
 
 // binaries removes kept copies of swarm that have not been used for a week,
 // but for the running one, unless a run is live.
@@ -299,7 +318,7 @@ func (g *collector) binaries(context.Context) error {
 	})
 	for _, b := range builds {
 		info, err := b.Info()
-		if err != nil || g.now.Sub(info.ModTime()) < worktree.TrashAge {
+		if err != nil || g.now.Sub(info.ModTime()) < binaryAge {
 			continue
 		}
 		if !g.dry {

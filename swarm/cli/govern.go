@@ -24,7 +24,7 @@ func (b *bench) govern(config engine.Config) (leave func() error) {
 	none := func() error { return nil }
 	lanes := false
 	for _, spec := range config.Agents {
-		lanes = lanes || engine.LaneOf(spec) != ""
+		lanes = lanes || engine.HasLane(spec)
 	}
 	if !lanes {
 		return none

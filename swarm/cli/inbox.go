@@ -25,7 +25,7 @@ func newInboxCommand(env Env) *cli.Command {
 			jsonFlag(),
 		},
 		Description: `Lists the open questions of all live runs of this repository, the oldest first.
-Agents with input = "jsonl" ask, and scripts by ask(); answer, approve and deny
+What several agents of a run ask alike is one line. Agents with input = "jsonl" ask, and scripts by ask(); answer, approve and deny
 answer them.
 
 With --watch the list is drawn over as it changes; where it cannot be, each new
@@ -77,27 +77,6 @@ func inboxAction(c *cli.Context, env Env) error {
 	}
 	printHints(env.Stderr, all)
 	return nil
-}
-
-// printHints tells what a person may want to know beside the questions.
-func printHints(w io.Writer, all []asked) {
-	for _, q := range all {
-		if q.Risk != nil && q.Risk.Hint != "" {
-			fmt.Fprintln(w, "hint: "+Printable(q.Risk.Hint))
-		}
-	}
-}
-
-func inboxTable(all []asked) *Table {
-	t := &Table{Columns: []Column{
-		{Title: "ID"}, {Title: "AGENT"}, {Title: "LABEL", Flex: true}, {Title: "AGE", Right: true},
-		{Title: "WANTS", Flex: true},
-	}}
-	now := time.Now()
-	for _, q := range all {
-		t.Row(q.ID, q.from(), q.label, Duration(now.Sub(q.Time)), q.wants)
-	}
-	return t
 }
 
 // line is a question where nothing can be drawn over.

@@ -11,7 +11,7 @@ import (
 // nothing is left of an attempt that did not succeed.
 func TestWriteProjectConfig(t *testing.T) {
 	t.Parallel()
-	const old, fresh = "jobs = 1\n", "jobs = 2\n"
+	const old, fresh = "[limits]\njobs = 1\n", "[limits]\njobs = 2\n"
 	tests := []struct {
 		name  string
 		give  map[string]string // below .swarm

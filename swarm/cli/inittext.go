@@ -73,10 +73,12 @@ func (s survey) text() string {
 	b.line("# `swarm config show --origin` prints what holds, `swarm config validate` checks")
 	b.line("# this file, and `swarm config schema` has every key.")
 	b.line("")
+	b.line("[run]")
 	b.line("# The agent that a prompt goes to where --agent names none.")
 	b.line("# default_agent = %q", s.defaultAgent())
 	b.line("")
 	s.scripts(&b)
+	b.line("[limits]")
 	b.line("# How many agents run at once, and how long each may take.")
 	b.line("# jobs = 4")
 	b.line("# timeout = \"30m\"")
@@ -93,6 +95,7 @@ func (b *initText) line(format string, args ...any) {
 
 // scripts are setup and verify: as they are, or as proposals.
 func (s survey) scripts(b *initText) {
+	b.line("[workspace]")
 	for _, e := range s.ecosystems {
 		if e.doubt != "" {
 			b.line("# Of %s only proposed: %s.", e.mark, e.doubt)

@@ -83,7 +83,7 @@ func (p *place) configuredIsolation(conf *config.Config) (i isolation, err error
 		i.Sandbox, i.sandboxBy = conf.Sandbox.String(), placeOf(conf, "sandbox.mode")
 	}
 	if conf.Backend != config.BackendUnset {
-		i.Backend, i.backendBy = conf.Backend.String(), placeOf(conf, "backend")
+		i.Backend, i.backendBy = conf.Backend.String(), placeOf(conf, "workspace.backend")
 	}
 	s := p.surroundings()
 	if i.Hide, err = s.HidePaths(conf.Hide); err != nil {

@@ -17,6 +17,7 @@ import (
 // gcMoved is a workspace that went into the trash.
 type gcMoved struct {
 	Path  string `json:"path"`
+	Run   string `json:"run,omitempty"`   // the run, where it is one that ended long ago
 	Trash string `json:"trash,omitempty"` // where it is now
 }
 

@@ -107,7 +107,7 @@ func (l *logger) add(agents []*store.Agent) {
 		if l.of[a.ID] != nil {
 			continue
 		}
-		s := &stream{id: a.ID, spec: engine.SpecOf(l.config, a.Now()), attempt: a.Attempt}
+		s := &stream{id: a.ID, spec: engine.SpecThen(l.config, a), attempt: a.Attempt}
 		l.of[a.ID] = s
 		l.streams = append(l.streams, s)
 	}

@@ -173,7 +173,7 @@ func (b *bench) patchAs(a *store.Agent, p *task.Patch) merge.Patch {
 	return merge.Patch{
 		ID: string(a.ID), Label: engine.Title(a.ID, a.Call),
 		Base: git.Hash(p.Base), Commit: git.Hash(p.Commit),
-		Subject: subject(a),
+		Subject: subject(a, p),
 		Author:  b.author(a),
 		Trailers: []string{
 			"Swarm-Run: " + b.run.ID, "Swarm-Agent: " + string(a.ID),
@@ -181,9 +181,12 @@ func (b *bench) patchAs(a *store.Agent, p *task.Patch) merge.Patch {
 	}
 }
 
-// subject is what a patch's commit is called. The label of an alternative
-// says only which one it is.
-func subject(a *store.Agent) string {
+// subject is what a patch's commit is called: as a model said, where one was
+// asked. The label of an alternative says only which one it is.
+func subject(a *store.Agent, p *task.Patch) string {
+	if named, _ := a.Subject(p.Commit); named != "" {
+		return named
+	}
 	call := *a.Call
 	if call.Group != "" {
 		call.Label = ""

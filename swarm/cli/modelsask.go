@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"maps"
 	"net/url"
@@ -49,6 +50,9 @@ func newCatalogue(env Env, conf *config.Config) (*catalogue, error) {
 	k.windows, err = roles.LoadWindows()
 	return k, err
 }
+
+// listsFile is where answers are kept.
+const listsFile = "lists.json"
 
 // modelSource is somebody who can be asked which models there are.
 type modelSource struct {
@@ -101,7 +105,7 @@ func (k *catalogue) sources(only string) ([]modelSource, error) {
 	}
 	slices.SortStableFunc(all, func(a, b modelSource) int { return strings.Compare(a.name, b.name) })
 	for _, f := range k.env.found() {
-		if f.List != nil && (f.Here() || f.Name == only) {
+		if (f.List != nil || f.Unlisted != "") && (f.Here() || f.Name == only) {
 			all = append(all, modelSource{name: f.Name, cli: &f})
 		}
 	}
@@ -124,7 +128,7 @@ func (k *catalogue) sources(only string) ([]modelSource, error) {
 
 // ask asks them all at once. What one cannot say keeps no other from it.
 func (k *catalogue) ask(ctx context.Context, sources []modelSource, refresh bool) []listedProvider {
-	cache := models.OpenCache(filepath.Join(k.dir, "lists.json"))
+	cache := models.OpenCache(filepath.Join(k.dir, listsFile))
 	all := make([]listedProvider, len(sources))
 	var mu sync.Mutex // guards cache and news
 	news := false
@@ -190,6 +194,9 @@ func (k *catalogue) askable(s *modelSource) error {
 		if !s.cli.Here() {
 			return fmt.Errorf("it is not installed: %s", s.cli.Install)
 		}
+		if s.cli.List == nil {
+			return errors.New(s.cli.Unlisted)
+		}
 		return nil
 	}
 	if s.keyEnv != "" {
@@ -213,7 +220,7 @@ func (k *catalogue) askOne(ctx context.Context, s modelSource) ([]models.Model, 
 const programTime = 30 * time.Second
 
 // mostListed is how much of what a program says is read, in bytes.
-const mostListed = 1 << 20
+const mostListed = 4 << 20
 
 // askProgram has an agent CLI list its models, in a state folder and a HOME of
 // its own, which are removed again.
@@ -262,13 +269,16 @@ const asking = "asking-"
 
 // sweep removes folders that a swarm has left which was killed meanwhile.
 func (k *catalogue) sweep() {
-	left, err := filepath.Glob(filepath.Join(k.dir, asking+"*"))
+	left, err := os.ReadDir(k.dir)
 	if err != nil {
 		return
 	}
 	for _, dir := range left {
-		if info, err := os.Lstat(dir); err == nil && k.now.Sub(info.ModTime()) > time.Hour {
-			_ = os.RemoveAll(dir) // else the next one does
+		if !strings.HasPrefix(dir.Name(), asking) {
+			continue
+		}
+		if info, err := dir.Info(); err == nil && k.now.Sub(info.ModTime()) > time.Hour {
+			_ = os.RemoveAll(filepath.Join(k.dir, dir.Name())) // else the next one does
 		}
 	}
 }

@@ -24,7 +24,7 @@ func newModelsCommand(env Env) *cli.Command {
 		},
 		Description: `Asks the providers for the models they have: those that swarm knows (anthropic,
 google, ollama, openai), those of [providers] in your own configuration, and the agent
-CLIs that are installed and can list models (opencode, pi). Who cannot be asked
+CLIs that are installed and can list models (codex, opencode, pi). Who cannot be asked
 is named at the end, with the reason; the others are listed all the same.
 
 What a model takes and costs is what your configuration says, else its provider, else

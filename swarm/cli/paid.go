@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -9,7 +10,12 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/urfave/cli/v2"
+
 	"agentswarm/swarm/engine"
+	"agentswarm/swarm/script"
+	"agentswarm/swarm/store"
+	"agentswarm/swarm/task"
 )
 
 // paidJobs is how many agents that cost money run at once, where nobody says.
@@ -34,19 +40,36 @@ func (p *place) paid(pl *plan) bool {
 // no.
 var ErrDeclined = errors.New("not started")
 
+// yesFlag leaves out the question before many agents start that cost money.
+func yesFlag() cli.Flag {
+	return &cli.BoolFlag{Name: "yes", Usage: "do not ask before many agents start that cost money"}
+}
+
 // confirmPaid shows a person what many agents that cost money are about to do,
 // and asks once. Where nobody sits at a terminal nobody is asked.
 func (p *place) confirmPaid(pl *plan, yes bool) error {
+	if pl.script != nil {
+		return p.confirmScript(pl, yes)
+	}
+	return p.confirmCalls(pl.config, pl.calls, yes)
+}
+
+// confirmCalls is confirmPaid for calls that are about to start agents.
+func (p *place) confirmCalls(c engine.Config, calls []*task.Call, yes bool) error {
 	known := p.env.kinds().ByName()
 	counts, paid := map[string]int{}, 0
-	for _, call := range pl.calls {
-		spec := pl.config.Agents[call.Agent]
-		if spec == nil || !known[spec.Kind].Paid {
-			continue
+	count := func(calls []*task.Call, does string) {
+		for _, call := range calls {
+			spec := c.Agents[call.Agent]
+			if spec == nil || !known[spec.Kind].Paid {
+				continue
+			}
+			paid++
+			counts[strings.TrimSpace(spec.Name+" "+engine.SpecOf(c, call).Model)+does]++
 		}
-		paid++
-		counts[strings.TrimSpace(spec.Name+" "+engine.SpecOf(pl.config, call).Model)]++
 	}
+	count(calls, "")
+	count(reviewsOf(c, known, calls), ", to review patches")
 	if paid <= unasked || yes {
 		return nil
 	}
@@ -54,11 +77,70 @@ func (p *place) confirmPaid(pl *plan, yes bool) error {
 	for _, who := range slices.Sorted(maps.Keys(counts)) {
 		lines = append(lines, fmt.Sprintf("%s: %s", Printable(who), Count(counts[who], "agent", "agents")))
 	}
-	budget := totalText(pl.config.Budget)
-	if budget == "" {
-		budget = "none"
+	return p.env.askToStart(append(lines, paidBounds(c))...)
+}
+
+// confirmScript is confirmPaid for a script that may start many. What it starts
+// only it knows: it is asked about the most that there may be.
+func (p *place) confirmScript(pl *plan, yes bool) error {
+	most, bounded := script.CountAgents(script.Source{Name: pl.script.Name, Text: pl.script.Text})
+	who := p.paidOfScript(pl)
+	if yes || len(who) == 0 || bounded && most <= unasked || pl.config.MaxAgents <= unasked {
+		return nil
 	}
-	return p.env.askToStart(append(lines, fmt.Sprintf("%d at once; budget: %s", pl.config.Jobs, budget))...)
+	much := fmt.Sprintf("up to %d agents (--max-agents)", pl.config.MaxAgents)
+	if bounded {
+		much = fmt.Sprintf("up to %d agents", min(most, pl.config.MaxAgents))
+	}
+	return p.env.askToStart(
+		fmt.Sprintf("%s: %s, of which those of %s cost money", Printable(pl.script.Name), much, Printable(strings.Join(who, ", "))),
+		paidBounds(pl.config))
+}
+
+// paidOfScript are the agents that cost money and that a script may use: the one
+// of calls that name none, and those whose names stand in its text.
+func (p *place) paidOfScript(pl *plan) (who []string) {
+	known := p.env.kinds().ByName()
+	for _, name := range slices.Sorted(maps.Keys(pl.config.Agents)) {
+		if !known[pl.config.Agents[name].Kind].Paid {
+			continue
+		}
+		named := slices.ContainsFunc([]string{"'", `"`, "`"}, func(quote string) bool {
+			return strings.Contains(pl.script.Text, quote+name+quote)
+		})
+		if named || name == pl.script.Agent {
+			who = append(who, name)
+		}
+	}
+	return who
+}
+
+// paidBounds is what holds back agents that are about to start.
+func paidBounds(c engine.Config) string {
+	return fmt.Sprintf("%d at once; budget: %s", c.Jobs, cmp.Or(totalText(c.Budget), "none"))
+}
+
+// unsettledCalls are those of the calls that a resume would start an agent for.
+func unsettledCalls(b *bench, c engine.Config, prior *store.View, calls []*task.Call) (start []*task.Call) {
+	recall := engine.NewRecall(b.deps, c, prior)
+	for _, call := range calls {
+		if r := recall.Take(call); r == nil || !r.Stands && !r.OnlyCheck {
+			start = append(start, call)
+		}
+	}
+	return start
+}
+
+// callsAgain are the calls of the agents that are wished for again.
+func callsAgain(v *store.View, wishes []engine.RetryRequest) (calls []*task.Call) {
+	for _, w := range wishes {
+		for _, id := range w.Agents {
+			if a := v.Agent(id); a != nil {
+				calls = append(calls, a.Now())
+			}
+		}
+	}
+	return calls
 }
 
 // askToStart shows what is about to start and asks once. Where nobody sits at

@@ -28,6 +28,7 @@ type plan struct {
 	config   engine.Config
 	calls    []*task.Call
 	assigned *assigning   // what the models of those were found by
+	known    *reach       // the providers there are
 	chosen   chosen       // the agent of calls that name none
 	script   *scripted    // nil: the workflow makes the calls
 	meta     *script.Meta // of the script; nil where it says nothing of itself
@@ -262,7 +263,7 @@ func (p *place) makeCalls(ctx context.Context, pl *plan) error {
 		return usagef("run: %d agents are more than the %d that a run may start; raise --max-agents to allow them",
 			len(calls), pl.config.MaxAgents)
 	}
-	pl.calls, pl.assigned = calls, &assigning{config: pl.config, kinds: p.env.kinds().ByName()}
+	pl.calls, pl.assigned = calls, &assigning{config: pl.config, kinds: p.env.kinds().ByName(), reach: pl.known}
 	if err := assignCalls(pl.assigned, pl.workflow, calls); err != nil {
 		return err
 	}

@@ -108,7 +108,7 @@ func (p *place) resumeOwned(c *cli.Context, drive driveFlagsRead, r ownedRun) (d
 	if err := p.env.checkTurns(c, config, calls); err != nil {
 		return false, err
 	}
-	if len(workers(prior)) == len(calls) && finished(prior) && !unreviewed(config, prior) {
+	if len(workers(prior)) == len(calls) && finished(prior) && !unreviewed(config, prior) && !untitled(config, prior) {
 		fmt.Fprintf(p.env.Stderr, "nothing to resume: every agent of run %s completed or was cancelled by name\n", id.Run)
 		return true, p.printResult(prior, c.Bool("json"))
 	}
@@ -117,6 +117,9 @@ func (p *place) resumeOwned(c *cli.Context, drive driveFlagsRead, r ownedRun) (d
 		return false, err
 	}
 	drive.contact.lay(&b.contact)
+	if err := p.confirmCalls(config, unsettledCalls(b, config, prior, calls), c.Bool("yes")); err != nil {
+		return false, err
+	}
 	if err := b.startHook(c.Context, config, false); err != nil {
 		return false, err
 	}
@@ -132,6 +135,9 @@ func (p *place) resumeOwned(c *cli.Context, drive driveFlagsRead, r ownedRun) (d
 // finished reports whether a resume would start nothing.
 func finished(v *store.View) bool {
 	for _, a := range v.Agents {
+		if a.Call.SubjectOf != "" {
+			continue
+		}
 		switch a.Status.(type) {
 		case *task.Completed:
 		case *task.Cancelled:

@@ -100,6 +100,9 @@ func (p *place) resumeScript(c *cli.Context, drive driveFlagsRead, r scriptedRun
 		return err
 	}
 	drive.lay(&pl.config, r.prior)
+	if err := p.confirmScript(pl, c.Bool("yes")); err != nil {
+		return err
+	}
 	b, err := p.bench(c.Context, r.run, r.owner)
 	if err != nil {
 		return err

@@ -160,6 +160,13 @@ func (p *place) retryLive(c *cli.Context, s *selection, wishes []engine.RetryReq
 	if n := flagOfDriving(c); n != "" {
 		return usagef("retry: run %s goes on in another process, which %s does not reach", s.run.ID, n)
 	}
+	config, err := engineConfig(s.view)
+	if err != nil {
+		return err
+	}
+	if err := p.confirmCalls(config, callsAgain(s.view, wishes), c.Bool("yes")); err != nil {
+		return err
+	}
 	client, err := p.reach(c.Context, s.run)
 	if err != nil {
 		return err
@@ -203,6 +210,9 @@ func (p *place) retryOwned(c *cli.Context, drive driveFlagsRead, r ownedRun) err
 	}
 	drive.lay(&config, r.owner.View())
 	if err := p.env.checkTurns(c, config, callsOf(prior)); err != nil {
+		return err
+	}
+	if err := p.confirmCalls(config, callsAgain(prior, r.wishes), c.Bool("yes")); err != nil {
 		return err
 	}
 	b, err := p.bench(c.Context, r.run, r.owner)

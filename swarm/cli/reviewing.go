@@ -7,9 +7,11 @@ import (
 	"os"
 	"path/filepath"
 
+	"agentswarm/swarm/agent"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/event"
 	"agentswarm/swarm/manifest"
+	told "agentswarm/swarm/stage"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
 	"agentswarm/worktree/git"
@@ -34,8 +36,7 @@ type reviews struct {
 	calls  map[task.ID]*task.Call
 	works  map[task.ID]tried // what a reviewer looks at
 	prior  *store.View       // what earlier owners left; nil for none
-	dir    string
-	store  *git.Quarantine // nothing is made in it
+	store  *git.Quarantine   // nothing is made in it
 }
 
 // tried is an attempt of a work.
@@ -49,16 +50,12 @@ func (b *bench) newReviews(e *engine.Engine, r driveRequest) (*reviews, error) {
 	if r.config.Review != reviewAuto {
 		return nil, nil //nolint:nilnil // no review is no error
 	}
-	dir := filepath.Join(b.run.Dir, "review")
-	if err := errors.Join(os.RemoveAll(dir), os.MkdirAll(dir, 0o700)); err != nil {
-		return nil, err
-	}
-	q, err := b.frozen.Quarantine(filepath.Join(dir, "objects"))
+	q, err := b.reader(reviewStage)
 	if err != nil {
 		return nil, err
 	}
 	v := &reviews{
-		bench: b, engine: e, config: r.config, prior: r.prior, dir: dir, store: q,
+		bench: b, engine: e, config: r.config, prior: r.prior, store: q,
 		calls: map[task.ID]*task.Call{}, works: map[task.ID]tried{},
 	}
 	if r.prior != nil {
@@ -74,7 +71,7 @@ func (v *reviews) close() error {
 	if v == nil {
 		return nil
 	}
-	return os.RemoveAll(v.dir)
+	return os.RemoveAll(filepath.Join(v.bench.run.Dir, reviewStage))
 }
 
 // began notes the calls that the workflow has made.
@@ -123,7 +120,7 @@ func (v *reviews) begin(ctx context.Context, id task.ID, done *task.Completed) e
 	if err != nil {
 		return err
 	}
-	call := v.call(id, done, manifest.Prompt(task.Prompt(v.calls[id].Input), shown))
+	call := v.call(id, done, shown)
 	at, err := v.bench.repo.TreeOf(ctx, git.Hash(call.Base))
 	if err != nil {
 		return err
@@ -138,33 +135,50 @@ func (v *reviews) begin(ctx context.Context, id task.ID, done *task.Completed) e
 }
 
 // call asks for the review of a work, in a workspace that holds it.
-func (v *reviews) call(id task.ID, done *task.Completed, prompt string) *task.Call {
+func (v *reviews) call(id task.ID, done *task.Completed, shown *manifest.Manifest) *task.Call {
 	work := v.calls[id]
-	call := &task.Call{
-		Input: &task.TypedAgentInput{Role: reviewRole, Prompt: prompt}, Agent: work.Agent,
-		Label: fmt.Sprintf("review of %s", engine.Title(id, work)), Phase: reviewStage, Schema: manifest.Schema(),
-		Base:  done.Patch.Commit,
-		Stage: &task.Stage{Name: reviewStage, Roster: []string{reviewStage}, Words: manifest.Reviewer, Reads: true},
+	ask := told.Review{Task: task.Prompt(work.Input), Change: shown.Text()}
+	for _, f := range shown.Files {
+		ask.Paths = append(ask.Paths, f.Path)
 	}
+	prompt, brief := ask.Ask()
+	call := aside(asideRequest{
+		of: id, work: work, role: reviewRole, stage: reviewStage, words: told.Reviewing, prompt: prompt, schema: told.Verdict(),
+	})
+	call.Base, call.Stage.Brief = done.Patch.Commit, brief
 	kinds := v.bench.env.kinds().ByName()
-	routed := *call
-	if _, err := engine.Assign(v.config, kinds, engine.AssignRequest{Call: &routed}); err == nil {
-		call = &routed // else its agent cannot be told that model, and goes by its own
-	}
+	call = routedReview(v.config, kinds, call)
 	call.ReadOnly = can(kinds, v.config)(call.Agent).ReadOnly
 	return call
 }
 
+// routedReview is a review as its role has it. An agent that cannot be told the
+// model of that goes by its own.
+func routedReview(c engine.Config, kinds map[string]agent.Kind, call *task.Call) *task.Call {
+	routed := *call
+	if _, err := engine.Assign(c, kinds, engine.AssignRequest{Call: &routed}); err != nil {
+		return call
+	}
+	return &routed
+}
+
+// reviewsOf are the reviews that the patches of calls may bring about, as far as
+// it matters who is asked for them.
+func reviewsOf(c engine.Config, kinds map[string]agent.Kind, calls []*task.Call) (all []*task.Call) {
+	if c.Review != reviewAuto {
+		return nil
+	}
+	for _, work := range calls {
+		if work.Stage == nil && !engine.SpecOf(c, work).ReadOnly {
+			all = append(all, routedReview(c, kinds, aside(asideRequest{work: work, role: reviewRole, stage: reviewStage})))
+		}
+	}
+	return all
+}
+
 // keep journals what a reviewer found, unless that is on record.
 func (v *reviews) keep(of tried, by task.ID, done *task.Completed) error {
-	_, answer, err := engine.WholeAnswer(done)
-	if err != nil {
-		return fmt.Errorf("read the review of %s: %w", of.id, err)
-	}
-	verdict, err := manifest.Read(answer)
-	if err != nil {
-		return fmt.Errorf("review of %s by %s: %w", of.id, by, err)
-	}
+	verdict := verdictOf(done)
 	found := &event.Appraised{Agent: of.id, Attempt: of.attempt, Pass: verdict.Pass, By: by}
 	for _, p := range verdict.Problems {
 		found.Problems = append(found.Problems, p.String())
@@ -177,12 +191,25 @@ func (v *reviews) keep(of tried, by task.ID, done *task.Completed) error {
 	return v.engine.Note(found)
 }
 
-// workers are the agents that the workflow asked for, without the reviewers of
-// their work.
+// verdictOf is what a reviewer answered. What cannot be read lets no work pass,
+// and is no reason to stop all other agents.
+func verdictOf(done *task.Completed) manifest.Verdict {
+	_, answer, err := engine.WholeAnswer(done)
+	if err == nil {
+		var verdict manifest.Verdict
+		if verdict, err = manifest.Read(answer); err == nil {
+			return verdict
+		}
+	}
+	return manifest.Verdict{Problems: []manifest.Problem{{Problem: "nobody knows what its reviewer found: " + err.Error()}}}
+}
+
+// workers are the agents that the workflow asked for, without those that review
+// their work or name its commits.
 func workers(v *store.View) []*store.Agent {
 	var all []*store.Agent
 	for _, a := range v.Agents {
-		if a.Call.Stage == nil || a.Call.Stage.Name != reviewStage {
+		if a.Call.SubjectOf == "" && (a.Call.Stage == nil || a.Call.Stage.Name != reviewStage) {
 			all = append(all, a)
 		}
 	}

@@ -12,7 +12,6 @@ import (
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/event"
 	"agentswarm/swarm/store"
-	"agentswarm/worktree"
 )
 
 func newRmCommand(env Env) *cli.Command {
@@ -24,7 +23,7 @@ func newRmCommand(env Env) *cli.Command {
 			&cli.BoolFlag{Name: "force", Usage: "also runs with work that landed nowhere"},
 			jsonFlag(),
 		},
-		Description: `Moves the folder of a run into the trash, from where gc removes it after 7 days,
+		Description: `Moves the folder of a run into the trash, from where gc removes it after 7 days (trash_age of [gc]),
 together with the refs that hold its patches; until then it can be moved back. What
 it merged stays merged. A run that is live, that has patches which landed nowhere,
 or a workspace that could not be captured, is refused.
@@ -62,6 +61,10 @@ func rmAction(c *cli.Context, env Env) error {
 	if err := p.personal("removing runs"); err != nil {
 		return err
 	}
+	keep, err := p.retention()
+	if err != nil {
+		return err
+	}
 	// All are looked at before the first goes.
 	var runs []*store.Run
 	for _, address := range addresses {
@@ -82,7 +85,7 @@ func rmAction(c *cli.Context, env Env) error {
 		o.Removed = append(o.Removed, removedRun{Run: run.ID, Trash: to})
 		if !c.Bool("json") {
 			if _, err := fmt.Fprintf(env.Stdout, "removed run %s; until %s it is at %s\n", run.ID,
-				time.Now().Add(worktree.TrashAge).Format(time.DateOnly), Printable(to)); err != nil {
+				time.Now().Add(keep.TrashAge).Format(time.DateOnly), Printable(to)); err != nil {
 				return err
 			}
 		}
@@ -172,26 +175,30 @@ func (p *place) removable(c *cli.Context, address string) (*store.Run, error) {
 			Advice: fmt.Sprintf("end it with `%s cancel %s`", p.env.Calls, a.Run.ID),
 		}
 	}
+	if why, advice := precious(v); why != "" && !c.Bool("force") {
+		return nil, &UsageError{Text: fmt.Sprintf("rm: run %s %s", a.Run.ID, why), Advice: advice}
+	}
+	return a.Run, nil
+}
+
+// precious says what is lost with a run that has ended, and what to do about
+// it; empty where nothing is.
+func precious(v *store.View) (why, advice string) {
 	var unlanded []*store.Agent
 	for _, agent := range v.Agents {
 		if patchOf(agent) != nil && len(agent.Landings) == 0 {
 			unlanded = append(unlanded, agent)
 		}
 		for _, l := range agent.Leases {
-			if exists(l.Dir) && !c.Bool("force") {
-				return nil, &UsageError{
-					Text:   fmt.Sprintf("rm: run %s keeps the workspace %s, which could not be captured", a.Run.ID, l.Dir),
-					Advice: "--force moves it into the trash",
-				}
+			if exists(l.Dir) {
+				return fmt.Sprintf("keeps the workspace %s, which could not be captured", l.Dir),
+					"--force moves it into the trash"
 			}
 		}
 	}
-	if len(unlanded) > 0 && !c.Bool("force") {
-		return nil, &UsageError{
-			Text: fmt.Sprintf("rm: run %s has %s that landed nowhere: %s", a.Run.ID,
-				Count(len(unlanded), "patch", "patches"), labels(unlanded)),
-			Advice: "merge them first, or give --force",
-		}
+	if len(unlanded) == 0 {
+		return "", ""
 	}
-	return a.Run, nil
+	return fmt.Sprintf("has %s that landed nowhere: %s", Count(len(unlanded), "patch", "patches"), labels(unlanded)),
+		"merge them first, or give --force"
 }

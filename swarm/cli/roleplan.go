@@ -23,7 +23,7 @@ func roleFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "role", Usage: "have agents be of the role `NAME`, such as smol, whose tasks name none"},
 		&cli.StringSliceFlag{Name: "agent-model", Usage: "have a stage, a type or a role use another model: `NAME=MODEL`; may be given again"},
-		&cli.StringFlag{Name: "route", Usage: "`MODE` auto gives agents the role smol or plan by what they are declared to be, where those are configured; off does not (default auto)"},
+		&cli.StringFlag{Name: "route", Usage: "`MODE` auto has the roles smol, plan, slow and commit do what they are for, where those are configured; off leaves agents the role they are given (default auto)"},
 	}
 }
 
@@ -168,7 +168,8 @@ func (p *place) checkRoles(pl *plan, conf *config.Config) error {
 	if o == nil {
 		return nil
 	}
-	known := p.env.kinds().ByName()
+	known, reach := p.env.kinds().ByName(), newReach(p.env, conf, o)
+	pl.known = reach
 	for _, name := range slices.Sorted(maps.Keys(o.Table)) {
 		role := o.Table[name]
 		var agents []string
@@ -179,16 +180,16 @@ func (p *place) checkRoles(pl *plan, conf *config.Config) error {
 			agents = slices.Sorted(maps.Keys(pl.config.Agents))
 		}
 		for _, spec := range append([]roles.Spec{role.Spec}, role.Fallbacks...) {
-			if reason := cmp.Or(mistypedProvider(o, known, spec), unreached(pl, known, agents, spec)); reason != "" {
+			if reason := cmp.Or(reach.unknown(spec), unreached(pl, known, agents, spec)); reason != "" {
 				return refused(conf.WrongRole(name, reason))
 			}
 		}
 	}
-	if reason := mistypedProvider(o, known, o.Model); reason != "" {
+	if reason := reach.unknown(o.Model); reason != "" {
 		return usagef("run: --model: %s", reason)
 	}
 	for _, name := range slices.Sorted(maps.Keys(o.Models)) {
-		if reason := mistypedProvider(o, known, o.Models[name]); reason != "" {
+		if reason := reach.unknown(o.Models[name]); reason != "" {
 			return usagef("run: --agent-model %s: %s", name, reason)
 		}
 	}
@@ -212,33 +213,21 @@ func unreached(pl *plan, known map[string]agent.Kind, agents []string, spec role
 	return reason
 }
 
-// mistypedProvider tells what is most likely meant by a provider that nobody
-// knows. One that is like none of them may be somebody's own.
-func mistypedProvider(o *roles.Orders, known map[string]agent.Kind, spec roles.Spec) string {
-	all := slices.Concat(roles.Providers(), o.Providers)
-	for _, kind := range known {
-		all = append(all, kind.Providers...)
-	}
-	slices.Sort(all)
-	if spec.Provider == "" || slices.Contains(all, spec.Provider) {
-		return ""
-	}
-	near := nearest(spec.Provider, all)
-	if near == "" {
-		return ""
-	}
-	return fmt.Sprintf("model %s: there is no provider %q; did you mean %q?", spec, spec.Provider, near)
-}
-
 // assigning gives calls what their roles say, and keeps what it found.
 type assigning struct {
 	config engine.Config
 	kinds  map[string]agent.Kind
 	found  []*roles.Resolved
+	reach  *reach // nil: providers are not looked at
 }
 
 // call is for one call.
 func (a *assigning) call(r engine.AssignRequest) error {
+	if spec := a.config.Agents[r.Call.Agent]; a.reach != nil && (spec == nil || spec.Kind != agent.KindCommand) {
+		if err := a.reach.call(r.Call.Model, r.TypeModel); err != nil {
+			return err
+		}
+	}
 	found, err := engine.Assign(a.config, a.kinds, r)
 	if err == nil && found != nil {
 		a.found = append(a.found, found)
@@ -255,8 +244,11 @@ func (a *assigning) script() func(engine.AssignRequest) error {
 	return a.call
 }
 
-// used are the flags that decided anything.
-func (a *assigning) used() (names []string) {
+// flags are those that decided anything.
+func (a *assigning) flags() (names []string) {
+	if namesCommits(a.config) {
+		names = append(names, roles.Commit)
+	}
 	for _, f := range a.found {
 		names = append(names, f.Used...)
 	}

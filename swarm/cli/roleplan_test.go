@@ -2,6 +2,9 @@ package cli
 
 import (
 	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -9,6 +12,7 @@ import (
 	"agentswarm/roles"
 	"agentswarm/swarm/agent"
 	"agentswarm/swarm/agent/kinds"
+	"agentswarm/swarm/config"
 	"agentswarm/swarm/provider"
 )
 
@@ -34,17 +38,38 @@ func TestProviders(t *testing.T) {
 	}
 }
 
-// TestMistypedProvider tells a slip of the pen from a name of somebody's own.
-func TestMistypedProvider(t *testing.T) {
+// TestUnknownProvider: there is what everybody knows, what is configured, and
+// what agent CLIs here are set up with; anything else is refused, with the
+// nearest or how to declare one.
+func TestUnknownProvider(t *testing.T) {
 	t.Parallel()
-	known := kinds.All().ByName()
-	o := &roles.Orders{Providers: []string{"workshop"}}
-	for give, want := range map[string]string{
-		"openai": "", "gemini": "", "openrouter": "", "workshop": "", "somebodys": "", "": "",
-		"opnai": "openai", "antropic": "anthropic", "wrkshop": "workshop", "olama": "ollama", "gogle": "google",
+	home := t.TempDir()
+	for name, text := range map[string]string{
+		".pi/agent/models.json":           "// mine\n" + `{"providers":{"pies":{"models":[]}}}`,
+		".local/share/opencode/auth.json": `{"logged":{"type":"api","key":"k"}}`,
+		".config/opencode/opencode.jsonc": `{"provider":{"open":{}}, /* x */}`,
 	} {
-		got := mistypedProvider(o, known, roles.Spec{Provider: give, Model: "m"})
-		if (got == "") != (want == "") || want != "" && !strings.HasSuffix(got, `did you mean "`+want+`"?`) {
+		file := filepath.Join(home, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o700), os.WriteFile(file, []byte(text), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	conf, err := config.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	env := Env{Kinds: kinds.All(), Getenv: func(name string) string {
+		return map[string]string{"HOME": home, "SWARM_STATE_DIR": filepath.Join(home, "state")}[name]
+	}}
+	r := newReach(env, conf, &roles.Orders{Providers: []string{"workshop"}})
+	for give, want := range map[string]string{
+		"openai": "", "gemini": "", "openrouter": "", "workshop": "", "": "", "pies": "", "logged": "", "open": "", "zai": "",
+		"opnai": `did you mean "openai"?`, "antropic": `did you mean "anthropic"?`, "wrkshop": `did you mean "workshop"?`,
+		"olama": `did you mean "ollama"?`, "gogle": `did you mean "google"?`, "piess": `did you mean "pies"?`,
+		"somebodys": "[providers.somebodys]",
+	} {
+		got := r.unknown(roles.Spec{Provider: give, Model: "m"})
+		if (got == "") != (want == "") || !strings.Contains(got, want) {
 			t.Errorf("%s: %q, want %q", give, got, want)
 		}
 	}

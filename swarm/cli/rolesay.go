@@ -14,7 +14,7 @@ import (
 // them.
 func (p *place) sayRoutes(pl *plan) {
 	o := pl.config.Roles
-	if o == nil || !o.Route || len(o.Table) == 0 {
+	if o == nil || !o.Route || len(o.Table)+len(o.Models) == 0 {
 		return
 	}
 	var parts []string
@@ -25,12 +25,19 @@ func (p *place) sayRoutes(pl *plan) {
 	} else {
 		parts = routed(o.Table, pl.assigned.found)
 	}
-	slow := pl.script != nil
+	slow := pl.script != nil && o.Routes()
 	for _, call := range pl.calls {
 		slow = slow || call.Slow != nil
 	}
 	if _, there := o.Table[roles.Slow]; there && slow {
 		parts = append(parts, "what fails twice to "+roleShown(o.Table, roles.Slow))
+	}
+	if o.Subjects() {
+		shown := roleShown(o.Table, roles.Commit)
+		if spec, named := o.Models[roles.Commit]; named {
+			shown = roles.Commit + " (" + spec.String() + ")"
+		}
+		parts = append(parts, "subjects of commits to "+shown)
 	}
 	if len(parts) > 0 {
 		fmt.Fprintf(p.env.Stderr, "routing: %s; --route off leaves it\n", Printable(strings.Join(parts, ", ")))

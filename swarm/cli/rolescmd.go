@@ -10,7 +10,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"agentswarm/roles"
-	"agentswarm/swarm/agent"
 	"agentswarm/swarm/config"
 )
 
@@ -22,8 +21,8 @@ func newRolesCommand(env Env) *cli.Command {
 		Description: `Lists the roles that calls may have: which model each comes to and why, the agent
 it goes to, what it costs as far as that is known, and what it falls back on.
 Models that might do for a role that nothing is configured for are marked as
-suggestions; they are told by their prices, and nothing was measured. Nothing is
-asked of any model.
+suggestions: of those that swarm models has listed last and that there is a key or
+a login for, by their prices. Nothing was measured, and nobody is asked.
 
 Examples:
   swarm roles
@@ -38,6 +37,8 @@ type rolesObject struct {
 	Schema      string             `json:"schema"`
 	Roles       []roleObject       `json:"roles"`
 	Suggestions []suggestionObject `json:"suggestions,omitempty"`
+	// Unlisted are those with a key or a login whose models nobody has asked for.
+	Unlisted []string `json:"unlisted,omitempty"`
 }
 
 // roleObject is one role.
@@ -88,6 +89,7 @@ func rolesAction(c *cli.Context, env Env) error {
 		env: env, conf: conf, prices: known.With(conf.Prices()),
 		orders: &roles.Orders{Table: conf.Roles(), Providers: ownProviders(conf)},
 	}
+	r.reach = newReach(env, conf, r.orders)
 	o, err := r.list()
 	if err != nil {
 		return err
@@ -104,6 +106,7 @@ type roleLister struct {
 	conf   *config.Config
 	prices *roles.Prices
 	orders *roles.Orders
+	reach  *reach
 }
 
 func (r *roleLister) list() (*rolesObject, error) {
@@ -119,8 +122,9 @@ func (r *roleLister) list() (*rolesObject, error) {
 		}
 		o.Roles = append(o.Roles, *role)
 	}
-	o.Suggestions = r.suggestions(usual)
-	return o, nil
+	var err error
+	o.Suggestions, o.Unlisted, err = r.suggestions(usual)
+	return o, err
 }
 
 // role is one role, with the model that it comes to.
@@ -187,7 +191,7 @@ func whyModel(name string, found *roles.Resolved) string {
 func (r *roleLister) problem(role roles.Role, found *roles.Resolved, agentErr error) string {
 	known := r.env.kinds().ByName()
 	for _, spec := range append([]roles.Spec{found.Model}, found.Fallbacks...) {
-		if reason := mistypedProvider(r.orders, known, spec); reason != "" {
+		if reason := r.reach.unknown(spec); reason != "" {
 			return reason
 		}
 	}
@@ -213,42 +217,66 @@ func (r *roleLister) problem(role roles.Role, found *roles.Resolved, agentErr er
 	return ""
 }
 
-// suggestions are models for roles that nothing is configured for, of providers
-// that something here has a login for.
-func (r *roleLister) suggestions(usual roles.Spec) (all []suggestionObject) {
-	here := r.available()
+// suggestions are models for roles that nothing is configured for: of those that
+// are known to be there, because somebody with a key or a login listed them, and
+// that the agent of default reaches. Nobody is asked for it.
+func (r *roleLister) suggestions(usual roles.Spec) (all []suggestionObject, unlisted []string, err error) {
+	var missing []string
 	for _, name := range []string{roles.Smol, roles.Slow} {
-		if _, own := r.orders.Table[name]; own {
+		if _, own := r.orders.Table[name]; !own {
+			missing = append(missing, name)
+		}
+	}
+	if len(missing) == 0 || usual == (roles.Spec{}) {
+		return nil, nil, nil
+	}
+	k, err := newCatalogue(r.env, r.conf)
+	if err != nil {
+		return nil, nil, err
+	}
+	offers, unlisted, err := k.offers(r.reached())
+	if err != nil {
+		return nil, nil, err
+	}
+	usual.Effort = ""
+	price, ok := r.prices.Of(usual.String())
+	at := slices.IndexFunc(offers, func(o offered) bool { return o.Spec == usual })
+	if !ok && at >= 0 {
+		price, ok = offers[at].Price, true
+	}
+	if !ok {
+		return nil, unlisted, nil
+	}
+	var there []roles.Offer
+	for _, o := range offers {
+		there = append(there, o.Offer)
+	}
+	for _, name := range missing {
+		best, ok := roles.Suggest(name, roles.Offer{Spec: usual, Price: price}, there)
+		if !ok {
 			continue
 		}
-		spec, price, ok := r.prices.Suggest(name, usual)
-		if !ok || !slices.Contains(here, spec.Provider) {
-			continue
-		}
+		at := slices.IndexFunc(offers, func(o offered) bool { return o.Spec == best.Spec })
 		why := "at most half the price of default"
 		if name == roles.Slow {
 			why = "the next above the price of default"
 		}
-		all = append(all, suggestionObject{Role: name, Model: spec.String(), Why: why + ", by the table of prices", Price: price})
+		all = append(all, suggestionObject{Role: name, Model: best.Spec.String(), Why: why + "; " + offers[at].by, Price: best.Price})
 	}
-	return all
+	return all, unlisted, nil
 }
 
-// available are the providers that an agent on this machine has a login for.
-func (r *roleLister) available() (names []string) {
-	for _, f := range r.env.found() {
-		if f.Ready() && f.Name != agent.KindBuiltin {
-			names = append(names, f.Kind.Providers...)
-		}
+// reached tells which models the agent of default can be told.
+func (r *roleLister) reached() func(roles.Spec) bool {
+	a, err := r.conf.Agent(cmp.Or(r.orders.Table[roles.Default].Kind, r.conf.DefaultAgent, r.single()))
+	if err != nil {
+		return func(roles.Spec) bool { return false }
 	}
-	for variable, name := range map[string]string{
-		"ANTHROPIC_API_KEY": "anthropic", "OPENAI_API_KEY": "openai", "GEMINI_API_KEY": "google",
-	} {
-		if r.env.Getenv(variable) != "" {
-			names = append(names, name)
-		}
+	kind, driven := r.env.kinds().ByName()[a.Kind.String()]
+	return func(s roles.Spec) bool {
+		_, err := kind.Tell(s, r.orders.Providers)
+		return driven && err == nil
 	}
-	return append(names, r.orders.Providers...)
 }
 
 // priceText is a price for people, per million tokens.
@@ -279,6 +307,9 @@ func (o *rolesObject) print(w io.Writer) error {
 	}
 	for _, s := range o.Suggestions {
 		note("suggestion: %s = %q (%s; %s)", s.Role, s.Model, priceText(&s.Price), s.Why)
+	}
+	if len(o.Unlisted) > 0 {
+		note("suggestions are of models that were listed; nobody has asked for those of %s: `%s models` does", strings.Join(o.Unlisted, ", "), program)
 	}
 	if err := t.Print(w, 0); err != nil || len(notes) == 0 {
 		return err

@@ -75,7 +75,7 @@ func runFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "dry-run", Aliases: []string{"n"}, Usage: "print the plan; start nothing"},
 		&cli.BoolFlag{Name: "detach", Usage: "return once the run has begun; it goes on without this terminal"},
 		jsonFlag(),
-		&cli.BoolFlag{Name: "yes", Usage: "do not ask before many agents start that cost money"},
+		yesFlag(),
 		&cli.BoolFlag{Name: "trust", Usage: "approve the commands that come from this repository's configuration"},
 	}
 }
@@ -111,6 +111,9 @@ func runHere(c *cli.Context, env Env, report *report) error {
 			return err
 		}
 	}
+	if err := p.modelNamed(pl); err != nil {
+		return err
+	}
 	p.sayAgent(pl)
 	if err := p.confirmPaid(pl, c.Bool("yes")); err != nil {
 		return err
@@ -118,8 +121,9 @@ func runHere(c *cli.Context, env Env, report *report) error {
 	p.sayBase(pl)
 	p.sayIgnored(pl)
 	p.sayRoutes(pl)
+	p.sayVariants(pl)
 	if pl.assigned != nil {
-		sayUnused(env.Stderr, pl.config.Roles, pl.assigned.used())
+		sayUnused(env.Stderr, pl.config.Roles, pl.assigned.flags())
 	}
 	p.sayOverlaps(pl)
 	p.saySilent(env.Stderr, pl)
@@ -158,11 +162,7 @@ func runHere(c *cli.Context, env Env, report *report) error {
 type TrustError struct{ Items []config.Item }
 
 func (e *TrustError) Error() string {
-	names := make([]string, len(e.Items))
-	for i, item := range e.Items {
-		names[i] = fmt.Sprintf("%s (%s)", item.Key, item.Origin)
-	}
-	return "commands from this repository are not approved: " + strings.Join(names, ", ")
+	return "commands from this repository are not approved: " + itemKeys(e.Items)
 }
 
 // Hint says what would be right.

@@ -72,28 +72,32 @@ func (e *HookError) ExitCode() int { return int(CodeApproval) }
 // hookCommands are the commands of a configuration as a run records them.
 func hookCommands(h config.Hooks) engine.HookCommands {
 	return engine.HookCommands{
-		RunStart: h.RunStart, AgentStart: h.AgentStart, AgentEnd: h.AgentEnd, RunEnd: h.RunEnd, Timeout: h.Timeout,
+		RunStart: h.RunStart.Argv(), AgentStart: h.AgentStart.Argv(), AgentEnd: h.AgentEnd.Argv(), RunEnd: h.RunEnd.Argv(),
+		Timeout: h.Timeout,
 	}
 }
 
 // startHook asks whether the run may begin. fresh is set of one that has not
 // begun before: nothing of it is left where it may not.
 func (b *bench) startHook(ctx context.Context, c engine.Config, fresh bool) error {
-	if c.Hooks.RunStart == "" {
+	if c.Hooks.RunStart == nil {
 		return nil
 	}
 	answer, err := b.askHook(ctx, c.Hooks, hookObject{Event: hook.RunStart})
 	var refused error
 	switch answer := answer.(type) {
 	case *hook.Note:
-		b.deps.Warn(string(hook.RunStart) + ": " + answer.Text)
+		b.deps.Warn(string(hook.RunStart) + ": " + Printable(answer.Text))
 	case *hook.Veto:
 		refused = &HookError{Event: hook.RunStart, Reason: Printable(answer.Reason), Veto: true}
 	case *hook.Proceed, nil:
 	default:
 		panic(fmt.Sprintf("unhandled %T", answer))
 	}
-	if err != nil {
+	switch {
+	case ctx.Err() != nil:
+		refused = context.Cause(ctx)
+	case err != nil:
 		refused = &HookError{Event: hook.RunStart, Reason: err.Error()}
 	}
 	if refused == nil {
@@ -112,7 +116,7 @@ func (b *bench) startHook(ctx context.Context, c engine.Config, fresh bool) erro
 // endHook tells that the run has ended. What goes wrong is a warning: the run
 // is what it is.
 func (b *bench) endHook(ctx context.Context, c engine.Config, v *store.View) {
-	if c.Hooks.RunEnd == "" {
+	if c.Hooks.RunEnd == nil {
 		return
 	}
 	if ctx.Err() != nil {
@@ -126,14 +130,14 @@ func (b *bench) endHook(ctx context.Context, c engine.Config, v *store.View) {
 	case err != nil:
 		b.deps.Warn(fmt.Sprintf("%s: %v", hook.RunEnd, err))
 	case isNote:
-		b.deps.Warn(string(hook.RunEnd) + ": " + note.Text)
+		b.deps.Warn(string(hook.RunEnd) + ": " + Printable(note.Text))
 	}
 }
 
 // attendant tells the hooks of a run of its agents. It is nil where there are
 // none.
 func (b *bench) attendant(c engine.Config) engine.Attendant {
-	if c.Hooks.AgentStart == "" && c.Hooks.AgentEnd == "" {
+	if c.Hooks.AgentStart == nil && c.Hooks.AgentEnd == nil {
 		return nil
 	}
 	return &attendant{bench: b, config: c}
@@ -162,7 +166,7 @@ func (a *attendant) about(of engine.Attended) *hookedAgent {
 
 // Starts asks the hook whether an attempt may begin.
 func (a *attendant) Starts(ctx context.Context, of engine.Attended) (note string, err error) {
-	if a.config.Hooks.AgentStart == "" {
+	if a.config.Hooks.AgentStart == nil {
 		return "", nil
 	}
 	answer, err := a.bench.askHook(ctx, a.config.Hooks, hookObject{Event: hook.AgentStart, Agent: a.about(of)})
@@ -183,7 +187,7 @@ func (a *attendant) Starts(ctx context.Context, of engine.Attended) (note string
 
 // Ends tells the hook how an attempt ended, also where it was stopped.
 func (a *attendant) Ends(ctx context.Context, of engine.Attended, result task.Result) (note string, err error) {
-	if a.config.Hooks.AgentEnd == "" {
+	if a.config.Hooks.AgentEnd == nil {
 		return "", nil
 	}
 	if ctx.Err() != nil {
@@ -213,8 +217,8 @@ func (a *attendant) Ends(ctx context.Context, of engine.Attended, result task.Re
 	return note, err
 }
 
-// command is what is run for an event.
-func hookCommand(h engine.HookCommands, e hook.Event) string {
+// hookCommand is what is run for an event; nil: nothing.
+func hookCommand(h engine.HookCommands, e hook.Event) []string {
 	switch e {
 	case hook.RunStart:
 		return h.RunStart
@@ -225,11 +229,15 @@ func hookCommand(h engine.HookCommands, e hook.Event) string {
 	case hook.RunEnd:
 		return h.RunEnd
 	case hook.BeforeTool, hook.Elsewhere:
-		return ""
+		return nil
 	default:
 		panic("unhandled event " + string(e))
 	}
 }
+
+// maxHookOutput is how much a hook may print, in bytes: more than any answer,
+// and nothing that fills a disk.
+const maxHookOutput = 1 << 20
 
 // askHook runs the command of an event and reads its answer. It is the user's
 // own, as that of --notify is, and runs as that does: in their environment and
@@ -262,13 +270,20 @@ func (b *bench) askHook(ctx context.Context, h engine.HookCommands, told hookObj
 	}
 	exit, err := engine.Shell(ctx, engine.ShellRequest{
 		Launcher: launcher(b.deps.Launcher.Binary, box.None), Walls: walls, Run: "hook",
-		Argv: engine.ShellCommand(hookCommand(h, told.Event)), Dir: b.rootDir(), Env: ownEnviron(b.env.Environ), Stdin: input, Out: out,
+		Argv: hookCommand(h, told.Event), Dir: b.rootDir(), Env: ownEnviron(b.env.Environ), Stdin: input, Out: out,
+		OutputLimit: maxHookOutput,
 	})
 	switch {
 	case err != nil:
 		return nil, err
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
+	case exit.Reason == proc.OutputLimit:
+		return nil, fmt.Errorf("it printed more than %d bytes", maxHookOutput)
+	case exit.Reason == proc.StartFailed:
+		return nil, fmt.Errorf("it could not be started: %s", exit.Text)
+	case exit.Signal != "":
+		return nil, fmt.Errorf("it was ended by %s%s", exit.Signal, lastWords(out+".err"))
 	case exit.Reason != proc.Exited || exit.Code != 0:
 		return nil, fmt.Errorf("it ended with %d%s", exit.Code, lastWords(out+".err"))
 	}

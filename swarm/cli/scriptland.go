@@ -30,6 +30,7 @@ func (t *scriptTools) Land(ctx context.Context, r workflow.LandRequest) (*script
 		return nil, context.Cause(ctx)
 	}
 	defer t.landing.Release(1)
+	t.awaitSubjects(ctx, r.Patches)
 	v := b.owner.View()
 	if err := b.settleLandings(ctx, v); err != nil {
 		return nil, err
@@ -55,6 +56,14 @@ func (t *scriptTools) Land(ctx context.Context, r workflow.LandRequest) (*script
 	l.key = r.Key
 	landing, err := t.mergeAndLand(ctx, l, r, report)
 	return landing, errors.Join(err, l.quarantine.Discard())
+}
+
+// awaitSubjects waits until it is known what the commits of patches are to be
+// called.
+func (t *scriptTools) awaitSubjects(ctx context.Context, patches []workflow.Patch) {
+	ctx, cancel := context.WithTimeout(ctx, landingTime)
+	defer cancel()
+	t.await(ctx, commitsOf(patches))
 }
 
 // landable refuses a landing that nothing could come of.

@@ -32,11 +32,14 @@ import (
 type scriptTools struct {
 	bench  *bench
 	config engine.Config
-	base   store.Base
-	when   time.Time       // the time of commits that are merged
-	dir    string          // holds what is of use to this process only
-	store  *git.Quarantine // nothing is made in it
-	cores  *semaphore.Weighted
+	// await waits until it is known what commits are to be called; required where
+	// anything lands.
+	await func(ctx context.Context, commits []string)
+	base  store.Base
+	when  time.Time       // the time of commits that are merged
+	dir   string          // holds what is of use to this process only
+	store *git.Quarantine // nothing is made in it
+	cores *semaphore.Weighted
 	// landing has one place: landings come one after the other.
 	landing *semaphore.Weighted
 	made    atomic.Int64 // how many things in dir had a name of their own

@@ -188,6 +188,7 @@ func (s *stage) own(run *store.Run, owner *store.Owner) {
 	s.ok(err)
 	s.tools, err = s.bench.scriptTools(s.config)
 	s.ok(err)
+	s.tools.await = func(context.Context, []string) {} // no agent of these runs has ever been named
 }
 
 // again gives the run up and owns it anew, as a resume would.

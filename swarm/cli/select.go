@@ -10,6 +10,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"agentswarm/swarm/engine"
+	told "agentswarm/swarm/stage"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
 )
@@ -142,6 +143,8 @@ func landable(a *store.Agent) error {
 			return errors.New("is of a stage that only reads")
 		case a.Appraisal != nil && !a.Appraisal.Pass:
 			return errors.New("did not pass its review")
+		case a.Appraisal == nil && a.Call.Stage != nil && told.Awaits(a.Call.Stage.Name, a.Call.Stage.Roster):
+			return errors.New("was not reviewed")
 		}
 		return unproven(r)
 	default:

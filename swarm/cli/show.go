@@ -109,75 +109,90 @@ func newShowObject(s *selection, a *store.Agent) showObject {
 
 // printAgent prints an agent for a person. All of it is foreign text.
 func printAgent(w io.Writer, o showObject) error {
-	var b strings.Builder
-	line := func(what, text string) {
-		if text != "" {
-			fmt.Fprintf(&b, "%-10s %s\n", what, Printable(text))
-		}
+	var p portrait
+	p.facts(o)
+	p.texts(o)
+	_, err := io.WriteString(w, p.String())
+	return err
+}
+
+// portrait is what is shown of an agent: lines of facts, then blocks of text.
+// What is empty is left out.
+type portrait struct{ strings.Builder }
+
+func (p *portrait) line(what, text string) {
+	if text != "" {
+		fmt.Fprintf(p, "%-10s %s\n", what, Printable(text))
 	}
-	block := func(title, text string) {
-		if text = strings.TrimRight(text, "\n"); text != "" {
-			fmt.Fprintf(&b, "\n%s:\n", title)
-			for l := range strings.SplitSeq(text, "\n") {
-				fmt.Fprintf(&b, "  %s\n", Printable(l))
-			}
-		}
+}
+
+func (p *portrait) block(title, text string) {
+	if text = strings.TrimRight(text, "\n"); text == "" {
+		return
 	}
-	line("agent", fmt.Sprintf("%s/%s  %s", o.Run, o.ID, o.Label))
-	line("kind", strings.TrimSpace(o.Kind+" "+o.Model))
-	line("role", o.Role)
-	line("status", o.Status+attemptText(o.Attempt))
+	fmt.Fprintf(p, "\n%s:\n", title)
+	for l := range strings.SplitSeq(text, "\n") {
+		fmt.Fprintf(p, "  %s\n", Printable(l))
+	}
+}
+
+func (p *portrait) facts(o showObject) {
+	p.line("agent", fmt.Sprintf("%s/%s  %s", o.Run, o.ID, o.Label))
+	p.line("kind", strings.TrimSpace(o.Kind+" "+o.Model))
+	p.line("role", o.Role)
+	p.line("status", o.Status+attemptText(o.Attempt))
 	if o.Error != nil {
-		line("cause", o.Error.Kind+": "+o.Error.Message)
+		p.line("cause", o.Error.Kind+": "+o.Error.Message)
 	}
 	if o.Verified != nil {
-		line("verified", yesNo(o.Verified))
+		p.line("verified", yesNo(o.Verified))
 	}
 	if o.Reviewed != nil {
-		line("reviewed", passText(*o.Reviewed))
+		p.line("reviewed", passText(*o.Reviewed))
 	}
-	line("stage", o.Stage)
-	line("time", Duration(time.Duration(o.Duration)*time.Millisecond))
+	p.line("stage", o.Stage)
+	p.line("time", Duration(time.Duration(o.Duration)*time.Millisecond))
 	if o.Exit != nil {
-		line("exit", exitLine(o.Exit))
+		p.line("exit", exitLine(o.Exit))
 	}
-	line("depends on", strings.Join(o.DependsOn, ", "))
+	p.line("depends on", strings.Join(o.DependsOn, ", "))
 	if o.Review != nil {
-		line("review", o.Review.Verdict+" "+o.Review.Reason)
+		p.line("review", o.Review.Verdict+" "+o.Review.Reason)
 	}
-	line("base", o.Base)
+	p.line("base", o.Base)
 	if o.Patch != nil {
-		line("patch", fmt.Sprintf("%s, +%d -%d, %s", Count(o.Patch.Files, "file", "files"),
+		p.line("patch", fmt.Sprintf("%s, +%d -%d, %s", Count(o.Patch.Files, "file", "files"),
 			o.Patch.Added, o.Patch.Deleted, o.Patch.File))
-		line("commit", o.Patch.Commit+" ("+o.Patch.Ref+")")
-		line("landed", yesNo(o.Landed))
+		p.line("commit", o.Patch.Commit+" ("+o.Patch.Ref+")")
+		p.line("landed", yesNo(o.Landed))
 	}
-	line("folder", o.Folder)
-	line("workspace", o.Workspace)
-	line("usage", usageText(o.Usage))
+	p.line("folder", o.Folder)
+	p.line("workspace", o.Workspace)
+	p.line("usage", usageText(o.Usage))
 	if len(o.Command) > 0 {
-		line("command", fmt.Sprintf("%q", o.Command))
+		p.line("command", fmt.Sprintf("%q", o.Command))
 	}
-	block("prompt", o.Prompt)
-	block("answer", o.Output)
-	block("notes", strings.Join(o.Notes, "\n"))
-	block("problems that were found", strings.Join(o.Problems, "\n"))
-	block("remarks", strings.Join(o.Remarks, "\n"))
-	block("may change", strings.Join(o.Allowed, "\n"))
-	block("may do without asking", strings.Join(o.Allow, "\n"))
-	block("changed", strings.Join(o.Paths, "\n"))
+}
+
+func (p *portrait) texts(o showObject) {
+	p.block("prompt", o.Prompt)
+	p.block("answer", o.Output)
+	p.block("notes", strings.Join(o.Notes, "\n"))
+	p.block("problems that were found", strings.Join(o.Problems, "\n"))
+	p.block("remarks", strings.Join(o.Remarks, "\n"))
+	p.block("may change", strings.Join(o.Allowed, "\n"))
+	p.block("may do without asking", strings.Join(o.Allow, "\n"))
+	p.block("changed", strings.Join(o.Paths, "\n"))
 	if o.Patch != nil {
-		block("of which agents, git or CI go by; look at it", strings.Join(o.Patch.Marked, "\n"))
+		p.block("of which agents, git or CI go by; look at it", strings.Join(o.Patch.Marked, "\n"))
 	}
-	block("ignored by the base, not in the patch", ignoredText(o.Ignored, o.More))
+	p.block("ignored by the base, not in the patch", ignoredText(o.Ignored, o.More))
 	if o.Check != "" {
-		block("output of the check ("+o.Check+")", readTail(o.Check)+readTail(strings.TrimSuffix(o.Check, ".out")+".err"))
+		p.block("output of the check ("+o.Check+")", readTail(o.Check)+readTail(strings.TrimSuffix(o.Check, ".out")+".err"))
 	}
 	if o.Error != nil && o.Folder != "" {
-		block("end of its stderr", readTail(filepath.Join(o.Folder, "stderr")))
+		p.block("end of its stderr", readTail(filepath.Join(o.Folder, "stderr")))
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
 }
 
 // passText says how a review ended.

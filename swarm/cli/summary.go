@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"agentswarm/swarm/engine"
+	"agentswarm/swarm/event"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
 )
@@ -110,6 +111,9 @@ func printCauses(w io.Writer, v *store.View, limit int) {
 		if r := a.Result(); r != nil {
 			add(a, causeOf(r))
 		}
+		if found := a.Appraisal; found != nil && !found.Pass {
+			add(a, appraisalWord(found)+": "+appraisalText(found))
+		}
 		add(a, a.Held)
 		if a.Review != nil && a.Review.Reason != "" {
 			add(a, string(a.Review.Verdict)+": "+a.Review.Reason)
@@ -126,6 +130,26 @@ func printCauses(w io.Writer, v *store.View, limit int) {
 		}
 		fmt.Fprintf(w, "%s: %s\n", listed(who[cause], 5), Printable(cause))
 	}
+}
+
+// appraisalWord is what a reviewer found, in short.
+func appraisalWord(e *event.Appraised) string {
+	if e.Pass {
+		return "review passed"
+	}
+	return "review not passed"
+}
+
+// appraisalText is what a reviewer found wrong: the first of it.
+func appraisalText(e *event.Appraised) string {
+	if e.Pass || len(e.Problems) == 0 {
+		return ""
+	}
+	first, _, _ := strings.Cut(e.Problems[0], "\n")
+	if more := len(e.Problems) - 1; more > 0 {
+		first += fmt.Sprintf(" (and %d more)", more)
+	}
+	return first
 }
 
 // markedText says of a patch that a person has to look at what it changes;

@@ -35,7 +35,7 @@ func newVariantsBenchCommand(env Env) *cli.Command {
 			&cli.StringFlag{Name: "out", Usage: "keep transcripts in `DIR`, and go on with those there (default: a folder beside the state)"},
 			&cli.StringFlag{Name: "replay", Usage: "compute the report of the transcripts in `DIR`; no agent is started"},
 			&cli.StringFlag{Name: "html", Usage: "write the report as a page with plots to `FILE`, too"},
-			&cli.BoolFlag{Name: "yes", Usage: "do not ask before many agents start that cost money"},
+			yesFlag(),
 			jsonFlag(),
 		},
 		Description: `For each failure mode of a family there are twenty small tasks, each a repository
@@ -59,6 +59,9 @@ Examples:
 
 func variantsBenchAction(c *cli.Context, env Env) (err error) {
 	if _, err := arguments(c, 0, 0); err != nil {
+		return err
+	}
+	if err := pageCan(c); err != nil {
 		return err
 	}
 	if c.IsSet("replay") {
@@ -287,11 +290,26 @@ func (env Env) confirmLab(c *cli.Context, plan *lab.Plan) error {
 		fmt.Sprintf("%d at once", plan.Jobs))
 }
 
+// pageCan refuses a page that could not be written, before anybody is paid.
+func pageCan(c *cli.Context) error {
+	if !c.IsSet("html") {
+		return nil
+	}
+	name := absolute(invoked(c).dir, c.String("html"))
+	if there, err := os.Stat(name); c.String("html") == "" || err == nil && !there.Mode().IsRegular() {
+		return usagef("variants bench: --html %s: is no file", c.String("html"))
+	}
+	if dir, err := os.Stat(filepath.Dir(name)); err != nil || !dir.IsDir() {
+		return usagef("variants bench: --html %s: there is no folder %s", c.String("html"), filepath.Dir(name))
+	}
+	return nil
+}
+
 // printLab prints a report, and writes its page.
-func printLab(c *cli.Context, env Env, r *lab.Report) error {
-	if c.IsSet("html") {
-		if err := writePage(absolute(invoked(c).dir, c.String("html")), r.HTML); err != nil {
-			return usagef("variants bench: --html %s: %v", c.String("html"), err)
+func printLab(c *cli.Context, env Env, r *lab.Report) (err error) {
+	if c.IsSet("html") { // what was paid for is printed in any case
+		if wrong := writePage(absolute(invoked(c).dir, c.String("html")), r.HTML); wrong != nil {
+			defer func() { err = errors.Join(err, fmt.Errorf("write %s: %w", c.String("html"), wrong)) }()
 		}
 	}
 	if c.Bool("json") {

@@ -96,19 +96,26 @@ func (o *variantsObject) list(all []variants.Variant, conf *config.Config) {
 // variantsAnywhere are those of the repository that one stands in, or outside of
 // any those of the user.
 func variantsAnywhere(c *cli.Context, env Env) ([]variants.Variant, error) {
-	p, err := openPlace(c, env)
-	var none *git.NotRepoError
-	switch {
-	case errors.As(err, &none):
-		return (&place{env: env}).allVariants(c.Context, "")
-	case err != nil:
-		return nil, err
-	}
-	base, err := p.riskBase(c)
+	p, base, err := placeAnywhere(c, env)
 	if err != nil {
 		return nil, err
 	}
 	return p.allVariants(c.Context, base)
+}
+
+// placeAnywhere is the repository that one stands in and the commit that its
+// work begins at, or outside of any a place without both.
+func placeAnywhere(c *cli.Context, env Env) (*place, git.Hash, error) {
+	p, err := openPlace(c, env)
+	var none *git.NotRepoError
+	switch {
+	case errors.As(err, &none):
+		return &place{env: env}, "", nil
+	case err != nil:
+		return nil, "", err
+	}
+	base, err := p.riskBase(c)
+	return p, base, err
 }
 
 func (o *variantsObject) print(w io.Writer) error {

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"agentswarm/swarm/agent"
 	"agentswarm/swarm/config"
 	"agentswarm/variants"
 	"agentswarm/worktree/git"
@@ -39,6 +40,44 @@ func (p *place) runVariants(ctx context.Context, conf *config.Config, commit git
 		fmt.Fprintf(p.env.Stderr, "%s: %s\n", program, Printable(text))
 	}
 	return variants.Less(all, conf.VariantsOff), nil
+}
+
+// sayVariants tells which of the texts that agents of a run may be told are the
+// repository's own, and which of those stand in the place of another: somebody
+// else may have written them.
+func (p *place) sayVariants(pl *plan) {
+	heard := pl.script != nil
+	for _, call := range pl.calls {
+		spec := pl.config.Agents[call.Agent]
+		heard = heard || spec != nil && spec.Kind != agent.KindCommand
+	}
+	brought, err := variants.Embedded()
+	if !heard || err != nil {
+		return
+	}
+	var own []string
+	for _, v := range pl.config.Variants {
+		if !strings.HasPrefix(v.File, variantsDir+"/") {
+			continue
+		}
+		text := v.Key()
+		if slices.ContainsFunc(brought, func(b variants.Variant) bool { return b.Key() == v.Key() }) {
+			text += " (in place of swarm's)"
+		}
+		own = append(own, text)
+	}
+	if len(own) > 0 {
+		fmt.Fprintf(p.env.Stderr, "variants of this repository: %s; swarm variants MODEL shows them\n", some(own))
+	}
+}
+
+// some are the first few of a list, and how many more there are.
+func some(all []string) string {
+	const most = 5
+	if len(all) <= most {
+		return strings.Join(all, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(all[:most], ", "), len(all)-most)
 }
 
 // unknownOff says of what is left out that there is no such thing.

@@ -90,9 +90,7 @@ func (b *bench) pieces(r engine.WallsRequest) []box.Piece {
 		}
 	}
 	for _, m := range w.Mounts() {
-		all = append(all, box.Piece{
-			At: m.At, From: m.From, Write: m.Write, Optional: m.Optional, Lower: m.Lower, Upper: m.Upper, Work: m.Work,
-		})
+		all = append(all, pieceOf(m, r.Sealed && m.At == w.Path()))
 	}
 	for _, dir := range append([]string{filepath.Dir(b.shims)}, r.Read...) {
 		all = append(all, box.Piece{At: dir, From: dir})
@@ -108,6 +106,14 @@ func (b *bench) pieces(r engine.WallsRequest) []box.Piece {
 		all = append(all, box.Piece{At: dir, From: dir, Write: true, Optional: true})
 	}
 	return all
+}
+
+// pieceOf is a mount of a workspace as walls make it: sealed, it can be read only.
+func pieceOf(m worktree.Mount, sealed bool) box.Piece {
+	return box.Piece{
+		At: m.At, From: m.From, Write: m.Write && !sealed, Optional: m.Optional,
+		Lower: m.Lower, Upper: m.Upper, Work: m.Work, Sealed: sealed && len(m.Lower) > 0,
+	}
 }
 
 // probe finds the best walls, and the best view of HOME within them, by putting

@@ -58,3 +58,17 @@ func TestPossibleByCaches(t *testing.T) {
 		}
 	}
 }
+
+// TestWallsSealed holds that nobody writes to what is sealed, whatever it is
+// made of.
+func TestWallsSealed(t *testing.T) {
+	t.Parallel()
+	for _, m := range []worktree.Mount{{At: "/r", From: "/w", Write: true}, {At: "/r", Lower: []string{"/b"}, Upper: "/u", Work: "/k"}} {
+		for _, sealed := range []bool{false, true} {
+			p := pieceOf(m, sealed)
+			if writes := p.Write || len(p.Lower) > 0 && !p.Sealed; writes == sealed {
+				t.Errorf("pieceOf(%+v, %t) = %+v", m, sealed, p)
+			}
+		}
+	}
+}

@@ -126,6 +126,8 @@ func (w *watcher) see(r event.Record) {
 		work := e.Result.Done()
 		took := work.Ended.Sub(work.Started)
 		w.line(e.Agent, task.Word(e.Result), max(took, 0), causeOf(e.Result))
+	case *event.Appraised:
+		w.line(e.Agent, appraisalWord(e), 0, appraisalText(e))
 	case *event.Phased:
 		w.progress.Say("== " + e.Title)
 	case *event.Logged:

@@ -199,7 +199,11 @@ func (b *bench) runScript(ctx context.Context, e *engine.Engine, r driveRequest)
 	if err != nil {
 		return nil, err
 	}
+	tools.await = e.AwaitSubjects
 	assigned := &assigning{config: r.config, kinds: b.env.kinds().ByName()}
+	if conf, err := b.env.userConfig(); err == nil && r.prior == nil && r.config.Roles != nil {
+		assigned.reach = newReach(b.env, conf, r.config.Roles)
+	}
 	calling := s.calling(r.config, r.base, assigned.script(), b.checkAllow(e.CheckCall))
 	calling.Walled, calling.Can = b.walled(), b.abilities(r.config)
 	outcome, err := workflow.Drive(ctx, workflow.Request{
@@ -209,7 +213,7 @@ func (b *bench) runScript(ctx context.Context, e *engine.Engine, r driveRequest)
 		Nested:  func(_ context.Context, n *script.Nested) (*script.Source, error) { return b.nestedScript(s, n) },
 	})
 	if err == nil && outcome.Error == nil {
-		sayUnused(b.env.Stderr, r.config.Roles, assigned.used())
+		sayUnused(b.env.Stderr, r.config.Roles, assigned.flags())
 	}
 	return outcome, errors.Join(err, tools.Close())
 }

@@ -71,7 +71,7 @@ func TestAgentLimits(t *testing.T) {
 	t.Parallel()
 	c := mustLoad(t,
 		user("[agents.own]\ncommand = ['x']\ntimeout = '1s'\nidle_timeout = '0s'\n[agents.plain]\ncommand = ['x']"),
-		project("timeout = '1h'\nidle_timeout = '2h'"))
+		project("limits.timeout = '1h'\nlimits.idle_timeout = '2h'"))
 	for name, want := range map[string][2]time.Duration{
 		"own": {time.Second, 0}, "plain": {time.Hour, 2 * time.Hour},
 	} {
@@ -86,7 +86,7 @@ func TestAgentLimits(t *testing.T) {
 // more of it.
 func TestKinds(t *testing.T) {
 	t.Parallel()
-	bare, configured := mustLoad(t), mustLoad(t, user("timeout = '1h'\n[agents.pi]\nmodel = 'm'\n[agents.builtin]\nkind = 'builtin'\nmax_turns = 3"))
+	bare, configured := mustLoad(t), mustLoad(t, user("limits.timeout = '1h'\n[agents.pi]\nmodel = 'm'\n[agents.builtin]\nkind = 'builtin'\nmax_turns = 3"))
 	for _, k := range kinds()[1:] {
 		got, err := bare.Agent(k.String())
 		if want := (Agent{Name: k.String(), Kind: k}); err != nil || !reflect.DeepEqual(got, want) {
@@ -106,7 +106,7 @@ func TestKinds(t *testing.T) {
 	if _, err := bare.Agent("command"); err == nil {
 		t.Error("Agent(command) is an agent, want an error")
 	}
-	if a, err := mustLoad(t, user("default_agent = 'claude'")).Agent(""); err != nil || a.Kind != KindClaude {
+	if a, err := mustLoad(t, user("run.default_agent = 'claude'")).Agent(""); err != nil || a.Kind != KindClaude {
 		t.Errorf("the default agent is %+v, %v, want claude", a, err)
 	}
 	if got := configured.AgentNames(); !reflect.DeepEqual(got, []string{"builtin", "pi"}) {
@@ -118,12 +118,12 @@ func TestAgentUnknown(t *testing.T) {
 	t.Parallel()
 	const two = "[agents.fast]\ncommand = ['x']\n[agents.slow]\ncommand = ['x']\n"
 	tests := []struct{ name, give, want string }{
-		{"", "", "no agent is chosen: name one, or set default_agent in the configuration"},
+		{"", "", "no agent is chosen: name one, or set run.default_agent in the configuration"},
 		{"fats", two, `agent "fats" is not configured; did you mean "fast"?`},
 		{"other", two, `agent "other" is not configured; there is "fast" and "slow"`},
 		{"other", "", `agent "other" is not configured; there is no table [agents.NAME]`},
 		{"claud", two, `agent "claud" is not configured; did you mean "claude"?`},
-		{"", "default_agent = 'fsat'\n" + two, `.swarm/config.toml:1: default_agent: agent "fsat" is not configured; did you mean "fast"?`},
+		{"", "run.default_agent = 'fsat'\n" + two, `.swarm/config.toml:1: run.default_agent: agent "fsat" is not configured; did you mean "fast"?`},
 	}
 	for _, tt := range tests {
 		_, err := mustLoad(t, project(tt.give)).Agent(tt.name)
@@ -131,7 +131,7 @@ func TestAgentUnknown(t *testing.T) {
 			t.Errorf("Agent(%q) = %v, want %s", tt.name, err, tt.want)
 		}
 	}
-	a, err := mustLoad(t, project("default_agent = 'slow'\n"+two)).Agent("")
+	a, err := mustLoad(t, project("run.default_agent = 'slow'\n"+two)).Agent("")
 	if err != nil || a.Name != "slow" {
 		t.Errorf(`Agent("") = %q, %v, want slow`, a.Name, err)
 	}
@@ -246,10 +246,10 @@ func TestReadUser(t *testing.T) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(path, []byte("jobs = 3"), 0o600); err != nil {
+	if err := os.WriteFile(path, []byte("limits.jobs = 3"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if s, err = ReadUser(lookup); err != nil || string(s.Text) != "jobs = 3" || s.Name != path {
+	if s, err = ReadUser(lookup); err != nil || string(s.Text) != "limits.jobs = 3" || s.Name != path {
 		t.Errorf("ReadUser = %+v, %v, want the text of %s", s, err, path)
 	}
 	s, err = ReadUser(func(k string) (string, bool) { return os.DevNull, k == "HOME" })

@@ -5,8 +5,6 @@ import (
 	"regexp"
 	"slices"
 	"sync"
-
-	"github.com/pelletier/go-toml/v2/unstable"
 )
 
 var checkName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_-]*$`) })
@@ -47,16 +45,10 @@ func (c *Config) mergeChecks(f field) error {
 	return f.table(checks)
 }
 
-// mergeCheck reads one check. A key of the top that stands below the table's
-// header is a check of that name for TOML; only its value can tell.
+// mergeCheck reads one check.
 func (c *Config) mergeCheck(name string, f field) error {
 	if !checkName().MatchString(name) {
 		return f.wrong("a name holds letters, digits, - and _, and does not start with -")
-	}
-	isTop := slices.ContainsFunc(topKeys(), func(k key[Config]) bool { return k.name == name })
-	if isTop && f.node.kind != unstable.String {
-		return f.wrong("is a check here and takes a script; the key %s belongs at the top of the file, "+
-			"above the first [table]", name)
 	}
 	script, err := f.str()
 	if err != nil {

@@ -12,7 +12,7 @@ func TestChecks(t *testing.T) {
 		give []Source
 		want map[string]string
 	}{
-		{"none", []Source{project("jobs = 3")}, nil},
+		{"none", []Source{project("limits.jobs = 3")}, nil},
 		{"an empty table", []Source{project("[checks]")}, nil},
 		{"dotted", []Source{project("checks.a = 'x'")}, map[string]string{"a": "x"}},
 		{

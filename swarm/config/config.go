@@ -64,6 +64,8 @@ type Config struct {
 	BudgetUSD    float64
 	BudgetTime   time.Duration
 
+	Retention Retention // what swarm gc keeps
+
 	Hooks Hooks // commands that are told of what happens
 
 	agents map[string]definition
@@ -76,6 +78,10 @@ type Config struct {
 	ignored   []*Error // what repositories say and may not
 
 	patience time.Duration // the user's own question_timeout; 0: none is given
+	// bounds are what the user's own file lets a run spend, by the keys, and
+	// hooked the hooks that it has: a repository takes away neither.
+	bounds map[string]float64
+	hooked map[string]bool
 }
 
 // definition is one [agents.NAME] table as it was written.
@@ -119,6 +125,7 @@ func Load(sources ...Source) (*Config, error) {
 func empty() *Config {
 	return &Config{
 		agents: map[string]definition{}, checks: map[string]string{}, origins: map[string]Origin{},
+		bounds: map[string]float64{}, hooked: map[string]bool{}, Retention: retained(),
 	}
 }
 
@@ -150,8 +157,8 @@ func mistakes(err error) []*Error {
 	}
 }
 
-// Origin says where the value of a key stands, for example that of "verify"
-// or of "agents.fast". It is false where no file sets the key.
+// Origin says where the value of a key stands, for example that of
+// "workspace.verify" or of "agents.fast". It is false where no file sets the key.
 func (c *Config) Origin(key string) (Origin, bool) {
 	o, ok := c.origins[key]
 	return o, ok
@@ -175,7 +182,7 @@ func (c *Config) Agent(name string) (Agent, error) {
 	if !ok {
 		unknown := &UnknownAgentError{Name: name, Known: c.AgentNames()}
 		if fromDefault {
-			unknown.Origin = c.origins["default_agent"]
+			unknown.Origin = c.origins[agentKey]
 		}
 		return Agent{}, unknown
 	}

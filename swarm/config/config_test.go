@@ -43,28 +43,28 @@ type keyTest struct {
 
 func keyTests() []keyTest {
 	return []keyTest{
-		{`default_agent = "fast-1"`, "default_agent", func(c *Config) any { return c.DefaultAgent }, "fast-1"},
-		{`setup = "npm ci"`, "setup", func(c *Config) any { return c.Setup }, "npm ci"},
-		{"verify = '''\nmake\ntest\n'''", "verify", func(c *Config) any { return c.Verify }, "make\ntest\n"},
-		{`jobs = 1`, "jobs", func(c *Config) any { return c.Jobs }, 1},
-		{`jobs = 0x64`, "jobs", func(c *Config) any { return c.Jobs }, 100},
-		{`max_agents = 2_000`, "max_agents", func(c *Config) any { return c.MaxAgents }, 2000},
-		{`timeout = "1h30m"`, "timeout", func(c *Config) any { return c.Timeout }, 90 * time.Minute},
-		{`timeout = "0s"`, "timeout", func(c *Config) any { return c.Timeout }, time.Duration(0)},
-		{`idle_timeout = "90s"`, "idle_timeout", func(c *Config) any { return c.IdleTimeout }, 90 * time.Second},
-		{`run_timeout = "2h"`, "run_timeout", func(c *Config) any { return c.RunTimeout }, 2 * time.Hour},
-		{`budget_tokens = 2_000`, "budget_tokens", func(c *Config) any { return c.BudgetTokens }, 2000},
-		{`budget_usd = 2`, "budget_usd", func(c *Config) any { return c.BudgetUSD }, 2.0},
-		{`budget_usd = 1_000.25`, "budget_usd", func(c *Config) any { return c.BudgetUSD }, 1000.25},
-		{`budget_time = "2h"`, "budget_time", func(c *Config) any { return c.BudgetTime }, 2 * time.Hour},
-		{`notify = "beep"`, "notify", func(c *Config) any { return c.Notify }, "beep"},
-		{`retries = 0`, "retries", func(c *Config) any { return c.Retries }, 0},
-		{`retries = 100`, "retries", func(c *Config) any { return c.Retries }, 100},
-		{`questions = "wait"`, "questions", func(c *Config) any { return c.Questions }, QuestionsWait},
-		{`questions = "deny"`, "questions", func(c *Config) any { return c.Questions }, QuestionsDeny},
-		{`overlap = "warn"`, "overlap", func(c *Config) any { return c.Overlap }, OverlapWarn},
-		{`overlap = "serialize"`, "overlap", func(c *Config) any { return c.Overlap }, OverlapSerialize},
-		{`overlap = "refuse"`, "overlap", func(c *Config) any { return c.Overlap }, OverlapRefuse},
+		{`run.default_agent = "fast-1"`, "run.default_agent", func(c *Config) any { return c.DefaultAgent }, "fast-1"},
+		{`workspace.setup = "npm ci"`, "workspace.setup", func(c *Config) any { return c.Setup }, "npm ci"},
+		{"workspace.verify = '''\nmake\ntest\n'''", "workspace.verify", func(c *Config) any { return c.Verify }, "make\ntest\n"},
+		{`limits.jobs = 1`, "limits.jobs", func(c *Config) any { return c.Jobs }, 1},
+		{`limits.jobs = 0x64`, "limits.jobs", func(c *Config) any { return c.Jobs }, 100},
+		{`limits.max_agents = 2_000`, "limits.max_agents", func(c *Config) any { return c.MaxAgents }, 2000},
+		{`limits.timeout = "1h30m"`, "limits.timeout", func(c *Config) any { return c.Timeout }, 90 * time.Minute},
+		{`limits.timeout = "0s"`, "limits.timeout", func(c *Config) any { return c.Timeout }, time.Duration(0)},
+		{`limits.idle_timeout = "90s"`, "limits.idle_timeout", func(c *Config) any { return c.IdleTimeout }, 90 * time.Second},
+		{`limits.run_timeout = "2h"`, "limits.run_timeout", func(c *Config) any { return c.RunTimeout }, 2 * time.Hour},
+		{`limits.budget_tokens = 2_000`, "limits.budget_tokens", func(c *Config) any { return c.BudgetTokens }, 2000},
+		{`limits.budget_usd = 2`, "limits.budget_usd", func(c *Config) any { return c.BudgetUSD }, 2.0},
+		{`limits.budget_usd = 1_000.25`, "limits.budget_usd", func(c *Config) any { return c.BudgetUSD }, 1000.25},
+		{`limits.budget_time = "2h"`, "limits.budget_time", func(c *Config) any { return c.BudgetTime }, 2 * time.Hour},
+		{`run.notify = "beep"`, "run.notify", func(c *Config) any { return c.Notify }, "beep"},
+		{`limits.retries = 0`, "limits.retries", func(c *Config) any { return c.Retries }, 0},
+		{`limits.retries = 100`, "limits.retries", func(c *Config) any { return c.Retries }, 100},
+		{`run.questions = "wait"`, "run.questions", func(c *Config) any { return c.Questions }, QuestionsWait},
+		{`run.questions = "deny"`, "run.questions", func(c *Config) any { return c.Questions }, QuestionsDeny},
+		{`run.overlap = "warn"`, "run.overlap", func(c *Config) any { return c.Overlap }, OverlapWarn},
+		{`run.overlap = "serialize"`, "run.overlap", func(c *Config) any { return c.Overlap }, OverlapSerialize},
+		{`run.overlap = "refuse"`, "run.overlap", func(c *Config) any { return c.Overlap }, OverlapRefuse},
 	}
 }
 
@@ -92,7 +92,7 @@ func TestLoadNothing(t *testing.T) {
 	if len(c.AgentNames()) != 0 || c.Setup != "" || c.Jobs != 0 {
 		t.Errorf("Load of empty sources = %+v, want nothing set", c)
 	}
-	if o, ok := c.Origin("setup"); ok {
+	if o, ok := c.Origin("workspace.setup"); ok {
 		t.Errorf("Origin(setup) = %v, want none", o)
 	}
 }
@@ -108,15 +108,15 @@ func TestLoadHostile(t *testing.T) {
 		{"unclosed", "a = " + strings.Repeat("[", 100_000), ":1: arrays and inline tables are nested more than"},
 		{"dots", strings.Repeat("a.", 60_000) + "a = 1", ":1: nests more than 8 levels"},
 		{"header", "\n[" + strings.Repeat("a.", 60_000) + "a]", ":2: nests more than 8 levels"},
-		{"raw NUL", "setup = 'a\x00b'", ":1: literal strings cannot have control characters"},
-		{"not UTF-8", "jobs = 1\n# \xff", ":2: is not valid UTF-8"},
+		{"raw NUL", "workspace.setup = 'a\x00b'", ":1: literal strings cannot have control characters"},
+		{"not UTF-8", "limits.jobs = 1\n# \xff", ":2: is not valid UTF-8"},
 		{"escape in a comment", "# \x1b[31m", ":1: control characters are not allowed in comments"},
 		{"escape in a key", `"\u001b[31m" = 1`, `:1: "\x1b[31m": unknown key`},
 		{"escape in a key twice", `"\u001b" = 1` + "\n" + `"\u001b" = 1`, `:2: key \x1b is already defined`},
 		{"line end in a key", `"a\nb" = 1`, `:1: "a\nb": unknown key`},
-		{"bidi in a value", `jobs = "` + "\u202e" + `"`, `got "\u202e"`},
+		{"bidi in a value", `limits.jobs = "` + "\u202e" + `"`, `got "\u202e"`},
 		{"long key", strings.Repeat("k", 100_000) + " = 1", ":1: " + strings.Repeat("k", 60) + "…: unknown key"},
-		{"long value", "jobs = '" + strings.Repeat("v", 100_000) + "'", "v…\""},
+		{"long value", "limits.jobs = '" + strings.Repeat("v", 100_000) + "'", "v…\""},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -130,7 +130,7 @@ func TestLoadHostile(t *testing.T) {
 			}
 		})
 	}
-	s := project("jobs = 0")
+	s := project("limits.jobs = 0")
 	s.Name = "a\x1b[31m\n\xff�"
 	if _, err := Load(s); err == nil || !strings.HasPrefix(err.Error(), `a\x1b[31m\n\xff�:1: `) {
 		t.Errorf("Load with a hostile name = %v, want it escaped", err)
@@ -150,7 +150,7 @@ func TestLoadPrecedence(t *testing.T) {
 	t.Parallel()
 	const agent = "[agents.a]\ncommand = ['%']\n[agents.a.env]\n%_KEY = 'x'\n"
 	layer := func(s func(string) Source, who, n string) Source {
-		return s(strings.ReplaceAll("setup = '%'\njobs = "+n+"\ntimeout = '"+n+"s'\n"+agent, "%", who))
+		return s(strings.ReplaceAll("workspace.setup = '%'\nlimits.jobs = "+n+"\nlimits.timeout = '"+n+"s'\n"+agent, "%", who))
 	}
 	u, p, l := layer(user, "u", "1"), layer(project, "p", "2"), layer(local, "l", "3")
 	tests := []struct {
@@ -181,7 +181,7 @@ func TestLoadPrecedence(t *testing.T) {
 			if want := map[string]string{tt.want + "_KEY": "x"}; !reflect.DeepEqual(a.Env, want) || a.Command[0] != tt.want {
 				t.Errorf("Agent(a) = %q with %v, want %q with %v", a.Command, a.Env, tt.want, want)
 			}
-			for _, key := range []string{"setup", "jobs", "agents.a"} {
+			for _, key := range []string{"workspace.setup", "limits.jobs", "agents.a"} {
 				if o, _ := c.Origin(key); o.Layer != tt.layer {
 					t.Errorf("Origin(%s) = %v, want %v", key, o.Layer, tt.layer)
 				}
@@ -194,16 +194,16 @@ func TestLoadPrecedence(t *testing.T) {
 func TestLoadPrecedenceByKey(t *testing.T) {
 	t.Parallel()
 	c := mustLoad(t,
-		local("setup = ''"),
-		project("setup = 'p'\nverify = 'p'\n[agents.p]\ncommand = ['p']"),
-		user("verify = 'u'\njobs = 7\n[agents.u]\ncommand = ['u']"))
+		local("workspace.setup = ''"),
+		project("workspace.setup = 'p'\nworkspace.verify = 'p'\n[agents.p]\ncommand = ['p']"),
+		user("workspace.verify = 'u'\nlimits.jobs = 7\n[agents.u]\ncommand = ['u']"))
 	if c.Setup != "" || c.Verify != "p" || c.Jobs != 7 {
 		t.Errorf("Load = %q, %q, %d, want an empty setup, verify p, 7 jobs", c.Setup, c.Verify, c.Jobs)
 	}
 	if got := c.AgentNames(); !reflect.DeepEqual(got, []string{"p", "u"}) {
 		t.Errorf("AgentNames() = %q, want p and u", got)
 	}
-	if o, _ := c.Origin("setup"); o.Layer != Local {
+	if o, _ := c.Origin("workspace.setup"); o.Layer != Local {
 		t.Errorf("Origin(setup) = %v, want local", o)
 	}
 }
@@ -217,7 +217,7 @@ func TestLoadRefusesSources(t *testing.T) {
 		t.Error("Load of two user sources = nil, want an error")
 	}
 	// A mistake is told even where a higher source hides it.
-	if _, err := Load(user("jobs = 0"), local("jobs = 1")); err == nil {
+	if _, err := Load(user("limits.jobs = 0"), local("limits.jobs = 1")); err == nil {
 		t.Error("Load of a hidden mistake = nil, want an error")
 	}
 }
@@ -273,11 +273,11 @@ func TestNearest(t *testing.T) {
 // file, or in a configuration that holds what it promises.
 func FuzzLoad(f *testing.F) {
 	for _, seed := range []string{
-		"", "jobs = 3\nsetup = 'x'\nverify = '''\na\n'''",
+		"", "limits.jobs = 3\nworkspace.setup = 'x'\nworkspace.verify = '''\na\n'''",
 		"[agents.a]\ncommand = ['x', '{prompt}']\ninput = 'arg'\nenv = { A = '$A' }",
 		"[agents]\na.command = [\"\\u001b\"]\na.env.B = \"\\u202e\"\ntimeout = '3s'",
-		"[agents.a]\npty = true\ncommand = ['x', '{prompt}']\n[[agents]]", "retries = 3\nnotify = 'x'\nquestions = 'wait'\noverlap = 'refuse'",
-		"[checks]\na = 'x'\nb = ''\nc = \"\\u001b\"", "[checks]\njobs = 3\n[[checks]]", "[[agents]]\n[agents.b]", "jobs = 1\n[jobs.x]", "\"\\u0000\" = [[[{a=1}]]]", "\xef\xbb\xbf\xff",
+		"[agents.a]\npty = true\ncommand = ['x', '{prompt}']\n[[agents]]", "limits.retries = 3\nrun.notify = 'x'\nrun.questions = 'wait'\nrun.overlap = 'refuse'",
+		"[checks]\na = 'x'\nb = ''\nc = \"\\u001b\"", "[checks]\njobs = 3\n[[checks]]", "[gc]\nrun_age = '30d'\ntrash_size = '1.5GiB'\nbase_size = '5 MB'", "jobs = 3\n[setup]", "[[agents]]\n[agents.b]", "limits.jobs = 1\n[jobs.x]", "\"\\u0000\" = [[[{a=1}]]]", "\xef\xbb\xbf\xff",
 	} {
 		f.Add([]byte(seed))
 	}

@@ -179,5 +179,5 @@ func (d *document) lineAt(offset int) int {
 }
 
 func (d *document) wrong(line int, reason string) error {
-	return &Error{File: d.file, Line: line, Reason: reason}
+	return &Error{File: d.file, Line: line, Reason: clipTo(reason, maxReason)}
 }

@@ -31,7 +31,7 @@ func (e *Error) Error() string {
 type UnknownAgentError struct {
 	Name   string   // empty: none was chosen, and there is no default
 	Known  []string // the agents there are
-	Origin Origin   // of default_agent, where the name came from there
+	Origin Origin   // of run.default_agent, where the name came from there
 }
 
 // Error names the agent, where its name came from, and what would be right.
@@ -39,13 +39,13 @@ func (e *UnknownAgentError) Error() string {
 	if e.Name == "" || e.Origin.Layer == LayerUnset {
 		return e.Reason()
 	}
-	return e.Origin.String() + ": default_agent: " + e.Reason()
+	return e.Origin.String() + ": " + agentKey + ": " + e.Reason()
 }
 
 // Reason is what is wrong and what would be right, without the place.
 func (e *UnknownAgentError) Reason() string {
 	if e.Name == "" {
-		return "no agent is chosen: name one, or set default_agent in the configuration"
+		return "no agent is chosen: name one, or set run.default_agent in the configuration"
 	}
 	name := strconv.Quote(clip(e.Name))
 	if near := nearest(e.Name, slices.Concat(e.Known, agent.KindNames())); near != "" {
@@ -77,8 +77,9 @@ func printable(s string) string {
 }
 
 // clip shortens text that a message repeats; a key may be a megabyte long.
-func clip(s string) string {
-	const longest = 60
+func clip(s string) string { return clipTo(s, 60) }
+
+func clipTo(s string, longest int) string {
 	if runes := []rune(s); len(runes) > longest {
 		return string(runes[:longest]) + "…"
 	}

@@ -52,9 +52,12 @@ func (f field) origin() Origin {
 func (f field) wrong(format string, args ...any) error {
 	return &Error{
 		File: f.file, Line: f.node.line, Key: f.key,
-		Reason: fmt.Sprintf(format, args...),
+		Reason: clipTo(fmt.Sprintf(format, args...), maxReason),
 	}
 }
+
+// maxReason bounds what is said of a value: other packages repeat it whole.
+const maxReason = 300
 
 // expected blames the value of the field.
 func (f field) expected(what string) error {
@@ -83,17 +86,23 @@ func (n *node) describe() string {
 	}
 }
 
+func sortedKeys[T any](all map[string]T) []string { return slices.Sorted(maps.Keys(all)) }
+
 // reader reads the value of one key.
 type reader func(field) error
 
 // tableKeys is what a table may hold.
 type tableKeys struct {
 	keys map[string]reader
-	// A key of another table is not misspelled, it is in the wrong place:
-	// in TOML whatever follows a [table] belongs to it. This is where each
-	// of those belongs.
-	elsewhere map[string]string
+	// unknown says more of a key that is not one of them: one of another
+	// table is not misspelled, it is in the wrong place. It may be nil, and
+	// may know nothing.
+	unknown func(name string) string
 }
+
+// maxWrong is how many mistakes of one table are told. A repository may bring
+// thousands, and to say of each what would be right takes its time.
+const maxWrong = 100
 
 // table reads every key of a table, in the order of the file. What is wrong
 // with one key does not hide what is wrong with the next: the errors are
@@ -105,17 +114,24 @@ func (f field) table(s tableKeys) error {
 	var wrong []error
 	for _, name := range f.node.names {
 		child := f.child(name)
-		read, ok := s.keys[name]
-		hint := s.elsewhere[name]
-		switch {
-		case ok:
-			wrong = append(wrong, read(child))
-		case hint != "":
-			wrong = append(wrong, child.wrong("unknown key here; it belongs %s", hint))
-		default:
-			known := slices.Sorted(maps.Keys(s.keys))
-			wrong = append(wrong, child.wrong("unknown key%s", didYouMean(name, known)))
+		if len(wrong) == maxWrong {
+			wrong = append(wrong, child.wrong("there may be more from here on: %d mistakes in a table are enough", maxWrong))
+			break
 		}
+		if read, ok := s.keys[name]; ok {
+			if err := read(child); err != nil {
+				wrong = append(wrong, err)
+			}
+			continue
+		}
+		reason := ""
+		if s.unknown != nil {
+			reason = s.unknown(name)
+		}
+		if reason == "" {
+			reason = "unknown key" + didYouMean(name, sortedKeys(s.keys))
+		}
+		wrong = append(wrong, child.wrong("%s", reason))
 	}
 	return errors.Join(wrong...)
 }
@@ -156,7 +172,7 @@ func (f field) intoAmount(to *float64) error {
 	if !number || err != nil || !(n >= 0) || math.IsInf(n, 0) {
 		return f.expected("a number that is not negative, such as 2.50")
 	}
-	*to = n
+	*to = n + 0 // there is no -0 dollars
 	return nil
 }
 
@@ -175,6 +191,10 @@ func (f field) intoDuration(to *time.Duration) error {
 	}
 	if d < 0 {
 		return f.expected(`a duration that is not negative ("0s": no limit)`)
+	}
+	if d > maxAge {
+		// Moments beyond are no numbers any more to some who count them.
+		return f.expected("a duration of at most 876000h, which are a hundred years")
 	}
 	*to = d
 	return nil

@@ -2,7 +2,12 @@ package config
 
 import (
 	"fmt"
+	"iter"
+	"slices"
+	"strings"
 	"time"
+
+	"github.com/pelletier/go-toml/v2/unstable"
 
 	"agentswarm/swarm/hook"
 )
@@ -11,31 +16,123 @@ import (
 // says.
 const DefaultHookTimeout = 30 * time.Second
 
-// Hooks are the commands that are told of what happens, scripts for sh -c.
-// Empty: none.
+// Hooks are the commands that are told of what happens.
 type Hooks struct {
-	RunStart, AgentStart, AgentEnd, RunEnd string
+	RunStart, AgentStart, AgentEnd, RunEnd HookCommand
 	Timeout                                time.Duration // of each; 0: no file says
+}
+
+// byEvent are the commands, in the order of the events.
+func (h Hooks) byEvent() iter.Seq2[hook.Event, HookCommand] {
+	return func(yield func(hook.Event, HookCommand) bool) {
+		for i, c := range []HookCommand{h.RunStart, h.AgentStart, h.AgentEnd, h.RunEnd} {
+			if !yield(hook.Configured()[i], c) {
+				return
+			}
+		}
+	}
+}
+
+// HookCommand is a script for sh -c, or a program and its arguments. The zero
+// value is none.
+type HookCommand struct {
+	Script string
+	Words  []string // where there are any, there is no script
+}
+
+// Argv is what is run; nil: nothing.
+func (h HookCommand) Argv() []string {
+	switch {
+	case len(h.Words) > 0:
+		return slices.Clone(h.Words)
+	case h.Script != "":
+		return []string{"sh", "-c", h.Script}
+	default:
+		return nil
+	}
+}
+
+// value is the command as a file has it.
+func (h HookCommand) value() any {
+	if len(h.Words) > 0 {
+		return h.Words
+	}
+	return h.Script
+}
+
+// text is what is asked about before it runs, quoted.
+func (h HookCommand) text() string {
+	if len(h.Words) > 0 {
+		return quotedWords(h.Words)
+	}
+	return quoteLines(h.Script)
+}
+
+// intoHook reads a script or a list of words.
+func (f field) intoHook(to *HookCommand) error {
+	var h HookCommand
+	if f.node.kind == unstable.Array {
+		if err := f.intoStrings(&h.Words); err != nil {
+			return err
+		}
+		if len(h.Words) == 0 || strings.TrimSpace(h.Words[0]) == "" {
+			return f.wrong("its first word, the program, is empty")
+		}
+	} else if f.node.kind != unstable.String {
+		return f.expected(`a script, or a list of words such as ["program", "argument"]`)
+	} else if err := f.intoString(&h.Script); err != nil {
+		return err
+	}
+	*to = h
+	return nil
+}
+
+// readHook reads the command of an event. Nobody is asked about an empty one, so
+// that of a repository leaves a hook of the user as it is: they rely on it.
+func (c *Config) readHook(f field, to *HookCommand) error {
+	var h HookCommand
+	if err := f.intoHook(&h); err != nil {
+		return err
+	}
+	none := h.Argv() == nil
+	switch {
+	case f.layer == User:
+		c.hooked[f.key] = !none
+	case none && c.hooked[f.key]:
+		return c.ignore(f, nil, "a repository does not switch off a hook of the user")
+	}
+	*to = h
+	return nil
+}
+
+// hookShape is a script or a list of words.
+func hookShape() shape {
+	words := text()
+	first := text()
+	first["pattern"] = `[^\s]`
+	return shape{"script, or list of words", object{"anyOf": []object{
+		text(), {"type": "array", "minItems": 1, "prefixItems": []object{first}, "items": words},
+	}}}
 }
 
 // hookKeys are the keys of the table [hooks].
 func hookKeys() []key[Config] {
-	one := func(event hook.Event, meaning string, in func(*Config) *string) key[Config] {
+	one := func(event hook.Event, meaning string, in func(*Config) *HookCommand) key[Config] {
 		return key[Config]{
-			string(event), scriptShape(), "", "none", meaning,
-			func(c *Config, f field) error { return f.intoString(in(c)) },
-			func(c *Config) any { return *in(c) },
+			string(event), hookShape(), "", "none", meaning,
+			func(c *Config, f field) error { return c.readHook(f, in(c)) },
+			func(c *Config) any { return in(c).value() },
 		}
 	}
 	return []key[Config]{
-		one(hook.RunStart, "run by `sh -c`, with JSON on its standard input, before a run begins; it may forbid it",
-			func(c *Config) *string { return &c.Hooks.RunStart }),
+		one(hook.RunStart, "run before a run begins, with JSON on its standard input: a script by `sh -c`, a list of words as it is; it may forbid it",
+			func(c *Config) *HookCommand { return &c.Hooks.RunStart }),
 		one(hook.AgentStart, "the same before each attempt of an agent, which it may forbid",
-			func(c *Config) *string { return &c.Hooks.AgentStart }),
+			func(c *Config) *HookCommand { return &c.Hooks.AgentStart }),
 		one(hook.AgentEnd, "the same once an attempt of an agent has ended",
-			func(c *Config) *string { return &c.Hooks.AgentEnd }),
+			func(c *Config) *HookCommand { return &c.Hooks.AgentEnd }),
 		one(hook.RunEnd, "the same once the run has ended",
-			func(c *Config) *string { return &c.Hooks.RunEnd }),
+			func(c *Config) *HookCommand { return &c.Hooks.RunEnd }),
 		{
 			"timeout", patienceShape(), durationText(DefaultHookTimeout), "",
 			"how long each of them may take; one that takes longer has failed",
@@ -55,24 +152,13 @@ func (c *Config) readHookTimeout(f field) error {
 	return nil
 }
 
-// mergeHooks reads the table [hooks]. A name that another program has for one
-// of the events is told by ours.
-func (c *Config) mergeHooks(f field) error {
-	keys := map[string]reader{}
-	for _, k := range hookKeys() {
-		keys[k.name] = func(f field) error {
-			c.origins["hooks."+k.name] = f.origin()
-			return k.read(c, f)
-		}
+// unknownHook says of a name that another program has for one of the events
+// what it is called here.
+func unknownHook(name string) string {
+	if event, known := hook.Means(name); known {
+		return otherName(event)
 	}
-	for _, name := range f.node.names {
-		if event, known := hook.Means(name); known && keys[name] == nil {
-			keys[name] = func(f field) error { return f.wrong("%s", otherName(event)) }
-		}
-	}
-	elsewhere := above()
-	delete(elsewhere, "timeout")
-	return f.table(tableKeys{keys: keys, elsewhere: elsewhere})
+	return belongs(name, "hooks")
 }
 
 // otherName says what an event of another program is called here.

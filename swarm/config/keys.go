@@ -1,10 +1,9 @@
 package config
 
-import "math"
-
-// DefaultMaxAgents is how many agents a run may start in its life where no
-// file says.
-const DefaultMaxAgents = 1000
+import (
+	"math"
+	"slices"
+)
 
 // key is all that is known about one key of the file. Reading, what `config
 // show` prints, the JSON Schema and the page of the documentation are made
@@ -19,101 +18,13 @@ type key[T any] struct {
 	value     func(*T) any // for [Config.Settings]; nil: it has no value
 }
 
-// topKeys are the keys above the first [table].
-func topKeys() []key[Config] {
-	return []key[Config]{
-		{
-			"default_agent", nameShape(), nil, "none: `--agent` must name one",
-			"the agent that a prompt goes to",
-			func(c *Config, f field) error { return f.intoAgentName(&c.DefaultAgent) },
-			func(c *Config) any { return c.DefaultAgent },
-		}, {
-			"warm", scriptShape(), "", "none",
-			"run by `sh -c` once before the first agent, at the base, to fill the caches that all agents stand on",
-			func(c *Config, f field) error { return f.intoString(&c.Warm) },
-			func(c *Config) any { return c.Warm },
-		}, {
-			"setup", scriptShape(), "", "none",
-			"run by `sh -c` in each workspace before its agent",
-			func(c *Config, f field) error { return f.intoString(&c.Setup) },
-			func(c *Config) any { return c.Setup },
-		}, {
-			"verify", scriptShape(), "", "none",
-			"run by `sh -c` on the work of each agent, and on what a merge comes to",
-			func(c *Config, f field) error { return f.intoString(&c.Verify) },
-			func(c *Config) any { return c.Verify },
-		}, {
-			"notify", scriptShape(), "", "none",
-			"run by `sh -c`, with JSON on its standard input, when a run ends or needs somebody",
-			func(c *Config, f field) error { return f.intoString(&c.Notify) },
-			func(c *Config) any { return c.Notify },
-		}, {
-			"questions", wordShape(QuestionsWait, QuestionsDeny), nil,
-			"`\"wait\"` on a terminal or detached, else `\"deny\"`",
-			"whether an agent that asks something waits for an answer or is told no at once",
-			func(c *Config, f field) error { return f.intoWord(&c.Questions) },
-			func(c *Config) any { return c.Questions.String() },
-		}, {
-			"overlap", wordShape(OverlapWarn, OverlapSerialize, OverlapRefuse), OverlapWarn.String(), "",
-			"what happens to tasks whose `paths` overlap: they are named, run one after the other, or refused",
-			func(c *Config, f field) error { return f.intoWord(&c.Overlap) },
-			func(c *Config) any { return c.Overlap.String() },
-		}, {
-			"backend", wordShape(BackendAuto, BackendOverlay, BackendReflink, BackendWorktree), BackendAuto.String(), "",
-			"how workspaces are made; `\"auto\"`: the cheapest way that works here",
-			func(c *Config, f field) error { return f.intoWord(&c.Backend) },
-			func(c *Config) any { return c.Backend.String() },
-		}, {
-			"jobs", wholeShape(1, 100), nil, "what memory and cores allow",
-			"how many agents run at once",
-			func(c *Config, f field) error { return f.intoInt(&c.Jobs, 1, 100) },
-			func(c *Config) any { return c.Jobs },
-		}, {
-			"max_agents", wholeShape(1, math.MaxInt), DefaultMaxAgents, "",
-			"how many agents a run may start in its life",
-			func(c *Config, f field) error { return f.intoInt(&c.MaxAgents, 1, math.MaxInt) },
-			func(c *Config) any { return c.MaxAgents },
-		}, {
-			"retries", wholeShape(0, 100), 0, "",
-			"how often an agent whose failure may pass is tried again",
-			func(c *Config, f field) error { return f.intoInt(&c.Retries, 0, 100) },
-			func(c *Config) any { return c.Retries },
-		}, {
-			"timeout", durationShape(), "0s", "none",
-			"how long one attempt of an agent may take; `\"0s\"`: no limit",
-			func(c *Config, f field) error { return f.intoDuration(&c.Timeout) },
-			func(c *Config) any { return durationText(c.Timeout) },
-		}, {
-			"idle_timeout", durationShape(), "0s", "none",
-			"how long an agent may write nothing; `\"0s\"`: no limit",
-			func(c *Config, f field) error { return f.intoDuration(&c.IdleTimeout) },
-			func(c *Config) any { return durationText(c.IdleTimeout) },
-		}, {
-			"run_timeout", durationShape(), "0s", "none",
-			"how long the whole run may take; `\"0s\"`: no limit",
-			func(c *Config, f field) error { return f.intoDuration(&c.RunTimeout) },
-			func(c *Config) any { return durationText(c.RunTimeout) },
-		}, {
-			"budget_tokens", wholeShape(0, math.MaxInt), 0, "none",
-			"how many tokens of output and reasoning the agents of a run may use in its life; `0`: no limit",
-			func(c *Config, f field) error { return f.intoInt(&c.BudgetTokens, 0, math.MaxInt) },
-			func(c *Config) any { return c.BudgetTokens },
-		}, {
-			"budget_usd", amountShape(), 0.0, "none",
-			"how many dollars they may cost; `0`: no limit",
-			func(c *Config, f field) error { return f.intoAmount(&c.BudgetUSD) },
-			func(c *Config) any { return c.BudgetUSD },
-		}, {
-			"budget_time", durationShape(), "0s", "none",
-			"how long agents of a run may be at work in its life, any number at once; `\"0s\"`: no limit",
-			func(c *Config, f field) error { return f.intoDuration(&c.BudgetTime) },
-			func(c *Config) any { return durationText(c.BudgetTime) },
-		},
-	}
-}
-
 // agentKeys are the keys of an [agents.NAME] table.
 func agentKeys() []key[definition] {
+	return slices.Concat(programKeys(), choiceKeys(), protocolKeys(), spaceKeys())
+}
+
+// programKeys say which program an agent is.
+func programKeys() []key[definition] {
 	return []key[definition]{
 		{
 			"kind", wordShape(anyOf(kinds())...), nil,
@@ -127,7 +38,14 @@ func agentKeys() []key[definition] {
 				"`{prompt}` and `{prompt_file}` stand for the prompt and for a file that holds it",
 			func(d *definition, f field) error { return f.intoStrings(&d.agent.Command) },
 			func(d *definition) any { return orUnset(d.agent.Command) },
-		}, {
+		},
+	}
+}
+
+// choiceKeys are what an agent that is no command is told to use.
+func choiceKeys() []key[definition] {
+	return []key[definition]{
+		{
 			"model", optionShape(), nil, "that of the program",
 			"the model it uses, as the program calls it; not for a command",
 			func(d *definition, f field) error { return f.intoOption(&d.agent.Model) },
@@ -152,7 +70,14 @@ func agentKeys() []key[definition] {
 			"how many turns of its model an attempt may take; `0`: no limit; not for a command",
 			func(d *definition, f field) error { return f.intoInt(&d.agent.MaxTurns, 0, math.MaxInt) },
 			func(d *definition) any { return d.agent.MaxTurns },
-		}, {
+		},
+	}
+}
+
+// protocolKeys say how a command takes a prompt and answers.
+func protocolKeys() []key[definition] {
+	return []key[definition]{
+		{
 			"input", wordShape(InputStdin, InputArg, InputNone, InputJSONL), InputStdin.String(),
 			"`\"stdin\"`; with `pty`: `\"arg\"` if the prompt stands in the command, else `\"none\"`",
 			"how it gets the prompt; only for a command",
@@ -175,19 +100,26 @@ func agentKeys() []key[definition] {
 				"`format` `\"text\"` and `success` `\"exit\"`",
 			func(d *definition, f field) error { return f.intoBool(&d.agent.PTY) },
 			func(d *definition) any { return d.agent.PTY },
-		}, {
+		},
+	}
+}
+
+// spaceKeys are what any agent is given, and how long.
+func spaceKeys() []key[definition] {
+	return []key[definition]{
+		{
 			"env", envShape(), nil, "empty",
 			"variables it is given; a value that is exactly `$NAME` is taken from your environment, " +
 				"nothing else is expanded",
 			func(d *definition, f field) error { return d.readEnv(f) },
 			nil, // each variable is a setting of its own
 		}, {
-			"timeout", durationShape(), nil, "that of the top",
+			"timeout", durationShape(), nil, "that of `[limits]`",
 			"how long one attempt may take; `\"0s\"`: no limit",
 			func(d *definition, f field) error { return f.intoDuration(&d.agent.Timeout) },
 			func(d *definition) any { return durationText(d.agent.Timeout) },
 		}, {
-			"idle_timeout", durationShape(), nil, "that of the top",
+			"idle_timeout", durationShape(), nil, "that of `[limits]`",
 			"how long it may write nothing; `\"0s\"`: no limit",
 			func(d *definition, f field) error { return f.intoDuration(&d.agent.IdleTimeout) },
 			func(d *definition) any { return durationText(d.agent.IdleTimeout) },

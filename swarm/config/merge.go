@@ -1,73 +1,36 @@
 package config
 
-import "agentswarm/swarm/hook"
-
 // merge lays a source over what the lower ones said. Its errors are joined.
 func (c *Config) merge(s Source) error {
 	root, err := parse(s)
 	if err != nil {
 		return err
 	}
-	elsewhere := map[string]string{}
-	places(elsewhere, sandboxKeys(), inSandbox)
-	places(elsewhere, agentKeys(), inAgent)
-	places(elsewhere, riskKeys(), inRisk)
-	places(elsewhere, hookKeys()[:len(hook.Configured())], inHooks)
-	elsewhere["write"] = inEither
+	readers := c.readers()
 	return field{layer: s.Layer, file: s.Name, node: root}.table(tableKeys{
-		keys: c.readers(), elsewhere: elsewhere,
+		keys: readers, unknown: unknownAtTop(sortedKeys(readers)),
 	})
 }
 
-// Where a key that stands in the wrong table belongs.
-const (
-	atTop     = "at the top of the file, above the first [table]"
-	inAgent   = "in a table [agents.NAME]"
-	inSandbox = "in the table [sandbox]"
-	inRisk    = "in the table [risk]"
-	inHooks   = "in the table [hooks]"
-	inEither  = "in the table [sandbox] or in a table [agents.NAME]"
-)
-
-// readers are the keys of the top level.
+// readers are what the file holds at its top: tables only.
 func (c *Config) readers() map[string]reader {
-	keys := map[string]reader{}
-	for _, k := range topKeys() {
-		keys[k.name] = func(f field) error {
-			c.origins[k.name] = f.origin()
-			return k.read(c, f)
-		}
+	keys := map[string]reader{
+		"agents": c.mergeAgents, "checks": c.mergeChecks, "prices": c.mergePrices,
+		"providers": c.mergeProviders, "roles": c.mergeRoles,
 	}
-	keys["agents"] = func(f field) error {
-		agents := tableKeys{keys: map[string]reader{}}
-		for _, name := range f.node.names {
-			agents.keys[name] = func(f field) error { return c.mergeAgent(name, f) }
-		}
-		return f.table(agents)
+	for _, t := range tables() {
+		keys[t.name] = c.mergeTable(t)
 	}
-	keys["checks"] = c.mergeChecks
-	keys["prices"] = c.mergePrices
-	keys["providers"] = c.mergeProviders
-	keys["roles"] = c.mergeRoles
-	keys["sandbox"] = c.mergeSandbox
-	keys["risk"] = c.mergeRisk
-	keys["hooks"] = c.mergeHooks
-	keys["variants"] = c.mergeVariants
 	return keys
 }
 
-// above is where the keys of the top belong, for the tables below it.
-func above() map[string]string {
-	elsewhere := map[string]string{}
-	places(elsewhere, topKeys(), atTop)
-	return elsewhere
-}
-
-// places notes where keys belong.
-func places[T any](elsewhere map[string]string, keys []key[T], where string) {
-	for _, k := range keys {
-		elsewhere[k.name] = where
+// mergeAgents reads the tables [agents.NAME].
+func (c *Config) mergeAgents(f field) error {
+	agents := tableKeys{keys: map[string]reader{}}
+	for _, name := range f.node.names {
+		agents.keys[name] = func(f field) error { return c.mergeAgent(name, f) }
 	}
+	return f.table(agents)
 }
 
 // mergeAgent reads one [agents.NAME] table and puts it in the place of any
@@ -84,10 +47,7 @@ func (c *Config) mergeAgent(name string, f field) error {
 		Name: name, Kind: kind, Input: InputStdin, Format: FormatText,
 		Origin: f.origin(),
 	}, given: map[string]Origin{}}
-	elsewhere := above()
-	places(elsewhere, sandboxKeys(), inSandbox)
-	places(elsewhere, riskKeys(), inRisk)
-	if err := f.table(tableKeys{keys: d.readers(), elsewhere: elsewhere}); err != nil {
+	if err := f.table(tableKeys{keys: d.readers(), unknown: unknownIn(inAgents)}); err != nil {
 		return err
 	}
 	d.fill()

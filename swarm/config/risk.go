@@ -37,27 +37,6 @@ func riskKeys() []key[Config] {
 	}
 }
 
-// mergeRisk reads the table [risk]. Its key keeps its origin itself, since that
-// of a repository counts for nothing.
-func (c *Config) mergeRisk(f field) error {
-	if f.node.kind == unstable.String {
-		return f.expected(`a table, such as { confined = "ask" }`)
-	}
-	elsewhere := above()
-	places(elsewhere, agentKeys(), inAgent)
-	places(elsewhere, sandboxKeys(), inSandbox)
-	elsewhere["write"] = inEither
-	return f.table(tableKeys{keys: c.riskReaders(), elsewhere: elsewhere})
-}
-
-func (c *Config) riskReaders() map[string]reader {
-	keys := map[string]reader{}
-	for _, k := range riskKeys() {
-		keys[k.name] = func(f field) error { return k.read(c, f) }
-	}
-	return keys
-}
-
 // readConfined reads what becomes of confined actions. A repository has no say
 // in it, in either direction: what it says is kept apart, to be told. It is not
 // refused as a mode of the walls is, for nothing is less safe without it.

@@ -50,11 +50,11 @@ func TestRiskOfRepository(t *testing.T) {
 		{"tightens", "risk.confined = 'snapshot'", "risk.confined = 'ask'", "", ConfinedSnapshot, []string{
 			"p.toml:1: risk.confined: is ignored: it counts in the user configuration only, or as --confined=ask" + end,
 		}},
-		{"both", "risk.confined = 'snapshot'", "risk.confined = 'snapshot'", "jobs = 2\nrisk.confined = 'ask'", ConfinedSnapshot, []string{
+		{"both", "risk.confined = 'snapshot'", "risk.confined = 'snapshot'", "limits.jobs = 2\nrisk.confined = 'ask'", ConfinedSnapshot, []string{
 			"p.toml:1: risk.confined: is ignored: it counts in the user configuration only, or as --confined=snapshot" + end,
 			"l.toml:2: risk.confined: is ignored: it counts in the user configuration only, or as --confined=ask" + end,
 		}},
-		{"says nothing", "risk.confined = 'snapshot'", "[risk]", "jobs = 2", ConfinedSnapshot, nil},
+		{"says nothing", "risk.confined = 'snapshot'", "[risk]", "limits.jobs = 2", ConfinedSnapshot, nil},
 	} {
 		project := Source{Layer: Project, Name: "p.toml", Text: []byte(tt.project)}
 		local := Source{Layer: Local, Name: "l.toml", Text: []byte(tt.local)}
@@ -84,7 +84,7 @@ func TestRiskOfRepository(t *testing.T) {
 func TestRiskShown(t *testing.T) {
 	t.Parallel()
 	repository := Source{Layer: Local, Name: "l.toml", Text: []byte("risk.confined = 'ask'")}
-	c := mustLoad(t, user("jobs = 2\n[risk]\nconfined = 'snapshot'"), repository)
+	c := mustLoad(t, user("limits.jobs = 2\n[risk]\nconfined = 'snapshot'"), repository)
 	const want = "[risk]\nconfined = \"snapshot\" # from user.toml:3\n"
 	if got := written(t, c, true); !strings.Contains(got, want) {
 		t.Errorf("settings =\n%s, want in it\n%s", got, want)
@@ -94,7 +94,7 @@ func TestRiskShown(t *testing.T) {
 // TestIgnoredOfWrong: of a file that is wrong nothing is told but that.
 func TestIgnoredOfWrong(t *testing.T) {
 	t.Parallel()
-	s := Source{Layer: Project, Name: "p.toml", Text: []byte("risk.confined = 'ask'\njobs = 'x'")}
+	s := Source{Layer: Project, Name: "p.toml", Text: []byte("risk.confined = 'ask'\nlimits.jobs = 'x'")}
 	if found := s.Ignored(); len(found) > 0 || len(Check(s)) != 1 {
 		t.Errorf("Ignored() = %v, Check = %v, want none and one", found, Check(s))
 	}

@@ -19,7 +19,7 @@ func roleKey(name string) string { return "roles." + name }
 func roleKeys() []key[roles.Role] {
 	return []key[roles.Role]{
 		{
-			"model", specShape(), nil, "that of its agent",
+			"model", specShape(), nil, "that of its agent's table, else of `default`",
 			"the model: the provider, a slash, and the name that the provider has for it; a last `:low`, `:high` or the like " +
 				"is how much it thinks",
 			func(r *roles.Role, f field) error { return f.intoSpec(&r.Spec) },
@@ -190,11 +190,10 @@ func (c *Config) mergeRole(name string, f field) error {
 	default:
 		return f.expected(`a model, such as "openai/gpt-5", or a table`)
 	}
-	_, limited := f.node.fields["limits"]
 	switch {
 	case len(r.Fallbacks) > 0 && r.Spec == roles.Spec{}:
 		return f.child("fallbacks").wrong("needs a model that they stand in for; give one as model")
-	case r.Spec == roles.Spec{} && r.Kind == "" && !limited:
+	case r.Spec == roles.Spec{} && r.Kind == "" && r.Limits == roles.Limits{}:
 		return f.wrong(`says nothing; want a model, such as model = "openai/gpt-5"`)
 	}
 	if c.roles == nil {
@@ -229,6 +228,11 @@ func roleText(r roles.Role) string {
 	if r.Kind != "" {
 		lines = append(lines, fmt.Sprintf("kind = %q", r.Kind))
 	}
+	for _, k := range limitKeys() {
+		if value := k.value(&r.Limits); value != nil {
+			lines = append(lines, fmt.Sprintf("limits.%s = %v", k.name, value))
+		}
+	}
 	return strings.Join(lines, "\n")
 }
 
@@ -237,10 +241,10 @@ func (c *Config) roleSettings() []Setting {
 	var all []Setting
 	for _, name := range slices.Sorted(maps.Keys(c.roles)) {
 		r := c.roles[name]
-		add := func(table, name string, value any) {
-			s := Setting{Table: table, Name: name, Value: value}
+		add := func(table, key string, value any) {
+			s := Setting{Table: table, Name: key, Value: value}
 			if value != nil {
-				s.Origin = c.RoleOrigin(strings.TrimSuffix(strings.TrimPrefix(table, "roles."), ".limits"))
+				s.Origin = c.RoleOrigin(name)
 			}
 			all = append(all, s)
 		}

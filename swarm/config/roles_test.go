@@ -30,6 +30,11 @@ func TestRoles(t *testing.T) {
 	if len(items) != 1 || items[0].Key != "roles.smol" || items[0].Text != `model = "local"` {
 		t.Errorf("Needs = %v, want the role of the repository", items)
 	}
+	// Limits are approved too: a role of bounds alone takes the place of the user's.
+	bounding := mustLoad(t, user(someRoles), project("roles.default = { limits = { usd = 99.5, timeout = '2h' } }"))
+	if items := bounding.Needs(Use{Roles: true}); len(items) != 1 || items[0].Text != "limits.timeout = 2h\nlimits.usd = 99.5" {
+		t.Errorf("Needs = %v, want the limits of the repository's role", items)
+	}
 	if items := c.Needs(Use{}); len(items) != 0 {
 		t.Errorf("Needs = %v where no role is used", items)
 	}

@@ -1,10 +1,6 @@
 package config
 
-import (
-	"maps"
-
-	"github.com/pelletier/go-toml/v2/unstable"
-)
+import "maps"
 
 // Keys of the table [sandbox] by their dotted names.
 const (
@@ -42,26 +38,6 @@ func sandboxKeys() []key[Config] {
 			func(c *Config) any { return texts(c.Write) },
 		},
 	}
-}
-
-// mergeSandbox reads the table [sandbox]. Its keys keep their origins
-// themselves, since not every value replaces what is below it.
-func (c *Config) mergeSandbox(f field) error {
-	if f.node.kind == unstable.String {
-		return f.expected(`a table, such as { mode = "auto" }`)
-	}
-	elsewhere := above()
-	places(elsewhere, agentKeys(), inAgent)
-	places(elsewhere, riskKeys(), inRisk)
-	return f.table(tableKeys{keys: c.sandboxReaders(), elsewhere: elsewhere})
-}
-
-func (c *Config) sandboxReaders() map[string]reader {
-	keys := map[string]reader{}
-	for _, k := range sandboxKeys() {
-		keys[k.name] = func(f field) error { return k.read(c, f) }
-	}
-	return keys
 }
 
 // readMode reads the mode. A repository may tighten the walls and not take
@@ -124,7 +100,7 @@ func (c *Config) Over(lookup func(string) (string, bool)) (*Config, error) {
 		into      interface{ UnmarshalText([]byte) error }
 	}{
 		{SandboxVariable, modeKey, &over.Sandbox},
-		{BackendVariable, "backend", &over.Backend},
+		{BackendVariable, backendKey, &over.Backend},
 	} {
 		text, _ := lookup(v.name)
 		if text == "" {

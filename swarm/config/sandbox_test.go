@@ -100,13 +100,13 @@ func TestSandboxOfRepository(t *testing.T) {
 	)
 	for _, tt := range []struct{ give, want string }{
 		{"[sandbox]\nmode = 'off'", ":2: " + off},
-		{"jobs = 1\nsandbox = { mode = 'off' }", ":2: " + off},
+		{"limits.jobs = 1\nsandbox = { mode = 'off' }", ":2: " + off},
 		{"[sandbox]\n\nwrite = ['/srv/x']", ":3: " + write},
 		{"[sandbox]\nwrite = ['~/.cache/x']\nmode = 'require'", ":2: " + write},
 		{"[sandbox]\nwrite = []", ""},
 		{"[sandbox]\nmode = 'require'\nhide = ['~/x']", ""},
 		{"[sandbox]\nmode = 'auto'", ""},
-		{"backend = 'worktree'", ""},
+		{"workspace.backend = 'worktree'", ""},
 		{"[agents.a]\ncommand = ['x']\nwrite = ['/srv/x']", ""}, // needs an approval
 	} {
 		for _, source := range []Source{project(tt.give), local(tt.give)} {
@@ -169,7 +169,7 @@ func vars(all map[string]string) func(string) (string, bool) {
 
 func TestBackendPrecedence(t *testing.T) {
 	t.Parallel()
-	files := []Source{user("backend = 'overlay'"), project("backend = 'worktree'")}
+	files := []Source{user("workspace.backend = 'overlay'"), project("workspace.backend = 'worktree'")}
 	for value, want := range map[string]Backend{
 		"": BackendWorktree, "auto": BackendAuto, "reflink": BackendReflink, "overlay": BackendOverlay, "worktree": BackendWorktree,
 	} {
@@ -178,7 +178,7 @@ func TestBackendPrecedence(t *testing.T) {
 			t.Errorf("Over(SWARM_BACKEND=%s) = %v, %v, want %s", value, c, err, want)
 		}
 	}
-	if c := mustLoad(t, user("backend = 'overlay'"), local("backend = 'reflink'")); c.Backend != BackendReflink {
+	if c := mustLoad(t, user("workspace.backend = 'overlay'"), local("workspace.backend = 'reflink'")); c.Backend != BackendReflink {
 		t.Errorf("Backend = %s, want the local file's", c.Backend)
 	}
 }

@@ -142,7 +142,7 @@ func Schema() ([]byte, error) {
 	defined["then"], defined["else"] = command, kindRules()
 	kind := properties(agentKeys())
 	kind["allOf"] = []object{kindRules()}
-	root := properties(topKeys())
+	root := object{"type": "object", "properties": tablesSchema(), "additionalProperties": false}
 	root["$schema"] = "https://json-schema.org/draft/2020-12/schema"
 	root["$id"] = SchemaID
 	root["title"] = "Configuration of swarm"
@@ -170,18 +170,6 @@ func Schema() ([]byte, error) {
 	}
 	root["properties"].(object)["providers"] = providersSchema()
 	root["properties"].(object)["roles"] = rolesSchema()
-	sandbox := properties(sandboxKeys())
-	sandbox["description"] = "The walls around agents."
-	root["properties"].(object)["sandbox"] = sandbox
-	risk := properties(riskKeys())
-	risk["description"] = "How actions of agents are judged."
-	root["properties"].(object)["risk"] = risk
-	hooks := properties(hookKeys())
-	hooks["description"] = "Commands that are told when runs and agents begin and end."
-	root["properties"].(object)["hooks"] = hooks
-	said := properties(variantsKeys())
-	said["description"] = "What is said against the failure modes of models."
-	root["properties"].(object)["variants"] = said
 	root["$defs"] = object{"agent": defined, "kind": kind}
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -191,6 +179,17 @@ func Schema() ([]byte, error) {
 		return nil, fmt.Errorf("write the schema: %w", err)
 	}
 	return b.Bytes(), nil
+}
+
+// tablesSchema are the tables whose names and keys are swarm's own.
+func tablesSchema() object {
+	all := object{}
+	for _, t := range tables() {
+		one := properties(t.keys)
+		one["description"] = t.meaning
+		all[t.name] = one
+	}
+	return all
 }
 
 // providersSchema is that of the tables [providers.NAME].

@@ -92,7 +92,7 @@ func TestSchemaAccepts(t *testing.T) {
 		files = append(files, "[agents.a]\ncommand = "+command+"\ninput = 'arg'", "[agents.a]\ncommand = "+command+"\npty = true")
 	}
 	for _, d := range []string{"0", "0s", "1.5h", ".5m", "1h2m3s4ms5us6ns", "+3s", "7µs"} {
-		files = append(files, "timeout = '"+d+"'")
+		files = append(files, "limits.timeout = '"+d+"'")
 	}
 	for _, d := range []string{"1s", "0h1m", "1.5h", "0.05m", ".5m", "10m0s", "+3s"} {
 		files = append(files, "risk.question_timeout = '"+d+"'")
@@ -145,20 +145,22 @@ func TestSchemaHasEveryKey(t *testing.T) {
 	s := compiled(t)
 	top := s.Properties
 	agent := top["agents"].AdditionalProperties.(*jsonschema.Schema).Ref.Properties
-	for _, tt := range []struct {
+	type test struct {
 		where   string
 		readers map[string]reader
 		schema  map[string]*jsonschema.Schema
-	}{
+	}
+	tests := []test{
 		{"the top", (&Config{}).readers(), top},
 		{"an agent", (&definition{}).readers(), agent},
 		{"a price", priceReaders(), top["prices"].AdditionalProperties.(*jsonschema.Schema).Properties},
 		{"a provider", providerReaders(), top["providers"].AdditionalProperties.(*jsonschema.Schema).Properties},
 		{"a model", modelReaders(), top["providers"].AdditionalProperties.(*jsonschema.Schema).Properties["models"].AdditionalProperties.(*jsonschema.Schema).Properties},
-		{"the sandbox", (&Config{}).sandboxReaders(), top["sandbox"].Properties},
-		{"risk", (&Config{}).riskReaders(), top["risk"].Properties},
-		{"variants", (&Config{}).variantsReaders(), top["variants"].Properties},
-	} {
+	}
+	for _, table := range tables() {
+		tests = append(tests, test{table.name, (&Config{}).tableReaders(table), top[table.name].Properties})
+	}
+	for _, tt := range tests {
 		for name := range tt.readers {
 			if p := tt.schema[name]; p == nil || len(p.Description) < 10 {
 				t.Errorf("the key %s of %s has no description in the schema", name, tt.where)
@@ -203,11 +205,15 @@ func TestPage(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := string(page)
-	for mark, rows := range map[string]string{
-		"top": rows(topKeys()), "sandbox": rows(sandboxKeys()), "risk": rows(riskKeys()), "variants": rows(variantsKeys()), "hooks": rows(hookKeys()), "agent": rows(agentKeys()), "price": rows(priceKeys()),
+	marks := map[string]string{
+		"agent": rows(agentKeys()), "price": rows(priceKeys()),
 		"provider": rows(providerKeys()), "model": rows(modelKeys()),
 		"role": rows(roleKeys()),
-	} {
+	}
+	for _, table := range tables() {
+		marks[table.name] = rows(table.keys)
+	}
+	for mark, rows := range marks {
 		begin, end := "<!-- keys: "+mark+" -->\n", "<!-- end -->"
 		before, rest, ok := strings.Cut(text, begin)
 		_, after, closed := strings.Cut(rest, end)

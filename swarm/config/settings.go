@@ -9,7 +9,7 @@ import (
 
 // Setting is one key of the configuration as it holds after all files.
 type Setting struct {
-	Table string // "", "sandbox", "risk", "hooks", "roles.NAME", "roles.NAME.limits", "prices.MODEL", "providers.NAME", "checks", "agents.NAME" or "agents.NAME.env"
+	Table string // "run", "limits" and the like, "roles.NAME", "roles.NAME.limits", "prices.MODEL", "providers.NAME", "checks", "agents.NAME" or "agents.NAME.env"
 	Name  string
 	// Value is a string, an int, a bool or a []string. It is nil where
 	// nothing is set and no fixed value holds either.
@@ -22,12 +22,7 @@ type Setting struct {
 }
 
 // Key is the dotted name of the setting.
-func (s Setting) Key() string {
-	if s.Table == "" {
-		return s.Name
-	}
-	return s.Table + "." + s.Name
-}
+func (s Setting) Key() string { return s.Table + "." + s.Name }
 
 // SettingsRequest is what the settings depend on besides the files.
 type SettingsRequest struct {
@@ -37,52 +32,12 @@ type SettingsRequest struct {
 }
 
 // Settings lists every key with the value that holds, defaults filled in: the
-// top ones first, then the sandbox, risk, the roles, the checks, and each agent's.
+// tables that every file may have first, then the roles, prices, providers and
+// checks, and each agent's.
 func (c *Config) Settings(r SettingsRequest) []Setting {
 	var all []Setting
-	for _, k := range topKeys() {
-		s := Setting{Name: k.name, Value: k.initial}
-		switch origin, ok := c.origins[k.name]; {
-		case ok:
-			s.Value, s.Origin = k.value(c), origin
-		case k.name == "jobs":
-			s.Value = r.Jobs
-		}
-		all = append(all, s)
-	}
-	for _, k := range sandboxKeys() {
-		s := Setting{Table: "sandbox", Name: k.name, Value: k.initial}
-		if origin, ok := c.origins["sandbox."+k.name]; ok {
-			s.Value, s.Origin = k.value(c), origin
-		}
-		switch k.name {
-		case "hide":
-			s.Also = lower(c.Hide, s.Origin)
-		case "write":
-			s.Also = lower(c.Write, s.Origin)
-		}
-		all = append(all, s)
-	}
-	for _, k := range riskKeys() {
-		s := Setting{Table: "risk", Name: k.name, Value: k.initial}
-		if origin, ok := c.origins["risk."+k.name]; ok {
-			s.Value, s.Origin = k.value(c), origin
-		}
-		all = append(all, s)
-	}
-	for _, k := range hookKeys() {
-		s := Setting{Table: "hooks", Name: k.name, Value: k.initial}
-		if origin, ok := c.origins["hooks."+k.name]; ok {
-			s.Value, s.Origin = k.value(c), origin
-		}
-		all = append(all, s)
-	}
-	for _, k := range variantsKeys() {
-		s := Setting{Table: "variants", Name: k.name, Value: k.initial}
-		if origin, ok := c.origins["variants."+k.name]; ok {
-			s.Value, s.Origin = k.value(c), origin
-		}
-		all = append(all, s)
+	for _, t := range tables() {
+		all = append(all, c.tableSettings(t, r)...)
 	}
 	all = append(all, c.roleSettings()...)
 	all = append(all, c.priceSettings()...)
@@ -128,7 +83,7 @@ func (c *Config) agentSettings(name string, r SettingsRequest) []Setting {
 		case ok:
 			s.Origin = origin
 		case k.name == "timeout" || k.name == "idle_timeout":
-			s.Origin = c.origins[k.name]
+			s.Origin = c.origins["limits."+k.name]
 		}
 		all = append(all, s)
 	}

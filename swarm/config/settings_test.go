@@ -21,25 +21,25 @@ func written(t *testing.T, c *Config, origins bool) string {
 }
 
 const everyKey = `
-default_agent = "b"
-warm = "make deps"
-setup = '''
+run.default_agent = "b"
+workspace.warm = "make deps"
+workspace.setup = '''
 make "it" \
 	ready'''
-verify = "test -n \"\u001b\""
-notify = "beep"
-questions = "deny"
-overlap = "serialize"
-backend = "overlay"
-jobs = 3
-max_agents = 9
-retries = 2
-timeout = "90m"
-idle_timeout = "90s"
-run_timeout = "2h"
-budget_tokens = 5
-budget_usd = 0.5
-budget_time = "3h"
+workspace.verify = "test -n \"\u001b\""
+run.notify = "beep"
+run.questions = "deny"
+run.overlap = "serialize"
+workspace.backend = "overlay"
+limits.jobs = 3
+limits.max_agents = 9
+limits.retries = 2
+limits.timeout = "90m"
+limits.idle_timeout = "90s"
+limits.run_timeout = "2h"
+limits.budget_tokens = 5
+limits.budget_usd = 0.5
+limits.budget_time = "3h"
 [sandbox]
 mode = "require"
 hide = ["~/.netrc", "/srv/\u001b"]
@@ -84,14 +84,19 @@ func TestSettings(t *testing.T) {
 		give    []Source
 		want    string
 	}{
-		{"nothing", true, nil, `# default_agent is not set
+		{"nothing", true, nil, `[run]
+# default_agent is not set
+# questions is not set
+notify = "" # default
+overlap = "warn" # default
+
+[workspace]
+backend = "auto" # default
 warm = "" # default
 setup = "" # default
 verify = "" # default
-notify = "" # default
-# questions is not set
-overlap = "warn" # default
-backend = "auto" # default
+
+[limits]
 jobs = 7 # default
 max_agents = 1000 # default
 retries = 0 # default
@@ -121,17 +126,28 @@ timeout = "30s" # default
 [variants]
 enabled = true # default
 off = [] # default
+
+[gc]
+run_age = "0d" # default
+trash_age = "7d" # default
+trash_size = "5GiB" # default
+# base_size is not set
 `},
-		{"every key", true, []Source{project(everyKey), user("jobs = 1\nretries = 4\nchecks.lint = 'x'"), local("retries = 0\n[checks]\nlint = ''")}, `default_agent = "b" # from .swarm/config.toml:2
+		{"every key", true, []Source{project(everyKey), user("limits.jobs = 1\nlimits.retries = 4\nchecks.lint = 'x'"), local("limits.retries = 0\n[checks]\nlint = ''")}, `[run]
+default_agent = "b" # from .swarm/config.toml:2
+questions = "deny" # from .swarm/config.toml:9
+notify = "beep" # from .swarm/config.toml:8
+overlap = "serialize" # from .swarm/config.toml:10
+
+[workspace]
+backend = "overlay" # from .swarm/config.toml:11
 warm = "make deps" # from .swarm/config.toml:3
 setup = """
 make \"it\" \\
 	ready""" # from .swarm/config.toml:4
 verify = "test -n \"\u001B\"" # from .swarm/config.toml:7
-notify = "beep" # from .swarm/config.toml:8
-questions = "deny" # from .swarm/config.toml:9
-overlap = "serialize" # from .swarm/config.toml:10
-backend = "overlay" # from .swarm/config.toml:11
+
+[limits]
 jobs = 3 # from .swarm/config.toml:12
 max_agents = 9 # from .swarm/config.toml:13
 retries = 0 # from .swarm/config.local.toml:1
@@ -161,6 +177,12 @@ timeout = "9s" # from .swarm/config.toml:49
 [variants]
 enabled = false # from .swarm/config.toml:52
 off = ["gpt", "claude/x"] # from .swarm/config.toml:53
+
+[gc]
+run_age = "0d" # default
+trash_age = "7d" # default
+trash_size = "5GiB" # default
+# base_size is not set
 
 [checks]
 lint = "" # from .swarm/config.local.toml:3
@@ -263,6 +285,9 @@ func TestSettingsAreAll(t *testing.T) {
 		t.Errorf("Load = %+v, want %+v", again, c)
 	}
 	for _, s := range c.Settings(SettingsRequest{Jobs: 1, Secret: func(string, string) bool { return false }}) {
+		if s.Table == "gc" { // which is not for a project's file
+			continue
+		}
 		if s.Value == nil || s.Hidden || s.Origin.Layer != Project && !strings.Contains(everyKey, s.Name) {
 			t.Errorf("%s = %+v, want its value", s.Key(), s)
 		}

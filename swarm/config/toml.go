@@ -18,8 +18,11 @@ func WriteTOML(w io.Writer, settings []Setting, origins bool) error {
 	table := ""
 	for _, s := range settings {
 		if s.Table != table {
+			if table != "" {
+				b.WriteString("\n")
+			}
 			table = s.Table
-			b.WriteString("\n[" + table + "]\n")
+			b.WriteString("[" + table + "]\n")
 		}
 		value, remark := "", ""
 		if origins {
@@ -62,6 +65,11 @@ func tomlValue(v any) string {
 	case int:
 		return strconv.Itoa(v)
 	case float64:
+		if v >= 1<<53 {
+			// Without a point or an exponent it would be a whole number, and
+			// too large for one.
+			return strconv.FormatFloat(v, 'e', -1, 64)
+		}
 		return strconv.FormatFloat(v, 'f', -1, 64)
 	case bool:
 		return strconv.FormatBool(v)

@@ -12,8 +12,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"agentswarm/swarm/hook"
 )
 
 // Use says what a run would take from the configuration. What a flag has
@@ -31,7 +29,7 @@ type Use struct {
 
 // Item is one text from the repository that would be run.
 type Item struct {
-	Key    string // "warm", "setup", "verify", "notify", "hooks.NAME", "checks.NAME", "roles.NAME" or "agents.NAME"
+	Key    string // "workspace.setup", "run.notify" and the like, "hooks.NAME", "checks.NAME", "roles.NAME" or "agents.NAME"
 	Origin Origin
 	// Text is what would be run, quoted: it holds no control characters but
 	// line ends, and two texts are equal only if what would be run is.
@@ -67,15 +65,15 @@ func (c *Config) Needs(use Use) []Item {
 		}
 	}
 	if use.Warm && c.Warm != "" {
-		add("warm", quoteLines(c.Warm))
+		add("workspace.warm", quoteLines(c.Warm))
 	}
 	if use.Setup && c.Setup != "" {
-		add("setup", quoteLines(c.Setup))
+		add("workspace.setup", quoteLines(c.Setup))
 	}
 	if use.Hooks {
-		for _, k := range hookKeys()[:len(hook.Configured())] {
-			if script, _ := k.value(c).(string); script != "" {
-				add("hooks."+k.name, quoteLines(script))
+		for event, h := range c.Hooks.byEvent() {
+			if h.Argv() != nil {
+				add("hooks."+string(event), h.text())
 			}
 		}
 	}
@@ -90,7 +88,7 @@ func (c *Config) Needs(use Use) []Item {
 		add("agents."+name, d.agent.text())
 	}
 	if use.Verify && c.Verify != "" {
-		add("verify", quoteLines(c.Verify))
+		add("workspace.verify", quoteLines(c.Verify))
 	}
 	if use.Checks {
 		for _, name := range c.CheckNames() {
@@ -99,13 +97,11 @@ func (c *Config) Needs(use Use) []Item {
 	}
 	if use.Roles {
 		for _, name := range slices.Sorted(maps.Keys(c.roles)) {
-			if text := roleText(c.roles[name]); text != "" {
-				add(roleKey(name), text)
-			}
+			add(roleKey(name), roleText(c.roles[name]))
 		}
 	}
 	if use.Notify && c.Notify != "" {
-		add("notify", quoteLines(c.Notify))
+		add("run.notify", quoteLines(c.Notify))
 	}
 	return items
 }

@@ -9,10 +9,10 @@ import (
 )
 
 const repository = `
-setup = '''
+workspace.setup = '''
 npm ci
 echo done'''
-verify = "make test"
+workspace.verify = "make test"
 [agents.a]
 command = ["x", "--yes"]
 env = { KEY = "$KEY", B = "c" }
@@ -21,8 +21,8 @@ command = ["y"]
 `
 
 const checked = `
-verify = "make test"
-notify = "beep"
+workspace.verify = "make test"
+run.notify = "beep"
 [checks]
 unit = "make unit"
 lint = "make lint"
@@ -48,28 +48,28 @@ func TestNeeds(t *testing.T) {
 		use  Use
 		want string
 	}{
-		{"all of the project", []Source{project(repository)}, everything(), "setup agents.a agents.b verify"},
-		{"all of the local file", []Source{local(repository)}, everything(), "setup agents.a agents.b verify"},
+		{"all of the project", []Source{project(repository)}, everything(), "workspace.setup agents.a agents.b workspace.verify"},
+		{"all of the local file", []Source{local(repository)}, everything(), "workspace.setup agents.a agents.b workspace.verify"},
 		{"nothing of the user", []Source{user(repository)}, everything(), ""},
 		{"nothing used", []Source{project(repository)}, Use{}, ""},
 		{"one agent", []Source{project(repository)}, Use{Agents: []string{"b"}}, "agents.b"},
-		{"setup alone", []Source{project(repository)}, Use{Setup: true}, "setup"},
-		{"verify alone", []Source{project(repository)}, Use{Verify: true}, "verify"},
-		{"notify alone", []Source{project(repository), local("notify = 'x'")}, Use{Notify: true}, "notify"},
-		{"notify last", []Source{project(repository), local("notify = 'x'")}, Use{Setup: true, Verify: true, Notify: true, Agents: []string{"a"}}, "setup agents.a verify notify"},
-		{"notify of the user", []Source{project(repository), user("notify = 'x'")}, Use{Notify: true}, ""},
-		{"checks after verify", []Source{project(checked)}, Use{Verify: true, Notify: true, Checks: true}, "verify checks.lint checks.unit notify"},
-		{"checks not used", []Source{project(checked)}, Use{Verify: true}, "verify"},
+		{"setup alone", []Source{project(repository)}, Use{Setup: true}, "workspace.setup"},
+		{"verify alone", []Source{project(repository)}, Use{Verify: true}, "workspace.verify"},
+		{"notify alone", []Source{project(repository), local("run.notify = 'x'")}, Use{Notify: true}, "run.notify"},
+		{"notify last", []Source{project(repository), local("run.notify = 'x'")}, Use{Setup: true, Verify: true, Notify: true, Agents: []string{"a"}}, "workspace.setup agents.a workspace.verify run.notify"},
+		{"notify of the user", []Source{project(repository), user("run.notify = 'x'")}, Use{Notify: true}, ""},
+		{"checks after verify", []Source{project(checked)}, Use{Verify: true, Notify: true, Checks: true}, "workspace.verify checks.lint checks.unit run.notify"},
+		{"checks not used", []Source{project(checked)}, Use{Verify: true}, "workspace.verify"},
 		{"checks of the user", []Source{user(checked)}, Use{Checks: true}, ""},
 		{"a check of the user replaced", []Source{user(checked), project("checks.unit = 'evil'")}, Use{Checks: true}, "checks.unit"},
 		{"a check switched off", []Source{project(checked), local("checks.unit = ''")}, Use{Checks: true}, "checks.lint"},
 		{"an agent twice", []Source{project(repository)}, Use{Agents: []string{"b", "b"}}, "agents.b"},
 		{"an unknown agent", []Source{project(repository)}, Use{Agents: []string{"c", ""}}, ""},
-		{"the default agent", []Source{user("default_agent = 'a'"), project(repository)}, Use{Agents: []string{"", "a"}}, "agents.a"},
-		{"not there", []Source{project("jobs = 3")}, everything(), ""},
-		{"switched off", []Source{project(repository), local("setup = ''")}, everything(), "agents.a agents.b verify"},
+		{"the default agent", []Source{user("run.default_agent = 'a'"), project(repository)}, Use{Agents: []string{"", "a"}}, "agents.a"},
+		{"not there", []Source{project("limits.jobs = 3")}, everything(), ""},
+		{"switched off", []Source{project(repository), local("workspace.setup = ''")}, everything(), "agents.a agents.b workspace.verify"},
 		{"an agent of the user replaced", []Source{user(repository), project("[agents.a]\ncommand = ['evil']")}, everything(), "agents.a"},
-		{"a project's setup replaced", []Source{project("setup = 'x'"), local("setup = 'y'")}, Use{Setup: true}, "setup"},
+		{"a project's setup replaced", []Source{project("workspace.setup = 'x'"), local("workspace.setup = 'y'")}, Use{Setup: true}, "workspace.setup"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -89,7 +89,7 @@ func TestItemText(t *testing.T) {
 	for _, i := range items {
 		got.WriteString(i.String())
 	}
-	const want = `setup (.swarm/config.toml:2)
+	const want = `workspace.setup (.swarm/config.toml:2)
     "npm ci\n"
     "echo done"
 agents.a (.swarm/config.toml:6)
@@ -151,7 +151,7 @@ agents.mine (.swarm/config.toml:8)
 func TestItemHostile(t *testing.T) {
 	t.Parallel()
 	c := mustLoad(t, project(`
-setup = "rm -rf x\r\u001b[2K\u001b[1Aecho harmless\u0007\u202e\n\"\\n"
+workspace.setup = "rm -rf x\r\u001b[2K\u001b[1Aecho harmless\u0007\u202e\n\"\\n"
 [agents.a]
 command = ["\u001b]0;x\u0007", "\nsetup (user)", "\u200b"]
 env.A = "\u0085\n"
@@ -200,7 +200,7 @@ func TestDigest(t *testing.T) {
 		"[agents.a]\ncommand = ['x', 'y']\npty = true\nenv.A = 'b'\n",
 		base + "write = ['/w']", // after env.A
 		base + "write = ['/w', '/x']", base + "write = ['/w\", \"/x']", base + "write = ['~/w']",
-		"checks.a = 'x'", "checks.b = 'x'", "checks.a = 'y'", "setup = 'x'", "verify = 'x'", "notify = 'x'", "setup = \"x\\n\"", `setup = 'x\n'`, "setup = \"x\\ny\"", "setup = \"x\\r\\ny\"",
+		"checks.a = 'x'", "checks.b = 'x'", "checks.a = 'y'", "workspace.setup = 'x'", "workspace.verify = 'x'", "run.notify = 'x'", "workspace.setup = \"x\\n\"", `workspace.setup = 'x\n'`, "workspace.setup = \"x\\ny\"", "workspace.setup = \"x\\r\\ny\"",
 	} {
 		d := digest(project(text))
 		if other, ok := seen[d]; ok {
@@ -210,7 +210,7 @@ func TestDigest(t *testing.T) {
 	}
 	same := digest(project(base))
 	for _, s := range []Source{
-		local(base), project("# moved\n\njobs = 3\n" + base), project(base + "timeout = '3s'"), project(base + "pty = false"), project(base + "write = []"),
+		local(base), project("# moved\n\nlimits.jobs = 3\n" + base), project(base + "timeout = '3s'"), project(base + "pty = false"), project(base + "write = []"),
 		project("[agents]\na = { env = { A = \"b\" }, format = 'jsonl', command = [ \"x\",\"y\" ] }"),
 	} {
 		if got := digest(s); got != same {
@@ -239,7 +239,7 @@ func TestTrust(t *testing.T) {
 	if err := trust.Approve(items[:2]); err != nil {
 		t.Fatal(err)
 	}
-	if pending, err = trust.Pending(items); err != nil || keys(pending) != "agents.b verify" {
+	if pending, err = trust.Pending(items); err != nil || keys(pending) != "agents.b workspace.verify" {
 		t.Errorf("Pending = %q, %v, want what was not approved", keys(pending), err)
 	}
 	if ok, err := trust.Approved(items[1]); !ok || err != nil {
@@ -254,7 +254,7 @@ func TestTrust(t *testing.T) {
 
 	// Each changed text is asked about again, and only that.
 	for old, next := range map[string]string{
-		"npm ci": "setup", `"--yes"`: "agents.a", `"y"`: "agents.b", "make test": "verify", `"$KEY"`: "agents.a",
+		"npm ci": "workspace.setup", `"--yes"`: "agents.a", `"y"`: "agents.b", "make test": "workspace.verify", `"$KEY"`: "agents.a",
 	} {
 		changed := mustLoad(t, project(strings.Replace(repository, old, strings.ToUpper(old[:len(old)-1])+"!"+old[len(old)-1:], 1)))
 		pending, err := trust.Pending(changed.Needs(everything()))
@@ -284,7 +284,7 @@ func TestTrustFiles(t *testing.T) {
 		t.Errorf("file = %v, %v, want 0600", stat.Mode(), err)
 	}
 	text, err := os.ReadFile(path)
-	if want := "approved 1: setup\n\"npm ci\\n\"\n\"echo done\"\n"; err != nil || string(text) != want {
+	if want := "approved 1: workspace.setup\n\"npm ci\\n\"\n\"echo done\"\n"; err != nil || string(text) != want {
 		t.Errorf("file = %q, %v, want %q", text, err, want)
 	}
 

@@ -1,10 +1,6 @@
 package config
 
-import (
-	"github.com/pelletier/go-toml/v2/unstable"
-
-	"agentswarm/variants"
-)
+import "agentswarm/variants"
 
 // variantsKeys are the keys of the table [variants].
 func variantsKeys() []key[Config] {
@@ -43,30 +39,6 @@ func variantShape() shape {
 			"type": "string", "maxLength": 80, "pattern": `^(` + names + `)(/[a-z0-9]([a-z0-9-]*[a-z0-9])?)?$`,
 		},
 	}}
-}
-
-// mergeVariants reads the table [variants].
-func (c *Config) mergeVariants(f field) error {
-	if f.node.kind == unstable.String || f.node.kind == unstable.Array {
-		return f.expected(`a table, such as { off = ["claude/safety-asides"] }`)
-	}
-	elsewhere := above()
-	places(elsewhere, sandboxKeys(), inSandbox)
-	places(elsewhere, agentKeys(), inAgent)
-	places(elsewhere, riskKeys(), inRisk)
-	elsewhere["write"] = inEither
-	return f.table(tableKeys{keys: c.variantsReaders(), elsewhere: elsewhere})
-}
-
-func (c *Config) variantsReaders() map[string]reader {
-	keys := map[string]reader{}
-	for _, k := range variantsKeys() {
-		keys[k.name] = func(f field) error {
-			c.origins["variants."+k.name] = f.origin()
-			return k.read(c, f)
-		}
-	}
-	return keys
 }
 
 func (f field) intoVariants(to *[]string) error {

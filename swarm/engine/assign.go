@@ -82,7 +82,7 @@ func askedOf(c Config, r AssignRequest, input *task.TypedAgentInput) (a roles.As
 	bare := *call
 	bare.Model = ""
 	spec := SpecOf(c, &bare)
-	a.Reads = spec.ReadOnly || len(spec.Tools) > 0 && agent.Reads(spec.Tools)
+	a.Reads = spec.OnlyReads()
 	if spec.Model != "" {
 		// What stands in an agent's table is the name that its program knows.
 		a.Own = roles.Spec{Model: spec.Model}

@@ -143,3 +143,38 @@ func TestAssignKeeps(t *testing.T) {
 		t.Errorf("a run without roles: %+v, %+v, %v", call, found, err)
 	}
 }
+
+// TestAssignNamed: the agent that somebody named stays, for one call or for all
+// of them; a command is given the model that a flag asks it for, so that it is
+// refused; and nothing of an earlier model is left.
+func TestAssignNamed(t *testing.T) {
+	t.Parallel()
+	c, kinds := assignable()
+	c.Roles.Table["r"] = roles.Role{Spec: parsed("openai/x"), Kind: "bare"}
+	ask := func(agent string) *task.Call {
+		return &task.Call{
+			Input: &task.TypedAgentInput{Prompt: "p", Role: "r"}, Agent: agent,
+			Fallbacks: []task.Choice{{Model: "old"}}, Slow: &task.Choice{Model: "old"},
+		}
+	}
+	for _, tt := range []struct {
+		name  string
+		named bool
+		all   string // the agent that was named for all calls
+		want  string
+	}{
+		{"nobody named one", false, "", "bare x"}, {"one is named", true, "", "open openai/x"}, {"one is for all", false, "open", "open openai/x"},
+	} {
+		c.Roles.Agent = tt.all
+		call := ask("open")
+		_, err := Assign(c, kinds, AssignRequest{Call: call, Named: tt.named})
+		if got := call.Agent + " " + call.Model; err != nil || got != tt.want || call.Fallbacks != nil || call.Slow != nil {
+			t.Errorf("%s: %+v, %v, want %s and nothing of before", tt.name, call, err, tt.want)
+		}
+	}
+	c.Roles.Agent, c.Roles.Model = "", parsed("openai/flag")
+	call := &task.Call{Input: &task.TypedAgentInput{Prompt: "p"}, Agent: "cat"}
+	if _, err := Assign(c, kinds, AssignRequest{Call: call}); err != nil || call.Model != "openai/flag" {
+		t.Errorf("a command that a flag gives a model is %+v, %v", call, err)
+	}
+}

@@ -44,6 +44,9 @@ type attempt struct {
 	join   []task.Patch
 	joined []task.ID
 	spent  task.Usage // by earlier attempts
+	// unpriced is set once it used tokens that nobody knows the cost of. It belongs
+	// to whoever reads its events.
+	unpriced bool
 
 	dir       string // of its files
 	spec      *agent.Spec
@@ -194,7 +197,7 @@ func (t *attempt) prepare() error {
 	if name := t.call.Agent; name != "" && t.engine.config.Agents[name] == nil {
 		return fmt.Errorf("agent %q is not recorded with the run", name)
 	}
-	t.spec = SpecOf(t.engine.config, t.call)
+	t.spec = specAfter(t.engine.config, t.call, t.parent.used())
 	t.suit()
 	t.work.OutputFile = filepath.Join(t.dir, "stdout")
 	if err := t.askForSchema(); err != nil {
@@ -307,7 +310,7 @@ func (t *attempt) judge(ctx context.Context, o *agent.Outcome) ending {
 		}
 		return end
 	}
-	if t.work.Patch != nil && t.engine.config.Verify != "" {
+	if t.work.Patch != nil && t.engine.config.Verify != "" && t.call.SubjectOf == "" {
 		if t.call.Shared {
 			return t.checkApart(ctx, done)
 		}

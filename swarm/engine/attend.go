@@ -41,6 +41,7 @@ func (t *attempt) admitted(ctx context.Context) *ending {
 	if who == nil {
 		return nil
 	}
+	t.work = task.Work{Attempts: t.n, Started: t.began, Usage: t.spent, Patch: t.from}
 	note, err := who.Starts(ctx, t.attended())
 	switch veto := (*VetoError)(nil); {
 	case err == nil:
@@ -53,7 +54,7 @@ func (t *attempt) admitted(ctx context.Context) *ending {
 	case errors.As(err, &veto):
 		err = errors.New("on_agent_start: " + veto.Reason)
 	}
-	t.work = task.Work{Attempts: t.n, Started: t.began, Ended: t.engine.deps.Now(), Usage: t.spent, Patch: t.from}
+	t.work.Ended = t.engine.deps.Now()
 	return &ending{result: &task.Failed{Work: t.work, Kind: task.Refused, Reason: err.Error()}}
 }
 

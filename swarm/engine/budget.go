@@ -1,11 +1,13 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"agentswarm/swarm/agent"
@@ -105,7 +107,7 @@ func (e *Engine) affords(a *agentState) bool {
 		Limits: task.Amount{Tokens: a.call.Limits.Tokens, USD: a.call.Limits.USD, Time: spec.Timeout},
 		Silent: spec.Format != agent.FormatJSONL,
 	}) == limit.Admitted
-	e.purse.short = e.purse.short || !admitted
+	e.purse.short = e.purse.short || !admitted && !a.names()
 	return admitted
 }
 
@@ -124,10 +126,45 @@ func (e *Engine) cheap() bool {
 // observe counts what the agent reports while it works.
 func (t *attempt) observe(ev event.Event) {
 	if spent, ok := ev.(*event.Spent); ok {
+		t.unpriced = (t.unpriced || spent.Unpriced) && !(spent.Sum && spent.CostUSD > 0)
 		t.engine.do(func(context.Context) {
 			t.engine.purse.Spend(string(t.id), spent.Usage)
 			t.engine.stopOverdrawn()
 		})
+	}
+}
+
+// unbounded are the models that a run was told about, of which nobody knows what
+// they cost.
+type unbounded struct {
+	mu   sync.Mutex // guards told
+	told map[string]bool
+}
+
+// first reports whether nobody was told of a model yet.
+func (u *unbounded) first(model string) bool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.told[model] {
+		return false
+	}
+	if u.told == nil {
+		u.told = map[string]bool{}
+	}
+	u.told[model] = true
+	return true
+}
+
+// sayUnbounded tells a person once of each model that a limit in dollars does
+// not hold, since nobody knows what it costs.
+func (t *attempt) sayUnbounded(r task.Result) {
+	e := t.engine
+	if r == nil || !t.unpriced || e.config.Budget.USD == 0 && t.call.Limits.USD == 0 {
+		return
+	}
+	model := cmp.Or(r.Done().Model, SpecOf(e.config, t.call).Model, "the model of "+t.call.Agent)
+	if e.unbounded.first(model) {
+		e.deps.Warn("budget: nobody knows what " + model + " costs, and no limit in dollars holds it; [prices] of your configuration says it")
 	}
 }
 
@@ -206,7 +243,7 @@ func lostUsage(d Deps, c Config, a *store.Agent) task.Usage {
 	if a.SpentBy >= a.Attempt {
 		return usage
 	}
-	spec := SpecOf(c, a.Call)
+	spec := SpecThen(c, a)
 	file := outputFile(d, a)
 	info, err := os.Stat(file)
 	adapter := d.Kinds[spec.Kind].Adapter

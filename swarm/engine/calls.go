@@ -131,8 +131,13 @@ func (a *agentState) stands() bool {
 // again answers a call with an agent of an earlier owner: with its result if
 // that stands, else with another attempt.
 func (e *Engine) again(a *agentState) {
-	if a.stands() {
+	switch {
+	case a.stands() && a.names():
+		e.takeSubject(a)
+		return
+	case a.stands():
 		e.out = append(e.out, &Settled{Agent: a.id, Result: a.result, Replayed: true})
+		e.owesSubject(a)
 		return
 	}
 	e.enqueue(a)

@@ -305,6 +305,7 @@ func TestAskedToWaitTooLong(t *testing.T) {
 	result := r.play(call)["a1"].Result
 	is(t, "attempts", result.Done().Attempts, 1)
 	is(t, "status", task.Word(result), "failed")
+	contains(t, "reason", result.(*task.Failed).Reason, "slow; it was told to wait for ")
 }
 
 // TestUsageAfterABackOff holds that an attempt whose owner died while it

@@ -21,7 +21,7 @@ import (
 // setup runs the user's setup in the new workspace, at most one a core.
 func (t *attempt) setup(ctx context.Context) *ending {
 	text := t.engine.config.Setup
-	if text == "" {
+	if text == "" || t.call.SubjectOf != "" {
 		return nil
 	}
 	exit, out, err := t.shell(ctx, "setup", text)
@@ -168,6 +168,8 @@ type ShellRequest struct {
 	Started func(int, uint64) error
 	Walls   json.RawMessage
 	Door    string // as that of proc.Spec
+	// OutputLimit is as that of proc.Spec; 0: what an agent may print.
+	OutputLimit int64
 }
 
 // Shell runs such a command under a supervisor, as agents are. When ctx ends it
@@ -176,7 +178,7 @@ func Shell(ctx context.Context, r ShellRequest) (proc.Exit, error) {
 	p, err := r.Launcher.Start(ctx, proc.Spec{
 		Run: r.Run, Argv: r.Argv, Env: r.Env, Dir: r.Dir,
 		Walls: r.Walls, Door: r.Door, Stdin: r.Stdin,
-		Stdout: r.Out + ".out", Stderr: r.Out + ".err",
+		Stdout: r.Out + ".out", Stderr: r.Out + ".err", OutputLimit: r.OutputLimit,
 	})
 	if err != nil {
 		return proc.Exit{}, err

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"encoding/json"
 	"time"
 
 	"agentswarm/roles"
@@ -73,14 +74,31 @@ type Config struct {
 	Checks map[string]string `json:"checks,omitempty"`
 }
 
-// HookCommands are the user's own commands that are told of what happens, for
-// sh -c; empty: none.
+// HookCommands are the user's own commands that are told of what happens;
+// empty: none.
 type HookCommands struct {
-	RunStart   string        `json:"run_start,omitempty"`
-	AgentStart string        `json:"agent_start,omitempty"`
-	AgentEnd   string        `json:"agent_end,omitempty"`
-	RunEnd     string        `json:"run_end,omitempty"`
+	RunStart   HookCommand   `json:"run_start,omitempty"`
+	AgentStart HookCommand   `json:"agent_start,omitempty"`
+	AgentEnd   HookCommand   `json:"agent_end,omitempty"`
+	RunEnd     HookCommand   `json:"run_end,omitempty"`
 	Timeout    time.Duration `json:"timeout_ns,omitempty"` // of each; 0 is 30 seconds
+}
+
+// HookCommand is a program and its arguments.
+type HookCommand []string
+
+// UnmarshalJSON also takes a script for sh -c, which runs of older versions
+// have.
+func (h *HookCommand) UnmarshalJSON(text []byte) error {
+	var script string
+	if json.Unmarshal(text, &script) == nil {
+		*h = nil
+		if script != "" {
+			*h = ShellCommand(script)
+		}
+		return nil
+	}
+	return json.Unmarshal(text, (*[]string)(h))
 }
 
 // Workspaces makes, captures and removes the workspaces of a run.
@@ -123,6 +141,7 @@ type Deps struct {
 	Ears         Ears               // required with a Judge
 	Attendant    Attendant          // nil: nobody is told when agents start and end
 	Prompts      Prompts            // nil: agents are told nothing of the repository
+	Subjects     Subjects           // nil: nobody is asked what commits are to be called
 	Hooks        Hooks              // nil: no call may have functions
 	Unlock       func() error       // takes away what killed gits left locked; nil: nothing
 	Environ      []string           // of the process that starts agents

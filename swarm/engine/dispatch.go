@@ -14,13 +14,15 @@ import (
 // dispatch starts what may start. It runs on the loop.
 func (e *Engine) dispatch(life context.Context) {
 	e.breakOff()
+	e.askSubjects(life)
+	var late []task.ID // subjects that what is at work may leave something for
 	for len(e.queue) > 0 && e.running < e.jobs && !e.ending && !e.paused && !e.onHold {
 		a := e.agents[e.queue[0]]
 		e.queue = e.queue[1:]
 		if !e.ready(a) {
 			continue // what it depends on was sent back since
 		}
-		if e.started >= e.config.MaxAgents && a.owed == nil {
+		if e.started >= e.config.MaxAgents && a.owed == nil && !a.names() {
 			e.settle(a, &task.Failed{
 				Kind:   task.Refused,
 				Reason: fmt.Sprintf("the run has started its %d agents (--max-agents)", e.config.MaxAgents),
@@ -29,6 +31,10 @@ func (e *Engine) dispatch(life context.Context) {
 			continue
 		}
 		if !e.affords(a) {
+			if a.names() {
+				late = e.postpone(late, a)
+				continue
+			}
 			e.queue = slices.Insert(e.queue, 0, a.id)
 			if !e.cheap() {
 				break
@@ -37,6 +43,7 @@ func (e *Engine) dispatch(life context.Context) {
 		}
 		e.begin(life, a)
 	}
+	e.queue = append(e.queue, late...)
 	e.takeStock()
 }
 
@@ -45,12 +52,13 @@ func (e *Engine) begin(life context.Context, a *agentState) {
 	if a.owed == nil {
 		a.attempt++
 		a.accepted = false
-		e.started++
+		e.count(a, +1)
 	}
 	e.thorough(a)
 	e.atWork(+1)
 	ctx, cancel := context.WithCancelCause(life)
 	a.cancel = cancel
+	e.hurry(ctx, a)
 	try := &attempt{
 		engine: e, id: a.id, n: a.attempt, call: a.using(), began: e.deps.Now(),
 		last: a.tries+1 >= startTries, owed: a.owed, spent: a.spent,
@@ -79,6 +87,7 @@ func (e *Engine) begin(life context.Context, a *agentState) {
 		if err := try.release(ctx, end); err != nil {
 			e.do(func(context.Context) { e.fail(err) })
 		}
+		try.sayUnbounded(end.result)
 	})
 }
 
@@ -98,7 +107,7 @@ func (e *Engine) ended(life context.Context, a *agentState, end ending) {
 		e.later(life, a, time.Duration(a.tries)*startGap)
 	case end.held && !e.ending && !a.byName:
 		a.left = *end.result.Done()
-		e.started--
+		e.count(a, -1)
 		e.queue = append(e.queue, a.id)
 	case e.elsewhere(life, a, end):
 	default:
@@ -110,6 +119,11 @@ func (e *Engine) ended(life context.Context, a *agentState, end ending) {
 			return
 		}
 		e.learn(a, end)
+		if f, ok := end.result.(*task.Failed); ok {
+			if why := e.gaveUp(a, f, end.retryAfter); why != "" {
+				f.Reason += "; " + why
+			}
+		}
 		e.settle(a, end.result)
 	}
 }
@@ -122,7 +136,7 @@ func (e *Engine) mayPass(a *agentState, end ending) (gap time.Duration, again bo
 	if a.call.Retries != nil {
 		retries = *a.call.Retries
 	}
-	if !ok || e.ending || a.byName || end.retryAfter > maxTold {
+	if !ok || e.ending || a.byName || a.names() || end.retryAfter > maxTold {
 		return 0, false
 	}
 	gap, waits := e.waitsInLane(a, failed, end.retryAfter)
@@ -198,7 +212,12 @@ func (e *Engine) settle(a *agentState, r task.Result) *Settled {
 		a.failures++
 	}
 	s := &Settled{Agent: a.id, Result: r}
-	e.out = append(e.out, s)
 	e.unblock()
+	if a.names() {
+		e.takeSubject(a)
+		return s
+	}
+	e.out = append(e.out, s)
+	e.owesSubject(a)
 	return s
 }

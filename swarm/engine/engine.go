@@ -36,7 +36,10 @@ type Engine struct {
 	cores *semaphore.Weighted
 	gaps  limit.Gaps // between starts of a kind
 	waves waves
-	share shared
+	// unbounded are the models that no limit in dollars holds.
+	unbounded unbounded
+	named     subjects
+	share     shared
 	// schemas are those that answers are held to.
 	schemas schemas
 	long    sync.Mutex // held while a long line of one agent is in memory
@@ -67,7 +70,7 @@ type Engine struct {
 }
 
 // News is what a workflow hears of its engine, in the order it was journaled:
-// [*Settled] or [*Entered].
+// [*Settled], [*Entered] or [*Named].
 //
 //sumtype:decl
 type News interface{ news() }
@@ -75,7 +78,12 @@ type News interface{ news() }
 // Entered is a fact that [Engine.Enter] was given.
 type Entered struct{ *event.Entered }
 
+// Named says that it is known what a commit is to be called, or that nobody
+// says. No workflow waits for it, but the end of the run may.
+type Named struct{ Commit string }
+
 func (*Settled) news() {}
+func (*Named) news()   {}
 func (*Entered) news() {}
 
 // Settled is an agent that has ended.
@@ -144,7 +152,7 @@ func Open(ctx context.Context, deps Deps, config Config, prior *store.View) *Eng
 		cores:  semaphore.NewWeighted(int64(max(1, deps.Cores))),
 		agents: map[task.ID]*agentState{}, labels: map[string]*agentState{},
 		jobs:  config.Jobs,
-		prior: map[string][]task.ID{}, seen: map[string]int{},
+		prior: map[string][]task.ID{}, seen: map[string]int{}, named: newSubjects(),
 		box: inbox.New(deps.Run.ID, deps.Questions, asked(prior)),
 	}
 	e.share.begin(prior)
@@ -164,7 +172,10 @@ func (e *Engine) remember(prior *store.View) {
 	for _, a := range prior.Agents {
 		e.know(recall(e.deps, e.config, a))
 		e.prior[a.Call.Key] = append(e.prior[a.Call.Key], a.ID)
-		e.started += a.Attempt
+		if a.Call.SubjectOf == "" {
+			e.started += a.Attempt
+		}
+		e.named.remember(a)
 	}
 }
 

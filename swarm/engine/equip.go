@@ -37,6 +37,14 @@ func (e *Engine) parentOf(call *task.Call) *Parent {
 	return &Parent{ID: in.Parent, Attempt: done.Attempts, Session: done.Session, Usage: done.Conversation}
 }
 
+// used is what the conversation has used so far; nothing where it is a new one.
+func (p *Parent) used() task.Usage {
+	if p == nil {
+		return task.Usage{}
+	}
+	return p.Usage
+}
+
 // The folders of an attempt that hold what its agent keeps for itself.
 const (
 	stateName   = "state"   // below the box: all of it, while the attempt runs
@@ -65,9 +73,6 @@ func (t *attempt) suit() {
 	kind := t.kind()
 	if kind == nil {
 		return
-	}
-	if t.parent != nil {
-		t.spec.Prior = t.parent.Usage
 	}
 	named := t.engine.config.Agents[t.call.Agent]
 	switch {

@@ -32,6 +32,9 @@ func (t *attempt) capture(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), captureTime)
 	defer cancel()
 	e := t.engine
+	if err := takeBrief(t.call, *t.space); err != nil {
+		return err
+	}
 	kept, err := e.deps.Workspaces.Capture(ctx, captureRequest(e.deps, t.id, t.n, t.call, *t.space))
 	if err != nil {
 		var gone *worktree.GoneError

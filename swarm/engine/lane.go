@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"strings"
+	"fmt"
 	"sync"
 	"time"
 
@@ -17,7 +17,7 @@ import (
 
 // maxWaited is how long an agent waits in all, between its attempts, for a
 // provider that refuses it. Then it has failed: a person decides about it.
-const maxWaited = time.Hour
+const maxWaited = agent.MostWaits
 
 // stay is what an attempt holds while its agent is at work.
 type stay struct {
@@ -77,7 +77,8 @@ func (t *attempt) takePlace(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	if lane := LaneOf(t.spec); lane != "" && d.Governor != nil {
+	if d.Governor != nil && HasLane(t.spec) {
+		lane := governor.Lane(kind.Lane(t.spec, d.Surroundings))
 		t.stay.pass, err = d.Governor.Enter(ctx, governor.Request{Lane: lane, Waits: t.waits})
 		if err != nil {
 			return err
@@ -94,18 +95,9 @@ func (t *attempt) takePlace(ctx context.Context) (err error) {
 	return t.engine.gaps.Wait(ctx, t.spec.Kind, kind.Gap)
 }
 
-// LaneOf is the lane of an agent; empty for none. Agents that are no command
-// have one by their provider and model, as far as their model says it.
-func LaneOf(spec *agent.Spec) governor.Lane {
-	switch {
-	case spec.Lane != "", spec.Kind == agent.KindCommand:
-		return governor.Lane(spec.Lane)
-	case strings.Contains(spec.Model, "/"):
-		return governor.Lane(spec.Model)
-	default:
-		return governor.Lane(strings.TrimSuffix(spec.Kind+"/"+spec.Model, "/"))
-	}
-}
+// HasLane reports whether an agent has a lane: by its configuration, or by its
+// provider and model where it is no command.
+func HasLane(spec *agent.Spec) bool { return spec.Lane != "" || spec.Kind != agent.KindCommand }
 
 // waits journals what the attempt waits for. What cannot be journaled ends the
 // run, in run.
@@ -180,7 +172,7 @@ func milliseconds(n int64) time.Duration {
 // waitsInLane reports whether an agent that was refused waits for its provider,
 // and how long. That is no retry.
 func (e *Engine) waitsInLane(a *agentState, f *task.Failed, told time.Duration) (gap time.Duration, ok bool) {
-	if f.Kind != task.RateLimit && f.Kind != task.Overloaded || LaneOf(SpecOf(e.config, a.using())) == "" {
+	if f.Kind != task.RateLimit && f.Kind != task.Overloaded || !HasLane(SpecOf(e.config, a.using())) {
 		return 0, false
 	}
 	gap = waitFor(a.refusals+1, told)
@@ -191,6 +183,32 @@ func (e *Engine) waitsInLane(a *agentState, f *task.Failed, told time.Duration) 
 	a.waited += gap
 	e.started-- // it was no more than a wait
 	return gap, true
+}
+
+// gaveUp says of an agent that its provider refuses why it waits no longer;
+// empty where it did not wait at all.
+func (e *Engine) gaveUp(a *agentState, f *task.Failed, told time.Duration) string {
+	switch {
+	case f.Kind != task.RateLimit && f.Kind != task.Overloaded:
+		return ""
+	case told > maxTold:
+		return fmt.Sprintf("it was told to wait for %s, and nobody waits for more than %s at once", told.Round(time.Second), maxTold)
+	case a.refusals == 0:
+		return ""
+	}
+	text := fmt.Sprintf("it has waited for its provider %s, %s in all, and waits for no more than %s",
+		times(a.refusals), a.waited.Round(time.Second), maxWaited)
+	if a.retried > 0 {
+		text += fmt.Sprintf("; after that it was tried again %s, as retries allow", times(a.retried))
+	}
+	return text
+}
+
+func times(n int) string {
+	if n == 1 {
+		return "once"
+	}
+	return fmt.Sprintf("%d times", n)
 }
 
 // lesser is the smaller of two limits; 0 is none.

@@ -97,6 +97,26 @@ func TestWaitsEnd(t *testing.T) {
 	if _, ok := e.waitsInLane(&agentState{call: mine()}, failed, 2*time.Hour); ok {
 		t.Error("it waits for longer than that at once")
 	}
+	a.refusals, a.waited = 40, 58*time.Minute
+	for _, test := range []struct {
+		a       *agentState
+		kind    task.ErrorKind
+		told    time.Duration
+		want    string
+		retried int
+	}{
+		{a, task.Overloaded, 0, "it has waited for its provider 40 times, 58m0s in all, and waits for no more than 1h0m0s", 0},
+		{
+			a, task.RateLimit, 0, "it has waited for its provider 40 times, 58m0s in all, and waits for no more than 1h0m0s; " +
+				"after that it was tried again once, as retries allow", 1,
+		},
+		{&agentState{}, task.RateLimit, 2 * time.Hour, "it was told to wait for 2h0m0s, and nobody waits for more than 1h0m0s at once", 0},
+		{&agentState{}, task.RateLimit, 0, "", 0},
+		{a, task.Auth, 0, "", 0},
+	} {
+		test.a.retried = test.retried
+		is(t, "why it gave up", e.gaveUp(test.a, &task.Failed{Kind: test.kind}, test.told), test.want)
+	}
 }
 
 const untilGo = `touch f $RIG/up.$SWARM_AGENT; while ! test -e $RIG/go; do sleep 0.01; done; printf '{"type":"result","text":"ok"}\n'`

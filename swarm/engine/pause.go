@@ -58,7 +58,7 @@ func (e *Engine) still() {
 // with the call costs nothing, and that it fails for every item may well be
 // what they want to know.
 func (e *Engine) learn(a *agentState, end ending) {
-	if a.call.Agent == "" {
+	if a.call.Agent == "" || a.names() {
 		return
 	}
 	switch r := end.result.(type) {

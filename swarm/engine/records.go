@@ -18,7 +18,7 @@ func endedEvent(id task.ID, n int, o *agent.Outcome) *event.Ended {
 	ended := &event.Ended{
 		Agent: id, Attempt: n, Code: x.Code, Signal: x.Signal, Reason: x.Text,
 		Left: x.Left, Stdout: x.StdoutBytes, Stderr: x.StderrBytes,
-		CPU: x.CPU.Milliseconds(), MaxRSS: x.MaxRSS,
+		CPU: x.CPU.Milliseconds(), MaxRSS: x.MaxRSS, Lingered: o.Lingered,
 	}
 	var satisfied *enough
 	switch {
@@ -43,7 +43,7 @@ func outcomeOf(e *event.Ended) *agent.Outcome {
 	out := &agent.Outcome{Exit: proc.Exit{
 		Reason: proc.Exited, Text: e.Reason, Code: e.Code, Signal: e.Signal,
 		StdoutBytes: e.Stdout, StderrBytes: e.Stderr,
-	}}
+	}, Lingered: e.Lingered, Stands: e.Lingered}
 	if e.Enough {
 		out.Stopped = &enough{}
 	}
@@ -107,7 +107,7 @@ func judgeAgain(d Deps, c Config, a *store.Agent, changed bool) task.Result {
 		}
 	}
 	v := verdict{
-		call: a.Call, spec: SpecOf(c, a.Now()), dir: d.Run.Attempt(a.ID, a.Attempt),
+		call: a.Call, spec: SpecThen(c, a), dir: d.Run.Attempt(a.ID, a.Attempt),
 		outcome: outcomeOf(a.Exit), changed: changed || a.Call.Shared, work: task.Work{Usage: spentBefore(a)},
 	}
 	if a.Round != nil {
@@ -216,6 +216,18 @@ func SpecOf(c Config, call *task.Call) *agent.Spec {
 	}
 	return spec
 }
+
+// specAfter is the agent of a call that goes on with a conversation. Some count
+// again what that had used, and know by this what is not theirs.
+func specAfter(c Config, call *task.Call, prior task.Usage) *agent.Spec {
+	spec := SpecOf(c, call)
+	spec.Prior = prior
+	return spec
+}
+
+// SpecThen is the agent of an earlier attempt, as its owner had it: for whoever
+// reads again what it wrote.
+func SpecThen(c Config, a *store.Agent) *agent.Spec { return specAfter(c, a.Now(), a.Prior) }
 
 // accepted reports whether somebody accepted a patch of an agent. It is not
 // paid for again, and others may build on it.

@@ -146,6 +146,9 @@ func recoverAgent(ctx context.Context, r recovery, a *store.Agent) error {
 			left = append(left, remains{attempt: l.Attempt, space: w})
 			continue
 		}
+		if err := takeBrief(a.Call, w); err != nil {
+			return err
+		}
 		kept, err := d.Workspaces.Capture(ctx, captureRequest(d, a.ID, l.Attempt, a.Call, w))
 		if err != nil {
 			if ctx.Err() != nil {
@@ -171,6 +174,7 @@ func recoverAgent(ctx context.Context, r recovery, a *store.Agent) error {
 		}
 		left = append(left, remains{attempt: l.Attempt, space: w, kept: kept})
 	}
+	r.forgetLeft(a)
 	if err := settleLost(d, r.config, r.view, a, captured, failed); err != nil {
 		return err
 	}

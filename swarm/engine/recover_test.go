@@ -270,4 +270,6 @@ func TestEndedIsInverse(t *testing.T) {
 			is(t, string(kind), back.Error, "")
 		}
 	}
+	lingered := &event.Ended{Signal: "SIGTERM", Lingered: true}
+	is(t, "lingered", *endedEvent("", 0, outcomeOf(lingered)), *lingered)
 }

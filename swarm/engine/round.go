@@ -44,9 +44,15 @@ func (t *attempt) round(ctx context.Context, stop context.CancelCauseFunc) (*age
 		return nil, t.notStarted(ctx, err)
 	}
 	t.ranWell(outcome)
+	if outcome.Lingered {
+		t.notes = append(t.notes, "it had answered and did not end, so that it was ended; its answer stands")
+	}
 	t.work.Ended = e.deps.Now()
 	t.work.Usage.Add(outcome.Usage)
 	t.keepSession()
+	if err := forget(t.spec.Kind, t.file("stdout")); err != nil {
+		e.deps.Warn(fmt.Sprintf("%s: %v", t.id, err))
+	}
 	if outcome.Exit.Reason == proc.StartFailed {
 		err := &proc.StartError{Err: errors.New(outcome.Exit.Text), Temporary: outcome.Exit.Temporary}
 		return nil, t.notStarted(ctx, err)
@@ -67,7 +73,7 @@ func (t *attempt) life() (*agent.Life, error) {
 	if err != nil {
 		return nil, err
 	}
-	around, err := t.walls()
+	around, err := t.enclose(t.kind() != nil && t.spec.OnlyReads())
 	if err != nil {
 		return nil, err
 	}
@@ -89,6 +95,7 @@ func (t *attempt) life() (*agent.Life, error) {
 		Run: e.deps.Run.ID, Dir: t.space.Path(), Env: env,
 		Walls: around.Walls, Door: t.door(), Stdout: t.work.OutputFile, Stderr: t.file("stderr"),
 		Long:    &e.long,
+		Linger:  kind.Lingers(t.spec),
 		Started: t.started("agent"),
 		Opened:  t.opened,
 		Refuse:  t.refuse,

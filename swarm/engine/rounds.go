@@ -87,6 +87,9 @@ func (t *attempt) live(ctx context.Context) (*agent.Outcome, *ending) {
 		return nil, end
 	}
 	defer t.vacate()
+	if err := t.putBrief(); err != nil {
+		return nil, t.notStarted(ctx, err)
+	}
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	t.rounds.n, t.rounds.prompt, t.rounds.began = 1, t.prompt, t.engine.deps.Now()

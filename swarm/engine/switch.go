@@ -7,6 +7,7 @@ import (
 
 	"agentswarm/swarm/event"
 	"agentswarm/swarm/task"
+	"agentswarm/swarm/wire"
 )
 
 // using is the call of an agent with the model that its attempts use now.
@@ -41,10 +42,10 @@ func (e *Engine) thorough(a *agentState) {
 }
 
 // fallBack tries an agent again with the next model of its role, where the one
-// it used cannot be had. It reports whether it did.
+// it used will not do. It reports whether it did.
 func (e *Engine) fallBack(life context.Context, a *agentState, end ending) bool {
 	failed, ok := end.result.(*task.Failed)
-	if !ok || e.ending || a.byName || !unavailable(failed.Kind) {
+	if !ok || e.ending || a.byName || !elsewhere(failed) {
 		return false
 	}
 	taken := 0
@@ -58,8 +59,8 @@ func (e *Engine) fallBack(life context.Context, a *agentState, end ending) bool 
 	used := a.using().Options
 	s := &event.Switched{
 		Agent: a.id, Attempt: a.attempt, Choice: next, Fallbacks: taken + 1, Slow: a.switched != nil && a.switched.Slow,
-		Reason: fmt.Sprintf("%s could not be had (%s): it goes on with %s",
-			modelName(&task.Choice{Model: used.Model, Effort: used.Effort}), failed.Kind, modelName(&next)),
+		Reason: fmt.Sprintf("%s %s: it goes on with %s",
+			modelName(&task.Choice{Model: used.Model, Effort: used.Effort}), lacking(failed), modelName(&next)),
 	}
 	// In this order: what the attempt used was the model's before.
 	if e.appendAll([]event.Event{&event.Retried{
@@ -73,16 +74,27 @@ func (e *Engine) fallBack(life context.Context, a *agentState, end ending) bool 
 	return true
 }
 
-// unavailable reports whether a failure says that a model cannot be had, and
-// nothing of what was asked of it. A name that a provider does not know is
-// told as a request that is not valid.
-func unavailable(kind task.ErrorKind) bool {
-	switch kind {
-	case task.Quota, task.Auth, task.Invalid, task.Overloaded, task.RateLimit:
+// elsewhere reports whether a failure is one of a model, so that another may
+// do: it cannot be had, or has not brought about an answer of the form that was
+// asked for. A model that a provider does not know is told as a request that is
+// not valid; one that is so for all models would be refused by the next, too.
+func elsewhere(failed *task.Failed) bool {
+	switch failed.Kind {
+	case task.Quota, task.Auth, task.Overloaded, task.RateLimit, task.SchemaMismatch:
 		return true
+	case task.Invalid:
+		return wire.OfModel(failed.Reason)
 	default:
 		return false
 	}
+}
+
+// lacking says what was wrong with a model that failed.
+func lacking(failed *task.Failed) string {
+	if failed.Kind == task.SchemaMismatch {
+		return "gave no answer of the form that was asked for"
+	}
+	return fmt.Sprintf("could not be had (%s)", failed.Kind)
 }
 
 // modelName is a model as people write it.

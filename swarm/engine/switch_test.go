@@ -36,7 +36,11 @@ func TestFallBack(t *testing.T) {
 	}{
 		{"quota", "quota", "3", 2, "completed", "1:b 2:c:low"},
 		{"auth", "auth", "2", 2, "completed", "1:b"},
-		{"unknown", "invalid", "2", 1, "completed", "1:b"},
+		{"unknown", "invalid model not found", "2", 1, "completed", "1:b"},
+		{"too long for it", "invalid prompt is too long", "2", 1, "completed", "1:b"},
+		{"a request that is wrong for all", "invalid messages.0 is empty", "2", 1, "failed invalid", ""},
+		{"no answer of the form", "schema", "2", 1, "completed", "1:b"},
+		{"no answer of the form from any", "schema", "9", 1, "failed schema", "1:b"},
 		{"overloaded, of a provider that nobody knows", "overloaded", "2", 1, "completed", "1:b"},
 		{"no more", "quota", "9", 1, "failed quota", "1:b"},
 		{"none", "quota", "2", 0, "failed quota", ""},
@@ -45,10 +49,15 @@ func TestFallBack(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			r := newRig(t)
+			kind, said, _ := strings.Cut(test.kind, " ")
 			r.config.Agents = specs("mine", `read -r prompt
-				if test $SWARM_ATTEMPT = `+test.ok+`; then printf '{"type":"result","text":"ok"}\n'
-				else printf '{"type":"error","kind":"`+test.kind+`","message":"no"}\n'; fi`)
+				if test $SWARM_ATTEMPT = `+test.ok+`; then printf '{"type":"result","text":"{}"}\n'
+				elif test `+kind+` = schema; then printf '{"type":"result","text":"no JSON"}\n'
+				else printf '{"type":"error","kind":"`+kind+`","message":"no `+said+`"}\n'; fi`)
 			call := mine()
+			if kind == "schema" {
+				call.Schema = []byte(`{"type":"object"}`)
+			}
 			call.Fallbacks = []task.Choice{{Model: "b"}, {Model: "c", Effort: "low"}}[:test.fallbacks]
 			result := r.play(call)["a1"].Result
 			is(t, "result", endOf(result), test.want)

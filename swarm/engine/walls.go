@@ -37,9 +37,11 @@ type Enclosure struct {
 // WallsRequest says what is inside of the walls.
 type WallsRequest struct {
 	Workspace worktree.Workspace
-	Read      []string // more folders that are seen
-	Write     []string // folders that may be written to, too
-	Programs  []string // what is run there, wherever it lies
+	// Sealed is a workspace that can be read only.
+	Sealed   bool
+	Read     []string // more folders that are seen
+	Write    []string // folders that may be written to, too
+	Programs []string // what is run there, wherever it lies
 	// Ask is the socket that hooks of the agent ask on; empty: none.
 	Ask string
 	// State is the folder that the agent keeps its own state in; empty: none.
@@ -51,7 +53,11 @@ type WallsRequest struct {
 
 // walls are those around what runs in the workspace of the attempt. Its
 // setup, its agent and its check follow on each other behind the same ones.
-func (t *attempt) walls() (Enclosure, error) {
+func (t *attempt) walls() (Enclosure, error) { return t.enclose(false) }
+
+// enclose is walls, or those around an agent that only reads: whatever its
+// tools let it do, its files do not let themselves be changed.
+func (t *attempt) enclose(sealed bool) (Enclosure, error) {
 	if t.engine.deps.Walls == nil {
 		return Enclosure{}, nil
 	}
@@ -60,7 +66,7 @@ func (t *attempt) walls() (Enclosure, error) {
 		state = t.state()
 	}
 	return t.engine.deps.Walls(WallsRequest{
-		Workspace: *t.space, Read: []string{t.dir}, State: state,
+		Workspace: *t.space, Sealed: sealed, Read: []string{t.dir}, State: state,
 		Write:    append([]string{filepath.Join(t.dir, "artifacts")}, t.spec.Write...),
 		Programs: slices.Concat(first(t.call.Command), first(t.spec.Command)),
 		Ask:      t.ear, Private: t.box(),

@@ -1,9 +1,10 @@
 // Package manifest owns what a reviewer is shown of somebody's work: which
 // files changed and where, and what the commands of the harness said of it.
 //
-// It never holds what is in a file, and its text is bounded whatever is: a
-// reviewer with tools that read looks at what it wants to. It compares nothing
-// and runs nothing.
+// It holds nothing of a file that changed, and its text is bounded whatever is: a
+// reviewer with tools that read looks at what it wants to. Only a command that
+// prints files by itself can show some of one, in the end of its output. It
+// compares nothing and runs nothing.
 package manifest
 
 import (
@@ -14,6 +15,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"agentswarm/swarm/stage"
 	"agentswarm/worktree/git"
 )
 
@@ -47,10 +49,12 @@ type Step struct {
 
 // How much of each part is shown.
 const (
-	maxFiles   = 40
-	maxLines   = 6
-	maxPath    = 200
-	maxCommand = 200
+	maxFiles = 40
+	maxLines = 6
+	// How many tokens a path, a command and the end of an output have.
+	maxPath    = 64
+	maxCommand = 40
+	maxSaid    = 150
 	// MaxTail is how much of the output of a command is kept, in bytes.
 	MaxTail   = 800
 	tailLines = 12
@@ -99,6 +103,24 @@ func lines(s git.Span) string {
 // Text is the manifest as a reviewer reads it.
 func (m *Manifest) Text() string {
 	var b strings.Builder
+	b.WriteString(m.changes())
+	b.WriteString("\nRun by the harness on this work:\n")
+	if len(m.Steps) == 0 {
+		why := "no setup and no check is configured"
+		if len(m.Files) == 0 {
+			why = "no file changed"
+		}
+		b.WriteString("- nothing: " + why + "\n")
+	}
+	for _, s := range m.Steps {
+		b.WriteString(s.text())
+	}
+	return b.String()
+}
+
+// changes are the files that differ, as a model reads them.
+func (m *Manifest) changes() string {
+	var b strings.Builder
 	added, deleted := 0, 0
 	for _, f := range m.Files {
 		added, deleted = added+f.Added, deleted+f.Deleted
@@ -110,17 +132,6 @@ func (m *Manifest) Text() string {
 			break
 		}
 		b.WriteString(f.text())
-	}
-	b.WriteString("\nRun by the harness on this work:\n")
-	if len(m.Steps) == 0 {
-		why := "no setup and no check is configured"
-		if len(m.Files) == 0 {
-			why = "no file changed"
-		}
-		b.WriteString("- nothing: " + why + "\n")
-	}
-	for _, s := range m.Steps {
-		b.WriteString(s.text())
 	}
 	return b.String()
 }
@@ -145,8 +156,8 @@ func (s Step) text() string {
 	if !s.OK {
 		outcome = fmt.Sprintf("failed, exit status %d", s.Code)
 	}
-	text := fmt.Sprintf("- %s: %s: %s\n", s.Name, clip(oneLine(s.Command), maxCommand), outcome)
-	for line := range strings.SplitSeq(s.Tail, "\n") {
+	text := fmt.Sprintf("- %s: %s: %s\n", s.Name, stage.Head(oneLine(s.Command), maxCommand), outcome)
+	for line := range strings.SplitSeq(stage.Tail(s.Tail, maxSaid), "\n") {
 		if line != "" {
 			text += "    " + line + "\n"
 		}
@@ -175,26 +186,10 @@ func Tail(output string) string {
 	return "…" + text
 }
 
-// name is a path on one line.
-func name(path string) string {
-	if strings.ContainsFunc(path, func(r rune) bool { return r == utf8.RuneError || unicode.IsControl(r) }) {
-		path = strconv.Quote(path)
-	}
-	return clip(path, maxPath)
-}
+// name is a path on one line. Of a long one both ends are left.
+func name(path string) string { return stage.Middle(stage.Line(path), maxPath) }
 
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
-
-func clip(text string, most int) string {
-	if len(text) <= most {
-		return text
-	}
-	text = text[:most]
-	for len(text) > 0 && !utf8.ValidString(text) {
-		text = text[:len(text)-1]
-	}
-	return text + "…"
-}
 
 // Verdict is what a reviewer answers.
 type Verdict struct {
@@ -225,14 +220,4 @@ func Read(answer json.RawMessage) (Verdict, error) {
 	}
 	v.Pass = v.Pass && len(v.Problems) == 0
 	return v, nil
-}
-
-// Schema is the JSON Schema of a verdict. std.stages asks for the same.
-func Schema() json.RawMessage {
-	return json.RawMessage(`{"type":"object","properties":{` +
-		`"pass":{"type":"boolean","description":"true if nothing has to be changed"},` +
-		`"problems":{"type":"array","items":{"type":"object","properties":{` +
-		`"path":{"type":"string"},"problem":{"type":"string","description":"what is wrong, and what shows it"}},` +
-		`"required":["problem"],"additionalProperties":false}}},` +
-		`"required":["pass","problems"],"additionalProperties":false}`)
 }

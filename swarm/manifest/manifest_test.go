@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"agentswarm/swarm/schema"
+	"agentswarm/swarm/stage"
 	"agentswarm/worktree/git"
 )
 
@@ -46,34 +47,66 @@ Run by the harness on this work:
 // it longer than what a reviewer should read.
 func TestTextIsBounded(t *testing.T) {
 	t.Parallel()
-	var changes []git.Outline
-	for i := range 5000 {
-		o := git.Outline{Change: git.Change{Path: fmt.Sprint(i, strings.Repeat("é", 1000)), Status: 'M'}, Added: 1 << 40}
-		for n := range 60 {
-			o.Spans = append(o.Spans, git.Span{First: n * 1_000_000, Lines: 1000})
-		}
-		changes = append(changes, o)
-	}
-	m := &Manifest{Files: Files(changes)}
-	for range 2 {
-		m.Steps = append(m.Steps, Step{
-			Name: "verify", Command: strings.Repeat("go test ", 1000), Code: 1,
-			Tail: Tail(strings.Repeat("x", 5000) + "\n" + strings.Repeat("y\u001b[2J\n", 5000)),
-		})
-	}
-	text := Prompt(strings.Repeat("task ", 10_000), m)
+	m := &Manifest{Files: Files(extreme("é", 5000)), Steps: extremeSteps()}
+	text := m.Text()
 	if len(text) > 24_000 || !strings.Contains(text, "and 4960 more") {
 		t.Errorf("it has %d bytes", len(text))
 	}
 	if strings.Contains(text, "\u001b") {
 		t.Error("it steers a terminal")
 	}
-	// A change of three files, with the longest evidence, is small.
-	m.Files, m.Steps = Files([]git.Outline{
-		{Change: git.Change{Path: "swarm/a.go", Status: 'M'}, Spans: changes[0].Spans}, {Change: git.Change{Path: "swarm/b.go", Status: 'A'}}, {Change: git.Change{Path: "swarm/c_test.go", Status: 'A'}},
-	}), m.Steps[:1]
-	if n := len(Prompt("make the parser accept tabs", m)) + len(Reviewer) + len(Schema()); n > 1500*4 {
-		t.Errorf("a reviewer of three files is told %d bytes, and %d are 1,500 tokens", n, 1500*4)
+}
+
+// extreme are changes of files with the longest names, made of a letter, and
+// many changed places each.
+func extreme(letter string, n int) (changes []git.Outline) {
+	name := strings.Repeat(letter, 255/len(letter))
+	for i := range n {
+		o := git.Outline{Change: git.Change{Path: fmt.Sprint(strings.Repeat(name+"/", 15), i, name), Status: 'M'}, Added: 1 << 40, Deleted: 1 << 40}
+		for n := range 60 {
+			o.Spans = append(o.Spans, git.Span{First: 1 + n*1_000_000, Lines: 1000})
+		}
+		changes = append(changes, o)
+	}
+	return changes
+}
+
+// extremeSteps are a setup and a check that printed whatever files hold.
+func extremeSteps() []Step {
+	long := strings.Repeat("go test 🙂 ", 1000)
+	return []Step{
+		{Name: "setup", Command: long, OK: true},
+		{Name: "verify", Command: long, OK: true, Tail: Tail(strings.Repeat("9f86d081 🙂 {}();\u001b[2J\n", 5000))},
+	}
+}
+
+// TestReviewIsShort: all that a reviewer of three files is told of its part has
+// at most so many tokens, whatever is in the files, the task, the plan, the
+// names and the outputs.
+func TestReviewIsShort(t *testing.T) {
+	t.Parallel()
+	// The engine asks for an answer by a schema in so many words.
+	const form = "Answer with one JSON object and nothing around it. It must match this JSON Schema, " +
+		"which is also in the file that $SWARM_SCHEMA names:\n\n"
+	for _, letter := range []string{"a", "é", "🙂", "\n", "\xff", "日", "{", "Z9"} {
+		m := &Manifest{Files: Files(extreme(letter, 3)), Steps: extremeSteps()}
+		for _, size := range []int{1, 100, 5_000, 1_000_000} {
+			long := strings.Repeat(letter, size)
+			r := stage.Review{Task: "do " + long, Plan: long, Own: []string{long, long}, Change: m.Text()}
+			for _, f := range m.Files {
+				r.Paths = append(r.Paths, f.Path)
+			}
+			prompt, whole := r.Ask()
+			all := stage.Reviewing + form + string(stage.Verdict()) + prompt + stage.Whole("swarm-brief-20.md")
+			if n := stage.Tokens(all); n > stage.Most {
+				t.Errorf("%d times %q: a reviewer of three files is told %d tokens:\n%s", size, letter, n, all)
+			}
+			for _, f := range m.Files {
+				if !strings.Contains(whole, stage.Line(f.Path)) {
+					t.Errorf("%d times %q: a name is nowhere whole", size, letter)
+				}
+			}
+		}
 	}
 }
 
@@ -97,7 +130,7 @@ func TestTail(t *testing.T) {
 
 func TestRead(t *testing.T) {
 	t.Parallel()
-	s, err := schema.Compile(Schema())
+	s, err := schema.Compile(stage.Verdict())
 	if err != nil {
 		t.Fatal(err)
 	}

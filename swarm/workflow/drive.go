@@ -304,6 +304,7 @@ func (d *driver) sort(news []engine.News) {
 			d.settled(n)
 		case *engine.Entered:
 			d.entered(n.Entered)
+		case *engine.Named:
 		default:
 			panic(fmt.Sprintf("unhandled %T", n))
 		}

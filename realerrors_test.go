@@ -1,0 +1,110 @@
+package main
+
+import (
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"agentswarm/swarm/agent"
+	"agentswarm/swarm/modeltest"
+	"agentswarm/worktree"
+)
+
+func failing(status int) modeltest.Turn {
+	return modeltest.Turn{Error: &modeltest.Error{Status: status}}
+}
+
+// TestRealAuth holds that a key which is refused is told as that, and that
+// nobody tries it again.
+func TestRealAuth(t *testing.T) {
+	t.Parallel()
+	onKinds(t, func(t *testing.T, k realKind) {
+		r := newReal(t, k, modeltest.Rule{Turn: failing(http.StatusUnauthorized)})
+		got := r.run(3, "Say done")
+		if got.Error.Kind != "auth" || got.Attempt != 1 {
+			t.Errorf("it is %+v, want the error auth of the first attempt", got)
+		}
+		if asked := statuses(r); len(asked) == 0 {
+			t.Error("its model was not asked")
+		}
+	})
+}
+
+// TestRealRecovers holds that an agent whose model fails once does its work all
+// the same: there is one patch and one answer, whoever it is that tries again.
+func TestRealRecovers(t *testing.T) {
+	t.Parallel()
+	limited := modeltest.Turn{Error: &modeltest.Error{Status: http.StatusTooManyRequests, RetryAfter: modeltest.Duration(time.Second)}}
+	for _, test := range []struct {
+		name   string
+		turn   modeltest.Turn
+		status int
+	}{
+		{"429", limited, http.StatusTooManyRequests},
+		{"500", failing(http.StatusInternalServerError), http.StatusInternalServerError},
+		{"dropped", modeltest.Turn{Drop: modeltest.DropStart}, 0},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			onKinds(t, func(t *testing.T, k realKind) {
+				failed := modeltest.Rule{When: modeltest.When{Serial: at(1)}, Turn: test.turn}
+				r := newReal(t, k, append([]modeltest.Rule{failed}, editing()...)...)
+				got := r.run(0, "--retries", "2", "Change hello.txt")
+				if got.Status != "completed" || strings.TrimSpace(got.Output) != "I changed hello.txt." {
+					t.Errorf("it is %+v", got)
+				}
+				if got.Patch == nil || got.Patch.Added != 1 || got.Patch.Deleted != 1 || got.Patch.Files != 1 {
+					t.Errorf("its patch is %+v", got.Patch)
+				}
+				want := 1 // they ask again by themselves
+				if k.name == agent.KindGemini {
+					want = 2 // it gives up at once, so that swarm begins again
+				}
+				if got.Attempt != want {
+					t.Errorf("it is attempt %d, want %d", got.Attempt, want)
+				}
+				if asked := statuses(r); !slices.Equal(asked, []int{test.status, 200, 200, 200}) {
+					t.Errorf("its model was asked, and answered %d", asked)
+				}
+			})
+		})
+	}
+}
+
+// statuses are how requests were answered, in their order; 0 for a connection
+// that was cut.
+func statuses(r *real) (all []int) {
+	for _, request := range r.server.Requests() {
+		all = append(all, request.Status)
+	}
+	return all
+}
+
+// TestRealGate holds that a hundred agents finish whose provider answers eight
+// requests at a time, and that it seldom has to refuse one.
+func TestRealGate(t *testing.T) {
+	t.Parallel()
+	const agents = 100
+	onKinds(t, func(t *testing.T, k realKind) {
+		rules := editing()
+		for i := range rules {
+			rules[i].Delay = modeltest.Duration(500 * time.Millisecond)
+		}
+		r := newRealWith(t, k, worktree.Overlay, modeltest.Script{
+			Rules: rules, Limit: 8, RetryAfter: modeltest.Duration(time.Second), Forget: true,
+		})
+		s := r.ends(0, "run", "--json", "--agent", k.name, "--model", k.model,
+			"--count", strconv.Itoa(agents), "-j", strconv.Itoa(agents), "--yes", "Change hello.txt")
+		if n := strings.Count(s.stdout, `"status":"completed","changed":true`); n != agents {
+			t.Errorf("%d of %d agents are right", n, agents)
+		}
+		if stats := r.server.Stats(); stats.Refused*20 >= stats.Requests {
+			t.Errorf("of %d requests %d were refused", stats.Requests, stats.Refused)
+		} else {
+			t.Logf("of %d requests %d were refused, %d were at work at once", stats.Requests, stats.Refused, stats.Highest)
+		}
+	}, agent.KindBuiltin)
+}

@@ -1,0 +1,176 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"agentswarm/swarm/agent"
+	"agentswarm/swarm/modeltest"
+)
+
+// TestRealSchema holds that an answer by a schema comes back as a value.
+func TestRealSchema(t *testing.T) {
+	t.Parallel()
+	onKinds(t, func(t *testing.T, k realKind) {
+		r := newReal(t, k, modeltest.Rule{Turn: modeltest.Turn{Answer: json.RawMessage(`{"files":3}`)}})
+		r.write("ask.js", `return await agent("How many files?", {schema: {
+			type: "object", properties: {files: {type: "integer"}}, required: ["files"], additionalProperties: false}})`)
+		s := r.ends(0, "run", "--json", "--agent", k.name, "--model", k.model, filepath.Join(r.dir, "ask.js"))
+		var run struct{ Result struct{ Files int } }
+		r.must(json.Unmarshal([]byte(s.stdout), &run))
+		if run.Result.Files != 3 {
+			t.Errorf("it returned %s", s.stdout)
+		}
+		requests := r.server.Requests()
+		if len(requests) != 1 || !strings.Contains(string(requests[0].Body), "additionalProperties") {
+			t.Errorf("the model was not told the schema, in the first of %d requests", len(requests))
+		}
+	})
+}
+
+// TestRealFork holds that a fork goes on with what its parent knows.
+func TestRealFork(t *testing.T) {
+	t.Parallel()
+	onKinds(t, func(t *testing.T, k realKind) {
+		r := newReal(t, k,
+			modeltest.Rule{When: modeltest.When{User: "Remember"}, Turn: modeltest.Turn{Text: modeltest.Pieces{"I keep it: zebra."}}},
+			modeltest.Rule{Turn: modeltest.Turn{Text: modeltest.Pieces{"It was zebra."}}},
+		)
+		r.write("fork.js", `
+			const parent = run("Remember the word zebra");
+			await join(parent);
+			return await agent("Which word?", {fork: parent});`)
+		s := r.ends(0, "run", "--json", "--agent", k.name, "--model", k.model, filepath.Join(r.dir, "fork.js"))
+		var run struct{ Result string }
+		r.must(json.Unmarshal([]byte(s.stdout), &run))
+		if strings.TrimSpace(run.Result) != "It was zebra." {
+			t.Errorf("the fork says %q", run.Result)
+		}
+		requests := r.server.Requests()
+		if len(requests) != 2 {
+			t.Fatalf("%d requests, want one of the parent and one of the fork", len(requests))
+		}
+		for _, words := range []string{"Remember the word zebra", "I keep it: zebra.", "Which word?"} {
+			if n := strings.Count(string(requests[1].Body), words); n != 1 {
+				t.Errorf("the fork is told %d times %q: %s", n, words, requests[1].Body)
+			}
+		}
+	})
+}
+
+// TestRealKey holds that commands of the built-in agent do not find its key where
+// processes show what they were started with.
+func TestRealKey(t *testing.T) {
+	t.Parallel()
+	onKinds(t, func(t *testing.T, k realKind) {
+		r := newReal(t, k,
+			modeltest.Rule{When: modeltest.When{Results: at(0)}, Turn: modeltest.Turn{Calls: []modeltest.Call{{Name: "{shell}", Args: map[string]any{
+				"command": `cat /proc/[0-9]*/environ 2>/dev/null | tr '\0' '\n' | grep -e ^PATH= -e ^ANTHROPIC_API_KEY= | cut -d= -f1 | sort -u | paste -sd ,`,
+			}}}}},
+			modeltest.Rule{Turn: modeltest.Turn{Text: modeltest.Pieces{"Done."}}},
+		)
+		r.run(0, "Look for keys")
+		requests := r.server.Requests()
+		if len(requests) < 2 || !strings.Contains(string(requests[1].Body), `"text":"PATH"`) {
+			t.Errorf("it saw %s", requests[len(requests)-1].Body)
+		}
+	}, agent.KindBuiltin)
+}
+
+// TestRealPrefix holds that what agents of a run begin with is the same for all,
+// so that their provider reads it once.
+func TestRealPrefix(t *testing.T) {
+	t.Parallel()
+	onKinds(t, func(t *testing.T, k realKind) {
+		r := newReal(t, k, modeltest.Rule{Turn: modeltest.Turn{Text: modeltest.Pieces{"Done."}}})
+		r.run(0, "-j", "1", "--count", "2", "Look around")
+		requests := r.server.Requests()
+		if len(requests) != 2 {
+			t.Fatalf("%d requests, want one of each agent", len(requests))
+		}
+		first, second := r.partsOf(requests[0]), r.partsOf(requests[1])
+		for _, part := range []string{"system", "tools", "said"} {
+			a, b := first[part], second[part]
+			if len(a) < 10 {
+				t.Errorf("%s of the first is %q", part, a)
+			}
+			if a != b {
+				at := 0
+				for at < min(len(a), len(b)) && a[at] == b[at] {
+					at++
+				}
+				t.Errorf("%s differ after %d of %d bytes: %s, %s", part, at, len(a),
+					a[max(0, at-80):min(len(a), at+80)], b[max(0, at-80):min(len(b), at+80)])
+			}
+		}
+		if !strings.Contains(first["said"], "Look around") {
+			t.Errorf("the task is not among what is said: %s", first["said"])
+		}
+	})
+}
+
+// partsOf are the parts of a request by which providers know it again.
+func (r *real) partsOf(request modeltest.Request) map[string]string {
+	r.t.Helper()
+	ids := regexp.MustCompile(`"id":"msg_[-0-9a-f]+",`) // of Codex; no model reads them
+	var body map[string]json.RawMessage
+	r.must(json.Unmarshal(ids.ReplaceAll(request.Body, nil), &body))
+	one := func(names ...string) string {
+		for _, name := range names {
+			if len(body[name]) > 0 {
+				return string(body[name])
+			}
+		}
+		return ""
+	}
+	said := one("messages", "input", "contents")
+	system := one("system", "instructions", "systemInstruction")
+	if system == "" {
+		system = said // it is the first message
+	}
+	return map[string]string{"system": system, "tools": one("tools"), "said": said}
+}
+
+// TestRealModels: those that can list their models do, and leave nothing in the
+// user's HOME.
+func TestRealModels(t *testing.T) {
+	t.Parallel()
+	onKinds(t, func(t *testing.T, k realKind) {
+		r := newReal(t, k)
+		home := filepath.Join(r.dir, "home")
+		before := below(t, home)
+		s := r.ends(0, "models", "--json", "--provider", k.name)
+		var o struct {
+			Providers []struct {
+				Failed string
+				Models []struct{ Model string }
+			}
+		}
+		r.must(json.Unmarshal([]byte(s.stdout), &o))
+		has := slices.ContainsFunc(o.Providers[0].Models, func(m struct{ Model string }) bool { return m.Model == k.model })
+		if o.Providers[0].Failed != "" || !has {
+			t.Errorf("%s is not listed: %s", k.model, s.stdout)
+		}
+		if after := below(t, home); !slices.Equal(after, before) {
+			t.Errorf("in HOME there were %q and are %q", before, after)
+		}
+	}, agent.KindPi, agent.KindOpencode)
+}
+
+// below are the files below a folder.
+func below(t *testing.T, dir string) (all []string) {
+	t.Helper()
+	err := filepath.WalkDir(dir, func(path string, _ os.DirEntry, err error) error {
+		all = append(all, path)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}

@@ -1,0 +1,139 @@
+package cli
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"agentswarm/roles"
+	"agentswarm/swarm/agent"
+	builtinagent "agentswarm/swarm/builtin"
+	"agentswarm/swarm/config"
+	"agentswarm/variants"
+	"agentswarm/worktree/git"
+)
+
+// builtinAlone lays what is configured of models and variants over what the
+// agent is started with, as a run does for its agents. In a run that is done.
+type builtinAlone struct {
+	c    *cli.Context
+	env  Env
+	conf *config.Config // nil: the agent is one of a run
+	// paid is what says which models are asked: conf, or where the user has not
+	// approved what a repository says of that, the user's own.
+	paid *config.Config
+
+	place *place // the repository, or a place without one
+	base  git.Hash
+}
+
+// aloneBuiltin reads the configuration for an agent that belongs to no run.
+func aloneBuiltin(c *cli.Context, env Env) (*builtinAlone, error) {
+	a := &builtinAlone{c: c, env: env}
+	if env.Getenv("SWARM_RUN") != "" {
+		if c.IsSet("role") {
+			return nil, usagef("builtin: --role: the model of an agent of a run is said by the run")
+		}
+		return a, nil
+	}
+	var err error
+	if a.paid, err = env.userConfig(); err != nil {
+		return nil, err
+	}
+	if a.place, a.base, err = placeAnywhere(c, env); err != nil { // it needs no git
+		a.place, a.base = &place{env: env}, ""
+	}
+	if a.conf = a.paid; a.place.repo == nil {
+		return a, nil
+	}
+	if a.conf, err = a.place.config(c.Context, "HEAD"); err != nil {
+		return nil, err
+	}
+	return a, a.trust()
+}
+
+// trust takes what the repository says of models, once it is approved.
+func (a *builtinAlone) trust() error {
+	store := config.Trust{Dir: a.place.state.Trust()}
+	pending, err := store.Pending(a.conf.Needs(config.Use{Roles: true, Agents: []string{agent.KindBuiltin}}))
+	switch {
+	case err != nil:
+		return err
+	case len(pending) == 0:
+		a.paid = a.conf
+	case a.c.String("model") == "":
+		fmt.Fprintf(a.env.Stderr, "%s: what this repository says of models is not approved, and does not count: %s\n", program, Printable(itemKeys(pending)))
+	}
+	return nil
+}
+
+// itemKeys names some items.
+func itemKeys(items []config.Item) string {
+	var all []string
+	for _, i := range items {
+		all = append(all, fmt.Sprintf("%s (%s)", i.Key, i.Origin))
+	}
+	return strings.Join(all, ", ")
+}
+
+// model finds the model: that of the flag, of a role that is named, of
+// $SWARM_BUILTIN_MODEL or [agents.builtin], or of the default role.
+func (a *builtinAlone) model(o *builtinagent.Options) (roles.Spec, error) {
+	var given, own roles.Spec
+	for _, m := range []struct {
+		text string
+		to   *roles.Spec
+	}{{a.c.String("model"), &given}, {cmp.Or(a.env.Getenv("SWARM_BUILTIN_MODEL"), a.configured()), &own}} {
+		if m.text == "" {
+			continue
+		}
+		spec, err := roles.ParseSpec(m.text)
+		if err != nil {
+			return spec, usagef("builtin: %v", err)
+		}
+		*m.to = spec
+	}
+	if a.conf == nil {
+		return cmp.Or(given, own), nil
+	}
+	orders := &roles.Orders{Table: a.paid.Roles(), Role: a.c.String("role"), Model: given}
+	if a.c.IsSet("role") && (orders.Role == "" || !orders.Table.Has(orders.Role)) {
+		return given, unknownRole("builtin: --role", &roles.UnknownError{Name: orders.Role, Known: orders.Table.Names()})
+	}
+	found, err := orders.Resolve(roles.Asked{Own: own, Agent: agent.KindBuiltin})
+	if err != nil {
+		return given, err
+	}
+	if found.Kind != "" && found.Kind != agent.KindBuiltin {
+		return given, usagef("builtin: --role %s: what is of that role goes to the agent %s", orders.Role, found.Kind)
+	}
+	if !a.c.IsSet("max-turns") {
+		o.MaxTurns = found.Limits.Turns
+	}
+	if own != (roles.Spec{}) && a.c.String("model") == "" && found.Model != own {
+		fmt.Fprintf(a.env.Stderr, "%s: the role %s has it ask %s\n", program, Printable(orders.Role), Printable(found.Model.String()))
+	}
+	return found.Model, nil
+}
+
+// configured is the model that the configuration gives the built-in agent.
+func (a *builtinAlone) configured() string {
+	if a.conf == nil {
+		return ""
+	}
+	known, err := a.paid.Agent(agent.KindBuiltin)
+	if err != nil {
+		return "" // a run says what is wrong with it
+	}
+	return known.Model
+}
+
+// variants are those that it may be told.
+func (a *builtinAlone) variants() ([]variants.Variant, error) {
+	if a.conf == nil {
+		return variants.Embedded()
+	}
+	return a.place.runVariants(a.c.Context, a.conf, a.base)
+}

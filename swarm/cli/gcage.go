@@ -1,0 +1,72 @@
+package cli
+
+import (
+	"context"
+
+	"agentswarm/swarm/config"
+	"agentswarm/swarm/store"
+)
+
+// retention is what the user says about what is kept. No agent says it for
+// them: it could point to a file of its own.
+func (p *place) retention() (config.Retention, error) {
+	if p.personal("saying what is kept") != nil {
+		none, err := config.Load()
+		if err != nil {
+			return config.Retention{}, err
+		}
+		return none.Retention, nil
+	}
+	source, err := config.ReadUser(p.lookup)
+	if err != nil {
+		return config.Retention{}, refused(err)
+	}
+	c, err := config.Load(source)
+	if err != nil {
+		return config.Retention{}, refused(err)
+	}
+	return c.Retention, nil
+}
+
+// baseSize is what shared checkouts may take; 0 where nothing is said. What is
+// wrong with the file is told where a run is planned.
+func (p *place) baseSize() int64 {
+	keep, err := p.retention()
+	if err != nil {
+		return 0
+	}
+	return keep.BaseSize
+}
+
+// old moves runs into the trash that ended longer ago than the user wants to
+// keep them. What would be lost with one keeps it.
+func (g *collector) old(ctx context.Context) error {
+	if g.retain.RunAge == 0 {
+		return nil
+	}
+	entries, err := g.state.Runs()
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if e.Damage != nil || e.Run.Live() {
+			continue // which runs has told
+		}
+		v, err := e.Run.View()
+		if err != nil || v.Status == store.RunRunning || v.Ended.IsZero() || g.now.Sub(v.Ended) <= g.retain.RunAge {
+			continue
+		}
+		if why, _ := precious(v); why != "" {
+			g.out.Kept = append(g.out.Kept, gcKept{Path: e.Run.Dir, Reason: "run " + e.Run.ID + " " + why})
+			continue
+		}
+		moved := gcMoved{Path: e.Run.Dir, Run: e.Run.ID}
+		if !g.dry {
+			if moved.Trash, err = g.remove(ctx, e.Run); err != nil {
+				return err
+			}
+		}
+		g.out.Moved = append(g.out.Moved, moved)
+	}
+	return nil
+}

@@ -1,0 +1,45 @@
+package config
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestBudgetOfRepository: what the user lets a run spend a repository may lower,
+// and neither raises nor lifts; where the user says nothing it bounds as it likes.
+func TestBudgetOfRepository(t *testing.T) {
+	t.Parallel()
+	const said = ": is ignored: a repository may lower what the user lets a run spend, and not raise it"
+	for _, tt := range []struct {
+		name, user, project, local string
+		tokens                     int
+		usd                        float64
+		time                       time.Duration
+		origin                     string // of budget_usd
+		ignored                    []string
+	}{
+		{"raised", "limits.budget_usd = 5", "limits.budget_usd = 50", "", 0, 5, 0, "user.toml:1", []string{".swarm/config.toml:1: limits.budget_usd" + said}},
+		{"lifted", "limits.budget_usd = 5", "", "limits.budget_usd = 0", 0, 5, 0, "user.toml:1", []string{".swarm/config.local.toml:1: limits.budget_usd" + said}},
+		{"lowered", "limits.budget_usd = 5", "limits.budget_usd = 2", "", 0, 2, 0, ".swarm/config.toml:1", nil},
+		{"lowered by less", "limits.budget_usd = 5", "limits.budget_usd = 2", "limits.budget_usd = 4", 0, 4, 0, ".swarm/config.local.toml:1", nil},
+		{"lowered, then lifted", "limits.budget_usd = 5", "limits.budget_usd = 2", "limits.budget_usd = 0", 0, 2, 0, ".swarm/config.toml:1", []string{".swarm/config.local.toml:1: limits.budget_usd" + said}},
+		{"the user allows any amount", "limits.budget_usd = 0", "limits.budget_usd = 9", "", 0, 9, 0, ".swarm/config.toml:1", nil},
+		{"the user says nothing", "", "limits.budget_usd = 9", "limits.budget_usd = 0", 0, 0, 0, ".swarm/config.local.toml:1", nil},
+		{
+			"the others", "limits.budget_tokens = 7\nlimits.budget_time = '1h'", "limits.budget_tokens = 8\nlimits.budget_time = '0s'", "", 7, 0, time.Hour, "",
+			[]string{".swarm/config.toml:1: limits.budget_tokens" + said, ".swarm/config.toml:2: limits.budget_time" + said},
+		},
+	} {
+		c := mustLoad(t, user(tt.user), project(tt.project), local(tt.local))
+		var ignored []string
+		for _, e := range c.Ignored() {
+			ignored = append(ignored, e.Error())
+		}
+		origin, ok := c.Origin("limits.budget_usd")
+		if c.BudgetTokens != tt.tokens || c.BudgetUSD != tt.usd || c.BudgetTime != tt.time || ok && origin.String() != tt.origin ||
+			strings.Join(ignored, "\n") != strings.Join(tt.ignored, "\n") {
+			t.Errorf("%s: %d tokens, $%g, %s from %s, ignored %q", tt.name, c.BudgetTokens, c.BudgetUSD, c.BudgetTime, origin, ignored)
+		}
+	}
+}

@@ -1,0 +1,187 @@
+package config
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/pelletier/go-toml/v2/unstable"
+)
+
+// table is a table of the file whose keys each have one value in the whole
+// configuration. Those whose names are the user's, such as [agents.NAME], are
+// read elsewhere.
+type table struct {
+	name    string
+	meaning string // a sentence for the schema
+	example string // of what to write in the place of a value that is no table
+	keys    []key[Config]
+	// keeps says that the readers of its keys keep the origins themselves,
+	// since not every value replaces what is below it.
+	keeps bool
+	// unknown says more of a key that it does not have; nil: where it belongs.
+	unknown func(name string) string
+	// personal says why what a repository says in it does not count; empty: it
+	// does.
+	personal string
+	// moved says that its keys stood at the top of the file once.
+	moved bool
+}
+
+// tables are all of them, in the order in which people read them.
+func tables() []table {
+	return []table{
+		{
+			name: "run", meaning: "How runs go.", example: `{ default_agent = "pi" }`,
+			keys: runKeys(), moved: true,
+		}, {
+			name: "workspace", meaning: "What agents work in, and what is run there.", example: `{ verify = "make test" }`,
+			keys: workspaceKeys(), moved: true,
+		}, {
+			name: "limits", meaning: "What runs and their agents may use.", example: `{ jobs = 8 }`,
+			keys: limitsKeys(), moved: true,
+		}, {
+			name: "sandbox", meaning: "The walls around agents.", example: `{ mode = "auto" }`,
+			keys: sandboxKeys(), keeps: true,
+		}, {
+			name: "risk", meaning: "How actions of agents are judged.", example: `{ confined = "ask" }`,
+			keys: riskKeys(), keeps: true,
+		}, {
+			name: "hooks", meaning: "Commands that are told when runs and agents begin and end.", example: `{ on_run_end = "beep" }`,
+			keys: hookKeys(), unknown: unknownHook,
+		}, {
+			name: "variants", meaning: "What is said against the failure modes of models.", example: `{ off = ["claude/safety-asides"] }`,
+			keys: variantsKeys(),
+		}, {
+			name: "gc", meaning: "What `swarm gc` keeps. For the user's own file.", example: `{ trash_age = "7d" }`,
+			keys: gcKeys(), personal: "what is removed of your runs counts in the user configuration only, and not in a repository",
+		},
+	}
+}
+
+// limitsKeys are the keys of the table [limits].
+func limitsKeys() []key[Config] {
+	return slices.Concat(numberKeys(), timeKeys(), budgetKeys())
+}
+
+// mergeTable reads one of the tables.
+func (c *Config) mergeTable(t table) reader {
+	return func(f field) error {
+		if f.node.kind != unstable.Table {
+			return f.expected("a table, such as " + t.example)
+		}
+		unknown := t.unknown
+		if unknown == nil {
+			unknown = unknownIn(t.name)
+		}
+		return f.table(tableKeys{keys: c.tableReaders(t), unknown: unknown})
+	}
+}
+
+// tableReaders are the keys of a table.
+func (c *Config) tableReaders(t table) map[string]reader {
+	keys := map[string]reader{}
+	for _, k := range t.keys {
+		keys[k.name] = func(f field) error {
+			if t.personal != "" && f.layer != User {
+				return c.ignore(f, k.read(empty(), f), t.personal)
+			}
+			count := len(c.ignored)
+			err := k.read(c, f)
+			if !t.keeps && len(c.ignored) == count {
+				c.origins[t.name+"."+k.name] = f.origin()
+			}
+			return err
+		}
+	}
+	return keys
+}
+
+// ignore notes that what a repository says does not count. What is wrong with
+// it is wrong all the same.
+func (c *Config) ignore(f field, wrong error, why string) error {
+	if wrong == nil {
+		c.ignored = append(c.ignored, &Error{File: f.file, Line: f.node.line, Key: f.key, Reason: "is ignored: " + why})
+	}
+	return wrong
+}
+
+// tableSettings are the keys of a table with the values that hold.
+func (c *Config) tableSettings(t table, r SettingsRequest) []Setting {
+	var all []Setting
+	for _, k := range t.keys {
+		s := Setting{Table: t.name, Name: k.name, Value: k.initial}
+		switch origin, ok := c.origins[s.Key()]; {
+		case ok:
+			s.Value, s.Origin = k.value(c), origin
+		case s.Key() == jobsKey:
+			s.Value = r.Jobs
+		}
+		switch s.Key() {
+		case hideKey:
+			s.Also = lower(c.Hide, s.Origin)
+		case writeKey:
+			s.Also = lower(c.Write, s.Origin)
+		}
+		all = append(all, s)
+	}
+	return all
+}
+
+// unknownAtTop says of a key that no table begins with where it stands. Files
+// of earlier versions have most of their keys there.
+func unknownAtTop(known []string) func(string) string {
+	return func(name string) string {
+		all := map[string]string{}
+		for _, t := range tables() {
+			for _, k := range t.keys {
+				if t.moved && k.name == name {
+					return "is now " + t.name + "." + name + ": it stands in the table [" + t.name + "]"
+				}
+				all[k.name] = cmp.Or(all[k.name], t.name+"."+k.name)
+			}
+		}
+		if where := belongs(name, ""); where != "" || nearest(name, known) != "" {
+			return where
+		}
+		near := nearest(name, sortedKeys(all))
+		if near == "" {
+			return ""
+		}
+		return "unknown key" + didYouMean(all[near], []string{all[near]})
+	}
+}
+
+// unknownIn says of a key that the table here does not have where it belongs:
+// in TOML whatever follows a [table] belongs to it.
+func unknownIn(here string) func(string) string {
+	return func(name string) string { return belongs(name, here) }
+}
+
+// inAgents is what [belongs] calls the tables [agents.NAME].
+const inAgents = "agents.NAME"
+
+// belongs says in which other tables a key is known; empty for none.
+func belongs(name, here string) string {
+	var places []string
+	for _, t := range tables() {
+		if t.name == name && here != "" {
+			return "unknown key here; it stands at the top of the file, as a table [" + name + "] of its own"
+		}
+		if t.name != here && has(t.keys, name) {
+			places = append(places, "in the table ["+t.name+"]")
+		}
+	}
+	if here != inAgents && has(agentKeys(), name) {
+		places = append(places, "in a table ["+inAgents+"]")
+	}
+	if len(places) == 0 {
+		return ""
+	}
+	return "unknown key here; it belongs " + strings.Join(places, " or ")
+}
+
+// has tells whether a key is among them.
+func has[T any](keys []key[T], name string) bool {
+	return slices.ContainsFunc(keys, func(k key[T]) bool { return k.name == name })
+}

@@ -1,0 +1,46 @@
+package engine
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+
+	"agentswarm/swarm/stage"
+	"agentswarm/swarm/task"
+	"agentswarm/worktree"
+)
+
+// briefFile is what the file is called that holds what is too long for a
+// prompt.
+const briefFile = "swarm-brief.md"
+
+// briefOf is what is too long for the prompt of a call; nil for nothing. In the
+// shared workspace others would see it.
+func briefOf(call *task.Call) []byte {
+	if call.Stage == nil || call.Stage.Brief == "" || call.Shared {
+		return nil
+	}
+	return []byte(call.Stage.Brief + "\n")
+}
+
+// putBrief puts the file into the workspace, and says so in the prompt.
+func (t *attempt) putBrief() error {
+	text := briefOf(t.call)
+	if text == nil {
+		return nil
+	}
+	name, err := t.space.PutAside(briefFile, text)
+	if err != nil {
+		return err
+	}
+	t.prompt = strings.TrimRight(t.prompt, "\n") + stage.Whole(name) + "\n"
+	return os.WriteFile(filepath.Join(t.dir, "prompt"), []byte(t.prompt), 0o600)
+}
+
+// takeBrief removes the file again before the work is captured.
+func takeBrief(call *task.Call, w worktree.Workspace) error {
+	if text := briefOf(call); text != nil {
+		return w.TakeAside(briefFile, text)
+	}
+	return nil
+}

@@ -1,0 +1,79 @@
+package engine
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"agentswarm/swarm/agent"
+	"agentswarm/swarm/agent/command"
+	"agentswarm/swarm/event"
+	"agentswarm/swarm/task"
+)
+
+const pondered = `{"type":"thinking","text":"SECRET"}` + "\n" + `{"type":"result","text":"said"}` + "\n"
+
+// left is what the output of an attempt holds.
+func (r *rig) left(id task.ID) string {
+	r.t.Helper()
+	b, err := os.ReadFile(filepath.Join(r.deps.Run.Attempt(id, 1), "stdout"))
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return string(b)
+}
+
+// TestForgets holds that what a model thought is not kept in the output of its
+// agent, that all else is, and that what a command prints is its own.
+func TestForgets(t *testing.T) {
+	t.Parallel()
+	blank := strings.Replace(pondered, "SECRET", "      ", 1)
+	for kind, want := range map[string]string{"pi": blank, agent.KindCommand: pondered} {
+		r := newRig(t)
+		r.deps.Kinds["pi"] = agent.Kind{Name: "pi", Adapter: command.Adapter{}}
+		r.config.Agents = specs("mine", "read -r p; printf '%s' '"+pondered+"'")
+		r.config.Agents["mine"].Kind = kind
+		done, ok := r.play(mine())["a1"].Result.(*task.Completed)
+		if !ok || done.Answer != "said" {
+			t.Fatalf("%s: it ended as %+v", kind, r.view().Agent("a1").Result())
+		}
+		is(t, kind, r.left("a1"), want)
+	}
+}
+
+// TestForgetsLeft is the same of an owner that died before it came to it.
+func TestForgetsLeft(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.deps.Kinds["pi"] = agent.Kind{Name: "pi", Adapter: command.Adapter{}}
+	r.config.Agents = specs("mine", "true")
+	r.config.Agents["mine"].Kind = "pi"
+	r.append(called("a1", mine()), r.leasedAt("a1", 1), &event.Started{Agent: "a1", Attempt: 1, Step: "agent"})
+	if err := os.WriteFile(filepath.Join(r.deps.Run.Attempt("a1", 1), "stdout"), []byte(pondered), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	died(t, r)
+	is(t, "left", r.left("a1"), strings.Replace(pondered, "SECRET", "      ", 1))
+}
+
+// TestForgetsNoOther: an agent that has put something else in the place of its
+// output has nothing written over.
+func TestForgetsNoOther(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	other, link := filepath.Join(dir, "other"), filepath.Join(dir, "stdout")
+	if err := os.WriteFile(other, []byte(pondered), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(other, link); err != nil {
+		t.Fatal(err)
+	}
+	if err := forget("pi", link); err == nil {
+		t.Error("a link is followed")
+	}
+	if b, err := os.ReadFile(other); err != nil || string(b) != pondered {
+		t.Errorf("what it points to became %q (%v)", b, err)
+	}
+	is(t, "nothing there", forget("pi", filepath.Join(dir, "none")), nil)
+}

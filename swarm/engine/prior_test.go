@@ -1,0 +1,88 @@
+package engine
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"agentswarm/swarm/agent"
+	"agentswarm/swarm/event"
+	"agentswarm/swarm/task"
+)
+
+// recounter is a kind whose agents report what their whole conversation has
+// used, that of their parent with it.
+type recounter struct{ talker }
+
+func (recounter) Parser(s *agent.Spec) agent.Parser {
+	return recount{talker{}.Adapter.Parser(s), s.Prior}
+}
+
+type recount struct {
+	agent.Parser
+	prior task.Usage
+}
+
+func (p recount) Feed(text []byte) []event.Event {
+	all := p.Parser.Feed(text)
+	for _, e := range all {
+		if spent, ok := e.(*event.Spent); ok {
+			spent.Usage.Output -= p.prior.Output
+		}
+	}
+	return all
+}
+
+// TestPriorAgain holds that a fork whose owner died is not paid for what its
+// parent had used, however far it had come, and whatever became of its parent.
+func TestPriorAgain(t *testing.T) {
+	t.Parallel()
+	parent := &task.Completed{Answer: "ok", Work: task.Work{
+		Attempts: 1, Session: "s", Conversation: task.Usage{Output: 10}, Usage: task.Usage{Output: 10},
+	}}
+	for _, test := range []struct {
+		name   string
+		events []event.Event
+		want   string
+	}{
+		{"it ran", nil, "failed lost: swarm ended while it ran"},
+		{"it had ended", []event.Event{endedAt("a2")}, "completed ok"},
+		{"its parent was sent back", []event.Event{
+			&event.RetryAsked{Agent: "a1", After: 1}, endedAt("a2"),
+		}, "completed ok"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t)
+			r.talkers()
+			r.deps.Kinds["talker"] = agent.Kind{Name: "talker", Adapter: recounter{}}
+			fork := talks("two")
+			fork.Input = &task.ForkAgentInput{Parent: "a1", Prompt: "two"}
+			r.append(called("a1", talks("one")), called("a2", fork),
+				&event.Settled{Agent: "a1", Attempt: 1, Result: parent}, r.leasedAt("a2", 1),
+				&event.Started{Agent: "a2", Attempt: 1, Step: "agent", Pid: 1 << 29, Start: 1})
+			if err := os.WriteFile(filepath.Join(r.deps.Run.Attempt("a2", 1), "stdout"), []byte(counted), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			r.append(test.events...)
+			died(t, r)
+			got := r.view().Agent("a2").Result()
+			is(t, "settled", word(got), test.want)
+			is(t, "usage", got.Done().Usage.Output, int64(5))
+			if v := r.view(); test.events == nil {
+				is(t, "of the run", v.Usage().Output, int64(15))
+			} else {
+				is(t, "conversation", got.Done().Conversation.Output, int64(15))
+			}
+		})
+	}
+}
+
+// counted is what a fork wrote that counts the ten of its parent again.
+const counted = `{"type":"usage","output":15}
+{"type":"result","text":"ok"}
+`
+
+func endedAt(id task.ID) *event.Ended {
+	return &event.Ended{Agent: id, Attempt: 1, Stdout: int64(len(counted))}
+}

@@ -1,0 +1,108 @@
+package manifest
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"unicode"
+	"unicode/utf8"
+
+	"agentswarm/swarm/schema"
+	"agentswarm/worktree/git"
+)
+
+func TestReadSubject(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("é", MaxSubject)
+	for _, tt := range []struct{ name, give, want, wrong string }{
+		{"plain", "parser: accept tabs", "parser: accept tabs", ""},
+		{"conventional", "fix(api)!: return 404", "fix(api)!: return 404", ""},
+		{"not English", "Ошибка в разборе", "Ошибка в разборе", ""},
+		{"as long as it may be", long, long, ""},
+		{"blanks around it", "  Add x ", "Add x", ""},
+		{"a colon behind words with a dash", "Add re-try: twice", "Add re-try: twice", ""},
+		{"too long", long + "é", "", "more than 72"},
+		{"empty", "  ", "", "is empty"},
+		{"two lines", "Add x\n\nSwarm-Run: y", "", "more than a line"},
+		{"another line", "Add x\rrm -rf", "", "more than a line"},
+		{"a line by another name", "Add x\u2028y", "", "more than a line"},
+		{"steers a terminal", "Add \x1b[2Jx", "", "cannot show"},
+		{"steers by one byte", "Add \u009b2Jx", "", "cannot show"},
+		{"turns text around", "Add \u202etxt.exe", "", "cannot show"},
+		{"hides", "Add\u200b x", "", "cannot show"},
+		{"nothing to be seen", "Add\u00a0x", "", "cannot show"},
+		{"an option", "-m evil", "", "begins with -"},
+		{"a comment", "# Add x", "", "begins with #"},
+		{"no word", "...", "", "no word"},
+		{"a trailer", "Signed-off-by: Some Body <a@b>", "", "is a trailer"},
+		{"a trailer of ours", "Swarm-Run: k3x9q2", "", "is a trailer"},
+		{"for a rebase", "fixup! Add x", "", "what to do"},
+		{"for a server", "Add x [skip ci]", "", "what to do"},
+		{"for another", "Add x [CI Skip]", "", "what to do"},
+		{"for a forge", "Add x, closes #12", "", "closes an issue"},
+		{"for one with a colon", "Fixes: me/it#3", "", "closes an issue"},
+		{"by another name", "resolve GH-7 for good", "", "closes an issue"},
+		{"by an address", "Fix https://h/me/it/issues/9", "", "closes an issue"},
+		{"of an issue that it leaves open", "parser: accept tabs (#12)", "parser: accept tabs (#12)", ""},
+		{"a fix of no issue", "Fix #include order in C files", "Fix #include order in C files", ""},
+		{"only such a word", "Fix", "Fix", ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			text, err := json.Marshal(map[string]string{"subject": tt.give})
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := ReadSubject(text)
+			if got != tt.want || (err == nil) != (tt.wrong == "") || err != nil && !strings.Contains(err.Error(), tt.wrong) {
+				t.Errorf("ReadSubject(%s) = %q, %v, want %q, %q", text, got, err, tt.want, tt.wrong)
+			}
+			if err != nil && strings.ContainsFunc(err.Error(), func(r rune) bool { return !unicode.IsPrint(r) }) {
+				t.Errorf("the reason %q cannot be shown", err)
+			}
+		})
+	}
+	for _, give := range []string{``, `"x"`, `[]`, `null`, `{}`, `{"subject":1}`, `{"subject":null}`, `{"subject":"x"`} {
+		if got, err := ReadSubject(json.RawMessage(give)); err == nil {
+			t.Errorf("ReadSubject(%s) = %q, want an error", give, got)
+		}
+	}
+	if s, err := schema.Compile(SubjectSchema()); err != nil || s == nil {
+		t.Errorf("Compile(SubjectSchema()) = %v, %v", s, err)
+	}
+}
+
+func FuzzReadSubject(f *testing.F) {
+	for _, seed := range []string{`{"subject":"Add x"}`, `{"subject":"-x"}`, `{"subject":"a\nb"}`, `{"subject":"\ud800"}`, `{}`} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, answer []byte) {
+		got, err := ReadSubject(answer)
+		switch {
+		case err != nil && got != "":
+			t.Errorf("%q comes with %v", got, err)
+		case err == nil && (got == "" || got[0] == '-' || !utf8.ValidString(got) || utf8.RuneCountInString(got) > MaxSubject ||
+			strings.ContainsFunc(got, func(r rune) bool { return !unicode.IsPrint(r) })):
+			t.Errorf("%q is a subject", got)
+		}
+	})
+}
+
+// TestSubjectPromptIsBounded: neither a long task nor many files make it long,
+// and only the first lines of the task are in it.
+func TestSubjectPromptIsBounded(t *testing.T) {
+	t.Parallel()
+	var changes []git.Outline
+	for i := range 5000 {
+		changes = append(changes, git.Outline{Change: git.Change{Path: fmt.Sprint(i, strings.Repeat("é", 1000)), Status: 'M'}})
+	}
+	m := &Manifest{Files: Files(changes), Steps: []Step{{Name: "verify", Command: "secret"}}}
+	text := SubjectPrompt(strings.Repeat("line\n", 10_000)+"the end", m)
+	if len(text) > 12_000 || strings.Contains(text, "the end") || strings.Contains(text, "secret") {
+		t.Errorf("it has %d bytes", len(text))
+	}
+	if text := SubjectPrompt(strings.Repeat("x", 1<<20), &Manifest{}); len(text) > 2000 {
+		t.Errorf("of one long line it has %d bytes", len(text))
+	}
+}
