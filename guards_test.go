@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"agentswarm/internal/testprogram"
 	"agentswarm/swarm/ask"
 	"agentswarm/swarm/guard"
 )
@@ -25,13 +26,13 @@ func guardOf(t testing.TB, program string) string {
 	dir := t.TempDir()
 	link := filepath.Join(dir, guard.Folder, "set", program)
 	for _, err := range []error{
-		os.WriteFile(filepath.Join(dir, "swarm"), text, 0o700),
 		os.MkdirAll(filepath.Dir(link), 0o700), os.Symlink("../../swarm", link),
 	} {
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
+	testprogram.Write(t, filepath.Join(dir, "swarm"), string(text))
 	return link
 }
 

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"agentswarm/internal/testprogram"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/event"
 	"agentswarm/swarm/store"
@@ -200,7 +201,7 @@ func (y *yard) gitOn(pattern, instead string) []string {
 	y.must(err)
 	script := fmt.Sprintf("#!/bin/sh\ncase \"$*\" in\n%s) %s ;;\nesac\nexec %s \"$@\"\n", pattern, instead, real)
 	dir := filepath.Join(y.dir, "git")
-	y.must(os.WriteFile(filepath.Join(dir, "git"), []byte(script), 0o755))
+	testprogram.Write(y.t, filepath.Join(dir, "git"), script)
 	return []string{"PATH=" + dir + ":" + os.Getenv("PATH")}
 }
 

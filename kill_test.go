@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"agentswarm/internal/testprogram"
 	"agentswarm/swarm/proc"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
@@ -201,7 +202,7 @@ if test "$(wc -l < %[1]s/calls)" -ge %[2]d && mkdir %[1]s/happened 2> %[1]s/said
 fi
 exec %[4]s "$@"
 `, dir, n, mode, real)
-	k.must(os.WriteFile(filepath.Join(dir, "git"), []byte(script), 0o755))
+	testprogram.Write(k.t, filepath.Join(dir, "git"), script)
 	k.swarm([]string{"PATH=" + dir + ":" + os.Getenv("PATH")}, args...)
 	text, err := os.ReadFile(filepath.Join(dir, "happened", "args"))
 	k.about += strings.TrimSpace(string(text)) + ": "

@@ -17,7 +17,8 @@ import (
 func layers() [][]string {
 	return [][]string{
 		0: {
-			"roles", "variants", "variants/tasks", "swarm/lab/stat", "risk/argv", "risk/lockfile", "worktree/git", "swarm/task", "swarm/proc", "swarm/box", "swarm/ask",
+			"internal/testprogram", "roles", "variants", "variants/tasks", "swarm/lab/stat", "risk/argv", "risk/lockfile", "worktree/git",
+			"swarm/task", "swarm/proc", "swarm/box", "swarm/ask",
 			"swarm/nearest", "swarm/schema", "swarm/stage", "swarm/thought", "swarm/modeltest", "swarm/provider",
 		},
 		1: {

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"agentswarm/internal/testprogram"
 	"agentswarm/worktree/git"
 )
 
@@ -120,7 +121,7 @@ func (f *fixture) writeIn(dir string, files map[string]string) {
 		case link:
 			f.must(os.Symlink(to, path))
 		case runs:
-			f.must(os.WriteFile(path, []byte(program), 0o755))
+			testprogram.Write(f, path, program)
 		default:
 			f.must(os.WriteFile(path, []byte(text), 0o644))
 		}

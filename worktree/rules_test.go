@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"agentswarm/internal/testprogram"
 )
 
 // marker is a file whose existence says that a command ran.
@@ -38,7 +40,7 @@ func wantChanged(want string) func(*fixture, *Workspace, *Capture) {
 func (f *fixture) script(path, text string) {
 	f.t.Helper()
 	f.mkdir(filepath.Dir(path))
-	must(f.t, os.WriteFile(path, []byte("#!/bin/sh\n"+text), 0o755))
+	testprogram.Write(f.t, path, "#!/bin/sh\n"+text)
 }
 
 func TestCaptureByTheRulesOfTheBase(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"agentswarm/internal/testprogram"
 	"agentswarm/risk"
 )
 
@@ -153,7 +154,7 @@ func TestFactsRunNothing(t *testing.T) {
 	s.commit("a", "1\n")
 	ran := filepath.Join(s.home, "ran")
 	program := filepath.Join(s.home, "program")
-	s.ok(os.WriteFile(program, []byte("#!/bin/sh\ntouch '"+ran+"'\n"), 0o700)) //nolint:gosec // it is to run, if anything does
+	testprogram.Write(t, program, "#!/bin/sh\ntouch '"+ran+"'\n")
 	for _, key := range []string{"core.fsmonitor", "core.sshCommand", "core.pager", "core.editor", "alias.config", "remote.origin.uploadpack"} {
 		s.git("config", key, program)
 	}

@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"testing"
 
+	"agentswarm/internal/testprogram"
 	"agentswarm/swarm/ask"
 	"agentswarm/swarm/ear"
 )
@@ -65,9 +66,7 @@ func (g *ground) write(name, text string) {
 	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 		g.t.Fatal(err)
 	}
-	if err := os.WriteFile(file, []byte(text), 0o755); err != nil {
-		g.t.Fatal(err)
-	}
+	testprogram.Write(g.t, file, text)
 }
 
 // guards makes guards of a build of their own, and returns their folder.

@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"testing"
 
+	"agentswarm/internal/testprogram"
 	"agentswarm/swarm/proc"
 )
 
@@ -46,9 +47,7 @@ func shimmed(t *testing.T, below string) (dir string) {
 	if err := os.Symlink(self, filepath.Join(filepath.Dir(dir), "swarm")); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, "git"), Script, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	testprogram.Write(t, filepath.Join(dir, "git"), string(Script))
 	return dir
 }
 

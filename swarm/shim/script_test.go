@@ -7,6 +7,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"agentswarm/internal/testprogram"
 )
 
 // linked makes a repository with a branch, a remote and a linked worktree, and
@@ -40,9 +42,7 @@ func TestScript(t *testing.T) {
 	if err := os.MkdirAll(filepath.Join(alone, "shims"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(alone, "shims", "git"), Script, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	testprogram.Write(t, filepath.Join(alone, "shims", "git"), string(Script))
 	for link, to := range map[string]string{"way": shims, "here": filepath.Join(dir, "repo")} {
 		if err := os.Symlink(to, filepath.Join(dir, link)); err != nil {
 			t.Fatal(err)

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"agentswarm/internal/testprogram"
 )
 
 // brief is a log as lines: subject, author and files.
@@ -80,7 +82,7 @@ func TestLogRunsNothing(t *testing.T) {
 	q := g.quarantine(g.frozen())
 	mark := filepath.Join(g.home, "ran")
 	tool := filepath.Join(g.home, "tool")
-	g.ok(os.WriteFile(tool, []byte("#!/bin/sh\ntouch "+mark+"\n"), 0o755))
+	testprogram.Write(t, tool, "#!/bin/sh\ntouch "+mark+"\n")
 	for k, v := range map[string]string{
 		"log.showSignature": "true", "gpg.program": tool, "log.mailmap": "true", "pager.log": tool,
 		"core.pager": tool, "diff.external": tool, "log.date": "relative", "format.pretty": "%B",

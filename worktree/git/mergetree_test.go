@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"reflect"
 	"testing"
+
+	"agentswarm/internal/testprogram"
 )
 
 func TestParseMergeTree(t *testing.T) {
@@ -122,7 +124,7 @@ func TestMergeTreeCrash(t *testing.T) {
 		"echo 'fatal: merge-ort.c:1: cannot read' >&2; exit 128": false,
 	} {
 		fake := filepath.Join(t.TempDir(), "git")
-		y.must(os.WriteFile(fake, []byte("#!/bin/sh\n"+script+"\n"), 0o755))
+		testprogram.Write(t, fake, "#!/bin/sh\n"+script+"\n")
 		y.repo.Git = &Git{binary: fake, env: y.environ()}
 		_, err := y.q.MergeTree(t.Context(), head, head)
 		var crash *CrashError

@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"agentswarm/internal/testprogram"
 )
 
 func TestDiscover(t *testing.T) {
@@ -98,9 +100,7 @@ func TestGitOnPath(t *testing.T) {
 	}
 	fake := func(says string) {
 		t.Helper()
-		if err := os.WriteFile(filepath.Join(dir, "git"), []byte("#!/bin/sh\n"+says+"\n"), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		testprogram.Write(t, filepath.Join(dir, "git"), "#!/bin/sh\n"+says+"\n")
 	}
 	fake("echo git version 2.38.9.vendor.1")
 	var old *VersionError

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"agentswarm/internal/testprogram"
 	"agentswarm/swarm/agent"
 	"agentswarm/swarm/event"
 	"agentswarm/swarm/task"
@@ -113,9 +114,7 @@ func TestRealHook(t *testing.T) {
 	t.Parallel()
 	a := real(t, turn{Items: []object{shell("c1", "rm -r a.txt"), shell("c2", "echo fine > f.txt"), patch("c3", "b.txt", "x")}}, done())
 	script := filepath.Join(t.TempDir(), "it's a hook")
-	if err := os.WriteFile(script, []byte("#!/bin/sh\nt=$(cat)\ncase $t in *'rm -r'*) echo \"no: $*\" >&2; exit 2;; *apply_patch*) exit 1;; esac\n"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	testprogram.Write(t, script, "#!/bin/sh\nt=$(cat)\ncase $t in *'rm -r'*) echo \"no: $*\" >&2; exit 2;; *apply_patch*) exit 1;; esac\n")
 	// What the repository brings is not trusted, though hooks are.
 	if err := os.MkdirAll(filepath.Join(a.dir, ".codex"), 0o700); err != nil {
 		t.Fatal(err)
