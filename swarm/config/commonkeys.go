@@ -82,12 +82,12 @@ func numberKeys() []key[Config] {
 		}, {
 			"max_agents", wholeShape(1, math.MaxInt), DefaultMaxAgents, "",
 			"how many agents a run may start in its life",
-			func(c *Config, f field) error { return f.intoInt(&c.MaxAgents, 1, math.MaxInt) },
+			func(c *Config, f field) error { return readCount(c, f, &c.MaxAgents, 1, math.MaxInt) },
 			func(c *Config) any { return c.MaxAgents },
 		}, {
 			"retries", wholeShape(0, 100), 0, "",
 			"how often an agent whose failure may pass is tried again",
-			func(c *Config, f field) error { return f.intoInt(&c.Retries, 0, 100) },
+			func(c *Config, f field) error { return readCount(c, f, &c.Retries, 0, 100) },
 			func(c *Config) any { return c.Retries },
 		},
 	}
@@ -137,6 +137,24 @@ func budgetKeys() []key[Config] {
 			func(c *Config) any { return durationText(c.BudgetTime) },
 		},
 	}
+}
+
+// readCount reads how many agents a run may start, or how often one. A
+// repository may lower what the user says, and not raise it.
+func readCount(c *Config, f field, to *int, least, most int) error {
+	var n int
+	if err := f.intoInt(&n, least, most); err != nil {
+		return err
+	}
+	allowed, said := c.bounds[f.key]
+	switch {
+	case f.layer == User:
+		c.bounds[f.key] = float64(n)
+	case said && float64(n) > allowed:
+		return c.ignore(f, nil, "a repository may lower how many agents the user allows, and not raise it")
+	}
+	*to = n
+	return nil
 }
 
 // readBound reads what a run may spend; 0 is any amount. A repository may lower

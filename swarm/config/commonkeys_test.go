@@ -11,6 +11,7 @@ import (
 func TestBudgetOfRepository(t *testing.T) {
 	t.Parallel()
 	const said = ": is ignored: a repository may lower what the user lets a run spend, and not raise it"
+	const counted = ": is ignored: a repository may lower how many agents the user allows, and not raise it"
 	for _, tt := range []struct {
 		name, user, project, local string
 		tokens                     int
@@ -25,6 +26,10 @@ func TestBudgetOfRepository(t *testing.T) {
 		{"lowered by less", "limits.budget_usd = 5", "limits.budget_usd = 2", "limits.budget_usd = 4", 0, 4, 0, ".swarm/config.local.toml:1", nil},
 		{"lowered, then lifted", "limits.budget_usd = 5", "limits.budget_usd = 2", "limits.budget_usd = 0", 0, 2, 0, ".swarm/config.toml:1", []string{".swarm/config.local.toml:1: limits.budget_usd" + said}},
 		{"the user allows any amount", "limits.budget_usd = 0", "limits.budget_usd = 9", "", 0, 9, 0, ".swarm/config.toml:1", nil},
+		{
+			"how many", "limits.retries = 0\nlimits.max_agents = 9", "limits.retries = 1\nlimits.max_agents = 10", "limits.max_agents = 8", 0, 0, 0, "",
+			[]string{".swarm/config.toml:1: limits.retries" + counted, ".swarm/config.toml:2: limits.max_agents" + counted},
+		},
 		{"the user says nothing", "", "limits.budget_usd = 9", "limits.budget_usd = 0", 0, 0, 0, ".swarm/config.local.toml:1", nil},
 		{
 			"the others", "limits.budget_tokens = 7\nlimits.budget_time = '1h'", "limits.budget_tokens = 8\nlimits.budget_time = '0s'", "", 7, 0, time.Hour, "",
@@ -40,6 +45,9 @@ func TestBudgetOfRepository(t *testing.T) {
 		if c.BudgetTokens != tt.tokens || c.BudgetUSD != tt.usd || c.BudgetTime != tt.time || ok && origin.String() != tt.origin ||
 			strings.Join(ignored, "\n") != strings.Join(tt.ignored, "\n") {
 			t.Errorf("%s: %d tokens, $%g, %s from %s, ignored %q", tt.name, c.BudgetTokens, c.BudgetUSD, c.BudgetTime, origin, ignored)
+		}
+		if tt.name == "how many" && (c.Retries != 0 || c.MaxAgents != 8) {
+			t.Errorf("%s: %d retries, %d agents", tt.name, c.Retries, c.MaxAgents)
 		}
 	}
 }
