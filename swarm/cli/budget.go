@@ -214,7 +214,7 @@ func spentLine(v *store.View, now time.Time) string {
 	}
 	if v.Resumed > 0 {
 		paid := paidNow(v)
-		text += fmt.Sprintf("; paid now: %d tokens, $%.2f", paid.Output, paid.CostUSD)
+		text += fmt.Sprintf("; paid now: %d tokens, %s", paid.Output, task.Dollars(paid.CostUSD))
 	}
 	return "spent " + text
 }
@@ -226,7 +226,7 @@ func totalText(b task.Amount) string {
 		parts = append(parts, fmt.Sprintf("%d tokens", b.Tokens))
 	}
 	if b.USD > 0 {
-		parts = append(parts, fmt.Sprintf("$%.2f", b.USD))
+		parts = append(parts, task.Dollars(b.USD))
 	}
 	if b.Time > 0 {
 		parts = append(parts, b.Time.String()+" of work")

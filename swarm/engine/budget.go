@@ -217,7 +217,7 @@ func SpentText(spent, total task.Amount) string {
 		parts = append(parts, fmt.Sprintf("%d of %d tokens", spent.Tokens, total.Tokens))
 	}
 	if total.USD > 0 {
-		parts = append(parts, fmt.Sprintf("$%.2f of $%.2f", spent.USD, total.USD))
+		parts = append(parts, task.Dollars(spent.USD)+" of "+task.Dollars(total.USD))
 	}
 	if total.Time > 0 {
 		parts = append(parts, fmt.Sprintf("%s of %s", spent.Time.Round(time.Second), total.Time))

@@ -1,7 +1,9 @@
 package task
 
 import (
+	"fmt"
 	"math"
+	"strconv"
 	"time"
 )
 
@@ -35,3 +37,13 @@ func plus(a, b int64) int64 {
 // paid is such a sum of dollars: JSON, which everything is written as, knows
 // nothing beyond the largest number.
 func paid(a, b float64) float64 { return min(a+b, math.MaxFloat64) }
+
+// Dollars is an amount of dollars in words: with cents, and with two digits that
+// say something where it is less than one.
+func Dollars(usd float64) string {
+	if usd > 0 && usd < 0.01 {
+		digits := 1 - int(math.Floor(math.Log10(usd)))
+		return "$" + strconv.FormatFloat(usd, 'f', digits, 64)
+	}
+	return fmt.Sprintf("$%.2f", usd)
+}

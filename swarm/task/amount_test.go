@@ -28,3 +28,14 @@ func TestMost(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func TestDollars(t *testing.T) {
+	t.Parallel()
+	for usd, want := range map[float64]string{
+		0: "$0.00", 12.346: "$12.35", 0.01: "$0.01", 0.0042: "$0.0042", 0.00999: "$0.0100", 0.000005: "$0.0000050", -1: "$-1.00",
+	} {
+		if got := Dollars(usd); got != want {
+			t.Errorf("Dollars(%g) = %s, want %s", usd, got, want)
+		}
+	}
+}
