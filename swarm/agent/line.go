@@ -20,8 +20,8 @@ type Line struct {
 	terminal *proc.Terminal // nil where it has none
 	stdout   string
 
-	mu      sync.Mutex // guards what follows
-	can     []string
+	mu      sync.Mutex    // guards what follows
+	can     []string      // nil until it says
 	waiting int           // questions without an answer
 	since   time.Time     // when the first of them was asked
 	waited  time.Duration // for answers, in all
@@ -34,21 +34,33 @@ type Line struct {
 var ErrCannotSteer = errors.New("takes no word while it works: " +
 	"only agents with input = \"jsonl\" that say they can steer do")
 
+// ErrUnsaid answers a word to an agent that has not said what it can.
+var ErrUnsaid = errors.New("has not said so far that it takes words while it works; try again once it has begun")
+
 // ErrNotListening answers a word to an agent that has ended, or that does not
 // read what it is sent.
 var ErrNotListening = errors.New("does not read what it is sent, or has ended")
 
-// CanSteer reports whether the agent takes words while it works.
-func (l *Line) CanSteer() bool {
+// Steers is nil where the agent takes words while it works; else it says why
+// not.
+func (l *Line) Steers() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return slices.Contains(l.can, "steer") && l.stdin != nil && l.launch.Steer != nil
+	switch {
+	case l.stdin == nil || l.launch.Steer == nil:
+		return ErrCannotSteer
+	case l.can == nil:
+		return ErrUnsaid
+	case !slices.Contains(l.can, "steer"):
+		return ErrCannotSteer
+	}
+	return nil
 }
 
 // Steer sends the agent a word.
 func (l *Line) Steer(text string) error {
-	if !l.CanSteer() {
-		return ErrCannotSteer
+	if err := l.Steers(); err != nil {
+		return err
 	}
 	if !l.stdin.send(l.launch.Steer(text)) {
 		return ErrNotListening
@@ -129,7 +141,7 @@ func (l *Line) introduce(s *event.Session) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.can = s.Can
+	l.can = append([]string{}, s.Can...)
 }
 
 // Waits notes that the agent waits for an answer.

@@ -64,8 +64,8 @@ func (e *Engine) Send(id task.ID, text string) (err error) {
 	if l == nil {
 		return &NotRunningError{Agent: id}
 	}
-	if !l.CanSteer() {
-		return fmt.Errorf("%s %w", id, agent.ErrCannotSteer)
+	if err := l.Steers(); err != nil {
+		return fmt.Errorf("%s %w", id, err)
 	}
 	ok := e.do(func(context.Context) {
 		if err = e.append(&event.Sent{Agent: id, Attempt: l.attempt, Text: text}); err != nil {
@@ -88,7 +88,7 @@ func (e *Engine) Send(id task.ID, text string) (err error) {
 // tellAgain tells an agent what an earlier attempt of it was told, once it can
 // be told: whoever said so may wait for what comes of it.
 func (t *attempt) tellAgain(ev event.Event) {
-	if _, begun := ev.(*event.Session); !begun || len(t.unheard) == 0 || !t.rounds.line.CanSteer() {
+	if _, begun := ev.(*event.Session); !begun || len(t.unheard) == 0 || t.rounds.line.Steers() != nil {
 		return
 	}
 	for _, text := range t.unheard {

@@ -186,7 +186,7 @@ func TestTellAgain(t *testing.T) {
 	}
 	r.await("up")
 	for err := e.Send("a1", "left"); err != nil; err = e.Send("a1", "left") {
-		if !errors.Is(err, agent.ErrCannotSteer) {
+		if !errors.Is(err, agent.ErrUnsaid) {
 			t.Fatal(err)
 		}
 	}
@@ -218,8 +218,8 @@ func TestSend(t *testing.T) {
 	}
 	r.await("up")
 	r.await("deaf")
-	if err := e.Send("a2", "left"); !errors.Is(err, agent.ErrCannotSteer) {
-		t.Errorf("an agent that cannot steer: %v", err)
+	if err := e.Send("a2", "left"); !errors.Is(err, agent.ErrUnsaid) {
+		t.Errorf("an agent that has said nothing: %v", err)
 	}
 	var gone *NotRunningError
 	if err := e.Send("a9", "left"); !errors.As(err, &gone) {
@@ -227,7 +227,7 @@ func TestSend(t *testing.T) {
 	}
 	// What it says of itself is read in its own time.
 	for err := e.Send("a1", "left"); err != nil; err = e.Send("a1", "left") {
-		if !errors.Is(err, agent.ErrCannotSteer) {
+		if !errors.Is(err, agent.ErrUnsaid) {
 			t.Fatal(err)
 		}
 	}

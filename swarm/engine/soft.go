@@ -66,7 +66,7 @@ func (e *Engine) remindAll() {
 	e.purse.reminded = true
 	for id, a := range e.agents {
 		l := e.lines.get(id)
-		if a.cancel == nil || l == nil || !l.CanSteer() {
+		if a.cancel == nil || l == nil || l.Steers() != nil {
 			continue
 		}
 		text := lastWord("All agents together have used what they may: " + SpentText(e.purse.Spent(), e.purse.Short()) + ".")

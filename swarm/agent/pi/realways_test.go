@@ -161,7 +161,7 @@ func TestRealSteer(t *testing.T) {
 	})}
 	r.opened = func(l *agent.Line) {
 		go func() {
-			for len(r.model.requests()) == 0 || !l.CanSteer() {
+			for len(r.model.requests()) == 0 || l.Steers() != nil {
 				time.Sleep(50 * time.Millisecond) // nothing tells when
 			}
 			if err := l.Steer("/llama is a word"); err != nil {
