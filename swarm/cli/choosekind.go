@@ -3,6 +3,8 @@ package cli
 import (
 	"cmp"
 	"fmt"
+	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -11,6 +13,7 @@ import (
 	"agentswarm/swarm/agent"
 	"agentswarm/swarm/agent/kinds"
 	"agentswarm/swarm/config"
+	"agentswarm/swarm/task"
 )
 
 // chosen is the agent that prompts go to which name none.
@@ -111,11 +114,7 @@ func (p *place) findKind(spec *agent.Spec) error {
 		spec.Command = []string{p.env.Self}
 		return nil
 	}
-	search := p.env.Getenv("PATH")
-	if own, ok := spec.Env["PATH"]; ok && !strings.HasPrefix(own, "$") {
-		search = own
-	}
-	path := lookPath(search, kind.Program)
+	path := lookPath(p.searchPath(spec.Env), kind.Program)
 	if path == "" {
 		return &UsageError{
 			Text:   fmt.Sprintf("agent %s: %s is not installed", spec.Name, kind.Program),
@@ -123,6 +122,31 @@ func (p *place) findKind(spec *agent.Spec) error {
 		}
 	}
 	spec.Command = []string{path}
+	return nil
+}
+
+// findAgain finds the programs of a run's agents that are no longer where they
+// were when it began, as after an update by a manager of versions. What calls
+// need and is not here is refused.
+func (p *place) findAgain(agents map[string]*agent.Spec, calls []*task.Call) error {
+	for _, name := range slices.Sorted(maps.Keys(agents)) {
+		spec := agents[name]
+		kind, known := p.env.kinds().Find(spec.Kind)
+		if !known || len(spec.Command) != 1 || !filepath.IsAbs(spec.Command[0]) || executable(spec.Command[0]) {
+			continue
+		}
+		was := spec.Command[0]
+		if kind.Program != "" && filepath.Base(was) != kind.Program {
+			continue // it was configured, not found
+		}
+		if err := p.findKind(spec); err != nil {
+			if slices.ContainsFunc(calls, func(c *task.Call) bool { return c.Agent == name }) {
+				return err
+			}
+			continue
+		}
+		fmt.Fprintf(p.env.Stderr, "agent %s: %s is gone; going on with %s\n", Printable(name), Printable(was), Printable(spec.Command[0]))
+	}
 	return nil
 }
 

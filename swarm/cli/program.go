@@ -58,16 +58,21 @@ func (p *place) findProgram(pl *plan, w wanted) error {
 		}
 		return nil
 	}
-	search := p.env.Getenv("PATH")
-	if own, ok := w.env["PATH"]; ok && !strings.HasPrefix(own, "$") {
-		search = own
-	}
-	for _, dir := range filepath.SplitList(search) {
+	for _, dir := range filepath.SplitList(p.searchPath(w.env)) {
 		if dir != "" && executable(filepath.Join(dir, w.name)) {
 			return nil
 		}
 	}
 	return usagef("%s%s: command not found", w.who, w.name)
+}
+
+// searchPath is the PATH that an agent will have. own is what its configuration
+// adds to the environment.
+func (p *place) searchPath(own map[string]string) string {
+	if path, ok := own["PATH"]; ok && !strings.HasPrefix(path, "$") {
+		return path
+	}
+	return p.env.Getenv("PATH")
 }
 
 // mayHold tells whether a workspace of these files can have something at a

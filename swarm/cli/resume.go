@@ -117,7 +117,11 @@ func (p *place) resumeOwned(c *cli.Context, drive driveFlagsRead, r ownedRun) (d
 		return false, err
 	}
 	drive.contact.lay(&b.contact)
-	if err := p.confirmCalls(config, unsettledCalls(b, config, prior, calls), c.Bool("yes")); err != nil {
+	start := unsettledCalls(b, config, prior, calls)
+	if err := p.findAgain(config.Agents, start); err != nil {
+		return false, err
+	}
+	if err := p.confirmCalls(config, start, c.Bool("yes")); err != nil {
 		return false, err
 	}
 	if err := b.startHook(c.Context, config, false); err != nil {

@@ -212,7 +212,11 @@ func (p *place) retryOwned(c *cli.Context, drive driveFlagsRead, r ownedRun) err
 	if err := p.env.checkTurns(c, config, callsOf(prior)); err != nil {
 		return err
 	}
-	if err := p.confirmCalls(config, callsAgain(prior, r.wishes), c.Bool("yes")); err != nil {
+	again := callsAgain(prior, r.wishes)
+	if err := p.findAgain(config.Agents, again); err != nil {
+		return err
+	}
+	if err := p.confirmCalls(config, again, c.Bool("yes")); err != nil {
 		return err
 	}
 	b, err := p.bench(c.Context, r.run, r.owner)
