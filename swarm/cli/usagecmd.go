@@ -21,7 +21,7 @@ func newUsageCommand(env Env) *cli.Command {
 		Usage:     "show what a run used of models, and what that cost",
 		ArgsUsage: "[RUN | AGENT]",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "by", Usage: "sum up by `WHAT`: `WHAT` is role, model, agent or phase (default: role)"},
+			&cli.StringFlag{Name: "by", Usage: "sum up by `role|model|agent|phase` (default: role)"},
 			jsonFlag(),
 		},
 		Description: `Sums up the tokens of all attempts of the agents of a run, without an address of

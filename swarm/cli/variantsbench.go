@@ -24,7 +24,7 @@ func newVariantsBenchCommand(env Env) *cli.Command {
 		Name:  "bench",
 		Usage: "compare agents with and without variants",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "family", Usage: "whose failure modes to look at: claude, deepseek, gpt or qwen: `F`"},
+			&cli.StringFlag{Name: "family", Usage: "the family whose failure modes to look at: `claude|deepseek|gpt|qwen`"},
 			&cli.StringFlag{Name: "model", Usage: "the model `M` of that family that agents use, as their program calls it"},
 			&cli.StringFlag{Name: "agent", Usage: "the agent `NAME` from the user's configuration, or a kind; no command"},
 			&cli.StringFlag{Name: "arm", Value: "off,on", Usage: "`ARMS`: off is without the variant, on with it"},
