@@ -31,7 +31,8 @@ func newAnswerCommand(env Env) *cli.Command {
 other text allows it and is passed on. Without an answer it shows the action and
 asks for one, on a terminal. An id may be shortened while it means one question.
 
-With --for run the answer holds for the same action of any agent of the run.
+With --for run the answer holds for the same action of any agent of the run; what
+is DESTRUCTIVE when it is asked is not allowed by it.
 
 Examples:
   swarm answer k3x9q2-1 yes
@@ -152,7 +153,9 @@ func (p *place) giveAll(c *cli.Context, all []asked, answer *control.Answer) (er
 	given := answeredObject{Schema: "swarm.answered/1", Answers: []answerObject{}}
 	for i, q := range all {
 		answer.ID, answer.Shown = q.ID, q.shown()
-		if err = p.give(c.Context, q, answer); codeOf(err) == CodeUsage && slices.ContainsFunc(all[:i], q.merges) {
+		err = p.give(c.Context, q, answer)
+		before := func(other asked) bool { return q.answeredWith(other, answer) }
+		if codeOf(err) == CodeUsage && slices.ContainsFunc(all[:i], before) {
 			err = nil // it was answered with that one
 		}
 		if err != nil {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"agentswarm/swarm/ask"
+	"agentswarm/swarm/control"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/event"
 	"agentswarm/swarm/inbox"
@@ -165,10 +166,11 @@ func (q asked) shown() string {
 	return inbox.Digest(q.Action)
 }
 
-// merges reports whether the answer to a question is the answer to another one
-// too, as the owner of their run has it.
-func (q asked) merges(other asked) bool {
-	return q.run == other.run && q.Risk != nil && other.Risk != nil && !q.Redacted && q.shown() == other.shown()
+// answeredWith reports whether an answer to another question was the answer to
+// this one too, as the owner of their run has it.
+func (q asked) answeredWith(other asked, a *control.Answer) bool {
+	return q.run == other.run && q.Risk != nil && other.Risk != nil && !q.Redacted && q.shown() == other.shown() &&
+		inbox.AlsoAnswers(&event.Replied{Allow: a.Allow, For: a.For}, &other.Questioned, &q.Questioned)
 }
 
 // who asks, for a person: an agent, or the script.

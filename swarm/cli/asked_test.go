@@ -365,3 +365,35 @@ func TestRenderNotes(t *testing.T) {
 		t.Errorf("a hint to nothing: %q", got)
 	}
 }
+
+// TestAnsweredWith holds that a question counts as answered with another one
+// only where the run's owner closes both by one answer.
+func TestAnsweredWith(t *testing.T) {
+	t.Parallel()
+	found := func(q asked, tier string) asked {
+		q.Risk = &event.Risk{Tier: tier, Reason: "r"}
+		return q
+	}
+	hard := found(question("r-1", "a1", `"cp a b"`), "HARD_TO_REVERSE")
+	yes, always, never := &control.Answer{Allow: true}, &control.Answer{Allow: true, For: task.ForTheRun}, &control.Answer{For: task.ForTheRun}
+	for _, tt := range []struct {
+		name  string
+		give  asked
+		after *control.Answer
+		want  bool
+	}{
+		{"the same", found(question("r-2", "a2", `"cp a b"`), "HARD_TO_REVERSE"), yes, true},
+		{"another action", found(question("r-2", "a2", `"cp a c"`), "HARD_TO_REVERSE"), yes, false},
+		{"of another run", found(question("s-2", "a2", `"cp a b"`), "HARD_TO_REVERSE"), yes, false},
+		{"not looked at", question("r-2", "a2", `"cp a b"`), yes, false},
+		{"of another tier", found(question("r-2", "a2", `"cp a b"`), "VISIBLE"), yes, false},
+		{"of another tier, for the run", found(question("r-2", "a2", `"cp a b"`), "VISIBLE"), always, true},
+		{"graver", found(question("r-2", "a2", `"cp a b"`), "DESTRUCTIVE"), yes, false},
+		{"graver, for the run", found(question("r-2", "a2", `"cp a b"`), "DESTRUCTIVE"), always, false},
+		{"graver, denied for the run", found(question("r-2", "a2", `"cp a b"`), "DESTRUCTIVE"), never, true},
+	} {
+		if got := tt.give.answeredWith(hard, tt.after); got != tt.want {
+			t.Errorf("%s: answeredWith = %v, want %v", tt.name, got, tt.want)
+		}
+	}
+}

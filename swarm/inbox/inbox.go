@@ -101,7 +101,9 @@ func (b *Box) AskAbout(agent task.ID, attempt int, asked *event.Asked, l Looked)
 		q.Action, q.Redacted = l.Shown, true
 		b.whole[q.ID] = Digest(asked.Action)
 	}
-	if rule := b.rules[b.key(q)]; rule != nil {
+	// What was allowed for the run may have become worse since: what a command
+	// writes to may be there by now.
+	if rule := b.rules[b.key(q)]; rule != nil && reaches(rule, q) {
 		held := *rule
 		held.ID, held.By = q.ID, task.ByRule
 		held.Reason = because("answered for the run in "+rule.ID, rule)
@@ -192,15 +194,13 @@ func (b *Box) Answer(a Answer) ([]Closed, error) {
 	for _, q := range b.open {
 		switch {
 		case q == found:
-		case r.For == task.ForTheRun && key != "" && b.key(q) == key:
+		case key != "" && b.key(q) == key && AlsoAnswers(&r, found, q):
+			how := "answered with the same of others in "
+			if r.For == task.ForTheRun {
+				how = "answered for the run in "
+			}
 			closed = append(closed, Closed{q, &event.Replied{
-				ID: q.ID, Allow: r.Allow, Text: r.Text, By: task.ByRule,
-				Reason: because("answered for the run in "+r.ID, &r),
-			}})
-		case b.merged(q, found):
-			closed = append(closed, Closed{q, &event.Replied{
-				ID: q.ID, Allow: r.Allow, Text: r.Text, By: task.ByRule,
-				Reason: because("answered with the same of others in "+r.ID, &r),
+				ID: q.ID, Allow: r.Allow, Text: r.Text, By: task.ByRule, Reason: because(how+r.ID, &r),
 			}})
 		default:
 			kept = append(kept, q)
@@ -231,11 +231,21 @@ func (e *OnceError) Error() string {
 // is asked later.
 func onceOnly(q *event.Questioned) bool { return q.Risk != nil && q.Risk.Tier == "DESTRUCTIVE" }
 
-// merged reports whether two open questions are one: several agents want the
-// same, and it was found to be the same.
-func (b *Box) merged(one, other *event.Questioned) bool {
-	key := b.key(one)
-	return one.Risk != nil && other.Risk != nil && key != "" && key == b.key(other)
+// reaches reports whether an answer for the run holds for another question about
+// the same action. A no always does. A yes does not where the action has become,
+// or is for somebody else, what has to be asked about each time.
+func reaches(r *event.Replied, q *event.Questioned) bool { return !r.Allow || !onceOnly(q) }
+
+// AlsoAnswers reports whether the answer to a question is the answer to another
+// open one about the same action: for the run, or because the two are one.
+// They are where the action was found to be the same in both, which it need
+// not be: one command may be graver for one agent than for another.
+func AlsoAnswers(r *event.Replied, found, other *event.Questioned) bool {
+	if r.For == task.ForTheRun {
+		return reaches(r, other)
+	}
+	one, two := found.Risk, other.Risk
+	return one != nil && two != nil && one.Tier == two.Tier && one.Reason == two.Reason
 }
 
 // EndOne closes an open question, and reports whether it was there.

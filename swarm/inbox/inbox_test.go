@@ -299,3 +299,50 @@ func TestTheReasonIsForAll(t *testing.T) {
 		}
 	}
 }
+
+// TestGraverIsAskedAbout holds that a yes is to an action as it was found to be:
+// where the same one is DESTRUCTIVE it is asked about, whatever was allowed.
+func TestGraverIsAskedAbout(t *testing.T) {
+	t.Parallel()
+	looked := func(tier, reason string) Looked { return Looked{Risk: &event.Risk{Tier: tier, Reason: reason}} }
+	hard, grave := looked("HARD_TO_REVERSE", "it writes outside"), looked("DESTRUCTIVE", "it overwrites")
+	for _, tt := range []struct {
+		name   string
+		answer bool
+		span   task.Span
+		first  Looked // what is answered
+		open   Looked // what another agent has asked meanwhile
+		closes bool
+		later  Looked
+		holds  bool
+	}{
+		{"yes", true, task.Once, hard, hard, true, hard, false},
+		{"yes where another is graver", true, task.Once, hard, grave, false, grave, false},
+		{"yes where another is less grave", true, task.Once, grave, hard, false, hard, false},
+		{"yes to what is grave", true, task.Once, grave, grave, true, grave, false},
+		{"yes for another reason", true, task.Once, hard, looked("HARD_TO_REVERSE", "else"), false, hard, false},
+		{"yes for the run", true, task.ForTheRun, hard, grave, false, grave, false},
+		{"yes for the run, and no worse", true, task.ForTheRun, hard, looked("VISIBLE", "else"), true, looked("VISIBLE", "else"), true},
+		{"yes for the run to what nobody looked at", true, task.ForTheRun, Looked{}, grave, false, grave, false},
+		{"no", false, task.Once, hard, grave, false, grave, false},
+		{"no for the run", false, task.ForTheRun, hard, grave, true, grave, true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			b := New("abcdef", Wait, nil)
+			q, _ := b.AskAbout("a1", 1, asked(`"cp a b"`), tt.first)
+			other, _ := b.AskAbout("a2", 1, asked(`"cp a b"`), tt.open)
+			closed, err := b.Answer(Answer{Shown: Digest(q.Action), Replied: event.Replied{ID: q.ID, Allow: tt.answer, For: tt.span}})
+			if err != nil || (len(closed) == 2) != tt.closes || b.EndOne(other.ID) == tt.closes {
+				t.Errorf("Answer = %+v, %v; want the other closed: %v", closed, err, tt.closes)
+			}
+			if _, r := b.AskAbout("a1", 2, asked(`"cp a b"`), tt.later); (r != nil) != tt.holds || r != nil && r.Allow != tt.answer {
+				t.Errorf("later it gets %+v, want that it holds: %v", r, tt.holds)
+			}
+			again := New("abcdef", Wait, []event.Event{q, closed[0].Reply})
+			if _, r := again.AskAbout("a1", 3, asked(`"cp a b"`), tt.later); (r != nil) != tt.holds {
+				t.Errorf("of a later owner it gets %+v, want that it holds: %v", r, tt.holds)
+			}
+		})
+	}
+}
