@@ -314,7 +314,7 @@ func (pl *plan) trustScript(brought []string) {
 		// One that no call may use, or that is built in, says nothing to anybody.
 		if t := pl.script.Types[name]; t.File != "" && t.Refused == "" {
 			pl.wants = append(pl.wants, config.Item{
-				Key: "type", Origin: config.Origin{Layer: config.Project, File: t.File}, Text: scriptText(t.Prompt),
+				Key: "type", Origin: config.Origin{Layer: config.Project, File: t.File}, Text: typeText(t),
 			})
 		}
 	}
@@ -325,6 +325,20 @@ func workflowItem(file, text string) config.Item {
 	return config.Item{
 		Key: "workflow", Origin: config.Origin{Layer: config.Project, File: file}, Text: scriptText(text),
 	}
+}
+
+// typeText is all of a type that decides what its agents do, and what they
+// cost. The name does: one that is built in is replaced by it.
+func typeText(t workflow.Type) string {
+	lines := []string{fmt.Sprintf("name = %q", t.Name)}
+	for _, option := range []struct{ key, value string }{
+		{"model", t.Model}, {"role", t.Role}, {"tools", strings.Join(t.Tools, ", ")},
+	} {
+		if option.value != "" {
+			lines = append(lines, fmt.Sprintf("%s = %q", option.key, option.value))
+		}
+	}
+	return strings.Join(append(lines, scriptText(t.Prompt)), "\n")
 }
 
 // scriptText is a script as an approval shows and keeps it: two scripts have
