@@ -56,7 +56,11 @@ func (g *collector) old(ctx context.Context) error {
 		if err != nil || v.Status == store.RunRunning || v.Ended.IsZero() || g.now.Sub(v.Ended) <= g.retain.RunAge {
 			continue
 		}
-		if why, _ := precious(v); why != "" {
+		why, _, err := g.precious(ctx, e.Run, v)
+		if err != nil {
+			return err
+		}
+		if why != "" {
 			g.out.Kept = append(g.out.Kept, gcKept{Path: e.Run.Dir, Reason: "run " + e.Run.ID + " " + why})
 			continue
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -26,7 +27,8 @@ func newRmCommand(env Env) *cli.Command {
 		Description: `Moves the folder of a run into the trash, from where gc removes it after 7 days (trash_age of [gc]),
 together with the refs that hold its patches; until then it can be moved back. What
 it merged stays merged. A run that is live, that has patches which landed nowhere,
-or a workspace that could not be captured, is refused.
+what you changed in copies of its workspaces (see shell), or a workspace that
+could not be captured, is refused.
 
 Examples:
   swarm rm k3x9q2
@@ -175,7 +177,14 @@ func (p *place) removable(c *cli.Context, address string) (*store.Run, error) {
 			Advice: fmt.Sprintf("end it with `%s cancel %s`", p.env.Calls, a.Run.ID),
 		}
 	}
-	if why, advice := precious(v); why != "" && !c.Bool("force") {
+	if c.Bool("force") {
+		return a.Run, nil
+	}
+	why, advice, err := p.precious(c.Context, a.Run, v)
+	if err != nil {
+		return nil, err
+	}
+	if why != "" {
 		return nil, &UsageError{Text: fmt.Sprintf("rm: run %s %s", a.Run.ID, why), Advice: advice}
 	}
 	return a.Run, nil
@@ -183,7 +192,7 @@ func (p *place) removable(c *cli.Context, address string) (*store.Run, error) {
 
 // precious says what is lost with a run that has ended, and what to do about
 // it; empty where nothing is.
-func precious(v *store.View) (why, advice string) {
+func (p *place) precious(ctx context.Context, run *store.Run, v *store.View) (why, advice string, err error) {
 	var unlanded []*store.Agent
 	for _, agent := range v.Agents {
 		if patchOf(agent) != nil && len(agent.Landings) == 0 {
@@ -192,13 +201,35 @@ func precious(v *store.View) (why, advice string) {
 		for _, l := range agent.Leases {
 			if exists(l.Dir) {
 				return fmt.Sprintf("keeps the workspace %s, which could not be captured", l.Dir),
-					"--force moves it into the trash"
+					"--force moves it into the trash", nil
 			}
 		}
 	}
-	if len(unlanded) == 0 {
-		return "", ""
+	if len(unlanded) > 0 {
+		return fmt.Sprintf("has %s that landed nowhere: %s", Count(len(unlanded), "patch", "patches"), labels(unlanded)),
+			"merge them first, or give --force", nil
 	}
-	return fmt.Sprintf("has %s that landed nowhere: %s", Count(len(unlanded), "patch", "patches"), labels(unlanded)),
-		"merge them first, or give --force"
+	return p.preciousCopies(ctx, run)
+}
+
+// preciousCopies is precious of what people did in copies of a run's
+// workspaces. Nothing records where that landed: whether it still counts is
+// theirs to say.
+func (p *place) preciousCopies(ctx context.Context, run *store.Run) (why, advice string, err error) {
+	// The folder of one that is open goes only once what was changed in it has
+	// a ref.
+	open, err := run.Copies()
+	if err != nil {
+		return "", "", err
+	}
+	if len(open) > 0 {
+		return fmt.Sprintf("has a copy of %s that is open: %s", open[0].Agent, open[0].Dir),
+			fmt.Sprintf("leave it first; one that a crash left is captured by `%s gc`", p.env.Calls), nil
+	}
+	refs, err := p.repo.RefsUnder(ctx, copyRefs(run.ID))
+	if err != nil || len(refs) == 0 {
+		return "", "", err
+	}
+	return "has what was changed in copies of its workspaces: " + listed(slices.Sorted(maps.Keys(refs)), 5),
+		"delete the refs that you need no more by `git update-ref -d`, or give --force", nil
 }

@@ -77,20 +77,12 @@ func (r *Run) NewCopy(agent task.ID, taken func(n int) (bool, error)) (*Copy, er
 // LeftCopies are the copies that nobody has open, locked for the caller: what
 // a crash left. Each must be closed or removed.
 func (s *State) LeftCopies() ([]*Copy, error) {
-	entries, err := os.ReadDir(s.Copies())
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
+	all, err := s.allCopies()
 	if err != nil {
-		return nil, fmt.Errorf("list copies: %w", err)
+		return nil, err
 	}
 	var left []*Copy
-	for _, e := range entries {
-		c, ok := parseCopy(e.Name())
-		if !ok || !e.IsDir() {
-			continue
-		}
-		c.Dir = filepath.Join(s.Copies(), e.Name())
+	for _, c := range all {
 		free, err := c.take()
 		if errors.Is(err, fs.ErrNotExist) {
 			continue // removed meanwhile
@@ -106,6 +98,32 @@ func (s *State) LeftCopies() ([]*Copy, error) {
 		}
 	}
 	return left, nil
+}
+
+// Copies are those of the run's agents that are there: somebody has them open,
+// or a crash left them. They are not locked for the caller, who may only look.
+func (r *Run) Copies() ([]*Copy, error) {
+	all, err := r.state.allCopies()
+	return slices.DeleteFunc(all, func(c *Copy) bool { return c.Run != r.ID }), err
+}
+
+// allCopies are the copies that there are.
+func (s *State) allCopies() ([]*Copy, error) {
+	entries, err := os.ReadDir(s.Copies())
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("list copies: %w", err)
+	}
+	var all []*Copy
+	for _, e := range entries {
+		if c, ok := parseCopy(e.Name()); ok && e.IsDir() {
+			c.Dir = filepath.Join(s.Copies(), e.Name())
+			all = append(all, c)
+		}
+	}
+	return all, nil
 }
 
 // parseCopy reads the name of a copy's folder: k3x9q2.a3-1.

@@ -43,6 +43,14 @@ func TestCopies(t *testing.T) {
 	if left, err := s.LeftCopies(); err != nil || len(left) > 0 {
 		t.Errorf("LeftCopies = %v, %v while they are in use", left, err)
 	}
+	other, o := created(t, s)
+	mustClose(t, o)
+	if there, err := r.Copies(); err != nil || len(there) != 2 || there[0].Dir != first.Dir || there[1].Name() != "a3-3" {
+		t.Errorf("Copies = %+v, %v, want the two that are in use", there, err)
+	}
+	if there, err := other.Copies(); err != nil || len(there) > 0 {
+		t.Errorf("Copies of another run = %+v, %v", there, err)
+	}
 	type record struct{ Word string }
 	var got record
 	if err := first.Read(&got); !errors.Is(err, fs.ErrNotExist) {
