@@ -37,7 +37,7 @@ func fakeKinds() kinds.List {
 		},
 		{
 			Name: agent.KindQwen, Adapter: wordy{}, Spec: spec, Program: "qwen", Install: "npm install -g qwen", Version: tried,
-			Footprint: 189 << 20, Can: agent.Abilities{Model: true}, Providers: []string{"qwen"}, Bare: true,
+			Footprint: 189 << 20, Can: agent.Abilities{Model: true, Fork: true}, Providers: []string{"qwen"}, Bare: true,
 		},
 		{
 			Name: agent.KindBuiltin, Adapter: wordy{}, Spec: spec, Can: all, Footprint: 20 << 20, Paid: true,

@@ -222,22 +222,22 @@ type assigning struct {
 }
 
 // call is for one call.
-func (a *assigning) call(r engine.AssignRequest) error {
+func (a *assigning) call(r engine.AssignRequest) (*roles.Resolved, error) {
 	if spec := a.config.Agents[r.Call.Agent]; a.reach != nil && (spec == nil || spec.Kind != agent.KindCommand) {
 		if err := a.reach.call(r.Call.Model, r.TypeModel); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	found, err := engine.Assign(a.config, a.kinds, r)
 	if err == nil && found != nil {
 		a.found = append(a.found, found)
 	}
-	return err
+	return found, err
 }
 
 // script is what assigns the calls of a script; nil in runs of versions that
 // had no roles.
-func (a *assigning) script() func(engine.AssignRequest) error {
+func (a *assigning) script() func(engine.AssignRequest) (*roles.Resolved, error) {
 	if a.config.Roles == nil {
 		return nil
 	}
@@ -264,7 +264,7 @@ func assignCalls(a *assigning, w fanout.Workflow, calls []*task.Call) error {
 			t = &w.Tasks[call.Index-1]
 			request.Named = t.Agent != ""
 		}
-		err := a.call(request)
+		_, err := a.call(request)
 		unknown, mistyped := errors.AsType[*roles.UnknownError](err)
 		switch {
 		case err == nil:

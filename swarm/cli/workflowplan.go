@@ -17,6 +17,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"agentswarm/roles"
 	"agentswarm/swarm/config"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/event"
@@ -49,7 +50,7 @@ func (s *scripted) record() *event.Scripted {
 }
 
 // calling is what the calls of the script are made by.
-func (s *scripted) calling(c engine.Config, base store.Base, assign func(engine.AssignRequest) error, check func(*task.Call) error) workflow.Config {
+func (s *scripted) calling(c engine.Config, base store.Base, assign func(engine.AssignRequest) (*roles.Resolved, error), check func(*task.Call) error) workflow.Config {
 	var options task.Options
 	if s.Options != nil {
 		options = *s.Options

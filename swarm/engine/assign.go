@@ -18,14 +18,28 @@ type AssignRequest struct {
 	// Named is set where somebody gave the agent of the call by its name, and no
 	// role changes it.
 	Named bool
+	// Fork is what is known of a call that goes on with a conversation; nil for
+	// any other.
+	Fork *Fork
+}
+
+// Fork is what a call that goes on with a conversation has of its own, and of
+// the role that the conversation began with.
+type Fork struct {
+	Own    task.Choice // what the call itself names
+	Limits roles.Limits
 }
 
 // Assign gives a call the model, the limits and the agent of its role, by what
 // the run was told of them. A command has no model: nothing is given to it that
-// nobody asked for. It returns nil where there is nothing to resolve by.
+// nobody asked for. A fork has its model already, and no role of its own. Assign
+// returns nil where there is nothing to resolve by.
 func Assign(c Config, kinds map[string]agent.Kind, r AssignRequest) (*roles.Resolved, error) {
 	call := r.Call
 	r.Named = r.Named || c.Roles != nil && c.Roles.Agent != ""
+	if r.Fork != nil && c.Roles != nil {
+		return nil, goOn(c, kinds, call, r.Fork)
+	}
 	input, typed := call.Input.(*task.TypedAgentInput)
 	if c.Roles == nil || !typed || len(call.Command) > 0 {
 		return nil, nil //nolint:nilnil // what has nothing to resolve is no error
@@ -54,6 +68,30 @@ func Assign(c Config, kinds map[string]agent.Kind, r AssignRequest) (*roles.Reso
 	role := *input
 	role.Role, call.Input = found.Role, &role
 	return found, nil
+}
+
+// goOn lays the limits of the role that a conversation began with under those of
+// its fork. A model that the fork itself names is told its agent as any is.
+func goOn(c Config, kinds map[string]agent.Kind, call *task.Call, f *Fork) error {
+	bound(call, f.Limits)
+	spec := c.Agents[call.Agent]
+	if f.Own.Model == "" || spec == nil {
+		return nil
+	}
+	kind, driven := kinds[spec.Kind]
+	if !driven || spec.Kind == agent.KindCommand {
+		return nil // its check says that it cannot be told a model
+	}
+	named, err := roles.ParseSpec(f.Own.Model)
+	if err != nil {
+		return err
+	}
+	choice, err := kind.Tell(named, c.Roles.Providers)
+	if err != nil {
+		return err
+	}
+	call.Model, call.Effort = choice.Model, cmp.Or(f.Own.Effort, choice.Effort, call.Effort)
+	return nil
 }
 
 // askedOf is what is known of a call.

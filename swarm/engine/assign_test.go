@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"reflect"
 	"strings"
 	"testing"
@@ -141,6 +142,44 @@ func TestAssignKeeps(t *testing.T) {
 	call = &task.Call{Input: &task.TypedAgentInput{Prompt: "p", Role: "any"}, Agent: "bare", Options: task.Options{ReadOnly: true}}
 	if found, err := Assign(c, kinds, AssignRequest{Call: call}); found != nil || err != nil || call.Model != "" {
 		t.Errorf("a run without roles: %+v, %+v, %v", call, found, err)
+	}
+}
+
+// TestAssignFork: a fork has the limits of the role that its conversation began
+// with, under its own, and its model unless it names another, which its agent is
+// told as any.
+func TestAssignFork(t *testing.T) {
+	t.Parallel()
+	role := roles.Limits{Timeout: time.Minute, Turns: 3, Tokens: 5, USD: 1}
+	for _, tt := range []struct {
+		name, agent string
+		own         task.Choice
+		want        string // model effort, or the error
+	}{
+		{"nothing of its own", "bare", task.Choice{}, "was low"},
+		{"another model", "bare", task.Choice{Model: "openai/x:high"}, "x high"},
+		{"another model and effort", "bare", task.Choice{Model: "openai/x:high", Effort: "max"}, "x max"},
+		{"without an effort", "whole", task.Choice{Model: "mine/x"}, "mine/x low"},
+		{"not reached", "bare", task.Choice{Model: "anthropic/x"}, `model anthropic/x: agents of the kind codex do not reach "anthropic", only openai`},
+		{"no model", "bare", task.Choice{Model: "x/"}, `model "x/": want provider/model or provider/model:effort`},
+		{"a command", "cat", task.Choice{Model: "openai/x"}, "openai/x low"}, // which CheckCall refuses
+	} {
+		c, kinds := assignable()
+		call := &task.Call{
+			Input: &task.ForkAgentInput{Parent: "a1", Prompt: "p"}, Agent: tt.agent, Limits: task.Limits{Turns: 2},
+			Options: task.Options{Model: cmp.Or(tt.own.Model, "was"), Effort: cmp.Or(tt.own.Effort, "low")},
+		}
+		found, err := Assign(c, kinds, AssignRequest{Call: call, Fork: &Fork{Own: tt.own, Limits: role}})
+		got := call.Model + " " + call.Effort
+		if err != nil {
+			got = err.Error()
+		}
+		if got != tt.want || found != nil {
+			t.Errorf("%s: %q, %+v, want %q", tt.name, got, found, tt.want)
+		}
+		if want := (task.Limits{Turns: 2, Tokens: 5, USD: 1}); call.Timeout != time.Minute || call.Limits != want {
+			t.Errorf("%s: %v, %+v, want a minute, %+v", tt.name, call.Timeout, call.Limits, want)
+		}
 	}
 }
 

@@ -75,21 +75,30 @@ func (d *driver) input(r *script.Call) (task.AgentInput, task.Options, error) {
 	return input, agent.Lay(options, d.Config.Options), nil
 }
 
-// assign gives a call the model of its role.
+// assign gives a call the model and the limits of its role. A fork has the
+// limits of the role that its conversation began with.
 func (d *driver) assign(r *script.Call, call *task.Call) error {
 	if d.Config.Assign == nil {
 		return nil
 	}
 	request := engine.AssignRequest{Call: call, Named: r.Agent != ""}
+	if r.Fork != "" {
+		limits := d.bounds[d.labels[task.ID(r.Fork)]]
+		request.Fork = &engine.Fork{Own: task.Choice{Model: r.Model, Effort: r.Effort}, Limits: limits}
+		d.bounds[call] = limits
+	}
 	if t := d.Config.Types[r.AgentType]; r.AgentType != "" {
 		request.TypeModel, request.TypeRole = t.Model, t.Role
 	}
-	err := d.Config.Assign(request)
+	found, err := d.Config.Assign(request)
 	if unknown, ok := errors.AsType[*roles.UnknownError](err); ok {
 		return mistyped(unknown.Known, unknown.Name, "role: %v", unknown)
 	}
 	if err != nil {
 		return optionf("%v", err)
+	}
+	if found != nil {
+		d.bounds[call] = found.Limits
 	}
 	return nil
 }

@@ -3,7 +3,11 @@ package workflow
 import (
 	"reflect"
 	"testing"
+	"time"
 
+	"agentswarm/roles"
+	"agentswarm/swarm/agent"
+	"agentswarm/swarm/engine"
 	"agentswarm/swarm/script"
 	"agentswarm/swarm/task"
 )
@@ -62,6 +66,42 @@ func TestOptionsOfCalls(t *testing.T) {
 	} {
 		if _, err := d.narrow(t.Context(), &script.Call{Prompt: "p", Spec: tt.give}); err == nil || err.Error() != tt.want {
 			t.Errorf("narrow(%+v) = %v, want %s", tt.give, err, tt.want)
+		}
+	}
+}
+
+// TestForksOfRoles: a fork has the limits of the role that its conversation began
+// with, and none that were given to one call of it.
+func TestForksOfRoles(t *testing.T) {
+	t.Parallel()
+	limits := roles.Limits{Timeout: time.Minute, USD: 2}
+	config := engine.Config{
+		Agents: map[string]*agent.Spec{"codex": {Name: "codex", Kind: "codex"}},
+		Roles:  &roles.Orders{Table: roles.Table{roles.Default: {Spec: roles.Spec{Model: "m"}, Limits: limits}}},
+	}
+	kinds := map[string]agent.Kind{"codex": {Name: "codex", Providers: []string{"openai"}, Bare: true}}
+	d := newDriver(Request{Config: Config{
+		Agent: "codex", Agents: []string{"codex"},
+		Assign: func(r engine.AssignRequest) (*roles.Resolved, error) { return engine.Assign(config, kinds, r) },
+	}})
+	for _, tt := range []struct {
+		id    task.ID
+		give  script.Spec
+		model string
+		want  task.Limits
+	}{
+		{"a1", script.Spec{Limits: script.Limits{Turns: 7, USD: 9}}, "m ", task.Limits{Turns: 7, USD: 9}},
+		{"a2", script.Spec{Fork: "a1"}, "m ", task.Limits{USD: 2}},
+		{"a3", script.Spec{Fork: "a2", Limits: script.Limits{USD: 1}}, "m ", task.Limits{USD: 1}},
+		{"a4", script.Spec{Fork: "a3", Model: "openai/o:high"}, "o high", task.Limits{USD: 2}},
+	} {
+		call, err := d.narrow(t.Context(), &script.Call{Prompt: "p", Spec: tt.give})
+		if err != nil {
+			t.Fatalf("%s: %v", tt.id, err)
+		}
+		d.labels[tt.id] = call
+		if got := call.Model + " " + call.Effort; got != tt.model || call.Limits != tt.want || call.Timeout != time.Minute {
+			t.Errorf("%s: %q, %+v, %v; want %q, %+v, a minute", tt.id, got, call.Limits, call.Timeout, tt.model, tt.want)
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"agentswarm/roles"
 	"agentswarm/swarm/agent"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/event"
@@ -55,8 +56,9 @@ type Config struct {
 	// Can tells what an agent of a name can be asked for. Nil: nothing is known.
 	Can func(name string) agent.Abilities
 	// Assign gives a call the model of its role, over what its type and the run
-	// say of models; nil: types name models, and roles are names only.
-	Assign func(engine.AssignRequest) error
+	// say of models, and returns what it found; nil: types name models, and roles
+	// are names only.
+	Assign func(engine.AssignRequest) (*roles.Resolved, error)
 	// Check refuses a call that could not be carried out as it was asked for.
 	Check func(*task.Call) error
 }
@@ -96,7 +98,8 @@ type driver struct {
 	open    map[task.ID]bool // agents whose end was not heard of
 	called  map[task.ID]bool // agents that a call asked for
 	labels  map[task.ID]*task.Call
-	patches map[string]Patch // what the script has seen, by commit
+	bounds  map[*task.Call]roles.Limits // of their roles
+	patches map[string]Patch            // what the script has seen, by commit
 	ends    map[task.ID]task.Result
 	places  map[string]place     // what names meant, by name
 	seen    map[string]int       // occurrences of requests
@@ -114,7 +117,8 @@ type driver struct {
 func newDriver(r Request) *driver {
 	d := &driver{
 		Request: r, bad: make(chan error, 1),
-		ends: map[task.ID]task.Result{}, open: map[task.ID]bool{}, called: map[task.ID]bool{}, labels: map[task.ID]*task.Call{},
+		ends: map[task.ID]task.Result{}, open: map[task.ID]bool{}, called: map[task.ID]bool{},
+		labels: map[task.ID]*task.Call{}, bounds: map[*task.Call]roles.Limits{},
 		patches: map[string]Patch{}, places: map[string]place{}, seen: map[string]int{}, posted: map[string]int{},
 		timers: map[int]*time.Timer{}, keys: map[int]string{},
 		logged: map[event.Logged]int{}, phased: map[string]bool{},
