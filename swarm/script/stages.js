@@ -54,7 +54,8 @@
     const given = agentOptions({ ...o, ...options(`stages: ${name}`, o[name], {}, true) }, label ?? name, undefined);
     if (extra.fork === undefined && role !== undefined) given.role ??= role;
     if (extra.fork !== undefined) {
-      for (const key of ['role', 'agentType']) delete given[key];
+      // What its conversation began with it goes on with.
+      for (const key of ['role', 'agentType', 'model', 'effort']) delete given[key];
     }
     given.phase ??= name;
     const stage = { name, roster, words, reads };

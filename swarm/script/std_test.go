@@ -98,10 +98,10 @@ func TestStd(t *testing.T) {
 		{"work goes back in its conversation where that can be gone on with", `
 			answer = (n) => ({ status: 'completed', output: 'o', forkable: n === 2, patch: n === 2 || n === 4 || n === 6 ? { id: 'p' + n, base: 'b' + n } : undefined,
 				structured: n % 2 ? { pass: n === 7, problems: n === 7 ? [] : [{ path: 'f', problem: 'bad' }] } : undefined, id: 'a' + n });
-			const r = await std.stages('t');
-			return [r.pass, r.rounds, calls.map((c) => [c.opts.label, c.opts.fork?.id ?? '', c.opts.base ?? '', c.prompt.includes('f: bad'), c.prompt.includes('The plan')]), calls.evidence];`,
-			`[true,2,[["planner","","",false,false],["implementer","","",false,true],["reviewer","","p2",false,true],["implementer 2","a2","p2",true,false],` +
-				`["reviewer 2","","p4",false,true],["implementer 3","","p4",true,true],["reviewer 3","","p6",false,true]],[{"since":"b2"},{"since":"b2"},{"since":"b2"}]]`},
+			const r = await std.stages('t', { model: 'm', implementer: { effort: 'e' } });
+			return [r.pass, r.rounds, calls.map((c) => [c.opts.label, c.opts.fork?.id ?? '', c.opts.base ?? '', c.prompt.includes('f: bad'), c.prompt.includes('The plan'), (c.opts.model ?? '') + (c.opts.effort ?? '')]), calls.evidence];`,
+			`[true,2,[["planner","","",false,false,"m"],["implementer","","",false,true,"me"],["reviewer","","p2",false,true,"m"],["implementer 2","a2","p2",true,false,""],` +
+				`["reviewer 2","","p4",false,true,"m"],["implementer 3","","p4",true,true,"me"],["reviewer 3","","p6",false,true,"m"]],[{"since":"b2"},{"since":"b2"},{"since":"b2"}]]`},
 		{"nobody is paid to say what a check says", `
 			answer = (n) => ({ status: 'completed', output: 'o', patch: { id: 'p' + n, base: 'b' }, id: 'a' + n,
 				steps: [{ name: 'verify', command: 'make', ok: false, code: 2, tail: 'FAIL' }] });
