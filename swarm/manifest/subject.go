@@ -4,8 +4,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -78,10 +80,10 @@ func unfit(text string) string {
 		return "begins with " + text[:1]
 	case trailer(text):
 		return "is a trailer"
-	case instructs(text):
+	case instruction().MatchString(text):
 		return "tells a tool what to do"
-	case closes(text):
-		return "closes an issue"
+	case closing().MatchString(text):
+		return "closes an issue, or opens it again"
 	}
 	return ""
 }
@@ -96,47 +98,23 @@ func trailer(text string) bool {
 	})
 }
 
-// closes reports whether a forge would close an issue by a subject that lands:
-// a word such as Fixes, and the number or the address of one behind it. Nobody
-// asked the model to decide that.
-func closes(text string) bool {
-	words := strings.Fields(strings.ToLower(text))
-	for i, word := range words[:max(0, len(words)-1)] {
-		switch strings.TrimRight(word, ":") {
-		case "close", "closes", "closed", "fix", "fixes", "fixed", "resolve", "resolves", "resolved", "implement", "implements":
-			if issue(words[i+1]) {
-				return true
-			}
-		}
-	}
-	return false
-}
+// closing matches what has a forge close an issue, or open it again, once it
+// lands: the words that GitHub, GitLab, Gitea and Bitbucket take for that,
+// whatever stands around them, and behind them an issue such as #1, me/it#1,
+// GH-1 or an address. Nobody asked the model to decide that.
+var closing = sync.OnceValue(func() *regexp.Regexp {
+	const (
+		verb  = `(?:clos(?:e[sd]?|ing)|fix(?:e[sd]|ing)?|resolv(?:e[sd]?|ing)|implement(?:s|ed|ing)?|reopen(?:s|ed|ing)?)`
+		noun  = `(?:(?:issue|bug)s?[^\pL\pN]+)?`
+		issue = `(?:gh-\d|[\pL\pN/:.@~_%-]*(?:[#!]|/(?:issues|work_items|pulls?|merge_requests)/)\d)`
+	)
+	return regexp.MustCompile(`(?i)(?:^|[^\pL\pN])` + verb + `[^\pL\pN]+` + noun + issue)
+})
 
-// issue reports whether a word in lower case names an issue: #1, me/it#1, gh-1,
-// or an address.
-func issue(word string) bool {
-	for _, mark := range []string{"#", "gh-", "/issues/"} {
-		_, number, ok := strings.Cut(word, mark)
-		if ok && number != "" && unicode.IsDigit(rune(number[0])) {
-			return true
-		}
-	}
-	return false
-}
-
-// instructs reports whether tools read more in a subject than a name: a rebase
-// that squashes by itself, or a server that leaves checks out.
-func instructs(text string) bool {
-	low := strings.ToLower(text)
-	for _, word := range []string{"fixup!", "squash!", "amend!"} {
-		if strings.HasPrefix(low, word) {
-			return true
-		}
-	}
-	for _, word := range []string{"[skip ", "[no ci]", "[ci skip]", "skip]", "***no_ci***", "skip-checks"} {
-		if strings.Contains(low, word) {
-			return true
-		}
-	}
-	return false
-}
+// instruction matches what has a tool do more than show a subject: a rebase
+// that squashes by itself, or a server that leaves checks out, for which each
+// has spellings of its own, such as [skip ci], [skip-ci] and ***NO_CI***.
+var instruction = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)^(?:fixup|squash|amend)!|\[[^\[\]]*(?:skip|\bno[ _-]*ci\b)[^\[\]]*\]|` +
+		`\*no[ _-]*ci\*|skip-checks|--(?:skip-ci|ci-skip)\b`)
+})
