@@ -59,7 +59,6 @@ func (p *place) planCaution(pl *plan, conf *config.Config) error {
 	given := pl.caution
 	pl.caution = configuredCaution(conf)
 	pl.caution.Allow, pl.caution.Audit = given.Allow, given.Audit
-	pl.ignored = conf.Ignored()
 	if err := p.cautious(&pl.caution); err != nil {
 		return err
 	}
@@ -131,9 +130,10 @@ func (p *place) layCaution(c *cli.Context, into *caution) error {
 	return nil
 }
 
-// sayIgnored tells what the repository's files say that does not count.
-func (p *place) sayIgnored(pl *plan) {
-	for _, e := range pl.ignored {
+// sayNotes tells what the repository's files say that does not count, and what
+// of the user's they switch off.
+func (p *place) sayNotes(pl *plan) {
+	for _, e := range pl.notes {
 		fmt.Fprintln(p.env.Stderr, Printable(e.Error()))
 	}
 }

@@ -42,7 +42,7 @@ func (p *place) configure(c *cli.Context, pl *plan, conf *config.Config) (err er
 	if !c.IsSet("j") && conf.Jobs == 0 && p.paid(pl) {
 		pl.config.Jobs = min(pl.config.Jobs, paidJobs)
 	}
-	pl.wants = conf.Needs(use)
+	pl.wants, pl.notes = conf.Needs(use), append(conf.Ignored(), conf.SwitchedOff(use)...)
 	if err := pl.takeReview(c.String("review")); err != nil {
 		return err
 	}

@@ -94,7 +94,7 @@ func (p *place) printPlan(pl *plan, asJSON bool) error {
 	}
 	w := p.env.Stdout
 	p.sayBase(pl)
-	p.sayIgnored(pl)
+	p.sayNotes(pl)
 	p.sayRoutes(pl)
 	p.sayVariants(pl)
 	if pl.assigned != nil {

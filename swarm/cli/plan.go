@@ -43,7 +43,7 @@ type plan struct {
 	contact     contact
 	isolation   isolation
 	caution     caution
-	ignored     []config.Error // what the repository's files say and may not
+	notes       []config.Error // what the user is to know of the repository's files
 	merge       bool
 	into        string
 	dirt        git.Dirt

@@ -199,7 +199,7 @@ func (p *place) reconfigure(c *cli.Context, pl *plan) error {
 		// What was said at the start holds on; what is configured is as it is now.
 		o.Role, o.Model, o.Models, o.Route, o.Phases = orders.Role, orders.Model, orders.Models, orders.Route, orders.Phases
 	}
-	p.sayIgnored(pl)
+	p.sayNotes(pl)
 	if pl.script.Agent == "" && pl.config.Agents[before] != nil {
 		pl.script.Agent = before // as it was chosen at the start
 	}

@@ -119,7 +119,7 @@ func runHere(c *cli.Context, env Env, report *report) error {
 		return err
 	}
 	p.sayBase(pl)
-	p.sayIgnored(pl)
+	p.sayNotes(pl)
 	p.sayRoutes(pl)
 	p.sayVariants(pl)
 	if pl.assigned != nil {

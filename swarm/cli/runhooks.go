@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -73,7 +74,7 @@ func (e *HookError) ExitCode() int { return int(CodeApproval) }
 func hookCommands(h config.Hooks) engine.HookCommands {
 	return engine.HookCommands{
 		RunStart: h.RunStart.Argv(), AgentStart: h.AgentStart.Argv(), AgentEnd: h.AgentEnd.Argv(), RunEnd: h.RunEnd.Argv(),
-		Timeout: h.Timeout,
+		Timeout: h.Timeout, Timeouts: h.Timeouts(),
 	}
 }
 
@@ -243,10 +244,7 @@ const maxHookOutput = 1 << 20
 // own, as that of --notify is, and runs as that does: in their environment and
 // without walls.
 func (b *bench) askHook(ctx context.Context, h engine.HookCommands, told hookObject) (_ hook.Answer, err error) {
-	most := h.Timeout
-	if most <= 0 {
-		most = config.DefaultHookTimeout
-	}
+	most := cmp.Or(h.Timeouts[told.Event], h.Timeout, config.DefaultHookTimeout)
 	ctx, cancel := context.WithTimeoutCause(ctx, most, fmt.Errorf("it took longer than %s", most))
 	defer cancel()
 	told.Schema, told.Run, told.Repository = "swarm.hook/1", b.run.ID, readable(b.rootDir())

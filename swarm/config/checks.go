@@ -50,8 +50,8 @@ func (c *Config) mergeCheck(name string, f field) error {
 	if !checkName().MatchString(name) {
 		return f.wrong("a name holds letters, digits, - and _, and does not start with -")
 	}
-	script, err := f.str()
-	if err != nil {
+	var script string
+	if err := c.readScript(f, &script); err != nil {
 		return err
 	}
 	c.checks[name] = script

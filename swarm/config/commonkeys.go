@@ -33,7 +33,7 @@ func runKeys() []key[Config] {
 		}, {
 			"notify", scriptShape(), "", "none",
 			"run by `sh -c`, with JSON on its standard input, when a run ends or needs somebody",
-			func(c *Config, f field) error { return f.intoString(&c.Notify) },
+			func(c *Config, f field) error { return c.readNotify(f) },
 			func(c *Config) any { return c.Notify },
 		}, {
 			"overlap", wordShape(OverlapWarn, OverlapSerialize, OverlapRefuse), OverlapWarn.String(), "",
@@ -55,17 +55,17 @@ func workspaceKeys() []key[Config] {
 		}, {
 			"warm", scriptShape(), "", "none",
 			"run by `sh -c` once before the first agent, at the base, to fill the caches that all agents stand on",
-			func(c *Config, f field) error { return f.intoString(&c.Warm) },
+			func(c *Config, f field) error { return c.readScript(f, &c.Warm) },
 			func(c *Config) any { return c.Warm },
 		}, {
 			"setup", scriptShape(), "", "none",
 			"run by `sh -c` in each workspace before its agent",
-			func(c *Config, f field) error { return f.intoString(&c.Setup) },
+			func(c *Config, f field) error { return c.readScript(f, &c.Setup) },
 			func(c *Config) any { return c.Setup },
 		}, {
 			"verify", scriptShape(), "", "none",
 			"run by `sh -c` on the work of each agent, and on what a merge comes to",
-			func(c *Config, f field) error { return f.intoString(&c.Verify) },
+			func(c *Config, f field) error { return c.readScript(f, &c.Verify) },
 			func(c *Config) any { return c.Verify },
 		},
 	}
@@ -137,6 +137,40 @@ func budgetKeys() []key[Config] {
 			func(c *Config) any { return durationText(c.BudgetTime) },
 		},
 	}
+}
+
+// readScript reads a script. A repository may switch off one of the user, who is
+// told so.
+func (c *Config) readScript(f field, to *string) error {
+	if err := f.intoString(to); err != nil {
+		return err
+	}
+	switch {
+	case f.layer == User:
+		c.scripts[f.key] = *to != ""
+	case *to != "":
+		delete(c.off, f.key)
+	case c.scripts[f.key]:
+		c.off[f.key] = &Error{File: f.file, Line: f.node.line, Key: f.key, Reason: "is empty, which switches off the user's"}
+	}
+	return nil
+}
+
+// readNotify reads what a person is called by. Nobody is asked about an empty
+// script, and who relies on being called would wait for ever.
+func (c *Config) readNotify(f field) error {
+	var script string
+	if err := f.intoString(&script); err != nil {
+		return err
+	}
+	switch {
+	case f.layer == User:
+		c.scripts[f.key] = script != ""
+	case script == "" && c.scripts[f.key]:
+		return c.ignore(f, nil, "a repository does not switch off the notify of the user")
+	}
+	c.Notify = script
+	return nil
 }
 
 // readCount reads how many agents a run may start, or how often one. A

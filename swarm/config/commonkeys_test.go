@@ -1,6 +1,7 @@
 package config
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -48,6 +49,42 @@ func TestBudgetOfRepository(t *testing.T) {
 		}
 		if tt.name == "how many" && (c.Retries != 0 || c.MaxAgents != 8) {
 			t.Errorf("%s: %d retries, %d agents", tt.name, c.Retries, c.MaxAgents)
+		}
+	}
+}
+
+// TestScriptsOfRepository: a repository may switch off a script of the user, who
+// is told so where it would have been run, and never what calls the user.
+func TestScriptsOfRepository(t *testing.T) {
+	t.Parallel()
+	const off, kept = ": is empty, which switches off the user's", ": is ignored: a repository does not switch off the notify of the user"
+	all := Use{Warm: true, Setup: true, Verify: true, Checks: true}
+	for _, tt := range []struct {
+		name, user, project, local string
+		use                        Use
+		verify, notify             string
+		said                       []string
+	}{
+		{"a check", "checks.x = 'mine'", "checks.x = ''", "", all, "", "", []string{".swarm/config.toml:1: checks.x" + off}},
+		{"of the last file", "workspace.verify = 'mine'", "workspace.verify = 'its'", "workspace.verify = ''", all, "", "", []string{".swarm/config.local.toml:1: workspace.verify" + off}},
+		{"and on again", "workspace.verify = 'mine'", "workspace.verify = ''", "workspace.verify = 'its'", all, "its", "", nil},
+		{"all", "workspace = { warm = 'w', setup = 's', verify = 'v' }", "[workspace]\nwarm = ''\nsetup = ''\nverify = ''", "", all, "", "", []string{
+			".swarm/config.toml:3: workspace.setup" + off, ".swarm/config.toml:4: workspace.verify" + off, ".swarm/config.toml:2: workspace.warm" + off,
+		}},
+		{"what is not used", "workspace = { setup = 's', verify = 'v' }\nchecks.x = 'x'", "workspace = { setup = '', verify = '' }\nchecks.x = ''", "", Use{Setup: true}, "", "", []string{".swarm/config.toml:1: workspace.setup" + off}},
+		{"its own", "checks.y = 'mine'", "workspace.verify = 'its'\nchecks.x = 'its'", "workspace.verify = ''\nchecks.x = ''", all, "", "", nil},
+		{"by the user", "workspace.verify = ''", "workspace.verify = ''", "", all, "", "", nil},
+		{"a notify", "run.notify = 'mine'", "run.notify = ''", "", all, "", "mine", []string{".swarm/config.toml:1: run.notify" + kept}},
+		{"after another", "run.notify = 'mine'", "run.notify = 'its'", "run.notify = ''", all, "", "its", []string{".swarm/config.local.toml:1: run.notify" + kept}},
+		{"its own notify", "", "run.notify = 'its'", "run.notify = ''", all, "", "", nil},
+	} {
+		c := mustLoad(t, user(tt.user), project(tt.project), local(tt.local))
+		var said []string
+		for _, e := range append(c.Ignored(), c.SwitchedOff(tt.use)...) {
+			said = append(said, e.Error())
+		}
+		if c.Verify != tt.verify || c.Notify != tt.notify || !slices.Equal(said, tt.said) {
+			t.Errorf("%s: verify %q, notify %q, said %q, want %q, %q, %q", tt.name, c.Verify, c.Notify, said, tt.verify, tt.notify, tt.said)
 		}
 	}
 }

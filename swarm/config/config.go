@@ -79,9 +79,11 @@ type Config struct {
 
 	patience time.Duration // the user's own question_timeout; 0: none is given
 	// bounds are what the user's own file lets a run spend, by the keys, and
-	// hooked the hooks that it has: a repository takes away neither.
-	bounds map[string]float64
-	hooked map[string]bool
+	// scripts those keys of it that have one. A repository takes away neither a
+	// bound nor a hook; off are the scripts that it does.
+	bounds  map[string]float64
+	scripts map[string]bool
+	off     map[string]*Error
 }
 
 // definition is one [agents.NAME] table as it was written.
@@ -125,7 +127,7 @@ func Load(sources ...Source) (*Config, error) {
 func empty() *Config {
 	return &Config{
 		agents: map[string]definition{}, checks: map[string]string{}, origins: map[string]Origin{},
-		bounds: map[string]float64{}, hooked: map[string]bool{}, Retention: retained(),
+		bounds: map[string]float64{}, scripts: map[string]bool{}, off: map[string]*Error{}, Retention: retained(),
 	}
 }
 

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"iter"
 	"slices"
@@ -19,7 +20,26 @@ const DefaultHookTimeout = 30 * time.Second
 // Hooks are the commands that are told of what happens.
 type Hooks struct {
 	RunStart, AgentStart, AgentEnd, RunEnd HookCommand
-	Timeout                                time.Duration // of each; 0: no file says
+	Timeout                                time.Duration // of each, but for [Hooks.Timeouts]; 0: no file says
+
+	patience time.Duration // the user's own timeout; 0: none is given
+}
+
+// Timeouts are how long the user's own commands may take, by their events, where
+// a repository says how long its own may; nil: Timeout is for all of them.
+func (h Hooks) Timeouts() map[hook.Event]time.Duration {
+	var all map[hook.Event]time.Duration
+	own := cmp.Or(h.patience, DefaultHookTimeout)
+	for event, c := range h.byEvent() {
+		if !c.personal || c.Argv() == nil || own == cmp.Or(h.Timeout, DefaultHookTimeout) {
+			continue
+		}
+		if all == nil {
+			all = map[hook.Event]time.Duration{}
+		}
+		all[event] = own
+	}
+	return all
 }
 
 // byEvent are the commands, in the order of the events.
@@ -38,6 +58,8 @@ func (h Hooks) byEvent() iter.Seq2[hook.Event, HookCommand] {
 type HookCommand struct {
 	Script string
 	Words  []string // where there are any, there is no script
+
+	personal bool // it is the user's own
 }
 
 // Argv is what is run; nil: nothing.
@@ -97,8 +119,8 @@ func (c *Config) readHook(f field, to *HookCommand) error {
 	none := h.Argv() == nil
 	switch {
 	case f.layer == User:
-		c.hooked[f.key] = !none
-	case none && c.hooked[f.key]:
+		c.scripts[f.key], h.personal = !none, true
+	case none && c.scripts[f.key]:
 		return c.ignore(f, nil, "a repository does not switch off a hook of the user")
 	}
 	*to = h
@@ -135,7 +157,7 @@ func hookKeys() []key[Config] {
 			func(c *Config) *HookCommand { return &c.Hooks.RunEnd }),
 		{
 			"timeout", patienceShape(), durationText(DefaultHookTimeout), "",
-			"how long each of them may take; one that takes longer has failed",
+			"how long each of them may take; one that takes longer has failed; what a repository says is for its own",
 			func(c *Config, f field) error { return c.readHookTimeout(f) },
 			func(c *Config) any { return durationText(c.Hooks.Timeout) },
 		},
@@ -148,6 +170,9 @@ func (c *Config) readHookTimeout(f field) error {
 	}
 	if c.Hooks.Timeout <= 0 {
 		return f.expected(`a duration above zero such as "90s" or "1h30m"`)
+	}
+	if f.layer == User {
+		c.Hooks.patience = c.Hooks.Timeout
 	}
 	return nil
 }

@@ -1,9 +1,11 @@
 package config
 
 import (
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"agentswarm/swarm/hook"
 )
@@ -91,6 +93,31 @@ func TestHooksOfRepository(t *testing.T) {
 		origin, _ := c.Origin("hooks.on_agent_start")
 		if got := strings.Join(argv, " "); got != tt.want || origin.String() != tt.origin || ignored != tt.ignored {
 			t.Errorf("%s: on_agent_start = %q from %s, ignored %q, want %q from %s, %q", tt.name, got, origin, ignored, tt.want, tt.origin, tt.ignored)
+		}
+	}
+}
+
+// TestTimeoutOfHooks: a repository says how long its own hooks may take, and
+// neither cuts off those of the user nor has them hang.
+func TestTimeoutOfHooks(t *testing.T) {
+	t.Parallel()
+	const mine, its = "hooks.on_agent_end = 'mine'\n", "hooks.on_run_end = 'its'\n"
+	for _, tt := range []struct {
+		name, user, project, local string
+		want                       time.Duration // of its own
+		mine                       map[hook.Event]time.Duration
+	}{
+		{"nobody says", mine, its, "", 0, nil},
+		{"the user", mine + "hooks.timeout = '5s'", its, "", 5 * time.Second, nil},
+		{"a repository", mine, its + "hooks.timeout = '1ns'", "", 1, map[hook.Event]time.Duration{hook.AgentEnd: DefaultHookTimeout}},
+		{"both", mine + "hooks.timeout = '5s'", its, "hooks.timeout = '9h'", 9 * time.Hour, map[hook.Event]time.Duration{hook.AgentEnd: 5 * time.Second}},
+		{"the same", mine, its + "hooks.timeout = '30s'", "", 30 * time.Second, nil},
+		{"over a hook of the user", mine, "hooks.on_agent_end = 'its'", "hooks.timeout = '1ns'", 1, nil},
+		{"no hook of the user", "hooks.timeout = '5s'", its, "hooks.timeout = '1ns'", 1, nil},
+	} {
+		c := mustLoad(t, user(tt.user), project(tt.project), local(tt.local))
+		if got := c.Hooks.Timeouts(); c.Hooks.Timeout != tt.want || !reflect.DeepEqual(got, tt.mine) {
+			t.Errorf("%s: %s, but for %v, want %s, but for %v", tt.name, c.Hooks.Timeout, got, tt.want, tt.mine)
 		}
 	}
 }

@@ -106,6 +106,33 @@ func (c *Config) Needs(use Use) []Item {
 	return items
 }
 
+// SwitchedOff are the user's own scripts that the files of a repository empty, of
+// those that this run would use. A repository may do so without being asked
+// about, which the user is to know.
+func (c *Config) SwitchedOff(use Use) []Error {
+	var all []Error
+	for _, key := range sortedKeys(c.off) {
+		if use.script(key) {
+			all = append(all, *c.off[key])
+		}
+	}
+	return all
+}
+
+// script tells whether the script of a key would be used.
+func (u Use) script(key string) bool {
+	switch key {
+	case "workspace.warm":
+		return u.Warm
+	case "workspace.setup":
+		return u.Setup
+	case "workspace.verify":
+		return u.Verify
+	default:
+		return u.Checks // of which the names are the user's
+	}
+}
+
 // text is everything about an agent that decides what is run and what it is
 // given. Limits of time are left out: they run nothing.
 func (a Agent) text() string {

@@ -9,6 +9,7 @@ import (
 	"agentswarm/swarm/agent"
 	"agentswarm/swarm/event"
 	"agentswarm/swarm/governor"
+	"agentswarm/swarm/hook"
 	"agentswarm/swarm/inbox"
 	"agentswarm/swarm/limit"
 	"agentswarm/swarm/proc"
@@ -82,6 +83,8 @@ type HookCommands struct {
 	AgentEnd   HookCommand   `json:"agent_end,omitempty"`
 	RunEnd     HookCommand   `json:"run_end,omitempty"`
 	Timeout    time.Duration `json:"timeout_ns,omitempty"` // of each; 0 is 30 seconds
+	// Timeouts are those of single ones that have another, by their events.
+	Timeouts map[hook.Event]time.Duration `json:"timeouts_ns,omitempty"`
 }
 
 // HookCommand is a program and its arguments.
