@@ -34,6 +34,7 @@ func TestSearchEnds(t *testing.T) {
 		{"time", bounds{1, 1000, 1 << 30}, "grep", `{"pattern":"needle"}`, "no match\n[the search was ended after 1ns, at .:", 0},
 		{"time", bounds{1, 1000, 1 << 30}, "find", `{}`, "nothing was found\n[the search was ended after 1ns, at .:", 0},
 		{"one folder of many", bounds{time.Hour, 10, 1 << 30}, "find", `{}`, "nothing was found\n[the search was ended after 10 files and folders, at .:", 0},
+		{"time in one file", bounds{1, 1000, 1 << 30}, "grep", `{"pattern":"needle","path":"d07/f"}`, "no match\n[the search was ended after 1ns, at d07/f:", 1},
 		{"none", bounds{}, "grep", `{"pattern":"needle"}`, "d29/f:1: needle\n", 30},
 	} {
 		b.bounds = test.bounds
@@ -46,6 +47,42 @@ func TestSearchEnds(t *testing.T) {
 	cancel()
 	if _, err := find(ctx, b, []byte(`{}`)); err == nil {
 		t.Error("it goes on after its end")
+	}
+	if got, err := grep(ctx, b, []byte(`{"pattern":"needle","path":"d07/f"}`)); err == nil {
+		t.Errorf("in one file it goes on after its end: %q", got)
+	}
+}
+
+// TestPatternEnds holds that no pattern takes long with one line, and that a
+// search says how much of a line it looked at.
+func TestPatternEnds(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	fill(t, b.Root, "min.js", "short needle\n"+strings.Repeat("x", maxWork/3000)+"needle\n")
+	large := strings.Repeat("a{1000}", 3) + "|needle$"
+	size, err := programSize(large)
+	if err != nil || size < 3000 {
+		t.Fatalf("programSize = %d, %v", size, err)
+	}
+	for _, test := range []struct{ pattern, want string }{
+		{"needle$", "min.js:1: short needle\nmin.js:2: " + strings.Repeat("x", 500) + "…\n"},
+		// The line is too long for that many steps at each byte of it.
+		{large, fmt.Sprintf("min.js:1: short needle\n[1 lines were looked at only up to byte %d: they are too long for this pattern]\n", maxWork/size)},
+		{strings.Repeat("a{1000}", 30), "pattern: it comes to 30002 steps, and may to 20000: repeat less of it"},
+		{strings.Repeat("a", 30_000), "pattern: it comes to 30002 steps, and may to 20000: repeat less of it"},
+		{"a{1001}", "pattern: error parsing regexp: invalid repeat count: `{1001}`"},
+	} {
+		if got := b.try(t, "grep", fmt.Sprintf(`{"pattern":%q,"path":"min.js"}`, test.pattern)); got.Text != test.want {
+			t.Errorf("grep %s = %q, want %q", clip(test.pattern, 30), got.Text, test.want)
+		}
+	}
+	// What is around one match may be another.
+	fill(t, b.Root, "f", "a\nN\nb\nN\nc\nd\ne\nN")
+	if got, want := b.try(t, "grep", `{"pattern":"N","path":"f","context":1}`).Text, "f-1- a\nf:2: N\nf-3- b\nf:4: N\nf-5- c\n--\nf-7- e\nf:8: N\n"; got != want {
+		t.Errorf("grep = %q, want %q", got, want)
+	}
+	if got, want := b.try(t, "grep", `{"pattern":"N","path":"f","context":2,"limit":1}`).Text, "f-1- a\nf:2: N\nf-3- b\nf:4: N\n[there are more than 1 matches]\n"; got != want {
+		t.Errorf("grep = %q, want %q", got, want)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path"
 	"regexp"
+	"regexp/syntax"
 	"strings"
 
 	"github.com/bmatcuk/doublestar/v4"
@@ -42,6 +43,12 @@ const (
 	maxMatches  = 200
 	maxGrepFile = 8 << 20 // what is larger is hardly written by people
 	maxContext  = 20
+
+	// maxProgram is how many steps a pattern may come to, and maxWork how many
+	// are taken with a line, each of them at each byte: about a second, for a
+	// match cannot be ended.
+	maxProgram = 20_000
+	maxWork    = 1 << 27
 )
 
 // search is one grep.
@@ -49,14 +56,16 @@ type search struct {
 	grepInput
 	*walk
 	re     *regexp.Regexp
+	most   int // bytes of a line that are looked at
 	out    strings.Builder
 	n      int
 	passed int // files that were too large
+	cut    int // lines that were
 }
 
 func grep(ctx context.Context, b *Bench, input json.RawMessage) (string, error) {
 	s := search{walk: b.walker()}
-	s.walk.visit = s.visit
+	s.walk.visit = func(file, rel string, e fs.DirEntry) error { return s.visit(ctx, file, rel, e) }
 	if err := decode(input, &s.grepInput); err != nil {
 		return "", err
 	}
@@ -71,12 +80,12 @@ func grep(ctx context.Context, b *Bench, input json.RawMessage) (string, error) 
 	if info.IsDir() {
 		err = s.below(ctx, at)
 	} else if err = regular(info); err == nil {
-		err = s.file(at)
+		err = s.file(ctx, at)
 	}
 	if err != nil && !errors.Is(err, errEnough) {
 		return "", plain(b.shown(at), err)
 	}
-	return s.text(errors.Is(err, errEnough))
+	return s.text(err != nil && s.short == "")
 }
 
 func (s *search) compile() error {
@@ -93,11 +102,17 @@ func (s *search) compile() error {
 	if s.IgnoreCase {
 		text = "(?i)" + text
 	}
-	re, err := regexp.Compile(text)
+	size, err := programSize(text)
 	if err != nil {
 		return fmt.Errorf("pattern: %w", err)
 	}
-	s.re = re
+	if size > maxProgram {
+		return fmt.Errorf("pattern: it comes to %d steps, and may to %d: repeat less of it", size, maxProgram)
+	}
+	if s.re, err = regexp.Compile(text); err != nil {
+		return fmt.Errorf("pattern: %w", err)
+	}
+	s.most = maxWork / size
 	if s.Limit <= 0 || s.Limit > maxMatches {
 		s.Limit = maxMatches
 	}
@@ -105,11 +120,25 @@ func (s *search) compile() error {
 	return nil
 }
 
-func (s *search) visit(file, rel string, e fs.DirEntry) error {
+// programSize is how many steps a pattern comes to: each byte of a line may take
+// all of them.
+func programSize(pattern string) (int, error) {
+	tree, err := syntax.Parse(pattern, syntax.Perl)
+	if err != nil {
+		return 0, err
+	}
+	program, err := syntax.Compile(tree.Simplify())
+	if err != nil {
+		return 0, err
+	}
+	return len(program.Inst), nil
+}
+
+func (s *search) visit(ctx context.Context, file, rel string, e fs.DirEntry) error {
 	if !e.Type().IsRegular() || !globbed(s.Glob, rel) {
 		return nil
 	}
-	err := s.file(file)
+	err := s.file(ctx, file)
 	if err != nil && !errors.Is(err, errEnough) {
 		return nil // one that cannot be read is passed over
 	}
@@ -129,7 +158,7 @@ func globbed(glob, rel string) bool {
 	return hit
 }
 
-func (s *search) file(file string) error {
+func (s *search) file(ctx context.Context, file string) error {
 	info, err := os.Stat(file)
 	if err != nil {
 		return err
@@ -153,10 +182,23 @@ func (s *search) file(file string) error {
 	if err != nil || bytes.IndexByte(text[:min(len(text), 8000)], 0) >= 0 {
 		return err
 	}
-	lines := strings.Split(strings.TrimSuffix(strings.ReplaceAll(string(text), "\r\n", "\n"), "\n"), "\n")
+	return s.lines(ctx, file, strings.Split(strings.TrimSuffix(strings.ReplaceAll(string(text), "\r\n", "\n"), "\n"), "\n"))
+}
+
+// lines shows those of a file that match, and what is around them.
+func (s *search) lines(ctx context.Context, file string, lines []string) error {
 	name, shown := s.bench.shown(file), -1 // the last line that was shown
-	for i, line := range lines {
-		if !s.re.MatchString(line) {
+	hits, known := make([]bool, len(lines)), 0
+	for i := range lines {
+		// What is around a match is matched before its turn comes, once.
+		for ; known <= min(i+s.Context, len(lines)-1); known++ {
+			if err := s.late(ctx); err != nil {
+				s.where = file
+				return err
+			}
+			hits[known] = s.hit(lines[known])
+		}
+		if !hits[i] {
 			continue
 		}
 		if s.n == s.Limit {
@@ -169,7 +211,7 @@ func (s *search) file(file string) error {
 		}
 		for j := from; j <= min(i+s.Context, len(lines)-1); j++ {
 			mark := "-"
-			if s.re.MatchString(lines[j]) {
+			if hits[j] {
 				mark = ":"
 			}
 			fmt.Fprintf(&s.out, "%s%s%d%s %s\n", name, mark, j+1, mark, clip(lines[j], 500))
@@ -177,6 +219,15 @@ func (s *search) file(file string) error {
 		}
 	}
 	return nil
+}
+
+// hit reports whether a line matches, as far as it is looked at.
+func (s *search) hit(line string) bool {
+	if len(line) > s.most {
+		s.cut++
+		line = line[:s.most]
+	}
+	return s.re.MatchString(line)
 }
 
 func (s *search) text(more bool) (string, error) {
@@ -188,6 +239,9 @@ func (s *search) text(more bool) (string, error) {
 	}
 	if s.passed > 0 {
 		fmt.Fprintf(&s.out, "[%d files over %d bytes were not looked at]\n", s.passed, maxGrepFile)
+	}
+	if s.cut > 0 {
+		fmt.Fprintf(&s.out, "[%d lines were looked at only up to byte %d: they are too long for this pattern]\n", s.cut, s.most)
 	}
 	s.out.WriteString(s.note())
 	return s.bench.bound("grep", s.out.String())

@@ -151,12 +151,23 @@ func (w *walk) more(ctx context.Context) error {
 		w.short = fmt.Sprintf("%d files and folders", w.bounds.entries)
 	case w.read > w.bounds.bytes:
 		w.short = fmt.Sprintf("%d bytes", w.bounds.bytes)
+	default:
+		return w.late(ctx)
+	}
+	return errEnough
+}
+
+// late reports whether the search may go on in a file that it has read.
+func (w *walk) late(ctx context.Context) error {
+	switch {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
 	case time.Now().After(w.until):
 		w.short = w.bounds.time.String()
+		return errEnough
 	default:
 		return nil
 	}
-	return errEnough
 }
 
 // note says that not all was looked at; empty: it was.
