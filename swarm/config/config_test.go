@@ -255,20 +255,6 @@ func testWords[T interface {
 	}
 }
 
-func TestNearest(t *testing.T) {
-	t.Parallel()
-	known := []string{"ab", "env", "jobs", "setup", "verify"}
-	for give, want := range map[string]string{
-		"verify": "verify", "verif": "verify", "evrify": "verify", "verrifyy": "verify",
-		"vrfy": "verify", "vry": "", "job": "jobs", "JOBS": "", "xyz": "", "": "", "set": "setup",
-		"evrifyy": "verify", "yy": "", "ba": "ab",
-	} {
-		if got := nearest(give, known); got != want {
-			t.Errorf("nearest(%q) = %q, want %q", give, got, want)
-		}
-	}
-}
-
 // FuzzLoad: any text ends in an error that prints on one line and names the
 // file, or in a configuration that holds what it promises.
 func FuzzLoad(f *testing.F) {

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"agentswarm/swarm/agent"
+	"agentswarm/swarm/nearest"
 )
 
 // Error is one thing that is wrong at one place of a configuration file.
@@ -48,7 +49,7 @@ func (e *UnknownAgentError) Reason() string {
 		return "no agent is chosen: name one, or set run.default_agent in the configuration"
 	}
 	name := strconv.Quote(clip(e.Name))
-	if near := nearest(e.Name, slices.Concat(e.Known, agent.KindNames())); near != "" {
+	if near := nearest.Word(e.Name, slices.Concat(e.Known, agent.KindNames())); near != "" {
 		return fmt.Sprintf("agent %s is not configured; did you mean %q?", name, near)
 	}
 	hint := "there is no table [agents.NAME]"
@@ -103,48 +104,8 @@ func quotedList(words []string, last string) string {
 
 // didYouMean is the end of a message about a word that is not known.
 func didYouMean(word string, known []string) string {
-	if near := nearest(word, known); near != "" {
+	if near := nearest.Word(word, known); near != "" {
 		return fmt.Sprintf("; did you mean %q?", near)
 	}
 	return ""
-}
-
-// nearest is the known word within two edits of the given one, or nothing.
-func nearest(word string, known []string) string {
-	best, found := 3, ""
-	for _, k := range known {
-		// Two edits turn any word of two letters into any other.
-		if d := distance(word, k); d < best && d < len(k) {
-			best, found = d, k
-		}
-	}
-	return found
-}
-
-// distance counts insertions, deletions, replacements and swaps of
-// neighbours. Lengths more than two apart are not worth the count.
-func distance(a, b string) int {
-	if d := len(a) - len(b); d > 2 || d < -2 {
-		return max(d, -d)
-	}
-	var before, above []int
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := 1; i <= len(a); i++ {
-		before, above, row = above, row, make([]int, len(b)+1)
-		row[0] = i
-		for j := 1; j <= len(b); j++ {
-			edit := above[j-1]
-			if a[i-1] != b[j-1] {
-				edit++
-			}
-			row[j] = min(edit, above[j]+1, row[j-1]+1)
-			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
-				row[j] = min(row[j], before[j-2]+1)
-			}
-		}
-	}
-	return row[len(b)]
 }

@@ -2,10 +2,13 @@ package config
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/pelletier/go-toml/v2/unstable"
+
+	"agentswarm/swarm/nearest"
 )
 
 // table is a table of the file whose keys each have one value in the whole
@@ -141,14 +144,14 @@ func unknownAtTop(known []string) func(string) string {
 				all[k.name] = cmp.Or(all[k.name], t.name+"."+k.name)
 			}
 		}
-		if where := belongs(name, ""); where != "" || nearest(name, known) != "" {
+		if where := belongs(name, ""); where != "" || nearest.Word(name, known) != "" {
 			return where
 		}
-		near := nearest(name, sortedKeys(all))
+		near := nearest.Word(name, sortedKeys(all))
 		if near == "" {
 			return ""
 		}
-		return "unknown key" + didYouMean(all[near], []string{all[near]})
+		return fmt.Sprintf("unknown key; did you mean %q?", all[near])
 	}
 }
 
