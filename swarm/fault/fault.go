@@ -21,18 +21,15 @@ type wording struct {
 // is used up is told with the status of a rate limit.
 func wordings() []wording {
 	return []wording{
-		{task.Quota, []string{
-			"insufficient_quota", "quota exceeded", "exceeded your current quota", "usage limit", "usagelimit",
-			"credit balance", "billing", "out of budget", "available balance", "insufficient balance",
-			"insufficient credits", "out of credits", "have exhausted your", "spending limit", "payment required", "usage_limit_reached",
-		}},
+		{task.Quota, usedUp()},
 		{task.Auth, []string{
 			"authentication_error", "permission_error", "invalid api key", "invalid_api_key", "invalid x-api-key", "api key not valid", "api_key_invalid",
 			"incorrect api key", "no api key", "authentication failed", "unauthorized", "oauth", "token refresh",
 			"re-authenticate", "credentials may have expired", "could not resolve authentication",
 			"not logged in", "log in again", "refresh token", "missing environment variable",
 		}},
-		{task.RateLimit, []string{"rate_limit", "rate limit", "ratelimit", "too many requests", "resource_exhausted", "resourceexhausted", "status: 429", "retry delay"}},
+		{task.RateLimit, append(throttled(),
+			"rate_limit", "rate limit", "ratelimit", "too many requests", "resource_exhausted", "resourceexhausted", "status: 429", "retry delay")},
 		{task.Overloaded, []string{
 			"overloaded", "service unavailable", "service_unavailable", "high demand", "internal server error", "server had an error", "server_error",
 			"internal_error", "api_error", "bad gateway", "gateway timeout", "timed out", "timeout", "connection error",
@@ -47,18 +44,32 @@ func wordings() []wording {
 	}
 }
 
+// usedUp are the words for a quota that is used up.
+func usedUp() []string {
+	return []string{
+		"insufficient_quota", "quota exceeded", "exceeded your current quota", "usage limit", "usagelimit",
+		"credit balance", "billing", "out of budget", "available balance", "insufficient balance",
+		"insufficient credits", "out of credits", "have exhausted your", "spending limit", "payment required", "usage_limit_reached",
+	}
+}
+
 // tooLong are the words for a conversation that does not fit into a model.
 func tooLong() []string {
 	return []string{
 		"context length", "context_length", "context window", "context size", "context limit", "prompt is too long", "input is too long",
 		"maximum context", "maximum prompt length", "maximum number of tokens", "reduce the length", "request_too_large", "too many tokens",
+		"contextwindow", "contextoverflow", "longer than what the model takes",
 	}
 }
+
+// throttled are the words by which Bedrock says that there were too many tokens
+// for now, and not for the model.
+func throttled() []string { return []string{"throttl", "please wait before trying again"} }
 
 // TooLong reports whether an error says that a conversation does not fit into
 // its model. Providers say some of these words of a rate limit, too.
 func TooLong(status int, text string) bool {
-	return status == 413 || status != 429 && mentions(strings.ToLower(text), tooLong())
+	return status == 413 || status != 429 && Mentions(text, tooLong()...) && !Mentions(text, throttled()...)
 }
 
 // Kind is the kind of an error: by its words, where they are known, else by the
@@ -71,11 +82,17 @@ func Kind(status int, text string) task.ErrorKind {
 	// A refused login is one whatever else is said of it.
 	switch status {
 	case 401, 403:
-		return quotaOr(lower, task.Auth)
+		if Mentions(lower, usedUp()...) {
+			return task.Quota
+		}
+		return task.Auth
 	case 402:
 		return task.Quota
 	case 429:
-		return quotaOr(lower, task.RateLimit)
+		if Mentions(lower, usedUp()...) && !forNow(lower) {
+			return task.Quota
+		}
+		return task.RateLimit
 	case 408, 409, 425:
 		return task.Overloaded
 	}
@@ -90,7 +107,10 @@ func Kind(status int, text string) task.ErrorKind {
 		if status >= 400 && w.kind == task.Overloaded {
 			continue
 		}
-		if mentions(lower, w.any) {
+		if w.kind == task.Quota && status == 0 && forNow(lower) {
+			w.kind = task.RateLimit
+		}
+		if Mentions(lower, w.any...) {
 			return w.kind
 		}
 	}
@@ -100,17 +120,26 @@ func Kind(status int, text string) task.ErrorKind {
 	return task.Other
 }
 
-// quotaOr is a quota that is used up, where the words say so, else a kind.
-func quotaOr(lower string, kind task.ErrorKind) task.ErrorKind {
-	if mentions(lower, wordings()[0].any) {
-		return task.Quota
-	}
-	return kind
+// forNow reports whether a text speaks of what may be used in a minute or a
+// second, and not also in a day. Google says of both that the quota is exceeded,
+// that one shall look at the billing, and when to try again.
+func forNow(lower string) bool {
+	return per(lower, "min", "sec") && !per(lower, "day", "month") && !strings.Contains(lower, "daily")
 }
 
-// mentions reports whether one of some words is in a text.
-func mentions(lower string, words []string) bool {
-	return slices.ContainsFunc(words, func(word string) bool { return strings.Contains(lower, word) })
+// per reports whether a text has something for each of some units of time, in
+// whichever way that is written.
+func per(lower string, units ...string) bool {
+	return slices.ContainsFunc(units, func(unit string) bool {
+		return Mentions(lower, "per"+unit, "per "+unit, "per_"+unit, "per-"+unit)
+	})
+}
+
+// Mentions reports whether one of some words, in lower case, is in a text, in
+// whatever case.
+func Mentions(text string, words ...string) bool {
+	text = strings.ToLower(text)
+	return slices.ContainsFunc(words, func(word string) bool { return strings.Contains(text, word) })
 }
 
 // leading is the status of HTTP that a text begins with, or that stands near

@@ -1,10 +1,15 @@
 package fault
 
 import (
+	"strings"
 	"testing"
 
 	"agentswarm/swarm/task"
 )
+
+// minutely is what Google says of a limit for a minute.
+const minutely = `You exceeded your current quota, please check your plan and billing details. {"violations":` +
+	`[{"quotaId":"GenerateContentInputTokensPerModelPerMinute-FreeTier","quotaValue":"250000"}]} {"retryDelay":"26s"}`
 
 func TestKind(t *testing.T) {
 	t.Parallel()
@@ -74,6 +79,22 @@ func TestKind(t *testing.T) {
 		{0, "read tcp: Connection reset by peer", task.Overloaded},
 		{0, "it read 500 files and then failed oddly", task.Other},
 		{0, "", task.Other},
+		{0, "ThrottlingException: Too many tokens, please wait before trying again.", task.RateLimit},
+		{400, "Too many tokens, please wait before trying again.", task.RateLimit},
+		{500, "Too many tokens, please wait before trying again.", task.Overloaded},
+		{0, "Too many tokens", task.Invalid},
+		{429, minutely, task.RateLimit},
+		{0, minutely, task.RateLimit},
+		{429, strings.Replace(minutely, "PerMinute", "PerDay", 1), task.Quota},
+		{0, strings.Replace(minutely, "PerMinute", "PerDay", 1), task.Quota},
+		{429, minutely + " quotaId: GenerateRequestsPerDayPerProjectPerModel-FreeTier", task.Quota},
+		{403, minutely, task.Quota},
+		{402, minutely, task.Quota},
+		{429, "Rate limit reached on tokens per min (TPM): Limit 30000, Requested 1. You can add a payment method at https://x.test/billing.", task.RateLimit},
+		{0, "Quota exceeded for quota metric 'Queries' and limit 'Queries per minute'", task.RateLimit},
+		{429, "You have exhausted your daily quota of 60 requests per minute", task.Quota},
+		{400, "The input token count (1200293) exceeds the maximum number of tokens allowed (1048576).", task.Invalid},
+		{0, "contextWindowExceeded", task.Invalid},
 	} {
 		if got := Kind(test.status, test.text); got != test.want {
 			t.Errorf("Kind(%d, %q) = %s, want %s", test.status, test.text, got, test.want)
@@ -91,6 +112,8 @@ func TestTooLong(t *testing.T) {
 	}{
 		{400, "Prompt is too long: 300000 tokens", true}, {0, "context_length_exceeded", true}, {413, "", true},
 		{429, "too many tokens in this minute", false}, {400, "no", false},
+		{0, "ThrottlingException: Too many tokens, please wait before trying again.", false}, {400, "Too many tokens, please wait before trying again.", false},
+		{0, "Too many tokens", true}, {400, "The input exceeds the model's contextWindow", true},
 	} {
 		if got := TooLong(test.status, test.text); got != test.want {
 			t.Errorf("TooLong(%d, %q) = %t", test.status, test.text, got)

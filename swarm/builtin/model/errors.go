@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -58,17 +57,11 @@ func untakenWords() [][]string {
 // untaken is the member that an error is about; empty: none that is known.
 func untaken(said string) string {
 	for _, words := range untakenWords() {
-		if mentions(said, words[1:]) {
+		if fault.Mentions(said, words[1:]...) {
 			return words[0]
 		}
 	}
 	return ""
-}
-
-// mentions reports whether one of some words is in a text.
-func mentions(text string, words []string) bool {
-	text = strings.ToLower(text)
-	return slices.ContainsFunc(words, func(word string) bool { return strings.Contains(text, word) })
 }
 
 // answered is what a provider said with a status of 400 or more, or in its
@@ -91,6 +84,9 @@ func (a answered) classify() *Error {
 	}
 	words := code + " " + said
 	e.Kind = fault.Kind(a.status, words)
+	if e.Kind == task.Quota && (a.status == 0 || a.status == http.StatusTooManyRequests) {
+		e.Kind = fault.Kind(a.status, a.body) // for how long it is used up, some say behind their message
+	}
 	if e.Kind == task.Other && a.status == 0 {
 		e.Kind = task.Overloaded // in a stream that had begun
 	}
