@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"agentswarm/swarm/event"
+	"agentswarm/swarm/fault"
 	"agentswarm/swarm/task"
-	"agentswarm/swarm/wire"
 )
 
 // using is the call of an agent with the model that its attempts use now.
@@ -83,7 +83,7 @@ func elsewhere(failed *task.Failed) bool {
 	case task.Quota, task.Auth, task.Overloaded, task.RateLimit, task.SchemaMismatch:
 		return true
 	case task.Invalid:
-		return wire.OfModel(failed.Reason)
+		return fault.OfModel(failed.Reason)
 	default:
 		return false
 	}

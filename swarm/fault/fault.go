@@ -1,6 +1,7 @@
 // Package fault owns what providers of models, and the CLIs that ask them, say
-// of errors: by which words and statuses each kind of error is known. It waits
-// for nothing and tries nothing again.
+// of errors: by which words and statuses each kind of error is known, and which
+// of them another model may not have. It waits for nothing and tries nothing
+// again.
 package fault
 
 import (
@@ -70,6 +71,16 @@ func throttled() []string { return []string{"throttl", "please wait before tryin
 // its model. Providers say some of these words of a rate limit, too.
 func TooLong(status int, text string) bool {
 	return status == 413 || status != 429 && Mentions(text, tooLong()...) && !Mentions(text, throttled()...)
+}
+
+// OfModel reports whether a request was refused for the model that it names or
+// for how much that takes, by the words of the refusal. Another model may take
+// the same request then; one that is malformed is so for all.
+func OfModel(text string) bool {
+	return TooLong(0, text) || Mentions(text, "no endpoints found", "modelnotfound", "model_not_found") ||
+		Mentions(text, "model") && Mentions(text,
+			"not found", "not_found", "not exist", "unknown", "invalid model", "not a valid", "no such", "no model", "not supported", "not support",
+			"unsupported", "not available", "unavailable", "deprecated", "decommissioned", "retired", "access", "not allowed", "cannot think")
 }
 
 // Kind is the kind of an error: by its words, where they are known, else by the
