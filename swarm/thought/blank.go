@@ -161,7 +161,7 @@ func (s *scanner) within(b byte, at int64) {
 		return
 	}
 	if t.mark.end == "" {
-		begin, may := beginning(unescaped(string(t.head)))
+		begin, may := beginning(unescaped(string(t.head)), marks())
 		switch {
 		case begin.begin != "":
 			t.mark, t.began = begin, at+1

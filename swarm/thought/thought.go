@@ -12,11 +12,13 @@ import "strings"
 // mark is what models put their thoughts between.
 type mark struct{ begin, end string }
 
-func marks() []mark {
-	return []mark{
-		{"<think>", "</think>"}, {"<thinking>", "</thinking>"}, {"<thought>", "</thought>"},
-		{"<reasoning>", "</reasoning>"}, {"[THINK]", "[/THINK]"},
-	}
+// marks are those that nobody asks for: people have answers given in tags, and
+// reasoning and thinking are among those.
+func marks() []mark { return []mark{{"<think>", "</think>"}, {"[THINK]", "[/THINK]"}} }
+
+// allMarks are also those of models that think in the text by their own words.
+func allMarks() []mark {
+	return append(marks(), mark{"<thinking>", "</thinking>"}, mark{"<thought>", "</thought>"}, mark{"<reasoning>", "</reasoning>"})
 }
 
 const blanks = " \t\r\n"
@@ -33,6 +35,7 @@ type Stream struct {
 	held    string // what may turn out to be a thought
 	end     string // the mark that ends the one that has begun; empty: none has
 	unbegun bool   // a thought may have begun before anything was said
+	any     bool   // any mark may begin the first thought
 	after   bool   // a thought has ended, and blanks that follow go with it
 	aloud   bool   // all that follows is said
 }
@@ -41,16 +44,24 @@ type Stream struct {
 // name, so that only the end is told: what these say is shown once it is whole.
 func Of(model string) Stream {
 	model = strings.ToLower(model)
-	for _, word := range []string{"think", "reason", "qwq", "r1"} {
+	for _, word := range []string{"think", "reason", "qwq", "r1", "exaone-deep", "reka-flash"} {
 		if strings.Contains(model, word) {
-			return Stream{unbegun: true}
+			return Stream{unbegun: true, any: true}
 		}
 	}
 	return Stream{}
 }
 
-// Apart says that thoughts come by another way, so that none begins unmarked.
-func (s *Stream) Apart() { s.unbegun = false }
+// Apart says that thoughts come by another way, so that none begins unmarked,
+// or by marks that somebody may have asked for.
+func (s *Stream) Apart() { s.unbegun, s.any = false, false }
+
+func (s *Stream) marks() []mark {
+	if s.any {
+		return allMarks()
+	}
+	return marks()
+}
 
 // Next takes a piece, and is what may be said by now.
 func (s *Stream) Next(piece string) string {
@@ -65,13 +76,13 @@ func (s *Stream) Next(piece string) string {
 				s.held = s.held[max(0, len(s.held)-len(s.end)+1):]
 				return ""
 			}
-			s.held, s.end, s.unbegun, s.after = after, "", false, true
+			s.held, s.end, s.unbegun, s.any, s.after = after, "", false, false, true
 		}
 		said := strings.TrimLeft(s.held, blanks)
 		if s.after {
 			s.held = said
 		}
-		m, may := beginning(said)
+		m, may := beginning(said, s.marks())
 		switch {
 		case m.begin != "":
 			s.held, s.end = said[len(m.begin):], m.end
@@ -88,9 +99,9 @@ func (s *Stream) Next(piece string) string {
 // and makes ready for another. A thought that has no end is none of it.
 func (s *Stream) End(cut bool) string {
 	held, within := s.held, s.end != ""
-	unbegun := s.unbegun
+	unbegun, all := s.unbegun, s.marks()
 	*s = Stream{}
-	said := unmarked(held)
+	said := unmarked(held, all)
 	if within || unbegun && cut && said == held {
 		return ""
 	}
@@ -99,8 +110,8 @@ func (s *Stream) End(cut bool) string {
 
 // beginning is the mark that a text begins with, and whether one may still come
 // of it.
-func beginning(said string) (m mark, may bool) {
-	for _, m := range marks() {
+func beginning(said string, all []mark) (m mark, may bool) {
+	for _, m := range all {
 		if strings.HasPrefix(said, m.begin) {
 			return m, true
 		}
@@ -111,21 +122,21 @@ func beginning(said string) (m mark, may bool) {
 
 // unmarked leaves out a thought of which only the end is told, by a mark in a
 // line of its own. One within a fence is quoted, and one whose beginning stands
-// alike is shown.
-func unmarked(text string) string {
-	at, fenced := 0, false
+// in front of a line is shown.
+func unmarked(text string, all []mark) string {
+	at, fenced, begun := 0, false, make([]bool, len(all))
 	for line := range strings.Lines(text) {
 		at += len(line)
-		line = strings.TrimSpace(line)
+		line = strings.Trim(line, blanks)
 		if strings.HasPrefix(line, "```") {
 			fenced = !fenced
 		}
-		for _, m := range marks() {
+		for i, m := range all {
 			switch {
 			case fenced:
-			case line == m.begin:
-				return text
-			case line == m.end:
+			case strings.HasPrefix(line, m.begin):
+				begun[i] = true
+			case line == m.end && !begun[i]:
 				return strings.TrimLeft(text[at:], blanks)
 			}
 		}

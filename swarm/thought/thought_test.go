@@ -14,8 +14,7 @@ func TestCut(t *testing.T) {
 		" Said.":                              " Said.",
 		"<think>why</think>Said.":             "Said.",
 		"\n<think>\nwhy\n</think>\n\nSaid.\n": "Said.\n",
-		"<thinking>why</thinking> Said.":      "Said.",
-		"<thought>why</thought>Said.":         "Said.",
+		"[THINK]why[/THINK] Said.":            "Said.",
 		"<think>a</think>\n<think>b</think>Said.":  "Said.",
 		"<think>never ended":                       "",
 		"<think></think>":                          "",
@@ -23,6 +22,9 @@ func TestCut(t *testing.T) {
 		"The mark </think> ends them.":             "The mark </think> ends them.",
 		"Put <think> before it:\n</think>":         "",
 		"So it is:\n<think>\nx\n</think>\nSaid.":   "So it is:\n<think>\nx\n</think>\nSaid.",
+		"<review>\n<think>ok\n</think>\nSaid.":     "<review>\n<think>ok\n</think>\nSaid.",
+		"why\n[THINK]\nand why\n</think>\nSaid.":   "Said.",
+		"[/THINK]\nSaid.":                          "Said.",
 		"An example:\n```\nwhy\n</think>\n```\n":   "An example:\n```\nwhy\n</think>\n```\n",
 		"<thinker>is a tag</thinker>":              "<thinker>is a tag</thinker>",
 		"It begins with <think>, and then Said.":   "It begins with <think>, and then Said.",
@@ -32,6 +34,19 @@ func TestCut(t *testing.T) {
 			t.Errorf("Cut(%q) = %q, want %q", give, got, want)
 		}
 	}
+	// Answers in tags that somebody asked for.
+	for _, whole := range []string{
+		"<reasoning>why</reasoning><answer>x</answer>",
+		"<thinking>why</thinking> Said.",
+		"<thought>why</thought>Said.",
+		"<reasoning>\nnever closed",
+		"<review>\n<reasoning>looks ok\n</reasoning>\n<verdict>pass</verdict>",
+		"why\n</reasoning>\nSaid.",
+	} {
+		if got := Cut(whole); got != whole {
+			t.Errorf("Cut(%q) = %q", whole, got)
+		}
+	}
 }
 
 // A text in pieces is what it is in one, however it is cut.
@@ -39,7 +54,8 @@ func TestStream(t *testing.T) {
 	t.Parallel()
 	for give, want := range map[string]string{
 		"<think>why</think>Said <think>aloud</think>": "Said <think>aloud</think>",
-		"<thinking>a</think>b</thinking>Said":         "Said",
+		"[THINK]a</think>b[/THINK]Said":               "Said",
+		"<thinking>a</thinking>Said":                  "<thinking>a</thinking>Said",
 		"<th":                                         "<th",
 		"<thin ice":                                   "<thin ice",
 		" \n <think>never":                            "",
@@ -78,6 +94,11 @@ func TestOf(t *testing.T) {
 		{model: "deepseek-r1:14b", text: "why\n</think>\nSaid.", cut: true, want: []string{"", "Said."}},
 		{model: "deepseek-r1:14b", text: "Said.", apart: true, want: []string{"Said.", ""}},
 		{model: "r1", text: "<reasoning>a</reasoning>[THINK]b[/THINK]Said.", want: []string{"Said.", ""}},
+		{model: "m", text: "<reasoning>a</reasoning>Said.", want: []string{"<reasoning>a</reasoning>Said.", ""}},
+		{model: "r1", text: "<think>why</think><reasoning>a</reasoning>Said.", want: []string{"<reasoning>a</reasoning>Said.", ""}},
+		{model: "r1", text: "<reasoning>a</reasoning>Said.", apart: true, want: []string{"<reasoning>a</reasoning>Said.", ""}},
+		{model: "r1", text: "why\n<reasoning>\n</think>\nSaid.", want: []string{"", "Said."}},
+		{model: "exaone-deep:32b", text: "why\n</thought>\nSaid.", want: []string{"", "Said."}},
 		{model: "r1", text: "```\n<think>\n```\n</think>\nSaid.", want: []string{"", "Said."}},
 	} {
 		s := thoughtOf(test.model, test.apart)
