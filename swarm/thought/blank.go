@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 )
 
@@ -20,19 +21,18 @@ const (
 
 // Spans finds, in lines of JSON as programs print them, what a model thought:
 // all texts of an object whose type or method calls it so, but for what names
-// things, and what stands between marks at the beginning of any text. Each is
-// inside of a string, so that blanks in its place leave the JSON what it was.
-// What a tool was given is left out, whatever it holds.
+// things, and what [Cut] leaves out of any text, whole or in pieces. Each is
+// inside of a string, so that blanks in its place leave the JSON what it was,
+// and what is cut out of the rest is what was cut out of the whole. What a tool
+// was given and an answer in the form of a schema are left out, whatever they
+// hold. No order is kept.
 func Spans(r io.Reader, found func(Span) error) error {
 	s := scanner{found: found}
 	in := bufio.NewReaderSize(r, 64<<10)
 	for at := int64(0); ; at++ {
 		b, err := in.ReadByte()
 		if errors.Is(err, io.EOF) {
-			if s.text.open { // it was cut off
-				s.close(at)
-			}
-			s.line()
+			s.finish(at)
 			return s.err
 		}
 		if err == nil {
@@ -46,70 +46,86 @@ func Spans(r io.Reader, found func(Span) error) error {
 }
 
 // scanner reads JSON, and what is none as far as it looks alike. Its memory does
-// not grow with the length of a text.
+// not grow with the length of a text, but for that of a piece of one.
 type scanner struct {
-	found func(Span) error
-	err   error
-	nests []nest
-	spans []Span // texts of what is open
-	text  literal
-	lost  bool // until the end of the line
+	found  func(Span) error
+	err    error
+	nests  []nest
+	spans  []Span // texts of what is open
+	cuts   []cut  // what they hold of thoughts
+	text   literal
+	line   line
+	pieces pieces
+	lost   bool // until the end of the line
 }
 
 // nest is an object or a list that is open.
 type nest struct {
 	first   int // of its spans
+	cuts    int // that were found before it
+	from    int64
 	object  bool
 	value   bool   // what comes is the value of the key
 	key     string // the latest one
 	thought bool
-	given   bool // to a tool
+	given   bool // to a tool, or as an answer
+	foreign bool // not what a model says
 }
 
 // literal is a string that is open, or was last.
 type literal struct {
-	open, escaped bool
-	from          int64
-	head          []byte
-	tail          []byte // as long as the longest mark
-	mark          mark   // that has begun
-	began         int64
-	plain         bool // it begins with no mark
+	open    bool
+	from    int64
+	head    []byte
+	letters letters
+	finder  finder
+	path    string // where it is the piece of a text; empty: nowhere
 }
 
 func (s *scanner) take(b byte, at int64) {
 	switch {
 	case b == '\n':
-		if s.text.open {
-			s.close(at)
-		}
-		s.line()
+		s.end(at)
 	case s.lost:
 	case s.text.open:
 		s.within(b, at)
 	case b == '"':
-		s.text = literal{open: true, from: at + 1, head: s.text.head[:0], tail: s.text.tail[:0]}
+		s.begin(at + 1)
 	case b == '{', b == '[':
-		s.open(b == '{')
+		s.open(b == '{', at)
 	case b == '}', b == ']':
-		s.end()
+		s.close()
 	case b == ':' || b == ',':
 		if n := s.top(); n != nil && n.object {
 			n.value = b == ':'
 		}
 	case b == 't':
 		if n := s.top(); n != nil && n.value && n.key == "thought" {
-			n.thought = true // true
+			n.thought = n.thought || !n.given // true
 		}
 	}
 }
 
-// line forgets a line. What it left open was cut off.
-func (s *scanner) line() {
-	for len(s.nests) > 0 {
-		s.end()
+// end ends a line. What it left open was cut off.
+func (s *scanner) end(at int64) {
+	if s.text.open {
+		s.ended(at)
 	}
-	s.spans, s.text, s.lost = s.spans[:0], literal{head: s.text.head, tail: s.text.tail}, false
+	for len(s.nests) > 0 {
+		s.close()
+	}
+	s.cuts = append(s.cuts, s.pieces.take(&s.line, s.blank)...)
+	for _, c := range s.cuts {
+		s.blank(c.Span)
+	}
+	s.spans, s.cuts, s.lost = s.spans[:0], s.cuts[:0], false
+	s.line = line{raw: s.line.raw[:0]}
+}
+
+// finish ends what was read.
+func (s *scanner) finish(at int64) {
+	s.end(at)
+	s.pieces.end(s.blank)
 }
 
 func (s *scanner) top() *nest {
@@ -119,10 +135,10 @@ func (s *scanner) top() *nest {
 	return &s.nests[len(s.nests)-1]
 }
 
-func (s *scanner) open(object bool) {
-	n := nest{first: len(s.spans), object: object}
+func (s *scanner) open(object bool, at int64) {
+	n := nest{first: len(s.spans), cuts: len(s.cuts), from: at, object: object}
 	if over := s.top(); over != nil {
-		n.given = over.given || over.object && (over.key == "input" || over.key == "arguments" || over.key == "args")
+		n.given = over.given || over.object && given(over.key)
 		if !object {
 			n.key = over.key
 		}
@@ -132,97 +148,139 @@ func (s *scanner) open(object bool) {
 	}
 }
 
-func (s *scanner) end() {
+// close ends an object or a list. All that it says is known by now.
+func (s *scanner) close() {
 	n := s.top()
-	if n == nil {
+	switch {
+	case n == nil:
 		return
-	}
-	if n.thought {
+	case n.thought:
 		for _, span := range s.spans[n.first:] {
 			s.blank(span)
 		}
 		s.spans = s.spans[:n.first]
+		if s.line.piece.From > n.from { // nothing is said by it
+			s.line.piece = Span{}
+		}
+	case n.foreign:
+		s.cuts = append(s.cuts[:n.cuts], slices.DeleteFunc(s.cuts[n.cuts:], unbegun)...)
+		if s.line.piece.From > n.from {
+			s.line.own = slices.DeleteFunc(s.line.own, unbegun)
+		}
 	}
 	s.nests = s.nests[:len(s.nests)-1]
+}
+
+// begin begins a string.
+func (s *scanner) begin(from int64) {
+	s.text = literal{open: true, from: from, head: s.text.head[:0]}
+	n := s.top()
+	if n == nil || n.given || n.object && (!n.value || given(n.key)) {
+		s.text.finder.stage = saying
+		return
+	}
+	s.text.finder.after = !says(n.key) // only what a mark begins is a thought there
+	if n.object {
+		s.text.path = s.piecePath()
+	}
 }
 
 // within takes a byte of a string.
 func (s *scanner) within(b byte, at int64) {
 	t := &s.text
-	if b == '"' && !t.escaped {
-		s.close(at)
+	if b == '"' && !t.letters.escaped {
+		s.ended(at)
 		return
 	}
-	t.escaped = b == '\\' && !t.escaped
 	if len(t.head) < maxHead {
 		t.head = append(t.head, b)
 	}
-	if t.plain {
-		return
+	if t.path != "" {
+		s.line.keep(b)
 	}
-	if t.mark.end == "" {
-		begin, may := beginning(unescaped(string(t.head)), marks())
-		switch {
-		case begin.begin != "":
-			t.mark, t.began = begin, at+1
-		case !may || len(t.head) == maxHead:
-			t.plain = true
-		}
-		return
-	}
-	if len(t.tail) == len(t.mark.end) {
-		t.tail = append(t.tail[:0], t.tail[1:]...)
-	}
-	if t.tail = append(t.tail, b); string(t.tail) == t.mark.end {
-		s.thoughtUntil(at + 1 - int64(len(t.mark.end)))
-		t.plain = true
+	if c, from, whole := t.letters.next(b, at); whole && t.finder.stage != saying {
+		t.finder.take(c, from, at+1)
 	}
 }
 
-// unescaped is the beginning of a string without the blanks it begins with.
-func unescaped(head string) string {
-	for {
-		rest := strings.TrimLeft(head, " ")
-		for _, blank := range []string{`\n`, `\r`, `\t`} {
-			rest = strings.TrimPrefix(rest, blank)
-		}
-		if rest == `\` { // half of one
-			return ""
-		}
-		if rest == head {
-			return head
-		}
-		head = rest
-	}
-}
-
-// thoughtUntil finds what a mark began in the string that is open.
-func (s *scanner) thoughtUntil(end int64) {
-	if n := s.top(); n != nil && (n.given || n.object && !n.value) {
-		return
-	}
-	s.blank(Span{s.text.began, end})
-}
-
-// close ends a string, or what is there of one.
-func (s *scanner) close(at int64) {
+// ended ends a string, or what is there of one.
+func (s *scanner) ended(at int64) {
 	t, n := &s.text, s.top()
 	t.open = false
-	if t.mark.end != "" && !t.plain {
-		s.thoughtUntil(at)
-	}
 	switch {
 	case n == nil:
+		return
 	case n.object && !n.value:
 		n.key = string(t.head)
-	case n.object && (n.key == "type" || n.key == "method"):
-		n.thought = n.thought || !n.given && thinks(string(t.head))
-	case n.given || names(n.key):
-	case len(s.spans) == maxSpans:
-		s.lost = true
-	default:
-		s.spans = append(s.spans, Span{t.from, at})
+		return
+	case n.object:
+		s.note(string(t.head))
 	}
+	if n.given || names(n.key) {
+		return
+	}
+	if len(s.spans) == maxSpans || len(s.cuts) == maxSpans {
+		s.lost = true
+		return
+	}
+	text := Span{t.from, at}
+	s.spans = append(s.spans, text)
+	t.finder.end()
+	for i := range t.finder.found {
+		t.finder.found[i].To = min(t.finder.found[i].To, at)
+		t.finder.found[i].From = max(t.finder.found[i].From, t.from)
+	}
+	if t.path == "" {
+		s.cuts = append(s.cuts, t.finder.found...)
+		return
+	}
+	s.cuts = append(s.cuts, s.line.own...) // of the same path: one of them counts
+	s.line.piece, s.line.path, s.line.own = text, t.path, t.finder.found
+}
+
+func unbegun(c cut) bool { return c.unbegun }
+
+// note takes what a string says of the object that it is of, and of the line.
+func (s *scanner) note(value string) {
+	n := s.top()
+	switch n.key {
+	case "type", "method":
+		n.thought = n.thought || !n.given && thinks(value)
+		n.foreign = n.foreign || n.key == "type" && (strings.Contains(strings.ToLower(value), "tool") || value == "userMessage")
+	case "role":
+		n.foreign = n.foreign || value != "assistant"
+	case "itemId", "id", "parent_tool_use_id":
+	default:
+		return
+	}
+	if !n.given {
+		s.line.note(s.path(), value)
+	}
+}
+
+// path is where the value of a key stands in the line, from no deeper than any
+// of a piece; empty where it is deeper.
+func (s *scanner) path() string {
+	if len(s.nests) > 3 {
+		return ""
+	}
+	keys := make([]string, len(s.nests))
+	for i := range s.nests {
+		keys[i] = s.nests[i].key
+	}
+	return strings.Join(keys, ".")
+}
+
+// piecePath is the path, where the pieces of a text stand by it.
+func (s *scanner) piecePath() string {
+	switch s.top().key {
+	case "content", "delta", "text":
+		if path := s.path(); carries(path) {
+			s.line.raw, s.line.long = s.line.raw[:0], false
+			return path
+		}
+	}
+	return ""
 }
 
 func (s *scanner) blank(span Span) {
@@ -236,6 +294,20 @@ func thinks(kind string) bool {
 	kind = strings.ToLower(kind)
 	return kind == "thought" || strings.Contains(kind, "thinking") || strings.Contains(kind, "reasoning")
 }
+
+// given reports whether what stands by a key is what a tool was given, or an
+// answer by a schema: it is the model's in a form that somebody asked for.
+func given(key string) bool {
+	switch key {
+	case "input", "arguments", "args", "parameters", "partial_json", "action", "structured_output", "structured_result", "structured":
+		return true
+	}
+	return false
+}
+
+// says reports whether what a model says stands by a key, and not what a tool
+// printed, say.
+func says(key string) bool { return key == "text" || key == "content" || key == "result" }
 
 // names reports whether the texts of a key say which thing it is, and not what
 // is in it.

@@ -8,6 +8,7 @@ import (
 	"agentswarm/swarm/event"
 	"agentswarm/swarm/fault"
 	"agentswarm/swarm/task"
+	"agentswarm/swarm/thought"
 	"agentswarm/swarm/wire"
 )
 
@@ -21,7 +22,7 @@ type stream struct {
 	model   string
 	session string
 	turns   int
-	text    bytes.Buffer // what was said in the step
+	text    bytes.Buffer // what was said in the step, each part without its thought
 	ended   bool         // the last step ended well
 }
 
@@ -105,8 +106,8 @@ func (s *stream) read(text []byte) []event.Event {
 		s.turns++
 		return append(found, &event.Turn{N: s.turns})
 	case "text":
-		if s.text.Len()+len(l.Part.Text) <= wire.MaxLine {
-			s.text.WriteString(l.Part.Text)
+		if said := thought.Cut(l.Part.Text); s.text.Len()+len(said) <= wire.MaxLine {
+			s.text.WriteString(said)
 		}
 		return append(found, &event.Text{Text: l.Part.Text})
 	case "reasoning":

@@ -10,6 +10,7 @@ import (
 	"agentswarm/swarm/event"
 	"agentswarm/swarm/fault"
 	"agentswarm/swarm/task"
+	"agentswarm/swarm/thought"
 	"agentswarm/swarm/wire"
 )
 
@@ -279,12 +280,13 @@ func (s *run) said(r *record, line []byte) []event.Event {
 	return found
 }
 
-// text is what a message says to whoever asked.
+// text is what a message says to whoever asked. Each part may begin with a
+// thought.
 func (m *message) text() string {
 	var parts []string
 	for _, b := range m.Content {
-		if b.Type == "text" && b.Text != "" {
-			parts = append(parts, b.Text)
+		if said := thought.Cut(b.Text); b.Type == "text" && said != "" {
+			parts = append(parts, said)
 		}
 	}
 	return strings.Join(parts, "\n\n")
