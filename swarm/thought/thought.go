@@ -16,6 +16,14 @@ type mark struct{ begin, end string }
 // reasoning and thinking are among those.
 func marks() []mark { return []mark{{"<think>", "</think>"}, {"[THINK]", "[/THINK]"}} }
 
+// Begins are the marks that begin a thought in what any model says.
+func Begins() (all []string) {
+	for _, m := range marks() {
+		all = append(all, m.begin)
+	}
+	return all
+}
+
 // allMarks are also those of models that think in the text by their own words.
 func allMarks() []mark {
 	return append(marks(), mark{"<thinking>", "</thinking>"}, mark{"<thought>", "</thought>"}, mark{"<reasoning>", "</reasoning>"})

@@ -36,6 +36,9 @@ func (f *Flag) UnmarshalJSON(text []byte) error {
 // a later version adds. Of JSON nothing is kept for whoever is brief.
 func Foreign(line []byte, brief bool) []event.Event {
 	if !json.Valid(line) {
+		if bytes.HasPrefix(line, []byte{'{'}) { // it was cut off
+			line = Unthought(line)
+		}
 		return []event.Event{&event.Text{Text: Valid(line)}}
 	}
 	if brief {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 
 	"agentswarm/swarm/event"
+	"agentswarm/swarm/thought"
 )
 
 const (
@@ -126,18 +127,18 @@ func (s *Lines) End() []event.Event {
 	case was == passed:
 		return nil
 	case long:
-		return s.Cut(unthought(line), tail)
+		return s.Cut(Unthought(line), tail)
 	default:
 		return s.read(line)
 	}
 }
 
-// unthought is the beginning of a line up to where it tells what a model
-// thought, which nobody is shown.
-func unthought(head []byte) []byte {
-	for _, mark := range []string{
+// Unthought is the beginning of a line that is not read, as it is too long or
+// was cut off, up to where it tells what a model thought: nobody is shown that.
+func Unthought(head []byte) []byte {
+	for _, mark := range append(thought.Begins(),
 		`"type":"thinking`, `"type":"redacted_thinking`, `"thinking":"`, `"type":"reasoning`, `"type":"thought"`, `"thought":true`,
-	} {
+	) {
 		if at := bytes.Index(head, []byte(mark)); at >= 0 {
 			head = head[:at]
 		}

@@ -103,7 +103,7 @@ func (p *parser) read(line []byte) (found []event.Event) {
 	var w heard
 	if err := json.Unmarshal(line, &w); err != nil {
 		if _, wrong := errors.AsType[*json.SyntaxError](err); wrong {
-			return append(found, &event.Text{Text: string(line)})
+			return append(found, &event.Text{Text: string(wire.Unthought(line))})
 		}
 		// Other messages have other things by these names.
 	}

@@ -91,6 +91,16 @@ func TestReasoningIsDropped(t *testing.T) {
 				if again := eventsOf(t, kind, kept); again != shown {
 					t.Errorf("what is kept says %.500s\nthe output said %.500s", again, shown)
 				}
+				for end := 0; name != "long"; { // it is killed within a line
+					next := strings.Index(text[end:], secret)
+					if next < 0 {
+						break
+					}
+					end += next + len(secret)
+					if strings.Contains(eventsOf(t, kind, text[:end]), secret) {
+						t.Errorf("cut off, events hold what was thought: …%s", text[max(0, end-200):end])
+					}
+				}
 			})
 		}
 	}
