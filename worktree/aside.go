@@ -11,19 +11,17 @@ import (
 	"strings"
 )
 
-// mostAside bounds how many names are tried for a file that is put aside.
-const mostAside = 20
-
 // PutAside writes a file to the top of a workspace that nobody works in, for
 // whoever does next, and says what it is called: by the name that was asked
-// for, or where the workspace has that, by one with a number.
+// for, or where the workspace has that, by one with a number. There always is
+// one: whoever made the workspace's files must not be able to keep it out.
 func (w Workspace) PutAside(name string, text []byte) (string, error) {
 	root, err := os.OpenRoot(w.files())
 	if err != nil {
 		return "", fmt.Errorf("put %s into a workspace: %w", name, err)
 	}
 	defer root.Close() //nolint:errcheck // nothing is written through it
-	for n := 1; n <= mostAside; n++ {
+	for n := 1; ; n++ {
 		at := numbered(name, n)
 		if _, there := w.Find(at); there {
 			continue
@@ -41,7 +39,6 @@ func (w Workspace) PutAside(name string, text []byte) (string, error) {
 		}
 		return at, nil
 	}
-	return "", fmt.Errorf("put %s into a workspace: it has files of that name", name)
 }
 
 // TakeAside removes what [Workspace.PutAside] has written under a name, unless
@@ -52,8 +49,15 @@ func (w Workspace) TakeAside(name string, text []byte) error {
 		return nil //nolint:nilerr // there is no workspace that it could be in
 	}
 	defer root.Close() //nolint:errcheck // nothing is written through it
-	for n := 1; n <= mostAside; n++ {
-		at := numbered(name, n)
+	entries, err := fs.ReadDir(root.FS(), ".")
+	if err != nil {
+		return nil //nolint:nilerr // whoever captures it says what cannot be read
+	}
+	for _, e := range entries {
+		at := e.Name()
+		if !isNumbered(name, at) {
+			continue
+		}
 		info, err := root.Lstat(at)
 		if err != nil || !info.Mode().IsRegular() || info.Size() != int64(len(text)) {
 			continue
@@ -75,4 +79,12 @@ func numbered(name string, n int) string {
 	}
 	ext := filepath.Ext(name)
 	return strings.TrimSuffix(name, ext) + "-" + strconv.Itoa(n) + ext
+}
+
+// isNumbered reports whether a file may have been put aside under a name.
+func isNumbered(name, at string) bool {
+	ext := filepath.Ext(name)
+	text, ok := strings.CutPrefix(strings.TrimSuffix(at, ext), strings.TrimSuffix(name, ext)+"-")
+	n, err := strconv.Atoi(text)
+	return at == name || ok && err == nil && n > 1 && at == numbered(name, n)
 }

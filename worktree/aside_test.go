@@ -61,6 +61,29 @@ func TestPutAside(t *testing.T) {
 			t.Errorf("%s: the workspace's own file is gone", backend)
 		}
 	}
+	full := Workspace{Dir: t.TempDir(), Backend: Linked}
+	for n := 1; n <= 100; n++ {
+		if err := os.WriteFile(filepath.Join(full.Dir, numbered("b.md", n)), []byte("theirs"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	name, err := full.PutAside("b.md", []byte("ours"))
+	if err != nil || name != "b-101.md" {
+		t.Fatalf("PutAside where names are taken = %q, %v", name, err)
+	}
+	// What has a name of its own is not ours, whatever is in it.
+	for _, name := range []string{"b-1.md", "b-02.md", "b-x.md", "b-2.txt", "bb-2.md"} {
+		if err := os.WriteFile(filepath.Join(full.Dir, name), []byte("ours"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := full.TakeAside("b.md", []byte("ours")); err != nil {
+		t.Fatal(err)
+	}
+	left, err := os.ReadDir(full.Dir)
+	if _, there := full.Find(name); err != nil || there || len(left) != 105 {
+		t.Errorf("%s is there: %t; %d files are left, %v", name, there, len(left), err)
+	}
 	gone := Workspace{Dir: filepath.Join(t.TempDir(), "gone")}
 	if _, err := gone.PutAside("b.md", nil); err == nil {
 		t.Error("something is put into a workspace that is gone")
