@@ -28,10 +28,14 @@ func choose(v *store.View, named []task.ID, ref string) (chosen, skipped []*stor
 		chosen, err = chooseNamed(v, named, ref)
 		return inPartOrder(chosen), nil, err
 	}
+	config, err := engineConfig(v)
+	if err != nil {
+		return nil, nil, err
+	}
 	landed, groups := 0, map[string][]*store.Agent{}
 	for _, a := range v.Agents {
 		switch {
-		case landable(a) != nil:
+		case landable(config.Review, a) != nil:
 			if patchOf(a) != nil {
 				skipped = append(skipped, a)
 			}
@@ -62,7 +66,7 @@ func choose(v *store.View, named []task.ID, ref string) (chosen, skipped []*stor
 		return nil, nil, &NothingError{Reason: fmt.Sprintf("%s of run %s landed on %s already",
 			Count(landed, "patch", "patches"), v.Identity.Run, branchName(ref))}
 	case len(skipped) > 0:
-		return nil, nil, &NothingError{Reason: whyNot(skipped), Advice: wayOf(skipped)}
+		return nil, nil, &NothingError{Reason: whyNot(config.Review, skipped), Advice: wayOf(skipped)}
 	default:
 		return nil, nil, &NothingError{Reason: "no agent of run " + v.Identity.Run + " changed anything"}
 	}
@@ -75,10 +79,10 @@ func inPartOrder(chosen []*store.Agent) []*store.Agent {
 }
 
 // whyNot says of patches why a merge that does not name them leaves them out.
-func whyNot(skipped []*store.Agent) string {
+func whyNot(review string, skipped []*store.Agent) string {
 	reasons := make([]string, len(skipped))
 	for i, a := range skipped {
-		reasons[i] = fmt.Sprintf("%s (%s) %v", a.ID, engine.Title(a.ID, a.Call), landable(a))
+		reasons[i] = fmt.Sprintf("%s (%s) %v", a.ID, engine.Title(a.ID, a.Call), landable(review, a))
 	}
 	return listed(reasons, 5)
 }

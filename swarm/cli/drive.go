@@ -291,12 +291,16 @@ func (b *bench) close(ctx context.Context, failed error) (*ended, error) {
 func outcomeOf(v *store.View) (store.Status, []Code) {
 	var completed, failed, open, unpaid, wrong int
 	var codes []Code
+	review := reviewOf(v)
 	for _, a := range counted(v) {
 		if a.Call.SubjectOf != "" {
 			continue // its commit has a subject without it
 		}
 		if a.Appraisal != nil && !a.Appraisal.Pass && !a.Accepted() {
 			wrong++
+		}
+		if v.Script == nil && errors.Is(landable(review, a), errUnreviewed) {
+			wrong++ // a script says itself what it does without
 		}
 		switch s := a.Status.(type) {
 		case *task.Completed:

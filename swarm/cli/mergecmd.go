@@ -27,9 +27,10 @@ func newMergeCommand(env Env) *cli.Command {
 			jsonFlag(),
 		},
 		Description: `Takes the patches of agents that completed, changed something and did not
-fail their check; others only by name. They are merged in the order of the plan,
-in memory, each as one commit. One that conflicts is left out, told with its
-files, and does not stop the others.
+fail their check, and that passed their review where the run has reviews; others
+only by name. They are merged in the order of the plan, in memory, each as one
+commit. One that conflicts is left out, told with its files, and does not stop
+the others.
 
 The branch moves last and only if it is still where it was. Where it is checked
 out the files follow, if they are clean; else nothing moves.

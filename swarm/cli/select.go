@@ -127,9 +127,14 @@ func (p *place) own(ctx context.Context, run *store.Run) (*store.Owner, error) {
 	return owner, err
 }
 
+// errUnreviewed says of a patch that a reviewer was to look at it, and none has
+// said what it found.
+var errUnreviewed = errors.New("was not reviewed")
+
 // landable says why a patch is not taken by a merge that does not name it;
 // nil if it is. What somebody thinks of it counts more than how it ended.
-func landable(a *store.Agent) error {
+// review is the mode in which the patches of its run are reviewed.
+func landable(review string, a *store.Agent) error {
 	switch r := a.Status.(type) {
 	case task.Result:
 		switch {
@@ -143,13 +148,30 @@ func landable(a *store.Agent) error {
 			return errors.New("is of a stage that only reads")
 		case a.Appraisal != nil && !a.Appraisal.Pass:
 			return errors.New("did not pass its review")
-		case a.Appraisal == nil && a.Call.Stage != nil && told.Awaits(a.Call.Stage.Name, a.Call.Stage.Roster):
-			return errors.New("was not reviewed")
 		}
-		return unproven(r)
+		if err := unproven(r); err != nil || a.Appraisal != nil || !awaited(review, a.Call) {
+			return err
+		}
+		return errUnreviewed
 	default:
 		return errors.New("has not ended")
 	}
+}
+
+// reviewOf is the mode in which the patches of a run are reviewed. Where its
+// configuration cannot be read that is told by whatever goes by it.
+func reviewOf(v *store.View) string {
+	config, _ := engineConfig(v)
+	return config.Review
+}
+
+// awaited reports whether a reviewer looks at the work of a call before it
+// counts.
+func awaited(review string, call *task.Call) bool {
+	if call.Stage == nil {
+		return review == reviewAuto
+	}
+	return told.Awaits(call.Stage.Name, call.Stage.Roster)
 }
 
 // unproven says why a patch that nobody has looked at is not merged.

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -107,9 +108,13 @@ func printCauses(w io.Writer, v *store.View, limit int) {
 		}
 		who[cause] = append(who[cause], string(a.ID))
 	}
+	review := reviewOf(v)
 	for _, a := range v.Agents {
 		if r := a.Result(); r != nil {
 			add(a, causeOf(r))
+		}
+		if err := landable(review, a); v.Status != store.RunRunning && errors.Is(err, errUnreviewed) {
+			add(a, "not reviewed")
 		}
 		if found := a.Appraisal; found != nil && !found.Pass {
 			add(a, appraisalWord(found)+": "+appraisalText(found))
@@ -257,20 +262,23 @@ func (p *place) summary(v *store.View, merged *mergeReport, size summarySize) ([
 
 // worthSeeing are the agents, those first that a person has to look at.
 func worthSeeing(v *store.View) []*store.Agent {
+	review := reviewOf(v)
 	agents := slices.Clone(v.Agents)
-	slices.SortStableFunc(agents, func(a, b *store.Agent) int { return attention(b) - attention(a) })
+	slices.SortStableFunc(agents, func(a, b *store.Agent) int {
+		return attention(review, b) - attention(review, a)
+	})
 	return agents
 }
 
 // attention is how much an agent needs to be looked at.
-func attention(a *store.Agent) int {
+func attention(review string, a *store.Agent) int {
 	switch r := a.Status.(type) {
 	case *task.Failed:
 		return 3
 	case *task.Cancelled:
 		return 2
 	case *task.Completed:
-		if r.Patch != nil && landable(a) != nil {
+		if r.Patch != nil && landable(review, a) != nil {
 			return 1
 		}
 	}
@@ -305,8 +313,9 @@ func (p *place) printNext(w io.Writer, v *store.View) {
 			decided[a.Call.Group] = true
 		}
 	}
+	review := reviewOf(v)
 	for _, a := range v.Agents {
-		if landable(a) == nil && len(a.Landings) == 0 && !decided[a.Call.Group] {
+		if landable(review, a) == nil && len(a.Landings) == 0 && !decided[a.Call.Group] {
 			unlanded++
 			group = a.Call.Group
 		}
