@@ -291,6 +291,34 @@ func TestSubjects(t *testing.T) {
 	}
 }
 
+// TestNaming: the model of all calls names commits only where nothing says who
+// does.
+func TestNaming(t *testing.T) {
+	t.Parallel()
+	flag := map[string]Spec{Commit: spec(t, "p/flag")}
+	for _, tt := range []struct {
+		name   string
+		role   Role
+		models map[string]Spec
+		want   string
+	}{
+		{"a model", Role{Spec: spec(t, "p/small")}, nil, "p/small"},
+		{"an agent", Role{Kind: "codex"}, nil, ""},
+		{"only limits", Role{Limits: Limits{USD: 1}}, nil, "p/large"},
+		{"a flag beside a model", Role{Spec: spec(t, "p/small")}, flag, "p/flag"},
+		{"a flag beside limits", Role{Limits: Limits{USD: 1}}, flag, "p/flag"},
+	} {
+		o := &Orders{Table: Table{Commit: tt.role}, Models: tt.models, Model: spec(t, "p/large"), Role: Slow}
+		r, err := o.Naming().Resolve(Asked{Role: Commit})
+		if err != nil || r.Model.String() != tt.want || r.Kind != tt.role.Kind {
+			t.Errorf("%s: Resolve = %+v, %v, want %q", tt.name, r, err, tt.want)
+		}
+		if o.Model.String() != "p/large" {
+			t.Errorf("%s: the orders of the run are %+v", tt.name, o)
+		}
+	}
+}
+
 // TestBoundingRole: a role that only bounds has the model of default, unless one
 // of the two is for an agent of its own, which may not know the other's models.
 func TestBoundingRole(t *testing.T) {

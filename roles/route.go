@@ -63,6 +63,18 @@ func (o *Orders) Subjects() bool {
 	return o.Route && (configured || named)
 }
 
+// Naming are the orders by which those are resolved who name commits. The model
+// of all calls is that of the work: who says which model or agent names commits
+// does not pay for another one, nor has an agent told what it does not reach.
+func (o *Orders) Naming() *Orders {
+	if role := o.Table[Commit]; role.Spec == (Spec{}) && role.Kind == "" {
+		return o // it bounds only
+	}
+	naming := *o
+	naming.Model = Spec{}
+	return &naming
+}
+
 func planning(_ *Orders, a Asked) string {
 	switch {
 	case a.Stage == "planner":

@@ -33,11 +33,7 @@ func (p *place) sayRoutes(pl *plan) {
 		parts = append(parts, "what fails twice to "+roleShown(o.Table, roles.Slow))
 	}
 	if o.Subjects() {
-		shown := roleShown(o.Table, roles.Commit)
-		if spec, named := o.Models[roles.Commit]; named {
-			shown = roles.Commit + " (" + spec.String() + ")"
-		}
-		parts = append(parts, "subjects of commits to "+shown)
+		parts = append(parts, "subjects of commits to "+namerShown(o))
 	}
 	if len(parts) > 0 {
 		fmt.Fprintf(p.env.Stderr, "routing: %s; --route off leaves it\n", Printable(strings.Join(parts, ", ")))
@@ -80,6 +76,18 @@ func roleShown(table roles.Table, name string) string {
 		return name
 	}
 	return name + " (" + of + ")"
+}
+
+// namerShown is the role commit with what it resolves to in a run.
+func namerShown(o *roles.Orders) string {
+	spec, named := o.Models[roles.Commit]
+	if !named {
+		spec = o.Naming().Model
+	}
+	if spec == (roles.Spec{}) {
+		return roleShown(o.Table, roles.Commit)
+	}
+	return roles.Commit + " (" + spec.String() + ")"
 }
 
 // sayUnused warns of flags that decided nothing in a run.

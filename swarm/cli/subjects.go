@@ -64,7 +64,7 @@ func (s *subjects) Ask(ctx context.Context, r engine.SubjectRequest) (*task.Call
 	kinds := s.bench.env.kinds().ByName()
 	// Another model than was asked for is nobody's wish: there is a subject
 	// without one.
-	if _, err := engine.Assign(s.config, kinds, engine.AssignRequest{Call: call}); err != nil {
+	if err := assignSubject(s.config, kinds, call); err != nil {
 		return nil, err
 	}
 	if call.Timeout == 0 {
@@ -75,6 +75,13 @@ func (s *subjects) Ask(ctx context.Context, r engine.SubjectRequest) (*task.Call
 		call.Tools = agent.ReadOnlyTools()[:1] // none would stand for any
 	}
 	return call, nil
+}
+
+// assignSubject gives a call that asks for a subject what its role says.
+func assignSubject(c engine.Config, kinds map[string]agent.Kind, call *task.Call) error {
+	c.Roles = c.Roles.Naming()
+	_, err := engine.Assign(c, kinds, engine.AssignRequest{Call: call})
+	return err
 }
 
 // changes are the files that a patch changed.
