@@ -12,6 +12,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"agentswarm/roles"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/script"
 	"agentswarm/swarm/store"
@@ -70,6 +71,7 @@ func (p *place) confirmCalls(c engine.Config, calls []*task.Call, yes bool) erro
 	}
 	count(calls, "")
 	count(reviewsOf(c, known, calls), ", to review patches")
+	count(subjectsOf(c, known, calls), ", to name commits")
 	if paid <= unasked || yes {
 		return nil
 	}
@@ -84,13 +86,23 @@ func (p *place) confirmCalls(c engine.Config, calls []*task.Call, yes bool) erro
 // only it knows: it is asked about the most that there may be.
 func (p *place) confirmScript(pl *plan, yes bool) error {
 	most, bounded := script.CountAgents(script.Source{Name: pl.script.Name, Text: pl.script.Text})
-	who := p.paidOfScript(pl)
-	if yes || len(who) == 0 || bounded && most <= unasked || pl.config.MaxAgents <= unasked {
-		return nil
+	most = min(most, pl.config.MaxAgents)
+	much := fmt.Sprintf("up to %d agents", most)
+	if !bounded {
+		most = pl.config.MaxAgents
+		much = fmt.Sprintf("up to %d agents (--max-agents)", most)
 	}
-	much := fmt.Sprintf("up to %d agents (--max-agents)", pl.config.MaxAgents)
-	if bounded {
-		much = fmt.Sprintf("up to %d agents", min(most, pl.config.MaxAgents))
+	who, paid := p.paidOfScript(pl), 0
+	if len(who) > 0 {
+		paid = most
+	}
+	if namers := p.paidNamers(pl, who); len(namers) > 0 {
+		paid += most
+		much += ", and as many to name commits"
+		who = slices.Compact(slices.Sorted(slices.Values(append(who, namers...))))
+	}
+	if yes || paid <= unasked {
+		return nil
 	}
 	return p.env.askToStart(
 		fmt.Sprintf("%s: %s, of which those of %s cost money", Printable(pl.script.Name), much, Printable(strings.Join(who, ", "))),
@@ -98,21 +110,77 @@ func (p *place) confirmScript(pl *plan, yes bool) error {
 }
 
 // paidOfScript are the agents that cost money and that a script may use: the one
-// of calls that name none, and those whose names stand in its text.
+// of calls that name none, those that it names, and those of roles that its calls
+// may have.
 func (p *place) paidOfScript(pl *plan) (who []string) {
-	known := p.env.kinds().ByName()
+	ofRoles := pl.roleKinds()
 	for _, name := range slices.Sorted(maps.Keys(pl.config.Agents)) {
-		if !known[pl.config.Agents[name].Kind].Paid {
-			continue
-		}
-		named := slices.ContainsFunc([]string{"'", `"`, "`"}, func(quote string) bool {
-			return strings.Contains(pl.script.Text, quote+name+quote)
-		})
-		if named || name == pl.script.Agent {
+		used := name == pl.script.Agent || slices.Contains(ofRoles, name) || pl.script.names(name)
+		if used && p.costs(pl, name) {
 			who = append(who, name)
 		}
 	}
 	return who
+}
+
+// costs reports whether an agent of a run costs money.
+func (p *place) costs(pl *plan, name string) bool {
+	spec := pl.config.Agents[name]
+	return spec != nil && p.env.kinds().ByName()[spec.Kind].Paid
+}
+
+// roleKinds are the agents of the roles that calls of a script may have: by their
+// own word, by that of their type, or because they are routed there.
+func (pl *plan) roleKinds() (kinds []string) {
+	o := pl.config.Roles
+	if o == nil || o.Agent != "" {
+		return nil // no role changes the agent
+	}
+	reached := map[string]bool{}
+	for _, rule := range o.Rules() {
+		reached[rule.Role] = true
+	}
+	for name, t := range pl.script.Types {
+		if pl.script.names(name) {
+			reached[t.Role] = true
+		}
+	}
+	for name, role := range o.Table {
+		if role.Kind != "" && (reached[name] || pl.script.names(name)) {
+			kinds = append(kinds, role.Kind)
+		}
+	}
+	return kinds
+}
+
+// names reports whether a word stands in quotes in what a script is made of.
+func (s *scripted) names(word string) bool {
+	texts := []string{s.Text, string(s.Args)}
+	for _, f := range s.Lib {
+		texts = append(texts, f.Text)
+	}
+	return slices.ContainsFunc(texts, func(text string) bool {
+		return slices.ContainsFunc([]string{"'", `"`, "`"}, func(quote string) bool {
+			return strings.Contains(text, quote+word+quote)
+		})
+	})
+}
+
+// paidNamers are the agents that cost money and name the commits of a script: the
+// one of the role commit, or else those that do its work.
+func (p *place) paidNamers(pl *plan, workers []string) []string {
+	if !namesCommits(pl.config) {
+		return nil
+	}
+	o := pl.config.Roles
+	switch kind := o.Table[roles.Commit].Kind; {
+	case kind == "", o.Agent != "":
+		return workers
+	case p.costs(pl, kind):
+		return []string{kind}
+	default:
+		return nil
+	}
 }
 
 // paidBounds is what holds back agents that are about to start.

@@ -84,6 +84,24 @@ func assignSubject(c engine.Config, kinds map[string]agent.Kind, call *task.Call
 	return err
 }
 
+// subjectsOf are the calls that name the commits of what other calls write, as
+// far as it matters who is asked.
+func subjectsOf(c engine.Config, kinds map[string]agent.Kind, calls []*task.Call) (all []*task.Call) {
+	if !namesCommits(c) {
+		return nil
+	}
+	for _, work := range calls {
+		if work.Stage != nil && work.Stage.Reads || engine.SpecOf(c, work).OnlyReads() {
+			continue
+		}
+		call := aside(asideRequest{work: work, role: roles.Commit, stage: subjectStage})
+		if assignSubject(c, kinds, call) == nil {
+			all = append(all, call)
+		}
+	}
+	return all
+}
+
 // changes are the files that a patch changed.
 func (s *subjects) changes(ctx context.Context, p *task.Patch) (_ []manifest.File, err error) {
 	s.mu.Lock()
