@@ -21,9 +21,6 @@ import (
 // subjectStage is what the stage is called of an agent that names a commit.
 const subjectStage = "subject"
 
-// subjectTime is how long naming a commit may take where its role does not say.
-const subjectTime = 2 * time.Minute
-
 // landingTime is how long a landing of a script waits for the subjects of what
 // it lands.
 const landingTime = 2 * time.Minute
@@ -66,9 +63,6 @@ func (s *subjects) Ask(ctx context.Context, r engine.SubjectRequest) (*task.Call
 	// without one.
 	if err := assignSubject(s.config, kinds, call); err != nil {
 		return nil, err
-	}
-	if call.Timeout == 0 {
-		call.Timeout = subjectTime
 	}
 	can := can(kinds, s.config)(call.Agent)
 	if call.ReadOnly = can.ReadOnly; can.Tools {

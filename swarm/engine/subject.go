@@ -27,8 +27,7 @@ type SubjectRequest struct {
 	Result *task.Completed // with a patch
 }
 
-// subjectTime is how long a subject is worked at, with all that is waited for,
-// where its call does not say.
+// subjectTime is how long a subject is worked at where its call does not say.
 const subjectTime = 2 * time.Minute
 
 // subjects are those of the run's commits. All belongs to the loop.
@@ -95,7 +94,7 @@ func (e *Engine) askSubject(call *task.Call, t *event.Titled, err error) {
 	}
 	var ids []task.ID
 	if err == nil {
-		call.SubjectOf = t.Commit
+		call.SubjectOf, call.Timeout = t.Commit, cmp.Or(call.Timeout, subjectTime)
 		ids, err = e.take([]*task.Call{call})
 	}
 	if err != nil {
@@ -191,7 +190,7 @@ func (e *Engine) hurry(ctx context.Context, a *agentState) {
 		return
 	}
 	cancel := a.cancel
-	most := cmp.Or(a.call.Timeout, subjectTime) + subjectTime/2
+	most := a.call.Timeout + subjectTime/2
 	late := time.AfterFunc(most, func() {
 		cancel(&Halt{Cause: task.CauseCancelled, Reason: fmt.Sprintf("it was not there within %s", most)})
 	})
