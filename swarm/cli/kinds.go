@@ -69,7 +69,7 @@ func withProviders(all kinds.List, more map[string]provider.Provider) kinds.List
 	all = slices.Clone(all)
 	for i := range all {
 		if all[i].Name == agent.KindBuiltin {
-			all[i].Login = command.Endpoints(more)
+			all[i].Login, all[i].Unnamed = command.Endpoints(more), command.Unnamed(more)
 		}
 	}
 	return all

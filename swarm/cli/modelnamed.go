@@ -10,7 +10,7 @@ func (p *place) modelNamed(pl *plan) error {
 		if spec == nil || call.Model != "" || spec.Model != "" {
 			continue
 		}
-		kind, known := p.env.kinds().Find(spec.Kind)
+		kind, known := withProviders(p.env.kinds(), pl.config.Providers).Find(spec.Kind)
 		if !known || kind.Unnamed == nil {
 			continue
 		}

@@ -69,15 +69,30 @@ func Known(getenv func(string) string) map[string]Provider {
 }
 
 // Guess is the provider of a model that is named without one: the only hosted
-// one that there is a key for; empty where there is none, or more.
-func Guess(getenv func(string) string) string {
-	switch openai, anthropic := getenv("OPENAI_API_KEY") != "", getenv("ANTHROPIC_API_KEY") != ""; {
+// one that there is a key for; empty where there is none, or several. More are
+// laid over the known providers.
+func Guess(getenv func(string) string, more map[string]Provider) string {
+	keys := Keys(more)
+	switch openai, anthropic := getenv(keys["openai"]) != "", getenv(keys["anthropic"]) != ""; {
 	case openai && !anthropic:
 		return "openai"
 	case anthropic && !openai:
 		return "anthropic"
 	}
 	return ""
+}
+
+// Keys are the variables of keys, by the providers that they mean: that of a
+// known one unless it was given another; empty for one that takes none.
+func Keys(more map[string]Provider) map[string]string {
+	keys := map[string]string{}
+	for name, p := range Known(func(string) string { return "" }) {
+		keys[name] = p.KeyEnv
+	}
+	for name, p := range more {
+		keys[name] = cmp.Or(p.KeyEnv, keys[name])
+	}
+	return keys
 }
 
 // Names are those of the known providers, in the order of the alphabet.

@@ -47,12 +47,15 @@ func TestOver(t *testing.T) {
 // TestGuess: of two keys nobody knows which is meant.
 func TestGuess(t *testing.T) {
 	t.Parallel()
+	own := map[string]Provider{"anthropic": {KeyEnv: "WORK_KEY"}, "openai": {BaseURL: "http://h/v1"}, "mine": {KeyEnv: "MINE_KEY"}}
 	for _, tt := range []struct {
 		keys []string
+		more map[string]Provider
 		want string
 	}{
-		{nil, ""}, {[]string{"OPENAI_API_KEY"}, "openai"}, {[]string{"ANTHROPIC_API_KEY"}, "anthropic"},
-		{[]string{"OPENAI_API_KEY", "ANTHROPIC_API_KEY"}, ""}, {[]string{"GEMINI_API_KEY"}, ""},
+		{nil, nil, ""}, {[]string{"OPENAI_API_KEY"}, nil, "openai"}, {[]string{"ANTHROPIC_API_KEY"}, nil, "anthropic"},
+		{[]string{"OPENAI_API_KEY", "ANTHROPIC_API_KEY"}, nil, ""}, {[]string{"GEMINI_API_KEY"}, nil, ""},
+		{[]string{"OPENAI_API_KEY", "ANTHROPIC_API_KEY"}, own, "openai"}, {[]string{"WORK_KEY"}, own, "anthropic"},
 	} {
 		getenv := func(name string) string {
 			if slices.Contains(tt.keys, name) {
@@ -60,7 +63,7 @@ func TestGuess(t *testing.T) {
 			}
 			return ""
 		}
-		if got := Guess(getenv); got != tt.want {
+		if got := Guess(getenv, tt.more); got != tt.want {
 			t.Errorf("Guess with %v = %q, want %q", tt.keys, got, tt.want)
 		}
 	}

@@ -34,34 +34,35 @@ func Builtin() agent.Kind {
 		Alike:    true,
 		Paid:     true,
 		Sessions: []string{sessions + "/*"},
-		Login:    endpoints,
-		Unnamed:  unnamed,
+		Login:    Endpoints(nil),
+		Unnamed:  Unnamed(nil),
 	}
 }
 
-// unnamed says how its model is named: nobody could guess which is meant.
-func unnamed(s agent.Surroundings) string {
-	if s.Getenv(modelVariable) != "" {
-		return ""
-	}
-	var ways []string
-	for _, key := range keys() {
-		if s.Getenv(key) != "" {
-			ways = append(ways, "--model "+example(key))
+// Unnamed says how its model is named where it asks more providers than those it
+// knows: nobody could guess which is meant.
+func Unnamed(more map[string]provider.Provider) func(agent.Surroundings) string {
+	return func(s agent.Surroundings) string {
+		if s.Getenv(modelVariable) != "" {
+			return ""
 		}
+		var ways []string
+		for _, model := range examples() {
+			by, _, _ := strings.Cut(model, "/")
+			if s.Getenv(provider.Keys(more)[by]) != "" {
+				ways = append(ways, "--model "+model)
+			}
+		}
+		if len(ways) == 0 {
+			ways = []string{"--model PROVIDER/MODEL"}
+		}
+		return "name one: " + strings.Join(ways, " or ") + ", $" + modelVariable + ", or default under [roles] of the configuration; swarm models lists what there is"
 	}
-	if len(ways) == 0 {
-		ways = []string{"--model PROVIDER/MODEL"}
-	}
-	return "name one: " + strings.Join(ways, " or ") + ", $" + modelVariable + ", or default under [roles] of the configuration; swarm models lists what there is"
 }
 
-// example is a model of the provider whose key is in a variable.
-func example(key string) string {
-	if key == "OPENAI_API_KEY" {
-		return "openai/gpt-5.2"
-	}
-	return "anthropic/claude-sonnet-4-6"
+// examples are models, one of each provider that nobody has to set up.
+func examples() []string {
+	return []string{"anthropic/claude-sonnet-4-6", "openai/gpt-5.2"}
 }
 
 // sessions is the folder, below its state, in which it keeps conversations, each
@@ -122,11 +123,6 @@ func (a Inhouse) Launch(r agent.Request) (agent.Launch, error) {
 	return l, err
 }
 
-// keys are the variables that say where a model is and open it.
-func keys() []string {
-	return []string{"ANTHROPIC_API_KEY", "OPENAI_API_KEY"}
-}
-
 // modelVariable names its model where nothing else does.
 const modelVariable = agent.BuiltinModel
 
@@ -135,20 +131,31 @@ func places() []string {
 	return []string{modelVariable, "OPENAI_BASE_URL", "ANTHROPIC_BASE_URL", "OLLAMA_BASE_URL"}
 }
 
-// endpoints finds keys and endpoints in variables.
-func endpoints(s agent.Surroundings) agent.Login { return Endpoints(nil)(s) }
-
 // providersFile tells the agent of the providers that are configured. It names
 // the variables of their keys, and holds none.
 const providersFile = "providers.json"
+
+// keysOf are the variables of the keys of some providers, each once.
+func keysOf(names []string, more map[string]provider.Provider) (keys []string) {
+	all := provider.Keys(more)
+	for _, name := range names {
+		if key := all[name]; key != "" && !slices.Contains(keys, key) {
+			keys = append(keys, key)
+		}
+	}
+	return keys
+}
 
 // Endpoints is how the built-in agent logs in where it asks more providers than
 // those it knows.
 func Endpoints(more map[string]provider.Provider) func(agent.Surroundings) agent.Login {
 	return func(s agent.Surroundings) agent.Login {
+		configured := slices.Sorted(maps.Keys(more))
+		known, own := keysOf(provider.Names(), more), keysOf(configured, more)
+		all := keysOf(slices.Concat(provider.Names(), configured), more)
 		l := agent.Login{
-			Provider: provider.Guess(s.Getenv),
-			Missing:  "set $ANTHROPIC_API_KEY or $OPENAI_API_KEY, or name a model of a local server, such as --model ollama/qwen3-coder:30b",
+			Provider: provider.Guess(s.Getenv, more),
+			Missing:  "set $" + strings.Join(all, " or $") + ", or name a model of a local server, such as --model ollama/qwen3-coder:30b",
 		}
 		var found []string
 		need := func(name string) {
@@ -157,14 +164,12 @@ func Endpoints(more map[string]provider.Provider) func(agent.Surroundings) agent
 				l.Env = append(l.Env, name)
 			}
 		}
-		for _, name := range append(keys(), places()...) {
+		for _, name := range slices.Concat(known, places(), own) {
 			need(name)
 		}
 		var keyless []string
-		for _, name := range slices.Sorted(maps.Keys(more)) {
-			if p := more[name]; p.KeyEnv != "" {
-				need(p.KeyEnv)
-			} else if p.BaseURL != "" {
+		for _, name := range configured {
+			if p := more[name]; p.KeyEnv == "" && p.BaseURL != "" {
 				keyless = append(keyless, "provider "+name)
 			}
 		}

@@ -17,17 +17,30 @@ func TestUnnamed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, key := range keys() {
-		if _, known := prices.Of(example(key)); !known {
-			t.Errorf("%s stands in no table", example(key))
+	for _, model := range examples() {
+		if _, known := prices.Of(model); !known {
+			t.Errorf("%s stands in no table", model)
 		}
-		env := map[string]string{key: "k"}
+	}
+	own := map[string]provider.Provider{"anthropic": {KeyEnv: "WORK_KEY"}}
+	for _, test := range []struct {
+		set  string
+		more map[string]provider.Provider
+		want string
+	}{
+		{"ANTHROPIC_API_KEY", nil, "--model anthropic/claude-sonnet-4-6, "},
+		{"OPENAI_API_KEY", nil, "--model openai/gpt-5.2, "},
+		{"OPENAI_API_KEY", own, "--model openai/gpt-5.2, "},
+		{"ANTHROPIC_API_KEY", own, "--model PROVIDER/MODEL, "},
+		{"WORK_KEY", own, "--model anthropic/claude-sonnet-4-6, "},
+	} {
+		env := map[string]string{test.set: "k"}
 		s := agent.Surroundings{Getenv: func(name string) string { return env[name] }}
-		if got := unnamed(s); !strings.Contains(got, "--model "+example(key)+", ") {
-			t.Errorf("with %s: %s", key, got)
+		if got := Unnamed(test.more)(s); !strings.Contains(got, "name one: "+test.want) {
+			t.Errorf("with %s: %s", test.set, got)
 		}
 		env[modelVariable] = "p/m"
-		if got := unnamed(s); got != "" {
+		if got := Unnamed(test.more)(s); got != "" {
 			t.Errorf("with a model: %s", got)
 		}
 	}
@@ -84,7 +97,7 @@ func TestEndpoints(t *testing.T) {
 		{"OLLAMA_BASE_URL", "by $OLLAMA_BASE_URL", []string{"OLLAMA_BASE_URL", "SWARM_BUILTIN_MODEL"}},
 		{"SWARM_BUILTIN_MODEL", "by $SWARM_BUILTIN_MODEL", []string{"SWARM_BUILTIN_MODEL"}},
 	} {
-		l := endpoints(agent.Surroundings{Getenv: func(name string) string {
+		l := Endpoints(nil)(agent.Surroundings{Getenv: func(name string) string {
 			if name == test.set {
 				return "x"
 			}
@@ -92,6 +105,29 @@ func TestEndpoints(t *testing.T) {
 		}})
 		if l.Name != test.want || !slices.Equal(l.Env, test.env) || l.Missing == "" {
 			t.Errorf("%s: %+v", test.set, l)
+		}
+	}
+}
+
+// TestOwnKeys: a known provider whose key is in another variable is opened by
+// that one, and not by its usual one.
+func TestOwnKeys(t *testing.T) {
+	t.Parallel()
+	login := Endpoints(map[string]provider.Provider{"anthropic": {KeyEnv: "WORK_KEY"}, "mine": {BaseURL: "http://m", KeyEnv: "MINE_KEY"}})
+	for _, test := range []struct {
+		set, name, provider string
+		env                 []string
+	}{
+		{"ANTHROPIC_API_KEY", "", "", []string{"SWARM_BUILTIN_MODEL"}},
+		{"WORK_KEY", "by $WORK_KEY", "anthropic", []string{"WORK_KEY", "SWARM_BUILTIN_MODEL"}},
+		{"OPENAI_API_KEY", "by $OPENAI_API_KEY", "openai", []string{"OPENAI_API_KEY", "SWARM_BUILTIN_MODEL"}},
+	} {
+		l := login(agent.Surroundings{Getenv: func(name string) string { return map[string]string{test.set: "k"}[name] }})
+		if l.Name != test.name || l.Provider != test.provider || !slices.Equal(l.Env, test.env) {
+			t.Errorf("with %s: %+v", test.set, l)
+		}
+		if !strings.HasPrefix(l.Missing, "set $WORK_KEY or $OPENAI_API_KEY or $MINE_KEY, or ") {
+			t.Errorf("with %s: Missing = %q", test.set, l.Missing)
 		}
 	}
 }

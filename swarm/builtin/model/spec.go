@@ -124,7 +124,7 @@ func (s Search) guess() string {
 	if s.Endpoint != "" {
 		return ""
 	}
-	return provider.Guess(s.Getenv)
+	return provider.Guess(s.Getenv, s.More)
 }
 
 // KeyError is a key that is missing.
