@@ -45,7 +45,7 @@ func (e *Engine) thorough(a *agentState) {
 // it used will not do. It reports whether it did.
 func (e *Engine) fallBack(life context.Context, a *agentState, end ending) bool {
 	failed, ok := end.result.(*task.Failed)
-	if !ok || e.ending || a.byName || !elsewhere(failed) {
+	if !ok || e.ending || a.byName || !ofItsModel(failed) {
 		return false
 	}
 	taken := 0
@@ -74,11 +74,11 @@ func (e *Engine) fallBack(life context.Context, a *agentState, end ending) bool 
 	return true
 }
 
-// elsewhere reports whether a failure is one of a model, so that another may
+// ofItsModel reports whether a failure is one of a model, so that another may
 // do: it cannot be had, or has not brought about an answer of the form that was
 // asked for. A model that a provider does not know is told as a request that is
 // not valid; one that is so for all models would be refused by the next, too.
-func elsewhere(failed *task.Failed) bool {
+func ofItsModel(failed *task.Failed) bool {
 	switch failed.Kind {
 	case task.Quota, task.Auth, task.Overloaded, task.RateLimit, task.SchemaMismatch:
 		return true
