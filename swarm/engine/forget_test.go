@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"agentswarm/swarm/agent"
 	"agentswarm/swarm/agent/command"
@@ -42,7 +43,9 @@ func TestForgets(t *testing.T) {
 	}
 }
 
-// TestForgetsLeft is the same of an owner that died before it came to it.
+// TestForgetsLeft is the same of an owner that died before it came to it. That it
+// was done later is not taken for a sign of the agent, which would have worked
+// all that time.
 func TestForgetsLeft(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -50,11 +53,20 @@ func TestForgetsLeft(t *testing.T) {
 	r.config.Agents = specs("mine", "true")
 	r.config.Agents["mine"].Kind = "pi"
 	r.append(called("a1", mine()), r.leasedAt("a1", 1), &event.Started{Agent: "a1", Attempt: 1, Step: "agent"})
-	if err := os.WriteFile(filepath.Join(r.deps.Run.Attempt("a1", 1), "stdout"), []byte(pondered), 0o600); err != nil {
+	stdout := filepath.Join(r.deps.Run.Attempt("a1", 1), "stdout")
+	if err := os.WriteFile(stdout, []byte(pondered), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	wrote := time.Now().Add(time.Hour).Truncate(time.Second)
+	if err := os.Chtimes(stdout, wrote, wrote); err != nil {
+		t.Fatal(err)
+	}
+	r.deps.Now = func() time.Time { return wrote.Add(time.Hour) }
 	died(t, r)
 	is(t, "left", r.left("a1"), strings.Replace(pondered, "SECRET", "      ", 1))
+	if end := r.view().Agent("a1").Result().Done().Ended; !end.Equal(wrote) {
+		t.Errorf("it was at work until %s, want %s", end, wrote)
+	}
 }
 
 // TestForgetsNoOther: an agent that has put something else in the place of its

@@ -174,10 +174,10 @@ func recoverAgent(ctx context.Context, r recovery, a *store.Agent) error {
 		}
 		left = append(left, remains{attempt: l.Attempt, space: w, kept: kept})
 	}
-	r.forgetLeft(a)
 	if err := settleLost(d, r.config, r.view, a, captured, failed); err != nil {
 		return err
 	}
+	r.forgetLeft(a) // only now: when its output was last written is the last sign of it
 	for _, one := range left {
 		gone, err := d.Workspaces.Release(ctx, one.space, one.kept)
 		if err != nil {
