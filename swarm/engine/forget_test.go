@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -35,11 +36,20 @@ func TestForgets(t *testing.T) {
 		r.deps.Kinds["pi"] = agent.Kind{Name: "pi", Adapter: command.Adapter{}}
 		r.config.Agents = specs("mine", "read -r p; printf '%s' '"+pondered+"'")
 		r.config.Agents["mine"].Kind = kind
+		// It may take a while, in which the end must be on record already.
+		var then string
+		r.fail = func(e event.Event) error {
+			if _, ended := e.(*event.Ended); ended {
+				then = r.left("a1")
+			}
+			return nil
+		}
 		done, ok := r.play(mine())["a1"].Result.(*task.Completed)
 		if !ok || done.Answer != "said" {
 			t.Fatalf("%s: it ended as %+v", kind, r.view().Agent("a1").Result())
 		}
 		is(t, kind, r.left("a1"), want)
+		is(t, kind+" before its end was on record", then, pondered)
 	}
 }
 
@@ -48,24 +58,35 @@ func TestForgets(t *testing.T) {
 // all that time.
 func TestForgetsLeft(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
-	r.deps.Kinds["pi"] = agent.Kind{Name: "pi", Adapter: command.Adapter{}}
-	r.config.Agents = specs("mine", "true")
-	r.config.Agents["mine"].Kind = "pi"
-	r.append(called("a1", mine()), r.leasedAt("a1", 1), &event.Started{Agent: "a1", Attempt: 1, Step: "agent"})
-	stdout := filepath.Join(r.deps.Run.Attempt("a1", 1), "stdout")
-	if err := os.WriteFile(stdout, []byte(pondered), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	wrote := time.Now().Add(time.Hour).Truncate(time.Second)
-	if err := os.Chtimes(stdout, wrote, wrote); err != nil {
-		t.Fatal(err)
-	}
-	r.deps.Now = func() time.Time { return wrote.Add(time.Hour) }
-	died(t, r)
-	is(t, "left", r.left("a1"), strings.Replace(pondered, "SECRET", "      ", 1))
-	if end := r.view().Agent("a1").Result().Done().Ended; !end.Equal(wrote) {
-		t.Errorf("it was at work until %s, want %s", end, wrote)
+	for _, ended := range []bool{false, true} {
+		t.Run(fmt.Sprint("ended ", ended), func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t)
+			r.deps.Kinds["pi"] = agent.Kind{Name: "pi", Adapter: command.Adapter{}}
+			r.config.Agents = specs("mine", "true")
+			r.config.Agents["mine"].Kind = "pi"
+			r.append(called("a1", mine()), r.leasedAt("a1", 1), &event.Started{Agent: "a1", Attempt: 1, Step: "agent"})
+			if ended {
+				r.append(&event.Ended{Agent: "a1", Attempt: 1, Stdout: int64(len(pondered))})
+			}
+			stdout := filepath.Join(r.deps.Run.Attempt("a1", 1), "stdout")
+			if err := os.WriteFile(stdout, []byte(pondered), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			wrote := time.Now().Add(time.Hour).Truncate(time.Second)
+			if err := os.Chtimes(stdout, wrote, wrote); err != nil {
+				t.Fatal(err)
+			}
+			r.deps.Now = func() time.Time { return wrote.Add(time.Hour) }
+			died(t, r)
+			is(t, "left", r.left("a1"), strings.Replace(pondered, "SECRET", "      ", 1))
+			result := r.view().Agent("a1").Result()
+			if ended {
+				is(t, "result", word(result), "completed said")
+			} else if end := result.Done().Ended; !end.Equal(wrote) {
+				t.Errorf("it was at work until %s, want %s", end, wrote)
+			}
+		})
 	}
 }
 

@@ -50,15 +50,17 @@ func (t *attempt) round(ctx context.Context, stop context.CancelCauseFunc) (*age
 	t.work.Ended = e.deps.Now()
 	t.work.Usage.Add(outcome.Usage)
 	t.keepSession()
-	if err := forget(t.spec.Kind, t.file("stdout")); err != nil {
-		e.deps.Warn(fmt.Sprintf("%s: %v", t.id, err))
-	}
 	if outcome.Exit.Reason == proc.StartFailed {
 		err := &proc.StartError{Err: errors.New(outcome.Exit.Text), Temporary: outcome.Exit.Temporary}
 		return nil, t.notStarted(ctx, err)
 	}
 	if err := t.journal(endedEvent(t.id, t.n, outcome)); err != nil {
 		return nil, t.notStarted(ctx, err)
+	}
+	// Only now: the output may be long, and until the end is on record a crash
+	// loses the answer. Whoever recovers the run does it where we do not come to it.
+	if err := forget(t.spec.Kind, t.file("stdout")); err != nil {
+		e.deps.Warn(fmt.Sprintf("%s: %v", t.id, err))
 	}
 	return outcome, nil
 }
