@@ -76,7 +76,8 @@ type Outcome struct {
 	// Stopped is the cause of the context where that ended the attempt.
 	Stopped error
 	// Lingered is set where the agent had answered, said nothing more and did not
-	// end, so that it was ended.
+	// end by itself before it was ended. Where it was stopped, whoever stopped it
+	// says whether its answer counts.
 	Lingered bool
 	// Stands is set where its answer is what counts, however its process ended
 	// after that.

@@ -1,6 +1,7 @@
 package agent_test
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -20,14 +21,21 @@ func TestLinger(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		name  string
-		set   func(*agent.Life)
+		set   func(*agent.Life, context.CancelFunc)
 		extra string
 	}{
-		{"after its time", func(l *agent.Life) { l.Linger = time.Millisecond }, ""},
-		{"at its idle time-out", func(l *agent.Life) { l.Linger, l.Spec.IdleTimeout = -1, 100*time.Millisecond }, ""},
-		{"at its time-out", func(l *agent.Life) { l.Linger, l.Spec.Timeout = -1, 500*time.Millisecond }, ""},
+		{"after its time", func(l *agent.Life, _ context.CancelFunc) { l.Linger = time.Millisecond }, ""},
+		{"at its idle time-out", func(l *agent.Life, _ context.CancelFunc) { l.Linger, l.Spec.IdleTimeout = -1, 100*time.Millisecond }, ""},
+		{"stopped", func(l *agent.Life, stop context.CancelFunc) {
+			l.Linger, l.Observe = -1, func(e event.Event) {
+				if _, answered := e.(*event.Answered); answered {
+					stop()
+				}
+			}
+		}, ""},
+		{"at its time-out", func(l *agent.Life, _ context.CancelFunc) { l.Linger, l.Spec.Timeout = -1, 500*time.Millisecond }, ""},
 		{
-			"and says on its end that it was ended", func(l *agent.Life) { l.Linger = time.Millisecond },
+			"and says on its end that it was ended", func(l *agent.Life, _ context.CancelFunc) { l.Linger = time.Millisecond },
 			`trap 'echo "{\"type\":\"error\",\"kind\":\"other\",\"message\":\"aborted\"}"; exit 3' TERM;`,
 		},
 	} {
@@ -39,8 +47,10 @@ func TestLinger(t *testing.T) {
 				` + test.extra + `
 				echo $$ >> ` + pids + `; echo '{"type":"result","text":"ok"}'; wait; while :; do sleep 1000; done`
 			l := life(t, jsonl(agent.InputNone), script, "")
-			test.set(l)
-			out, err := l.Live(t.Context())
+			ctx, stop := context.WithCancel(t.Context())
+			defer stop()
+			test.set(l, stop)
+			out, err := l.Live(ctx)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -72,12 +82,22 @@ func TestLinger(t *testing.T) {
 // and one whose exit status is what counts.
 func TestLingerNot(t *testing.T) {
 	t.Parallel()
-	const on = `printf '%s\n%s\n' '{"type":"result","text":"1"}' '{"type":"tool_start","id":"t","name":"bash"}'; sleep 0.3
-		echo '{"type":"result","text":"2"}'`
-	l := life(t, jsonl(agent.InputNone), on, "")
+	const on = `printf '%s\n%s\n' '{"type":"result","text":"1"}' '{"type":"tool_start","id":"t","name":"bash"}';`
+	l := life(t, jsonl(agent.InputNone), on+` sleep 0.3; echo '{"type":"result","text":"2"}'`, "")
 	l.Linger = time.Millisecond
 	if out, err := l.Live(t.Context()); err != nil || out.Answers != 2 || out.Answer.Text != "2" {
 		t.Errorf("one that goes on: %+v, %v", out, err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	l = life(t, jsonl(agent.InputNone), on+" exec sleep 1000", "")
+	l.Linger, l.Observe = -1, func(e event.Event) {
+		if _, begins := e.(*event.ToolStart); begins {
+			stop()
+		}
+	}
+	if out, err := l.Live(ctx); err != nil || out.Lingered || out.Stopped == nil {
+		t.Errorf("one that is stopped while it goes on: %+v, %v", out, err)
 	}
 	spec := jsonl(agent.InputNone)
 	spec.Success = agent.SuccessExit

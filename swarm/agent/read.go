@@ -194,6 +194,16 @@ func (r *reader) over(limit task.ErrorKind) {
 	}
 }
 
+// stopped notes that somebody ends the attempt, who may let an answer stand that
+// is there by then, in what was printed up to the given size.
+func (r *reader) stopped(cause error, size int64) {
+	r.more(size)
+	if r.done() {
+		r.linger()
+	}
+	r.outcome.Stopped = cause
+}
+
 // done reports whether the agent has answered and has nothing more to do, where
 // its answer is what counts.
 func (r *reader) done() bool { return r.answered && r.life.Spec.Success == SuccessAnswer }

@@ -77,10 +77,11 @@ func (l *Life) watch(ctx context.Context, p *proc.Process, read *reader) {
 			p.Stop()
 		case <-done:
 			done = nil
-			if over(p.Output()) {
-				return // it had ended by itself
+			progress, ended := latest(p.Output())
+			if ended {
+				return // by itself
 			}
-			read.outcome.Stopped = context.Cause(ctx)
+			read.stopped(context.Cause(ctx), progress.Stdout)
 			p.Stop()
 		}
 	}
@@ -97,14 +98,14 @@ func (w *wrote) counts(o *Outcome, now time.Time) bool {
 	return now.Sub(w.busy) < MostWaits
 }
 
-// over reports whether a process has ended, which its closed output says.
-// News that it takes away is read once the process is over.
-func over(output <-chan proc.Progress) bool {
+// latest is what a process has printed that nobody has read yet, and whether it
+// has ended, which its closed output says.
+func latest(output <-chan proc.Progress) (progress proc.Progress, ended bool) {
 	select {
-	case _, more := <-output:
-		return !more
+	case progress, more := <-output:
+		return progress, !more
 	default:
-		return false
+		return proc.Progress{}, false
 	}
 }
 

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"sync"
 	"testing"
 	"time"
 
@@ -57,4 +58,111 @@ func TestOverloadedAfterAnswer(t *testing.T) {
 	is(t, "result", endOf(result), "completed")
 	is(t, "attempts", result.Done().Attempts, 1)
 	is(t, "usage", result.Done().Usage.Output, int64(7))
+}
+
+// telling says that what an agent says of itself was seen.
+type telling struct {
+	agent.Adapter
+	once sync.Once
+	seen chan struct{}
+}
+
+// tells makes the agents of the rig such.
+func (r *rig) tells() (seen chan struct{}) {
+	kind := r.deps.Kinds[agent.KindCommand]
+	tells := &telling{Adapter: kind.Adapter, seen: make(chan struct{})}
+	kind.Adapter = tells
+	r.deps.Kinds[agent.KindCommand] = kind
+	return tells.seen
+}
+
+func (a *telling) Launch(r agent.Request) (agent.Launch, error) {
+	launch, err := a.Adapter.Launch(r)
+	launch.Say = func(e event.Event) ([]byte, bool) {
+		if _, said := e.(*event.Session); said {
+			a.once.Do(func() { close(a.seen) })
+		}
+		return nil, false
+	}
+	return launch, err
+}
+
+// TestStoppedAfterAnswer holds that an answer stands which was there when the run
+// was stopped or its budget was spent, though its agent had not ended, that
+// whoever reads the records again finds the same, and whose answer does not.
+func TestStoppedAfterAnswer(t *testing.T) {
+	t.Parallel()
+	const (
+		answers = `printf '{"type":"result","text":"ok"}\n'`
+		begins  = `printf '{"type":"tool_start","id":"t","name":"x"}\n'`
+		stays   = `printf '{"type":"session","can":[]}\n'; while :; do sleep 1000; done`
+	)
+	stop := func(e *Engine) error { return e.Stop(&Halt{Cause: task.CauseStopped, Reason: "signal"}) }
+	for _, test := range []struct {
+		name, script, schema string
+		end                  func(*Engine) error
+		budget               int64
+		want                 string
+	}{
+		{"stopped", answers, "", stop, 0, "completed ok"},
+		{"the budget is spent", answers + `; printf '{"type":"usage","output":90000}\n'`, "", nil, 50, "completed ok"},
+		{"by name", answers, "", func(e *Engine) error {
+			return e.Cancel([]task.ID{"a1"}, &Halt{Cause: task.CauseCancelled})
+		}, 0, "cancelled cancelled"},
+		{"by its script", answers, "", func(e *Engine) error {
+			return e.CancelByScript([]task.ID{"a1"}, "another won")
+		}, 0, "cancelled cancelled"},
+		{"it had begun something else", answers + ";" + begins, "", stop, 0, "cancelled stopped"},
+		{"no answer", `:`, "", stop, 0, "cancelled stopped"},
+		{"an answer that does not match", answers, oneNumber, stop, 0, "cancelled stopped"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t)
+			r.config.Agents = specs("mine", `read -r p; touch f; `+test.script+"; "+stays)
+			r.config.Agents["mine"].Input = agent.InputStdin
+			r.config.Budget.Tokens = test.budget
+			call := mine()
+			call.Schema = []byte(test.schema)
+			seen := r.tells()
+			e := r.start(call)
+			if test.end != nil { // else what it uses ends it
+				<-seen
+				if err := test.end(e); err != nil {
+					t.Fatal(err)
+				}
+			}
+			result := settled(e).Result
+			if err := e.Close(); err != nil {
+				t.Fatal(err)
+			}
+			is(t, "result", word(result), test.want)
+			is(t, "its work", result.Done().Patch != nil, true)
+			a := r.view().Agent("a1")
+			a.Status = nil
+			is(t, "read again", word(lostResult(r.deps, r.config, r.view(), a, a.Captured)), test.want)
+		})
+	}
+}
+
+// TestStoppedBeforeTheCheck holds that of such an agent a resume runs the check
+// alone.
+func TestStoppedBeforeTheCheck(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.config.Verify = "true"
+	r.config.Agents = specs("mine", `read -r p; touch f; echo x >> "$RIG/starts"; printf '{"type":"result","text":"ok"}\n'
+		printf '{"type":"session","can":[]}\n'; test $SWARM_ATTEMPT = 2 || while :; do sleep 1000; done`)
+	seen := r.tells()
+	e := r.start(mine())
+	<-seen
+	if err := e.Stop(&Halt{Cause: task.CauseStopped}); err != nil {
+		t.Fatal(err)
+	}
+	is(t, "stopped", word(settled(e).Result), "cancelled stopped")
+	if err := e.Close(); err != nil {
+		t.Fatal(err)
+	}
+	is(t, "resumed", word(r.play(mine())["a1"].Result), "completed ok, verified true")
+	is(t, "its processes", len(r.lines("starts")), 1)
 }

@@ -9,6 +9,7 @@ import (
 	"agentswarm/swarm/agent"
 	"agentswarm/swarm/event"
 	"agentswarm/swarm/proc"
+	"agentswarm/swarm/task"
 )
 
 // round runs one process of the agent. What stops the attempt is told to stop.
@@ -43,10 +44,8 @@ func (t *attempt) round(ctx context.Context, stop context.CancelCauseFunc) (*age
 	if err != nil {
 		return nil, t.notStarted(ctx, err)
 	}
+	t.letStand(outcome)
 	t.ranWell(outcome)
-	if outcome.Lingered {
-		t.notes = append(t.notes, "it had answered and did not end, so that it was ended; its answer stands")
-	}
 	t.work.Ended = e.deps.Now()
 	t.work.Usage.Add(outcome.Usage)
 	t.keepSession()
@@ -63,6 +62,25 @@ func (t *attempt) round(ctx context.Context, stop context.CancelCauseFunc) (*age
 		e.deps.Warn(fmt.Sprintf("%s: %v", t.id, err))
 	}
 	return outcome, nil
+}
+
+// letStand lets a good answer stand that was there when the run was stopped, or
+// its budget was spent: the agent had only to end, and a resume would pay for it
+// again. Who cancels an agent does not want its answer.
+func (t *attempt) letStand(o *agent.Outcome) {
+	if !o.Lingered {
+		return
+	}
+	if h := (*Halt)(nil); errors.As(o.Stopped, &h) && (h.Cause == task.CauseStopped || h.Cause == task.CauseBudget) {
+		stopped := o.Stopped
+		o.Stopped = nil
+		if ok, _, _ := o.Judge(t.spec, true); !ok || t.unfit(o) != nil {
+			o.Stopped = stopped
+		}
+	}
+	if o.Stopped == nil {
+		t.notes = append(t.notes, "it had answered and did not end, so that it was ended; its answer stands")
+	}
 }
 
 // life is that of the agent: what it is asked, and what it runs behind and in.
