@@ -126,7 +126,10 @@ func TestLingerNot(t *testing.T) {
 // nobody that answer, and what else does.
 func TestGoodStands(t *testing.T) {
 	t.Parallel()
-	const good = `echo '{"type":"result","text":"ok"}';`
+	const (
+		good = `echo '{"type":"result","text":"ok"}';`
+		tool = `echo '{"type":"tool_start","id":"t","name":"edit"}';`
+	)
 	failed := func(kind string) string {
 		return `echo '{"type":"error","kind":"` + kind + `","message":"m"}';`
 	}
@@ -137,6 +140,12 @@ func TestGoodStands(t *testing.T) {
 		{"overloaded", good + failed("overloaded") + "exit 1", ""},
 		{"rate_limit", good + failed("rate_limit"), ""},
 		{"in a turn of its own", good + `echo '{"type":"turn","n":2}';` + failed("overloaded") + "exit 1", ""},
+		{"with a text and an old tool", good + `printf '%s\n' '{"type":"tool_end","id":"t","ok":true}' '{"type":"text","text":"hm"}';` +
+			failed("overloaded") + "exit 1", ""},
+		{"after a tool", good + tool + failed("overloaded") + "exit 1", task.Overloaded},
+		{"before a tool", good + failed("overloaded") + tool + "exit 1", task.Other},
+		{"after a question", good + `echo '{"type":"ask","id":"q","action":{"command":"x"}}';` + failed("rate_limit"), task.RateLimit},
+		{"after a tool and another answer", good + tool + good + failed("overloaded") + "exit 1", ""},
 		{"auth", good + failed("auth") + "exit 1", task.Auth},
 		{"other", good + failed("other"), task.Other},
 		{"both", good + failed("overloaded") + failed("other"), task.Other},

@@ -29,7 +29,8 @@ type reader struct {
 	sought int64
 	short  bool // the file ends before it should
 	// answered is set while the agent has nothing more to do: it gave an answer
-	// that was taken, and began nothing since. good is that answer.
+	// that was taken, and went on with nothing since. good is that answer, until
+	// it uses a tool.
 	answered bool
 	good     *event.Answered
 	err      error
@@ -250,12 +251,23 @@ func (r *reader) follow(e event.Event) {
 		return
 	case *event.Raw:
 		return // which nobody understands
-	case *event.Turn, *event.ToolStart, *event.ToolEnd, *event.Text, *event.Asked:
+	case *event.Turn, *event.ToolEnd, *event.Text:
 		r.answered = false // it goes on by itself
+	case *event.ToolStart, *event.Asked:
+		r.answered = false
+		r.outgrow()
 	}
 	if r.outcome.Waits != "" {
 		r.outcome.Waits = ""
 		r.line.goesOn()
+	}
+}
+
+// outgrow notes that the agent has begun work that its answer says nothing of: it
+// covers no error any more. That of one that was ended stands.
+func (r *reader) outgrow() {
+	if !r.outcome.Lingered {
+		r.outcome.Stands, r.good = false, nil
 	}
 }
 

@@ -57,6 +57,8 @@ func TestOverloadedAfterAnswer(t *testing.T) {
 	result := r.play(mine())["a1"].Result
 	is(t, "result", endOf(result), "completed")
 	is(t, "attempts", result.Done().Attempts, 1)
+	is(t, "notes", result.Done().Notes,
+		"[its provider refused what followed its answer, which stands; it may not have heard what it was sent last]")
 	is(t, "usage", result.Done().Usage.Output, int64(7))
 }
 

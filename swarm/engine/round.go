@@ -69,6 +69,10 @@ func (t *attempt) round(ctx context.Context, stop context.CancelCauseFunc) (*age
 // again. Who cancels an agent does not want its answer.
 func (t *attempt) letStand(o *agent.Outcome) {
 	if !o.Lingered {
+		if o.Stands {
+			t.notes = append(t.notes, "its provider refused what followed its answer, which stands; "+
+				"it may not have heard what it was sent last")
+		}
 		return
 	}
 	if h := (*Halt)(nil); errors.As(o.Stopped, &h) && (h.Cause == task.CauseStopped || h.Cause == task.CauseBudget) {
