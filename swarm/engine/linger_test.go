@@ -97,26 +97,32 @@ func TestStoppedAfterAnswer(t *testing.T) {
 	const (
 		answers = `printf '{"type":"result","text":"ok"}\n'`
 		begins  = `printf '{"type":"tool_start","id":"t","name":"x"}\n'`
+		refused = `printf '{"type":"turn","n":2}\n{"type":"error","kind":"overloaded","message":"slow"}\n'`
 		stays   = `printf '{"type":"session","can":[]}\n'; while :; do sleep 1000; done`
 	)
 	stop := func(e *Engine) error { return e.Stop(&Halt{Cause: task.CauseStopped, Reason: "signal"}) }
+	matched := func(_ *agent.Spec, call *task.Call) { call.Schema = []byte(oneNumber) }
+	byStatus := func(spec *agent.Spec, _ *task.Call) { spec.Success = agent.SuccessExit }
 	for _, test := range []struct {
-		name, script, schema string
-		end                  func(*Engine) error
-		budget               int64
-		want                 string
+		name, script string
+		set          func(*agent.Spec, *task.Call)
+		end          func(*Engine) error
+		budget       int64
+		want         string
 	}{
-		{"stopped", answers, "", stop, 0, "completed ok"},
-		{"the budget is spent", answers + `; printf '{"type":"usage","output":90000}\n'`, "", nil, 50, "completed ok"},
-		{"by name", answers, "", func(e *Engine) error {
+		{"stopped", answers, nil, stop, 0, "completed ok"},
+		{"the budget is spent", answers + `; printf '{"type":"usage","output":90000}\n'`, nil, nil, 50, "completed ok"},
+		{"its provider refused what followed", answers + ";" + refused, nil, stop, 0, "completed ok"},
+		{"by name", answers, nil, func(e *Engine) error {
 			return e.Cancel([]task.ID{"a1"}, &Halt{Cause: task.CauseCancelled})
 		}, 0, "cancelled cancelled"},
-		{"by its script", answers, "", func(e *Engine) error {
+		{"by its script", answers, nil, func(e *Engine) error {
 			return e.CancelByScript([]task.ID{"a1"}, "another won")
 		}, 0, "cancelled cancelled"},
-		{"it had begun something else", answers + ";" + begins, "", stop, 0, "cancelled stopped"},
-		{"no answer", `:`, "", stop, 0, "cancelled stopped"},
-		{"an answer that does not match", answers, oneNumber, stop, 0, "cancelled stopped"},
+		{"it had begun something else", answers + ";" + begins, nil, stop, 0, "cancelled stopped"},
+		{"no answer", `:`, nil, stop, 0, "cancelled stopped"},
+		{"an answer that does not match", answers, matched, stop, 0, "cancelled stopped"},
+		{"its exit status counts", answers + ";" + refused + "; trap 'exit 0' TERM", byStatus, stop, 0, "cancelled stopped"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -125,7 +131,9 @@ func TestStoppedAfterAnswer(t *testing.T) {
 			r.config.Agents["mine"].Input = agent.InputStdin
 			r.config.Budget.Tokens = test.budget
 			call := mine()
-			call.Schema = []byte(test.schema)
+			if test.set != nil {
+				test.set(r.config.Agents["mine"], call)
+			}
 			seen := r.tells()
 			e := r.start(call)
 			if test.end != nil { // else what it uses ends it

@@ -68,22 +68,24 @@ func (t *attempt) round(ctx context.Context, stop context.CancelCauseFunc) (*age
 // its budget was spent: the agent had only to end, and a resume would pay for it
 // again. Who cancels an agent does not want its answer.
 func (t *attempt) letStand(o *agent.Outcome) {
-	if !o.Lingered {
-		if o.Stands {
-			t.notes = append(t.notes, "its provider refused what followed its answer, which stands; "+
-				"it may not have heard what it was sent last")
-		}
+	if !o.Stands || t.spec.Success != agent.SuccessAnswer {
 		return
 	}
-	if h := (*Halt)(nil); errors.As(o.Stopped, &h) && (h.Cause == task.CauseStopped || h.Cause == task.CauseBudget) {
-		stopped := o.Stopped
+	stopped := o.Stopped
+	if h := (*Halt)(nil); errors.As(stopped, &h) && (h.Cause == task.CauseStopped || h.Cause == task.CauseBudget) {
 		o.Stopped = nil
-		if ok, _, _ := o.Judge(t.spec, true); !ok || t.unfit(o) != nil {
-			o.Stopped = stopped
-		}
 	}
-	if o.Stopped == nil {
+	if good, _, _ := o.Judge(t.spec, true); !good || t.unfit(o) != nil {
+		o.Stopped = stopped
+		return
+	}
+	switch {
+	case o.Stopped != nil:
+	case o.Lingered:
 		t.notes = append(t.notes, "it had answered and did not end, so that it was ended; its answer stands")
+	default:
+		t.notes = append(t.notes, "its provider refused what followed its answer, which stands; "+
+			"it may not have heard what it was sent last")
 	}
 }
 
