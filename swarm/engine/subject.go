@@ -97,6 +97,10 @@ func (e *Engine) askSubject(call *task.Call, t *event.Titled, err error) {
 		call.SubjectOf, call.Timeout = t.Commit, cmp.Or(call.Timeout, subjectTime)
 		ids, err = e.take([]*task.Call{call})
 	}
+	if err != nil && e.ending {
+		e.closeSubject(t.Commit) // that the run ends is no reason: a resume asks
+		return
+	}
 	if err != nil {
 		t.Reason = err.Error()
 		e.title(t)

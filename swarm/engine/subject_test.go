@@ -1,0 +1,64 @@
+package engine
+
+import (
+	"context"
+	"testing"
+
+	"agentswarm/swarm/task"
+)
+
+// namer asks for subjects by a function, and takes what it is answered.
+type namer func(context.Context) (*task.Call, error)
+
+func (n namer) Ask(ctx context.Context, _ SubjectRequest) (*task.Call, error) { return n(ctx) }
+
+func (namer) Read(done *task.Completed) (string, error) { return done.Answer, nil }
+
+// named waits until it is known what the next commit is called.
+func (r *rig) named(e *Engine) {
+	r.t.Helper()
+	for {
+		if _, known := (<-e.News()).(*Named); known {
+			return
+		}
+	}
+}
+
+// TestSubjectOfAStoppedRun holds that a run which is stopped before anybody could
+// be asked for the subject of a commit says nothing of it, and a resume asks.
+func TestSubjectOfAStoppedRun(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.deps.Warn = func(text string) { t.Errorf("it warned: %s", text) }
+	asked := make(chan struct{})
+	r.deps.Subjects = namer(func(ctx context.Context) (*task.Call, error) {
+		close(asked)
+		<-ctx.Done()
+		return nil, ctx.Err()
+	})
+	e := r.start(sh("touch f"))
+	settled(e)
+	<-asked
+	if err := e.Stop(&Halt{Cause: task.CauseStopped, Reason: "signal"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := e.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if titled := r.view().Agent("a1").Titled; len(titled) > 0 {
+		t.Fatalf("on record is why: %+v", titled[0])
+	}
+
+	r.deps.Subjects = namer(func(context.Context) (*task.Call, error) { return sh("printf 'Name it'"), nil })
+	e = Open(t.Context(), r.deps, r.config, r.view())
+	if _, err := e.Start(sh("touch f")); err != nil {
+		t.Fatal(err)
+	}
+	r.named(e)
+	if err := e.Close(); err != nil {
+		t.Fatal(err)
+	}
+	subject, known := r.view().Agent("a1").Subject("commit-of-a1.1")
+	is(t, "subject", subject, "Name it")
+	is(t, "known", known, true)
+}
