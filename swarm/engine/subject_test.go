@@ -62,3 +62,31 @@ func TestSubjectOfAStoppedRun(t *testing.T) {
 	is(t, "subject", subject, "Name it")
 	is(t, "known", known, true)
 }
+
+// TestSubjectIsTriedOnce holds that no other model is asked for a subject where
+// one gave none.
+func TestSubjectIsTriedOnce(t *testing.T) {
+	t.Parallel()
+	for _, said := range []string{
+		`{"type":"result","text":"no JSON"}`, `{"type":"error","kind":"quota","message":"no"}`,
+	} {
+		r := newRig(t)
+		r.config.Agents = specs("mine", `read -r p; printf '%s\n' '`+said+`'`)
+		r.deps.Subjects = namer(func(context.Context) (*task.Call, error) {
+			call := mine()
+			call.Schema, call.Fallbacks = []byte(oneNumber), []task.Choice{{Model: "b"}, {Model: "c"}}
+			return call, nil
+		})
+		e := r.start(sh("touch f"))
+		r.named(e)
+		if err := e.Close(); err != nil {
+			t.Fatal(err)
+		}
+		v := r.view()
+		is(t, "attempts", v.Agent("a2").Attempts, 1)
+		is(t, "switches", r.switches("a2"), "")
+		if titled := v.Agent("a1").Titled; len(titled) != 1 || titled[0].Reason == "" {
+			t.Errorf("what is on record of it: %+v", titled)
+		}
+	}
+}

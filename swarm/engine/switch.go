@@ -45,7 +45,7 @@ func (e *Engine) thorough(a *agentState) {
 // it used will not do. It reports whether it did.
 func (e *Engine) fallBack(life context.Context, a *agentState, end ending) bool {
 	failed, ok := end.result.(*task.Failed)
-	if !ok || e.ending || a.byName || !ofItsModel(failed) {
+	if !ok || e.ending || a.byName || a.names() || !ofItsModel(failed) {
 		return false
 	}
 	taken := 0
