@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -49,9 +50,44 @@ func (w Workspace) TakeAside(name string, text []byte) error {
 		return nil //nolint:nilerr // there is no workspace that it could be in
 	}
 	defer root.Close() //nolint:errcheck // nothing is written through it
+	for _, at := range aside(root, name, text) {
+		if err := root.Remove(at); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("take %s out of a workspace: %w", at, err)
+		}
+	}
+	return nil
+}
+
+// Aside is what [Workspace.PutAside] has written under a name.
+type Aside struct {
+	Name string
+	Text []byte
+}
+
+// passOver leaves out of a survey what lies in the workspace for its agent to
+// read, which is still at work.
+func (c *capturing) passOver() error {
+	if c.Aside == nil {
+		return nil
+	}
+	root, err := os.OpenRoot(c.Workspace.files())
+	if err != nil {
+		return err
+	}
+	defer root.Close() //nolint:errcheck // nothing is written through it
+	all := aside(root, c.Aside.Name, c.Aside.Text)
+	c.found.changed = slices.DeleteFunc(c.found.changed, func(path string) bool {
+		return slices.Contains(all, path) && c.base.find(path) == nil
+	})
+	return nil
+}
+
+// aside are the files that were put aside under a name and are as they were
+// written.
+func aside(root *os.Root, name string, text []byte) (all []string) {
 	entries, err := fs.ReadDir(root.FS(), ".")
 	if err != nil {
-		return nil //nolint:nilerr // whoever captures it says what cannot be read
+		return nil // whoever captures it says what cannot be read
 	}
 	for _, e := range entries {
 		at := e.Name()
@@ -62,15 +98,11 @@ func (w Workspace) TakeAside(name string, text []byte) error {
 		if err != nil || !info.Mode().IsRegular() || info.Size() != int64(len(text)) {
 			continue
 		}
-		said, err := root.ReadFile(at)
-		if err != nil || !bytes.Equal(said, text) {
-			continue
-		}
-		if err := root.Remove(at); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("take %s out of a workspace: %w", at, err)
+		if said, err := root.ReadFile(at); err == nil && bytes.Equal(said, text) {
+			all = append(all, at)
 		}
 	}
-	return nil
+	return all
 }
 
 func numbered(name string, n int) string {

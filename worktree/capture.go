@@ -26,6 +26,9 @@ type CaptureRequest struct {
 	// Live is set where others are at work in the workspace meanwhile. A file
 	// is taken as it is then, and what is gone once its turn comes is not there.
 	Live bool
+	// Aside is left where it is and is no part of the capture; nil: nothing was
+	// put aside, or that was taken away again.
+	Aside *Aside
 
 	Message   string
 	Author    git.Person
@@ -208,6 +211,9 @@ func (c *capturing) survey(ctx context.Context) (err error) {
 		return asked.ignored(paths)
 	}
 	if c.found, err = k.walk(ctx); err != nil {
+		return err
+	}
+	if err := c.passOver(); err != nil {
 		return err
 	}
 	return c.step("surveyed")

@@ -237,6 +237,9 @@ func (t *attempt) snapshot(ctx context.Context) (string, error) {
 	name := fmt.Sprintf(".before-%d", t.snapshots)
 	r := captureRequest(t.engine.deps, t.id, t.n, t.call, *t.space)
 	r.Live = true // other processes of the agent may be at work
+	if text := briefOf(t.call); text != nil {
+		r.Aside = &worktree.Aside{Name: briefFile, Text: text} // it may yet read it
+	}
 	r.Objects, r.PatchFile = r.Objects+name, r.PatchFile+name
 	r.Ref, r.HeadRef = r.Ref+name, r.Ref+name+".head"
 	c, err := t.engine.deps.Workspaces.Capture(ctx, r)

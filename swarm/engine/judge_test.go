@@ -39,6 +39,8 @@ func (w *verbal) Judge(r JudgeRequest) *Ruling {
 		ruling.Verdict, ruling.Tier = risk.Ask, risk.Destructive
 	case "call":
 		ruling.Verdict, ruling.Call = risk.Ask, r.Action.Command
+	case "own":
+		ruling.Verdict, ruling.Confined = risk.Ask, true
 	default:
 		ruling.Verdict = risk.Ask
 	}
@@ -76,16 +78,23 @@ func (e *ears) Listen(ctx context.Context, id task.ID, n int, decide func(contex
 // "may X" asks about the command X and says 0 or 2.
 func judging(t *testing.T, text string) (*rig, *verbal) {
 	t.Helper()
+	r := newRig(t)
+	return r, r.judges(text)
+}
+
+// judges makes a rig such.
+func (r *rig) judges(text string) *verbal {
+	r.t.Helper()
 	dir, err := os.MkdirTemp("", "ears")
 	if err != nil {
-		t.Fatal(err)
+		r.t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	r.t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	self, err := os.Executable()
 	if err != nil {
-		t.Fatal(err)
+		r.t.Fatal(err)
 	}
-	r, w := newRig(t), &verbal{}
+	w := &verbal{}
 	r.deps.Judge, r.deps.Ears = w, &ears{dir: dir}
 	r.deps.Questions = inbox.Wait
 	r.config.Agents = specs("mine", `read -r prompt
@@ -93,7 +102,7 @@ func judging(t *testing.T, text string) (*rig, *verbal) {
 		begin() { '`+self+`' __guard "$1"; echo $? >> "$RIG/may.$SWARM_AGENT"; }
 		`+text+`
 		printf '{"type":"result","text":"done"}\n'`)
-	return r, w
+	return w
 }
 
 // shown is the answer to a question about a command.
@@ -220,4 +229,24 @@ func TestAskOfTheProtocolIsJudged(t *testing.T) {
 		`{"type":"answer","id":"ask me","allow":false,"reason":"nobody can be asked here: questions are denied"}`)
 	is(t, "questions", len(r.view().Questions), 2)
 	is(t, "record", w.record(), "a1 ask me false policy; a1 never false risk; a1 well done true risk")
+}
+
+// TestSnapshot holds that what is captured before an action has all that its
+// agent made by then, and nothing that was put there for it to read.
+func TestSnapshot(t *testing.T) {
+	t.Parallel()
+	g := newGround(t)
+	g.judges(`echo new > made; cp swarm-brief.md mine.md; may own; rm made; may own`)
+	call := mine()
+	call.Base, call.BaseTree = g.base, "tree"
+	call.Stage = &task.Stage{Name: "implementer", Brief: "a long brief"}
+	e := g.open(call)
+	settled(e)
+	g.close(e)
+	is(t, "may", strings.Join(g.lines("may.a1"), " "), "0 0")
+	ref := AttemptRef(g.deps.Run.ID, "a1", 1)
+	is(t, "before it", g.git("ls-tree", "--name-only", ref+".before-1"), "lines\nmade\nmine.md")
+	is(t, "before the next", g.git("ls-tree", "--name-only", ref+".before-2"), "lines\nmine.md")
+	is(t, "in the end", g.git("ls-tree", "--name-only", ref), "lines\nmine.md")
+	is(t, "what it read", g.git("show", ref+":mine.md"), "a long brief")
 }
