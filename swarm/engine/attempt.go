@@ -66,6 +66,8 @@ type attempt struct {
 	part      int64      // the record that captured its part of that
 	pids      []int      // of its supervisors
 	stay      stay
+	lead      func() // lets go those who wait for its first answer; nil: nobody does
+	underWay  func() // says that nothing holds its agent back any more
 	work      task.Work
 }
 

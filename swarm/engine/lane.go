@@ -25,7 +25,6 @@ type stay struct {
 	tenant *limit.Tenant  // nil: nobody counts its memory
 	turns  int            // that its agent has reported
 	spent  bool           // its agent reports what requests cost
-	lead   func()         // lets go those who wait for its first answer; nil: nobody does
 }
 
 // errPaused ends the waits of those whose agents have not started.
@@ -49,6 +48,10 @@ func (t *attempt) admitAgent(ctx context.Context) *ending {
 	})
 	err := t.takePlace(waits)
 	if err == nil {
+		err = e.goesOn()
+	}
+	if err == nil {
+		t.underWay()
 		return nil
 	}
 	t.vacate()
@@ -65,12 +68,23 @@ func (t *attempt) admitAgent(ctx context.Context) *ending {
 	}}
 }
 
+// goesOn is the error of a run that is paused. What its pause followed from may
+// also have made the place that somebody waited for.
+func (e *Engine) goesOn() error {
+	select {
+	case <-e.pausing:
+		return errPaused
+	default:
+		return nil
+	}
+}
+
 // takePlace takes what the agent needs, one after the other.
 func (t *attempt) takePlace(ctx context.Context) (err error) {
 	d := t.engine.deps
 	kind := d.Kinds[t.spec.Kind]
 	if wave := waveOf(kind, t.spec); wave != "" {
-		t.stay.lead, err = t.engine.waves.join(ctx, wave, func() {
+		t.lead, err = t.engine.waves.join(ctx, wave, func() {
 			t.waits("waiting for the first of its kind to be answered, so that what both begin with is read once")
 		})
 		if err != nil {
@@ -105,11 +119,15 @@ func (t *attempt) waits(why string) {
 	_ = t.journal(&event.Held{Agent: t.id, Attempt: t.n, Reason: why})
 }
 
+// letGo lets those go who wait for the first answer to the attempt.
+func (t *attempt) letGo() {
+	if t.lead != nil {
+		t.lead()
+	}
+}
+
 // vacate gives back what the attempt holds.
 func (t *attempt) vacate() {
-	if t.stay.lead != nil {
-		t.stay.lead()
-	}
 	if t.stay.pass != nil {
 		t.stay.pass.Done()
 	}
@@ -122,8 +140,8 @@ func (t *attempt) vacate() {
 // report tells the governor how requests go, as far as the agent shows it.
 func (t *attempt) report(ev event.Event) {
 	s := &t.stay
-	if _, answered := ev.(*event.Spent); answered && s.lead != nil {
-		s.lead()
+	if _, answered := ev.(*event.Spent); answered {
+		t.letGo()
 	}
 	if s.pass == nil {
 		return
@@ -153,12 +171,17 @@ func (t *attempt) refused(kind task.ErrorKind, afterMS int64) {
 	}
 }
 
-// ranWell tells the governor how a process of the agent ended.
+// ranWell tells those who wait, and the governor, that a process of the agent
+// ended well. Of one that did not the breaker hears before they do.
 func (t *attempt) ranWell(o *agent.Outcome) {
-	if t.stay.pass == nil || o.Stopped != nil {
+	if o.Stopped != nil {
 		return
 	}
-	if ok, _, _ := o.Judge(t.spec, true); ok {
+	if ok, _, _ := o.Judge(t.spec, true); !ok {
+		return
+	}
+	t.letGo()
+	if t.stay.pass != nil {
 		t.stay.pass.Passed()
 	}
 }
