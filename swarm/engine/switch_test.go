@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"agentswarm/swarm/event"
+	"agentswarm/swarm/fault"
 	"agentswarm/swarm/task"
 )
 
@@ -38,6 +39,7 @@ func TestFallBack(t *testing.T) {
 		{"auth", "auth", "2", 2, "completed", "1:b"},
 		{"unknown", "invalid model not found", "2", 1, "completed", "1:b"},
 		{"too long for it", "invalid prompt is too long", "2", 1, "completed", "1:b"},
+		{"a server that is not there", "invalid " + fault.Down("http://127.0.0.1:1"), "2", 1, "completed", "1:b"},
 		{"a request that is wrong for all", "invalid messages.0 is empty", "2", 1, "failed invalid", ""},
 		{"no answer of the form", "schema", "2", 1, "completed", "1:b"},
 		{"no answer of the form from any", "schema", "9", 1, "failed schema", "1:b"},

@@ -73,11 +73,18 @@ func TooLong(status int, text string) bool {
 	return status == 413 || status != 429 && Mentions(text, tooLong()...) && !Mentions(text, throttled()...)
 }
 
+// down begins what is said of a server that is not there.
+const down = "nobody answers at "
+
+// Down says that nobody listens at an address.
+func Down(address string) string { return down + address + ": is the server started?" }
+
 // OfModel reports whether a request was refused for the model that it names or
 // for how much that takes, by the words of the refusal. Another model may take
-// the same request then; one that is malformed is so for all.
+// the same request then; one that is malformed is so for all. A server that is not
+// there has only its own models.
 func OfModel(text string) bool {
-	return TooLong(0, text) || Mentions(text, "no endpoints found", "modelnotfound", "model_not_found") ||
+	return TooLong(0, text) || Mentions(text, down, "no endpoints found", "modelnotfound", "model_not_found") ||
 		Mentions(text, "model") && Mentions(text,
 			"not found", "not_found", "not exist", "unknown", "invalid model", "not a valid", "no such", "no model", "not supported", "not support",
 			"unsupported", "not available", "unavailable", "deprecated", "decommissioned", "retired", "access", "not allowed", "cannot think")

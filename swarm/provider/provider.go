@@ -9,8 +9,10 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"net"
 	"net/url"
 	"slices"
+	"strings"
 )
 
 // API is a protocol that models are asked by. The zero value is none.
@@ -128,6 +130,12 @@ func Hosted(base string) bool {
 		return true
 	}
 	return false
+}
+
+// Loopback reports whether a host is the machine itself.
+func Loopback(host string) bool {
+	ip := net.ParseIP(host)
+	return strings.EqualFold(host, "localhost") || ip != nil && ip.IsLoopback()
 }
 
 // CheckURL explains why a text is not the address of a provider.

@@ -94,3 +94,15 @@ func TestAPI(t *testing.T) {
 		t.Error("an unknown API is taken")
 	}
 }
+
+func TestLoopback(t *testing.T) {
+	t.Parallel()
+	for host, want := range map[string]bool{
+		"127.0.0.1": true, "127.9.9.9": true, "::1": true, "localhost": true, "LocalHost": true,
+		"10.0.0.1": false, "localhost.test": false, "": false,
+	} {
+		if got := Loopback(host); got != want {
+			t.Errorf("Loopback(%q) = %t", host, got)
+		}
+	}
+}

@@ -19,6 +19,9 @@ type Error struct {
 	Kind task.ErrorKind // required
 	// Wait says that the same request may be answered later.
 	Wait bool
+	// Down says that no server is there. It may be about to start, but nobody
+	// waits for that as for one that has too much to do.
+	Down bool
 	// After is how long the provider wants it to be waited; 0: it does not
 	// say.
 	After time.Duration

@@ -265,6 +265,7 @@ func TestPatient(t *testing.T) {
 	limit := func(after time.Duration) error {
 		return &Error{Kind: task.RateLimit, Wait: true, After: after, Text: "limit"}
 	}
+	gone := &Error{Kind: task.Invalid, Wait: true, Down: true, Text: "down"}
 	tests := []struct {
 		name  string
 		errs  []error
@@ -275,6 +276,12 @@ func TestPatient(t *testing.T) {
 		{name: "backs off", errs: []error{limit(0), limit(0), limit(0)}, waits: []time.Duration{750 * time.Millisecond, 1500 * time.Millisecond, 3 * time.Second}},
 		{name: "does as told", errs: []error{limit(20 * time.Second)}, waits: []time.Duration{20*time.Second + 250*time.Millisecond}},
 		{name: "not for ever", errs: []error{limit(8 * time.Minute), limit(8 * time.Minute)}, waits: []time.Duration{8*time.Minute + 250*time.Millisecond}, err: "limit"},
+		{name: "not for a server that is not there", errs: []error{limit(0), limit(0), gone, gone, gone, gone}, waits: []time.Duration{
+			750 * time.Millisecond, 1500 * time.Millisecond, 750 * time.Millisecond, 1500 * time.Millisecond, 3 * time.Second,
+		}, err: "down"},
+		{name: "for one that is started again", errs: []error{gone, gone, limit(0), gone}, waits: []time.Duration{
+			750 * time.Millisecond, 1500 * time.Millisecond, 3 * time.Second, 750 * time.Millisecond,
+		}},
 		{name: "no use", errs: []error{&Error{Kind: task.Auth, Text: "key"}}, err: "key"},
 		{name: "not its own", errs: []error{errors.New("else")}, err: "else"},
 	}

@@ -2,12 +2,16 @@ package model
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"strings"
 	"sync/atomic"
 	"testing"
+
+	"golang.org/x/sys/unix"
 
 	"agentswarm/roles"
 	"agentswarm/swarm/task"
@@ -44,6 +48,35 @@ func TestRedirect(t *testing.T) {
 		if n := reached.Load(); n != 0 {
 			t.Errorf("%s: another host was asked %d times", api, n)
 		}
+	}
+}
+
+// TestDown tells a server that is not there, on this machine, from a connection
+// that was lost. Its port is taken, and nobody listens at it.
+func TestDown(t *testing.T) {
+	t.Parallel()
+	socket, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = unix.Close(socket) })
+	if err := unix.Bind(socket, &unix.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}); err != nil {
+		t.Fatal(err)
+	}
+	name, err := unix.Getsockname(socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	here := fmt.Sprintf("http://127.0.0.1:%d", name.(*unix.SockaddrInet4).Port)
+	want := Error{Kind: task.Invalid, Wait: true, Down: true, Text: "nobody answers at " + here + ": is the server started?"}
+	for _, api := range []API{Chat, Responses, Anthropic} {
+		if e := asked(t, api, here+"/v1"); *e != want {
+			t.Errorf("%s: %+v, want %+v", api, *e, want)
+		}
+	}
+	elsewhere := &url.Error{Op: "Post", URL: "https://models.test/v1", Err: unix.ECONNREFUSED}
+	if e := down(elsewhere); e != nil {
+		t.Errorf("of another machine: %+v", *e)
 	}
 }
 

@@ -43,6 +43,9 @@ const (
 	defaultMost = 10 * time.Minute
 	firstWait   = time.Second
 	longestWait = time.Minute
+	// mostDown is how long a server that is not there is waited for, without a
+	// pause in that: one that is started again is back by then.
+	mostDown = 8 * time.Second
 )
 
 // Ask asks until there is an answer, an error that no wait mends, or no
@@ -58,12 +61,15 @@ func (p *Patient) Ask(ctx context.Context, r *Request, say func(string)) (*Reply
 	if dice == nil {
 		dice = rand.Float64
 	}
-	waited := time.Duration(0)
+	waited, down := time.Duration(0), time.Duration(0)
 	for next := firstWait; ; next = min(2*next, longestWait) {
 		reply, err := p.Model.Ask(ctx, r, say)
 		var e *Error
 		if err == nil || !errors.As(err, &e) || !e.Wait {
 			return reply, err
+		}
+		if e.Down && down == 0 {
+			next = firstWait // however long it was overloaded before
 		}
 		// Half of it is chance: those who were refused together do not come
 		// back together. Nobody comes back before they were told to.
@@ -71,7 +77,10 @@ func (p *Patient) Ask(ctx context.Context, r *Request, say func(string)) (*Reply
 		if e.After > 0 {
 			wait = e.After + time.Duration(dice()*float64(next/2))
 		}
-		if waited += wait; waited > most {
+		if down += wait; !e.Down {
+			down = 0
+		}
+		if waited += wait; waited > most || down > mostDown {
 			return nil, e
 		}
 		if p.Told != nil {

@@ -8,9 +8,13 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"net/url"
 	"sync/atomic"
+	"syscall"
 	"time"
 
+	"agentswarm/swarm/fault"
+	"agentswarm/swarm/provider"
 	"agentswarm/swarm/task"
 )
 
@@ -115,7 +119,25 @@ func (x *exchange) wrong(ctx context.Context, err error) error {
 	if errors.As(err, &known) {
 		return known
 	}
+	if e := down(err); e != nil {
+		return e
+	}
 	return &Error{Kind: task.Overloaded, Wait: true, Text: fmt.Sprintf("the connection was dropped: %v", err)}
+}
+
+// down is the error of a connection that this machine itself refused: nothing
+// listens there, which no provider does for having too much to do. It is nil for
+// any other.
+func down(err error) *Error {
+	var asked *url.Error
+	if !errors.Is(err, syscall.ECONNREFUSED) || !errors.As(err, &asked) {
+		return nil
+	}
+	at, err := url.Parse(asked.URL)
+	if err != nil || !provider.Loopback(at.Hostname()) {
+		return nil
+	}
+	return &Error{Kind: task.Invalid, Wait: true, Down: true, Text: fault.Down(at.Scheme + "://" + at.Host)}
 }
 
 // errCutShort is a stream that ended before its end.
