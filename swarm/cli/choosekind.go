@@ -13,6 +13,8 @@ import (
 	"agentswarm/swarm/agent"
 	"agentswarm/swarm/agent/kinds"
 	"agentswarm/swarm/config"
+	"agentswarm/swarm/engine"
+	"agentswarm/swarm/provider"
 	"agentswarm/swarm/task"
 )
 
@@ -156,15 +158,7 @@ func (p *place) sayAgent(pl *plan) {
 	if pl.chosen.why != "" {
 		fmt.Fprintf(p.env.Stderr, "agent: %s (%s)\n", Printable(pl.chosen.Name), Printable(pl.chosen.why))
 	}
-	used := map[string]bool{}
-	for _, call := range pl.calls {
-		if spec := pl.config.Agents[call.Agent]; spec != nil {
-			used[spec.Kind] = true
-		}
-	}
-	if pl.script != nil && pl.script.Agent != "" {
-		used[pl.config.Agents[pl.script.Agent].Kind] = true
-	}
+	used := p.usedKinds(pl)
 	for _, kind := range withProviders(p.env.kinds(), pl.config.Providers) {
 		if !used[kind.Name] || kind.Login == nil {
 			continue
@@ -177,4 +171,26 @@ func (p *place) sayAgent(pl *plan) {
 			fmt.Fprintf(p.env.Stderr, "login of %s: %s: %s\n", kind.Name, Printable(login.Name), Printable(login.Risk))
 		}
 	}
+}
+
+// usedKinds are the kinds of the agents that a plan starts and that need a login.
+func (p *place) usedKinds(pl *plan) map[string]bool {
+	calls := pl.calls
+	if s := pl.script; s != nil && s.Agent != "" {
+		call := &task.Call{Agent: s.Agent}
+		if s.Options != nil {
+			call.Options = *s.Options
+		}
+		calls = append(slices.Clone(calls), call)
+	}
+	used := map[string]bool{}
+	for _, call := range calls {
+		if pl.config.Agents[call.Agent] == nil {
+			continue
+		}
+		spec := engine.SpecOf(pl.config, call)
+		local := spec.Kind == agent.KindBuiltin && provider.Keyless(p.env.Getenv, pl.config.Providers, spec.Model)
+		used[spec.Kind] = used[spec.Kind] || !local
+	}
+	return used
 }

@@ -118,6 +118,14 @@ func Over(getenv func(string) string, more map[string]Provider) map[string]Provi
 	return all
 }
 
+// Keyless reports whether a model names a provider that takes no key. More are
+// laid over the known providers.
+func Keyless(getenv func(string) string, more map[string]Provider, model string) bool {
+	name, _, named := strings.Cut(model, "/")
+	p, known := Over(getenv, more)[name]
+	return named && known && p.KeyEnv == ""
+}
+
 // Hosted reports whether an address is one where nobody is answered without a
 // key.
 func Hosted(base string) bool {

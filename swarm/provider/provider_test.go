@@ -106,3 +106,16 @@ func TestLoopback(t *testing.T) {
 		}
 	}
 }
+
+func TestKeyless(t *testing.T) {
+	t.Parallel()
+	more := map[string]Provider{"mine": {BaseURL: "http://127.0.0.1:1/v1"}, "paid": {BaseURL: "https://p.test", KeyEnv: "P_KEY"}}
+	for model, want := range map[string]bool{
+		"ollama/qwen3-coder:30b": true, "mine/m": true,
+		"paid/m": false, "openai/gpt-5.2": false, "anthropic/x": false, "other/m": false, "ollama": false, "": false,
+	} {
+		if got := Keyless(func(string) string { return "" }, more, model); got != want {
+			t.Errorf("Keyless(%q) = %t", model, got)
+		}
+	}
+}
