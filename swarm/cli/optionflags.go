@@ -2,13 +2,17 @@ package cli
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
+	"agentswarm/roles"
 	"agentswarm/swarm/agent"
+	"agentswarm/swarm/builtin/model"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/fanout"
+	"agentswarm/swarm/provider"
 	"agentswarm/swarm/task"
 )
 
@@ -80,6 +84,9 @@ func (p *place) checkCalls(pl *plan) error {
 	}
 	for _, call := range pl.calls {
 		err := engine.CheckCall(pl.config, known, call)
+		if err == nil {
+			err = p.checkThinking(pl, call)
+		}
 		switch {
 		case err == nil:
 		case len(pl.workflow.Tasks) > 0:
@@ -88,6 +95,28 @@ func (p *place) checkCalls(pl *plan) error {
 		default:
 			return usagef("run: %v", err)
 		}
+	}
+	return nil
+}
+
+// checkThinking refuses a number of tokens to think where the built-in agent
+// would ask its model by an API that has none. What a command of somebody's own
+// asks by is not known.
+func (p *place) checkThinking(pl *plan, call *task.Call) error {
+	spec := engine.SpecOf(pl.config, call)
+	if spec.Kind != agent.KindBuiltin || spec.MaxThinking == 0 || !slices.Equal(spec.Command, []string{p.env.Self}) {
+		return nil
+	}
+	named, err := roles.ParseSpec(spec.Model)
+	if err != nil {
+		return nil // its attempt says so
+	}
+	api := provider.Over(p.env.Getenv, pl.config.Providers)[named.Provider].API
+	if api == "" || api == provider.Anthropic {
+		return nil // how much that takes the agent knows
+	}
+	if err := (&model.Endpoint{Spec: named, API: api}).Think(spec.MaxThinking); err != nil {
+		return fmt.Errorf("max_thinking_tokens: %w", err)
 	}
 	return nil
 }
