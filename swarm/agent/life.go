@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"os"
 	"sync"
 	"time"
 
@@ -129,13 +130,28 @@ func (l *Life) Live(ctx context.Context) (*Outcome, error) {
 	}
 	l.watch(ctx, p, read)
 	out.Exit = p.Wait()
+	if out.Exit.Reason == proc.Lost {
+		out.Exit.StdoutBytes = sizeOf(l.Stdout) // nobody said
+	}
 	read.more(out.Exit.StdoutBytes)
+	if out.Exit.Reason == proc.Lost && read.done() {
+		read.linger() // whatever became of it, it had only to end
+	}
 	read.end()
 	if read.err != nil {
 		// It ran, and what it did is there: only its answer is not known.
 		out.Error = &event.Erred{Kind: task.Other, Message: read.err.Error()}
 	}
 	return out, nil
+}
+
+// sizeOf is how large a file is; 0 where there is none.
+func sizeOf(file string) int64 {
+	info, err := os.Stat(file)
+	if err != nil {
+		return 0
+	}
+	return info.Size()
 }
 
 // size is how large the agent's terminal is at first; nil for none. Somebody
@@ -161,9 +177,12 @@ func (o *Outcome) Judge(spec *Spec, changed bool) (ok bool, kind task.ErrorKind,
 		}
 		return false, task.IdleTimeout, fmt.Sprintf("wrote nothing for %s", spec.IdleTimeout)
 	}
+	stands := o.Stands && o.Answer != nil && spec.Success == SuccessAnswer
 	switch o.Exit.Reason {
 	case proc.Lost:
-		return false, task.Lost, said(o.Exit.Text, "its supervisor was killed")
+		if !stands {
+			return false, task.Lost, said(o.Exit.Text, "its supervisor was killed")
+		}
 	case proc.StartFailed:
 		return false, task.StartFailed, said(o.Exit.Text, "did not start")
 	case proc.OutputLimit:
@@ -171,7 +190,7 @@ func (o *Outcome) Judge(spec *Spec, changed bool) (ok bool, kind task.ErrorKind,
 	case proc.Exited, proc.Disk:
 	}
 	switch {
-	case o.Stands && o.Answer != nil && spec.Success == SuccessAnswer:
+	case stands:
 		// Nothing that came after it was about the task.
 	case o.Exit.Signal != "":
 		return false, task.Killed, "ended by " + o.Exit.Signal

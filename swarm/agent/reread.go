@@ -12,6 +12,16 @@ func Reread(adapter Adapter, spec *Spec, stdout string, out *Outcome) error {
 	return read.err
 }
 
+// Answered reports whether an agent whose end nobody saw had given a good answer
+// by then and had only to end, by what it wrote to a stdout file up to size.
+func Answered(adapter Adapter, spec *Spec, stdout string, size int64) bool {
+	read := &reader{life: &Life{Adapter: adapter, Spec: spec, Stdout: stdout}, outcome: &Outcome{}}
+	read.more(size)
+	done := read.done() // before its end, which was none of its own
+	read.end()
+	return done && read.err == nil && read.outcome.Answer != nil
+}
+
 // Scan reads a stdout file up to size and hands every event to observe, as
 // [Life.Observe] sees it.
 func Scan(adapter Adapter, spec *Spec, stdout string, size int64, observe func(event.Event)) error {

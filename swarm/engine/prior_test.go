@@ -41,13 +41,14 @@ func TestPriorAgain(t *testing.T) {
 		Attempts: 1, Session: "s", Conversation: task.Usage{Output: 10}, Usage: task.Usage{Output: 10},
 	}}
 	for _, test := range []struct {
-		name   string
-		events []event.Event
-		want   string
+		name, said string
+		events     []event.Event
+		want       string
 	}{
-		{"it ran", nil, "failed lost: swarm ended while it ran"},
-		{"it had ended", []event.Event{endedAt("a2")}, "completed ok"},
-		{"its parent was sent back", []event.Event{
+		{"it ran", counted[:len(counted)-len(ok)], nil, "failed lost: swarm ended while it ran"},
+		{"it had answered", counted, nil, "completed ok"},
+		{"it had ended", counted, []event.Event{endedAt("a2")}, "completed ok"},
+		{"its parent was sent back", counted, []event.Event{
 			&event.RetryAsked{Agent: "a1", After: 1}, endedAt("a2"),
 		}, "completed ok"},
 	} {
@@ -61,7 +62,7 @@ func TestPriorAgain(t *testing.T) {
 			r.append(called("a1", talks("one")), called("a2", fork),
 				&event.Settled{Agent: "a1", Attempt: 1, Result: parent}, r.leasedAt("a2", 1),
 				&event.Started{Agent: "a2", Attempt: 1, Step: "agent", Pid: 1 << 29, Start: 1})
-			if err := os.WriteFile(filepath.Join(r.deps.Run.Attempt("a2", 1), "stdout"), []byte(counted), 0o600); err != nil {
+			if err := os.WriteFile(filepath.Join(r.deps.Run.Attempt("a2", 1), "stdout"), []byte(test.said), 0o600); err != nil {
 				t.Fatal(err)
 			}
 			r.append(test.events...)
@@ -69,7 +70,7 @@ func TestPriorAgain(t *testing.T) {
 			got := r.view().Agent("a2").Result()
 			is(t, "settled", word(got), test.want)
 			is(t, "usage", got.Done().Usage.Output, int64(5))
-			if v := r.view(); test.events == nil {
+			if v := r.view(); test.want != "completed ok" {
 				is(t, "of the run", v.Usage().Output, int64(15))
 			} else {
 				is(t, "conversation", got.Done().Conversation.Output, int64(15))
@@ -79,9 +80,10 @@ func TestPriorAgain(t *testing.T) {
 }
 
 // counted is what a fork wrote that counts the ten of its parent again.
-const counted = `{"type":"usage","output":15}
-{"type":"result","text":"ok"}
-`
+const (
+	ok      = `{"type":"result","text":"ok"}` + "\n"
+	counted = `{"type":"usage","output":15}` + "\n" + ok
+)
 
 func endedAt(id task.ID) *event.Ended {
 	return &event.Ended{Agent: id, Attempt: 1, Stdout: int64(len(counted))}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -11,6 +12,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"agentswarm/swarm/agent"
 	"agentswarm/swarm/event"
 	"agentswarm/swarm/proc"
 	"agentswarm/swarm/store"
@@ -231,6 +233,10 @@ func settleLost(d Deps, c Config, v *store.View, a *store.Agent, kept *event.Cap
 	if a.Attempt == 0 || a.Pending() || a.Result() != nil && !late(a, kept) {
 		return nil
 	}
+	unseen := a.Exit == nil
+	if err := endAnswered(d, c, a); err != nil {
+		return err
+	}
 	if r == nil {
 		r = lostResult(d, c, v, a, kept)
 	}
@@ -238,11 +244,34 @@ func settleLost(d Deps, c Config, v *store.View, a *store.Agent, kept *event.Cap
 		work.Usage = lostUsage(d, c, a)
 	}
 	finishWork(d, a, r.Done(), kept)
-	if a.Exit == nil {
+	if _, ok := r.(*task.Completed); ok && a.Exit.Lingered {
+		r.Done().Notes = append(slices.Clone(r.Done().Notes), lingered)
+	}
+	if unseen {
 		r.Done().Ended = lastSign(d, v, a)
 	}
 	_, err := d.Journal.Append(&event.Settled{Agent: a.ID, Attempt: a.Attempt, Result: r})
 	a.Status = r
+	return err
+}
+
+// endAnswered puts the end of an agent on record that had answered and only had
+// to end when its owner died. Its answer stands: nobody pays for it again.
+func endAnswered(d Deps, c Config, a *store.Agent) error {
+	if a.Exit != nil || a.ByName() {
+		return nil
+	}
+	spec, file := SpecThen(c, a), outputFile(d, a)
+	adapter := d.Kinds[spec.Kind].Adapter
+	info, err := os.Stat(file)
+	if err != nil || adapter == nil || !agent.Answered(adapter, spec, file, info.Size()) {
+		return nil //nolint:nilerr // it printed nothing
+	}
+	a.Exit = &event.Ended{
+		Agent: a.ID, Attempt: a.Attempt, Code: -1, Error: task.Lost, Reason: "swarm ended while it ran",
+		Stdout: info.Size(), Lingered: true,
+	}
+	_, err = d.Journal.Append(a.Exit)
 	return err
 }
 

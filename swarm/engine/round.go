@@ -64,6 +64,9 @@ func (t *attempt) round(ctx context.Context, stop context.CancelCauseFunc) (*age
 	return outcome, nil
 }
 
+// lingered notes that an agent did not end by itself.
+const lingered = "it had answered and did not end, so that it was ended; its answer stands"
+
 // letStand lets a good answer stand that was there when the run was stopped, or
 // its budget was spent: the agent had only to end, and a resume would pay for it
 // again. Who cancels an agent does not want its answer.
@@ -82,7 +85,7 @@ func (t *attempt) letStand(o *agent.Outcome) {
 	switch {
 	case o.Stopped != nil:
 	case o.Lingered:
-		t.notes = append(t.notes, "it had answered and did not end, so that it was ended; its answer stands")
+		t.notes = append(t.notes, lingered)
 	default:
 		t.notes = append(t.notes, "its provider refused what followed its answer, which stands; "+
 			"it may not have heard what it was sent last")

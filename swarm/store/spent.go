@@ -84,7 +84,9 @@ func (w *workTime) note(r event.Record) {
 	case *event.Leased:
 		w.begin(e.Agent, r.Time)
 	case *event.Ended:
-		w.process(e.Agent, r.Time)
+		if e.Error != task.Lost { // else whoever found it does not know when it ended
+			w.process(e.Agent, r.Time)
+		}
 	case *event.Checked:
 		w.process(e.Agent, r.Time)
 	case *event.Settled:
