@@ -5,19 +5,15 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
-	"unicode/utf8"
 
 	"agentswarm/risk/argv"
 	"agentswarm/swarm/ask"
+	"agentswarm/swarm/strict"
 )
 
 // MaxInput bounds what an agent says to a hook, in bytes.
 const MaxInput = 8 << 20
-
-// maxNesting bounds how deep it may stand in brackets.
-const maxNesting = 200
 
 // input is what the four agents say, as far as it matters.
 type input struct {
@@ -237,80 +233,13 @@ func contains(all []string, word string) bool {
 	return false
 }
 
-// Strict refuses what two readers could read in two ways: more than one value,
-// a name that is there twice, letters that are none.
+// Strict refuses what two readers could read in two ways, as [strict.Object]
+// does, and what is too long.
 func Strict(text []byte) error {
-	switch {
-	case len(text) > MaxInput:
+	if len(text) > MaxInput {
 		return fmt.Errorf("it is longer than %d bytes", MaxInput)
-	case bytes.HasPrefix(text, []byte("\xef\xbb\xbf")):
-		return errors.New("it begins with a byte order mark")
-	case !utf8.Valid(text):
-		return errors.New("it is not UTF-8")
 	}
-	dec := json.NewDecoder(bytes.NewReader(text))
-	dec.UseNumber()
-	first, err := dec.Token()
-	if err != nil {
-		return err
-	}
-	if first != json.Delim('{') {
-		return errors.New("it is no JSON object")
-	}
-	if err := once(dec, 1); err != nil {
-		return err
-	}
-	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return errors.New("something follows its end")
-	}
-	return nil
-}
-
-// once reads the rest of an object, and refuses names that are there twice:
-// readers that fold the case of names would take either.
-func once(dec *json.Decoder, depth int) error {
-	if depth > maxNesting {
-		return fmt.Errorf("it is nested deeper than %d", maxNesting)
-	}
-	seen := map[string]bool{}
-	for dec.More() {
-		t, err := dec.Token()
-		if err != nil {
-			return err
-		}
-		name := strings.ToLower(t.(string))
-		if seen[name] {
-			return fmt.Errorf("%q is there twice", name)
-		}
-		seen[name] = true
-		if err := value(dec, depth); err != nil {
-			return err
-		}
-	}
-	_, err := dec.Token()
-	return err
-}
-
-func value(dec *json.Decoder, depth int) error {
-	t, err := dec.Token()
-	if err != nil {
-		return err
-	}
-	switch t {
-	case json.Delim('{'):
-		return once(dec, depth+1)
-	case json.Delim('['):
-		if depth > maxNesting {
-			return fmt.Errorf("it is nested deeper than %d", maxNesting)
-		}
-		for dec.More() {
-			if err := value(dec, depth+1); err != nil {
-				return err
-			}
-		}
-		_, err = dec.Token()
-	}
-	return err
+	return strict.Object(text)
 }
 
 // quote is a text as JSON.
