@@ -11,6 +11,7 @@ import (
 	"agentswarm/swarm/control"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/event"
+	"agentswarm/swarm/hook"
 	"agentswarm/swarm/inbox"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
@@ -80,12 +81,13 @@ func foundText(r *event.Risk) (tier, reason string) {
 }
 
 // plainAction is an action of a hook as a person would type it; itself where it
-// is none.
+// is none, or says more than that: a person is to see all that they allow.
 func plainAction(action json.RawMessage) json.RawMessage {
-	var a ask.Action
-	if json.Unmarshal(action, &a) != nil || !a.Whole() {
+	all, err := hook.Plain.Read(action)
+	if err != nil {
 		return action
 	}
+	a := all[0] // the plain form names one
 	text := asTyped(&a)
 	if a.Cwd != "" {
 		text += " (in " + a.Cwd + ")"

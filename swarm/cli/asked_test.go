@@ -48,6 +48,23 @@ func TestWantsText(t *testing.T) {
 	}
 }
 
+// TestPlainAction shows the whole of an action that says more than can be typed.
+func TestPlainAction(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ give, want string }{
+		{`{"command":"ls -l"}`, "ls -l"},
+		{`{"git":["push","x"],"cwd":"/r"}`, "git push x (in /r)"},
+		{`{"run":"ls"}`, `{"run":"ls"}`},
+		{`{"command":"rm -r x","command":"ls"}`, `{"command":"rm -r x","command":"ls"}`},
+		{`{"command":"rm -r x","COMMAND":"ls"}`, `{"command":"rm -r x","COMMAND":"ls"}`},
+		{`{"command":"ls","also":"rm -r x"}`, `{"command":"ls","also":"rm -r x"}`},
+	} {
+		if got := wantsText(plainAction(json.RawMessage(tt.give))); got != tt.want {
+			t.Errorf("plainAction(%s) = %s, want %s", tt.give, got, tt.want)
+		}
+	}
+}
+
 // FuzzWantsText holds what an agent wants to one printable line.
 func FuzzWantsText(f *testing.F) {
 	for _, s := range []string{`"x"`, `{"a":[1,"\u001b"]}`, "\"\xff\"", "null", `"` + strings.Repeat("文", 900) + `"`} {

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"agentswarm/swarm/ask"
+	"agentswarm/swarm/strict"
 )
 
 // crowd is how many actions of one agent may be asked about at once. More wait
@@ -133,6 +134,10 @@ func serve(ctx context.Context, conn *net.UnixConn, decide func(context.Context,
 	lines := bufio.NewReaderSize(conn, 64<<10)
 	line, err := read(lines)
 	if err != nil {
+		_ = reply(conn, ask.Answer{Reason: "what was asked could not be read: " + err.Error()})
+		return
+	}
+	if err := strict.Object(line); err != nil {
 		_ = reply(conn, ask.Answer{Reason: "what was asked could not be read: " + err.Error()})
 		return
 	}

@@ -75,7 +75,10 @@ func TestAskerGoes(t *testing.T) {
 func TestNonsenseIsRefused(t *testing.T) {
 	t.Parallel()
 	path := listen(t, func(context.Context, ask.Request) ask.Answer { return ask.Answer{Allow: true} })
-	for _, text := range []string{"\n", "{}\n", "x\n", "[]\n", `{"actions":[]}` + "\n"} {
+	for _, text := range []string{
+		"\n", "{}\n", "x\n", "[]\n", `{"actions":[]}` + "\n",
+		`{"actions":[{"command":"x","command":"y"}]}` + "\n", `{"actions":[{"command":"x"}],"Actions":[{"command":"y"}]}` + "\n",
+	} {
 		conn, err := net.Dial("unix", path)
 		if err != nil {
 			t.Fatal(err)

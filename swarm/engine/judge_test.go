@@ -231,6 +231,36 @@ func TestAskOfTheProtocolIsJudged(t *testing.T) {
 	is(t, "record", w.record(), "a1 ask me false policy; a1 never false risk; a1 well done true risk")
 }
 
+// TestAskThatIsReadInTwoWays judges nothing that another reader would take for
+// something else: a person is asked about all of it, and the judge sees none.
+func TestAskThatIsReadInTwoWays(t *testing.T) {
+	t.Parallel()
+	for name, ask := range map[string]string{
+		"a member twice":          `"action":{"command":"ask me","command":"well done"}`,
+		"escaped":                 `"action":{"command":"ask me","comm\u0061nd":"well done"}`,
+		"in another case":         `"action":{"command":"ask me","COMMAND":"well done"}`,
+		"the action twice":        `"action":{"command":"ask me"},"action":{"command":"well done"}`,
+		"the action in two cases": `"action":{"command":"ask me"},"Action":{"command":"well done"}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r, w := judging(t, `
+				printf '%s\n' '{"type":"ask","id":"q",`+ask+`}'
+				read -r answer; echo "$answer" >> "$RIG/answers"`)
+			r.deps.Questions = inbox.Deny
+			is(t, "status", task.Word(r.play(mine())["a1"].Result), "completed")
+			is(t, "answers", strings.Join(r.lines("answers"), " "),
+				`{"type":"answer","id":"q","allow":false,"reason":"nobody can be asked here: questions are denied"}`)
+			is(t, "record", w.record(), "")
+			questions := r.view().Questions
+			if len(questions) != 1 {
+				t.Fatalf("there are %d questions, want one", len(questions))
+			}
+			contains(t, "the question", string(questions[0].Action), "ask me", "well done")
+		})
+	}
+}
+
 // TestSnapshot holds that what is captured before an action has all that its
 // agent made by then, and nothing that was put there for it to read.
 func TestSnapshot(t *testing.T) {

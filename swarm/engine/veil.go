@@ -1,24 +1,22 @@
 package engine
 
 import (
-	"bytes"
 	"encoding/json"
 	"strings"
 
 	"agentswarm/risk"
 	"agentswarm/swarm/ask"
+	"agentswarm/swarm/hook"
 )
 
-// actionOf reads an action that can be judged; false where it is of some other
-// form.
+// actionOf reads an action that can be judged, as it is read from a hook; false
+// where it is of some other form, or could be read in two ways.
 func actionOf(text json.RawMessage) (ask.Action, bool) {
-	var a ask.Action
-	dec := json.NewDecoder(bytes.NewReader(text))
-	dec.DisallowUnknownFields()
-	if dec.Decode(&a) != nil || !a.Whole() {
+	all, err := hook.Plain.Read(text)
+	if err != nil {
 		return ask.Action{}, false
 	}
-	return a, true
+	return all[0], true // the plain form names one
 }
 
 // veiled is an action as the journal has it and as people see it: without the

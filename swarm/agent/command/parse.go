@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"agentswarm/swarm/event"
+	"agentswarm/swarm/strict"
 	"agentswarm/swarm/task"
 )
 
@@ -193,7 +194,7 @@ func slow(line []byte) event.Event {
 	case "usage":
 		return w.spent(raw)
 	case "ask":
-		return &event.Asked{ID: w.ID, Action: w.Action}
+		return &event.Asked{ID: w.ID, Action: exact(w.Action, line)}
 	case "result":
 		return &event.Answered{Text: w.Text, Structured: w.Structured}
 	case "error":
@@ -203,6 +204,15 @@ func slow(line []byte) event.Event {
 	default:
 		return raw
 	}
+}
+
+// exact is a member of a line; the line itself where that has a name twice.
+// Then nobody knows which was meant, and whoever decides is to see all of it.
+func exact(member json.RawMessage, line []byte) json.RawMessage {
+	if strict.Names(line) != nil {
+		return line
+	}
+	return member
 }
 
 // errorKind is the kind of error of an event; one that is not known is another.
