@@ -146,6 +146,35 @@ func TestSchemaIsNeverMatched(t *testing.T) {
 	}
 }
 
+// TestSchemaOfTwoAnswers asks again where one answer says two things.
+func TestSchemaOfTwoAnswers(t *testing.T) {
+	t.Parallel()
+	for name, result := range map[string]string{
+		"structured":       `"structured":{"n":1,"n":2}`,
+		"structured twice": `"structured":{"n":1},"structured":{"n":2}`,
+		"in another case":  `"structured":{"n":1},"Structured":{"n":2}`,
+		"text":             `"text":"{\"n\":1,\"n\":2}"`,
+		"text twice":       `"text":"{\"n\":1}","text":"{\"n\":2}"`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t)
+			r.config.Agents = specs("mine", `
+				while read -r line; do case $line in *finish*) exit;; esac
+				echo x >> "$RIG/prompts"; printf '%s\n' "$line" >> "$RIG/asked"
+				if test -e "$RIG/again"; then printf '{"type":"result","structured":{"n":3}}\n'
+				else touch "$RIG/again"; printf '%s\n' '{"type":"result",`+result+`}'; fi; done`)
+			done, ok := r.play(numbered())["a1"].Result.(*task.Completed)
+			if !ok {
+				t.Fatalf("a1 = %s", word(r.view().Agent("a1").Result()))
+			}
+			is(t, "structured", string(done.Structured), `{"n":3}`)
+			is(t, "prompts", len(r.lines("prompts")), 2)
+			contains(t, "what is asked", strings.Join(r.lines("asked"), " "), "does not match")
+		})
+	}
+}
+
 func TestSchemaOfText(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("y", 3*task.OutputLimit)

@@ -13,6 +13,8 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
+
+	"agentswarm/swarm/strict"
 )
 
 // MaxBytes is how long a schema may be.
@@ -135,7 +137,8 @@ func said(err error) error {
 }
 
 // Validate reports where a value does not match, by JSON pointers, and what
-// would be right there. The message is short, whatever the value is.
+// would be right there. The message is short, whatever the value is. A value
+// that has a name twice matches nothing: whoever reads it may take either.
 func (s *Schema) Validate(value json.RawMessage) error {
 	if err := tame(value, maxValueDepth); err != nil {
 		return fmt.Errorf("it %w", err)
@@ -143,6 +146,9 @@ func (s *Schema) Validate(value json.RawMessage) error {
 	v, err := jsonschema.UnmarshalJSON(bytes.NewReader(value))
 	if err != nil {
 		return fmt.Errorf("it is not JSON: %s", cut(err.Error(), maxMessage))
+	}
+	if err := strict.Once(value, maxValueDepth); err != nil {
+		return fmt.Errorf("in it %s", cut(err.Error(), maxMessage))
 	}
 	err = Check(s.compiled, v)
 	if err == nil {

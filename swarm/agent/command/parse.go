@@ -196,7 +196,7 @@ func slow(line []byte) event.Event {
 	case "ask":
 		return &event.Asked{ID: w.ID, Action: exact(w.Action, line)}
 	case "result":
-		return &event.Answered{Text: w.Text, Structured: w.Structured}
+		return &event.Answered{Text: w.Text, Structured: exact(w.Structured, line)}
 	case "error":
 		return &event.Erred{Kind: w.errorKind(), Message: w.Message, RetryAfterMS: w.RetryAfterMS}
 	case "retry":
