@@ -9,6 +9,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/urfave/cli/v2"
+
+	"agentswarm/swarm/config"
 )
 
 // The rules of a command line:
@@ -371,7 +373,8 @@ func canonical(f cli.Flag, g given) (string, error) {
 		}
 		want = "a whole number"
 	case *cli.Float64Flag:
-		if _, err := strconv.ParseFloat(g.value, 64); err == nil {
+		// What is too small to be told from 0 would mean what 0 does.
+		if x, err := strconv.ParseFloat(g.value, 64); err == nil && (x != 0 || config.IsZero(g.value)) {
 			return g.value, nil
 		}
 		want = "a number such as 2.50"

@@ -56,6 +56,8 @@ func keyTests() []keyTest {
 		{`limits.budget_tokens = 2_000`, "limits.budget_tokens", func(c *Config) any { return c.BudgetTokens }, 2000},
 		{`limits.budget_usd = 2`, "limits.budget_usd", func(c *Config) any { return c.BudgetUSD }, 2.0},
 		{`limits.budget_usd = 1_000.25`, "limits.budget_usd", func(c *Config) any { return c.BudgetUSD }, 1000.25},
+		{`limits.budget_usd = 0.00e9`, "limits.budget_usd", func(c *Config) any { return c.BudgetUSD }, 0.0},
+		{`limits.budget_usd = 5e-324`, "limits.budget_usd", func(c *Config) any { return c.BudgetUSD }, 5e-324},
 		{`limits.budget_time = "2h"`, "limits.budget_time", func(c *Config) any { return c.BudgetTime }, 2 * time.Hour},
 		{`run.notify = "beep"`, "run.notify", func(c *Config) any { return c.Notify }, "beep"},
 		{`limits.retries = 0`, "limits.retries", func(c *Config) any { return c.Retries }, 0},
@@ -297,4 +299,16 @@ func FuzzLoad(f *testing.F) {
 			}
 		}
 	})
+}
+
+func TestIsZero(t *testing.T) {
+	t.Parallel()
+	for give, want := range map[string]bool{
+		"0": true, "-0.00": true, "0e5": true, "0.0E-9": true, "+0": true, "0x0p5": true, "0X0p-1": true,
+		"1": false, "1e-400": false, "0.001": false, "0x0e1p-2000": false, "0x1P-2000": false,
+	} {
+		if got := IsZero(give); got != want {
+			t.Errorf("IsZero(%q) = %t", give, got)
+		}
+	}
 }

@@ -165,15 +165,28 @@ func (f field) intoInt(to *int, low, high int) error {
 	return nil
 }
 
-// intoAmount reads a number that is not negative.
+// intoAmount reads a number that is not negative. One too small to be told from
+// 0 is none: 0 means no limit.
 func (f field) intoAmount(to *float64) error {
-	n, err := strconv.ParseFloat(strings.ReplaceAll(f.node.text, "_", ""), 64)
+	text := strings.ReplaceAll(f.node.text, "_", "")
+	n, err := strconv.ParseFloat(text, 64)
 	number := f.node.kind == unstable.Float || f.node.kind == unstable.Integer
-	if !number || err != nil || !(n >= 0) || math.IsInf(n, 0) {
+	if !number || err != nil || !(n >= 0) || math.IsInf(n, 0) || n == 0 && !IsZero(text) {
 		return f.expected("a number that is not negative, such as 2.50")
 	}
 	*to = n + 0 // there is no -0 dollars
 	return nil
+}
+
+// IsZero reports whether a number is written as 0: no digit before its exponent
+// is another. Of one that is not, a float may make 0.
+func IsZero(number string) bool {
+	digits, exponent := strings.ToLower(number), "e"
+	if before, after, hex := strings.Cut(digits, "0x"); hex {
+		digits, exponent = before+after, "p" // e is a digit there
+	}
+	digits, _, _ = strings.Cut(digits, exponent)
+	return !strings.ContainsAny(digits, "123456789abcdef")
 }
 
 func (f field) intoBool(to *bool) error {

@@ -93,6 +93,8 @@ func wrongTests() []wrongTest {
 		{"budget_usd string", "limits.budget_usd = '2'", `1: limits.budget_usd: expected a number that is not negative, such as 2.50, got "2"`},
 		{"budget_usd nan", "limits.budget_usd = nan", `1: limits.budget_usd: expected a number that is not negative, such as 2.50, got the number nan`},
 		{"budget_usd inf", "limits.budget_usd = inf", `1: limits.budget_usd: expected a number that is not negative, such as 2.50, got the number inf`},
+		{"budget_usd next to nothing", "limits.budget_usd = 1e-400", `1: limits.budget_usd: expected a number that is not negative, such as 2.50, got the number 1e-400`},
+		{"role limit next to nothing", "[roles.smol]\nmodel = 'a/b'\nlimits = { usd = 0.1e-400 }", `3: roles.smol.limits.usd: expected a number that is not negative, such as 2.50, got the number 0.1e-400`},
 		{"budget_time", "limits.budget_time = 30", `1: limits.budget_time: expected a duration such as "90s" or "1h30m", got the number 30`},
 		{"timeout negative", "limits.run_timeout = '-1s'", `1: limits.run_timeout: expected a duration that is not negative ("0s": no limit), got "-1s"`},
 
