@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -82,8 +83,12 @@ func unfit(text string) string {
 		return "is a trailer"
 	case instruction().MatchString(text):
 		return "tells a tool what to do"
-	case closing().MatchString(text):
+	case merging().MatchString(text):
+		return "says that it merges something"
+	case closing().MatchString(text), closesKey(text):
 		return "closes an issue, or opens it again"
+	case commands(text):
+		return "tells a tracker what to do"
 	}
 	return ""
 }
@@ -110,6 +115,68 @@ var closing = sync.OnceValue(func() *regexp.Regexp {
 	)
 	return regexp.MustCompile(`(?i)(?:^|[^\pL\pN])` + verb + `[^\pL\pN]+` + noun + issue)
 })
+
+// merging matches what git, GitHub, Bitbucket and Azure call a merge: a change
+// that nobody looked at is not to look like one that was.
+var merging = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)^(?:merge +(?:pull +request|branch|remote-tracking|(?:tag|commit) +')|merged +(?:in|pr) )`)
+})
+
+// key is an issue of a tracker that stands beside the forge, such as PROJ-12.
+// Such keys are of capitals, and what people call level-2 is none.
+const key = `[A-Z][A-Z0-9_]+-\d+\b`
+
+// closesKey reports whether a text closes an issue by its key: Jira, Linear and
+// YouTrack know them where they read what lands. A word may close many.
+func closesKey(text string) bool {
+	for _, keys := range closingKeys().FindAllStringSubmatch(text, -1) {
+		if slices.ContainsFunc(oneKey().FindAllString(keys[1], -1), tracked) {
+			return true
+		}
+	}
+	return false
+}
+
+var closingKeys = sync.OnceValue(func() *regexp.Regexp {
+	const (
+		verb = `(?:clos(?:e[sd]?|ing)|fix(?:e[sd]|ing)?|resolv(?:e[sd]?|ing)|implement(?:s|ed|ing)?|complet(?:e[sd]?|ing)|reopen(?:s|ed|ing)?)`
+		noun = `(?:(?:issue|bug|ticket)s?[^\pL\pN]+)?`
+		more = `(?:[^\pL\pN]+(?:(?i:and)[^\pL\pN]+)?` + key + `)*`
+	)
+	return regexp.MustCompile(`(?:^|[^\pL\pN])(?i:` + verb + `[^\pL\pN]+` + noun + `)(` + key + more + `)`)
+})
+
+var oneKey = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\b` + key) })
+
+// commands reports whether a text has a tracker act on an issue: Jira takes a
+// word such as #close anywhere behind a key, and YouTrack what follows a key
+// that # or ^ marks.
+func commands(text string) bool {
+	for _, at := range oneKey().FindAllStringIndex(text, -1) {
+		marked := at[0] > 0 && strings.ContainsRune("#^", rune(text[at[0]-1]))
+		if tracked(text[at[0]:at[1]]) && (marked && ordered().MatchString(text[at[1]:]) || hashed().MatchString(text[at[1]:])) {
+			return true
+		}
+	}
+	return false
+}
+
+var (
+	ordered = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[^\pL\pN]* \pL`) })
+	hashed  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?:^|[^\pL\pN])#\pL`) })
+)
+
+// tracked reports whether what looks like the key of an issue may be one. What
+// the world calls by such a name is none: to fix UTF-8 closes nothing.
+func tracked(key string) bool {
+	name, _, _ := strings.Cut(key, "-")
+	switch name {
+	case "UTF", "UCS", "ISO", "IEC", "IEEE", "ECMA", "ANSI", "ASCII", "LATIN", "CP", "RFC", "PEP", "CVE", "CWE", "BASE", "UTC", "GMT",
+		"SHA", "SHA2", "SHA3", "MD", "CRC", "AES", "DES", "RSA", "ECDSA", "HMAC", "HTTP", "TLS", "IP", "IPV", "ARM", "X86", "GPT":
+		return false
+	}
+	return true
+}
 
 // instruction matches what has a tool do more than show a subject: a rebase
 // that squashes by itself, or a server that leaves checks out, for which each
