@@ -93,6 +93,9 @@ type patchObject struct {
 	// OutOfScope are the first few files it changes that its task's paths do
 	// not allow.
 	OutOfScope []string `json:"out_of_scope,omitempty"`
+	// Replaced are the first few submodules that it puts plain files in the
+	// place of.
+	Replaced []string `json:"replaced,omitempty"`
 	// Marked are the first few that decide what agents, git or continuous
 	// integration do.
 	Marked []string `json:"marked,omitempty"`
@@ -101,7 +104,7 @@ type patchObject struct {
 func newPatchObject(p *task.Patch) *patchObject {
 	return &patchObject{
 		Ref: p.Ref, File: p.File, Commit: p.Commit, Files: p.Files, Added: p.Added, Deleted: p.Deleted,
-		OutOfScope: p.OutOfScope, Marked: p.Marked,
+		OutOfScope: p.OutOfScope, Replaced: p.Replaced, Marked: p.Marked,
 	}
 }
 

@@ -183,6 +183,8 @@ func unproven(r task.Result) error {
 			return errors.New("is not verified")
 		case len(r.Patch.OutOfScope) > 0:
 			return errors.New("changes files outside its paths")
+		case len(r.Patch.Replaced) > 0:
+			return fmt.Errorf("puts plain files where a submodule was: %s", listed(r.Patch.Replaced, 3))
 		}
 		return nil
 	case *task.Failed:

@@ -118,6 +118,8 @@ func unfit(a *agentState) string {
 			return "did not pass its check"
 		case r.Patch != nil && len(r.Patch.OutOfScope) > 0:
 			return "changed files outside its paths"
+		case r.Patch != nil && len(r.Patch.Replaced) > 0:
+			return "put files where a submodule was"
 		}
 		return ""
 	case *task.Failed:

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"agentswarm/risk"
@@ -119,7 +120,22 @@ func capturedEvent(id task.ID, n int, w worktree.Workspace, kept *worktree.Captu
 			record.Patch.Marked = append(record.Patch.Marked, c.Path)
 		}
 	}
+	record.Patch.Replaced = replaced(kept.Files)
 	return record
+}
+
+// replaced are the submodules that are gone, with plain files below where they
+// were. One that is only removed is none.
+func replaced(changes []git.Change) (paths []string) {
+	for _, link := range changes {
+		if link.OldMode != git.Gitlink || link.Status != 'D' || len(paths) == maxOutOfScope {
+			continue
+		}
+		if slices.ContainsFunc(changes, func(c git.Change) bool { return strings.HasPrefix(c.Path, link.Path+"/") }) {
+			paths = append(paths, link.Path)
+		}
+	}
+	return paths
 }
 
 // holdToScope notes the paths that a patch touches and its call does not

@@ -345,6 +345,10 @@ type Patch struct {
 	// OutOfScope are paths it touches that its call does not allow: the first
 	// few of them.
 	OutOfScope []string `json:"out_of_scope,omitempty"`
+	// Replaced are submodules that it puts plain files in the place of: the
+	// first few. Their folders are empty where an agent works, so that one file
+	// written there is enough.
+	Replaced []string `json:"replaced,omitempty"`
 	// Marked are paths it touches that decide what agents, git or continuous
 	// integration do, so that a person has to look at it: the first few.
 	Marked []string `json:"marked,omitempty"`

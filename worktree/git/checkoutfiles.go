@@ -18,8 +18,8 @@ import (
 // absent is the mode of a side of a change that is not there.
 const absent = "000000"
 
-// gitlink is the mode of a submodule.
-const gitlink = "160000"
+// Gitlink is the mode of a submodule.
+const Gitlink = "160000"
 
 // differing lists the entries that the files of this checkout are not equal
 // to. Filters and line ends are the user's. A path that a sparse checkout
@@ -140,11 +140,13 @@ func (r *Repo) inTheWay(changes []Change) []string {
 			leaves[c.Path] = true
 		}
 	}
+	above := newPathSet(changes).above
 	var found []string
 	for _, c := range changes {
-		if c.OldMode == gitlink && c.NewMode != absent && c.NewMode != gitlink {
+		if c.OldMode == Gitlink && c.NewMode != Gitlink && (c.NewMode != absent || above[c.Path]) {
 			// What is in a submodule's folder is in no index of ours, and git
-			// removes all of it to put a file there.
+			// removes all of it to put a file there. What it puts below goes
+			// into the checkout of another repository.
 			found = append(found, r.inside(c.Path)...)
 			continue
 		}
