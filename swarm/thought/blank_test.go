@@ -140,6 +140,10 @@ func inPieces() map[string]string {
 func FuzzCutOfBlanked(f *testing.F) {
 	f.Add("<think>a</think>\n [THINK]b\\\"[/THINK]\r\n\nsaid", uint8(3), true)
 	f.Add("why\n```\n</think>\n```\n </think> \nsaid", uint8(2), false)
+	f.Add("a\n~~~\n</think>\n~~~~\n</think>\nb", uint8(2), false)
+	f.Add("a\n````\n```\n</think>\n````\n    </think>\n\t</think>", uint8(2), false)
+	f.Add("a\n- <think>\n</think>\n1. ```\n  [/THINK]\n   ```\n[/THINK]\nb", uint8(0), true)
+	f.Add("\n     </think>\nb\n</think>", uint8(0), true)
 	f.Add("é<think>\n</th </think >\n</think>", uint8(1), true)
 	f.Add("<think></</think>é", uint8(5), false)
 	f.Add("a\n<think>b\n</think>\n[/THINK]\nc", uint8(0), true)

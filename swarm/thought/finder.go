@@ -11,12 +11,10 @@ type finder struct {
 	stage stage
 	after bool // a thought has ended
 
-	line   [longest]byte // its letters, without the blanks it begins with
-	n      int           // how many
-	over   bool          // there are more
-	at     int64         // where they begin
-	fenced bool
-	begun  [2]bool // a line began with that mark
+	mayBe [longest]byte // what may be half a mark
+	n     int           // how many letters that has
+	row   row           // the line
+	in    reader        // of the lines before
 
 	mark    mark // that has begun, by its end
 	matched int  // how much of its end may be there
@@ -66,15 +64,18 @@ func (f *finder) take(c byte, from, next int64) {
 
 // open looks for a mark that begins a thought.
 func (f *finder) open(c byte, from, next int64) {
+	if c != '\n' {
+		f.row.take(c, from)
+	}
 	if f.n == 0 && blank(c) {
+		if c == '\n' {
+			f.row = row{}
+		}
 		return
 	}
-	if f.n == 0 {
-		f.at = from
-	}
-	f.line[f.n] = c
+	f.mayBe[f.n] = c
 	f.n++
-	m, may := beginning(string(f.line[:f.n]), marks())
+	m, may := beginning(string(f.mayBe[:f.n]), marks())
 	switch {
 	case m.begin != "":
 		f.stage, f.mark, f.matched, f.from, f.n = within, m, 0, next, 0
@@ -83,8 +84,9 @@ func (f *finder) open(c byte, from, next int64) {
 		f.stage = saying
 	default:
 		f.stage = looking
-		f.n--
-		f.look(c, from)
+		if c == '\n' {
+			f.ended()
+		}
 	}
 }
 
@@ -109,39 +111,20 @@ func (f *finder) think(c byte, from int64) {
 
 // look looks for a mark in a line of its own, as [unmarked] does.
 func (f *finder) look(c byte, from int64) {
-	switch {
-	case c == '\n':
-		f.ended()
-		f.n, f.over = 0, false
-	case f.n == 0 && blank(c):
-	case f.n < len(f.line):
-		if f.n == 0 {
-			f.at = from
-		}
-		f.line[f.n] = c
-		f.n++
-	default:
-		f.over = f.over || !blank(c)
+	if c != '\n' {
+		f.row.take(c, from)
+		return
 	}
+	f.ended()
 }
 
 // ended takes a line that has ended.
 func (f *finder) ended() {
-	line := strings.Trim(string(f.line[:f.n]), blanks)
-	if strings.HasPrefix(line, "```") {
-		f.fenced = !f.fenced
+	if f.in.ends(&f.row, marks()) {
+		f.found = append(f.found, cut{Span{0, f.row.at}, true})
+		f.stage = saying
 	}
-	for i, m := range marks() {
-		switch {
-		case f.fenced:
-		case strings.HasPrefix(line, m.begin):
-			f.begun[i] = true
-		case line == m.end && !f.over && !f.begun[i]:
-			f.found = append(f.found, cut{Span{0, f.at}, true})
-			f.stage = saying
-			return
-		}
-	}
+	f.row = row{}
 }
 
 // end takes the end of the text.

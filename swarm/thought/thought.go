@@ -129,24 +129,17 @@ func beginning(said string, all []mark) (m mark, may bool) {
 }
 
 // unmarked leaves out a thought of which only the end is told, by a mark in a
-// line of its own. One within a fence is quoted, and one whose beginning stands
-// in front of a line is shown.
+// line of its own, as a [reader] finds it.
 func unmarked(text string, all []mark) string {
-	at, fenced, begun := 0, false, make([]bool, len(all))
+	at, in := 0, reader{}
 	for line := range strings.Lines(text) {
 		at += len(line)
-		line = strings.Trim(line, blanks)
-		if strings.HasPrefix(line, "```") {
-			fenced = !fenced
+		var r row
+		for _, c := range []byte(strings.TrimSuffix(line, "\n")) {
+			r.take(c, 0)
 		}
-		for i, m := range all {
-			switch {
-			case fenced:
-			case strings.HasPrefix(line, m.begin):
-				begun[i] = true
-			case line == m.end && !begun[i]:
-				return strings.TrimLeft(text[at:], blanks)
-			}
+		if in.ends(&r, all) {
+			return strings.TrimLeft(text[at:], blanks)
 		}
 	}
 	return text
