@@ -132,7 +132,7 @@ func replayAction(c *cli.Context, env Env) error {
 	if stat, err := os.Stat(dir); err != nil || !stat.IsDir() {
 		return usagef("variants bench: --replay %s: no such folder", c.String("replay"))
 	}
-	all, err := lab.Load(dir)
+	all, err := lab.Load(lab.Recorded(dir))
 	var not *lab.TranscriptError
 	if errors.As(err, &not) {
 		return refused(err)

@@ -215,8 +215,22 @@ func (p *Plan) Missing() int {
 	return n
 }
 
+// transcripts is the folder of what was recorded, in that of a lab.
+const transcripts = "transcripts"
+
 // Transcripts is the folder of what was recorded.
-func (p *Plan) Transcripts() string { return filepath.Join(p.Dir, "transcripts") }
+func (p *Plan) Transcripts() string { return filepath.Join(p.Dir, transcripts) }
+
+// Recorded is the folder to load for one that somebody names: where it is that
+// of a lab, the transcripts in it. Beside them lie the journals and sessions of
+// agents, which are none.
+func Recorded(dir string) string {
+	within := filepath.Join(dir, transcripts)
+	if stat, err := os.Stat(within); err == nil && stat.IsDir() {
+		return within
+	}
+	return dir
+}
 
 func (p *Plan) transcript(j *job, c cell) string {
 	head := Head{Family: j.Family, Mode: j.Mode, Task: j.Name, Arm: c.arm, Repeat: c.repeat}
