@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 )
 
@@ -49,18 +50,41 @@ func ReadAnswer(e Event, text []byte) (Answer, error) {
 		return &Proceed{}, nil
 	}
 	if err := Strict(text); err != nil {
-		return nil, fmt.Errorf("its answer is no JSON: %w", err)
+		return nil, fmt.Errorf("its answer is no JSON%s: %s", because(err), printed(text))
 	}
 	var f answerJSON
 	dec := json.NewDecoder(bytes.NewReader(text))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(&f); err != nil {
-		return nil, fmt.Errorf("its answer is none: %w", err)
+		return nil, fmt.Errorf("its answer is none that there is: %s", printed(text))
 	}
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
 		return nil, errors.New("it answered more than one value")
 	}
 	return f.narrow(e)
+}
+
+// maxPrinted is how many characters are repeated of what is no answer.
+const maxPrinted = 60
+
+// printed tells what is no answer, the beginning of it, and what one would be. A
+// hook may print anything: what a terminal would act upon is escaped.
+func printed(text []byte) string {
+	begins, cut := []rune(string(bytes.TrimSpace(text))), ""
+	if len(begins) > maxPrinted {
+		begins, cut = begins[:maxPrinted], "…"
+	}
+	return "it printed " + strconv.QuoteToASCII(string(begins)) + cut + `; want nothing, {"decision": "proceed"}, ` +
+		`{"decision": "veto", "reason": "…"} or {"note": "…"}`
+}
+
+// because is why a text is no object, but for what only a decoder would say.
+func because(err error) string {
+	var syntax *json.SyntaxError
+	if errors.As(err, &syntax) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return ""
+	}
+	return ", " + err.Error()
 }
 
 func (f answerJSON) narrow(e Event) (Answer, error) {

@@ -109,6 +109,18 @@ func TestReadAnswer(t *testing.T) {
 			}
 		}
 	}
+	const want = `; want nothing, {"decision": "proceed"}, {"decision": "veto", "reason": "…"} or {"note": "…"}`
+	for give, what := range map[string]string{
+		"no\x1b[2J\n": `its answer is no JSON: it printed "no\x1b[2J"`,
+		`{"note":`:    `its answer is no JSON: it printed "{\"note\":"`,
+		`[1]`:         `its answer is no JSON, it is no JSON object: it printed "[1]"`,
+		`{"note": 1}`: `its answer is none that there is: it printed "{\"note\": 1}"`,
+		`{"decison": "` + strings.Repeat("x", 90): `its answer is no JSON: it printed "{\"decison\": \"` + strings.Repeat("x", 47) + `"…`,
+	} {
+		if got := told(ReadAnswer(AgentStart, []byte(give))); got != "error "+what+want {
+			t.Errorf("ReadAnswer(%q) = %s, want error %s", give, got, what+want)
+		}
+	}
 	if got := told(ReadAnswer(AgentStart, []byte(`{"note":"`+strings.Repeat("x", maxAnswer)+`"}`))); !strings.HasPrefix(got, "error") {
 		t.Errorf("a long answer is %.40s", got)
 	}
