@@ -13,8 +13,8 @@ type Used struct {
 // AllOn compares what was paid with what the same tokens cost where all of them
 // are one model's. What is that model's already costs what it did. What has no
 // cost is priced, and models that have no price either are unknown, as is the
-// one model: with any of them the sums are not all there is, and say nothing
-// about each other.
+// one model: with any of them the sums are not both all there is, and say nothing
+// about each other. The second is all there is unless the one model is unknown.
 func AllOn(prices func(model string) (Price, bool), used []Used, model string) (actual, baseline float64, unknown []string) {
 	cost := func(of string, u Usage) float64 {
 		if u == (Usage{}) {

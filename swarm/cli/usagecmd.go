@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -191,9 +192,12 @@ func newUsageRow(r *ledger.Row) usageRow {
 
 func newAloneUsage(c *ledger.Comparison) *aloneUsage {
 	a := &aloneUsage{Model: c.Model, Unknown: said(c.Unknown), Longest: c.Longest}
+	paid, cost, saved := undusted(c.Paid), undusted(c.OnThat), undusted(c.Saved())
+	if !slices.Contains(c.Unknown, c.Model) {
+		a.Cost = &cost
+	}
 	if len(c.Unknown) == 0 {
-		paid, cost, saved := undusted(c.Paid), undusted(c.OnThat), undusted(c.Saved())
-		a.Paid, a.Cost, a.Saved = &paid, &cost, &saved
+		a.Paid, a.Saved = &paid, &saved
 	}
 	return a
 }
@@ -310,11 +314,13 @@ func (a *aloneUsage) text() string {
 			Printable(a.Model), Printable(strings.Join(a.Unknown, ", ")))
 	}
 	text := fmt.Sprintf("with everything on %s, the model of default: $%.4f; ", Printable(a.Model), *a.Cost)
-	switch saved := *a.Saved; {
-	case saved < 0:
-		text += fmt.Sprintf("$%.4f was paid more", -saved)
+	switch {
+	case a.Saved == nil:
+		text += "what that saves is not known: no price is known of all tokens of " + Printable(strings.Join(a.Unknown, ", "))
+	case *a.Saved < 0:
+		text += fmt.Sprintf("$%.4f was paid more", -*a.Saved)
 	case *a.Cost > 0:
-		text += fmt.Sprintf("$%.4f is saved, %.0f %%", saved, 100*saved / *a.Cost)
+		text += fmt.Sprintf("$%.4f is saved, %.0f %%", *a.Saved, 100**a.Saved / *a.Cost)
 	default:
 		text += "nothing is saved"
 	}

@@ -11,12 +11,15 @@ func TestAloneText(t *testing.T) {
 	}
 	long := alone(1, 4)
 	long.Longest = 200_000
+	part := alone(1, 4)
+	part.Paid, part.Saved, part.Unknown = nil, nil, []string{"a"}
 	for _, tt := range []struct {
 		give *aloneUsage
 		want string
 	}{
 		{nil, ""},
 		{alone(1, 4), "with everything on m, the model of default: $4.0000; $3.0000 is saved, 75 %\n"},
+		{part, "with everything on m, the model of default: $4.0000; what that saves is not known: no price is known of all tokens of a\n"},
 		{long, "with everything on m, the model of default: $4.0000; $3.0000 is saved, 75 %, if no request had more than 200,000 tokens\n"},
 		{alone(4, 4), "with everything on m, the model of default: $4.0000; $0.0000 is saved, 0 %\n"},
 		{alone(4, 1), "with everything on m, the model of default: $1.0000; $3.0000 was paid more\n"},

@@ -199,8 +199,8 @@ func tokens(u task.Usage) roles.Usage {
 type Comparison struct {
 	Model        string
 	Paid, OnThat float64
-	// Unknown are the models that keep it from being told: there are none where
-	// the figures say something.
+	// Unknown are the models of which no price is known that says it all. With any
+	// of them Paid says nothing; OnThat does unless Model is among them.
 	Unknown []string
 	// Longest is how long a request may be for the model's price, where there
 	// were more tokens than that and it is not known of how many requests; 0:
