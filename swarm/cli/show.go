@@ -51,6 +51,9 @@ type showObject struct {
 	Workspace string      `json:"workspace,omitempty"`
 	Check     string      `json:"verify_output_file,omitempty"`
 	More      int         `json:"ignored_more,omitempty"`
+	// spent is what its usage cost, for people: tokens without a price are not
+	// shown as free.
+	spent usageRow
 }
 
 type exitObject struct {
@@ -62,7 +65,7 @@ type exitObject struct {
 }
 
 func showAction(c *cli.Context, env Env) error {
-	_, s, err := openSelection(c, env, 0, 1)
+	p, s, err := openSelection(c, env, 0, 1)
 	if err != nil {
 		return err
 	}
@@ -73,6 +76,9 @@ func showAction(c *cli.Context, env Env) error {
 	o := newShowObject(s, a)
 	if c.Bool("json") {
 		return printJSON(env.Stdout, o)
+	}
+	if o.spent, err = p.spentBy(c.Context, s, a); err != nil {
+		return err
 	}
 	return printAgent(env.Stdout, o)
 }
@@ -168,7 +174,7 @@ func (p *portrait) facts(o showObject) {
 	}
 	p.line("folder", o.Folder)
 	p.line("workspace", o.Workspace)
-	p.line("usage", usageText(o.Usage))
+	p.line("usage", usageText(o.Usage, o.spent))
 	if len(o.Command) > 0 {
 		p.line("command", fmt.Sprintf("%q", o.Command))
 	}
@@ -254,18 +260,30 @@ func readTail(path string) string {
 	return string(buf)
 }
 
-// usageText is what an agent used, and what of its cost nobody reported.
-func usageText(u *task.Usage) string {
+// usageText is what an agent used, and what of its cost nobody reported, or
+// nobody knows.
+func usageText(u *task.Usage, spent usageRow) string {
 	if u == nil {
 		return ""
 	}
-	text := fmt.Sprintf("%d in, %d out, $%.4f", u.Input, u.Output, u.CostUSD)
+	text := fmt.Sprintf("%d in, %d out, ", u.Input, u.Output)
+	if u.CostUSD == 0 && spent.Cost == 0 && len(spent.Unpriced) > 0 {
+		return text + "cost not known"
+	}
+	if u.CostUSD == 0 && spent.Estimated > 0 {
+		text += fmt.Sprintf("$%.4f estimated", spent.Estimated)
+	} else {
+		text += fmt.Sprintf("$%.4f", u.CostUSD)
+	}
 	switch {
 	case u.ComputedUSD == 0:
-		return text
 	case u.ComputedUSD < u.CostUSD:
-		return text + fmt.Sprintf(", of which $%.4f is computed", u.ComputedUSD)
+		text += fmt.Sprintf(", of which $%.4f is computed", u.ComputedUSD)
 	default:
-		return text + " computed"
+		text += " computed"
 	}
+	if len(spent.Unpriced) > 0 {
+		text += ", more is not known"
+	}
+	return text
 }

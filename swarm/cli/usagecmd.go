@@ -13,6 +13,7 @@ import (
 	"agentswarm/roles"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/ledger"
+	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
 )
 
@@ -136,6 +137,21 @@ func (p *place) usage(ctx context.Context, s *selection, by ledger.By) (*usageOb
 		o.Alone = newAloneUsage(ledger.Compare(entries, model, prices))
 	}
 	return o, nil
+}
+
+// spentBy is what one agent used, and what that cost.
+func (p *place) spentBy(ctx context.Context, s *selection, a *store.Agent) (usageRow, error) {
+	recorded, _ := engineConfig(s.view) // as in newRunObject
+	prices, err := p.pricesFor(ctx, recorded)
+	if err != nil {
+		return usageRow{}, err
+	}
+	entries := ledger.Entries(ledger.Request{
+		View: s.view, Only: []*store.Agent{a},
+		Told: func(call *task.Call) string { return engine.SpecOf(recorded, call).Model },
+	})
+	_, total := ledger.Sum(entries, ledger.ByAgent, prices)
+	return newUsageRow(total), nil
 }
 
 // pricesFor are prices as a run recorded them, then as the user has them now,

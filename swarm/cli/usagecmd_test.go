@@ -1,6 +1,10 @@
 package cli
 
-import "testing"
+import (
+	"testing"
+
+	"agentswarm/swarm/task"
+)
 
 // TestAloneText holds the line that compares a run with one model.
 func TestAloneText(t *testing.T) {
@@ -49,6 +53,27 @@ func TestUsageOrigin(t *testing.T) {
 	} {
 		if cost, origin := tt.give.cost(), tt.give.origin(); cost != tt.cost || origin != tt.origin {
 			t.Errorf("%+v costs %q from %q, want %q from %q", tt.give, cost, origin, tt.cost, tt.origin)
+		}
+	}
+}
+
+// TestUsageText: what has no price is not free, and what is free has one.
+func TestUsageText(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		give  *task.Usage
+		spent usageRow
+		want  string
+	}{
+		{nil, usageRow{}, ""},
+		{&task.Usage{Input: 2, Output: 1}, usageRow{}, "2 in, 1 out, $0.0000"},
+		{&task.Usage{Input: 2, Output: 1}, usageRow{Unpriced: []string{"m"}}, "2 in, 1 out, cost not known"},
+		{&task.Usage{Input: 2, Output: 1}, usageRow{Cost: 3, Estimated: 3}, "2 in, 1 out, $3.0000 estimated"},
+		{&task.Usage{Input: 2, CostUSD: 3, ComputedUSD: 1}, usageRow{Cost: 3}, "2 in, 0 out, $3.0000, of which $1.0000 is computed"},
+		{&task.Usage{Input: 2, CostUSD: 3, ComputedUSD: 3}, usageRow{Cost: 3, Unpriced: []string{"m"}}, "2 in, 0 out, $3.0000 computed, more is not known"},
+	} {
+		if got := usageText(tt.give, tt.spent); got != tt.want {
+			t.Errorf("usageText(%+v, %+v) = %q, want %q", tt.give, tt.spent, got, tt.want)
 		}
 	}
 }
