@@ -7,12 +7,36 @@ import (
 	"strings"
 
 	"agentswarm/roles"
+	"agentswarm/swarm/engine"
 	"agentswarm/swarm/task"
 )
 
 // sayRoutes tells once which agents of a run go to a role that nobody named for
-// them.
+// them, and which model reviews its patches.
 func (p *place) sayRoutes(pl *plan) {
+	p.sayRouted(pl)
+	o, kinds := pl.config.Roles, p.env.kinds().ByName()
+	if o == nil || len(o.Table)+len(o.Models) == 0 {
+		return
+	}
+	var by []string
+	for _, call := range reviewsOf(pl.config, kinds, pl.calls) {
+		spec := engine.SpecOf(pl.config, call)
+		if shown := strings.TrimSpace(spec.Name + " " + spec.Model); !slices.Contains(by, shown) {
+			by = append(by, shown)
+		}
+	}
+	if len(by) > 0 {
+		// On a line of its own: it is of that role by name, and --route off does not
+		// leave it.
+		fmt.Fprintf(p.env.Stderr, "reviews: by %s (%s)\n", reviewRole, Printable(listed(by, 3)))
+	}
+}
+
+// sayRouted tells the first of it. The calls of a script are not known, but those
+// of stages are: their planner plans, and none of the others is taken for one
+// that explores.
+func (p *place) sayRouted(pl *plan) {
 	o := pl.config.Roles
 	if o == nil || !o.Route || len(o.Table)+len(o.Models) == 0 {
 		return
@@ -20,6 +44,9 @@ func (p *place) sayRoutes(pl *plan) {
 	var parts []string
 	if pl.script != nil {
 		for _, rule := range o.Rules() {
+			if pl.script.Name == stagesName && rule.Role == roles.Smol {
+				continue
+			}
 			parts = append(parts, rule.What+" to "+roleShown(o.Table, rule.Role))
 		}
 	} else {

@@ -19,6 +19,9 @@ import (
 //go:embed stages.js
 var stagesSource string
 
+// stagesName is how messages call it.
+const stagesName = "(stages)"
+
 // How often work may go back to its implementer.
 const (
 	defaultRounds = 2
@@ -53,6 +56,14 @@ func (pl *plan) readStages(c *cli.Context, p *place, args []string) (found bool,
 		return false, usagef("run: --stages needs the task in words, or - to read it from standard input")
 	}
 	task := args[0]
+	if path, err := taskFile(p.dir, task); err != nil {
+		return false, err
+	} else if path != "" {
+		return false, &UsageError{
+			Text:   fmt.Sprintf("run: --stages: %s is a file, and a task is given in words", task),
+			Advice: "to have the file read as one task, give - and the file as standard input",
+		}
+	}
 	if task == "-" {
 		p.sayTyped()
 		if pl.input, err = readAll(p.env.input()); err != nil {
@@ -72,7 +83,7 @@ func (pl *plan) readStages(c *cli.Context, p *place, args []string) (found bool,
 	// The number stands in the text, so that how many agents it starts at most
 	// can be told by that.
 	text := strings.Replace(stagesSource, "ROUNDS", strconv.Itoa(rounds), 1)
-	if err := pl.takeScript("(stages)", text); err != nil {
+	if err := pl.takeScript(stagesName, text); err != nil {
 		return false, err
 	}
 	pl.script.Args, err = json.Marshal(map[string]string{"task": task})
