@@ -51,6 +51,11 @@ func (b *bench) finish(ctx context.Context, end *ended, r finishRequest) error {
 	if err := b.printSummary(b.run, v, merged); err != nil {
 		return err
 	}
+	if nothing != nil && nothing.Advice != "" {
+		// There are patches that were to land; what to do the line of what is next
+		// has said.
+		fmt.Fprintf(b.env.Stderr, "%s: %s\n", program, Printable(nothing.Error()))
+	}
 	if mergeErr != nil {
 		complain(b.env, mergeErr)
 	}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -54,6 +55,9 @@ type showObject struct {
 	// spent is what its usage cost, for people: tokens without a price are not
 	// shown as free.
 	spent usageRow
+	// awaits is set for a patch that a reviewer was to look at, and none has said
+	// what it found.
+	awaits bool
 }
 
 type exitObject struct {
@@ -90,6 +94,7 @@ func newShowObject(s *selection, a *store.Agent) showObject {
 		Prompt: task.Prompt(a.Call.Input), Command: a.Call.Command, Base: a.Call.Base,
 		Landings: a.Landings, Allowed: a.Call.Paths, Allow: a.Call.Allow, Remarks: a.Remarks,
 	}
+	o.awaits = s.view.Status != store.RunRunning && errors.Is(landable(config.Review, a), errUnreviewed)
 	if a.Attempt > 0 {
 		o.Folder = s.run.Attempt(a.ID, a.Attempt)
 	}
@@ -155,6 +160,8 @@ func (p *portrait) facts(o showObject) {
 	}
 	if o.Reviewed != nil {
 		p.line("reviewed", passText(*o.Reviewed))
+	} else if o.awaits {
+		p.line("reviewed", "no")
 	}
 	p.line("stage", o.Stage)
 	p.line("time", Duration(time.Duration(o.Duration)*time.Millisecond))

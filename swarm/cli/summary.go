@@ -320,6 +320,7 @@ func (p *place) printNext(w io.Writer, v *store.View) {
 			group = a.Call.Group
 		}
 	}
+	left := leftOut(v, review)
 	switch {
 	case v.Status == store.RunRunning:
 		fmt.Fprintf(w, "next: %s wait %s\n", calls, run)
@@ -335,7 +336,28 @@ func (p *place) printNext(w io.Writer, v *store.View) {
 		// Its script did without the others, and a resume would not run them.
 	case slices.ContainsFunc(v.Agents, func(a *store.Agent) bool { return !isCompleted(a) }):
 		fmt.Fprintf(w, "next: %s show %s/AGENT, or %s resume %s\n", calls, run, calls, run)
+	case left != "":
+		at := run + "/" + left
+		fmt.Fprintf(w, "next: %s diff %s, then %s merge %s to merge it all the same, or %s accept %s\n", calls, at, calls, at, calls, at)
 	}
+}
+
+// leftOut is the agent whose patch a merge takes only where somebody names it, or
+// AGENT where there are several; empty for none. What somebody has rejected is
+// for nobody to merge.
+func leftOut(v *store.View, review string) string {
+	left := ""
+	for _, a := range v.Agents {
+		reads := a.Call.Stage != nil && a.Call.Stage.Reads
+		if patchOf(a) == nil || reads || rejected(a) || len(a.Landings) > 0 || landable(review, a) == nil {
+			continue
+		}
+		if left != "" {
+			return "AGENT"
+		}
+		left = string(a.ID)
+	}
+	return left
 }
 
 func isCompleted(a *store.Agent) bool {
