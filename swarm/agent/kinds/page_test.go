@@ -62,7 +62,7 @@ func told(can agent.Abilities) string {
 		name string
 		has  bool
 	}{
-		{"model", can.Model}, {"effort", can.Effort}, {"thinking", can.Thinking}, {"tools", can.Tools}, {"read-only", can.ReadOnly},
+		{"model", can.Model}, {"effort", can.Effort}, {"max_thinking_tokens", can.Thinking}, {"tools", can.Tools}, {"read_only", can.ReadOnly},
 		{"schema", can.Schema}, {"fork", can.Fork}, {"steer", can.Steer}, {"turns", can.Turns}, {"hook", can.Hook},
 	} {
 		if ability.has {
@@ -81,7 +81,7 @@ func TestRows(t *testing.T) {
 		{Name: "builtin", Footprint: 20 << 20, Can: agent.Abilities{Fork: true}},
 	})
 	for _, want := range []string{
-		"\n| `pi` | `npm i pi` | 1.0.0 to 1.2.0 | 56 MiB | model, read-only, hook |\n",
+		"\n| `pi` | `npm i pi` | 1.0.0 to 1.2.0 | 56 MiB | model, read_only, hook |\n",
 		"\n| `builtin` | it is swarm itself |  | 20 MiB | fork |\n",
 	} {
 		if !strings.Contains(got, want) {
