@@ -51,11 +51,7 @@ func (b *bench) finish(ctx context.Context, end *ended, r finishRequest) error {
 	if err := b.printSummary(b.run, v, merged); err != nil {
 		return err
 	}
-	if nothing != nil && nothing.Advice != "" {
-		// There are patches that were to land; what to do the line of what is next
-		// has said.
-		fmt.Fprintf(b.env.Stderr, "%s: %s\n", program, Printable(nothing.Error()))
-	}
+	b.sayUnmerged(end, r, nothing)
 	if mergeErr != nil {
 		complain(b.env, mergeErr)
 	}
@@ -75,6 +71,23 @@ func (b *bench) finish(ctx context.Context, end *ended, r finishRequest) error {
 		return &ExitError{Code: code}
 	}
 	return nil
+}
+
+// sayUnmerged says why nothing was merged where that was asked for. What to do
+// about patches that are left out, the line of what is next has said.
+func (b *bench) sayUnmerged(end *ended, r finishRequest, nothing *NothingError) {
+	switch {
+	case !r.merge:
+	case end.status == store.RunStopped || end.status == store.RunPaused:
+		into := ""
+		if r.into != "" {
+			into = " --into " + r.into
+		}
+		fmt.Fprintf(b.env.Stderr, "%s: nothing is merged of a run that has not ended, nor by its resume; then: %s merge %s%s\n",
+			program, b.env.Calls, b.run.ID, Printable(into))
+	case nothing != nil && nothing.Advice != "":
+		fmt.Fprintf(b.env.Stderr, "%s: %s\n", program, Printable(nothing.Error()))
+	}
 }
 
 // recode journals the exit code that merging has made another one: whoever
