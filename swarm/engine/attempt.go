@@ -67,7 +67,6 @@ type attempt struct {
 	pids      []int      // of its supervisors
 	stay      stay
 	lead      func() // lets go those who wait for its first answer; nil: nobody does
-	underWay  func() // says that nothing holds its agent back any more
 	work      task.Work
 }
 

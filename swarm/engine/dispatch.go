@@ -74,11 +74,9 @@ func (e *Engine) begin(life context.Context, a *agentState) {
 	}
 	try.join, try.joined = e.foundation(a)
 	try.parent = e.parentOf(a.call)
-	try.underWay = e.onTheWay(a)
 	e.work.Go(func() {
 		defer cancel(nil)
 		end := try.run(ctx)
-		try.underWay()
 		e.do(func(life context.Context) {
 			e.ended(life, a, end)
 			// Who waits for this one may not start what would fail like it.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/semaphore"
@@ -37,8 +36,6 @@ type Engine struct {
 	cores *semaphore.Weighted
 	gaps  limit.Gaps // between starts of a kind
 	waves waves
-	// coming counts the attempts that have begun and whose agents may not start yet.
-	coming atomic.Int64
 	// unbounded are the models that no limit in dollars holds.
 	unbounded unbounded
 	named     subjects

@@ -51,7 +51,6 @@ func (t *attempt) admitAgent(ctx context.Context) *ending {
 		err = e.goesOn()
 	}
 	if err == nil {
-		t.underWay()
 		return nil
 	}
 	t.vacate()

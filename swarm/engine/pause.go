@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 	"fmt"
-	"sync"
 
 	"agentswarm/swarm/event"
 	"agentswarm/swarm/limit"
@@ -79,21 +78,10 @@ func (e *Engine) learn(a *agentState, end ending) {
 // those before it.
 func (e *Engine) breakOff() {
 	trip := e.purse.breaker.Open()
-	if trip == nil || len(e.queue) == 0 && e.coming.Load() == 0 || e.ending {
+	if trip == nil || len(e.queue) == 0 || e.ending {
 		return
 	}
 	_ = e.pause(pausedBy(trip)) // a journal that fails has ended the run
-}
-
-// onTheWay counts an attempt whose agent has not started, until what it returns
-// is called. A pause holds it like one that is queued. Whoever is asked for the
-// name of a commit keeps nothing going, and one that is owed a check runs none.
-func (e *Engine) onTheWay(a *agentState) (underWay func()) {
-	if a.names() || a.owed != nil {
-		return func() {}
-	}
-	e.coming.Add(1)
-	return sync.OnceFunc(func() { e.coming.Add(-1) })
 }
 
 func pausedBy(t *limit.Trip) *event.Paused {
