@@ -101,12 +101,24 @@ func (y *yard) supervisorsOf(agents ...task.ID) (pids []int) {
 }
 
 // spacesOf are the PID namespaces of supervisors. What has come to be in one can
-// take off its environment, its session and its parents, but not that.
-func spacesOf(pids []int) (spaces []string) {
+// take off its environment, its session and its parents, but not that. They are
+// held to the end of the test: the kernel gives the number of one that is gone
+// to the next that is made, be it another test's.
+func (y *yard) spacesOf(pids []int) (spaces []string) {
 	for _, pid := range pids {
-		if at, err := os.Readlink(fmt.Sprintf("/proc/%d/ns/pid", pid)); err == nil {
-			spaces = append(spaces, at)
+		f, err := os.Open(fmt.Sprintf("/proc/%d/ns/pid", pid))
+		if err != nil {
+			continue // it has ended
 		}
+		at, err := os.Readlink(fmt.Sprintf("/proc/self/fd/%d", f.Fd()))
+		y.must(err)
+		if slices.Contains(y.spaces, at) {
+			y.must(f.Close())
+		} else {
+			y.spaces = append(y.spaces, at)
+			y.t.Cleanup(func() { _ = f.Close() })
+		}
+		spaces = append(spaces, at)
 	}
 	return spaces
 }
@@ -157,7 +169,7 @@ func TestKilledWithFourHundred(t *testing.T) {
 	var spaces []string
 	alive := 0
 	y.await("so many processes", func() bool {
-		spaces = spacesOf(y.supervisorsOf())
+		spaces = y.spacesOf(y.supervisorsOf())
 		alive = livingIn(spaces)
 		return len(spaces) == agents && alive >= agents*(each+1)
 	})
@@ -208,7 +220,7 @@ func TestSupervisorKilled(t *testing.T) {
 	var spaces []string
 	y.await("so many processes", func() bool {
 		supervisors = y.supervisorsOf("a1")
-		spaces = spacesOf(supervisors)
+		spaces = y.spacesOf(supervisors)
 		return len(spaces) == 1 && livingIn(spaces) > 20
 	})
 	y.must(syscall.Kill(supervisors[0], syscall.SIGKILL))

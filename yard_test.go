@@ -29,7 +29,8 @@ type yard struct {
 	ledger
 	walled bool // agents have walls and private workspaces
 
-	about string // what a failure is said to come after
+	about  string   // what a failure is said to come after
+	spaces []string // that are held open, see spacesOf
 }
 
 const yardItems = 3
