@@ -22,8 +22,10 @@ type Orders struct {
 	Route bool `json:"route,omitempty"`
 	// Phases are those that the run announced.
 	Phases []string `json:"phases,omitempty"`
-	// Providers are those that the user configured.
-	Providers []string `json:"providers,omitempty"`
+	// Providers are those that the user configured. Lacking are those of them that
+	// a kind of agents, by its name, has a set-up of its own without.
+	Providers []string            `json:"providers,omitempty"`
+	Lacking   map[string][]string `json:"lacking,omitempty"`
 }
 
 // Asked is what is known of a call before its model is.

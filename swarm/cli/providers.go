@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"agentswarm/roles"
+	"agentswarm/swarm/agent"
+	"agentswarm/swarm/agent/kinds"
 	"agentswarm/swarm/config"
 	"agentswarm/swarm/models"
 )
@@ -25,11 +27,19 @@ type reach struct {
 
 // newReach knows the providers of everybody, of the configuration and of kinds.
 func newReach(env Env, conf *config.Config, o *roles.Orders) *reach {
-	r := &reach{env: env, conf: conf, names: slices.Concat(roles.Providers(), o.Providers)}
+	return &reach{env: env, conf: conf, names: slices.Concat(env.general(), o.Providers)}
+}
+
+// general are the providers that need no set-up to be known to somebody.
+func (env Env) general() []string {
+	names := roles.Providers()
 	for _, kind := range env.kinds() {
-		r.names = append(r.names, kind.Providers...)
+		names = append(names, kind.Providers...)
+		if kind.Own != nil {
+			names = append(names, kind.Own(agent.Login{})...)
+		}
 	}
-	return r
+	return names
 }
 
 // unknown says what is wrong with the provider of a model; empty where there is
@@ -55,25 +65,62 @@ func (r *reach) unknown(spec roles.Spec) string {
 // namedHere are the providers that agent CLIs on this machine name: by how they
 // are set up, and in what they listed last.
 func (env Env) namedHere(conf *config.Config) (names []string) {
-	var cache *models.Cache
-	if k, err := newCatalogue(env, conf); err == nil {
-		cache = models.OpenCache(filepath.Join(k.dir, listsFile))
-	}
+	cache := env.lists(conf)
 	for _, f := range env.found() {
-		if f.Own != nil {
-			names = append(names, f.Own(f.Login)...)
-		}
-		if f.List == nil || cache == nil {
-			continue
-		}
-		listed, _, _ := cache.Last((&modelSource{name: f.Name, cli: &f}).who())
-		for _, m := range listed {
-			if by, _, ok := strings.Cut(m.Name, "/"); ok {
-				names = append(names, by)
-			}
+		names = append(names, namedBy(f, cache)...)
+	}
+	return names
+}
+
+// namedBy are the providers that one agent CLI names.
+func namedBy(f kinds.Found, cache *models.Cache) (names []string) {
+	if f.Own != nil {
+		names = f.Own(f.Login)
+	}
+	if f.List == nil || cache == nil {
+		return names
+	}
+	listed, _, _ := cache.Last((&modelSource{name: f.Name, cli: &f}).who())
+	for _, m := range listed {
+		if by, _, ok := strings.Cut(m.Name, "/"); ok {
+			names = append(names, by)
 		}
 	}
 	return names
+}
+
+// lacking are, by the names of kinds that are set up with providers of their
+// own, those that are configured for swarm and not there. One that some program
+// knows by itself may be known to others.
+func (env Env) lacking(conf *config.Config) map[string][]string {
+	general := env.general()
+	configured := slices.DeleteFunc(ownProviders(conf), func(name string) bool { return slices.Contains(general, name) })
+	if len(configured) == 0 {
+		return nil // nothing is to be read for it
+	}
+	cache := env.lists(conf)
+	lacking := map[string][]string{}
+	for _, f := range env.found() {
+		if f.Own == nil {
+			continue
+		}
+		names := namedBy(f, cache)
+		for _, name := range configured {
+			if !slices.Contains(names, name) {
+				lacking[f.Name] = append(lacking[f.Name], name)
+			}
+		}
+	}
+	return lacking
+}
+
+// lists are the models that were listed last; nil where they cannot be had.
+func (env Env) lists(conf *config.Config) *models.Cache {
+	k, err := newCatalogue(env, conf)
+	if err != nil {
+		return nil
+	}
+	return models.OpenCache(filepath.Join(k.dir, listsFile))
 }
 
 // offered is a model that somebody listed whom this user can ask.

@@ -168,6 +168,7 @@ func (p *place) checkRoles(pl *plan, conf *config.Config) error {
 	if o == nil {
 		return nil
 	}
+	o.Lacking = p.env.lacking(conf)
 	known, reach := p.env.kinds().ByName(), newReach(p.env, conf, o)
 	pl.known = reach
 	for _, name := range slices.Sorted(maps.Keys(o.Table)) {
@@ -204,7 +205,7 @@ func unreached(pl *plan, known map[string]agent.Kind, agents []string, spec role
 		if a == nil || a.Kind == agent.KindCommand || spec == (roles.Spec{}) {
 			continue
 		}
-		_, err := known[a.Kind].Tell(spec, pl.config.Roles.Providers)
+		_, err := known[a.Kind].Tell(spec, pl.config.Roles)
 		if err == nil {
 			return ""
 		}

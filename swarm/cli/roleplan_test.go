@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"errors"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -72,6 +73,43 @@ func TestUnknownProvider(t *testing.T) {
 		if (got == "") != (want == "") || !strings.Contains(got, want) {
 			t.Errorf("%s: %q, want %q", give, got, want)
 		}
+	}
+}
+
+// TestLacking: what is configured for the built-in agent is not set up for the
+// others by that; what programs may know by themselves is left to them.
+func TestLacking(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	file := filepath.Join(home, ".pi/agent/models.json")
+	err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o700), os.WriteFile(file, []byte(`{"providers":{"both":{}}}`), 0o600))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const text = "[providers.both]\nbase_url = 'http://127.0.0.1:1'\n[providers.mine]\nbase_url = 'http://127.0.0.1:1'\n" +
+		"[providers.groq]\nbase_url = 'http://127.0.0.1:1'\n"
+	conf, err := config.Load(config.Source{Layer: config.User, Name: "c", Text: []byte(text)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	env := Env{Kinds: kinds.All(), Getenv: func(name string) string {
+		return map[string]string{"HOME": home, "SWARM_STATE_DIR": filepath.Join(home, "state")}[name]
+	}}
+	lacking := env.lacking(conf)
+	if want := map[string][]string{"pi": {"mine"}, "opencode": {"both", "mine"}}; !maps.EqualFunc(lacking, want, slices.Equal) {
+		t.Errorf("lacking are %v, want %v", lacking, want)
+	}
+	known, o := env.kinds().ByName(), &roles.Orders{Providers: ownProviders(conf), Lacking: lacking}
+	for kind, want := range map[string]string{
+		"pi": "agents of the kind pi are not set up with \"mine\": [providers.mine] is for the built-in agent", "builtin": "",
+	} {
+		_, err := known[kind].Tell(roles.Spec{Provider: "mine", Model: "m"}, o)
+		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%s is told mine/m: %v, want %q", kind, err, want)
+		}
+	}
+	if _, err := known["pi"].Tell(roles.Spec{Provider: "both", Model: "m"}, o); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -87,7 +87,7 @@ func rolesAction(c *cli.Context, env Env) error {
 	}
 	r := &roleLister{
 		env: env, conf: conf, prices: known.With(conf.Prices()),
-		orders: &roles.Orders{Table: conf.Roles(), Providers: ownProviders(conf)},
+		orders: &roles.Orders{Table: conf.Roles(), Providers: ownProviders(conf), Lacking: env.lacking(conf)},
 	}
 	r.reach = newReach(env, conf, r.orders)
 	o, err := r.list()
@@ -210,7 +210,7 @@ func (r *roleLister) problem(role roles.Role, found *roles.Resolved, agentErr er
 		if spec == (roles.Spec{}) {
 			continue
 		}
-		if _, err := kind.Tell(spec, r.orders.Providers); err != nil {
+		if _, err := kind.Tell(spec, r.orders); err != nil {
 			return err.Error()
 		}
 	}
@@ -274,7 +274,7 @@ func (r *roleLister) reached() func(roles.Spec) bool {
 	}
 	kind, driven := r.env.kinds().ByName()[a.Kind.String()]
 	return func(s roles.Spec) bool {
-		_, err := kind.Tell(s, r.orders.Providers)
+		_, err := kind.Tell(s, r.orders)
 		return driven && err == nil
 	}
 }

@@ -86,7 +86,7 @@ func goOn(c Config, kinds map[string]agent.Kind, call *task.Call, f *Fork) error
 	if err != nil {
 		return err
 	}
-	choice, err := kind.Tell(named, c.Roles.Providers)
+	choice, err := kind.Tell(named, c.Roles)
 	if err != nil {
 		return err
 	}
@@ -148,7 +148,7 @@ func give(c Config, kinds map[string]agent.Kind, call *task.Call, named bool, fo
 	own := roles.Spec{Model: spec.Model}
 	given := call.Effort // it holds for whichever model
 	tell := func(s roles.Spec) (task.Choice, error) {
-		choice, err := kind.Tell(s, c.Roles.Providers)
+		choice, err := kind.Tell(s, c.Roles)
 		choice.Effort = cmp.Or(given, choice.Effort)
 		return choice, err
 	}
