@@ -286,6 +286,30 @@ func TestDamaged(t *testing.T) {
 	}
 }
 
+// TestHalfWritten: what a process leaves that is killed while it writes is not
+// read, and does not stay.
+func TestHalfWritten(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	enter(t, open(t, dir, real(nil))).Done()
+	files, err := filepath.Glob(filepath.Join(dir, "*.json"))
+	if err != nil || len(files) != 1 {
+		t.Fatal(files, err)
+	}
+	for range 2 {
+		if err := os.WriteFile(files[0]+".new", []byte(`{"window":{"si`), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		enter(t, open(t, dir, real(nil)))
+		if left, _ := filepath.Glob(filepath.Join(dir, "*.new*")); len(left) > 0 {
+			t.Errorf("left is %q", left)
+		}
+	}
+	if r := readLane(t, dir); len(r.Holders) != 2 {
+		t.Errorf("the lane is %+v", r)
+	}
+}
+
 // TestHeldBackByNobody goes on alone where the files cannot be used, and says so
 // once.
 func TestHeldBackByNobody(t *testing.T) {

@@ -240,19 +240,18 @@ func parseRecord(text []byte) (record, error) {
 // maxNumber is above what any number of a window comes to.
 const maxNumber = 100_000
 
-// replace replaces a file at once. It need not survive a power cut: what is
-// learnt is learnt again.
+// replace replaces a file at once, by one whose name it has to itself: its lane
+// is locked. What a process that was killed leaves there is written over. It need
+// not survive a power cut: what is learnt is learnt again.
 func replace(file string, text []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(file), ".new-") // 0600
+	fresh := file + ".new"
+	err := os.WriteFile(fresh, text, 0o600)
+	if err == nil {
+		err = os.Rename(fresh, file)
+	}
 	if err != nil {
+		_ = os.Remove(fresh) // half a file; the error says more
 		return fmt.Errorf("write a lane: %w", err)
-	}
-	_, err = f.Write(text)
-	if err = errors.Join(err, f.Close()); err == nil {
-		err = os.Rename(f.Name(), file)
-	}
-	if err != nil {
-		return errors.Join(fmt.Errorf("write a lane: %w", err), os.Remove(f.Name()))
 	}
 	return nil
 }
