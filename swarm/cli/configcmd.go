@@ -328,6 +328,7 @@ func (p *place) checkTogether(conf *config.Config, all []checkedConfig) {
 			File: unknown.Origin.File, Line: unknown.Origin.Line, Key: "run.default_agent", Reason: unknown.Reason(),
 		})
 	}
+	wrong = append(wrong, wrongRoles(p.env, conf)...)
 	ignored := conf.Ignored()
 	for i := range all {
 		all[i].ignore(slices.DeleteFunc(slices.Clone(ignored), func(e config.Error) bool { return e.File != all[i].File }))

@@ -197,6 +197,28 @@ func (p *place) checkRoles(pl *plan, conf *config.Config) error {
 	return nil
 }
 
+// wrongRoles are the roles whose agents or providers there are not, as a run
+// would refuse them.
+func wrongRoles(env Env, conf *config.Config) (wrong []*config.Error) {
+	table := conf.Roles()
+	reach := newReach(env, conf, &roles.Orders{Providers: ownProviders(conf)})
+	for _, name := range slices.Sorted(maps.Keys(table)) {
+		role, reason := table[name], ""
+		if role.Kind != "" {
+			if _, err := conf.Agent(role.Kind); err != nil {
+				reason = "kind: " + err.Error()
+			}
+		}
+		for _, spec := range append([]roles.Spec{role.Spec}, role.Fallbacks...) {
+			reason = cmp.Or(reason, reach.unknown(spec))
+		}
+		if reason != "" {
+			wrong = append(wrong, conf.WrongRole(name, reason))
+		}
+	}
+	return wrong
+}
+
 // unreached says why none of some agents reaches a model; empty where one does,
 // or none of them is known here.
 func unreached(pl *plan, known map[string]agent.Kind, agents []string, spec roles.Spec) (reason string) {

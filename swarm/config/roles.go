@@ -211,7 +211,7 @@ func (c *Config) Roles() roles.Table { return maps.Clone(c.roles) }
 func (c *Config) RoleOrigin(name string) Origin { return c.origins[roleKey(name)] }
 
 // WrongRole blames what is configured for a role, where it stands.
-func (c *Config) WrongRole(name, reason string) error {
+func (c *Config) WrongRole(name, reason string) *Error {
 	o := c.RoleOrigin(name)
 	return &Error{File: o.File, Line: o.Line, Key: roleKey(name), Reason: reason}
 }
