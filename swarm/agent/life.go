@@ -42,8 +42,8 @@ type Life struct {
 	// they need together. It may be nil.
 	Long sync.Locker
 
-	// Started is called with the supervisor's identity before anything else
-	// is done with it; its error ends the attempt.
+	// Started is called with the supervisor's identity before the agent begins;
+	// its error ends the attempt.
 	Started func(pid int, start uint64) error
 	// Opened is called once with the line to the agent. It may be nil.
 	Opened func(*Line)
@@ -105,17 +105,10 @@ func (l *Life) Live(ctx context.Context) (*Outcome, error) {
 		Run: l.Run, Argv: launch.Argv, Env: launch.Environ(l.Env), Dir: l.Dir,
 		Stdin: launch.Stdin, Pipe: launch.Open,
 		Stdout: l.Stdout, Stderr: l.Stderr, OutputLimit: l.OutputLimit,
-		Walls: l.Walls, Door: l.Door, Terminal: l.size(),
+		Walls: l.Walls, Door: l.Door, Terminal: l.size(), Started: l.Started,
 	})
 	if err != nil {
 		return nil, err
-	}
-	if l.Started != nil {
-		if err := l.Started(p.Started()); err != nil {
-			p.Kill()
-			p.Wait()
-			return nil, err
-		}
 	}
 	out := &Outcome{}
 	read := &reader{life: l, launch: launch, outcome: out}

@@ -178,17 +178,10 @@ func Shell(ctx context.Context, r ShellRequest) (proc.Exit, error) {
 	p, err := r.Launcher.Start(ctx, proc.Spec{
 		Run: r.Run, Argv: r.Argv, Env: r.Env, Dir: r.Dir,
 		Walls: r.Walls, Door: r.Door, Stdin: r.Stdin,
-		Stdout: r.Out + ".out", Stderr: r.Out + ".err", OutputLimit: r.OutputLimit,
+		Stdout: r.Out + ".out", Stderr: r.Out + ".err", OutputLimit: r.OutputLimit, Started: r.Started,
 	})
 	if err != nil {
 		return proc.Exit{}, err
-	}
-	if r.Started != nil {
-		if err := r.Started(p.Started()); err != nil {
-			p.Kill()
-			p.Wait()
-			return proc.Exit{}, err
-		}
 	}
 	done := ctx.Done()
 	for {

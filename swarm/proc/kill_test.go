@@ -3,14 +3,46 @@ package proc
 import (
 	"bufio"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"os"
 	"os/exec"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 )
+
+// TestStartedFirst: a supervisor is known before it runs anything. Whoever
+// dies in between finds it again, and knows that nothing of it has begun only
+// where that is so.
+func TestStartedFirst(t *testing.T) {
+	inModes(t, func(t *testing.T, m mode) {
+		refused := errors.New("not journaled")
+		spec := m.spec(t, "exit", "0")
+		begun := func() bool { _, err := os.Lstat(spec.Stdout); return err == nil }
+		spec.Started = func(pid int, start uint64) error {
+			if !Alive(pid, start) {
+				t.Errorf("process %d is not alive when it is told of", pid)
+			}
+			for range 20 { // nothing tells that something does not come
+				if begun() {
+					t.Error("it has begun before it was told of")
+					break
+				}
+				time.Sleep(10 * time.Millisecond)
+			}
+			return refused
+		}
+		if _, err := m.launcher().Start(t.Context(), spec); !errors.Is(err, refused) {
+			t.Errorf("Start = %v, want the error of Started", err)
+		}
+		if begun() {
+			t.Error("what nobody may know of has begun")
+		}
+	})
+}
 
 func TestStop(t *testing.T) {
 	inModes(t, func(t *testing.T, m mode) {

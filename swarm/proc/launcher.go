@@ -78,10 +78,27 @@ func (l *Launcher) Start(ctx context.Context, spec Spec) (*Process, error) {
 		terminal.begin(p)
 	}
 	go p.follow() // Wait waits for it.
+	if err := p.tell(spec.Started); err != nil {
+		return nil, err
+	}
 	if err := p.begin(ctx, line); err != nil {
 		return nil, err
 	}
 	return p, nil
+}
+
+// tell says who the supervisor is, before it has anything to run. One that
+// nobody may know of is ended.
+func (p *Process) tell(started func(pid int, start uint64) error) error {
+	if started == nil {
+		return nil
+	}
+	err := started(p.Started())
+	if err != nil {
+		p.Kill()
+		p.Wait()
+	}
+	return err
 }
 
 // begin hands a supervisor what to run. One that does not take it is ended.

@@ -73,6 +73,11 @@ type Spec struct {
 	// the same walls. Its folder must be there, and nobody else's to enter.
 	// Without it there are no visits.
 	Door string
+
+	// Started is called with the identity of the supervisor, by which Alive and
+	// KillOrphan recognize it, before that is told what to run: nothing of it has
+	// begun by then. Its error ends the start. It may be nil.
+	Started func(pid int, start uint64) error `json:"-"`
 }
 
 // check refuses a spec that no supervisor could carry out.
