@@ -57,6 +57,7 @@ func scriptParams(backend worktree.Backend) testscript.Params {
 			"gone":     goneCommand,
 			"keep":     keepCommand,
 			"owner":    ownerCommand,
+			"left":     leftCommand,
 			"terminal": terminalCommand,
 			"safe":     safeCommand,
 			"valid":    validCommand,
@@ -86,7 +87,9 @@ func setupScript(env *testscript.Env) error {
 	if _, err := os.Stat(repo); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	config := "[user]\n\tname = Ada\n\temail = ada@example.org\n[init]\n\tdefaultBranch = main\n"
+	// Since 2.47 git commit leaves a process behind that looks whether there is
+	// something to tidy, with a file in the repository until it is done.
+	config := "[user]\n\tname = Ada\n\temail = ada@example.org\n[init]\n\tdefaultBranch = main\n[maintenance]\n\tauto = false\n"
 	if err := os.WriteFile(filepath.Join(home, ".gitconfig"), []byte(config), 0o600); err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -110,6 +111,25 @@ func ownerCommand(ts *testscript.TestScript, neg bool, args []string) {
 			pid, _, _ := strings.Cut(rest, ",")
 			ts.Setenv("OWNER", pid)
 		}
+	}
+}
+
+// leftCommand is `left RUN`: waits until the process that opened the run last
+// has ended, and fails after a minute as await does. Who waits for a run does
+// so until that is given up, after which its owner tells people how it went.
+func leftCommand(ts *testscript.TestScript, neg bool, args []string) {
+	ownerCommand(ts, neg, args)
+	owner := filepath.Join("/proc", ts.Getenv("OWNER"), "cwd")
+	for deadline := time.Now().Add(time.Minute); ; {
+		// The number may be another process's by now.
+		cwd, err := os.Readlink(owner)
+		if err != nil || !strings.HasPrefix(cwd+"/", ts.Getenv("WORK")+"/") {
+			return
+		}
+		if time.Now().After(deadline) {
+			ts.Fatalf("process %s goes on", ts.Getenv("OWNER"))
+		}
+		time.Sleep(10 * time.Millisecond) // a poll: the kernel tells nobody
 	}
 }
 
