@@ -3,9 +3,31 @@ package cli
 import (
 	"encoding/json"
 	"os"
+	"path/filepath"
 	"sync"
 	"testing"
+
+	"agentswarm/internal/testprogram"
 )
+
+// TestHooksStartSlowly: a process of functions that takes long to come up, as on
+// a busy machine, is not held against a function.
+func TestHooksStartSlowly(t *testing.T) {
+	t.Parallel()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	slow := filepath.Join(t.TempDir(), "slow")
+	testprogram.Write(t, slow, "#!/bin/sh\nsleep 2.5\nexec '"+self+"' \"$@\"\n") // more than it once had
+	h := &hooks{self: slow, turn: make(chan struct{}, 1)}
+	if got, err := h.Decide(t.Context(), "s => s.turns > 0", json.RawMessage(`{"turns":1}`)); err != nil || string(got) != "true" {
+		t.Errorf("Decide = %s, %v", got, err)
+	}
+	if err := h.close(); err != nil {
+		t.Error(err)
+	}
+}
 
 // TestHooksHurtOnlyTheirOwn: a function that cannot be interrupted is ended
 // with its process, and those that wait for their turn are answered by another.

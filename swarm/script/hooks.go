@@ -87,16 +87,16 @@ type Hooks struct {
 }
 
 // Decide gives what a closed function says to an input. The function sees the
-// input frozen. One that takes longer than the limit is ended, unless it is
-// inside a single built-in function of the language.
+// input frozen. One that takes more of the processor than the limit is ended,
+// unless it is inside a single built-in function of the language.
 func (h *Hooks) Decide(source string, input json.RawMessage, limit time.Duration) (json.RawMessage, error) {
 	code, err := h.program(source)
 	if err != nil {
 		return nil, err
 	}
 	rt := newRuntime()
-	stop := time.AfterFunc(limit, func() { rt.Interrupt("late") })
-	defer stop.Stop()
+	stop := afterUsing(limit, processCPU, func() { rt.Interrupt("late") })
+	defer stop()
 	v, err := answer(rt, code, input)
 	if err == nil {
 		return v, nil
@@ -112,6 +112,36 @@ func (h *Hooks) Decide(source string, input json.RawMessage, limit time.Duration
 		return nil, &Error{Name: "Error", Message: "the function threw: " + text}
 	}
 	return nil, err
+}
+
+// afterUsing calls late once more of the processor was used than the limit, as
+// used tells, unless it is stopped. The time that others had it while a machine
+// is busy is not a function's own. Where nobody knows what was used, the time
+// that passes has to do.
+func afterUsing(limit time.Duration, used func() time.Duration, late func()) (stop func()) {
+	var mu sync.Mutex // guards what follows
+	var timer *time.Timer
+	stopped, began := false, used()
+	mu.Lock()
+	defer mu.Unlock()
+	timer = time.AfterFunc(limit, func() {
+		mu.Lock()
+		defer mu.Unlock()
+		left := limit - (used() - began)
+		switch {
+		case stopped:
+		case began > 0 && left > 0:
+			timer.Reset(max(left, time.Millisecond))
+		default:
+			late()
+		}
+	})
+	return func() {
+		mu.Lock()
+		defer mu.Unlock()
+		stopped = true
+		timer.Stop()
+	}
 }
 
 // program compiles a source once.

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -108,6 +109,49 @@ func TestOpenFunctionsAreRefused(t *testing.T) {
 
 // everLong is a limit that no function of these tests reaches.
 const everLong = time.Minute
+
+// TestAfterUsing: what a busy machine gives to others is not held against a
+// function.
+func TestAfterUsing(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name  string
+		began time.Duration // 0: nobody knows what is used
+		then  time.Duration // more that is used
+		stop  bool
+		want  bool
+	}{
+		{name: "others have the processor", began: time.Second},
+		{name: "most of it is there yet", began: time.Second, then: 49 * time.Millisecond},
+		{name: "all is used", began: time.Second, then: 50 * time.Millisecond, want: true},
+		{name: "it has ended", began: time.Second, then: time.Second, stop: true},
+		{name: "nobody knows", want: true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				late, begun := false, false
+				used := func() time.Duration {
+					if !begun {
+						begun = true
+						return tt.began
+					}
+					return tt.began + tt.then
+				}
+				stop := afterUsing(50*time.Millisecond, used, func() { late = true })
+				defer stop()
+				if tt.stop {
+					stop()
+				}
+				time.Sleep(time.Minute)
+				synctest.Wait()
+				if late != tt.want {
+					t.Errorf("late = %v, want %v", late, tt.want)
+				}
+			})
+		})
+	}
+}
 
 func TestHooksDecide(t *testing.T) {
 	t.Parallel()

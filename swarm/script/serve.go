@@ -26,7 +26,7 @@ const (
 	// mostStack ends a recursion inside the language's own functions, and the
 	// process with it, before it takes the memory of the machine.
 	mostStack = 256 << 20
-	// hookLimit is how long a closed function may take.
+	// hookLimit is how much of the processor a closed function may take.
 	hookLimit = 50 * time.Millisecond
 	// hookPatience is when a process is given up that is inside one function
 	// of the language and cannot be interrupted.
