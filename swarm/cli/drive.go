@@ -77,6 +77,7 @@ func (b *bench) drive(ctx context.Context, r driveRequest) (*ended, error) {
 		return nil, errors.Join(err, b.owner.Close())
 	}
 	ungovern := b.govern(r.config)
+	since := time.Now()
 	e := engine.Open(ctx, b.deps, r.config, r.prior)
 	face := &controls{engine: e, owner: b.owner}
 	server, err := control.Listen(ctx, b.owner, face, b.env.Getenv)
@@ -85,7 +86,7 @@ func (b *bench) drive(ctx context.Context, r driveRequest) (*ended, error) {
 	}
 	watching, stopWatching := context.WithCancel(context.WithoutCancel(ctx))
 	var watch sync.WaitGroup
-	watch.Go(func() { b.showAt(watching, b.run, &counter{desk: desk, give: face.Carry}) })
+	watch.Go(func() { b.showAt(watching, b.run, &counter{desk: desk, give: face.Carry}, since) })
 	watch.Go(func() { b.notifyQuestions(watching, desk) })
 	if r.script != nil {
 		err = b.carryOutScript(ctx, e, r)

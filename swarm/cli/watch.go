@@ -19,18 +19,19 @@ import (
 // show follows a run on stderr until ctx ends or the run is over. It reads
 // the run's folder as any other process would.
 func (p *place) show(ctx context.Context, run *store.Run) {
-	p.showAt(ctx, run, nil)
+	p.showAt(ctx, run, nil, time.Now())
 }
 
 // showAt is show for the owner of the run, whose desk knows which questions
-// are open, and whose terminal they are answered at; nil for others.
-func (p *place) showAt(ctx context.Context, run *store.Run, at *counter) {
+// are open, and whose terminal they are answered at; nil for others. What was
+// journaled since then is told, though this may come to it late.
+func (p *place) showAt(ctx context.Context, run *store.Run, at *counter, since time.Time) {
 	id, err := run.Identity()
 	if err != nil {
 		return
 	}
 	w := &watcher{
-		view: store.Fold(id, nil), began: time.Now(), at: at, told: map[string]bool{},
+		view: store.Fold(id, nil), began: since, at: at, told: map[string]bool{},
 		progress: newProgress(p.env.Stderr, detect(p.env.Stderr, p.env.Getenv)),
 	}
 	defer w.close()

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"strings"
 	"testing"
 	"time"
@@ -62,5 +63,30 @@ func TestToldOfTheEnd(t *testing.T) {
 				t.Errorf("the terminal was sent %q, want %q", got, tt.want)
 			}
 		})
+	}
+}
+
+// TestShowsFromTheStart: what was journaled before whoever shows it came to look
+// is told all the same, and the end of the run ends that.
+func TestShowsFromTheStart(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	since := time.Now()
+	for _, e := range []event.Event{
+		&event.Called{Agent: "a1", Call: &task.Call{Label: "first", Input: &task.TypedAgentInput{Prompt: "x"}}},
+		&event.Started{Agent: "a1", Attempt: 1, Step: "agent", Pid: 1 << 30},
+		&event.Closed{Status: string(store.RunCompleted)},
+	} {
+		_, err := s.bench.owner.Append(e)
+		s.ok(err)
+	}
+	var said strings.Builder
+	p := *s.place
+	p.env.Stderr = &said
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // it ends by itself
+	defer cancel()
+	p.showAt(ctx, s.bench.run, nil, since)
+	if got, want := said.String(), "a1 first running\n"; got != want {
+		t.Errorf("it shows %q, want %q", got, want)
 	}
 }
