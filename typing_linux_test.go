@@ -13,7 +13,7 @@ import (
 
 // typeOnTerminal runs a command on a terminal of its own, plays the moves and
 // returns all it showed. It fails where a minute passes without what a move
-// waits for.
+// waits for, or, once all are made, without anything.
 func typeOnTerminal(dir string, env, argv []string, moves []move) ([]byte, error) {
 	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY|syscall.O_NONBLOCK, 0)
 	if err != nil {
@@ -77,6 +77,9 @@ func play(fd int, moves []move) ([]byte, error) {
 			return shown, nil
 		}
 		shown = append(shown, buf[:n]...)
+		if len(moves) == 0 {
+			deadline = time.Now().Add(time.Minute) // however long it takes, it goes on
+		}
 		if len(moves) == 0 || bytes.Count(shown[since:], []byte(moves[0].wait)) < moves[0].times {
 			continue
 		}
