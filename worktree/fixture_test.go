@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -96,6 +97,10 @@ func (f *fixture) git(args ...string) string {
 // write writes files below a folder: name, content, name, content.
 func (f *fixture) write(dir string, files ...string) {
 	f.t.Helper()
+	// Some are programs, and the kernel runs none that a process which was
+	// forked meanwhile holds open for writing.
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
 	for i := 0; i < len(files); i += 2 {
 		path := filepath.Join(dir, files[i])
 		f.mkdir(filepath.Dir(path))

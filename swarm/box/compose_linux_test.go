@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"agentswarm/internal/testprogram"
 )
 
 // namespaced are the rungs with namespaces that this system gives.
@@ -153,11 +155,12 @@ func TestPrograms(t *testing.T) {
 	t.Parallel()
 	for _, rung := range namespaced(t) {
 		g := newGround(t, inTmp(t))
-		write(t, g.Dir+"/x/bin/hello", "#!/bin/sh\necho hello\n")
-		write(t, g.Dir+"/x/lib/real", "#!/bin/sh\necho linked\n")
 		write(t, g.Dir+"/x/other", "other")
-		if err := errors.Join(os.Chmod(g.Dir+"/x/bin/hello", 0o755), os.Chmod(g.Dir+"/x/lib/real", 0o755),
-			os.Symlink("../lib/real", g.Dir+"/x/bin/linked")); err != nil {
+		mkdir(t, g.Dir+"/x/bin")
+		mkdir(t, g.Dir+"/x/lib")
+		testprogram.Write(t, g.Dir+"/x/bin/hello", "#!/bin/sh\necho hello\n")
+		testprogram.Write(t, g.Dir+"/x/lib/real", "#!/bin/sh\necho linked\n")
+		if err := os.Symlink("../lib/real", g.Dir+"/x/bin/linked"); err != nil {
 			t.Fatal(err)
 		}
 		p := g.on(rung)

@@ -8,6 +8,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"agentswarm/internal/testprogram"
 )
 
 func TestExit(t *testing.T) {
@@ -39,16 +41,17 @@ func TestExit(t *testing.T) {
 func TestStartFailed(t *testing.T) {
 	inModes(t, func(t *testing.T, m mode) {
 		dir := t.TempDir()
-		file := func(name, text string, perm os.FileMode) string {
+		program := func(name, text string) string {
 			path := filepath.Join(dir, name)
-			if err := os.WriteFile(path, []byte(text), perm); err != nil {
-				t.Fatal(err)
-			}
+			testprogram.Write(t, path, text)
 			return path
 		}
-		plain := file("plain", "#!/bin/sh\n", 0o600)
-		orphaned := file("orphaned", "#!/no/such/shell\n", 0o700)
-		bare := file("bare", "echo\n", 0o700)
+		plain := program("plain", "#!/bin/sh\n")
+		if err := os.Chmod(plain, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		orphaned := program("orphaned", "#!/no/such/shell\n")
+		bare := program("bare", "echo\n")
 		tests := []struct {
 			name, want string
 			change     func(*Spec)

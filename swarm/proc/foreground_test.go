@@ -8,19 +8,20 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"agentswarm/internal/testprogram"
 )
 
 func TestForeground(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	for name, mode := range map[string]os.FileMode{"plain": 0o600, "orphaned": 0o700, "good": 0o700} {
-		text := "#!/bin/sh\nexit 3\n"
-		if name == "orphaned" {
-			text = "#!/no/such/interpreter\n"
-		}
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), mode); err != nil {
-			t.Fatal(err)
-		}
+	for name, text := range map[string]string{
+		"plain": "", "orphaned": "#!/no/such/interpreter\n", "good": "#!/bin/sh\nexit 3\n",
+	} {
+		testprogram.Write(t, filepath.Join(dir, name), text)
+	}
+	if err := os.Chmod(filepath.Join(dir, "plain"), 0o600); err != nil {
+		t.Fatal(err)
 	}
 	for _, tt := range []struct {
 		name    string

@@ -14,6 +14,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"agentswarm/internal/testprogram"
 )
 
 // side is a commit on the first one with some files changed.
@@ -167,11 +169,13 @@ func TestMergerOdd(t *testing.T) {
 		a, b, c := y.side(map[string]string{"a": "2\n"}), y.side(map[string]string{"d/b": "2\n"}), y.side(map[string]string{"a": "3\n"})
 		starts := filepath.Join(y.home, "starts")
 		fake := filepath.Join(y.home, "git")
-		y.must(os.WriteFile(fake, []byte("#!/bin/sh\ncase \"$*\" in *merge-tree*--stdin*) echo . >>'"+starts+"'\n"+
-			tt.script+"\n;; *) exec git \"$@\";; esac\n"), 0o755))
+		testprogram.Write(t, fake, "#!/bin/sh\ncase \"$*\" in *merge-tree*--stdin*) echo . >>'"+starts+"'\n"+
+			tt.script+"\n;; *) exec git \"$@\";; esac\n")
 		y.repo.Git = &Git{binary: fake, env: y.environ()}
 		m := y.q.Merger()
-		if name != "works" {
+		// One that is slow has to be started anew, and only one waits for that.
+		m.patience = time.Minute
+		if name == "keeps it all" {
 			m.patience = 200 * time.Millisecond
 		}
 		for i, theirs := range []Hash{b, c, b, c, b, c} {
