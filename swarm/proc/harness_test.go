@@ -13,7 +13,7 @@ import (
 )
 
 // patient is how long a test waits for what must happen.
-const patient = 30 * time.Second
+const patient = time.Minute
 
 // mode is a way to start supervisors.
 type mode struct {
@@ -192,6 +192,9 @@ func (w *witness) now(t *testing.T) (n int, err error) {
 // end waits until all are dead.
 func (w *witness) end(t *testing.T) {
 	t.Helper()
+	if err := w.r.SetReadDeadline(time.Now().Add(patient)); err != nil {
+		t.Fatal(err)
+	}
 	if _, err := w.r.Read(make([]byte, 1)); !errors.Is(err, io.EOF) {
 		t.Errorf("somebody lives: %v, want %v", err, io.EOF)
 	}

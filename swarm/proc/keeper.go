@@ -146,7 +146,10 @@ func (k *Keeper) Close() error {
 
 // Keep is the body of a keeper. It does not return, unless it was started by
 // somebody else than [Keeper]; then it returns an exit code.
-func Keep() int {
+func Keep() int { return keep(DefaultGrace) }
+
+// keep is Keep with what members may take to end after SIGTERM.
+func keep(grace time.Duration) int {
 	var in syscall.Stat_t
 	err := syscall.Fstat(int(os.Stdin.Fd()), &in)
 	if err != nil || in.Mode&syscall.S_IFMT != syscall.S_IFIFO || syscall.Getpgrp() != os.Getpid() {
@@ -160,7 +163,7 @@ func Keep() int {
 	// A git that is asked to end takes its lock files away and what it has
 	// half made; one that is killed leaves them in the user's repository.
 	_ = syscall.Kill(0, syscall.SIGTERM)
-	for end := time.Now().Add(DefaultGrace); othersInGroup() && time.Now().Before(end); {
+	for end := time.Now().Add(grace); othersInGroup() && time.Now().Before(end); {
 		time.Sleep(10 * time.Millisecond) // they are no children of ours
 	}
 	_ = syscall.Kill(0, syscall.SIGKILL)

@@ -60,7 +60,7 @@ func TestKeeperOutlivesKill(t *testing.T) {
 // git does with its lock files.
 func TestKeeperAsksFirst(t *testing.T) {
 	t.Parallel()
-	k, dir := testKeeper(), t.TempDir()
+	k, dir := &Keeper{Binary: exe(), Args: []string{"keep-patiently"}}, t.TempDir()
 	group, err := k.Group()
 	if err != nil {
 		t.Fatal(err)

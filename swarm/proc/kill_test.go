@@ -88,7 +88,9 @@ func TestStopWakesSleepers(t *testing.T) {
 
 func TestSupervisorObeysSignals(t *testing.T) {
 	inModes(t, func(t *testing.T, m mode) {
-		p := m.start(t, m.spec(t, "polite"))
+		spec := m.spec(t, "polite")
+		spec.Grace = patient
+		p := m.start(t, spec)
 		printed(t, p, 1)
 		pid, _ := p.Started()
 		if err := syscall.Kill(pid, syscall.SIGTERM); err != nil {

@@ -26,6 +26,8 @@ func TestMain(m *testing.M) {
 			syscall.Exit(Supervise(enterTestWalls))
 		case "keep":
 			syscall.Exit(Keep())
+		case "keep-patiently":
+			syscall.Exit(keep(patient))
 		case "keeping":
 			playKeeping(os.Args[2])
 		case "engine":

@@ -92,8 +92,9 @@ func TestSlowWatcher(t *testing.T) {
 			t.Fatalf("the file has %d bytes, want %d and more", len(file), much)
 		}
 
+		// A second one, if the first was come upon while more was shown.
 		all, gaps := remaining(slow)
-		if gaps != 1 || len(all) > 3*behind || !strings.HasSuffix(file, string(all[len(all)-1000:])) {
+		if gaps < 1 || gaps > 2 || len(all) > 3*behind || !strings.HasSuffix(file, string(all[len(all)-1000:])) {
 			t.Errorf("the slow one saw %d bytes, %d gaps", len(all), gaps)
 		}
 		seen, _ := remaining(s.watcher)
