@@ -264,12 +264,6 @@ func TestLiveLimits(t *testing.T) {
 	}
 }
 
-// idling is an agent that may write nothing for a moment only.
-func idling(spec agent.Spec) agent.Spec {
-	spec.IdleTimeout = 250 * time.Millisecond
-	return spec
-}
-
 func TestLiveOutcomes(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -283,11 +277,6 @@ func TestLiveOutcomes(t *testing.T) {
 			echo '{"type":"usage","input":7,"cache_read":2,"cost_usd":0.25}'
 			echo '{"type":"result","text":"x"}'`, func(o *agent.Outcome) bool {
 			return o.Usage == task.Usage{Input: 12, Output: 1, CacheRead: 2, CostUSD: 0.75}
-		}},
-		{"is not idle while it waits as it was told", idling(jsonl(agent.InputNone)), `
-			echo '{"type":"retry","kind":"rate_limit","message":"m","retry_after_ms":3600000}'
-			sleep 0.5; echo '{"type":"result","text":"x"}'`, func(o *agent.Outcome) bool {
-			return o.Limit == "" && o.Answer != nil
 		}},
 		{"gets over an error", jsonl(agent.InputNone), `
 			echo '{"type":"error","kind":"overloaded","message":"busy"}'
@@ -315,6 +304,24 @@ func TestLiveOutcomes(t *testing.T) {
 				t.Errorf("Live = %+v, answer %.100q, error %+v", out, out.Answer, out.Error)
 			}
 		})
+	}
+}
+
+// TestLiveWaits holds that an agent which waits as its provider told it is not
+// idle: it may write nothing for a moment only, once it has said that it waits.
+func TestLiveWaits(t *testing.T) {
+	t.Parallel()
+	l := life(t, jsonl(agent.InputNone), `
+		echo '{"type":"retry","kind":"rate_limit","message":"m","retry_after_ms":3600000}'
+		sleep 0.5; echo '{"type":"result","text":"x"}'`, "")
+	l.Observe = func(e event.Event) {
+		l.Spec.IdleTimeout = 0
+		if _, waits := e.(*event.Retry); waits {
+			l.Spec.IdleTimeout = 250 * time.Millisecond
+		}
+	}
+	if out := live(t, t.Context(), l); out.Limit != "" || out.Answer == nil || out.Lingered {
+		t.Errorf("Live = %+v, answer %+v", out, out.Answer)
 	}
 }
 

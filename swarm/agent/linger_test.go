@@ -25,15 +25,18 @@ func TestLinger(t *testing.T) {
 		extra string
 	}{
 		{"after its time", func(l *agent.Life, _ context.CancelFunc) { l.Linger = time.Millisecond }, ""},
-		{"at its idle time-out", func(l *agent.Life, _ context.CancelFunc) { l.Linger, l.Spec.IdleTimeout = -1, 100*time.Millisecond }, ""},
-		{"stopped", func(l *agent.Life, stop context.CancelFunc) {
-			l.Linger, l.Observe = -1, func(e event.Event) {
-				if _, answered := e.(*event.Answered); answered {
-					stop()
-				}
-			}
+		{"at its idle time-out", func(l *agent.Life, _ context.CancelFunc) {
+			l.Linger, l.Observe = -1, onAnswer(func() { l.Spec.IdleTimeout = time.Millisecond })
 		}, ""},
-		{"at its time-out", func(l *agent.Life, _ context.CancelFunc) { l.Linger, l.Spec.Timeout = -1, 500*time.Millisecond }, ""},
+		{"stopped", func(l *agent.Life, stop context.CancelFunc) {
+			l.Linger, l.Observe = -1, onAnswer(stop)
+		}, ""},
+		{"at its time-out", func(l *agent.Life, _ context.CancelFunc) {
+			// What it waits for is not on its time, which begins with the answer.
+			var line *agent.Line
+			l.Opened = func(opened *agent.Line) { line = opened; line.Waits() }
+			l.Linger, l.Spec.Timeout, l.Observe = -1, time.Millisecond, onAnswer(func() { line.Answered() })
+		}, ""},
 		{
 			"and says on its end that it was ended", func(l *agent.Life, _ context.CancelFunc) { l.Linger = time.Millisecond },
 			`trap 'echo "{\"type\":\"error\",\"kind\":\"other\",\"message\":\"aborted\"}"; exit 3' TERM;`,
@@ -75,6 +78,16 @@ func TestLinger(t *testing.T) {
 				t.Errorf("read again it failed: %s", reason)
 			}
 		})
+	}
+}
+
+// onAnswer observes an agent's answer. It is called by who looks at the limits, and
+// before they are looked at again.
+func onAnswer(do func()) func(event.Event) {
+	return func(e event.Event) {
+		if _, answered := e.(*event.Answered); answered {
+			do()
+		}
 	}
 }
 
