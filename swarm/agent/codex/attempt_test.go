@@ -200,6 +200,12 @@ func (a *attempt) file(name string) string {
 	return string(content)
 }
 
+// heard is what it has said so far.
+func (a *attempt) heard() string {
+	text, _ := os.ReadFile(a.stdout)
+	return string(text)
+}
+
 // left are the processes of the attempt that are still there.
 func (a *attempt) left() []string {
 	var found []string

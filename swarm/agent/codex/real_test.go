@@ -245,10 +245,10 @@ func TestRealScratch(t *testing.T) {
 	}
 }
 
-// TestRealSteer says a word while the model is silent.
+// TestRealSteer says a word while a command runs, which ends once codex has it.
 func TestRealSteer(t *testing.T) {
 	t.Parallel()
-	a := real(t, turn{Items: []object{shell("c1", "sleep 1")}, In: 10, Out: 1}, done())
+	a := real(t, turn{Items: []object{shell("c1", "until [ -e go ]; do sleep 0.1; done")}, In: 10, Out: 1}, done())
 	lines := make(chan *agent.Line, 1)
 	a.opened = func(l *agent.Line) { lines <- l }
 	steered := make(chan error, 1)
@@ -256,6 +256,12 @@ func TestRealSteer(t *testing.T) {
 		line := <-lines
 		<-a.model.seen
 		steered <- line.Steer("STEERED")
+		for !strings.Contains(a.heard(), fmt.Sprintf(`"id":%d,`, idSteer)) && t.Context().Err() == nil {
+			time.Sleep(20 * time.Millisecond) // nothing says when it was heard
+		}
+		if err := os.WriteFile(filepath.Join(a.dir, "go"), nil, 0o600); err != nil {
+			t.Error(err)
+		}
 	}()
 	a.good()
 	if err := <-steered; err != nil {
