@@ -118,9 +118,7 @@ func TestAskRefuses(t *testing.T) {
 			t.Errorf("%s: %v, want %s", name, err, tt.want)
 		}
 	}
-	gone := httptest.NewServer(http.NotFoundHandler())
-	gone.Close()
-	_, err := Source{Dialect: OpenAI, URL: strings.Replace(gone.URL, "http://", "http://me:sk-secret@", 1)}.Ask(t.Context())
+	_, err := Source{Dialect: OpenAI, URL: strings.Replace(modeltest.Nobody(t), "http://", "http://me:sk-secret@", 1)}.Ask(t.Context())
 	if err == nil || !strings.HasPrefix(err.Error(), "nobody answers: ") || strings.Contains(err.Error(), "secret") {
 		t.Errorf("where nobody is: %v", err)
 	}

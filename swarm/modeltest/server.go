@@ -50,7 +50,7 @@ func Listen(address string, script Script) (*Server, error) {
 	return s, nil
 }
 
-// TB is what Start needs of a test.
+// TB is what Start and Nobody need of a test.
 type TB interface {
 	Helper()
 	Cleanup(func())

@@ -3,10 +3,12 @@ package modeltest
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -189,6 +191,26 @@ func TestClose(t *testing.T) {
 	}
 	if n := s.Stats().Working; n != 0 {
 		t.Errorf("%d in work after Close, want none", n)
+	}
+}
+
+// TestNobody is refused, wherever others listen meanwhile.
+func TestNobody(t *testing.T) {
+	t.Parallel()
+	at := Nobody(t)
+	for range 100 {
+		Start(t, Script{})
+	}
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, at, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := http.DefaultClient.Do(r)
+	if err == nil {
+		_ = w.Body.Close()
+	}
+	if !errors.Is(err, syscall.ECONNREFUSED) {
+		t.Errorf("GET %s = %v, want %v", at, err, syscall.ECONNREFUSED)
 	}
 }
 

@@ -1,6 +1,7 @@
 package codex
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 	"agentswarm/internal/testprogram"
 	"agentswarm/swarm/agent"
 	"agentswarm/swarm/event"
+	"agentswarm/swarm/modeltest"
 	"agentswarm/swarm/task"
 )
 
@@ -103,7 +105,8 @@ func TestRealErrors(t *testing.T) {
 func TestRealRefused(t *testing.T) {
 	t.Parallel()
 	a := real(t, done())
-	a.model.Close()
+	config := &a.request.Login.Files[0]
+	config.Data = bytes.ReplaceAll(config.Data, []byte(a.model.URL), []byte(modeltest.Nobody(t)))
 	out := a.run(t.Context())
 	if ok, kind, reason := out.Judge(a.spec, true); ok || kind != task.Overloaded {
 		t.Errorf("judged %t, %s, %q", ok, kind, reason)

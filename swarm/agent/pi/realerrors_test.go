@@ -3,13 +3,13 @@ package pi
 import (
 	"bytes"
 	"net/http"
-	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"agentswarm/swarm/event"
+	"agentswarm/swarm/modeltest"
 	"agentswarm/swarm/task"
 )
 
@@ -70,11 +70,9 @@ func TestRealErrors(t *testing.T) {
 func TestRealNobodyThere(t *testing.T) {
 	t.Parallel()
 	m := serve(t, edits)
-	gone := httptest.NewServer(nil)
-	gone.Close()
 	r := trial{model: m}
 	r.prepare(t)
-	r.request.Login.Files[0].Data = bytes.ReplaceAll(r.request.Login.Files[0].Data, []byte(m.URL), []byte(gone.URL))
+	r.request.Login.Files[0].Data = bytes.ReplaceAll(r.request.Login.Files[0].Data, []byte(m.URL), []byte(modeltest.Nobody(t)))
 	r.live(t, t.Context())
 	r.ended(t, task.Overloaded, "")
 }
