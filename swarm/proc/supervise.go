@@ -19,13 +19,18 @@ import (
 //
 // It runs enter, and starts the agent, on one and the same thread, because
 // capabilities belong to threads: what enter drops, the agent does not have.
-func Supervise(enter func(walls json.RawMessage) error) int {
+func Supervise(enter func(walls json.RawMessage) error) int { return supervise(enter, eviction) }
+
+// supervise is Supervise with how long it may take to end what a visitor has
+// started.
+func supervise(enter func(walls json.RawMessage) error, eviction time.Duration) int {
 	runtime.LockOSThread()
 	s, err := newSupervisor()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 2
 	}
+	s.eviction = eviction
 	return s.run(enter)
 }
 
@@ -38,6 +43,8 @@ type supervisor struct {
 	control *os.File
 	report  *os.File
 	lines   *bufio.Reader // of control
+
+	eviction time.Duration // how long it may take to end what a visitor has started
 }
 
 // newSupervisor takes over the descriptors and reads the spec.

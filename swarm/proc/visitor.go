@@ -276,7 +276,7 @@ func (v *visits) evict(one *visitor) {
 		marked: func(tag uint64) bool { return tag == mine },
 	}
 	late := make(chan struct{})
-	limit := time.AfterFunc(eviction, func() { close(late) })
+	limit := time.AfterFunc(v.of.eviction, func() { close(late) })
 	defer limit.Stop()
 	// What it misses is one of the agent's processes, and goes with it.
 	killed, _, _ := below.hunt(late)
