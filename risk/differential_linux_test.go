@@ -40,7 +40,7 @@ func destroyers() []trial {
 		"rm -rf src", "rm -r scratch", "rm -fr ./src", "rm --recursive --force src", "rm -r -f -- src",
 		"rm -rf *", "rm -rf .git src", "cd src && rm -rf lib", "X=rm; $X -rf src", "sh -c 'rm -rf src'",
 		"eval 'rm -rf src'", "env A=1 rm -rf src", "command rm -rf src", "true; rm -rf src", "{ rm -rf src; }",
-		"echo src | xargs rm -rf", "echo 'rm -rf src' | sh", "r\\m -rf src", "'rm' -rf src", "timeout 5 rm -rf src",
+		"echo src | xargs rm -rf", "echo 'rm -rf src' | sh", "r\\m -rf src", "'rm' -rf src", "timeout 500 rm -rf src",
 		"find . -name '*.txt' -delete", "find scratch -delete", "find src -type f -exec rm -rf {} +",
 		"find . -name notes.txt -exec sh -c 'rm -r \"$1\"' _ {} \\;",
 		"shred -u notes.txt", "git clean -fd", "git clean -f", "git clean -xdf", "git clean --forc -d",

@@ -195,7 +195,7 @@ func terminal(t *testing.T, _ *ground) []string {
 	if err != nil {
 		t.Skipf("no terminals: %v", err)
 	}
-	p, err := os.StartProcess("/bin/sleep", []string{"sleep", "60"}, &os.ProcAttr{
+	p, err := os.StartProcess("/bin/sleep", []string{"sleep", "1000"}, &os.ProcAttr{
 		Files: []*os.File{far, far, far}, Sys: &syscall.SysProcAttr{Setsid: true, Setctty: true},
 	})
 	if err != nil {
