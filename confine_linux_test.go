@@ -105,8 +105,7 @@ func TestFilterTakenOverByBase(t *testing.T) {
 // over.
 func (y *yard) filter(verbs ...string) {
 	y.t.Helper()
-	y.write("bin/filter.sh", takenOver)
-	y.must(os.Chmod(filepath.Join(y.dir, "bin", "filter.sh"), 0o755))
+	y.program("bin/filter.sh", takenOver)
 	y.write("repo/.gitattributes", "*.txt filter=soft\n")
 	for _, verb := range verbs {
 		y.git("config", "filter.soft."+verb, fmt.Sprintf("%s/bin/filter.sh '%s'", y.dir, y.dir))
@@ -173,9 +172,8 @@ func TestKillWhileFilterHangsBehindWalls(t *testing.T) {
 			y := newYard(t)
 			y.env = append(y.env, behindWalls(t, backend)...)
 			// Its process id is one of its own namespace.
-			y.write("bin/hang.sh", fmt.Sprintf("#!/bin/sh\ntest -e '%s' || exec cat\n"+
+			y.program("bin/hang.sh", fmt.Sprintf("#!/bin/sh\ntest -e '%s' || exec cat\n"+
 				"echo hangs >> '%s'\nexec fakeagent deaf 'mark:%s'\n", y.path("hangs"), y.path("hanging"), y.dir))
-			y.must(os.Chmod(filepath.Join(y.dir, "bin", "hang.sh"), 0o755))
 			y.write("repo/.gitattributes", "*.txt filter=hang\n")
 			y.git("add", "-A")
 			y.git("commit", "-q", "-m", "second")
@@ -183,7 +181,7 @@ func TestKillWhileFilterHangsBehindWalls(t *testing.T) {
 			run := []string{"run", "--write", string(y.ledger), "--", "fakeagent", "write:new.txt:x", "touch:" + y.path("hangs")}
 			y.killHanging(run)
 			y.must(os.Remove(y.path("hangs")))
-			y.write("bin/hang.sh", "#!/bin/sh\nexec cat\n")
+			y.program("bin/hang.sh", "#!/bin/sh\nexec cat\n")
 			y.ends(0, "resume")
 			y.nothingLost(y.view())
 		})

@@ -48,8 +48,7 @@ func TestKillWhileFilterHangs(t *testing.T) {
 			hangs := y.path("hangs")
 			script := fmt.Sprintf("#!/bin/sh\ntest -e '%s' || exec cat\n"+
 				"echo $$ $PPID >> '%s'\nexec fakeagent deaf 'mark:%s'\n", hangs, y.path("hanging"), y.dir)
-			y.write("hang.sh", script)
-			y.must(os.Chmod(filepath.Join(y.dir, "hang.sh"), 0o755))
+			y.program("hang.sh", script)
 			y.git("config", "filter.hang."+tt.hangs, filepath.Join(y.dir, "hang.sh"))
 			args := slices.Clone(tt.args)
 			if last := len(args) - 1; args[last] == "touch:HANGS" {
@@ -63,7 +62,7 @@ func TestKillWhileFilterHangs(t *testing.T) {
 			}
 			// What was cut off is put in order once the filter works, also
 			// where an agent that runs again says that it shall hang.
-			y.write("hang.sh", "#!/bin/sh\nexec cat\n")
+			y.program("hang.sh", "#!/bin/sh\nexec cat\n")
 			if v := y.view(); v != nil {
 				y.ends(0, "resume")
 				y.nothingLost(y.view())
@@ -108,7 +107,7 @@ func (y *yard) killHanging(args []string) {
 // dead waits until processes are gone; zombies that nobody waits for are.
 func (y *yard) dead(pids []string) {
 	y.t.Helper()
-	for deadline := time.Now().Add(10 * time.Second); ; {
+	for deadline := time.Now().Add(time.Minute); ; {
 		alive := slices.DeleteFunc(slices.Clone(pids), func(pid string) bool {
 			line, err := os.ReadFile(filepath.Join("/proc", pid, "cmdline"))
 			return err != nil || len(line) == 0
@@ -136,9 +135,8 @@ func TestReadersStartNoKeeper(t *testing.T) {
 	y := newYard(t)
 	real, err := exec.LookPath("git")
 	y.must(err)
-	y.write("bin/git", fmt.Sprintf("#!/bin/sh\necho $$ $(ps -o pgid= -p $$) >> '%s'\nexec '%s' \"$@\"\n",
+	y.program("bin/git", fmt.Sprintf("#!/bin/sh\necho $$ $(ps -o pgid= -p $$) >> '%s'\nexec '%s' \"$@\"\n",
 		y.path("groups"), real))
-	y.must(os.Chmod(filepath.Join(y.dir, "bin", "git"), 0o755))
 	path := "PATH=" + filepath.Join(y.dir, "bin") + ":" + os.Getenv("PATH")
 	for _, tt := range []struct {
 		args []string

@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -36,13 +35,12 @@ func (y *yard) fake(k lockingKind) {
 	stream, err := filepath.Abs(filepath.Join("swarm", "agent", k.stream))
 	y.must(err)
 	bin := filepath.Join(y.dir, "bin")
-	y.must(os.MkdirAll(bin, 0o755))
-	y.must(os.WriteFile(filepath.Join(bin, k.name), []byte(`#!/bin/sh
+	y.program("bin/"+k.name, `#!/bin/sh
 mkdir -p "$`+k.variable+`"
 mkdir "$`+k.variable+`/lock" 2>/dev/null || exit 0
 cat '`+stream+`'
 cat >/dev/null
-`), 0o755))
+`)
 	for i, kv := range y.env {
 		if path, ok := strings.CutPrefix(kv, "PATH="); ok {
 			y.env[i] = "PATH=" + bin + ":" + path
@@ -75,7 +73,7 @@ func TestSilentEnd(t *testing.T) {
 			t.Parallel()
 			y := newYard(t)
 			y.fake(k)
-			y.write("bin/"+k.name, "#!/bin/sh\nexit 0\n")
+			y.program("bin/"+k.name, "#!/bin/sh\nexit 0\n")
 			s := y.ends(3, "run", "--json", "--agent", k.name, "do it")
 			var run struct {
 				Agents []struct{ Error struct{ Kind string } }

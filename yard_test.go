@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"agentswarm/internal/testprogram"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
 	"agentswarm/worktree"
@@ -103,6 +104,14 @@ func (y *yard) write(name, text string) {
 	path := filepath.Join(y.dir, name)
 	y.must(os.MkdirAll(filepath.Dir(path), 0o755))
 	y.must(os.WriteFile(path, []byte(text), 0o644))
+}
+
+// program writes what is run later, by whomever.
+func (y *yard) program(name, text string) {
+	y.t.Helper()
+	path := filepath.Join(y.dir, name)
+	y.must(os.MkdirAll(filepath.Dir(path), 0o755))
+	testprogram.Write(y.t, path, text)
 }
 
 func (y *yard) git(args ...string) string {
@@ -218,7 +227,7 @@ func (y *yard) view() *store.View {
 // alive are the processes of the run: their command lines name the yard.
 // What was killed may need a moment to be gone.
 func (y *yard) alive() []string {
-	for deadline := time.Now().Add(10 * time.Second); ; {
+	for deadline := time.Now().Add(time.Minute); ; {
 		alive := processesWith(y.dir)
 		if len(alive) == 0 || time.Now().After(deadline) {
 			return alive
