@@ -46,12 +46,13 @@ func (y *yard) mountedBy() (pids []int) {
 	return pids
 }
 
-// nobody waits until nothing runs for the yard and nothing of it is mounted.
+// nobody waits until nothing runs for the yard and nothing of it is mounted. It
+// fails after the minute within which that is promised.
 func (y *yard) nobody() {
 	y.t.Helper()
 	var alive []string
 	var mounted []int
-	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); {
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); {
 		alive, mounted = processesWith(y.dir), y.mountedBy()
 		if len(alive)+len(mounted) == 0 {
 			return
@@ -134,6 +135,19 @@ func livingIn(spaces []string) (n int) {
 	return n
 }
 
+// resting counts the agents of manyProcesses, by their PID namespaces, that have
+// begun all they begin and come to their last command.
+func resting(spaces []string) (n int) {
+	all, _ := filepath.Glob("/proc/[0-9]*/ns/pid")
+	for _, link := range all {
+		line, _ := os.ReadFile(filepath.Join(filepath.Dir(filepath.Dir(link)), "cmdline"))
+		if at, err := os.Readlink(link); err == nil && slices.Contains(spaces, at) && string(line) == "sleep\x001005\x00" {
+			n++
+		}
+	}
+	return n
+}
+
 // manyProcesses is an agent that works and leaves twenty processes to be ended:
 // plain ones, daemons, some without an environment, deaf ones, and chains in
 // which each process lives until it has started the next.
@@ -171,7 +185,7 @@ func TestKilledWithFourHundred(t *testing.T) {
 	y.await("so many processes", func() bool {
 		spaces = y.spacesOf(y.supervisorsOf())
 		alive = livingIn(spaces)
-		return len(spaces) == agents && alive >= agents*(each+1)
+		return len(spaces) == agents && resting(spaces) == agents && alive >= agents*(each+1)
 	})
 	y.must(cmd.Process.Kill())
 	killed := time.Now()
@@ -221,7 +235,7 @@ func TestSupervisorKilled(t *testing.T) {
 	y.await("so many processes", func() bool {
 		supervisors = y.supervisorsOf("a1")
 		spaces = y.spacesOf(supervisors)
-		return len(spaces) == 1 && livingIn(spaces) > 20
+		return len(spaces) == 1 && resting(spaces) == 1 && livingIn(spaces) > 20
 	})
 	y.must(syscall.Kill(supervisors[0], syscall.SIGKILL))
 	if s := wait(); s.code != 3 {
