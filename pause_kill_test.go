@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -22,7 +23,7 @@ format = "jsonl"
 command = ["sh", "-c", 'echo $SWARM_AGENT >> `+y.path("starts")+`; echo x > $SWARM_AGENT.txt; echo "{\"type\":\"usage\",\"output\":100}"; echo "{\"type\":\"result\",\"text\":\"ok\"}"']
 [agents.shut]
 format = "jsonl"
-command = ["sh", "-c", 'echo "{\"type\":\"usage\",\"output\":100}"; if ! test -e `+y.path("open")+`; then test $SWARM_AGENT = a1 && exec fakeagent deaf; echo "{\"type\":\"error\",\"kind\":\"auth\",\"message\":\"no\"}"; exit 1; fi; echo "{\"type\":\"result\",\"text\":\"ok\"}"']
+command = ["sh", "-c", 'echo "{\"type\":\"usage\",\"output\":100}"; if ! test -e `+y.path("open")+`; then test $SWARM_AGENT = a1 && { touch `+y.path("up")+`; exec fakeagent deaf; }; until test -e `+y.path("up")+`; do sleep 0.02; done; echo "{\"type\":\"error\",\"kind\":\"auth\",\"message\":\"no\"}"; exit 1; fi; echo "{\"type\":\"result\",\"text\":\"ok\"}"']
 `)
 	return y
 }
@@ -75,6 +76,10 @@ func TestKilledWhilePausing(t *testing.T) {
 	cmd, wait := y.start(nil, "run", "-j", "2", "--agent", "shut", "--each", "pkg/*/", "p")
 	y.await("the pause", func() bool {
 		return y.recorded(func(e event.Event) bool { _, ok := e.(*event.Paused); return ok })
+	})
+	y.await("what a1 used", func() bool {
+		text, _ := os.ReadFile(filepath.Join(y.runs()[0].Attempt("a1", 1), "stdout"))
+		return bytes.Contains(text, []byte("usage"))
 	})
 	y.must(cmd.Process.Kill())
 	wait()
