@@ -29,6 +29,7 @@ func (y *yard) onTerminals(script string, more ...string) (run string) {
 	y.t.Cleanup(func() {
 		y.swarm(nil, "cancel", run)
 		y.swarm(nil, "wait", run, "--timeout", "1m")
+		aliveIn(y.dir) // until it is gone: what it writes yet would be in the way of who removes the folder
 	})
 	return run
 }
@@ -349,7 +350,7 @@ func TestShell(t *testing.T) {
 	w = y.open(24, 80, "shell", "a1")
 	w.sees("> ")
 	// Where the terminal goes with who was killed there is nothing to read.
-	w.types("trap '' HUP; echo last > last.txt; echo in''side; read x || sleep 10\r")
+	w.types("trap '' HUP; echo last > last.txt; echo in''side; read x || until test -e " + filepath.Join(y.dir, "looked") + "; do sleep 0.1; done\r")
 	w.sees("\r\ninside\r\n")
 	if err := w.cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
@@ -358,6 +359,7 @@ func TestShell(t *testing.T) {
 	if s := y.ends(0, "gc"); strings.Contains(s.stdout, "of a copy") {
 		t.Errorf("gc took a copy away that somebody is in:\n%s", s.stdout)
 	}
+	y.write("looked", "")
 	w.types("\r")
 	w.types("exit\r")
 	for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) { // a poll
