@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
@@ -24,7 +25,9 @@ func TestMCP(t *testing.T) {
 			}
 		},
 	})
-	session, err := client.Connect(t.Context(), &mcp.CommandTransport{Command: y.command(nil, "mcp")}, nil)
+	// It ends by itself, however long that takes: it is not to be killed.
+	transport := &mcp.CommandTransport{Command: y.command(nil, "mcp"), TerminateDuration: time.Minute}
+	session, err := client.Connect(t.Context(), transport, nil)
 	y.must(err)
 	call := func(tool string, args map[string]any) (string, bool) {
 		t.Helper()
