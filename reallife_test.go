@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -119,18 +120,22 @@ func tagged(variable string) (alive []string) {
 func TestRealSteer(t *testing.T) {
 	t.Parallel()
 	onKinds(t, func(t *testing.T, k realKind) {
-		pipe := "/tmp/" + sleeper(t)
 		r := newReal(t, k,
 			modeltest.Rule{When: modeltest.When{Results: at(0)}, Turn: modeltest.Turn{
-				Calls: []modeltest.Call{{Name: "{shell}", Args: map[string]any{"command": "mkfifo " + pipe + " && cat " + pipe}}},
+				Calls: []modeltest.Call{{Name: "{shell}", Args: map[string]any{"command": `mkfifo "$HELD" && cat "$HELD"`}}},
 			}},
 			modeltest.Rule{Turn: modeltest.Turn{Text: modeltest.Pieces{"Done."}}},
 		)
-		cmd := r.command(nil, "run", "--agent", k.name, "--model", k.model, "Listen")
+		pipe := r.path("pipe")
+		cmd := r.command([]string{"HELD=" + pipe}, "run", "--agent", k.name, "--model", k.model, "Listen")
 		r.must(cmd.Start())
 		r.awaitProcess("cat\x00" + pipe)
 		r.ends(0, "send", "a1", "Say marmalade")
-		r.ends(0, "exec", "a1", "--", "sh", "-c", "echo > "+pipe)
+		// Not by a command of swarm: that would be ended with the agent.
+		r.until("nobody reads "+pipe, func() bool {
+			held, err := os.OpenFile(pipe, os.O_WRONLY|syscall.O_NONBLOCK, 0)
+			return err == nil && held.Close() == nil
+		})
 		r.must(cmd.Wait())
 		requests := r.server.Requests()
 		if len(requests) < 2 || !strings.Contains(string(requests[1].Body), "Say marmalade") {
