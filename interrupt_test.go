@@ -160,7 +160,9 @@ func TestSignalledTwice(t *testing.T) {
 func signalledTwice(t *testing.T, y *yard) {
 	before := y.theirs()
 	y.must(y.order("a2", "deaf", 4))
-	cmd, wait := y.start(nil, y.ledgerRun()...)
+	// The grace may be over before the second signal is sent.
+	hold := fmt.Sprintf("%s=hold:before closed:%s", faultVar, filepath.Join(y.dir, "held"))
+	cmd, wait := y.start([]string{hold}, y.ledgerRun()...)
 	y.awaitPaused("a2")
 	y.must(cmd.Process.Signal(syscall.SIGINT))
 	y.await("the first signal", func() bool {
