@@ -128,8 +128,16 @@ func TestBudgetStops(t *testing.T) {
 func TestBudgetOfTimeStops(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	r.config.Budget.Time = 2 * time.Second // time enough to have changed something
-	calls := r.paid(1, `touch f; while test -d $RIG; do :; done`)
+	r.config.Budget.Time = 50 * time.Millisecond
+	// No time passes before it has changed something.
+	began := time.Now()
+	r.deps.Now = func() time.Time {
+		if r.made("up") == 0 {
+			return began
+		}
+		return time.Now().Add(time.Hour)
+	}
+	calls := r.paid(1, `touch f $RIG/up; while test -d $RIG; do :; done`)
 	// Of its kind it is known that one took no time: it reserves none.
 	r.append(
 		&event.Opened{}, &event.Called{Agent: "a1", Call: &task.Call{Key: "k", Agent: "m", Input: &task.TypedAgentInput{}}},

@@ -131,6 +131,16 @@ func five() (calls []*task.Call) {
 	return calls
 }
 
+// allUp waits until so many agents of untilGo run.
+func (r *rig) allUp(n int) {
+	r.t.Helper()
+	for deadline := time.Now().Add(time.Minute); r.made("up.*") < n; time.Sleep(time.Millisecond) { // a poll for processes
+		if time.Now().After(deadline) {
+			r.t.Fatalf("%d of %d agents run", r.made("up.*"), n)
+		}
+	}
+}
+
 func (r *rig) startAll(calls []*task.Call) *Engine {
 	r.t.Helper()
 	r.config.Jobs = len(calls)
@@ -177,6 +187,7 @@ func TestPausedWhileHeld(t *testing.T) {
 	calls := five()
 	e := r.startAll(calls)
 	id, _, _ := strings.Cut(r.held(1)[0], " ")
+	r.allUp(4) // who has a slot and has not started would be left, too
 	if err := e.Pause("enough"); err != nil {
 		t.Fatal(err)
 	}

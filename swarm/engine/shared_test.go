@@ -68,9 +68,9 @@ func TestSharedChain(t *testing.T) {
 func TestSharedOrder(t *testing.T) {
 	t.Parallel()
 	g := newGround(t)
-	first := g.shared(until("two") + until("$RIG/go") + `sed -i s/5/five/ lines`)
+	first := g.shared(`touch "$RIG/up"; ` + until("two") + until("$RIG/go") + `sed -i s/5/five/ lines`)
 	first.Label = "first"
-	second := g.shared(`sed -i s/5/v/ lines; sed -i s/v/5/ lines; sed -i s/4/four/ lines; echo 2 > two`)
+	second := g.shared(until("$RIG/up") + `sed -i s/5/v/ lines; sed -i s/v/5/ lines; sed -i s/4/four/ lines; echo 2 > two`)
 	second.Label = "second"
 	third := sh("touch three")
 	third.DependsOn = []string{"first", "second"}
@@ -235,11 +235,11 @@ func TestSharedSetupFails(t *testing.T) {
 func TestSharedEmptyAnswer(t *testing.T) {
 	t.Parallel()
 	g := newGround(t)
-	g.config.Agents = specs("mine", `echo 1 > one; `+until("$RIG/go")+`printf '{"type":"result","text":""}\n'`)
+	g.config.Agents = specs("mine", `echo 1 > one; touch "$RIG/wrote"; `+until("$RIG/go")+`printf '{"type":"result","text":""}\n'`)
 	call := g.shared("")
 	call.Agent, call.Command = "mine", nil
 	call.Input = &task.TypedAgentInput{Prompt: "p"}
-	e := g.open(call, g.shared(until("one")+"echo 2 > two"))
+	e := g.open(call, g.shared(until("$RIG/wrote")+"echo 2 > two"))
 	is(t, "first to end", settled(e).Agent, "a2")
 	g.touch("go")
 	is(t, "the other", word(settled(e).Result), "completed ")

@@ -93,8 +93,8 @@ func TestSharedCaptureLater(t *testing.T) {
 func TestSharedCaptureAgain(t *testing.T) {
 	t.Parallel()
 	g := newGround(t)
-	e := g.open(g.shared(`test $SWARM_ATTEMPT = 2 && exec touch two; touch one`), busy2(g))
 	g.trees.set(errFull)
+	e := g.open(g.shared(`test $SWARM_ATTEMPT = 2 && exec touch two; touch one`), busy2(g))
 	is(t, "first", strings.HasPrefix(word(settled(e).Result), "failed capture_failed"), true)
 	g.trees.set(nil)
 	if err := e.Retry(RetryRequest{Agents: []task.ID{"a1"}}); err != nil {
