@@ -80,12 +80,13 @@ func (r *Run) Live() bool {
 	return false
 }
 
-// take locks the run. Live holds the lock for a moment, so that one refusal
-// does not say that there is an owner; ten over a tenth of a second do.
+// take locks the run. Live holds the lock for a moment, which may be a long one
+// where its process is not let run: a refusal says that there is an owner only
+// if nobody could look either, and ten of them over a tenth of a second.
 func (r *Run) take(ctx context.Context) (*os.File, error) {
 	for try := 1; ; try++ {
 		lock, err := r.lock()
-		if _, busy := errors.AsType[*BusyError](err); !busy || try == 10 {
+		if _, busy := errors.AsType[*BusyError](err); !busy || try >= 10 && r.Live() {
 			return lock, err
 		}
 		select {

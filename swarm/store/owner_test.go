@@ -5,7 +5,10 @@ import (
 	"errors"
 	"os"
 	"runtime"
+	"syscall"
 	"testing"
+	"testing/synctest"
+	"time"
 )
 
 func TestOneOwner(t *testing.T) {
@@ -68,6 +71,34 @@ func TestLookingIsNotOwning(t *testing.T) {
 	}
 	cancel()
 	<-looked
+}
+
+// TestLookingForLong holds that somebody who looks at a run, and is not let run
+// meanwhile, is not taken for its owner.
+func TestLookingForLong(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r, o := created(t, scratch(t))
+		mustClose(t, o)
+		looks, err := os.Open(r.Lock())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := flock(looks, syscall.LOCK_SH); err != nil {
+			t.Fatal(err)
+		}
+		go func() {
+			time.Sleep(time.Minute)
+			if err := errors.Join(unlock(looks), looks.Close()); err != nil {
+				t.Error(err)
+			}
+		}()
+		again, err := r.Own(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		mustClose(t, again)
+	})
 }
 
 func TestChildrenDoNotInheritTheLock(t *testing.T) {
