@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -84,9 +85,14 @@ func (y *yard) mountState(options string) {
 		y.t.Skipf("no small disk can be mounted here: %v", err)
 	}
 	y.t.Cleanup(func() {
-		if err := syscall.Unmount(y.state, 0); err != nil {
-			y.t.Errorf("unmount the small disk: %v", err)
-		}
+		// Who has ended may hold it a moment longer than anybody waits for.
+		y.await("the end of the small disk", func() bool {
+			err := syscall.Unmount(y.state, 0)
+			if err != nil && !errors.Is(err, syscall.EBUSY) {
+				y.t.Fatalf("unmount the small disk: %v", err)
+			}
+			return err == nil
+		})
 	})
 }
 
