@@ -9,9 +9,10 @@ import (
 )
 
 // lock holds the file of the lane as a process does that was stopped meanwhile.
+// What another test starts may hold it a moment longer, until its exec.
 func lock(t *testing.T, g *Governor) *os.File {
 	t.Helper()
-	f, err := lockFile(strings.TrimSuffix(g.shelf.file("p/m"), ".json")+".lock", 0)
+	f, err := lockFile(strings.TrimSuffix(g.shelf.file("p/m"), ".json")+".lock", lockTime)
 	if err != nil {
 		t.Fatal(err)
 	}
