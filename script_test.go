@@ -57,6 +57,7 @@ func scriptParams(backend worktree.Backend) testscript.Params {
 			"gone":     goneCommand,
 			"keep":     keepCommand,
 			"owner":    ownerCommand,
+			"crash":    crashCommand,
 			"left":     leftCommand,
 			"terminal": terminalCommand,
 			"safe":     safeCommand,

@@ -4,7 +4,9 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 	"unicode"
@@ -102,16 +104,44 @@ func ownerCommand(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: owner RUN")
 	}
-	journals, err := filepath.Glob(filepath.Join(ts.Getenv("SWARM_STATE_DIR"), "*", "runs", args[0], "journal.jsonl"))
-	if err != nil || len(journals) != 1 {
-		ts.Fatalf("journals of %s: %v (%v)", args[0], journals, err)
+	ts.Setenv("OWNER", strconv.Itoa(ownerOf(ts, args[0])))
+}
+
+// crashCommand is `crash RUN`: kills the process that owns the run with -9, and
+// waits until the run has no owner. A process that is killed goes in its own
+// time, and until then the run is live. Its agents may be there still.
+func crashCommand(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: crash RUN")
 	}
-	for line := range strings.Lines(ts.ReadFile(journals[0])) {
+	lock, err := os.Open(filepath.Join(filepath.Dir(journalsOf(ts, args[0])), "lock"))
+	ts.Check(err)
+	defer lock.Close()
+	pid := ownerOf(ts, args[0])
+	ts.Check(syscall.Kill(pid, syscall.SIGKILL))
+	for deadline := time.Now().Add(time.Minute); ; {
+		if syscall.Flock(int(lock.Fd()), syscall.LOCK_SH|syscall.LOCK_NB) == nil {
+			ts.Check(syscall.Flock(int(lock.Fd()), syscall.LOCK_UN))
+			return
+		}
+		if time.Now().After(deadline) {
+			ts.Fatalf("process %d was killed, and run %s has an owner still", pid, args[0])
+		}
+		time.Sleep(5 * time.Millisecond) // a poll, as await has it
+	}
+}
+
+// ownerOf is the process that opened a run last.
+func ownerOf(ts *testscript.TestScript, run string) int {
+	owner := ""
+	for line := range strings.Lines(ts.ReadFile(journalsOf(ts, run))) {
 		if _, rest, ok := strings.Cut(line, `"type":"opened","body":{"pid":`); ok {
-			pid, _, _ := strings.Cut(rest, ",")
-			ts.Setenv("OWNER", pid)
+			owner, _, _ = strings.Cut(rest, ",")
 		}
 	}
+	pid, err := strconv.Atoi(owner)
+	ts.Check(err)
+	return pid
 }
 
 // leftCommand is `left RUN`: waits until the process that opened the run last
