@@ -24,14 +24,24 @@ import (
 //	prune:all:REPO   at each step the user tidies the repository up
 const faultVar = "SWARMTEST_FAULT"
 
+// unhurriedVar has the `swarm` of the tests find all candidates of a completion,
+// where it would sooner offer less than have a shell wait.
+const unhurriedVar = "SWARMTEST_UNHURRIED"
+
 // faultySwarm is main, with a fault where the environment asks for one.
 func faultySwarm() {
-	fault, fakes := os.Getenv(faultVar), fakeKinds()
-	if fault == "" && fakes == nil || len(os.Args) > 1 && os.Args[1] == "__supervise" {
+	fault, fakes, word := os.Getenv(faultVar), fakeKinds(), ""
+	if len(os.Args) > 1 {
+		word = os.Args[1]
+	}
+	unhurried := word == "__complete" && os.Getenv(unhurriedVar) != ""
+	if fault == "" && fakes == nil && !unhurried || word == "__supervise" {
 		main()
 	}
 	if fault == "" {
-		os.Exit(cli.RunIn(context.Background(), func(env *cli.Env) { env.Kinds = fakes }, os.Args))
+		os.Exit(cli.RunIn(context.Background(), func(env *cli.Env) {
+			env.Kinds, env.Unhurried = fakes, unhurried
+		}, os.Args, demos))
 	}
 	words := strings.SplitN(fault, ":", 3)
 	f := &faulty{verb: words[0], at: words[1], file: words[2]}

@@ -16,10 +16,13 @@ func main() {
 	if code, ok := cli.Supervise(ctx, os.Args[1:]); ok {
 		os.Exit(code)
 	}
-	os.Exit(cli.Run(ctx, os.Args, func(env cli.Env) []*cli.Command {
-		return demo.Commands(demo.Env{
-			Dir: env.Dir, Environ: env.Environ, Stdout: env.Stdout, Stderr: env.Stderr,
-			Self: env.Self, Calls: env.Calls, Swarm: cli.Typed(env),
-		})
-	}))
+	os.Exit(cli.Run(ctx, os.Args, demos))
+}
+
+// demos are the commands of the demo.
+func demos(env cli.Env) []*cli.Command {
+	return demo.Commands(demo.Env{
+		Dir: env.Dir, Environ: env.Environ, Stdout: env.Stdout, Stderr: env.Stderr,
+		Self: env.Self, Calls: env.Calls, Swarm: cli.Typed(env),
+	})
 }

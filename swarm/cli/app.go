@@ -45,6 +45,9 @@ type Env struct {
 	// Kinds, where set, are the kinds of agents there are, in place of those of
 	// this version.
 	Kinds kinds.List
+	// Unhurried has a shell wait for all its candidates, however long they take:
+	// tests of what they are run on machines that have other things to do.
+	Unhurried bool
 	// Dispatched is set where the script of a run was handed in by a model of
 	// another harness.
 	Dispatched bool

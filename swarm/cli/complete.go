@@ -46,8 +46,12 @@ func newCompleteCommand(env Env) *cli.Command {
 					words[i], plainOnly = unquote(w)
 				}
 			}
-			ctx, cancel := context.WithTimeout(c.Context, completeTime)
-			defer cancel()
+			ctx := c.Context
+			if !env.Unhurried {
+				var cancel context.CancelFunc
+				ctx, cancel = context.WithTimeout(ctx, completeTime)
+				defer cancel()
+			}
 			o := complete(ctx, env, c.App, words)
 			return o.print(env.Stdout, plainOnly)
 		},
