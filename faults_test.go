@@ -22,6 +22,7 @@ import (
 //	kill:swapped:FILE  the same at the first step of this name
 //	hold:before closed:FILE   the process makes the file and comes no further for a minute
 //	prune:all:REPO   at each step the user tidies the repository up
+//	hold:entered:FILE  steps of this name end once there is the file
 const faultVar = "SWARMTEST_FAULT"
 
 // unhurriedVar has the `swarm` of the tests find all candidates of a completion,
@@ -57,8 +58,14 @@ type faulty struct {
 }
 
 func (f *faulty) step(name string) error {
-	if f.verb == "prune" {
+	switch {
+	case f.verb == "prune":
 		return f.prune()
+	case f.verb == "hold":
+		if name == f.at {
+			return fakeStep("await:" + f.file)
+		}
+		return nil
 	}
 	if strconv.FormatInt(f.steps.Add(1), 10) != f.at && !f.recorded(name) {
 		return nil

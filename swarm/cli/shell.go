@@ -145,8 +145,12 @@ func (e *endedError) Error() string {
 func (v *visit) enter(ctx context.Context) error {
 	_, running := v.agent.Status.(*task.Running)
 	lease := v.agent.Lease()
-	if lease != nil && engine.OnlyChecks(lease.Dir) {
+	switch {
+	case lease == nil:
+	case engine.OnlyChecks(lease.Dir):
 		lease = nil // it goes when the check has ended, whatever is in it
+	case !running && v.agent.Captured != nil:
+		lease = nil // it goes at once, and what would be changed in it
 	}
 	switch {
 	case running && v.agent.Attempt == 0:
