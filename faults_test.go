@@ -21,8 +21,8 @@ import (
 //	kill:before closed*3:FILE  the same before the third of them
 //	kill:swapped:FILE  the same at the first step of this name
 //	hold:before closed:FILE   the process makes the file and comes no further for a minute
+//	await:entered:FILE  steps of this name end once there is the file
 //	prune:all:REPO   at each step the user tidies the repository up
-//	hold:entered:FILE  steps of this name end once there is the file
 const faultVar = "SWARMTEST_FAULT"
 
 // unhurriedVar has the `swarm` of the tests find all candidates of a completion,
@@ -61,7 +61,7 @@ func (f *faulty) step(name string) error {
 	switch {
 	case f.verb == "prune":
 		return f.prune()
-	case f.verb == "hold":
+	case f.verb == "await":
 		if name == f.at {
 			return fakeStep("await:" + f.file)
 		}
