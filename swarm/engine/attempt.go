@@ -302,7 +302,7 @@ func (t *attempt) judge(ctx context.Context, o *agent.Outcome) ending {
 	if err != nil {
 		return ending{err: fmt.Errorf("agent %s, attempt %d: %w", t.id, t.n, err)}
 	}
-	t.work.Output = result.Done().Output
+	t.work = *result.Done() // the check adds to it
 	done, ok := result.(*task.Completed)
 	if !ok {
 		end := ending{result: result, stumbled: t.stumbled(result)}

@@ -267,3 +267,25 @@ func TestForks(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+// TestCheckKeepsConversation: a check of the work takes neither the conversation nor the
+// model from it.
+func TestCheckKeepsConversation(t *testing.T) {
+	t.Parallel()
+	for _, verify := range []string{"true", "false"} {
+		t.Run(verify, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t)
+			r.config.Agents = specs("mine", `touch made; echo '{"type":"session","id":"s","model":"m"}'
+				echo '{"type":"usage","input":7}'; echo '{"type":"result","text":"done"}'`)
+			r.config.Agents["mine"].Kind, r.config.Verify = "pi", verify
+			r.deps.Kinds["pi"] = agent.Kind{Name: "pi", Adapter: command.Adapter{}, Can: agent.Abilities{Fork: true}}
+			settled := r.play(mine())["a1"]
+			is(t, "result", word(settled.Result), "completed done, verified "+verify)
+			work := settled.Result.Done()
+			is(t, "session", work.Session, "s")
+			is(t, "model", work.Model, "m")
+			is(t, "used", work.Conversation.Input, 7)
+		})
+	}
+}
