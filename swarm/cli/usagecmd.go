@@ -133,7 +133,7 @@ func (p *place) usage(ctx context.Context, s *selection, by ledger.By) (*usageOb
 			o.Working++
 		}
 	}
-	if model := p.defaultModel(ctx, recorded, whole); model != "" && len(entries) > 0 {
+	if model := p.defaultModel(ctx, recorded, s.view, whole); model != "" && len(entries) > 0 {
 		o.Alone = newAloneUsage(ledger.Compare(entries, model, prices))
 	}
 	return o, nil
@@ -173,29 +173,6 @@ func (p *place) pricesFor(ctx context.Context, recorded engine.Config) (ledger.P
 		}
 		return now.Of(model)
 	}, nil
-}
-
-// defaultModel is the model of the role default: the one that it had in the run,
-// else the one that the run recorded for it, else the one that is configured for
-// the default agent; empty where nobody says.
-func (p *place) defaultModel(ctx context.Context, recorded engine.Config, whole []ledger.Entry) string {
-	if model := ledger.Default(whole); model != "" {
-		return model
-	}
-	if recorded.Roles != nil {
-		if role, _ := recorded.Roles.Table.Of(roles.Default); role.Spec.Model != "" {
-			return role.Spec.String()
-		}
-	}
-	conf, err := p.config(ctx, "HEAD")
-	if err != nil {
-		return ""
-	}
-	a, err := conf.Agent("")
-	if err != nil {
-		return ""
-	}
-	return a.Model
 }
 
 func newUsageRow(r *ledger.Row) usageRow {
