@@ -64,9 +64,16 @@ func variantsAction(c *cli.Context, env Env) error {
 	if err != nil {
 		return err
 	}
-	all, err := variantsAnywhere(c, env)
+	p, base, err := placeAnywhere(c, env)
 	if err != nil {
 		return err
+	}
+	all, err := p.allVariants(c.Context, base)
+	if err != nil {
+		return err
+	}
+	if p.repo != nil && !p.repo.Bare() {
+		p.sayUncommitted(all)
 	}
 	o := &variantsObject{Schema: "swarm.variants/1", Enabled: !conf.NoVariants, Variants: []knownVariant{}}
 	if len(args) > 0 {
@@ -91,16 +98,6 @@ func (o *variantsObject) list(all []variants.Variant, conf *config.Config) {
 		off := conf.NoVariants || !slices.ContainsFunc(kept, func(k variants.Variant) bool { return k.Key() == v.Key() })
 		o.Variants = append(o.Variants, knownVariant{v, off})
 	}
-}
-
-// variantsAnywhere are those of the repository that one stands in, or outside of
-// any those of the user.
-func variantsAnywhere(c *cli.Context, env Env) ([]variants.Variant, error) {
-	p, base, err := placeAnywhere(c, env)
-	if err != nil {
-		return nil, err
-	}
-	return p.allVariants(c.Context, base)
 }
 
 // placeAnywhere is the repository that one stands in and the commit that its

@@ -147,6 +147,30 @@ func (p *place) repoVariants(ctx context.Context, commit git.Hash) ([]variants.V
 	return all, nil
 }
 
+// sayUncommitted points out that variants of the working tree count for nothing
+// before they are committed.
+func (p *place) sayUncommitted(all []variants.Variant) {
+	here := os.DirFS(filepath.Join(p.repo.TopLevel, filepath.FromSlash(variantsDir)))
+	names, err := fs.Glob(here, "*/*.md")
+	if err != nil {
+		return // what nobody goes by needs no error
+	}
+	var differ []string
+	for _, name := range names {
+		var text []byte
+		if info, err := fs.Stat(here, name); err == nil && info.Mode().IsRegular() && info.Size() <= variants.MaxText {
+			text, _ = fs.ReadFile(here, name)
+		}
+		at := variantsDir + "/" + name
+		if v, err := variants.Parse(at, string(text)); err != nil || !slices.Contains(all, v) {
+			differ = append(differ, at)
+		}
+	}
+	if len(differ) > 0 {
+		fmt.Fprintf(p.env.Stderr, "not committed: %s; agents are told what the commit has that a run starts from\n", Printable(some(differ)))
+	}
+}
+
 // isVariantFile reports whether a path is FAMILY/MODE.md. What else lies there,
 // such as a README.md above the families, is none of ours.
 func isVariantFile(name string) bool {
