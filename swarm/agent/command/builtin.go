@@ -155,7 +155,7 @@ func Endpoints(more map[string]provider.Provider) func(agent.Surroundings) agent
 		all := keysOf(slices.Concat(provider.Names(), configured), more)
 		l := agent.Login{
 			Provider: provider.Guess(s.Getenv, more),
-			Missing:  "set $" + strings.Join(all, " or $") + ", or name a model of a local server, such as --model ollama/qwen3-coder:30b",
+			Missing:  "set $" + strings.Join(all, " or $") + ", or name it with a model of a local server, such as --agent builtin --model ollama/qwen3-coder:30b",
 		}
 		var found []string
 		need := func(name string) {
