@@ -212,7 +212,7 @@ func (env Env) versions(ctx context.Context) map[string]found {
 					Argv: append([]string{f.Path}, f.Kind.Version.Args...), Env: env.Environ, Dir: "/",
 				})
 				if one.version = kinds.Version(said); err != nil && one.version == "" {
-					one.failed = ": " + oneLine(err)
+					one.failed = ": " + unanswered(ctx, err)
 				}
 			}
 			mu.Lock()
@@ -222,6 +222,14 @@ func (env Env) versions(ctx context.Context) map[string]found {
 	}
 	asking.Wait()
 	return all
+}
+
+// unanswered is why a program did not say its version.
+func unanswered(ctx context.Context, err error) string {
+	if ctx.Err() != nil {
+		return fmt.Sprintf("it did not say it within %s, as on a machine that is busy", versionTime)
+	}
+	return oneLine(err)
 }
 
 // print shows the agents to a person.
