@@ -257,6 +257,9 @@ func (o *agentsObject) print(w io.Writer) error {
 		if a.Install != "" {
 			note(a.Name, "%s", a.Install)
 		}
+		if text := a.set(); text != "" {
+			note(a.Name, "%s", text)
+		}
 		for _, text := range a.Notes {
 			note(a.Name, "%s", text)
 		}
@@ -275,6 +278,21 @@ func (o *agentsObject) print(w io.Writer) error {
 	}
 	_, err := fmt.Fprintf(w, "\n%s\n", strings.Join(notes, "\n"))
 	return err
+}
+
+// set is where the program of an agent is, and which models that is set up with.
+func (a *knownAgent) set() string {
+	if !a.Here {
+		return ""
+	}
+	parts := []string{a.Path}
+	if a.Model != "" {
+		parts = append(parts, "model "+a.Model)
+	}
+	if len(a.Models) > 0 {
+		parts = append(parts, "set up with "+some(a.Models))
+	}
+	return strings.TrimPrefix(strings.Join(parts, "; "), "; ")
 }
 
 // checkLogins tells which login each agent that is installed uses.
