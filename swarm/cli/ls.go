@@ -138,11 +138,7 @@ func (p *place) listed(ctx context.Context, e store.Entry) listedObject {
 			o.Landed++
 		}
 	}
-	end := v.Ended
-	if end.IsZero() {
-		end = time.Now()
-	}
-	o.began, o.Duration = v.Began, end.Sub(v.Began).Milliseconds()
+	o.began, o.Duration = v.Began, v.Took(time.Now()).Milliseconds()
 	return o
 }
 

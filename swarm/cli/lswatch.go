@@ -117,7 +117,7 @@ func (w *listWatcher) glance(ctx context.Context, e store.Entry) (*glance, error
 		if !old.listed.running() {
 			return old, nil
 		}
-		if e.Run.Live() {
+		if e.Run.Live() && !old.listed.began.IsZero() {
 			old.listed.Duration = time.Since(old.listed.began).Milliseconds()
 			return old, nil
 		}

@@ -166,14 +166,10 @@ func newRunObject(v *store.View, now time.Time) runObject {
 	if v.Pause != nil && v.Status == store.RunPaused {
 		o.After = v.Pause.Until
 	}
-	end := now
 	if !v.Ended.IsZero() {
-		end = v.Ended
-		o.Ended = &end
+		o.Ended = &v.Ended
 	}
-	if !v.Began.IsZero() {
-		o.Duration = end.Sub(v.Began).Milliseconds()
-	}
+	o.Duration = v.Took(now).Milliseconds()
 	o.script(v)
 	if len(workers(v)) == 1 && v.Script == nil {
 		if done, ok := v.Agents[0].Status.(*task.Completed); ok && done.Answer != "" {

@@ -49,13 +49,9 @@ func statusAction(c *cli.Context, env Env) error {
 func (p *place) printStatus(v, whole *store.View) error {
 	w, now := p.env.Stdout, time.Now()
 	id := v.Identity
-	end := v.Ended
-	if end.IsZero() {
-		end = now
-	}
 	fmt.Fprintf(w, "run %s %s, %s on base %s, began %s, took %s\n", id.Run, statusText(v),
 		Count(len(v.Agents), "agent", "agents"), git10(id.Base.Commit), Ago(now, id.Created),
-		Duration(max(0, end.Sub(v.Began))))
+		Duration(v.Took(now)))
 	if e := threw(v); e != nil && e.Err.Where != "" {
 		fmt.Fprintf(w, "  at %s\n", Printable(strings.TrimSuffix(e.Err.Where+": "+e.Excerpt(), ": ")))
 	}

@@ -295,6 +295,18 @@ func (v *View) Apply(r event.Record) {
 	}
 }
 
+// Took is how long it has gone on by now, and 0 where it was killed before it was
+// first opened.
+func (v *View) Took(now time.Time) time.Duration {
+	if v.Began.IsZero() {
+		return 0
+	}
+	if !v.Ended.IsZero() {
+		now = v.Ended
+	}
+	return max(0, now.Sub(v.Began))
+}
+
 func (v *View) open(at time.Time, e *event.Opened) {
 	v.asks = nil // whoever asked is gone
 	v.Status, v.Reason, v.Code, v.Ended = RunRunning, "", 0, time.Time{}

@@ -113,6 +113,24 @@ func TestFoldOfWhatComesAfter(t *testing.T) {
 	}
 }
 
+func TestTook(t *testing.T) {
+	t.Parallel()
+	began, ended := time.Unix(10, 0), time.Unix(15, 0)
+	for name, tt := range map[string]struct {
+		view View
+		want time.Duration
+	}{
+		"goes on":                     {View{Began: began}, 90 * time.Second},
+		"ended":                       {View{Began: began, Ended: ended}, 5 * time.Second},
+		"killed before it was opened": {View{Ended: ended}, 0},
+		"ended, of a clock set back":  {View{Began: ended, Ended: began}, 0},
+	} {
+		if got := tt.view.Took(time.Unix(100, 0)); got != tt.want {
+			t.Errorf("%s: took %s, want %s", name, got, tt.want)
+		}
+	}
+}
+
 func TestAgentsAreInCallOrder(t *testing.T) {
 	t.Parallel()
 	v := Fold(Identity{}, record(called(10, ""), called(2, ""), called(1, ""), called(2, "again")))
