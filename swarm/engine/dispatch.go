@@ -54,6 +54,7 @@ func (e *Engine) begin(life context.Context, a *agentState) {
 		a.accepted = false
 		e.count(a, +1)
 	}
+	e.alike(a)
 	e.thorough(a)
 	e.atWork(+1)
 	ctx, cancel := context.WithCancelCause(life)

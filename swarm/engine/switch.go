@@ -41,6 +41,34 @@ func (e *Engine) thorough(a *agentState) {
 	}
 }
 
+// alike switches the fork of a conversation to the model that this was had with,
+// where its agent went over to another than its call's and the fork names none: on
+// the one that could not be had it would fail, or read all of it again.
+func (e *Engine) alike(a *agentState) {
+	in, ok := a.call.Input.(*task.ForkAgentInput)
+	if !ok || a.owed != nil {
+		return
+	}
+	parent := e.agents[in.Parent]
+	if parent == nil || parent.switched == nil || a.call.Model != parent.call.Model {
+		return
+	}
+	had, now := parent.switched.Choice, a.using().Options
+	if a.call.Effort != parent.call.Effort {
+		had.Effort = a.call.Effort // which it names
+	}
+	if had == (task.Choice{Model: now.Model, Effort: now.Effort}) {
+		return
+	}
+	s := &event.Switched{
+		Agent: a.id, Attempt: a.attempt - 1, Choice: had, Slow: parent.switched.Slow,
+		Reason: fmt.Sprintf("it goes on with %s, as %s did", modelName(&had), in.Parent),
+	}
+	if e.append(s) == nil {
+		a.switched = s
+	}
+}
+
 // fallBack tries an agent again with the next model of its role, where the one
 // it used will not do. It reports whether it did.
 func (e *Engine) fallBack(life context.Context, a *agentState, end ending) bool {

@@ -2,9 +2,12 @@ package engine
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
+	"agentswarm/swarm/agent"
 	"agentswarm/swarm/event"
 	"agentswarm/swarm/fault"
 	"agentswarm/swarm/task"
@@ -94,6 +97,62 @@ func TestThorough(t *testing.T) {
 			}
 			is(t, "attempts", r.view().Agent("a1").Attempt, 4)
 			is(t, "switches", r.switches("a1"), test.want)
+		})
+	}
+}
+
+// TestForkOfSwitched: a conversation keeps the model that it was had with, where
+// its fork names no other; so does a fork of that fork.
+func TestForkOfSwitched(t *testing.T) {
+	t.Parallel()
+	low := task.Options{Model: "a", Effort: "low"}
+	for _, test := range []struct {
+		name     string
+		switched *event.Switched
+		own      task.Options
+		want     string
+	}{
+		{"as its call says", nil, low, ""},
+		{"another", &event.Switched{Choice: task.Choice{Model: "b"}}, low, "0:b"},
+		{"another and its effort", &event.Switched{Choice: task.Choice{Model: "b", Effort: "high"}}, low, "0:b:high"},
+		{"the thorough one", &event.Switched{Choice: task.Choice{Model: "b"}, Slow: true}, low, "0:b"},
+		{"the fork names an effort", &event.Switched{Choice: task.Choice{Model: "b"}}, task.Options{Model: "a", Effort: "max"}, "0:b:max"},
+		{"the fork names one", &event.Switched{Choice: task.Choice{Model: "b"}}, task.Options{Model: "c", Effort: "low"}, ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t)
+			r.talkers()
+			kind := r.deps.Kinds["talker"]
+			kind.Can = agent.Abilities{Fork: true, Model: true, Effort: true}
+			r.deps.Kinds["talker"] = kind
+			parent := talks("one")
+			parent.Options = low
+			r.append(called("a1", parent))
+			if s := test.switched; s != nil {
+				s.Agent, s.Attempt = "a1", 1
+				r.append(s)
+			}
+			r.append(&event.Settled{Agent: "a1", Attempt: 1, Result: &task.Completed{Answer: "ok", Work: task.Work{Attempts: 1, Session: "s"}}})
+			if err := os.MkdirAll(filepath.Join(r.deps.Run.Attempt("a1", 1), "session"), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			e := Open(r.t.Context(), r.deps, r.config, r.view())
+			for _, of := range []task.ID{"a1", "a2"} {
+				fork := talks("")
+				fork.Input, fork.Options = &task.ForkAgentInput{Parent: of, Prompt: "more"}, test.own
+				id, err := e.Start(fork)
+				if err != nil {
+					t.Fatal(err)
+				}
+				is(t, "result", endOf(settled(e).Result), "completed")
+				is(t, "switches", r.switches(id), test.want)
+				slow := test.switched != nil && test.switched.Slow
+				is(t, "slow", r.view().Agent(id).Switched != nil && r.view().Agent(id).Switched.Slow, slow)
+			}
+			if err := e.Close(); err != nil {
+				t.Fatal(err)
+			}
 		})
 	}
 }
