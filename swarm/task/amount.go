@@ -34,9 +34,13 @@ func plus(a, b int64) int64 {
 	return a + b
 }
 
-// paid is such a sum of dollars: JSON, which everything is written as, knows
-// nothing beyond the largest number.
-func paid(a, b float64) float64 { return min(a+b, math.MaxFloat64) }
+// MostUSD is the most that is counted: what is beyond it is not told apart. JSON,
+// which everything is written as, knows no infinity, and sums and shares of these
+// are far from it.
+const MostUSD = 1e15
+
+// paid is such a sum of dollars.
+func paid(a, b float64) float64 { return min(a+b, MostUSD) }
 
 // Dollars is an amount of dollars in words: with cents, and with two digits that
 // say something where it is less than one.

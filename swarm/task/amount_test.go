@@ -12,10 +12,13 @@ func TestMost(t *testing.T) {
 	t.Parallel()
 	most := Usage{
 		Input: math.MaxInt64, Output: math.MaxInt64, CacheRead: math.MaxInt64, CacheWrite: math.MaxInt64,
-		CostUSD: math.MaxFloat64, ComputedUSD: math.MaxFloat64,
+		CostUSD: MostUSD, ComputedUSD: MostUSD,
 	}
 	sum := most
-	sum.Add(most)
+	sum.Add(Usage{
+		Input: math.MaxInt64, Output: math.MaxInt64, CacheRead: math.MaxInt64, CacheWrite: math.MaxInt64,
+		CostUSD: math.MaxFloat64, ComputedUSD: math.MaxFloat64,
+	})
 	if sum != most {
 		t.Errorf("twice the most is %+v", sum)
 	}
