@@ -4,6 +4,8 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -58,7 +60,7 @@ func (pl *plan) readStages(c *cli.Context, p *place, args []string) (found bool,
 	task := args[0]
 	if path, err := taskFile(p.dir, task); err != nil {
 		return false, err
-	} else if path != "" {
+	} else if path != "" || namesFile(p.dir, task) {
 		return false, &UsageError{
 			Text:   fmt.Sprintf("run: --stages: %s is a file, and a task is given in words", task),
 			Advice: "to have the file read as one task, give - and the file as standard input",
@@ -103,4 +105,17 @@ func can(known map[string]agent.Kind, c engine.Config) func(string) agent.Abilit
 		}
 		return agent.Abilities{}
 	}
+}
+
+// namesFile reports whether a task is one word that is the path of a file, of
+// whatever kind: three agents would be paid for guessing what is meant by it.
+func namesFile(dir, task string) bool {
+	if strings.ContainsAny(task, " \t\n") {
+		return false
+	}
+	if !filepath.IsAbs(task) {
+		task = filepath.Join(dir, task)
+	}
+	stat, err := os.Stat(task)
+	return err == nil && stat.Mode().IsRegular()
 }
