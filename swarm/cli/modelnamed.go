@@ -4,13 +4,17 @@ import (
 	"cmp"
 	"fmt"
 	"strings"
+
+	"agentswarm/swarm/engine"
+	stages "agentswarm/swarm/stage"
+	"agentswarm/swarm/task"
 )
 
 // modelNamed refuses, before anything starts, agents whose kind has no model of
 // its own where nobody names one, or names one without the provider that is
 // asked for it.
 func (p *place) modelNamed(pl *plan) error {
-	for _, call := range pl.calls {
+	for _, call := range append(p.stageCalls(pl), pl.calls...) {
 		spec := pl.config.Agents[call.Agent]
 		if spec == nil {
 			continue
@@ -41,4 +45,27 @@ func (p *place) modelNamed(pl *plan) error {
 		}
 	}
 	return nil
+}
+
+// stageCalls are calls as --stages makes them, as far as their models go; none
+// of other scripts, whose calls may name what they like. One that nothing can be
+// given to is told of once it is called.
+func (p *place) stageCalls(pl *plan) (calls []*task.Call) {
+	if pl.script == nil || pl.script.Name != stagesName {
+		return nil
+	}
+	for _, part := range stages.Parts() {
+		call := &task.Call{
+			Input: &task.TypedAgentInput{Prompt: "p", Role: part.Role}, Agent: pl.script.Agent,
+			Stage: &task.Stage{Name: part.Name},
+		}
+		if pl.script.Options != nil {
+			call.Options = *pl.script.Options
+		}
+		call.ReadOnly = call.ReadOnly || part.Reads
+		if _, err := engine.Assign(pl.config, p.env.kinds().ByName(), engine.AssignRequest{Call: call}); err == nil {
+			calls = append(calls, call)
+		}
+	}
+	return calls
 }
