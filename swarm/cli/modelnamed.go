@@ -12,7 +12,7 @@ import (
 
 // modelNamed refuses, before anything starts, agents whose kind has no model of
 // its own where nobody names one, or names one without the provider that is
-// asked for it.
+// asked for it where there could be several.
 func (p *place) modelNamed(pl *plan) error {
 	for _, call := range append(p.stageCalls(pl), pl.calls...) {
 		spec := pl.config.Agents[call.Agent]
@@ -23,15 +23,6 @@ func (p *place) modelNamed(pl *plan) error {
 		if !known || kind.Unnamed == nil {
 			continue
 		}
-		if model := cmp.Or(call.Model, spec.Model); model != "" {
-			if strings.Contains(model, "/") {
-				continue
-			}
-			return &UsageError{
-				Text:   fmt.Sprintf("agent %s: model %s: it names no provider", call.Agent, model),
-				Advice: "put that before it: PROVIDER/" + model + "; swarm models lists what there is",
-			}
-		}
 		around := p.env.surroundings()
 		getenv := around.Getenv
 		around.Getenv = func(name string) string {
@@ -39,6 +30,15 @@ func (p *place) modelNamed(pl *plan) error {
 				return value
 			}
 			return getenv(name)
+		}
+		if model := cmp.Or(call.Model, spec.Model); model != "" {
+			if strings.Contains(model, "/") || kind.Login != nil && kind.Login(around).Provider != "" {
+				continue // whom it is asked of is known
+			}
+			return &UsageError{
+				Text:   fmt.Sprintf("agent %s: model %s: it names no provider", call.Agent, model),
+				Advice: "put that before it: PROVIDER/" + model + "; swarm models lists what there is",
+			}
 		}
 		if hint := kind.Unnamed(around); hint != "" {
 			return &UsageError{Text: fmt.Sprintf("agent %s: no model is named", call.Agent), Advice: hint}
