@@ -351,6 +351,28 @@ func TestSoftLimit(t *testing.T) {
 	}
 }
 
+// TestSoftLimitOfOneAttempt holds that an attempt which begins anew is not told to
+// end because the one before was near its limit.
+func TestSoftLimitOfOneAttempt(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.config.Retries = 1
+	r.config.Agents = specs("mine", `
+		read -r prompt
+		printf '{"type":"session","can":["steer"]}\n'
+		if test $SWARM_ATTEMPT = 1; then
+			printf '{"type":"turn","n":1}\n'
+			read -r word; echo "$word" >> $RIG/words; printf '{"type":"error","kind":"rate_limit"}\n'
+		else
+			printf '{"type":"result","text":"ok"}\n'; cat >> $RIG/words
+		fi`)
+	call := mine()
+	call.Limits.Turns = 1
+	is(t, "result", word(r.play(call)["a1"].Result), "completed ok")
+	is(t, "words", strings.Count(strings.Join(r.lines("words"), " "), "You are at turn"), 1)
+	is(t, "words of somebody", r.view().Agent("a1").Words, "[]")
+}
+
 // TestSoftBudget asks those at work for their final answers when what the whole
 // run may use is spent; what they reserved they may use yet.
 func TestSoftBudget(t *testing.T) {

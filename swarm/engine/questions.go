@@ -59,7 +59,14 @@ func (e *Engine) Line(id task.ID) (*agent.Line, error) {
 }
 
 // Send sends a word to an agent at work, if it can take one.
-func (e *Engine) Send(id task.ID, text string) (err error) {
+func (e *Engine) Send(id task.ID, text string) error {
+	return e.send(&event.Sent{Agent: id, Text: text})
+}
+
+// send sends a word. What swarm says by itself is about the attempt that hears
+// it, and no later one is told it again.
+func (e *Engine) send(sent *event.Sent) (err error) {
+	id := sent.Agent
 	l := e.lines.get(id)
 	if l == nil {
 		return &NotRunningError{Agent: id}
@@ -68,15 +75,16 @@ func (e *Engine) Send(id task.ID, text string) (err error) {
 		return fmt.Errorf("%s %w", id, err)
 	}
 	ok := e.do(func(context.Context) {
-		if err = e.append(&event.Sent{Agent: id, Attempt: l.attempt, Text: text}); err != nil {
+		sent.Attempt = l.attempt
+		if err = e.append(sent); err != nil {
 			return
 		}
-		if err = l.Steer(text); err != nil {
+		if err = l.Steer(sent.Text); err != nil {
 			err = fmt.Errorf("%s %w", id, err)
 			return
 		}
-		if a := e.agents[id]; a != nil {
-			a.words = append(a.words, text)
+		if a := e.agents[id]; a != nil && !sent.Auto {
+			a.words = append(a.words, sent.Text)
 		}
 	})
 	if !ok {

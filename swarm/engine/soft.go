@@ -54,7 +54,7 @@ func (t *attempt) remind() {
 		return
 	}
 	t.guard.reminded = true
-	_ = t.engine.Send(t.id, lastWord(used)) // it may not be able to, or be gone
+	_ = t.engine.send(&event.Sent{Agent: t.id, Text: lastWord(used), Auto: true}) // it may not be able to, or be gone
 }
 
 // remindAll asks all agents at work for their final answers, once, when the
