@@ -80,10 +80,7 @@ type verdict struct {
 // an answer could not be read or kept.
 func (v verdict) result() (task.Result, error) {
 	o := v.outcome
-	v.work.Output = answerOf(o)
-	v.work.Session, v.work.Model = cmp.Or(o.Session, v.work.Session), cmp.Or(o.Model, v.work.Model)
-	v.work.Conversation = v.spec.Prior
-	v.work.Conversation.Add(o.Usage)
+	note(&v.work, v.spec, o)
 	var satisfied *enough
 	if o.Stopped != nil && !errors.As(o.Stopped, &satisfied) {
 		h := haltBy(o.Stopped)
@@ -115,6 +112,15 @@ func (v verdict) result() (task.Result, error) {
 		}
 	}
 	return v.completed(text, structured)
+}
+
+// note puts what a process of an agent said into its work: its answer, which
+// model gave it, and the conversation.
+func note(work *task.Work, spec *agent.Spec, o *agent.Outcome) {
+	work.Output = answerOf(o)
+	work.Session, work.Model = cmp.Or(o.Session, work.Session), cmp.Or(o.Model, work.Model)
+	work.Conversation = spec.Prior
+	work.Conversation.Add(o.Usage)
 }
 
 // text is the whole answer. Of an agent that was ended because it had done

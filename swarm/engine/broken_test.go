@@ -2,6 +2,7 @@ package engine
 
 import (
 	"errors"
+	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -39,6 +40,32 @@ func TestWorkspaceGone(t *testing.T) {
 		t.Errorf("settled %+v", failed)
 	}
 	is(t, "released", r.spaces.released, "[a1.1 trash]")
+}
+
+// saying is an agent that says all of itself, and does something after that.
+func saying(then string) string {
+	return `printf '{"type":"session","id":"s","model":"m"}\n{"type":"usage","input":7}\n{"type":"result","text":"ok"}\n'; ` + then
+}
+
+// saidOf tells what a result knows of what such an agent said.
+func saidOf(r task.Result) string {
+	work := r.Done()
+	return fmt.Sprintln(work.Output, work.Session, work.Model, work.Usage.Input, work.Conversation.Input)
+}
+
+// TestSaidWithoutACapture holds that what an agent said is in its result though
+// its work could not be captured.
+func TestSaidWithoutACapture(t *testing.T) {
+	t.Parallel()
+	for _, shared := range []bool{false, true} {
+		r := newRig(t)
+		r.config.Agents = specs("mine", saying(`rm -rf "$PWD"`))
+		call := mine()
+		call.Shared = shared
+		result := r.play(call)["a1"].Result
+		is(t, "result", endOf(result), "failed capture_failed")
+		is(t, "said", saidOf(result), "ok s m 7 7\n")
+	}
 }
 
 // TestJournalFails refuses each kind of record in turn: the run ends, says

@@ -49,6 +49,7 @@ func (t *attempt) round(ctx context.Context, stop context.CancelCauseFunc) (*age
 	t.work.Ended = e.deps.Now()
 	t.work.Usage.Add(outcome.Usage)
 	t.keepSession()
+	note(&t.work, t.spec, outcome) // however the attempt ends from here on
 	if outcome.Exit.Reason == proc.StartFailed {
 		err := &proc.StartError{Err: errors.New(outcome.Exit.Text), Temporary: outcome.Exit.Temporary}
 		return nil, t.notStarted(ctx, err)
