@@ -274,6 +274,24 @@ func TestUsageOfALaterOwner(t *testing.T) {
 	is(t, "tokens of three", r.play(call)["a1"].Result.Done().Usage.Input, 15)
 }
 
+// TestUsageOfWhatDoesNotBegin holds that what was paid stays counted of an agent that
+// somebody sent back before its owner died, and that then does not begin.
+func TestUsageOfWhatDoesNotBegin(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	call := mine()
+	r.append(called("a1", call), r.leasedAt("a1", 1), endedWell("a1", 1), &event.Captured{Agent: "a1", Attempt: 1},
+		&event.Settled{Agent: "a1", Attempt: 1, Result: &task.Failed{Kind: task.Other, Work: task.Work{Usage: task.Usage{Input: 5}}}},
+		&event.RetryAsked{Agent: "a1", After: 1})
+	r.config.Agents = specs("mine", "true")
+	died(t, r)
+	r.config.MaxAgents = 1
+	result := r.play(call)["a1"].Result
+	is(t, "result", endOf(result), "failed refused")
+	is(t, "tokens", result.Done().Usage.Input, 5)
+	is(t, "tokens of the run", r.view().Usage().Input, 5)
+}
+
 // TestRetryComesTooEarly holds that nobody is tried again twice because a
 // wish was faster than the calls of a resume.
 func TestRetryComesTooEarly(t *testing.T) {

@@ -193,6 +193,7 @@ func recall(d Deps, c Config, a *store.Agent) *agentState {
 		s.owed, s.held = owed(d, c, a), held(d, c, a)
 	} else if a.Attempt > 0 {
 		finishWork(d, a, &s.left, a.Captured)
+		s.left.Usage = a.Spent
 	}
 	return s
 }
