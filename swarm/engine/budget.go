@@ -236,25 +236,24 @@ func lastSign(d Deps, v *store.View, a *store.Agent) time.Time {
 	return at
 }
 
-// lostUsage is what an agent was paid whose owner died before it was counted:
-// what it reported is in its output.
-func lostUsage(d Deps, c Config, a *store.Agent) task.Usage {
-	usage := spentBefore(a)
+// lostWork fills in what an agent was paid, and what it said, whose owner died
+// before either was counted: what it reported is in its output.
+func lostWork(d Deps, c Config, a *store.Agent, work *task.Work) {
+	work.Usage = spentBefore(a)
 	if a.SpentBy >= a.Attempt {
-		return usage
+		return
 	}
 	spec := SpecThen(c, a)
 	file := outputFile(d, a)
 	info, err := os.Stat(file)
 	adapter := d.Kinds[spec.Kind].Adapter
 	if err != nil || adapter == nil {
-		return usage
+		return
 	}
+	var told agent.Outcome
+	told.Exit.StdoutBytes = info.Size()
 	// What cannot be read is not known to be spent.
-	_ = agent.Scan(adapter, spec, file, info.Size(), func(ev event.Event) {
-		if spent, ok := ev.(*event.Spent); ok {
-			usage.Add(spent.Usage)
-		}
-	})
-	return usage
+	_ = agent.Reread(adapter, spec, file, &told)
+	work.Usage.Add(told.Usage)
+	note(work, spec, &told)
 }

@@ -51,6 +51,9 @@ func TestPriorAgain(t *testing.T) {
 		{"its parent was sent back", counted, []event.Event{
 			&event.RetryAsked{Agent: "a1", After: 1}, endedAt("a2"),
 		}, "completed ok"},
+		{"it was stopped", counted, []event.Event{
+			&event.Ended{Agent: "a2", Attempt: 1, Stdout: int64(len(counted)), Error: task.CauseStopped},
+		}, "cancelled stopped"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -70,6 +73,8 @@ func TestPriorAgain(t *testing.T) {
 			got := r.view().Agent("a2").Result()
 			is(t, "settled", word(got), test.want)
 			is(t, "usage", got.Done().Usage.Output, int64(5))
+			is(t, "model", got.Done().Model, "m")
+			is(t, "session", got.Done().Session, "s2")
 			if v := r.view(); test.want != "completed ok" {
 				is(t, "of the run", v.Usage().Output, int64(15))
 			} else {
@@ -82,7 +87,7 @@ func TestPriorAgain(t *testing.T) {
 // counted is what a fork wrote that counts the ten of its parent again.
 const (
 	ok      = `{"type":"result","text":"ok"}` + "\n"
-	counted = `{"type":"usage","output":15}` + "\n" + ok
+	counted = `{"type":"session","id":"s2","model":"m"}` + "\n" + `{"type":"usage","output":15}` + "\n" + ok
 )
 
 func endedAt(id task.ID) *event.Ended {

@@ -241,7 +241,7 @@ func settleLost(d Deps, c Config, v *store.View, a *store.Agent, kept *event.Cap
 		r = lostResult(d, c, v, a, kept)
 	}
 	if work := r.Done(); a.Exit == nil || work.Usage == (task.Usage{}) {
-		work.Usage = lostUsage(d, c, a)
+		lostWork(d, c, a, work)
 	}
 	finishWork(d, a, r.Done(), kept)
 	if _, ok := r.(*task.Completed); ok && a.Exit.Lingered {
