@@ -295,7 +295,10 @@ func goesOn(a *store.Agent) bool {
 
 // finishWork fills in what the records tell of any attempt's work.
 func finishWork(d Deps, a *store.Agent, work *task.Work, kept *event.Captured) {
-	work.Attempts, work.Started, work.Ended = a.Attempts, a.Started, d.Now()
+	work.Attempts, work.Started, work.Ended = a.Attempt, a.Began, a.Exited
+	if a.Exited.IsZero() {
+		work.Ended = d.Now()
+	}
 	work.OutputFile = outputFile(d, a)
 	if kept != nil {
 		applyCapture(work, kept)

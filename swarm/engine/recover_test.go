@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"agentswarm/swarm/event"
 	"agentswarm/swarm/store"
@@ -73,6 +74,32 @@ func word(r task.Result) string {
 		return "cancelled " + string(r.Cause)
 	default:
 		panic(fmt.Sprintf("unhandled %T", r))
+	}
+}
+
+// TestRecoverTimes holds that what a later owner settles took as long as its last
+// attempt, and not until somebody looked, and is the work of that attempt: the first
+// was refused before it had a workspace.
+func TestRecoverTimes(t *testing.T) {
+	t.Parallel()
+	for _, verify := range []string{"", "true"} {
+		t.Run(verify, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t)
+			r.config.Verify = verify
+			call := sh("true")
+			r.append(called("a1", call), &event.Settled{Agent: "a1", Attempt: 1, Result: &task.Failed{Kind: task.Refused}},
+				&event.RetryAsked{Agent: "a1", After: 1}, r.leasedAt("a1", 2),
+				&event.Ended{Agent: "a1", Attempt: 2, Error: task.Lost}, &event.Retried{Agent: "a1", Attempt: 2, Error: task.Lost},
+				r.leasedAt("a1", 3), endedWell("a1", 3), capturedAs("a1", 3))
+			began := r.view().Agent("a1").Began
+			r.deps.Now = func() time.Time { return time.Now().Add(time.Hour) }
+			died(t, r)
+			work := r.play(call)["a1"].Result.Done()
+			is(t, "attempt", work.Attempts, 3)
+			is(t, "began", work.Started.Equal(began), true)
+			is(t, "took less than an hour", work.Ended.Sub(work.Started) < time.Hour, true)
+		})
 	}
 }
 

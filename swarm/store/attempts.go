@@ -23,10 +23,10 @@ func (a *Agent) lease(at time.Time, e *event.Leased) {
 	a.Leases = append(a.Leases, e)
 }
 
-func (a *Agent) exit(e *event.Ended) {
+func (a *Agent) exit(at time.Time, e *event.Ended) {
 	a.gone(func(s *event.Started) bool { return s.Attempt == e.Attempt })
 	if e.Attempt == a.Attempt {
-		a.Exit = e
+		a.Exit, a.Exited = e, at
 	}
 }
 

@@ -52,6 +52,7 @@ func (a *Agent) begin(at time.Time, attempt int) {
 	}
 	a.Attempt, a.Attempts = attempt, a.Attempts+1
 	a.Exit, a.Captured, a.Checked = nil, nil, nil
+	a.Began, a.Exited = at, time.Time{}
 	a.Review, a.Appraisal, a.Open, a.Entered, a.Round = nil, nil, nil, false, nil
 	a.Status, a.Ended = &task.Running{State: task.Working, Attempt: attempt, Since: at}, time.Time{}
 	a.SettledBy = 0

@@ -15,7 +15,7 @@ func (v *View) start(at time.Time, e *event.Started) {
 		a.moves(at)
 		a.Entered = true
 		if e.Step == "agent" {
-			a.Round, a.Exit = e, nil
+			a.Round, a.Exit, a.Exited = e, nil, time.Time{}
 			v.inherit(a)
 		}
 	}

@@ -139,6 +139,8 @@ type Agent struct {
 
 	Asked   time.Time // when it was called
 	Started time.Time // when its first attempt began
+	Began   time.Time // when its current attempt did
+	Exited  time.Time // when Exit was
 	Ended   time.Time // when it settled
 	// SettledBy is the number of the record by which it did; 0 where it has
 	// not.
@@ -242,7 +244,7 @@ func (v *View) Apply(r event.Record) {
 	case *event.Started:
 		v.start(r.Time, e)
 	case *event.Ended:
-		v.about(e.Agent).exit(e)
+		v.about(e.Agent).exit(r.Time, e)
 	case *event.Captured:
 		v.capture(r.N, e)
 	case *event.Checked:
