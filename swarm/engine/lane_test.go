@@ -3,6 +3,8 @@ package engine
 import (
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -71,6 +73,23 @@ func TestRefusedWaits(t *testing.T) {
 			is(t, "attempts", result.Done().Attempts, test.attempts)
 		})
 	}
+}
+
+// TestWaitsOfAnEarlierOwner holds that such waits count for nothing under a later
+// owner either.
+func TestWaitsOfAnEarlierOwner(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.lane(`
+		if test $SWARM_ATTEMPT -ge 3; then printf '{"type":"result","text":"ok"}\n'
+		else printf '{"type":"error","kind":"rate_limit","message":"slow","retry_after_ms":10}\n'; fi
+		test -e $RIG/again`)
+	r.config.MaxAgents = 2
+	is(t, "at first", endOf(r.play(mine())["a1"].Result), "failed other")
+	if err := os.WriteFile(filepath.Join(r.dir, "again"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	is(t, "resumed", endOf(r.play(mine())["a1"].Result), "completed")
 }
 
 // TestWaitsEnd holds that an agent waits for its provider for an hour in all.
