@@ -254,6 +254,7 @@ func lostWork(d Deps, c Config, a *store.Agent, work *task.Work) {
 	told.Exit.StdoutBytes = info.Size()
 	// What cannot be read is not known to be spent.
 	_ = agent.Reread(adapter, spec, file, &told)
+	keptSession(d.Kinds[spec.Kind], d.Run.Attempt(a.ID, a.Attempt), &told)
 	work.Usage.Add(told.Usage)
 	note(work, spec, &told)
 }

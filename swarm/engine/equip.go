@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"agentswarm/swarm/agent"
+	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
 )
 
@@ -53,7 +54,9 @@ const (
 
 // state is the folder in which the agent keeps what it knows, its login among
 // that. It goes with the box.
-func (t *attempt) state() string { return filepath.Join(t.box(), stateName) }
+func (t *attempt) state() string { return stateOf(t.dir) }
+
+func stateOf(attempt string) string { return filepath.Join(BoxOf(attempt), stateName) }
 
 // kind is what is known of the agent's kind; nil for a command.
 func (t *attempt) kind() *agent.Kind {
@@ -141,22 +144,45 @@ func variable(environ []string, name string) string {
 	return ""
 }
 
-// keepSession puts the conversation where another agent can go on with it.
-// What cannot be kept is said, and costs no more than that.
-func (t *attempt) keepSession() {
-	kind := t.kind()
-	if kind == nil || len(kind.Sessions) == 0 {
+// keepSession puts the conversation of an attempt, whose files are in dir, where
+// another agent can go on with it. What cannot be kept is said, and costs no more
+// than that.
+func keepSession(d Deps, id task.ID, kind agent.Kind, dir string) {
+	if len(kind.Sessions) == 0 {
 		return
 	}
-	to := filepath.Join(t.dir, sessionName)
+	to := filepath.Join(dir, sessionName)
 	err := os.RemoveAll(to) // of an earlier round
 	if err == nil {
-		err = copySession(t.state(), to, kind.Sessions)
+		err = copySession(stateOf(dir), to, kind.Sessions)
 	}
 	if err != nil {
 		// Half of it would be gone on with as if it were all.
 		err = errors.Join(err, os.RemoveAll(to))
-		t.engine.deps.Warn(fmt.Sprintf("%s: its conversation cannot be kept, so that nobody can go on with it: %v", t.id, err))
+		d.Warn(fmt.Sprintf("%s: its conversation cannot be kept, so that nobody can go on with it: %v", id, err))
+	}
+}
+
+// keepAnswered does so with what an earlier owner of the run left, which had not
+// come to it, of an agent that had answered. Else nobody goes on with it.
+func keepAnswered(d Deps, c Config, a *store.Agent) {
+	if a.Attempt == 0 || a.Round == nil || a.Result() != nil {
+		return
+	}
+	dir := d.Run.Attempt(a.ID, a.Attempt)
+	if _, err := os.Lstat(stateOf(dir)); err != nil {
+		return // it was kept before its state went, or cannot be
+	}
+	if _, ok := answered(d, c, a); ok {
+		keepSession(d, a.ID, d.Kinds[SpecThen(c, a).Kind], dir)
+	}
+}
+
+// keptSession takes the conversation out of what an agent said that is not there
+// to be gone on with.
+func keptSession(kind agent.Kind, dir string, o *agent.Outcome) {
+	if _, gone := os.Lstat(filepath.Join(dir, sessionName)); gone != nil && len(kind.Sessions) > 0 {
+		o.Session = ""
 	}
 }
 

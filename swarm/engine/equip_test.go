@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -9,6 +10,7 @@ import (
 
 	"agentswarm/swarm/agent"
 	"agentswarm/swarm/agent/command"
+	"agentswarm/swarm/event"
 	"agentswarm/swarm/task"
 )
 
@@ -185,12 +187,40 @@ func TestHalfASession(t *testing.T) {
 	}
 	two := talks("two")
 	two.Input = &task.ForkAgentInput{Parent: "a1", Prompt: "two"}
-	if _, err := e.Start(two); err != nil {
-		t.Fatal(err)
+	if _, err := e.Start(two); !errors.Is(err, ErrNoParent) {
+		t.Errorf("a fork of it: Start = %v", err)
 	}
-	failed, ok := settled(e).Result.(*task.Failed)
-	if !ok || !strings.Contains(failed.Reason, ErrNoParent.Error()) {
-		t.Errorf("a fork of it ended as %+v", failed)
+}
+
+// TestSessionLeft holds that another agent can go on with the conversation of one
+// that had answered when its owner died, and that nobody is told that there is one
+// where it was lost.
+func TestSessionLeft(t *testing.T) {
+	t.Parallel()
+	for session, lost := range map[string]bool{"s": false, "": true} {
+		r := newRig(t)
+		r.talkers()
+		r.append(called("a1", talks("one")), r.leasedAt("a1", 1), &event.Started{Agent: "a1", Attempt: 1, Step: "agent", Pid: 1 << 29, Start: 1})
+		dir := r.deps.Run.Attempt("a1", 1)
+		said := filepath.Join(dir, "box", "state", "talk", "said")
+		if err := errors.Join(
+			os.WriteFile(filepath.Join(dir, "stdout"), []byte(`{"type":"session","id":"s"}`+"\n"+ok), 0o600),
+			os.MkdirAll(filepath.Dir(said), 0o700), os.WriteFile(said, []byte("one\n"), 0o600),
+		); err != nil {
+			t.Fatal(err)
+		}
+		if lost {
+			if err := os.RemoveAll(filepath.Join(dir, "box")); err != nil {
+				t.Fatal(err)
+			}
+		}
+		died(t, r)
+		result := r.view().Agent("a1").Result()
+		is(t, "settled", word(result), "completed ok")
+		is(t, "session", result.Done().Session, session)
+		if !lost {
+			is(t, "said", r.said("a1"), "one\n")
+		}
 	}
 }
 

@@ -39,6 +39,9 @@ func Recover(ctx context.Context, d Deps, c Config, v *store.View) error {
 	if _, err := proc.Sweep(ctx, v.Identity.Run); err != nil {
 		return fmt.Errorf("end what was left of run %s: %w", v.Identity.Run, err)
 	}
+	for _, a := range v.Agents {
+		keepAnswered(d, c, a)
+	}
 	clearBoxes(d)
 	if d.Unlock != nil {
 		if err := d.Unlock(); err != nil {
@@ -258,21 +261,31 @@ func settleLost(d Deps, c Config, v *store.View, a *store.Agent, kept *event.Cap
 // endAnswered puts the end of an agent on record that had answered and only had
 // to end when its owner died. Its answer stands: nobody pays for it again.
 func endAnswered(d Deps, c Config, a *store.Agent) error {
-	if a.Exit != nil || a.ByName() {
+	size, ok := answered(d, c, a)
+	if !ok {
 		return nil
+	}
+	a.Exit = &event.Ended{
+		Agent: a.ID, Attempt: a.Attempt, Code: -1, Error: task.Lost, Reason: "swarm ended while it ran",
+		Stdout: size, Lingered: true,
+	}
+	_, err := d.Journal.Append(a.Exit)
+	return err
+}
+
+// answered reports whether an agent had answered and only had to end when its
+// owner died, and how much it had printed.
+func answered(d Deps, c Config, a *store.Agent) (size int64, ok bool) {
+	if a.Exit != nil || a.ByName() {
+		return 0, false
 	}
 	spec, file := SpecThen(c, a), outputFile(d, a)
 	adapter := d.Kinds[spec.Kind].Adapter
 	info, err := os.Stat(file)
 	if err != nil || adapter == nil || !agent.Answered(adapter, spec, file, info.Size()) {
-		return nil //nolint:nilerr // it printed nothing
+		return 0, false // it printed nothing, or is not done
 	}
-	a.Exit = &event.Ended{
-		Agent: a.ID, Attempt: a.Attempt, Code: -1, Error: task.Lost, Reason: "swarm ended while it ran",
-		Stdout: info.Size(), Lingered: true,
-	}
-	_, err = d.Journal.Append(a.Exit)
-	return err
+	return info.Size(), true
 }
 
 // late reports whether more is known of an agent than when it settled.

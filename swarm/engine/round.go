@@ -48,7 +48,9 @@ func (t *attempt) round(ctx context.Context, stop context.CancelCauseFunc) (*age
 	t.ranWell(outcome)
 	t.work.Ended = e.deps.Now()
 	t.work.Usage.Add(outcome.Usage)
-	t.keepSession()
+	kind := e.deps.Kinds[t.spec.Kind]
+	keepSession(e.deps, t.id, kind, t.dir)
+	keptSession(kind, t.dir, outcome)
 	note(&t.work, t.spec, outcome) // however the attempt ends from here on
 	if outcome.Exit.Reason == proc.StartFailed {
 		err := &proc.StartError{Err: errors.New(outcome.Exit.Text), Temporary: outcome.Exit.Temporary}
