@@ -46,7 +46,7 @@ type agent struct {
 // serve answers prompts until it is told to finish, or nobody is there.
 func (a *agent) serve(ctx context.Context, orders <-chan order) error {
 	a.orders = orders
-	a.face.session(a.head.ID, a.o.Endpoint.Spec.String())
+	a.face.session(a.head.ID, a.named(a.o.Endpoint.Spec.Model))
 	for {
 		next, ok, err := a.next(ctx)
 		if err != nil || !ok {
@@ -293,13 +293,18 @@ func (a *agent) ask(ctx context.Context, r *model.Request) (*model.Reply, error)
 	}
 	if name := reply.Model; name != "" && name != a.called {
 		if a.called != "" || name != a.o.Endpoint.Spec.Model {
-			spec := a.o.Endpoint.Spec
-			spec.Model = name
-			a.face.session(a.head.ID, spec.String())
+			a.face.session(a.head.ID, a.named(name))
 		}
 		a.called = name
 	}
 	return reply, nil
+}
+
+// named is a model of its provider, however much that is to think.
+func (a *agent) named(model string) string {
+	spec := a.o.Endpoint.Spec
+	spec.Model, spec.Effort = model, ""
+	return spec.String()
 }
 
 // about is how many tokens something has that no server has counted yet: a third

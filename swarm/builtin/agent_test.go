@@ -301,11 +301,13 @@ func TestTurns(t *testing.T) {
 func TestOtherModel(t *testing.T) {
 	t.Parallel()
 	f := newFake(t, turn{text: "done", model: "m-2026"})
-	k := start(t, t.Context(), options(t, f.endpoint(model.Anthropic)))
+	o := options(t, f.endpoint(model.Anthropic))
+	o.Endpoint.Spec.Effort = "low" // which is no part of a model's name
+	k := start(t, t.Context(), o)
 	k.prompt("go")
 	k.until("result")
 	k.finish()
-	if s := k.of("session"); len(s) != 2 || s[1].Model != "fake/m-2026" || s[1].ID != s[0].ID {
+	if s := k.of("session"); len(s) != 2 || s[0].Model != "fake/m" || s[1].Model != "fake/m-2026" || s[1].ID != s[0].ID {
 		t.Errorf("sessions = %+v", s)
 	}
 }
