@@ -5,8 +5,10 @@ import (
 	"slices"
 	"time"
 
+	"agentswarm/roles"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/event"
+	"agentswarm/swarm/ledger"
 	"agentswarm/swarm/script"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
@@ -157,7 +159,7 @@ func newRunObject(v *store.View, now time.Time) runObject {
 	// One that cannot be read is told of by whatever goes by it.
 	config, _ := engineConfig(v)
 	for _, a := range v.Agents {
-		o.Agents = append(o.Agents, newAgentObject(config, a, now))
+		o.Agents = append(o.Agents, newAgentObject(config, v, a, now))
 	}
 	if usage := v.Usage(); usage != (task.Usage{}) {
 		o.Usage, o.Paid = &usage, paidObject(v)
@@ -250,12 +252,15 @@ func newLandingObject(v *store.View) *landingObject {
 	return nil
 }
 
-func newAgentObject(c engine.Config, a *store.Agent, now time.Time) agentObject {
+func newAgentObject(c engine.Config, v *store.View, a *store.Agent, now time.Time) agentObject {
 	spec := engine.SpecOf(c, a.Now())
 	o := agentObject{
 		ID: string(a.ID), Label: engine.Title(a.ID, a.Call), Item: a.Call.Item, Phase: a.Call.Phase,
-		Kind: spec.Kind, Role: roleOf(a.Call), Model: spec.Model, Attempt: a.Attempt, Status: task.Word(a.Status),
+		Kind: spec.Kind, Model: spec.Model, Attempt: a.Attempt, Status: task.Word(a.Status),
 		DependsOn: a.Call.DependsOn, WaitsFor: a.Held,
+	}
+	if role := ledger.RoleOf(v, a.Call.Input); role != roles.Default {
+		o.Role = role
 	}
 	if a.Call.Stage != nil {
 		o.Stage = a.Call.Stage.Name

@@ -90,7 +90,7 @@ func showAction(c *cli.Context, env Env) error {
 func newShowObject(s *selection, a *store.Agent) showObject {
 	config, _ := engineConfig(s.view) // as in newRunObject
 	o := showObject{
-		Schema: "swarm.agent/1", Run: s.run.ID, agentObject: newAgentObject(config, a, time.Now()),
+		Schema: "swarm.agent/1", Run: s.run.ID, agentObject: newAgentObject(config, s.view, a, time.Now()),
 		Prompt: task.Prompt(a.Call.Input), Command: a.Call.Command, Base: a.Call.Base,
 		Landings: a.Landings, Allowed: a.Call.Paths, Allow: a.Call.Allow, Remarks: a.Remarks,
 	}

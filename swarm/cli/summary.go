@@ -28,7 +28,7 @@ func printTable(w io.Writer, width int, v *store.View, now time.Time) error {
 		{Title: "VERIFIED"}, {Title: "LANDED"}, {Title: "TIME", Right: true},
 	}}
 	for _, a := range v.Agents {
-		o := newAgentObject(engine.Config{}, a, now)
+		o := newAgentObject(engine.Config{}, v, a, now)
 		files, added, deleted := "", "", ""
 		if o.Patch != nil {
 			files, added, deleted = fmt.Sprint(o.Patch.Files), fmt.Sprint(o.Patch.Added), fmt.Sprint(o.Patch.Deleted)

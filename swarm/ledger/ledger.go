@@ -45,7 +45,7 @@ func Entries(r Request) []Entry {
 	}
 	var all []Entry
 	for _, a := range agents {
-		role := roleOf(r.View, a.Call.Input)
+		role := RoleOf(r.View, a.Call.Input)
 		for _, paid := range a.Paid {
 			as := role
 			if paid.Slow {
@@ -60,9 +60,9 @@ func Entries(r Request) []Entry {
 	return all
 }
 
-// roleOf is the role of a call. A conversation that goes on keeps that of its
+// RoleOf is the role of a call. A conversation that goes on keeps that of its
 // beginning.
-func roleOf(v *store.View, in task.AgentInput) string {
+func RoleOf(v *store.View, in task.AgentInput) string {
 	for range len(v.Agents) + 1 { // as long as a chain can be
 		switch is := in.(type) {
 		case *task.TypedAgentInput:
