@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -88,7 +89,7 @@ func (a answered) classify() *Error {
 	words := code + " " + said
 	e.Kind = fault.Kind(a.status, words)
 	if e.Kind == task.Quota && (a.status == 0 || a.status == http.StatusTooManyRequests) {
-		e.Kind = fault.Kind(a.status, a.body) // for how long it is used up, some say behind their message
+		e.Kind = fault.Kind(a.status, code+" "+a.body) // for how long it is used up, some say behind their message
 	}
 	if e.Kind == task.Other && a.status == 0 {
 		e.Kind = task.Overloaded // in a stream that had begun
@@ -154,8 +155,11 @@ func readError(body string) (said, code string) {
 		said = body
 	}
 	code = w.Type
-	if c, ok := w.Code.(string); ok && c != "" {
-		code = c
+	switch c := w.Code.(type) {
+	case string:
+		code = cmp.Or(c, code)
+	case float64: // a status, which a stream has no other place for
+		code = fmt.Sprintf("%.0f %s", c, code)
 	}
 	said = strings.Join(strings.Fields(strings.ToValidUTF8(said, "\uFFFD")), " ")
 	if said == "" {

@@ -47,6 +47,11 @@ func TestClassify(t *testing.T) {
 		{"in a stream", answered{body: `{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}`}, Error{Kind: task.Overloaded, Wait: true, Text: "Overloaded"}},
 		{"too fast in a stream", answered{body: `{"code":"rate_limit_exceeded","message":"slow"}`}, Error{Kind: task.RateLimit, Wait: true, Text: "slow"}},
 		{"wrong in a stream", answered{body: `{"error":{"type":"invalid_request_error","message":"no"}}`}, Error{Kind: task.Invalid, Text: "no"}},
+		{"a status in a stream", answered{body: `{"error":{"code":402,"message":"Provider returned error"}}`}, Error{Kind: task.Quota, Text: "Provider returned error"}},
+		{"a wrong request in a stream", answered{body: `{"error":{"object":"error","type":"BadRequestError","code":400,"message":"no"}}`}, Error{Kind: task.Invalid, Text: "no"}},
+		{"too fast in an answer", answered{status: 200, body: `{"error":{"code":429,"message":"Provider returned error"}}`},
+			Error{Kind: task.RateLimit, Wait: true, Text: "Provider returned error"}},
+		{"a number that is no status", answered{body: `{"error":{"code":7,"message":"no"}}`}, Error{Kind: task.Overloaded, Wait: true, Text: "no"}},
 		{"long", answered{status: 418, body: strings.Repeat("é", 400)}, Error{Kind: task.Invalid, Text: "418 I'm a teapot: " + strings.Repeat("é", 250) + "…"}},
 	}
 	for _, test := range tests {
