@@ -24,15 +24,17 @@ func TestAllOn(t *testing.T) {
 		unknown          []string
 	}{
 		{name: "nothing", model: "big"},
-		{name: "what is on it already costs what it did", used: []Used{{"big", million, 1}}, model: "big", actual: 1, baseline: 1},
-		{name: "all of it is on it", used: []Used{{"big", million, 30}}, model: "big", actual: 30, baseline: 30},
-		{name: "half is on the small one", used: []Used{{"big", million, 30}, {"small", million, 3}}, model: "big", actual: 33, baseline: 60},
-		{name: "what nobody said the cost of is priced", used: []Used{{"small", million, 0}}, model: "big", actual: 3, baseline: 30},
-		{name: "the one model has no price", used: []Used{{"small", million, 3}}, model: "other", actual: 3, unknown: []string{"other"}},
-		{name: "another has none", used: []Used{{"z", million, 0}, {"a", million, 0}, {"a", million, 0}}, model: "big", baseline: 90, unknown: []string{"a", "z"}},
-		{name: "another has none and cost", used: []Used{{"a", million, 5}}, model: "big", actual: 5, baseline: 30},
-		{name: "tokens of a kind that has no price", used: []Used{{"small", cached, 1}}, model: "big", actual: 1, unknown: []string{"big"}},
-		{name: "nothing of an unknown one", used: []Used{{"a", Usage{}, 0}}, model: "big"},
+		{name: "what is on it already costs what it did", used: []Used{{"big", million, 1, false}}, model: "big", actual: 1, baseline: 1},
+		{name: "all of it is on it", used: []Used{{"big", million, 30, false}}, model: "big", actual: 30, baseline: 30},
+		{name: "half is on the small one", used: []Used{{"big", million, 30, false}, {"small", million, 3, false}}, model: "big", actual: 33, baseline: 60},
+		{name: "what nobody said the cost of is priced", used: []Used{{"small", million, 0, false}}, model: "big", actual: 3, baseline: 30},
+		{name: "the one model has no price", used: []Used{{"small", million, 3, false}}, model: "other", actual: 3, unknown: []string{"other"}},
+		{name: "another has none", used: []Used{{"z", million, 0, false}, {"a", million, 0, false}, {"a", million, 0, false}}, model: "big", baseline: 90, unknown: []string{"a", "z"}},
+		{name: "another has none and cost", used: []Used{{"a", million, 5, false}}, model: "big", actual: 5, baseline: 30},
+		{name: "tokens of a kind that has no price", used: []Used{{"small", cached, 1, false}}, model: "big", actual: 1, unknown: []string{"big"}},
+		{name: "a part of it has no cost", used: []Used{{"small", million, 1, true}, {"small", million, 3, false}}, model: "big", actual: 4, baseline: 60, unknown: []string{"small"}},
+		{name: "a part of what is on it has none", used: []Used{{"big", million, 1, true}}, model: "big", actual: 1, baseline: 1, unknown: []string{"big"}},
+		{name: "nothing of an unknown one", used: []Used{{"a", Usage{}, 0, false}}, model: "big"},
 	} {
 		actual, baseline, unknown := AllOn(prices, tt.used, tt.model)
 		if math.Abs(actual-tt.actual) > 1e-9 || math.Abs(baseline-tt.baseline) > 1e-9 || !slices.Equal(unknown, tt.unknown) {

@@ -8,6 +8,8 @@ type Used struct {
 	Model   string
 	Usage   Usage
 	CostUSD float64
+	// Part is set where that is the cost of a part of it only.
+	Part bool
 }
 
 // AllOn compares what was paid with what the same tokens cost where all of them
@@ -16,6 +18,11 @@ type Used struct {
 // one model: with any of them the sums are not both all there is, and say nothing
 // about each other. The second is all there is unless the one model is unknown.
 func AllOn(prices func(model string) (Price, bool), used []Used, model string) (actual, baseline float64, unknown []string) {
+	miss := func(of string) {
+		if !slices.Contains(unknown, of) {
+			unknown = append(unknown, of)
+		}
+	}
 	cost := func(of string, u Usage) float64 {
 		if u == (Usage{}) {
 			return 0
@@ -25,16 +32,18 @@ func AllOn(prices func(model string) (Price, bool), used []Used, model string) (
 				return usd
 			}
 		}
-		if !slices.Contains(unknown, of) {
-			unknown = append(unknown, of)
-		}
+		miss(of)
 		return 0
 	}
 	for _, u := range used {
-		if u.CostUSD != 0 {
-			actual += u.CostUSD
-		} else {
+		switch {
+		case u.CostUSD == 0:
 			actual += cost(u.Model, u.Usage)
+		case u.Part:
+			miss(u.Model)
+			fallthrough
+		default:
+			actual += u.CostUSD
 		}
 		if u.Model == model && u.CostUSD != 0 {
 			baseline += u.CostUSD

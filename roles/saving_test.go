@@ -32,8 +32,8 @@ func TestSaving(t *testing.T) {
 		{"six turns in ten on a tenth of it", []Used{turns("small", 6), turns("big", 4)}, "big", 0.54, nil},
 		{"nothing elsewhere", []Used{turns("big", 10)}, "big", 0, nil},
 		{"dearer ones", []Used{turns("dear", 5), turns("big", 5)}, "big", -0.5, nil},
-		{"costs that were reported win", []Used{{"small", turns("", 10).Usage, 0.48}}, "big", 0.5, nil},
-		{"an unknown model whose cost is known", []Used{{"who", turns("", 10).Usage, 0.48}}, "big", 0.5, nil},
+		{"costs that were reported win", []Used{{"small", turns("", 10).Usage, 0.48, false}}, "big", 0.5, nil},
+		{"an unknown model whose cost is known", []Used{{"who", turns("", 10).Usage, 0.48, false}}, "big", 0.5, nil},
 	} {
 		actual, baseline, unknown := AllOn(prices, tt.used, tt.model)
 		saving, ok := Saving(actual, baseline)

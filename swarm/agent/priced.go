@@ -26,8 +26,8 @@ type pricedParser struct {
 	Parser
 	price Pricer
 	model string // that answers, as far as was told
-	// computed is what was, of usage whose cost a sum may tell.
-	computed float64
+	// since is what was told of since the last sum, of which one may tell the cost.
+	since task.Usage
 }
 
 // Feed fills in costs.
@@ -69,18 +69,18 @@ func (p *pricedParser) fill(events []event.Event) []event.Event {
 func (p *pricedParser) fillOne(e *event.Spent) {
 	if e.CostUSD != 0 {
 		if e.Sum {
-			e.CostUSD, e.ComputedUSD = e.CostUSD-p.computed, -p.computed
-			p.computed = 0
+			e.CostUSD, e.ComputedUSD = e.CostUSD-p.since.ComputedUSD, -p.since.ComputedUSD
+			e.UnpricedTokens = -p.since.UnpricedTokens
+			p.since = task.Usage{}
 		}
 		return
 	}
-	cost, ok := p.price(p.model, e.Usage)
-	if !ok {
-		e.Unpriced = e.Usage != task.Usage{}
-		return
+	if cost, ok := p.price(p.model, e.Usage); ok {
+		e.CostUSD, e.ComputedUSD = cost, cost
+	} else {
+		e.UnpricedTokens = e.Tokens()
 	}
-	e.CostUSD, e.ComputedUSD = cost, cost
-	if p.computed += cost; e.Sum {
-		p.computed = 0
+	if p.since.Add(e.Usage); e.Sum {
+		p.since = task.Usage{}
 	}
 }

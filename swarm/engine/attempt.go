@@ -44,9 +44,9 @@ type attempt struct {
 	join   []task.Patch
 	joined []task.ID
 	spent  task.Usage // by earlier attempts
-	// unpriced is set once it used tokens that nobody knows the cost of. It belongs
-	// to whoever reads its events.
-	unpriced bool
+	// unpriced are tokens it used that nobody knows the cost of. They belong to
+	// whoever reads its events.
+	unpriced int64
 
 	dir       string // of its files
 	spec      *agent.Spec

@@ -126,7 +126,7 @@ func (e *Engine) cheap() bool {
 // observe counts what the agent reports while it works.
 func (t *attempt) observe(ev event.Event) {
 	if spent, ok := ev.(*event.Spent); ok {
-		t.unpriced = (t.unpriced || spent.Unpriced) && !(spent.Sum && spent.CostUSD > 0)
+		t.unpriced += spent.UnpricedTokens
 		t.engine.do(func(context.Context) {
 			t.engine.purse.Spend(string(t.id), spent.Usage)
 			t.engine.stopOverdrawn()
@@ -159,7 +159,7 @@ func (u *unbounded) first(model string) bool {
 // not hold, since nobody knows what it costs.
 func (t *attempt) sayUnbounded(r task.Result) {
 	e := t.engine
-	if r == nil || !t.unpriced || e.config.Budget.USD == 0 && t.call.Limits.USD == 0 {
+	if r == nil || t.unpriced == 0 || e.config.Budget.USD == 0 && t.call.Limits.USD == 0 {
 		return
 	}
 	model := cmp.Or(r.Done().Model, SpecOf(e.config, t.call).Model, "the model of "+t.call.Agent)

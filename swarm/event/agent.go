@@ -45,8 +45,6 @@ type Spent struct {
 	// Sum is set where the cost, if there is one, is that of all that was told of
 	// without a cost since the last sum.
 	Sum bool `json:"-"`
-	// Unpriced is set where tokens were used that nobody knows the cost of.
-	Unpriced bool `json:"-"`
 }
 
 // Asked is an action the agent wants to be allowed.

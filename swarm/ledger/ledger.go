@@ -167,12 +167,12 @@ func (r *Row) add(e Entry, prices Prices) {
 	if e.Usage.CostUSD != 0 {
 		r.Computed += e.Usage.ComputedUSD
 		r.Reported += max(0, e.Usage.CostUSD-e.Usage.ComputedUSD)
+		if e.Usage.UnpricedTokens == 0 {
+			return
+		}
+	} else if u == (roles.Usage{}) {
 		return
-	}
-	if u == (roles.Usage{}) {
-		return
-	}
-	if price, ok := prices.flat(e.Model); ok {
+	} else if price, ok := prices.flat(e.Model); ok {
 		if cost, ok := price.Cost(u); ok {
 			r.Estimated += cost
 			return
@@ -218,7 +218,7 @@ func Compare(entries []Entry, model string, prices Prices) *Comparison {
 	var used []roles.Used
 	for _, e := range entries {
 		u := tokens(e.Usage)
-		used = append(used, roles.Used{Model: e.Model, Usage: u, CostUSD: e.Usage.CostUSD})
+		used = append(used, roles.Used{Model: e.Model, Usage: u, CostUSD: e.Usage.CostUSD, Part: e.Usage.UnpricedTokens > 0})
 		if most := price.MostInput; most > 0 && e.Model != model && (u.Input > most || u.CacheRead > most-u.Input || u.CacheWrite > most-u.Input-u.CacheRead) {
 			c.Longest = most
 		}

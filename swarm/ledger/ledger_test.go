@@ -136,6 +136,10 @@ func TestSum(t *testing.T) {
 			t.Errorf("it costs %v", total.Cost())
 		}
 	}
+	part := []Entry{{Agent: "a1", Model: "small", Usage: task.Usage{Input: 3, CostUSD: 1, ComputedUSD: 1, UnpricedTokens: 2}}}
+	if _, total := Sum(part, ByRole, prices); total.Cost() != 1 || !reflect.DeepEqual(total.Unpriced, []string{"small"}) {
+		t.Errorf("of a part that has a cost: %+v", total)
+	}
 	huge := []Entry{{Agent: "a1", Usage: task.Usage{Input: math.MaxInt64}}, {Agent: "a2", Usage: task.Usage{Input: math.MaxInt64}}}
 	if _, total := Sum(huge, ByRole, prices); total.Usage.Input != math.MaxInt64 {
 		t.Errorf("a sum runs over: %d", total.Usage.Input)
@@ -161,6 +165,7 @@ func TestCompare(t *testing.T) {
 		{"of one without a cost", []Entry{small, odd}, "big", Comparison{Paid: 3, OnThat: 30.00001, Unknown: []string{"odd"}}},
 		{"of more than a request", []Entry{small}, "long", Comparison{Paid: 3, OnThat: 200, Longest: 1000}},
 		{"on itself, of more than a request", []Entry{{Agent: "a5", Model: "long", Usage: task.Usage{Input: 1e6, CostUSD: 3}}}, "long", Comparison{Paid: 3, OnThat: 3}},
+		{"of a part that has a cost", []Entry{{Agent: "a6", Model: "small", Usage: task.Usage{Input: 1e6, CostUSD: 0.5, UnpricedTokens: 1}}}, "big", Comparison{Paid: 0.5, OnThat: 10, Unknown: []string{"small"}}},
 		{"of what one request may be", []Entry{few}, "long", Comparison{Paid: 0.001, OnThat: 0.1}},
 	} {
 		tt.want.Model = tt.model

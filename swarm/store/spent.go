@@ -45,6 +45,7 @@ func since(all, before task.Usage) task.Usage {
 		Input: max(0, all.Input-before.Input), Output: max(0, all.Output-before.Output),
 		CacheRead: max(0, all.CacheRead-before.CacheRead), CacheWrite: max(0, all.CacheWrite-before.CacheWrite),
 		CostUSD: grown(all.CostUSD, before.CostUSD), ComputedUSD: grown(all.ComputedUSD, before.ComputedUSD),
+		UnpricedTokens: max(0, all.UnpricedTokens-before.UnpricedTokens),
 	}
 }
 

@@ -18,6 +18,11 @@ type Amount struct {
 // Spent is the part of a usage that a budget counts.
 func (u Usage) Spent() Amount { return Amount{Tokens: u.Output, USD: u.CostUSD} }
 
+// Tokens are all that were used.
+func (u Usage) Tokens() int64 {
+	return plus(plus(u.Input, u.Output), plus(u.CacheRead, u.CacheWrite))
+}
+
 // Add adds b to a.
 func (a *Amount) Add(b Amount) {
 	a.Tokens = plus(a.Tokens, b.Tokens)

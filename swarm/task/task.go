@@ -370,6 +370,9 @@ type Usage struct {
 	// ComputedUSD is the part of CostUSD that nobody reported: it was computed
 	// from prices.
 	ComputedUSD float64 `json:"computed_usd,omitempty"`
+	// UnpricedTokens are those of all the above that CostUSD says nothing of:
+	// nobody knew what they cost when they were used.
+	UnpricedTokens int64 `json:"unpriced_tokens,omitempty"`
 }
 
 // Add adds v to u.
@@ -380,4 +383,5 @@ func (u *Usage) Add(v Usage) {
 	u.CacheWrite = plus(u.CacheWrite, v.CacheWrite)
 	u.CostUSD = paid(u.CostUSD, v.CostUSD)
 	u.ComputedUSD = paid(u.ComputedUSD, v.ComputedUSD)
+	u.UnpricedTokens = plus(u.UnpricedTokens, v.UnpricedTokens)
 }

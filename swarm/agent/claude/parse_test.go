@@ -91,20 +91,26 @@ func TestCost(t *testing.T) {
 // what was computed of its parts.
 func TestCostOnce(t *testing.T) {
 	t.Parallel()
-	price := func(_ string, u task.Usage) (float64, bool) { return float64(u.Output), true }
+	price := func(model string, u task.Usage) (float64, bool) { return float64(u.Output), model != "unknown" }
 	delta := `{"type":"stream_event","event":{"type":"message_delta","usage":{"output_tokens":2}}}` + "\n"
 	result := func(cost, basis string) string {
 		return `{"type":"result","total_cost_usd":` + cost + `,"model_usage_since_last_result":{"m":{"outputTokens":4,"costBasis":"` + basis + `"}}}` + "\n"
 	}
+	unknown := `{"type":"system","subtype":"init","model":"unknown"}` + "\n"
 	for _, test := range []struct {
 		name, text      string
 		costs, computed float64
+		unpriced        int64
 	}{
-		{"told at the end", delta + delta + result("0.5", "list"), 0.5, 0},
-		{"twice", delta + delta + result("0.5", "list") + delta + delta + result("0.75", "list"), 0.75, 0},
-		{"a part is not streamed", delta + result("0.5", "list"), 0.5, 0},
-		{"not told", delta + delta + result("0.5", "unknown"), 4, 4},
-		{"not yet", delta + delta, 4, 4},
+		{"told at the end", delta + delta + result("0.5", "list"), 0.5, 0, 0},
+		{"twice", delta + delta + result("0.5", "list") + delta + delta + result("0.75", "list"), 0.75, 0, 0},
+		{"a part is not streamed", delta + result("0.5", "list"), 0.5, 0, 0},
+		{"not told", delta + delta + result("0.5", "unknown"), 4, 4, 0},
+		{"not yet", delta + delta, 4, 4, 0},
+		{"nobody knows yet", unknown + delta + delta, 0, 0, 4},
+		{"nobody knows", unknown + delta + result("0", "unknown"), 0, 0, 4},
+		{"told of what nobody knew", unknown + delta + result("0.5", "list"), 0.5, 0, 0},
+		{"a part that nobody knows", delta + unknown + delta, 2, 2, 2},
 	} {
 		parser := agent.Priced(Adapter{}, price).Parser(&agent.Spec{})
 		var used task.Usage
@@ -113,8 +119,9 @@ func TestCostOnce(t *testing.T) {
 				used.Add(spent.Usage)
 			}
 		}
-		if used.CostUSD != test.costs || used.ComputedUSD != test.computed {
-			t.Errorf("%s: it cost %g, of which %g computed, want %g and %g", test.name, used.CostUSD, used.ComputedUSD, test.costs, test.computed)
+		if used.CostUSD != test.costs || used.ComputedUSD != test.computed || used.UnpricedTokens != test.unpriced {
+			t.Errorf("%s: it cost %g, of which %g computed, and %d tokens have no price; want %g, %g and %d",
+				test.name, used.CostUSD, used.ComputedUSD, used.UnpricedTokens, test.costs, test.computed, test.unpriced)
 		}
 	}
 }
