@@ -155,17 +155,40 @@ func (u *unbounded) first(model string) bool {
 	return true
 }
 
-// sayUnbounded tells a person once of each model that a limit in dollars does
-// not hold, since nobody knows what it costs.
+// sayUnbounded tells a person once of each model that a limit does not hold,
+// since nobody knows what it costs, or what it used.
 func (t *attempt) sayUnbounded(r task.Result) {
 	e := t.engine
-	if r == nil || t.unpriced == 0 || e.config.Budget.USD == 0 && t.call.Limits.USD == 0 {
+	if r == nil {
+		return
+	}
+	usd := e.config.Budget.USD > 0 || t.call.Limits.USD > 0
+	tokens := e.config.Budget.Tokens > 0 || t.call.Limits.Tokens > 0
+	why := ""
+	switch {
+	case usd && t.unpriced > 0:
+		why = "nobody knows what %s costs, and no limit in dollars holds it; [prices] of your configuration says it"
+	case (usd || tokens) && t.silent(r):
+		why = "nobody says what %s uses, and no limit in tokens or dollars holds it; one in time or turns does"
+	default:
 		return
 	}
 	model := cmp.Or(r.Done().Model, SpecOf(e.config, t.call).Model, "the model of "+t.call.Agent)
 	if e.unbounded.first(model) {
-		e.deps.Warn("budget: nobody knows what " + model + " costs, and no limit in dollars holds it; [prices] of your configuration says it")
+		e.deps.Warn("budget: " + fmt.Sprintf(why, model))
 	}
+}
+
+// silent reports whether an agent that should say what it used has worked, and
+// has not: not every server tells.
+func (t *attempt) silent(r task.Result) bool {
+	if t.guard == nil {
+		return false // it did not begin
+	}
+	_, whole := r.(*task.Completed)
+	turns := t.guard.seen.Turns
+	return (turns > 1 || turns > 0 && whole) && SpecOf(t.engine.config, t.call).Format == agent.FormatJSONL &&
+		r.Done().Usage.Tokens() == t.spent.Tokens()
 }
 
 // paid settles the budget of an attempt that has ended.
