@@ -259,7 +259,7 @@ func (p *place) resumeCommand(v *store.View) string {
 		words = append(words, "--budget-tokens", fmt.Sprint(more.Tokens))
 	}
 	if total.USD > 0 && spent.USD >= total.USD {
-		words = append(words, "--budget-usd", strconv.FormatFloat(more.USD, 'f', -1, 64))
+		words = append(words, "--budget-usd", strconv.FormatFloat(undusted(more.USD), 'f', -1, 64))
 	}
 	if total.Time > 0 && spent.Time >= total.Time {
 		words = append(words, "--budget-time", more.Time.Round(time.Millisecond).String())
