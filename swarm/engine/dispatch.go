@@ -155,7 +155,7 @@ func (e *Engine) mayPass(a *agentState, end ending) (gap time.Duration, again bo
 		}
 		err := e.append(&event.Retried{
 			Agent: a.id, Attempt: a.attempt, Error: failed.Kind, Reason: failed.Reason,
-			Usage: &failed.Usage, Model: failed.Model, Wait: gap.Milliseconds(), Refused: waits,
+			Usage: &failed.Usage, Model: failed.Model, Wait: gap.Milliseconds(), Waited: waits,
 		})
 		if err != nil {
 			return 0, false

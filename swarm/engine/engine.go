@@ -173,7 +173,7 @@ func (e *Engine) remember(prior *store.View) {
 		e.know(recall(e.deps, e.config, a))
 		e.prior[a.Call.Key] = append(e.prior[a.Call.Key], a.ID)
 		if a.Call.SubjectOf == "" {
-			e.started += a.Attempt - a.Refused
+			e.started += a.Attempt - a.Waits
 		}
 		e.named.remember(a)
 	}

@@ -60,6 +60,7 @@ func (t *attempt) admitAgent(ctx context.Context) *ending {
 	// What cannot be journaled ends the run, in run.
 	_ = t.journal(&event.Retried{
 		Agent: t.id, Attempt: t.n, Error: task.CauseStopped, Reason: err.Error(), Usage: &t.work.Usage,
+		Waited: true,
 	})
 	t.work.Ended = e.deps.Now()
 	return &ending{held: true, result: &task.Cancelled{

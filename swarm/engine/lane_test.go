@@ -204,6 +204,7 @@ func TestPausedWhileHeld(t *testing.T) {
 	r := newRig(t)
 	r.lane(untilGo)
 	calls := five()
+	r.config.MaxAgents = len(calls) // what was held counts for nothing
 	e := r.startAll(calls)
 	id, _, _ := strings.Cut(r.held(1)[0], " ")
 	r.allUp(4) // who has a slot and has not started would be left, too

@@ -166,9 +166,10 @@ type Retried struct {
 	// Model is the one that answered in it, as far as it said.
 	Model string `json:"model,omitempty"`
 	Wait  int64  `json:"wait_ms,omitempty"` // until the next attempt
-	// Refused is set where its provider refused it for now: it was no more than a
-	// wait, and is none of the attempts that the run may make.
-	Refused bool `json:"refused,omitempty"`
+	// Waited is set where it was no more than a wait, for a provider that refused
+	// it for now, or for its place when the run was paused: it is none of the
+	// attempts that the run may make.
+	Waited bool `json:"waited,omitempty"`
 }
 
 // CancelAsked is somebody's wish to end agents; all of them when none is

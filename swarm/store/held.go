@@ -40,8 +40,8 @@ func (a *Agent) queue(at time.Time) {
 // retried queues an agent that failed in a way that may pass.
 func (a *Agent) retried(at time.Time, e *event.Retried) {
 	a.queue(at)
-	if e.Refused {
-		a.Refused++
+	if e.Waited {
+		a.Waits++
 	}
 	if e.Usage != nil {
 		a.pay(Paid{Attempt: e.Attempt, Model: e.Model, Usage: *e.Usage})

@@ -80,8 +80,8 @@ type Agent struct {
 	Status task.Status
 	// Attempt is the latest that began, Attempts how many began; 0 for none.
 	Attempt, Attempts int
-	// Refused is how many of them were no more than waits for a provider.
-	Refused int
+	// Waits is how many of them were no more than waits.
+	Waits int
 
 	// Words are what it was told while it worked, since somebody sent it back.
 	Words []string
