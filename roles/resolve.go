@@ -23,9 +23,10 @@ type Orders struct {
 	// Phases are those that the run announced.
 	Phases []string `json:"phases,omitempty"`
 	// Providers are those that the user configured. Lacking are those of them that
-	// a kind of agents, by its name, has a set-up of its own without.
+	// a kind of agents, by its name, has a set-up of its own without; it is as it
+	// is now, and not recorded.
 	Providers []string            `json:"providers,omitempty"`
-	Lacking   map[string][]string `json:"lacking,omitempty"`
+	Lacking   map[string][]string `json:"-"`
 }
 
 // Asked is what is known of a call before its model is.

@@ -197,6 +197,8 @@ func paidNow(v *store.View) task.Usage {
 		CacheRead: all.CacheRead - before.CacheRead, CacheWrite: all.CacheWrite - before.CacheWrite,
 		CostUSD:     max(0, all.CostUSD-before.CostUSD), // sums of fractions
 		ComputedUSD: max(0, all.ComputedUSD-before.ComputedUSD),
+		// A sum that is told later takes back what had no price.
+		UnpricedTokens: max(0, all.UnpricedTokens-before.UnpricedTokens),
 	}
 }
 

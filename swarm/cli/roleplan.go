@@ -201,16 +201,25 @@ func (p *place) checkRoles(pl *plan, conf *config.Config) error {
 // would refuse them.
 func wrongRoles(env Env, conf *config.Config) (wrong []*config.Error) {
 	table := conf.Roles()
-	reach := newReach(env, conf, &roles.Orders{Providers: ownProviders(conf)})
+	o := &roles.Orders{Providers: ownProviders(conf), Lacking: env.lacking(conf)}
+	known, reach := env.kinds().ByName(), newReach(env, conf, o)
 	for _, name := range slices.Sorted(maps.Keys(table)) {
 		role, reason := table[name], ""
+		tell := func(roles.Spec) string { return "" }
 		if role.Kind != "" {
-			if _, err := conf.Agent(role.Kind); err != nil {
+			if a, err := conf.Agent(role.Kind); err != nil {
 				reason = "kind: " + err.Error()
+			} else if kind, driven := known[a.Kind.String()]; driven && a.Kind != config.KindCommand {
+				tell = func(spec roles.Spec) string {
+					if _, err := kind.Tell(spec, o); err != nil {
+						return err.Error()
+					}
+					return ""
+				}
 			}
 		}
 		for _, spec := range append([]roles.Spec{role.Spec}, role.Fallbacks...) {
-			reason = cmp.Or(reason, reach.unknown(spec))
+			reason = cmp.Or(reason, reach.unknown(spec), tell(spec))
 		}
 		if reason != "" {
 			wrong = append(wrong, conf.WrongRole(name, reason))

@@ -203,6 +203,7 @@ func (b *bench) runScript(ctx context.Context, e *engine.Engine, r driveRequest)
 	assigned := &assigning{config: r.config, kinds: b.env.kinds().ByName()}
 	if conf, err := b.env.userConfig(); err == nil && r.prior == nil && r.config.Roles != nil {
 		assigned.reach = newReach(b.env, conf, r.config.Roles)
+		r.config.Roles.Lacking = b.env.lacking(conf)
 	}
 	calling := s.calling(r.config, r.base, assigned.script(), b.checkAllow(e.CheckCall))
 	calling.Walled, calling.Can = b.walled(), b.abilities(r.config)
