@@ -28,8 +28,8 @@ const (
 	mostStack = 256 << 20
 	// hookLimit is how much of the processor a closed function may take.
 	hookLimit = 50 * time.Millisecond
-	// hookPatience is when a process is given up that is inside one function
-	// of the language and cannot be interrupted.
+	// hookPatience is how much of the processor a process may use that is inside
+	// one function of the language and cannot be interrupted.
 	hookPatience = time.Second
 )
 
@@ -77,7 +77,7 @@ func serve(ctx context.Context, s serving) int {
 		return servedBadly
 	}
 	if open.Open == "hooks" {
-		c.bounds.Wall, c.bounds.CPU = hookPatience, hookPatience
+		c.bounds.CPU = hookPatience // of time that passes whoever asks gives less
 	}
 	died := make(chan *Error, 1)
 	done := make(chan int, 1)
