@@ -179,15 +179,15 @@ func (t *attempt) sayUnbounded(r task.Result) {
 	}
 }
 
-// silent reports whether an agent that should say what it used has worked, and
-// has not: not every server tells.
+// silent reports whether an agent that should say what it used has come to its
+// end by itself, and has not: not every server tells. One that was ended may not
+// have come to say it.
 func (t *attempt) silent(r task.Result) bool {
 	if t.guard == nil {
 		return false // it did not begin
 	}
 	_, whole := r.(*task.Completed)
-	turns := t.guard.seen.Turns
-	return (turns > 1 || turns > 0 && whole) && SpecOf(t.engine.config, t.call).Format == agent.FormatJSONL &&
+	return whole && !t.guard.over && t.guard.seen.Turns > 0 && SpecOf(t.engine.config, t.call).Format == agent.FormatJSONL &&
 		r.Done().Usage.Tokens() == t.spent.Tokens()
 }
 
@@ -263,9 +263,6 @@ func lastSign(d Deps, v *store.View, a *store.Agent) time.Time {
 // before either was counted: what it reported is in its output.
 func lostWork(d Deps, c Config, a *store.Agent, work *task.Work) {
 	work.Usage = spentBefore(a)
-	if a.SpentBy >= a.Attempt {
-		return
-	}
 	spec := SpecThen(c, a)
 	file := outputFile(d, a)
 	info, err := os.Stat(file)
@@ -278,6 +275,10 @@ func lostWork(d Deps, c Config, a *store.Agent, work *task.Work) {
 	// What cannot be read is not known to be spent.
 	_ = agent.Reread(adapter, spec, file, &told)
 	keptSession(d.Kinds[spec.Kind], d.Run.Attempt(a.ID, a.Attempt), &told)
-	work.Usage.Add(told.Usage)
-	note(work, spec, &told)
+	if a.SpentBy < a.Attempt { // else it has been added already
+		work.Usage.Add(told.Usage)
+	}
+	if work.Output == "" && work.Model == "" { // else it was judged by all that is known
+		note(work, spec, &told)
+	}
 }
