@@ -3,6 +3,7 @@ package engine
 import (
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -51,6 +52,31 @@ func saying(then string) string {
 func saidOf(r task.Result) string {
 	work := r.Done()
 	return fmt.Sprintln(work.Output, work.Session, work.Model, work.Usage.Input, work.Conversation.Input)
+}
+
+// TestSaidOfTheLost holds that what is known of an agent whose owner died stays
+// known when its work is captured by a later recovery than the one that settled it.
+func TestSaidOfTheLost(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.config.Agents = specs("mine", "exit")
+	r.append(called("a1", mine()), r.leasedAt("a1", 1), &event.Started{Agent: "a1", Attempt: 1, Step: "agent", Pid: 1 << 29, Start: 1})
+	said := `{"type":"session","id":"s","model":"m"}` + "\n" + `{"type":"usage","input":7}` + "\n"
+	if err := os.WriteFile(filepath.Join(r.deps.Run.Attempt("a1", 1), "stdout"), []byte(said), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, full := range []bool{true, false} {
+		r.spaces.capture = func(string) error {
+			if full {
+				return errors.New("no space left")
+			}
+			return nil
+		}
+		died(t, r)
+		result := r.view().Agent("a1").Result()
+		is(t, "captured", result.Done().Patch != nil, !full)
+		is(t, "said", saidOf(result), " s m 7 7\n")
+	}
 }
 
 // TestSaidWithoutACapture holds that what an agent said is in its result though

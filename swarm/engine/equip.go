@@ -164,18 +164,21 @@ func keepSession(d Deps, id task.ID, kind agent.Kind, dir string) {
 }
 
 // keepAnswered does so with what an earlier owner of the run left, which had not
-// come to it, of an agent that had answered. Else nobody goes on with it.
-func keepAnswered(d Deps, c Config, a *store.Agent) {
-	if a.Attempt == 0 || a.Round == nil || a.Result() != nil {
-		return
+// come to it, of an agent that had answered; nobody goes on with any other. Its
+// end is put on record then, while all of the conversation is there: whoever does
+// this again, after a crash, could find half of it.
+func keepAnswered(d Deps, c Config, a *store.Agent) error {
+	if a.Attempt == 0 || a.Round == nil || a.Pending() || a.Result() != nil {
+		return nil
+	}
+	if _, ok := answered(d, c, a); !ok {
+		return nil
 	}
 	dir := d.Run.Attempt(a.ID, a.Attempt)
-	if _, err := os.Lstat(stateOf(dir)); err != nil {
-		return // it was kept before its state went, or cannot be
-	}
-	if _, ok := answered(d, c, a); ok {
+	if _, err := os.Lstat(stateOf(dir)); err == nil { // else it was kept before its state went, or cannot be
 		keepSession(d, a.ID, d.Kinds[SpecThen(c, a).Kind], dir)
 	}
+	return endAnswered(d, c, a)
 }
 
 // keptSession takes the conversation out of what an agent said that is not there

@@ -11,6 +11,7 @@ import (
 	"agentswarm/swarm/agent"
 	"agentswarm/swarm/agent/command"
 	"agentswarm/swarm/event"
+	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
 )
 
@@ -222,6 +223,34 @@ func TestSessionLeft(t *testing.T) {
 			is(t, "said", r.said("a1"), "one\n")
 		}
 	}
+}
+
+// TestSessionLeftTwice: a recovery that is killed once the conversation is kept, and
+// while what it was kept from goes, leaves all of it to the next.
+func TestSessionLeftTwice(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.talkers()
+	r.append(called("a1", talks("one")), r.leasedAt("a1", 1), &event.Started{Agent: "a1", Attempt: 1, Step: "agent", Pid: 1 << 29, Start: 1})
+	dir := r.deps.Run.Attempt("a1", 1)
+	said := filepath.Join(dir, "box", "state", "talk", "said")
+	if err := errors.Join(
+		os.WriteFile(filepath.Join(dir, "stdout"), []byte(`{"type":"session","id":"s"}`+"\n"+ok), 0o600),
+		os.MkdirAll(filepath.Dir(said), 0o700), os.WriteFile(said, []byte("one\n"), 0o600),
+	); err != nil {
+		t.Fatal(err)
+	}
+	killed := errors.New("killed")
+	r.deps.Unlock = func() error { return errors.Join(killed, os.MkdirAll(filepath.Dir(said), 0o700)) }
+	v := r.view()
+	v.Status, v.Died = store.RunStopped, true
+	if err := Recover(t.Context(), r.deps, r.config, v); !errors.Is(err, killed) {
+		t.Fatalf("Recover = %v", err)
+	}
+	r.deps.Unlock = nil
+	died(t, r)
+	is(t, "session", r.view().Agent("a1").Result().Done().Session, "s")
+	is(t, "said", r.said("a1"), "one\n")
 }
 
 // TestQuiet holds how long agents of a kind may say nothing.

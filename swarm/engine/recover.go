@@ -40,7 +40,9 @@ func Recover(ctx context.Context, d Deps, c Config, v *store.View) error {
 		return fmt.Errorf("end what was left of run %s: %w", v.Identity.Run, err)
 	}
 	for _, a := range v.Agents {
-		keepAnswered(d, c, a)
+		if err := keepAnswered(d, c, a); err != nil {
+			return err
+		}
 	}
 	clearBoxes(d)
 	if d.Unlock != nil {
@@ -236,7 +238,8 @@ func settleLost(d Deps, c Config, v *store.View, a *store.Agent, kept *event.Cap
 	if a.Attempt == 0 || a.Pending() || a.Result() != nil && !late(a, kept) {
 		return nil
 	}
-	unseen := a.Exit == nil
+	// An end that a recovery put on record was seen by nobody either.
+	unseen := a.Exit == nil || a.Exit.Lingered && a.Exit.Error == task.Lost
 	if err := endAnswered(d, c, a); err != nil {
 		return err
 	}

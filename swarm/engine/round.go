@@ -51,11 +51,11 @@ func (t *attempt) round(ctx context.Context, stop context.CancelCauseFunc) (*age
 	kind := e.deps.Kinds[t.spec.Kind]
 	keepSession(e.deps, t.id, kind, t.dir)
 	keptSession(kind, t.dir, outcome)
-	note(&t.work, t.spec, outcome) // however the attempt ends from here on
 	if outcome.Exit.Reason == proc.StartFailed {
 		err := &proc.StartError{Err: errors.New(outcome.Exit.Text), Temporary: outcome.Exit.Temporary}
 		return nil, t.notStarted(ctx, err)
 	}
+	note(&t.work, t.spec, outcome) // however the attempt ends from here on
 	if err := t.journal(endedEvent(t.id, t.n, outcome)); err != nil {
 		return nil, t.notStarted(ctx, err)
 	}
