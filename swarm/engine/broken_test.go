@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -8,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"agentswarm/internal/testprogram"
 	"agentswarm/swarm/event"
 	"agentswarm/swarm/task"
 )
@@ -92,6 +94,22 @@ func TestSaidWithoutACapture(t *testing.T) {
 		is(t, "result", endOf(result), "failed capture_failed")
 		is(t, "said", saidOf(result), "ok s m 7 7\n")
 	}
+}
+
+// TestSaidBeforeARound holds that an agent which cannot be asked again is known by
+// what it said when it was asked at first.
+func TestSaidBeforeARound(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	program := filepath.Join(r.dir, "once")
+	testprogram.Write(t, program, "#!/bin/sh\nrm \"$0\"\n"+saying(""))
+	r.config.Agents = specs("mine", "")
+	r.config.Agents["mine"].Command = []string{program}
+	call := mine()
+	call.Schema = json.RawMessage(oneNumber)
+	result := r.play(call)["a1"].Result
+	is(t, "result", endOf(result), "failed start_failed")
+	is(t, "said", saidOf(result), "ok s m 7 7\n")
 }
 
 // TestJournalFails refuses each kind of record in turn: the run ends, says
