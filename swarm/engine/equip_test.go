@@ -193,23 +193,31 @@ func TestHalfASession(t *testing.T) {
 	}
 }
 
+// newTalked is a rig whose owner died when its talker a1 had answered, and the
+// folder of that attempt.
+func newTalked(t *testing.T) (r *rig, dir string) {
+	t.Helper()
+	r = newRig(t)
+	r.talkers()
+	r.append(called("a1", talks("one")), r.leasedAt("a1", 1), &event.Started{Agent: "a1", Attempt: 1, Step: "agent", Pid: 1 << 29, Start: 1})
+	dir = r.deps.Run.Attempt("a1", 1)
+	said := filepath.Join(dir, "box", "state", "talk", "said")
+	if err := errors.Join(
+		os.WriteFile(filepath.Join(dir, "stdout"), []byte(`{"type":"session","id":"s"}`+"\n"+ok), 0o600),
+		os.MkdirAll(filepath.Dir(said), 0o700), os.WriteFile(said, []byte("one\n"), 0o600),
+	); err != nil {
+		t.Fatal(err)
+	}
+	return r, dir
+}
+
 // TestSessionLeft holds that another agent can go on with the conversation of one
 // that had answered when its owner died, and that nobody is told that there is one
 // where it was lost.
 func TestSessionLeft(t *testing.T) {
 	t.Parallel()
 	for session, lost := range map[string]bool{"s": false, "": true} {
-		r := newRig(t)
-		r.talkers()
-		r.append(called("a1", talks("one")), r.leasedAt("a1", 1), &event.Started{Agent: "a1", Attempt: 1, Step: "agent", Pid: 1 << 29, Start: 1})
-		dir := r.deps.Run.Attempt("a1", 1)
-		said := filepath.Join(dir, "box", "state", "talk", "said")
-		if err := errors.Join(
-			os.WriteFile(filepath.Join(dir, "stdout"), []byte(`{"type":"session","id":"s"}`+"\n"+ok), 0o600),
-			os.MkdirAll(filepath.Dir(said), 0o700), os.WriteFile(said, []byte("one\n"), 0o600),
-		); err != nil {
-			t.Fatal(err)
-		}
+		r, dir := newTalked(t)
 		if lost {
 			if err := os.RemoveAll(filepath.Join(dir, "box")); err != nil {
 				t.Fatal(err)
@@ -229,19 +237,11 @@ func TestSessionLeft(t *testing.T) {
 // while what it was kept from goes, leaves all of it to the next.
 func TestSessionLeftTwice(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
-	r.talkers()
-	r.append(called("a1", talks("one")), r.leasedAt("a1", 1), &event.Started{Agent: "a1", Attempt: 1, Step: "agent", Pid: 1 << 29, Start: 1})
-	dir := r.deps.Run.Attempt("a1", 1)
-	said := filepath.Join(dir, "box", "state", "talk", "said")
-	if err := errors.Join(
-		os.WriteFile(filepath.Join(dir, "stdout"), []byte(`{"type":"session","id":"s"}`+"\n"+ok), 0o600),
-		os.MkdirAll(filepath.Dir(said), 0o700), os.WriteFile(said, []byte("one\n"), 0o600),
-	); err != nil {
-		t.Fatal(err)
-	}
+	r, dir := newTalked(t)
 	killed := errors.New("killed")
-	r.deps.Unlock = func() error { return errors.Join(killed, os.MkdirAll(filepath.Dir(said), 0o700)) }
+	r.deps.Unlock = func() error {
+		return errors.Join(killed, os.MkdirAll(filepath.Join(dir, "box", "state", "talk"), 0o700))
+	}
 	v := r.view()
 	v.Status, v.Died = store.RunStopped, true
 	if err := Recover(t.Context(), r.deps, r.config, v); !errors.Is(err, killed) {
