@@ -18,14 +18,14 @@ func newYard(t *testing.T) yard {
 	if err != nil {
 		t.Fatal(err)
 	}
-	y := yard{dir, filepath.Join(dir, "home"), filepath.Join(dir, "home/work/repo"), filepath.Join(dir, "state")}
-	for _, sub := range []string{"home/.ssh", "home/.cache/tool", "home/work/repo/pkg", "home/work/other", "state/trees", "data", "run/swarm", "link"} {
+	y := yard{dir, filepath.Join(dir, "home"), filepath.Join(dir, "home/code/repo"), filepath.Join(dir, "state")}
+	for _, sub := range []string{"home/.ssh", "home/.cache/tool", "home/code/repo/pkg", "home/code/other", "state/trees", "data", "run/swarm", "link"} {
 		if err := os.MkdirAll(filepath.Join(dir, sub), 0o700); err != nil {
 			t.Fatal(err)
 		}
 	}
 	for name, to := range map[string]string{
-		"data.link": "data", "home.link": "home", "link/repo": "../home/work/repo", "link/ssh": "../home/.ssh", "dangling": "none/x", "loop": "loop",
+		"data.link": "data", "home.link": "home", "link/repo": "../home/code/repo", "link/ssh": "../home/.ssh", "dangling": "none/x", "loop": "loop",
 	} {
 		if err := os.Symlink(to, filepath.Join(dir, name)); err != nil {
 			t.Fatal(err)
@@ -41,7 +41,7 @@ func (y yard) surroundings() Surroundings {
 	return Surroundings{
 		Home: y.home, Repo: []string{y.repo, filepath.Join(y.dir, "git")}, State: y.state,
 		Closed: []string{filepath.Join(y.home, ".ssh"), filepath.Join(y.dir, "run/swarm"), filepath.Join(y.dir, "none/sockets")},
-		Hide:   []string{filepath.Join(y.home, "work/other"), filepath.Join(y.home, ".cache")},
+		Hide:   []string{filepath.Join(y.home, "code/other"), filepath.Join(y.home, ".cache")},
 	}
 }
 
@@ -59,7 +59,7 @@ func TestWriteFolders(t *testing.T) {
 		{give: "D//data/./", want: "D/data"},
 		{give: "D/data.link", want: "D/data"},
 		{give: "~/.cache/tool", want: "D/home/.cache/tool"}, // in what is hidden
-		{give: "~/work/../.cache/tool", want: "D/home/.cache/tool"},
+		{give: "~/code/../.cache/tool", want: "D/home/.cache/tool"},
 		{give: "D/nope", wrong: "there is no folder D/nope; make it first"},
 		{give: "D/dangling", wrong: "there is no folder D/dangling; make it first"},
 		{give: "D/file", wrong: "D/file is no folder"},
@@ -67,9 +67,9 @@ func TestWriteFolders(t *testing.T) {
 		{give: "D/home.link", wrong: "D/home is HOME D/home; name a folder in it"},
 		{give: "D", wrong: "D covers HOME D/home; name a folder in it"},
 		{give: "D/../..", wrong: "covers"},
-		{give: "D/home/work/repo", wrong: "D/home/work/repo is the repository D/home/work/repo: agents change copies of it only"},
-		{give: "D/link/repo/pkg", wrong: "D/home/work/repo/pkg lies in the repository D/home/work/repo: agents change copies of it only"},
-		{give: "~/work", wrong: "D/home/work covers the repository D/home/work/repo: agents change copies of it only"},
+		{give: "D/home/code/repo", wrong: "D/home/code/repo is the repository D/home/code/repo: agents change copies of it only"},
+		{give: "D/link/repo/pkg", wrong: "D/home/code/repo/pkg lies in the repository D/home/code/repo: agents change copies of it only"},
+		{give: "~/code", wrong: "D/home/code covers the repository D/home/code/repo: agents change copies of it only"},
 		{give: "D/git/objects", wrong: "D/git/objects lies in the repository D/git: agents change copies of it only"},
 		{give: "D/state", wrong: "D/state is the state folder D/state, where the records of all runs are"},
 		{give: "D/state/trees", wrong: "D/state/trees lies in the state folder D/state, where the records of all runs are"},
@@ -77,7 +77,7 @@ func TestWriteFolders(t *testing.T) {
 		{give: "D/link/ssh/keys", wrong: "D/home/.ssh/keys lies in D/home/.ssh, of which agents see nothing"},
 		{give: "D/run", wrong: "D/run covers D/run/swarm, of which agents see nothing"},
 		{give: "D/none/sockets", wrong: "D/none/sockets is D/none/sockets, of which agents see nothing"},
-		{give: "~/work/other", wrong: "D/home/work/other is D/home/work/other, which is hidden"},
+		{give: "~/code/other", wrong: "D/home/code/other is D/home/code/other, which is hidden"},
 		{give: "~/.cache", wrong: "D/home/.cache is D/home/.cache, which is hidden"},
 		{give: "x", wrong: `expected an absolute path, or one that begins with ~/, got "x"`},
 	} {
@@ -125,10 +125,10 @@ func TestHidePaths(t *testing.T) {
 		{give: "D/file/x", want: "D/file/x"},
 		{give: "D/loop", want: "D/loop"},
 		{give: "~/", want: "D/home"},
-		{give: "~/work", want: "D/home/work"}, // all but the workspace
+		{give: "~/code", want: "D/home/code"}, // all but the workspace
 		{give: "D/state", want: "D/state"},
-		{give: "D/home/work/repo", wrong: "D/home/work/repo is the repository D/home/work/repo: agents work in copies of it, and see all of those"},
-		{give: "D/link/repo/pkg", wrong: "D/home/work/repo/pkg lies in the repository D/home/work/repo: agents work in copies of it, and see all of those"},
+		{give: "D/home/code/repo", wrong: "D/home/code/repo is the repository D/home/code/repo: agents work in copies of it, and see all of those"},
+		{give: "D/link/repo/pkg", wrong: "D/home/code/repo/pkg lies in the repository D/home/code/repo: agents work in copies of it, and see all of those"},
 		{give: "D/../../../../../../../../../../..", wrong: `"/" covers everything; name what you mean`},
 	} {
 		got, err := y.surroundings().HidePaths(y.paths(tt.give))
@@ -151,7 +151,7 @@ func TestMisplaced(t *testing.T) {
 	text := func(s string) string { return strings.ReplaceAll(s, "D", y.dir) }
 	c := mustLoad(t,
 		user(text("[sandbox]\nhide = ['D/data']\nwrite = ['D/nope', 'D/state', 'D/data']\n[agents.u]\ncommand = ['x']\nwrite = ['~/.ssh']")),
-		project(text("[sandbox]\nhide = ['D/home/work/repo/pkg']\n[agents.p]\ncommand = ['x']\nwrite = ['D/data', 'D']")))
+		project(text("[sandbox]\nhide = ['D/home/code/repo/pkg']\n[agents.p]\ncommand = ['x']\nwrite = ['D/data', 'D']")))
 	s := y.surroundings()
 	var got []string
 	for _, e := range c.Misplaced(s) {
