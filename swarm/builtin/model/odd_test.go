@@ -2,7 +2,6 @@ package model
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -14,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"agentswarm/roles"
+	"agentswarm/swarm/modeltest"
 	"agentswarm/swarm/task"
 )
 
@@ -52,22 +52,10 @@ func TestRedirect(t *testing.T) {
 }
 
 // TestDown tells a server that is not there, on this machine, from a connection
-// that was lost. Its port is taken, and nobody listens at it.
+// that was lost.
 func TestDown(t *testing.T) {
 	t.Parallel()
-	socket, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = unix.Close(socket) })
-	if err := unix.Bind(socket, &unix.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}); err != nil {
-		t.Fatal(err)
-	}
-	name, err := unix.Getsockname(socket)
-	if err != nil {
-		t.Fatal(err)
-	}
-	here := fmt.Sprintf("http://127.0.0.1:%d", name.(*unix.SockaddrInet4).Port)
+	here := modeltest.Nobody(t)
 	want := Error{Kind: task.Invalid, Wait: true, Down: true, Text: "nobody answers at " + here + ": is the server started?"}
 	for _, api := range []API{Chat, Responses, Anthropic} {
 		if e := asked(t, api, here+"/v1"); *e != want {
