@@ -291,7 +291,10 @@ while :; do sleep 0.02; done
 }
 
 // TestAttachEditor types into a program that takes the whole screen, and
-// leaves and comes back in between.
+// leaves and comes back in between. vi drops what was typed ahead when the
+// size changes, and does not repeat a write that the change interrupts: it has
+// drawn its screen before anybody attaches, and has drawn it in the size of
+// the window, which is another each time, before anybody types.
 func TestAttachEditor(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("vi"); err != nil {
@@ -299,14 +302,19 @@ func TestAttachEditor(t *testing.T) {
 	}
 	y := newYard(t)
 	y.onTerminals("TERM=xterm exec vi notes.txt\n")
-	w := y.open(24, 80, "attach", "a1")
+	y.await("the editor's screen", func() bool {
+		return strings.Count(y.ends(0, "logs", "a1", "--raw").stdout, "~") > 20
+	})
+	w := y.open(30, 90, "attach", "a1")
 	w.sees("notes.txt")
+	w.sees("\x1b[30;")
 	w.types("ihello from afar")
 	w.sees("afar")
 	w.types("\x1d")
 	w.ends(0)
-	w = y.open(30, 90, "attach", "a1")
+	w = y.open(35, 100, "attach", "a1")
 	w.sees("hello from afar")
+	w.sees("\x1b[35;")
 	w.types("\x1b:wq\r")
 	w.sees("a1 completed")
 	w.ends(0)
