@@ -2,6 +2,7 @@ package command
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
 	"path"
 	"slices"
@@ -9,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"agentswarm/roles"
 	"agentswarm/swarm/agent"
 	"agentswarm/swarm/event"
 	"agentswarm/swarm/provider"
@@ -34,6 +36,7 @@ func Builtin() agent.Kind {
 		Alike:    true,
 		Paid:     true,
 		Sessions: []string{sessions + "/*"},
+		Check:    check,
 		Login:    Endpoints(nil),
 		Unnamed:  Unnamed(nil),
 	}
@@ -87,7 +90,7 @@ func (a Inhouse) Launch(r agent.Request) (agent.Launch, error) {
 			argv = append(argv, "--"+option.name+"="+option.value)
 		}
 	}
-	if err := s.CheckReads(); err != nil {
+	if err := check(s); err != nil {
 		return agent.Launch{}, err
 	}
 	if s.ReadOnly {
@@ -121,6 +124,14 @@ func (a Inhouse) Launch(r agent.Request) (agent.Launch, error) {
 		return nil, failed
 	}
 	return l, err
+}
+
+// check refuses what it would end with once it has started.
+func check(s *agent.Spec) error {
+	if s.Effort != "" && !slices.Contains(roles.Efforts(), s.Effort) {
+		return fmt.Errorf("effort %q: the built-in agent knows %s", s.Effort, strings.Join(roles.Efforts(), ", "))
+	}
+	return s.CheckReads()
 }
 
 // modelVariable names its model where nothing else does.

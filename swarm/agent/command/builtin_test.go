@@ -62,6 +62,8 @@ func TestBuiltin(t *testing.T) {
 		{"fork", agent.Spec{}, "p", "--fork=/state/sessions/p"},
 		{"read-only that writes", agent.Spec{ReadOnly: true, Tools: []string{"edit"}}, "",
 			"tools edit: an agent that is read-only can have only read,grep,find,ls"},
+		{"no effort", agent.Spec{Effort: "hard"}, "",
+			`effort "hard": the built-in agent knows none, minimal, low, medium, high, xhigh, max`},
 	} {
 		kind := Builtin()
 		spec := test.spec
