@@ -116,7 +116,7 @@ func tagged(variable string) (alive []string) {
 	return alive
 }
 
-// TestRealSteer holds that a word reaches the model before its next turn.
+// TestRealSteer holds that a word reaches the model while it works.
 func TestRealSteer(t *testing.T) {
 	t.Parallel()
 	onKinds(t, func(t *testing.T, k realKind) {
@@ -124,10 +124,15 @@ func TestRealSteer(t *testing.T) {
 			modeltest.Rule{When: modeltest.When{Results: at(0)}, Turn: modeltest.Turn{
 				Calls: []modeltest.Call{{Name: "{shell}", Args: map[string]any{"command": `mkfifo "$HELD" && cat "$HELD"`}}},
 			}},
-			modeltest.Rule{Turn: modeltest.Turn{Text: modeltest.Pieces{"Done."}}},
+			modeltest.Rule{When: modeltest.When{User: "marmalade"}, Turn: modeltest.Turn{Text: modeltest.Pieces{"Done."}}},
+			modeltest.Rule{When: modeltest.When{System: "marmalade"}, Turn: modeltest.Turn{Text: modeltest.Pieces{"Done."}}}, // as claude tells it
+			// Who was sent words may read them after the end of its command.
+			modeltest.Rule{Turn: modeltest.Turn{
+				Calls: []modeltest.Call{{Name: "{shell}", Args: map[string]any{"command": "true"}}},
+			}},
 		)
 		pipe := r.path("pipe")
-		cmd := r.command([]string{"HELD=" + pipe}, "run", "--agent", k.name, "--model", k.model, "Listen")
+		cmd := r.command([]string{"HELD=" + pipe}, "run", "--agent", k.name, "--model", k.model, "--max-turns", "100", "Listen")
 		r.must(cmd.Start())
 		r.awaitProcess("cat\x00" + pipe)
 		r.ends(0, "send", "a1", "Say marmalade")
@@ -136,11 +141,7 @@ func TestRealSteer(t *testing.T) {
 			held, err := os.OpenFile(pipe, os.O_WRONLY|syscall.O_NONBLOCK, 0)
 			return err == nil && held.Close() == nil
 		})
-		r.must(cmd.Wait())
-		requests := r.server.Requests()
-		if len(requests) < 2 || !strings.Contains(string(requests[1].Body), "Say marmalade") {
-			t.Errorf("the model was not told in its second turn of %d", len(requests))
-		}
+		r.must(cmd.Wait()) // which it does by what it is told, and by nothing else
 	}, agent.KindPi, agent.KindCodex, agent.KindClaude, agent.KindBuiltin)
 }
 
