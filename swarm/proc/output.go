@@ -119,9 +119,9 @@ func (o *output) copy(s *stream) {
 		}
 		switch {
 		case err == nil:
-		case errors.Is(err, os.ErrDeadlineExceeded) && fresh && late < rest/chunk:
-			// The deadline also strikes while a slow disk keeps us from
-			// reading what is there.
+		case errors.Is(err, os.ErrDeadlineExceeded) && (fresh || late == 0) && late < rest/chunk:
+			// The deadline also strikes while a slow disk, or a machine that does
+			// not let us run, keeps us from reading what is there.
 			fresh = false
 			late++
 			_ = s.from.SetReadDeadline(time.Now().Add(quiet))

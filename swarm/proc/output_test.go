@@ -6,6 +6,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
 
 func TestOutput(t *testing.T) {
@@ -120,6 +121,30 @@ func TestFirstErrorIsLast(t *testing.T) {
 	}
 	if got := read(t, spec.Stdout); got != "abc" || o.dropped.Load() != 2 {
 		t.Errorf("it holds %q, %d are dropped", got, o.dropped.Load())
+	}
+}
+
+// TestDrainsLate: what was printed is kept, though whoever drains was not let
+// run before its time was over.
+func TestDrainsLate(t *testing.T) {
+	t.Parallel()
+	spec := mode{}.spec(t, "exit", "0")
+	o := newOutput(0)
+	ends, err := o.open(&spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ends[0].WriteString("printed"); err != nil {
+		t.Fatal(err)
+	}
+	for i, s := range o.streams {
+		if err := errors.Join(ends[i].Close(), s.from.SetReadDeadline(time.Unix(1, 0))); err != nil {
+			t.Fatal(err)
+		}
+		o.copy(s)
+	}
+	if err := o.close(); err != nil || read(t, spec.Stdout) != "printed" {
+		t.Errorf("it holds %q, %v", read(t, spec.Stdout), err)
 	}
 }
 

@@ -3,9 +3,11 @@ package proc
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
+	"io"
+	"os"
 	"os/exec"
+	"sync"
 	"syscall"
 	"time"
 )
@@ -31,24 +33,58 @@ func Query(ctx context.Context, r QueryRequest) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("ask %s: %w", r.Argv[0], err)
 	}
+	near, far, err := os.Pipe()
+	if err != nil {
+		return "", fmt.Errorf("ask %s: %w", r.Argv[0], err)
+	}
+	defer near.Close()
 	said := &beginning{most: cmp.Or(r.Most, querySize)}
 	cmd := exec.CommandContext(ctx, path, r.Argv[1:]...)
-	cmd.Env, cmd.Dir, cmd.Stdout, cmd.Stderr = r.Env, r.Dir, said, said
+	cmd.Env, cmd.Dir, cmd.Stdout, cmd.Stderr = r.Env, r.Dir, far, far
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	// Whatever it leaves behind holds its streams open.
 	end := func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
-	cmd.Cancel, cmd.WaitDelay = end, 100*time.Millisecond
-	err = cmd.Run()
-	if cmd.Process != nil {
+	cmd.Cancel = end
+	err = cmd.Start()
+	_ = far.Close() // ours; the program has its own
+	if err == nil {
+		var heard sync.WaitGroup
+		heard.Go(func() { hear(near, said) })
+		err = cmd.Wait()
 		_ = end() // ESRCH where nothing was left
+		// What has left the group may hold the streams open.
+		_ = near.SetReadDeadline(time.Now().Add(queryDelay))
+		heard.Wait()
 	}
 	switch {
 	case ctx.Err() != nil:
 		return "", fmt.Errorf("ask %s: %w", r.Argv[0], context.Cause(ctx))
-	case err != nil && !errors.Is(err, exec.ErrWaitDelay):
+	case err != nil:
 		return string(said.text), fmt.Errorf("ask %s: %w", r.Argv[0], err)
 	}
 	return string(said.text), nil
+}
+
+// queryDelay is how long streams may stay open once all that was asked is gone.
+const queryDelay = 100 * time.Millisecond
+
+// hear reads a pipe to its end, or until its deadline. What is in it then is
+// read all the same: on a busy machine the deadline may be over before this
+// was let run.
+func hear(near *os.File, to io.Writer) {
+	_, _ = io.Copy(to, near) // an error is an end, too
+	raw, err := near.SyscallConn()
+	if err != nil {
+		return
+	}
+	buf := make([]byte, 4<<10)
+	for range rest / len(buf) { // somebody may go on to write
+		n := 0
+		err := raw.Control(func(fd uintptr) { n, _ = syscall.Read(int(fd), buf) })
+		if err != nil || n <= 0 {
+			return
+		}
+		_, _ = to.Write(buf[:n]) // what keeps the beginning refuses nothing
+	}
 }
 
 // beginning keeps the first part of what is written to it.

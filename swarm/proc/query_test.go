@@ -30,6 +30,28 @@ func TestQuery(t *testing.T) {
 	}
 }
 
+// TestHearLate: what was said is heard, though nobody came to read it in time.
+func TestHearLate(t *testing.T) {
+	t.Parallel()
+	near, far, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer near.Close()
+	defer far.Close() // somebody holds it open
+	want := strings.Repeat("said\n", 2000)
+	if _, err := far.WriteString(want); err != nil {
+		t.Fatal(err)
+	}
+	if err := near.SetReadDeadline(time.Unix(1, 0)); err != nil {
+		t.Fatal(err)
+	}
+	var got strings.Builder
+	if hear(near, &got); got.String() != want {
+		t.Errorf("heard %d bytes, want %d", got.Len(), len(want))
+	}
+}
+
 // TestQueryEnds: neither one that does not answer nor what one leaves behind
 // outlives the question.
 func TestQueryEnds(t *testing.T) {
