@@ -26,7 +26,7 @@ func lockBase(ctx context.Context, dir string, how int) (*os.File, error) {
 		if named(f) {
 			return f, nil
 		}
-		if err := f.Close(); err != nil {
+		if err := letGo(f); err != nil {
 			return nil, err
 		}
 	}
@@ -44,7 +44,7 @@ func named(f *os.File) bool {
 
 // tryBase takes the lock of a base that nobody uses; else it says EWOULDBLOCK.
 // It asks for a moment: a process that was just forked holds what its parent
-// has let go until it runs a program of its own.
+// had when it was killed until it runs a program of its own.
 func tryBase(ctx context.Context, dir string) (*os.File, error) {
 	moment, cancel := context.WithTimeout(ctx, forkTime)
 	defer cancel()
@@ -82,6 +82,12 @@ func flock(ctx context.Context, f *os.File, how int) error {
 			return &os.PathError{Op: "lock", Path: f.Name(), Err: err}
 		}
 	}
+}
+
+// letGo gives a lock up at once. Closing the file is not enough: a child that
+// was forked, and has not come to its exec, still holds it open.
+func letGo(f *os.File) error {
+	return errors.Join(unix.Flock(int(f.Fd()), unix.LOCK_UN), f.Close())
 }
 
 // enlist says that a workspace stands on a base.

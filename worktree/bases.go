@@ -41,7 +41,7 @@ func (b *base) users() string { return filepath.Join(b.dir, usersName) }
 
 // let gives the locks up.
 func (b *base) let() error {
-	err := b.lock.Close()
+	err := letGo(b.lock)
 	if b.under != nil {
 		err = errors.Join(err, b.under.let())
 	}
@@ -224,9 +224,9 @@ func (t *Trees) holdBase(ctx context.Context, commit git.Hash) (*base, error) {
 			return b, t.holdUnder(ctx, b, r)
 		}
 		if broken := (*brokenBase)(nil); made && errors.As(err, &broken) {
-			return nil, errors.Join(err, b.lock.Close())
+			return nil, errors.Join(err, letGo(b.lock))
 		}
-		if err := errors.Join(t.makeOnce(ctx, b), b.lock.Close()); err != nil {
+		if err := errors.Join(t.makeOnce(ctx, b), letGo(b.lock)); err != nil {
 			return nil, err
 		}
 		if err := t.boundBases(ctx, b); err != nil {
@@ -266,17 +266,17 @@ func (t *Trees) makeOnce(ctx context.Context, b *base) error {
 		return err
 	}
 	if _, err := b.whole(); err == nil {
-		return lock.Close() // another process was first
+		return letGo(lock) // another process was first
 	}
 	if err := t.fills.enter(ctx); err != nil {
-		return errors.Join(err, lock.Close())
+		return errors.Join(err, letGo(lock))
 	}
 	err = t.makeBase(ctx, b)
 	t.fills.leave(false)
 	if !died(err) {
 		err = errors.Join(err, os.Remove(lock.Name()))
 	}
-	return errors.Join(err, lock.Close())
+	return errors.Join(err, letGo(lock))
 }
 
 // boundBases removes what was not used for longest where there is too much now.

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
+	"golang.org/x/sys/unix"
 
 	"agentswarm/worktree/git"
 )
@@ -160,6 +161,27 @@ func TestSweepBases(t *testing.T) {
 	}
 	if whole, rest := f.basesIn(); len(whole) != 1 || !slices.Contains(rest, "mine") {
 		t.Errorf("there are %q and %q, want what is not ours", whole, rest)
+	}
+}
+
+// TestForkedChildHoldsNoBase: a base that was let go can be removed, however long
+// a child that was forked before takes to run its program.
+func TestForkedChildHoldsNoBase(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	base := f.commit("a", "a\n")
+	f.open()
+	f.private(Overlay)
+	b, done, err := f.trees.baseOf(t.Context(), base)
+	must(t, err)
+	held, err := unix.FcntlInt(b.lock.Fd(), unix.F_DUPFD_CLOEXEC, 0) // as such a child holds it
+	must(t, err)
+	defer unix.Close(held)
+	done()
+	must(t, f.trees.Close())
+	gone, err := SweepBases(t.Context(), SweepBasesRequest{Bases: f.trees.Bases, Size: 0})
+	if err != nil || len(gone) != 1 {
+		t.Errorf("swept %+v, %v, want the base", gone, err)
 	}
 }
 

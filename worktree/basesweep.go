@@ -68,7 +68,7 @@ func (s *baseSweep) sweep(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, lock.Close()) }()
+	defer func() { err = errors.Join(err, letGo(lock)) }()
 	entries, err := os.ReadDir(s.Bases)
 	if err != nil {
 		return err
@@ -162,7 +162,7 @@ func (s *baseSweep) remove(ctx context.Context, f found) (went bool, err error) 
 	if lock == nil || err != nil {
 		return false, err
 	}
-	defer func() { err = errors.Join(err, lock.Close()) }()
+	defer func() { err = errors.Join(err, letGo(lock)) }()
 	used, err := inUse(filepath.Join(f.Path, usersName))
 	if used || err != nil {
 		return false, err
@@ -230,7 +230,7 @@ func (s *baseSweep) half(ctx context.Context, dir, path string) error {
 	if _, at := os.Lstat(dir); missing(at) && !s.DryRun {
 		err = errors.Join(err, os.Remove(dir+lockSuffix))
 	}
-	return errors.Join(err, lock.Close())
+	return errors.Join(err, letGo(lock))
 }
 
 // aside removes what is no base any more, once nobody has it mounted.
@@ -251,7 +251,7 @@ func (s *baseSweep) aside(ctx context.Context, path string) error {
 	if err == nil && !s.DryRun {
 		err = os.Remove(lock.Name())
 	}
-	return errors.Join(err, lock.Close())
+	return errors.Join(err, letGo(lock))
 }
 
 // scrap removes what is no base any more, or never was one.

@@ -37,5 +37,5 @@ func lockFile(ctx context.Context, path string) (unlock func() error, err error)
 	if err := flock(ctx, f, unix.LOCK_EX); err != nil {
 		return nil, errors.Join(fmt.Errorf("lock worktrees: %w", err), f.Close())
 	}
-	return f.Close, nil
+	return func() error { return letGo(f) }, nil
 }
