@@ -15,6 +15,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"agentswarm/swarm/event"
 	"agentswarm/swarm/store"
@@ -119,10 +120,13 @@ func owned(t *testing.T) *store.Owner {
 func listening(t *testing.T, g *target) (*Server, *store.Run, string) {
 	t.Helper()
 	o, runtime := owned(t), short(t)
-	s, err := Listen(t.Context(), o, g, in(runtime))
+	s, err := open(o, g, in(runtime))
 	if err != nil {
 		t.Fatal(err)
 	}
+	// Those that say nothing while a test on a busy machine goes on stay.
+	s.patience = time.Minute
+	s.begin(t.Context())
 	t.Cleanup(func() {
 		if err := s.Close(); err != nil {
 			t.Error(err)

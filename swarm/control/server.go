@@ -49,6 +49,7 @@ type Server struct {
 	end      context.CancelFunc
 	slots    chan struct{}
 	seats    chan struct{}
+	patience time.Duration  // how long a peer may say nothing; tests have more
 	work     sync.WaitGroup // the accept loop and the connections
 	once     sync.Once
 }
@@ -56,6 +57,22 @@ type Server struct {
 // Listen opens the control socket of a run that this process owns. The
 // requests that arrive are bounded by ctx. Close it before giving the run up.
 func Listen(ctx context.Context, o *store.Owner, target Target, getenv func(string) string) (*Server, error) {
+	s, err := open(o, target, getenv)
+	if err != nil {
+		return nil, err
+	}
+	s.begin(ctx)
+	return s, nil
+}
+
+// begin lets peers in until Close.
+func (s *Server) begin(ctx context.Context) {
+	ctx, s.end = context.WithCancel(ctx)
+	s.work.Go(func() { s.accept(ctx) })
+}
+
+// open makes the socket.
+func open(o *store.Owner, target Target, getenv func(string) string) (*Server, error) {
 	dir := folder(getenv)
 	path, err := socket(dir, o.Run)
 	if err != nil {
@@ -72,7 +89,10 @@ func Listen(ctx context.Context, o *store.Owner, target Target, getenv func(stri
 		return nil, fmt.Errorf("open control socket: %w", err)
 	}
 	l.SetUnlinkOnClose(false)
-	s := &Server{run: o.Run.ID, path: path, target: target, listener: l, slots: make(chan struct{}, crowd), seats: make(chan struct{}, audience)}
+	s := &Server{
+		run: o.Run.ID, path: path, target: target, listener: l, patience: patience,
+		slots: make(chan struct{}, crowd), seats: make(chan struct{}, audience),
+	}
 	err = os.Chmod(path, 0o600)
 	if err == nil {
 		s.file, err = os.Lstat(path)
@@ -80,8 +100,6 @@ func Listen(ctx context.Context, o *store.Owner, target Target, getenv func(stri
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("open control socket: %w", err), l.Close())
 	}
-	ctx, s.end = context.WithCancel(ctx)
-	s.work.Go(func() { s.accept(ctx) })
 	return s, nil
 }
 
@@ -161,7 +179,7 @@ func (s *Server) serve(ctx context.Context, conn *net.UnixConn, leave func()) {
 	defer unhook()
 	lines := bufio.NewReaderSize(conn, maxLine)
 	for {
-		_ = conn.SetReadDeadline(time.Now().Add(patience))
+		_ = conn.SetReadDeadline(time.Now().Add(s.patience))
 		if ctx.Err() != nil {
 			return
 		}
