@@ -76,12 +76,13 @@ func TestStop(t *testing.T) {
 
 func TestStopWakesSleepers(t *testing.T) {
 	inModes(t, func(t *testing.T, m mode) {
-		spec := m.spec(t, "die", fmt.Sprint(int(syscall.SIGSTOP)))
+		spec := m.spec(t, "halted")
 		spec.Grace = patient
 		p := m.start(t, spec)
+		printed(t, p, 1)
 		p.Stop()
-		if exit := p.Wait(); exit.Signal != "SIGTERM" {
-			t.Errorf("a stopped process ended %+v, want SIGTERM", exit)
+		if exit := p.Wait(); exit.Code != 128+int(syscall.SIGTERM) || exit.Left != 0 {
+			t.Errorf("who has a stopped process in its group ended %+v, want code 143 for its SIGTERM", exit)
 		}
 	})
 }

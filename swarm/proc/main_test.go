@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -98,6 +99,8 @@ func playAgent(role string, args []string) int {
 		<-c
 		fmt.Println("bye")
 		return 7
+	case "halted":
+		return playHalted()
 	case "deaf":
 		signal.Ignore(syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
 		fmt.Println("ready")
@@ -147,6 +150,27 @@ func playAgent(role string, args []string) int {
 		return playChatter(role, args)
 	}
 	return 0
+}
+
+// playHalted says when a child of its group has stopped, and ends with the code
+// of what ended that.
+func playHalted() int {
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGTERM) // it outlives the child
+	cmd := exec.Command(exe(), "agent", "die", strconv.Itoa(int(syscall.SIGSTOP)))
+	must(cmd.Start())
+	for {
+		var status syscall.WaitStatus
+		_, err := syscall.Wait4(cmd.Process.Pid, &status, syscall.WUNTRACED, nil)
+		switch {
+		case errors.Is(err, syscall.EINTR):
+		case err == nil && status.Stopped():
+			fmt.Println("halted")
+		case err == nil && status.Signaled():
+			return 128 + int(status.Signal())
+		default:
+			must(fmt.Errorf("the child ended with %v, %w", status, err))
+		}
+	}
 }
 
 // playChatter is the agent that prints.
