@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"testing"
+	"time"
 )
 
 // TestMemory measures a shell below this process that holds many megabytes in a
@@ -31,8 +32,15 @@ func TestMemory(t *testing.T) {
 	if held < 32<<20 {
 		t.Errorf("below the shell %d bytes are held, want at least 32 MiB", held)
 	}
-	if all := Memory(os.Getpid()); all < held {
-		t.Errorf("below this process %d bytes are held, and %d of them below the shell", all, held)
+	// The kernel may leave one of many children out while others come and go.
+	for limit := time.Now().Add(patient); ; {
+		all := Memory(os.Getpid())
+		if all >= held {
+			break
+		}
+		if time.Now().After(limit) {
+			t.Fatalf("below this process %d bytes are held, and %d of them below the shell", all, held)
+		}
 	}
 	if err := in.Close(); err != nil {
 		t.Error(err)
