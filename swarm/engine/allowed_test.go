@@ -14,6 +14,8 @@ import (
 func TestGuardAfterHook(t *testing.T) {
 	t.Parallel()
 	r, w := judging(t, `may "call x"; begin "call x"; begin "call x"; may "grave"; begin "grave"; begin "call y"`)
+	now := time.Now()
+	r.deps.Now = func() time.Time { return now } // no program begins too late
 	e := Open(t.Context(), r.deps, r.config, nil)
 	if _, err := e.Start(mine()); err != nil {
 		t.Fatal(err)
