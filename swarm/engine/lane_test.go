@@ -295,8 +295,9 @@ func TestMemoryHolds(t *testing.T) {
 	r.lane(untilGo)
 	r.deps.Governor = nil
 	var measured atomic.Int32
+	now := time.Now() // no agent comes to be taken for one that has all its memory
 	r.deps.Memory = &limit.Memory{
-		Available: func() int64 { return 1<<30 + 150<<20 }, Now: time.Now,
+		Available: func() int64 { return 1<<30 + 150<<20 }, Now: func() time.Time { return now },
 		Used: func(pid int) int64 {
 			if pid > 0 {
 				measured.Add(1)
