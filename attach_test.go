@@ -28,7 +28,7 @@ func (y *yard) onTerminals(script string, more ...string) (run string) {
 	})
 	y.t.Cleanup(func() {
 		y.swarm(nil, "cancel", run)
-		y.swarm(nil, "wait", run, "--timeout", "1m")
+		y.swarm(nil, "wait", run, "--timeout", never.String())
 		aliveIn(y.dir) // until it is gone: what it writes yet would be in the way of who removes the folder
 	})
 	return run
@@ -36,6 +36,16 @@ func (y *yard) onTerminals(script string, more ...string) (run string) {
 
 // interactive is a shell that a person types to. It says when it is ready.
 const interactive = "PS1='> ' ENV= exec sh -i\n"
+
+// hangs has the shell of a window run something until it is interrupted. What
+// says that it is there is what is to be ended: a shell that has just forked
+// for it may take the signal for itself.
+func (y *yard) hangs(w *window) {
+	y.t.Helper()
+	y.write("ready", "hangs now\n")
+	w.types("cat " + filepath.Join(y.dir, "ready") + " -\r")
+	w.sees("hangs now\r\n")
+}
 
 func (y *yard) running(agent string) {
 	y.t.Helper()
@@ -62,8 +72,7 @@ func TestAttach(t *testing.T) {
 	w.types("until test \"$(stty size)\" = '41 121'; do :; done; echo res''ized\r")
 	w.sees("\r\nresized\r\n> ")
 
-	w.types("sh -c 'echo re\"\"ady; cat'\r")
-	w.sees("\r\nready\r\n")
+	y.hangs(w)
 	w.interrupts() // cat, and neither the shell nor us
 	w.types("echo a''live\r")
 	w.sees("\r\nalive\r\n")
@@ -234,7 +243,7 @@ func TestAttachStopped(t *testing.T) {
 	typed := filepath.Join(y.dir, "typed")
 	y.await("another who types", func() bool {
 		next := y.open(24, 80, "attach", "a1")
-		next.sees("attached to a1")
+		next.sees("flood") // nothing of it comes before the terminal is raw, and Ctrl-C a letter
 		next.types("\x03touch " + typed + "\r")
 		found := false
 		for try := 0; try < 100 && !found; try++ {
@@ -336,9 +345,8 @@ func TestShell(t *testing.T) {
 	w.types("cat theirs.txt; echo mine > mine.txt; stty size; test -t 0 && echo \"it is a term\"'inal'\r")
 	w.sees("\r\ntheirs\r\n24 80\r\nit is a terminal\r\n")
 	w.sees("> ")
-	w.types("sh -c 'echo re\"\"ady; sleep 1000'\r")
-	w.sees("\r\nready\r\n")
-	w.interrupts() // sleep, and neither the shell nor us
+	y.hangs(w)
+	w.interrupts() // cat, and neither the shell nor us
 	w.types("echo a''live; exit 7\r")
 	w.sees("\r\nalive\r\n")
 	w.ends(7)
@@ -370,7 +378,7 @@ func TestShell(t *testing.T) {
 	y.write("looked", "")
 	w.types("\r")
 	w.types("exit\r")
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) { // a poll
+	for deadline := time.Now().Add(never); ; time.Sleep(10 * time.Millisecond) { // a poll
 		s := y.ends(0, "gc")
 		if strings.Contains(s.stdout, "what you changed is kept\n") {
 			break

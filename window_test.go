@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"os/exec"
 	"reflect"
@@ -70,21 +71,30 @@ func (w *window) text() string {
 }
 
 // sees waits until the window has shown a text, and forgets what came before
-// and it. It fails after a minute, which says that it never comes.
+// and it. It fails where it never comes.
 func (w *window) sees(text string) string {
 	w.t.Helper()
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) { // a poll
+	before, ok := w.shows(text, never)
+	if !ok {
+		w.t.Fatalf("%q does not come; the window shows %q", text, w.text())
+	}
+	return before
+}
+
+// shows is sees for a text that need not come within some time.
+func (w *window) shows(text string, within time.Duration) (before string, ok bool) {
+	for deadline := time.Now().Add(within); ; time.Sleep(5 * time.Millisecond) { // a poll
 		w.mu.Lock()
 		at := bytes.Index(w.shown, []byte(text))
 		if at >= 0 {
 			before := string(w.shown[:at])
 			w.shown = w.shown[at+len(text):]
 			w.mu.Unlock()
-			return before
+			return before, true
 		}
 		w.mu.Unlock()
 		if time.Now().After(deadline) {
-			w.t.Fatalf("%q does not come; the window shows %q", text, w.text())
+			return "", false
 		}
 	}
 }
@@ -96,13 +106,22 @@ func (w *window) types(text string) {
 	}
 }
 
-// interrupts ends what a shell runs, and waits until the shell asks for more. A
-// terminal drops what is on its way out after the signal, a prompt among that:
-// an empty line brings another.
+// interrupts ends what a shell runs, and waits until the shell does what it is
+// told again. A terminal drops what is on its way out after the signal, a prompt
+// among that, and who is ended may yet take a line that was for the shell: it is
+// told until it answers, and has asked for more once it has to the last.
 func (w *window) interrupts() {
 	w.t.Helper()
-	w.types("\x03\r")
-	w.sees("> ")
+	w.types("\x03")
+	for n := 1; ; n++ {
+		w.types(fmt.Sprintf("echo go''es on %d\r", n))
+		if _, ok := w.shows(fmt.Sprintf("goes on %d\r\n> ", n), time.Second); ok {
+			return
+		}
+		if time.Duration(n)*time.Second > never {
+			w.t.Fatalf("no shell answers; the window shows %q", w.text())
+		}
+	}
 }
 
 // ends waits until the command has ended with a code, and holds it to leaving
@@ -111,7 +130,7 @@ func (w *window) ends(code int) {
 	w.t.Helper()
 	select {
 	case <-w.ended:
-	case <-time.After(time.Minute):
+	case <-time.After(never):
 		w.t.Fatalf("it does not end; the window shows %q", w.text())
 	}
 	if got := w.cmd.ProcessState.ExitCode(); got != code {
