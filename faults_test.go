@@ -20,7 +20,7 @@ import (
 //	kill:before closed:FILE   the same before the first record of a kind, or after
 //	kill:before closed*3:FILE  the same before the third of them
 //	kill:swapped:FILE  the same at the first step of this name
-//	hold:before closed:FILE   the process makes the file and comes no further for a minute
+//	hold:before closed:FILE   the process makes the file and comes no further, for as long as never
 //	await:entered:FILE  steps of this name end once there is the file
 //	prune:all:REPO   at each step the user tidies the repository up
 const faultVar = "SWARMTEST_FAULT"
@@ -72,7 +72,7 @@ func (f *faulty) step(name string) error {
 	}
 	err := os.WriteFile(f.file, []byte(name+"\n"), 0o600)
 	if f.verb == "hold" {
-		time.Sleep(time.Minute) // unless a signal ends it
+		time.Sleep(never) // unless a signal ends it
 		return err
 	}
 	if err == nil {

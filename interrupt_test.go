@@ -44,7 +44,7 @@ func (y *yard) start(more []string, args ...string) (*exec.Cmd, func() said) {
 // await waits until something is so.
 func (y *yard) await(what string, so func() bool) {
 	y.t.Helper()
-	for deadline := time.Now().Add(time.Minute); !so(); {
+	for deadline := time.Now().Add(never); !so(); {
 		if time.Now().After(deadline) {
 			y.t.Fatalf("%s: it never came", what)
 		}

@@ -85,7 +85,7 @@ func (y *yard) killHanging(args []string) {
 		_ = cmd.Wait() // it is killed
 	}()
 	defer func() { <-ended }()
-	for deadline := time.Now().Add(time.Minute); len(y.lines("hanging")) == 0; {
+	for deadline := time.Now().Add(never); len(y.lines("hanging")) == 0; {
 		select {
 		case <-ended:
 			y.failf("swarm %v ended before a filter hung: %s", args, said.String())
@@ -107,7 +107,7 @@ func (y *yard) killHanging(args []string) {
 // dead waits until processes are gone; zombies that nobody waits for are.
 func (y *yard) dead(pids []string) {
 	y.t.Helper()
-	for deadline := time.Now().Add(time.Minute); ; {
+	for deadline := time.Now().Add(never); ; {
 		alive := slices.DeleteFunc(slices.Clone(pids), func(pid string) bool {
 			line, err := os.ReadFile(filepath.Join("/proc", pid, "cmdline"))
 			return err != nil || len(line) == 0

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
@@ -26,7 +25,7 @@ func TestMCP(t *testing.T) {
 		},
 	})
 	// It ends by itself, however long that takes: it is not to be killed.
-	transport := &mcp.CommandTransport{Command: y.command(nil, "mcp"), TerminateDuration: time.Minute}
+	transport := &mcp.CommandTransport{Command: y.command(nil, "mcp"), TerminateDuration: never}
 	session, err := client.Connect(t.Context(), transport, nil)
 	y.must(err)
 	call := func(tool string, args map[string]any) (string, bool) {

@@ -312,7 +312,7 @@ func (k *scriptKilling) inspect() {
 // aliveIn are the processes that were started for a folder: it is in their
 // environment, or they are in it.
 func aliveIn(dir string) []string {
-	for deadline := time.Now().Add(time.Minute); ; {
+	for deadline := time.Now().Add(never); ; {
 		var alive []string
 		procs, _ := filepath.Glob("/proc/[0-9]*")
 		for _, proc := range procs {

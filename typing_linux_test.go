@@ -12,8 +12,8 @@ import (
 )
 
 // typeOnTerminal runs a command on a terminal of its own, plays the moves and
-// returns all it showed. It fails where a minute passes without what a move
-// waits for, or, once all are made, without anything.
+// returns all it showed. It fails where what a move waits for never comes,
+// or, once all are made, neither more nor an end.
 func typeOnTerminal(dir string, env, argv []string, moves []move) ([]byte, error) {
 	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY|syscall.O_NONBLOCK, 0)
 	if err != nil {
@@ -61,7 +61,7 @@ func play(fd int, moves []move) ([]byte, error) {
 	var shown []byte
 	since := 0
 	buf := make([]byte, 4096)
-	for deadline := time.Now().Add(time.Minute); ; {
+	for deadline := time.Now().Add(never); ; {
 		n, err := syscall.Read(fd, buf)
 		switch {
 		case errors.Is(err, syscall.EAGAIN):
@@ -78,7 +78,7 @@ func play(fd int, moves []move) ([]byte, error) {
 		}
 		shown = append(shown, buf[:n]...)
 		if len(moves) == 0 {
-			deadline = time.Now().Add(time.Minute) // however long it takes, it goes on
+			deadline = time.Now().Add(never) // however long it takes, it goes on
 		}
 		if len(moves) == 0 || bytes.Count(shown[since:], []byte(moves[0].wait)) < moves[0].times {
 			continue
@@ -86,6 +86,6 @@ func play(fd int, moves []move) ([]byte, error) {
 		if _, err := syscall.Write(fd, []byte(moves[0].types)); err != nil {
 			return shown, err
 		}
-		since, moves, deadline = len(shown), moves[1:], time.Now().Add(time.Minute)
+		since, moves, deadline = len(shown), moves[1:], time.Now().Add(never)
 	}
 }

@@ -227,7 +227,7 @@ func (y *yard) view() *store.View {
 // alive are the processes of the run: their command lines name the yard.
 // What was killed may need a moment to be gone.
 func (y *yard) alive() []string {
-	for deadline := time.Now().Add(time.Minute); ; {
+	for deadline := time.Now().Add(never); ; {
 		alive := processesWith(y.dir)
 		if len(alive) == 0 || time.Now().After(deadline) {
 			return alive
