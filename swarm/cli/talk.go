@@ -56,10 +56,11 @@ func (t *attaching) talk(stream *control.Stream) (end end, err error) {
 	close(k.over)
 	// The terminal first: whatever else goes wrong, the person has theirs.
 	err = errors.Join(err, term.Restore(t.in, before), k.tidy())
-	err = errors.Join(err, stream.Close(), woken.Close())
+	_ = stream.Leave() // the run may have hung up already
+	err = errors.Join(err, woken.Close())
 	<-listened
 	<-read
-	err = errors.Join(err, wake.Close())
+	err = errors.Join(err, stream.Close(), wake.Close())
 	if end == endDetached {
 		fmt.Fprintf(t.env.Stderr, "detached from %s; attach again with `%s attach %s`\n",
 			t.id, t.env.Calls, t.address())
@@ -201,7 +202,8 @@ func (k *talking) tidy() error {
 	return err
 }
 
-// readFrames reads what the run sends, until it ends or nobody listens.
+// readFrames reads what the run sends, until it hangs up: then nobody is in the
+// place of who leaves, and whoever attaches next may type.
 func (k *talking) readFrames() {
 	defer close(k.frames)
 	for {
@@ -211,8 +213,7 @@ func (k *talking) readFrames() {
 		}
 		select {
 		case k.frames <- f:
-		case <-k.over:
-			return
+		case <-k.over: // nobody looks at it any more
 		}
 	}
 }

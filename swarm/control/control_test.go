@@ -29,6 +29,7 @@ type target struct {
 	supervisors []int
 	err         error
 	hold        chan struct{} // where set, told when a stop has begun to wait
+	left        func()        // where set, called when whoever was attached has left
 }
 
 func (g *target) Carry(ctx context.Context, r Request) error {
@@ -51,6 +52,9 @@ func (g *target) Attach(_ context.Context, r *Attach) (func(*Stream) error, erro
 	return func(s *Stream) error {
 		for {
 			f, err := s.Read()
+			if err != nil && g.left != nil {
+				g.left()
+			}
 			if err != nil {
 				return err
 			}

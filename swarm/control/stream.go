@@ -83,6 +83,17 @@ func (s *Stream) Write(f Frame) error {
 // between two frames.
 func (s *Stream) Read() (Frame, error) { return readFrame(s.lines) }
 
+// Leave ends what this end says. The other end hangs up once it has put in order
+// what that was about: who reads on until then, which fails within a few
+// seconds, knows that nobody is taken to be here any more.
+func (s *Stream) Leave() error {
+	half, ok := s.conn.(interface{ CloseWrite() error })
+	if !ok {
+		return s.conn.Close()
+	}
+	return errors.Join(half.CloseWrite(), s.conn.SetReadDeadline(time.Now().Add(patience)))
+}
+
 // Close ends the connection.
 func (s *Stream) Close() error { return s.conn.Close() }
 

@@ -6,7 +6,9 @@ import (
 	"io"
 	"reflect"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"agentswarm/swarm/task"
 )
@@ -48,6 +50,31 @@ func TestAttach(t *testing.T) {
 	}
 	if want := []Frame{&Notice{Text: "a7 24x80"}, &End{Text: "over"}}; !reflect.DeepEqual(rest, want) {
 		t.Errorf("frames = %v", rest)
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestLeave holds that who leaves, and reads to the end, has left as far as the
+// run knows.
+func TestLeave(t *testing.T) {
+	t.Parallel()
+	var free atomic.Bool
+	g := &target{left: func() {
+		time.Sleep(50 * time.Millisecond) // it is slow to see to it
+		free.Store(true)
+	}}
+	_, r, runtime := listening(t, g)
+	s, err := dialed(t, r, runtime).Attach(t.Context(), &Attach{Agent: "a7"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Leave(); err != nil {
+		t.Fatal(err)
+	}
+	if f, err := s.Read(); !errors.Is(err, io.EOF) || !free.Load() {
+		t.Errorf("Read = %v, %v before the run knows", f, err)
 	}
 	if err := s.Close(); err != nil {
 		t.Error(err)
