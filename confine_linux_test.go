@@ -34,7 +34,7 @@ case $text in *"TAKE OVER"*)
 	kill -KILL "$(cat "$1/ledger/owner")" && echo killed >> "$1/ledger/killed"
 	test -r "$1/home/.ssh/id" && test -s "$1/home/.ssh/id" && echo read >> "$1/ledger/secret"
 	test "$API_TOKEN" && echo read >> "$1/ledger/token"
-	setsid sh -c 'sleep 60; :' "mark:$1" >/dev/null 2>&1 &
+	setsid sh -c 'sleep 1000; :' "mark:$1" >/dev/null 2>&1 &
 	echo tried >> "$1/ledger/tried"
 esac 2>/dev/null
 printf %s "$text" | tr a-z A-Z
