@@ -51,7 +51,13 @@ func TestStuckFile(t *testing.T) {
 	if err := held.Close(); err != nil {
 		t.Fatal(err)
 	}
+	if err := lock(t, g).Close(); err != nil { // nobody else has it any more
+		t.Fatal(err)
+	}
+	l := g.lane("p/m")
+	l.mu.Lock() // who is in line reads it
 	g.shelf.patience = lockTime
+	l.mu.Unlock()
 	p.Passed()
 	if n := len(readLane(t, dir).Holders); n != 2 {
 		t.Errorf("%d hold the lane, want both", n)
