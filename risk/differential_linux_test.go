@@ -223,6 +223,8 @@ func (s scratch) run(t *testing.T, command string) []byte {
 		"GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CEILING_DIRECTORIES=" + filepath.Dir(s.root),
 		"GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@example.com", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@example.com",
 		"GIT_EDITOR=true", "GIT_TERMINAL_PROMPT=0",
+		// Since 2.47 git goes on in the background after a commit, in the tree.
+		"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=maintenance.auto", "GIT_CONFIG_VALUE_0=false",
 	}
 	out, err := cmd.Output()
 	if err != nil {
