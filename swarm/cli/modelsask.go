@@ -216,8 +216,8 @@ func (k *catalogue) askOne(ctx context.Context, s modelSource) ([]models.Model, 
 }
 
 // programTime is how long a program may take to list its models. Some of them
-// take seconds to start.
-const programTime = 30 * time.Second
+// take seconds to start, and on a busy machine half a minute.
+const programTime = 2 * time.Minute
 
 // mostListed is how much of what a program says is read, in bytes.
 const mostListed = 4 << 20
