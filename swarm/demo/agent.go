@@ -25,7 +25,9 @@ type agentRequest struct {
 // agent is the whole agent: it waits for the others, then moves one package
 // from the old function to the new one.
 func agent(ctx context.Context, r agentRequest) error {
-	leave, err := wait(ctx, r)
+	quiet := tells(r.Stdout, "waiting for the others")
+	leave, err := meet(ctx, r.Gate, path.Base(r.Item))
+	quiet()
 	if err != nil {
 		return err
 	}
@@ -34,16 +36,11 @@ func agent(ctx context.Context, r agentRequest) error {
 		<-ctx.Done()
 		return context.Cause(ctx)
 	}
-	before, err := readPackage(r.Dir, r.Item)
+	quiet = tells(r.Stdout, "at work")
+	changed, done, err := move(r)
+	quiet()
 	if err != nil {
-		return fmt.Errorf("read %s: %w", r.Item, err)
-	}
-	changed, done, err := migrate(before, r.Item)
-	if err != nil {
-		return fmt.Errorf("move %s to %s: %w", r.Item, newName, err)
-	}
-	if err := changed.write(r.Dir); err != nil {
-		return fmt.Errorf("write %s: %w", r.Item, err)
+		return err
 	}
 	fmt.Fprintf(r.Stdout, "rewrote %d calls and %d mentions of %s.%s in %d files\n",
 		done.calls, done.mentions, path.Base(library), oldName, len(changed))
@@ -53,9 +50,25 @@ func agent(ctx context.Context, r agentRequest) error {
 	return nil
 }
 
-// wait waits at the gate for the others, and writes that it does: an agent
-// that is silent for long is taken for one that hangs.
-func wait(ctx context.Context, r agentRequest) (leave func(), err error) {
+// move moves the package in the workspace.
+func move(r agentRequest) (files, counted, error) {
+	before, err := readPackage(r.Dir, r.Item)
+	if err != nil {
+		return nil, counted{}, fmt.Errorf("read %s: %w", r.Item, err)
+	}
+	changed, done, err := migrate(before, r.Item)
+	if err != nil {
+		return nil, counted{}, fmt.Errorf("move %s to %s: %w", r.Item, newName, err)
+	}
+	if err := changed.write(r.Dir); err != nil {
+		return nil, counted{}, fmt.Errorf("write %s: %w", r.Item, err)
+	}
+	return changed, done, nil
+}
+
+// tells writes what an agent does every second until it is to be quiet: one that
+// is silent for long is taken for one that hangs.
+func tells(out io.Writer, what string) (quiet func()) {
 	done := make(chan struct{})
 	var told sync.WaitGroup
 	told.Go(func() {
@@ -66,13 +79,14 @@ func wait(ctx context.Context, r agentRequest) (leave func(), err error) {
 			case <-done:
 				return
 			case <-tick.C:
-				fmt.Fprintln(r.Stdout, "waiting for the others")
+				fmt.Fprintln(out, what)
 			}
 		}
 	})
-	defer told.Wait()
-	defer close(done)
-	return meet(ctx, r.Gate, path.Base(r.Item))
+	return func() {
+		close(done)
+		told.Wait()
+	}
 }
 
 // readPackage reads what concerns one package: its folder, and the list it

@@ -33,8 +33,8 @@ type Env struct {
 const agentCommand = "__demo-agent"
 
 // idleTimeout is how long an agent of the demo may write nothing. Those that
-// wait for the others write something every second, so that only the one
-// that hangs is silent for long, however slow the machine is.
+// wait for the others, or work, write something every second, so that only the
+// one that hangs is silent for long, however slow the machine is.
 const idleTimeout = 10 * time.Second
 
 // gateTime is how long the first agent waits for the last: a hundred

@@ -1,6 +1,7 @@
 package demo
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"errors"
@@ -8,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -85,6 +87,48 @@ func TestAgentCommand(t *testing.T) {
 		if err != nil && !strings.Contains(err.Error(), "packages/"+item) {
 			t.Errorf("agent of %s = %v, want to hear where", item, err)
 		}
+	}
+}
+
+// TestAgentTells holds that an agent whose work takes long is not silent.
+func TestAgentTells(t *testing.T) {
+	t.Parallel()
+	_, tree := smallTree(t, minPackages)
+	dir := t.TempDir()
+	if err := tree.write(dir); err != nil {
+		t.Fatal(err)
+	}
+	// It reads the list of callers once somebody writes it.
+	list := filepath.Join(dir, filepath.FromSlash(callersFile))
+	if err := errors.Join(os.Remove(list), syscall.Mkfifo(list, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	g := newGate(t, 1, time.Minute)
+	out, stdout := io.Pipe()
+	ended := make(chan error, 1)
+	go func() {
+		err := agent(t.Context(), agentRequest{Dir: dir, Gate: g.Path, Item: "packages/orchard", Stdout: stdout})
+		ended <- errors.Join(err, stdout.Close())
+	}()
+	silent := time.AfterFunc(time.Minute, func() { _ = out.Close() })
+	defer silent.Stop()
+	lines := bufio.NewScanner(out)
+	for lines.Scan() && lines.Text() != "at work" {
+	}
+	if err := lines.Err(); err != nil {
+		t.Errorf("it does not say that it is at work: %v", err)
+	}
+	fifo, err := os.OpenFile(list, os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = fifo.WriteString(tree[callersFile])
+	if err := errors.Join(err, os.Remove(list), fifo.Close()); err != nil {
+		t.Fatal(err)
+	}
+	_, _ = io.Copy(io.Discard, out) // what there is to say comes with its end
+	if err := <-ended; err != nil {
+		t.Error(err)
 	}
 }
 
