@@ -29,24 +29,32 @@ const faultVar = "SWARMTEST_FAULT"
 // where it would sooner offer less than have a shell wait.
 const unhurriedVar = "SWARMTEST_UNHURRIED"
 
-// faultySwarm is main, with a fault where the environment asks for one.
+// faultySwarm is main, with a fault where the environment asks for one. How much
+// memory the machine has left decides nothing: other tests have what they need at
+// the time, and agents that wait for each other must be at work at once.
 func faultySwarm() {
 	fault, fakes, word := os.Getenv(faultVar), fakeKinds(), ""
 	if len(os.Args) > 1 {
 		word = os.Args[1]
 	}
-	unhurried := word == "__complete" && os.Getenv(unhurriedVar) != ""
-	if fault == "" && fakes == nil && !unhurried || word == "__supervise" {
+	if word == "__supervise" {
 		main()
 	}
-	if fault == "" {
-		os.Exit(cli.RunIn(context.Background(), func(env *cli.Env) {
-			env.Kinds, env.Unhurried = fakes, unhurried
-		}, os.Args, demos))
+	ctx, unknown := context.Background(), func() int64 { return 0 }
+	if fault != "" {
+		words := strings.SplitN(fault, ":", 3)
+		f := &faulty{verb: words[0], at: words[1], file: words[2]}
+		os.Exit(cli.RunIn(ctx, func(env *cli.Env) { env.Step, env.Available = f.step, unknown }, os.Args))
 	}
-	words := strings.SplitN(fault, ":", 3)
-	f := &faulty{verb: words[0], at: words[1], file: words[2]}
-	os.Exit(cli.RunStepped(context.Background(), f.step, os.Args))
+	unhurried := word == "__complete" && os.Getenv(unhurriedVar) != ""
+	if fakes == nil && !unhurried { // as main has it
+		if code, ok := cli.Supervise(ctx, os.Args[1:]); ok {
+			os.Exit(code)
+		}
+	}
+	os.Exit(cli.RunIn(ctx, func(env *cli.Env) {
+		env.Kinds, env.Unhurried, env.Available = fakes, unhurried, unknown
+	}, os.Args, demos))
 }
 
 type faulty struct {

@@ -48,6 +48,10 @@ type Env struct {
 	// Unhurried has a shell wait for all its candidates, however long they take:
 	// tests of what they are run on machines that have other things to do.
 	Unhurried bool
+	// Available, where set, is how much memory new programs can have, in place of
+	// what this machine tells: tests of several agents at once are run on machines
+	// that hold much else.
+	Available func() int64
 	// Dispatched is set where the script of a run was handed in by a model of
 	// another harness.
 	Dispatched bool

@@ -111,7 +111,7 @@ func (p *place) bench(ctx context.Context, run *store.Run, owner *store.Owner) (
 		Disk: &limit.Disk{
 			Dir: trees.Dir, Free: func() (int64, error) { return worktree.Free(trees.Dir) },
 		},
-		Memory:  admission(),
+		Memory:  p.env.admission(),
 		Environ: p.env.Environ, Root: p.rootDir(), Cores: runtime.NumCPU(),
 		Now: time.Now, Warn: func(text string) { fmt.Fprintln(p.env.Stderr, program+": "+Printable(text)) },
 	}

@@ -13,7 +13,6 @@ import (
 
 	"agentswarm/swarm/agent"
 	"agentswarm/swarm/config"
-	"agentswarm/swarm/limit"
 )
 
 func newConfigCommand(env Env) *cli.Command {
@@ -127,7 +126,7 @@ func configShowAction(c *cli.Context, env Env) error {
 		return err
 	}
 	settings := conf.Settings(config.SettingsRequest{
-		Jobs:   limit.Jobs(limit.MemAvailable(), limit.CommandFootprint),
+		Jobs:   env.jobs(),
 		Secret: agent.Credential,
 	})
 	if !c.Bool("json") {

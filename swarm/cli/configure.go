@@ -14,6 +14,7 @@ func (p *place) configure(c *cli.Context, pl *plan, conf *config.Config) (err er
 	if pl.config.Variants, err = p.runVariants(c.Context, conf, pl.head); err != nil {
 		return err
 	}
+	pl.config.Jobs = p.env.jobs() // unless somebody says
 	for _, lay := range []func(*cli.Context, *config.Config) error{
 		pl.numbers, pl.times, pl.overlap, pl.budget, pl.reach,
 	} {
@@ -76,7 +77,7 @@ func (pl *plan) commands(c *cli.Context, conf *config.Config) (use config.Use) {
 // numbers lays the flags over how many agents there are, at once, in all, and
 // again.
 func (pl *plan) numbers(c *cli.Context, conf *config.Config) (err error) {
-	if pl.config.Jobs, err = intSetting(c, "j", conf.Jobs, limit.Jobs(limit.MemAvailable(), limit.CommandFootprint)); err != nil {
+	if pl.config.Jobs, err = intSetting(c, "j", conf.Jobs, pl.config.Jobs); err != nil {
 		return err
 	}
 	if pl.config.Jobs < 1 || pl.config.Jobs > limit.MaxJobs {

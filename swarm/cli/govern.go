@@ -13,8 +13,18 @@ import (
 )
 
 // admission admits agents by the memory of this machine.
-func admission() *limit.Memory {
-	return &limit.Memory{Available: limit.MemAvailable, Used: proc.Memory, Now: time.Now}
+func (e Env) admission() *limit.Memory {
+	return &limit.Memory{Available: e.available, Used: proc.Memory, Now: time.Now}
+}
+
+// jobs is how many agents are at work at once where nobody says it.
+func (e Env) jobs() int { return limit.Jobs(e.available(), limit.CommandFootprint) }
+
+func (e Env) available() int64 {
+	if e.Available != nil {
+		return e.Available()
+	}
+	return limit.MemAvailable()
 }
 
 // govern has agents share the limits of their providers with all runs of this

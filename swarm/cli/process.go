@@ -23,11 +23,6 @@ func Run(ctx context.Context, argv []string, extra ...func(Env) []*cli.Command) 
 	return RunIn(ctx, func(*Env) {}, argv, extra...)
 }
 
-// RunStepped is Run with [Env.Step] set, for programs that test this one.
-func RunStepped(ctx context.Context, step func(string) error, argv []string, extra ...func(Env) []*cli.Command) int {
-	return RunIn(ctx, func(env *Env) { env.Step = step }, argv, extra...)
-}
-
 // RunIn is Run in an environment that was changed first, for programs that test
 // this one.
 func RunIn(ctx context.Context, change func(*Env), argv []string, extra ...func(Env) []*cli.Command) int {
