@@ -25,13 +25,10 @@ import (
 //	prune:all:REPO   at each step the user tidies the repository up
 const faultVar = "SWARMTEST_FAULT"
 
-// unhurriedVar has the `swarm` of the tests find all candidates of a completion,
-// where it would sooner offer less than have a shell wait.
-const unhurriedVar = "SWARMTEST_UNHURRIED"
-
 // faultySwarm is main, with a fault where the environment asks for one. How much
 // memory the machine has left decides nothing: other tests have what they need at
-// the time, and agents that wait for each other must be at work at once.
+// the time, and agents that wait for each other must be at work at once. Nor does
+// it matter how long a completion takes, where a shell would sooner be offered less.
 func faultySwarm() {
 	fault, fakes, word := os.Getenv(faultVar), fakeKinds(), ""
 	if len(os.Args) > 1 {
@@ -46,14 +43,13 @@ func faultySwarm() {
 		f := &faulty{verb: words[0], at: words[1], file: words[2]}
 		os.Exit(cli.RunIn(ctx, func(env *cli.Env) { env.Step, env.Available = f.step, unknown }, os.Args))
 	}
-	unhurried := word == "__complete" && os.Getenv(unhurriedVar) != ""
-	if fakes == nil && !unhurried { // as main has it
+	if fakes == nil { // as main has it
 		if code, ok := cli.Supervise(ctx, os.Args[1:]); ok {
 			os.Exit(code)
 		}
 	}
 	os.Exit(cli.RunIn(ctx, func(env *cli.Env) {
-		env.Kinds, env.Unhurried, env.Available = fakes, unhurried, unknown
+		env.Kinds, env.Unhurried, env.Available = fakes, true, unknown
 	}, os.Args, demos))
 }
 
