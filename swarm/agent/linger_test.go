@@ -186,3 +186,30 @@ func TestGoodStands(t *testing.T) {
 		t.Errorf("after an answer that was refused: %v, %s", ok, kind)
 	}
 }
+
+// TestLiveAsksTooLate ends an agent by a limit, which asks then: it is denied, and
+// nobody is asked.
+func TestLiveAsksTooLate(t *testing.T) {
+	t.Parallel()
+	heard := ""
+	// A limit that comes before the agent has begun says nothing.
+	for _, limit := range []time.Duration{100 * time.Millisecond, 2 * time.Second, 20 * time.Second} {
+		spec := jsonl(agent.InputJSONL)
+		spec.Timeout = limit
+		l := life(t, spec, `
+			trap 'echo "{\"type\":\"ask\",\"id\":\"q7\",\"action\":{}}"; read -r answer; echo "$answer" >&2; exit' TERM
+			read -r prompt
+			while :; do sleep 0.01; done`, "p")
+		l.Ask = func(a *event.Asked) { t.Errorf("after %s somebody was asked about %s", limit, a.ID) }
+		if out, err := l.Live(t.Context()); err != nil || out.Limit != task.Timeout {
+			t.Fatalf("Live = %+v, %v", out, err)
+		}
+		text, _ := os.ReadFile(l.Stderr)
+		if heard = string(text); strings.Contains(heard, "q7") {
+			break
+		}
+	}
+	if !strings.Contains(heard, `"id":"q7","allow":false`) {
+		t.Errorf("it heard %q", heard)
+	}
+}

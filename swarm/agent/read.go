@@ -322,8 +322,15 @@ func (r *reader) ask(e *event.Asked) {
 	if r.line == nil || r.line.stdin == nil || r.launch.Reply == nil {
 		return // it was read again, or cannot be told
 	}
-	if r.life.Ask == nil {
-		r.line.send(r.launch.Reply(Reply{Ask: e.ID, Reason: "nobody can be asked here"}))
+	deny := ""
+	switch {
+	case r.life.Ask == nil:
+		deny = "nobody can be asked here"
+	case r.outcome.Limit != "" || r.outcome.Stopped != nil || r.outcome.Lingered:
+		deny = "this attempt is being ended"
+	}
+	if deny != "" {
+		r.line.send(r.launch.Reply(Reply{Ask: e.ID, Reason: deny}))
 		return
 	}
 	r.line.Waits()
