@@ -14,7 +14,7 @@ import (
 // Follow delivers the records after the given number: those that are there,
 // then new ones as they are written. It ends once the run has no owner and
 // all was delivered. An error is the last thing it delivers; the end of ctx is
-// one.
+// one, after what was written before it.
 func (r *Run) Follow(ctx context.Context, after int64) iter.Seq2[event.Record, error] {
 	return r.tail(ctx, after, false)
 }
@@ -41,7 +41,7 @@ func (r *Run) tail(ctx context.Context, after int64, always bool) iter.Seq2[even
 		for idle := 0; ; idle++ {
 			// Asked first: what an owner wrote before it ended is read below.
 			// Every fifth time is enough to learn of an end.
-			ended := !always && idle%5 == 0 && !r.Live()
+			ended, gaveUp := !always && idle%5 == 0 && !r.Live(), ctx.Err() != nil
 			records, err := t.more()
 			for _, rec := range records {
 				if rec.N > after && !yield(rec, nil) {
@@ -55,10 +55,12 @@ func (r *Run) tail(ctx context.Context, after int64, always bool) iter.Seq2[even
 			if ended {
 				return
 			}
-			select {
-			case <-ctx.Done():
+			if gaveUp {
 				yield(event.Record{}, context.Cause(ctx))
 				return
+			}
+			select {
+			case <-ctx.Done(): // what was written before that is read yet
 			case <-tick.C:
 			}
 		}

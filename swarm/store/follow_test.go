@@ -68,6 +68,32 @@ func TestWatchGoesOn(t *testing.T) {
 	}
 }
 
+// TestFollowReadsToItsEnd gives up while there is more: what was written before
+// that is delivered yet.
+func TestFollowReadsToItsEnd(t *testing.T) {
+	t.Parallel()
+	r, o := created(t, scratch(t))
+	mustAppend(t, o, &event.Turn{N: 1})
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var got []int64
+	for rec, err := range r.Follow(ctx, 0) {
+		if err != nil {
+			if !errors.Is(err, context.Canceled) {
+				t.Error(err)
+			}
+			break
+		}
+		if got = append(got, rec.N); rec.N == 1 {
+			mustAppend(t, o, &event.Turn{N: 2})
+			cancel()
+		}
+	}
+	if want := []int64{1, 2}; !slices.Equal(got, want) {
+		t.Errorf("Follow delivered %v, want %v", got, want)
+	}
+}
+
 func TestFollowTellsOfDamage(t *testing.T) {
 	t.Parallel()
 	r, o := created(t, scratch(t))
