@@ -57,7 +57,10 @@ func typesCommand(ts *testscript.TestScript, neg bool, args []string) {
 			m.types = "\x03"
 		}
 		if drawn {
-			m.times = 8 // ten frames a second at most
+			// Ten frames a second at most. What reads the keyboard begins to count
+			// up to a tenth of a second later, on a machine with nothing else to
+			// do, and takes nothing that was typed before that.
+			m.times = 25
 		}
 		moves = append(moves, m)
 	}
