@@ -226,8 +226,9 @@ func (t *attaching) join(ctx context.Context, v *store.View) (*control.Stream, e
 			return nil, err
 		}
 		if agentStarted(v.Agent(t.id)) {
-			// It has a terminal by now, or will never have one.
-			if begun++; begun > 40 {
+			// It will have a terminal in a moment, if ever: on a busy machine, in
+			// seconds.
+			if begun++; begun > 200 {
 				return nil, early
 			}
 		}

@@ -20,7 +20,7 @@ const (
 	// maxQuestions is how often git is asked about a name at most. Each
 	// costs a process, and whoever writes commands could name any number.
 	maxQuestions = 64
-	gitPatience  = 2 * time.Second // for one of them
+	gitPatience  = 5 * time.Second // for one of them; who takes longer is asked no more
 	maxFolders   = 256             // whose lock files are kept
 	maxIndex     = 256 << 20       // bytes
 )
@@ -106,7 +106,7 @@ func (f *placeFacts) Published(rev string) (published, known bool) {
 func (f *placeFacts) ask(q gitQuestion, git func(string) (bool, error)) gitAnswer {
 	f.mu.Lock()
 	a, ok := f.answers[q]
-	if !ok && f.asked == maxQuestions {
+	if !ok && f.asked >= maxQuestions {
 		ok = true
 	}
 	if !ok {
@@ -121,6 +121,9 @@ func (f *placeFacts) ask(q gitQuestion, git func(string) (bool, error)) gitAnswe
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.answers[q] = a
+	if errors.Is(err, context.DeadlineExceeded) {
+		f.asked = maxQuestions
+	}
 	return a
 }
 

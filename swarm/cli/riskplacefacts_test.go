@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"os/exec"
@@ -58,6 +59,24 @@ func TestFactsBounded(t *testing.T) {
 	}
 	if _, known := f.Published("1"); !known {
 		t.Error("an answer was forgotten")
+	}
+}
+
+// TestFactsSlow: where git takes too long for one name, no others wait for it.
+func TestFactsSlow(t *testing.T) {
+	t.Parallel()
+	asked := 0
+	f := &placeFacts{
+		answers:   map[gitQuestion]gitAnswer{},
+		published: func(string) (bool, error) { asked++; return false, fmt.Errorf("git: %w", context.DeadlineExceeded) },
+	}
+	for _, name := range []string{"a", "b", "a"} {
+		if _, known := f.Published(name); known {
+			t.Errorf("what git has not said of %s is known", name)
+		}
+	}
+	if asked != 1 {
+		t.Errorf("git was asked %d times, want once", asked)
 	}
 }
 
