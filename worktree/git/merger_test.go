@@ -163,7 +163,7 @@ func TestMergerOdd(t *testing.T) {
 		"crashes":        {"read line; echo 'merge-ort.c:1: Assertion' >&2; kill -ABRT $$", 0, mergeFailures},
 		"is not there":   {"exit 129", 0, mergeFailures},
 		"says nonsense":  {"read line; printf '1\\0000\\0'", 0, mergeFailures},
-		"keeps it all":   {`out=$(mktemp); git "$@" > "$out"; cat "$out"; rm "$out"`, 6, 6},
+		"keeps it all":   {`out=$(mktemp "$0.XXXXXX"); git "$@" > "$out"; cat "$out"; rm "$out"`, 6, 6},
 		"ends too early": {`head -n 1 | git "$@"`, 3, 3},
 	} {
 		y := newYard(t)
