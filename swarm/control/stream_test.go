@@ -8,7 +8,6 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"agentswarm/swarm/task"
 )
@@ -61,8 +60,9 @@ func TestAttach(t *testing.T) {
 func TestLeave(t *testing.T) {
 	t.Parallel()
 	var free atomic.Bool
+	left := make(chan struct{})
 	g := &target{left: func() {
-		time.Sleep(50 * time.Millisecond) // it is slow to see to it
+		<-left // it comes to it only then
 		free.Store(true)
 	}}
 	_, r, runtime := listening(t, g)
@@ -71,8 +71,9 @@ func TestLeave(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := s.Leave(); err != nil {
-		t.Fatal(err)
+		t.Error(err)
 	}
+	close(left)
 	if f, err := s.Read(); !errors.Is(err, io.EOF) || !free.Load() {
 		t.Errorf("Read = %v, %v before the run knows", f, err)
 	}
