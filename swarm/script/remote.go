@@ -196,12 +196,15 @@ func (h *HooksRemote) listen(in *lineReader) {
 
 // Decide gives what a closed function says to an input. An error of the
 // function, and one of its process, are an [*Error]; one of the code runaway
-// says that the process is of no more use.
+// says that the process is of no more use. Where ctx ended there is no answer.
 func (h *HooksRemote) Decide(ctx context.Context, source string, input json.RawMessage) (json.RawMessage, error) {
 	select {
 	case h.turn <- struct{}{}:
 		defer func() { <-h.turn }()
 	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+	if ctx.Err() != nil { // of two that are ready, select takes either
 		return nil, context.Cause(ctx)
 	}
 	h.n++
@@ -214,6 +217,8 @@ func (h *HooksRemote) Decide(ctx context.Context, source string, input json.RawM
 			switch {
 			case r.Died != nil:
 				return nil, r.Died
+			case ctx.Err() != nil:
+				return nil, context.Cause(ctx)
 			case r.N != h.n: // of somebody who did not wait for it
 			case r.Error != nil:
 				return nil, r.Error

@@ -243,9 +243,20 @@ func TestAProcessKnowsItsWords(t *testing.T) {
 	}
 }
 
+// hasty calls left after each line that is written.
+type hasty struct {
+	*process
+	left func()
+}
+
+func (h *hasty) Write(line []byte) (int, error) {
+	defer h.left()
+	return h.process.Write(line)
+}
+
 func TestHooksInAProcessOfTheirOwn(t *testing.T) {
 	t.Parallel()
-	p := start(t, nil)
+	p := &hasty{start(t, nil), func() {}}
 	h, err := NewHooksRemote(p)
 	if err != nil {
 		t.Fatal(err)
@@ -267,13 +278,18 @@ func TestHooksInAProcessOfTheirOwn(t *testing.T) {
 			t.Errorf("Decide(%q) = %v, want the code %q", source, err, want)
 		}
 	}
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	for range 3 {
+	for range 20 {
+		ctx, cancel := context.WithCancel(t.Context())
+		p.left = cancel
 		if _, err := h.Decide(ctx, "s => 1", json.RawMessage(`{}`)); !errors.Is(err, context.Canceled) {
-			t.Errorf("Decide of an ended context = %v", err)
+			t.Errorf("Decide of a context that ends = %v, want that it was canceled", err)
+		}
+		p.left = func() { t.Error("a question was asked in an ended context") }
+		if _, err := h.Decide(ctx, "s => 1", json.RawMessage(`{}`)); !errors.Is(err, context.Canceled) {
+			t.Errorf("Decide of an ended context = %v, want that it was canceled", err)
 		}
 	}
+	p.left = func() {}
 	if got, err := h.Decide(t.Context(), "s => 2", json.RawMessage(`{}`)); err != nil || string(got) != "2" {
 		t.Errorf("Decide after questions nobody waited for = %s, %v, want 2", got, err)
 	}
