@@ -72,7 +72,8 @@ func Start(t TB, script Script) *Server {
 // want it so, those of OpenAI with /v1 behind it.
 func (s *Server) URL() string { return s.http.URL }
 
-// Close ends the server and every request that is in work.
+// Close ends the server and every request that is in work: what is held is cut
+// off.
 func (s *Server) Close() {
 	s.shut.Do(func() {
 		close(s.gone)
@@ -180,9 +181,12 @@ func (s *Server) serveModel(w http.ResponseWriter, r *http.Request, q *asked) {
 	a.count(c, turn, cached)
 	q.record.Rule, q.record.Usage, q.record.Status = rule, a.usage, statusOf(turn)
 	s.ledger.keep(q.record)
-	if s.wait(r.Context(), turn) {
-		s.send(w, r, q.dialect, sending{c, a, turn})
+	if !s.wait(r.Context(), turn) {
+		// Who comes back without a word has answered with nothing and 200. Close
+		// cuts connections as well, and may come later than that.
+		panic(http.ErrAbortHandler)
 	}
+	s.send(w, r, q.dialect, sending{c, a, turn})
 }
 
 func (s *Server) refuseBeyond(w http.ResponseWriter, q *asked) {

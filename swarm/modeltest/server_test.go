@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync"
 	"syscall"
@@ -192,6 +193,26 @@ func TestClose(t *testing.T) {
 	if n := s.Stats().Working; n != 0 {
 		t.Errorf("%d in work after Close, want none", n)
 	}
+}
+
+// TestCloseCuts holds that what is held comes to no answer at all, also where the
+// connection is cut only after it was let go.
+func TestCloseCuts(t *testing.T) {
+	t.Parallel()
+	s, err := New(Script{Rules: []Rule{{Turn: Turn{Text: Pieces{"a"}, Hold: true}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Close()
+	// It is asked without a connection, which Close has nothing of to cut.
+	w := httptest.NewRecorder()
+	defer func() {
+		if cut := recover(); cut != http.ErrAbortHandler || w.Body.Len() > 0 {
+			t.Errorf("it ends with %v, and answers %q: want the connection cut", cut, w.Body)
+		}
+	}()
+	s.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/v1/chat/completions",
+		strings.NewReader(`{"messages":[{"role":"user","content":"x"}]}`)))
 }
 
 // TestNobody is refused, wherever others listen meanwhile.
