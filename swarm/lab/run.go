@@ -11,7 +11,9 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
+	"strings"
 	"sync"
 
 	"agentswarm/swarm/task"
@@ -43,7 +45,7 @@ func (e *StoppedError) Hint() string { return "the same command with the same --
 func (e *StoppedError) ExitCode() int { return e.Code }
 
 // Run runs the agents that are missing and records each that completes. Those
-// that do not are told, and missing the next time.
+// that do not are told, in the order of their names, and missing the next time.
 // The error is a [*StoppedError] where it did not get to the end.
 func (p *Plan) Run(ctx context.Context) ([]Failure, error) {
 	if err := p.begin(); err != nil {
@@ -58,7 +60,11 @@ func (p *Plan) Run(ctx context.Context) ([]Failure, error) {
 	for range max(1, p.Jobs/(len(p.Arms)*p.Repeat)) {
 		workers.Go(func() {
 			for j := range todo {
-				at.do(j)
+				// One that was handed over as the lab stopped is not begun: of two
+				// ways that are open a select below takes any.
+				if working.Err() == nil {
+					at.do(j)
+				}
 			}
 		})
 	}
@@ -75,6 +81,7 @@ feed:
 	}
 	close(todo)
 	workers.Wait()
+	slices.SortStableFunc(at.failures, func(a, b Failure) int { return strings.Compare(a.Agent, b.Agent) })
 	return at.failures, at.end(ctx)
 }
 
