@@ -196,9 +196,8 @@ func (r *reader) over(limit task.ErrorKind) {
 }
 
 // stopped notes that somebody ends the attempt, who may let an answer stand that
-// is there by then, in what was printed up to the given size.
-func (r *reader) stopped(cause error, size int64) {
-	r.more(size)
+// is there by then.
+func (r *reader) stopped(cause error) {
 	if r.done() {
 		r.linger()
 	}

@@ -29,62 +29,121 @@ func (k Kind) Lingers(spec *Spec) time.Duration {
 
 func (l *Life) linger() time.Duration { return cmp.Or(l.Linger, Linger) }
 
+// watched is the process of an agent.
+type watched interface {
+	Output() <-chan proc.Progress
+	Stop()
+}
+
+// watcher follows an attempt.
+type watcher struct {
+	life  *Life
+	read  *reader
+	wrote wrote
+
+	total, idle, linger *time.Timer
+}
+
+// printed says whether an agent has printed some more by the time that something
+// else is due, and whether that keeps it from being idle.
+type printed struct{ some, counts bool }
+
 // watch follows the process until it is over, and ends it when its time is
 // up or it is told to.
-func (l *Life) watch(ctx context.Context, p *proc.Process, read *reader) {
-	total := timer(l.Spec.Timeout)
-	defer total.Stop()
-	idle := timer(l.Spec.IdleTimeout)
-	defer idle.Stop()
-	linger := timer(0)
-	defer linger.Stop()
-	wrote := wrote{busy: time.Now()}
+func (l *Life) watch(ctx context.Context, p watched, read *reader) {
+	w := &watcher{
+		life: l, read: read, wrote: wrote{busy: time.Now()},
+		total: timer(l.Spec.Timeout), idle: timer(l.Spec.IdleTimeout), linger: timer(0),
+	}
+	defer w.total.Stop()
+	defer w.idle.Stop()
+	defer w.linger.Stop()
 	done := ctx.Done()
 	for {
+		var due func(printed) (ends bool)
 		select {
 		case progress, ok := <-p.Output():
 			if !ok {
 				return
 			}
-			read.more(progress.Stdout)
-			if wrote.counts(read.outcome, time.Now()) && l.Spec.IdleTimeout > 0 {
-				idle.Reset(l.Spec.IdleTimeout)
-			}
-			if linger.Stop(); read.done() && l.linger() > 0 {
-				linger.Reset(l.linger())
-			}
-		case <-total.C:
-			// The time it waited for a person is not its own.
-			if more := read.line.credit(); more > 0 {
-				total.Reset(more)
-				continue
-			}
-			read.over(task.Timeout)
-			p.Stop()
-		case <-linger.C:
-			if more := l.linger() - read.line.idle(); more > 0 {
-				linger.Reset(more)
-				continue
-			}
-			read.linger()
-			p.Stop()
-		case <-idle.C:
-			if more := l.Spec.IdleTimeout - read.line.idle(); more > 0 {
-				idle.Reset(more)
-				continue
-			}
-			read.over(task.IdleTimeout)
-			p.Stop()
+			w.hear(progress)
+			continue
+		case <-w.total.C:
+			due = w.late
+		case <-w.linger.C:
+			due = w.lingers
+		case <-w.idle.C:
+			due = w.idles
 		case <-done:
 			done = nil
-			progress, ended := latest(p.Output())
-			if ended {
+			due = func(printed) bool { read.stopped(context.Cause(ctx)); return true }
+		}
+		// Of all that is there at once a select takes any. What the agent has
+		// printed by now, and its end, were first.
+		var more printed
+		select {
+		case progress, ok := <-p.Output():
+			if !ok {
 				return // by itself
 			}
-			read.stopped(context.Cause(ctx), progress.Stdout)
+			more = printed{some: true, counts: w.hear(progress)}
+		default:
+		}
+		if due(more) {
 			p.Stop()
 		}
 	}
+}
+
+// hear takes what was printed, and reports whether it keeps the agent from being
+// idle.
+func (w *watcher) hear(progress proc.Progress) (counts bool) {
+	w.read.more(progress.Stdout)
+	counts = w.wrote.counts(w.read.outcome, time.Now())
+	if limit := w.life.Spec.IdleTimeout; counts && limit > 0 {
+		w.idle.Reset(limit)
+	}
+	if w.linger.Stop(); w.read.done() && w.life.linger() > 0 {
+		w.linger.Reset(w.life.linger())
+	}
+	return counts
+}
+
+// late reports whether the time of the agent is up.
+func (w *watcher) late(printed) (ends bool) {
+	// The time it waited for a person is not its own.
+	if more := w.read.line.credit(); more > 0 {
+		w.total.Reset(more)
+		return false
+	}
+	w.read.over(task.Timeout)
+	return true
+}
+
+// lingers reports whether the agent has gone on after its answer for too long.
+func (w *watcher) lingers(more printed) (ends bool) {
+	if more.some {
+		return false // its time begins again
+	}
+	if left := w.life.linger() - w.read.line.idle(); left > 0 {
+		w.linger.Reset(left)
+		return false
+	}
+	w.read.linger()
+	return true
+}
+
+// idles reports whether the agent has written nothing for too long.
+func (w *watcher) idles(more printed) (ends bool) {
+	if more.counts {
+		return false // its time begins again
+	}
+	if left := w.life.Spec.IdleTimeout - w.read.line.idle(); left > 0 {
+		w.idle.Reset(left)
+		return false
+	}
+	w.read.over(task.IdleTimeout)
+	return true
 }
 
 // wrote is when an agent last wrote of anything but its provider.
@@ -96,17 +155,6 @@ func (w *wrote) counts(o *Outcome, now time.Time) bool {
 		w.busy = now
 	}
 	return now.Sub(w.busy) < MostWaits
-}
-
-// latest is what a process has printed that nobody has read yet, and whether it
-// has ended, which its closed output says.
-func latest(output <-chan proc.Progress) (progress proc.Progress, ended bool) {
-	select {
-	case progress, more := <-output:
-		return progress, !more
-	default:
-		return proc.Progress{}, false
-	}
 }
 
 // timer is a timer that never fires for a duration of 0.
