@@ -2,7 +2,9 @@ package codex
 
 import (
 	"encoding/json"
+	"maps"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -74,9 +76,11 @@ func (f *failure) info() (word string, status int) {
 	if json.Unmarshal(f.Info, &named) != nil {
 		return "", 0
 	}
-	for name, detail := range named {
+	// There is one, as far as is known; of several the last by name, so that a
+	// line means the same each time it is read.
+	for _, name := range slices.Sorted(maps.Keys(named)) {
 		word = name
-		if detail.Status != nil {
+		if detail := named[name]; detail.Status != nil {
 			status = *detail.Status
 		}
 	}

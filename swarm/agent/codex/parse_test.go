@@ -269,6 +269,18 @@ func TestMeans(t *testing.T) {
 	}
 }
 
+// TestMeansOneThing holds that an error of two names is of the same kind each time
+// that it is read, by the process that saw it and by each later one.
+func TestMeansOneThing(t *testing.T) {
+	t.Parallel()
+	f := failure{Message: "x", Info: []byte(`{"unauthorized":{},"serverOverloaded":{}}`)}
+	for range 50 {
+		if kind, _, _ := f.means(); kind != task.Auth {
+			t.Fatalf("it is %s", kind)
+		}
+	}
+}
+
 // FuzzParse holds that a stream says the same wherever it is cut, also where
 // its lines are given back, and that nothing panics.
 func FuzzParse(f *testing.F) {
