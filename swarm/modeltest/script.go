@@ -213,18 +213,19 @@ func narrow(s Script) ([]rule, error) {
 
 func narrowRule(r Rule) (rule, error) {
 	is := rule{Rule: r}
-	for text, to := range map[*string]**regexp.Regexp{
-		&r.When.User: &is.user, &r.When.System: &is.system, &r.When.Result: &is.result,
-	} {
-		if *text == "" {
+	for _, pattern := range []struct {
+		text string
+		to   **regexp.Regexp
+	}{{r.When.User, &is.user}, {r.When.System, &is.system}, {r.When.Result, &is.result}} {
+		if pattern.text == "" {
 			continue
 		}
 		// Prompts have lines: a dot goes over them.
-		pattern, err := regexp.Compile("(?s)" + *text)
+		compiled, err := regexp.Compile("(?s)" + pattern.text)
 		if err != nil {
 			return rule{}, err
 		}
-		*to = pattern
+		*pattern.to = compiled
 	}
 	return is, r.check()
 }

@@ -53,6 +53,16 @@ func TestParse(t *testing.T) {
 	}
 }
 
+// TestParseFirst holds which of two mistakes is told: the first, each time.
+func TestParseFirst(t *testing.T) {
+	t.Parallel()
+	for range 50 {
+		if _, err := Parse([]byte(`{"rules":[{"when":{"user":"(a","system":"(b","result":"(c"}}]}`)); err == nil || !strings.Contains(err.Error(), "(a") {
+			t.Fatalf("Parse = %v, want what is wrong with the first", err)
+		}
+	}
+}
+
 // TestExamples are the scripts that are handed out.
 func TestExamples(t *testing.T) {
 	t.Parallel()

@@ -2,7 +2,9 @@ package modeltest
 
 import (
 	"encoding/json"
+	"maps"
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -133,10 +135,10 @@ func (s *shape) UnmarshalJSON(data []byte) error {
 // the place of what it requires beside them.
 func (s *shape) fill(args map[string]any, folder string) map[string]any {
 	filled := map[string]any{}
-	for argument, value := range args {
+	for _, argument := range slices.Sorted(maps.Keys(args)) { // two may have one name
 		for _, name := range argumentNames(argument) {
 			if property, ok := s.Properties[name]; ok {
-				filled[name] = property.hold(place(name, value, folder))
+				filled[name] = property.hold(place(name, args[argument], folder))
 				break
 			}
 		}

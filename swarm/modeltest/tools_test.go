@@ -106,6 +106,17 @@ func TestFolder(t *testing.T) {
 	}
 }
 
+// TestFillOnce holds which of two arguments fills a property that both are called.
+func TestFillOnce(t *testing.T) {
+	t.Parallel()
+	s := shape{Properties: map[string]shape{"content": {Type: "string"}}}
+	for range 50 {
+		if got := s.fill(map[string]any{"content": "a", "text": "b"}, ""); got["content"] != "b" {
+			t.Fatalf("fill = %v, want the last by name", got)
+		}
+	}
+}
+
 // TestUser has the words of the user between what clients add to them.
 func TestUser(t *testing.T) {
 	t.Parallel()
