@@ -64,9 +64,13 @@ func (a *agent) serve(ctx context.Context, orders <-chan order) error {
 	}
 }
 
-// next waits for a prompt; ok is false where there will be none.
+// next waits for a prompt; ok is false where there will be none. None is begun
+// once ctx has ended.
 func (a *agent) next(ctx context.Context) (o order, ok bool, err error) {
 	for {
+		if ctx.Err() != nil {
+			return order{}, false, context.Cause(ctx)
+		}
 		if len(a.prompts) > 0 {
 			o, a.prompts = a.prompts[0], a.prompts[1:]
 			return o, true, nil

@@ -341,3 +341,21 @@ func TestCancel(t *testing.T) {
 	}
 	awaitGone(t, strings.TrimSpace(read(t, o.Root, "pid")))
 }
+
+// TestCancelled holds that nothing is begun once the context has ended, though
+// there is a prompt: a select would take either.
+func TestCancelled(t *testing.T) {
+	t.Parallel()
+	stopped := errors.New("stopped")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(stopped)
+	for range 30 {
+		orders := make(chan order, 1)
+		orders <- order{Type: "prompt", Text: "go"}
+		for _, a := range []*agent{{orders: orders}, {prompts: []order{{Type: "prompt"}}}} {
+			if o, ok, err := a.next(ctx); ok || !errors.Is(err, stopped) {
+				t.Fatalf("next = %+v, %t, %v, want the end", o, ok, err)
+			}
+		}
+	}
+}
