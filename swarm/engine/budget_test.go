@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -149,6 +150,52 @@ func TestBudgetOfTimeStops(t *testing.T) {
 	if !ok || stopped.Cause != task.CauseBudget || stopped.Patch == nil {
 		t.Errorf("a2 is %+v, want it stopped by the budget with its patch", v.Agent("a2").Status)
 	}
+}
+
+// TestBudgetRemindsInOrder has several at work when the budget is spent: they are
+// asked for their final answers in the order of their calls.
+func TestBudgetRemindsInOrder(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.config.Budget.Tokens = 10_000
+	r.config.Agents = specs("mine", `printf '{"type":"session","can":["steer"]}\n'
+		`+until("$RIG/go")+`printf '{"type":"result","text":"ok"}\n'`)
+	var calls []*task.Call
+	for range 4 {
+		call := mine()
+		call.Limits.Tokens = 1000
+		calls = append(calls, call)
+	}
+	e := r.start(calls...)
+	for _, id := range []task.ID{"a1", "a2", "a3", "a4"} {
+		for l, err := e.Line(id); err != nil || l.Steers() != nil; l, err = e.Line(id) {
+			time.Sleep(time.Millisecond) // a poll for what comes by a pipe
+		}
+	}
+	const draws = 20
+	e.do(func(context.Context) {
+		e.purse.Spend("a1", task.Usage{Output: 10_000})
+		for range draws {
+			e.purse.reminded = false
+			e.remindAll()
+		}
+	})
+	r.touch("go")
+	r.collect(e, 4)
+	if err := e.Close(); err != nil {
+		t.Fatal(err)
+	}
+	records, err := r.deps.Run.Records()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var order []string
+	for _, rec := range records {
+		if sent, ok := rec.Event.(*event.Sent); ok {
+			order = append(order, string(sent.Agent))
+		}
+	}
+	is(t, "order", strings.Join(order, " "), strings.TrimSpace(strings.Repeat("a1 a2 a3 a4 ", draws)))
 }
 
 // TestBudgetRefusesScripts leaves it to the script what to do without.

@@ -64,9 +64,9 @@ func (e *Engine) remindAll() {
 		return
 	}
 	e.purse.reminded = true
-	for id, a := range e.agents {
+	for _, id := range e.order {
 		l := e.lines.get(id)
-		if a.cancel == nil || l == nil || l.Steers() != nil {
+		if e.agents[id].cancel == nil || l == nil || l.Steers() != nil {
 			continue
 		}
 		text := lastWord("All agents together have used what they may: " + SpentText(e.purse.Spent(), e.purse.Short()) + ".")
