@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -150,13 +152,13 @@ func (d *driver) run(ctx context.Context) (*script.Outcome, error) {
 	}
 	d.work.Wait()
 	select {
-	case bad := <-d.bad:
+	case bad := <-d.bad: // that swarm failed is said before that it was stopped
 		return nil, bad
-	case <-d.Engine.Halted():
-		return nil, ErrHalted
 	default:
 	}
 	switch {
+	case d.halted() != nil:
+		return nil, ErrHalted
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
 	case err != nil:
@@ -188,10 +190,7 @@ func (d *driver) end(ctx context.Context, outcome *script.Outcome) error {
 		return err
 	}
 	d.sort(d.Engine.Drain())
-	var left []task.ID
-	for id := range d.open {
-		left = append(left, id)
-	}
+	left := slices.SortedFunc(maps.Keys(d.open), func(a, b task.ID) int { return a.Number() - b.Number() })
 	switch e := outcome.Error; {
 	case e == nil:
 		if err := d.Engine.CancelByScript(left, "the script ended without waiting for it"); err != nil {

@@ -2,6 +2,7 @@ package workflow
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"runtime"
@@ -138,6 +139,45 @@ func TestAgentsNobodyAwaitedAreEnded(t *testing.T) {
 	for _, rec := range r.records[before:] {
 		if s, ok := rec.Event.(*event.Started); ok {
 			t.Errorf("%s was started again", s.Agent)
+		}
+	}
+}
+
+// TestAgentsNobodyAwaitedAreEndedInOrder has none of them begin, so that all end at
+// once: in the order of their calls.
+func TestAgentsNobodyAwaitedAreEndedInOrder(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	value(t, r, `return 1`)
+	value(t, r, `for (let i = 0; i < 20; i++) agent('sleep 60 # ' + i); return 2`)
+	var asked, ended, want []task.ID
+	for _, rec := range r.records {
+		switch e := rec.Event.(type) {
+		case *event.CancelAsked:
+			asked = append(asked, e.Agents...)
+		case *event.Settled:
+			ended = append(ended, e.Agent)
+		}
+	}
+	for i := range 20 {
+		want = append(want, task.AgentID(i+1))
+	}
+	if !slices.Equal(asked, want) || !slices.Equal(ended, want) {
+		t.Errorf("asked to end were %v, and %v ended, want %v", asked, ended, want)
+	}
+}
+
+// TestARunThatCannotBeWrittenDown has its journal fail while something enters the
+// script: that is the engine's to say, which [engine.Engine.Close] does, and not
+// said twice now and then.
+func TestARunThatCannotBeWrittenDown(t *testing.T) {
+	t.Parallel()
+	for range 20 {
+		r := newRig(t)
+		r.stopAt = 1 // the script itself
+		_, err := r.playWith(t.Context(), `await check('good'); return 1`, func(*engine.Engine) { r.killed = nil })
+		if !errors.Is(err, ErrHalted) {
+			t.Errorf("Drive = %v, want %v", err, ErrHalted)
 		}
 	}
 }

@@ -242,9 +242,10 @@ func failedEntry(verb, key string, e *script.Error) *event.Entered {
 	}}
 }
 
-// enter lets a fact enter the script. Any goroutine may call it.
+// enter lets a fact enter the script. Any goroutine may call it. An engine that
+// could not take it has halted, and says itself why.
 func (d *driver) enter(fact *event.Entered) {
-	if err := d.Engine.Enter(fact); err != nil && d.ctx.Err() == nil {
+	if err := d.Engine.Enter(fact); err != nil && d.ctx.Err() == nil && d.halted() == nil {
 		d.fail(err)
 	}
 }
