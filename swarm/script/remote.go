@@ -18,7 +18,10 @@ func RunRemote(ctx context.Context, conn io.ReadWriteCloser, start Start, host H
 	r := dial(ctx, conn)
 	defer r.close()
 	out, err := r.run(ctx, start, host)
-	if e := (*Error)(nil); errors.As(err, &e) && e.Code == CodeRunaway && ctx.Err() == nil {
+	if err != nil && ctx.Err() != nil {
+		return Outcome{}, context.Cause(ctx) // whatever it had to say besides
+	}
+	if e := (*Error)(nil); errors.As(err, &e) && e.Code == CodeRunaway {
 		return Outcome{Error: e}, nil
 	}
 	return out, err

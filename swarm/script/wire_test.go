@@ -101,6 +101,15 @@ func TestAProcessThatMakesNoSense(t *testing.T) {
 			}
 		})
 	}
+	// Once its context has ended it does not matter what else there was.
+	errEnough := errors.New("enough")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(errEnough)
+	for _, tt := range tests {
+		if out, err := RunRemote(ctx, &pipe{Reader: strings.NewReader(tt.give)}, Start{}, &desk{}); !errors.Is(err, errEnough) || out.Error != nil {
+			t.Errorf("RunRemote of %q in an ended context = %v, %v, want its cause", tt.give, out.Error, err)
+		}
+	}
 	if _, err := LoadRemote(t.Context(), &pipe{Reader: strings.NewReader(`{"loaded":[]}` + "\n")}, []Source{{}}, nil); err == nil {
 		t.Error("LoadRemote of a process that forgot a source = nil, want an error")
 	}
