@@ -5,27 +5,31 @@ import "sync"
 // supervisors are the processes that stand between swarm and its agents.
 // What descends from one is an agent's, and may not decide anything.
 type supervisors struct {
-	mu   sync.Mutex // guards pids
-	pids map[int]bool
+	mu sync.Mutex // guards pids
+	// pids counts them: one that has ended stays here for as long as its attempt
+	// does, and another attempt's may be given its pid meanwhile.
+	pids map[int]int
 }
 
 func (s *supervisors) add(pid int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.pids == nil {
-		s.pids = map[int]bool{}
+		s.pids = map[int]int{}
 	}
-	s.pids[pid] = true
+	s.pids[pid]++
 }
 
 func (s *supervisors) remove(pid int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	delete(s.pids, pid)
+	if s.pids[pid]--; s.pids[pid] <= 0 {
+		delete(s.pids, pid)
+	}
 }
 
 func (s *supervisors) has(pid int) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.pids[pid]
+	return s.pids[pid] > 0
 }
