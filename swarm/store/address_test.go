@@ -108,6 +108,7 @@ func TestResolveAmongDamage(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	dateFolder(t, s, "z9z9z9", time.Hour)
 	for give, want := range map[string]string{
 		"k3x9q2": "k3x9q2", "k3x9q2/lib": "k3x9q2/a1", "k3x9q2/a1": "k3x9q2/a1", "z9z9z9": "z9z9z9",
 	} {
