@@ -237,8 +237,9 @@ func (id *Identity) readable() error {
 	return nil
 }
 
-// newID draws six letters and digits. They leave out what looks alike, and
-// what could be a number or an agent's id.
+// newID draws six letters and digits. They leave out what looks alike, what
+// could be a number or an agent's id, and what begins like an agent's: a7 must
+// not become the prefix of a run where there is no such agent.
 func newID() string {
 	const letters = "abcdefghijkmnpqrstuvwxyz23456789" // 32: no bias
 	for {
@@ -247,7 +248,7 @@ func newID() string {
 		for i := range raw {
 			raw[i] = letters[raw[i]%32]
 		}
-		if id := string(raw[:]); isRunID(id) {
+		if id := string(raw[:]); isRunID(id) && task.ID(id[:2]).Number() == 0 {
 			return id
 		}
 	}

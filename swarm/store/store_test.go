@@ -202,7 +202,10 @@ func TestRunIDs(t *testing.T) {
 	}
 	seen := map[string]bool{}
 	for range 1000 {
-		seen[newID()] = true
+		id := newID()
+		if seen[id] = true; id[0] == 'a' && strings.ContainsRune("0123456789", rune(id[1])) {
+			t.Errorf("a new id is %s, which begins like an agent's", id)
+		}
 	}
 	// Of a billion that there are two may be alike by chance, and not three times.
 	if len(seen) < 998 {
