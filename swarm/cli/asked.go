@@ -222,18 +222,21 @@ func questionObjects(all []asked, now time.Time) []questionObject {
 }
 
 // called finds the questions that a text names: one by its whole id, or else
-// those whose number it is, or else those whose id begins with it.
+// those whose number it is, or else those whose id begins with it. What is a
+// number names nothing else: every fourth run has an id that begins with a digit,
+// and who means a question that waits no more must not answer another.
 func called(text string, all []asked) []asked {
 	if i := slices.IndexFunc(all, func(q asked) bool { return q.ID == text }); i >= 0 {
 		return all[i : i+1]
 	}
+	number := strings.Trim(text, "0123456789") == ""
 	var numbered, begun []asked
 	for _, q := range all {
 		switch {
 		case text == "":
 		case strings.HasSuffix(q.ID, "-"+text):
 			numbered = append(numbered, q)
-		case strings.HasPrefix(q.ID, text):
+		case !number && strings.HasPrefix(q.ID, text):
 			begun = append(begun, q)
 		}
 	}

@@ -85,10 +85,11 @@ func TestCalled(t *testing.T) {
 	t.Parallel()
 	all := []asked{
 		question("k3x9q2-1", "a1", `1`), question("k3x9q2-11", "a2", `1`), question("abcdef-1", "a1", `1`),
+		question("23bcde-1", "a1", `1`),
 	}
 	for text, want := range map[string]string{
-		"k3x9q2-1": "k3x9q2-1", "k3x9q2-11": "k3x9q2-11", "11": "k3x9q2-11", "1": "k3x9q2-1, abcdef-1",
-		"abc": "abcdef-1", "k3x": "k3x9q2-1, k3x9q2-11", "": "", "2": "", "k3x9q2-2": "", "-1": "",
+		"k3x9q2-1": "k3x9q2-1", "k3x9q2-11": "k3x9q2-11", "11": "k3x9q2-11", "1": "k3x9q2-1, abcdef-1, 23bcde-1",
+		"23": "", "23b": "23bcde-1", "abc": "abcdef-1", "k3x": "k3x9q2-1, k3x9q2-11", "": "", "2": "", "k3x9q2-2": "", "-1": "",
 	} {
 		if got := idsOf(called(text, all)); got != want {
 			t.Errorf("called(%q) = %q, want %q", text, got, want)
