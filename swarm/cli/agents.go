@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -57,9 +58,7 @@ func (p *place) chooseAgents(c *cli.Context, pl *plan, conf *config.Config, use 
 	if err := p.addRoleAgents(c, pl, conf); err != nil {
 		return err
 	}
-	for name := range pl.config.Agents {
-		use.Agents = append(use.Agents, name)
-	}
+	use.Agents = append(use.Agents, slices.Sorted(maps.Keys(pl.config.Agents))...)
 	return nil
 }
 

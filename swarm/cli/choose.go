@@ -33,6 +33,7 @@ func choose(v *store.View, named []task.ID, ref string) (chosen, skipped []*stor
 		return nil, nil, err
 	}
 	landed, groups := 0, map[string][]*store.Agent{}
+	var names []string // of groups, in the order of their agents
 	for _, a := range v.Agents {
 		switch {
 		case landable(config.Review, a) != nil:
@@ -43,12 +44,16 @@ func choose(v *store.View, named []task.ID, ref string) (chosen, skipped []*stor
 			landed++
 		case rivalOn(v, a, ref) != nil:
 		case a.Call.Group != "":
+			if groups[a.Call.Group] == nil {
+				names = append(names, a.Call.Group)
+			}
 			groups[a.Call.Group] = append(groups[a.Call.Group], a)
 		default:
 			chosen = append(chosen, a)
 		}
 	}
-	for _, alternatives := range groups {
+	for _, name := range names { // of several that are open the first is named
+		alternatives := groups[name]
 		if one := accepted(alternatives); len(one) == 1 {
 			chosen = append(chosen, one[0])
 			continue

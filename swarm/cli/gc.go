@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -225,8 +226,8 @@ func (g *collector) dropRefs(ctx context.Context, run string) error {
 		return err
 	}
 	var updates []git.RefUpdate
-	for name, at := range refs {
-		updates = append(updates, git.RefUpdate{Ref: name, Old: at})
+	for _, name := range slices.Sorted(maps.Keys(refs)) {
+		updates = append(updates, git.RefUpdate{Ref: name, Old: refs[name]})
 		g.removed("ref", name, 0)
 	}
 	if len(updates) == 0 || g.dry {
