@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"errors"
 	"os"
+
+	"golang.org/x/sys/unix"
 )
 
 func exe() string {
@@ -23,4 +25,11 @@ func enterTestWalls(raw json.RawMessage) error {
 		return errors.New(w.Fail)
 	}
 	return nil
+}
+
+// halted reports whether a process was stopped by a signal.
+func halted(pid int) bool {
+	const stopped = 4 // SSTOP
+	k, err := unix.SysctlKinfoProc("kern.proc.pid", pid)
+	return err == nil && k.Proc.P_stat == stopped
 }

@@ -3,7 +3,9 @@ package proc
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
+	"strings"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -58,4 +60,11 @@ func enterTestWalls(raw json.RawMessage) error {
 		return err
 	}
 	return unix.Mount("proc", "/proc", "proc", 0, "")
+}
+
+// halted reports whether a process was stopped by a signal.
+func halted(pid int) bool {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	_, rest, _ := strings.Cut(string(stat), ") ") // its name has none
+	return err == nil && strings.HasPrefix(rest, "T")
 }

@@ -211,3 +211,18 @@ func dead(t *testing.T, pid int, start uint64) {
 		time.Sleep(time.Millisecond) // There is nothing to wait on.
 	}
 }
+
+// halt stops a process, and returns once it stands still. Its signal is taken by
+// one of its threads, and until that one is let run the others go on.
+func halt(t *testing.T, pid int) {
+	t.Helper()
+	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	for limit := time.Now().Add(patient); !halted(pid); {
+		if time.Now().After(limit) {
+			t.Fatalf("process %d does not stop", pid)
+		}
+		time.Sleep(time.Millisecond) // There is nothing to wait on.
+	}
+}

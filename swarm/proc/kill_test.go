@@ -158,9 +158,7 @@ func TestKillStuckSupervisor(t *testing.T) {
 		}
 		w.meet(t, familySize+1)
 		pid, _ := p.Started()
-		if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
-			t.Fatal(err)
-		}
+		halt(t, pid)
 		p.Kill()
 		exit := p.Wait()
 		w.gone(t)
@@ -263,9 +261,7 @@ func TestKillOrphan(t *testing.T) {
 		kill, pid, start := startEngine(t, m, w)
 		bystander := startBystander(t)
 		// A supervisor that cannot run cannot see that its engine is gone.
-		if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
-			t.Fatal(err)
-		}
+		halt(t, pid)
 		kill()
 		w.alive(t)
 		if n, err := KillOrphan(t.Context(), pid, start+1); n != 0 || err != nil {

@@ -48,9 +48,7 @@ func TestSweep(t *testing.T) {
 	run := runName(t)
 	kill, pid, start := startEngine(t, m, w)
 	bystander := startBystander(t)
-	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
-		t.Fatal(err)
-	}
+	halt(t, pid)
 	kill()
 	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
 		t.Fatal(err)

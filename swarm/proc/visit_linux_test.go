@@ -10,6 +10,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // TestVisitSameWalls: what was dropped by the thread that went into the walls
@@ -77,8 +78,12 @@ func TestVisitsLeaveNothing(t *testing.T) {
 				knockWith(t, spec.Door, []byte("garbage\n"), 3)
 			}
 		}
-		// The last may be about to close its own.
-		if after := count(); after > before+2 {
+		// The last ones may be about to close their own, and leave it at that.
+		after := count()
+		for limit := time.Now().Add(patient); after > before+2 && time.Now().Before(limit); {
+			after = count()
+		}
+		if after > before+2 {
 			t.Errorf("%d descriptors are open after 200 visits, %d before", after, before)
 		}
 	})
