@@ -9,6 +9,7 @@ package ask
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -136,14 +137,14 @@ func dial(socket string) (*os.File, error) {
 	return os.NewFile(uintptr(fd), socket), nil
 }
 
-// exchange says what is asked, and waits for the answer.
+// exchange says what is asked, and waits for the answer. Who is asked by too many
+// has said so and gone before it is heard what for: its words are read all the
+// same.
 func exchange(conn *os.File, text []byte) (*Answer, error) {
-	if _, err := conn.Write(text); err != nil {
-		return nil, err
-	}
+	_, unsaid := conn.Write(text)
 	line, err := bufio.NewReaderSize(conn, maxAnswer).ReadSlice('\n')
 	if err != nil {
-		return nil, fmt.Errorf("no answer: %w", err)
+		return nil, fmt.Errorf("no answer: %w", cmp.Or(unsaid, err))
 	}
 	var a Answer
 	if err := json.Unmarshal(line, &a); err != nil {

@@ -169,3 +169,31 @@ func TestManyWaitTheirTurn(t *testing.T) {
 		}
 	}
 }
+
+// TestRefusedUnheard: who is refused before it has said what it wants hears why.
+func TestRefusedUnheard(t *testing.T) {
+	t.Parallel()
+	dir, err := os.MkdirTemp("", "ask")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	l, err := net.Listen("unix", filepath.Join(dir, "s"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	go func() {
+		conn, err := l.Accept()
+		if err != nil {
+			return
+		}
+		_ = reply(conn.(*net.UnixConn), ask.Answer{Reason: "too many"})
+		_ = conn.Close()
+	}()
+	// No socket takes so much before somebody reads.
+	much := ask.Request{Actions: []ask.Action{{Command: strings.Repeat("x", 3<<20)}}}
+	if a, err := ask.Ask(t.Context(), filepath.Join(dir, "s"), much); err != nil || a.Allow || a.Reason != "too many" {
+		t.Errorf("Ask = %v, %v, want the refusal", a, err)
+	}
+}
