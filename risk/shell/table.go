@@ -91,6 +91,9 @@ func (r *Reader) load(text []byte) error {
 			return fmt.Errorf("variables of no known kind: %s", kind)
 		}
 		for _, name := range names {
+			if r.variables[name] != "" {
+				return fmt.Errorf("variables: %s is there twice", name)
+			}
 			r.variables[name] = kind
 		}
 	}
@@ -102,6 +105,9 @@ func (r *Reader) load(text []byte) error {
 				return fmt.Errorf("sinks of no known kind: %s", kind)
 			}
 			for _, name := range names {
+				if r.sinks[language][name] != "" { // of two kinds it would have either
+					return fmt.Errorf("sinks of %s: %s is there twice", language, name)
+				}
 				r.sinks[language][name] = kind
 			}
 		}

@@ -19,6 +19,8 @@ func TestTable(t *testing.T) {
 		"[[wrapper]]\nnames = [\"a\"]\nsub = [\"b\"]\n[[wrapper]]\nnames = [\"a\"]\nsub = [\"b\"]": "there twice",
 		"[variables]\nx = [\"A\"]":                                                                 "no known kind",
 		"[sinks.python]\nx = [\"a\"]":                                                              "no known kind",
+		"[variables]\ntext = [\"A\"]\nfile = [\"A\"]":                                              "A is there twice",
+		"[sinks.python]\nrm = [\"a\"]\nrmtree = [\"a\"]":                                           "a is there twice",
 		"[[wrapper]]\nnames = [\"a\"]\nlanguage = \"x\"\ninner = \"code\"":                         "no sinks",
 		"x": "",
 		"[[wrapper]]\nnames = [\"a\"]\nskipp = 1": "",
@@ -46,6 +48,29 @@ func TestCallNamed(t *testing.T) {
 		all := r.Read(give, here()).Invocations
 		if got := all[len(all)-1]; got.Call != want || len(got.Via) != 1 {
 			t.Errorf("%q: Call = %q via %q, want %q", give, got.Call, got.Via, want)
+		}
+	}
+}
+
+// TestRemovesAlike: what a call removes is the same each time the table is read.
+func TestRemovesAlike(t *testing.T) {
+	t.Parallel()
+	for range 20 {
+		r := reader(t)
+		for give, want := range map[string]string{
+			`node -e 'fse.removeSync("x")'`:                         "rm -rf x",
+			`deno eval 'Deno.removeSync("x")'`:                      "rm x",
+			`deno eval 'Deno.removeSync("x", { recursive: true })'`: "rm -rf x",
+		} {
+			all := r.Read(give, here()).Invocations
+			last := all[len(all)-1]
+			got := last.Program
+			for _, w := range last.Args {
+				got += " " + w.Value
+			}
+			if got != want {
+				t.Errorf("%q removes by %q, want %q", give, got, want)
+			}
 		}
 	}
 }
