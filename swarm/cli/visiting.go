@@ -48,6 +48,7 @@ func (v *visit) onFiles(ctx context.Context, r proc.VisitRequest) (code int, err
 	defer giveBack()
 	r.Signals = signals
 	var copied sync.WaitGroup
+	var shown []*os.File
 	if f, ok := v.env.Stdin.(*os.File); ok && !isTerminal(f.Fd()) {
 		r.Files[0] = f
 	}
@@ -62,10 +63,8 @@ func (v *visit) onFiles(ctx context.Context, r proc.VisitRequest) (code int, err
 		}
 		defer far.Close()
 		r.Files[i+1] = far
-		copied.Go(func() {
-			_, _ = io.Copy(w, near)
-			_ = near.Close()
-		})
+		shown = append(shown, near)
+		copied.Go(func() { proc.Hear(near, w) })
 	}
 	exit, err := proc.Visit(ctx, r)
 	for _, f := range r.Files[1:] {
@@ -73,17 +72,19 @@ func (v *visit) onFiles(ctx context.Context, r proc.VisitRequest) (code int, err
 			_ = f.Close() // what the command has left running may hold the other end
 		}
 	}
-	done := make(chan struct{})
-	go func() { copied.Wait(); close(done) }()
-	select {
-	case <-done:
-	case <-time.After(lingering):
+	for _, near := range shown {
+		_ = near.SetReadDeadline(time.Now().Add(lingering))
+	}
+	copied.Wait()
+	for _, near := range shown {
+		_ = near.Close() // a reader has nothing to lose
 	}
 	return exit.Code, err
 }
 
 // lingering is how long what a command leaves running may go on showing things
-// after the command has ended.
+// after the command has ended. What was shown by then is shown, however long a
+// slow terminal takes for it.
 const lingering = 200 * time.Millisecond
 
 // onScreen puts the command on a terminal of its own, which the person's shows:
@@ -112,7 +113,7 @@ func (v *visit) onScreen(ctx context.Context, r proc.VisitRequest, in, out *os.F
 		passScreen(screenPass{signals: signals, to: passed, over: over, screen: screen, in: in, out: out})
 	})
 	var showing sync.WaitGroup
-	showing.Go(func() { _, _ = io.Copy(out, screen) })
+	showing.Go(func() { proc.Hear(screen, out) })
 	working.Go(func() { typeInto(screen, in, wake) })
 	exit, err := proc.Visit(ctx, r)
 	_ = screen.SetReadDeadline(time.Now().Add(lingering))

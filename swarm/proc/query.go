@@ -48,7 +48,7 @@ func Query(ctx context.Context, r QueryRequest) (string, error) {
 	_ = far.Close() // ours; the program has its own
 	if err == nil {
 		var heard sync.WaitGroup
-		heard.Go(func() { hear(near, said) })
+		heard.Go(func() { Hear(near, said) })
 		err = cmd.Wait()
 		_ = end() // ESRCH where nothing was left
 		// What has left the group may hold the streams open.
@@ -67,10 +67,16 @@ func Query(ctx context.Context, r QueryRequest) (string, error) {
 // queryDelay is how long streams may stay open once all that was asked is gone.
 const queryDelay = 100 * time.Millisecond
 
-// hear reads a pipe to its end, or until its deadline. What is in it then is
-// read all the same: on a busy machine the deadline may be over before this
-// was let run.
-func hear(near *os.File, to io.Writer) {
+// Hearable is an end that somebody is heard at: a pipe, or a [Screen].
+type Hearable interface {
+	io.Reader
+	SyscallConn() (syscall.RawConn, error)
+}
+
+// Hear reads to the end, or until the deadline of reads. What is there then is
+// read all the same: on a busy machine, or where what is heard is passed on to
+// somebody slow, the deadline may be over before this was let run.
+func Hear(near Hearable, to io.Writer) {
 	_, _ = io.Copy(to, near) // an error is an end, too
 	raw, err := near.SyscallConn()
 	if err != nil {
@@ -83,7 +89,7 @@ func hear(near *os.File, to io.Writer) {
 		if err != nil || n <= 0 {
 			return
 		}
-		_, _ = to.Write(buf[:n]) // what keeps the beginning refuses nothing
+		_, _ = to.Write(buf[:n]) // who takes no more has lost nothing else
 	}
 }
 

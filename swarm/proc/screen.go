@@ -49,6 +49,9 @@ func (s *Screen) Read(b []byte) (int, error) {
 // behind keeps the terminal.
 func (s *Screen) SetReadDeadline(t time.Time) error { return s.master.SetReadDeadline(t) }
 
+// SyscallConn is for [Hear].
+func (s *Screen) SyscallConn() (syscall.RawConn, error) { return s.master.SyscallConn() }
+
 // Write types.
 func (s *Screen) Write(b []byte) (int, error) { return s.master.Write(b) }
 

@@ -7,6 +7,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 func TestTerminalDescriptors(t *testing.T) {
@@ -86,4 +88,40 @@ func TestTerminalLastWords(t *testing.T) {
 			t.Errorf("%d bytes, %+v, want %d", got, exit, want)
 		}
 	})
+}
+
+// TestScreenHeardLate: what was shown is heard, though nobody came to read it in
+// time.
+func TestScreenHeardLate(t *testing.T) {
+	t.Parallel()
+	s, err := NewScreen(Size{Rows: 24, Cols: 80})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close() // somebody holds it open
+	if _, err := s.slave.WriteString(strings.Repeat("shown\n", 200)); err != nil {
+		t.Fatal(err)
+	}
+	want := strings.Repeat("shown\r\n", 200)
+	raw, err := s.SyscallConn()
+	if err != nil {
+		t.Fatal(err)
+	}
+	there := 0
+	for limit := time.Now().Add(patient); there < len(want); {
+		if time.Now().After(limit) {
+			t.Fatalf("%d bytes are there, want %d", there, len(want))
+		}
+		err := raw.Control(func(fd uintptr) { there, _ = unix.IoctlGetInt(int(fd), unix.TIOCINQ) })
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.SetReadDeadline(time.Unix(1, 0)); err != nil {
+		t.Fatal(err)
+	}
+	var got strings.Builder
+	if Hear(s, &got); got.String() != want {
+		t.Errorf("heard %d bytes, want %d", got.Len(), len(want))
+	}
 }
