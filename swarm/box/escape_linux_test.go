@@ -149,7 +149,33 @@ func TestCopies(t *testing.T) {
 // bystanders are processes that are not the agent's.
 func bystanders(t *testing.T, _ *ground) []string {
 	t.Helper()
-	return []string{strconv.Itoa(os.Getpid()), strconv.Itoa(os.Getppid())}
+	own, parent := strconv.Itoa(os.Getpid()), strconv.Itoa(os.Getppid())
+	return []string{own, startOf(own), parent, startOf(parent)}
+}
+
+// startOf is when a process started, as the kernel counts; empty where there is
+// none to be seen.
+func startOf(pid string) string {
+	stat, err := os.ReadFile("/proc/" + pid + "/stat")
+	fields := strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')')+1:]))
+	if err != nil || len(fields) < 20 {
+		return ""
+	}
+	return fields[19]
+}
+
+// TestKillIsSeen: of a process that the agent can end it is told, and not of its
+// own that has the number of another.
+func TestKillIsSeen(t *testing.T) {
+	t.Parallel()
+	if out := run(t, Walls{}, "kill", bystanders(t, nil)[:2]...); !strings.Contains(out, fmt.Sprintf("signal process %d\n", os.Getpid())) {
+		t.Errorf("of a process that can be ended it was told %q", out)
+	}
+	need(t, Full)
+	w := compose(t, Full, newGround(t, outside(t)).place())
+	if out := run(t, w, "kill", "1", startOf(strconv.Itoa(os.Getpid()))); out != "" {
+		t.Errorf("of its own supervisor the agent could %s", out)
+	}
 }
 
 func segment(t *testing.T, _ *ground) []string {

@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -229,13 +230,18 @@ func tryPtrace(b *breaches, _ []string) {
 	}
 }
 
-// tryKill asks the same in all ways there are.
-func tryKill(b *breaches, pids []string) {
-	trySignal(b, pids)
-	for _, text := range pids {
-		pid, _ := strconv.Atoi(text)
+// tryKill asks the same in all ways there are, of processes with the times of
+// their starts. In a namespace of its own the agent has others of the same
+// numbers, where those are small.
+func tryKill(b *breaches, processes []string) {
+	for one := range slices.Chunk(processes, 2) {
+		if start := startOf(one[0]); start != "" && start != one[1] {
+			continue // it is the agent's
+		}
+		trySignal(b, one[:1])
+		pid, _ := strconv.Atoi(one[0])
 		b.try(syscall.Kill(-pid, 0), "signal group %d", pid)
-		if dir, err := os.Open("/proc/" + text); err == nil {
+		if dir, err := os.Open("/proc/" + one[0]); err == nil {
 			b.try(unix.PidfdSendSignal(int(dir.Fd()), 0, nil, 0), "signal process %d through /proc", pid)
 		}
 	}
