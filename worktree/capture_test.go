@@ -336,10 +336,11 @@ func TestCapture(t *testing.T) {
 				must(f.t, err)
 				defer syscall.Close(fd)
 				must(f.t, os.Mkdir(filepath.Join(f.at(w), "d"), 0o755))
-				short := filepath.Join(os.TempDir(), "swarm-"+filepath.Base(f.t.TempDir()))
-				must(f.t, os.Symlink(filepath.Join(f.at(w), "d"), short))
-				defer os.Remove(short)
-				must(f.t, syscall.Bind(fd, &syscall.SockaddrUnix{Name: short + "/s"}))
+				short, err := os.MkdirTemp("", "s") // a socket's path is bounded
+				must(f.t, err)
+				defer os.RemoveAll(short)
+				must(f.t, os.Symlink(filepath.Join(f.at(w), "d"), filepath.Join(short, "d")))
+				must(f.t, syscall.Bind(fd, &syscall.SockaddrUnix{Name: short + "/d/s"}))
 			},
 			want: []string{"100644 a"}, notes: "special_file:f special_file:d/s", partial: true,
 		},
