@@ -46,7 +46,7 @@ func newCrowd(tb testing.TB) *crowd {
 	for _, d := range []string{"repo", "home/.config/swarm", "tmp"} {
 		c.must(os.MkdirAll(filepath.Join(dir, d), 0o755))
 	}
-	c.write("home/.gitconfig", "[user]\n\tname = Ada\n\temail = ada@example.org\n")
+	c.write("home/.gitconfig", usersConfig)
 	c.write("repo/one", "1\n")
 	for _, args := range [][]string{{"init", "-q"}, {"add", "-A"}, {"commit", "-q", "-m", "first"}} {
 		if out, err := gitIn(c.repo, c.environ(), args...); err != nil {

@@ -93,10 +93,7 @@ func setupScript(env *testscript.Env) error {
 	if _, err := os.Stat(repo); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	// Since 2.47 git commit leaves a process behind that looks whether there is
-	// something to tidy, with a file in the repository until it is done.
-	config := "[user]\n\tname = Ada\n\temail = ada@example.org\n[init]\n\tdefaultBranch = main\n[maintenance]\n\tauto = false\n"
-	if err := os.WriteFile(filepath.Join(home, ".gitconfig"), []byte(config), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(home, ".gitconfig"), []byte(usersConfig), 0o600); err != nil {
 		return err
 	}
 	for _, args := range [][]string{

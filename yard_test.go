@@ -36,6 +36,12 @@ type yard struct {
 
 const yardItems = 3
 
+// usersConfig is the user's configuration of git. Since 2.47 a commit or a fetch
+// leaves a process behind that looks whether there is something to tidy, with a
+// lock in the repository until it is done.
+const usersConfig = "[user]\n\tname = Ada\n\temail = ada@example.org\n" +
+	"[init]\n\tdefaultBranch = main\n[maintenance]\n\tauto = false\n"
+
 func newYard(t *testing.T) *yard {
 	t.Helper()
 	dir := t.TempDir()
@@ -51,7 +57,7 @@ func newYard(t *testing.T) *yard {
 	for _, d := range []string{"home", "tmp", "ledger/notes", "ledger/die", "ledger/paused", "git"} {
 		y.must(os.MkdirAll(filepath.Join(dir, d), 0o755))
 	}
-	y.write("home/.gitconfig", "[user]\n\tname = Ada\n\temail = ada@example.org\n[init]\n\tdefaultBranch = main\n")
+	y.write("home/.gitconfig", usersConfig)
 	for i := range yardItems {
 		y.write(fmt.Sprintf("repo/pkg/p%d/f.txt", i), fmt.Sprintf("file %d\n", i))
 	}
