@@ -117,15 +117,12 @@ func (q *Quarantine) mergeProcess(ctx context.Context) (*mergeProcess, error) {
 
 // merge asks for one merge.
 func (p *mergeProcess) merge(ctx context.Context, give pair, patience time.Duration) (*MergeResult, error) {
-	done := p.asking(ctx)
-	hurry := time.AfterFunc(patience, func() { _ = p.in.Close() })
-	defer func() {
-		done()
-		p.broken = !hurry.Stop() || p.broken
-	}()
+	defer p.asking(ctx)()
 	if err := p.say(give); err != nil {
 		return nil, err
 	}
+	hurry := time.AfterFunc(patience, func() { _ = p.in.Close() })
+	defer func() { p.broken = !hurry.Stop() || p.broken }()
 	m, err := p.answers.begin()
 	if err != nil {
 		return nil, err
