@@ -226,7 +226,14 @@ func (t *Trees) holdBase(ctx context.Context, commit git.Hash) (*base, error) {
 		if broken := (*brokenBase)(nil); made && errors.As(err, &broken) {
 			return nil, errors.Join(err, letGo(b.lock))
 		}
-		if err := errors.Join(t.makeOnce(ctx, b), letGo(b.lock)); err != nil {
+		err = t.makeOnce(ctx, b)
+		if made && err == nil && named(b.lock) {
+			// It was swept as soon as it was let go, and would be again and again.
+			if r, err := b.whole(); err == nil {
+				return b, t.holdUnder(ctx, b, r)
+			}
+		}
+		if err := errors.Join(err, letGo(b.lock)); err != nil {
 			return nil, err
 		}
 		if err := t.boundBases(ctx, b); err != nil {
