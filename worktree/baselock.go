@@ -58,28 +58,26 @@ func tryBase(ctx context.Context, dir string) (*os.File, error) {
 // forkTime is more than a fork takes on a busy machine.
 const forkTime = 100 * time.Millisecond
 
-// flock takes a lock on an open file, and gives up when ctx ends.
+// flock takes a lock on an open file, and gives up when ctx ends. A lock that is
+// free is taken even then: a process that was not run for a while may have had but
+// a moment for it.
 //
 // It asks again and again, since a blocking flock(2) could not be given up. What
 // the locks are held for takes some milliseconds, as a registration, or so long
 // that a gap of two is nothing, as the checkout of a base.
 func flock(ctx context.Context, f *os.File, how int) error {
-	gap := time.NewTimer(0)
-	defer gap.Stop()
 	for {
-		select {
-		case <-ctx.Done():
-			return fmt.Errorf("wait for %s: %w", filepath.Base(f.Name()), context.Cause(ctx))
-		case <-gap.C:
-		}
 		err := unix.Flock(int(f.Fd()), how|unix.LOCK_NB)
 		switch {
 		case err == nil:
 			return nil
-		case errors.Is(err, unix.EWOULDBLOCK), errors.Is(err, unix.EINTR):
-			gap.Reset(2 * time.Millisecond)
-		default:
+		case !errors.Is(err, unix.EWOULDBLOCK) && !errors.Is(err, unix.EINTR):
 			return &os.PathError{Op: "lock", Path: f.Name(), Err: err}
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("wait for %s: %w", filepath.Base(f.Name()), context.Cause(ctx))
+		case <-time.After(2 * time.Millisecond):
 		}
 	}
 }
