@@ -79,7 +79,10 @@ func (f *fixture) in(dir string, args ...string) string {
 
 func (f *fixture) try(dir string, args ...string) (string, error) {
 	cmd := exec.Command("git", args...)
-	cmd.Dir, cmd.Env = dir, f.environ()
+	// Since 2.47 a commit or a fetch leaves a process behind that tidies up, and
+	// it would be seen in what is to be left alone.
+	cmd.Dir, cmd.Env = dir, append(f.environ(),
+		"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=maintenance.auto", "GIT_CONFIG_VALUE_0=false")
 	var out, said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &said
 	err := cmd.Run()
