@@ -1,6 +1,8 @@
 package limit
 
 import (
+	"maps"
+	"slices"
 	"time"
 
 	"agentswarm/swarm/task"
@@ -129,13 +131,22 @@ func (b *Budget) Short() (short task.Amount) {
 // fits reports whether there is room beside what running calls may still use.
 func (b *Budget) fits() bool {
 	likely := b.spent
-	for _, r := range b.running {
+	for _, r := range b.inOrder() {
 		likely.Add(task.Amount{
 			Tokens: max(0, r.held.Tokens-r.used.Tokens), USD: max(0, r.held.USD-r.used.USD),
 		})
 	}
 	return (b.total.Tokens == 0 || likely.Tokens < b.total.Tokens) &&
 		(b.total.USD == 0 || likely.USD < b.total.USD)
+}
+
+// inOrder are the calls that run, always in one order: the last digit of a sum of
+// dollars goes by that, and whether it is the total.
+func (b *Budget) inOrder() (all []*reserved) {
+	for _, id := range slices.Sorted(maps.Keys(b.running)) {
+		all = append(all, b.running[id])
+	}
+	return all
 }
 
 // Spend counts what a running call reports. What a call reports that does not
@@ -181,7 +192,7 @@ func (b *Budget) Pass(worked time.Duration) { b.spent.Time = max(b.spent.Time, w
 func (b *Budget) hard() task.Amount {
 	at := b.total
 	var longest time.Duration
-	for _, r := range b.running {
+	for _, r := range b.inOrder() {
 		at.Add(task.Amount{Tokens: r.held.Tokens, USD: r.held.USD})
 		longest = max(longest, r.held.Time)
 	}

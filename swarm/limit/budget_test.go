@@ -89,6 +89,29 @@ func TestReserve(t *testing.T) {
 	}
 }
 
+// TestDollarsInOrder holds that the same calls leave the same room each time: a
+// tenth, six and a tenth are eight tenths in some orders, and less in others.
+func TestDollarsInOrder(t *testing.T) {
+	t.Parallel()
+	tenth := 0.1 // no constant: sums of those are exact
+	for range 50 {
+		b := NewBudget(task.Amount{USD: 0.8}, task.Amount{})
+		for id, usd := range map[string]float64{"a1": 0.1, "a2": 0.1, "a3": 0.6} {
+			b.running[id] = &reserved{held: task.Amount{USD: usd}}
+		}
+		if got := b.Reserve(Reservation{ID: "a4"}); got != Waits {
+			t.Fatalf("Reserve = %d, want %d each time", got, Waits)
+		}
+		b = NewBudget(task.Amount{USD: tenth}, task.Amount{USD: tenth + 0.7})
+		for id, usd := range map[string]float64{"a1": 0.1, "a2": 0.6} {
+			b.running[id] = &reserved{held: task.Amount{USD: usd}}
+		}
+		if b.Overdrawn() {
+			t.Fatal("it is overdrawn, want it never")
+		}
+	}
+}
+
 // TestOverdrawn holds running calls to the total and what they had reserved.
 func TestOverdrawn(t *testing.T) {
 	t.Parallel()
