@@ -156,13 +156,15 @@ func (f family) normal(name string) string {
 type pins map[string]string
 
 // add pins a package. What is no version is left out: lock files have
-// addresses and paths in their place.
+// addresses and paths in their place. Of two spellings of one version it is one
+// whichever came first: many come out of a map.
 func (p pins) add(name, version string) {
 	digits := strings.TrimPrefix(version, "v")
 	if name == "" || digits == "" || digits[0] < '0' || digits[0] > '9' {
 		return
 	}
-	if have, ok := p[name]; !ok || newer(version, have) {
+	have, ok := p[name]
+	if !ok || newer(version, have) || version > have && !newer(have, version) {
 		p[name] = version
 	}
 }

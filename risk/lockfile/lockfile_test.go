@@ -362,6 +362,24 @@ func TestNewer(t *testing.T) {
 	}
 }
 
+// TestSameVersionTwice: of two spellings of one version it is the same each time,
+// though the packages of a file come in no order.
+func TestSameVersionTwice(t *testing.T) {
+	t.Parallel()
+	const lock = `{"packages": {
+"node_modules/a/node_modules/x": {"version": "1.0.0+b"}, "node_modules/b/node_modules/x": {"version": "1.0.0+a"},
+"node_modules/c/node_modules/x": {"version": "0.9.0"}}}`
+	const spelled = `{"default": {"Foo_Bar": {"version": "==1.0"}, "foo-bar": {"version": "==1.0.0"}}}`
+	for range 50 {
+		if got := Read("npm", files("package-lock.json", lock)).Version("x"); got != "1.0.0+b" {
+			t.Fatalf("Version = %q, want 1.0.0+b each time", got)
+		}
+		if got := Read("pip", files("Pipfile.lock", spelled)).Version("foo.bar"); got != "1.0.0" {
+			t.Fatalf("Version = %q, want 1.0.0 each time", got)
+		}
+	}
+}
+
 // fuzzed tries one parser: what it pins are versions.
 func fuzzed(f *testing.F, parse func([]byte) pins, seeds ...string) {
 	for _, s := range append(seeds, "", "{", "[", "\x00") {
