@@ -97,6 +97,16 @@ type running struct {
 	err    error
 }
 
+// ended reports whether the script has ended: what came of it is there.
+func (r *running) ended() bool {
+	select {
+	case <-r.over:
+		return true
+	default:
+		return false
+	}
+}
+
 // Client is who a server speaks with.
 type Client struct {
 	In  io.ReadCloser  // required
@@ -179,12 +189,20 @@ func (s *server) dispatch(ctx context.Context, req *sdk.CallToolRequest, in disp
 	case <-enough:
 	}
 	told.Store(true) // with the answer, its token ends
+	return s.soFar(run, began)
+}
+
+// soFar is what there is of a script that is waited for no longer: its value where
+// it has ended by now.
+func (s *server) soFar(run *running, began <-chan string) (*sdk.CallToolResult, any, error) {
 	select {
 	case id := <-began:
-		return s.told(&Status{Run: id, Status: "running"})
+		if !run.ended() {
+			return s.told(&Status{Run: id, Status: "running"})
+		}
 	case <-run.over:
-		return valueOf(run)
 	}
+	return valueOf(run)
 }
 
 // start runs a script. began is told its id once.

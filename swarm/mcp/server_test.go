@@ -150,6 +150,22 @@ func TestLongRuns(t *testing.T) {
 	}
 }
 
+// TestValueIsThere: a script that has ended when it is waited for no longer is told
+// with its value, and never as one that runs.
+func TestValueIsThere(t *testing.T) {
+	t.Parallel()
+	for range 50 {
+		run := &running{over: make(chan struct{}), value: json.RawMessage("7")}
+		close(run.over)
+		began := make(chan string, 1)
+		began <- "run001"
+		r, _, err := (&server{}).soFar(run, began)
+		if err != nil || bytesOf(t, r) != "7" {
+			t.Fatalf("soFar = %v, %v, want the value", r, err)
+		}
+	}
+}
+
 func TestServeEndsItsRuns(t *testing.T) {
 	t.Parallel()
 	f := &fake{began: make(chan string, 1)}
