@@ -81,7 +81,8 @@ type Request struct {
 }
 
 // Enter waits until an agent may start its work in a lane. Those of this
-// process enter in the order they came. The pass has to be given back.
+// process enter in the order they came, and nobody whose ctx has ended. The pass
+// has to be given back.
 func (g *Governor) Enter(ctx context.Context, r Request) (*Pass, error) {
 	l := g.lane(r.Lane)
 	w := l.join()
@@ -90,6 +91,9 @@ func (g *Governor) Enter(ctx context.Context, r Request) (*Pass, error) {
 		return nil, err
 	}
 	for {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
 		p, wait := l.try()
 		if p != nil {
 			return p, nil

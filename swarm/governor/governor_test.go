@@ -367,3 +367,17 @@ func TestEnterEnds(t *testing.T) {
 		t.Error("another lane has nothing to do with it:", err)
 	}
 }
+
+// TestNobodyEntersAfterTheEnd of their context, though there is room.
+func TestNobodyEntersAfterTheEnd(t *testing.T) {
+	t.Parallel()
+	g := Alone(real(nil))
+	ctx, cancel := context.WithCancelCause(t.Context())
+	why := errors.New("enough")
+	cancel(why)
+	for range 20 {
+		if p, err := g.Enter(ctx, Request{Lane: "p/m"}); !errors.Is(err, why) {
+			t.Fatalf("Enter = %v, %v, want the cause", p, err)
+		}
+	}
+}

@@ -94,12 +94,16 @@ type Disk struct {
 }
 
 // Admit waits until a workspace of size bytes fits. It is a [*SpaceError]
-// when it does not and nothing that was admitted is left to wait for.
+// when it does not and nothing that was admitted is left to wait for, and the
+// cause of ctx where that has ended.
 // filled must be called once the bytes are on the disk or given up, and
 // released once the workspace is gone.
 // waits, which may be nil, is told once why it has to wait.
 func (d *Disk) Admit(ctx context.Context, size int64, waits func(why string)) (filled, released func(), err error) {
 	for told := false; ; told = true {
+		if ctx.Err() != nil {
+			return nil, nil, context.Cause(ctx)
+		}
 		room, err := d.try(size)
 		if err != nil {
 			return nil, nil, err

@@ -91,6 +91,9 @@ func TestDiskWaitEndsWithTheContext(t *testing.T) {
 		if err := <-waited; !errors.Is(err, why) {
 			t.Errorf("Admit = %v, want the cause", err)
 		}
+		if _, _, err := d.Admit(ctx, 0, nil); !errors.Is(err, why) {
+			t.Errorf("Admit with room for it = %v, want the cause", err)
+		}
 	})
 }
 

@@ -65,12 +65,16 @@ type MemoryRequest struct {
 	Waits func(why string)
 }
 
-// Admit waits until an agent fits. Leave must be called once it has ended.
+// Admit waits until an agent fits, and admits none whose ctx has ended. Leave must
+// be called once it has ended.
 func (m *Memory) Admit(ctx context.Context, r MemoryRequest) (*Tenant, error) {
 	if r.Kind.Footprint <= 0 {
 		r.Kind.Footprint = CommandFootprint
 	}
 	for told := false; ; told = true {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
 		tenant, why, changed := m.try(r)
 		if tenant != nil {
 			return tenant, nil
@@ -214,20 +218,19 @@ type Gaps struct {
 	next map[string]time.Time
 }
 
-// Wait waits for the turn of an agent to start.
+// Wait waits for the turn of an agent to start. Once ctx has ended nobody has one.
 func (g *Gaps) Wait(ctx context.Context, kind string, gap time.Duration) error {
-	if gap <= 0 {
-		return nil
+	if gap <= 0 || ctx.Err() != nil {
+		return context.Cause(ctx)
 	}
 	left := g.take(kind, gap, time.Now())
 	turn := time.NewTimer(left)
 	defer turn.Stop()
 	select {
 	case <-turn.C:
-		return nil
 	case <-ctx.Done():
-		return context.Cause(ctx)
 	}
+	return context.Cause(ctx)
 }
 
 // take gives out the next turn, and says how long it is until then.

@@ -109,6 +109,9 @@ func TestMemoryMakesRoom(t *testing.T) {
 			t.Errorf("Admit = %v, want the cause", err)
 		}
 		tenant.Leave()
+		if _, err := m.Admit(ctx, request); !errors.Is(err, why) {
+			t.Errorf("Admit with room for it = %v, want the cause", err)
+		}
 	})
 }
 
@@ -136,11 +139,14 @@ func TestGaps(t *testing.T) {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		why := fmt.Errorf("stopped")
 		cancel(why)
-		if err := g.Wait(ctx, "a", time.Hour); err != nil && !errors.Is(err, why) {
-			t.Errorf("Wait = %v, want the cause", err)
+		for _, kind := range []string{"a", "fresh", "fresh"} {
+			if err := g.Wait(ctx, kind, time.Hour); !errors.Is(err, why) {
+				t.Errorf("Wait of %s = %v, want the cause", kind, err)
+			}
 		}
-		if err := g.Wait(ctx, "a", time.Hour); !errors.Is(err, why) {
-			t.Errorf("Wait = %v, want the cause", err)
+		began = time.Now()
+		if err := g.Wait(t.Context(), "fresh", time.Hour); err != nil || time.Since(began) > 0 {
+			t.Errorf("Wait = %v after %s: who did not start was given a turn", err, time.Since(began))
 		}
 	})
 }
