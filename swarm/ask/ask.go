@@ -71,7 +71,11 @@ type Answer struct {
 }
 
 // Ask asks, and waits for as long as it takes. That nobody answers is an error.
+// Once ctx has ended nothing is asked.
 func Ask(ctx context.Context, socket string, r Request) (*Answer, error) {
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
 	text, err := r.text()
 	if err != nil {
 		return nil, err

@@ -135,8 +135,12 @@ func (c *Client) Attach(ctx context.Context, r *Attach) (*Stream, error) {
 }
 
 // ask sends one request and reads its reply. After an error other than an
-// [*AnswerError] the connection is of no more use.
+// [*AnswerError] the connection is of no more use. Once ctx has ended nothing is
+// asked: it would be carried out, and nobody would hear of it.
 func (c *Client) ask(ctx context.Context, r Request) (reply, error) {
+	if ctx.Err() != nil {
+		return reply{}, context.Cause(ctx)
+	}
 	line, err := encodeRequest(r)
 	if err != nil {
 		return reply{}, err

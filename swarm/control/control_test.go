@@ -330,6 +330,27 @@ func TestClientLeaves(t *testing.T) {
 	}
 }
 
+// TestNothingIsAskedAfterTheEnd of the context, however quick the run is.
+func TestNothingIsAskedAfterTheEnd(t *testing.T) {
+	t.Parallel()
+	g := &target{}
+	s, r, runtime := listening(t, g)
+	enough := errors.New("enough")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(enough)
+	for range 20 {
+		if err := dialed(t, r, runtime).Ask(ctx, &Stop{Reason: "x"}); !errors.Is(err, enough) {
+			t.Errorf("Ask = %v, want the cause", err)
+		}
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	if len(g.carried) != 0 {
+		t.Errorf("the run was told %d times to stop", len(g.carried))
+	}
+}
+
 // say sends raw bytes and reads the first line that comes back.
 func say(t *testing.T, path, text string) string {
 	t.Helper()
