@@ -105,13 +105,9 @@ func (s *Socket) accept(ctx context.Context, decide func(context.Context, ask.Re
 	}
 }
 
-// wait takes a slot, and is false where none has been free for a turn.
+// wait takes a slot, and is false where none has been free for a turn. One that
+// is free counts, whatever else has come to its end meanwhile.
 func wait(ctx context.Context, slots chan<- struct{}, moved time.Time) bool {
-	select {
-	case slots <- struct{}{}:
-		return true
-	default:
-	}
 	timer := time.NewTimer(time.Until(moved.Add(turn)))
 	defer timer.Stop()
 	select {
@@ -120,7 +116,12 @@ func wait(ctx context.Context, slots chan<- struct{}, moved time.Time) bool {
 	case <-timer.C:
 	case <-ctx.Done():
 	}
-	return false
+	select {
+	case slots <- struct{}{}:
+		return true
+	default:
+		return false
+	}
 }
 
 // serve answers one request.

@@ -2,11 +2,13 @@ package ear
 
 import (
 	"context"
+	"errors"
 	"net"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"agentswarm/swarm/ask"
 )
@@ -195,5 +197,39 @@ func TestRefusedUnheard(t *testing.T) {
 	much := ask.Request{Actions: []ask.Action{{Command: strings.Repeat("x", 3<<20)}}}
 	if a, err := ask.Ask(t.Context(), filepath.Join(dir, "s"), much); err != nil || a.Allow || a.Reason != "too many" {
 		t.Errorf("Ask = %v, %v, want the refusal", a, err)
+	}
+}
+
+// TestFreeSlotCounts: a slot that is free is taken, though the turn and all else is
+// over as well. Which of them counts is not drawn.
+func TestFreeSlotCounts(t *testing.T) {
+	t.Parallel()
+	ctx, end := context.WithCancel(t.Context())
+	end()
+	for range 50 {
+		slots := make(chan struct{}, 1)
+		if !wait(ctx, slots, time.Now().Add(-2*turn)) {
+			t.Fatal("a slot was free, and was not taken")
+		}
+		if wait(ctx, slots, time.Now().Add(-2*turn)) {
+			t.Fatal("a slot was taken twice")
+		}
+	}
+}
+
+// TestNothingIsAskedAfterTheEnd of the context, however quick the answer is.
+func TestNothingIsAskedAfterTheEnd(t *testing.T) {
+	t.Parallel()
+	path := listen(t, func(context.Context, ask.Request) ask.Answer {
+		t.Error("it was asked")
+		return ask.Answer{Allow: true}
+	})
+	why := errors.New("enough")
+	ctx, end := context.WithCancelCause(t.Context())
+	end(why)
+	for range 50 {
+		if a, err := ask.Ask(ctx, path, ask.Request{Actions: []ask.Action{{Command: "ls"}}}); !errors.Is(err, why) {
+			t.Fatalf("Ask = %v, %v, want the cause", a, err)
+		}
 	}
 }
