@@ -105,7 +105,10 @@ func (s *stage) gitWith(env []string, args ...string) string {
 
 func (s *stage) run(cmd *exec.Cmd, stdin string) string {
 	s.Helper()
-	cmd.Dir, cmd.Env = s.root, append(s.environ(), cmd.Env...)
+	// Since 2.47 a commit leaves a process behind that tidies up, with a lock in the
+	// repository until it is done.
+	cmd.Dir, cmd.Env = s.root, append(append(s.environ(),
+		"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=maintenance.auto", "GIT_CONFIG_VALUE_0=false"), cmd.Env...)
 	cmd.Stdin = strings.NewReader(stdin)
 	var out, said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &said

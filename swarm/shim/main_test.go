@@ -51,13 +51,16 @@ func shimmed(t *testing.T, below string) (dir string) {
 	return dir
 }
 
-// environ is what git needs in tests, and nothing of the caller's.
+// environ is what git needs in tests, and nothing of the caller's. Since 2.47 a
+// commit leaves a process behind that tidies up, with a lock in the repository
+// that is copied here, until it is done.
 func environ(path, home string, more ...string) []string {
 	return append([]string{
 		"PATH=" + path, "HOME=" + home, "GIT_CONFIG_NOSYSTEM=1", "LC_ALL=C.UTF-8", "TMPDIR=" + os.TempDir(),
 		"GIT_AUTHOR_NAME=Ada", "GIT_AUTHOR_EMAIL=ada@example.org",
 		"GIT_COMMITTER_NAME=Ada", "GIT_COMMITTER_EMAIL=ada@example.org",
 		"GIT_AUTHOR_DATE=2001-01-01T00:00:00Z", "GIT_COMMITTER_DATE=2001-01-01T00:00:00Z",
+		"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=maintenance.auto", "GIT_CONFIG_VALUE_0=false",
 	}, more...)
 }
 
