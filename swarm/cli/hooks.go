@@ -38,6 +38,8 @@ func (h *hooks) Decide(ctx context.Context, source string, input json.RawMessage
 	case h.turn <- struct{}{}:
 		defer func() { <-h.turn }()
 	case <-ctx.Done():
+	}
+	if ctx.Err() != nil { // a turn that was free as well begins nothing
 		return nil, context.Cause(ctx)
 	}
 	value, err := h.ask(ctx, source, input)

@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"sync"
@@ -23,6 +25,24 @@ func TestHooksStartSlowly(t *testing.T) {
 	h := &hooks{self: slow, turn: make(chan struct{}, 1)}
 	if got, err := h.Decide(t.Context(), "s => s.turns > 0", json.RawMessage(`{"turns":1}`)); err != nil || string(got) != "true" {
 		t.Errorf("Decide = %s, %v", got, err)
+	}
+	if err := h.close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestHooksBeginNothing: whose context has ended is not given a turn, though one
+// is free.
+func TestHooksBeginNothing(t *testing.T) {
+	t.Parallel()
+	h := &hooks{self: filepath.Join(t.TempDir(), "none"), turn: make(chan struct{}, 1)}
+	ctx, cancel := context.WithCancelCause(t.Context())
+	why := errors.New("enough")
+	cancel(why)
+	for range 20 {
+		if got, err := h.Decide(ctx, "() => true", json.RawMessage(`{}`)); !errors.Is(err, why) {
+			t.Errorf("Decide = %s, %v, want the cause", got, err)
+		}
 	}
 	if err := h.close(); err != nil {
 		t.Error(err)
