@@ -85,7 +85,7 @@ func (t *scriptTools) check(ctx context.Context, r checkRun) (result *script.Che
 	}
 	defer t.cores.Release(1)
 	b := t.bench
-	name := fmt.Sprintf("check.%d", time.Now().UnixNano())
+	name := t.checkName(time.Now())
 	kept, scratch := filepath.Join(b.run.Dir, "checks", name), t.scratch("check")
 	if err := os.MkdirAll(kept, 0o700); err != nil {
 		return nil, err
@@ -104,6 +104,12 @@ func (t *scriptTools) check(ctx context.Context, r checkRun) (result *script.Che
 		return nil, err
 	}
 	return result, nil
+}
+
+// checkName is what nothing of this run is called, under other owners either:
+// two checks that begin at once may be told the same time.
+func (t *scriptTools) checkName(now time.Time) string {
+	return fmt.Sprintf("check.%d.%d", now.UnixNano(), t.made.Add(1))
 }
 
 // prepare runs the setup, without which a check would say nothing of the work.

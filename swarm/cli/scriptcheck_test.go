@@ -196,6 +196,16 @@ func TestScriptCheckCores(t *testing.T) {
 	all.Wait()
 }
 
+// TestScriptCheckNames: checks that begin at once have workspaces of their own.
+func TestScriptCheckNames(t *testing.T) {
+	t.Parallel()
+	var tools scriptTools
+	now := time.Now()
+	if one, other := tools.checkName(now), tools.checkName(now); one == other {
+		t.Errorf("two checks are called %s", one)
+	}
+}
+
 // TestScriptCheckStray: the workspace of a check that a crash cut off goes when
 // the run is put in order.
 func TestScriptCheckStray(t *testing.T) {

@@ -42,7 +42,7 @@ type scriptTools struct {
 	cores *semaphore.Weighted
 	// landing has one place: landings come one after the other.
 	landing *semaphore.Weighted
-	made    atomic.Int64 // how many things in dir had a name of their own
+	made    atomic.Int64 // how many things had a name of their own
 
 	mu      sync.Mutex // guards what follows; held while they are read
 	objects *git.Objects
