@@ -84,7 +84,11 @@ func statuses(r *real) (all []int) {
 }
 
 // TestRealGate holds that a hundred agents finish whose provider answers eight
-// requests at a time, and that it seldom has to refuse one.
+// requests at a time, and that they are held back: where nobody did so, four in
+// five requests would be refused. How few are is a matter of chance, and of how
+// quickly agents start: as a rule one in a hundred, but in one run of twenty more
+// than one in twenty, and in none of 45,000 that were played one in six. That it
+// is few is TestCrowd's to hold, whose draws are the same each time.
 func TestRealGate(t *testing.T) {
 	t.Parallel()
 	const agents = 100
@@ -101,7 +105,7 @@ func TestRealGate(t *testing.T) {
 		if n := strings.Count(s.stdout, `"status":"completed","changed":true`); n != agents {
 			t.Errorf("%d of %d agents are right", n, agents)
 		}
-		if stats := r.server.Stats(); stats.Refused*20 >= stats.Requests {
+		if stats := r.server.Stats(); stats.Refused*4 >= stats.Requests {
 			t.Errorf("of %d requests %d were refused", stats.Requests, stats.Refused)
 		} else {
 			t.Logf("of %d requests %d were refused, %d were at work at once", stats.Requests, stats.Refused, stats.Highest)
