@@ -101,12 +101,15 @@ func (g *personGate) answer(ctx context.Context) (string, error) {
 			g.answers <- personAnswer{text, err}
 		}()
 	}
+	var a personAnswer
 	select {
-	case a := <-g.answers:
+	case a = <-g.answers:
 		g.reading = false
-		return a.text, a.err
 	case <-ctx.Done():
+	}
+	if ctx.Err() != nil { // who has typed yes as well has stopped it all the same
 		fmt.Fprintln(g.env.Stderr)
 		return "", context.Cause(ctx)
 	}
+	return a.text, a.err
 }

@@ -1,0 +1,28 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+)
+
+// TestGateAfterTheEnd: what was answered when the agent had been stopped allows
+// nothing.
+func TestGateAfterTheEnd(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancelCause(t.Context())
+	why := errors.New("enough")
+	cancel(why)
+	for range 20 {
+		g := &personGate{
+			env: Env{Stderr: io.Discard}, in: bufio.NewReader(strings.NewReader("")), answers: make(chan personAnswer, 1), reading: true,
+		}
+		g.answers <- personAnswer{"y\n", nil}
+		if got, err := g.answer(ctx); !errors.Is(err, why) {
+			t.Fatalf("answer = %q, %v, want the cause", got, err)
+		}
+	}
+}
