@@ -94,7 +94,10 @@ func (g *ground) environ() []string {
 func (g *ground) git(args ...string) string {
 	g.t.Helper()
 	cmd := exec.Command("git", args...)
-	cmd.Dir, cmd.Env = g.root, g.environ()
+	// Since 2.47 a commit leaves a process behind that tidies up, with a lock in the
+	// repository until it is done.
+	cmd.Dir, cmd.Env = g.root, append(g.environ(),
+		"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=maintenance.auto", "GIT_CONFIG_VALUE_0=false")
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		g.t.Fatalf("git %s: %v: %s", strings.Join(args, " "), err, out)

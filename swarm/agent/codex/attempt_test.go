@@ -80,7 +80,8 @@ func workspace(t *testing.T) string {
 	for _, args := range [][]string{
 		{"init", "-q"},
 		{"add", "."},
-		{"-c", "user.name=t", "-c", "user.email=t@example.org", "commit", "-qm", "one"},
+		// Since 2.47 a commit leaves a process behind that tidies up.
+		{"-c", "user.name=t", "-c", "user.email=t@example.org", "-c", "maintenance.auto=false", "commit", "-qm", "one"},
 	} {
 		if out, err := exec.CommandContext(t.Context(), "git", append([]string{"-C", dir}, args...)...).CombinedOutput(); err != nil {
 			t.Fatalf("git %v: %v: %s", args, err, out)
