@@ -144,11 +144,14 @@ func (r *Repo) MoveCheckout(ctx context.Context, from, to Hash) error {
 
 // unlockIndex removes the lock that a git of ours left on the index when it
 // was killed. Had another git held the lock, ours would have said so and
-// ended by itself; one that is older than ours is not ours.
+// ended by itself; one that is older than ours is not ours. Some file systems
+// know whole seconds only, and the kernel takes times of files from a clock that
+// goes by ticks.
 func (r *Repo) unlockIndex(began time.Time) error {
+	const tick = 10 * time.Millisecond // the longest there is
 	path := filepath.Join(r.GitDir, "index.lock")
 	info, err := os.Lstat(path)
-	if errors.Is(err, fs.ErrNotExist) || err == nil && info.ModTime().Before(began.Truncate(time.Second)) {
+	if errors.Is(err, fs.ErrNotExist) || err == nil && info.ModTime().Before(began.Add(-tick).Truncate(time.Second)) {
 		return nil
 	}
 	if err != nil {

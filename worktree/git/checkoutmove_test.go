@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 // wantFiles fails where files of the yard hold something else; an empty
@@ -81,6 +82,36 @@ func TestMoveCheckoutFails(t *testing.T) {
 		y.wantFiles(map[string]string{"a": "1\n", "d/b": "1\n", "e/f": "", ".git/index.lock": ""})
 		if after := y.git("ls-files", "-s"); after != before {
 			t.Errorf("the index changed from %s to %s", before, after)
+		}
+	}
+}
+
+// TestUnlockIndex: the lock of a git that was killed goes, also where the clock
+// of files, which is behind ours, was still in the second before.
+func TestUnlockIndex(t *testing.T) {
+	t.Parallel()
+	second := time.Unix(1_700_000_000, 0)
+	for _, tt := range []struct {
+		name  string
+		made  time.Time
+		stays bool
+	}{
+		{"after", second.Add(2 * time.Millisecond), false},
+		{"by a clock of ticks", second.Add(-time.Millisecond), false},
+		{"of whole seconds", second, false},
+		{"another git's", second.Add(-2 * time.Second), true},
+	} {
+		r := &Repo{GitDir: t.TempDir()}
+		lock := filepath.Join(r.GitDir, "index.lock")
+		for _, err := range []error{
+			os.WriteFile(lock, nil, 0o600), os.Chtimes(lock, tt.made, tt.made), r.unlockIndex(second.Add(time.Millisecond)),
+		} {
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := os.Lstat(lock); (err == nil) != tt.stays {
+			t.Errorf("%s: %v, want it there: %v", tt.name, err, tt.stays)
 		}
 	}
 }
