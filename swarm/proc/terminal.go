@@ -152,27 +152,60 @@ func (t *Terminal) show(b []byte, kept int) {
 // reads does not see a Ctrl-C either; Stop and Kill still end it. When the
 // process is over the error is ErrOver.
 func (t *Terminal) Write(b []byte) (int, error) {
-	wait := time.NewTimer(t.unread)
-	defer wait.Stop()
-	select {
-	case t.typing <- struct{}{}:
-		defer func() { <-t.typing }()
-	case <-wait.C: // Somebody else types to a process that is slow to read.
+	if !t.sitDown() {
 		return 0, ErrUnread
 	}
+	defer func() { <-t.typing }()
 	typed := 0
 	for typed < len(b) {
-		err := t.master.SetWriteDeadline(time.Now().Add(t.unread))
-		if err != nil {
-			return typed, t.explain("type into a terminal", err)
-		}
-		n, err := t.master.Write(b[typed:min(typed+piece, len(b))])
+		n, err := t.put(b[typed:min(typed+piece, len(b))])
 		typed += n
 		if err != nil {
 			return typed, t.explain("type into a terminal", err)
 		}
 	}
 	return typed, nil
+}
+
+// sitDown makes the caller the one who types; false where somebody else types
+// all the time, to a process that is slow to read.
+func (t *Terminal) sitDown() bool {
+	select {
+	case t.typing <- struct{}{}: // first, however late it is
+		return true
+	default:
+	}
+	wait := time.NewTimer(t.unread)
+	defer wait.Stop()
+	select {
+	case t.typing <- struct{}{}:
+		return true
+	case <-wait.C:
+		return false
+	}
+}
+
+// put types one piece, or as much of it as there was room for in time. What
+// there is room for then is typed all the same: on a busy machine the time may
+// be over before this was let run.
+func (t *Terminal) put(b []byte) (int, error) {
+	if err := t.master.SetWriteDeadline(time.Now().Add(t.unread)); err != nil {
+		return 0, err
+	}
+	n, err := t.master.Write(b)
+	if !errors.Is(err, os.ErrDeadlineExceeded) {
+		return n, err
+	}
+	raw, rerr := t.master.SyscallConn()
+	if rerr != nil {
+		return n, err
+	}
+	more := 0
+	rerr = raw.Control(func(fd uintptr) { more, _ = syscall.Write(int(fd), b[n:]) })
+	if rerr != nil || more <= 0 {
+		return n, err
+	}
+	return n + more, nil
 }
 
 // Resize changes the size. The system tells the foreground processes by

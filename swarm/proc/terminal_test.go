@@ -209,6 +209,22 @@ func TestTypeUnread(t *testing.T) {
 	})
 }
 
+// TestTypeLate: what there is room for is typed, though nobody came to type it
+// in time.
+func TestTypeLate(t *testing.T) {
+	inModes(t, func(t *testing.T, m mode) {
+		p, s := m.look(t, m.onTerminal(t, "echo"))
+		s.await(t, "ready\n")
+		s.terminal.unread = -time.Second
+		s.enter(t, "abc")
+		s.await(t, "ABC")
+		s.enter(t, "q")
+		if exit := p.Wait(); exit.Code != 0 {
+			t.Errorf("%+v, want code 0", exit)
+		}
+	})
+}
+
 // TestTerminalStop ends what ignores SIGTERM, as a shell does.
 func TestTerminalStop(t *testing.T) {
 	inModes(t, func(t *testing.T, m mode) {
