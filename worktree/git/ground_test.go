@@ -46,7 +46,10 @@ func (g *ground) ok(errs ...error) {
 func (g *ground) in(dir string, args ...string) string {
 	g.Helper()
 	cmd := exec.Command("git", args...)
-	cmd.Dir, cmd.Env = dir, g.environ()
+	// Since 2.47 a commit leaves a process behind that tidies up, with a lock in
+	// the repository until it is done.
+	cmd.Dir, cmd.Env = dir, append(g.environ(),
+		"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=maintenance.auto", "GIT_CONFIG_VALUE_0=false")
 	out, err := cmd.Output()
 	var exit *exec.ExitError
 	if errors.As(err, &exit) {

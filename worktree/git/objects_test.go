@@ -60,8 +60,11 @@ func (y *yard) git(args ...string) string {
 	y.Helper()
 	cmd := exec.CommandContext(y.Context(), "git", args...)
 	cmd.Dir = y.dir
+	// Since 2.47 a commit leaves a process behind that tidies up, with a lock in
+	// the repository until it is done.
 	cmd.Env = append(y.environ(), "LC_ALL=C",
-		"GIT_AUTHOR_DATE=2024-01-01T00:00:00Z", "GIT_COMMITTER_DATE=2024-01-01T00:00:00Z")
+		"GIT_AUTHOR_DATE=2024-01-01T00:00:00Z", "GIT_COMMITTER_DATE=2024-01-01T00:00:00Z",
+		"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=maintenance.auto", "GIT_CONFIG_VALUE_0=false")
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
