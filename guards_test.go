@@ -41,7 +41,7 @@ func guardOf(t testing.TB, program string) string {
 func TestGuardStartUp(t *testing.T) {
 	t.Parallel()
 	cmd := exec.Command(guardOf(t, "true"))
-	cmd.Env = []string{"GODEBUG=inittrace=1", "PATH=/usr/bin:/bin"}
+	cmd.Env = []string{"GODEBUG=inittrace=1", "GOMAXPROCS=1", "PATH=/usr/bin:/bin"}
 	text, err := cmd.CombinedOutput()
 	if err == nil || cmd.ProcessState.ExitCode() != guard.Denied {
 		t.Fatalf("a guard with nobody to ask: %v, %s", err, text)
