@@ -104,13 +104,13 @@ func (y *yard) killHanging(args []string) {
 	}
 }
 
-// dead waits until processes are gone; zombies that nobody waits for are.
+// dead waits until processes that were started for the yard are gone; zombies
+// that nobody waits for are. The number of one that is may be another's by now.
 func (y *yard) dead(pids []string) {
 	y.t.Helper()
 	for deadline := time.Now().Add(never); ; {
 		alive := slices.DeleteFunc(slices.Clone(pids), func(pid string) bool {
-			line, err := os.ReadFile(filepath.Join("/proc", pid, "cmdline"))
-			return err != nil || len(line) == 0
+			return !startedFor(filepath.Join("/proc", pid), y.dir)
 		})
 		if len(alive) == 0 {
 			return

@@ -309,16 +309,21 @@ func (k *scriptKilling) inspect() {
 	}
 }
 
-// aliveIn are the processes that were started for a folder: it is in their
-// environment, or they are in it.
+// startedFor tells of a process in /proc whether it was started for a folder: it
+// is in its environment, or the process is in it.
+func startedFor(proc, dir string) bool {
+	env, _ := os.ReadFile(filepath.Join(proc, "environ"))
+	cwd, _ := os.Readlink(filepath.Join(proc, "cwd"))
+	return bytes.Contains(env, []byte("="+dir)) || strings.HasPrefix(cwd+"/", dir+"/")
+}
+
+// aliveIn are the processes that were started for a folder.
 func aliveIn(dir string) []string {
 	for deadline := time.Now().Add(never); ; {
 		var alive []string
 		procs, _ := filepath.Glob("/proc/[0-9]*")
 		for _, proc := range procs {
-			env, _ := os.ReadFile(filepath.Join(proc, "environ"))
-			cwd, _ := os.Readlink(filepath.Join(proc, "cwd"))
-			if bytes.Contains(env, []byte("="+dir)) || strings.HasPrefix(cwd+"/", dir+"/") {
+			if startedFor(proc, dir) {
 				line, _ := os.ReadFile(filepath.Join(proc, "cmdline"))
 				alive = append(alive, string(bytes.ReplaceAll(line, []byte{0}, []byte{' '})))
 			}
