@@ -84,7 +84,7 @@ func TestKilledWhilePausing(t *testing.T) {
 	y.must(cmd.Process.Kill())
 	wait()
 	y.ends(0, "ls")
-	if alive := processesWith(y.dir); len(alive) > 0 {
+	if alive := y.alive(); len(alive) > 0 {
 		t.Errorf("still alive: %q", alive)
 	}
 	v := y.view()
