@@ -230,6 +230,7 @@ func TestAttachStopped(t *testing.T) {
 	y.must(w.cmd.Process.Signal(syscall.SIGSTOP))
 	y.must(term.Restore(int(w.slave.Fd()), w.before)) // as a shell does
 	y.must(w.cmd.Process.Signal(syscall.SIGCONT))
+	w.raw()
 	w.types("echo on''e\r")
 	w.sees("\r\none\r\n")
 	w.types("\x1d")
@@ -272,9 +273,7 @@ trap 'echo drawn anew' WINCH
 echo rea""dy
 while :; do sleep 0.02; done
 `)
-	y.await("the end of what is shown", func() bool {
-		return strings.Contains(y.ends(0, "logs", "a1", "--raw").stdout, "ready")
-	})
+	y.awaitShown("ready")
 	for range 2 {
 		w := y.open(24, 80, "attach", "a1") // the size that it has already
 		before := w.sees("line 2999")
@@ -338,6 +337,7 @@ func TestShell(t *testing.T) {
 	t.Parallel()
 	y := newYard(t)
 	y.onTerminals("echo theirs > theirs.txt; " + interactive)
+	y.awaitShown("> ")
 
 	w := y.open(24, 80, "shell", "a1")
 	w.sees("shell: a1 is running in ")

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"reflect"
+	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -64,6 +65,12 @@ func (y *yard) open(rows, cols uint16, args ...string) *window {
 	return w
 }
 
+// awaitShown waits until the terminal of the first agent has shown a text.
+func (y *yard) awaitShown(text string) {
+	y.t.Helper()
+	y.await(text, func() bool { return strings.Contains(y.ends(0, "logs", "a1", "--raw").stdout, text) })
+}
+
 func (w *window) text() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -103,6 +110,25 @@ func (w *window) types(text string) {
 	w.t.Helper()
 	if _, err := w.master.WriteString(text); err != nil {
 		w.t.Fatal(err)
+	}
+}
+
+// raw waits until the terminal is another than it was before the command: what is
+// shown until then is shown as any program's output is, with a line end of two
+// characters as one of three.
+func (w *window) raw() {
+	w.t.Helper()
+	for deadline := time.Now().Add(never); ; time.Sleep(5 * time.Millisecond) { // a poll
+		now, err := term.GetState(int(w.slave.Fd()))
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		if !reflect.DeepEqual(w.before, now) {
+			return
+		}
+		if time.Now().After(deadline) {
+			w.t.Fatalf("the terminal is not made raw; the window shows %q", w.text())
+		}
 	}
 }
 
