@@ -197,6 +197,7 @@ func TestAttachSignals(t *testing.T) {
 func TestAttachEarly(t *testing.T) {
 	t.Parallel()
 	y := newYard(t)
+	t.Cleanup(func() { aliveIn(y.dir) }) // until the run is gone
 	wait := func(name string) string {
 		return "until test -e " + filepath.Join(y.dir, name) + "; do sleep 0.02; done"
 	}
