@@ -50,8 +50,8 @@ func TestKills(t *testing.T) {
 	for lane, backend := range []worktree.Backend{worktree.Linked, worktree.Overlay} {
 		t.Run(string(backend), func(t *testing.T) {
 			t.Parallel()
-			dice := rand.New(rand.NewPCG(seed, uint64(lane)))
 			for n := 0; left.Load() > 0; n++ {
+				dice := diceOf(seed, lane, n)
 				k := &killing{yard: newYard(t), dice: dice, name: fmt.Sprintf("seed %d, %s, run %d", seed, backend, n)}
 				k.on(backend)
 				left.Add(-k.campaign(want))
@@ -59,6 +59,12 @@ func TestKills(t *testing.T) {
 			}
 		})
 	}
+}
+
+// diceOf are the dice of one run. They are its own: how often the runs before it
+// draw depends on how far these come.
+func diceOf(seed uint64, lane, run int) *rand.Rand {
+	return rand.New(rand.NewPCG(seed, uint64(lane)<<32|uint64(run)))
 }
 
 // undisturbed is the tree that a run lands which nobody kills.

@@ -129,11 +129,10 @@ func TestScriptKills(t *testing.T) {
 	for lane, backend := range []worktree.Backend{worktree.Linked, worktree.Overlay} {
 		t.Run(string(backend), func(t *testing.T) {
 			t.Parallel()
-			dice := rand.New(rand.NewPCG(seed, uint64(lane)))
 			for n := 0; left.Load() > 0; n++ {
 				name := names[(n+lane)%len(names)]
 				k := &scriptKilling{
-					yard: scriptYard(t), dice: dice, script: name,
+					yard: scriptYard(t), dice: diceOf(seed, lane, n), script: name,
 					name: fmt.Sprintf("seed %d, %s, run %d of %s", seed, backend, n, name),
 				}
 				k.on(backend)
