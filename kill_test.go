@@ -1,7 +1,6 @@
 package main
 
 import (
-	"flag"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -9,11 +8,11 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
 
+	"agentswarm/internal/testing/campaign"
 	"agentswarm/internal/testprogram"
 	"agentswarm/swarm/proc"
 	"agentswarm/swarm/store"
@@ -21,42 +20,30 @@ import (
 	"agentswarm/worktree"
 )
 
-var (
-	killSeed  = flag.Uint64("kill.seed", 0, "the seed of TestKills; 0 draws one")
-	killCount = flag.Int64("kill.count", 100, "how often TestKills kills; a tenth with -short")
-)
-
 // killWrites is how much each agent writes.
 const killWrites = 5
 
 // TestKills kills swarm, supervisors, agents and git, at steps that a seed
-// picks, a hundred times in all: of linked worktrees without walls, and of
-// overlays behind them. After each kill the next command puts the
-// run in order, and nothing is lost, alive or touched that should not be; in
-// the end the run completes, and lands the tree of a run that nobody killed.
+// picks: with linked worktrees without a sandbox, and with overlays inside one.
+// After each kill the next command recovers the run, and nothing is lost, alive
+// or touched that should not be. In the end the run completes, and lands the
+// tree of an undisturbed run. A campaign kills about a hundred times.
 func TestKills(t *testing.T) {
 	t.Parallel()
-	seed := *killSeed
-	if seed == 0 {
-		seed = uint64(time.Now().UnixNano())
-	}
-	t.Logf("seed: -kill.seed=%d", seed)
-	var left atomic.Int64
-	left.Store(*killCount)
-	if testing.Short() {
-		left.Store(*killCount / 10)
-	}
+	seed, runs := campaign.Seed(t), campaign.Rounds(t, 1, 20)
 	want := undisturbed(t)
 	for lane, backend := range []worktree.Backend{worktree.Linked, worktree.Overlay} {
 		t.Run(string(backend), func(t *testing.T) {
 			t.Parallel()
-			for n := 0; left.Load() > 0; n++ {
+			kills := int64(0)
+			for n := range runs {
 				dice := diceOf(seed, lane, n)
 				k := &killing{yard: newYard(t), dice: dice, name: fmt.Sprintf("seed %d, %s, run %d", seed, backend, n)}
 				k.on(backend)
-				left.Add(-k.campaign(want))
+				kills += k.campaign(want)
 				k.must(worktree.RemoveAll(k.dir))
 			}
+			t.Logf("%d kills in %d runs", kills, runs)
 		})
 	}
 }

@@ -17,7 +17,7 @@ import (
 func layers() [][]string {
 	return [][]string{
 		0: {
-			"internal/testprogram", "roles", "variants", "variants/tasks", "swarm/lab/stat", "risk/argv", "risk/lockfile", "worktree/git",
+			"internal/testing/campaign", "internal/testing/nonamespaces", "internal/testprogram", "roles", "variants", "variants/tasks", "swarm/lab/stat", "risk/argv", "risk/lockfile", "worktree/git",
 			"swarm/task", "swarm/proc", "swarm/box", "swarm/ask",
 			"swarm/nearest", "swarm/stage", "swarm/strict", "swarm/thought", "swarm/modeltest", "swarm/provider",
 		},

@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
@@ -27,6 +29,10 @@ const never = 5 * time.Minute
 
 // TestMain lets the test binary be `swarm` and `fakeagent` for the scripts.
 func TestMain(m *testing.M) {
+	// Most tests of this package wait for processes. -parallel still decides.
+	if err := flag.Set("test.parallel", strconv.Itoa(2*runtime.NumCPU())); err != nil {
+		panic(err)
+	}
 	testscript.Main(m, map[string]func(){
 		"swarm":     faultySwarm,
 		"fakeagent": fakeAgent,

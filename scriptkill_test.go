@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"flag"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -12,20 +11,15 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
 
+	"agentswarm/internal/testing/campaign"
 	"agentswarm/swarm/event"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
 	"agentswarm/worktree"
-)
-
-var (
-	scriptKillSeed  = flag.Uint64("scriptkill.seed", 0, "the seed of TestScriptKills; 0 draws one")
-	scriptKillCount = flag.Int64("scriptkill.count", 24, "how often TestScriptKills kills; half with -short")
 )
 
 // killScripts are what TestScriptKills runs. None of them says what a kill may
@@ -110,16 +104,7 @@ return r.slice(0, args.n)`)
 // cancelled by the script was not started again, and one landing happened.
 func TestScriptKills(t *testing.T) {
 	t.Parallel()
-	seed := *scriptKillSeed
-	if seed == 0 {
-		seed = uint64(time.Now().UnixNano())
-	}
-	t.Logf("seed: -scriptkill.seed=%d", seed)
-	var left atomic.Int64
-	left.Store(*scriptKillCount)
-	if testing.Short() {
-		left.Store(*scriptKillCount / 2)
-	}
+	seed := campaign.Seed(t)
 	names := slices.Sorted(maps.Keys(killScripts))
 	wants := map[string]scriptEnd{}
 	for _, name := range names {
@@ -129,16 +114,19 @@ func TestScriptKills(t *testing.T) {
 	for lane, backend := range []worktree.Backend{worktree.Linked, worktree.Overlay} {
 		t.Run(string(backend), func(t *testing.T) {
 			t.Parallel()
-			for n := 0; left.Load() > 0; n++ {
-				name := names[(n+lane)%len(names)]
+			kills := int64(0)
+			runs := campaign.Rounds(t, (len(names)+1)/2, 4*len(names))
+			for n := range runs {
+				name := names[(n+lane*runs)%len(names)]
 				k := &scriptKilling{
 					yard: scriptYard(t), dice: diceOf(seed, lane, n), script: name,
 					name: fmt.Sprintf("seed %d, %s, run %d of %s", seed, backend, n, name),
 				}
 				k.on(backend)
-				left.Add(-k.campaign(wants[name]))
+				kills += k.campaign(wants[name])
 				k.must(os.RemoveAll(k.dir))
 			}
+			t.Logf("%d kills in %d runs", kills, runs)
 		})
 	}
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"flag"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -10,15 +9,10 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
+	"agentswarm/internal/testing/campaign"
 	"agentswarm/swarm/task"
 	"agentswarm/worktree"
-)
-
-var (
-	stageKillSeed  = flag.Uint64("stagekill.seed", 0, "the seed of TestStageKills; 0 draws one")
-	stageKillCount = flag.Int("stagekill.count", 6, "at how many kinds of steps TestStageKills kills; half with -short")
 )
 
 // stageYard is a yard whose agent does each stage by the prompt of it: its first
@@ -74,15 +68,8 @@ func staging(t *testing.T, auto bool) *stageKilling {
 // killed: nothing of it is lost.
 func TestStageKills(t *testing.T) {
 	t.Parallel()
-	seed, most := *stageKillSeed, *stageKillCount
-	if seed == 0 {
-		seed = uint64(time.Now().UnixNano())
-	}
-	if testing.Short() {
-		most /= 2
-	}
-	t.Logf("seed: -stagekill.seed=%d", seed)
-	dice := rand.New(rand.NewPCG(seed, 0))
+	most := campaign.Rounds(t, 3, 20)
+	dice := rand.New(rand.NewPCG(campaign.Seed(t), 0))
 	var steps []string
 	for _, kind := range []string{"called", "leased", "ended", "captured", "checked", "settled", "released", "entered", "appraised", "closed"} {
 		steps = append(steps, "after "+kind, fmt.Sprintf("before %s*%d", kind, 1+dice.IntN(4)))

@@ -2,21 +2,15 @@ package main
 
 import (
 	"bytes"
-	"flag"
 	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
+	"agentswarm/internal/testing/campaign"
 	"agentswarm/swarm/task"
-)
-
-var (
-	startKillSeed  = flag.Uint64("startkill.seed", 0, "the seed of TestKilledWhileStarting; 0 draws one")
-	startKillCount = flag.Int("startkill.count", 25, "how often TestKilledWhileStarting kills; a fifth with -short")
 )
 
 // TestKilledWhileStarting kills swarm at steps of the start of six agents that
@@ -25,14 +19,7 @@ var (
 // resume gets along with what was shared.
 func TestKilledWhileStarting(t *testing.T) {
 	t.Parallel()
-	seed, kills := *startKillSeed, *startKillCount
-	if seed == 0 {
-		seed = uint64(time.Now().UnixNano())
-	}
-	if testing.Short() {
-		kills /= 5
-	}
-	t.Logf("seed: -startkill.seed=%d", seed)
+	seed, kills := campaign.Seed(t), campaign.Rounds(t, 5, 25)
 	const perRun = 5
 	for run := 0; run*perRun < kills; run++ {
 		t.Run(fmt.Sprintf("run %d", run), func(t *testing.T) {

@@ -13,15 +13,13 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"agentswarm/internal/testing/campaign"
 	"agentswarm/worktree/git"
 )
 
 // envWorker makes this test binary a second swarm process: it holds what the
 // worker needs, as JSON.
 const envWorker = "WORKTREE_TEST_WORKER"
-
-// envMany overrides the size of [TestMany]: "files,workspaces,rounds".
-const envMany = "WORKTREE_TEST_MANY"
 
 type workerSpec struct {
 	Root, Frozen, State, Run string
@@ -82,15 +80,8 @@ func TestWorker(t *testing.T) {
 // TestMany makes, captures and releases workspaces from two processes at
 // once, which must see no error of git's.
 func TestMany(t *testing.T) {
-	files, workspaces, rounds := 300, 20, 1
-	if testing.Short() {
-		files, workspaces = 100, 10
-	}
-	if size := os.Getenv(envMany); size != "" {
-		if _, err := fmt.Sscanf(size, "%d,%d,%d", &files, &workspaces, &rounds); err != nil {
-			t.Fatalf("%s=%q: want files,workspaces,rounds: %v", envMany, size, err)
-		}
-	}
+	files, workspaces := campaign.Rounds(t, 300, 10_000), campaign.Rounds(t, 20, 50)
+	rounds := campaign.Rounds(t, 1, 2)
 	f := newFixture(t)
 	for i := range files {
 		f.write(f.root, fmt.Sprintf("d%d/e%d/f%d.txt", i%20, i%100, i), strings.Repeat(fmt.Sprintln(i), 100))

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"agentswarm/internal/testing/campaign"
 	"agentswarm/worktree/git"
 )
 
@@ -16,8 +17,7 @@ import (
 func TestCaptureEqualsAdd(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, b Backend) {
-		seed := rand.Uint64()
-		t.Logf("seed %d", seed)
+		seed := campaign.Seed(t)
 		r := rand.New(rand.NewPCG(seed, 0))
 		f := fixtureOn(t, b)
 		f.unapplied = false

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"agentswarm/internal/testing/campaign"
 	"agentswarm/worktree/git"
 )
 
@@ -327,8 +328,7 @@ func TestRestoreWithDamage(t *testing.T) {
 func TestRestoreEqualsDirect(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, b Backend) {
-		seed := rand.Uint64()
-		t.Logf("seed %d", seed)
+		seed := campaign.Seed(t)
 		r := rand.New(rand.NewPCG(seed, 0))
 		f := fixtureOn(t, b)
 		base := f.scatter(r)

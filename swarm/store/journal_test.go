@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"agentswarm/internal/testing/campaign"
 	"agentswarm/swarm/event"
 )
 
@@ -59,9 +60,7 @@ func TestAppendAndRead(t *testing.T) {
 // number of records that a seed picks, and lets the next one go on.
 func TestKilledAppenderKeepsWhatItAcknowledged(t *testing.T) {
 	t.Parallel()
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
-	rng := rand.New(rand.NewPCG(seed, 0))
+	rng := rand.New(rand.NewPCG(campaign.Seed(t), 0))
 	r, o := created(t, scratch(t))
 	mustClose(t, o)
 	var last int64
