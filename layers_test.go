@@ -19,10 +19,10 @@ func layers() [][]string {
 		0: {
 			"internal/testing/campaign", "internal/testing/nonamespaces", "internal/testprogram", "roles", "variants", "variants/tasks", "swarm/lab/stat", "risk/argv", "risk/lockfile", "worktree/git",
 			"swarm/task", "swarm/proc", "swarm/box", "swarm/ask",
-			"swarm/nearest", "swarm/stage", "swarm/strict", "swarm/thought", "swarm/modeltest", "swarm/provider",
+			"swarm/nearest", "swarm/privatehome", "swarm/stage", "swarm/strict", "swarm/thought", "swarm/modeltest", "swarm/provider",
 		},
 		1: {
-			"worktree", "merge", "swarm/ear", "swarm/event", "swarm/guard", "swarm/limit", "swarm/manifest", "swarm/schema", "swarm/scope", "swarm/script",
+			"internal/testing/nonamespaces/command", "worktree", "merge", "swarm/ear", "swarm/event", "swarm/guard", "swarm/limit", "swarm/manifest", "swarm/schema", "swarm/scope", "swarm/script",
 			"swarm/fault", "swarm/hook", "swarm/shim", "risk/shell", "swarm/modeltest/serve",
 			"swarm/builtin/tool", "swarm/models", "swarm/prompt",
 		},

@@ -19,6 +19,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"agentswarm/internal/testing/nonamespaces"
 	"agentswarm/worktree"
 )
 
@@ -34,8 +35,9 @@ func TestMain(m *testing.M) {
 		panic(err)
 	}
 	testscript.Main(m, map[string]func(){
-		"swarm":     faultySwarm,
-		"fakeagent": fakeAgent,
+		"swarm":        faultySwarm,
+		"fakeagent":    fakeAgent,
+		"nonamespaces": func() { os.Exit(nonamespaces.Main(os.Args[1:])) },
 	})
 }
 

@@ -44,7 +44,12 @@ const usersConfig = "[user]\n\tname = Ada\n\temail = ada@example.org\n" +
 
 func newYard(t *testing.T) *yard {
 	t.Helper()
-	dir := t.TempDir()
+	return newYardIn(t, t.TempDir())
+}
+
+// newYardIn is newYard in a folder that the caller removes.
+func newYardIn(t *testing.T, dir string) *yard {
+	t.Helper()
 	y := &yard{
 		t: t, dir: dir, repo: filepath.Join(dir, "repo"), state: filepath.Join(dir, "state"),
 		ledger: ledger(filepath.Join(dir, "ledger")),

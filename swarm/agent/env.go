@@ -29,6 +29,7 @@ type Place struct {
 	Shims     string   // a folder that comes first in PATH; empty: none
 	Needs     []string // variables that it gets though they may be secret
 	Guards    string   // one before it, where there is Ask; empty: none
+	Env       []string // KEY=VALUE of the sandbox, such as HOME; they replace the caller's
 }
 
 // secretNames are variables that hold credentials, by their whole name.
@@ -77,7 +78,11 @@ func secret(name string) bool {
 // A variable the spec takes from the caller that is not set there is an
 // error.
 func Environ(caller []string, spec *Spec, p Place) ([]string, error) {
-	values := map[string]string{}
+	values, given := map[string]string{}, map[string]bool{}
+	for _, kv := range p.Env {
+		name, _, _ := strings.Cut(kv, "=")
+		given[name] = true
+	}
 	env := make([]string, 0, len(caller)+10)
 	for _, kv := range caller {
 		name, value, ok := strings.Cut(kv, "=")
@@ -88,7 +93,7 @@ func Environ(caller []string, spec *Spec, p Place) ([]string, error) {
 		_, declared := spec.Env[name]
 		// PWD and OLDPWD name the caller's folder; tools that trust them
 		// would work in the user's checkout.
-		if declared || strings.HasPrefix(name, "GIT_") || name == "PWD" || name == "OLDPWD" ||
+		if declared || given[name] || strings.HasPrefix(name, "GIT_") || name == "PWD" || name == "OLDPWD" ||
 			(strings.HasPrefix(name, "SWARM_") || secret(name) || login().MatchString(value)) && !slices.Contains(p.Needs, name) ||
 			spec.PTY && ofTerminal(name) || p.Tmp != "" && name == "TMPDIR" {
 			continue
@@ -97,6 +102,13 @@ func Environ(caller []string, spec *Spec, p Place) ([]string, error) {
 			kv = "PATH=" + p.path(value)
 		}
 		env = append(env, kv)
+	}
+	for _, kv := range p.Env {
+		// A variable that the user configured for the agent stays.
+		name, _, _ := strings.Cut(kv, "=")
+		if _, declared := spec.Env[name]; !declared {
+			env = append(env, kv)
+		}
 	}
 	for _, name := range sortedKeys(spec.Env) {
 		value := spec.Env[name]

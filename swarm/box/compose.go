@@ -44,6 +44,19 @@ func Compose(rung Rung, open bool, p Place) (Walls, error) {
 	return w, nil
 }
 
+const (
+	homeName = "home"
+	tmpName  = "tmp"
+)
+
+// HomeOf is the HOME of an agent below its private folder: on the rung Landlock
+// the folder itself, on rungs with overlays the layer that it writes to.
+func HomeOf(private string) string { return filepath.Join(private, homeName) }
+
+// TmpOf is the TMPDIR of an agent below its private folder, on the rung
+// Landlock.
+func TmpOf(private string) string { return filepath.Join(private, tmpName) }
+
 type composing struct {
 	Place
 	rung  Rung
@@ -72,8 +85,16 @@ func (c *composing) around() error {
 }
 
 // fenced are the pieces where nothing can be mounted: paths that may be
-// written to, and paths that may not be read.
+// written to, and paths that may not be read. HOME and TMPDIR are folders of
+// the agent's own at paths of their own: HomeOf and TmpOf.
 func (c *composing) fenced() error {
+	for _, name := range []string{homeName, tmpName} {
+		dir, _, err := c.folder(name)
+		if err != nil {
+			return err
+		}
+		c.add(Piece{At: dir, From: dir, Write: true})
+	}
 	if err := c.write(); err != nil {
 		return err
 	}
@@ -98,7 +119,7 @@ func (c *composing) temporary() error {
 	if !ok {
 		tmp = "/tmp"
 	}
-	if err := c.layer(tmp, "tmp", true); err != nil {
+	if err := c.layer(tmp, tmpName, true); err != nil {
 		return err
 	}
 	if dir, ok := real("/var/tmp"); ok && dir != tmp {

@@ -301,7 +301,7 @@ func TestFencedRepository(t *testing.T) {
 	t.Parallel()
 	for path, want := range map[string]bool{"/srv": true, "/tmp/checkout": false, "/tmp": false, "/tmpfiles": true} {
 		w := compose(t, Landlock, Place{
-			State: "/nonexistent/state", Private: "/nonexistent/box", Getenv: os.Getenv,
+			State: "/nonexistent/state", Private: t.TempDir(), Getenv: os.Getenv,
 			Pieces: []Piece{{At: path, From: path}},
 		})
 		open := slices.ContainsFunc(w.Pieces, func(p Piece) bool { return p.At == "/tmp" && p.Write })

@@ -17,7 +17,7 @@ func (c *composing) home() error {
 		return nil // Nobody lives there, or it is a /tmp: that is private anyway.
 	}
 	if c.View == Whole {
-		return c.layer(dir, "home", false)
+		return c.layer(dir, homeName, false)
 	}
 	// It may lie below what is hidden.
 	c.add(Piece{At: dir, From: dir})

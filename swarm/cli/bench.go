@@ -15,6 +15,7 @@ import (
 	"agentswarm/swarm/early"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/limit"
+	"agentswarm/swarm/privatehome"
 	"agentswarm/swarm/proc"
 	"agentswarm/swarm/script"
 	"agentswarm/swarm/shim"
@@ -51,9 +52,12 @@ type bench struct {
 	isolation
 	isolated
 	caution
-	shims   string // the folder that comes first in the PATH of agents
-	guards  string // one before it, where walls do not stand; empty: none
-	warm    string // what walls kept while caches were filled; empty: nothing
+	shims  string // the folder that comes first in the PATH of agents
+	guards string // one before it, where walls do not stand; empty: none
+	warm   string // what walls kept while caches were filled; empty: nothing
+	// homes is what the private HOMEs of a driven run have in common; nil
+	// where agents need none.
+	homes   func() (*privatehome.Template, error)
 	deps    engine.Deps
 	contact contact                // how a person is reached while agents work
 	agents  map[string]*agent.Spec // as they are recorded with the run

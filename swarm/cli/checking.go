@@ -58,7 +58,7 @@ func (b *bench) inSpace(ctx context.Context, c spaceRequest, work func(*space) e
 		if private, err = os.MkdirTemp(filepath.Dir(c.saved), "box-"); err != nil {
 			return err
 		}
-		defer func() { err = errors.Join(err, worktree.RemoveAll(private)) }()
+		defer func() { err = errors.Join(err, engine.RemoveBox(b.run, private)) }()
 	}
 	request := engine.WallsRequest{Workspace: *leased, Private: private}
 	if c.kept != "" {

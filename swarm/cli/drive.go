@@ -72,9 +72,10 @@ func (b *bench) drive(ctx context.Context, r driveRequest) (*ended, error) {
 		return nil, errors.Join(err, b.owner.Close())
 	}
 	b.deps.Hooks, b.deps.Attendant, b.deps.Subjects = watchers, b.attendant(r.config), b.newSubjects(r.config)
+	unshare := b.shareCaches()
 	cool, err := b.warmUp(ctx, r.config.Warm)
 	if err != nil {
-		return nil, errors.Join(err, b.owner.Close())
+		return nil, errors.Join(err, unshare(), b.owner.Close())
 	}
 	ungovern := b.govern(r.config)
 	since := time.Now()
@@ -82,7 +83,7 @@ func (b *bench) drive(ctx context.Context, r driveRequest) (*ended, error) {
 	face := &controls{engine: e, owner: b.owner}
 	server, err := control.Listen(ctx, b.owner, face, b.env.Getenv)
 	if err != nil {
-		return nil, errors.Join(err, e.Close(), ungovern(), cool(), b.owner.Close())
+		return nil, errors.Join(err, e.Close(), ungovern(), cool(), unshare(), b.owner.Close())
 	}
 	watching, stopWatching := context.WithCancel(context.WithoutCancel(ctx))
 	var watch sync.WaitGroup
@@ -93,7 +94,7 @@ func (b *bench) drive(ctx context.Context, r driveRequest) (*ended, error) {
 	} else {
 		err = b.carryOut(ctx, e, r)
 	}
-	err = errors.Join(err, e.Close(), server.Close(), watchers.close(), b.trees.Close(), ungovern(), cool(), os.RemoveAll(filepath.Join(b.run.Dir, subjectStage)))
+	err = errors.Join(err, e.Close(), server.Close(), watchers.close(), b.trees.Close(), ungovern(), cool(), unshare(), os.RemoveAll(filepath.Join(b.run.Dir, subjectStage)))
 	desk.close()
 	end, closeErr := b.close(ctx, err)
 	if end == nil {

@@ -89,7 +89,7 @@ func gcAction(c *cli.Context, env Env) error {
 		Schema: "swarm.gc/1", DryRun: c.Bool("dry-run"), Removed: []gcRemoved{}, Moved: []gcMoved{}, Kept: []gcKept{},
 	}}
 	for _, step := range []func(context.Context) error{
-		g.runs, g.copies, g.old, g.lost, g.workspaces, g.trashedRuns, g.unmade, g.probes, g.marks, g.bases, g.binaries,
+		g.runs, g.copies, g.old, g.lost, g.workspaces, g.trashedRuns, g.unmade, g.probes, g.scratches, g.marks, g.bases, g.binaries,
 	} {
 		if err := step(c.Context); err != nil {
 			return err
@@ -187,6 +187,23 @@ func (g *collector) workspaces(ctx context.Context) error {
 		g.removed("workspace", s.Run+"/"+s.Name, s.Size)
 	}
 	return err
+}
+
+// scratches removes the HOME and TMPDIR of agents that a crash left.
+func (g *collector) scratches(context.Context) error {
+	left, err := g.state.LeftScratches()
+	if err != nil {
+		return err
+	}
+	for _, dir := range left {
+		if !g.dry {
+			if err := worktree.RemoveAll(dir); err != nil {
+				return fmt.Errorf("remove a scratch folder: %w", err)
+			}
+		}
+		g.removed("scratch", filepath.Base(dir), 0)
+	}
+	return nil
 }
 
 // trashedRuns removes runs that have been in the trash long enough, and the

@@ -243,6 +243,12 @@ func (j *judge) placeOf(law *jurisdiction, r engine.JudgeRequest) *risk.Place {
 	place.Facts = &workspaceFacts{
 		Facts: law.place.Facts, judge: j, workspace: w, base: git.Hash(r.Base), from: law.place.Root,
 	}
+	if j.bench.rung == box.Landlock && !j.bench.isolation.open() {
+		// HOME and TMPDIR are folders of the agent's own, elsewhere.
+		scratch := j.bench.run.Scratch(engine.BoxOf(j.bench.run.Attempt(r.Agent, r.Attempt)))
+		place.Home = box.HomeOf(scratch)
+		place.Tmp = append(slices.Clone(place.Tmp), place.Home, box.TmpOf(scratch))
+	}
 	place.Remotes = slices.Clone(place.Remotes)
 	if j.misled(law, r) {
 		for i := range place.Remotes {

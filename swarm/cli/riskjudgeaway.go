@@ -1,12 +1,14 @@
 package cli
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 
+	"agentswarm/swarm/box"
 	"agentswarm/swarm/engine"
 	"agentswarm/worktree"
 )
@@ -14,10 +16,18 @@ import (
 // misled reports whether the git of an agent may go by another configuration
 // than the user's did when the run began. Nobody knows then where a push goes.
 func (j *judge) misled(law *jurisdiction, r engine.JudgeRequest) bool {
-	home := filepath.Join(engine.BoxOf(j.bench.run.Attempt(r.Agent, r.Attempt)), "home")
+	private := engine.BoxOf(j.bench.run.Attempt(r.Agent, r.Attempt))
+	home, copied := box.HomeOf(private), false
+	if j.bench.rung == box.Landlock {
+		home, copied = box.HomeOf(j.bench.run.Scratch(private)), true
+	}
 	for _, file := range j.bench.userGit() {
-		if rel, ok := below(j.bench.env.Getenv("HOME"), file); ok && exists(filepath.Join(home, rel)) {
-			return true // its view of HOME has one of its own
+		rel, ok := below(j.bench.env.Getenv("HOME"), file)
+		own := filepath.Join(home, rel)
+		// With mounts its HOME has a file of its own only once it wrote one.
+		// Without, all of them are copies.
+		if ok && exists(own) && !(copied && sameText(own, file)) {
+			return true
 		}
 	}
 	if law.config != "" && law.config != j.bench.gitConfig() {
@@ -27,6 +37,41 @@ func (j *judge) misled(law *jurisdiction, r engine.JudgeRequest) bool {
 		return j.reconfigured(r) || w.Shell != "" && divertedShell(w)
 	}
 	return divertedLink(r.Workspace)
+}
+
+// sameText reports whether two files have the same text, or two folders the
+// same files. A link of one into the other counts as the same.
+func sameText(a, b string) bool {
+	at, err := os.Stat(a)
+	if err != nil {
+		return missing(err) && !exists(b)
+	}
+	if !at.IsDir() {
+		// An agent may have put a pipe there, or a file without an end.
+		if of, err := os.Stat(b); err != nil || !at.Mode().IsRegular() || !of.Mode().IsRegular() || at.Size() != of.Size() {
+			return false
+		}
+		x, xerr := os.ReadFile(a)
+		y, yerr := os.ReadFile(b)
+		return xerr == nil && yerr == nil && bytes.Equal(x, y)
+	}
+	names := map[string]bool{}
+	for _, dir := range []string{a, b} {
+		entries, err := os.ReadDir(dir)
+		if err != nil {
+			return false
+		}
+		for _, e := range entries {
+			names[e.Name()] = true
+		}
+	}
+	for name := range names {
+		// Credentials are in no copy, and say nothing of where a push goes.
+		if name != "credentials" && !sameText(filepath.Join(a, name), filepath.Join(b, name)) {
+			return false
+		}
+	}
+	return true
 }
 
 // divertedShell reports whether the git dir in an overlay was replaced, or leads

@@ -182,8 +182,12 @@ func TestScriptCheckTime(t *testing.T) {
 func TestScriptCheckCores(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, "a", "1\n")
-	lock := filepath.Join(s.home, "lock")
+	// All checks see one lock: HOME and TMPDIR are private to each.
+	shared := filepath.Join(filepath.Dir(s.home), "shared")
+	s.ok(os.Mkdir(shared, 0o700))
+	lock := filepath.Join(shared, "lock")
 	s.use(engine.Config{Checks: map[string]string{"alone": fmt.Sprintf("mkdir %s || exit 9; sleep 0.1; rmdir %s", lock, lock)}})
+	s.bench.isolation.Write = []string{shared}
 	s.tools.cores = semaphore.NewWeighted(1)
 	var all sync.WaitGroup
 	for range 4 {

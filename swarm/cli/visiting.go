@@ -20,7 +20,6 @@ import (
 	"agentswarm/swarm/event"
 	"agentswarm/swarm/proc"
 	"agentswarm/swarm/task"
-	"agentswarm/worktree"
 )
 
 // through runs the command inside of the walls of a live agent, and returns
@@ -207,7 +206,7 @@ func (v *visit) enterAgain(ctx context.Context, lease *event.Leased) (code int, 
 	if err != nil {
 		return 0, err
 	}
-	defer func() { err = errors.Join(err, worktree.RemoveAll(private)) }()
+	defer func() { err = errors.Join(err, engine.RemoveBox(v.run, private)) }()
 	around, err := b.deps.Walls(engine.WallsRequest{Workspace: w, Private: filepath.Join(private, "box")})
 	if err != nil {
 		return 0, err

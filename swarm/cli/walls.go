@@ -27,18 +27,22 @@ func (b *bench) walls(r engine.WallsRequest) (engine.Enclosure, error) {
 		return engine.Enclosure{}, fmt.Errorf("%s is to be mounted at %s, and the walls are %s: nothing can be mounted",
 			r.Workspace.Name, at, b.rung)
 	}
+	own, err := b.ownHome(r)
+	if err != nil {
+		return engine.Enclosure{}, err
+	}
 	w, err := box.Compose(b.rung, b.isolation.open(), box.Place{
 		Pieces: b.pieces(r), State: filepath.Dir(b.state.Dir), Home: b.env.Getenv("HOME"),
-		Private: r.Private, Warm: b.warm, Sockets: control.Folders(b.env.Getenv), Getenv: b.env.Getenv,
-		Hide: b.isolation.Hide, Write: b.isolation.Write, View: box.ViewIn(b.why),
+		Private: own.private, Warm: b.warm, Sockets: control.Folders(b.env.Getenv), Getenv: b.env.Getenv,
+		Hide: b.isolation.Hide, Write: slices.Concat(b.isolation.Write, own.write), View: box.ViewIn(b.why),
 		Programs: slices.Concat(filepath.SplitList(b.env.Getenv("PATH")), r.Programs, b.repo.Borrowed()),
 	})
 	if err != nil {
 		return engine.Enclosure{}, err
 	}
-	around := engine.Enclosure{Ask: b.askInside(r), State: b.stateInside(r), Shims: b.shims, Guards: b.guards}
-	if b.rung != box.None && !b.isolation.open() {
-		around.Tmp = "/tmp"
+	around := engine.Enclosure{
+		Ask: b.askInside(r), State: b.stateInside(r), Shims: b.shims, Guards: b.guards,
+		Tmp: own.tmp, Env: own.env,
 	}
 	around.Walls, err = json.Marshal(w)
 	return around, err

@@ -32,6 +32,9 @@ type Enclosure struct {
 	// Guards is one before that, in the PATH of what can be asked about; empty:
 	// none.
 	Guards string
+	// Env are variables as KEY=VALUE that replace the caller's, such as HOME
+	// where the agent has one of its own at another path.
+	Env []string
 }
 
 // WallsRequest says what is inside of the walls.
@@ -91,11 +94,17 @@ func WarmOf(run *store.Run) string { return filepath.Join(run.Dir, warmName) }
 
 const warmName = "warm"
 
+// CachesOf is the folder of a run that the caches belong to which its agents
+// share where each has a HOME of its own.
+func CachesOf(run *store.Run) string { return filepath.Join(run.Dir, cachesName) }
+
+const cachesName = "caches"
+
 // Boxes are the folders that walls have kept things in, also those of visits
 // and of checks of what was merged, as they are left where a process died.
 func Boxes(run *store.Run) (left []string) {
 	inside := os.DirFS(run.Dir)
-	for _, pattern := range []string{"a/*/*/" + boxName, "a/*/*/visit-*", "landings/*/box-*", warmName} {
+	for _, pattern := range []string{"a/*/*/" + boxName, "a/*/*/visit-*", "landings/*/box-*", warmName, cachesName} {
 		names, _ := fs.Glob(inside, pattern) // it fails on malformed patterns only
 		for _, name := range names {
 			left = append(left, filepath.Join(run.Dir, name))
@@ -104,11 +113,24 @@ func Boxes(run *store.Run) (left []string) {
 	return left
 }
 
+// RemoveBox removes a folder in which a sandbox of a run kept things, and the
+// HOME and TMPDIR that belong to it.
+func RemoveBox(run *store.Run, private string) error {
+	// The box goes last: as long as it is there, Boxes finds it. That of a
+	// visit is below the visit's own folder.
+	for _, dir := range []string{private, filepath.Join(private, boxName)} {
+		if err := worktree.RemoveAll(run.Scratch(dir)); err != nil {
+			return err
+		}
+	}
+	return worktree.RemoveAll(private)
+}
+
 // clearBoxes removes those folders once nothing of the run is alive: what was
 // written there is no part of any work.
 func clearBoxes(d Deps) {
 	for _, dir := range Boxes(d.Run) {
-		if err := worktree.RemoveAll(dir); err != nil {
+		if err := RemoveBox(d.Run, dir); err != nil {
 			d.Warn(fmt.Sprintf("what was left outside of workspaces stays until gc: %v", err))
 		}
 	}
@@ -119,7 +141,7 @@ func (t *attempt) clearBox() {
 	if t.dir == "" {
 		return
 	}
-	if err := worktree.RemoveAll(t.box()); err != nil {
+	if err := RemoveBox(t.engine.deps.Run, t.box()); err != nil {
 		t.engine.deps.Warn(fmt.Sprintf("%s: what it left outside of its workspace stays until gc: %v", t.id, err))
 	}
 }
@@ -204,6 +226,7 @@ func (t *attempt) place(around Enclosure) agent.Place {
 		Worktree: t.space.Path(), Root: t.engine.deps.Root, Base: string(t.start),
 		Artifacts: filepath.Join(t.dir, "artifacts"), Workspace: string(cmp.Or(t.space.Backend, worktree.Linked)),
 		Tmp: around.Tmp, Shims: around.Shims, Guards: around.Guards, Ask: cmp.Or(around.Ask, t.ear),
+		Env: around.Env,
 	}
 	if t.ear != "" {
 		place.Contract = filepath.Join(t.dir, contractFile)

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"golang.org/x/sys/unix"
 )
 
 // TestUnprivileged runs all other tests once more as somebody who is nobody.
@@ -72,6 +74,9 @@ func TestEscaped(t *testing.T) {
 	t.Parallel()
 	if os.Getuid() != 0 {
 		t.Skip("it needs root to make a program that becomes root")
+	}
+	if bound, err := unix.PrctlRetInt(unix.PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0); err != nil || bound == 1 {
+		t.Skip("no program gains privileges here (no_new_privs)")
 	}
 	const nobody = 65534
 	m := mode{attr: func() *syscall.SysProcAttr {

@@ -12,10 +12,14 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 // State is the folder of one repository below the root of all state.
@@ -29,8 +33,13 @@ type State struct {
 	Step func(name string) error
 }
 
-// Root is where the state of all repositories lives.
-func Root(getenv func(string) string) (string, error) {
+// Root is where the state of all repositories lives: SWARM_STATE_DIR, a folder of
+// XDG_STATE_HOME or of HOME, and where HOME is not set or cannot be written to,
+// as in many containers, a folder in /var/tmp that only its user can enter.
+func Root(getenv func(string) string) (string, error) { return rootIn(getenv, "/var/tmp") }
+
+// rootIn is Root with the folder that all users write to.
+func rootIn(getenv func(string) string, shared string) (string, error) {
 	if dir := getenv("SWARM_STATE_DIR"); dir != "" {
 		if !filepath.IsAbs(dir) {
 			return "", fmt.Errorf("SWARM_STATE_DIR is %q; it must be an absolute path", dir)
@@ -42,11 +51,43 @@ func Root(getenv func(string) string) (string, error) {
 		return filepath.Join(dir, "swarm"), nil
 	}
 	home := getenv("HOME")
-	if !filepath.IsAbs(home) {
-		return "", fmt.Errorf("no place for state: HOME is %q; "+
-			"set it or SWARM_STATE_DIR to an absolute path", home)
+	if filepath.IsAbs(home) && canMake(home) {
+		return filepath.Join(home, ".local", "state", "swarm"), nil
 	}
-	return filepath.Join(home, ".local", "state", "swarm"), nil
+	dir := filepath.Join(shared, "swarm-"+strconv.Itoa(os.Geteuid()))
+	if err := ownFolder(dir); err != nil {
+		return "", fmt.Errorf("no place for state: HOME is %q, where nothing can be written, and %w; "+
+			"set SWARM_STATE_DIR to an absolute path", home, err)
+	}
+	return dir, nil
+}
+
+// canMake reports whether a folder is there and can be written to, or can be
+// made.
+func canMake(dir string) bool {
+	for {
+		err := unix.Access(dir, unix.W_OK|unix.X_OK)
+		if !errors.Is(err, unix.ENOENT) || dir == filepath.Dir(dir) {
+			return err == nil
+		}
+		dir = filepath.Dir(dir)
+	}
+}
+
+// ownFolder makes a folder in one that all users write to. One of another user
+// is refused, and so is a link.
+func ownFolder(dir string) error {
+	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	var at unix.Stat_t
+	if err := unix.Lstat(dir, &at); err != nil {
+		return &os.PathError{Op: "lstat", Path: dir, Err: err}
+	}
+	if at.Mode&unix.S_IFMT != unix.S_IFDIR || int(at.Uid) != os.Geteuid() || at.Mode&0o077 != 0 {
+		return fmt.Errorf("%s is not a folder that you alone can enter", dir)
+	}
+	return nil
 }
 
 // Open names the state of the repository whose common git dir is given. It

@@ -3,6 +3,7 @@ package store
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -55,6 +56,11 @@ func called(n int, label string) *event.Called {
 
 func TestRoot(t *testing.T) {
 	t.Parallel()
+	home, shared, blocked := t.TempDir(), t.TempDir(), filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(blocked, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	fallback := filepath.Join(shared, fmt.Sprintf("swarm-%d", os.Geteuid()))
 	for _, test := range []struct {
 		name string
 		give map[string]string
@@ -62,15 +68,45 @@ func TestRoot(t *testing.T) {
 	}{
 		{"swarm first", map[string]string{"SWARM_STATE_DIR": "/s/", "XDG_STATE_HOME": "/x", "HOME": "/h"}, "/s"},
 		{"then xdg", map[string]string{"XDG_STATE_HOME": "/x", "HOME": "/h"}, "/x/swarm"},
-		{"relative xdg is ignored", map[string]string{"XDG_STATE_HOME": "x", "HOME": "/h"}, "/h/.local/state/swarm"},
-		{"then home", map[string]string{"HOME": "/h"}, "/h/.local/state/swarm"},
+		{"relative xdg is ignored", map[string]string{"XDG_STATE_HOME": "x", "HOME": home}, home + "/.local/state/swarm"},
+		{"then home", map[string]string{"HOME": home}, home + "/.local/state/swarm"},
+		{"a home that is not there yet", map[string]string{"HOME": home + "/a/b"}, home + "/a/b/.local/state/swarm"},
 		{"relative swarm", map[string]string{"SWARM_STATE_DIR": "s", "HOME": "/h"}, ""},
-		{"no home", nil, ""},
+		{"no home", nil, fallback},
+		{"a relative home", map[string]string{"HOME": "h"}, fallback},
+		{"a home where nothing can be made", map[string]string{"HOME": blocked}, fallback},
 	} {
-		got, err := Root(func(key string) string { return test.give[key] })
+		got, err := rootIn(func(key string) string { return test.give[key] }, shared)
 		if got != test.want || (err == nil) != (test.want != "") {
 			t.Errorf("%s: Root = %q, %v, want %q", test.name, got, err, test.want)
 		}
+	}
+}
+
+// TestRootOfOthers: a fallback that others can enter, or that leads elsewhere,
+// is refused.
+func TestRootOfOthers(t *testing.T) {
+	t.Parallel()
+	shared := t.TempDir()
+	fallback := filepath.Join(shared, fmt.Sprintf("swarm-%d", os.Geteuid()))
+	none := func(string) string { return "" }
+	if err := os.Mkdir(fallback, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := rootIn(none, shared); err != nil || got != fallback {
+		t.Fatalf("an own folder is %s, %v", got, err)
+	}
+	if err := os.Chmod(fallback, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := rootIn(none, shared); err == nil || !strings.Contains(err.Error(), "SWARM_STATE_DIR") {
+		t.Errorf("a folder that others can enter is %s, %v; want an error that names SWARM_STATE_DIR", got, err)
+	}
+	if err := errors.Join(os.Remove(fallback), os.Symlink(t.TempDir(), fallback)); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := rootIn(none, shared); err == nil {
+		t.Errorf("a link is taken: %s", got)
 	}
 }
 

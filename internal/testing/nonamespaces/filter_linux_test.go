@@ -1,4 +1,4 @@
-package main
+package nonamespaces
 
 import (
 	"os"
@@ -7,11 +7,10 @@ import (
 	"testing"
 )
 
-// TestMain is the command itself where a test starts this binary with arguments.
+// TestMain lets the test binary be the command.
 func TestMain(m *testing.M) {
 	if os.Getenv("NONAMESPACES") != "" {
-		main()
-		return
+		os.Exit(Main(os.Args[1:]))
 	}
 	os.Exit(m.Run())
 }
@@ -58,7 +57,7 @@ func TestBadUsage(t *testing.T) {
 		cmd := exec.Command(os.Args[0], args...)
 		cmd.Env = append(os.Environ(), "NONAMESPACES=1")
 		out, err := cmd.CombinedOutput()
-		if cmd.ProcessState.ExitCode() != 99 || !strings.HasPrefix(string(out), "nonamespaces: ") {
+		if cmd.ProcessState.ExitCode() != Failed || !strings.HasPrefix(string(out), "nonamespaces: ") {
 			t.Errorf("nonamespaces %q ended with %v: %s; want exit code 99 and a line", args, err, out)
 		}
 	}

@@ -1,23 +1,7 @@
-// Command nonamespaces runs a command on a system that has no usable user
-// namespaces: under a seccomp filter that refuses the system calls of making
-// and changing them. Tests use it to see how swarm works in a container or on
-// a stock Ubuntu.
-//
-//	nonamespaces [-as container|apparmor] [-no-landlock] COMMAND [ARG...]
-//
-// As a container (the default), the filter refuses what the default seccomp
-// profile of Docker refuses without CAP_SYS_ADMIN
-// (docs.docker.com/engine/security/seccomp): namespaces cannot be made. As
-// AppArmor's profile unprivileged_userns (Ubuntu 23.10 and later), they can be
-// made, but give no capability: every mount fails.
-//
-// Exit code: that of the command; 127 where there is no such command; 99 where
-// the filter cannot be set.
-package main
+package nonamespaces
 
 import (
 	"errors"
-	"flag"
 	"fmt"
 	"os"
 	"runtime"
@@ -26,21 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-func main() {
-	as := flag.String("as", "container", "what to behave as: `container` or apparmor")
-	noLandlock := flag.Bool("no-landlock", false, "refuse Landlock, too")
-	flag.Parse()
-	if err := run(*as, *noLandlock, flag.Args()); err != nil {
-		fmt.Fprintln(os.Stderr, "nonamespaces:", err)
-		os.Exit(99)
-	}
-}
-
-// run becomes the command. It returns only if that fails.
-func run(as string, noLandlock bool, argv []string) error {
-	if len(argv) == 0 {
-		return errors.New("no command")
-	}
+// become replaces this process by the command, under the filter.
+func become(as string, noLandlock bool, argv []string) error {
 	rules, err := rulesOf(as, noLandlock)
 	if err != nil {
 		return err
@@ -128,9 +99,18 @@ func compile(rules []rule) []unix.SockFilter {
 }
 
 func install(filter []unix.SockFilter) error {
+	program := unix.SockFprog{Len: uint16(len(filter)), Filter: &filter[0]}
+	set := func() error {
+		return unix.Prctl(unix.PR_SET_SECCOMP, unix.SECCOMP_MODE_FILTER, uintptr(unsafe.Pointer(&program)), 0, 0)
+	}
+	// Who may without more does, as a container's runtime: setuid programs
+	// keep their meaning.
+	err := set()
+	if !errors.Is(err, unix.EACCES) {
+		return err
+	}
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 		return err
 	}
-	program := unix.SockFprog{Len: uint16(len(filter)), Filter: &filter[0]}
-	return unix.Prctl(unix.PR_SET_SECCOMP, unix.SECCOMP_MODE_FILTER, uintptr(unsafe.Pointer(&program)), 0, 0)
+	return set()
 }

@@ -1,0 +1,49 @@
+// Package nonamespaces lets tests run a command on a system that has no usable
+// user namespaces: under a seccomp filter that refuses the system calls that
+// make and change them. It shows how swarm works in a container or on a stock
+// Ubuntu.
+package nonamespaces
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+)
+
+// Failed is the exit code of [Main] where the filter cannot be set.
+const Failed = 99
+
+// Main is the command
+//
+//	nonamespaces [-as container|apparmor] [-no-landlock] COMMAND [ARG...]
+//
+// As a container (the default), the filter refuses what the default seccomp
+// profile of Docker refuses without CAP_SYS_ADMIN
+// (docs.docker.com/engine/security/seccomp): namespaces cannot be made. As
+// AppArmor's profile unprivileged_userns (Ubuntu 23.10 and later), they can be
+// made, but give no capability: every mount fails.
+//
+// The process becomes the command, which then gives the exit code; 127 says
+// that there is no such command. Main returns only if the filter cannot be set.
+func Main(args []string) int {
+	if err := run(args); err != nil {
+		fmt.Fprintln(os.Stderr, "nonamespaces:", err)
+	}
+	return Failed
+}
+
+func run(args []string) error {
+	flags := flag.NewFlagSet("nonamespaces", flag.ContinueOnError)
+	flags.SetOutput(io.Discard)
+	as := flags.String("as", "container", "")
+	noLandlock := flags.Bool("no-landlock", false, "")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	if flags.NArg() == 0 {
+		return errors.New("no command")
+	}
+	return become(*as, *noLandlock, flags.Args())
+}

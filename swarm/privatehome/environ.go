@@ -1,0 +1,143 @@
+package privatehome
+
+import (
+	"net/url"
+	"path/filepath"
+	"strings"
+)
+
+// Environ are the variables, as KEY=VALUE, by which tools find the HOME at home
+// and the shared caches. They replace the user's of the same names.
+func (t *Template) Environ(home string) []string {
+	env := []string{"HOME=" + home}
+	set := func(name, value string) { env = append(env, name+"="+value) }
+	for _, xdg := range []struct{ name, usual string }{
+		{"XDG_CACHE_HOME", ".cache"}, {"XDG_CONFIG_HOME", ".config"},
+		{"XDG_DATA_HOME", ".local/share"}, {"XDG_STATE_HOME", ".local/state"},
+	} {
+		if dir := t.getenv(xdg.name); dir != "" {
+			set(xdg.name, t.moved(home, dir, xdg.usual))
+		}
+	}
+	set("GOCACHE", filepath.Join(t.shared, goBuild))
+	set("GOMODCACHE", filepath.Join(t.shared, goModules))
+	set("GOPROXY", t.goProxy())
+	if t.getenv("GOPATH") != "" {
+		set("GOPATH", filepath.Join(home, "go"))
+	}
+	if t.getenv("GOBIN") != "" {
+		set("GOBIN", filepath.Join(home, "go", "bin"))
+	}
+	for _, name := range []string{"npm_config_cache", "NPM_CONFIG_CACHE"} {
+		if name == "npm_config_cache" || t.getenv(name) != "" {
+			set(name, filepath.Join(t.shared, npmCache))
+		}
+	}
+	if t.getenv("NPM_CONFIG_USERCONFIG")+t.getenv("npm_config_userconfig") != "" {
+		set("npm_config_userconfig", filepath.Join(home, ".npmrc"))
+	}
+	set("npm_config_store_dir", filepath.Join(t.shared, pnpmStore))
+	// The files of a seeded store are links, of which pnpm must not make hard
+	// links.
+	set("npm_config_package_import_method", "copy")
+	set("YARN_CACHE_FOLDER", filepath.Join(t.shared, yarnCache))
+	set("YARN_GLOBAL_FOLDER", filepath.Join(t.shared, yarnBerry))
+	set("PIP_CACHE_DIR", filepath.Join(t.shared, pipCache))
+	set("UV_CACHE_DIR", filepath.Join(t.shared, uvCache))
+	set("UV_LINK_MODE", "copy")
+	set("CARGO_HOME", filepath.Join(t.shared, cargoHome))
+	set("GRADLE_USER_HOME", filepath.Join(home, ".gradle"))
+	if t.home == "" {
+		return env
+	}
+	if t.getenv("RUSTUP_HOME") == "" {
+		if dir := filepath.Join(t.home, ".rustup"); isDir(dir) {
+			set("RUSTUP_HOME", dir)
+		}
+	}
+	gradle := t.users("GRADLE_USER_HOME", ".gradle")
+	if dir := filepath.Join(gradle, "caches"); t.getenv("GRADLE_RO_DEP_CACHE") == "" && isDir(filepath.Join(dir, "modules-2")) {
+		set("GRADLE_RO_DEP_CACHE", dir)
+	}
+	// mvn splits this at blanks, and has no quotes. A tail is read after the
+	// local repository (Maven 3.9.1); older ones do not look at MAVEN_ARGS.
+	if dir := filepath.Join(t.home, ".m2", "repository"); isDir(dir) && !strings.ContainsAny(dir, " \t\n") {
+		set("MAVEN_ARGS", strings.TrimSpace(t.getenv("MAVEN_ARGS")+" -Dmaven.repo.local.tail="+dir))
+	}
+	return env
+}
+
+// moved is a folder that the user keeps somewhere, as it is in a private HOME:
+// at the same path below it, and at the usual one if it lies elsewhere.
+func (t *Template) moved(home, dir, usual string) string {
+	if rel, err := filepath.Rel(t.home, dir); t.home != "" && err == nil && filepath.IsLocal(rel) && rel != "." {
+		return filepath.Join(home, rel)
+	}
+	return filepath.Join(home, usual)
+}
+
+// users is a folder of the user's: where a variable says, else below HOME.
+func (t *Template) users(variable, usual string) string {
+	if dir := t.getenv(variable); filepath.IsAbs(dir) {
+		return dir
+	}
+	return filepath.Join(t.home, usual)
+}
+
+// goProxy has Go look for modules in the user's cache first, whose layout is
+// that of a proxy (go.dev/ref/mod#module-cache).
+func (t *Template) goProxy() string {
+	proxy := t.goSetting("GOPROXY")
+	if proxy == "" {
+		proxy = "https://proxy.golang.org,direct" // what Go itself has
+	}
+	download := filepath.Join(t.goModules(), "cache", "download")
+	// A comma or a bar would end the address.
+	if !isDir(download) || strings.ContainsAny(download, ",|") {
+		return proxy
+	}
+	return "file://" + (&url.URL{Path: filepath.ToSlash(download)}).EscapedPath() + "," + proxy
+}
+
+// goModules is the user's module cache.
+func (t *Template) goModules() string {
+	if dir := t.goSetting("GOMODCACHE"); filepath.IsAbs(dir) {
+		return dir
+	}
+	first, _, _ := strings.Cut(t.goSetting("GOPATH"), string(filepath.ListSeparator))
+	if !filepath.IsAbs(first) {
+		first = filepath.Join(t.home, "go")
+	}
+	return filepath.Join(first, "pkg", "mod")
+}
+
+// goSetting is a variable of Go's: of the environment, else as `go env -w` has
+// written it.
+func (t *Template) goSetting(name string) string {
+	if value := t.getenv(name); value != "" {
+		return value
+	}
+	file := t.getenv("GOENV")
+	if file == "" && t.home != "" {
+		file = filepath.Join(t.users("XDG_CONFIG_HOME", ".config"), "go", "env")
+	}
+	if !filepath.IsAbs(file) {
+		return ""
+	}
+	text, err := readSmall(file)
+	if err != nil {
+		return ""
+	}
+	return goEnvValue(text, name)
+}
+
+// goEnvValue reads a variable of a file that `go env -w` has written: lines of
+// NAME=VALUE, of which the last counts.
+func goEnvValue(text []byte, name string) (value string) {
+	for line := range strings.Lines(string(text)) {
+		if v, ok := strings.CutPrefix(strings.TrimRight(line, "\r\n"), name+"="); ok {
+			value = v
+		}
+	}
+	return value
+}

@@ -1,0 +1,201 @@
+package privatehome
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+)
+
+// Limits of a private HOME. Each of its entries costs about 10 µs for each of
+// up to a hundred agents. What is beyond a limit is shown as a link, which can
+// be read.
+const (
+	maxEntries = 1000    // in all
+	maxFolder  = 200     // in one folder
+	maxDepth   = 6       // of folders that are real
+	maxTopFile = 1 << 20 // bytes of a copied file in HOME itself, such as a shell's history
+	maxFile    = 64 << 10
+	maxCopied  = 8 << 20 // bytes of all copies
+)
+
+// emptied are folders whose contents are not shown: caches, which are seeded
+// (seed.go) or start empty.
+func emptied() []string {
+	return []string{
+		".cache", ".npm", ".cargo/registry", ".cargo/git", ".gradle/caches", ".gradle/daemon", ".m2/repository",
+		".local/share/pnpm", ".local/share/Trash", ".yarn/berry", "go/pkg",
+	}
+}
+
+// linked are folders that tools only read in daily work, and that hold too
+// much to look through.
+func linked() []string {
+	return []string{
+		".rustup", ".pyenv", ".nvm", ".sdkman", ".asdf", ".rbenv", ".local/lib", ".local/pipx", ".local/share/mise",
+		".local/share/uv", ".vscode-server", ".gradle/wrapper", "go/src",
+	}
+}
+
+// scan finds the entries of a private HOME, the shallow ones first.
+type scan struct {
+	home    string
+	hidden  hidden
+	entries []entry
+	copied  int64
+}
+
+// walk goes through HOME in breadth, so that the limits cut off what is deep.
+func (s *scan) walk() {
+	queue := []string{"."}
+	for len(queue) > 0 {
+		dir := queue[0]
+		queue = queue[1:]
+		names, err := readNames(filepath.Join(s.home, dir), 10*maxFolder)
+		if err != nil {
+			continue // Nor could an agent read it.
+		}
+		for _, name := range names {
+			if s.look(path.Join(dir, name)) {
+				queue = append(queue, path.Join(dir, name))
+			}
+		}
+	}
+}
+
+// look decides how one path of HOME is shown. It returns true for a folder
+// whose entries are to be looked at.
+func (s *scan) look(rel string) (enter bool) {
+	at := filepath.Join(s.home, rel)
+	if s.hidden.covers(at) {
+		s.filtered(rel, at)
+		return false
+	}
+	info, err := os.Lstat(at)
+	if err != nil {
+		return false
+	}
+	switch mode := info.Mode(); {
+	case mode&fs.ModeSymlink != 0:
+		s.link(rel, at)
+		return false
+	case mode.IsRegular():
+		s.file(rel, at, info)
+		return false
+	case mode.IsDir():
+		return s.folder(rel, at, info)
+	default:
+		return false // Sockets and the like belong to processes of the user.
+	}
+}
+
+// link shows where a link of the user's leads to.
+func (s *scan) link(rel, at string) {
+	to, err := filepath.EvalSymlinks(at)
+	if err == nil && !s.hidden.touches(to) && !below(to, s.home) {
+		s.add(entry{path: rel, kind: link, from: to})
+	}
+}
+
+func (s *scan) file(rel, at string, info fs.FileInfo) {
+	limit := int64(maxFile)
+	if !strings.Contains(rel, "/") {
+		limit = maxTopFile
+	}
+	if info.Size() > limit || s.copied+info.Size() > maxCopied || len(s.entries) >= maxEntries {
+		s.add(entry{path: rel, kind: link, from: at})
+		return
+	}
+	s.copied += info.Size()
+	s.add(entry{path: rel, kind: copied, from: at, mode: info.Mode().Perm()})
+}
+
+// folder makes a real folder of one that tools write to, or that something
+// hidden lies in, and a link of any other.
+func (s *scan) folder(rel, at string, info fs.FileInfo) (enter bool) {
+	real := entry{path: rel, kind: folder, mode: info.Mode().Perm()}
+	top, _, nested := strings.Cut(rel, "/")
+	switch {
+	case slices.Contains(emptied(), rel):
+		s.add(real)
+		return false
+	case s.hidden.touches(at):
+		s.add(real)
+		return true
+	case slices.Contains(linked(), rel),
+		!strings.HasPrefix(top, ".") && top != "go",
+		strings.Count(rel, "/") >= maxDepth,
+		len(s.entries) >= maxEntries,
+		nested && crowded(at):
+		s.add(entry{path: rel, kind: link, from: at})
+		return false
+	default:
+		s.add(real)
+		return true
+	}
+}
+
+func (s *scan) add(e entry) { s.entries = append(s.entries, e) }
+
+// filtered shows what is no secret of some files that are hidden because they
+// may hold one.
+func (s *scan) filtered(rel, at string) {
+	if rel != ".npmrc" {
+		return
+	}
+	// One that leads elsewhere may be anything.
+	if info, err := os.Lstat(at); err != nil || !info.Mode().IsRegular() || info.Size() > maxFile {
+		return
+	}
+	text, err := os.ReadFile(at)
+	if err != nil {
+		return
+	}
+	s.add(entry{path: rel, kind: written, text: plainNpmrc(text)})
+}
+
+// crowded reports whether a folder holds more than is shown one by one.
+func crowded(dir string) bool {
+	names, err := readNames(dir, maxFolder+1)
+	return err == nil && len(names) > maxFolder
+}
+
+// readNames lists up to so many names of a folder, sorted.
+func readNames(dir string, limit int) ([]string, error) {
+	f, err := os.OpenFile(dir, os.O_RDONLY|syscall.O_DIRECTORY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	names, err := f.Readdirnames(limit)
+	if len(names) == 0 && err != nil && !errors.Is(err, fs.ErrClosed) {
+		if errors.Is(err, io.EOF) {
+			return nil, nil
+		}
+		return nil, err
+	}
+	slices.Sort(names)
+	return names, nil
+}
+
+// openRegular opens a regular file, and neither follows a link nor waits for
+// the other end of a pipe.
+func openRegular(path string) (*os.File, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		if errors.Is(err, syscall.ELOOP) {
+			return nil, fs.ErrNotExist
+		}
+		return nil, err
+	}
+	if at, err := f.Stat(); err != nil || !at.Mode().IsRegular() {
+		_ = f.Close()
+		return nil, fs.ErrNotExist
+	}
+	return f, nil
+}

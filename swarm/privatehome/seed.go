@@ -1,0 +1,209 @@
+package privatehome
+
+import (
+	"cmp"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// The shared caches, below Shared.
+const (
+	goBuild   = "go-build"
+	goModules = "go-mod"
+	npmCache  = "npm"
+	pnpmStore = "pnpm"
+	yarnCache = "yarn"
+	yarnBerry = "yarn-berry"
+	pipCache  = "pip"
+	uvCache   = "uv"
+	cargoHome = "cargo"
+)
+
+// Limits of what one cache is seeded with. An entry costs about 20 µs, once in
+// a run. The entries that were used last come first.
+const (
+	maxSeeds   = 4000
+	maxVisited = 60_000 // entries of the user's cache that are looked at
+	seedDepth  = 8
+)
+
+// cache is one cache of the user's and how it is seeded.
+type cache struct {
+	from, to string
+	// whole is a depth at which folders are shown as links. 0: files are.
+	whole int
+	// copies tells which files a tool writes to in place.
+	copies func(path string, size int64) bool
+}
+
+// caches are those of the user that are there.
+func (t *Template) caches() []cache {
+	dirs := t.users("XDG_CACHE_HOME", ".cache")
+	never := func(string, int64) bool { return false }
+	cargo := t.users("CARGO_HOME", ".cargo")
+	npm := t.getenv("npm_config_cache")
+	if npm == "" {
+		npm = t.users("NPM_CONFIG_CACHE", ".npm")
+	}
+	all := []cache{
+		// An entry -a names the result -d of an action, and is written again
+		// when the action is done again.
+		{from: t.goBuild(dirs), to: goBuild, copies: func(path string, _ int64) bool { return strings.HasSuffix(path, "-a") || !strings.Contains(path, "/") }},
+		{from: filepath.Join(npm, "_cacache"), to: npmCache + "/_cacache", copies: func(path string, _ int64) bool {
+			return strings.HasPrefix(path, "index-")
+		}},
+		{from: filepath.Join(t.home, ".local/share/pnpm/store"), to: pnpmStore, copies: small},
+		{from: t.users("YARN_CACHE_FOLDER", ".cache/yarn"), to: yarnCache, whole: 2, copies: small},
+		{from: filepath.Join(t.users("YARN_GLOBAL_FOLDER", ".yarn/berry"), "cache"), to: yarnBerry + "/cache", copies: never},
+		{from: cmp.Or(t.getenv("PIP_CACHE_DIR"), filepath.Join(dirs, "pip")), to: pipCache, copies: never},
+		{from: cmp.Or(t.getenv("UV_CACHE_DIR"), filepath.Join(dirs, "uv")), to: uvCache, whole: 2, copies: small},
+		{from: filepath.Join(cargo, "registry", "index"), to: cargoHome + "/registry/index", copies: small},
+		{from: filepath.Join(cargo, "registry", "cache"), to: cargoHome + "/registry/cache", copies: never},
+		{from: filepath.Join(cargo, "registry", "src"), to: cargoHome + "/registry/src", whole: 2, copies: small},
+		{from: filepath.Join(cargo, "bin"), to: cargoHome + "/bin", copies: never},
+		{from: filepath.Join(cargo, "config.toml"), to: cargoHome + "/config.toml", copies: small},
+		{from: filepath.Join(cargo, "config"), to: cargoHome + "/config", copies: small},
+		{from: filepath.Join(cargo, "env"), to: cargoHome + "/env", copies: small},
+	}
+	return slices.DeleteFunc(all, func(c cache) bool {
+		_, err := os.Stat(c.from)
+		return !filepath.IsAbs(c.from) || err != nil || below(t.shared, c.from)
+	})
+}
+
+// small tells that a file of a few kilobytes is copied: tools update such
+// files in place, and never large ones.
+func small(_ string, size int64) bool { return size <= 16<<10 }
+
+// goBuild is the user's build cache.
+func (t *Template) goBuild(caches string) string {
+	return cmp.Or(t.goSetting("GOCACHE"), filepath.Join(caches, "go-build"))
+}
+
+// seed fills the shared caches that are not there yet.
+func (t *Template) seed(h hidden) error {
+	if t.home == "" && t.getenv("GOCACHE") == "" {
+		return nil
+	}
+	for _, c := range t.caches() {
+		c.to = filepath.Join(t.shared, c.to)
+		if _, err := os.Lstat(c.to); err == nil {
+			continue
+		}
+		if err := c.seed(h); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// found is a file or folder of a cache.
+type found struct {
+	path string
+	link bool // a folder that is shown as a link
+	size int64
+	used time.Time
+}
+
+func (c *cache) seed(h hidden) error {
+	from, err := filepath.EvalSymlinks(c.from)
+	if err != nil || h.covers(from) {
+		return nil //nolint:nilerr // A cache that is out of reach starts empty.
+	}
+	all, err := c.find(from, h)
+	if err != nil {
+		return err
+	}
+	slices.SortFunc(all, func(a, b found) int {
+		return cmp.Or(b.used.Compare(a.used), strings.Compare(a.path, b.path))
+	})
+	all = all[:min(len(all), maxSeeds)]
+	made := map[string]bool{}
+	for _, f := range all {
+		to := filepath.Join(c.to, f.path)
+		if dir := filepath.Dir(to); !made[dir] {
+			if err := os.MkdirAll(dir, 0o700); err != nil {
+				return err
+			}
+			made[dir] = true
+		}
+		source := filepath.Join(from, f.path)
+		if f.link || !c.copies(f.path, f.size) {
+			if err := os.Symlink(source, to); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := copyFile(source, to, 0o600); err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrPermission) {
+			return err
+		}
+	}
+	return nil
+}
+
+// find lists what a cache holds, as far as it may be shown.
+func (c *cache) find(from string, h hidden) (all []found, err error) {
+	visited := 0
+	err = filepath.WalkDir(from, func(path string, e fs.DirEntry, err error) error {
+		if visited++; visited > maxVisited {
+			return fs.SkipAll
+		}
+		rel, rerr := filepath.Rel(from, path)
+		if err != nil || rerr != nil || h.covers(path) {
+			return skip(e)
+		}
+		depth := strings.Count(rel, string(filepath.Separator)) + 1
+		if e.IsDir() {
+			shown := c.whole > 0 && depth >= c.whole && rel != "." && !h.touches(path)
+			if !shown && depth <= seedDepth {
+				return nil
+			}
+			if shown {
+				all = append(all, seen(rel, e, true))
+			}
+			return fs.SkipDir
+		}
+		if e.Type().IsRegular() {
+			all = append(all, seen(rel, e, false))
+		}
+		return nil
+	})
+	return all, err
+}
+
+// skip passes over an entry.
+func skip(e fs.DirEntry) error {
+	if e != nil && e.IsDir() {
+		return fs.SkipDir
+	}
+	return nil
+}
+
+func seen(rel string, e fs.DirEntry, link bool) found {
+	f := found{path: rel, link: link}
+	if info, err := e.Info(); err == nil {
+		f.size, f.used = info.Size(), info.ModTime()
+	}
+	return f
+}
+
+func isDir(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
+// readSmall reads a regular file of up to a megabyte.
+func readSmall(path string) ([]byte, error) {
+	f, err := openRegular(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, 1<<20))
+}

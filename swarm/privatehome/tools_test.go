@@ -1,0 +1,151 @@
+package privatehome
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestPlainNpmrc(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct{ give, want string }{
+		{"", ""},
+		{"registry=https://npm.example.org/\n", "registry=https://npm.example.org/\n"},
+		{"@corp:registry = https://npm.example.org/\nfund=false", "@corp:registry=https://npm.example.org/\nfund=false\n"},
+		{"//npm.example.org/:_authToken=" + secret, ""},
+		{"_auth=" + secret + "\n_password=" + secret + "\nemail=a@b\nusername=" + secret, ""},
+		{"registry=https://ada:" + secret + "@npm.example.org/\n", ""},
+		{"registry=https://" + secret + "@npm.example.org/\n", ""},
+		{"registry=https://npm.example.org/?token=" + secret + "\n", ""},
+		{"registry=${" + secret + "}\n", ""},
+		{"proxy=http://ada:" + secret + "@proxy/\n", ""},
+		{"key=\"" + secret + "\"\ncert=" + secret, ""},
+		{"fund=false\r\n; registry=x\n# fund=true\nfund\n", "fund=false\n"},
+	} {
+		if got := string(plainNpmrc([]byte(tc.give))); got != tc.want {
+			t.Errorf("plainNpmrc(%q) = %q, want %q", tc.give, got, tc.want)
+		}
+	}
+}
+
+// FuzzPlainNpmrc: every line that is kept is a known key of the text, and
+// filtering again changes nothing.
+func FuzzPlainNpmrc(f *testing.F) {
+	f.Add("registry=https://npm.example.org/\n//npm.example.org/:_authToken=x\n")
+	f.Add("@a:registry=http://u:p@h/\nfund = false")
+	f.Fuzz(func(t *testing.T, text string) {
+		kept := string(plainNpmrc([]byte(text)))
+		if again := string(plainNpmrc([]byte(kept))); again != kept {
+			t.Errorf("filtered again, %q becomes %q", kept, again)
+		}
+		for line := range strings.Lines(kept) {
+			key, value, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "=")
+			if strings.ContainsAny(value, "@$") || strings.HasPrefix(key, "_") || strings.HasPrefix(key, "//") {
+				t.Errorf("%q keeps %q", text, line)
+			}
+		}
+	})
+}
+
+func TestGoEnvValue(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct{ give, want string }{
+		{"", ""}, {"GOPROXY=a\nGOFLAGS=-v\n", "a"}, {"GOPROXY=a\r\nGOPROXY=b,c\r\n", "b,c"}, {"XGOPROXY=a\nGOPROXYX=b", ""}, {"GOPROXY=", ""},
+	} {
+		if got := goEnvValue([]byte(tc.give), "GOPROXY"); got != tc.want {
+			t.Errorf("goEnvValue(%q) = %q, want %q", tc.give, got, tc.want)
+		}
+	}
+}
+
+func FuzzGoEnvValue(f *testing.F) {
+	f.Add("GOPROXY=a\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		if got := goEnvValue([]byte(text), "GOPROXY"); strings.ContainsAny(got, "\n") || !strings.Contains(text, got) {
+			t.Errorf("goEnvValue(%q) = %q", text, got)
+		}
+	})
+}
+
+// variable is one of an environment, and whether it is there once.
+func variable(t *testing.T, env []string, name string) string {
+	t.Helper()
+	var all []string
+	for _, kv := range env {
+		if value, ok := strings.CutPrefix(kv, name+"="); ok {
+			all = append(all, value)
+		}
+	}
+	if len(all) > 1 {
+		t.Errorf("%s is there %d times", name, len(all))
+	}
+	return strings.Join(all, "")
+}
+
+func TestEnviron(t *testing.T) {
+	t.Parallel()
+	u := newUser(t)
+	home := u.path("home")
+	u.write("go/pkg/mod/cache/download/x", "")
+	u.write(".rustup/x", "")
+	u.write(".m2/repository/x", "")
+	u.write("gradle/caches/modules-2/x", "")
+	u.write(".config/go/env", "GOPROXY=https://proxy.example.org\n")
+	u.env = map[string]string{
+		"XDG_CACHE_HOME": home + "/.my cache", "XDG_STATE_HOME": "/elsewhere/state", "GOPATH": home + "/go", "GOBIN": "/usr/local/bin",
+		"GRADLE_USER_HOME": home + "/gradle", "MAVEN_ARGS": "-q", "NPM_CONFIG_CACHE": "/elsewhere/npm",
+	}
+	shared := u.path("shared")
+	env := u.prepare().Environ("/p")
+	for name, want := range map[string]string{
+		"HOME": "/p", "XDG_CACHE_HOME": "/p/.my cache", "XDG_STATE_HOME": "/p/.local/state", "XDG_CONFIG_HOME": "",
+		"GOPATH": "/p/go", "GOBIN": "/p/go/bin", "GOCACHE": shared + "/go-build", "GOMODCACHE": shared + "/go-mod",
+		"GOPROXY":          "file://" + home + "/go/pkg/mod/cache/download,https://proxy.example.org",
+		"npm_config_cache": shared + "/npm", "NPM_CONFIG_CACHE": shared + "/npm", "PIP_CACHE_DIR": shared + "/pip",
+		"CARGO_HOME": shared + "/cargo", "RUSTUP_HOME": home + "/.rustup", "GRADLE_USER_HOME": "/p/.gradle",
+		"GRADLE_RO_DEP_CACHE": home + "/gradle/caches", "MAVEN_ARGS": "-q -Dmaven.repo.local.tail=" + home + "/.m2/repository",
+	} {
+		if got := variable(t, env, name); got != want {
+			t.Errorf("%s = %q, want %q", name, got, want)
+		}
+	}
+}
+
+// TestSeeds: a shared cache has what the user's has, and whatever a tool
+// writes to it is not the user's.
+func TestSeeds(t *testing.T) {
+	t.Parallel()
+	u := newUser(t)
+	for name, text := range map[string]string{
+		".cache/go-build/00/abc-a": "v1 abc\n", ".cache/go-build/00/abc-d": "object", ".cache/go-build/trim.txt": "1",
+		".npm/_cacache/index-v5/00/01/x": "entry\n", ".npm/_cacache/content-v2/sha512/00/01/y": "tarball",
+		".cargo/registry/cache/h/c-1.0.crate": "crate", ".cargo/registry/src/h/c-1.0/lib.rs": "//", ".cargo/bin/tool": "#!",
+		".cargo/config.toml": "[net]\n", ".cargo/credentials.toml": secret, ".cache/pip/http-v2/a/b": "wheel",
+	} {
+		u.write(name, text)
+	}
+	before := u.state()
+	u.prepare(".cargo/credentials.toml")
+	for name, text := range map[string]string{
+		"go-build/00/abc-a": "v1 abc\n", "go-build/00/abc-d": "object", "npm/_cacache/index-v5/00/01/x": "entry\n",
+		"npm/_cacache/content-v2/sha512/00/01/y": "tarball", "cargo/registry/cache/h/c-1.0.crate": "crate",
+		"cargo/registry/src/h/c-1.0/lib.rs": "//", "cargo/bin/tool": "#!", "cargo/config.toml": "[net]\n", "pip/http-v2/a/b": "wheel",
+	} {
+		if got, err := os.ReadFile(u.path("shared/" + name)); string(got) != text {
+			t.Errorf("%s = %q, %v, want %q", name, got, err, text)
+		}
+	}
+	if _, err := os.Lstat(u.path("shared/cargo/credentials.toml")); err == nil {
+		t.Error("the credentials of cargo are in the shared cache")
+	}
+	for _, name := range []string{"go-build/00/abc-a", "go-build/trim.txt", "npm/_cacache/index-v5/00/01/x", "cargo/config.toml"} {
+		u.must(os.WriteFile(u.path("shared/"+name), []byte("written"), 0o600))
+	}
+	for _, name := range []string{"go-build/00/new-d", "npm/_cacache/content-v2/sha512/00/01/new", "cargo/registry/cache/h/new", "pip/http-v2/a/new"} {
+		u.must(os.MkdirAll(filepath.Dir(u.path("shared/"+name)), 0o700), os.WriteFile(u.path("shared/"+name), nil, 0o600))
+	}
+	if after := u.state(); after != before {
+		t.Errorf("the user's caches are\n%s\nwere\n%s", after, before)
+	}
+}

@@ -1,0 +1,326 @@
+package main
+
+import (
+	"archive/zip"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"agentswarm/worktree"
+)
+
+// sandboxMode is how much of a sandbox there is, and the command that swarm
+// runs behind to have no more of it than that.
+type sandboxMode struct {
+	name   string
+	behind []string
+}
+
+const (
+	modeFull     = "full"
+	modeLandlock = "landlock"
+	modeNone     = "none"
+)
+
+func sandboxModes() []sandboxMode {
+	return []sandboxMode{
+		{modeFull, nil},
+		{modeLandlock, []string{"nonamespaces"}},
+		{modeNone, []string{"nonamespaces", "-no-landlock"}},
+	}
+}
+
+// tool is an ordinary thing that agents do: a shell script that ends with 0
+// where it works.
+type tool struct {
+	name   string
+	needs  []string // programs; the row is left out where one is missing
+	script string
+	// fails are the modes where it cannot work, and why. docs/isolation.md has
+	// them, too.
+	fails map[string]string
+}
+
+// tools are run by an agent each, in every mode. Their HOME has what setUpTools
+// puts there.
+func tools() []tool {
+	return []tool{
+		{name: "go-build", needs: []string{"go"}, script: `
+cd gomod && go build -o ../prog . && ../prog && go vet . && go test ./...`},
+		{name: "go-get", needs: []string{"go"}, script: `
+mkdir new && cd new && go mod init example.org/new && go get golang.org/x/sync@v0.24.0 && go mod tidy`},
+		{name: "go-install", needs: []string{"go"}, script: `
+cd gomod && go install . && "$(go env GOPATH)/bin/tools"`},
+		{name: "go-env", needs: []string{"go"}, script: `go env -w GOPRIVATE=example.org && test "$(go env GOPRIVATE)" = example.org`},
+		{name: "npm-install", needs: []string{"npm"}, script: `
+cd node && npm install --offline --no-audit --no-fund ./dep && node -e 'if (require("dep") !== 42) process.exit(1)'`},
+		{name: "npx", needs: []string{"npx"}, script: `
+cd node && npm install --offline --no-audit --no-fund ./dep && npx --offline dep`},
+		{name: "npm-cache", needs: []string{"npm"}, script: `
+cd node && tarball=$(npm pack --silent ./dep) && npm cache add "$tarball" && npm config set fund=false`},
+		{name: "pnpm", needs: []string{"pnpm"}, script: `cd node && pnpm install --offline ./dep`},
+		{name: "pip", needs: []string{"python3"}, script: `
+python3 -c 'import ensurepip' && python3 -m venv v && v/bin/pip install --no-index --quiet ./wheels/tiny-1.0-py3-none-any.whl && v/bin/python -c 'import tiny'`},
+		{name: "uv", needs: []string{"uv"}, script: `uv venv v && uv pip install --offline --python v ./wheels/tiny-1.0-py3-none-any.whl`},
+		{name: "cargo", needs: []string{"cargo"}, script: `cd crate && cargo build --offline --quiet && target/debug/crate`},
+		{name: "make", needs: []string{"gcc", "make"}, script: `cd c && make && ./hello`},
+		{name: "git", needs: []string{"git"}, script: `
+echo new > new && git add new && git commit -qm new && git stash list && git switch -qc side && git config --global --list >/dev/null && git config --global alias.x status`},
+		{name: "tmux", needs: []string{"tmux"}, script: `
+tmux -f /dev/null new-session -d -s w 'echo up > up; sleep 60' && until test -s up; do sleep 0.1; done; tmux list-sessions | grep -c . | grep -qx 1`},
+		{name: "multiprocessing", needs: []string{"python3"}, script: `
+python3 -c '
+import multiprocessing as m
+from multiprocessing import shared_memory
+def f(x): return x * x
+if __name__ == "__main__":
+    with m.Pool(2) as p: assert p.map(f, [1, 2, 3]) == [1, 4, 9]
+    s = shared_memory.SharedMemory(create=True, size=100); s.buf[0] = 7; s.close(); s.unlink()
+'`},
+		{name: "sqlite", needs: []string{"python3"}, script: `
+python3 -c '
+import sqlite3
+c = sqlite3.connect("d.db"); c.execute("pragma journal_mode=wal"); c.execute("create table t(x)"); c.execute("insert into t values(1)"); c.commit()
+assert list(c.execute("select x from t")) == [(1,)]
+'`},
+		{name: "socket-in-tmp", needs: []string{"python3"}, script: `
+python3 -c '
+import os, socket
+for path in ("/tmp/s-%d" % os.getpid(), os.environ.get("TMPDIR", "/tmp") + "/s%d" % os.getpid(), os.path.expanduser("~/.s")):
+    a = socket.socket(socket.AF_UNIX); a.bind(path); a.listen()
+    b = socket.socket(socket.AF_UNIX); b.connect(path); b.close(); a.close(); os.unlink(path)
+'`},
+		{name: "tmp", needs: []string{"python3"}, script: `
+f=$(mktemp) && echo x > "$f" && rm "$f"
+python3 -c '
+import os, tempfile
+for where in (None, "/tmp", "/dev/shm"):
+    with tempfile.TemporaryDirectory(dir=where) as d:
+        open(d + "/f", "w").write("x")
+'`},
+		{name: "flock", needs: []string{"flock"}, script: `flock "$TMPDIR/lock" true && flock .lock true && flock /tmp true`},
+		{name: "home", script: `
+set -e
+echo more >> ~/.bash_history
+echo x > ~/.cache/x; mkdir -p ~/.config/tool; echo x > ~/.config/tool/rc; echo y >> ~/.config/known/rc
+mkdir -p ~/.newtool/deep; echo x > ~/.newtool/deep/f
+echo z >> ~/.oldtool/state; mkdir ~/.local/share/mine
+grep -q kept ~/.bash_history; grep -q kept ~/.config/known/rc; grep -q kept ~/src/notes`},
+		{name: "secrets", script: `
+set -e
+! cat ~/.ssh/id_ed25519
+! cat ~/.netrc
+! cat ~/.aws/credentials
+! grep -r hidden-token ~/.npmrc ~/.config 2>/dev/null`},
+	}
+}
+
+// TestTools: ordinary tools work for agents in each mode of the sandbox, and
+// nothing that they write is the user's.
+func TestTools(t *testing.T) {
+	t.Parallel()
+	for _, mode := range sandboxModes() {
+		t.Run(mode.name, func(t *testing.T) {
+			t.Parallel()
+			if mode.name == modeFull {
+				if ok, err := scriptCondition("mounts", worktree.Overlay); !ok || err != nil {
+					t.Skip("no namespaces here", err)
+				}
+			}
+			// Not below /tmp: a repository or HOME there keeps all of it closed
+			// to agents where nothing can be mounted.
+			dir, err := os.MkdirTemp("/var/tmp", "swarm-tools-")
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() {
+				endBelow(dir)
+				if err := worktree.RemoveAll(dir); err != nil {
+					t.Error(err)
+				}
+			})
+			y := newYardIn(t, dir)
+			y.runTools(mode)
+		})
+	}
+}
+
+func (y *yard) runTools(mode sandboxMode) {
+	t := y.t
+	y.env = slices.DeleteFunc(y.env, func(kv string) bool {
+		return strings.HasPrefix(kv, "SWARM_SANDBOX=") || strings.HasPrefix(kv, "SWARM_BACKEND=") || strings.HasPrefix(kv, "TMPDIR=")
+	})
+	y.setUpTools()
+	var run []tool
+	for _, tool := range tools() {
+		missing := slices.DeleteFunc(slices.Clone(tool.needs), func(program string) bool {
+			_, err := exec.LookPath(program)
+			return err == nil
+		})
+		if len(missing) > 0 {
+			t.Logf("%s is left out: there is no %v", tool.name, missing)
+			continue
+		}
+		run = append(run, tool)
+		y.write("repo/tools/"+tool.name, "set -e\nexport LC_ALL=C.UTF-8\n"+tool.script+"\n")
+	}
+	y.git("add", "-A")
+	y.git("commit", "-q", "-m", "tools")
+	before := y.usersHome()
+	argv := append(slices.Clone(mode.behind), "swarm", "run", "--json", "-j", "4", "--each", "tools/*", "--", "sh", "-e", "{item}")
+	got := y.results(argv)
+	for _, tool := range run {
+		reason, fails := tool.fails[mode.name]
+		said, ok := got["tools/"+tool.name]
+		switch {
+		case !ok:
+			t.Errorf("%s: no agent ran it", tool.name)
+		case said == "" && fails:
+			t.Errorf("%s works in the mode %s, and the table says it cannot: %s", tool.name, mode.name, reason)
+		case said != "" && !fails && !(mode.name == modeNone && tool.name == "secrets"):
+			t.Errorf("%s does not work in the mode %s: %s", tool.name, mode.name, said)
+		}
+	}
+	if mode.name == modeNone {
+		return // there HOME is the user's
+	}
+	if after := y.usersHome(); after != before {
+		t.Errorf("agents changed the user's HOME:\n%s\nwas\n%s", after, before)
+	}
+}
+
+// results runs swarm and returns how each agent failed, by its label; an empty
+// text: it did not.
+func (y *yard) results(argv []string) map[string]string {
+	y.t.Helper()
+	path, err := exec.LookPath(argv[0])
+	y.must(err)
+	cmd := exec.Command(path, argv[1:]...)
+	cmd.Dir, cmd.Env = y.repo, y.env
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
+	out, _ := cmd.Output() // its exit code is that of the worst agent
+	var object struct {
+		Run    string
+		Agents []struct {
+			ID, Label, Status string
+			Error             struct{ Message string }
+		}
+	}
+	if err := json.Unmarshal(out, &object); err != nil {
+		y.t.Fatalf("%v: %v\n%s%s", argv, err, out, stderr.String())
+	}
+	all := map[string]string{}
+	for _, a := range object.Agents {
+		all[a.Label] = ""
+		if a.Status != "completed" {
+			logs := y.swarm(nil, "logs", a.ID)
+			all[a.Label] = fmt.Sprintf("%s: %s\n%s%s", a.Status, a.Error.Message, logs.stdout, logs.stderr)
+		}
+	}
+	return all
+}
+
+// usersHome is what the user's HOME holds, but for the caches that tools keep
+// of what is there anyway.
+func (y *yard) usersHome() string {
+	y.t.Helper()
+	home := filepath.Join(y.dir, "home")
+	var all strings.Builder
+	y.must(filepath.WalkDir(home, func(path string, e os.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := e.Info()
+		if err == nil && !e.IsDir() {
+			fmt.Fprintf(&all, "%s %v %d %v\n", path, info.Mode(), info.Size(), info.ModTime())
+		}
+		return err
+	}))
+	return all.String()
+}
+
+// setUpTools fills HOME as a user's is, and the repository with what the tools
+// work on.
+func (y *yard) setUpTools() {
+	for name, text := range map[string]string{
+		"home/.bash_history": "kept\n", "home/.config/known/rc": "kept\n", "home/.oldtool/state": "kept\n",
+		"home/src/notes": "kept\n", "home/.cache/other/x": "x\n", "home/.local/share/other/x": "x\n",
+		"home/.ssh/id_ed25519": "hidden-token\n", "home/.netrc": "hidden-token\n", "home/.aws/credentials": "hidden-token\n",
+		"home/.npmrc": "//registry.example.org/:_authToken=hidden-token\nfund=false\n",
+
+		"repo/gomod/go.mod":       "module example.org/tools\n\ngo 1.23\n",
+		"repo/gomod/main.go":      "package main\n\nimport \"fmt\"\n\nfunc main() { fmt.Println(double(21)) }\n\nfunc double(x int) int { return 2 * x }\n",
+		"repo/gomod/main_test.go": "package main\n\nimport \"testing\"\n\nfunc TestDouble(t *testing.T) {\n\tif double(2) != 4 {\n\t\tt.Fatal()\n\t}\n\tt.TempDir()\n}\n",
+
+		"repo/node/package.json":     `{"name": "top", "version": "1.0.0", "private": true}`,
+		"repo/node/dep/package.json": `{"name": "dep", "version": "1.0.0", "bin": {"dep": "bin.js"}, "main": "index.js"}`,
+		"repo/node/dep/index.js":     "module.exports = 42\n",
+		"repo/node/dep/bin.js":       "#!/usr/bin/env node\nconsole.log(require('./index.js'))\n",
+
+		"repo/crate/Cargo.toml":  "[package]\nname = \"crate\"\nversion = \"0.1.0\"\nedition = \"2021\"\n",
+		"repo/crate/src/main.rs": "fn main() { println!(\"up\"); }\n",
+
+		"repo/c/Makefile": "hello: hello.c\n\tcc -o $@ $<\n",
+		"repo/c/hello.c":  "#include <stdio.h>\nint main(void) { puts(\"up\"); return 0; }\n",
+	} {
+		y.write(name, text)
+	}
+	y.wheel("repo/wheels/tiny-1.0-py3-none-any.whl")
+	y.goCaches()
+}
+
+// wheel writes a package for pip: a zip file of three text files.
+func (y *yard) wheel(name string) {
+	y.t.Helper()
+	path := filepath.Join(y.dir, name)
+	y.must(os.MkdirAll(filepath.Dir(path), 0o755))
+	f, err := os.Create(path)
+	y.must(err)
+	z := zip.NewWriter(f)
+	for _, file := range []struct{ name, text string }{
+		{"tiny.py", "x = 1\n"},
+		{"tiny-1.0.dist-info/METADATA", "Metadata-Version: 2.1\nName: tiny\nVersion: 1.0\n"},
+		{"tiny-1.0.dist-info/WHEEL", "Wheel-Version: 1.0\nGenerator: swarm\nRoot-Is-Purelib: true\nTag: py3-none-any\n"},
+		{"tiny-1.0.dist-info/RECORD", "tiny.py,,\ntiny-1.0.dist-info/METADATA,,\ntiny-1.0.dist-info/WHEEL,,\ntiny-1.0.dist-info/RECORD,,\n"},
+	} {
+		w, err := z.Create(file.name)
+		y.must(err)
+		_, err = w.Write([]byte(file.text))
+		y.must(err)
+	}
+	y.must(errors.Join(z.Close(), f.Close()))
+}
+
+// goCaches gives HOME a module cache that holds golang.org/x/sync, which this
+// repository needs itself, so that nothing is asked of a network.
+func (y *yard) goCaches() {
+	y.t.Helper()
+	if _, err := exec.LookPath("go"); err != nil {
+		return
+	}
+	out, err := exec.Command("go", "env", "GOMODCACHE", "GOCACHE").Output()
+	y.must(err)
+	modules, cache, _ := strings.Cut(strings.TrimSpace(string(out)), "\n")
+	from := filepath.Join(modules, "cache", "download")
+	cmd := exec.Command("go", "mod", "download", "-modcacherw", "golang.org/x/sync")
+	// Rust's programs look for theirs below HOME.
+	if home, err := os.UserHomeDir(); err == nil {
+		y.env = append(y.env, "RUSTUP_HOME="+cmp.Or(os.Getenv("RUSTUP_HOME"), filepath.Join(home, ".rustup")))
+	}
+	cmd.Env = append(os.Environ(),
+		"GOMODCACHE="+filepath.Join(y.dir, "home", "go", "pkg", "mod"), "GOPROXY=file://"+from, "GOFLAGS=-modcacherw")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		y.t.Fatalf("%v: %s", err, out)
+	}
+	// Agents have the user's cache and nothing else. The checksums of what is
+	// new to a module come from a server.
+	y.env = append(y.env, "GOCACHE="+cache, "GOPROXY=off", "GONOSUMDB=*", "GOFLAGS=-modcacherw", "GOTOOLCHAIN=local")
+}
