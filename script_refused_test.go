@@ -74,7 +74,7 @@ func written(ts *testscript.TestScript, dir string) map[string]string {
 // the script runs.
 func scriptCondition(name string, backend worktree.Backend) (bool, error) {
 	switch name {
-	case string(worktree.Overlay), string(worktree.Reflink), string(worktree.Linked):
+	case string(worktree.Overlay), string(worktree.Reflink), string(worktree.Copied), string(worktree.Linked):
 		return name == string(backend), nil
 	case "mounts":
 		return exec.Command("unshare", "-rm", "sh", "-c", "mount -t tmpfs none /mnt").Run() == nil, nil

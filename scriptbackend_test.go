@@ -40,7 +40,7 @@ func setupBackend(env *testscript.Env, backend worktree.Backend) error {
 	env.Setenv("SWARM_SANDBOX", "off")
 	env.Setenv("PLACE", placeOf(env, backend))
 	env.Setenv("FILES", map[worktree.Backend]string{
-		worktree.Linked: ".", worktree.Overlay: "up", worktree.Reflink: "tree",
+		worktree.Linked: ".", worktree.Overlay: "up", worktree.Reflink: "tree", worktree.Copied: "tree",
 	}[backend])
 	if err := os.MkdirAll(signals, 0o700); err != nil || backend == worktree.Linked {
 		return err

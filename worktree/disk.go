@@ -36,18 +36,25 @@ const changesRoom = 32 << 20
 // Room is about how many bytes of disk the lease of a workspace takes. Where
 // it shares its files that is little, but for the first one on a base.
 func (t *Trees) Room(ctx context.Context, l LeaseRequest) (int64, error) {
-	if !(Workspace{Backend: l.Backend}).Private() || l.Copy {
+	if l.Backend == Linked || l.Backend == "" {
 		return t.Footprint(ctx, l.Base)
 	}
 	key, err := t.baseKey(l.Base)
 	if err != nil {
 		return 0, err
 	}
-	if _, err := readBase(filepath.Join(t.Bases, key)); err == nil {
+	checkouts := int64(0)
+	if l.Backend == Copied {
+		checkouts++
+	}
+	if _, err := readBase(filepath.Join(t.Bases, key)); err != nil {
+		checkouts++
+	}
+	if checkouts == 0 {
 		return changesRoom, nil
 	}
 	size, err := t.Footprint(ctx, l.Base)
-	return size + changesRoom, err
+	return checkouts*size + changesRoom, err
 }
 
 // Footprint is about how many bytes of disk a linked worktree of base takes:

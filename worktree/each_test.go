@@ -17,7 +17,7 @@ func each(t *testing.T, test func(t *testing.T, b Backend)) {
 }
 
 // private are the backends whose workspaces have a git dir of their own.
-func private() []Backend { return []Backend{Overlay, Reflink} }
+func private() []Backend { return []Backend{Overlay, Reflink, Copied} }
 
 // eachOf is [each] for some of them.
 func eachOf(t *testing.T, backends []Backend, test func(t *testing.T, b Backend)) {

@@ -170,7 +170,7 @@ func TestCopiedLease(t *testing.T) {
 	f.commit()
 	f.open()
 	r := f.leaseRequest("a1.1", f.own)
-	r.Backend, r.Copy = Reflink, true
+	r.Backend = Copied
 	w, err := f.trees.Lease(t.Context(), r)
 	must(t, err)
 	for path, want := range map[string]string{"run.sh": "#!/bin/sh\n", "empty": "", "dir/large": large, "link": large} {

@@ -23,8 +23,6 @@ type LeaseRequest struct {
 	Saved string   // required; where our copy of the index goes
 
 	Backend Backend // empty: worktree
-	// Copy has files copied, for the backend reflink, where they cannot be cloned.
-	Copy bool
 }
 
 // Lease makes a workspace: registers a linked worktree, fills it with the
@@ -61,7 +59,7 @@ func (t *Trees) Lease(ctx context.Context, l LeaseRequest) (_ *Workspace, err er
 		}
 	}()
 	if begun = w.Private(); begun {
-		if err := t.leasePrivate(ctx, w, l.Copy); err != nil {
+		if err := t.leasePrivate(ctx, w); err != nil {
 			return nil, fmt.Errorf("lease %s: %w", w.Name, t.blame(ctx, err))
 		}
 		return w, t.step("saved")

@@ -13,7 +13,7 @@ import (
 
 // leasePrivate fills the folder of a workspace that has a git dir of its own.
 // Nothing of the repository is touched.
-func (t *Trees) leasePrivate(ctx context.Context, w *Workspace, copies bool) (err error) {
+func (t *Trees) leasePrivate(ctx context.Context, w *Workspace) (err error) {
 	if err := t.mountPoint(w); err != nil {
 		return err
 	}
@@ -53,7 +53,7 @@ func (t *Trees) leasePrivate(ctx context.Context, w *Workspace, copies bool) (er
 	if w.kind() == Overlay {
 		err = fillLayers(w)
 	} else {
-		err = t.fillClone(ctx, w, &cloning{from: w.below(), index: b.index(), copies: copies})
+		err = t.fillClone(ctx, w, &cloning{from: w.below(), index: b.index(), copies: w.kind() == Copied})
 	}
 	if err == nil && w.Shell == "" {
 		link, _ := t.Objects()
@@ -148,7 +148,7 @@ func (t *Trees) recorded(name string) (w Workspace, ok bool) {
 // unmakePrivate removes what a lease that failed has made.
 func (t *Trees) unmakePrivate(w *Workspace) error {
 	err := errors.Join(RemoveAll(w.Dir), t.delist(*w))
-	if w.kind() != Reflink {
+	if w.kind() == Overlay {
 		return err
 	}
 	if rm := os.Remove(w.Index); !missing(rm) {

@@ -78,7 +78,7 @@ func TestReconfiguredUnmounted(t *testing.T) {
 	f := newFixture(t)
 	base := f.commit("a", "1\n")
 	f.open()
-	f.private(Reflink)
+	f.private(Copied)
 	f.trees.At = ""
 	for name, tt := range map[string]struct {
 		do   func(*Workspace) error
@@ -96,7 +96,6 @@ func TestReconfiguredUnmounted(t *testing.T) {
 		f.leases++
 		r := f.leaseRequest("a"+string(rune('0'+f.leases))+".1", base)
 		f.stand(r.Name)
-		r.Copy = true
 		w, err := f.trees.Lease(t.Context(), r)
 		must(t, err, tt.do(w))
 		if got := f.trees.Reconfigured(*w); got != tt.want {

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"sync"
 
@@ -16,8 +17,13 @@ import (
 )
 
 // cloners is how many goroutines clone the files of one workspace: more of
-// them wait for each other in the file system.
-const cloners = 4
+// them wait for each other in the file system. A copy keeps a processor busy.
+func cloners(copies bool) int {
+	if copies {
+		return max(2, runtime.NumCPU())
+	}
+	return 4
+}
 
 // fillClone fills a workspace with clones of the files of its base, with an
 // index that knows them, and with what comes along.
@@ -96,7 +102,8 @@ func (c *cloning) all(ctx context.Context, entries []git.IndexEntry) error {
 			}
 		}
 		group, ctx := errgroup.WithContext(ctx)
-		for part := range slices.Chunk(here, max(1, (len(here)+cloners-1)/cloners)) {
+		n := cloners(c.copies)
+		for part := range slices.Chunk(here, max(1, (len(here)+n-1)/n)) {
 			group.Go(func() error { return c.some(ctx, rest[0], part) })
 		}
 		if err := group.Wait(); err != nil {

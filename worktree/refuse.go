@@ -23,7 +23,7 @@ type Surroundings struct {
 // Refuses says why workspaces cannot be made by a backend; nil where they can,
 // as far as that can be told without making one.
 func Refuses(b Backend, s Surroundings) error {
-	if b == Overlay || b == Reflink {
+	if b != Linked {
 		// What is mounted is told, and recorded, as JSON.
 		for _, path := range []string{s.At, s.State} {
 			if !utf8.ValidString(path) {

@@ -170,7 +170,9 @@ func detachOne(p Piece) (made piece, err error) {
 		made.mount, err = layer(p)
 		made.file = false
 	case p.Empty && made.file:
-		made.mount, _, err = bind(os.DevNull)
+		if made.mount, _, err = bind(os.DevNull); err == nil {
+			err = lockDevice(made.mount)
+		}
 	default:
 		made.mount, err = newFS("tmpfs", unix.MOUNT_ATTR_NOSUID|unix.MOUNT_ATTR_NODEV)
 		made.file = false

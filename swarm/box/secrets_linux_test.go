@@ -138,3 +138,21 @@ func TestLogins(t *testing.T) {
 		t.Errorf("Logins = %q", got)
 	}
 }
+
+// TestDevicesKeepTheirModes: what hides a file is /dev/null itself, as it is in
+// the agent's own /dev, and as root its owner could take it away from others.
+func TestDevicesKeepTheirModes(t *testing.T) {
+	t.Parallel()
+	for _, rung := range namespaced(t) {
+		g := newGround(t, outside(t))
+		hidden := filepath.Join(g.Home, ".npmrc")
+		write(t, hidden, secret)
+		w := compose(t, rung, g.on(rung))
+		if out := run(t, w, "mode", hidden, "/dev/null", "/dev/zero", "/dev/tty"); out != "" {
+			t.Errorf("%v: the agent could %s", rung, out)
+		}
+		if out := sh(t, w, `echo x > /dev/null && echo written`); out != "written\n" {
+			t.Errorf("%v: /dev/null says %q", rung, out)
+		}
+	}
+}

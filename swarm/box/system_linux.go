@@ -31,6 +31,9 @@ func takeDevices() (all []device, err error) {
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
+		if err == nil && file && name != "ptmx" {
+			err = lockDevice(mount)
+		}
 		if err != nil {
 			closeDevices(all)
 			return nil, err
@@ -39,6 +42,11 @@ func takeDevices() (all []device, err error) {
 	}
 	return all, nil
 }
+
+// lockDevice keeps root, who owns the machine's devices, from changing the mode of
+// one: npm, told to write its configuration to a hidden file, took /dev/null away
+// from all other users. A device on a read-only mount can be written to.
+func lockDevice(mount int) error { return setAttr(mount, unix.MOUNT_ATTR_RDONLY, 0) }
 
 func closeDevices(all []device) {
 	for _, d := range all {

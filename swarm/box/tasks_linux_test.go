@@ -23,7 +23,7 @@ func (t task) run() (string, error) {
 		"write": tryWrite, "touch": tryTouch, "read": tryRead, "dial": tryDial, "remount": tryRemount, "look": tryLook,
 		"ptrace": tryPtrace, "kill": tryKill, "signal": trySignal, "system": trySystem, "device": tryDevice,
 		"handle": tryHandle, "descriptors": tryDescriptors, "shm": tryShm, "groups": tryGroups,
-		"terminal": tryTerminal, "key": tryKey, "chroot": tryChroot,
+		"terminal": tryTerminal, "mode": tryMode, "key": tryKey, "chroot": tryChroot,
 	}
 	if t.Name == "facts" {
 		return tellFacts(), nil
@@ -89,6 +89,18 @@ func tryTouch(b *breaches, paths []string) {
 			fmt.Fprintf(b, "make a file beside %q\n", path)
 			_ = unix.Close(fd)
 		}
+	}
+}
+
+// tryMode gives files the mode that they have, which changes nothing.
+func tryMode(b *breaches, paths []string) {
+	for _, path := range paths {
+		info, err := os.Stat(path)
+		if err != nil {
+			fmt.Fprintf(b, "not look at %q: %v\n", path, err)
+			continue
+		}
+		b.try(os.Chmod(path, info.Mode().Perm()), "change the mode of %q", path)
 	}
 }
 

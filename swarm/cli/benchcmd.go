@@ -34,7 +34,7 @@ func newBenchCommand(env Env) *cli.Command {
 		Flags: []cli.Flag{
 			&cli.IntFlag{Name: "agents", Value: benchAgents, Usage: "measure with `N` agents, 1 to 1000"},
 			&cli.IntFlag{Name: "sample", Value: benchSample, Usage: "do each step `K` times and take the median; of slow steps of plain git do K and scale"},
-			&cli.StringFlag{Name: "backend", Usage: "only `overlay|reflink|worktree` (default: all that work here)"},
+			&cli.StringFlag{Name: "backend", Usage: "only `overlay|reflink|copy|worktree` (default: all that work here)"},
 			&cli.StringFlag{Name: "dir", Usage: "work in a new folder in `DIR` (default: the disk of the state)"},
 			&cli.BoolFlag{Name: "keep", Usage: "leave that folder"},
 			jsonFlag(),
@@ -100,7 +100,7 @@ func newBenchRequest(c *cli.Context, env Env) (r measure.Request, err error) {
 	}
 	if c.IsSet("backend") {
 		if r.Only, err = worktree.ParseBackend(c.String("backend")); err != nil {
-			return r, usagef("bench: --backend %q: want overlay, reflink or worktree", c.String("backend"))
+			return r, usagef("bench: --backend %q: want overlay, reflink, copy or worktree", c.String("backend"))
 		}
 	}
 	from := invoked(c).dir

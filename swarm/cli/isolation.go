@@ -50,7 +50,7 @@ func (i isolation) open() bool { return i.Sandbox == sandboxOff }
 func isolationFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "sandbox", Usage: "keep agents behind walls: `auto|require|off`; require refuses anything below namespaces (default: auto)"},
-		&cli.StringFlag{Name: "backend", Usage: "make workspaces as `auto|overlay|reflink|worktree` (default: auto, the cheapest that works)"},
+		&cli.StringFlag{Name: "backend", Usage: "make workspaces as `auto|overlay|reflink|copy|worktree` (default: auto, the cheapest that works)"},
 		&cli.StringSliceFlag{Name: "hide", Usage: "let agents see nothing of the file or folder `PATH`; may be given again"},
 		&cli.StringSliceFlag{Name: "write", Usage: "let agents write to the folder `DIR` outside of their workspaces; may be given again"},
 	}
@@ -134,7 +134,7 @@ func (p *place) readIsolationFlags(c *cli.Context, i *isolation) error {
 	if c.IsSet("backend") {
 		var backend config.Backend
 		if err := backend.UnmarshalText([]byte(c.String("backend"))); err != nil {
-			return usagef("%s: --backend %q: want auto, overlay, reflink or worktree", c.Command.Name, c.String("backend"))
+			return usagef("%s: --backend %q: want auto, overlay, reflink, copy or worktree", c.Command.Name, c.String("backend"))
 		}
 		i.Backend, i.backendBy = backend.String(), "--backend="+backend.String()
 	}

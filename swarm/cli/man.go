@@ -279,7 +279,7 @@ func environment() [][2]string {
 		{"XDG_CONFIG_HOME", "where the user's own configuration is; ~/.config without it"},
 		{"XDG_RUNTIME_DIR", "where the sockets of running runs are; a folder below /tmp without it"},
 		{config.SandboxVariable, "the walls around agents, auto, require or off, whatever the configuration says; --sandbox wins"},
-		{config.BackendVariable, "how workspaces are made, auto, overlay, reflink or worktree, in the same way; --backend wins"},
+		{config.BackendVariable, "how workspaces are made, auto, overlay, reflink, copy or worktree, in the same way; --backend wins"},
 		{"SWARM_RUN", "set for agents, with SWARM_AGENT: the run they belong to"},
 		{"SWARM_AGENT", "set for agents and what they start; commands that decide for a person are refused then"},
 		{"SWARM_WORKTREE", "set for agents: the workspace, which swarm builtin writes in"},

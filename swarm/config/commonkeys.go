@@ -48,7 +48,7 @@ func runKeys() []key[Config] {
 func workspaceKeys() []key[Config] {
 	return []key[Config]{
 		{
-			"backend", wordShape(BackendAuto, BackendOverlay, BackendReflink, BackendWorktree), BackendAuto.String(), "",
+			"backend", wordShape(BackendAuto, BackendOverlay, BackendReflink, BackendCopy, BackendWorktree), BackendAuto.String(), "",
 			"how workspaces are made; `\"auto\"`: the cheapest way that works here",
 			func(c *Config, f field) error { return f.intoWord(&c.Backend) },
 			func(c *Config) any { return c.Backend.String() },

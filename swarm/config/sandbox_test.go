@@ -171,7 +171,7 @@ func TestBackendPrecedence(t *testing.T) {
 	t.Parallel()
 	files := []Source{user("workspace.backend = 'overlay'"), project("workspace.backend = 'worktree'")}
 	for value, want := range map[string]Backend{
-		"": BackendWorktree, "auto": BackendAuto, "reflink": BackendReflink, "overlay": BackendOverlay, "worktree": BackendWorktree,
+		"": BackendWorktree, "auto": BackendAuto, "reflink": BackendReflink, "copy": BackendCopy, "overlay": BackendOverlay, "worktree": BackendWorktree,
 	} {
 		c, err := mustLoad(t, files...).Over(vars(map[string]string{"SWARM_BACKEND": value}))
 		if err != nil || c.Backend != want {
@@ -187,7 +187,7 @@ func TestOverWrong(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]string{
 		"SWARM_SANDBOX": `SWARM_SANDBOX: expected "auto", "require" or "off", got "x\x1b"`,
-		"SWARM_BACKEND": `SWARM_BACKEND: expected "auto", "overlay", "reflink" or "worktree", got "x\x1b"`,
+		"SWARM_BACKEND": `SWARM_BACKEND: expected "auto", "overlay", "reflink", "copy" or "worktree", got "x\x1b"`,
 	} {
 		_, err := mustLoad(t).Over(vars(map[string]string{name: "x\x1b"}))
 		if err == nil || err.Error() != want {

@@ -224,6 +224,7 @@ const (
 	BackendAuto             // the cheapest that works
 	BackendOverlay          // a shared checkout, and what is changed
 	BackendReflink          // a clone of a shared checkout
+	BackendCopy             // a copy of a shared checkout
 	BackendWorktree         // a linked worktree
 )
 
@@ -236,6 +237,8 @@ func (b Backend) String() string {
 		return "overlay"
 	case BackendReflink:
 		return "reflink"
+	case BackendCopy:
+		return "copy"
 	case BackendWorktree:
 		return "worktree"
 	default:
@@ -245,7 +248,7 @@ func (b Backend) String() string {
 
 // UnmarshalText is the reverse of String; it accepts no unset way.
 func (b *Backend) UnmarshalText(text []byte) (err error) {
-	*b, err = parseWord(string(text), BackendAuto, BackendOverlay, BackendReflink, BackendWorktree)
+	*b, err = parseWord(string(text), BackendAuto, BackendOverlay, BackendReflink, BackendCopy, BackendWorktree)
 	return err
 }
 

@@ -177,7 +177,7 @@ func wrongTests() []wrongTest {
 		{"risk a word", "risk = 'ask'", `1: risk: expected a table, such as { confined = "ask" }, got "ask"`},
 		{"mode bool", "sandbox.mode = false", `1: sandbox.mode: expected a string, got false`},
 		{"mode unset", "sandbox.mode = 'unset'", `1: sandbox.mode: expected "auto", "require" or "off", got "unset"`},
-		{"backend", "workspace.backend = 'overlayfs'", `1: workspace.backend: expected "auto", "overlay", "reflink" or "worktree", got "overlayfs"; did you mean "overlay"?`},
+		{"backend", "workspace.backend = 'overlayfs'", `1: workspace.backend: expected "auto", "overlay", "reflink", "copy" or "worktree", got "overlayfs"; did you mean "overlay"?`},
 		{"backend list", "workspace.backend = ['overlay']", `1: workspace.backend: expected a string, got an array`},
 		{"agent timeout", ok + "timeout = '-3s'", `3: agents.a.timeout: expected a duration that is not negative ("0s": no limit), got "-3s"`},
 		{"agent idle_timeout", ok + "idle_timeout = 5", `3: agents.a.idle_timeout: expected a duration such as "90s" or "1h30m", got the number 5`},

@@ -124,7 +124,7 @@ func (t *attempt) fresh(ctx context.Context) ending {
 	}
 	if end := t.lease(ctx, worktree.LeaseRequest{
 		Name: task.AttemptName(t.id, t.n), Base: base,
-		Saved: filepath.Join(t.dir, "index"), Backend: t.backend(), Copy: t.whole,
+		Saved: filepath.Join(t.dir, "index"), Backend: t.backend(),
 	}); end != nil {
 		return *end
 	}

@@ -151,7 +151,7 @@ func (t *attempt) clearBox() {
 // where it shares that of the user.
 func (t *attempt) backend() worktree.Backend {
 	if t.whole {
-		return worktree.Reflink
+		return worktree.Copied
 	}
 	return t.engine.deps.Backend
 }
