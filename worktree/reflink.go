@@ -51,15 +51,24 @@ func (t *Trees) cloneBase(ctx context.Context, w *Workspace, c *cloning) error {
 	if err != nil {
 		return err
 	}
-	c.to, c.stats = w.files(), map[string]git.IndexStat{}
-	if err := os.Mkdir(c.to, 0o700); err != nil {
-		return err
-	}
 	entries, err := t.Repo.ParseIndex(text)
 	if err != nil {
 		return err
 	}
+	c.to = w.files()
+	if c.stats, err = t.reuse(ctx, w, entries); err != nil {
+		return err
+	}
+	if c.stats == nil {
+		c.stats = map[string]git.IndexStat{}
+		if err := os.Mkdir(c.to, 0o700); err != nil {
+			return err
+		}
+	}
 	if err := c.all(ctx, entries); err != nil {
+		return err
+	}
+	if w.Settled, err = c.settled(ctx, w.Dir); err != nil {
 		return err
 	}
 	text, err = t.Repo.Restat(text, func(e *git.IndexEntry) (git.IndexStat, bool) {
@@ -92,6 +101,7 @@ func (c *cloning) all(ctx context.Context, entries []git.IndexEntry) error {
 	if err := c.folders(entries); err != nil {
 		return err
 	}
+	entries = slices.DeleteFunc(entries, func(e git.IndexEntry) bool { _, there := c.stats[e.Path]; return there })
 	for rest := c.from; len(rest) > 0 && len(entries) > 0; rest = rest[1:] {
 		var here, lower []git.IndexEntry
 		for _, e := range entries {
@@ -112,6 +122,19 @@ func (c *cloning) all(ctx context.Context, entries []git.IndexEntry) error {
 		entries = lower
 	}
 	return nil
+}
+
+// settled waits until the clock of the file system has moved on since the last
+// file was made. It reports false where the clock is too slow to wait for.
+func (c *cloning) settled(ctx context.Context, dir string) (bool, error) {
+	var last git.IndexTime
+	for _, s := range c.stats {
+		if last.Before(s.CTime) {
+			last = s.CTime
+		}
+	}
+	now, err := tick(ctx, dir, last)
+	return last.Before(now), err
 }
 
 // lies reports whether a layer holds a file of the index itself.
@@ -141,7 +164,7 @@ func (c *cloning) folders(entries []git.IndexEntry) error {
 			return err
 		}
 		to := filepath.Join(c.to, dir)
-		if err := os.Mkdir(to, 0o700); err != nil {
+		if err := os.Mkdir(to, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 			return err
 		}
 		return os.Chmod(to, at.Mode().Perm()|0o700)
@@ -161,6 +184,10 @@ func (c *cloning) folders(entries []git.IndexEntry) error {
 // some clones a part of the files of a layer, one after the other.
 func (c *cloning) some(ctx context.Context, layer string, entries []git.IndexEntry) (err error) {
 	from, to := &folders{root: layer}, &folders{root: c.to}
+	clone := git.CloneAt
+	if c.copies {
+		clone = new(git.Copier).At
+	}
 	stats := make(map[string]git.IndexStat, len(entries))
 	defer func() {
 		err = errors.Join(err, from.close(), to.close())
@@ -185,15 +212,15 @@ func (c *cloning) some(ctx context.Context, layer string, entries []git.IndexEnt
 		if err != nil {
 			return &os.PathError{Op: "clone", Path: e.Path, Err: err}
 		}
-		if stats[e.Path], err = c.one(src, dst, name); err != nil {
+		if stats[e.Path], err = cloneOne(clone, src, dst, name); err != nil {
 			return &os.PathError{Op: "clone", Path: e.Path, Err: err}
 		}
 	}
 	return nil
 }
 
-// one clones a file or makes a symlink anew, in open folders.
-func (c *cloning) one(src, dst int, name string) (git.IndexStat, error) {
+// cloneOne clones a file or makes a symlink anew, in open folders.
+func cloneOne(clone func(from, to git.Place) error, src, dst int, name string) (git.IndexStat, error) {
 	var at unix.Stat_t
 	if err := unix.Fstatat(src, name, &at, unix.AT_SYMLINK_NOFOLLOW); err != nil {
 		return git.IndexStat{}, err
@@ -203,10 +230,6 @@ func (c *cloning) one(src, dst int, name string) (git.IndexStat, error) {
 	case unix.S_IFLNK:
 		err = copySymlink(git.Place{Dir: src, Name: name}, git.Place{Dir: dst, Name: name}, int(at.Size))
 	default:
-		clone := git.CloneAt
-		if c.copies {
-			clone = git.CopyAt
-		}
 		err = clone(git.Place{Dir: src, Name: name}, git.Place{Dir: dst, Name: name})
 	}
 	if err == nil {

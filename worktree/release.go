@@ -32,14 +32,18 @@ func (t *Trees) Release(ctx context.Context, w Workspace, c *Capture) (Released,
 		return Released{}, fmt.Errorf("release %s: %w", w.Name, err)
 	}
 	defer t.fills.finish()()
-	out, err := t.release(ctx, w, c)
+	out, err := t.release(ctx, w, c, nil)
 	if err != nil {
 		return out, fmt.Errorf("release %s: %w", w.Name, err)
 	}
 	return out, nil
 }
 
-func (t *Trees) release(ctx context.Context, w Workspace, c *Capture) (out Released, err error) {
+// release moves a workspace into the trash. There keep, if it is not nil, may
+// take files from it; then the entry is removed if the capture holds the rest.
+func (t *Trees) release(ctx context.Context, w Workspace, c *Capture,
+	keep func(ctx context.Context, w Workspace, c *Capture, entry string) error,
+) (out Released, err error) {
 	entry, err := t.discard(w, c)
 	if err != nil {
 		return out, err
@@ -60,6 +64,11 @@ func (t *Trees) release(ctx context.Context, w Workspace, c *Capture) (out Relea
 	}
 	if entry == "" {
 		return out, nil
+	}
+	if keep != nil {
+		if err := keep(ctx, w, c, entry); err != nil {
+			return out, err
+		}
 	}
 	record, err := readEntry(entry)
 	if err != nil {

@@ -35,6 +35,9 @@ type Workspace struct {
 	Lower string `json:"lower,omitempty"`
 	Under string `json:"under,omitempty"`
 	Along string `json:"along,omitempty"`
+	// Settled is set if every file was older than the end of the lease. Then one
+	// with the time of the lease was not written to since.
+	Settled bool `json:"settled,omitempty"`
 	// Shell is a folder that lies above those and holds nothing but the git dir
 	// as it is at first, of which the workspace has what it changes. Empty where
 	// it has all of its git dir.
@@ -60,6 +63,12 @@ type Config struct {
 	// BaseSize is how many bytes those may take; 0: see [BasesLimit].
 	BaseSize int64
 	At       string
+
+	// Pool is the folder that keeps the unchanged files of workspaces for the
+	// next ones; empty: nothing is kept. It is on the file system of Dir.
+	Pool string
+	// PoolSize is how many bytes it may take; 0: as many as the bases.
+	PoolSize int64
 
 	// Confine runs a git whose filters read what an agent wrote, and its
 	// filters, behind walls; nil: they run as any git does.

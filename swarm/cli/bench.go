@@ -96,6 +96,7 @@ func (p *place) bench(ctx context.Context, run *store.Run, owner *store.Owner) (
 	trees, err := worktree.New(worktree.Config{
 		Repo: p.repo, Frozen: b.frozen, Dir: p.state.Trees(run.ID), Trash: p.state.Trash(),
 		LockFile: p.state.LockFile("worktrees"), Bases: p.state.Bases(), BaseSize: p.baseSize(), At: b.mountedAt(),
+		Pool: p.state.Pool(), PoolSize: p.poolSize(),
 		Cores: runtime.NumCPU(), Step: p.env.Step, Confine: b.confine(self),
 		Own: git.Hash(owner.View().Identity.Base.Commit),
 	})

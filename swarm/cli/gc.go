@@ -89,7 +89,7 @@ func gcAction(c *cli.Context, env Env) error {
 		Schema: "swarm.gc/1", DryRun: c.Bool("dry-run"), Removed: []gcRemoved{}, Moved: []gcMoved{}, Kept: []gcKept{},
 	}}
 	for _, step := range []func(context.Context) error{
-		g.runs, g.copies, g.old, g.lost, g.workspaces, g.trashedRuns, g.unmade, g.probes, g.scratches, g.marks, g.bases, g.binaries,
+		g.runs, g.copies, g.old, g.lost, g.workspaces, g.trashedRuns, g.unmade, g.probes, g.scratches, g.marks, g.pool, g.bases, g.binaries,
 	} {
 		if err := step(c.Context); err != nil {
 			return err
@@ -302,6 +302,15 @@ func (g *collector) bases(ctx context.Context) error {
 	swept, err := worktree.SweepBases(ctx, worktree.SweepBasesRequest{Bases: dir, Size: limit, DryRun: g.dry})
 	for _, s := range swept {
 		g.removed("base", filepath.Base(s.Path), s.Size)
+	}
+	return err
+}
+
+// pool removes the files that wait for the next workspaces.
+func (g *collector) pool(ctx context.Context) error {
+	swept, err := worktree.SweepPool(ctx, worktree.SweepPoolRequest{Pool: g.state.Pool(), DryRun: g.dry})
+	for _, s := range swept {
+		g.removed("pool", filepath.Base(s.Path), s.Size)
 	}
 	return err
 }

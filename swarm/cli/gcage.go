@@ -38,6 +38,16 @@ func (p *place) baseSize() int64 {
 	return keep.BaseSize
 }
 
+// poolSize is what files for the next workspaces may take; 0 where nothing is
+// said.
+func (p *place) poolSize() int64 {
+	keep, err := p.retention()
+	if err != nil {
+		return 0
+	}
+	return keep.PoolSize
+}
+
 // old moves runs into the trash that ended longer ago than the user wants to
 // keep them. What would be lost with one keeps it.
 func (g *collector) old(ctx context.Context) error {

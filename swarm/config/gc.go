@@ -25,6 +25,7 @@ type Retention struct {
 	RunAge    time.Duration // of a run that ended before it goes into the trash; 0: it never does
 	TrashAge  time.Duration // of what is in the trash
 	TrashSize int64         // of the workspaces there, in bytes
+	PoolSize  int64         // of files that wait for the next workspaces, in bytes; 0: as the disk allows
 	BaseSize  int64         // of the checkouts that workspaces share, in bytes; 0: as the disk allows
 }
 
@@ -56,6 +57,11 @@ func gcKeys() []key[Config] {
 			"what checkouts that workspaces share may take; beyond it those go that were not used for longest",
 			func(c *Config, f field) error { return f.intoSize(&c.Retention.BaseSize, 1) },
 			func(c *Config) any { return sizeText(c.Retention.BaseSize) },
+		}, {
+			"pool_size", sizeShape(1), nil, "`\"20GiB\"`, or a tenth of the disk if that is less",
+			"what unchanged files of ended workspaces may take, from which the next workspaces are made; beyond it the oldest go",
+			func(c *Config, f field) error { return f.intoSize(&c.Retention.PoolSize, 1) },
+			func(c *Config) any { return sizeText(c.Retention.PoolSize) },
 		},
 	}
 }

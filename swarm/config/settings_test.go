@@ -132,6 +132,7 @@ run_age = "0d" # default
 trash_age = "7d" # default
 trash_size = "5GiB" # default
 # base_size is not set
+# pool_size is not set
 `},
 		{"every key", true, []Source{project(everyKey), user("limits.jobs = 1\nlimits.retries = 4\nchecks.lint = 'x'"), local("limits.retries = 0\n[checks]\nlint = ''")}, `[run]
 default_agent = "b" # from .swarm/config.toml:2
@@ -183,6 +184,7 @@ run_age = "0d" # default
 trash_age = "7d" # default
 trash_size = "5GiB" # default
 # base_size is not set
+# pool_size is not set
 
 [checks]
 lint = "" # from .swarm/config.local.toml:3

@@ -60,6 +60,7 @@ type attempt struct {
 	start     git.Hash   // the base, for whoever asks in the workspace
 	gone      bool       // the agent removed its own workspace
 	unseen    bool       // no agent has been in the workspace
+	survived  bool       // a process may still be there that could write to the workspace
 	broke     error      // the journal could not be written
 	freed     func()     // the disk its workspace was admitted for
 	within    bool       // it is in the shared workspace

@@ -135,6 +135,7 @@ func (t *attempt) shell(ctx context.Context, step, text string) (x proc.Exit, ou
 		Launcher: e.deps.Launcher, Walls: around.Walls, Door: t.door(), Run: e.deps.Run.ID, Argv: ShellCommand(text), Dir: t.space.Path(),
 		Env: env, Out: out, Started: t.started(step),
 	})
+	t.survived = t.survived || err != nil || !x.AllEnded()
 	return x, out, err
 }
 

@@ -109,6 +109,8 @@ type Workspaces interface {
 	Lease(context.Context, worktree.LeaseRequest) (*worktree.Workspace, error)
 	Capture(context.Context, worktree.CaptureRequest) (*worktree.Capture, error)
 	Release(context.Context, worktree.Workspace, *worktree.Capture) (worktree.Released, error)
+	// Recycle is Release where no process is left that could write to the files.
+	Recycle(context.Context, worktree.Workspace, *worktree.Capture) (worktree.Released, error)
 	Drop(context.Context, worktree.Workspace) error
 	Restore(context.Context, worktree.Workspace, git.Hash) error
 	Strays(known []string) ([]worktree.Workspace, error)

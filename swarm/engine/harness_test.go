@@ -231,6 +231,7 @@ type spaces struct {
 
 	mu       sync.Mutex // guards what follows
 	captured []string
+	recycled []string // with no process left
 	released []string // "a1.1", or "a1.1 trash" without a capture
 	dropped  []string
 	works    map[git.Hash]map[string]string // what commits hold
@@ -339,6 +340,13 @@ func (s *spaces) Release(_ context.Context, w worktree.Workspace, c *worktree.Ca
 		s.released = append(s.released, w.Name)
 	}
 	return worktree.Released{}, os.RemoveAll(w.Dir)
+}
+
+func (s *spaces) Recycle(ctx context.Context, w worktree.Workspace, c *worktree.Capture) (worktree.Released, error) {
+	s.mu.Lock()
+	s.recycled = append(s.recycled, w.Name)
+	s.mu.Unlock()
+	return s.Release(ctx, w, c)
 }
 
 func (s *spaces) Drop(_ context.Context, w worktree.Workspace) error {

@@ -220,8 +220,10 @@ func (t *attempt) release(ctx context.Context, end ending) error {
 		err = d.Workspaces.Drop(ctx, *t.space)
 	case end.err != nil, t.captured == nil && !end.retry && !end.held && !t.gone:
 		return nil // the next owner captures it
-	default:
+	case t.survived:
 		left, err = d.Workspaces.Release(ctx, *t.space, t.captured)
+	default:
+		left, err = d.Workspaces.Recycle(ctx, *t.space, t.captured)
 	}
 	if err != nil {
 		d.Warn(fmt.Sprintf("%s: its workspace stays until gc: %v", t.id, err))

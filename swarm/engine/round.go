@@ -42,8 +42,10 @@ func (t *attempt) round(ctx context.Context, stop context.CancelCauseFunc) (*age
 	e.lines.remove(t.id)
 	e.do(func(context.Context) { e.endQuestions(t.id) })
 	if err != nil {
+		t.survived = true
 		return nil, t.notStarted(ctx, err)
 	}
+	t.survived = t.survived || !outcome.Exit.AllEnded()
 	t.letStand(outcome)
 	t.ranWell(outcome)
 	t.work.Ended = e.deps.Now()

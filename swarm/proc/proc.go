@@ -182,6 +182,9 @@ type Exit struct {
 	Dropped     int64 `json:"dropped,omitempty"` // printed, but not kept
 }
 
+// AllEnded reports whether every process below the supervisor certainly ended.
+func (x Exit) AllEnded() bool { return x.Reason != Lost && x.Escaped == 0 }
+
 // StartError is a supervisor that could not be started.
 type StartError struct {
 	// Temporary means that the same start may succeed after a while.

@@ -103,6 +103,9 @@ func (s *State) Trees(run string) string { return filepath.Join(s.Dir, "trees", 
 // Bases is where the checkouts are that many workspaces share.
 func (s *State) Bases() string { return filepath.Join(s.Dir, "bases") }
 
+// Pool is where unchanged files of workspaces wait for the next workspaces.
+func (s *State) Pool() string { return filepath.Join(s.Dir, "pool") }
+
 // Trash is where removed workspaces and runs wait.
 func (s *State) Trash() string { return filepath.Join(s.Dir, "trash") }
 

@@ -231,6 +231,10 @@ func (s spaces) Release(_ context.Context, w worktree.Workspace, _ *worktree.Cap
 	return worktree.Released{}, os.RemoveAll(w.Dir)
 }
 
+func (s spaces) Recycle(ctx context.Context, w worktree.Workspace, c *worktree.Capture) (worktree.Released, error) {
+	return s.Release(ctx, w, c)
+}
+
 func (s spaces) Drop(_ context.Context, w worktree.Workspace) error { return os.RemoveAll(w.Dir) }
 
 func (s spaces) Restore(context.Context, worktree.Workspace, git.Hash) error { return nil }

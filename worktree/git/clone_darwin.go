@@ -30,5 +30,8 @@ func CloneAt(from, to Place) error {
 	return nil
 }
 
-// CopyAt is CloneAt, which the file systems of this system can.
-func CopyAt(from, to Place) error { return CloneAt(from, to) }
+// Copier copies regular files, one after the other. The zero value is ready.
+type Copier struct{}
+
+// At is [CloneAt], which the file systems of this system can.
+func (*Copier) At(from, to Place) error { return CloneAt(from, to) }

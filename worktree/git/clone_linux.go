@@ -30,29 +30,38 @@ func CloneAt(from, to Place) error {
 	return duplicate(from, to, func(dst, src int) error { return unix.IoctlFileClone(dst, src) })
 }
 
-// CopyAt is CloneAt, but for a file system that cannot share blocks: there it
+// Copier copies regular files, one after the other. The zero value is ready.
+type Copier struct {
+	cannotShare bool // the file system gave no clone
+	buf         []byte
+}
+
+// At is [CloneAt], but for a file system that cannot share blocks: there it
 // copies.
-func CopyAt(from, to Place) error {
+func (c *Copier) At(from, to Place) error {
 	return duplicate(from, to, func(dst, src int) error {
-		if unix.IoctlFileClone(dst, src) == nil {
+		if !c.cannotShare && unix.IoctlFileClone(dst, src) == nil {
 			return nil
 		}
-		return copyAll(dst, src)
+		c.cannotShare = true
+		return c.all(dst, src)
 	})
 }
 
-// copyAll copies what is left of a file.
-func copyAll(dst, src int) error {
-	buf := make([]byte, 64<<10)
+// all copies what is left of a file.
+func (c *Copier) all(dst, src int) error {
+	if c.buf == nil {
+		c.buf = make([]byte, 256<<10)
+	}
 	for {
-		n, err := unix.Read(src, buf)
+		n, err := unix.Read(src, c.buf)
 		if errors.Is(err, unix.EINTR) {
 			continue
 		}
 		if err != nil || n == 0 {
 			return err
 		}
-		for rest := buf[:n]; len(rest) > 0; rest = rest[n:] {
+		for rest := c.buf[:n]; len(rest) > 0; rest = rest[n:] {
 			if n, err = unix.Write(dst, rest); err != nil && !errors.Is(err, unix.EINTR) {
 				return err
 			}
@@ -82,8 +91,14 @@ func duplicate(from, to Place, share func(dst, src int) error) (err error) {
 			return &os.PathError{Op: "clone", Path: to.Name, Err: err}
 		}
 	}
-	if err := unix.Fchmod(dst, at.Mode&0o777); err != nil { // whatever the umask says
-		return &os.PathError{Op: "chmod", Path: to.Name, Err: err}
+	var made unix.Stat_t
+	if err := unix.Fstat(dst, &made); err != nil {
+		return &os.PathError{Op: "stat", Path: to.Name, Err: err}
+	}
+	if made.Mode&0o777 != at.Mode&0o777 { // the umask took a bit away
+		if err := unix.Fchmod(dst, at.Mode&0o777); err != nil {
+			return &os.PathError{Op: "chmod", Path: to.Name, Err: err}
+		}
 	}
 	when := []unix.Timespec{at.Mtim, at.Mtim}
 	if err := unix.UtimesNanoAt(to.Dir, to.Name, when, unix.AT_SYMLINK_NOFOLLOW); err != nil {

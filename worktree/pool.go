@@ -1,0 +1,203 @@
+package worktree
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// The pool keeps the unchanged files of workspaces that ended, as folders of
+// their own, for the next workspaces. Each entry holds
+//
+//	tree/      the files; no folder of it was ever in a workspace
+//	files      their paths and stats, in the form of [placed]
+//	pool.json  a poolRecord
+//
+// An entry is put into the pool and taken from it by rename. It belongs to
+// whoever renamed it last, so that processes need no lock.
+
+const (
+	poolRecordName = "pool.json"
+	poolFilesName  = "files"
+)
+
+// poolRecord describes an entry of the pool.
+type poolRecord struct {
+	Backend Backend   `json:"backend"`
+	Base    string    `json:"base"`  // the name of the base that the files are of
+	Rules   string    `json:"rules"` // see rulesOf
+	Size    int64     `json:"size"`  // on disk, in bytes
+	Time    time.Time `json:"time"`  // when it was put into the pool
+}
+
+// poolEntry is an entry and its folder.
+type poolEntry struct {
+	poolRecord
+	dir string
+}
+
+// listPool returns the entries, the newest first.
+func listPool(pool string) ([]poolEntry, error) {
+	names, err := os.ReadDir(pool)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var all []poolEntry
+	for _, name := range names {
+		e := poolEntry{dir: filepath.Join(pool, name.Name())}
+		text, err := os.ReadFile(filepath.Join(e.dir, poolRecordName))
+		if err != nil || json.Unmarshal(text, &e.poolRecord) != nil {
+			continue // taken just now, or not ours
+		}
+		all = append(all, e)
+	}
+	slices.SortStableFunc(all, func(a, b poolEntry) int { return b.Time.Compare(a.Time) })
+	return all, nil
+}
+
+// put renames a folder with tree and files into the pool. It reports false
+// where the disk has no room for it.
+func (t *Trees) put(ctx context.Context, dir string, r poolRecord) (kept bool, err error) {
+	limit, err := t.poolLimit()
+	if err != nil || r.Size > limit {
+		return false, err
+	}
+	text, err := json.Marshal(r)
+	if err != nil {
+		return false, err
+	}
+	if err := os.WriteFile(filepath.Join(dir, poolRecordName), append(text, '\n'), 0o600); err != nil {
+		return false, err
+	}
+	if err := os.MkdirAll(t.Pool, 0o700); err != nil {
+		return false, err
+	}
+	if err := t.step("pooling"); err != nil {
+		return false, err
+	}
+	name := strconv.FormatInt(r.Time.UnixNano(), 36)
+	for n := 1; ; n++ {
+		to := filepath.Join(t.Pool, name+"-"+strconv.Itoa(n))
+		err := os.Rename(dir, to)
+		if err == nil {
+			break
+		}
+		// A folder that is not empty has the name.
+		if !errors.Is(err, fs.ErrExist) && !errors.Is(err, unix.ENOTEMPTY) {
+			return false, err
+		}
+	}
+	_, err = SweepPool(ctx, SweepPoolRequest{Pool: t.Pool, Size: limit})
+	return true, err
+}
+
+// poolLimit is how many bytes the pool may take: nothing where the disk is
+// nearly full, since whoever fills it needs the space more.
+func (t *Trees) poolLimit() (int64, error) {
+	var s unix.Statfs_t
+	near := filepath.Dir(t.Pool)
+	if err := unix.Statfs(near, &s); err != nil {
+		return 0, &os.PathError{Op: "statfs", Path: near, Err: err}
+	}
+	if int64(s.Bavail) < int64(s.Blocks)/shareOfBases {
+		return 0, nil
+	}
+	return cmp.Or(t.PoolSize, min(maxBases, int64(s.Blocks)/shareOfBases*int64(s.Bsize))), nil
+}
+
+// takeFrom renames an entry to dir. It reports false where another process
+// was faster.
+func (e poolEntry) takeFrom(dir string) (bool, error) {
+	err := os.Rename(e.dir, dir)
+	if missing(err) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// SweepPoolRequest says what the pool may keep.
+type SweepPoolRequest struct {
+	Pool   string // required; its folder
+	Size   int64  // in bytes; beyond it the oldest entries go. 0: all go
+	DryRun bool   // only say what would go
+}
+
+// SweptTree is an entry of the pool that was removed, or would be.
+type SweptTree struct {
+	Path string
+	Size int64 // bytes
+}
+
+// SweepPool removes entries of the pool, the oldest first, and the remains of
+// removals that a crash cut off. Running agents lose nothing: the files of
+// their workspaces are no longer in the pool.
+func SweepPool(ctx context.Context, r SweepPoolRequest) ([]SweptTree, error) {
+	gone, err := sweepPool(ctx, r)
+	if err != nil {
+		return gone, fmt.Errorf("sweep the pool: %w", err)
+	}
+	return gone, nil
+}
+
+func sweepPool(ctx context.Context, r SweepPoolRequest) (gone []SweptTree, err error) {
+	left, err := filepath.Glob(filepath.Join(r.Pool, goneName+"*"))
+	if err != nil {
+		return nil, err
+	}
+	for _, dir := range left {
+		gone = append(gone, SweptTree{Path: dir, Size: diskUse(dir)})
+		if r.DryRun {
+			continue
+		}
+		if err := RemoveAll(dir); err != nil {
+			return gone, err
+		}
+	}
+	all, err := listPool(r.Pool)
+	if err != nil {
+		return gone, err
+	}
+	var total int64
+	for _, e := range all {
+		if total += e.Size; total <= r.Size {
+			continue
+		}
+		if err := ctx.Err(); err != nil {
+			return gone, context.Cause(ctx)
+		}
+		if !r.DryRun {
+			went, err := e.remove()
+			if err != nil {
+				return gone, err
+			}
+			if !went {
+				continue
+			}
+		}
+		gone = append(gone, SweptTree{Path: e.dir, Size: e.Size})
+	}
+	return gone, nil
+}
+
+// remove removes an entry. It reports false where another process took it.
+func (e poolEntry) remove() (bool, error) {
+	dir, err := os.MkdirTemp(filepath.Dir(e.dir), goneName)
+	if err != nil {
+		return false, err
+	}
+	went, err := e.takeFrom(filepath.Join(dir, "entry"))
+	return went, errors.Join(err, RemoveAll(dir))
+}
