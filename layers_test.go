@@ -19,7 +19,7 @@ func layers() [][]string {
 		0: {
 			"internal/testing/campaign", "internal/testing/nonamespaces", "internal/testprogram", "roles", "variants", "variants/tasks", "swarm/lab/stat", "risk/argv", "risk/lockfile", "worktree/git",
 			"swarm/task", "swarm/proc", "swarm/box", "swarm/ask",
-			"swarm/nearest", "swarm/privatehome", "swarm/stage", "swarm/strict", "swarm/thought", "swarm/modeltest", "swarm/provider",
+			"swarm/nearest", "swarm/privatehome", "swarm/userns", "swarm/stage", "swarm/strict", "swarm/thought", "swarm/modeltest", "swarm/provider",
 		},
 		1: {
 			"internal/testing/nonamespaces/command", "worktree", "merge", "swarm/ear", "swarm/event", "swarm/guard", "swarm/limit", "swarm/manifest", "swarm/schema", "swarm/scope", "swarm/script",

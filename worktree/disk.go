@@ -2,8 +2,11 @@ package worktree
 
 import (
 	"context"
+	"encoding/binary"
+	"io"
 	"os"
 	"path/filepath"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -100,3 +103,22 @@ func (t *Trees) measure(w *Workspace) error {
 }
 
 func onDisk(n int64) int64 { return (n + block - 1) / block * block }
+
+// CopyTime is about how long a copy of a checkout takes, by the number of files
+// in its index (gitformat-index(5)): 0 where that cannot be read.
+func CopyTime(index string) time.Duration {
+	f, err := os.Open(index)
+	if err != nil {
+		return 0
+	}
+	defer f.Close() //nolint:errcheck // it was only read
+	var head [12]byte
+	if _, err := io.ReadFull(f, head[:]); err != nil || string(head[:4]) != "DIRC" {
+		return 0
+	}
+	return time.Duration(binary.BigEndian.Uint32(head[8:])) * copyOne
+}
+
+// copyOne is how long the copy of a small file takes on two cores
+// (docs/performance.md, BenchmarkFill).
+const copyOne = 70 * time.Microsecond

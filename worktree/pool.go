@@ -201,3 +201,9 @@ func (e poolEntry) remove() (bool, error) {
 	went, err := e.takeFrom(filepath.Join(dir, "entry"))
 	return went, errors.Join(err, RemoveAll(dir))
 }
+
+// Pooled reports whether a pool has files for a next workspace.
+func Pooled(pool string) bool {
+	all, err := listPool(pool)
+	return err == nil && len(all) > 0
+}

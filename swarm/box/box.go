@@ -53,6 +53,24 @@ func (r Rung) Overlay() bool { return r == OldProc || r == Full }
 // FreshProc reports whether only the agent's own processes are visible.
 func (r Rung) FreshProc() bool { return r == NoOverlay || r == Full }
 
+// Short names a rung for a line of text.
+func (r Rung) Short() string {
+	switch r {
+	case Full:
+		return "full"
+	case OldProc:
+		return "full (but the machine's /proc)"
+	case NoOverlay:
+		return "full (but a read-only HOME)"
+	case NoOverlayOldProc:
+		return "full (but a read-only HOME and the machine's /proc)"
+	case Landlock:
+		return "Landlock only"
+	default:
+		return "none"
+	}
+}
+
 // Promise says what holds on a rung.
 func (r Rung) Promise() string {
 	const ends = "the kernel ends all that an agent started, whatever happens to swarm; "
@@ -62,8 +80,8 @@ func (r Rung) Promise() string {
 	case NoOverlay, NoOverlayOldProc:
 		return ends + "it writes to its workspace, a private /tmp and empty caches; HOME is read-only"
 	case Landlock:
-		return "an agent writes to its workspace and the machine's /tmp only, and cannot read secrets and " +
-			"the state folder; what it started is found and ended by its descent"
+		return "an agent writes to its workspace, to a HOME and a TMPDIR of its own and to the machine's /tmp, and cannot " +
+			"read secrets and the state folder; what it started is found and ended by its descent"
 	default:
 		return "what an agent started is found and ended by its descent; a process that hides " +
 			"from that may outlive its run if its supervisor is killed too"
@@ -78,7 +96,7 @@ func (r Rung) Limits() string {
 		return "agents may read and write whatever you may; only their working tree is their own"
 	case r == Landlock:
 		return shared + "they can list names in hidden folders, change modes and times of your files, and reach sockets " +
-			"that lie in folders, such as docker's; tools that fill caches in HOME fail"
+			"that lie in folders, such as docker's"
 	case r.FreshProc():
 		return shared + "they can read what you can, but for secrets and sockets, and write to your open terminals"
 	default:

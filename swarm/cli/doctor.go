@@ -62,7 +62,7 @@ func doctorAction(c *cli.Context, env Env) error {
 	}
 	o := &doctorObject{Schema: "swarm.doctor/1", OK: true}
 	for _, check := range []func(context.Context, *doctorObject) error{
-		p.checkGit, p.checkLogins, p.checkWalls, p.checkRoom, p.checkRepository, p.checkGrants, p.checkRuns,
+		p.checkGit, p.checkLogins, p.checkSandbox, p.checkRoom, p.checkRepository, p.checkGrants, p.checkRuns,
 	} {
 		if err := check(c.Context, o); err != nil {
 			return err
@@ -92,18 +92,23 @@ func (p *place) checkGit(ctx context.Context, o *doctorObject) error {
 	return nil
 }
 
-// checkWalls puts the walls up once, and says why there are no better ones.
-func (p *place) checkWalls(ctx context.Context, o *doctorObject) error {
-	rung, why, err := p.probe(ctx, p.env.Self)
+// checkSandbox puts a sandbox up once. It names it as a run does, and says why
+// there is no better one.
+func (p *place) checkSandbox(ctx context.Context, o *doctorObject) error {
+	got, err := p.isolate(ctx, isolation{})
 	if err != nil {
 		return err
 	}
-	state, detail := "ok", rung.String()+": "+rung.Promise()
+	rung, why := got.rung, got.why
+	state := "ok"
 	if why != nil {
 		state = "note"
-		detail += " (" + strings.ReplaceAll(why.Error(), "\n", "; ") + ")"
 	}
-	o.add("walls", state, detail)
+	o.add("sandbox", state, p.sandboxLine(isolation{}, got))
+	if why != nil {
+		o.add("refused", "note", oneLine(why))
+	}
+	o.add("promise", "ok", rung.Promise())
 	o.add("isolation", "note", rung.Limits())
 	p.checkBackends(rung, o)
 	return nil

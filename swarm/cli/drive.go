@@ -54,7 +54,7 @@ func (b *bench) drive(ctx context.Context, r driveRequest) (*ended, error) {
 	if _, err := b.owner.Append(b.opened(r)); err != nil {
 		return nil, errors.Join(err, b.owner.Close())
 	}
-	b.sayWalls()
+	b.saySandbox()
 	if err := b.sayGrants(ctx); err != nil {
 		return nil, errors.Join(err, b.owner.Close())
 	}

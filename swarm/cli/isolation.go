@@ -8,12 +8,14 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
 	"agentswarm/swarm/box"
 	"agentswarm/swarm/config"
 	"agentswarm/swarm/control"
+	"agentswarm/swarm/userns"
 	"agentswarm/worktree"
 )
 
@@ -268,15 +270,50 @@ func (b *bench) wallsWord() string {
 	return b.rung.String()
 }
 
-// sayWalls tells what agents run inside, and why it is not the best there is.
-func (b *bench) sayWalls() {
-	fmt.Fprintf(b.env.Stderr, "walls: %s; workspaces: %s\n", b.wallsWord(), b.backend)
-	if b.why != nil {
-		fmt.Fprintf(b.env.Stderr, "  no better walls: %s; `%s doctor` says more\n", Printable(oneLine(b.why)), b.env.Calls)
+// saySandbox prints the line that names the sandbox of the run.
+func (b *bench) saySandbox() {
+	fmt.Fprintln(b.env.Stderr, "sandbox: "+Printable(b.place.sandboxLine(b.isolation, b.isolated)))
+}
+
+// sandboxLine names the sandbox and the kind of workspaces. Where a better one
+// exists it gives the reason, and the remedy.
+func (p *place) sandboxLine(wanted isolation, got isolated) string {
+	word := got.rung.Short()
+	if wanted.open() {
+		word = "off"
 	}
-	for _, err := range b.passed {
-		fmt.Fprintf(b.env.Stderr, "  not %s\n", Printable(oneLine(err)))
+	line := word + ", workspaces " + p.workspacesWord(got.backend)
+	switch {
+	case got.why != nil && !got.rung.Namespaces():
+		return line + "; " + p.advice(got.why).String()
+	case got.why != nil:
+		return line + "; " + oneLine(got.why)
+	case len(got.passed) > 0:
+		return line + "; not " + oneLine(got.passed[0])
+	default:
+		return line
 	}
+}
+
+// advice explains why there are no namespaces.
+func (p *place) advice(why error) userns.Advice {
+	if p.env.Getenv("SWARM_RUN") != "" {
+		return userns.Advice{Reason: "this is inside the sandbox of another run"}
+	}
+	return userns.Read(p.env.Getenv).Explain(why)
+}
+
+// workspacesWord names a backend. Of copies it says how long each takes, if
+// one notices and none can be reused.
+func (p *place) workspacesWord(backend worktree.Backend) string {
+	if backend != worktree.Copied {
+		return string(backend)
+	}
+	took := worktree.CopyTime(filepath.Join(p.repo.GitDir, "index")).Round(time.Second)
+	if took < time.Second || worktree.Pooled(p.state.Pool()) {
+		return "copied"
+	}
+	return fmt.Sprintf("copied (about %d s each)", int(took.Seconds()))
 }
 
 // mountedAt is where agents see workspaces that are not linked worktrees: at the

@@ -1,0 +1,113 @@
+// Package userns explains why a process gets no user namespaces, and what
+// changes that. It tries nothing: whether they work is known before.
+package userns
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"strings"
+	"syscall"
+)
+
+// System holds the settings that decide who gets user namespaces. The text of
+// a setting is empty where the kernel does not have it.
+type System struct {
+	// Root is set if the process runs as root, whom the settings for
+	// unprivileged users do not concern.
+	Root bool
+	// MaxUser is user.max_user_namespaces (namespaces(7)).
+	MaxUser string
+	// Unprivileged is kernel.unprivileged_userns_clone, which Debian and Arch
+	// added to their kernels: 0 refuses.
+	Unprivileged string
+	// AppArmor is kernel.apparmor_restrict_unprivileged_userns, which Ubuntu
+	// sets since 23.10: 1 gives namespaces without capabilities.
+	AppArmor string
+	// Seccomp is set if a seccomp filter is on this process, as in containers.
+	Seccomp bool
+	// Container names the runtime of the container that this is: docker,
+	// podman or container; empty: none is known.
+	Container string
+}
+
+// Read reads the settings of this system.
+func Read(getenv func(string) string) System {
+	return read(os.DirFS("/"), os.Geteuid(), getenv)
+}
+
+// Advice is why there are no user namespaces, and what to do.
+type Advice struct {
+	// Reason is a clause such as "user namespaces are restricted by AppArmor".
+	Reason string
+	// Remedy is a command or a flag; empty where none is known.
+	Remedy string
+}
+
+// String joins both for a line.
+func (a Advice) String() string {
+	if a.Remedy == "" {
+		return a.Reason
+	}
+	return a.Reason + ": " + a.Remedy
+}
+
+// Explain tells what stands behind the error that the making of namespaces
+// gave.
+func (s System) Explain(refused error) Advice {
+	none := func(setting string) bool { return setting == "0" }
+	switch {
+	case errors.Is(refused, syscall.ENOSPC) || none(s.MaxUser):
+		// Raised on the host, also for containers.
+		return Advice{
+			"user namespaces are switched off by user.max_user_namespaces",
+			"sudo sysctl -w user.max_user_namespaces=15000",
+		}
+	case none(s.Unprivileged) && !s.Root:
+		return Advice{
+			"user namespaces are switched off by kernel.unprivileged_userns_clone",
+			"sudo sysctl -w kernel.unprivileged_userns_clone=1",
+		}
+	case s.Container != "":
+		return Advice{s.container(), containerRemedy(s.Container)}
+	case s.AppArmor == "1" && !s.Root:
+		return Advice{"user namespaces are restricted by AppArmor", "sudo swarm setup apparmor"}
+	case s.Seccomp:
+		return Advice{"a seccomp filter refuses user namespaces", "run swarm outside of it"}
+	default:
+		return Advice{Reason: "user namespaces cannot be used here"}
+	}
+}
+
+func (s System) container() string {
+	if s.Seccomp {
+		return "the container's seccomp profile refuses user namespaces"
+	}
+	return "the container refuses user namespaces"
+}
+
+// containerRemedy is how a container is started that gives namespaces.
+func containerRemedy(runtime string) string {
+	flags := "--security-opt seccomp=unconfined --security-opt apparmor=unconfined"
+	switch runtime {
+	case "docker":
+		return "docker run " + flags
+	case "podman":
+		return "podman run --security-opt seccomp=unconfined"
+	default:
+		return "start it with " + flags
+	}
+}
+
+// seccompFilter reports whether the text of /proc/PID/status says that a
+// filter is in force (proc(5): Seccomp is 2).
+func seccompFilter(status []byte) bool {
+	for line := range bytes.Lines(status) {
+		if value, ok := bytes.CutPrefix(line, []byte("Seccomp:")); ok {
+			return string(bytes.TrimSpace(value)) == "2"
+		}
+	}
+	return false
+}
+
+func trimmed(text []byte) string { return strings.TrimSpace(string(text)) }
