@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 
@@ -181,6 +182,11 @@ func (f *fixture) specOf(w *Workspace) insideSpec {
 }
 
 func (s insideSpec) run(f *fixture) (string, error) {
+	namespaces(f.t, f)
+	return s.try(f)
+}
+
+func (s insideSpec) try(f *fixture) (string, error) {
 	text, err := json.Marshal(s)
 	must(f.t, err)
 	cmd := exec.Command(os.Args[0], "-test.run=^TestInside$")
@@ -197,30 +203,37 @@ func (s insideSpec) run(f *fixture) (string, error) {
 	return strings.TrimSuffix(string(out), "\n"), err
 }
 
-// namespaces skips a test where there are none, or no overlay can be mounted.
+// namespaces skips a test where no overlay can be mounted.
 func namespaces(t testing.TB, f *fixture) {
+	t.Helper()
+	mountable.Do(func() { mountable.refused = tryOverlay(t, f) })
+	if mountable.refused != "" {
+		t.Skipf("no overlay can be mounted here: %s", mountable.refused)
+	}
+}
+
+// mountable is what the first try of an overlay gave.
+var mountable struct {
+	sync.Once
+	refused string
+}
+
+// tryOverlay mounts an overlay, and says why it cannot.
+func tryOverlay(t testing.TB, f *fixture) (refused string) {
 	t.Helper()
 	dir := t.TempDir()
 	for _, name := range []string{"l", "u", "w", "at"} {
 		must(t, os.Mkdir(filepath.Join(dir, name), 0o700))
 	}
-	text, err := json.Marshal(insideSpec{
+	out, err := insideSpec{
 		Mounts: []Mount{{
 			At: filepath.Join(dir, "at"), Lower: []string{filepath.Join(dir, "l")},
 			Upper: filepath.Join(dir, "u"), Work: filepath.Join(dir, "w"),
 		}},
 		Objects: dir, Dir: dir, Script: ":",
-	})
-	must(t, err)
-	cmd := exec.Command(os.Args[0], "-test.run=^TestInside$")
-	cmd.Env = append(f.environ(), envInside+"="+string(text))
-	cmd.SysProcAttr = &syscall.SysProcAttr{
-		Cloneflags:  unix.CLONE_NEWUSER | unix.CLONE_NEWNS,
-		UidMappings: []syscall.SysProcIDMap{{ContainerID: os.Getuid(), HostID: os.Getuid(), Size: 1}},
-		GidMappings: []syscall.SysProcIDMap{{ContainerID: os.Getgid(), HostID: os.Getgid(), Size: 1}},
-		AmbientCaps: []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_DAC_OVERRIDE},
+	}.try(f)
+	if err != nil {
+		return fmt.Sprintf("%v: %s", err, out)
 	}
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Skipf("no overlay can be mounted here: %v: %s", err, out)
-	}
+	return ""
 }
