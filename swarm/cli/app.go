@@ -70,7 +70,7 @@ func builtin(env Env) []*cli.Command {
 		newMergeCommand(env), newApplyCommand(env), newUndoCommand(env),
 		newAttachCommand(env), newShellCommand(env), newExecCommand(env),
 		newRmCommand(env), newGcCommand(env), newDoctorCommand(env), newAgentsCommand(env), newModelsCommand(env), newRolesCommand(env), newBenchCommand(env), newVariantsCommand(env),
-		newInitCommand(env), newConfigCommand(env), newRiskCommand(env), newWorkflowCommand(env), newMCPCommand(env), newBuiltinCommand(env), newVersionCommand(env),
+		newInitCommand(env), newSetupCommand(env), newConfigCommand(env), newRiskCommand(env), newWorkflowCommand(env), newMCPCommand(env), newBuiltinCommand(env), newVersionCommand(env),
 		newCompletionCommand(env), newManCommand(env), newCompleteCommand(env),
 	}
 }

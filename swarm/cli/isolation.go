@@ -12,6 +12,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"agentswarm/swarm/apparmor"
 	"agentswarm/swarm/box"
 	"agentswarm/swarm/config"
 	"agentswarm/swarm/control"
@@ -300,7 +301,7 @@ func (p *place) advice(why error) userns.Advice {
 	if p.env.Getenv("SWARM_RUN") != "" {
 		return userns.Advice{Reason: "this is inside the sandbox of another run"}
 	}
-	return userns.Read(p.env.Getenv).Explain(why)
+	return userns.Read(p.env.Getenv).Explain(why, apparmor.Remedy(p.env.Self, p.env.Getenv))
 }
 
 // workspacesWord names a backend. Of copies it says how long each takes, if

@@ -297,6 +297,8 @@ func environment() [][2]string {
 		{"TMPDIR", "a folder for temporary files: what an action does there is its own affair"},
 		{"PATH", "where the commands of agents are looked for"},
 		{"SHELL", "what swarm shell starts; sh without it"},
+		{"SUDO_UID", "the user who called sudo, for whose state folder swarm setup apparmor makes a profile"},
+		{"SUDO_USER", "the same by name, where there is no SUDO_UID"},
 		{"NO_COLOR", "when set, nothing is coloured"},
 		{"CLICOLOR_FORCE", "when set, colours are used into files and pipes too"},
 		{"CI", "when set, nothing is drawn over on the terminal"},

@@ -52,9 +52,9 @@ func (a Advice) String() string {
 	return a.Reason + ": " + a.Remedy
 }
 
-// Explain tells what stands behind the error that the making of namespaces
-// gave.
-func (s System) Explain(refused error) Advice {
+// Explain returns the cause of an error of creating namespaces. Where AppArmor
+// is the cause, the remedy is the command that installs swarm's profile.
+func (s System) Explain(refused error, profile string) Advice {
 	none := func(setting string) bool { return setting == "0" }
 	switch {
 	case errors.Is(refused, syscall.ENOSPC) || none(s.MaxUser):
@@ -71,7 +71,7 @@ func (s System) Explain(refused error) Advice {
 	case s.Container != "":
 		return Advice{s.container(), containerRemedy(s.Container)}
 	case s.AppArmor == "1" && !s.Root:
-		return Advice{"user namespaces are restricted by AppArmor", "sudo swarm setup apparmor"}
+		return Advice{"user namespaces are restricted by AppArmor", profile}
 	case s.Seccomp:
 		return Advice{"a seccomp filter refuses user namespaces", "run swarm outside of it"}
 	default:

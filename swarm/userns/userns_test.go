@@ -57,7 +57,7 @@ func TestExplain(t *testing.T) {
 				root[name] = &fstest.MapFile{Data: []byte(text)}
 			}
 			getenv := func(name string) string { return map[string]string{"container": tt.env}[name] }
-			if got := read(root, tt.euid, getenv).Explain(tt.refused).String(); got != tt.want {
+			if got := read(root, tt.euid, getenv).Explain(tt.refused, "sudo swarm setup apparmor").String(); got != tt.want {
 				t.Errorf("got %q, want %q", got, tt.want)
 			}
 		})
