@@ -4,120 +4,202 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
-
-	"github.com/anthropics/anthropic-sdk-go"
-	"github.com/anthropics/anthropic-sdk-go/option"
-	"github.com/anthropics/anthropic-sdk-go/packages/param"
 
 	"agentswarm/swarm/task"
 	"agentswarm/swarm/thought"
 )
 
-// messages asks by Anthropic's Messages API.
-type messages struct{ at *Endpoint }
+// anthropicModel asks by Anthropic's Messages API.
+type anthropicModel struct{ at *Endpoint }
 
-// defaultOutput is the most that a reply may hold where nobody knows better:
-// this API wants a number.
-const defaultOutput = 8192
+const (
+	// defaultOutput is the most that a reply may hold where nobody knows better:
+	// this API wants a number.
+	defaultOutput = 8192
+	// anthropicVersion is the version of the API that requests are written for.
+	anthropicVersion = "2023-06-01"
+)
 
-// Ask asks.
-func (c *messages) Ask(ctx context.Context, r *Request, say func(string)) (*Reply, error) {
-	x := &exchange{}
-	inner, end := x.begin(ctx)
-	defer end()
-	options := []option.RequestOption{
-		option.WithBaseURL(c.at.URL), option.WithMaxRetries(0), option.WithHTTPClient(client()), option.WithMiddleware(x.middleware),
+// Ask sends a request and returns the reply, as Model says.
+func (m *anthropicModel) Ask(ctx context.Context, r *Request, say func(string)) (*Reply, error) {
+	c := call{path: "v1/messages", header: map[string]string{"Anthropic-Version": anthropicVersion}, body: m.request(r)}
+	if m.at.Key != "" {
+		c.header["X-Api-Key"] = m.at.Key
 	}
-	if c.at.Key != "" {
-		options = append(options, option.WithAPIKey(c.at.Key))
-	}
-	service := anthropic.NewMessageService(options...)
-	stream := service.NewStreaming(inner, c.params(r))
-	defer stream.Close()
-	var whole anthropic.Message
-	var aloud thought.Stream
-	ended := false
-	for stream.Next() {
-		event := stream.Current()
-		if err := whole.Accumulate(event); err != nil {
-			return nil, x.wrong(inner, fmt.Errorf("read the stream: %w", err))
-		}
-		switch event.Type {
-		case "content_block_delta":
-			if event.Delta.Type == "text_delta" {
-				tell(say, aloud.Next(event.Delta.Text))
-			}
-		case "content_block_stop":
-			tell(say, aloud.End(false))
-		case "message_stop":
-			ended = true
-		}
-	}
-	if err := stream.Err(); err != nil {
-		var within *anthropic.Error
-		if errors.As(err, &within) && x.refused.Load() == nil {
-			err = answered{body: within.RawJSON()}.classify()
-		}
-		return nil, x.wrong(inner, err)
-	}
-	if !ended {
-		return nil, x.wrong(inner, errCutShort)
-	}
-	return anthropicReply(&whole), nil
+	return m.at.send(ctx, c, &anthropicReply{say: say})
 }
 
-func anthropicReply(whole *anthropic.Message) *Reply {
-	r := &Reply{Model: string(whole.Model), Message: Message{Role: Assistant}, Usage: task.Usage{
-		Input: max(whole.Usage.InputTokens, 0), Output: max(whole.Usage.OutputTokens, 0),
-		CacheRead: max(whole.Usage.CacheReadInputTokens, 0), CacheWrite: max(whole.Usage.CacheCreationInputTokens, 0),
-	}}
-	for i := range whole.Content {
-		switch block := &whole.Content[i]; block.Type {
-		case "text":
-			if text := thought.Cut(block.Text); text != "" {
-				r.Message.Parts = append(r.Message.Parts, &Text{text})
-			}
-		case "tool_use":
-			r.Message.Parts = append(r.Message.Parts, &Call{ID: block.ID, Name: block.Name, Input: object(string(block.Input))})
-		case "thinking", "redacted_thinking":
-			r.Message.Parts = append(r.Message.Parts, keptThought(block))
-		}
-	}
-	switch whole.StopReason {
-	case anthropic.StopReasonMaxTokens, anthropic.StopReasonModelContextWindowExceeded:
-		r.Stop = Cut
-	case anthropic.StopReasonRefusal:
-		r.Stop = Denied
-	default:
-		r.Stop = Done
-	}
-	return r
+// anthropicRequest is the body of a request.
+type anthropicRequest struct {
+	MaxTokens    int64                `json:"max_tokens"`
+	Messages     []anthropicMessage   `json:"messages,omitempty"`
+	Model        string               `json:"model"`
+	OutputConfig *anthropicOutput     `json:"output_config,omitempty"`
+	System       []*anthropicText     `json:"system,omitempty"`
+	Thinking     *anthropicThinking   `json:"thinking,omitempty"`
+	ToolChoice   *anthropicToolChoice `json:"tool_choice,omitempty"`
+	Tools        []anthropicTool      `json:"tools,omitempty"`
+	Stream       bool                 `json:"stream"`
 }
 
-// keptThought is a block of thinking as it is sent back.
-func keptThought(b *anthropic.ContentBlockUnion) Part {
-	var v any = struct {
-		Type      string `json:"type"`
-		Thinking  string `json:"thinking"`
-		Signature string `json:"signature"`
-	}{b.Type, b.Thinking, b.Signature}
-	if b.Type == "redacted_thinking" {
-		v = struct {
-			Type string `json:"type"`
-			Data string `json:"data"`
-		}{b.Type, b.Data}
+// anthropicMessage is a message of a request. Its blocks are *anthropicText,
+// *anthropicToolUse, *anthropicToolResult, or JSON that the API gave.
+type anthropicMessage struct {
+	Content []any `json:"content,omitempty"`
+	Role    Role  `json:"role"`
+}
+
+// cacheMark is embedded in blocks that can end a prefix which is to be cached.
+type cacheMark struct {
+	CacheControl *anthropicCache `json:"cache_control,omitempty"`
+}
+
+type anthropicCache struct {
+	Type string `json:"type"`
+}
+
+func (m *cacheMark) mark() { m.CacheControl = &anthropicCache{"ephemeral"} }
+
+type anthropicText struct {
+	Text string `json:"text"`
+	cacheMark
+	Type string `json:"type"`
+}
+
+type anthropicToolUse struct {
+	ID    string          `json:"id"`
+	Input json.RawMessage `json:"input"`
+	Name  string          `json:"name"`
+	cacheMark
+	Type string `json:"type"`
+}
+
+type anthropicToolResult struct {
+	ToolUseID string `json:"tool_use_id"`
+	IsError   bool   `json:"is_error"`
+	cacheMark
+	Content []*anthropicText `json:"content"`
+	Type    string           `json:"type"`
+}
+
+type anthropicOutput struct {
+	Effort string `json:"effort"`
+}
+
+type anthropicThinking struct {
+	BudgetTokens int64  `json:"budget_tokens"`
+	Display      string `json:"display,omitempty"`
+	Type         string `json:"type"`
+}
+
+type anthropicToolChoice struct {
+	Name string `json:"name"`
+	Type string `json:"type"`
+}
+
+type anthropicTool struct {
+	InputSchema json.RawMessage `json:"input_schema"`
+	Name        string          `json:"name"`
+	Description string          `json:"description"`
+}
+
+func (m *anthropicModel) request(r *Request) *anthropicRequest {
+	p := &anthropicRequest{
+		Model: m.at.Spec.Model, MaxTokens: cmp.Or(m.at.Facts.MaxOutput, defaultOutput), Stream: true,
 	}
-	text, err := json.Marshal(v)
-	if err != nil {
-		panic(fmt.Sprintf("model: a block of strings does not marshal: %v", err))
+	if m.at.Spec.Effort != "" {
+		p.OutputConfig = &anthropicOutput{m.at.Spec.Effort}
 	}
-	if b.Thinking != "" {
-		return &Thought{API: Anthropic, JSON: text}
+	if m.at.Thinking > 0 && thinks(r.Messages) {
+		p.Thinking = &anthropicThinking{BudgetTokens: m.at.Thinking, Type: "enabled"}
+		if !r.without(thinkingDisplay) { // nobody is to read it: it comes encrypted only
+			p.Thinking.Display = "omitted"
+		}
 	}
-	return &Kept{API: Anthropic, JSON: text}
+	for _, t := range r.Tools {
+		p.Tools = append(p.Tools, anthropicTool{t.Schema, t.Name, t.Description})
+	}
+	if len(r.Schema) > 0 && !r.Frozen {
+		p.Tools = append(p.Tools, anthropicTool{
+			InputSchema: r.Schema, Name: AnswerTool,
+			Description: "Give your final answer. Call this once, when everything else is done, in place of a last message.",
+		})
+		// A model that thinks may not be made to use a tool.
+		if r.Must && m.at.Thinking == 0 {
+			p.ToolChoice = &anthropicToolChoice{Name: AnswerTool, Type: "tool"}
+		}
+	}
+	if r.Shared != "" {
+		p.System = append(p.System, newAnthropicText(r.Shared))
+		p.System[0].mark()
+	}
+	if r.Own != "" {
+		p.System = append(p.System, newAnthropicText(r.Own))
+	}
+	for _, message := range r.Messages {
+		p.Messages = append(p.Messages, newAnthropicMessage(message))
+	}
+	p.markLast()
+	return p
+}
+
+// markLast marks the last block, so that the next request finds all of this one
+// in the cache.
+func (p *anthropicRequest) markLast() {
+	if len(p.Messages) == 0 {
+		return
+	}
+	blocks := p.Messages[len(p.Messages)-1].Content
+	if len(blocks) == 0 {
+		return
+	}
+	if b, ok := blocks[len(blocks)-1].(interface{ mark() }); ok {
+		b.mark()
+	}
+}
+
+func newAnthropicText(text string) *anthropicText { return &anthropicText{Text: text, Type: "text"} }
+
+// newAnthropicMessage returns a message as the API has it. Results come first:
+// it takes nothing between a call and its result.
+func newAnthropicMessage(m Message) anthropicMessage {
+	var results, others []any
+	for _, part := range m.Parts {
+		switch part := part.(type) {
+		case *Text:
+			others = appendText(others, part.Text)
+		case *Note:
+			others = appendText(others, part.Text)
+		case *Call:
+			others = append(others, &anthropicToolUse{ID: part.ID, Input: part.Input, Name: part.Name, Type: "tool_use"})
+		case *Result:
+			results = append(results, &anthropicToolResult{
+				ToolUseID: part.ID, IsError: part.Bad, Type: "tool_result",
+				Content: []*anthropicText{newAnthropicText(cmp.Or(part.Text, "(nothing)"))},
+			})
+		case *Kept:
+			if part.API == Anthropic {
+				others = append(others, part.JSON)
+			}
+		case *Thought:
+			if part.API == Anthropic {
+				others = append(others, part.JSON)
+			}
+		default:
+			panic(fmt.Sprintf("unhandled %T", part))
+		}
+	}
+	return anthropicMessage{Role: m.Role, Content: append(results, others...)}
+}
+
+// appendText appends a block of text. An empty one would be refused.
+func appendText(blocks []any, text string) []any {
+	if text == "" {
+		return blocks
+	}
+	return append(blocks, newAnthropicText(text))
 }
 
 // thinks reports whether a model can be asked to think: not between a call that
@@ -137,89 +219,171 @@ func thinks(all []Message) bool {
 	return true
 }
 
-func (c *messages) params(r *Request) anthropic.MessageNewParams {
-	p := anthropic.MessageNewParams{
-		Model:     anthropic.Model(c.at.Spec.Model),
-		MaxTokens: cmp.Or(c.at.Facts.MaxOutput, defaultOutput),
-	}
-	if c.at.Spec.Effort != "" {
-		p.OutputConfig.Effort = anthropic.OutputConfigEffort(c.at.Spec.Effort)
-	}
-	if c.at.Thinking > 0 && thinks(r.Messages) {
-		p.Thinking.OfEnabled = &anthropic.ThinkingConfigEnabledParam{BudgetTokens: c.at.Thinking}
-		if !r.without(thinkingDisplay) { // nobody is to read it: it comes encrypted only
-			p.Thinking.OfEnabled.Display = anthropic.ThinkingConfigEnabledDisplayOmitted
-		}
-	}
-	tools := r.Tools
-	if len(r.Schema) > 0 && !r.Frozen {
-		tools = append(tools[:len(tools):len(tools)], Tool{
-			Name: AnswerTool, Schema: r.Schema,
-			Description: "Give your final answer. Call this once, when everything else is done, in place of a last message.",
-		})
-		// A model that thinks may not be made to use a tool.
-		if r.Must && c.at.Thinking == 0 {
-			p.ToolChoice = anthropic.ToolChoiceParamOfTool(AnswerTool)
-		}
-	}
-	for _, t := range tools {
-		p.Tools = append(p.Tools, anthropic.ToolUnionParam{OfTool: &anthropic.ToolParam{
-			Name: t.Name, Description: anthropic.String(t.Description),
-			InputSchema: param.Override[anthropic.ToolInputSchemaParam](t.Schema),
-		}})
-	}
-	mark := anthropic.NewCacheControlEphemeralParam()
-	if r.Shared != "" {
-		p.System = append(p.System, anthropic.TextBlockParam{Text: r.Shared, CacheControl: mark})
-	}
-	if r.Own != "" {
-		p.System = append(p.System, anthropic.TextBlockParam{Text: r.Own})
-	}
-	for _, m := range r.Messages {
-		p.Messages = append(p.Messages, anthropicMessage(m))
-	}
-	if n := len(p.Messages); n > 0 {
-		if blocks := p.Messages[n-1].Content; len(blocks) > 0 {
-			if c := blocks[len(blocks)-1].GetCacheControl(); c != nil {
-				*c = mark
-			}
-		}
-	}
-	return p
+// anthropicEvent is an event of a stream. Which members it has follows from its
+// type; the others are empty.
+type anthropicEvent struct {
+	Type    string `json:"type"`
+	Message struct {
+		Model      string           `json:"model"`
+		Content    []anthropicBlock `json:"content"`
+		StopReason string           `json:"stop_reason"`
+		Usage      anthropicUsage   `json:"usage"`
+	} `json:"message"`
+	Index        int            `json:"index"`
+	ContentBlock anthropicBlock `json:"content_block"`
+	Delta        struct {
+		Type        string `json:"type"`
+		Text        string `json:"text"`
+		PartialJSON string `json:"partial_json"`
+		Thinking    string `json:"thinking"`
+		Signature   string `json:"signature"`
+		StopReason  string `json:"stop_reason"`
+	} `json:"delta"`
+	Usage json.RawMessage `json:"usage"`
 }
 
-// anthropicMessage is a message as the API has it. Results come first: it
-// takes nothing between a call and its result.
-func anthropicMessage(m Message) anthropic.MessageParam {
-	out := anthropic.MessageParam{Role: anthropic.MessageParamRole(m.Role)}
-	var after []anthropic.ContentBlockParamUnion
-	said := func(text string) {
-		if text != "" { // an empty block is refused
-			after = append(after, anthropic.NewTextBlock(text))
+type anthropicUsage struct {
+	Input      count `json:"input_tokens"`
+	Output     count `json:"output_tokens"`
+	CacheRead  count `json:"cache_read_input_tokens"`
+	CacheWrite count `json:"cache_creation_input_tokens"`
+}
+
+// anthropicBlock is a block of a reply: text, tool_use, thinking or
+// redacted_thinking. Blocks of other types say nothing that is used.
+type anthropicBlock struct {
+	Type      string          `json:"type"`
+	Text      string          `json:"text"`
+	Thinking  string          `json:"thinking"`
+	Signature string          `json:"signature"`
+	Data      string          `json:"data"` // of redacted thinking
+	ID        string          `json:"id"`
+	Name      string          `json:"name"`
+	Input     json.RawMessage `json:"input"`
+	partial   string          // what deltas say of the input
+}
+
+// anthropicReply builds a reply from the events of a stream.
+type anthropicReply struct {
+	say    func(string)
+	spoken thought.Stream
+	model  string
+	blocks []anthropicBlock
+	stop   string
+	usage  anthropicUsage
+	ended  bool
+}
+
+// add takes an event. Types that are not known are skipped: the API says that
+// there may be new ones. So are events without a name, which it never sends.
+func (a *anthropicReply) add(e event) (over bool, err error) {
+	switch {
+	case e.name == "" || e.name == "ping" || len(e.data) == 0:
+		return false, nil
+	case e.name == "error":
+		return false, answered{body: string(e.data)}.classify()
+	}
+	var w anthropicEvent
+	if err := decode(e.data, &w); err != nil {
+		return false, err
+	}
+	switch w.Type {
+	case "message_start":
+		a.model, a.blocks, a.stop, a.usage = w.Message.Model, w.Message.Content, w.Message.StopReason, w.Message.Usage
+	case "content_block_start":
+		if w.Index != len(a.blocks) {
+			return false, fmt.Errorf("read the stream: block %d begins where block %d is due", w.Index, len(a.blocks))
+		}
+		a.blocks = append(a.blocks, w.ContentBlock)
+	case "content_block_delta":
+		return false, a.addDelta(&w)
+	case "content_block_stop":
+		tell(a.say, a.spoken.End(false))
+	case "message_delta":
+		a.stop = w.Delta.StopReason
+		if given(w.Usage) { // totals, of which it leaves out what it said at the start
+			return false, decode(w.Usage, &a.usage)
+		}
+	case "message_stop":
+		a.ended = true
+	}
+	return a.ended, nil
+}
+
+func (a *anthropicReply) addDelta(w *anthropicEvent) error {
+	if w.Index < 0 || w.Index >= len(a.blocks) {
+		return fmt.Errorf("read the stream: a piece of block %d of %d", w.Index, len(a.blocks))
+	}
+	switch b := &a.blocks[w.Index]; w.Delta.Type {
+	case "text_delta":
+		b.Text += w.Delta.Text
+		tell(a.say, a.spoken.Next(w.Delta.Text))
+	case "input_json_delta":
+		b.partial += w.Delta.PartialJSON
+	case "thinking_delta":
+		b.Thinking += w.Delta.Thinking
+	case "signature_delta":
+		b.Signature += w.Delta.Signature
+	}
+	return nil
+}
+
+func (a *anthropicReply) finish() (*Reply, error) {
+	if !a.ended {
+		return nil, errCutShort
+	}
+	u := a.usage
+	r := &Reply{Model: a.model, Message: Message{Role: Assistant}, Stop: Done, Usage: task.Usage{
+		Input: int64(u.Input), Output: int64(u.Output), CacheRead: int64(u.CacheRead), CacheWrite: int64(u.CacheWrite),
+	}}
+	for i := range a.blocks {
+		if part := a.blocks[i].part(); part != nil {
+			r.Message.Parts = append(r.Message.Parts, part)
 		}
 	}
-	for _, part := range m.Parts {
-		switch part := part.(type) {
-		case *Text:
-			said(part.Text)
-		case *Note:
-			said(part.Text)
-		case *Call:
-			after = append(after, anthropic.NewToolUseBlock(part.ID, part.Input, part.Name))
-		case *Result:
-			out.Content = append(out.Content, anthropic.NewToolResultBlock(part.ID, cmp.Or(part.Text, "(nothing)"), part.Bad))
-		case *Kept:
-			if part.API == Anthropic {
-				after = append(after, param.Override[anthropic.ContentBlockParamUnion](part.JSON))
-			}
-		case *Thought:
-			if part.API == Anthropic {
-				after = append(after, param.Override[anthropic.ContentBlockParamUnion](part.JSON))
-			}
-		default:
-			panic(fmt.Sprintf("unhandled %T", part))
-		}
+	switch a.stop {
+	case "max_tokens", "model_context_window_exceeded":
+		r.Stop = Cut
+	case "refusal":
+		r.Stop = Denied
 	}
-	out.Content = append(out.Content, after...)
-	return out
+	return r, nil
+}
+
+// part returns a block as a part of a message; nil: it says nothing.
+func (b *anthropicBlock) part() Part {
+	switch b.Type {
+	case "text":
+		if text := thought.Cut(b.Text); text != "" {
+			return &Text{text}
+		}
+	case "tool_use":
+		return &Call{ID: b.ID, Name: b.Name, Input: b.input()}
+	case "thinking":
+		text := mustMarshal(struct {
+			Type      string `json:"type"`
+			Thinking  string `json:"thinking"`
+			Signature string `json:"signature"`
+		}{b.Type, b.Thinking, b.Signature})
+		if b.Thinking != "" {
+			return &Thought{API: Anthropic, JSON: text}
+		}
+		return &Kept{API: Anthropic, JSON: text}
+	case "redacted_thinking":
+		return &Kept{API: Anthropic, JSON: mustMarshal(struct {
+			Type string `json:"type"`
+			Data string `json:"data"`
+		}{b.Type, b.Data})}
+	}
+	return nil
+}
+
+// input returns what a tool is to be used with. The start of a block has it as
+// an empty object as a rule, and deltas say it; some servers do the reverse.
+func (b *anthropicBlock) input() json.RawMessage {
+	var members map[string]json.RawMessage
+	if json.Unmarshal(b.Input, &members) == nil && len(members) > 0 {
+		return object(string(b.Input) + b.partial)
+	}
+	return object(b.partial)
 }

@@ -4,117 +4,134 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"net/http"
 	"strings"
-
-	"github.com/openai/openai-go/v3"
-	"github.com/openai/openai-go/v3/option"
-	"github.com/openai/openai-go/v3/packages/ssestream"
-	"github.com/openai/openai-go/v3/shared"
 
 	"agentswarm/swarm/provider"
 	"agentswarm/swarm/schema"
 )
 
-// chat asks by Chat Completions.
-type chat struct{ at *Endpoint }
+// chatModel asks by OpenAI's Chat Completions, which many servers speak.
+type chatModel struct{ at *Endpoint }
 
-// openaiOptions are those of both APIs of OpenAI. The SDK's own retries are
-// off: a wait is ours to tell.
-func openaiOptions(e *Endpoint, x *exchange) []option.RequestOption {
-	all := []option.RequestOption{
-		option.WithBaseURL(e.URL), option.WithMaxRetries(0), option.WithHTTPClient(client()), option.WithMiddleware(x.middleware),
-	}
-	if e.Key != "" {
-		all = append(all, option.WithAPIKey(e.Key))
-	}
-	return all
-}
-
-// Ask asks.
-func (c *chat) Ask(ctx context.Context, r *Request, say func(string)) (*Reply, error) {
-	params, err := c.params(r)
+// Ask sends a request and returns the reply, as Model says.
+func (m *chatModel) Ask(ctx context.Context, r *Request, say func(string)) (*Reply, error) {
+	body, err := m.request(r)
 	if err != nil {
 		return nil, err
 	}
-	x := &exchange{}
-	inner, end := x.begin(ctx)
-	defer end()
-	var raw *http.Response
-	client := &openai.Client{} // one that is made by the SDK would take keys from the environment
-	if err := client.Post(inner, "chat/completions", params, &raw, append(openaiOptions(c.at, x), option.WithJSONSet("stream", true))...); err != nil {
-		return nil, x.wrong(inner, err)
-	}
-	stream := ssestream.NewDecoder(raw)
-	defer stream.Close()
-	said := newChatReply(c.at.Spec.Model, say)
-	for !said.ended && stream.Next() {
-		if err := said.take(stream.Event().Data); err != nil {
-			return nil, x.wrong(inner, err)
-		}
-	}
-	if err := stream.Err(); err != nil {
-		return nil, x.wrong(inner, err)
-	}
-	// Some servers never say why a reply ended, but each says that it has.
-	if said.stop == "" && !said.ended {
-		return nil, x.wrong(inner, errCutShort)
-	}
-	return said.whole(), nil
+	c := call{path: "chat/completions", header: m.at.bearer(), body: body}
+	return m.at.send(ctx, c, newChatReply(m.at.Spec.Model, say))
 }
 
-func (c *chat) params(r *Request) (openai.ChatCompletionNewParams, error) {
-	p := openai.ChatCompletionNewParams{
-		Model: c.at.Spec.Model,
-	}
+// chatRequest is the body of a request.
+type chatRequest struct {
+	Messages            []chatMessage      `json:"messages,omitempty"`
+	Model               string             `json:"model"`
+	MaxCompletionTokens int64              `json:"max_completion_tokens,omitempty"`
+	MaxTokens           int64              `json:"max_tokens,omitempty"` // the older name of the same
+	PromptCacheKey      string             `json:"prompt_cache_key,omitempty"`
+	ReasoningEffort     string             `json:"reasoning_effort,omitempty"`
+	StreamOptions       *chatStreamOptions `json:"stream_options,omitempty"`
+	ResponseFormat      *chatFormat        `json:"response_format,omitempty"`
+	Tools               []chatTool         `json:"tools,omitempty"`
+	Stream              bool               `json:"stream"`
+}
+
+// chatMessage is a message of a request, by any role.
+type chatMessage struct {
+	Content          *string         `json:"content,omitempty"` // nil: calls alone
+	ToolCalls        []chatToolCall  `json:"tool_calls,omitempty"`
+	ToolCallID       *string         `json:"tool_call_id,omitempty"` // of a tool's result
+	Role             string          `json:"role"`
+	ReasoningContent json.RawMessage `json:"reasoning_content,omitempty"`
+}
+
+type chatToolCall struct {
+	ID       string       `json:"id"`
+	Function chatFunction `json:"function"`
+	Type     string       `json:"type"`
+}
+
+type chatFunction struct {
+	Arguments string `json:"arguments"`
+	Name      string `json:"name"`
+}
+
+type chatStreamOptions struct {
+	IncludeUsage bool `json:"include_usage"`
+}
+
+type chatFormat struct {
+	JSONSchema chatSchema `json:"json_schema"`
+	Type       string     `json:"type"`
+}
+
+type chatSchema struct {
+	Name   string          `json:"name"`
+	Strict bool            `json:"strict"`
+	Schema json.RawMessage `json:"schema"`
+}
+
+type chatTool struct {
+	Function chatToolFunction `json:"function"`
+	Type     string           `json:"type"`
+}
+
+type chatToolFunction struct {
+	Name        string         `json:"name"`
+	Description string         `json:"description"`
+	Parameters  map[string]any `json:"parameters,omitzero"`
+}
+
+func (m *chatModel) request(r *Request) (*chatRequest, error) {
+	p := &chatRequest{Model: m.at.Spec.Model, ReasoningEffort: m.at.Spec.Effort, Stream: true}
 	if !r.without(streamOptions) {
-		p.StreamOptions.IncludeUsage = openai.Bool(true)
+		p.StreamOptions = &chatStreamOptions{IncludeUsage: true}
 	}
-	if r.CacheKey != "" && provider.Hosted(c.at.URL) {
-		p.PromptCacheKey = openai.String(r.CacheKey) // others may not know it
+	if provider.Hosted(m.at.URL) {
+		p.PromptCacheKey = r.CacheKey // others may not know it
 	}
-	if c.at.Spec.Effort != "" {
-		p.ReasoningEffort = shared.ReasoningEffort(c.at.Spec.Effort)
-	}
-	switch most := c.at.Facts.MaxOutput; {
-	case most > 0 && r.without(maxCompletionTokens):
-		p.MaxTokens = openai.Int(most) // its older name
-	case most > 0:
-		p.MaxCompletionTokens = openai.Int(most)
+	if r.without(maxCompletionTokens) {
+		p.MaxTokens = max(m.at.Facts.MaxOutput, 0)
+	} else {
+		p.MaxCompletionTokens = max(m.at.Facts.MaxOutput, 0)
 	}
 	for _, t := range r.Tools {
-		var schema map[string]any
-		if err := json.Unmarshal(t.Schema, &schema); err != nil {
-			return p, fmt.Errorf("tool %s: %w", t.Name, err)
+		parameters, err := t.parameters()
+		if err != nil {
+			return nil, err
 		}
-		p.Tools = append(p.Tools, openai.ChatCompletionFunctionTool(shared.FunctionDefinitionParam{
-			Name: t.Name, Description: openai.String(t.Description), Parameters: schema,
-		}))
+		p.Tools = append(p.Tools, chatTool{Function: chatToolFunction{t.Name, t.Description, parameters}, Type: "function"})
 	}
-	if c.formed(r) {
-		p.ResponseFormat.OfJSONSchema = &shared.ResponseFormatJSONSchemaParam{
-			JSONSchema: shared.ResponseFormatJSONSchemaJSONSchemaParam{
-				Name: AnswerTool, Schema: r.Schema, Strict: openai.Bool(schema.Strict(r.Schema)),
-			},
+	if m.sendsSchema(r) {
+		p.ResponseFormat = &chatFormat{
+			JSONSchema: chatSchema{Name: AnswerTool, Strict: schema.Strict(r.Schema), Schema: r.Schema}, Type: "json_schema",
 		}
 	}
 	if text := system(r); text != "" {
-		p.Messages = append(p.Messages, openai.SystemMessage(text))
+		p.Messages = append(p.Messages, chatMessage{Content: &text, Role: "system"})
 	}
-	var said chatMessages
-	for _, m := range r.Messages {
-		said.add(m, r)
+	for _, message := range r.Messages {
+		p.add(message, r)
 	}
-	p.Messages = append(p.Messages, said...)
 	return p, nil
 }
 
-// formed reports whether a schema goes along. A server that writes by one calls
-// no tools, as far as it is not known to do both: there it goes along once there
-// is nothing left to do but answer. What the answer must be its model is told
-// in words too.
-func (c *chat) formed(r *Request) bool {
-	return len(r.Schema) > 0 && !r.without(responseFormat) && (r.Must || len(r.Tools) == 0 || provider.Hosted(c.at.URL))
+// parameters returns the schema of a tool's input with its keys in the order of
+// the alphabet.
+func (t Tool) parameters() (map[string]any, error) {
+	var members map[string]any
+	if err := json.Unmarshal(t.Schema, &members); err != nil {
+		return nil, fmt.Errorf("tool %s: %w", t.Name, err)
+	}
+	return members, nil
+}
+
+// sendsSchema reports whether the schema of the answer is sent. Many servers that
+// hold a model to a schema let it call no tools. These are sent it once nothing
+// is left to do but answer. The prompt says in words what the answer must be.
+func (m *chatModel) sendsSchema(r *Request) bool {
+	return len(r.Schema) > 0 && !r.without(responseFormat) && (r.Must || len(r.Tools) == 0 || provider.Hosted(m.at.URL))
 }
 
 // system is the whole of the system prompt: what is shared comes first.
@@ -122,24 +139,22 @@ func system(r *Request) string {
 	return strings.Trim(r.Shared+"\n\n"+r.Own, "\n")
 }
 
-// chatMessages are a conversation as the API has it: each result is a message of
-// its own, and what the user says in a row is one, as the templates of many
-// models take turns only.
-type chatMessages []openai.ChatCompletionMessageParamUnion
-
-func (all *chatMessages) add(m Message, r *Request) {
+// add appends a message as the API has it: each result is a message of its own,
+// and texts of the user in a row are one, as the templates of many models take
+// turns only.
+func (p *chatRequest) add(m Message, r *Request) {
 	if m.Role == Assistant {
-		*all = append(*all, openai.ChatCompletionMessageParamUnion{OfAssistant: chatAssistant(m, r)})
+		p.Messages = append(p.Messages, newChatAssistant(m, r))
 		return
 	}
 	for _, part := range m.Parts {
 		switch part := part.(type) {
 		case *Text:
-			all.say(part.Text)
+			p.addUser(part.Text)
 		case *Note:
-			all.say(part.Text)
+			p.addUser(part.Text)
 		case *Result:
-			*all = append(*all, openai.ToolMessage(part.Text, part.ID))
+			p.Messages = append(p.Messages, chatMessage{Content: &part.Text, ToolCallID: &part.ID, Role: "tool"})
 		case *Call, *Kept, *Thought: // a model's own
 		default:
 			panic(fmt.Sprintf("unhandled %T", part))
@@ -147,32 +162,25 @@ func (all *chatMessages) add(m Message, r *Request) {
 	}
 }
 
-func (all *chatMessages) say(text string) {
-	if n := len(*all); n > 0 && (*all)[n-1].OfUser != nil {
-		before := &(*all)[n-1].OfUser.Content.OfString
-		*before = openai.String(before.Value + "\n\n" + text)
-		return
+func (p *chatRequest) addUser(text string) {
+	if n := len(p.Messages); n > 0 && p.Messages[n-1].Role == string(User) {
+		text = *p.Messages[n-1].Content + "\n\n" + text
+		p.Messages = p.Messages[:n-1]
 	}
-	*all = append(*all, openai.UserMessage(text))
+	p.Messages = append(p.Messages, chatMessage{Content: &text, Role: string(User)})
 }
 
-func chatAssistant(m Message, r *Request) *openai.ChatCompletionAssistantMessageParam {
-	a := &openai.ChatCompletionAssistantMessageParam{}
+func newChatAssistant(m Message, r *Request) chatMessage {
+	a := chatMessage{Role: string(Assistant)}
 	if text := m.Said(); text != "" {
-		a.Content.OfString = openai.String(text)
+		a.Content = &text
 	}
 	for _, c := range m.Calls() {
-		a.ToolCalls = append(a.ToolCalls, openai.ChatCompletionMessageToolCallUnionParam{
-			OfFunction: &openai.ChatCompletionMessageFunctionToolCallParam{
-				ID: c.ID, Function: openai.ChatCompletionMessageFunctionToolCallFunctionParam{
-					Name: c.Name, Arguments: string(c.Input),
-				},
-			},
-		})
+		a.ToolCalls = append(a.ToolCalls, chatToolCall{ID: c.ID, Function: chatFunction{string(c.Input), c.Name}, Type: "function"})
 	}
 	for _, p := range m.Parts {
 		if t, ok := p.(*Thought); ok && t.API == Chat && !r.without(reasoningContent) {
-			a.SetExtraFields(map[string]any{reasoningContent: t.JSON})
+			a.ReasoningContent = t.JSON
 		}
 	}
 	return a

@@ -3,7 +3,6 @@ package model
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -12,17 +11,15 @@ import (
 	"agentswarm/swarm/thought"
 )
 
-// chatChunk is a piece of a reply, or the whole of one. It is read with more
-// patience than the SDK has: what speaks this API are many servers, few of
-// which are OpenAI's.
+// chatChunk is a piece of a reply, or the whole of one.
 type chatChunk struct {
 	Error json.RawMessage `json:"error"`
 	Model string          `json:"model"`
 	Usage struct {
-		Input   int64 `json:"prompt_tokens"`
-		Output  int64 `json:"completion_tokens"`
+		Input   count `json:"prompt_tokens"`
+		Output  count `json:"completion_tokens"`
 		Details struct {
-			Cached int64 `json:"cached_tokens"`
+			Cached count `json:"cached_tokens"`
 		} `json:"prompt_tokens_details"`
 	} `json:"usage"`
 	Choices []chatChoice `json:"choices"`
@@ -76,31 +73,37 @@ func newChatReply(model string, say func(string)) *chatReply {
 	return &chatReply{say: say, aloud: thought.Of(model)}
 }
 
-// take takes an event of the stream.
-func (s *chatReply) take(text []byte) error {
-	text = bytes.TrimSpace(text)
-	if s.ended = string(text) == "[DONE]"; s.ended || len(text) == 0 {
-		return nil
+// add takes an event of the stream.
+func (s *chatReply) add(e event) (over bool, err error) {
+	if s.ended = e.done(); s.ended || len(bytes.TrimSpace(e.data)) == 0 {
+		return s.ended, nil
 	}
 	var chunk chatChunk
-	err := json.Unmarshal(text, &chunk)
-	var odd *json.UnmarshalTypeError // of one member; the others are as they should be
-	switch word := string(chunk.Error); {
-	case err != nil && !errors.As(err, &odd):
-		return fmt.Errorf("read the stream: %w", err)
-	case word != "" && word != "null" && word != `""`:
-		return answered{body: string(text)}.classify()
+	if err := decode(e.data, &chunk); err != nil {
+		return false, err
 	}
-	s.add(&chunk)
-	return nil
+	if given(chunk.Error) {
+		return false, answered{body: string(e.data)}.classify()
+	}
+	s.addChunk(&chunk)
+	return false, nil
 }
 
-func (s *chatReply) add(chunk *chatChunk) {
+// finish returns the reply. Some servers never say why a reply ended, but each
+// says that it has.
+func (s *chatReply) finish() (*Reply, error) {
+	if s.stop == "" && !s.ended {
+		return nil, errCutShort
+	}
+	return s.whole(), nil
+}
+
+func (s *chatReply) addChunk(chunk *chatChunk) {
 	if chunk.Model != "" {
 		s.reply.Model = chunk.Model
 	}
 	if u := chunk.Usage; u.Input+u.Output > 0 {
-		s.reply.Usage = disjoint(u.Input, u.Output, u.Details.Cached)
+		s.reply.Usage = disjoint(int64(u.Input), int64(u.Output), int64(u.Details.Cached))
 	}
 	for _, choice := range chunk.Choices {
 		if choice.Index != 0 {
@@ -181,11 +184,17 @@ func (c *chatCall) add(p *chatPiece) {
 	if name := p.Function.Name; c.args.Len() == 0 && name != c.name { // some say it with each piece
 		c.name += name
 	}
-	var args string
-	if raw := p.Function.Arguments; json.Unmarshal(raw, &args) != nil {
-		args = string(raw)
+	c.args.WriteString(stringOrJSON(p.Function.Arguments))
+}
+
+// stringOrJSON returns the text of a JSON string, and any other JSON as it is:
+// some servers send an object in place of a string that holds one.
+func stringOrJSON(raw json.RawMessage) string {
+	var text string
+	if json.Unmarshal(raw, &text) != nil {
+		return string(raw)
 	}
-	c.args.WriteString(args)
+	return text
 }
 
 func (s *chatReply) whole() *Reply {
@@ -200,11 +209,7 @@ func (s *chatReply) whole() *Reply {
 	s.tell(s.aloud.End(s.reply.Stop == Cut))
 	m := Message{Role: Assistant}
 	if s.reasoning.Len() > 0 && len(s.calls) > 0 {
-		text, err := json.Marshal(s.reasoning.String())
-		if err != nil {
-			panic(fmt.Sprintf("model: a string does not marshal: %v", err))
-		}
-		m.Parts = append(m.Parts, &Thought{API: Chat, JSON: text})
+		m.Parts = append(m.Parts, &Thought{API: Chat, JSON: mustMarshal(s.reasoning.String())})
 	}
 	if text := thought.Cut(s.text.String()); text != "" {
 		m.Parts = append(m.Parts, &Text{text})

@@ -8,12 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"agentswarm/roles"
 	"time"
 
-	"github.com/anthropics/anthropic-sdk-go"
-	"github.com/openai/openai-go/v3/responses"
-
+	"agentswarm/roles"
 	"agentswarm/swarm/task"
 )
 
@@ -182,7 +179,7 @@ func TestChatPieces(t *testing.T) {
 	for _, test := range tests {
 		r := newChatReply("m", func(string) {})
 		for _, c := range test.chunks {
-			if err := r.take([]byte(`{"choices":[{"index":0,"delta":{"tool_calls":[` + c + `]}}]}`)); err != nil {
+			if _, err := r.add(event{data: []byte(`{"choices":[{"index":0,"delta":{"tool_calls":[` + c + `]}}]}`)}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -203,11 +200,9 @@ func TestChatThoughts(t *testing.T) {
 		told := ""
 		r := &chatReply{say: func(text string) { told += text }}
 		for _, delta := range pieces {
-			var chunk chatChunk
-			if err := json.Unmarshal([]byte(`{"choices":[{"index":0,"delta":`+delta+`}]}`), &chunk); err != nil {
+			if _, err := r.add(event{data: []byte(`{"choices":[{"index":0,"delta":` + delta + `}]}`)}); err != nil {
 				t.Fatal(err)
 			}
-			r.add(&chunk)
 		}
 		if got := r.whole().Message; got.Said() != "Said." || strings.TrimSpace(told) != "Said." || len(got.Parts) != 1 {
 			t.Errorf("of %s it is told %q and kept %+v", pieces, told, got.Parts)
@@ -219,22 +214,16 @@ func TestChatThoughts(t *testing.T) {
 func TestThoughtsElsewhere(t *testing.T) {
 	t.Parallel()
 	const text = "<think>\\nSECRET\\n</think>\\n\\nSaid."
-	var whole anthropic.Message
-	var item responses.ResponseOutputItemUnion
-	for v, raw := range map[any]string{
-		&whole: `{"content":[{"type":"text","text":"` + text + `"}]}`,
-		&item:  `{"type":"message","content":[{"type":"output_text","text":"` + text + `"}]}`,
-	} {
-		if err := json.Unmarshal([]byte(raw), v); err != nil {
-			t.Fatal(err)
-		}
-	}
 	want := []Part{&Text{"Said."}}
-	if got := anthropicReply(&whole).Message.Parts; !reflect.DeepEqual(got, want) {
-		t.Errorf("anthropicReply keeps %+v", got)
-	}
-	if got := responsePart(&item); !reflect.DeepEqual(got, want) {
-		t.Errorf("responsePart keeps %+v", got)
+	for api, stream := range map[API]string{
+		Anthropic: sse(`{"type":"message_start","message":{"content":[{"type":"text","text":"`+text+`"}]}}`, `{"type":"message_stop"}`),
+		Responses: sse(`{"type":"response.output_item.done","item":{"type":"message","content":[{"type":"output_text","text":"`+text+`"}]}}`,
+			`{"type":"response.completed"}`),
+	} {
+		reply, _, _, err := served(t, Endpoint{API: api}, &Request{}, stream)
+		if err != nil || !reflect.DeepEqual(reply.Message.Parts, want) {
+			t.Errorf("%s: %+v, %v", api, reply, err)
+		}
 	}
 }
 

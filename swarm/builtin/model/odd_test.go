@@ -2,13 +2,13 @@ package model
 
 import (
 	"errors"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -99,15 +99,15 @@ func TestNoStream(t *testing.T) {
 // TestEndless gives a reply up that would fill the memory.
 func TestEndless(t *testing.T) {
 	t.Parallel()
-	h := &heard{ReadCloser: io.NopCloser(strings.NewReader("123456789")), exchange: &exchange{}, left: 5}
-	_, end := h.exchange.begin(t.Context())
-	defer end()
+	timer := time.AfterFunc(silence, func() {})
+	defer timer.Stop()
+	b := &replyBody{Reader: strings.NewReader("123456789"), timer: timer, left: 5}
 	buf := make([]byte, 5)
-	if n, err := h.Read(buf); n != 5 || err != nil {
+	if n, err := b.Read(buf); n != 5 || err != nil {
 		t.Fatalf("Read = %d, %v", n, err)
 	}
 	var e *Error
-	if _, err := h.Read(buf); !errors.As(err, &e) || e.Wait {
+	if _, err := b.Read(buf); !errors.As(err, &e) || e.Wait {
 		t.Errorf("beyond what it may take: %v", err)
 	}
 }

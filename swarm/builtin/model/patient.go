@@ -13,11 +13,11 @@ import (
 func New(e *Endpoint) Model {
 	switch e.API {
 	case Chat:
-		return &chat{e}
+		return &chatModel{e}
 	case Responses:
-		return &responder{e}
+		return &responsesModel{e}
 	case Anthropic:
-		return &messages{e}
+		return &anthropicModel{e}
 	default:
 		panic(fmt.Sprintf("model: unknown API %q", e.API))
 	}

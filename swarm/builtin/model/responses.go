@@ -3,205 +3,296 @@ package model
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-
-	"github.com/openai/openai-go/v3"
-	"github.com/openai/openai-go/v3/packages/param"
-	"github.com/openai/openai-go/v3/packages/ssestream"
-	"github.com/openai/openai-go/v3/responses"
-	"github.com/openai/openai-go/v3/shared"
 
 	"agentswarm/swarm/schema"
 	"agentswarm/swarm/thought"
 )
 
-// responder asks by the Responses API. Nothing is stored there: the
+// responsesModel asks by OpenAI's Responses API. Nothing is stored there: the
 // conversation is ours, and reasoning comes encrypted to be sent back.
-type responder struct{ at *Endpoint }
+type responsesModel struct{ at *Endpoint }
 
-// Ask asks.
-func (c *responder) Ask(ctx context.Context, r *Request, say func(string)) (*Reply, error) {
-	params, err := c.params(r)
+// Ask sends a request and returns the reply, as Model says.
+func (m *responsesModel) Ask(ctx context.Context, r *Request, say func(string)) (*Reply, error) {
+	body, err := m.request(r)
 	if err != nil {
 		return nil, err
 	}
-	x := &exchange{}
-	inner, end := x.begin(ctx)
-	defer end()
-	service := responses.NewResponseService(openaiOptions(c.at, x)...)
-	stream := service.NewStreaming(inner, params)
-	defer stream.Close()
-	reply := &Reply{Message: Message{Role: Assistant}, Stop: Done}
-	var aloud thought.Stream
-	for stream.Next() {
-		event := stream.Current()
-		switch event.Type {
-		case "response.refusal.delta":
-			reply.Stop = Denied
-			tell(say, event.Delta)
-		case "response.output_text.delta":
-			tell(say, aloud.Next(event.Delta))
-		case "response.output_item.done":
-			tell(say, aloud.End(false))
-			reply.Message.Parts = append(reply.Message.Parts, responsePart(&event.Item)...)
-		case "response.completed", "response.incomplete":
-			return reply.settle(&event.Response), nil
-		case "response.failed":
-			return nil, answered{body: event.Response.Error.RawJSON()}.classify()
-		case "error":
-			return nil, answered{body: event.RawJSON()}.classify()
-		}
-	}
-	if err := stream.Err(); err != nil {
-		return nil, x.wrong(inner, streamed(err))
-	}
-	return nil, x.wrong(inner, errCutShort)
+	return m.at.send(ctx, call{path: "responses", header: m.at.bearer(), body: body}, newResponsesReply(say))
 }
 
-// streamed finds an error of the provider within its stream.
-func streamed(err error) error {
-	var within *ssestream.StreamError
-	if errors.As(err, &within) {
-		return answered{body: string(within.Event.Data)}.classify()
-	}
-	return err
+// responsesRequest is the body of a request.
+type responsesRequest struct {
+	Instructions    string              `json:"instructions,omitempty"`
+	MaxOutputTokens int64               `json:"max_output_tokens,omitempty"`
+	PromptCacheKey  string              `json:"prompt_cache_key,omitempty"`
+	Store           bool                `json:"store"`
+	Include         []string            `json:"include"`
+	Input           []any               `json:"input,omitempty"` // *responses… below, or JSON that the API gave
+	Model           string              `json:"model"`
+	Reasoning       *responsesReasoning `json:"reasoning,omitempty"`
+	Text            *responsesText      `json:"text,omitempty"`
+	Tools           []responsesTool     `json:"tools,omitempty"`
+	Stream          bool                `json:"stream"`
 }
 
-// settle takes what is only known at the end.
-func (r *Reply) settle(end *responses.Response) *Reply {
-	r.Model = string(end.Model)
-	u := end.Usage
-	r.Usage = disjoint(u.InputTokens, u.OutputTokens, u.InputTokensDetails.CachedTokens)
-	switch end.IncompleteDetails.Reason {
-	case "max_output_tokens":
-		r.Stop = Cut
-	case "content_filter":
-		r.Stop = Denied
-	}
-	if len(r.Message.Parts) == 0 { // some servers say all of it at the end only
-		for i := range end.Output {
-			r.Message.Parts = append(r.Message.Parts, responsePart(&end.Output[i])...)
-		}
-	}
-	return r
+type responsesMessage struct {
+	Content string `json:"content"`
+	Role    Role   `json:"role"`
 }
 
-// responsePart is an item of the output.
-func responsePart(item *responses.ResponseOutputItemUnion) []Part {
-	switch item.Type {
-	case "message":
-		var all []Part
-		for _, c := range item.Content {
-			if text := thought.Cut(c.Text + c.Refusal); text != "" {
-				all = append(all, &Text{text})
-			}
-		}
-		return all
-	case "function_call":
-		return []Part{&Call{ID: item.CallID, Name: item.Name, Input: object(item.Arguments.OfString)}}
-	case "reasoning":
-		return reasoning(item.RawJSON())
-	}
-	return nil
+type responsesCall struct {
+	Arguments string `json:"arguments"`
+	CallID    string `json:"call_id"`
+	Name      string `json:"name"`
+	Type      string `json:"type"`
 }
 
-// reasoning is what is kept of how a model came to its reply: what is encrypted,
-// less what can be read. What can only be read is for the model alone.
-func reasoning(raw string) []Part {
-	var w map[string]json.RawMessage
-	var sealed string
-	if json.Unmarshal([]byte(raw), &w) != nil {
-		return nil
-	}
-	switch _ = json.Unmarshal(w["encrypted_content"], &sealed); {
-	case sealed != "":
-		delete(w, "content")
-		w["summary"] = json.RawMessage("[]")
-		text, err := json.Marshal(w)
-		if err != nil {
-			return nil
-		}
-		return []Part{&Kept{API: Responses, JSON: text}}
-	case len(w["content"]) > len("[]") && string(w["content"]) != "null":
-		return []Part{&Thought{API: Responses, JSON: json.RawMessage(raw)}}
-	}
-	return nil // by its id nobody finds it: nothing is stored there
+type responsesResult struct {
+	Output string `json:"output"`
+	CallID string `json:"call_id"`
+	Type   string `json:"type"`
 }
 
-func (c *responder) params(r *Request) (responses.ResponseNewParams, error) {
-	p := responses.ResponseNewParams{
-		Model: c.at.Spec.Model, Store: openai.Bool(false),
-		Include: []responses.ResponseIncludable{"reasoning.encrypted_content"},
+type responsesReasoning struct {
+	Effort string `json:"effort"`
+}
+
+type responsesText struct {
+	Format responsesFormat `json:"format"`
+}
+
+type responsesFormat struct {
+	Name   string         `json:"name"`
+	Schema map[string]any `json:"schema"`
+	Strict bool           `json:"strict"`
+	Type   string         `json:"type"`
+}
+
+type responsesTool struct {
+	Strict      bool           `json:"strict"`
+	Parameters  map[string]any `json:"parameters,omitzero"`
+	Name        string         `json:"name"`
+	Description string         `json:"description"`
+	Type        string         `json:"type"`
+}
+
+func (m *responsesModel) request(r *Request) (*responsesRequest, error) {
+	p := &responsesRequest{
+		Instructions: system(r), MaxOutputTokens: max(m.at.Facts.MaxOutput, 0), PromptCacheKey: r.CacheKey,
+		Include: []string{"reasoning.encrypted_content"}, Model: m.at.Spec.Model, Stream: true,
 	}
-	if text := system(r); text != "" {
-		p.Instructions = openai.String(text)
-	}
-	if r.CacheKey != "" {
-		p.PromptCacheKey = openai.String(r.CacheKey)
-	}
-	if c.at.Spec.Effort != "" {
-		p.Reasoning.Effort = shared.ReasoningEffort(c.at.Spec.Effort)
-	}
-	if c.at.Facts.MaxOutput > 0 {
-		p.MaxOutputTokens = openai.Int(c.at.Facts.MaxOutput)
+	if m.at.Spec.Effort != "" {
+		p.Reasoning = &responsesReasoning{m.at.Spec.Effort}
 	}
 	for _, t := range r.Tools {
-		var schema map[string]any
-		if err := json.Unmarshal(t.Schema, &schema); err != nil {
-			return p, fmt.Errorf("tool %s: %w", t.Name, err)
+		parameters, err := t.parameters()
+		if err != nil {
+			return nil, err
 		}
-		p.Tools = append(p.Tools, responses.ToolUnionParam{OfFunction: &responses.FunctionToolParam{
-			Name: t.Name, Description: openai.String(t.Description), Parameters: schema, Strict: openai.Bool(false),
-		}})
+		p.Tools = append(p.Tools, responsesTool{Parameters: parameters, Name: t.Name, Description: t.Description, Type: "function"})
 	}
 	if len(r.Schema) > 0 && !r.without(responseFormat) {
-		var wanted map[string]any
-		if err := json.Unmarshal(r.Schema, &wanted); err != nil {
-			return p, fmt.Errorf("the schema of the answer: %w", err)
+		f := responsesFormat{Name: AnswerTool, Strict: schema.Strict(r.Schema), Type: "json_schema"}
+		if err := json.Unmarshal(r.Schema, &f.Schema); err != nil {
+			return nil, fmt.Errorf("the schema of the answer: %w", err)
 		}
-		p.Text.Format.OfJSONSchema = &responses.ResponseFormatTextJSONSchemaConfigParam{
-			Name: AnswerTool, Schema: wanted, Strict: openai.Bool(schema.Strict(r.Schema)),
-		}
+		p.Text = &responsesText{f}
 	}
-	for _, m := range r.Messages {
-		p.Input.OfInputItemList = append(p.Input.OfInputItemList, responseItems(m)...)
+	for _, message := range r.Messages {
+		p.add(message)
 	}
 	return p, nil
 }
 
-// responseItems are a message as the API has it.
-func responseItems(m Message) []responses.ResponseInputItemUnionParam {
-	var all []responses.ResponseInputItemUnionParam
-	said := func(text string) {
-		all = append(all, responses.ResponseInputItemParamOfMessage(text, responses.EasyInputMessageRole(m.Role)))
-	}
+// add appends a message as the API has it: each part is an item.
+func (p *responsesRequest) add(m Message) {
 	for _, part := range m.Parts {
+		var item any
 		switch part := part.(type) {
 		case *Text:
-			said(part.Text)
+			item = &responsesMessage{part.Text, m.Role}
 		case *Note:
-			said(part.Text)
+			item = &responsesMessage{part.Text, m.Role}
 		case *Call:
-			all = append(all, responses.ResponseInputItemParamOfFunctionCall(string(part.Input), part.ID, part.Name))
+			item = &responsesCall{Arguments: string(part.Input), CallID: part.ID, Name: part.Name, Type: "function_call"}
 		case *Result:
-			all = append(all, responses.ResponseInputItemUnionParam{
-				OfFunctionCallOutput: &responses.ResponseInputItemFunctionCallOutputParam{
-					CallID: openai.String(part.ID),
-					Output: responses.ResponseInputItemFunctionCallOutputOutputUnionParam{OfString: openai.String(part.Text)},
-				},
-			})
+			item = &responsesResult{Output: part.Text, CallID: part.ID, Type: "function_call_output"}
 		case *Kept:
-			if part.API == Responses {
-				all = append(all, param.Override[responses.ResponseInputItemUnionParam](part.JSON))
+			if part.API != Responses {
+				continue
 			}
+			item = part.JSON
 		case *Thought:
-			if part.API == Responses {
-				all = append(all, param.Override[responses.ResponseInputItemUnionParam](part.JSON))
+			if part.API != Responses {
+				continue
 			}
+			item = part.JSON
 		default:
 			panic(fmt.Sprintf("unhandled %T", part))
 		}
+		p.Input = append(p.Input, item)
 	}
-	return all
+}
+
+// responsesEvent is an event of a stream. Which members it has follows from its
+// type; the others are empty.
+type responsesEvent struct {
+	Type     string          `json:"type"`
+	Delta    string          `json:"delta"`
+	Item     json.RawMessage `json:"item"`
+	Response responsesEnd    `json:"response"`
+	Error    json.RawMessage `json:"error"`
+}
+
+// responsesEnd is the response itself, of which the last event tells.
+type responsesEnd struct {
+	Model string `json:"model"`
+	Usage struct {
+		Input   count `json:"input_tokens"`
+		Output  count `json:"output_tokens"`
+		Details struct {
+			Cached count `json:"cached_tokens"`
+		} `json:"input_tokens_details"`
+	} `json:"usage"`
+	Incomplete struct {
+		Reason string `json:"reason"`
+	} `json:"incomplete_details"`
+	Output []json.RawMessage `json:"output"`
+	Error  json.RawMessage   `json:"error"`
+}
+
+// responsesItem is an item of the output: message, function_call or reasoning.
+type responsesItem struct {
+	Type    string `json:"type"`
+	Content []struct {
+		Text    string `json:"text"`
+		Refusal string `json:"refusal"`
+	} `json:"content"`
+	CallID    string          `json:"call_id"`
+	Name      string          `json:"name"`
+	Arguments json.RawMessage `json:"arguments"`
+}
+
+// responsesReply builds a reply from the events of a stream.
+type responsesReply struct {
+	say    func(string)
+	spoken thought.Stream
+	reply  *Reply
+	ended  bool
+}
+
+func newResponsesReply(say func(string)) *responsesReply {
+	return &responsesReply{say: say, reply: &Reply{Message: Message{Role: Assistant}, Stop: Done}}
+}
+
+// add takes an event. Types that are not known are skipped.
+func (a *responsesReply) add(e event) (over bool, err error) {
+	switch {
+	case len(e.data) == 0:
+		return false, nil
+	case e.done():
+		return true, nil
+	}
+	var w responsesEvent
+	if err := decode(e.data, &w); err != nil {
+		return false, err
+	}
+	if w.Type == "error" || given(w.Error) {
+		return false, answered{body: string(e.data)}.classify()
+	}
+	switch w.Type {
+	case "response.refusal.delta":
+		a.reply.Stop = Denied
+		tell(a.say, w.Delta)
+	case "response.output_text.delta":
+		tell(a.say, a.spoken.Next(w.Delta))
+	case "response.output_item.done":
+		tell(a.say, a.spoken.End(false))
+		a.addItem(w.Item)
+	case "response.completed", "response.incomplete":
+		a.settle(&w.Response)
+		a.ended = true
+	case "response.failed":
+		body := ""
+		if given(w.Response.Error) {
+			body = string(w.Response.Error)
+		}
+		return false, answered{body: body}.classify()
+	}
+	return a.ended, nil
+}
+
+// settle takes what is only known at the end.
+func (a *responsesReply) settle(end *responsesEnd) {
+	a.reply.Model = end.Model
+	u := end.Usage
+	a.reply.Usage = disjoint(int64(u.Input), int64(u.Output), int64(u.Details.Cached))
+	switch end.Incomplete.Reason {
+	case "max_output_tokens":
+		a.reply.Stop = Cut
+	case "content_filter":
+		a.reply.Stop = Denied
+	}
+	if len(a.reply.Message.Parts) == 0 { // some servers say all of it at the end only
+		for _, item := range end.Output {
+			a.addItem(item)
+		}
+	}
+}
+
+func (a *responsesReply) finish() (*Reply, error) {
+	if !a.ended {
+		return nil, errCutShort
+	}
+	return a.reply, nil
+}
+
+// addItem adds an item of the output to the message.
+func (a *responsesReply) addItem(raw json.RawMessage) {
+	var item responsesItem
+	if len(raw) == 0 || decode(raw, &item) != nil {
+		return
+	}
+	parts := &a.reply.Message.Parts
+	switch item.Type {
+	case "message":
+		for _, c := range item.Content {
+			if text := thought.Cut(c.Text + c.Refusal); text != "" {
+				*parts = append(*parts, &Text{text})
+			}
+		}
+	case "function_call":
+		*parts = append(*parts, &Call{ID: item.CallID, Name: item.Name, Input: object(stringOrJSON(item.Arguments))})
+	case "reasoning":
+		if part := reasoning(raw); part != nil {
+			*parts = append(*parts, part)
+		}
+	}
+}
+
+// reasoning returns what is kept of how a model came to its reply: what is
+// encrypted, less what can be read. What can only be read is for the model
+// alone. It returns nil for neither: by its id nobody finds it, as nothing is
+// stored there.
+func reasoning(raw json.RawMessage) Part {
+	var members map[string]json.RawMessage
+	var sealed string
+	if json.Unmarshal(raw, &members) != nil {
+		return nil
+	}
+	switch _ = json.Unmarshal(members["encrypted_content"], &sealed); {
+	case sealed != "":
+		delete(members, "content")
+		members["summary"] = json.RawMessage("[]")
+		text, err := json.Marshal(members)
+		if err != nil {
+			return nil
+		}
+		return &Kept{API: Responses, JSON: text}
+	case len(members["content"]) > len("[]") && string(members["content"]) != "null":
+		return &Thought{API: Responses, JSON: raw}
+	}
+	return nil
 }
