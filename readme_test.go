@@ -46,3 +46,33 @@ func TestReadmeShowsUsage(t *testing.T) {
 		t.Error("the README does not say above it that the run was scripted")
 	}
 }
+
+// TestGateRunsTheReadme: the gate calls the two commands with which the README
+// begins, as they stand there.
+func TestGateRunsTheReadme(t *testing.T) {
+	t.Parallel()
+	readme, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var gate string
+	for _, file := range []string{"run", "lib"} {
+		text, err := os.ReadFile(filepath.Join(".ci", file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		gate += string(text)
+	}
+	_, rest, _ := strings.Cut(string(readme), "```sh\n")
+	block, _, _ := strings.Cut(rest, "```")
+	lines := strings.Split(strings.TrimSpace(block), "\n")
+	if len(lines) != 2 {
+		t.Fatalf("the README begins with %q, want two commands", lines)
+	}
+	for _, line := range lines {
+		command, _, _ := strings.Cut(line, "#")
+		if command = strings.TrimSpace(command); !strings.Contains(gate, command+"\n") {
+			t.Errorf("the gate does not run %q", command)
+		}
+	}
+}

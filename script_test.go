@@ -35,9 +35,10 @@ func TestMain(m *testing.M) {
 		panic(err)
 	}
 	testscript.Main(m, map[string]func(){
-		"swarm":        faultySwarm,
-		"fakeagent":    fakeAgent,
-		"nonamespaces": func() { os.Exit(nonamespaces.Main(os.Args[1:])) },
+		"swarm":            faultySwarm,
+		"fakeagent":        fakeAgent,
+		"nonamespaces":     func() { os.Exit(nonamespaces.Main(os.Args[1:])) },
+		isolationProbeName: isolationProbe,
 	})
 }
 

@@ -1,0 +1,290 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"agentswarm/worktree"
+)
+
+// TestIsolation measures each cell of the table in docs/isolation.md: an agent
+// in each mode of the sandbox tries each row.
+func TestIsolation(t *testing.T) {
+	t.Parallel()
+	documented := isolationTable(t)
+	for column, mode := range sandboxModes() {
+		t.Run(mode.name, func(t *testing.T) {
+			t.Parallel()
+			if mode.name == modeFull {
+				if ok, err := scriptCondition("mounts", worktree.Overlay); !ok || err != nil {
+					t.Skip("no mounts in user namespaces here", err)
+				}
+			}
+			// Below /tmp the repository would keep all of /tmp closed to agents.
+			dir, err := os.MkdirTemp("/var/tmp", "swarm-isolation-")
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() {
+				endBelow(dir)
+				if err := worktree.RemoveAll(dir); err != nil {
+					t.Error(err)
+				}
+			})
+			y := newYardIn(t, dir)
+			if line := y.swarm([]string{"SWARM_SANDBOX=auto"}, "doctor").stdout; mode.name == modeFull && strings.Contains(line, "full (but") {
+				t.Skip("the full sandbox is incomplete here:", line)
+			}
+			measured := measureIsolation(t, y, mode)
+			for action, cells := range documented {
+				if got, want := measured[action], expected(cells[column]); got != want {
+					t.Errorf("%s: docs/isolation.md says %q, measured %q", action, cells[column], got)
+				}
+			}
+			for action, got := range measured {
+				if documented[action] == nil {
+					t.Errorf("%s: docs/isolation.md has no such row; measured %q", action, got)
+				}
+			}
+		})
+	}
+}
+
+// expected returns the answer of a cell on this kernel. Landlock restricts
+// signals and abstract sockets since ABI 6 (Linux 6.12, landlock(7)).
+func expected(cell string) string {
+	const since = ", from Linux 6.12"
+	if answer, some := strings.CutSuffix(cell, since); some {
+		if abi, _, _ := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION); int(abi) >= 6 {
+			return answer
+		}
+		return "yes"
+	}
+	return cell
+}
+
+// isolationTable reads the rows between the markers in docs/isolation.md: the
+// action, and the cell of each mode.
+func isolationTable(t *testing.T) map[string][]string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("docs", "isolation.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := map[string][]string{}
+	for _, cells := range tableAfter(t, string(text), "<!-- measured: TestIsolation -->") {
+		if len(cells) != 1+len(sandboxModes()) {
+			t.Fatalf("docs/isolation.md: %q, want a cell for each mode", cells)
+		}
+		rows[cells[0]] = cells[1:]
+	}
+	return rows
+}
+
+// tableAfter returns the cells of a Markdown table, without its header, between
+// a marker and the end marker.
+func tableAfter(t *testing.T, text, marker string) (rows [][]string) {
+	t.Helper()
+	_, rest, _ := strings.Cut(text, marker+"\n")
+	table, _, found := strings.Cut(rest, "<!-- end -->")
+	for i, line := range strings.Split(strings.TrimSpace(table), "\n") {
+		cells := strings.Split(strings.Trim(line, "|"), "|")
+		for k := range cells {
+			cells[k] = strings.TrimSpace(cells[k])
+		}
+		if i >= 2 {
+			rows = append(rows, cells)
+		}
+	}
+	if !found || len(rows) == 0 {
+		t.Fatalf("there is no table after %s", marker)
+	}
+	return rows
+}
+
+// TestToolExceptions: docs/isolation.md names each tool that cannot work in a
+// mode, and no other.
+func TestToolExceptions(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile(filepath.Join("docs", "isolation.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want, got []string
+	for _, tool := range tools() {
+		for mode, reason := range tool.fails {
+			want = append(want, tool.name+"|"+mode+"|"+reason)
+		}
+	}
+	for _, cells := range tableAfter(t, string(text), "<!-- exceptions: TestTools -->") {
+		got = append(got, strings.Join(cells, "|"))
+	}
+	slices.Sort(want)
+	slices.Sort(got)
+	if !slices.Equal(got, want) {
+		t.Errorf("docs/isolation.md names\n%q, want\n%q", got, want)
+	}
+}
+
+// isolationRow is one action that an agent tries.
+type isolationRow struct {
+	action string
+	script string      // ends with 0 if the agent could do it
+	effect func() bool // if set, decides in place of the script's exit code
+}
+
+// measureIsolation has an agent try all actions, and returns yes or no for each.
+func measureIsolation(t *testing.T, y *yard, mode sandboxMode) map[string]string {
+	t.Helper()
+	y.env = slices.DeleteFunc(y.env, func(kv string) bool {
+		return strings.HasPrefix(kv, "SWARM_SANDBOX=") || strings.HasPrefix(kv, "SWARM_BACKEND=") || strings.HasPrefix(kv, "TMPDIR=")
+	})
+	rows := y.isolationRows()
+	for i, row := range rows {
+		y.write(fmt.Sprintf("repo/try/%02d", i), row.script+"\n")
+	}
+	y.git("add", "-A")
+	y.git("commit", "-q", "-m", "actions")
+	argv := append(slices.Clone(mode.behind), "swarm", "run", "--json", "-j", "1", "--retries", "0", "--each", "try/*", "--", "sh", "-e", "{item}")
+	failed := y.results(argv)
+	measured := map[string]string{}
+	for i, row := range rows {
+		text, ran := failed[fmt.Sprintf("try/%02d", i)]
+		could := text == ""
+		if row.effect != nil {
+			could = row.effect()
+		}
+		measured[row.action] = map[bool]string{true: "yes", false: "no"}[could]
+		if !ran {
+			t.Errorf("%s: no agent tried it", row.action)
+		}
+	}
+	return measured
+}
+
+// isolationRows prepares what the agents try to reach.
+func (y *yard) isolationRows() []isolationRow {
+	y.write("outside/file", "yours\n")
+	y.write("home/.ssh/id_ed25519", "secret\n")
+	y.write("home/notes", "yours\n")
+	outside, home := filepath.Join(y.dir, "outside"), filepath.Join(y.dir, "home")
+	y.must(os.Chmod(filepath.Join(outside, "file"), 0o600))
+	shared := fmt.Sprintf("/tmp/swarm-isolation-%d-%s", os.Getpid(), filepath.Base(y.dir))
+	y.t.Cleanup(func() { _ = os.Remove(shared) })
+
+	probe := filepath.Join(y.dir, "bin", isolationProbeName)
+	y.copyTestBinary(probe)
+	tcp := y.listen("tcp", "127.0.0.1:0")
+	inFolder := y.listen("unix", filepath.Join(outside, "s"))
+	inHome := y.listen("unix", filepath.Join(home, "s"))
+	abstract := y.listen("unix", "@swarm-isolation-"+filepath.Base(y.dir))
+	pid := y.process()
+	key := y.sharedMemory()
+
+	connect := func(network, address string) string {
+		return fmt.Sprintf("%s connect %s '%s'", probe, network, address)
+	}
+	text := func(path, want string) func() bool {
+		return func() bool { got, _ := os.ReadFile(path); return strings.Contains(string(got), want) }
+	}
+	return []isolationRow{
+		{action: "read your files", script: "grep -q yours " + outside + "/file"},
+		{action: "read `~/.ssh` and other known secrets", script: "grep -q secret " + home + "/.ssh/id_ed25519"},
+		{action: "list the names in `~/.ssh`", script: "ls " + home + "/.ssh | grep -q id_ed25519"},
+		{action: "read the state of swarm", script: "cat " + y.state + "/*/runs/*/run.json"},
+		{action: "change your files", script: "echo agent >> " + outside + "/file", effect: text(filepath.Join(outside, "file"), "agent")},
+		{action: "change the mode of your files", script: probe + " chmod 604 " + outside + "/file", effect: func() bool {
+			info, err := os.Stat(filepath.Join(outside, "file"))
+			return err == nil && info.Mode().Perm() == 0o604
+		}},
+		{action: "change the times of your files", script: "touch -d 2001-01-01 " + outside + "/file", effect: func() bool {
+			info, err := os.Stat(filepath.Join(outside, "file"))
+			return err == nil && info.ModTime().Year() <= 2001
+		}},
+		{action: "write to HOME", script: "echo agent >> ~/notes"},
+		{action: "change your HOME", script: "echo agent >> ~/notes; echo agent >> " + home + "/notes", effect: text(filepath.Join(home, "notes"), "agent")},
+		{action: "write to `/tmp`", script: "f=$(mktemp /tmp/x.XXXXXX) && rm $f"},
+		{action: "leave files in your `/tmp`", script: "echo agent > " + shared, effect: text(shared, "agent")},
+		{action: "create branches in your repository", script: "git branch agent && git branch --list agent | grep -q agent", effect: func() bool {
+			return y.git("branch", "--list", "agent") != ""
+		}},
+		{action: "write to the git folder of your repository", script: "echo agent > " + y.repo + "/.git/agent", effect: text(filepath.Join(y.repo, ".git", "agent"), "agent")},
+		{action: "connect to a Unix socket in `/var/tmp`", script: connect("unix", inFolder)},
+		{action: "connect to a Unix socket in your HOME", script: connect("unix", inHome)},
+		{action: "connect to an abstract Unix socket", script: connect("unix", abstract)},
+		{action: "connect to a server on localhost", script: connect("tcp", tcp)},
+		{action: "attach your System V shared memory", script: fmt.Sprintf("%s shm %d", probe, key)},
+		{action: "see your processes", script: fmt.Sprintf("test -d /proc/%d && grep -q %s /proc/%d/cmdline", pid, isolationProbeName, pid)},
+		{action: "send signals to your processes", script: fmt.Sprintf("%s signal %d", probe, pid)},
+		{action: "leave a process that outlives the run", script: "setsid " + probe + " stay >/dev/null 2>&1 </dev/null &", effect: func() bool {
+			return len(processesWith(probe+"\x00stay")) > 0
+		}},
+	}
+}
+
+// listen accepts connections until the end of the test, and returns the address.
+func (y *yard) listen(network, address string) string {
+	y.t.Helper()
+	l, err := net.Listen(network, address)
+	y.must(err)
+	y.t.Cleanup(func() { _ = l.Close() })
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			_ = c.Close()
+		}
+	}()
+	return l.Addr().String()
+}
+
+// process starts a process of the user's, and returns its number.
+func (y *yard) process() int {
+	y.t.Helper()
+	cmd := exec.Command(filepath.Join(y.dir, "bin", isolationProbeName), "wait")
+	in, err := cmd.StdinPipe()
+	y.must(err)
+	y.must(cmd.Start())
+	y.t.Cleanup(func() { _ = in.Close(); _ = cmd.Process.Kill(); _ = cmd.Wait() })
+	return cmd.Process.Pid
+}
+
+// sharedMemory makes a System V segment that ends with the test.
+func (y *yard) sharedMemory() int {
+	y.t.Helper()
+	sum := fnv.New32a()
+	sum.Write([]byte(y.dir))
+	key := int(sum.Sum32() >> 1) // keys are positive numbers of 32 bits
+	id, err := unix.SysvShmGet(key, 4096, unix.IPC_CREAT|unix.IPC_EXCL|0o600)
+	y.must(err)
+	y.t.Cleanup(func() { _, _ = unix.SysvShmCtl(id, unix.IPC_RMID, nil) })
+	return key
+}
+
+// copyTestBinary puts the test binary at a path that agents see in all modes.
+func (y *yard) copyTestBinary(path string) {
+	y.t.Helper()
+	self, err := os.Executable()
+	y.must(err)
+	in, err := os.Open(self)
+	y.must(err)
+	defer in.Close()
+	y.must(os.MkdirAll(filepath.Dir(path), 0o755))
+	out, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY, 0o755)
+	y.must(err)
+	_, err = io.Copy(out, in)
+	y.must(errors.Join(err, out.Close()))
+}
