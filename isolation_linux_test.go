@@ -188,6 +188,10 @@ func (y *yard) isolationRows() []isolationRow {
 	tcp := y.listen("tcp", "127.0.0.1:0")
 	inFolder := y.listen("unix", filepath.Join(outside, "s"))
 	inHome := y.listen("unix", filepath.Join(home, "s"))
+	// Where agents have folders of their own at paths of their own, they lie here.
+	siblings := filepath.Join(y.state, "scratch", "sibling", "tmp")
+	y.must(os.MkdirAll(siblings, 0o700))
+	ofSibling := y.listen("unix", filepath.Join(siblings, "s"))
 	abstract := y.listen("unix", "@swarm-isolation-"+filepath.Base(y.dir))
 	pid := y.process()
 	key := y.sharedMemory()
@@ -222,6 +226,7 @@ func (y *yard) isolationRows() []isolationRow {
 		{action: "write to the git folder of your repository", script: "echo agent > " + y.repo + "/.git/agent", effect: text(filepath.Join(y.repo, ".git", "agent"), "agent")},
 		{action: "connect to a Unix socket in `/var/tmp`", script: connect("unix", inFolder)},
 		{action: "connect to a Unix socket in your HOME", script: connect("unix", inHome)},
+		{action: "connect to a Unix socket in the TMPDIR of another agent", script: connect("unix", ofSibling)},
 		{action: "connect to an abstract Unix socket", script: connect("unix", abstract)},
 		{action: "connect to a server on localhost", script: connect("tcp", tcp)},
 		{action: "attach your System V shared memory", script: fmt.Sprintf("%s shm %d", probe, key)},
