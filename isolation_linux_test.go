@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/creack/pty"
 	"golang.org/x/sys/unix"
 
 	"agentswarm/worktree"
@@ -194,6 +195,7 @@ func (y *yard) isolationRows() []isolationRow {
 	ofSibling := y.listen("unix", filepath.Join(siblings, "s"))
 	abstract := y.listen("unix", "@swarm-isolation-"+filepath.Base(y.dir))
 	pid := y.process()
+	terminal, printed := y.terminal()
 	key := y.sharedMemory()
 
 	connect := func(network, address string) string {
@@ -232,6 +234,7 @@ func (y *yard) isolationRows() []isolationRow {
 		{action: "attach your System V shared memory", script: fmt.Sprintf("%s shm %d", probe, key)},
 		{action: "see your processes", script: fmt.Sprintf("test -d /proc/%d && grep -q %s /proc/%d/cmdline", pid, isolationProbeName, pid)},
 		{action: "send signals to your processes", script: fmt.Sprintf("%s signal %d", probe, pid)},
+		{action: "write to your terminals", script: "echo agent > " + terminal, effect: printed},
 		{action: "leave a process that outlives the run", script: "setsid " + probe + " stay >/dev/null 2>&1 </dev/null &", effect: func() bool {
 			return len(processesWith(probe+"\x00stay")) > 0
 		}},
@@ -265,6 +268,19 @@ func (y *yard) process() int {
 	y.must(cmd.Start())
 	y.t.Cleanup(func() { _ = in.Close(); _ = cmd.Process.Kill(); _ = cmd.Wait() })
 	return cmd.Process.Pid
+}
+
+// terminal opens a terminal of the user's, and reports whether anything was
+// printed on it.
+func (y *yard) terminal() (path string, printed func() bool) {
+	y.t.Helper()
+	master, slave, err := pty.Open()
+	y.must(err)
+	y.t.Cleanup(func() { _ = master.Close(); _ = slave.Close() })
+	return slave.Name(), func() bool {
+		ready, err := unix.Poll([]unix.PollFd{{Fd: int32(master.Fd()), Events: unix.POLLIN}}, 0)
+		return err == nil && ready == 1
+	}
 }
 
 // sharedMemory makes a System V segment that ends with the test.

@@ -98,9 +98,9 @@ func (r Rung) Limits() string {
 		return shared + "they can list names in hidden folders, change modes and times of your files, and reach sockets " +
 			"that lie in folders, such as docker's"
 	case r.FreshProc():
-		return shared + "they can read what you can, but for secrets and sockets, and write to your open terminals"
+		return shared + "they can read what you can, but for secrets and sockets"
 	default:
-		return shared + "they can read what you can, but for secrets and sockets, write to your open terminals, " +
+		return shared + "they can read what you can, but for secrets and sockets, " +
 			"and see the processes of the machine, but not end them; their own sandboxes may fail"
 	}
 }

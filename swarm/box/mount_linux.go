@@ -40,7 +40,7 @@ func build(w Walls) error {
 	defer unix.Close(proc)
 	asRoot := os.Geteuid() == 0 && !w.Open
 	var devices []device
-	if asRoot {
+	if !w.Open {
 		if devices, err = takeDevices(); err != nil {
 			return err
 		}
@@ -50,8 +50,6 @@ func build(w Walls) error {
 		if err := closeRoot(asRoot); err != nil {
 			return err
 		}
-	}
-	if asRoot {
 		if err := putDevices(devices); err != nil {
 			return fmt.Errorf("make a private /dev: %w", err)
 		}

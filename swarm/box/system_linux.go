@@ -11,34 +11,31 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// device is what root finds in its /dev.
+// device is a device node of the machine that agents find in their /dev.
 type device struct {
 	name  string
 	mount int
-	file  bool
 }
 
 // harmless are the devices that every agent may open.
-func harmless() []string {
-	return []string{"null", "zero", "full", "random", "urandom", "tty", "ptmx", "pts"}
-}
+func harmless() []string { return []string{"null", "zero", "full", "random", "urandom", "tty"} }
 
-// takeDevices takes those aside that harm nobody. Without capabilities root
+// takeDevices makes mounts of the harmless devices. Without capabilities root
 // still owns the disks of the machine.
 func takeDevices() (all []device, err error) {
 	for _, name := range harmless() {
-		mount, file, err := bind("/dev/" + name)
+		mount, _, err := bind("/dev/" + name)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
-		if err == nil && file && name != "ptmx" {
+		if err == nil {
 			err = lockDevice(mount)
 		}
 		if err != nil {
 			closeDevices(all)
 			return nil, err
 		}
-		all = append(all, device{name, mount, file})
+		all = append(all, device{name, mount})
 	}
 	return all, nil
 }
@@ -54,8 +51,9 @@ func closeDevices(all []device) {
 	}
 }
 
-// putDevices makes a /dev that holds nothing else. The terminals are those of
-// the machine: the agent may have been given one of them.
+// putDevices makes a /dev with these devices, an empty shm, and pseudo-terminals
+// of its own: an agent that could open a terminal of the user's could send escape
+// sequences to it. An agent's own terminal, if it has one, is open already.
 func putDevices(all []device) error {
 	dev, err := newFS("tmpfs", unix.MOUNT_ATTR_NOSUID|unix.MOUNT_ATTR_NOEXEC, [2]string{"mode", "755"})
 	if err != nil {
@@ -64,23 +62,35 @@ func putDevices(all []device) error {
 	defer unix.Close(dev)
 	for name, to := range map[string]string{
 		"fd": "/proc/self/fd", "stdin": "/proc/self/fd/0", "stdout": "/proc/self/fd/1", "stderr": "/proc/self/fd/2",
+		"ptmx": "pts/ptmx",
 	} {
 		if err := unix.Symlinkat(to, dev, name); err != nil {
 			return fmt.Errorf("link %s: %w", name, err)
 		}
 	}
-	if err := unix.Mkdirat(dev, "shm", 0o755); err != nil {
-		return fmt.Errorf("make shm: %w", err)
+	for _, name := range []string{"shm", "pts"} {
+		if err := unix.Mkdirat(dev, name, 0o755); err != nil {
+			return fmt.Errorf("make %s: %w", name, err)
+		}
 	}
+	terminals, err := newFS("devpts", unix.MOUNT_ATTR_NOSUID|unix.MOUNT_ATTR_NOEXEC,
+		[2]string{"ptmxmode", "666"}, [2]string{"mode", "620"})
+	if err != nil {
+		return err
+	}
+	defer unix.Close(terminals)
 	err = unix.MoveMount(dev, "", unix.AT_FDCWD, "/dev", unix.MOVE_MOUNT_F_EMPTY_PATH)
 	if err != nil {
 		return err
 	}
 	for _, d := range all {
-		p := piece{Piece: Piece{At: "/dev/" + d.name}, mount: d.mount, file: d.file}
+		p := piece{Piece: Piece{At: "/dev/" + d.name}, mount: d.mount, file: true}
 		if err := p.put(); err != nil {
 			return fmt.Errorf("put up %s: %w", p.At, err)
 		}
+	}
+	if err := (&piece{Piece: Piece{At: "/dev/pts"}, mount: terminals}).put(); err != nil {
+		return fmt.Errorf("put up /dev/pts: %w", err)
 	}
 	return setAttr(dev, unix.MOUNT_ATTR_RDONLY, 0)
 }
