@@ -97,24 +97,18 @@ func TestSchemaAccepts(t *testing.T) {
 	for _, d := range []string{"1s", "0h1m", "1.5h", "0.05m", ".5m", "10m0s", "+3s"} {
 		files = append(files, "risk.question_timeout = '"+d+"'")
 	}
-	for _, text := range []string{
+	files = append(files,
 		"[prices]", "[prices.'a/b:c']\ninput = 1\noutput = 2.5\ncache_read = 0\ncache_write = 1e-2", "prices.m = { input = 0, output = 0 }",
-	} {
-		files = append(files, text)
-	}
-	for _, text := range []string{someRoles, "[roles]", "roles.x = 'm:70b'", "roles.x.model = 'a/b/c'", "roles.x.limits.usd = 1"} {
-		files = append(files, text)
-	}
+		someRoles, "[roles]", "roles.x = 'm:70b'", "roles.x.model = 'a/b/c'", "roles.x.limits.usd = 1",
+	)
 	for _, tt := range sandboxTests() {
 		files = append(files, tt.give)
 	}
-	for _, text := range []string{
+	files = append(files,
 		"[providers]", "[providers.openai]", "[providers.mine]\nbase_url = 'http://127.0.0.1:8080/v1'",
 		"[providers.mine]\nbase_url = 'https://h'\napi = 'anthropic'\nkey_env = 'K'\n[providers.mine.models.'a/b:c']\ncontext_window = 1\nmax_output = 2",
 		"[providers.ollama.models.m]\ninput = 1\noutput = 2\ncache_read = 0", "providers.openai-chat.models.m = {}",
-	} {
-		files = append(files, text)
-	}
+	)
 	for _, text := range files {
 		if _, err := Load(user(text)); err != nil {
 			t.Errorf("Load(%q) = %v, want it accepted", text, err)

@@ -224,15 +224,6 @@ func readPlain(text []byte) ([]ask.Action, error) {
 	return []ask.Action{a}, nil
 }
 
-func contains(all []string, word string) bool {
-	for _, a := range all {
-		if a == word {
-			return true
-		}
-	}
-	return false
-}
-
 // Strict refuses what two readers could read in two ways, as [strict.Object]
 // does, and what is too long.
 func Strict(text []byte) error {

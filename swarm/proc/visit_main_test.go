@@ -38,11 +38,10 @@ func playVisits(role string, args []string) {
 		_, _ = io.Copy(os.Stdout, c)
 	case "usurps": // the place of a door
 		must(os.Remove(args[0]))
-		f, err := openDoor(args[0])
-		must(err)
+		door := must2(openDoor(args[0]))
 		fmt.Println("ready")
 		forever()
-		_ = f.Close()
+		_ = door.Close()
 	case "burns":
 		for used := time.Duration(0); used < 400*time.Millisecond; {
 			var use syscall.Rusage

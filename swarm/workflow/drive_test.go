@@ -230,7 +230,8 @@ func TestQuestions(t *testing.T) {
 // answerFirst answers the first question that is asked.
 func answerFirst(t *testing.T, r *rig, e *engine.Engine, text string) {
 	for t.Context().Err() == nil {
-		for _, q := range r.view().Waiting() {
+		if waiting := r.view().Waiting(); len(waiting) > 0 {
+			q := waiting[0]
 			err := e.Answer(inbox.Answer{Shown: inbox.Digest(q.Action), Replied: event.Replied{ID: q.ID, Allow: true, Text: text}})
 			if err != nil {
 				t.Errorf("answer: %v", err)

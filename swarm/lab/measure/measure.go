@@ -87,11 +87,3 @@ func Find(name string) (Measure, bool) {
 	}
 	return Measure{}, false
 }
-
-// yes is the number of a fact.
-func yes(fact bool) float64 {
-	if fact {
-		return 1
-	}
-	return 0
-}
