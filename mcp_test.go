@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -14,6 +16,7 @@ import (
 func TestMCP(t *testing.T) {
 	t.Parallel()
 	y := newYard(t)
+	y.env = append(y.env, "SIGNALS="+y.dir)
 	y.write("home/.config/swarm/config.toml", "run.default_agent = \"worker\"\n[agents.worker]\ncommand = [\"fakeagent\", \"obey\"]\n")
 	told := make(chan string, 64)
 	client := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "v1"}, &mcp.ClientOptions{
@@ -28,15 +31,17 @@ func TestMCP(t *testing.T) {
 	transport := &mcp.CommandTransport{Command: y.command(nil, "mcp"), TerminateDuration: never}
 	session, err := client.Connect(t.Context(), transport, nil)
 	y.must(err)
+	var structured any // of the last call
 	call := func(tool string, args map[string]any) (string, bool) {
 		t.Helper()
 		r, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: tool, Arguments: args})
 		y.must(err)
-		all, err := json.Marshal(r.Content)
+		all, err := json.Marshal(r)
 		y.must(err)
-		if len(r.Content) != 1 || r.StructuredContent != nil {
-			t.Fatalf("%s answers with more than one text: %s, %v", tool, all, r.StructuredContent)
+		if len(r.Content) != 1 || strings.Contains(string(all), "SECRET") {
+			t.Fatalf("%s answers with more than a value: %s", tool, all)
 		}
+		structured = r.StructuredContent
 		return r.Content[0].(*mcp.TextContent).Text, r.IsError
 	}
 	// The agents say a secret word, which only the script hears.
@@ -51,8 +56,27 @@ return said.map(s => s.trim().length)`
 	params.SetProgressToken("token")
 	_, err = session.CallTool(t.Context(), params)
 	y.must(err)
-	if message := <-told; !strings.HasSuffix(message, "agents have ended") || strings.Contains(message, "SECRET") {
-		t.Errorf("progress says %q", message)
+	if first, second := <-told, <-told; !strings.HasPrefix(first, "the run is about to begin (") || !strings.Contains(second, "agents have ended (") {
+		t.Errorf("progress says %q, then %q", first, second)
+	}
+	for code, want := range map[string][2]string{
+		"return null":                       {"null", `"value":null`},
+		"return":                            {"undefined", ""},
+		"return NaN":                        {"null", `"value":null`},
+		"return [NaN, undefined, Infinity]": {"[null,null,null]", `"value":[null,null,null]`},
+		"return 'null'":                     {"null", `"value":"null"`},
+		"```js\nreturn 1\n```":              {"1", `"value":1`},
+	} {
+		text, failed = call("dispatch", map[string]any{"code": code})
+		all, err := json.Marshal(structured)
+		y.must(err)
+		if text != want[0] || failed || !strings.Contains(string(all), want[1]) || strings.Contains(string(all), "value") != (want[1] != "") {
+			t.Errorf("%q comes back as %q and %s (error %v)", code, text, all, failed)
+		}
+	}
+	text, failed = call("dispatch", map[string]any{"code": "```js\nconst = 1\n```"})
+	if !failed || !strings.HasPrefix(text, "(code):2:7: ") {
+		t.Errorf("a broken script in a fence answers %q (error %v)", text, failed)
 	}
 	text, failed = call("dispatch", map[string]any{"code": "return 'as it is'"})
 	if text != "as it is" || failed {
@@ -75,7 +99,10 @@ return said.map(s => s.trim().length)`
 		t.Errorf("what grants something answers %q (error %v)", text, failed)
 	}
 	text, _ = call("dispatch", map[string]any{"code": "return await agent('! hang')", "wait_s": 0})
-	var status struct{ Run, Status string }
+	var status struct {
+		Run, Status string
+		Ended       int
+	}
 	y.must(json.Unmarshal([]byte(text), &status))
 	if status.Status != "running" {
 		t.Fatalf("a long run answers %s", text)
@@ -89,10 +116,31 @@ return said.map(s => s.trim().length)`
 	if !strings.Contains(text, `"status":"stopped"`) {
 		t.Errorf("its status is %s", text)
 	}
-	// The runs at work end with the harness.
-	call("dispatch", map[string]any{"code": "return await agent('! hang')", "wait_s": 0})
+	text, failed = call("dispatch_wait", map[string]any{"run": status.Run})
+	if !failed || text != "run "+status.Run+" stopped: by dispatch_cancel" {
+		t.Errorf("dispatch_wait of a cancelled run answers %q (error %v)", text, failed)
+	}
+	// The runs at work end with the harness, and the next one goes on with them.
+	// The agent that has ended is not started again.
+	text, _ = call("dispatch", map[string]any{"code": `const first = await agent('! append:$SIGNALS/first:x\n! print:' + args.word)
+return first.trim() + (await agent('! await:$SIGNALS/go\n! print:more')).trim()`, "args": map[string]any{"word": "once"}, "wait_s": 0})
+	y.must(json.Unmarshal([]byte(text), &status))
+	for status.Ended < 1 {
+		text, _ = call("dispatch_wait", map[string]any{"run": status.Run, "wait_s": 1})
+		y.must(json.Unmarshal([]byte(text), &status))
+	}
 	y.must(session.Close())
 	if s := y.ends(0, "ls", "--json"); strings.Contains(s.stdout, `"running"`) {
 		t.Errorf("runs outlive the harness: %s", s.stdout)
 	}
+	y.write("go", "")
+	session, err = client.Connect(t.Context(), &mcp.CommandTransport{Command: y.command(nil, "mcp"), TerminateDuration: never}, nil)
+	y.must(err)
+	if text, failed = call("dispatch_wait", nil); text != "oncemore" || failed {
+		t.Errorf("dispatch_wait of the next session answers %q (error %v)", text, failed)
+	}
+	if got, err := os.ReadFile(filepath.Join(y.dir, "first")); string(got) != "x" {
+		t.Errorf("the agent that had ended was started again: %q, %v", got, err)
+	}
+	y.must(session.Close())
 }

@@ -182,7 +182,7 @@ func (p *place) settleOwned(ctx context.Context, run *store.Run, owner *store.Ow
 		return err
 	}
 	if v.Status == store.RunRunning {
-		v.Status, v.Reason, v.Died = store.RunStopped, "its process died", true
+		v.Status, v.Reason, v.Died = store.RunStopped, store.ReasonDied, true
 	}
 	b, err := p.bench(ctx, run, owner)
 	if err != nil {

@@ -140,11 +140,12 @@ func (p *place) sayNotes(pl *plan) {
 
 // checkAllow is a check of the calls of a script that refuses an allow, too,
 // where it is no person's: agents do not grant anything to each other, and a
-// model that hands in a script of its own would do nothing else.
-func (p *place) checkAllow(check func(*task.Call) error) func(*task.Call) error {
+// model that hands in a script of its own would do nothing else. dispatched is
+// recorded with the script, so that a resume does not grant it either.
+func (p *place) checkAllow(dispatched bool, check func(*task.Call) error) func(*task.Call) error {
 	person := sync.OnceValue(func() error {
 		const what = "allow"
-		if p.env.Dispatched {
+		if dispatched {
 			return &AgentError{What: what, Why: "a model handed this script in"}
 		}
 		return p.personal(what)

@@ -7,11 +7,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 
 	"github.com/urfave/cli/v2"
 
+	"agentswarm/swarm/control"
 	"agentswarm/swarm/event"
 	"agentswarm/swarm/mcp"
 	"agentswarm/swarm/store"
@@ -30,10 +32,12 @@ func newMCPCommand(env Env) *cli.Command {
 		Description: `Speaks the protocol on standard input and output, for a harness that starts it
 in the repository. Its tool dispatch takes a workflow script and args and answers
 with the script's value alone: what the agents say never enters the context of
-the model that asked. dispatch_status and dispatch_cancel look after long runs.
+the model that asked. dispatch_wait, dispatch_status and dispatch_cancel look
+after long runs. A client that asks for progress hears of it every 5 seconds.
 
-The runs are runs like any other: ls, status, diff and merge know them. Those at
-work when the harness leaves are stopped and kept for a resume.
+The runs are runs like any other: ls, status, diff and merge know them. A run
+whose call the harness gives up goes on for 10 minutes. Runs at work when the
+harness leaves are stopped and kept; dispatch_wait resumes them.
 
 Examples:
   swarm mcp
@@ -80,89 +84,141 @@ type dispatcher struct {
 }
 
 // Dispatch runs a script to its end.
-func (d *dispatcher) Dispatch(ctx context.Context, r mcp.Request, report func(mcp.Progress)) (json.RawMessage, error) {
-	if strings.TrimSpace(r.Code) == "" {
-		return nil, errors.New("code: the script is empty")
-	}
-	var out, told bytes.Buffer
-	env := d.env
-	env.Dispatched = true
-	env.Stdin, env.Stdout, env.Stderr = strings.NewReader(""), &out, &told
-	// Ended before this returns: nobody is told of a run that is over.
-	following, stop := context.WithCancel(ctx)
-	defer stop()
+func (d *dispatcher) Dispatch(ctx context.Context, r mcp.Request, report func(mcp.Progress)) (*mcp.Status, error) {
+	var run *store.Run
 	var follow sync.WaitGroup
-	defer follow.Wait()
-	env.Began = func(run *store.Run) { follow.Go(func() { d.follow(following, run, report) }) }
+	following, stop := context.WithCancel(ctx)
 	args := append([]string{"run", "--json", "-e", r.Code}, d.flags...)
 	if r.Args != nil {
 		args = append(args, "--args", string(r.Args))
 	}
-	env.Args = args
-	Main(ctx, env)
+	end := d.main(ctx, args, func(began *store.Run) {
+		run = began
+		follow.Go(func() { d.follow(following, began, report) })
+	})
 	stop()
-	var o dispatched
-	if err := json.Unmarshal(out.Bytes(), &o); err != nil {
-		return nil, fmt.Errorf("the run told nothing: %s", lastText(told.String()))
+	follow.Wait() // nobody is told of a run that is over
+	if run == nil {
+		return nil, end.refusal()
 	}
-	return o.value()
+	return d.stateAfter(ctx, run, end)
 }
 
-// dispatched is what of a run's object a dispatch needs.
-type dispatched struct {
-	Run    string          `json:"run"`
-	Status store.Status    `json:"status"`
-	Reason string          `json:"reason"`
-	Result json.RawMessage `json:"result"`
-	Error  *errorObject    `json:"error"`
-}
-
-// value is what the script returned, or why it did not.
-func (o *dispatched) value() (json.RawMessage, error) {
+// Attend waits for the end of a run, which it resumes first where its client
+// left or its process died.
+func (d *dispatcher) Attend(ctx context.Context, id string, report func(mcp.Progress)) (*mcp.Status, error) {
+	s, err := d.selectRun(ctx, []string{id})
 	switch {
-	case o.Run == "" && o.Error != nil:
-		return nil, errors.New(o.Error.Message)
-	case o.Error != nil:
-		return nil, fmt.Errorf("run %s: %s", o.Run, o.Error.Message)
-	case o.Status == store.RunCompleted, o.Status == store.RunDegraded, o.Status == store.RunFailed:
-		return o.Result, nil // it returned, however its agents fared
-	default:
-		return nil, fmt.Errorf("run %s %s: %s", o.Run, o.Status, o.Reason)
+	case err != nil:
+		return nil, err
+	case len(s.named) > 0:
+		return nil, fmt.Errorf("run: %q is an agent, and a run is wanted", id)
+	case !abandoned(s.view):
+		return d.watch(ctx, s.run, report)
 	}
+	following, stop := context.WithCancel(ctx)
+	var follow sync.WaitGroup
+	follow.Go(func() { d.follow(following, s.run, report) })
+	end := d.main(ctx, append([]string{"resume", "--json", s.run.ID}, d.flags[:2]...), nil)
+	stop()
+	follow.Wait()
+	return d.stateAfter(ctx, s.run, end)
 }
 
-// follow reports how far a run is.
+// abandoned reports whether a dispatched run stopped because nobody waited for it,
+// and not because somebody asked for that.
+func abandoned(v *store.View) bool {
+	s, err := latestScript(v)
+	if err != nil || s == nil || !s.Dispatched || v.Status != store.RunStopped {
+		return false
+	}
+	return v.Reason == mcp.ErrClientLeft.Error() || v.Reason == store.ReasonDied
+}
+
+// ending is how a command ended, with what it printed.
+type ending struct {
+	code         Code
+	stdout, told bytes.Buffer
+}
+
+// main runs a command as a user would type it, for the model of another harness.
+func (d *dispatcher) main(ctx context.Context, args []string, began func(*store.Run)) *ending {
+	end := &ending{}
+	env := d.env
+	env.Dispatched, env.Began, env.Args = true, began, args
+	env.Stdin, env.Stdout, env.Stderr = strings.NewReader(""), &end.stdout, &end.told
+	end.code = Code(Main(ctx, env))
+	return end
+}
+
+// refusal is the error of a command that was refused, or that failed.
+func (e *ending) refusal() error {
+	var o struct{ Error *errorObject }
+	if json.Unmarshal(e.stdout.Bytes(), &o) == nil && o.Error != nil {
+		return errors.New(o.Error.Message)
+	}
+	return errors.New(lastText(e.told.String()))
+}
+
+// stateAfter is the state of a run whose command has ended.
+func (d *dispatcher) stateAfter(ctx context.Context, run *store.Run, end *ending) (*mcp.Status, error) {
+	status, err := d.Status(context.WithoutCancel(ctx), run.ID) // a stop has to be told, too
+	if err == nil && (end.code == CodeFailed || status.Status == string(store.RunRunning)) {
+		return nil, fmt.Errorf("run %s: %w", run.ID, end.refusal()) // swarm failed, or another process has the run
+	}
+	return status, err
+}
+
+// watch waits for the end of a run that another process owns.
+func (d *dispatcher) watch(ctx context.Context, run *store.Run, report func(mcp.Progress)) (*mcp.Status, error) {
+	d.follow(ctx, run, report)
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	return d.Status(ctx, run.ID)
+}
+
+// follow reports how far a run is, until it ends or ctx does.
 func (d *dispatcher) follow(ctx context.Context, run *store.Run, report func(mcp.Progress)) {
-	at := mcp.Progress{Run: run.ID}
-	report(at)
+	v := store.Fold(store.Identity{}, nil)
+	report(mcp.Progress{Run: run.ID})
 	for r, err := range run.Follow(ctx, 0) {
 		if err != nil {
-			return // the run is over, or its journal cannot be read: nothing to tell
+			return // ctx ended, or the journal cannot be read: there is no progress to report
 		}
+		v.Apply(r)
 		switch r.Event.(type) {
-		case *event.Called:
-			at.Made++
-		case *event.Settled:
-			at.Ended++
-		default:
-			continue
+		case *event.Called, *event.Settled, *event.Leased:
+			report(mcp.Progress{Run: run.ID, Ended: endedIn(v), Made: len(v.Agents)})
 		}
-		report(at)
 	}
 }
 
-// Status is where a run is.
+// endedIn counts the agents of a run that are not at work.
+func endedIn(v *store.View) (n int) {
+	for _, a := range v.Agents {
+		if _, open := a.Status.(*task.Running); !open {
+			n++
+		}
+	}
+	return n
+}
+
+// Status is where a run is; the latest that was dispatched where the id is empty.
 func (d *dispatcher) Status(ctx context.Context, id string) (*mcp.Status, error) {
+	if id == "" {
+		var err error
+		if id, err = d.latest(); err != nil {
+			return nil, err
+		}
+	}
 	s, err := d.selectRun(ctx, []string{id})
 	if err != nil {
 		return nil, err
 	}
 	v := s.view
-	status := &mcp.Status{Run: v.Identity.Run, Status: string(v.Status), Agents: len(v.Agents)}
-	for _, a := range v.Agents {
-		if _, open := a.Status.(*task.Running); !open {
-			status.Ended++
-		}
+	status := &mcp.Status{
+		Run: v.Identity.Run, Status: string(v.Status), Agents: len(v.Agents), Ended: endedIn(v), Reason: v.Reason,
 	}
 	if r := v.Returned; r != nil {
 		status.Value = r.Value
@@ -173,16 +229,34 @@ func (d *dispatcher) Status(ctx context.Context, id string) (*mcp.Status, error)
 	return status, nil
 }
 
-// Cancel ends a run of another process.
-func (d *dispatcher) Cancel(ctx context.Context, id string) error {
-	env := d.env
-	var told bytes.Buffer
-	env.Stdin, env.Stdout, env.Stderr = strings.NewReader(""), io.Discard, &told
-	env.Args = append([]string{"cancel", id}, d.flags[:2]...)
-	if Main(ctx, env) != 0 {
-		return errors.New(lastText(told.String()))
+// latest is the id of the run that was dispatched last.
+func (d *dispatcher) latest() (string, error) {
+	all, err := d.state.Runs()
+	if err != nil {
+		return "", err
 	}
-	return nil
+	for _, e := range slices.Backward(all) {
+		var s struct{ Dispatched bool }
+		if e.Damage == nil && e.Identity.Workflow.Kind == store.WorkflowScript &&
+			json.Unmarshal([]byte(e.Identity.Workflow.Text), &s) == nil && s.Dispatched {
+			return e.Run.ID, nil
+		}
+	}
+	return "", errors.New("run: no run was dispatched here yet")
+}
+
+// Cancel asks the owner of a run to stop it.
+func (d *dispatcher) Cancel(ctx context.Context, id string) error {
+	s, err := d.selectRun(ctx, []string{id})
+	if err != nil {
+		return err
+	}
+	client, err := d.reach(ctx, s.run)
+	if err != nil {
+		return err
+	}
+	err = client.Ask(ctx, &control.Stop{Reason: mcp.ErrCancelled.Error()})
+	return errors.Join(carried(err), client.Close())
 }
 
 // lastText is the last line of what a command told.

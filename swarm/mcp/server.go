@@ -1,10 +1,3 @@
-// Package mcp owns the face that other harnesses look at: a server of the Model
-// Context Protocol with one tool that runs a workflow script, and two that look
-// after a long one.
-//
-// What enters the context of the model that calls it is the value of the
-// script and nothing else: no agent's text, no log, no table. It runs nothing
-// itself, which its [Dispatcher] does.
 package mcp
 
 import (
@@ -14,114 +7,55 @@ import (
 	"fmt"
 	"io"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// Dispatcher runs scripts.
-type Dispatcher interface {
-	// Dispatch runs a script to its end. It calls report, from one goroutine,
-	// with the run's id as soon as there is one, and as agents end. The error
-	// says why there is no value.
-	Dispatch(ctx context.Context, r Request, report func(Progress)) (json.RawMessage, error)
-	// Status is where a run is, with its value once it has ended.
-	Status(ctx context.Context, run string) (*Status, error)
-	// Cancel ends a run; what its agents did is kept.
-	Cancel(ctx context.Context, run string) error
+const (
+	// beat is the longest silence of a call that waits, where its client asked for
+	// progress. Clients give up after 60 seconds, the strictest after 10.
+	beat = 5 * time.Second
+	// silentWait is how long a call waits where its client asked for no progress
+	// and set no wait_s: such clients give up after 60 seconds.
+	silentWait = 45 * time.Second
+	// cancelWait is how long dispatch_cancel waits by default for the run to end.
+	cancelWait = 30 * time.Second
+	// linger is how long a run goes on after its client gave up the call.
+	linger = 10 * time.Minute
+	// pollEvery is how often the run of another process is looked at.
+	pollEvery = time.Second
+	// forever is a wait without a limit.
+	forever time.Duration = -1
+)
+
+// Client is the other end of a session.
+type Client struct {
+	In  io.ReadCloser  // required
+	Out io.WriteCloser // required
+	// Version is the version of this program, for the client.
+	Version string
 }
 
-// Request is a script and what it is given.
-type Request struct {
-	Code string
-	Args json.RawMessage // absent: nothing
-}
-
-// Progress is how far a run is.
-type Progress struct {
-	Run         string
-	Ended, Made int // agents
-}
-
-// Status is where a run is.
-type Status struct {
-	Run    string          `json:"run"`
-	Status string          `json:"status"`
-	Ended  int             `json:"ended"` // agents
-	Agents int             `json:"agents"`
-	Value  json.RawMessage `json:"value,omitempty"`
-	Error  string          `json:"error,omitempty"`
-}
-
-// dispatchInput is what the dispatch tool is given.
-type dispatchInput struct {
-	Code string `json:"code" jsonschema:"the workflow script: an async JavaScript body that may call agent(), parallel(), race(), sa.run() and returns a small JSON value"`
-	Args any    `json:"args,omitempty" jsonschema:"what the script sees as args; any JSON value"`
-	Wait *int   `json:"wait_s,omitempty" jsonschema:"how many seconds to wait for the value, at most 3600; where the script takes longer the answer is the id of the run, for dispatch_status; without it the answer is the value, however long that takes"`
-}
-
-// runInput names a run.
-type runInput struct {
-	Run  string `json:"run" jsonschema:"the id of the run, as dispatch gave it"`
-	Wait int    `json:"wait_s,omitempty" jsonschema:"how many seconds to wait for its end, at most 3600"`
-}
-
-// maxWait is how many seconds a call may ask to wait.
-const maxWait = 3600
-
-// checkWait refuses what is no time to wait. A number that is too large would
-// make no time at all.
-func checkWait(seconds int) error {
-	if seconds < 0 || seconds > maxWait {
-		return fmt.Errorf("wait_s: %d: want 0 to %d seconds", seconds, maxWait)
-	}
-	return nil
-}
-
-// server is one client's session.
+// server is the session of one client.
 type server struct {
 	dispatcher Dispatcher
 	ctx        context.Context // of all runs of the session
 
-	mu   sync.Mutex // guards runs
-	runs map[string]*running
-	work sync.WaitGroup
+	mu     sync.Mutex // guards jobs and latest
+	jobs   map[string]*job
+	latest string // the run that was dispatched or waited for last
+	work   sync.WaitGroup
 }
 
-// running is a script at work, or one that has ended in this session.
-type running struct {
-	over   chan struct{} // closed once value and err are there
-	cancel context.CancelFunc
-	value  json.RawMessage
-	err    error
-}
-
-// ended reports whether the script has ended: what came of it is there.
-func (r *running) ended() bool {
-	select {
-	case <-r.over:
-		return true
-	default:
-		return false
-	}
-}
-
-// Client is who a server speaks with.
-type Client struct {
-	In  io.ReadCloser  // required
-	Out io.WriteCloser // required
-	// Version is that of this program, which the client is told.
-	Version string
-}
-
-// Serve speaks with one client until its input ends or ctx does. The
-// runs that are at work then are stopped and kept, for a resume.
+// Serve speaks with one client until its input ends or ctx does. The runs at
+// work then are stopped with [ErrClientLeft]; Serve waits for their end.
 func Serve(ctx context.Context, d Dispatcher, c Client) error {
-	ctx, cancel := context.WithCancel(ctx)
-	s := &server{dispatcher: d, ctx: ctx, runs: map[string]*running{}}
+	// The runs end by the cause of the session, whatever ended ctx.
+	runs, stop := context.WithCancelCause(context.WithoutCancel(ctx))
+	s := &server{dispatcher: d, ctx: runs, jobs: map[string]*job{}}
 	err := s.server(c.Version).Run(ctx, &sdk.IOTransport{Reader: c.In, Writer: c.Out})
-	cancel()
+	stop(ErrClientLeft)
 	s.work.Wait()
 	if errors.Is(err, io.EOF) || errors.Is(err, sdk.ErrConnectionClosed) {
 		return nil
@@ -129,181 +63,160 @@ func Serve(ctx context.Context, d Dispatcher, c Client) error {
 	return err
 }
 
+// server offers the tools.
 func (s *server) server(version string) *sdk.Server {
-	srv := sdk.NewServer(&sdk.Implementation{Name: "swarm", Version: version}, &sdk.ServerOptions{
-		Instructions: "dispatch runs a JavaScript program that starts many coding agents on this repository, " +
-			"each in its own worktree, and returns only the program's value.",
-	})
-	sdk.AddTool(srv, &sdk.Tool{
-		Name: "dispatch",
-		Description: "Run a workflow script that orchestrates coding agents, and get its return value. " +
-			"The script is plain JavaScript with top-level await: agent(prompt, options), parallel(thunks), " +
-			"pipeline(items, ...stages), race(thunks), sa.run/join/cancel, check(name), merge(patches), args. " +
-			"Return a small JSON value: nothing else of what the agents say comes back.",
-	}, s.dispatch)
-	sdk.AddTool(srv, &sdk.Tool{
-		Name:        "dispatch_status",
-		Description: "Where a dispatched run is, and its value once it has ended.",
-	}, s.status)
-	sdk.AddTool(srv, &sdk.Tool{
-		Name:        "dispatch_cancel",
-		Description: "Stop a dispatched run. What its agents did so far is kept.",
-	}, s.cancel)
+	srv := sdk.NewServer(&sdk.Implementation{Name: "swarm", Version: version}, &sdk.ServerOptions{Instructions: instructions})
+	handlers := map[string]handler{
+		nameDispatch: s.dispatch, nameWait: s.wait, nameStatus: s.status, nameCancel: s.cancel,
+	}
+	for _, tool := range tools() {
+		srv.AddTool(tool, s.answer(handlers[tool.Name]))
+	}
 	return srv
 }
 
-func (s *server) dispatch(ctx context.Context, req *sdk.CallToolRequest, in dispatchInput) (*sdk.CallToolResult, any, error) {
-	r := Request{Code: in.Code}
-	if in.Args != nil {
-		var err error
-		if r.Args, err = json.Marshal(in.Args); err != nil {
-			return nil, nil, fmt.Errorf("args: %w", err)
+// handler answers a call of a tool: with a state of a run, or an error for the
+// model.
+type handler func(context.Context, *sdk.CallToolRequest) (*Status, error)
+
+// answer turns a handler into one of the SDK. A call that the client gave up
+// gets no answer.
+func (s *server) answer(h handler) sdk.ToolHandler {
+	return func(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+		status, err := h(ctx, req)
+		if ctx.Err() != nil && err != nil {
+			return nil, context.Cause(ctx)
 		}
-	}
-	if in.Wait != nil {
-		if err := checkWait(*in.Wait); err != nil {
-			return nil, nil, err
+		if err != nil {
+			return &sdk.CallToolResult{IsError: true, Content: []sdk.Content{&sdk.TextContent{Text: err.Error()}}}, nil
 		}
-	}
-	began := make(chan string, 1)
-	var told atomic.Bool
-	notify := s.progressOf(req)
-	run := s.start(r, began, func(p Progress) {
-		if !told.Load() {
-			notify(p)
+		text, err := textOf(req.Params.Name, status)
+		if err != nil {
+			return nil, err
 		}
-	})
-	var enough <-chan time.Time
-	if in.Wait != nil {
-		t := time.NewTimer(time.Duration(*in.Wait) * time.Second)
-		defer t.Stop()
-		enough = t.C
-	}
-	select {
-	case <-run.over:
-		return valueOf(run)
-	case <-ctx.Done(): // the client asks for it no longer
-		run.cancel()
-		<-run.over
-		return nil, nil, context.Cause(ctx)
-	case <-enough:
-	}
-	told.Store(true) // with the answer, its token ends
-	return s.soFar(run, began)
-}
-
-// soFar is what there is of a script that is waited for no longer: its value where
-// it has ended by now.
-func (s *server) soFar(run *running, began <-chan string) (*sdk.CallToolResult, any, error) {
-	select {
-	case id := <-began:
-		if !run.ended() {
-			return s.told(&Status{Run: id, Status: "running"})
-		}
-	case <-run.over:
-	}
-	return valueOf(run)
-}
-
-// start runs a script. began is told its id once.
-func (s *server) start(r Request, began chan<- string, notify func(Progress)) *running {
-	ctx, cancel := context.WithCancel(s.ctx)
-	run := &running{over: make(chan struct{}), cancel: cancel}
-	s.work.Go(func() {
-		defer cancel()
-		defer close(run.over)
-		known := false
-		run.value, run.err = s.dispatcher.Dispatch(ctx, r, func(p Progress) {
-			if !known && p.Run != "" {
-				known = true
-				s.mu.Lock()
-				s.runs[p.Run] = &running{over: run.over, cancel: cancel} // without the value, which may be large
-				s.mu.Unlock()
-				began <- p.Run
-			}
-			notify(p)
-		})
-	})
-	return run
-}
-
-// progressOf tells the client how far a run is, if it asked for that.
-func (s *server) progressOf(req *sdk.CallToolRequest) func(Progress) {
-	token := req.Params.GetProgressToken()
-	if token == nil {
-		return func(Progress) {}
-	}
-	return func(p Progress) {
-		// A client that is gone hears nothing; the run goes on until it is told.
-		_ = req.Session.NotifyProgress(s.ctx, &sdk.ProgressNotificationParams{
-			ProgressToken: token, Progress: float64(p.Ended), Total: float64(p.Made),
-			Message: fmt.Sprintf("run %s: %d of %d agents have ended", p.Run, p.Ended, p.Made),
-		})
+		return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: text}}, StructuredContent: status}, nil
 	}
 }
 
-// valueOf is the value of a script as the text of a tool's result.
-func valueOf(run *running) (*sdk.CallToolResult, any, error) {
-	if run.err != nil {
-		return nil, nil, run.err
+// textOf is a status as text: the bare value where a call waited for that, else
+// JSON.
+func textOf(tool string, status *Status) (string, error) {
+	if status.returned() && (tool == nameDispatch || tool == nameWait) {
+		return valueText(status.Value), nil
 	}
-	text := "null"
-	if run.value != nil {
-		text = string(run.value)
-	}
-	var plain string
-	if json.Unmarshal(run.value, &plain) == nil && run.value != nil {
-		text = plain
-	}
-	return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: text}}}, nil, nil
-}
-
-// told is a status as the text of a tool's result.
-func (s *server) told(status *Status) (*sdk.CallToolResult, any, error) {
 	text, err := json.Marshal(status)
-	if err != nil {
-		return nil, nil, err
-	}
-	return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: string(text)}}}, nil, nil
+	return string(text), err
 }
 
-func (s *server) status(ctx context.Context, _ *sdk.CallToolRequest, in runInput) (*sdk.CallToolResult, any, error) {
-	if err := checkWait(in.Wait); err != nil {
-		return nil, nil, err
+// valueText is the value of a script as text: a text as it is, undefined by that
+// word, and all else as JSON.
+func valueText(value json.RawMessage) string {
+	if value == nil {
+		return "undefined"
 	}
-	s.mu.Lock()
-	run := s.runs[in.Run]
-	s.mu.Unlock()
-	if run != nil && in.Wait > 0 {
-		t := time.NewTimer(time.Duration(in.Wait) * time.Second)
-		defer t.Stop()
+	var plain *string
+	if json.Unmarshal(value, &plain) == nil && plain != nil {
+		return *plain
+	}
+	return string(value)
+}
+
+// outcome is the answer to a call that waited for the end of a run. A run that
+// has no value is an error.
+func outcome(status *Status) (*Status, error) {
+	switch {
+	case status.running(), status.returned():
+		return status, nil
+	case status.Error != "":
+		return nil, fmt.Errorf("run %s: %s", status.Run, status.Error)
+	default:
+		return nil, fmt.Errorf("run %s %s: %s", status.Run, status.Status, status.Reason)
+	}
+}
+
+func (s *server) dispatch(ctx context.Context, req *sdk.CallToolRequest) (*Status, error) {
+	var in dispatchInput
+	if err := read(req.Params.Arguments, &in); err != nil {
+		return nil, err
+	}
+	r, err := in.request()
+	if err != nil {
+		return nil, err
+	}
+	limit, err := waitOf(in.Wait, patience(req))
+	if err != nil {
+		return nil, err
+	}
+	j := s.start("", func(ctx context.Context, report func(Progress)) (*Status, error) {
+		return s.dispatcher.Dispatch(ctx, r, report)
+	})
+	return s.await(ctx, req, j, limit)
+}
+
+// patience is how long a call without wait_s waits.
+func patience(req *sdk.CallToolRequest) time.Duration {
+	if req.Params.GetProgressToken() == nil {
+		return silentWait
+	}
+	return forever
+}
+
+// start begins a job. Its run is known by the id given, or by the one that it
+// reports.
+func (s *server) start(id string, run func(context.Context, func(Progress)) (*Status, error)) *job {
+	ctx, cancel := context.WithCancelCause(s.ctx)
+	j := newJob(cancel)
+	if id != "" {
+		s.jobs[id] = j // the caller holds the lock
+	}
+	s.work.Go(func() {
+		defer cancel(nil)
+		result, err := run(ctx, func(p Progress) {
+			if id == "" && p.Run != "" {
+				id = p.Run
+				s.mu.Lock()
+				s.jobs[id], s.latest = j, id
+				s.mu.Unlock()
+			}
+			j.report(p)
+		})
+		s.mu.Lock()
+		delete(s.jobs, id) // its end is in the journal
+		s.mu.Unlock()
+		j.settle(result, err)
+	})
+	return j
+}
+
+// await waits for a job, at most for a time, and tells the client of its
+// progress meanwhile. A job that is waited for no longer goes on.
+func (s *server) await(ctx context.Context, req *sdk.CallToolRequest, j *job, limit time.Duration) (*Status, error) {
+	j.join()
+	defer func() { j.leave(ctx.Err() != nil) }()
+	tell := teller(ctx, req)
+	ticks := time.NewTicker(beat)
+	defer ticks.Stop()
+	enough, stop := after(limit)
+	defer stop()
+	late := false
+	for {
+		at, changed := j.now()
+		tell(at)
+		if late && at.Run != "" && !j.ended() {
+			return &Status{Run: at.Run, Status: "running", Ended: at.Ended, Agents: at.Made}, nil
+		}
 		select {
-		case <-run.over:
-		case <-t.C:
+		case <-j.over:
+			if j.err != nil {
+				return nil, j.err
+			}
+			return outcome(j.result)
 		case <-ctx.Done():
-			return nil, nil, context.Cause(ctx)
+			return nil, context.Cause(ctx)
+		case <-enough:
+			late = true // the answer needs the id of the run, too
+		case <-changed:
+		case <-ticks.C:
 		}
 	}
-	status, err := s.dispatcher.Status(ctx, in.Run)
-	if err != nil {
-		return nil, nil, err
-	}
-	return s.told(status)
-}
-
-func (s *server) cancel(ctx context.Context, _ *sdk.CallToolRequest, in runInput) (*sdk.CallToolResult, any, error) {
-	s.mu.Lock()
-	run := s.runs[in.Run]
-	s.mu.Unlock()
-	if run != nil {
-		run.cancel()
-		<-run.over
-	} else if err := s.dispatcher.Cancel(ctx, in.Run); err != nil {
-		return nil, nil, err
-	}
-	status, err := s.dispatcher.Status(ctx, in.Run)
-	if err != nil {
-		return nil, nil, err
-	}
-	return s.told(status)
 }

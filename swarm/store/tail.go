@@ -33,7 +33,7 @@ func (t *Tail) View() (*View, error) {
 		// itself goes on: another owner may open the run.
 		if t.view.Last == last {
 			died := *t.view
-			died.Status, died.Reason, died.Died = RunStopped, "its process died", true
+			died.Status, died.Reason, died.Died = RunStopped, ReasonDied, true
 			return &died, nil
 		}
 		last = t.view.Last

@@ -22,6 +22,9 @@ const (
 	RunStopped   Status = "stopped"
 )
 
+// ReasonDied is the reason of a run that stopped because its owner died.
+const ReasonDied = "its process died"
+
 // View is what the records of a run add up to.
 type View struct {
 	Identity Identity
@@ -191,7 +194,7 @@ func (r *Run) View() (*View, error) {
 		// The owner may have closed the run, or another opened it, since it
 		// was read: only what two looks agree on is true.
 		if v.Last == last {
-			v.Status, v.Reason, v.Died = RunStopped, "its process died", true
+			v.Status, v.Reason, v.Died = RunStopped, ReasonDied, true
 			return v, nil
 		}
 		last = v.Last
