@@ -24,7 +24,7 @@ func layers() [][]string {
 		1: {
 			"internal/testing/nonamespaces/command", "worktree", "merge", "swarm/ear", "swarm/event", "swarm/guard", "swarm/limit", "swarm/manifest", "swarm/schema", "swarm/scope", "swarm/script",
 			"swarm/fault", "swarm/hook", "swarm/shim", "risk/shell", "swarm/modeltest/serve",
-			"swarm/apparmor", "swarm/builtin/tool", "swarm/models", "swarm/prompt",
+			"swarm/apparmor", "swarm/builtin/tool", "swarm/models", "swarm/prompt", "swarm/toolset",
 		},
 		2: {"risk", "swarm/early", "swarm/store", "swarm/agent", "swarm/inbox", "swarm/fleet", "swarm/governor", "swarm/wire", "swarm/builtin/model", "swarm/lab/measure"},
 		3: {

@@ -1,11 +1,11 @@
 package agent
 
 import (
-	"slices"
 	"time"
 
 	"agentswarm/roles"
 	"agentswarm/swarm/prompt"
+	"agentswarm/swarm/toolset"
 	"agentswarm/variants"
 )
 
@@ -42,6 +42,8 @@ type Kind struct {
 	Install string
 	Version Versions
 	Can     Abilities
+	// Lists state which entries of a list of tools its agents can be given.
+	Lists toolset.Rules
 
 	// Footprint is the memory one agent takes while it waits for its model, in
 	// bytes, as measured.
@@ -180,12 +182,10 @@ type Memory struct {
 
 // ReadOnlyTools are what an agent may use that must change nothing, by the
 // names every kind maps to its own.
-func ReadOnlyTools() []string { return []string{"read", "grep", "find", "ls"} }
+func ReadOnlyTools() []string { return toolset.Reading() }
 
 // AllTools are all names that every kind maps to its own tools.
-func AllTools() []string { return append(ReadOnlyTools(), "edit", "write", "bash") }
+func AllTools() []string { return toolset.Basic() }
 
 // Reads reports whether tools are among those that change nothing.
-func Reads(tools []string) bool {
-	return !slices.ContainsFunc(tools, func(t string) bool { return !slices.Contains(ReadOnlyTools(), t) })
-}
+func Reads(tools []string) bool { return toolset.Reads(tools) }

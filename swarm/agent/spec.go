@@ -22,8 +22,11 @@ type Spec struct {
 	// command: what such an agent is to use. Empty leaves it to the agent.
 	Model    string   `json:"model,omitempty"`
 	Effort   string   `json:"effort,omitempty"`
-	Tools    []string `json:"tools,omitempty"` // of [AllTools]
+	Tools    []string `json:"tools,omitempty"` // canonical entries that [Kind.Lists] allows
 	ReadOnly bool     `json:"read_only,omitempty"`
+	// Without are entries that it is not to have, where its kind can take single
+	// tools away.
+	Without []string `json:"without,omitempty"`
 	// MaxThinking is how many tokens the model may think for each answer; 0 is
 	// for the agent to say.
 	MaxThinking int64 `json:"max_thinking,omitempty"`

@@ -33,6 +33,7 @@ type plan struct {
 	script   *scripted    // nil: the workflow makes the calls
 	meta     *script.Meta // of the script; nil where it says nothing of itself
 	exports  []string     // the project's own functions that it may call
+	uses     []script.Use // the tools that it spells out for its agents
 
 	head        git.Hash // the commit, or what a snapshot is taken from
 	tree        git.Hash

@@ -100,6 +100,7 @@ func runHere(c *cli.Context, env Env, report *report) error {
 		return err
 	}
 	defer pl.discard()
+	p.sayTools(pl)
 	if c.Bool("dry-run") {
 		return p.printPlan(pl, c.Bool("json"))
 	}

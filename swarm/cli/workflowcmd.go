@@ -164,7 +164,8 @@ func newWorkflowValidateCommand(env Env) *cli.Command {
 the project's own functions in .swarm/lib, and the functions that are taken by
 their text. Each is a file or a saved workflow; without any it is all that are
 saved. Prints a line for each, with file, line and column and the line itself
-where something is wrong, and ends with exit code 2 if anything is.
+where something is wrong, and ends with exit code 2 if anything is. Warns of each
+type of agent, and of each call, whose tools or effort the agent cannot be told.
 
 Examples:
   swarm workflow validate plan.js
@@ -179,6 +180,8 @@ type validatedObject struct {
 	Schema    string            `json:"schema"`
 	OK        bool              `json:"ok"`
 	Workflows []validatedScript `json:"workflows"`
+	// Warnings are about tools and efforts that agents cannot be told.
+	Warnings []string `json:"warnings,omitempty"`
 }
 
 type validatedScript struct {
@@ -201,6 +204,9 @@ func workflowValidateAction(c *cli.Context, env Env) error {
 		return err
 	}
 	o := validatedObject{Schema: "swarm.validated/1", OK: true, Workflows: []validatedScript{}}
+	if o.Warnings, err = p.vetTools(c.Context, all); err != nil {
+		return err
+	}
 	for _, v := range all {
 		o.OK = o.OK && v.fault == nil
 	}
@@ -216,6 +222,9 @@ func workflowValidateAction(c *cli.Context, env Env) error {
 		err = printJSON(env.Stdout, o)
 	} else {
 		err = p.printValidated(all)
+		for _, line := range o.Warnings {
+			fmt.Fprintf(env.Stderr, "warning: %s\n", Printable(line))
+		}
 	}
 	if err == nil && !o.OK {
 		return &ExitError{Code: CodeUsage}

@@ -193,6 +193,7 @@ type vetted struct {
 	namedScript
 	text   string
 	meta   *script.Meta // nil for a bare body
+	uses   []script.Use // the tools that it spells out
 	fault  error        // why it is none
 	item   *config.Item // what an approval is of; nil where it lies elsewhere
 	agreed bool         // it has that approval, or needs none
@@ -232,8 +233,8 @@ func (p *place) vetAll(ctx context.Context, verb string, named []namedScript) ([
 	if err := p.gatherLib(&s); err != nil {
 		return nil, err
 	}
-	loaded, err := p.load(ctx, sources, s.Lib)
 	var broken *ScriptError
+	loaded, err := p.load(ctx, sources, s.Lib)
 	if errors.As(err, &broken) {
 		// The project's own functions are: no run would begin.
 		for _, at := range places {
@@ -245,7 +246,7 @@ func (p *place) vetAll(ctx context.Context, verb string, named []namedScript) ([
 		return nil, err
 	}
 	for i, at := range places {
-		all[at].meta = loaded[i].Meta
+		all[at].meta, all[at].uses = loaded[i].Meta, loaded[i].Uses
 		if e := loaded[i].Error; e != nil {
 			all[at].fault = &ScriptError{Err: e}
 		} else if _, err := argsSchema(loaded[i].Meta); err != nil {

@@ -38,7 +38,10 @@ type scripted struct {
 	Options *task.Options            `json:"options,omitempty"` // for calls that say nothing of it
 	Shared  bool                     `json:"shared,omitempty"`
 	Types   map[string]workflow.Type `json:"types,omitempty"`
+	// Dispatched is set where a model of another harness handed the script in.
+	Dispatched bool `json:"dispatched,omitempty"`
 
+	warned []string // warnings of its tools that a person has read
 	// config is that of the owner where it is not what the run was started
 	// with: a [reconfigured].
 	config json.RawMessage
@@ -92,7 +95,11 @@ func (pl *plan) readScript(c *cli.Context, p *place, args []string) (found bool,
 	case len(args) > 0 || len(pl.workflow.Command) > 0:
 		return false, usagef("run: -e and -w are the script itself; leave the prompt and the command after -- out")
 	case code:
-		return true, pl.takeScript("(code)", c.String("e"))
+		if err := pl.takeScript("(code)", c.String("e")); err != nil {
+			return true, err
+		}
+		pl.script.Dispatched = p.env.Dispatched
+		return true, nil
 	}
 	path, err := p.savedWorkflow("run: -w", c.String("w"))
 	if err != nil {
@@ -270,28 +277,28 @@ func (p *place) gather(s *scripted) error { return errors.Join(p.gatherLib(s), p
 // vet refuses a script that is none, and arguments that it does not take.
 func (p *place) vet(ctx context.Context, pl *plan) error {
 	var err error
-	if pl.meta, pl.exports, err = p.metaOf(ctx, pl.script); err != nil {
+	if pl.meta, pl.exports, pl.uses, err = p.metaOf(ctx, pl.script); err != nil {
 		return err
 	}
 	return checkArgs(pl.says(), pl.meta, pl.script.Args)
 }
 
-// metaOf is what a script says of itself, nil where it says nothing, and what
-// the project's own functions are called. A script that is none is a
-// [*ScriptError].
-func (p *place) metaOf(ctx context.Context, s *scripted) (meta *script.Meta, exports []string, err error) {
+// metaOf is what a script says of itself, nil where it says nothing, what the
+// project's own functions are called, and the tools that the script spells out. A
+// script that is none is a [*ScriptError].
+func (p *place) metaOf(ctx context.Context, s *scripted) (meta *script.Meta, exports []string, uses []script.Use, err error) {
 	loaded, err := p.load(ctx, []script.Source{{Name: s.Name, Text: s.Text}}, s.Lib)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	if e := loaded[0].Error; e != nil {
-		return nil, nil, &ScriptError{Err: e}
+		return nil, nil, nil, &ScriptError{Err: e}
 	}
 	for _, l := range loaded[1:] {
 		exports = append(exports, l.Exports...)
 	}
 	slices.Sort(exports)
-	return loaded[0].Meta, exports, nil
+	return loaded[0].Meta, exports, loaded[0].Uses, nil
 }
 
 // trustScript adds a script that came with the repository, and its lib and
@@ -333,7 +340,8 @@ func workflowItem(file, text string) config.Item {
 func typeText(t workflow.Type) string {
 	lines := []string{fmt.Sprintf("name = %q", t.Name)}
 	for _, option := range []struct{ key, value string }{
-		{"model", t.Model}, {"role", t.Role}, {"tools", strings.Join(t.Tools, ", ")},
+		{"model", t.Model}, {"effort", t.Effort}, {"role", t.Role},
+		{"tools", strings.Join(t.Tools, ", ")}, {"disallowedTools", strings.Join(t.Without, ", ")},
 	} {
 		if option.value != "" {
 			lines = append(lines, fmt.Sprintf("%s = %q", option.key, option.value))

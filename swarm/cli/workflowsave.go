@@ -148,7 +148,7 @@ func (s *saving) read(word string) error {
 
 // check refuses a script that is none, or that no test has passed.
 func (s *saving) check(ctx context.Context, o *savedObject) error {
-	if _, _, err := s.metaOf(ctx, &s.script); err != nil || s.untested {
+	if _, _, _, err := s.metaOf(ctx, &s.script); err != nil || s.untested {
 		return err
 	}
 	if s.test == "" {

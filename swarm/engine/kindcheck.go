@@ -7,6 +7,7 @@ import (
 
 	"agentswarm/swarm/agent"
 	"agentswarm/swarm/task"
+	"agentswarm/swarm/toolset"
 )
 
 // checkChoices refuses what the agent of a call is to use where its kind
@@ -28,6 +29,7 @@ func checkChoices(spec *agent.Spec, kinds map[string]agent.Kind, call *task.Call
 		{"effort", "its effort", call.Effort != "", kind.Can.Effort},
 		{thinking, "how many tokens it may think", call.MaxThinking != 0, kind.Can.Thinking},
 		{"tools", "its tools", len(call.Tools) > 0, kind.Can.Tools},
+		{"disallowedTools", "the tools it does not have", len(call.Without) > 0, kind.Can.Tools},
 		{readOnly, "what keeps it from writing", call.ReadOnly, kind.Can.ReadOnly},
 		{"fork", "the conversation it goes on with", fork, kind.Can.Fork},
 	} {
@@ -42,6 +44,9 @@ func checkChoices(spec *agent.Spec, kinds map[string]agent.Kind, call *task.Call
 		case !option.can:
 			return fmt.Errorf("%s: agent %s is of the kind %s, which cannot be told %s", option.name, spec.Name, spec.Kind, option.place)
 		}
+	}
+	if missing := kind.Lists.Missing(toolset.Lists{Tools: call.Tools, Without: call.Without}); missing != "" && (len(call.Tools) > 0 || len(call.Without) > 0) {
+		return fmt.Errorf("tools: agents of the kind %s cannot be told %s", spec.Kind, missing)
 	}
 	if named := call.Tools; spec.ReadOnly && !agent.Reads(named) {
 		return fmt.Errorf("tools: agent %s is read-only, and %s is not among %q",
@@ -67,8 +72,19 @@ func checkWords(o task.Options) error {
 	if o.MaxThinking < 0 {
 		return fmt.Errorf("max_thinking_tokens: %d is below 0", o.MaxThinking)
 	}
-	if unknown := agent.UnknownTool(o.Tools); unknown != "" {
-		return fmt.Errorf("tools: there is no tool %s; there are %q", brief(strconv.Quote(unknown)), agent.AllTools())
+	for _, list := range []struct {
+		name    string
+		entries []string
+	}{{"tools", o.Tools}, {"disallowedTools", o.Without}} {
+		for _, text := range list.entries {
+			e, err := toolset.Parse(text)
+			if err != nil {
+				return fmt.Errorf("%s: %w", list.name, err)
+			}
+			if e.String() != text {
+				return fmt.Errorf("%s: %s is written %s here", list.name, brief(strconv.Quote(text)), brief(strconv.Quote(e.String())))
+			}
+		}
 	}
 	return nil
 }
@@ -100,10 +116,11 @@ func (e *Engine) checkFork(calls []*task.Call) error {
 // layChoices lays what a call asks for over its agent.
 func layChoices(spec *agent.Spec, call *task.Call) {
 	o := agent.Lay(call.Options, task.Options{
-		Model: spec.Model, Effort: spec.Effort, Tools: spec.Tools, ReadOnly: spec.ReadOnly,
+		Model: spec.Model, Effort: spec.Effort, Tools: spec.Tools, Without: spec.Without, ReadOnly: spec.ReadOnly,
 		MaxThinking: spec.MaxThinking,
 	})
-	spec.Model, spec.Effort, spec.Tools, spec.ReadOnly = o.Model, o.Effort, o.Tools, o.ReadOnly
+	spec.Model, spec.Effort, spec.ReadOnly = o.Model, o.Effort, o.ReadOnly
+	spec.Tools, spec.Without = o.Tools, o.Without
 	spec.MaxThinking = o.MaxThinking
 	if call.Limits.Turns > 0 {
 		spec.Turns = call.Limits.Turns

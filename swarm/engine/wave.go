@@ -34,7 +34,7 @@ func waveOf(kind agent.Kind, spec *agent.Spec) string {
 	if spec.ReadOnly {
 		mode = "reads"
 	}
-	return strings.Join([]string{spec.Kind, spec.Model, spec.Effort, strings.Join(tools, ","), mode, strconv.FormatInt(spec.MaxThinking, 10)}, "\x00")
+	return strings.Join([]string{spec.Kind, spec.Model, spec.Effort, strings.Join(tools, ","), strings.Join(spec.Without, ","), mode, strconv.FormatInt(spec.MaxThinking, 10)}, "\x00")
 }
 
 // join enters a wave. The first gets what lets the others go, which may be called

@@ -3,6 +3,7 @@ package script
 import (
 	"errors"
 	"fmt"
+	"reflect"
 	"strings"
 	"testing"
 )
@@ -39,5 +40,28 @@ func TestLiterals(t *testing.T) {
 	}
 	if e := p.Allow[0].Wrong(errors.New("no")); e.Where != "x.js:1:21" || e.Message != "no" || e.Line == "" || e.Code != CodeOption {
 		t.Errorf("Wrong = %+v", e)
+	}
+}
+
+// TestUses holds which tools of a script are known before it runs.
+func TestUses(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		give string
+		want []Use
+	}{
+		{"await agent('p')", nil},
+		{"await agent('p', {label: 'l', agent: 'a'})", nil},
+		{"await agent('p', {tools: '*'})", []Use{{Tools: []string{"*"}, Where: "x.js:1:18"}}},
+		{"await agent({prompt: 'p', tools: ['Read', name], disallowedTools: ['Bash(rm *)']})", []Use{{
+			Tools: []string{"Read"}, Without: []string{"Bash(rm *)"}, Where: "x.js:1:13",
+		}}},
+		{"sa.run('p', {agentType: 'scout', agent: 'pi'})", []Use{{Agent: "pi", AgentType: "scout", Where: "x.js:1:13"}}},
+		{"other('p', {tools: ['Read']}); sb.run('p', {tools: ['Read']})", nil},
+	} {
+		p, err := Load(Source{Name: "x.js", Text: c.give})
+		if err != nil || !reflect.DeepEqual(p.Uses, c.want) {
+			t.Errorf("%s: %+v, %v, want %+v", c.give, p.Uses, err, c.want)
+		}
 	}
 }

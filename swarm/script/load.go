@@ -22,6 +22,7 @@ type Program struct {
 	Meta   *Meta // nil where the script has none: a bare body
 	Source Source
 	Allow  []Literal // items of agents that it spells out
+	Uses   []Use     // tools of agents that it spells out
 	// Code gives an async function without parameters: the script.
 	Code *goja.Program
 }
@@ -71,7 +72,7 @@ func Load(src Source) (*Program, error) {
 	if err := src.closedOptions(body); err != nil {
 		return nil, err
 	}
-	p.Allow = src.literals(body)
+	p.Allow, p.Uses = src.literals(body)
 	if p.Code, err = src.compile(tree); err != nil {
 		return nil, err
 	}

@@ -128,6 +128,14 @@ func (o options) texts(key string) ([]string, error) {
 	return o.m.texts(o.what+": "+key, v)
 }
 
+// words is a list of strings, or one string that stands for such a list.
+func (o options) words(key string) ([]string, error) {
+	if v := o.get(key); v != nil && goja.IsString(v) && v.String() != "" {
+		return []string{v.String()}, nil
+	}
+	return o.texts(key)
+}
+
 // texts takes v as a list of strings that are not empty, at least one.
 func (m *machine) texts(what string, v goja.Value) ([]string, error) {
 	list, ok := elements(v)

@@ -31,7 +31,8 @@ type Spec struct {
 	Model      string          `json:"model,omitempty"`
 	Effort     string          `json:"effort,omitempty"`
 	Thinking   int64           `json:"maxThinkingTokens,omitempty"`
-	Tools      []string        `json:"tools,omitempty"`
+	Tools      []string        `json:"tools,omitempty"`           // entries of package toolset
+	Without    []string        `json:"disallowedTools,omitempty"` // such entries
 	ReadOnly   bool            `json:"readOnly,omitempty"`
 	Fork       string          `json:"fork,omitempty"` // the id of a completed agent
 	AgentType  string          `json:"agentType,omitempty"`

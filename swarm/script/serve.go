@@ -202,7 +202,7 @@ func (c *served) load(open opening) []Loaded {
 		p, err := Load(src)
 		l := Loaded{Name: src.Name, Error: wireError(err)}
 		if err == nil {
-			l.Meta, l.Allow = p.Meta, p.Allow
+			l.Meta, l.Allow, l.Uses = p.Meta, p.Allow, p.Uses
 		}
 		all = append(all, l)
 	}

@@ -15,7 +15,7 @@ import (
 // specKeys are the options of agent() and run() that a host sees.
 func specKeys() []string {
 	return []string{
-		"label", "phase", "schema", "agent", "model", "role", "effort", "maxThinkingTokens", "tools", "readOnly", "fork", "agentType", "isolation", "base",
+		"label", "phase", "schema", "agent", "model", "role", "effort", "maxThinkingTokens", "tools", "disallowedTools", "readOnly", "fork", "agentType", "isolation", "base",
 		"paths", "limits", "stopWhen", "onTool", "allow", "retries", "cache", "id", "stage",
 	}
 }
@@ -111,7 +111,10 @@ func (o options) lists(s *Spec) (err error) {
 	if s.Allow, err = o.texts("allow"); err != nil {
 		return err
 	}
-	s.Tools, err = o.texts("tools")
+	if s.Tools, err = o.words("tools"); err != nil {
+		return err
+	}
+	s.Without, err = o.words("disallowedTools")
 	return err
 }
 

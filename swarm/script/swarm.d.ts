@@ -124,8 +124,14 @@ interface AgentOptions {
   maxThinkingTokens?: number;
   /** What it is for: `default`, `smol`, `slow`, `plan`, `commit`, or one of your own; it says which model it uses. */
   role?: string;
-  /** The only tools it has. */
-  tools?: ('read' | 'grep' | 'find' | 'ls' | 'edit' | 'write' | 'bash')[];
+  /**
+   * The only tools it has: read, grep, find, ls, edit, write, bash, names of Claude Code such as Read or
+   * WebSearch, a part such as 'Bash(git log *)', mcp__SERVER__TOOL, or '*' for all. A run warns of
+   * each entry that the kind of agent cannot be given.
+   */
+  tools?: string | string[];
+  /** The tools that it does not have, written in the same way. */
+  disallowedTools?: string | string[];
   /** true: it has only the first four of those. */
   readOnly?: boolean;
   /** Goes on with the conversation of an agent that completed, from what `base` says. */

@@ -56,7 +56,9 @@ type Loaded struct {
 	// Allow are the items that a script spells out for its agents. Whoever
 	// reads them knows whether they are any.
 	Allow []Literal `json:"allow,omitempty"`
-	Error *Error    `json:"error,omitempty"`
+	// Uses are the tools that a script spells out for its agents.
+	Uses  []Use  `json:"uses,omitempty"`
+	Error *Error `json:"error,omitempty"`
 }
 
 // loaded is the line with the answers about sources.

@@ -1,12 +1,18 @@
 package task
 
-import "cmp"
+import (
+	"cmp"
+	"slices"
+)
 
 // Options are what an agent is to use. What is empty is left to it.
 type Options struct {
-	Model  string   `json:"model,omitempty"`
-	Effort string   `json:"effort,omitempty"`
-	Tools  []string `json:"tools,omitempty"`
+	Model  string `json:"model,omitempty"`
+	Effort string `json:"effort,omitempty"`
+	// Tools are the only tools it has, and Without those it does not have, as
+	// entries of package toolset.
+	Tools   []string `json:"tools,omitempty"`
+	Without []string `json:"without,omitempty"`
 	// ReadOnly leaves it only the tools that change nothing.
 	ReadOnly bool `json:"read_only,omitempty"`
 	// MaxThinking is how many tokens the model may think for each answer; 0
@@ -22,20 +28,32 @@ const VariantOff = "off"
 
 // Any reports whether anything is asked for.
 func (o Options) Any() bool {
-	return o.Model != "" || o.Effort != "" || len(o.Tools) > 0 || o.ReadOnly || o.MaxThinking != 0 || o.Variant != ""
+	return o.Model != "" || o.Effort != "" || len(o.Tools) > 0 || len(o.Without) > 0 || o.ReadOnly || o.MaxThinking != 0 || o.Variant != ""
 }
 
 // Over lays o over what is asked for where o says nothing. Nothing takes a
-// ReadOnly back.
+// ReadOnly back, nor an entry of Without.
 func (o Options) Over(under Options) Options {
 	o.Model, o.Effort = cmp.Or(o.Model, under.Model), cmp.Or(o.Effort, under.Effort)
 	if len(o.Tools) == 0 {
 		o.Tools = under.Tools
 	}
+	o.Without = union(o.Without, under.Without)
 	o.ReadOnly = o.ReadOnly || under.ReadOnly
 	o.MaxThinking = cmp.Or(o.MaxThinking, under.MaxThinking)
 	o.Variant = cmp.Or(o.Variant, under.Variant)
 	return o
+}
+
+// union is a list with what another has beside it.
+func union(list, more []string) []string {
+	all := slices.Clone(list)
+	for _, word := range more {
+		if !slices.Contains(all, word) {
+			all = append(all, word)
+		}
+	}
+	return all
 }
 
 // Choice is the model of an attempt, where it is not that of its call.

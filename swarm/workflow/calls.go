@@ -12,9 +12,11 @@ import (
 	"agentswarm/roles"
 	"agentswarm/swarm/agent"
 	"agentswarm/swarm/engine"
+	"agentswarm/swarm/event"
 	"agentswarm/swarm/nearest"
 	"agentswarm/swarm/script"
 	"agentswarm/swarm/task"
+	"agentswarm/swarm/toolset"
 )
 
 // optionf is an error of an argument that is not valid.
@@ -50,7 +52,17 @@ func (c *Config) typed(r *script.Call) (*Type, error) {
 
 // input is what the agent of a call is asked, and what it is to use.
 func (d *driver) input(r *script.Call) (task.AgentInput, task.Options, error) {
-	options := task.Options{Model: r.Model, Effort: r.Effort, Tools: r.Tools, ReadOnly: r.ReadOnly, MaxThinking: r.Thinking}
+	options := task.Options{Model: r.Model, Effort: r.Effort, ReadOnly: r.ReadOnly, MaxThinking: r.Thinking}
+	for _, list := range []struct {
+		key   string
+		given []string
+		to    *[]string
+	}{{"tools", r.Tools, &options.Tools}, {"disallowedTools", r.Without, &options.Without}} {
+		var err error
+		if *list.to, err = toolset.Canonical(list.given); err != nil {
+			return nil, options, optionf("%s: %v", list.key, err)
+		}
+	}
 	if r.Fork != "" {
 		// What the conversation has begun with it goes on with.
 		parent := d.labels[task.ID(r.Fork)]
@@ -65,7 +77,7 @@ func (d *driver) input(r *script.Call) (task.AgentInput, task.Options, error) {
 	}
 	input := &task.TypedAgentInput{Role: r.Role, Prompt: r.Prompt}
 	if t != nil {
-		own := task.Options{Model: t.Model, Tools: t.Tools}
+		own := t.Options()
 		if d.Config.Assign != nil {
 			own.Model = "" // which is told apart from the call's
 		}
@@ -147,6 +159,28 @@ func (c Config) allows(r *script.Check) error {
 	return nil
 }
 
+// fit maps the lists of tools of a call, and the effort of its type, to the agent
+// that carries it out. What is left out is said in a line of the run, once.
+func (d *driver) fit(r *script.Call, call *task.Call) error {
+	if d.Config.Fit == nil {
+		return nil
+	}
+	t := d.Config.Types[r.AgentType]
+	fitted, warning, err := d.Config.Fit(call.Agent, call.Options, r.Effort == "" && t.Effort != "" && t.Effort == call.Effort)
+	if err != nil {
+		return optionf("%v", err)
+	}
+	call.Options = fitted
+	line := t.warned(warning)
+	// A warning of a call has its place in the script in front.
+	given := func(earlier string) bool { return strings.HasSuffix(earlier, line) }
+	if line == "" || d.warned[line] || slices.ContainsFunc(d.Config.Warned, given) {
+		return nil
+	}
+	d.warned[line] = true
+	return d.log(event.Logged{Text: "warning: " + line})
+}
+
 // narrow turns what a script asked for into a call.
 func (d *driver) narrow(ctx context.Context, r *script.Call) (*task.Call, error) {
 	c := d.Config
@@ -171,6 +205,9 @@ func (d *driver) narrow(ctx context.Context, r *script.Call) (*task.Call, error)
 	if s := call.Stage; s != nil && s.Reads && c.Can != nil && c.Can(call.Agent).ReadOnly {
 		// Of any other what it changes is left out of the run's work.
 		call.Options = agent.Lay(task.Options{ReadOnly: true}, call.Options)
+	}
+	if err := d.fit(r, call); err != nil {
+		return nil, err
 	}
 	switch r.Isolation {
 	case "":

@@ -61,6 +61,10 @@ type Config struct {
 	// say of models, and returns what it found; nil: types name models, and roles
 	// are names only.
 	Assign func(engine.AssignRequest) (*roles.Resolved, error)
+	// Fit maps the lists of tools of a call to its agent. Nil: they stay as they are.
+	Fit FitFunc
+	// Warned are warnings that were given already.
+	Warned []string
 	// Check refuses a call that could not be carried out as it was asked for.
 	Check func(*task.Call) error
 }
@@ -111,6 +115,7 @@ type driver struct {
 	replay  replay               // what earlier owners left
 	fresh   []script.Delivery    // what has happened since
 	refused []script.Delivery    // what is refused at once; no records
+	warned  map[string]bool      // the warnings that were given
 	logged  map[event.Logged]int // lines of earlier owners, not said again yet
 	phased  map[string]bool      // phases that are on record
 	lines   int                  // kept of this owner
@@ -123,7 +128,7 @@ func newDriver(r Request) *driver {
 		labels: map[task.ID]*task.Call{}, bounds: map[*task.Call]roles.Limits{},
 		patches: map[string]Patch{}, places: map[string]place{}, seen: map[string]int{}, posted: map[string]int{},
 		timers: map[int]*time.Timer{}, keys: map[int]string{},
-		logged: map[event.Logged]int{}, phased: map[string]bool{},
+		warned: map[string]bool{}, logged: map[event.Logged]int{}, phased: map[string]bool{},
 		replay: newReplay(r.Prior),
 	}
 	if r.Prior != nil {

@@ -21,7 +21,9 @@ type field struct {
 }
 
 // typeKeys are the keys that the front matter of a type of ours may have.
-func typeKeys() []string { return []string{"name", "description", "tools", "model", "role"} }
+func typeKeys() []string {
+	return []string{"name", "description", "tools", "disallowedTools", "model", "effort", "role"}
+}
 
 // readFields reads front matter, whose first line is the second of its file. A
 // key without a value is as good as none. lenient lets pass what only another
@@ -57,7 +59,7 @@ func readFields(head string, lenient bool) (map[string]field, *TypeError) {
 // addField takes one key of front matter. What it complains of is left out.
 func addField(fields map[string]field, key, value *yaml.Node) *TypeError {
 	name, line := key.Value, key.Line+1
-	if key.Kind != yaml.ScalarNode || !slices.Contains(append(typeKeys(), "disallowedTools"), name) {
+	if key.Kind != yaml.ScalarNode || !slices.Contains(typeKeys(), name) {
 		return unknownKey(name, line)
 	}
 	if value.Kind == yaml.ScalarNode && value.Tag == "!!null" {
@@ -70,7 +72,7 @@ func addField(fields map[string]field, key, value *yaml.Node) *TypeError {
 	switch {
 	case value.Kind == yaml.ScalarNode:
 		f.text = strings.TrimSpace(value.Value)
-	case name == "name", name == "description", name == "model":
+	case name == "name", name == "description", name == "model", name == "effort":
 		return &TypeError{Line: line, Reason: name + " must be a text"}
 	case value.Kind == yaml.SequenceNode:
 		for _, item := range value.Content {
@@ -83,9 +85,6 @@ func addField(fields map[string]field, key, value *yaml.Node) *TypeError {
 		return &TypeError{Line: line, Reason: name + " must be a list of words"}
 	}
 	fields[name] = f
-	if name == "disallowedTools" {
-		return unknownKey(name, line)
-	}
 	return nil
 }
 

@@ -1,14 +1,14 @@
 package workflow
 
 import (
-	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"agentswarm/roles"
 	"agentswarm/swarm/agent"
-	"agentswarm/swarm/nearest"
+	"agentswarm/swarm/toolset"
 )
 
 // options reads what agents of the type are to use from its front matter.
@@ -26,52 +26,62 @@ func (t *Type) options(file string, fields map[string]field) *TypeError {
 		}
 		t.Role = role.text
 	}
-	var bad *TypeError
+	// Claude Code has the same words for it; a kind that has others says so.
+	if effort, there := fields["effort"]; there {
+		if !agent.IsOption(effort.text) {
+			return &TypeError{Line: effort.line, Reason: fmt.Sprintf("effort: %q is no word without blanks that does not begin with -", effort.text)}
+		}
+		t.Effort = effort.text
+	}
+	return t.toolLists(fields, lenient(file))
+}
+
+// toolLists reads the tools that agents of the type have, and those they do not
+// have.
+func (t *Type) toolLists(fields map[string]field, foreign bool) (bad *TypeError) {
 	if tools, there := fields["tools"]; there {
-		if t.Tools, bad = tools.tools("tools", lenient(file)); bad != nil {
+		if t.Tools, bad = t.entries(tools, "tools", foreign); bad != nil {
 			return bad
 		}
+		if len(t.Tools) == 0 {
+			return &TypeError{Line: tools.line, Reason: "tools: none of them is one of " + strings.Join(agent.AllTools(), ", ")}
+		}
 	}
-	// Only another tool's files get here with it.
 	without, there := fields["disallowedTools"]
 	if !there {
 		return nil
 	}
-	refused, bad := without.tools("disallowedTools", true)
-	if bad != nil {
+	if t.Without, bad = t.entries(without, "disallowedTools", foreign); bad != nil {
 		return bad
 	}
-	if len(t.Tools) == 0 {
-		t.Tools = agent.AllTools()
+	left := t.Tools
+	if len(left) == 0 || slices.Contains(left, toolset.All) {
+		left = agent.AllTools()
 	}
-	t.Tools = slices.DeleteFunc(t.Tools, func(tool string) bool { return slices.Contains(refused, tool) })
-	if len(t.Tools) == 0 {
+	if !slices.ContainsFunc(left, func(entry string) bool {
+		name, _, _ := strings.Cut(entry, "(")
+		return !slices.Contains(t.Without, name) && !slices.Contains(t.Without, toolset.All)
+	}) {
 		return &TypeError{Line: without.line, Reason: "disallowedTools leaves it no tool"}
 	}
 	return nil
 }
 
-// tools are the names of tools under a key: a list, or a text with commas, of
-// our names or those of Claude Code. What a file of that names beside them
-// there is none of here.
-func (f field) tools(key string, foreign bool) ([]string, *TypeError) {
+// entries reads the entries under a key: a list, or a text with commas. A file of
+// another tool may name tools that there are none of here; they are kept apart.
+func (t *Type) entries(f field, key string, foreign bool) ([]string, *TypeError) {
 	var all []string
-	for _, name := range f.names() {
-		known := cmp.Or(toolOf(name), name)
+	for _, word := range f.names() {
+		e, err := toolset.Parse(word)
+		var unknown *toolset.UnknownError
 		switch {
-		case slices.Contains(all, known), foreign && !slices.Contains(agent.AllTools(), known):
-		case slices.Contains(agent.AllTools(), known):
-			all = append(all, known)
-		default:
-			reason := fmt.Sprintf("%s: there is no tool %q", key, name)
-			if near := nearest.Word(name, agent.AllTools()); near != "" {
-				return nil, &TypeError{Line: f.line, Reason: fmt.Sprintf("%s; did you mean %q?", reason, near)}
-			}
-			return nil, &TypeError{Line: f.line, Reason: reason + "; there is " + strings.Join(agent.AllTools(), ", ")}
+		case err == nil && !slices.Contains(all, e.String()):
+			all = append(all, e.String())
+		case errors.As(err, &unknown) && foreign:
+			t.Unknown = append(t.Unknown, word)
+		case err != nil:
+			return nil, &TypeError{Line: f.line, Reason: fmt.Sprintf("%s: %v", key, err)}
 		}
-	}
-	if len(all) == 0 && key == "tools" {
-		return nil, &TypeError{Line: f.line, Reason: key + ": none of them is one of " + strings.Join(agent.AllTools(), ", ")}
 	}
 	return all, nil
 }
@@ -80,7 +90,7 @@ func (f field) tools(key string, foreign bool) ([]string, *TypeError) {
 func (f field) names() []string {
 	words := f.list
 	if f.text != "" {
-		words = strings.Split(strings.Trim(f.text, "[]"), ",")
+		words = toolset.Split(strings.TrimSuffix(strings.TrimPrefix(f.text, "["), "]"))
 	}
 	var all []string
 	for _, w := range words {
@@ -89,27 +99,4 @@ func (f field) names() []string {
 		}
 	}
 	return all
-}
-
-// toolOf is our name of a tool of Claude Code; empty for any other. What is allowed of one, in parentheses, is not told apart.
-func toolOf(name string) string {
-	name, _, _ = strings.Cut(name, "(")
-	switch strings.TrimSpace(name) {
-	case "Read", "NotebookRead":
-		return "read"
-	case "Grep":
-		return "grep"
-	case "Glob":
-		return "find"
-	case "LS":
-		return "ls"
-	case "Edit", "MultiEdit", "NotebookEdit":
-		return "edit"
-	case "Write":
-		return "write"
-	case "Bash":
-		return "bash"
-	default:
-		return ""
-	}
 }

@@ -15,9 +15,16 @@ type Type struct {
 	Name        string `json:"name"`
 	Description string `json:"description,omitempty"`
 	Prompt      string `json:"prompt"`
-	// Model and Tools are what agents of the type use; empty leaves it to them.
-	Model string   `json:"model,omitempty"`
-	Tools []string `json:"tools,omitempty"`
+	// Model, Effort and Tools are what agents of the type use; empty leaves it to
+	// them. Without are the tools that they do not have. Both lists hold entries of
+	// package toolset.
+	Model   string   `json:"model,omitempty"`
+	Effort  string   `json:"effort,omitempty"`
+	Tools   []string `json:"tools,omitempty"`
+	Without []string `json:"without,omitempty"`
+	// Unknown are entries of its lists that name no tool. Only a file of another
+	// tool has them.
+	Unknown []string `json:"unknown,omitempty"`
 	// Role is that of calls which name none; empty leaves it to the run.
 	Role string `json:"role,omitempty"`
 	// File is where it was read from; empty for those that are built in.

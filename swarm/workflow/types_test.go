@@ -11,6 +11,7 @@ import (
 
 	"agentswarm/swarm/agent"
 	"agentswarm/swarm/event"
+	"agentswarm/swarm/toolset"
 )
 
 func TestParseType(t *testing.T) {
@@ -36,15 +37,23 @@ func TestParseType(t *testing.T) {
 		{"model", theirs + "a.md", "---\nmodel: opus\n---\np", Type{Name: "a", Prompt: "p", Model: "opus"}},
 		{
 			"their tools", theirs + "a.md", "---\ntools: Glob, LS, Read, NotebookEdit, Edit, Bash(git *), WebFetch, mcp__x__y\n---\np",
-			Type{Name: "a", Prompt: "p", Tools: []string{"find", "ls", "read", "edit", "bash"}},
+			Type{Name: "a", Prompt: "p", Tools: []string{"find", "ls", "read", "edit", "bash(git *)", "WebFetch", "mcp__x__y"}},
 		},
 		{
 			"all tools but some", theirs + "a.md", "---\ndisallowedTools: [Write, Edit, WebFetch]\n---\np",
-			Type{Name: "a", Prompt: "p", Tools: []string{"read", "grep", "find", "ls", "bash"}},
+			Type{Name: "a", Prompt: "p", Without: []string{"write", "edit", "WebFetch"}},
 		},
 		{
 			"some tools but one", theirs + "a.md", "---\ntools: [Read, Write]\ndisallowedTools: Write\n---\np",
-			Type{Name: "a", Prompt: "p", Tools: []string{"read"}},
+			Type{Name: "a", Prompt: "p", Tools: []string{"read", "write"}, Without: []string{"write"}},
+		},
+		{
+			"ours has the same words", ours + "a.md", "---\ntools: [\"*\"]\ndisallowedTools: Bash(rm *, -r), Skill\neffort: high\n---\np",
+			Type{Name: "a", Prompt: "p", Tools: []string{"*"}, Without: []string{"bash(rm *, -r)", "Skill"}, Effort: "high"},
+		},
+		{
+			"tools that only another tool has", theirs + "a.md", "---\ntools: Read, Colour\ndisallowedTools: Paint\n---\np",
+			Type{Name: "a", Prompt: "p", Tools: []string{"read"}, Unknown: []string{"Colour", "Paint"}},
 		},
 		{"their keys", theirs + "a.md", "---\nname: x\ncolor: red\nhooks: {a: [1]}\n---\np", Type{Name: "x", Prompt: "p"}},
 		{
@@ -70,19 +79,23 @@ func TestParseTypeRefuses(t *testing.T) {
 	const ours = ".swarm/agents/a.md"
 	for _, tt := range []struct{ file, give, want string }{
 		{ours, "---\ntool: Read\n---\np", `.swarm/agents/a.md:2: unknown key "tool"; did you mean "tools"?`},
-		{ours, "---\nname: a\ncolor: red\n---\np", `.swarm/agents/a.md:3: unknown key "color"; there is name, description, tools, model, role`},
+		{ours, "---\nname: a\ncolor: red\n---\np", `.swarm/agents/a.md:3: unknown key "color"; there is name, description, tools, disallowedTools, model, effort, role`},
 		{ours, "---\nname: a\nallow: [push to main]\n---\np", ".swarm/agents/a.md:3: allow is not for a type, which grants nothing; give it to the call that needs it"},
-		{ours, "---\ndisallowedTools: Read\n---\np", `.swarm/agents/a.md:2: unknown key "disallowedTools"; there is name, description, tools, model, role`},
+		{ours, "---\neffort: -x\n---\np", `.swarm/agents/a.md:2: effort: "-x" is no word without blanks that does not begin with -`},
+		{ours, "---\neffort: [low]\n---\np", `.swarm/agents/a.md:2: effort must be a text`},
+		{ours, "---\ntools: Bash(git\n---\np", `.swarm/agents/a.md:2: tools: "Bash(git" has no ) at its end`},
+		{ours, "---\ndisallowedTools: Wriet\n---\np", `.swarm/agents/a.md:2: disallowedTools: there is no tool "Wriet"; did you mean "write"?`},
+		{ours, "---\ndisallowedTools: [\"*\"]\n---\np", `.swarm/agents/a.md:2: disallowedTools leaves it no tool`},
 		{ours, "---\nname: a\nname: b\n---\np", `.swarm/agents/a.md:3: name is given twice`},
 		{ours, "---\nname: [a]\n---\np", `.swarm/agents/a.md:2: name must be a text`},
 		{ours, "---\ntools: []\n---\np", `.swarm/agents/a.md:2: tools: none of them is one of read, grep, find, ls, edit, write, bash`},
 		{ours, "---\ntools: read, fnd\n---\np", `.swarm/agents/a.md:2: tools: there is no tool "fnd"; did you mean "find"?`},
-		{ours, "---\ntools: WebFetch\n---\np", `.swarm/agents/a.md:2: tools: there is no tool "WebFetch"; there is read, grep, find, ls, edit, write, bash`},
+		{ours, "---\ntools: Colour\n---\np", `.swarm/agents/a.md:2: tools: there is no tool "Colour"; there is read, grep, find, ls, edit, write, bash, WebSearch, WebFetch, Skill, Task, TodoWrite, mcp__SERVER__TOOL, *`},
 		{ours, "---\ntools: {a: b}\n---\np", `.swarm/agents/a.md:2: tools must be a list of words`},
 		{ours, "---\ntools: [[a]]\n---\np", `.swarm/agents/a.md:2: tools must be a list of words`},
 		{ours, "---\nmodel: --x\n---\np", `.swarm/agents/a.md:2: model: "--x" is no word without blanks that does not begin with -`},
 		{ours, "---\nmodel: [x]\n---\np", `.swarm/agents/a.md:2: model must be a text`},
-		{".claude/agents/a.md", "---\ntools: WebFetch\n---\np", `.claude/agents/a.md:2: tools: none of them is one of read, grep, find, ls, edit, write, bash`},
+		{".claude/agents/a.md", "---\ntools: Colour\n---\np", `.claude/agents/a.md:2: tools: none of them is one of read, grep, find, ls, edit, write, bash`},
 		{".claude/agents/a.md", "---\ntools: Read\ndisallowedTools: Read\n---\np", `.claude/agents/a.md:3: disallowedTools leaves it no tool`},
 		{ours, "---\n- a\n---\np", `.swarm/agents/a.md:2: the front matter is no list of keys and values`},
 		{ours, "---\nname: a\ndescription: b: c\n---\np", `.swarm/agents/a.md:3: the front matter is not YAML: mapping values are not allowed in this context`},
@@ -149,6 +162,14 @@ func TestTypes(t *testing.T) {
 	}
 }
 
+// canonical reports whether entries are written as lists of tools keep them.
+func canonical(list []string) bool {
+	return !slices.ContainsFunc(list, func(text string) bool {
+		e, err := toolset.Parse(text)
+		return err != nil || e.String() != text
+	})
+}
+
 // FuzzParseType holds that what is read can be used, and what is not says
 // where.
 func FuzzParseType(f *testing.F) {
@@ -170,7 +191,8 @@ func FuzzParseType(f *testing.F) {
 			case err != nil:
 				t.Errorf("ParseType(%q): %T", text, err)
 			case !isTypeName(got.Name), got.Prompt == "", !utf8.ValidString(got.Prompt),
-				got.Model != "" && !agent.IsOption(got.Model), agent.UnknownTool(got.Tools) != "":
+				got.Model != "" && !agent.IsOption(got.Model), got.Effort != "" && !agent.IsOption(got.Effort),
+				!canonical(got.Tools), !canonical(got.Without):
 				t.Errorf("ParseType(%q) = %+v", text, got)
 			}
 		}

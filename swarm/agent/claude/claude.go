@@ -26,6 +26,7 @@
 package claude
 
 import (
+	"slices"
 	"time"
 
 	"agentswarm/swarm/agent"
@@ -58,6 +59,7 @@ func Kind() agent.Kind {
 		Paid:     true,
 		Sessions: []string{"projects/*/*.jsonl"},
 		Check:    check,
+		Lists:    lists(),
 		Login:    login,
 		Unlisted: "claude has no command that lists models; those of anthropic are listed by its API, with a key",
 		Memory:   memory,
@@ -82,9 +84,10 @@ func memory(*agent.Request) agent.Memory {
 func offered(r *agent.Request) prompt.Tools {
 	switch {
 	case len(r.Spec.Tools) > 0:
-		return prompt.Tools{Names: ours(r.Spec.Tools), All: true}
+		return prompt.Tools{Names: whole(r.Spec.Tools), All: true}
 	case r.Spec.ReadOnly:
-		return prompt.Tools{Names: ours(agent.ReadOnlyTools()), All: true}
+		return prompt.Tools{Names: whole(agent.ReadOnlyTools()), All: true}
 	}
-	return prompt.Tools{Names: ours([]string{"read", "edit", "write", "bash"})} // it searches by its shell
+	few := slices.DeleteFunc([]string{"read", "edit", "write", "bash"}, func(t string) bool { return slices.Contains(r.Spec.Without, t) })
+	return prompt.Tools{Names: whole(few)} // it searches by its shell
 }

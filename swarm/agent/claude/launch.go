@@ -71,12 +71,7 @@ func options(r agent.Request) ([]string, error) {
 	// Settings of a repository bring commands that nobody approved, and may have
 	// its model asked elsewhere, with the user's key.
 	add("--setting-sources", "user")
-	if r.Walled {
-		add("--permission-mode", "bypassPermissions")
-	} else {
-		add("--permission-mode", "acceptEdits",
-			"--allowed-tools="+strings.Join(append(ours(agent.AllTools()), "NotebookEdit", "WebFetch", "WebSearch", "Task", "Skill"), ","))
-	}
+	add(permissions(r)...)
 	if len(r.Hook) > 0 {
 		add("--settings", path.Join(r.State, hooksFile))
 	}
@@ -92,15 +87,21 @@ func options(r agent.Request) ([]string, error) {
 	if err := s.CheckReads(); err != nil {
 		return nil, err
 	}
+	without := entries(s.Without)
 	switch {
 	case len(s.Tools) > 0:
-		add("--tools=" + strings.Join(ours(s.Tools), ","))
+		add("--tools=" + strings.Join(whole(s.Tools), ","))
 	case s.ReadOnly:
-		add("--tools=" + strings.Join(ours(agent.ReadOnlyTools()), ","))
+		add("--tools=" + strings.Join(whole(agent.ReadOnlyTools()), ","))
 	default:
 		// They leave the workspace, wait for other days, or start more agents than
 		// anybody counts.
-		add("--disallowed-tools=EnterWorktree,ExitWorktree,CronCreate,CronDelete,CronList,ScheduleWakeup,SendMessage,Workflow")
+		without = append([]string{
+			"EnterWorktree", "ExitWorktree", "CronCreate", "CronDelete", "CronList", "ScheduleWakeup", "SendMessage", "Workflow",
+		}, without...)
+	}
+	if len(without) > 0 {
+		add("--disallowed-tools=" + strings.Join(without, ","))
 	}
 	if r.System != "" {
 		add("--append-system-prompt-file", path.Join(r.State, systemFile))
@@ -129,20 +130,6 @@ const maxSchema = 128<<10 - len(schemaFlag) - 1
 func check(s *agent.Spec) error {
 	_, err := options(agent.Request{Spec: s})
 	return err
-}
-
-// ours maps tools to those of Claude Code.
-func ours(tools []string) []string {
-	names := map[string]string{
-		"read": "Read", "grep": "Grep", "find": "Glob", "ls": "Glob", "edit": "Edit", "write": "Write", "bash": "Bash",
-	}
-	var all []string
-	for _, t := range tools {
-		if name := names[t]; !slices.Contains(all, name) {
-			all = append(all, name)
-		}
-	}
-	return all
 }
 
 // message is a word to the agent, as a line for its stdin.

@@ -41,6 +41,7 @@ import (
 	"time"
 
 	"agentswarm/swarm/agent"
+	"agentswarm/swarm/toolset"
 	"agentswarm/variants"
 )
 
@@ -68,10 +69,12 @@ func Kind() agent.Kind {
 		Paid:     true,
 		Sessions: []string{"sessions/*/*/*/rollout-*.jsonl"},
 		Check:    check,
-		Login:    login,
-		Memory:   memory,
-		List:     &agent.Lister{Launch: askModels, Read: readModels},
-		Family:   variants.GPT,
+		// It does everything with its shell, which can be kept from writing.
+		Lists:  toolset.Rules{More: []string{toolset.WebSearch}, Modes: true},
+		Login:  login,
+		Memory: memory,
+		List:   &agent.Lister{Launch: askModels, Read: readModels},
+		Family: variants.GPT,
 	}
 }
 

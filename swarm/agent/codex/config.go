@@ -11,6 +11,7 @@ import (
 
 	"agentswarm/risk/argv"
 	"agentswarm/swarm/agent"
+	"agentswarm/swarm/toolset"
 )
 
 // configFile is the user's configuration, and that of each agent.
@@ -71,7 +72,10 @@ func own(settings table, r *agent.Request) {
 	// Their path, which differs, would come before everything else that is
 	// said to the model.
 	within(settings, "skills")["bundled"] = table{"enabled": false}
-	if _, chosen := settings["web_search"]; !chosen {
+	switch _, chosen := settings["web_search"]; {
+	case slices.Contains(r.Spec.Tools, toolset.WebSearch):
+		settings["web_search"] = "live"
+	case !chosen, len(r.Spec.Tools) > 0:
 		settings["web_search"] = "disabled"
 	}
 	features := within(settings, "features")
@@ -92,8 +96,8 @@ func own(settings table, r *agent.Request) {
 		writes := within(settings, "sandbox_workspace_write")
 		writes["writable_roots"] = append(list(writes["writable_roots"]), anys(r.Spec.Write)...)
 	}
-	if only, _ := reads(r.Spec); only {
-		delete(settings, "mcp_servers") // nobody knows what they change
+	if only, _ := reads(r.Spec); only || len(r.Spec.Tools) > 0 {
+		delete(settings, "mcp_servers") // they bring tools that no list names, and may change anything
 	}
 	if r.Spec.Model != "" {
 		settings["model"] = r.Spec.Model

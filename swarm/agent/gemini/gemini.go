@@ -35,6 +35,7 @@ func Kind() agent.Kind {
 		Login:    login,
 		Memory:   memory,
 		Tools:    offered,
+		Lists:    lists(),
 		Family:   variants.Gemini,
 	}
 }

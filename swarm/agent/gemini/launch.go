@@ -11,6 +11,7 @@ import (
 
 	"agentswarm/risk/argv"
 	"agentswarm/swarm/agent"
+	"agentswarm/swarm/toolset"
 	"agentswarm/swarm/wire"
 )
 
@@ -99,24 +100,39 @@ const shell = "run_shell_command"
 
 // tools are those an agent may use, by the names of Gemini CLI; empty: all.
 func tools(s *agent.Spec) []string {
-	names := map[string][]string{
-		"read": {"read_file", "read_many_files"}, "grep": {"grep_search"}, "find": {"glob"}, "ls": {"list_directory"},
-		"edit": {"replace"}, "write": {"write_file"}, "bash": {shell},
-	}
 	some := s.Tools
 	if len(some) == 0 && s.ReadOnly {
 		some = agent.ReadOnlyTools()
 	}
+	return theirs(some)
+}
+
+// theirs are entries of a list by the names of Gemini CLI.
+func theirs(list []string) []string {
+	names := map[string][]string{
+		"read": {"read_file", "read_many_files"}, "grep": {"grep_search"}, "find": {"glob"}, "ls": {"list_directory"},
+		"edit": {"replace"}, "write": {"write_file"}, "bash": {shell},
+		toolset.WebSearch: {"google_web_search"}, toolset.WebFetch: {"web_fetch"}, toolset.Skill: {"activate_skill"}, toolset.TodoWrite: {"write_todos"},
+	}
 	var all []string
-	for _, t := range some {
+	for _, t := range list {
 		all = append(all, names[t]...)
 	}
 	return all
 }
 
+// lists states which entries Gemini CLI takes: whole tools, allowed or denied by
+// its policy.
+func lists() toolset.Rules {
+	return toolset.Rules{
+		More:   []string{toolset.WebSearch, toolset.WebFetch, toolset.Skill, toolset.TodoWrite},
+		Denies: true,
+	}
+}
+
 // policy says which tools are used without anybody being asked. A tool that it
 // denies is not offered to the model.
-func policy(some []string) []byte {
+func policy(some, without []string) []byte {
 	rules := ""
 	add := func(rule string, priority int, more string) {
 		rules += "[[rule]]\ntoolName = " + rule + "\npriority = " + strconv.Itoa(priority) + "\n" + more
@@ -128,6 +144,9 @@ func policy(some []string) []byte {
 	} else {
 		add(`"*"`+"\ndecision = \"deny\"", 800, "")
 		add(`["`+strings.Join(some, `", "`)+`"]`+"\ndecision = \"allow\"", 810, "")
+	}
+	if len(without) > 0 {
+		add(`["`+strings.Join(without, `", "`)+`"]`+"\ndecision = \"deny\"", 830, "")
 	}
 	if len(some) == 0 || slices.Contains(some, shell) {
 		// A rule with a pattern is spared the opinion that git is not to be run in a
@@ -179,7 +198,7 @@ func files(r agent.Request) ([]agent.File, error) {
 		}
 		all = append(all, agent.File{Name: name, Data: text})
 	}
-	return append(all, agent.File{Name: policyFile, Data: policy(some)}), nil
+	return append(all, agent.File{Name: policyFile, Data: policy(some, theirs(r.Spec.Without))}), nil
 }
 
 // enforce adds what must hold whatever the user's settings say.

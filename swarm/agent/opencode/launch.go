@@ -105,33 +105,6 @@ func refuse(s *agent.Spec) error {
 	}
 }
 
-// permission says what is used without anybody being asked. A tool that it
-// denies is not offered to the model.
-func permission(s *agent.Spec) map[string]string {
-	// The first would wait for a person; with it a fork has other tools than its
-	// parent, so that no cache of the provider knows its prompt.
-	all := map[string]string{"*": "allow", "question": "deny", "plan_enter": "deny", "plan_exit": "deny"}
-	some := s.Tools
-	if len(some) == 0 && s.ReadOnly {
-		some = agent.ReadOnlyTools()
-	}
-	if len(some) == 0 {
-		return all
-	}
-	all["*"] = "deny"
-	names := map[string][]string{
-		"read": {"read"}, "grep": {"grep"}, "find": {"glob"}, "ls": {"list", "glob"}, "edit": {"edit"}, "write": {"edit"}, "bash": {"bash"},
-	}
-	for _, t := range some {
-		for _, name := range names[t] {
-			all[name] = "allow"
-		}
-	}
-	// What lies outside of the workspace is no tool, but read and written by some.
-	all["external_directory"] = "allow"
-	return all
-}
-
 // files are those of the state folder.
 func files(r agent.Request) ([]agent.File, error) {
 	var all []agent.File

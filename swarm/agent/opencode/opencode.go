@@ -35,6 +35,7 @@ func Kind() agent.Kind {
 		Own:      own,
 		Memory:   memory,
 		Tools:    offered,
+		Lists:    lists(),
 	}
 }
 
@@ -55,11 +56,11 @@ func offered(r *agent.Request) prompt.Tools {
 		some = agent.ReadOnlyTools()
 	}
 	if len(some) > 0 && agent.Reads(some) {
-		names := map[string]string{"read": "read", "grep": "grep", "find": "glob", "ls": "glob"}
 		var all []string
 		for _, t := range some {
-			if !slices.Contains(all, names[t]) {
-				all = append(all, names[t])
+			names := theirs(t)
+			if name := names[len(names)-1]; !slices.Contains(all, name) {
+				all = append(all, name)
 			}
 		}
 		return prompt.Tools{Names: all, All: true}

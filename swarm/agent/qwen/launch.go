@@ -9,6 +9,7 @@ import (
 
 	"agentswarm/risk/argv"
 	"agentswarm/swarm/agent"
+	"agentswarm/swarm/toolset"
 	"agentswarm/swarm/wire"
 )
 
@@ -122,19 +123,36 @@ func objects(schema json.RawMessage) bool {
 
 // tools are those an agent may use, by the names of Qwen Code; empty: all.
 func tools(s *agent.Spec) []string {
-	names := map[string]string{
-		"read": "read_file", "grep": "grep_search", "find": "glob", "ls": "list_directory",
-		"edit": "edit", "write": "write_file", "bash": "run_shell_command",
-	}
 	some := s.Tools
 	if len(some) == 0 && s.ReadOnly {
 		some = agent.ReadOnlyTools()
 	}
+	return theirs(some)
+}
+
+// theirs are entries of a list by the names of Qwen Code.
+func theirs(list []string) []string {
+	names := map[string]string{
+		"read": "read_file", "grep": "grep_search", "find": "glob", "ls": "list_directory",
+		"edit": "edit", "write": "write_file", "bash": "run_shell_command",
+		toolset.WebSearch: "web_search", toolset.WebFetch: "web_fetch", toolset.Skill: "skill", toolset.Task: "agent", toolset.TodoWrite: "todo_write",
+	}
 	var all []string
-	for _, t := range some {
-		all = append(all, names[t])
+	for _, t := range list {
+		if name := names[t]; name != "" {
+			all = append(all, name)
+		}
 	}
 	return all
+}
+
+// lists states which entries Qwen Code takes: whole tools, allowed or denied by
+// its settings.
+func lists() toolset.Rules {
+	return toolset.Rules{
+		More:   []string{toolset.WebSearch, toolset.WebFetch, toolset.Skill, toolset.Task, toolset.TodoWrite},
+		Denies: true,
+	}
 }
 
 // others are the tools that an agent does not have which is to have some. The
@@ -227,10 +245,16 @@ func enforce(all map[string]any, r *agent.Request) {
 		not = others(some)
 		set("tools", "core", some)
 	}
+	for _, name := range theirs(r.Spec.Without) {
+		if !slices.Contains(not, name) {
+			not = append(not, name)
+		}
+	}
 	set("tools", "disabled", not)
 	if len(some) == 0 {
 		some = tools(&agent.Spec{Tools: agent.AllTools()})
 		some = append(some, "web_fetch", "web_search", "agent", "skill", "notebook_edit", "todo_write")
+		some = slices.DeleteFunc(some, func(name string) bool { return slices.Contains(not, name) })
 	}
 	all["permissions"] = map[string]any{"deny": not, "allow": some}
 	all["disableAllHooks"] = false

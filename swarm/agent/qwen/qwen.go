@@ -36,6 +36,7 @@ func Kind() agent.Kind {
 		Login:    login,
 		Memory:   memory,
 		Tools:    offered,
+		Lists:    lists(),
 		Family:   variants.Qwen,
 	}
 }

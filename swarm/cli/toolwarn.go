@@ -1,0 +1,110 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"agentswarm/swarm/agent"
+	"agentswarm/swarm/config"
+	"agentswarm/swarm/engine"
+	"agentswarm/swarm/script"
+	"agentswarm/swarm/task"
+	"agentswarm/swarm/workflow"
+)
+
+// sayTools warns of the tools that a script spells out and its agents cannot be
+// given.
+func (p *place) sayTools(pl *plan) {
+	if pl.script == nil {
+		return
+	}
+	kinds := p.env.kinds().ByName()
+	lines := workflow.Warnings(workflow.WarnRequest{
+		Types: pl.script.Types, Uses: pl.uses, Agents: []string{pl.script.Agent},
+		Fit:   engine.Fits(pl.config.Agents, kinds),
+		Check: func(call *task.Call) error { return engine.CheckCall(pl.config, kinds, call) },
+	})
+	for _, line := range lines {
+		fmt.Fprintf(p.env.Stderr, "warning: %s\n", Printable(line))
+	}
+	if !p.env.Dispatched { // whose standard error nobody reads: the lines of the run say it
+		pl.script.warned = lines
+	}
+}
+
+// vetTools checks the types of the checkout, and the tools that scripts spell out. A
+// type that no run would take is the fault of each script.
+func (p *place) vetTools(ctx context.Context, all []vetted) ([]string, error) {
+	var s scripted
+	if err := p.gatherTypes(&s); err != nil {
+		if len(all) == 0 {
+			return nil, err
+		}
+		for i := range all {
+			if all[i].fault == nil {
+				all[i].fault = err
+			}
+		}
+		return nil, nil
+	}
+	var uses []script.Use
+	for _, v := range all {
+		uses = append(uses, v.uses...)
+	}
+	brought := slices.ContainsFunc(slices.Collect(maps.Values(s.Types)), func(t workflow.Type) bool { return t.File != "" })
+	if len(uses) == 0 && !brought {
+		return nil, nil
+	}
+	conf, err := p.config(ctx, "HEAD")
+	if err != nil {
+		return []string{"tools of types and calls are not checked: " + err.Error()}, nil
+	}
+	return p.toolWarnings(conf, s.Types, uses), nil
+}
+
+// toolWarnings are the warnings of all types of the checkout, and of the tools that
+// scripts spell out, by the agents that a run may use.
+func (p *place) toolWarnings(conf *config.Config, types map[string]workflow.Type, uses []script.Use) []string {
+	kinds := p.env.kinds().ByName()
+	specs := map[string]*agent.Spec{}
+	for _, name := range append(conf.AgentNames(), agent.KindNames()...) {
+		if a, err := conf.Agent(name); err == nil && specs[name] == nil {
+			spec := kinds[a.Kind.String()].Spec
+			spec.Name, spec.Kind, spec.Tools, spec.ReadOnly = a.Name, a.Kind.String(), a.Tools, a.ReadOnly
+			specs[name] = &spec
+		}
+	}
+	config := engine.Config{Agents: specs}
+	return workflow.Warnings(workflow.WarnRequest{
+		Types: types, Uses: uses, Agents: p.likelyAgents(conf), All: true, Fit: engine.Fits(specs, kinds),
+		Check: func(call *task.Call) error {
+			if specs[call.Agent] == nil {
+				return nil // the run says that there is none
+			}
+			return engine.CheckCall(config, kinds, call)
+		},
+	})
+}
+
+// likelyAgents are the agents that carry out calls which name none: the default
+// one, the only choice here, or else all that are configured or installed.
+func (p *place) likelyAgents(conf *config.Config) []string {
+	if conf.DefaultAgent != "" {
+		return []string{conf.DefaultAgent}
+	}
+	names := conf.AgentNames()
+	if only, _, err := p.onlyChoice(names); err == nil {
+		return []string{only}
+	}
+	if len(names) > 0 {
+		return names
+	}
+	for _, f := range p.env.found() {
+		if f.Here() && f.Program != "" {
+			names = append(names, f.Name)
+		}
+	}
+	return names
+}
