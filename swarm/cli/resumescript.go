@@ -9,6 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"agentswarm/swarm/config"
+	"agentswarm/swarm/script"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/workflow"
 	"agentswarm/worktree/git"
@@ -26,7 +27,8 @@ type reconfigured struct {
 type scriptSetting struct {
 	Path   string                   `json:"path,omitempty"`
 	Agent  string                   `json:"agent,omitempty"`
-	Shared bool                     `json:"shared,omitempty"`
+	Form   script.Form              `json:"form,omitempty"`
+	Shared bool                     `json:"shared,omitempty"` // of runs of older versions: FormClaude
 	Types  map[string]workflow.Type `json:"types,omitempty"`
 }
 
@@ -40,6 +42,7 @@ func latestScript(v *store.View) (*scripted, error) {
 	if err := json.Unmarshal([]byte(v.Identity.Workflow.Text), s); err != nil {
 		return nil, fmt.Errorf("read the workflow of run %s: %w", v.Identity.Run, err)
 	}
+	s.Form = recordedForm(s.Form, s.Shared)
 	last := v.Script
 	if last == nil {
 		return s, nil
@@ -52,8 +55,18 @@ func latestScript(v *store.View) (*scripted, error) {
 	if err := json.Unmarshal(last.Config, &r); err != nil {
 		return nil, fmt.Errorf("read the configuration of run %s: %w", v.Identity.Run, err)
 	}
-	s.Path, s.Agent, s.Shared, s.Types = r.Script.Path, r.Script.Agent, r.Script.Shared, r.Script.Types
+	s.Path, s.Agent, s.Types = r.Script.Path, r.Script.Agent, r.Script.Types
+	s.Form = recordedForm(r.Script.Form, r.Script.Shared)
 	return s, nil
+}
+
+// recordedForm is the form of a recorded script. Older versions knew of it only
+// that its calls share a workspace.
+func recordedForm(form script.Form, shared bool) script.Form {
+	if shared {
+		return script.FormClaude
+	}
+	return form
 }
 
 // scriptEditFlags are the flags by which a run goes on with something else
@@ -164,7 +177,7 @@ func (p *place) planResume(c *cli.Context, r scriptedRun) (*plan, error) {
 	}
 	s := pl.script
 	s.config, err = json.Marshal(reconfigured{
-		recordedConfig{pl.config, pl.contact, pl.isolation, pl.caution}, scriptSetting{s.Path, s.Agent, s.Shared, s.Types},
+		recordedConfig{pl.config, pl.contact, pl.isolation, pl.caution}, scriptSetting{Path: s.Path, Agent: s.Agent, Form: s.Form, Types: s.Types},
 	})
 	return pl, err
 }

@@ -164,8 +164,9 @@ func newWorkflowValidateCommand(env Env) *cli.Command {
 the project's own functions in .swarm/lib, and the functions that are taken by
 their text. Each is a file or a saved workflow; without any it is all that are
 saved. Prints a line for each, with file, line and column and the line itself
-where something is wrong, and ends with exit code 2 if anything is. Warns of each
-type of agent, and of each call, whose tools or effort the agent cannot be told.
+where something is wrong, and ends with exit code 2 if anything is. Warns of keys
+of meta that are not known, and of each type of agent, and each call, whose tools
+or effort the agent cannot be told.
 
 Examples:
   swarm workflow validate plan.js
@@ -186,7 +187,8 @@ type validatedObject struct {
 
 type validatedScript struct {
 	workflowObject
-	OK bool `json:"ok"`
+	OK       bool     `json:"ok"`
+	Warnings []string `json:"warnings,omitempty"`
 }
 
 func workflowValidateAction(c *cli.Context, env Env) error {
@@ -216,7 +218,7 @@ func workflowValidateAction(c *cli.Context, env Env) error {
 		}
 	}
 	for _, v := range all {
-		o.Workflows = append(o.Workflows, validatedScript{newWorkflowObject(v), v.fault == nil})
+		o.Workflows = append(o.Workflows, validatedScript{newWorkflowObject(v), v.fault == nil, v.warnings})
 	}
 	if c.Bool("json") {
 		err = printJSON(env.Stdout, o)
@@ -258,6 +260,9 @@ func (p *place) printValidated(all []vetted) error {
 			text = faultText(v.fault)
 		case !v.agreed:
 			text += fmt.Sprintf(" (not approved yet: `%s workflow validate %s --trust`)", p.env.Calls, Printable(v.name))
+		}
+		for _, warning := range v.warnings {
+			text += "\n    warning: " + Printable(warning)
 		}
 		if _, err := fmt.Fprintln(p.env.Stdout, text); err != nil {
 			return err

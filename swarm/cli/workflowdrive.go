@@ -290,7 +290,11 @@ func (p *place) findNested(s *scripted, n *script.Nested) (path string, source *
 	if len(text) > maxScript {
 		return "", nil, unknownScript(fmt.Errorf("workflow: %s: a script may be %s long", path, Bytes(maxScript)))
 	}
-	return path, &script.Source{Name: name, Text: text}, nil
+	lies, err := p.within(path)
+	if err != nil {
+		return "", nil, unknownScript(err)
+	}
+	return path, &script.Source{Name: name, Text: text, Form: formOf(path, lies)}, nil
 }
 
 // trustNested refuses a workflow of the repository that nobody has approved.

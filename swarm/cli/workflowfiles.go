@@ -191,12 +191,14 @@ func (p *place) shown(path string) string {
 // vetted is a script that was read.
 type vetted struct {
 	namedScript
-	text   string
-	meta   *script.Meta // nil for a bare body
-	uses   []script.Use // the tools that it spells out
-	fault  error        // why it is none
-	item   *config.Item // what an approval is of; nil where it lies elsewhere
-	agreed bool         // it has that approval, or needs none
+	text string
+	meta *script.Meta // nil for a bare body
+	uses []script.Use // the tools that it spells out
+	// warnings name what is passed over in it, each with its place.
+	warnings []string
+	fault    error        // why it is none
+	item     *config.Item // what an approval is of; nil where it lies elsewhere
+	agreed   bool         // it has that approval, or needs none
 }
 
 // vetAll reads scripts and lets a process of its own check them. What is wrong
@@ -223,7 +225,7 @@ func (p *place) vetAll(ctx context.Context, verb string, named []namedScript) ([
 		if err := all[i].approval(p, pl, brought); err != nil {
 			return nil, err
 		}
-		sources = append(sources, script.Source{Name: pl.script.Name, Text: pl.script.Text})
+		sources = append(sources, pl.script.source())
 		places = append(places, i)
 	}
 	if len(sources) == 0 {
@@ -246,7 +248,7 @@ func (p *place) vetAll(ctx context.Context, verb string, named []namedScript) ([
 		return nil, err
 	}
 	for i, at := range places {
-		all[at].meta, all[at].uses = loaded[i].Meta, loaded[i].Uses
+		all[at].meta, all[at].uses, all[at].warnings = loaded[i].Meta, loaded[i].Uses, loaded[i].Warnings
 		if e := loaded[i].Error; e != nil {
 			all[at].fault = &ScriptError{Err: e}
 		} else if _, err := argsSchema(loaded[i].Meta); err != nil {

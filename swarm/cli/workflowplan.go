@@ -36,7 +36,8 @@ type scripted struct {
 	Lib     []event.ScriptFile       `json:"lib,omitempty"`
 	Agent   string                   `json:"agent,omitempty"`   // for calls that name none
 	Options *task.Options            `json:"options,omitempty"` // for calls that say nothing of it
-	Shared  bool                     `json:"shared,omitempty"`
+	Form    script.Form              `json:"form,omitempty"`
+	Shared  bool                     `json:"shared,omitempty"` // of runs of older versions: FormClaude
 	Types   map[string]workflow.Type `json:"types,omitempty"`
 	// Dispatched is set where a model of another harness handed the script in.
 	Dispatched bool `json:"dispatched,omitempty"`
@@ -45,6 +46,11 @@ type scripted struct {
 	// config is that of the owner where it is not what the run was started
 	// with: a [reconfigured].
 	config json.RawMessage
+}
+
+// source is the script as its machine gets it.
+func (s *scripted) source() script.Source {
+	return script.Source{Name: s.Name, Text: s.Text, Form: s.Form}
 }
 
 // record is the script as the journal has it.
@@ -62,7 +68,7 @@ func (s *scripted) calling(c engine.Config, base store.Base, assign func(engine.
 		Options: options,
 		Agent:   s.Agent, Agents: slices.Sorted(maps.Keys(c.Agents)),
 		Base: base.Commit, BaseTree: base.Tree, MaxAgents: c.MaxAgents,
-		Shared: s.Shared, Types: s.Types, Assign: assign, Check: check, BudgetTokens: c.Budget.Tokens,
+		Form: s.Form, Types: s.Types, Assign: assign, Check: check, BudgetTokens: c.Budget.Tokens,
 		Checks: orNone(slices.Sorted(maps.Keys(c.Checks))),
 	}
 }
@@ -131,11 +137,19 @@ func (pl *plan) readScriptFile(p *place, name, path string) error {
 	if pl.script.Path, err = filepath.Abs(path); err != nil {
 		return err
 	}
-	// Scripts of another tool expect agents that see each other's edits.
-	pl.script.Shared = slices.ContainsFunc(pl.lies, func(rel string) bool {
-		return strings.HasPrefix(rel, claudeWorkflows+"/")
-	})
+	pl.script.Form = formOf(pl.script.Path, pl.lies)
 	return nil
+}
+
+// formOf is the form of a script by the path it was named by, and by where it
+// lies in the checkout: links lead from one folder to another.
+func formOf(path string, lies []string) script.Form {
+	for _, at := range append([]string{path}, lies...) {
+		if form := script.FormOf(at); form != script.FormOwn {
+			return form
+		}
+	}
+	return script.FormOwn
 }
 
 func (pl *plan) takeScript(name, text string) error {
@@ -202,7 +216,7 @@ const maxArgs = 16 << 20
 // Where saved workflows lie in a repository.
 const (
 	swarmWorkflows  = ".swarm/workflows"
-	claudeWorkflows = ".claude/workflows"
+	claudeWorkflows = script.ClaudeFolder
 )
 
 // savedWorkflow is the file of a saved workflow, for a flag or a call that names
@@ -287,7 +301,7 @@ func (p *place) vet(ctx context.Context, pl *plan) error {
 // project's own functions are called, and the tools that the script spells out. A
 // script that is none is a [*ScriptError].
 func (p *place) metaOf(ctx context.Context, s *scripted) (meta *script.Meta, exports []string, uses []script.Use, err error) {
-	loaded, err := p.load(ctx, []script.Source{{Name: s.Name, Text: s.Text}}, s.Lib)
+	loaded, err := p.load(ctx, []script.Source{s.source()}, s.Lib)
 	if err != nil {
 		return nil, nil, nil, err
 	}

@@ -239,7 +239,7 @@ func (t *tester) source(s scripted) script.Source {
 			return script.Source{Name: s.Name, Text: libCall}
 		}
 	}
-	return script.Source{Name: s.Name, Text: s.Text}
+	return script.Source{Name: s.Name, Text: s.Text, Form: script.FormOf(s.Path)}
 }
 
 // libCall calls one of the project's own functions, as a case says.

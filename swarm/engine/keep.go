@@ -72,15 +72,11 @@ func AttemptRef(run string, id task.ID, n int) string {
 // BaseRef is the ref that pins the base of a run.
 func BaseRef(run string) string { return "refs/swarm/" + run + "/base" }
 
-// Title is what an agent is called: its label, else the first line of its
-// prompt, else its id.
+// Title is what an agent is called: its label, else the title of its call, else
+// the first line of its prompt, else its id.
 func Title(id task.ID, call *task.Call) string {
-	if call.Label != "" {
-		return call.Label
-	}
-	line, _, _ := strings.Cut(strings.TrimSpace(task.Prompt(call.Input)), "\n")
-	if line = strings.TrimSpace(line); line != "" {
-		return line
+	if title := cmp.Or(call.Label, call.Title, task.FirstLine(task.Prompt(call.Input))); title != "" {
+		return title
 	}
 	if len(call.Command) > 0 {
 		return strings.Join(call.Command, " ")

@@ -23,8 +23,9 @@
           if (!stopped && go.isFatal(e)) {
             stopped = true;
             cause = e;
+            go.noteThrown(e, 'parallel', keys === null ? i : keys[i]);
           } else {
-            go.note(e);
+            go.note(e, 'parallel', keys === null ? i : keys[i]);
           }
         }
       }
@@ -36,7 +37,9 @@
     return keys === null ? out : go.keyed(keys, out);
   }
 
-  // pipeline sends each item through the stages on its own.
+  // pipeline sends each item through the stages on its own. An item whose stage
+  // gives null is dropped, as one whose stage throws: there is nothing left that
+  // a later stage could work on.
   async function pipeline(list, ...rest) {
     const { items, steps } = go.stages(list, rest);
     const out = go.slots(items.length);
@@ -49,14 +52,16 @@
           if (stopped) return;
           const step = steps[s];
           value = await step(value, items[i], i);
+          if (value === null) return;
         }
         out[i] = value;
       } catch (e) {
         if (!stopped && go.isFatal(e)) {
           stopped = true;
           cause = e;
+          go.noteThrown(e, 'pipeline', i);
         } else {
-          go.note(e);
+          go.note(e, 'pipeline', i);
         }
       }
     };
@@ -70,7 +75,7 @@
   // race takes the first n results that are acceptable and ends every branch
   // that did not win, with all that it started.
   async function race(thunks, options) {
-    const { jobs, accept, n } = go.plan('race', thunks, options);
+    const { jobs, keys, accept, n } = go.plan('race', thunks, options);
     const winners = go.slots(0);
     const won = go.slots(jobs.length);
     const branches = go.slots(jobs.length);
@@ -102,9 +107,10 @@
           if (go.isFatal(e)) {
             failed = true;
             cause = e;
+            go.noteThrown(e, 'race', keys === null ? i : keys[i]);
             stop();
           } else {
-            go.note(e);
+            go.note(e, 'race', keys === null ? i : keys[i]);
           }
         }
       }

@@ -37,18 +37,22 @@ func isPromise(v goja.Value) bool {
 func (m *machine) helpers() *goja.Object {
 	o := m.rt.NewObject()
 	for name, f := range map[string]func(goja.FunctionCall) goja.Value{
-		"plan":    m.plan,
-		"stages":  m.stages,
-		"slots":   m.slots,
-		"keyed":   m.keyed,
-		"push":    m.push,
-		"note":    func(call goja.FunctionCall) goja.Value { m.note(call.Argument(0)); return nil },
-		"nobody":  m.nobody,
-		"isFatal": func(call goja.FunctionCall) goja.Value { return m.rt.ToValue(m.isFatal(call.Argument(0))) },
-		"good":    m.good,
-		"branch":  m.branch,
-		"within":  m.withinBranch,
-		"lose":    m.lose,
+		"plan":   m.plan,
+		"stages": m.stages,
+		"slots":  m.slots,
+		"keyed":  m.keyed,
+		"push":   m.push,
+		"note": func(call goja.FunctionCall) goja.Value {
+			m.note(call, "is null")
+			return nil
+		},
+		"noteThrown": m.noteThrown,
+		"nobody":     m.nobody,
+		"isFatal":    func(call goja.FunctionCall) goja.Value { return m.rt.ToValue(m.isFatal(call.Argument(0))) },
+		"good":       m.good,
+		"branch":     m.branch,
+		"within":     m.withinBranch,
+		"lose":       m.lose,
 	} {
 		m.member(o, name, f)
 	}
@@ -206,17 +210,18 @@ func (m *machine) isLost(v goja.Value) bool {
 }
 
 // isFatal tells the errors that must not become a null: they say something of
-// the whole run, or of the script itself, and not of one item.
+// the whole run, or of the script itself, and not of one item. To the form of
+// Claude Code a mistake of the script is one item's.
 func (m *machine) isFatal(v goja.Value) bool {
 	if m.isLost(v) {
 		return true
 	}
 	o, ok := v.(*goja.Object)
-	if !ok {
+	if !ok || o.ClassName() != "Error" {
 		return false
 	}
-	if o.ClassName() != "Error" {
-		return false
+	if m.form() == FormClaude {
+		return m.refused[o]
 	}
 	switch Code(m.property(o, "code")) {
 	case CodeBudget, CodeLimit, CodeOption, CodePolicy:

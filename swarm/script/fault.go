@@ -73,6 +73,19 @@ func (m *machine) fault(e *Error) *goja.Object {
 		m.define(o, "code", m.rt.ToValue(string(e.Code)))
 	}
 	m.faults[o] = e.Code
+	if e.Code == CodeBudget || e.Code == CodeLimit {
+		m.refused[o] = true
+	}
+	return o
+}
+
+// hostFault makes an error of the host, about something that was asked for at a
+// place. What the host refuses, no other item of the script would get.
+func (m *machine) hostFault(e *Error, at place) *goja.Object {
+	o := m.faultAt(e, at)
+	if e.Code == CodeOption || e.Code == CodePolicy {
+		m.refused[o] = true
+	}
 	return o
 }
 
@@ -165,6 +178,9 @@ func (m *machine) thrown(v goja.Value) *Error {
 		src := m.sources[at.file]
 		found := src.fault("", offset(src, at), "")
 		e.Where, e.Line = found.Where, found.Line
+	}
+	if e.Name == "ReferenceError" {
+		e.Message = explainMessage(e.Message)
 	}
 	return e
 }

@@ -20,6 +20,10 @@ type freeNames struct {
 	scopes []scopeNames // the innermost last
 	free   string       // what was found
 	at     file.Idx     // and where
+	// reads is called for each free name of only that is read, in place of all
+	// that; nil for none.
+	reads func(*ast.Identifier)
+	only  map[string]string
 }
 
 // scopeNames are the names that a part of a text declares.
@@ -34,9 +38,22 @@ func (n *freeNames) find(node ast.Node) {
 	case *ast.Identifier:
 		n.use(e)
 	case *ast.ThisExpression:
-		n.free, n.at = "this", e.Idx
+		n.forbid("this", e.Idx)
 	case *ast.SuperExpression:
-		n.free, n.at = "super", e.Idx
+		n.forbid("super", e.Idx)
+	case *ast.UnaryExpression:
+		if n.reads == nil || isRead(e) {
+			n.find(e.Operand)
+		}
+	case *ast.AssignExpression:
+		if n.reads == nil || !isTarget(e.Left) {
+			n.find(e.Left)
+		}
+		n.find(e.Right)
+	case *ast.ForIntoExpression:
+		if n.reads == nil || !isTarget(e.Expression) {
+			n.find(e.Expression)
+		}
 	case *ast.DotExpression: // the name behind a dot is no variable
 		n.find(e.Left)
 	case *ast.PrivateDotExpression:
@@ -134,12 +151,36 @@ func (n *freeNames) key(e ast.Expression, computed bool) {
 	}
 }
 
+// forbid notes what a closed function may not use.
+func (n *freeNames) forbid(name string, at file.Idx) {
+	if n.reads == nil {
+		n.free, n.at = name, at
+	}
+}
+
+// isTarget reports whether an assignment writes to names alone.
+func isTarget(e ast.Expression) bool {
+	switch e.(type) {
+	case *ast.Identifier, *ast.ArrayPattern, *ast.ObjectPattern:
+		return true
+	default:
+		return false
+	}
+}
+
 func (n *freeNames) use(id *ast.Identifier) {
 	name := id.Name.String()
+	if n.reads != nil && n.only[name] == "" {
+		return
+	}
 	for _, s := range n.scopes {
 		if s[name] {
 			return
 		}
+	}
+	if n.reads != nil {
+		n.reads(id)
+		return
 	}
 	if !slices.Contains(strings.Fields(builtins), name) {
 		n.free, n.at = name, id.Idx

@@ -30,6 +30,7 @@ func (m *machine) prepare() error {
 		m.api = m.rt.NewObject()
 		m.offerAgents()
 		m.offerRest()
+		m.offerTimers()
 		m.offerCombinators()
 		m.global("std", m.built("std.js", stdSource,
 			m.frozen(m.api), m.source("stages.js", stagesSource), m.parts(), m.function("review", m.review)))

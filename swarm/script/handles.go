@@ -2,6 +2,7 @@ package script
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"github.com/dop251/goja"
@@ -91,6 +92,9 @@ func (m *machine) launch(r request) *child {
 // do asks the host and hands back its answer.
 func (m *machine) do(r Request) json.RawMessage {
 	answer, err := m.ask(r)
+	if e := (*Error)(nil); errors.As(err, &e) {
+		panic(m.hostFault(e, place{}))
+	}
 	if err != nil {
 		m.throw(err)
 	}
@@ -195,9 +199,7 @@ func (m *machine) join(call goja.FunctionCall, d deferred) {
 		if m.posted[timer] == nil {
 			return // it was time before
 		}
-		delete(m.posted, timer)
-		m.returned[timer] = true
-		m.send(&Untimer{N: timer}, nil)
+		m.untime(timer)
 		give()
 	})
 }

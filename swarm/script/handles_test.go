@@ -119,7 +119,7 @@ func TestAgent(t *testing.T) {
 		{name: "full of a failed schema", give: `return (await agent('fail:schema a is missing', {full: true, schema: {}})).error.kind`, want: `"schema"`},
 		{name: "throws for the schema", give: `return await agent('fail:schema answer.a is missing', {schema: {}}).catch(e => [e.name, e.code, e.message])`,
 			want: `["Error","schema","answer.a is missing"]`},
-		{name: "rejects, never throws at once", give: `const p = agent('x', {nope: 1}); let id = p.id; return await p.catch(e => [e.code, id === undefined, typeof p.cancel])`,
+		{name: "rejects, never throws at once", give: `const p = agent('x', {schema: 1}); let id = p.id; return await p.catch(e => [e.code, id === undefined, typeof p.cancel])`,
 			want: `["option",true,"function"]`},
 		{name: "its id at once", give: `const p = agent('x'); const id = p.id; return [id, await p]`, want: `["a1","did x"]`},
 		{name: "its cancel", give: `const p = agent('x @100'); return (await p.cancel('enough')).status`, want: `"cancelled"`,

@@ -85,6 +85,7 @@ type Usage struct {
 type Source struct {
 	Name string `json:"name"` // how messages call it: a file name, or (code)
 	Text string `json:"text"`
+	Form Form   `json:"form,omitempty"`
 }
 
 // Start is what a script begins with.

@@ -37,10 +37,34 @@ func (m *machine) encode(v goja.Value, what string) (json.RawMessage, error) {
 	if v == nil || goja.IsUndefined(v) {
 		return nil, nil
 	}
+	return m.encodeBy(walk{m: m, inside: make(map[*goja.Object]bool)}, v, what)
+}
+
+// encodeLeaving is a value that leaves a workflow, as JSON. In the form of
+// Claude Code it holds what JSON keeps of the value, with a warning for what it
+// does not.
+func (m *machine) encodeLeaving(v goja.Value, what string) (json.RawMessage, error) {
+	if v == nil || goja.IsUndefined(v) {
+		return nil, nil
+	}
+	w := walk{m: m, inside: make(map[*goja.Object]bool)}
+	if m.form() == FormClaude {
+		w.dropped = new(int)
+	}
+	text, err := m.encodeBy(w, v, what)
+	if w.dropped != nil && *w.dropped > mostDropped {
+		m.warn("%s holds %d more values that JSON drops", what, *w.dropped-mostDropped)
+	}
+	return text, err
+}
+
+// mostDropped is how many dropped values of one value are named.
+const mostDropped = 3
+
+func (m *machine) encodeBy(w walk, v goja.Value, what string) (json.RawMessage, error) {
 	var text goja.Value
 	var refused error
 	ex := m.rt.Try(func() {
-		w := walk{m: m, inside: make(map[*goja.Object]bool)}
 		if refused = w.check(v, what); refused != nil {
 			return
 		}
@@ -54,6 +78,8 @@ func (m *machine) encode(v goja.Value, what string) (json.RawMessage, error) {
 		return nil, refused
 	case ex != nil:
 		return nil, ex
+	case w.dropped != nil && (text == nil || goja.IsUndefined(text)):
+		return nil, nil
 	case text == nil || !goja.IsString(text):
 		return nil, fmt.Errorf("%s is not JSON", what)
 	}
@@ -65,18 +91,32 @@ func (m *machine) encode(v goja.Value, what string) (json.RawMessage, error) {
 type walk struct {
 	m      *machine
 	inside map[*goja.Object]bool
+	// dropped counts what JSON drops, which is a warning; nil: it is an error.
+	dropped *int
+}
+
+// drops is about a value of which JSON keeps only a part, or nothing: {} for a
+// promise, and no key at all for a function.
+func (w walk) drops(path, is, kept string) error {
+	if w.dropped == nil {
+		return notJSON(path, is)
+	}
+	if *w.dropped++; *w.dropped <= mostDropped {
+		w.m.warn("%s is %s; it leaves the script as %s", path, is, kept)
+	}
+	return nil
 }
 
 func (w walk) check(v goja.Value, path string) error {
 	o, ok := v.(*goja.Object)
 	if !ok {
-		return scalar(v, path)
+		return w.scalar(v, path)
 	}
 	if isPromise(o) {
-		return notJSON(path, "a promise: an await is missing")
+		return w.drops(path, "a promise: an await is missing", "{}")
 	}
 	if _, ok := goja.AssertFunction(o); ok {
-		return notJSON(path, "a function: was it meant to be called?")
+		return w.drops(path, "a function: was it meant to be called?", "undefined")
 	}
 	if w.inside[o] {
 		return notJSON(path, "part of itself: a cycle")
@@ -97,12 +137,12 @@ func (w walk) check(v goja.Value, path string) error {
 	}
 	for _, name := range []string{"Map", "Set", "WeakMap", "WeakSet"} {
 		if w.m.rt.InstanceOf(o, w.m.classes[name]) {
-			return notJSON(path, "a "+name+": spread it into an array or an object")
+			return w.drops(path, "a "+name+": spread it into an array or an object", "{}")
 		}
 	}
 	switch o.ClassName() {
 	case "Error":
-		return notJSON(path, "an error: take its message")
+		return w.drops(path, "an error: take its message", "{}")
 	case "Number", "String", "Boolean":
 		return nil
 	}
@@ -132,9 +172,9 @@ func (w walk) members(o *goja.Object, path string) error {
 }
 
 // scalar refuses what JSON has no word for.
-func scalar(v goja.Value, path string) error {
+func (w walk) scalar(v goja.Value, path string) error {
 	if _, ok := v.(*goja.Symbol); ok {
-		return notJSON(path, "a symbol")
+		return w.drops(path, "a symbol", "undefined")
 	}
 	if v.ExportType() == reflect.TypeFor[*big.Int]() {
 		return notJSON(path, "a BigInt: make it a Number or a String")

@@ -23,6 +23,8 @@ type Program struct {
 	Source Source
 	Allow  []Literal // items of agents that it spells out
 	Uses   []Use     // tools of agents that it spells out
+	// Warnings name what was passed over in the text, each with its place.
+	Warnings []string
 	// Code gives an async function without parameters: the script.
 	Code *goja.Program
 }
@@ -65,7 +67,7 @@ func Load(src Source) (*Program, error) {
 	}
 	p := &Program{Source: src}
 	if m != nil {
-		if p.Meta, err = readMeta(src, body); err != nil {
+		if p.Meta, p.Warnings, err = readMeta(src, body); err != nil {
 			return nil, err
 		}
 	}
@@ -183,6 +185,7 @@ func (src Source) compile(tree *ast.Program) (code *goja.Program, err error) {
 			err = src.fault(CodeSyntax, 0, "this cannot be compiled: %v", x)
 		}
 	}()
+	src.explain(tree)
 	code, err = goja.CompileAST(tree, true)
 	if err == nil {
 		return code, nil

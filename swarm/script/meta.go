@@ -20,9 +20,15 @@ import (
 // metaName is what a script may be called: it is the name of a file too.
 var metaName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[\pL\pN_][\pL\pN._-]*$`) })
 
-// readMeta reads the meta that a body begins with.
-func readMeta(src Source, body *ast.BlockStatement) (*Meta, error) {
-	l := written{src}
+// readMeta reads the meta that a body begins with. The warnings name the keys
+// that it passed over, with their places.
+func readMeta(src Source, body *ast.BlockStatement) (m *Meta, warnings []string, err error) {
+	l := written{src, &warnings}
+	m, err = l.meta(body)
+	return m, warnings, err
+}
+
+func (l written) meta(body *ast.BlockStatement) (*Meta, error) {
 	if len(body.List) == 0 {
 		return nil, l.fault(body.LeftBrace, "meta is not there")
 	}
@@ -43,14 +49,18 @@ func readMeta(src Source, body *ast.BlockStatement) (*Meta, error) {
 		return nil, l.fault(at, "meta is an object literal: it is read without running the script")
 	}
 	m := &Meta{}
-	err := l.fields("meta", o, map[string]field{
+	known := map[string]field{
 		"name":        {required: true, read: l.name(&m.Name)},
 		"description": {required: true, read: l.textInto("meta.description", &m.Description)},
 		"whenToUse":   {read: l.textInto("meta.whenToUse", &m.WhenToUse)},
 		"phases":      {read: l.phases(&m.Phases)},
 		"args":        {read: l.schema(&m.Args)},
-	})
-	if err != nil {
+	}
+	if l.src.Form == FormClaude {
+		// There meta has no args, and what some scripts write is no schema.
+		delete(known, "args")
+	}
+	if err := l.fields("meta", o, known); err != nil {
 		return nil, err
 	}
 	return m, nil
@@ -58,9 +68,17 @@ func readMeta(src Source, body *ast.BlockStatement) (*Meta, error) {
 
 // written reads values from the tree of a script as they are written there.
 // Brackets nest no deeper in it than [scan] lets them.
-type written struct{ src Source }
+type written struct {
+	src      Source
+	warnings *[]string
+}
 
-func (l written) fault(at file.Idx, format string, args ...any) error {
+// warn notes what is passed over at a place.
+func (l written) warn(at file.Idx, format string, args ...any) {
+	*l.warnings = append(*l.warnings, l.fault(at, format, args...).Error())
+}
+
+func (l written) fault(at file.Idx, format string, args ...any) *Error {
 	return l.src.fault(CodeMeta, int(at)-1, format, args...)
 }
 
@@ -70,7 +88,9 @@ type field struct {
 	read     func(ast.Expression) error
 }
 
-// fields reads an object of which the keys are known.
+// fields reads an object of which the keys are known. Others are passed over
+// with a warning, unless a required key is missing that they are a misspelling
+// of.
 func (l written) fields(what string, o *ast.ObjectLiteral, known map[string]field) error {
 	given, err := l.properties(what, o)
 	if err != nil {
@@ -78,16 +98,16 @@ func (l written) fields(what string, o *ast.ObjectLiteral, known map[string]fiel
 	}
 	seen := make(map[string]bool, len(given))
 	for _, p := range given {
-		f, ok := known[p.name]
-		if !ok {
-			hint := ""
-			if near := nearest.Word(p.name, slices.Sorted(maps.Keys(known))); near != "" {
-				hint = fmt.Sprintf(": did you mean %q?", near)
-			}
-			return l.fault(p.at, "%s has no key %q%s", what, p.name, hint)
-		}
 		seen[p.name] = true
-		if err := f.read(p.value); err != nil {
+	}
+	for _, p := range given {
+		f, ok := known[p.name]
+		if ok {
+			err = f.read(p.value)
+		} else {
+			err = l.unknown(what, p, known, seen)
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -96,6 +116,24 @@ func (l written) fields(what string, o *ast.ObjectLiteral, known map[string]fiel
 			return l.fault(o.LeftBrace, "%s.%s is missing", what, name)
 		}
 	}
+	return nil
+}
+
+// unknown passes over a key that is not known.
+func (l written) unknown(what string, p property, known map[string]field, seen map[string]bool) error {
+	hint := ""
+	near := nearest.Word(p.name, slices.Sorted(maps.Keys(known)))
+	if near != "" {
+		hint = fmt.Sprintf(": did you mean %q?", near)
+	}
+	if near != "" && known[near].required && !seen[near] {
+		return l.fault(p.at, "%s has no key %q%s", what, p.name, hint)
+	}
+	// It is no less a part of what is read without running the script.
+	if _, err := l.json(nil, p.value); err != nil {
+		return err
+	}
+	l.warn(p.at, "%s has no key %q%s", what, p.name, hint)
 	return nil
 }
 
@@ -164,6 +202,9 @@ func (l written) name(to *string) func(ast.Expression) error {
 	return func(e ast.Expression) error {
 		if err := l.textInto("meta.name", to)(e); err != nil {
 			return err
+		}
+		if l.src.Form == FormClaude && strings.TrimSpace(*to) != "" {
+			return nil // there it is not the name of a file
 		}
 		if !metaName().MatchString(*to) {
 			return l.fault(e.Idx0(), "meta.name %q: a name is made of letters, digits, - _ and ., and begins with a letter, a digit or _", *to)

@@ -2,6 +2,7 @@ package script
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -73,13 +74,13 @@ func TestMetaIsRefused(t *testing.T) {
 		{"a sum", "{name: 'a' + 'b', description: 'd'}", "1:28", "meta.name is a string"},
 		{"description", "{name: 'a', description: null}", "1:46", "meta.description is a string"},
 		{"whenToUse", "{name: 'a', description: 'd', whenToUse: ['x']}", "1:62", "meta.whenToUse is a string"},
-		{"unknown", "{name: 'a', description: 'd', phasen: []}", "1:51", `no key "phasen": did you mean "phases"?`},
-		{"model", "{name: 'a', description: 'd', model: 'x'}", "1:51", `no key "model"`},
+		{"a required key misspelled", "{nmae: 'a', description: 'd'}", "1:22", `no key "nmae": did you mean "name"?`},
+		{"an unknown key that is not written out", "{name: 'a', description: 'd', other: f()}", "1:58", "written out"},
 		{"phases", "{name: 'a', description: 'd', phases: 'x'}", "1:59", "a list"},
 		{"a phase", "{name: 'a', description: 'd', phases: [1]}", "1:60", "{title, detail}"},
 		{"a phase without a title", "{name: 'a', description: 'd', phases: [{detail: 'x'}]}", "1:60", "a phase.title is missing"},
 		{"an empty phase", "{name: 'a', description: 'd', phases: [' ']}", "1:60", "is empty"},
-		{"an unknown key of a phase", "{name: 'a', description: 'd', phases: [{titel: 'x'}]}", "1:61", `did you mean "title"?`},
+		{"a required key of a phase misspelled", "{name: 'a', description: 'd', phases: [{titel: 'x'}]}", "1:61", `did you mean "title"?`},
 		{"a hole", "{name: 'a', description: 'd', phases: ['a',,'b']}", "1:59", "hole"},
 		{"args", "{name: 'a', description: 'd', args: true}", "1:57", "JSON Schema"},
 		{"a hole in args", "{name: 'a', description: 'd', args: {a: [,]}}", "1:61", "hole"},
@@ -104,6 +105,45 @@ func TestMetaIsRefused(t *testing.T) {
 				t.Errorf("Load(%q) shows %q", give, e.Line)
 			}
 		})
+	}
+}
+
+// TestMetaWarns: keys that are not known are passed over with their places.
+func TestMetaWarns(t *testing.T) {
+	t.Parallel()
+	for give, want := range map[string][]string{
+		"{name: 'a', description: 'd'}":                                    nil,
+		"{name: 'a', description: 'd', phasen: []}":                        {`a.js:1:51: meta has no key "phasen": did you mean "phases"?`},
+		"{name: 'a', description: 'd', model: 'x', tags: []}":              {`a.js:1:51: meta has no key "model"`, `a.js:1:63: meta has no key "tags": did you mean "args"?`},
+		"{name: 'a', description: 'd', phases: [{title: 'x', goal: 'y'}]}": {`a.js:1:73: a phase has no key "goal"`},
+		"{name: 'a', nam: 'b', description: 'd'}":                          {`a.js:1:33: meta has no key "nam": did you mean "name"?`},
+	} {
+		p, err := Load(Source{Name: "a.js", Text: "export const meta = " + give})
+		if err != nil {
+			t.Errorf("Load of meta %s = %v, want no error", give, err)
+			continue
+		}
+		if !slices.Equal(p.Warnings, want) {
+			t.Errorf("Load of meta %s warns %q, want %q", give, p.Warnings, want)
+		}
+	}
+}
+
+// TestMetaOfClaude: meta of that form has no args, and its name is any text.
+func TestMetaOfClaude(t *testing.T) {
+	t.Parallel()
+	p, err := Load(Source{Name: "a.js", Form: FormClaude, Text: "export const meta = {name: 'Review: all of it', description: 'd', args: [{name: 'path'}]}"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.Meta.Name != "Review: all of it" || p.Meta.Args != nil {
+		t.Errorf("meta = %+v, want the name and no args", p.Meta)
+	}
+	if want := []string{`a.js:1:67: meta has no key "args"`}; !slices.Equal(p.Warnings, want) {
+		t.Errorf("warnings = %q, want %q", p.Warnings, want)
+	}
+	if _, err := Load(Source{Name: "a.js", Form: FormClaude, Text: "export const meta = {name: ' ', description: 'd'}"}); err == nil {
+		t.Error("Load of an empty name = nil, want an error")
 	}
 }
 

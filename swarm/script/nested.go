@@ -20,7 +20,7 @@ func (m *machine) workflow(call goja.FunctionCall, d deferred) {
 		}
 		m.throw(&Error{Name: "Error", Code: CodeLimit, Message: "workflow: workflows nest " + levels + " deep, and this would be one more"})
 	}
-	args, err := m.encode(call.Argument(1), "args")
+	args, err := m.encodeLeaving(call.Argument(1), "args")
 	if err != nil {
 		m.throw(asOption("workflow", err))
 	}

@@ -4,6 +4,7 @@ import (
 	"math"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 
 	"agentswarm/swarm/nearest"
@@ -20,15 +21,34 @@ type options struct {
 }
 
 // options takes v as the options of a call, which may be left out. A key that
-// is not known is refused.
+// is not known is refused. In the form of Claude Code it is passed over with a
+// warning, and so is a v that is no object.
 func (m *machine) options(what string, v goja.Value, known ...string) (options, error) {
+	return m.readOptions(optionsRequest{what: what, v: v, known: known, lenient: m.form() == FormClaude})
+}
+
+// optionsRequest says what is read as the options of a call.
+type optionsRequest struct {
+	what    string
+	v       goja.Value
+	known   []string
+	lenient bool // keys that are not known are passed over with a warning
+}
+
+func (m *machine) readOptions(r optionsRequest) (options, error) {
+	what, known := r.what, r.known
 	o := options{m: m, what: what}
-	if absent(v) {
+	if absent(r.v) {
 		return o, nil
 	}
-	obj, ok := v.(*goja.Object)
+	obj, ok := r.v.(*goja.Object)
 	if !ok || obj.ClassName() == "Array" || isFunction(obj) {
-		return o, invalid("%s: options are %s, not an object", what, kindOf(v))
+		err := invalid("%s: options are %s, not an object", what, kindOf(r.v))
+		if m.form() == FormClaude {
+			m.warnHere("%v", err)
+			return o, nil
+		}
+		return o, err
 	}
 	o.given = make(map[string]goja.Value)
 	for _, key := range obj.Keys() {
@@ -37,6 +57,12 @@ func (m *machine) options(what string, v goja.Value, known ...string) (options, 
 		case absent(value):
 		case slices.Contains(known, key):
 			o.given[key] = value
+		case r.lenient:
+			hint := "; it is passed over"
+			if near := meantOption(key, known); near != "" {
+				hint = "; did you mean " + near + "?"
+			}
+			m.warnHere("%s: unknown option %q%s", what, key, hint)
 		default:
 			return o, unknownOption(what, key, known)
 		}
@@ -44,17 +70,22 @@ func (m *machine) options(what string, v goja.Value, known ...string) (options, 
 	return o, nil
 }
 
-// unknownOption says what was meant by an option that there is none of.
-func unknownOption(what, key string, known []string) error {
-	agents := slices.Contains(known, "limits")
-	switch key {
-	case "timeout", "timeoutMs":
-		if agents {
-			return invalid("%s: unknown option %q; did you mean limits.ms?", what, key)
-		}
+// meantOption is the option that was meant by one that there is none of, as
+// messages name it; empty where none is near.
+func meantOption(key string, known []string) string {
+	if (key == "timeout" || key == "timeoutMs") && slices.Contains(known, "limits") {
+		return "limits.ms"
 	}
 	if near := nearest.Word(key, known); near != "" {
-		return invalid("%s: unknown option %q; did you mean %q?", what, key, near)
+		return strconv.Quote(near)
+	}
+	return ""
+}
+
+// unknownOption says what was meant by an option that there is none of.
+func unknownOption(what, key string, known []string) error {
+	if near := meantOption(key, known); near != "" {
+		return invalid("%s: unknown option %q; did you mean %s?", what, key, near)
 	}
 	if len(known) == 0 {
 		return invalid("%s: unknown option %q; it has none", what, key)
@@ -119,6 +150,41 @@ func (o options) text(key string) (string, error) {
 	return v.String(), nil
 }
 
+// word is an option of an agent that is one string. A script that writes false
+// or an empty string there gives none. A number, and in the form of Claude Code
+// any other value, is taken as a text where it only names the agent.
+func (o options) word(key string) (string, error) {
+	v := o.get(key)
+	naming := key == "label" || key == "phase" || key == "id"
+	_, isObject := v.(*goja.Object)
+	switch {
+	case v == nil || isBlank(v):
+		return "", nil
+	case goja.IsString(v):
+		return v.String(), nil
+	case naming && !isObject && goja.IsNumber(v):
+		return v.String(), nil
+	case naming && o.m.form() == FormClaude:
+		return clip(o.m.show(v)), nil
+	default:
+		return "", o.refuse(key, v, "a string")
+	}
+}
+
+// isBlank reports whether a value is how scripts say that they give none: false,
+// as in cond && value, or a string of blanks.
+func isBlank(v goja.Value) bool {
+	if goja.IsString(v) {
+		return strings.TrimSpace(v.String()) == ""
+	}
+	return isBool(v) && !v.ToBoolean()
+}
+
+func isBool(v goja.Value) bool {
+	_, isObject := v.(*goja.Object)
+	return !isObject && v.ExportType() != nil && v.ExportType().Kind() == reflect.Bool
+}
+
 // texts is an option that is a list of strings.
 func (o options) texts(key string) ([]string, error) {
 	v := o.get(key)
@@ -174,7 +240,7 @@ func (o options) flag(key string) (*bool, error) {
 	if v == nil {
 		return nil, nil
 	}
-	if _, isObject := v.(*goja.Object); isObject || v.ExportType().Kind() != reflect.Bool {
+	if !isBool(v) {
 		return nil, o.refuse(key, v, "true or false")
 	}
 	b := v.ToBoolean()

@@ -79,10 +79,6 @@ func TestAgentArgumentsRefused(t *testing.T) {
 		{`agent('x', 7)`, "agent: options are a number, not an object"},
 		{`agent('x', [])`, "agent: options are an array, not an object"},
 		{`agent('x', () => 1)`, "agent: options are a function, not an object"},
-		{`agent('x', {lable: 'x'})`, `agent: unknown option "lable"; did you mean "label"?`},
-		{`agent('x', {zzzzzz: 'x'})`, `agent: unknown option "zzzzzz"; there are label, phase,`},
-		{`agent('x', {timeout: 5})`, `agent: unknown option "timeout"; did you mean limits.ms?`},
-		{`agent('x', {timeoutMs: 5})`, `agent: unknown option "timeoutMs"; did you mean limits.ms?`},
 		{`agent('x', {role: 7})`, "agent: role must be a string"},
 	}.run(t)
 }
@@ -90,8 +86,6 @@ func TestAgentArgumentsRefused(t *testing.T) {
 func TestAgentOptionsRefused(t *testing.T) {
 	t.Parallel()
 	refusals{
-		{`agent('x', {label: 7})`, "agent: label must be a string, not a number"},
-		{`agent('x', {phase: ' '})`, "agent: phase is empty"},
 		{`agent('x', {isolation: 'remote'})`, "agent: isolation must be 'worktree' or 'shared', not 'remote'"},
 		{`agent('x', {paths: 'a'})`, "agent: paths must be a list of strings, not a string"},
 		{`agent('x', {paths: []})`, "agent: paths must have from 1 to 4096 items"},
@@ -108,7 +102,6 @@ func TestAgentOptionsRefused(t *testing.T) {
 		{`agent('x', {limits: {usd: 0}})`, "agent: limits: usd must be a number"},
 		{`agent('x', {limits: {idleMs: NaN}})`, "agent: limits: idleMs must be a whole number"},
 		{`agent('x', {model: 7})`, "agent: model must be a string, not a number"},
-		{`agent('x', {effort: ' '})`, "agent: effort is empty"},
 		{`agent('x', {tools: 7})`, "agent: tools must be a list of strings, not a number"},
 		{`agent('x', {tools: ''})`, "agent: tools must be a list of strings, not a string"},
 		{`agent('x', {disallowedTools: [7]})`, "agent: disallowedTools[0] must be a string that is not empty, not a number"},
@@ -122,7 +115,6 @@ func TestAgentOptionsRefused(t *testing.T) {
 		{`agent('x', {cache: 'no'})`, "agent: cache must be true or false, not a string"},
 		{`agent('x', {cache: new Boolean(false)})`, "agent: cache must be true or false, not an object"},
 		{`agent('x', {full: 1})`, "agent: full must be true or false, not a number"},
-		{`run('x', {full: true})`, `run: unknown option "full"`},
 		{`agent('x', {schema: 'x'})`, "agent: schema must be an object, a JSON Schema, not a string"},
 		{`agent('x', {schema: [1]})`, "agent: schema must be an object, a JSON Schema, not an array"},
 		{`agent('x', {schema: {a: () => 1}})`, "agent: schema.a is a function"},
@@ -159,6 +151,79 @@ func (tests refusals) run(t *testing.T) {
 	}
 }
 
+func TestUnknownAgentOptionsWarn(t *testing.T) {
+	t.Parallel()
+	for _, form := range []Form{FormOwn, FormClaude} {
+		for give, want := range map[string]string{
+			`agent('x', {lable: 'x'})`:                  `agent: unknown option "lable"; did you mean "label"?`,
+			`agent('x', {zzzzzz: 'x'})`:                 `agent: unknown option "zzzzzz"; it is passed over`,
+			`agent('x', {timeout: 5})`:                  `agent: unknown option "timeout"; did you mean limits.ms?`,
+			`agent('x', {timeoutMs: 5})`:                `agent: unknown option "timeoutMs"; did you mean limits.ms?`,
+			`agent({prompt: 'x', description: 'look'})`: `agent: unknown option "description"; it is passed over`,
+			`run('x', {full: true})`:                    `run: unknown option "full"; it is passed over`,
+		} {
+			d := &desk{}
+			out := Run(t.Context(), Start{Source: Source{Name: "plan.js", Form: form, Text: "for (let i = 0; i < 3; i++) await " + give}}, d)
+			if out.Error != nil {
+				t.Errorf("%s ended with %v, want no error", give, out.Error)
+			}
+			logs := d.lines("log")
+			quoted, _ := json.Marshal("warning: plan.js:1:35: " + want)
+			if len(logs) != 1 || !strings.HasPrefix(logs[0], `{"text":`+strings.TrimSuffix(string(quoted), `"`)) {
+				t.Errorf("%s logged %q, want one line with %s", give, logs, quoted)
+			}
+			if n := len(d.calls); n != 3 || d.calls[0].Label != "" {
+				t.Errorf("%s started %d agents, the first %+v", give, n, d.calls)
+			}
+		}
+	}
+}
+
+// TestBlankOptions: how scripts write that they give nothing, and numbers as
+// names.
+func TestBlankOptions(t *testing.T) {
+	t.Parallel()
+	for give, want := range map[string]string{
+		`{model: ''}`: `{"prompt":"x"}`, `{model: false}`: `{"prompt":"x"}`,
+		`{isolation: false}`: `{"prompt":"x"}`, `{isolation: ''}`: `{"prompt":"x"}`,
+		`{effort: ' '}`: `{"prompt":"x"}`, `{agentType: ''}`: `{"prompt":"x"}`, `{role: false}`: `{"prompt":"x"}`,
+		`{schema: false}`: `{"prompt":"x"}`, `{phase: ''}`: `{"prompt":"x"}`, `{agent: null}`: `{"prompt":"x"}`,
+		`{label: 7}`: `{"prompt":"x","label":"7"}`, `{label: 0}`: `{"prompt":"x","label":"0"}`,
+		`{label: 1.5, phase: 2}`: `{"prompt":"x","label":"1.5","phase":"2"}`, `{id: 3}`: `{"prompt":"x","id":"3"}`,
+	} {
+		d := &desk{}
+		out := perform(t, d, `await agent('x', `+give+`)`)
+		if out.Error != nil || d.lines("call")[0] != want {
+			t.Errorf("agent('x', %s) asked %q and ended with %v, want %s", give, d.lines("call"), out.Error, want)
+		}
+	}
+}
+
+// TestClaudeOptions: in that form nothing that only names an agent, and no option
+// that Claude Code does not have, refuses a call.
+func TestClaudeOptions(t *testing.T) {
+	t.Parallel()
+	for give, want := range map[string]string{
+		`{label: ['a', 1]}`: `{"prompt":"x","label":"[\"a\",1]","isolation":"shared"}`,
+		`{label: true}`:     `{"prompt":"x","label":"true","isolation":"shared"}`,
+		`'x'`:               `{"prompt":"x","isolation":"shared"}`,
+		`{tools: 7, retries: -1, limits: 5, stopWhen: 'x', readOnly: 'no', full: 'x', cache: 0}`: `{"prompt":"x","isolation":"shared"}`,
+		`{isolation: 'worktree', limits: {turns: 3}}`:                                            `{"prompt":"x","isolation":"worktree","limits":{"turns":3}}`,
+	} {
+		d := &desk{}
+		out := Run(t.Context(), Start{Source: Source{Name: "plan.js", Form: FormClaude, Text: `await agent('x', ` + give + `)`}}, d)
+		if out.Error != nil || len(d.calls) != 1 || d.lines("call")[0] != want {
+			t.Errorf("agent('x', %s) asked %q and ended with %v, want %s", give, d.lines("call"), out.Error, want)
+		}
+	}
+	for _, give := range []string{`{isolation: 'remote'}`, `{model: 7}`, `{schema: 'x'}`} {
+		out := Run(t.Context(), Start{Source: Source{Name: "plan.js", Form: FormClaude, Text: `await agent('x', ` + give + `)`}}, &desk{})
+		if out.Error == nil || out.Error.Code != CodeOption {
+			t.Errorf("agent('x', %s) ended with %v, want an option error", give, out.Error)
+		}
+	}
+}
+
 // An option is one of the object itself: what stands in its prototype is not.
 func TestOptionsAreOwn(t *testing.T) {
 	t.Parallel()
@@ -171,6 +236,14 @@ func TestOptionsAreOwn(t *testing.T) {
 	}
 	if want := `{"prompt":"x"}`; d.lines("call")[0] != want {
 		t.Errorf("call = %s, want %s", d.lines("call")[0], want)
+	}
+}
+
+func TestHooksNameNoAbsentNames(t *testing.T) {
+	t.Parallel()
+	out := perform(t, &desk{}, `await agent('x', {stopWhen: s => s.turns > process.env.MOST})`)
+	if out.Error == nil || out.Error.Code != CodeOption || !strings.Contains(out.Error.Message, "it uses process:") {
+		t.Errorf("Run ended with %+v, want one that names process", out.Error)
 	}
 }
 

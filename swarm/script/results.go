@@ -194,9 +194,21 @@ func (m *machine) patchIDs(what string, v goja.Value) []string {
 	return ids
 }
 
-// note records why a slot is null: with an error that was caught. One whose
-// cause is recorded is not recorded again.
-func (m *machine) note(v goja.Value) {
+// noteThrown records a mistake in a slot of a combinator, which throws it on. It
+// is in failures() and in the log also where the script catches it. The run
+// itself says what it refuses.
+func (m *machine) noteThrown(call goja.FunctionCall) goja.Value {
+	if o, ok := call.Argument(0).(*goja.Object); !ok || !m.refused[o] {
+		m.note(call, "threw")
+	}
+	return nil
+}
+
+// note records what became of a slot, in failures() and as a line for people:
+// with an error that was caught, and the combinator and the slot that caught it.
+// An error whose cause is recorded is not recorded again.
+func (m *machine) note(call goja.FunctionCall, became string) {
+	v := call.Argument(0)
 	kind := kindScript
 	if o, ok := v.(*goja.Object); ok {
 		if m.noted[o] || m.lost[o] {
@@ -209,10 +221,14 @@ func (m *machine) note(v goja.Value) {
 	}
 	e := m.describe(v)
 	message := e.Message
+	if e.Name != "Error" {
+		message = e.Name + ": " + message
+	}
 	if e.Where != "" {
 		message += " (" + e.Where + ")"
 	}
 	m.failures = append(m.failures, failure{Phase: m.phase, Kind: kind, Message: clip(message)})
+	m.say(fmt.Sprintf("%s: item %s %s: %s", call.Argument(1), call.Argument(2), became, message))
 }
 
 // failuresList is failures().

@@ -29,7 +29,7 @@ func newRuntime() *goja.Runtime {
 	rt.SetMaxCallStackSize(mostCalls)
 	// eval and Function would read the files that source maps name.
 	rt.SetParserOptions(parser.WithDisableSourceMaps)
-	closed := closing{rt: rt, class: rt.Get("Error")}
+	closed := closing{rt: rt, class: rt.Get("Error"), unnamed: rt.Get("ReferenceError")}
 	rt.SetTimeSource(func() time.Time {
 		panic(closed.fault("the clock is closed: Date.now(), new Date() and Date() would give another answer when the run is resumed; pass a time in args"))
 	})
@@ -42,13 +42,17 @@ func newRuntime() *goja.Runtime {
 
 // closing is what a runtime without a way out is made of.
 type closing struct {
-	rt    *goja.Runtime
-	class goja.Value // Error, whatever a script makes of its name
+	rt *goja.Runtime
+	// class and unnamed are Error and ReferenceError, whatever a script makes of
+	// their names.
+	class, unnamed goja.Value
 }
 
 // fault is what a script is thrown that asks for what it may not have.
-func (c closing) fault(message string) *goja.Object {
-	class, ok := c.class.(*goja.Object)
+func (c closing) fault(message string) *goja.Object { return c.faultOf(c.class, message) }
+
+func (c closing) faultOf(constructor goja.Value, message string) *goja.Object {
+	class, ok := constructor.(*goja.Object)
 	if !ok {
 		return c.rt.NewTypeError(message)
 	}
@@ -60,26 +64,6 @@ func (c closing) fault(message string) *goja.Object {
 		panic(err)
 	}
 	return o
-}
-
-// refused are the names that scripts written for other places use, with what
-// to do instead.
-func refused() map[string]map[string]string {
-	const (
-		timers  = "there are no timers in a script: bound a wait by sa.join(id, {timeout}), and an agent by limits: {ms}"
-		network = "a script has no network: let an agent fetch it, or pass it in args"
-		process = "a script sees no process: pass what it needs in args"
-		clock   = "the clock is closed: it would give another answer when the run is resumed; pass a time in args"
-		dice    = "there is no randomness in a script: it would give another answer when the run is resumed; pass ids in args"
-	)
-	return map[string]map[string]string{
-		"functions": {
-			"setTimeout": timers, "setInterval": timers, "setImmediate": timers,
-			"clearTimeout": timers, "clearInterval": timers, "clearImmediate": timers,
-			"fetch": network, "require": noModules,
-		},
-		"objects": {"process": process, "performance": clock, "crypto": dice},
-	}
 }
 
 // offer gives a runtime what scripts expect of it beside the language, and
@@ -107,11 +91,12 @@ func (c closing) offer() {
 		}
 		return goja.Undefined()
 	}
-	refuse := func(v goja.FunctionCall) goja.Value {
-		panic(c.fault(v.Argument(0).String()))
-	}
-	_, err = call(goja.Undefined(), c.rt.ToValue(class), c.rt.ToValue(refuse), c.rt.ToValue(refused()))
+	_, err = call(goja.Undefined(), c.rt.ToValue(class))
 	c.must(err)
+	explain := func(v goja.FunctionCall) goja.Value {
+		panic(c.faultOf(c.unnamed, explanation(v.Argument(0).String())))
+	}
+	c.must(c.rt.GlobalObject().DefineDataProperty(explainAbsent, c.rt.ToValue(explain), goja.FLAG_FALSE, goja.FLAG_FALSE, goja.FLAG_FALSE))
 }
 
 func (c closing) define(name string, v goja.Value) {

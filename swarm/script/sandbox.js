@@ -1,9 +1,7 @@
 // What scripts use of a browser or of a later edition of the language. It is a
 // function of
 //   classOf(value)   what the engine knows an object to be, whatever it claims
-//   refuse(message)  throws
-//   refused          names that are not there, with what to do instead
-(classOf, refuse, refused) => {
+(classOf) => {
   'use strict';
 
   const define = (on, name, value) => {
@@ -12,21 +10,6 @@
   const missing = (on, name, value) => {
     if (!(name in on)) define(on, name, value);
   };
-
-  for (const name of Object.keys(refused.functions).sort()) {
-    const message = name + ': ' + refused.functions[name];
-    define(globalThis, name, () => refuse(message));
-  }
-  // Looking at one of these says why it is not there; typeof does so too.
-  for (const name of Object.keys(refused.objects).sort()) {
-    const message = name + ': ' + refused.objects[name];
-    Object.defineProperty(globalThis, name, {
-      get() { return refuse(message); },
-      set(value) { define(globalThis, name, value); },
-      enumerable: false,
-      configurable: true,
-    });
-  }
 
   missing(Promise, 'withResolvers', function withResolvers() {
     let resolve;

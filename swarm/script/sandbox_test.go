@@ -82,30 +82,63 @@ func TestFixedTimesWork(t *testing.T) {
 	}
 }
 
-func TestWhatIsNotThereSaysWhatToUse(t *testing.T) {
+func TestAbsentNamesSayWhatToUse(t *testing.T) {
 	t.Parallel()
 	tests := []struct{ give, want string }{
-		{"setTimeout(() => {}, 1)", "policy: setTimeout: there are no timers in a script: bound a wait by sa.join"},
-		{"setInterval(f, 1)", "setInterval: there are no timers"},
-		{"clearTimeout(1)", "clearTimeout: there are no timers"},
-		{"await fetch('https://a.example')", "policy: fetch: a script has no network"},
-		{"require('fs')", "policy: require: a script has no modules"},
-		{"process.env.HOME", "policy: process: a script sees no process"},
-		{"const {argv} = process", "policy: process: a script sees no process"},
-		{"globalThis.process", "policy: process: "},
-		{"performance.now()", "policy: performance: the clock is closed"},
-		{"crypto.randomUUID()", "policy: crypto: there is no randomness"},
-		{"module.exports", "undefined: module is not defined"},
-		{"exports.a = 1", "undefined: exports is not defined"},
+		{"setInterval(f, 1)", "policy: setInterval is not defined: a script has setTimeout alone"},
+		{"await fetch('https://a.example')", "policy: fetch is not defined: a script has no network"},
+		{"require('fs')", "policy: require is not defined: a script has no modules"},
+		{"process.env.HOME", "policy: process is not defined: a script sees no process"},
+		{"const {argv} = process", "policy: process is not defined"},
+		{"`${process.pid}`", "policy: process is not defined"},
+		{"[...process.argv]", "policy: process is not defined"},
+		{"f(() => process).x(fetch)", "policy: fetch is not defined"},
+		{"new crypto.Hash()", "policy: crypto is not defined: there is no randomness"},
+		{"performance.now()", "policy: performance is not defined: the clock is closed"},
+		{"module.exports", "policy: module is not defined: a script has no modules"},
+		{"exports.a = 1", "policy: exports is not defined"},
+		{"fs.readFileSync('x')", "policy: fs is not defined: a script has no files"},
+		{"__dirname", "policy: __dirname is not defined"},
+		{"process = 1", "undefined: process is not defined"},
+		{"[process] = [1]", "undefined: process is not defined"},
+		{"process++", "undefined: process is not defined"},
+		{"new Function('return process.env')()", "undefined: process is not defined"},
 		{"new WeakRef({})", "undefined: WeakRef is not defined"},
 		{"new FinalizationRegistry(f)", "undefined: FinalizationRegistry is not defined"},
 		{"GoError", "undefined: GoError is not defined"},
-		{"__dirname", "undefined: __dirname is not defined"},
 	}
 	for _, tt := range tests {
-		give := "const f = () => {}; try { " + tt.give + " } catch (e) { return e.code + ': ' + e.message }\nreturn 'nothing was thrown'"
-		if got := evaluateScript(t, give).String(); !strings.Contains(got, tt.want) {
-			t.Errorf("%s gives %q, want %q", tt.give, got, tt.want)
+		give := "const f = (x) => ({x}); try { " + tt.give + " } catch (e) { return e.code + ': ' + e.message + (e instanceof ReferenceError) }\nreturn 'nothing was thrown'"
+		got := evaluateScript(t, give).String()
+		if !strings.Contains(got, tt.want) || !strings.HasSuffix(got, "true") {
+			t.Errorf("%s gives %q, want a ReferenceError %q", tt.give, got, tt.want)
+		}
+	}
+}
+
+func TestAbsentNamesAreNotThere(t *testing.T) {
+	t.Parallel()
+	for name := range absentNames() {
+		var give, want []string
+		for _, tt := range [][2]string{
+			{"typeof NAME", "undefined"},
+			{"typeof globalThis.NAME", "undefined"},
+			{"'NAME' in globalThis", "false"},
+			{"typeof globalThis.NAME?.x", "undefined"},
+			{"typeof NAME === 'undefined' ? 1 : 2", "1"},
+			{"(() => { const NAME = 7; return NAME })()", "7"},
+			{"(({NAME}) => NAME)({NAME: 7})", "7"},
+			{"((NAME = 7) => typeof NAME + NAME)()", "number7"},
+			{"(() => { try { throw 7 } catch (NAME) { return NAME } })()", "7"},
+			{"(() => { for (const NAME of [7]) return NAME })()", "7"},
+			{"({NAME: 7}).NAME", "7"},
+		} {
+			give = append(give, strings.ReplaceAll(tt[0], "NAME", name))
+			want = append(want, tt[1])
+		}
+		got := evaluateScript(t, "return ["+strings.Join(give, ", ")+"].join()").String()
+		if got != strings.Join(want, ",") {
+			t.Errorf("%s = %s, want %s", give, got, want)
 		}
 	}
 	if got := evaluateScript(t, "const process = 1, fetch = 2; { const crypto = 3 }; return process + fetch").String(); got != "3" {

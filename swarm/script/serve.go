@@ -202,7 +202,7 @@ func (c *served) load(open opening) []Loaded {
 		p, err := Load(src)
 		l := Loaded{Name: src.Name, Error: wireError(err)}
 		if err == nil {
-			l.Meta, l.Allow, l.Uses = p.Meta, p.Allow, p.Uses
+			l.Meta, l.Allow, l.Uses, l.Warnings = p.Meta, p.Allow, p.Uses, p.Warnings
 		}
 		all = append(all, l)
 	}

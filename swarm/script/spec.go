@@ -2,6 +2,7 @@ package script
 
 import (
 	"errors"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -44,9 +45,12 @@ func (m *machine) request(what string, call goja.FunctionCall) (request, error) 
 	if strings.TrimSpace(prompt.String()) == "" {
 		return request{}, invalid("%s: the prompt is empty", what)
 	}
-	o, err := m.options(what, given, known...)
+	o, err := m.readOptions(optionsRequest{what: what, v: given, known: known, lenient: true})
 	if err != nil {
 		return request{}, err
+	}
+	if m.form() == FormClaude {
+		o.dropInvalid()
 	}
 	spec, err := o.spec()
 	if err != nil {
@@ -59,7 +63,32 @@ func (m *machine) request(what string, call goja.FunctionCall) (request, error) 
 	if spec.Phase == "" {
 		spec.Phase = m.phase
 	}
+	if spec.Isolation == "" && m.form() == FormClaude {
+		// Agents of these scripts expect to see each other's edits.
+		spec.Isolation = "shared"
+	}
 	return request{&Call{Prompt: prompt.String(), Spec: spec}, full != nil && *full}, nil
+}
+
+// dropInvalid passes over options that Claude Code does not have, where their
+// values are not what they are here: there they mean something else, if
+// anything.
+func (o options) dropInvalid() {
+	for _, key := range slices.Sorted(maps.Keys(o.given)) {
+		switch key {
+		case "prompt", "label", "phase", "schema", "model", "effort", "agentType", "isolation":
+			continue
+		}
+		alone := options{m: o.m, what: o.what, given: map[string]goja.Value{key: o.given[key]}}
+		_, err := alone.spec()
+		if err == nil {
+			_, err = alone.flag("full")
+		}
+		if err != nil {
+			o.m.warnHere("%v; it is passed over", err)
+			delete(o.given, key)
+		}
+	}
 }
 
 func orUndefined(v goja.Value) goja.Value {
@@ -87,7 +116,7 @@ func (o options) spec() (Spec, error) {
 		{"id", &s.Identifier},
 	} {
 		var err error
-		if *word.to, err = o.text(word.key); err != nil {
+		if *word.to, err = o.word(word.key); err != nil {
 			return s, err
 		}
 	}
@@ -158,7 +187,7 @@ func (o options) forked(s *Spec) (err error) {
 // structured reads the options of a call that are more than a word.
 func (o options) structured(s *Spec) error {
 	var err error
-	if v := o.get("schema"); v != nil {
+	if v := o.get("schema"); v != nil && !isBlank(v) {
 		obj, ok := v.(*goja.Object)
 		if !ok || isFunction(obj) || obj.ClassName() == "Array" {
 			return o.refuse("schema", v, "an object, a JSON Schema")

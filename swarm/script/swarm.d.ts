@@ -104,12 +104,12 @@ interface SwarmError extends Error {
 
 // agents.
 
-/** The options of agent() and run(). An unknown one is an error. */
+/** The options of agent() and run(). An unknown one is passed over with a warning. */
 interface AgentOptions {
   /** What the agent is called in lists; it is no part of what tells calls apart. */
-  label?: string;
+  label?: string | number | false;
   /** The group it is shown in. Default: the current phase(). */
-  phase?: string;
+  phase?: string | number | false;
   /** What the answer has to match; agent() then gives the value. */
   schema?: JSONSchema;
   /** The configured kind of agent. Default: that of the run. */
@@ -117,7 +117,7 @@ interface AgentOptions {
   /** The role that finds its model: 'default', 'smol', 'slow', 'plan', 'commit', or one of [roles]. */
   role?: string;
   /** The model, as the agent's program calls it. A kind that has no such option refuses it, as it does the next four. */
-  model?: string;
+  model?: string | false;
   /** How much the model thinks, as the agent's program calls it: 'low', 'high'. */
   effort?: string;
   /** How many tokens the model may think for each answer. A kind that cannot be told so refuses it. */
@@ -142,7 +142,7 @@ interface AgentOptions {
    * A workspace of its own, or the one that all shared calls of the run work
    * in. Default: worktree; shared for scripts of `.claude/workflows`.
    */
-  isolation?: 'worktree' | 'shared';
+  isolation?: 'worktree' | 'shared' | false | '';
   /** What it starts from: a commit, a patch, a result or a merge. Default: the base of the run. */
   base?: Base;
   /** Globs of what its patch may touch. */
@@ -255,14 +255,16 @@ type Job<T> = (() => T | Promise<T>) | Promise<T>;
 /**
  * Runs all and waits for all, in the order given; a slot that failed is null.
  * What must not become a null is thrown: budget, limit, option, and mistakes
- * in the script. At most 4096 items.
+ * in the script. Each error is a line of the log and in failures(). At most
+ * 4096 items.
  */
 declare function parallel<T>(jobs: Job<T>[], options?: { concurrency?: number }): Promise<(T | null)[]>;
 declare function parallel<K extends string, T>(jobs: Record<K, Job<T>>, options?: { concurrency?: number }): Promise<Record<K, T | null>>;
 
 /**
  * Sends each item through all stages on its own; nobody waits for others. An
- * item whose stage throws is null, and its other stages are left out.
+ * item whose stage throws or gives null is null, and its other stages are left
+ * out.
  */
 declare function pipeline<T>(items: T[], ...stages: ((prev: any, item: T, index: number) => any)[]): Promise<any[]>;
 
@@ -458,6 +460,15 @@ declare const std: {
 declare const lib: Record<string, any>;
 
 // what JavaScript has.
+
+/**
+ * Calls f after ms milliseconds, and gives the number of the timer. The run
+ * records the end of a timer, so that a resume goes the same way.
+ */
+declare function setTimeout<A extends any[]>(f: (...args: A) => any, ms?: number, ...args: A): number;
+
+/** Ends a timer that has not fired. */
+declare function clearTimeout(timer?: number): void;
 
 /** A copy that shares nothing with the value. */
 declare function structuredClone<T>(value: T): T;

@@ -3,6 +3,7 @@ package script
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/dop251/goja"
 )
@@ -13,7 +14,7 @@ func (m *machine) answered(r Request, d deferred) {
 	m.send(r, func(answer Delivery) {
 		m.settleWith(d, func() goja.Value {
 			if answer.Error != nil {
-				panic(m.faultAt(answer.Error, at))
+				panic(m.hostFault(answer.Error, at))
 			}
 			return m.value(answer.Value)
 		})
@@ -206,13 +207,53 @@ func (m *machine) log(call goja.FunctionCall) goja.Value {
 		}
 		text = append(text, m.show(v)...)
 	}
-	m.send(&Log{Text: clip(string(text)), Phase: m.phase}, nil)
+	m.say(string(text))
 	return goja.Undefined()
 }
 
-// setPhase is phase(title).
+// say writes a line for people.
+func (m *machine) say(text string) {
+	m.send(&Log{Text: clip(text), Phase: m.phase}, nil)
+}
+
+// warn writes a warning, once in a run: what a loop does wrong it does at every
+// turn.
+func (m *machine) warn(format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	if !m.warned[text] {
+		m.warned[text] = true
+		m.say("warning: " + text)
+	}
+}
+
+// warnHere is warn about the code that runs now.
+func (m *machine) warnHere(format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	if at := m.here(); at.file != "" {
+		src := m.sources[at.file]
+		text = src.fault("", offset(src, at), "").Where + ": " + text
+	}
+	m.warn("%s", text)
+}
+
+// setPhase is phase(title). A title is for people: any value names a phase that
+// is not an object, and in the form of Claude Code those do too.
 func (m *machine) setPhase(call goja.FunctionCall) goja.Value {
-	m.phase = clip(m.word("phase: the title", call.Argument(0)))
+	title := call.Argument(0)
+	_, isObject := title.(*goja.Object)
+	text := ""
+	if !absent(title) && (!isObject || m.form() == FormClaude) {
+		text = m.show(title)
+	}
+	switch {
+	case strings.TrimSpace(text) != "":
+	case m.form() == FormClaude:
+		m.warnHere("phase: the title is %s; it is passed over", kindOf(title))
+		return goja.Undefined()
+	default:
+		m.throw(invalid("phase: the title must be a string that is not empty, not %s", kindOf(title)))
+	}
+	m.phase = clip(text)
 	m.send(&Phase{Title: m.phase}, nil)
 	return goja.Undefined()
 }

@@ -51,6 +51,13 @@ type machine struct {
 	faults map[*goja.Object]Code // the errors that were made here
 	noted  map[*goja.Object]bool // the errors whose cause is in failures
 	lost   map[*goja.Object]bool // the errors that end the branches of a race
+	// refused are the errors by which the run refuses something: the host's, and
+	// those of the budget and of limits.
+	refused map[*goja.Object]bool
+	warned  map[string]bool // the warnings that were written
+
+	timers    map[int]bool // those of setTimeout that have not fired
+	timersSet int
 
 	rejected []*goja.Promise // without a handler so far
 	// broken is what keeps the host from going on. The script does not see it.
@@ -66,9 +73,12 @@ func newMachine(ctx context.Context, start Start, host Host) *machine {
 		ending:   goja.NewSymbol("status"),
 		posted:   make(map[int]func(Delivery)),
 		returned: make(map[int]bool),
+		timers:   make(map[int]bool),
 		faults:   make(map[*goja.Object]Code),
 		noted:    make(map[*goja.Object]bool),
 		lost:     make(map[*goja.Object]bool),
+		refused:  make(map[*goja.Object]bool),
+		warned:   make(map[string]bool),
 	}
 	m.ask = func(r Request) (json.RawMessage, error) { return host.Do(ctx, r) }
 	m.post = host.Post
@@ -129,7 +139,7 @@ func (m *machine) run(ctx context.Context) (out Outcome) {
 func (m *machine) finished(ctx context.Context) Outcome {
 	var value json.RawMessage
 	var refused error
-	err := m.enter(func() { value, refused = m.encode(m.main.Result(), "the return value") })
+	err := m.enter(func() { value, refused = m.encodeLeaving(m.main.Result(), "the return value") })
 	switch {
 	case ctx.Err() != nil:
 		return interrupted(ctx)
@@ -173,6 +183,9 @@ func (m *machine) evaluate() error {
 // the runtime runs.
 func (m *machine) start(p *Program) goja.Value {
 	m.sources[p.Source.Name] = p.Source
+	for _, warning := range p.Warnings {
+		m.warn("%s", warning)
+	}
 	f, err := m.rt.RunProgram(p.Code)
 	if err != nil {
 		m.throw(err)

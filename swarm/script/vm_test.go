@@ -63,9 +63,9 @@ func TestRunError(t *testing.T) {
 			Name: "TypeError", Message: "Cannot read property 'b' of undefined", Where: "plan.js:4:12", Line: "  return a.b }"}},
 		{"columns are characters", "\n const é = 'ß'; nothere()", Error{
 			Name: "ReferenceError", Message: "nothere is not defined", Where: "plan.js:2:17", Line: " const é = 'ß'; nothere()"}},
-		{"of the API", "\n  await agent('x', {lable: 1})", Error{
-			Name: "TypeError", Code: CodeOption, Message: `agent: unknown option "lable"; did you mean "label"?`,
-			Where: "plan.js:2:9", Line: "  await agent('x', {lable: 1})"}},
+		{"of the API", "\n  await agent('x', {schema: 1})", Error{
+			Name: "TypeError", Code: CodeOption, Message: "agent: schema must be an object, a JSON Schema, not a number",
+			Where: "plan.js:2:9", Line: "  await agent('x', {schema: 1})"}},
 		{"of a combinator", "\nawait parallel([1])", Error{
 			Name: "TypeError", Code: CodeOption, Message: "parallel: item 0 is a number, not a function; write () => agent(…)",
 			Where: "plan.js:2:7", Line: "await parallel([1])"}},
@@ -253,7 +253,9 @@ func TestUnhandledRejections(t *testing.T) {
 		{"with a script that threw", "Promise.reject('no'); throw 1", []string{`{"text":"unhandled rejection: no"}`}},
 		{"of many", "for (let i = 0; i < 25; i++) Promise.reject(i)", slices.Concat(
 			numbered(20, `{"text":"unhandled rejection: %d"}`), []string{`{"text":"unhandled rejection: 5 more"}`})},
-		{"not inside the combinators", "await parallel([() => Promise.reject(1), async () => { throw 2 }]); await race([() => Promise.reject(1)])", nil},
+		{"inside the combinators as a null", "await parallel([() => Promise.reject(1), async () => { throw 2 }]); await race({a: () => Promise.reject(1)})", []string{
+			`{"text":"parallel: item 0 is null: 1"}`, `{"text":"parallel: item 1 is null: 2"}`, `{"text":"race: item a is null: 1"}`,
+		}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -313,7 +315,7 @@ func TestGlobalsCannotBeOverwritten(t *testing.T) {
 		{name: "parallel of keys", give: hostile + `return await parallel({a: () => agent('a')})`, want: `{"a":"did a"}`},
 		{name: "pipeline", give: hostile + `return await pipeline(['a'], p => agent(p), p => p + '!')`, want: `["did a!"]`},
 		{name: "race", give: hostile + `return await race([() => agent('a @20'), () => agent('b')], {n: 2})`, want: `["did b","did a @20"]`},
-		{name: "errors", give: hostile + `try { await agent('x', {nope: 1}) } catch (e) { return [e.code, e.name] }`, want: `["option","TypeError"]`},
+		{name: "errors", give: hostile + `try { await agent('x', {schema: 1}) } catch (e) { return [e.code, e.name] }`, want: `["option","TypeError"]`},
 		{name: "hooks", give: hostile + `return await agent('x', {stopWhen: s => s.turns > 3})`, want: `"did x"`},
 	})
 }

@@ -57,8 +57,10 @@ type Loaded struct {
 	// reads them knows whether they are any.
 	Allow []Literal `json:"allow,omitempty"`
 	// Uses are the tools that a script spells out for its agents.
-	Uses  []Use  `json:"uses,omitempty"`
-	Error *Error `json:"error,omitempty"`
+	Uses []Use `json:"uses,omitempty"`
+	// Warnings name what was passed over in a script, each with its place.
+	Warnings []string `json:"warnings,omitempty"`
+	Error    *Error   `json:"error,omitempty"`
 }
 
 // loaded is the line with the answers about sources.

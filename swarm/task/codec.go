@@ -44,6 +44,7 @@ type callJSON struct {
 	Agent      string     `json:"agent,omitempty"`
 	Command    []Verbatim `json:"command,omitempty"`
 	Label      Verbatim   `json:"label,omitzero"`
+	Title      Verbatim   `json:"title,omitzero"`
 	Item       Verbatim   `json:"item,omitzero"`
 	Name       Verbatim   `json:"name,omitzero"`
 	Index      int        `json:"index,omitempty"`
@@ -79,7 +80,7 @@ type callJSON struct {
 // MarshalJSON writes the input with its tag.
 func (c *Call) MarshalJSON() ([]byte, error) {
 	return json.Marshal(callJSON{
-		c.Key, c.Occurrence, flattenInput(c.Input), c.Agent, Verbatims(c.Command), Verbatim(c.Label),
+		c.Key, c.Occurrence, flattenInput(c.Input), c.Agent, Verbatims(c.Command), Verbatim(c.Label), Verbatim(c.Title),
 		Verbatim(c.Item), Verbatim(c.Name), c.Index, c.Count, Verbatim(c.Group), c.Phase,
 		c.Paths, c.DependsOn, c.After, c.Timeout,
 		c.Script, c.Identity, c.Uncached, c.Schema, c.Shared, c.Limits,
@@ -98,7 +99,7 @@ func (c *Call) UnmarshalJSON(text []byte) error {
 		return err
 	}
 	*c = Call{
-		f.Key, f.Occurrence, in, f.Agent, Strings(f.Command), string(f.Label),
+		f.Key, f.Occurrence, in, f.Agent, Strings(f.Command), string(f.Label), string(f.Title),
 		string(f.Item), string(f.Name), f.Index, f.Count, string(f.Group), f.Phase,
 		f.Paths, f.DependsOn, f.After, f.Timeout,
 		f.Script, f.Identity, f.Uncached, f.Schema, f.Shared, f.Limits,

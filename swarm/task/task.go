@@ -52,6 +52,9 @@ type Call struct {
 	Command []string
 
 	Label string // what the user calls it; may be empty
+	// Title is what lists call it where it has no label; empty: the first line
+	// of its prompt.
+	Title string
 	// Item, Name, Index and Count say which of a list of items this is.
 	// Index is from 1; all are empty outside a list.
 	Item, Name   string
@@ -229,6 +232,13 @@ func Prompt(in AgentInput) string {
 	default:
 		panic(fmt.Sprintf("unhandled %T", in))
 	}
+}
+
+// FirstLine is the first line of a text that is not blank, without the blanks
+// around it.
+func FirstLine(text string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	return strings.TrimSpace(line)
 }
 
 // Status is where an agent is: [*Running] or a [Result].

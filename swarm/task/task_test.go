@@ -68,7 +68,7 @@ func TestCallRoundTrip(t *testing.T) {
 	} {
 		give := &Call{
 			Key: "k", Occurrence: 1, Input: in, Agent: "g", Command: []string{"x"},
-			Label: "l", Item: "i\xff", Name: "n", Index: 2, Count: 3, Group: "q",
+			Label: "l", Title: "t", Item: "i\xff", Name: "n", Index: 2, Count: 3, Group: "q",
 			Phase: "h", Base: "b", BaseTree: "t", Paths: []string{"p/**"},
 			DependsOn: []string{"d"}, After: []string{"e"}, Timeout: time.Minute,
 			Script: true, Identity: "i", Uncached: true, Schema: json.RawMessage(`{}`),
@@ -93,7 +93,7 @@ func TestCallRoundTrip(t *testing.T) {
 func TestSumTellsCallsApart(t *testing.T) {
 	t.Parallel()
 	base := Call{Input: &TypedAgentInput{Prompt: "p"}, BaseTree: "t", Label: "one"}
-	same := Call{Input: &TypedAgentInput{Prompt: "p"}, BaseTree: "t", Label: "two", Index: 4}
+	same := Call{Input: &TypedAgentInput{Prompt: "p"}, BaseTree: "t", Label: "two", Title: "other", Index: 4}
 	if base.Sum() != same.Sum() {
 		t.Error("a label or a position changed the key")
 	}

@@ -199,6 +199,10 @@ func (d *driver) narrow(ctx context.Context, r *script.Call) (*task.Call, error)
 	if call.Input, call.Options, err = d.input(r); err != nil {
 		return nil, err
 	}
+	if in, typed := call.Input.(*task.TypedAgentInput); typed && in.Type != "" {
+		// All agents of the type begin with the same prompt.
+		call.Title = in.Type + ": " + task.FirstLine(r.Prompt)
+	}
 	if call.Agent, err = d.carrier(r); err != nil {
 		return nil, err
 	}
@@ -209,12 +213,7 @@ func (d *driver) narrow(ctx context.Context, r *script.Call) (*task.Call, error)
 	if err := d.fit(r, call); err != nil {
 		return nil, err
 	}
-	switch r.Isolation {
-	case "":
-		call.Shared = c.Shared
-	case "shared":
-		call.Shared = true
-	}
+	call.Shared = r.Isolation == "shared"
 	if r.Base != "" {
 		if call.Shared {
 			return nil, optionf("base: an agent in the shared workspace starts from what is there")

@@ -52,6 +52,9 @@ func TestOptionsOfCalls(t *testing.T) {
 			t.Errorf("%s: %v", tt.name, err)
 			continue
 		}
+		if in, ok := tt.input.(*task.TypedAgentInput); ok && (call.Title == "scout: p") != (in.Type == "scout") {
+			t.Errorf("%s: title %q", tt.name, call.Title)
+		}
 		if call.Agent != tt.agent || !reflect.DeepEqual(call.Input, tt.input) || !reflect.DeepEqual(call.Options, tt.want) {
 			t.Errorf("%s: agent %s, input %+v, options %+v; want %s, %+v, %+v",
 				tt.name, call.Agent, call.Input, call.Options, tt.agent, tt.input, tt.want)

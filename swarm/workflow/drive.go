@@ -44,8 +44,8 @@ type Config struct {
 	Base, BaseTree string
 	// MaxAgents is how many calls the script may make.
 	MaxAgents int
-	// Shared is set where calls share one workspace unless they say otherwise.
-	Shared bool
+	// Form is that of the script.
+	Form script.Form
 	// Walled says that walls stand around what is run, so that a script may bring
 	// commands of its own.
 	Walled bool
@@ -174,7 +174,7 @@ func (d *driver) run(ctx context.Context) (*script.Outcome, error) {
 
 func (d *driver) start() script.Start {
 	s := script.Start{
-		Source: script.Source{Name: d.Script.Name, Text: d.Script.Text},
+		Source: script.Source{Name: d.Script.Name, Text: d.Script.Text, Form: d.Config.Form},
 		Args:   d.Script.Args, BudgetTokens: d.Config.BudgetTokens,
 	}
 	for _, f := range d.Script.Lib {
