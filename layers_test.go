@@ -18,21 +18,21 @@ func layers() [][]string {
 	return [][]string{
 		0: {
 			"internal/testing/campaign", "internal/testing/nonamespaces", "internal/testprogram", "roles", "variants", "variants/tasks", "swarm/lab/stat", "risk/argv", "risk/lockfile", "worktree/git",
-			"swarm/task", "swarm/proc", "swarm/box", "swarm/ask",
+			"swarm/script/regex", "swarm/task", "swarm/proc", "swarm/box", "swarm/ask",
 			"swarm/nearest", "swarm/privatehome", "swarm/userns", "swarm/stage", "swarm/strict", "swarm/thought", "swarm/modeltest", "swarm/provider",
 		},
 		1: {
-			"internal/testing/nonamespaces/command", "worktree", "merge", "swarm/ear", "swarm/event", "swarm/guard", "swarm/limit", "swarm/manifest", "swarm/schema", "swarm/scope", "swarm/script",
+			"internal/testing/nonamespaces/command", "worktree", "merge", "swarm/ear", "swarm/event", "swarm/guard", "swarm/limit", "swarm/manifest", "swarm/schema", "swarm/scope", "swarm/script/language",
 			"swarm/fault", "swarm/hook", "swarm/shim", "risk/shell", "swarm/modeltest/serve",
 			"swarm/apparmor", "swarm/builtin/tool", "swarm/models", "swarm/prompt", "swarm/toolset",
 		},
-		2: {"risk", "swarm/early", "swarm/store", "swarm/agent", "swarm/inbox", "swarm/fleet", "swarm/governor", "swarm/wire", "swarm/builtin/model", "swarm/lab/measure"},
+		2: {"risk", "swarm/early", "swarm/store", "swarm/agent", "swarm/inbox", "swarm/script", "swarm/governor", "swarm/wire", "swarm/builtin/model", "swarm/lab/measure"},
 		3: {
-			"swarm/agent/agenttest", "swarm/agent/claude", "swarm/agent/codex", "swarm/agent/command", "swarm/agent/gemini",
+			"swarm/agent/claude", "swarm/agent/codex", "swarm/agent/command", "swarm/agent/gemini",
 			"swarm/agent/opencode", "swarm/agent/pi", "swarm/agent/qwen",
-			"swarm/builtin", "swarm/engine", "swarm/ledger", "swarm/lab",
+			"swarm/builtin", "swarm/engine", "swarm/fleet", "swarm/ledger", "swarm/lab",
 		},
-		4: {"swarm/agent/kinds", "swarm/bench", "swarm/control", "swarm/config", "swarm/fanout", "swarm/workflow", "swarm/mcp"},
+		4: {"swarm/agent/agenttest", "swarm/agent/kinds", "swarm/bench", "swarm/control", "swarm/config", "swarm/fanout", "swarm/workflow", "swarm/mcp"},
 		5: {"swarm/cli", "swarm/demo"},
 		6: {"."},
 	}
@@ -45,7 +45,7 @@ func seams() map[string][]string {
 		"github.com/creack/pty":       {"swarm/proc"},
 		"github.com/go-git/go-git/v5": {"worktree/git"},
 		"github.com/urfave/cli/v2":    {"swarm/cli", "swarm/demo"},
-		"github.com/dop251/goja":      {"swarm/script"},
+		"github.com/dop251/goja":      {"swarm/script", "swarm/script/language"},
 		"mvdan.cc/sh/v3/syntax":       {"risk/shell"},
 		"github.com/yuin/goldmark":    {"risk"},
 

@@ -10,7 +10,7 @@ import (
 
 // builtins are the names that a closed function may use beside its own.
 const builtins = `undefined NaN Infinity Math JSON Object Array String Number Boolean BigInt Symbol
-	RegExp Map Set WeakMap WeakSet Date Error TypeError RangeError SyntaxError ReferenceError
+	RegExp Intl Iterator Map Set WeakMap WeakSet Date Error TypeError RangeError SyntaxError ReferenceError
 	EvalError URIError AggregateError parseInt parseFloat isNaN isFinite
 	encodeURIComponent decodeURIComponent encodeURI decodeURI structuredClone`
 

@@ -52,7 +52,7 @@ func compileClosed(source string) (*goja.Program, error) {
 	if err := isClosed(statement.Expression); err != nil {
 		return nil, err
 	}
-	return src.compile(tree)
+	return src.compile(tree, nil)
 }
 
 func isClosed(e ast.Expression) error {

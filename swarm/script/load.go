@@ -41,9 +41,10 @@ var (
 type reading struct {
 	Source
 	outline
-	text          string // of the same length as that of Source
+	text          string // as the parser is given it, see [reading.rewrite]
 	before, after string // what it is put into, so that await may stand in it
 	library       bool
+	rewriting
 }
 
 // Load reads a workflow script without running any of it. Its errors are of
@@ -75,7 +76,7 @@ func Load(src Source) (*Program, error) {
 		return nil, err
 	}
 	p.Allow, p.Uses = src.literals(body)
-	if p.Code, err = src.compile(tree); err != nil {
+	if p.Code, err = src.compile(tree, r.forAwait); err != nil {
 		return nil, err
 	}
 	return p, nil
@@ -125,13 +126,14 @@ func erase(text string, at int) string {
 
 // parse reads the text as the body of an arrow function. Every position in
 // the tree is one in the source.
-func (r reading) parse() (tree *ast.Program, body *ast.BlockStatement, err error) {
+func (r *reading) parse() (tree *ast.Program, body *ast.BlockStatement, err error) {
 	// What the parser trips over is an error in the text it was given.
 	defer func() {
 		if x := recover(); x != nil {
 			err = r.fault(CodeSyntax, 0, "this cannot be read: %v", x)
 		}
 	}()
+	r.rewrite()
 	// Source maps are off: they would make the parser open files.
 	tree, err = parser.ParseFile(nil, r.Name, r.before+r.text+r.after, 0, parser.WithDisableSourceMaps)
 	if err != nil {
@@ -139,9 +141,10 @@ func (r reading) parse() (tree *ast.Program, body *ast.BlockStatement, err error
 	}
 	body, end := bodyOf(tree)
 	if at := int(end) - 1 - len(r.before); body == nil || at != len(r.text)+strings.Index(r.after, "}") {
-		return nil, nil, r.fault(CodeSyntax, at, "unexpected }")
+		return nil, nil, r.fault(CodeSyntax, r.origin(int(end)-1), "unexpected }")
 	}
-	shift(tree, len(r.before))
+	r.restore(tree)
+	shift(tree, r.origin)
 	tree.File = file.NewFile(r.Name, r.Text, 1)
 	return tree, body, nil
 }
@@ -178,14 +181,17 @@ func bodyOf(tree *ast.Program) (*ast.BlockStatement, file.Idx) {
 	}
 }
 
-// compile makes a program of a tree.
-func (src Source) compile(tree *ast.Program) (code *goja.Program, err error) {
+// compile makes a program of a tree, which has for await loops at some places.
+func (src Source) compile(tree *ast.Program, forAwait []int) (code *goja.Program, err error) {
 	defer func() {
 		if x := recover(); x != nil {
 			err = src.fault(CodeSyntax, 0, "this cannot be compiled: %v", x)
 		}
 	}()
 	src.explain(tree)
+	if err := src.lower(tree, forAwait); err != nil {
+		return nil, err
+	}
 	code, err = goja.CompileAST(tree, true)
 	if err == nil {
 		return code, nil

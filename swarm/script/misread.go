@@ -9,17 +9,14 @@ import (
 
 // misread says what is wrong with a text that the parser refused. Only its
 // first error counts: the rest mostly follows from that.
-func (r reading) misread(err error) error {
+func (r *reading) misread(err error) error {
 	var list parser.ErrorList
 	if !errors.As(err, &list) || len(list) == 0 {
 		return r.fault(CodeSyntax, 0, "%s", err)
 	}
 	first := list[0]
-	column := first.Position.Column
-	if first.Position.Line == 1 {
-		column -= len(r.before)
-	}
-	at := r.offset(first.Position.Line, column)
+	given := Source{Text: r.before + r.text}
+	at := r.origin(given.offset(first.Position.Line, first.Position.Column))
 	// The parser knows only where it could not go on, and not which bracket
 	// is to blame.
 	if r.stray >= 0 && r.stray <= at {
@@ -78,7 +75,6 @@ const (
 	endsMade       = `\bnew\s+[\w$.]+\s*<[^()]*$`
 	endsAssigned   = `[=(,]\s*(?:async\s*)?$`
 	endsAwait      = `\bawait\s+$`
-	endsFor        = `\bfor\s+$`
 
 	isType       = `^:\s*[\w$"'{(\[]`
 	isPlainType  = `^:\s*(?:(?:string|number|boolean|any|unknown|void|never|object)\b|[A-Z][\w$.]*(?:\s*[<,)=|]|\[\])|[\w$.]+\[\]|\{[^{}]*\}\s*\)\s*(?:=>|\{))`
@@ -98,7 +94,6 @@ const (
 	isExportVar  = `^export\s+(?:let|var)\s+meta\b`
 	isDefault    = `^export\s+default\b`
 	isExport     = `^export\b`
-	isAwait      = `^await\b`
 )
 
 func rules() []rule {
@@ -110,7 +105,6 @@ func rules() []rule {
 		{"", isExportVar, "meta is declared by export const meta = {…}"},
 		{"", isDefault, "a script has no default export: it is the body itself, and what it returns is the result"},
 		{"", isExport, "a script exports nothing but const meta"},
-		{endsFor, isAwait, "for await is not there: await each promise in a plain for loop"},
 		{endsAwait, isWordAhead, "await stands in a function that is not async: write async in front of its parameters"},
 		{endsDeclared, isType, typescript + "type annotation"},
 		{endsParameter, isPlainType, typescript + "type annotation"},

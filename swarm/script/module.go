@@ -55,7 +55,7 @@ func LoadLib(src Source) (*Library, error) {
 		return nil, err
 	}
 	body.List = append(body.List, returning(l.Exports, body))
-	if l.Code, err = src.compile(tree); err != nil {
+	if l.Code, err = src.compile(tree, r.forAwait); err != nil {
 		return nil, err
 	}
 	return l, nil

@@ -1,17 +1,15 @@
 package script
 
 import (
-	_ "embed"
 	"fmt"
 	"time"
 
 	"github.com/dop251/goja"
 	"github.com/dop251/goja/parser"
 	"github.com/dop251/goja_nodejs/url"
-)
 
-//go:embed sandbox.js
-var sandboxSource string
+	"agentswarm/swarm/script/language"
+)
 
 // mostCalls is how deeply functions may call one another. What is called
 // through the language itself, as a comparison by sort, takes some of the Go
@@ -79,20 +77,7 @@ func (c closing) offer() {
 	for _, name := range []string{"GoError", "WeakRef", "FinalizationRegistry"} {
 		c.must(c.rt.GlobalObject().Delete(name))
 	}
-	f, err := c.rt.RunScript("swarm:sandbox.js", sandboxSource)
-	c.must(err)
-	call, ok := goja.AssertFunction(f)
-	if !ok {
-		panic("sandbox.js is not a function")
-	}
-	class := func(v goja.FunctionCall) goja.Value {
-		if o, ok := v.Argument(0).(*goja.Object); ok {
-			return c.rt.ToValue(o.ClassName())
-		}
-		return goja.Undefined()
-	}
-	_, err = call(goja.Undefined(), c.rt.ToValue(class))
-	c.must(err)
+	c.must(language.Install(c.rt))
 	explain := func(v goja.FunctionCall) goja.Value {
 		panic(c.faultOf(c.unnamed, explanation(v.Argument(0).String())))
 	}

@@ -43,7 +43,8 @@ type outline struct {
 	// stray is the first bracket that closes what is not open; -1 is none.
 	stray int
 	// open are the brackets that are not closed.
-	open []bracket
+	open    []bracket
+	lexemes []lexeme // all tokens
 }
 
 // bracket is one that is open.
@@ -89,6 +90,7 @@ func scan(src Source) (outline, error) {
 		}
 		at := s.at
 		s.token()
+		s.lexemes = append(s.lexemes, lexeme{at, s.at})
 		if len(s.open) > mostBrackets {
 			return outline{}, src.fault(CodeSyntax, at, "brackets nest more than %d deep", mostBrackets)
 		}

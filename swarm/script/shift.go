@@ -8,9 +8,20 @@ import (
 	"github.com/dop251/goja/file"
 )
 
-// shift moves every position in a tree back by some bytes: those of the text
-// that was put in front of a script. Positions in that text become the first.
-func shift(tree *ast.Program, by int) {
+// shift moves every position in a tree: to is the new place of one. Positions
+// in the text that was put in front of a script become the first.
+func shift(tree *ast.Program, to func(at int) int) {
+	structs(tree, func(v reflect.Value) {
+		for _, f := range v.Fields() {
+			if f.Type() == reflect.TypeFor[file.Idx]() && f.CanSet() && f.Int() > 0 {
+				f.SetInt(int64(1 + to(int(f.Int())-1)))
+			}
+		}
+	})
+}
+
+// structs calls f with every struct of a tree.
+func structs(tree *ast.Program, f func(reflect.Value)) {
 	seen := make(map[any]bool) // declarations stand in more than one list
 	todo := []reflect.Value{reflect.ValueOf(tree.Body), reflect.ValueOf(tree.DeclarationList)}
 	// No recursion: trees nest as deeply as the text of a script does.
@@ -32,12 +43,9 @@ func shift(tree *ast.Program, by int) {
 				todo = append(todo, v.Index(i))
 			}
 		case reflect.Struct:
-			for _, f := range v.Fields() {
-				if f.Type() == reflect.TypeFor[file.Idx]() && f.CanSet() && f.Int() > 0 {
-					f.SetInt(max(1, f.Int()-int64(by)))
-					continue
-				}
-				todo = append(todo, f)
+			f(v)
+			for _, inside := range v.Fields() {
+				todo = append(todo, inside)
 			}
 		default: // texts, numbers and flags
 		}

@@ -1,17 +1,14 @@
-// What scripts use of a browser or of a later edition of the language. It is a
-// function of
-//   classOf(value)   what the engine knows an object to be, whatever it claims
-(classOf) => {
+// Functions of later editions of the language, and structuredClone.
+(parts) => {
   'use strict';
 
+  // classOf tells what the engine knows an object to be, whatever it claims.
+  const { classOf } = parts;
   const define = (on, name, value) => {
     Object.defineProperty(on, name, { value, writable: true, enumerable: false, configurable: true });
   };
-  const missing = (on, name, value) => {
-    if (!(name in on)) define(on, name, value);
-  };
 
-  missing(Promise, 'withResolvers', function withResolvers() {
+  function withResolvers() {
     let resolve;
     let reject;
     const promise = new this((yes, no) => {
@@ -19,7 +16,7 @@
       reject = no;
     });
     return { promise, resolve, reject };
-  });
+  }
 
   const grouped = (items, choose) => {
     if (typeof choose !== 'function') throw new TypeError(String(choose) + ' is not a function');
@@ -35,11 +32,11 @@
     return groups;
   };
 
-  missing(Map, 'groupBy', function groupBy(items, choose) {
+  const groupMap = { groupBy(items, choose) {
     return grouped(items, choose);
-  });
+  } }.groupBy;
 
-  missing(Object, 'groupBy', function groupBy(items, choose) {
+  const groupObject = { groupBy(items, choose) {
     const groups = Object.create(null);
     const named = grouped(items, (item, i) => {
       const key = choose(item, i);
@@ -47,9 +44,9 @@
     });
     for (const [key, group] of named) groups[key] = group;
     return groups;
-  });
+  } }.groupBy;
 
-  missing(Array, 'fromAsync', async function fromAsync(items, map) {
+  async function fromAsync(items, map) {
     const out = [];
     if (items === null || items === undefined) throw new TypeError('Array.fromAsync wants something to go over');
     const steps = Symbol.asyncIterator !== undefined ? items[Symbol.asyncIterator] : undefined;
@@ -65,7 +62,7 @@
       out.push(map ? await map(value, out.length) : value);
     }
     return out;
-  });
+  }
 
   const { getTime } = Date.prototype;
   const { forEach: eachEntry, set: put } = Map.prototype;
@@ -146,8 +143,16 @@
     return copy;
   };
 
-  define(globalThis, 'structuredClone', function structuredClone(value) {
+  function structuredClone(value) {
     if (arguments.length === 0) throw new TypeError('structuredClone wants a value');
     return clone(value, new Map());
-  });
+  }
+
+  return {
+    'Promise.withResolvers': withResolvers,
+    'Map.groupBy': groupMap,
+    'Object.groupBy': groupObject,
+    'Array.fromAsync': fromAsync,
+    structuredClone,
+  };
 }
