@@ -55,6 +55,10 @@ type listedProvider struct {
 	Cached bool          `json:"cached,omitempty"`
 	Failed string        `json:"failed,omitempty"`
 	Models []listedModel `json:"models"`
+
+	// unkeyed is the variable of a missing key, where many providers are listed
+	// and this is none of the main ones.
+	unkeyed string
 }
 
 // listedModel is a model, with where each fact about it is from.
@@ -111,7 +115,7 @@ func (o *modelsObject) print(w io.Writer, width int) error {
 		{Title: "MODEL", Flex: true}, {Title: "CONTEXT", Right: true}, {Title: "OUTPUT", Right: true}, {Title: "$ IN", Right: true},
 		{Title: "$ OUT", Right: true}, {Title: "$ CACHED", Right: true}, {Title: "PRICE"}, {Title: "LISTED BY"},
 	}}
-	var notes []string
+	var notes, unkeyed []string
 	some := false
 	for _, p := range o.Providers {
 		by := p.Name
@@ -121,7 +125,10 @@ func (o *modelsObject) print(w io.Writer, width int) error {
 		if p.Cached {
 			by += ", " + Ago(time.Now(), *p.Asked)
 		}
-		if p.Failed != "" {
+		switch {
+		case p.unkeyed != "":
+			unkeyed = append(unkeyed, fmt.Sprintf("%s ($%s)", p.Name, p.unkeyed))
+		case p.Failed != "":
 			notes = append(notes, Printable(p.Name+": "+p.Failed))
 		}
 		for _, m := range p.Models {
@@ -139,6 +146,9 @@ func (o *modelsObject) print(w io.Writer, width int) error {
 			}
 			t.Row(m.Model, tokens(m.Context), tokens(m.Output), in, out, cached, strings.TrimSpace(m.PriceOf+" "+m.PriceDay), listed)
 		}
+	}
+	if len(unkeyed) > 0 {
+		notes = append(notes, Printable("no key for "+strings.Join(unkeyed, ", ")))
 	}
 	if some {
 		if err := t.Print(w, width); err != nil {

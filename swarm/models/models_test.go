@@ -160,6 +160,10 @@ func TestReadOpenAI(t *testing.T) {
 			Name: "m", Price: &roles.Price{Input: 1, Output: 2, CacheRead: some(0.1), CacheWrite: some(2)},
 		},
 	} {
+		bare, err := readOpenAI([]byte(" [" + give + "]"))
+		if err != nil || len(bare.models) != 1 || bare.models[0].Name == "" {
+			t.Errorf("%s alone: %+v, %v", give, bare, err)
+		}
 		p, err := readOpenAI([]byte(`{"data":[` + give + `]}`))
 		if err != nil || len(p.models) != 1 || !reflect.DeepEqual(p.models[0], want) {
 			t.Errorf("%s: %+v, %v, want %+v", give, p.models, err, want)

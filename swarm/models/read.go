@@ -1,6 +1,7 @@
 package models
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"math"
@@ -34,7 +35,11 @@ func readOpenAI(text []byte) (page, error) {
 			} `json:"top_provider"`
 		}
 	}
-	if err := json.Unmarshal(text, &list); err != nil || list.Data == nil {
+	whole := any(&list)
+	if bytes.HasPrefix(bytes.TrimSpace(text), []byte("[")) {
+		whole = &list.Data // Together
+	}
+	if err := json.Unmarshal(text, whole); err != nil || list.Data == nil {
 		return page{}, errNoList
 	}
 	var p page

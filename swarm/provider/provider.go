@@ -56,18 +56,63 @@ type Facts struct {
 	MaxOutput     int64 `json:"max_output,omitempty"`     // tokens of one reply; 0: not known
 }
 
+// builtin is a provider that needs no configuration.
+type builtin struct {
+	name, base string
+	api        API
+	prefix     string // of its variables: PREFIX_API_KEY and PREFIX_BASE_URL
+	local      bool   // a server on this machine, which takes no key
+}
+
+// builtins are all of them, in the order of the alphabet.
+func builtins() []builtin {
+	return []builtin{
+		{name: "anthropic", base: "https://api.anthropic.com", api: Anthropic, prefix: "ANTHROPIC"},
+		{name: "cerebras", base: "https://api.cerebras.ai/v1", api: Chat, prefix: "CEREBRAS"},
+		{name: "deepseek", base: "https://api.deepseek.com/v1", api: Chat, prefix: "DEEPSEEK"},
+		{name: "fireworks", base: "https://api.fireworks.ai/inference/v1", api: Chat, prefix: "FIREWORKS"},
+		{name: "groq", base: "https://api.groq.com/openai/v1", api: Chat, prefix: "GROQ"},
+		{name: "lmstudio", base: "http://127.0.0.1:1234/v1", api: Chat, prefix: "LMSTUDIO", local: true},
+		{name: "mistral", base: "https://api.mistral.ai/v1", api: Chat, prefix: "MISTRAL"},
+		{name: "ollama", base: "http://127.0.0.1:11434/v1", api: Chat, prefix: "OLLAMA", local: true},
+		{name: "openai", base: "https://api.openai.com/v1", api: Responses, prefix: "OPENAI"},
+		{name: "openai-chat", base: "https://api.openai.com/v1", api: Chat, prefix: "OPENAI"},
+		{name: "openrouter", base: "https://openrouter.ai/api/v1", api: Chat, prefix: "OPENROUTER"},
+		{name: "together", base: "https://api.together.xyz/v1", api: Chat, prefix: "TOGETHER"},
+		{name: "xai", base: "https://api.x.ai/v1", api: Chat, prefix: "XAI"},
+	}
+}
+
+// key is the variable that holds the key; empty where none is taken.
+func (b builtin) key() string {
+	if b.local {
+		return ""
+	}
+	return b.prefix + "_API_KEY"
+}
+
+// place is the variable that holds another address.
+func (b builtin) place() string { return b.prefix + "_BASE_URL" }
+
 // Known are the providers that need no configuration.
 func Known(getenv func(string) string) map[string]Provider {
-	openai := cmp.Or(getenv("OPENAI_BASE_URL"), "https://api.openai.com/v1")
-	return map[string]Provider{
-		"openai":      {BaseURL: openai, API: Responses, KeyEnv: "OPENAI_API_KEY"},
-		"openai-chat": {BaseURL: openai, API: Chat, KeyEnv: "OPENAI_API_KEY"},
-		"anthropic": {
-			BaseURL: cmp.Or(getenv("ANTHROPIC_BASE_URL"), "https://api.anthropic.com"),
-			API:     Anthropic, KeyEnv: "ANTHROPIC_API_KEY",
-		},
-		"ollama": {BaseURL: cmp.Or(getenv("OLLAMA_BASE_URL"), "http://127.0.0.1:11434/v1"), API: Chat},
+	all := map[string]Provider{}
+	for _, b := range builtins() {
+		all[b.name] = Provider{BaseURL: cmp.Or(getenv(b.place()), b.base), API: b.api, KeyEnv: b.key()}
 	}
+	return all
+}
+
+// BaseVariables are the variables that say where known providers are, each
+// once.
+func BaseVariables() []string {
+	var all []string
+	for _, b := range builtins() {
+		if !slices.Contains(all, b.place()) {
+			all = append(all, b.place())
+		}
+	}
+	return all
 }
 
 // Guess is the provider of a model that is named without one: the only hosted
@@ -126,18 +171,30 @@ func Keyless(getenv func(string) string, more map[string]Provider, model string)
 	return named && known && p.KeyEnv == ""
 }
 
-// Hosted reports whether an address is one where nobody is answered without a
-// key.
+// Hosted reports whether an address is that of OpenAI or Anthropic, which take
+// all that their APIs have. Others that speak those APIs leave parts out.
 func Hosted(base string) bool {
-	u, err := url.Parse(base)
-	if err != nil {
-		return false
-	}
-	switch u.Hostname() {
+	switch hostOf(base) {
 	case "api.openai.com", "api.anthropic.com":
 		return true
 	}
 	return false
+}
+
+// Keyed reports whether an address is that of a known provider which answers
+// nobody without a key.
+func Keyed(base string) bool {
+	host := hostOf(base)
+	return host != "" && slices.ContainsFunc(builtins(), func(b builtin) bool { return !b.local && hostOf(b.base) == host })
+}
+
+// hostOf is the host of a URL; empty where a text is none.
+func hostOf(base string) string {
+	u, err := url.Parse(base)
+	if err != nil {
+		return ""
+	}
+	return u.Hostname()
 }
 
 // Loopback reports whether a host is the machine itself.

@@ -39,8 +39,55 @@ func TestOver(t *testing.T) {
 			}
 		}
 	}
-	if want := []string{"anthropic", "ollama", "openai", "openai-chat"}; !slices.Equal(Names(), want) {
-		t.Errorf("Names() = %v, want %v", Names(), want)
+}
+
+// TestKnown holds where each provider is and what its key is in, and that
+// each takes another address and counts as one that wants a key.
+func TestKnown(t *testing.T) {
+	t.Parallel()
+	none := Known(func(string) string { return "" })
+	var names []string
+	for _, tt := range []struct {
+		name, base, key, place string
+		api                    API
+	}{
+		{"anthropic", "https://api.anthropic.com", "ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", Anthropic},
+		{"cerebras", "https://api.cerebras.ai/v1", "CEREBRAS_API_KEY", "CEREBRAS_BASE_URL", Chat},
+		{"deepseek", "https://api.deepseek.com/v1", "DEEPSEEK_API_KEY", "DEEPSEEK_BASE_URL", Chat},
+		{"fireworks", "https://api.fireworks.ai/inference/v1", "FIREWORKS_API_KEY", "FIREWORKS_BASE_URL", Chat},
+		{"groq", "https://api.groq.com/openai/v1", "GROQ_API_KEY", "GROQ_BASE_URL", Chat},
+		{"lmstudio", "http://127.0.0.1:1234/v1", "", "LMSTUDIO_BASE_URL", Chat},
+		{"mistral", "https://api.mistral.ai/v1", "MISTRAL_API_KEY", "MISTRAL_BASE_URL", Chat},
+		{"ollama", "http://127.0.0.1:11434/v1", "", "OLLAMA_BASE_URL", Chat},
+		{"openai", "https://api.openai.com/v1", "OPENAI_API_KEY", "OPENAI_BASE_URL", Responses},
+		{"openai-chat", "https://api.openai.com/v1", "OPENAI_API_KEY", "OPENAI_BASE_URL", Chat},
+		{"openrouter", "https://openrouter.ai/api/v1", "OPENROUTER_API_KEY", "OPENROUTER_BASE_URL", Chat},
+		{"together", "https://api.together.xyz/v1", "TOGETHER_API_KEY", "TOGETHER_BASE_URL", Chat},
+		{"xai", "https://api.x.ai/v1", "XAI_API_KEY", "XAI_BASE_URL", Chat},
+	} {
+		names = append(names, tt.name)
+		want := Provider{BaseURL: tt.base, API: tt.api, KeyEnv: tt.key}
+		if got := none[tt.name]; !reflect.DeepEqual(got, want) {
+			t.Errorf("Known %s = %+v, want %+v", tt.name, got, want)
+		}
+		if got := Keyed(tt.base); got != (tt.key != "") {
+			t.Errorf("Keyed(%s) = %t", tt.base, got)
+		}
+		if !slices.Contains(BaseVariables(), tt.place) {
+			t.Errorf("%s is none of BaseVariables", tt.place)
+		}
+		moved := Known(func(name string) string { return map[string]string{tt.place: "http://h/v1"}[name] })
+		if moved[tt.name].BaseURL != "http://h/v1" {
+			t.Errorf("%s is not moved by %s", tt.name, tt.place)
+		}
+	}
+	if !slices.Equal(Names(), names) {
+		t.Errorf("Names() = %v, want %v", Names(), names)
+	}
+	for _, base := range []string{"", "http://h/v1", "http://127.0.0.1:80/v1", "\x00"} {
+		if Keyed(base) {
+			t.Errorf("Keyed(%q)", base)
+		}
 	}
 }
 

@@ -26,7 +26,7 @@ func Builtin() agent.Kind {
 			Name: agent.KindBuiltin, Kind: agent.KindBuiltin, Command: []string{"builtin"},
 			Input: agent.InputJSONL, Format: agent.FormatJSONL, Success: agent.SuccessAnswer,
 		},
-		Providers: []string{"anthropic", "openai", "openai-chat", "ollama"},
+		Providers: provider.Names(),
 		Can: agent.Abilities{
 			Model: true, Effort: true, Thinking: true, Tools: true, ReadOnly: true, Schema: true, Fork: true, Steer: true, Turns: true, Hook: true,
 		},
@@ -139,7 +139,7 @@ const modelVariable = agent.BuiltinModel
 
 // places are those that say where a model is that may need no key.
 func places() []string {
-	return []string{modelVariable, "OPENAI_BASE_URL", "ANTHROPIC_BASE_URL", "OLLAMA_BASE_URL"}
+	return append([]string{modelVariable}, provider.BaseVariables()...)
 }
 
 // providersFile tells the agent of the providers that are configured. It names
@@ -163,10 +163,10 @@ func Endpoints(more map[string]provider.Provider) func(agent.Surroundings) agent
 	return func(s agent.Surroundings) agent.Login {
 		configured := slices.Sorted(maps.Keys(more))
 		known, own := keysOf(provider.Names(), more), keysOf(configured, more)
-		all := keysOf(slices.Concat(provider.Names(), configured), more)
+		usual := keysOf(slices.Concat([]string{"anthropic", "openai"}, configured), more)
 		l := agent.Login{
 			Provider: provider.Guess(s.Getenv, more),
-			Missing:  "set $" + strings.Join(all, " or $") + ", or name it with a model of a local server, such as --agent builtin --model ollama/qwen3-coder:30b",
+			Missing:  "set $" + strings.Join(usual, " or $") + ", or the key of another provider, or name it with a model of a local server, such as --agent builtin --model ollama/qwen3-coder:30b",
 		}
 		var found []string
 		need := func(name string) {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"agentswarm/roles"
+	"agentswarm/swarm/nearest"
 	"agentswarm/swarm/provider"
 )
 
@@ -88,8 +89,12 @@ func (s Search) Find() (*Endpoint, error) {
 		return nil, fmt.Errorf("model %s: it names no provider; want one of %s before a slash, or an endpoint",
 			s.Spec, strings.Join(slices.Sorted(maps.Keys(all)), ", "))
 	case !ok && s.Endpoint == "":
-		return nil, fmt.Errorf("model %s: unknown provider %q; want one of %s, or an endpoint",
-			s.Spec, name, strings.Join(slices.Sorted(maps.Keys(all)), ", "))
+		known, hint := slices.Sorted(maps.Keys(all)), ""
+		if near := nearest.Word(name, known); near != "" {
+			hint = fmt.Sprintf("; did you mean %q?", near)
+		}
+		return nil, fmt.Errorf("model %s: unknown provider %q; want one of %s, or an endpoint%s",
+			s.Spec, name, strings.Join(known, ", "), hint)
 	case !ok:
 		p = Provider{API: Chat}
 	}
@@ -112,7 +117,7 @@ func (s Search) Find() (*Endpoint, error) {
 	if p.KeyEnv != "" {
 		e.Key = s.Getenv(p.KeyEnv)
 	}
-	if e.Key == "" && (s.KeyEnv != "" || provider.Hosted(p.BaseURL)) {
+	if e.Key == "" && (s.KeyEnv != "" || provider.Keyed(p.BaseURL)) {
 		return nil, &KeyError{Spec: s.Spec, Variable: cmp.Or(p.KeyEnv, "one that --key-env names")}
 	}
 	return e, nil
@@ -147,6 +152,8 @@ func (s Search) facts(p Provider) Facts {
 	if f.ContextWindow == 0 {
 		f.ContextWindow = published(s.Spec.Model)
 	}
+	// A provider that sells models of others puts their maker first.
+	made := s.Spec.Model[strings.LastIndexByte(s.Spec.Model, '/')+1:]
 	for _, row := range []struct {
 		begins         string
 		window, output int64
@@ -163,7 +170,7 @@ func (s Search) facts(p Provider) Facts {
 		{"o4", 200_000, 0},
 		{"", defaultWindow, 0},
 	} {
-		if strings.HasPrefix(s.Spec.Model, row.begins) {
+		if strings.HasPrefix(made, row.begins) {
 			f.ContextWindow = cmp.Or(f.ContextWindow, row.window)
 			f.MaxOutput = cmp.Or(f.MaxOutput, row.output)
 			break
