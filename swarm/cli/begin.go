@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -45,12 +46,19 @@ func readable(text string) string { return strings.ToValidUTF8(text, "\uFFFD") }
 func (p *place) pin(ctx context.Context, run *store.Run, pl *plan) error {
 	update := git.RefUpdate{Ref: engine.BaseRef(run.ID), New: git.Hash(pl.base.Commit)}
 	message := "swarm run " + run.ID
+	var err error
 	if pl.snapshot == nil {
-		return p.repo.UpdateRefs(ctx, message, update)
+		err = p.repo.UpdateRefs(ctx, message, update)
+	} else {
+		err = pl.snapshot.Publish(ctx, git.PublishRequest{
+			Refs: []git.RefUpdate{update}, Have: []git.Hash{pl.head}, Message: message,
+		})
 	}
-	return pl.snapshot.Publish(ctx, git.PublishRequest{
-		Refs: []git.RefUpdate{update}, Have: []git.Hash{pl.head}, Message: message,
-	})
+	var clash *git.RefClashError
+	if errors.As(err, &clash) {
+		return refused(fmt.Errorf("swarm keeps its refs below refs/swarm/: %w", clash))
+	}
+	return err
 }
 
 // takeSnapshot makes the base of a run with uncommitted changes, outside of

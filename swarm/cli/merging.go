@@ -72,13 +72,21 @@ func (p *place) targetRef(ctx context.Context, into string) (string, error) {
 	if !strings.HasPrefix(ref, "refs/heads/") {
 		return "", usagef("--into %s: want the name of a branch", into)
 	}
-	if name := branchName(ref); strings.HasPrefix(name, "-") || name == "HEAD" {
+	if name := branchName(ref); strings.HasPrefix(name, "-") || name == "HEAD" || name == "@" {
 		return "", usagef("--into %q is not a name a branch can have", name)
 	}
 	if err := p.repo.CheckRef(ctx, ref); err != nil {
 		return "", usagef("--into %v", err)
 	}
-	return ref, nil
+	if there, err := p.repo.Ref(ctx, ref); err != nil || there != "" {
+		return ref, err
+	}
+	err := p.repo.CheckFree(ctx, ref)
+	var clash *git.RefClashError
+	if errors.As(err, &clash) {
+		return "", usagef("--into %s: %v", branchName(ref), clash)
+	}
+	return ref, err
 }
 
 // target refuses a --merge that could not land, before anything starts.
@@ -301,8 +309,9 @@ func refusedMove(err error) error {
 	var busy *merge.BusyError
 	var held *merge.HeldError
 	var refs *git.RefMovedError
+	var clash *git.RefClashError
 	if errors.As(err, &dirty) || errors.As(err, &moved) || errors.As(err, &busy) ||
-		errors.As(err, &held) || errors.As(err, &refs) {
+		errors.As(err, &held) || errors.As(err, &refs) || errors.As(err, &clash) {
 		return refused(err)
 	}
 	return err

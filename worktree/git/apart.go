@@ -116,6 +116,7 @@ func (a *Apart) Run(ctx context.Context, c Cmd) (_ []byte, err error) {
 		Read: a.Read, Write: append([]string{a.Work()}, a.Write...), Programs: a.Programs,
 		Private: filepath.Join(a.Dir, "private-"+n),
 	})
+	git.blame(ctx, err)
 	if ctx.Err() != nil && (err != nil || code != 0) {
 		return nil, fmt.Errorf("git %s: %w", c.Args[0], context.Cause(ctx))
 	}

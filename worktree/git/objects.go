@@ -78,7 +78,9 @@ func (c *treeCache) put(h Hash, entries []TreeEntry) {
 // MissingObjectError says that an object is in neither place.
 type MissingObjectError struct{ ID Hash }
 
-func (e *MissingObjectError) Error() string { return fmt.Sprintf("object %s is missing", e.ID) }
+func (e *MissingObjectError) Error() string {
+	return fmt.Sprintf("object %s of this repository is missing: %s", e.ID, restoreAdvice)
+}
 
 // SizeError says that an object is larger than the caller wants to hold.
 type SizeError struct {

@@ -98,8 +98,62 @@ func (e *RefMovedError) Error() string {
 	return fmt.Sprintf("%s moved underneath: %s", strings.Join(e.Refs, ", "), e.Reason)
 }
 
+// RefClashError is a ref that cannot be made since another has a part of its
+// name, or has its name as a part: both would be a file and a folder.
+type RefClashError struct{ Ref, With string } // full names
+
+func (e *RefClashError) Error() string {
+	kind := "ref"
+	ref, with := e.Ref, e.With
+	if strings.HasPrefix(ref, "refs/heads/") && strings.HasPrefix(with, "refs/heads/") {
+		kind, ref, with = "branch", strings.TrimPrefix(ref, "refs/heads/"), strings.TrimPrefix(with, "refs/heads/")
+	}
+	return fmt.Sprintf("the %s %q cannot be made while there is %q: delete or rename that one, or choose another name", kind, ref, with)
+}
+
+// CheckFree reports whether a ref of that name can be made beside those that
+// there are. One in the way is a [*RefClashError].
+func (r *Repo) CheckFree(ctx context.Context, ref string) error {
+	out, err := r.Run(ctx, Cmd{Args: append([]string{"for-each-ref", "--format=%(refname)"}, above(ref)...)})
+	if err != nil {
+		return fmt.Errorf("look for refs beside %s: %w", ref, err)
+	}
+	for other := range strings.Lines(string(out)) {
+		other = strings.TrimSuffix(other, "\n")
+		if strings.HasPrefix(ref, other+"/") || strings.HasPrefix(other, ref+"/") {
+			return &RefClashError{Ref: ref, With: other}
+		}
+	}
+	return nil
+}
+
+// above is a ref and all that its name is below, without refs and the folder
+// in it: patterns for all that may be in its way.
+func above(ref string) []string {
+	parts := strings.Split(ref, "/")
+	all := []string{ref}
+	for n := len(parts) - 1; n > 1; n-- {
+		if name := strings.Join(parts[:n], "/"); name != "refs/heads" {
+			all = append(all, name)
+		}
+	}
+	return all
+}
+
+// clash reads git's words about a ref that is in the way of another.
+func clash(said string) *RefClashError {
+	_, rest, found := strings.Cut(said, "cannot lock ref '")
+	ref, rest, lock := strings.Cut(rest, "': '")
+	with, rest, exists := strings.Cut(rest, "' exists; cannot create '")
+	if !found || !lock || !exists || !strings.HasPrefix(rest, ref+"'") {
+		return nil
+	}
+	return &RefClashError{Ref: ref, With: with}
+}
+
 // UpdateRefs moves refs in one transaction: all or none.
-// A compare-and-swap that fails is a [*RefMovedError].
+// A compare-and-swap that fails is a [*RefMovedError], and a name that cannot
+// be had beside others a [*RefClashError].
 func (r *Repo) UpdateRefs(ctx context.Context, message string, updates ...RefUpdate) error {
 	var in bytes.Buffer
 	zero := Hash(strings.Repeat("0", r.hexLen()))
@@ -133,6 +187,9 @@ func (r *Repo) UpdateRefs(ctx context.Context, message string, updates ...RefUpd
 	})
 	var bad *Error
 	if errors.As(err, &bad) {
+		if in := clash(bad.Stderr); in != nil {
+			return in
+		}
 		return &RefMovedError{Refs: refs, Reason: strings.TrimPrefix(bad.Stderr, "fatal: ")}
 	}
 	return err

@@ -112,6 +112,7 @@ func (g *Git) Discover(ctx context.Context, dir string) (*Repo, error) {
 			return nil, fmt.Errorf("resolve %s: %w", *p, err)
 		}
 	}
+	g.common.Store(&r.CommonDir)
 	return r, nil
 }
 

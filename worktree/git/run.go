@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"time"
 )
@@ -22,6 +23,11 @@ type Git struct {
 	binary string
 	env    []string
 	keeper Keeper // nil: none
+	// filterLimit is how long a filter may do nothing; 0: [FilterLimit].
+	filterLimit time.Duration
+	// common is the git dir of the repository that was found last, whose
+	// configuration names a filter that hangs.
+	common atomic.Pointer[string]
 }
 
 // Keeper answers for every git that is started, and for the filters git runs,
@@ -111,6 +117,9 @@ func (e *Error) Error() string {
 	if e.Stderr == "" {
 		return fmt.Sprintf("%s: exit status %d", verb, e.Code)
 	}
+	if broken := brokenObject(e.Stderr); broken != "" {
+		return verb + ": " + broken
+	}
 	return fmt.Sprintf("%s: %s", verb, oneLine(e.Stderr))
 }
 
@@ -133,14 +142,26 @@ func (g *Git) Run(ctx context.Context, c Cmd) ([]byte, error) {
 		c.Stdout = &out
 	}
 	var said ends
+	outer := ctx
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
 	cmd, err := g.command(ctx, c)
 	if err != nil {
 		return nil, fmt.Errorf("run git %s: %w", c.Args[0], err)
 	}
 	cmd.Stderr = &said
-	err = cmd.Run()
+	if err = cmd.Start(); err == nil {
+		stop := g.WatchFilters(ctx, cancel, cmd.Process.Pid)
+		err = cmd.Wait()
+		stop()
+		if g.keeper == nil && ctx.Err() != nil {
+			kill(cmd.Process.Pid)
+		}
+	}
 	if ctx.Err() != nil && err != nil {
-		return nil, fmt.Errorf("git %s: %w", c.Args[0], context.Cause(ctx))
+		cause := context.Cause(ctx)
+		g.blame(outer, cause)
+		return nil, fmt.Errorf("git %s: %w", c.Args[0], cause)
 	}
 	var exit *exec.ExitError
 	switch {

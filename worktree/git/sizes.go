@@ -43,6 +43,9 @@ func parseSizes(out []byte) ([]int64, error) {
 		case ok && len(f) == 4 && f[3] == "-":
 			sizes = append(sizes, 0)
 		case ok && len(f) == 4:
+			if f[3] == "BAD" { // so git says of an object that it has not
+				return nil, fmt.Errorf("measure tree: %w", &MissingObjectError{ID: Hash(f[2])})
+			}
 			n, err := strconv.ParseInt(f[3], 10, 64)
 			if err != nil {
 				return nil, fmt.Errorf("measure tree: unexpected size %q", f[3])

@@ -1,0 +1,165 @@
+package git
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// FilterLimit is how long a filter may do nothing, where nobody says
+// otherwise. A filter that fetches files does something all the time.
+const FilterLimit = 10 * time.Minute
+
+// LimitFilters sets how long a filter may do nothing before the git that waits
+// for it is ended. 0 is [FilterLimit]. It must not be called while another
+// goroutine runs git.
+func (g *Git) LimitFilters(limit time.Duration) { g.filterLimit = limit }
+
+// HungFilterError is a filter that did nothing for too long. The git that
+// waited for it was ended, and what it had begun to write is as after any git
+// that fails.
+type HungFilterError struct {
+	Limit    time.Duration
+	Commands []string // of the processes that git waited for
+	Filter   string   // name in the configuration; empty: not known
+	Key      string   // such as filter.x.clean
+	File     string   // the configuration file that has the key
+}
+
+func (e *HungFilterError) Error() string {
+	advice := "mend it, or take it out of .gitattributes; $SWARM_FILTER_TIMEOUT allows more"
+	if e.Filter == "" {
+		return fmt.Sprintf("it waited for %q, which did nothing for %s and was ended: %s", strings.Join(e.Commands, ", "), e.Limit, advice)
+	}
+	return fmt.Sprintf("the filter %q (%s of %s) did nothing for %s and was ended: %s", e.Filter, e.Key, e.File, e.Limit, advice)
+}
+
+// WatchFilters returns a context that ends with a [*HungFilterError] once the
+// processes below a git do nothing for as long as a filter may. The caller
+// calls stop when the git has ended. The process is the git, or an ancestor of
+// it in which only the git works.
+func (g *Git) WatchFilters(ctx context.Context, cancel context.CancelCauseFunc, pid int) (stop func()) {
+	limit := g.filterLimit
+	if limit <= 0 {
+		limit = FilterLimit
+	}
+	over, done := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		tick := time.NewTicker(max(limit/20, 20*time.Millisecond))
+		defer tick.Stop()
+		last, since := activity{}, time.Now()
+		for {
+			select {
+			case <-over:
+				return
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+			}
+			now := lookBelow(pid)
+			if len(now.commands) == 0 || !now.equal(last) {
+				last, since = now, time.Now()
+				continue
+			}
+			if time.Since(since) >= limit {
+				cancel(&HungFilterError{Limit: limit, Commands: now.commands})
+				return
+			}
+		}
+	}()
+	return func() {
+		close(over)
+		<-done
+	}
+}
+
+// activity is what the processes below a git have done so far.
+type activity struct {
+	done     uint64 // grows with each byte that is read or written, and with the git's time
+	pids     []int
+	commands []string // of all below it that are no git
+}
+
+func (a activity) equal(b activity) bool { return a.done == b.done && slices.Equal(a.pids, b.pids) }
+
+// blame finds out which filter of the configuration it was, where an error is
+// one of a filter. The git that ran it may have had a copy of the configuration;
+// the user's own is what has to be mended.
+func (g *Git) blame(ctx context.Context, hung error) {
+	var e *HungFilterError
+	at := g.common.Load()
+	if !errors.As(hung, &e) || e.Filter != "" || at == nil {
+		return
+	}
+	out, err := g.Run(ctx, Cmd{
+		Args: []string{"config", "--show-origin", "--null", "--get-regexp", `^filter\..*\.(clean|smudge|process)$`},
+		Dir:  *at, Env: []string{"GIT_DIR=" + *at},
+	})
+	if err != nil {
+		return // the commands are named instead
+	}
+	e.found(configuredFilters(string(out), *at))
+}
+
+// configuredFilter is one command of a filter.
+type configuredFilter struct{ name, key, command, file string }
+
+// configuredFilters reads what `git config --show-origin --null` prints in a git
+// dir.
+func configuredFilters(out, at string) (all []configuredFilter) {
+	fields := strings.Split(out, "\x00")
+	for i := 0; i+1 < len(fields); i += 2 {
+		key, command, _ := strings.Cut(fields[i+1], "\n")
+		name := strings.TrimPrefix(key, "filter.")
+		end := strings.LastIndexByte(name, '.')
+		if end < 0 {
+			continue
+		}
+		file := strings.TrimPrefix(fields[i], "file:")
+		if !filepath.IsAbs(file) {
+			file = filepath.Join(at, file)
+		}
+		all = append(all, configuredFilter{name: name[:end], key: key, command: command, file: file})
+	}
+	return all
+}
+
+// found sets the filter whose command ran. The command may have put another
+// program in its place: then it is the only filter there is, or not known.
+func (e *HungFilterError) found(all []configuredFilter) {
+	names := map[string]bool{}
+	for _, f := range all {
+		names[f.name] = true
+		// Git fills %f in, so that only the part before it is certain.
+		command, _, _ := strings.Cut(strings.TrimSpace(f.command), "%f")
+		if command != "" && slices.ContainsFunc(e.Commands, func(ran string) bool { return ranAs(ran, command) }) {
+			e.Filter, e.Key, e.File = f.name, f.key, f.file
+		}
+	}
+	if e.Filter != "" || len(names) != 1 {
+		return
+	}
+	var keys, files []string
+	for _, f := range all {
+		keys = append(keys, f.key)
+		if !slices.Contains(files, f.file) {
+			files = append(files, f.file)
+		}
+	}
+	e.Filter, e.Key, e.File = all[0].name, strings.Join(keys, ", "), strings.Join(files, ", ")
+}
+
+// ranAs reports whether a command line is that of a configured command. Git
+// starts one with a blank by sh -c, and a script shows its interpreter first.
+func ranAs(ran, command string) bool {
+	return strings.Contains(" "+ran+" ", " "+strings.TrimSpace(command)+" ")
+}
+
+// kill ends what is left of a process group of a git that was told to end.
+func kill(group int) { _ = syscall.Kill(-group, syscall.SIGKILL) }
