@@ -18,8 +18,7 @@ func layers() [][]string {
 	return [][]string{
 		0: {
 			"internal/testing/campaign", "internal/testing/nonamespaces", "internal/testprogram", "roles", "variants", "variants/tasks", "swarm/lab/stat", "risk/argv", "risk/lockfile", "worktree/git",
-			"swarm/script/regex", "swarm/task", "swarm/proc", "swarm/box", "swarm/ask",
-			"swarm/nearest", "swarm/privatehome", "swarm/userns", "swarm/stage", "swarm/strict", "swarm/thought", "swarm/modeltest", "swarm/provider",
+			"swarm/script/regex", "swarm/task", "swarm/proc", "swarm/box", "swarm/ask", "swarm/nearest", "swarm/privatehome", "swarm/userns", "swarm/stage", "swarm/strict", "swarm/thought", "swarm/modeltest", "swarm/provider", "swarm/environ",
 		},
 		1: {
 			"internal/testing/nonamespaces/command", "worktree", "merge", "swarm/ear", "swarm/event", "swarm/guard", "swarm/limit", "swarm/manifest", "swarm/schema", "swarm/scope", "swarm/script/language",

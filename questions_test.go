@@ -69,7 +69,7 @@ func typesCommand(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	env := []string{"TERM=xterm"}
 	for _, name := range []string{
-		"HOME", "PATH", "WORK", "SIGNALS", "SWARM_STATE_DIR", "SWARM_SANDBOX", "SWARM_BACKEND", "GIT_CONFIG_NOSYSTEM", "TESTSCRIPT_COMMAND",
+		"HOME", "PATH", "WORK", "SIGNALS", "SWARM_STATE_DIR", "SWARM_SANDBOX", "SWARM_BACKEND", "SWARM_PASS_ENV", "GIT_CONFIG_NOSYSTEM", "TESTSCRIPT_COMMAND",
 		kindsVar, "PI_API_KEY",
 	} {
 		if value := ts.Getenv(name); value != "" {

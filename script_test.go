@@ -97,6 +97,8 @@ func setupScript(env *testscript.Env) error {
 	env.Setenv("SWARM_STATE_DIR", filepath.Join(env.WorkDir, "state"))
 	env.Setenv("GIT_CONFIG_NOSYSTEM", "1")
 	env.Setenv("TERM", "dumb")
+	// Agents of the scripts are shell commands that find their files by these.
+	env.Setenv("SWARM_PASS_ENV", "WORK SIGNALS PLACE FILES RUN ONE TWO FIRST SECOND DONE OLD LIVE LATEST DEAD MODEL MODELS SWARMTEST_*")
 	env.Defer(func() { endBelow(env.WorkDir) })
 	repo := filepath.Join(env.WorkDir, "repo")
 	if _, err := os.Stat(repo); errors.Is(err, fs.ErrNotExist) {

@@ -36,7 +36,7 @@ func terminalCommand(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	env := []string{"TERM=xterm"}
 	for _, name := range []string{
-		"HOME", "PATH", "SIGNALS", "SWARM_STATE_DIR", "SWARM_SANDBOX", "SWARM_BACKEND",
+		"HOME", "PATH", "SIGNALS", "SWARM_STATE_DIR", "SWARM_SANDBOX", "SWARM_BACKEND", "SWARM_PASS_ENV",
 		"GIT_CONFIG_NOSYSTEM", "TESTSCRIPT_COMMAND", "NO_COLOR", kindsVar, "PI_API_KEY",
 	} {
 		if value := ts.Getenv(name); value != "" {

@@ -2,12 +2,11 @@ package agent
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"agentswarm/swarm/ask"
+	"agentswarm/swarm/environ"
 	"agentswarm/swarm/task"
 )
 
@@ -27,75 +26,55 @@ type Place struct {
 	Ask       string   // SWARM_ASK: the socket that hooks ask on; empty: none
 	Contract  string   // SWARM_CONTRACT: a file that says how actions are judged; empty: none
 	Shims     string   // a folder that comes first in PATH; empty: none
-	Needs     []string // variables that it gets though they may be secret
+	Needs     []string // variables that its login needs, credentials too
+	Settings  []string // patterns of variables that set up its kind
+	Pass      []string // the user's pass_env patterns
 	Guards    string   // one before it, where there is Ask; empty: none
 	Env       []string // KEY=VALUE of the sandbox, such as HOME; they replace the caller's
 }
 
-// secretNames are variables that hold credentials, by their whole name.
-var secretNames = []string{
-	"SSH_AUTH_SOCK", "SSH_AGENT_PID", "GPG_AGENT_INFO", "NETRC", "PGPASSWORD",
-	"MYSQL_PWD", "KUBECONFIG", "DOCKER_AUTH_CONFIG", "GOOGLE_APPLICATION_CREDENTIALS",
-	"VAULT_ADDR", "NPM_CONFIG__AUTH", "PYPI_PASSWORD", "DATABASE_URL",
+// rules are what passes from the caller's environment to an agent of a spec.
+func (p *Place) rules() environ.Rules {
+	return environ.Rules{Needs: p.Needs, Settings: p.Settings, Pass: p.Pass}
 }
 
-// secretParts are what the names of credentials end in, or begin with.
-var (
-	secretEnds = []string{
-		"_TOKEN", "_SECRET", "_KEY", "_PASSWORD", "_PASSWD", "_PASSPHRASE",
-		"_CREDENTIALS", "_CREDENTIAL", "_AUTH", "_COOKIE", "_PAT", "_DSN",
-		"_KEY_ID", "_ACCESS_KEYS", "_CONNECTION_STRING", "APIKEY", "AUTHTOKEN",
-	}
-	secretStarts = []string{"AWS_", "AZURE_", "VAULT_", "TF_VAR_"}
-)
-
-// login is a value that names a user and a password in a URL.
-var login = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^[a-zA-Z][a-zA-Z0-9+.-]*://[^/\s:@]*:[^/\s@]+@`)
-})
-
-// secret reports whether a variable is on the deny list.
-func secret(name string) bool {
-	upper := strings.ToUpper(name)
-	if upper == "TOKEN" || upper == "PASSWORD" || upper == "SECRET" || slices.Contains(secretNames, upper) {
-		return true
-	}
-	for _, end := range secretEnds {
-		if strings.HasSuffix(upper, end) {
-			return true
+// Held are the names of the caller's variables that an agent does not get and
+// that it may miss, sorted. It gets another value of those that its spec or its
+// sandbox set.
+func Held(caller []string, spec *Spec, p Place) []string {
+	_, held := p.rules().Select(caller)
+	return slices.DeleteFunc(held, func(name string) bool {
+		for _, value := range spec.Env {
+			if value == "$"+name {
+				return true
+			}
 		}
-	}
-	for _, start := range secretStarts {
-		if strings.HasPrefix(upper, start) {
-			return true
-		}
-	}
-	return false
+		_, declared := spec.Env[name]
+		return declared || slices.ContainsFunc(p.Env, func(kv string) bool { return strings.HasPrefix(kv, name+"=") })
+	})
 }
 
-// Environ is the environment of an agent: the caller's less GIT_*, SWARM_*
-// and credentials, then what its spec declares, then where it is.
-// A variable the spec takes from the caller that is not set there is an
-// error.
+// Environ is the environment of an agent: the plain variables of the caller
+// and those that its login, its kind or the user's pass_env name, then what its
+// spec declares, then where it is. Package environ has the rules. A variable
+// the spec takes from the caller that is not set there is an error.
 func Environ(caller []string, spec *Spec, p Place) ([]string, error) {
 	values, given := map[string]string{}, map[string]bool{}
 	for _, kv := range p.Env {
 		name, _, _ := strings.Cut(kv, "=")
 		given[name] = true
 	}
-	env := make([]string, 0, len(caller)+10)
 	for _, kv := range caller {
-		name, value, ok := strings.Cut(kv, "=")
-		if !ok || name == "" {
-			continue
+		if name, value, ok := strings.Cut(kv, "="); ok {
+			values[name] = value
 		}
-		values[name] = value
+	}
+	passed, _ := p.rules().Select(caller)
+	env := make([]string, 0, len(passed)+20)
+	for _, kv := range passed {
+		name, value, _ := strings.Cut(kv, "=")
 		_, declared := spec.Env[name]
-		// PWD and OLDPWD name the caller's folder; tools that trust them
-		// would work in the user's checkout.
-		if declared || given[name] || strings.HasPrefix(name, "GIT_") || name == "PWD" || name == "OLDPWD" ||
-			(strings.HasPrefix(name, "SWARM_") || secret(name) || login().MatchString(value)) && !slices.Contains(p.Needs, name) ||
-			spec.PTY && ofTerminal(name) || p.Tmp != "" && name == "TMPDIR" {
+		if declared || given[name] || spec.PTY && ofTerminal(name) || p.Tmp != "" && name == "TMPDIR" {
 			continue
 		}
 		if name == "PATH" {

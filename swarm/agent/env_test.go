@@ -9,7 +9,7 @@ import (
 func TestEnviron(t *testing.T) {
 	t.Parallel()
 	caller := []string{
-		"PATH=/bin", "HOME=/home/ada", "LANG=C", "EMPTY=", "=odd", "noequals",
+		"PATH=/bin", "HOME=/home/ada", "LANG=C", "LC_ALL=", "EMPTY=", "=odd", "noequals",
 		"GIT_DIR=/x", "GIT_AUTHOR_NAME=Ada", "SWARM_AGENT=a9", "SWARM_STATE_DIR=/s",
 		"PWD=/users", "OLDPWD=/users/old",
 		"GITHUB_TOKEN=t", "aws_secret_access_key=s", "AWS_PROFILE=p", "OPENAI_API_KEY=k",
@@ -24,7 +24,7 @@ func TestEnviron(t *testing.T) {
 		Root: "/repo", Base: "abc", Artifacts: "/art",
 	}
 	want := []string{
-		"PATH=/bin", "HOME=/home/ada", "EMPTY=", "KEYBOARD=qwerty", "TOKENIZER=fast", "MONKEY=1",
+		"PATH=/bin", "HOME=/home/ada", "LC_ALL=",
 		"LANG=de", "MODEL_KEY=k", "NOTE=a $HOME b", "PRICE=$5",
 		"PWD=/w/a1.2", "SWARM_RUN=k3x9q2", "SWARM_AGENT=a1", "SWARM_ATTEMPT=2",
 		"SWARM_WORKTREE=/w/a1.2", "SWARM_ROOT=/repo", "SWARM_BASE=abc", "SWARM_ARTIFACTS=/art",
@@ -39,6 +39,13 @@ func TestEnviron(t *testing.T) {
 	if err != nil || !slices.Contains(needs, "GITHUB_TOKEN=t") || !slices.Contains(needs, "SWARM_STATE_DIR=/s") ||
 		slices.Contains(needs, "GIT_DIR=/x") || slices.Contains(needs, "TOKEN=t") {
 		t.Errorf("with needs: %q, %v", needs, err)
+	}
+	place.Settings, place.Pass = []string{"KEY*"}, []string{"EMPTY", "DB_*"}
+	passed, err := Environ(caller, spec, place)
+	for _, want := range []string{"KEYBOARD=qwerty", "EMPTY=", "DB_PASSWORD=p"} {
+		if err != nil || !slices.Contains(passed, want) {
+			t.Errorf("with patterns: %q, %v, want %s in it", passed, err, want)
+		}
 	}
 	place.Item = ""
 	if got, _ := Environ(caller, spec, place); slices.ContainsFunc(got, func(kv string) bool {
@@ -115,5 +122,17 @@ func TestEnvironPath(t *testing.T) {
 		if err != nil || !slices.Contains(got, "PATH="+test.want) || strings.Count(strings.Join(got, "\n"), "PATH=") != 1 {
 			t.Errorf("%s: Environ = %q, %v, want PATH=%s", test.name, got, err, test.want)
 		}
+	}
+}
+
+// TestHeld holds that what an agent gets by another way is not named as held
+// back, and that values never are.
+func TestHeld(t *testing.T) {
+	t.Parallel()
+	caller := []string{"STRIPE_SK=sesame", "MINE=1", "OTHER_KEY=2", "BOXED=3", "NEEDED=4", "PASSED=5", "PATH=/bin", "SHLVL=1"}
+	spec := &Spec{Env: map[string]string{"MINE": "x", "THEIRS": "$OTHER_KEY"}}
+	got := Held(caller, spec, Place{Env: []string{"BOXED=y"}, Needs: []string{"NEEDED"}, Pass: []string{"PASS*"}})
+	if want := []string{"STRIPE_SK"}; !slices.Equal(got, want) {
+		t.Errorf("Held = %q, want %q", got, want)
 	}
 }

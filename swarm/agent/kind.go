@@ -74,6 +74,9 @@ type Kind struct {
 	// them; empty: any. Bare is set where it is told a model without them.
 	Providers []string
 	Bare      bool
+	// Variables are those of the caller that set its program up, as names and
+	// patterns of package environ. Those that a login needs are in [Login.Env].
+	Variables []string
 	// Memory says which files tell agents of the kind about a repository. Nil:
 	// they read none by themselves.
 	Memory func(*Request) Memory

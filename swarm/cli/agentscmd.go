@@ -209,7 +209,7 @@ func (env Env) versions(ctx context.Context) map[string]found {
 			one := found{Found: f}
 			if f.Program != "" && f.Here() {
 				said, err := proc.Query(ctx, proc.QueryRequest{
-					Argv: append([]string{f.Path}, f.Kind.Version.Args...), Env: env.Environ, Dir: "/",
+					Argv: append([]string{f.Path}, f.Kind.Version.Args...), Env: programEnviron(&f, env.Environ), Dir: "/",
 				})
 				if one.version = kinds.Version(said); err != nil && one.version == "" {
 					one.failed = ": " + unanswered(ctx, err)

@@ -11,6 +11,7 @@ import (
 	"agentswarm/swarm/agent"
 	builtinagent "agentswarm/swarm/builtin"
 	"agentswarm/swarm/config"
+	"agentswarm/swarm/environ"
 	"agentswarm/variants"
 	"agentswarm/worktree/git"
 )
@@ -24,6 +25,7 @@ type builtinAlone struct {
 	// paid is what says which models are asked: conf, or where the user has not
 	// approved what a repository says of that, the user's own.
 	paid *config.Config
+	own  *config.Config // the user's own
 
 	place *place // the repository, or a place without one
 	base  git.Hash
@@ -42,6 +44,7 @@ func aloneBuiltin(c *cli.Context, env Env) (*builtinAlone, error) {
 	if a.paid, err = env.userConfig(); err != nil {
 		return nil, err
 	}
+	a.own = a.paid
 	if a.place, a.base, err = placeAnywhere(c, env); err != nil { // it needs no git
 		a.place, a.base = &place{env: env}, ""
 	}
@@ -67,6 +70,20 @@ func (a *builtinAlone) trust() error {
 		fmt.Fprintf(a.env.Stderr, "%s: what this repository says of models is not approved, and does not count: %s\n", program, Printable(itemKeys(pending)))
 	}
 	return nil
+}
+
+// environ is what of an environment the commands of the model get. In a run that
+// was decided when the agent was started.
+func (a *builtinAlone) environ(all []string) ([]string, error) {
+	if a.own == nil {
+		return all, nil
+	}
+	own, err := a.own.Over((&place{env: a.env}).lookup)
+	if err != nil {
+		return nil, refused(err)
+	}
+	passed, _ := environ.Rules{Pass: own.PassEnvPatterns()}.Select(all)
+	return passed, nil
 }
 
 // itemKeys names some items.

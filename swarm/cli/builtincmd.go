@@ -55,15 +55,18 @@ func newBuiltinCommand(env Env) *cli.Command {
 grep, find, ls, edit, write and bash. Its answer is on standard output, what it does
 on standard error. With - the prompt is read from standard input.
 
-Providers are openai (OPENAI_API_KEY, OPENAI_BASE_URL), openai-chat (the same, by Chat
-Completions), anthropic (ANTHROPIC_API_KEY, ANTHROPIC_BASE_URL) and ollama
-(OLLAMA_BASE_URL), and those of [providers] in your own configuration. Keys are read from the environment only, and no tool sees them.
+Providers are anthropic, cerebras, deepseek, fireworks, groq, mistral, openai, openai-chat
+(the same, by Chat Completions), openrouter, together and xai, with the key in NAME_API_KEY;
+ollama and lmstudio on this machine, without a key; and those of [providers] in your own
+configuration. NAME_BASE_URL is another address. Keys are read from the environment only,
+and no tool sees them.
 
 What it would change or run is judged as in any run: what is not SAFE and not granted
 is asked about on the terminal, and refused where there is none.
 
 Examples:
   swarm builtin --model anthropic/claude-sonnet-4-5 "fix the failing test"
+  swarm builtin --model openrouter/qwen/qwen3-coder "fix the failing test"
   swarm builtin --role smol "which package parses the flags?"
   swarm builtin --model ollama/qwen3:30b --read-only "what does main.go do?"
   swarm builtin --endpoint http://127.0.0.1:80/v1 --model mine "rename x to y"`,
@@ -162,6 +165,9 @@ func builtinOptions(c *cli.Context, env Env) (builtinagent.Options, error) {
 	}
 	alone, err := aloneBuiltin(c, env)
 	if err != nil {
+		return o, err
+	}
+	if o.Environ, err = alone.environ(o.Environ); err != nil {
 		return o, err
 	}
 	spec, err := alone.model(&o)

@@ -11,8 +11,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"agentswarm/swarm/agent"
 	"agentswarm/swarm/config"
+	"agentswarm/swarm/environ"
 )
 
 func newConfigCommand(env Env) *cli.Command {
@@ -42,8 +42,8 @@ func newConfigShowCommand(env Env) *cli.Command {
 			jsonFlag(),
 		},
 		Description: `Prints every key with the value that holds after all files, and the variables
-SWARM_SANDBOX and SWARM_BACKEND over them, defaults filled in, as a configuration
-file. Values of variables that look like credentials are
+SWARM_SANDBOX, SWARM_BACKEND and SWARM_PASS_ENV over them, defaults filled in, as a
+configuration file. Values of variables that look like credentials are
 hidden.
 
 Examples:
@@ -127,7 +127,7 @@ func configShowAction(c *cli.Context, env Env) error {
 	}
 	settings := conf.Settings(config.SettingsRequest{
 		Jobs:   env.jobs(),
-		Secret: agent.Credential,
+		Secret: environ.Credential,
 	})
 	if !c.Bool("json") {
 		return config.WriteTOML(env.Stdout, settings, c.Bool("origin"))

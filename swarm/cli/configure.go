@@ -57,7 +57,7 @@ func (pl *plan) commands(c *cli.Context, conf *config.Config) (use config.Use) {
 		Warm: conf.Warm, Setup: conf.Setup, Verify: conf.Verify, Prices: conf.Prices(), Providers: conf.Providers(),
 		Hooks: hookCommands(conf.Hooks),
 	}
-	use = config.Use{Notify: !c.IsSet("notify"), Hooks: true}
+	use = config.Use{PassEnv: true, Notify: !c.IsSet("notify"), Hooks: true}
 	for _, command := range []struct {
 		flag string
 		into *string

@@ -80,10 +80,18 @@ func (c *confining) start(ctx context.Context, r git.ConfineRequest) (code int, 
 	if err != nil {
 		return -1, err
 	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
 	stop := context.AfterFunc(ctx, p.Stop)
+	pid, _ := p.Started()
+	watched := c.repo.WatchFilters(ctx, cancel, pid)
 	exit := p.Wait()
+	watched()
 	stop()
+	var hung *git.HungFilterError
 	switch {
+	case errors.As(context.Cause(ctx), &hung):
+		return -1, hung
 	case exit.Reason != proc.Exited:
 		return -1, errors.New(exitWords(exit))
 	case exit.Signal != "":
@@ -120,7 +128,7 @@ func (c *confining) walls(around isolated, r git.ConfineRequest) (json.RawMessag
 
 // environ is that of an agent, with what git is told.
 func (c *confining) environ(around isolated, r git.ConfineRequest) ([]string, error) {
-	at := agent.Place{Run: c.run, Worktree: r.Dir, Root: c.rootDir()}
+	at := agent.Place{Run: c.run, Worktree: r.Dir, Root: c.rootDir(), Pass: c.isolation.PassEnv}
 	if around.rung != box.None {
 		at.Tmp = "/tmp"
 	}

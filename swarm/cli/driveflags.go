@@ -67,7 +67,7 @@ func (r driveFlagsRead) lay(config *engine.Config, prior *store.View) {
 // flagOfDriving is a flag that was given and means nothing where another
 // process drives the run; empty for none.
 func flagOfDriving(c *cli.Context) string {
-	for _, name := range []string{"j", "run-timeout", "budget-tokens", "budget-usd", "budget-time", "max-turns", "questions", "question-timeout", "notify", "sandbox", "backend", "hide", "write", "confined", "allow", "audit"} {
+	for _, name := range []string{"j", "run-timeout", "budget-tokens", "budget-usd", "budget-time", "max-turns", "questions", "question-timeout", "notify", "sandbox", "backend", "hide", "write", "pass-env", "confined", "allow", "audit"} {
 		if c.IsSet(name) {
 			return strings.Repeat("-", min(2, len(name))) + name
 		}

@@ -16,6 +16,7 @@ import (
 	"agentswarm/swarm/box"
 	"agentswarm/swarm/config"
 	"agentswarm/swarm/control"
+	"agentswarm/swarm/environ"
 	"agentswarm/swarm/userns"
 	"agentswarm/worktree"
 )
@@ -27,6 +28,9 @@ type isolation struct {
 	Backend string   `json:"backend,omitempty"` // of workspaces, or auto; empty: auto
 	Hide    []string `json:"hide,omitempty"`    // paths that agents see nothing of
 	Write   []string `json:"write,omitempty"`   // folders that agents may write to
+	// PassEnv are patterns of variables that agents get too. Their values are
+	// those of the process that owns the run, and are not recorded.
+	PassEnv []string `json:"pass_env,omitempty"`
 
 	// What asked for these, for messages; empty: the run was started with them.
 	sandboxBy, backendBy string
@@ -56,6 +60,7 @@ func isolationFlags() []cli.Flag {
 		&cli.StringFlag{Name: "backend", Usage: "make workspaces as `auto|overlay|reflink|copy|worktree` (default: auto, the cheapest that works)"},
 		&cli.StringSliceFlag{Name: "hide", Usage: "let agents see nothing of the file or folder `PATH`; may be given again"},
 		&cli.StringSliceFlag{Name: "write", Usage: "let agents write to the folder `DIR` outside of their workspaces; may be given again"},
+		&cli.StringSliceFlag{Name: "pass-env", Usage: "give agents, setup and checks the variable `NAME` of your environment too; * stands for any characters; may be given again"},
 	}
 }
 
@@ -88,6 +93,7 @@ func (p *place) configuredIsolation(conf *config.Config) (i isolation, err error
 	if conf.Backend != config.BackendUnset {
 		i.Backend, i.backendBy = conf.Backend.String(), placeOf(conf, "workspace.backend")
 	}
+	i.PassEnv = conf.PassEnvPatterns()
 	s := p.surroundings()
 	if i.Hide, err = s.HidePaths(conf.Hide); err != nil {
 		return i, refused(err)
@@ -141,6 +147,12 @@ func (p *place) readIsolationFlags(c *cli.Context, i *isolation) error {
 		}
 		i.Backend, i.backendBy = backend.String(), "--backend="+backend.String()
 	}
+	for _, pattern := range c.StringSlice("pass-env") {
+		if err := environ.CheckPattern(pattern); err != nil {
+			return usagef("%s: --pass-env: %v", c.Command.Name, err)
+		}
+	}
+	i.PassEnv = with(i.PassEnv, c.StringSlice("pass-env"))
 	if c.IsSet("hide") && i.open() {
 		return usagef("%s: --hide needs walls, and there are none: %s", c.Command.Name, i.sandboxFrom())
 	}

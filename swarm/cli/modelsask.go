@@ -20,6 +20,7 @@ import (
 	"agentswarm/swarm/agent"
 	"agentswarm/swarm/agent/kinds"
 	"agentswarm/swarm/config"
+	"agentswarm/swarm/environ"
 	"agentswarm/swarm/models"
 	"agentswarm/swarm/proc"
 	"agentswarm/swarm/provider"
@@ -95,7 +96,7 @@ func (k *catalogue) sources(only string) ([]modelSource, error) {
 			continue // the same models by another API
 		}
 		s := modelSource{
-			name: name, at: models.Source{Dialect: dialect, URL: p.BaseURL}, keyEnv: p.KeyEnv, hosted: provider.Hosted(p.BaseURL), facts: p.Models,
+			name: name, at: models.Source{Dialect: dialect, URL: p.BaseURL}, keyEnv: p.KeyEnv, hosted: provider.Keyed(p.BaseURL), facts: p.Models,
 		}
 		if name == "google" {
 			all[0] = s
@@ -152,6 +153,10 @@ func (k *catalogue) ask(ctx context.Context, sources []modelSource, refresh bool
 					mu.Unlock()
 				}
 			}
+			var key *noKeyError
+			if errors.As(err, &key) && !slices.Contains(mainProviders(), s.name) && len(sources) > 1 {
+				all[i].unkeyed = key.variable
+			}
 			if err != nil {
 				all[i].Failed, found = oneLine(err), nil
 			} else {
@@ -169,6 +174,14 @@ func (k *catalogue) ask(ctx context.Context, sources []modelSource, refresh bool
 	}
 	return all
 }
+
+// noKeyError is a provider that cannot be asked without a key.
+type noKeyError struct{ variable string }
+
+func (e *noKeyError) Error() string { return "no key: set $" + e.variable }
+
+// mainProviders are those whose missing key is told on a line of its own.
+func mainProviders() []string { return []string{"anthropic", "google", "openai"} }
 
 // bareURL is an address without what may be secret in it.
 func bareURL(text string) string {
@@ -203,7 +216,7 @@ func (k *catalogue) askable(s *modelSource) error {
 		s.at.Key = k.env.Getenv(s.keyEnv)
 	}
 	if s.at.Key == "" && (s.keyEnv != "" || s.hosted) {
-		return fmt.Errorf("no key: set $%s", cmp.Or(s.keyEnv, "NAME, and key_env = \"NAME\" in [providers."+s.name+"]"))
+		return &noKeyError{cmp.Or(s.keyEnv, "NAME, and key_env = \"NAME\" in [providers."+s.name+"]")}
 	}
 	return provider.CheckURL(s.at.URL)
 }
@@ -250,7 +263,7 @@ func (k *catalogue) askProgram(ctx context.Context, f *kinds.Found) (_ []models.
 	if err := l.Write(dir); err != nil {
 		return nil, err
 	}
-	said, err := proc.Query(ctx, proc.QueryRequest{Argv: l.Argv, Env: l.Environ(k.env.Environ), Dir: dir, Most: mostListed})
+	said, err := proc.Query(ctx, proc.QueryRequest{Argv: l.Argv, Env: l.Environ(programEnviron(f, k.env.Environ)), Dir: dir, Most: mostListed})
 	switch {
 	case ctx.Err() != nil:
 		return nil, fmt.Errorf("it does not list its models within %s", programTime)
@@ -262,6 +275,13 @@ func (k *catalogue) askProgram(ctx context.Context, f *kinds.Found) (_ []models.
 		all = append(all, models.Model{Name: m.Name, Window: m.Window})
 	}
 	return models.Tidy(all), nil
+}
+
+// programEnviron is what of an environment the program of a kind gets: what its
+// agents get too.
+func programEnviron(f *kinds.Found, all []string) []string {
+	passed, _ := environ.Rules{Needs: f.Login.Env, Settings: f.Kind.Variables}.Select(all)
+	return passed
 }
 
 // asking is what folders begin with that programs are asked in.

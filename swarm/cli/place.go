@@ -3,7 +3,9 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -43,7 +45,13 @@ func placeAt(ctx context.Context, env Env, dir string) (*place, error) {
 		cautious: func(*caution) error { return nil },
 	}
 	var err error
-	p.repo, err = git.New(env.Environ).Discover(ctx, p.dir)
+	g := git.New(env.Environ)
+	limit, err := filterLimit(env.Getenv("SWARM_FILTER_TIMEOUT"))
+	if err != nil {
+		return nil, refused(err)
+	}
+	g.LimitFilters(limit)
+	p.repo, err = g.Discover(ctx, p.dir)
 	if err != nil {
 		return nil, refused(err)
 	}
@@ -60,6 +68,19 @@ func placeAt(ctx context.Context, env Env, dir string) (*place, error) {
 		return nil, refused(err)
 	}
 	return p, nil
+}
+
+// filterLimit reads how long a filter of git may do nothing; 0 where nobody
+// says.
+func filterLimit(text string) (time.Duration, error) {
+	if text == "" {
+		return 0, nil
+	}
+	limit, err := time.ParseDuration(text)
+	if err != nil || limit <= 0 {
+		return 0, fmt.Errorf("SWARM_FILTER_TIMEOUT: expected a duration above zero, such as \"90s\", got %q", text)
+	}
+	return limit, nil
 }
 
 // keep has every git from now on end with this process, whatever ends it.

@@ -264,13 +264,6 @@ func unwrapped(w io.Writer) io.Writer {
 // environ is the person's own environment, less what would lead git
 // elsewhere, and where they are. It does not say that they are an agent.
 func (v *visit) environ(dir, base string) []string {
-	ours := []string{
-		"PWD=" + dir, "SWARM_WORKTREE=" + dir, "SWARM_ROOT=" + v.rootDir(),
-		"SWARM_BASE=" + base, "SWARM_RUN=" + v.run.ID,
-	}
-	if item := v.agent.Call.Item; item != "" {
-		ours = append(ours, "SWARM_ITEM="+item)
-	}
 	var env []string
 	for _, kv := range v.env.Environ {
 		name, _, _ := strings.Cut(kv, "=")
@@ -281,7 +274,19 @@ func (v *visit) environ(dir, base string) []string {
 			env = append(env, kv)
 		}
 	}
-	return append(env, ours...)
+	return append(env, v.whereabouts(dir, base)...)
+}
+
+// whereabouts are the variables that say where a command runs.
+func (v *visit) whereabouts(dir, base string) []string {
+	ours := []string{
+		"PWD=" + dir, "SWARM_WORKTREE=" + dir, "SWARM_ROOT=" + v.rootDir(),
+		"SWARM_BASE=" + base, "SWARM_RUN=" + v.run.ID,
+	}
+	if item := v.agent.Call.Item; item != "" {
+		ours = append(ours, "SWARM_ITEM="+item)
+	}
+	return ours
 }
 
 // sayWhereItWent tells of a workspace that went while somebody was in it: its

@@ -7,16 +7,14 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
-	"strings"
 	"sync"
 	"syscall"
 	"time"
 
 	"golang.org/x/term"
 
-	"agentswarm/swarm/agent"
 	"agentswarm/swarm/engine"
+	"agentswarm/swarm/environ"
 	"agentswarm/swarm/event"
 	"agentswarm/swarm/proc"
 	"agentswarm/swarm/task"
@@ -27,17 +25,32 @@ import (
 func (v *visit) through(ctx context.Context, lease *event.Leased, at string) (int, error) {
 	request := proc.VisitRequest{
 		Door: v.run.Door(v.agent.ID, lease.Attempt), Argv: v.argv, Dir: at,
-		// Whoever is inside can look into the command.
-		Env: slices.DeleteFunc(v.environ(at, lease.Base), func(kv string) bool {
-			name, value, _ := strings.Cut(kv, "=")
-			return agent.Credential(name, value)
-		}),
+		// The agent can read the environment of the command.
+		Env: v.sharedEnviron(at, lease.Base),
 	}
 	in, typed := v.env.Stdin.(*os.File)
 	if out, shown := unwrapped(v.env.Stdout).(*os.File); typed && shown && isTerminal(in.Fd()) && isTerminal(out.Fd()) {
 		return v.onScreen(ctx, request, in, out)
 	}
 	return v.onFiles(ctx, request)
+}
+
+// sharedEnviron is the environment of a command that runs inside the walls of an
+// agent: the variables that agents get too, and where the command is.
+func (v *visit) sharedEnviron(dir, base string) []string {
+	rules := environ.Rules{Pass: v.passEnv()}
+	passed, _ := rules.Select(v.env.Environ)
+	return append(passed, v.whereabouts(dir, base)...)
+}
+
+// passEnv are the patterns that were recorded with the run; none where the
+// record cannot be read, which the caller of the run has said by then.
+func (v *visit) passEnv() []string {
+	recorded, err := latestConfig(v.view)
+	if err != nil {
+		return nil
+	}
+	return recorded.isolation.PassEnv
 }
 
 // onFiles hands the person's streams over as they are. One that is no file is

@@ -51,6 +51,9 @@ type Config struct {
 	Sandbox Sandbox // the mode
 	Hide    []Path  // what agents see nothing of, of all files
 	Write   []Path  // folders that agents may write to, of all files
+	// PassEnv are patterns of variables that agents get too, of all files. Those
+	// of a repository count once they are approved.
+	PassEnv []Path
 
 	NoVariants  bool     // nothing is said against failure modes of models
 	VariantsOff []string // what of that is left out, by name

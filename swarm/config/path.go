@@ -7,11 +7,14 @@ import (
 	"sync"
 
 	"github.com/pelletier/go-toml/v2/unstable"
+
+	"agentswarm/swarm/environ"
 )
 
-// Path is one path of a list, as it was written.
+// Path is one entry of a list of [sandbox], as it was written: a path, absolute
+// or below HOME where it begins with ~/, or a pattern of variables.
 type Path struct {
-	Text   string // absolute, or below HOME where it begins with ~/
+	Text   string
 	Key    string // such as "sandbox.hide[1]"
 	Origin Origin
 }
@@ -58,6 +61,11 @@ func checkFolder(text string) error {
 	return checkPath(text)
 }
 
+// intoPatterns reads a list of patterns of variables.
+func (f field) intoPatterns(to *[]Path) error {
+	return f.entries(to, `an array of names, such as ["MY_TOKEN", "MY_APP_*"]`, environ.CheckPattern)
+}
+
 // intoPaths reads a list of paths.
 func (f field) intoPaths(to *[]Path) error { return f.pathList(to, checkPath) }
 
@@ -65,8 +73,13 @@ func (f field) intoPaths(to *[]Path) error { return f.pathList(to, checkPath) }
 func (f field) intoFolders(to *[]Path) error { return f.pathList(to, checkFolder) }
 
 func (f field) pathList(to *[]Path, check func(string) error) error {
+	return f.entries(to, `an array of paths, such as ["~/.cache/tool"]`, check)
+}
+
+// entries reads a list of texts that each pass a check.
+func (f field) entries(to *[]Path, expected string, check func(string) error) error {
 	if f.node.kind != unstable.Array {
-		return f.expected(`an array of paths, such as ["~/.cache/tool"]`)
+		return f.expected(expected)
 	}
 	for i, item := range f.node.items {
 		f := f.at(fmt.Sprintf("%s[%d]", f.key, i), item)

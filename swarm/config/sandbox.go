@@ -1,18 +1,28 @@
 package config
 
-import "maps"
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"agentswarm/swarm/environ"
+)
 
 // Keys of the table [sandbox] by their dotted names.
 const (
 	modeKey  = "sandbox.mode"
 	hideKey  = "sandbox.hide"
 	writeKey = "sandbox.write"
+	passKey  = "sandbox.pass_env"
 )
 
 // The variables that hold the user's defaults for all repositories and shells.
 const (
 	SandboxVariable = "SWARM_SANDBOX"
 	BackendVariable = "SWARM_BACKEND"
+	// PassEnvVariable holds patterns of pass_env, with commas or blanks between
+	// them. They add to those of the files.
+	PassEnvVariable = "SWARM_PASS_ENV"
 )
 
 // sandboxKeys are the keys of the table [sandbox].
@@ -36,6 +46,12 @@ func sandboxKeys() []key[Config] {
 				"for your own file",
 			func(c *Config, f field) error { return c.readWrite(f) },
 			func(c *Config) any { return texts(c.Write) },
+		}, {
+			"pass_env", patternsShape(), []string{}, "none",
+			"variables of your environment that agents, `setup` and checks get beside the plain ones, " +
+				"by name; `*` stands for any characters",
+			func(c *Config, f field) error { return c.readPassEnv(f) },
+			func(c *Config) any { return texts(c.PassEnv) },
 		},
 	}
 }
@@ -89,6 +105,49 @@ func (c *Config) readWrite(f field) error {
 	return nil
 }
 
+func (c *Config) readPassEnv(f field) error {
+	var patterns []Path
+	if err := f.intoPatterns(&patterns); err != nil {
+		return err
+	}
+	c.PassEnv = append(c.PassEnv, patterns...)
+	if len(patterns) > 0 {
+		c.origins[passKey] = f.origin()
+	}
+	return nil
+}
+
+// PassEnvPatterns are the patterns of all files and of [PassEnvVariable], each
+// once.
+func (c *Config) PassEnvPatterns() []string {
+	var all []string
+	for _, text := range texts(c.PassEnv) {
+		if !slices.Contains(all, text) {
+			all = append(all, text)
+		}
+	}
+	return all
+}
+
+// passEnvItem is what a repository's two files would pass to agents, for the
+// user to approve; false where they pass nothing that the user does not.
+func (c *Config) passEnvItem() (Item, bool) {
+	own := map[string]bool{}
+	for _, p := range c.PassEnv {
+		own[p.Text] = own[p.Text] || p.Origin.Layer == User || p.Origin.Layer == Environment
+	}
+	item := Item{Key: passKey}
+	var names []string
+	for _, p := range c.PassEnv {
+		if !own[p.Text] && !slices.Contains(names, p.Text) {
+			names, item.Origin = append(names, p.Text), p.Origin
+		}
+	}
+	slices.Sort(names)
+	item.Text = quotedWords(names)
+	return item, len(names) > 0
+}
+
 // Over is the configuration with what variables of the environment say laid
 // over all files. They are the user's own, so they may say anything. A
 // variable that is empty says nothing; the error names the variable.
@@ -111,5 +170,20 @@ func (c *Config) Over(lookup func(string) (string, bool)) (*Config, error) {
 		}
 		over.origins[v.key] = Origin{Layer: Environment, File: v.name}
 	}
-	return &over, nil
+	return &over, over.overPassEnv(lookup)
+}
+
+// overPassEnv adds the patterns that [PassEnvVariable] holds.
+func (c *Config) overPassEnv(lookup func(string) (string, bool)) error {
+	text, _ := lookup(PassEnvVariable)
+	c.PassEnv = slices.Clone(c.PassEnv)
+	for _, pattern := range strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' || r == '\t' }) {
+		if err := environ.CheckPattern(pattern); err != nil {
+			return &Error{File: PassEnvVariable, Reason: err.Error()}
+		}
+		origin := Origin{Layer: Environment, File: PassEnvVariable}
+		c.PassEnv = append(c.PassEnv, Path{Text: pattern, Key: passKey, Origin: origin})
+		c.origins[passKey] = origin
+	}
+	return nil
 }

@@ -118,6 +118,14 @@ func pathList(words string, never ...*regexp.Regexp) shape {
 	return shape{words, object{"type": "array", "items": path}}
 }
 
+// patternsShape is a list of variables, with * for any characters.
+func patternsShape() shape {
+	pattern := text()
+	pattern["pattern"] = "^[A-Za-z_*][A-Za-z0-9_*]*$"
+	pattern["not"] = object{"pattern": "^SWARM_"}
+	return shape{"list of names, such as `[\"MY_TOKEN\", \"MY_APP_*\"]`", object{"type": "array", "items": pattern}}
+}
+
 func envShape() shape {
 	return shape{"table of strings", object{
 		"type": "object",

@@ -43,7 +43,7 @@ limits.budget_time = "3h"
 [sandbox]
 mode = "require"
 hide = ["~/.netrc", "/srv/\u001b"]
-write = []
+pass_env = ["MY_*"]
 [checks]
 unit = "go test ./..."
 verify = "a \"b\""
@@ -111,6 +111,7 @@ budget_time = "0s" # default
 mode = "auto" # default
 hide = [] # default
 write = [] # default
+pass_env = [] # default
 
 [risk]
 confined = "ask" # default
@@ -163,6 +164,7 @@ budget_time = "3h" # from .swarm/config.toml:20
 mode = "require" # from .swarm/config.toml:22
 hide = ["~/.netrc", "/srv/\u001B"] # from .swarm/config.toml:23
 write = [] # default
+pass_env = ["MY_*"] # from .swarm/config.toml:24
 
 [risk]
 confined = "ask" # default

@@ -125,6 +125,8 @@ func (c *Config) tableSettings(t table, r SettingsRequest) []Setting {
 			s.Also = lower(c.Hide, s.Origin)
 		case writeKey:
 			s.Also = lower(c.Write, s.Origin)
+		case passKey:
+			s.Also = lower(c.PassEnv, s.Origin)
 		}
 		all = append(all, s)
 	}

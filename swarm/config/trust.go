@@ -17,6 +17,8 @@ import (
 // Use says what a run would take from the configuration. What a flag has
 // replaced is not used.
 type Use struct {
+	PassEnv bool // what agents and checks get of the user's variables
+
 	Warm   bool
 	Setup  bool
 	Verify bool
@@ -29,7 +31,7 @@ type Use struct {
 
 // Item is one text from the repository that would be run.
 type Item struct {
-	Key    string // "workspace.setup", "run.notify" and the like, "hooks.NAME", "checks.NAME", "roles.NAME" or "agents.NAME"
+	Key    string // "workspace.setup", "run.notify" and the like, "sandbox.pass_env", "hooks.NAME", "checks.NAME", "roles.NAME" or "agents.NAME"
 	Origin Origin
 	// Text is what would be run, quoted: it holds no control characters but
 	// line ends, and two texts are equal only if what would be run is.
@@ -63,6 +65,9 @@ func (c *Config) Needs(use Use) []Item {
 		if o := c.origins[key]; o.Layer != User {
 			items = append(items, Item{Key: key, Origin: o, Text: text})
 		}
+	}
+	if item, wanted := c.passEnvItem(); wanted && use.PassEnv {
+		items = append(items, item)
 	}
 	if use.Warm && c.Warm != "" {
 		add("workspace.warm", quoteLines(c.Warm))

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -329,5 +330,44 @@ func TestTrustUnsafe(t *testing.T) {
 		if err := trust.Approve(items); err == nil {
 			t.Errorf("Approve in %q = nil, want an error", dir)
 		}
+	}
+}
+
+// TestPassEnvNeedsApproval: a repository's patterns are asked about, but for
+// those that the user has too, and again when one is added.
+func TestPassEnvNeedsApproval(t *testing.T) {
+	t.Parallel()
+	pass := func(names string) string { return "[sandbox]\npass_env = [" + names + "]\n" }
+	for _, tt := range []struct {
+		name  string
+		files []Source
+		want  string // the text; empty: nothing is asked
+	}{
+		{"the user's", []Source{user(pass("'A', 'B_*'"))}, ""},
+		{"the repository's", []Source{project(pass("'B', 'A'"))}, `["A", "B"]`},
+		{"both have it", []Source{user(pass("'A'")), project(pass("'A'"))}, ""},
+		{"one more", []Source{user(pass("'A'")), project(pass("'A'")), local(pass("'C'"))}, `["C"]`},
+		{"covered by no pattern", []Source{user(pass("'A_*'")), project(pass("'A_B'"))}, `["A_B"]`},
+	} {
+		c := mustLoad(t, tt.files...)
+		items := c.Needs(Use{PassEnv: true})
+		if got := c.Needs(Use{}); len(got) != 0 {
+			t.Errorf("%s: %v is asked where nothing is used", tt.name, got)
+		}
+		switch {
+		case tt.want == "" && len(items) != 0, tt.want != "" && len(items) != 1:
+			t.Errorf("%s: Needs = %v, want %q", tt.name, items, tt.want)
+		case tt.want != "" && (items[0].Key != "sandbox.pass_env" || items[0].Text != tt.want || items[0].Origin.Layer == User):
+			t.Errorf("%s: Needs = %+v, want %q", tt.name, items[0], tt.want)
+		}
+	}
+	over, err := mustLoad(t, project(pass("'A', 'B'"))).Over(func(name string) (string, bool) {
+		return map[string]string{PassEnvVariable: "A,  X_*"}[name], name == PassEnvVariable
+	})
+	if err != nil || !slices.Equal(over.PassEnvPatterns(), []string{"A", "B", "X_*"}) {
+		t.Fatalf("Over = %v, %v", over.PassEnvPatterns(), err)
+	}
+	if items := over.Needs(Use{PassEnv: true}); len(items) != 1 || items[0].Text != `["B"]` {
+		t.Errorf("over a variable: Needs = %v", items)
 	}
 }

@@ -35,6 +35,8 @@ type attempt struct {
 	// prompt is what the agent is asked: its call's, and what was said since.
 	prompt  string
 	notes   []string // of hooks, for its work
+	gotRun  *ranWith // what its latest program was started with; nil: none was
+	acted   bool     // the agent used a tool
 	words   string   // of ours, which come before it
 	unheard []string // what earlier attempts were told while they worked
 	parent  *Parent  // whose conversation it goes on with; nil for a new one
@@ -101,6 +103,7 @@ func (t *attempt) run(ctx context.Context) (end ending) {
 		} else {
 			end = t.fresh(ctx)
 		}
+		t.noteHeld(&end)
 		t.dismissed(ctx, &end)
 	}
 	end.part = t.part

@@ -104,6 +104,7 @@ func (t *attempt) verify(ctx context.Context) (bool, error) {
 	t.work.Check, t.work.CheckCode = out+".out", exit.Code
 	if !ok {
 		t.work.Notes = append(t.work.Notes, checkNote(exit, out))
+		t.noteHeldOf(t.gotRun.held, true, t.gotRun.files...) // a check fails for many reasons
 	}
 	return ok, t.journal(&event.Checked{
 		Agent: t.id, Attempt: t.n, OK: ok, Code: exit.Code, Output: t.work.Check,
@@ -126,11 +127,13 @@ func (t *attempt) shell(ctx context.Context, step, text string) (x proc.Exit, ou
 	if err != nil {
 		return proc.Exit{}, "", err
 	}
-	env, err := agent.Environ(e.deps.Environ, agent.Inline(), t.place(around))
+	place := t.place(around)
+	env, err := agent.Environ(e.deps.Environ, agent.Inline(), place)
 	if err != nil {
 		return proc.Exit{}, "", err
 	}
 	out = vacant(filepath.Join(t.dir, step))
+	t.gotRun = &ranWith{agent.Held(e.deps.Environ, agent.Inline(), place), []string{out + ".out", out + ".err"}}
 	x, err = Shell(ctx, ShellRequest{
 		Launcher: e.deps.Launcher, Walls: around.Walls, Door: t.door(), Run: e.deps.Run.ID, Argv: ShellCommand(text), Dir: t.space.Path(),
 		Env: env, Out: out, Started: t.started(step),

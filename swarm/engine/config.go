@@ -150,6 +150,7 @@ type Deps struct {
 	Hooks        Hooks              // nil: no call may have functions
 	Unlock       func() error       // takes away what killed gits left locked; nil: nothing
 	Environ      []string           // of the process that starts agents
+	PassEnv      []string           // the user's patterns of variables that agents get too
 	Root         string             // the user's checkout, or the bare repository
 	Cores        int                // required
 	Warn         func(string)       // required: tells a person what they should know

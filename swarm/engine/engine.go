@@ -34,8 +34,10 @@ type Engine struct {
 	lines lines
 	heard heard
 	cores *semaphore.Weighted
-	gaps  limit.Gaps // between starts of a kind
-	waves waves
+	// heldTold are the notes about held back variables that a person was told.
+	heldTold sync.Map
+	gaps     limit.Gaps // between starts of a kind
+	waves    waves
 	// unbounded are the models that no limit in dollars holds.
 	unbounded unbounded
 	named     subjects

@@ -85,6 +85,7 @@ func newRig(t *testing.T) *rig {
 		Joiner:   r.spaces,
 		Disk:     &limit.Disk{Dir: dir, Free: func() (int64, error) { return 1 << 40, nil }},
 		Environ:  []string{"PATH=" + os.Getenv("PATH"), "RIG=" + r.dir},
+		PassEnv:  []string{"RIG", "JOURNAL", "GONE"},
 		Root:     dir, Cores: 2, Now: time.Now,
 		Warn: func(string) {},
 	}

@@ -31,6 +31,7 @@ func (t *attempt) round(ctx context.Context, stop context.CancelCauseFunc) (*age
 	life.Ask = func(asked *event.Asked) { e.ask(ctx, t, asked) }
 	life.Observe = func(ev event.Event) {
 		t.observe(ev)
+		t.sawTool(ev)
 		t.report(ev)
 		t.tellAgain(ev)
 		if cause := t.guard.see(ctx, ev); cause != nil {
@@ -113,16 +114,17 @@ func (t *attempt) life() (*agent.Life, error) {
 	}
 	request.State = cmp.Or(around.State, request.State)
 	request.Tmp = cmp.Or(around.Tmp, variable(e.deps.Environ, "TMPDIR"))
-	place := t.place(around)
-	place.Needs = request.Login.Env
-	env, err := agent.Environ(e.deps.Environ, t.spec, place)
-	if err != nil {
-		return nil, err
-	}
 	kind, ok := e.deps.Kinds[t.spec.Kind]
 	if !ok {
 		return nil, fmt.Errorf("nothing here drives agents of kind %q", t.spec.Kind)
 	}
+	place := t.place(around)
+	place.Needs, place.Settings = request.Login.Env, kind.Variables
+	env, err := agent.Environ(e.deps.Environ, t.spec, place)
+	if err != nil {
+		return nil, err
+	}
+	t.gotRun = &ranWith{agent.Held(e.deps.Environ, t.spec, place), []string{t.work.OutputFile, t.file("stderr")}}
 	return &agent.Life{
 		Launcher: e.deps.Launcher, Adapter: kind.Adapter, Spec: t.timed(),
 		Request: request, State: t.state(),

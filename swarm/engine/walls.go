@@ -226,7 +226,7 @@ func (t *attempt) place(around Enclosure) agent.Place {
 		Worktree: t.space.Path(), Root: t.engine.deps.Root, Base: string(t.start),
 		Artifacts: filepath.Join(t.dir, "artifacts"), Workspace: string(cmp.Or(t.space.Backend, worktree.Linked)),
 		Tmp: around.Tmp, Shims: around.Shims, Guards: around.Guards, Ask: cmp.Or(around.Ask, t.ear),
-		Env: around.Env,
+		Env: around.Env, Pass: t.engine.deps.PassEnv,
 	}
 	if t.ear != "" {
 		place.Contract = filepath.Join(t.dir, contractFile)

@@ -47,6 +47,12 @@ func Kind() agent.Kind {
 		Install:   "npm install -g @anthropic-ai/claude-code",
 		Version:   agent.Versions{Args: []string{"--version"}, Oldest: "2.1.328", Newest: "2.1.328"},
 		Providers: []string{"anthropic"}, Bare: true,
+		Variables: []string{
+			"ANTHROPIC_BASE_URL", "ANTHROPIC_BEDROCK_BASE_URL", "ANTHROPIC_VERTEX_BASE_URL", "ANTHROPIC_FOUNDRY_BASE_URL",
+			"ANTHROPIC_CUSTOM_HEADERS", "ANTHROPIC_*", "CLAUDE_*", "DISABLE_*", "ENABLE_*", "MAX_THINKING_TOKENS", "MAX_MCP_OUTPUT_TOKENS",
+			"MCP_TIMEOUT", "MCP_TOOL_TIMEOUT", "BASH_*_TIMEOUT_MS", "BASH_MAX_OUTPUT_LENGTH", "API_TIMEOUT_MS", "USE_BUILTIN_RIPGREP",
+			"VERTEX_REGION_*", "CLOUD_ML_REGION",
+		},
 		Can: agent.Abilities{
 			Model: true, Effort: true, Thinking: true, Tools: true, ReadOnly: true, Schema: true, Fork: true, Steer: true, Hook: true,
 		},

@@ -57,6 +57,7 @@ func Kind() agent.Kind {
 		Install:   "npm install -g @openai/codex",
 		Version:   agent.Versions{Args: []string{"--version"}, Oldest: "0.169.0", Newest: "0.169.0"},
 		Providers: []string{"openai"}, Bare: true,
+		Variables: []string{"OPENAI_BASE_URL", "OPENAI_ORGANIZATION", "OPENAI_PROJECT", "CODEX_*"},
 		Can: agent.Abilities{
 			Model: true, Effort: true, Tools: true, ReadOnly: true, Schema: true,
 			Fork: true, Steer: true, Hook: true, Sandbox: true,

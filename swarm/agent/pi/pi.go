@@ -60,8 +60,13 @@ func Kind() agent.Kind {
 		Footprint: 60 << 20,
 		Gap:       50 * time.Millisecond,
 		// It says each word of its model, but nothing while a command runs.
-		Quiet:    10 * time.Minute,
-		Paid:     true,
+		Quiet: 10 * time.Minute,
+		Paid:  true,
+		// Its providers differ in where they are and which account is meant.
+		Variables: []string{
+			"OPENAI_BASE_URL", "ANTHROPIC_BASE_URL", "OLLAMA_HOST", "PI_*", "GOOGLE_CLOUD_PROJECT", "GOOGLE_CLOUD_LOCATION",
+			"CLOUDFLARE_ACCOUNT_ID", "CLOUDFLARE_GATEWAY_ID",
+		},
 		Sessions: []string{sessionDir + "/*.jsonl"},
 		Check:    check,
 		Login:    login,

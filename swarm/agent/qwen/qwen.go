@@ -21,6 +21,10 @@ func Kind() agent.Kind {
 		Install:   "npm install -g @qwen-code/qwen-code",
 		Version:   agent.Versions{Args: []string{"--version"}, Oldest: "0.24.4", Newest: "0.24.4"},
 		Providers: []string{"qwen", "dashscope", "alibaba"}, Bare: true,
+		Variables: []string{
+			"OPENAI_BASE_URL", "OPENAI_MODEL", "ANTHROPIC_BASE_URL", "ANTHROPIC_MODEL", "GEMINI_MODEL", "DASHSCOPE_*", "QWEN_*",
+			"GOOGLE_CLOUD_*",
+		},
 		Can: agent.Abilities{
 			Model: true, Effort: true, Tools: true, ReadOnly: true, Schema: true, Fork: true, Hook: true, Sandbox: true,
 		},
