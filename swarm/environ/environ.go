@@ -57,12 +57,20 @@ func (r Rules) Select(environ []string) (passed, held []string) {
 		case !ok || name == "":
 		case r.Passes(name, value):
 			passed = append(passed, kv)
-		case !unmissed(name):
+		case !unmissed(name) && identifier(name):
 			held = append(held, name)
 		}
 	}
 	slices.Sort(held)
 	return passed, slices.Compact(held)
+}
+
+// identifier reports whether a shell could set a variable of this name. Programs
+// add others for each other, such as BASH_FUNC_x%%.
+func identifier(name string) bool {
+	return !strings.ContainsFunc(name, func(r rune) bool {
+		return r != '_' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
+	})
 }
 
 // misleads reports whether a variable would lead a program out of its

@@ -157,7 +157,7 @@ func TestNamed(t *testing.T) {
 // TestSelect holds the order of what passes, and what of the rest is named.
 func TestSelect(t *testing.T) {
 	t.Parallel()
-	passed, held := Rules{Pass: []string{"NPM_TOKEN"}}.Select([]string{
+	passed, held := Rules{Pass: []string{"NPM_TOKEN"}}.Select([]string{"BASH_FUNC_x%%=() {  }", "$=x",
 		"PATH=/bin", "STRIPE_SK=x", "=odd", "noequals", "SHLVL=2", "NPM_TOKEN=t=u", "PWD=/x", "SWARM_RUN=1", "HTTP_PROXY=http://a:b@c", "LANG=", "STRIPE_SK=y",
 	})
 	if want := []string{"PATH=/bin", "NPM_TOKEN=t=u", "LANG="}; !slices.Equal(passed, want) {
