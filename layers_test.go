@@ -21,9 +21,7 @@ func layers() [][]string {
 			"swarm/script/regex", "swarm/task", "swarm/proc", "swarm/box", "swarm/ask", "swarm/nearest", "swarm/privatehome", "swarm/userns", "swarm/stage", "swarm/strict", "swarm/thought", "swarm/modeltest", "swarm/provider", "swarm/environ",
 		},
 		1: {
-			"internal/testing/nonamespaces/command", "worktree", "merge", "swarm/ear", "swarm/event", "swarm/guard", "swarm/limit", "swarm/manifest", "swarm/schema", "swarm/scope", "swarm/script/language",
-			"swarm/fault", "swarm/hook", "swarm/shim", "risk/shell", "swarm/modeltest/serve",
-			"swarm/apparmor", "swarm/builtin/tool", "swarm/models", "swarm/prompt", "swarm/toolset",
+			"internal/testing/nonamespaces/command", "worktree", "merge", "swarm/ear", "swarm/event", "swarm/guard", "swarm/limit", "swarm/manifest", "swarm/schema", "swarm/scope", "swarm/script/language", "swarm/fault", "swarm/hook", "swarm/shim", "risk/shell", "swarm/modeltest/serve", "swarm/apparmor", "swarm/builtin/tool", "swarm/models", "swarm/prompt", "swarm/toolset", "risk/verb",
 		},
 		2: {"risk", "swarm/early", "swarm/store", "swarm/agent", "swarm/inbox", "swarm/script", "swarm/governor", "swarm/wire", "swarm/builtin/model", "swarm/lab/measure"},
 		3: {

@@ -15,21 +15,21 @@ import (
 func (r *Rules) Classify(a Action, p Place) *Finding {
 	p.Root, p.Home = cleaned(p.Root), cleaned(p.Home)
 	var parts []Part
-	var unlisted []string
+	f := &Finding{Tier: Safe}
 	switch a := a.(type) {
 	case *Shell:
-		parts, unlisted = r.shell(a, &p)
+		parts = r.shell(a, &p, f)
 	case *FileWrite:
 		parts = r.file(a, &p)
 	case *Git:
-		parts, unlisted = r.shell(&Shell{Text: "git " + argv.Quoted(a.Args), Cwd: a.Cwd}, &p)
+		parts = r.shell(&Shell{Text: "git " + argv.Quoted(a.Args), Cwd: a.Cwd}, &p, f)
 	case *Outward:
 		parts = r.outward(a)
 	default:
 		parts = []Part{opaque(shell.Opaque{Why: fmt.Sprintf("%T is no action", a)})}
 	}
 	slices.SortStableFunc(parts, byText)
-	f := &Finding{Tier: Safe, Parts: parts, Unlisted: unlisted}
+	f.Parts = parts
 	for _, part := range parts {
 		f.Tier = max(f.Tier, part.Tier)
 		f.Opaque = f.Opaque || part.Opaque
@@ -45,8 +45,8 @@ func cleaned(folder string) string {
 	return path.Clean(folder)
 }
 
-// shell judges a text for a shell.
-func (r *Rules) shell(a *Shell, p *Place) (parts []Part, unlisted []string) {
+// shell judges a text for a shell. It notes the programs without a rule in f.
+func (r *Rules) shell(a *Shell, p *Place, f *Finding) (parts []Part) {
 	cwd := a.Cwd
 	if cwd == "" {
 		cwd = p.Root
@@ -59,17 +59,18 @@ func (r *Rules) shell(a *Shell, p *Place) (parts []Part, unlisted []string) {
 			inv.Assigns = slices.Concat(given, inv.Assigns)
 		}
 		parts = append(parts, r.judgeAmong(&inv, p, text)...)
-		if !r.listed(inv.Program) && !inv.Shadowed && !slices.Contains(unlisted, inv.Program) {
-			unlisted = append(unlisted, inv.Program)
+		if !r.listed(inv.Program) && !inv.Shadowed && !slices.Contains(f.Unlisted, inv.Program) {
+			f.Unlisted = append(f.Unlisted, inv.Program)
 		}
 	}
+	f.Readings = text.readings
 	for i := range script.Writes {
 		parts = append(parts, r.redirect(&script.Writes[i], p)...)
 	}
 	for _, o := range script.Opaque {
 		parts = append(parts, opaque(o))
 	}
-	return parts, unlisted
+	return parts
 }
 
 // variables are those of an environment that tell git, or a forge's program,

@@ -75,22 +75,22 @@ func (corpusFacts) Tracked(path string) bool {
 	return path == "/repo/tree"
 }
 
-func (corpusFacts) Locked(manager, _, name string) string {
+func (corpusFacts) Locked(manager, _, name string) (version string, known bool) {
 	switch name {
 	case "lodash":
 		if slices.Contains([]string{"npm", "yarn", "pnpm", "bun"}, manager) {
-			return "4.17.21"
+			return "4.17.21", true
 		}
 	case "requests":
 		if slices.Contains([]string{"pip", "uv", "poetry", "pipenv"}, manager) {
-			return "2.31.0"
+			return "2.31.0", true
 		}
 	case "golang.org/x/text":
-		return "v0.14.0"
+		return "v0.14.0", true
 	case "serde":
-		return "1.0.200"
+		return "1.0.200", true
 	}
-	return ""
+	return "", true
 }
 
 func (corpusFacts) Ref(name string) bool {

@@ -311,7 +311,7 @@ func (f scratchFacts) Tracked(path string) bool {
 	}, below)
 }
 
-func (scratchFacts) Locked(_, _, _ string) string { return "" }
+func (scratchFacts) Locked(_, _, _ string) (version string, known bool) { return "", true }
 
 func (scratchFacts) Ref(name string) bool {
 	return slices.Contains([]string{"main", "merged", "HEAD", "HEAD~1"}, name)

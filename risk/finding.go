@@ -1,6 +1,9 @@
 package risk
 
-import "agentswarm/risk/shell"
+import (
+	"agentswarm/risk/shell"
+	"agentswarm/risk/verb"
+)
 
 // Finding is what an action was found to be.
 type Finding struct {
@@ -14,6 +17,9 @@ type Finding struct {
 	Parts   []Part // those above SAFE, in the order of the text
 	// Unlisted are programs that no rule knows, in the order of the text.
 	Unlisted []string
+	// Readings are how the grammar of verbs read the command lines that no rule
+	// judged, in the order of the text.
+	Readings []verb.Reading
 }
 
 // Part is one thing an action would do.
@@ -34,6 +40,11 @@ type Part struct {
 	// the top of the work tree: a grant for a command can mean it.
 	Plain     bool
 	Operation Operation // what a grant could be for; nil: nothing
+	// Kind is the kind of grant that the rule takes: push, forge, modify, amend
+	// or downgrade; empty: none, or one for the command.
+	Kind string
+	// Ungranted says why Operation is not of that kind; empty: it is.
+	Ungranted string
 	Span      shell.Span
 }
 

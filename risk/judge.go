@@ -83,14 +83,21 @@ func (r *Rules) judgeAmong(inv *shell.Invocation, p *Place, text *siblings) []Pa
 	if !listed {
 		name = "*"
 	}
-	for _, b := range r.programs[name] {
+	rules := r.programs[name]
+	if r.added[name] {
+		rules = slices.Concat(rules, r.programs["*"])
+	}
+	for _, b := range rules {
 		if !has(parts, b.ID) && b.matches(c) {
 			parts = c.add(parts, b.rule, nil)
 		}
 	}
 	parts = c.addTargets(parts)
-	if !listed {
+	if !listed || r.added[name] || r.running[name] {
 		parts = append(parts, c.suspects()...)
+	}
+	if !listed || c.leavesVerbs(parts) {
+		parts = append(parts, c.byVerb(parts)...)
 	}
 	return r.settle(parts)
 }
@@ -126,7 +133,10 @@ func (c *call) add(parts []Part, one *rule, hits []*target) []Part {
 	}
 	part.Within = c.contained(one.Within, hits)
 	if !part.Blocked { // which no grant lifts
-		part.Operation = c.operation(one, hits)
+		part.Operation, part.Kind = c.operation(one, hits), one.Grant
+		if _, run := part.Operation.(*Run); part.Operation == nil || run && one.Grant != "" {
+			part.Ungranted = c.ungranted()
+		}
 	}
 	return append(parts, part)
 }

@@ -12,13 +12,14 @@ import (
 
 // facts are known of a place that tests make up.
 type facts struct {
-	published bool
-	unknown   bool // whether anything is published
-	refs      []string
-	missing   []string
-	files     []string
-	links     []string
-	locked    map[string]string
+	unreadable bool
+	published  bool
+	unknown    bool // whether anything is published
+	refs       []string
+	missing    []string
+	files      []string
+	links      []string
+	locked     map[string]string
 }
 
 func (f *facts) Published(string) (published, known bool) { return f.published, !f.unknown }
@@ -34,9 +35,11 @@ func (f *facts) Path(path string) PathKind {
 	}
 	return PathUnknown
 }
-func (f *facts) Tracked(path string) bool              { return slices.Contains(f.files, path) }
-func (f *facts) Locked(manager, _, name string) string { return f.locked[manager+" "+name] }
-func (f *facts) Ref(name string) bool                  { return slices.Contains(f.refs, name) }
+func (f *facts) Tracked(path string) bool { return slices.Contains(f.files, path) }
+func (f *facts) Locked(manager, _, name string) (version string, known bool) {
+	return f.locked[manager+" "+name], !f.unreadable
+}
+func (f *facts) Ref(name string) bool { return slices.Contains(f.refs, name) }
 
 func place() Place {
 	return Place{

@@ -77,7 +77,7 @@ func judgedOthers() []judged {
 		{"cargo update -p serde --precise 1.0.100", "HARD_TO_REVERSE downgrade"},
 		{"kill -0 1", "SAFE"},
 		{"kill -9 -0", "DESTRUCTIVE kill"},
-		{"kill %1", "DESTRUCTIVE kill"},
+		{"kill %1", "SAFE"},
 		{"mywrap rm -rf src", "DESTRUCTIVE suspect"},
 		{"mywrap --x git push --force", "HARD_TO_REVERSE suspect"},
 		{"mywrap rm", "SAFE"},

@@ -1,15 +1,10 @@
 package risk
 
 import (
-	"bytes"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
-
-	"github.com/pelletier/go-toml/v2"
-	"github.com/pelletier/go-toml/v2/unstable"
 
 	"agentswarm/risk/argv"
 	"agentswarm/risk/shell"
@@ -18,8 +13,13 @@ import (
 // Load makes rules of the ones that are built in and of those of a user, which
 // may add rules and raise the tier of one by its id, and lower none. user may
 // be empty. Every rule is tried on its own examples.
-func Load(user []byte) (*Rules, error) {
-	r, err := loadUnverified(user)
+func Load(user []byte) (*Rules, error) { return LoadWith(user, nil) }
+
+// LoadWith makes rules as [Load] does, with those of a repository, which only
+// raise tiers: they may add rules and verbs, and take no question away. What is
+// wrong with them is a [*RepositoryError].
+func LoadWith(user, repository []byte) (*Rules, error) {
+	r, err := loadUnverified(user, repository)
 	if err != nil {
 		return nil, err
 	}
@@ -29,86 +29,61 @@ func Load(user []byte) (*Rules, error) {
 	return r, nil
 }
 
+// RepositoryError is a fault of the rules of a repository.
+type RepositoryError struct{ Err error }
+
+func (e *RepositoryError) Error() string { return e.Err.Error() }
+
+func (e *RepositoryError) Unwrap() error { return e.Err }
+
 // loadUnverified makes rules whose examples have not been tried.
-func loadUnverified(user []byte) (*Rules, error) {
+func loadUnverified(user, repository []byte) (*Rules, error) {
 	reader, err := shell.NewReader()
 	if err != nil {
 		return nil, err
 	}
-	var own, more ruleFile
-	var grammar grammarFile
-	if err := decode(rulesText, &own); err != nil {
-		return nil, fmt.Errorf("built-in rules: %w", err)
-	}
-	if err := decode(grammarText, &grammar); err != nil {
-		return nil, fmt.Errorf("built-in grammar: %w", err)
-	}
-	if err := decode(user, &more); err != nil {
+	own, grammar, err := builtIn()
+	if err != nil {
 		return nil, err
 	}
-	for i, line := range headers(user, "rule") {
-		if i < len(more.Rule) {
-			more.Rule[i].line = line
-		}
+	mine, err := readRules(user)
+	if err != nil {
+		return nil, err
+	}
+	theirs, err := readRules(repository)
+	if err == nil {
+		err = theirs.onlyRaises(repository)
+	}
+	if err != nil {
+		return nil, &RepositoryError{err}
 	}
 	r := &Rules{
-		programs: map[string][]*bound{}, effects: map[string][]*effect{},
-		known: map[string]bool{}, readers: map[string]bool{}, dangers: map[string]bool{},
-		tests: newVocabulary(), reader: reader, hash: hashOf(user),
+		programs: map[string][]*bound{}, effects: map[string][]*effect{}, added: map[string]bool{}, users: map[string]bool{}, foreign: map[string]bool{},
+		known: setOf(own.Known), readers: setOf(own.Readers), dangers: map[string]bool{}, thin: setOf(own.Thin), generic: setOf(own.Generic), running: setOf(own.Running),
+		tests: newVocabulary(), reader: reader, hash: hashOf(user, repository),
 	}
-	if err := r.merge(own, more); err != nil {
+	if r.verbs, err = newVerbs(mine, theirs, user, repository); err != nil {
 		return nil, err
 	}
-	for i, line := range headers(user, "effect") {
-		if i < len(more.Effect) {
-			more.Effect[i].line = line
+	for _, file := range []*ruleFile{&own, mine, theirs} {
+		if err := r.merge(file.Rule); err != nil {
+			return nil, theirs.blamed(file, err)
 		}
 	}
-	if err := r.build(grammar, slices.Concat(own.Effect, more.Effect)); err != nil {
+	if err := r.build(grammar, slices.Concat(own.Effect, mine.Effect, theirs.Effect)); err != nil {
 		return nil, err
 	}
 	return r, nil
 }
 
-// decode reads TOML of which every key is known.
-func decode(text []byte, into any) error {
-	d := toml.NewDecoder(bytes.NewReader(text))
-	d.DisallowUnknownFields()
-	err := d.Decode(into)
-	if strict, ok := errors.AsType[*toml.StrictMissingError](err); ok && len(strict.Errors) > 0 {
-		line, _ := strict.Errors[0].Position()
-		return &RuleError{Line: line, Why: fmt.Sprintf("%q is no key here", strings.Join(strict.Errors[0].Key(), "."))}
+// merge puts rules to those that are there already.
+func (r *Rules) merge(more []*rule) error {
+	byID := make(map[string]*rule, len(r.all)+len(more))
+	for _, one := range r.all {
+		byID[one.ID] = one
 	}
-	if wrong, ok := errors.AsType[*toml.DecodeError](err); ok {
-		line, _ := wrong.Position()
-		return &RuleError{Line: line, Why: wrong.Error()}
-	}
-	return err
-}
-
-// headers are the lines of the "[[name]]" in a text that has been decoded.
-func headers(text []byte, name string) []int {
-	var lines []int
-	p := &unstable.Parser{}
-	p.Reset(text)
-	for p.NextExpression() {
-		e := p.Expression()
-		if e.Kind != unstable.ArrayTable {
-			continue
-		}
-		key := e.Key()
-		if !key.Next() || string(key.Node().Data) != name || !key.IsLast() {
-			continue
-		}
-		lines = append(lines, p.Shape(key.Node().Raw).Start.Line)
-	}
-	return lines
-}
-
-// merge puts the rules of a user to the built-in ones.
-func (r *Rules) merge(own, more ruleFile) error {
-	byID := map[string]*rule{}
-	for i, one := range slices.Concat(own.Rule, more.Rule) {
+	first := len(r.all)
+	for _, one := range more {
 		fail := func(why string) error { return &RuleError{Line: one.line, ID: one.ID, Why: why} }
 		there := byID[one.ID]
 		switch {
@@ -120,17 +95,17 @@ func (r *Rules) merge(own, more ruleFile) error {
 			byID[one.ID] = one
 			r.all = append(r.all, one)
 			continue
-		case i < len(own.Rule) || there.line > 0:
+		case one.line == 0 || slices.Contains(r.all[first:], there):
 			return fail("is there twice")
 		case len(one.Match) > 0 || one.Reason != "" || one.Filter || len(one.Unless) > 0 || len(one.Over) > 0 ||
 			one.Grant != "" || one.Within != "" || len(one.Examples)+len(one.Counterexamples) > 0 || one.Instead != "":
-			return fail("is built in: only its tier can be given")
+			return fail(there.whose() + ": only its tier can be given")
 		case one.Tier < there.Tier:
 			return fail(fmt.Sprintf("is %s: a tier may be raised and not lowered to %s", there.Tier, one.Tier))
 		}
 		there.Tier = one.Tier
 	}
-	for _, one := range r.all {
+	for _, one := range r.all[first:] {
 		for _, over := range one.Over {
 			switch lesser := byID[over]; {
 			case lesser == nil:
@@ -140,16 +115,15 @@ func (r *Rules) merge(own, more ruleFile) error {
 			}
 		}
 	}
-	for _, name := range own.Known {
-		r.known[name] = true
-	}
-	for _, name := range own.Readers {
-		r.readers[name] = true
-	}
-	if len(more.Readers)+len(more.Known) > 0 { // they would lower what such programs do
-		return &RuleError{Why: "known and readers are built in"}
-	}
 	return nil
+}
+
+// whose says where a rule is from.
+func (one *rule) whose() string {
+	if one.line > 0 {
+		return "is the user's"
+	}
+	return "is built in"
 }
 
 // build makes the tables that are looked things up in.
@@ -165,15 +139,8 @@ func (r *Rules) build(file grammarFile, effects []effect) error {
 		}
 	}
 	for _, one := range r.all {
-		if err := r.check(one); err != nil {
-			return err
-		}
-		for i := range one.Match {
-			m := &one.Match[i]
-			if why := foreign(programs, m, one.line > 0); why != "" {
-				return &RuleError{Line: one.line, ID: one.ID, Why: why}
-			}
-			r.bind(one, m, programs)
+		if err := r.bindAll(one, programs); err != nil {
+			return one.blamed(err)
 		}
 	}
 	for i := range effects {
@@ -190,6 +157,9 @@ func (r *Rules) build(file grammarFile, effects []effect) error {
 			return &RuleError{Line: e.line, Why: why}
 		}
 		for _, name := range e.Program {
+			if programs[name] == nil && e.line > 0 {
+				r.added[name] = true
+			}
 			r.effects[name] = append(r.effects[name], e)
 			node(programs, name, e.subs)
 		}
@@ -205,6 +175,35 @@ func (r *Rules) build(file grammarFile, effects []effect) error {
 		r.grammars[name] = &p.Grammar
 	}
 	return nil
+}
+
+// bindAll checks a rule, and puts it where it will be looked for.
+func (r *Rules) bindAll(one *rule, programs map[string]*program) error {
+	if err := r.check(one); err != nil {
+		return err
+	}
+	switch {
+	case one.foreign:
+		r.foreign[one.ID] = true
+	case one.line > 0:
+		r.users[one.ID] = true
+	}
+	for i := range one.Match {
+		m := &one.Match[i]
+		if why := foreign(programs, m, one.line > 0); why != "" {
+			return &RuleError{Line: one.line, ID: one.ID, Why: why}
+		}
+		r.bind(one, m, programs)
+	}
+	return nil
+}
+
+// blamed says whose file an error about a rule is about.
+func (one *rule) blamed(err error) error {
+	if one.foreign {
+		return &RepositoryError{err}
+	}
+	return err
 }
 
 // bind puts a rule where it will be looked for.
@@ -223,7 +222,12 @@ func (r *Rules) bind(one *rule, m *match, programs map[string]*program) {
 			programs[name] = &program{bare: true, added: one.line > 0, Inherit: true, Grammar: argv.Grammar{Options: plainOptions()}}
 		}
 		node(programs, name, b.subs)
-		programs[name].learn(m)
+		if one.line == 0 || programs[name].added {
+			programs[name].learn(m)
+		}
+		if programs[name].added {
+			r.added[name] = true // an added rule does not hide what else the program does
+		}
 		if one.Tier > Visible {
 			r.dangers[name] = true
 		}
@@ -286,7 +290,7 @@ func node(programs map[string]*program, name string, subs [][]string) {
 // in the grammar.
 func (p *program) learn(m *match) {
 	for _, name := range slices.Concat(m.Flags, m.With, m.Without) {
-		if p.bare && !slices.ContainsFunc(p.Options, func(line string) bool { return slices.Contains(strings.Split(line, ","), name) }) {
+		if p.bare && !strings.HasSuffix(name, "*") && !slices.ContainsFunc(p.Options, func(line string) bool { return slices.Contains(strings.Split(line, ","), name) }) {
 			p.Options = append(p.Options, name)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 
 	"agentswarm/risk/argv"
 	"agentswarm/risk/shell"
+	"agentswarm/risk/verb"
 )
 
 // call is one program that would start, with what rules ask about it.
@@ -24,6 +25,9 @@ type siblings struct {
 	// moves says that it may change which branch is checked out, alters that
 	// it may change where a push leads to.
 	moves, alters bool
+	// readings are how the command lines were read to which the grammar of
+	// verbs applies.
+	readings []verb.Reading
 }
 
 // first is the first operand; false: there is none.
@@ -42,7 +46,8 @@ func (b *bound) matches(c *call) bool {
 		len(m.Flags) > 0 && !c.flag(m.Flags, m.Sure),
 		len(m.With) > 0 && !c.flag(m.With, m.Sure),
 		len(m.Without) > 0 && c.surely(m.Without...),
-		len(m.First) > 0 && !c.isFirst(m.First),
+		len(m.First) > 0 && !c.isAt(0, m.First, m.Short),
+		len(m.Second) > 0 && !c.isAt(1, m.Second, m.Short),
 		len(m.Words) > 0 && !c.anyWord(m.Words),
 		len(m.Operand) > 0 && !c.operand(m.Operand):
 		return false
@@ -68,7 +73,13 @@ func within(subs [][]string, have []string) bool {
 
 // flag says whether one of the options is there, or may be.
 func (c *call) flag(names []string, sure bool) bool {
-	return c.line.Has(names...) || c.line.Unsure && !sure
+	return c.line.Has(names...) || c.line.Unsure && !sure || slices.ContainsFunc(names, c.hasBeginning)
+}
+
+// hasBeginning says whether an option begins as a name that ends in a star.
+func (c *call) hasBeginning(name string) bool {
+	begins, ok := strings.CutSuffix(name, "*")
+	return ok && slices.ContainsFunc(c.line.Options, func(o argv.Option) bool { return strings.HasPrefix(o.Name, begins) })
 }
 
 // surely says that one of the options is there, that nothing takes it back,
@@ -124,10 +135,17 @@ func mayBe(w argv.Word, words []string) bool {
 	return !w.Glob && slices.ContainsFunc(words, func(one string) bool { return strings.HasPrefix(one, w.Value) })
 }
 
-// isFirst says whether the first operand is one of these words, or may be.
-func (c *call) isFirst(words []string) bool {
-	w, ok := c.first()
-	return ok && mayBe(w, words)
+// isAt says whether the operand at an index is one of these words, or may be.
+// short says that it may be any beginning of one.
+func (c *call) isAt(at int, words []string, short bool) bool {
+	if at >= len(c.line.Operands) {
+		return false
+	}
+	w := c.line.Operands[at]
+	if short && w.Known && w.Value != "" {
+		return slices.ContainsFunc(words, func(one string) bool { return strings.HasPrefix(one, w.Value) })
+	}
+	return mayBe(w, words)
 }
 
 // anyWord says whether an operand is one of these words, or may be.

@@ -282,7 +282,7 @@ func isChangeVerb(w argv.Word) bool {
 	}
 	for _, verb := range []string{
 		"create", "update", "put", "deploy", "publish", "send", "invoke", "apply", "set", "up", "push", "start", "stop", "reboot",
-		"modify", "attach", "detach", "run", "scale", "import", "upload", "copy", "sync", "cp", "mv", "promote", "rollback", "restart", "release", "add", "enable", "disable",
+		"modify", "attach", "detach", "run", "scale", "import", "upload", "copy", "sync", "cp", "mv", "promote", "rollback", "restart", "release", "add", "enable", "disable", "unset",
 	} {
 		if text == verb || strings.HasPrefix(text, verb+"-") || strings.HasSuffix(text, ":"+verb) {
 			return true

@@ -9,75 +9,112 @@ import (
 )
 
 // isDowngrade says that a package is asked for in a version older than the one
-// that the lock file has.
+// that a lock file has or that a manifest asks for, or that it may be. What
+// cannot be read may be.
 func isDowngrade(c *call) bool {
-	if c.place.Facts == nil || !c.inv.Cwd.Known || c.inv.Remote {
+	if c.inv.Remote {
 		return false
 	}
 	manager := managerOf(c.inv.Program)
-	for _, want := range c.packages(manager) {
-		if have := c.place.Facts.Locked(manager, c.inv.Cwd.Path, want.name); have != "" && older(want.version, have) {
-			return true
-		}
+	wants, unread := c.packages(manager)
+	if unread {
+		return true
 	}
-	return false
+	return slices.ContainsFunc(wants, func(want wanted) bool { return c.isOlder(manager, want) })
+}
+
+// isOlder says that a package may be asked for in an older version.
+func (c *call) isOlder(manager string, want wanted) bool {
+	_, _, numbered := numbers(strings.TrimLeft(want.version, "=<>~!^ "))
+	if c.place.Facts == nil {
+		return false
+	}
+	if !c.inv.Cwd.Known {
+		return numbered || want.unread
+	}
+	have, known := c.place.Facts.Locked(manager, c.inv.Cwd.Path, want.name)
+	if have != "" && (want.unread || older(want.version, have)) {
+		return true
+	}
+	return !known && (numbered || want.unread)
 }
 
 // managerOf is the name of the lock files that a program keeps.
 func managerOf(program string) string {
 	switch program {
-	case "npm", "pnpm", "yarn", "bun":
+	case "npm", "pnpm", "yarn", "bun", "deno", "jsr":
 		return "npm"
-	case "pip", "pip3", "uv", "poetry", "pipenv", "pdm":
+	case "pip", "pip3", "uv", "poetry", "pipenv", "pdm", "pipx":
 		return "pip"
 	case "bundle":
 		return "gem"
+	case "dart", "flutter", "pub":
+		return "pub"
+	case "mamba", "micromamba":
+		return "conda"
+	case "dotnet":
+		return "nuget"
 	}
 	return program
 }
 
 // wanted is a package that is asked for.
-type wanted struct{ name, version string }
+type wanted struct {
+	name, version string
+	unread        bool // the version is not known
+}
 
-// packages are the packages that a call asks for in some version.
-func (c *call) packages(manager string) []wanted {
-	var all []wanted
-	words := slices.Concat(c.line.Operands, c.line.Values("-require"))
-	for _, w := range words {
-		if one, ok := packageOf(w, manager); ok {
+// packages are the packages that a call asks for in some version. unread says
+// that it is not known which some are.
+func (c *call) packages(manager string) (all []wanted, unread bool) {
+	for _, w := range slices.Concat(c.line.Operands, c.line.Values("-require")) {
+		one, ok := packageOf(w, manager)
+		switch {
+		case ok:
+			one.unread = one.unread || !w.Known
 			all = append(all, one)
+		case !w.Known && !w.Glob && !isLocalPath(w.Value):
+			unread = true
 		}
 	}
-	version := c.line.Values("--version", "--vers", "--precise")
-	if len(version) == 1 && version[0].Known {
+	version := c.line.Values("--version", "--vers", "--precise", "-Version")
+	if len(version) == 1 {
 		for _, w := range slices.Concat(c.line.Operands, c.line.Values("--package")) {
 			name, _, _ := strings.Cut(w.Value, "@")
-			all = append(all, wanted{name, version[0].Value})
+			all = append(all, wanted{name: name, version: version[0].Value, unread: !version[0].Known})
 		}
 	}
-	return all
+	return all, unread
+}
+
+// isLocalPath says that a word begins as the path of a file.
+func isLocalPath(text string) bool {
+	return strings.HasPrefix(text, ".") || strings.HasPrefix(text, "/") || strings.HasPrefix(text, "file:") || strings.Contains(text, "/") && text[0] != '@'
 }
 
 // packageOf is the package that a word asks for, with its version.
 func packageOf(w argv.Word, manager string) (wanted, bool) {
 	text := strings.TrimSpace(w.Value)
-	if !w.Known || text == "" {
+	if text == "" || w.Glob {
 		return wanted{}, false
 	}
-	if manager == "pip" {
-		if at := strings.IndexAny(text, "=<>~!@ "); at > 0 {
-			name, _, _ := strings.Cut(text[:at], "[")
-			return wanted{strings.TrimSpace(name), strings.TrimSpace(strings.TrimLeft(text[at:], "@ "))}, true
+	switch manager {
+	case "pip", "conda":
+		text = text[strings.LastIndexByte(text, ':')+1:] // a channel stands before it
+		at := strings.IndexAny(text, "=<>~!@ ")
+		if at < 1 {
+			return wanted{}, false
 		}
-		return wanted{}, false
-	}
-	if manager == "composer" || manager == "gem" {
+		name, _, _ := strings.Cut(text[:at], "[")
+		return wanted{name: strings.TrimSpace(name), version: strings.TrimSpace(strings.TrimLeft(text[at:], "@ "))}, true
+	case "composer", "gem", "pub":
+		text = strings.TrimPrefix(strings.TrimPrefix(text, "dev:"), "override:")
 		if name, version, ok := strings.Cut(text, ":"); ok {
-			return wanted{name, version}, true
+			return wanted{name: name, version: version}, true
 		}
 		if manager == "composer" {
 			name, version, ok := strings.Cut(text, "=")
-			return wanted{name, version}, ok
+			return wanted{name: name, version: version}, ok
 		}
 	}
 	at := strings.LastIndexByte(text, '@')
@@ -85,10 +122,10 @@ func packageOf(w argv.Word, manager string) (wanted, bool) {
 		return wanted{}, false
 	}
 	name, version := text[:at], text[at+1:]
-	if _, alias, ok := strings.Cut(version, ":"); ok && strings.HasPrefix(version, "npm:") {
-		return packageOf(argv.Known(alias), manager)
+	if _, alias, ok := strings.Cut(version, ":"); ok && (strings.HasPrefix(version, "npm:") || strings.HasPrefix(name, "npm:")) {
+		return packageOf(argv.Word{Value: alias, Known: w.Known}, manager)
 	}
-	return wanted{name, version}, true
+	return wanted{name: strings.TrimPrefix(strings.TrimPrefix(name, "npm:"), "jsr:"), version: version}, true
 }
 
 // older says that a version, or the newest that a constraint allows, is older

@@ -44,9 +44,11 @@ type Facts interface {
 	Path(path string) PathKind
 	// Tracked reports whether git has a file at a path, or files below it.
 	Tracked(path string) bool
-	// Locked is the version of a package that the lock file next to a folder
-	// has, for the package manager named; empty: none, or no lock file.
-	Locked(manager, folder, name string) string
+	// Locked returns the version of a package that the lock file next to a
+	// folder has, or else the lowest that a manifest asks for, for the package
+	// manager named; empty: no file has it. known is false where one of the
+	// files cannot be read.
+	Locked(manager, folder, name string) (version string, known bool)
 	// Ref reports whether a name is a branch, a tag or a commit.
 	Ref(name string) bool
 }

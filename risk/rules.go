@@ -2,7 +2,7 @@ package risk
 
 import (
 	"crypto/sha256"
-	_ "embed"
+	"embed"
 	"encoding/hex"
 	"fmt"
 	"maps"
@@ -10,13 +10,18 @@ import (
 
 	"agentswarm/risk/argv"
 	"agentswarm/risk/shell"
+	"agentswarm/risk/verb"
 )
 
-//go:embed grammar.toml
-var grammarText []byte
+//go:embed grammar.toml grammar_more.toml rules.toml rules_vcs.toml rules_system.toml rules_services.toml
+var dataFiles embed.FS
 
-//go:embed rules.toml
-var rulesText []byte
+// grammarFiles and ruleFiles are the built-in files, in their order.
+func grammarFiles() []string { return []string{"grammar.toml", "grammar_more.toml"} }
+
+func ruleFiles() []string {
+	return []string{"rules.toml", "rules_vcs.toml", "rules_system.toml", "rules_services.toml"}
+}
 
 // Rules are what actions are judged by. They do not change once they are
 // loaded, and may be used by many at the same time.
@@ -29,6 +34,13 @@ type Rules struct {
 	readers  map[string]bool // tools of agents that only read
 	dangers  map[string]bool // programs that a rule above VISIBLE looks at
 	all      []*rule
+	generic  map[string]bool // names of programs that are common words
+	added    map[string]bool // programs that only added rules look at
+	running  map[string]bool // programs with rules that may run another one
+	users    map[string]bool // the ids of the rules of a user
+	foreign  map[string]bool // the ids of the rules of a repository
+	thin     map[string]bool // programs whose rules cover only some of their verbs
+	verbs    *verb.Tables    // reads programs without a rule
 	tests    vocabulary
 	reader   *shell.Reader
 	hash     string
@@ -62,7 +74,8 @@ type rule struct {
 	Examples        []string `toml:"examples"`
 	Counterexamples []string `toml:"counterexamples"`
 
-	line int // in the text it comes from
+	line    int  // in the text it comes from; 0: it is built in
+	foreign bool // it is a repository's
 }
 
 // match says which command lines a rule is for. All that it says must hold.
@@ -70,8 +83,10 @@ type match struct {
 	// Program are names of programs; "*" are those that nothing is known of.
 	Program []string `toml:"program"`
 	// Sub are programs within the program, as "stash drop".
-	Sub     []string `toml:"sub"`
-	Flags   []string `toml:"flags"`   // options, of which one must be there
+	Sub []string `toml:"sub"`
+	// Flags are options, of which one must be there. A star at the end stands
+	// for any end.
+	Flags   []string `toml:"flags"`
 	With    []string `toml:"with"`    // and one of these
 	Without []string `toml:"without"` // and none of these
 	// Sure says that an unknown word is not taken for one of the flags.
@@ -79,6 +94,10 @@ type match struct {
 	// First is what the first operand may be, Words what any may be.
 	First []string `toml:"first"`
 	Words []string `toml:"words"`
+	// Second is what the second operand may be.
+	Second []string `toml:"second"`
+	// Short says that First and Second may be shortened to any beginning.
+	Short bool `toml:"short"`
 	// Operand are tests of which some operand must pass one.
 	Operand []string `toml:"operand"`
 	// When are tests of the whole line; it must pass all.
@@ -118,8 +137,17 @@ type effect struct {
 type ruleFile struct {
 	Known   []string `toml:"known"`
 	Readers []string `toml:"readers"`
-	Rule    []*rule  `toml:"rule"`
-	Effect  []effect `toml:"effect"`
+	// Thin are programs whose rules cover only some of their verbs. Where no
+	// rule matches, the grammar of verbs reads them.
+	Thin []string `toml:"thin"`
+	// Generic are names of programs that are common words as well.
+	Generic []string `toml:"generic"`
+	// Running are programs with rules that may run another program.
+	Running []string `toml:"running"`
+
+	Rule   []*rule    `toml:"rule"`
+	Effect []effect   `toml:"effect"`
+	Verbs  verb.Added `toml:"verbs"`
 }
 
 // grammarFile is the form of the grammar, and of the programs that a user
@@ -162,9 +190,14 @@ func (e *RuleError) Error() string {
 func (r *Rules) Hash() string { return r.hash }
 
 // hashOf is the hash of the texts that rules are made of.
-func hashOf(user []byte) string {
+func hashOf(user, repository []byte) string {
 	h := sha256.New()
-	for _, text := range [][]byte{grammarText, rulesText, user} {
+	texts := [][]byte{verb.Text(), user, repository}
+	for _, name := range slices.Concat(grammarFiles(), ruleFiles()) {
+		text, _ := dataFiles.ReadFile(name) // embedded files always can be read
+		texts = append(texts, text)
+	}
+	for _, text := range texts {
 		fmt.Fprintf(h, "%d\n", len(text))
 		h.Write(text)
 	}

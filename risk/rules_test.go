@@ -18,7 +18,7 @@ func load(t testing.TB) *Rules {
 // Load stops at the first example that does not hold; this names all of them.
 func TestEveryExample(t *testing.T) {
 	t.Parallel()
-	r, err := loadUnverified(nil)
+	r, err := loadUnverified(nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,7 +116,7 @@ func FuzzLoad(f *testing.F) {
 	f.Add("[[rule]]\nid = \"git-push\"\ntier = \"SAFE\"\n")
 	f.Add("[[effect]]\nprogram = [\"frob\"]\nwrite = [\"operands\"]\n")
 	f.Fuzz(func(t *testing.T, text string) {
-		r, err := loadUnverified([]byte(text)) // the examples take too long
+		r, err := loadUnverified([]byte(text), nil) // the examples take too long
 		if err != nil {
 			return
 		}

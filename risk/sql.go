@@ -115,8 +115,32 @@ func isDestructiveSQL(text string) bool {
 	return false
 }
 
+// explained are the words of the statement that an EXPLAIN is about, and
+// whether it runs it: with ANALYZE it does. The words of any other statement
+// are all of it.
+func explained(words []string) (rest []string, runs bool) {
+	if !slices.Contains([]string{"EXPLAIN", "ANALYZE", "ANALYSE", "DESCRIBE", "DESC"}, words[0]) {
+		return words, true
+	}
+	runs = strings.HasPrefix(words[0], "ANALY")
+	for i, w := range words[1:] {
+		switch w {
+		case "ANALYZE", "ANALYSE":
+			off := i+2 < len(words) && slices.Contains([]string{"FALSE", "OFF", "0"}, words[i+2])
+			runs = runs || !off
+		case "DELETE", "UPDATE", "INSERT", "REPLACE", "MERGE", "DROP", "TRUNCATE", "ALTER", "CREATE", "WITH", "SELECT", "EXECUTE", "VALUES", "CALL", "BEGIN":
+			return words[i+1:], runs
+		}
+	}
+	return words, true
+}
+
 // destroys says so of one statement.
 func destroys(words []string) bool {
+	words, runs := explained(words)
+	if !runs {
+		return false
+	}
 	for i, w := range words {
 		next := ""
 		if i+1 < len(words) {
@@ -219,12 +243,33 @@ func isDestructiveMongo(text string) bool {
 		".dropDatabase(", ".drop(", ".dropCollection(", ".dropIndexes(", ".deleteMany({})", ".deleteMany()", ".remove({})", ".remove()",
 		"dropDatabase:1", ".dropUser(", ".dropAllUsersFromDatabase(",
 	} {
-		if strings.Contains(text, sink) {
-			return true
+		for rest := text; ; {
+			before, after, found := strings.Cut(rest, sink)
+			if !found {
+				break
+			}
+			if !explains(before) {
+				return true
+			}
+			rest = after
 		}
 	}
 	return false
 }
+
+// explains says that what follows is only explained: the text ends with a call
+// of explain.
+func explains(text string) bool {
+	at := strings.LastIndex(text, ".explain(")
+	if at < 0 {
+		return false
+	}
+	args, closed := strings.CutSuffix(text[at+len(".explain("):], ")")
+	return closed && !strings.ContainsAny(args, "();")
+}
+
+// isBigQueryDryRun says that bq only estimates a query.
+func isBigQueryDryRun(c *call) bool { return c.inv.Program == "bq" && c.surely("--dry_run") }
 
 // deletesInRedis says that a script calls what deletes, or may.
 func deletesInRedis(w argv.Word) bool {

@@ -21,7 +21,7 @@ func (c *call) suspects() []Part {
 			continue
 		}
 		name := path.Base(w.Value)
-		if !c.rules.dangers[name] || i+1 == len(c.inv.Args) && !alone(name) {
+		if !c.rules.dangers[name] || c.rules.generic[name] && w.Value == name || i+1 == len(c.inv.Args) && !alone(name) {
 			continue
 		}
 		if left--; left < 0 {
@@ -44,7 +44,7 @@ func (c *call) suspects() []Part {
 		}
 		found := Part{
 			Rule: "suspect", Tier: worst.Tier, Blocked: worst.Blocked, Span: c.inv.Span,
-			Reason:  "no rule knows " + c.inv.Program + ", and what is in its words would be dangerous: " + worst.Reason,
+			Reason:  c.inv.Program + " may run the program in its words: " + worst.Reason,
 			Instead: worst.Instead, Argv: c.words(), Via: slices.Clone(c.inv.Via), Plain: c.plain(),
 		}
 		if found.Plain && found.Tier <= HardToReverse {

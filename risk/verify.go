@@ -7,12 +7,12 @@ func (r *Rules) verify() error {
 	for _, one := range r.all {
 		for _, text := range one.Examples {
 			if !r.finds(one, text) {
-				return &RuleError{Line: one.line, ID: one.ID, Why: fmt.Sprintf("does not match its example %q", text)}
+				return one.blamed(&RuleError{Line: one.line, ID: one.ID, Why: fmt.Sprintf("does not match its example %q", text)})
 			}
 		}
 		for _, text := range one.Counterexamples {
 			if r.finds(one, text) {
-				return &RuleError{Line: one.line, ID: one.ID, Why: fmt.Sprintf("matches its counterexample %q", text)}
+				return one.blamed(&RuleError{Line: one.line, ID: one.ID, Why: fmt.Sprintf("matches its counterexample %q", text)})
 			}
 		}
 	}
@@ -57,11 +57,11 @@ func (exampleFacts) Path(path string) PathKind {
 
 func (exampleFacts) Tracked(path string) bool { return path == "/repo/main.go" }
 
-func (exampleFacts) Locked(_, _, name string) string {
+func (exampleFacts) Locked(_, _, name string) (version string, known bool) {
 	if name == "package" {
-		return "2.0.0"
+		return "2.0.0", true
 	}
-	return ""
+	return "", true
 }
 
 func (exampleFacts) Ref(name string) bool { return name == "main" || name == "topic" }

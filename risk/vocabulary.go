@@ -37,6 +37,10 @@ func operandTests() map[string]func(*call, argv.Word) bool {
 		"sql_destructive":  func(_ *call, w argv.Word) bool { return !w.Known || isDestructiveSQL(w.Value) },
 		"verb_delete":      func(_ *call, w argv.Word) bool { return isDeleteVerb(w) },
 		"verb_change":      func(_ *call, w argv.Word) bool { return isChangeVerb(w) },
+		"url_away":         func(_ *call, w argv.Word) bool { return isURLAway(w) },
+		"del_verb":         func(_ *call, w argv.Word) bool { return isOVSDelete(w) },
+		"tmux_kill":        func(_ *call, w argv.Word) bool { return isTmuxKill(w) },
+		"version_pinned":   func(_ *call, w argv.Word) bool { return isPinned(w) },
 		"deploy_name":      func(_ *call, w argv.Word) bool { return isUnknown(w) || isDeployName(w.Value) },
 	}
 }
@@ -84,6 +88,25 @@ func lineTests() map[string]func(*call) bool {
 		"into_null":       func(c *call) bool { return c.last() == "/dev/null" },
 		"replaces_table":  func(c *call) bool { return len(c.line.Operands) > 0 || c.line.Unsure },
 		"foreign_files":   outsideOperands,
+
+		"bq_dry_run":       isBigQueryDryRun,
+		"reads":            readsFirst,
+		"reads_group":      readsGroup,
+		"lists_owners":     listsOwners,
+		"own_jobs":         signalsOwnJobs,
+		"parted_changes":   partedChanges,
+		"prints_only":      func(c *call) bool { return c.surely("--print", "--preview") },
+		"accepts_one_side": acceptsOneSide,
+		"nft_loses":        func(c *call) bool { return c.nftVerb("flush", "delete", "destroy", "reset") },
+		"nft_changes":      nftChanges,
+		"more_words":       func(c *call) bool { return len(c.line.Operands) > 1 },
+		"more_words_or_verb": func(c *call) bool {
+			return len(c.line.Operands) > 0 || len(c.line.Sub) > 0 && c.line.Sub[0] != "serve" && c.line.Sub[0] != "funnel"
+		},
+		"apt_downgrade_option": allowsDowngrades,
+		"sysupgrade_twice":     upgradesTwice,
+		"lowest_resolution":    resolvesLowest,
+		"rolls_back":           rollsBack,
 	}
 }
 

@@ -1,8 +1,10 @@
 // Package lockfile says which versions of packages the lock files of a folder
-// pin. It knows the files of the usual package managers, and nothing of what a
-// manager would do with them. It opens no files itself.
+// pin, and which versions its manifests ask for at least. It knows the files of
+// the usual package managers, and nothing of what a manager would do with them.
+// It opens no files itself.
 //
-// Lock files are foreign text: one that cannot be read pins nothing.
+// The files are foreign text: one that cannot be read pins nothing, and the Lock
+// says so.
 package lockfile
 
 import (
@@ -14,50 +16,67 @@ import (
 // nothing.
 const MaxFile = 8 << 20
 
-// Lock is what the lock files of one folder pin.
+// Lock is what the lock files and the manifests of one folder say of versions.
 type Lock struct {
-	family family
-	pins   pins
+	family     family
+	pins       pins // by lock files
+	floors     pins // the lowest versions that manifests allow
+	unreadable bool
 }
 
-// Read reads the lock files of a package manager, by its name as a command:
-// "npm", "pip", "cargo". Where there are several, as of npm and yarn, all
-// count. It is nil where there are none, or none that can be read; that pins
-// nothing.
+// Read reads the files of a package manager, by its name as a command: "npm",
+// "pip", "cargo". Where there are several lock files, as of npm and yarn, all
+// count. It is nil where there are no files.
 //
 // read is asked for files by their names in the folder.
 func Read(manager string, read func(name string) ([]byte, bool)) *Lock {
 	f := familyOf(manager)
-	var found *Lock
-	for _, s := range f.sources() {
-		text, ok := read(s.file)
-		if !ok || len(text) > MaxFile {
-			continue
-		}
-		p := s.parse(bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")))
-		if p == nil {
-			continue
-		}
-		if found == nil {
-			found = &Lock{family: f, pins: pins{}}
-		}
-		for name, version := range p {
-			found.pins.add(f.normal(name), version)
-		}
+	l := &Lock{family: f, pins: pins{}, floors: pins{}}
+	there := l.read(f.sources(), l.pins, read)
+	if l.read(f.manifests(), l.floors, read) || there {
+		return l
 	}
-	return found
+	return nil
 }
 
-// Version is the version that a package is pinned to; empty where it is not.
-// Where it is pinned to several it is the one that the folder's own
-// dependencies lead to, and otherwise the newest.
+// read adds the versions of files, and reports whether one of them is there.
+func (l *Lock) read(all []source, into pins, read func(name string) ([]byte, bool)) (there bool) {
+	for _, s := range all {
+		text, ok := read(s.file)
+		if !ok {
+			continue
+		}
+		there = true
+		var p pins
+		if s.parse != nil && len(text) <= MaxFile {
+			p = s.parse(bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")))
+		}
+		l.unreadable = l.unreadable || p == nil
+		for name, version := range p {
+			into.add(l.family.normal(name), version)
+		}
+	}
+	return there
+}
+
+// Unreadable reports whether one of the files could not be read. It may pin
+// any package.
+func (l *Lock) Unreadable() bool { return l != nil && l.unreadable }
+
+// Version is the version that a package is pinned to, or else the lowest that
+// a manifest asks for; empty where no file has it. Where it is pinned to several
+// it is the one that the folder's own dependencies lead to, and otherwise the
+// newest.
 func (l *Lock) Version(name string) string {
 	if l == nil {
 		return ""
 	}
 	name = l.family.normal(name)
 	if l.family != goModules {
-		return l.pins[name]
+		if version, ok := l.pins[name]; ok {
+			return version
+		}
+		return l.floors[name]
 	}
 	// A package is in the module with the longest name that it begins with.
 	for name != "" {
@@ -80,13 +99,16 @@ const (
 	goModules
 	ruby
 	composer
+	pub
+	conda
+	nuget
 )
 
 // familyOf is the family of a command; noFamily: it keeps no lock file that is
 // known.
 func familyOf(manager string) family {
 	switch manager {
-	case "npm", "pnpm", "yarn", "bun", "npx", "pnpx", "bunx", "yarnpkg":
+	case "npm", "pnpm", "yarn", "bun", "npx", "pnpx", "bunx", "yarnpkg", "deno":
 		return node
 	case "pip", "pip3", "uv", "poetry", "pipenv", "pdm", "pipx":
 		return python
@@ -98,11 +120,18 @@ func familyOf(manager string) family {
 		return ruby
 	case "composer":
 		return composer
+	case "pub", "dart", "flutter":
+		return pub
+	case "conda", "mamba", "micromamba":
+		return conda
+	case "nuget", "dotnet":
+		return nuget
 	}
 	return noFamily
 }
 
-// source is a file, and what reads it: nil is that it cannot.
+// source pairs a file with its parser. parse is nil for formats that cannot be
+// read; it returns nil for a text that it cannot read.
 type source struct {
 	file  string
 	parse func(text []byte) pins
@@ -113,7 +142,7 @@ func (f family) sources() []source {
 	case node:
 		return []source{
 			{"package-lock.json", npm}, {"npm-shrinkwrap.json", npm}, {"yarn.lock", yarn},
-			{"pnpm-lock.yaml", pnpm}, {"bun.lock", bun},
+			{"pnpm-lock.yaml", pnpm}, {"bun.lock", bun}, {"bun.lockb", nil},
 		}
 	case python:
 		return []source{
@@ -129,7 +158,37 @@ func (f family) sources() []source {
 		return []source{{"Gemfile.lock", gemfile}, {"gems.locked", gemfile}}
 	case composer:
 		return []source{{"composer.lock", composerLock}}
+	case pub:
+		return []source{{"pubspec.lock", pubspec}}
+	case conda:
+		return []source{{"conda-lock.yml", condaFile}}
+	case nuget:
+		return []source{{"packages.lock.json", nugetLock}, {"packages.config", nugetXML}, {".config/dotnet-tools.json", nugetLock}}
 	case noFamily:
+	}
+	return nil
+}
+
+// manifests are the files that ask for packages without pinning them.
+func (f family) manifests() []source {
+	switch f {
+	case node:
+		return []source{{"package.json", packageJSON}}
+	case python:
+		return []source{{"pyproject.toml", pyproject}, {"Pipfile", pipfileToml}}
+	case cargo:
+		return []source{{"Cargo.toml", cargoToml}}
+	case ruby:
+		return []source{{"Gemfile", gemfileSource}}
+	case composer:
+		return []source{{"composer.json", composerJSON}}
+	case pub:
+		return []source{{"pubspec.yaml", pubspec}}
+	case conda:
+		return []source{{"environment.yml", condaFile}, {"environment.yaml", condaFile}}
+	case nuget:
+		return []source{{"Directory.Packages.props", nugetXML}}
+	case noFamily, goModules:
 	}
 	return nil
 }
@@ -143,11 +202,11 @@ func (f family) normal(name string) string {
 		}), "-")
 	case cargo:
 		return strings.ReplaceAll(strings.ToLower(name), "_", "-")
-	case composer:
+	case composer, nuget, conda:
 		return strings.ToLower(name)
 	case goModules:
 		return strings.TrimSuffix(strings.TrimSuffix(name, "..."), "/")
-	case noFamily, node, ruby:
+	case noFamily, node, ruby, pub:
 	}
 	return name
 }

@@ -323,9 +323,16 @@ func TestReadNothing(t *testing.T) {
 		{"an open comment", "bun", "bun.lock", bunLock + "/*"},
 		{"too large", "go", "go.mod", goModText + strings.Repeat("\n", MaxFile)},
 	} {
-		if lock := Read(tt.manager, files(tt.file, tt.text)); lock != nil || lock.Version("lodash") != "" {
+		lock := Read(tt.manager, files(tt.file, tt.text))
+		if lock.Version("lodash") != "" {
 			t.Errorf("%s: Read(%q) = %v, want nothing", tt.name, tt.manager, lock)
 		}
+		if there := tt.file != "other.json" && tt.manager != "brew"; lock.Unreadable() != there || (lock != nil) != there {
+			t.Errorf("%s: Unreadable() = %v, want %v", tt.name, lock.Unreadable(), there)
+		}
+	}
+	if lock := Read("bun", files("bun.lockb", "binary")); !lock.Unreadable() {
+		t.Error("bun.lockb is readable")
 	}
 }
 

@@ -177,30 +177,7 @@ func (s *scope) idiom(w *syntax.Word) bool {
 	case *syntax.ProcSubst:
 		stmts = x.Stmts
 	}
-	if len(stmts) != 1 || len(s.stdin.Text) > 0 {
-		return false
-	}
-	call, ok := stmts[0].Cmd.(*syntax.CallExpr)
-	if !ok || len(call.Assigns) > 0 || slices.ContainsFunc(stmts[0].Redirs, func(r *syntax.Redirect) bool {
-		return r.Word.Lit() != "/dev/null" && r.Op != syntax.DplOut
-	}) {
-		return false
-	}
-	var words []string
-	for _, a := range call.Args {
-		text, ok := constant(a.Parts, false)
-		if !ok {
-			return false
-		}
-		words = append(words, text)
-	}
-	if len(words) == 0 || len(s.funcs[words[0]]) > 0 {
-		return false
-	}
-	words[0] = base(words[0])
-	return slices.ContainsFunc(s.idioms, func(idiom []string) bool {
-		return slices.EqualFunc(idiom, words, func(a, b string) bool { return a == b || a == "*" })
-	})
+	return len(stmts) == 1 && len(s.stdin.Text) == 0 && s.idiomCommand(stmts[0])
 }
 
 // bearing reads the value of a variable that holds code.

@@ -1,9 +1,11 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 
 	"github.com/urfave/cli/v2"
 
@@ -23,7 +25,8 @@ always asks. What reaches other work trees of the repository is denied.
 
 Grants are items under "## Pre-Authorized Actions" in AGENTS.md, as it is
 committed. Rules of your own are read from risk.toml beside your configuration
-for all repositories: they may add rules and raise tiers.
+for all repositories: they may add rules and raise tiers. Those of a repository,
+in .swarm/risk.toml as it is committed, only raise tiers.
 
 Examples:
   swarm risk explain 'git push --force'
@@ -57,25 +60,25 @@ type riskGround struct {
 // openRiskGround finds out where a command stands. Outside of any repository
 // nothing is granted, and nothing is shared.
 func openRiskGround(c *cli.Context, env Env) (*riskGround, error) {
-	rules, err := riskRules(env)
-	if err != nil {
-		return nil, err
-	}
-	g := &riskGround{rules: rules, authority: &risk.Authority{}, dir: invoked(c).dir}
+	g := &riskGround{authority: &risk.Authority{}, dir: invoked(c).dir}
 	request := riskPlaceRequest{worktree: c.Bool("worktree")}
 	p, err := openPlace(c, env)
 	var none *git.NotRepoError
 	switch {
 	case errors.As(err, &none) && !c.IsSet("base"):
 		g.place, g.nowhere = barePlace(env, request), true
-		return g, nil
+		g.rules, err = (&place{env: env}).riskRules(c.Context, "")
+		return g, err
 	case err != nil:
 		return nil, err
 	}
 	if g.place, err = p.riskPlace(c.Context, request); err != nil {
 		return nil, err
 	}
-	if g.base, err = p.riskBase(c); err != nil || g.base == "" {
+	if g.base, err = p.riskBase(c); err != nil {
+		return nil, err
+	}
+	if g.rules, err = p.riskRules(c.Context, g.base); err != nil || g.base == "" {
 		return g, err
 	}
 	g.authority, err = p.authority(c.Context, g.base)
@@ -123,10 +126,15 @@ func (env Env) userRules() string {
 	return filepath.Join(filepath.Dir(file), "risk.toml")
 }
 
-// riskRules are the built-in rules with those of the user.
-func riskRules(env Env) (*risk.Rules, error) {
+// repositoryRules is the file of a repository's own rules, below its top.
+const repositoryRules = ".swarm/risk.toml"
+
+// riskRules are the built-in rules with those of the user, and with those that
+// a commit of the repository has, which only raise tiers. Without a commit there
+// are none such.
+func (p *place) riskRules(ctx context.Context, base git.Hash) (*risk.Rules, error) {
 	var text []byte
-	file := env.userRules()
+	file := p.env.userRules()
 	if file != "" {
 		source, err := config.ReadFile(config.User, file)
 		if err != nil {
@@ -137,11 +145,43 @@ func riskRules(env Env) (*risk.Rules, error) {
 	if len(text) > config.MaxSize {
 		return nil, usagef("%s: is longer than %d bytes", file, config.MaxSize)
 	}
-	rules, err := risk.Load(text)
+	theirs, err := p.committedRules(ctx, base)
+	if err != nil {
+		return nil, err
+	}
+	rules, err := risk.LoadWith(text, theirs)
+	if of := (*risk.RepositoryError)(nil); errors.As(err, &of) {
+		file = base.Short() + ":" + repositoryRules
+	}
 	if err != nil {
 		return nil, refused(&riskFileError{file: file, err: err})
 	}
 	return rules, nil
+}
+
+// committedRules are the rules that a commit has.
+func (p *place) committedRules(ctx context.Context, base git.Hash) ([]byte, error) {
+	if base == "" {
+		return nil, nil
+	}
+	files, err := p.repo.Named(ctx, git.NamedRequest{
+		Commit: base, Name: filepath.Base(repositoryRules), Max: maxAgentFiles, Limit: maxAgentText,
+	})
+	if err != nil {
+		return nil, err
+	}
+	at := slices.IndexFunc(files, func(f git.NamedFile) bool { return f.Path == repositoryRules })
+	if at < 0 {
+		return nil, nil
+	}
+	text := files[at].Text
+	if text == nil {
+		return nil, usagef("%s:%s: is no file of its own, but a link to something else", base.Short(), repositoryRules)
+	}
+	if len(text) > config.MaxSize {
+		return nil, usagef("%s:%s: is longer than %d bytes", base.Short(), repositoryRules, config.MaxSize)
+	}
+	return text, nil
 }
 
 // riskFileError is a file of rules that cannot be used.

@@ -8,6 +8,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"agentswarm/risk"
+	"agentswarm/risk/verb"
 	"agentswarm/swarm/ask"
 )
 
@@ -19,8 +20,9 @@ func newRiskExplainCommand(env Env) *cli.Command {
 		Flags:     []cli.Flag{riskWorktreeFlag(), riskBaseFlag(), jsonFlag()},
 		Description: `Judges a text for a shell as if an agent asked for it here, in this folder, and
 prints its tier, the verdict, and each part above SAFE with the rule that found
-it and the grant that it proceeds by. Nothing is run. The exit code is 0 whatever
-the verdict is.
+it and the grant that it proceeds by, or why the grants of its kind do not hold.
+For a program without a rule it prints the words that were read. Nothing is run.
+The exit code is 0 whatever the verdict is.
 
 Examples:
   swarm risk explain 'git push --force origin topic'
@@ -61,6 +63,7 @@ type riskExplainedObject struct {
 	Instead  string           `json:"instead,omitempty"`
 	Parts    []riskPartObject `json:"parts"`
 	Unlisted []string         `json:"unlisted,omitempty"`
+	Read     []riskReadObject `json:"read,omitempty"`
 	AgentsMD string           `json:"agents_md,omitempty"`
 	Ruleset  string           `json:"ruleset"`
 }
@@ -82,6 +85,26 @@ type riskPartObject struct {
 	Opaque  bool              `json:"opaque,omitempty"`
 	Blocked bool              `json:"blocked,omitempty"`
 	Grants  []riskGrantObject `json:"grants,omitempty"`
+	// Ungranted says why no grant can hold, and Unmatched why these do not.
+	Ungranted string              `json:"ungranted,omitempty"`
+	Unmatched []riskUnmatchObject `json:"unmatched,omitempty"`
+}
+
+// riskUnmatchObject is a grant that does not hold, and why.
+type riskUnmatchObject struct {
+	riskGrantObject
+	Why string `json:"why"`
+}
+
+// riskReadObject is how the words of a program without a rule were read.
+type riskReadObject struct {
+	Program    string   `json:"program"`
+	Words      []string `json:"words"`
+	Verb       string   `json:"verb,omitempty"`
+	Class      string   `json:"class,omitempty"`
+	Object     string   `json:"object,omitempty"`
+	Restorable bool     `json:"restorable,omitempty"`
+	Reads      string   `json:"reads,omitempty"`
 }
 
 type riskGrantObject struct {
@@ -94,7 +117,7 @@ func (g *riskGround) explained(command string, r riskRuling) riskExplainedObject
 		Schema: "swarm.riskexplained/1", Command: command, Cwd: r.cwd, Base: string(g.base),
 		Place:      riskPlaceObject{Root: g.place.Root, Shared: g.place.Shared, Branch: g.place.Branch},
 		riskAnswer: r.answer(), Reason: r.Decision.Reason, Instead: r.Decision.Instead,
-		Parts: []riskPartObject{}, Unlisted: r.unlisted(), Ruleset: g.rules.Hash(),
+		Parts: []riskPartObject{}, Unlisted: r.unlisted(), Read: readObjects(r.Readings), Ruleset: g.rules.Hash(),
 	}
 	if g.authority.Root != nil {
 		o.AgentsMD = g.authority.Root.Hash
@@ -107,6 +130,13 @@ func (g *riskGround) explained(command string, r riskRuling) riskExplainedObject
 		for _, use := range r.Used {
 			if use.Part == i {
 				p.Grants = append(p.Grants, riskGrantObject{use.Grant.Where, use.Grant.Text})
+			}
+		}
+		if slices.Contains(r.Missing, i) || part.Blocked {
+			var all []risk.Mismatch
+			all, p.Ungranted = g.authority.Mismatches(&part, g.place)
+			for _, m := range all {
+				p.Unmatched = append(p.Unmatched, riskUnmatchObject{riskGrantObject{m.Grant.Where, m.Grant.Text}, m.Why})
 			}
 		}
 		o.Parts = append(o.Parts, p)
@@ -136,10 +166,18 @@ func (g *riskGround) printExplained(env Env, command string, r riskRuling) error
 	rows := [][2]string{
 		{"tier", a.Tier.String()}, {"verdict", a.Verdict.String()}, {"why", r.Decision.Reason}, {"instead", r.Decision.Instead},
 		{"place", g.placeText(r.cwd)}, {"grants", g.suspended(r)}, {"no rule", strings.Join(r.unlisted(), ", ")},
+		{"read", strings.Join(readTexts(r.Readings), "; ")},
 	}
 	for _, row := range rows {
-		if row[1] != "" {
-			if _, err := fmt.Fprintf(env.Stdout, "%-8s %s\n", row[0], Printable(row[1])); err != nil {
+		rows := []string{row[1]}
+		if row[0] == "grants" {
+			rows = append(rows, g.unmatched(r)...)
+		}
+		for _, text := range rows {
+			if text == "" {
+				continue
+			}
+			if _, err := fmt.Fprintf(env.Stdout, "%-8s %s\n", row[0], Printable(text)); err != nil {
 				return err
 			}
 		}
@@ -201,6 +239,66 @@ func (g *riskGround) suspended(r riskRuling) string {
 		return ""
 	}
 	return "none hold: " + strings.Join(why, "; ")
+}
+
+// unmatched are the grants that do not hold for a part that asks, and why.
+func (g *riskGround) unmatched(r riskRuling) []string {
+	var lines []string
+	for _, i := range r.Missing {
+		all, why := g.authority.Mismatches(&r.Parts[i], g.place)
+		for _, m := range all {
+			lines = append(lines, fmt.Sprintf("%s does not hold: %s: %s", m.Grant.Where, m.Grant.Text, m.Why))
+		}
+		if len(all) == 0 && why != "" && r.Parts[i].Kind != "" {
+			lines = append(lines, "none can hold: "+why)
+		}
+	}
+	return lines
+}
+
+// readObjects are readings as JSON has them.
+func readObjects(all []verb.Reading) []riskReadObject {
+	var objects []riskReadObject
+	for _, r := range all {
+		if r.Program == "" {
+			continue
+		}
+		o := riskReadObject{Program: r.Program, Words: append([]string{}, r.Words...), Object: r.Object, Restorable: r.Restorable, Reads: r.Read}
+		if r.Class != verb.None {
+			o.Verb, o.Class = r.Verb, r.Class.String()
+		}
+		objects = append(objects, o)
+	}
+	return objects
+}
+
+// readTexts say how the words of programs without a rule were read.
+func readTexts(all []verb.Reading) []string {
+	var texts []string
+	for _, r := range all {
+		if r.Program == "" {
+			continue
+		}
+		words := "no subcommand"
+		if len(r.Words) > 0 {
+			words = strings.Join(r.Words, " ")
+		}
+		text := r.Program + ": " + words
+		switch {
+		case r.Class != verb.None && r.Object != "":
+			text += fmt.Sprintf("; %q %s a local object, %q", r.Verb, r.Class, r.Object)
+		case r.Class != verb.None && r.Restorable:
+			text += fmt.Sprintf("; %q %s; its removals can be restored", r.Verb, r.Class)
+		case r.Class != verb.None:
+			text += fmt.Sprintf("; %q %s", r.Verb, r.Class)
+		case r.Read != "":
+			text += fmt.Sprintf("; %q reads", r.Read)
+		default:
+			text += "; no verb"
+		}
+		texts = append(texts, text)
+	}
+	return texts
 }
 
 // becomes is what a part comes to by itself.

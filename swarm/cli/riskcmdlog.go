@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"strings"
 	"syscall"
@@ -24,13 +23,21 @@ func newRiskLogCommand(env Env) *cli.Command {
 		Name:      "log",
 		Usage:     "list what was decided about actions of a run's agents",
 		ArgsUsage: "[RUN | AGENT]",
-		Flags:     []cli.Flag{jsonFlag()},
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "unknown", Usage: "list the programs without a rule that agents ran, and how to settle each"},
+			jsonFlag(),
+		},
 		Description: `Lists the decisions about actions above SAFE, the first one first, as the run
 recorded them: when, whose, how grave, what became of it and by whom. Without an
 argument it is the latest run, and of an agent its actions alone.
 
+With --unknown it lists the programs without a rule: how often agents ran each,
+the verdicts, the verbs that asked, and a line for [verbs] of risk.toml. Read the
+line before you copy it: with it the program no longer asks.
+
 Examples:
   swarm risk log
+  swarm risk log --unknown
   swarm risk log a3
   swarm risk log k3x9q2 --json`,
 		Action: func(c *cli.Context) error { return riskLogAction(c, env) },
@@ -73,6 +80,13 @@ func riskLogAction(c *cli.Context, env Env) error {
 	if err != nil {
 		return refused(err)
 	}
+	if c.Bool("unknown") {
+		programs, err := p.unknownPrograms(at)
+		if err != nil {
+			return err
+		}
+		return printUnknown(c, env, at.Run.ID, programs)
+	}
 	all, err := p.riskLog(at)
 	if err != nil {
 		return err
@@ -99,21 +113,36 @@ func newRiskLogObject(run string, all []loggedRisk) riskLogObject {
 // maxDecision is the longest line of it that is read, in bytes.
 const maxDecision = 8 << 20
 
-// riskLog reads the record of a run, or of one of its agents. A line that
-// cannot be read is told and hides no other; the last one may be on its way.
+// recordFlags open a record. It is never waited for, and never followed to
+// another file.
+const recordFlags = os.O_RDONLY | syscall.O_NONBLOCK | syscall.O_NOFOLLOW
+
+// riskLog reads the record of a run, or of one of its agents.
 func (p *place) riskLog(at store.Address) (all []loggedRisk, err error) {
-	file := at.Run.RiskLog()
-	f, err := os.OpenFile(file, os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_NOFOLLOW, 0)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
+	err = p.eachRecord(at.Run.RiskLog(), func(line []byte) error {
+		d := loggedRisk{line: line}
+		if err := json.Unmarshal(line, &d); err != nil {
+			return err
+		}
+		if d.Tier == "" {
+			return errors.New("it is no decision: it has no tier")
+		}
+		if at.Agent == "" || at.Agent == d.Agent {
+			all = append(all, d)
+		}
+		return nil
+	})
+	return all, err
+}
+
+// eachRecord reads the lines of a record. A line that cannot be read is told
+// and hides no other; the last one may be on its way.
+func (p *place) eachRecord(file string, read func(line []byte) error) error {
+	f, err := openRecord(file)
+	if f == nil || err != nil {
+		return err
 	}
 	defer f.Close() //nolint:errcheck // nothing was written
-	if stat, err := f.Stat(); err != nil || !stat.Mode().IsRegular() {
-		return nil, errors.Join(err, fmt.Errorf("%s is no file", file))
-	}
 	lines := bufio.NewReaderSize(f, 64<<10)
 	var failed error
 	for n := 1; ; n++ {
@@ -123,19 +152,13 @@ func (p *place) riskLog(at store.Address) (all []loggedRisk, err error) {
 			if errors.Is(err, io.EOF) {
 				err = nil
 			}
-			return all, err
+			return err
 		}
 		if failed != nil { // it was not the last one
 			fmt.Fprintf(p.env.Stderr, "%s: %s: line %d: %s\n", program, Printable(file), n-1, Printable(oneLine(failed)))
 		}
-		d := loggedRisk{line: line}
 		if failed = err; failed == nil {
-			if failed = json.Unmarshal(line, &d); failed == nil && d.Tier == "" {
-				failed = errors.New("it is no decision: it has no tier")
-			}
-		}
-		if failed == nil && (at.Agent == "" || at.Agent == d.Agent) {
-			all = append(all, d)
+			failed = read(line)
 		}
 	}
 }

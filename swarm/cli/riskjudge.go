@@ -28,6 +28,7 @@ type judge struct {
 	// granted is read for the contract of the first agent.
 	granted func() (*risk.Authority, error)
 	log     *riskLog
+	unknown *riskLog // of programs without a rule
 
 	mu   sync.Mutex // guards said
 	said bool       // somebody was told of the setting
@@ -45,7 +46,7 @@ type jurisdiction struct {
 
 // judgeActions gives the engine what judges actions.
 func (b *bench) judgeActions(ctx context.Context, self string) error {
-	j := &judge{bench: b, ctx: ctx, log: &riskLog{path: b.run.RiskLog()}}
+	j := &judge{bench: b, ctx: ctx, log: &riskLog{path: b.run.RiskLog()}, unknown: &riskLog{path: b.run.UnknownLog()}}
 	j.known, j.granted = sync.OnceValues(j.find), sync.OnceValues(j.authority)
 	// Where nothing keeps agents from the repository's configuration it is
 	// read before there are any.
@@ -61,7 +62,11 @@ func (b *bench) judgeActions(ctx context.Context, self string) error {
 // find finds out what holds for the run.
 func (j *judge) find() (*jurisdiction, error) {
 	b := j.bench
-	rules, err := riskRules(b.env)
+	id, err := b.run.Identity()
+	if err != nil {
+		return nil, err
+	}
+	rules, err := b.riskRules(j.ctx, grantingCommit(id.Base))
 	if err != nil {
 		return nil, err
 	}
@@ -323,8 +328,8 @@ func (f *workspaceFacts) Tracked(path string) bool {
 	return f.Facts.Tracked(path)
 }
 
-// Locked is what the lock file next to a folder has.
-func (f *workspaceFacts) Locked(manager, folder, name string) string {
+// Locked returns the version that the lock file next to a folder has.
+func (f *workspaceFacts) Locked(manager, folder, name string) (version string, known bool) {
 	if rel, ok := below(f.workspace.Path(), folder); ok {
 		folder = filepath.Join(f.from, rel)
 	}

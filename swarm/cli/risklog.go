@@ -71,6 +71,9 @@ type riskGrant struct {
 
 // Record keeps what became of an action: of all that are above SAFE, or of all.
 func (j *judge) Record(r *engine.Ruling, s engine.Settlement) {
+	if err := j.recordUnknown(r); err != nil {
+		j.bench.deps.Warn("the record of programs without a rule: " + oneLine(err))
+	}
 	if r.Tier == risk.Safe && r.Verdict == risk.Proceed && s.Allow && !j.bench.caution.Audit {
 		return
 	}
@@ -125,7 +128,7 @@ func redacted(words []string) []string {
 }
 
 // append adds a line, whole or not at all.
-func (l *riskLog) append(r *riskRecord) error {
+func (l *riskLog) append(r any) error {
 	line, err := json.Marshal(r)
 	if err != nil {
 		return err

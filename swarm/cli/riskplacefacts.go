@@ -208,20 +208,24 @@ func cutLast(text, at string) (before, after string, found bool) {
 	return text[:i], text[i+len(at):], true
 }
 
-// Locked is the version of a package that the nearest lock file has, from a
-// folder of the work tree upwards.
-func (f *placeFacts) Locked(manager, folder, name string) string {
+// Locked returns the version of a package that the nearest lock file or
+// manifest has, from a folder of the work tree upwards. known is false where a
+// file on the way cannot be read.
+func (f *placeFacts) Locked(manager, folder, name string) (version string, known bool) {
+	known = true
 	rest, ok := below(f.root, folder)
 	for ok {
-		if version := f.lock(lockOf{manager, rest}).Version(name); version != "" {
-			return version
+		lock := f.lock(lockOf{manager, rest})
+		known = known && !lock.Unreadable()
+		if version := lock.Version(name); version != "" {
+			return version, known
 		}
 		if rest == "" {
 			break
 		}
 		rest = rest[:max(0, strings.LastIndexByte(rest, '/'))]
 	}
-	return ""
+	return "", known
 }
 
 // lock is what the lock files of a folder pin; nil: nothing.

@@ -143,6 +143,7 @@ func TestFactsLocked(t *testing.T) {
 	s.write("go.mod", "module x\n\ngo 1.22\n\nrequire example.com/a v1.2.0\n", "sub/deep/x", "",
 		"sub/Cargo.lock", "[[package]]\nname = \"serde\"\nversion = \"1.0.1\"\n",
 		"Cargo.lock", "[[package]]\nname = \"serde\"\nversion = \"2.0.0\"\n[[package]]\nname = \"syn\"\nversion = \"2.0.0\"\n",
+		"sub/package.json", `{"dependencies": {"lodash": "^4.17.0"}}`, "package-lock.json", "<<<<<<< ours",
 		"../home/go.mod", "require example.com/b v1.0.0\n")
 	s.ok(os.Symlink("../home", s.root+"/out"))
 	f := s.judged(s.root, riskPlaceRequest{}).Facts
@@ -154,13 +155,14 @@ func TestFactsLocked(t *testing.T) {
 		{"cargo", s.root, "serde", "2.0.0"},
 		{"cargo", s.root + "/not/there", "serde", "2.0.0"},
 		{"npm", s.root, "serde", ""},
+		{"npm", s.root, "lodash", ""},
 		{"go", s.home, "example.com/b", ""},
 		{"go", s.root + "/out", "example.com/b", ""},
 		{"go", "sub", "example.com/a", ""},
 	} {
 		for range 2 {
-			if got := f.Locked(tt.manager, tt.folder, tt.name); got != tt.want {
-				t.Errorf("Locked(%q, %q, %q) = %q, want %q", tt.manager, tt.folder, tt.name, got, tt.want)
+			if got, known := f.Locked(tt.manager, tt.folder, tt.name); got != tt.want || known != (tt.manager != "npm") {
+				t.Errorf("Locked(%q, %q, %q) = %q, %v, want %q", tt.manager, tt.folder, tt.name, got, known, tt.want)
 			}
 		}
 	}

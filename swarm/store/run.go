@@ -97,6 +97,9 @@ func (r *Run) Journal() string { return filepath.Join(r.Dir, "journal.jsonl") }
 // RiskLog is the record of what became of actions that were asked about.
 func (r *Run) RiskLog() string { return filepath.Join(r.Dir, "risk.jsonl") }
 
+// UnknownLog is the record of the programs without a rule that agents ran.
+func (r *Run) UnknownLog() string { return filepath.Join(r.Dir, "unknown.jsonl") }
+
 // Lock is the file whose lock the owner of the run holds.
 func (r *Run) Lock() string { return filepath.Join(r.Dir, "lock") }
 

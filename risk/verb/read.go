@@ -1,0 +1,322 @@
+// Package verb owns the grammar of programs that no rule knows. It finds the
+// word of a command line that says that the program destroys, publishes or
+// sends something. Tiers, rules and verdicts belong to package risk.
+package verb
+
+import (
+	"slices"
+	"strings"
+
+	"agentswarm/risk/argv"
+)
+
+// Class says what a verb does.
+type Class uint8
+
+// The classes of verbs. The zero value means that no such verb was found.
+const (
+	None        Class = iota
+	Message           // it sends a message or money
+	Publication       // it shows something to others
+	Removal           // it removes a program
+	Destruction       // it destroys something
+)
+
+// String is the class as a word of a sentence.
+func (c Class) String() string {
+	switch c {
+	case Message:
+		return "sends"
+	case Publication:
+		return "publishes"
+	case Removal:
+		return "uninstalls"
+	case Destruction:
+		return "destroys"
+	case None:
+	}
+	return "none"
+}
+
+// Reading is how a command line was read.
+type Reading struct {
+	Program string
+	Words   []string // the words that could hold the verb, in their order
+	Verb    string   // as it was found: a word, an option, or the program's name
+	Class   Class
+	// Object is the local object that the verb is about; empty: another one.
+	Object string
+	// Kept says that others may need the local object.
+	Kept bool
+	// Restorable says that the program's removals can be restored.
+	Restorable bool
+	// Read is the word that makes the command a read; empty: none does.
+	Read string
+}
+
+// maxWords is how many words of a command line can be subcommands.
+const maxWords = 5
+
+// Command is a command line of a program that no rule knows.
+type Command struct {
+	Program string
+	Args    []argv.Word
+	// Script says that Program is the file of a script: its name is not read.
+	Script bool
+	// NameOnly says that the verb can only be in the name.
+	NameOnly bool
+}
+
+// Read reads a command line.
+func (t *Tables) Read(cmd Command) Reading {
+	r := Reading{Program: cmd.Program}
+	if t.harmless[cmd.Program] {
+		return r
+	}
+	r.Restorable = t.restorable[cmd.Program]
+	words := subcommands(t, cmd.Args)
+	r.Words = words
+	if r.Read = t.dryRun(cmd.Args, words); r.Read != "" {
+		return r
+	}
+	if cmd.NameOnly {
+		t.readName(&r, words)
+		return r
+	}
+	if t.readWords(&r, words, len(cmd.Args)); r.Class != Destruction && !readsAll(r.Read) {
+		t.readOptions(&r, cmd.Args)
+	}
+	if r.Class == None && !cmd.Script && r.Read == "" {
+		t.readName(&r, words)
+	}
+	return r
+}
+
+// readsAll says that nothing but a read can have this verb.
+func readsAll(word string) bool {
+	return slices.Contains([]string{"list", "ls", "get", "describe", "show", "view", "search", "help", "query", "status", "info"}, word)
+}
+
+// subcommands are the words that may be subcommands: those before the first
+// option, or else those behind it that are no value of an option.
+func subcommands(t *Tables, args []argv.Word) (words []string) {
+	ends, later := false, false
+	for i, w := range args {
+		switch text := w.Value; {
+		case !w.Known || w.Glob:
+			return words
+		case text == "--":
+			ends = true
+		case !ends && len(text) > 1 && text[0] == '-':
+			if len(words) > 0 {
+				return words
+			}
+			later = true
+		case !ends && later && len(words) == 0 && i > 0 && takesValue(t, args[i-1].Value):
+		default:
+			words = append(words, text)
+			if len(words) == maxWords {
+				return words
+			}
+		}
+	}
+	return words
+}
+
+// takesValue says that the word behind an option may be its value.
+func takesValue(t *Tables, option string) bool {
+	return len(option) > 1 && option[0] == '-' && option != "--" && !strings.Contains(option, "=") &&
+		!t.flags[option] && !strings.HasPrefix(option, "--no-")
+}
+
+// dryRun is the word by which a command only reads; empty: there is none.
+func (t *Tables) dryRun(args []argv.Word, words []string) string {
+	if len(words) > 0 && words[0] == "help" {
+		return words[0]
+	}
+	for i, w := range args {
+		if !w.Known || w.Glob {
+			continue
+		}
+		if w.Value == "--" {
+			break
+		}
+		if t.dryWords[w.Value] || i == len(args)-1 && w.Value == "help" {
+			return w.Value
+		}
+		name, ok := strings.CutPrefix(w.Value, "--")
+		if !ok {
+			continue
+		}
+		name, value, has := strings.Cut(name, "=")
+		if has && slices.Contains([]string{"", "false", "no", "0", "off", "none"}, strings.ToLower(value)) {
+			continue
+		}
+		if t.dry[name] {
+			return w.Value
+		}
+		bare := i == len(args)-1 || strings.HasPrefix(args[i+1].Value, "-")
+		if t.bare[name] && bare && !has {
+			return w.Value
+		}
+	}
+	return ""
+}
+
+// ends says that a word is no subcommand, and that none follows it.
+func ends(word string) bool {
+	switch {
+	case word == "", len(word) > maxWord, strings.ContainsAny(word, " \t\n/=@$%'\"(){}[]<>|;&*?,\\+"), strings.HasPrefix(word, "."), strings.HasPrefix(word, "~"), strings.HasPrefix(word, "-"):
+		return true
+	}
+	return strings.Trim(word, "0123456789.") == ""
+}
+
+// readWords looks for the verb among the subcommands. n is the number of all
+// words of the command line.
+func (t *Tables) readWords(r *Reading, words []string, n int) {
+	for i, word := range words {
+		if ends(word) {
+			return
+		}
+		lower := strings.ToLower(word)
+		if t.groups[lower] && i+1 < len(words) && t.strong(words[i+1]) {
+			continue
+		}
+		if t.reading[lower] {
+			if r.Class == None {
+				r.Read = lower
+			}
+			return
+		}
+		compound := parts(word)
+		for _, c := range t.classes {
+			verb, object := t.match(c, i, compound, words)
+			copies := t.copiers[r.Program] && (lower == "push" || lower == "transfer")
+			if verb == "" || copies || c.object[lower] && i+1 == n {
+				continue
+			}
+			if r.Class != None && (c.is != Destruction || !c.strong[lower]) {
+				return // a name behind the verb
+			}
+			r.Verb, r.Class = word, c.is
+			if i+1 < len(words) {
+				object = append(object, words[i+1])
+			}
+			if c.is == Destruction || c.is == Removal {
+				t.local(r, append(object, words[:i]...))
+				return
+			}
+			break // the next word may destroy
+		}
+		if t.neutral[lower] {
+			return
+		}
+	}
+}
+
+// strong says that a word is a verb that is no noun.
+func (t *Tables) strong(word string) bool {
+	return slices.ContainsFunc(t.classes, func(c *class) bool { return c.strong[strings.ToLower(word)] })
+}
+
+// match finds the verb of a class in the word at i, whose parts are compound.
+func (t *Tables) match(c *class, i int, compound, words []string) (verb string, object []string) {
+	lower, next := strings.ToLower(words[i]), ""
+	if i+1 < len(words) {
+		next = strings.ToLower(words[i+1])
+	}
+	whole := c.whole[lower] || c.later[lower] && i > 0 || c.leading[lower] && i == 0
+	switch {
+	case c.strong[lower], whole && !t.reading[next] && (c.is == Destruction || !t.neutral[next] || t.making[next]):
+		return lower, nil
+	case c.things[lower] && t.making[next]:
+		return lower, nil
+	}
+	if len(compound) > 1 {
+		verb, object = c.compound(t, words[i], compound)
+		if t.reading[next] && !c.strong[verb] {
+			return "", nil // a noun: "deploy-key list"
+		}
+		return verb, object
+	}
+	return c.gluedVerb(lower)
+}
+
+// local notes the local object that a removal is about.
+func (t *Tables) local(r *Reading, object []string) {
+	for _, one := range object {
+		for _, part := range append(parts(one), strings.ToLower(one)) {
+			switch {
+			case t.own[part]:
+				r.Object = part
+				return
+			case t.kept[part]:
+				r.Object, r.Kept = part, true
+			}
+		}
+	}
+}
+
+// readOptions looks for a verb among the options.
+func (t *Tables) readOptions(r *Reading, args []argv.Word) {
+	for _, w := range args {
+		if w.Value == "--" {
+			return
+		}
+		if !w.Known || len(w.Value) < 3 || w.Value[0] != '-' || len(w.Value) > maxWord {
+			continue
+		}
+		name, value, has := strings.Cut(w.Value, "=")
+		if has && slices.Contains([]string{"false", "no", "0", "off", "never"}, strings.ToLower(value)) {
+			continue
+		}
+		for _, c := range t.classes {
+			if c.is > r.Class && c.option(t, name) {
+				r.Verb, r.Class, r.Object, r.Kept = name, c.is, "", false
+				if c.is == Destruction {
+					t.local(r, []string{strings.TrimLeft(name, "-")})
+				}
+				return
+			}
+		}
+	}
+}
+
+// option says that an option is a verb of the class.
+func (c *class) option(t *Tables, name string) bool {
+	if c.single[name] {
+		return true
+	}
+	long, ok := strings.CutPrefix(name, "--")
+	if !ok && c.is == Destruction && strings.HasPrefix(name, "-delete") {
+		return !t.modifiers[name[1:]] // of an older program
+	}
+	if !ok || t.modifiers[long] {
+		return false
+	}
+	return c.options[long] || slices.ContainsFunc(c.prefixes, func(p string) bool { return strings.HasPrefix(long, p) })
+}
+
+// readName looks for a verb in the name of the program: "x-delete".
+func (t *Tables) readName(r *Reading, words []string) {
+	all := parts(r.Program)
+	if len(all) < 2 || len(r.Program) > maxWord || len(words) > 0 && t.reading[strings.ToLower(words[0])] {
+		return
+	}
+	first := 0
+	if all[0] == "git" {
+		first = 1
+	}
+	for _, c := range t.classes {
+		if c.is == Removal {
+			continue
+		}
+		for at := first; at < len(all); at++ {
+			if c.strong[all[at]] || c.is == Destruction && c.last[all[at]] && at == len(all)-1 && at > 0 {
+				r.Verb, r.Class = r.Program, c.is
+				return
+			}
+		}
+	}
+}
