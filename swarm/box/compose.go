@@ -185,11 +185,26 @@ func (c *composing) programs() {
 			continue
 		}
 		at := parented(path)
+		// A program of npm is a chain of links into the packages that it needs.
+		if packages := packagesOf(target); packages != "" {
+			show(packages)
+		}
 		show(at)
 		if target != at {
 			show(target)
 		}
 	}
+}
+
+// packagesOf is the outermost folder of npm packages that a path lies in; empty for
+// none.
+func packagesOf(path string) string {
+	const packages = "/node_modules"
+	before, _, ok := strings.Cut(path, packages+"/")
+	if !ok {
+		return ""
+	}
+	return before + packages
 }
 
 // hide puts masks on what agents do not see.

@@ -179,6 +179,30 @@ func TestPrograms(t *testing.T) {
 	}
 }
 
+// TestPackagesBelowTmp runs a program of npm below a /tmp that is hidden: a chain
+// of links into packages, with a file that it reads from another package.
+func TestPackagesBelowTmp(t *testing.T) {
+	t.Parallel()
+	for _, rung := range namespaced(t) {
+		g := newGround(t, inTmp(t))
+		mkdir(t, g.Dir+"/x/bin")
+		mkdir(t, g.Dir+"/x/node_modules/.bin")
+		mkdir(t, g.Dir+"/x/node_modules/cli")
+		mkdir(t, g.Dir+"/x/node_modules/lib")
+		write(t, g.Dir+"/x/node_modules/lib/text", "from lib")
+		testprogram.Write(t, g.Dir+"/x/node_modules/cli/cli", "#!/bin/sh\ncat '"+g.Dir+"/x/node_modules/lib/text'; echo >'"+g.Dir+"/x/node_modules/lib/new' && echo written\n")
+		if err := errors.Join(os.Symlink("../cli/cli", g.Dir+"/x/node_modules/.bin/cli"),
+			os.Symlink("../node_modules/.bin/cli", g.Dir+"/x/bin/cli")); err != nil {
+			t.Fatal(err)
+		}
+		p := g.on(rung)
+		p.Programs = []string{g.Dir + "/x/bin", g.Dir + "/x/bin/cli"}
+		if out := sh(t, compose(t, rung, p), `"$1/x/bin/cli" 2>&-; true`, g.Dir); strings.TrimSpace(out) != "from lib" {
+			t.Errorf("%v: %q", rung, out)
+		}
+	}
+}
+
 // TestHideLinks follows what is hidden to where it is.
 func TestHideLinks(t *testing.T) {
 	t.Parallel()

@@ -7,7 +7,6 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -15,7 +14,6 @@ import (
 	"agentswarm/swarm/agent"
 	"agentswarm/swarm/agent/kinds"
 	"agentswarm/swarm/config"
-	"agentswarm/swarm/proc"
 )
 
 func newAgentsCommand(env Env) *cli.Command {
@@ -196,33 +194,6 @@ func abilities(can agent.Abilities) []string {
 // versionTime is how long a program may take to say its version. Some of them
 // take seconds to start.
 const versionTime = 10 * time.Second
-
-// versions asks all programs that are here for theirs, at once.
-func (env Env) versions(ctx context.Context) map[string]found {
-	ctx, cancel := context.WithTimeout(ctx, versionTime)
-	defer cancel()
-	all := map[string]found{}
-	var mu sync.Mutex // guards all
-	var asking sync.WaitGroup
-	for _, f := range env.found() {
-		asking.Go(func() {
-			one := found{Found: f}
-			if f.Program != "" && f.Here() {
-				said, err := proc.Query(ctx, proc.QueryRequest{
-					Argv: append([]string{f.Path}, f.Kind.Version.Args...), Env: programEnviron(&f, env.Environ), Dir: "/",
-				})
-				if one.version = kinds.Version(said); err != nil && one.version == "" {
-					one.failed = ": " + unanswered(ctx, err)
-				}
-			}
-			mu.Lock()
-			defer mu.Unlock()
-			all[f.Name] = one
-		})
-	}
-	asking.Wait()
-	return all
-}
 
 // unanswered is why a program did not say its version.
 func unanswered(ctx context.Context, err error) string {

@@ -76,6 +76,7 @@ func runFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "detach", Usage: "return once the run has begun; it goes on without this terminal"},
 		jsonFlag(),
 		yesFlag(),
+		anywayFlag(),
 		&cli.BoolFlag{Name: "trust", Usage: "approve the commands that come from this repository's configuration"},
 	}
 }
@@ -113,6 +114,9 @@ func runHere(c *cli.Context, env Env, report *report) error {
 		}
 	}
 	if err := p.modelNamed(pl); err != nil {
+		return err
+	}
+	if err := p.kindsReady(c.Context, pl, c.Bool("anyway")); err != nil {
 		return err
 	}
 	p.sayAgent(pl)

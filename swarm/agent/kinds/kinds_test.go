@@ -191,3 +191,40 @@ func TestCheck(t *testing.T) {
 		}
 	}
 }
+
+// TestUnfit holds that agents are not started whose program is known not to work,
+// or which are not logged in.
+func TestUnfit(t *testing.T) {
+	t.Parallel()
+	kind := agent.Kind{
+		Name: "k", Program: "k", Install: "npm install -g k", Version: agent.Versions{Oldest: "0.87.1", Newest: "0.87.1", Broken: "0.74"},
+		Login: func(agent.Surroundings) agent.Login { return agent.Login{} },
+	}
+	in, out := agent.Login{Name: "key"}, agent.Login{Missing: "set K"}
+	for _, test := range []struct {
+		version string
+		login   agent.Login
+		want    string
+	}{
+		{"0.74.2", in, "agent k: your k is 0.74.2; needs 0.87.1"},
+		{"0.9.0", in, "agent k: your k is 0.9.0; needs 0.87.1"},
+		{"0.75.0", in, ""},
+		{"0.87.1", in, ""},
+		{"1.0.0", in, ""},
+		{"", in, ""},
+		{"0.87.1", out, "agent k: it is not logged in"},
+	} {
+		got := ""
+		if unfit := Check(Found{Kind: kind, Path: "/k", Login: test.login}, test.version); unfit != nil {
+			got = unfit.Error()
+		}
+		if got != test.want {
+			t.Errorf("Check of %q = %q, want %q", test.version, got, test.want)
+		}
+	}
+	for _, k := range All() {
+		if b := k.Version.Broken; b != "" && Judge(k.Version.Oldest, k.Version) != Tested {
+			t.Errorf("%s: %s is broken, and %s was tried", k.Name, b, k.Version.Oldest)
+		}
+	}
+}

@@ -20,7 +20,8 @@ const (
 	Unknown Verdict = iota
 	Older           // than any that was tried
 	Tested
-	Newer // than any that was tried
+	Newer  // than any that was tried
+	Broken // too old: it is known not to work
 )
 
 // String is the word for the verdict.
@@ -32,6 +33,8 @@ func (v Verdict) String() string {
 		return "tested"
 	case Newer:
 		return "newer than tested"
+	case Broken:
+		return "too old"
 	default:
 		return "unknown"
 	}
@@ -61,6 +64,8 @@ func Judge(version string, tried agent.Versions) Verdict {
 	switch {
 	case !ok || !low || !high:
 		return Unknown
+	case broken(has, tried.Broken):
+		return Broken
 	case slices.Compare(has[:], oldest[:]) < 0:
 		return Older
 	case slices.Compare(has[:], newest[:]) > 0:
@@ -70,6 +75,13 @@ func Judge(version string, tried agent.Versions) Verdict {
 	default:
 		return Tested
 	}
+}
+
+// broken reports whether a version is at most the newest that does not work, by
+// its first two numbers.
+func broken(has [3]int, newest string) bool {
+	most, ok := numbers(newest + ".0")
+	return ok && slices.Compare(has[:2], most[:2]) <= 0
 }
 
 // numbers are the three of a version.
@@ -88,11 +100,34 @@ func numbers(version string) (n [3]int, ok bool) {
 	return n, true
 }
 
+// Unfit is why agents of a found kind should not be started: its program is known
+// not to work, or it is not logged in. It is nil where they may be.
+type Unfit struct{ Kind, Reason, Advice string }
+
+func (u *Unfit) Error() string { return "agent " + u.Kind + ": " + u.Reason }
+
+// Check returns why agents of a found kind should not be started, by the version
+// that its program said; empty: it is not known.
+func Check(f Found, version string) *Unfit {
+	if Judge(version, f.Version) == Broken {
+		return &Unfit{
+			Kind: f.Name, Reason: "your " + f.Name + " is " + version + "; needs " + f.Version.Oldest,
+			Advice: "update it: " + cmp.Or(f.Install, f.Program),
+		}
+	}
+	if f.Kind.Login != nil && f.Program != "" && f.Login.Name == "" {
+		return &Unfit{Kind: f.Name, Reason: "it is not logged in", Advice: f.Login.Missing}
+	}
+	return nil
+}
+
 // Advice says what a verdict means to a person; empty for nothing.
 func Advice(k agent.Kind, v Verdict) string {
 	switch v {
 	case Older:
 		return "older than " + k.Version.Oldest + ", the oldest that was tried; update it: " + cmp.Or(k.Install, k.Program)
+	case Broken:
+		return "too old to work; needs " + k.Version.Oldest + "; update it: " + cmp.Or(k.Install, k.Program)
 	case Newer:
 		return "newer than " + k.Version.Newest + ", the newest that was tried"
 	case Unknown:
