@@ -27,9 +27,11 @@ func newAnswerCommand(env Env) *cli.Command {
 		Usage:     "answer a question of an agent",
 		ArgsUsage: "ID [yes|no|TEXT]",
 		Flags:     answerFlags(),
-		Description: `Answers one question of the inbox: yes and no allow and deny the action, any
-other text allows it and is passed on. Without an answer it shows the action and
-asks for one, on a terminal. An id may be shortened while it means one question.
+		Description: `Answers one question of the inbox. A request for permission takes yes or no;
+"yes, TEXT" and "no, TEXT" also pass the text to the agent. Any other text is
+refused. A question that asks for words takes any text. Without an answer the
+command shows the question and asks for one, on a terminal. An id may be
+shortened while it means one question.
 
 With --for run the answer holds for the same action of any agent of the run; what
 is DESTRUCTIVE when it is asked is not allowed by it.
@@ -37,6 +39,7 @@ is DESTRUCTIVE when it is asked is not allowed by it.
 Examples:
   swarm answer k3x9q2-1 yes
   swarm answer 2 no --reason "not on a Friday"
+  swarm answer 3 "yes, but only the staging database"
   swarm answer k3x9q2-3 "the staging database"
   swarm answer k3x9q2-4`,
 		Action: func(c *cli.Context) error {
@@ -46,7 +49,7 @@ Examples:
 			}
 			return answerAction(c, env, func(p *place, all []asked) (*control.Answer, error) {
 				if len(args) == 2 {
-					return answerText(args[1])
+					return answerText(all[0], args[1])
 				}
 				return p.askAnswer(all[0])
 			}, args[:1]...)
@@ -91,20 +94,19 @@ func answerFlags() []cli.Flag {
 	}
 }
 
-// answerText is what a word of the user's means as an answer.
-func answerText(text string) (*control.Answer, error) {
-	switch strings.ToLower(strings.TrimSpace(text)) {
-	case "":
+// answerText reads the text of an answer to a question.
+func answerText(q asked, text string) (*control.Answer, error) {
+	switch {
+	case strings.TrimSpace(text) == "":
 		return nil, usagef("the answer is empty; say yes, no, or what the agent should know")
-	case "y", "yes":
-		return &control.Answer{Allow: true}, nil
-	case "n", "no":
-		return &control.Answer{}, nil
-	}
-	if !utf8.ValidString(text) {
+	case !utf8.ValidString(text):
 		return nil, usagef("the answer is not UTF-8")
 	}
-	return &control.Answer{Allow: true, Text: text}, nil
+	d, err := inbox.Decide(&q.Questioned, text)
+	if unclear := (*inbox.UnclearError)(nil); errors.As(err, &unclear) && q.doubt == nil {
+		return nil, &UsageError{Text: unclear.Error(), Advice: unclear.Hint()}
+	}
+	return &control.Answer{Allow: d.Allow, Text: d.Text, Reason: d.Reason}, nil
 }
 
 // answerAction finds the questions, gets the answer and gives it. Nothing is
@@ -129,7 +131,7 @@ func answerAction(c *cli.Context, env Env, get func(*place, []asked) (*control.A
 	if err != nil {
 		return err
 	}
-	answer.For, answer.Reason = span, c.String("reason")
+	answer.For, answer.Reason = span, cmp.Or(c.String("reason"), answer.Reason)
 	return p.giveAll(c, all, answer)
 }
 
@@ -213,7 +215,8 @@ func (q asked) outcome(a *control.Answer) string {
 		word = "allowed"
 	}
 	line := q.ID + " " + word
-	if q.Question.Agent == "" && a.Text != "" {
+	_, inquiry := inbox.InquiryOf(&q.Questioned)
+	if inquiry && a.Text != "" {
 		line = q.ID + " answered: " + Printable(a.Text)
 	} else if q.Question.Agent == "" && q.doubt == nil {
 		line = q.ID + " answered: " + yesOrNo(a.Allow)
@@ -260,7 +263,7 @@ func (p *place) askAnswer(q asked) (*control.Answer, error) {
 	if !p.attended() {
 		return nil, &UsageError{
 			Text:   "answer: what is the answer to " + q.ID + "?",
-			Advice: fmt.Sprintf("`%s answer %s yes`, no, or a text", p.env.Calls, q.ID),
+			Advice: fmt.Sprintf("`%s answer %s yes`, no, or the text of an answer", p.env.Calls, q.ID),
 		}
 	}
 	tier, reason := foundText(q.Risk)
@@ -268,7 +271,7 @@ func (p *place) askAnswer(q asked) (*control.Answer, error) {
 	if q.Risk != nil {
 		action = plainAction(action)
 	}
-	wants, choices := tier+wholeAction(action)+reason, "y, n or a text"
+	wants, choices := tier+wholeAction(action)+reason, "y or n"
 	if in, ok := inbox.InquiryOf(&q.Questioned); ok {
 		wants = PrintableText(in.Question)
 		if len(in.Choices) > 0 {
@@ -281,7 +284,7 @@ func (p *place) askAnswer(q asked) (*control.Answer, error) {
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, fmt.Errorf("read the answer: %w", err)
 	}
-	return answerText(strings.TrimSpace(line))
+	return answerText(q, line)
 }
 
 // findQuestions finds open questions by what the user calls them.

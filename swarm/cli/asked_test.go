@@ -100,6 +100,11 @@ func TestCalled(t *testing.T) {
 func TestTypedAnswer(t *testing.T) {
 	t.Parallel()
 	open := []asked{question("k3x9q2-1", "a1", `1`), question("k3x9q2-2", "a2", `1`)}
+	for _, text := range []string{"the second one", "nobody", "yesterday"} {
+		if q, got, err := typedAnswer(text, open); err == nil {
+			t.Errorf("typedAnswer(%q) = %s %+v, want an error", text, q.ID, got)
+		}
+	}
 	for _, tt := range []struct {
 		give, of string
 		want     *control.Answer
@@ -111,8 +116,8 @@ func TestTypedAnswer(t *testing.T) {
 		{"n.", "k3x9q2-1", &control.Answer{}},
 		{"y 2", "k3x9q2-2", &control.Answer{ID: "k3x9q2-2", Allow: true}},
 		{"n k3x9q2-1", "k3x9q2-1", &control.Answer{ID: "k3x9q2-1"}},
-		{"the second one", "k3x9q2-1", &control.Answer{Allow: true, Text: "the second one"}},
-		{"nobody", "k3x9q2-1", &control.Answer{Allow: true, Text: "nobody"}},
+		{"never", "k3x9q2-1", &control.Answer{}},
+		{"don't use it", "k3x9q2-1", &control.Answer{Reason: "don't use it"}},
 	} {
 		q, got, err := typedAnswer(tt.give, open)
 		if err != nil || (got == nil) != (tt.want == nil) {

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"agentswarm/swarm/control"
+	"agentswarm/swarm/inbox"
 )
 
 // counter is where the owner of a run takes answers from the person at its
@@ -156,7 +157,7 @@ func typedAnswer(line string, open []asked) (asked, *control.Answer, error) {
 	switch first {
 	case "y", "yes", "n", "no":
 	default:
-		answer, err := answerText(strings.TrimSpace(line))
+		answer, err := answerText(open[0], line)
 		return open[0], answer, err
 	}
 	answer := &control.Answer{Allow: first[0] == 'y'}
@@ -186,9 +187,12 @@ func noteOf(open []asked, here bool) (note, hint string) {
 	case !here:
 		hint = fmt.Sprintf("%s answer %s yes, or no", program, q.ID)
 	case len(open) > 1:
-		hint = fmt.Sprintf("type y, n or a text and Enter for %s; y ID or n ID for others: %s inbox", q.ID, program)
+		hint = fmt.Sprintf("type y, n or an answer and Enter for %s; y ID or n ID for others: %s inbox", q.ID, program)
 	default:
-		hint = "type y, n or a text, and Enter"
+		hint = "type y or n, and Enter"
+		if _, words := inbox.InquiryOf(&q.Questioned); words {
+			hint = "type the answer, and Enter"
+		}
 	}
 	return note, hint
 }

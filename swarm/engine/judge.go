@@ -319,6 +319,14 @@ func (h *heard) wait(id string, answer chan<- *event.Replied) {
 	h.of[id] = answer
 }
 
+// waits reports whether a hook waits for the answer to a question.
+func (h *heard) waits(id string) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	_, ok := h.of[id]
+	return ok
+}
+
 // tell passes an answer on, once, and reports whether a hook waits for it.
 func (h *heard) tell(id string, r *event.Replied) bool {
 	h.mu.Lock()

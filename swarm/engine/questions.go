@@ -156,6 +156,9 @@ func (e *Engine) deny(t *attempt, asked *event.Asked, by task.By, why string) {
 func (e *Engine) Answer(a inbox.Answer) (err error) {
 	ok := e.do(func(context.Context) {
 		var closed []inbox.Closed
+		if err = e.canRemark(&a); err != nil {
+			return
+		}
 		if closed, err = e.box.Answer(a); err != nil {
 			return
 		}
@@ -200,7 +203,7 @@ func (e *Engine) reply(q *event.Questioned, r *event.Replied) error {
 func (e *Engine) tell(q *event.Questioned, r *event.Replied) error {
 	e.settleRuling(q, r)
 	if e.heard.tell(q.ID, r) {
-		return nil
+		return e.remark(q, r)
 	}
 	l := e.lines.get(q.Agent)
 	if l == nil || l.attempt != q.Attempt ||
@@ -209,6 +212,42 @@ func (e *Engine) tell(q *event.Questioned, r *event.Replied) error {
 	}
 	return nil
 }
+
+// canRemark refuses a text beside a yes that cannot reach the agent: its hook
+// takes none with a yes, and the agent takes no messages.
+func (e *Engine) canRemark(a *inbox.Answer) error {
+	q := e.box.Waiting(a.ID)
+	if !a.Allow || a.Text == "" || q == nil || !e.heard.waits(q.ID) {
+		return nil
+	}
+	line := e.lines.get(q.Agent)
+	if line == nil {
+		return nil // it is ending
+	}
+	if err := line.Steers(); err != nil {
+		return fmt.Errorf("the text cannot reach %s, which %w; answer yes alone, or no with the text", q.Agent, err)
+	}
+	return nil
+}
+
+// remark sends an agent the text that came with a yes.
+func (e *Engine) remark(q *event.Questioned, r *event.Replied) error {
+	line := e.lines.get(q.Agent)
+	if !r.Allow || r.Text == "" || line == nil || line.attempt != q.Attempt {
+		return nil
+	}
+	sent := &event.Sent{Agent: q.Agent, Attempt: q.Attempt, Text: allowedWith + r.Text, Auto: true}
+	if err := e.append(sent); err != nil {
+		return err
+	}
+	if err := line.Steer(sent.Text); err != nil {
+		return fmt.Errorf("%s %w", q.Agent, err)
+	}
+	return nil
+}
+
+// allowedWith comes before the text that a person gave with a yes.
+const allowedWith = "A person allowed the action that you asked for and says: "
 
 // endQuestions closes what an agent asked and nobody has answered.
 func (e *Engine) endQuestions(id task.ID) {

@@ -284,6 +284,15 @@ func (b *Box) EndKey(key string) []*event.Questioned {
 	return ended
 }
 
+// Waiting returns the open question of an id; nil where there is none.
+func (b *Box) Waiting(id string) *event.Questioned {
+	at := slices.IndexFunc(b.open, func(q *event.Questioned) bool { return q.ID == id })
+	if at < 0 {
+		return nil
+	}
+	return b.open[at]
+}
+
 // Open is how many questions wait.
 func (b *Box) Open() int { return len(b.open) }
 

@@ -9,20 +9,29 @@ import (
 	"agentswarm/swarm/event"
 )
 
-// Inquiry is what a script asks a person: the action of its question.
+// Inquiry is a question that asks for words and not for permission: one of a
+// script, or one of an agent whose action has a question and nothing to do.
 type Inquiry struct {
 	Question string   `json:"question"`
 	Choices  []string `json:"choices,omitempty"`
 	Default  *string  `json:"default,omitempty"`
 }
 
-// InquiryOf is what a script asks by a question; false where an agent asks.
+// InquiryOf returns the inquiry of a question; false where an agent asks for
+// permission.
 func InquiryOf(q *event.Questioned) (Inquiry, bool) {
-	var in Inquiry
-	if q.Agent != "" || json.Unmarshal(q.Action, &in) != nil {
+	var in struct {
+		Inquiry
+		Command, Write, Git, Tool json.RawMessage
+	}
+	if json.Unmarshal(q.Action, &in) != nil {
 		return Inquiry{}, false
 	}
-	return in, true
+	acts := len(in.Command)+len(in.Write)+len(in.Git)+len(in.Tool) > 0
+	if q.Agent != "" && (acts || strings.TrimSpace(in.Question) == "") {
+		return Inquiry{}, false
+	}
+	return in.Inquiry, true
 }
 
 // ChoiceError is an answer that is none of the choices.
@@ -35,8 +44,8 @@ func (e *ChoiceError) Error() string {
 	return fmt.Sprintf("question %s wants one of: %s", e.ID, strings.Join(e.Choices, ", "))
 }
 
-// fits makes an answer to a script's question one of its choices: a yes or a
-// no is one where it is among them.
+// fits makes an answer to an inquiry a text, and to that of a script one of its
+// choices.
 func fits(q *event.Questioned, r *event.Replied) error {
 	in, ok := InquiryOf(q)
 	if !ok {
@@ -48,7 +57,7 @@ func fits(q *event.Questioned, r *event.Replied) error {
 			r.Text = "yes"
 		}
 	}
-	if len(in.Choices) == 0 {
+	if len(in.Choices) == 0 || q.Agent != "" { // an agent's are proposals
 		return nil
 	}
 	at := slices.IndexFunc(in.Choices, func(c string) bool { return strings.EqualFold(c, strings.TrimSpace(r.Text)) })

@@ -55,7 +55,7 @@ func Kind() agent.Kind {
 		},
 		Program:   "codex",
 		Install:   "npm install -g @openai/codex",
-		Version:   agent.Versions{Args: []string{"--version"}, Oldest: "0.169.0", Newest: "0.169.0"},
+		Version:   agent.Versions{Args: []string{"--version"}, Oldest: "0.169.0", Newest: "0.169.0", Broken: "0.120"},
 		Providers: []string{"openai"}, Bare: true,
 		Variables: []string{"OPENAI_BASE_URL", "OPENAI_ORGANIZATION", "OPENAI_PROJECT", "CODEX_*"},
 		Can: agent.Abilities{

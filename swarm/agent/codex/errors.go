@@ -3,6 +3,7 @@ package codex
 import (
 	"encoding/json"
 	"maps"
+	"net/http"
 	"regexp"
 	"slices"
 	"strconv"
@@ -51,7 +52,9 @@ func (f *failure) kind(message string) task.ErrorKind {
 	switch word {
 	case "usageLimitExceeded", "sessionBudgetExceeded":
 		return task.Quota
-	case "rateLimitExceeded", "tooManyDenials":
+	case "rateLimitExceeded":
+		return fault.Kind(http.StatusTooManyRequests, message+"\n"+f.Details) // its words may tell of a quota
+	case "tooManyDenials":
 		return task.RateLimit
 	case "serverOverloaded", "internalServerError", "flexUnavailable", "policyCapacityUnavailable":
 		return task.Overloaded
@@ -61,6 +64,9 @@ func (f *failure) kind(message string) task.ErrorKind {
 		return task.Invalid
 	case "cyberPolicy", "misalignmentPolicyViolation", "inferenceHookDenied":
 		return task.Refused
+	}
+	if status == http.StatusTooManyRequests {
+		message += "\n" + f.Details
 	}
 	return fault.Kind(status, message)
 }

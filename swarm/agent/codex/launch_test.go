@@ -282,7 +282,7 @@ func TestReply(t *testing.T) {
 		{"other 1", true, ""},
 		{"", true, ""},
 	} {
-		if got := reply(agent.Reply{Ask: test.ask, Allow: test.allow}); string(got) != test.want {
+		if got := (&talk{}).reply(agent.Reply{Ask: test.ask, Allow: test.allow}); string(got) != test.want {
 			t.Errorf("reply(%q, %t) = %s, want %s", test.ask, test.allow, got, test.want)
 		}
 	}

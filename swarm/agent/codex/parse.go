@@ -131,6 +131,9 @@ func (p *parser) message(w *heard, line []byte) []event.Event {
 		if _, _, known := approvals(w.Method); known {
 			return []event.Event{&event.Asked{ID: asked(w.Method, bytes.Clone(w.ID)), Action: bytes.Clone(line)}}
 		}
+		if asks, ok := inquiry(w, line); ok {
+			return []event.Event{asks}
+		}
 		return []event.Event{&event.Raw{Line: bytes.Clone(line)}} // somebody must refuse it
 	}
 	if w.Params.Thread != "" && w.Params.Thread != p.thread {

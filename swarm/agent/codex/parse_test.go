@@ -250,6 +250,8 @@ func TestMeans(t *testing.T) {
 		{`"rateLimitExceeded"`, "Please try again in 1.5s.", "", task.RateLimit, "Please try again in 1.5s.", 1500},
 		{`"rateLimitExceeded"`, "Please try again in 300ms.", "", task.RateLimit, "Please try again in 300ms.", 300},
 		{`"rateLimitExceeded"`, "try again in 2 minutes", "", task.RateLimit, "try again in 2 minutes", 120000},
+		{`"rateLimitExceeded"`, "You exceeded your current quota", "", task.Quota, "You exceeded your current quota", 0},
+		{`{"responseTooManyFailedAttempts":{"httpStatusCode":429}}`, "exceeded retry limit", `{"error":{"code":"insufficient_quota"}}`, task.Quota, "exceeded retry limit", 0},
 		{`"serverOverloaded"`, "x", "", task.Overloaded, "x", 0},
 		{`"internalServerError"`, "x", "", task.Overloaded, "x", 0},
 		{`"unauthorized"`, "x", "", task.Auth, "x", 0},

@@ -134,9 +134,13 @@ func approvals(method string) (yes, no string, known bool) {
 // asked is what a question is called: its method and its id.
 func asked(method string, id json.RawMessage) string { return method + " " + string(id) }
 
-// reply answers a question.
-func reply(r agent.Reply) []byte {
+// reply answers a question. Codex takes no text with a yes, so that is a
+// message of its own.
+func (t *talk) reply(r agent.Reply) []byte {
 	method, id, _ := strings.Cut(r.Ask, " ")
+	if method == inquiryMethod {
+		return t.replyInquiry(id, r)
+	}
 	yes, no, known := approvals(method)
 	if !known || !json.Valid([]byte(id)) {
 		return nil
@@ -145,7 +149,11 @@ func reply(r agent.Reply) []byte {
 	if r.Allow {
 		decision = yes
 	}
-	return line(message{ID: json.RawMessage(id), Result: object{"decision": decision}})
+	text := line(message{ID: json.RawMessage(id), Result: object{"decision": decision}})
+	if r.Text != "" {
+		text = append(text, t.steer(r.Text)...)
+	}
+	return text
 }
 
 // unanswerable refuses a request of the agent, which would wait for its answer;
