@@ -54,6 +54,9 @@ type Kind struct {
 	// write nothing while their model does. It bounds the idle time-out that
 	// nobody set for the agent itself from below.
 	Quiet time.Duration
+	// Stall is how long a stream of its model may send nothing while no tool of the
+	// agent runs; 0 is [Stall].
+	Stall time.Duration
 	// Linger is how long an agent may go on after its answer without a word; 0 is
 	// [Linger].
 	Linger time.Duration
@@ -65,6 +68,9 @@ type Kind struct {
 	// Sessions are globs, below the state folder, of what another agent needs
 	// to go on with the conversation. They are kept; the rest is not.
 	Sessions []string
+	// Placed is set where a conversation can be continued only in a workspace at
+	// the same path.
+	Placed bool
 	// Check refuses, before any starts, what an agent cannot be told though its
 	// kind can, such as an effort that it has no word for. Nil: nothing.
 	Check func(*Spec) error
@@ -118,6 +124,8 @@ type Listed struct {
 type Versions struct {
 	Args           []string // what makes the program say its own
 	Oldest, Newest string   // inclusive, as MAJOR.MINOR.PATCH
+	// Broken is the newest MAJOR.MINOR that is known not to work; empty: none is.
+	Broken string
 }
 
 // Abilities are what agents of a kind can be asked for. What is false is

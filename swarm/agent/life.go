@@ -33,6 +33,9 @@ type Life struct {
 	// Door is where the supervisor lets visitors in; empty: nowhere.
 	Door string
 
+	// Stall is how long the agent may write nothing while none of its tools runs;
+	// 0 is for as long as at any time.
+	Stall time.Duration
 	// Linger is how long the agent may go on after its answer without a word; 0 is
 	// [Linger], and less than that for as long as it likes.
 	Linger time.Duration
@@ -69,11 +72,19 @@ type Outcome struct {
 	// Session is the id of the conversation, and Model the model that answered,
 	// as far as the agent said.
 	Session, Model string
+	// Worked is set where the model answered at least one request.
+	Worked bool
 	// Said is the last text that was no answer.
 	Said  string
 	Error *event.Erred // the last error it reported, if no answer followed
+	// Hopeless is a request that the agent makes again though its quota is used
+	// up. It is ended for that.
+	Hopeless *event.Retry
 	// Limit is Timeout or IdleTimeout where one of them ended the attempt.
 	Limit task.ErrorKind
+	// Stalled is how long it wrote nothing while it waited for its model, where that
+	// ended the attempt.
+	Stalled time.Duration
 	// Stopped is the cause of the context where that ended the attempt.
 	Stopped error
 	// Lingered is set where the agent had answered, said nothing more and did not
@@ -168,7 +179,13 @@ func (o *Outcome) Judge(spec *Spec, changed bool) (ok bool, kind task.ErrorKind,
 				"did nothing but wait for its provider, for longer than %s and its idle time-out of %s: %s",
 				MostWaits, spec.IdleTimeout, o.Waits)
 		}
+		if o.Stalled > 0 {
+			return false, task.IdleTimeout, fmt.Sprintf("its model sent nothing for %s", o.Stalled)
+		}
 		return false, task.IdleTimeout, fmt.Sprintf("wrote nothing for %s", spec.IdleTimeout)
+	}
+	if h := o.Hopeless; h != nil && o.Answer == nil {
+		return false, h.Kind, said(h.Message, "its provider refuses it")
 	}
 	stands := o.Stands && o.Answer != nil && spec.Success == SuccessAnswer
 	switch o.Exit.Reason {

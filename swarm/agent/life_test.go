@@ -301,7 +301,7 @@ func TestLiveOutcomes(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			if out := live(t, t.Context(), life(t, test.spec, test.script, "")); !test.want(out) {
-				t.Errorf("Live = %+v, answer %.100q, error %+v", out, out.Answer, out.Error)
+				t.Errorf("Live = %+v, answer %.100v, error %+v", out, out.Answer, out.Error)
 			}
 		})
 	}

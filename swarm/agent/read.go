@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"agentswarm/swarm/event"
+	"agentswarm/swarm/fault"
 	"agentswarm/swarm/task"
 )
 
@@ -33,7 +34,12 @@ type reader struct {
 	// it uses a tool.
 	answered bool
 	good     *event.Answered
-	err      error
+	// tools are those that were begun and have not ended, by their ids.
+	tools map[string]bool
+	// refused is when the agent first said that no server listens, since its model
+	// last answered.
+	refused time.Time
+	err     error
 }
 
 const (
@@ -221,11 +227,22 @@ func (r *reader) see(events []event.Event) {
 		switch e := e.(type) {
 		case *event.Spent:
 			r.outcome.Usage.Add(e.Usage)
+			r.outcome.Worked = r.outcome.Worked || e.Usage.Tokens() > 0
 		case *event.Erred:
 			r.erred(e)
 		case *event.Answered:
 			r.take(e)
+			r.outcome.Worked = true
+		case *event.ToolStart:
+			r.outcome.Worked = true
+			if r.tools == nil {
+				r.tools = map[string]bool{}
+			}
+			r.tools[e.ID] = true
+		case *event.ToolEnd:
+			delete(r.tools, e.ID)
 		case *event.Retry:
+			r.despair(e)
 			r.line.excuse(time.Duration(max(0, min(e.RetryAfterMS, MostWaits.Milliseconds()))) * time.Millisecond)
 		case *event.Text:
 			r.outcome.Said = e.Text
@@ -257,7 +274,7 @@ func (r *reader) follow(e event.Event) {
 		r.outgrow()
 	}
 	if r.outcome.Waits != "" {
-		r.outcome.Waits = ""
+		r.outcome.Waits, r.refused = "", time.Time{}
 		r.line.goesOn()
 	}
 }
@@ -267,6 +284,21 @@ func (r *reader) follow(e event.Event) {
 func (r *reader) outgrow() {
 	if !r.outcome.Lingered {
 		r.outcome.Stands, r.good = false, nil
+	}
+}
+
+// despair notes a request that is made again in vain: its quota is used up, or no
+// server has listened for some time.
+func (r *reader) despair(e *event.Retry) {
+	_, nobody := fault.Unreachable(e.Message)
+	switch {
+	case e.Kind == task.Quota:
+		r.outcome.Hopeless = e
+	case !nobody || r.line == nil: // or it is read again
+	case r.refused.IsZero():
+		r.refused = time.Now()
+	case time.Since(r.refused) >= hopelessAfter:
+		r.outcome.Hopeless = e
 	}
 }
 

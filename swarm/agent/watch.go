@@ -13,6 +13,13 @@ import (
 // its kind says nothing else of that. Some never end.
 const Linger = 30 * time.Second
 
+// Stall is how long a stream of a model may send nothing by default.
+const Stall = 10 * time.Minute
+
+// hopelessAfter is how long an agent may try to reach a server that does not
+// listen.
+const hopelessAfter = 30 * time.Second
+
 // MostWaits is how long an agent may do nothing but say that it waits for its
 // provider. From then on it is idle.
 const MostWaits = time.Hour
@@ -42,6 +49,7 @@ type watcher struct {
 	wrote wrote
 
 	total, idle, linger *time.Timer
+	ended               bool // for a request that its provider will refuse again
 }
 
 // printed says whether an agent has printed some more by the time that something
@@ -53,8 +61,9 @@ type printed struct{ some, counts bool }
 func (l *Life) watch(ctx context.Context, p watched, read *reader) {
 	w := &watcher{
 		life: l, read: read, wrote: wrote{busy: time.Now()},
-		total: timer(l.Spec.Timeout), idle: timer(l.Spec.IdleTimeout), linger: timer(0),
+		total: timer(l.Spec.Timeout), linger: timer(0),
 	}
+	w.idle = timer(w.quietLimit())
 	defer w.total.Stop()
 	defer w.idle.Stop()
 	defer w.linger.Stop()
@@ -66,7 +75,10 @@ func (l *Life) watch(ctx context.Context, p watched, read *reader) {
 			if !ok {
 				return
 			}
-			w.hear(progress)
+			if w.hear(progress); read.outcome.Hopeless != nil && !w.ended {
+				w.ended = true
+				p.Stop()
+			}
 			continue
 		case <-w.total.C:
 			due = w.late
@@ -100,7 +112,7 @@ func (l *Life) watch(ctx context.Context, p watched, read *reader) {
 func (w *watcher) hear(progress proc.Progress) (counts bool) {
 	w.read.more(progress.Stdout)
 	counts = w.wrote.counts(w.read.outcome, time.Now())
-	if limit := w.life.Spec.IdleTimeout; counts && limit > 0 {
+	if limit := w.quietLimit(); counts && limit > 0 {
 		w.idle.Reset(limit)
 	}
 	if w.linger.Stop(); w.read.done() && w.life.linger() > 0 {
@@ -138,12 +150,25 @@ func (w *watcher) idles(more printed) (ends bool) {
 	if more.counts {
 		return false // its time begins again
 	}
-	if left := w.life.Spec.IdleTimeout - w.read.line.idle(); left > 0 {
+	if left := w.quietLimit() - w.read.line.idle(); left > 0 {
 		w.idle.Reset(left)
 		return false
 	}
+	if limit := w.quietLimit(); limit < w.life.Spec.IdleTimeout || w.life.Spec.IdleTimeout == 0 {
+		w.read.outcome.Stalled = limit
+	}
 	w.read.over(task.IdleTimeout)
 	return true
+}
+
+// quietLimit is how long the agent may write nothing now: less where it waits for
+// its model than where one of its tools runs.
+func (w *watcher) quietLimit() time.Duration {
+	limit, stall := w.life.Spec.IdleTimeout, w.life.Stall
+	if stall <= 0 || len(w.read.tools) > 0 || w.read.answered || limit > 0 && limit < stall {
+		return limit
+	}
+	return stall
 }
 
 // wrote is when an agent last wrote of anything but its provider.

@@ -58,7 +58,7 @@ func applyAction(c *cli.Context, env Env) error {
 	if p.repo.Bare() {
 		return usagef("apply: a bare repository has no working tree")
 	}
-	s, err := p.selectRun(c.Context, addresses)
+	s, err := p.selectAttempts(c.Context, addresses)
 	if err != nil {
 		return err
 	}
@@ -104,7 +104,7 @@ func (p *place) apply(ctx context.Context, s *selection, a *store.Agent, owner *
 	}
 	defer text.Close()
 	intent := &event.Intended{
-		ID: len(v.Landings) + 1, Verb: verbApply, Dirs: []string{p.repo.TopLevel}, Agents: []task.ID{a.ID},
+		ID: len(v.Landings) + 1, Verb: verbApply, Dirs: []string{p.repo.TopLevel}, Agents: []task.ID{a.ID}, Attempt: a.Attempt,
 	}
 	if _, err := owner.Append(intent); err != nil {
 		return nil, err

@@ -51,7 +51,7 @@ func mergeAction(c *cli.Context, env Env) error {
 	}
 	r := mergeRequest{into: c.String("into"), verify: c.String("verify"), dry: c.Bool("dry-run")}
 	for _, a := range s.named {
-		r.named = append(r.named, a.ID)
+		r.named, r.attempts = append(r.named, a.ID), append(r.attempts, a.Attempt)
 	}
 	owner, err := p.own(c.Context, s.run)
 	if err != nil {

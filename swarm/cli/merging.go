@@ -32,6 +32,8 @@ type mergeRequest struct {
 	into   string    // a branch; empty: the one checked out here
 	verify string    // run on the merged result first
 	dry    bool      // tell, and move nothing
+	// attempts are those of the named agents whose work is taken; 0: the latest.
+	attempts []int
 }
 
 // mergeReport is what a merge did.
@@ -109,6 +111,9 @@ func (b *bench) merge(ctx context.Context, r mergeRequest) (*mergeReport, error)
 	err := b.settleLandings(ctx, v)
 	if err != nil {
 		return nil, err
+	}
+	for i, attempt := range r.attempts {
+		v.Rewind(r.named[i], attempt)
 	}
 	report := &mergeReport{run: b.run.ID, view: v, dry: r.dry}
 	if report.ref, err = b.targetRef(ctx, r.into); err != nil {

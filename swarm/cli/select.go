@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -21,6 +22,8 @@ type selection struct {
 	run   *store.Run
 	view  *store.View
 	named []*store.Agent
+	// earlier is set where one is named as an earlier attempt left it.
+	earlier bool
 }
 
 // openSelection opens the place of a command whose arguments, from least to
@@ -34,13 +37,26 @@ func openSelection(c *cli.Context, env Env, least, most int) (*place, *selection
 	if err != nil {
 		return nil, nil, err
 	}
-	s, err := p.selectRun(c.Context, addresses)
+	take := p.selectRun
+	if slices.Contains([]string{"diff", "show", "merge", "apply"}, c.Command.Name) {
+		take = p.selectAttempts
+	}
+	s, err := take(c.Context, addresses)
 	return p, s, err
 }
 
-// selectRun resolves addresses, which must all be of one run. No address is
-// the latest run. A run whose owner died is put in order first.
+// selectRun is selectAttempts where only the latest attempt of an agent will do.
 func (p *place) selectRun(ctx context.Context, addresses []string) (*selection, error) {
+	s, err := p.selectAttempts(ctx, addresses)
+	if err == nil && s.earlier {
+		return nil, usagef("an earlier attempt is named; diff, show, merge and apply alone take one")
+	}
+	return s, err
+}
+
+// selectAttempts resolves addresses, which must all be of one run. No address is
+// the latest run. A run whose owner died is put in order first.
+func (p *place) selectAttempts(ctx context.Context, addresses []string) (*selection, error) {
 	if err := noneEmpty(addresses); err != nil {
 		return nil, err
 	}
@@ -49,8 +65,9 @@ func (p *place) selectRun(ctx context.Context, addresses []string) (*selection, 
 	}
 	s := &selection{}
 	var ids []task.ID
+	var attempts []int
 	for _, text := range addresses {
-		a, err := p.state.Resolve(text)
+		a, attempt, err := p.resolveAttempt(text)
 		if err != nil {
 			return nil, refused(err)
 		}
@@ -60,21 +77,60 @@ func (p *place) selectRun(ctx context.Context, addresses []string) (*selection, 
 		}
 		s.run = a.Run
 		if a.Agent != "" {
-			ids = append(ids, a.Agent)
+			ids, attempts = append(ids, a.Agent), append(attempts, attempt)
 		}
 	}
 	var err error
 	if s.view, err = p.settle(ctx, s.run); err != nil {
 		return nil, err
 	}
-	for _, id := range ids {
+	for i, id := range ids {
 		agent := s.view.Agent(id)
 		if agent == nil {
 			return nil, usagef("run %s has no agent %s", s.run.ID, id)
 		}
+		if n := attempts[i]; n > 0 && n != agent.Attempt {
+			then := agent.At(n)
+			if then == nil {
+				return nil, usagef("attempt %d of %s holds no patch%s", n, id, earlierPatches(agent))
+			}
+			agent, s.earlier = then, true
+		}
 		s.named = append(s.named, agent)
 	}
 	return s, nil
+}
+
+// resolveAttempt resolves an address that may end in the number of an attempt, as
+// a7.1 does; 0 where it does not.
+func (p *place) resolveAttempt(text string) (store.Address, int, error) {
+	a, err := p.state.Resolve(text)
+	missing := (*store.NotFoundError)(nil)
+	at := strings.LastIndexByte(text, '.')
+	if !errors.As(err, &missing) || at < 0 {
+		return a, 0, err
+	}
+	n, bad := strconv.Atoi(text[at+1:])
+	if bad != nil || n < 1 {
+		return a, 0, err
+	}
+	if a, other := p.state.Resolve(text[:at]); other == nil && a.Agent != "" {
+		return a, n, nil
+	}
+	return a, 0, err
+}
+
+// earlierPatches names the earlier attempts of an agent that hold a patch; empty
+// for none.
+func earlierPatches(a *store.Agent) string {
+	if len(a.Earlier) == 0 {
+		return ""
+	}
+	var names []string
+	for _, c := range a.Earlier {
+		names = append(names, task.AttemptName(a.ID, c.Attempt))
+	}
+	return fmt.Sprintf("; an earlier attempt holds one: %s diff %s", program, strings.Join(names, ", "))
 }
 
 // noneEmpty refuses an empty word, such as a variable of the user's that was
@@ -213,7 +269,7 @@ func noPatch(a *store.Agent) string {
 	case a.Attempt == 0:
 		return who + " was never started"
 	default:
-		return who + " changed nothing"
+		return who + " changed nothing" + earlierPatches(a)
 	}
 }
 

@@ -47,6 +47,7 @@ type showObject struct {
 	Allowed   []string    `json:"allowed_paths,omitempty"`
 	Allow     []string    `json:"allow,omitempty"`
 	Remarks   []string    `json:"remarks,omitempty"`
+	Earlier   []string    `json:"earlier_patches,omitempty"`
 	Exit      *exitObject `json:"exit,omitempty"`
 	Folder    string      `json:"folder,omitempty"`
 	Workspace string      `json:"workspace,omitempty"`
@@ -92,7 +93,15 @@ func newShowObject(s *selection, a *store.Agent) showObject {
 	o := showObject{
 		Schema: "swarm.agent/1", Run: s.run.ID, agentObject: newAgentObject(config, s.view, a, time.Now()),
 		Prompt: task.Prompt(a.Call.Input), Command: a.Call.Command, Base: a.Call.Base,
-		Landings: a.Landings, Allowed: a.Call.Paths, Allow: a.Call.Allow, Remarks: a.Remarks,
+		Landings: a.Landings, Allowed: a.Call.Paths, Allow: a.Call.Allow,
+	}
+	for _, c := range a.Earlier {
+		if c.Attempt != a.Attempt {
+			o.Earlier = append(o.Earlier, task.AttemptName(a.ID, c.Attempt))
+		}
+	}
+	for _, r := range a.Remarks {
+		o.Remarks = append(o.Remarks, r.Text)
 	}
 	o.awaits = s.view.Status != store.RunRunning && errors.Is(landable(config.Review, a), errUnreviewed)
 	if a.Attempt > 0 {
@@ -195,6 +204,7 @@ func (p *portrait) texts(o showObject) {
 	p.block("remarks", strings.Join(o.Remarks, "\n"))
 	p.block("may change", strings.Join(o.Allowed, "\n"))
 	p.block("may do without asking", strings.Join(o.Allow, "\n"))
+	p.block("earlier attempts with a patch", strings.Join(o.Earlier, " "))
 	p.block("changed", strings.Join(o.Paths, "\n"))
 	if o.Patch != nil {
 		p.block("of which agents, git or CI go by; look at it", strings.Join(o.Patch.Marked, "\n"))

@@ -225,6 +225,9 @@ func (b *bench) unapply(ctx context.Context, v *store.View, l *store.Landing) er
 	if len(l.Agents) != 1 || len(l.Dirs) != 1 {
 		return fmt.Errorf("apply %d of run %s names no patch", l.ID, b.run.ID)
 	}
+	if l.Attempt > 0 {
+		v.Rewind(l.Agents[0], l.Attempt)
+	}
 	a := v.Agent(l.Agents[0])
 	if a == nil || patchOf(a) == nil {
 		return fmt.Errorf("the patch of apply %d of run %s is gone", l.ID, b.run.ID)

@@ -123,6 +123,8 @@ func (w *watcher) see(r event.Record) {
 		w.line(e.Agent, "held", 0, e.Reason)
 	case *event.Switched:
 		w.line(e.Agent, "switched", 0, e.Reason)
+	case *event.Continued:
+		w.line(e.Agent, "continued", 0, fmt.Sprintf("attempt %d continues the conversation of attempt %d", e.Attempt, e.Of))
 	case *event.Settled:
 		work := e.Result.Done()
 		took := work.Ended.Sub(work.Started)

@@ -11,10 +11,12 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"agentswarm/swarm/agent"
+	"agentswarm/swarm/fault"
 	"agentswarm/swarm/schema"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
@@ -91,8 +93,17 @@ func (v verdict) result() (task.Result, error) {
 		ok, kind, reason := o.Judge(v.spec, v.changed || v.schema != nil)
 		if !ok {
 			reason = because(roundFile(v.dir, "stderr", v.round), kind, reason)
+			if kind == task.Invalid || kind == task.Refused {
+				v.work.SessionAttempt = 0 // the same conversation would be refused again
+			}
+			if kind == task.Overloaded {
+				reason = fault.Nobody(reason)
+			}
 			return &task.Failed{Work: v.work, Kind: kind, Reason: reason}, nil
 		}
+	}
+	if o.Answer != nil && o.Answer.Joined {
+		v.work.Notes = append(slices.Clone(v.work.Notes), "a stream of its model broke and was joined with the next: part of its answer may be there twice")
 	}
 	text, err := v.text(satisfied != nil)
 	if err != nil {
@@ -118,7 +129,13 @@ func (v verdict) result() (task.Result, error) {
 // model gave it, and the conversation.
 func note(work *task.Work, spec *agent.Spec, o *agent.Outcome) {
 	work.Output = answerOf(o)
-	work.Session, work.Model = cmp.Or(o.Session, work.Session), cmp.Or(o.Model, work.Model)
+	work.Model = cmp.Or(o.Model, work.Model)
+	if o.Session != "" && (o.Worked || work.Session == "") {
+		work.Session, work.SessionAttempt = o.Session, 0
+		if o.Worked {
+			work.SessionAttempt = work.Attempts
+		}
+	}
 	work.Conversation = spec.Prior
 	work.Conversation.Add(o.Usage)
 }

@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync"
 	"time"
 
@@ -40,6 +39,8 @@ type attempt struct {
 	words   string   // of ours, which come before it
 	unheard []string // what earlier attempts were told while they worked
 	parent  *Parent  // whose conversation it goes on with; nil for a new one
+	// continued is the agent's own conversation that it continues; nil: none.
+	continued *event.Continued
 	// from is the work of an earlier attempt that it goes on with.
 	from *task.Patch
 	// join are the patches its base is made of, joined whose they are.
@@ -81,9 +82,12 @@ type ending struct {
 	err    error // swarm's own failure
 	// retryAfter is how long the agent was told to wait.
 	retryAfter time.Duration
+	// stalled is set where a stream of its model sent nothing for too long.
+	stalled bool
 	// stumbled is set where another backend may do.
 	stumbled bool
-	part     int64 // the record that captured its part of the shared workspace
+	part     int64  // the record that captured its part of the shared workspace
+	at       string // where its workspace was mounted; empty: nowhere
 }
 
 // run is the attempt's life up to its result. The workspace is still there
@@ -107,6 +111,9 @@ func (t *attempt) run(ctx context.Context) (end ending) {
 		t.dismissed(ctx, &end)
 	}
 	end.part = t.part
+	if t.space != nil {
+		end.at = t.space.At
+	}
 	if t.broke != nil {
 		// Whatever else went wrong, nothing may be said that is not on disk.
 		return ending{err: fmt.Errorf("agent %s, attempt %d: %w", t.id, t.n, t.broke)}
@@ -118,7 +125,7 @@ func (t *attempt) run(ctx context.Context) (end ending) {
 func (t *attempt) fresh(ctx context.Context) ending {
 	// Until there is more, what it goes on with is the work it has: another
 	// attempt must find it, should this one not come to begin.
-	t.work = task.Work{Attempts: t.n, Started: t.began, Usage: t.spent, Patch: t.from}
+	t.work = t.before()
 	if err := t.prepare(); err != nil {
 		return *t.notStarted(ctx, err)
 	}
@@ -152,6 +159,13 @@ func (t *attempt) fresh(ctx context.Context) ending {
 	return t.judge(ctx, outcome)
 }
 
+// before is the work of the attempt as long as its agent has not begun.
+func (t *attempt) before() task.Work {
+	work := task.Work{Attempts: t.n, Started: t.began, Usage: t.spent, Patch: t.from}
+	carry(&work, t.continued)
+	return work
+}
+
 // base is the commit the workspace starts from: that of the work it goes on
 // with, the call's, or the call's with the patches it depends on.
 func (t *attempt) base(ctx context.Context) (git.Hash, *ending) {
@@ -177,20 +191,6 @@ func (t *attempt) base(ctx context.Context) (git.Hash, *ending) {
 	return base, nil
 }
 
-// withRemarks is a prompt followed by what was said of earlier attempts.
-func withRemarks(prompt string, remarks []string) string {
-	if len(remarks) == 0 {
-		return prompt
-	}
-	var b strings.Builder
-	b.WriteString(strings.TrimRight(prompt, "\n"))
-	b.WriteString("\n\nThis was tried before. What was said of it, the latest last:\n")
-	for _, remark := range remarks {
-		b.WriteString("\n" + strings.TrimSpace(remark) + "\n")
-	}
-	return b.String()
-}
-
 // prepare makes the attempt's folder and finds its agent.
 func (t *attempt) prepare() error {
 	t.dir = t.engine.deps.Run.Attempt(t.id, t.n)
@@ -201,6 +201,11 @@ func (t *attempt) prepare() error {
 	}
 	if name := t.call.Agent; name != "" && t.engine.config.Agents[name] == nil {
 		return fmt.Errorf("agent %q is not recorded with the run", name)
+	}
+	if t.continued != nil {
+		if err := t.journal(t.continued); err != nil {
+			return err
+		}
 	}
 	t.spec = specAfter(t.engine.config, t.call, t.parent.used())
 	t.suit()
@@ -309,7 +314,7 @@ func (t *attempt) judge(ctx context.Context, o *agent.Outcome) ending {
 	t.work = *result.Done() // the check adds to it
 	done, ok := result.(*task.Completed)
 	if !ok {
-		end := ending{result: result, stumbled: t.stumbled(result)}
+		end := ending{result: result, stumbled: t.stumbled(result), stalled: o.Stalled > 0}
 		if o.Error != nil && o.Stopped == nil {
 			end.retryAfter = milliseconds(o.Error.RetryAfterMS)
 		}

@@ -41,7 +41,7 @@ func (t *attempt) admitted(ctx context.Context) *ending {
 	if who == nil {
 		return nil
 	}
-	t.work = task.Work{Attempts: t.n, Started: t.began, Usage: t.spent, Patch: t.from}
+	t.work = t.before()
 	note, err := who.Starts(ctx, t.attended())
 	switch veto := (*VetoError)(nil); {
 	case err == nil:

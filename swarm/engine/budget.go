@@ -262,7 +262,8 @@ func lastSign(d Deps, v *store.View, a *store.Agent) time.Time {
 // lostWork fills in what an agent was paid, and what it said, whose owner died
 // before either was counted: what it reported is in its output.
 func lostWork(d Deps, c Config, a *store.Agent, work *task.Work) {
-	work.Usage = spentBefore(a)
+	work.Usage, work.Attempts = spentBefore(a), a.Attempt
+	carry(work, a.Continued)
 	spec := SpecThen(c, a)
 	file := outputFile(d, a)
 	info, err := os.Stat(file)

@@ -148,8 +148,9 @@ type RetryRequest struct {
 	Agents []task.ID // required
 	// Feedback is what the agent is told after its prompt.
 	Feedback string
-	// Fresh starts from the base and not from what was captured. It means
-	// nothing to shared calls: what others have seen is not taken back.
+	// Fresh starts a new conversation from the base and not from what was
+	// captured. Of shared calls it does the first only: what others have seen is
+	// not taken back.
 	Fresh bool
 }
 
@@ -191,7 +192,7 @@ func (e *Engine) Retry(r RetryRequest) (err error) {
 				err = &NotEndedError{Agent: id}
 				return
 			}
-			wish := &event.RetryAsked{Agent: id, After: a.attempt, Feedback: r.Feedback}
+			wish := &event.RetryAsked{Agent: id, After: a.attempt, Feedback: r.Feedback, Fresh: r.Fresh}
 			if !r.Fresh || a.call.Shared {
 				wish.From = a.result.Done().Patch
 			}
@@ -225,7 +226,7 @@ func unique(ids []task.ID) []task.ID {
 func (e *Engine) retry(a *agentState, wish *event.RetryAsked) {
 	a.retry, a.words = wish, nil
 	if wish.Feedback != "" {
-		a.remarks = append(a.remarks, wish.Feedback)
+		a.remarks = append(a.remarks, store.Remark{After: wish.After, Text: wish.Feedback})
 	}
 	if task.SentBack(a.result) {
 		a.failures++

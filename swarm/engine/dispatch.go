@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math/rand/v2"
@@ -63,18 +64,25 @@ func (e *Engine) begin(life context.Context, a *agentState) {
 	try := &attempt{
 		engine: e, id: a.id, n: a.attempt, call: a.using(), began: e.deps.Now(),
 		last: a.tries+1 >= startTries, owed: a.owed, spent: a.spent,
-		whole:  a.whole,
-		prompt: withRemarks(task.Prompt(a.call.Input), a.remarks),
+		whole: a.whole,
 	}
 	try.unheard = slices.Clone(a.words)
 	if a.retry != nil {
 		try.from = a.retry.From
 	}
+	try.parent = e.parentOf(a.call)
+	if a.owed == nil {
+		try.continued = e.continues(a)
+	}
+	if c := try.continued; c != nil {
+		try.from = c.From
+		try.parent = &Parent{ID: a.id, Attempt: c.Of, Session: c.Session, Usage: c.Used}
+	}
+	try.prompt = promptOf(a, try.continued)
 	if a.call.Shared {
 		try.from = a.left.Patch // it is in the workspace
 	}
 	try.join, try.joined = e.foundation(a)
-	try.parent = e.parentOf(a.call)
 	e.work.Go(func() {
 		defer cancel(nil)
 		end := try.run(ctx)
@@ -100,7 +108,7 @@ func (e *Engine) ended(life context.Context, a *agentState, end ending) {
 	e.atWork(-1)
 	e.paid(a, end)
 	a.cancel = nil
-	a.part = max(a.part, end.part)
+	a.part, a.at = max(a.part, end.part), cmp.Or(end.at, a.at)
 	e.endQuestions(a.id)
 	switch {
 	case end.err != nil:
@@ -143,28 +151,33 @@ func (e *Engine) mayPass(a *agentState, end ending) (gap time.Duration, again bo
 	if !ok || e.ending || a.byName || a.names() || end.retryAfter > maxTold {
 		return 0, false
 	}
+	once := end.stalled && !a.stalled
+	a.stalled = a.stalled || end.stalled
 	gap, waits := e.waitsInLane(a, failed, end.retryAfter)
-	if !waits && a.retried >= retries {
+	if !waits && !once && a.retried >= retries {
 		return 0, false
 	}
-	switch failed.Kind {
-	case task.Lost, task.StartFailed, task.RateLimit, task.Overloaded:
-		if !waits {
-			gap = waitFor(a.retried+1, end.retryAfter)
-			a.retried++
-		}
-		err := e.append(&event.Retried{
-			Agent: a.id, Attempt: a.attempt, Error: failed.Kind, Reason: failed.Reason,
-			Usage: &failed.Usage, Model: failed.Model, Wait: gap.Milliseconds(), Waited: waits,
-		})
-		if err != nil {
-			return 0, false
-		}
-		a.spent, a.left = failed.Usage, failed.Work
-		return gap, true
-	default:
+	if !once && !passes(failed.Kind) {
 		return 0, false
 	}
+	if !waits {
+		gap = waitFor(a.retried+1, end.retryAfter)
+		a.retried++
+	}
+	err := e.append(&event.Retried{
+		Agent: a.id, Attempt: a.attempt, Error: failed.Kind, Reason: failed.Reason,
+		Usage: &failed.Usage, Model: failed.Model, Wait: gap.Milliseconds(), Waited: waits,
+	})
+	if err != nil {
+		return 0, false
+	}
+	a.spent, a.left = failed.Usage, failed.Work
+	return gap, true
+}
+
+// passes reports whether a failure of a kind may pass by itself.
+func passes(kind task.ErrorKind) bool {
+	return kind == task.Lost || kind == task.StartFailed || kind == task.RateLimit || kind == task.Overloaded
 }
 
 // waitFor is how long the n-th retry waits, from 1, and at least as long as

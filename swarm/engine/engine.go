@@ -110,6 +110,7 @@ type agentState struct {
 	blocked bool        // it waits for agents it depends on
 	whole   bool        // its workspaces are whole checkouts from now on
 	retried int         // attempts of this owner whose failure may pass
+	stalled bool        // a stream of its model sent nothing for too long, once
 	spent   task.Usage  // of the attempts before the current one
 	// refusals counts its attempts that its provider refused, and waited is how
 	// long it waited after them.
@@ -121,11 +122,13 @@ type agentState struct {
 	// wait is set while it waits for its next attempt after a failure that may
 	// pass.
 	wait *wait
+	// at is where its latest workspace was mounted; empty where it was not.
+	at string
 	// accepted is set where somebody accepted the work of its latest attempt
 	// under an earlier owner.
 	accepted bool
 	retry    *event.RetryAsked
-	remarks  []string // what was said with wishes for another attempt
+	remarks  []store.Remark
 	words    []string // what it was told while it worked, since then
 	// owed is set on an agent that ended well under an earlier owner, which
 	// did not come to check its work.
@@ -186,7 +189,7 @@ func recall(d Deps, c Config, a *store.Agent) *agentState {
 	s := &agentState{
 		id: a.ID, call: a.Call, attempt: a.Attempt, byName: a.ByName(),
 		retry: a.Retry, remarks: a.Remarks, words: a.Words, spent: a.Spent, part: a.PartBy,
-		switched: a.Switched, failures: a.Failures,
+		switched: a.Switched, failures: a.Failures, at: a.Mounted,
 	}
 	if r, ok := a.Status.(task.Result); ok {
 		s.result = r

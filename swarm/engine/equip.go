@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -35,7 +36,7 @@ func (e *Engine) parentOf(call *task.Call) *Parent {
 		return nil
 	}
 	done := e.agents[in.Parent].result.Done()
-	return &Parent{ID: in.Parent, Attempt: done.Attempts, Session: done.Session, Usage: done.Conversation}
+	return &Parent{ID: in.Parent, Attempt: cmp.Or(done.SessionAttempt, done.Attempts), Session: done.Session, Usage: done.Conversation}
 }
 
 // used is what the conversation has used so far; nothing where it is a new one.
@@ -85,6 +86,15 @@ func (t *attempt) suit() {
 	default:
 		t.spec.IdleTimeout = max(t.spec.IdleTimeout, kind.Quiet)
 	}
+}
+
+// stall is how long a stream of the agent's model may send nothing. A command
+// says nothing of its tools.
+func (t *attempt) stall(kind *agent.Kind) time.Duration {
+	if kind.Name == agent.KindCommand {
+		return 0
+	}
+	return cmp.Or(kind.Stall, agent.Stall)
 }
 
 // request is what the current round asks of the agent. Where its kind keeps
@@ -163,15 +173,11 @@ func keepSession(d Deps, id task.ID, kind agent.Kind, dir string) {
 	}
 }
 
-// keepAnswered does so with what an earlier owner of the run left, which had not
-// come to it, of an agent that had answered; nobody goes on with any other. Its
-// end is put on record then, while all of the conversation is there: whoever does
-// this again, after a crash, could find half of it.
-func keepAnswered(d Deps, c Config, a *store.Agent) error {
-	if a.Attempt == 0 || a.Round == nil || a.Pending() || a.Result() != nil {
-		return nil
-	}
-	if _, ok := answered(d, c, a); !ok {
+// keepLeft does so with what an earlier owner of the run left, which had not
+// come to it. The end of an agent that had answered is put on record then, while
+// all of the conversation is there.
+func keepLeft(d Deps, c Config, a *store.Agent) error {
+	if a.Attempt == 0 || a.Round == nil || a.Pending() || a.Result() != nil || a.Exit != nil {
 		return nil
 	}
 	dir := d.Run.Attempt(a.ID, a.Attempt)

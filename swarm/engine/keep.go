@@ -178,6 +178,7 @@ func (t *attempt) captureFailed(err error) ending {
 	t.work.Ended = t.engine.deps.Now()
 	failed := notCaptured(err, t.space.Dir)
 	failed.Work = t.work
+	failed.SessionAttempt = 0 // its conversation speaks of changes that are gone
 	return ending{result: failed}
 }
 

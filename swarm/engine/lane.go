@@ -10,6 +10,7 @@ import (
 
 	"agentswarm/swarm/agent"
 	"agentswarm/swarm/event"
+	"agentswarm/swarm/fault"
 	"agentswarm/swarm/governor"
 	"agentswarm/swarm/limit"
 	"agentswarm/swarm/task"
@@ -18,6 +19,10 @@ import (
 // maxWaited is how long an agent waits in all, between its attempts, for a
 // provider that refuses it. Then it has failed: a person decides about it.
 const maxWaited = agent.MostWaits
+
+// maxUnreachable is how long an agent waits in all for a server that does not
+// listen. It is not started by waiting.
+const maxUnreachable = 30 * time.Second
 
 // stay is what an attempt holds while its agent is at work.
 type stay struct {
@@ -199,7 +204,11 @@ func (e *Engine) waitsInLane(a *agentState, f *task.Failed, told time.Duration) 
 		return 0, false
 	}
 	gap = waitFor(a.refusals+1, told)
-	if a.waited+gap > maxWaited {
+	most := maxWaited
+	if _, nobody := fault.Unreachable(f.Reason); nobody {
+		most = maxUnreachable
+	}
+	if a.waited+gap > most {
 		return 0, false
 	}
 	a.refusals++
@@ -219,8 +228,12 @@ func (e *Engine) gaveUp(a *agentState, f *task.Failed, told time.Duration) strin
 	case a.refusals == 0:
 		return ""
 	}
+	most := maxWaited
+	if _, nobody := fault.Unreachable(f.Reason); nobody {
+		most = maxUnreachable
+	}
 	text := fmt.Sprintf("it has waited for its provider %s, %s in all, and waits for no more than %s",
-		times(a.refusals), a.waited.Round(time.Second), maxWaited)
+		times(a.refusals), a.waited.Round(time.Second), most)
 	if a.retried > 0 {
 		text += fmt.Sprintf("; after that it was tried again %s, as retries allow", times(a.retried))
 	}

@@ -29,6 +29,8 @@ func endedEvent(id task.ID, n int, o *agent.Outcome) *event.Ended {
 		ended.Error, ended.Reason = h.Cause, cmp.Or(ended.Reason, h.Reason)
 	case o.Limit != "":
 		ended.Error = o.Limit
+	case o.Hopeless != nil && o.Answer == nil:
+		ended.Error, ended.Reason = o.Hopeless.Kind, cmp.Or(o.Hopeless.Message, ended.Reason)
 	case x.Reason == proc.Lost:
 		ended.Error = task.Lost
 	case x.Reason == proc.OutputLimit:
@@ -50,6 +52,8 @@ func outcomeOf(e *event.Ended) *agent.Outcome {
 	switch e.Error {
 	case task.Timeout, task.IdleTimeout:
 		out.Limit = e.Error
+	case task.Quota, task.Overloaded:
+		out.Hopeless = &event.Retry{Kind: e.Error, Message: e.Reason}
 	case task.Lost:
 		out.Exit.Reason = proc.Lost
 	case task.OutputExceeded:
@@ -108,8 +112,9 @@ func judgeAgain(d Deps, c Config, a *store.Agent, changed bool) task.Result {
 	}
 	v := verdict{
 		call: a.Call, spec: SpecThen(c, a), dir: d.Run.Attempt(a.ID, a.Attempt),
-		outcome: outcomeOf(a.Exit), changed: changed || a.Call.Shared, work: task.Work{Usage: spentBefore(a)},
+		outcome: outcomeOf(a.Exit), changed: changed || a.Call.Shared, work: task.Work{Usage: spentBefore(a), Attempts: a.Attempt},
 	}
+	carry(&v.work, a.Continued)
 	if a.Round != nil {
 		v.round, v.answers = a.Round.Round, a.Round.Answers
 	}

@@ -40,7 +40,7 @@ func Recover(ctx context.Context, d Deps, c Config, v *store.View) error {
 		return fmt.Errorf("end what was left of run %s: %w", v.Identity.Run, err)
 	}
 	for _, a := range v.Agents {
-		if err := keepAnswered(d, c, a); err != nil {
+		if err := keepLeft(d, c, a); err != nil {
 			return err
 		}
 	}
@@ -142,7 +142,7 @@ func recoverAgent(ctx context.Context, r recovery, a *store.Agent) error {
 				return err
 			}
 			continue
-		case current && goesOn(a) && !a.Entered:
+		case current && a.From() != nil && !a.Entered:
 			// The earlier work may be in it in part, and nothing else is.
 			if err := dropEmpty(ctx, d, a, l, w); err != nil {
 				return err
@@ -250,6 +250,9 @@ func settleLost(d Deps, c Config, v *store.View, a *store.Agent, kept *event.Cap
 		lostWork(d, c, a, work)
 	}
 	finishWork(d, a, r.Done(), kept)
+	if f, ok := r.(*task.Failed); ok && f.Kind == task.CaptureFailed {
+		f.SessionAttempt = 0 // it speaks of changes that are gone
+	}
 	if _, ok := r.(*task.Completed); ok && a.Exit.Lingered {
 		r.Done().Notes = append(slices.Clone(r.Done().Notes), lingered)
 	}
@@ -303,12 +306,6 @@ func late(a *store.Agent, kept *event.Captured) bool {
 	}
 }
 
-// goesOn reports whether the current attempt goes on with the work of an
-// earlier one.
-func goesOn(a *store.Agent) bool {
-	return a.Retry != nil && a.Retry.From != nil && a.Attempt > a.Retry.After
-}
-
 // finishWork fills in what the records tell of any attempt's work.
 func finishWork(d Deps, a *store.Agent, work *task.Work, kept *event.Captured) {
 	work.Attempts, work.Started, work.Ended = a.Attempt, a.Began, a.Exited
@@ -320,8 +317,8 @@ func finishWork(d Deps, a *store.Agent, work *task.Work, kept *event.Captured) {
 		applyCapture(work, kept)
 	} else if a.Call.Shared {
 		work.Patch = a.Part
-	} else if goesOn(a) {
-		work.Patch = a.Retry.From
+	} else if from := a.From(); from != nil {
+		work.Patch = from
 	}
 	if a.Checked == nil {
 		return

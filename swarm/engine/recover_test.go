@@ -291,7 +291,7 @@ func TestEndedIsInverse(t *testing.T) {
 		}
 		back := endedEvent("", 0, out)
 		switch kind {
-		case task.Timeout, task.IdleTimeout, task.Lost, task.OutputExceeded:
+		case task.Timeout, task.IdleTimeout, task.Lost, task.OutputExceeded, task.Quota, task.Overloaded:
 			is(t, string(kind), *back, *e)
 		default:
 			is(t, string(kind), back.Error, "")

@@ -132,6 +132,7 @@ func (t *attempt) life() (*agent.Life, error) {
 		Walls: around.Walls, Door: t.door(), Stdout: t.work.OutputFile, Stderr: t.file("stderr"),
 		Long:    &e.long,
 		Linger:  kind.Lingers(t.spec),
+		Stall:   t.stall(&kind),
 		Started: t.started("agent"),
 		Opened:  t.opened,
 		Refuse:  t.refuse,

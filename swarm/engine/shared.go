@@ -84,7 +84,7 @@ func mayHaveChanged(call *task.Call, p *task.Patch) bool { return p != nil || ca
 
 // shared is a whole attempt in the shared workspace.
 func (t *attempt) shared(ctx context.Context) ending {
-	t.work = task.Work{Attempts: t.n, Started: t.began, Usage: t.spent, Patch: t.from}
+	t.work = t.before()
 	if err := t.prepare(); err != nil {
 		return *t.notStarted(ctx, err)
 	}

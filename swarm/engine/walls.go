@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -116,6 +117,11 @@ func Boxes(run *store.Run) (left []string) {
 // RemoveBox removes a folder in which a sandbox of a run kept things, and the
 // HOME and TMPDIR that belong to it.
 func RemoveBox(run *store.Run, private string) error {
+	// In one step: a state folder that is found is whole, and so is the
+	// conversation in it.
+	if err := os.Rename(filepath.Join(private, stateName), filepath.Join(private, "removed")); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
 	// The box goes last: as long as it is there, Boxes finds it. That of a
 	// visit is below the visit's own folder.
 	for _, dir := range []string{private, filepath.Join(private, boxName)} {
@@ -207,6 +213,7 @@ func (e *Engine) elsewhere(life context.Context, a *agentState, end ending) bool
 		return false
 	}
 	a.whole, a.spent, a.left = true, failed.Usage, failed.Work
+	a.left.SessionAttempt = 0 // it begins anew, in another kind of workspace
 	e.later(life, a, 0)
 	return true
 }

@@ -57,6 +57,9 @@ type Asked struct {
 type Answered struct {
 	Text       string          `json:"text,omitempty"`
 	Structured json.RawMessage `json:"structured,omitempty"`
+	// Joined is set where a part of the text may be there twice: its stream broke
+	// and was joined with the one that was asked for again.
+	Joined bool `json:"joined,omitempty"`
 }
 
 // Erred is an error the agent reports.

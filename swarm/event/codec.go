@@ -85,7 +85,7 @@ func blank(kind string) Event {
 		(*CancelAsked)(nil), (*RetryAsked)(nil), (*Reviewed)(nil), (*Appraised)(nil), (*Titled)(nil), (*Questioned)(nil),
 		(*Replied)(nil), (*Sent)(nil), (*Intended)(nil), (*Landed)(nil), (*Undone)(nil),
 		(*Scripted)(nil), (*Entered)(nil), (*Logged)(nil), (*Phased)(nil), (*Returned)(nil),
-		(*Paused)(nil), (*Held)(nil), (*Switched)(nil), (*Closed)(nil),
+		(*Paused)(nil), (*Held)(nil), (*Switched)(nil), (*Continued)(nil), (*Closed)(nil),
 		(*Session)(nil), (*Text)(nil), (*ToolStart)(nil), (*ToolEnd)(nil), (*Turn)(nil),
 		(*Spent)(nil), (*Asked)(nil), (*Answered)(nil), (*Erred)(nil), (*Retry)(nil), (*Raw)(nil),
 	} {

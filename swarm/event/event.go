@@ -192,6 +192,8 @@ type RetryAsked struct {
 	// From is the work the new attempt goes on with; nil: it starts from
 	// the base.
 	From *task.Patch `json:"from,omitempty"`
+	// Fresh is set where it begins a new conversation.
+	Fresh bool `json:"fresh,omitempty"`
 }
 
 // Reviewed is somebody's opinion of what an attempt of an agent left. It
@@ -284,7 +286,10 @@ type Intended struct {
 	Hold   string    `json:"hold,omitempty"` // our own ref on New
 	Dirs   []string  `json:"dirs,omitempty"` // the checkouts that follow
 	Agents []task.ID `json:"agents,omitempty"`
-	Key    string    `json:"key,omitempty"` // of the script's request
+	// Attempt is the attempt of the one agent whose patch an apply took; 0: older
+	// versions did not say.
+	Attempt int    `json:"attempt,omitempty"`
+	Key     string `json:"key,omitempty"` // of the script's request
 
 	Conflicts []Conflict `json:"conflicts,omitempty"`
 	Verified  *bool      `json:"verified,omitempty"`

@@ -25,7 +25,7 @@ func wordings() []wording {
 		{task.Quota, usedUp()},
 		{task.Auth, []string{
 			"authentication_error", "permission_error", "invalid api key", "invalid_api_key", "invalid x-api-key", "api key not valid", "api_key_invalid",
-			"incorrect api key", "no api key", "authentication failed", "unauthorized", "oauth", "token refresh",
+			"incorrect api key", "no api key", "authentication failed", "unauthorized", "token refresh",
 			"re-authenticate", "credentials may have expired", "could not resolve authentication",
 			"not logged in", "log in again", "refresh token", "missing environment variable",
 		}},
@@ -128,7 +128,7 @@ func Kind(status int, text string) task.ErrorKind {
 		if w.kind == task.Quota && status == 0 && forNow(lower) {
 			w.kind = task.RateLimit
 		}
-		if Mentions(lower, w.any...) {
+		if Mentions(lower, w.any...) || w.kind == task.Auth && loginFailed().MatchString(lower) {
 			return w.kind
 		}
 	}

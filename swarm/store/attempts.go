@@ -12,6 +12,7 @@ import (
 func (a *Agent) lease(at time.Time, e *event.Leased) {
 	a.begin(at, e.Attempt)
 	if e.Attempt == a.Attempt {
+		a.Mounted = e.At
 		a.moves(at)
 	}
 	for i, l := range a.Leases {

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
@@ -53,14 +54,71 @@ func (a *Agent) begin(at time.Time, attempt int) {
 	if attempt <= a.Attempt {
 		return
 	}
+	if a.Captured != nil && a.Captured.Patch != nil {
+		a.Earlier = append(a.Earlier, a.Captured)
+	}
 	a.Attempt, a.Attempts = attempt, a.Attempts+1
-	a.Exit, a.Captured, a.Checked = nil, nil, nil
+	a.Exit, a.Captured, a.Checked, a.Continued = nil, nil, nil, nil
 	a.Began, a.Exited = at, time.Time{}
 	a.Review, a.Appraisal, a.Open, a.Entered, a.Round = nil, nil, nil, false, nil
 	a.Status, a.Ended = &task.Running{State: task.Working, Attempt: attempt, Since: at}, time.Time{}
 	a.SettledBy = 0
 	if a.Started.IsZero() {
 		a.Started = at
+	}
+}
+
+// resume notes that an attempt continues an earlier conversation.
+func (a *Agent) resume(at time.Time, e *event.Continued) {
+	a.begin(at, e.Attempt)
+	if e.Attempt == a.Attempt {
+		a.Continued = e
+	}
+}
+
+// At is the agent as an earlier attempt left it, with the patch of that; nil where
+// that attempt left none. Nobody has judged it: it counts as failed.
+func (a *Agent) At(attempt int) *Agent {
+	for _, c := range a.Earlier {
+		if c.Attempt != attempt {
+			continue
+		}
+		then := *a
+		then.Attempt, then.Captured, then.Checked, then.Exit, then.Round = attempt, c, nil, nil, nil
+		then.Review, then.Appraisal, then.Landings = nil, nil, nil
+		then.Status = &task.Failed{
+			Kind: task.Other, Reason: fmt.Sprintf("attempt %d followed", attempt+1),
+			Work: task.Work{Attempts: attempt, Patch: c.Patch, Notes: c.Notes},
+		}
+		return &then
+	}
+	return nil
+}
+
+// Rewind shows an agent as an earlier attempt left it, as [Agent.At] does. It
+// changes nothing where that is the latest, or left no patch.
+func (v *View) Rewind(id task.ID, attempt int) {
+	a := v.byID[id]
+	if a == nil || attempt == a.Attempt {
+		return
+	}
+	then := a.At(attempt)
+	if then == nil {
+		return
+	}
+	v.byID[id] = then
+	v.Agents[slices.Index(v.Agents, a)] = then
+}
+
+// From is the work that the current attempt started with; nil: the base.
+func (a *Agent) From() *task.Patch {
+	switch {
+	case a.Continued != nil:
+		return a.Continued.From
+	case a.Retry != nil && a.Attempt > a.Retry.After:
+		return a.Retry.From
+	default:
+		return nil
 	}
 }
 

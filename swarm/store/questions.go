@@ -93,7 +93,7 @@ func (a *Agent) Subject(commit string) (subject string, asked bool) {
 func (a *Agent) again(at time.Time, e *event.RetryAsked) {
 	a.Retry, a.Cancel, a.Review, a.Appraisal, a.Words = e, nil, nil, nil, nil
 	if e.Feedback != "" {
-		a.Remarks = append(a.Remarks, e.Feedback)
+		a.Remarks = append(a.Remarks, Remark{After: e.After, Text: e.Feedback})
 	}
 	if r := a.Result(); r != nil && task.SentBack(r) {
 		a.Failures++

@@ -25,14 +25,18 @@ func (v *View) start(at time.Time, e *event.Started) {
 // inherit notes what the conversation has used that an agent goes on with. Its
 // parent may be sent back later, and use more.
 func (v *View) inherit(a *Agent) {
+	a.Prior = task.Usage{}
 	if a.Call == nil {
 		return // nobody was called so
+	}
+	if a.Continued != nil {
+		a.Prior = a.Continued.Used
+		return
 	}
 	fork, ok := a.Call.Input.(*task.ForkAgentInput)
 	if !ok {
 		return
 	}
-	a.Prior = task.Usage{}
 	if r := v.about(fork.Parent).Result(); r != nil {
 		a.Prior = r.Done().Conversation
 	}

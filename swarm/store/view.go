@@ -98,6 +98,9 @@ type Agent struct {
 	Exit     *event.Ended
 	Captured *event.Captured
 	Checked  *event.Checked
+	// Earlier are the captures of attempts before the current one that hold a
+	// patch, oldest first.
+	Earlier []*event.Captured
 	// Round is the latest process of the agent in the current attempt; nil
 	// before the first. Exit is how that one ended.
 	Round *event.Started
@@ -108,6 +111,8 @@ type Agent struct {
 	// Prior is what the conversation had used that it goes on with, when its
 	// agent was last started.
 	Prior task.Usage
+	// Mounted is where the latest workspace is mounted; empty where it is not.
+	Mounted string
 	// Entered tells whether something was started in the current attempt.
 	Entered bool
 	// Cancel is the latest wish that named this agent, and none where it
@@ -116,7 +121,10 @@ type Agent struct {
 	// Retry is the latest wish for another attempt, Remarks is what was said
 	// with such wishes so far, oldest first.
 	Retry   *event.RetryAsked
-	Remarks []string
+	Remarks []Remark
+	// Continued is the conversation that the current attempt continues; nil for
+	// a new one.
+	Continued *event.Continued
 	// Spent is what the attempts were paid up to SpentBy.
 	Spent   task.Usage
 	SpentBy int
@@ -150,6 +158,12 @@ type Agent struct {
 	// SettledBy is the number of the record by which it did; 0 where it has
 	// not.
 	SettledBy int64
+}
+
+// Remark is feedback that came with a wish for another attempt.
+type Remark struct {
+	After int // the latest attempt at that time
+	Text  string
 }
 
 // Landing is a merge or an apply, from its intention on.
@@ -293,6 +307,8 @@ func (v *View) Apply(r event.Record) {
 		v.about(e.Agent).hold(r.Time, e)
 	case *event.Switched:
 		v.about(e.Agent).Switched = e
+	case *event.Continued:
+		v.about(e.Agent).resume(r.Time, e)
 	case *event.Closed:
 		v.Status, v.Reason, v.Code, v.Ended = Status(e.Status), e.Reason, e.Code, r.Time
 	case *event.Session, *event.Text, *event.ToolStart, *event.ToolEnd, *event.Turn,

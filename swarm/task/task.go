@@ -330,6 +330,9 @@ type Work struct {
 	Model        string `json:"model,omitempty"`
 	Session      string `json:"session,omitempty"`
 	Conversation Usage  `json:"conversation,omitzero"`
+	// SessionAttempt is the attempt that keeps the files of the conversation,
+	// if its model answered at least once; else 0.
+	SessionAttempt int `json:"session_attempt,omitempty"`
 	// Check is the file that holds the output of the check, if one ran, and
 	// CheckCode its exit status.
 	Check     string `json:"check,omitempty"`

@@ -60,6 +60,7 @@ func Kind() agent.Kind {
 		Gap:       100 * time.Millisecond,
 		// It says each word of its model, but nothing while a command runs.
 		Quiet: 10 * time.Minute,
+		Stall: 5 * time.Minute, // it says each word of its model
 		// What it runs in the background goes on, and brings another answer.
 		Linger:   10 * time.Minute,
 		Paid:     true,

@@ -123,7 +123,7 @@ func TestText(t *testing.T) {
 				got := read(&text{}, []byte(test.give), size)
 				answer, ok := got[0].(*event.Answered)
 				if len(got) != 1 || !ok || answer.Text != test.want {
-					t.Errorf("in pieces of %d: %.40q…, want %.40q…", size, answer, test.want)
+					t.Errorf("in pieces of %d: %.40v…, want %.40q…", size, answer, test.want)
 				}
 			}
 		})

@@ -20,7 +20,7 @@ func Kind() agent.Kind {
 		},
 		Program:   "gemini",
 		Install:   "npm install -g @google/gemini-cli",
-		Version:   agent.Versions{Args: []string{"--version"}, Oldest: "0.61.0", Newest: "0.61.0"},
+		Version:   agent.Versions{Args: []string{"--version"}, Oldest: "0.61.0", Newest: "0.61.0", Broken: "0.38"},
 		Providers: []string{"google", "gemini"}, Bare: true,
 		Variables: []string{
 			"GOOGLE_GEMINI_BASE_URL", "GOOGLE_VERTEX_BASE_URL", "GEMINI_*", "GOOGLE_CLOUD_*", "GOOGLE_GENAI_*", "CODE_ASSIST_ENDPOINT",

@@ -53,7 +53,7 @@ func Kind() agent.Kind {
 		},
 		Program: "pi",
 		Install: "npm install -g @earendil-works/pi-coding-agent",
-		Version: agent.Versions{Args: []string{"--version"}, Oldest: "0.87.1", Newest: "0.87.1"},
+		Version: agent.Versions{Args: []string{"--version"}, Oldest: "0.87.1", Newest: "0.87.1", Broken: "0.74"},
 		Can: agent.Abilities{
 			Model: true, Effort: true, Tools: true, ReadOnly: true, Fork: true, Steer: true, Hook: true,
 		},

@@ -28,6 +28,9 @@ type stream struct {
 	// paid is what messages have told of, and what was used before this process:
 	// the result counts that, too.
 	paid task.Usage
+	// broken is set where a stream of the model broke and was asked for again: the
+	// CLI joins the texts of both.
+	broken bool
 }
 
 func newStream(spec *agent.Spec) *stream {
@@ -117,8 +120,12 @@ func (s *stream) system(l *line) []event.Event {
 		return []event.Event{s.introduced()}
 	case "retry":
 		again := &event.Retry{Kind: task.Overloaded, Message: l.Data.Reason}
+		s.broken = s.broken || l.Data.Delay <= 0
 		if l.Data.Delay > 0 {
 			again.Kind, again.RetryAfterMS = task.RateLimit, int64(min(l.Data.Delay, 1e12))
+			if erred(l.Data.Reason, "").Kind == task.Quota {
+				again.Kind = task.Quota
+			}
 			again.Message += ", attempt " + strconv.Itoa(l.Data.Attempt)
 		}
 		return []event.Event{again}
@@ -167,6 +174,7 @@ func (s *stream) user(l *line) []event.Event {
 	found := wire.Ends(l.Message.Content, s.brief)
 	if len(found) > 0 {
 		s.talking = s.talking && l.Parent != ""
+		s.broken = false // it broke before the tool
 	}
 	return found
 }
@@ -185,7 +193,8 @@ func (s *stream) result(l *line) (found []event.Event) {
 	if l.IsError {
 		return append(found, erred(l.Error.Message, l.Subtype))
 	}
-	answer := &event.Answered{Text: l.Result}
+	answer := &event.Answered{Text: l.Result, Joined: s.broken}
+	s.broken = false
 	if text := bytes.TrimSpace(l.Structured); len(text) > 0 && string(text) != "null" {
 		answer.Structured = wire.Copy(text)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"agentswarm/swarm/agent"
 	"agentswarm/swarm/agent/agenttest"
+	"agentswarm/swarm/event"
 	"agentswarm/swarm/task"
 )
 
@@ -137,4 +138,30 @@ func FuzzParser(f *testing.F) {
 			t.Errorf("it used less than nothing: %+v", used)
 		}
 	})
+}
+
+// TestRetries holds that a retry says why it is made, and that an answer whose
+// stream was joined with its retry says so.
+func TestRetries(t *testing.T) {
+	t.Parallel()
+	const result = `{"type":"result","subtype":"success","is_error":false,"result":"half and half"}` + "\n"
+	for _, test := range []struct {
+		name, retry string
+		kind        task.ErrorKind
+		joined      bool
+	}{
+		{"cut", `{"reason":"retry"}`, task.Overloaded, true},
+		{"slow", `{"reason":"429 Too Many Requests","attempt":1,"delayMs":1000}`, task.RateLimit, false},
+		{"quota", `{"reason":"429 You exceeded your current quota","attempt":1,"delayMs":1000}`, task.Quota, false},
+	} {
+		all := Adapter{}.Parser(&agent.Spec{}).Feed([]byte(`{"type":"system","subtype":"retry","data":` + test.retry + "}\n" + result))
+		if len(all) != 2 {
+			t.Fatalf("%s: %d events, want two", test.name, len(all))
+		}
+		again, isRetry := all[0].(*event.Retry)
+		answer, isAnswer := all[1].(*event.Answered)
+		if !isRetry || !isAnswer || again.Kind != test.kind || answer.Joined != test.joined {
+			t.Errorf("%s: %+v, %+v", test.name, all[0], all[1])
+		}
+	}
 }

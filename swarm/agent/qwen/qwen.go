@@ -19,7 +19,7 @@ func Kind() agent.Kind {
 		},
 		Program:   "qwen",
 		Install:   "npm install -g @qwen-code/qwen-code",
-		Version:   agent.Versions{Args: []string{"--version"}, Oldest: "0.24.4", Newest: "0.24.4"},
+		Version:   agent.Versions{Args: []string{"--version"}, Oldest: "0.24.4", Newest: "0.24.4", Broken: "0.15"},
 		Providers: []string{"qwen", "dashscope", "alibaba"}, Bare: true,
 		Variables: []string{
 			"OPENAI_BASE_URL", "OPENAI_MODEL", "ANTHROPIC_BASE_URL", "ANTHROPIC_MODEL", "GEMINI_MODEL", "DASHSCOPE_*", "QWEN_*",
@@ -33,7 +33,9 @@ func Kind() agent.Kind {
 		// It says what its model has said only once that is whole, and nothing
 		// while a command runs.
 		Quiet:    15 * time.Minute,
+		Stall:    15 * time.Minute,
 		Paid:     true,
+		Placed:   true,
 		Sessions: []string{"projects/*/chats/*.jsonl"},
 		Check:    check,
 		Unlisted: "qwen has no command that lists models; those of its endpoint are listed where that is in [providers]",

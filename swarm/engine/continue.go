@@ -1,0 +1,75 @@
+package engine
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+
+	"agentswarm/swarm/event"
+	"agentswarm/swarm/task"
+)
+
+// continues returns the conversation that the next attempt of an agent
+// continues; nil: it begins a new one.
+//
+// An attempt that was interrupted has been paid for: its provider refused a
+// request, swarm was killed, or somebody asked for another attempt. The next one
+// continues it where its kind can, in a workspace with the same changes.
+func (e *Engine) continues(a *agentState) *event.Continued {
+	done := &a.left
+	kind := e.deps.Kinds[SpecOf(e.config, a.using()).Kind]
+	switch {
+	case done.SessionAttempt == 0 || done.Session == "" || !kind.Can.Fork:
+		return nil
+	case a.retry != nil && a.retry.Fresh && a.retry.After >= done.SessionAttempt:
+		return nil
+	case a.switched != nil && a.switched.Attempt >= done.SessionAttempt:
+		return nil // another model may not accept what this one said
+	case kind.Placed && a.at == "":
+		return nil
+	}
+	kept := filepath.Join(e.deps.Run.Attempt(a.id, done.SessionAttempt), sessionName)
+	if _, err := os.Lstat(kept); err != nil && len(kind.Sessions) > 0 {
+		return nil
+	}
+	return &event.Continued{
+		Agent: a.id, Attempt: a.attempt, Of: done.SessionAttempt, Session: done.Session,
+		Used: done.Conversation, From: done.Patch,
+	}
+}
+
+// carry puts a continued conversation into the work of the attempt that
+// continues it: if that gets no answer, the next one continues the same.
+func carry(work *task.Work, c *event.Continued) {
+	if c != nil {
+		work.Session, work.SessionAttempt, work.Conversation = c.Session, c.Of, c.Used
+	}
+}
+
+// promptOf is the prompt of the next attempt of an agent. In a conversation that
+// is continued the task was said already.
+func promptOf(a *agentState, c *event.Continued) string {
+	var remarks []string
+	for _, r := range a.remarks {
+		if c == nil || r.After >= c.Of {
+			remarks = append(remarks, strings.TrimSpace(r.Text))
+		}
+	}
+	prompt := strings.TrimRight(task.Prompt(a.call.Input), "\n")
+	about := "This was tried before. What was said of it, the latest last:"
+	switch {
+	case c == nil && len(remarks) == 0:
+		return task.Prompt(a.call.Input)
+	case c != nil && len(remarks) == 0:
+		return interrupted
+	case c != nil:
+		prompt, about = resumed, "This was said of your work, the latest last:"
+	}
+	return prompt + "\n\n" + about + "\n\n" + strings.Join(remarks, "\n\n") + "\n"
+}
+
+const (
+	resumed = "You continue the same task, with your own changes in the current directory. Its path may differ from the earlier one. " +
+		"Commands that were running have been stopped. Files that git ignores may be missing."
+	interrupted = "You were interrupted. " + resumed + " Check the state of the last step, then go on from there. Do not start over.\n"
+)

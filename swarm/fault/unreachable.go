@@ -1,0 +1,49 @@
+package fault
+
+import (
+	"cmp"
+	"regexp"
+	"strings"
+	"sync"
+)
+
+// Unreachable reports whether an error says that no server listens at the
+// address of the model, and what address that is; empty where it does not say.
+func Unreachable(text string) (address string, ok bool) {
+	if _, after, said := strings.Cut(text, down); said {
+		address, _, _ = strings.Cut(after, ": ")
+		return address, true
+	}
+	lower := strings.ToLower(text)
+	if !Mentions(lower, "connection refused", "econnrefused", "connectionrefused", "unable to connect. is the computer able to access the url") {
+		return "", false
+	}
+	m := addressed().FindStringSubmatch(text)
+	if m == nil {
+		return "", true
+	}
+	return strings.TrimRight(cmp.Or(m[1], m[2]), ".,;:)"), true
+}
+
+// addressed finds a URL or a host with a port.
+var addressed = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(https?://[^\s"'()<>]+)|\b((?:[0-9]{1,3}(?:\.[0-9]{1,3}){3}|localhost|\[[0-9a-f:]+\]):[0-9]{1,5})\b`)
+})
+
+// Nobody is the message about a server that does not listen, with the error that
+// said so.
+func Nobody(text string) string {
+	address, ok := Unreachable(text)
+	if !ok || strings.Contains(text, down) {
+		return text
+	}
+	return Down(cmp.Or(address, "the address of its model")) + " (" + text + ")"
+}
+
+// loginFailed finds words about OAuth that say that a login failed. Addresses and
+// the names of providers hold the word too.
+var loginFailed = sync.OnceValue(func() *regexp.Regexp {
+	const fails = `(?:expired|fail(?:ed|ure)|invalid|revoked|missing|required|not found|denied|rejected|could not|unable)`
+	return regexp.MustCompile(`oauth[ -]?(?:2(?:\.0)? )?(?:access |refresh )?(?:token|session|authentication|authorization|login|credentials?)\b[^.\n]{0,60}\b` + fails +
+		`|\b` + fails + `\b[^.\n]{0,20}\boauth\b|\boauth error\b`)
+})

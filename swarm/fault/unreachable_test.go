@@ -1,0 +1,38 @@
+package fault
+
+import "testing"
+
+func TestUnreachable(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		text, address string
+		want          bool
+	}{
+		{Down("http://127.0.0.1:11434"), "http://127.0.0.1:11434", true},
+		{"connect ECONNREFUSED 127.0.0.1:8099", "127.0.0.1:8099", true},
+		{"error sending request for url (http://localhost:8099/v1/responses): connection refused", "http://localhost:8099/v1/responses", true},
+		{"Connection refused", "", true},
+		{"connection reset by peer", "", false},
+		{"503 Service Unavailable", "", false},
+		{"", "", false},
+	} {
+		address, ok := Unreachable(test.text)
+		if address != test.address || ok != test.want {
+			t.Errorf("Unreachable(%q) = %q, %t, want %q, %t", test.text, address, ok, test.address, test.want)
+		}
+	}
+}
+
+func TestNobody(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"connect ECONNREFUSED 127.0.0.1:8099": "nobody answers at 127.0.0.1:8099: is the server started? (connect ECONNREFUSED 127.0.0.1:8099)",
+		"connection refused":                  "nobody answers at the address of its model: is the server started? (connection refused)",
+		Down("http://x"):                      Down("http://x"),
+		"overloaded":                          "overloaded",
+	} {
+		if got := Nobody(text); got != want {
+			t.Errorf("Nobody(%q) = %q, want %q", text, got, want)
+		}
+	}
+}
