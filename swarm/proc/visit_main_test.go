@@ -38,10 +38,9 @@ func playVisits(role string, args []string) {
 		_, _ = io.Copy(os.Stdout, c)
 	case "usurps": // the place of a door
 		must(os.Remove(args[0]))
-		door := must2(openDoor(args[0]))
+		defer must2(openDoor(args[0])).Close()
 		fmt.Println("ready")
 		forever()
-		_ = door.Close()
 	case "burns":
 		for used := time.Duration(0); used < 400*time.Millisecond; {
 			var use syscall.Rusage

@@ -79,29 +79,6 @@ func (s set) has(r rune) bool {
 	return false
 }
 
-// fromTables is the union of tables of the standard library.
-func fromTables(tables ...*unicode.RangeTable) set {
-	var spans []span
-	add := func(from, to, stride rune) {
-		if stride == 1 {
-			spans = append(spans, span{from, to})
-			return
-		}
-		for r := from; r <= to; r += stride {
-			spans = append(spans, span{r, r})
-		}
-	}
-	for _, t := range tables {
-		for _, r := range t.R16 {
-			add(rune(r.Lo), rune(r.Hi), rune(r.Stride))
-		}
-		for _, r := range t.R32 {
-			add(rune(r.Lo), rune(r.Hi), rune(r.Stride))
-		}
-	}
-	return normal(spans)
-}
-
 var (
 	digits = set{{'0', '9'}}
 	words  = set{{'0', '9'}, {'A', 'Z'}, {'_', '_'}, {'a', 'z'}}
