@@ -17,8 +17,7 @@ import (
 func layers() [][]string {
 	return [][]string{
 		0: {
-			"internal/testing/campaign", "internal/testing/nonamespaces", "internal/testprogram", "roles", "variants", "variants/tasks", "swarm/lab/stat", "risk/argv", "risk/lockfile", "worktree/git",
-			"swarm/script/regex", "swarm/task", "swarm/proc", "swarm/box", "swarm/ask", "swarm/nearest", "swarm/privatehome", "swarm/userns", "swarm/stage", "swarm/strict", "swarm/thought", "swarm/modeltest", "swarm/provider", "swarm/environ",
+			"internal/testing/campaign", "internal/testing/nonamespaces", "internal/testprogram", "roles", "variants", "variants/tasks", "swarm/lab/stat", "risk/argv", "risk/lockfile", "worktree/git", "swarm/script/regex", "swarm/task", "swarm/proc", "swarm/box", "swarm/ask", "swarm/nearest", "swarm/privatehome", "swarm/userns", "swarm/stage", "swarm/strict", "swarm/thought", "swarm/modeltest", "swarm/provider", "swarm/environ", "internal/picture",
 		},
 		1: {
 			"internal/testing/nonamespaces/command", "worktree", "merge", "swarm/ear", "swarm/event", "swarm/guard", "swarm/limit", "swarm/manifest", "swarm/schema", "swarm/scope", "swarm/script/language", "swarm/fault", "swarm/hook", "swarm/shim", "risk/shell", "swarm/modeltest/serve", "swarm/apparmor", "swarm/builtin/tool", "swarm/models", "swarm/prompt", "swarm/toolset", "risk/verb",

@@ -5,74 +5,112 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"agentswarm/swarm/agent/kinds"
 )
 
-// TestReadmeShowsAWholeWorkflow holds the script that the README shows to the
-// one that is tested.
-func TestReadmeShowsAWholeWorkflow(t *testing.T) {
+// readmeLines is how long the README may be.
+const readmeLines = 250
+
+// readPage is the text of a page.
+func readPage(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// TestReadmeIsShort: a newcomer reads the README in one go.
+func TestReadmeIsShort(t *testing.T) {
 	t.Parallel()
-	readme, err := os.ReadFile("README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	script, err := os.ReadFile(filepath.Join("testdata", "workflows", "race-fixers.js"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !strings.Contains(string(readme), "```js\n"+string(script)+"```\n") {
-		t.Error("the README does not show testdata/workflows/race-fixers.js as it is")
+	if n := strings.Count(readPage(t, "README.md"), "\n"); n > readmeLines {
+		t.Errorf("the README has %d lines, want %d at most", n, readmeLines)
 	}
 }
 
-// TestReadmeShowsUsage holds what the README shows of usage to what a script
-// finds printed, and to be marked as no real run.
-func TestReadmeShowsUsage(t *testing.T) {
+// TestReadmeNamesTheAgents: the agents stand before the first command.
+func TestReadmeNamesTheAgents(t *testing.T) {
 	t.Parallel()
-	readme, err := os.ReadFile("README.md")
-	if err != nil {
-		t.Fatal(err)
+	lead, _, _ := strings.Cut(readPage(t, "README.md"), "```")
+	lead = strings.Join(strings.Fields(lead), " ") // a name may go over two lines
+	for _, want := range []string{"Claude Code", "Codex", "pi", "opencode", "Gemini CLI", "Qwen Code", "](" + pictureFile + ")"} {
+		if !strings.Contains(lead, want) {
+			t.Errorf("the README does not name %q before its first command", want)
+		}
 	}
-	script, err := os.ReadFile(filepath.Join("testdata", "script", "usage_sums.txtar"))
-	if err != nil {
-		t.Fatal(err)
+}
+
+// TestScriptsPageShowsAWorkflow holds the script that the page shows to the
+// tested one.
+func TestScriptsPageShowsAWorkflow(t *testing.T) {
+	t.Parallel()
+	script := readPage(t, filepath.Join("testdata", "workflows", "race-fixers.js"))
+	if !strings.Contains(readPage(t, "docs/scripts.md"), "```js\n"+script+"```\n") {
+		t.Error("docs/scripts.md does not show testdata/workflows/race-fixers.js as it is")
 	}
-	_, rest, _ := strings.Cut(string(script), "\n-- saving --\n")
+}
+
+// TestQuickstartShowsUsage holds the usage that the page shows to the output of
+// a script, and the page to say that no model was asked.
+func TestQuickstartShowsUsage(t *testing.T) {
+	t.Parallel()
+	page := readPage(t, "docs/quickstart.md")
+	_, rest, _ := strings.Cut(readPage(t, filepath.Join("testdata", "script", "usage_sums.txtar")), "\n-- saving --\n")
 	printed, _, ok := strings.Cut(rest, "-- ")
-	before, _, shown := strings.Cut(string(readme), "```\n$ swarm usage --by model\n"+printed+"```\n")
+	before, _, shown := strings.Cut(page, "```text\n$ swarm usage --by model\n"+printed+"```\n")
 	if !ok || !shown {
-		t.Fatal("the README does not show what usage_sums finds printed")
+		t.Fatal("docs/quickstart.md does not show the output in usage_sums")
 	}
-	if paragraphs := strings.Split(strings.TrimSpace(before), "\n\n"); !strings.Contains(paragraphs[len(paragraphs)-1], "**scripted** run") {
-		t.Error("the README does not say above it that the run was scripted")
+	if paragraphs := strings.Split(strings.TrimSpace(before), "\n\n"); !strings.Contains(paragraphs[len(paragraphs)-1], "the figures are invented") {
+		t.Error("docs/quickstart.md does not say above it that the figures are invented")
 	}
+}
+
+// TestQuickstartInstallsAgents: each agent is installed by the command that
+// `swarm agents` names.
+func TestQuickstartInstallsAgents(t *testing.T) {
+	t.Parallel()
+	page := readPage(t, "docs/quickstart.md")
+	for _, kind := range kinds.All() {
+		if kind.Install != "" && !strings.Contains(page, kind.Install) {
+			t.Errorf("docs/quickstart.md does not say how to install %s: %s", kind.Name, kind.Install)
+		}
+	}
+}
+
+// gateText is the gate and the functions it calls.
+func gateText() (string, error) {
+	var all strings.Builder
+	for _, file := range []string{"run", "lib"} {
+		text, err := os.ReadFile(filepath.Join(".ci", file))
+		if err != nil {
+			return "", err
+		}
+		all.Write(text)
+	}
+	return all.String(), nil
 }
 
 // TestGateRunsTheReadme: the gate calls the two commands with which the README
 // begins, as they stand there.
 func TestGateRunsTheReadme(t *testing.T) {
 	t.Parallel()
-	readme, err := os.ReadFile("README.md")
+	gate, err := gateText()
 	if err != nil {
 		t.Fatal(err)
 	}
-	var gate string
-	for _, file := range []string{"run", "lib"} {
-		text, err := os.ReadFile(filepath.Join(".ci", file))
-		if err != nil {
-			t.Fatal(err)
-		}
-		gate += string(text)
-	}
-	_, rest, _ := strings.Cut(string(readme), "```sh\n")
+	_, rest, _ := strings.Cut(readPage(t, "README.md"), "```sh\n")
 	block, _, _ := strings.Cut(rest, "```")
 	lines := strings.Split(strings.TrimSpace(block), "\n")
 	if len(lines) != 2 {
 		t.Fatalf("the README begins with %q, want two commands", lines)
 	}
-	for _, line := range lines {
-		command, _, _ := strings.Cut(line, "#")
-		if command = strings.TrimSpace(command); !strings.Contains(gate, command+"\n") {
-			t.Errorf("the gate does not run %q", command)
+	for i, want := range []string{"go run . demo", "go tool gotestsum -- -timeout 30m ./..."} {
+		command, _, _ := strings.Cut(lines[i], "#")
+		if command = strings.TrimSpace(command); command != want || !strings.Contains(gate, command+"\n") {
+			t.Errorf("command %d of the README is %q, want %q, which the gate runs", i+1, command, want)
 		}
 	}
 }
