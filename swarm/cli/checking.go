@@ -71,7 +71,7 @@ func (b *bench) inSpace(ctx context.Context, c spaceRequest, work func(*space) e
 	env, err := agent.Environ(b.env.Environ, agent.Inline(), agent.Place{
 		Run: b.run.ID, Worktree: leased.Path(), Root: b.deps.Root, Base: string(c.commit), Artifacts: c.kept,
 		Workspace: string(leased.Backend), Tmp: around.Tmp, Shims: around.Shims,
-		Pass: b.isolation.PassEnv,
+		Env: around.Env, Pass: b.isolation.PassEnv,
 	})
 	if err != nil {
 		return err

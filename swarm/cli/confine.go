@@ -129,7 +129,11 @@ func (c *confining) walls(around isolated, r git.ConfineRequest) (json.RawMessag
 // environ is that of an agent, with what git is told.
 func (c *confining) environ(around isolated, r git.ConfineRequest) ([]string, error) {
 	at := agent.Place{Run: c.run, Worktree: r.Dir, Root: c.rootDir(), Pass: c.isolation.PassEnv}
-	if around.rung != box.None {
+	switch around.rung {
+	case box.None:
+	case box.Landlock: // /tmp may be closed
+		at.Tmp = box.TmpOf(r.Private)
+	default:
 		at.Tmp = "/tmp"
 	}
 	env, err := agent.Environ(r.Env, agent.Inline(), at)
