@@ -23,6 +23,7 @@ import (
 //	hold:before closed:FILE   the process makes the file and comes no further, for as long as never
 //	await:entered:FILE  steps of this name end once there is the file
 //	prune:all:REPO   at each step the user tidies the repository up
+//	full:entered:FILE  at steps of this name the disk is full
 const faultVar = "SWARMTEST_FAULT"
 
 // faultySwarm is main, with a fault where the environment asks for one. How much
@@ -65,6 +66,11 @@ func (f *faulty) step(name string) error {
 	switch {
 	case f.verb == "prune":
 		return f.prune()
+	case f.verb == "full":
+		if name == f.at {
+			return &os.PathError{Op: "write", Path: f.file, Err: syscall.ENOSPC}
+		}
+		return nil
 	case f.verb == "await":
 		if name == f.at {
 			return fakeStep("await:" + f.file)

@@ -17,20 +17,37 @@ import (
 func layers() [][]string {
 	return [][]string{
 		0: {
-			"internal/testing/campaign", "internal/testing/nonamespaces", "internal/testprogram", "roles", "variants", "variants/tasks", "swarm/lab/stat", "risk/argv", "risk/lockfile", "worktree/git", "swarm/script/regex", "swarm/task", "swarm/proc", "swarm/box", "swarm/ask", "swarm/nearest", "swarm/privatehome", "swarm/userns", "swarm/stage", "swarm/strict", "swarm/thought", "swarm/modeltest", "swarm/provider", "swarm/environ", "internal/picture",
+			"internal/picture", "internal/testing/campaign", "internal/testing/nonamespaces", "internal/testprogram",
+			"risk/argv", "risk/lockfile", "roles", "swarm/ask", "swarm/box", "swarm/environ", "swarm/lab/stat",
+			"swarm/modeltest", "swarm/nearest", "swarm/privatehome", "swarm/proc", "swarm/provider", "swarm/script/regex",
+			"swarm/stage", "swarm/strict", "swarm/task", "swarm/thought", "swarm/userns", "variants", "variants/tasks",
+			"worktree/git",
 		},
 		1: {
-			"internal/testing/nonamespaces/command", "worktree", "merge", "swarm/ear", "swarm/event", "swarm/guard", "swarm/limit", "swarm/manifest", "swarm/schema", "swarm/scope", "swarm/script/language", "swarm/fault", "swarm/hook", "swarm/shim", "risk/shell", "swarm/modeltest/serve", "swarm/apparmor", "swarm/builtin/tool", "swarm/models", "swarm/prompt", "swarm/toolset", "risk/verb",
+			"internal/testing/nonamespaces/command", "risk/shell", "risk/verb", "swarm/apparmor", "swarm/builtin/tool",
+			"swarm/ear", "swarm/event", "swarm/fault", "swarm/guard", "swarm/hook", "swarm/limit", "swarm/manifest",
+			"swarm/models", "swarm/modeltest/serve", "swarm/prompt", "swarm/schema", "swarm/scope",
+			"swarm/script/language", "swarm/shim", "swarm/toolset", "worktree", "worktree/git/checkout",
 		},
-		2: {"risk", "swarm/early", "swarm/store", "swarm/agent", "swarm/inbox", "swarm/script", "swarm/governor", "swarm/wire", "swarm/builtin/model", "swarm/lab/measure"},
+		2: {
+			"merge", "risk", "swarm/agent", "swarm/builtin/model", "swarm/early", "swarm/governor", "swarm/inbox",
+			"swarm/lab/measure", "swarm/script", "swarm/store", "swarm/wire",
+		},
 		3: {
 			"swarm/agent/claude", "swarm/agent/codex", "swarm/agent/command", "swarm/agent/gemini",
-			"swarm/agent/opencode", "swarm/agent/pi", "swarm/agent/qwen",
-			"swarm/builtin", "swarm/engine", "swarm/fleet", "swarm/ledger", "swarm/lab",
+			"swarm/agent/opencode", "swarm/agent/pi", "swarm/agent/qwen", "swarm/builtin", "swarm/engine", "swarm/fleet",
+			"swarm/lab", "swarm/ledger",
 		},
-		4: {"swarm/agent/agenttest", "swarm/agent/kinds", "swarm/bench", "swarm/control", "swarm/config", "swarm/fanout", "swarm/workflow", "swarm/mcp"},
-		5: {"swarm/cli", "swarm/demo"},
-		6: {"."},
+		4: {
+			"swarm/agent/agenttest", "swarm/agent/kinds", "swarm/bench", "swarm/config", "swarm/control", "swarm/fanout",
+			"swarm/mcp", "swarm/workflow",
+		},
+		5: {
+			"swarm/cli", "swarm/demo",
+		},
+		6: {
+			".",
+		},
 	}
 }
 

@@ -2,17 +2,13 @@ package merge
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
 	"path/filepath"
-	"syscall"
 
 	"agentswarm/worktree/git"
+	"agentswarm/worktree/git/checkout"
 )
 
 // ApplyRequest is one patch for the files of a checkout.
@@ -21,6 +17,9 @@ type ApplyRequest struct {
 	File    string       // required; the patch file
 	Text    io.Reader    // the patch; nil: what is in File, which else only names it
 	Changes []git.Change // required; what the patch touches
+	Record
+	// Journal keeps the intent before a file changes. Required.
+	Journal func() error
 }
 
 // Applied is what a patch left behind, by which [Unapply] knows it again.
@@ -73,13 +72,13 @@ func (e *SparseError) Hint() string {
 // as the last commit has them, with a [*SparseError] where they are not on
 // disk, and with a [*git.PatchError] where the patch does not fit; then
 // nothing has changed.
-func Apply(ctx context.Context, req ApplyRequest) (*Applied, error) {
+func Apply(ctx context.Context, req ApplyRequest) (_ *Applied, err error) {
 	if req.Repo.Bare() {
 		return nil, errors.New("apply a patch: a bare repository has no files to apply it to")
 	}
 	var modules []string
 	for _, c := range req.Changes {
-		if c.OldMode == "160000" || c.NewMode == "160000" {
+		if c.OldMode == git.Gitlink || c.NewMode == git.Gitlink {
 			modules = append(modules, c.Path)
 		}
 	}
@@ -90,52 +89,32 @@ func Apply(ctx context.Context, req ApplyRequest) (*Applied, error) {
 	if err != nil {
 		return nil, fmt.Errorf("apply a patch: %w", err)
 	}
-	changes, err := onto(ctx, req, head)
+	p, err := beginPatching(ctx, "apply", req.Repo, req.Record)
 	if err != nil {
+		return nil, fmt.Errorf("apply a patch: %w", err)
+	}
+	defer func() { err = errors.Join(err, p.tx.Close()) }()
+	if err := p.index(ctx, head); err != nil {
+		return nil, fmt.Errorf("apply a patch: %w", err)
+	}
+	from, err := req.Repo.TreeOf(ctx, head)
+	if err != nil {
+		return nil, fmt.Errorf("apply a patch: %w", err)
+	}
+	if err := p.patch(ctx, from, git.ApplyRequest{File: req.File, Text: req.Text}); err != nil {
 		return nil, err
 	}
-	if err := req.Repo.CheckMove(ctx, head, changes); err != nil {
+	out, err := req.Repo.LeftOut(ctx, p.changes)
+	if err != nil {
 		return nil, fmt.Errorf("apply a patch: %w", err)
 	}
-	if out, err := req.Repo.LeftOut(ctx, changes); err != nil {
-		return nil, fmt.Errorf("apply a patch: %w", err)
-	} else if len(out) > 0 {
+	if len(out) > 0 {
 		return nil, &SparseError{Dir: req.Repo.TopLevel, Paths: out}
 	}
-	if err := req.Repo.ApplyPatch(ctx, git.ApplyRequest{File: req.File, Text: req.Text}); err != nil {
-		return nil, err
+	if err := p.commit(ctx, checkout.Side{}, req.Journal); err != nil {
+		return nil, fmt.Errorf("apply a patch: %w", err)
 	}
-	applied := &Applied{Dir: req.Repo.TopLevel}
-	for _, c := range req.Changes {
-		sum, err := fileSum(filepath.Join(applied.Dir, c.Path))
-		if err != nil {
-			return nil, fmt.Errorf("look at an applied patch: %w", err)
-		}
-		applied.Files = append(applied.Files, AppliedFile{Path: c.Path, Sum: sum})
-	}
-	return applied, nil
-}
-
-// onto is the change as seen from HEAD: a patch knows only what its own base
-// held.
-func onto(ctx context.Context, req ApplyRequest, head git.Hash) ([]git.Change, error) {
-	entries, err := req.Repo.Tree(ctx, head)
-	if err != nil {
-		return nil, err
-	}
-	held := make(map[string]git.Entry, len(entries))
-	for _, e := range entries {
-		held[e.Path] = e
-	}
-	changes := make([]git.Change, 0, len(req.Changes))
-	for _, c := range req.Changes {
-		c.OldMode, c.Old = "000000", ""
-		if e, ok := held[c.Path]; ok {
-			c.OldMode, c.Old = e.Mode, e.ID
-		}
-		changes = append(changes, c)
-	}
-	return changes, nil
+	return &Applied{Dir: req.Repo.TopLevel, Files: appliedFiles(p.tx.Identities(0))}, nil
 }
 
 // UnapplyRequest takes an applied patch out again.
@@ -144,57 +123,45 @@ type UnapplyRequest struct {
 	File    string    // required; the patch file
 	Text    io.Reader // as in ApplyRequest
 	Applied Applied
+	Record
+	Journal func() error // required, as in ApplyRequest
 }
 
 // Unapply takes a patch out of the files again. It refuses with a
 // [*DirtyError] where one of them changed since.
-func Unapply(ctx context.Context, req UnapplyRequest) error {
-	var changed []string
+func Unapply(ctx context.Context, req UnapplyRequest) (err error) {
+	repo, err := seenFrom(ctx, req.Repo, req.Applied.Dir)
+	if err != nil {
+		return err
+	}
+	p, err := beginPatching(ctx, "undo", repo, req.Record)
+	if err != nil {
+		return fmt.Errorf("take a patch out: %w", err)
+	}
+	defer func() { err = errors.Join(err, p.tx.Close()) }()
+	var paths, changed []string
 	for _, f := range req.Applied.Files {
-		sum, err := fileSum(filepath.Join(req.Applied.Dir, f.Path))
+		at, err := checkout.Identify(filepath.Join(req.Applied.Dir, f.Path))
 		if err != nil {
 			return fmt.Errorf("look at an applied patch: %w", err)
 		}
-		if sum != f.Sum {
+		if string(at) != f.Sum {
 			changed = append(changed, f.Path)
 		}
+		paths = append(paths, f.Path)
 	}
 	if len(changed) > 0 {
 		return &DirtyError{Dir: req.Applied.Dir, Paths: changed}
 	}
-	return req.Repo.ApplyPatch(ctx, git.ApplyRequest{File: req.File, Text: req.Text, Reverse: true})
-}
-
-// fileSum names the kind and the content of what lies at a path.
-func fileSum(path string) (string, error) {
-	info, err := os.Lstat(path)
-	switch {
-	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
-		return "absent", nil
-	case err != nil:
-		return "", err
-	case info.Mode()&fs.ModeSymlink != 0:
-		to, err := os.Readlink(path)
-		return "link " + sumOf([]byte(to)), err
-	case info.IsDir():
-		return "folder", nil
-	case !info.Mode().IsRegular():
-		return "special", nil
-	}
-	f, err := os.Open(path)
+	from, err := p.snapshot(ctx, paths)
 	if err != nil {
-		return "", err
+		return fmt.Errorf("take a patch out: %w", err)
 	}
-	h := sha256.New()
-	_, err = io.Copy(h, f)
-	kind := "file "
-	if info.Mode()&0o100 != 0 {
-		kind = "program "
+	if err := p.patch(ctx, from, git.ApplyRequest{File: req.File, Text: req.Text, Reverse: true}); err != nil {
+		return err
 	}
-	return kind + hex.EncodeToString(h.Sum(nil)), errors.Join(err, f.Close())
-}
-
-func sumOf(text []byte) string {
-	sum := sha256.Sum256(text)
-	return hex.EncodeToString(sum[:])
+	if err := p.commit(ctx, checkout.Side{AnyIndex: true}, req.Journal); err != nil {
+		return fmt.Errorf("take a patch out: %w", err)
+	}
+	return nil
 }

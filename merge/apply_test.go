@@ -2,6 +2,7 @@ package merge
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -20,7 +21,9 @@ func (f *fixture) applying(base, to git.Hash) ApplyRequest {
 	f.must(err)
 	f.must(f.q.WritePatch(f.Context(), file, base, to))
 	f.must(file.Close())
-	return ApplyRequest{Repo: f.repo, File: path, Changes: changes}
+	return ApplyRequest{
+		Repo: f.repo, File: path, Changes: changes, Record: f.record("1"), Journal: func() error { return nil },
+	}
 }
 
 // index is the user's index, byte for byte.
@@ -28,7 +31,7 @@ func (f *fixture) index() string {
 	f.Helper()
 	text, err := os.ReadFile(filepath.Join(f.dir, ".git", "index"))
 	f.must(err)
-	return sumOf(text)
+	return fmt.Sprintf("%x", text)
 }
 
 // TestApply: files change, nothing else does, and all comes back.
@@ -62,7 +65,9 @@ func TestApply(t *testing.T) {
 		t.Errorf("applying twice: %v, want a DirtyError", err)
 	}
 
-	undo := UnapplyRequest{Repo: f.repo, File: req.File, Applied: *applied}
+	undo := UnapplyRequest{
+		Repo: f.repo, File: req.File, Applied: *applied, Record: f.record("2"), Journal: func() error { return nil },
+	}
 	f.write(map[string]string{"a": "x:2\nmine\n"})
 	now := f.all()
 	if err := Unapply(t.Context(), undo); !errors.As(err, &dirty) || !slices.Equal(dirty.Paths, []string{"a"}) {
@@ -156,7 +161,9 @@ func TestApplyOddFiles(t *testing.T) {
 		t.Errorf("applied tree is %s, want %s: %s", got, want, f.git("diff", "--cached", "--stat", string(to)))
 	}
 	f.git("reset", "-q")
-	f.must(Unapply(t.Context(), UnapplyRequest{Repo: repo, File: req.File, Applied: *applied}))
+	f.must(Unapply(t.Context(), UnapplyRequest{
+		Repo: repo, File: req.File, Applied: *applied, Record: f.record("2"), Journal: req.Journal,
+	}))
 	if got := f.git("status", "--porcelain"); got != "" {
 		t.Errorf("status after undo is %q", got)
 	}

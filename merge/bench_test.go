@@ -257,7 +257,7 @@ func (y *yard) steps(b *testing.B) {
 			_, err := Land(ctx, LandRequest{
 				Quarantine: q, Ref: "refs/heads/main", Old: y.req.Onto, New: out.Commit,
 				Keep: "refs/swarm/landed/" + string(out.Commit), Have: []git.Hash{y.req.Onto},
-				LockFile: filepath.Join(y.home, "lock"), Journal: func(Intent) error { return nil },
+				Record: y.record("1"), Journal: func(Intent) error { return nil },
 			})
 			y.must(err)
 		})

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"agentswarm/worktree/git"
+	"agentswarm/worktree/git/checkout"
 )
 
 // Intent is a move of a branch that is about to happen. It is journaled
@@ -24,20 +25,7 @@ type Intent struct {
 type DirtyError = git.DirtyError
 
 // MovedError says that a branch is not where it was expected.
-type MovedError struct {
-	Ref        string
-	Want, Have git.Hash // empty: no such branch
-}
-
-func (e *MovedError) Error() string {
-	at := func(h git.Hash) string {
-		if h == "" {
-			return "absent"
-		}
-		return "at " + h.Short()
-	}
-	return fmt.Sprintf("%s moved underneath: it was to be %s and is %s", e.Ref, at(e.Want), at(e.Have))
-}
+type MovedError = checkout.MovedError
 
 // BusyError says that a checkout is in the middle of something.
 type BusyError struct{ Ref, Dir, Doing string }
@@ -70,13 +58,19 @@ type LandRequest struct {
 	// repository. It must not exist, or be at New already. Required.
 	Keep string
 	Have []git.Hash // commits the repository has, so that they are not sent
-	// LockFile serializes landings on this branch. Required.
-	LockFile string
-	Message  string // for reflogs; "swarm" where empty
+	Record
+	Message string // for reflogs; "swarm" where empty
 	// Journal keeps the intent before anything of the user's moves. Required.
 	Journal func(Intent) error
-	// Step is called between the steps, for tests. An error from it ends the
-	// landing as a kill would: nothing is cleaned up.
+}
+
+// Record says where a transaction is recorded until its outcome is journaled.
+// After a success the caller journals it and calls [checkout.Forget].
+type Record struct {
+	Records string // as in [checkout.Request]; required
+	ID      string // likewise
+	// Step, where set, is called before each write to the disk. An error from
+	// it stands for the failure of that write.
 	Step func(name string) error
 }
 
@@ -88,22 +82,19 @@ type Landing struct {
 
 // Land moves a branch to a merged commit.
 //
-// First the objects enter the repository under the private ref, then the
-// files of the checkouts that stand on the branch follow, where they are
-// clean in the paths that change, and last the branch itself moves by
-// compare-and-swap. Where something is in the way nothing moves: a
-// [*DirtyError], [*BusyError] or [*MovedError] says what.
+// First the objects enter the repository under the private ref. Then the branch
+// and the checkouts that stand on it move in one transaction, if they are clean
+// in the paths that change. Where something is in the way nothing moves: a
+// [*DirtyError], [*BusyError], [*MovedError] or [*checkout.WriteError] says why.
 func Land(ctx context.Context, req LandRequest) (_ *Landing, err error) {
 	t := &transit{
-		repo: req.Quarantine.Repo(), ref: req.Ref, from: req.Old, to: req.New,
-		message: orSwarm(req.Message), journal: req.Journal, hook: req.Step,
+		repo: req.Quarantine.Repo(), ref: req.Ref, from: req.Old, to: req.New, journal: req.Journal,
 	}
 	defer t.wrap(&err)
-	unlock, err := lock(ctx, req.LockFile)
-	if err != nil {
+	if err := t.begin(ctx, "merge", req.Record, req.Message); err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, unlock()) }()
+	defer func() { err = errors.Join(err, t.tx.Close()) }()
 	from := t.from
 	if from == "" {
 		from = t.repo.EmptyTree()
@@ -115,13 +106,12 @@ func Land(ctx context.Context, req LandRequest) (_ *Landing, err error) {
 	if err := t.check(ctx, changes); err != nil {
 		return nil, err
 	}
-	if err := t.step("checked"); err != nil {
-		return nil, err
+	if req.Step != nil {
+		if err := req.Step("publish"); err != nil {
+			return nil, fmt.Errorf("publish objects: %w", err)
+		}
 	}
 	if err := publish(ctx, req); err != nil {
-		return nil, err
-	}
-	if err := t.step("published"); err != nil {
 		return nil, err
 	}
 	return t.run(ctx)
@@ -154,25 +144,20 @@ type UndoRequest struct {
 	Repo     *git.Repo // required
 	Ref      string    // required
 	Old, New git.Hash  // as in the landing
-	LockFile string    // required, as in the landing
-	Message  string
-	Journal  func(Intent) error // required, as in the landing
-	Step     func(name string) error
+	Record
+	Message string
+	Journal func(Intent) error // required, as in the landing
 }
 
 // Undo moves a branch back to where it was before a landing, and deletes one
 // that the landing made. A branch that moved on since is a [*MovedError].
 func Undo(ctx context.Context, req UndoRequest) (_ *Landing, err error) {
-	t := &transit{
-		repo: req.Repo, ref: req.Ref, from: req.New, to: req.Old,
-		message: orSwarm(req.Message), journal: req.Journal, hook: req.Step,
-	}
+	t := &transit{repo: req.Repo, ref: req.Ref, from: req.New, to: req.Old, journal: req.Journal}
 	defer t.wrap(&err)
-	unlock, err := lock(ctx, req.LockFile)
-	if err != nil {
+	if err := t.begin(ctx, "undo", req.Record, req.Message); err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, unlock()) }()
+	defer func() { err = errors.Join(err, t.tx.Close()) }()
 	var changes []git.Change
 	if t.to != "" {
 		if changes, err = t.repo.Changes(ctx, t.from, t.to); err != nil {
@@ -180,9 +165,6 @@ func Undo(ctx context.Context, req UndoRequest) (_ *Landing, err error) {
 		}
 	}
 	if err := t.check(ctx, changes); err != nil {
-		return nil, err
-	}
-	if err := t.step("checked"); err != nil {
 		return nil, err
 	}
 	return t.run(ctx)

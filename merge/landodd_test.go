@@ -94,16 +94,14 @@ func TestLandInsideASubmodule(t *testing.T) {
 	super.wantAt(to)
 }
 
-// TestLandSha256: object names of the other length, cut off and settled.
+// TestLandSha256: object names of the other length.
 func TestLandSha256(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, "--object-format=sha256")
 	base := f.ground()
 	to := f.work(base)
-	in := f.killed(f.landing(base, to), "followed")
-	if got := f.settle(*in); !got.Happened {
-		t.Errorf("settled %+v, want happened", got)
-	}
+	_, err := Land(t.Context(), f.landing(base, to))
+	f.must(err)
 	f.wantAt(to)
 }
 
@@ -162,10 +160,8 @@ func TestLandDirtyInBetween(t *testing.T) {
 	base := f.ground()
 	to := f.work(base)
 	req := f.landing(base, to)
-	req.Step = func(name string) error {
-		if name == "journaled" {
-			f.write(map[string]string{"a": "mine\n"})
-		}
+	req.Journal = func(Intent) error {
+		f.write(map[string]string{"a": "mine\n"})
 		return nil
 	}
 	var dirty *DirtyError

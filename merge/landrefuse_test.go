@@ -148,7 +148,7 @@ func TestLandLosesTheSwap(t *testing.T) {
 		disk, mine := f.onDisk(touches), f.mine()
 		req := f.landing(base, to)
 		req.Step = func(name string) error {
-			if name == "followed" {
+			if name == "checkout move the branch" {
 				f.git("update-ref", "refs/heads/main", string(other))
 			}
 			return nil
@@ -163,27 +163,6 @@ func TestLandLosesTheSwap(t *testing.T) {
 		}
 		if got := f.mine(); got != mine {
 			t.Errorf("the user's side changed from\n%s\nto\n%s", mine, got)
-		}
-	})
-	t.Run("by a commit of what we brought", func(t *testing.T) {
-		t.Parallel()
-		f := newFixture(t)
-		base := f.ground()
-		to := f.work(base)
-		req := f.landing(base, to)
-		req.Step = func(name string) error {
-			if name == "followed" {
-				f.git("commit", "-q", "-m", "everything that is staged")
-			}
-			return nil
-		}
-		_, err := Land(t.Context(), req)
-		var moved *MovedError
-		if !errors.As(err, &moved) {
-			t.Errorf("Land: %v, want a MovedError", err)
-		}
-		if got := f.git("status", "--porcelain"); got != "" {
-			t.Errorf("status is %q, want clean: the user has our files in his commit", got)
 		}
 	})
 	t.Run("before anything", func(t *testing.T) {
@@ -213,7 +192,7 @@ func TestLandWaitsItsTurn(t *testing.T) {
 	req := f.landing(base, to)
 	stopped := errors.New("stopped by the test")
 	req.Step = func(name string) error {
-		if name != "checked" {
+		if name != "publish" {
 			return nil
 		}
 		ctx, cancel := context.WithCancelCause(t.Context())

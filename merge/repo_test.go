@@ -140,6 +140,11 @@ func sorted(files map[string]string) []string {
 	return names
 }
 
+// record is where a transaction of the tests is recorded.
+func (f *fixture) record(id string) Record {
+	return Record{Records: filepath.Join(f.home, "checkouts"), ID: id}
+}
+
 func (f *fixture) must(err error) {
 	f.Helper()
 	if err != nil {

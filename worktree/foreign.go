@@ -144,7 +144,7 @@ func (f filteringApart) restat(repo *git.Repo, written map[string]bool) error {
 			err = errors.Join(err, &os.PathError{Op: "filter", Path: e.Path, Err: serr})
 			return git.IndexStat{}, false
 		}
-		return indexStat(&s), true
+		return git.StatOf(&s), true
 	})
 	if err = errors.Join(err, rerr, at.close()); err != nil {
 		return err

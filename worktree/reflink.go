@@ -235,7 +235,7 @@ func cloneOne(clone func(from, to git.Place) error, src, dst int, name string) (
 	if err == nil {
 		err = unix.Fstatat(dst, name, &at, unix.AT_SYMLINK_NOFOLLOW)
 	}
-	return indexStat(&at), err
+	return git.StatOf(&at), err
 }
 
 // copySymlink makes a symlink anew, whose target has a length of size.

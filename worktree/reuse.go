@@ -162,7 +162,7 @@ func (s *sorting) below(ctx context.Context, parent *os.File, path string) error
 
 // asLeft reports whether a file is certainly as the lease left it.
 func asLeft(e *git.IndexEntry, at *unix.Stat_t) bool {
-	s := indexStat(at)
+	s := git.StatOf(at)
 	return at.Nlink == 1 && modeOf(at) == e.Mode && s.Size == e.Size && s.Inode == e.Inode && s.MTime == e.MTime && s.CTime == e.CTime
 }
 
@@ -399,7 +399,7 @@ func (c *checking) folder(ctx context.Context, dir *os.File, rel string) error {
 		if !ok || !asLeft(&e, &at) {
 			return fmt.Errorf("%s is not as it was", path)
 		}
-		c.found[path] = checked{IndexEntry: e, stat: indexStat(&at)}
+		c.found[path] = checked{IndexEntry: e, stat: git.StatOf(&at)}
 	}
 	return nil
 }

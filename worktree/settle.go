@@ -44,7 +44,7 @@ func (t *Trees) settle(b *base, own func(path string) bool) (size int64, err err
 			return git.IndexStat{}, false
 		}
 		size += onDisk(s.Size)
-		return indexStat(&s), true
+		return git.StatOf(&s), true
 	})
 	if err = errors.Join(err, failed); err != nil {
 		return 0, err
@@ -113,14 +113,5 @@ func openFolder(at int, name string) (int, error) {
 		if !errors.Is(err, unix.EINTR) {
 			return fd, err
 		}
-	}
-}
-
-// indexStat is what an index holds of a file.
-func indexStat(s *unix.Stat_t) git.IndexStat {
-	return git.IndexStat{
-		CTime: git.IndexTime{Sec: uint32(s.Ctim.Sec), Nano: uint32(s.Ctim.Nsec)},
-		MTime: git.IndexTime{Sec: uint32(s.Mtim.Sec), Nano: uint32(s.Mtim.Nsec)},
-		Dev:   uint32(s.Dev), Inode: uint32(s.Ino), UID: s.Uid, GID: s.Gid, Size: uint32(s.Size),
 	}
 }

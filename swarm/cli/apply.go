@@ -106,25 +106,27 @@ func (p *place) apply(ctx context.Context, s *selection, a *store.Agent, owner *
 	intent := &event.Intended{
 		ID: len(v.Landings) + 1, Verb: verbApply, Dirs: []string{p.repo.TopLevel}, Agents: []task.ID{a.ID}, Attempt: a.Attempt,
 	}
-	if _, err := owner.Append(intent); err != nil {
-		return nil, err
-	}
+	journaled := false
 	applied, err := merge.Apply(ctx, merge.ApplyRequest{
-		Repo: p.repo, File: patchOf(a).File, Text: text, Changes: changes,
+		Repo: p.repo, File: patchOf(a).File, Text: text, Changes: changes, Record: b.record(intent.ID),
+		Journal: func() error {
+			journaled = true
+			_, err := owner.Append(intent)
+			return err
+		},
 	})
-	end := &event.Landed{ID: intent.ID, OK: err == nil}
+	if !journaled {
+		return nil, refusedApply(err)
+	}
+	end := &event.Landed{ID: intent.ID}
 	o := &movedObject{Schema: "swarm.apply/1", Run: s.run.ID, ID: intent.ID, Agents: intent.Agents}
-	if err != nil {
-		end.Reason = err.Error()
-	} else {
-		end.Files = map[string]string{}
+	if err == nil {
+		end.Files = sumsOf(applied.Files)
 		for _, f := range applied.Files {
-			end.Files[pathKey(f.Path)] = f.Sum
 			o.Paths = append(o.Paths, f.Path)
 		}
 	}
-	_, jerr := owner.Append(end)
-	return o, errors.Join(refusedApply(err), jerr)
+	return o, b.journalEnd(end, err)
 }
 
 // pathKey is a path as the journal keeps it: JSON holds no bytes that are not

@@ -89,7 +89,7 @@ func gcAction(c *cli.Context, env Env) error {
 		Schema: "swarm.gc/1", DryRun: c.Bool("dry-run"), Removed: []gcRemoved{}, Moved: []gcMoved{}, Kept: []gcKept{},
 	}}
 	for _, step := range []func(context.Context) error{
-		g.runs, g.copies, g.old, g.lost, g.workspaces, g.trashedRuns, g.unmade, g.probes, g.scratches, g.marks, g.pool, g.bases, g.binaries,
+		g.runs, g.copies, g.old, g.lost, g.workspaces, g.trashedRuns, g.unmade, g.probes, g.transactions, g.scratches, g.marks, g.pool, g.bases, g.binaries,
 	} {
 		if err := step(c.Context); err != nil {
 			return err

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"agentswarm/worktree"
+	checkouts "agentswarm/worktree/git/checkout"
 )
 
 // gcMoved is a workspace that went into the trash.
@@ -129,3 +130,33 @@ func (g *collector) probes(context.Context) error {
 
 // probeAge is how old the folder of a try must be, which takes milliseconds.
 const probeAge = time.Hour
+
+// transactions removes the records of changes of checkouts that have ended and
+// whose run is gone: no journal will ever hold their outcome.
+func (g *collector) transactions(context.Context) error {
+	ended, err := checkouts.Ended(g.state.Checkouts())
+	if err != nil || len(ended) == 0 {
+		return err
+	}
+	trashed, err := g.state.Trashed()
+	if err != nil {
+		return err
+	}
+	kept := map[string]bool{}
+	for _, t := range trashed {
+		kept[t.Run] = true
+	}
+	for _, id := range ended {
+		run, _, _ := strings.Cut(id, ".")
+		if _, err := g.state.Run(run); err == nil || kept[run] {
+			continue
+		}
+		if !g.dry {
+			if err := checkouts.Forget(g.state.Checkouts(), id); err != nil {
+				return err
+			}
+		}
+		g.removed("transaction", id, 0)
+	}
+	return nil
+}

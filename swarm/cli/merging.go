@@ -17,6 +17,7 @@ import (
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
 	"agentswarm/worktree/git"
+	checkouts "agentswarm/worktree/git/checkout"
 )
 
 // The verbs of what moves something of the user's, as they are journaled.
@@ -283,7 +284,7 @@ func (b *bench) land(ctx context.Context, l landing, report *mergeReport) error 
 	journaled := false
 	moved, err := merge.Land(ctx, merge.LandRequest{
 		Quarantine: l.quarantine, Ref: report.ref, Old: report.old, New: out.Commit,
-		Keep: hold, Have: have, LockFile: b.state.LockFile(report.ref),
+		Keep: hold, Have: have, Record: b.record(l.id),
 		Message: "swarm merge " + b.run.ID,
 		Journal: func(in merge.Intent) error {
 			intent.Dirs = in.Checkouts
@@ -298,12 +299,7 @@ func (b *bench) land(ctx context.Context, l landing, report *mergeReport) error 
 	if !journaled {
 		return refusedMove(err)
 	}
-	end := &event.Landed{ID: intent.ID, OK: err == nil}
-	if err != nil {
-		end.Reason = err.Error()
-	}
-	_, jerr := b.owner.Append(end)
-	return errors.Join(refusedMove(err), jerr)
+	return b.journalEnd(&event.Landed{ID: intent.ID}, err)
 }
 
 // refusedMove gives the errors of a branch or a tree that is not as it has
@@ -315,8 +311,13 @@ func refusedMove(err error) error {
 	var held *merge.HeldError
 	var refs *git.RefMovedError
 	var clash *git.RefClashError
-	if errors.As(err, &dirty) || errors.As(err, &moved) || errors.As(err, &busy) ||
-		errors.As(err, &held) || errors.As(err, &refs) || errors.As(err, &clash) {
+	var locked *checkouts.LockedError
+	var open *checkouts.OpenError
+	if errors.As(err, &open) {
+		return err
+	}
+	if errors.As(err, &dirty) || errors.As(err, &moved) || errors.As(err, &busy) || errors.As(err, &held) ||
+		errors.As(err, &refs) || errors.As(err, &clash) || errors.As(err, &locked) {
 		return refused(err)
 	}
 	return err
@@ -364,41 +365,4 @@ func conflicts(all []merge.Conflict) []event.Conflict {
 		out = append(out, e)
 	}
 	return out
-}
-
-// settleLandings finds out what became of landings whose process died.
-func (b *bench) settleLandings(ctx context.Context, v *store.View) error {
-	for _, l := range v.Landings {
-		if l.Outcome != nil {
-			continue
-		}
-		end := &event.Landed{ID: l.ID, Reason: "swarm ended while it applied the patch; see git status"}
-		if l.Verb != verbApply {
-			settled, err := merge.Settle(ctx, merge.SettleRequest{
-				Repo: b.repo, LockFile: b.state.LockFile(l.Ref), Message: "swarm merge " + b.run.ID,
-				Intent: merge.Intent{
-					Ref: l.Ref, Old: git.Hash(l.Old), New: git.Hash(l.New), Checkouts: l.Dirs,
-				},
-			})
-			if err != nil {
-				return fmt.Errorf("settle landing %d of run %s: %w", l.ID, b.run.ID, err)
-			}
-			end.OK, end.Reason = settled.Happened, "swarm ended while it landed"
-			for _, left := range settled.Left {
-				fmt.Fprintf(b.env.Stderr, "%s: a landing was cut off; look at %s in %s %s\n", program,
-					Printable(strings.Join(left.Paths, ", ")), Printable(left.Dir), Printable(left.Doing))
-			}
-		}
-		if _, err := b.owner.Append(end); err != nil {
-			return err
-		}
-		l.Outcome = end
-		if undone := v.Landing(l.Of); l.Verb == verbUndo && end.OK && undone != nil {
-			if _, err := b.owner.Append(&event.Undone{ID: l.Of}); err != nil {
-				return err
-			}
-			undone.Undone = true
-		}
-	}
-	return nil
 }

@@ -27,10 +27,12 @@ type place struct {
 	cautious func(*caution) error
 }
 
-// openPlace finds the repository. It writes nothing.
+// openPlace finds the repository. It writes nothing, unless a command that
+// changed a checkout was cut off: then it ends what that command began.
 func openPlace(c *cli.Context, env Env) (*place, error) {
 	p, err := placeAt(c.Context, env, invoked(c).dir)
 	if err == nil {
+		p.recoverCheckouts(c.Context)
 		p.given = func(i *isolation) error { return p.readIsolationFlags(c, i) }
 		p.cautious = func(into *caution) error { return p.layCaution(c, into) }
 	}

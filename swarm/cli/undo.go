@@ -185,9 +185,6 @@ func (p *place) undo(ctx context.Context, run *store.Run, owner *store.Owner) (*
 	if err != nil {
 		return nil, err
 	}
-	if _, err := owner.Append(&event.Undone{ID: last.ID}); err != nil {
-		return nil, err
-	}
 	return &movedObject{
 		Schema: "swarm.undo/1", Run: run.ID, ID: last.ID, Verb: last.Verb, Ref: last.Ref,
 		Commit: last.Old, Agents: last.Agents,
@@ -199,7 +196,7 @@ func (b *bench) unmerge(ctx context.Context, id int, l *store.Landing) error {
 	intended := false
 	_, err := merge.Undo(ctx, merge.UndoRequest{
 		Repo: b.repo, Ref: l.Ref, Old: git.Hash(l.Old), New: git.Hash(l.New),
-		LockFile: b.state.LockFile(l.Ref), Message: "swarm undo " + b.run.ID,
+		Record: b.record(id), Message: "swarm undo " + b.run.ID,
 		Journal: func(in merge.Intent) error {
 			intended = true
 			_, err := b.owner.Append(&event.Intended{
@@ -212,12 +209,18 @@ func (b *bench) unmerge(ctx context.Context, id int, l *store.Landing) error {
 	if !intended {
 		return refusedMove(err)
 	}
-	end := &event.Landed{ID: id, OK: err == nil}
-	if err != nil {
-		end.Reason = err.Error()
+	return b.journalUndone(id, l, err)
+}
+
+// journalUndone journals the end of an undo.
+func (b *bench) journalUndone(id int, l *store.Landing, err error) error {
+	if err == nil {
+		// First, so that no kill in between leaves an undo that is of nothing.
+		if _, err := b.owner.Append(&event.Undone{ID: l.ID}); err != nil {
+			return err
+		}
 	}
-	_, jerr := b.owner.Append(end)
-	return errors.Join(refusedMove(err), jerr)
+	return b.journalEnd(&event.Landed{ID: id}, err)
 }
 
 // unapply takes the patch out of the files.
@@ -251,7 +254,19 @@ func (b *bench) unapply(ctx context.Context, v *store.View, l *store.Landing) er
 		return err
 	}
 	defer text.Close()
-	return refusedApply(merge.Unapply(ctx, merge.UnapplyRequest{
-		Repo: b.repo, File: patchOf(a).File, Text: text, Applied: applied,
-	}))
+	id, intended := len(v.Landings)+1, false
+	err = merge.Unapply(ctx, merge.UnapplyRequest{
+		Repo: b.repo, File: patchOf(a).File, Text: text, Applied: applied, Record: b.record(id),
+		Journal: func() error {
+			intended = true
+			_, err := b.owner.Append(&event.Intended{
+				ID: id, Verb: verbUndo, Of: l.ID, Dirs: l.Dirs, Agents: []task.ID{},
+			})
+			return err
+		},
+	})
+	if !intended {
+		return refusedApply(err)
+	}
+	return b.journalUndone(id, l, err)
 }

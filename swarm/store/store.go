@@ -123,6 +123,10 @@ func (s *State) LockFile(name string) string {
 	return filepath.Join(s.Dir, "locks", fileName(name))
 }
 
+// Checkouts is where the transactions are recorded that change checkouts of the
+// user's.
+func (s *State) Checkouts() string { return filepath.Join(s.Dir, "checkouts") }
+
 func (s *State) runs() string { return filepath.Join(s.Dir, "runs") }
 
 // InsideError is a state folder that lies within the repository it is about:

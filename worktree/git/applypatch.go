@@ -21,38 +21,34 @@ func (e *PatchError) Error() string {
 	return fmt.Sprintf("patch %s does not apply: %s", e.File, e.Reason)
 }
 
-// ApplyRequest is a patch file for the files of a checkout.
+// ApplyRequest is a patch for the entries of an index.
 type ApplyRequest struct {
 	File    string    // required
 	Text    io.Reader // the patch; nil: what is in File, which else only names it
-	Reverse bool      // take it out again
-	Check   bool      // only see whether it would go
+	Index   string    // the index file, required; it is changed
+	Reverse bool      // take the patch out again
 }
 
-// ApplyPatch changes files of this checkout by a patch: all or none, and the
-// index is not touched. One that does not fit is a [*PatchError].
-func (r *Repo) ApplyPatch(ctx context.Context, a ApplyRequest) error {
-	args := []string{"apply", "-p1", "--whitespace=nowarn"}
+// ApplyPatch changes the entries of an index by a patch, all or none. The blobs
+// that it makes go into the quarantine. No file of a checkout is touched. A
+// patch that does not fit is a [*PatchError].
+func (q *Quarantine) ApplyPatch(ctx context.Context, a ApplyRequest) error {
+	args := []string{"apply", "--cached", "-p1", "--whitespace=nowarn"}
 	if a.Reverse {
 		args = append(args, "--reverse")
-	}
-	if a.Check {
-		args = append(args, "--check")
-	} else {
-		// Half a patch is nobody's wish: what has begun is not cancelled.
-		ctx = context.WithoutCancel(ctx)
 	}
 	from := a.File
 	if a.Text != nil {
 		from = "-"
 	}
-	_, err := r.Run(ctx, Cmd{
+	_, err := q.Run(ctx, Cmd{
 		Stdin:  a.Text,
 		Args:   append(args, "--", from),
+		Env:    []string{"GIT_INDEX_FILE=" + a.Index},
 		Config: []string{"apply.whitespace=nowarn", "apply.ignoreWhitespace=no"},
 	})
 	var bad *Error
-	if errors.As(err, &bad) {
+	if errors.As(err, &bad) && bad.Errno() == 0 {
 		return &PatchError{File: a.File, Paths: patchPaths(bad.Stderr), Reason: oneLine(bad.Stderr)}
 	}
 	if err != nil {

@@ -28,7 +28,7 @@ const Gitlink = "160000"
 // The question is asked with an index of its own that holds only these
 // entries: the user's is not touched, its assume-unchanged bits are not
 // believed, and nothing else of the tree is read.
-func (r *Repo) differing(ctx context.Context, entries []Entry) (paths []string, err error) {
+func (r *Repo) differing(ctx context.Context, scratch string, entries []Entry) (paths []string, err error) {
 	if len(entries) == 0 {
 		return nil, nil
 	}
@@ -37,15 +37,16 @@ func (r *Repo) differing(ctx context.Context, entries []Entry) (paths []string, 
 			err = fmt.Errorf("look at the files of %s: %w", r.TopLevel, err)
 		}
 	}()
-	tmp, err := os.MkdirTemp("", "swarm-index-")
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, os.RemoveAll(tmp)) }()
+	index := filepath.Join(scratch, "compared")
+	defer func() {
+		if rerr := os.Remove(index); !errors.Is(rerr, fs.ErrNotExist) {
+			err = errors.Join(err, rerr)
+		}
+	}()
 	run := func(stdin *bytes.Buffer, args ...string) ([]byte, error) {
 		c := Cmd{
 			Args: args, Writes: true, Config: []string{"core.ignoreStat=false"},
-			Env: []string{"GIT_INDEX_FILE=" + filepath.Join(tmp, "index")},
+			Env: []string{"GIT_INDEX_FILE=" + index},
 		}
 		if stdin != nil {
 			c.Stdin = stdin
@@ -212,89 +213,6 @@ func (r *Repo) strangers(full string, leaves map[string]bool) []string {
 	// The walk hands every error to the function above, which ends none.
 	_ = filepath.WalkDir(full, walk)
 	return found
-}
-
-// PutBack undoes a move of this checkout that was cut off before git wrote
-// the index. It changes only files that hold what the move brought, or are
-// not there, and returns those that hold something else: partly written by
-// a git that was killed, or changed by somebody since.
-func (r *Repo) PutBack(ctx context.Context, from, to Hash) (left []string, err error) {
-	changes, err := r.Changes(ctx, from, to)
-	if err != nil {
-		return nil, err
-	}
-	staged, err := r.staged(ctx, from)
-	if err != nil {
-		return nil, err
-	}
-	arrived, err := r.arrived(ctx, changes)
-	if err != nil {
-		return nil, err
-	}
-	changed, err := r.differing(ctx, oldEntries(changes))
-	if err != nil {
-		return nil, err
-	}
-	// What came goes first: it may lie where something else was.
-	for _, c := range changes {
-		if _, moved := staged[c.Path]; c.OldMode == absent && arrived[c.Path] && !moved {
-			err = errors.Join(err, r.remove(c.Path))
-		}
-	}
-	var restore bytes.Buffer
-	for _, c := range changes {
-		_, lerr := os.Lstat(filepath.Join(r.TopLevel, c.Path))
-		_, moved := staged[c.Path]
-		switch gone := lerr != nil; {
-		case moved, c.OldMode == absent && !gone:
-			left = append(left, c.Path)
-		case !slices.Contains(changed, c.Path):
-		case gone || arrived[c.Path]:
-			restore.WriteString(c.Path + "\x00")
-		default:
-			left = append(left, c.Path)
-		}
-	}
-	if restore.Len() > 0 {
-		_, cerr := r.Run(ctx, Cmd{
-			Args: []string{"checkout-index", "-f", "-q", "-z", "--stdin"}, Stdin: &restore,
-		})
-		err = errors.Join(err, cerr)
-	}
-	if err != nil {
-		return left, fmt.Errorf("put back the files of %s: %w", r.TopLevel, err)
-	}
-	return left, nil
-}
-
-// arrived tells which paths hold what the changes bring.
-func (r *Repo) arrived(ctx context.Context, changes []Change) (map[string]bool, error) {
-	var entries []Entry
-	arrived := map[string]bool{}
-	for _, c := range changes {
-		if c.NewMode != absent {
-			entries = append(entries, Entry{Path: c.Path, Mode: c.NewMode, ID: c.New})
-			arrived[c.Path] = true
-		}
-	}
-	not, err := r.differing(ctx, entries)
-	for _, p := range not {
-		delete(arrived, p)
-	}
-	return arrived, err
-}
-
-// remove takes a file away, and the folders that it leaves empty.
-func (r *Repo) remove(p string) error {
-	if err := os.Remove(filepath.Join(r.TopLevel, p)); err != nil {
-		return err
-	}
-	for dir := path.Dir(p); dir != "."; dir = path.Dir(dir) {
-		if os.Remove(filepath.Join(r.TopLevel, dir)) != nil {
-			break // not empty
-		}
-	}
-	return nil
 }
 
 // oldEntries are the files as they are before the changes.

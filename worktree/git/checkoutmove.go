@@ -2,16 +2,11 @@ package git
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"sync"
-	"time"
 )
 
 // DirtyError says that files of a checkout would be overwritten: they were
@@ -66,27 +61,39 @@ func (r *Repo) Changes(ctx context.Context, from, to Hash) ([]Change, error) {
 	return parseRaw(out)
 }
 
-// CheckMove reports whether this checkout, which stands on from, is clean in
+// CheckRequest asks whether a checkout can take changes.
+type CheckRequest struct {
+	From    Hash     // what its index is compared with; empty: the empty tree
+	Changes []Change // required; From is what they start from
+	// Scratch is a folder that is there, for a file of ours. Required.
+	Scratch string
+	// AnyIndex is set where it does not matter what is staged.
+	AnyIndex bool
+}
+
+// CheckMove reports whether this checkout, which stands on From, is clean in
 // the paths that are to change. Where it is not, the error is a
 // [*DirtyError] that lists them. Nothing is touched; all other paths may be
 // as they are.
-func (r *Repo) CheckMove(ctx context.Context, from Hash, changes []Change) error {
+func (r *Repo) CheckMove(ctx context.Context, req CheckRequest) error {
 	dirty := map[string]bool{}
-	staged, err := r.staged(ctx, from)
-	if err != nil {
-		return err
-	}
-	touched := newPathSet(changes)
-	for path, c := range staged {
-		if c.Status == 'U' || touched.meets(path) {
-			dirty[path] = true
+	if !req.AnyIndex {
+		staged, err := r.staged(ctx, req.From)
+		if err != nil {
+			return err
+		}
+		touched := newPathSet(req.Changes)
+		for path, c := range staged {
+			if c.Status == 'U' || touched.meets(path) {
+				dirty[path] = true
+			}
 		}
 	}
-	changed, err := r.differing(ctx, oldEntries(changes))
+	changed, err := r.differing(ctx, req.Scratch, oldEntries(req.Changes))
 	if err != nil {
 		return err
 	}
-	for _, path := range append(changed, r.inTheWay(changes)...) {
+	for _, path := range append(changed, r.inTheWay(req.Changes)...) {
 		dirty[path] = true
 	}
 	if len(dirty) > 0 {
@@ -95,131 +102,21 @@ func (r *Repo) CheckMove(ctx context.Context, from Hash, changes []Change) error
 	return nil
 }
 
-// MoveCheckout takes index and files of this checkout from one commit to
-// another. Local changes elsewhere stay as they are, staged ones staged;
-// where one would be lost nothing moves and the error is a [*DirtyError].
-// Refs are the caller's to move.
-func (r *Repo) MoveCheckout(ctx context.Context, from, to Hash) error {
-	changes, err := r.Changes(ctx, from, to)
-	if err != nil {
-		return err
-	}
-	if err := r.CheckMove(ctx, from, changes); err != nil {
-		return err
-	}
-	// What git remembers of a file may be older than the file, although the
-	// content is the same. It ends with 1 where something else changed.
-	_, err = r.Run(ctx, Cmd{Writes: true, Args: []string{"update-index", "-q", "--refresh"}})
-	var bad *Error
-	if err != nil && (!errors.As(err, &bad) || bad.Code != 1) {
-		return fmt.Errorf("refresh the index of %s: %w", r.TopLevel, err)
-	}
-	trees := []string{r.orEmpty(from), r.orEmpty(to)}
-	_, err = r.Run(ctx, Cmd{Args: append([]string{"read-tree", "-n", "-m", "-u"}, trees...)})
-	if errors.As(err, &bad) {
-		if paths := namedPaths(bad.Stderr); len(paths) > 0 {
-			return &DirtyError{Dir: r.TopLevel, Paths: paths}
-		}
-	}
-	if err != nil {
-		return fmt.Errorf("move checkout %s: %w", r.TopLevel, err)
-	}
-	// Half a move is nobody's wish: what has begun is not cancelled.
-	ctx = context.WithoutCancel(ctx)
-	began := time.Now()
-	_, err = r.Run(ctx, Cmd{Writes: true, Args: append([]string{"read-tree", "-m", "-u"}, trees...)})
-	if err == nil {
-		return nil
-	}
-	if errors.As(err, &bad) && bad.Code == -1 {
-		err = errors.Join(err, r.unlockIndex(began))
-	}
-	err = fmt.Errorf("move checkout %s: %w", r.TopLevel, err)
-	left, perr := r.PutBack(ctx, from, to)
-	if perr == nil && len(left) > 0 {
-		perr = &DirtyError{Dir: r.TopLevel, Paths: left}
-	}
-	return errors.Join(err, perr)
-}
+// quoted is how git names a path that it would have to overwrite, under
+// LC_ALL=C.
+var quoted = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?m)^error: .*?'(.+)' (?:not uptodate|would be )|^\t(.+)$`)
+})
 
-// unlockIndex removes the lock that a git of ours left on the index when it
-// was killed. Had another git held the lock, ours would have said so and
-// ended by itself; one that is older than ours is not ours. Some file systems
-// know whole seconds only, and the kernel takes times of files from a clock that
-// goes by ticks.
-func (r *Repo) unlockIndex(began time.Time) error {
-	const tick = 10 * time.Millisecond // the longest there is
-	path := filepath.Join(r.GitDir, "index.lock")
-	info, err := os.Lstat(path)
-	if errors.Is(err, fs.ErrNotExist) || err == nil && info.ModTime().Before(began.Add(-tick).Truncate(time.Second)) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	return os.Remove(path)
-}
-
-// quoted is how git names a path when it refuses, under LC_ALL=C.
-var quoted = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^error: .*?'(.+)'|^\t(.+)$`) })
-
-// namedPaths are the paths that git named on stderr.
-func namedPaths(stderr string) []string {
+// Overwrites lists the paths that git refused to overwrite, as it named them
+// on stderr.
+func (e *Error) Overwrites() []string {
 	var paths []string
-	for _, m := range quoted().FindAllStringSubmatch(stderr, -1) {
+	for _, m := range quoted().FindAllStringSubmatch(e.Stderr, -1) {
 		paths = append(paths, m[1]+m[2])
 	}
 	slices.Sort(paths)
 	return slices.Compact(paths)
-}
-
-// Standing is where a checkout is on its way from one commit to another.
-type Standing int
-
-// A checkout stands before its move, after it, or it cannot be told: the
-// move was cut off, or somebody changed these paths since.
-const (
-	Between Standing = iota
-	Before
-	After
-)
-
-func (s Standing) String() string {
-	return [...]string{"between", "before", "after"}[s]
-}
-
-// Standing tells how far a move of this checkout came. Git writes the index
-// last, so an index that is there says that the files are.
-func (r *Repo) Standing(ctx context.Context, from, to Hash) (Standing, error) {
-	changes, err := r.Changes(ctx, from, to)
-	if err != nil {
-		return Between, err
-	}
-	staged, err := r.staged(ctx, from)
-	if err != nil {
-		return Between, err
-	}
-	arrived, home := true, true
-	for _, c := range changes {
-		s, ok := staged[c.Path]
-		home = home && !ok
-		arrived = arrived && ok && s.New == c.New && s.NewMode == c.NewMode
-	}
-	switch {
-	case arrived:
-		return After, nil
-	case !home:
-		return Between, nil
-	}
-	err = r.CheckMove(ctx, from, changes)
-	var dirty *DirtyError
-	if errors.As(err, &dirty) {
-		return Between, nil
-	}
-	if err != nil {
-		return Between, err
-	}
-	return Before, nil
 }
 
 // staged maps the paths in which the index differs from a commit.

@@ -7,8 +7,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
-	"time"
 )
 
 // wantFiles fails where files of the yard hold something else; an empty
@@ -37,173 +37,40 @@ func (y *yard) fork() (from, to Hash) {
 	return from, to
 }
 
-func TestMoveCheckout(t *testing.T) {
-	t.Parallel()
-	y := newYard(t)
-	y.write("keep", "1\n")
-	y.commit()
-	from, to := y.fork()
-	y.write("keep", "staged\n")
-	y.git("add", "keep")
-	y.write("keep", "changed\n")
-	y.write("untracked", "mine\n")
-	y.write("a", "1\n") // as it was, but git does not know yet
-
-	y.must(y.repo.MoveCheckout(t.Context(), from, to))
-	y.wantFiles(map[string]string{
-		"a": "2\n", "d/b/c": "new\n", "e/f": "new\n", "keep": "changed\n", "untracked": "mine\n",
-	})
-	y.git("update-ref", "HEAD", string(to))
-	if got := y.git("status", "--porcelain"); got != "MM keep\n?? untracked" {
-		t.Errorf("status is %q", got)
-	}
-	y.must(y.repo.MoveCheckout(t.Context(), to, from))
-	y.git("update-ref", "HEAD", string(from))
-	y.wantFiles(map[string]string{"a": "1\n", "d/b": "1\n", "e/f": "", "keep": "changed\n"})
-	if got := y.git("status", "--porcelain"); got != "MM keep\n?? untracked" {
-		t.Errorf("status is %q", got)
-	}
-}
-
-// TestMoveCheckoutFails: git cannot write a file, or is killed; what it
-// wrote before goes back, and nothing stays locked.
-func TestMoveCheckoutFails(t *testing.T) {
-	t.Parallel()
-	for _, filter := range []string{"false", "kill -KILL $PPID; false"} {
-		y := newYard(t)
-		from, to := y.fork()
-		y.git("config", "filter.bad.smudge", filter)
-		y.git("config", "filter.bad.required", "true")
-		y.write(".git/info/attributes", "e/* filter=bad\n")
-		before := y.git("ls-files", "-s")
-		if err := y.repo.MoveCheckout(t.Context(), from, to); err == nil {
-			t.Errorf("MoveCheckout with filter %q: want an error", filter)
-		}
-		y.wantFiles(map[string]string{"a": "1\n", "d/b": "1\n", "e/f": "", ".git/index.lock": ""})
-		if after := y.git("ls-files", "-s"); after != before {
-			t.Errorf("the index changed from %s to %s", before, after)
-		}
-	}
-}
-
-// TestUnlockIndex: the lock of a git that was killed goes, also where the clock
-// of files, which is behind ours, was still in the second before.
-func TestUnlockIndex(t *testing.T) {
-	t.Parallel()
-	second := time.Unix(1_700_000_000, 0)
-	for _, tt := range []struct {
-		name  string
-		made  time.Time
-		stays bool
-	}{
-		{"after", second.Add(2 * time.Millisecond), false},
-		{"by a clock of ticks", second.Add(-time.Millisecond), false},
-		{"of whole seconds", second, false},
-		{"another git's", second.Add(-2 * time.Second), true},
-	} {
-		r := &Repo{GitDir: t.TempDir()}
-		lock := filepath.Join(r.GitDir, "index.lock")
-		for _, err := range []error{
-			os.WriteFile(lock, nil, 0o600), os.Chtimes(lock, tt.made, tt.made), r.unlockIndex(second.Add(time.Millisecond)),
-		} {
-			if err != nil {
-				t.Fatal(err)
-			}
-		}
-		if _, err := os.Lstat(lock); (err == nil) != tt.stays {
-			t.Errorf("%s: %v, want it there: %v", tt.name, err, tt.stays)
-		}
-	}
-}
-
-func TestStanding(t *testing.T) {
-	t.Parallel()
-	y := newYard(t)
-	from, to := y.fork()
-	want := func(want Standing) {
-		t.Helper()
-		got, err := y.repo.Standing(t.Context(), from, to)
-		if err != nil || got != want {
-			t.Errorf("Standing = %s, %v; want %s", got, err, want)
-		}
-	}
-	want(Before)
-	y.write("a", "2\n")
-	want(Between)
-	y.git("add", "a")
-	want(Between)
-	y.git("reset", "-q", "--hard")
-	y.must(y.repo.MoveCheckout(t.Context(), from, to))
-	want(After)
-	y.git("reset", "-q", "e/f")
-	want(Between)
-}
-
-func TestPutBack(t *testing.T) {
-	t.Parallel()
-	tests := []struct {
-		name string
-		give map[string]string
-		left []string
-		want map[string]string
-	}{
-		{
-			"nothing begun", nil, nil,
-			map[string]string{"a": "1\n", "d/b": "1\n", "e/f": ""},
-		},
-		{
-			"some written", map[string]string{"a": "2\n", "e/f": "new\n"}, nil,
-			map[string]string{"a": "1\n", "d/b": "1\n", "e/f": ""},
-		},
-		{
-			"one taken away", map[string]string{"a": ""}, nil,
-			map[string]string{"a": "1\n", "d/b": "1\n", "e/f": ""},
-		},
-		{
-			"half written", map[string]string{"a": "", "e/f": "ne"}, []string{"e/f"},
-			map[string]string{"a": "1\n", "d/b": "1\n", "e/f": "ne"},
-		},
-		{
-			"changed since", map[string]string{"a": "mine\n", "e/f": "new\n"}, []string{"a"},
-			map[string]string{"a": "mine\n", "d/b": "1\n", "e/f": ""},
-		},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			y := newYard(t)
-			from, to := y.fork()
-			for name, text := range tt.give {
-				if text == "" {
-					y.must(os.Remove(filepath.Join(y.dir, name)))
-				} else {
-					y.write(name, text)
-				}
-			}
-			left, err := y.repo.PutBack(t.Context(), from, to)
-			if err != nil || !slices.Equal(left, tt.left) {
-				t.Errorf("PutBack = %q, %v; want %q", left, err, tt.left)
-			}
-			y.wantFiles(tt.want)
-			if _, err := os.Lstat(filepath.Join(y.dir, "e")); err == nil && tt.want["e/f"] == "" {
-				t.Error("an empty folder was left")
-			}
-		})
-	}
-}
-
-func TestNamedPaths(t *testing.T) {
+func TestOverwrites(t *testing.T) {
 	t.Parallel()
 	give := "error: Entry 'a b' not uptodate. Cannot merge.\n" +
 		"error: Untracked working tree file 'd/it's' would be overwritten by merge.\n" +
 		"error: Your local changes to the following files would be overwritten by checkout:\n" +
 		"\tz\n\ty\nPlease commit\n"
 	want := []string{"a b", "d/it's", "y", "z"}
-	if got := namedPaths(give); !slices.Equal(got, want) {
-		t.Errorf("namedPaths = %q, want %q", got, want)
+	if got := (&Error{Stderr: give}).Overwrites(); !slices.Equal(got, want) {
+		t.Errorf("Overwrites = %q, want %q", got, want)
 	}
-	if got := namedPaths("fatal: bad object"); len(got) != 0 {
-		t.Errorf("namedPaths of another error = %q, want none", got)
+	for _, other := range []string{"fatal: bad object", "fatal: cannot create directory at 'd': No space left on device"} {
+		if got := (&Error{Stderr: other}).Overwrites(); len(got) != 0 {
+			t.Errorf("Overwrites of %q = %q, want none", other, got)
+		}
+	}
+}
+
+// TestWriteCauses: git says in several ways that it could not write.
+func TestWriteCauses(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		stderr, path string
+		errno        syscall.Errno
+	}{
+		{"error: unable to create file d/a b: No space left on device\nfatal: unable to checkout", "d/a b", syscall.ENOSPC},
+		{"fatal: cannot create directory at 'd/e': Read-only file system", "d/e", syscall.EROFS},
+		{"error: unable to create symlink l: Permission denied", "l", syscall.EACCES},
+		{"error: unable to write file a\n", "a", 0},
+		{"error: external filter 'x' failed", "", 0},
+	} {
+		e := &Error{Stderr: tt.stderr}
+		if path, errno := e.Unwritten(), e.Errno(); path != tt.path || errno != tt.errno {
+			t.Errorf("%q is %q, %v; want %q, %v", tt.stderr, path, errno, tt.path, tt.errno)
+		}
 	}
 }
 
@@ -264,7 +131,6 @@ func TestApplyPatchIsAllOrNothing(t *testing.T) {
 	y.must(err)
 	y.must(y.q.WritePatch(t.Context(), out, from, to))
 	y.must(out.Close())
-	y.must(y.repo.ApplyPatch(t.Context(), ApplyRequest{File: file, Check: true}))
 	// The repository writes the same text.
 	var again bytes.Buffer
 	y.must(y.repo.WritePatch(t.Context(), &again, from, to))
@@ -273,22 +139,43 @@ func TestApplyPatchIsAllOrNothing(t *testing.T) {
 	if !bytes.Equal(again.Bytes(), written) {
 		t.Errorf("the repository writes\n%s\nthe quarantine wrote\n%s", &again, written)
 	}
-	text := ApplyRequest{File: "named only", Text: &again}
-	y.must(y.repo.ApplyPatch(t.Context(), text))
-	y.wantFiles(map[string]string{"a": "2\n", "d/b/c": "new\n", "e/f": "new\n"})
-	y.must(y.repo.ApplyPatch(t.Context(), ApplyRequest{File: file, Reverse: true}))
+	index := filepath.Join(y.home, "patched")
+	tree := func(from Hash, a ApplyRequest) (string, error) {
+		env := []string{"GIT_INDEX_FILE=" + index}
+		_, err := y.q.Run(t.Context(), Cmd{Args: []string{"read-tree", string(from)}, Env: env})
+		y.must(err)
+		a.Index = index
+		err = y.q.ApplyPatch(t.Context(), a)
+		out, terr := y.q.Run(t.Context(), Cmd{Args: []string{"write-tree"}, Env: env})
+		y.must(terr)
+		return strings.TrimSpace(string(out)), err
+	}
+	for _, tt := range []struct {
+		name string
+		from Hash
+		give ApplyRequest
+		want Hash
+	}{
+		{"a file", from, ApplyRequest{File: file}, to},
+		{"text", from, ApplyRequest{File: "named only", Text: &again}, to},
+		{"taken out", to, ApplyRequest{File: file, Reverse: true}, from},
+	} {
+		got, err := tree(tt.from, tt.give)
+		if want := y.git("rev-parse", string(tt.want)+"^{tree}"); err != nil || got != want {
+			t.Errorf("%s: %s, %v; want %s", tt.name, got, err, want)
+		}
+	}
 	y.write("d/b", "other\n")
-	err = y.repo.ApplyPatch(t.Context(), ApplyRequest{File: file})
+	other := y.commit()
+	got, err := tree(other, ApplyRequest{File: file})
 	var unfit *PatchError
 	if !errors.As(err, &unfit) || !slices.Contains(unfit.Paths, "d/b") {
 		t.Errorf("ApplyPatch: %v, want a PatchError of d/b", err)
 	}
+	if want := y.git("rev-parse", string(other)+"^{tree}"); got != want {
+		t.Errorf("a patch that does not fit made %s, want %s", got, want)
+	}
 	y.wantFiles(map[string]string{"a": "1\n", "d/b": "other\n", "e/f": ""})
-	y.write("d/b", "1\n")
-	y.must(y.repo.ApplyPatch(t.Context(), ApplyRequest{File: file}))
-	y.wantFiles(map[string]string{"a": "2\n", "d/b/c": "new\n", "e/f": "new\n"})
-	y.must(y.repo.ApplyPatch(t.Context(), ApplyRequest{File: file, Reverse: true}))
-	y.wantFiles(map[string]string{"a": "1\n", "d/b": "1\n", "e/f": ""})
 }
 
 func TestContains(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 )
 
@@ -151,10 +152,17 @@ func clash(said string) *RefClashError {
 	return &RefClashError{Ref: ref, With: with}
 }
 
-// UpdateRefs moves refs in one transaction: all or none.
+// UpdateRefs moves refs in one transaction: all or none. A kill of this process
+// does not stop it half-way.
 // A compare-and-swap that fails is a [*RefMovedError], and a name that cannot
 // be had beside others a [*RefClashError].
 func (r *Repo) UpdateRefs(ctx context.Context, message string, updates ...RefUpdate) error {
+	return r.UpdateRefsHolding(ctx, nil, message, updates...)
+}
+
+// UpdateRefsHolding is [Repo.UpdateRefs] by a git that keeps a file open, as in
+// [Cmd.Hold]. A git that a signal ended is an [*Error] with the code -1.
+func (r *Repo) UpdateRefsHolding(ctx context.Context, hold *os.File, message string, updates ...RefUpdate) error {
 	var in bytes.Buffer
 	zero := Hash(strings.Repeat("0", r.hexLen()))
 	in.WriteString("start\x00")
@@ -179,16 +187,19 @@ func (r *Repo) UpdateRefs(ctx context.Context, message string, updates ...RefUpd
 	in.WriteString("prepare\x00commit\x00")
 	_, err := r.Run(ctx, Cmd{
 		Args:  []string{"update-ref", "-m", message, "--no-deref", "--stdin", "-z"},
-		Stdin: &in, Writes: true,
+		Stdin: &in, Writes: true, Lasting: true, Hold: hold,
 		// Reflogs name somebody; a user without a name has no other use of it.
 		Env: []string{
 			"GIT_COMMITTER_NAME=swarm", "GIT_COMMITTER_EMAIL=swarm@localhost",
 		},
 	})
 	var bad *Error
-	if errors.As(err, &bad) {
+	if errors.As(err, &bad) && bad.Code >= 0 {
 		if in := clash(bad.Stderr); in != nil {
 			return in
+		}
+		if cause := bad.Errno(); cause != 0 {
+			return fmt.Errorf("move %s: %w", strings.Join(refs, ", "), cause)
 		}
 		return &RefMovedError{Refs: refs, Reason: strings.TrimPrefix(bad.Stderr, "fatal: ")}
 	}

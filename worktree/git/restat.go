@@ -4,6 +4,8 @@ import (
 	"crypto/sha1"
 	"crypto/sha256"
 	"encoding/binary"
+
+	"golang.org/x/sys/unix"
 )
 
 // IndexStat is what an index keeps of a file on disk, cut to 32 bits.
@@ -12,6 +14,15 @@ type IndexStat struct {
 	Dev, Inode   uint32
 	UID, GID     uint32
 	Size         uint32
+}
+
+// StatOf is what an index keeps of a file with this status.
+func StatOf(s *unix.Stat_t) IndexStat {
+	return IndexStat{
+		CTime: IndexTime{Sec: uint32(s.Ctim.Sec), Nano: uint32(s.Ctim.Nsec)},
+		MTime: IndexTime{Sec: uint32(s.Mtim.Sec), Nano: uint32(s.Mtim.Nsec)},
+		Dev:   uint32(s.Dev), Inode: uint32(s.Ino), UID: s.Uid, GID: s.Gid, Size: uint32(s.Size),
+	}
 }
 
 // submodule is the mode of an entry that is one.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"os/exec"
 	"slices"
 	"strings"
@@ -100,6 +101,14 @@ type Cmd struct {
 	// Writes is set for a call that may take optional locks. Probes leave it
 	// unset and never touch the user's index.
 	Writes bool
+
+	// Lasting is set for a call that takes milliseconds and leaves a lock behind
+	// if it is killed. It runs to its end, whatever becomes of this process or
+	// of the context: the keeper does not stop it.
+	Lasting bool
+	// Hold is a file that the child keeps open, so that a lock on it lasts as
+	// long as the child. Nil: none.
+	Hold *os.File
 }
 
 // Error is a git that ended with another code than 0.
@@ -140,6 +149,9 @@ func (g *Git) Run(ctx context.Context, c Cmd) ([]byte, error) {
 	var out bytes.Buffer
 	if c.Stdout == nil {
 		c.Stdout = &out
+	}
+	if c.Lasting {
+		ctx = context.WithoutCancel(ctx)
 	}
 	var said ends
 	outer := ctx
@@ -200,7 +212,10 @@ func (g *Git) command(ctx context.Context, c Cmd) (*exec.Cmd, error) {
 		return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM)
 	}
 	cmd.WaitDelay = waitDelay
-	if g.keeper == nil {
+	if c.Hold != nil {
+		cmd.ExtraFiles = []*os.File{c.Hold}
+	}
+	if g.keeper == nil || c.Lasting {
 		return cmd, nil
 	}
 	group, err := g.keeper.Group()

@@ -3,7 +3,9 @@ package git
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -54,6 +56,41 @@ func parseSizes(out []byte) ([]int64, error) {
 		default:
 			return nil, fmt.Errorf("measure tree: unexpected record %q", rec)
 		}
+	}
+	return sizes, nil
+}
+
+// BlobSizes is the size of each of some blobs as it is stored, in the order
+// given. One that a partial clone may not have counts as a small file. Env is
+// added to the environment of git.
+func (r *Repo) BlobSizes(ctx context.Context, env []string, ids []Hash) ([]int64, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	var asked strings.Builder
+	for _, id := range ids {
+		fmt.Fprintln(&asked, id)
+	}
+	out, err := r.Run(ctx, Cmd{
+		Args:  []string{"cat-file", "--batch-check=%(objectsize)"},
+		Stdin: strings.NewReader(asked.String()),
+		// A promisor remote would be asked for blobs one by one.
+		Env: append(slices.Clone(env), "GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=none"),
+	})
+	var bad *Error
+	if errors.As(err, &bad) {
+		return slices.Repeat([]int64{partialGuess}, len(ids)), nil // not all are here
+	}
+	if err != nil {
+		return nil, fmt.Errorf("measure new files: %w", err)
+	}
+	sizes := make([]int64, 0, len(ids))
+	for line := range strings.Lines(string(out)) {
+		n, err := strconv.ParseInt(strings.TrimSpace(line), 10, 64)
+		if err != nil {
+			n = partialGuess
+		}
+		sizes = append(sizes, n)
 	}
 	return sizes, nil
 }

@@ -1,0 +1,42 @@
+package git
+
+import (
+	"regexp"
+	"strings"
+	"sync"
+	"syscall"
+)
+
+// Errno is the error of the operating system that git names on stderr, or 0
+// where it names none that has to do with writing.
+func (e *Error) Errno() syscall.Errno {
+	for _, errno := range [...]syscall.Errno{
+		syscall.ENOSPC, syscall.EDQUOT, syscall.EROFS, syscall.EACCES, syscall.EPERM, syscall.EIO,
+		syscall.EFBIG, syscall.ENAMETOOLONG, syscall.EMFILE, syscall.ENFILE,
+	} {
+		// Go has these texts in lower case, the C library begins with a capital.
+		if strings.Contains(strings.ToLower(e.Stderr), strings.ToLower(errno.Error())) {
+			return errno
+		}
+	}
+	return 0
+}
+
+// unwritten is how git names a file that it could not write, under LC_ALL=C.
+var unwritten = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?m)^(?:error|fatal): (?:` +
+		`unable to (?:write|create) (?:file|symlink) (.+?)|` +
+		`unable to create symlink (.+?)|` +
+		`cannot create (?:directory|submodule directory) (?:at )?'?(.+?)'?` +
+		`)(?::.*| \(.*|)$`)
+})
+
+// Unwritten is the first path that git could not write, as it named it on
+// stderr; empty where it named none.
+func (e *Error) Unwritten() string {
+	m := unwritten().FindStringSubmatch(e.Stderr)
+	if m == nil {
+		return ""
+	}
+	return strings.Join(m[1:], "")
+}
