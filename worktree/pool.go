@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -153,11 +154,15 @@ func SweepPool(ctx context.Context, r SweepPoolRequest) ([]SweptTree, error) {
 }
 
 func sweepPool(ctx context.Context, r SweepPoolRequest) (gone []SweptTree, err error) {
-	left, err := filepath.Glob(filepath.Join(r.Pool, goneName+"*"))
-	if err != nil {
+	left, err := os.ReadDir(r.Pool)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	for _, dir := range left {
+	for _, e := range left {
+		if !strings.HasPrefix(e.Name(), goneName) {
+			continue
+		}
+		dir := filepath.Join(r.Pool, e.Name())
 		gone = append(gone, SweptTree{Path: dir, Size: diskUse(dir)})
 		if r.DryRun {
 			continue

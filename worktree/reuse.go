@@ -122,6 +122,13 @@ func (s *sorting) folder(ctx context.Context, dir *os.File, rel string) error {
 	if err := ctx.Err(); err != nil {
 		return context.Cause(ctx)
 	}
+	var self unix.Stat_t
+	if err := unix.Fstat(int(dir.Fd()), &self); err != nil {
+		return err
+	}
+	if self.Mode&0o700 != 0o700 {
+		return nil // the agent closed it, and its files are made anew
+	}
 	names, err := dir.Readdirnames(-1)
 	if err != nil {
 		return err

@@ -141,7 +141,12 @@ func (t *Tables) dryRun(args []argv.Word, words []string) string {
 		if w.Value == "--" {
 			break
 		}
-		if t.dryWords[w.Value] || i == len(args)-1 && w.Value == "help" {
+		last := i == len(args)-1
+		if i > 0 && !last && takesValue(t, args[i-1].Value) {
+			continue // it may be the value of that option
+		}
+		// A short option such as -h may take a value: a host.
+		if last && (t.dryWords[w.Value] || w.Value == "help" && i > 0 && !takesValue(t, args[i-1].Value) && len(words) > 1) {
 			return w.Value
 		}
 		name, ok := strings.CutPrefix(w.Value, "--")
@@ -155,7 +160,7 @@ func (t *Tables) dryRun(args []argv.Word, words []string) string {
 		if t.dry[name] {
 			return w.Value
 		}
-		bare := i == len(args)-1 || strings.HasPrefix(args[i+1].Value, "-")
+		bare := last || strings.HasPrefix(args[i+1].Value, "-")
 		if t.bare[name] && bare && !has {
 			return w.Value
 		}

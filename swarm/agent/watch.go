@@ -150,11 +150,15 @@ func (w *watcher) idles(more printed) (ends bool) {
 	if more.counts {
 		return false // its time begins again
 	}
-	if left := w.quietLimit() - w.read.line.idle(); left > 0 {
+	limit := w.quietLimit()
+	if limit == 0 {
+		return false // nothing bounds a tool
+	}
+	if left := limit - w.read.line.idle(); left > 0 {
 		w.idle.Reset(left)
 		return false
 	}
-	if limit := w.quietLimit(); limit < w.life.Spec.IdleTimeout || w.life.Spec.IdleTimeout == 0 {
+	if limit < w.life.Spec.IdleTimeout || w.life.Spec.IdleTimeout == 0 {
 		w.read.outcome.Stalled = limit
 	}
 	w.read.over(task.IdleTimeout)

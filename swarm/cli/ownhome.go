@@ -11,6 +11,7 @@ import (
 
 	"agentswarm/swarm/box"
 	"agentswarm/swarm/engine"
+	"agentswarm/swarm/environ"
 	"agentswarm/swarm/privatehome"
 	"agentswarm/worktree"
 )
@@ -69,8 +70,11 @@ func (b *bench) prepareHome(caches string) (*privatehome.Template, error) {
 	for _, path := range b.isolation.Hide {
 		hidden = append(hidden, expandHome(path, b.env.Getenv("HOME")))
 	}
+	rules := environ.Rules{Pass: b.isolation.PassEnv}
 	return privatehome.Prepare(privatehome.Request{
 		Home: b.env.Getenv("HOME"), Hidden: hidden, Shared: caches, Getenv: b.env.Getenv,
+		// Others, such as XDG_CONFIG_HOME, are read and not passed.
+		Passes: func(name, value string) bool { return !environ.Plain(name) || rules.Passes(name, value) },
 	})
 }
 

@@ -88,7 +88,7 @@ func (t *Template) users(variable, usual string) string {
 // that of a proxy (go.dev/ref/mod#module-cache).
 func (t *Template) goProxy() string {
 	proxy := t.goSetting("GOPROXY")
-	if proxy == "" {
+	if proxy == "" || !t.passes("GOPROXY", proxy) { // `go env -w` may hold a password, too
 		proxy = "https://proxy.golang.org,direct" // what Go itself has
 	}
 	download := filepath.Join(t.goModules(), "cache", "download")

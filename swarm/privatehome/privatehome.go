@@ -34,6 +34,19 @@ type Request struct {
 	// to it, so that it must be as reachable for them as their HOME is.
 	Shared string              // required
 	Getenv func(string) string // required; of the user
+	// Passes reports whether agents may get the value of a variable; nil: all.
+	Passes func(name, value string) bool
+}
+
+func (r Request) passes(name, value string) bool { return r.Passes == nil || r.Passes(name, value) }
+
+// passed is a variable of the user's, empty where agents may not get its value.
+func (r Request) passed(name string) string {
+	value := r.Getenv(name)
+	if !r.passes(name, value) {
+		return ""
+	}
+	return value
 }
 
 // Template is what all private HOMEs of a run have in common. It may be used by
@@ -41,7 +54,8 @@ type Request struct {
 type Template struct {
 	home    string // the user's, without links; empty: none
 	shared  string
-	getenv  func(string) string
+	getenv  func(string) string // only values that agents may get
+	passes  func(name, value string) bool
 	entries []entry
 }
 
@@ -49,7 +63,7 @@ type Template struct {
 // bounded, whatever HOME holds: see the limits in scan.go and seed.go. Entries
 // that cannot be read are left out.
 func Prepare(r Request) (*Template, error) {
-	t := &Template{shared: r.Shared, getenv: r.Getenv}
+	t := &Template{shared: r.Shared, getenv: r.passed, passes: r.passes}
 	if home, err := filepath.EvalSymlinks(r.Home); err == nil && filepath.IsAbs(home) && home != "/" {
 		t.home = home
 	}

@@ -140,7 +140,7 @@ func (r *rig) deps(journal engine.Journal) engine.Deps {
 		Launcher: &proc.Launcher{Binary: r.self, Args: []string{"__supervise"}},
 		Kinds:    map[string]agent.Kind{agent.KindCommand: command.Kind()},
 		Disk:     &limit.Disk{Dir: r.dir, Free: func() (int64, error) { return 1 << 40, nil }},
-		Environ:  []string{"PATH=" + os.Getenv("PATH"), "RIG=" + r.dir}, Questions: r.questions,
+		Environ:  []string{"PATH=" + os.Getenv("PATH"), "RIG=" + r.dir}, PassEnv: []string{"RIG"}, Questions: r.questions,
 		Root: r.dir, Cores: 2, Now: time.Now, Warn: func(string) {},
 	}
 }
