@@ -40,6 +40,12 @@ func TestRead(t *testing.T) {
 		{"acme rm", None, ""},
 		{"acme rm x", Destruction, "rm"},
 		{"acme run delete x", Destruction, "delete"},
+		// A word that may be the value of an option makes no command a read.
+		{"acme delete db --dry-run", None, ""},
+		{"acme delete db -h", None, ""},
+		{"acme delete db --reason --dry-run --yes", Destruction, "delete"},
+		{"acme -h host delete db", Destruction, "delete"},
+		{"acme delete db -h host", Destruction, "delete"},
 		// Compounds.
 		{"acme delete-user x", Destruction, "delete-user"},
 		{"acme batch-delete-image x", Destruction, "batch-delete-image"},

@@ -83,6 +83,28 @@ func variable(t *testing.T, env []string, name string) string {
 	return strings.Join(all, "")
 }
 
+// TestEnvironHoldsBack: a value that agents may not get is in no variable.
+func TestEnvironHoldsBack(t *testing.T) {
+	t.Parallel()
+	u := newUser(t)
+	u.write(".m2/repository/x", "")
+	u.write(".config/go/env", "GOPROXY=https://u:secret@proxy.example.org\n")
+	env := map[string]string{"MAVEN_ARGS": "-Dpassword=secret"}
+	for _, proxy := range []string{"", "https://u:secret@other.example.org"} {
+		env["GOPROXY"] = proxy
+		template, err := Prepare(Request{
+			Home: u.path("home"), Shared: u.path("shared"), Getenv: func(name string) string { return env[name] },
+			Passes: func(_, value string) bool { return !strings.Contains(value, "secret") },
+		})
+		u.must(err)
+		for _, kv := range template.Environ("/p") {
+			if strings.Contains(kv, "secret") {
+				t.Errorf("with GOPROXY %q: %s", proxy, kv)
+			}
+		}
+	}
+}
+
 func TestEnviron(t *testing.T) {
 	t.Parallel()
 	u := newUser(t)
