@@ -213,16 +213,19 @@ func TestStalledOnce(t *testing.T) {
 		{`1) paid 1; touch f1; tail -f /dev/null;; 2) well;;`, "completed"},
 		{`*) paid 1; touch f1; tail -f /dev/null;;`, "failed idle_timeout"},
 	} {
-		r := newRig(t)
-		call := r.speaks(test.does)
-		kind := r.deps.Kinds["talker"]
-		kind.Stall = 300 * time.Millisecond
-		r.deps.Kinds["talker"] = kind
-		r.config.Retries = 0
-		result := r.play(call)["a1"].Result
-		is(t, "result", endOf(result), test.want)
-		is(t, "attempts", result.Done().Attempts, 2)
-		is(t, "heard", r.heard("2"), "s1 priorx files: f1")
+		t.Run(test.want, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t)
+			call := r.speaks(test.does)
+			kind := r.deps.Kinds["talker"]
+			kind.Stall = 10 * time.Second // far longer than the agent takes to begin
+			r.deps.Kinds["talker"] = kind
+			r.config.Retries = 0
+			result := r.play(call)["a1"].Result
+			is(t, "result", endOf(result), test.want)
+			is(t, "attempts", result.Done().Attempts, 2)
+			is(t, "heard", r.heard("2"), "s1 priorx files: f1")
+		})
 	}
 }
 
