@@ -167,7 +167,7 @@ func (y *yard) runTools(mode sandboxMode) {
 			return err == nil
 		})
 		if len(missing) > 0 {
-			t.Logf("%s is left out: there is no %v", tool.name, missing)
+			t.Run(tool.name, func(t *testing.T) { t.Skipf("there is no %v", missing) })
 			continue
 		}
 		run = append(run, tool)

@@ -95,8 +95,8 @@ func (r Rung) Limits() string {
 	case r == None:
 		return "agents may read and write whatever you may; only their working tree is their own"
 	case r == Landlock:
-		return shared + "they can list names in hidden folders, change modes and times of your files, and reach sockets " +
-			"that lie in folders, such as docker's"
+		return shared + "they can list names in hidden folders, change modes and times of your files, write to your " +
+			"terminals, and reach sockets that lie in folders, such as docker's"
 	case r.FreshProc():
 		return shared + "they can read what you can, but for secrets and sockets"
 	default:
