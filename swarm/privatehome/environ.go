@@ -45,7 +45,7 @@ func (t *Template) Environ(home string) []string {
 	set("PIP_CACHE_DIR", filepath.Join(t.shared, pipCache))
 	set("UV_CACHE_DIR", filepath.Join(t.shared, uvCache))
 	set("UV_LINK_MODE", "copy")
-	set("CARGO_HOME", filepath.Join(t.shared, cargoHome))
+	set("CARGO_HOME", filepath.Join(home, ".cargo"))
 	set("GRADLE_USER_HOME", filepath.Join(home, ".gradle"))
 	if t.home == "" {
 		return env

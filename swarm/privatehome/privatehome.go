@@ -56,6 +56,7 @@ type Template struct {
 	shared  string
 	getenv  func(string) string // only values that agents may get
 	passes  func(name, value string) bool
+	hidden  hidden
 	entries []entry
 }
 
@@ -71,12 +72,13 @@ func Prepare(r Request) (*Template, error) {
 		return nil, fmt.Errorf("make the shared caches: %w", err)
 	}
 	h := newHidden(append([]string{r.Shared}, r.Hidden...))
+	t.hidden = h
 	if t.home != "" {
 		s := &scan{home: t.home, hidden: h}
 		s.walk()
 		t.entries = s.entries
 	}
-	if err := t.seed(h); err != nil {
+	if err := errors.Join(t.seed(h), t.shareCargo()); err != nil {
 		return nil, fmt.Errorf("fill the shared caches: %w", err)
 	}
 	return t, nil
@@ -100,6 +102,9 @@ func (t *Template) Build(dir string) error {
 		if err := os.MkdirAll(filepath.Join(dir, name), 0o700); err != nil {
 			return fmt.Errorf("make a private HOME: %w", err)
 		}
+	}
+	if err := t.makeCargo(dir); err != nil {
+		return fmt.Errorf("make a private HOME: %w", err)
 	}
 	return nil
 }

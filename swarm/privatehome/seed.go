@@ -22,7 +22,6 @@ const (
 	yarnBerry = "yarn-berry"
 	pipCache  = "pip"
 	uvCache   = "uv"
-	cargoHome = "cargo"
 )
 
 // Limits of what one cache is seeded with. An entry costs about 20 µs, once in
@@ -66,10 +65,6 @@ func (t *Template) caches() []cache {
 		{from: filepath.Join(cargo, "registry", "index"), to: cargoHome + "/registry/index", copies: small},
 		{from: filepath.Join(cargo, "registry", "cache"), to: cargoHome + "/registry/cache", copies: never},
 		{from: filepath.Join(cargo, "registry", "src"), to: cargoHome + "/registry/src", whole: 2, copies: small},
-		{from: filepath.Join(cargo, "bin"), to: cargoHome + "/bin", copies: never},
-		{from: filepath.Join(cargo, "config.toml"), to: cargoHome + "/config.toml", copies: small},
-		{from: filepath.Join(cargo, "config"), to: cargoHome + "/config", copies: small},
-		{from: filepath.Join(cargo, "env"), to: cargoHome + "/env", copies: small},
 	}
 	return slices.DeleteFunc(all, func(c cache) bool {
 		_, err := os.Stat(c.from)

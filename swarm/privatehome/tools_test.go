@@ -125,11 +125,51 @@ func TestEnviron(t *testing.T) {
 		"GOPATH": "/p/go", "GOBIN": "/p/go/bin", "GOCACHE": shared + "/go-build", "GOMODCACHE": shared + "/go-mod",
 		"GOPROXY":          "file://" + home + "/go/pkg/mod/cache/download,https://proxy.example.org",
 		"npm_config_cache": shared + "/npm", "NPM_CONFIG_CACHE": shared + "/npm", "PIP_CACHE_DIR": shared + "/pip",
-		"CARGO_HOME": shared + "/cargo", "RUSTUP_HOME": home + "/.rustup", "GRADLE_USER_HOME": "/p/.gradle",
+		"CARGO_HOME": "/p/.cargo", "RUSTUP_HOME": home + "/.rustup", "GRADLE_USER_HOME": "/p/.gradle",
 		"GRADLE_RO_DEP_CACHE": home + "/gradle/caches", "MAVEN_ARGS": "-q -Dmaven.repo.local.tail=" + home + "/.m2/repository",
 	} {
 		if got := variable(t, env, name); got != want {
 			t.Errorf("%s = %q, want %q", name, got, want)
+		}
+	}
+}
+
+// TestCargo: agents share crates and their index, and no file that tells cargo
+// which programs to run.
+func TestCargo(t *testing.T) {
+	t.Parallel()
+	for _, elsewhere := range []bool{false, true} {
+		u := newUser(t)
+		where := map[bool]string{false: ".cargo", true: "rust/cargo"}[elsewhere]
+		if elsewhere {
+			u.env = map[string]string{"CARGO_HOME": u.path("home/rust/cargo")}
+		}
+		u.write(where+"/config.toml", "[net]\n")
+		u.write(where+"/bin/tool", "#!")
+		u.write(where+"/registry/cache/h/c-1.0.crate", "crate")
+		u.write(where+"/credentials.toml", secret)
+		template := u.prepare(where + "/credentials.toml")
+		one, two := u.build(template), u.build(template)
+		for name, text := range map[string]string{
+			"config.toml": "[net]\n", "bin/tool": "#!", "registry/cache/h/c-1.0.crate": "crate",
+		} {
+			if got, err := os.ReadFile(filepath.Join(one, ".cargo", name)); string(got) != text {
+				t.Errorf("elsewhere %v: %s = %q, %v, want %q", elsewhere, name, got, err, text)
+			}
+		}
+		if _, err := os.Stat(filepath.Join(one, ".cargo/credentials.toml")); err == nil {
+			t.Errorf("elsewhere %v: the credentials of cargo are in a private HOME", elsewhere)
+		}
+		u.must(os.WriteFile(filepath.Join(one, ".cargo/config.toml"), []byte("[build]\nrustc-wrapper = '/evil'\n"), 0o600))
+		u.must(os.WriteFile(filepath.Join(one, ".cargo/registry/cache/new"), nil, 0o600))
+		if got, _ := os.ReadFile(filepath.Join(two, ".cargo/config.toml")); string(got) != "[net]\n" {
+			t.Errorf("elsewhere %v: a sibling's configuration is %q", elsewhere, got)
+		}
+		if _, err := os.Stat(filepath.Join(two, ".cargo/registry/cache/new")); err != nil {
+			t.Errorf("elsewhere %v: crates are not shared: %v", elsewhere, err)
+		}
+		if got, _ := os.ReadFile(u.path("home/" + where + "/config.toml")); string(got) != "[net]\n" {
+			t.Errorf("elsewhere %v: the user's configuration is %q", elsewhere, got)
 		}
 	}
 }
@@ -152,7 +192,7 @@ func TestSeeds(t *testing.T) {
 	for name, text := range map[string]string{
 		"go-build/00/abc-a": "v1 abc\n", "go-build/00/abc-d": "object", "npm/_cacache/index-v5/00/01/x": "entry\n",
 		"npm/_cacache/content-v2/sha512/00/01/y": "tarball", "cargo/registry/cache/h/c-1.0.crate": "crate",
-		"cargo/registry/src/h/c-1.0/lib.rs": "//", "cargo/bin/tool": "#!", "cargo/config.toml": "[net]\n", "pip/http-v2/a/b": "wheel",
+		"cargo/registry/src/h/c-1.0/lib.rs": "//", "pip/http-v2/a/b": "wheel",
 	} {
 		if got, err := os.ReadFile(u.path("shared/" + name)); string(got) != text {
 			t.Errorf("%s = %q, %v, want %q", name, got, err, text)
@@ -161,7 +201,7 @@ func TestSeeds(t *testing.T) {
 	if _, err := os.Lstat(u.path("shared/cargo/credentials.toml")); err == nil {
 		t.Error("the credentials of cargo are in the shared cache")
 	}
-	for _, name := range []string{"go-build/00/abc-a", "go-build/trim.txt", "npm/_cacache/index-v5/00/01/x", "cargo/config.toml"} {
+	for _, name := range []string{"go-build/00/abc-a", "go-build/trim.txt", "npm/_cacache/index-v5/00/01/x"} {
 		u.must(os.WriteFile(u.path("shared/"+name), []byte("written"), 0o600))
 	}
 	for _, name := range []string{"go-build/00/new-d", "npm/_cacache/content-v2/sha512/00/01/new", "cargo/registry/cache/h/new", "pip/http-v2/a/new"} {
