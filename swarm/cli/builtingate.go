@@ -43,13 +43,13 @@ func (g *personGate) Pass(ctx context.Context, a ask.Action) error {
 	}
 	r := ground.judge(&a)
 	reason := risk.Redact(r.Reason)
-	if r.Instead != "" {
-		reason += ". Instead: " + r.Instead
-	}
 	switch r.Verdict {
 	case risk.Proceed:
 		return nil
 	case risk.Deny:
+		if r.Instead != "" {
+			reason += ". Instead: " + r.Instead
+		}
 		return errors.New(reason)
 	case risk.Ask:
 		return g.ask(ctx, r, gateQuestion{&a, reason})

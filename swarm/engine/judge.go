@@ -107,10 +107,23 @@ const HookGone = "whoever asked is gone"
 
 // refusal is what an agent hears of one.
 func (r *Ruling) refusal() string {
-	if r.Instead == "" {
-		return r.Reason
+	if instead := r.instead(); instead != "" {
+		return r.Reason + ". Instead: " + instead
 	}
-	return r.Reason + ". Instead: " + r.Instead
+	return r.Reason
+}
+
+// NoOtherWay is what an agent may do in place of an action that was asked about
+// and denied. Another way to the same effect would pass over the denial.
+const NoOtherWay = "go on without it, or say in your answer that it is needed; do not do the same in another way"
+
+// instead is what an agent is advised to do in place of an action. A filter refuses
+// where an action was to happen, and knows better; a denial is about its effect.
+func (r *Ruling) instead() string {
+	if r.Verdict == risk.Ask {
+		return NoOtherWay
+	}
+	return r.Instead
 }
 
 // looked is what a question says of its action, and shows of it.
@@ -196,7 +209,7 @@ func (t *attempt) rule(ctx context.Context, a ask.Action, guard bool) ask.Answer
 		return ask.Answer{Allow: true}
 	case risk.Deny:
 		e.deps.Judge.Record(ruling, Settlement{By: task.ByRisk, Reason: ruling.Reason})
-		return ask.Answer{Reason: ruling.Reason, Instead: ruling.Instead}
+		return ask.Answer{Reason: ruling.Reason, Instead: ruling.instead()}
 	case risk.Ask:
 		if ruling.Confined && !t.call.Shared {
 			if answer, ok := t.confined(ctx, ruling); ok {
@@ -211,7 +224,11 @@ func (t *attempt) rule(ctx context.Context, a ask.Action, guard bool) ask.Answer
 		if r.Allow {
 			return ask.Answer{Allow: true}
 		}
-		return ask.Answer{Reason: ruling.Reason + "; " + cmp.Or(r.Reason, "a person said no"), Instead: ruling.Instead}
+		answer := ask.Answer{Reason: ruling.Reason + "; " + cmp.Or(r.Reason, "a person said no"), Instead: ruling.instead()}
+		if r.By == task.ByPerson && r.Reason != "" {
+			answer.Instead = "" // the person said what holds
+		}
+		return answer
 	}
 	panic(fmt.Sprintf("unhandled %s", ruling.Verdict))
 }

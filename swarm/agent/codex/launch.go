@@ -33,6 +33,9 @@ func (Adapter) Launch(r agent.Request) (agent.Launch, error) {
 		env = append(env, "TMPDIR="+r.State+"/"+scratch)
 		files = append(files, agent.File{Name: scratch + "/.keep"})
 	}
+	if r.Walled && len(r.Hook) > 0 {
+		files = append(files, agent.File{Name: rulesFile, Data: []byte(rules)})
+	}
 	t := &talk{request: r}
 	return agent.Launch{
 		Argv:  append(slices.Clone(r.Spec.Command), "app-server"),
@@ -42,6 +45,18 @@ func (Adapter) Launch(r agent.Request) (agent.Launch, error) {
 		Open:  true, Feed: t.begin(), Say: t.say, Again: t.again, Steer: t.steer, Reply: t.reply,
 	}, nil
 }
+
+// rulesFile has rules about commands, below the state folder.
+const rulesFile = "rules/swarm.rules"
+
+// rules allow the commands that codex refuses by itself where nobody can be asked,
+// such as rm -f, and scripts that it cannot read. The hook has asked about each
+// before. They also take commands out of the sandbox of codex, so they are for
+// agents that have another one.
+const rules = `prefix_rule(pattern=[["rm", "/bin/rm", "/usr/bin/rm", "sudo", "/usr/bin/sudo"]], decision="allow")
+prefix_rule(pattern=["git", ["reset", "rm", "clean", "checkout", "branch", "push"]], decision="allow")
+prefix_rule(pattern=[["sh", "bash", "zsh", "/bin/sh", "/bin/bash", "/bin/zsh", "/usr/bin/sh", "/usr/bin/bash", "/usr/bin/zsh"], ["-c", "-lc"]], decision="allow")
+`
 
 // scratch is the folder for temporary files of an agent whose state lies among
 // such: its sandbox starts nothing then.

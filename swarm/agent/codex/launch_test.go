@@ -287,3 +287,28 @@ func TestReply(t *testing.T) {
 		}
 	}
 }
+
+// TestRules holds that codex does not refuse what the hook has asked about, where
+// walls stand around it, and goes by its own rules elsewhere.
+func TestRules(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name string
+		hook []string
+		wall bool
+		want bool
+	}{
+		{"asked behind walls", []string{"swarm", "hook"}, true, true},
+		{"asked in its own sandbox", []string{"swarm", "hook"}, false, false},
+		{"not asked", nil, true, false},
+	} {
+		l, _ := launch(t, func(r *agent.Request) { r.Hook, r.Walled = test.hook, test.wall })
+		at := slices.IndexFunc(l.Files, func(f agent.File) bool { return f.Name == "rules/swarm.rules" })
+		if (at >= 0) != test.want {
+			t.Errorf("%s: rules at %d", test.name, at)
+		}
+		if at >= 0 && !strings.Contains(string(l.Files[at].Data), `"rm"`) {
+			t.Errorf("%s: the rules are %s", test.name, l.Files[at].Data)
+		}
+	}
+}

@@ -13,6 +13,13 @@ import (
 // authFile holds a login, below the state folder.
 const authFile = "auth.json"
 
+// installationFile has the id of an installation, below the state folder, and
+// maxInstallation bounds it, in bytes.
+const (
+	installationFile = "installation_id"
+	maxInstallation  = 256
+)
+
 // login finds out how codex would log in, in its own order: the key for one
 // run, what is stored, and last a key that is there for anybody.
 func login(s agent.Surroundings) agent.Login {
@@ -35,6 +42,11 @@ func login(s agent.Surroundings) agent.Login {
 		if text, err := s.Read(filepath.Join(home, name)); err == nil {
 			found.Files = append(found.Files, agent.File{Name: name, Data: text})
 		}
+	}
+	// Without it each agent makes one of its own, and is another installation to its
+	// provider.
+	if id, err := s.Read(filepath.Join(home, installationFile)); err == nil && len(id) > 0 && len(id) <= maxInstallation {
+		found.Files = append(found.Files, agent.File{Name: installationFile, Data: id})
 	}
 	settings, err := users(found.Files)
 	if err != nil {

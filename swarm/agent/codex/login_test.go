@@ -103,3 +103,17 @@ func TestLoginFiles(t *testing.T) {
 		t.Errorf("files %s", got.Files)
 	}
 }
+
+// TestInstallation holds that agents are the user's installation of codex, where
+// that has an id, and none of their own.
+func TestInstallation(t *testing.T) {
+	t.Parallel()
+	const file = "/home/u/.codex/installation_id"
+	for id, want := range map[string]bool{"4d2eec66-7532-447a-8efa-1415a5db95d6": true, "": false, strings.Repeat("x", 1000): false} {
+		found := login(around(nil, map[string]string{file: id}))
+		at := slices.IndexFunc(found.Files, func(f agent.File) bool { return f.Name == "installation_id" })
+		if (at >= 0) != want || want && string(found.Files[at].Data) != id {
+			t.Errorf("%.40q: file %d of %v", id, at, found.Files)
+		}
+	}
+}
