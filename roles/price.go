@@ -59,9 +59,11 @@ func (p Price) Cost(u Usage) (float64, bool) {
 
 // Provider is who asks a price, and where that was read.
 type Provider struct {
-	Name   string           `toml:"name"`
-	Source string           `toml:"source"`
-	Date   string           `toml:"date"` // of the source, as YYYY-MM-DD
+	Name   string `toml:"name"`
+	Source string `toml:"source"`
+	Date   string `toml:"date"` // of the source, as YYYY-MM-DD
+	// Aside is set where its models are priced and never suggested.
+	Aside  bool             `toml:"aside"`
 	Models map[string]Price `toml:"models"`
 }
 

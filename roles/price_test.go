@@ -34,10 +34,10 @@ func TestTable(t *testing.T) {
 				t.Errorf("%s is a model of %s and of %s", model, seen[model], by.Name)
 			}
 			seen[model] = by.Name
-			if price.Input <= 0 || price.Output <= price.Input || price.MostInput < 0 {
+			if price.Input <= 0 || price.Output < price.Input || price.MostInput < 0 {
 				t.Errorf("%s costs %+v", model, price)
 			}
-			if price.CacheRead == nil || *price.CacheRead <= 0 || *price.CacheRead >= price.Input {
+			if price.CacheRead != nil && (*price.CacheRead <= 0 || *price.CacheRead >= price.Input) {
 				t.Errorf("%s: what is read from a cache does not cost less than what is not", model)
 			}
 			if price.CacheWrite != nil && *price.CacheWrite < price.Input {
@@ -118,4 +118,27 @@ func FuzzOf(f *testing.F) {
 			t.Errorf("Of(%q) = %+v, %t", model, price, ok)
 		}
 	})
+}
+
+// TestPricesOfProviders holds that the table has models of all providers whose
+// prices it claims to know, each with a source and a day.
+func TestPricesOfProviders(t *testing.T) {
+	t.Parallel()
+	prices, err := Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, model := range []string{
+		"anthropic/claude-opus-4-7", "openai/gpt-5.5", "openai/gpt-5.3-codex", "google/gemini-3.1-pro-preview",
+		"deepseek/deepseek-v4-pro", "xai/grok-4.3", "mistral/codestral-latest", "mistral-large-2512",
+	} {
+		if price, ok := prices.Of(model); !ok || price.Input <= 0 || price.Output <= 0 {
+			t.Errorf("%s: %+v, %v", model, price, ok)
+		}
+	}
+	for _, by := range prices.Providers() {
+		if by.Source == "" || len(by.Date) != len("2006-01-02") {
+			t.Errorf("%s: source %q, date %q", by.Name, by.Source, by.Date)
+		}
+	}
 }

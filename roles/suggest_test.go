@@ -11,6 +11,9 @@ func TestSuggest(t *testing.T) {
 	var offers []Offer // all of the table
 	for _, by := range p.Providers() {
 		for name, price := range by.Models {
+			if p.Aside(by.Name + "/" + name) {
+				continue
+			}
 			offers = append(offers, Offer{Spec{Provider: by.Name, Model: name}, price})
 		}
 	}

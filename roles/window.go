@@ -62,6 +62,31 @@ func (w *Windows) Of(model string) (_ Window, date string, ok bool) {
 	return Window{}, "", false
 }
 
+// Aside reports whether the price of a model is from a table that is aside: such
+// models are never suggested.
+func (p *Prices) Aside(model string) bool {
+	if _, own := p.set(model); own {
+		return false
+	}
+	by, found := p.table(model)
+	return found && by.Aside
+}
+
+// table is the first table with a model of this name.
+func (p *Prices) table(model string) (Provider, bool) {
+	m := suffixes().FindStringSubmatch(strings.ToLower(model))
+	if m == nil {
+		return Provider{}, false
+	}
+	name := m[1][strings.LastIndexByte(m[1], '/')+1:]
+	for _, by := range p.providers {
+		if _, here := by.Models[name]; here {
+			return by, true
+		}
+	}
+	return Provider{}, false
+}
+
 // Priced is [Prices.Of] with the date of the table that the price is from,
 // which is empty for one that somebody set.
 func (p *Prices) Priced(model string) (_ Price, date string, ok bool) {
@@ -69,12 +94,6 @@ func (p *Prices) Priced(model string) (_ Price, date string, ok bool) {
 	if _, own := p.set(model); own || !ok {
 		return price, "", ok
 	}
-	m := suffixes().FindStringSubmatch(strings.ToLower(model))
-	name := m[1][strings.LastIndexByte(m[1], '/')+1:]
-	for _, by := range p.providers {
-		if _, here := by.Models[name]; here {
-			return price, by.Date, true
-		}
-	}
-	return price, "", true
+	by, _ := p.table(model)
+	return price, by.Date, true
 }

@@ -72,10 +72,17 @@ func (p *place) confirmCalls(c engine.Config, calls []*task.Call, yes bool) erro
 	count(calls, "")
 	count(reviewsOf(c, known, calls), ", to review patches")
 	count(subjectsOf(c, known, calls), ", to name commits")
-	if paid <= unasked || yes {
+	line, err := unboundedLine(c, known, calls)
+	if err != nil {
+		return err
+	}
+	if yes || paid <= unasked && line == "" {
 		return nil
 	}
 	var lines []string
+	if line != "" {
+		lines = append(lines, line)
+	}
 	for _, who := range slices.Sorted(maps.Keys(counts)) {
 		lines = append(lines, fmt.Sprintf("%s: %s", Printable(who), Count(counts[who], "agent", "agents")))
 	}
@@ -101,12 +108,25 @@ func (p *place) confirmScript(pl *plan, yes bool) error {
 		much += ", and as many to name commits"
 		who = slices.Compact(slices.Sorted(slices.Values(append(who, namers...))))
 	}
-	if yes || paid <= unasked {
+	var calls []*task.Call // as far as is known before it runs
+	for _, name := range who {
+		calls = append(calls, &task.Call{Agent: name})
+	}
+	line, err := unboundedLine(pl.config, p.env.kinds().ByName(), calls)
+	if err != nil {
+		return err
+	}
+	if yes || paid <= unasked && line == "" {
 		return nil
 	}
-	return p.env.askToStart(
+	lines := []string{
 		fmt.Sprintf("%s: %s, of which those of %s cost money", Printable(pl.script.Name), much, Printable(strings.Join(who, ", "))),
-		paidBounds(pl.config))
+		paidBounds(pl.config),
+	}
+	if line != "" {
+		lines = append(lines, line)
+	}
+	return p.env.askToStart(lines...)
 }
 
 // paidOfScript are the agents that cost money and that a script may use: the one

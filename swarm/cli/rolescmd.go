@@ -249,6 +249,9 @@ func (r *roleLister) suggestions(usual roles.Spec) (all []suggestionObject, unli
 	}
 	var there []roles.Offer
 	for _, o := range offers {
+		if r.prices.Aside(o.Spec.String()) {
+			continue
+		}
 		there = append(there, o.Offer)
 	}
 	for _, name := range missing {
