@@ -68,6 +68,9 @@ func (l *Line) Steer(text string) error {
 	return nil
 }
 
+// Wrote is how many bytes the agent has written to its stdout.
+func (l *Line) Wrote() int64 { return sizeOf(l.stdout) }
+
 // Reply answers an action the agent asked for, and reports whether it can be
 // told: one that does not read what it is sent, or is ending, cannot.
 func (l *Line) Reply(r Reply) bool {

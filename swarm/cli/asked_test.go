@@ -268,7 +268,7 @@ func TestDenials(t *testing.T) {
 		{"by name", event.Replied{By: task.ByPolicy}, []event.Event{
 			&event.CancelAsked{Agents: []task.ID{"a1"}, Cause: task.CauseCancelled},
 			&event.Settled{Agent: "a1", Attempt: 1, Result: &task.Cancelled{Cause: task.CauseCancelled}},
-		}, CodeOK},
+		}, CodeDegraded}, // the run has no other agent
 		{"an earlier attempt", event.Replied{By: task.ByPolicy}, []event.Event{
 			&event.Started{Agent: "a1", Attempt: 2}, &event.Settled{Agent: "a1", Attempt: 2, Result: failed},
 		}, CodeDegraded},

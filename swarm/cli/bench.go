@@ -117,6 +117,7 @@ func (p *place) bench(ctx context.Context, run *store.Run, owner *store.Owner) (
 			Dir: trees.Dir, Free: func() (int64, error) { return worktree.Free(trees.Dir) },
 		},
 		Memory:  p.env.admission(),
+		Version: p.env.versionOf,
 		Environ: p.env.Environ, PassEnv: b.isolation.PassEnv, Root: p.rootDir(), Cores: runtime.NumCPU(),
 		Now: time.Now, Warn: func(text string) { fmt.Fprintln(p.env.Stderr, program+": "+Printable(text)) },
 	}

@@ -28,6 +28,7 @@ type driveRequest struct {
 	config  engine.Config         // required
 	prior   *store.View           // what earlier owners left; nil for a new run
 	timeout time.Duration         // of the whole run; 0 is none
+	anyway  bool                  // start agents of a script that are expected to fail
 }
 
 // ended is how this owner's part of a run ended.
@@ -291,7 +292,7 @@ func (b *bench) close(ctx context.Context, failed error) (*ended, error) {
 // outcomeOf sums up agents that have ended: the status of their run, and the
 // exit codes that apply.
 func outcomeOf(v *store.View) (store.Status, []Code) {
-	var completed, failed, open, unpaid, wrong int
+	var completed, failed, open, unpaid, wrong, byName int
 	var codes []Code
 	review := reviewOf(v)
 	for _, a := range counted(v) {
@@ -314,7 +315,8 @@ func outcomeOf(v *store.View) (store.Status, []Code) {
 			failed++
 		case *task.Cancelled:
 			switch {
-			case a.ByName(): // as somebody wanted it
+			case a.ByName():
+				byName++ // no failure beside agents that completed
 			case s.Cause == task.CauseBudget:
 				unpaid++
 			default:
@@ -343,6 +345,8 @@ func outcomeOf(v *store.View) (store.Status, []Code) {
 		return store.RunStopped, codes
 	case failed > 0 && completed == 0:
 		return store.RunFailed, codes
+	case byName > 0 && completed == 0:
+		return store.RunFailed, append(codes, CodeDegraded) // the run has no result at all
 	case failed+wrong > 0:
 		return store.RunDegraded, codes
 	default:

@@ -17,7 +17,7 @@ func driveFlags() []cli.Flag {
 	return slices.Concat([]cli.Flag{
 		&cli.IntFlag{Name: "j", Usage: "run `N` agents at once, 1 to 100 (default: as the run was started)"},
 		&cli.DurationFlag{Name: "run-timeout", Usage: "stop the run after `TIME`"},
-		jsonFlag(), yesFlag(),
+		jsonFlag(), yesFlag(), anywayFlag(),
 	}, budgetFlags(), contactFlags(), isolationFlags(), cautionFlags())
 }
 
@@ -25,12 +25,13 @@ func driveFlags() []cli.Flag {
 type driveFlagsRead struct {
 	jobs    int // 0: as recorded
 	timeout time.Duration
+	anyway  bool // start agents that are expected to fail
 	budget  budgetGiven
 	contact contactGiven
 }
 
 func readDriveFlags(c *cli.Context) (driveFlagsRead, error) {
-	r := driveFlagsRead{jobs: c.Int("j"), timeout: c.Duration("run-timeout")}
+	r := driveFlagsRead{jobs: c.Int("j"), timeout: c.Duration("run-timeout"), anyway: c.Bool("anyway")}
 	name := c.Command.Name
 	if c.IsSet("j") && (r.jobs < 1 || r.jobs > limit.MaxJobs) {
 		return r, usagef("%s: -j %d: want 1 to %d", name, r.jobs, limit.MaxJobs)

@@ -11,6 +11,7 @@ import (
 	"agentswarm/swarm/agent"
 	"agentswarm/swarm/agent/kinds"
 	"agentswarm/swarm/proc"
+	"agentswarm/swarm/task"
 )
 
 // anywayFlag starts agents that are expected to fail.
@@ -18,41 +19,119 @@ func anywayFlag() cli.Flag {
 	return &cli.BoolFlag{Name: "anyway", Usage: "start agents although they are not logged in, or their program is known to be too old"}
 }
 
-// kindsReady refuses, before anything starts, agents of a kind that is not logged
-// in or whose program is known not to work, and warns of one that is older than
-// those that were tried. Agents with a command of the user's own are not checked.
+// readiness finds out whether the agents of calls can be started: by the version
+// that their program says, and by their login. It asks about each agent once and
+// may be used by several goroutines.
+type readiness struct {
+	place  *place
+	agents map[string]*agent.Spec
+	anyway bool // start them all the same
+
+	mu    sync.Mutex // guards known
+	known map[string]error
+}
+
+// newReadiness looks at agents by the names that calls have for them.
+func (p *place) newReadiness(agents map[string]*agent.Spec, anyway bool) *readiness {
+	return &readiness{place: p, agents: agents, anyway: anyway, known: map[string]error{}}
+}
+
+// kindsReady refuses, before anything starts, the agents of a plan that cannot be
+// started. Of a script that is the agent of calls that name none.
 func (p *place) kindsReady(ctx context.Context, pl *plan, anyway bool) error {
-	used := map[string]*agent.Spec{}
-	for _, call := range append(p.stageCalls(pl), pl.calls...) {
-		if spec := pl.config.Agents[call.Agent]; spec != nil {
-			used[spec.Kind] = spec
-		}
+	calls := append(p.stageCalls(pl), pl.calls...)
+	if pl.script != nil {
+		calls = append(calls, &task.Call{Agent: pl.script.Agent})
 	}
-	for _, f := range p.env.found() {
-		spec := used[f.Name]
-		if spec == nil || f.Program == "" || len(spec.Command) != 1 || spec.Command[0] != f.Path {
+	return p.newReadiness(pl.config.Agents, anyway).check(ctx, calls...)
+}
+
+// check refuses calls of an agent that is not logged in, or whose program is known
+// not to work. It warns of a program that is older than those that were tried.
+// Agents with a command of the user's own are not checked.
+func (r *readiness) check(ctx context.Context, calls ...*task.Call) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, call := range calls {
+		spec := r.agents[call.Agent]
+		if spec == nil {
 			continue
 		}
-		if f.Kind.Login != nil {
-			around := p.env.surroundings()
-			getenv := around.Getenv
-			around.Getenv = func(name string) string {
-				if value, own := spec.Env[name]; own {
-					return value
-				}
-				return getenv(name)
+		err, asked := r.known[call.Agent]
+		if !asked {
+			err = r.ask(ctx, spec)
+			if ctx.Err() != nil {
+				return context.Cause(ctx)
 			}
-			f.Login = f.Kind.Login(around)
+			r.known[call.Agent] = err
 		}
-		version, _ := p.env.version(ctx, f)
-		if unfit := kinds.Check(f, version); unfit != nil && !anyway {
-			return &UsageError{Text: unfit.Error(), Advice: unfit.Advice + "; --anyway starts it all the same"}
-		}
-		if kinds.Judge(version, f.Version) == kinds.Older {
-			fmt.Fprintf(p.env.Stderr, "warning: your %s is %s: %s\n", f.Name, version, kinds.Advice(f.Kind, kinds.Older))
+		if err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+// checked is a check of calls that also refuses those whose agent cannot be
+// started.
+func (r *readiness) checked(ctx context.Context, check func(*task.Call) error) func(*task.Call) error {
+	return func(call *task.Call) error {
+		if err := check(call); err != nil {
+			return err
+		}
+		err := r.check(ctx, call)
+		if unfit := (*UsageError)(nil); errors.As(err, &unfit) {
+			return fmt.Errorf("%s; %s", unfit.Text, unfit.Advice)
+		}
+		return err
+	}
+}
+
+// ask finds out whether one agent can be started.
+func (r *readiness) ask(ctx context.Context, spec *agent.Spec) error {
+	env := r.place.env
+	for _, f := range env.found() {
+		if f.Name != spec.Kind || f.Program == "" || len(spec.Command) != 1 || spec.Command[0] != f.Path {
+			continue
+		}
+		if f.Kind.Login != nil {
+			f.Login = f.Kind.Login(env.surroundingsOf(spec))
+		}
+		version, _ := env.version(ctx, f)
+		if unfit := kinds.Check(f, version); unfit != nil && !r.anyway {
+			return &UsageError{Text: unfit.Error(), Advice: unfit.Advice + "; --anyway starts it all the same"}
+		}
+		if kinds.Judge(version, f.Version) == kinds.Older {
+			fmt.Fprintf(env.Stderr, "warning: your %s is %s: %s\n", f.Name, version, kinds.Advice(f.Kind, kinds.Older))
+		}
+	}
+	return nil
+}
+
+// surroundingsOf are those in which an agent finds its login: its own variables
+// come before those of the caller.
+func (env Env) surroundingsOf(spec *agent.Spec) agent.Surroundings {
+	around := env.surroundings()
+	getenv := around.Getenv
+	around.Getenv = func(name string) string {
+		if value, own := spec.Env[name]; own {
+			return value
+		}
+		return getenv(name)
+	}
+	return around
+}
+
+// versionOf asks the program of an agent for its version; empty where that is not
+// the program of its kind, or does not say one.
+func (env Env) versionOf(ctx context.Context, spec *agent.Spec) string {
+	for _, f := range env.found() {
+		if f.Name == spec.Kind && len(spec.Command) == 1 && spec.Command[0] == f.Path {
+			version, _ := env.version(ctx, f)
+			return version
+		}
+	}
+	return ""
 }
 
 // version asks a program for its version; empty where it does not say one.

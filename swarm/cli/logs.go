@@ -107,7 +107,7 @@ func (l *logger) add(agents []*store.Agent) {
 		if l.of[a.ID] != nil {
 			continue
 		}
-		s := &stream{id: a.ID, spec: engine.SpecThen(l.config, a), attempt: a.Attempt}
+		s := &stream{id: a.ID, spec: engine.SpecThen(l.config, a), attempt: a.Attempt, sent: a.Sent}
 		l.of[a.ID] = s
 		l.streams = append(l.streams, s)
 	}
@@ -122,8 +122,11 @@ type stream struct {
 	at      int64 // in the file of the round
 	parser  agent.Parser
 	partial []byte
-	settled bool // the agent has ended in this attempt: there will be no more
-	done    bool // all of that was printed but for a line without its end
+	said    printed
+	sent    []*event.Sent // all messages to the agent, as far as is known
+	told    int           // how many of them were passed
+	settled bool          // the agent has ended in this attempt: there will be no more
+	done    bool          // all of that was printed but for a line without its end
 	ended   bool
 }
 
@@ -148,6 +151,7 @@ func (l *logger) follow(ctx context.Context) error {
 		}
 		for _, s := range l.streams {
 			a := v.Agent(s.id)
+			s.sent = a.Sent
 			if err := s.turn(l, a.Attempt); err != nil {
 				return err
 			}
@@ -184,7 +188,7 @@ func (s *stream) turn(l *logger, attempt int) error {
 		}
 	}
 	err := s.end(l)
-	*s = stream{id: s.id, spec: s.spec, attempt: attempt}
+	*s = stream{id: s.id, spec: s.spec, attempt: attempt, sent: s.sent}
 	return err
 }
 
@@ -247,10 +251,18 @@ func (s *stream) readRound(l *logger) error {
 	}
 	defer file.Close()
 	for {
-		n, err := file.ReadAt(l.buf, s.at)
+		bound, stuck := s.due(l)
+		if stuck != nil {
+			return stuck
+		}
+		buf := l.buf
+		if bound >= 0 {
+			buf = buf[:min(int64(len(buf)), bound-s.at)]
+		}
+		n, err := file.ReadAt(buf, s.at)
 		s.at += int64(n)
 		if n > 0 {
-			if err := s.print(l, l.buf[:n]); err != nil {
+			if err := s.print(l, buf[:n]); err != nil {
 				return err
 			}
 		}
@@ -325,71 +337,11 @@ func (s *stream) end(l *logger) error {
 		return nil
 	}
 	s.ended = true
+	var err error
 	if s.parser != nil {
-		return s.events(l, s.parser.End())
+		err = s.events(l, s.parser.End())
+	} else if len(s.partial) > 0 {
+		err = s.line(l, string(s.partial))
 	}
-	if len(s.partial) == 0 {
-		return nil
-	}
-	return s.line(l, string(s.partial))
-}
-
-// eventObject is swarm.event/1, described in docs/json.md.
-type eventObject struct {
-	Schema  string      `json:"schema"`
-	Run     string      `json:"run"`
-	Agent   task.ID     `json:"agent"`
-	Attempt int         `json:"attempt"`
-	Type    string      `json:"type"`
-	Event   event.Event `json:"event"`
-}
-
-func (s *stream) events(l *logger, events []event.Event) error {
-	for _, e := range events {
-		if l.json {
-			err := printJSON(l.out, eventObject{
-				Schema: "swarm.event/1", Run: l.run.ID, Agent: s.id, Attempt: s.attempt,
-				Type: event.Kind(e), Event: e,
-			})
-			if err != nil {
-				return err
-			}
-			continue
-		}
-		for line := range bytes.Lines([]byte(eventText(e))) {
-			if err := s.line(l, string(bytes.TrimRight(line, "\r\n"))); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// eventText is an event for a person; empty where it says nothing.
-func eventText(e event.Event) string {
-	switch e := e.(type) {
-	case *event.Session:
-		return fmt.Sprintf("[session %s %s]", e.ID, e.Model)
-	case *event.Text:
-		return e.Text
-	case *event.ToolStart:
-		return fmt.Sprintf("[%s] %s", e.Name, e.Input)
-	case *event.ToolEnd:
-		if e.OK {
-			return ""
-		}
-		return fmt.Sprintf("[failed] %s", e.Output)
-	case *event.Asked:
-		return fmt.Sprintf("[asks] %s", e.Action)
-	case *event.Answered:
-		return e.Text
-	case *event.Erred:
-		return fmt.Sprintf("[error] %s: %s", e.Kind, e.Message)
-	case *event.Retry:
-		return fmt.Sprintf("[tries again] %s: %s", e.Kind, e.Message)
-	case *event.Raw:
-		return string(e.Line)
-	default:
-		return ""
-	}
+	return errors.Join(err, s.messages(l))
 }

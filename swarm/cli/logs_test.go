@@ -3,9 +3,13 @@ package cli
 import (
 	"slices"
 	"testing"
+	"time"
 
 	"agentswarm/swarm/agent"
+	"agentswarm/swarm/engine"
 	"agentswarm/swarm/event"
+	"agentswarm/swarm/store"
+	"agentswarm/swarm/task"
 )
 
 // What an agent of another program wrote is read in the words of that program.
@@ -24,6 +28,45 @@ func TestLogsReadEachKind(t *testing.T) {
 			return ok && start.Name == "bash"
 		}) {
 			t.Errorf("%s: %s is read as %v", kind, line, got)
+		}
+	}
+}
+
+// TestQueuedTimeEnds holds that the time of an agent which waits for another try
+// ends with its run.
+func TestQueuedTimeEnds(t *testing.T) {
+	t.Parallel()
+	began := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	v := &store.View{Ended: began.Add(time.Minute)}
+	a := &store.Agent{ID: "a1", Call: &task.Call{Input: &task.TypedAgentInput{Prompt: "p"}}, Status: &task.Running{State: task.Queued}, Started: began}
+	o := newAgentObject(engine.Config{}, v, a, began.Add(time.Hour))
+	if want := time.Minute.Milliseconds(); o.Duration != want {
+		t.Errorf("its time is %d ms, want %d", o.Duration, want)
+	}
+}
+
+// TestPrintedRepeats holds which answers were printed already.
+func TestPrintedRepeats(t *testing.T) {
+	t.Parallel()
+	text := func(s string) event.Event { return &event.Text{Text: s} }
+	for _, test := range []struct {
+		name   string
+		events []event.Event
+		answer string
+		want   bool
+	}{
+		{"the last text", []event.Event{text("so"), text("done\n")}, "done", true},
+		{"all texts together", []event.Event{text("do"), text("ne")}, "done", true},
+		{"another", []event.Event{text("so")}, "done", false},
+		{"before a tool", []event.Event{text("done"), &event.ToolStart{ID: "t"}}, "done", false},
+		{"none", nil, "done", false},
+	} {
+		var p printed
+		for _, e := range test.events {
+			p.repeats(e)
+		}
+		if got := p.repeats(&event.Answered{Text: test.answer}); got != test.want {
+			t.Errorf("%s: %v, want %v", test.name, got, test.want)
 		}
 	}
 }

@@ -23,14 +23,7 @@ func (p *place) modelNamed(pl *plan) error {
 		if !known || kind.Unnamed == nil {
 			continue
 		}
-		around := p.env.surroundings()
-		getenv := around.Getenv
-		around.Getenv = func(name string) string {
-			if value, own := spec.Env[name]; own {
-				return value
-			}
-			return getenv(name)
-		}
+		around := p.env.surroundingsOf(spec)
 		if model := cmp.Or(call.Model, spec.Model); model != "" {
 			if strings.Contains(model, "/") || kind.Login != nil && kind.Login(around).Provider != "" {
 				continue // whom it is asked of is known

@@ -113,6 +113,9 @@ func (p *place) resumeScript(c *cli.Context, drive driveFlagsRead, r scriptedRun
 		return err
 	}
 	drive.lay(&pl.config, r.prior)
+	if err := p.kindsReady(c.Context, pl, drive.anyway); err != nil {
+		return err
+	}
 	if err := p.confirmScript(pl, c.Bool("yes")); err != nil {
 		return err
 	}
@@ -127,6 +130,7 @@ func (p *place) resumeScript(c *cli.Context, drive driveFlagsRead, r scriptedRun
 	}
 	end, err := b.drive(c.Context, driveRequest{
 		script: pl.script, base: pl.base, config: pl.config, prior: r.prior, timeout: drive.timeout,
+		anyway: drive.anyway,
 	})
 	if err != nil {
 		return err

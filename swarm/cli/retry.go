@@ -216,6 +216,9 @@ func (p *place) retryOwned(c *cli.Context, drive driveFlagsRead, r ownedRun) err
 	if err := p.findAgain(config.Agents, again); err != nil {
 		return err
 	}
+	if err := p.newReadiness(config.Agents, drive.anyway).check(c.Context, again...); err != nil {
+		return err
+	}
 	if err := p.confirmCalls(config, again, c.Bool("yes")); err != nil {
 		return err
 	}

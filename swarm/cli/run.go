@@ -153,6 +153,7 @@ func runHere(c *cli.Context, env Env, report *report) error {
 	}
 	end, err := b.drive(c.Context, driveRequest{
 		calls: pl.calls, script: pl.script, base: pl.base, config: pl.config, timeout: pl.runTimeout,
+		anyway: c.Bool("anyway"),
 	})
 	if err != nil {
 		return err

@@ -68,6 +68,7 @@ type agentObject struct {
 	Attempt    int            `json:"attempt,omitempty"`
 	Status     string         `json:"status"`
 	WaitsFor   string         `json:"waits_for,omitempty"`
+	Retry      *retryObject   `json:"retry,omitempty"`
 	Error      *errorObject   `json:"error,omitempty"`
 	Changed    *bool          `json:"changed,omitempty"`
 	Verified   *bool          `json:"verified,omitempty"`
@@ -259,6 +260,9 @@ func newAgentObject(c engine.Config, v *store.View, a *store.Agent, now time.Tim
 		Kind: spec.Kind, Model: spec.Model, Attempt: a.Attempt, Status: task.Word(a.Status),
 		DependsOn: a.Call.DependsOn, WaitsFor: a.Held,
 	}
+	if again := a.Again; again != nil && v.Status == store.RunRunning {
+		o.Retry = &retryObject{Kind: string(again.Kind), Message: again.Reason, At: again.At}
+	}
 	if role := ledger.RoleOf(v, a.Call.Input); role != roles.Default {
 		o.Role = role
 	}
@@ -274,7 +278,7 @@ func newAgentObject(c engine.Config, v *store.View, a *store.Agent, now time.Tim
 	r := a.Result()
 	if r == nil {
 		if !a.Started.IsZero() {
-			o.Duration = now.Sub(a.Started).Milliseconds()
+			o.Duration = max(0, v.Until(now).Sub(a.Started).Milliseconds())
 		}
 		return o
 	}

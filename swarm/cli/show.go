@@ -284,6 +284,12 @@ func usageText(u *task.Usage, spent usageRow) string {
 		return ""
 	}
 	text := fmt.Sprintf("%d in, %d out, ", u.Input, u.Output)
+	if u.CacheRead > 0 {
+		text += fmt.Sprintf("%d cached, ", u.CacheRead)
+	}
+	if u.CacheWrite > 0 {
+		text += fmt.Sprintf("%d written to the cache, ", u.CacheWrite)
+	}
 	if u.CostUSD == 0 && spent.Cost == 0 && len(spent.Unpriced) > 0 {
 		return text + "cost not known"
 	}

@@ -43,6 +43,9 @@ func printTable(w io.Writer, width int, v *store.View, now time.Time) error {
 // merged.
 func resultText(o agentObject) string {
 	text := o.Status
+	if o.Retry != nil {
+		text += ", retry"
+	}
 	if o.Reviewed != nil && !*o.Reviewed {
 		text += ", review not passed"
 	}
@@ -120,6 +123,9 @@ func printCauses(w io.Writer, v *store.View, limit int) {
 			add(a, appraisalWord(found)+": "+appraisalText(found))
 		}
 		add(a, a.Held)
+		if v.Status == store.RunRunning {
+			add(a, againText(a.Again))
+		}
 		if a.Review != nil && a.Review.Reason != "" {
 			add(a, string(a.Review.Verdict)+": "+a.Review.Reason)
 		}

@@ -257,7 +257,7 @@ func (w *watcher) frame(now time.Time) Frame {
 	f.Spent = spentText(w.view, now)
 	f.Note, f.Hint = noteOf(w.open(), w.typing)
 	f.Typing = w.typing && f.Note != ""
-	f.Note = cmp.Or(f.Note, heldNote(w.view))
+	f.Note = cmp.Or(f.Note, heldNote(w.view), againNote(w.view, now))
 	for _, a := range w.view.Agents {
 		s, ok := a.Status.(*task.Running)
 		if !ok || s.State == task.Queued {

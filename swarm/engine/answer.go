@@ -92,7 +92,9 @@ func (v verdict) result() (task.Result, error) {
 		// An answer that is to match a schema is not made good by a change.
 		ok, kind, reason := o.Judge(v.spec, v.changed || v.schema != nil)
 		if !ok {
-			reason = because(roundFile(v.dir, "stderr", v.round), kind, reason)
+			if o.Error == nil { // the agent did not say why itself
+				reason = because(roundFile(v.dir, "stderr", v.round), kind, reason)
+			}
 			if kind == task.Invalid || kind == task.Refused {
 				v.work.SessionAttempt = 0 // the same conversation would be refused again
 			}

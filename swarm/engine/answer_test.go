@@ -11,6 +11,43 @@ import (
 	"agentswarm/swarm/task"
 )
 
+// TestBecause holds which line of stderr is the cause of an exit status.
+func TestBecause(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name, stderr string
+		kind         task.ErrorKind
+		want         string
+	}{
+		{"the last line", "first\nfatal: no such thing\n\n", task.Other, "exit status 1: fatal: no such thing"},
+		{"a warning after it", "fatal: gone\n(node:7) [DEP0040] DeprecationWarning: punycode\n(Use `node --trace-deprecation ...` to show where)\n", task.Other, "exit status 1: fatal: gone"},
+		{"warnings only", "npm warn old\nWarning: 256-color support not detected\n", task.Other, "exit status 1"},
+		{"another kind", "fatal: gone\n", task.Overloaded, "exit status 1"},
+		{"nothing", "", task.Other, "exit status 1"},
+	} {
+		file := filepath.Join(t.TempDir(), "stderr")
+		if err := os.WriteFile(file, []byte(test.stderr), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got := because(file, test.kind, "exit status 1"); got != test.want {
+			t.Errorf("%s: %q, want %q", test.name, got, test.want)
+		}
+	}
+}
+
+// TestErrorWithoutStderr holds that nothing is added to an error which the agent
+// reported itself.
+func TestErrorWithoutStderr(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.config.Agents = specs("mine", `echo 'stray line' >&2; printf '{"type":"error","kind":"other","message":"it broke"}\n'; exit 1`)
+	failed, ok := r.play(mine())["a1"].Result.(*task.Failed)
+	if !ok {
+		t.Fatalf("a1 = %+v", r.view().Agent("a1").Status)
+	}
+	is(t, "its reason", failed.Reason, "it broke")
+}
+
 // TestWholeAnswer has answers that no result carries along, of owners that
 // settle them and of those that die before.
 func TestWholeAnswer(t *testing.T) {

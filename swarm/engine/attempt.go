@@ -61,6 +61,7 @@ type attempt struct {
 	snapshots int        // that were begun; guarded by snapping
 	ear       string     // the socket that its hooks ask on; empty: none
 	start     git.Hash   // the base, for whoever asks in the workspace
+	around    Enclosure  // what stood around its agent
 	gone      bool       // the agent removed its own workspace
 	unseen    bool       // no agent has been in the workspace
 	survived  bool       // a process may still be there that could write to the workspace
@@ -84,6 +85,8 @@ type ending struct {
 	retryAfter time.Duration
 	// stalled is set where a stream of its model sent nothing for too long.
 	stalled bool
+	// unfit is set where its program would not start in another attempt either.
+	unfit bool
 	// stumbled is set where another backend may do.
 	stumbled bool
 	part     int64  // the record that captured its part of the shared workspace
@@ -314,7 +317,11 @@ func (t *attempt) judge(ctx context.Context, o *agent.Outcome) ending {
 	t.work = *result.Done() // the check adds to it
 	done, ok := result.(*task.Completed)
 	if !ok {
-		end := ending{result: result, stumbled: t.stumbled(result), stalled: o.Stalled > 0}
+		unfit := false
+		if failed, ok := result.(*task.Failed); ok {
+			unfit = t.explain(ctx, failed, o)
+		}
+		end := ending{result: result, unfit: unfit, stumbled: t.stumbled(result), stalled: o.Stalled > 0}
 		if o.Error != nil && o.Stopped == nil {
 			end.retryAfter = milliseconds(o.Error.RetryAfterMS)
 		}
@@ -329,13 +336,13 @@ func (t *attempt) judge(ctx context.Context, o *agent.Outcome) ending {
 	return ending{result: done}
 }
 
-// because adds the last thing an agent said on stderr, which is a file, to an
-// exit status.
+// because adds the last line of an agent's stderr, which is a file, to an exit
+// status. Warnings of runtimes are not the cause.
 func because(stderr string, kind task.ErrorKind, reason string) string {
 	if kind != task.Other {
 		return reason
 	}
-	if line := lastLine(stderr); line != "" {
+	if line := lastLine(stderr, stray); line != "" {
 		return reason + ": " + line
 	}
 	return reason

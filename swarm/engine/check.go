@@ -215,15 +215,16 @@ func exitText(x proc.Exit) string {
 // lastOf is ": " and the last line a step wrote, stderr first.
 func lastOf(out string) string {
 	for _, ext := range []string{".err", ".out"} {
-		if line := lastLine(out + ext); line != "" {
+		if line := lastLine(out+ext, nil); line != "" {
 			return ": " + line
 		}
 	}
 	return ""
 }
 
-// lastLine is the last line with something in it of a file's last part.
-func lastLine(path string) string {
+// lastLine is the last line with something in it of a file's last part, but for
+// lines to skip; nil skips none.
+func lastLine(path string, skip func(line string) bool) string {
 	file, err := os.Open(path)
 	if err != nil {
 		return ""
@@ -238,7 +239,30 @@ func lastLine(path string) string {
 		return ""
 	}
 	lines := strings.Split(strings.TrimSpace(strings.ToValidUTF8(string(buf), "\uFFFD")), "\n")
-	return tail(strings.TrimSpace(lines[len(lines)-1]), 300)
+	for _, line := range slices.Backward(lines) {
+		if line = strings.TrimSpace(line); skip == nil || line != "" && !skip(line) {
+			return tail(line, 300)
+		}
+	}
+	return ""
+}
+
+// stray reports whether a line of stderr is a warning of a runtime or a library,
+// which says nothing of why a program ended.
+func stray(line string) bool {
+	line = strings.ToLower(line)
+	if strings.HasPrefix(line, "(node:") {
+		return strings.Contains(line, "warning")
+	}
+	for _, start := range []string{
+		"(use `node --trace", "npm warn", "npm notice", "warning:", "warn:", "[warn]", "debug:", "[debug]", "info:", "[info]",
+		"deprecationwarning", "experimentalwarning",
+	} {
+		if strings.HasPrefix(line, start) {
+			return true
+		}
+	}
+	return false
 }
 
 // tail is the end of a text, at most limit bytes, cut at a rune.

@@ -148,13 +148,16 @@ type Deps struct {
 	Prompts      Prompts            // nil: agents are told nothing of the repository
 	Subjects     Subjects           // nil: nobody is asked what commits are to be called
 	Hooks        Hooks              // nil: no call may have functions
-	Unlock       func() error       // takes away what killed gits left locked; nil: nothing
-	Environ      []string           // of the process that starts agents
-	PassEnv      []string           // the user's patterns of variables that agents get too
-	Root         string             // the user's checkout, or the bare repository
-	Cores        int                // required
-	Warn         func(string)       // required: tells a person what they should know
-	Now          func() time.Time   // required
+	// Version is what the program of an agent says its version is; empty: it is
+	// not known. Nil: nobody can be asked.
+	Version func(context.Context, *agent.Spec) string
+	Unlock  func() error     // takes away what killed gits left locked; nil: nothing
+	Environ []string         // of the process that starts agents
+	PassEnv []string         // the user's patterns of variables that agents get too
+	Root    string           // the user's checkout, or the bare repository
+	Cores   int              // required
+	Warn    func(string)     // required: tells a person what they should know
+	Now     func() time.Time // required
 }
 
 // startTries is how often an attempt that could not be started is tried:

@@ -157,7 +157,7 @@ func (e *Engine) mayPass(a *agentState, end ending) (gap time.Duration, again bo
 	if !waits && !once && a.retried >= retries {
 		return 0, false
 	}
-	if !once && !passes(failed.Kind) {
+	if !once && (end.unfit || !passes(failed.Kind)) {
 		return 0, false
 	}
 	if !waits {

@@ -20,16 +20,21 @@ type lines struct {
 
 type openLine struct {
 	*agent.Line
-	attempt int
+	attempt, round int
 }
 
-func (l *lines) add(id task.ID, attempt int, line *agent.Line) {
+// sent is a message to the agent, with where its output was at that time.
+func (l *openLine) sent(id task.ID, text string, auto bool) *event.Sent {
+	return &event.Sent{Agent: id, Attempt: l.attempt, Text: text, Auto: auto, Round: l.round, Output: l.Wrote()}
+}
+
+func (l *lines) add(id task.ID, attempt, round int, line *agent.Line) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.of == nil {
 		l.of = map[task.ID]*openLine{}
 	}
-	l.of[id] = &openLine{Line: line, attempt: attempt}
+	l.of[id] = &openLine{Line: line, attempt: attempt, round: round}
 }
 
 func (l *lines) remove(id task.ID) {
@@ -60,13 +65,12 @@ func (e *Engine) Line(id task.ID) (*agent.Line, error) {
 
 // Send sends a word to an agent at work, if it can take one.
 func (e *Engine) Send(id task.ID, text string) error {
-	return e.send(&event.Sent{Agent: id, Text: text})
+	return e.send(id, text, false)
 }
 
 // send sends a word. What swarm says by itself is about the attempt that hears
 // it, and no later one is told it again.
-func (e *Engine) send(sent *event.Sent) (err error) {
-	id := sent.Agent
+func (e *Engine) send(id task.ID, text string, auto bool) (err error) {
 	l := e.lines.get(id)
 	if l == nil {
 		return &NotRunningError{Agent: id}
@@ -75,16 +79,15 @@ func (e *Engine) send(sent *event.Sent) (err error) {
 		return fmt.Errorf("%s %w", id, err)
 	}
 	ok := e.do(func(context.Context) {
-		sent.Attempt = l.attempt
-		if err = e.append(sent); err != nil {
+		if err = e.append(l.sent(id, text, auto)); err != nil {
 			return
 		}
-		if err = l.Steer(sent.Text); err != nil {
+		if err = l.Steer(text); err != nil {
 			err = fmt.Errorf("%s %w", id, err)
 			return
 		}
-		if a := e.agents[id]; a != nil && !sent.Auto {
-			a.words = append(a.words, sent.Text)
+		if a := e.agents[id]; a != nil && !auto {
+			a.words = append(a.words, text)
 		}
 	})
 	if !ok {
@@ -99,9 +102,10 @@ func (t *attempt) tellAgain(ev event.Event) {
 	if _, begun := ev.(*event.Session); !begun || len(t.unheard) == 0 || t.rounds.line.Steers() != nil {
 		return
 	}
+	line := openLine{Line: t.rounds.line, attempt: t.n, round: t.rounds.n}
 	for _, text := range t.unheard {
-		if t.journal(&event.Sent{Agent: t.id, Attempt: t.n, Text: text, Auto: true}) == nil {
-			_ = t.rounds.line.Steer(text) // it may be gone
+		if t.journal(line.sent(t.id, text, true)) == nil {
+			_ = line.Steer(text) // it may be gone
 		}
 	}
 	t.unheard = nil
@@ -236,7 +240,7 @@ func (e *Engine) remark(q *event.Questioned, r *event.Replied) error {
 	if !r.Allow || r.Text == "" || line == nil || line.attempt != q.Attempt {
 		return nil
 	}
-	sent := &event.Sent{Agent: q.Agent, Attempt: q.Attempt, Text: allowedWith + r.Text, Auto: true}
+	sent := line.sent(q.Agent, allowedWith+r.Text, true)
 	if err := e.append(sent); err != nil {
 		return err
 	}

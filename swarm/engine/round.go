@@ -112,6 +112,7 @@ func (t *attempt) life() (*agent.Life, error) {
 	if err != nil {
 		return nil, err
 	}
+	t.around = around
 	request.State = cmp.Or(around.State, request.State)
 	request.Tmp = cmp.Or(around.Tmp, variable(e.deps.Environ, "TMPDIR"))
 	kind, ok := e.deps.Kinds[t.spec.Kind]

@@ -128,6 +128,9 @@ func (t *attempt) unfit(o *agent.Outcome) error {
 	if t.rounds.schema == nil || o.Stopped != nil || t.answers(o) >= maxAnswers {
 		return nil
 	}
+	if o.Error != nil && o.Error.Kind == task.SchemaMismatch && o.Limit == "" {
+		return errors.New(o.Error.Message) // its program saw that itself
+	}
 	if ok, _, _ := o.Judge(t.spec, true); !ok {
 		return nil
 	}
@@ -146,7 +149,7 @@ func (t *attempt) answers(o *agent.Outcome) int { return t.rounds.answers + max(
 // next prepares another process that is asked the same, with its last answer
 // and what is wrong with it.
 func (t *attempt) next(o *agent.Outcome, why error) error {
-	text, err := t.verdict(o).text(false)
+	text, err := t.verdict(o).text(o.Answer == nil)
 	if err != nil {
 		return err
 	}
@@ -203,7 +206,7 @@ func (t *attempt) left() time.Duration {
 // opened takes the line to the agent of a round.
 func (t *attempt) opened(l *agent.Line) {
 	t.rounds.line = l
-	t.engine.lines.add(t.id, t.n, l)
+	t.engine.lines.add(t.id, t.n, t.rounds.n, l)
 }
 
 // verdict is what decides about the attempt.

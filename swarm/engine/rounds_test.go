@@ -114,6 +114,27 @@ func TestSchemaByAnotherProcess(t *testing.T) {
 		"called leased leased started:agent ended started:agent ended captured settled released")
 }
 
+// TestSchemaMissedByItsProgram asks again an agent whose own program ended it,
+// since its answer was not the object that it has to be.
+func TestSchemaMissedByItsProgram(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.config.Agents = specs("mine", `
+		echo x >> "$RIG/starts"; echo x >> starts
+		if test $(wc -l < starts) = 1; then
+			printf '{"type":"text","text":"it is one"}\n{"type":"error","kind":"schema","message":"plain text"}\n'; exit 1
+		fi
+		printf '{"type":"result","structured":{"n":1}}\n'`)
+	r.config.Agents["mine"].Input = agent.InputStdin
+	done, ok := r.play(numbered())["a1"].Result.(*task.Completed)
+	if !ok {
+		t.Fatalf("a1 = %+v", r.view().Agent("a1").Status)
+	}
+	is(t, "structured", string(done.Structured), `{"n":1}`)
+	is(t, "processes", len(r.lines("starts")), 2)
+	contains(t, "the second prompt", r.text("a1", 1, "prompt.2"), "it is one", "plain text")
+}
+
 func TestSchemaIsNeverMatched(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {

@@ -3,7 +3,6 @@ package engine
 import (
 	"fmt"
 
-	"agentswarm/swarm/event"
 	"agentswarm/swarm/task"
 )
 
@@ -54,7 +53,7 @@ func (t *attempt) remind() {
 		return
 	}
 	t.guard.reminded = true
-	_ = t.engine.send(&event.Sent{Agent: t.id, Text: lastWord(used), Auto: true}) // it may not be able to, or be gone
+	_ = t.engine.send(t.id, lastWord(used), true) // it may not be able to, or be gone
 }
 
 // remindAll asks all agents at work for their final answers, once, when the
@@ -70,7 +69,7 @@ func (e *Engine) remindAll() {
 			continue
 		}
 		text := lastWord("All agents together have used what they may: " + SpentText(e.purse.Spent(), e.purse.Short()) + ".")
-		if e.append(&event.Sent{Agent: id, Attempt: l.attempt, Text: text, Auto: true}) == nil {
+		if e.append(l.sent(id, text, true)) == nil {
 			_ = l.Steer(text) // it may be gone
 		}
 	}

@@ -272,6 +272,10 @@ type Sent struct {
 	// Auto is set where swarm said it by itself: near a limit, or once more, to
 	// an attempt that follows on one which was told it.
 	Auto bool `json:"auto,omitempty"`
+	// Round is the process of the attempt that it was sent to, from 1, and Output
+	// how many bytes that had written to its stdout by then. 0 is not known.
+	Round  int   `json:"round,omitempty"`
+	Output int64 `json:"output,omitempty"`
 }
 
 // Intended is a landing or an apply about to move something of the user's.

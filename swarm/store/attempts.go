@@ -31,6 +31,14 @@ func (a *Agent) exit(at time.Time, e *event.Ended) {
 	}
 }
 
+// told notes a message to the agent.
+func (a *Agent) told(e *event.Sent) {
+	a.Sent = append(a.Sent, e)
+	if !e.Auto {
+		a.Words = append(a.Words, e.Text)
+	}
+}
+
 func (a *Agent) capture(e *event.Captured) {
 	if e.Attempt == a.Attempt {
 		a.Captured = e
@@ -45,7 +53,7 @@ func (a *Agent) check(e *event.Checked) {
 }
 
 func (a *Agent) settle(r event.Record, e *event.Settled) {
-	a.Status, a.Ended, a.Open, a.SettledBy, a.Held = e.Result, r.Time, nil, r.N, ""
+	a.Status, a.Ended, a.Open, a.SettledBy, a.Held, a.Again = e.Result, r.Time, nil, r.N, "", nil
 	done := e.Result.Done()
 	a.pay(Paid{Attempt: e.Attempt, Model: done.Model, Usage: done.Usage})
 	if task.Fell(e.Result) {

@@ -32,8 +32,15 @@ func (a *Agent) moves(at time.Time) {
 	}
 }
 
+// Again is another try of an agent after a failure that may pass.
+type Again struct {
+	Kind   task.ErrorKind
+	Reason string
+	At     time.Time // when the try begins
+}
+
 func (a *Agent) queue(at time.Time) {
-	a.Held = ""
+	a.Held, a.Again = "", nil
 	a.Status = &task.Running{State: task.Queued, Attempt: a.Attempt, Since: at}
 	a.Ended, a.SettledBy = time.Time{}, 0
 }
@@ -41,6 +48,9 @@ func (a *Agent) queue(at time.Time) {
 // retried queues an agent that failed in a way that may pass.
 func (a *Agent) retried(at time.Time, e *event.Retried) {
 	a.queue(at)
+	if e.Wait > 0 {
+		a.Again = &Again{Kind: e.Error, Reason: e.Reason, At: at.Add(time.Duration(e.Wait) * time.Millisecond)}
+	}
 	if e.Waited {
 		a.Waits++
 	}
@@ -57,6 +67,7 @@ func (a *Agent) begin(at time.Time, attempt int) {
 	if a.Captured != nil && a.Captured.Patch != nil {
 		a.Earlier = append(a.Earlier, a.Captured)
 	}
+	a.Again = nil
 	a.Attempt, a.Attempts = attempt, a.Attempts+1
 	a.Exit, a.Captured, a.Checked, a.Continued = nil, nil, nil, nil
 	a.Began, a.Exited = at, time.Time{}

@@ -52,6 +52,27 @@ func since(all, before task.Usage) task.Usage {
 // grown is a difference without the dust that sums of dollars leave.
 func grown(all, before float64) float64 { return max(0, math.Round((all-before)*1e9)/1e9) }
 
+// Took is how long it has gone on by now, and 0 where it was killed before it was
+// first opened.
+func (v *View) Took(now time.Time) time.Duration {
+	if v.Began.IsZero() {
+		return 0
+	}
+	return max(0, v.Until(now).Sub(v.Began))
+}
+
+// Until is the end of the run, or now while it goes on. A run whose process died
+// ended with its last record.
+func (v *View) Until(now time.Time) time.Time {
+	switch {
+	case !v.Ended.IsZero():
+		return v.Ended
+	case v.Died && !v.LastTime.IsZero():
+		return v.LastTime
+	}
+	return now
+}
+
 // Spent is what of a budget the run has spent so far.
 func (v *View) Spent(now time.Time) task.Amount {
 	spent := v.Usage().Spent()

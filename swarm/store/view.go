@@ -88,6 +88,8 @@ type Agent struct {
 
 	// Words are what it was told while it worked, since somebody sent it back.
 	Words []string
+	// Sent are all messages to it, of all attempts, oldest first.
+	Sent []*event.Sent
 
 	// Leases are the workspaces that were not released, oldest first.
 	Leases []*event.Leased
@@ -142,6 +144,9 @@ type Agent struct {
 	// Held is what it waits for before its agent may start; empty while it
 	// waits for nothing, or for its turn in the run.
 	Held string
+	// Again says why and when it is tried again; nil where it does not wait for
+	// that.
+	Again *Again
 	// Switched is the model that its attempts use in place of its call's; nil for
 	// none. Failures is how many of its tries were not good enough.
 	Switched *event.Switched
@@ -290,9 +295,7 @@ func (v *View) Apply(r event.Record) {
 	case *event.Replied:
 		v.reply(r.Time, e)
 	case *event.Sent:
-		if a := v.about(e.Agent); !e.Auto {
-			a.Words = append(a.Words, e.Text)
-		}
+		v.about(e.Agent).told(e)
 	case *event.Intended:
 		v.Landings = append(v.Landings, &Landing{Intended: *e, Time: r.Time})
 	case *event.Landed:
@@ -316,18 +319,6 @@ func (v *View) Apply(r event.Record) {
 	default:
 		panic(fmt.Sprintf("unhandled %T", e))
 	}
-}
-
-// Took is how long it has gone on by now, and 0 where it was killed before it was
-// first opened.
-func (v *View) Took(now time.Time) time.Duration {
-	if v.Began.IsZero() {
-		return 0
-	}
-	if !v.Ended.IsZero() {
-		now = v.Ended
-	}
-	return max(0, now.Sub(v.Began))
 }
 
 func (v *View) open(at time.Time, e *event.Opened) {

@@ -64,6 +64,7 @@ func Kind() agent.Kind {
 		// What it runs in the background goes on, and brings another answer.
 		Linger:   10 * time.Minute,
 		Paid:     true,
+		Reports:  true,
 		Sessions: []string{"projects/*/*.jsonl"},
 		Check:    check,
 		Lists:    lists(),

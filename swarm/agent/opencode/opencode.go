@@ -26,10 +26,11 @@ func Kind() agent.Kind {
 		Footprint: 420 << 20,
 		Gap:       time.Second,
 		// It says nothing before a text or a tool is whole.
-		Quiet:  20 * time.Minute,
-		Stall:  20 * time.Minute, // it tells of a tool once that has ended
-		Paid:   true,
-		Placed: true,
+		Quiet:   20 * time.Minute,
+		Stall:   20 * time.Minute, // it tells of a tool once that has ended
+		Paid:    true,
+		Reports: true,
+		Placed:  true,
 		Variables: []string{
 			"OPENAI_BASE_URL", "ANTHROPIC_BASE_URL", "OLLAMA_HOST", "OPENCODE_*", "GOOGLE_CLOUD_PROJECT", "GOOGLE_CLOUD_LOCATION",
 			"VERTEX_LOCATION", "AZURE_RESOURCE_NAME", "CLOUDFLARE_ACCOUNT_ID", "CLOUDFLARE_GATEWAY_ID", "AWS_REGION", "AWS_PROFILE",

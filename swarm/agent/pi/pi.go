@@ -60,8 +60,9 @@ func Kind() agent.Kind {
 		Footprint: 60 << 20,
 		Gap:       50 * time.Millisecond,
 		// It says each word of its model, but nothing while a command runs.
-		Quiet: 10 * time.Minute,
-		Paid:  true,
+		Quiet:   10 * time.Minute,
+		Paid:    true,
+		Reports: true,
 		// Its providers differ in where they are and which account is meant.
 		Variables: []string{
 			"OPENAI_BASE_URL", "ANTHROPIC_BASE_URL", "OLLAMA_HOST", "PI_*", "GOOGLE_CLOUD_PROJECT", "GOOGLE_CLOUD_LOCATION",

@@ -215,5 +215,12 @@ func erred(text, otherwise string) *event.Erred {
 	if m := coded().FindStringSubmatch(text); m != nil {
 		status, _ = strconv.Atoi(m[1])
 	}
+	if strings.Contains(text, unstructured) {
+		return &event.Erred{Kind: task.SchemaMismatch, Message: text}
+	}
 	return &event.Erred{Kind: fault.Kind(status, text), Message: text}
 }
+
+// unstructured is part of the error for an answer that was written as text,
+// though it was to be an object by a schema.
+const unstructured = "plain text instead of calling the structured_output tool"

@@ -92,6 +92,7 @@ func TestLines(t *testing.T) {
 		{"the words of an error", said("[API Error: x]"), ""},
 		{"an error", `{"type":"result","is_error":true,"error":{"message":"[API Error: Status: 503 busy]"}}`, "error overloaded"},
 		{"an error without words", `{"type":"result","subtype":"error_during_execution","is_error":true}`, "error other"},
+		{"text in place of an object", `{"type":"result","is_error":true,"error":{"message":"Model produced plain text instead of calling the structured_output tool as required by --json-schema after 2 turn(s)."}}`, "error schema"},
 		{"an error in another shape", `{"type":"result","is_error":"yes","result":"r"}`, "error other"},
 		{"odd numbers", `{"type":"result","is_error":false,"result":"r","usage":{"input_tokens":1.5,"output_tokens":1e99}}`, "answer r"},
 		{"no schema", `{"type":"result","is_error":false,"result":"r","structured_result":null}`, "answer r"},
