@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -100,7 +101,9 @@ func differs(want []string, out string) string {
 
 // varying are the parts of a line that differ from run to run: parts left out,
 // paths, hashes, times, ids of runs, and blanks between columns.
-var varying = regexp.MustCompile(`(\[…\])|(/tmp/\S+)|\b([0-9a-f]{40}|[0-9a-f]{7,10})\b|\b([0-9]+(?:\.[0-9]+)?(?:ms|s))\b|\b([a-z]*[0-9][a-z0-9]*)\b|( {2,})`)
+var varying = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(\[…\])|(/tmp/\S+)|\b([0-9a-f]{40}|[0-9a-f]{7,10})\b|\b([0-9]+(?:\.[0-9]+)?(?:ms|s))\b|\b([a-z]*[0-9][a-z0-9]*)\b|( {2,})`)
+})
 
 // likeLine matches the lines that differ from a shown line only in what varies.
 func likeLine(line string) *regexp.Regexp {
@@ -108,7 +111,7 @@ func likeLine(line string) *regexp.Regexp {
 	b.WriteString("^")
 	rest := line
 	for rest != "" {
-		at := varying.FindStringSubmatchIndex(rest)
+		at := varying().FindStringSubmatchIndex(rest)
 		if at == nil {
 			break
 		}

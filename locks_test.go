@@ -57,7 +57,7 @@ func TestLockedHomes(t *testing.T) {
 			t.Parallel()
 			y := newYard(t)
 			y.fake(k)
-			s := y.ends(0, "run", "--json", "--agent", k.name, "--count", "6", "-j", "6", "do it")
+			s := y.ends(0, "run", "--anyway", "--json", "--agent", k.name, "--count", "6", "-j", "6", "do it")
 			if n := strings.Count(s.stdout, `"status":"completed"`); n < 6 {
 				t.Errorf("%d of 6 agents completed: %s", n, s.stdout)
 			}
@@ -74,7 +74,7 @@ func TestSilentEnd(t *testing.T) {
 			y := newYard(t)
 			y.fake(k)
 			y.program("bin/"+k.name, "#!/bin/sh\nexit 0\n")
-			s := y.ends(3, "run", "--json", "--agent", k.name, "do it")
+			s := y.ends(3, "run", "--anyway", "--json", "--agent", k.name, "do it")
 			var run struct {
 				Agents []struct{ Error struct{ Kind string } }
 			}

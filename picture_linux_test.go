@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -26,7 +27,7 @@ import (
 var writePicture = flag.Bool("picture", false, "record the picture of the README again")
 
 // pictureID is the id of the run, which is another one each time.
-var pictureID = regexp.MustCompile(`run [a-z]*[0-9][a-z0-9]* completed`)
+var pictureID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`run [a-z]*[0-9][a-z0-9]* completed`) })
 
 // TestPicture records the session of the picture again, in a terminal. The
 // picture has to end with what the terminal shows at the end.
@@ -68,7 +69,7 @@ func recordPicture(ts *testscript.TestScript) {
 	if *writePicture {
 		lines, err := picture.LastLines(svg)
 		ts.Check(err)
-		if !pictureID.MatchString(strings.Join(lines, "\n")) {
+		if !pictureID().MatchString(strings.Join(lines, "\n")) {
 			ts.Fatalf("the id of this run has no digit, so that it looks like a word: record it again")
 		}
 		ts.Check(os.WriteFile(pictureFile, svg, 0o644))

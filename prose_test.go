@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -26,7 +27,7 @@ const (
 
 // openings are words with which a sentence begins that puts a clause in the
 // place of a noun.
-var openings = regexp.MustCompile(`^(What|Of|Who|Nothing)\b`)
+var openings = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(What|Of|Who|Nothing)\b`) })
 
 // TestProse counts the words of the sentences of each page.
 func TestProse(t *testing.T) {
@@ -40,7 +41,7 @@ func TestProse(t *testing.T) {
 		var opened []string
 		all := append(slices.Clone(sentences), cells...)
 		for _, s := range all {
-			if openings.MatchString(s) {
+			if openings().MatchString(s) {
 				opened = append(opened, s)
 			}
 		}
@@ -59,19 +60,19 @@ func TestProse(t *testing.T) {
 
 // markup is what a reader does not see of a line: the targets of links, marks
 // of emphasis, and the begin of a list item.
-var markup = regexp.MustCompile(`\]\([^)]*\)|[*_\[\]!]|^\s*(?:-|\d+\.)\s+`)
+var markup = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\]\([^)]*\)|[*_\[\]!]|^\s*(?:-|\d+\.)\s+`) })
 
 // codeSpan counts as a word.
-var codeSpan = regexp.MustCompile("`[^`]*`")
+var codeSpan = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("`[^`]*`") })
 
 // listItem begins an item of a list, and spanFirst a line with a span of code.
 var (
-	listItem  = regexp.MustCompile(`^(?:- |\d+\. )`)
-	spanFirst = regexp.MustCompile("^`[^`]")
+	listItem  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(?:- |\d+\. )`) })
+	spanFirst = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("^`[^`]") })
 )
 
 // sentenceEnd is between two sentences.
-var sentenceEnd = regexp.MustCompile(`[.!?]["')]?\s+`)
+var sentenceEnd = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[.!?]["')]?\s+`) })
 
 // readSentences are the sentences of a page in Markdown, without code and
 // headings: those of its paragraphs and list items, and those in the cells of
@@ -88,11 +89,11 @@ func readSentences(page string) (prose, cells []string) {
 	for line := range strings.SplitSeq(page, "\n") {
 		bare := strings.TrimSpace(line)
 		row := strings.HasPrefix(bare, "|")
-		other := bare == "" || strings.ContainsAny(bare[:1], "#<`") && !spanFirst.MatchString(bare)
-		if row || other || listItem.MatchString(bare) {
+		other := bare == "" || strings.ContainsAny(bare[:1], "#<`") && !spanFirst().MatchString(bare)
+		if row || other || listItem().MatchString(bare) {
 			flush()
 		}
-		text := strings.TrimSpace(markup.ReplaceAllString(codeSpan.ReplaceAllString(line, "code"), ""))
+		text := strings.TrimSpace(markup().ReplaceAllString(codeSpan().ReplaceAllString(line, "code"), ""))
 		switch {
 		case other || strings.HasPrefix(bare, "|--"):
 		case row:
@@ -110,7 +111,7 @@ func readSentences(page string) (prose, cells []string) {
 // splitSentences are the sentences of a paragraph.
 func splitSentences(text string) []string {
 	var all []string
-	for s := range strings.SplitSeq(sentenceEnd.ReplaceAllString(text, "\x00"), "\x00") {
+	for s := range strings.SplitSeq(sentenceEnd().ReplaceAllString(text, "\x00"), "\x00") {
 		if s = strings.TrimSpace(s); s != "" {
 			all = append(all, s)
 		}
@@ -147,7 +148,7 @@ func TestLinks(t *testing.T) {
 		for _, b := range readBlocks(text) {
 			text = strings.Replace(text, b.text, "", 1)
 		}
-		for _, m := range link.FindAllStringSubmatch(codeSpan.ReplaceAllString(text, ""), -1) {
+		for _, m := range link.FindAllStringSubmatch(codeSpan().ReplaceAllString(text, ""), -1) {
 			if strings.Contains(m[1], "://") {
 				continue
 			}

@@ -57,7 +57,7 @@ func newYardIn(t *testing.T, dir string) *yard {
 	y.env = []string{
 		"HOME=" + filepath.Join(dir, "home"), "PATH=" + os.Getenv("PATH"), "TERM=dumb",
 		"SWARM_STATE_DIR=" + y.state, "GIT_CONFIG_NOSYSTEM=1", "TMPDIR=" + filepath.Join(dir, "tmp"),
-		"SWARM_SANDBOX=off", "SWARM_BACKEND=worktree", "GOCOVERDIR=" + os.Getenv("GOCOVERDIR"),
+		"SWARM_SANDBOX=off", "SWARM_BACKEND=worktree", "SWARM_PASS_ENV=SIGNALS WORK HELD", "GOCOVERDIR=" + os.Getenv("GOCOVERDIR"),
 	}
 	for _, d := range []string{"home", "tmp", "ledger/notes", "ledger/die", "ledger/paused", "git"} {
 		y.must(os.MkdirAll(filepath.Join(dir, d), 0o755))

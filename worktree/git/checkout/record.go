@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 	"unicode/utf8"
 
@@ -157,8 +158,8 @@ func load(dir string) (*record, error) {
 // all lists the folders of records.
 func all(records string) ([]string, error) {
 	entries, err := os.ReadDir(records)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+		return nil, nil // a state folder that cannot be one is for its user to tell
 	}
 	if err != nil {
 		return nil, fmt.Errorf("look for transactions: %w", err)
