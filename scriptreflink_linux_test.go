@@ -78,10 +78,7 @@ func TestScriptsOnDisk(t *testing.T) {
 	})
 	params := scriptParams(worktree.Reflink)
 	params.WorkdirRoot = dir
-	for _, name := range []string{
-		"gc_trash", "hook_derived", "resume_what", "retry_feedback", "run_each", "run_prompt", "run_setup_verify",
-		"run_with_changes", "run_worktreeinclude", "script_api", "script_shared", "tools_private",
-	} {
+	for _, name := range workspaceScripts {
 		params.Files = append(params.Files, filepath.Join(scriptsDir(), name+".txtar"))
 	}
 	testscript.Run(t, params)
