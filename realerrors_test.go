@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"agentswarm/internal/testing/campaign"
 	"agentswarm/swarm/agent"
 	"agentswarm/swarm/modeltest"
 	"agentswarm/worktree"
@@ -83,11 +84,14 @@ func statuses(r *real) (all []int) {
 	return all
 }
 
-// TestRealGate holds that a hundred agents finish whose provider answers eight
-// requests at a time, and that it seldom has to refuse one.
+// TestRealGate holds that all agents finish whose provider answers eight
+// requests at a time. How many requests the provider refuses depends on the
+// load of the machine, so only a campaign of a hundred agents has a bound for
+// it; TestCrowd of package limit holds the same bound with a simulated clock.
 func TestRealGate(t *testing.T) {
 	t.Parallel()
-	const agents = 100
+	const whole = 100
+	agents := campaign.Rounds(t, 20, whole)
 	onKinds(t, func(t *testing.T, k realKind) {
 		rules := editing()
 		for i := range rules {
@@ -101,10 +105,10 @@ func TestRealGate(t *testing.T) {
 		if n := strings.Count(s.stdout, `"status":"completed","changed":true`); n != agents {
 			t.Errorf("%d of %d agents are right", n, agents)
 		}
-		if stats := r.server.Stats(); stats.Refused*20 >= stats.Requests {
+		stats := r.server.Stats()
+		t.Logf("of %d requests %d were refused, %d were at work at once", stats.Requests, stats.Refused, stats.Highest)
+		if agents == whole && stats.Refused*20 >= stats.Requests {
 			t.Errorf("of %d requests %d were refused", stats.Requests, stats.Refused)
-		} else {
-			t.Logf("of %d requests %d were refused, %d were at work at once", stats.Requests, stats.Refused, stats.Highest)
 		}
 	}, agent.KindBuiltin)
 }
