@@ -11,32 +11,44 @@ import (
 	"time"
 )
 
-// FilterLimit is how long a filter may do nothing, where nobody says
-// otherwise. A filter that fetches files does something all the time.
+// FilterLimit is how long a filter may do nothing where no limit is set. A
+// filter that fetches files does something all the time.
 const FilterLimit = 10 * time.Minute
 
+// workFactor is how many limits a filter may compute without a sign that it
+// moves data.
+const workFactor = 6
+
 // LimitFilters sets how long a filter may do nothing before the git that waits
-// for it is ended. 0 is [FilterLimit]. It must not be called while another
-// goroutine runs git.
+// for it is ended. A filter that only computes may take six times as long. 0 is
+// [FilterLimit]. It must not be called while another goroutine runs git.
 func (g *Git) LimitFilters(limit time.Duration) { g.filterLimit = limit }
 
-// HungFilterError is a filter that did nothing for too long. The git that
-// waited for it was ended, and what it had begun to write is as after any git
-// that fails.
+// HungFilterError is a filter that did nothing, or nothing but compute, for too
+// long. The git that waited for it was ended, and what it had begun to write is
+// as after any git that fails.
 type HungFilterError struct {
 	Limit    time.Duration
-	Commands []string // of the processes that git waited for
+	Computed bool     // it computed, and no data was seen to move
+	Commands []string // of the processes that git waited for; empty: they cannot be seen
 	Filter   string   // name in the configuration; empty: not known
 	Key      string   // such as filter.x.clean
 	File     string   // the configuration file that has the key
 }
 
 func (e *HungFilterError) Error() string {
-	advice := "mend it, or take it out of .gitattributes; $SWARM_FILTER_TIMEOUT allows more"
-	if e.Filter == "" {
-		return fmt.Sprintf("it waited for %q, which did nothing for %s and was ended: %s", strings.Join(e.Commands, ", "), e.Limit, advice)
+	did := "did nothing"
+	if e.Computed {
+		did = "moved no data"
 	}
-	return fmt.Sprintf("the filter %q (%s of %s) did nothing for %s and was ended: %s", e.Filter, e.Key, e.File, e.Limit, advice)
+	advice := "mend it, or take it out of .gitattributes; $SWARM_FILTER_TIMEOUT allows more"
+	switch {
+	case e.Filter != "":
+		return fmt.Sprintf("the filter %q (%s of %s) %s for %s and was ended: %s", e.Filter, e.Key, e.File, did, e.Limit, advice)
+	case len(e.Commands) == 0:
+		return fmt.Sprintf("it took %s and was ended, for ps does not show whether a filter works: $SWARM_FILTER_TIMEOUT allows more", e.Limit)
+	}
+	return fmt.Sprintf("it waited for %q, which %s for %s and was ended: %s", strings.Join(e.Commands, ", "), did, e.Limit, advice)
 }
 
 // WatchFilters returns a context that ends with a [*HungFilterError] once the
@@ -48,45 +60,76 @@ func (g *Git) WatchFilters(ctx context.Context, cancel context.CancelCauseFunc, 
 	if limit <= 0 {
 		limit = FilterLimit
 	}
-	over, done := make(chan struct{}), make(chan struct{})
+	watched, over := context.WithCancel(ctx)
+	done := make(chan struct{})
 	go func() {
 		defer close(done)
 		tick := time.NewTicker(max(limit/20, 20*time.Millisecond))
 		defer tick.Stop()
-		last, since := activity{}, time.Now()
+		p := newPatience(limit, time.Now())
 		for {
 			select {
-			case <-over:
-				return
-			case <-ctx.Done():
+			case <-watched.Done():
 				return
 			case <-tick.C:
 			}
-			now := lookBelow(pid)
-			if len(now.commands) == 0 || !now.equal(last) {
-				last, since = now, time.Now()
-				continue
+			now := lookBelow(watched, pid)
+			if watched.Err() != nil {
+				return
 			}
-			if time.Since(since) >= limit {
-				cancel(&HungFilterError{Limit: limit, Commands: now.commands})
+			if hung := p.judge(time.Now(), now); hung != nil {
+				cancel(hung)
 				return
 			}
 		}
 	}()
 	return func() {
-		close(over)
+		over()
 		<-done
 	}
 }
 
 // activity is what the processes below a git have done so far.
 type activity struct {
-	done     uint64 // grows with each byte that is read or written, and with the git's time
+	moved    uint64 // grows with each byte that is read or written, and with the git's time
+	computed uint64 // grows with the time of all others
 	pids     []int
 	commands []string // of all below it that are no git
+	unseen   bool     // the processes cannot be seen
 }
 
-func (a activity) equal(b activity) bool { return a.done == b.done && slices.Equal(a.pids, b.pids) }
+// patience decides when a filter has taken too long.
+type patience struct {
+	limit        time.Duration
+	last         activity
+	active, live time.Time // when something was last done, and when data last moved
+}
+
+func newPatience(limit time.Duration, now time.Time) *patience {
+	return &patience{limit: limit, active: now, live: now}
+}
+
+// judge returns the error of a filter that has taken too long, or nil. Data that
+// moves and processes that come or go allow any time. Time that a filter
+// computes allows six limits, and so does an activity that cannot be seen.
+func (p *patience) judge(now time.Time, a activity) *HungFilterError {
+	last := p.last
+	p.last = a
+	if !a.unseen && (len(a.commands) == 0 || a.moved != last.moved || !slices.Equal(a.pids, last.pids)) {
+		p.active, p.live = now, now
+		return nil
+	}
+	if a.unseen || a.computed != last.computed {
+		p.active = now
+	}
+	switch {
+	case now.Sub(p.active) >= p.limit:
+		return &HungFilterError{Limit: p.limit, Commands: a.commands}
+	case now.Sub(p.live) >= workFactor*p.limit:
+		return &HungFilterError{Limit: workFactor * p.limit, Computed: true, Commands: a.commands}
+	}
+	return nil
+}
 
 // blame finds out which filter of the configuration it was, where an error is
 // one of a filter. The git that ran it may have had a copy of the configuration;
@@ -94,7 +137,7 @@ func (a activity) equal(b activity) bool { return a.done == b.done && slices.Equ
 func (g *Git) blame(ctx context.Context, hung error) {
 	var e *HungFilterError
 	at := g.common.Load()
-	if !errors.As(hung, &e) || e.Filter != "" || at == nil {
+	if !errors.As(hung, &e) || len(e.Commands) == 0 || e.Filter != "" || at == nil {
 		return
 	}
 	out, err := g.Run(ctx, Cmd{

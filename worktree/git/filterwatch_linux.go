@@ -2,6 +2,7 @@ package git
 
 import (
 	"bytes"
+	"context"
 	"os"
 	"path/filepath"
 	"slices"
@@ -10,42 +11,34 @@ import (
 )
 
 // lookBelow looks at the processes below one, by /proc.
-func lookBelow(pid int) activity {
-	var a activity
-	children := childrenOf()
-	a.done = cpuTime(pid)
+func lookBelow(ctx context.Context, pid int) activity {
+	children, seen := childrenOf()
+	if !seen {
+		return lookByPS(ctx, pid)
+	}
+	a := activity{moved: cpuTime(pid)}
 	for below := slices.Clone(children[pid]); len(below) > 0; {
 		p := below[0]
 		below = append(below[1:], children[p]...)
-		a.pids = append(a.pids, p)
-		moved, seen := transferred(p)
-		if !seen {
-			moved = cpuTime(p) // of a process of another, as behind walls
-		}
-		a.done += moved
-		line, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(p), "cmdline"))
-		if err != nil || len(line) == 0 {
-			continue // it is gone
-		}
-		words := strings.Split(strings.TrimRight(string(line), "\x00"), "\x00")
-		if filepath.Base(words[0]) == "git" {
-			a.done += cpuTime(p)
-			continue
-		}
-		a.commands = append(a.commands, strings.Join(words, " "))
+		line, _ := os.ReadFile(filepath.Join("/proc", strconv.Itoa(p), "cmdline")) // none: it is gone
+		a.add(p, strings.ReplaceAll(strings.TrimRight(string(line), "\x00"), "\x00", " "), cpuTime(p))
+		a.moved += transferred(p)
 	}
-	moved, _ := transferred(pid)
-	a.done += moved
+	a.moved += transferred(pid)
 	slices.Sort(a.pids)
 	return a
 }
 
-// childrenOf are the children of all processes.
-func childrenOf() map[int][]int {
-	all := map[int][]int{}
+// childrenOf are the children of all processes; false where /proc does not show
+// this process.
+func childrenOf() (all map[int][]int, seen bool) {
+	all = map[int][]int{}
+	if stat(os.Getpid()) == nil {
+		return all, false
+	}
 	entries, err := os.ReadDir("/proc")
 	if err != nil {
-		return all
+		return all, false
 	}
 	for _, e := range entries {
 		pid, err := strconv.Atoi(e.Name())
@@ -58,7 +51,7 @@ func childrenOf() map[int][]int {
 			}
 		}
 	}
-	return all
+	return all, true
 }
 
 // stat are the fields of /proc/PID/stat from the state on, the third; none
@@ -82,12 +75,12 @@ func cpuTime(pid int) (ticks uint64) {
 	return ticks
 }
 
-// transferred is how much a process has read and written, in bytes; false where
-// that cannot be seen.
-func transferred(pid int) (total uint64, seen bool) {
+// transferred is how much a process has read and written, in bytes; 0 where that
+// cannot be seen, as of a process of another user.
+func transferred(pid int) (total uint64) {
 	text, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "io"))
 	if err != nil {
-		return 0, false
+		return 0
 	}
 	for line := range strings.Lines(string(text)) {
 		if name, value, ok := strings.Cut(line, ":"); ok && (name == "rchar" || name == "wchar") {
@@ -95,5 +88,5 @@ func transferred(pid int) (total uint64, seen bool) {
 			total += n
 		}
 	}
-	return total, true
+	return total
 }

@@ -2,6 +2,7 @@
 
 package git
 
-// lookBelow sees nothing here: a filter that hangs is ended with its command,
-// by the user.
-func lookBelow(int) activity { return activity{} }
+import "context"
+
+// lookBelow looks at the processes below one, by ps.
+func lookBelow(ctx context.Context, pid int) activity { return lookByPS(ctx, pid) }

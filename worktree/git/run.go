@@ -24,7 +24,7 @@ type Git struct {
 	binary string
 	env    []string
 	keeper Keeper // nil: none
-	// filterLimit is how long a filter may do nothing; 0: [FilterLimit].
+	// filterLimit is as [Git.LimitFilters] says.
 	filterLimit time.Duration
 	// common is the git dir of the repository that was found last, whose
 	// configuration names a filter that hangs.
