@@ -66,7 +66,7 @@ func jsonOf(t *testing.T, v any) string {
 func TestTimesOfAProcessAreUTC(t *testing.T) {
 	t.Parallel()
 	out, err := remotely(t, &desk{}, "return [new Date('2026-07-02T03:04').toISOString(), new Date(0).getHours(), String(new Date(0)), new Date(2026, 0, 1).getTime()]")
-	if want := `["2026-07-02T03:04:00.000Z",0,"Thu Jan 01 1970 00:00:00 GMT+0000 (UTC)",1767225600000]`; err != nil || string(out.Value) != want {
+	if want := `["2026-07-02T03:04:00.000Z",0,"Thu Jan 01 1970 00:00:00 GMT+0000 (Coordinated Universal Time)",1767225600000]`; err != nil || string(out.Value) != want {
 		t.Errorf("the script returned %s, %v, want %s", out.Value, err, want)
 	}
 }

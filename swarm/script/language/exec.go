@@ -16,6 +16,16 @@ func unitsOf(s goja.String) []uint16 {
 	return units
 }
 
+// unitsKey returns a text that no other units have. A lone half of a pair has
+// no place in a Go string.
+func unitsKey(units []uint16) string {
+	key := make([]byte, 0, 2*len(units))
+	for _, u := range units {
+		key = append(key, byte(u>>8), byte(u))
+	}
+	return string(key)
+}
+
 // subject is a text that is matched. A loop over its matches comes with the
 // same text again and again.
 func (r *regexps) subject(s goja.String) []uint16 {

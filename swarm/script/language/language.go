@@ -49,6 +49,15 @@ func Install(rt *goja.Runtime) error {
 	if err := in.regexps(); err != nil {
 		return fmt.Errorf("offer regular expressions: %w", err)
 	}
+	if err := in.dates(); err != nil {
+		return fmt.Errorf("offer dates: %w", err)
+	}
+	if err := in.json(); err != nil {
+		return fmt.Errorf("offer JSON.stringify: %w", err)
+	}
+	if err := in.texts(); err != nil {
+		return fmt.Errorf("offer methods of texts and numbers: %w", err)
+	}
 	if err := in.async(); err != nil {
 		return fmt.Errorf("offer async generators: %w", err)
 	}

@@ -58,6 +58,9 @@
       if (!/^en(-|$)/.test(locale)) throw new RangeError(`Intl.NumberFormat: ${what} is there in English only: use en-US`);
     };
     if (s.notation === 'compact') onlyEnglish('compact notation');
+    if (locale === 'sv-SE' && (s.notation === 'scientific' || s.notation === 'engineering')) {
+      throw new RangeError('Intl.NumberFormat: scientific notation is not there for sv-SE: use en-US');
+    }
     if (locale === 'en-IN' && s.notation === 'compact') throw new RangeError('Intl.NumberFormat: compact notation is not there for en-IN: use en-US');
     if (s.style === 'unit') onlyEnglish('a unit');
     if (s.style === 'currency' && s.currencyDisplay === 'name') onlyEnglish('the name of a currency');

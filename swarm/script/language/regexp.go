@@ -77,6 +77,12 @@ func (in *installer) regexps() error {
 			return err
 		}
 	}
+	if err := r.replaceAll(); err != nil {
+		return err
+	}
+	if err := r.split(); err != nil {
+		return err
+	}
 	for name, get := range map[string]func(goja.FunctionCall) goja.Value{
 		"source": r.getSource, "flags": r.getFlags, "hasIndices": r.flag('d', "hasIndices"),
 		"unicode": r.flag('u', "unicode"), "unicodeSets": r.flag('v', "unicodeSets"),
@@ -162,7 +168,7 @@ func (r *regexps) define(o *goja.Object, name string, v goja.Value) error {
 // method defines a function under its name.
 func (r *regexps) method(o *goja.Object, name string, v goja.Value) error {
 	f := v.ToObject(r.rt)
-	for key, value := range map[string]any{"name": name, "length": choose(name == "compile", 2, 1)} {
+	for key, value := range map[string]any{"name": name, "length": choose(name == "compile" || name == "replaceAll", 2, 1)} {
 		if err := f.DefineDataProperty(key, r.rt.ToValue(value), goja.FLAG_FALSE, goja.FLAG_TRUE, goja.FLAG_FALSE); err != nil {
 			return err
 		}
@@ -172,11 +178,12 @@ func (r *regexps) method(o *goja.Object, name string, v goja.Value) error {
 
 // compile reads a pattern once.
 func (r *regexps) compile(source goja.String, flags string) *expression {
-	key := flags + "/" + source.String()
+	units := unitsOf(source)
+	key := flags + "/" + unitsKey(units)
 	p := r.programs[key]
 	if p == nil {
 		var err error
-		p, err = regex.Compile(unitsOf(source), flags)
+		p, err = regex.Compile(units, flags)
 		if err != nil {
 			r.throw("SyntaxError", err.Error())
 		}
@@ -327,33 +334,32 @@ func (r *regexps) getSource(call goja.FunctionCall) goja.Value {
 	if e.source.Length() == 0 {
 		return r.rt.ToValue("(?:)")
 	}
-	text := e.source.String()
-	if !strings.ContainsAny(text, "/\n\r\u2028\u2029") {
+	if !strings.ContainsAny(e.source.String(), "/\n\r\u2028\u2029") {
 		return e.source
 	}
-	return r.rt.ToValue(escaped(text))
+	return goja.StringFromUTF16(escaped(unitsOf(e.source)))
 }
 
 // escaped is a pattern as it may stand between slashes.
-func escaped(pattern string) string {
-	var b strings.Builder
+func escaped(pattern []uint16) (all []uint16) {
 	class, backslash := false, false
 	for _, c := range pattern {
-		switch {
-		case strings.ContainsRune("\n\r\u2028\u2029", c):
-			name := map[rune]string{'\n': `n`, '\r': `r`, '\u2028': `u2028`, '\u2029': `u2029`}[c]
-			b.WriteString(choose(backslash, "", `\`) + name)
-		case c == '/' && !class && !backslash:
-			b.WriteString(`\/`)
-		default:
-			b.WriteRune(c)
+		name := map[uint16]string{'\n': `n`, '\r': `r`, '\u2028': `u2028`, '\u2029': `u2029`}[c]
+		if (name != "" || c == '/' && !class) && !backslash {
+			all = append(all, '\\')
+		}
+		if name == "" {
+			all = append(all, c)
+		}
+		for _, letter := range name {
+			all = append(all, uint16(letter))
 		}
 		if !backslash {
 			class = c == '[' || class && c != ']'
 		}
 		backslash = c == '\\' && !backslash
 	}
-	return b.String()
+	return all
 }
 
 func (r *regexps) getFlags(call goja.FunctionCall) goja.Value {
