@@ -65,26 +65,36 @@ type wanted struct {
 }
 
 // packages are the packages that a call asks for in some version. unread says
-// that it is not known which some are.
+// that a version is asked for of a package whose name is not known. A word of
+// which nothing else is known is a package without a version, as most are.
 func (c *call) packages(manager string) (all []wanted, unread bool) {
 	for _, w := range slices.Concat(c.line.Operands, c.line.Values("-require")) {
-		one, ok := packageOf(w, manager)
-		switch {
-		case ok:
+		if !w.Known && w.Value == "" {
+			unread = unread || asksVersion(w.Rest, manager)
+			continue
+		}
+		if one, ok := packageOf(w, manager); ok {
 			one.unread = one.unread || !w.Known
 			all = append(all, one)
-		case !w.Known && !w.Glob && !isLocalPath(w.Value):
-			unread = true
+		} else if !w.Known && !w.Glob && !isLocalPath(w.Value) {
+			unread = unread || asksVersion(w.Rest, manager)
 		}
 	}
 	version := c.line.Values("--version", "--vers", "--precise", "-Version")
 	if len(version) == 1 {
 		for _, w := range slices.Concat(c.line.Operands, c.line.Values("--package")) {
 			name, _, _ := strings.Cut(w.Value, "@")
+			unread = unread || !w.Known && !w.Glob && !isLocalPath(w.Value)
 			all = append(all, wanted{name: name, version: version[0].Value, unread: !version[0].Known})
 		}
 	}
 	return all, unread
+}
+
+// asksVersion says that the known end of a package's word sets its version off.
+func asksVersion(rest, manager string) bool {
+	_, ok := packageOf(argv.Known("name"+rest), manager)
+	return ok
 }
 
 // isLocalPath says that a word begins as the path of a file.

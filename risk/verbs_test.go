@@ -125,7 +125,7 @@ func TestFamilies(t *testing.T) {
 			"zypper install --oldpackage x", "rpm -U --oldpackage x.rpm", "apt-get install --force-yes x=1", "dpkg -i x.deb", "pacman -U x.pkg", "pacman -Syuu", "apk add x=1", "snap revert x",
 			"flatpak update --commit=x y", "nix-env --rollback", "guix package --roll-back", "conda install package=1", "dotnet add package package --version 1.0", "dart pub add package:1.0.0",
 			"composer require package:1.0", "pipx install package==1.0", "deno add npm:package@1", "uv lock --resolution lowest-direct", "helm upgrade x y --version 1", "npm install package@$V",
-			"pip install package==$V", "npm install $PKG", "cargo update -p package --precise $V",
+			"pip install package==$V", `npm install "$PKG@$V"`, "npm install $PKG@1.0", "npm install my-$PKG@$V", "pip install $PKG==$V", `pip install "$PKG<2"`, "cargo add $PKG@1", `gem install "$PKG" -v "$V"`, `gem install "$PKG" -v 1.0`, "composer require $PKG:$V", "cargo update -p package --precise $V",
 			"ip link set eth0 down", "iptables -A INPUT -j DROP", "nft -f x", "ufw disable", "firewall-cmd --add-port=1/tcp", "nmcli con down x", "tc qdisc add dev eth0 root", "route add default", "wg-quick down wg0", "tailscale down",
 		},
 		Destructive: {
@@ -138,7 +138,7 @@ func TestFamilies(t *testing.T) {
 		Safe: {
 			"psql -c 'explain delete from t'", "mysql -e 'explain delete from t'", "sqlite3 x 'explain query plan delete from t'", "duckdb x 'explain drop table t'", "trino --execute 'explain delete from t'",
 			`eval "$(go env | grep GOPATH)"`, `eval "$(locale)"`, `eval set -- "$(getopt -o ab: -- "$@")"`,
-			"npm install package@3", "npm install other@$V", "npm install ./$DIR", "conda install package=3", "hg update tip", "ip a", "nmcli c", "iptables -L", "ufw status", "systemctl list-units", "kill %1", "last reboot",
+			"npm install package@3", "npm install other@$V", "npm install ./$DIR", "npm install $PKG", `npm install "$@"`, `npm install --save-dev "$1"`, "npm install $(cat names)", `pip install "$PKG"`, `pip install -r "$FILE"`, "npm install $PKG/$DIR", "cargo add $PKG", "npm install my-$PKG", "conda install package=3", "hg update tip", "ip a", "nmcli c", "iptables -L", "ufw status", "systemctl list-units", "kill %1", "last reboot",
 		},
 	} {
 		for _, command := range commands {

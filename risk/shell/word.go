@@ -196,12 +196,13 @@ func (p *splitter) text(text string) {
 		p.text(before)
 		p.unknown(false)
 		p.text(strings.ReplaceAll(text[len(before)+len(anything):], anything, ""))
-	case len(p.cur.Value)+len(p.cur.tail)+len(text) > MaxText || !p.s.step(len(text)/64):
+	case len(p.cur.Value)+len(p.cur.Rest)+len(text) > MaxText || !p.s.step(len(text)/64):
 		p.unknown(true)
 	case p.cur.Known:
 		p.cur.Value += text
 	default:
 		p.cur.tail += text
+		p.cur.Rest += text
 		p.cur.may, p.cur.among = nil, false
 	}
 }

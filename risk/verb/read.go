@@ -97,15 +97,19 @@ func readsAll(word string) bool {
 	return slices.Contains([]string{"list", "ls", "get", "describe", "show", "view", "search", "help", "query", "status", "info"}, word)
 }
 
+// unread stands for a subcommand that is not known, such as "$ENV".
+const unread = "…"
+
 // subcommands are the words that may be subcommands: those before the first
-// option, or else those behind it that are no value of an option.
+// option, or else those behind it that are no value of an option. A word that
+// is not known may be a group, such as an environment, and a verb may follow.
 func subcommands(t *Tables, args []argv.Word) (words []string) {
 	ends, later := false, false
 	for i, w := range args {
 		switch text := w.Value; {
-		case !w.Known || w.Glob:
+		case w.Glob:
 			return words
-		case text == "--":
+		case text == "--" && w.Known:
 			ends = true
 		case !ends && len(text) > 1 && text[0] == '-':
 			if len(words) > 0 {
@@ -114,6 +118,9 @@ func subcommands(t *Tables, args []argv.Word) (words []string) {
 			later = true
 		case !ends && later && len(words) == 0 && i > 0 && takesValue(t, args[i-1].Value):
 		default:
+			if !w.Known {
+				text += unread + w.Rest
+			}
 			words = append(words, text)
 			if len(words) == maxWords {
 				return words
@@ -180,11 +187,19 @@ func ends(word string) bool {
 // readWords looks for the verb among the subcommands. n is the number of all
 // words of the command line.
 func (t *Tables) readWords(r *Reading, words []string, n int) {
+	behind := false // behind a word that is not known
 	for i, word := range words {
+		if word == unread && r.Class == None {
+			behind = true
+			continue
+		}
+		lower := strings.ToLower(word)
 		if ends(word) {
 			return
 		}
-		lower := strings.ToLower(word)
+		if behind && !t.certain(lower) && !t.reading[lower] && !t.neutral[lower] {
+			continue
+		}
 		if t.groups[lower] && i+1 < len(words) && t.strong(words[i+1]) {
 			continue
 		}
@@ -218,6 +233,14 @@ func (t *Tables) readWords(r *Reading, words []string, n int) {
 			return
 		}
 	}
+}
+
+// certain says that a word can be little else than a verb that destroys or
+// publishes. Others behind a word that is not known may be names.
+func (t *Tables) certain(word string) bool {
+	return t.strong(word) || slices.ContainsFunc(t.classes, func(c *class) bool {
+		return c.is == Destruction && c.whole[word] || c.is == Publication && c.whole[word] && c.first[word]
+	})
 }
 
 // strong says that a word is a verb that is no noun.
@@ -269,10 +292,10 @@ func (t *Tables) readOptions(r *Reading, args []argv.Word) {
 		if w.Value == "--" {
 			return
 		}
-		if !w.Known || len(w.Value) < 3 || w.Value[0] != '-' || len(w.Value) > maxWord {
+		name, value, has := strings.Cut(w.Value, "=")
+		if !w.Known && !has || len(w.Value) < 3 || w.Value[0] != '-' || len(w.Value) > maxWord {
 			continue
 		}
-		name, value, has := strings.Cut(w.Value, "=")
 		if has && slices.Contains([]string{"false", "no", "0", "off", "never"}, strings.ToLower(value)) {
 			continue
 		}

@@ -16,6 +16,18 @@ func tables(t testing.TB, added ...*Added) *Tables {
 	return all
 }
 
+// wordsOf are words of a command line; the text from a box on is not known.
+func wordsOf(texts []string) []argv.Word {
+	words := argv.Words(texts...)
+	for i := range words {
+		before, _, gap := strings.Cut(words[i].Value, "□")
+		if gap {
+			words[i] = argv.Word{Value: before}
+		}
+	}
+	return words
+}
+
 func TestRead(t *testing.T) {
 	t.Parallel()
 	all := tables(t)
@@ -33,6 +45,31 @@ func TestRead(t *testing.T) {
 		{"acme log --format release", None, ""},
 		{"acme log --until delete", None, ""},
 		{"acme ./delete x", None, ""},
+		{"quilt push", None, ""},
+		{"stg push x", None, ""},
+		// A word that is not known may be a group.
+		{"acme □ delete", Destruction, "delete"},
+		{"acme □ delete x", Destruction, "delete"},
+		{"acme db □ delete x", Destruction, "delete"},
+		{"acme □ db destroy", Destruction, "destroy"},
+		{"acme □ rm x", Destruction, "rm"},
+		{"acme □ □ publish", Publication, "publish"},
+		{"acme --env □ delete x", Destruction, "delete"},
+		{"acme □ list delete", None, ""},
+		{"acme □ create delete", None, ""},
+		{"acme get □ delete", None, ""},
+		{"acme □ release", None, ""},
+		{"acme □ delete-me", None, ""},
+		{"acme □ post", None, ""},
+		{"acme □ ./delete", None, ""},
+		{"acme delete □", Destruction, "delete"},
+		{"acme □", None, ""},
+		{"acme name-□ delete", Destruction, "delete"},
+		{"acme delete-□", Destruction, "delete-…"},
+		{"acme ./□ delete", None, ""},
+		{"acme □ deploy", Publication, "deploy"},
+		{"acme sync --delete=□", Destruction, "--delete"},
+		{"acme delete db --dry-run=□", Destruction, "delete"},
 		{"acme 12 delete", None, ""},
 		{"acme name=x delete", None, ""},
 		{"acme list delete", None, ""},
@@ -117,7 +154,7 @@ func TestRead(t *testing.T) {
 		{"gum confirm --delete", None, ""},
 	} {
 		words := strings.Fields(tt.command)
-		got := all.Read(Command{Program: words[0], Args: argv.Words(words[1:]...)})
+		got := all.Read(Command{Program: words[0], Args: wordsOf(words[1:])})
 		if got.Class != tt.want || got.Verb != tt.verb {
 			t.Errorf("Read(%q) = %q %s, want %q %s", tt.command, got.Verb, got.Class, tt.verb, tt.want)
 		}
@@ -174,10 +211,10 @@ func TestNewAdded(t *testing.T) {
 	}
 }
 
-// TestReadUnknown: a word that is not known ends the subcommands.
-func TestReadUnknown(t *testing.T) {
+// TestReadPattern: a pattern for files ends the subcommands.
+func TestReadPattern(t *testing.T) {
 	t.Parallel()
-	got := tables(t).Read(Command{Program: "acme", Args: []argv.Word{{}, argv.Known("delete")}})
+	got := tables(t).Read(Command{Program: "acme", Args: []argv.Word{{Value: "*", Known: true, Glob: true}, argv.Known("delete")}})
 	if got.Class != None || len(got.Words) != 0 {
 		t.Errorf("Read = %+v, want no verb", got)
 	}
