@@ -31,6 +31,11 @@ func TestMCP(t *testing.T) {
 	transport := &mcp.CommandTransport{Command: y.command(nil, "mcp"), TerminateDuration: never}
 	session, err := client.Connect(t.Context(), transport, nil)
 	y.must(err)
+	var version struct{ Version string }
+	y.must(json.Unmarshal([]byte(y.ends(0, "version", "--json").stdout), &version))
+	if tells := session.InitializeResult().ServerInfo; tells.Name != "swarm" || tells.Version != version.Version || version.Version == "" {
+		t.Errorf("the server tells that it is %s %q, and its version is %q", tells.Name, tells.Version, version.Version)
+	}
 	var structured any // of the last call
 	call := func(tool string, args map[string]any) (string, bool) {
 		t.Helper()

@@ -13,6 +13,7 @@ import (
 	"agentswarm/swarm/control"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/event"
+	"agentswarm/swarm/mcp"
 	"agentswarm/swarm/script"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
@@ -248,7 +249,7 @@ func (b *bench) carryOut(ctx context.Context, e *engine.Engine, r driveRequest) 
 // haltFor says why the whole run is stopped.
 func haltFor(ctx context.Context) *engine.Halt {
 	cause := context.Cause(ctx)
-	h := &engine.Halt{Cause: task.CauseStopped, Reason: cause.Error()}
+	h := &engine.Halt{Cause: task.CauseStopped, Reason: cause.Error(), Abandoned: errors.Is(cause, mcp.ErrClientLeft)}
 	if errors.Is(cause, errRunTimeout) {
 		h.Reason = "the run took longer than --run-timeout allows"
 	}

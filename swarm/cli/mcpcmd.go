@@ -132,7 +132,7 @@ func abandoned(v *store.View) bool {
 	if err != nil || s == nil || !s.Dispatched || v.Status != store.RunStopped {
 		return false
 	}
-	return v.Reason == mcp.ErrClientLeft.Error() || v.Reason == store.ReasonDied
+	return v.Died || v.Stop != nil && v.Stop.Abandoned
 }
 
 // ending is how a command ended, with what it printed.

@@ -298,7 +298,7 @@ func (e *Engine) Stop(h *Halt) error {
 	var err error
 	e.do(func(context.Context) {
 		if !e.ending {
-			err = e.append(&event.CancelAsked{Cause: h.Cause, Reason: h.Reason})
+			err = e.append(&event.CancelAsked{Cause: h.Cause, Reason: h.Reason, Abandoned: h.Abandoned})
 			e.halt(h)
 		}
 	})

@@ -12,6 +12,8 @@ import (
 type Halt struct {
 	Cause  task.ErrorKind // CauseCancelled, CauseStopped, CauseBudget or CauseDependency
 	Reason string
+	// Abandoned is set where the run ends because its client has left.
+	Abandoned bool
 }
 
 func (h *Halt) Error() string {

@@ -181,6 +181,9 @@ type CancelAsked struct {
 	// Script is set where the script wished it: by cancel, by a race that
 	// another won, or by its end.
 	Script bool `json:"script,omitempty"`
+	// Abandoned is set where the run stopped because its client had left, and
+	// not because somebody asked for a stop.
+	Abandoned bool `json:"abandoned,omitempty"`
 }
 
 // RetryAsked is somebody's wish for another attempt of an agent that ended.

@@ -81,8 +81,10 @@ func (s *server) wait(ctx context.Context, req *sdk.CallToolRequest) (*Status, e
 func (s *server) attend(run string) *job {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.latest = run
 	if j := s.jobs[run]; j != nil {
+		if at, _ := j.now(); at.Run != "" {
+			s.latest = run
+		}
 		return j
 	}
 	return s.start(run, func(ctx context.Context, report func(Progress)) (*Status, error) {

@@ -44,7 +44,7 @@ type server struct {
 
 	mu     sync.Mutex // guards jobs and latest
 	jobs   map[string]*job
-	latest string // the run that was dispatched or waited for last
+	latest string // the run that was dispatched or waited for last; it exists
 	work   sync.WaitGroup
 }
 
@@ -162,7 +162,7 @@ func patience(req *sdk.CallToolRequest) time.Duration {
 }
 
 // start begins a job. Its run is known by the id given, or by the one that it
-// reports.
+// reports. It becomes the latest once it reports or ends: then it exists.
 func (s *server) start(id string, run func(context.Context, func(Progress)) (*Status, error)) *job {
 	ctx, cancel := context.WithCancelCause(s.ctx)
 	j := newJob(cancel)
@@ -171,9 +171,10 @@ func (s *server) start(id string, run func(context.Context, func(Progress)) (*St
 	}
 	s.work.Go(func() {
 		defer cancel(nil)
+		exists := false
 		result, err := run(ctx, func(p Progress) {
-			if id == "" && p.Run != "" {
-				id = p.Run
+			if !exists && p.Run != "" {
+				exists, id = true, p.Run
 				s.mu.Lock()
 				s.jobs[id], s.latest = j, id
 				s.mu.Unlock()
@@ -181,6 +182,9 @@ func (s *server) start(id string, run func(context.Context, func(Progress)) (*St
 			j.report(p)
 		})
 		s.mu.Lock()
+		if !exists && err == nil {
+			s.latest = result.Run
+		}
 		delete(s.jobs, id) // its end is in the journal
 		s.mu.Unlock()
 		j.settle(result, err)

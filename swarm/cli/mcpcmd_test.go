@@ -1,0 +1,53 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+
+	"agentswarm/swarm/event"
+	"agentswarm/swarm/mcp"
+	"agentswarm/swarm/store"
+	"agentswarm/swarm/task"
+)
+
+// TestAbandoned holds which stopped runs dispatch_wait goes on with. The text of
+// a reason decides nothing: people write such texts, too.
+func TestAbandoned(t *testing.T) {
+	t.Parallel()
+	left := mcp.ErrClientLeft
+	for _, tt := range []struct {
+		name       string
+		dispatched bool
+		cause      error // of the stop; nil: there was none
+		died       bool
+		want       bool
+	}{
+		{"its client left", true, fmt.Errorf("session: %w", left), false, true},
+		{"its process died", true, nil, true, true},
+		{"its client left, and its process died", true, left, true, true},
+		{"somebody stopped it, with those words", true, errors.New(left.Error()), false, false},
+		{"dispatch_cancel stopped it", true, mcp.ErrCancelled, false, false},
+		{"it was not dispatched", false, left, false, false},
+	} {
+		records := []event.Record{{N: 1, Event: &event.Opened{}}}
+		reason := "stopped"
+		if tt.cause != nil {
+			ctx, cancel := context.WithCancelCause(t.Context())
+			cancel(tt.cause)
+			h := haltFor(ctx)
+			if h.Cause != task.CauseStopped {
+				t.Errorf("%s: the cause is %s", tt.name, h.Cause)
+			}
+			reason = h.Reason
+			records = append(records, event.Record{N: 2, Event: &event.CancelAsked{Cause: h.Cause, Reason: h.Reason, Abandoned: h.Abandoned}})
+		}
+		records = append(records, event.Record{N: 3, Event: &event.Closed{Status: string(store.RunStopped), Reason: reason}})
+		v := store.Fold(store.Identity{Workflow: store.Workflow{Kind: store.WorkflowScript, Text: fmt.Sprintf(`{"dispatched":%v}`, tt.dispatched)}}, records)
+		v.Died = tt.died
+		if got := abandoned(v); got != tt.want {
+			t.Errorf("%s: abandoned = %v, want %v", tt.name, got, tt.want)
+		}
+	}
+}
