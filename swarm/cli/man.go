@@ -281,7 +281,7 @@ func environment() [][2]string {
 		{config.SandboxVariable, "the walls around agents, auto, require or off, whatever the configuration says; --sandbox wins"},
 		{config.BackendVariable, "how workspaces are made, auto, overlay, reflink, copy or worktree, in the same way; --backend wins"},
 		{config.PassEnvVariable, "more variables that agents get, with commas or blanks between them, as pass_env of [sandbox]"},
-		{"SWARM_FILTER_TIMEOUT", "how long a git filter may do nothing before it is ended, such as 90s; 10m without it"},
+		{"SWARM_FILTER_TIMEOUT", "how long a git filter may do nothing before it is ended, such as 90s; 10m without it; one that only computes has six times as long"},
 		{"SWARM_RUN", "set for agents, with SWARM_AGENT: the run they belong to"},
 		{"SWARM_AGENT", "set for agents and what they start; commands that decide for a person are refused then"},
 		{"SWARM_WORKTREE", "set for agents: the workspace, which swarm builtin writes in"},

@@ -180,17 +180,17 @@ func relate(path, place string) position {
 	switch {
 	case path == place:
 		return equal
-	case below(place, path):
-		return covers
 	case below(path, place):
+		return covers
+	case below(place, path):
 		return inside
 	default:
 		return apart
 	}
 }
 
-// below reports whether a clean path lies in a folder.
-func below(path, folder string) bool {
+// below reports whether a clean path lies in a folder and is not the folder.
+func below(folder, path string) bool {
 	return strings.HasPrefix(path, strings.TrimSuffix(folder, "/")+"/")
 }
 

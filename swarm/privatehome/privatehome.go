@@ -215,7 +215,7 @@ func (h hidden) touches(path string) bool {
 	return false
 }
 
-// below reports whether a path is dir, or lies in it.
-func below(dir, path string) bool {
-	return path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, "/")+"/")
+// below reports whether a path is a folder or lies in it.
+func below(folder, path string) bool {
+	return path == folder || strings.HasPrefix(path, strings.TrimSuffix(folder, "/")+"/")
 }

@@ -29,7 +29,7 @@ func (Adapter) Launch(r agent.Request) (agent.Launch, error) {
 		}
 	}
 	env := []string{"CODEX_HOME=" + r.State}
-	if below(r.State, cmp.Or(r.Tmp, "/tmp")) {
+	if below(cmp.Or(r.Tmp, "/tmp"), r.State) {
 		env = append(env, "TMPDIR="+r.State+"/"+scratch)
 		files = append(files, agent.File{Name: scratch + "/.keep"})
 	}
@@ -62,9 +62,9 @@ prefix_rule(pattern=[["sh", "bash", "zsh", "/bin/sh", "/bin/bash", "/bin/zsh", "
 // such: its sandbox starts nothing then.
 const scratch = "scratch"
 
-// below reports whether a path is in a folder.
-func below(path, dir string) bool {
-	within, err := filepath.Rel(dir, path)
+// below reports whether a path is a folder or lies in it.
+func below(folder, path string) bool {
+	within, err := filepath.Rel(folder, path)
 	return err == nil && within != ".." && !strings.HasPrefix(within, "../")
 }
 
