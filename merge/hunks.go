@@ -141,7 +141,7 @@ func splitLines(text []byte) []string {
 // file holds by chance. Only the line between the sides is plain: where a
 // file has such a line of its own, the first one counts.
 func parseHunks(content []byte, ours, theirs string) []marked {
-	const outside, inOurs, inTheirs = 0, 1, 2
+	const outside, inOurs, inBase, inTheirs = 0, 1, 2, 3
 	var found []marked
 	var last []string
 	var h marked
@@ -161,7 +161,9 @@ func parseHunks(content []byte, ours, theirs string) []marked {
 			shown.Reset()
 			shown.WriteString(side.Replace(line))
 			last = nil
-		case state == inOurs && bare == "=======":
+		case state == inOurs && strings.HasPrefix(bare, "||||||| "):
+			state = inBase // the style zdiff3 shows it
+		case (state == inOurs || state == inBase) && bare == "=======":
 			state = inTheirs
 		case state == inTheirs && strings.HasPrefix(bare, ">>>>>>> "+theirs):
 			state = outside
@@ -169,6 +171,7 @@ func parseHunks(content []byte, ours, theirs string) []marked {
 			if found = append(found, h); len(found) == hunkMax {
 				return found
 			}
+		case state == inBase:
 		case state == inOurs:
 			h.ours = append(h.ours, text)
 		case state == inTheirs:

@@ -49,6 +49,9 @@ func merge(ctx context.Context, q *git.Quarantine, req Request, by way) (_ *Outc
 			return nil, fmt.Errorf("merge patch %s: %w", p.ID, err)
 		}
 	}
+	if err := m.squash(ctx); err != nil {
+		return nil, fmt.Errorf("merge: %w", err)
+	}
 	if err := objects.Flush(); err != nil {
 		return nil, fmt.Errorf("merge: %w", err)
 	}
@@ -64,6 +67,7 @@ type merger struct {
 	by      way
 	trees   map[string]patchTrees // by id of the patch
 	bases   map[git.Hash]git.Hash // trees of the bases of patches
+	landed  []Patch               // those that the one commit of all is made of
 	out     Outcome
 }
 
@@ -109,6 +113,12 @@ func (m *merger) add(ctx context.Context, p Patch) error {
 		m.out.Empty = append(m.out.Empty, p.ID)
 		return nil
 	}
+	if m.req.Squash != nil {
+		m.out.Tree = tree
+		m.landed = append(m.landed, p)
+		m.out.Landed = append(m.out.Landed, Landed{ID: p.ID, Spliced: spliced})
+		return nil
+	}
 	commit, err := m.objects.WriteCommit(ctx, git.CommitRequest{
 		Tree: tree, Parents: []git.Hash{m.out.Commit}, Message: message,
 		Author: p.Author, Committer: m.req.Committer,
@@ -119,6 +129,26 @@ func (m *merger) add(ctx context.Context, p Patch) error {
 	m.out.Commit, m.out.Tree = commit, tree
 	m.out.Landed = append(m.out.Landed, Landed{ID: p.ID, Commit: commit, Spliced: spliced})
 	return nil
+}
+
+// squash makes the one commit of all patches, where that is asked for.
+func (m *merger) squash(ctx context.Context) error {
+	if m.req.Squash == nil || len(m.landed) == 0 {
+		return nil
+	}
+	p := m.req.Squash.squashed(m.landed)
+	message, err := p.message()
+	if err != nil {
+		return err
+	}
+	m.out.Commit, err = m.objects.WriteCommit(ctx, git.CommitRequest{
+		Tree: m.out.Tree, Parents: []git.Hash{m.req.Onto}, Message: message,
+		Author: p.Author, Committer: m.req.Committer,
+	})
+	for i := range m.out.Landed {
+		m.out.Landed[i].Commit = m.out.Commit
+	}
+	return err
 }
 
 // ends finds the trees of a patch. Its commit must stand on its base: the

@@ -15,6 +15,7 @@ type Patch struct {
 	Base    git.Hash // required; the commit the work started from
 	Commit  git.Hash // required; its only parent is Base
 	Subject string   // first line of the commit made of it; cut to 72
+	Body    string   // text after the subject; may be empty
 	Author  git.Person
 	// Trailers are lines such as "Swarm-Run: k3x9q2".
 	Trailers []string
@@ -26,6 +27,17 @@ type Request struct {
 	Onto      git.Hash // required
 	Patches   []Patch
 	Committer git.Person
+	// Squash makes one commit of all patches that land; nil: each has its own.
+	Squash *Squash
+}
+
+// Squash is the one commit of a merge. Its message lists the subjects of the
+// patches and holds the trailers of each.
+type Squash struct {
+	Subject  string     // empty: that of the first patch that lands
+	Body     string     // empty: the subjects of the patches, where there are several
+	Author   git.Person // without a name: that of the first patch that lands
+	Trailers []string
 }
 
 // Outcome is what became of the patches of a request: each has landed, is in
@@ -57,11 +69,14 @@ func (p Patch) name() string {
 // maxSubject is how many characters the first line of a commit may have.
 const maxSubject = 72
 
-// message is the whole text of the commit: a subject and trailers, nothing
-// of a prompt.
+// message is the whole text of the commit: a subject, a body where one was
+// given, and trailers.
 func (p Patch) message() (string, error) {
 	var b strings.Builder
 	b.WriteString(p.subject() + "\n")
+	if body := bodyText(p.Body); body != "" {
+		b.WriteString("\n" + body + "\n")
+	}
 	for i, t := range p.Trailers {
 		if key, value, ok := strings.Cut(t, ": "); !ok || key == "" || value == "" ||
 			strings.ContainsFunc(t, unicode.IsControl) {
@@ -73,6 +88,55 @@ func (p Patch) message() (string, error) {
 		b.WriteString(t + "\n")
 	}
 	return b.String(), nil
+}
+
+// squashed is the patch whose message and author the one commit of all has.
+func (s *Squash) squashed(landed []Patch) Patch {
+	first := landed[0]
+	out := Patch{ID: first.ID, Label: first.Label, Subject: first.Subject, Body: s.Body, Author: s.Author}
+	if s.Subject != "" {
+		out.Subject = s.Subject
+	}
+	if out.Author.Name == "" {
+		out.Author = first.Author
+	}
+	if out.Author.When.IsZero() {
+		out.Author.When = landed[len(landed)-1].Author.When
+	}
+	if out.Body == "" && len(landed) > 1 {
+		var lines []string
+		for _, p := range landed {
+			lines = append(lines, "* "+p.subject())
+		}
+		out.Body = strings.Join(lines, "\n")
+	}
+	seen := map[string]bool{}
+	add := func(trailers []string) {
+		for _, t := range trailers {
+			if !seen[t] {
+				seen[t] = true
+				out.Trailers = append(out.Trailers, t)
+			}
+		}
+	}
+	add(s.Trailers)
+	for _, p := range landed {
+		add(p.Trailers)
+	}
+	return out
+}
+
+// bodyText is a body as a commit holds it: printable, without blank lines at
+// its ends.
+func bodyText(text string) string {
+	text = strings.ToValidUTF8(strings.ReplaceAll(text, "\r\n", "\n"), "\uFFFD")
+	text = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) && r != '\n' && r != '\t' {
+			return -1
+		}
+		return r
+	}, text)
+	return strings.Trim(text, "\n")
 }
 
 // subject is the first line of the subject that was given, in characters

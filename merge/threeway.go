@@ -25,6 +25,17 @@ type merged struct {
 // in it must not land. Git 2.39 cannot be told a base, so the target's tree
 // becomes a commit nobody keeps whose parent is the base.
 func (m *merger) threeWay(ctx context.Context, p Patch) (merged, error) {
+	if m.by == plain {
+		return m.threeWayBy(ctx, p, m.q.MergeTree)
+	}
+	return m.threeWayBy(ctx, p, m.ask.Merge)
+}
+
+// mergeTwo merges two commits from their common ancestor.
+type mergeTwo func(ctx context.Context, ours, theirs git.Hash) (*git.MergeResult, error)
+
+// threeWayBy is threeWay by one way to merge two commits.
+func (m *merger) threeWayBy(ctx context.Context, p Patch, merge mergeTwo) (merged, error) {
 	ours, err := m.objects.WriteCommit(ctx, git.CommitRequest{
 		Tree: m.out.Tree, Parents: []git.Hash{p.Base}, Message: "target\n",
 		Author: m.req.Committer, Committer: m.req.Committer,
@@ -34,10 +45,6 @@ func (m *merger) threeWay(ctx context.Context, p Patch) (merged, error) {
 	}
 	if err := m.objects.Flush(); err != nil {
 		return merged{}, err
-	}
-	merge := m.ask.Merge
-	if m.by == plain {
-		merge = m.q.MergeTree
 	}
 	result, err := merge(ctx, ours, p.Commit)
 	var crash *git.CrashError

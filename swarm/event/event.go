@@ -197,6 +197,9 @@ type RetryAsked struct {
 	From *task.Patch `json:"from,omitempty"`
 	// Fresh is set where it begins a new conversation.
 	Fresh bool `json:"fresh,omitempty"`
+	// Onto is the commit that the new attempt starts from in place of its call's
+	// base; empty: it starts from that.
+	Onto string `json:"onto,omitempty"`
 }
 
 // Reviewed is somebody's opinion of what an attempt of an agent left. It
@@ -297,27 +300,12 @@ type Intended struct {
 	// versions did not say.
 	Attempt int    `json:"attempt,omitempty"`
 	Key     string `json:"key,omitempty"` // of the script's request
+	// Copies names the copies of workspaces, such as a3-1, whose patches were taken
+	// in place of those of their agents.
+	Copies []string `json:"copies,omitempty"`
 
 	Conflicts []Conflict `json:"conflicts,omitempty"`
 	Verified  *bool      `json:"verified,omitempty"`
-}
-
-// Conflict is a patch that was left out of a landing.
-type Conflict struct {
-	Agent task.ID   `json:"agent"`
-	With  []task.ID `json:"with,omitempty"` // empty: the target itself
-	Paths []string  `json:"paths"`
-	Hunks []Hunk    `json:"hunks,omitempty"`
-	Text  string    `json:"text,omitempty"`
-}
-
-// Hunk is where two changes meet, in lines of the file with its markers.
-type Hunk struct {
-	Path        string `json:"path"`
-	OursStart   int    `json:"ours_start"`
-	OursLines   int    `json:"ours_lines"`
-	TheirsStart int    `json:"theirs_start"`
-	TheirsLines int    `json:"theirs_lines"`
 }
 
 // Landed is the end of an intention: it happened, or it was given up with

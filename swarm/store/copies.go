@@ -74,6 +74,24 @@ func (r *Run) NewCopy(agent task.ID, taken func(n int) (bool, error)) (*Copy, er
 	}
 }
 
+// TakeCopy locks a copy that is there; nil where somebody else has it open.
+func (r *Run) TakeCopy(agent task.ID, n int) (*Copy, error) {
+	c := &Copy{Run: r.ID, Agent: agent, N: n}
+	c.Dir = filepath.Join(r.state.Copies(), c.Run+"."+c.Name())
+	if free, err := c.take(); err != nil || !free {
+		return nil, err
+	}
+	return c, nil
+}
+
+// CopyOf reads the name of a copy, such as a3-1.
+func CopyOf(name string) (agent task.ID, n int, ok bool) {
+	id, number, _ := strings.Cut(name, "-")
+	n, _ = strconv.Atoi(number)
+	c := &Copy{Agent: task.ID(id), N: n}
+	return c.Agent, n, c.Agent.Number() > 0 && n > 0 && c.Name() == name
+}
+
 // LeftCopies are the copies that nobody has open, locked for the caller: what
 // a crash left. Each must be closed or removed.
 func (s *State) LeftCopies() ([]*Copy, error) {

@@ -73,7 +73,7 @@ func (a *Agent) begin(at time.Time, attempt int) {
 	a.Began, a.Exited = at, time.Time{}
 	a.Review, a.Appraisal, a.Open, a.Entered, a.Round = nil, nil, nil, false, nil
 	a.Status, a.Ended = &task.Running{State: task.Working, Attempt: attempt, Since: at}, time.Time{}
-	a.SettledBy = 0
+	a.SettledBy, a.Conflict = 0, nil
 	if a.Started.IsZero() {
 		a.Started = at
 	}
@@ -96,7 +96,7 @@ func (a *Agent) At(attempt int) *Agent {
 		}
 		then := *a
 		then.Attempt, then.Captured, then.Checked, then.Exit, then.Round = attempt, c, nil, nil, nil
-		then.Review, then.Appraisal, then.Landings = nil, nil, nil
+		then.Review, then.Appraisal, then.Landings, then.Conflict = nil, nil, nil, nil
 		then.Status = &task.Failed{
 			Kind: task.Other, Reason: fmt.Sprintf("attempt %d followed", attempt+1),
 			Work: task.Work{Attempts: attempt, Patch: c.Patch, Notes: c.Notes},
@@ -117,8 +117,7 @@ func (v *View) Rewind(id task.ID, attempt int) {
 	if then == nil {
 		return
 	}
-	v.byID[id] = then
-	v.Agents[slices.Index(v.Agents, a)] = then
+	v.Replace(then)
 }
 
 // From is the work that the current attempt started with; nil: the base.

@@ -81,6 +81,9 @@ type Agent struct {
 	ID     task.ID
 	Call   *task.Call
 	Status task.Status
+	// Copy is the copy of its workspace that its patch is of, as [Agent.AtCopy]
+	// shows it; 0: the patch is its own.
+	Copy int
 	// Attempt is the latest that began, Attempts how many began; 0 for none.
 	Attempt, Attempts int
 	// Waits is how many of them were no more than waits.
@@ -151,6 +154,9 @@ type Agent struct {
 	// none. Failures is how many of its tries were not good enough.
 	Switched *event.Switched
 	Failures int
+	// Conflict is why the latest merge left its patch out; nil where none did, or
+	// where that is over.
+	Conflict *Conflict
 	// Landings are the ids of landings and applies that hold this agent's
 	// patch and were not undone.
 	Landings []int
@@ -298,10 +304,14 @@ func (v *View) Apply(r event.Record) {
 		v.about(e.Agent).told(e)
 	case *event.Intended:
 		v.Landings = append(v.Landings, &Landing{Intended: *e, Time: r.Time})
+	case *event.Conflicted:
+		v.conflicts(e.Ref, e.Tip, e.Conflicts)
 	case *event.Landed:
 		v.mark(e.ID, func(l *Landing) { l.Outcome = e })
+		v.metBy(e)
 	case *event.Undone:
 		v.mark(e.ID, func(l *Landing) { l.Undone = true })
+		v.forgetConflicts(e.ID)
 	case *event.Scripted, *event.Entered, *event.Logged, *event.Phased, *event.Returned:
 		v.script(r)
 	case *event.Paused:

@@ -93,7 +93,16 @@ type Stat struct {
 
 // Stat measures the change from one tree to another.
 func (q *Quarantine) Stat(ctx context.Context, from, to Hash) (Stat, error) {
-	out, err := q.Run(ctx, Cmd{Args: []string{
+	return statBy(ctx, q.Run, from, to)
+}
+
+// Stat measures the change from one tree of the repository to another.
+func (r *Repo) Stat(ctx context.Context, from, to Hash) (Stat, error) {
+	return statBy(ctx, r.Run, from, to)
+}
+
+func statBy(ctx context.Context, run func(context.Context, Cmd) ([]byte, error), from, to Hash) (Stat, error) {
+	out, err := run(ctx, Cmd{Args: []string{
 		"diff-tree", "-r", "-z", "--numstat", "--no-renames", "--no-ext-diff",
 		"--no-textconv", string(from), string(to),
 	}})

@@ -55,10 +55,21 @@ var crashed = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`
 // met a link: then it is asked again not to look for renames. One that fails
 // even so is a [*CrashError].
 func (q *Quarantine) MergeTree(ctx context.Context, ours, theirs Hash) (*MergeResult, error) {
-	m, err := q.mergeTree(ctx, ours, theirs, "merge.renames=true", "diff.renames=true")
+	return q.mergeStyled(ctx, ours, theirs, "merge")
+}
+
+// MergeTreeWithBase is [Quarantine.MergeTree] with conflict markers that show
+// the lines of the common ancestor, too (the style zdiff3 of git).
+func (q *Quarantine) MergeTreeWithBase(ctx context.Context, ours, theirs Hash) (*MergeResult, error) {
+	return q.mergeStyled(ctx, ours, theirs, "zdiff3")
+}
+
+func (q *Quarantine) mergeStyled(ctx context.Context, ours, theirs Hash, style string) (*MergeResult, error) {
+	style = "merge.conflictStyle=" + style // the last one given counts
+	m, err := q.mergeTree(ctx, ours, theirs, "merge.renames=true", "diff.renames=true", style)
 	var crash *CrashError
 	if errors.As(err, &crash) {
-		m, err = q.mergeTree(ctx, ours, theirs, "merge.renames=false", "diff.renames=false")
+		m, err = q.mergeTree(ctx, ours, theirs, "merge.renames=false", "diff.renames=false", style)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("merge %s: %w", theirs.Short(), err)
@@ -68,10 +79,10 @@ func (q *Quarantine) MergeTree(ctx context.Context, ours, theirs Hash) (*MergeRe
 
 // mergeTree merges once. What decides how is given here and not left to the
 // user's configuration: a merge is the same whoever makes it.
-func (q *Quarantine) mergeTree(ctx context.Context, ours, theirs Hash, renames ...string) (*MergeResult, error) {
+func (q *Quarantine) mergeTree(ctx context.Context, ours, theirs Hash, config ...string) (*MergeResult, error) {
 	out, err := q.Run(ctx, Cmd{
 		Args:   []string{"merge-tree", "--write-tree", "-z", string(ours), string(theirs)},
-		Config: append(renames, mergeConfig()...),
+		Config: append(mergeConfig(), config...),
 	})
 	var bad *Error
 	switch {

@@ -29,6 +29,15 @@ func (o *Objects) WriteTree(ctx context.Context, entries []TreeEntry) (Hash, err
 	return h, nil
 }
 
+// WriteBlob writes the content of a file into the quarantine, without filters.
+func (o *Objects) WriteBlob(ctx context.Context, content []byte) (Hash, error) {
+	h, err := o.write(ctx, plumbing.BlobObject, content)
+	if err != nil {
+		return "", fmt.Errorf("write blob: %w", err)
+	}
+	return h, nil
+}
+
 // WriteCommit writes a commit into the quarantine, byte for byte as
 // CommitTree would. A person without a time commits now.
 func (o *Objects) WriteCommit(ctx context.Context, c CommitRequest) (Hash, error) {

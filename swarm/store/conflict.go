@@ -1,0 +1,88 @@
+package store
+
+import (
+	"fmt"
+	"slices"
+
+	"agentswarm/swarm/event"
+	"agentswarm/swarm/task"
+)
+
+// Conflict is why a merge left the patch of an agent out.
+type Conflict struct {
+	event.Conflict
+	Ref string // the branch
+	Tip string // where that branch was when the patch did not fit
+}
+
+// conflicts notes the conflicts that a merge met.
+func (v *View) conflicts(ref, tip string, all []event.Conflict) {
+	for _, c := range all {
+		v.about(c.Agent).Conflict = &Conflict{Conflict: c, Ref: ref, Tip: tip}
+	}
+}
+
+// metBy notes the conflicts of a landing that happened, and ends those of the
+// agents that landed.
+func (v *View) metBy(e *event.Landed) {
+	l := v.Landing(e.ID)
+	if l == nil || !l.Stands() || l.Of != 0 {
+		return
+	}
+	for _, id := range l.Agents {
+		if a := v.about(id); a.Conflict != nil && (l.Ref == "" || a.Conflict.Ref == l.Ref) {
+			a.Conflict = nil
+		}
+	}
+	if l.Ref != "" {
+		v.conflicts(l.Ref, l.New, l.Conflicts)
+	}
+}
+
+// forgetConflicts ends the conflicts with a branch that moved back: the patch
+// they were with may be gone from it.
+func (v *View) forgetConflicts(id int) {
+	l := v.Landing(id)
+	if l == nil || l.Ref == "" {
+		return
+	}
+	for _, a := range v.Agents {
+		if a.Conflict != nil && a.Conflict.Ref == l.Ref {
+			a.Conflict = nil
+		}
+	}
+}
+
+// InConflict are the agents whose patches a merge left out, in call order.
+func (v *View) InConflict() []*Agent {
+	var all []*Agent
+	for _, a := range v.Agents {
+		if a.Conflict != nil {
+			all = append(all, a)
+		}
+	}
+	return all
+}
+
+// AtCopy is the agent with the patch that a person left in copy n of its
+// workspace, in place of its own.
+func (a *Agent) AtCopy(n int, patch *task.Patch) *Agent {
+	then := *a
+	then.Copy, then.Captured, then.Checked, then.Exit = n, nil, nil, nil
+	then.Review, then.Appraisal, then.Landings, then.Conflict = nil, nil, nil, nil
+	then.Status = &task.Failed{
+		Kind: task.Other, Reason: fmt.Sprintf("this is %s as a person left it", (&Copy{Agent: a.ID, N: n}).Name()),
+		Work: task.Work{Attempts: a.Attempt, Patch: patch},
+	}
+	return &then
+}
+
+// Replace shows an agent as then in place of what the records say of it.
+func (v *View) Replace(then *Agent) {
+	a := v.byID[then.ID]
+	if a == nil {
+		return
+	}
+	v.byID[then.ID] = then
+	v.Agents[slices.Index(v.Agents, a)] = then
+}

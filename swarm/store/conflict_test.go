@@ -1,0 +1,63 @@
+package store
+
+import (
+	"testing"
+
+	"agentswarm/swarm/event"
+	"agentswarm/swarm/task"
+)
+
+// TestConflicts: a conflict that a merge met stays on record until the patch
+// lands, is tried again, or the branch moves back.
+func TestConflicts(t *testing.T) {
+	t.Parallel()
+	met := []event.Conflict{{Agent: "a2", With: []task.ID{"a1"}, Paths: []string{"f"}}}
+	landing := func(id int, agents ...task.ID) *event.Intended {
+		return &event.Intended{ID: id, Verb: "merge", Ref: "refs/heads/main", Old: "o", New: "n", Agents: agents}
+	}
+	first := landing(1, "a1")
+	first.Conflicts = met
+	aside := landing(2, "a2")
+	aside.Ref = "refs/heads/other"
+	tests := []struct {
+		name   string
+		events []event.Event
+		want   bool
+	}{
+		{"beside what landed", []event.Event{first, &event.Landed{ID: 1, OK: true}}, true},
+		{"the landing did not happen", []event.Event{first, &event.Landed{ID: 1}}, false},
+		{"nothing landed", []event.Event{&event.Conflicted{Ref: "refs/heads/main", Tip: "t", Conflicts: met}}, true},
+		{
+			"landed later",
+			[]event.Event{first, &event.Landed{ID: 1, OK: true}, landing(2, "a2"), &event.Landed{ID: 2, OK: true}}, false,
+		},
+		{
+			"landed on another branch",
+			[]event.Event{first, &event.Landed{ID: 1, OK: true}, aside, &event.Landed{ID: 2, OK: true}}, true,
+		},
+		{"undone", []event.Event{first, &event.Landed{ID: 1, OK: true}, &event.Undone{ID: 1}}, false},
+		{
+			"tried again",
+			[]event.Event{first, &event.Landed{ID: 1, OK: true}, &event.Leased{Agent: "a2", Attempt: 2, Dir: "d"}}, false,
+		},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			var records []event.Record
+			for i, e := range append([]event.Event{
+				&event.Called{Agent: "a1", Call: &task.Call{}}, &event.Called{Agent: "a2", Call: &task.Call{}},
+				&event.Leased{Agent: "a2", Attempt: 1, Dir: "d"},
+			}, tt.events...) {
+				records = append(records, event.Record{N: int64(i + 1), Event: e})
+			}
+			v := Fold(Identity{}, records)
+			if got := v.Agent("a2").Conflict; (got != nil) != tt.want {
+				t.Errorf("Conflict = %v, want one: %v", got, tt.want)
+			}
+			if got := len(v.InConflict()); (got == 1) != tt.want {
+				t.Errorf("%d agents are in conflict, want one: %v", got, tt.want)
+			}
+		})
+	}
+}
