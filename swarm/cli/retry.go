@@ -25,11 +25,17 @@ func newRetryCommand(env Env) *cli.Command {
 		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "feedback", Usage: "tell the agent `TEXT` after its prompt; - reads it from standard input"},
 			&cli.BoolFlag{Name: "fresh", Usage: "start from the base, not from what the agent left"},
+			&cli.StringFlag{Name: "onto", Usage: "start from the commit `TIP`, such as main, with the agent's own patch on top"},
 		}, driveFlags()...),
 		Description: `Starts a new attempt of agents that have ended, completed or not. It goes on with
 what the last attempt left: those changes are in its workspace, staged. With
 --fresh it starts from the base. What was said of earlier attempts follows the
 prompt, oldest first; without --feedback the reason of a rejection is said.
+
+--onto TIP is for a patch that conflicts with what landed since. The workspace holds
+TIP with the patch of the agent on top, conflict markers included, and the agent is
+told where both sides meet. Its conversation goes on where its kind can. With
+--fresh, and for a command without a prompt, it starts from TIP without the patch.
 
 Nothing of an earlier attempt is overwritten: its patch, output and ref stay. In a
 run that goes on the agent is queued and the command returns; else the attempt
@@ -38,6 +44,7 @@ runs here.
 Examples:
   swarm retry a3 --feedback "keep the exported names"
   swarm retry k3x9q2/a3 k3x9q2/a7 --fresh
+  swarm retry a7 --onto main
   git diff --stat | swarm retry a3 --feedback -`,
 		Action: func(c *cli.Context) error { return retryAction(c, env) },
 	}
@@ -64,6 +71,10 @@ func retryAction(c *cli.Context, env Env) error {
 	if err != nil {
 		return err
 	}
+	onto, err := p.ontoOf(c, s)
+	if err != nil {
+		return err
+	}
 	if s.view.Status == store.RunRunning {
 		return p.retryLive(c, s, wishes)
 	}
@@ -77,7 +88,7 @@ func retryAction(c *cli.Context, env Env) error {
 		s.named[i] = s.view.Agent(a.ID)
 	}
 	if wishes, err = retryWishes(s, feedback, c.Bool("fresh")); err == nil {
-		err = p.retryOwned(c, drive, ownedRun{s.run, owner, wishes})
+		err = p.retryOwned(c, drive, ownedRun{s.run, owner, wishes, onto})
 	}
 	return errors.Join(err, owner.Close())
 }
@@ -199,6 +210,7 @@ type ownedRun struct {
 	run    *store.Run
 	owner  *store.Owner
 	wishes []engine.RetryRequest
+	onto   onto
 }
 
 // retryOwned runs the attempts here.
@@ -224,6 +236,9 @@ func (p *place) retryOwned(c *cli.Context, drive driveFlagsRead, r ownedRun) err
 	}
 	b, err := p.bench(c.Context, r.run, r.owner)
 	if err != nil {
+		return err
+	}
+	if r.wishes, err = b.wishesOnto(c.Context, r.onto, r.wishes); err != nil {
 		return err
 	}
 	drive.contact.lay(&b.contact)

@@ -43,6 +43,9 @@ type attempt struct {
 	continued *event.Continued
 	// from is the work of an earlier attempt that it goes on with.
 	from *task.Patch
+	// onto is the commit that it starts from in place of its call's base; empty:
+	// that is where it starts.
+	onto git.Hash
 	// join are the patches its base is made of, joined whose they are.
 	join   []task.Patch
 	joined []task.ID
@@ -175,6 +178,8 @@ func (t *attempt) base(ctx context.Context) (git.Hash, *ending) {
 	switch {
 	case t.from != nil:
 		return git.Hash(t.from.Base), nil
+	case t.onto != "":
+		return t.onto, nil
 	case len(t.join) == 0:
 		return git.Hash(t.call.Base), nil
 	}

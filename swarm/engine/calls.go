@@ -9,6 +9,7 @@ import (
 	"agentswarm/swarm/event"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
+	"agentswarm/worktree/git"
 )
 
 // Start takes a call: journals it, queues it and returns its id. A call that
@@ -152,6 +153,12 @@ type RetryRequest struct {
 	// captured. Of shared calls it does the first only: what others have seen is
 	// not taken back.
 	Fresh bool
+	// Onto is the commit that the attempts start from; empty: where the last ones
+	// did. It is for agents with a workspace of their own.
+	Onto git.Hash
+	// From is the work on Onto that an attempt goes on with, by agent; those that
+	// are not named start from Onto itself.
+	From map[task.ID]*task.Patch
 }
 
 // ErrOver answers a wish for another attempt that came when the run was about
@@ -192,8 +199,16 @@ func (e *Engine) Retry(r RetryRequest) (err error) {
 				err = &NotEndedError{Agent: id}
 				return
 			}
-			wish := &event.RetryAsked{Agent: id, After: a.attempt, Feedback: r.Feedback, Fresh: r.Fresh}
-			if !r.Fresh || a.call.Shared {
+			wish := &event.RetryAsked{
+				Agent: id, After: a.attempt, Feedback: r.Feedback, Fresh: r.Fresh, Onto: string(r.Onto),
+			}
+			switch {
+			case r.Onto != "" && a.call.Shared:
+				err = fmt.Errorf("%s works in the shared workspace, which stays on its base", id)
+				return
+			case r.Onto != "":
+				wish.From = r.From[id]
+			case !r.Fresh || a.call.Shared:
 				wish.From = a.result.Done().Patch
 			}
 			wishes = append(wishes, wish)

@@ -32,9 +32,13 @@ func (e *Engine) continues(a *agentState) *event.Continued {
 	if _, err := os.Lstat(kept); err != nil && len(kind.Sessions) > 0 {
 		return nil
 	}
+	from := done.Patch
+	if a.retry != nil && a.retry.Onto != "" && a.retry.After >= done.SessionAttempt {
+		from = a.retry.From // the same work on another base
+	}
 	return &event.Continued{
 		Agent: a.id, Attempt: a.attempt, Of: done.SessionAttempt, Session: done.Session,
-		Used: done.Conversation, From: done.Patch,
+		Used: done.Conversation, From: from,
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"agentswarm/swarm/event"
 	"agentswarm/swarm/task"
+	"agentswarm/worktree/git"
 )
 
 // dispatch starts what may start. It runs on the loop.
@@ -68,7 +69,7 @@ func (e *Engine) begin(life context.Context, a *agentState) {
 	}
 	try.unheard = slices.Clone(a.words)
 	if a.retry != nil {
-		try.from = a.retry.From
+		try.from, try.onto = a.retry.From, git.Hash(a.retry.Onto)
 	}
 	try.parent = e.parentOf(a.call)
 	if a.owed == nil {

@@ -1,0 +1,108 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/urfave/cli/v2"
+
+	"agentswarm/merge"
+	"agentswarm/swarm/engine"
+	"agentswarm/swarm/store"
+	"agentswarm/swarm/task"
+	"agentswarm/worktree/git"
+)
+
+// onto is the new base of attempts; the zero value is none.
+type onto struct {
+	tip  git.Hash
+	name string // what the user calls it
+}
+
+// ontoOf reads --onto, and refuses it where it can do nothing.
+func (p *place) ontoOf(c *cli.Context, s *selection) (onto, error) {
+	if !c.IsSet("onto") {
+		return onto{}, nil
+	}
+	name := c.String("onto")
+	if name == "" {
+		return onto{}, usagef("retry: --onto is empty; name a branch or a commit, such as main")
+	}
+	if s.view.Status == store.RunRunning {
+		return onto{}, &UsageError{
+			Text:   fmt.Sprintf("retry: run %s is still running, and --onto needs one that has ended", s.run.ID),
+			Advice: fmt.Sprintf("wait for it with `%s wait %s`", p.env.Calls, s.run.ID),
+		}
+	}
+	for _, a := range s.named {
+		if a.Call.Shared {
+			return onto{}, usagef("retry: %s works in the shared workspace of its run, which stays on its base; leave --onto out", a.ID)
+		}
+	}
+	tip, err := p.repo.Commit(c.Context, name)
+	if err != nil {
+		return onto{}, usagef("retry: --onto %s: no such commit here", name)
+	}
+	return onto{tip: tip, name: name}, nil
+}
+
+// wishesOnto are the wishes on a new base: each agent is told of its own patch
+// there.
+func (b *bench) wishesOnto(ctx context.Context, o onto, wishes []engine.RetryRequest) ([]engine.RetryRequest, error) {
+	if o.tip == "" {
+		return wishes, nil
+	}
+	v := b.owner.View()
+	var all []engine.RetryRequest
+	for _, w := range wishes {
+		for _, id := range w.Agents {
+			wish := engine.RetryRequest{Agents: []task.ID{id}, Feedback: w.Feedback, Fresh: w.Fresh, Onto: o.tip}
+			a := v.Agent(id)
+			if !w.Fresh && patchOf(a) != nil && task.Prompt(a.Call.Input) != "" {
+				if err := b.bringOnto(ctx, o, v, &wish); err != nil {
+					return nil, err
+				}
+			}
+			all = append(all, wish)
+		}
+	}
+	return all, nil
+}
+
+// bringOnto gives one agent its own patch on the new base.
+func (b *bench) bringOnto(ctx context.Context, o onto, v *store.View, wish *engine.RetryRequest) error {
+	id := wish.Agents[0]
+	a := v.Agent(id)
+	marked, err := b.markOnto(ctx, markOnto{agent: a, tip: o.tip, name: o.name, labels: &merge.Labels{}})
+	if err != nil {
+		return err
+	}
+	if marked.Commit == o.tip {
+		return &UsageError{
+			Text:   fmt.Sprintf("retry: %s has nothing that %s does not hold already", id, o.name),
+			Advice: fmt.Sprintf("`--fresh --onto %s` has it begin anew there", o.name),
+		}
+	}
+	patch, err := b.patchBetween(ctx, task.Patch{
+		Ref: marked.hold, Base: string(o.tip), Commit: string(marked.Commit), File: patchOf(a).File,
+	})
+	if err != nil {
+		return err
+	}
+	wish.From = map[task.ID]*task.Patch{id: patch}
+	brief := engine.OntoBrief{Branch: o.name, Conflict: marked.Conflict, Said: wish.Feedback}
+	for _, f := range marked.Marks {
+		brief.Marked = append(brief.Marked, f.Path)
+	}
+	if a.Conflict != nil {
+		for _, other := range a.Conflict.With {
+			if met := v.Agent(other); met != nil {
+				brief.Others = append(brief.Others, engine.OntoOther{
+					ID: string(met.ID), Title: engine.Title(met.ID, met.Call), Task: task.Prompt(met.Call.Input),
+				})
+			}
+		}
+	}
+	wish.Feedback = brief.Text()
+	return nil
+}
