@@ -335,21 +335,34 @@ Examples:
 }
 
 func buildVersion() versionReport {
+	info, _ := debug.ReadBuildInfo()
+	return versionOf(info)
+}
+
+// versionOf is the version that a build has: that of its module, else the
+// commit it was made from.
+func versionOf(info *debug.BuildInfo) versionReport {
 	v := versionReport{
-		Schema: "swarm.version/1", Version: "(devel)", Go: runtime.Version(),
+		Schema: "swarm.version/1", Version: "devel", Go: runtime.Version(),
 		System: runtime.GOOS + "/" + runtime.GOARCH,
 	}
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
+	if info == nil {
 		return v
 	}
-	if info.Main.Version != "" {
-		v.Version = info.Main.Version
-	}
+	dirty := ""
 	for _, s := range info.Settings {
-		if s.Key == "vcs.revision" {
+		switch {
+		case s.Key == "vcs.revision":
 			v.Commit = s.Value
+		case s.Key == "vcs.modified" && s.Value == "true":
+			dirty = "+dirty"
 		}
+	}
+	switch tagged := info.Main.Version; {
+	case tagged != "" && tagged != "(devel)":
+		v.Version = tagged
+	case v.Commit != "":
+		v.Version = "devel-" + v.Commit[:min(12, len(v.Commit))] + dirty
 	}
 	return v
 }

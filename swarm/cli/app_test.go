@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 	"syscall"
 	"testing"
@@ -229,6 +230,33 @@ func TestArguments(t *testing.T) {
 		got := runMain(t.Context(), "/", cmd, append([]string{"do"}, tt.give...)...)
 		if want := tt.want; want != "" && got.stderr != "swarm: "+want+"\n" || want == "" && got.code != 0 {
 			t.Errorf("arguments(%d, %d) of %q: %+v, want %q", tt.least, tt.most, tt.give, got, want)
+		}
+	}
+}
+
+// TestVersionOf: a build says its version, or the commit that it was made from.
+func TestVersionOf(t *testing.T) {
+	t.Parallel()
+	const commit = "0123456789abcdef0123456789abcdef01234567"
+	built := func(version string, settings ...debug.BuildSetting) *debug.BuildInfo {
+		return &debug.BuildInfo{Main: debug.Module{Version: version}, Settings: settings}
+	}
+	revision := debug.BuildSetting{Key: "vcs.revision", Value: commit}
+	tests := []struct {
+		name string
+		give *debug.BuildInfo
+		want string
+	}{
+		{"a release", built("v1.2.3", revision), "v1.2.3"},
+		{"a commit after a release", built("v1.2.4-0.20261127000000-0123456789ab", revision), "v1.2.4-0.20261127000000-0123456789ab"},
+		{"a commit", built("(devel)", revision), "devel-0123456789ab"},
+		{"a changed checkout", built("", revision, debug.BuildSetting{Key: "vcs.modified", Value: "true"}), "devel-0123456789ab+dirty"},
+		{"go run", built("(devel)"), "devel"},
+		{"nothing is known", nil, "devel"},
+	}
+	for _, tt := range tests {
+		if got := versionOf(tt.give).Version; got != tt.want {
+			t.Errorf("%s: version is %q, want %q", tt.name, got, tt.want)
 		}
 	}
 }

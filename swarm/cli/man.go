@@ -15,19 +15,25 @@ import (
 
 func newManCommand(env Env) *cli.Command {
 	return &cli.Command{
-		Name:  "man",
-		Usage: "print the manual page",
-		Description: `Prints the manual page swarm(1), made from the same text as the help of each
-command, in the language of man.
+		Name:      "man",
+		Usage:     "print the manual page",
+		ArgsUsage: "[COMMAND]",
+		Description: `Prints the manual page swarm(1), or that of one command, such as swarm-run(1). It is
+made from the same text as the help of each command, in the language of man.
 
 Examples:
   swarm man | man -l -
+  swarm man run | man -l -
   swarm man > ~/.local/share/man/man1/swarm.1`,
 		Action: func(c *cli.Context) error {
-			if _, err := arguments(c, 0, 0); err != nil {
+			args, err := arguments(c, 0, 1)
+			if err != nil {
 				return err
 			}
-			return writeMan(env.Stdout, c.App)
+			if len(args) == 0 {
+				return writeMan(env.Stdout, c.App)
+			}
+			return writeCommandMan(env.Stdout, c.App, args[0])
 		},
 	}
 }
@@ -62,6 +68,29 @@ func writeMan(w io.Writer, app *cli.App) error {
 	m.table("FILES", filesOfSwarm())
 	m.macro("SH", "EXAMPLES")
 	m.examples(app.Description)
+	_, err := io.WriteString(w, m.b.String())
+	return err
+}
+
+// writeCommandMan writes the manual page of one command.
+func writeCommandMan(w io.Writer, app *cli.App, name string) error {
+	command := app.Command(name)
+	if command == nil || command.Hidden {
+		return usagef("man: %s has no command %q", app.Name, name)
+	}
+	page := app.Name + "-" + command.Name
+	m := &manPage{}
+	m.b.WriteString(`.\" Made by ` + "`swarm man " + command.Name + "`" + `; changes belong there.` + "\n")
+	m.raw(fmt.Sprintf(`.TH "%s" "1" "%s" "%s" "User Commands"`, // a date takes no escapes
+		strings.ToUpper(page), manDate(), roff(app.Name+" "+buildVersion().Version)))
+	m.macro("SH", "NAME")
+	m.text(page + ` - ` + command.Usage)
+	m.macro("SH", "DESCRIPTION")
+	m.command([]*cli.Command{command})
+	m.macro("SH", "FLAGS OF EVERY COMMAND")
+	m.flags(app.Flags)
+	m.macro("SH", "SEE ALSO")
+	m.text(app.Name + "(1)")
 	_, err := io.WriteString(w, m.b.String())
 	return err
 }

@@ -151,3 +151,24 @@ func TestManHasTheEnvironment(t *testing.T) {
 		t.Errorf("only %d reads of the environment were found; is the source read rightly?", found)
 	}
 }
+
+// TestManOfACommand: each command has a page of its own with its flags.
+func TestManOfACommand(t *testing.T) {
+	t.Parallel()
+	app, _ := manText(t)
+	for _, c := range app.Commands {
+		if c.Hidden {
+			continue
+		}
+		var b strings.Builder
+		if err := writeCommandMan(&b, app, c.Name); err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(b.String(), "SWARM-"+strings.ToUpper(c.Name)) || !strings.Contains(b.String(), ".SH \"SEE ALSO\"") {
+			t.Errorf("the page of %s has no title or no end:\n%s", c.Name, b.String())
+		}
+	}
+	if err := writeCommandMan(io.Discard, app, "nothing"); err == nil {
+		t.Error("a page of no command: want an error")
+	}
+}

@@ -1,0 +1,75 @@
+package main
+
+import (
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// releaseKeys are the keys at the top of the release configuration, as the
+// second version of its format has them.
+func releaseKeys() []string {
+	return []string{"version", "project_name", "before", "builds", "archives", "checksum", "sboms", "changelog", "release"}
+}
+
+// TestRelease holds the release configuration to the repository: what it names
+// is there, and what a release must have is in it.
+func TestRelease(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile(".goreleaser.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	config := string(text)
+	var parsed map[string]any
+	if err := yaml.Unmarshal(text, &parsed); err != nil {
+		t.Fatal(err)
+	}
+	keys := slices.Sorted(maps.Keys(parsed))
+	if want := slices.Sorted(slices.Values(releaseKeys())); !slices.Equal(keys, want) {
+		t.Errorf("keys are %q, want %q", keys, want)
+	}
+	for _, want := range []string{
+		"version: 2\n", "goos: [linux, darwin]", "goarch: [amd64, arm64]", "algorithm: sha256", "artifacts: archive",
+		"CGO_ENABLED=0", `ldflags: ["-s -w"]`, "src: bin/release/man/*", "src: bin/release/completions/*",
+	} {
+		if !strings.Contains(config, want) {
+			t.Errorf("it lacks %q", want)
+		}
+	}
+	for _, name := range []string{"LICENSE", "README.md", "CHANGELOG.md", filepath.Join(".ci", "release-files")} {
+		if !strings.Contains(config, filepath.ToSlash(name)) {
+			t.Errorf("it does not name %s", name)
+		}
+		at, err := os.Stat(name)
+		if err != nil {
+			t.Error(err)
+		} else if name == filepath.Join(".ci", "release-files") && at.Mode()&0o100 == 0 {
+			t.Errorf("%s cannot be run", name)
+		}
+	}
+}
+
+// TestContainerfile: the image builds with the release of Go that go.mod asks
+// for.
+func TestContainerfile(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("Containerfile")
+	if err != nil {
+		t.Fatal(err)
+	}
+	mod, err := os.ReadFile("go.mod")
+	if err != nil {
+		t.Fatal(err)
+	}
+	wants := regexp.MustCompile(`(?m)^go (\d+\.\d+)`).FindSubmatch(mod)
+	if wants == nil || !strings.Contains(string(text), "golang:"+string(wants[1])+" ") {
+		t.Errorf("the image does not build with go %s", wants[1])
+	}
+}
