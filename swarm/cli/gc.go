@@ -319,37 +319,38 @@ func (g *collector) pool(ctx context.Context) error {
 const binaryAge = 7 * 24 * time.Hour
 
 // binaries removes kept copies of swarm that have not been used for a week,
-// but for the running one, unless a run is live.
+// but for the running one, unless a run is live in any repository.
 func (g *collector) binaries(context.Context) error {
-	entries, err := g.state.Runs()
-	if err != nil {
+	if live, err := g.state.AnyLive(); err != nil || live {
 		return err
-	}
-	for _, e := range entries {
-		if e.Run.Live() {
-			return nil
-		}
 	}
 	build, err := store.Build(g.env.Self)
 	if err != nil {
 		return err
 	}
-	self := g.state.Bin(build)
-	root := filepath.Dir(filepath.Dir(self))
+	self := filepath.Dir(g.state.Bin(build))
+	for _, root := range []string{filepath.Dir(self), g.state.OwnBins()} {
+		if err := g.oldBinaries(root, self); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// oldBinaries removes the copies below a folder, but for the one to keep.
+func (g *collector) oldBinaries(root, keep string) error {
 	builds, err := os.ReadDir(root)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("look for old binaries: %w", err)
 	}
-	builds = slices.DeleteFunc(builds, func(b os.DirEntry) bool {
-		return b.Name() == filepath.Base(filepath.Dir(self))
-	})
 	for _, b := range builds {
+		dir := filepath.Join(root, b.Name())
 		info, err := b.Info()
-		if err != nil || g.now.Sub(info.ModTime()) < binaryAge {
+		if err != nil || dir == keep || g.now.Sub(info.ModTime()) < binaryAge {
 			continue
 		}
 		if !g.dry {
-			if err := os.RemoveAll(filepath.Join(root, b.Name())); err != nil {
+			if err := os.RemoveAll(dir); err != nil {
 				return fmt.Errorf("remove an old binary: %w", err)
 			}
 		}

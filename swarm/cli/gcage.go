@@ -10,22 +10,27 @@ import (
 // retention is what the user says about what is kept. No agent says it for
 // them: it could point to a file of its own.
 func (p *place) retention() (config.Retention, error) {
-	if p.personal("saying what is kept") != nil {
-		none, err := config.Load()
-		if err != nil {
-			return config.Retention{}, err
-		}
-		return none.Retention, nil
+	c, err := p.ownConfig()
+	if err != nil {
+		return config.Retention{}, err
+	}
+	return c.Retention, nil
+}
+
+// ownConfig is what the user's own file says; nothing where an agent asks.
+func (p *place) ownConfig() (*config.Config, error) {
+	if p.personal("reading the user's own configuration") != nil {
+		return config.Load()
 	}
 	source, err := config.ReadUser(p.lookup)
 	if err != nil {
-		return config.Retention{}, refused(err)
+		return nil, refused(err)
 	}
 	c, err := config.Load(source)
 	if err != nil {
-		return config.Retention{}, refused(err)
+		return nil, refused(err)
 	}
-	return c.Retention, nil
+	return c, nil
 }
 
 // baseSize is what shared checkouts may take; 0 where nothing is said. What is

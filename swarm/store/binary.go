@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"time"
 )
 
 // Build names the content of a Go binary without reading all of it: by how it
@@ -32,7 +33,9 @@ func Build(path string) (string, error) {
 func (s *State) Binary(build, source string) (string, error) {
 	path := s.Bin(build)
 	if there, err := Build(path); err == nil && there == build {
-		return path, nil
+		// Its folder says when it was last used.
+		now := time.Now()
+		return path, os.Chtimes(filepath.Dir(path), now, now)
 	}
 	if err := makeFolder(filepath.Dir(path)); err != nil {
 		return "", err

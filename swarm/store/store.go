@@ -111,7 +111,32 @@ func (s *State) Trash() string { return filepath.Join(s.Dir, "trash") }
 
 // Bin is where the binary of a build is kept.
 func (s *State) Bin(build string) string {
-	return filepath.Join(s.Dir, "bin", fileName(build), "swarm")
+	// The profile of AppArmor wants one folder above "bin" (apparmor.copies).
+	return filepath.Join(filepath.Dir(s.Dir), "shared", "bin", fileName(build), "swarm")
+}
+
+// OwnBins is where older versions kept a copy for each repository.
+func (s *State) OwnBins() string { return filepath.Join(s.Dir, "bin") }
+
+// AnyLive reports whether a run of the user is live, in any repository.
+func (s *State) AnyLive() (bool, error) {
+	root := filepath.Dir(s.Dir)
+	folders, err := os.ReadDir(root)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return false, fmt.Errorf("look for live runs: %w", err)
+	}
+	for _, f := range folders {
+		entries, err := (&State{Dir: filepath.Join(root, f.Name())}).Runs()
+		if err != nil {
+			return false, err
+		}
+		for _, e := range entries {
+			if e.Run.Live() {
+				return true, nil
+			}
+		}
+	}
+	return false, nil
 }
 
 // Trust is the folder of the user's approvals.
