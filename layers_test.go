@@ -36,7 +36,7 @@ func layers() [][]string {
 		3: {
 			"swarm/agent/claude", "swarm/agent/codex", "swarm/agent/command", "swarm/agent/gemini",
 			"swarm/agent/opencode", "swarm/agent/pi", "swarm/agent/qwen", "swarm/builtin", "swarm/engine", "swarm/fleet",
-			"swarm/lab", "swarm/ledger",
+			"swarm/lab", "swarm/landing", "swarm/ledger",
 		},
 		4: {
 			"swarm/agent/agenttest", "swarm/agent/kinds", "swarm/bench", "swarm/config", "swarm/control", "swarm/fanout",

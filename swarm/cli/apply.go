@@ -75,7 +75,7 @@ func applyAction(c *cli.Context, env Env) error {
 	}
 	o, err := p.apply(c.Context, s, a, owner)
 	if err = errors.Join(err, owner.Close()); err != nil {
-		return err
+		return p.misfit(c.Context, s, a, err)
 	}
 	if c.Bool("json") {
 		return printJSON(env.Stdout, o)
@@ -105,6 +105,9 @@ func (p *place) apply(ctx context.Context, s *selection, a *store.Agent, owner *
 	defer text.Close()
 	intent := &event.Intended{
 		ID: len(v.Landings) + 1, Verb: verbApply, Dirs: []string{p.repo.TopLevel}, Agents: []task.ID{a.ID}, Attempt: a.Attempt,
+	}
+	if a.Copy > 0 {
+		intent.Copies = []string{copyName(a.ID, a.Copy)}
 	}
 	journaled := false
 	applied, err := merge.Apply(ctx, merge.ApplyRequest{

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"time"
 
 	"agentswarm/swarm/proc"
@@ -28,6 +29,9 @@ type copyRecord struct {
 	// Pid and Start are the command that runs in it.
 	Pid   int    `json:"pid,omitempty"`
 	Start uint64 `json:"start,omitempty"`
+	// Resolve is set for a copy in which a conflict is resolved. It stays until
+	// the merge goes on or is given up.
+	Resolve *resolveRecord `json:"resolve,omitempty"`
 }
 
 // copied is the workspace of an agent that has ended, made anew for a person.
@@ -76,7 +80,7 @@ func (v *visit) openCopy(ctx context.Context, from leftover) (_ *copied, err err
 	}
 	name := c.Name() + ".copy"
 	c.record = copyRecord{
-		Schema: "swarm.copy/1", Attempt: from.attempt, Commit: from.commit,
+		Schema: "swarm.copy/1", Attempt: from.attempt, Commit: from.commit, Resolve: from.resolve,
 		Workspace: worktree.Workspace{
 			Name: name, Dir: filepath.Join(c.trees.Dir, name), Base: from.base,
 			Index: filepath.Join(c.Dir, "index"),
@@ -151,7 +155,7 @@ func copyFolder(run *store.Run, c *store.Copy) string {
 type remains struct {
 	what  string
 	where string // a file, a folder or a ref; empty for nowhere
-	ref   string // what it is beside a file; empty for none
+	name  string // the address that merge takes; empty for none
 }
 
 // end takes the copy away once nobody is in it. What was changed there is
@@ -230,7 +234,7 @@ func (c *copied) capture(ctx context.Context) (*worktree.Capture, []remains, err
 	case same:
 		return got, nil, c.forget(ctx, got, folder)
 	case got.Changed:
-		return got, []remains{{what: "what you changed is kept", where: got.Patch, ref: got.Ref}}, nil
+		return got, []remains{{what: "what you changed is kept", where: got.Patch, name: strings.TrimPrefix(got.Ref, copyRefs(c.Run))}}, nil
 	case got.Head != "":
 		return got, []remains{{what: "what you committed is kept", where: got.HeadRef}}, nil
 	default:
@@ -265,6 +269,12 @@ func (c *copied) forget(ctx context.Context, got *worktree.Capture, folder strin
 		}
 	}
 	return ignoreMissing(os.Remove(folder))
+}
+
+// hasRun reports whether a run is there.
+func (p *place) hasRun(id string) bool {
+	run, err := p.state.Run(id)
+	return err == nil && exists(run.Dir)
 }
 
 func ignoreMissing(err error) error {
@@ -305,6 +315,9 @@ func (g *collector) leftCopy(ctx context.Context, c *store.Copy) (kept []remains
 	}
 	if proc.Alive(k.record.Pid, k.record.Start) {
 		return nil, c.Close() // somebody is in it still
+	}
+	if k.record.Resolve != nil && k.record.Mark != "" && g.hasRun(c.Run) {
+		return []remains{{what: "a conflict is resolved there: " + resolveWays(g.env.Calls, c.Run+"/"+string(c.Agent)), where: c.Dir}}, c.Close()
 	}
 	if g.dry {
 		return []remains{{what: "what was changed in it will be kept", where: c.Dir}}, c.Close()

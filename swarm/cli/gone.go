@@ -8,6 +8,7 @@ import (
 
 	"agentswarm/merge"
 	"agentswarm/swarm/engine"
+	"agentswarm/swarm/landing"
 	"agentswarm/swarm/store"
 	"agentswarm/worktree/git"
 )
@@ -17,6 +18,8 @@ type mergeWork struct {
 	quarantine *git.Quarantine
 	request    merge.Request // without its patches
 	chosen     []*store.Agent
+	style      landing.Style // of the commits
+	resolved   string        // as in mergeRequest
 }
 
 // mergeChosen merges patches in memory. Those whose commits are gone from the
@@ -24,7 +27,7 @@ type mergeWork struct {
 // told; their patch files are still there.
 func (b *bench) mergeChosen(ctx context.Context, w mergeWork, report *mergeReport) error {
 	req := w.request
-	req.Patches = b.patches(w.chosen)
+	req.Patches = b.patches(w.chosen, w)
 	out, err := merge.Merge(ctx, w.quarantine, req)
 	if err == nil {
 		report.outcome = out
@@ -36,7 +39,7 @@ func (b *bench) mergeChosen(ctx context.Context, w mergeWork, report *mergeRepor
 	}
 	report.lost = gone
 	report.codes = append(report.codes, CodeFailed)
-	req.Patches = b.patches(there)
+	req.Patches = b.patches(there, w)
 	report.outcome, err = merge.Merge(ctx, w.quarantine, req)
 	return err
 }

@@ -24,6 +24,13 @@ func newMergeCommand(env Env) *cli.Command {
 			&cli.StringFlag{Name: "into", Usage: "land on `BRANCH` (default: the one checked out here); made at the run's base if there is none"},
 			&cli.StringFlag{Name: "verify", Usage: "run `CMD` by sh -c on the merged result first; if it fails nothing moves"},
 			&cli.BoolFlag{Name: "dry-run", Aliases: []string{"n"}, Usage: "tell what would land and what conflicts; move nothing"},
+			&cli.StringFlag{Name: "message", Aliases: []string{"m"}, Usage: "call the commit `TEXT`; of several patches only with --squash"},
+			&cli.BoolFlag{Name: "squash", Usage: "make one commit of all patches"},
+			&cli.StringSliceFlag{Name: "trailer", Usage: "add the line `KEY:VALUE` to the end of each commit message; may be given again"},
+			&cli.StringFlag{Name: "author", Usage: "make `WHO` the author: user (default), with the agent as co-author, or agent"},
+			&cli.BoolFlag{Name: "resolve", Usage: "open a workspace with the conflict of one agent in it, and land what you leave there"},
+			&cli.BoolFlag{Name: "continue", Usage: "land a conflict that is being resolved"},
+			&cli.BoolFlag{Name: "abort", Usage: "give up a conflict that is being resolved; your edits are kept"},
 			jsonFlag(),
 		},
 		Description: `Takes the patches of agents that completed, changed something and did not
@@ -32,26 +39,46 @@ only by name. They are merged in the order of the plan, in memory, each as one
 commit. One that conflicts is left out, told with its files, and does not stop
 the others.
 
+You are the author of the commits, and a Co-authored-by line names the agent and
+its model. The subject is the label or the first line of the prompt, or what the
+model of the role commit says; see -m, --squash and --trailer.
+
 The branch moves last and only if it is still where it was. Where it is checked
 out the files follow, if they are clean; else nothing moves.
+
+--resolve opens a workspace at the tip of the branch with the patch of one agent
+in it. Conflicts are between markers that show both sides and their base. On a
+terminal you get a shell there, and leaving it lands the result. Else edit the
+files and run --continue. A file that still holds a marker is refused. The
+workspace stays until --continue or --abort, also after a crash.
 
 Examples:
   swarm merge
   swarm merge k3x9q2 --into landed --verify 'go test ./...'
   swarm merge k3x9q2/a3 k3x9q2/a7
-  swarm merge -n`,
+  swarm merge -n
+  swarm merge --squash -m 'Rename Get to Lookup' --trailer 'Refs: #12'
+  swarm merge --resolve a7
+  swarm merge --continue`,
 		Action: func(c *cli.Context) error { return mergeAction(c, env) },
 	}
 }
 
 func mergeAction(c *cli.Context, env Env) error {
+	if mode, err := resolveMode(c); err != nil || mode != "" {
+		if err != nil {
+			return err
+		}
+		return resolveAction(c, env, mode)
+	}
 	p, s, err := openSelection(c, env, 0, -1)
 	if err != nil {
 		return err
 	}
 	r := mergeRequest{into: c.String("into"), verify: c.String("verify"), dry: c.Bool("dry-run")}
-	for _, a := range s.named {
-		r.named, r.attempts = append(r.named, a.ID), append(r.attempts, a.Attempt)
+	r.works = s.named
+	if r.style, err = styleFlags(c); err != nil {
+		return err
 	}
 	owner, err := p.own(c.Context, s.run)
 	if err != nil {
@@ -226,6 +253,9 @@ func (r *mergeReport) printConflict(w io.Writer, c merge.Conflict) {
 		}
 	}
 	fmt.Fprintf(w, "  kept: %s\n", strings.Join(refs, ", "))
+	if a := r.view.Agent(task.ID(c.ID)); a != nil && !r.dry {
+		fmt.Fprintf(w, "  resolve: %s\n", Printable(resolvingWays(r.calls, waysOf{run: r.run, agent: a, ref: r.ref})))
+	}
 }
 
 // span is a range of lines: "4", "4-6", or "4 (none)" for a place.

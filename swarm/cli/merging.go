@@ -6,12 +6,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	"agentswarm/merge"
-	"agentswarm/swarm/agent"
-	"agentswarm/swarm/engine"
 	"agentswarm/swarm/event"
 	"agentswarm/swarm/proc"
 	"agentswarm/swarm/store"
@@ -29,12 +28,39 @@ const (
 
 // mergeRequest says what is to be merged, and onto what.
 type mergeRequest struct {
-	named  []task.ID // empty: all that can be
-	into   string    // a branch; empty: the one checked out here
-	verify string    // run on the merged result first
-	dry    bool      // tell, and move nothing
-	// attempts are those of the named agents whose work is taken; 0: the latest.
-	attempts []int
+	// works are the agents that were named, each with the work to take; empty: all
+	// that can be merged.
+	works  []*store.Agent
+	into   string // a branch; empty: the one checked out here
+	verify string // run on the merged result first
+	dry    bool   // tell, and move nothing
+	style  commitStyle
+	// resolved says what a person has resolved in the patch that is named, such as
+	// "text with a7"; empty: nobody has.
+	resolved string
+}
+
+// named are the agents of a request. The view shows each of them with the work
+// that is to be taken.
+func (r *mergeRequest) named(v *store.View) ([]task.ID, error) {
+	var ids []task.ID
+	for _, w := range r.works {
+		a := v.Agent(w.ID)
+		switch {
+		case slices.Contains(ids, w.ID) && a.Copy == w.Copy && a.Attempt == w.Attempt:
+			continue
+		case slices.Contains(ids, w.ID):
+			return nil, usagef("two patches of %s are named, and each is all of its work: name one", w.ID)
+		case a == nil:
+			return nil, usagef("run %s has no agent %s", v.Identity.Run, w.ID)
+		case w.Copy > 0:
+			v.Replace(a.AtCopy(w.Copy, patchOf(w)))
+		default:
+			v.Rewind(w.ID, w.Attempt)
+		}
+		ids = append(ids, w.ID)
+	}
+	return ids, nil
 }
 
 // mergeReport is what a merge did.
@@ -52,6 +78,7 @@ type mergeReport struct {
 	lost     []*store.Agent // whose commits are gone from the repository
 	codes    []Code
 	dry      bool
+	calls    string // how the program was called, for commands that follow
 }
 
 // target is the full ref that a merge lands on.
@@ -113,14 +140,15 @@ func (b *bench) merge(ctx context.Context, r mergeRequest) (*mergeReport, error)
 	if err != nil {
 		return nil, err
 	}
-	for i, attempt := range r.attempts {
-		v.Rewind(r.named[i], attempt)
+	named, err := r.named(v)
+	if err != nil {
+		return nil, err
 	}
-	report := &mergeReport{run: b.run.ID, view: v, dry: r.dry}
+	report := &mergeReport{run: b.run.ID, view: v, dry: r.dry, calls: b.env.Calls}
 	if report.ref, err = b.targetRef(ctx, r.into); err != nil {
 		return nil, err
 	}
-	chosen, skipped, err := choose(v, r.named, report.ref)
+	chosen, skipped, err := choose(v, named, report.ref)
 	if err != nil {
 		return nil, err
 	}
@@ -132,9 +160,16 @@ func (b *bench) merge(ctx context.Context, r mergeRequest) (*mergeReport, error)
 	if r.verify != "" {
 		l.check = func(ctx context.Context) (bool, error) { return b.verifyMerged(ctx, l.id, r.verify, report) }
 	}
-	err = b.mergeChosen(ctx, mergeWork{
-		quarantine: l.quarantine, chosen: chosen, request: merge.Request{Onto: l.onto, Committer: b.committer(ctx)},
-	}, report)
+	style, err := b.styleOf(ctx, r.style)
+	if err == nil {
+		err = oneMessage(style, len(chosen))
+	}
+	if err == nil {
+		err = b.mergeChosen(ctx, mergeWork{
+			quarantine: l.quarantine, chosen: chosen, style: style, resolved: r.resolved,
+			request: merge.Request{Onto: l.onto, Committer: b.committer(ctx), Squash: style.Squashed(b.run.ID, len(chosen))},
+		}, report)
+	}
 	if err == nil {
 		err = b.blame(ctx, v, report)
 	}
@@ -145,8 +180,8 @@ func (b *bench) merge(ctx context.Context, r mergeRequest) (*mergeReport, error)
 }
 
 // openLanding makes ready for a landing on the branch of the report.
-func (b *bench) openLanding(ctx context.Context, report *mergeReport) (l landing, err error) {
-	l = landing{id: len(report.view.Landings) + 1, base: report.view.Identity.Base}
+func (b *bench) openLanding(ctx context.Context, report *mergeReport) (l branchMove, err error) {
+	l = branchMove{id: len(report.view.Landings) + 1, base: report.view.Identity.Base}
 	if report.old, err = b.repo.Ref(ctx, report.ref); err != nil {
 		return l, err
 	}
@@ -173,56 +208,6 @@ func landingBase(b store.Base) git.Hash {
 
 func branchName(ref string) string { return strings.TrimPrefix(ref, "refs/heads/") }
 
-// patches are the chosen agents' patches as merge wants them.
-func (b *bench) patches(chosen []*store.Agent) []merge.Patch {
-	patches := make([]merge.Patch, 0, len(chosen))
-	for _, a := range chosen {
-		patches = append(patches, b.patchAs(a, patchOf(a)))
-	}
-	return patches
-}
-
-// patchAs is a patch of an agent as merge wants it.
-func (b *bench) patchAs(a *store.Agent, p *task.Patch) merge.Patch {
-	return merge.Patch{
-		ID: string(a.ID), Label: engine.Title(a.ID, a.Call),
-		Base: git.Hash(p.Base), Commit: git.Hash(p.Commit),
-		Subject: subject(a, p),
-		Author:  b.author(a),
-		Trailers: []string{
-			"Swarm-Run: " + b.run.ID, "Swarm-Agent: " + string(a.ID),
-		},
-	}
-}
-
-// subject is what a patch's commit is called: as a model said, where one was
-// asked. The label of an alternative says only which one it is.
-func subject(a *store.Agent, p *task.Patch) string {
-	if named, _ := a.Subject(p.Commit); named != "" {
-		return named
-	}
-	call := *a.Call
-	if call.Group != "" {
-		call.Label = ""
-	}
-	return engine.Title(a.ID, &call)
-}
-
-// author is who a patch is by: the agent and its kind, not the user.
-func (b *bench) author(a *store.Agent) git.Person {
-	kind, name := agent.KindCommand, a.Call.Agent
-	if spec := b.agents[name]; spec != nil {
-		kind = spec.Kind
-	}
-	switch name {
-	case "", kind:
-		name = kind
-	default:
-		name += " (" + kind + ")"
-	}
-	return git.Person{Name: name, Email: kind + "@swarm.localhost", When: a.Ended}
-}
-
 // committer is the user, or swarm where the user has not said who they are.
 func (b *bench) committer(ctx context.Context) git.Person {
 	if user, ok := b.repo.User(ctx); ok {
@@ -232,8 +217,8 @@ func (b *bench) committer(ctx context.Context) git.Person {
 	return git.Swarm(time.Now())
 }
 
-// landing is a merged commit on its way to a branch.
-type landing struct {
+// branchMove is a merged commit on its way to a branch.
+type branchMove struct {
 	id         int
 	quarantine *git.Quarantine
 	onto       git.Hash
@@ -244,13 +229,21 @@ type landing struct {
 }
 
 // land checks the merged result and moves the branch to it.
-func (b *bench) land(ctx context.Context, l landing, report *mergeReport) error {
+func (b *bench) land(ctx context.Context, l branchMove, report *mergeReport) error {
 	out := report.outcome
 	report.new = out.Commit
 	if len(out.Conflicts) > 0 {
 		report.codes = append(report.codes, CodeConflict)
 	}
-	if len(out.Landed) == 0 || report.dry {
+	switch {
+	case report.dry:
+		return nil
+	case len(out.Landed) == 0 && len(out.Conflicts) > 0:
+		_, err := b.owner.Append(&event.Conflicted{
+			Ref: report.ref, Tip: string(l.onto), Conflicts: conflicts(out.Conflicts),
+		})
+		return err
+	case len(out.Landed) == 0:
 		return nil
 	}
 	// The name has the commit in it: a landing that is given up leaves its
@@ -280,6 +273,9 @@ func (b *bench) land(ctx context.Context, l landing, report *mergeReport) error 
 	}
 	for _, landed := range out.Landed {
 		intent.Agents = append(intent.Agents, task.ID(landed.ID))
+		if a := report.view.Agent(task.ID(landed.ID)); a.Copy > 0 {
+			intent.Copies = append(intent.Copies, copyName(a.ID, a.Copy))
+		}
 	}
 	journaled := false
 	moved, err := merge.Land(ctx, merge.LandRequest{

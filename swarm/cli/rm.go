@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -13,6 +14,7 @@ import (
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/event"
 	"agentswarm/swarm/store"
+	"agentswarm/worktree/git"
 )
 
 func newRmCommand(env Env) *cli.Command {
@@ -209,27 +211,39 @@ func (p *place) precious(ctx context.Context, run *store.Run, v *store.View) (wh
 		return fmt.Sprintf("has %s that landed nowhere: %s", Count(len(unlanded), "patch", "patches"), labels(unlanded)),
 			"merge them first, or give --force", nil
 	}
-	return p.preciousCopies(ctx, run)
+	return p.preciousCopies(ctx, run, v)
 }
 
 // preciousCopies is precious of what people did in copies of a run's
-// workspaces. Nothing records where that landed: whether it still counts is
-// theirs to say.
-func (p *place) preciousCopies(ctx context.Context, run *store.Run) (why, advice string, err error) {
+// workspaces and did not merge or apply.
+func (p *place) preciousCopies(ctx context.Context, run *store.Run, v *store.View) (why, advice string, err error) {
 	// The folder of one that is open goes only once what was changed in it has
 	// a ref.
 	open, err := run.Copies()
 	if err != nil {
 		return "", "", err
 	}
+	for _, c := range open {
+		var record copyRecord
+		if err := c.Read(&record); err == nil && record.Resolve != nil {
+			return fmt.Sprintf("has a conflict of %s that is being resolved: %s", c.Agent, c.Dir),
+				resolveWays(p.env.Calls, run.ID+"/"+string(c.Agent)), nil
+		}
+	}
 	if len(open) > 0 {
 		return fmt.Sprintf("has a copy of %s that is open: %s", open[0].Agent, open[0].Dir),
 			fmt.Sprintf("leave it first; one that a crash left is captured by `%s gc`", p.env.Calls), nil
 	}
 	refs, err := p.repo.RefsUnder(ctx, copyRefs(run.ID))
-	if err != nil || len(refs) == 0 {
+	if err != nil {
 		return "", "", err
 	}
+	landed := landedCopies(v)
+	maps.DeleteFunc(refs, func(ref string, _ git.Hash) bool { return landed[strings.TrimPrefix(ref, copyRefs(run.ID))] })
+	if len(refs) == 0 {
+		return "", "", nil
+	}
 	return "has what was changed in copies of its workspaces: " + listed(slices.Sorted(maps.Keys(refs)), 5),
-		"delete the refs that you need no more by `git update-ref -d`, or give --force", nil
+		fmt.Sprintf("merge them by address, such as `%s merge %s/a1-1`, delete the refs by `git update-ref -d`, or give --force",
+			p.env.Calls, run.ID), nil
 }

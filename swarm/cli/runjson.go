@@ -75,6 +75,7 @@ type agentObject struct {
 	Reviewed   *bool          `json:"reviewed,omitempty"` // by an agent: whether it passed
 	Problems   []string       `json:"problems,omitempty"` // that reviewer found
 	Landed     *bool          `json:"landed,omitempty"`
+	Conflict   *metObject     `json:"conflict,omitempty"` // by which a merge left it out
 	Review     *reviewObject  `json:"review,omitempty"`
 	DependsOn  []string       `json:"depends_on,omitempty"`
 	Patch      *patchObject   `json:"patch,omitempty"`
@@ -135,6 +136,20 @@ type conflictObject struct {
 	Paths []string     `json:"paths"`
 	Hunks []event.Hunk `json:"hunks,omitempty"`
 	Text  string       `json:"text,omitempty"`
+}
+
+// metObject is the conflict that stands between a patch and a branch.
+type metObject struct {
+	Ref string `json:"ref"`
+	Tip string `json:"tip"` // where the branch was
+	conflictObject
+}
+
+func newMetObject(c *store.Conflict) *metObject {
+	if c == nil {
+		return nil
+	}
+	return &metObject{Ref: c.Ref, Tip: c.Tip, conflictObject: newConflictObjects([]event.Conflict{c.Conflict})[0]}
 }
 
 func newConflictObjects(all []event.Conflict) []conflictObject {
@@ -284,6 +299,7 @@ func newAgentObject(c engine.Config, v *store.View, a *store.Agent, now time.Tim
 	}
 	work := r.Done()
 	changed, landed := work.Patch != nil, len(a.Landings) > 0
+	o.Conflict = newMetObject(a.Conflict)
 	o.Changed = &changed
 	if changed {
 		o.Landed = &landed

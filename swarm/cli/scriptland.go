@@ -139,17 +139,20 @@ func rejection(v *store.View, patches []workflow.Patch) string {
 }
 
 // mergeAndLand merges the patches onto the branch and moves it there.
-func (t *scriptTools) mergeAndLand(ctx context.Context, l landing, r workflow.LandRequest, report *mergeReport) (*script.Landing, error) {
+func (t *scriptTools) mergeAndLand(ctx context.Context, l branchMove, r workflow.LandRequest, report *mergeReport) (*script.Landing, error) {
 	b := t.bench
 	req := merge.Request{Onto: l.onto, Committer: b.committer(ctx)}
+	style, err := b.styleOf(ctx, commitStyle{})
+	if err != nil {
+		return nil, err
+	}
 	for _, p := range r.Patches {
 		a := report.view.Agent(p.Agent)
 		if a == nil {
 			return nil, fmt.Errorf("land: run %s has no agent %s", b.run.ID, p.Agent)
 		}
-		req.Patches = append(req.Patches, b.patchAs(a, p.Patch))
+		req.Patches = append(req.Patches, b.commitOf(a, p.Patch, style))
 	}
-	var err error
 	if report.outcome, err = merge.Merge(ctx, l.quarantine, req); err != nil {
 		return nil, err
 	}

@@ -22,7 +22,7 @@ type selection struct {
 	run   *store.Run
 	view  *store.View
 	named []*store.Agent
-	// earlier is set where one is named as an earlier attempt left it.
+	// earlier is set where an earlier attempt or a copy is named.
 	earlier bool
 }
 
@@ -49,7 +49,7 @@ func openSelection(c *cli.Context, env Env, least, most int) (*place, *selection
 func (p *place) selectRun(ctx context.Context, addresses []string) (*selection, error) {
 	s, err := p.selectAttempts(ctx, addresses)
 	if err == nil && s.earlier {
-		return nil, usagef("an earlier attempt is named; diff, show, merge and apply alone take one")
+		return nil, usagef("an earlier attempt or a copy is named; only diff, show, merge and apply take one")
 	}
 	return s, err
 }
@@ -64,10 +64,9 @@ func (p *place) selectAttempts(ctx context.Context, addresses []string) (*select
 		addresses = []string{""}
 	}
 	s := &selection{}
-	var ids []task.ID
-	var attempts []int
+	var named []namedWork
 	for _, text := range addresses {
-		a, attempt, err := p.resolveAttempt(text)
+		a, which, err := p.resolveWork(text)
 		if err != nil {
 			return nil, refused(err)
 		}
@@ -77,47 +76,78 @@ func (p *place) selectAttempts(ctx context.Context, addresses []string) (*select
 		}
 		s.run = a.Run
 		if a.Agent != "" {
-			ids, attempts = append(ids, a.Agent), append(attempts, attempt)
+			which.agent = a.Agent
+			named = append(named, which)
 		}
 	}
 	var err error
 	if s.view, err = p.settle(ctx, s.run); err != nil {
 		return nil, err
 	}
-	for i, id := range ids {
-		agent := s.view.Agent(id)
+	for _, w := range named {
+		agent := s.view.Agent(w.agent)
 		if agent == nil {
-			return nil, usagef("run %s has no agent %s", s.run.ID, id)
+			return nil, usagef("run %s has no agent %s", s.run.ID, w.agent)
 		}
-		if n := attempts[i]; n > 0 && n != agent.Attempt {
-			then := agent.At(n)
-			if then == nil {
-				return nil, usagef("attempt %d of %s holds no patch%s", n, id, earlierPatches(agent))
-			}
-			agent, s.earlier = then, true
+		then, err := p.workOf(ctx, s.run, agent, w)
+		if err != nil {
+			return nil, err
 		}
-		s.named = append(s.named, agent)
+		s.earlier = s.earlier || then != agent
+		s.named = append(s.named, then)
 	}
 	return s, nil
 }
 
-// resolveAttempt resolves an address that may end in the number of an attempt, as
-// a7.1 does; 0 where it does not.
-func (p *place) resolveAttempt(text string) (store.Address, int, error) {
+// namedWork is work of an agent that an address names.
+type namedWork struct {
+	agent   task.ID
+	attempt int // 0: the latest
+	copied  int // the copy of its workspace; 0: none
+}
+
+// workOf is the agent with the work that was named.
+func (p *place) workOf(ctx context.Context, run *store.Run, a *store.Agent, w namedWork) (*store.Agent, error) {
+	switch {
+	case w.copied > 0:
+		patch, err := p.copyPatch(ctx, run, a.ID, w.copied)
+		if err != nil {
+			return nil, err
+		}
+		return a.AtCopy(w.copied, patch), nil
+	case w.attempt > 0 && w.attempt != a.Attempt:
+		then := a.At(w.attempt)
+		if then == nil {
+			return nil, usagef("attempt %d of %s holds no patch%s", w.attempt, a.ID, earlierPatches(a))
+		}
+		return then, nil
+	default:
+		return a, nil
+	}
+}
+
+// resolveWork resolves an address that may end in the number of an attempt, as
+// a7.1 does, or in that of a copy, as a7-1 does.
+func (p *place) resolveWork(text string) (store.Address, namedWork, error) {
 	a, err := p.state.Resolve(text)
 	missing := (*store.NotFoundError)(nil)
-	at := strings.LastIndexByte(text, '.')
+	at := strings.LastIndexAny(text, ".-")
 	if !errors.As(err, &missing) || at < 0 {
-		return a, 0, err
+		return a, namedWork{}, err
 	}
 	n, bad := strconv.Atoi(text[at+1:])
 	if bad != nil || n < 1 {
-		return a, 0, err
+		return a, namedWork{}, err
 	}
-	if a, other := p.state.Resolve(text[:at]); other == nil && a.Agent != "" {
-		return a, n, nil
+	found, other := p.state.Resolve(text[:at])
+	switch {
+	case other != nil || found.Agent == "":
+		return a, namedWork{}, err
+	case text[at] == '.':
+		return found, namedWork{attempt: n}, nil
+	default:
+		return found, namedWork{copied: n}, nil
 	}
-	return a, 0, err
 }
 
 // earlierPatches names the earlier attempts of an agent that hold a patch; empty

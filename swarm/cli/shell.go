@@ -22,8 +22,8 @@ import (
 
 // aboutVisits is the part of the help that shell and exec have in common.
 const aboutVisits = `While the agent runs it is its very workspace: what you change becomes part of its
-patch. Once it has ended it is a copy of what it left; what you change there is
-kept as a patch of its own.`
+patch. Once it has ended it is a copy of what it left. Your change there is kept as
+a patch with an address of its own, such as a3-1, which diff, merge and apply take.`
 
 func newShellCommand(env Env) *cli.Command {
 	return &cli.Command{
@@ -360,8 +360,8 @@ func (v *visit) sayKept(r remains) {
 		return
 	}
 	v.say("%s: %s", r.what, r.where)
-	if r.ref != "" {
-		v.say("with the work of %s below it, as %s", v.agent.ID, r.ref)
+	if r.name != "" {
+		v.say("with the work of %s below it; merge it with: %s merge %s/%s", v.agent.ID, v.env.Calls, v.run.ID, r.name)
 	}
 }
 
@@ -370,6 +370,8 @@ type leftover struct {
 	attempt int
 	base    git.Hash
 	commit  git.Hash // empty: it changed nothing
+	// resolve is set where a conflict is to be resolved there.
+	resolve *resolveRecord
 }
 
 // left is what the latest attempt left that was captured.

@@ -59,6 +59,9 @@ type showObject struct {
 	// awaits is set for a patch that a reviewer was to look at, and none has said
 	// what it found.
 	awaits bool
+	// conflict and ways tell of a conflict and what to do about it; empty for
+	// none.
+	conflict, ways string
 }
 
 type exitObject struct {
@@ -79,6 +82,9 @@ func showAction(c *cli.Context, env Env) error {
 		return err
 	}
 	o := newShowObject(s, a)
+	if a.Conflict != nil {
+		o.conflict, o.ways = conflictText(s.view, a), conflictWays(env.Calls, s.view, a)
+	}
 	if c.Bool("json") {
 		return printJSON(env.Stdout, o)
 	}
@@ -188,6 +194,8 @@ func (p *portrait) facts(o showObject) {
 		p.line("commit", o.Patch.Commit+" ("+o.Patch.Ref+")")
 		p.line("landed", yesNo(o.Landed))
 	}
+	p.line("conflict", strings.TrimPrefix(o.conflict, "conflict "))
+	p.line("resolve", o.ways)
 	p.line("folder", o.Folder)
 	p.line("workspace", o.Workspace)
 	p.line("usage", usageText(o.Usage, o.spent))

@@ -52,6 +52,9 @@ func resultText(o agentObject) string {
 	if o.Review != nil {
 		text += ", " + o.Review.Verdict
 	}
+	if o.Conflict != nil {
+		text += ", conflict"
+	}
 	if o.Patch != nil && len(o.Patch.OutOfScope) > 0 {
 		text += ", out of scope"
 	}
@@ -133,6 +136,7 @@ func printCauses(w io.Writer, v *store.View, limit int) {
 			add(a, "changed files outside its paths: "+listed(p.OutOfScope, 3))
 		}
 		add(a, markedText(a))
+		add(a, conflictText(v, a))
 	}
 	for i, cause := range order {
 		if i == limit {
@@ -321,7 +325,7 @@ func (p *place) printNext(w io.Writer, v *store.View) {
 	}
 	review := reviewOf(v)
 	for _, a := range v.Agents {
-		if landable(review, a) == nil && len(a.Landings) == 0 && !decided[a.Call.Group] {
+		if landable(review, a) == nil && len(a.Landings) == 0 && a.Conflict == nil && !decided[a.Call.Group] {
 			unlanded++
 			group = a.Call.Group
 		}
@@ -338,6 +342,8 @@ func (p *place) printNext(w io.Writer, v *store.View) {
 		fmt.Fprintf(w, "next: %s diff %s/AGENT, then %s merge %s/AGENT\n", calls, run, calls, run)
 	case unlanded > 0:
 		fmt.Fprintf(w, "next: %s diff %s, then %s merge %s\n", calls, run, calls, run)
+	case len(v.InConflict()) > 0:
+		fmt.Fprintf(w, "next: %s\n", conflictWays(calls, v, v.InConflict()[0]))
 	case v.Status == store.RunCompleted && v.Script != nil:
 		// Its script did without the others, and a resume would not run them.
 	case slices.ContainsFunc(v.Agents, func(a *store.Agent) bool { return !isCompleted(a) }):
@@ -355,7 +361,7 @@ func leftOut(v *store.View, review string) string {
 	left := ""
 	for _, a := range v.Agents {
 		reads := a.Call.Stage != nil && a.Call.Stage.Reads
-		if patchOf(a) == nil || reads || rejected(a) || len(a.Landings) > 0 || landable(review, a) == nil {
+		if patchOf(a) == nil || reads || rejected(a) || len(a.Landings) > 0 || landable(review, a) == nil || a.Conflict != nil {
 			continue
 		}
 		if left != "" {

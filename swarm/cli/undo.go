@@ -231,6 +231,9 @@ func (b *bench) unapply(ctx context.Context, v *store.View, l *store.Landing) er
 	if l.Attempt > 0 {
 		v.Rewind(l.Agents[0], l.Attempt)
 	}
+	if err := b.showCopies(ctx, v, l.Copies); err != nil {
+		return err
+	}
 	a := v.Agent(l.Agents[0])
 	if a == nil || patchOf(a) == nil {
 		return fmt.Errorf("the patch of apply %d of run %s is gone", l.ID, b.run.ID)

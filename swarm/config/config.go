@@ -67,6 +67,8 @@ type Config struct {
 	BudgetUSD    float64
 	BudgetTime   time.Duration
 
+	CommitAuthor Author // of the commits that a merge makes
+
 	Retention Retention // what swarm gc keeps
 
 	Hooks Hooks // commands that are told of what happens

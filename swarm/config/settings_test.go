@@ -128,6 +128,9 @@ timeout = "30s" # default
 enabled = true # default
 off = [] # default
 
+[commit]
+author = "user" # default
+
 [gc]
 run_age = "0d" # default
 trash_age = "7d" # default
@@ -180,6 +183,9 @@ timeout = "9s" # from .swarm/config.toml:49
 [variants]
 enabled = false # from .swarm/config.toml:52
 off = ["gpt", "claude/x"] # from .swarm/config.toml:53
+
+[commit]
+author = "user" # default
 
 [gc]
 run_age = "0d" # default
@@ -289,7 +295,7 @@ func TestSettingsAreAll(t *testing.T) {
 		t.Errorf("Load = %+v, want %+v", again, c)
 	}
 	for _, s := range c.Settings(SettingsRequest{Jobs: 1, Secret: func(string, string) bool { return false }}) {
-		if s.Table == "gc" { // which is not for a project's file
+		if s.Table == "gc" || s.Table == "commit" { // which are not for a project's file
 			continue
 		}
 		if s.Value == nil || s.Hidden || s.Origin.Layer != Project && !strings.Contains(everyKey, s.Name) {

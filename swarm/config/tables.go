@@ -56,6 +56,9 @@ func tables() []table {
 			name: "variants", meaning: "What is said against the failure modes of models.", example: `{ off = ["claude/safety-asides"] }`,
 			keys: variantsKeys(),
 		}, {
+			name: "commit", meaning: "What commits of merges look like. For the user's own file.", example: `{ author = "user" }`,
+			keys: commitKeys(), personal: "who the author of your commits is counts in the user configuration only, and not in a repository",
+		}, {
 			name: "gc", meaning: "What `swarm gc` keeps. For the user's own file.", example: `{ trash_age = "7d" }`,
 			keys: gcKeys(), personal: "what is removed of your runs counts in the user configuration only, and not in a repository",
 		},

@@ -1,0 +1,324 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"agentswarm/merge"
+	"agentswarm/swarm/engine"
+	"agentswarm/swarm/store"
+	"agentswarm/swarm/task"
+	"agentswarm/worktree/git"
+)
+
+// resolveRecord is what a resolution needs to go on, in any later process.
+type resolveRecord struct {
+	Ref    string             `json:"ref"` // the branch
+	Tip    git.Hash           `json:"tip"` // where it was
+	Label  string             `json:"label"`
+	With   []task.ID          `json:"with,omitempty"`
+	Paths  []string           `json:"paths"`
+	Marks  []merge.MarkedFile `json:"marks,omitempty"`
+	Labels merge.Labels       `json:"labels"`
+	Verify string             `json:"verify,omitempty"` // run before it lands
+	Style  commitStyle        `json:"style,omitzero"`
+	Hold   string             `json:"hold"` // our ref on the commit with markers
+}
+
+// resolveObject is swarm.resolve/1, described in docs/json.md.
+type resolveObject struct {
+	Schema string    `json:"schema"`
+	Run    string    `json:"run"`
+	Agent  task.ID   `json:"agent"`
+	Dir    string    `json:"dir"`
+	Ref    string    `json:"ref"`
+	Tip    string    `json:"tip"`
+	With   []task.ID `json:"with,omitempty"`
+	Paths  []string  `json:"paths"`
+	// Marked are those of the paths that hold conflict markers.
+	Marked []string `json:"marked"`
+}
+
+// abortObject is swarm.abort/1, described in docs/json.md.
+type abortObject struct {
+	Schema string    `json:"schema"`
+	Run    string    `json:"run"`
+	Ref    string    `json:"ref"`
+	Agents []task.ID `json:"agents"`
+}
+
+// resolveWays names the two commands that end a resolution.
+func resolveWays(calls, address string) string {
+	return fmt.Sprintf("`%s merge --continue %s` lands what is there, `%s merge --abort %s` gives it up", calls, address, calls, address)
+}
+
+// resolveMode reads which of the three steps of a resolution is asked for;
+// empty: none.
+func resolveMode(c *cli.Context) (string, error) {
+	mode := ""
+	for _, name := range []string{"resolve", "continue", "abort"} {
+		if !c.Bool(name) {
+			continue
+		}
+		if mode != "" {
+			return "", usagef("merge: --%s and --%s exclude each other", mode, name)
+		}
+		mode = name
+	}
+	switch {
+	case mode != "" && c.Bool("dry-run"):
+		return "", usagef("merge: --%s and --dry-run exclude each other", mode)
+	case mode == "abort" && (c.IsSet("into") || c.IsSet("verify")):
+		return "", usagef("merge: --abort lands nothing; leave --into and --verify out")
+	case mode == "continue" && c.IsSet("into"):
+		return "", usagef("merge: --continue lands on the branch that --resolve named; leave --into out")
+	}
+	return mode, nil
+}
+
+func resolveAction(c *cli.Context, env Env, mode string) error {
+	if mode != "resolve" {
+		return resumeResolve(c, env, mode)
+	}
+	v, err := openVisit(c, env, 0)
+	if err != nil {
+		return err
+	}
+	if patchOf(v.agent) == nil {
+		return usagef("merge: %s", noPatch(v.agent))
+	}
+	if err := v.personal("resolving a conflict"); err != nil {
+		return err
+	}
+	r, err := v.reopen(c)
+	if err != nil {
+		return err
+	}
+	if r == nil {
+		if r, err = v.openResolve(c); err != nil {
+			return err
+		}
+	}
+	return r.work(c)
+}
+
+// resolution is the workspace of a conflict that a person resolves.
+type resolution struct {
+	*visit
+	*copied
+	record *resolveRecord
+}
+
+// reopen is the resolution of the agent that is open already; nil: there is
+// none.
+func (v *visit) reopen(c *cli.Context) (*resolution, error) {
+	open, err := v.resolutions(v.run, v.agent.ID)
+	if err != nil || len(open) == 0 {
+		return nil, err
+	}
+	r, err := v.take(open[0])
+	if err == nil && (c.IsSet("into") || c.IsSet("verify")) {
+		err = errors.Join(&UsageError{
+			Text:   fmt.Sprintf("merge: a conflict of %s is being resolved already, in %s", v.agent.ID, r.copied.record.Workspace.Dir),
+			Advice: resolveWays(v.env.Calls, v.address()),
+		}, r.Close())
+	}
+	return r, err
+}
+
+// resolutions are the copies of a run in which conflicts are resolved, of one
+// agent or, where that is empty, of all. They are not locked.
+func (p *place) resolutions(run *store.Run, agent task.ID) ([]*store.Copy, error) {
+	all, err := run.Copies()
+	return slices.DeleteFunc(all, func(c *store.Copy) bool {
+		var record copyRecord
+		return agent != "" && c.Agent != agent || c.Read(&record) != nil || record.Resolve == nil || record.Mark == ""
+	}), err
+}
+
+// take locks the copy of a resolution.
+func (v *visit) take(c *store.Copy) (*resolution, error) {
+	mine, err := v.run.TakeCopy(c.Agent, c.N)
+	if err != nil {
+		return nil, err
+	}
+	if mine == nil {
+		return nil, usagef("merge: another process has the conflict of %s open: %s", c.Agent, c.Dir)
+	}
+	k := &copied{place: v.place, Copy: mine}
+	err = mine.Read(&k.record)
+	if err == nil {
+		k.trees, err = v.copyTrees(mine, v.repo.Thaw(v.run.Frozen()))
+	}
+	if err == nil {
+		err = k.wall(v.view)
+	}
+	if err != nil {
+		return nil, errors.Join(err, mine.Close())
+	}
+	return &resolution{visit: v, copied: k, record: k.record.Resolve}, nil
+}
+
+// openResolve makes the workspace: the branch with the patch on it, conflict
+// markers included.
+func (v *visit) openResolve(c *cli.Context) (*resolution, error) {
+	if v.view.Status == store.RunRunning {
+		return nil, &UsageError{
+			Text:   fmt.Sprintf("merge: run %s is still running", v.run.ID),
+			Advice: fmt.Sprintf("wait for it with `%s wait %s`", v.env.Calls, v.run.ID),
+		}
+	}
+	ref, err := v.targetRef(c.Context, c.String("into"))
+	if err != nil {
+		return nil, err
+	}
+	tip, err := v.repo.Ref(c.Context, ref)
+	if err != nil {
+		return nil, err
+	}
+	if tip == "" {
+		return nil, usagef("merge: there is no branch %s yet, so nothing conflicts with it", branchName(ref))
+	}
+	record := &resolveRecord{Ref: ref, Tip: tip, Label: engine.Title(v.agent.ID, v.agent.Call), Verify: c.String("verify")}
+	if record.Style, err = styleFlags(c); err != nil {
+		return nil, err
+	}
+	marked, err := v.markOnto(c.Context, markOnto{agent: v.agent, tip: tip, name: branchName(ref), labels: &record.Labels})
+	if err != nil {
+		return nil, err
+	}
+	if record.Hold = marked.hold; marked.Conflict == nil {
+		if err := (&resolution{visit: v, record: record}).dropHold(c.Context); err != nil {
+			return nil, err
+		}
+		return nil, &UsageError{
+			Text:   fmt.Sprintf("merge: %s fits %s as it is; there is no conflict to resolve", v.agent.ID, branchName(ref)),
+			Advice: fmt.Sprintf("merge it with `%s merge %s`", v.env.Calls, v.workAddress()),
+		}
+	}
+	record.Paths, record.Marks = marked.Conflict.Paths, marked.Marks
+	if met := v.agent.Conflict; met != nil && met.Ref == ref {
+		record.With = met.With
+	}
+	k, err := v.openCopy(c.Context, leftover{attempt: v.agent.Attempt, base: tip, commit: marked.Commit, resolve: record})
+	if err != nil {
+		return nil, err
+	}
+	return &resolution{visit: v, copied: k, record: record}, nil
+}
+
+// workAddress is the address of the agent with the work that was named.
+func (v *visit) workAddress() string {
+	if v.agent.Copy > 0 {
+		return v.run.ID + "/" + copyName(v.agent.ID, v.agent.Copy)
+	}
+	return v.address()
+}
+
+// work has the person resolve the conflict: in a shell where there is a
+// terminal, else in their own time.
+func (r *resolution) work(c *cli.Context) error {
+	w := r.copied.record.Workspace
+	if c.Bool("json") {
+		o := resolveObject{
+			Schema: "swarm.resolve/1", Run: r.run.ID, Agent: r.Agent, Dir: w.Dir, Ref: r.record.Ref,
+			Tip: string(r.record.Tip), With: r.record.With, Paths: r.record.Paths, Marked: []string{},
+		}
+		for _, f := range r.record.Marks {
+			o.Marked = append(o.Marked, f.Path)
+		}
+		return errors.Join(printJSON(r.visit.env.Stdout, o), r.Close())
+	}
+	r.tell(r.visit.env.Stdout)
+	env := r.visit.env
+	if !detect(asWriter{env.Stdin}, env.Getenv).TTY || !detect(env.Stdout, env.Getenv).TTY {
+		fmt.Fprintf(env.Stdout, "then: %s merge --continue %s\n  or: %s merge --abort %s\n",
+			env.Calls, r.address(), env.Calls, r.address())
+		return r.Close()
+	}
+	fmt.Fprintln(env.Stdout, "This is a shell there. Leave it with `exit` to land the result, or with `exit 1` to go on later.")
+	r.argv = []string{"/bin/sh"}
+	if shell := env.Getenv("SHELL"); shell != "" {
+		r.argv = []string{shell}
+	}
+	code, err := r.inside(w.Dir, string(w.Base), r.begun)
+	if err != nil || code != 0 {
+		fmt.Fprintf(env.Stdout, "the conflict of %s stays open: %s\n", r.Agent, resolveWays(env.Calls, r.address()))
+		return errors.Join(err, r.Close())
+	}
+	return r.goOn(c)
+}
+
+// tell says where the workspace is and what is to be edited there.
+func (r *resolution) tell(w io.Writer) {
+	fmt.Fprintf(w, "%s (%s) on %s: %s\n", r.Agent, Printable(r.record.Label), Printable(branchName(r.record.Ref)),
+		Printable(r.copied.record.Workspace.Dir))
+	marked := map[string]bool{}
+	for _, f := range r.record.Marks {
+		marked[f.Path] = true
+		fmt.Fprintf(w, "  edit %s: keep the right lines and remove the conflict markers\n", Printable(f.Path))
+	}
+	for _, path := range r.record.Paths {
+		if !marked[path] {
+			fmt.Fprintf(w, "  look at %s: it cannot hold markers; leave there what is to land\n", Printable(path))
+		}
+	}
+}
+
+// abort gives a resolution up. What was changed there is kept as a copy.
+func (r *resolution) abort(c *cli.Context) error {
+	kept, err := r.end(c.Context)
+	if err != nil {
+		return err
+	}
+	env := r.visit.env
+	for _, k := range kept {
+		text := k.what
+		if k.where != "" {
+			text += ": " + k.where
+		}
+		fmt.Fprintln(env.Stderr, program+": "+Printable(text))
+	}
+	err = r.dropHold(c.Context)
+	if c.Bool("json") {
+		return errors.Join(err, printJSON(env.Stdout, abortObject{
+			Schema: "swarm.abort/1", Run: r.run.ID, Ref: r.record.Ref, Agents: []task.ID{r.Agent},
+		}))
+	}
+	fmt.Fprintf(env.Stdout, "given up: the conflict of %s with %s; its patch is as it was\n", r.Agent, Printable(branchName(r.record.Ref)))
+	return err
+}
+
+// dropHold removes the ref that held the commit with the markers.
+func (r *resolution) dropHold(ctx context.Context) error {
+	if r.record.Hold == "" {
+		return nil
+	}
+	at, err := r.visit.repo.Ref(ctx, r.record.Hold)
+	if err != nil || at == "" {
+		return err
+	}
+	return r.visit.repo.UpdateRefs(ctx, "swarm "+r.run.ID, git.RefUpdate{Ref: r.record.Hold, Old: at})
+}
+
+// markersError says that files still hold conflict markers.
+type markersError struct {
+	paths []string
+	ways  string
+}
+
+func (e *markersError) Error() string {
+	return "merge: conflict markers are left in " + strings.Join(e.paths, ", ")
+}
+
+// Hint says what would be right.
+func (e *markersError) Hint() string { return "remove them; " + e.ways }
+
+// ExitCode is that of a conflict.
+func (e *markersError) ExitCode() int { return int(CodeConflict) }

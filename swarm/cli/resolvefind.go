@@ -1,0 +1,111 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/urfave/cli/v2"
+
+	"agentswarm/swarm/store"
+	"agentswarm/swarm/task"
+)
+
+// resumeResolve goes on with a resolution, or gives it up.
+func resumeResolve(c *cli.Context, env Env, mode string) error {
+	addresses, err := arguments(c, 0, 1)
+	if err != nil {
+		return err
+	}
+	p, err := openPlace(c, env)
+	if err != nil {
+		return err
+	}
+	if err := p.personal("resolving a conflict"); err != nil {
+		return err
+	}
+	v, open, err := p.theResolution(c.Context, addresses)
+	if err != nil {
+		return err
+	}
+	v.verb = mode
+	r, err := v.take(open)
+	if err != nil {
+		return err
+	}
+	if mode == "abort" {
+		return r.abort(c)
+	}
+	if c.IsSet("verify") {
+		r.record.Verify = c.String("verify")
+	}
+	style, err := styleFlags(c)
+	if err != nil {
+		return errors.Join(err, r.Close())
+	}
+	r.record.Style.lay(style)
+	return r.goOn(c)
+}
+
+// theResolution is the one that is meant: of the agent or run named, else the
+// only one of the repository.
+func (p *place) theResolution(ctx context.Context, addresses []string) (*visit, *store.Copy, error) {
+	type found struct {
+		run  *store.Run
+		copy *store.Copy
+	}
+	var all []found
+	add := func(run *store.Run, agent task.ID) error {
+		open, err := p.resolutions(run, agent)
+		for _, c := range open {
+			all = append(all, found{run, c})
+		}
+		return err
+	}
+	if len(addresses) > 0 {
+		s, err := p.selectRun(ctx, addresses)
+		if err != nil {
+			return nil, nil, err
+		}
+		agent := task.ID("")
+		if len(s.named) > 0 {
+			agent = s.named[0].ID
+		}
+		if err := add(s.run, agent); err != nil {
+			return nil, nil, err
+		}
+	} else {
+		entries, err := p.state.Runs()
+		if err != nil {
+			return nil, nil, err
+		}
+		for _, e := range entries {
+			if err := add(e.Run, ""); err != nil {
+				return nil, nil, err
+			}
+		}
+	}
+	var names []string
+	for _, f := range all {
+		names = append(names, f.run.ID+"/"+string(f.copy.Agent))
+	}
+	switch len(all) {
+	case 0:
+		return nil, nil, &UsageError{
+			Text:   "merge: no conflict is being resolved",
+			Advice: fmt.Sprintf("begin with `%s merge --resolve AGENT`", p.env.Calls),
+		}
+	case 1:
+	default:
+		return nil, nil, usagef("merge: several conflicts are being resolved; name one of %s", listed(names, 5))
+	}
+	v, err := p.settle(ctx, all[0].run)
+	if err != nil {
+		return nil, nil, err
+	}
+	a := v.Agent(all[0].copy.Agent)
+	if a == nil {
+		return nil, nil, fmt.Errorf("run %s has no agent %s", all[0].run.ID, all[0].copy.Agent)
+	}
+	return &visit{place: p, run: all[0].run, view: v, agent: a}, all[0].copy, nil
+}

@@ -1,0 +1,225 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"agentswarm/merge"
+	"agentswarm/swarm/store"
+	"agentswarm/swarm/task"
+	"agentswarm/worktree"
+	"agentswarm/worktree/git"
+)
+
+// goOn lands what the person left. A process that dies on the way leaves the
+// workspace: the next --continue finds by the journal whether it landed.
+func (r *resolution) goOn(c *cli.Context) error {
+	owner, err := r.visit.own(c.Context, r.run)
+	if err != nil {
+		return errors.Join(err, r.Close())
+	}
+	report, got, err := r.land(c.Context, owner)
+	err = errors.Join(err, owner.Close())
+	env := r.visit.env
+	if err == nil && report != nil {
+		if c.Bool("json") {
+			err = printJSON(env.Stdout, newMergeObject(report))
+		} else {
+			r.visit.printMerge(env.Stdout, report)
+		}
+	}
+	done, kept := report == nil || report.didMove() || len(report.outcome.Empty) > 0, false
+	if report != nil && len(report.outcome.Conflicts) > 0 {
+		// The branch moved on. The result is kept under its address.
+		done, kept = true, true
+	}
+	if err != nil || !done {
+		if report != nil {
+			err = errors.Join(err, codeError(report.codes))
+		}
+		return errors.Join(err, r.stay(c.Context, env.Stdout, got))
+	}
+	if err := r.clear(c.Context, got); err != nil {
+		return err
+	}
+	switch {
+	case report == nil:
+		fmt.Fprintf(env.Stdout, "%s has landed already; its workspace is removed\n", r.Agent)
+		return nil
+	case kept:
+		fmt.Fprintf(env.Stdout, "%s has changed since, and what you did conflicts with it; resolve that with: %s merge --resolve %s/%s\n",
+			Printable(branchName(r.record.Ref)), env.Calls, r.run.ID, r.Name())
+	case len(report.outcome.Empty) > 0:
+		fmt.Fprintf(env.Stdout, "nothing of %s was left to land; to have merges leave it out: %s reject %s\n", r.Agent, env.Calls, r.address())
+	}
+	return codeError(report.codes)
+}
+
+// codeError is the exit code of a merge as an error; nil where all went well.
+func codeError(codes []Code) error {
+	if code := First(codes...); code != CodeOK {
+		return &ExitError{Code: code}
+	}
+	return nil
+}
+
+// stay keeps the resolution open, without a capture that did not land.
+func (r *resolution) stay(ctx context.Context, w io.Writer, got *worktree.Capture) error {
+	var err error
+	if got != nil {
+		err = r.forgetResult(ctx, got)
+	}
+	fmt.Fprintf(w, "the conflict of %s stays open in %s\n", r.Agent, Printable(r.copied.record.Workspace.Dir))
+	return errors.Join(err, r.Close())
+}
+
+// forgetResult takes back what a capture published.
+func (r *resolution) forgetResult(ctx context.Context, got *worktree.Capture) error {
+	var gone []git.RefUpdate
+	if got.Ref != "" {
+		gone = append(gone, git.RefUpdate{Ref: got.Ref, Old: got.Commit})
+	}
+	if got.Head != "" && got.HeadRef != "" {
+		gone = append(gone, git.RefUpdate{Ref: got.HeadRef, Old: got.Head})
+	}
+	if len(gone) == 0 {
+		return nil
+	}
+	return r.visit.repo.UpdateRefs(ctx, "swarm "+r.Name(), gone...)
+}
+
+// clear removes the workspace of a resolution that has ended.
+func (r *resolution) clear(ctx context.Context, got *worktree.Capture) error {
+	w := r.copied.record.Workspace
+	if got == nil { // it landed before this process
+		if _, err := r.end(ctx); err != nil {
+			return err
+		}
+		return r.dropHold(ctx)
+	}
+	out, err := r.trees.Release(ctx, w, got)
+	if err != nil {
+		return errors.Join(err, r.Close())
+	}
+	if out.Trashed != "" {
+		fmt.Fprintf(r.visit.env.Stderr, "%s: files that git ignores are in the trash: %s\n", program, Printable(out.Trashed))
+	}
+	return errors.Join(r.dropHold(ctx), r.Remove())
+}
+
+// land captures what is in the workspace and merges it. The report is nil
+// where an earlier process has landed it.
+func (r *resolution) land(ctx context.Context, owner *store.Owner) (*mergeReport, *worktree.Capture, error) {
+	b, err := r.visit.bench(ctx, r.run, owner)
+	if err != nil {
+		return nil, nil, err
+	}
+	v := owner.View()
+	if err := b.settleLandings(ctx, v); err != nil {
+		return nil, nil, err
+	}
+	if landedCopies(owner.View())[r.Name()] {
+		return nil, nil, nil
+	}
+	if !exists(r.copied.record.Workspace.Dir) {
+		return nil, nil, &UsageError{
+			Text:   fmt.Sprintf("merge: the workspace of the conflict of %s was removed: %s", r.Agent, r.copied.record.Workspace.Dir),
+			Advice: fmt.Sprintf("give it up with `%s merge --abort %s`", r.visit.env.Calls, r.address()),
+		}
+	}
+	got, err := r.captureResult(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	report, err := r.landResult(ctx, b, got)
+	return report, got, err
+}
+
+// captureResult captures the workspace under the address of its copy.
+func (r *resolution) captureResult(ctx context.Context) (*worktree.Capture, error) {
+	who := git.Swarm(time.Now())
+	ref := copyRefs(r.run.ID) + r.Name()
+	return r.trees.Capture(ctx, worktree.CaptureRequest{
+		Workspace: r.copied.record.Workspace, Objects: filepath.Join(r.Dir, "objects"),
+		Ref: ref, HeadRef: ref + ".head", PatchFile: filepath.Join(r.Dir, "patch"),
+		Message: fmt.Sprintf("the conflict of %s of run %s, as a person resolved it\n", r.Agent, r.run.ID),
+		Author:  who, Committer: who,
+	})
+}
+
+// landResult merges what was captured.
+func (r *resolution) landResult(ctx context.Context, b *bench, got *worktree.Capture) (*mergeReport, error) {
+	if !got.Changed {
+		return &mergeReport{
+			run: r.run.ID, view: b.owner.View(), ref: r.record.Ref,
+			outcome: &merge.Outcome{Commit: r.record.Tip, Empty: []string{string(r.Agent)}},
+		}, nil
+	}
+	q, err := b.frozen.Quarantine(filepath.Join(r.Dir, "look"))
+	if err != nil {
+		return nil, err
+	}
+	left, err := merge.Unresolved(ctx, q, merge.UnresolvedRequest{
+		From: r.record.Tip, To: got.Commit, Labels: r.record.Labels, Marks: r.record.Marks,
+	})
+	if err = errors.Join(err, q.Discard()); err != nil {
+		return nil, err
+	}
+	if len(left) > 0 {
+		return nil, &markersError{paths: left, ways: resolveWays(r.visit.env.Calls, r.address())}
+	}
+	r.sayUntouched(ctx, got)
+	patch, err := r.visit.patchBetween(ctx, task.Patch{
+		Ref: got.Ref, Base: string(r.record.Tip), Commit: string(got.Commit), File: got.Patch,
+	})
+	if err != nil {
+		return nil, err
+	}
+	a := b.owner.View().Agent(r.Agent)
+	if a == nil {
+		return nil, fmt.Errorf("run %s has no agent %s", r.run.ID, r.Agent)
+	}
+	return b.merge(ctx, mergeRequest{
+		works: []*store.Agent{a.AtCopy(r.N, patch)}, into: branchName(r.record.Ref), verify: r.record.Verify, style: r.record.Style,
+		resolved: "text with " + r.met(),
+	})
+}
+
+// met names the other side of the conflict.
+func (r *resolution) met() string {
+	if len(r.record.With) == 0 {
+		return branchName(r.record.Ref)
+	}
+	names := make([]string, len(r.record.With))
+	for i, id := range r.record.With {
+		names[i] = string(id)
+	}
+	return strings.Join(names, ", ")
+}
+
+// sayUntouched names files in conflict that cannot hold markers and are as
+// they were handed out: one side of them is given up.
+func (r *resolution) sayUntouched(ctx context.Context, got *worktree.Capture) {
+	changes, err := r.visit.repo.Changes(ctx, r.copied.record.Commit, got.Commit)
+	if err != nil {
+		return // a hint less
+	}
+	var same []string
+	for _, path := range r.record.Paths {
+		marked := slices.ContainsFunc(r.record.Marks, func(f merge.MarkedFile) bool { return f.Path == path })
+		if !marked && !slices.ContainsFunc(changes, func(c git.Change) bool { return c.Path == path }) {
+			same = append(same, path)
+		}
+	}
+	if len(same) > 0 {
+		fmt.Fprintf(r.visit.env.Stderr, "%s: landed as it was handed out: %s\n", program, Printable(listed(same, 5)))
+	}
+}

@@ -1,0 +1,181 @@
+package landing
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+	"unicode"
+
+	"agentswarm/merge"
+	"agentswarm/swarm/store"
+	"agentswarm/swarm/task"
+	"agentswarm/worktree/git"
+)
+
+// Author says who the author of a commit is.
+type Author string
+
+// The authors that a commit can have.
+const (
+	// ByUser makes the user the author. The agent and its model are named by a
+	// Co-authored-by line.
+	ByUser Author = "user"
+	// ByAgent makes the agent the author.
+	ByAgent Author = "agent"
+)
+
+// Authors are all of them.
+func Authors() []Author { return []Author{ByUser, ByAgent} }
+
+// Style is how commits are written.
+type Style struct {
+	Author Author // empty: [ByUser]
+	// User is the person git names; nil where it names nobody, and then the
+	// agent is the author.
+	User *git.Person
+	// Message is the text of the commits in place of what they are called; empty:
+	// each has the subject of its patch.
+	Message string
+	// Trailers follow the message, such as "Refs: #12".
+	Trailers []string
+	// Squash makes one commit of all patches.
+	Squash bool
+}
+
+// Work is a patch of an agent that becomes a commit.
+type Work struct {
+	Run   string       // its id; required
+	Agent *store.Agent // required
+	Patch *task.Patch  // required
+	Kind  string       // the kind of the agent, such as claude; required
+	Title string       // what people call the agent; required
+	// Resolved says what a person has resolved in it; empty: nothing.
+	Resolved string
+}
+
+// Commit is the work as a merge takes it.
+func (s Style) Commit(w Work) merge.Patch {
+	p := merge.Patch{
+		ID: string(w.Agent.ID), Label: w.Title, Base: git.Hash(w.Patch.Base), Commit: git.Hash(w.Patch.Commit),
+		Subject: w.subject(), Author: s.author(w),
+		Trailers: []string{"Swarm-Run: " + w.Run, "Swarm-Agent: " + string(w.Agent.ID)},
+	}
+	if s.Message != "" && !s.Squash {
+		p.Subject, p.Body = SplitMessage(s.Message)
+	}
+	if w.Resolved != "" {
+		p.Trailers = append(p.Trailers, "Swarm-Resolved: "+w.Resolved)
+	}
+	if !s.Squash {
+		p.Trailers = append(p.Trailers, s.Trailers...)
+	}
+	if with := w.coAuthor(); with != "" && s.byUser() {
+		p.Trailers = append(p.Trailers, with)
+	}
+	return p
+}
+
+// Squashed is the one commit of a merge of count patches; nil where each has
+// its own.
+func (s Style) Squashed(run string, count int) *merge.Squash {
+	if !s.Squash {
+		return nil
+	}
+	q := &merge.Squash{Trailers: s.Trailers}
+	q.Subject, q.Body = SplitMessage(s.Message)
+	if q.Subject == "" && count > 1 {
+		q.Subject = fmt.Sprintf("Merge %d patches of run %s", count, run)
+	}
+	if s.byUser() {
+		q.Author = *s.User
+	}
+	return q
+}
+
+func (s Style) byUser() bool { return s.User != nil && cmp.Or(s.Author, ByUser) == ByUser }
+
+// author is who a commit is by, at the time the agent ended.
+func (s Style) author(w Work) git.Person {
+	if s.byUser() {
+		user := *s.User
+		user.When = w.ended()
+		return user
+	}
+	name := w.Kind
+	if own := w.Agent.Call.Agent; own != "" && own != w.Kind {
+		name = own + " (" + w.Kind + ")"
+	}
+	return git.Person{Name: name, Email: address(w.Kind), When: w.ended()}
+}
+
+// ended is when the work was done.
+func (w Work) ended() time.Time { return w.Agent.Ended }
+
+// address is the e-mail address of a kind of agent. It belongs to nobody: the
+// domain is reserved.
+func address(kind string) string { return kind + "@swarm.localhost" }
+
+// coAuthor is the line that names the agent and its model; empty for a plain
+// command, which is no author.
+func (w Work) coAuthor() string {
+	if len(w.Agent.Call.Command) > 0 {
+		return ""
+	}
+	name := cmp.Or(w.Agent.Call.Agent, w.Kind)
+	if r := w.Agent.Result(); r != nil && r.Done().Model != "" {
+		name += " (" + r.Done().Model + ")"
+	} else if model := w.Agent.Now().Model; model != "" {
+		name += " (" + model + ")"
+	}
+	return fmt.Sprintf("Co-authored-by: %s <%s>", plain(name), address(w.Kind))
+}
+
+// plain is a name without signs that end it in a trailer.
+func plain(name string) string {
+	return strings.Map(func(r rune) rune {
+		if strings.ContainsRune("<>", r) || unicode.IsControl(r) {
+			return -1
+		}
+		return r
+	}, name)
+}
+
+// subject is what the commit is called: as a model said, where one was asked.
+// The label of an alternative only says which one it is.
+func (w Work) subject() string {
+	if named, _ := w.Agent.Subject(w.Patch.Commit); named != "" {
+		return named
+	}
+	if w.Agent.Call.Group == "" {
+		return w.Title
+	}
+	call := *w.Agent.Call
+	return cmp.Or(call.Title, task.FirstLine(task.Prompt(call.Input)), strings.Join(call.Command, " "), string(w.Agent.ID))
+}
+
+// SplitMessage splits a message into its first line and the rest.
+func SplitMessage(text string) (subject, body string) {
+	subject, body, _ = strings.Cut(strings.TrimSpace(text), "\n")
+	return strings.TrimSpace(subject), strings.TrimSpace(body)
+}
+
+// CheckTrailer refuses what is no line "Key: value".
+func CheckTrailer(text string) error {
+	key, value, ok := strings.Cut(text, ":")
+	bad := func(r rune) bool {
+		return r != '-' && (r > unicode.MaxASCII || !unicode.IsLetter(r) && !unicode.IsDigit(r))
+	}
+	if !ok || key == "" || strings.ContainsFunc(key, bad) || strings.TrimSpace(value) == "" ||
+		strings.ContainsFunc(text, unicode.IsControl) {
+		return errors.New("want one line such as \"Refs: #12\"")
+	}
+	return nil
+}
+
+// Trailer is a trailer in the form that git writes: one space after the colon.
+func Trailer(text string) string {
+	key, value, _ := strings.Cut(text, ":")
+	return key + ": " + strings.TrimSpace(value)
+}

@@ -1,0 +1,74 @@
+package landing
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"agentswarm/swarm/store"
+	"agentswarm/swarm/task"
+	"agentswarm/worktree/git"
+)
+
+// TestCommit: who a commit is by, what it is called, and what follows.
+func TestCommit(t *testing.T) {
+	t.Parallel()
+	user := &git.Person{Name: "Ada", Email: "ada@example.org"}
+	prompt := &task.Call{Agent: "claude", Label: "web", Input: &task.TypedAgentInput{Prompt: "Rename Get\nand more"}}
+	alternative := *prompt
+	alternative.Group = "g"
+	done := &task.Completed{Work: task.Work{Model: "claude-sonnet-4-5"}}
+	ours := []string{"Swarm-Run: k3x9q2", "Swarm-Agent: a1"}
+	const with = "Co-authored-by: claude (claude-sonnet-4-5) <claude@swarm.localhost>"
+	tests := []struct {
+		name     string
+		style    Style
+		call     *task.Call
+		resolved string
+		author   string
+		subject  string
+		trailers []string
+	}{
+		{"the user", Style{User: user}, prompt, "", "Ada", "web", append(slices.Clone(ours), with)},
+		{"the agent", Style{User: user, Author: ByAgent}, prompt, "", "claude", "web", ours},
+		{"nobody is configured", Style{}, prompt, "", "claude", "web", ours},
+		{"an alternative", Style{User: user}, &alternative, "", "Ada", "Rename Get", append(slices.Clone(ours), with)},
+		{"a plain command", Style{User: user}, &task.Call{Label: "web", Command: []string{"sed"}}, "", "Ada", "web", ours},
+		{"a message", Style{User: user, Message: "Say it\n\nMore."}, prompt, "", "Ada", "Say it", append(slices.Clone(ours), with)},
+		{
+			"trailers", Style{User: user, Trailers: []string{"Refs: #1"}}, prompt, "text with a2", "Ada", "web",
+			append(slices.Clone(ours), "Swarm-Resolved: text with a2", "Refs: #1", with),
+		},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			a := &store.Agent{ID: "a1", Call: tt.call, Status: done, Ended: time.Unix(7, 0)}
+			title := tt.call.Label
+			p := tt.style.Commit(Work{
+				Run: "k3x9q2", Agent: a, Patch: &task.Patch{Base: "b", Commit: "c"}, Kind: "claude", Title: title, Resolved: tt.resolved,
+			})
+			if p.Author.Name != tt.author || !p.Author.When.Equal(a.Ended) {
+				t.Errorf("author is %+v, want %s at the end of the work", p.Author, tt.author)
+			}
+			if p.Subject != tt.subject {
+				t.Errorf("subject is %q, want %q", p.Subject, tt.subject)
+			}
+			if !slices.Equal(p.Trailers, tt.trailers) {
+				t.Errorf("trailers are %q, want %q", p.Trailers, tt.trailers)
+			}
+		})
+	}
+}
+
+func TestCheckTrailer(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]bool{
+		"Refs: #1": true, "Refs:#1": true, "Signed-off-by: A <a@b>": true,
+		"": false, "Refs": false, ": x": false, "Refs: ": false, "Two words: x": false, "A: b\nC: d": false,
+	} {
+		if err := CheckTrailer(text); (err == nil) != want {
+			t.Errorf("CheckTrailer(%q) = %v, want it taken: %v", text, err, want)
+		}
+	}
+}
