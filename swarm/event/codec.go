@@ -84,7 +84,7 @@ func blank(kind string) Event {
 		(*Captured)(nil), (*Checked)(nil), (*Settled)(nil), (*Released)(nil), (*Retried)(nil),
 		(*CancelAsked)(nil), (*RetryAsked)(nil), (*Reviewed)(nil), (*Appraised)(nil), (*Titled)(nil), (*Questioned)(nil),
 		(*Replied)(nil), (*Sent)(nil), (*Intended)(nil), (*Conflicted)(nil), (*Landed)(nil), (*Undone)(nil),
-		(*Scripted)(nil), (*Entered)(nil), (*Logged)(nil), (*Phased)(nil), (*Returned)(nil),
+		(*Scripted)(nil), (*Entered)(nil), (*Logged)(nil), (*Phased)(nil), (*Returned)(nil), (*Chosen)(nil),
 		(*Paused)(nil), (*Held)(nil), (*Switched)(nil), (*Continued)(nil), (*Closed)(nil),
 		(*Session)(nil), (*Text)(nil), (*ToolStart)(nil), (*ToolEnd)(nil), (*Turn)(nil),
 		(*Spent)(nil), (*Asked)(nil), (*Answered)(nil), (*Erred)(nil), (*Retry)(nil), (*Raw)(nil),

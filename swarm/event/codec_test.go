@@ -37,6 +37,7 @@ func samples() []Event {
 		&Reviewed{Agent: "a1", Attempt: 1, Verdict: task.Rejected, Reason: "r"},
 		&Titled{Agent: "a1", Attempt: 1, Commit: "c", By: "a2", Subject: "s", Reason: "r"},
 		&Appraised{Agent: "a1", Attempt: 1, Pass: true, By: "a2", Problems: []string{"p"}},
+		&Chosen{Won: []task.ID{"a1"}, Lost: []task.ID{"a2"}},
 		&Questioned{ID: "r-1", Agent: "a1", Attempt: 1, Ask: "q", Action: raw, Redacted: true},
 		&Replied{ID: "r-1", Allow: true, Text: "t", Reason: "r", For: task.ForTheRun, By: task.ByPerson},
 		&Sent{Agent: "a1", Attempt: 1, Text: "t"},

@@ -19,7 +19,7 @@ import (
 // [*Captured], [*Checked], [*Settled], [*Released], [*Retried],
 // [*CancelAsked], [*RetryAsked], [*Reviewed], [*Appraised], [*Titled], [*Questioned], [*Replied],
 // [*Sent], [*Intended], [*Landed], [*Undone], [*Scripted], [*Entered],
-// [*Logged], [*Phased], [*Returned], [*Paused], [*Held], [*Switched],
+// [*Logged], [*Phased], [*Returned], [*Chosen], [*Paused], [*Held], [*Switched],
 // [*Closed].
 // From an agent's output: [*Session], [*Text], [*ToolStart], [*ToolEnd],
 // [*Turn], [*Spent], [*Asked], [*Answered], [*Erred], [*Retry], [*Raw].
@@ -257,6 +257,9 @@ type Risk struct {
 	Reason string   `json:"reason,omitempty"`
 	// Hint is what a person may want to know beside it.
 	Hint string `json:"hint,omitempty"`
+	// Own is set where all that the action destroys is the agent's own, and walls
+	// keep it from anything else.
+	Own bool `json:"own,omitempty"`
 }
 
 // Replied is the end of a question.
@@ -267,7 +270,10 @@ type Replied struct {
 	Reason string `json:"reason,omitempty"`
 	// For says how long the answer holds.
 	For task.Span `json:"for,omitempty"`
-	By  task.By   `json:"by"`
+	// All is set where a yes to a DESTRUCTIVE action also holds for the other
+	// agents that asked for the same one.
+	All bool    `json:"all,omitempty"`
+	By  task.By `json:"by"`
 }
 
 // Sent is a word that somebody sent to a running agent.

@@ -8,6 +8,9 @@ type Held struct {
 	Agent   task.ID `json:"agent"`
 	Attempt int     `json:"attempt"`
 	Reason  string  `json:"reason"`
+	// Step is what is held back: "verify" is the check. Absent: the agent or its
+	// setup.
+	Step string `json:"step,omitempty"`
 }
 
 func (*Held) kind() string { return "held" }

@@ -65,3 +65,12 @@ type Returned struct {
 	// Unasked are agents of earlier owners that no call asked for this time.
 	Unasked []task.ID `json:"unasked,omitempty"`
 }
+
+// Chosen is the outcome of a race: the agents of the branches that it took,
+// and those of the branches that it did not take. A later record wins.
+type Chosen struct {
+	Won  []task.ID `json:"won,omitempty"`
+	Lost []task.ID `json:"lost,omitempty"`
+}
+
+func (*Chosen) kind() string { return "chosen" }

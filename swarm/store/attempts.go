@@ -28,6 +28,7 @@ func (a *Agent) exit(at time.Time, e *event.Ended) {
 	a.gone(func(s *event.Started) bool { return s.Attempt == e.Attempt })
 	if e.Attempt == a.Attempt {
 		a.Exit, a.Exited = e, at
+		a.clock.stop(at) // what follows is a capture, a check or its end
 	}
 }
 
@@ -53,6 +54,7 @@ func (a *Agent) check(e *event.Checked) {
 }
 
 func (a *Agent) settle(r event.Record, e *event.Settled) {
+	a.clock.stop(r.Time)
 	a.Status, a.Ended, a.Open, a.SettledBy, a.Held, a.Again = e.Result, r.Time, nil, r.N, "", nil
 	done := e.Result.Done()
 	a.pay(Paid{Attempt: e.Attempt, Model: done.Model, Usage: done.Usage})

@@ -16,8 +16,12 @@ func (a *Agent) hold(at time.Time, e *event.Held) {
 		return
 	}
 	a.Held = e.Reason
-	if s.State != task.Queued {
-		a.Status = &task.Running{State: task.Queued, Attempt: a.Attempt, Since: at}
+	to := task.WaitingSlot
+	if e.Step == stepVerify {
+		to = task.WaitingCheck
+	}
+	if s.State != to {
+		a.enter(to, at)
 	}
 }
 
@@ -27,8 +31,8 @@ func (a *Agent) moves(at time.Time) {
 		return
 	}
 	a.Held = ""
-	if s, ok := a.Status.(*task.Running); ok && s.State == task.Queued {
-		a.Status = &task.Running{State: task.Working, Attempt: a.Attempt, Since: at}
+	if _, ok := a.Status.(*task.Running); ok {
+		a.enter(task.Working, at)
 	}
 }
 
@@ -41,7 +45,7 @@ type Again struct {
 
 func (a *Agent) queue(at time.Time) {
 	a.Held, a.Again = "", nil
-	a.Status = &task.Running{State: task.Queued, Attempt: a.Attempt, Since: at}
+	a.enter(task.Queued, at)
 	a.Ended, a.SettledBy = time.Time{}, 0
 }
 
@@ -72,7 +76,9 @@ func (a *Agent) begin(at time.Time, attempt int) {
 	a.Exit, a.Captured, a.Checked, a.Continued = nil, nil, nil, nil
 	a.Began, a.Exited = at, time.Time{}
 	a.Review, a.Appraisal, a.Open, a.Entered, a.Round = nil, nil, nil, false, nil
-	a.Status, a.Ended = &task.Running{State: task.Working, Attempt: attempt, Since: at}, time.Time{}
+	a.enter(task.Working, at)
+	a.clock.stop(at) // nothing of it runs yet
+	a.Ended = time.Time{}
 	a.SettledBy, a.Conflict = 0, nil
 	if a.Started.IsZero() {
 		a.Started = at

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -43,7 +44,10 @@ func (v *View) question(at time.Time, e *event.Questioned) {
 		return
 	}
 	a.Open = append(a.Open, q)
-	a.Status = &task.Running{State: task.Waiting, Attempt: a.Attempt, Since: at}
+	if s, ok := a.Status.(*task.Running); ok && s.State != task.Waiting {
+		a.asking = s.State
+	}
+	a.enter(task.Waiting, at)
 }
 
 func (v *View) reply(at time.Time, e *event.Replied) {
@@ -56,7 +60,7 @@ func (v *View) reply(at time.Time, e *event.Replied) {
 		a := v.about(q.Agent)
 		a.Open = slices.DeleteFunc(a.Open, func(o *Question) bool { return o == q })
 		if r, ok := a.Status.(*task.Running); ok && r.State == task.Waiting && len(a.Open) == 0 {
-			a.Status = &task.Running{State: task.Working, Attempt: a.Attempt, Since: at}
+			a.enter(cmp.Or(a.asking, task.Working), at)
 		}
 	}
 }
@@ -91,7 +95,7 @@ func (a *Agent) Subject(commit string) (subject string, asked bool) {
 
 // again queues an agent that had ended for another attempt.
 func (a *Agent) again(at time.Time, e *event.RetryAsked) {
-	a.Retry, a.Cancel, a.Review, a.Appraisal, a.Words = e, nil, nil, nil, nil
+	a.Retry, a.Cancel, a.Review, a.Appraisal, a.Words, a.Raced = e, nil, nil, nil, nil, ""
 	if e.Feedback != "" {
 		a.Remarks = append(a.Remarks, Remark{After: e.After, Text: e.Feedback})
 	}
@@ -104,4 +108,10 @@ func (a *Agent) again(at time.Time, e *event.RetryAsked) {
 // Pending tells whether the agent was asked to try again and has not begun to.
 func (a *Agent) Pending() bool {
 	return a.Retry != nil && a.Retry.After == a.Attempt && a.Result() == nil
+}
+
+// Remark is feedback that came with a wish for another attempt.
+type Remark struct {
+	After int // the latest attempt at that time
+	Text  string
 }

@@ -52,14 +52,10 @@ func since(all, before task.Usage) task.Usage {
 // grown is a difference without the dust that sums of dollars leave.
 func grown(all, before float64) float64 { return max(0, math.Round((all-before)*1e9)/1e9) }
 
-// Took is how long it has gone on by now, and 0 where it was killed before it was
-// first opened.
-func (v *View) Took(now time.Time) time.Duration {
-	if v.Began.IsZero() {
-		return 0
-	}
-	return max(0, v.Until(now).Sub(v.Began))
-}
+// Took is how long owners of the run had it open until now, in all. The time
+// between a stop and a resume does not count. It is 0 where the run was killed
+// before it was first opened.
+func (v *View) Took(now time.Time) time.Duration { return v.took.upTo(v.Until(now)) }
 
 // Until is the end of the run, or now while it goes on. A run whose process died
 // ended with its last record.

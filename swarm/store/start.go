@@ -14,6 +14,11 @@ func (v *View) start(at time.Time, e *event.Started) {
 	if e.Attempt == a.Attempt {
 		a.moves(at)
 		a.Entered = true
+		if s, ok := a.Status.(*task.Running); ok && e.Step == stepVerify {
+			a.enter(task.Checking, at)
+		} else if ok && s.State == task.Working {
+			a.clock.enter(task.Working, at)
+		}
 		if e.Step == "agent" {
 			a.Round, a.Exit, a.Exited = e, nil, time.Time{}
 			v.inherit(a)

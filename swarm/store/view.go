@@ -74,6 +74,9 @@ type View struct {
 	byID map[task.ID]*Agent
 	asks []*Question // open ones of the script, under the latest owner
 	work workTime
+	took stopwatch // while an owner had the run open
+	// scripted is what the script has landed; the agents share it.
+	scripted *scriptLandings
 }
 
 // Agent is what the records say of one agent.
@@ -169,12 +172,14 @@ type Agent struct {
 	// SettledBy is the number of the record by which it did; 0 where it has
 	// not.
 	SettledBy int64
-}
 
-// Remark is feedback that came with a wish for another attempt.
-type Remark struct {
-	After int // the latest attempt at that time
-	Text  string
+	// Raced is the outcome of the race that the agent was part of; see
+	// [Agent.Choice] for all choices of a script.
+	Raced task.Selection
+
+	landed *scriptLandings // of its run; nil of an agent that was never called
+	clock  clock
+	asking task.State // the state that its first open question interrupted
 }
 
 // Landing is a merge or an apply, from its intention on.
@@ -193,7 +198,7 @@ func (l *Landing) Stands() bool { return l.Outcome != nil && l.Outcome.OK && !l.
 // Fold adds records up. The records of an unfinished run say that it runs;
 // whether that is still true [Run.View] knows.
 func Fold(id Identity, records []event.Record) *View {
-	v := &View{Identity: id, Status: RunRunning, byID: map[task.ID]*Agent{}}
+	v := &View{Identity: id, Status: RunRunning, byID: map[task.ID]*Agent{}, scripted: &scriptLandings{}}
 	for _, r := range records {
 		v.Apply(r)
 	}
@@ -262,10 +267,12 @@ func (a *Agent) ByName() bool { return a.Cancel != nil && a.Cancel.Cause == task
 // Apply adds one record. What it says of an agent that was never called is
 // dropped; an event that is no journal record changes nothing.
 func (v *View) Apply(r event.Record) {
+	before := v.LastTime
 	v.Last, v.LastTime = r.N, r.Time
 	v.work.note(r)
 	switch e := r.Event.(type) {
 	case *event.Opened:
+		v.rest(before)
 		v.open(r.Time, e)
 	case *event.Called:
 		v.call(r.Time, e)
@@ -314,6 +321,8 @@ func (v *View) Apply(r event.Record) {
 		v.forgetConflicts(e.ID)
 	case *event.Scripted, *event.Entered, *event.Logged, *event.Phased, *event.Returned:
 		v.script(r)
+	case *event.Chosen:
+		v.choose(e)
 	case *event.Paused:
 		v.Pause = e
 	case *event.Held:
@@ -324,6 +333,7 @@ func (v *View) Apply(r event.Record) {
 		v.about(e.Agent).resume(r.Time, e)
 	case *event.Closed:
 		v.Status, v.Reason, v.Code, v.Ended = Status(e.Status), e.Reason, e.Code, r.Time
+		v.rest(r.Time)
 	case *event.Session, *event.Text, *event.ToolStart, *event.ToolEnd, *event.Turn,
 		*event.Spent, *event.Asked, *event.Answered, *event.Erred, *event.Retry, *event.Raw:
 	default:
@@ -333,6 +343,7 @@ func (v *View) Apply(r event.Record) {
 
 func (v *View) open(at time.Time, e *event.Opened) {
 	v.asks = nil // whoever asked is gone
+	v.wind(at)
 	v.Status, v.Reason, v.Code, v.Ended = RunRunning, "", 0, time.Time{}
 	v.Opened, v.Stop = e, nil
 	v.Pause, v.Inherited = nil, v.Usage()
@@ -349,7 +360,7 @@ func (v *View) call(at time.Time, e *event.Called) {
 	if v.byID[e.Agent] != nil {
 		return
 	}
-	a := &Agent{ID: e.Agent, Call: e.Call, Asked: at}
+	a := &Agent{ID: e.Agent, Call: e.Call, Asked: at, landed: v.scripted}
 	a.queue(at)
 	v.byID[a.ID] = a
 	place, _ := slices.BinarySearchFunc(v.Agents, a.ID.Number(), func(b *Agent, n int) int {
@@ -382,6 +393,7 @@ func (v *View) mark(id int, change func(*Landing)) {
 		return
 	}
 	change(l)
+	v.scripted.of(v.Landings)
 	for _, id := range l.Agents {
 		a := v.about(id)
 		at := slices.Index(a.Landings, l.ID)

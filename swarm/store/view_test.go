@@ -113,19 +113,31 @@ func TestFoldOfWhatComesAfter(t *testing.T) {
 	}
 }
 
+// TestTook holds that the time between a stop and a resume does not count, nor
+// that between the last record of an owner that was killed and its resume.
 func TestTook(t *testing.T) {
 	t.Parallel()
-	began, ended := time.Unix(10, 0), time.Unix(15, 0)
+	at := func(second int64, e event.Event) event.Record {
+		return event.Record{N: second, Time: time.Unix(second, 0), Event: e}
+	}
+	open, close := &event.Opened{Pid: 1}, &event.Closed{Status: "stopped"}
 	for name, tt := range map[string]struct {
-		view View
-		want time.Duration
+		records []event.Record
+		died    bool
+		want    time.Duration
 	}{
-		"goes on":                     {View{Began: began}, 90 * time.Second},
-		"ended":                       {View{Began: began, Ended: ended}, 5 * time.Second},
-		"killed before it was opened": {View{Ended: ended}, 0},
-		"ended, of a clock set back":  {View{Began: ended, Ended: began}, 0},
+		"goes on":                    {[]event.Record{at(10, open)}, false, 90 * time.Second},
+		"ended":                      {[]event.Record{at(10, open), at(15, close)}, false, 5 * time.Second},
+		"was never opened":           {nil, false, 0},
+		"ended, of a clock set back": {[]event.Record{at(15, open), at(10, close)}, false, 0},
+		"stopped and resumed":        {[]event.Record{at(10, open), at(15, close), at(80, open), at(82, close)}, false, 7 * time.Second},
+		"resumed, and goes on":       {[]event.Record{at(10, open), at(15, close), at(80, open)}, false, 25 * time.Second},
+		"killed and resumed":         {[]event.Record{at(10, open), at(12, called(1, "one")), at(80, open), at(81, close)}, false, 3 * time.Second},
+		"killed":                     {[]event.Record{at(10, open), at(12, called(1, "one"))}, true, 2 * time.Second},
 	} {
-		if got := tt.view.Took(time.Unix(100, 0)); got != tt.want {
+		v := Fold(Identity{}, tt.records)
+		v.Died = tt.died
+		if got := v.Took(time.Unix(100, 0)); got != tt.want {
 			t.Errorf("%s: took %s, want %s", name, got, tt.want)
 		}
 	}

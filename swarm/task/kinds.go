@@ -2,16 +2,6 @@ package task
 
 import "fmt"
 
-// State is where a running agent is. The zero value is none of them.
-type State string
-
-// The states of an agent that has not ended.
-const (
-	Queued  State = "queued"
-	Working State = "running"
-	Waiting State = "waiting" // a question is open
-)
-
 // ErrorKind is a closed set of reasons why an agent did not complete.
 type ErrorKind string
 

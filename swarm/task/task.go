@@ -301,11 +301,11 @@ func (*Completed) status() string { return "completed" }
 func (*Failed) status() string    { return "failed" }
 func (*Cancelled) status() string { return "cancelled" }
 
-// Word is the word for a status in JSON and on screens: a state of a running
-// agent or the way it ended.
+// Word is the word for a status in JSON: a coarse state of an agent that has
+// not ended, or how it ended. People see [Text].
 func Word(s Status) string {
 	if r, ok := s.(*Running); ok {
-		return string(r.State)
+		return string(r.State.Coarse())
 	}
 	return s.status()
 }

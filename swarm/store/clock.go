@@ -1,0 +1,123 @@
+package store
+
+import (
+	"strings"
+	"time"
+
+	"agentswarm/swarm/task"
+)
+
+// stepVerify is the step of a check, as records name it.
+const stepVerify = "verify"
+
+// stopwatch sums up the time between start and stop. The zero value stands.
+type stopwatch struct {
+	total time.Duration
+	since time.Time // zero while it stands
+}
+
+// upTo is the sum, with the interval that goes on at a time.
+func (w *stopwatch) upTo(now time.Time) time.Duration {
+	if w.since.IsZero() {
+		return w.total
+	}
+	return w.total + max(0, now.Sub(w.since))
+}
+
+func (w *stopwatch) start(at time.Time) {
+	w.stop(at)
+	w.since = at
+}
+
+func (w *stopwatch) stop(at time.Time) {
+	w.total, w.since = w.upTo(at), time.Time{}
+}
+
+// Times says how long an agent was in groups of its states, over all of its
+// attempts, while an owner had the run open.
+type Times struct {
+	Worked  time.Duration // its setup or its own process ran
+	Checked time.Duration // its check ran
+	// Waited is for a slot, for a check, for an answer, or for another try after
+	// one that failed. The time before its first attempt does not count.
+	Waited time.Duration
+}
+
+// clock says how long an agent was in each of its states.
+type clock struct {
+	times map[task.State]time.Duration
+	state task.State
+	since time.Time // zero while it stands
+	tried bool      // its first attempt has begun
+}
+
+// enter ends the time of one state and starts that of the next.
+func (c *clock) enter(s task.State, at time.Time) {
+	c.stop(at)
+	c.state, c.since = s, at
+	c.tried = c.tried || s != task.Queued
+}
+
+// stop ends the time of the current state.
+func (c *clock) stop(at time.Time) {
+	if !c.since.IsZero() && (c.state != task.Queued || c.tried) {
+		if c.times == nil {
+			c.times = map[task.State]time.Duration{}
+		}
+		c.times[c.state] += max(0, at.Sub(c.since))
+	}
+	c.since = time.Time{}
+}
+
+// enter puts the agent into a state.
+func (a *Agent) enter(s task.State, at time.Time) {
+	a.clock.enter(s, at)
+	a.Status = &task.Running{State: s, Attempt: a.Attempt, Since: at}
+}
+
+// Times says how long the agent has worked, and how long it has waited, at a
+// time. Of a run that is over that is its end: see [View.Until].
+func (a *Agent) Times(now time.Time) Times {
+	spent := func(states ...task.State) (sum time.Duration) {
+		for _, s := range states {
+			sum += a.clock.times[s]
+			if s == a.clock.state && !a.clock.since.IsZero() && (s != task.Queued || a.clock.tried) {
+				sum += max(0, now.Sub(a.clock.since))
+			}
+		}
+		return sum
+	}
+	return Times{
+		Worked:  spent(task.Working),
+		Checked: spent(task.Checking),
+		Waited:  spent(task.Queued, task.WaitingSlot, task.WaitingCheck, task.Waiting),
+	}
+}
+
+// rest stops all clocks: the owner of the run is gone since then.
+func (v *View) rest(at time.Time) {
+	v.took.stop(at)
+	for _, a := range v.Agents {
+		a.clock.stop(at)
+	}
+}
+
+// wind starts the clocks again under a new owner.
+func (v *View) wind(at time.Time) {
+	v.took.start(at)
+	for _, a := range v.Agents {
+		if s, ok := a.Status.(*task.Running); ok {
+			a.clock.enter(s.State, at)
+		}
+	}
+}
+
+// StateText is where the agent is, for a person: its state with the reason of
+// a wait, or how it ended.
+func (a *Agent) StateText() string {
+	text := task.Text(a.Status)
+	if strings.HasPrefix(a.Held, text) {
+		return a.Held
+	}
+	return text
+}
