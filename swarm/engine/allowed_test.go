@@ -27,7 +27,7 @@ func TestGuardAfterHook(t *testing.T) {
 		for len(r.view().Questions) <= i {
 			time.Sleep(time.Millisecond) // a poll for a process
 		}
-		if err := e.Answer(shown(r.view().Questions[i].ID, c.command, c.allow, "")); err != nil {
+		if err := answerTo(e, shown(r.view().Questions[i].ID, c.command, c.allow, "")); err != nil {
 			t.Fatal(err)
 		}
 	}

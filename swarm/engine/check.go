@@ -119,7 +119,7 @@ func checkNote(x proc.Exit, out string) string { return "verify: " + exitText(x)
 // out+".err" hold what it printed.
 func (t *attempt) shell(ctx context.Context, step, text string) (x proc.Exit, out string, err error) {
 	e := t.engine
-	if err := e.cores.Acquire(ctx, 1); err != nil {
+	if err := t.takeCore(ctx, step); err != nil {
 		return proc.Exit{}, "", err
 	}
 	defer e.cores.Release(1)
@@ -140,6 +140,26 @@ func (t *attempt) shell(ctx context.Context, step, text string) (x proc.Exit, ou
 	})
 	t.survived = t.survived || err != nil || !x.AllEnded()
 	return x, out, err
+}
+
+// takeCore waits until one more setup or check may run. The journal says of a
+// check that the attempt waits for it, if it has to.
+func (t *attempt) takeCore(ctx context.Context, step string) error {
+	e := t.engine
+	if e.cores.TryAcquire(1) {
+		return nil
+	}
+	if step != "verify" {
+		return e.cores.Acquire(ctx, 1)
+	}
+	err := t.journal(&event.Held{
+		Agent: t.id, Attempt: t.n, Step: step,
+		Reason: fmt.Sprintf("waiting for a check (%d at once)", e.deps.parallel()),
+	})
+	if err != nil {
+		return err
+	}
+	return e.cores.Acquire(ctx, 1)
 }
 
 // vacant is the first of out, out.2, out.3, … that no earlier try of the

@@ -160,6 +160,9 @@ type Deps struct {
 	Now     func() time.Time // required
 }
 
+// parallel is how many setups and checks may run at once.
+func (d Deps) parallel() int { return max(1, d.Cores) }
+
 // startTries is how often an attempt that could not be started is tried:
 // a machine under load refuses processes for moments, not for minutes.
 const startTries = 4

@@ -154,7 +154,7 @@ func Open(ctx context.Context, deps Deps, config Config, prior *store.View) *Eng
 		quit: make(chan struct{}), news: make(chan News),
 		halted: make(chan struct{}), pausing: make(chan struct{}),
 		purse:  newPurse(config.Budget, prior),
-		cores:  semaphore.NewWeighted(int64(max(1, deps.Cores))),
+		cores:  semaphore.NewWeighted(int64(deps.parallel())),
 		agents: map[task.ID]*agentState{}, labels: map[string]*agentState{},
 		jobs:  config.Jobs,
 		prior: map[string][]task.ID{}, seen: map[string]int{}, named: newSubjects(),

@@ -319,6 +319,35 @@ func TestMaxAgents(t *testing.T) {
 	is(t, "records", r.kinds("a3"), "called settled")
 }
 
+// TestWaitForCheckIsTold holds that the journal says of an attempt that it waits
+// for its check, while another one runs.
+func TestWaitForCheckIsTold(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.deps.Cores = 1
+	// The first check ends once the other attempt waits, which this test sees.
+	r.config.Verify = `until test -e $RIG/go; do sleep 0.01; done`
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		r.play(sh("touch 1"), sh("touch 2"))
+	}()
+	contains(t, "reason", r.held(1)[0], " waiting for a check (1 at once)")
+	states := map[task.State]int{}
+	for _, a := range r.view().Agents {
+		if s, ok := a.Status.(*task.Running); ok {
+			states[s.State]++
+		}
+	}
+	if states[task.WaitingCheck] != 1 || states[task.Checking] > 1 {
+		t.Errorf("the states are %v", states)
+	}
+	if err := os.WriteFile(filepath.Join(r.dir, "go"), nil, 0o600); err != nil {
+		t.Error(err)
+	}
+	<-done
+}
+
 // TestVerifySemaphore has checks that fail if two run at once.
 func TestVerifySemaphore(t *testing.T) {
 	t.Parallel()

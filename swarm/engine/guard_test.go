@@ -302,7 +302,7 @@ func TestOnToolOnlyNarrows(t *testing.T) {
 	call.OnTool = "f"
 	e := r.start(call)
 	ids := r.opened(1) // although it said allow
-	if err := e.Answer(allow(event.Replied{ID: ids[0], For: task.ForTheRun})); err != nil {
+	if err := answerTo(e, allow(event.Replied{ID: ids[0], For: task.ForTheRun})); err != nil {
 		t.Fatal(err)
 	}
 	settled(e)

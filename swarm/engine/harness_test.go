@@ -18,6 +18,7 @@ import (
 	"agentswarm/swarm/ask"
 	"agentswarm/swarm/event"
 	"agentswarm/swarm/hook"
+	"agentswarm/swarm/inbox"
 	"agentswarm/swarm/limit"
 	"agentswarm/swarm/proc"
 	"agentswarm/swarm/store"
@@ -378,3 +379,9 @@ func is(t *testing.T, what string, got, want any) {
 
 // settled is the next agent that ends.
 func settled(e *Engine) *Settled { return (<-e.News()).(*Settled) }
+
+// answerTo answers a question, and returns the error of that.
+func answerTo(e *Engine, a inbox.Answer) error {
+	_, err := e.Answer(a)
+	return err
+}

@@ -119,7 +119,7 @@ func TestHookIsAnswered(t *testing.T) {
 		t.Fatal(err)
 	}
 	for command, allow := range map[string]bool{"ask me": true} {
-		if err := e.Answer(shown(r.opened(1)[0], command, allow, "")); err != nil {
+		if err := answerTo(e, shown(r.opened(1)[0], command, allow, "")); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -130,7 +130,7 @@ func TestHookIsAnswered(t *testing.T) {
 	is(t, "tier", q.Risk.Tier, "VISIBLE")
 	is(t, "reason", q.Risk.Reason, "it is ask no")
 	is(t, "state", task.Word(r.view().Agent("a1").Status), "waiting")
-	if err := e.Answer(shown(q.ID, "ask no", false, "")); err != nil {
+	if err := answerTo(e, shown(q.ID, "ask no", false, "")); err != nil {
 		t.Fatal(err)
 	}
 	is(t, "status", task.Word(settled(e).Result), "completed")
@@ -159,10 +159,10 @@ func TestHooksAskTheSame(t *testing.T) {
 		}
 	}
 	ids := r.opened(3)
-	if _, ok := errors.AsType[*inbox.OnceError](e.Answer(shown(ids[1], "grave", true, task.ForTheRun))); !ok {
+	if _, ok := errors.AsType[*inbox.OnceError](answerTo(e, shown(ids[1], "grave", true, task.ForTheRun))); !ok {
 		t.Error("it was allowed for the run")
 	}
-	if err := e.Answer(shown(ids[1], "grave", true, "")); err != nil {
+	if err := answerTo(e, shown(ids[1], "grave", true, "")); err != nil {
 		t.Fatal(err)
 	}
 	r.collect(e, 3)

@@ -179,7 +179,7 @@ func TestLaneHolds(t *testing.T) {
 	r.config.Setup = "true"
 	e := r.startAll(five())
 	why := r.held(1)[0]
-	contains(t, "reason", why, "waiting for a slot of p/m: 4 of 4 at work")
+	contains(t, "reason", why, "waiting for a slot (p/m: 4 of 4)")
 	id, _, _ := strings.Cut(why, " ")
 	if a := r.view().Agent(task.ID(id)); task.Word(a.Status) != "queued" || a.Lease() == nil {
 		t.Errorf("%s is %s, with workspace %v", id, task.Word(a.Status), a.Lease())
@@ -276,7 +276,7 @@ func TestRetryIsTold(t *testing.T) {
 	if _, err := e.Start(calls[1]); err != nil {
 		t.Fatal(err)
 	}
-	contains(t, "reason", r.held(1)[0], "a2 waiting for a slot of p/m: told to wait until ")
+	contains(t, "reason", r.held(1)[0], "a2 waiting for a slot (p/m: told to wait until ")
 	touch(t, r, "go")
 	is(t, "the one that was refused", task.Word(settled(e).Result), "completed")
 	if err := e.Stop(&Halt{Cause: task.CauseStopped}); err != nil {

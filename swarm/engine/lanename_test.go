@@ -43,7 +43,7 @@ func TestOneLaneForKinds(t *testing.T) {
 		if _, err := e.Start(talks("p")); err != nil {
 			t.Fatal(err)
 		}
-		contains(t, "reason", r.held(1)[0], "waiting for a slot of anthropic/opus: 4 of 4 at work")
+		contains(t, "reason", r.held(1)[0], "waiting for a slot (anthropic/opus: 4 of 4)")
 		for _, p := range all {
 			p.Done()
 		}

@@ -69,23 +69,23 @@ func TestQuestionWaitsForItsAnswer(t *testing.T) {
 	}
 	ids := r.opened(1)
 	is(t, "its state", task.Word(r.view().Agent("a1").Status), "waiting")
-	if err := e.Answer(inbox.Answer{Replied: event.Replied{ID: "nothing-1"}}); !errors.Is(err, inbox.ErrNotOpen) {
+	if err := answerTo(e, inbox.Answer{Replied: event.Replied{ID: "nothing-1"}}); !errors.Is(err, inbox.ErrNotOpen) {
 		t.Errorf("an unknown question: %v", err)
 	}
 	// Nobody allows by another action, nor one they have not seen.
 	for _, shown := range []string{"", inbox.Digest(json.RawMessage(`{"run":"look"}`))} {
 		answer := inbox.Answer{Shown: shown, Replied: event.Replied{ID: ids[0], Allow: true}}
-		if _, ok := errors.AsType[*inbox.OtherError](e.Answer(answer)); !ok {
+		if _, ok := errors.AsType[*inbox.OtherError](answerTo(e, answer)); !ok {
 			t.Errorf("an answer to %q was taken", shown)
 		}
 	}
 	is(t, "what waits", strings.Join(r.opened(1), " "), ids[0])
-	if err := e.Answer(allow(event.Replied{ID: ids[0], Text: "v2", Reason: "fine"})); err != nil {
+	if err := answerTo(e, allow(event.Replied{ID: ids[0], Text: "v2", Reason: "fine"})); err != nil {
 		t.Fatal(err)
 	}
 	s := settled(e)
 	is(t, "status", task.Word(s.Result), "completed")
-	if err := e.Answer(inbox.Answer{Replied: event.Replied{ID: ids[0]}}); !errors.Is(err, inbox.ErrNotOpen) {
+	if err := answerTo(e, inbox.Answer{Replied: event.Replied{ID: ids[0]}}); !errors.Is(err, inbox.ErrNotOpen) {
 		t.Errorf("answered twice: %v", err)
 	}
 	if err := e.Close(); err != nil {
@@ -123,7 +123,7 @@ func TestAnswerForTheRun(t *testing.T) {
 		}
 	}
 	ids := r.opened(2)
-	if err := e.Answer(allow(event.Replied{ID: ids[1], For: task.ForTheRun})); err != nil {
+	if err := answerTo(e, allow(event.Replied{ID: ids[1], For: task.ForTheRun})); err != nil {
 		t.Fatal(err)
 	}
 	r.collect(e, 2)
@@ -157,7 +157,7 @@ func TestQuestionOfACancelledAgent(t *testing.T) {
 		t.Fatal(err)
 	}
 	settled(e)
-	if err := e.Answer(allow(event.Replied{ID: ids[0]})); !errors.Is(err, inbox.ErrNotOpen) {
+	if err := answerTo(e, allow(event.Replied{ID: ids[0]})); !errors.Is(err, inbox.ErrNotOpen) {
 		t.Errorf("it was answered: %v", err)
 	}
 	if err := e.Close(); err != nil {
@@ -259,7 +259,7 @@ func TestAnswerAfterTheEnd(t *testing.T) {
 		t.Fatal(err)
 	}
 	<-capturing
-	err := e.Answer(allow(event.Replied{ID: inbox.ID(r.deps.Run.ID, 1)}))
+	err := answerTo(e, allow(event.Replied{ID: inbox.ID(r.deps.Run.ID, 1)}))
 	close(goOn)
 	if !errors.Is(err, inbox.ErrNotOpen) {
 		t.Errorf("Answer = %v", err)

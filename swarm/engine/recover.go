@@ -55,7 +55,7 @@ func Recover(ctx context.Context, d Deps, c Config, v *store.View) error {
 		return err
 	}
 	group, groupCtx := errgroup.WithContext(ctx)
-	group.SetLimit(max(1, d.Cores))
+	group.SetLimit(d.parallel())
 	for _, a := range v.Agents {
 		group.Go(func() error { return recoverAgent(groupCtx, recovery{d, c, v, shared}, a) })
 	}

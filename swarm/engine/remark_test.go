@@ -28,13 +28,13 @@ func TestRemarkBesideAYes(t *testing.T) {
 		r.opened(1)
 		answer := shown(r.deps.Run.ID+"-1", "ask me", true, task.Once)
 		answer.Text = "only in tmp"
-		err := e.Answer(answer)
+		err := answerTo(e, answer)
 		if !steers {
 			if err == nil || !strings.Contains(err.Error(), "answer yes alone") {
 				t.Errorf("a text that cannot reach the agent is answered %v", err)
 			}
 			answer.Text = ""
-			err = e.Answer(answer)
+			err = answerTo(e, answer)
 		}
 		if err != nil {
 			t.Fatal(err)

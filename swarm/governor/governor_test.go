@@ -140,7 +140,7 @@ func TestTwoProcesses(t *testing.T) {
 	g := open(t, dir, real(nil))
 	mine := enter(t, g)
 	why, in := queue(t.Context(), g)
-	if got, want := <-why, "waiting for a slot of p/m: 4 of 4 at work"; got != want {
+	if got, want := <-why, "waiting for a slot (p/m: 4 of 4)"; got != want {
 		t.Errorf("it waits with %q, want %q", got, want)
 	}
 	if err := other.cmd.Process.Kill(); err != nil {

@@ -158,7 +158,7 @@ func (l *lane) try() (*Pass, time.Duration) {
 // announce tells all in line why they wait, where that is news. The caller
 // holds mu.
 func (l *lane) announce(now time.Time, why string, wait time.Duration) {
-	text := fmt.Sprintf("waiting for a slot of %s: %s", l.name, why)
+	text := fmt.Sprintf("waiting for a slot (%s: %s)", l.name, why)
 	until := now.Add(wait)
 	if l.why != "" && (wait == 0 || until.Before(l.until.Add(muchLonger))) {
 		l.why = text // whoever joins later is told this

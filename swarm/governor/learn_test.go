@@ -19,8 +19,8 @@ func TestToldToWait(t *testing.T) {
 		p := enter(t, g)
 		began := time.Now()
 		p.Refused(Refusal{After: 10 * time.Minute})
-		want := "waiting for a slot of p/m: told to wait until " +
-			began.Add(10*time.Minute).Local().Format(time.TimeOnly)
+		want := "waiting for a slot (p/m: told to wait until " +
+			began.Add(10*time.Minute).Local().Format(time.TimeOnly) + ")"
 		why, in := queue(t.Context(), g)
 		if got := <-why; got != want {
 			t.Errorf("it waits with %q, want %q", got, want)

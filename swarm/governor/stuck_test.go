@@ -39,7 +39,7 @@ func TestStuckFile(t *testing.T) {
 		p.since = time.Time{} // as if there was time between them
 	}
 	why, in := queue(t.Context(), g)
-	if got, want := <-why, "waiting for a slot of p/m: 5 of 4 at work"; got != want {
+	if got, want := <-why, "waiting for a slot (p/m: 5 of 4)"; got != want {
 		t.Errorf("it waits with %q, want %q", got, want)
 	}
 	if told != 1 {

@@ -164,7 +164,7 @@ func (w *Window) Enter(now time.Time, held int, chance Chance) (why string, wait
 		return "told to wait until " + w.Until.Local().Format(time.TimeOnly), left
 	}
 	if held >= w.Size {
-		return fmt.Sprintf("%d of %d at work", held, w.Size), 0
+		return fmt.Sprintf("%d of %d", held, w.Size), 0
 	}
 	w.Used = now
 	if w.Spread > 0 {

@@ -30,7 +30,7 @@ func TestWindow(t *testing.T) {
 		{"starts low", func(w *Window) string {
 			why, _ := w.Enter(noon, 4, noChance)
 			return why
-		}, "4 of 4 at work"},
+		}, "4 of 4"},
 		{"lets in", func(w *Window) string {
 			why, _ := w.Enter(noon, 3, noChance)
 			return why
