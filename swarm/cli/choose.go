@@ -68,8 +68,13 @@ func choose(v *store.View, named []task.ID, ref string) (chosen, skipped []*stor
 	case len(chosen) > 0:
 		return inPartOrder(chosen), skipped, nil
 	case landed > 0:
-		return nil, nil, &NothingError{Reason: fmt.Sprintf("%s of run %s landed on %s already",
+		nothing := &NothingError{Reason: fmt.Sprintf("%s of run %s landed on %s already",
 			Count(landed, "patch", "patches"), v.Identity.Run, branchName(ref))}
+		if len(skipped) > 0 {
+			nothing.Reason += "; " + whyNot(config.Review, skipped)
+			nothing.Advice = wayOf(skipped)
+		}
+		return nil, nil, nothing
 	case len(skipped) > 0:
 		return nil, nil, &NothingError{Reason: whyNot(config.Review, skipped), Advice: wayOf(skipped)}
 	default:

@@ -232,6 +232,8 @@ func landable(review string, a *store.Agent) error {
 			return nil
 		case a.Call.Stage != nil && a.Call.Stage.Reads:
 			return errors.New("is of a stage that only reads")
+		case a.Choice().Of == task.PassedOver:
+			return errors.New(notChosen(a))
 		case a.Appraisal != nil && !a.Appraisal.Pass:
 			return errors.New("did not pass its review")
 		}
@@ -242,6 +244,14 @@ func landable(review string, a *store.Agent) error {
 	default:
 		return errors.New("has not ended")
 	}
+}
+
+// notChosen says that the script of the run did not take an agent's work.
+func notChosen(a *store.Agent) string {
+	if a.Choice().By == "race" {
+		return "lost a race of the script"
+	}
+	return "was not landed by the script"
 }
 
 // reviewOf is the mode in which the patches of a run are reviewed. Where its

@@ -148,7 +148,7 @@ func (h *Host) Post(n int, r script.Request) error {
 	case *script.Send:
 		delivered := slices.ContainsFunc(h.agents, func(a *live) bool { return a.id == r.ID && !a.ended })
 		h.value(n, 0, map[string]bool{"delivered": delivered})
-	case *script.Appraise: // nobody is shown it
+	case *script.Appraise, *script.Choose: // the tests of scripts show neither
 	case *script.Log:
 		h.logs = append(h.logs, r.Text)
 	case *script.Phase: // the phases of agents come with their calls

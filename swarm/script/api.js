@@ -122,6 +122,7 @@
     if (jobs.length === 0) stop();
     await finished;
     const ends = go.slots(jobs.length);
+    if (!failed) go.choose(branches, won);
     for (let i = 0; i < jobs.length; i += 1) {
       if (won[i] !== true) ends[i] = go.lose(branches[i]);
     }

@@ -52,6 +52,7 @@ func (m *machine) helpers() *goja.Object {
 		"good":       m.good,
 		"branch":     m.branch,
 		"within":     m.withinBranch,
+		"choose":     m.choose,
 		"lose":       m.lose,
 	} {
 		m.member(o, name, f)
@@ -312,4 +313,32 @@ func (m *machine) lose(call goja.FunctionCall) goja.Value {
 	}
 	ended()
 	return d.promise
+}
+
+// choose tells the host which agents a race took and which it did not. Agents
+// that lost a race within a branch stay lost. A race that is part of a branch
+// which has lost already chooses nothing.
+func (m *machine) choose(call goja.FunctionCall) goja.Value {
+	if m.context.current.hasLost() {
+		return goja.Undefined()
+	}
+	branches, won := call.Argument(0).(*goja.Object), call.Argument(1).(*goja.Object)
+	r := &Choose{}
+	for i := range length(branches) {
+		s := scopeOf(branches.Get(index(i)))
+		took := won.Get(index(i)).ToBoolean()
+		for _, c := range s.agents {
+			switch {
+			case !took:
+				c.lost = true
+				r.Lost = append(r.Lost, c.id)
+			case !c.lost:
+				r.Won = append(r.Won, c.id)
+			}
+		}
+	}
+	if len(r.Won)+len(r.Lost) > 0 {
+		m.send(r, nil)
+	}
+	return goja.Undefined()
 }

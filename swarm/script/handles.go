@@ -14,6 +14,7 @@ type child struct {
 	at               place   // where it was asked for
 	end              *Result // nil until it was delivered
 	cancelled        bool    // it was asked to end
+	lost             bool    // a race did not take its branch
 	waiting          []func()
 }
 

@@ -13,7 +13,7 @@ type Host interface {
 	Do(context.Context, Request) (json.RawMessage, error)
 	// Post takes the request of a number. A [*Timer], [*Check], [*Land],
 	// [*Question] or [*Send] is answered by one later delivery of that number;
-	// a [*Cancel], [*Untimer], [*Appraise], [*Log] or [*Phase] by none.
+	// a [*Cancel], [*Untimer], [*Appraise], [*Choose], [*Log] or [*Phase] by none.
 	Post(n int, r Request) error
 	// Next waits for what comes next. Its error ends the script.
 	Next(context.Context) (Delivery, error)

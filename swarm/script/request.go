@@ -9,7 +9,7 @@ import (
 
 // Request is what a script asks of its host: [*Call], [*Cancel], [*Timer],
 // [*Untimer], [*Check], [*Merge], [*Land], [*PatchText], [*Evidence],
-// [*Appraise], [*Question], [*Send], [*Repo], [*Nested], [*Log] or [*Phase].
+// [*Appraise], [*Choose], [*Question], [*Send], [*Repo], [*Nested], [*Log] or [*Phase].
 //
 //sumtype:decl
 type Request interface{ verb() string }
@@ -157,6 +157,13 @@ type Appraise struct {
 	Problems []string `json:"problems,omitempty"`
 }
 
+// Choose keeps the outcome of a race: ids of the agents of the branches that it
+// took, and of those that it did not take.
+type Choose struct {
+	Won  []string `json:"won,omitempty"`
+	Lost []string `json:"lost,omitempty"`
+}
+
 // Question asks a person. The answer is a string: what they said, one of
 // Choices where there are some.
 type Question struct {
@@ -212,6 +219,7 @@ func (*Land) verb() string      { return "land" }
 func (*PatchText) verb() string { return "patch_text" }
 func (*Evidence) verb() string  { return "evidence" }
 func (*Appraise) verb() string  { return "appraise" }
+func (*Choose) verb() string    { return "choose" }
 func (*Question) verb() string  { return "question" }
 func (*Send) verb() string      { return "send" }
 func (*Repo) verb() string      { return "repo" }
@@ -227,7 +235,7 @@ func Answered(r Request) bool {
 	switch r.(type) {
 	case *Timer, *Check, *Land, *Question, *Send:
 		return true
-	case *Call, *Cancel, *Untimer, *Merge, *PatchText, *Evidence, *Appraise, *Repo, *Nested, *Log, *Phase:
+	case *Call, *Cancel, *Untimer, *Merge, *PatchText, *Evidence, *Appraise, *Choose, *Repo, *Nested, *Log, *Phase:
 		return false
 	default:
 		panic(fmt.Sprintf("unhandled %T", r))
@@ -238,7 +246,7 @@ func Answered(r Request) bool {
 func blank(verb string) Request {
 	for _, r := range []Request{
 		&Call{}, &Cancel{}, &Timer{}, &Untimer{}, &Check{}, &Merge{}, &Land{},
-		&PatchText{}, &Evidence{}, &Appraise{}, &Question{}, &Send{}, &Repo{}, &Nested{}, &Log{}, &Phase{},
+		&PatchText{}, &Evidence{}, &Appraise{}, &Choose{}, &Question{}, &Send{}, &Repo{}, &Nested{}, &Log{}, &Phase{},
 	} {
 		if r.verb() == verb {
 			return r

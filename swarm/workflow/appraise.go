@@ -77,3 +77,32 @@ func (d *driver) appraised(e *event.Appraised) bool {
 	return a != nil && a.Appraisal != nil && a.Appraisal.Attempt == e.Attempt && a.Appraisal.Pass == e.Pass &&
 		a.Appraisal.By == e.By && slices.Equal(a.Appraisal.Problems, e.Problems)
 }
+
+// choose records the outcome of a race, unless the record of an earlier owner
+// says the same of each agent.
+func (d *driver) choose(r *script.Choose) error {
+	chosen := &event.Chosen{Won: agentIDs(r.Won), Lost: agentIDs(r.Lost)}
+	if d.chosen(chosen) {
+		return nil
+	}
+	return d.Engine.Note(chosen)
+}
+
+func agentIDs(names []string) []task.ID {
+	var ids []task.ID
+	for _, name := range names {
+		ids = append(ids, task.ID(name))
+	}
+	return ids
+}
+
+// chosen reports whether an earlier owner has recorded the same.
+func (d *driver) chosen(e *event.Chosen) bool {
+	same := func(ids []task.ID, want task.Selection) bool {
+		return !slices.ContainsFunc(ids, func(id task.ID) bool {
+			a := d.Prior.Agent(id)
+			return a == nil || a.Raced != want
+		})
+	}
+	return d.Prior != nil && same(e.Won, task.Selected) && same(e.Lost, task.PassedOver)
+}

@@ -232,7 +232,7 @@ func answerFirst(t *testing.T, r *rig, e *engine.Engine, text string) {
 	for t.Context().Err() == nil {
 		if waiting := r.view().Waiting(); len(waiting) > 0 {
 			q := waiting[0]
-			err := e.Answer(inbox.Answer{Shown: inbox.Digest(q.Action), Replied: event.Replied{ID: q.ID, Allow: true, Text: text}})
+			_, err := e.Answer(inbox.Answer{Shown: inbox.Digest(q.Action), Replied: event.Replied{ID: q.ID, Allow: true, Text: text}})
 			if err != nil {
 				t.Errorf("answer: %v", err)
 			}

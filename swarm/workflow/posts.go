@@ -26,6 +26,8 @@ func (d *driver) Post(n int, r script.Request) error {
 		return nil
 	case *script.Appraise:
 		return d.appraise(r)
+	case *script.Choose:
+		return d.choose(r)
 	case *script.Log:
 		return d.log(event.Logged{Text: r.Text, Phase: r.Phase})
 	case *script.Phase:

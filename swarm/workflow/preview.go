@@ -178,7 +178,7 @@ func (p *preview) Post(n int, r script.Request) error {
 	case *script.Cancel:
 		p.cancel(r)
 		return nil
-	case *script.Log, *script.Phase, *script.Appraise:
+	case *script.Log, *script.Phase, *script.Appraise, *script.Choose:
 		return nil
 	case *script.Timer:
 		_, _, err := p.remembered(n, r)

@@ -35,7 +35,7 @@ func (d *driver) Do(ctx context.Context, r script.Request) (json.RawMessage, err
 		return d.repo(ctx, r)
 	case *script.Nested:
 		return d.nested(ctx, r)
-	case *script.Cancel, *script.Appraise, *script.Timer, *script.Untimer, *script.Check, *script.Land,
+	case *script.Cancel, *script.Appraise, *script.Choose, *script.Timer, *script.Untimer, *script.Check, *script.Land,
 		*script.Question, *script.Send, *script.Log, *script.Phase:
 		return nil, fmt.Errorf("a %s has no answer at once", script.Verb(r))
 	default:
