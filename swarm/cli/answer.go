@@ -14,6 +14,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"agentswarm/swarm/config"
 	"agentswarm/swarm/control"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/inbox"
@@ -26,12 +27,15 @@ func newAnswerCommand(env Env) *cli.Command {
 		Name:      "answer",
 		Usage:     "answer a question of an agent",
 		ArgsUsage: "ID [yes|no|TEXT]",
-		Flags:     answerFlags(),
+		Flags:     append(answerFlags(), allFlag()),
 		Description: `Answers one question of the inbox. A request for permission takes yes or no;
 "yes, TEXT" and "no, TEXT" also pass the text to the agent. Any other text is
 refused. A question that asks for words takes any text. Without an answer the
 command shows the question and asks for one, on a terminal. An id may be
 shortened while it means one question.
+
+An answer also holds for other agents that ask for the same action now. A yes to a
+DESTRUCTIVE action holds for one agent, unless --all is given.
 
 With --for run the answer holds for the same action of any agent of the run; what
 is DESTRUCTIVE when it is asked is not allowed by it.
@@ -67,13 +71,20 @@ func newDenyCommand(env Env) *cli.Command {
 
 // shortCommand is `answer` with the answer in its name, for several questions.
 func shortCommand(env Env, name, usage string, allow bool) *cli.Command {
+	flags, note := answerFlags(), ""
+	if allow {
+		flags = append(flags, allFlag())
+		note = ` A
+DESTRUCTIVE action is allowed for one agent, unless --all is given`
+	}
 	return &cli.Command{
-		Name: name, Usage: usage, ArgsUsage: "ID…", Flags: answerFlags(),
-		Description: fmt.Sprintf(`Answers questions of the inbox, all of those named alike.
+		Name: name, Usage: usage, ArgsUsage: "ID…", Flags: flags,
+		Description: fmt.Sprintf(`Answers questions of the inbox, all of those named alike. The
+answer also holds for other agents that ask for the same action now.%[2]s
 
 Examples:
   swarm %[1]s k3x9q2-1
-  swarm %[1]s k3x9q2-1 k3x9q2-2 --for run`, name),
+  swarm %[1]s k3x9q2-1 k3x9q2-2 --for run`, name, note),
 		Action: func(c *cli.Context) error {
 			args, err := arguments(c, 1, -1)
 			if err != nil {
@@ -90,6 +101,7 @@ func answerFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "for", Usage: "let it hold for this question, or for the same action of any agent of the run: `once|run`"},
 		&cli.StringFlag{Name: "reason", Usage: "say why; the agent is told"},
+		&cli.StringFlag{Name: "confined", Usage: "remember in your own configuration what becomes of actions that destroy only an agent's own files: `ask|snapshot`"},
 		jsonFlag(),
 	}
 }
@@ -119,6 +131,12 @@ func answerAction(c *cli.Context, env Env, get func(*place, []asked) (*control.A
 	if err != nil {
 		return err
 	}
+	var confined config.Confined
+	if c.IsSet("confined") {
+		if err := confined.UnmarshalText([]byte(c.String("confined"))); err != nil {
+			return usagef("%s: --confined %q: want ask or snapshot", c.Command.Name, c.String("confined"))
+		}
+	}
 	p, err := openPlace(c, env)
 	if err != nil {
 		return err
@@ -132,7 +150,16 @@ func answerAction(c *cli.Context, env Env, get func(*place, []asked) (*control.A
 		return err
 	}
 	answer.For, answer.Reason = span, cmp.Or(c.String("reason"), answer.Reason)
-	return p.giveAll(c, all, answer)
+	answer.All, answer.Snapshot = c.Bool("all"), confined == config.ConfinedSnapshot
+	if confined != config.ConfinedUnset {
+		if err := allOwn(all); err != nil {
+			return err
+		}
+	}
+	if err := p.giveAll(c, all, answer); err != nil || confined == config.ConfinedUnset {
+		return err
+	}
+	return p.rememberConfined(confined)
 }
 
 // answerSpan is for how long an answer is to hold, with all that the flags of
@@ -215,6 +242,13 @@ func (q asked) outcome(a *control.Answer) string {
 		word = "allowed"
 	}
 	line := q.ID + " " + word
+	if len(a.Told) > 1 {
+		line += fmt.Sprintf(" for %s: %s", Count(len(a.Told), "agent", "agents"), idRanges(a.Told))
+		if a.For == task.ForTheRun {
+			line += ", and for the run"
+		}
+		return line
+	}
 	_, inquiry := inbox.InquiryOf(&q.Questioned)
 	if inquiry && a.Text != "" {
 		line = q.ID + " answered: " + Printable(a.Text)
@@ -227,32 +261,6 @@ func (q asked) outcome(a *control.Answer) string {
 		line += ", for the run"
 	}
 	return line
-}
-
-// answeredObject is swarm.answered/1, described in docs/json.md.
-type answeredObject struct {
-	Schema  string         `json:"schema"`
-	Answers []answerObject `json:"answers"`
-}
-
-type answerObject struct {
-	ID     string    `json:"id"`
-	Run    string    `json:"run"`
-	Agent  task.ID   `json:"agent,omitempty"`
-	Allow  bool      `json:"allow"`
-	Text   string    `json:"text,omitempty"`
-	Reason string    `json:"reason,omitempty"`
-	For    task.Span `json:"for"`
-}
-
-func (o *answeredObject) add(q asked, a *control.Answer) {
-	span := a.For
-	if span == "" {
-		span = task.Once
-	}
-	o.Answers = append(o.Answers, answerObject{
-		ID: q.ID, Run: q.run, Agent: q.Agent, Allow: a.Allow, Text: a.Text, Reason: a.Reason, For: span,
-	})
 }
 
 // askAnswer shows a question in full and asks the person at the terminal.

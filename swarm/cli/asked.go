@@ -172,7 +172,7 @@ func (q asked) shown() string {
 // this one too, as the owner of their run has it.
 func (q asked) answeredWith(other asked, a *control.Answer) bool {
 	return q.run == other.run && q.Risk != nil && other.Risk != nil && !q.Redacted && q.shown() == other.shown() &&
-		inbox.AlsoAnswers(&event.Replied{Allow: a.Allow, For: a.For}, &other.Questioned, &q.Questioned)
+		inbox.AlsoAnswers(&event.Replied{Allow: a.Allow, For: a.For, All: a.All}, &other.Questioned, &q.Questioned)
 }
 
 // who asks, for a person: an agent, or the script.

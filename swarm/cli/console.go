@@ -46,8 +46,8 @@ func (c *counter) linger(ctx context.Context) {
 	}
 }
 
-// keyboard is the keyboard of the terminal that a run is on. It is read only
-// while a question is open, in lines, as the terminal gives them.
+// keyboard is the keyboard of the terminal that a run is on. It is read in lines,
+// as the terminal gives them. A line that answers no question is dropped.
 type keyboard struct {
 	*counter
 	fd      int
@@ -77,14 +77,20 @@ func (k *keyboard) listen(ctx context.Context) {
 	defer tick.Stop()
 	for {
 		open := k.desk.waiting()
-		if len(open) > 0 && k.foreground() {
-			k.turnTo(open[0].ID)
+		if foreground(k.fd) {
+			if len(open) > 0 {
+				k.turnTo(open[0].ID)
+			}
 			line, err := readLine(k.fd)
 			if err != nil {
 				return
 			}
-			if line != "" && ctx.Err() == nil {
+			switch {
+			case line == "" || ctx.Err() != nil:
+			case len(open) > 0:
 				k.take(ctx, line, open)
+			default: // no question is open that it could answer
+				k.picture.Typed(strings.TrimRight(line, "\r\n"))
 			}
 		}
 		select {
@@ -97,9 +103,25 @@ func (k *keyboard) listen(ctx context.Context) {
 
 // foreground tells whether this process may read the terminal: in the
 // background it would be stopped for it.
-func (k *keyboard) foreground() bool {
-	group, err := unix.IoctlGetInt(k.fd, unix.TIOCGPGRP)
+func foreground(fd int) bool {
+	group, err := unix.IoctlGetInt(fd, unix.TIOCGPGRP)
 	return err == nil && group == unix.Getpgrp()
+}
+
+// dropKeys drops what was typed while a picture was drawn, so that no key is left
+// for the shell that reads the terminal next, and clears the line below the
+// picture of their echo.
+func (p *place) dropKeys(picture *Progress) {
+	if !picture.Draws() || !p.attended() {
+		return
+	}
+	in, isFile := p.env.Stdin.(interface{ Fd() uintptr })
+	if !isFile || !foreground(int(in.Fd())) {
+		return
+	}
+	// Where that fails the keys stay, which is no reason to fail.
+	_ = discard(int(in.Fd()))
+	_, _ = io.WriteString(p.env.Stderr, "\r\x1b[K")
 }
 
 // turnTo notes which question is shown. What was typed before was not meant
@@ -164,10 +186,14 @@ func typedAnswer(line string, open []asked) (asked, *control.Answer, error) {
 	if len(words) == 1 {
 		return open[0], answer, nil
 	}
+	if len(words) == 2 && answer.Allow && strings.EqualFold(words[1], "all") {
+		answer.All = true
+		return open[0], answer, nil
+	}
 	found := called(words[1], open)
 	switch {
 	case len(words) > 2 || len(found) == 0:
-		return asked{}, nil, fmt.Errorf("type %s alone, or with the id of a question: %s", first, idsOf(open))
+		return asked{}, nil, fmt.Errorf("type %s alone, with the id of a question, or y all: %s", first, idsOf(open))
 	case len(found) > 1:
 		return asked{}, nil, fmt.Errorf("%q could be %s", words[1], idsOf(found))
 	}
@@ -188,6 +214,9 @@ func noteOf(open []asked, here bool) (note, hint string) {
 		hint = fmt.Sprintf("%s answer %s yes, or no", program, q.ID)
 	case len(open) > 1:
 		hint = fmt.Sprintf("type y, n or an answer and Enter for %s; y ID or n ID for others: %s inbox", q.ID, program)
+		if g := groupAlike(open)[0]; len(g) > 1 && q.Risk != nil {
+			hint = fmt.Sprintf("type y, n or an answer and Enter for %s; y all for the %d that ask the same", q.ID, len(g))
+		}
 	default:
 		hint = "type y or n, and Enter"
 		if _, words := inbox.InquiryOf(&q.Questioned); words {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"sync/atomic"
 
 	"agentswarm/swarm/control"
 	"agentswarm/swarm/engine"
@@ -17,6 +18,9 @@ import (
 type controls struct {
 	engine *engine.Engine
 	owner  *store.Owner
+	// snapshots lets what destroys only an agent's own files proceed once they are
+	// captured.
+	snapshots *atomic.Bool
 
 	mu      sync.Mutex       // guards typists
 	typists map[task.ID]bool // agents whose terminal somebody types into
@@ -37,9 +41,7 @@ func (c *controls) Carry(_ context.Context, r control.Request) error {
 	case *control.Review:
 		return c.engine.Review(r.Marks)
 	case *control.Answer:
-		return c.engine.Answer(inbox.Answer{Shown: r.Shown, Replied: event.Replied{
-			ID: r.ID, Allow: r.Allow, Text: r.Text, Reason: r.Reason, For: r.For,
-		}})
+		return c.answer(r)
 	case *control.Send:
 		return c.engine.Send(r.Agent, r.Text)
 	case *control.Ping, *control.Attach: // the server sees to these
@@ -47,4 +49,15 @@ func (c *controls) Carry(_ context.Context, r control.Request) error {
 	default:
 		panic(fmt.Sprintf("unhandled %T", r))
 	}
+}
+
+// answer answers a question, and notes whom the answer reached.
+func (c *controls) answer(r *control.Answer) (err error) {
+	r.Told, err = c.engine.Answer(inbox.Answer{Shown: r.Shown, Replied: event.Replied{
+		ID: r.ID, Allow: r.Allow, Text: r.Text, Reason: r.Reason, For: r.For, All: r.All,
+	}})
+	if err == nil && r.Snapshot {
+		c.snapshots.Store(true)
+	}
+	return err
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"agentswarm/risk"
 	"agentswarm/swarm/inbox"
 	"agentswarm/swarm/task"
 )
@@ -56,7 +57,7 @@ func (g alike) from() string {
 }
 
 // idRanges names agents in the order of their numbers, those in a row as
-// a1-a3.
+// a1–a3.
 func idRanges(ids []task.ID) string {
 	ids = slices.Clone(ids)
 	slices.SortFunc(ids, func(a, b task.ID) int { return a.Number() - b.Number() })
@@ -73,7 +74,7 @@ func idRanges(ids []task.ID) string {
 		case 1:
 			parts = append(parts, string(ids[i]), string(ids[last]))
 		default:
-			parts = append(parts, string(ids[i])+"-"+string(ids[last]))
+			parts = append(parts, string(ids[i])+"–"+string(ids[last]))
 		}
 		i = last + 1
 	}
@@ -101,6 +102,9 @@ func (g alike) hint() string {
 		ids = append(ids, q.ID)
 	}
 	named := strings.Join(ids, " ")
+	if g[0].Risk != nil && g[0].Risk.Tier == risk.Destructive.String() {
+		return fmt.Sprintf("each of these is allowed on its own, or all of them by --all; a no is for all: %s", named)
+	}
 	if g[0].Risk != nil {
 		return fmt.Sprintf("an answer to one of these is for all of them: %s", named)
 	}

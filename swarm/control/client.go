@@ -116,9 +116,12 @@ func (c *Client) Ping(ctx context.Context) (int, error) {
 	return r.Pid, err
 }
 
-// Ask has a request carried out.
+// Ask has a request carried out. Of an [*Answer] it sets who was told.
 func (c *Client) Ask(ctx context.Context, r Request) error {
-	_, err := c.ask(ctx, r)
+	got, err := c.ask(ctx, r)
+	if a, ok := r.(*Answer); ok {
+		a.Told = got.Told
+	}
 	return err
 }
 

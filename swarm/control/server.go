@@ -241,14 +241,18 @@ func (s *Server) attach(ctx context.Context, r *Attach, stream *Stream) {
 }
 
 func (s *Server) handle(ctx context.Context, r Request) reply {
-	ctx, done := context.WithTimeout(ctx, carryOut)
-	defer done()
+	ctx, cancel := context.WithTimeout(ctx, carryOut)
+	defer cancel()
 	if _, ok := r.(*Ping); !ok {
 		if err := s.target.Carry(ctx, r); err != nil {
 			return denial(task.Other, err)
 		}
 	}
-	return reply{OK: true, Run: s.run, Pid: os.Getpid()}
+	done := reply{OK: true, Run: s.run, Pid: os.Getpid()}
+	if a, ok := r.(*Answer); ok {
+		done.Told = a.Told
+	}
+	return done
 }
 
 func answer(conn *net.UnixConn, r reply) error {

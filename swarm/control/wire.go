@@ -56,6 +56,16 @@ type Answer struct {
 	Text   string
 	Reason string
 	For    task.Span
+	// All has a yes to a DESTRUCTIVE action hold for all agents that ask for the
+	// same one now.
+	All bool
+	// Snapshot lets actions of the run proceed from now on that destroy only files
+	// of an agent's own, once they are captured.
+	Snapshot bool
+
+	// Told are the agents that the answer reached. Whoever carries it out sets
+	// it; a client finds it here afterwards.
+	Told []task.ID
 }
 
 // Send sends a word to an agent at work.
@@ -99,6 +109,8 @@ type requestJSON struct {
 	Allow    bool             `json:"allow,omitempty"`
 	Text     string           `json:"text,omitempty"`
 	For      task.Span        `json:"for,omitempty"`
+	All      bool             `json:"all,omitempty"`
+	Snapshot bool             `json:"snapshot,omitempty"`
 	Watch    bool             `json:"watch,omitempty"`
 }
 
@@ -117,6 +129,7 @@ func encodeRequest(r Request) ([]byte, error) {
 	case *Answer:
 		f.ID, f.Shown = r.ID, r.Shown
 		f.Allow, f.Text, f.Reason, f.For = r.Allow, r.Text, r.Reason, r.For
+		f.All, f.Snapshot = r.All, r.Snapshot
 	case *Send:
 		f.Agent, f.Text = r.Agent, r.Text
 	case *Attach:
@@ -167,6 +180,7 @@ func (f requestJSON) narrow() (Request, error) {
 		}
 		return &Answer{
 			ID: f.ID, Shown: f.Shown, Allow: f.Allow, Text: f.Text, Reason: f.Reason, For: f.For,
+			All: f.All, Snapshot: f.Snapshot,
 		}, nil
 	case "send":
 		if strings.TrimSpace(f.Text) == "" || !utf8.ValidString(f.Text) {
@@ -212,6 +226,7 @@ type reply struct {
 	OK    bool        `json:"ok"`
 	Run   string      `json:"run,omitempty"`
 	Pid   int         `json:"pid,omitempty"`
+	Told  []task.ID   `json:"told,omitempty"` // that an answer reached
 	Error *replyError `json:"error,omitempty"`
 }
 

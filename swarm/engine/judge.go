@@ -71,6 +71,9 @@ type Ruling struct {
 	Instead string
 	Rules   []string
 	Hint    string // for a person who is asked
+	// Own is set where all that the action destroys is the agent's own, and walls
+	// keep it from anything else.
+	Own bool
 	// Confined says that what would be asked about destroys only what is the
 	// agent's own, and that it may be once its workspace is captured.
 	Confined bool
@@ -132,7 +135,7 @@ func looked(r *Ruling, action json.RawMessage) inbox.Looked {
 		return inbox.Looked{Shown: veiled(action)}
 	}
 	return inbox.Looked{
-		Risk:  &event.Risk{Tier: r.Tier.String(), Rules: r.Rules, Reason: r.Reason, Hint: r.Hint},
+		Risk:  &event.Risk{Tier: r.Tier.String(), Rules: r.Rules, Reason: r.Reason, Hint: r.Hint, Own: r.Own},
 		Shown: veiled(action),
 	}
 }

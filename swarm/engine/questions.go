@@ -156,8 +156,9 @@ func (e *Engine) deny(t *attempt, asked *event.Asked, by task.By, why string) {
 
 // Answer answers a question. Others that it holds for are answered with it.
 // One that is not open is [inbox.ErrNotOpen], and an answer to something else
-// than what the agent asked is an [*inbox.OtherError].
-func (e *Engine) Answer(a inbox.Answer) (err error) {
+// than what the agent asked is an [*inbox.OtherError]. It returns the agents whose
+// questions it closed, the one that was named first.
+func (e *Engine) Answer(a inbox.Answer) (agents []task.ID, err error) {
 	ok := e.do(func(context.Context) {
 		var closed []inbox.Closed
 		if err = e.canRemark(&a); err != nil {
@@ -170,6 +171,9 @@ func (e *Engine) Answer(a inbox.Answer) (err error) {
 		entered := map[string]*event.Entered{}
 		for _, c := range closed {
 			facts = append(facts, c.Reply)
+			if c.Question.Agent != "" {
+				agents = append(agents, c.Question.Agent)
+			}
 			if c.Question.Agent == "" {
 				entered[c.Question.ID] = concluded(c.Question, c.Reply)
 				facts = append(facts, entered[c.Question.ID])
@@ -190,9 +194,9 @@ func (e *Engine) Answer(a inbox.Answer) (err error) {
 		}
 	})
 	if !ok {
-		return ErrClosed
+		return nil, ErrClosed
 	}
-	return err
+	return agents, err
 }
 
 // reply journals a reply and passes it on.

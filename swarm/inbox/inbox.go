@@ -239,10 +239,14 @@ func reaches(r *event.Replied, q *event.Questioned) bool { return !r.Allow || !o
 // AlsoAnswers reports whether the answer to a question is the answer to another
 // open one about the same action: for the run, or because the two are one.
 // They are where the action was found to be the same in both, which it need
-// not be: one command may be graver for one agent than for another.
+// not be: one command may be graver for one agent than for another. A yes to a
+// DESTRUCTIVE action holds for one agent, unless it says that it is for all.
 func AlsoAnswers(r *event.Replied, found, other *event.Questioned) bool {
 	if r.For == task.ForTheRun {
 		return reaches(r, other)
+	}
+	if r.Allow && !r.All && onceOnly(other) {
+		return false
 	}
 	one, two := found.Risk, other.Risk
 	return one != nil && two != nil && one.Tier == two.Tier && one.Reason == two.Reason

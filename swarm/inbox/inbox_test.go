@@ -319,7 +319,7 @@ func TestGraverIsAskedAbout(t *testing.T) {
 		{"yes", true, task.Once, hard, hard, true, hard, false},
 		{"yes where another is graver", true, task.Once, hard, grave, false, grave, false},
 		{"yes where another is less grave", true, task.Once, grave, hard, false, hard, false},
-		{"yes to what is grave", true, task.Once, grave, grave, true, grave, false},
+		{"yes to what is grave", true, task.Once, grave, grave, false, grave, false},
 		{"yes for another reason", true, task.Once, hard, looked("HARD_TO_REVERSE", "else"), false, hard, false},
 		{"yes for the run", true, task.ForTheRun, hard, grave, false, grave, false},
 		{"yes for the run, and no worse", true, task.ForTheRun, hard, looked("VISIBLE", "else"), true, looked("VISIBLE", "else"), true},
