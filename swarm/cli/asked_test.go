@@ -3,6 +3,7 @@ package cli
 import (
 	"encoding/json"
 	"io"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -114,6 +115,7 @@ func TestTypedAnswer(t *testing.T) {
 		{" YES ", "k3x9q2-1", &control.Answer{Allow: true}},
 		{"No", "k3x9q2-1", &control.Answer{}},
 		{"n.", "k3x9q2-1", &control.Answer{}},
+		{"y all", "k3x9q2-1", &control.Answer{Allow: true, All: true}},
 		{"y 2", "k3x9q2-2", &control.Answer{ID: "k3x9q2-2", Allow: true}},
 		{"n k3x9q2-1", "k3x9q2-1", &control.Answer{ID: "k3x9q2-1"}},
 		{"never", "k3x9q2-1", &control.Answer{}},
@@ -124,11 +126,11 @@ func TestTypedAnswer(t *testing.T) {
 			t.Errorf("typedAnswer(%q) = %+v, %v, want %+v", tt.give, got, err, tt.want)
 			continue
 		}
-		if got != nil && (*got != *tt.want || q.ID != tt.of) {
+		if got != nil && (!reflect.DeepEqual(got, tt.want) || q.ID != tt.of) {
 			t.Errorf("typedAnswer(%q) = %s %+v, want %s %+v", tt.give, q.ID, got, tt.of, tt.want)
 		}
 	}
-	for _, line := range []string{"no, because", "n not now", "yes but", "y 9", "y k3x9q2", "\xff"} {
+	for _, line := range []string{"no, because", "n not now", "yes but", "y 9", "n all", "y all of it", "y k3x9q2", "\xff"} {
 		if _, got, err := typedAnswer(line, open); err == nil {
 			t.Errorf("typedAnswer(%q) = %+v, want an error", line, got)
 		}
@@ -330,7 +332,7 @@ func TestProgressTyping(t *testing.T) {
 	var b strings.Builder
 	p := newProgress(&b, Terminal{TTY: true, Motion: true, fd: -1, getenv: envOf("COLUMNS=60", "LINES=20")})
 	frame := func(s time.Duration, note string) Frame {
-		return Frame{Elapsed: s * time.Second, Total: 1, Note: note, Typing: note != ""}
+		return Frame{Elapsed: s * time.Second, Note: note, Typing: note != ""}
 	}
 	wrote := func(step, want string) {
 		t.Helper()
@@ -339,7 +341,9 @@ func TestProgressTyping(t *testing.T) {
 		}
 		b.Reset()
 	}
-	bar := func(s string) string { return progressBar(Frame{Total: 1, Elapsed: mustDuration(t, s)}, 59) }
+	bar := func(s string) string {
+		return Terminal{}.progressBar(Frame{Elapsed: mustDuration(t, s)}, 59).plain
+	}
 	p.Show(frame(1, ""))
 	wrote("no question", bar("1s")+"\x1b[K\n\x1b[J")
 	p.Show(frame(2, "one?"))
@@ -375,16 +379,16 @@ func mustDuration(t *testing.T, text string) time.Duration {
 
 func TestRenderNotes(t *testing.T) {
 	t.Parallel()
-	f := Frame{Total: 1, Note: strings.Repeat("wants ", 40), Hint: "type y"}
-	lines := render(f, 41, 12)
+	f := Frame{Note: strings.Repeat("wants ", 40), Hint: "type y"}
+	lines := rendered(f, 41, 12)
 	if len(lines) != 5 || lines[4] != "type y" || !strings.HasSuffix(lines[3], ellipsis) {
 		t.Errorf("a long note is %q", lines)
 	}
 	f.Note = "文文文"
-	if lines := render(f, 2, 5); len(lines) > 4 {
+	if lines := rendered(f, 2, 5); len(lines) > 4 {
 		t.Errorf("letters wider than the terminal: %q", lines)
 	}
-	if got := render(Frame{Total: 1, Hint: "alone"}, 40, 10); len(got) != 1 {
+	if got := rendered(Frame{Hint: "alone"}, 40, 10); len(got) != 1 {
 		t.Errorf("a hint to nothing: %q", got)
 	}
 }
@@ -413,10 +417,59 @@ func TestAnsweredWith(t *testing.T) {
 		{"of another tier, for the run", found(question("r-2", "a2", `"cp a b"`), "VISIBLE"), always, true},
 		{"graver", found(question("r-2", "a2", `"cp a b"`), "DESTRUCTIVE"), yes, false},
 		{"graver, for the run", found(question("r-2", "a2", `"cp a b"`), "DESTRUCTIVE"), always, false},
+		{"as grave", found(question("r-2", "a2", `"cp a b"`), "DESTRUCTIVE"), yes, false},
 		{"graver, denied for the run", found(question("r-2", "a2", `"cp a b"`), "DESTRUCTIVE"), never, true},
 	} {
 		if got := tt.give.answeredWith(hard, tt.after); got != tt.want {
 			t.Errorf("%s: answeredWith = %v, want %v", tt.name, got, tt.want)
+		}
+	}
+}
+
+// TestDestructiveOneByOne holds that a yes to a DESTRUCTIVE action reaches one
+// agent, unless it is for all, and that a no reaches all.
+func TestDestructiveOneByOne(t *testing.T) {
+	t.Parallel()
+	grave := func(id string, agent task.ID) asked {
+		q := question(id, agent, `"rm -rf /srv/data"`)
+		q.Risk = &event.Risk{Tier: "DESTRUCTIVE", Reason: "r"}
+		return q
+	}
+	one, two := grave("r-1", "a1"), grave("r-2", "a2")
+	for _, tt := range []struct {
+		name string
+		give *control.Answer
+		want bool
+	}{
+		{"yes", &control.Answer{Allow: true}, false},
+		{"yes to all", &control.Answer{Allow: true, All: true}, true},
+		{"no", &control.Answer{}, true},
+	} {
+		if got := two.answeredWith(one, tt.give); got != tt.want {
+			t.Errorf("%s: it reaches the other: %v, want %v", tt.name, got, tt.want)
+		}
+	}
+	if got := (alike{one, two}).hint(); !strings.Contains(got, "--all") {
+		t.Errorf("the hint to both is %q", got)
+	}
+}
+
+// TestOutcomeNamesAll holds that an answer says whom it reached.
+func TestOutcomeNamesAll(t *testing.T) {
+	t.Parallel()
+	q := question("r-3", "a3", `"rm -rf /srv/data"`)
+	for _, tt := range []struct {
+		told []task.ID
+		span task.Span
+		want string
+	}{
+		{[]task.ID{"a3"}, "", "r-3 allowed: a3 (pkg/a3)"},
+		{[]task.ID{"a3", "a1", "a2", "a4", "a5", "a6"}, "", "r-3 allowed for 6 agents: a1–a6"},
+		{[]task.ID{"a3", "a1"}, task.ForTheRun, "r-3 allowed for 2 agents: a1, a3, and for the run"},
+	} {
+		got := q.outcome(&control.Answer{Allow: true, Told: tt.told, For: tt.span})
+		if got != tt.want {
+			t.Errorf("outcome = %q, want %q", got, tt.want)
 		}
 	}
 }

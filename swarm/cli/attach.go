@@ -183,7 +183,7 @@ func (t *attaching) attachable(v *store.View) error {
 	case !engine.SpecOf(config, a.Call).PTY:
 		return refuse("follow what it prints with `%s logs -f %s`",
 			"has no terminal: only agents with pty = true have one")
-	case state.State == task.Queued:
+	case state.State.Coarse() == task.Queued:
 		return refuse("see `%s show %s`", "has not begun: it is queued")
 	case a.Exit != nil:
 		return refuse("wait for its result with `%s wait %s`",

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -52,9 +53,10 @@ type bench struct {
 	isolation
 	isolated
 	caution
-	shims  string // the folder that comes first in the PATH of agents
-	guards string // one before it, where walls do not stand; empty: none
-	warm   string // what walls kept while caches were filled; empty: nothing
+	snapshots atomic.Bool // a person chose confined = "snapshot" while the run went on
+	shims     string      // the folder that comes first in the PATH of agents
+	guards    string      // one before it, where walls do not stand; empty: none
+	warm      string      // what walls kept while caches were filled; empty: nothing
 	// homes is what the private HOMEs of a driven run have in common; nil
 	// where agents need none.
 	homes   func() (*privatehome.Template, error)

@@ -82,7 +82,7 @@ func (b *bench) drive(ctx context.Context, r driveRequest) (*ended, error) {
 	ungovern := b.govern(r.config)
 	since := time.Now()
 	e := engine.Open(ctx, b.deps, r.config, r.prior)
-	face := &controls{engine: e, owner: b.owner}
+	face := &controls{engine: e, owner: b.owner, snapshots: &b.snapshots}
 	server, err := control.Listen(ctx, b.owner, face, b.env.Getenv)
 	if err != nil {
 		return nil, errors.Join(err, e.Close(), ungovern(), cool(), unshare(), b.owner.Close())

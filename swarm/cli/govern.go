@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"agentswarm/swarm/engine"
@@ -10,6 +11,7 @@ import (
 	"agentswarm/swarm/limit"
 	"agentswarm/swarm/proc"
 	"agentswarm/swarm/store"
+	"agentswarm/swarm/task"
 )
 
 // admission admits agents by the memory of this machine.
@@ -50,11 +52,10 @@ func (b *bench) govern(config engine.Config) (leave func() error) {
 	return g.Close
 }
 
-// heldNote says why agents wait that could be at work; empty where none does.
-// It is the reason that most of them have.
-func heldNote(v *store.View) string {
+// heldReason is why most of the agents wait that could be at work, and how many
+// have that reason; empty where none does.
+func heldReason(v *store.View) (most string, count int) {
 	n := map[string]int{}
-	most := ""
 	for _, a := range v.Agents {
 		if a.Held == "" {
 			continue
@@ -63,8 +64,15 @@ func heldNote(v *store.View) string {
 			most = a.Held
 		}
 	}
-	if most == "" {
+	return most, n[most]
+}
+
+// heldNote says why agents wait. It is empty where none does, and where the name
+// of their state says it: the counts of a frame show that.
+func heldNote(v *store.View) string {
+	most, n := heldReason(v)
+	if most == "" || strings.HasPrefix(most, task.WaitingSlot.Text()+" (") || strings.HasPrefix(most, task.WaitingCheck.Text()) {
 		return ""
 	}
-	return fmt.Sprintf("%s: %s", Count(n[most], "agent", "agents"), most)
+	return fmt.Sprintf("%s: %s", Count(n, "agent", "agents"), most)
 }

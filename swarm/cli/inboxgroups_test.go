@@ -29,7 +29,7 @@ func TestGroupAlike(t *testing.T) {
 		{"one", []asked{question("r-1", "a1", push)}, "r-1 r/a1"},
 		{"the same", []asked{
 			question("r-1", "a4", push), question("r-2", "a1", `{ "run": "push" }`), question("r-3", "a2", push), question("r-4", "a3", push),
-		}, "r-1 4 questions: r/a1-a4"},
+		}, "r-1 4 questions: r/a1–a4"},
 		{"one agent twice", []asked{question("r-1", "a1", push), question("r-2", "a1", push)}, "r-1 2 questions: r/a1"},
 		{"with another between", []asked{
 			question("r-1", "a1", push), question("r-2", "a2", `{"run":"pull"}`), question("r-3", "a9", push), question("r-4", "a10", push),

@@ -89,6 +89,9 @@ func initAction(c *cli.Context, env Env) error {
 	if err := p.tell(append(lines, s.hints()...)); err != nil {
 		return err
 	}
+	if err := p.offerConfined(c.Context); err != nil {
+		return err
+	}
 	_, err = fmt.Fprintln(env.Stdout, filepath.Join(p.repo.TopLevel, projectConfig))
 	return err
 }

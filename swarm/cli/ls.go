@@ -10,6 +10,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"agentswarm/swarm/store"
+	"agentswarm/swarm/task"
 )
 
 func newLsCommand(env Env) *cli.Command {
@@ -65,7 +66,7 @@ type listedObject struct {
 	Landed    int       `json:"landed"`
 	Waiting   int       `json:"waiting"`
 
-	began time.Time // when the clock of Duration started
+	view *store.View // that Duration is read from; nil where it is not known
 }
 
 // status is where the run is and why, for a person.
@@ -130,15 +131,15 @@ func (p *place) listed(ctx context.Context, e store.Entry) listedObject {
 	}
 	o.Status, o.Reason, o.Args = string(v.Status), v.Reason, v.Identity.Args
 	o.Workflow, o.Base = string(v.Identity.Workflow.Kind), v.Identity.Base.Commit
-	counts := countAgents(v)
+	counts := v.Counts()
 	o.Agents, o.Completed = len(v.Agents), counts.Completed
-	o.Failed, o.Cancelled, o.Waiting = counts.Failed, counts.Cancelled, counts.Waiting
+	o.Failed, o.Cancelled, o.Waiting = counts.Failed, counts.Cancelled, counts.Of[task.Waiting]
 	for _, a := range v.Agents {
 		if len(a.Landings) > 0 {
 			o.Landed++
 		}
 	}
-	o.began, o.Duration = v.Began, v.Took(time.Now()).Milliseconds()
+	o.view, o.Duration = v, v.Took(time.Now()).Milliseconds()
 	return o
 }
 

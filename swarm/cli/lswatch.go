@@ -117,8 +117,8 @@ func (w *listWatcher) glance(ctx context.Context, e store.Entry) (*glance, error
 		if !old.listed.running() {
 			return old, nil
 		}
-		if e.Run.Live() && !old.listed.began.IsZero() {
-			old.listed.Duration = time.Since(old.listed.began).Milliseconds()
+		if e.Run.Live() && old.listed.view != nil {
+			old.listed.Duration = old.listed.view.Took(time.Now()).Milliseconds()
 			return old, nil
 		}
 	}
@@ -130,7 +130,7 @@ func (o listedObject) running() bool { return o.Status == string(store.RunRunnin
 
 // same tells whether two states of a run differ in more than the clock.
 func (o listedObject) same(other listedObject) bool {
-	o.Duration, other.Duration = 0, 0
+	o.Duration, other.Duration, o.view, other.view = 0, 0, nil, nil
 	return reflect.DeepEqual(o, other)
 }
 
@@ -236,7 +236,7 @@ func (p *Progress) picturing(lines []string) error {
 		return nil
 	}
 	up := p.up(p.term.Size())
-	p.drawn = lines
+	p.drawn, p.shine = lines, lines
 	_, err := io.WriteString(p.w, up+p.picture())
 	return err
 }

@@ -8,61 +8,6 @@ import (
 	"time"
 )
 
-// Counts is how many agents are in each state.
-type Counts struct {
-	Queued, Running, Waiting, Completed, Failed, Cancelled int
-}
-
-func (c Counts) done() int { return c.Completed + c.Failed + c.Cancelled }
-
-// lines names the states that occur, what needs somebody first and then what
-// is going on, in as few lines as the width allows.
-func (c Counts) lines(width int) []string {
-	var lines []string
-	for _, p := range []struct {
-		name string
-		n    int
-	}{
-		{"waiting for you", c.Waiting},
-		{"running", c.Running},
-		{"queued", c.Queued},
-		{"completed", c.Completed},
-		{"failed", c.Failed},
-		{"cancelled", c.Cancelled},
-	} {
-		if p.n == 0 {
-			continue
-		}
-		part := fmt.Sprintf("%d %s", p.n, p.name)
-		last := len(lines) - 1
-		if last >= 0 && columns(lines[last])+len(", ")+len(part) <= width {
-			lines[last] += ", " + part
-		} else {
-			lines = append(lines, shortenEnd(part, width))
-		}
-	}
-	return lines
-}
-
-// Slow is an agent that has been in its state for long.
-type Slow struct {
-	ID, Label, State string
-	For              time.Duration
-}
-
-// Frame is the state of a run at one moment. The caller fills it.
-type Frame struct {
-	Elapsed time.Duration // since this process began; never goes back
-	Counts  Counts
-	Total   int
-	Spent   string // of the budget; empty where there is none
-	Slowest []Slow // longest first
-	Note    string // what else there is to say, or nothing
-	Hint    string // what can be done about it
-	// Typing is set where somebody may be typing below the picture.
-	Typing bool
-}
-
 // Change is one agent's step into another state.
 type Change struct {
 	ID, Label, State string
@@ -85,26 +30,6 @@ func (c Change) line() string {
 		line += ": " + c.Note
 	}
 	return Printable(line)
-}
-
-// mostSlow is how many slow agents are worth a line each.
-const mostSlow = 8
-
-// render draws a frame in at most height-1 lines of at most width-1 columns.
-// The last line is the cursor's, and the last column stays empty because
-// terminals disagree about when a full line wraps.
-func render(f Frame, width, height int) []string {
-	width, height = max(width-1, 1), max(height-1, 1)
-	lines := []string{shortenEnd(progressBar(f, width), width)}
-	counts := f.Counts.lines(width)
-	lines = append(lines, counts[:min(len(counts), height-1)]...)
-	notes := noteLines(f, width, height-len(lines))
-	slow := min(len(f.Slowest), mostSlow, max(1, height/4), height-len(lines)-len(notes))
-	if slow > 0 {
-		lines = append(lines, slowLines(f.Slowest[:slow], width)...)
-	}
-	lines = append(lines, notes...)
-	return lines
 }
 
 // noteLines are the note and its hint: the note in at most a third of what
@@ -130,36 +55,6 @@ func noteLines(f Frame, width, room int) []string {
 	return lines
 }
 
-// progressBar is `[#####-----]  37/100  12.3s`; where there is little room the
-// figures stay and the bar goes.
-func progressBar(f Frame, width int) string {
-	const least, most = 10, 60
-	done, total := f.Counts.done(), max(f.Total, f.Counts.done())
-	figures := fmt.Sprintf("%d/%d  %s", done, total, Duration(f.Elapsed))
-	if f.Spent != "" {
-		figures += "  " + f.Spent
-	}
-	room := min(width-columns(figures)-len("[]  "), most)
-	if room < least {
-		return figures
-	}
-	full := 0
-	if total > 0 {
-		full = room * done / total
-	}
-	return "[" + strings.Repeat("#", full) + strings.Repeat("-", room-full) + "]  " + figures
-}
-
-// slowLines lists agents in columns: what is cut where space is short is the
-// middle of the label.
-func slowLines(slow []Slow, width int) []string {
-	t := Table{Columns: []Column{{}, {Flex: true}, {}, {Right: true}}}
-	for _, s := range slow {
-		t.Row("  "+s.ID, s.Label, s.State, Duration(s.For))
-	}
-	return t.Lines(width)[1:] // no titles
-}
-
 // frameGap makes ten frames a second at most: each is bytes over a line that
 // may be slow.
 const frameGap = 100 * time.Millisecond
@@ -173,7 +68,8 @@ type Progress struct {
 	w    io.Writer
 
 	mu     sync.Mutex // guards what follows, and keeps writes whole
-	drawn  []string   // the lines that are on the screen
+	drawn  []string   // the lines that are on the screen, without colours
+	shine  []string   // the same with colours
 	shown  time.Duration
 	latest *Frame // newer than what is drawn
 	closed bool
@@ -262,7 +158,11 @@ func (p *Progress) draw(f Frame) {
 	width, height := p.term.Size()
 	up, rows := p.up(width, height), p.rows(width, height)
 	drawn := p.drawn != nil
-	p.drawn, p.shown, p.latest = render(f, width, height), f.Elapsed, nil
+	lines := p.term.render(f, width, height)
+	p.drawn, p.shine, p.shown, p.latest = plainLines(lines), nil, f.Elapsed, nil
+	for _, l := range lines {
+		p.shine = append(p.shine, l.painted)
+	}
 	if f.Typing && drawn && p.rows(width, height) == rows {
 		_, _ = io.WriteString(p.w, saveCursor+up+p.lines()+restoreCursor)
 		return
@@ -311,7 +211,7 @@ func (p *Progress) picture() string {
 
 func (p *Progress) lines() string {
 	const clearLine = "\x1b[K"
-	return strings.Join(p.drawn, clearLine+"\n") + clearLine + "\n"
+	return strings.Join(p.shine, clearLine+"\n") + clearLine + "\n"
 }
 
 // up moves the cursor to where the picture begins.

@@ -6,30 +6,50 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"agentswarm/swarm/store"
+	"agentswarm/swarm/task"
 )
 
 func busyFrame() Frame {
 	f := Frame{
 		Elapsed: 83 * time.Second,
-		Counts:  Counts{Queued: 50, Running: 9, Waiting: 1, Completed: 36, Failed: 3, Cancelled: 1},
-		Total:   100,
-		Note:    "2 questions are open",
+		Counts: store.Counts{
+			Of: map[task.State]int{
+				task.Queued: 45, task.Working: 9, task.Waiting: 1, task.WaitingSlot: 3, task.Checking: 2,
+			},
+			Completed: 36, Failed: 3, Cancelled: 1,
+		},
+		Slots: "p/m: 4 of 4", Left: 3 * time.Minute, Spent: "1.2M tok  $3.10 of $20.00",
+		Note: "2 questions are open",
 	}
-	for i := range 12 {
-		f.Slowest = append(f.Slowest, Slow{
-			ID:    fmt.Sprintf("a%d", 90+i),
-			Label: fmt.Sprintf("packages/service-%02d/internal/container/runtime", i),
-			State: "running", For: time.Duration(80-7*i) * time.Second,
+	for i := range 3 {
+		f.Failed = append(f.Failed, Row{
+			ID: fmt.Sprintf("a%d", i+1), Label: "pkg/pricing", State: "failed", Style: styleError,
+			For: 12 * time.Second, Doing: "other: cannot find symbol frobnicate",
 		})
 	}
-	f.Slowest[2].Label = "文件\x1b[2J\n/\u202eevil"
+	for i := range 12 {
+		f.Live = append(f.Live, Row{
+			ID:    fmt.Sprintf("a%d", 90+i),
+			Label: fmt.Sprintf("packages/service-%02d/internal/container/runtime", i),
+			State: "running", For: time.Duration(80-7*i) * time.Second, Tokens: int64(900 * i * i), Doing: "edit pkg/almanac/kv.go",
+		})
+	}
+	f.Live[2].Label = "文件\x1b[2J\n/\u202eevil"
+	f.Live[3].Doing = "\x1b]0;evil\a"
 	return f
+}
+
+// rendered is a frame without colours.
+func rendered(f Frame, width, height int) []string {
+	return plainLines(Terminal{}.render(f, width, height))
 }
 
 func TestRender(t *testing.T) {
 	t.Parallel()
 	for _, size := range [][2]int{{80, 24}, {40, 10}, {200, 50}} {
-		lines := render(busyFrame(), size[0], size[1])
+		lines := rendered(busyFrame(), size[0], size[1])
 		golden(t, fmt.Sprintf("progress_%dx%d", size[0], size[1]), strings.Join(lines, "\n")+"\n")
 	}
 }
@@ -37,34 +57,98 @@ func TestRender(t *testing.T) {
 // TestRenderFits tries every small terminal: nothing wraps, nothing scrolls.
 func TestRenderFits(t *testing.T) {
 	t.Parallel()
-	for width := 1; width <= 60; width++ {
-		for height := 1; height <= 12; height++ {
-			lines := render(busyFrame(), width, height)
-			if len(lines) == 0 || len(lines) > max(height-1, 1) {
-				t.Errorf("render at %dx%d: %d lines", width, height, len(lines))
-			}
-			for _, l := range lines {
-				if columns(l) > max(width-1, 1) || Printable(l) != l {
-					t.Errorf("render at %dx%d: line %q", width, height, l)
+	growing := busyFrame()
+	growing.Growing, growing.Phase = true, "a\tphase"
+	for _, f := range []Frame{busyFrame(), growing} {
+		for width := 1; width <= 60; width++ {
+			for height := 1; height <= 24; height++ {
+				lines := rendered(f, width, height)
+				if len(lines) == 0 || len(lines) > max(height-1, 1) {
+					t.Errorf("render at %dx%d: %d lines", width, height, len(lines))
+				}
+				for _, l := range lines {
+					if columns(l) > max(width-1, 1) || Printable(l) != l {
+						t.Errorf("render at %dx%d: line %q", width, height, l)
+					}
 				}
 			}
 		}
 	}
 }
 
+// TestRenderUsesTheRoom holds that every live agent has a row where there is room
+// for it, that what failed comes first, and that what has none is counted.
+func TestRenderUsesTheRoom(t *testing.T) {
+	t.Parallel()
+	f := Frame{}
+	for i := range 40 {
+		f.Live = append(f.Live, Row{ID: fmt.Sprintf("a%d", i+1), State: "running"})
+	}
+	for i := range 20 {
+		f.Failed = append(f.Failed, Row{ID: fmt.Sprintf("f%d", i+1), State: "failed"})
+	}
+	for _, tt := range []struct{ height, failed, live, hidden int }{
+		{70, 20, 40, 0}, {62, 20, 40, 0}, {61, 19, 39, 2}, {42, 13, 26, 21}, {24, 7, 14, 39}, {3, 1, 0, 0},
+	} {
+		lines := rendered(f, 60, tt.height)
+		text := strings.Join(lines, "\n")
+		failed, live := strings.Count(text, "  failed"), strings.Count(text, "  running")
+		_, more, _ := strings.Cut(text, "  and ")
+		hidden := 0
+		_, _ = fmt.Sscanf(more, "%d more", &hidden)
+		if failed != tt.failed || live != tt.live || hidden != tt.hidden || len(lines) > tt.height-1 {
+			t.Errorf("%d rows: %d failed, %d live, %d hidden, want %d, %d, %d", tt.height, failed, live, hidden, tt.failed, tt.live, tt.hidden)
+		}
+		if failed > 0 && live > 0 && strings.Index(text, "  running") < strings.Index(text, "  failed") {
+			t.Errorf("%d rows: what failed is not first", tt.height)
+		}
+	}
+}
+
+// TestRenderColours holds that colours change no letter, and that there are none
+// where the terminal has none.
+func TestRenderColours(t *testing.T) {
+	t.Parallel()
+	for _, color := range []bool{false, true} {
+		painted := 0
+		for _, l := range (Terminal{Color: color}).render(busyFrame(), 80, 24) {
+			bare := l.painted
+			for strings.Contains(bare, "\x1b[") {
+				before, after, _ := strings.Cut(bare, "\x1b[")
+				_, after, _ = strings.Cut(after, "m")
+				bare = before + after
+			}
+			if bare != l.plain {
+				t.Errorf("%q is painted as %q", l.plain, l.painted)
+			}
+			if l.painted != l.plain {
+				painted++
+			}
+		}
+		if (painted > 0) != color {
+			t.Errorf("colour %v: %d lines have one", color, painted)
+		}
+	}
+}
+
 func TestRenderEdges(t *testing.T) {
 	t.Parallel()
+	counts := func(completed, failed, cancelled, queued int) store.Counts {
+		return store.Counts{Of: map[task.State]int{task.Queued: queued}, Completed: completed, Failed: failed, Cancelled: cancelled}
+	}
 	tests := []struct {
 		name string
 		give Frame
 		want string
 	}{
 		{"nothing yet", Frame{}, "[-----------]  0/0  0.0s"},
-		{"all done", Frame{Total: 4, Counts: Counts{Completed: 4}}, "[###########]  4/4  0.0s\n4 completed"},
-		{"total behind", Frame{Total: 1, Counts: Counts{Failed: 4}}, "[###########]  4/4  0.0s\n4 failed"},
+		{"all done", Frame{Counts: counts(4, 0, 0, 0)}, "[###########]  4/4  0.0s\n4 completed"},
+		{"all failed", Frame{Counts: counts(0, 4, 0, 0)}, "[xxxxxxxxxxx]  4/4  0.0s\n4 failed"},
+		{"cancelled is not done", Frame{Counts: counts(2, 0, 2, 0)}, "[#####------]  2/4  0.0s\n2 completed, 2 cancelled"},
+		{"a script may start more", Frame{Growing: true, Counts: counts(2, 0, 0, 1)}, "2 done of 3 so far  0.0s\n1 queued, 2 completed"},
 	}
 	for _, tt := range tests {
-		if got := strings.Join(render(tt.give, 25, 24), "\n"); got != tt.want {
+		if got := strings.Join(rendered(tt.give, 25, 24), "\n"); got != tt.want {
 			t.Errorf("%s: render = %q, want %q", tt.name, got, tt.want)
 		}
 	}
@@ -132,7 +216,7 @@ func TestProgressDraws(t *testing.T) {
 	var s screen
 	p := newProgress(&s, Terminal{TTY: true, Motion: true, getenv: envOf("COLUMNS=40", "LINES=10"), fd: -1})
 	frame := func(ms int, note string) Frame {
-		return Frame{Elapsed: time.Duration(ms) * time.Millisecond, Total: 2, Note: note}
+		return Frame{Elapsed: time.Duration(ms) * time.Millisecond, Note: note}
 	}
 	want := func(step string, rows ...string) {
 		t.Helper()
@@ -140,7 +224,7 @@ func TestProgressDraws(t *testing.T) {
 			t.Errorf("%s: screen is\n%s\nwant\n%s", step, got, strings.Join(rows, "\n"))
 		}
 	}
-	const bar = "[--------------------------]  0/2  "
+	const bar = "[--------------------------]  0/0  "
 	p.Say("before")
 	p.Show(frame(1000, "one"))
 	want("first frame", "before", bar+"1.0s", "one")
@@ -169,10 +253,10 @@ func TestProgressNarrower(t *testing.T) {
 	p := newProgress(&b, Terminal{TTY: true, Motion: true, fd: -1, getenv: func(name string) string {
 		return map[string]string{"COLUMNS": width, "LINES": "24"}[name]
 	}})
-	p.Show(Frame{Total: 2, Note: strings.Repeat("x", 75)})
+	p.Show(Frame{Note: strings.Repeat("x", 75)})
 	width = "40"
 	b.Reset()
-	p.Show(Frame{Total: 2, Elapsed: time.Second})
+	p.Show(Frame{Elapsed: time.Second})
 	if !strings.HasPrefix(b.String(), "\r\x1b[4A") { // two lines of 74 and 75 columns
 		t.Errorf("Show after narrowing begins %q, want four rows up", b.String())
 	}

@@ -185,8 +185,9 @@ func (j *judge) Judge(r engine.JudgeRequest) *engine.Ruling {
 		}
 	}
 	if decision.Verdict == risk.Ask && confinable(finding) && j.bench.walled() {
-		ruling.Confined = j.bench.caution.Confined == confinedSnapshot
-		ruling.Hint = j.hint(ruling.Confined)
+		ruling.Own = true
+		ruling.Confined = j.bench.caution.Confined == confinedSnapshot || j.bench.snapshots.Load()
+		ruling.Hint = j.hint(ruling.Confined || j.bench.caution.Confined != "")
 	}
 	return ruling
 }
@@ -227,7 +228,8 @@ func confinable(f *risk.Finding) bool {
 	return !slices.ContainsFunc(f.Parts, func(p risk.Part) bool { return p.Tier > risk.Safe && !p.Within })
 }
 
-// hint names the setting that would have asked nobody, once.
+// hint offers the setting that asks nobody, once a run. A person who has set it
+// one way or the other is not asked about it.
 func (j *judge) hint(set bool) string {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -235,8 +237,9 @@ func (j *judge) hint(set bool) string {
 		return ""
 	}
 	j.said = true
-	return `with [risk] confined = "snapshot" in your configuration, or --confined snapshot, what destroys ` +
-		"only an agent's own files proceeds once they are captured"
+	return `this destroys only the agent's own files. "approve ID --confined snapshot" allows it and writes ` +
+		`[risk] confined = "snapshot" into your own configuration: such actions then proceed once the files are captured. ` +
+		`With "--confined ask" you are asked each time`
 }
 
 // placeOf is the place of a workspace. One with a git dir of its own shares

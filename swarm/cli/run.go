@@ -91,6 +91,9 @@ func runAction(c *cli.Context, env Env) error {
 }
 
 func runHere(c *cli.Context, env Env, report *report) error {
+	first := sign(env.Stderr, detect(env.Stderr, env.Getenv), "preparing the run…")
+	defer first.clear()
+	env.Stderr = first
 	p, err := openPlace(c, env)
 	if err != nil {
 		return err
@@ -103,6 +106,7 @@ func runHere(c *cli.Context, env Env, report *report) error {
 	defer pl.discard()
 	p.sayTools(pl)
 	if c.Bool("dry-run") {
+		first.clear()
 		return p.printPlan(pl, c.Bool("json"))
 	}
 	if err := p.approve(pl.needs, c.Bool("trust")); err != nil {

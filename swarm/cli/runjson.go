@@ -67,6 +67,7 @@ type agentObject struct {
 	Model      string         `json:"model,omitempty"` // that answered, or that it was told to use
 	Attempt    int            `json:"attempt,omitempty"`
 	Status     string         `json:"status"`
+	State      string         `json:"state,omitempty"` // finer than Status; empty once it has ended
 	WaitsFor   string         `json:"waits_for,omitempty"`
 	Retry      *retryObject   `json:"retry,omitempty"`
 	Error      *errorObject   `json:"error,omitempty"`
@@ -77,14 +78,21 @@ type agentObject struct {
 	Landed     *bool          `json:"landed,omitempty"`
 	Conflict   *metObject     `json:"conflict,omitempty"` // by which a merge left it out
 	Review     *reviewObject  `json:"review,omitempty"`
+	Choice     task.Selection `json:"choice,omitempty"`    // of the script
+	ChosenBy   string         `json:"chosen_by,omitempty"` // the function of the script that made it
 	DependsOn  []string       `json:"depends_on,omitempty"`
 	Patch      *patchObject   `json:"patch,omitempty"`
 	Output     string         `json:"output,omitempty"`
 	OutputFile string         `json:"output_file,omitempty"`
 	Usage      *task.Usage    `json:"usage,omitempty"`
 	Duration   int64          `json:"duration_ms,omitempty"`
+	Worked     int64          `json:"worked_ms,omitempty"`
+	Checked    int64          `json:"checked_ms,omitempty"`
+	Waited     int64          `json:"waited_ms,omitempty"`
 	Notes      []string       `json:"notes,omitempty"`
 	Ignored    []task.Ignored `json:"ignored,omitempty"`
+
+	text string // where it is, for a person
 }
 
 type patchObject struct {
@@ -273,7 +281,12 @@ func newAgentObject(c engine.Config, v *store.View, a *store.Agent, now time.Tim
 	o := agentObject{
 		ID: string(a.ID), Label: engine.Title(a.ID, a.Call), Item: a.Call.Item, Phase: a.Call.Phase,
 		Kind: spec.Kind, Model: spec.Model, Attempt: a.Attempt, Status: task.Word(a.Status),
-		DependsOn: a.Call.DependsOn, WaitsFor: a.Held,
+		DependsOn: a.Call.DependsOn, WaitsFor: a.Held, text: a.StateText(),
+	}
+	times := a.Times(v.Until(now))
+	o.Worked, o.Checked, o.Waited = times.Worked.Milliseconds(), times.Checked.Milliseconds(), times.Waited.Milliseconds()
+	if running, ok := a.Status.(*task.Running); ok {
+		o.State = string(running.State)
 	}
 	if again := a.Again; again != nil && v.Status == store.RunRunning {
 		o.Retry = &retryObject{Kind: string(again.Kind), Message: again.Reason, At: again.At}
@@ -284,6 +297,8 @@ func newAgentObject(c engine.Config, v *store.View, a *store.Agent, now time.Tim
 	if a.Call.Stage != nil {
 		o.Stage = a.Call.Stage.Name
 	}
+	choice := a.Choice()
+	o.Choice, o.ChosenBy = choice.Of, choice.By
 	if a.Review != nil {
 		o.Review = &reviewObject{Verdict: string(a.Review.Verdict), Reason: a.Review.Reason}
 	}

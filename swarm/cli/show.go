@@ -166,7 +166,7 @@ func (p *portrait) facts(o showObject) {
 	p.line("agent", fmt.Sprintf("%s/%s  %s", o.Run, o.ID, o.Label))
 	p.line("kind", strings.TrimSpace(o.Kind+" "+o.Model))
 	p.line("role", o.Role)
-	p.line("status", o.Status+attemptText(o.Attempt))
+	p.line("status", o.text+attemptText(o.Attempt))
 	if o.Error != nil {
 		p.line("cause", o.Error.Kind+": "+o.Error.Message)
 	}
@@ -179,7 +179,7 @@ func (p *portrait) facts(o showObject) {
 		p.line("reviewed", "no")
 	}
 	p.line("stage", o.Stage)
-	p.line("time", Duration(time.Duration(o.Duration)*time.Millisecond))
+	p.line("time", timesText(o.agentObject))
 	if o.Exit != nil {
 		p.line("exit", exitLine(o.Exit))
 	}

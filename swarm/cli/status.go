@@ -8,7 +8,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"agentswarm/swarm/store"
-	"agentswarm/swarm/task"
 )
 
 func newStatusCommand(env Env) *cli.Command {
@@ -97,29 +96,4 @@ func landingText(l *store.Landing) string {
 	default:
 		return what
 	}
-}
-
-// countAgents counts a run's agents by state.
-func countAgents(v *store.View) Counts {
-	var n Counts
-	for _, a := range v.Agents {
-		switch s := a.Status.(type) {
-		case *task.Running:
-			switch s.State {
-			case task.Queued:
-				n.Queued++
-			case task.Waiting:
-				n.Waiting++
-			default:
-				n.Running++
-			}
-		case *task.Completed:
-			n.Completed++
-		case *task.Failed:
-			n.Failed++
-		case *task.Cancelled:
-			n.Cancelled++
-		}
-	}
-	return n
 }

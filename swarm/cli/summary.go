@@ -25,7 +25,7 @@ func printTable(w io.Writer, width int, v *store.View, now time.Time) error {
 	t := Table{Columns: []Column{
 		{Title: "AGENT"}, {Title: "LABEL", Flex: true}, {Title: "RESULT"},
 		{Title: "FILES", Right: true}, {Title: "+", Right: true}, {Title: "-", Right: true},
-		{Title: "VERIFIED"}, {Title: "LANDED"}, {Title: "TIME", Right: true},
+		{Title: "VERIFIED"}, {Title: "LANDED"}, {Title: "TIME", Right: true}, {Title: "WAITED", Right: true},
 	}}
 	for _, a := range v.Agents {
 		o := newAgentObject(engine.Config{}, v, a, now)
@@ -34,15 +34,28 @@ func printTable(w io.Writer, width int, v *store.View, now time.Time) error {
 			files, added, deleted = fmt.Sprint(o.Patch.Files), fmt.Sprint(o.Patch.Added), fmt.Sprint(o.Patch.Deleted)
 		}
 		t.Row(o.ID, engine.Title(a.ID, a.Call), resultText(o), files, added, deleted,
-			yesNo(o.Verified), yesNo(o.Landed), Duration(time.Duration(o.Duration)*time.Millisecond))
+			yesNo(o.Verified), yesNo(o.Landed), Duration(time.Duration(o.Worked)*time.Millisecond), waitedText(o))
 	}
+	t.DropEmpty()
 	return t.Print(w, width)
+}
+
+// leastWait is how long an agent must have waited for the table to say so.
+const leastWait = time.Second
+
+// waitedText is how long an agent has waited; empty for no time worth telling.
+func waitedText(o agentObject) string {
+	waited := time.Duration(o.Waited) * time.Millisecond
+	if waited < leastWait {
+		return ""
+	}
+	return Duration(waited)
 }
 
 // resultText is the state of an agent, with what decides whether its patch is
 // merged.
 func resultText(o agentObject) string {
-	text := o.Status
+	text := o.text
 	if o.Retry != nil {
 		text += ", retry"
 	}
@@ -54,6 +67,12 @@ func resultText(o agentObject) string {
 	}
 	if o.Conflict != nil {
 		text += ", conflict"
+	}
+	switch o.Choice {
+	case task.Selected:
+		text += ", chosen"
+	case task.PassedOver:
+		text += ", not chosen"
 	}
 	if o.Patch != nil && len(o.Patch.OutOfScope) > 0 {
 		text += ", out of scope"
@@ -251,11 +270,7 @@ func (p *place) summary(v *store.View, merged *mergeReport, size summarySize) ([
 	printCauses(&b, v, size.causes)
 	printNotes(&b, v, size.notes)
 	printDenied(&b, v)
-	spent := spentLine(v, v.Ended)
-	if spent != "" {
-		spent = ", " + spent
-	}
-	fmt.Fprintf(&b, "run %s %s in %s%s\n", v.Identity.Run, statusText(v), Duration(v.Ended.Sub(v.Began)), spent)
+	fmt.Fprintf(&b, "run %s %s in %s%s\n", v.Identity.Run, statusText(v), Duration(v.Took(v.Ended)), totalsText(v))
 	p.printNext(&b, v)
 	if merged != nil {
 		var m strings.Builder

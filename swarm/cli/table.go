@@ -33,6 +33,19 @@ func (t *Table) Row(cells ...string) {
 	t.rows = append(t.rows, row)
 }
 
+// DropEmpty removes the columns that have no text in any row.
+func (t *Table) DropEmpty() {
+	for i := len(t.Columns) - 1; i >= 0; i-- {
+		if slices.ContainsFunc(t.rows, func(row []string) bool { return row[i] != "" }) {
+			continue
+		}
+		t.Columns = slices.Delete(t.Columns, i, i+1)
+		for n, row := range t.rows {
+			t.rows[n] = slices.Delete(row, i, i+1)
+		}
+	}
+}
+
 const (
 	columnGap = 2 // blanks between columns
 	flexFloor = 8 // a name shorter than this tells nothing

@@ -129,7 +129,7 @@ func (p *place) usage(ctx context.Context, s *selection, by ledger.By) (*usageOb
 		o.Rows = append(o.Rows, row)
 	}
 	for _, a := range s.agents() {
-		if is, running := a.Status.(*task.Running); running && is.State != task.Queued {
+		if is, running := a.Status.(*task.Running); running && is.State.Coarse() != task.Queued {
 			o.Working++
 		}
 	}

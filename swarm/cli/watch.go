@@ -4,11 +4,11 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 	"sync"
 	"time"
 
+	"agentswarm/swarm/activity"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/event"
 	"agentswarm/swarm/inbox"
@@ -34,7 +34,13 @@ func (p *place) showAt(ctx context.Context, run *store.Run, at *counter, since t
 		view: store.Fold(id, nil), began: since, at: at, told: map[string]bool{},
 		progress: newProgress(p.env.Stderr, detect(p.env.Stderr, p.env.Getenv)),
 	}
-	defer w.close()
+	if w.progress.Draws() {
+		w.activity = p.activity(run, id)
+	}
+	defer func() {
+		w.close()
+		p.dropKeys(w.progress)
+	}()
 	ticking, stop := context.WithCancel(ctx)
 	var ticks sync.WaitGroup
 	ticks.Go(func() { w.tick(ticking) })
@@ -67,7 +73,12 @@ type watcher struct {
 	mu   sync.Mutex // guards what follows
 	view *store.View
 	told map[string]bool // questions that the terminal was told of
-	rang time.Time
+	// activity is what agents do now; nil where nothing is drawn. It was last
+	// looked at then.
+	activity *activity.Reader
+	doing    map[task.ID]activity.Now
+	looked   time.Time
+	rang     time.Time
 	// unseen is when the latest record was written that no frame shows; zero
 	// where all do. A frame takes a look at every agent, and a thousand of them
 	// bring ten records each.
@@ -251,33 +262,12 @@ const (
 	longRun = 10 * time.Second
 )
 
-// frame sums the view up. The caller holds mu.
-func (w *watcher) frame(now time.Time) Frame {
-	f := Frame{Elapsed: now.Sub(w.began), Total: len(w.view.Agents), Counts: countAgents(w.view)}
-	f.Spent = spentText(w.view, now)
-	f.Note, f.Hint = noteOf(w.open(), w.typing)
-	f.Typing = w.typing && f.Note != ""
-	f.Note = cmp.Or(f.Note, heldNote(w.view), againNote(w.view, now))
-	for _, a := range w.view.Agents {
-		s, ok := a.Status.(*task.Running)
-		if !ok || s.State == task.Queued {
-			continue
-		}
-		f.Slowest = append(f.Slowest, Slow{
-			ID: string(a.ID), Label: engine.Title(a.ID, a.Call),
-			State: string(s.State), For: now.Sub(s.Since),
-		})
-	}
-	slices.SortStableFunc(f.Slowest, func(a, b Slow) int { return cmp.Compare(b.For, a.For) })
-	return f
-}
-
 // causeOf is why an agent did not complete; empty for one that did.
 func causeOf(r task.Result) string {
 	switch r := r.(type) {
 	case *task.Completed:
 		if r.Verified != nil && !*r.Verified {
-			return "not verified"
+			return checkCause(r)
 		}
 		return ""
 	case *task.Failed:
@@ -290,6 +280,20 @@ func causeOf(r task.Result) string {
 	default:
 		panic("unhandled result")
 	}
+}
+
+// checkFailed begins the cause of an agent whose check failed.
+const checkFailed = "not verified"
+
+// checkCause is why the check of an agent failed: how it ended, and its last
+// line.
+func checkCause(r *task.Completed) string {
+	for _, note := range r.Notes {
+		if how, found := strings.CutPrefix(note, "verify: "); found {
+			return checkFailed + ": " + how
+		}
+	}
+	return checkFailed
 }
 
 // firstLine is the first line of an error's text.

@@ -1,0 +1,198 @@
+// Package activity reads what live agents do now, from the files that they
+// write: the latest tool with its target, or the latest line, and the tokens of
+// the current attempt. It reads only what is new since the last look.
+//
+// It shows nothing and decides nothing; faces do.
+package activity
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"agentswarm/swarm/agent"
+	"agentswarm/swarm/event"
+	"agentswarm/swarm/store"
+	"agentswarm/swarm/task"
+)
+
+// Bounds of one look at one agent, in bytes.
+const (
+	maxLook = 256 << 10 // that are parsed; the next look goes on
+	maxLine = 4 << 10   // of the end of a file that is searched for its last line
+)
+
+// Now is what an agent does.
+type Now struct {
+	// Text is the latest tool with its target, or the latest line. It is foreign
+	// text on one line; empty where nothing is known.
+	Text string
+	// Usage is what its model has reported in the current attempt.
+	Usage task.Usage
+}
+
+// Parse returns a parser for the output of an agent, or nil where the output is
+// plain text.
+type Parse func(*store.Agent) agent.Parser
+
+// Reader reads the activity of the agents of a run. One goroutine uses it.
+type Reader struct {
+	run   *store.Run
+	parse Parse
+	of    map[task.ID]*stream
+}
+
+// New returns a reader that has not looked at anything yet.
+func New(run *store.Run, parse Parse) *Reader {
+	return &Reader{run: run, parse: parse, of: map[task.ID]*stream{}}
+}
+
+// Look reads what is new and returns what the agent does. A file that cannot be
+// read tells nothing new.
+func (r *Reader) Look(a *store.Agent) Now {
+	is, live := a.Status.(*task.Running)
+	if !live || a.Attempt == 0 {
+		delete(r.of, a.ID)
+		return Now{}
+	}
+	s := r.of[a.ID]
+	if s == nil || s.attempt != a.Attempt {
+		s = &stream{attempt: a.Attempt}
+		if s.parser = r.parse(a); s.parser == nil {
+			s.plain = true
+		}
+		r.of[a.ID] = s
+	}
+	dir := r.run.Attempt(a.ID, a.Attempt)
+	if is.State == task.Checking {
+		return Now{Text: checkLine(dir), Usage: s.usage}
+	}
+	s.look(dir)
+	return Now{Text: s.text, Usage: s.usage}
+}
+
+// stream is the output of one attempt, as far as it was read.
+type stream struct {
+	attempt int
+	plain   bool // its output is text
+	parser  agent.Parser
+	round   int // of the attempt, from 0
+	at      int64
+	text    string
+	usage   task.Usage
+}
+
+// look reads on in the file of the round, and goes over to that of the next one.
+func (s *stream) look(dir string) {
+	file := s.file(dir)
+	stat, err := os.Stat(file)
+	if err != nil {
+		return
+	}
+	switch {
+	case s.plain && stat.Size() != s.at:
+		s.at = stat.Size()
+		s.say(lastLine(file))
+	case s.plain && stat.Size() == 0:
+		s.say(lastLine(filepath.Join(dir, "stderr")))
+	case !s.plain && stat.Size() > s.at:
+		s.read(file)
+	}
+	next := *s
+	next.round++
+	if _, err := os.Stat(next.file(dir)); err == nil && (s.plain || s.at >= stat.Size()) {
+		s.round, s.at = next.round, 0
+	}
+}
+
+// file is the output of the round: one that was asked again for an answer has
+// several.
+func (s *stream) file(dir string) string {
+	if s.round == 0 {
+		return filepath.Join(dir, "stdout")
+	}
+	return filepath.Join(dir, fmt.Sprintf("stdout.%d", s.round+1))
+}
+
+// read parses what is new in a file, as far as one look goes.
+func (s *stream) read(file string) {
+	f, err := os.Open(file)
+	if err != nil {
+		return
+	}
+	defer f.Close() //nolint:errcheck // it was only read
+	part, err := io.ReadAll(io.NewSectionReader(f, s.at, maxLook))
+	if err != nil {
+		return
+	}
+	s.at += int64(len(part))
+	for _, e := range s.parser.Feed(part) {
+		s.take(e)
+	}
+}
+
+// take notes one event of the agent.
+func (s *stream) take(e event.Event) {
+	switch e := e.(type) {
+	case *event.ToolStart:
+		s.say(toolText(e.Name, e.Input))
+	case *event.Text:
+		s.say(lastOf([]byte(e.Text)))
+	case *event.Retry:
+		s.say(fmt.Sprintf("its model is asked again: %s: %s", e.Kind, e.Message))
+	case *event.Spent:
+		s.usage.Add(e.Usage)
+	}
+}
+
+func (s *stream) say(text string) {
+	if text != "" {
+		s.text = text
+	}
+}
+
+// checkLine is the last line that the latest check of an attempt has printed.
+func checkLine(dir string) string {
+	name := filepath.Join(dir, "verify")
+	for n := 2; ; n++ {
+		next := filepath.Join(dir, fmt.Sprintf("verify.%d", n))
+		if _, err := os.Stat(next + ".out"); err != nil {
+			break
+		}
+		name = next
+	}
+	if line := lastLine(name + ".out"); line != "" {
+		return line
+	}
+	return lastLine(name + ".err")
+}
+
+// lastLine is the last line of a file that is not blank.
+func lastLine(file string) string {
+	f, err := os.Open(file)
+	if err != nil {
+		return ""
+	}
+	defer f.Close() //nolint:errcheck // it was only read
+	end, err := f.Seek(0, io.SeekEnd)
+	if err != nil {
+		return ""
+	}
+	part, err := io.ReadAll(io.NewSectionReader(f, max(0, end-maxLine), maxLine))
+	if err != nil {
+		return ""
+	}
+	return lastOf(part)
+}
+
+// lastOf is the last line of a text that is not blank, at most maxLine bytes.
+func lastOf(text []byte) string {
+	text = bytes.TrimSpace(text[max(0, len(text)-maxLine):])
+	if at := bytes.LastIndexAny(text, "\r\n"); at >= 0 {
+		text = text[at+1:]
+	}
+	return strings.ToValidUTF8(string(bytes.TrimSpace(text)), "\uFFFD")
+}

@@ -1,0 +1,77 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"agentswarm/swarm/config"
+)
+
+// allOwn refuses an answer that is to be remembered for actions on an agent's own
+// files, where one of the questions is about something else.
+func allOwn(all []asked) error {
+	for _, q := range all {
+		if q.doubt == nil && (q.Risk == nil || !q.Risk.Own) {
+			return usagef("--confined is about actions that destroy only an agent's own files; %s is not about one", q.ID)
+		}
+	}
+	return nil
+}
+
+// rememberConfined writes the choice into the user's own configuration, and says
+// where. A file that has made the choice already is left as it is.
+func (p *place) rememberConfined(confined config.Confined) error {
+	file := config.UserFile(p.lookup)
+	if file == "" {
+		return usagef("there is no place for your own configuration: neither HOME nor XDG_CONFIG_HOME is set")
+	}
+	err := config.RememberConfined(file, confined)
+	if known := (*config.KnownError)(nil); errors.As(err, &known) {
+		fmt.Fprintf(p.env.Stderr, "%s; it is not changed\n", Printable(known.Error()))
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(p.env.Stderr, "remembered in %s: [risk] confined = %q\n", Printable(file), confined)
+	return nil
+}
+
+// offerConfined asks a person once whether agents may destroy their own files
+// behind the walls without being asked about, and remembers the answer in the
+// user's own configuration. It asks nothing where there is no terminal, where the
+// choice is made already, or where walls do not hold.
+func (p *place) offerConfined(ctx context.Context) error {
+	if !p.attended() || p.personal("the choice") != nil {
+		return nil
+	}
+	if rung, _, err := p.probe(ctx, p.env.Self); err != nil || !rung.Namespaces() {
+		return err
+	}
+	conf, err := p.env.userConfig()
+	if err != nil || conf.Confined != config.ConfinedUnset {
+		return err
+	}
+	fmt.Fprint(p.env.Stderr, `The sandbox keeps agents from all files but their own copies. May an agent destroy its own
+files without asking you? They are captured first. The answer is kept in your own configuration. [y/N] `)
+	answer, err := bufio.NewReader(p.env.input()).ReadString('\n')
+	if err != nil && !errors.Is(err, io.EOF) {
+		return fmt.Errorf("read the answer: %w", err)
+	}
+	confined := config.ConfinedAsk
+	if answer = strings.ToLower(strings.TrimSpace(answer)); answer == "y" || answer == "yes" {
+		confined = config.ConfinedSnapshot
+	}
+	return p.rememberConfined(confined)
+}
+
+// allFlag is that of commands that allow.
+func allFlag() cli.Flag {
+	return &cli.BoolFlag{Name: "all", Usage: "allow a DESTRUCTIVE action for all agents that ask for it now"}
+}

@@ -1,0 +1,225 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"agentswarm/swarm/store"
+	"agentswarm/swarm/task"
+)
+
+// Row is one agent in a frame.
+type Row struct {
+	ID, Label, State string
+	Style            style
+	For              time.Duration // in its state
+	Tokens           int64
+	USD              float64
+	Doing            string // the latest tool or line; of a failed one the cause
+}
+
+// Frame is the state of a run at one moment. The caller fills it.
+type Frame struct {
+	Elapsed time.Duration // since this process began; never goes back
+	Counts  store.Counts
+	Slots   string // why agents wait for a slot, such as p/m: 4 of 4
+	// Growing is set where more agents may start: the total is no total yet.
+	Growing bool
+	Phase   string        // of its script; empty: none
+	Left    time.Duration // until all have ended; 0: nobody can tell
+	Spent   string        // tokens and money; empty: none
+	Failed  []Row         // the latest first
+	Live    []Row         // in the order in which they are shown
+	Note    string        // what else there is to say, or nothing
+	Hint    string        // what can be done about it
+	// Typing is set where somebody may be typing below the picture.
+	Typing bool
+}
+
+// drawnLine is a line of a frame, and the same with colours.
+type drawnLine struct{ plain, painted string }
+
+// painting is the style of a whole line.
+func (t Terminal) painting(s style, plain string) drawnLine {
+	return drawnLine{plain, t.paint(s, plain)}
+}
+
+// plainLines are the lines without their colours.
+func plainLines(lines []drawnLine) []string {
+	all := make([]string, len(lines))
+	for i, l := range lines {
+		all[i] = l.plain
+	}
+	return all
+}
+
+// render draws a frame in at most height-1 lines of at most width-1 columns.
+// The last line is the cursor's, and the last column stays empty because
+// terminals disagree about when a full line wraps. Failed agents come first, and
+// take at most a third of the rows while others are live.
+func (t Terminal) render(f Frame, width, height int) []drawnLine {
+	width, height = max(width-1, 1), max(height-1, 1)
+	lines := []drawnLine{t.progressBar(f, width)}
+	counts := t.countLines(f, width)
+	lines = append(lines, counts[:min(len(counts), height-1)]...)
+	var notes []drawnLine
+	for _, text := range noteLines(f, width, height-len(lines)) {
+		notes = append(notes, drawnLine{text, text})
+	}
+	rows := t.agentLines(f, width, height-len(lines)-len(notes))
+	return slices.Concat(lines, rows, notes)
+}
+
+// agentLines are the rows of agents, failed ones first, in at most room lines.
+func (t Terminal) agentLines(f Frame, width, room int) []drawnLine {
+	if room < 1 {
+		return nil
+	}
+	failed, live := f.Failed, f.Live
+	if most := max(1, room/3); len(failed) > most && len(failed)+len(live) > room {
+		failed = failed[:max(most, min(len(failed), room-len(live)))]
+	}
+	live = live[:min(len(live), room-len(failed))]
+	hidden := len(f.Failed) + len(f.Live) - len(failed) - len(live)
+	if hidden > 0 && room > 1 { // one more row goes for the line that says so
+		if hidden++; len(live) > 0 {
+			live = live[:len(live)-1]
+		} else {
+			failed = failed[:len(failed)-1]
+		}
+	}
+	shown := slices.Concat(failed, live)
+	var lines []drawnLine
+	for i, text := range rowLines(shown, width) {
+		lines = append(lines, t.painting(shown[i].Style, text))
+	}
+	if hidden > 0 && room > 1 {
+		more := fmt.Sprintf("  and %s: %s status", Count(hidden, "more agent", "more agents"), program)
+		lines = append(lines, t.painting(styleQuiet, shortenEnd(more, width)))
+	}
+	return lines
+}
+
+// rowLines lists agents in columns. A column that is empty in all rows is left
+// out. Where space is short, the middle of the longest text is cut.
+func rowLines(rows []Row, width int) []string {
+	if len(rows) == 0 {
+		return nil
+	}
+	t := Table{Columns: []Column{{}, {Flex: true}, {}, {Right: true}, {Right: true}, {Right: true}, {Flex: true}}}
+	for _, r := range rows {
+		t.Row("  "+r.ID, r.Label, r.State, Duration(r.For), tokensText(r.Tokens), dollarsText(r.USD), r.Doing)
+	}
+	t.DropEmpty()
+	return t.Lines(width)[1:] // no titles
+}
+
+// tokensText is a number of tokens in few letters; empty for none.
+func tokensText(n int64) string {
+	switch {
+	case n <= 0:
+		return ""
+	case n < 1000:
+		return fmt.Sprintf("%d tok", n)
+	case n < 999_500:
+		return fmt.Sprintf("%.3gk tok", float64(n)/1e3)
+	default:
+		return fmt.Sprintf("%.3gM tok", float64(n)/1e6)
+	}
+}
+
+// dollarsText is a cost; empty for none.
+func dollarsText(usd float64) string {
+	if usd <= 0 {
+		return ""
+	}
+	return task.Dollars(usd)
+}
+
+// countLines names the states that occur, what needs somebody first and then
+// what is going on, in as few lines as the width allows.
+func (t Terminal) countLines(f Frame, width int) []drawnLine {
+	n := f.Counts
+	slot := task.WaitingSlot.Text()
+	if f.Slots != "" {
+		slot += " (" + Printable(f.Slots) + ")"
+	}
+	var lines []drawnLine
+	for _, p := range []struct {
+		name  string
+		n     int
+		style style
+	}{
+		{"failed", n.Failed, styleError},
+		{task.Waiting.Text(), n.Of[task.Waiting], styleWarning},
+		{task.Working.Text(), n.Of[task.Working], stylePlain},
+		{task.Checking.Text(), n.Of[task.Checking], stylePlain},
+		{task.WaitingCheck.Text(), n.Of[task.WaitingCheck], stylePlain},
+		{slot, n.Of[task.WaitingSlot], stylePlain},
+		{task.Queued.Text(), n.Of[task.Queued], stylePlain},
+		{"completed", n.Completed, styleGood},
+		{"cancelled", n.Cancelled, styleWarning},
+	} {
+		if p.n == 0 {
+			continue
+		}
+		plain := shortenEnd(fmt.Sprintf("%d %s", p.n, p.name), width)
+		part := t.painting(p.style, plain)
+		last := len(lines) - 1
+		if last >= 0 && columns(lines[last].plain)+len(", ")+columns(plain) <= width {
+			lines[last].plain += ", " + part.plain
+			lines[last].painted += ", " + part.painted
+		} else {
+			lines = append(lines, part)
+		}
+	}
+	return lines
+}
+
+// progressBar is `[####x-----]  37/100  12.3s`; where there is little room the
+// figures stay and the bar goes. Failed agents are the x. Cancelled ones are not
+// done. Without a total that holds there is no bar.
+func (t Terminal) progressBar(f Frame, width int) drawnLine {
+	const least, most = 10, 60
+	n := f.Counts
+	total := n.Total()
+	figures := figuresText(f)
+	room := min(width-columns(figures)-len("[]  "), most)
+	if room < least || f.Growing {
+		text := shortenEnd(figures, width)
+		return drawnLine{text, text}
+	}
+	completed, failed := 0, 0
+	if total > 0 {
+		completed = room * n.Completed / total
+		failed = room*n.Done()/total - completed
+	}
+	good, bad := strings.Repeat("#", completed), strings.Repeat("x", failed)
+	rest := strings.Repeat("-", room-completed-failed) + "]  " + figures
+	return drawnLine{
+		plain:   "[" + good + bad + rest,
+		painted: "[" + t.paint(styleGood, good) + t.paint(styleError, bad) + rest,
+	}
+}
+
+// figuresText is how many are done of how many, for how long, how long it still
+// takes, what was spent, and the phase of a script.
+func figuresText(f Frame) string {
+	figures := fmt.Sprintf("%d/%d", f.Counts.Done(), f.Counts.Total())
+	if f.Growing {
+		figures = fmt.Sprintf("%d done of %d so far", f.Counts.Done(), f.Counts.Total())
+	}
+	parts := []string{figures, Duration(f.Elapsed)}
+	if f.Left > 0 {
+		parts = append(parts, "~"+Duration(f.Left.Round(time.Second))+" left")
+	}
+	if f.Spent != "" {
+		parts = append(parts, f.Spent)
+	}
+	if f.Phase != "" {
+		parts = append(parts, Printable(f.Phase))
+	}
+	return strings.Join(parts, "  ")
+}

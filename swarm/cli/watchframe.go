@@ -1,0 +1,181 @@
+package cli
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"agentswarm/swarm/activity"
+	"agentswarm/swarm/agent"
+	"agentswarm/swarm/engine"
+	"agentswarm/swarm/store"
+	"agentswarm/swarm/task"
+)
+
+// lookGap is how often the output of agents is looked at: each look asks for the
+// size of a file per agent.
+const lookGap = 400 * time.Millisecond
+
+// activity reads what the agents of a run do; nil where the configuration of the
+// run cannot be read.
+func (p *place) activity(run *store.Run, id store.Identity) *activity.Reader {
+	config, err := engineConfig(store.Fold(id, nil))
+	if err != nil {
+		return nil
+	}
+	known := p.env.kinds()
+	return activity.New(run, func(a *store.Agent) agent.Parser {
+		spec := engine.SpecThen(config, a)
+		kind, ok := known.Find(spec.Kind)
+		if !ok || spec.Format == agent.FormatText {
+			return nil
+		}
+		return kind.Adapter.Parser(spec)
+	})
+}
+
+// look reads what agents do, unless that was done only just now. The caller holds
+// mu.
+func (w *watcher) look(now time.Time) {
+	if w.activity == nil || now.Sub(w.looked) < lookGap {
+		return
+	}
+	w.looked, w.doing = now, map[task.ID]activity.Now{}
+	for _, a := range w.view.Agents {
+		if does := w.activity.Look(a); does != (activity.Now{}) {
+			w.doing[a.ID] = does
+		}
+	}
+}
+
+// frame sums the view up. The caller holds mu.
+func (w *watcher) frame(now time.Time) Frame {
+	w.look(now)
+	v := w.view
+	f := Frame{Elapsed: now.Sub(w.began), Counts: v.Counts(), Growing: growing(v), Slots: slotsOf(v)}
+	if len(v.Phases) > 0 && v.Growing() {
+		f.Phase = v.Phases[len(v.Phases)-1]
+	}
+	if left, ok := v.Left(now); ok && !f.Growing {
+		f.Left = left
+	}
+	f.Spent = w.spent(now)
+	f.Note, f.Hint = noteOf(w.open(), w.typing)
+	f.Typing = w.typing && f.Note != ""
+	f.Note = cmp.Or(f.Note, heldNote(v), againNote(v, now))
+	f.Failed, f.Live = w.rows(now)
+	return f
+}
+
+// growing reports whether more agents may start: those of a script, or reviewers.
+func growing(v *store.View) bool {
+	return v.Growing() || reviewOf(v) == reviewAuto && v.Counts().Of[task.Queued]+v.Counts().Of[task.Working] > 0
+}
+
+// slotsOf is why most of the agents wait that wait for a slot, without the words
+// that say so; empty where none does.
+func slotsOf(v *store.View) string {
+	most, _ := heldReason(v)
+	inner, found := strings.CutPrefix(most, task.WaitingSlot.Text()+" (")
+	if !found {
+		return ""
+	}
+	return strings.TrimSuffix(inner, ")")
+}
+
+// spent is what the run has used, with what agents have reported in their current
+// attempts; with its budget where there is one.
+func (w *watcher) spent(now time.Time) string {
+	used, spent := w.view.Usage(), w.view.Spent(now)
+	for _, does := range w.doing {
+		used.Add(does.Usage)
+		part := does.Usage.Spent()
+		spent.Tokens, spent.USD = spent.Tokens+part.Tokens, spent.USD+part.USD
+	}
+	budget := recordedBudget(w.view, task.Amount{})
+	parts := []string{engine.SpentText(spent, budget)}
+	if budget.Tokens == 0 {
+		parts = append(parts, tokensText(used.Tokens()))
+	}
+	if budget.USD == 0 {
+		parts = append(parts, dollarsText(used.CostUSD))
+	}
+	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), "  ")
+}
+
+// stateOrder is the order of live agents in a frame: those that need a person
+// first, those that have not begun last. A queued agent has no row.
+func stateOrder() []task.State {
+	return []task.State{task.Waiting, task.Working, task.Checking, task.WaitingCheck, task.WaitingSlot}
+}
+
+// rows are the agents that have failed, the latest first, and those that are
+// live, by state and then the longest in it first.
+func (w *watcher) rows(now time.Time) (failed, live []Row) {
+	order := stateOrder()
+	rank := map[string]int{}
+	for i, s := range order {
+		rank[s.Text()] = i
+	}
+	var ended []*store.Agent
+	for _, a := range w.view.Agents {
+		switch s := a.Status.(type) {
+		case *task.Running:
+			if slices.Contains(order, s.State) {
+				live = append(live, w.row(a, s, now))
+			}
+		case *task.Failed:
+			ended = append(ended, a)
+		case *task.Completed:
+			if s.Verified != nil && !*s.Verified {
+				ended = append(ended, a)
+			}
+		case *task.Cancelled:
+		}
+	}
+	slices.SortStableFunc(live, func(a, b Row) int {
+		return cmp.Or(cmp.Compare(rank[a.State], rank[b.State]), cmp.Compare(b.For, a.For))
+	})
+	slices.SortStableFunc(ended, func(a, b *store.Agent) int { return b.Ended.Compare(a.Ended) })
+	for _, a := range ended {
+		failed = append(failed, failedRow(a))
+	}
+	return failed, live
+}
+
+// row is a live agent.
+func (w *watcher) row(a *store.Agent, s *task.Running, now time.Time) Row {
+	does := w.doing[a.ID]
+	used := a.Spent
+	used.Add(does.Usage)
+	r := Row{
+		ID: string(a.ID), Label: engine.Title(a.ID, a.Call), State: s.State.Text(), For: now.Sub(s.Since),
+		Tokens: used.Tokens(), USD: used.CostUSD, Doing: does.Text,
+	}
+	switch {
+	case s.State == task.Waiting:
+		r.Style = styleWarning
+		if len(a.Open) > 0 {
+			r.Doing = questionText(a.Open[0])
+		}
+	case s.State.Waits():
+		r.Style, r.Doing = styleQuiet, ""
+	}
+	return r
+}
+
+// failedRow is an agent that has failed, or whose check has, and why.
+func failedRow(a *store.Agent) Row {
+	done := a.Result().Done()
+	times := a.Times(a.Ended)
+	r := Row{
+		ID: string(a.ID), Label: engine.Title(a.ID, a.Call), State: "failed", Style: styleError,
+		For: times.Worked + times.Checked, Tokens: done.Usage.Tokens(), USD: done.Usage.CostUSD, Doing: causeOf(a.Result()),
+	}
+	if _, completed := a.Result().(*task.Completed); completed {
+		r.State = "check failed"
+		r.Doing = strings.TrimPrefix(r.Doing, checkFailed+": ")
+	}
+	return r
+}
