@@ -17,7 +17,7 @@ import (
 func layers() [][]string {
 	return [][]string{
 		0: {
-			"internal/picture", "internal/testing/campaign", "internal/testing/nonamespaces", "internal/testprogram",
+			"internal/diffcolor", "internal/jq", "internal/picture", "internal/testing/campaign", "internal/testing/nonamespaces", "internal/testprogram",
 			"risk/argv", "risk/lockfile", "roles", "swarm/ask", "swarm/box", "swarm/environ", "swarm/lab/stat",
 			"swarm/modeltest", "swarm/nearest", "swarm/privatehome", "swarm/proc", "swarm/provider", "swarm/script/regex",
 			"swarm/stage", "swarm/strict", "swarm/task", "swarm/thought", "swarm/userns", "variants", "variants/tasks",
@@ -26,7 +26,7 @@ func layers() [][]string {
 		1: {
 			"internal/testing/nonamespaces/command", "risk/shell", "risk/verb", "swarm/apparmor", "swarm/builtin/tool",
 			"swarm/ear", "swarm/event", "swarm/fault", "swarm/guard", "swarm/hook", "swarm/limit", "swarm/manifest",
-			"swarm/models", "swarm/modeltest/serve", "swarm/prompt", "swarm/schema", "swarm/scope",
+			"swarm/models", "swarm/modeltest/serve", "swarm/pager", "swarm/prompt", "swarm/schema", "swarm/scope",
 			"swarm/script/language", "swarm/shim", "swarm/toolset", "worktree", "worktree/git/checkout",
 		},
 		2: {
@@ -36,7 +36,7 @@ func layers() [][]string {
 		3: {
 			"swarm/activity", "swarm/agent/claude", "swarm/agent/codex", "swarm/agent/command", "swarm/agent/gemini",
 			"swarm/agent/opencode", "swarm/agent/pi", "swarm/agent/qwen", "swarm/builtin", "swarm/engine", "swarm/fleet",
-			"swarm/lab", "swarm/landing", "swarm/ledger",
+			"swarm/lab", "swarm/landing", "swarm/ledger", "swarm/selector",
 		},
 		4: {
 			"swarm/agent/agenttest", "swarm/agent/kinds", "swarm/bench", "swarm/config", "swarm/control", "swarm/fanout",
@@ -59,6 +59,7 @@ func seams() map[string][]string {
 		"github.com/go-git/go-git/v5": {"worktree/git"},
 		"github.com/urfave/cli/v2":    {"swarm/cli", "swarm/demo"},
 		"github.com/dop251/goja":      {"swarm/script", "swarm/script/language"},
+		"github.com/itchyny/gojq":     {"internal/jq"},
 		"mvdan.cc/sh/v3/syntax":       {"risk/shell"},
 		"github.com/yuin/goldmark":    {"risk"},
 

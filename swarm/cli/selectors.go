@@ -1,0 +1,108 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"agentswarm/swarm/selector"
+	"agentswarm/swarm/store"
+)
+
+// selectorFlags are the flags of commands that take a list of agents.
+func selectorFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.BoolFlag{Name: "failed", Usage: "of the agents named, or of the run, those that failed or whose check failed"},
+		&cli.BoolFlag{Name: "verified", Usage: "of those, the agents whose check passed"},
+		&cli.BoolFlag{Name: "unlanded", Usage: "of those, the agents with a patch that has not landed"},
+	}
+}
+
+// readSelector is what the selector flags say; a command without them has none.
+func readSelector(c *cli.Context) selector.Selector {
+	return selector.Selector{Failed: c.Bool("failed"), Verified: c.Bool("verified"), Unlanded: c.Bool("unlanded")}
+}
+
+// maxAddresses bounds the addresses on standard input, in bytes.
+const maxAddresses = 1 << 20
+
+// fromInput stands for the addresses on standard input.
+const fromInput = "-"
+
+// addressArguments are the arguments of a command that takes from least to most
+// addresses. The argument - is replaced by the words on standard input, so that
+// the list of one command can be that of another.
+func addressArguments(c *cli.Context, env Env, least, most int) ([]string, error) {
+	args := c.Args().Slice()
+	at := slices.Index(args, fromInput)
+	if at < 0 || most == 1 {
+		return arguments(c, least, most)
+	}
+	if slices.Contains(args[at+1:], fromInput) {
+		return nil, usagef("%s: %s is given twice", c.Command.Name, fromInput)
+	}
+	text, err := io.ReadAll(io.LimitReader(env.input(), maxAddresses+1))
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("read standard input: %w", err)
+	case len(text) > maxAddresses:
+		return nil, usagef("%s: standard input is longer than %s", c.Command.Name, Bytes(maxAddresses))
+	}
+	words := strings.Fields(string(text))
+	if args = slices.Concat(args[:at], words, args[at+1:]); len(args) == 0 {
+		return nil, &nothingError{text: c.Command.Name + ": standard input names no run and no agent"}
+	}
+	return args, nil
+}
+
+// nothingError ends a command that has nothing to do. It is no failure: the
+// command says so in a line, and its exit code is 0.
+type nothingError struct {
+	text   string
+	object any // the result with --json; nil: a [nothingObject]
+}
+
+func (e *nothingError) Error() string { return e.text }
+
+// nothingObject is swarm.nothing/1, described in docs/json.md.
+type nothingObject struct {
+	Schema string `json:"schema"`
+	Reason string `json:"reason"`
+}
+
+// print tells it to a person, or as the one object of --json.
+func (e *nothingError) print(env Env, asJSON bool) error {
+	if !asJSON {
+		_, err := fmt.Fprintln(env.Stdout, PrintableText(e.text))
+		return err
+	}
+	if e.object != nil {
+		return printJSON(env.Stdout, e.object)
+	}
+	return printJSON(env.Stdout, nothingObject{Schema: "swarm.nothing/1", Reason: e.text})
+}
+
+// keep leaves out those that a selector picked and that the command has nothing to
+// do for. Agents that are named stay: what is wrong with them is to be told.
+func (s *selection) keep(fits func(*store.Agent) bool) {
+	if !s.chosen.Empty() {
+		s.named = slices.DeleteFunc(s.named, func(a *store.Agent) bool { return !fits(a) })
+	}
+}
+
+// nonePicked ends a command whose selector picks no agent; nil where it picks
+// some, or none is given.
+func (s *selection) nonePicked(verb string) error {
+	if s.chosen.Empty() || len(s.named) > 0 {
+		return nil
+	}
+	return &nothingError{text: fmt.Sprintf("%s: %s picks no agent of run %s that is left to be done", verb, s.chosen, s.run.ID)}
+}
+
+// onlyAgents reports whether agents alone are named, or a selector picks them.
+func (s *selection) onlyAgents() bool {
+	return !s.chosen.Empty() || len(s.named) == s.addressed
+}
