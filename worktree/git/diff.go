@@ -68,6 +68,29 @@ func (r *Repo) WritePatch(ctx context.Context, w io.Writer, from, to Hash) error
 	return nil
 }
 
+// WriteStat writes the change from one tree to another as git's --stat, in lines
+// of at most width columns; 0 is 80. Names are quoted as git does.
+func (r *Repo) WriteStat(ctx context.Context, w io.Writer, q StatRequest) error {
+	stat := "--stat"
+	if q.Width > 0 {
+		stat += "=" + strconv.Itoa(q.Width)
+	}
+	_, err := r.Run(ctx, Cmd{Stdout: w, Args: []string{
+		"diff-tree", "-r", stat, "--summary", "--no-renames", "--no-ext-diff", "--no-textconv", "--no-color",
+		"--ignore-submodules=none", r.orEmpty(q.From), r.orEmpty(q.To),
+	}})
+	if err != nil {
+		return fmt.Errorf("measure change: %w", err)
+	}
+	return nil
+}
+
+// StatRequest is a change that is to be shown in short.
+type StatRequest struct {
+	From, To Hash // required
+	Width    int  // in columns; 0: as git does without a terminal
+}
+
 func patchCmd(w io.Writer, from, to string) Cmd {
 	args := append([]string{"diff-tree"}, patchArgs()...)
 	return Cmd{

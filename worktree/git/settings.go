@@ -12,7 +12,10 @@ type Setting struct {
 	// what the entry is about: a branch, a remote, an address.
 	Section, Of, Name string
 	Value             string
-	Bare              bool // there is a name and no value, which means true
+	// Scope is the file that the entry is from, in git's words: system, global,
+	// local or worktree.
+	Scope string
+	Bare  bool // there is a name and no value, which means true
 }
 
 // settingsLimit is how long a configuration may be.
@@ -48,7 +51,7 @@ func parseSettings(text string) ([]Setting, error) {
 		if scope == "command" || first < 0 {
 			continue
 		}
-		s := Setting{Section: key[:first], Name: key[last+1:], Value: value, Bare: !given}
+		s := Setting{Section: key[:first], Name: key[last+1:], Value: value, Scope: scope, Bare: !given}
 		if first < last {
 			s.Of = key[first+1 : last]
 		}

@@ -23,9 +23,9 @@ func TestSettings(t *testing.T) {
 		got[key] = append(got[key], s)
 	}
 	for key, want := range map[string][]Setting{
-		"push.default":   {{Section: "push", Name: "default", Value: "matching"}, {Section: "push", Name: "default", Value: "simple"}},
-		"remote.url":     {{Section: "remote", Of: "A.b C", Name: "url", Value: "two\nlines"}},
-		"core.hookspath": {{Section: "core", Name: "hookspath", Value: "mine"}}, // and not what we give git
+		"push.default":   {{Section: "push", Name: "default", Value: "matching", Scope: "global"}, {Section: "push", Name: "default", Value: "simple", Scope: "local"}},
+		"remote.url":     {{Section: "remote", Of: "A.b C", Name: "url", Value: "two\nlines", Scope: "local"}},
+		"core.hookspath": {{Section: "core", Name: "hookspath", Value: "mine", Scope: "local"}}, // and not what we give git
 		"core.fsmonitor": nil,
 	} {
 		if !reflect.DeepEqual(got[key], want) {
