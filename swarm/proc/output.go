@@ -50,9 +50,10 @@ type stream struct {
 	from source // nil for the stderr of a terminal
 	to   *os.File
 	// show, if not nil, is told what was read, and how much of it was kept.
-	show func(b []byte, kept int)
-	kept atomic.Int64
-	err  error // of the first write that failed; the drain owns it
+	show  func(b []byte, kept int)
+	kept  atomic.Int64
+	marks *marker // when it was printed; nil for stderr
+	err   error   // of the first write that failed; the drain owns it
 }
 
 func newOutput(limit int64) *output {
@@ -74,6 +75,7 @@ func (o *output) create(s *Spec) error {
 		}
 		o.streams = append(o.streams, &stream{to: f})
 	}
+	o.streams[0].marks = &marker{}
 	return nil
 }
 
@@ -139,6 +141,9 @@ func (o *output) keep(s *stream, b []byte) {
 	}
 	n := 0
 	if s.err == nil && room > 0 {
+		if s.marks != nil {
+			s.marks.note(s.to.Name(), s.kept.Load(), time.Now())
+		}
 		n, s.err = s.to.Write(b[:min(int64(len(b)), room)])
 	}
 	s.kept.Add(int64(n))
@@ -224,6 +229,9 @@ func (o *output) close() error {
 	for _, s := range o.streams {
 		if s.from != nil {
 			_ = s.from.Close() // A reader has nothing to lose.
+		}
+		if s.marks != nil {
+			s.marks.close()
 		}
 		// Some file systems find only now that the disk is full.
 		if err := s.to.Close(); s.err == nil {
