@@ -93,14 +93,14 @@ func TestCallsFillsPlaceholdersOnce(t *testing.T) {
 func TestCallsPassesEveryOtherByteOfACommand(t *testing.T) {
 	t.Parallel()
 	w := Workflow{
-		Command: []string{"tool", "{item}", "{itme}", "a\n\x80{x}", "--n={index}"},
+		Command: []string{"tool", "{item}", "{other}", "a\n\x80{x}", "--n={index}"},
 		Each:    []string{"packages/a"},
 	}
 	calls, err := w.Calls(base())
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []string{"tool", "packages/a", "{itme}", "a\n\x80{x}", "--n=1"}
+	want := []string{"tool", "packages/a", "{other}", "a\n\x80{x}", "--n=1"}
 	if got := calls[0].Command; !reflect.DeepEqual(got, want) {
 		t.Errorf("command = %q, want %q", got, want)
 	}
@@ -209,4 +209,38 @@ func FuzzCalls(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestPlaceholdersOfCommands holds that a typing error of a placeholder is
+// refused before it goes to every agent, and that other braces are passed on and
+// named.
+func TestPlaceholdersOfCommands(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name    string
+		give    Workflow
+		refused string
+		unknown []string
+	}{
+		{"one letter is missing", Workflow{Command: []string{"echo", "{itm}"}, Each: []string{"packages/a"}}, "is {item} meant?", nil},
+		{"two letters are swapped", Workflow{Command: []string{"echo", "x{nmae}"}, Count: 2}, "is {name} meant?", nil},
+		{"far from all", Workflow{Command: []string{"echo", "{foo}", "{item}", "{foo}"}, Each: []string{"packages/a"}}, "", []string{"{foo}"}},
+		{"in the script of a shell", Workflow{Command: []string{"sh", "-c", "jq {items}"}, Each: []string{"packages/a"}}, "", nil},
+		{"in a prompt", Workflow{Prompt: "explain {state} of {item}", Each: []string{"packages/a"}}, "", []string{"{state}"}},
+		{"an item without items", Workflow{Command: []string{"echo", "a{item}"}}, "there are none", nil},
+		{"that of a shell", Workflow{Command: []string{"sh", "-c", "echo {item}"}}, "", nil},
+		{"a name without items", Workflow{Command: []string{"jq", "{name}"}}, "", []string{"{name}"}},
+		{"a prompt without items", Workflow{Prompt: "rename {count} to {total}"}, "", []string{"{count}"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			_, err := tt.give.Calls(base())
+			if tt.refused == "" != (err == nil) || err != nil && !strings.Contains(err.Error(), tt.refused) {
+				t.Errorf("Calls = %v, want a refusal with %q", err, tt.refused)
+			}
+			if got := tt.give.Unknown(); err == nil && !reflect.DeepEqual(got, tt.unknown) {
+				t.Errorf("Unknown = %q, want %q", got, tt.unknown)
+			}
+		})
+	}
 }

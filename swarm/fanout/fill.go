@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -75,6 +76,75 @@ func checkPrompt(prompt string) error {
 		}
 	}
 	return nil
+}
+
+// checkWords refuses words of a command that are a placeholder with one typing
+// error. The script of a shell is left alone: no placeholder may stand there.
+func checkWords(argv []string) error {
+	for _, word := range outsideScripts(argv) {
+		for _, m := range placeholder().FindAllString(word, -1) {
+			text := m[1 : len(m)-1]
+			if _, known := (place{}).value(text); known {
+				continue
+			}
+			for _, name := range names() {
+				if nearest.Distance(strings.ToLower(text), name) == 1 {
+					return &PlaceholderError{
+						Word: m, Reason: fmt.Sprintf("in the command is no placeholder; is {%s} meant? Within sh -c '…' it is passed on as it is", name),
+					}
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// outsideScripts are the words of a command without the script of a shell.
+func outsideScripts(argv []string) []string {
+	for i, word := range argv {
+		if !shells[path.Base(word)] {
+			continue
+		}
+		script, ok := scriptOf(argv[i+1:])
+		if !ok {
+			continue
+		}
+		return slices.DeleteFunc(slices.Clone(argv), func(w string) bool { return w == script })
+	}
+	return argv
+}
+
+// checkNoItems refuses {item} in a command that no item is there for.
+func checkNoItems(argv []string) error {
+	for _, word := range outsideScripts(argv) {
+		if strings.Contains(word, "{item}") {
+			return &PlaceholderError{
+				Word: "{item}", Reason: "stands for an item, and there are none; give --each, --count or a list of items. Within sh -c '…' it is passed on as it is",
+			}
+		}
+	}
+	return nil
+}
+
+// Unknown are the words in braces of a prompt or a command that look like a
+// placeholder and are none: they are passed on as they are. Without items no
+// placeholder is replaced, and the known ones are among them.
+func (w Workflow) Unknown() []string {
+	texts := append([]string{w.Prompt}, outsideScripts(w.Command)...)
+	filled := len(w.Each) > 0 || w.Count > 0
+	if len(w.Tasks) > 0 {
+		texts, filled = outsideScripts(w.Command), true
+	}
+	var unknown []string
+	for _, text := range texts {
+		for _, m := range placeholder().FindAllString(text, -1) {
+			_, known := (place{}).value(m[1 : len(m)-1])
+			if (!known && filled || known && !filled) && !slices.Contains(unknown, m) {
+				unknown = append(unknown, m)
+			}
+		}
+	}
+	return unknown
 }
 
 // shells are programs whose -c takes a script.

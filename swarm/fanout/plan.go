@@ -53,9 +53,12 @@ func (w Workflow) Calls(base Base) ([]*task.Call, error) {
 		return nil, fmt.Errorf("--count %d: want 1 or more", w.Count)
 	}
 	if len(w.Each) == 0 && w.Count == 0 {
+		if err := checkNoItems(w.Command); err != nil {
+			return nil, err
+		}
 		return []*task.Call{w.call(base, place{}, false)}, nil
 	}
-	if err := errors.Join(checkPrompt(w.Prompt), checkCommand(w.Command)); err != nil {
+	if err := errors.Join(checkPrompt(w.Prompt), checkCommand(w.Command), checkWords(w.Command)); err != nil {
 		return nil, err
 	}
 	if len(w.Each) == 0 {

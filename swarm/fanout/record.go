@@ -169,7 +169,7 @@ func (n *narrowing) whole() *TaskError {
 	case isCommand && n.optionBesideCommand() != nil:
 		return n.optionBesideCommand()
 	case isCommand:
-		return n.placeholders(command, "command", checkCommand(t.Command), t.Command)
+		return n.placeholders(command, "command", errors.Join(checkCommand(t.Command), checkWords(t.Command)), t.Command)
 	default:
 		return n.placeholders(prompt, "prompt", checkPrompt(t.Prompt), []string{t.Prompt})
 	}

@@ -28,7 +28,7 @@ func TestCallsOfTasks(t *testing.T) {
 	t.Parallel()
 	w := listed(t,
 		`{"id": "late/one", "prompt": "{name} of {item} {index}/{count} {x}", "agent": "mine", "depends_on": ["c", "b"], "timeout": "2m", "allow": ["push to feature/*"], "model": "small", "effort": "low", "tools": ["read", "bash"]}`,
-		`{"id": "b", "command": ["tool", "{item}", "{index}", "{itme}"], "paths": ["lib/{a,b}"]}`,
+		`{"id": "b", "command": ["tool", "{item}", "{index}", "{other}"], "paths": ["lib/{a,b}"]}`,
 		`{"prompt": "number {index} of {count}", "paths": ["docs/"]}`,
 		`{"id": "c", "prompt": "c"}`)
 	w.Agent, w.Options = "usual", task.Options{Model: "big", ReadOnly: true}
@@ -39,7 +39,7 @@ func TestCallsOfTasks(t *testing.T) {
 	prompt := func(text string) task.AgentInput { return &task.TypedAgentInput{Prompt: text} }
 	want := []*task.Call{
 		{
-			Input: prompt(""), Command: []string{"tool", "b", "2", "{itme}"}, Label: "b", Item: "b", Name: "b",
+			Input: prompt(""), Command: []string{"tool", "b", "2", "{other}"}, Label: "b", Item: "b", Name: "b",
 			Index: 2, Count: 4, Paths: []string{"lib/{a,b}"}, Base: "c", BaseTree: "t",
 		},
 		{
@@ -69,12 +69,12 @@ func TestCallsOfTasks(t *testing.T) {
 
 func TestCallsOfLinesTakesPromptsAsTheyAre(t *testing.T) {
 	t.Parallel()
-	tasks, err := ReadTasks(TasksRequest{Source: "s", Format: FormatPlain, Text: []byte("do {item} {itme}\n{count}")})
+	tasks, err := ReadTasks(TasksRequest{Source: "s", Format: FormatPlain, Text: []byte("do {item} {other}\n{count}")})
 	if err != nil {
 		t.Fatal(err)
 	}
 	calls, err := Workflow{Tasks: tasks, Agent: "usual"}.Calls(base())
-	if err != nil || len(calls) != 2 || task.Prompt(calls[0].Input) != "do {item} {itme}" || task.Prompt(calls[1].Input) != "{count}" {
+	if err != nil || len(calls) != 2 || task.Prompt(calls[0].Input) != "do {item} {other}" || task.Prompt(calls[1].Input) != "{count}" {
 		t.Errorf("Calls = %+v, %v, want the prompts as they are", calls, err)
 	}
 	if c := calls[1]; c.Label != "" || c.Index != 2 || c.Count != 2 || c.Agent != "usual" {
