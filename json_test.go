@@ -195,8 +195,8 @@ func commandsWithJSON(t *testing.T) []string {
 		}
 		return out.String()
 	}
-	_, list, _ := strings.Cut(help(), "\nCommands:\n")
-	list, _, _ = strings.Cut(list, "\n\n")
+	_, list, _ := strings.Cut(help(), "\nStart:\n")
+	list, _, _ = strings.Cut(list, "\nFlags of every command:\n")
 	var all []string
 	for _, m := range regexp.MustCompile(`(?m)^  ([a-z]+)`).FindAllStringSubmatch(list, -1) {
 		if strings.Contains(help(m[1]), "\n  --json ") {

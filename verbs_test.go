@@ -37,11 +37,14 @@ func terminalCommand(ts *testscript.TestScript, neg bool, args []string) {
 	env := []string{"TERM=xterm"}
 	for _, name := range []string{
 		"HOME", "PATH", "SIGNALS", "SWARM_STATE_DIR", "SWARM_SANDBOX", "SWARM_BACKEND", "SWARM_PASS_ENV",
-		"GIT_CONFIG_NOSYSTEM", "TESTSCRIPT_COMMAND", "NO_COLOR", kindsVar, "PI_API_KEY",
+		"GIT_CONFIG_NOSYSTEM", "TESTSCRIPT_COMMAND", "NO_COLOR", kindsVar, "PI_API_KEY", "GIT_PAGER", "PAGER",
 	} {
 		if value := ts.Getenv(name); value != "" {
 			env = append(env, name+"="+value)
 		}
+	}
+	if ts.Getenv("GIT_PAGER") == "" && ts.Getenv("PAGER") == "" {
+		env = append(env, "GIT_PAGER=cat") // less would wait for somebody
 	}
 	shown, err := onTerminal(ts.MkAbs("."), env, args[1:])
 	ts.Check(err)
@@ -64,7 +67,7 @@ func safeCommand(ts *testscript.TestScript, neg bool, args []string) {
 func unsafePart(text string) string {
 	// Colours, those a drawn frame is cleared with and kept clear of what is
 	// typed, and notifications of printable text.
-	text = regexp.MustCompile("\x1b\\[([01]|1;31|32|33|2)m|\x1b\\[[0-9]+A|\x1b\\[[KJ]|\x1b[78]|\x1b\\]9;swarm: [\\pL\\pN\\pP $+<=>^|~]*\x07\x07?").ReplaceAllString(text, "")
+	text = regexp.MustCompile("\x1b\\[([01]|1;31|31|32|33|36|2)m|\x1b\\[[0-9]+A|\x1b\\[[KJ]|\x1b[78]|\x1b\\]9;swarm: [\\pL\\pN\\pP $+<=>^|~]*\x07\x07?").ReplaceAllString(text, "")
 	for i := 0; i < len(text); {
 		r, size := utf8.DecodeRuneInString(text[i:])
 		switch {

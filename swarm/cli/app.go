@@ -10,11 +10,13 @@ import (
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
 
+	"agentswarm/internal/jq"
 	"agentswarm/swarm/agent/kinds"
 	"agentswarm/swarm/early"
 	"agentswarm/swarm/proc"
@@ -57,22 +59,34 @@ type Env struct {
 	Dispatched bool
 
 	keeper *proc.Keeper    // one for each command line; started when needed
+	quiet  bool            // no progress is shown
 	over   <-chan struct{} // closed when the command is to end; nil: never
 }
 
-// builtin lists the commands of the product, in the order of the help.
+// builtin lists the commands of the product by the job they are for, in the
+// order of the help.
 func builtin(env Env) []*cli.Command {
-	return []*cli.Command{
-		newRunCommand(env), newResumeCommand(env), newCancelCommand(env), newWaitCommand(env),
-		newInboxCommand(env), newHookCommand(env), newAnswerCommand(env), newApproveCommand(env), newDenyCommand(env),
-		newSendCommand(env), newLsCommand(env), newStatusCommand(env), newShowCommand(env), newUsageCommand(env), newLogsCommand(env),
-		newDiffCommand(env), newRetryCommand(env), newAcceptCommand(env), newRejectCommand(env),
-		newMergeCommand(env), newApplyCommand(env), newUndoCommand(env),
-		newAttachCommand(env), newShellCommand(env), newExecCommand(env),
-		newRmCommand(env), newGcCommand(env), newDoctorCommand(env), newAgentsCommand(env), newModelsCommand(env), newRolesCommand(env), newBenchCommand(env), newVariantsCommand(env),
-		newInitCommand(env), newSetupCommand(env), newConfigCommand(env), newRiskCommand(env), newWorkflowCommand(env), newMCPCommand(env), newBuiltinCommand(env), newVersionCommand(env),
-		newCompletionCommand(env), newManCommand(env), newCompleteCommand(env),
+	return slices.Concat(
+		job("Start", newRunCommand(env), newResumeCommand(env), newWorkflowCommand(env)),
+		job("Watch", newStatusCommand(env), newLsCommand(env), newShowCommand(env), newLogsCommand(env), newUsageCommand(env),
+			newWaitCommand(env), newAttachCommand(env)),
+		job("Review and land", newDiffCommand(env), newAcceptCommand(env), newRejectCommand(env), newRetryCommand(env),
+			newMergeCommand(env), newApplyCommand(env), newShellCommand(env), newExecCommand(env)),
+		job("Answer", newInboxCommand(env), newAnswerCommand(env), newApproveCommand(env), newDenyCommand(env), newSendCommand(env)),
+		job("Undo and tidy", newUndoCommand(env), newCancelCommand(env), newRmCommand(env), newGcCommand(env)),
+		job("Set up", newInitCommand(env), newConfigCommand(env), newDoctorCommand(env), newSetupCommand(env), newAgentsCommand(env),
+			newModelsCommand(env), newRolesCommand(env), newVariantsCommand(env), newRiskCommand(env), newBenchCommand(env),
+			newCompletionCommand(env), newManCommand(env), newVersionCommand(env)),
+		job("For machines", newHookCommand(env), newMCPCommand(env), newBuiltinCommand(env), newCompleteCommand(env)),
+	)
+}
+
+// job puts commands into a group of the help.
+func job(title string, commands ...*cli.Command) []*cli.Command {
+	for _, c := range commands {
+		c.Category = title
 	}
+	return commands
 }
 
 // Main runs the command that env.Args names, of the built-in ones and those
@@ -87,25 +101,29 @@ func Main(ctx context.Context, env Env, commands ...*cli.Command) int {
 	if env.Calls == "" {
 		env.Calls = program
 	}
+	look := &appearance{getenv: env.Getenv}
+	env.Getenv = look.lookup
 	env.over = ctx.Done()
 	env.keeper = &proc.Keeper{Binary: env.Self, Args: []string{early.Keep}}
 	defer env.keeper.Close() // all that it kept has been waited for
 	app := newApp(env, append(builtin(env), commands...))
 	inv, err := normalize(app, env.Args)
 	if err == nil {
+		look.color = inv.color
+		out.filter(ctx, inv.jq)
 		err = perform(ctx, env, app, inv)
+		if nothing, ok := errors.AsType[*nothingError](err); ok {
+			err = nothing.print(env, inv.json)
+		}
 	}
-	if failed := out.failure(); err == nil && failed != nil {
-		err = fmt.Errorf("write standard output: %w", failed)
-	}
-	if err == nil {
+	if err = out.end(err); err == nil {
 		return int(CodeOK)
 	}
 	err = signalled(ctx, err)
 	if silent(err) {
 		return int(codeOf(err))
 	}
-	if inv.json && out.written() == 0 && out.failure() == nil {
+	if inv.json && inv.jq == nil && out.written() == 0 && out.failure() == nil {
 		// The one object that --json promises. A failure to print it changes
 		// nothing: the code is already an error's.
 		_ = printJSON(out, newRefusal(err))
@@ -122,10 +140,7 @@ func newApp(env Env, commands []*cli.Command) *cli.App {
 		Name:     program,
 		Usage:    "one instruction, a hundred coding agents, one repository",
 		Commands: commands,
-		Flags: []cli.Flag{&cli.StringFlag{
-			Name:  "C",
-			Usage: "run as if started in the folder `DIR`",
-		}},
+		Flags:    globalFlags(),
 		Description: `Examples:
   swarm run --each 'packages/*/' -- gofmt -w {item}
   swarm status
@@ -165,13 +180,13 @@ func onUsageError(c *cli.Context, err error, _ bool) error {
 // perform carries out one normalised command line.
 func perform(ctx context.Context, env Env, app *cli.App, inv *invocation) error {
 	if inv.help {
-		return writeHelp(env.Stdout, app, inv.path)
+		return writeHelp(env.Stdout, helpRequest{app: app, path: inv.path, short: inv.short})
 	}
 	dir, err := startDir(env.Dir, inv)
 	if err != nil {
 		return err
 	}
-	inv.dir = dir
+	inv.typedDir, inv.dir = inv.dir, dir
 	app.Metadata = map[string]any{invocationKey: inv}
 	return app.RunContext(ctx, inv.argv)
 }
@@ -264,9 +279,14 @@ type invocation struct {
 	after    []string       // what follows `--`, for commands that take it
 	hasAfter bool           // a `--` was given to such a command
 	dir      string         // the folder to work in
+	typedDir string         // the value of -C
 	hasDir   bool           // -C was given
 	json     bool
 	help     bool
+	short    bool      // the help was asked for by -h
+	color    string    // --color: auto, always, never, or empty
+	jq       *jq.Query // --jq; nil for none
+	noPager  bool      // --no-pager
 }
 
 // invocationKey is where App.Metadata keeps the invocation.

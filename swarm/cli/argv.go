@@ -46,6 +46,9 @@ func normalize(app *cli.App, words []string) (*invocation, error) {
 	if err == nil {
 		err = s.complete()
 	}
+	if err == nil {
+		err = s.filtered()
+	}
 	if err != nil {
 		if i := slices.Index(words, dashes); i >= 0 {
 			words = words[:i]
@@ -241,7 +244,7 @@ func (s *scanner) shortFlags(words []string) ([]string, error) {
 		f, at := s.lookup(name)
 		switch {
 		case f == nil && name == "h":
-			s.inv.help = true
+			s.inv.help, s.inv.short = true, true
 			continue
 		case f == nil:
 			return s.foreignFlag(words, "-"+name)
@@ -350,8 +353,10 @@ func (s *scanner) set(at *level, f cli.Flag, g given) error {
 	switch {
 	case name == "json":
 		s.inv.json = value == "true"
-	case name == "C" && at.cmd == nil:
-		s.inv.dir, s.inv.hasDir = value, true
+	case at.cmd == nil:
+		if err := s.inv.setGlobal(name, value); err != nil {
+			return err
+		}
 	}
 	at.given = append(at.given, dashes+name+"="+value)
 	return nil

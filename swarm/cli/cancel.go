@@ -40,7 +40,7 @@ func cancelAction(c *cli.Context, env Env) error {
 	if err != nil {
 		return err
 	}
-	if len(s.named) > 0 && len(s.named) != c.NArg() {
+	if len(s.named) > 0 && !s.onlyAgents() {
 		return usagef("cancel: name a run, or agents of it, not both")
 	}
 	if s.view.Status == store.RunPaused {

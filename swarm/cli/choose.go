@@ -12,7 +12,12 @@ import (
 )
 
 // NothingError says that there is no patch to be merged.
-type NothingError struct{ Reason, Advice string }
+type NothingError struct {
+	Reason, Advice string
+	// Done is set where nothing is left to be merged, so that the user has what
+	// they asked for.
+	Done bool
+}
 
 func (e *NothingError) Error() string { return "nothing to merge: " + e.Reason }
 
@@ -68,17 +73,17 @@ func choose(v *store.View, named []task.ID, ref string) (chosen, skipped []*stor
 	case len(chosen) > 0:
 		return inPartOrder(chosen), skipped, nil
 	case landed > 0:
-		nothing := &NothingError{Reason: fmt.Sprintf("%s of run %s landed on %s already",
+		nothing := &NothingError{Done: true, Reason: fmt.Sprintf("%s of run %s landed on %s already",
 			Count(landed, "patch", "patches"), v.Identity.Run, branchName(ref))}
 		if len(skipped) > 0 {
-			nothing.Reason += "; " + whyNot(config.Review, skipped)
+			nothing.Reason += "; left out without its name: " + whyNot(config.Review, skipped)
 			nothing.Advice = wayOf(skipped)
 		}
 		return nil, nil, nothing
 	case len(skipped) > 0:
 		return nil, nil, &NothingError{Reason: whyNot(config.Review, skipped), Advice: wayOf(skipped)}
 	default:
-		return nil, nil, &NothingError{Reason: "no agent of run " + v.Identity.Run + " changed anything"}
+		return nil, nil, &NothingError{Done: true, Reason: "no agent of run " + v.Identity.Run + " changed anything"}
 	}
 }
 
@@ -130,11 +135,11 @@ func chooseNamed(v *store.View, named []task.ID, ref string) ([]*store.Agent, er
 		title := engine.Title(a.ID, a.Call)
 		switch other := groups[a.Call.Group]; {
 		case patchOf(a) == nil:
-			return nil, &NothingError{Reason: noPatch(a)}
+			return nil, &NothingError{Done: a.Result() != nil && a.Attempt > 0, Reason: noPatch(a)}
 		case rejected(a):
 			return nil, usagef("%s (%s) was rejected; accept it first, or try it again", a.ID, title)
 		case landedOn(v, a, ref):
-			return nil, &NothingError{Reason: fmt.Sprintf("%s (%s) landed on %s already", a.ID, title, branchName(ref))}
+			return nil, &NothingError{Done: true, Reason: fmt.Sprintf("%s (%s) landed on %s already", a.ID, title, branchName(ref))}
 		case rivalOn(v, a, ref) != nil:
 			return nil, &NothingError{Reason: fmt.Sprintf("%s, an alternative of %s, landed on %s already",
 				rivalOn(v, a, ref).ID, a.ID, branchName(ref))}

@@ -30,7 +30,7 @@ func (c *completer) value(ctx context.Context, f cli.Flag, prefix string) {
 		c.roleNames(ctx, "")
 	case name == "agent-model":
 		c.roleNames(ctx, "=")
-	case name == "w":
+	case name == "workflow":
 		c.workflowNames(ctx)
 	case name == "provider":
 		c.providerNames()

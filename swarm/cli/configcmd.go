@@ -18,17 +18,19 @@ import (
 func newConfigCommand(env Env) *cli.Command {
 	return &cli.Command{
 		Name:  "config",
-		Usage: "show or check the configuration",
+		Usage: "show, change or check the configuration",
 		Description: `The configuration is what up to three files say together: the repository's
 .swarm/config.toml, your own .swarm/config.local.toml in it, and your
 configuration for all repositories.
 
 Examples:
   swarm config show --origin
+  swarm config set limits.jobs 20
   swarm config validate
   swarm config schema > config.schema.json`,
 		Subcommands: []*cli.Command{
-			newConfigShowCommand(env), newConfigValidateCommand(env), newConfigSchemaCommand(env),
+			newConfigShowCommand(env), newConfigPathCommand(env), newConfigEditCommand(env), newConfigSetCommand(env),
+			newConfigValidateCommand(env), newConfigSchemaCommand(env),
 		},
 	}
 }

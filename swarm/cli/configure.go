@@ -40,7 +40,7 @@ func (p *place) configure(c *cli.Context, pl *plan, conf *config.Config) (err er
 	if err := p.checkRoles(pl, conf); err != nil {
 		return err
 	}
-	if !c.IsSet("j") && conf.Jobs == 0 && p.paid(pl) {
+	if !c.IsSet("jobs") && conf.Jobs == 0 && p.paid(pl) {
 		pl.config.Jobs = min(pl.config.Jobs, paidJobs)
 	}
 	pl.wants, pl.notes = conf.Needs(use), append(conf.Ignored(), conf.SwitchedOff(use)...)
@@ -77,7 +77,7 @@ func (pl *plan) commands(c *cli.Context, conf *config.Config) (use config.Use) {
 // numbers lays the flags over how many agents there are, at once, in all, and
 // again.
 func (pl *plan) numbers(c *cli.Context, conf *config.Config) (err error) {
-	if pl.config.Jobs, err = intSetting(c, "j", conf.Jobs, pl.config.Jobs); err != nil {
+	if pl.config.Jobs, err = intSetting(c, "jobs", conf.Jobs, pl.config.Jobs); err != nil {
 		return err
 	}
 	if pl.config.Jobs < 1 || pl.config.Jobs > limit.MaxJobs {

@@ -33,8 +33,8 @@ func conflictText(v *store.View, a *store.Agent) string {
 }
 
 // conflictWays are the commands that lead out of the conflict of an agent.
-func conflictWays(calls string, v *store.View, a *store.Agent) string {
-	return resolvingWays(calls, waysOf{run: v.Identity.Run, agent: a, ref: a.Conflict.Ref})
+func conflictWays(calls string, v *store.View, a *store.Agent) []string {
+	return waysOut(calls, waysOf{run: v.Identity.Run, agent: a, ref: a.Conflict.Ref})
 }
 
 // waysOf says of which conflict the ways out are asked.
@@ -44,17 +44,23 @@ type waysOf struct {
 	ref   string // the branch
 }
 
-// resolvingWays are the commands that lead out of a conflict: by hand, or by the
-// agent itself.
-func resolvingWays(calls string, w waysOf) string {
+// resolvingWays is waysOut as a sentence has them.
+func resolvingWays(calls string, w waysOf) string { return strings.Join(waysOut(calls, w), orWay) }
+
+// orWay stands between two commands of which one is enough.
+const orWay = ", or "
+
+// waysOut are the commands that lead out of a conflict: by hand, or by the agent
+// itself.
+func waysOut(calls string, w waysOf) []string {
 	at, branch := w.run+"/"+string(w.agent.ID), branchName(w.ref)
 	byHand := at
 	if w.agent.Copy > 0 {
 		byHand = w.run + "/" + copyName(w.agent.ID, w.agent.Copy)
 	}
-	ways := fmt.Sprintf("%s merge --resolve %s", calls, byHand)
+	ways := []string{fmt.Sprintf("%s merge --resolve %s", calls, byHand)}
 	if w.agent.Copy == 0 && !w.agent.Call.Shared {
-		ways += fmt.Sprintf(", or %s retry %s --onto %s", calls, at, branch)
+		ways = append(ways, fmt.Sprintf("%s retry %s --onto %s", calls, at, branch))
 	}
 	return ways
 }

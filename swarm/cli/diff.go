@@ -8,8 +8,10 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"agentswarm/internal/diffcolor"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/store"
+	"agentswarm/swarm/task"
 	"agentswarm/worktree/git"
 )
 
@@ -17,19 +19,21 @@ func newDiffCommand(env Env) *cli.Command {
 	return &cli.Command{
 		Name:      "diff",
 		Usage:     "print what agents changed",
-		ArgsUsage: "[RUN | AGENT…]",
-		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "stat", Usage: "print files and sizes of the change instead"},
+		ArgsUsage: "[RUN | AGENT… | -]",
+		Flags: append([]cli.Flag{
+			&cli.BoolFlag{Name: "stat", Usage: "print the files and the size of each change instead, as git diff --stat does"},
 			&cli.BoolFlag{Name: "name-only", Usage: "print the paths only"},
 			jsonFlag(),
-		},
+		}, selectorFlags()...),
 		Description: `Prints the patch of each agent against the base of its run, in the form that
-git apply takes. On a terminal, names and control characters are made visible.
+git apply takes. Of several agents, each patch follows a line with its agent. On a
+terminal the pager of git shows it, in colors, with control characters made visible.
 
 Examples:
   swarm diff
   swarm diff a3 > a3.patch
   swarm diff k3x9q2 --stat
+  swarm diff --unlanded --stat
   swarm diff a3 a4 --name-only`,
 		Action: func(c *cli.Context) error { return diffAction(c, env) },
 	}
@@ -62,17 +66,24 @@ func diffAction(c *cli.Context, env Env) error {
 	if err != nil {
 		return err
 	}
-	d := &differ{place: p, named: len(s.named) > 0, stat: c.Bool("stat"), names: c.Bool("name-only")}
+	d := &differ{place: p, named: len(s.named) > 0 && s.chosen.Empty(), stat: c.Bool("stat"), names: c.Bool("name-only")}
 	if c.Bool("json") {
 		d.object = &diffObject{Schema: "swarm.diff/1", Run: s.run.ID, Agents: []agentDiffObject{}}
 	}
+	if d.object == nil {
+		if err := p.page(c); err != nil {
+			return err
+		}
+	}
+	d.term = detect(env.Stdout, env.Getenv)
+	d.titles = d.term.TTY || countPatches(s.agents()) > 1
 	for _, a := range s.agents() {
 		if err := d.print(c.Context, a); err != nil {
 			return err
 		}
 	}
 	if !d.found && !d.named {
-		fmt.Fprintf(env.Stderr, "no agent of run %s has changed anything\n", s.run.ID)
+		fmt.Fprintln(env.Stderr, noneChanged(s))
 	}
 	if d.object != nil {
 		return printJSON(env.Stdout, d.object)
@@ -80,9 +91,29 @@ func diffAction(c *cli.Context, env Env) error {
 	return nil
 }
 
+// noneChanged says of a selection that there is nothing to show of it.
+func noneChanged(s *selection) string {
+	if s.chosen.Empty() {
+		return fmt.Sprintf("no agent of run %s has changed anything", s.run.ID)
+	}
+	return fmt.Sprintf("no agent of run %s that %s picks has changed anything", s.run.ID, s.chosen)
+}
+
+func countPatches(agents []*store.Agent) int {
+	n := 0
+	for _, a := range agents {
+		if patchOf(a) != nil {
+			n++
+		}
+	}
+	return n
+}
+
 // differ prints patches in one of four forms.
 type differ struct {
 	*place
+	term        Terminal
+	titles      bool // each patch follows a line with its agent
 	named       bool // an agent without a patch is told
 	stat, names bool
 	object      *diffObject // nil: print text
@@ -97,28 +128,65 @@ func (d *differ) print(ctx context.Context, a *store.Agent) error {
 		}
 		return nil
 	}
-	d.found = true
 	if d.object == nil {
 		d.sayMarked(a)
+		if err := d.title(a); err != nil {
+			return err
+		}
 	}
-	if d.object == nil && !d.names && !d.stat {
+	d.found = true
+	switch {
+	case d.object != nil || d.names:
+	case d.stat:
+		return d.printStat(ctx, a)
+	default:
 		return d.text(ctx, a)
 	}
 	changes, err := d.changes(ctx, a)
 	if err != nil {
 		return err
 	}
-	switch {
-	case d.object != nil:
+	if d.object != nil {
 		d.object.add(a, changes)
 		return nil
-	case d.names:
-		return printNames(d.env.Stdout, changes)
-	default:
-		fmt.Fprintf(d.env.Stdout, "%s %s: %s, +%d -%d\n", a.ID, Printable(engine.Title(a.ID, a.Call)),
-			Count(patch.Files, "file", "files"), patch.Added, patch.Deleted)
-		return printStat(d.env.Stdout, changes)
 	}
+	return printNames(d.env.Stdout, changes)
+}
+
+// title is the line before the patch of an agent. git apply skips it. Names alone
+// are for programs, and have none.
+func (d *differ) title(a *store.Agent) error {
+	if !d.titles || d.names {
+		return nil
+	}
+	text := string(a.ID)
+	if label := engine.Title(a.ID, a.Call); label != text {
+		text += " " + Printable(label)
+	}
+	text = d.term.paint(styleTitle, "== "+text) + " (" + d.term.state(standing(a)) + ")"
+	if d.found {
+		text = "\n" + text
+	}
+	_, err := fmt.Fprintln(d.env.Stdout, text)
+	return err
+}
+
+// standing is what is known of a patch, the strongest fact first.
+func standing(a *store.Agent) string {
+	switch r := a.Status.(type) {
+	case *task.Completed:
+		switch {
+		case len(a.Landings) > 0:
+			return "landed"
+		case a.Review != nil:
+			return string(a.Review.Verdict)
+		case r.Verified != nil && *r.Verified:
+			return "verified"
+		case r.Verified != nil:
+			return "failed its check"
+		}
+	}
+	return task.Word(a.Status)
 }
 
 func (o *diffObject) add(a *store.Agent, changes []git.Change) {
@@ -155,20 +223,29 @@ func printNames(w io.Writer, changes []git.Change) error {
 	return nil
 }
 
-func printStat(w io.Writer, changes []git.Change) error {
-	for _, ch := range changes {
-		if _, err := fmt.Fprintf(w, "  %-13s %s\n", changeWord(ch.Status), Printable(ch.Path)); err != nil {
-			return err
-		}
+// printStat prints the files of a patch and its size as git does.
+func (d *differ) printStat(ctx context.Context, a *store.Agent) error {
+	p := patchOf(a)
+	width, _ := d.term.Size()
+	safe := &safeLines{w: d.env.Stdout}
+	if d.term.Color {
+		safe.colour = diffcolor.Stat
 	}
-	return nil
+	err := d.repo.WriteStat(ctx, safe, git.StatRequest{From: git.Hash(p.Base), To: git.Hash(p.Commit), Width: width})
+	if gone, ok := errors.AsType[*goneError](d.gone(ctx, a)); err != nil && ok {
+		return gone
+	}
+	return errors.Join(err, safe.flush())
 }
 
 // text prints a patch: byte for byte, but to a terminal made safe.
 func (d *differ) text(ctx context.Context, a *store.Agent) error {
-	if !detect(d.env.Stdout, d.env.Getenv).TTY {
+	if !d.term.TTY && !d.term.Color {
 		return d.writePatch(ctx, d.env.Stdout, a)
 	}
 	safe := &safeLines{w: d.env.Stdout}
+	if d.term.Color {
+		safe.colour = (&diffcolor.Patch{}).Line
+	}
 	return errors.Join(d.writePatch(ctx, safe, a), safe.flush())
 }

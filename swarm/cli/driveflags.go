@@ -15,7 +15,7 @@ import (
 // driveFlags are the flags of commands that go on with a run.
 func driveFlags() []cli.Flag {
 	return slices.Concat([]cli.Flag{
-		&cli.IntFlag{Name: "j", Usage: "run `N` agents at once, 1 to 100 (default: as the run was started)"},
+		&cli.IntFlag{Name: "jobs", Aliases: []string{"j"}, Usage: "run `N` agents at once, 1 to 100 (default: as the run was started)"},
 		&cli.DurationFlag{Name: "run-timeout", Usage: "stop the run after `TIME`"},
 		jsonFlag(), yesFlag(), anywayFlag(),
 	}, budgetFlags(), contactFlags(), isolationFlags(), cautionFlags())
@@ -31,9 +31,9 @@ type driveFlagsRead struct {
 }
 
 func readDriveFlags(c *cli.Context) (driveFlagsRead, error) {
-	r := driveFlagsRead{jobs: c.Int("j"), timeout: c.Duration("run-timeout"), anyway: c.Bool("anyway")}
+	r := driveFlagsRead{jobs: c.Int("jobs"), timeout: c.Duration("run-timeout"), anyway: c.Bool("anyway")}
 	name := c.Command.Name
-	if c.IsSet("j") && (r.jobs < 1 || r.jobs > limit.MaxJobs) {
+	if c.IsSet("jobs") && (r.jobs < 1 || r.jobs > limit.MaxJobs) {
 		return r, usagef("%s: -j %d: want 1 to %d", name, r.jobs, limit.MaxJobs)
 	}
 	if c.IsSet("run-timeout") && r.timeout <= 0 {
@@ -68,7 +68,7 @@ func (r driveFlagsRead) lay(config *engine.Config, prior *store.View) {
 // flagOfDriving is a flag that was given and means nothing where another
 // process drives the run; empty for none.
 func flagOfDriving(c *cli.Context) string {
-	for _, name := range []string{"j", "run-timeout", "budget-tokens", "budget-usd", "budget-time", "max-turns", "questions", "question-timeout", "notify", "sandbox", "backend", "hide", "write", "pass-env", "confined", "allow", "audit"} {
+	for _, name := range []string{"jobs", "run-timeout", "budget-tokens", "budget-usd", "budget-time", "max-turns", "questions", "question-timeout", "notify", "sandbox", "backend", "hide", "write", "pass-env", "confined", "allow", "audit"} {
 		if c.IsSet(name) {
 			return strings.Repeat("-", min(2, len(name))) + name
 		}

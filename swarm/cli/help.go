@@ -14,13 +14,20 @@ const helpWidth = 80
 // examplesTitle parts a Description into what it explains and what to type.
 const examplesTitle = "Examples:\n"
 
-// writeHelp explains the command at the end of path, or the whole program.
-func writeHelp(w io.Writer, app *cli.App, path []*cli.Command) error {
+// helpRequest is a help text that is asked for.
+type helpRequest struct {
+	app   *cli.App       // required
+	path  []*cli.Command // the command, outermost first; empty: the program
+	short bool           // of a command with many flags, only the common ones
+}
+
+// writeHelp explains the command at the end of the path, or the whole program.
+func writeHelp(w io.Writer, r helpRequest) error {
 	h := &helpText{}
-	if len(path) == 0 {
-		h.program(app)
+	if len(r.path) == 0 {
+		h.program(r.app)
 	} else {
-		h.command(path)
+		h.command(r)
 	}
 	_, err := io.WriteString(w, h.b.String())
 	return err
@@ -36,11 +43,17 @@ func (h *helpText) program(app *cli.App) {
 	h.commands(app.Commands)
 	h.title("Flags of every command")
 	rows := flagRows(app.Flags)
-	h.rows(append(rows, [2]string{"-h, --help", "explain the command"}))
+	h.rows(append(rows, helpRow()))
 	h.examples(app.Description)
 }
 
-func (h *helpText) command(path []*cli.Command) {
+// helpRow is the flag that asks for a help text.
+func helpRow() [2]string {
+	return [2]string{"-h, --help", "explain the command; --help names every flag, -h the common ones"}
+}
+
+func (h *helpText) command(r helpRequest) {
+	path := r.path
 	cmd, name := path[len(path)-1], program+" "+commandPath(path)
 	h.line(name + ": " + cmd.Usage)
 	h.title("Usage")
@@ -59,21 +72,48 @@ func (h *helpText) command(path []*cli.Command) {
 	if len(cmd.Aliases) > 0 {
 		h.line("  also called: " + strings.Join(cmd.Aliases, ", "))
 	}
+	h.about(cmd, r.short)
+	h.commands(cmd.Subcommands)
+	for _, g := range flagGroups(cmd) {
+		if r.short && !g.common {
+			continue
+		}
+		h.title(g.title)
+		h.rows(flagRows(g.flags))
+	}
+	if hidden := hiddenFlags(cmd); r.short && hidden > 0 {
+		h.line("")
+		h.line(Count(hidden, "more flag", "more flags") + ": " + name + " --help")
+	}
+	if r.short && hiddenFlags(cmd) > 0 {
+		h.someExamples(cmd.Description, 4)
+	} else {
+		h.examples(cmd.Description)
+	}
+}
+
+// someExamples are the first lines to copy.
+func (h *helpText) someExamples(description string, most int) {
+	about, text, _ := strings.Cut(description, examplesTitle)
+	lines := strings.Split(text, "\n")
+	h.examples(about + examplesTitle + strings.Join(lines[:min(len(lines), most)], "\n"))
+}
+
+// about is the text of a command; in short its first paragraph.
+func (h *helpText) about(cmd *cli.Command, short bool) {
 	text, _, _ := strings.Cut(cmd.Description, examplesTitle)
-	if text = strings.TrimSpace(text); text != "" {
-		for paragraph := range strings.SplitSeq(text, "\n\n") {
-			h.line("")
-			for _, l := range wrap(paragraph, helpWidth) {
-				h.line(l)
-			}
+	if text = strings.TrimSpace(text); text == "" {
+		return
+	}
+	for paragraph := range strings.SplitSeq(text, "\n\n") {
+		h.line("")
+		for _, l := range wrap(paragraph, helpWidth) {
+			h.line(l)
+		}
+		if short && hiddenFlags(cmd) > 0 {
+			return
 		}
 	}
-	h.commands(cmd.Subcommands)
-	if len(rows) > 0 {
-		h.title("Flags")
-		h.rows(rows)
-	}
-	h.examples(cmd.Description)
 }
 
 func (h *helpText) commands(commands []*cli.Command) {

@@ -51,7 +51,7 @@ func TestHelpGolden(t *testing.T) {
 			t.Fatal(err)
 		}
 		var b strings.Builder
-		if err := writeHelp(&b, app, inv.path); err != nil {
+		if err := writeHelp(&b, helpRequest{app: app, path: inv.path}); err != nil {
 			t.Fatal(err)
 		}
 		golden(t, tt.name, b.String())
@@ -85,7 +85,7 @@ func checkHelp(t *testing.T, app *cli.App, path []*cli.Command) {
 	t.Helper()
 	name := strings.TrimSpace(program + " " + commandPath(path))
 	var b strings.Builder
-	if err := writeHelp(&b, app, path); err != nil {
+	if err := writeHelp(&b, helpRequest{app: app, path: path}); err != nil {
 		t.Fatal(err)
 	}
 	text := b.String()

@@ -24,10 +24,14 @@ func (s *stream) events(l *logger, events []event.Event) error {
 	for _, e := range events {
 		repeats := s.said.repeats(e)
 		if l.json {
-			err := printJSON(l.out, eventObject{
+			var line strings.Builder
+			err := printJSON(&line, eventObject{
 				Schema: "swarm.event/1", Run: l.run.ID, Agent: s.id, Attempt: s.attempt,
 				Type: event.Kind(e), Event: e,
 			})
+			if err == nil {
+				err = l.emit(s, line.String())
+			}
 			if err != nil {
 				return err
 			}

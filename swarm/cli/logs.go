@@ -19,6 +19,7 @@ import (
 	"agentswarm/swarm/agent/kinds"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/event"
+	"agentswarm/swarm/proc"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
 )
@@ -27,18 +28,23 @@ func newLogsCommand(env Env) *cli.Command {
 	return &cli.Command{
 		Name:      "logs",
 		Usage:     "print what agents wrote",
-		ArgsUsage: "[RUN | AGENT…]",
-		Flags: []cli.Flag{
+		ArgsUsage: "[RUN | AGENT… | -]",
+		Flags: append([]cli.Flag{
 			&cli.BoolFlag{Name: "follow", Aliases: []string{"f"}, Usage: "go on until the agents have ended"},
+			&cli.IntFlag{Name: "tail", Usage: "print only the last `N` lines of each agent"},
+			&cli.StringFlag{Name: "since", Usage: "print only what is not older than `TIME`, such as 10m, or a time such as 2006-01-02T15:04:05Z"},
+			&cli.BoolFlag{Name: "timestamps", Aliases: []string{"t"}, Usage: "begin each line with when it was printed"},
 			&cli.BoolFlag{Name: "raw", Usage: "print the agents' own output, byte for byte"},
 			jsonFlag(),
-		},
+		}, selectorFlags()...),
 		Description: `Prints the output of the current attempt of each agent; of several, each line
-begins with its agent. With --json, one event a line.
+begins with its agent. With --json, one event a line. Times are exact to a second.
 
 Examples:
   swarm logs a3
   swarm logs -f
+  swarm logs --failed --tail 20
+  swarm logs a3 --since 10m --timestamps
   swarm logs a3 --raw > out.txt
   swarm logs k3x9q2 --json`,
 		Action: func(c *cli.Context) error { return logsAction(c, env) },
@@ -46,20 +52,29 @@ Examples:
 }
 
 func logsAction(c *cli.Context, env Env) error {
-	if c.Bool("raw") && c.Bool("json") {
-		return usagef("logs: --raw and --json exclude each other")
-	}
-	_, s, err := openSelection(c, env, 0, -1)
+	window, err := readLogWindow(c, time.Now())
 	if err != nil {
 		return err
+	}
+	p, s, err := openSelection(c, env, 0, -1)
+	if err != nil {
+		return err
+	}
+	if err := s.nonePicked("logs"); err != nil {
+		return err
+	}
+	if !c.Bool("json") && !c.Bool("raw") && !c.Bool("follow") {
+		if err := p.page(c); err != nil {
+			return err
+		}
 	}
 	config, err := engineConfig(s.view)
 	if err != nil {
 		return err
 	}
 	l := &logger{
-		out: bufio.NewWriterSize(env.Stdout, 64<<10), run: s.run, raw: c.Bool("raw"), json: c.Bool("json"),
-		all: len(s.named) == 0, config: config, kinds: env.kinds(),
+		out: bufio.NewWriterSize(env.Stdout, 64<<10), window: window, run: s.run, raw: c.Bool("raw"), json: c.Bool("json"),
+		all: len(s.named) == 0 && s.chosen.Empty(), config: config, kinds: env.kinds(),
 	}
 	l.several = len(s.agents()) > 1 ||
 		len(s.agents()) == 0 && s.view.Identity.Workflow.Kind != store.WorkflowPrompt
@@ -78,6 +93,8 @@ func logsAction(c *cli.Context, env Env) error {
 // logger prints the output of agents.
 type logger struct {
 	out       *bufio.Writer // flushed after each look
+	window    logWindow
+	live      bool // what comes now is newer than all that was kept for the window
 	run       *store.Run
 	raw, json bool
 	several   bool
@@ -128,6 +145,9 @@ type stream struct {
 	settled bool          // the agent has ended in this attempt: there will be no more
 	done    bool          // all of that was printed but for a line without its end
 	ended   bool
+	marks   []proc.Mark // of the round's file
+	now     time.Time   // when what is read now was printed; zero: not known
+	kept    []string    // the last lines, until they are printed
 }
 
 // logPoll is how often a followed file is looked at.
@@ -164,6 +184,9 @@ func (l *logger) follow(ctx context.Context) error {
 		}
 		if over {
 			return l.drain()
+		}
+		if err := l.release(); err != nil {
+			return err
 		}
 		if err := l.out.Flush(); err != nil {
 			return err
@@ -202,7 +225,7 @@ func (l *logger) drain() error {
 			return err
 		}
 	}
-	return nil
+	return l.release()
 }
 
 // read prints what is new in each stream.
@@ -227,7 +250,7 @@ func (s *stream) read(l *logger) error {
 		if err := s.readRound(l); err != nil || !more {
 			return err
 		}
-		s.round, s.at, s.parser = s.round+1, 0, nil
+		s.round, s.at, s.parser, s.marks = s.round+1, 0, nil, nil
 	}
 }
 
@@ -250,11 +273,15 @@ func (s *stream) readRound(l *logger) error {
 		return fmt.Errorf("read the output of %s: %w", s.id, err)
 	}
 	defer file.Close()
+	if err := s.readMarks(l); err != nil {
+		return err
+	}
 	for {
 		bound, stuck := s.due(l)
 		if stuck != nil {
 			return stuck
 		}
+		bound = s.timed(bound)
 		buf := l.buf
 		if bound >= 0 {
 			buf = buf[:min(int64(len(buf)), bound-s.at)]
@@ -278,7 +305,7 @@ func (s *stream) readRound(l *logger) error {
 // print prints bytes as they are, as lines, or as the events they are.
 func (s *stream) print(l *logger, p []byte) error {
 	switch {
-	case l.raw && !l.several:
+	case l.raw && !l.several && !l.window.narrow():
 		_, err := l.out.Write(p)
 		return err
 	case s.spec.Format == agent.FormatJSONL && !l.raw:
@@ -327,8 +354,7 @@ func (s *stream) line(l *logger, text string) error {
 	if l.several {
 		text = string(s.id) + " | " + text
 	}
-	_, err := fmt.Fprintln(l.out, text)
-	return err
+	return l.emit(s, text+"\n")
 }
 
 // end prints what is left of a line.

@@ -147,15 +147,16 @@ func (p *place) listed(ctx context.Context, e store.Entry) listedObject {
 const whatWidth = 60
 
 func printRuns(env Env, runs []listedObject) error {
-	width, _ := detect(env.Stdout, env.Getenv).Size()
-	return runTable(runs).Print(env.Stdout, width)
+	term := detect(env.Stdout, env.Getenv)
+	width, _ := term.Size()
+	return runTable(term, runs).Print(env.Stdout, width)
 }
 
 // runTable is the list for a person. How many agents need somebody has a
 // column where one does.
-func runTable(runs []listedObject) *Table {
-	t := &Table{Columns: []Column{
-		{Title: "RUN"}, {Title: "STATUS", Flex: true}, {Title: "AGENTS", Right: true},
+func runTable(term Terminal, runs []listedObject) *Table {
+	t := &Table{Term: term, Columns: []Column{
+		{Title: "RUN"}, {Title: "STATUS", Flex: true, Style: stateStyle}, {Title: "AGENTS", Right: true},
 		{Title: "COMPLETED", Right: true}, {Title: "FAILED", Right: true},
 		{Title: "LANDED", Right: true}, {Title: "TIME", Right: true}, {Title: "BEGAN"},
 		{Title: "WHAT", Flex: true},

@@ -179,14 +179,14 @@ func (o listedObject) line() string {
 
 // draw draws the list over the one before.
 func (w *listWatcher) draw(now []listedObject, _ bool) error {
-	width, height := w.picture.term.Size()
-	return w.picture.picturing(listLines(now, width, height))
+	return w.picture.picturing(listLines(w.picture.term, now))
 }
 
 // listLines is the list in at most height-1 lines of at most width-1 columns;
 // see [render] for why. Where the room is short, running runs stay, then the
 // newest, and a line tells how many are not shown.
-func listLines(runs []listedObject, width, height int) []string {
+func listLines(term Terminal, runs []listedObject) []string {
+	width, height := term.Size()
 	width, height = max(width-1, 1), max(height-1, 1)
 	if len(runs) == 0 {
 		return []string{shortenEnd("no run yet; waiting for one", width)}
@@ -195,7 +195,7 @@ func listLines(runs []listedObject, width, height int) []string {
 	if len(runs) > height-1 {
 		kept = mostWanted(runs, max(height-2, 0))
 	}
-	lines := runTable(kept).Lines(width)
+	lines := runTable(term, kept).Lines(width)
 	if hidden := len(runs) - len(kept); hidden > 0 {
 		lines = append(lines, shortenEnd(Count(hidden, "more run is", "more runs are")+" not shown", width))
 	}

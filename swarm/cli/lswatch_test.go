@@ -50,7 +50,7 @@ func TestListLinesShort(t *testing.T) {
 		{"one is hidden by the line", manyRuns(5), 6, []string{"run002", "run003", "run004"}, "2 more runs are not shown"},
 	}
 	for _, tt := range tests {
-		lines := listLines(tt.runs, 100, tt.height)
+		lines := listLines(sized(100, tt.height), tt.runs)
 		got, last := shownRuns(lines)
 		if !slices.Equal(got, tt.want) || tt.last != "" && last != tt.last || len(lines) > tt.height-1 {
 			t.Errorf("%s: %q, %q in\n%s", tt.name, got, last, strings.Join(lines, "\n"))
@@ -66,7 +66,7 @@ func TestListLinesFit(t *testing.T) {
 	for _, give := range [][]listedObject{nil, runs[:1], runs} {
 		for width := 1; width <= 81; width++ {
 			for height := 1; height <= 40; height++ {
-				lines := listLines(give, width, height)
+				lines := listLines(sized(width, height), give)
 				if len(lines) == 0 || len(lines) > max(height-1, 1) {
 					t.Errorf("%d runs at %dx%d: %d lines", len(give), width, height, len(lines))
 				}
@@ -83,11 +83,11 @@ func TestListLinesFit(t *testing.T) {
 func TestNeedsYouColumn(t *testing.T) {
 	t.Parallel()
 	runs := manyRuns(2)
-	if title := runTable(runs).Lines(0)[0]; strings.Contains(title, "NEEDS YOU") {
+	if title := runTable(Terminal{}, runs).Lines(0)[0]; strings.Contains(title, "NEEDS YOU") {
 		t.Errorf("titles are %q though nobody is needed", title)
 	}
 	runs[1].Waiting = 7
-	lines := runTable(runs).Lines(0)
+	lines := runTable(Terminal{}, runs).Lines(0)
 	if want := "RUN     STATUS     AGENTS  NEEDS YOU  COMPLETED"; !strings.HasPrefix(lines[0], want) {
 		t.Errorf("titles are %q, want %q…", lines[0], want)
 	}
@@ -121,7 +121,7 @@ func TestWatchShows(t *testing.T) {
 		if err := drawn.draw(f, i == 0); err != nil {
 			t.Fatal(err)
 		}
-		if want := listLines(f, 80, 24); !slices.Equal(pen.rows, want) {
+		if want := listLines(sized(80, 24), f); !slices.Equal(pen.rows, want) {
 			t.Errorf("frame %d shows\n%s\nwant\n%s", i, strings.Join(pen.rows, "\n"), strings.Join(want, "\n"))
 		}
 		lines.shown, object.shown = f, f
@@ -139,7 +139,12 @@ run001 removed
 	}
 	// What is said meanwhile stands above the list and stays.
 	fmt.Fprintf(&sayer{drawn.picture}, "swarm: one\nswarm: two\n")
-	if want := append([]string{"swarm: one", "swarm: two"}, listLines(frames[5], 80, 24)...); !slices.Equal(pen.rows, want) {
+	if want := append([]string{"swarm: one", "swarm: two"}, listLines(sized(80, 24), frames[5])...); !slices.Equal(pen.rows, want) {
 		t.Errorf("after two messages:\n%s", strings.Join(pen.rows, "\n"))
 	}
+}
+
+// sized is a window of that size, without colors.
+func sized(width, height int) Terminal {
+	return Terminal{getenv: envOf(fmt.Sprintf("COLUMNS=%d", width), fmt.Sprintf("LINES=%d", height))}
 }

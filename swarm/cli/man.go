@@ -16,35 +16,51 @@ import (
 func newManCommand(env Env) *cli.Command {
 	return &cli.Command{
 		Name:      "man",
-		Usage:     "print the manual page",
+		Usage:     "print the manual page of swarm, or of a command",
 		ArgsUsage: "[COMMAND]",
-		Description: `Prints the manual page swarm(1), or that of one command, such as swarm-run(1). It is
-made from the same text as the help of each command, in the language of man.
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "dir", Usage: "write all pages into the folder `DIR`, which is made if it is missing"},
+		},
+		Description: `Prints the manual page swarm(1), or of a command the page swarm-COMMAND(1), in the
+language of man. The text is that of the help. With --dir it writes all pages, so
+that ` + "`man swarm-run`" + ` finds them.
 
 Examples:
   swarm man | man -l -
   swarm man run | man -l -
-  swarm man > ~/.local/share/man/man1/swarm.1`,
-		Action: func(c *cli.Context) error {
-			args, err := arguments(c, 0, 1)
-			if err != nil {
-				return err
-			}
-			if len(args) == 0 {
-				return writeMan(env.Stdout, c.App)
-			}
-			return writeCommandMan(env.Stdout, c.App, args[0])
-		},
+  swarm man --dir ~/.local/share/man/man1`,
+		Action: func(c *cli.Context) error { return manAction(c, env) },
 	}
+}
+
+// header begins a page of that name.
+func (m *manPage) header(app *cli.App, name string) {
+	m.b.WriteString(`.\" Made by ` + "`swarm man`" + `; changes belong there.` + "\n")
+	m.raw(fmt.Sprintf(`.TH "%s" "1" "%s" "%s" "User Commands"`, // a date takes no escapes
+		strings.ToUpper(name), manDate(), roff(app.Name+" "+buildVersion().Version)))
+}
+
+// writeManOf writes the manual page of a command, and of those below it.
+func writeManOf(w io.Writer, app *cli.App, cmd *cli.Command) error {
+	m := &manPage{}
+	m.header(app, app.Name+"-"+cmd.Name)
+	m.macro("SH", "NAME")
+	m.text(app.Name + "-" + cmd.Name + ` - ` + cmd.Usage)
+	m.macro("SH", "DESCRIPTION")
+	m.command([]*cli.Command{cmd})
+	m.macro("SH", "FLAGS OF EVERY COMMAND")
+	m.flags(app.Flags)
+	m.macro("SH", "SEE ALSO")
+	m.raw(bold(app.Name) + "(1)")
+	_, err := io.WriteString(w, m.b.String())
+	return err
 }
 
 // writeMan writes the manual page of the program in roff, with the macros of
 // man(7).
 func writeMan(w io.Writer, app *cli.App) error {
 	m := &manPage{}
-	m.b.WriteString(`.\" Made by ` + "`swarm man`" + `; changes belong there.` + "\n")
-	m.raw(fmt.Sprintf(`.TH "%s" "1" "%s" "%s" "User Commands"`, // a date takes no escapes
-		strings.ToUpper(app.Name), manDate(), roff(app.Name+" "+buildVersion().Version)))
+	m.header(app, app.Name)
 	m.macro("SH", "NAME")
 	m.text(app.Name + ` - ` + app.Usage)
 	m.macro("SH", "SYNOPSIS")
@@ -68,29 +84,6 @@ func writeMan(w io.Writer, app *cli.App) error {
 	m.table("FILES", filesOfSwarm())
 	m.macro("SH", "EXAMPLES")
 	m.examples(app.Description)
-	_, err := io.WriteString(w, m.b.String())
-	return err
-}
-
-// writeCommandMan writes the manual page of one command.
-func writeCommandMan(w io.Writer, app *cli.App, name string) error {
-	command := app.Command(name)
-	if command == nil || command.Hidden {
-		return usagef("man: %s has no command %q", app.Name, name)
-	}
-	page := app.Name + "-" + command.Name
-	m := &manPage{}
-	m.b.WriteString(`.\" Made by ` + "`swarm man " + command.Name + "`" + `; changes belong there.` + "\n")
-	m.raw(fmt.Sprintf(`.TH "%s" "1" "%s" "%s" "User Commands"`, // a date takes no escapes
-		strings.ToUpper(page), manDate(), roff(app.Name+" "+buildVersion().Version)))
-	m.macro("SH", "NAME")
-	m.text(page + ` - ` + command.Usage)
-	m.macro("SH", "DESCRIPTION")
-	m.command([]*cli.Command{command})
-	m.macro("SH", "FLAGS OF EVERY COMMAND")
-	m.flags(app.Flags)
-	m.macro("SH", "SEE ALSO")
-	m.text(app.Name + "(1)")
 	_, err := io.WriteString(w, m.b.String())
 	return err
 }
@@ -311,6 +304,11 @@ func environment() [][2]string {
 		{config.BackendVariable, "how workspaces are made, auto, overlay, reflink, copy or worktree, in the same way; --backend wins"},
 		{config.PassEnvVariable, "more variables that agents get, with commas or blanks between them, as pass_env of [sandbox]"},
 		{"SWARM_FILTER_TIMEOUT", "how long a git filter may do nothing before it is ended, such as 90s; 10m without it; one that only computes has six times as long"},
+		{"GIT_PAGER", "the pager of diff, show and logs on a terminal; without it core.pager of your own git configuration, PAGER, less"},
+		{"PAGER", "the pager where neither GIT_PAGER nor core.pager is set"},
+		{"GIT_EDITOR", "the editor of config edit; without it core.editor, VISUAL, EDITOR, vi"},
+		{"VISUAL", "the editor where neither GIT_EDITOR nor core.editor is set"},
+		{"EDITOR", "the editor where VISUAL is not set either"},
 		{"SWARM_RUN", "set for agents, with SWARM_AGENT: the run they belong to"},
 		{"SWARM_AGENT", "set for agents and what they start; commands that decide for a person are refused then"},
 		{"SWARM_WORKTREE", "set for agents: the workspace, which swarm builtin writes in"},

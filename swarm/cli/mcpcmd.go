@@ -26,7 +26,7 @@ func newMCPCommand(env Env) *cli.Command {
 		Usage: "run scripts for another agent harness, over MCP",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "agent", Usage: "the agent `NAME` for calls that name none"},
-			&cli.IntFlag{Name: "j", Usage: "run `N` agents at once in each run, 1 to 100"},
+			&cli.IntFlag{Name: "jobs", Aliases: []string{"j"}, Usage: "run `N` agents at once in each run, 1 to 100"},
 			&cli.IntFlag{Name: "max-agents", Usage: "start at most `N` agents in the life of a run (default 1000)"},
 		},
 		Description: `Speaks the protocol on standard input and output, for a harness that starts it
@@ -58,7 +58,7 @@ func mcpAction(c *cli.Context, env Env) error {
 		return err
 	}
 	d := &dispatcher{place: p, flags: []string{"-C", p.dir}}
-	for _, name := range []string{"agent", "j", "max-agents"} {
+	for _, name := range []string{"agent", "jobs", "max-agents"} {
 		if c.IsSet(name) {
 			d.flags = append(d.flags, strings.Repeat("-", min(2, len(name)))+name, fmt.Sprint(c.Value(name)))
 		}

@@ -19,8 +19,8 @@ func newMergeCommand(env Env) *cli.Command {
 		Name:      "merge",
 		Aliases:   []string{"land"},
 		Usage:     "merge the patches of a run onto a branch",
-		ArgsUsage: "[RUN | AGENT…]",
-		Flags: []cli.Flag{
+		ArgsUsage: "[RUN | AGENT… | -]",
+		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "into", Usage: "land on `BRANCH` (default: the one checked out here); made at the run's base if there is none"},
 			&cli.StringFlag{Name: "verify", Usage: "run `CMD` by sh -c on the merged result first; if it fails nothing moves"},
 			&cli.BoolFlag{Name: "dry-run", Aliases: []string{"n"}, Usage: "tell what would land and what conflicts; move nothing"},
@@ -32,7 +32,7 @@ func newMergeCommand(env Env) *cli.Command {
 			&cli.BoolFlag{Name: "continue", Usage: "land a conflict that is being resolved"},
 			&cli.BoolFlag{Name: "abort", Usage: "give up a conflict that is being resolved; your edits are kept"},
 			jsonFlag(),
-		},
+		}, selectorFlags()...),
 		Description: `Takes the patches of agents that completed, changed something and did not
 fail their check, and that passed their review where the run has reviews; others
 only by name. They are merged in the order of the plan, in memory, each as one
@@ -75,6 +75,16 @@ func mergeAction(c *cli.Context, env Env) error {
 	if err != nil {
 		return err
 	}
+	if !s.chosen.Empty() {
+		ref, err := p.targetRef(c.Context, c.String("into"))
+		if err != nil {
+			return err
+		}
+		s.keep(func(a *store.Agent) bool { return patchOf(a) != nil && !landedOn(s.view, a, ref) })
+	}
+	if err := s.nonePicked("merge"); err != nil {
+		return err
+	}
 	r := mergeRequest{into: c.String("into"), verify: c.String("verify"), dry: c.Bool("dry-run")}
 	r.works = s.named
 	if r.style, err = styleFlags(c); err != nil {
@@ -85,7 +95,17 @@ func mergeAction(c *cli.Context, env Env) error {
 		return err
 	}
 	report, err := p.mergeOwned(c, s, r, owner)
-	if err = errors.Join(err, owner.Close()); err != nil {
+	err = errors.Join(err, owner.Close())
+	if nothing, ok := errors.AsType[*NothingError](err); ok && nothing.Done {
+		ref, err := p.targetRef(c.Context, r.into)
+		if err != nil {
+			return err
+		}
+		return &nothingError{text: nothing.Error(), object: mergeObject{
+			Schema: "swarm.merge/1", Run: s.run.ID, Ref: ref, Merged: []mergedObject{}, Conflicts: []conflictObject{}, DryRun: r.dry,
+		}}
+	}
+	if err != nil {
 		return err
 	}
 	if c.Bool("json") {

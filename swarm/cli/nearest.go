@@ -17,6 +17,8 @@ func (s *scanner) unknownCommand(name string) error {
 	switch near := nearest(name, visibleNames(commands)); {
 	case near != "":
 		e.Text += ", did you mean " + near + "?"
+	case name == "run" && s.leaf().cmd != nil && s.leaf().cmd.Name == "workflow":
+		e.Advice = program + " run --workflow NAME runs a saved workflow"
 	case strings.ContainsAny(name, " \n") && named(commands, "run") != nil:
 		e.Advice = "a prompt goes to run: " + program + ` run "PROMPT"`
 	default:
@@ -45,7 +47,14 @@ func (s *scanner) unknownFlag(word, shown string) error {
 		return usagef("flag %s must stand after its command", shown)
 	}
 	e := &UsageError{Text: s.place() + "unknown flag " + Printable(shown)}
-	near := nearest(shown, known)
+	if shown == "-w" && slices.Contains(known, "--workflow") {
+		e.Advice = "a saved workflow is --workflow NAME; -w is --watch of other commands"
+		return e
+	}
+	near := elsewhere(shown, known)
+	if near == "" {
+		near = nearest(shown, known)
+	}
 	if short := strings.TrimPrefix(shown, "-"); slices.Contains(known, short) {
 		near = short // --j
 	}
@@ -58,6 +67,38 @@ func (s *scanner) unknownFlag(word, shown string) error {
 		e.Advice = program + " help " + commandPath(s.inv.path) + " lists its flags"
 	}
 	return e
+}
+
+// elsewhere is the flag of ours that means what a flag of another program does,
+// such as --parallel of make and xargs; empty for none that is known here.
+func elsewhere(shown string, known []string) string {
+	for ours, theirs := range map[string]string{
+		"--jobs":       "--concurrency --parallel --max-parallel --max-concurrency --workers --threads --max-procs -P",
+		"--base":       "--branch --from --ref --commit --rev",
+		"--detach":     "--background --bg --daemon",
+		"--verify":     "--test --check --validate",
+		"--dry-run":    "--plan --preview --what-if --noop",
+		"--yes":        "--assume-yes --no-confirm --yolo --auto-approve",
+		"--each":       "--foreach --for-each --items --glob --files",
+		"--count":      "--candidates --samples --best-of --num",
+		"--effort":     "--reasoning --reasoning-effort --thinking",
+		"--budget-usd": "--max-cost --max-budget --max-budget-usd --cost-limit --budget",
+		"--max-turns":  "--max-iterations --max-steps",
+		"--into":       "--onto --target --to",
+		"--follow":     "--tail-f --stream",
+		"--tail":       "--lines --last",
+		"--feedback":   "--message --comment --prompt",
+		"--watch":      "--live --interval",
+		"--name-only":  "--names --files-only",
+		"-C":           "--cwd --cd --chdir --directory --repo",
+		"--json":       "--output --format -o",
+		"--force":      "--yes-really -f",
+	} {
+		if slices.Contains(strings.Fields(theirs), shown) && slices.Contains(known, ours) {
+			return ours
+		}
+	}
+	return ""
 }
 
 // quoted shows a word of the user's in a message.

@@ -95,8 +95,9 @@ func (p *place) patchText(ctx context.Context, run *store.Run, a *store.Agent) (
 // safeLines makes text safe for a terminal, line by line: what an agent wrote
 // could drive it.
 type safeLines struct {
-	w    io.Writer
-	rest []byte // the line that has not ended
+	w      io.Writer
+	colour func(line string) string // of a safe line; nil: none
+	rest   []byte                   // the line that has not ended
 }
 
 // longestSafe bounds a line that is waited for, in bytes.
@@ -120,7 +121,11 @@ func (s *safeLines) Write(p []byte) (int, error) {
 }
 
 func (s *safeLines) flush() error {
-	_, err := io.WriteString(s.w, PrintableText(string(s.rest)))
+	line := PrintableText(string(s.rest))
+	if s.colour != nil {
+		line = s.colour(line)
+	}
+	_, err := io.WriteString(s.w, line)
 	s.rest = s.rest[:0]
 	return err
 }

@@ -30,7 +30,11 @@ type place struct {
 // openPlace finds the repository. It writes nothing, unless a command that
 // changed a checkout was cut off: then it ends what that command began.
 func openPlace(c *cli.Context, env Env) (*place, error) {
-	p, err := placeAt(c.Context, env, invoked(c).dir)
+	inv := invoked(c)
+	if inv.hasDir {
+		env.Calls = calledIn(env.Calls, inv.typedDir)
+	}
+	p, err := placeAt(c.Context, env, inv.dir)
 	if err == nil {
 		p.recoverCheckouts(c.Context)
 		p.given = func(i *isolation) error { return p.readIsolationFlags(c, i) }

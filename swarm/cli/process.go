@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -111,6 +112,20 @@ func Typed(env Env) func(ctx context.Context, dir string, stdout, stderr io.Writ
 	return func(ctx context.Context, dir string, stdout, stderr io.Writer, args ...string) int {
 		typed := env
 		typed.Args, typed.Dir, typed.Stdout, typed.Stderr = args, dir, stdout, stderr
+		if dir != env.Dir {
+			typed.Calls = calledIn(cmp.Or(env.Calls, program), dir)
+		}
 		return Main(ctx, typed)
 	}
+}
+
+// calledIn is how swarm is called for a folder, as a person can type it.
+func calledIn(calls, dir string) string { return calls + " -C " + shellWord(dir) }
+
+// shellWord is a word as a shell reads it back.
+func shellWord(word string) string {
+	if needsNoQuotes(word) && word != "" {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }

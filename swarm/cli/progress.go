@@ -73,6 +73,7 @@ type Progress struct {
 	shown  time.Duration
 	latest *Frame // newer than what is drawn
 	closed bool
+	quiet  bool // changes of agents are neither drawn nor printed
 }
 
 // newProgress shows progress on w, whose abilities are term.
@@ -116,7 +117,7 @@ func (p *Progress) early(elapsed time.Duration) bool {
 func (p *Progress) Line(c Change) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.closed || p.term.Motion {
+	if p.closed || p.term.Motion || p.quiet {
 		return
 	}
 	_, _ = io.WriteString(p.w, c.line()+"\n")

@@ -21,12 +21,12 @@ func newRetryCommand(env Env) *cli.Command {
 	return &cli.Command{
 		Name:      "retry",
 		Usage:     "send agents back for another attempt",
-		ArgsUsage: "AGENT…",
+		ArgsUsage: "[AGENT… | -]",
 		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "feedback", Usage: "tell the agent `TEXT` after its prompt; - reads it from standard input"},
 			&cli.BoolFlag{Name: "fresh", Usage: "start from the base, not from what the agent left"},
 			&cli.StringFlag{Name: "onto", Usage: "start from the commit `TIP`, such as main, with the agent's own patch on top"},
-		}, driveFlags()...),
+		}, append(selectorFlags(), driveFlags()...)...),
 		Description: `Starts a new attempt of agents that have ended, completed or not. It goes on with
 what the last attempt left: those changes are in its workspace, staged. With
 --fresh it starts from the base. What was said of earlier attempts follows the
@@ -45,6 +45,8 @@ Examples:
   swarm retry a3 --feedback "keep the exported names"
   swarm retry k3x9q2/a3 k3x9q2/a7 --fresh
   swarm retry a7 --onto main
+  swarm retry --failed
+  swarm status --failed -q | swarm retry -
   git diff --stat | swarm retry a3 --feedback -`,
 		Action: func(c *cli.Context) error { return retryAction(c, env) },
 	}
@@ -63,8 +65,12 @@ func retryAction(c *cli.Context, env Env) error {
 	if err != nil {
 		return err
 	}
-	if len(s.named) != c.NArg() {
-		return usagef("retry: name agents, such as %s/a1; resume takes a whole run", s.run.ID)
+	if !s.onlyAgents() {
+		return usagef("retry: name agents, such as %s/a1, or give --failed; resume takes a whole run", s.run.ID)
+	}
+	s.keep(func(a *store.Agent) bool { return a.Result() != nil && len(a.Landings) == 0 })
+	if err := s.nonePicked("retry"); err != nil {
+		return err
 	}
 	s.named = distinct(s.named)
 	wishes, err := retryWishes(s, feedback, c.Bool("fresh"))
@@ -96,7 +102,10 @@ func retryAction(c *cli.Context, env Env) error {
 // readFeedback is what the agents are told.
 func readFeedback(c *cli.Context, env Env) (string, error) {
 	text := c.String("feedback")
-	if text == "-" {
+	if text == fromInput && slices.Contains(c.Args().Slice(), fromInput) {
+		return "", usagef("retry: standard input is either the feedback or the list of agents")
+	}
+	if text == fromInput {
 		all, err := io.ReadAll(io.LimitReader(env.input(), maxFeedback+1))
 		if err != nil {
 			return "", fmt.Errorf("read the feedback: %w", err)

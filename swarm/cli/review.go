@@ -17,11 +17,11 @@ func newAcceptCommand(env Env) *cli.Command {
 	return &cli.Command{
 		Name:      "accept",
 		Usage:     "mark patches as good: merge takes them",
-		ArgsUsage: "RUN | AGENT…",
-		Flags: []cli.Flag{
+		ArgsUsage: "[RUN | AGENT… | -]",
+		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "reason", Usage: "say why; it is kept with the run"},
 			jsonFlag(),
-		},
+		}, selectorFlags()...),
 		Description: `Marks the patches of agents as accepted. A merge takes them then like those of
 agents that completed, even where the agent failed, its check did, or it changed
 files outside its paths; of alternatives it takes the one accepted. A new attempt
@@ -29,7 +29,8 @@ has no mark.
 
 Examples:
   swarm accept a3
-  swarm accept k3x9q2/a3 --reason "the failing test is flaky"`,
+  swarm accept k3x9q2/a3 --reason "the failing test is flaky"
+  swarm accept --verified`,
 		Action: func(c *cli.Context) error { return reviewAction(c, env, task.Accepted) },
 	}
 }
@@ -38,11 +39,11 @@ func newRejectCommand(env Env) *cli.Command {
 	return &cli.Command{
 		Name:      "reject",
 		Usage:     "mark patches as not good: merge leaves them out",
-		ArgsUsage: "RUN | AGENT…",
-		Flags: []cli.Flag{
+		ArgsUsage: "[RUN | AGENT… | -]",
+		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "reason", Usage: "say why; retry tells the agent"},
 			jsonFlag(),
-		},
+		}, selectorFlags()...),
 		Description: `Marks the patches of agents as rejected. No merge takes them, named or not, until
 they are accepted or tried again. Nothing is removed.
 
@@ -62,8 +63,14 @@ func reviewAction(c *cli.Context, env Env, verdict task.Verdict) error {
 	if err != nil {
 		return err
 	}
-	if len(s.named) > 0 && len(s.named) != c.NArg() {
+	if len(s.named) > 0 && !s.onlyAgents() {
 		return usagef("%s: name a run, or agents of it, not both", name)
+	}
+	s.keep(func(a *store.Agent) bool {
+		return patchOf(a) != nil && (verdict == task.Accepted || len(a.Landings) == 0)
+	})
+	if err := s.nonePicked(name); err != nil {
+		return err
 	}
 	s.named = distinct(s.named)
 	var marks []event.Reviewed

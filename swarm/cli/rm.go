@@ -21,20 +21,23 @@ func newRmCommand(env Env) *cli.Command {
 	return &cli.Command{
 		Name:      "rm",
 		Usage:     "remove runs; they stay in the trash for a while",
-		ArgsUsage: "RUN…",
+		ArgsUsage: "[RUN… | -]",
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "force", Usage: "also runs with work that landed nowhere"},
+			&cli.BoolFlag{Name: "undo", Usage: "bring the runs back that were removed; without RUN, the run removed last"},
 			jsonFlag(),
 		},
-		Description: `Moves the folder of a run into the trash, from where gc removes it after 7 days (trash_age of [gc]),
-together with the refs that hold its patches; until then it can be moved back. What
-it merged stays merged. A run that is live, that has patches which landed nowhere,
-what you changed in copies of its workspaces (see shell), or a workspace that
-could not be captured, is refused.
+		Description: `Moves runs into the trash. After 7 days (trash_age of [gc]) gc deletes them and the
+refs that hold their patches; until then --undo brings them back. What a run has
+merged stays merged. Refused are: a live run; a run with patches that landed
+nowhere; a run with your changes in copies of its workspaces (see shell); a run
+with a workspace that could not be captured.
 
 Examples:
   swarm rm k3x9q2
-  swarm rm k3x9q2 p7w2aa --force`,
+  swarm rm k3x9q2 p7w2aa --force
+  swarm ls -q | swarm rm -
+  swarm rm --undo k3x9q2`,
 		Action: func(c *cli.Context) error { return rmAction(c, env) },
 	}
 }
@@ -51,7 +54,13 @@ type removedRun struct {
 }
 
 func rmAction(c *cli.Context, env Env) error {
-	addresses, err := arguments(c, 1, -1)
+	undo, least := c.Bool("undo"), 1
+	if undo {
+		if least = 0; c.Bool("force") {
+			return usagef("rm: --undo and --force exclude each other")
+		}
+	}
+	addresses, err := addressArguments(c, env, least, -1)
 	if err != nil {
 		return err
 	}
@@ -64,6 +73,9 @@ func rmAction(c *cli.Context, env Env) error {
 	}
 	if err := p.personal("removing runs"); err != nil {
 		return err
+	}
+	if undo {
+		return p.bringBack(c, addresses)
 	}
 	keep, err := p.retention()
 	if err != nil {
@@ -88,8 +100,8 @@ func rmAction(c *cli.Context, env Env) error {
 		}
 		o.Removed = append(o.Removed, removedRun{Run: run.ID, Trash: to})
 		if !c.Bool("json") {
-			if _, err := fmt.Fprintf(env.Stdout, "removed run %s; until %s it is at %s\n", run.ID,
-				time.Now().Add(keep.TrashAge).Format(time.DateOnly), Printable(to)); err != nil {
+			if _, err := fmt.Fprintf(env.Stdout, "removed run %s; until %s `%s rm --undo %s` brings it back from %s\n", run.ID,
+				time.Now().Add(keep.TrashAge).Format(time.DateOnly), env.Calls, run.ID, Printable(to)); err != nil {
 				return err
 			}
 		}

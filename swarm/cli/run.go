@@ -18,7 +18,7 @@ import (
 func newRunCommand(env Env) *cli.Command {
 	return &cli.Command{
 		Name:      "run",
-		Usage:     "run agents on this repository, each in its own worktree",
+		Usage:     "run agents on this repository, each in its own workspace",
 		ArgsUsage: "[PROMPT | FILE | -] [-- COMMAND [ARGUMENT…]]",
 		Flags:     slices.Concat(runFlags(), roleFlags(), optionFlags(), stageFlags(), scriptFlags(), budgetFlags(), contactFlags(), isolationFlags(), cautionFlags()),
 		Description: `Starts one agent for the prompt, or one for each item that --each matches in
@@ -28,13 +28,13 @@ a command that runs once for each item in its workspace, with no shell between.
 A FILE.jsonl or FILE.toml is a list of tasks, - reads one from standard input: one
 task a line, or JSONL. With a command after -- its lines are items for it.
 
-A FILE.js is a workflow script, which makes the calls itself; -w runs a saved one
-and -e one that is typed. What it returns goes to standard output. -n tells what
+A FILE.js is a workflow script, which makes the calls itself; --workflow runs a saved
+one and -e one that is typed. What it returns goes to standard output. -n tells what
 it may use and how many agents it starts at most.
 
-Where there are items, {item} {name} {index} and {count} stand for the item, its
-last name, its number and how many there are. Nothing of yours is touched: what
-an agent changes becomes a patch, which merge or apply lands.
+With items, {item} is replaced by the item, {name} by its base name, {index} by its
+number and {count} by the number of items. Your checkout does not change: the
+changes of an agent become a patch, and merge or apply lands it.
 
 The answer of a single agent goes to standard output; for several it is the id
 of the run. Progress and the table of results go to standard error.
@@ -45,6 +45,7 @@ Examples:
   swarm run --each 'packages/*' --agent mine "add a README to {item}"
   swarm run --count 3 --agent mine --verify 'go test ./...' "make it faster"
   swarm run tasks.toml --overlap serialize
+  swarm run --workflow review
   swarm run plan.js --args '{"part": "parser"}'
   swarm run --stages --verify 'go test ./...' "make the parser accept tabs"
   git ls-files '*.py' | swarm run - -- black {item}
@@ -58,10 +59,10 @@ func runFlags() []cli.Flag {
 		&cli.StringSliceFlag{Name: "each", Usage: "one agent for each match of `GLOB` in the base; may be given again; a trailing slash matches folders only"},
 		&cli.IntFlag{Name: "count", Usage: "`N` alternatives, of which one can be merged"},
 		&cli.StringFlag{Name: "overlap", Usage: "what becomes of tasks whose paths overlap: `MODE` is warn, serialize or refuse (default warn)"},
-		&cli.StringFlag{Name: "agent", Usage: "the agent `NAME` from the configuration"},
-		&cli.IntFlag{Name: "j", Usage: "run `N` agents at once, 1 to 100"},
+		&cli.StringFlag{Name: "agent", Aliases: []string{"a"}, Usage: "the agent `NAME` from the configuration"},
+		&cli.IntFlag{Name: "jobs", Aliases: []string{"j"}, Usage: "run `N` agents at once, 1 to 100 (default: as many as the configuration or this machine allows)"},
 		&cli.IntFlag{Name: "max-agents", Usage: "start at most `N` agents in the life of the run (default 1000)"},
-		&cli.StringFlag{Name: "base", Usage: "start from the commit `REF` (default HEAD)"},
+		&cli.StringFlag{Name: "base", Aliases: []string{"b"}, Usage: "start from the commit `REF` (default HEAD)"},
 		&cli.BoolFlag{Name: "with-changes", Usage: "start from HEAD with your uncommitted changes"},
 		&cli.DurationFlag{Name: "timeout", Usage: "end an agent after `TIME`"},
 		&cli.DurationFlag{Name: "idle-timeout", Usage: "end an agent that writes nothing for `TIME`"},
@@ -73,7 +74,8 @@ func runFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "merge", Usage: "merge what completed when the run ends"},
 		&cli.StringFlag{Name: "into", Usage: "with --merge: land on `BRANCH` (default: the one checked out here)"},
 		&cli.BoolFlag{Name: "dry-run", Aliases: []string{"n"}, Usage: "print the plan; start nothing"},
-		&cli.BoolFlag{Name: "detach", Usage: "return once the run has begun; it goes on without this terminal"},
+		&cli.BoolFlag{Name: "detach", Aliases: []string{"d"}, Usage: "return once the run has begun; it goes on without this terminal"},
+		&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "show no progress: print the questions of agents and the result only"},
 		jsonFlag(),
 		yesFlag(),
 		anywayFlag(),
@@ -82,6 +84,7 @@ func runFlags() []cli.Flag {
 }
 
 func runAction(c *cli.Context, env Env) error {
+	env.quiet = c.Bool("quiet")
 	report, err := openReport(env)
 	if err != nil {
 		return err

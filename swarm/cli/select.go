@@ -11,6 +11,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"agentswarm/swarm/engine"
+	"agentswarm/swarm/selector"
 	told "agentswarm/swarm/stage"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
@@ -22,6 +23,10 @@ type selection struct {
 	run   *store.Run
 	view  *store.View
 	named []*store.Agent
+	// chosen is what picked the named ones where a selector did; they may be none.
+	chosen selector.Selector
+	// addressed counts the addresses that were given.
+	addressed int
 	// earlier is set where an earlier attempt or a copy is named.
 	earlier bool
 }
@@ -29,7 +34,11 @@ type selection struct {
 // openSelection opens the place of a command whose arguments, from least to
 // most of them, are addresses, and resolves them.
 func openSelection(c *cli.Context, env Env, least, most int) (*place, *selection, error) {
-	addresses, err := arguments(c, least, most)
+	by := readSelector(c)
+	if !by.Empty() {
+		least = 0 // a selector names agents, too
+	}
+	addresses, err := addressArguments(c, env, least, most)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -42,6 +51,9 @@ func openSelection(c *cli.Context, env Env, least, most int) (*place, *selection
 		take = p.selectAttempts
 	}
 	s, err := take(c.Context, addresses)
+	if err == nil && !by.Empty() {
+		s.named, s.chosen = by.Pick(s.agents()), by
+	}
 	return p, s, err
 }
 
@@ -60,10 +72,10 @@ func (p *place) selectAttempts(ctx context.Context, addresses []string) (*select
 	if err := noneEmpty(addresses); err != nil {
 		return nil, err
 	}
+	s := &selection{addressed: len(addresses)}
 	if len(addresses) == 0 {
 		addresses = []string{""}
 	}
-	s := &selection{}
 	var named []namedWork
 	for _, text := range addresses {
 		a, which, err := p.resolveWork(text)
@@ -174,7 +186,7 @@ func noneEmpty(addresses []string) error {
 
 // agents are the named ones, else all of the run.
 func (s *selection) agents() []*store.Agent {
-	if len(s.named) > 0 {
+	if len(s.named) > 0 || !s.chosen.Empty() {
 		return s.named
 	}
 	return s.view.Agents

@@ -20,15 +20,16 @@ func newShowCommand(env Env) *cli.Command {
 	return &cli.Command{
 		Name:      "show",
 		Usage:     "show one agent: prompt, answer, patch, cause, usage",
-		ArgsUsage: "[AGENT]",
-		Flags:     []cli.Flag{jsonFlag()},
-		Description: `Shows all there is to know of one agent: what it was asked, what it answered,
-what it changed, why it did not complete, what the base ignores of what it left,
-and the files that hold the rest.
+		ArgsUsage: "[AGENT… | -]",
+		Flags:     append([]cli.Flag{jsonFlag()}, selectorFlags()...),
+		Description: `Shows an agent: its prompt, its answer, its changes, why it did not complete,
+what the base ignores of what it left, and the files that hold the rest. Of several
+agents, one after the other; with --json, one object a line.
 
 Examples:
   swarm show a3
   swarm show k3x9q2/packages/foo
+  swarm show --failed
   swarm show a3 --json`,
 		Action: func(c *cli.Context) error { return showAction(c, env) },
 	}
@@ -73,25 +74,61 @@ type exitObject struct {
 }
 
 func showAction(c *cli.Context, env Env) error {
-	p, s, err := openSelection(c, env, 0, 1)
+	p, s, err := openSelection(c, env, 0, -1)
 	if err != nil {
 		return err
 	}
-	a, err := s.one("show")
-	if err != nil {
+	if err := s.nonePicked("show"); err != nil {
 		return err
 	}
-	o := newShowObject(s, a)
-	if a.Conflict != nil {
-		o.conflict, o.ways = conflictText(s.view, a), conflictWays(env.Calls, s.view, a)
+	agents := distinct(s.named)
+	if len(agents) == 0 || !s.onlyAgents() {
+		a, err := s.one("show")
+		if err != nil {
+			return err
+		}
+		agents = []*store.Agent{a}
 	}
-	if c.Bool("json") {
-		return printJSON(env.Stdout, o)
+	if !c.Bool("json") {
+		if err := p.page(c); err != nil {
+			return err
+		}
 	}
-	if o.spent, err = p.spentBy(c.Context, s, a); err != nil {
+	for i, a := range agents {
+		o := newShowObject(s, a)
+		if a.Conflict != nil {
+			o.conflict, o.ways = conflictText(s.view, a), strings.Join(conflictWays(env.Calls, s.view, a), orWay)
+		}
+		if c.Bool("json") {
+			err = printJSON(env.Stdout, o)
+		} else {
+			err = p.showAgent(c, s, agentShown{a, o, i > 0})
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// agentShown is an agent of several that are shown.
+type agentShown struct {
+	agent  *store.Agent
+	object showObject
+	later  bool // another one stands before it
+}
+
+func (p *place) showAgent(c *cli.Context, s *selection, shown agentShown) error {
+	var err error
+	if shown.object.spent, err = p.spentBy(c.Context, s, shown.agent); err != nil {
 		return err
 	}
-	return printAgent(env.Stdout, o)
+	if shown.later {
+		if _, err := fmt.Fprintln(p.env.Stdout); err != nil {
+			return err
+		}
+	}
+	return printAgent(p.env.Stdout, detect(p.env.Stdout, p.env.Getenv), shown.object)
 }
 
 func newShowObject(s *selection, a *store.Agent) showObject {
@@ -134,8 +171,8 @@ func newShowObject(s *selection, a *store.Agent) showObject {
 }
 
 // printAgent prints an agent for a person. All of it is foreign text.
-func printAgent(w io.Writer, o showObject) error {
-	var p portrait
+func printAgent(w io.Writer, term Terminal, o showObject) error {
+	p := portrait{term: term}
 	p.facts(o)
 	p.texts(o)
 	_, err := io.WriteString(w, p.String())
@@ -144,7 +181,10 @@ func printAgent(w io.Writer, o showObject) error {
 
 // portrait is what is shown of an agent: lines of facts, then blocks of text.
 // What is empty is left out.
-type portrait struct{ strings.Builder }
+type portrait struct {
+	strings.Builder
+	term Terminal // whose colors it has
+}
 
 func (p *portrait) line(what, text string) {
 	if text != "" {
@@ -156,7 +196,7 @@ func (p *portrait) block(title, text string) {
 	if text = strings.TrimRight(text, "\n"); text == "" {
 		return
 	}
-	fmt.Fprintf(p, "\n%s:\n", title)
+	fmt.Fprintf(p, "\n%s\n", p.term.paint(styleTitle, title+":"))
 	for l := range strings.SplitSeq(text, "\n") {
 		fmt.Fprintf(p, "  %s\n", Printable(l))
 	}
@@ -166,12 +206,12 @@ func (p *portrait) facts(o showObject) {
 	p.line("agent", fmt.Sprintf("%s/%s  %s", o.Run, o.ID, o.Label))
 	p.line("kind", strings.TrimSpace(o.Kind+" "+o.Model))
 	p.line("role", o.Role)
-	p.line("status", o.text+attemptText(o.Attempt))
+	fmt.Fprintf(p, "%-10s %s\n", "status", p.term.state(Printable(o.text+attemptText(o.Attempt))))
 	if o.Error != nil {
 		p.line("cause", o.Error.Kind+": "+o.Error.Message)
 	}
 	if o.Verified != nil {
-		p.line("verified", yesNo(o.Verified))
+		fmt.Fprintf(p, "%-10s %s\n", "verified", p.term.state(yesNo(o.Verified)))
 	}
 	if o.Reviewed != nil {
 		p.line("reviewed", passText(*o.Reviewed))

@@ -48,7 +48,7 @@ func (pl *plan) readStages(c *cli.Context, p *place, args []string) (found bool,
 		return false, nil
 	}
 	switch {
-	case c.IsSet("e"), c.IsSet("w"):
+	case c.IsSet("eval"), c.IsSet("workflow"):
 		return false, usagef("run: --stages excludes -e and -w: it is a script of its own")
 	case len(pl.workflow.Command) > 0:
 		return false, usagef("run: --stages is for agents that take a prompt, not for a command after --")

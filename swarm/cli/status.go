@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"io"
 	"strings"
 	"time"
 
@@ -14,8 +15,12 @@ func newStatusCommand(env Env) *cli.Command {
 	return &cli.Command{
 		Name:      "status",
 		Usage:     "show a run: its agents, what they changed, what landed",
-		ArgsUsage: "[RUN | AGENT]",
-		Flags:     []cli.Flag{jsonFlag()},
+		ArgsUsage: "[RUN | AGENT… | -]",
+		Flags: append([]cli.Flag{
+			&cli.BoolFlag{Name: "watch", Aliases: []string{"w"}, Usage: "go on showing the run as it changes, until it has ended"},
+			&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "print the addresses of agents only"},
+			jsonFlag(),
+		}, selectorFlags()...),
 		Description: `Shows what became of each agent of a run; without an address of the latest.
 
 Ended, verified and landed are three separate facts, and each has its column.
@@ -25,31 +30,64 @@ Examples:
   swarm status
   swarm status k3x9q2
   swarm status k3x9q2/a7
+  swarm status --watch
+  swarm status --failed -q | swarm retry -
   swarm status --json`,
 		Action: func(c *cli.Context) error { return statusAction(c, env) },
 	}
 }
 
 func statusAction(c *cli.Context, env Env) error {
-	p, s, err := openSelection(c, env, 0, 1)
+	if c.Bool("quiet") && (c.Bool("json") || c.Bool("watch")) {
+		return usagef("status: --quiet goes with neither --json nor --watch")
+	}
+	p, s, err := openSelection(c, env, 0, -1)
 	if err != nil {
 		return err
 	}
-	if c.Bool("json") {
-		return printJSON(env.Stdout, newRunObject(s.view, time.Now()).only(s.named))
+	switch {
+	case c.Bool("watch"):
+		return p.watchStatus(c.Context, s, c.Bool("json"))
+	case c.Bool("json"):
+		return printJSON(env.Stdout, s.object())
+	case c.Bool("quiet"):
+		return printAddresses(env.Stdout, s)
 	}
-	v := *s.view
-	v.Agents = s.agents()
-	return p.printStatus(&v, s.view)
+	return p.printStatus(s)
 }
 
-// printStatus prints a view of some agents of a run, or of all, and what the
-// whole run has spent.
-func (p *place) printStatus(v, whole *store.View) error {
+// object is what status prints of a selection as JSON.
+func (s *selection) object() runObject {
+	o := newRunObject(s.view, time.Now())
+	if len(s.agents()) == 0 && !s.chosen.Empty() {
+		o.Agents = []agentObject{}
+		return o
+	}
+	return o.only(s.named)
+}
+
+// printAddresses prints the address of each agent on a line, as other commands
+// take them.
+func printAddresses(w io.Writer, s *selection) error {
+	for _, a := range s.agents() {
+		if _, err := fmt.Fprintf(w, "%s/%s\n", s.run.ID, a.ID); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// printStatus prints the selected agents of a run, and what the whole run has
+// spent.
+func (p *place) printStatus(s *selection) error {
+	whole, some := s.view, *s.view
+	some.Agents = s.agents()
+	v := &some
 	w, now := p.env.Stdout, time.Now()
 	id := v.Identity
-	fmt.Fprintf(w, "run %s %s, %s on base %s, began %s, took %s\n", id.Run, statusText(v),
-		Count(len(v.Agents), "agent", "agents"), git10(id.Base.Commit), Ago(now, id.Created),
+	term := detect(w, p.env.Getenv)
+	fmt.Fprintf(w, "run %s %s, %s on base %s, began %s, took %s\n", id.Run, term.state(statusText(v)),
+		partCount(len(v.Agents), len(whole.Agents)), git10(id.Base.Commit), Ago(now, id.Created),
 		Duration(v.Took(now)))
 	if e := threw(v); e != nil && e.Err.Where != "" {
 		fmt.Fprintf(w, "  at %s\n", Printable(strings.TrimSuffix(e.Err.Where+": "+e.Excerpt(), ": ")))
@@ -57,8 +95,8 @@ func (p *place) printStatus(v, whole *store.View) error {
 	if spent := spentLine(whole, now); spent != "" {
 		fmt.Fprintln(w, spent)
 	}
-	width, _ := detect(w, p.env.Getenv).Size()
-	if err := printTable(w, width, v, now); err != nil {
+	width, _ := term.Size()
+	if err := printTable(w, tableSize{width, term}, v, now); err != nil {
 		return err
 	}
 	printCauses(w, v, noLimit)
@@ -70,11 +108,16 @@ func (p *place) printStatus(v, whole *store.View) error {
 		}
 		fmt.Fprintln(w, landingText(l))
 	}
-	if whole.Status == store.RunPaused {
-		v = whole // its resume is all of its agents'
-	}
-	p.printNext(w, v)
+	p.printNext(w, whole)
 	return nil
+}
+
+// partCount counts the agents that are shown of those there are.
+func partCount(some, all int) string {
+	if some == all {
+		return Count(all, "agent", "agents")
+	}
+	return Number(some) + " of " + Count(all, "agent", "agents")
 }
 
 // landingText is one merge or apply in a line.

@@ -18,14 +18,26 @@ import (
 
 // printTable prints agents of a run: what became of each, and how large its
 // patch is.
-func printTable(w io.Writer, width int, v *store.View, now time.Time) error {
+func printTable(w io.Writer, size tableSize, v *store.View, now time.Time) error {
 	if len(v.Agents) == 0 {
 		return nil // a script may start none
 	}
-	t := Table{Columns: []Column{
-		{Title: "AGENT"}, {Title: "LABEL", Flex: true}, {Title: "RESULT"},
+	return agentTable(size.term, v, now).Print(w, size.width)
+}
+
+// tableSize is how wide a table may be, in columns, where 0 is no limit, and the
+// terminal whose colors it has.
+type tableSize struct {
+	width int
+	term  Terminal
+}
+
+// agentTable is the table of agents of a run.
+func agentTable(term Terminal, v *store.View, now time.Time) *Table {
+	t := &Table{Term: term, Columns: []Column{
+		{Title: "AGENT"}, {Title: "LABEL", Flex: true}, {Title: "RESULT", Style: stateStyle},
 		{Title: "FILES", Right: true}, {Title: "+", Right: true}, {Title: "-", Right: true},
-		{Title: "VERIFIED"}, {Title: "LANDED"}, {Title: "TIME", Right: true}, {Title: "WAITED", Right: true},
+		{Title: "VERIFIED", Style: stateStyle}, {Title: "LANDED"}, {Title: "TIME", Right: true}, {Title: "WAITED", Right: true},
 	}}
 	for _, a := range v.Agents {
 		o := newAgentObject(engine.Config{}, v, a, now)
@@ -37,7 +49,7 @@ func printTable(w io.Writer, width int, v *store.View, now time.Time) error {
 			yesNo(o.Verified), yesNo(o.Landed), Duration(time.Duration(o.Worked)*time.Millisecond), waitedText(o))
 	}
 	t.DropEmpty()
-	return t.Print(w, width)
+	return t
 }
 
 // leastWait is how long an agent must have waited for the table to say so.
@@ -219,8 +231,10 @@ const maxSummary = 40
 // failures, what a merge did, and what to type next.
 func (p *place) printSummary(run *store.Run, v *store.View, merged *mergeReport) error {
 	w := p.env.Stderr
-	width, _ := detect(w, p.env.Getenv).Size()
-	whole, err := p.summary(v, merged, summarySize{width: width, rows: noLimit, causes: noLimit, notes: noLimit, merged: noLimit})
+	term := detect(w, p.env.Getenv)
+	width, _ := term.Size()
+	all := summarySize{width: width, rows: noLimit, causes: noLimit, notes: noLimit, merged: noLimit}
+	whole, err := p.summary(v, merged, all)
 	if err != nil {
 		return err
 	}
@@ -229,30 +243,38 @@ func (p *place) printSummary(run *store.Run, v *store.View, merged *mergeReport)
 		if err := os.WriteFile(file, []byte(strings.Join(whole, "\n")+"\n"), 0o600); err != nil {
 			return fmt.Errorf("keep the summary: %w", err)
 		}
-		// 15 rows with their titles and the line that counts the rest, 6 causes
+		// 13 rows with their titles and the line that counts the rest, 6 causes
 		// and 3 notes with theirs, 7 lines of a merge with theirs: with the last
-		// three lines they are 40.
+		// line, that of the run and up to three of what is next they are 40.
 		last := "all of it: " + file
 		wraps := rowsOf([]string{last}, width) - 1 // it is to be copied: it is not cut
 		short, err := p.summary(v, merged, summarySize{
-			width: width, rows: max(1, 15-wraps), causes: 6, notes: 3, merged: 7,
+			width: width, rows: max(1, 13-wraps), causes: 6, notes: 3, merged: 7, term: term,
 		})
 		if err != nil {
 			return err
 		}
 		for i := range short {
-			if width > 0 {
+			if width > 0 && columns(short[i]) > width {
 				short[i] = shortenEnd(short[i], width)
 			}
 		}
 		whole = append(short, last)
+	} else if term.Color {
+		all.term = term
+		if whole, err = p.summary(v, merged, all); err != nil {
+			return err
+		}
 	}
 	_, err = io.WriteString(w, strings.Join(whole, "\n")+"\n")
 	return err
 }
 
 // summarySize bounds the parts of a summary, in lines.
-type summarySize struct{ width, rows, causes, notes, merged int }
+type summarySize struct {
+	width, rows, causes, notes, merged int
+	term                               Terminal // whose colors it has
+}
 
 // summary is the end of a run in lines.
 func (p *place) summary(v *store.View, merged *mergeReport, size summarySize) ([]string, error) {
@@ -261,7 +283,7 @@ func (p *place) summary(v *store.View, merged *mergeReport, size summarySize) ([
 	if some.Agents = v.Agents; len(v.Agents) > size.rows {
 		some.Agents = worthSeeing(v)[:size.rows]
 	}
-	if err := printTable(&b, size.width, &some, time.Now()); err != nil {
+	if err := printTable(&b, tableSize{size.width, size.term}, &some, time.Now()); err != nil {
 		return nil, err
 	}
 	if more := len(v.Agents) - len(some.Agents); more > 0 {
@@ -270,7 +292,7 @@ func (p *place) summary(v *store.View, merged *mergeReport, size summarySize) ([
 	printCauses(&b, v, size.causes)
 	printNotes(&b, v, size.notes)
 	printDenied(&b, v)
-	fmt.Fprintf(&b, "run %s %s in %s%s\n", v.Identity.Run, statusText(v), Duration(v.Took(v.Ended)), totalsText(v))
+	fmt.Fprintf(&b, "run %s %s in %s%s\n", v.Identity.Run, size.term.state(statusText(v)), Duration(v.Took(v.Ended)), totalsText(v))
 	p.printNext(&b, v)
 	if merged != nil {
 		var m strings.Builder
@@ -327,67 +349,4 @@ func statusText(v *store.View) string {
 		return string(v.Status)
 	}
 	return fmt.Sprintf("%s (%s)", v.Status, Printable(v.Reason))
-}
-
-// printNext suggests the command that usually comes next.
-func (p *place) printNext(w io.Writer, v *store.View) {
-	calls, run := p.env.Calls, v.Identity.Run
-	unlanded, group, decided := 0, "", map[string]bool{} // groups of alternatives
-	for _, a := range v.Agents {
-		if a.Call.Group != "" && len(a.Landings) > 0 {
-			decided[a.Call.Group] = true
-		}
-	}
-	review := reviewOf(v)
-	for _, a := range v.Agents {
-		if landable(review, a) == nil && len(a.Landings) == 0 && a.Conflict == nil && !decided[a.Call.Group] {
-			unlanded++
-			group = a.Call.Group
-		}
-	}
-	left := leftOut(v, review)
-	switch {
-	case v.Status == store.RunRunning:
-		fmt.Fprintf(w, "next: %s wait %s\n", calls, run)
-	case v.Status == store.RunPaused:
-		fmt.Fprintf(w, "next: %s\n", p.resumeCommand(v))
-	case v.Status == store.RunStopped:
-		fmt.Fprintf(w, "next: %s resume %s\n", calls, run)
-	case unlanded > 0 && group != "":
-		fmt.Fprintf(w, "next: %s diff %s/AGENT, then %s merge %s/AGENT\n", calls, run, calls, run)
-	case unlanded > 0:
-		fmt.Fprintf(w, "next: %s diff %s, then %s merge %s\n", calls, run, calls, run)
-	case len(v.InConflict()) > 0:
-		fmt.Fprintf(w, "next: %s\n", conflictWays(calls, v, v.InConflict()[0]))
-	case v.Status == store.RunCompleted && v.Script != nil:
-		// Its script did without the others, and a resume would not run them.
-	case slices.ContainsFunc(v.Agents, func(a *store.Agent) bool { return !isCompleted(a) }):
-		fmt.Fprintf(w, "next: %s show %s/AGENT, or %s resume %s\n", calls, run, calls, run)
-	case left != "":
-		at := run + "/" + left
-		fmt.Fprintf(w, "next: %s diff %s, then %s merge %s to merge it all the same, or %s accept %s\n", calls, at, calls, at, calls, at)
-	}
-}
-
-// leftOut is the agent whose patch a merge takes only where somebody names it, or
-// AGENT where there are several; empty for none. What somebody has rejected is
-// for nobody to merge.
-func leftOut(v *store.View, review string) string {
-	left := ""
-	for _, a := range v.Agents {
-		reads := a.Call.Stage != nil && a.Call.Stage.Reads
-		if patchOf(a) == nil || reads || rejected(a) || len(a.Landings) > 0 || landable(review, a) == nil || a.Conflict != nil {
-			continue
-		}
-		if left != "" {
-			return "AGENT"
-		}
-		left = string(a.ID)
-	}
-	return left
-}
-
-func isCompleted(a *store.Agent) bool {
-	_, ok := a.Status.(*task.Completed)
-	return ok
 }

@@ -14,12 +14,16 @@ type Column struct {
 	Title string
 	Right bool // numbers line up at their last digit
 	Flex  bool // may be shortened in the middle where space is short
+	// Style is how a cell of the column is set off where the terminal has colors;
+	// nil: not at all.
+	Style func(cell string) style
 }
 
 // Table is aligned plain text. Cells may be foreign text; they are made
 // printable here.
 type Table struct {
 	Columns []Column // required
+	Term    Terminal // whose colors are used; the zero value has none
 	rows    [][]string
 }
 
@@ -68,14 +72,32 @@ func (t *Table) Lines(budget int) []string {
 		t.squeeze(widths, budget)
 	}
 	var lines []string
-	for _, row := range all {
-		line := strings.TrimRight(t.line(row, widths), " ")
-		if budget > 0 {
+	for i, row := range all {
+		line := strings.TrimRight(t.line(row, widths, nil), " ")
+		switch {
+		case budget > 0 && columns(line) > budget:
 			line = shortenEnd(line, budget)
+		case !t.Term.Color:
+		case i == 0:
+			line = t.Term.paint(styleTitle, line)
+		default:
+			line = strings.TrimRight(t.line(row, widths, t.paint), " ")
 		}
 		lines = append(lines, line)
 	}
 	return lines
+}
+
+// paint sets a cell off as its column says. The blanks that fill it up stay as
+// they are.
+func (t *Table) paint(column int, filled string) string {
+	cell := strings.Trim(filled, " ")
+	how := t.Columns[column].Style
+	if how == nil || cell == "" {
+		return filled
+	}
+	before, after, _ := strings.Cut(filled, cell)
+	return before + t.Term.paint(how(cell), cell) + after
 }
 
 // Print writes the table; width 0 sets no limit.
@@ -105,7 +127,7 @@ func (t *Table) squeeze(widths []int, budget int) {
 	}
 }
 
-func (t *Table) line(row []string, widths []int) string {
+func (t *Table) line(row []string, widths []int, paint func(column int, filled string) string) string {
 	cells := make([]string, len(row))
 	for i, cell := range row {
 		cell = shortenMiddle(cell, widths[i])
@@ -113,6 +135,9 @@ func (t *Table) line(row []string, widths []int) string {
 			cells[i] = strings.Repeat(" ", widths[i]-columns(cell)) + cell
 		} else {
 			cells[i] = pad(cell, widths[i])
+		}
+		if paint != nil {
+			cells[i] = paint(i, cells[i])
 		}
 	}
 	return strings.Join(cells, strings.Repeat(" ", columnGap))
@@ -123,9 +148,19 @@ func pad(s string, n int) string {
 	return s + strings.Repeat(" ", max(0, n-columns(s)))
 }
 
-// columns is how many columns of a terminal s takes.
+// columns is how many columns of a terminal s takes. Colors that we have set
+// take none; foreign text has none by then.
 func columns(s string) int {
 	n := 0
+	for strings.IndexByte(s, '\x1b') >= 0 {
+		before, sequence, _ := strings.Cut(s, "\x1b[")
+		_, after, ended := strings.Cut(sequence, "m")
+		if !ended {
+			break
+		}
+		n += columns(before)
+		s = after
+	}
 	for _, r := range s {
 		n += runeColumns(r)
 	}

@@ -5,7 +5,6 @@ import (
 	"io"
 	"strconv"
 	"strings"
-	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -105,6 +104,28 @@ func (t Terminal) paint(s style, text string) string {
 	return "\x1b[" + code + "m" + text + "\x1b[0m"
 }
 
+// stateStyle is how a state is set off, by the word that a text about it begins
+// with.
+func stateStyle(text string) style {
+	word, _, _ := strings.Cut(text, ",")
+	word, _, _ = strings.Cut(word, " ")
+	switch word {
+	case "completed", "yes", "passed", "verified", "landed", "accepted":
+		return styleGood
+	case "failed", "no", damaged, "degraded", "rejected":
+		return styleError
+	case "cancelled", "stopped", "paused", "waiting", "asks":
+		return styleWarning
+	case "queued":
+		return styleQuiet
+	default:
+		return stylePlain
+	}
+}
+
+// state sets a text off by the state that it begins with.
+func (t Terminal) state(text string) string { return t.paint(stateStyle(text), text) }
+
 // Printable makes foreign text fit for one line of a terminal. Labels, file
 // names, answers and errors come from agents, and an escape sequence or a
 // right-to-left override in one could repaint the screen or disguise a name.
@@ -144,45 +165,4 @@ func isPlain(s string) bool {
 		}
 	}
 	return true
-}
-
-// sink is stdout with a memory: of how much was written, and of the first
-// write that failed. Without it a result cut short by a full disk would exit 0.
-type sink struct {
-	w io.Writer
-
-	mu  sync.Mutex // guards what follows; held across writes to keep order
-	n   int64
-	err error
-}
-
-func (s *sink) Write(p []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	n, err := s.w.Write(p)
-	s.n += int64(n)
-	if s.err == nil {
-		s.err = err
-	}
-	return n, err
-}
-
-// Fd lets terminal detection see through the sink. No file: no such number.
-func (s *sink) Fd() uintptr {
-	if f, ok := s.w.(interface{ Fd() uintptr }); ok {
-		return f.Fd()
-	}
-	return ^uintptr(0)
-}
-
-func (s *sink) written() int64 {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.n
-}
-
-func (s *sink) failure() error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.err
 }

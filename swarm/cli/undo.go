@@ -105,7 +105,7 @@ func (p *place) lastLanded(ctx context.Context, addresses []string) (*store.Run,
 		return nil, err
 	}
 	if run == nil {
-		return nil, usagef("undo: nothing was merged or applied that could be taken back")
+		return nil, &nothingError{text: "nothing to undo: no merge and no apply stands"}
 	}
 	return run, nil
 }
@@ -142,8 +142,9 @@ func (p *place) removedSince(last *store.Landing) error {
 		return nil
 	}
 	refusal := &UsageError{
-		Text:   fmt.Sprintf("undo: run %s, which landed last, was removed; its record is %s", run.Run, run.Path),
-		Advice: fmt.Sprintf("to take %s %d back, move that folder to %s and undo again", last.Verb, last.ID, run.Home()),
+		Text: fmt.Sprintf("undo: run %s, which landed last, was removed; its record is %s", run.Run, run.Path),
+		Advice: fmt.Sprintf("to take %s %d back, bring the run back with `%s rm --undo %s` and undo again",
+			last.Verb, last.ID, p.env.Calls, run.Run),
 	}
 	switch {
 	case last.Ref != "" && last.Old != "":
@@ -175,7 +176,7 @@ func (p *place) undo(ctx context.Context, run *store.Run, owner *store.Owner) (*
 		}
 	}
 	if last == nil {
-		return nil, usagef("undo: run %s has no merge or apply that could be taken back", run.ID)
+		return nil, &nothingError{text: fmt.Sprintf("nothing to undo: no merge and no apply of run %s stands", run.ID)}
 	}
 	if last.Verb == verbApply {
 		err = b.unapply(ctx, v, last)

@@ -52,6 +52,8 @@ type usageObject struct {
 	Alone  *aloneUsage `json:"default,omitempty"`
 	// Working are agents at work, of which only earlier attempts are counted.
 	Working int `json:"working,omitempty"`
+	// single is set where all was done by the model that Alone compares with.
+	single bool
 }
 
 type usageRow struct {
@@ -135,6 +137,7 @@ func (p *place) usage(ctx context.Context, s *selection, by ledger.By) (*usageOb
 	}
 	if model := p.defaultModel(ctx, recorded, s.view, whole); model != "" && len(entries) > 0 {
 		o.Alone = newAloneUsage(ledger.Compare(entries, model, prices))
+		o.single = !slices.ContainsFunc(entries, func(e ledger.Entry) bool { return e.Model != model })
 	}
 	return o, nil
 }
@@ -238,7 +241,10 @@ func (o *usageObject) print(w io.Writer, width int) error {
 	if len(o.Total.Unpriced) > 0 {
 		fmt.Fprintf(w, "no price is known of: %s\n", Printable(strings.Join(o.Total.Unpriced, ", ")))
 	}
-	text := o.Alone.text()
+	text := ""
+	if !o.single {
+		text = o.Alone.text() // compared with itself it would say nothing
+	}
 	if working := o.atWork(); working != "" {
 		text += strings.TrimPrefix(working, "; ") + "\n"
 	}
@@ -303,19 +309,19 @@ func (a *aloneUsage) text() string {
 	case a == nil:
 		return ""
 	case a.Cost == nil:
-		return fmt.Sprintf("with everything on %s, the model of default: not known: no price is known of all tokens of %s\n",
+		return fmt.Sprintf("with everything on %s the cost is not known: no price is known of all tokens of %s\n",
 			Printable(a.Model), Printable(strings.Join(a.Unknown, ", ")))
 	}
-	text := fmt.Sprintf("with everything on %s, the model of default: $%.4f; ", Printable(a.Model), *a.Cost)
+	text := fmt.Sprintf("with everything on %s it would be $%.4f: ", Printable(a.Model), *a.Cost)
 	switch {
 	case a.Saved == nil:
-		text += "what that saves is not known: no price is known of all tokens of " + Printable(strings.Join(a.Unknown, ", "))
+		text += "the difference is not known: no price is known of all tokens of " + Printable(strings.Join(a.Unknown, ", "))
+	case math.Abs(*a.Saved) < 0.00005: // as it is printed
+		text += "the same"
 	case *a.Saved < 0:
-		text += fmt.Sprintf("$%.4f was paid more", -*a.Saved)
-	case *a.Cost > 0:
-		text += fmt.Sprintf("$%.4f is saved, %.0f %%", *a.Saved, 100**a.Saved / *a.Cost)
+		text += fmt.Sprintf("you paid $%.4f more", -*a.Saved)
 	default:
-		text += "nothing is saved"
+		text += fmt.Sprintf("you saved $%.4f, %.0f %%", *a.Saved, 100**a.Saved / *a.Cost)
 	}
 	if a.Longest > 0 {
 		text += fmt.Sprintf(", if no request had more than %s tokens", Number(int(a.Longest)))

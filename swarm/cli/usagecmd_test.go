@@ -22,15 +22,15 @@ func TestAloneText(t *testing.T) {
 		want string
 	}{
 		{nil, ""},
-		{alone(1, 4), "with everything on m, the model of default: $4.0000; $3.0000 is saved, 75 %\n"},
-		{part, "with everything on m, the model of default: $4.0000; what that saves is not known: no price is known of all tokens of a\n"},
-		{long, "with everything on m, the model of default: $4.0000; $3.0000 is saved, 75 %, if no request had more than 200,000 tokens\n"},
-		{alone(4, 4), "with everything on m, the model of default: $4.0000; $0.0000 is saved, 0 %\n"},
-		{alone(4, 1), "with everything on m, the model of default: $1.0000; $3.0000 was paid more\n"},
-		{alone(0, 0), "with everything on m, the model of default: $0.0000; nothing is saved\n"},
+		{alone(1, 4), "with everything on m it would be $4.0000: you saved $3.0000, 75 %\n"},
+		{part, "with everything on m it would be $4.0000: the difference is not known: no price is known of all tokens of a\n"},
+		{long, "with everything on m it would be $4.0000: you saved $3.0000, 75 %, if no request had more than 200,000 tokens\n"},
+		{alone(4, 4), "with everything on m it would be $4.0000: the same\n"},
+		{alone(4, 1), "with everything on m it would be $1.0000: you paid $3.0000 more\n"},
+		{alone(0, 0), "with everything on m it would be $0.0000: the same\n"},
 		{
 			&aloneUsage{Model: "m\x1b[1m", Unknown: []string{"a", unsaid}},
-			"with everything on m\\x1b[1m, the model of default: not known: no price is known of all tokens of a, not said\n",
+			"with everything on m\\x1b[1m the cost is not known: no price is known of all tokens of a, not said\n",
 		},
 	} {
 		if got := tt.give.text(); got != tt.want {

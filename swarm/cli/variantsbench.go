@@ -31,7 +31,7 @@ func newVariantsBenchCommand(env Env) *cli.Command {
 			&cli.StringFlag{Name: "mode", Usage: "only the failure modes `A,B` of the family"},
 			&cli.IntFlag{Name: "repeat", Value: 1, Usage: "do each task `N` times in each arm, 1 to 100"},
 			&cli.IntFlag{Name: "tasks", Usage: "only the first `N` tasks of each mode"},
-			&cli.IntFlag{Name: "j", Value: labJobs, Usage: "run `N` agents at once, 1 to 100"},
+			&cli.IntFlag{Name: "jobs", Aliases: []string{"j"}, Value: labJobs, Usage: "run `N` agents at once, 1 to 100"},
 			&cli.StringFlag{Name: "out", Usage: "keep transcripts in `DIR`, and go on with those there (default: a folder beside the state)"},
 			&cli.StringFlag{Name: "replay", Usage: "compute the report of the transcripts in `DIR`; no agent is started"},
 			&cli.StringFlag{Name: "html", Usage: "write the report as a page with plots to `FILE`, too"},
@@ -123,7 +123,7 @@ func refusedLab(err error) error {
 
 // replayAction reports on what was recorded.
 func replayAction(c *cli.Context, env Env) error {
-	for _, name := range []string{"family", "model", "agent", "arm", "mode", "repeat", "tasks", "j", "out", "yes"} {
+	for _, name := range []string{"family", "model", "agent", "arm", "mode", "repeat", "tasks", "jobs", "out", "yes"} {
 		if c.IsSet(name) {
 			return usagef("variants bench: --%s is for agents, and --replay starts none", name)
 		}
@@ -154,7 +154,7 @@ func replayAction(c *cli.Context, env Env) error {
 func newLabRequest(c *cli.Context, env Env) (lab.Request, error) {
 	r := lab.Request{
 		Family: c.String("family"), Model: c.String("model"), Agent: c.String("agent"),
-		Repeat: c.Int("repeat"), Tasks: c.Int("tasks"), Jobs: c.Int("j"), Environ: env.Environ,
+		Repeat: c.Int("repeat"), Tasks: c.Int("tasks"), Jobs: c.Int("jobs"), Environ: env.Environ,
 		Swarm: func(ctx context.Context, t lab.Typed) int { return env.typedIn(ctx, t) },
 		Say:   func(text string) { fmt.Fprintln(env.Stderr, Printable(text)) },
 	}

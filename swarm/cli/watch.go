@@ -34,6 +34,9 @@ func (p *place) showAt(ctx context.Context, run *store.Run, at *counter, since t
 		view: store.Fold(id, nil), began: since, at: at, told: map[string]bool{},
 		progress: newProgress(p.env.Stderr, detect(p.env.Stderr, p.env.Getenv)),
 	}
+	if p.env.quiet {
+		w.progress.quiet, w.progress.term.Motion = true, false
+	}
 	if w.progress.Draws() {
 		w.activity = p.activity(run, id)
 	}
@@ -143,9 +146,14 @@ func (w *watcher) see(r event.Record) {
 	case *event.Appraised:
 		w.line(e.Agent, appraisalWord(e), 0, appraisalText(e))
 	case *event.Phased:
-		w.progress.Say("== " + e.Title)
+		if !w.progress.quiet {
+			w.progress.Say("== " + e.Title)
+		}
 	case *event.Logged:
 		for line := range strings.Lines(e.Text) {
+			if w.progress.quiet {
+				break
+			}
 			w.progress.Say("-- " + strings.TrimRight(line, "\n"))
 		}
 	case *event.Questioned:

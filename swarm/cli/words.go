@@ -125,7 +125,7 @@ func taskFile(dir, word string) (string, error) {
 	case blanks:
 		return "", nil
 	default:
-		return "", usagef("run: %s: there is no such file; a prompt that ends in %s needs a blank in it", word, ext)
+		return "", usagef("run: no such file: %s", word)
 	}
 }
 
@@ -260,8 +260,10 @@ func (pl *plan) overlap(c *cli.Context, conf *config.Config) error {
 // maxOverlaps is how many overlaps are told before a run.
 const maxOverlaps = 5
 
-// sayOverlaps tells which tasks may change the same files.
+// sayOverlaps tells which tasks may change the same files, and which words are no
+// placeholders.
 func (p *place) sayOverlaps(pl *plan) {
+	p.sayUnknown(pl)
 	if len(pl.workflow.Tasks) == 0 {
 		return
 	}
@@ -281,6 +283,14 @@ func (p *place) sayOverlaps(pl *plan) {
 		}
 		fmt.Fprintf(p.env.Stderr, "overlap: %s and %s %s %s\n",
 			taskName(o.Labels[0], o.Lines[0]), taskName(o.Labels[1], o.Lines[1]), what, Printable(example))
+	}
+}
+
+// sayUnknown names words that look like a placeholder and are passed on as they
+// are.
+func (p *place) sayUnknown(pl *plan) {
+	if unknown := pl.workflow.Unknown(); len(unknown) > 0 {
+		fmt.Fprintf(p.env.Stderr, "note: passed on as it is, since it is no placeholder here: %s\n", Printable(listed(unknown, 5)))
 	}
 }
 

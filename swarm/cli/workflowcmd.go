@@ -18,14 +18,14 @@ func newWorkflowCommand(env Env) *cli.Command {
 		Usage: "list, check, test and save workflow scripts",
 		Description: `A workflow is a script that makes the calls of a run. The saved ones lie in
 .swarm/workflows of the repository, and those of .claude/workflows are read too;
-run -w starts one by its name.
+run --workflow starts one by its name.
 
 Examples:
   swarm workflow ls
   swarm workflow validate plan.js
   swarm workflow test plan.js
   swarm workflow save review plan.js
-  swarm run -w review`,
+  swarm run --workflow review`,
 		Subcommands: []*cli.Command{
 			newWorkflowLsCommand(env), newWorkflowValidateCommand(env), newWorkflowTypesCommand(env),
 			newWorkflowTestCommand(env), newWorkflowSaveCommand(env), newWorkflowDiffCommand(env),

@@ -84,30 +84,30 @@ func orNone(names []string) []string {
 // scriptFlags are the flags of run that are about scripts.
 func scriptFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "e", Usage: "run the script `CODE`"},
-		&cli.StringFlag{Name: "w", Usage: "run the saved workflow `NAME`"},
+		&cli.StringFlag{Name: "eval", Aliases: []string{"e"}, Usage: "run the script `CODE`"},
+		&cli.StringFlag{Name: "workflow", Usage: "run the saved workflow `NAME`"},
 		&cli.StringFlag{Name: "args", Usage: "what the script is given as args: `JSON`, @FILE, or - for standard input"},
 	}
 }
 
 // readScript reads the script that the flags name, if they name one.
 func (pl *plan) readScript(c *cli.Context, p *place, args []string) (found bool, err error) {
-	code, name := c.IsSet("e"), c.IsSet("w")
+	code, name := c.IsSet("eval"), c.IsSet("workflow")
 	switch {
 	case !code && !name:
 		return false, nil
 	case code && name:
-		return false, usagef("run: -e and -w exclude each other: both are a script")
+		return false, usagef("run: --eval and --workflow exclude each other: both are a script")
 	case len(args) > 0 || len(pl.workflow.Command) > 0:
-		return false, usagef("run: -e and -w are the script itself; leave the prompt and the command after -- out")
+		return false, usagef("run: --eval and --workflow are the script itself; leave the prompt and the command after -- out")
 	case code:
-		if err := pl.takeScript("(code)", c.String("e")); err != nil {
+		if err := pl.takeScript("(code)", c.String("eval")); err != nil {
 			return true, err
 		}
 		pl.script.Dispatched = p.env.Dispatched
 		return true, nil
 	}
-	path, err := p.savedWorkflow("run: -w", c.String("w"))
+	path, err := p.savedWorkflow("run: --workflow", c.String("workflow"))
 	if err != nil {
 		return false, err
 	}

@@ -29,7 +29,7 @@ func newWorkflowSaveCommand(env Env) *cli.Command {
 			jsonFlag(),
 		},
 		Description: `Writes the script, and the .test.toml beside it, to .swarm/workflows, from where
-run -w NAME starts it. The test has to pass. Where FILE has none, or is - for
+run --workflow NAME starts it. The test has to pass. Where FILE has none, or is - for
 standard input, the test that lies there already is taken. You have typed this, so
 that its text is approved; agents cannot save anything.
 
@@ -96,7 +96,7 @@ func workflowSaveAction(c *cli.Context, env Env) error {
 	if c.Bool("json") {
 		return printJSON(env.Stdout, o)
 	}
-	fmt.Fprintf(env.Stderr, "saved; `%s run -w %s` runs it\n", env.Calls, s.name)
+	fmt.Fprintf(env.Stderr, "saved; `%s run --workflow %s` runs it\n", env.Calls, s.name)
 	_, err = fmt.Fprintln(env.Stdout, filepath.Join(p.repo.TopLevel, filepath.FromSlash(o.File)))
 	return err
 }

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -30,6 +31,35 @@ func (t *Trashed) View() (*View, error) { return t.asRun().View() }
 func (t *Trashed) Home() string { return filepath.Join(t.state.runs(), t.Run) }
 
 func (t *Trashed) asRun() *Run { return &Run{ID: t.Run, Dir: t.Path, state: t.state} }
+
+// ErrThere is that a removed run cannot come back, since a run of its id is
+// there.
+var ErrThere = errors.New("a run of this id is there")
+
+// Restore moves the folder of a removed run back, and returns the run. Where a
+// run of its id is there the error is [ErrThere], and nothing is moved.
+func (t *Trashed) Restore(ctx context.Context) (run *Run, err error) {
+	gone := t.asRun()
+	lock, err := gone.take(ctx) // gc may be about to empty the trash
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, unlock(lock), lock.Close()) }()
+	switch _, err := os.Lstat(t.Home()); {
+	case err == nil:
+		return nil, fmt.Errorf("bring run %s back: %w", t.Run, ErrThere)
+	case !errors.Is(err, fs.ErrNotExist):
+		return nil, fmt.Errorf("bring run %s back: %w", t.Run, err)
+	}
+	if err := makeFolder(t.state.runs()); err != nil {
+		return nil, err
+	}
+	if err := os.Rename(t.Path, t.Home()); err != nil {
+		return nil, fmt.Errorf("bring run %s back: %w", t.Run, err)
+	}
+	run = &Run{ID: t.Run, Dir: t.Home(), state: t.state}
+	return run, errors.Join(syncFolder(t.state.runs()), syncFolder(t.state.Trash()))
+}
 
 // Trashed lists the removed runs that are still in the trash. A damaged one
 // is listed and hides no other. What is not a run's folder, as Remove leaves

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -35,6 +36,45 @@ func TestTrashedListsDamagedOnes(t *testing.T) {
 		if err != nil || len(all) != 1 || all[0].Run != r.ID || all[0].Path != to || !isDamaged(all[0].Damage) {
 			t.Errorf("Trashed = %+v, %v with %s, want a damaged run", all, err, text)
 		}
+	}
+}
+
+func TestRestore(t *testing.T) {
+	t.Parallel()
+	s := scratch(t)
+	r, o := created(t, s)
+	mustAppend(t, o, called(1, "one"))
+	mustClose(t, o)
+	if _, err := r.Remove(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	trashed := func() Trashed {
+		all, err := s.Trashed()
+		if err != nil || len(all) != 1 {
+			t.Fatalf("Trashed = %+v, %v, want one run", all, err)
+		}
+		return all[0]
+	}
+	gone := trashed()
+	if err := os.Mkdir(gone.Home(), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := gone.Restore(t.Context()); !errors.Is(err, ErrThere) {
+		t.Errorf("Restore over a run = %v, want ErrThere", err)
+	}
+	gone = trashed() // nothing has moved
+	if err := os.Remove(gone.Home()); err != nil {
+		t.Fatal(err)
+	}
+	back, err := gone.Restore(t.Context())
+	if err != nil || back.ID != r.ID || back.Dir != r.Dir {
+		t.Fatalf("Restore = %+v, %v, want run %s at %s", back, err, r.ID, r.Dir)
+	}
+	if v, err := back.View(); err != nil || len(v.Agents) != 1 {
+		t.Errorf("View = %+v, %v, want the agent of the run", v, err)
+	}
+	if all, err := s.Trashed(); err != nil || len(all) != 0 {
+		t.Errorf("Trashed = %+v, %v, want none", all, err)
 	}
 }
 

@@ -1,0 +1,284 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/urfave/cli/v2"
+
+	"agentswarm/swarm/config"
+	"agentswarm/swarm/proc"
+)
+
+// fileFlags choose one of the configuration files; without one it is the user's
+// own.
+func fileFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.BoolFlag{Name: "local", Usage: "the file .swarm/config.local.toml: yours, for this repository"},
+		&cli.BoolFlag{Name: "project", Usage: "the file .swarm/config.toml, which the repository brings along"},
+	}
+}
+
+func newConfigPathCommand(env Env) *cli.Command {
+	return &cli.Command{
+		Name:  "path",
+		Usage: "print where the configuration files are",
+		Flags: append(fileFlags(), jsonFlag()),
+		Description: `Prints the path of each configuration file that counts here, the one that wins
+last, and whether it exists. With --local or --project it prints that path alone.
+
+Examples:
+  swarm config path
+  swarm config path --local`,
+		Action: func(c *cli.Context) error { return configPathAction(c, env) },
+	}
+}
+
+func newConfigEditCommand(env Env) *cli.Command {
+	return &cli.Command{
+		Name:  "edit",
+		Usage: "open a configuration file in your editor, and check it",
+		Flags: fileFlags(),
+		Description: `Opens your own configuration file, or the one that a flag names, in the editor that
+git uses: GIT_EDITOR, core.editor, VISUAL, EDITOR, else vi. A missing file is made
+when the editor saves it. Afterwards the file is checked; with mistakes in it the
+exit code is 2.
+
+Examples:
+  swarm config edit
+  swarm config edit --local`,
+		Action: func(c *cli.Context) error { return configEditAction(c, env) },
+	}
+}
+
+func newConfigSetCommand(env Env) *cli.Command {
+	return &cli.Command{
+		Name:      "set",
+		Usage:     "set a key in a configuration file",
+		ArgsUsage: "KEY VALUE",
+		Flags:     append(fileFlags(), jsonFlag()),
+		Description: `Sets a key in your own configuration file, or in the one that a flag names.
+Comments and the order of the file stay. A value that is valid TOML for the key is
+taken as TOML, any other as a string. A value that the key does not allow is
+refused, and the file stays as it is.
+
+Examples:
+  swarm config set limits.jobs 20
+  swarm config set run.default_agent claude
+  swarm config set workspace.verify 'go test ./...' --local`,
+		Action: func(c *cli.Context) error { return configSetAction(c, env) },
+	}
+}
+
+// chosenFile is the configuration file that the flags of a command name.
+func (p *place) chosenFile(c *cli.Context) (configFile, error) {
+	layer := config.User
+	switch {
+	case c.Bool("local") && c.Bool("project"):
+		return configFile{}, usagef("config %s: --local and --project exclude each other", c.Command.Name)
+	case c.Bool("local"):
+		layer = config.Local
+	case c.Bool("project"):
+		layer = config.Project
+	}
+	for _, f := range p.configFiles() {
+		if f.layer == layer && f.path != "" {
+			return f, nil
+		}
+	}
+	if layer == config.User {
+		return configFile{}, usagef("config %s: neither HOME nor XDG_CONFIG_HOME says where your configuration is", c.Command.Name)
+	}
+	return configFile{}, usagef("config %s: a bare repository has no such file", c.Command.Name)
+}
+
+// pathsObject is swarm.configpaths/1, described in docs/json.md.
+type pathsObject struct {
+	Schema string       `json:"schema"`
+	Files  []pathObject `json:"files"`
+}
+
+type pathObject struct {
+	Layer  string `json:"layer"`
+	Path   string `json:"path"`
+	Exists bool   `json:"exists"`
+}
+
+func configPathAction(c *cli.Context, env Env) error {
+	if _, err := arguments(c, 0, 0); err != nil {
+		return err
+	}
+	p, err := openPlace(c, env)
+	if err != nil {
+		return err
+	}
+	files := p.configFiles()
+	if c.Bool("local") || c.Bool("project") {
+		f, err := p.chosenFile(c)
+		if err != nil {
+			return err
+		}
+		files = []configFile{f}
+	}
+	o := pathsObject{Schema: "swarm.configpaths/1", Files: []pathObject{}}
+	for _, f := range files {
+		if f.path != "" {
+			o.Files = append(o.Files, pathObject{Layer: f.layer.String(), Path: f.path, Exists: exists(f.path)})
+		}
+	}
+	switch {
+	case c.Bool("json"):
+		return printJSON(env.Stdout, o)
+	case c.Bool("local") || c.Bool("project"):
+		_, err := fmt.Fprintln(env.Stdout, o.Files[0].Path)
+		return err
+	}
+	t := Table{Columns: []Column{{Title: "LAYER"}, {Title: "EXISTS"}, {Title: "PATH"}}}
+	for _, f := range o.Files {
+		t.Row(f.Layer, yesNo(&f.Exists), f.Path)
+	}
+	return t.Print(env.Stdout, 0)
+}
+
+func configEditAction(c *cli.Context, env Env) error {
+	if _, err := arguments(c, 0, 0); err != nil {
+		return err
+	}
+	p, err := openPlace(c, env)
+	if err != nil {
+		return err
+	}
+	if err := p.personal("changing the configuration"); err != nil {
+		return err
+	}
+	f, err := p.chosenFile(c)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(f.path), 0o700); err != nil {
+		return fmt.Errorf("make the folder of the configuration: %w", err)
+	}
+	editor, err := p.editor(c)
+	if err != nil {
+		return err
+	}
+	signals, giveBack := takeSignals()
+	defer giveBack()
+	code, err := proc.Foreground(proc.ForegroundRequest{
+		Argv: []string{"sh", "-c", editor + ` "$@"`, "sh", f.path}, Env: env.Environ, Dir: p.dir, Signals: signals,
+		Stdin: env.Stdin, Stdout: unwrapped(env.Stdout), Stderr: unwrapped(env.Stderr),
+	})
+	switch {
+	case err != nil:
+		return err
+	case code != 0:
+		return fmt.Errorf("the editor %s ended with exit code %d", editor, code)
+	case !exists(f.path):
+		return nil // it saved nothing
+	}
+	checked := checkConfigFile(p.dir, f.path)
+	if err := printConfigCheck(env, configCheckObject{Files: []checkedConfig{checked}}); err != nil {
+		return err
+	}
+	if !checked.OK {
+		return &ExitError{Code: CodeUsage}
+	}
+	return nil
+}
+
+// editor is the command line of the editor that git would open.
+func (p *place) editor(c *cli.Context) (string, error) {
+	if editor := p.env.Getenv("GIT_EDITOR"); editor != "" {
+		return editor, nil
+	}
+	core, err := p.ownSetting(c.Context, "core", "editor")
+	if err != nil {
+		return "", err
+	}
+	for _, editor := range []string{core, p.env.Getenv("VISUAL"), p.env.Getenv("EDITOR")} {
+		if editor != "" {
+			return editor, nil
+		}
+	}
+	return "vi", nil
+}
+
+// setObject is swarm.configset/1, described in docs/json.md.
+type setObject struct {
+	Schema string `json:"schema"`
+	Key    string `json:"key"`
+	File   string `json:"file"`
+}
+
+func configSetAction(c *cli.Context, env Env) error {
+	args, err := arguments(c, 2, 2)
+	if err != nil {
+		return err
+	}
+	p, err := openPlace(c, env)
+	if err != nil {
+		return err
+	}
+	if err := p.personal("changing the configuration"); err != nil {
+		return err
+	}
+	f, err := p.chosenFile(c)
+	if err != nil {
+		return err
+	}
+	source, err := config.ReadFile(f.layer, f.path)
+	if err != nil {
+		return refused(err)
+	}
+	source.Name = f.name
+	text, err := config.Set(source, args[0], args[1])
+	if err != nil {
+		return refused(err)
+	}
+	if err := replaceFile(f.path, text); err != nil {
+		return fmt.Errorf("write the configuration: %w", err)
+	}
+	if c.Bool("json") {
+		return printJSON(env.Stdout, setObject{Schema: "swarm.configset/1", Key: args[0], File: f.path})
+	}
+	_, err = fmt.Fprintf(env.Stdout, "set %s in %s\n", Printable(args[0]), Printable(f.path))
+	return err
+}
+
+// replaceFile writes a file in one step, so that nobody reads half of it. Where
+// the path is a link, the file that it leads to is replaced.
+func replaceFile(path string, text []byte) (err error) {
+	mode := fs.FileMode(0o600)
+	switch real, err := filepath.EvalSymlinks(path); {
+	case err == nil:
+		path = real
+		info, err := os.Stat(path)
+		if err != nil {
+			return err
+		}
+		mode = info.Mode().Perm()
+	case !errors.Is(err, fs.ErrNotExist):
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), ".config-*.tmp")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, os.Remove(f.Name()))
+		}
+	}()
+	_, err = f.Write(text)
+	err = errors.Join(err, f.Chmod(mode), f.Sync(), f.Close())
+	if err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	return err
+}

@@ -1,0 +1,72 @@
+package cli
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/urfave/cli/v2"
+)
+
+func manAction(c *cli.Context, env Env) error {
+	args, err := arguments(c, 0, 1)
+	if err != nil {
+		return err
+	}
+	switch {
+	case c.IsSet("dir") && len(args) > 0:
+		return usagef("man: --dir writes all pages; leave the command out")
+	case c.IsSet("dir"):
+		return writePages(c.App, inFolder(invoked(c).dir, c.String("dir")))
+	case len(args) == 0:
+		return writeMan(env.Stdout, c.App)
+	}
+	cmd := named(c.App.Commands, args[0])
+	if cmd == nil || cmd.Hidden {
+		e := &UsageError{Text: "man: unknown command " + quoted(args[0])}
+		if near := nearest(args[0], visibleNames(c.App.Commands)); near != "" {
+			e.Text += ", did you mean " + near + "?"
+		}
+		return e
+	}
+	return writeManOf(env.Stdout, c.App, cmd)
+}
+
+// inFolder is a path as it is typed in a folder.
+func inFolder(dir, path string) string {
+	if filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(dir, path)
+}
+
+// writePages writes the page of the program and one for each command.
+func writePages(app *cli.App, dir string) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return fmt.Errorf("make the folder of the manual pages: %w", err)
+	}
+	write := func(name string, page func(io.Writer) error) error {
+		var b bytes.Buffer
+		if err := page(&b); err != nil {
+			return err
+		}
+		if err := os.WriteFile(filepath.Join(dir, name+".1"), b.Bytes(), 0o644); err != nil {
+			return fmt.Errorf("write a manual page: %w", err)
+		}
+		return nil
+	}
+	if err := write(app.Name, func(w io.Writer) error { return writeMan(w, app) }); err != nil {
+		return err
+	}
+	for _, cmd := range app.Commands {
+		if cmd.Hidden {
+			continue
+		}
+		if err := write(app.Name+"-"+cmd.Name, func(w io.Writer) error { return writeManOf(w, app, cmd) }); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,168 @@
+package cli
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"agentswarm/swarm/event"
+	"agentswarm/swarm/store"
+	"agentswarm/swarm/task"
+)
+
+// endedAgent is an agent of a run that has ended.
+func endedAgent(id task.ID, group string, status task.Status, landings ...int) *store.Agent {
+	return &store.Agent{ID: id, Call: &task.Call{Group: group}, Status: status, Attempt: 1, Landings: landings}
+}
+
+func TestNextSteps(t *testing.T) {
+	t.Parallel()
+	yes, no := true, false
+	patch := &task.Patch{Files: 1}
+	good := &task.Completed{Work: task.Work{Patch: patch}}
+	checked := &task.Completed{Work: task.Work{Patch: patch}, Verified: &yes}
+	broken := &task.Completed{Work: task.Work{Patch: patch}, Verified: &no}
+	idle := &task.Completed{}
+	failed := &task.Failed{Kind: task.Other}
+	scoped := &task.Completed{Work: task.Work{Patch: &task.Patch{Files: 1, OutOfScope: []string{"x"}}}}
+	never := &task.Cancelled{Cause: task.CauseDependency}
+	inConflict := endedAgent("a2", "", good)
+	inConflict.Conflict = &store.Conflict{Ref: "refs/heads/main"}
+	for _, tt := range []struct {
+		name string
+		view store.View
+		want string
+	}{
+		{"at work", store.View{Status: store.RunRunning}, "wait R"},
+		{"stopped", store.View{Status: store.RunStopped}, "resume R"},
+		{"nothing changed", store.View{Status: store.RunCompleted, Agents: []*store.Agent{endedAgent("a1", "", idle)}}, ""},
+		{"a patch", store.View{Status: store.RunCompleted, Agents: []*store.Agent{endedAgent("a1", "", good)}}, "diff R|merge R"},
+		{"all landed", store.View{Status: store.RunCompleted, Agents: []*store.Agent{endedAgent("a1", "", good, 1)}}, ""},
+		{"some failed", store.View{
+			Status: store.RunDegraded, Agents: []*store.Agent{endedAgent("a1", "", failed), endedAgent("a2", "", good)},
+		}, "show R --failed|retry R --failed|merge R"},
+		{"a check failed", store.View{
+			Status: store.RunCompleted, Agents: []*store.Agent{endedAgent("a1", "", broken)},
+		}, "show R --failed|retry R --failed"},
+		{"something never ran", store.View{
+			Status: store.RunDegraded, Agents: []*store.Agent{endedAgent("a1", "", failed), endedAgent("a2", "", never)},
+		}, "show R --failed|resume R"},
+		{"failed in a script", store.View{
+			Status: store.RunCompleted, Script: &event.Scripted{}, Agents: []*store.Agent{endedAgent("a1", "", failed)},
+		}, "show R --failed"},
+		{"alternatives", store.View{
+			Status: store.RunCompleted, Agents: []*store.Agent{endedAgent("a1", "g", checked), endedAgent("a2", "g", good)},
+		}, "diff R --unlanded|merge R/a1 # or a2"},
+		{"an alternative was chosen", store.View{
+			Status: store.RunCompleted, Agents: []*store.Agent{endedAgent("a1", "g", good, 1), endedAgent("a2", "g", good)},
+		}, ""},
+		{"only a conflict is left", store.View{
+			Status: store.RunCompleted, Agents: []*store.Agent{endedAgent("a1", "", good, 1), inConflict},
+		}, "merge --resolve R/a2|retry R/a2 --onto main"},
+		{"a conflict and a new patch", store.View{
+			Status: store.RunCompleted, Agents: []*store.Agent{endedAgent("a1", "", good), inConflict},
+		}, "diff R|merge R"},
+		{"by its name only", store.View{
+			Status: store.RunCompleted, Agents: []*store.Agent{endedAgent("a1", "", scoped)},
+		}, "diff R/a1|merge R/a1|accept R/a1"},
+		{"several by their names", store.View{
+			Status: store.RunCompleted, Agents: []*store.Agent{endedAgent("a1", "", scoped), endedAgent("a2", "", scoped)},
+		}, "diff R --unlanded"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			v := tt.view
+			v.Identity.Run = "R"
+			p := &place{env: Env{Calls: "swarm"}}
+			var got []string
+			for _, step := range p.nextSteps(&v) {
+				command, ok := strings.CutPrefix(step, "swarm ")
+				if !ok {
+					t.Errorf("step %q cannot be typed", step)
+				}
+				got = append(got, command)
+				typed, _, _ := strings.Cut(command, " # ")
+				env := Env{Getenv: envOf()}
+				if _, err := normalize(newApp(env, builtin(env)), strings.Fields(typed)); err != nil {
+					t.Errorf("step %q: %v", step, err)
+				}
+			}
+			var want []string
+			if tt.want != "" {
+				want = strings.Split(tt.want, "|")
+			}
+			if !slices.Equal(got, want) {
+				t.Errorf("next is %q, want %q", got, want)
+			}
+		})
+	}
+}
+
+// TestEveryFlagHasAGroup holds that the help of a command with many flags names
+// each of them once, under a topic.
+func TestEveryFlagHasAGroup(t *testing.T) {
+	t.Parallel()
+	env := Env{Getenv: envOf()}
+	for _, cmd := range builtin(env) {
+		shown := 0
+		for _, g := range flagGroups(cmd) {
+			shown += len(g.flags)
+			if g.title == "Other flags" {
+				for _, f := range g.flags {
+					t.Errorf("%s: flag %s is in no group; see flagTopics", cmd.Name, dashed(f.Names()[0]))
+				}
+			}
+			if g.common && g.title != "Flags" && len(g.flags) > mostCommon {
+				t.Errorf("%s: %d common flags, want at most %d", cmd.Name, len(g.flags), mostCommon)
+			}
+		}
+		if all := len(visibleFlags(cmd)); shown != all {
+			t.Errorf("%s: %d flags in groups, want %d", cmd.Name, shown, all)
+		}
+	}
+}
+
+// TestShortFlagsMeanOne holds that a short flag means the same everywhere.
+func TestShortFlagsMeanOne(t *testing.T) {
+	t.Parallel()
+	env := Env{Getenv: envOf()}
+	for _, cmd := range builtin(env) {
+		for _, f := range cmd.Flags {
+			names := f.Names()
+			for short, long := range map[string]string{"w": "watch", "j": "jobs", "q": "quiet", "y": "yes", "f": "follow", "d": "detach"} {
+				if slices.Contains(names, short) && names[0] != long {
+					t.Errorf("%s: -%s is --%s, want --%s", cmd.Name, short, names[0], long)
+				}
+			}
+			for _, name := range names {
+				if len(name) == 1 && len(names) == 1 {
+					t.Errorf("%s: -%s has no long form", cmd.Name, name)
+				}
+			}
+		}
+	}
+}
+
+func TestStateStyle(t *testing.T) {
+	t.Parallel()
+	term := Terminal{Color: true}
+	table := Table{Term: term, Columns: []Column{{Title: "A", Style: stateStyle}, {Title: "B", Right: true, Style: stateStyle}, {Title: "C"}}}
+	table.Row("completed, retry", "no", "completed")
+	table.Row("queued", "", "x")
+	want := []string{
+		"\x1b[1mA                  B  C\x1b[0m",
+		"\x1b[32mcompleted, retry\x1b[0m  \x1b[1;31mno\x1b[0m  completed",
+		"\x1b[2mqueued\x1b[0m                x",
+	}
+	if got := table.Lines(0); !slices.Equal(got, want) {
+		t.Errorf("Lines = %q, want %q", got, want)
+	}
+	for _, line := range table.Lines(10) {
+		if columns(line) > 10 {
+			t.Errorf("line %q takes %d columns, want at most 10", line, columns(line))
+		}
+	}
+	if n := columns("\x1b[1;31mab\x1b[0mc"); n != 3 {
+		t.Errorf("columns = %d, want 3: colors take none", n)
+	}
+}

@@ -1,0 +1,55 @@
+package cli
+
+import (
+	"context"
+
+	"github.com/urfave/cli/v2"
+
+	"agentswarm/swarm/pager"
+)
+
+// page shows what the command prints from now on in the pager of the user, where
+// a person looks at it. [Main] waits for it at the end.
+func (p *place) page(c *cli.Context) error {
+	out, ok := p.env.Stdout.(*sink)
+	term := detect(p.env.Stdout, p.env.Getenv)
+	kind := p.env.Getenv("TERM")
+	if !ok || !term.TTY || kind == "" || kind == "dumb" || invoked(c).noPager {
+		return nil
+	}
+	core, err := p.ownSetting(c.Context, "core", "pager")
+	if err != nil {
+		return err
+	}
+	command := pager.Choice{Getenv: p.env.Getenv, Core: core}.Command()
+	if command == "" {
+		return nil
+	}
+	shown, err := pager.Start(pager.Request{
+		Command: command, Environ: p.env.Environ, Dir: p.dir,
+		Stdout: unwrapped(out), Stderr: unwrapped(p.env.Stderr),
+	})
+	if err != nil {
+		return err
+	}
+	out.through(shown)
+	return nil
+}
+
+// ownSetting is a value of the user's own configuration of git, or of the
+// system's; empty for none. The repository's own configuration does not count:
+// agents may be able to write to it, and the value is a command to run.
+func (p *place) ownSetting(ctx context.Context, section, name string) (string, error) {
+	settings, err := p.repo.Settings(ctx)
+	if err != nil {
+		return "", err
+	}
+	value := ""
+	for _, s := range settings {
+		own := s.Scope == "global" || s.Scope == "system"
+		if own && s.Section == section && s.Of == "" && s.Name == name {
+			value = s.Value
+		}
+	}
+	return value, nil
+}

@@ -1,0 +1,90 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+
+	"agentswarm/internal/jq"
+	"agentswarm/swarm/pager"
+)
+
+// sink is stdout with a memory: of how much was written, and of the first
+// write that failed. Without it a result cut short by a full disk would exit 0.
+type sink struct {
+	mu   sync.Mutex // guards what follows; held across writes to keep order
+	w    io.Writer
+	last io.Closer // what the output passes through; nil: nothing
+	n    int64
+	err  error
+}
+
+func (s *sink) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n, err := s.w.Write(p)
+	s.n += int64(n)
+	if s.err == nil {
+		s.err = err
+	}
+	return n, err
+}
+
+// Fd lets terminal detection see through the sink. No file: no such number.
+func (s *sink) Fd() uintptr {
+	if f, ok := s.w.(interface{ Fd() uintptr }); ok {
+		return f.Fd()
+	}
+	return ^uintptr(0)
+}
+
+func (s *sink) written() int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.n
+}
+
+func (s *sink) failure() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.err
+}
+
+// filter has a query applied to all that is written from now on; nil changes
+// nothing. A filtered result is for programs: it has no terminal.
+func (s *sink) filter(ctx context.Context, q *jq.Query) {
+	if q != nil {
+		s.through(jq.NewFilter(ctx, q, s.w))
+	}
+}
+
+// through has all that is written pass w, which is closed at the end.
+func (s *sink) through(w io.WriteCloser) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.w, s.last = w, w
+}
+
+// end closes what the output passes through, and returns the error of the
+// command: its own, else that of the output. That the user has left the pager is
+// no error.
+func (s *sink) end(err error) error {
+	s.mu.Lock()
+	last, failed := s.last, s.err
+	s.mu.Unlock()
+	if errors.Is(err, pager.ErrQuit) {
+		err = nil
+	}
+	if last != nil {
+		closing := last.Close()
+		if err == nil {
+			err = closing
+		}
+	}
+	if err == nil && failed != nil && !errors.Is(failed, pager.ErrQuit) {
+		err = fmt.Errorf("write standard output: %w", failed)
+	}
+	return err
+}

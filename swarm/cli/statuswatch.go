@@ -1,0 +1,141 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"slices"
+	"time"
+
+	"agentswarm/swarm/engine"
+	"agentswarm/swarm/store"
+	"agentswarm/swarm/task"
+)
+
+// watchStatus shows the selected agents of a run and each change of them, until
+// the run has ended or ctx ends, whose cause it returns.
+func (p *place) watchStatus(ctx context.Context, s *selection, asJSON bool) error {
+	w := &statusWatcher{place: p, selection: s, told: map[task.ID]string{}}
+	if term := detect(p.env.Stdout, p.env.Getenv); term.Motion && !asJSON {
+		w.picture = newProgress(p.env.Stdout, term)
+	}
+	tail := s.run.Tail()
+	defer tail.Close()
+	tick := time.NewTicker(watchGap)
+	defer tick.Stop()
+	for {
+		v, err := tail.View()
+		if err != nil {
+			return err
+		}
+		w.take(v)
+		over := v.Status != store.RunRunning
+		switch {
+		case asJSON:
+			err = w.object()
+		case over && w.picture != nil:
+			err = w.picture.picturing(nil) // the whole status takes its place
+		case w.picture != nil:
+			err = w.picture.picturing(w.lines())
+		default:
+			err = w.changes()
+		}
+		if err != nil {
+			return err
+		}
+		if over {
+			if asJSON {
+				return nil
+			}
+			return p.printStatus(s)
+		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-tick.C:
+		}
+	}
+}
+
+// statusWatcher is the status of a run over time.
+type statusWatcher struct {
+	place     *place
+	selection *selection
+	picture   *Progress          // nil where nothing is drawn over
+	told      map[task.ID]string // the state of agents that was printed last
+	printed   *runObject         // the object that was printed last
+}
+
+// take has the selection be of a newer view. Named agents stay named; a selector
+// picks again, since it goes by what agents have become.
+func (w *statusWatcher) take(v *store.View) {
+	s := w.selection
+	s.view = v
+	if !s.chosen.Empty() {
+		s.named = s.chosen.Pick(v.Agents)
+		return
+	}
+	for i, a := range s.named {
+		if now := v.Agent(a.ID); now != nil {
+			s.named[i] = now
+		}
+	}
+}
+
+// object prints the status as JSON where more than the clock has changed.
+func (w *statusWatcher) object() error {
+	now := w.selection.object()
+	timeless := now
+	timeless.Duration = 0
+	timeless.Agents = slices.Clone(now.Agents)
+	for i := range timeless.Agents {
+		timeless.Agents[i].Duration = 0
+	}
+	if w.printed != nil && reflect.DeepEqual(*w.printed, timeless) {
+		return nil
+	}
+	w.printed = &timeless
+	return printJSON(w.place.env.Stdout, now)
+}
+
+// changes prints a line for each agent whose state is another one.
+func (w *statusWatcher) changes() error {
+	now := time.Now()
+	for _, a := range w.selection.agents() {
+		state := resultText(newAgentObject(engine.Config{}, w.selection.view, a, now))
+		if w.told[a.ID] == state {
+			continue
+		}
+		w.told[a.ID] = state
+		if _, err := fmt.Fprintf(w.place.env.Stdout, "%s %s %s\n", a.ID, Printable(engine.Title(a.ID, a.Call)), state); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// lines are the status in as many lines as the window has, the agents first that
+// a person has to look at.
+func (w *statusWatcher) lines() []string {
+	term, v, now := w.picture.term, *w.selection.view, time.Now()
+	width, height := term.Size()
+	width, height = max(width-1, 1), max(height-1, 2)
+	v.Agents = w.selection.agents()
+	head := fmt.Sprintf("run %s %s, %s, %s", v.Identity.Run, statusText(&v),
+		partCount(len(v.Agents), len(w.selection.view.Agents)), Duration(v.Took(now)))
+	lines := []string{shortenEnd(head, width)}
+	if len(v.Agents) == 0 {
+		return lines
+	}
+	hidden := 0
+	if room := height - 2; len(v.Agents) > room { // a line each for the run and the titles
+		v.Agents = worthSeeing(&v)
+		hidden = len(v.Agents) - max(room-1, 0)
+		v.Agents = v.Agents[:len(v.Agents)-hidden]
+	}
+	lines = append(lines, agentTable(term, &v, now).Lines(width)...)
+	if hidden > 0 {
+		lines = append(lines, shortenEnd(Count(hidden, "more agent is", "more agents are")+" not shown", width))
+	}
+	return lines[:min(len(lines), height)]
+}
