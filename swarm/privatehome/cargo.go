@@ -2,6 +2,7 @@ package privatehome
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -38,6 +39,27 @@ func (t *Template) shareCargo() error {
 	return nil
 }
 
+// cargoEntries are what the CARGO_HOME of the user has of configuration and
+// programs.
+func (t *Template) cargoEntries() (all []entry) {
+	users := t.users("CARGO_HOME", ".cargo")
+	if !filepath.IsAbs(users) || t.hidden.covers(users) {
+		return nil
+	}
+	for _, name := range []string{"config.toml", "config", "env"} {
+		if t.hidden.covers(filepath.Join(users, name)) {
+			continue
+		}
+		if text, info, err := readWithin(users, name, maxFile); err == nil {
+			all = append(all, entry{path: name, kind: copied, text: text, mode: 0o600, time: info.ModTime()})
+		}
+	}
+	if bin := filepath.Join(users, "bin"); isDir(bin) && !t.hidden.covers(bin) {
+		all = append(all, entry{path: "bin", kind: link, from: bin})
+	}
+	return all
+}
+
 // makeCargo makes the CARGO_HOME of a private HOME: links to the shared parts,
 // and what the user's has of configuration and programs.
 func (t *Template) makeCargo(home string) error {
@@ -47,40 +69,55 @@ func (t *Template) makeCargo(home string) error {
 			return err
 		}
 	}
-	for _, part := range cargoShared() {
-		if err := os.MkdirAll(filepath.Dir(filepath.Join(own, part)), 0o700); err != nil {
+	if err := os.MkdirAll(own, 0o700); err != nil {
+		return err
+	}
+	for _, e := range t.cargo {
+		if err := e.make(own); err != nil && !errors.Is(err, fs.ErrExist) {
 			return err
 		}
 	}
-	for _, name := range append(cargoShared(), cargoLocks()...) {
-		if err := linkNew(filepath.Join(t.shared, cargoHome, name), filepath.Join(own, name)); err != nil {
+	root, err := os.OpenRoot(own)
+	if err != nil {
+		return err
+	}
+	return errors.Join(t.linkCargo(root), root.Close())
+}
+
+// linkCargo leads the shared parts of a CARGO_HOME to those of the template.
+// A program may have been there: nothing is written outside of it.
+func (t *Template) linkCargo(own *os.Root) error {
+	for _, part := range append(cargoShared(), cargoLocks()...) {
+		if err := own.MkdirAll(filepath.Dir(part), 0o700); err != nil {
 			return err
 		}
-	}
-	users := t.users("CARGO_HOME", ".cargo")
-	if t.home == "" || !filepath.IsAbs(users) || t.hidden.covers(users) {
-		return nil
-	}
-	for _, name := range []string{"config.toml", "config", "env"} {
-		from := filepath.Join(users, name)
-		if t.hidden.covers(from) {
-			continue
-		}
-		err := copyFile(from, filepath.Join(own, name), 0o600)
-		if err != nil && !errors.Is(err, fs.ErrExist) && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrPermission) {
+		if err := own.RemoveAll(part); err != nil {
 			return err
 		}
-	}
-	if bin := filepath.Join(users, "bin"); isDir(bin) && !t.hidden.covers(bin) {
-		return linkNew(bin, filepath.Join(own, "bin"))
+		if err := own.Symlink(filepath.Join(t.shared, cargoHome, part), part); err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
-// linkNew makes a link where nothing is.
-func linkNew(to, at string) error {
-	if err := os.Symlink(to, at); err != nil && !errors.Is(err, fs.ErrExist) {
-		return err
+// Adopt leads a private HOME that another template built to the shared caches
+// of this one. Programs may have been in it: nothing is written outside of it.
+func (t *Template) Adopt(home string) error {
+	root, err := os.OpenRoot(home)
+	if err != nil {
+		return fmt.Errorf("adopt a private HOME: %w", err)
+	}
+	defer root.Close()
+	err = root.MkdirAll(".cargo", 0o700)
+	if err == nil {
+		var own *os.Root
+		if own, err = root.OpenRoot(".cargo"); err == nil {
+			err = errors.Join(t.linkCargo(own), own.Close())
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("adopt a private HOME: %w", err)
 	}
 	return nil
 }

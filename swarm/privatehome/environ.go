@@ -84,19 +84,28 @@ func (t *Template) users(variable, usual string) string {
 	return filepath.Join(t.home, usual)
 }
 
-// goProxy has Go look for modules in the user's cache first, whose layout is
-// that of a proxy (go.dev/ref/mod#module-cache).
+// goProxy has Go look for modules in the cache that the template lies over and
+// in the user's first. The layout of both is that of a proxy
+// (go.dev/ref/mod#module-cache).
 func (t *Template) goProxy() string {
 	proxy := t.goSetting("GOPROXY")
 	if proxy == "" || !t.passes("GOPROXY", proxy) { // `go env -w` may hold a password, too
 		proxy = "https://proxy.golang.org,direct" // what Go itself has
 	}
-	download := filepath.Join(t.goModules(), "cache", "download")
-	// A comma or a bar would end the address.
-	if !isDir(download) || strings.ContainsAny(download, ",|") {
-		return proxy
+	dirs := []string{t.goModules()}
+	if t.over != nil {
+		dirs = append(dirs, filepath.Join(t.over.shared, goModules))
 	}
-	return "file://" + (&url.URL{Path: filepath.ToSlash(download)}).EscapedPath() + "," + proxy
+	for _, dir := range dirs {
+		download := filepath.Join(dir, "cache", "download")
+		// A comma or a bar would end the address. That of the template may be
+		// made later.
+		if strings.ContainsAny(download, ",|") || dir == t.goModules() && !isDir(download) {
+			continue
+		}
+		proxy = "file://" + (&url.URL{Path: filepath.ToSlash(download)}).EscapedPath() + "," + proxy
+	}
+	return proxy
 }
 
 // goModules is the user's module cache.
@@ -111,24 +120,29 @@ func (t *Template) goModules() string {
 	return filepath.Join(first, "pkg", "mod")
 }
 
-// goSetting is a variable of Go's: of the environment, else as `go env -w` has
-// written it.
+// goSetting is a variable of Go's: of the environment, else as `go env -w` had
+// written it when the template was prepared.
 func (t *Template) goSetting(name string) string {
 	if value := t.getenv(name); value != "" {
 		return value
 	}
+	return goEnvValue(t.goEnv, name)
+}
+
+// readGoEnv reads the file that `go env -w` writes.
+func (t *Template) readGoEnv() []byte {
 	file := t.getenv("GOENV")
-	if file == "" && t.home != "" {
+	if file == "" {
 		file = filepath.Join(t.users("XDG_CONFIG_HOME", ".config"), "go", "env")
 	}
 	if !filepath.IsAbs(file) {
-		return ""
+		return nil
 	}
-	text, err := readSmall(file)
+	text, _, err := readWithin(filepath.Dir(file), filepath.Base(file), 1<<20)
 	if err != nil {
-		return ""
+		return nil
 	}
-	return goEnvValue(text, name)
+	return text
 }
 
 // goEnvValue reads a variable of a file that `go env -w` has written: lines of

@@ -15,11 +15,11 @@ package privatehome
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 )
 
 // Request says whose HOME is to be shown.
@@ -30,10 +30,19 @@ type Request struct {
 	// Hidden are absolute paths that no private HOME shows, with everything
 	// below them: secrets, state, sockets.
 	Hidden []string
-	// Shared is a folder of the run, which need not exist yet. Agents write
-	// to it, so that it must be as reachable for them as their HOME is.
-	Shared string              // required
+	// Shared is a folder of the run, which need not exist yet. Whoever has a
+	// private HOME writes to it.
+	Shared string // required
+	// Over is a template whose shared caches these start with, instead of the
+	// user's; nil: none. Programs read its Shared and do not write to it.
+	Over *Template
+	// Live is for private HOMEs in no sandbox. Configuration is copied, and
+	// folders of programs and data are the user's own, as links.
+	Live   bool
 	Getenv func(string) string // required; of the user
+	// Step, where set, is called before a private HOME gets its name. An error
+	// stops there, as a crash would.
+	Step func(name string) error
 	// Passes reports whether agents may get the value of a variable; nil: all.
 	Passes func(name, value string) bool
 }
@@ -54,17 +63,22 @@ func (r Request) passed(name string) string {
 type Template struct {
 	home    string // the user's, without links; empty: none
 	shared  string
+	over    *Template
 	getenv  func(string) string // only values that agents may get
 	passes  func(name, value string) bool
+	step    func(name string) error
 	hidden  hidden
 	entries []entry
+	cargo   []entry // of CARGO_HOME
+	goEnv   []byte  // the file of `go env -w`
 }
 
 // Prepare looks the user's HOME over and seeds the shared caches. Both are
 // bounded, whatever HOME holds: see the limits in scan.go and seed.go. Entries
-// that cannot be read are left out.
+// that cannot be read are left out. The texts of configuration files are read
+// now: a later change of the user's HOME is in no private HOME.
 func Prepare(r Request) (*Template, error) {
-	t := &Template{shared: r.Shared, getenv: r.passed, passes: r.passes}
+	t := &Template{shared: r.Shared, over: r.Over, getenv: r.passed, passes: r.passes, step: r.Step}
 	if home, err := filepath.EvalSymlinks(r.Home); err == nil && filepath.IsAbs(home) && home != "/" {
 		t.home = home
 	}
@@ -74,11 +88,11 @@ func Prepare(r Request) (*Template, error) {
 	h := newHidden(append([]string{r.Shared}, r.Hidden...))
 	t.hidden = h
 	if t.home != "" {
-		s := &scan{home: t.home, hidden: h}
+		s := &scan{home: t.home, hidden: h, live: r.Live}
 		s.walk()
-		t.entries = s.entries
+		t.entries, t.cargo, t.goEnv = s.entries, t.cargoEntries(), t.readGoEnv()
 	}
-	if err := errors.Join(t.seed(h), t.shareCargo()); err != nil {
+	if err := errors.Join(t.seed(), t.shareCargo()); err != nil {
 		return nil, fmt.Errorf("fill the shared caches: %w", err)
 	}
 	return t, nil
@@ -88,23 +102,77 @@ func Prepare(r Request) (*Template, error) {
 // to.
 func (t *Template) Writable() []string { return []string{t.shared} }
 
-// Build makes dir a private HOME. It must not exist yet.
-func (t *Template) Build(dir string) error {
-	if err := os.Mkdir(dir, 0o700); err != nil {
+// Readable are those that it must be able to read.
+func (t *Template) Readable() []string {
+	if t.over == nil {
+		return nil
+	}
+	return []string{t.over.shared}
+}
+
+// Build makes dir a private HOME, in which given folders of the user's HOME are
+// links to them. It must not exist yet. It gets its name when it is whole: what
+// a crash leaves has another name, and is removed by the next Build.
+func (t *Template) Build(dir string, given []string) error {
+	if err := t.build(dir, given); err != nil {
 		return fmt.Errorf("make a private HOME: %w", err)
 	}
+	return nil
+}
+
+func (t *Template) build(dir string, given []string) error {
+	if _, err := os.Lstat(dir); err == nil {
+		return &fs.PathError{Op: "make", Path: dir, Err: fs.ErrExist}
+	}
+	part := dir + ".part"
+	// No agent was there: everything in it can be removed.
+	if err := errors.Join(os.RemoveAll(part), os.Mkdir(part, 0o700)); err != nil {
+		return err
+	}
 	for _, e := range t.entries {
-		if err := e.make(dir); err != nil {
-			return fmt.Errorf("make a private HOME: %w", err)
+		if err := e.make(part); err != nil {
+			return err
 		}
 	}
 	for _, name := range standardFolders() {
-		if err := os.MkdirAll(filepath.Join(dir, name), 0o700); err != nil {
-			return fmt.Errorf("make a private HOME: %w", err)
+		// It may be a link to the user's.
+		if err := os.MkdirAll(filepath.Join(part, name), 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+			return err
 		}
 	}
-	if err := t.makeCargo(dir); err != nil {
-		return fmt.Errorf("make a private HOME: %w", err)
+	if err := errors.Join(t.makeCargo(part), t.linkGiven(part, given)); err != nil {
+		return err
+	}
+	if t.step != nil {
+		if err := t.step("home"); err != nil {
+			return err
+		}
+	}
+	return os.Rename(part, dir)
+}
+
+// linkGiven shows folders of the user's HOME at their paths.
+func (t *Template) linkGiven(home string, folders []string) error {
+	for _, dir := range folders {
+		rel, err := filepath.Rel(t.home, dir)
+		if err != nil || t.home == "" || rel == "." || !filepath.IsLocal(rel) {
+			continue
+		}
+		at := filepath.Join(home, rel)
+		there, err := os.Stat(dir)
+		if err != nil {
+			continue
+		}
+		if seen, err := os.Stat(at); err == nil && os.SameFile(seen, there) {
+			continue // A folder above it is a link.
+		}
+		err = os.MkdirAll(filepath.Dir(at), 0o700)
+		if err == nil {
+			err = errors.Join(os.RemoveAll(at), os.Symlink(dir, at))
+		}
+		if err != nil {
+			return fmt.Errorf("show %s: %w", dir, err)
+		}
 	}
 	return nil
 }
@@ -129,8 +197,9 @@ type entry struct {
 	path string // below HOME
 	kind kind
 	mode fs.FileMode
-	from string // of a link, and of a copy
-	text []byte // of a written one
+	from string    // of a link
+	text []byte    // of a copy, and of a written one
+	time time.Time // of a copy
 }
 
 func (e entry) make(home string) error {
@@ -141,40 +210,12 @@ func (e entry) make(home string) error {
 	case link:
 		return os.Symlink(e.from, at)
 	case copied:
-		err := copyFile(e.from, at, e.mode|0o600)
-		// It may have gone or changed since it was found.
-		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
-			return nil
-		}
-		return err
+		return errors.Join(os.WriteFile(at, e.text, e.mode|0o600), os.Chtimes(at, e.time, e.time))
 	case written:
 		return os.WriteFile(at, e.text, 0o600)
 	default:
 		panic(fmt.Sprintf("unhandled kind %d", e.kind))
 	}
-}
-
-// copyFile copies a regular file with its times.
-func copyFile(from, to string, mode fs.FileMode) (err error) {
-	source, err := openRegular(from)
-	if err != nil {
-		return err
-	}
-	defer source.Close()
-	at, err := source.Stat()
-	if err != nil {
-		return err
-	}
-	target, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
-	if err != nil {
-		return err
-	}
-	// A file that grows meanwhile is cut where it was found to end.
-	_, err = io.Copy(target, io.LimitReader(source, at.Size()))
-	if err = errors.Join(err, target.Close()); err != nil {
-		return err
-	}
-	return os.Chtimes(to, at.ModTime(), at.ModTime())
 }
 
 // hidden are paths that are not shown.

@@ -67,7 +67,7 @@ func (u *user) prepare(hidden ...string) *Template {
 func (u *user) build(t *Template) string {
 	u.Helper()
 	dir := u.path(fmt.Sprintf("private%d", len(u.built())))
-	u.must(t.Build(dir))
+	u.must(t.Build(dir, nil))
 	return dir
 }
 
@@ -247,7 +247,7 @@ func BenchmarkBuild(b *testing.B) {
 	n := 0
 	for b.Loop() {
 		n++
-		u.must(template.Build(u.path(fmt.Sprintf("bench%d", n))))
+		u.must(template.Build(u.path(fmt.Sprintf("bench%d", n)), nil))
 	}
 }
 

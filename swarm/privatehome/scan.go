@@ -46,6 +46,7 @@ func linked() []string {
 type scan struct {
 	home    string
 	hidden  hidden
+	live    bool // see Request
 	entries []entry
 	copied  int64
 }
@@ -111,8 +112,12 @@ func (s *scan) file(rel, at string, info fs.FileInfo) {
 		s.add(entry{path: rel, kind: link, from: at})
 		return
 	}
-	s.copied += info.Size()
-	s.add(entry{path: rel, kind: copied, from: at, mode: info.Mode().Perm()})
+	text, info, err := readWithin(s.home, rel, limit)
+	if err != nil {
+		return // Nor could an agent read it, or it has gone since it was found.
+	}
+	s.copied += int64(len(text))
+	s.add(entry{path: rel, kind: copied, text: text, mode: info.Mode().Perm(), time: info.ModTime()})
 }
 
 // folder makes a real folder of one that tools write to, or that something
@@ -121,6 +126,9 @@ func (s *scan) folder(rel, at string, info fs.FileInfo) (enter bool) {
 	real := entry{path: rel, kind: folder, mode: info.Mode().Perm()}
 	top, _, nested := strings.Cut(rel, "/")
 	switch {
+	case s.live && (slices.Contains(emptied(), rel) || rel == ".local" || rel == "go"):
+		s.add(entry{path: rel, kind: link, from: at})
+		return false
 	case slices.Contains(emptied(), rel):
 		s.add(real)
 		return false
@@ -152,7 +160,7 @@ func (s *scan) filtered(rel, at string) {
 	if info, err := os.Lstat(at); err != nil || !info.Mode().IsRegular() || info.Size() > maxFile {
 		return
 	}
-	text, err := os.ReadFile(at)
+	text, _, err := readWithin(s.home, rel, maxFile)
 	if err != nil {
 		return
 	}
@@ -181,21 +189,4 @@ func readNames(dir string, limit int) ([]string, error) {
 	}
 	slices.Sort(names)
 	return names, nil
-}
-
-// openRegular opens a regular file, and neither follows a link nor waits for
-// the other end of a pipe.
-func openRegular(path string) (*os.File, error) {
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
-	if err != nil {
-		if errors.Is(err, syscall.ELOOP) {
-			return nil, fs.ErrNotExist
-		}
-		return nil, err
-	}
-	if at, err := f.Stat(); err != nil || !at.Mode().IsRegular() {
-		_ = f.Close()
-		return nil, fs.ErrNotExist
-	}
-	return f, nil
 }

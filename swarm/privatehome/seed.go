@@ -3,7 +3,7 @@ package privatehome
 import (
 	"cmp"
 	"errors"
-	"io"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -39,10 +39,26 @@ type cache struct {
 	whole int
 	// copies tells which files a tool writes to in place.
 	copies func(path string, size int64) bool
+	// lenient leaves out an entry that cannot be made.
+	lenient bool
 }
 
-// caches are those of the user that are there.
+// caches are those that the template starts with, as far as they are there:
+// those of the template that it lies over, else the user's.
 func (t *Template) caches() []cache {
+	all := t.usersCaches()
+	for i := range all {
+		if t.over != nil {
+			all[i].from = filepath.Join(t.over.shared, all[i].to)
+		}
+	}
+	return slices.DeleteFunc(all, func(c cache) bool {
+		_, err := os.Stat(c.from)
+		return !filepath.IsAbs(c.from) || err != nil || below(t.shared, c.from)
+	})
+}
+
+func (t *Template) usersCaches() []cache {
 	dirs := t.users("XDG_CACHE_HOME", ".cache")
 	never := func(string, int64) bool { return false }
 	cargo := t.users("CARGO_HOME", ".cargo")
@@ -50,7 +66,7 @@ func (t *Template) caches() []cache {
 	if npm == "" {
 		npm = t.users("NPM_CONFIG_CACHE", ".npm")
 	}
-	all := []cache{
+	return []cache{
 		// An entry -a names the result -d of an action, and is written again
 		// when the action is done again.
 		{from: t.goBuild(dirs), to: goBuild, copies: func(path string, _ int64) bool { return strings.HasSuffix(path, "-a") || !strings.Contains(path, "/") }},
@@ -66,10 +82,6 @@ func (t *Template) caches() []cache {
 		{from: filepath.Join(cargo, "registry", "cache"), to: cargoHome + "/registry/cache", copies: never},
 		{from: filepath.Join(cargo, "registry", "src"), to: cargoHome + "/registry/src", whole: 2, copies: small},
 	}
-	return slices.DeleteFunc(all, func(c cache) bool {
-		_, err := os.Stat(c.from)
-		return !filepath.IsAbs(c.from) || err != nil || below(t.shared, c.from)
-	})
 }
 
 // small tells that a file of a few kilobytes is copied: tools update such
@@ -82,31 +94,57 @@ func (t *Template) goBuild(caches string) string {
 }
 
 // seed fills the shared caches that are not there yet.
-func (t *Template) seed(h hidden) error {
-	if t.home == "" && t.getenv("GOCACHE") == "" {
+func (t *Template) seed() error {
+	if t.over == nil && t.home == "" && t.getenv("GOCACHE") == "" {
 		return nil
 	}
-	for _, c := range t.caches() {
-		c.to = filepath.Join(t.shared, c.to)
-		if _, err := os.Lstat(c.to); err == nil {
-			continue
-		}
-		if err := c.seed(h); err != nil {
-			return err
-		}
+	return t.fill(t.hidden, func(c *cache) bool {
+		_, err := os.Lstat(filepath.Join(t.shared, c.to))
+		return err != nil
+	})
+}
+
+// Refresh adds to the shared caches what is new in those that the template
+// lies over. Programs may write to both meanwhile. Where an agent has put
+// something in the place of a folder, nothing is added.
+func (t *Template) Refresh() error {
+	if t.over == nil {
+		return nil
+	}
+	err := t.fill(nil, func(c *cache) bool { c.lenient = true; return true })
+	if err != nil {
+		return fmt.Errorf("fill the shared caches: %w", err)
 	}
 	return nil
+}
+
+func (t *Template) fill(h hidden, wanted func(*cache) bool) error {
+	if t.over != nil {
+		h = nil // Its caches hold no hidden path, and may lie in one.
+	}
+	to, err := os.OpenRoot(t.shared)
+	if err != nil {
+		return err
+	}
+	for _, c := range t.caches() {
+		if wanted(&c) {
+			err = errors.Join(err, c.seed(to, h))
+		}
+	}
+	return errors.Join(err, to.Close())
 }
 
 // found is a file or folder of a cache.
 type found struct {
 	path string
-	link bool // a folder that is shown as a link
+	link string // where a link to it leads; empty: it is copied
 	size int64
 	used time.Time
 }
 
-func (c *cache) seed(h hidden) error {
+// seed fills the cache below a folder that programs write to: nothing is
+// written outside of it. What is there already stays.
+func (c *cache) seed(to *os.Root, h hidden) error {
 	from, err := filepath.EvalSymlinks(c.from)
 	if err != nil || h.covers(from) {
 		return nil //nolint:nilerr // A cache that is out of reach starts empty.
@@ -121,21 +159,19 @@ func (c *cache) seed(h hidden) error {
 	all = all[:min(len(all), maxSeeds)]
 	made := map[string]bool{}
 	for _, f := range all {
-		to := filepath.Join(c.to, f.path)
-		if dir := filepath.Dir(to); !made[dir] {
-			if err := os.MkdirAll(dir, 0o700); err != nil {
+		at := filepath.Join(c.to, f.path)
+		if dir := filepath.Dir(at); !made[dir] {
+			if err := to.MkdirAll(dir, 0o700); err != nil && !c.lenient {
 				return err
 			}
 			made[dir] = true
 		}
-		source := filepath.Join(from, f.path)
-		if f.link || !c.copies(f.path, f.size) {
-			if err := os.Symlink(source, to); err != nil {
-				return err
-			}
-			continue
+		if f.link != "" {
+			err = to.Symlink(f.link, at)
+		} else {
+			err = copyWithin(from, f.path, to, at, 0o600)
 		}
-		if err := copyFile(source, to, 0o600); err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrPermission) {
+		if err != nil && !c.lenient && !errors.Is(err, fs.ErrExist) && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrPermission) {
 			return err
 		}
 	}
@@ -160,12 +196,21 @@ func (c *cache) find(from string, h hidden) (all []found, err error) {
 				return nil
 			}
 			if shown {
-				all = append(all, seen(rel, e, true))
+				all = append(all, seen(rel, e, path))
 			}
 			return fs.SkipDir
 		}
-		if e.Type().IsRegular() {
-			all = append(all, seen(rel, e, false))
+		switch {
+		case e.Type()&fs.ModeSymlink != 0 && h == nil: // of a cache that was seeded itself
+			if target, err := os.Readlink(path); err == nil && filepath.IsAbs(target) {
+				all = append(all, seen(rel, e, target))
+			}
+		case e.Type().IsRegular():
+			f := seen(rel, e, path)
+			if c.copies(rel, f.size) {
+				f.link = ""
+			}
+			all = append(all, f)
 		}
 		return nil
 	})
@@ -180,7 +225,7 @@ func skip(e fs.DirEntry) error {
 	return nil
 }
 
-func seen(rel string, e fs.DirEntry, link bool) found {
+func seen(rel string, e fs.DirEntry, link string) found {
 	f := found{path: rel, link: link}
 	if info, err := e.Info(); err == nil {
 		f.size, f.used = info.Size(), info.ModTime()
@@ -191,14 +236,4 @@ func seen(rel string, e fs.DirEntry, link bool) found {
 func isDir(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.IsDir()
-}
-
-// readSmall reads a regular file of up to a megabyte.
-func readSmall(path string) ([]byte, error) {
-	f, err := openRegular(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, 1<<20))
 }

@@ -1,0 +1,240 @@
+package privatehome
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+func stages(dir string) Stages {
+	return Stages{Dir: dir, Own: func(name string) bool { return name == "home" || name == "tmp" }}
+}
+
+// put writes a file below a folder.
+func (u *user) put(dir, name, text string) {
+	u.Helper()
+	path := filepath.Join(dir, name)
+	u.must(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o644))
+}
+
+// has fails unless a file below a folder has a text; empty: unless it is missing.
+func (u *user) has(dir, name, want string) {
+	u.Helper()
+	got, err := os.ReadFile(filepath.Join(dir, name))
+	if string(got) != want || want == "" && !errors.Is(err, fs.ErrNotExist) {
+		u.Errorf("%s = %q, %v, want %q", name, got, err, want)
+	}
+}
+
+// TestStages: a check finds the folders as the setup left them, at the same
+// paths, and nothing of the agent's.
+func TestStages(t *testing.T) {
+	t.Parallel()
+	u := newUser(t)
+	dir := u.path("attempt")
+	u.put(dir, "home/.local/bin/tool", "installed")
+	u.put(dir, "home/locked/f", "text")
+	u.put(dir, "tmp/x", "of setup")
+	u.put(dir, "state/login", "not a stage's")
+	u.must(os.Symlink(filepath.Join(dir, "home/.local/bin/tool"), filepath.Join(dir, "home/link")),
+		os.Chmod(filepath.Join(dir, "home/.local/bin/tool"), 0o555), os.Chmod(filepath.Join(dir, "home/locked"), 0o555))
+	t.Cleanup(func() { u.must(openAll(dir)) })
+	s := stages(dir)
+
+	if first, err := s.BeforeAgent(); !first || err != nil {
+		t.Fatalf("BeforeAgent = %t, %v", first, err)
+	}
+	u.must(os.Remove(filepath.Join(dir, "home/.local/bin/tool")))
+	u.put(dir, "home/.local/bin/tool", "poisoned")
+	u.put(dir, "home/.config/go/env", "GOFLAGS=-run=NONE")
+	u.put(dir, "tmp/x", "poisoned")
+	if first, err := s.BeforeAgent(); first || err != nil { // the next round
+		t.Fatalf("BeforeAgent again = %t, %v", first, err)
+	}
+	u.must(os.Chmod(filepath.Join(dir, "tmp"), 0))
+	u.must(s.BeforeCheck())
+
+	u.has(dir, "home/.local/bin/tool", "installed")
+	u.has(dir, "home/link", "installed")
+	u.has(dir, "home/locked/f", "text")
+	u.has(dir, "tmp/x", "of setup")
+	u.has(dir, "home/.config/go/env", "")
+	u.has(dir, "state/login", "not a stage's")
+	for name, want := range map[string]fs.FileMode{"home/.local/bin/tool": 0o555, "home/locked": 0o555} {
+		if at, err := os.Stat(filepath.Join(dir, name)); err != nil || at.Mode().Perm() != want {
+			t.Errorf("the mode of %s is %v, %v, want %v", name, at, err, want)
+		}
+	}
+	u.must(s.BeforeCheck()) // There was no other agent: the folders stay.
+	u.has(dir, "home/link", "installed")
+}
+
+// TestStagesWithoutSetup: where no setup was, a check gets no folder.
+func TestStagesWithoutSetup(t *testing.T) {
+	t.Parallel()
+	u := newUser(t)
+	dir := u.path("attempt")
+	u.must(os.Mkdir(dir, 0o700))
+	s := stages(dir)
+	_, err := s.BeforeAgent()
+	u.must(err)
+	u.put(dir, "home/.bashrc", "poisoned")
+	u.must(s.BeforeCheck())
+	if _, err := os.Lstat(filepath.Join(dir, "home")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the agent's HOME is there: %v", err)
+	}
+}
+
+func openAll(dir string) error {
+	return filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		if e != nil && e.IsDir() {
+			return os.Chmod(path, 0o700)
+		}
+		return err
+	})
+}
+
+// TestBuildDies: a HOME that a process was killed in is not taken for a whole
+// one.
+func TestBuildDies(t *testing.T) {
+	t.Parallel()
+	u := newUser(t)
+	u.write(".gitconfig", "[user]\n")
+	u.write("given/f", "x")
+	killed := errors.New("killed")
+	var dies bool
+	template, err := Prepare(Request{
+		Home: u.path("home"), Shared: u.path("shared"), Getenv: func(string) string { return "" },
+		Step: func(string) error {
+			if dies {
+				return killed
+			}
+			return nil
+		},
+	})
+	u.must(err)
+	dies = true
+	if err := template.Build(u.path("private"), nil); !errors.Is(err, killed) {
+		t.Fatalf("Build = %v, want %v", err, killed)
+	}
+	if _, err := os.Lstat(u.path("private")); !errors.Is(err, fs.ErrNotExist) {
+		t.Fatalf("half a HOME is there: %v", err)
+	}
+	dies = false
+	u.must(template.Build(u.path("private"), []string{u.path("home/given")}))
+	u.has(u.path("private"), ".gitconfig", "[user]\n")
+	if to, err := os.Readlink(u.path("private/given")); to != u.path("home/given") {
+		t.Errorf("given leads to %q, %v", to, err)
+	}
+	if err := template.Build(u.path("private"), nil); !errors.Is(err, fs.ErrExist) {
+		t.Errorf("Build over a HOME = %v, want %v", err, fs.ErrExist)
+	}
+	if left, _ := filepath.Glob(u.path("private.*")); len(left) > 0 {
+		t.Errorf("%v is left", left)
+	}
+}
+
+// TestWithin: no part of a path below a trusted folder is followed.
+func TestWithin(t *testing.T) {
+	t.Parallel()
+	u := newUser(t)
+	u.put(u.path("."), "secrets/token", secret)
+	u.put(u.path("."), "trusted/plain/token", "plain")
+	for at, to := range map[string]string{
+		"trusted/link": "secrets", "trusted/plain/up": "trusted/..", "trusted/plain/file": "secrets/token",
+	} {
+		u.must(os.Symlink(u.path(to), u.path(at)))
+	}
+	to, err := os.OpenRoot(u.path("home"))
+	u.must(err)
+	defer to.Close()
+	for _, tc := range []struct {
+		rel  string
+		want error
+	}{
+		{"plain/token", nil}, {"link/token", fs.ErrNotExist}, {"plain/up/secrets/token", fs.ErrNotExist},
+		{"plain/file", fs.ErrNotExist}, {"plain", fs.ErrNotExist}, {"plain/none", fs.ErrNotExist}, {"../secrets/token", fs.ErrInvalid},
+	} {
+		if err := copyWithin(u.path("trusted"), tc.rel, to, "copy", 0o600); !errors.Is(err, tc.want) {
+			t.Errorf("copyWithin(%s) = %v, want %v", tc.rel, err, tc.want)
+		}
+		if text, _, err := readWithin(u.path("trusted"), tc.rel, 100); !errors.Is(err, tc.want) || err != nil && len(text) > 0 {
+			t.Errorf("readWithin(%s) = %q, %v, want %v", tc.rel, text, err, tc.want)
+		}
+	}
+	// Nor does a copy leave the folder that it goes to.
+	u.must(os.Symlink(u.path("secrets"), u.path("home/out")))
+	if err := copyWithin(u.path("trusted"), "plain/token", to, "out/new", 0o600); err == nil {
+		t.Error("a copy was written outside of its folder")
+	}
+	u.has(u.path("secrets"), "new", "")
+}
+
+// TestOver: caches that lie over others start with those, take what is new
+// there, and give nothing back.
+func TestOver(t *testing.T) {
+	t.Parallel()
+	u := newUser(t)
+	u.write(".cache/go-build/00/user-d", "user")
+	getenv := func(name string) string { return u.env[name] }
+	prepare := func(name string, over *Template) *Template {
+		template, err := Prepare(Request{Home: u.path("home"), Hidden: []string{u.path("commands")}, Shared: u.path(name), Over: over, Getenv: getenv})
+		u.must(err)
+		return template
+	}
+	commands := prepare("commands", nil)
+	agents := prepare("agents", commands)
+	u.has(u.path("agents"), "go-build/00/user-d", "user")
+
+	home := u.path("private")
+	u.must(commands.Build(home, nil))
+	u.put(u.path("commands"), "go-build/01/setup-d", "setup")
+	u.put(u.path("agents"), "go-build/02/agent-d", "poisoned")
+	u.must(agents.Refresh(), agents.Adopt(home))
+	u.has(u.path("agents"), "go-build/01/setup-d", "setup")
+	u.has(u.path("commands"), "go-build/02/agent-d", "")
+	if to, err := os.Readlink(filepath.Join(home, ".cargo/registry/cache")); to != u.path("agents/cargo/registry/cache") {
+		t.Errorf("crates lead to %q, %v", to, err)
+	}
+	// An agent cannot have a refresh write elsewhere.
+	u.put(u.path("commands"), "go-build/03/new-a", "setup")
+	u.must(os.Symlink(u.path("home"), u.path("agents/go-build/03")))
+	u.put(u.path("commands"), "go-build/04/new-a", "setup")
+	u.must(agents.Refresh())
+	u.has(u.path("agents"), "go-build/04/new-a", "setup")
+	u.has(u.path("home"), "new-a", "")
+}
+
+// TestLive: in no sandbox configuration is as it was when the template was
+// prepared, whatever agents write to HOME, and folders of data are the user's.
+func TestLive(t *testing.T) {
+	t.Parallel()
+	u := newUser(t)
+	for name, text := range map[string]string{
+		".gitconfig": "user", ".config/go/env": "GOPROXY=off\n", ".cargo/config.toml": "user", ".cache/pw/browser": "user", ".local/bin/tool": "user",
+	} {
+		u.write(name, text)
+	}
+	template, err := Prepare(Request{
+		Home: u.path("home"), Hidden: []string{u.path("home/.local/state/swarm")}, Shared: u.path("home/.local/state/swarm/x"), Live: true,
+		Getenv: func(name string) string { return u.env[name] },
+	})
+	u.must(err)
+	for _, name := range []string{".gitconfig", ".config/go/env", ".cargo/config.toml", ".bashrc", ".newtool/rc"} {
+		u.write(name, "poisoned")
+	}
+	u.write(".local/bin/later", "setup")
+	home := u.build(template)
+	u.has(home, ".gitconfig", "user")
+	u.has(home, ".config/go/env", "GOPROXY=off\n")
+	u.has(home, ".cargo/config.toml", "user")
+	u.has(home, ".bashrc", "")
+	u.has(home, ".newtool/rc", "")
+	u.has(home, ".cache/pw/browser", "user")
+	u.has(home, ".local/bin/later", "setup")
+	if got := variable(t, template.Environ(home), "GOPROXY"); got != "off" {
+		t.Errorf("GOPROXY = %q, want off", got)
+	}
+}
