@@ -1,0 +1,92 @@
+package worktree
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"golang.org/x/sys/unix"
+
+	"agentswarm/worktree/git"
+)
+
+// checked is a file of an entry that is as its record says.
+type checked struct {
+	git.IndexEntry
+	stat git.IndexStat
+}
+
+// checkEntry compares the files of an entry with its record. An entry with
+// another file, or without one, is an error.
+func checkEntry(ctx context.Context, dir string) (map[string]checked, error) {
+	text, err := os.ReadFile(filepath.Join(dir, poolFilesName))
+	if err != nil {
+		return nil, err
+	}
+	kept, err := parsePlaced(text)
+	if err != nil {
+		return nil, err
+	}
+	folders := map[string]bool{}
+	for path := range kept {
+		addParents(folders, path)
+	}
+	c := &checking{kept: kept, folders: folders, found: make(map[string]checked, len(kept))}
+	fd, err := openFolder(unix.AT_FDCWD, filepath.Join(dir, treeName))
+	if err != nil {
+		return nil, err
+	}
+	root := os.NewFile(uintptr(fd), treeName)
+	if err := errors.Join(c.folder(ctx, root, ""), root.Close()); err != nil {
+		return nil, err
+	}
+	if len(c.found) != len(kept) {
+		return nil, errors.New("files are missing")
+	}
+	return c.found, nil
+}
+
+type checking struct {
+	kept    placed
+	folders map[string]bool
+	found   map[string]checked
+}
+
+func (c *checking) folder(ctx context.Context, dir *os.File, rel string) error {
+	if err := ctx.Err(); err != nil {
+		return context.Cause(ctx)
+	}
+	names, err := dir.Readdirnames(-1)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		path := name
+		if rel != "" {
+			path = rel + "/" + name
+		}
+		if c.folders[path] {
+			fd, err := openFolder(int(dir.Fd()), name)
+			if err != nil {
+				return err
+			}
+			below := os.NewFile(uintptr(fd), path)
+			if err := errors.Join(c.folder(ctx, below, path), below.Close()); err != nil {
+				return err
+			}
+			continue
+		}
+		e, ok := c.kept[path]
+		var at unix.Stat_t
+		if err := unix.Fstatat(int(dir.Fd()), name, &at, unix.AT_SYMLINK_NOFOLLOW); err != nil {
+			return err
+		}
+		if !ok || !asLeft(&e, &at) {
+			return fmt.Errorf("%s is not as it was", path)
+		}
+		c.found[path] = checked{IndexEntry: e, stat: git.StatOf(&at)}
+	}
+	return nil
+}
