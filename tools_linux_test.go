@@ -113,7 +113,7 @@ set -e
 echo more >> ~/.bash_history
 echo x > ~/.cache/x; mkdir -p ~/.config/tool; echo x > ~/.config/tool/rc; echo y >> ~/.config/known/rc
 mkdir -p ~/.newtool/deep; echo x > ~/.newtool/deep/f
-echo z >> ~/.oldtool/state; mkdir ~/.local/share/mine
+echo z >> ~/.oldtool/state; mkdir -p ~/.local/share/mine
 grep -q kept ~/.bash_history; grep -q kept ~/.config/known/rc; grep -q kept ~/src/notes`},
 		{name: "secrets", script: `
 set -e
@@ -124,8 +124,8 @@ set -e
 	}
 }
 
-// TestTools: ordinary tools work for agents in each mode of the sandbox, and
-// nothing that they write is the user's.
+// TestTools: ordinary tools work for agents and in checks in each mode of the
+// sandbox, and nothing that they write is the user's.
 func TestTools(t *testing.T) {
 	t.Parallel()
 	for _, mode := range sandboxModes() {
@@ -176,18 +176,26 @@ func (y *yard) runTools(mode sandboxMode) {
 	y.git("add", "-A")
 	y.git("commit", "-q", "-m", "tools")
 	before := y.usersHome()
-	argv := append(slices.Clone(mode.behind), "swarm", "run", "--json", "-j", "4", "--each", "tools/*", "--", "sh", "-e", "{item}")
-	got := y.results(argv)
-	for _, tool := range run {
-		reason, fails := tool.fails[mode.name]
-		said, ok := got["tools/"+tool.name]
-		switch {
-		case !ok:
-			t.Errorf("%s: no agent ran it", tool.name)
-		case said == "" && fails:
-			t.Errorf("%s works in the mode %s, and the table says it cannot: %s", tool.name, mode.name, reason)
-		case said != "" && !fails && !(mode.name == modeNone && tool.name == "secrets"):
-			t.Errorf("%s does not work in the mode %s: %s", tool.name, mode.name, said)
+	swarm := append(slices.Clone(mode.behind), "swarm", "run", "--json", "-j", "4", "--each", "tools/*")
+	for _, step := range []struct {
+		name string
+		argv []string
+	}{
+		{"agent", []string{"--", "sh", "-e", "{item}"}},
+		{"check", []string{"--verify", `sh -e "$SWARM_ITEM"`, "--", "sh", "-c", "echo x > changed"}},
+	} {
+		got := y.results(slices.Concat(swarm, step.argv))
+		for _, tool := range run {
+			reason, fails := tool.fails[mode.name]
+			said, ok := got["tools/"+tool.name]
+			switch {
+			case !ok:
+				t.Errorf("%s: no %s ran it", tool.name, step.name)
+			case said == "" && fails:
+				t.Errorf("%s works for a %s in the mode %s, and the table says it cannot: %s", tool.name, step.name, mode.name, reason)
+			case said != "" && !fails && !(mode.name == modeNone && tool.name == "secrets"):
+				t.Errorf("%s does not work for a %s in the mode %s: %s", tool.name, step.name, mode.name, said)
+			}
 		}
 	}
 	if mode.name == modeNone {
@@ -198,8 +206,8 @@ func (y *yard) runTools(mode sandboxMode) {
 	}
 }
 
-// results runs swarm and returns how each agent failed, by its label; an empty
-// text: it did not.
+// results runs swarm and returns how each agent or its check failed, by its
+// label. The text is empty for one that did not.
 func (y *yard) results(argv []string) map[string]string {
 	y.t.Helper()
 	path, err := exec.LookPath(argv[0])
@@ -213,6 +221,7 @@ func (y *yard) results(argv []string) map[string]string {
 		Run    string
 		Agents []struct {
 			ID, Label, Status string
+			Verified          *bool
 			Error             struct{ Message string }
 		}
 	}
@@ -222,7 +231,7 @@ func (y *yard) results(argv []string) map[string]string {
 	all := map[string]string{}
 	for _, a := range object.Agents {
 		all[a.Label] = ""
-		if a.Status != "completed" {
+		if a.Status != "completed" || a.Verified != nil && !*a.Verified {
 			logs := y.swarm(nil, "logs", a.ID)
 			all[a.Label] = fmt.Sprintf("%s: %s\n%s%s", a.Status, a.Error.Message, logs.stdout, logs.stderr)
 		}

@@ -270,7 +270,7 @@ func (c *composing) placed(at string) bool {
 // blank reports whether a piece is an empty folder of the agent's own.
 func (c *composing) blank(p Piece) bool {
 	return p.Scratch || p.From != "" && covers(c.Private, p.From) ||
-		len(p.Lower) == 1 && covers(c.Private, p.Lower[0])
+		len(p.Lower) > 0 && covers(c.Private, p.Lower[len(p.Lower)-1])
 }
 
 // gone reports whether a path is out of sight behind an empty folder.
@@ -359,15 +359,20 @@ func (c *composing) layer(at, name string, hidden bool) error {
 		c.add(Piece{At: at, From: upper, Write: true})
 		return nil
 	}
-	p := Piece{At: at, Lower: []string{at}, Upper: upper}
-	if warm := filepath.Join(c.Warm, name); c.Warm != "" && !hidden && isDir(warm) {
-		p.Lower = []string{warm, at}
+	p := Piece{At: at, Upper: upper}
+	if setup := filepath.Join(c.Setup, name); c.Setup != "" && isDir(setup) {
+		p.Lower = append(p.Lower, setup)
 	}
+	if warm := filepath.Join(c.Warm, name); c.Warm != "" && !hidden && isDir(warm) {
+		p.Lower = append(p.Lower, warm)
+	}
+	lowest := at
 	if hidden {
-		if p.Lower[0], _, err = c.folder("empty"); err != nil {
+		if lowest, _, err = c.folder("empty"); err != nil {
 			return err
 		}
 	}
+	p.Lower = append(p.Lower, lowest)
 	p.Work, _, err = c.folder(name + ".work")
 	c.add(p)
 	return err

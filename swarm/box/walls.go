@@ -58,6 +58,10 @@ type Place struct {
 	// Warm is such a folder of an earlier command, which has ended: what that
 	// wrote is seen as if it had always been there. Empty or missing: none.
 	Warm string
+	// Setup is such a folder of the command that prepared the workspace. Writes
+	// of that command to HOME, to caches and to /tmp are seen, and it never
+	// changes again. It needs overlays. Empty or missing: none.
+	Setup string
 	// Hide and Write are paths that agents see nothing of, and folders that
 	// they write to and all see. They may begin with "~/".
 	Hide  []string

@@ -16,7 +16,6 @@ import (
 	"agentswarm/swarm/early"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/limit"
-	"agentswarm/swarm/privatehome"
 	"agentswarm/swarm/proc"
 	"agentswarm/swarm/script"
 	"agentswarm/swarm/shim"
@@ -59,7 +58,7 @@ type bench struct {
 	warm      string      // what walls kept while caches were filled; empty: nothing
 	// homes is what the private HOMEs of a driven run have in common; nil
 	// where agents need none.
-	homes   func() (*privatehome.Template, error)
+	homes   *homes
 	deps    engine.Deps
 	contact contact                // how a person is reached while agents work
 	agents  map[string]*agent.Spec // as they are recorded with the run

@@ -18,10 +18,11 @@ import (
 // spaceRequest is a commit that is about to get a workspace of its own, in which
 // no agent works: a command of the user's is run there.
 type spaceRequest struct {
-	name   string   // required; as a workspace may be called
-	commit git.Hash // required
-	saved  string   // required; where the index of the workspace is kept
-	kept   string   // a folder that the command may leave something in
+	step   engine.Step // required: SetupStep or CheckStep
+	name   string      // required; as a workspace may be called
+	commit git.Hash    // required
+	saved  string      // required; where the index of the workspace is kept
+	kept   string      // a folder that the command may leave something in
 	// private is a new folder that walls are to keep things in, for the caller
 	// to remove; empty: one that goes with the workspace.
 	private string
@@ -60,7 +61,7 @@ func (b *bench) inSpace(ctx context.Context, c spaceRequest, work func(*space) e
 		}
 		defer func() { err = errors.Join(err, engine.RemoveBox(b.run, private)) }()
 	}
-	request := engine.WallsRequest{Workspace: *leased, Private: private}
+	request := engine.WallsRequest{Step: c.step, Workspace: *leased, Private: private}
 	if c.kept != "" {
 		request.Write = []string{c.kept}
 	}

@@ -74,10 +74,9 @@ func (b *bench) drive(ctx context.Context, r driveRequest) (*ended, error) {
 		return nil, errors.Join(err, b.owner.Close())
 	}
 	b.deps.Hooks, b.deps.Attendant, b.deps.Subjects = watchers, b.attendant(r.config), b.newSubjects(r.config)
-	unshare := b.shareCaches()
-	cool, err := b.warmUp(ctx, r.config.Warm)
+	cool, err := b.fillCaches(ctx, r)
 	if err != nil {
-		return nil, errors.Join(err, unshare(), b.owner.Close())
+		return nil, errors.Join(err, b.owner.Close())
 	}
 	ungovern := b.govern(r.config)
 	since := time.Now()
@@ -85,7 +84,7 @@ func (b *bench) drive(ctx context.Context, r driveRequest) (*ended, error) {
 	face := &controls{engine: e, owner: b.owner, snapshots: &b.snapshots}
 	server, err := control.Listen(ctx, b.owner, face, b.env.Getenv)
 	if err != nil {
-		return nil, errors.Join(err, e.Close(), ungovern(), cool(), unshare(), b.owner.Close())
+		return nil, errors.Join(err, e.Close(), ungovern(), cool(), b.owner.Close())
 	}
 	watching, stopWatching := context.WithCancel(context.WithoutCancel(ctx))
 	var watch sync.WaitGroup
@@ -96,7 +95,7 @@ func (b *bench) drive(ctx context.Context, r driveRequest) (*ended, error) {
 	} else {
 		err = b.carryOut(ctx, e, r)
 	}
-	err = errors.Join(err, e.Close(), server.Close(), watchers.close(), b.trees.Close(), ungovern(), cool(), unshare(), os.RemoveAll(filepath.Join(b.run.Dir, subjectStage)))
+	err = errors.Join(err, e.Close(), server.Close(), watchers.close(), b.trees.Close(), ungovern(), cool(), os.RemoveAll(filepath.Join(b.run.Dir, subjectStage)))
 	desk.close()
 	end, closeErr := b.close(ctx, err)
 	if end == nil {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"agentswarm/merge"
+	"agentswarm/swarm/engine"
 	"agentswarm/swarm/event"
 	"agentswarm/swarm/proc"
 	"agentswarm/swarm/store"
@@ -330,6 +331,7 @@ func (b *bench) verifyMerged(ctx context.Context, id int, text string, report *m
 	dir := filepath.Join(b.run.Dir, "landings", fmt.Sprint(id))
 	out := filepath.Join(dir, fmt.Sprintf("verify.%d", time.Now().UnixNano()))
 	err = b.inSpace(ctx, spaceRequest{
+		step: engine.CheckStep,
 		name: fmt.Sprintf("landing.%d.%d", id, time.Now().UnixNano()), commit: report.outcome.Commit,
 		saved: filepath.Join(dir, "index"), kept: dir,
 	}, func(s *space) error {

@@ -2,125 +2,159 @@ package cli
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 
 	"agentswarm/swarm/box"
 	"agentswarm/swarm/engine"
-	"agentswarm/swarm/environ"
 	"agentswarm/swarm/privatehome"
 	"agentswarm/worktree"
 )
 
-// ownHome is the HOME and the TMPDIR of whatever runs in a sandbox.
+// ownHome is the HOME and the TMPDIR of a step of an attempt.
 type ownHome struct {
 	private string // where the sandbox keeps what is written outside of the workspace
+	setup   string // where it kept the writes of the setup, as layers; empty: it did not
 	tmp     string // TMPDIR; empty: the caller's
 	env     []string
+	read    []string // more folders that may be read
 	write   []string // more folders that may be written to
+	hide    []string // more paths that are hidden
 }
 
-// ownHome makes them. Where mounts are possible they stand at the paths of the
-// user's; with Landlock alone they are folders of their own.
-func (b *bench) ownHome(r engine.WallsRequest) (own ownHome, err error) {
-	own.private = r.Private
+// ownHome makes them. A check never gets what the agent wrote there: only what
+// the setup did, and what is the user's.
+func (b *bench) ownHome(r engine.WallsRequest) (ownHome, error) {
 	switch {
-	case b.rung == box.None || b.isolation.open():
-		return own, nil
-	case b.rung != box.Landlock:
-		own.tmp = "/tmp"
-		return own, nil
+	case b.unfenced():
+		if r.Step == engine.CheckStep {
+			return b.freeHome(r)
+		}
+		return ownHome{private: r.Private}, nil
+	case b.rung == box.Landlock:
+		return b.fencedHome(r)
+	case b.rung.Overlay():
+		return layeredHome(r)
+	default:
+		return stagedHome(r)
 	}
+}
+
+// The folders of an attempt's private folder where overlays can be mounted: the
+// agent's layers lie in the private folder itself.
+const (
+	setupLayers = "setup"
+	checkLayers = "check"
+)
+
+// layeredHome is an overlay at the path of the user's HOME. Agent and check each
+// have one of their own over the layers of the setup.
+func layeredHome(r engine.WallsRequest) (ownHome, error) {
+	own := ownHome{private: r.Private, tmp: "/tmp"}
+	setup := filepath.Join(r.Private, setupLayers)
+	if r.Step == engine.SetupStep {
+		own.private = setup
+	} else {
+		own.setup = setup
+	}
+	if r.Step == engine.CheckStep {
+		own.private = filepath.Join(r.Private, checkLayers)
+		own.hide = []string{r.Private}
+		return own, worktree.RemoveAll(own.private) // of an earlier check
+	}
+	return own, nil
+}
+
+// stagedHome is for namespaces without overlays: a few empty folders stand in
+// the user's HOME.
+func stagedHome(r engine.WallsRequest) (ownHome, error) {
+	_, err := enterStage(r.Step, privatehome.Stages{
+		Dir: r.Private, Own: func(name string) bool {
+			return name == "tmp" || name == "var-tmp" || strings.HasPrefix(name, "cache-")
+		},
+	})
+	return ownHome{private: r.Private, tmp: "/tmp"}, err
+}
+
+// enterStage prepares the folders for a step. First is true for the first agent.
+func enterStage(step engine.Step, s privatehome.Stages) (first bool, err error) {
+	if err := os.MkdirAll(s.Dir, 0o700); err != nil {
+		return false, err
+	}
+	switch step {
+	case engine.AgentStep:
+		return s.BeforeAgent()
+	case engine.CheckStep:
+		return false, s.BeforeCheck()
+	default:
+		return false, nil
+	}
+}
+
+// fencedHome is for Landlock: HOME and TMPDIR are folders at paths of their own.
+func (b *bench) fencedHome(r engine.WallsRequest) (own ownHome, err error) {
 	if own.private, err = b.run.MakeScratch(r.Private); err != nil {
 		return own, err
 	}
-	own.tmp = box.TmpOf(own.private)
-	template, err := b.homeTemplate(own.private)
+	home, tmp := box.HomeOf(own.private), box.TmpOf(own.private)
+	first, err := enterStage(r.Step, privatehome.Stages{
+		Dir: own.private, Own: func(name string) bool { return name == filepath.Base(home) || name == filepath.Base(tmp) },
+	})
 	if err != nil {
 		return own, err
 	}
-	home := box.HomeOf(own.private)
-	// tmux has all of a user's sessions in one folder of /tmp.
-	own.env = append(template.Environ(home), "TMUX_TMPDIR="+own.tmp)
-	own.write = template.Writable()
-	if exists(home) {
-		return own, nil // An agent was there: nothing is written below it from outside.
-	}
-	if err := template.Build(home); err != nil {
+	template, err := b.homeTemplate(r.Step, own.private)
+	if err != nil {
 		return own, err
 	}
-	return own, b.linkGiven(home, slices.Concat(b.isolation.Write, r.Write))
-}
-
-// homeTemplate is what the private HOMEs of a run have in common. Outside of a
-// run that is driven, such as for the check of a merge, each has its own.
-func (b *bench) homeTemplate(private string) (*privatehome.Template, error) {
-	if b.homes != nil {
-		return b.homes()
-	}
-	return b.prepareHome(filepath.Join(private, "caches"))
-}
-
-func (b *bench) prepareHome(caches string) (*privatehome.Template, error) {
-	hidden := append(b.surroundings().Closed, filepath.Dir(b.state.Dir))
-	for _, path := range b.isolation.Hide {
-		hidden = append(hidden, expandHome(path, b.env.Getenv("HOME")))
-	}
-	rules := environ.Rules{Pass: b.isolation.PassEnv}
-	return privatehome.Prepare(privatehome.Request{
-		Home: b.env.Getenv("HOME"), Hidden: hidden, Shared: caches, Getenv: b.env.Getenv,
-		// Others, such as XDG_CONFIG_HOME, are read and not passed.
-		Passes: func(name, value string) bool { return !environ.Plain(name) || rules.Passes(name, value) },
-	})
-}
-
-// shareCaches has the agents of a run that is driven share the caches of tools.
-// unshare removes them.
-func (b *bench) shareCaches() (unshare func() error) {
-	if b.rung != box.Landlock || b.isolation.open() {
-		return func() error { return nil }
-	}
-	private := engine.CachesOf(b.run)
-	b.homes = sync.OnceValues(func() (*privatehome.Template, error) {
-		dir, err := b.run.MakeScratch(private)
-		if err != nil {
-			return nil, err
-		}
-		return b.prepareHome(filepath.Join(dir, "caches"))
-	})
-	return func() error {
-		b.homes = nil
-		return engine.RemoveBox(b.run, private)
+	own.in(template, home, tmp)
+	switch {
+	case !exists(home):
+		return own, template.Build(home, b.given(r.Write))
+	case first: // The setup was there, which has other caches.
+		return own, errors.Join(template.Adopt(home), template.Refresh())
+	default:
+		return own, nil // An agent was there: nothing is written below it from outside.
 	}
 }
 
-// linkGiven shows the folders of the user's HOME that may be written to, such
-// as the login of an agent's own kind, at their paths in a HOME elsewhere.
-func (b *bench) linkGiven(home string, folders []string) error {
-	users := b.env.Getenv("HOME")
-	for _, dir := range folders {
-		dir = expandHome(dir, users)
-		rel, ok := below(users, dir)
-		if !ok || rel == "" || !exists(dir) {
-			continue
-		}
-		at := filepath.Join(home, rel)
-		if same(at, dir) {
-			continue // A folder above it is a link.
-		}
-		err := os.MkdirAll(filepath.Dir(at), 0o700)
-		if err == nil {
-			err = errors.Join(worktree.RemoveAll(at), os.Symlink(dir, at))
-		}
-		if err != nil {
-			return fmt.Errorf("show %s in HOME: %w", dir, err)
+// freeHome is for a check in no sandbox, whose agent wrote to the user's HOME.
+func (b *bench) freeHome(r engine.WallsRequest) (own ownHome, err error) {
+	if own.private, err = b.run.MakeScratch(r.Private); err != nil {
+		return own, err
+	}
+	template, err := b.homeTemplate(r.Step, own.private)
+	if err != nil {
+		return own, err
+	}
+	home, tmp := box.HomeOf(own.private), box.TmpOf(own.private)
+	for _, dir := range []string{home, tmp} { // of an earlier check
+		if err := worktree.RemoveAll(dir); err != nil {
+			return own, err
 		}
 	}
-	return nil
+	own.in(template, home, tmp)
+	own.write = append(own.write, home, tmp)
+	return own, errors.Join(os.Mkdir(tmp, 0o700), template.Build(home, nil))
+}
+
+// in sets what programs need to find a private HOME and its caches.
+func (o *ownHome) in(t *privatehome.Template, home, tmp string) {
+	o.tmp = tmp
+	// tmux has all of a user's sessions in one folder of /tmp.
+	o.env = append(t.Environ(home), "TMUX_TMPDIR="+tmp)
+	o.read, o.write = t.Readable(), t.Writable()
+}
+
+// given are the folders that may be written to, those of the user first.
+func (b *bench) given(more []string) []string {
+	all := slices.Concat(b.isolation.Write, more)
+	for i, dir := range all {
+		all[i] = expandHome(dir, b.env.Getenv("HOME"))
+	}
+	return all
 }
 
 // expandHome is a path that may begin with "~/".
@@ -129,11 +163,4 @@ func expandHome(path, home string) string {
 		return filepath.Join(home, rest)
 	}
 	return path
-}
-
-// same reports whether two paths lead to one file.
-func same(a, b string) bool {
-	x, xerr := os.Stat(a)
-	y, yerr := os.Stat(b)
-	return xerr == nil && yerr == nil && os.SameFile(x, y)
 }

@@ -32,9 +32,9 @@ func (b *bench) walls(r engine.WallsRequest) (engine.Enclosure, error) {
 		return engine.Enclosure{}, err
 	}
 	w, err := box.Compose(b.rung, b.isolation.open(), box.Place{
-		Pieces: b.pieces(r), State: filepath.Dir(b.state.Dir), Home: b.env.Getenv("HOME"),
-		Private: own.private, Warm: b.warm, Sockets: control.Folders(b.env.Getenv), Getenv: b.env.Getenv,
-		Hide: b.isolation.Hide, Write: slices.Concat(b.isolation.Write, own.write), View: box.ViewIn(b.why),
+		Pieces: append(b.pieces(r), b.piecesOf(own, r)...), State: filepath.Dir(b.state.Dir), Home: b.env.Getenv("HOME"),
+		Private: own.private, Warm: b.warm, Setup: own.setup, Sockets: control.Folders(b.env.Getenv), Getenv: b.env.Getenv,
+		Hide: slices.Concat(b.isolation.Hide, own.hide), Write: slices.Concat(b.isolation.Write, own.write), View: box.ViewIn(b.why),
 		Programs: slices.Concat(filepath.SplitList(b.env.Getenv("PATH")), r.Programs, b.repo.Borrowed()),
 	})
 	if err != nil {
@@ -108,6 +108,20 @@ func (b *bench) pieces(r engine.WallsRequest) []box.Piece {
 	}
 	for _, dir := range r.Write {
 		all = append(all, box.Piece{At: dir, From: dir, Write: true, Optional: true})
+	}
+	return all
+}
+
+// piecesOf are the folders of a HOME that lie in the state folder, as far as a
+// sandbox hides that.
+func (b *bench) piecesOf(own ownHome, r engine.WallsRequest) (all []box.Piece) {
+	for _, dir := range own.read {
+		all = append(all, box.Piece{At: dir, From: dir})
+	}
+	if b.isolation.open() && r.Workspace.At != "" {
+		for _, dir := range own.write {
+			all = append(all, box.Piece{At: dir, From: dir, Write: true})
+		}
 	}
 	return all
 }

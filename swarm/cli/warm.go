@@ -11,7 +11,6 @@ import (
 
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/proc"
-	"agentswarm/worktree"
 	"agentswarm/worktree/git"
 )
 
@@ -37,11 +36,11 @@ func (b *bench) warmUp(ctx context.Context, command string) (cool func() error, 
 	if err := os.MkdirAll(filepath.Join(dir, "box"), 0o700); err != nil {
 		return nil, fmt.Errorf("warm: %w", err)
 	}
-	cool = func() error { return worktree.RemoveAll(dir) }
+	cool = func() error { return engine.RemoveBox(b.run, dir) }
 	var exit proc.Exit
 	out := filepath.Join(dir, "warm")
 	err = b.inSpace(ctx, spaceRequest{
-		name: "warm", commit: git.Hash(b.owner.View().Identity.Base.Commit), saved: filepath.Join(dir, "index"), private: filepath.Join(dir, "box"),
+		step: engine.SetupStep, name: "warm", commit: git.Hash(b.owner.View().Identity.Base.Commit), saved: filepath.Join(dir, "index"), private: filepath.Join(dir, "box"),
 	}, func(s *space) (err error) {
 		exit, err = s.shell(ctx, command, out)
 		return err
@@ -52,7 +51,7 @@ func (b *bench) warmUp(ctx context.Context, command string) (cool func() error, 
 	case err != nil:
 		return nil, errors.Join(fmt.Errorf("warm: %w", err), cool())
 	}
-	b.warm = filepath.Join(dir, "box")
+	b.warm = filepath.Join(dir, "box", setupLayers)
 	took := time.Since(began).Round(time.Second / 10)
 	if exit.Reason == proc.Exited && exit.Code == 0 {
 		fmt.Fprintf(b.env.Stderr, "warm: done in %s\n", took)

@@ -24,7 +24,7 @@ func (t *attempt) setup(ctx context.Context) *ending {
 	if text == "" || t.call.SubjectOf != "" {
 		return nil
 	}
-	exit, out, err := t.shell(ctx, "setup", text)
+	exit, out, err := t.shell(ctx, SetupStep, text)
 	switch {
 	case err != nil:
 		return t.notStarted(ctx, err)
@@ -93,7 +93,7 @@ const checkSuffix = ".check"
 
 // verify runs the user's check on the attempt's work, at most one a core.
 func (t *attempt) verify(ctx context.Context) (bool, error) {
-	exit, out, err := t.shell(ctx, "verify", t.engine.config.Verify)
+	exit, out, err := t.shell(ctx, CheckStep, t.engine.config.Verify)
 	if err != nil {
 		return false, err
 	}
@@ -117,13 +117,13 @@ func checkNote(x proc.Exit, out string) string { return "verify: " + exitText(x)
 // shell runs the user's own text by sh -c in the workspace. Nothing is
 // substituted in it; what it may need is in its environment. out+".out" and
 // out+".err" hold what it printed.
-func (t *attempt) shell(ctx context.Context, step, text string) (x proc.Exit, out string, err error) {
+func (t *attempt) shell(ctx context.Context, step Step, text string) (x proc.Exit, out string, err error) {
 	e := t.engine
 	if err := t.takeCore(ctx, step); err != nil {
 		return proc.Exit{}, "", err
 	}
 	defer e.cores.Release(1)
-	around, err := t.walls()
+	around, err := t.walls(step)
 	if err != nil {
 		return proc.Exit{}, "", err
 	}
@@ -132,11 +132,11 @@ func (t *attempt) shell(ctx context.Context, step, text string) (x proc.Exit, ou
 	if err != nil {
 		return proc.Exit{}, "", err
 	}
-	out = vacant(filepath.Join(t.dir, step))
+	out = vacant(filepath.Join(t.dir, step.String()))
 	t.gotRun = &ranWith{agent.Held(e.deps.Environ, agent.Inline(), place), []string{out + ".out", out + ".err"}}
 	x, err = Shell(ctx, ShellRequest{
 		Launcher: e.deps.Launcher, Walls: around.Walls, Door: t.door(), Run: e.deps.Run.ID, Argv: ShellCommand(text), Dir: t.space.Path(),
-		Env: env, Out: out, Started: t.started(step),
+		Env: env, Out: out, Started: t.started(step.String()),
 	})
 	t.survived = t.survived || err != nil || !x.AllEnded()
 	return x, out, err
@@ -144,16 +144,16 @@ func (t *attempt) shell(ctx context.Context, step, text string) (x proc.Exit, ou
 
 // takeCore waits until one more setup or check may run. The journal says of a
 // check that the attempt waits for it, if it has to.
-func (t *attempt) takeCore(ctx context.Context, step string) error {
+func (t *attempt) takeCore(ctx context.Context, step Step) error {
 	e := t.engine
 	if e.cores.TryAcquire(1) {
 		return nil
 	}
-	if step != "verify" {
+	if step != CheckStep {
 		return e.cores.Acquire(ctx, 1)
 	}
 	err := t.journal(&event.Held{
-		Agent: t.id, Attempt: t.n, Step: step,
+		Agent: t.id, Attempt: t.n, Step: step.String(),
 		Reason: fmt.Sprintf("waiting for a check (%d at once)", e.deps.parallel()),
 	})
 	if err != nil {

@@ -108,7 +108,7 @@ func (t *attempt) life() (*agent.Life, error) {
 	if err != nil {
 		return nil, err
 	}
-	around, err := t.enclose(t.kind() != nil && t.spec.OnlyReads())
+	around, err := t.enclose(AgentStep, t.kind() != nil && t.spec.OnlyReads())
 	if err != nil {
 		return nil, err
 	}

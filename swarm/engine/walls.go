@@ -38,8 +38,32 @@ type Enclosure struct {
 	Env []string
 }
 
+// Step is the part of an attempt that a sandbox is for.
+type Step int
+
+// The steps. Setup and checks are commands of the user. What an agent wrote
+// outside of its workspace must not reach a check.
+const (
+	AgentStep Step = iota
+	SetupStep
+	CheckStep
+)
+
+// String is the word for the step in journals and in names of files.
+func (s Step) String() string {
+	switch s {
+	case SetupStep:
+		return "setup"
+	case CheckStep:
+		return "verify"
+	default:
+		return "agent"
+	}
+}
+
 // WallsRequest says what is inside of the walls.
 type WallsRequest struct {
+	Step      Step
 	Workspace worktree.Workspace
 	// Sealed is a workspace that can be read only.
 	Sealed   bool
@@ -50,31 +74,34 @@ type WallsRequest struct {
 	Ask string
 	// State is the folder that the agent keeps its own state in; empty: none.
 	State string
-	// Private is a folder for what is written to outside of the workspace. The
-	// caller removes it with all that is in it.
+	// Private is a folder for what is written to outside of the workspace. All
+	// steps of an attempt have the same one. The caller removes it with all that
+	// is in it.
 	Private string
 }
 
-// walls are those around what runs in the workspace of the attempt. Its
-// setup, its agent and its check follow on each other behind the same ones.
-func (t *attempt) walls() (Enclosure, error) { return t.enclose(false) }
+// walls makes the sandbox of the attempt's setup or check.
+func (t *attempt) walls(step Step) (Enclosure, error) { return t.enclose(step, false) }
 
-// enclose is walls, or those around an agent that only reads: whatever its
-// tools let it do, its files do not let themselves be changed.
-func (t *attempt) enclose(sealed bool) (Enclosure, error) {
+// enclose makes the sandbox of a step. Sealed is for an agent that only reads:
+// whatever its tools allow, it cannot change the workspace.
+func (t *attempt) enclose(step Step, sealed bool) (Enclosure, error) {
 	if t.engine.deps.Walls == nil {
 		return Enclosure{}, nil
 	}
-	state := ""
-	if t.kind() != nil {
-		state = t.state()
-	}
-	return t.engine.deps.Walls(WallsRequest{
-		Workspace: *t.space, Sealed: sealed, Read: []string{t.dir}, State: state,
-		Write:    append([]string{filepath.Join(t.dir, "artifacts")}, t.spec.Write...),
+	r := WallsRequest{
+		Step: step, Workspace: *t.space, Sealed: sealed, Read: []string{t.dir},
+		Write:    []string{filepath.Join(t.dir, "artifacts")},
 		Programs: slices.Concat(first(t.call.Command), first(t.spec.Command)),
 		Ask:      t.ear, Private: t.box(),
-	})
+	}
+	if step != CheckStep { // An agent writes to the folders of its kind.
+		r.Write = append(r.Write, t.spec.Write...)
+	}
+	if step == AgentStep && t.kind() != nil {
+		r.State = t.state()
+	}
+	return t.engine.deps.Walls(r)
 }
 
 // first is the program of a command, if there is one.
