@@ -170,6 +170,18 @@ func (r *rig) startAll(calls []*task.Call) *Engine {
 	return e
 }
 
+// occupy takes slots of the lane, as agents of another run do, until the test ends.
+func (r *rig) occupy(slots int) {
+	r.t.Helper()
+	for range slots {
+		p, err := r.deps.Governor.Enter(r.t.Context(), governor.Request{Lane: "p/m"})
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		r.t.Cleanup(p.Done)
+	}
+}
+
 // TestLaneHolds holds back those for whom there is no slot, after their
 // workspaces are set up, and says why.
 func TestLaneHolds(t *testing.T) {
@@ -177,9 +189,10 @@ func TestLaneHolds(t *testing.T) {
 	r := newRig(t)
 	r.lane(untilGo)
 	r.config.Setup = "true"
+	r.occupy(4)
 	e := r.startAll(five())
 	why := r.held(1)[0]
-	contains(t, "reason", why, "waiting for a slot (p/m: 4 of 4)")
+	contains(t, "reason", why, "waiting for a slot (p/m: 8 of 8)")
 	id, _, _ := strings.Cut(why, " ")
 	if a := r.view().Agent(task.ID(id)); task.Word(a.Status) != "queued" || a.Lease() == nil {
 		t.Errorf("%s is %s, with workspace %v", id, task.Word(a.Status), a.Lease())
@@ -203,6 +216,7 @@ func TestPausedWhileHeld(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.lane(untilGo)
+	r.occupy(4)
 	calls := five()
 	r.config.MaxAgents = len(calls) // what was held counts for nothing
 	e := r.startAll(calls)
@@ -234,6 +248,7 @@ func TestCancelledWhileHeld(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.lane(untilGo)
+	r.occupy(4)
 	e := r.startAll(five())
 	id, _, _ := strings.Cut(r.held(1)[0], " ")
 	if err := e.Cancel([]task.ID{task.ID(id)}, &Halt{Cause: task.CauseCancelled}); err != nil {

@@ -32,7 +32,7 @@ func TestOneLaneForKinds(t *testing.T) {
 			Read: func(string) ([]byte, error) { return nil, fs.ErrNotExist },
 		}
 		var all []*governor.Pass
-		for range 4 {
+		for range 8 {
 			p, err := r.deps.Governor.Enter(t.Context(), governor.Request{Lane: "anthropic/opus"})
 			if err != nil {
 				t.Fatal(err)
@@ -43,7 +43,7 @@ func TestOneLaneForKinds(t *testing.T) {
 		if _, err := e.Start(talks("p")); err != nil {
 			t.Fatal(err)
 		}
-		contains(t, "reason", r.held(1)[0], "waiting for a slot (anthropic/opus: 4 of 4)")
+		contains(t, "reason", r.held(1)[0], "waiting for a slot (anthropic/opus: 8 of 8)")
 		for _, p := range all {
 			p.Done()
 		}

@@ -134,13 +134,13 @@ func TestTwoProcesses(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "governor")
 	other := play(t, dir)
-	for range 3 {
+	for range 7 {
 		other.enter(t)
 	}
 	g := open(t, dir, real(nil))
 	mine := enter(t, g)
 	why, in := queue(t.Context(), g)
-	if got, want := <-why, "waiting for a slot (p/m: 4 of 4)"; got != want {
+	if got, want := <-why, "waiting for a slot (p/m: 8 of 8)"; got != want {
 		t.Errorf("it waits with %q, want %q", got, want)
 	}
 	if err := other.cmd.Process.Kill(); err != nil {
@@ -166,7 +166,7 @@ func TestDoneLetsTheNextIn(t *testing.T) {
 	dir := t.TempDir()
 	a, b := open(t, dir, real(nil)), open(t, dir, real(nil))
 	var passes []*Pass
-	for range 4 {
+	for range 8 {
 		passes = append(passes, enter(t, a))
 	}
 	whyA, inA := queue(t.Context(), a)
@@ -188,7 +188,7 @@ func TestClosed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for range 4 {
+	for range 8 {
 		enter(t, a)
 	}
 	if err := a.Close(); err != nil {
@@ -279,7 +279,7 @@ func TestDamaged(t *testing.T) {
 			if len(told) != 1 || !strings.Contains(told[0], "was damaged and is made anew") {
 				t.Errorf("told %q", told)
 			}
-			if r := readLane(t, dir); r.Window.Size != 4 || len(r.Holders) != 1 {
+			if r := readLane(t, dir); r.Window.Size != 8 || len(r.Holders) != 1 {
 				t.Errorf("the lane is %+v", r)
 			}
 		})
@@ -321,7 +321,7 @@ func TestHeldBackByNobody(t *testing.T) {
 	if err := os.RemoveAll(dir); err != nil {
 		t.Fatal(err)
 	}
-	for range 3 {
+	for range 7 {
 		enter(t, g)
 	}
 	if len(told) != 1 || !strings.Contains(told[0], "not shared") {
@@ -339,7 +339,7 @@ func TestHeldBackByNobody(t *testing.T) {
 func TestEnterEnds(t *testing.T) {
 	t.Parallel()
 	g := Alone(real(nil))
-	for range 4 {
+	for range 8 {
 		enter(t, g)
 	}
 	ctx, cancel := context.WithCancelCause(t.Context())

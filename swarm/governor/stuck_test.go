@@ -26,7 +26,7 @@ func TestStuckFile(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "governor")
 	other, told := open(t, dir, real(nil)), 0
-	for range 4 {
+	for range 8 {
 		enter(t, other)
 	}
 	g := open(t, dir, real(func(string) { told++ }))
@@ -39,7 +39,7 @@ func TestStuckFile(t *testing.T) {
 		p.since = time.Time{} // as if there was time between them
 	}
 	why, in := queue(t.Context(), g)
-	if got, want := <-why, "waiting for a slot (p/m: 5 of 4)"; got != want {
+	if got, want := <-why, "waiting for a slot (p/m: 9 of 8)"; got != want {
 		t.Errorf("it waits with %q, want %q", got, want)
 	}
 	if told != 1 {

@@ -6,19 +6,20 @@ import (
 	"time"
 )
 
-// What a window of which nothing is known begins with, and the most it grows
-// to.
+// A window of which nothing is known begins with firstSize and grows to at most
+// maxSize. From wideSize on it grows by slow start until a request is refused.
 const (
-	firstSize = 4
+	firstSize = 8
+	wideSize  = 24
 	maxSize   = 1000
 )
 
-// growth is by which part of itself a window grows of which nothing is known:
-// as many as that are refused at once where it was full.
+// growth is the part of itself by which a narrow window grows. A provider that
+// answers so few at a time refuses as many at once where it was full.
 const growth = 5
 
-// restAfter is how long nobody may have been in a lane until its window
-// begins low again.
+// restAfter is how long nobody may have been in a lane until its window begins
+// with half of its size.
 const restAfter = time.Hour
 
 // forgetAfter is how long a ceiling is believed to the full. What a provider
@@ -116,7 +117,7 @@ func (w *Window) begin(now time.Time, held int) {
 		w.resize(firstSize)
 		w.Step = w.Size
 	case held == 0 && !w.Used.IsZero() && now.Sub(w.Used) > restAfter:
-		w.resize(min(w.Size, firstSize))
+		w.resize(max(w.Size/2, min(w.Size, firstSize)))
 		w.Step, w.Streak = w.Size, 0
 	}
 	switch {
@@ -178,13 +179,19 @@ func (w *Window) Enter(now time.Time, held int, chance Chance) (why string, wait
 //
 // The window grows where it is what holds agents back, once as many requests
 // went well as it holds agents, and at least one of each that it grew for:
-// whoever has just entered may be the one too many.
+// whoever has just entered may be the one too many. A wide window that was never
+// refused grows by a place for each agent whose first request went well, so it
+// doubles in the time of an answer.
 func (w *Window) Passed(now time.Time, s Success) {
 	w.begin(now, max(1, s.Held))
 	w.Used, w.Streak, w.Owed = now, 0, max(0, w.Owed-1)
 	w.Good++
 	if s.First {
 		w.Proofs++
+	}
+	if w.slowStart() && s.First && s.Held >= w.Size {
+		w.resize(min(w.Size+1, maxSize))
+		return
 	}
 	if s.Held < w.Size || w.Good < w.Size || s.Fresh > 0 && w.Proofs < w.Step {
 		return
@@ -202,6 +209,11 @@ func (w *Window) Passed(now time.Time, s Success) {
 		w.resize(w.Ceiling + 1)
 		w.Probing = true
 	}
+}
+
+// slowStart reports whether the window is wide and no request was ever refused.
+func (w *Window) slowStart() bool {
+	return w.Size >= wideSize && w.Ceiling == 0 && w.Refused.IsZero()
 }
 
 // resize changes the size, and begins to count anew.

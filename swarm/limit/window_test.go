@@ -5,6 +5,7 @@ import (
 	"container/heap"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 )
@@ -28,37 +29,54 @@ func TestWindow(t *testing.T) {
 		want string
 	}{
 		{"starts low", func(w *Window) string {
-			why, _ := w.Enter(noon, 4, noChance)
+			why, _ := w.Enter(noon, 8, noChance)
 			return why
-		}, "4 of 4"},
+		}, "8 of 8"},
 		{"lets in", func(w *Window) string {
 			why, _ := w.Enter(noon, 3, noChance)
 			return why
 		}, ""},
 		{"grows once a window of requests went well", func(w *Window) string {
-			full(w, noon, 3)
+			full(w, noon, 7)
 			before := w.Size
 			full(w, noon, 1)
 			return fmt.Sprint(before, w.Size)
-		}, "4 5"},
+		}, "8 9"},
 		{"does not grow where it holds nobody back", func(w *Window) string {
 			for range 100 {
-				w.Passed(noon, Success{Held: 3})
+				w.Passed(noon, Success{Held: 7})
 			}
 			return fmt.Sprint(w.Size)
-		}, "4"},
+		}, "8"},
 		{"does not grow before each one in it went well", func(w *Window) string {
 			for range 100 {
-				w.Passed(noon, Success{Held: 4, Fresh: 1})
+				w.Passed(noon, Success{Held: 8, Fresh: 1})
 			}
 			return fmt.Sprint(w.Size)
-		}, "4"},
+		}, "8"},
 		{"grows where there is always a new one, once others went well", func(w *Window) string {
-			for range 4 + 5 {
+			for range 8 + 9 {
 				w.Passed(noon, Success{Held: w.Size, Fresh: 1, First: true})
 			}
 			return fmt.Sprint(w.Size)
-		}, "6"},
+		}, "10"},
+		{"grows by each agent that proved itself, once it is wide", func(w *Window) string {
+			w.Size = wideSize
+			for range 5 {
+				w.Passed(noon, Success{Held: w.Size, Fresh: w.Size / 2, First: true})
+				w.Passed(noon, Success{Held: w.Size, Fresh: w.Size / 2})
+				w.Passed(noon, Success{Held: w.Size - 1, Fresh: w.Size / 2, First: true})
+			}
+			return fmt.Sprint(w.Size - wideSize)
+		}, "5"},
+		{"grows slowly after the first refusal, though it is wide", func(w *Window) string {
+			w.Size = 2 * wideSize
+			w.Refuse(noon, Refusal{Since: noon, Overloaded: true}, w.Size, noChance)
+			for range 5 {
+				w.Passed(noon, Success{Held: w.Size, Fresh: w.Size / 2, First: true})
+			}
+			return fmt.Sprint(w.Size - wideSize)
+		}, "0"},
 		{"tries nothing while it owes for what was refused", func(w *Window) string {
 			w.Size, w.Ceiling, w.Owed = 2, 2, 100
 			full(w, noon, 99)
@@ -155,16 +173,21 @@ func TestWindow(t *testing.T) {
 			_, wait := w.Enter(at, 1, noChance)
 			return first + wait.String()
 		}, (spreadGap / 2).String()},
-		{"begins low after a rest, and remembers", func(w *Window) string {
+		{"begins with half after a rest, and remembers", func(w *Window) string {
 			w.Size, w.Ceiling, w.Used = 40, 50, noon
 			_, _ = w.Enter(noon.Add(2*time.Hour), 0, noChance)
 			return fmt.Sprint(w.Size, w.Ceiling)
-		}, "4 50"},
+		}, "20 50"},
+		{"begins with no more than it had", func(w *Window) string {
+			w.Size, w.Ceiling, w.Used = 3, 3, noon
+			_, _ = w.Enter(noon.Add(2*time.Hour), 0, noChance)
+			return fmt.Sprint(w.Size, w.Ceiling)
+		}, "3 3"},
 		{"what was written by somebody else is not believed", func(w *Window) string {
 			w.Size, w.Patience, w.Until = -5, -1, noon.Add(1000*time.Hour)
 			_, wait := w.Enter(noon, 0, noChance)
 			return fmt.Sprint(w.Size, w.Patience, wait)
-		}, "4 8 1h0m0s"},
+		}, "8 8 1h0m0s"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
@@ -212,6 +235,7 @@ type crowd struct {
 	allowed int
 	each    int  // requests of an agent
 	ends    bool // an agent that is refused ends, and another attempt of it enters
+	steady  bool // each answer takes 3 s, and a program starts in 0.3 s
 
 	queue          []int // how many requests each that waits has left
 	held, busy     int
@@ -253,7 +277,11 @@ func (c *crowd) enter(now time.Time) {
 		c.held++
 		c.fresh[m] = true
 		// It takes a while until a program asks its first question.
-		c.plan(now.Add(c.between(300*time.Millisecond, 3*time.Second)), func(now time.Time) { c.request(now, m) })
+		boot := c.between(300*time.Millisecond, 3*time.Second)
+		if c.steady {
+			boot = 300 * time.Millisecond
+		}
+		c.plan(now.Add(boot), func(now time.Time) { c.request(now, m) })
 	}
 }
 
@@ -276,7 +304,11 @@ func (c *crowd) request(now time.Time, m *member) {
 	}
 	c.busy++
 	c.most = max(c.most, c.busy)
-	c.plan(now.Add(c.between(2*time.Second, 20*time.Second)), func(now time.Time) { c.answer(now, m) })
+	takes := c.between(2*time.Second, 20*time.Second)
+	if c.steady {
+		takes = 3 * time.Second
+	}
+	c.plan(now.Add(takes), func(now time.Time) { c.answer(now, m) })
 }
 
 func (c *crowd) answer(now time.Time, m *member) {
@@ -345,6 +377,33 @@ func TestCrowd(t *testing.T) {
 			}
 			t.Logf("at worst %.1f %% refused", 100*worst)
 		})
+	}
+}
+
+// TestWide holds how long a hundred agents take whose provider refuses nobody,
+// each with one answer of 3 s, in the time of the played clock. In a new lane they
+// took 36 s when a window began with 4 and grew by a fifth for ever.
+func TestWide(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		name   string
+		window Window
+		most   time.Duration
+	}{
+		{"a new lane", Window{}, 27 * time.Second},
+		{"a lane that nobody was in for a day", Window{Size: 100, Used: noon.Add(-24 * time.Hour)}, 7 * time.Second},
+	} {
+		c := &crowd{chance: rand.New(rand.NewPCG(1, 1)), allowed: 1000, each: 1, steady: true, window: tc.window, fresh: map[*member]bool{}}
+		c.queue = slices.Repeat([]int{1}, 100)
+		c.enter(noon)
+		for c.Len() > 0 {
+			next := heap.Pop(c).(happening)
+			next.do(next.at)
+		}
+		t.Logf("%s: %s", tc.name, c.end.Sub(noon))
+		if took := c.end.Sub(noon); took > tc.most || c.done != 100 {
+			t.Errorf("%s: %d of 100 were done after %s, want all within %s", tc.name, c.done, took, tc.most)
+		}
 	}
 }
 
