@@ -224,6 +224,10 @@ func (s *scanner) ended(at int64) {
 		return
 	}
 	text := Span{t.from, at}
+	if n.key == "reasoningText" { // a thought beside the words of the same message
+		s.cuts = append(s.cuts, cut{Span: text})
+		return
+	}
 	s.spans = append(s.spans, text)
 	t.finder.end()
 	for i := range t.finder.found {
@@ -249,7 +253,7 @@ func (s *scanner) note(value string) {
 		n.foreign = n.foreign || n.key == "type" && (strings.Contains(strings.ToLower(value), "tool") || value == "userMessage")
 	case "role":
 		n.foreign = n.foreign || value != "assistant"
-	case "itemId", "id", "parent_tool_use_id":
+	case "itemId", "id", "messageId", "parent_tool_use_id":
 	default:
 		return
 	}
@@ -274,7 +278,7 @@ func (s *scanner) path() string {
 // piecePath is the path, where the pieces of a text stand by it.
 func (s *scanner) piecePath() string {
 	switch s.top().key {
-	case "content", "delta", "text":
+	case "content", "delta", "deltaContent", "text":
 		if path := s.path(); carries(path) {
 			s.line.raw, s.line.long = s.line.raw[:0], false
 			return path
@@ -307,7 +311,9 @@ func given(key string) bool {
 
 // says reports whether what a model says stands by a key, and not what a tool
 // printed, say.
-func says(key string) bool { return key == "text" || key == "content" || key == "result" }
+func says(key string) bool {
+	return key == "text" || key == "content" || key == "deltaContent" || key == "result"
+}
 
 // names reports whether the texts of a key say which thing it is, and not what
 // is in it.

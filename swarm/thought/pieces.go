@@ -6,6 +6,7 @@ package thought
 //	claude, qwen  {"type":"stream_event","event":{"type":"content_block_delta","delta":{"type":"text_delta","text":"…"}}}
 //	pi            {"type":"message_update","assistantMessageEvent":{"type":"text_delta","delta":"…"}}
 //	codex         {"method":"item/agentMessage/delta","params":{"itemId":"…","delta":"…"}}
+//	copilot       {"type":"assistant.message_delta","data":{"messageId":"…","deltaContent":"…"}}
 //	gemini        {"type":"message","role":"assistant","content":"…","delta":true}
 type line struct {
 	kind, role, method string
@@ -25,7 +26,7 @@ const maxPiece = 2 << 20
 // carries reports whether pieces stand by a path.
 func carries(path string) bool {
 	switch path {
-	case "content", "event.delta.text", "assistantMessageEvent.delta", "params.delta":
+	case "content", "event.delta.text", "assistantMessageEvent.delta", "params.delta", "data.deltaContent":
 		return true
 	}
 	return false
@@ -42,7 +43,7 @@ func (l *line) note(path, value string) {
 		l.method = value
 	case "parent_tool_use_id":
 		l.parent = value
-	case "params.itemId", "params.item.id":
+	case "params.itemId", "params.item.id", "data.messageId":
 		l.item = value
 	case "event.type", "assistantMessageEvent.type":
 		l.event = value
@@ -70,6 +71,8 @@ func (l *line) says() (text string, is bool) {
 		path = "assistantMessageEvent.delta"
 	case l.method == "item/agentMessage/delta":
 		text, path = l.item, "params.delta"
+	case l.kind == "assistant.message_delta":
+		text, path = l.item, "data.deltaContent"
 	}
 	return text, path != "" && l.path == path
 }
@@ -87,7 +90,7 @@ func (l *line) ends() (text string, is bool) {
 	case "tool_use", "tool_result", "result": // of gemini
 		return "", true
 	}
-	return l.item, l.method == "item/completed"
+	return l.item, l.method == "item/completed" || l.kind == "assistant.message"
 }
 
 // pieces are texts that come in pieces.

@@ -137,7 +137,7 @@ func (s *Lines) End() []event.Event {
 // was cut off, up to where it tells what a model thought: nobody is shown that.
 func Unthought(head []byte) []byte {
 	for _, mark := range append(thought.Begins(),
-		`"type":"thinking`, `"type":"redacted_thinking`, `"thinking":"`, `"type":"reasoning`, `"type":"thought"`, `"thought":true`,
+		`"type":"thinking`, `"type":"redacted_thinking`, `"thinking":"`, `"type":"reasoning`, `"type":"thought"`, `"thought":true`, `"reasoningText":"`,
 	) {
 		if at := bytes.Index(head, []byte(mark)); at >= 0 {
 			head = head[:at]
