@@ -34,7 +34,8 @@ func layers() [][]string {
 			"swarm/lab/measure", "swarm/script", "swarm/store", "swarm/wire",
 		},
 		3: {
-			"swarm/activity", "swarm/agent/claude", "swarm/agent/codex", "swarm/agent/command", "swarm/agent/gemini",
+			"swarm/activity", "swarm/agent/claude", "swarm/agent/codex", "swarm/agent/command", "swarm/agent/copilot",
+			"swarm/agent/gemini",
 			"swarm/agent/opencode", "swarm/agent/pi", "swarm/agent/qwen", "swarm/builtin", "swarm/engine", "swarm/fleet",
 			"swarm/lab", "swarm/landing", "swarm/ledger", "swarm/selector",
 		},

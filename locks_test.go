@@ -25,6 +25,7 @@ func lockingKinds() []lockingKind {
 		{agent.KindOpencode, "XDG_DATA_HOME", "opencode/testdata/edit.jsonl"},
 		{agent.KindGemini, "GEMINI_CLI_HOME", "gemini/testdata/edit.jsonl"},
 		{agent.KindQwen, "QWEN_HOME", "qwen/testdata/edit.jsonl"},
+		{agent.KindCopilot, "COPILOT_HOME", "copilot/testdata/edit.jsonl"},
 	}
 }
 

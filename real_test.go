@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -62,10 +63,25 @@ wire_api = "responses"
 			env: []string{"OPENAI_API_KEY=fake", "OPENAI_BASE_URL={URL}/v1", "OPENAI_MODEL=fake-model"},
 		},
 		{
+			// Its key is masked in its output, so no word of the tests is one.
+			name: agent.KindCopilot, model: "fake-model",
+			env: []string{"COPILOT_PROVIDER_BASE_URL={URL}/v1", "COPILOT_PROVIDER_API_KEY=sk-of-no-account", "COPILOT_CACHE_HOME=" + copilotCache()},
+		},
+		{
 			name: agent.KindBuiltin, model: "anthropic/fake-model", required: true,
 			env: []string{"ANTHROPIC_BASE_URL={URL}", "ANTHROPIC_API_KEY=fake"},
 		},
 	}
+}
+
+// copilotCache is where copilot unpacks 235 MB of its program. Without it each
+// test would unpack them into its own HOME.
+func copilotCache() string {
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return ""
+	}
+	return filepath.Join(cache, "copilot")
 }
 
 // realVariable says that agent CLIs are installed, which takes minutes.

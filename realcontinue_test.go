@@ -17,7 +17,7 @@ func TestRealContinues(t *testing.T) {
 	t.Parallel()
 	onKinds(t, func(t *testing.T, k realKind) {
 		// These ask again by themselves for long enough.
-		patient := slices.Contains([]string{agent.KindBuiltin, agent.KindQwen, agent.KindOpencode}, k.name)
+		patient := slices.Contains([]string{agent.KindBuiltin, agent.KindQwen, agent.KindOpencode, agent.KindCopilot}, k.name)
 		var rules []modeltest.Rule
 		for serial := 3; serial <= 7; serial++ {
 			rules = append(rules, modeltest.Rule{When: modeltest.When{Serial: at(serial)}, Turn: failing(http.StatusServiceUnavailable)})

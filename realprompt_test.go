@@ -69,7 +69,8 @@ func TestRealPrompt(t *testing.T) {
 // once, with walls and without, in whichever files it stands.
 func TestRealMemory(t *testing.T) {
 	t.Parallel()
-	own := map[string]string{agent.KindClaude: "CLAUDE.md", agent.KindGemini: "GEMINI.md", agent.KindQwen: "QWEN.md"}
+	own := map[string]string{agent.KindClaude: "CLAUDE.md", agent.KindGemini: "GEMINI.md", agent.KindQwen: "QWEN.md",
+		agent.KindCopilot: ".github/copilot-instructions.md"}
 	onKinds(t, func(t *testing.T, k realKind) {
 		for _, backend := range []worktree.Backend{worktree.Overlay, worktree.Linked} {
 			for _, files := range []map[string]string{

@@ -97,7 +97,7 @@ func writers() []string {
 // to write with.
 func TestRealReads(t *testing.T) {
 	t.Parallel()
-	refused := regexp.MustCompile(`(?i)no such tool|not found|unknown tool|not available|unavailable|no tool|read-only file system|failed to write`)
+	refused := regexp.MustCompile(`(?i)no such tool|not found|does not exist|unknown tool|not available|unavailable|no tool|read-only file system|failed to write`)
 	onKinds(t, func(t *testing.T, k realKind) {
 		r := newReal(t, k,
 			calling(0, "{read}", map[string]any{"path": "hello.txt"}),
@@ -124,6 +124,27 @@ func TestRealReads(t *testing.T) {
 					t.Fatalf("it is offered %s, of %q", name, request.Tools)
 				}
 			}
+		}
+	})
+}
+
+// TestRealRemoves holds that a file is removed which an agent removes by force,
+// where the hook lets it. Codex refuses that by itself unless it has a rule.
+func TestRealRemoves(t *testing.T) {
+	t.Parallel()
+	onKinds(t, func(t *testing.T, k realKind) {
+		r := newReal(t, k,
+			calling(0, "{shell}", map[string]any{"command": "rm -f hello.txt"}),
+			calling(1, "{shell}", map[string]any{"command": "bash -c 'rm -f pkg/0/f.txt; echo gone'"}),
+			saying("It is gone."),
+		)
+		got := r.run(0, "--questions", "deny", "Remove hello.txt")
+		told := r.results(2)
+		if got.Status != "completed" || got.Patch == nil || got.Patch.Deleted == 0 {
+			t.Errorf("it is %s, and its patch %+v; its model was told %q", got.Status, got.Patch, told)
+		}
+		if log := r.ends(0, "logs", "a1"); !strings.Contains(log.stdout, "rm -f hello.txt") {
+			t.Errorf("the logs do not tell: %s", log.stdout)
 		}
 	})
 }

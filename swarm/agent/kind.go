@@ -20,12 +20,13 @@ const (
 	KindOpencode = "opencode"
 	KindGemini   = "gemini"
 	KindQwen     = "qwen"
+	KindCopilot  = "copilot"
 )
 
 // KindNames lists the kinds that are no command, in the order in which people
 // are shown them.
 func KindNames() []string {
-	return []string{KindPi, KindCodex, KindClaude, KindOpencode, KindGemini, KindQwen, KindBuiltin}
+	return []string{KindPi, KindCodex, KindClaude, KindOpencode, KindGemini, KindQwen, KindCopilot, KindBuiltin}
 }
 
 // Kind is what is known of one kind of agent before any is started.

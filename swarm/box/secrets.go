@@ -29,7 +29,7 @@ func secretFiles() []string {
 // has no business with that of another, and any command could spend it.
 func logins() []string {
 	return []string{
-		".claude", ".claude.json", ".codex/auth.json", ".gemini", ".qwen", ".pi/agent", ".local/share/opencode/auth.json",
+		".claude", ".claude.json", ".codex/auth.json", ".copilot", ".gemini", ".qwen", ".pi/agent", ".local/share/opencode/auth.json",
 	}
 }
 

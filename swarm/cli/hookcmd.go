@@ -19,7 +19,7 @@ func newHookCommand(env Env) *cli.Command {
 		Name:  hookWord,
 		Usage: "ask, as the hook of an agent, whether an action may be",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "agent", Usage: "read and answer as hooks of `KIND` do: claude, codex, gemini, qwen or plain (default: plain)"},
+			&cli.StringFlag{Name: "agent", Usage: "read and answer as hooks of `KIND` do: claude, codex, copilot, gemini, qwen or plain (default: plain)"},
 		},
 		Description: `Reads what an agent says to its hook before it uses a tool, and asks the run that the
 agent belongs to. It prints nothing and ends with 0 where the action may be. Else it

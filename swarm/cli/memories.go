@@ -26,7 +26,7 @@ const (
 
 // memoryNames are the files that are looked at. Links among them count.
 func memoryNames() []string {
-	return []string{agentsFile, "CLAUDE.md", ".claude/CLAUDE.md", "GEMINI.md", "QWEN.md"}
+	return []string{agentsFile, "CLAUDE.md", ".claude/CLAUDE.md", "GEMINI.md", "QWEN.md", ".github/copilot-instructions.md"}
 }
 
 func newMemories(ctx context.Context, b *bench) *memories {

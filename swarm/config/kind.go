@@ -22,13 +22,14 @@ const (
 	KindOpencode
 	KindGemini
 	KindQwen
+	KindCopilot
 	KindBuiltin
 )
 
 // kinds are all of them, a command first.
 func kinds() []Kind {
 	return []Kind{
-		KindCommand, KindPi, KindCodex, KindClaude, KindOpencode, KindGemini, KindQwen, KindBuiltin,
+		KindCommand, KindPi, KindCodex, KindClaude, KindOpencode, KindGemini, KindQwen, KindCopilot, KindBuiltin,
 	}
 }
 
@@ -49,6 +50,8 @@ func (k Kind) String() string {
 		return agent.KindGemini
 	case KindQwen:
 		return agent.KindQwen
+	case KindCopilot:
+		return agent.KindCopilot
 	case KindBuiltin:
 		return agent.KindBuiltin
 	default:

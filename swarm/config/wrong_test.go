@@ -130,7 +130,7 @@ func wrongTests() []wrongTest {
 		{"no tools", "[agents.pi]\ntools = []", `2: agents.pi.tools: expected at least one of "read", "grep", "find", "ls", "edit", "write" and "bash", got an array`},
 		{"tools that write", "[agents.pi]\nread_only = true\ntools = ['read', 'bash']", `3: agents.pi.tools: holds more than "read", "grep", "find" and "ls", and read_only = true allows no more`},
 		{"max_turns", "[agents.pi]\nmax_turns = -1", `2: agents.pi.max_turns: expected a whole number of at least 0, got the number -1`},
-		{"kind", ok + "kind = 'comand'", `3: agents.a.kind: expected "command", "pi", "codex", "claude", "opencode", "gemini", "qwen" or "builtin", got "comand"; did you mean "command"?`},
+		{"kind", ok + "kind = 'comand'", `3: agents.a.kind: expected "command", "pi", "codex", "claude", "opencode", "gemini", "qwen", "copilot" or "builtin", got "comand"; did you mean "command"?`},
 		{"input", ok + "input = 'stdim'", `3: agents.a.input: expected "stdin", "arg", "none" or "jsonl", got "stdim"; did you mean "stdin"?`},
 		{"input unset", ok + "input = 'unset'", `3: agents.a.input: expected "stdin", "arg", "none" or "jsonl", got "unset"`},
 		{"format", ok + "format = 'xml'", `3: agents.a.format: expected "text" or "jsonl", got "xml"`},

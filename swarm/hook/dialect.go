@@ -21,6 +21,8 @@ const (
 	Codex  Dialect = "codex"
 	Gemini Dialect = "gemini"
 	Qwen   Dialect = "qwen"
+	// Copilot has no names of events: it is told of one only.
+	Copilot Dialect = "copilot"
 )
 
 // UnmarshalText refuses a word that is none.
@@ -29,8 +31,8 @@ func (d *Dialect) UnmarshalText(text []byte) error {
 	if word == "plain" {
 		word = Plain
 	}
-	if !slices.Contains([]Dialect{Plain, Claude, Codex, Gemini, Qwen}, word) {
-		return fmt.Errorf("%q is no dialect of hooks; want claude, codex, gemini, qwen or plain", text)
+	if !slices.Contains([]Dialect{Plain, Claude, Codex, Copilot, Gemini, Qwen}, word) {
+		return fmt.Errorf("%q is no dialect of hooks; want claude, codex, copilot, gemini, qwen or plain", text)
 	}
 	*d = word
 	return nil
@@ -55,11 +57,11 @@ func (d Dialect) tool(name string) (does, []string) {
 	switch name {
 	case "Bash", "bash", "shell", "local_shell", "run_shell_command", "exec_command", "unified_exec", "Shell", "terminal", "Monitor", "monitor", "PowerShell":
 		return shell, []string{"command", "cmd", "script", "text"}
-	case "Write", "Edit", "MultiEdit", "NotebookEdit", "write", "edit", "write_file", "replace", "edit_file", "create_file", "multiedit", "notebook_edit":
+	case "Write", "Edit", "MultiEdit", "NotebookEdit", "write", "edit", "write_file", "replace", "edit_file", "create_file", "multiedit", "notebook_edit", "create":
 		return writes, files
 	case "apply_patch", "patch", "ApplyPatch":
 		return patches, []string{"command", "patch", "input", "patchText", "text"}
-	case "write_stdin":
+	case "write_stdin", "write_bash":
 		return types, []string{"chars", "input", "text"}
 	case "WebFetch", "webfetch", "web_fetch":
 		return fetches, []string{"url", "prompt"}
@@ -69,6 +71,7 @@ func (d Dialect) tool(name string) (does, []string) {
 		"save_memory", "todo_write", "write_todos", "task", "exit_plan_mode", "structured_output", "update_plan", "view_image", "read", "grep", "find", "ls", "list",
 		"update_topic", "list_background_processes", "read_background_output", "get_internal_docs", "invoke_agent", "agent", "list_agents", "tool_search",
 		"get_goal", "update_goal", "report_findings", "zoom_image", "task_stop", "websearch", "codesearch", "lsp",
+		"view", "rg", "read_bash", "stop_bash", "list_bash", "sql", "update_todo", "report_intent", "tool_search_tool",
 		"todowrite", "todoread", "list_mcp_resources", "read_mcp_resource", "activate_skill", "complete_task", "skill":
 		return nothing, nil
 	}
@@ -76,7 +79,7 @@ func (d Dialect) tool(name string) (does, []string) {
 }
 
 // denial is how a refusal is told: what is printed for an agent that reads JSON,
-// what for one that reads the standard error, and the exit code. All four end the tool
+// what for one that reads the standard error, and the exit code. All of them end the tool
 // by exit code 2; those that read JSON get it too, so that what they show is a reason.
 func (d Dialect) denial(reason string) (stdout string, stderr string, code int) {
 	switch d {
@@ -84,6 +87,8 @@ func (d Dialect) denial(reason string) (stdout string, stderr string, code int) 
 		stdout = `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":` + quote(reason) + `}}`
 	case Gemini:
 		stdout = `{"decision":"deny","reason":` + quote(reason) + `}`
+	case Copilot:
+		stdout = `{"permissionDecision":"deny","permissionDecisionReason":` + quote(reason) + `}`
 	case Plain:
 		stdout = `{"allow":false,"reason":` + quote(reason) + `}`
 	case Codex: // what it cannot read on the standard output is an error to it

@@ -43,6 +43,14 @@ func TestRead(t *testing.T) {
 		{Codex, `{"hook_event_name":"PreToolUse","tool_name":"write_stdin","tool_input":{"session_id":1,"chars":"git push\r"}}`, []ask.Action{{Command: "git push\n"}}},
 		{Codex, `{"hook_event_name":"PreToolUse","tool_name":"write_stdin","tool_input":{"session_id":1,"chars":"\u0003"}}`, nil},
 		{Codex, `{"hook_event_name":"PreToolUse","tool_name":"write_stdin","tool_input":{"session_id":1,"chars":""}}`, nil},
+		{Copilot, `{"sessionId":"s","timestamp":1,"cwd":"/w","toolName":"bash","toolArgs":{"command":"rm -rf x","description":"d"}}`, []ask.Action{{Command: "rm -rf x", Cwd: "/w"}}},
+		{Copilot, `{"cwd":"/w","toolName":"bash","toolArgs":"{\"command\":\"rm -rf x\"}"}`, []ask.Action{{Command: "rm -rf x", Cwd: "/w"}}},
+		{Copilot, `{"cwd":"/w","toolName":"create","toolArgs":{"path":"a","file_text":"x"}}`, []ask.Action{{Write: "a", Cwd: "/w"}}},
+		{Copilot, `{"cwd":"/w","toolName":"edit","toolArgs":{"path":"a","old_str":"x","new_str":"y"}}`, []ask.Action{{Write: "a", Cwd: "/w"}}},
+		{Copilot, `{"cwd":"/w","toolName":"apply_patch","toolArgs":"*** Begin Patch\n*** Delete File: c\n*** End Patch"}`, []ask.Action{{Write: "c", Cwd: "/w", Removes: true}}},
+		{Copilot, `{"cwd":"/w","toolName":"write_bash","toolArgs":{"shellId":"1","input":"git push\r"}}`, []ask.Action{{Command: "git push\n", Cwd: "/w"}}},
+		{Copilot, `{"cwd":"/w","toolName":"view","toolArgs":{"path":"/x"}}`, nil},
+		{Copilot, `{"cwd":"/w","toolName":"server-post","toolArgs":{}}`, []ask.Action{{Tool: "server-post", Cwd: "/w"}}},
 		{Plain, `{"command":"ls","cwd":"/w"}`, []ask.Action{{Command: "ls", Cwd: "/w"}}},
 		{Plain, `{"write":"f","removes":true}`, []ask.Action{{Write: "f", Removes: true}}},
 	} {
@@ -83,7 +91,7 @@ func refused() map[string]string {
 func TestReadRefuses(t *testing.T) {
 	t.Parallel()
 	for name, give := range refused() {
-		for _, d := range []Dialect{Claude, Codex, Qwen, Plain} {
+		for _, d := range []Dialect{Claude, Codex, Copilot, Qwen, Plain} {
 			if got, err := d.Read([]byte(give)); err == nil {
 				t.Errorf("%s, %s: Read = %+v", name, d, got)
 			}

@@ -15,7 +15,15 @@ import (
 // MaxInput bounds what an agent says to a hook, in bytes.
 const MaxInput = 8 << 20
 
-// input is what the four agents say, as far as it matters.
+// copilotInput is the input of Copilot CLI. Its hook has no name of an event, and
+// older versions give the arguments of a tool as a text.
+type copilotInput struct {
+	Tool string          `json:"toolName"`
+	Args json.RawMessage `json:"toolArgs"`
+	Cwd  string          `json:"cwd"`
+}
+
+// input is what the agents say, as far as it matters.
 type input struct {
 	Event string                     `json:"hook_event_name"`
 	Tool  string                     `json:"tool_name"`
@@ -32,6 +40,9 @@ func (d Dialect) Read(text []byte) ([]ask.Action, error) {
 	}
 	if d == Plain {
 		return readPlain(text)
+	}
+	if d == Copilot {
+		return readCopilot(text)
 	}
 	var in input
 	if err := json.Unmarshal(text, &in); err != nil {
@@ -50,6 +61,33 @@ func (d Dialect) Read(text []byte) ([]ask.Action, error) {
 		return nil, errors.New("it names no tool")
 	}
 	return d.actions(&in)
+}
+
+// readCopilot reads the input of Copilot CLI.
+func readCopilot(text []byte) ([]ask.Action, error) {
+	var said copilotInput
+	if err := json.Unmarshal(text, &said); err != nil {
+		return nil, err
+	}
+	if said.Tool == "" {
+		return nil, errors.New("it names no tool")
+	}
+	in := input{Tool: said.Tool, Cwd: said.Cwd}
+	args := said.Args
+	var inner string
+	if json.Unmarshal(args, &inner) == nil && strings.HasPrefix(strings.TrimSpace(inner), "{") {
+		if err := Strict([]byte(inner)); err != nil {
+			return nil, err
+		}
+		args = json.RawMessage(inner)
+	} else if inner != "" { // a tool that takes text, such as apply_patch
+		in.Input = map[string]json.RawMessage{"input": args}
+		return Copilot.actions(&in)
+	}
+	if err := json.Unmarshal(args, &in.Input); err != nil && len(args) > 0 {
+		return nil, fmt.Errorf("the arguments of %s: %w", said.Tool, err)
+	}
+	return Copilot.actions(&in)
 }
 
 // actions are what a tool with these inputs would do.

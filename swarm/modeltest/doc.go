@@ -39,6 +39,8 @@
 //	opencode  all but Gemini's        URL/v1    a prompt with spaces that is an argument comes in
 //	                                            quotation marks
 //	gemini    generateContent         URL       edit is "replace" and wants an instruction beside
+//	copilot   Chat Completions,       URL/v1    the tools view, edit and create; edit takes old_str and new_str.
+//	          Responses, Messages               It masks its key in its output
 //	qwen      Chat Completions        URL/v1    absolute paths, and an edit of a file wants that a read
 //	                                            came before it. An answer by schema is the tool
 //	                                            structured_output, whose call ends the run

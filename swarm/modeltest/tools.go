@@ -15,9 +15,9 @@ func toolNames(role string) []string {
 	case "shell":
 		return []string{"Bash", "bash", "run_shell_command", "exec_command", "shell_command", "shell"}
 	case "read":
-		return []string{"Read", "read", "read_file"}
+		return []string{"Read", "read", "read_file", "view"}
 	case "write":
-		return []string{"Write", "write", "write_file"}
+		return []string{"Write", "write", "write_file", "create"}
 	case "edit":
 		return []string{"Edit", "edit", "replace"}
 	case "grep":
@@ -40,11 +40,11 @@ func argumentNames(argument string) []string {
 	case "path":
 		return []string{"file_path", "filePath", "absolute_path", "dir_path", "path"}
 	case "text":
-		return []string{"content", "text"}
+		return []string{"content", "text", "file_text"}
 	case "old":
-		return []string{"old_string", "oldString", "oldText", "old_text"}
+		return []string{"old_string", "oldString", "oldText", "old_text", "old_str"}
 	case "new":
-		return []string{"new_string", "newString", "newText", "new_text"}
+		return []string{"new_string", "newString", "newText", "new_text", "new_str"}
 	default:
 		return []string{argument}
 	}

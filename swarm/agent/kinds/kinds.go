@@ -13,6 +13,7 @@ import (
 	"agentswarm/swarm/agent/claude"
 	"agentswarm/swarm/agent/codex"
 	"agentswarm/swarm/agent/command"
+	"agentswarm/swarm/agent/copilot"
 	"agentswarm/swarm/agent/gemini"
 	"agentswarm/swarm/agent/opencode"
 	"agentswarm/swarm/agent/pi"
@@ -25,7 +26,7 @@ type List []agent.Kind
 // All are the kinds of this version. What their models only think is no part
 // of what they say.
 func All() List {
-	all := List{pi.Kind(), codex.Kind(), claude.Kind(), opencode.Kind(), gemini.Kind(), qwen.Kind(), command.Builtin()}
+	all := List{pi.Kind(), codex.Kind(), claude.Kind(), opencode.Kind(), gemini.Kind(), qwen.Kind(), copilot.Kind(), command.Builtin()}
 	for i := range all {
 		all[i].Adapter = agent.Aloud(all[i].Adapter)
 	}

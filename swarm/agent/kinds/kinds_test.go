@@ -183,6 +183,8 @@ func TestCheck(t *testing.T) {
 		{agent.KindOpencode, agent.Spec{Tools: []string{"read", "edit"}}, "tools"},
 		{agent.KindQwen, agent.Spec{Effort: "max", Tools: some}, ""},
 		{agent.KindQwen, agent.Spec{Effort: "bogus"}, "effort"},
+		{agent.KindCopilot, agent.Spec{Effort: "minimal", Tools: some}, ""},
+		{agent.KindCopilot, agent.Spec{Effort: "bogus"}, "effort"},
 	} {
 		k, _ := All().Find(tt.kind)
 		err := k.Check(&tt.spec)

@@ -50,6 +50,9 @@ func TestLane(t *testing.T) {
 		{"qwen", "qwen3-coder", m{"OPENAI_API_KEY": "k", "OPENAI_BASE_URL": "https://dashscope.aliyuncs.com/v1"}, nil, "qwen/qwen3-coder"},
 		{"qwen", "q", m{"OPENAI_API_KEY": "k", "OPENAI_BASE_URL": "http://127.0.0.1:8099/v1"}, nil, "127.0.0.1:8099/q"},
 		{"qwen", "q", nil, nil, "qwen/q"},
+		{"copilot", "gpt-5.5", m{"GH_TOKEN": "t"}, nil, "github/gpt-5.5"},
+		{"copilot", "gpt-5.5", m{"COPILOT_PROVIDER_BASE_URL": "https://api.openai.com/v1"}, nil, "openai/gpt-5.5"},
+		{"copilot", "q", m{"COPILOT_PROVIDER_BASE_URL": "http://127.0.0.1:8099/v1"}, nil, "127.0.0.1:8099/q"},
 
 		// What cannot be known stays apart.
 		{"pi", "opus", nil, nil, "pi/opus"},

@@ -196,6 +196,8 @@ func TestMemory(t *testing.T) {
 		{agent.KindGemini, false, "AGENTS.md GEMINI.md"},
 		{agent.KindQwen, true, "AGENTS.md QWEN.md"},
 		{agent.KindQwen, false, "AGENTS.md QWEN.md"},
+		{agent.KindCopilot, true, "AGENTS.md"},
+		{agent.KindCopilot, false, "AGENTS.md"},
 		{agent.KindBuiltin, true, "AGENTS.md"},
 		{agent.KindBuiltin, false, "AGENTS.md"},
 	} {
@@ -227,7 +229,7 @@ func TestFamily(t *testing.T) {
 	t.Parallel()
 	for kind, want := range map[string]variants.Family{
 		agent.KindClaude: variants.Claude, agent.KindCodex: variants.GPT, agent.KindQwen: variants.Qwen,
-		agent.KindGemini: "", agent.KindPi: "", agent.KindOpencode: "",
+		agent.KindGemini: "", agent.KindPi: "", agent.KindOpencode: "", agent.KindCopilot: "",
 	} {
 		all, err := variants.Embedded()
 		if err != nil {

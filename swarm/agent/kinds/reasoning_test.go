@@ -46,6 +46,13 @@ func TestReasoningIsDropped(t *testing.T) {
 			`{"type":"reasoning","sessionID":"s","part":{"type":"reasoning","text":"SECRET"}}`,
 			`{"type":"text","sessionID":"s","part":{"type":"text","text":"SAID"}}`,
 		},
+		agent.KindCopilot: {
+			`{"type":"session.tools_updated","data":{"model":"m"}}`,
+			`{"type":"assistant.reasoning_delta","data":{"reasoningId":"r","deltaContent":"SECRET"}}`,
+			`{"type":"assistant.reasoning","data":{"reasoningId":"r","content":"SECRET"}}`,
+			`{"type":"assistant.message","data":{"messageId":"m","content":"SAID","toolRequests":[],"reasoningText":"SECRET"}}`,
+			`{"type":"result","sessionId":"s","exitCode":0}`,
+		},
 		agent.KindGemini: {
 			`{"type":"init","session_id":"s","model":"m"}`,
 			`{"type":"thought","subject":"SECRET","description":"SECRET"}`,

@@ -19,10 +19,11 @@ func secret() []string { return []string{"PLUGH", "XYZZY", "FROTZ"} }
 // deltas are how the kinds print pieces of what their model says.
 func deltas() map[string]*regexp.Regexp {
 	return map[string]*regexp.Regexp{
-		agent.KindClaude: regexp.MustCompile(`("delta":\{"text":)("(?:[^"\\]|\\.)*")`),
-		agent.KindPi:     regexp.MustCompile(`("type":"text_delta","contentIndex":[0-9]+,"delta":)("(?:[^"\\]|\\.)*")`),
-		agent.KindGemini: regexp.MustCompile(`("role":"assistant","content":)("(?:[^"\\]|\\.)*")`),
-		agent.KindCodex:  regexp.MustCompile(`("method":"item/agentMessage/delta","params":\{"threadId":"t","turnId":"u","itemId":"m","delta":)("(?:[^"\\]|\\.)*")`),
+		agent.KindClaude:  regexp.MustCompile(`("delta":\{"text":)("(?:[^"\\]|\\.)*")`),
+		agent.KindPi:      regexp.MustCompile(`("type":"text_delta","contentIndex":[0-9]+,"delta":)("(?:[^"\\]|\\.)*")`),
+		agent.KindGemini:  regexp.MustCompile(`("role":"assistant","content":)("(?:[^"\\]|\\.)*")`),
+		agent.KindCopilot: regexp.MustCompile(`("deltaContent":)("(?:[^"\\]|\\.)*")`),
+		agent.KindCodex:   regexp.MustCompile(`("method":"item/agentMessage/delta","params":\{"threadId":"t","turnId":"u","itemId":"m","delta":)("(?:[^"\\]|\\.)*")`),
 	}
 }
 

@@ -28,6 +28,7 @@ func readers() map[string]string {
 		"opencode": `"*":"deny" & !"edit":"allow" & !"bash":"allow"`,
 		"gemini":   `"core":["read_file","read_many_files","grep_search","glob","list_directory"] & toolName = "*"` + "\ndecision = \"deny\"\npriority = 800",
 		"qwen":     `"core":["read_file","grep_search","glob","list_directory"]`,
+		"copilot":  "--available-tools=view,grep,rg,glob & !bash",
 		"builtin":  "--tools=read,grep,find,ls",
 	}
 }
@@ -95,6 +96,14 @@ func toolCases() map[string][]toolCase {
 			{tools: found, told: `"core":["read_file","read_many_files","google_web_search","web_fetch","activate_skill"]`, warning: no("mcp__github__get")},
 			{tools: "Read, Task", told: `"core":["read_file","read_many_files"]`, warning: no("Task")},
 			{without: "Bash(rm *), WebSearch", told: `!"core" & toolName = ["run_shell_command", "google_web_search"]` + "\ndecision = \"deny\"\npriority = 830", warning: whole},
+		},
+		"copilot": {
+			{tools: "*", told: "!--available-tools & --excluded-tools=task,"},
+			{tools: all, told: "--available-tools=view,grep,rg,glob,edit,apply_patch,create,bash,read_bash,write_bash,stop_bash,list_bash"},
+			{tools: mixed, told: "--available-tools=view,grep,rg,glob & !bash", warning: parted},
+			{tools: found, told: "--available-tools=view,skill", warning: no("WebSearch, WebFetch, mcp__github__get")},
+			{tools: "Read, Edit", err: "tools: agents of the kind copilot have edit and write together, or neither"},
+			{without: "Edit, Write, Bash(rm *)", told: "!--available-tools & documentation,edit,apply_patch,create,bash", warning: whole},
 		},
 		"qwen": {
 			{tools: "*", told: `!"core"`},

@@ -19,7 +19,7 @@ func TestVariables(t *testing.T) {
 		rules := environ.Rules{Settings: kind.Variables}
 		for _, key := range []string{
 			"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN", "OPENAI_API_KEY", "CODEX_API_KEY", "GEMINI_API_KEY",
-			"GOOGLE_CLOUD_API_KEY", "DASHSCOPE_API_KEY", "OPENCODE_API_KEY", "PI_API_KEY", "QWEN_TOKEN_PLAN_API_KEY", "OPENCODE_SERVER_PASSWORD",
+			"GOOGLE_CLOUD_API_KEY", "DASHSCOPE_API_KEY", "OPENCODE_API_KEY", "PI_API_KEY", "QWEN_TOKEN_PLAN_API_KEY", "OPENCODE_SERVER_PASSWORD", "COPILOT_PROVIDER_API_KEY", "COPILOT_GITHUB_TOKEN", "COPILOT_PROVIDER_BEARER_TOKEN",
 		} {
 			if rules.Passes(key, "x") {
 				t.Errorf("%s gets $%s by its settings", name, key)

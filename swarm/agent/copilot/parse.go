@@ -1,0 +1,266 @@
+package copilot
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+
+	"agentswarm/swarm/agent"
+	"agentswarm/swarm/event"
+	"agentswarm/swarm/fault"
+	"agentswarm/swarm/task"
+	"agentswarm/swarm/wire"
+)
+
+var _ agent.Parser = (*stream)(nil)
+
+// stream reads the output of one agent.
+type stream struct {
+	wire.Lines
+	brief   bool
+	session string
+	model   string
+	turns   int
+	text    string       // the last message of the model
+	last    failure      // of the latest request that failed
+	fault   *event.Erred // an error that ends the agent; its result is none then
+}
+
+func newStream() *stream {
+	s := &stream{}
+	s.Lines = wire.Lines{Pass: passed, Read: s.read, Cut: wire.Cut}
+	return s
+}
+
+// Brief spares the inputs and the outputs of tools.
+func (s *stream) Brief() { s.brief = true }
+
+// passed knows lines that repeat others, and the prompt.
+func passed(head []byte) bool {
+	rest, ok := bytes.CutPrefix(head, []byte(`{"type":"`))
+	name, _, ended := bytes.Cut(rest, []byte(`"`))
+	if !ok || !ended {
+		return false
+	}
+	switch string(name) {
+	case "user.message", "assistant.message_delta", "assistant.message_start", "assistant.tool_call_delta", "assistant.reasoning",
+		"assistant.reasoning_delta", "tool.shell_output", "tool.execution_partial_result", "session.background_tasks_changed",
+		"session.skills_loaded", "metric":
+		return true
+	}
+	return false
+}
+
+// failure is a request that failed.
+type failure struct {
+	Status  int    `json:"statusCode"`
+	Message string `json:"errorMessage"`
+	Of      string `json:"failureKind"` // transport: no answer came, or not all of it
+}
+
+// line is any line, as far as it is of interest.
+type line struct {
+	Type    string `json:"type"`
+	Agent   string `json:"agentId"` // set on the lines of an agent that this one started
+	Session string `json:"sessionId"`
+	Exit    int    `json:"exitCode"`
+
+	Name       string `json:"name"`
+	Attributes span   `json:"attributes"`
+
+	Data struct {
+		failure
+		Model     string          `json:"model"`
+		Content   string          `json:"content"`
+		Call      string          `json:"toolCallId"`
+		Tool      string          `json:"toolName"`
+		Arguments json.RawMessage `json:"arguments"`
+		Success   bool            `json:"success"`
+		Result    struct {
+			Content string `json:"content"`
+		} `json:"result"`
+		Error   json.RawMessage `json:"error"`
+		Reason  string          `json:"reason"`
+		Message string          `json:"message"`
+	} `json:"data"`
+}
+
+// span is what OpenTelemetry says of a request. Input holds the tokens that the
+// cache had or got, as its conventions say.
+type span struct {
+	Session string `json:"gen_ai.conversation.id"`
+	Input   int64  `json:"gen_ai.usage.input_tokens"`
+	Output  int64  `json:"gen_ai.usage.output_tokens"`
+	Cached  int64  `json:"gen_ai.usage.cache_read.input_tokens"`
+	Written int64  `json:"gen_ai.usage.cache_creation.input_tokens"`
+	// Wrote is Written by an older name.
+	Wrote int64 `json:"gen_ai.usage.cache_write.input_tokens"`
+}
+
+func (u *span) usage() task.Usage {
+	cached := max(0, min(u.Cached, u.Input))
+	written := max(0, min(max(u.Written, u.Wrote), u.Input-cached))
+	return task.Usage{Input: max(0, u.Input-cached-written), Output: max(0, u.Output), CacheRead: cached, CacheWrite: written}
+}
+
+// read reads one line.
+func (s *stream) read(text []byte) []event.Event {
+	var l line
+	if !wire.Decode(text, &l) || l.Type == "" {
+		return wire.Foreign(text, s.brief)
+	}
+	switch l.Type {
+	case "span":
+		return s.request(&l)
+	case "session.tools_updated":
+		return s.introduced("", l.Data.Model)
+	case "assistant.turn_start":
+		if l.Agent != "" {
+			return nil
+		}
+		s.turns++
+		return []event.Event{&event.Turn{N: s.turns}}
+	case "assistant.message":
+		if l.Agent != "" || l.Data.Content == "" {
+			return nil
+		}
+		s.text = l.Data.Content
+		return []event.Event{&event.Text{Text: s.text}}
+	case "tool.execution_start":
+		start := &event.ToolStart{ID: l.Data.Call, Name: l.Data.Tool}
+		if !s.brief {
+			start.Input = wire.Copy(l.Data.Arguments)
+		}
+		return []event.Event{start}
+	case "tool.execution_complete":
+		return []event.Event{s.toolEnd(&l)}
+	case "model.call_failure":
+		s.last = l.Data.failure
+		return nil
+	case "assistant.turn_retry":
+		return []event.Event{s.retry(l.Data.Reason)}
+	case "session.error":
+		s.fault = s.erred(&l)
+		return nil
+	case "abort":
+		s.fault = &event.Erred{Kind: task.Other, Message: "the agent was interrupted: " + l.Data.Reason}
+		return nil
+	case "result":
+		return s.result(&l)
+	}
+	// The others are known by their families: they show progress, and later
+	// versions add some.
+	family, _, _ := strings.Cut(l.Type, ".")
+	switch family {
+	case "session", "assistant", "model", "tool", "user", "agent", "subagent", "hook", "skill", "permission", "system", "command", "metric", "log":
+		return nil
+	}
+	return wire.Foreign(text, s.brief)
+}
+
+// introduced tells of a conversation or a model that is new.
+func (s *stream) introduced(session, model string) []event.Event {
+	if (session == "" || session == s.session) && (model == "" || model == s.model) {
+		return nil
+	}
+	if session != "" {
+		s.session = session
+	}
+	if model != "" {
+		s.model = model
+	}
+	return []event.Event{&event.Session{ID: s.session, Model: s.model, Can: []string{"resume"}}}
+}
+
+// request reads the span of a request to the model. Those of tools and of whole
+// agents have no tokens of their own.
+func (s *stream) request(l *line) []event.Event {
+	if !strings.HasPrefix(l.Name, "chat") {
+		return nil
+	}
+	found := s.introduced(l.Attributes.Session, "")
+	if used := l.Attributes.usage(); used != (task.Usage{}) {
+		found = append(found, &event.Spent{Usage: used})
+	}
+	return found
+}
+
+func (s *stream) toolEnd(l *line) event.Event {
+	end := &event.ToolEnd{ID: l.Data.Call, OK: l.Data.Success}
+	switch {
+	case s.brief:
+	case len(l.Data.Error) > 0:
+		end.Output = wire.Copy(l.Data.Error)
+	default:
+		end.Output, _ = json.Marshal(l.Data.Result.Content)
+	}
+	return end
+}
+
+// retry tells of a request that is made again, with the reason of its failure.
+func (s *stream) retry(reason string) *event.Retry {
+	message := s.last.text()
+	if message == "" {
+		message = reason
+	}
+	return &event.Retry{Kind: s.last.kind(message), Message: message}
+}
+
+// kind is the kind of a failure that is told in these words.
+func (f *failure) kind(message string) task.ErrorKind {
+	kind := fault.Kind(f.Status, message)
+	if kind == task.Other && f.Of == "transport" {
+		return task.Overloaded
+	}
+	return kind
+}
+
+// text is the message of a failure. A provider's error is an object, a broken
+// connection is a text.
+func (f *failure) text() string {
+	var is struct {
+		Message string `json:"message"`
+	}
+	if json.Unmarshal([]byte(f.Message), &is) == nil && is.Message != "" {
+		return is.Message
+	}
+	var plain string
+	if json.Unmarshal([]byte(f.Message), &plain) == nil {
+		return plain
+	}
+	return f.Message
+}
+
+// erred is the error that ends the agent. Its message may lack the words of the
+// provider, which the failed request had.
+func (s *stream) erred(l *line) *event.Erred {
+	was := failure{Status: l.Data.Status, Of: s.last.Of}
+	if was.Status == 0 {
+		was.Status = s.last.Status
+	}
+	e := &event.Erred{Kind: was.kind(l.Data.Message), Message: l.Data.Message}
+	if text := s.last.text(); text != "" && !strings.Contains(e.Message, text) {
+		e.Message += "; the provider said: " + text
+		if was.kind(text) == task.Quota {
+			e.Kind = task.Quota
+		}
+	}
+	return e
+}
+
+// result is the end: an answer or an error.
+func (s *stream) result(l *line) []event.Event {
+	found := s.introduced(l.Session, "")
+	switch {
+	case s.fault != nil:
+		return append(found, s.fault)
+	case l.Exit != 0:
+		message := s.last.text()
+		if message == "" {
+			message = "copilot gave no answer"
+		}
+		return append(found, &event.Erred{Kind: s.last.kind(message), Message: message})
+	default:
+		return append(found, &event.Answered{Text: s.text})
+	}
+}
