@@ -1,11 +1,15 @@
 package environ
 
 import (
+	"flag"
+	"fmt"
 	"os"
 	"slices"
 	"strings"
 	"testing"
 )
+
+var update = flag.Bool("update", false, "rewrite the list of plain variables in the documentation")
 
 // passing are variables that agents get, with a usual value where it matters.
 const passing = `
@@ -240,17 +244,30 @@ func FuzzRules(f *testing.F) {
 	})
 }
 
-// TestPage holds that the page about configuration has the list as it is.
-func TestPage(t *testing.T) {
+// TestPlainVariables holds the list of plain variables to the one of the
+// program. -update writes it.
+func TestPlainVariables(t *testing.T) {
 	t.Parallel()
-	const file = "../../docs/configuration.md"
-	page, err := os.ReadFile(file)
+	const file = "../../docs/plain-variables.txt"
+	var b strings.Builder
+	b.WriteString("The variables of your environment that agents get, by purpose. * stands for any\n" +
+		"characters. TestPlainVariables in swarm/environ writes this file.\n")
+	for _, g := range Groups() {
+		fmt.Fprintf(&b, "\n%s:\n", g.Purpose)
+		for _, name := range g.Names {
+			b.WriteString("  " + name + "\n")
+		}
+	}
+	if *update {
+		if err := os.WriteFile(file, []byte(b.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, g := range Groups() {
-		if row := "| " + g.Purpose + " | `" + strings.Join(g.Names, "` `") + "` |\n"; !strings.Contains(string(page), row) {
-			t.Errorf("%s lacks the row\n%s", file, row)
-		}
+	if string(got) != b.String() {
+		t.Errorf("%s is not the list of the program; rewrite it with -update", file)
 	}
 }

@@ -14,7 +14,7 @@ type Group struct {
 }
 
 // Groups are the plain variables: those that tools need and that hold no
-// secret by their meaning. The page about configuration lists them.
+// secret by their meaning. docs/plain-variables.txt lists them.
 //
 // A name belongs here if programs look at it to work at all or to find their
 // own files. Files through which a CI system takes commands, such as GITHUB_ENV,
