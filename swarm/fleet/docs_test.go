@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"strings"
@@ -11,14 +12,13 @@ import (
 
 // example is a block of a page that is run, and what answers it.
 type example struct {
-	line  int
-	code  string
-	lib   string // what stands in the block above it
-	cases string // what stands in the block below it, in TOML
+	line int
+	code string
+	lib  string // what stands in the block above it
 }
 
-// examples are the blocks ```js run of a page. A block ```toml test below one
-// is its case, and a block ```js lib above one is its library.
+// examples are the blocks ```js run of a page. A block ```js lib above one is
+// its library.
 func examples(page string) []example {
 	var out []example
 	var block *strings.Builder
@@ -36,8 +36,6 @@ func examples(page string) []example {
 			case "js run":
 				out = append(out, example{line: begin, code: block.String(), lib: lib})
 				lib = ""
-			case "toml test":
-				out[len(out)-1].cases = block.String()
 			}
 			block = nil
 		default:
@@ -65,17 +63,21 @@ func TestExamples(t *testing.T) {
 		t.Fatal(err)
 	}
 	all := examples(string(text))
-	if len(all) < 20 {
+	if len(all) < 15 {
 		t.Fatalf("found only %d examples", len(all))
 	}
+	uses := map[string]int{}
 	for _, e := range all {
+		cases := ""
+		for part, text := range exampleCases() {
+			if strings.Contains(e.code, part) {
+				cases = text
+				uses[part]++
+			}
+		}
 		t.Run(fmt.Sprintf("line %d", e.line), func(t *testing.T) {
 			t.Parallel()
-			cases := e.cases
-			if cases == "" {
-				cases = anything
-			}
-			suite, err := Read("workflows.md", []byte("[[case]]\nname = \"example\"\n"+cases))
+			suite, err := Read("workflows.md", []byte("[[case]]\nname = \"example\"\n"+cmp.Or(cases, anything)))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -87,10 +89,15 @@ func TestExamples(t *testing.T) {
 			for _, wrong := range report.Cases[0].Wrong {
 				t.Error(wrong)
 			}
-			if e.cases != "" && len(report.Cases[0].Unused) > 0 {
+			if cases != "" && len(report.Cases[0].Unused) > 0 {
 				t.Errorf("not used: %q", report.Cases[0].Unused)
 			}
 		})
+	}
+	for part := range exampleCases() {
+		if uses[part] != 1 {
+			t.Errorf("%d examples contain %q, want 1", uses[part], part)
+		}
 	}
 }
 
