@@ -162,7 +162,9 @@ func TestHooksAskTheSame(t *testing.T) {
 	if _, ok := errors.AsType[*inbox.OnceError](answerTo(e, shown(ids[1], "grave", true, task.ForTheRun))); !ok {
 		t.Error("it was allowed for the run")
 	}
-	if err := answerTo(e, shown(ids[1], "grave", true, "")); err != nil {
+	all := shown(ids[1], "grave", true, "")
+	all.All = true
+	if err := answerTo(e, all); err != nil {
 		t.Fatal(err)
 	}
 	r.collect(e, 3)
