@@ -5,6 +5,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -40,16 +42,23 @@ func commandsPage(app *cli.App) string {
 
 <!-- Written by TestCommandsPage in swarm/cli; changes belong into the definitions of the commands. -->
 
-Each command and its flags, as the program defines them. ` + "`swarm COMMAND --help`" + ` adds examples. Flags may stand
-anywhere up to ` + "`--`" + `. See also: [exit codes](#exit-codes), [environment](#environment), [files](#files).
+` + "`swarm COMMAND --help`" + ` adds examples. Flags may stand anywhere up to ` + "`--`" + `. See also: [exit codes](#exit-codes),
+[environment](#environment), [files](#files).
 
-Flags of every command:
+## Shared flags
+
+Every command has the first two, and each command that [prints an object](json.md) has ` + "`--json`" + `. Commands below name
+the others without their meaning.
 
 `)
-	writeRows(&b, "flag", append(flagRows(app.Flags), [2]string{"-h, --help", "explain the command"}))
+	shared := sharedFlags(app)
+	writeFlags(&b, append(flagRows(app.Flags), [2]string{"-h, --help", "explain the command"}))
+	writeFlags(&b, shared.some)
+	b.WriteString("\n## Flags of runs\n\n`run`, `resume` and `retry` have these.\n\n")
+	writeFlags(&b, shared.runs)
 	for _, group := range grouped(app.Commands) {
 		for _, c := range group.commands {
-			writeCommand(&b, []*cli.Command{c})
+			writeCommand(&b, shared, []*cli.Command{c})
 		}
 	}
 	b.WriteString("\n## Exit codes\n\nIf several apply, the earliest in this list is used: ")
@@ -65,21 +74,84 @@ Flags of every command:
 		rows = append(rows, [2]string{fmt.Sprint(int(c)), exitMeaning(c)})
 	}
 	writeRows(&b, "code", rows)
-	b.WriteString("\n## Environment\n\n")
-	writeRows(&b, "variable", environment())
-	b.WriteString("\n## Files\n\n")
-	writeRows(&b, "file", filesOfSwarm())
+	b.WriteString("\n## Environment\n\n[The built-in agent](builtin.md#models) has the variables of providers, " +
+		"[the agent protocol](agent-protocol.md#start) those that agents get.\n\n")
+	elsewhere := regexp.MustCompile(`^(set for agents|key of|endpoint of)\b`)
+	writeRows(&b, "variable", slices.DeleteFunc(environment(), func(row [2]string) bool { return elsewhere.MatchString(row[1]) }))
+	b.WriteString("\n## Files\n\n[Configuration](configuration.md) has its own files.\n\n")
+	writeRows(&b, "file", slices.DeleteFunc(filesOfSwarm(), func(row [2]string) bool { return strings.HasSuffix(row[0], ".toml") }))
 	return b.String()
 }
 
-// writeCommand writes the command at the end of path, and those below it.
-func writeCommand(b *strings.Builder, path []*cli.Command) {
+// shared are the flags that have the same form and meaning in two commands or
+// more, in the order of their first command.
+type shared struct {
+	runs [][2]string // those of `run`, `resume` and `retry`, and no other command
+	some [][2]string // the others
+}
+
+// sharedFlags finds the shared flags of all commands.
+func sharedFlags(app *cli.App) shared {
+	users := map[[2]string][]string{}
+	var all [][2]string
+	var read func([]*cli.Command)
+	read = func(commands []*cli.Command) {
+		for _, c := range commands {
+			if c.Hidden {
+				continue
+			}
+			for _, row := range flagRows(c.Flags) {
+				if users[row] == nil {
+					all = append(all, row)
+				}
+				users[row] = append(users[row], c.Name)
+			}
+			read(c.Subcommands)
+		}
+	}
+	for _, group := range grouped(app.Commands) {
+		read(group.commands)
+	}
+	var found shared
+	for _, row := range all {
+		switch by := users[row]; {
+		case slices.Equal(by, []string{"run", "resume", "retry"}):
+			found.runs = append(found.runs, row)
+		case len(by) > 1:
+			found.some = append(found.some, row)
+		}
+	}
+	return found
+}
+
+// writeFlags writes a list of flags.
+func writeFlags(b *strings.Builder, rows [][2]string) {
+	for _, row := range rows {
+		fmt.Fprintf(b, "- `%s`: %s\n", row[0], brief(row))
+	}
+}
+
+// writeCommand writes the command at the end of path, and those below it. Its
+// shared flags are named, its own are explained.
+func writeCommand(b *strings.Builder, shared shared, path []*cli.Command) {
 	c, name := path[len(path)-1], commandPath(path)
 	fmt.Fprintf(b, "\n%s %s\n\n", strings.Repeat("#", len(path)+1), name)
 	usage := program + " " + name
-	rows := flagRows(c.Flags)
-	if len(rows) > 0 {
-		usage += " [flags]"
+	var own [][2]string
+	var named []string
+	runs := false
+	for _, row := range flagRows(c.Flags) {
+		switch {
+		case slices.Contains(shared.runs, row):
+			runs = true
+		case slices.Contains(shared.some, row):
+			name, _, _ := strings.Cut(row[0], " ")
+			if name != "--json" {
+				named = append(named, "`"+strings.TrimSuffix(name, ",")+"`")
+			}
+		default:
+			own = append(own, row)
+		}
 	}
 	switch {
 	case c.ArgsUsage != "":
@@ -91,16 +163,33 @@ func writeCommand(b *strings.Builder, path []*cli.Command) {
 	if len(c.Aliases) > 0 {
 		fmt.Fprintf(b, " Also called `%s`.", strings.Join(c.Aliases, "`, `"))
 	}
+	if runs {
+		named = append(named, "[flags of runs](#flags-of-runs)")
+	}
+	if len(named) > 0 {
+		fmt.Fprintf(b, " Shared: %s.", strings.Join(named, ", "))
+	}
 	b.WriteString("\n")
-	if len(rows) > 0 {
+	if len(own) > 0 {
 		b.WriteString("\n")
-		writeRows(b, "flag", rows)
+		writeFlags(b, own)
 	}
 	for _, sub := range c.Subcommands {
 		if !sub.Hidden {
-			writeCommand(b, append(path[:len(path):len(path)], sub))
+			writeCommand(b, shared, append(path[:len(path):len(path)], sub))
 		}
 	}
+}
+
+// brief is the meaning of a flag without its choices, which its form shows, and
+// without a second remark that it may be repeated.
+func brief(row [2]string) string {
+	_, form, _ := strings.Cut(row[0], " ")
+	meaning := row[1]
+	if strings.Contains(form, "|") {
+		meaning = strings.Replace(meaning, ": "+form, "", 1)
+	}
+	return strings.Replace(meaning, "; may be given again (repeatable)", " (repeatable)", 1)
 }
 
 // writeRows writes a table of terms and their meaning.

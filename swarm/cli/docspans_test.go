@@ -19,6 +19,9 @@ func guides() []string {
 	return []string{
 		"README.md", "CONTRIBUTING.md", "SECURITY.md", "docs/quickstart.md", "docs/scripts.md", "docs/safety.md", "docs/landing.md",
 		"docs/recipes.md", "docs/troubleshooting.md", "docs/glossary.md", "docs/isolation.md",
+		"docs/agent-protocol.md", "docs/agents.md", "docs/builtin.md", "docs/configuration.md", "docs/json.md",
+		"docs/performance.md", "docs/roles.md", "docs/stages.md", "docs/tasks.md", "docs/variants-lab.md", "docs/variants.md",
+		"docs/workflows.md",
 	}
 }
 

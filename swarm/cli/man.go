@@ -264,7 +264,7 @@ func exitCodes() []Code {
 func exitMeaning(c Code) string {
 	switch c {
 	case CodeOK:
-		return "all is well"
+		return "success"
 	case CodeFailed:
 		return "swarm itself failed"
 	case CodeUsage:
@@ -274,7 +274,7 @@ func exitMeaning(c Code) string {
 	case CodeConflict:
 		return "patches conflict"
 	case CodeApproval:
-		return "an approval was needed and nobody could give it"
+		return "an approval is missing"
 	case CodePaused:
 		return "paused by a budget or a limit of a provider; the run can be resumed"
 	case CodeVerify:
@@ -282,7 +282,7 @@ func exitMeaning(c Code) string {
 	case CodeScript:
 		return "the script threw"
 	case CodeTimeout:
-		return "the time given by --run-timeout, or by wait --timeout, was over"
+		return "the time of --run-timeout, or of wait --timeout, is over"
 	case CodeInterrupted:
 		return "stopped by SIGINT, such as Ctrl-C"
 	case CodeTerminated:
@@ -295,47 +295,46 @@ func exitMeaning(c Code) string {
 // environment lists the variables that swarm reads.
 func environment() [][2]string {
 	return [][2]string{
-		{"SWARM_STATE_DIR", "where runs are kept; an absolute path outside of the repository"},
-		{"XDG_STATE_HOME", "runs are kept in its folder swarm, where SWARM_STATE_DIR is not set; ~/.local/state without it"},
-		{"TMPDIR", "where temporary files are; what is below it is taken for an agent's own by swarm risk"},
-		{"XDG_CONFIG_HOME", "where the user's own configuration is; ~/.config without it"},
-		{"XDG_RUNTIME_DIR", "where the sockets of running runs are; a folder below /tmp without it"},
-		{config.SandboxVariable, "the walls around agents, auto, require or off, whatever the configuration says; --sandbox wins"},
-		{config.BackendVariable, "how workspaces are made, auto, overlay, reflink, copy or worktree, in the same way; --backend wins"},
-		{config.PassEnvVariable, "more variables that agents get, with commas or blanks between them, as pass_env of [sandbox]"},
-		{"SWARM_FILTER_TIMEOUT", "how long a git filter may do nothing before it is ended, such as 90s; 10m without it; one that only computes has six times as long"},
-		{"GIT_PAGER", "the pager of diff, show and logs on a terminal; without it core.pager of your own git configuration, PAGER, less"},
-		{"PAGER", "the pager where neither GIT_PAGER nor core.pager is set"},
-		{"GIT_EDITOR", "the editor of config edit; without it core.editor, VISUAL, EDITOR, vi"},
-		{"VISUAL", "the editor where neither GIT_EDITOR nor core.editor is set"},
-		{"EDITOR", "the editor where VISUAL is not set either"},
-		{"SWARM_RUN", "set for agents, with SWARM_AGENT: the run they belong to"},
-		{"SWARM_AGENT", "set for agents and what they start; commands that decide for a person are refused then"},
-		{"SWARM_WORKTREE", "set for agents: the workspace, which swarm builtin writes in"},
-		{"SWARM_ARTIFACTS", "set for agents: where swarm builtin keeps outputs that are too long to be shown"},
-		{"SWARM_CONTRACT", "set for agents: a file that says how actions are judged, which swarm builtin tells its model"},
-		{"SWARM_SCHEMA", "set for agents: a file with the schema of the answer, as --schema-file of swarm builtin"},
-		{"SWARM_BUILTIN_MODEL", "the model of swarm builtin, where --model names none"},
-		{"OPENAI_API_KEY", "the key of swarm builtin and swarm models for openai; OPENAI_BASE_URL is another endpoint"},
-		{"ANTHROPIC_API_KEY", "the key of swarm builtin and swarm models for anthropic; ANTHROPIC_BASE_URL is another endpoint"},
-		{"NAME_API_KEY", "the key for the provider NAME that docs/builtin.md lists, such as GROQ_API_KEY; NAME_BASE_URL is another endpoint"},
-		{"OLLAMA_BASE_URL", "where swarm builtin and swarm models find ollama; this machine without it"},
-		{"LMSTUDIO_BASE_URL", "the same for lmstudio"},
-		{"GEMINI_API_KEY", "the key of swarm models for google"},
-		{"GOOGLE_API_KEY", "the same, where there is no GEMINI_API_KEY"},
-		{"GOOGLE_GEMINI_BASE_URL", "another endpoint of google for swarm models"},
-		{"HOME", "the user's folder"},
-		{"TMPDIR", "a folder for temporary files: what an action does there is its own affair"},
-		{"PATH", "where the commands of agents are looked for"},
-		{"SHELL", "what swarm shell starts; sh without it"},
-		{"SUDO_UID", "the user who called sudo, for whose state folder swarm setup apparmor makes a profile"},
-		{"SUDO_USER", "the same by name, where there is no SUDO_UID"},
-		{"NO_COLOR", "when set, nothing is coloured"},
-		{"CLICOLOR_FORCE", "when set, colours are used into files and pipes too"},
-		{"CI", "when set, nothing is drawn over on the terminal"},
-		{"TERM", "what the terminal can do; dumb means nothing"},
-		{"COLUMNS", "how wide the output may get"},
-		{"LINES", "how high a drawing may get"},
+		{"SWARM_STATE_DIR", "state folder; an absolute path outside of the repository"},
+		{"XDG_STATE_HOME", "without SWARM_STATE_DIR, runs are in its folder swarm; default ~/.local/state"},
+		{"TMPDIR", "temporary files; swarm risk takes them for an agent's own"},
+		{"XDG_CONFIG_HOME", "your own configuration; default ~/.config"},
+		{"XDG_RUNTIME_DIR", "sockets of live runs; default a folder below /tmp"},
+		{config.SandboxVariable, "sandbox: auto, require or off; wins over the configuration, --sandbox wins over it"},
+		{config.BackendVariable, "backend: auto, overlay, reflink, copy or worktree, with the same order"},
+		{config.PassEnvVariable, "more variables for agents, as pass_env of [sandbox], separated by commas or spaces"},
+		{"SWARM_FILTER_TIMEOUT", "time after which an idle git filter is ended, such as 90s; default 10m; six times as long for one that computes"},
+		{"GIT_PAGER", "pager of diff, show and logs; default core.pager of your own git configuration, PAGER, less"},
+		{"PAGER", "pager without GIT_PAGER and core.pager"},
+		{"GIT_EDITOR", "editor of config edit; default core.editor, VISUAL, EDITOR, vi"},
+		{"VISUAL", "editor without GIT_EDITOR and core.editor"},
+		{"EDITOR", "editor without VISUAL"},
+		{"SWARM_RUN", "set for agents: the id of the run"},
+		{"SWARM_AGENT", "set for agents and their programs: the id; commands that decide for a person are refused"},
+		{"SWARM_WORKTREE", "set for agents: the workspace, where swarm builtin writes"},
+		{"SWARM_ARTIFACTS", "set for agents: folder for long outputs of swarm builtin"},
+		{"SWARM_CONTRACT", "set for agents: file on the judgement of actions, for the model of swarm builtin"},
+		{"SWARM_SCHEMA", "set for agents: file with the schema of the answer, as --schema-file of swarm builtin"},
+		{"SWARM_BUILTIN_MODEL", "model of swarm builtin without --model"},
+		{"OPENAI_API_KEY", "key of openai for swarm builtin and swarm models; OPENAI_BASE_URL is its endpoint"},
+		{"ANTHROPIC_API_KEY", "key of anthropic; ANTHROPIC_BASE_URL is its endpoint"},
+		{"NAME_API_KEY", "key of the provider NAME of docs/builtin.md, such as GROQ_API_KEY; NAME_BASE_URL is its endpoint"},
+		{"OLLAMA_BASE_URL", "endpoint of ollama; default this machine"},
+		{"LMSTUDIO_BASE_URL", "endpoint of lmstudio; default this machine"},
+		{"GEMINI_API_KEY", "key of google for swarm models"},
+		{"GOOGLE_API_KEY", "key of google for swarm models without GEMINI_API_KEY"},
+		{"GOOGLE_GEMINI_BASE_URL", "endpoint of google for swarm models"},
+		{"HOME", "your folder"},
+		{"PATH", "folders of the programs of agents"},
+		{"SHELL", "program of swarm shell; default sh"},
+		{"SUDO_UID", "user who called sudo, for the state folder of swarm setup apparmor"},
+		{"SUDO_USER", "the same by name, without SUDO_UID"},
+		{"NO_COLOR", "if set, no colours"},
+		{"CLICOLOR_FORCE", "if set, colours in files and pipes too"},
+		{"CI", "if set, no drawing on the terminal"},
+		{"TERM", "type of the terminal; dumb has no abilities"},
+		{"COLUMNS", "width of the output"},
+		{"LINES", "height of a drawing"},
 	}
 }
 
@@ -344,9 +343,9 @@ func filesOfSwarm() [][2]string {
 	return [][2]string{
 		{".swarm/config.toml", "the project's configuration, committed"},
 		{".swarm/config.local.toml", "the project's configuration on this machine, ignored by git"},
-		{"~/.config/swarm/config.toml", "the user's own configuration"},
-		{"~/.config/swarm/risk.toml", "rules of the user's own about actions: they add, and raise tiers"},
-		{".worktreeinclude", "which ignored files go into the workspaces of agents, in the syntax of .gitignore"},
-		{"~/.local/state/swarm/", "the runs: a folder for each repository, never inside of it"},
+		{"~/.config/swarm/config.toml", "your own configuration"},
+		{"~/.config/swarm/risk.toml", "your risk rules"},
+		{".worktreeinclude", "ignored files that workspaces get, in the syntax of .gitignore"},
+		{"~/.local/state/swarm/", "the runs: a folder for each repository"},
 	}
 }

@@ -21,23 +21,23 @@ func runKeys() []key[Config] {
 	return []key[Config]{
 		{
 			"default_agent", nameShape(), nil, "none: `--agent` must name one",
-			"the agent that a prompt goes to",
+			"agent for prompts",
 			func(c *Config, f field) error { return f.intoAgentName(&c.DefaultAgent) },
 			func(c *Config) any { return c.DefaultAgent },
 		}, {
 			"questions", wordShape(QuestionsWait, QuestionsDeny), nil,
 			"`\"wait\"` on a terminal or detached, else `\"deny\"`",
-			"whether an agent that asks something waits for an answer or is told no at once",
+			"questions of agents wait for an answer, or are denied at once",
 			func(c *Config, f field) error { return f.intoWord(&c.Questions) },
 			func(c *Config) any { return c.Questions.String() },
 		}, {
 			"notify", scriptShape(), "", "none",
-			"run by `sh -c`, with JSON on its standard input, when a run ends or needs somebody",
+			"runs when a run ends or has a question, with JSON on standard input",
 			func(c *Config, f field) error { return c.readNotify(f) },
 			func(c *Config) any { return c.Notify },
 		}, {
 			"overlap", wordShape(OverlapWarn, OverlapSerialize, OverlapRefuse), OverlapWarn.String(), "",
-			"what happens to tasks whose `paths` overlap: they are named, run one after the other, or refused",
+			"tasks with overlapping `paths` get a warning, run one after the other, or are refused",
 			func(c *Config, f field) error { return f.intoWord(&c.Overlap) },
 			func(c *Config) any { return c.Overlap.String() },
 		},
@@ -49,22 +49,22 @@ func workspaceKeys() []key[Config] {
 	return []key[Config]{
 		{
 			"backend", wordShape(BackendAuto, BackendOverlay, BackendReflink, BackendCopy, BackendWorktree), BackendAuto.String(), "",
-			"how workspaces are made; `\"auto\"`: the cheapest way that works here",
+			"how workspaces are made; `\"auto\"`: the cheapest backend that works here",
 			func(c *Config, f field) error { return f.intoWord(&c.Backend) },
 			func(c *Config) any { return c.Backend.String() },
 		}, {
 			"warm", scriptShape(), "", "none",
-			"run by `sh -c` once before the first agent, at the base, to fill the caches that all agents stand on",
+			"runs once at the base before the first agent, to fill caches for all",
 			func(c *Config, f field) error { return c.readScript(f, &c.Warm) },
 			func(c *Config) any { return c.Warm },
 		}, {
 			"setup", scriptShape(), "", "none",
-			"run by `sh -c` in each workspace before its agent",
+			"runs in each workspace before its agent",
 			func(c *Config, f field) error { return c.readScript(f, &c.Setup) },
 			func(c *Config) any { return c.Setup },
 		}, {
 			"verify", scriptShape(), "", "none",
-			"run by `sh -c` on the work of each agent, and on what a merge comes to",
+			"checks the patch of each agent, and each merge",
 			func(c *Config, f field) error { return c.readScript(f, &c.Verify) },
 			func(c *Config) any { return c.Verify },
 		},
@@ -75,18 +75,18 @@ func workspaceKeys() []key[Config] {
 func numberKeys() []key[Config] {
 	return []key[Config]{
 		{
-			"jobs", wholeShape(1, 100), nil, "what memory and cores allow",
-			"how many agents run at once",
+			"jobs", wholeShape(1, 100), nil, "by memory and cores",
+			"agents that run at once",
 			func(c *Config, f field) error { return f.intoInt(&c.Jobs, 1, 100) },
 			func(c *Config) any { return c.Jobs },
 		}, {
 			"max_agents", wholeShape(1, math.MaxInt), DefaultMaxAgents, "",
-			"how many agents a run may start in its life",
+			"agents that a run starts at most",
 			func(c *Config, f field) error { return readCount(c, f, &c.MaxAgents, 1, math.MaxInt) },
 			func(c *Config) any { return c.MaxAgents },
 		}, {
 			"retries", wholeShape(0, 100), 0, "",
-			"how often an agent whose failure may pass is tried again",
+			"retries of a transient failure",
 			func(c *Config, f field) error { return readCount(c, f, &c.Retries, 0, 100) },
 			func(c *Config) any { return c.Retries },
 		},
@@ -98,17 +98,17 @@ func timeKeys() []key[Config] {
 	return []key[Config]{
 		{
 			"timeout", durationShape(), "0s", "none",
-			"how long one attempt of an agent may take; `\"0s\"`: no limit",
+			"time of one attempt",
 			func(c *Config, f field) error { return f.intoDuration(&c.Timeout) },
 			func(c *Config) any { return durationText(c.Timeout) },
 		}, {
 			"idle_timeout", durationShape(), "0s", "none",
-			"how long an agent may write nothing; `\"0s\"`: no limit",
+			"time without output of an agent",
 			func(c *Config, f field) error { return f.intoDuration(&c.IdleTimeout) },
 			func(c *Config) any { return durationText(c.IdleTimeout) },
 		}, {
 			"run_timeout", durationShape(), "0s", "none",
-			"how long the whole run may take; `\"0s\"`: no limit",
+			"time of the whole run",
 			func(c *Config, f field) error { return f.intoDuration(&c.RunTimeout) },
 			func(c *Config) any { return durationText(c.RunTimeout) },
 		},
@@ -120,19 +120,19 @@ func budgetKeys() []key[Config] {
 	return []key[Config]{
 		{
 			"budget_tokens", wholeShape(0, math.MaxInt), 0, "none",
-			"how many tokens of output and reasoning the agents of a run may use in its life; `0`: no limit",
+			"output and reasoning tokens of a run",
 			func(c *Config, f field) error {
 				return readBound(c, f, &c.BudgetTokens, func(n *int) error { return f.intoInt(n, 0, math.MaxInt) })
 			},
 			func(c *Config) any { return c.BudgetTokens },
 		}, {
 			"budget_usd", amountShape(), 0.0, "none",
-			"how many dollars they may cost; `0`: no limit",
+			"dollars of a run",
 			func(c *Config, f field) error { return readBound(c, f, &c.BudgetUSD, f.intoAmount) },
 			func(c *Config) any { return c.BudgetUSD },
 		}, {
 			"budget_time", durationShape(), "0s", "none",
-			"how long agents of a run may be at work in its life, any number at once; `\"0s\"`: no limit",
+			"time in which agents of a run work",
 			func(c *Config, f field) error { return readBound(c, f, &c.BudgetTime, f.intoDuration) },
 			func(c *Config) any { return durationText(c.BudgetTime) },
 		},

@@ -39,27 +39,27 @@ func gcKeys() []key[Config] {
 	return []key[Config]{
 		{
 			"run_age", ageShape(), Age(0), "none",
-			"how long after its end a run goes into the trash, if `swarm rm` would take it without `--force`; `\"0d\"`: never",
+			"age after which an ended run moves to the trash, if `swarm rm` needs no `--force`; `\"0d\"`: never",
 			func(c *Config, f field) error { return f.intoAge(&c.Retention.RunAge) },
 			func(c *Config) any { return Age(c.Retention.RunAge) },
 		}, {
 			"trash_age", ageShape(), Age(DefaultTrashAge), "",
-			"how long runs and workspaces stay in the trash",
+			"age after which runs and workspaces leave the trash",
 			func(c *Config, f field) error { return f.intoAge(&c.Retention.TrashAge) },
 			func(c *Config) any { return Age(c.Retention.TrashAge) },
 		}, {
 			"trash_size", sizeShape(0), sizeText(DefaultTrashSize), "",
-			"what workspaces there may take; beyond it the oldest go",
+			"size of workspaces in the trash; the oldest go first",
 			func(c *Config, f field) error { return f.intoSize(&c.Retention.TrashSize, 0) },
 			func(c *Config) any { return sizeText(c.Retention.TrashSize) },
 		}, {
-			"base_size", sizeShape(1), nil, "`\"20GiB\"`, or a tenth of the disk if that is less",
-			"what checkouts that workspaces share may take; beyond it those go that were not used for longest",
+			"base_size", sizeShape(1), nil, "`\"20GiB\"`, at most a tenth of the disk",
+			"size of shared checkouts; the least recently used go first",
 			func(c *Config, f field) error { return f.intoSize(&c.Retention.BaseSize, 1) },
 			func(c *Config) any { return sizeText(c.Retention.BaseSize) },
 		}, {
-			"pool_size", sizeShape(1), nil, "`\"20GiB\"`, or a tenth of the disk if that is less",
-			"what unchanged files of ended workspaces may take, from which the next workspaces are made; beyond it the oldest go",
+			"pool_size", sizeShape(1), nil, "`\"20GiB\"`, at most a tenth of the disk",
+			"size of unchanged files kept for the next workspaces; the oldest go first",
 			func(c *Config, f field) error { return f.intoSize(&c.Retention.PoolSize, 1) },
 			func(c *Config) any { return sizeText(c.Retention.PoolSize) },
 		},
@@ -73,7 +73,7 @@ const maxAge = 36500 * day
 var ageForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9]{1,5}d$`) })
 
 func ageShape() shape {
-	return shape{"days such as `\"30d\"`, or a duration such as `\"36h\"`", object{
+	return shape{"age", object{
 		"type": "string", "anyOf": []object{
 			{"pattern": ageForm().String()}, {"pattern": durationShape().schema["pattern"]},
 		},
@@ -113,7 +113,7 @@ func sizeShape(low int) shape {
 	if low > 0 {
 		s["allOf"] = []object{{"not": object{"pattern": `^0*(\.0*)? ?[KMGT]?i?B$`}}}
 	}
-	return shape{"size, such as `\"500MB\"` or `\"5GiB\"`", s}
+	return shape{"size", s}
 }
 
 // maxSize is the largest size: far more than disks hold, and no overflow.

@@ -147,17 +147,17 @@ func hookKeys() []key[Config] {
 		}
 	}
 	return []key[Config]{
-		one(hook.RunStart, "run before a run begins, with JSON on its standard input: a script by `sh -c`, a list of words as it is; it may forbid it",
+		one(hook.RunStart, "runs before a run, and may forbid it",
 			func(c *Config) *HookCommand { return &c.Hooks.RunStart }),
-		one(hook.AgentStart, "the same before each attempt of an agent, which it may forbid",
+		one(hook.AgentStart, "runs before each attempt of an agent, and may forbid it",
 			func(c *Config) *HookCommand { return &c.Hooks.AgentStart }),
-		one(hook.AgentEnd, "the same once an attempt of an agent has ended",
+		one(hook.AgentEnd, "runs after each attempt of an agent",
 			func(c *Config) *HookCommand { return &c.Hooks.AgentEnd }),
-		one(hook.RunEnd, "the same once the run has ended",
+		one(hook.RunEnd, "runs after a run",
 			func(c *Config) *HookCommand { return &c.Hooks.RunEnd }),
 		{
 			"timeout", patienceShape(), durationText(DefaultHookTimeout), "",
-			"how long each of them may take; one that takes longer has failed; what a repository says is for its own",
+			"time of each hook, after which it has failed; that of a repository holds for its own hooks",
 			func(c *Config, f field) error { return c.readHookTimeout(f) },
 			func(c *Config) any { return durationText(c.Hooks.Timeout) },
 		},

@@ -28,14 +28,14 @@ func programKeys() []key[definition] {
 	return []key[definition]{
 		{
 			"kind", wordShape(anyOf(kinds())...), nil,
-			"`\"command\"`; in a table of a kind's own name that kind",
-			"which program it is: any command, or an agent that swarm knows",
+			"`\"command\"`; the kind of that name",
+			"the program: any command, or a known agent",
 			func(d *definition, f field) error { return f.intoWord(&d.agent.Kind) },
 			func(d *definition) any { return d.agent.Kind.String() },
 		}, {
-			"command", argvShape(), nil, "required of a command; else the program on your PATH",
-			"the program and its arguments, started without a shell; in a command " +
-				"`{prompt}` and `{prompt_file}` stand for the prompt and for a file that holds it",
+			"command", argvShape(), nil, "required for a command; else the program on your PATH",
+			"the program and its arguments, started without a shell; a command may contain " +
+				"`{prompt}` and `{prompt_file}`",
 			func(d *definition, f field) error { return f.intoStrings(&d.agent.Command) },
 			func(d *definition) any { return orUnset(d.agent.Command) },
 		},
@@ -47,27 +47,27 @@ func choiceKeys() []key[definition] {
 	return []key[definition]{
 		{
 			"model", optionShape(), nil, "that of the program",
-			"the model it uses, as the program calls it; not for a command",
+			"the model, by the program's name; not for a command",
 			func(d *definition, f field) error { return f.intoOption(&d.agent.Model) },
 			func(d *definition) any { return orUnsetWord(d.agent.Model) },
 		}, {
 			"effort", optionShape(), nil, "that of the program",
-			"how much the model thinks, as the program calls it, such as `\"low\"`; not for a command",
+			"reasoning effort, in the program's words, such as `\"low\"`; not for a command",
 			func(d *definition, f field) error { return f.intoOption(&d.agent.Effort) },
 			func(d *definition) any { return orUnsetWord(d.agent.Effort) },
 		}, {
 			"tools", toolsShape(), nil, "those of the program",
-			"the only tools it has; not for a command",
+			"allowed tools; not for a command",
 			func(d *definition, f field) error { return f.intoTools(&d.agent.Tools) },
 			func(d *definition) any { return orUnset(d.agent.Tools) },
 		}, {
 			"read_only", boolShape(), false, "",
-			"it has only tools that change nothing; not for a command",
+			"only tools that read; not for a command",
 			func(d *definition, f field) error { return f.intoBool(&d.agent.ReadOnly) },
 			func(d *definition) any { return d.agent.ReadOnly },
 		}, {
 			"max_turns", wholeShape(0, math.MaxInt), 0, "none",
-			"how many turns of its model an attempt may take; `0`: no limit; not for a command",
+			"turns of an attempt; not for a command",
 			func(d *definition, f field) error { return f.intoInt(&d.agent.MaxTurns, 0, math.MaxInt) },
 			func(d *definition) any { return d.agent.MaxTurns },
 		},
@@ -79,24 +79,24 @@ func protocolKeys() []key[definition] {
 	return []key[definition]{
 		{
 			"input", wordShape(InputStdin, InputArg, InputNone, InputJSONL), InputStdin.String(),
-			"`\"stdin\"`; with `pty`: `\"arg\"` if the prompt stands in the command, else `\"none\"`",
+			"`\"stdin\"`; with `pty`: `\"arg\"` if the command contains the prompt, else `\"none\"`",
 			"how it gets the prompt; only for a command",
 			func(d *definition, f field) error { return f.intoWord(&d.agent.Input) },
 			func(d *definition) any { return d.agent.Input.String() },
 		}, {
 			"format", wordShape(FormatText, FormatJSONL), FormatText.String(), "",
-			"what its standard output is: the answer, or one event a line; only for a command",
+			"its standard output: the answer, or one event a line; only for a command",
 			func(d *definition, f field) error { return f.intoWord(&d.agent.Format) },
 			func(d *definition) any { return d.agent.Format.String() },
 		}, {
 			"success", wordShape(SuccessExit, SuccessAnswer), nil,
 			"`\"exit\"` for text, `\"answer\"` for jsonl",
-			"what counts as success: exit status 0 alone, or an answer or a change with it; only for a command",
+			"success: exit status 0 alone, or with an answer or a change; only for a command",
 			func(d *definition, f field) error { return f.intoWord(&d.agent.Success) },
 			func(d *definition) any { return d.agent.Success.String() },
 		}, {
 			"pty", boolShape(), false, "",
-			"it runs in a terminal of its own; only for a command, with `input` `\"arg\"` or `\"none\"`, " +
+			"it runs in its own terminal; only for a command, with `input` `\"arg\"` or `\"none\"`, " +
 				"`format` `\"text\"` and `success` `\"exit\"`",
 			func(d *definition, f field) error { return f.intoBool(&d.agent.PTY) },
 			func(d *definition) any { return d.agent.PTY },
@@ -109,30 +109,27 @@ func spaceKeys() []key[definition] {
 	return []key[definition]{
 		{
 			"env", envShape(), nil, "empty",
-			"variables it is given; a value that is exactly `$NAME` is taken from your environment, " +
-				"nothing else is expanded",
+			"its variables; the value `$NAME` is taken from your environment, nothing else is expanded",
 			func(d *definition, f field) error { return d.readEnv(f) },
 			nil, // each variable is a setting of its own
 		}, {
 			"timeout", durationShape(), nil, "that of `[limits]`",
-			"how long one attempt may take; `\"0s\"`: no limit",
+			"time of one attempt",
 			func(d *definition, f field) error { return f.intoDuration(&d.agent.Timeout) },
 			func(d *definition) any { return durationText(d.agent.Timeout) },
 		}, {
 			"idle_timeout", durationShape(), nil, "that of `[limits]`",
-			"how long it may write nothing; `\"0s\"`: no limit",
+			"time without output",
 			func(d *definition, f field) error { return f.intoDuration(&d.agent.IdleTimeout) },
 			func(d *definition) any { return durationText(d.agent.IdleTimeout) },
 		}, {
 			"lane", laneShape(), "", "none",
-			"what its requests share a limit with, such as a provider and a model: of all agents with the same " +
-				"lane, over all your runs on this machine, as many are at work as are not refused",
+			"the concurrency limit it shares, such as a provider and a model, with agents of the same lane in all your runs",
 			func(d *definition, f field) error { return f.intoLane(&d.agent.Lane) },
 			func(d *definition) any { return d.agent.Lane },
 		}, {
 			"write", foldersShape(), []string{}, "none",
-			"more folders that it may write to inside its walls, with what it runs in; they are shared " +
-				"with everybody else who uses them",
+			"shared folders that it may write to in addition to its workspace",
 			func(d *definition, f field) error { return f.intoFolders(&d.agent.Write) },
 			func(d *definition) any { return texts(d.agent.Write) },
 		},

@@ -19,19 +19,19 @@ func priceKeys() []key[roles.Price] {
 	}
 	return []key[roles.Price]{
 		{
-			"input", amountShape(), nil, "required", "dollars per million tokens of input that was in no cache",
+			"input", amountShape(), nil, "required", "dollars per million uncached input tokens",
 			func(p *roles.Price, f field) error { return f.intoAmount(&p.Input) },
 			func(p *roles.Price) any { return p.Input },
 		}, {
-			"output", amountShape(), nil, "required", "the same of output, thinking included",
+			"output", amountShape(), nil, "required", "dollars per million output tokens, with reasoning",
 			func(p *roles.Price, f field) error { return f.intoAmount(&p.Output) },
 			func(p *roles.Price) any { return p.Output },
 		}, {
-			"cache_read", amountShape(), nil, "not known: usage that has such tokens is not priced", "the same of input that came from a cache",
+			"cache_read", amountShape(), nil, "unknown", "dollars per million input tokens read from a cache",
 			func(p *roles.Price, f field) error { return optional(&p.CacheRead)(f) },
 			func(p *roles.Price) any { return known(p.CacheRead) },
 		}, {
-			"cache_write", amountShape(), nil, "not known: usage that has such tokens is not priced", "the same of input that was written to one",
+			"cache_write", amountShape(), nil, "unknown", "dollars per million input tokens written to a cache",
 			func(p *roles.Price, f field) error { return optional(&p.CacheWrite)(f) },
 			func(p *roles.Price) any { return known(p.CacheWrite) },
 		},

@@ -33,15 +33,15 @@ type providerTable struct {
 func providerKeys() []key[providerTable] {
 	return []key[providerTable]{
 		{
-			"base_url", urlShape(), nil, "required of one that swarm does not know", "where it is asked, as its API has it: with `/v1` for chat and responses, without for anthropic",
+			"base_url", urlShape(), nil, "required for an unknown provider", "its endpoint, with `/v1` for chat and responses, without it for anthropic",
 			func(p *providerTable, f field) error { return f.intoURL(&p.provider.BaseURL) },
 			func(p *providerTable) any { return orUnsetWord(p.provider.BaseURL) },
 		}, {
-			"api", wordShape(anyOf(provider.APIs())...), nil, "`\"chat\"`; that of the known provider", "what is spoken there",
+			"api", wordShape(anyOf(provider.APIs())...), nil, "`\"chat\"`; that of the known provider", "its API",
 			func(p *providerTable, f field) error { return f.intoWord(&p.provider.API) },
 			func(p *providerTable) any { return orUnsetWord(p.provider.API.String()) },
 		}, {
-			"key_env", variableShape(), nil, "none; that of the known provider, where `base_url` is its own", "the variable that holds its key; the key itself stands in no file",
+			"key_env", variableShape(), nil, "none; that of a known provider with its own `base_url`", "the variable that holds its key",
 			func(p *providerTable, f field) error { return f.intoVariable(&p.provider.KeyEnv) },
 			func(p *providerTable) any { return orUnsetWord(p.provider.KeyEnv) },
 		},
@@ -52,11 +52,11 @@ func providerKeys() []key[providerTable] {
 func modelKeys() []key[modelTable] {
 	all := []key[modelTable]{
 		{
-			"context_window", wholeShape(1, math.MaxInt), nil, "as its provider says, or is published", "how many tokens a request may have",
+			"context_window", wholeShape(1, math.MaxInt), nil, "from the provider or its publication", "tokens of a request",
 			func(m *modelTable, f field) error { return f.intoTokens(&m.facts.ContextWindow) },
 			func(m *modelTable) any { return orUnsetNumber(m.facts.ContextWindow) },
 		}, {
-			"max_output", wholeShape(1, math.MaxInt), nil, "as its provider says, or is published", "how many tokens one answer may have",
+			"max_output", wholeShape(1, math.MaxInt), nil, "from the provider or its publication", "tokens of one answer",
 			func(m *modelTable, f field) error { return f.intoTokens(&m.facts.MaxOutput) },
 			func(m *modelTable) any { return orUnsetNumber(m.facts.MaxOutput) },
 		},
@@ -64,7 +64,7 @@ func modelKeys() []key[modelTable] {
 	for _, k := range priceKeys() {
 		otherwise := k.otherwise
 		if otherwise == "required" {
-			otherwise = "not known; input and output stand together"
+			otherwise = "unknown"
 		}
 		all = append(all, key[modelTable]{
 			k.name, k.takes, nil, otherwise, k.meaning,

@@ -24,13 +24,13 @@ func riskKeys() []key[Config] {
 	return []key[Config]{
 		{
 			"confined", wordShape(ConfinedAsk, ConfinedSnapshot), ConfinedAsk.String(), "",
-			"what becomes of an action that destroys nothing but what is the agent's own, while walls hold: " +
-				"you are asked, or it proceeds once the workspace is captured; for your own file",
+			"an action in a full sandbox that destroys only the agent's own files is asked about, or proceeds " +
+				"after a capture; only in your own file",
 			func(c *Config, f field) error { return c.readConfined(f) },
 			func(c *Config) any { return c.Confined.String() },
 		}, {
 			"question_timeout", patienceShape(), durationText(DefaultQuestionTimeout), "",
-			"how long a question about an action waits for an answer; then it is denied; a repository may only shorten it",
+			"time until an unanswered question about an action is denied; a repository may only shorten it",
 			func(c *Config, f field) error { return c.readPatience(f) },
 			func(c *Config) any { return durationText(c.QuestionTimeout) },
 		},

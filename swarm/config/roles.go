@@ -19,24 +19,23 @@ func roleKey(name string) string { return "roles." + name }
 func roleKeys() []key[roles.Role] {
 	return []key[roles.Role]{
 		{
-			"model", specShape(), nil, "that of its agent's table, else of `default`",
-			"the model: the provider, a slash, and the name that the provider has for it; a last `:low`, `:high` or the like " +
-				"is how much it thinks",
+			"model", specShape(), nil, "that of its agent, else of `default`",
+			"the model, by the provider's name for it; a suffix such as `:high` is the reasoning effort",
 			func(r *roles.Role, f field) error { return f.intoSpec(&r.Spec) },
 			func(r *roles.Role) any { return orUnsetWord(r.Spec.String()) },
 		}, {
 			"fallbacks", specsShape(), nil, "none",
-			"models that an agent goes on with, one after the other, where the one before cannot be had",
+			"models to continue with, in order, if the one before is not available",
 			func(r *roles.Role, f field) error { return f.intoSpecs(&r.Fallbacks) },
 			func(r *roles.Role) any { return orUnset(specTexts(r.Fallbacks)) },
 		}, {
 			"kind", nameShape(), nil, "that of the run",
-			"the agent that its work goes to: a kind, or the name of a table `[agents.NAME]`",
+			"the agent for its work: a kind, or the name of a table `[agents.NAME]`",
 			func(r *roles.Role, f field) error { return f.intoAgentName(&r.Kind) },
 			func(r *roles.Role) any { return orUnsetWord(r.Kind) },
 		}, {
 			"limits", limitsShape(), nil, "none",
-			"what an attempt of it may use, as far as its call says nothing: `timeout`, `turns`, `tokens` and `usd`",
+			"limits of an attempt, if the call has none: `timeout`, `turns`, `tokens`, `usd`",
 			func(r *roles.Role, f field) error { return f.table(limitReaders(&r.Limits)) },
 			nil, // each is a setting of its own
 		},
@@ -47,15 +46,15 @@ func roleKeys() []key[roles.Role] {
 func limitKeys() []key[roles.Limits] {
 	return []key[roles.Limits]{
 		{
-			"timeout", durationShape(), nil, "none", "how long it may take",
+			"timeout", durationShape(), nil, "none", "time of an attempt",
 			func(l *roles.Limits, f field) error { return f.intoDuration(&l.Timeout) },
 			func(l *roles.Limits) any { return unlessZero(l.Timeout, durationText(l.Timeout)) },
 		}, {
-			"turns", wholeShape(0, math.MaxInt), nil, "none", "how many turns of its model",
+			"turns", wholeShape(0, math.MaxInt), nil, "none", "turns of an attempt",
 			func(l *roles.Limits, f field) error { return f.intoInt(&l.Turns, 0, math.MaxInt) },
 			func(l *roles.Limits) any { return unlessZero(l.Turns, l.Turns) },
 		}, {
-			"tokens", wholeShape(0, math.MaxInt), nil, "none", "how many tokens of output and reasoning",
+			"tokens", wholeShape(0, math.MaxInt), nil, "none", "output and reasoning tokens of an attempt",
 			func(l *roles.Limits, f field) error {
 				var n int
 				err := f.intoInt(&n, 0, math.MaxInt)
@@ -64,7 +63,7 @@ func limitKeys() []key[roles.Limits] {
 			},
 			func(l *roles.Limits) any { return unlessZero(l.Tokens, int(l.Tokens)) },
 		}, {
-			"usd", amountShape(), nil, "none", "how many dollars",
+			"usd", amountShape(), nil, "none", "dollars of an attempt",
 			func(l *roles.Limits, f field) error { return f.intoAmount(&l.USD) },
 			func(l *roles.Limits) any { return unlessZero(l.USD, l.USD) },
 		},

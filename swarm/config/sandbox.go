@@ -30,26 +30,23 @@ func sandboxKeys() []key[Config] {
 	return []key[Config]{
 		{
 			"mode", wordShape(SandboxAuto, SandboxRequire, SandboxOff), SandboxAuto.String(), "",
-			"the walls around agents: the best there are here, none below namespaces, or none at all; " +
-				"`\"require\"` holds whatever other files say, `\"off\"` is for your own file",
+			"the sandbox of agents: the strongest that works here, namespaces or refuse, or none; " +
+				"`\"require\"` wins over other files, `\"off\"` is valid only in your own file",
 			func(c *Config, f field) error { return c.readMode(f) },
 			func(c *Config) any { return c.Sandbox.String() },
 		}, {
 			"hide", pathsShape(), []string{}, "none",
-			"files and folders that agents see nothing of, beside `~/.ssh`, `~/.aws` and other known secrets; " +
-				"one that does not exist does no harm",
+			"files and folders hidden from agents, in addition to known secrets; a missing one is ignored",
 			func(c *Config, f field) error { return c.readHide(f) },
 			func(c *Config) any { return texts(c.Hide) },
 		}, {
 			"write", foldersShape(), []string{}, "none",
-			"folders outside of the workspace that all agents may write to and everybody sees; " +
-				"for your own file",
+			"shared folders outside of the workspace that all agents may write to; only in your own file",
 			func(c *Config, f field) error { return c.readWrite(f) },
 			func(c *Config) any { return texts(c.Write) },
 		}, {
 			"pass_env", patternsShape(), []string{}, "none",
-			"variables of your environment that agents, `setup` and checks get beside the plain ones, " +
-				"by name; `*` stands for any characters",
+			"variables that agents, `setup` and checks get in addition to plain ones; `*` matches any characters",
 			func(c *Config, f field) error { return c.readPassEnv(f) },
 			func(c *Config) any { return texts(c.PassEnv) },
 		},

@@ -44,7 +44,7 @@ func agentNameSchema() object {
 
 func wholeShape(low, high int) shape {
 	s := shape{
-		fmt.Sprintf("whole number from %d", low), object{"type": "integer", "minimum": low},
+		fmt.Sprintf("integer from %d", low), object{"type": "integer", "minimum": low},
 	}
 	if high != math.MaxInt {
 		s.words += fmt.Sprintf(" to %d", high)
@@ -54,7 +54,7 @@ func wholeShape(low, high int) shape {
 }
 
 func amountShape() shape {
-	return shape{"number from 0, such as `2.50`", object{"type": "number", "minimum": 0}}
+	return shape{"number from 0", object{"type": "number", "minimum": 0}}
 }
 
 func variableShape() shape {
@@ -68,7 +68,7 @@ func urlShape() shape {
 }
 
 func durationShape() shape {
-	return shape{"duration, such as `\"90s\"` or `\"1h30m\"`", object{
+	return shape{"duration", object{
 		"type":    "string",
 		"pattern": `^\+?(0|(([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))+)$`,
 	}}
@@ -77,7 +77,7 @@ func durationShape() shape {
 // patienceShape are durations above zero: one of their numbers is.
 func patienceShape() shape {
 	const unit, number, some = `(ns|us|µs|μs|ms|s|m|h)`, `([0-9]+(\.[0-9]*)?|\.[0-9]+)`, `([0-9]*[1-9][0-9]*(\.[0-9]*)?|[0-9]*\.[0-9]*[1-9][0-9]*)`
-	return shape{"duration above zero, such as `\"90s\"` or `\"1h30m\"`", object{
+	return shape{"duration above zero", object{
 		"type":    "string",
 		"pattern": `^\+?(` + number + unit + `)*` + some + unit + `(` + number + unit + `)*$`,
 	}}
@@ -123,7 +123,7 @@ func patternsShape() shape {
 	pattern := text()
 	pattern["pattern"] = "^[A-Za-z_*][A-Za-z0-9_*]*$"
 	pattern["not"] = object{"pattern": "^SWARM_"}
-	return shape{"list of names, such as `[\"MY_TOKEN\", \"MY_APP_*\"]`", object{"type": "array", "items": pattern}}
+	return shape{"list of patterns", object{"type": "array", "items": pattern}}
 }
 
 func envShape() shape {

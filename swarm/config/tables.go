@@ -38,28 +38,28 @@ func tables() []table {
 			name: "run", meaning: "How runs go.", example: `{ default_agent = "pi" }`,
 			keys: runKeys(), moved: true,
 		}, {
-			name: "workspace", meaning: "What agents work in, and what is run there.", example: `{ verify = "make test" }`,
+			name: "workspace", meaning: "Workspaces, and the commands run in them.", example: `{ verify = "make test" }`,
 			keys: workspaceKeys(), moved: true,
 		}, {
-			name: "limits", meaning: "What runs and their agents may use.", example: `{ jobs = 8 }`,
+			name: "limits", meaning: "Limits of runs and agents.", example: `{ jobs = 8 }`,
 			keys: limitsKeys(), moved: true,
 		}, {
-			name: "sandbox", meaning: "The walls around agents.", example: `{ mode = "auto" }`,
+			name: "sandbox", meaning: "The sandbox of agents.", example: `{ mode = "auto" }`,
 			keys: sandboxKeys(), keeps: true,
 		}, {
 			name: "risk", meaning: "How actions of agents are judged.", example: `{ confined = "ask" }`,
 			keys: riskKeys(), keeps: true,
 		}, {
-			name: "hooks", meaning: "Commands that are told when runs and agents begin and end.", example: `{ on_run_end = "beep" }`,
+			name: "hooks", meaning: "Commands that run when runs and agents begin and end.", example: `{ on_run_end = "beep" }`,
 			keys: hookKeys(), unknown: unknownHook,
 		}, {
-			name: "variants", meaning: "What is said against the failure modes of models.", example: `{ off = ["claude/safety-asides"] }`,
+			name: "variants", meaning: "Prompt additions for failure modes of models.", example: `{ off = ["claude/safety-asides"] }`,
 			keys: variantsKeys(),
 		}, {
 			name: "commit", meaning: "What commits of merges look like. For the user's own file.", example: `{ author = "user" }`,
 			keys: commitKeys(), personal: "who the author of your commits is counts in the user configuration only, and not in a repository",
 		}, {
-			name: "gc", meaning: "What `swarm gc` keeps. For the user's own file.", example: `{ trash_age = "7d" }`,
+			name: "gc", meaning: "Retention by `swarm gc`. Only in the user's own file.", example: `{ trash_age = "7d" }`,
 			keys: gcKeys(), personal: "what is removed of your runs counts in the user configuration only, and not in a repository",
 		},
 	}

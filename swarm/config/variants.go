@@ -7,7 +7,7 @@ func variantsKeys() []key[Config] {
 	return []key[Config]{
 		{
 			"enabled", boolShape(), true, "",
-			"whether prompts end with what is said against the failure modes of the model's family",
+			"prompts end with the variants of the model's family",
 			func(c *Config, f field) error {
 				enabled := true
 				err := f.intoBool(&enabled)
@@ -17,7 +17,7 @@ func variantsKeys() []key[Config] {
 			func(c *Config) any { return !c.NoVariants },
 		}, {
 			"off", variantShape(), []string{}, "none",
-			"variants that are left out, as `FAMILY/MODE`, or `FAMILY` for all of one; a higher file replaces the list of a lower one",
+			"variants left out, as `FAMILY/MODE` or `FAMILY`; a higher file replaces the list",
 			func(c *Config, f field) error { return f.intoVariants(&c.VariantsOff) },
 			func(c *Config) any { return c.VariantsOff },
 		},
@@ -33,7 +33,7 @@ func variantShape() shape {
 		}
 		names += string(f)
 	}
-	return shape{"list of names, such as `[\"claude/safety-asides\"]`", object{
+	return shape{"list of variants", object{
 		"type": "array",
 		"items": object{
 			"type": "string", "maxLength": 80, "pattern": `^(` + names + `)(/[a-z0-9]([a-z0-9-]*[a-z0-9])?)?$`,
