@@ -115,7 +115,7 @@ func (l *Life) Live(ctx context.Context) (*Outcome, error) {
 	p, err := l.Launcher.Start(ctx, proc.Spec{
 		Run: l.Run, Argv: launch.Argv, Env: launch.Environ(l.Env), Dir: l.Dir,
 		Stdin: launch.Stdin, Pipe: launch.Open,
-		Stdout: l.Stdout, Stderr: l.Stderr, OutputLimit: l.OutputLimit,
+		Stdout: l.Stdout, Stderr: l.Stderr, Times: true, OutputLimit: l.OutputLimit,
 		Walls: l.Walls, Door: l.Door, Terminal: l.size(), Started: l.Started,
 	})
 	if err != nil {

@@ -51,6 +51,9 @@ func (p *place) detach(ctx context.Context, r detachRequest) error {
 	if err != nil {
 		return err
 	}
+	if err := p.state.MakeDir(); err != nil {
+		return err
+	}
 	log, err := os.CreateTemp(p.state.Dir, "detached-*.log")
 	if err != nil {
 		return fmt.Errorf("detach: %w", err)

@@ -52,7 +52,7 @@ type stream struct {
 	// show, if not nil, is told what was read, and how much of it was kept.
 	show  func(b []byte, kept int)
 	kept  atomic.Int64
-	marks *marker // when it was printed; nil for stderr
+	marks *marker // when it was printed; nil: nobody asks
 	err   error   // of the first write that failed; the drain owns it
 }
 
@@ -75,7 +75,9 @@ func (o *output) create(s *Spec) error {
 		}
 		o.streams = append(o.streams, &stream{to: f})
 	}
-	o.streams[0].marks = &marker{}
+	if s.Times {
+		o.streams[0].marks = &marker{}
+	}
 	return nil
 }
 

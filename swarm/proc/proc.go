@@ -62,6 +62,8 @@ type Spec struct {
 	// Merge has stderr go where stdout does, in the order of the writes.
 	// Stderr stays empty.
 	Merge bool
+	// Times notes beside Stdout when it was printed; see [Marks].
+	Times bool
 
 	OutputLimit int64         // bytes of both together; 0: DefaultOutputLimit
 	Grace       time.Duration // from SIGTERM to SIGKILL; 0: DefaultGrace

@@ -118,6 +118,9 @@ func (s *State) Bin(build string) string {
 // OwnBins is where older versions kept a copy for each repository.
 func (s *State) OwnBins() string { return filepath.Join(s.Dir, "bin") }
 
+// MakeDir makes the folder of the state, where there is none.
+func (s *State) MakeDir() error { return makeFolder(s.Dir) }
+
 // AnyLive reports whether a run of the user is live, in any repository.
 func (s *State) AnyLive() (bool, error) {
 	root := filepath.Dir(s.Dir)
