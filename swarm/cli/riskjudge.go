@@ -237,7 +237,7 @@ func (j *judge) hint(set bool) string {
 		return ""
 	}
 	j.said = true
-	return `this destroys only the agent's own files. "approve ID --confined snapshot" allows it and writes ` +
+	return `this destroys only the agent's own files. "swarm approve ID --confined snapshot" allows it and writes ` +
 		`[risk] confined = "snapshot" into your own configuration: such actions then proceed once the files are captured. ` +
 		`With "--confined ask" you are asked each time`
 }
