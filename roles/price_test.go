@@ -34,8 +34,11 @@ func TestTable(t *testing.T) {
 				t.Errorf("%s is a model of %s and of %s", model, seen[model], by.Name)
 			}
 			seen[model] = by.Name
-			if price.Input <= 0 || price.Output < price.Input || price.MostInput < 0 {
+			if price.Input <= 0 || price.Output < price.Input || price.MostInput < 0 || !by.Aside && price.Output == price.Input {
 				t.Errorf("%s costs %+v", model, price)
+			}
+			if price.CacheRead == nil && !by.Aside {
+				t.Errorf("%s has no price for reads from a cache", model)
 			}
 			if price.CacheRead != nil && (*price.CacheRead <= 0 || *price.CacheRead >= price.Input) {
 				t.Errorf("%s: what is read from a cache does not cost less than what is not", model)
