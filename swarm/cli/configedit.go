@@ -1,9 +1,7 @@
 package cli
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -13,8 +11,7 @@ import (
 	"agentswarm/swarm/proc"
 )
 
-// fileFlags choose one of the configuration files; without one it is the user's
-// own.
+// fileFlags choose a configuration file; without a flag it is the user's own.
 func fileFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.BoolFlag{Name: "local", Usage: "the file .swarm/config.local.toml: yours, for this repository"},
@@ -238,47 +235,12 @@ func configSetAction(c *cli.Context, env Env) error {
 	if err != nil {
 		return refused(err)
 	}
-	if err := replaceFile(f.path, text); err != nil {
+	if err := config.WriteFile(f.path, text); err != nil {
 		return fmt.Errorf("write the configuration: %w", err)
 	}
 	if c.Bool("json") {
 		return printJSON(env.Stdout, setObject{Schema: "swarm.configset/1", Key: args[0], File: f.path})
 	}
 	_, err = fmt.Fprintf(env.Stdout, "set %s in %s\n", Printable(args[0]), Printable(f.path))
-	return err
-}
-
-// replaceFile writes a file in one step, so that nobody reads half of it. Where
-// the path is a link, the file that it leads to is replaced.
-func replaceFile(path string, text []byte) (err error) {
-	mode := fs.FileMode(0o600)
-	switch real, err := filepath.EvalSymlinks(path); {
-	case err == nil:
-		path = real
-		info, err := os.Stat(path)
-		if err != nil {
-			return err
-		}
-		mode = info.Mode().Perm()
-	case !errors.Is(err, fs.ErrNotExist):
-		return err
-	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return err
-	}
-	f, err := os.CreateTemp(filepath.Dir(path), ".config-*.tmp")
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, os.Remove(f.Name()))
-		}
-	}()
-	_, err = f.Write(text)
-	err = errors.Join(err, f.Chmod(mode), f.Sync(), f.Close())
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
 	return err
 }

@@ -17,20 +17,12 @@ func (p *place) retention() (config.Retention, error) {
 	return c.Retention, nil
 }
 
-// ownConfig is what the user's own file says; nothing where an agent asks.
+// ownConfig is the user's own configuration; the default one where an agent asks.
 func (p *place) ownConfig() (*config.Config, error) {
 	if p.personal("reading the user's own configuration") != nil {
 		return config.Load()
 	}
-	source, err := config.ReadUser(p.lookup)
-	if err != nil {
-		return nil, refused(err)
-	}
-	c, err := config.Load(source)
-	if err != nil {
-		return nil, refused(err)
-	}
-	return c, nil
+	return p.env.userConfig()
 }
 
 // baseSize is what shared checkouts may take; 0 where nothing is said. What is

@@ -16,8 +16,8 @@ var ErrByHand = errors.New("stands in a form that only a person can change")
 
 // Set returns the text of a source with a key, such as "limits.jobs", set to a
 // value. All else stays as it is, comments included. The value is taken as TOML
-// where it is valid for the key, else as a string. What makes the file worse is
-// an error: [*Error] values, joined, or [ErrByHand].
+// where it is valid for the key, else as a string. A change that makes the file
+// worse is an error: [*Error] values, joined, or [ErrByHand].
 func Set(s Source, key, value string) ([]byte, error) {
 	path := strings.Split(key, ".")
 	if slices.Contains(path, "") {
@@ -36,7 +36,7 @@ func Set(s Source, key, value string) ([]byte, error) {
 		if len(found) <= len(before) {
 			return text, nil
 		}
-		if wrong == nil { // what was typed says most
+		if wrong == nil { // the error of the typed form says most
 			wrong = worse(before, found)
 		}
 	}
@@ -110,8 +110,8 @@ func (n *node) find(path []string) *node {
 	return n
 }
 
-// onlyTables reports whether a table holds nothing but tables, as one does that
-// is known by the headers of those alone.
+// onlyTables reports whether a table holds nothing but tables: it may have no
+// header.
 func (n *node) onlyTables() bool {
 	for _, child := range n.fields {
 		if child.fields == nil {
@@ -152,7 +152,7 @@ func isOnly(tree map[string]any, path []string) bool {
 
 // replacement is a value that takes the place of another.
 type replacement struct {
-	line    int // the index of the line on which the old one begins
+	line    int // the index of the line on which the old value begins
 	path    []string
 	literal string
 }
@@ -179,8 +179,8 @@ func replace(s Source, lines [][]byte, r replacement) ([]byte, error) {
 	return nil, byHand
 }
 
-// keyOf is the part of "key = value" up to the equals sign, if it is one value
-// whose key ends the path.
+// keyOf is the part of "key = value" up to the equals sign, if it is a single
+// value whose key ends the path.
 func keyOf(text []byte, tree map[string]any, path []string) ([]byte, bool) {
 	for i, b := range text {
 		if b != '=' {
@@ -198,7 +198,7 @@ func keyOf(text []byte, tree map[string]any, path []string) ([]byte, bool) {
 	return nil, false
 }
 
-// only is the path to the one value of a tree; nil where there are several.
+// only is the path to the single value of a tree; nil where there are several.
 func only(tree map[string]any) []string {
 	var path []string
 	for {
@@ -216,7 +216,7 @@ func only(tree map[string]any) []string {
 	}
 }
 
-// remark is the comment behind a value of one line, with the blank before it.
+// remark is the comment behind a value on a single line, with the blank before it.
 func remark(line []byte) string {
 	text := strings.TrimRight(string(line), "\r\n")
 	if strings.Contains(text, "\n") {

@@ -1,13 +1,11 @@
 package config
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 )
 
 // KnownError is a setting that a file has already: nothing was written.
@@ -19,71 +17,44 @@ func (e *KnownError) Error() string { return fmt.Sprintf("%s sets %s already", e
 // which is made where it is missing. Everything else in the file stays as it is.
 // A file that sets the key already is a [*KnownError].
 func RememberConfined(file string, confined Confined) error {
-	text, err := os.ReadFile(file)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	source, err := ReadFile(User, file)
+	if err != nil {
 		return fmt.Errorf("remember %s: %w", confinedKey, err)
 	}
-	now, err := loadUser(file, text)
+	now, err := Load(source)
 	if err != nil {
 		return fmt.Errorf("remember %s: %w", confinedKey, err)
 	}
 	if now.Confined != ConfinedUnset {
 		return &KnownError{File: file, Key: confinedKey}
 	}
-	next := addConfined(string(text), confined)
-	if then, err := loadUser(file, []byte(next)); err != nil || then.Confined != confined {
-		return fmt.Errorf("remember %s: %s has a [risk] that cannot be added to; write `confined = %q` into it yourself",
-			confinedKey, file, confined)
+	text, err := Set(source, confinedKey, confined.String())
+	if err != nil {
+		return fmt.Errorf("remember %s: write `confined = %q` below [risk] yourself: %w", confinedKey, confined, err)
 	}
-	return replaceFile(file, next)
+	return WriteFile(file, text)
 }
 
-func loadUser(file string, text []byte) (*Config, error) {
-	return Load(Source{Layer: User, Name: file, Text: text})
-}
-
-// addConfined adds the key to the text of a file: below [risk] where the file
-// has that table, else in a new one at its end.
-func addConfined(text string, confined Confined) string {
-	line := fmt.Sprintf("confined = %q\n", confined)
-	var b strings.Builder
-	added := false
-	for old := range strings.Lines(text) {
-		b.WriteString(old)
-		if header, _, _ := strings.Cut(old, "#"); !added && strings.TrimSpace(header) == "[risk]" {
-			if !strings.HasSuffix(old, "\n") {
-				b.WriteString("\n")
-			}
-			b.WriteString(line)
-			added = true
+// WriteFile writes a configuration file in one step: a reader sees the old text
+// or the new text. The file keeps its mode. If the path is a link, the file at its
+// target is replaced.
+func WriteFile(path string, text []byte) (err error) {
+	mode := fs.FileMode(0o600)
+	switch real, err := filepath.EvalSymlinks(path); {
+	case err == nil:
+		path = real
+		info, err := os.Stat(path)
+		if err != nil {
+			return err
 		}
-	}
-	if added {
-		return b.String()
-	}
-	if text != "" {
-		if !strings.HasSuffix(text, "\n") {
-			b.WriteString("\n")
-		}
-		b.WriteString("\n")
-	}
-	return b.String() + "[risk]\n" + line
-}
-
-// replaceFile writes a file whole or not at all. A link stays a link: the file
-// that it leads to is replaced.
-func replaceFile(file, text string) (err error) {
-	if target, err := filepath.EvalSymlinks(file); err == nil {
-		file = target
-	}
-	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		mode = info.Mode().Perm()
+	case !errors.Is(err, fs.ErrNotExist):
 		return err
 	}
-	mode := fs.FileMode(0o600)
-	if stat, err := os.Stat(file); err == nil {
-		mode = stat.Mode().Perm()
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
 	}
-	f, err := os.CreateTemp(filepath.Dir(file), "."+filepath.Base(file)+".*")
+	f, err := os.CreateTemp(filepath.Dir(path), ".config-*.tmp")
 	if err != nil {
 		return err
 	}
@@ -92,9 +63,10 @@ func replaceFile(file, text string) (err error) {
 			err = errors.Join(err, os.Remove(f.Name()))
 		}
 	}()
-	_, err = bytes.NewBufferString(text).WriteTo(f)
-	if err = errors.Join(err, f.Chmod(mode), f.Close()); err != nil {
-		return err
+	_, err = f.Write(text)
+	err = errors.Join(err, f.Chmod(mode), f.Sync(), f.Close())
+	if err == nil {
+		err = os.Rename(f.Name(), path)
 	}
-	return os.Rename(f.Name(), file)
+	return err
 }

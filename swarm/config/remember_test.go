@@ -2,6 +2,7 @@ package config
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -61,5 +62,36 @@ func TestRememberConfined(t *testing.T) {
 		if got, err := os.ReadFile(file); err != nil || string(got) != text {
 			t.Errorf("%s: the file is now %q, %v", name, got, err)
 		}
+	}
+}
+
+// TestWriteFile holds that the file behind a link is replaced, with its mode.
+func TestWriteFile(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	file, link := filepath.Join(dir, "file"), filepath.Join(dir, "link")
+	if err := os.WriteFile(file, []byte("old"), 0o640); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(file, link); err != nil {
+		t.Fatal(err)
+	}
+	for i, path := range []string{link, filepath.Join(dir, "new", "file")} {
+		text := fmt.Sprint("text ", i)
+		if err := WriteFile(path, []byte(text)); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := os.ReadFile(path); string(got) != text || err != nil {
+			t.Errorf("%s holds %q, %v", path, got, err)
+		}
+	}
+	if info, err := os.Lstat(file); err != nil || info.Mode().Perm() != 0o640 {
+		t.Errorf("the file has mode %v, %v, want that of the old one", info.Mode(), err)
+	}
+	if info, err := os.Lstat(link); err != nil || info.Mode()&os.ModeSymlink == 0 {
+		t.Errorf("the link is %v, %v", info.Mode(), err)
+	}
+	if left, err := filepath.Glob(filepath.Join(dir, ".config-*")); len(left) > 0 || err != nil {
+		t.Errorf("left behind: %q, %v", left, err)
 	}
 }
