@@ -67,7 +67,7 @@ type statusWatcher struct {
 }
 
 // take has the selection be of a newer view. Named agents stay named; a selector
-// picks again, since it goes by what agents have become.
+// picks again, since agents change.
 func (w *statusWatcher) take(v *store.View) {
 	s := w.selection
 	s.view = v
@@ -85,12 +85,7 @@ func (w *statusWatcher) take(v *store.View) {
 // object prints the status as JSON where more than the clock has changed.
 func (w *statusWatcher) object() error {
 	now := w.selection.object()
-	timeless := now
-	timeless.Duration = 0
-	timeless.Agents = slices.Clone(now.Agents)
-	for i := range timeless.Agents {
-		timeless.Agents[i].Duration = 0
-	}
+	timeless := now.timeless()
 	if w.printed != nil && reflect.DeepEqual(*w.printed, timeless) {
 		return nil
 	}
@@ -98,7 +93,22 @@ func (w *statusWatcher) object() error {
 	return printJSON(w.place.env.Stdout, now)
 }
 
-// changes prints a line for each agent whose state is another one.
+// timeless is the object without the fields that the clock alone changes.
+func (o runObject) timeless() runObject {
+	o.Duration, o.Agents = 0, slices.Clone(o.Agents)
+	for i := range o.Agents {
+		a := &o.Agents[i]
+		a.Duration, a.Worked, a.Checked, a.Waited = 0, 0, 0, 0
+	}
+	if o.Budget != nil && o.Budget.Spent != nil {
+		budget, spent := *o.Budget, *o.Budget.Spent
+		spent.Time, budget.Spent = 0, &spent
+		o.Budget = &budget
+	}
+	return o
+}
+
+// changes prints a line for each agent whose state has changed.
 func (w *statusWatcher) changes() error {
 	now := time.Now()
 	for _, a := range w.selection.agents() {
