@@ -5,7 +5,10 @@
 // none.
 package diffcolor
 
-import "strings"
+import (
+	"strconv"
+	"strings"
+)
 
 // The colours, as sequences of a terminal.
 const (
@@ -17,9 +20,9 @@ const (
 	newline = "\n"
 )
 
-// Patch colours the lines of a patch one after the other. A line is read by
-// where it stands: within a hunk a line such as "--- x" is a deleted "-- x" and
-// no header. The zero value stands before the first line.
+// Patch colours the lines of a patch in their order. The place of a line decides:
+// within a hunk a line such as "--- x" is a deleted "-- x" and no header. The zero
+// value stands before the first line.
 type Patch struct {
 	old, added int // lines that the hunk still has of either side
 }
@@ -95,19 +98,10 @@ func lines(span string) (int, bool) {
 	return number(count)
 }
 
-// number reads digits. A number above a billion is none: no hunk is that long.
+// number reads a decimal number below 2^30: no hunk is longer.
 func number(text string) (int, bool) {
-	if text == "" || len(text) > 9 {
-		return 0, false
-	}
-	n := 0
-	for _, r := range text {
-		if r < '0' || r > '9' {
-			return 0, false
-		}
-		n = 10*n + int(r-'0')
-	}
-	return n, true
+	n, err := strconv.ParseUint(text, 10, 30)
+	return int(n), err == nil
 }
 
 // Stat is a line of git's --stat with its plus and minus signs coloured.

@@ -32,11 +32,11 @@ func Compile(text string) (*Query, error) {
 	return &Query{code}, nil
 }
 
-// Filter applies a query to each line that is written to it, which must be one
-// JSON value, and writes the results to w, one a line: a text as it is, anything
-// else as JSON.
+// Filter applies a query to each line that is written to it, which must be a JSON
+// value. It writes each result to w as a line: a text as it is, any other value
+// as JSON.
 type Filter struct {
-	ctx   context.Context //nolint:containedctx // Write has no room for one
+	ctx   context.Context //nolint:containedctx // Write takes none
 	query *Query
 	w     io.Writer
 	rest  []byte // of a line that has not ended

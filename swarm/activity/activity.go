@@ -1,6 +1,6 @@
-// Package activity reads what live agents do now, from the files that they
+// Package activity reads the present work of live agents from the files that they
 // write: the latest tool with its target, or the latest line, and the tokens of
-// the current attempt. It reads only what is new since the last look.
+// the current attempt. It reads only new text since the last look.
 //
 // It shows nothing and decides nothing; faces do.
 package activity
@@ -19,18 +19,18 @@ import (
 	"agentswarm/swarm/task"
 )
 
-// Bounds of one look at one agent, in bytes.
+// Bounds of a look at an agent, in bytes.
 const (
 	maxLook = 256 << 10 // that are parsed; the next look goes on
 	maxLine = 4 << 10   // of the end of a file that is searched for its last line
 )
 
-// Now is what an agent does.
+// Now is the present work of an agent.
 type Now struct {
 	// Text is the latest tool with its target, or the latest line. It is foreign
 	// text on one line; empty where nothing is known.
 	Text string
-	// Usage is what its model has reported in the current attempt.
+	// Usage is the usage that its model has reported in the current attempt.
 	Usage task.Usage
 }
 
@@ -38,7 +38,7 @@ type Now struct {
 // plain text.
 type Parse func(*store.Agent) agent.Parser
 
-// Reader reads the activity of the agents of a run. One goroutine uses it.
+// Reader reads the activity of the agents of a run. It is for a single goroutine.
 type Reader struct {
 	run   *store.Run
 	parse Parse
@@ -50,7 +50,7 @@ func New(run *store.Run, parse Parse) *Reader {
 	return &Reader{run: run, parse: parse, of: map[task.ID]*stream{}}
 }
 
-// Look reads what is new and returns what the agent does. A file that cannot be
+// Look reads new text and returns the work of the agent. A file that cannot be
 // read tells nothing new.
 func (r *Reader) Look(a *store.Agent) Now {
 	is, live := a.Status.(*task.Running)
@@ -60,10 +60,7 @@ func (r *Reader) Look(a *store.Agent) Now {
 	}
 	s := r.of[a.ID]
 	if s == nil || s.attempt != a.Attempt {
-		s = &stream{attempt: a.Attempt}
-		if s.parser = r.parse(a); s.parser == nil {
-			s.plain = true
-		}
+		s = &stream{attempt: a.Attempt, parser: r.parse(a)}
 		r.of[a.ID] = s
 	}
 	dir := r.run.Attempt(a.ID, a.Attempt)
@@ -74,42 +71,42 @@ func (r *Reader) Look(a *store.Agent) Now {
 	return Now{Text: s.text, Usage: s.usage}
 }
 
-// stream is the output of one attempt, as far as it was read.
+// stream is the output of an attempt, as far as it was read.
 type stream struct {
 	attempt int
-	plain   bool // its output is text
-	parser  agent.Parser
-	round   int // of the attempt, from 0
+	parser  agent.Parser // nil: the output is plain text
+	round   int          // of the attempt, from 0
 	at      int64
 	text    string
 	usage   task.Usage
 }
 
-// look reads on in the file of the round, and goes over to that of the next one.
+// look reads on in the file of the round, and then in that of the next round.
 func (s *stream) look(dir string) {
 	file := s.file(dir)
 	stat, err := os.Stat(file)
 	if err != nil {
 		return
 	}
+	plain := s.parser == nil
 	switch {
-	case s.plain && stat.Size() != s.at:
+	case plain && stat.Size() != s.at:
 		s.at = stat.Size()
 		s.say(lastLine(file))
-	case s.plain && stat.Size() == 0:
+	case plain && stat.Size() == 0:
 		s.say(lastLine(filepath.Join(dir, "stderr")))
-	case !s.plain && stat.Size() > s.at:
+	case !plain && stat.Size() > s.at:
 		s.read(file)
 	}
 	next := *s
 	next.round++
-	if _, err := os.Stat(next.file(dir)); err == nil && (s.plain || s.at >= stat.Size()) {
+	if _, err := os.Stat(next.file(dir)); err == nil && (plain || s.at >= stat.Size()) {
 		s.round, s.at = next.round, 0
 	}
 }
 
-// file is the output of the round: one that was asked again for an answer has
-// several.
+// file is the output of the round. A repeated request for an answer begins a new
+// round.
 func (s *stream) file(dir string) string {
 	if s.round == 0 {
 		return filepath.Join(dir, "stdout")
@@ -117,7 +114,7 @@ func (s *stream) file(dir string) string {
 	return filepath.Join(dir, fmt.Sprintf("stdout.%d", s.round+1))
 }
 
-// read parses what is new in a file, as far as one look goes.
+// read parses new text in a file, at most maxLook bytes.
 func (s *stream) read(file string) {
 	f, err := os.Open(file)
 	if err != nil {
@@ -134,7 +131,7 @@ func (s *stream) read(file string) {
 	}
 }
 
-// take notes one event of the agent.
+// take notes an event of the agent.
 func (s *stream) take(e event.Event) {
 	switch e := e.(type) {
 	case *event.ToolStart:

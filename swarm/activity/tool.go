@@ -9,7 +9,7 @@ import (
 // maxTarget bounds the target of a tool, in bytes.
 const maxTarget = 400
 
-// targets are the keys under which tools of agent CLIs name what they act on, the
+// targets are the keys under which tools of agent CLIs name their targets, the
 // most telling first.
 func targets() []string {
 	return []string{
@@ -23,7 +23,7 @@ func toolText(name string, input json.RawMessage) string {
 	return strings.TrimSpace(strings.Join(strings.Fields(name), " ") + " " + target(input))
 }
 
-// target is what a tool acts on; empty where its input does not say.
+// target is the target of a tool; empty where its input does not name it.
 func target(input json.RawMessage) string {
 	var text string
 	if json.Unmarshal(input, &text) == nil {

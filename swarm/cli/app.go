@@ -112,8 +112,8 @@ func Main(ctx context.Context, env Env, commands ...*cli.Command) int {
 		look.color = inv.color
 		out.filter(ctx, inv.jq)
 		err = perform(ctx, env, app, inv)
-		if nothing, ok := errors.AsType[*nothingError](err); ok {
-			err = nothing.print(env, inv.json)
+		if none, ok := errors.AsType[*noWorkError](err); ok {
+			err = none.print(env, inv.json)
 		}
 	}
 	if err = out.end(err); err == nil {

@@ -342,7 +342,7 @@ func TestProgressTyping(t *testing.T) {
 		b.Reset()
 	}
 	bar := func(s string) string {
-		return Terminal{}.progressBar(Frame{Elapsed: mustDuration(t, s)}, 59).plain
+		return Terminal{}.progressBar(Frame{Elapsed: mustDuration(t, s)}, 59)
 	}
 	p.Show(frame(1, ""))
 	wrote("no question", bar("1s")+"\x1b[K\n\x1b[J")

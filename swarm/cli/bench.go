@@ -55,7 +55,7 @@ type bench struct {
 	snapshots atomic.Bool // a person chose confined = "snapshot" while the run went on
 	shims     string      // the folder that comes first in the PATH of agents
 	guards    string      // one before it, where walls do not stand; empty: none
-	warm      string      // what walls kept while caches were filled; empty: nothing
+	warm      string      // the layers of the command that filled the caches; empty: none
 	// homes is what the private HOMEs of a driven run have in common; nil
 	// where agents need none.
 	homes   *homes

@@ -14,8 +14,8 @@ import (
 // NothingError says that there is no patch to be merged.
 type NothingError struct {
 	Reason, Advice string
-	// Done is set where nothing is left to be merged, so that the user has what
-	// they asked for.
+	// Done is set where all was merged before: the request of the user is
+	// fulfilled.
 	Done bool
 }
 

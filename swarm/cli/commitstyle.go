@@ -14,7 +14,7 @@ import (
 	"agentswarm/swarm/task"
 )
 
-// commitStyle is what a command line says about the commits of a merge.
+// commitStyle holds the flags of a command line about the commits of a merge.
 type commitStyle struct {
 	Message  string         `json:"message,omitempty"`
 	Trailers []string       `json:"trailers,omitempty"`
@@ -22,7 +22,7 @@ type commitStyle struct {
 	Author   landing.Author `json:"author,omitempty"` // empty: as the configuration says
 }
 
-// lay takes what another style says.
+// lay takes the settings of another style.
 func (s *commitStyle) lay(over commitStyle) {
 	if over.Message != "" {
 		s.Message = over.Message
@@ -72,7 +72,7 @@ func (b *bench) styleOf(ctx context.Context, said commitStyle) (landing.Style, e
 	return s, nil
 }
 
-// oneMessage refuses one message for several commits.
+// oneMessage refuses a message that is given for several commits.
 func oneMessage(s landing.Style, count int) error {
 	if s.Message == "" || s.Squash || count < 2 {
 		return nil

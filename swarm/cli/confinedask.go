@@ -14,7 +14,7 @@ import (
 )
 
 // allOwn refuses an answer that is to be remembered for actions on an agent's own
-// files, where one of the questions is about something else.
+// files, where a question is about something else.
 func allOwn(all []asked) error {
 	for _, q := range all {
 		if q.doubt == nil && (q.Risk == nil || !q.Risk.Own) {

@@ -32,35 +32,22 @@ func conflictText(v *store.View, a *store.Agent) string {
 	return fmt.Sprintf("conflict with %s on %s: %s", with, branchName(c.Ref), listed(c.Paths, 5))
 }
 
-// conflictWays are the commands that lead out of the conflict of an agent.
-func conflictWays(calls string, v *store.View, a *store.Agent) []string {
-	return waysOut(calls, waysOf{run: v.Identity.Run, agent: a, ref: a.Conflict.Ref})
-}
-
-// waysOf says of which conflict the ways out are asked.
-type waysOf struct {
+// conflictAt is a conflict of the patch of an agent with a branch.
+type conflictAt struct {
 	run   string
 	agent *store.Agent
 	ref   string // the branch
 }
 
-// resolvingWays is waysOut as a sentence has them.
-func resolvingWays(calls string, w waysOf) string { return strings.Join(waysOut(calls, w), orWay) }
-
-// orWay stands between two commands of which one is enough.
+// orWay stands between commands when either is enough.
 const orWay = ", or "
 
-// waysOut are the commands that lead out of a conflict: by hand, or by the agent
+// ways are the commands that resolve the conflict: by hand, or by the agent
 // itself.
-func waysOut(calls string, w waysOf) []string {
-	at, branch := w.run+"/"+string(w.agent.ID), branchName(w.ref)
-	byHand := at
-	if w.agent.Copy > 0 {
-		byHand = w.run + "/" + copyName(w.agent.ID, w.agent.Copy)
-	}
-	ways := []string{fmt.Sprintf("%s merge --resolve %s", calls, byHand)}
-	if w.agent.Copy == 0 && !w.agent.Call.Shared {
-		ways = append(ways, fmt.Sprintf("%s retry %s --onto %s", calls, at, branch))
+func (at conflictAt) ways(calls string) []string {
+	ways := []string{fmt.Sprintf("%s merge --resolve %s", calls, workAddress(at.run, at.agent))}
+	if at.agent.Copy == 0 && !at.agent.Call.Shared {
+		ways = append(ways, fmt.Sprintf("%s retry %s/%s --onto %s", calls, at.run, at.agent.ID, branchName(at.ref)))
 	}
 	return ways
 }
@@ -78,7 +65,7 @@ func (e *misfitError) Error() string {
 
 func (e *misfitError) Unwrap() error { return e.err }
 
-// Hint says what would be right.
+// Hint names the commands that help.
 func (e *misfitError) Hint() string { return "merge it with its conflict, or send it back: " + e.ways }
 
 // ExitCode is that of a conflict.
@@ -95,5 +82,6 @@ func (p *place) misfit(ctx context.Context, s *selection, a *store.Agent, err er
 	if lookErr != nil || branch == "" {
 		return err
 	}
-	return &misfitError{agent: a, err: unfit, ways: resolvingWays(p.env.Calls, waysOf{run: s.run.ID, agent: a, ref: branch})}
+	at := conflictAt{run: s.run.ID, agent: a, ref: branch}
+	return &misfitError{agent: a, err: unfit, ways: strings.Join(at.ways(p.env.Calls), orWay)}
 }

@@ -108,8 +108,8 @@ func foreground(fd int) bool {
 	return err == nil && group == unix.Getpgrp()
 }
 
-// dropKeys drops what was typed while a picture was drawn, so that no key is left
-// for the shell that reads the terminal next, and clears the line below the
+// dropKeys drops keys that were typed while a picture was drawn, so that none is
+// left for the shell that reads the terminal next, and clears the line below the
 // picture of their echo.
 func (p *place) dropKeys(picture *Progress) {
 	if !picture.Draws() || !p.attended() {

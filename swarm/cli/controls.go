@@ -18,8 +18,8 @@ import (
 type controls struct {
 	engine *engine.Engine
 	owner  *store.Owner
-	// snapshots lets what destroys only an agent's own files proceed once they are
-	// captured.
+	// snapshots lets actions that destroy only an agent's own files proceed once
+	// those are captured.
 	snapshots *atomic.Bool
 
 	mu      sync.Mutex       // guards typists

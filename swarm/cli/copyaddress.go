@@ -17,6 +17,15 @@ func copyName(agent task.ID, n int) string {
 	return (&store.Copy{Agent: agent, N: n}).Name()
 }
 
+// workAddress is the address of an agent with the work that its view shows: its
+// own, or that of a copy.
+func workAddress(run string, a *store.Agent) string {
+	if a.Copy > 0 {
+		return run + "/" + copyName(a.ID, a.Copy)
+	}
+	return run + "/" + string(a.ID)
+}
+
 // copyPatch is the patch that a person left in a copy of a workspace.
 func (p *place) copyPatch(ctx context.Context, run *store.Run, agent task.ID, n int) (*task.Patch, error) {
 	name := copyName(agent, n)
@@ -52,7 +61,7 @@ func (p *place) copyPatch(ctx context.Context, run *store.Run, agent task.ID, n 
 // them that are marked.
 const maxCopyPaths = 100
 
-// patchBetween completes a patch by what lies between its base and its commit.
+// patchBetween completes a patch by the changes between its base and its commit.
 func (p *place) patchBetween(ctx context.Context, patch task.Patch) (*task.Patch, error) {
 	base, commit := git.Hash(patch.Base), git.Hash(patch.Commit)
 	stat, err := p.repo.Stat(ctx, base, commit)

@@ -171,7 +171,7 @@ func (d *differ) title(a *store.Agent) error {
 	return err
 }
 
-// standing is what is known of a patch, the strongest fact first.
+// standing is the strongest fact that is known of a patch.
 func standing(a *store.Agent) string {
 	switch r := a.Status.(type) {
 	case *task.Completed:

@@ -37,9 +37,4 @@ func (s *firstSign) clear() {
 }
 
 // Fd lets terminal detection see through. No file: no such number.
-func (s *firstSign) Fd() uintptr {
-	if f, ok := s.Writer.(interface{ Fd() uintptr }); ok {
-		return f.Fd()
-	}
-	return ^uintptr(0)
-}
+func (s *firstSign) Fd() uintptr { return fdOf(s.Writer) }

@@ -28,15 +28,15 @@ func commonFlags() []string {
 // mostCommon is how many flags the short help has.
 const mostCommon = 10
 
-// flagTopics are the groups of the other flags, by their names.
-func flagTopics() []struct {
+// flagTopic is a group of flags by their names.
+type flagTopic struct {
 	title string
 	names []string
-} {
-	return []struct {
-		title string
-		names []string
-	}{
+}
+
+// flagTopics are the groups of the other flags.
+func flagTopics() []flagTopic {
+	return []flagTopic{
 		{"Work", []string{
 			"each", "count", "base", "with-changes", "overlap", "stages", "rounds", "workflow", "eval", "args", "script", "reconfigure",
 			"feedback", "fresh", "onto", "failed", "verified", "unlanded", "session", "fork", "cold", "system-file", "schema-file",
@@ -59,7 +59,7 @@ func flagTopics() []struct {
 }
 
 // flagGroups are the visible flags of a command as its help shows them: those of
-// a command with few flags in one group, else the common ones, then the others
+// a command with few flags in one group, else the common flags, then the others
 // by topic.
 func flagGroups(cmd *cli.Command) []flagGroup {
 	flags := visibleFlags(cmd)

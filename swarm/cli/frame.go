@@ -10,17 +10,17 @@ import (
 	"agentswarm/swarm/task"
 )
 
-// Row is one agent in a frame.
+// Row is an agent in a frame.
 type Row struct {
 	ID, Label, State string
 	Style            style
 	For              time.Duration // in its state
 	Tokens           int64
 	USD              float64
-	Doing            string // the latest tool or line; of a failed one the cause
+	Doing            string // the latest tool or line; of a failed agent the cause
 }
 
-// Frame is the state of a run at one moment. The caller fills it.
+// Frame is the state of a run at a moment. The caller fills it.
 type Frame struct {
 	Elapsed time.Duration // since this process began; never goes back
 	Counts  store.Counts
@@ -28,52 +28,32 @@ type Frame struct {
 	// Growing is set where more agents may start: the total is no total yet.
 	Growing bool
 	Phase   string        // of its script; empty: none
-	Left    time.Duration // until all have ended; 0: nobody can tell
+	Left    time.Duration // until all have ended; 0: not known
 	Spent   string        // tokens and money; empty: none
 	Failed  []Row         // the latest first
 	Live    []Row         // in the order in which they are shown
-	Note    string        // what else there is to say, or nothing
-	Hint    string        // what can be done about it
-	// Typing is set where somebody may be typing below the picture.
+	Note    string        // a further notice; empty: none
+	Hint    string        // a command or key that helps
+	// Typing is set where the user may be typing below the picture.
 	Typing bool
-}
-
-// drawnLine is a line of a frame, and the same with colours.
-type drawnLine struct{ plain, painted string }
-
-// painting is the style of a whole line.
-func (t Terminal) painting(s style, plain string) drawnLine {
-	return drawnLine{plain, t.paint(s, plain)}
-}
-
-// plainLines are the lines without their colours.
-func plainLines(lines []drawnLine) []string {
-	all := make([]string, len(lines))
-	for i, l := range lines {
-		all[i] = l.plain
-	}
-	return all
 }
 
 // render draws a frame in at most height-1 lines of at most width-1 columns.
 // The last line is the cursor's, and the last column stays empty because
 // terminals disagree about when a full line wraps. Failed agents come first, and
 // take at most a third of the rows while others are live.
-func (t Terminal) render(f Frame, width, height int) []drawnLine {
+func (t Terminal) render(f Frame, width, height int) []string {
 	width, height = max(width-1, 1), max(height-1, 1)
-	lines := []drawnLine{t.progressBar(f, width)}
+	lines := []string{t.progressBar(f, width)}
 	counts := t.countLines(f, width)
 	lines = append(lines, counts[:min(len(counts), height-1)]...)
-	var notes []drawnLine
-	for _, text := range noteLines(f, width, height-len(lines)) {
-		notes = append(notes, drawnLine{text, text})
-	}
+	notes := noteLines(f, width, height-len(lines))
 	rows := t.agentLines(f, width, height-len(lines)-len(notes))
 	return slices.Concat(lines, rows, notes)
 }
 
-// agentLines are the rows of agents, failed ones first, in at most room lines.
-func (t Terminal) agentLines(f Frame, width, room int) []drawnLine {
+// agentLines are the rows of agents, failed agents first, in at most room lines.
+func (t Terminal) agentLines(f Frame, width, room int) []string {
 	if room < 1 {
 		return nil
 	}
@@ -83,7 +63,7 @@ func (t Terminal) agentLines(f Frame, width, room int) []drawnLine {
 	}
 	live = live[:min(len(live), room-len(failed))]
 	hidden := len(f.Failed) + len(f.Live) - len(failed) - len(live)
-	if hidden > 0 && room > 1 { // one more row goes for the line that says so
+	if hidden > 0 && room > 1 { // the line that says so takes a row
 		if hidden++; len(live) > 0 {
 			live = live[:len(live)-1]
 		} else {
@@ -91,13 +71,13 @@ func (t Terminal) agentLines(f Frame, width, room int) []drawnLine {
 		}
 	}
 	shown := slices.Concat(failed, live)
-	var lines []drawnLine
-	for i, text := range rowLines(shown, width) {
-		lines = append(lines, t.painting(shown[i].Style, text))
+	lines := rowLines(shown, width)
+	for i, text := range lines {
+		lines[i] = t.paint(shown[i].Style, text)
 	}
 	if hidden > 0 && room > 1 {
 		more := fmt.Sprintf("  and %s: %s status", Count(hidden, "more agent", "more agents"), program)
-		lines = append(lines, t.painting(styleQuiet, shortenEnd(more, width)))
+		lines = append(lines, t.paint(styleQuiet, shortenEnd(more, width)))
 	}
 	return lines
 }
@@ -138,15 +118,15 @@ func dollarsText(usd float64) string {
 	return task.Dollars(usd)
 }
 
-// countLines names the states that occur, what needs somebody first and then
-// what is going on, in as few lines as the width allows.
-func (t Terminal) countLines(f Frame, width int) []drawnLine {
+// countLines names the states that occur, those that need a person first, in as
+// few lines as the width allows.
+func (t Terminal) countLines(f Frame, width int) []string {
 	n := f.Counts
 	slot := task.WaitingSlot.Text()
 	if f.Slots != "" {
 		slot += " (" + Printable(f.Slots) + ")"
 	}
-	var lines []drawnLine
+	var lines []string
 	for _, p := range []struct {
 		name  string
 		n     int
@@ -165,12 +145,10 @@ func (t Terminal) countLines(f Frame, width int) []drawnLine {
 		if p.n == 0 {
 			continue
 		}
-		plain := shortenEnd(fmt.Sprintf("%d %s", p.n, p.name), width)
-		part := t.painting(p.style, plain)
+		part := t.paint(p.style, shortenEnd(fmt.Sprintf("%d %s", p.n, p.name), width))
 		last := len(lines) - 1
-		if last >= 0 && columns(lines[last].plain)+len(", ")+columns(plain) <= width {
-			lines[last].plain += ", " + part.plain
-			lines[last].painted += ", " + part.painted
+		if last >= 0 && columns(lines[last])+len(", ")+columns(part) <= width {
+			lines[last] += ", " + part
 		} else {
 			lines = append(lines, part)
 		}
@@ -179,17 +157,16 @@ func (t Terminal) countLines(f Frame, width int) []drawnLine {
 }
 
 // progressBar is `[####x-----]  37/100  12.3s`; where there is little room the
-// figures stay and the bar goes. Failed agents are the x. Cancelled ones are not
+// figures stay and the bar goes. Failed agents are the x. Cancelled agents are not
 // done. Without a total that holds there is no bar.
-func (t Terminal) progressBar(f Frame, width int) drawnLine {
+func (t Terminal) progressBar(f Frame, width int) string {
 	const least, most = 10, 60
 	n := f.Counts
 	total := n.Total()
 	figures := figuresText(f)
 	room := min(width-columns(figures)-len("[]  "), most)
 	if room < least || f.Growing {
-		text := shortenEnd(figures, width)
-		return drawnLine{text, text}
+		return shortenEnd(figures, width)
 	}
 	completed, failed := 0, 0
 	if total > 0 {
@@ -198,14 +175,11 @@ func (t Terminal) progressBar(f Frame, width int) drawnLine {
 	}
 	good, bad := strings.Repeat("#", completed), strings.Repeat("x", failed)
 	rest := strings.Repeat("-", room-completed-failed) + "]  " + figures
-	return drawnLine{
-		plain:   "[" + good + bad + rest,
-		painted: "[" + t.paint(styleGood, good) + t.paint(styleError, bad) + rest,
-	}
+	return "[" + t.paint(styleGood, good) + t.paint(styleError, bad) + rest
 }
 
 // figuresText is how many are done of how many, for how long, how long it still
-// takes, what was spent, and the phase of a script.
+// takes, the costs, and the phase of a script.
 func figuresText(f Frame) string {
 	figures := fmt.Sprintf("%d/%d", f.Counts.Done(), f.Counts.Total())
 	if f.Growing {

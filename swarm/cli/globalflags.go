@@ -61,8 +61,8 @@ func (s *scanner) filtered() error {
 	return nil
 }
 
-// appearance is the environment with what --color says over it: always and
-// never stand for the variables of the same meaning.
+// appearance is the environment with --color over it: always and never stand for
+// the variables of the same meaning.
 type appearance struct {
 	getenv func(string) string
 	color  string // empty until the command line is read, and without --color

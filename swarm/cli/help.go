@@ -18,7 +18,7 @@ const examplesTitle = "Examples:\n"
 type helpRequest struct {
 	app   *cli.App       // required
 	path  []*cli.Command // the command, outermost first; empty: the program
-	short bool           // of a command with many flags, only the common ones
+	short bool           // of a command with many flags, only the common flags
 }
 
 // writeHelp explains the command at the end of the path, or the whole program.
@@ -72,24 +72,24 @@ func (h *helpText) command(r helpRequest) {
 	if len(cmd.Aliases) > 0 {
 		h.line("  also called: " + strings.Join(cmd.Aliases, ", "))
 	}
-	h.about(cmd, r.short)
+	hidden := hiddenFlags(cmd)
+	short := r.short && hidden > 0
+	h.about(cmd, short)
 	h.commands(cmd.Subcommands)
 	for _, g := range flagGroups(cmd) {
-		if r.short && !g.common {
+		if short && !g.common {
 			continue
 		}
 		h.title(g.title)
 		h.rows(flagRows(g.flags))
 	}
-	if hidden := hiddenFlags(cmd); r.short && hidden > 0 {
-		h.line("")
-		h.line(Count(hidden, "more flag", "more flags") + ": " + name + " --help")
-	}
-	if r.short && hiddenFlags(cmd) > 0 {
-		h.someExamples(cmd.Description, 4)
-	} else {
+	if !short {
 		h.examples(cmd.Description)
+		return
 	}
+	h.line("")
+	h.line(Count(hidden, "more flag", "more flags") + ": " + name + " --help")
+	h.someExamples(cmd.Description, 4)
 }
 
 // someExamples are the first lines to copy.
@@ -110,7 +110,7 @@ func (h *helpText) about(cmd *cli.Command, short bool) {
 		for _, l := range wrap(paragraph, helpWidth) {
 			h.line(l)
 		}
-		if short && hiddenFlags(cmd) > 0 {
+		if short {
 			return
 		}
 	}

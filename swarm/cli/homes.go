@@ -52,7 +52,7 @@ func (b *bench) openHomes(c engine.Config, checks bool) (close func() error) {
 }
 
 // fillCaches prepares HOMEs and caches before the first agent starts. cool
-// removes what belongs to the run.
+// removes the files of the run.
 func (b *bench) fillCaches(ctx context.Context, r driveRequest) (cool func() error, err error) {
 	unshare := b.openHomes(r.config, r.config.Verify != "" || r.script != nil)
 	unwarm, err := b.warmUp(ctx, r.config.Warm)
@@ -72,7 +72,7 @@ func (b *bench) fillCaches(ctx context.Context, r driveRequest) (cool func() err
 // unfenced reports whether agents write to the user's HOME.
 func (b *bench) unfenced() bool { return b.rung == box.None || b.isolation.open() }
 
-// homeTemplate is what private HOMEs for a step have in common. Outside of a run
+// homeTemplate is the common part of private HOMEs for a step. Outside of a run
 // that is driven, such as for the check of a merge, each has its own.
 func (b *bench) homeTemplate(step engine.Step, private string) (*privatehome.Template, error) {
 	switch {

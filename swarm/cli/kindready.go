@@ -37,7 +37,7 @@ func (p *place) newReadiness(agents map[string]*agent.Spec, anyway bool) *readin
 }
 
 // kindsReady refuses, before anything starts, the agents of a plan that cannot be
-// started. Of a script that is the agent of calls that name none.
+// started. Calls of a script that name no agent count, too.
 func (p *place) kindsReady(ctx context.Context, pl *plan, anyway bool) error {
 	calls := append(p.stageCalls(pl), pl.calls...)
 	if pl.script != nil {
@@ -87,25 +87,35 @@ func (r *readiness) checked(ctx context.Context, check func(*task.Call) error) f
 	}
 }
 
-// ask finds out whether one agent can be started.
+// ask finds out whether an agent can be started.
 func (r *readiness) ask(ctx context.Context, spec *agent.Spec) error {
 	env := r.place.env
-	for _, f := range env.found() {
-		if f.Name != spec.Kind || f.Program == "" || len(spec.Command) != 1 || spec.Command[0] != f.Path {
-			continue
-		}
-		if f.Kind.Login != nil {
-			f.Login = f.Kind.Login(env.surroundingsOf(spec))
-		}
-		version, _ := env.version(ctx, f)
-		if unfit := kinds.Check(f, version); unfit != nil && !r.anyway {
-			return &UsageError{Text: unfit.Error(), Advice: unfit.Advice + "; --anyway starts it all the same"}
-		}
-		if kinds.Judge(version, f.Version) == kinds.Older {
-			fmt.Fprintf(env.Stderr, "warning: your %s is %s: %s\n", f.Name, version, kinds.Advice(f.Kind, kinds.Older))
-		}
+	f, known := env.programOf(spec)
+	if !known {
+		return nil
+	}
+	if f.Kind.Login != nil {
+		f.Login = f.Kind.Login(env.surroundingsOf(spec))
+	}
+	version, _ := env.version(ctx, f)
+	if unfit := kinds.Check(f, version); unfit != nil && !r.anyway {
+		return &UsageError{Text: unfit.Error(), Advice: unfit.Advice + "; --anyway starts it all the same"}
+	}
+	if kinds.Judge(version, f.Version) == kinds.Older {
+		fmt.Fprintf(env.Stderr, "warning: your %s is %s: %s\n", f.Name, version, kinds.Advice(f.Kind, kinds.Older))
 	}
 	return nil
+}
+
+// programOf is the program of its kind that an agent starts; false if the agent
+// starts another.
+func (env Env) programOf(spec *agent.Spec) (kinds.Found, bool) {
+	for _, f := range env.found() {
+		if f.Name == spec.Kind && f.Program != "" && len(spec.Command) == 1 && spec.Command[0] == f.Path {
+			return f, true
+		}
+	}
+	return kinds.Found{}, false
 }
 
 // surroundingsOf are those in which an agent finds its login: its own variables
@@ -123,15 +133,14 @@ func (env Env) surroundingsOf(spec *agent.Spec) agent.Surroundings {
 }
 
 // versionOf asks the program of an agent for its version; empty where that is not
-// the program of its kind, or does not say one.
+// the program of its kind, or names no version.
 func (env Env) versionOf(ctx context.Context, spec *agent.Spec) string {
-	for _, f := range env.found() {
-		if f.Name == spec.Kind && len(spec.Command) == 1 && spec.Command[0] == f.Path {
-			version, _ := env.version(ctx, f)
-			return version
-		}
+	f, known := env.programOf(spec)
+	if !known {
+		return ""
 	}
-	return ""
+	version, _ := env.version(ctx, f)
+	return version
 }
 
 // version asks a program for its version; empty where it does not say one.

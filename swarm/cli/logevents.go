@@ -153,7 +153,7 @@ func (s *stream) due(l *logger) (bound int64, err error) {
 	}
 }
 
-// message prints one that was sent to the agent. The agent's own output, which
+// message prints a message that was sent to the agent. The agent's own output, which
 // --raw prints, has none.
 func (s *stream) message(l *logger, e *event.Sent) error {
 	s.told++

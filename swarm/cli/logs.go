@@ -94,7 +94,7 @@ func logsAction(c *cli.Context, env Env) error {
 type logger struct {
 	out       *bufio.Writer // flushed after each look
 	window    logWindow
-	live      bool // what comes now is newer than all that was kept for the window
+	live      bool // further lines are newer than all that were kept for the window
 	run       *store.Run
 	raw, json bool
 	several   bool
@@ -146,7 +146,7 @@ type stream struct {
 	done    bool          // all of that was printed but for a line without its end
 	ended   bool
 	marks   []proc.Mark // of the round's file
-	now     time.Time   // when what is read now was printed; zero: not known
+	now     time.Time   // the time of the text that is read now; zero: not known
 	kept    []string    // the last lines, until they are printed
 }
 

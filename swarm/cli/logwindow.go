@@ -59,7 +59,7 @@ func (s *stream) readMarks(l *logger) error {
 		return nil
 	}
 	if l.live {
-		s.marks, s.now = nil, time.Now() // what is new was printed just now
+		s.marks, s.now = nil, time.Now() // new text was printed just now
 		return nil
 	}
 	file := s.file(l, s.round)
@@ -82,8 +82,8 @@ func (s *stream) readMarks(l *logger) error {
 	return nil
 }
 
-// timed takes the time of what is read next, and returns how far it holds, or
-// the bound given where that is nearer; -1 is no bound.
+// timed takes the time of the text that is read next, and returns how far it
+// holds, or the bound given where that is nearer; -1 is no bound.
 func (s *stream) timed(bound int64) int64 {
 	for len(s.marks) > 0 && s.marks[0].Offset <= s.at {
 		s.now, s.marks = s.marks[0].Time, s.marks[1:]
@@ -95,7 +95,7 @@ func (s *stream) timed(bound int64) int64 {
 }
 
 // emit prints a line, which has its line break, or keeps it where only the last
-// ones are printed.
+// lines are printed.
 func (l *logger) emit(s *stream, line string) error {
 	if !l.window.since.IsZero() && s.now.Before(l.window.since) {
 		return nil
@@ -114,7 +114,7 @@ func (l *logger) emit(s *stream, line string) error {
 	return nil
 }
 
-// release prints the lines that were kept. Later ones are printed as they come.
+// release prints the lines that were kept. Later lines are printed as they come.
 func (l *logger) release() error {
 	l.live = true
 	for _, s := range l.streams {

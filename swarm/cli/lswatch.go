@@ -236,7 +236,7 @@ func (p *Progress) picturing(lines []string) error {
 		return nil
 	}
 	up := p.up(p.term.Size())
-	p.drawn, p.shine = lines, lines
+	p.drawn = lines
 	_, err := io.WriteString(p.w, up+p.picture())
 	return err
 }

@@ -42,7 +42,7 @@ func inFolder(dir, path string) string {
 	return filepath.Join(dir, path)
 }
 
-// writePages writes the page of the program and one for each command.
+// writePages writes the page of the program and the pages of its commands.
 func writePages(app *cli.App, dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return fmt.Errorf("make the folder of the manual pages: %w", err)

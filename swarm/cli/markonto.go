@@ -17,7 +17,7 @@ import (
 type markOnto struct {
 	agent  *store.Agent
 	tip    git.Hash
-	name   string        // what people call the tip
+	name   string        // the name of the tip for people
 	labels *merge.Labels // filled in
 }
 

@@ -65,10 +65,10 @@ Examples:
 }
 
 func mergeAction(c *cli.Context, env Env) error {
-	if mode, err := resolveMode(c); err != nil || mode != "" {
-		if err != nil {
-			return err
-		}
+	switch mode, err := resolveMode(c); {
+	case err != nil:
+		return err
+	case mode != "":
 		return resolveAction(c, env, mode)
 	}
 	p, s, err := openSelection(c, env, 0, -1)
@@ -101,7 +101,7 @@ func mergeAction(c *cli.Context, env Env) error {
 		if err != nil {
 			return err
 		}
-		return &nothingError{text: nothing.Error(), object: mergeObject{
+		return &noWorkError{text: nothing.Error(), object: mergeObject{
 			Schema: "swarm.merge/1", Run: s.run.ID, Ref: ref, Merged: []mergedObject{}, Conflicts: []conflictObject{}, DryRun: r.dry,
 		}}
 	}
@@ -274,7 +274,8 @@ func (r *mergeReport) printConflict(w io.Writer, c merge.Conflict) {
 	}
 	fmt.Fprintf(w, "  kept: %s\n", strings.Join(refs, ", "))
 	if a := r.view.Agent(task.ID(c.ID)); a != nil && !r.dry {
-		fmt.Fprintf(w, "  resolve: %s\n", Printable(resolvingWays(r.calls, waysOf{run: r.run, agent: a, ref: r.ref})))
+		at := conflictAt{run: r.run, agent: a, ref: r.ref}
+		fmt.Fprintf(w, "  resolve: %s\n", Printable(strings.Join(at.ways(r.calls), orWay)))
 	}
 }
 

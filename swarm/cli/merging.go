@@ -32,12 +32,12 @@ type mergeRequest struct {
 	// works are the agents that were named, each with the work to take; empty: all
 	// that can be merged.
 	works  []*store.Agent
-	into   string // a branch; empty: the one checked out here
+	into   string // a branch; empty: the branch checked out here
 	verify string // run on the merged result first
 	dry    bool   // tell, and move nothing
 	style  commitStyle
-	// resolved says what a person has resolved in the patch that is named, such as
-	// "text with a7"; empty: nobody has.
+	// resolved names the conflict that a person has resolved in the patch, such as
+	// "text with a7"; empty: none.
 	resolved string
 }
 

@@ -69,7 +69,7 @@ func (s *scanner) unknownFlag(word, shown string) error {
 	return e
 }
 
-// elsewhere is the flag of ours that means what a flag of another program does,
+// elsewhere is the flag of ours that has the meaning of a flag of another program,
 // such as --parallel of make and xargs; empty for none that is known here.
 func elsewhere(shown string, known []string) string {
 	for ours, theirs := range map[string]string{

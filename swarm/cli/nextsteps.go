@@ -24,7 +24,7 @@ func (p *place) printNext(w io.Writer, v *store.View) {
 	}
 }
 
-// nextSteps are the commands that fit what became of a run, at most maxSteps.
+// nextSteps are the commands that fit the outcome of a run, at most maxSteps.
 func (p *place) nextSteps(v *store.View) []string {
 	calls, run := p.env.Calls, v.Identity.Run
 	switch v.Status {
@@ -46,7 +46,7 @@ func (p *place) nextSteps(v *store.View) []string {
 		add("resume %s", run)
 	case n.again:
 		add("resume %s", run)
-	case n.failed && v.Script != nil: // the script decides what is tried again
+	case n.failed && v.Script != nil: // the script decides on retries
 		add("show %s --failed", run)
 	case n.failed:
 		add("show %s --failed", run)
@@ -67,7 +67,7 @@ func (p *place) nextSteps(v *store.View) []string {
 		add("merge %s", run)
 	case len(n.conflicts) > 0:
 		for _, a := range n.conflicts {
-			steps = append(steps, conflictWays(calls, v, a)...)
+			steps = append(steps, conflictAt{run: run, agent: a, ref: a.Conflict.Ref}.ways(calls)...)
 		}
 	case len(n.left) == 1 && len(steps) == 0:
 		at := run + "/" + n.left[0]
@@ -80,13 +80,13 @@ func (p *place) nextSteps(v *store.View) []string {
 	return steps[:min(len(steps), maxSteps)]
 }
 
-// nextFacts is what there is to do about a run that has ended.
+// nextFacts are the facts of a run that has ended that call for a command.
 type nextFacts struct {
 	failed    bool           // an agent or its check failed
-	again     bool           // a resume would run what never ran
+	again     bool           // a resume would run agents that never ran
 	ready     bool           // a merge would take a patch
-	rivals    []string       // alternatives of which one is to be chosen
-	conflicts []*store.Agent // what a merge left out for a conflict
+	rivals    []string       // alternatives: the user chooses among them
+	conflicts []*store.Agent // those that a merge left out for a conflict
 	left      []string       // patches that a merge takes by their names only
 }
 
@@ -102,8 +102,8 @@ func nextOf(v *store.View) nextFacts {
 		id := string(a.ID)
 		unlanded := len(a.Landings) == 0
 		err := landable(review, a)
-		// What somebody has accepted needs no repair.
-		n.failed = n.failed || unlanded && err != nil && selector.Selector{Failed: true}.Matches(a)
+		// An accepted patch needs no repair.
+		n.failed = n.failed || unlanded && err != nil && selector.Failed(a)
 		c, cancelled := a.Status.(*task.Cancelled)
 		n.again = n.again || v.Script == nil && (cancelled && !a.ByName() && c.Patch == nil || errors.Is(err, errUnreviewed))
 		switch {

@@ -24,8 +24,8 @@ type ownHome struct {
 	hide    []string // more paths that are hidden
 }
 
-// ownHome makes them. A check never gets what the agent wrote there: only what
-// the setup did, and what is the user's.
+// ownHome makes them. A check never gets files that the agent wrote there: only
+// those of the setup and of the user.
 func (b *bench) ownHome(r engine.WallsRequest) (ownHome, error) {
 	switch {
 	case b.unfenced():
@@ -50,7 +50,7 @@ const (
 )
 
 // layeredHome is an overlay at the path of the user's HOME. Agent and check each
-// have one of their own over the layers of the setup.
+// have their own over the layers of the setup.
 func layeredHome(r engine.WallsRequest) (ownHome, error) {
 	own := ownHome{private: r.Private, tmp: "/tmp"}
 	setup := filepath.Join(r.Private, setupLayers)
@@ -140,7 +140,7 @@ func (b *bench) freeHome(r engine.WallsRequest) (own ownHome, err error) {
 	return own, errors.Join(os.Mkdir(tmp, 0o700), template.Build(home, nil))
 }
 
-// in sets what programs need to find a private HOME and its caches.
+// in sets the variables by which programs find a private HOME and its caches.
 func (o *ownHome) in(t *privatehome.Template, home, tmp string) {
 	o.tmp = tmp
 	// tmux has all of a user's sessions in one folder of /tmp.

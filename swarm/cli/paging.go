@@ -8,8 +8,8 @@ import (
 	"agentswarm/swarm/pager"
 )
 
-// page shows what the command prints from now on in the pager of the user, where
-// a person looks at it. [Main] waits for it at the end.
+// page shows the further output of the command in the pager of the user, where a
+// person looks at it. [Main] waits for it at the end.
 func (p *place) page(c *cli.Context) error {
 	out, ok := p.env.Stdout.(*sink)
 	term := detect(p.env.Stdout, p.env.Getenv)

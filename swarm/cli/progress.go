@@ -68,8 +68,7 @@ type Progress struct {
 	w    io.Writer
 
 	mu     sync.Mutex // guards what follows, and keeps writes whole
-	drawn  []string   // the lines that are on the screen, without colours
-	shine  []string   // the same with colours
+	drawn  []string   // the lines that are on the screen
 	shown  time.Duration
 	latest *Frame // newer than what is drawn
 	closed bool
@@ -159,11 +158,7 @@ func (p *Progress) draw(f Frame) {
 	width, height := p.term.Size()
 	up, rows := p.up(width, height), p.rows(width, height)
 	drawn := p.drawn != nil
-	lines := p.term.render(f, width, height)
-	p.drawn, p.shine, p.shown, p.latest = plainLines(lines), nil, f.Elapsed, nil
-	for _, l := range lines {
-		p.shine = append(p.shine, l.painted)
-	}
+	p.drawn, p.shown, p.latest = p.term.render(f, width, height), f.Elapsed, nil
 	if f.Typing && drawn && p.rows(width, height) == rows {
 		_, _ = io.WriteString(p.w, saveCursor+up+p.lines()+restoreCursor)
 		return
@@ -212,7 +207,7 @@ func (p *Progress) picture() string {
 
 func (p *Progress) lines() string {
 	const clearLine = "\x1b[K"
-	return strings.Join(p.shine, clearLine+"\n") + clearLine + "\n"
+	return strings.Join(p.drawn, clearLine+"\n") + clearLine + "\n"
 }
 
 // up moves the cursor to where the picture begins.

@@ -17,7 +17,7 @@ import (
 	"agentswarm/worktree/git"
 )
 
-// resolveRecord is what a resolution needs to go on, in any later process.
+// resolveRecord holds all that a later process needs to go on with a resolution.
 type resolveRecord struct {
 	Ref    string             `json:"ref"` // the branch
 	Tip    git.Hash           `json:"tip"` // where it was
@@ -132,8 +132,8 @@ func (v *visit) reopen(c *cli.Context) (*resolution, error) {
 	return r, err
 }
 
-// resolutions are the copies of a run in which conflicts are resolved, of one
-// agent or, where that is empty, of all. They are not locked.
+// resolutions are the copies of a run in which conflicts are resolved: those of
+// the agent or, where that is empty, of all. They are not locked.
 func (p *place) resolutions(run *store.Run, agent task.ID) ([]*store.Copy, error) {
 	all, err := run.Copies()
 	return slices.DeleteFunc(all, func(c *store.Copy) bool {
@@ -199,7 +199,7 @@ func (v *visit) openResolve(c *cli.Context) (*resolution, error) {
 		}
 		return nil, &UsageError{
 			Text:   fmt.Sprintf("merge: %s fits %s as it is; there is no conflict to resolve", v.agent.ID, branchName(ref)),
-			Advice: fmt.Sprintf("merge it with `%s merge %s`", v.env.Calls, v.workAddress()),
+			Advice: fmt.Sprintf("merge it with `%s merge %s`", v.env.Calls, workAddress(v.run.ID, v.agent)),
 		}
 	}
 	record.Paths, record.Marks = marked.Conflict.Paths, marked.Marks
@@ -211,14 +211,6 @@ func (v *visit) openResolve(c *cli.Context) (*resolution, error) {
 		return nil, err
 	}
 	return &resolution{visit: v, copied: k, record: record}, nil
-}
-
-// workAddress is the address of the agent with the work that was named.
-func (v *visit) workAddress() string {
-	if v.agent.Copy > 0 {
-		return v.run.ID + "/" + copyName(v.agent.ID, v.agent.Copy)
-	}
-	return v.address()
 }
 
 // work has the person resolve the conflict: in a shell where there is a
@@ -243,10 +235,7 @@ func (r *resolution) work(c *cli.Context) error {
 		return r.Close()
 	}
 	fmt.Fprintln(env.Stdout, "This is a shell there. Leave it with `exit` to land the result, or with `exit 1` to go on later.")
-	r.argv = []string{"/bin/sh"}
-	if shell := env.Getenv("SHELL"); shell != "" {
-		r.argv = []string{shell}
-	}
+	r.argv = ownShell(env)
 	code, err := r.inside(w.Dir, string(w.Base), r.begun)
 	if err != nil || code != 0 {
 		fmt.Fprintf(env.Stdout, "the conflict of %s stays open: %s\n", r.Agent, resolveWays(env.Calls, r.address()))
@@ -255,7 +244,7 @@ func (r *resolution) work(c *cli.Context) error {
 	return r.goOn(c)
 }
 
-// tell says where the workspace is and what is to be edited there.
+// tell names the workspace and the files to edit there.
 func (r *resolution) tell(w io.Writer) {
 	fmt.Fprintf(w, "%s (%s) on %s: %s\n", r.Agent, Printable(r.record.Label), Printable(branchName(r.record.Ref)),
 		Printable(r.copied.record.Workspace.Dir))
@@ -271,7 +260,7 @@ func (r *resolution) tell(w io.Writer) {
 	}
 }
 
-// abort gives a resolution up. What was changed there is kept as a copy.
+// abort gives a resolution up. The changes in it are kept as a copy.
 func (r *resolution) abort(c *cli.Context) error {
 	kept, err := r.end(c.Context)
 	if err != nil {
@@ -317,7 +306,7 @@ func (e *markersError) Error() string {
 	return "merge: conflict markers are left in " + strings.Join(e.paths, ", ")
 }
 
-// Hint says what would be right.
+// Hint names the commands that help.
 func (e *markersError) Hint() string { return "remove them; " + e.ways }
 
 // ExitCode is that of a conflict.

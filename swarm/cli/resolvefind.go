@@ -47,8 +47,8 @@ func resumeResolve(c *cli.Context, env Env, mode string) error {
 	return r.goOn(c)
 }
 
-// theResolution is the one that is meant: of the agent or run named, else the
-// only one of the repository.
+// theResolution is the resolution of the agent or run that is named, else the only
+// open resolution of the repository.
 func (p *place) theResolution(ctx context.Context, addresses []string) (*visit, *store.Copy, error) {
 	type found struct {
 		run  *store.Run

@@ -19,7 +19,7 @@ import (
 	"agentswarm/worktree/git"
 )
 
-// goOn lands what the person left. A process that dies on the way leaves the
+// goOn lands the result of the person. A process that dies on the way leaves the
 // workspace: the next --continue finds by the journal whether it landed.
 func (r *resolution) goOn(c *cli.Context) error {
 	owner, err := r.visit.own(c.Context, r.run)
@@ -81,7 +81,7 @@ func (r *resolution) stay(ctx context.Context, w io.Writer, got *worktree.Captur
 	return errors.Join(err, r.Close())
 }
 
-// forgetResult takes back what a capture published.
+// forgetResult removes the refs of a capture.
 func (r *resolution) forgetResult(ctx context.Context, got *worktree.Capture) error {
 	var gone []git.RefUpdate
 	if got.Ref != "" {
@@ -115,7 +115,7 @@ func (r *resolution) clear(ctx context.Context, got *worktree.Capture) error {
 	return errors.Join(r.dropHold(ctx), r.Remove())
 }
 
-// land captures what is in the workspace and merges it. The report is nil
+// land captures the workspace and merges the result. The report is nil
 // where an earlier process has landed it.
 func (r *resolution) land(ctx context.Context, owner *store.Owner) (*mergeReport, *worktree.Capture, error) {
 	b, err := r.visit.bench(ctx, r.run, owner)
@@ -155,7 +155,7 @@ func (r *resolution) captureResult(ctx context.Context) (*worktree.Capture, erro
 	})
 }
 
-// landResult merges what was captured.
+// landResult merges a captured result.
 func (r *resolution) landResult(ctx context.Context, b *bench, got *worktree.Capture) (*mergeReport, error) {
 	if !got.Changed {
 		return &mergeReport{
@@ -206,7 +206,7 @@ func (r *resolution) met() string {
 }
 
 // sayUntouched names files in conflict that cannot hold markers and are as
-// they were handed out: one side of them is given up.
+// they were handed out: the other side of them is given up.
 func (r *resolution) sayUntouched(ctx context.Context, got *worktree.Capture) {
 	changes, err := r.visit.repo.Changes(ctx, r.copied.record.Commit, got.Commit)
 	if err != nil {

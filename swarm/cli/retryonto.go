@@ -16,7 +16,7 @@ import (
 // onto is the new base of attempts; the zero value is none.
 type onto struct {
 	tip  git.Hash
-	name string // what the user calls it
+	name string // as the user typed it
 }
 
 // ontoOf reads --onto, and refuses it where it can do nothing.
@@ -69,7 +69,7 @@ func (b *bench) wishesOnto(ctx context.Context, o onto, wishes []engine.RetryReq
 	return all, nil
 }
 
-// bringOnto gives one agent its own patch on the new base.
+// bringOnto gives an agent its own patch on the new base.
 func (b *bench) bringOnto(ctx context.Context, o onto, v *store.View, wish *engine.RetryRequest) error {
 	id := wish.Agents[0]
 	a := v.Agent(id)

@@ -229,7 +229,7 @@ func confinable(f *risk.Finding) bool {
 }
 
 // hint offers the setting that asks nobody, once a run. A person who has set it
-// one way or the other is not asked about it.
+// is not asked about it.
 func (j *judge) hint(set bool) string {
 	j.mu.Lock()
 	defer j.mu.Unlock()

@@ -25,8 +25,8 @@ func (j *judge) misled(law *jurisdiction, r engine.JudgeRequest) bool {
 		rel, ok := below(j.bench.env.Getenv("HOME"), file)
 		for _, home := range homes {
 			own := filepath.Join(home, rel)
-			// With mounts a layer has a file of its own only once one was
-			// written. Without, all of them are copies.
+			// With mounts a layer has its own file only after a write. Without,
+			// all of them are copies.
 			if ok && exists(own) && !(copied && sameText(own, file)) {
 				return true
 			}

@@ -7,7 +7,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	words "agentswarm/swarm/nearest"
 	"agentswarm/swarm/store"
 )
 
@@ -17,7 +16,7 @@ type restoredObject struct {
 	Restored []string `json:"restored"` // run ids
 }
 
-// bringBack moves removed runs back; without a name the one removed last.
+// bringBack moves removed runs back; without a name, the run removed last.
 func (p *place) bringBack(c *cli.Context, names []string) error {
 	trashed, err := p.state.Trashed()
 	if err != nil {
@@ -27,7 +26,7 @@ func (p *place) bringBack(c *cli.Context, names []string) error {
 	slices.SortStableFunc(trashed, func(a, b store.Trashed) int { return a.Time.Compare(b.Time) })
 	o := restoredObject{Schema: "swarm.restored/1", Restored: []string{}}
 	if len(trashed) == 0 && len(names) == 0 {
-		return &nothingError{text: "rm: no removed run is in the trash", object: o}
+		return &noWorkError{text: "rm: no removed run is in the trash", object: o}
 	}
 	// All are looked for before the first comes back.
 	var chosen []store.Trashed
@@ -65,8 +64,8 @@ func (p *place) bringBack(c *cli.Context, names []string) error {
 	return nil
 }
 
-// findRemoved is the removed run of that id. Of one that was removed, brought back
-// and removed again only the latest is in the trash.
+// findRemoved is the removed run of that id. If a run was removed several times,
+// only its latest folder is in the trash.
 func findRemoved(trashed []store.Trashed, name string) (store.Trashed, error) {
 	var ids []string
 	for _, t := range slices.Backward(trashed) {
@@ -76,7 +75,7 @@ func findRemoved(trashed []store.Trashed, name string) (store.Trashed, error) {
 		ids = append(ids, t.Run)
 	}
 	e := &UsageError{Text: fmt.Sprintf("rm: no removed run %q is in the trash", name)}
-	switch near := words.Word(name, ids); {
+	switch near := nearest(name, ids); {
 	case near != "":
 		e.Text += ", did you mean " + near + "?"
 	case len(ids) > 0:

@@ -23,7 +23,7 @@ type selection struct {
 	run   *store.Run
 	view  *store.View
 	named []*store.Agent
-	// chosen is what picked the named ones where a selector did; they may be none.
+	// chosen is the selector that picked the named agents, if any; it may pick none.
 	chosen selector.Selector
 	// addressed counts the addresses that were given.
 	addressed int

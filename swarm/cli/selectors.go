@@ -21,7 +21,7 @@ func selectorFlags() []cli.Flag {
 	}
 }
 
-// readSelector is what the selector flags say; a command without them has none.
+// readSelector reads the selector flags; a command without them has none.
 func readSelector(c *cli.Context) selector.Selector {
 	return selector.Selector{Failed: c.Bool("failed"), Verified: c.Bool("verified"), Unlanded: c.Bool("unlanded")}
 }
@@ -34,7 +34,7 @@ const fromInput = "-"
 
 // addressArguments are the arguments of a command that takes from least to most
 // addresses. The argument - is replaced by the words on standard input, so that
-// the list of one command can be that of another.
+// the output of a command can be the list of another.
 func addressArguments(c *cli.Context, env Env, least, most int) ([]string, error) {
 	args := c.Args().Slice()
 	at := slices.Index(args, fromInput)
@@ -53,19 +53,19 @@ func addressArguments(c *cli.Context, env Env, least, most int) ([]string, error
 	}
 	words := strings.Fields(string(text))
 	if args = slices.Concat(args[:at], words, args[at+1:]); len(args) == 0 {
-		return nil, &nothingError{text: c.Command.Name + ": standard input names no run and no agent"}
+		return nil, &noWorkError{text: c.Command.Name + ": standard input names no run and no agent"}
 	}
 	return args, nil
 }
 
-// nothingError ends a command that has nothing to do. It is no failure: the
+// noWorkError ends a command that has nothing to do. It is no failure: the
 // command says so in a line, and its exit code is 0.
-type nothingError struct {
+type noWorkError struct {
 	text   string
 	object any // the result with --json; nil: a [nothingObject]
 }
 
-func (e *nothingError) Error() string { return e.text }
+func (e *noWorkError) Error() string { return e.text }
 
 // nothingObject is swarm.nothing/1, described in docs/json.md.
 type nothingObject struct {
@@ -73,8 +73,8 @@ type nothingObject struct {
 	Reason string `json:"reason"`
 }
 
-// print tells it to a person, or as the one object of --json.
-func (e *nothingError) print(env Env, asJSON bool) error {
+// print tells it to a person, or as the object of --json.
+func (e *noWorkError) print(env Env, asJSON bool) error {
 	if !asJSON {
 		_, err := fmt.Fprintln(env.Stdout, PrintableText(e.text))
 		return err
@@ -86,7 +86,7 @@ func (e *nothingError) print(env Env, asJSON bool) error {
 }
 
 // keep leaves out those that a selector picked and that the command has nothing to
-// do for. Agents that are named stay: what is wrong with them is to be told.
+// do for. Agents that are named stay: the command says why it refuses them.
 func (s *selection) keep(fits func(*store.Agent) bool) {
 	if !s.chosen.Empty() {
 		s.named = slices.DeleteFunc(s.named, func(a *store.Agent) bool { return !fits(a) })
@@ -99,7 +99,7 @@ func (s *selection) nonePicked(verb string) error {
 	if s.chosen.Empty() || len(s.named) > 0 {
 		return nil
 	}
-	return &nothingError{text: fmt.Sprintf("%s: %s picks no agent of run %s that is left to be done", verb, s.chosen, s.run.ID)}
+	return &noWorkError{text: fmt.Sprintf("%s: %s picks no agent of run %s that is left to be done", verb, s.chosen, s.run.ID)}
 }
 
 // onlyAgents reports whether agents alone are named, or a selector picks them.

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,7 +18,6 @@ import (
 	"agentswarm/swarm/proc"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
-	"agentswarm/worktree/git"
 )
 
 // aboutVisits is the part of the help that shell and exec have in common.
@@ -70,12 +70,12 @@ func shellAction(c *cli.Context, env Env) error {
 			Advice: fmt.Sprintf("run one command with `%s exec %s -- COMMAND`", env.Calls, v.address()),
 		}
 	}
-	v.argv = []string{"/bin/sh"}
-	if shell := env.Getenv("SHELL"); shell != "" {
-		v.argv = []string{shell}
-	}
+	v.argv = ownShell(env)
 	return v.enter(c.Context)
 }
+
+// ownShell is the user's own shell as a command.
+func ownShell(env Env) []string { return []string{cmp.Or(env.Getenv("SHELL"), "/bin/sh")} }
 
 func execAction(c *cli.Context, env Env) error {
 	v, err := openVisit(c, env, 1)
@@ -363,44 +363,4 @@ func (v *visit) sayKept(r remains) {
 	if r.name != "" {
 		v.say("with the work of %s below it; merge it with: %s merge %s/%s", v.agent.ID, v.env.Calls, v.run.ID, r.name)
 	}
-}
-
-// leftover is what an attempt left.
-type leftover struct {
-	attempt int
-	base    git.Hash
-	commit  git.Hash // empty: it changed nothing
-	// resolve is set where a conflict is to be resolved there.
-	resolve *resolveRecord
-}
-
-// left is what the latest attempt left that was captured.
-func (v *visit) left() (leftover, error) {
-	a := v.agent
-	if a.Captured == nil {
-		why := "it never began"
-		if a.Attempt > 0 {
-			why = "what it left was not captured"
-		}
-		return leftover{}, &UsageError{
-			Text:   fmt.Sprintf("%s: %s has no workspace: %s", v.verb, a.ID, why),
-			Advice: fmt.Sprintf("see `%s show %s`", v.env.Calls, v.address()),
-		}
-	}
-	out := leftover{attempt: a.Attempt, base: git.Hash(a.Call.Base)}
-	if p := a.Captured.Patch; p != nil {
-		out.base, out.commit = git.Hash(p.Base), git.Hash(p.Commit)
-		return out, nil
-	}
-	// Its base may have been made of the patches it depends on.
-	records, err := v.run.Records()
-	if err != nil {
-		return out, err
-	}
-	for _, r := range records {
-		if l, ok := r.Event.(*event.Leased); ok && l.Agent == a.ID && l.Attempt == a.Attempt {
-			out.base = git.Hash(l.Base)
-		}
-	}
-	return out, nil
 }

@@ -60,8 +60,8 @@ type showObject struct {
 	// awaits is set for a patch that a reviewer was to look at, and none has said
 	// what it found.
 	awaits bool
-	// conflict and ways tell of a conflict and what to do about it; empty for
-	// none.
+	// conflict and ways tell of a conflict and the commands that resolve it; empty
+	// for none.
 	conflict, ways string
 }
 
@@ -97,7 +97,8 @@ func showAction(c *cli.Context, env Env) error {
 	for i, a := range agents {
 		o := newShowObject(s, a)
 		if a.Conflict != nil {
-			o.conflict, o.ways = conflictText(s.view, a), strings.Join(conflictWays(env.Calls, s.view, a), orWay)
+			at := conflictAt{run: s.run.ID, agent: a, ref: a.Conflict.Ref}
+			o.conflict, o.ways = conflictText(s.view, a), strings.Join(at.ways(env.Calls), orWay)
 		}
 		if c.Bool("json") {
 			err = printJSON(env.Stdout, o)
@@ -115,7 +116,7 @@ func showAction(c *cli.Context, env Env) error {
 type agentShown struct {
 	agent  *store.Agent
 	object showObject
-	later  bool // another one stands before it
+	later  bool // another agent stands before it
 }
 
 func (p *place) showAgent(c *cli.Context, s *selection, shown agentShown) error {

@@ -16,7 +16,7 @@ import (
 type sink struct {
 	mu   sync.Mutex // guards what follows; held across writes to keep order
 	w    io.Writer
-	last io.Closer // what the output passes through; nil: nothing
+	last io.Closer // the pager or filter that the output passes through; nil: none
 	n    int64
 	err  error
 }
@@ -33,8 +33,11 @@ func (s *sink) Write(p []byte) (int, error) {
 }
 
 // Fd lets terminal detection see through the sink. No file: no such number.
-func (s *sink) Fd() uintptr {
-	if f, ok := s.w.(interface{ Fd() uintptr }); ok {
+func (s *sink) Fd() uintptr { return fdOf(s.w) }
+
+// fdOf is the descriptor of a file; no such number for any other writer.
+func fdOf(w io.Writer) uintptr {
+	if f, ok := w.(interface{ Fd() uintptr }); ok {
 		return f.Fd()
 	}
 	return ^uintptr(0)
@@ -67,7 +70,7 @@ func (s *sink) through(w io.WriteCloser) {
 	s.w, s.last = w, w
 }
 
-// end closes what the output passes through, and returns the error of the
+// end closes the pager or filter, and returns the error of the
 // command: its own, else that of the output. That the user has left the pager is
 // no error.
 func (s *sink) end(err error) error {

@@ -56,7 +56,7 @@ func statusAction(c *cli.Context, env Env) error {
 	return p.printStatus(s)
 }
 
-// object is what status prints of a selection as JSON.
+// object is a selection as status prints it with --json.
 func (s *selection) object() runObject {
 	o := newRunObject(s.view, time.Now())
 	if len(s.agents()) == 0 && !s.chosen.Empty() {
@@ -77,8 +77,7 @@ func printAddresses(w io.Writer, s *selection) error {
 	return nil
 }
 
-// printStatus prints the selected agents of a run, and what the whole run has
-// spent.
+// printStatus prints the selected agents of a run, and the costs of the whole run.
 func (p *place) printStatus(s *selection) error {
 	whole, some := s.view, *s.view
 	some.Agents = s.agents()

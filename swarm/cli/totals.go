@@ -8,7 +8,7 @@ import (
 	"agentswarm/swarm/task"
 )
 
-// totalsText is how the agents of a run ended, and what they used.
+// totalsText is how the agents of a run ended, and their usage.
 func totalsText(v *store.View) string {
 	n := v.Counts()
 	text := ""

@@ -105,7 +105,7 @@ func (p *place) lastLanded(ctx context.Context, addresses []string) (*store.Run,
 		return nil, err
 	}
 	if run == nil {
-		return nil, &nothingError{text: "nothing to undo: no merge and no apply stands"}
+		return nil, &noWorkError{text: "nothing to undo: no merge and no apply stands"}
 	}
 	return run, nil
 }
@@ -176,7 +176,7 @@ func (p *place) undo(ctx context.Context, run *store.Run, owner *store.Owner) (*
 		}
 	}
 	if last == nil {
-		return nil, &nothingError{text: fmt.Sprintf("nothing to undo: no merge and no apply of run %s stands", run.ID)}
+		return nil, &noWorkError{text: fmt.Sprintf("nothing to undo: no merge and no apply of run %s stands", run.ID)}
 	}
 	if last.Verb == verbApply {
 		err = b.unapply(ctx, v, last)

@@ -38,7 +38,7 @@ func (p *place) showAt(ctx context.Context, run *store.Run, at *counter, since t
 		w.progress.quiet, w.progress.term.Motion = true, false
 	}
 	if w.progress.Draws() {
-		w.activity = p.activity(run, id)
+		w.activity, w.reviews = p.activity(run, id), reviewOf(w.view) == reviewAuto
 	}
 	defer func() {
 		w.close()
@@ -72,12 +72,13 @@ type watcher struct {
 	progress *Progress
 	at       *counter // nil where another process owns the run
 	typing   bool     // questions are answered here
+	reviews  bool     // finished work gets a reviewer
 
 	mu   sync.Mutex // guards what follows
 	view *store.View
 	told map[string]bool // questions that the terminal was told of
-	// activity is what agents do now; nil where nothing is drawn. It was last
-	// looked at then.
+	// activity reads the work of agents; nil where nothing is drawn. doing is its
+	// last result, of the time looked.
 	activity *activity.Reader
 	doing    map[task.ID]activity.Now
 	looked   time.Time

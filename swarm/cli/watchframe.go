@@ -9,6 +9,7 @@ import (
 	"agentswarm/swarm/activity"
 	"agentswarm/swarm/agent"
 	"agentswarm/swarm/engine"
+	"agentswarm/swarm/selector"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
 )
@@ -17,8 +18,8 @@ import (
 // size of a file per agent.
 const lookGap = 400 * time.Millisecond
 
-// activity reads what the agents of a run do; nil where the configuration of the
-// run cannot be read.
+// activity reads the work of the agents of a run; nil where the configuration of
+// the run cannot be read.
 func (p *place) activity(run *store.Run, id store.Identity) *activity.Reader {
 	config, err := engineConfig(store.Fold(id, nil))
 	if err != nil {
@@ -35,8 +36,8 @@ func (p *place) activity(run *store.Run, id store.Identity) *activity.Reader {
 	})
 }
 
-// look reads what agents do, unless that was done only just now. The caller holds
-// mu.
+// look reads the work of agents, unless that was done only just now. The caller
+// holds mu.
 func (w *watcher) look(now time.Time) {
 	if w.activity == nil || now.Sub(w.looked) < lookGap {
 		return
@@ -52,8 +53,8 @@ func (w *watcher) look(now time.Time) {
 // frame sums the view up. The caller holds mu.
 func (w *watcher) frame(now time.Time) Frame {
 	w.look(now)
-	v := w.view
-	f := Frame{Elapsed: now.Sub(w.began), Counts: v.Counts(), Growing: growing(v), Slots: slotsOf(v)}
+	v, counts := w.view, w.view.Counts()
+	f := Frame{Elapsed: now.Sub(w.began), Counts: counts, Growing: w.growing(counts), Slots: slotsOf(v)}
 	if len(v.Phases) > 0 && v.Growing() {
 		f.Phase = v.Phases[len(v.Phases)-1]
 	}
@@ -69,8 +70,8 @@ func (w *watcher) frame(now time.Time) Frame {
 }
 
 // growing reports whether more agents may start: those of a script, or reviewers.
-func growing(v *store.View) bool {
-	return v.Growing() || reviewOf(v) == reviewAuto && v.Counts().Of[task.Queued]+v.Counts().Of[task.Working] > 0
+func (w *watcher) growing(n store.Counts) bool {
+	return w.view.Growing() || w.reviews && n.Of[task.Queued]+n.Of[task.Working] > 0
 }
 
 // slotsOf is why most of the agents wait that wait for a slot, without the words
@@ -84,8 +85,8 @@ func slotsOf(v *store.View) string {
 	return strings.TrimSuffix(inner, ")")
 }
 
-// spent is what the run has used, with what agents have reported in their current
-// attempts; with its budget where there is one.
+// spent is the usage of the run, including the reports of agents in their current
+// attempts; with its budget, if any.
 func (w *watcher) spent(now time.Time) string {
 	used, spent := w.view.Usage(), w.view.Spent(now)
 	for _, does := range w.doing {
@@ -125,13 +126,10 @@ func (w *watcher) rows(now time.Time) (failed, live []Row) {
 			if slices.Contains(order, s.State) {
 				live = append(live, w.row(a, s, now))
 			}
-		case *task.Failed:
-			ended = append(ended, a)
-		case *task.Completed:
-			if s.Verified != nil && !*s.Verified {
+		case *task.Failed, *task.Completed, *task.Cancelled:
+			if selector.Failed(a) {
 				ended = append(ended, a)
 			}
-		case *task.Cancelled:
 		}
 	}
 	slices.SortStableFunc(live, func(a, b Row) int {

@@ -116,7 +116,7 @@ func (c *Client) Ping(ctx context.Context) (int, error) {
 	return r.Pid, err
 }
 
-// Ask has a request carried out. Of an [*Answer] it sets who was told.
+// Ask has a request carried out. It sets the field Told of an [*Answer].
 func (c *Client) Ask(ctx context.Context, r Request) error {
 	got, err := c.ask(ctx, r)
 	if a, ok := r.(*Answer); ok {

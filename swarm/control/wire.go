@@ -57,14 +57,14 @@ type Answer struct {
 	Reason string
 	For    task.Span
 	// All has a yes to a DESTRUCTIVE action hold for all agents that ask for the
-	// same one now.
+	// same action now.
 	All bool
 	// Snapshot lets actions of the run proceed from now on that destroy only files
 	// of an agent's own, once they are captured.
 	Snapshot bool
 
-	// Told are the agents that the answer reached. Whoever carries it out sets
-	// it; a client finds it here afterwards.
+	// Told are the agents that the answer reached. The owner of the run sets it;
+	// a client finds it here afterwards.
 	Told []task.ID
 }
 

@@ -78,7 +78,7 @@ func checkPrompt(prompt string) error {
 	return nil
 }
 
-// checkWords refuses words of a command that are a placeholder with one typing
+// checkWords refuses words of a command that are a placeholder with a typing
 // error. The script of a shell is left alone: no placeholder may stand there.
 func checkWords(argv []string) error {
 	for _, word := range outsideScripts(argv) {
@@ -128,7 +128,7 @@ func checkNoItems(argv []string) error {
 
 // Unknown are the words in braces of a prompt or a command that look like a
 // placeholder and are none: they are passed on as they are. Without items no
-// placeholder is replaced, and the known ones are among them.
+// placeholder is replaced, and known placeholders are among them.
 func (w Workflow) Unknown() []string {
 	texts := append([]string{w.Prompt}, outsideScripts(w.Command)...)
 	filled := len(w.Each) > 0 || w.Count > 0

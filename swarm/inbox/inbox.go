@@ -240,7 +240,7 @@ func reaches(r *event.Replied, q *event.Questioned) bool { return !r.Allow || !o
 // open one about the same action: for the run, or because the two are one.
 // They are where the action was found to be the same in both, which it need
 // not be: one command may be graver for one agent than for another. A yes to a
-// DESTRUCTIVE action holds for one agent, unless it says that it is for all.
+// DESTRUCTIVE action holds for its agent alone, unless the answer is for all.
 func AlsoAnswers(r *event.Replied, found, other *event.Questioned) bool {
 	if r.For == task.ForTheRun {
 		return reaches(r, other)

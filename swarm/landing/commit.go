@@ -14,7 +14,7 @@ import (
 	"agentswarm/worktree/git"
 )
 
-// Author says who the author of a commit is.
+// Author names the author of a commit.
 type Author string
 
 // The authors that a commit can have.
@@ -26,21 +26,18 @@ const (
 	ByAgent Author = "agent"
 )
 
-// Authors are all of them.
-func Authors() []Author { return []Author{ByUser, ByAgent} }
-
 // Style is how commits are written.
 type Style struct {
 	Author Author // empty: [ByUser]
-	// User is the person git names; nil where it names nobody, and then the
-	// agent is the author.
+	// User is the user's name and address in git; nil where they are not set, and
+	// then the agent is the author.
 	User *git.Person
-	// Message is the text of the commits in place of what they are called; empty:
-	// each has the subject of its patch.
+	// Message is the text of the commits; empty: each has the subject of its
+	// patch.
 	Message string
 	// Trailers follow the message, such as "Refs: #12".
 	Trailers []string
-	// Squash makes one commit of all patches.
+	// Squash makes a single commit of all patches.
 	Squash bool
 }
 
@@ -50,8 +47,8 @@ type Work struct {
 	Agent *store.Agent // required
 	Patch *task.Patch  // required
 	Kind  string       // the kind of the agent, such as claude; required
-	Title string       // what people call the agent; required
-	// Resolved says what a person has resolved in it; empty: nothing.
+	Title string       // the label of the agent, for people; required
+	// Resolved names the conflict that a person has resolved in it; empty: none.
 	Resolved string
 }
 
@@ -77,8 +74,8 @@ func (s Style) Commit(w Work) merge.Patch {
 	return p
 }
 
-// Squashed is the one commit of a merge of count patches; nil where each has
-// its own.
+// Squashed is the commit of a merge of count patches; nil where each has its
+// own.
 func (s Style) Squashed(run string, count int) *merge.Squash {
 	if !s.Squash {
 		return nil
@@ -96,7 +93,7 @@ func (s Style) Squashed(run string, count int) *merge.Squash {
 
 func (s Style) byUser() bool { return s.User != nil && cmp.Or(s.Author, ByUser) == ByUser }
 
-// author is who a commit is by, at the time the agent ended.
+// author is the author of a commit, at the time the agent ended.
 func (s Style) author(w Work) git.Person {
 	if s.byUser() {
 		user := *s.User
@@ -113,7 +110,7 @@ func (s Style) author(w Work) git.Person {
 // ended is when the work was done.
 func (w Work) ended() time.Time { return w.Agent.Ended }
 
-// address is the e-mail address of a kind of agent. It belongs to nobody: the
+// address is the e-mail address of a kind of agent. It has no owner: the
 // domain is reserved.
 func address(kind string) string { return kind + "@swarm.localhost" }
 
@@ -142,8 +139,8 @@ func plain(name string) string {
 	}, name)
 }
 
-// subject is what the commit is called: as a model said, where one was asked.
-// The label of an alternative only says which one it is.
+// subject is the subject of the commit: that of the role commit, if it gave any.
+// The label of an alternative is only its number.
 func (w Work) subject() string {
 	if named, _ := w.Agent.Subject(w.Patch.Commit); named != "" {
 		return named
@@ -161,7 +158,7 @@ func SplitMessage(text string) (subject, body string) {
 	return strings.TrimSpace(subject), strings.TrimSpace(body)
 }
 
-// CheckTrailer refuses what is no line "Key: value".
+// CheckTrailer refuses a text that is no line "Key: value".
 func CheckTrailer(text string) error {
 	key, value, ok := strings.Cut(text, ":")
 	bad := func(r rune) bool {
@@ -174,7 +171,7 @@ func CheckTrailer(text string) error {
 	return nil
 }
 
-// Trailer is a trailer in the form that git writes: one space after the colon.
+// Trailer is a trailer in the form that git writes: a space after the colon.
 func Trailer(text string) string {
 	key, value, _ := strings.Cut(text, ":")
 	return key + ": " + strings.TrimSpace(value)

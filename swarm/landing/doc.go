@@ -1,5 +1,5 @@
-// Package landing says what the commits of a merge are called and who they are
-// by.
+// Package landing owns the messages, trailers and authors of the commits of a
+// merge.
 //
 // It merges nothing and moves no branch: package merge does.
 package landing

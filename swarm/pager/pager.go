@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -17,7 +18,7 @@ import (
 	"agentswarm/swarm/proc"
 )
 
-// Choice is what the user has said of pagers.
+// Choice is the user's choice of a pager.
 type Choice struct {
 	Getenv func(string) string // required
 	// Core is core.pager of git's configuration; empty for none.
@@ -90,14 +91,10 @@ func Start(r Request) (*Pager, error) {
 // environ sets, as git does, how pagers behave that know these variables: less
 // ends at once where all fits on the screen, and shows colours.
 func environ(given []string) []string {
-	env := append([]string(nil), given...)
+	env := slices.Clone(given)
 	for _, kv := range []string{"LESS=FRX", "LV=-c"} {
 		name, _, _ := strings.Cut(kv, "=")
-		has := false
-		for _, g := range given {
-			has = has || strings.HasPrefix(g, name+"=")
-		}
-		if !has {
+		if !slices.ContainsFunc(given, func(g string) bool { return strings.HasPrefix(g, name+"=") }) {
 			env = append(env, kv)
 		}
 	}
@@ -115,7 +112,7 @@ func (p *Pager) Write(text []byte) (int, error) {
 }
 
 // Fd is the terminal that the pager shows on, so that its width and its colours
-// hold for what is written.
+// hold for the text.
 func (p *Pager) Fd() uintptr {
 	if f, ok := p.terminal.(interface{ Fd() uintptr }); ok {
 		return f.Fd()

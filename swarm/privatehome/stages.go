@@ -62,7 +62,7 @@ func (s Stages) keep() error {
 
 // BeforeCheck puts the agent's folders aside, and back what the setup left.
 // Processes of the agent that still run keep their rights to the former only.
-// What is put aside is removed with Dir.
+// Files that are put aside are removed with Dir.
 func (s Stages) BeforeCheck() error {
 	if !s.agentWas() {
 		return nil

@@ -1,5 +1,5 @@
 // Package selector owns the rules by which a person picks agents of a run
-// without naming them: the failed ones, the verified ones, those with a patch
+// without naming them: failed agents, verified agents, and agents with a patch
 // that has not landed.
 //
 // It reads no command line and prints nothing.
@@ -40,7 +40,7 @@ func (s Selector) String() string {
 
 // Matches reports whether the selector picks the agent.
 func (s Selector) Matches(a *store.Agent) bool {
-	return (!s.Failed || failed(a)) && (!s.Verified || verified(a)) && (!s.Unlanded || unlanded(a))
+	return (!s.Failed || Failed(a)) && (!s.Verified || verified(a)) && (!s.Unlanded || unlanded(a))
 }
 
 // Pick returns the agents that the selector picks, in their order. It does not
@@ -49,9 +49,9 @@ func (s Selector) Pick(agents []*store.Agent) []*store.Agent {
 	return slices.DeleteFunc(slices.Clone(agents), func(a *store.Agent) bool { return !s.Matches(a) })
 }
 
-// failed includes an agent that completed and whose check failed: for a person
-// who wants to repair a run, both are the same.
-func failed(a *store.Agent) bool {
+// Failed reports whether the agent failed, or completed and its check failed: the
+// repair of a run treats both alike.
+func Failed(a *store.Agent) bool {
 	switch r := a.Status.(type) {
 	case *task.Failed:
 		return true
