@@ -19,7 +19,7 @@ import (
 func newAgentsCommand(env Env) *cli.Command {
 	return &cli.Command{
 		Name:  "agents",
-		Usage: "list the agents there are, and what is missing of others",
+		Usage: "list agents, and what others lack",
 		Flags: []cli.Flag{jsonFlag()},
 		Description: `Lists the kinds of agents that swarm knows and the agents that are configured:
 where the program is, its version and whether that was tried, which login it uses,

@@ -99,9 +99,9 @@ Examples:
 
 func answerFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "for", Usage: "let it hold for this question, or for the same action of any agent of the run: `once|run`"},
-		&cli.StringFlag{Name: "reason", Usage: "say why; the agent is told"},
-		&cli.StringFlag{Name: "confined", Usage: "remember in your own configuration what becomes of actions that destroy only an agent's own files: `ask|snapshot`"},
+		&cli.StringFlag{Name: "for", Usage: "answer this question, or the same action of every agent of the run: `once|run`"},
+		&cli.StringFlag{Name: "reason", Usage: "reason, which the agent gets"},
+		&cli.StringFlag{Name: "confined", Usage: "save `ask|snapshot` as risk.confined in your own configuration"},
 		jsonFlag(),
 	}
 }

@@ -41,8 +41,8 @@ type recordedConfig struct {
 func contactFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "questions", Usage: "let questions of agents wait for an answer, or deny them at once: `wait|deny` (default: wait on a terminal or detached)"},
-		&cli.DurationFlag{Name: "question-timeout", Usage: "deny what an agent asks to do once nobody answered within `TIME` (default: 10m)"},
-		&cli.StringFlag{Name: "notify", Usage: "run `CMD` by sh -c when an agent asks something and when the run ends; it gets JSON on standard input"},
+		&cli.DurationFlag{Name: "question-timeout", Usage: "deny an action that is not answered within `TIME` (default: 10m)"},
+		&cli.StringFlag{Name: "notify", Usage: "run `CMD` by sh -c at questions and the end of the run, with JSON on standard input"},
 	}
 }
 

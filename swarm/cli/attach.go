@@ -18,10 +18,10 @@ import (
 func newAttachCommand(env Env) *cli.Command {
 	return &cli.Command{
 		Name:      "attach",
-		Usage:     "look over the shoulder of an agent, and type to it",
+		Usage:     "watch the terminal of an agent, and type into it",
 		ArgsUsage: "[AGENT]",
 		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "watch", Aliases: []string{"w"}, Usage: "only look; ctrl-c leaves, too"},
+			&cli.BoolFlag{Name: "watch", Aliases: []string{"w"}, Usage: "only watch; ctrl-c leaves, too"},
 			&cli.StringFlag{
 				Name: "detach-key", Value: defaultDetachKey,
 				Usage: "the `KEY` that leaves the terminal, such as ctrl-a",

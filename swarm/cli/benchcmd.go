@@ -29,11 +29,11 @@ const (
 func newBenchCommand(env Env) *cli.Command {
 	return &cli.Command{
 		Name:      "bench",
-		Usage:     "measure swarm beside plain git, on a throw-away clone",
+		Usage:     "compare swarm with plain git, on a temporary clone",
 		ArgsUsage: "[REPO]",
 		Flags: []cli.Flag{
 			&cli.IntFlag{Name: "agents", Value: benchAgents, Usage: "measure with `N` agents, 1 to 1000"},
-			&cli.IntFlag{Name: "sample", Value: benchSample, Usage: "do each step `K` times and take the median; of slow steps of plain git do K and scale"},
+			&cli.IntFlag{Name: "sample", Value: benchSample, Usage: "median of `K` repeats of each step; slow steps of plain git are done K times and scaled"},
 			&cli.StringFlag{Name: "backend", Usage: "only `overlay|reflink|copy|worktree` (default: all that work here)"},
 			&cli.StringFlag{Name: "dir", Usage: "work in a new folder in `DIR` (default: the disk of the state)"},
 			&cli.BoolFlag{Name: "keep", Usage: "leave that folder"},

@@ -20,10 +20,10 @@ import (
 // budgetFlags bound what a run spends.
 func budgetFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.IntFlag{Name: "budget-tokens", Usage: "pause the run once its agents have used `N` tokens of output and reasoning in its life; 0: never"},
-		&cli.Float64Flag{Name: "budget-usd", Usage: "pause it once they have cost `X` dollars; 0: never"},
-		&cli.IntFlag{Name: "max-turns", Usage: "end an attempt that begins more than `N` turns; 0: never"},
-		&cli.DurationFlag{Name: "budget-time", Usage: "pause it once agents were at work for `TIME`, any number at once; 0s: never"},
+		&cli.IntFlag{Name: "budget-tokens", Usage: "pause the run after `N` output and reasoning tokens; 0: never"},
+		&cli.Float64Flag{Name: "budget-usd", Usage: "pause the run after `X` dollars; 0: never"},
+		&cli.IntFlag{Name: "max-turns", Usage: "end an attempt with more than `N` turns; 0: never"},
+		&cli.DurationFlag{Name: "budget-time", Usage: "pause the run after `TIME` with agents at work; 0s: never"},
 	}
 }
 

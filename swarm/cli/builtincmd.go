@@ -28,7 +28,7 @@ import (
 func newBuiltinCommand(env Env) *cli.Command {
 	return &cli.Command{
 		Name:      "builtin",
-		Usage:     "the agent that swarm brings along, by itself",
+		Usage:     "run the built-in agent alone",
 		ArgsUsage: "PROMPT",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "model", Usage: "`PROVIDER/MODEL[:EFFORT]` (default: $SWARM_BUILTIN_MODEL, else that of the role default)"},

@@ -17,10 +17,10 @@ func newCancelCommand(env Env) *cli.Command {
 	return &cli.Command{
 		Name:      "cancel",
 		Aliases:   []string{"stop", "kill"},
-		Usage:     "end agents, or a whole run; what they did is captured",
+		Usage:     "end agents or a run; their work is captured",
 		ArgsUsage: "RUN | AGENT…",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "reason", Usage: "say why; it is kept with the result"},
+			&cli.StringFlag{Name: "reason", Usage: "reason, kept with the result"},
 			jsonFlag(),
 		},
 		Description: `Ends the agents named: TERM, two seconds, KILL. All they left is captured as a

@@ -38,9 +38,9 @@ const auditAll = "all"
 // cautionFlags are those of every command that runs agents.
 func cautionFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "confined", Usage: "ask about what destroys only an agent's own files behind its walls, or let it proceed once they are captured: `ask|snapshot` (default: ask)"},
-		&cli.StringSliceFlag{Name: "allow", Usage: "let agents do `ITEM` without asking, such as 'push to feature/* branches'; written as in AGENTS.md; may be given again"},
-		&cli.StringFlag{Name: "audit", Usage: "record decisions about actions that are SAFE too: `all`"},
+		&cli.StringFlag{Name: "confined", Usage: "in a full sandbox, ask about destroying an agent's own files, or capture them and proceed: `ask|snapshot` (default: ask)"},
+		&cli.StringSliceFlag{Name: "allow", Usage: "grant `ITEM`, such as 'push to feature/* branches', written as in AGENTS.md; may be given again"},
+		&cli.StringFlag{Name: "audit", Usage: "also record decisions about SAFE actions: `all`"},
 	}
 }
 

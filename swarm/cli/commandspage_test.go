@@ -42,8 +42,8 @@ func commandsPage(app *cli.App) string {
 
 <!-- Written by TestCommandsPage in swarm/cli; changes belong into the definitions of the commands. -->
 
-` + "`swarm COMMAND --help`" + ` adds examples. Flags may stand anywhere up to ` + "`--`" + `. See also: [exit codes](#exit-codes),
-[environment](#environment), [files](#files).
+` + "`swarm COMMAND --help`" + ` adds examples. Flags may stand anywhere up to ` + "`--`" + `. Usage lines omit ` + "`swarm`" + `. See also:
+[exit codes](#exit-codes), [environment](#environment), [files](#files).
 
 ## Shared flags
 
@@ -54,6 +54,8 @@ the others without their meaning.
 	shared := sharedFlags(app)
 	writeFlags(&b, append(flagRows(app.Flags), [2]string{"-h, --help", "explain the command"}))
 	writeFlags(&b, shared.some)
+	b.WriteString("\n## Selection\n\nThe commands that link this section have these.\n\n")
+	writeFlags(&b, shared.selection)
 	b.WriteString("\n## Flags of runs\n\n`run`, `resume` and `retry` have these.\n\n")
 	writeFlags(&b, shared.runs)
 	for _, group := range grouped(app.Commands) {
@@ -86,8 +88,9 @@ the others without their meaning.
 // shared are the flags that have the same form and meaning in two commands or
 // more, in the order of their first command.
 type shared struct {
-	runs [][2]string // those of `run`, `resume` and `retry`, and no other command
-	some [][2]string // the others
+	runs      [][2]string // those of `run`, `resume` and `retry`, and no other command
+	selection [][2]string // those that select agents
+	some      [][2]string // the others
 }
 
 // sharedFlags finds the shared flags of all commands.
@@ -112,9 +115,10 @@ func sharedFlags(app *cli.App) shared {
 	for _, group := range grouped(app.Commands) {
 		read(group.commands)
 	}
-	var found shared
+	found := shared{selection: flagRows(selectorFlags())}
 	for _, row := range all {
 		switch by := users[row]; {
+		case slices.Contains(found.selection, row):
 		case slices.Equal(by, []string{"run", "resume", "retry"}):
 			found.runs = append(found.runs, row)
 		case len(by) > 1:
@@ -136,14 +140,16 @@ func writeFlags(b *strings.Builder, rows [][2]string) {
 func writeCommand(b *strings.Builder, shared shared, path []*cli.Command) {
 	c, name := path[len(path)-1], commandPath(path)
 	fmt.Fprintf(b, "\n%s %s\n\n", strings.Repeat("#", len(path)+1), name)
-	usage := program + " " + name
+	usage := name
 	var own [][2]string
 	var named []string
-	runs := false
+	runs, selection := false, false
 	for _, row := range flagRows(c.Flags) {
 		switch {
 		case slices.Contains(shared.runs, row):
 			runs = true
+		case slices.Contains(shared.selection, row):
+			selection = true
 		case slices.Contains(shared.some, row):
 			name, _, _ := strings.Cut(row[0], " ")
 			if name != "--json" {
@@ -159,9 +165,16 @@ func writeCommand(b *strings.Builder, shared shared, path []*cli.Command) {
 	case len(c.Subcommands) > 0:
 		usage += " COMMAND"
 	}
-	fmt.Fprintf(b, "`%s`: %s.", usage, c.Usage)
+	if usage == name { // the heading has it
+		fmt.Fprintf(b, "%s%s.", strings.ToUpper(c.Usage[:1]), c.Usage[1:])
+	} else {
+		fmt.Fprintf(b, "`%s`: %s.", usage, c.Usage)
+	}
 	if len(c.Aliases) > 0 {
 		fmt.Fprintf(b, " Also called `%s`.", strings.Join(c.Aliases, "`, `"))
+	}
+	if selection {
+		named = append(named, "[selection](#selection)")
 	}
 	if runs {
 		named = append(named, "[flags of runs](#flags-of-runs)")

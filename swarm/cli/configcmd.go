@@ -38,9 +38,9 @@ Examples:
 func newConfigShowCommand(env Env) *cli.Command {
 	return &cli.Command{
 		Name:  "show",
-		Usage: "print the configuration that holds here",
+		Usage: "print the configuration in force",
 		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "origin", Usage: "say of each key where it comes from"},
+			&cli.BoolFlag{Name: "origin", Usage: "print the source of each key"},
 			jsonFlag(),
 		},
 		Description: `Prints every key with the value that holds after all files, and the variables
@@ -59,7 +59,7 @@ Examples:
 func newConfigValidateCommand(env Env) *cli.Command {
 	return &cli.Command{
 		Name:      "validate",
-		Usage:     "name everything that is wrong with the configuration",
+		Usage:     "report all mistakes in the configuration",
 		ArgsUsage: "[FILE…]",
 		Flags:     []cli.Flag{jsonFlag()},
 		Description: `Reads the configuration files that count here, or those given, and prints a line

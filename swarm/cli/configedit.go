@@ -14,8 +14,8 @@ import (
 // fileFlags choose a configuration file; without a flag it is the user's own.
 func fileFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.BoolFlag{Name: "local", Usage: "the file .swarm/config.local.toml: yours, for this repository"},
-		&cli.BoolFlag{Name: "project", Usage: "the file .swarm/config.toml, which the repository brings along"},
+		&cli.BoolFlag{Name: "local", Usage: "your file for this repository, .swarm/config.local.toml"},
+		&cli.BoolFlag{Name: "project", Usage: "the file of the repository, .swarm/config.toml"},
 	}
 }
 

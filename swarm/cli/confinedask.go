@@ -73,5 +73,5 @@ files without asking you? They are captured first. The answer is kept in your ow
 
 // allFlag is that of commands that allow.
 func allFlag() cli.Flag {
-	return &cli.BoolFlag{Name: "all", Usage: "allow a DESTRUCTIVE action for all agents that ask for it now"}
+	return &cli.BoolFlag{Name: "all", Usage: "allow a DESTRUCTIVE action for all agents that ask now"}
 }

@@ -21,7 +21,7 @@ func newDiffCommand(env Env) *cli.Command {
 		Usage:     "print what agents changed",
 		ArgsUsage: "[RUN | AGENT… | -]",
 		Flags: append([]cli.Flag{
-			&cli.BoolFlag{Name: "stat", Usage: "print the files and the size of each change instead, as git diff --stat does"},
+			&cli.BoolFlag{Name: "stat", Usage: "print files and sizes of changes, as git diff --stat"},
 			&cli.BoolFlag{Name: "name-only", Usage: "print the paths only"},
 			jsonFlag(),
 		}, selectorFlags()...),

@@ -21,7 +21,7 @@ import (
 func newDoctorCommand(env Env) *cli.Command {
 	return &cli.Command{
 		Name:  "doctor",
-		Usage: "tell what this machine and this repository can do",
+		Usage: "check this machine and this repository",
 		Flags: []cli.Flag{jsonFlag()},
 		Description: `Checks git, the logins of installed agents, the walls they run inside, memory, disk, the state folder, and
 lists what is special about this repository and what is done about it. It ends

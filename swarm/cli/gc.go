@@ -23,9 +23,9 @@ import (
 func newGcCommand(env Env) *cli.Command {
 	return &cli.Command{
 		Name:  "gc",
-		Usage: "put runs whose process died in order, and empty the trash",
+		Usage: "recover runs whose process died, and empty the trash",
 		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "dry-run", Aliases: []string{"n"}, Usage: "tell what would go; remove nothing"},
+			&cli.BoolFlag{Name: "dry-run", Aliases: []string{"n"}, Usage: "print what would be removed; remove nothing"},
 			jsonFlag(),
 		},
 		Description: `Captures what runs left whose process died, and moves workspaces of runs that

@@ -12,9 +12,9 @@ import (
 // globalFlags are the flags of every command.
 func globalFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "C", Usage: "run as if started in the folder `DIR`"},
+		&cli.StringFlag{Name: "C", Usage: "run in the folder `DIR`"},
 		&cli.StringFlag{Name: "color", Usage: "use colors: `WHEN` is auto, always or never (default auto: on a terminal, unless NO_COLOR is set)"},
-		&cli.StringFlag{Name: "jq", Usage: "with --json, which it implies: print the results of the jq expression `EXPR`"},
+		&cli.StringFlag{Name: "jq", Usage: "print the results of the jq expression `EXPR`; implies --json"},
 		&cli.BoolFlag{Name: "no-pager", Usage: "print diff, show and logs without a pager"},
 	}
 }

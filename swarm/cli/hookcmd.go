@@ -17,9 +17,9 @@ const hookWord = "hook"
 func newHookCommand(env Env) *cli.Command {
 	return &cli.Command{
 		Name:  hookWord,
-		Usage: "ask, as the hook of an agent, whether an action may be",
+		Usage: "ask about an action, as the hook of an agent",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "agent", Usage: "read and answer as hooks of `KIND` do: claude, codex, copilot, gemini, qwen or plain (default: plain)"},
+			&cli.StringFlag{Name: "agent", Usage: "read and answer in the form of `KIND`: claude, codex, copilot, gemini, qwen or plain (default: plain)"},
 		},
 		Description: `Reads what an agent says to its hook before it uses a tool, and asks the run that the
 agent belongs to. It prints nothing and ends with 0 where the action may be. Else it

@@ -19,9 +19,9 @@ import (
 func newInboxCommand(env Env) *cli.Command {
 	return &cli.Command{
 		Name:  "inbox",
-		Usage: "list the questions of agents that wait for an answer",
+		Usage: "list open questions of agents",
 		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "watch", Aliases: []string{"w"}, Usage: "go on showing questions as they come and go, until Ctrl-C"},
+			&cli.BoolFlag{Name: "watch", Aliases: []string{"w"}, Usage: "update the list until Ctrl-C"},
 			jsonFlag(),
 		},
 		Description: `Lists the open questions of all live runs of this repository, the oldest first.

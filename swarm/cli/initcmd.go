@@ -22,7 +22,7 @@ func newInitCommand(env Env) *cli.Command {
 		Name:  "init",
 		Usage: "write a configuration for this repository",
 		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "force", Usage: "replace the file there is, and keep that as config.toml.bak"},
+			&cli.BoolFlag{Name: "force", Usage: "replace the file, and keep the old one as config.toml.bak"},
 			&cli.BoolFlag{Name: "print", Usage: "print the file instead of writing it"},
 		},
 		Description: `Looks at how this checkout is built and tested and at which agents are on your

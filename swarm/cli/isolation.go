@@ -56,11 +56,11 @@ func (i isolation) open() bool { return i.Sandbox == sandboxOff }
 // isolationFlags are those of every command that runs agents.
 func isolationFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "sandbox", Usage: "keep agents behind walls: `auto|require|off`; require refuses anything below namespaces (default: auto)"},
-		&cli.StringFlag{Name: "backend", Usage: "make workspaces as `auto|overlay|reflink|copy|worktree` (default: auto, the cheapest that works)"},
-		&cli.StringSliceFlag{Name: "hide", Usage: "let agents see nothing of the file or folder `PATH`; may be given again"},
-		&cli.StringSliceFlag{Name: "write", Usage: "let agents write to the folder `DIR` outside of their workspaces; may be given again"},
-		&cli.StringSliceFlag{Name: "pass-env", Usage: "give agents, setup and checks the variable `NAME` of your environment too; * stands for any characters; may be given again"},
+		&cli.StringFlag{Name: "sandbox", Usage: "run agents in a sandbox: `auto|require|off`; require accepts only namespaces (default: auto)"},
+		&cli.StringFlag{Name: "backend", Usage: "backend of workspaces: `auto|overlay|reflink|copy|worktree` (default: auto, the cheapest that works)"},
+		&cli.StringSliceFlag{Name: "hide", Usage: "hide the file or folder `PATH` from agents; may be given again"},
+		&cli.StringSliceFlag{Name: "write", Usage: "let agents also write to the folder `DIR`; may be given again"},
+		&cli.StringSliceFlag{Name: "pass-env", Usage: "pass the variable `NAME` to agents, setup and checks; * matches any characters; may be given again"},
 	}
 }
 

@@ -16,7 +16,7 @@ import (
 
 // anywayFlag starts agents that are expected to fail.
 func anywayFlag() cli.Flag {
-	return &cli.BoolFlag{Name: "anyway", Usage: "start agents although they are not logged in, or their program is known to be too old"}
+	return &cli.BoolFlag{Name: "anyway", Usage: "start agents that are not logged in, or too old"}
 }
 
 // readiness finds out whether the agents of calls can be started: by the version

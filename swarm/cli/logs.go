@@ -30,10 +30,10 @@ func newLogsCommand(env Env) *cli.Command {
 		Usage:     "print what agents wrote",
 		ArgsUsage: "[RUN | AGENT… | -]",
 		Flags: append([]cli.Flag{
-			&cli.BoolFlag{Name: "follow", Aliases: []string{"f"}, Usage: "go on until the agents have ended"},
+			&cli.BoolFlag{Name: "follow", Aliases: []string{"f"}, Usage: "continue until the agents have ended"},
 			&cli.IntFlag{Name: "tail", Usage: "print only the last `N` lines of each agent"},
-			&cli.StringFlag{Name: "since", Usage: "print only what is not older than `TIME`, such as 10m, or a time such as 2006-01-02T15:04:05Z"},
-			&cli.BoolFlag{Name: "timestamps", Aliases: []string{"t"}, Usage: "begin each line with when it was printed"},
+			&cli.StringFlag{Name: "since", Usage: "print only lines since `TIME`, such as 10m or 2006-01-02T15:04:05Z"},
+			&cli.BoolFlag{Name: "timestamps", Aliases: []string{"t"}, Usage: "begin each line with its time"},
 			&cli.BoolFlag{Name: "raw", Usage: "print the agents' own output, byte for byte"},
 			jsonFlag(),
 		}, selectorFlags()...),

@@ -19,7 +19,7 @@ func newLsCommand(env Env) *cli.Command {
 		Aliases: []string{"ps"},
 		Usage:   "list the runs of this repository",
 		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "watch", Aliases: []string{"w"}, Usage: "go on showing the list as it changes, until Ctrl-C"},
+			&cli.BoolFlag{Name: "watch", Aliases: []string{"w"}, Usage: "update the list until Ctrl-C"},
 			&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "print ids only"},
 			jsonFlag(),
 		},

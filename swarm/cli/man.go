@@ -19,7 +19,7 @@ func newManCommand(env Env) *cli.Command {
 		Usage:     "print the manual page of swarm, or of a command",
 		ArgsUsage: "[COMMAND]",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "dir", Usage: "write all pages into the folder `DIR`, which is made if it is missing"},
+			&cli.StringFlag{Name: "dir", Usage: "write all pages into the folder `DIR`, made if missing"},
 		},
 		Description: `Prints the manual page swarm(1), or of a command the page swarm-COMMAND(1), in the
 language of man. The text is that of the help. With --dir it writes all pages, so

@@ -25,7 +25,7 @@ func newMCPCommand(env Env) *cli.Command {
 		Name:  "mcp",
 		Usage: "run scripts for another agent harness, over MCP",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "agent", Usage: "the agent `NAME` for calls that name none"},
+			&cli.StringFlag{Name: "agent", Usage: "agent `NAME` for calls that name none"},
 			&cli.IntFlag{Name: "jobs", Aliases: []string{"j"}, Usage: "run `N` agents at once in each run, 1 to 100"},
 			&cli.IntFlag{Name: "max-agents", Usage: "start at most `N` agents in the life of a run (default 1000)"},
 		},

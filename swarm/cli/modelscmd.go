@@ -16,10 +16,10 @@ import (
 func newModelsCommand(env Env) *cli.Command {
 	return &cli.Command{
 		Name:  "models",
-		Usage: "list the models there are, what they take and cost",
+		Usage: "list models, their sizes and prices",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "provider", Usage: "only those of `PROVIDER`, or of an agent CLI that can list some"},
-			&cli.BoolFlag{Name: "refresh", Usage: "ask anew, also who was asked within a day"},
+			&cli.StringFlag{Name: "provider", Usage: "only models of `PROVIDER`, or of an agent CLI that lists some"},
+			&cli.BoolFlag{Name: "refresh", Usage: "ask again, also within a day"},
 			jsonFlag(),
 		},
 		Description: `Asks the providers for the models they have: those that swarm knows (anthropic,

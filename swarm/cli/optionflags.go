@@ -19,11 +19,11 @@ import (
 // optionFlags are what agents of a run are to use.
 func optionFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "model", Aliases: []string{"m"}, Usage: "have agents use `MODEL`: provider/model, provider/model:effort, or a name as their program calls it"},
-		&cli.StringFlag{Name: "effort", Usage: "use the reasoning effort `LEVEL`, as their program calls it, such as low"},
-		&cli.Int64Flag{Name: "max-thinking-tokens", Usage: "let their model think at most `N` tokens for each answer"},
-		&cli.StringFlag{Name: "tools", Usage: "leave them only the tools `A,B`, of " + strings.Join(agent.AllTools(), " ")},
-		&cli.BoolFlag{Name: "read-only", Usage: "leave them only the tools that change nothing"},
+		&cli.StringFlag{Name: "model", Aliases: []string{"m"}, Usage: "`MODEL` of agents: provider/model, provider/model:effort, or the program's own name"},
+		&cli.StringFlag{Name: "effort", Usage: "reasoning effort `LEVEL` in the program's words, such as low"},
+		&cli.Int64Flag{Name: "max-thinking-tokens", Usage: "at most `N` reasoning tokens for each answer"},
+		&cli.StringFlag{Name: "tools", Usage: "allow only the tools `A,B`, of " + strings.Join(agent.AllTools(), " ")},
+		&cli.BoolFlag{Name: "read-only", Usage: "allow only tools that change nothing"},
 	}
 }
 

@@ -43,7 +43,7 @@ var ErrDeclined = errors.New("not started")
 
 // yesFlag leaves out the question before many agents start that cost money.
 func yesFlag() cli.Flag {
-	return &cli.BoolFlag{Name: "yes", Aliases: []string{"y"}, Usage: "do not ask before many agents start that cost money"}
+	return &cli.BoolFlag{Name: "yes", Aliases: []string{"y"}, Usage: "do not ask before many paid agents start"}
 }
 
 // confirmPaid shows a person what many agents that cost money are about to do,

@@ -16,7 +16,7 @@ import (
 func newResumeCommand(env Env) *cli.Command {
 	return &cli.Command{
 		Name:      "resume",
-		Usage:     "run what a run has not completed",
+		Usage:     "continue a run: start what is not completed",
 		ArgsUsage: "[RUN]",
 		Flags:     append(driveFlags(), scriptEditFlags()...),
 		Description: `Starts a new attempt of every agent that was never started, was lost, failed or

@@ -73,10 +73,10 @@ func recordedForm(form script.Form, shared bool) script.Form {
 // than it was started with.
 func scriptEditFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "script", Usage: "go on with the script of `FILE` in place of the recorded one"},
-		&cli.StringFlag{Name: "args", Usage: "what the script is given as args from now on: `JSON`, @FILE, or - for standard input"},
-		&cli.BoolFlag{Name: "reconfigure", Usage: "take agents, setup, verify, types and lib as they are configured now"},
-		&cli.BoolFlag{Name: "trust", Usage: "approve the texts from this repository that --script and --reconfigure bring in"},
+		&cli.StringFlag{Name: "script", Usage: "use the script of `FILE` in place of the recorded one"},
+		&cli.StringFlag{Name: "args", Usage: "args of the script from now on: `JSON`, @FILE, or - for standard input"},
+		&cli.BoolFlag{Name: "reconfigure", Usage: "use the present configuration of agents, setup, verify, types and lib"},
+		&cli.BoolFlag{Name: "trust", Usage: "approve the texts of the repository behind --script and --reconfigure"},
 	}
 }
 

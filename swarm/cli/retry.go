@@ -20,11 +20,11 @@ import (
 func newRetryCommand(env Env) *cli.Command {
 	return &cli.Command{
 		Name:      "retry",
-		Usage:     "send agents back for another attempt",
+		Usage:     "give agents another attempt",
 		ArgsUsage: "[AGENT… | -]",
 		Flags: append([]cli.Flag{
-			&cli.StringFlag{Name: "feedback", Usage: "tell the agent `TEXT` after its prompt; - reads it from standard input"},
-			&cli.BoolFlag{Name: "fresh", Usage: "start from the base, not from what the agent left"},
+			&cli.StringFlag{Name: "feedback", Usage: "add `TEXT` after the prompt; - reads standard input"},
+			&cli.BoolFlag{Name: "fresh", Usage: "start from the base, not from the agent's work"},
 			&cli.StringFlag{Name: "onto", Usage: "start from the commit `TIP`, such as main, with the agent's own patch on top"},
 		}, append(selectorFlags(), driveFlags()...)...),
 		Description: `Starts a new attempt of agents that have ended, completed or not. It goes on with

@@ -16,10 +16,10 @@ import (
 func newAcceptCommand(env Env) *cli.Command {
 	return &cli.Command{
 		Name:      "accept",
-		Usage:     "mark patches as good: merge takes them",
+		Usage:     "accept patches: merge takes them",
 		ArgsUsage: "[RUN | AGENT… | -]",
 		Flags: append([]cli.Flag{
-			&cli.StringFlag{Name: "reason", Usage: "say why; it is kept with the run"},
+			&cli.StringFlag{Name: "reason", Usage: "reason, kept with the run"},
 			jsonFlag(),
 		}, selectorFlags()...),
 		Description: `Marks the patches of agents as accepted. A merge takes them then like those of
@@ -38,10 +38,10 @@ Examples:
 func newRejectCommand(env Env) *cli.Command {
 	return &cli.Command{
 		Name:      "reject",
-		Usage:     "mark patches as not good: merge leaves them out",
+		Usage:     "reject patches: merge leaves them out",
 		ArgsUsage: "[RUN | AGENT… | -]",
 		Flags: append([]cli.Flag{
-			&cli.StringFlag{Name: "reason", Usage: "say why; retry tells the agent"},
+			&cli.StringFlag{Name: "reason", Usage: "reason, which retry gives to the agent"},
 			jsonFlag(),
 		}, selectorFlags()...),
 		Description: `Marks the patches of agents as rejected. No merge takes them, named or not, until

@@ -18,7 +18,7 @@ import (
 func newRiskCommand(env Env) *cli.Command {
 	return &cli.Command{
 		Name:  "risk",
-		Usage: "tell what agents may do without asking, and what was decided",
+		Usage: "explain and list decisions about actions of agents",
 		Description: `Every action of an agent has a tier: SAFE proceeds in silence; VISIBLE and
 HARD_TO_REVERSE proceed by a grant or ask; DESTRUCTIVE, and what cannot be read,
 always asks. What reaches other work trees of the repository is denied.
@@ -40,11 +40,11 @@ Examples:
 
 // riskBaseFlag makes the flag that says whose AGENTS.md counts.
 func riskBaseFlag() cli.Flag {
-	return &cli.StringFlag{Name: "base", Usage: "go by AGENTS.md of the commit `REF` (default: HEAD)"}
+	return &cli.StringFlag{Name: "base", Usage: "use AGENTS.md of the commit `REF` (default: HEAD)"}
 }
 
 func riskWorktreeFlag() cli.Flag {
-	return &cli.BoolFlag{Name: "worktree", Usage: "judge as in an agent's linked work tree, whatever this one is"}
+	return &cli.BoolFlag{Name: "worktree", Usage: "judge as in an agent's linked work tree"}
 }
 
 // riskGround is where actions are judged outside of a run, and by what.

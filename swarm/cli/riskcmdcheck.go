@@ -18,7 +18,7 @@ import (
 func newRiskCheckCommand(env Env) *cli.Command {
 	return &cli.Command{
 		Name:      "check",
-		Usage:     "judge the actions that standard input lists",
+		Usage:     "judge actions listed on standard input",
 		ArgsUsage: "-",
 		Flags:     []cli.Flag{riskWorktreeFlag(), riskBaseFlag()},
 		Description: `Reads one action a line, as {"command": TEXT, "cwd": FOLDER} or {"write": PATH,

@@ -15,7 +15,7 @@ import (
 func newRiskExplainCommand(env Env) *cli.Command {
 	return &cli.Command{
 		Name:      "explain",
-		Usage:     "say what would become of a command, and why",
+		Usage:     "print the decision on a command, and why",
 		ArgsUsage: "COMMAND",
 		Flags:     []cli.Flag{riskWorktreeFlag(), riskBaseFlag(), jsonFlag()},
 		Description: `Judges a text for a shell as if an agent asked for it here, in this folder, and

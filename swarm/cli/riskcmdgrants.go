@@ -17,7 +17,7 @@ import (
 func newRiskGrantsCommand(env Env) *cli.Command {
 	return &cli.Command{
 		Name:  "grants",
-		Usage: "list what AGENTS.md grants, and what in it grants nothing",
+		Usage: "list grants of AGENTS.md, and items that grant nothing",
 		Flags: []cli.Flag{riskBaseFlag(), jsonFlag()},
 		Description: `Lists the items under "## Pre-Authorized Actions" in AGENTS.md of the commit that
 a run here would start from, each with what it comes to: granted, forbidden, void

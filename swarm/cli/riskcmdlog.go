@@ -21,10 +21,10 @@ import (
 func newRiskLogCommand(env Env) *cli.Command {
 	return &cli.Command{
 		Name:      "log",
-		Usage:     "list what was decided about actions of a run's agents",
+		Usage:     "list decisions about actions of a run's agents",
 		ArgsUsage: "[RUN | AGENT]",
 		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "unknown", Usage: "list the programs without a rule that agents ran, and how to settle each"},
+			&cli.BoolFlag{Name: "unknown", Usage: "list programs without a rule that agents ran, with a rule for each"},
 			jsonFlag(),
 		},
 		Description: `Lists the decisions about actions above SAFE, the first one first, as the run

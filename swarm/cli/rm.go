@@ -20,11 +20,11 @@ import (
 func newRmCommand(env Env) *cli.Command {
 	return &cli.Command{
 		Name:      "rm",
-		Usage:     "remove runs; they stay in the trash for a while",
+		Usage:     "move runs to the trash",
 		ArgsUsage: "[RUN… | -]",
 		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "force", Usage: "also runs with work that landed nowhere"},
-			&cli.BoolFlag{Name: "undo", Usage: "bring the runs back that were removed; without RUN, the run removed last"},
+			&cli.BoolFlag{Name: "force", Usage: "also remove runs with work that did not land"},
+			&cli.BoolFlag{Name: "undo", Usage: "restore removed runs; without RUN, the last one"},
 			jsonFlag(),
 		},
 		Description: `Moves runs into the trash. After 7 days (trash_age of [gc]) gc deletes them and the

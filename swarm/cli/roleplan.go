@@ -21,9 +21,9 @@ import (
 // roleFlags are the flags of run that say which models do the work.
 func roleFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "role", Usage: "have agents be of the role `NAME`, such as smol, whose tasks name none"},
-		&cli.StringSliceFlag{Name: "agent-model", Usage: "have a stage, a type or a role use another model: `NAME=MODEL`; may be given again"},
-		&cli.StringFlag{Name: "route", Usage: "`MODE` auto has the roles smol, plan, slow and commit do what they are for, where those are configured; off leaves agents the role they are given (default auto)"},
+		&cli.StringFlag{Name: "role", Usage: "role `NAME` of agents whose tasks name none, such as smol"},
+		&cli.StringSliceFlag{Name: "agent-model", Usage: "model of a stage, type or role: `NAME=MODEL`; may be given again"},
+		&cli.StringFlag{Name: "route", Usage: "`MODE` auto uses the configured roles smol, plan, slow and commit for their work; off does not (default auto)"},
 	}
 }
 

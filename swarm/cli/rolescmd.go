@@ -16,7 +16,7 @@ import (
 func newRolesCommand(env Env) *cli.Command {
 	return &cli.Command{
 		Name:  "roles",
-		Usage: "list the roles, and which model each comes to",
+		Usage: "list roles and the model of each",
 		Flags: []cli.Flag{jsonFlag()},
 		Description: `Lists the roles that calls may have: which model each comes to and why, the agent
 it goes to, what it costs as far as that is known, and what it falls back on.

@@ -15,9 +15,9 @@ import (
 // selectorFlags are the flags of commands that take a list of agents.
 func selectorFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.BoolFlag{Name: "failed", Usage: "of the agents named, or of the run, those that failed or whose check failed"},
-		&cli.BoolFlag{Name: "verified", Usage: "of those, the agents whose check passed"},
-		&cli.BoolFlag{Name: "unlanded", Usage: "of those, the agents with a patch that has not landed"},
+		&cli.BoolFlag{Name: "failed", Usage: "only agents that failed, or whose check failed"},
+		&cli.BoolFlag{Name: "verified", Usage: "only agents whose check passed"},
+		&cli.BoolFlag{Name: "unlanded", Usage: "only agents with a patch that did not land"},
 	}
 }
 

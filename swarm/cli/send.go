@@ -17,7 +17,7 @@ import (
 func newSendCommand(env Env) *cli.Command {
 	return &cli.Command{
 		Name:      "send",
-		Usage:     "send a word to an agent at work",
+		Usage:     "send a message to a running agent",
 		ArgsUsage: "AGENT TEXT",
 		Flags:     []cli.Flag{jsonFlag()},
 		Description: `Sends a text to an agent while it works, if it takes any: one with input =

@@ -33,9 +33,9 @@ const (
 // stageFlags are the flags of run that are about stages and reviews.
 func stageFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.BoolFlag{Name: "stages", Usage: "have a planner, an implementer and a reviewer do the task, each in a conversation of its own"},
-		&cli.IntFlag{Name: "rounds", Usage: "with --stages: send what failed its check or its review back to the implementer up to `N` times, from 0 (default 2)"},
-		&cli.StringFlag{Name: "review", Usage: "`MODE` auto: have each patch reviewed by an agent that only reads; off (default)"},
+		&cli.BoolFlag{Name: "stages", Usage: "run a planner, an implementer and a reviewer, each in its own conversation"},
+		&cli.IntFlag{Name: "rounds", Usage: "with --stages: send work that failed its check or review back up to `N` times (default 2)"},
+		&cli.StringFlag{Name: "review", Usage: "`MODE` auto: review each patch by an agent that only reads; off (default)"},
 	}
 }
 

@@ -17,7 +17,7 @@ func newStatusCommand(env Env) *cli.Command {
 		Usage:     "show a run: its agents, what they changed, what landed",
 		ArgsUsage: "[RUN | AGENT… | -]",
 		Flags: append([]cli.Flag{
-			&cli.BoolFlag{Name: "watch", Aliases: []string{"w"}, Usage: "go on showing the run as it changes, until it has ended"},
+			&cli.BoolFlag{Name: "watch", Aliases: []string{"w"}, Usage: "update the table until the run has ended"},
 			&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "print the addresses of agents only"},
 			jsonFlag(),
 		}, selectorFlags()...),

@@ -18,7 +18,7 @@ import (
 func newUndoCommand(env Env) *cli.Command {
 	return &cli.Command{
 		Name:      "undo",
-		Usage:     "take back the last merge or apply",
+		Usage:     "undo the last merge or apply",
 		ArgsUsage: "[RUN]",
 		Flags:     []cli.Flag{jsonFlag()},
 		Description: `Takes back the last merge or apply of this repository, or of the run named. A

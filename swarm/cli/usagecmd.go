@@ -20,7 +20,7 @@ import (
 func newUsageCommand(env Env) *cli.Command {
 	return &cli.Command{
 		Name:      "usage",
-		Usage:     "show what a run used of models, and what that cost",
+		Usage:     "show the tokens and cost of a run",
 		ArgsUsage: "[RUN | AGENT]",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "by", Usage: "sum up by `role|model|agent|phase` (default: role)"},

@@ -18,7 +18,7 @@ import (
 func newVariantsCommand(env Env) *cli.Command {
 	return &cli.Command{
 		Name:      "variants",
-		Usage:     "list what prompts say against the failure modes of models",
+		Usage:     "list additions to prompts against failure modes of models",
 		ArgsUsage: "[MODEL]",
 		Flags:     []cli.Flag{jsonFlag()},
 		Description: `A variant is a text against one thing that models of a family are known to do

@@ -16,7 +16,7 @@ import (
 func newWaitCommand(env Env) *cli.Command {
 	return &cli.Command{
 		Name:      "wait",
-		Usage:     "wait until a run, or agents of it, have ended",
+		Usage:     "wait for the end of a run or of agents",
 		ArgsUsage: "[RUN | AGENT…]",
 		Flags: []cli.Flag{
 			&cli.DurationFlag{Name: "timeout", Usage: "give up after `TIME`, with exit code 124"},

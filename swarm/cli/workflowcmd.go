@@ -154,10 +154,10 @@ func yesOrNo(b bool) string {
 func newWorkflowValidateCommand(env Env) *cli.Command {
 	return &cli.Command{
 		Name:      "validate",
-		Usage:     "name what is wrong with scripts, without running them",
+		Usage:     "check scripts without running them",
 		ArgsUsage: "[FILE | NAME…]",
 		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "trust", Usage: "approve the text of each, as run --trust would"},
+			&cli.BoolFlag{Name: "trust", Usage: "approve their text, as run --trust"},
 			jsonFlag(),
 		},
 		Description: `Reads scripts as run would before it starts anything: their syntax, their meta,
@@ -284,7 +284,7 @@ func faultText(err error) string {
 func newWorkflowTypesCommand(env Env) *cli.Command {
 	return &cli.Command{
 		Name:  "types",
-		Usage: "print the types of what scripts can use, for editors",
+		Usage: "print the types of scripts, for editors",
 		Description: `Prints the file swarm.d.ts: every function, option and result that a script
 sees, for an editor that completes and checks scripts.
 

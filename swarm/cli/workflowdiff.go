@@ -20,7 +20,7 @@ import (
 func newWorkflowDiffCommand(env Env) *cli.Command {
 	return &cli.Command{
 		Name:      "diff",
-		Usage:     "tell what a resume with another script would run again",
+		Usage:     "show what a resume with another script would run again",
 		ArgsUsage: "RUN FILE|NAME",
 		Flags:     []cli.Flag{jsonFlag()},
 		Description: `Runs the script against what the run has recorded, and starts nothing: which calls

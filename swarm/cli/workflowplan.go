@@ -86,7 +86,7 @@ func scriptFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "eval", Aliases: []string{"e"}, Usage: "run the script `CODE`"},
 		&cli.StringFlag{Name: "workflow", Usage: "run the saved workflow `NAME`"},
-		&cli.StringFlag{Name: "args", Usage: "what the script is given as args: `JSON`, @FILE, or - for standard input"},
+		&cli.StringFlag{Name: "args", Usage: "args of the script: `JSON`, @FILE, or - for standard input"},
 	}
 }
 

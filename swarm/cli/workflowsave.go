@@ -21,10 +21,10 @@ import (
 func newWorkflowSaveCommand(env Env) *cli.Command {
 	return &cli.Command{
 		Name:      "save",
-		Usage:     "keep a script as a workflow of this repository",
+		Usage:     "save a script as a workflow of this repository",
 		ArgsUsage: "NAME FILE|-",
 		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "force", Usage: "replace another script of that name, and its test"},
+			&cli.BoolFlag{Name: "force", Usage: "replace the script of that name, and its test"},
 			&cli.BoolFlag{Name: "untested", Usage: "save it without a test that passes"},
 			jsonFlag(),
 		},

@@ -18,7 +18,7 @@ import (
 func newWorkflowTestCommand(env Env) *cli.Command {
 	return &cli.Command{
 		Name:      "test",
-		Usage:     "run scripts against agents that answer as a file says",
+		Usage:     "test scripts with scripted agents",
 		ArgsUsage: "[FILE | NAME…]",
 		Flags:     []cli.Flag{jsonFlag()},
 		Description: `Runs each case of the .test.toml beside a script: its agents, checks and people
