@@ -63,7 +63,7 @@ func TestExamples(t *testing.T) {
 		t.Fatal(err)
 	}
 	all := examples(string(text))
-	if len(all) < 15 {
+	if len(all) < 20 {
 		t.Fatalf("found only %d examples", len(all))
 	}
 	uses := map[string]int{}
