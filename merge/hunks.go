@@ -32,7 +32,7 @@ func (m *merger) hunks(ctx context.Context, r merged, file string) ([]Hunk, erro
 	if err != nil || !ok || !strings.HasPrefix(e.Mode, "100") {
 		return nil, err
 	}
-	text, err := m.text(ctx, e.ID)
+	text, err := m.text(ctx, e.ID, hunkFile)
 	if err != nil {
 		return nil, err
 	}
@@ -43,7 +43,7 @@ func (m *merger) hunks(ctx context.Context, r merged, file string) ([]Hunk, erro
 	var sides [4][]string // by number of the stage
 	for _, s := range r.Stages {
 		if s.Path == file {
-			whole, err := m.text(ctx, s.ID)
+			whole, err := m.text(ctx, s.ID, hunkFile)
 			if err != nil {
 				return nil, err
 			}
@@ -61,9 +61,9 @@ func (m *merger) hunks(ctx context.Context, r merged, file string) ([]Hunk, erro
 	return hunks, nil
 }
 
-// text is a blob that may be too large to look at; then it has no text.
-func (m *merger) text(ctx context.Context, id git.Hash) ([]byte, error) {
-	text, err := m.objects.Blob(ctx, id, hunkFile)
+// text is a blob of at most a number of bytes; a larger one has no text.
+func (m *merger) text(ctx context.Context, id git.Hash, most int64) ([]byte, error) {
+	text, err := m.objects.Blob(ctx, id, most)
 	var large *git.SizeError
 	if errors.As(err, &large) {
 		return nil, nil

@@ -18,7 +18,7 @@ type Labels struct {
 	Theirs string `json:"theirs"` // the patch, such as "a7 (web)"
 }
 
-// MarkRequest asks for one patch on top of a commit, conflicts included.
+// MarkRequest asks for a patch on top of a commit, conflicts included.
 type MarkRequest struct {
 	Onto      git.Hash // required
 	Patch     Patch    // required
@@ -47,9 +47,9 @@ type MarkedFile struct {
 // markedMax bounds a file whose markers are named and looked for, in bytes.
 const markedMax = 64 << 20
 
-// Mark merges one patch onto a commit, in memory. Where lines conflict, both
-// versions and their base stay in the file between markers. All that is made
-// is in the quarantine.
+// Mark merges a patch onto a commit, in memory. Where lines conflict, both
+// versions and their base stay in the file between markers. All new objects are
+// in the quarantine.
 func Mark(ctx context.Context, q *git.Quarantine, req MarkRequest) (_ *Marked, err error) {
 	objects := q.Objects()
 	defer func() { err = errors.Join(err, objects.Close()) }()
@@ -92,14 +92,7 @@ func (m *merger) mark(ctx context.Context, req MarkRequest) (*Marked, error) {
 	if tree == m.out.Tree {
 		return out, nil
 	}
-	message, err := req.Patch.message()
-	if err != nil {
-		return nil, err
-	}
-	out.Commit, err = m.objects.WriteCommit(ctx, git.CommitRequest{
-		Tree: tree, Parents: []git.Hash{req.Onto}, Message: message,
-		Author: req.Patch.Author, Committer: req.Committer,
-	})
+	out.Commit, err = m.commitOnto(ctx, req.Patch, tree)
 	return out, err
 }
 
@@ -120,11 +113,7 @@ func (m *merger) nameMarkers(ctx context.Context, r merged, req MarkRequest) (gi
 		if !ok || !strings.HasPrefix(e.Mode, "100") {
 			continue
 		}
-		text, err := m.objects.Blob(ctx, e.ID, markedMax)
-		var large *git.SizeError
-		if errors.As(err, &large) {
-			continue
-		}
+		text, err := m.text(ctx, e.ID, markedMax)
 		if err != nil {
 			return "", nil, err
 		}
@@ -172,8 +161,8 @@ type markerNames struct {
 	labels Labels
 }
 
-// marker splits a line into a run of seven or more of one sign and what
-// follows. An attribute of git can make markers longer.
+// marker splits a line into a run of seven or more equal signs and the rest. An
+// attribute of git can make markers longer.
 func marker(line []byte) (sign byte, rest []byte, ok bool) {
 	if len(line) == 0 || !bytes.ContainsRune([]byte("<|=>"), rune(line[0])) {
 		return 0, nil, false
@@ -202,7 +191,7 @@ func renameMarkers(text []byte, n markerNames) (_ []byte, separators int, found 
 		case sign == '>' && inside && strings.HasPrefix(name, string(n.r.theirs)):
 			to = n.labels.Theirs + strings.TrimPrefix(name, string(n.r.theirs))
 			inside = false
-			separators-- // the one between the sides
+			separators-- // that between the sides
 		case sign == '|' && inside && isBase(name, n.base):
 			to = n.labels.Base + "\n"
 			if strings.HasSuffix(name, "\r\n") {
@@ -230,7 +219,7 @@ func isBase(name string, base git.Hash) bool {
 
 // UnresolvedRequest asks which files still hold conflict markers.
 type UnresolvedRequest struct {
-	From, To git.Hash     // required; the target, and what was made of it
+	From, To git.Hash     // required; the target, and the commit on top of it
 	Labels   Labels       // those of the markers
 	Marks    []MarkedFile // the files that were handed out with markers
 }
@@ -246,34 +235,35 @@ func Unresolved(ctx context.Context, q *git.Quarantine, req UnresolvedRequest) (
 	if err != nil {
 		return nil, fmt.Errorf("look for conflict markers: %w", err)
 	}
+	own := map[string]int{} // separators of the files that were handed out
+	for _, f := range req.Marks {
+		own[f.Path] = f.Separators
+	}
 	var left []string
 	for _, c := range changes {
 		if !strings.HasPrefix(c.NewMode, "100") {
 			continue
 		}
-		text, err := m.objects.Blob(ctx, c.New, markedMax)
-		var large *git.SizeError
-		if errors.As(err, &large) {
-			continue
-		}
+		text, err := m.text(ctx, c.New, markedMax)
 		if err != nil {
 			return nil, fmt.Errorf("look for conflict markers in %s: %w", c.Path, err)
 		}
-		own := -1 // nothing was handed out there
-		for _, f := range req.Marks {
-			if f.Path == c.Path {
-				own = f.Separators
-			}
+		separators, handed := own[c.Path]
+		if !handed {
+			separators = anyNumber
 		}
-		if unresolved(text, req.Labels, own) {
+		if unresolved(text, req.Labels, separators) {
 			left = append(left, c.Path)
 		}
 	}
 	return unique(left), nil
 }
 
+// anyNumber of separators may be in a file that was handed out without markers.
+const anyNumber = -1
+
 // unresolved reports whether a text holds a marker that names a side, or more
-// separators than it may have; -1 may have any number.
+// separators than it may have.
 func unresolved(text []byte, l Labels, separators int) bool {
 	count := 0
 	for line := range bytes.Lines(text) {
@@ -290,5 +280,5 @@ func unresolved(text []byte, l Labels, separators int) bool {
 			return true
 		}
 	}
-	return separators >= 0 && count > separators
+	return separators != anyNumber && count > separators
 }

@@ -19,8 +19,8 @@ func (f *fixture) mark(onto git.Hash, p Patch) *Marked {
 	return got
 }
 
-// TestMark: what fits is applied, what does not is between markers that name
-// both sides and show their base.
+// TestMark: changes that fit are applied, and conflicts stand between markers that
+// name both sides and show their base.
 func TestMark(t *testing.T) {
 	t.Parallel()
 	base := map[string]string{
@@ -112,8 +112,8 @@ func TestMark(t *testing.T) {
 	}
 }
 
-// TestMarkHunks: the places of a conflict are those of the sides, whatever the
-// markers show beside them.
+// TestMarkHunks: the places of a conflict are those of the sides, also where the
+// markers show more beside them.
 func TestMarkHunks(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

@@ -67,7 +67,7 @@ type merger struct {
 	by      way
 	trees   map[string]patchTrees // by id of the patch
 	bases   map[git.Hash]git.Hash // trees of the bases of patches
-	landed  []Patch               // those that the one commit of all is made of
+	landed  []Patch               // those that the single commit is made of
 	out     Outcome
 }
 
@@ -131,24 +131,30 @@ func (m *merger) add(ctx context.Context, p Patch) error {
 	return nil
 }
 
-// squash makes the one commit of all patches, where that is asked for.
+// squash makes a single commit of all patches, where the request wants that.
 func (m *merger) squash(ctx context.Context) error {
 	if m.req.Squash == nil || len(m.landed) == 0 {
 		return nil
 	}
-	p := m.req.Squash.squashed(m.landed)
-	message, err := p.message()
-	if err != nil {
-		return err
-	}
-	m.out.Commit, err = m.objects.WriteCommit(ctx, git.CommitRequest{
-		Tree: m.out.Tree, Parents: []git.Hash{m.req.Onto}, Message: message,
-		Author: p.Author, Committer: m.req.Committer,
-	})
+	var err error
+	m.out.Commit, err = m.commitOnto(ctx, m.req.Squash.squashed(m.landed), m.out.Tree)
 	for i := range m.out.Landed {
 		m.out.Landed[i].Commit = m.out.Commit
 	}
 	return err
+}
+
+// commitOnto commits a tree on top of the target, with the message and the author
+// of a patch.
+func (m *merger) commitOnto(ctx context.Context, p Patch, tree git.Hash) (git.Hash, error) {
+	message, err := p.message()
+	if err != nil {
+		return "", err
+	}
+	return m.objects.WriteCommit(ctx, git.CommitRequest{
+		Tree: tree, Parents: []git.Hash{m.req.Onto}, Message: message,
+		Author: p.Author, Committer: m.req.Committer,
+	})
 }
 
 // ends finds the trees of a patch. Its commit must stand on its base: the

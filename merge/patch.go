@@ -27,11 +27,11 @@ type Request struct {
 	Onto      git.Hash // required
 	Patches   []Patch
 	Committer git.Person
-	// Squash makes one commit of all patches that land; nil: each has its own.
+	// Squash makes a single commit of all patches that land; nil: each has its own.
 	Squash *Squash
 }
 
-// Squash is the one commit of a merge. Its message lists the subjects of the
+// Squash is the single commit of a merge. Its message lists the subjects of the
 // patches and holds the trailers of each.
 type Squash struct {
 	Subject  string     // empty: that of the first patch that lands
@@ -90,7 +90,7 @@ func (p Patch) message() (string, error) {
 	return b.String(), nil
 }
 
-// squashed is the patch whose message and author the one commit of all has.
+// squashed is a patch with the message and the author of the single commit.
 func (s *Squash) squashed(landed []Patch) Patch {
 	first := landed[0]
 	out := Patch{ID: first.ID, Label: first.Label, Subject: first.Subject, Body: s.Body, Author: s.Author}

@@ -6,8 +6,8 @@ import (
 	"agentswarm/worktree/git"
 )
 
-// TestSquash: one commit of all that lands, with the trailers of each once; what
-// conflicts is left out of its message, too.
+// TestSquash: a single commit of all patches that land, with the trailers of each
+// once. Its message leaves out the patches that conflict.
 func TestSquash(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

@@ -34,7 +34,7 @@ func (m *merger) threeWay(ctx context.Context, p Patch) (merged, error) {
 // mergeTwo merges two commits from their common ancestor.
 type mergeTwo func(ctx context.Context, ours, theirs git.Hash) (*git.MergeResult, error)
 
-// threeWayBy is threeWay by one way to merge two commits.
+// threeWayBy is threeWay by a given way to merge two commits.
 func (m *merger) threeWayBy(ctx context.Context, p Patch, merge mergeTwo) (merged, error) {
 	ours, err := m.objects.WriteCommit(ctx, git.CommitRequest{
 		Tree: m.out.Tree, Parents: []git.Hash{p.Base}, Message: "target\n",
