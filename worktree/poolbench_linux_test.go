@@ -10,8 +10,8 @@ import (
 )
 
 // BenchmarkFill makes 20 workspaces of 20,000 files at once: as copies, and as
-// copies that start from the pool. Linked worktrees are made by git one after
-// the other, which is how git makes them. There are fewer of them, and their
+// copies that start from the pool. Linked worktrees are made by git in turn,
+// which is how git makes them. There are fewer of them, and their
 // time is scaled. The figures are seconds for 20.
 func BenchmarkFill(b *testing.B) {
 	f := newFixture(b)

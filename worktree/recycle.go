@@ -22,11 +22,11 @@ import (
 // Such a file has the size, the inode, the modification time and the change
 // time of the lease, no second name, and is in no process open to be written
 // to: an agent may have passed a descriptor on. All folders and all other files
-// stay behind: nothing that an agent made, and no mode, time, attribute or git
+// stay behind: no file that an agent made, and no mode, time, attribute or git
 // state that it set, is in the pool.
 //
-// What is not in the capture, such as new ignored files, goes into the trash
-// as with Release, without the files that are in the base anyway.
+// Files that are not in the capture, such as new ignored files, go into the
+// trash as with Release, without the files that are in the base anyway.
 func (t *Trees) Recycle(ctx context.Context, w Workspace, c *Capture) (Released, error) {
 	if err := t.own(w); err != nil {
 		return Released{}, fmt.Errorf("release %s: %w", w.Name, err)
@@ -53,7 +53,7 @@ func (t *Trees) recycle(ctx context.Context, w Workspace, c *Capture, entry stri
 	if err != nil {
 		return nil //nolint:nilerr // without our copy of the index nothing is known of the files
 	}
-	// Below the entry a crash leaves what is removed with the entry.
+	// A crash leaves the folder below the entry, and it is removed with that.
 	dir := filepath.Join(entry, "pool")
 	if err := RemoveAll(dir); err != nil {
 		return err
@@ -105,7 +105,7 @@ type sorting struct {
 	to   string
 	made map[string]bool // folders of to
 	kept placed
-	size int64 // of what was kept, on disk, in bytes
+	size int64 // of the kept files, on disk, in bytes
 }
 
 func (s *sorting) sort(ctx context.Context, from string) error {
@@ -172,7 +172,7 @@ func asLeft(e *git.IndexEntry, at *unix.Stat_t) bool {
 	return at.Nlink == 1 && modeOf(at) == e.Mode && s.Size == e.Size && s.Inode == e.Inode && s.MTime == e.MTime && s.CTime == e.CTime
 }
 
-// modeOf is the mode that git has for a file; 0 for what git does not keep.
+// modeOf is the mode that git has for a file; 0 for a kind that git does not keep.
 func modeOf(at *unix.Stat_t) uint32 {
 	switch at.Mode & unix.S_IFMT {
 	case unix.S_IFLNK:

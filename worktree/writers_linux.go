@@ -11,11 +11,11 @@ import (
 // unwritten reports whether no process can write to a file by a descriptor or
 // a mapping that it has. An agent can pass a descriptor to another process
 // (SCM_RIGHTS), and that outlives the agent. The kernel knows: it grants a read
-// lease only for a file that nobody has open to be written to (fcntl(2)). A file
-// system without leases says nothing, and the file counts as written to.
+// lease only for a file that is open for no writer (fcntl(2)). On a file system
+// without leases, each file counts as written to.
 func unwritten(dir *os.File, name string, e *git.IndexEntry) bool {
 	if e.Mode == modeSym {
-		return true // Nobody writes to a link.
+		return true // A link cannot be opened and written to.
 	}
 	fd, err := unix.Openat(int(dir.Fd()), name, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 	if err != nil {

@@ -25,8 +25,8 @@ const workFactor = 6
 func (g *Git) LimitFilters(limit time.Duration) { g.filterLimit = limit }
 
 // HungFilterError is a filter that did nothing, or nothing but compute, for too
-// long. The git that waited for it was ended, and what it had begun to write is
-// as after any git that fails.
+// long. The git that waited for it was ended. The files that this git had begun
+// to write are as after any git that fails.
 type HungFilterError struct {
 	Limit    time.Duration
 	Computed bool     // it computed, and no data was seen to move
@@ -96,6 +96,30 @@ type activity struct {
 	pids     []int
 	commands []string // of all below it that are no git
 	unseen   bool     // the processes cannot be seen
+}
+
+// add notes a process below the git. Time that a git computes counts as data
+// moved: it works on the data that it has read.
+func (a *activity) add(pid int, args string, computed uint64) {
+	a.pids = append(a.pids, pid)
+	program, _, _ := strings.Cut(args, " ")
+	if filepath.Base(program) == "git" {
+		a.moved += computed
+		return
+	}
+	a.computed += computed
+	if args != "" {
+		a.commands = append(a.commands, args)
+	}
+}
+
+// descendants lists the processes below pid, parents first.
+func descendants(children map[int][]int, pid int) []int {
+	all := slices.Clone(children[pid])
+	for i := 0; i < len(all); i++ {
+		all = append(all, children[all[i]]...)
+	}
+	return all
 }
 
 // patience decides when a filter has taken too long.

@@ -10,16 +10,14 @@ import (
 	"strings"
 )
 
-// lookBelow looks at the processes below one, by /proc.
+// lookBelow looks at the processes below pid, by /proc.
 func lookBelow(ctx context.Context, pid int) activity {
 	children, seen := childrenOf()
 	if !seen {
 		return lookByPS(ctx, pid)
 	}
 	a := activity{moved: cpuTime(pid)}
-	for below := slices.Clone(children[pid]); len(below) > 0; {
-		p := below[0]
-		below = append(below[1:], children[p]...)
+	for _, p := range descendants(children, pid) {
 		line, _ := os.ReadFile(filepath.Join("/proc", strconv.Itoa(p), "cmdline")) // none: it is gone
 		a.add(p, strings.ReplaceAll(strings.TrimRight(string(line), "\x00"), "\x00", " "), cpuTime(p))
 		a.moved += transferred(p)

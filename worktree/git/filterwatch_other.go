@@ -4,5 +4,5 @@ package git
 
 import "context"
 
-// lookBelow looks at the processes below one, by ps.
+// lookBelow looks at the processes below pid, by ps.
 func lookBelow(ctx context.Context, pid int) activity { return lookByPS(ctx, pid) }

@@ -3,7 +3,6 @@ package git
 import (
 	"context"
 	"os/exec"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,7 +12,7 @@ import (
 // psTime is how long ps may take.
 const psTime = 10 * time.Second
 
-// lookByPS looks at the processes below one by the program ps. It shows how
+// lookByPS looks at the processes below pid by the program ps. It shows how
 // long each has computed, but not the bytes that it has read or written.
 func lookByPS(ctx context.Context, pid int) activity {
 	ctx, cancel := context.WithTimeout(ctx, psTime)
@@ -27,17 +26,17 @@ func lookByPS(ctx context.Context, pid int) activity {
 	return belowInTable(string(out), pid, cmd.Process.Pid)
 }
 
-// psLine is one process in the table of ps.
+// psLine is a process in the table of ps.
 type psLine struct {
 	pid, parent int
 	computed    uint64 // in hundredths of a second
 	args        string // empty: it has ended
 }
 
-// belowInTable reads the processes below one from a table of ps, but for ps
+// belowInTable reads the processes below pid from a table of ps, but for ps
 // itself.
 func belowInTable(table string, pid, ps int) activity {
-	children := map[int][]psLine{}
+	lines, children := map[int]psLine{}, map[int][]int{}
 	a := activity{unseen: true}
 	for line := range strings.Lines(table) {
 		p, ok := parsePS(line)
@@ -47,19 +46,19 @@ func belowInTable(table string, pid, ps int) activity {
 			a.unseen = false
 			a.moved += p.computed
 		default:
-			children[p.parent] = append(children[p.parent], p)
+			lines[p.pid] = p
+			children[p.parent] = append(children[p.parent], p.pid)
 		}
 	}
-	for below := children[pid]; len(below) > 0; {
-		p := below[0]
-		below = append(slices.Clone(below[1:]), children[p.pid]...)
+	for _, below := range descendants(children, pid) {
+		p := lines[below]
 		a.add(p.pid, p.args, p.computed)
 	}
 	slices.Sort(a.pids)
 	return a
 }
 
-// parsePS reads one line of the table: pid, parent, state, time and command.
+// parsePS reads a line of the table: pid, parent, state, time and command.
 func parsePS(line string) (p psLine, ok bool) {
 	fields := strings.Fields(line)
 	if len(fields) < 4 {
@@ -121,20 +120,4 @@ func hundredths(text string) (total uint64, ok bool) {
 		return 0, false
 	}
 	return total*100 + n, true
-}
-
-// add notes a process below the git. Time that a git computes counts as data
-// moved: it works on what it has read.
-func (a *activity) add(pid int, args string, computed uint64) {
-	a.pids = append(a.pids, pid)
-	program, _, _ := strings.Cut(args, " ")
-	switch {
-	case filepath.Base(program) == "git":
-		a.moved += computed
-	case args != "":
-		a.commands = append(a.commands, args)
-		fallthrough
-	default:
-		a.computed += computed
-	}
 }

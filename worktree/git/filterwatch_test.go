@@ -38,8 +38,8 @@ func TestHungFilterFound(t *testing.T) {
 	}
 }
 
-// TestPatience holds how long filters that do one thing or another may take,
-// in minutes.
+// TestPatience holds how long filters may take, by the kind of their activity, in
+// minutes.
 func TestPatience(t *testing.T) {
 	t.Parallel()
 	filter := []string{"filter"}
@@ -116,8 +116,8 @@ func TestTableOfPS(t *testing.T) {
 	}
 }
 
-// TestLooks holds that both ways to look see a process below this one. Where
-// there is no ps, that way says so.
+// TestLooks holds that both ways to look see a child of this process. Where there
+// is no ps, that way says so.
 func TestLooks(t *testing.T) {
 	t.Parallel()
 	cmd := exec.CommandContext(t.Context(), "cat")

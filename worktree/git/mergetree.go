@@ -65,7 +65,7 @@ func (q *Quarantine) MergeTreeWithBase(ctx context.Context, ours, theirs Hash) (
 }
 
 func (q *Quarantine) mergeStyled(ctx context.Context, ours, theirs Hash, style string) (*MergeResult, error) {
-	style = "merge.conflictStyle=" + style // the last one given counts
+	style = "merge.conflictStyle=" + style // the last value given counts
 	m, err := q.mergeTree(ctx, ours, theirs, "merge.renames=true", "diff.renames=true", style)
 	var crash *CrashError
 	if errors.As(err, &crash) {

@@ -159,7 +159,7 @@ func load(dir string) (*record, error) {
 func all(records string) ([]string, error) {
 	entries, err := os.ReadDir(records)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
-		return nil, nil // a state folder that cannot be one is for its user to tell
+		return nil, nil // the user of the state folder reports that it is no folder
 	}
 	if err != nil {
 		return nil, fmt.Errorf("look for transactions: %w", err)
