@@ -231,10 +231,8 @@ func (s *State) elsewhere(id string) string {
 	if !isRunID(id) {
 		return ""
 	}
-	root := filepath.Dir(s.Dir)
-	folders, _ := os.ReadDir(root) // without it there is nothing to say
-	for _, f := range folders {
-		other := &State{Dir: filepath.Join(root, f.Name())}
+	all, _ := s.siblings() // without them the hint is left out
+	for _, other := range all {
 		r := &Run{ID: id, Dir: filepath.Join(other.runs(), id), state: other}
 		if info, err := os.Lstat(r.Dir); err != nil || !info.IsDir() || other.Dir == s.Dir {
 			continue

@@ -28,7 +28,7 @@ func (a *Agent) exit(at time.Time, e *event.Ended) {
 	a.gone(func(s *event.Started) bool { return s.Attempt == e.Attempt })
 	if e.Attempt == a.Attempt {
 		a.Exit, a.Exited = e, at
-		a.clock.stop(at) // what follows is a capture, a check or its end
+		a.clock.stop(at) // a capture, a check or its end follows
 	}
 }
 

@@ -7,9 +7,9 @@ import (
 	"agentswarm/swarm/task"
 )
 
-// Choice is what a script decided about the work of an agent, and By the
-// function of the script that did: race or land. Both are empty where no script
-// made a choice.
+// Choice is the decision of a script about the work of an agent. By is the
+// function of the script that made it: race or land. Both are empty where no
+// script made a choice.
 type Choice struct {
 	Of task.Selection
 	By string
@@ -19,7 +19,7 @@ type Choice struct {
 // that stand.
 type scriptLandings struct{ agents []task.ID }
 
-// of reads them from all landings of a run.
+// of collects them from all landings of a run.
 func (s *scriptLandings) of(all []*Landing) {
 	s.agents = nil
 	for _, l := range all {
@@ -39,10 +39,10 @@ func (v *View) choose(e *event.Chosen) {
 	}
 }
 
-// Choice is what the script of the run decided about the agent's work. A race
-// comes first. Where the script has landed patches, it has passed over all other
-// ones. A person who sends the agent back, or accepts its work, takes back what
-// the script decided against it.
+// Choice is the decision of the run's script about the agent's work. A race comes
+// first. A script that has landed patches has passed over all others. A person
+// who sends the agent back, or accepts its work, takes back a decision of the
+// script against it.
 func (a *Agent) Choice() Choice {
 	if a.landed == nil {
 		return Choice{}

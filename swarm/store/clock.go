@@ -38,8 +38,8 @@ func (w *stopwatch) stop(at time.Time) {
 type Times struct {
 	Worked  time.Duration // its setup or its own process ran
 	Checked time.Duration // its check ran
-	// Waited is for a slot, for a check, for an answer, or for another try after
-	// one that failed. The time before its first attempt does not count.
+	// Waited is for a slot, for a check, for an answer, or for another try after a
+	// failure. The time before its first attempt does not count.
 	Waited time.Duration
 }
 
@@ -51,7 +51,7 @@ type clock struct {
 	tried bool      // its first attempt has begun
 }
 
-// enter ends the time of one state and starts that of the next.
+// enter ends the time of the current state and starts that of the next.
 func (c *clock) enter(s task.State, at time.Time) {
 	c.stop(at)
 	c.state, c.since = s, at
@@ -60,13 +60,21 @@ func (c *clock) enter(s task.State, at time.Time) {
 
 // stop ends the time of the current state.
 func (c *clock) stop(at time.Time) {
-	if !c.since.IsZero() && (c.state != task.Queued || c.tried) {
+	if spent := c.current(at); spent > 0 {
 		if c.times == nil {
 			c.times = map[task.State]time.Duration{}
 		}
-		c.times[c.state] += max(0, at.Sub(c.since))
+		c.times[c.state] += spent
 	}
 	c.since = time.Time{}
+}
+
+// current is the time in the current state that counts, up to a time.
+func (c *clock) current(at time.Time) time.Duration {
+	if c.since.IsZero() || c.state == task.Queued && !c.tried {
+		return 0
+	}
+	return max(0, at.Sub(c.since))
 }
 
 // enter puts the agent into a state.
@@ -75,14 +83,14 @@ func (a *Agent) enter(s task.State, at time.Time) {
 	a.Status = &task.Running{State: s, Attempt: a.Attempt, Since: at}
 }
 
-// Times says how long the agent has worked, and how long it has waited, at a
-// time. Of a run that is over that is its end: see [View.Until].
+// Times says how long the agent has worked, and how long it has waited, up to a
+// time. For a run that is over, that time is its end: see [View.Until].
 func (a *Agent) Times(now time.Time) Times {
 	spent := func(states ...task.State) (sum time.Duration) {
 		for _, s := range states {
 			sum += a.clock.times[s]
-			if s == a.clock.state && !a.clock.since.IsZero() && (s != task.Queued || a.clock.tried) {
-				sum += max(0, now.Sub(a.clock.since))
+			if s == a.clock.state {
+				sum += a.clock.current(now)
 			}
 		}
 		return sum

@@ -8,8 +8,8 @@ import (
 	"agentswarm/swarm/task"
 )
 
-// TestStates follows an agent through its states, and holds that its time is what
-// it worked, and that checks, waits and the pauses of a run stand apart.
+// TestStates follows an agent through its states, and holds that its time is that
+// of its work, and that checks, waits and the pauses of a run stand apart.
 func TestStates(t *testing.T) {
 	t.Parallel()
 	v := Fold(Identity{}, nil)
@@ -61,7 +61,7 @@ func TestStates(t *testing.T) {
 	want(5000, "completed", "completed", 20, 13, 52)
 }
 
-// TestLeft estimates the time that is left, and says nothing where that cannot be
+// TestLeft estimates the time that is left, and gives none where that cannot be
 // told.
 func TestLeft(t *testing.T) {
 	t.Parallel()
@@ -111,7 +111,7 @@ func TestLeft(t *testing.T) {
 }
 
 // TestChoice holds that a race and a landing of a script choose, and that a
-// person takes back what the script decided against.
+// person takes back a decision of the script against an agent.
 func TestChoice(t *testing.T) {
 	t.Parallel()
 	none := Choice{}

@@ -67,17 +67,16 @@ func (v *View) InConflict() []*Agent {
 // AtCopy is the agent with the patch that a person left in copy n of its
 // workspace, in place of its own.
 func (a *Agent) AtCopy(n int, patch *task.Patch) *Agent {
-	then := *a
-	then.Copy, then.Captured, then.Checked, then.Exit = n, nil, nil, nil
-	then.Review, then.Appraisal, then.Landings, then.Conflict = nil, nil, nil, nil
+	then := a.unjudged()
+	then.Copy, then.Captured = n, nil
 	then.Status = &task.Failed{
 		Kind: task.Other, Reason: fmt.Sprintf("this is %s as a person left it", (&Copy{Agent: a.ID, N: n}).Name()),
 		Work: task.Work{Attempts: a.Attempt, Patch: patch},
 	}
-	return &then
+	return then
 }
 
-// Replace shows an agent as then in place of what the records say of it.
+// Replace shows then in place of the agent as the records describe it.
 func (v *View) Replace(then *Agent) {
 	a := v.byID[then.ID]
 	if a == nil {

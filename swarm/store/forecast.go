@@ -19,7 +19,7 @@ func (v *View) Growing() bool {
 // Left estimates how long the agents of the run that have not ended still take:
 // as long as those that have ended took on average, at as many at once as are at
 // work now. It is false where that cannot be told: too few have ended, a script
-// may start more, or nothing is at work.
+// may start more, or no agent is at work.
 func (v *View) Left(now time.Time) (left time.Duration, ok bool) {
 	var all time.Duration
 	ended, busy := 0, 0
@@ -46,7 +46,7 @@ func (v *View) Left(now time.Time) (left time.Duration, ok bool) {
 		if _, live := a.Status.(*task.Running); !live {
 			continue
 		}
-		// One that takes longer than the average is about to end.
+		// An agent that takes longer than the average is about to end.
 		part := max(average-a.busy(now), average/10)
 		sum, longest = sum+part, max(longest, part)
 	}

@@ -77,7 +77,7 @@ func (a *Agent) begin(at time.Time, attempt int) {
 	a.Began, a.Exited = at, time.Time{}
 	a.Review, a.Appraisal, a.Open, a.Entered, a.Round = nil, nil, nil, false, nil
 	a.enter(task.Working, at)
-	a.clock.stop(at) // nothing of it runs yet
+	a.clock.stop(at) // no process of it runs yet
 	a.Ended = time.Time{}
 	a.SettledBy, a.Conflict = 0, nil
 	if a.Started.IsZero() {
@@ -100,16 +100,24 @@ func (a *Agent) At(attempt int) *Agent {
 		if c.Attempt != attempt {
 			continue
 		}
-		then := *a
-		then.Attempt, then.Captured, then.Checked, then.Exit, then.Round = attempt, c, nil, nil, nil
-		then.Review, then.Appraisal, then.Landings, then.Conflict = nil, nil, nil, nil
+		then := a.unjudged()
+		then.Attempt, then.Captured, then.Round = attempt, c, nil
 		then.Status = &task.Failed{
 			Kind: task.Other, Reason: fmt.Sprintf("attempt %d followed", attempt+1),
 			Work: task.Work{Attempts: attempt, Patch: c.Patch, Notes: c.Notes},
 		}
-		return &then
+		return then
 	}
 	return nil
+}
+
+// unjudged is a copy of the agent without the end, the checks and the landings of
+// its latest attempt.
+func (a *Agent) unjudged() *Agent {
+	then := *a
+	then.Exit, then.Checked, then.Review, then.Appraisal = nil, nil, nil, nil
+	then.Landings, then.Conflict = nil, nil
+	return &then
 }
 
 // Rewind shows an agent as an earlier attempt left it, as [Agent.At] does. It

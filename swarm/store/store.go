@@ -111,7 +111,7 @@ func (s *State) Trash() string { return filepath.Join(s.Dir, "trash") }
 
 // Bin is where the binary of a build is kept.
 func (s *State) Bin(build string) string {
-	// The profile of AppArmor wants one folder above "bin" (apparmor.copies).
+	// The profile of AppArmor wants a folder above "bin" (apparmor.copies).
 	return filepath.Join(filepath.Dir(s.Dir), "shared", "bin", fileName(build), "swarm")
 }
 
@@ -123,13 +123,12 @@ func (s *State) MakeDir() error { return makeFolder(s.Dir) }
 
 // AnyLive reports whether a run of the user is live, in any repository.
 func (s *State) AnyLive() (bool, error) {
-	root := filepath.Dir(s.Dir)
-	folders, err := os.ReadDir(root)
+	all, err := s.siblings()
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return false, fmt.Errorf("look for live runs: %w", err)
 	}
-	for _, f := range folders {
-		entries, err := (&State{Dir: filepath.Join(root, f.Name())}).Runs()
+	for _, other := range all {
+		entries, err := other.Runs()
 		if err != nil {
 			return false, err
 		}
@@ -140,6 +139,18 @@ func (s *State) AnyLive() (bool, error) {
 		}
 	}
 	return false, nil
+}
+
+// siblings lists the states of all repositories of the user, with this state, and
+// folders beside them that have no runs.
+func (s *State) siblings() ([]*State, error) {
+	root := filepath.Dir(s.Dir)
+	folders, err := os.ReadDir(root)
+	var all []*State
+	for _, f := range folders {
+		all = append(all, &State{Dir: filepath.Join(root, f.Name())})
+	}
+	return all, err
 }
 
 // Trust is the folder of the user's approvals.

@@ -32,12 +32,12 @@ func (t *Trashed) Home() string { return filepath.Join(t.state.runs(), t.Run) }
 
 func (t *Trashed) asRun() *Run { return &Run{ID: t.Run, Dir: t.Path, state: t.state} }
 
-// ErrThere is that a removed run cannot come back, since a run of its id is
+// ErrThere says that a removed run cannot come back, since a run of its id is
 // there.
 var ErrThere = errors.New("a run of this id is there")
 
 // Restore moves the folder of a removed run back, and returns the run. Where a
-// run of its id is there the error is [ErrThere], and nothing is moved.
+// run of its id is there the error is [ErrThere], and the folder stays.
 func (t *Trashed) Restore(ctx context.Context) (run *Run, err error) {
 	gone := t.asRun()
 	lock, err := gone.take(ctx) // gc may be about to empty the trash

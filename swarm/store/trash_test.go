@@ -62,7 +62,7 @@ func TestRestore(t *testing.T) {
 	if _, err := gone.Restore(t.Context()); !errors.Is(err, ErrThere) {
 		t.Errorf("Restore over a run = %v, want ErrThere", err)
 	}
-	gone = trashed() // nothing has moved
+	gone = trashed() // the folder is still there
 	if err := os.Remove(gone.Home()); err != nil {
 		t.Fatal(err)
 	}

@@ -75,7 +75,7 @@ type View struct {
 	asks []*Question // open ones of the script, under the latest owner
 	work workTime
 	took stopwatch // while an owner had the run open
-	// scripted is what the script has landed; the agents share it.
+	// scripted are the landings of the script; the agents share it.
 	scripted *scriptLandings
 }
 
@@ -182,19 +182,6 @@ type Agent struct {
 	asking task.State // the state that its first open question interrupted
 }
 
-// Landing is a merge or an apply, from its intention on.
-type Landing struct {
-	event.Intended
-	Time time.Time
-	// Outcome is nil while it is not known: of a live run it is on its way,
-	// else it must be looked up.
-	Outcome *event.Landed
-	Undone  bool
-}
-
-// Stands tells whether the landing happened and was not undone.
-func (l *Landing) Stands() bool { return l.Outcome != nil && l.Outcome.OK && !l.Undone }
-
 // Fold adds records up. The records of an unfinished run say that it runs;
 // whether that is still true [Run.View] knows.
 func Fold(id Identity, records []event.Record) *View {
@@ -233,16 +220,6 @@ func (r *Run) View() (*View, error) {
 
 // Agent is the agent of this id; nil where there is none.
 func (v *View) Agent(id task.ID) *Agent { return v.byID[id] }
-
-// Landing is the landing of this id; nil where there is none.
-func (v *View) Landing(id int) *Landing {
-	for _, l := range v.Landings {
-		if l.ID == id {
-			return l
-		}
-	}
-	return nil
-}
 
 // Result is how the agent ended; nil while it has not.
 func (a *Agent) Result() task.Result {
@@ -383,25 +360,5 @@ func (v *View) cancel(e *event.CancelAsked) {
 	}
 	for _, id := range e.Agents {
 		v.about(id).Cancel = e
-	}
-}
-
-// mark changes a landing and brings its agents up to date with it.
-func (v *View) mark(id int, change func(*Landing)) {
-	l := v.Landing(id)
-	if l == nil {
-		return
-	}
-	change(l)
-	v.scripted.of(v.Landings)
-	for _, id := range l.Agents {
-		a := v.about(id)
-		at := slices.Index(a.Landings, l.ID)
-		switch {
-		case l.Stands() && at < 0:
-			a.Landings = append(a.Landings, l.ID)
-		case !l.Stands() && at >= 0:
-			a.Landings = slices.Delete(a.Landings, at, at+1)
-		}
 	}
 }

@@ -1,0 +1,51 @@
+package store
+
+import (
+	"slices"
+	"time"
+
+	"agentswarm/swarm/event"
+)
+
+// Landing is a merge or an apply, from its intention on.
+type Landing struct {
+	event.Intended
+	Time time.Time
+	// Outcome is nil while it is not known: of a live run it is on its way,
+	// else it must be looked up.
+	Outcome *event.Landed
+	Undone  bool
+}
+
+// Stands tells whether the landing happened and was not undone.
+func (l *Landing) Stands() bool { return l.Outcome != nil && l.Outcome.OK && !l.Undone }
+
+// Landing is the landing of this id; nil where there is none.
+func (v *View) Landing(id int) *Landing {
+	for _, l := range v.Landings {
+		if l.ID == id {
+			return l
+		}
+	}
+	return nil
+}
+
+// mark changes a landing and brings its agents up to date with it.
+func (v *View) mark(id int, change func(*Landing)) {
+	l := v.Landing(id)
+	if l == nil {
+		return
+	}
+	change(l)
+	v.scripted.of(v.Landings)
+	for _, id := range l.Agents {
+		a := v.about(id)
+		at := slices.Index(a.Landings, l.ID)
+		switch {
+		case l.Stands() && at < 0:
+			a.Landings = append(a.Landings, l.ID)
+		case !l.Stands() && at >= 0:
+			a.Landings = slices.Delete(a.Landings, at, at+1)
+		}
+	}
+}
