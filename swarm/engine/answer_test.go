@@ -35,7 +35,7 @@ func TestBecause(t *testing.T) {
 	}
 }
 
-// TestErrorWithoutStderr holds that nothing is added to an error which the agent
+// TestErrorWithoutStderr holds that no text is added to an error which the agent
 // reported itself.
 func TestErrorWithoutStderr(t *testing.T) {
 	t.Parallel()

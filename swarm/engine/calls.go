@@ -153,8 +153,8 @@ type RetryRequest struct {
 	// captured. Of shared calls it does the first only: what others have seen is
 	// not taken back.
 	Fresh bool
-	// Onto is the commit that the attempts start from; empty: where the last ones
-	// did. It is for agents with a workspace of their own.
+	// Onto is the commit that the attempts start from; empty: that of the last
+	// attempts. It is for agents with a workspace of their own.
 	Onto git.Hash
 	// From is the work on Onto that an attempt goes on with, by agent; those that
 	// are not named start from Onto itself.

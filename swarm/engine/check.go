@@ -142,7 +142,7 @@ func (t *attempt) shell(ctx context.Context, step Step, text string) (x proc.Exi
 	return x, out, err
 }
 
-// takeCore waits until one more setup or check may run. The journal says of a
+// takeCore waits until another setup or check may run. The journal says of a
 // check that the attempt waits for it, if it has to.
 func (t *attempt) takeCore(ctx context.Context, step Step) error {
 	e := t.engine
@@ -268,7 +268,7 @@ func lastLine(path string, skip func(line string) bool) string {
 }
 
 // stray reports whether a line of stderr is a warning of a runtime or a library,
-// which says nothing of why a program ended.
+// which does not tell why a program ended.
 func stray(line string) bool {
 	line = strings.ToLower(line)
 	if strings.HasPrefix(line, "(node:") {

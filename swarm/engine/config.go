@@ -148,8 +148,8 @@ type Deps struct {
 	Prompts      Prompts            // nil: agents are told nothing of the repository
 	Subjects     Subjects           // nil: nobody is asked what commits are to be called
 	Hooks        Hooks              // nil: no call may have functions
-	// Version is what the program of an agent says its version is; empty: it is
-	// not known. Nil: nobody can be asked.
+	// Version asks the program of an agent for its version; empty: it is not known.
+	// Nil: no program can be asked.
 	Version func(context.Context, *agent.Spec) string
 	Unlock  func() error     // takes away what killed gits left locked; nil: nothing
 	Environ []string         // of the process that starts agents

@@ -320,7 +320,7 @@ func TestMaxAgents(t *testing.T) {
 }
 
 // TestWaitForCheckIsTold holds that the journal says of an attempt that it waits
-// for its check, while another one runs.
+// for its check, while another check runs.
 func TestWaitForCheckIsTold(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

@@ -53,7 +53,7 @@ func TestOptionErrors(t *testing.T) {
 }
 
 // TestUnknownOptionOfWorker holds that an agent which has begun is not said to
-// refuse an option, whatever its tools print.
+// refuse an option, for no output of its tools.
 func TestUnknownOptionOfWorker(t *testing.T) {
 	t.Parallel()
 	failed := &task.Failed{Kind: task.Other}

@@ -74,8 +74,13 @@ func (t *attempt) noteHeldOf(held []string, late bool, files ...string) {
 func someNames(names []string) string {
 	names = slices.Clone(names)
 	slices.SortStableFunc(names, func(a, b string) int { return likeliness(b) - likeliness(a) })
-	if more := len(names) - maxHeldNamed; more > 0 {
-		return fmt.Sprintf("%s and %d more", strings.Join(names[:maxHeldNamed], ", "), more)
+	return listed(names, maxHeldNamed)
+}
+
+// listed joins names, and counts those beyond the first most.
+func listed(names []string, most int) string {
+	if more := len(names) - most; more > 0 {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), more)
 	}
 	return strings.Join(names, ", ")
 }

@@ -116,12 +116,12 @@ func (r *Ruling) refusal() string {
 	return r.Reason
 }
 
-// NoOtherWay is what an agent may do in place of an action that was asked about
+// NoOtherWay is the advice to an agent in place of an action that was asked about
 // and denied. Another way to the same effect would pass over the denial.
 const NoOtherWay = "go on without it, or say in your answer that it is needed; do not do the same in another way"
 
-// instead is what an agent is advised to do in place of an action. A filter refuses
-// where an action was to happen, and knows better; a denial is about its effect.
+// instead is the advice to an agent in place of an action. A filter refuses where
+// an action was to happen, and knows better; a denial is about its effect.
 func (r *Ruling) instead() string {
 	if r.Verdict == risk.Ask {
 		return NoOtherWay
@@ -229,7 +229,7 @@ func (t *attempt) rule(ctx context.Context, a ask.Action, guard bool) ask.Answer
 		}
 		answer := ask.Answer{Reason: ruling.Reason + "; " + cmp.Or(r.Reason, "a person said no"), Instead: ruling.instead()}
 		if r.By == task.ByPerson && r.Reason != "" {
-			answer.Instead = "" // the person said what holds
+			answer.Instead = "" // the reason of the person holds
 		}
 		return answer
 	}

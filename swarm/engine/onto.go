@@ -8,13 +8,13 @@ import (
 	"agentswarm/merge"
 )
 
-// OntoBrief says to an agent what became of its patch on a new base.
+// OntoBrief tells an agent how its patch fits on a new base.
 type OntoBrief struct {
 	Branch   string          // the name of the new base
 	Conflict *merge.Conflict // nil: the patch fits
 	Marked   []string        // the files with conflict markers
 	Others   []OntoOther     // whose patches landed there and met this one
-	Said     string          // what the person adds; may be empty
+	Said     string          // the words of a person; may be empty
 }
 
 // OntoOther is an agent whose patch landed before.
@@ -50,7 +50,7 @@ func (b OntoBrief) conflict(t *strings.Builder) {
 	t.WriteString("Your changes conflict with it. Keep what the other side did and make your change work with it. ")
 	t.WriteString("Remove every conflict marker. Do not take the other side's change back.\n")
 	if len(b.Marked) > 0 {
-		t.WriteString("Files with conflict markers (<<<<<<<, |||||||, =======, >>>>>>>): " + namedFiles(b.Marked) + "\n")
+		t.WriteString("Files with conflict markers (<<<<<<<, |||||||, =======, >>>>>>>): " + listed(b.Marked, maxOntoPaths) + "\n")
 	}
 	var rest []string
 	for _, path := range b.Conflict.Paths {
@@ -59,7 +59,7 @@ func (b OntoBrief) conflict(t *strings.Builder) {
 		}
 	}
 	if len(rest) > 0 {
-		t.WriteString("Files in conflict without markers: " + namedFiles(rest) + "\n")
+		t.WriteString("Files in conflict without markers: " + listed(rest, maxOntoPaths) + "\n")
 		t.WriteString(b.Conflict.Text + "\n")
 	}
 	left := maxOntoHunks
@@ -70,14 +70,6 @@ func (b OntoBrief) conflict(t *strings.Builder) {
 		}
 		fmt.Fprintf(t, "\n%s:\n%s", h.Path, h.Text)
 	}
-}
-
-func namedFiles(paths []string) string {
-	more := ""
-	if n := len(paths) - maxOntoPaths; n > 0 {
-		paths, more = paths[:maxOntoPaths], fmt.Sprintf(" and %d more", n)
-	}
-	return strings.Join(paths, ", ") + more
 }
 
 // cutText is the start of a text, in characters.

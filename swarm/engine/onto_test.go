@@ -7,8 +7,8 @@ import (
 	"agentswarm/merge"
 )
 
-// TestOntoBrief: an agent is told what it finds, where both sides meet and what
-// the other side wanted, in a text that stays short.
+// TestOntoBrief: a short text tells an agent the state of its files, the places
+// where both sides meet, and the task of the other side.
 func TestOntoBrief(t *testing.T) {
 	t.Parallel()
 	fits := OntoBrief{Branch: "main"}.Text()

@@ -156,8 +156,8 @@ func (e *Engine) deny(t *attempt, asked *event.Asked, by task.By, why string) {
 
 // Answer answers a question. Others that it holds for are answered with it.
 // One that is not open is [inbox.ErrNotOpen], and an answer to something else
-// than what the agent asked is an [*inbox.OtherError]. It returns the agents whose
-// questions it closed, the one that was named first.
+// than what the agent asked is an [*inbox.OtherError]. It returns the agents with
+// the questions that it closed, first that of the question that was named.
 func (e *Engine) Answer(a inbox.Answer) (agents []task.ID, err error) {
 	ok := e.do(func(context.Context) {
 		var closed []inbox.Closed
@@ -173,8 +173,7 @@ func (e *Engine) Answer(a inbox.Answer) (agents []task.ID, err error) {
 			facts = append(facts, c.Reply)
 			if c.Question.Agent != "" {
 				agents = append(agents, c.Question.Agent)
-			}
-			if c.Question.Agent == "" {
+			} else {
 				entered[c.Question.ID] = concluded(c.Question, c.Reply)
 				facts = append(facts, entered[c.Question.ID])
 			}

@@ -41,7 +41,7 @@ type Enclosure struct {
 // Step is the part of an attempt that a sandbox is for.
 type Step int
 
-// The steps. Setup and checks are commands of the user. What an agent wrote
+// The steps. Setup and checks are commands of the user. The writes of an agent
 // outside of its workspace must not reach a check.
 const (
 	AgentStep Step = iota
@@ -74,9 +74,8 @@ type WallsRequest struct {
 	Ask string
 	// State is the folder that the agent keeps its own state in; empty: none.
 	State string
-	// Private is a folder for what is written to outside of the workspace. All
-	// steps of an attempt have the same one. The caller removes it with all that
-	// is in it.
+	// Private is a folder for the writes outside of the workspace. All steps of an
+	// attempt have the same folder. The caller removes it with its content.
 	Private string
 }
 
@@ -84,7 +83,7 @@ type WallsRequest struct {
 func (t *attempt) walls(step Step) (Enclosure, error) { return t.enclose(step, false) }
 
 // enclose makes the sandbox of a step. Sealed is for an agent that only reads:
-// whatever its tools allow, it cannot change the workspace.
+// it cannot change the workspace, even where its tools allow that.
 func (t *attempt) enclose(step Step, sealed bool) (Enclosure, error) {
 	if t.engine.deps.Walls == nil {
 		return Enclosure{}, nil

@@ -39,8 +39,7 @@ func (t *Template) shareCargo() error {
 	return nil
 }
 
-// cargoEntries are what the CARGO_HOME of the user has of configuration and
-// programs.
+// cargoEntries are the configuration and the programs in the user's CARGO_HOME.
 func (t *Template) cargoEntries() (all []entry) {
 	users := t.users("CARGO_HOME", ".cargo")
 	if !filepath.IsAbs(users) || t.hidden.covers(users) {
@@ -61,7 +60,7 @@ func (t *Template) cargoEntries() (all []entry) {
 }
 
 // makeCargo makes the CARGO_HOME of a private HOME: links to the shared parts,
-// and what the user's has of configuration and programs.
+// and the configuration and the programs of the user's.
 func (t *Template) makeCargo(home string) error {
 	own := filepath.Join(home, ".cargo")
 	if at, err := os.Lstat(own); err == nil && !at.IsDir() {
@@ -85,7 +84,7 @@ func (t *Template) makeCargo(home string) error {
 }
 
 // linkCargo leads the shared parts of a CARGO_HOME to those of the template.
-// A program may have been there: nothing is written outside of it.
+// A program may have been there: no file is written outside of it.
 func (t *Template) linkCargo(own *os.Root) error {
 	for _, part := range append(cargoShared(), cargoLocks()...) {
 		if err := own.MkdirAll(filepath.Dir(part), 0o700); err != nil {
@@ -102,7 +101,8 @@ func (t *Template) linkCargo(own *os.Root) error {
 }
 
 // Adopt leads a private HOME that another template built to the shared caches
-// of this one. Programs may have been in it: nothing is written outside of it.
+// of this template. Programs may have been in it: no file is written outside of
+// it.
 func (t *Template) Adopt(home string) error {
 	root, err := os.OpenRoot(home)
 	if err != nil {

@@ -30,8 +30,8 @@ type Request struct {
 	// Hidden are absolute paths that no private HOME shows, with everything
 	// below them: secrets, state, sockets.
 	Hidden []string
-	// Shared is a folder of the run, which need not exist yet. Whoever has a
-	// private HOME writes to it.
+	// Shared is a folder of the run, which need not exist yet. All programs with
+	// a private HOME write to it.
 	Shared string // required
 	// Over is a template whose shared caches these start with, instead of the
 	// user's; nil: none. Programs read its Shared and do not write to it.
@@ -85,10 +85,9 @@ func Prepare(r Request) (*Template, error) {
 	if err := os.MkdirAll(r.Shared, 0o700); err != nil {
 		return nil, fmt.Errorf("make the shared caches: %w", err)
 	}
-	h := newHidden(append([]string{r.Shared}, r.Hidden...))
-	t.hidden = h
+	t.hidden = newHidden(append([]string{r.Shared}, r.Hidden...))
 	if t.home != "" {
-		s := &scan{home: t.home, hidden: h, live: r.Live}
+		s := &scan{home: t.home, hidden: t.hidden, live: r.Live}
 		s.walk()
 		t.entries, t.cargo, t.goEnv = s.entries, t.cargoEntries(), t.readGoEnv()
 	}
@@ -111,8 +110,8 @@ func (t *Template) Readable() []string {
 }
 
 // Build makes dir a private HOME, in which given folders of the user's HOME are
-// links to them. It must not exist yet. It gets its name when it is whole: what
-// a crash leaves has another name, and is removed by the next Build.
+// links to them. It must not exist yet. It gets its name when it is whole: the
+// rest of a crash has another name, and is removed by the next Build.
 func (t *Template) Build(dir string, given []string) error {
 	if err := t.build(dir, given); err != nil {
 		return fmt.Errorf("make a private HOME: %w", err)

@@ -47,9 +47,9 @@ type cache struct {
 // those of the template that it lies over, else the user's.
 func (t *Template) caches() []cache {
 	all := t.usersCaches()
-	for i := range all {
-		if t.over != nil {
-			all[i].from = filepath.Join(t.over.shared, all[i].to)
+	if t.over != nil {
+		for i, c := range all {
+			all[i].from = filepath.Join(t.over.shared, c.to)
 		}
 	}
 	return slices.DeleteFunc(all, func(c cache) bool {
@@ -98,36 +98,36 @@ func (t *Template) seed() error {
 	if t.over == nil && t.home == "" && t.getenv("GOCACHE") == "" {
 		return nil
 	}
-	return t.fill(t.hidden, func(c *cache) bool {
-		_, err := os.Lstat(filepath.Join(t.shared, c.to))
-		return err != nil
-	})
+	return t.fill(false)
 }
 
-// Refresh adds to the shared caches what is new in those that the template
-// lies over. Programs may write to both meanwhile. Where an agent has put
-// something in the place of a folder, nothing is added.
+// Refresh adds to the shared caches new entries of those that the template lies
+// over. Programs may write to both meanwhile. Where an agent has put something
+// in the place of a folder, no entry is added.
 func (t *Template) Refresh() error {
 	if t.over == nil {
 		return nil
 	}
-	err := t.fill(nil, func(c *cache) bool { c.lenient = true; return true })
-	if err != nil {
+	if err := t.fill(true); err != nil {
 		return fmt.Errorf("fill the shared caches: %w", err)
 	}
 	return nil
 }
 
-func (t *Template) fill(h hidden, wanted func(*cache) bool) error {
+// fill adds to the shared caches: to those that are not there yet or, to refresh
+// them, to all, without the entries that cannot be made.
+func (t *Template) fill(refresh bool) error {
+	h := t.hidden
 	if t.over != nil {
-		h = nil // Its caches hold no hidden path, and may lie in one.
+		h = nil // Its caches hold no hidden path, and may lie in a hidden folder.
 	}
 	to, err := os.OpenRoot(t.shared)
 	if err != nil {
 		return err
 	}
 	for _, c := range t.caches() {
-		if wanted(&c) {
+		c.lenient = refresh
+		if _, missing := os.Lstat(filepath.Join(t.shared, c.to)); refresh || missing != nil {
 			err = errors.Join(err, c.seed(to, h))
 		}
 	}
@@ -142,8 +142,8 @@ type found struct {
 	used time.Time
 }
 
-// seed fills the cache below a folder that programs write to: nothing is
-// written outside of it. What is there already stays.
+// seed fills the cache below a folder that programs write to: no file is written
+// outside of it. Entries that are there already stay.
 func (c *cache) seed(to *os.Root, h hidden) error {
 	from, err := filepath.EvalSymlinks(c.from)
 	if err != nil || h.covers(from) {

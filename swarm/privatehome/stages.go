@@ -8,17 +8,17 @@ import (
 	"path/filepath"
 )
 
-// Stages keeps apart what a setup, an agent and a check write, one after the
-// other, to folders that are at the same paths for all of them. Tools keep
-// absolute paths: what a setup installs in HOME is found by them alone. It is
+// Stages keeps apart the writes of a setup, an agent and a check, in this order,
+// to folders that are at the same paths for all of them. Tools keep absolute
+// paths: programs that a setup installs in HOME are found by them alone. It is
 // for sandboxes without overlays.
 //
 // A check finds the folders as the setup left them. Where there was none, they
 // are not there, and the caller makes them anew.
 type Stages struct {
-	// Dir holds the folders. Programs write to nothing else in it.
+	// Dir holds the folders. Programs write to no other file in it.
 	Dir string // required
-	// Own reports whether an entry of Dir is one of the folders.
+	// Own reports whether an entry of Dir is among the folders.
 	Own func(name string) bool // required
 }
 
@@ -27,7 +27,7 @@ const (
 	stageAgent = "agent-was"  // a file: an agent has started
 )
 
-// BeforeAgent copies what the setup left, once. It must be called before each
+// BeforeAgent copies the folders that the setup left, once. It must be called before each
 // start of an agent. First is false where an agent was there already.
 func (s Stages) BeforeAgent() (first bool, err error) {
 	if s.agentWas() {
@@ -60,9 +60,9 @@ func (s Stages) keep() error {
 	return os.Rename(part, kept)
 }
 
-// BeforeCheck puts the agent's folders aside, and back what the setup left.
+// BeforeCheck puts the agent's folders aside, and the setup's in their place.
 // Processes of the agent that still run keep their rights to the former only.
-// Files that are put aside are removed with Dir.
+// The folders that are put aside are removed with Dir.
 func (s Stages) BeforeCheck() error {
 	if !s.agentWas() {
 		return nil
@@ -118,8 +118,8 @@ func (s Stages) names() (names []string, err error) {
 	return names, err
 }
 
-// moveFolder renames a folder. The system refuses that to the owner of a folder
-// who may not write to it.
+// moveFolder renames a folder. The system refuses that to an owner without the
+// right to write to it.
 func moveFolder(from, to string) error {
 	info, err := os.Lstat(from)
 	if err != nil {

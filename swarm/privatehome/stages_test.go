@@ -29,7 +29,7 @@ func (u *user) has(dir, name, want string) {
 }
 
 // TestStages: a check finds the folders as the setup left them, at the same
-// paths, and nothing of the agent's.
+// paths, and no file of the agent's.
 func TestStages(t *testing.T) {
 	t.Parallel()
 	u := newUser(t)
@@ -96,8 +96,7 @@ func openAll(dir string) error {
 	})
 }
 
-// TestBuildDies: a HOME that a process was killed in is not taken for a whole
-// one.
+// TestBuildDies: a HOME that a process was killed in is not taken for whole.
 func TestBuildDies(t *testing.T) {
 	t.Parallel()
 	u := newUser(t)
@@ -172,8 +171,8 @@ func TestWithin(t *testing.T) {
 	u.has(u.path("secrets"), "new", "")
 }
 
-// TestOver: caches that lie over others start with those, take what is new
-// there, and give nothing back.
+// TestOver: caches that lie over others start with those, take new entries from
+// there, and give none back.
 func TestOver(t *testing.T) {
 	t.Parallel()
 	u := newUser(t)
@@ -208,7 +207,7 @@ func TestOver(t *testing.T) {
 }
 
 // TestLive: in no sandbox configuration is as it was when the template was
-// prepared, whatever agents write to HOME, and folders of data are the user's.
+// prepared, also after agents wrote to HOME. Folders of data are the user's.
 func TestLive(t *testing.T) {
 	t.Parallel()
 	u := newUser(t)

@@ -13,9 +13,9 @@ import (
 )
 
 // openWithin opens a regular file below a trusted folder. No part of the path
-// below the folder is followed if it is a symbolic link: whoever can change
-// the folder could show a file that is hidden. It does not wait for the other
-// end of a pipe. What is no regular file counts as missing.
+// below the folder is followed if it is a symbolic link: a program that can
+// change the folder could show a hidden file. It does not wait for the other end
+// of a pipe. A file that is not regular counts as missing.
 func openWithin(dir, rel string) (*os.File, error) {
 	if !filepath.IsLocal(rel) {
 		return nil, &fs.PathError{Op: "open", Path: rel, Err: fs.ErrInvalid}
@@ -76,9 +76,8 @@ func readWithin(dir, rel string, limit int64) ([]byte, fs.FileInfo, error) {
 	return text, info, err
 }
 
-// copyWithin copies a regular file, with its time, from below one trusted folder
-// to below another. Programs may write to the latter: a link out of it is an
-// error.
+// copyWithin copies a regular file, with its time, from below a trusted folder to
+// below another. Programs may write to the latter: a link out of it is an error.
 func copyWithin(dir, rel string, to *os.Root, at string, mode fs.FileMode) (err error) {
 	source, err := openWithin(dir, rel)
 	if err != nil {

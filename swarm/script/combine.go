@@ -316,8 +316,8 @@ func (m *machine) lose(call goja.FunctionCall) goja.Value {
 }
 
 // choose tells the host which agents a race took and which it did not. Agents
-// that lost a race within a branch stay lost. A race that is part of a branch
-// which has lost already chooses nothing.
+// that lost a race within a branch stay lost. A race in a branch that has lost
+// already makes no choice.
 func (m *machine) choose(call goja.FunctionCall) goja.Value {
 	if m.context.current.hasLost() {
 		return goja.Undefined()

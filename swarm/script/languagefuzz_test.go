@@ -243,11 +243,11 @@ func compareWithNode(t *testing.T, bodies []string) {
 	}
 }
 
-// TestRandomProgramsEqualNode holds generated programs against node: the same
-// ones in the gate, others in a campaign.
+// TestRandomProgramsEqualNode holds generated programs against node: always the
+// same in the gate, others in a campaign.
 func TestRandomProgramsEqualNode(t *testing.T) {
 	t.Parallel()
-	const batch = 100 // programs of one node
+	const batch = 100 // programs of a process of node
 	seed := campaign.Seed(t)
 	for n := range campaign.Rounds(t, 1, 100) {
 		bodies := make([]string, 0, batch)

@@ -18,8 +18,8 @@ func parseDate(text string) float64 {
 	return p.value()
 }
 
-// dateParser reads a date. Of fields that are not set, a slice is shorter, and a
-// pointer is nil.
+// dateParser reads a date. A slice of which parts are not set is shorter, and a
+// pointer that is not set is nil.
 type dateParser struct {
 	in   []rune
 	next dateToken
@@ -35,7 +35,7 @@ type dateParser struct {
 	zoneMin  int
 	hasHour  bool
 	hasMin   bool
-	first    *dateToken // what the standard format has read and did not know
+	first    *dateToken // a token that the standard format has read and does not know
 }
 
 // skip passes over a symbol, if that is next.
@@ -102,7 +102,7 @@ func (p *dateParser) standard() bool {
 	return true
 }
 
-// standardTime reads what stands behind the letter T.
+// standardTime reads the time behind the letter T.
 func (p *dateParser) standardTime() bool {
 	most := []int{24, 59, 59}
 	for i, limit := range most {
@@ -338,8 +338,8 @@ func (p *dateParser) value() float64 {
 	return total
 }
 
-// date is the day of the parts: in the order year, month, day, or in one that
-// the name of a month and the size of the first number say.
+// date is the day of the parts: in the order year, month, day, or in an order
+// that the name of a month and the size of the first number say.
 func (p *dateParser) date() (year, month, day int, ok bool) {
 	given := len(p.day)
 	if given == 0 {

@@ -7,8 +7,8 @@ import (
 	"github.com/dop251/goja"
 )
 
-// dateClass makes the Date that scripts see of the one of the engine. The reader
-// of texts is ours: the engine reads many that are no dates.
+// dateClass makes the Date that scripts see from that of the engine. The reader of
+// texts is ours: the engine reads many texts that are no dates.
 const dateClass = `(native, read) => {
 	'use strict';
 	const { construct } = Reflect;
@@ -45,18 +45,25 @@ func (in *installer) dates() error {
 	if err := class.DefineDataProperty("prototype", proto, goja.FLAG_FALSE, goja.FLAG_FALSE, goja.FLAG_FALSE); err != nil {
 		return err
 	}
-	parse := in.named("parse", read)
-	if err := parse.DefineDataProperty("length", in.rt.ToValue(1), goja.FLAG_FALSE, goja.FLAG_TRUE, goja.FLAG_FALSE); err != nil {
-		return err
+	for _, m := range []struct {
+		on   *goja.Object
+		name string
+		f    func(goja.FunctionCall) goja.Value
+	}{
+		{native, "parse", read}, {proto, "toISOString", in.longYears(proto)},
+		{proto, "toString", in.zoned(proto, "toString")}, {proto, "toTimeString", in.zoned(proto, "toTimeString")},
+	} {
+		if err := in.mend(m.on, m.name, m.f); err != nil {
+			return err
+		}
 	}
 	for _, p := range []struct {
 		on    *goja.Object
 		name  string
 		value goja.Value
 	}{
-		{class, "UTC", native.Get("UTC")}, {class, "now", native.Get("now")}, {class, "parse", parse}, {proto, "constructor", class},
-		{proto, "toString", in.zoned(proto, "toString")}, {proto, "toTimeString", in.zoned(proto, "toTimeString")}, {proto, "toISOString", in.longYears(proto)},
-		{in.rt.GlobalObject(), "Date", class},
+		{class, "UTC", native.Get("UTC")}, {class, "now", native.Get("now")}, {class, "parse", native.Get("parse")},
+		{proto, "constructor", class}, {in.rt.GlobalObject(), "Date", class},
 	} {
 		if err := p.on.DefineDataProperty(p.name, p.value, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE); err != nil {
 			return err
@@ -67,9 +74,9 @@ func (in *installer) dates() error {
 }
 
 // longYears is toISOString with six digits for a year that has no four.
-func (in *installer) longYears(proto *goja.Object) goja.Value {
+func (in *installer) longYears(proto *goja.Object) func(goja.FunctionCall) goja.Value {
 	native, _ := goja.AssertFunction(proto.Get("toISOString"))
-	return in.named("toISOString", func(call goja.FunctionCall) goja.Value {
+	return func(call goja.FunctionCall) goja.Value {
 		v, err := native(call.This)
 		in.must(err)
 		text := v.String()
@@ -78,25 +85,18 @@ func (in *installer) longYears(proto *goja.Object) goja.Value {
 		}
 		year, rest, _ := strings.Cut(text[1:], "-")
 		return in.rt.ToValue(fmt.Sprintf("%c%06s-%s", text[0], year, rest))
-	})
+	}
 }
 
 // zoned is a method of dates that names UTC as other engines do.
-func (in *installer) zoned(proto *goja.Object, name string) goja.Value {
+func (in *installer) zoned(proto *goja.Object, name string) func(goja.FunctionCall) goja.Value {
 	native, _ := goja.AssertFunction(proto.Get(name))
-	return in.named(name, func(call goja.FunctionCall) goja.Value {
+	return func(call goja.FunctionCall) goja.Value {
 		v, err := native(call.This)
 		in.must(err)
 		if text, ok := strings.CutSuffix(v.String(), " (UTC)"); ok {
 			return in.rt.ToValue(text + " (Coordinated Universal Time)")
 		}
 		return v
-	})
-}
-
-// named is a function of that name without parameters.
-func (in *installer) named(name string, f func(goja.FunctionCall) goja.Value) *goja.Object {
-	made := in.rt.ToValue(f).ToObject(in.rt)
-	in.must(made.DefineDataProperty("name", in.rt.ToValue(name), goja.FLAG_FALSE, goja.FLAG_TRUE, goja.FLAG_FALSE))
-	return made
+	}
 }

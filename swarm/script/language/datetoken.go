@@ -2,11 +2,11 @@ package language
 
 import "strings"
 
-// dateToken is a part of a date: a number, a word, one of the symbols, a blank,
-// or something else that has no meaning.
+// dateToken is a part of a date: a number, a word, a symbol, a blank, or a
+// character without a meaning.
 type dateToken struct {
 	kind   rune // '0': a number, 'a': a word, ' ': a blank, '?': no meaning, 0: the end; or the symbol
-	n      int  // the value of a number, or what a word stands for
+	n      int  // the value of a number, or that of a word
 	length int  // of a number or a word, in characters
 	word   dateWord
 }
@@ -70,7 +70,7 @@ func isBlank(r rune) bool {
 	return strings.ContainsRune("\t\n\v\f\r \u00a0\u1680\u2028\u2029\u202f\u205f\u3000\ufeff", r) || r >= 0x2000 && r <= 0x200a
 }
 
-// scan reads the next token, and returns the one before it.
+// scan reads the next token, and returns the token before it.
 func (p *dateParser) scan() dateToken {
 	was := p.next
 	p.next = p.read()

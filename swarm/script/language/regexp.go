@@ -168,7 +168,7 @@ func (r *regexps) define(o *goja.Object, name string, v goja.Value) error {
 // method defines a function under its name.
 func (r *regexps) method(o *goja.Object, name string, v goja.Value) error {
 	f := v.ToObject(r.rt)
-	for key, value := range map[string]any{"name": name, "length": choose(name == "compile" || name == "replaceAll", 2, 1)} {
+	for key, value := range map[string]any{"name": name, "length": choose(name == "compile", 2, 1)} {
 		if err := f.DefineDataProperty(key, r.rt.ToValue(value), goja.FLAG_FALSE, goja.FLAG_TRUE, goja.FLAG_FALSE); err != nil {
 			return err
 		}
@@ -342,9 +342,10 @@ func (r *regexps) getSource(call goja.FunctionCall) goja.Value {
 
 // escaped is a pattern as it may stand between slashes.
 func escaped(pattern []uint16) (all []uint16) {
+	names := map[uint16]string{'\n': `n`, '\r': `r`, '\u2028': `u2028`, '\u2029': `u2029`}
 	class, backslash := false, false
 	for _, c := range pattern {
-		name := map[uint16]string{'\n': `n`, '\r': `r`, '\u2028': `u2028`, '\u2029': `u2029`}[c]
+		name := names[c]
 		if (name != "" || c == '/' && !class) && !backslash {
 			all = append(all, '\\')
 		}

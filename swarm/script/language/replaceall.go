@@ -3,14 +3,14 @@ package language
 import "github.com/dop251/goja"
 
 // replaceAll mends the method of texts. That of the engine never ends where it
-// looks for an empty text in one with letters beyond ASCII.
+// looks for an empty text in a text with letters beyond ASCII.
 func (r *regexps) replaceAll() error {
 	proto, err := r.place("String.prototype")
 	if err != nil {
 		return err
 	}
 	native, _ := goja.AssertFunction(proto.Get("replaceAll"))
-	return r.method(proto, "replaceAll", r.rt.ToValue(func(call goja.FunctionCall) goja.Value {
+	return r.mend(proto, "replaceAll", func(call goja.FunctionCall) goja.Value {
 		args := []goja.Value{call.Argument(0), call.Argument(1)}
 		o, is := args[0].(*goja.Object)
 		if plain := !is || isNullish(o.GetSymbol(goja.SymReplace)); plain && !isNullish(call.This) {
@@ -23,7 +23,7 @@ func (r *regexps) replaceAll() error {
 		v, err := native(call.This, args...)
 		r.must(err)
 		return v
-	}))
+	})
 }
 
 func isNullish(v goja.Value) bool { return v == nil || goja.IsUndefined(v) || goja.IsNull(v) }
