@@ -65,8 +65,8 @@ type wanted struct {
 }
 
 // packages are the packages that a call asks for in some version. unread says
-// that a version is asked for of a package whose name is not known. A word of
-// which nothing else is known is a package without a version, as most are.
+// that a version is asked for of a package whose name is not known. A word without
+// any known text is a package without a version, as most are.
 func (c *call) packages(manager string) (all []wanted, unread bool) {
 	for _, w := range slices.Concat(c.line.Operands, c.line.Values("-require")) {
 		if !w.Known && w.Value == "" {

@@ -8,8 +8,8 @@ type Word struct {
 	// Value is the text. Where not all of it is known it is the beginning that
 	// is.
 	Value string
-	// Rest is the text that is known behind the first gap of a word of which not
-	// all is known: "@" of "$NAME@$VERSION".
+	// Rest is the known text behind the first gap of a word that is not all known:
+	// "@" of "$NAME@$VERSION".
 	Rest string
 	// Known says that Value is all of it, and that it is one word.
 	Known bool

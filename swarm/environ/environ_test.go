@@ -244,8 +244,8 @@ func FuzzRules(f *testing.F) {
 	})
 }
 
-// TestPlainVariables holds the list of plain variables to the one of the
-// program. -update writes it.
+// TestPlainVariables holds the list of plain variables in the documentation to
+// that of the program. -update writes it.
 func TestPlainVariables(t *testing.T) {
 	t.Parallel()
 	const file = "../../docs/plain-variables.txt"

@@ -20,8 +20,8 @@ type Hunk struct {
 	TheirsLines int    `json:"theirs_lines"`
 }
 
-// Conflicted records the conflicts of a merge that landed nothing. A merge that
-// landed something records them with its intention.
+// Conflicted records the conflicts of a merge that landed no patch. A merge that
+// landed patches records them with its intention.
 type Conflicted struct {
 	Ref       string     `json:"ref"`
 	Tip       string     `json:"tip"` // where the branch was

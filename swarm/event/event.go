@@ -271,7 +271,7 @@ type Replied struct {
 	// For says how long the answer holds.
 	For task.Span `json:"for,omitempty"`
 	// All is set where a yes to a DESTRUCTIVE action also holds for the other
-	// agents that asked for the same one.
+	// agents that asked for the same action.
 	All bool    `json:"all,omitempty"`
 	By  task.By `json:"by"`
 }

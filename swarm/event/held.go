@@ -8,8 +8,8 @@ type Held struct {
 	Agent   task.ID `json:"agent"`
 	Attempt int     `json:"attempt"`
 	Reason  string  `json:"reason"`
-	// Step is what is held back: "verify" is the check. Absent: the agent or its
-	// setup.
+	// Step is the step that is held back: "verify" is the check. Absent: the agent
+	// or its setup.
 	Step string `json:"step,omitempty"`
 }
 

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// Mark says when a program printed what stands in its file from an offset on.
+// Mark says when a program printed the bytes of its file from an offset on.
 type Mark struct {
 	Offset int64     // in bytes
 	Time   time.Time // of the first byte there, by the clock of this machine
@@ -24,7 +24,7 @@ func marksOf(stdout string) string { return stdout + ".times" }
 // markGap is the least time between two marks: times are told in seconds.
 const markGap = time.Second
 
-// marker writes the marks of a stream. Nothing depends on them: an error ends
+// marker writes the marks of a stream. No result depends on them: an error ends
 // them and not the program.
 type marker struct {
 	file   *os.File // nil before the first byte
@@ -57,8 +57,8 @@ func (m *marker) close() {
 // days.
 const maxMarks = 1 << 18
 
-// Marks are the marks of a file of output, in its order; none where nobody noted
-// any. What is no mark is left out.
+// Marks reads the marks of a file of output, in its order; none where none were
+// noted. Lines that are no marks are left out. The error is that of reading.
 func Marks(stdout string) ([]Mark, error) {
 	f, err := os.Open(marksOf(stdout))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -76,7 +76,7 @@ func Marks(stdout string) ([]Mark, error) {
 }
 
 // parseMarks reads lines "OFFSET MILLISECONDS". A line that is cut off, or is
-// not behind the one before it, is left out.
+// not behind the mark before it, is left out.
 func parseMarks(r io.Reader) ([]Mark, error) {
 	var marks []Mark
 	lines := bufio.NewReader(io.LimitReader(r, 40*maxMarks))

@@ -68,7 +68,7 @@ func TestParseMarks(t *testing.T) {
 	}
 }
 
-// FuzzParseMarks holds that offsets rise, whatever an agent has written there.
+// FuzzParseMarks holds that offsets rise in marks read from any text.
 func FuzzParseMarks(f *testing.F) {
 	f.Add("0 5\n7 6\n")
 	f.Add("5 5\n4 9\n\n 1\n")

@@ -52,7 +52,7 @@ type stream struct {
 	// show, if not nil, is told what was read, and how much of it was kept.
 	show  func(b []byte, kept int)
 	kept  atomic.Int64
-	marks *marker // when it was printed; nil: nobody asks
+	marks *marker // when it was printed; nil: not wanted
 	err   error   // of the first write that failed; the drain owns it
 }
 
