@@ -1,5 +1,5 @@
-// Package agenttest helps to test what reads the output of agents. No product
-// code imports it.
+// Package agenttest helps to test the adapters of agents: their launches, and the
+// parsers of their output. No product code imports it.
 package agenttest
 
 import (

@@ -1,8 +1,6 @@
 package claude
 
 import (
-	"os"
-	"slices"
 	"strings"
 	"testing"
 
@@ -45,19 +43,7 @@ func TestRecorded(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			text, err := os.ReadFile("testdata/" + test.name + ".jsonl")
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, size := range []int{1 << 20, 1000, 7} {
-				got, used := read(&agent.Spec{Prior: task.Usage{CostUSD: test.prior}}, text, size)
-				if !slices.Equal(got, test.want) {
-					t.Errorf("in pieces of %d:\n%s\nwant\n%s", size, strings.Join(got, "\n"), strings.Join(test.want, "\n"))
-				}
-				if used != test.used {
-					t.Errorf("in pieces of %d: it used %+v, want %+v", size, used, test.used)
-				}
-			}
+			agenttest.Recording{Name: test.name, Want: test.want, Used: test.used}.Check(t, func() agent.Parser { return Adapter{}.Parser(&agent.Spec{Prior: task.Usage{CostUSD: test.prior}}) })
 		})
 	}
 }
@@ -152,39 +138,6 @@ func TestLines(t *testing.T) {
 }
 
 func FuzzParser(f *testing.F) {
-	for _, name := range []string{"edit", "schema", "401"} {
-		text, err := os.ReadFile("testdata/" + name + ".jsonl")
-		if err != nil {
-			f.Fatal(err)
-		}
-		f.Add(text, 100)
-	}
 	f.Add([]byte(`{"type":"result","model_usage_since_last_result":{"m":null}}`), 3)
-	f.Fuzz(func(t *testing.T, text []byte, size int) {
-		if size < 1 {
-			return
-		}
-		spec := &agent.Spec{}
-		parse := func(size int) (n int, used task.Usage) {
-			p := Adapter{}.Parser(spec)
-			var all []event.Event
-			for piece := range slices.Chunk(text, size) {
-				all = append(all, p.Feed(piece)...)
-			}
-			all = append(all, p.End()...)
-			for _, e := range all {
-				if s, ok := e.(*event.Spent); ok {
-					used.Add(s.Usage)
-				}
-			}
-			return len(all), used
-		}
-		n, used := parse(max(1, len(text)))
-		if m, again := parse(size); m != n || again != used {
-			t.Errorf("in pieces of %d: %d events and %+v, want %d and %+v", size, m, again, n, used)
-		}
-		if min(used.Input, used.Output, used.CacheRead, used.CacheWrite) < 0 || used.CostUSD < 0 {
-			t.Errorf("it used less than nothing: %+v", used)
-		}
-	})
+	agenttest.Fuzz(f, func() agent.Parser { return Adapter{}.Parser(&agent.Spec{}) }, "edit", "schema", "401")
 }

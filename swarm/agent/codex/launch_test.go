@@ -288,8 +288,8 @@ func TestReply(t *testing.T) {
 	}
 }
 
-// TestRules holds that codex does not refuse what the hook has asked about, where
-// walls stand around it, and goes by its own rules elsewhere.
+// TestRules holds that codex behind walls allows the commands that the hook asks
+// about, and that it keeps its own rules elsewhere.
 func TestRules(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"agentswarm/swarm/agent"
+	"agentswarm/swarm/agent/agenttest"
 )
 
 func request(change func(*agent.Request)) agent.Request {
@@ -16,15 +17,6 @@ func request(change func(*agent.Request)) agent.Request {
 	}
 	change(&r)
 	return r
-}
-
-// written are the files of a launch by their names.
-func written(l agent.Launch) map[string]string {
-	all := map[string]string{}
-	for _, f := range l.Files {
-		all[f.Name] = string(f.Data)
-	}
-	return all
 }
 
 // TestOptions holds the flags of an option, or the reason of its refusal.
@@ -64,7 +56,7 @@ func TestOptions(t *testing.T) {
 }
 
 // TestLaunch holds the rest of a launch: the prompt on stdin alone, a state of
-// its own, the hook, and no request to GitHub for a provider of the user's own.
+// its own, the hook, and no request to GitHub for a provider of the user.
 func TestLaunch(t *testing.T) {
 	t.Parallel()
 	l, err := Adapter{}.Launch(request(func(r *agent.Request) {
@@ -87,7 +79,7 @@ func TestLaunch(t *testing.T) {
 			t.Errorf("it keeps $%s", name)
 		}
 	}
-	files := written(l)
+	files := agenttest.Files(l)
 	if text := files[agentFile]; !strings.HasPrefix(text, "---\nname: swarm\n") || !strings.HasSuffix(text, "---\nBe kind.") {
 		t.Errorf("%s is %s", agentFile, text)
 	}

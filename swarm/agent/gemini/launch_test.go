@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"agentswarm/swarm/agent"
+	"agentswarm/swarm/agent/agenttest"
 )
 
 func request(change func(*agent.Request)) agent.Request {
@@ -16,15 +17,6 @@ func request(change func(*agent.Request)) agent.Request {
 	}
 	change(&r)
 	return r
-}
-
-// written are the files of a launch by their names.
-func written(l agent.Launch) map[string]string {
-	all := map[string]string{}
-	for _, f := range l.Files {
-		all[f.Name] = string(f.Data)
-	}
-	return all
 }
 
 // TestOptions holds which flags an option becomes, or why it is refused.
@@ -88,7 +80,7 @@ func TestTools(t *testing.T) {
 			func(r *agent.Request) { r.Spec.Tools = []string{"edit", "write", "bash"} }},
 	} {
 		l, err := Adapter{}.Launch(request(test.change))
-		files := written(l)
+		files := agenttest.Files(l)
 		if err != nil || files[policyFile] != aside+test.policy {
 			t.Errorf("%s: the policy is\n%s\n%v, want\n%s", test.name, files[policyFile], err, aside+test.policy)
 		}
@@ -123,7 +115,7 @@ func TestLaunch(t *testing.T) {
 			t.Errorf("%s is not in its environment", kv)
 		}
 	}
-	files := written(l)
+	files := agenttest.Files(l)
 	for name, want := range map[string]string{
 		projectsFile: `{"projects":{"/tree":"swarm"}}`, systemFile: "Be kind.", memoryFile: "memory",
 	} {
@@ -165,7 +157,7 @@ func TestSettings(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		files := written(l)
+		files := agenttest.Files(l)
 		settings := files[settingsFile]
 		for part, want := range map[string]bool{
 			`"name":"m"`: true, `"selectedType":"vertex-ai"`: true, `"fileName":["AGENTS.md","swarm-system.md"]`: true,

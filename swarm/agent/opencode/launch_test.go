@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"agentswarm/swarm/agent"
+	"agentswarm/swarm/agent/agenttest"
 )
 
 func request(change func(*agent.Request)) agent.Request {
@@ -17,15 +18,6 @@ func request(change func(*agent.Request)) agent.Request {
 	}
 	change(&r)
 	return r
-}
-
-// written are the files of a launch by their names.
-func written(l agent.Launch) map[string]string {
-	all := map[string]string{}
-	for _, f := range l.Files {
-		all[f.Name] = string(f.Data)
-	}
-	return all
 }
 
 // TestOptions holds which flags an option becomes, or why it is refused.
@@ -111,7 +103,7 @@ func TestLaunch(t *testing.T) {
 		"config/opencode/node_modules/.keep", "config/opencode/opencode.json", "config/opencode/package-lock.json", "config/swarm.js",
 		"places/afd5c6c18d3b7d23",
 	}
-	if got := slices.Sorted(maps.Keys(written(l))); len(got) != len(want) || !slices.Equal(got[:4], want[:4]) {
+	if got := slices.Sorted(maps.Keys(agenttest.Files(l))); len(got) != len(want) || !slices.Equal(got[:4], want[:4]) {
 		t.Errorf("files are %q, want some as %q", got, want)
 	}
 	known, err := Adapter{}.Launch(request(func(r *agent.Request) {
@@ -137,7 +129,7 @@ func TestConfig(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	files := written(l)
+	files := agenttest.Files(l)
 	want := `{"autoupdate":false,"instructions":["/i.md","/tree/AGENTS.md","/state/config/swarm-system.md"],"model":"b/c",` +
 		`"plugin":["file:///state/config/swarm.js"],"provider":{"a":{"x":1},"b":{"y":2}},"share":"disabled","snapshot":false}`
 	if files[configFile] != want || files[memoryFile] != "memory" || files[systemFile] != "Be kind." {
@@ -156,7 +148,7 @@ func TestPlugin(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, rest, _ := strings.Cut(written(l)[pluginFile], "const given = ")
+		_, rest, _ := strings.Cut(agenttest.Files(l)[pluginFile], "const given = ")
 		text, _, _ := strings.Cut(rest, ";\n")
 		if !json.Valid([]byte(text)) {
 			t.Errorf("it is told %s", text)

@@ -1,9 +1,6 @@
 package opencode
 
 import (
-	"math"
-	"os"
-	"slices"
 	"strings"
 	"testing"
 
@@ -12,8 +9,10 @@ import (
 	"agentswarm/swarm/task"
 )
 
+func parser() agent.Parser { return Adapter{}.Parser(&agent.Spec{Model: "fake/fake-model"}) }
+
 func read(text []byte, size int) (said []string, used task.Usage) {
-	return agenttest.Read(Adapter{}.Parser(&agent.Spec{Model: "fake/fake-model"}), text, size)
+	return agenttest.Read(parser(), text, size)
 }
 
 // TestRecorded reads what the real CLI wrote.
@@ -53,19 +52,7 @@ func TestRecorded(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			text, err := os.ReadFile("testdata/" + test.name + ".jsonl")
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, size := range []int{1 << 20, 1000, 7} {
-				got, used := read(text, size)
-				if !slices.Equal(got, test.want) {
-					t.Errorf("in pieces of %d:\n%s\nwant\n%s", size, strings.Join(got, "\n"), strings.Join(test.want, "\n"))
-				}
-				if used.CostUSD = math.Round(used.CostUSD*1e9) / 1e9; used != test.used {
-					t.Errorf("in pieces of %d: it used %+v, want %+v", size, used, test.used)
-				}
-			}
+			agenttest.Recording{Name: test.name, Want: test.want, Used: test.used}.Check(t, parser)
 		})
 	}
 }
@@ -117,23 +104,5 @@ func TestUsed(t *testing.T) {
 }
 
 func FuzzParser(f *testing.F) {
-	for _, name := range []string{"edit", "refused", "429"} {
-		text, err := os.ReadFile("testdata/" + name + ".jsonl")
-		if err != nil {
-			f.Fatal(err)
-		}
-		f.Add(text, 100)
-	}
-	f.Fuzz(func(t *testing.T, text []byte, size int) {
-		if size < 1 {
-			return
-		}
-		want, used := read(text, max(1, len(text)))
-		if got, again := read(text, size); !slices.Equal(got, want) || again != used {
-			t.Errorf("in pieces of %d: %q and %+v, want %q and %+v", size, got, again, want, used)
-		}
-		if min(used.Input, used.Output, used.CacheRead, used.CacheWrite) < 0 || used.CostUSD < 0 {
-			t.Errorf("it used less than nothing: %+v", used)
-		}
-	})
+	agenttest.Fuzz(f, parser, "edit", "refused", "429")
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"agentswarm/swarm/agent"
+	"agentswarm/swarm/agent/agenttest"
 )
 
 func request(change func(*agent.Request)) agent.Request {
@@ -17,15 +18,6 @@ func request(change func(*agent.Request)) agent.Request {
 	}
 	change(&r)
 	return r
-}
-
-// written are the files of a launch by their names.
-func written(l agent.Launch) map[string]string {
-	all := map[string]string{}
-	for _, f := range l.Files {
-		all[f.Name] = string(f.Data)
-	}
-	return all
 }
 
 // TestOptions holds which flags an option becomes, or why it is refused.
@@ -81,7 +73,7 @@ func TestObjects(t *testing.T) {
 		`{"type":"object","$ref":"#/x"}`: false, `true`: false,
 	} {
 		l, err := Adapter{}.Launch(request(func(r *agent.Request) { r.Schema = json.RawMessage(give) }))
-		text, ok := written(l)[schemaFile]
+		text, ok := agenttest.Files(l)[schemaFile]
 		if err != nil || ok != want || ok && text != give {
 			t.Errorf("%s: %t %s, %v; want %t", give, ok, text, err, want)
 		}
@@ -105,7 +97,7 @@ func enforcedOf(t *testing.T, change func(*agent.Request)) (all struct {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := json.Unmarshal([]byte(written(l)[enforcedFile]), &all); err != nil {
+	if err := json.Unmarshal([]byte(agenttest.Files(l)[enforcedFile]), &all); err != nil {
 		t.Fatal(err)
 	}
 	return all
@@ -174,7 +166,7 @@ func TestEnforced(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	files := written(l)
+	files := agenttest.Files(l)
 	want := `{"context":{"fileName":"AGENTS.md"},"env":{"K":"v"},"general":{"outputStyle":"Concise"},"model":{"name":"m"},"modelProviders":{"openai":[]},` +
 		`"security":{"auth":{"selectedType":"openai"}}}`
 	if files[settingsFile] != want || files[memoryFile] != "memory" || files[trustFile] != `{"/tree":"DO_NOT_TRUST"}` || !strings.Contains(files[enforcedFile], `"mine":1`) {
@@ -205,7 +197,7 @@ func TestLaunch(t *testing.T) {
 	if !slices.Contains(l.Unset, "QWEN_CODE_UNATTENDED_RETRY") || !slices.Contains(l.Unset, "QWEN_CODE_SAFE_MODE") {
 		t.Errorf("it is not kept from %v", l.Unset)
 	}
-	files := written(l)
+	files := agenttest.Files(l)
 	if _, ok := files[envFile]; ok || files[trustFile] != `{"/tree":"DO_NOT_TRUST"}` {
 		t.Errorf("files are %q", files)
 	}

@@ -1,8 +1,6 @@
 package qwen
 
 import (
-	"os"
-	"slices"
 	"strings"
 	"testing"
 
@@ -59,19 +57,7 @@ func TestRecorded(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			text, err := os.ReadFile("testdata/" + test.name + ".jsonl")
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, size := range []int{1 << 20, 1000, 7} {
-				got, used := read(&agent.Spec{Prior: test.prior}, text, size)
-				if !slices.Equal(got, test.want) {
-					t.Errorf("in pieces of %d:\n%s\nwant\n%s", size, strings.Join(got, "\n"), strings.Join(test.want, "\n"))
-				}
-				if used != test.used {
-					t.Errorf("in pieces of %d: it used %+v, want %+v", size, used, test.used)
-				}
-			}
+			agenttest.Recording{Name: test.name, Want: test.want, Used: test.used}.Check(t, func() agent.Parser { return Adapter{}.Parser(&agent.Spec{Prior: test.prior}) })
 		})
 	}
 }
@@ -120,25 +106,7 @@ func TestRest(t *testing.T) {
 }
 
 func FuzzParser(f *testing.F) {
-	for _, name := range []string{"edit", "cut", "401"} {
-		text, err := os.ReadFile("testdata/" + name + ".jsonl")
-		if err != nil {
-			f.Fatal(err)
-		}
-		f.Add(text, 100)
-	}
-	f.Fuzz(func(t *testing.T, text []byte, size int) {
-		if size < 1 {
-			return
-		}
-		want, used := read(&agent.Spec{}, text, max(1, len(text)))
-		if got, again := read(&agent.Spec{}, text, size); !slices.Equal(got, want) || again != used {
-			t.Errorf("in pieces of %d: %q and %+v, want %q and %+v", size, got, again, want, used)
-		}
-		if min(used.Input, used.Output, used.CacheRead) < 0 {
-			t.Errorf("it used less than nothing: %+v", used)
-		}
-	})
+	agenttest.Fuzz(f, func() agent.Parser { return Adapter{}.Parser(&agent.Spec{}) }, "edit", "cut", "401")
 }
 
 // TestRetries holds that a retry says why it is made, and that an answer whose
