@@ -6,20 +6,20 @@ import (
 	"time"
 )
 
-// A window of which nothing is known begins with firstSize and grows to at most
-// maxSize. From wideSize on it grows by slow start until a request is refused.
+// A window begins with firstSize in a new lane, and grows to at most maxSize.
+// From wideSize on it grows by slow start until a request is refused.
 const (
 	firstSize = 8
 	wideSize  = 24
 	maxSize   = 1000
 )
 
-// growth is the part of itself by which a narrow window grows. A provider that
-// answers so few at a time refuses as many at once where it was full.
+// growth divides the size: outside slow start a window grows by a fifth of itself.
+// A provider that was full then refuses at most as many requests at once.
 const growth = 5
 
-// restAfter is how long nobody may have been in a lane until its window begins
-// with half of its size.
+// restAfter is the time after which an empty lane begins with half of its
+// window, and with no less than firstSize where it had as much.
 const restAfter = time.Hour
 
 // forgetAfter is how long a ceiling is believed to the full. What a provider

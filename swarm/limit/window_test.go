@@ -262,6 +262,16 @@ func (c *crowd) random(n time.Duration) time.Duration {
 // between is a time from a to b.
 func (c *crowd) between(a, b time.Duration) time.Duration { return a + c.random(b-a) }
 
+// play runs this many agents until all have ended.
+func (c *crowd) play(agents int) {
+	c.queue = slices.Repeat([]int{c.each}, agents)
+	c.enter(noon)
+	for c.Len() > 0 {
+		next := heap.Pop(c).(happening)
+		next.do(next.at)
+	}
+}
+
 func (c *crowd) enter(now time.Time) {
 	for len(c.queue) > 0 {
 		why, wait := c.window.Enter(now, c.held, c.random)
@@ -352,14 +362,7 @@ func TestCrowd(t *testing.T) {
 					chance: rand.New(rand.NewPCG(seed, 1)), allowed: tc.allowed, each: tc.each, ends: tc.ends,
 					fresh: map[*member]bool{},
 				}
-				for range 100 {
-					c.queue = append(c.queue, tc.each)
-				}
-				c.enter(noon)
-				for c.Len() > 0 {
-					next := heap.Pop(c).(happening)
-					next.do(next.at)
-				}
+				c.play(100)
 				share := float64(c.refused) / float64(c.asked)
 				worst = max(worst, share)
 				if c.done != 100 || c.held != 0 {
@@ -380,9 +383,9 @@ func TestCrowd(t *testing.T) {
 	}
 }
 
-// TestWide holds how long a hundred agents take whose provider refuses nobody,
-// each with one answer of 3 s, in the time of the played clock. In a new lane they
-// took 36 s when a window began with 4 and grew by a fifth for ever.
+// TestWide bounds the simulated time of a hundred agents whose provider refuses no
+// request. Each agent gets a single answer, after 3 s. In a new lane they took 36 s
+// when a window began with 4 and always grew by a fifth.
 func TestWide(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
@@ -391,15 +394,10 @@ func TestWide(t *testing.T) {
 		most   time.Duration
 	}{
 		{"a new lane", Window{}, 27 * time.Second},
-		{"a lane that nobody was in for a day", Window{Size: 100, Used: noon.Add(-24 * time.Hour)}, 7 * time.Second},
+		{"a lane that was empty for a day", Window{Size: 100, Used: noon.Add(-24 * time.Hour)}, 7 * time.Second},
 	} {
 		c := &crowd{chance: rand.New(rand.NewPCG(1, 1)), allowed: 1000, each: 1, steady: true, window: tc.window, fresh: map[*member]bool{}}
-		c.queue = slices.Repeat([]int{1}, 100)
-		c.enter(noon)
-		for c.Len() > 0 {
-			next := heap.Pop(c).(happening)
-			next.do(next.at)
-		}
+		c.play(100)
 		t.Logf("%s: %s", tc.name, c.end.Sub(noon))
 		if took := c.end.Sub(noon); took > tc.most || c.done != 100 {
 			t.Errorf("%s: %d of 100 were done after %s, want all within %s", tc.name, c.done, took, tc.most)
