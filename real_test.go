@@ -63,7 +63,7 @@ wire_api = "responses"
 			env: []string{"OPENAI_API_KEY=fake", "OPENAI_BASE_URL={URL}/v1", "OPENAI_MODEL=fake-model"},
 		},
 		{
-			// Its key is masked in its output, so no word of the tests is one.
+			// Its key is masked in its output, so the key is no word of the tests.
 			name: agent.KindCopilot, model: "fake-model",
 			env: []string{"COPILOT_PROVIDER_BASE_URL={URL}/v1", "COPILOT_PROVIDER_API_KEY=sk-of-no-account", "COPILOT_CACHE_HOME=" + copilotCache()},
 		},

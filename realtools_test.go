@@ -128,8 +128,8 @@ func TestRealReads(t *testing.T) {
 	})
 }
 
-// TestRealRemoves holds that a file is removed which an agent removes by force,
-// where the hook lets it. Codex refuses that by itself unless it has a rule.
+// TestRealRemoves holds that an agent can remove a file by force where the hook
+// allows it. Codex refuses that by itself unless it has a rule.
 func TestRealRemoves(t *testing.T) {
 	t.Parallel()
 	onKinds(t, func(t *testing.T, k realKind) {

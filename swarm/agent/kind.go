@@ -66,7 +66,7 @@ type Kind struct {
 	Alike bool
 	// Paid is set where each agent costs money, as a rule.
 	Paid bool
-	// Reports is set where its agents report what they cost.
+	// Reports is set where its agents report their cost.
 	Reports bool
 	// Sessions are globs, below the state folder, of what another agent needs
 	// to go on with the conversation. They are kept; the rest is not.

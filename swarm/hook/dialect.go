@@ -21,7 +21,7 @@ const (
 	Codex  Dialect = "codex"
 	Gemini Dialect = "gemini"
 	Qwen   Dialect = "qwen"
-	// Copilot has no names of events: it is told of one only.
+	// Copilot has no names of events: its hook has a single event.
 	Copilot Dialect = "copilot"
 )
 
@@ -78,9 +78,9 @@ func (d Dialect) tool(name string) (does, []string) {
 	return fetches, []string{"url"}
 }
 
-// denial is how a refusal is told: what is printed for an agent that reads JSON,
-// what for one that reads the standard error, and the exit code. All of them end the tool
-// by exit code 2; those that read JSON get it too, so that what they show is a reason.
+// denial is the form of a refusal: the text for agents that read JSON, the text for
+// agents that read the standard error, and the exit code. Exit code 2 ends the tool
+// for all of them; the JSON adds the reason that they show.
 func (d Dialect) denial(reason string) (stdout string, stderr string, code int) {
 	switch d {
 	case Claude, Qwen:

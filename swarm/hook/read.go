@@ -23,7 +23,7 @@ type copilotInput struct {
 	Cwd  string          `json:"cwd"`
 }
 
-// input is what the agents say, as far as it matters.
+// input has the fields of the agents' input that swarm reads.
 type input struct {
 	Event string                     `json:"hook_event_name"`
 	Tool  string                     `json:"tool_name"`
@@ -75,12 +75,14 @@ func readCopilot(text []byte) ([]ask.Action, error) {
 	in := input{Tool: said.Tool, Cwd: said.Cwd}
 	args := said.Args
 	var inner string
-	if json.Unmarshal(args, &inner) == nil && strings.HasPrefix(strings.TrimSpace(inner), "{") {
+	_ = json.Unmarshal(args, &inner) // it stays empty where the arguments are no text
+	switch {
+	case strings.HasPrefix(strings.TrimSpace(inner), "{"):
 		if err := Strict([]byte(inner)); err != nil {
 			return nil, err
 		}
 		args = json.RawMessage(inner)
-	} else if inner != "" { // a tool that takes text, such as apply_patch
+	case inner != "": // a tool that takes text, such as apply_patch
 		in.Input = map[string]json.RawMessage{"input": args}
 		return Copilot.actions(&in)
 	}

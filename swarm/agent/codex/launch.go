@@ -49,10 +49,10 @@ func (Adapter) Launch(r agent.Request) (agent.Launch, error) {
 // rulesFile has rules about commands, below the state folder.
 const rulesFile = "rules/swarm.rules"
 
-// rules allow the commands that codex refuses by itself where nobody can be asked,
-// such as rm -f, and scripts that it cannot read. The hook has asked about each
-// before. They also take commands out of the sandbox of codex, so they are for
-// agents that have another one.
+// rules allow the commands that codex refuses by itself where no person can be
+// asked, such as rm -f, and scripts that it cannot read. The hook has asked about
+// each before. The rules also take commands out of the sandbox of codex, so only
+// agents behind walls get them.
 const rules = `prefix_rule(pattern=[["rm", "/bin/rm", "/usr/bin/rm", "sudo", "/usr/bin/sudo"]], decision="allow")
 prefix_rule(pattern=["git", ["reset", "rm", "clean", "checkout", "branch", "push"]], decision="allow")
 prefix_rule(pattern=[["sh", "bash", "zsh", "/bin/sh", "/bin/bash", "/bin/zsh", "/usr/bin/sh", "/usr/bin/bash", "/usr/bin/zsh"], ["-c", "-lc"]], decision="allow")

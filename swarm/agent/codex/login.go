@@ -43,8 +43,8 @@ func login(s agent.Surroundings) agent.Login {
 			found.Files = append(found.Files, agent.File{Name: name, Data: text})
 		}
 	}
-	// Without it each agent makes one of its own, and is another installation to its
-	// provider.
+	// Without this file each agent makes an id of its own. Its provider then counts
+	// another installation.
 	if id, err := s.Read(filepath.Join(home, installationFile)); err == nil && len(id) > 0 && len(id) <= maxInstallation {
 		found.Files = append(found.Files, agent.File{Name: installationFile, Data: id})
 	}

@@ -104,8 +104,8 @@ func TestLoginFiles(t *testing.T) {
 	}
 }
 
-// TestInstallation holds that agents are the user's installation of codex, where
-// that has an id, and none of their own.
+// TestInstallation holds that agents get the id of the user's installation of
+// codex, where that is valid.
 func TestInstallation(t *testing.T) {
 	t.Parallel()
 	const file = "/home/u/.codex/installation_id"

@@ -6,7 +6,7 @@ import (
 	"agentswarm/swarm/agent"
 )
 
-// Kind is what is known of GitHub Copilot CLI.
+// Kind describes GitHub Copilot CLI.
 func Kind() agent.Kind {
 	return agent.Kind{
 		Name:    agent.KindCopilot,

@@ -21,7 +21,8 @@ const (
 	agentName = "swarm"
 )
 
-// hookSeconds is how long a hook may take: a person decides. So this is a week.
+// hookSeconds bounds the time of a hook, in seconds: a week, since a person
+// decides.
 const hookSeconds = 7 * 24 * 60 * 60
 
 // maxPrompt bounds a prompt, in bytes.
@@ -73,7 +74,7 @@ func variables(r *agent.Request) []string {
 		"OTEL_BSP_SCHEDULE_DELAY=100", "OTEL_METRIC_EXPORT_INTERVAL=86400000", "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=false",
 	}
 	if strings.HasPrefix(r.Login.Name, "provider at ") {
-		// Nothing is asked of GitHub: no login, no telemetry, no search of the web.
+		// The CLI then sends no request to GitHub: no login, telemetry or web search.
 		all = append(all, "COPILOT_OFFLINE=true")
 	}
 	return all
@@ -112,8 +113,8 @@ func tools(s *agent.Spec) []string {
 	return theirs(some)
 }
 
-// theirs are entries of a list by the names of Copilot CLI. Models of OpenAI have
-// one tool that patches files in place of two that write them.
+// theirs are entries of a list by the names of Copilot CLI. For models of
+// OpenAI, apply_patch replaces edit and create.
 func theirs(list []string) (all []string) {
 	names := map[string][]string{
 		"read": {"view"}, "grep": {"grep", "rg"}, "find": {"glob"}, "ls": {"view"},
@@ -131,13 +132,13 @@ func theirs(list []string) (all []string) {
 }
 
 // lists states which entries Copilot CLI takes: whole tools, given or taken away.
-// One tool patches files for some models, so edit and write come together.
+// Models of OpenAI have apply_patch for both, so edit and write come together.
 func lists() toolset.Rules {
 	return toolset.Rules{More: []string{toolset.Skill}, Denies: true, Pair: true}
 }
 
-// aside are tools that start more agents than anybody counts, wait for a person,
-// or read conversations of others.
+// aside are tools that start agents outside the limits of a run, wait for a
+// person, or read conversations of others.
 func aside() []string {
 	return []string{"task", "read_agent", "list_agents", "write_agent", "ask_user", "exit_plan_mode", "session_store_sql", "fetch_copilot_cli_documentation"}
 }

@@ -53,8 +53,8 @@ func login(s agent.Surroundings) agent.Login {
 	return l
 }
 
-// stored is the login in a config.json of the CLI, and nothing else of it. It is
-// nil where there is none: most systems keep the token in a key ring.
+// stored is the login in a config.json of the CLI, without the other
+// settings. It is nil where there is none: most systems keep the token in a key ring.
 func stored(text []byte) []byte {
 	all, err := wire.Settings(text)
 	if err != nil {
@@ -73,30 +73,20 @@ func stored(text []byte) []byte {
 
 // reaches is the provider behind an address, for the lane and the prices.
 func reaches(s agent.Surroundings, base string) string {
-	switch s.Getenv("COPILOT_PROVIDER_TYPE") {
-	case "azure":
+	kind := s.Getenv("COPILOT_PROVIDER_TYPE")
+	if kind == "azure" {
 		return "azure"
-	case "anthropic":
-		if host(base) == "api.anthropic.com" {
-			return "anthropic"
-		}
-	default:
-		if host(base) == "api.openai.com" {
-			return "openai"
-		}
 	}
-	if u, err := url.Parse(base); err == nil {
-		return u.Host
-	}
-	return ""
-}
-
-func host(base string) string {
 	u, err := url.Parse(base)
-	if err != nil {
+	switch {
+	case err != nil:
 		return ""
+	case kind == "anthropic" && u.Hostname() == "api.anthropic.com":
+		return "anthropic"
+	case kind != "anthropic" && u.Hostname() == "api.openai.com":
+		return "openai"
 	}
-	return u.Hostname()
+	return u.Host
 }
 
 // address is a base URL without a user and a password.

@@ -2,6 +2,7 @@ package copilot
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"strings"
 
@@ -61,7 +62,7 @@ type failure struct {
 // line is any line, as far as it is of interest.
 type line struct {
 	Type    string `json:"type"`
-	Agent   string `json:"agentId"` // set on the lines of an agent that this one started
+	Agent   string `json:"agentId"` // set on the lines of a subagent
 	Session string `json:"sessionId"`
 	Exit    int    `json:"exitCode"`
 
@@ -85,7 +86,7 @@ type line struct {
 	} `json:"data"`
 }
 
-// span is what OpenTelemetry says of a request. Input holds the tokens that the
+// span has the attributes that OpenTelemetry gives a request. Input holds the tokens that the
 // cache had or got, as its conventions say.
 type span struct {
 	Session string `json:"gen_ai.conversation.id"`
@@ -158,7 +159,7 @@ func (s *stream) read(text []byte) []event.Event {
 	return wire.Foreign(text, s.brief)
 }
 
-// introduced tells of a conversation or a model that is new.
+// introduced reports a conversation or a model that is new.
 func (s *stream) introduced(session, model string) []event.Event {
 	if (session == "" || session == s.session) && (model == "" || model == s.model) {
 		return nil
@@ -197,16 +198,13 @@ func (s *stream) toolEnd(l *line) event.Event {
 	return end
 }
 
-// retry tells of a request that is made again, with the reason of its failure.
+// retry reports a request that is made again, with the reason of its failure.
 func (s *stream) retry(reason string) *event.Retry {
-	message := s.last.text()
-	if message == "" {
-		message = reason
-	}
+	message := cmp.Or(s.last.text(), reason)
 	return &event.Retry{Kind: s.last.kind(message), Message: message}
 }
 
-// kind is the kind of a failure that is told in these words.
+// kind is the kind of a failure with this message.
 func (f *failure) kind(message string) task.ErrorKind {
 	kind := fault.Kind(f.Status, message)
 	if kind == task.Other && f.Of == "transport" {
@@ -234,10 +232,7 @@ func (f *failure) text() string {
 // erred is the error that ends the agent. Its message may lack the words of the
 // provider, which the failed request had.
 func (s *stream) erred(l *line) *event.Erred {
-	was := failure{Status: l.Data.Status, Of: s.last.Of}
-	if was.Status == 0 {
-		was.Status = s.last.Status
-	}
+	was := failure{Status: cmp.Or(l.Data.Status, s.last.Status), Of: s.last.Of}
 	e := &event.Erred{Kind: was.kind(l.Data.Message), Message: l.Data.Message}
 	if text := s.last.text(); text != "" && !strings.Contains(e.Message, text) {
 		e.Message += "; the provider said: " + text
@@ -255,10 +250,7 @@ func (s *stream) result(l *line) []event.Event {
 	case s.fault != nil:
 		return append(found, s.fault)
 	case l.Exit != 0:
-		message := s.last.text()
-		if message == "" {
-			message = "copilot gave no answer"
-		}
+		message := cmp.Or(s.last.text(), "copilot gave no answer")
 		return append(found, &event.Erred{Kind: s.last.kind(message), Message: message})
 	default:
 		return append(found, &event.Answered{Text: s.text})
