@@ -7,8 +7,8 @@ import (
 	"github.com/dop251/goja"
 )
 
-// texts mends methods of texts, which lost the lone halves of pairs, and that of
-// numbers, which lost the sign of a small fraction.
+// texts mends methods of texts, which lost the lone halves of pairs, and those that
+// write numbers.
 func (in *installer) texts() error {
 	proto, err := in.place("String.prototype")
 	if err != nil {
@@ -24,7 +24,12 @@ func (in *installer) texts() error {
 	if err != nil {
 		return err
 	}
-	return in.mend(numbers, "toString", in.signed(numbers.Get("toString")))
+	for _, name := range []string{"toString", "toExponential", "toPrecision", "toFixed"} {
+		if err := in.mend(numbers, name, in.signed(numbers.Get(name))); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // mend puts a function in the place of a method, with its name and its length.
@@ -95,12 +100,14 @@ func putBack(text string) (units []uint16) {
 	return units
 }
 
-// signed is the method of numbers that writes them, with their sign.
+// signed writes a negative number as its sign and the text of its absolute value.
+// The engine loses the sign of a small fraction, and breaks texts of negative
+// numbers that round up to a further digit.
 func (in *installer) signed(method goja.Value) func(goja.FunctionCall) goja.Value {
 	native, _ := goja.AssertFunction(method)
 	return func(call goja.FunctionCall) goja.Value {
 		this, sign := call.This, ""
-		if n, ok := this.Export().(float64); ok && n > -1 && n < 0 && !goja.IsUndefined(call.Argument(0)) && call.Argument(0).ToInteger() != 10 {
+		if n, ok := numberOf(this); ok && n < 0 && !goja.IsUndefined(call.Argument(0)) {
 			this, sign = in.rt.ToValue(-n), "-"
 		}
 		v, err := native(this, call.Arguments...)
@@ -109,5 +116,18 @@ func (in *installer) signed(method goja.Value) func(goja.FunctionCall) goja.Valu
 			return v
 		}
 		return in.rt.ToValue(sign + v.String())
+	}
+}
+
+// numberOf is the number that a value, or its object, is. Ok is false for
+// other values.
+func numberOf(v goja.Value) (n float64, ok bool) {
+	switch n := v.Export().(type) {
+	case float64:
+		return n, true
+	case int64:
+		return float64(n), true
+	default:
+		return 0, false
 	}
 }
