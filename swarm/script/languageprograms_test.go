@@ -237,23 +237,27 @@ func (g *generator) loops() string {
 	return "const log = [], fs = []; outer: for (let i = 0; i < 3; i++) { " + head + " { " + inner() + "; " + inner() + "; " + inner() + " } log.push('next') } return [log, fs.map((f) => f())]"
 }
 
+// mayLack begins a program that may use an option or a locale which
+// docs/workflows.md names as missing.
+const mayLack = "/* Intl */ "
+
 // international formats by Intl.
 func (g *generator) international() string {
 	locale := g.one("en-US", "en-GB", "de-DE", "fr-FR", "es-ES", "it-IT", "pt-BR", "nl-NL", "sv-SE")
 	n := g.one("0", "1", "-1", "2", "1.5", "1234.5", "-98765.4321", "1e9", "0.256", "1e15", "999999", "5", "21", "101")
 	switch g.IntN(6) {
 	case 0:
-		return fmt.Sprintf("return new Intl.NumberFormat(%q, {%s}).formatToParts(%s)", locale, g.one("", "style: 'currency', currency: 'EUR'", "style: 'percent'", "notation: 'compact'", "style: 'unit', unit: 'kilobyte'", "minimumFractionDigits: 1", "notation: 'scientific'", "notation: 'engineering'", "compactDisplay: 'long', notation: 'compact'", "currencySign: 'accounting', style: 'currency', currency: 'USD'"), n)
+		return fmt.Sprintf(mayLack+"return new Intl.NumberFormat(%q, {%s}).formatToParts(%s)", locale, g.one("", "style: 'currency', currency: 'EUR'", "style: 'percent'", "notation: 'compact'", "style: 'unit', unit: 'kilobyte'", "minimumFractionDigits: 1", "notation: 'scientific'", "notation: 'engineering'", "compactDisplay: 'long', notation: 'compact'", "currencySign: 'accounting', style: 'currency', currency: 'USD'"), n)
 	case 1:
-		return fmt.Sprintf("return new Intl.PluralRules(%q, { type: '%s' }).select(%s)", locale, g.one("cardinal", "ordinal"), n)
+		return fmt.Sprintf(mayLack+"return new Intl.PluralRules(%q, { type: '%s' }).select(%s)", locale, g.one("cardinal", "ordinal"), n)
 	case 2:
-		return fmt.Sprintf("return new Intl.ListFormat(%q, { type: '%s', style: '%s' }).format(['a', 'b', 'c'].slice(%d))", locale, g.one("conjunction", "disjunction", "unit"), g.one("long", "short", "narrow"), g.IntN(4))
+		return fmt.Sprintf(mayLack+"return new Intl.ListFormat(%q, { type: '%s', style: '%s' }).format(['a', 'b', 'c'].slice(%d))", locale, g.one("conjunction", "disjunction", "unit"), g.one("long", "short", "narrow"), g.IntN(4))
 	case 3:
-		return fmt.Sprintf("return new Intl.RelativeTimeFormat(%q, { numeric: '%s', style: '%s' }).format(%s, '%s')", locale, g.one("auto", "always"), g.one("long", "short", "narrow"), n, g.one("day", "hours", "minute", "year", "weeks", "month", "second", "quarter"))
+		return fmt.Sprintf(mayLack+"return new Intl.RelativeTimeFormat(%q, { numeric: '%s', style: '%s' }).format(%s, '%s')", locale, g.one("auto", "always"), g.one("long", "short", "narrow"), n, g.one("day", "hours", "minute", "year", "weeks", "month", "second", "quarter"))
 	case 4:
-		return fmt.Sprintf("return new Intl.DateTimeFormat(%q, { timeZone: '%s', dateStyle: '%s' }).formatToParts(new Date(%d))", locale, g.one("UTC", "Europe/Berlin", "Asia/Tokyo"), g.one("full", "long", "medium", "short"), g.Int64N(2e12))
+		return fmt.Sprintf(mayLack+"return new Intl.DateTimeFormat(%q, { timeZone: '%s', dateStyle: '%s' }).formatToParts(new Date(%d))", locale, g.one("UTC", "Europe/Berlin", "Asia/Tokyo"), g.one("full", "long", "medium", "short"), g.Int64N(2e12))
 	default:
-		return fmt.Sprintf("const o = new Intl.%s(%q).resolvedOptions(); return [o.locale, o.numberingSystem, o.timeZone, o.style, o.type]", g.one("NumberFormat", "DateTimeFormat", "ListFormat"), g.one(locale, "en", "de", "xx", "de-AT"))
+		return fmt.Sprintf(mayLack+"const o = new Intl.%s(%q).resolvedOptions(); return [o.locale, o.numberingSystem, o.timeZone, o.style, o.type]", g.one("NumberFormat", "DateTimeFormat", "ListFormat"), g.one(locale, "en", "de", "xx", "de-AT"))
 	}
 }
 
