@@ -97,7 +97,7 @@ func writers() []string {
 // to write with.
 func TestRealReads(t *testing.T) {
 	t.Parallel()
-	refused := regexp.MustCompile(`(?i)no such tool|not found|does not exist|unknown tool|not available|unavailable|no tool|read-only file system|failed to write`)
+	refused := regexp.MustCompile(`(?i)no such tool|not found|tool '\w+' does not exist|unknown tool|not available|unavailable|no tool|read-only file system|failed to write`)
 	onKinds(t, func(t *testing.T, k realKind) {
 		r := newReal(t, k,
 			calling(0, "{read}", map[string]any{"path": "hello.txt"}),
