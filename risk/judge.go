@@ -13,9 +13,9 @@ import (
 // the grammar does not have may take a value: where the word after one stands
 // where a program within the program would, it is read both ways.
 func (r *Rules) parsed(inv *shell.Invocation) *argv.Line {
-	g := r.grammars[inv.Program]
-	if g == nil {
-		g = &argv.Grammar{}
+	g := &argv.Grammar{}
+	if p := r.grammars[inv.Program]; p != nil {
+		g = p.prepared()
 	}
 	args := inv.Args
 	if strings.HasSuffix(inv.Program, "tar") && len(args) > 0 && args[0].Value != "" && args[0].Value[0] != '-' {

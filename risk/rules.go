@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"sync"
 
 	"agentswarm/risk/argv"
 	"agentswarm/risk/shell"
@@ -26,9 +27,9 @@ func ruleFiles() []string {
 // Rules are what actions are judged by. They do not change once they are
 // loaded, and may be used by many at the same time.
 type Rules struct {
-	grammars map[string]*argv.Grammar // by the program's name
-	programs map[string][]*bound      // the rules for a program, in their order
-	targets  []*bound                 // the rules for files, whoever changes them
+	grammars map[string]*program // by the program's name
+	programs map[string][]*bound // the rules for a program, in their order
+	targets  []*bound            // the rules for files, whoever changes them
 	effects  map[string][]*effect
 	known    map[string]bool // programs that no rule needs to look at
 	readers  map[string]bool // tools of agents that only read
@@ -165,6 +166,23 @@ type program struct {
 
 	bare  bool // it has no line in the grammar
 	added bool // by a rule of a user
+
+	prepare sync.Once
+}
+
+// prepared returns the grammar with its tables, which the first call makes: a
+// run asks about a few of several hundred programs. The grammars are built in,
+// so an option in no known form is a fault of this package.
+func (p *program) prepared() *argv.Grammar {
+	p.prepare.Do(func() {
+		if p.Inherit {
+			inherit(&p.Grammar)
+		}
+		if err := p.Prepare(); err != nil {
+			panic(fmt.Sprintf("risk: grammar of %v: %v", p.Names, err))
+		}
+	})
+	return &p.Grammar
 }
 
 // RuleError is a rule that cannot stand.

@@ -151,3 +151,16 @@ func TestOperandTests(t *testing.T) {
 		}
 	}
 }
+
+// TestGrammars prepares the grammar of each program, which a run does for those
+// that it asks about.
+func TestGrammars(t *testing.T) {
+	t.Parallel()
+	for name, p := range load(t).grammars {
+		t.Run(name, func(t *testing.T) {
+			if p.prepared() != &p.Grammar {
+				t.Error("it has no grammar")
+			}
+		})
+	}
+}
