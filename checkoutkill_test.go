@@ -6,6 +6,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"agentswarm/internal/testing/campaign"
 )
 
 // checkoutSteps are steps of merge, apply and undo at which they are killed: one
@@ -39,6 +41,10 @@ func TestKilledLandings(t *testing.T) {
 			}
 			readers := [][]string{{"ls"}, {"status"}, {"show"}, {"diff"}, {"gc"}, {"inbox"}}
 			for n, step := range checkoutSteps() {
+				// The gate kills one of the commands at each step.
+				if !campaign.Running(t) && (n%2 == 0) != (verb == "merge") {
+					continue
+				}
 				l.kill(step, verb, readers[n%len(readers)])
 				if y.standing() == l.old {
 					y.ends(0, verb)

@@ -14,6 +14,7 @@ import (
 	"agentswarm/swarm/limit"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
+	"agentswarm/worktree"
 )
 
 // TestDiskFull lets an agent fill the disk that workspaces, journal and
@@ -21,7 +22,7 @@ import (
 // not go on, and does once there is room.
 func TestDiskFull(t *testing.T) {
 	t.Parallel()
-	onBackends(t, fillDisk)
+	onBackends(t, []worktree.Backend{worktree.Overlay}, fillDisk)
 }
 
 func fillDisk(t *testing.T, y *yard) {

@@ -154,7 +154,7 @@ func (y *yard) startedTimes(want map[string]int) {
 // deaf agent is over. The next command captures.
 func TestSignalledTwice(t *testing.T) {
 	t.Parallel()
-	onBackends(t, signalledTwice)
+	onBackends(t, yardBackends(), signalledTwice)
 }
 
 func signalledTwice(t *testing.T, y *yard) {
@@ -258,7 +258,7 @@ func TestSignalledInFill(t *testing.T) {
 // a run and its merge, as far as git can.
 func TestPrunedByUser(t *testing.T) {
 	t.Parallel()
-	onBackends(t, prunedByUser)
+	onBackends(t, []worktree.Backend{worktree.Linked}, prunedByUser)
 }
 
 func prunedByUser(t *testing.T, y *yard) {

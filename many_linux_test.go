@@ -18,7 +18,7 @@ import (
 // there is at once depends on how busy the machine is.
 func checkPeak(tb testing.TB, k cost, limit int64) {
 	tb.Helper()
-	if campaign.Rounds(tb, 0, 1) == 1 && k.peak > limit {
+	if campaign.Running(tb) && k.peak > limit {
 		tb.Errorf("its memory was %d MB at its peak, want at most %d", k.peak>>20, limit>>20)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 	"golang.org/x/sys/unix"
 
+	"agentswarm/internal/testing/campaign"
 	"agentswarm/worktree"
 )
 
@@ -78,7 +79,11 @@ func TestScriptsOnDisk(t *testing.T) {
 	})
 	params := scriptParams(worktree.Reflink)
 	params.WorkdirRoot = dir
-	for _, name := range workspaceScripts {
+	names := gateWorkspaceScripts
+	if campaign.Running(t) {
+		names = workspaceScripts
+	}
+	for _, name := range names {
 		params.Files = append(params.Files, filepath.Join(scriptsDir(), name+".txtar"))
 	}
 	testscript.Run(t, params)

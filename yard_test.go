@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"agentswarm/internal/testing/campaign"
 	"agentswarm/internal/testprogram"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
@@ -72,11 +73,18 @@ func newYardIn(t *testing.T, dir string) *yard {
 	return y
 }
 
-// onBackends runs a test in two yards: with linked worktrees and no walls, and
-// with overlays behind them.
-func onBackends(t *testing.T, test func(*testing.T, *yard)) {
+// yardBackends are those of a yard: linked worktrees without a sandbox, and
+// overlays in a sandbox.
+func yardBackends() []worktree.Backend { return []worktree.Backend{worktree.Linked, worktree.Overlay} }
+
+// onBackends runs a test on the backends given in the gate, and on all of
+// yardBackends in a campaign.
+func onBackends(t *testing.T, gate []worktree.Backend, test func(*testing.T, *yard)) {
 	t.Helper()
-	for _, backend := range []worktree.Backend{worktree.Linked, worktree.Overlay} {
+	if campaign.Running(t) {
+		gate = yardBackends()
+	}
+	for _, backend := range gate {
 		t.Run(string(backend), func(t *testing.T) {
 			t.Parallel()
 			y := newYard(t)

@@ -45,6 +45,12 @@ func Rounds(t testing.TB, gate, full int) int {
 	return gate
 }
 
+// Running reports whether the test is part of a campaign.
+func Running(t testing.TB) bool {
+	t.Helper()
+	return Rounds(t, 0, 1) == 1
+}
+
 // Only skips a test that has no place in the gate: its outcome depends on the
 // load of the machine, or it takes minutes. The reason names its twin there.
 func Only(t testing.TB, twin string) {
