@@ -63,8 +63,8 @@ func (t *Trees) recycle(ctx context.Context, w Workspace, c *Capture, entry stri
 			err = errors.Join(err, RemoveAll(dir))
 		}
 	}()
-	s := &sorting{base: base, to: filepath.Join(dir, treeName), made: map[string]bool{"": true}, kept: placed{}}
-	if err := errors.Join(os.Mkdir(dir, 0o700), os.Mkdir(s.to, 0o700)); err != nil {
+	s := &sorting{base: base, to: &folders{root: filepath.Join(dir, treeName)}, made: map[string]bool{"": true}, kept: placed{}}
+	if err := errors.Join(os.Mkdir(dir, 0o700), os.Mkdir(s.to.root, 0o700)); err != nil {
 		return err
 	}
 	if err := s.sort(ctx, filepath.Join(entry, "tree", treeName)); err != nil {
@@ -102,7 +102,7 @@ func rulesOf(entries []git.IndexEntry) string {
 // makes. It follows no symlink.
 type sorting struct {
 	base *baseIndex // as the lease left the files
-	to   string
+	to   *folders
 	made map[string]bool // folders of to
 	kept placed
 	size int64 // of the kept files, on disk, in bytes
@@ -114,7 +114,7 @@ func (s *sorting) sort(ctx context.Context, from string) error {
 		return &os.PathError{Op: "open", Path: from, Err: err}
 	}
 	root := os.NewFile(uintptr(fd), from)
-	return errors.Join(s.folder(ctx, root, ""), root.Close())
+	return errors.Join(s.folder(ctx, root, ""), root.Close(), s.to.close())
 }
 
 func (s *sorting) folder(ctx context.Context, dir *os.File, rel string) error {
@@ -187,22 +187,29 @@ func modeOf(at *unix.Stat_t) uint32 {
 	}
 }
 
-// keep moves a file.
+// keep moves a file. Both folders are open, so that no path is resolved for it.
 func (s *sorting) keep(from *os.File, e *git.IndexEntry) error {
 	if err := s.mkdir(parent(e.Path)); err != nil {
 		return err
 	}
-	to := filepath.Join(s.to, e.Path)
-	if err := unix.Renameat(int(from.Fd()), filepath.Base(e.Path), unix.AT_FDCWD, to); err != nil {
+	to, name, err := s.to.enter(e.Path)
+	if err != nil {
+		return &os.PathError{Op: "open the folder of", Path: e.Path, Err: err}
+	}
+	if err := unix.Renameat(int(from.Fd()), name, to, name); err != nil {
 		return &os.PathError{Op: "rename", Path: e.Path, Err: err}
 	}
 	// A rename changes the time of the status on most file systems.
-	at, err := os.Lstat(to)
-	if err != nil {
-		return err
+	var at unix.Stat_t
+	if err := unix.Fstatat(to, name, &at, unix.AT_SYMLINK_NOFOLLOW); err != nil {
+		return &os.PathError{Op: "stat", Path: e.Path, Err: err}
 	}
-	s.kept.add(e.Path, at, e.ID)
-	s.size += onDisk(at.Size())
+	stat := git.StatOf(&at)
+	s.kept[e.Path] = git.IndexEntry{
+		Path: e.Path, Mode: modeOf(&at), ID: e.ID,
+		CTime: stat.CTime, MTime: stat.MTime, Inode: stat.Inode, Size: stat.Size,
+	}
+	s.size += onDisk(at.Size)
 	return nil
 }
 
@@ -214,5 +221,5 @@ func (s *sorting) mkdir(dir string) error {
 		return err
 	}
 	s.made[dir] = true
-	return os.Mkdir(filepath.Join(s.to, dir), 0o700)
+	return os.Mkdir(filepath.Join(s.to.root, dir), 0o700)
 }

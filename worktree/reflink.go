@@ -184,7 +184,7 @@ func (c *cloning) folders(entries []git.IndexEntry) error {
 // some clones a part of the files of a layer, one after the other.
 func (c *cloning) some(ctx context.Context, layer string, entries []git.IndexEntry) (err error) {
 	from, to := &folders{root: layer}, &folders{root: c.to}
-	clone := git.CloneAt
+	clone := cloneFunc(git.CloneAt)
 	if c.copies {
 		clone = new(git.Copier).At
 	}
@@ -212,31 +212,37 @@ func (c *cloning) some(ctx context.Context, layer string, entries []git.IndexEnt
 		if err != nil {
 			return &os.PathError{Op: "clone", Path: e.Path, Err: err}
 		}
-		if stats[e.Path], err = cloneOne(clone, src, dst, name); err != nil {
+		if stats[e.Path], err = cloneOne(clone, src, dst, name, e.Mode == modeSym); err != nil {
 			return &os.PathError{Op: "clone", Path: e.Path, Err: err}
 		}
 	}
 	return nil
 }
 
-// cloneOne clones a file or makes a symlink anew, in open folders.
-func cloneOne(clone func(from, to git.Place) error, src, dst int, name string) (git.IndexStat, error) {
+// cloneOne clones a file or makes a symlink anew, in open folders. A link of
+// the index is a regular file where git does not make symlinks.
+func cloneOne(clone cloneFunc, src, dst int, name string, link bool) (git.IndexStat, error) {
 	var at unix.Stat_t
-	if err := unix.Fstatat(src, name, &at, unix.AT_SYMLINK_NOFOLLOW); err != nil {
-		return git.IndexStat{}, err
+	if link {
+		if err := unix.Fstatat(src, name, &at, unix.AT_SYMLINK_NOFOLLOW); err != nil {
+			return git.IndexStat{}, err
+		}
+		link = at.Mode&unix.S_IFMT == unix.S_IFLNK
 	}
-	var err error
-	switch fs.FileMode(at.Mode & unix.S_IFMT) {
-	case unix.S_IFLNK:
-		err = copySymlink(git.Place{Dir: src, Name: name}, git.Place{Dir: dst, Name: name}, int(at.Size))
-	default:
-		err = clone(git.Place{Dir: src, Name: name}, git.Place{Dir: dst, Name: name})
+	from, to := git.Place{Dir: src, Name: name}, git.Place{Dir: dst, Name: name}
+	if !link {
+		made, err := clone(from, to)
+		return git.StatOf(&made), err
 	}
+	err := copySymlink(from, to, int(at.Size))
 	if err == nil {
 		err = unix.Fstatat(dst, name, &at, unix.AT_SYMLINK_NOFOLLOW)
 	}
 	return git.StatOf(&at), err
 }
+
+// cloneFunc is [git.CloneAt] or [git.Copier.At].
+type cloneFunc func(from, to git.Place) (unix.Stat_t, error)
 
 // copySymlink makes a symlink anew, whose target has a length of size.
 func copySymlink(from, to git.Place, size int) error {

@@ -13,7 +13,8 @@ func Reflink(_, _ *os.File) error { return errors.ErrUnsupported }
 // Clone makes a regular file, with the mode and the times of another, that
 // shares all its blocks (clonefile(2)). It fails where the file system cannot.
 func Clone(from, to string) error {
-	return CloneAt(Place{unix.AT_FDCWD, from}, Place{unix.AT_FDCWD, to})
+	_, err := CloneAt(Place{unix.AT_FDCWD, from}, Place{unix.AT_FDCWD, to})
+	return err
 }
 
 // Place is a path from an open folder.
@@ -22,16 +23,20 @@ type Place struct {
 	Name string
 }
 
-// CloneAt is Clone for paths from open folders. It follows no symlink.
-func CloneAt(from, to Place) error {
+// CloneAt is Clone for paths from open folders. It returns the status of the
+// new file. It follows no symlink.
+func CloneAt(from, to Place) (made unix.Stat_t, err error) {
 	if err := unix.Clonefileat(from.Dir, from.Name, to.Dir, to.Name, unix.CLONE_NOFOLLOW); err != nil {
-		return &os.PathError{Op: "clone", Path: to.Name, Err: err}
+		return made, &os.PathError{Op: "clone", Path: to.Name, Err: err}
 	}
-	return nil
+	if err := unix.Fstatat(to.Dir, to.Name, &made, unix.AT_SYMLINK_NOFOLLOW); err != nil {
+		return made, &os.PathError{Op: "stat", Path: to.Name, Err: err}
+	}
+	return made, nil
 }
 
 // Copier copies regular files, one after the other. The zero value is ready.
 type Copier struct{}
 
 // At is [CloneAt], which the file systems of this system can.
-func (*Copier) At(from, to Place) error { return CloneAt(from, to) }
+func (*Copier) At(from, to Place) (unix.Stat_t, error) { return CloneAt(from, to) }

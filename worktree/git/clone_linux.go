@@ -2,7 +2,9 @@ package git
 
 import (
 	"errors"
+	"io"
 	"os"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
@@ -16,7 +18,8 @@ func Reflink(to, from *os.File) error {
 // Clone makes a regular file, with the mode and the times of another, that
 // shares all its blocks. It fails where the file system cannot.
 func Clone(from, to string) error {
-	return CloneAt(Place{unix.AT_FDCWD, from}, Place{unix.AT_FDCWD, to})
+	_, err := CloneAt(Place{unix.AT_FDCWD, from}, Place{unix.AT_FDCWD, to})
+	return err
 }
 
 // Place is a path from an open folder.
@@ -25,9 +28,10 @@ type Place struct {
 	Name string
 }
 
-// CloneAt is Clone for paths from open folders. It follows no symlink.
-func CloneAt(from, to Place) error {
-	return duplicate(from, to, func(dst, src int) error { return unix.IoctlFileClone(dst, src) })
+// CloneAt is Clone for paths from open folders. It returns the status of the
+// new file. It follows no symlink: the error for one is ELOOP.
+func CloneAt(from, to Place) (unix.Stat_t, error) {
+	return duplicate(from, to, func(dst, src int, _ int64) error { return unix.IoctlFileClone(dst, src) })
 }
 
 // Copier copies regular files, one after the other. The zero value is ready.
@@ -38,29 +42,34 @@ type Copier struct {
 
 // At is [CloneAt], but for a file system that cannot share blocks: there it
 // copies.
-func (c *Copier) At(from, to Place) error {
-	return duplicate(from, to, func(dst, src int) error {
+func (c *Copier) At(from, to Place) (unix.Stat_t, error) {
+	return duplicate(from, to, func(dst, src int, size int64) error {
 		if !c.cannotShare && unix.IoctlFileClone(dst, src) == nil {
 			return nil
 		}
 		c.cannotShare = true
-		return c.all(dst, src)
+		return c.all(dst, src, size)
 	})
 }
 
-// all copies what is left of a file.
-func (c *Copier) all(dst, src int) error {
+// all copies a file of size bytes. The files of a base do not change, so that
+// no read is needed to find the end.
+func (c *Copier) all(dst, src int, size int64) error {
 	if c.buf == nil {
 		c.buf = make([]byte, 256<<10)
 	}
-	for {
+	for size > 0 {
 		n, err := unix.Read(src, c.buf)
 		if errors.Is(err, unix.EINTR) {
 			continue
 		}
-		if err != nil || n == 0 {
+		if err != nil {
 			return err
 		}
+		if n == 0 {
+			return io.ErrUnexpectedEOF
+		}
+		size -= int64(n)
 		for rest := c.buf[:n]; len(rest) > 0; rest = rest[n:] {
 			if n, err = unix.Write(dst, rest); err != nil && !errors.Is(err, unix.EINTR) {
 				return err
@@ -68,41 +77,59 @@ func (c *Copier) all(dst, src int) error {
 			n = max(n, 0)
 		}
 	}
+	return nil
 }
 
-// duplicate makes a file anew, whose content share puts there.
-func duplicate(from, to Place, share func(dst, src int) error) (err error) {
+// duplicate makes a file anew, whose content share puts there, and returns the
+// status of the new file. share gets both descriptors and the size in bytes.
+//
+// A workspace has many small files, so that system calls are the cost: none
+// resolves a path but the two that open the files.
+func duplicate(from, to Place, share func(dst, src int, size int64) error) (made unix.Stat_t, err error) {
 	src, err := openAt(from, unix.O_RDONLY, 0)
 	if err != nil {
-		return err
+		return made, err
 	}
 	defer func() { err = errors.Join(err, unix.Close(src)) }()
 	var at unix.Stat_t
 	if err := unix.Fstat(src, &at); err != nil {
-		return &os.PathError{Op: "stat", Path: from.Name, Err: err}
+		return made, &os.PathError{Op: "stat", Path: from.Name, Err: err}
 	}
 	dst, err := openAt(to, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL, at.Mode&0o777)
 	if err != nil {
-		return err
+		return made, err
 	}
 	defer func() { err = errors.Join(err, unix.Close(dst)) }()
 	if at.Size > 0 { // an empty file may be cloned nowhere
-		if err := share(dst, src); err != nil {
-			return &os.PathError{Op: "clone", Path: to.Name, Err: err}
+		if err := share(dst, src, at.Size); err != nil {
+			return made, &os.PathError{Op: "clone", Path: to.Name, Err: err}
 		}
 	}
-	var made unix.Stat_t
+	if err := setTimes(dst, at.Mtim); err != nil {
+		return made, &os.PathError{Op: "set the time of", Path: to.Name, Err: err}
+	}
 	if err := unix.Fstat(dst, &made); err != nil {
-		return &os.PathError{Op: "stat", Path: to.Name, Err: err}
+		return made, &os.PathError{Op: "stat", Path: to.Name, Err: err}
 	}
-	if made.Mode&0o777 != at.Mode&0o777 { // the umask took a bit away
-		if err := unix.Fchmod(dst, at.Mode&0o777); err != nil {
-			return &os.PathError{Op: "chmod", Path: to.Name, Err: err}
-		}
+	if made.Mode&0o777 == at.Mode&0o777 {
+		return made, nil
 	}
-	when := []unix.Timespec{at.Mtim, at.Mtim}
-	if err := unix.UtimesNanoAt(to.Dir, to.Name, when, unix.AT_SYMLINK_NOFOLLOW); err != nil {
-		return &os.PathError{Op: "set the time of", Path: to.Name, Err: err}
+	// The umask took a bit away.
+	if err := unix.Fchmod(dst, at.Mode&0o777); err != nil {
+		return made, &os.PathError{Op: "chmod", Path: to.Name, Err: err}
+	}
+	if err := unix.Fstat(dst, &made); err != nil {
+		return made, &os.PathError{Op: "stat", Path: to.Name, Err: err}
+	}
+	return made, nil
+}
+
+// setTimes sets both times of an open file, as futimens(3) does.
+func setTimes(fd int, when unix.Timespec) error {
+	times := [2]unix.Timespec{when, when}
+	_, _, errno := unix.Syscall6(unix.SYS_UTIMENSAT, uintptr(fd), 0, uintptr(unsafe.Pointer(&times)), 0, 0, 0)
+	if errno != 0 {
+		return errno
 	}
 	return nil
 }
