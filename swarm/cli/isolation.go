@@ -292,8 +292,11 @@ func (b *bench) saySandbox() {
 // exists it gives the reason, and the remedy.
 func (p *place) sandboxLine(wanted isolation, got isolated) string {
 	word := got.rung.Short()
-	if wanted.open() {
+	switch {
+	case wanted.open():
 		word = "off"
+	case got.rung == box.None:
+		word += " (agents can change all your files)"
 	}
 	line := word + ", workspaces " + p.workspacesWord(got.backend)
 	switch {
