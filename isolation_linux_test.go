@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"io"
+	"maps"
 	"net"
 	"os"
 	"os/exec"
@@ -48,6 +49,7 @@ func TestIsolation(t *testing.T) {
 				t.Skip("the full sandbox is incomplete here:", line)
 			}
 			measured := measureIsolation(t, y, mode)
+			maps.Copy(measured, y.measureChecks(mode))
 			for action, cells := range documented {
 				if got, want := measured[action], expected(cells[column]); got != want {
 					t.Errorf("%s: docs/isolation.md says %q, measured %q", action, cells[column], got)
@@ -143,6 +145,53 @@ type isolationRow struct {
 	action string
 	script string      // ends with 0 if the agent could do it
 	effect func() bool // if set, decides in place of the script's exit code
+}
+
+// checkRow is one thing that an agent leaves for its check.
+type checkRow struct {
+	action string
+	agent  string // ends with 0
+	check  string // ends with 0 if the check finds it
+}
+
+// checkRows are the rows of checks.
+func checkRows() []checkRow {
+	return []checkRow{
+		{action: "leave ignored files in the workspace of its check", agent: "echo agent > left.o", check: "grep -q agent left.o"},
+		{action: "leave configuration in the HOME of its check", agent: "mkdir -p ~/.config/left && echo agent | tee ~/.leftrc > ~/.config/left/rc",
+			check: "grep -q agent ~/.leftrc || grep -q agent ~/.config/left/rc"},
+		{action: "leave files in `~/.cache` or `~/.local` of its check", agent: "echo agent | tee ~/.cache/left > ~/.local/left",
+			check: "grep -q agent ~/.cache/left || grep -q agent ~/.local/left"},
+		{action: "leave files in the TMPDIR of its check", agent: `echo agent > "${TMPDIR:-/tmp}/left"`, check: `grep -q agent "${TMPDIR:-/tmp}/left"`},
+	}
+}
+
+// measureChecks has an agent leave all things and a check look for each, and
+// returns yes or no for each.
+func (y *yard) measureChecks(mode sandboxMode) map[string]string {
+	y.t.Helper()
+	rows := checkRows()
+	y.write("repo/.gitignore", "*.o\n")
+	y.write("home/.cache/x", "x\n")
+	y.write("home/.local/x", "x\n")
+	for i, row := range rows {
+		y.write(fmt.Sprintf("repo/leave/%02d", i), row.agent+"\necho changed > changed\n")
+		y.write(fmt.Sprintf("repo/find/%02d", i), row.check+"\n")
+	}
+	y.git("add", "-A")
+	y.git("commit", "-q", "-m", "checks")
+	argv := append(slices.Clone(mode.behind), "swarm", "run", "--json", "-j", "1", "--retries", "0", "--each", "leave/*",
+		"--verify", `sh -e "find/${SWARM_ITEM#leave/}"`, "--", "sh", "-e", "{item}")
+	missing := y.results(argv)
+	measured := map[string]string{}
+	for i, row := range rows {
+		text, ran := missing[fmt.Sprintf("leave/%02d", i)]
+		if !ran || text != "" && !strings.HasPrefix(text, "completed:") {
+			y.t.Errorf("%s: the agent did not do it: %s", row.action, text)
+		}
+		measured[row.action] = map[bool]string{true: "yes", false: "no"}[text == ""]
+	}
+	return measured
 }
 
 // measureIsolation has an agent try all actions, and returns yes or no for each.
