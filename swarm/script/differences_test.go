@@ -124,6 +124,19 @@ func differences() map[string]func(*testing.T) {
 				t.Errorf("gave %s and %v, want the refusal", out.Value, out.Error)
 			}
 		},
+		"Digits": func(t *testing.T) {
+			// In node: [-0.4875060250875107, "2hqbczu2ow6…", 1e+308].
+			gives(t, &desk{}, `const d = Math.sin(1e10) + 0.4875060250875107; return [d !== 0 && Math.abs(d) < 1e-15, (1e100).toString(36).slice(0, 11), 10 ** 308]`,
+				`[true,"2hqbczu2ow5",1e+308]`)
+		},
+		"Folds": func(t *testing.T) {
+			// In node: [true,true,true].
+			gives(t, &desk{}, `return [/[\w--k]/iv.test('\u212a'), /[ſ--s]/iv.test('s'), /[\u212a]/iv.test('K')]`, `[false,false,true]`)
+		},
+		"Messages": func(t *testing.T) {
+			// In node: "Cannot read properties of undefined (reading 'c')".
+			gives(t, &desk{}, `try { ({}).b.c } catch (e) { return [e.name, e.message] }`, `["TypeError","Cannot read property 'c' of undefined"]`)
+		},
 		"Resume": func(t *testing.T) {
 			scripted(t, "script_claude.txtar", "# A timer that has fired is on record: a resume does not wait again.")
 			scripted(t, "script_claude.txtar", "# A resume keeps what completed, also behind a change.")

@@ -69,6 +69,7 @@ func TestClosedFunctionsHaveTheLanguage(t *testing.T) {
 		`s => s.text.localeCompare('ETE', 'en', {sensitivity: 'base'})`:    "0",
 		`s => new Intl.NumberFormat('en-US').format(1234.5)`:               `"1,234.5"`,
 		`s => Iterator.from([1, 2]).map((x) => x * 2).toArray().join('+')`: `"2+4"`,
+		`s => [10 ** 308, 1e20 | 0, '\u00a01' == 1, s.text != 1]`:          `[1e+308,1661992960,true,true]`,
 	} {
 		got, err := h.Decide(give, json.RawMessage(`{"text": "été"}`), time.Minute)
 		if err != nil || string(got) != want {

@@ -149,10 +149,13 @@
     return s;
   };
   const compared = (s, a, b) => compare(s.locale, String(a), String(b), s.sensitivity, s.numeric, s.caseFirst, s.ignorePunctuation);
+  // V8 has tables of its own for few regions, and names the language for all others.
+  const ownTables = 'en-US de-AT fr-CA nb-NO he-IL ar-SA id-ID zh-CN zh-TW zh-HK zh-SG zh-MO sr-RS sr-BA bs-BA'.split(' ');
+  const resolvedTag = (tag) => (/^[a-z]{2,3}-[A-Z]{2}$/.test(tag) && !ownTables.includes(tag) ? tag.slice(0, tag.indexOf('-')) : tag);
   const Collator = intlClass('Collator', collatorSetup, {
     compare: compared,
     resolvedOptions: (s) => ({
-      locale: s.locale, usage: s.usage, sensitivity: s.sensitivity, ignorePunctuation: s.ignorePunctuation,
+      locale: resolvedTag(s.locale), usage: s.usage, sensitivity: s.sensitivity, ignorePunctuation: s.ignorePunctuation,
       collation: 'default', numeric: s.numeric, caseFirst: s.caseFirst,
     }),
   }, true);

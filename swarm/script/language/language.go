@@ -58,6 +58,9 @@ func Install(rt *goja.Runtime) error {
 	if err := in.texts(); err != nil {
 		return fmt.Errorf("offer methods of texts and numbers: %w", err)
 	}
+	if err := in.numbers(); err != nil {
+		return fmt.Errorf("offer operators and functions of numbers: %w", err)
+	}
 	if err := in.async(); err != nil {
 		return fmt.Errorf("offer async generators: %w", err)
 	}

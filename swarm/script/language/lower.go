@@ -87,6 +87,9 @@ func (s *survey) look(tree *ast.Program) error {
 		case reflect.Interface:
 			literal, ok := v.Interface().(*ast.RegExpLiteral)
 			if !ok {
+				if e, is := v.Interface().(ast.Expression); is && !v.IsNil() && !s.seen[e] {
+					v.Set(reflect.ValueOf(operator(e)))
+				}
 				if !v.IsNil() {
 					todo = append(todo, v.Elem())
 				}

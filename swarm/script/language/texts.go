@@ -1,10 +1,13 @@
 package language
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf16"
 
 	"github.com/dop251/goja"
+	"golang.org/x/text/cases"
+	textlanguage "golang.org/x/text/language"
 )
 
 // texts mends methods of texts, which lost the lone halves of pairs, and those that
@@ -16,7 +19,11 @@ func (in *installer) texts() error {
 	}
 	for _, name := range strings.Fields("normalize toUpperCase toLowerCase toLocaleUpperCase toLocaleLowerCase trim trimStart trimEnd") {
 		native := proto.Get(name)
-		if err := in.mend(proto, name, in.whole(native)); err != nil {
+		f := in.whole(native)
+		if strings.HasPrefix(name, "toLocale") {
+			f = in.inLocale(f, name == "toLocaleUpperCase")
+		}
+		if err := in.mend(proto, name, f); err != nil {
 			return err
 		}
 	}
@@ -64,6 +71,30 @@ func (in *installer) whole(method goja.Value) func(goja.FunctionCall) goja.Value
 		v, err := native(in.rt.ToValue(setAside(unitsOf(text))), call.Arguments...)
 		in.must(err)
 		return goja.StringFromUTF16(putBack(v.String()))
+	}
+}
+
+// inLocale is a method that changes the case of texts by the rules of a locale.
+// The engine knows none.
+func (in *installer) inLocale(plain func(goja.FunctionCall) goja.Value, upper bool) func(goja.FunctionCall) goja.Value {
+	return func(call goja.FunctionCall) goja.Value {
+		locale := call.Argument(0)
+		if list, ok := locale.(*goja.Object); ok {
+			locale = list.Get("0")
+		}
+		if locale == nil || goja.IsUndefined(locale) || isNullish(call.This) {
+			return plain(call)
+		}
+		tag, err := textlanguage.Parse(locale.String())
+		base, _ := tag.Base()
+		if err != nil || !slices.Contains([]string{"tr", "az", "lt", "el"}, base.String()) {
+			return plain(call)
+		}
+		change := cases.Lower(tag)
+		if upper {
+			change = cases.Upper(tag)
+		}
+		return in.rt.ToValue(change.String(call.This.String()))
 	}
 }
 

@@ -33,7 +33,7 @@
   const PluralRules = intlClass('PluralRules', pluralSetup, {
     select: plural,
     resolvedOptions: (s) => ({
-      locale: s.locale, type: s.type, notation: s.notation, minimumIntegerDigits: s.minimumIntegerDigits,
+      locale: s.locale === 'pt-PT' ? s.locale : s.language, type: s.type, notation: s.notation, minimumIntegerDigits: s.minimumIntegerDigits,
       minimumFractionDigits: s.minimumFractionDigits, maximumFractionDigits: s.maximumFractionDigits,
       pluralCategories: s.type === 'ordinal' ? ['few', 'one', 'two', 'other']
         : /^(fr|es|it|pt)$/.test(s.language) ? ['one', 'many', 'other'] : ['one', 'other'],
