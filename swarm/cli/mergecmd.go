@@ -68,6 +68,8 @@ func mergeAction(c *cli.Context, env Env) error {
 	switch mode, err := resolveMode(c); {
 	case err != nil:
 		return err
+	case c.IsSet("into") && c.String("into") == "":
+		return usagef("merge: --into is empty: give the name of a branch, or leave it out")
 	case mode != "":
 		return resolveAction(c, env, mode)
 	}

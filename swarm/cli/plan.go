@@ -65,6 +65,9 @@ func (p *place) newPlan(c *cli.Context) (*plan, error) {
 		merge: c.Bool("merge"), into: c.String("into"),
 		withChanges: c.Bool("with-changes"), discard: func() {},
 	}
+	if c.IsSet("into") && pl.into == "" {
+		return nil, usagef("run: --into is empty: give the name of a branch, or leave it out")
+	}
 	if err := pl.words(c, p); err != nil {
 		return nil, err
 	}

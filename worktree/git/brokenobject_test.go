@@ -58,3 +58,34 @@ func TestBrokenObjects(t *testing.T) {
 		}
 	}
 }
+
+// TestLostObjects: an object that a ref or a commit leads to is named where git
+// itself names none.
+func TestLostObjects(t *testing.T) {
+	t.Parallel()
+	for _, rev := range []string{"HEAD", "HEAD^{tree}"} {
+		g := newGround(t)
+		g.commit("f", "text\n")
+		head := Hash(strings.TrimSpace(g.git("rev-parse", "HEAD")))
+		id := strings.TrimSpace(g.git("rev-parse", rev))
+		if err := os.Remove(filepath.Join(g.root, ".git", "objects", id[:2], id[2:])); err != nil {
+			t.Fatal(err)
+		}
+		_, err := g.repo().Commit(t.Context(), "HEAD")
+		if rev != "HEAD" {
+			_, err = g.repo().TreeOf(t.Context(), head)
+		}
+		var lost *MissingObjectError
+		if !errors.As(err, &lost) || string(lost.ID) != id {
+			t.Errorf("%s: %v, want the object %s", rev, err, id)
+		}
+	}
+	g := newGround(t)
+	g.commit("f", "text\n")
+	var bad *RevError
+	for _, rev := range []string{"nope", strings.Repeat("ab", 20)} {
+		if _, err := g.repo().Commit(t.Context(), rev); !errors.As(err, &bad) {
+			t.Errorf("%s: %v, want that it is no commit", rev, err)
+		}
+	}
+}

@@ -33,6 +33,9 @@ func (r *Repo) Commit(ctx context.Context, rev string) (Hash, error) {
 	out, err := r.line(ctx, "rev-parse", "--verify", "--quiet", "--end-of-options", rev+"^{commit}")
 	var bad *Error
 	if errors.As(err, &bad) {
+		if lost := r.lostCommit(ctx, rev); lost != nil {
+			return "", fmt.Errorf("resolve %q: %w", rev, lost)
+		}
 		return "", &RevError{Rev: rev, Reason: "is not a commit of this repository"}
 	}
 	if err != nil {
@@ -45,9 +48,40 @@ func (r *Repo) Commit(ctx context.Context, rev string) (Hash, error) {
 func (r *Repo) TreeOf(ctx context.Context, commit Hash) (Hash, error) {
 	out, err := r.line(ctx, "rev-parse", "--verify", "--quiet", "--end-of-options", string(commit)+"^{tree}")
 	if err != nil {
+		if lost := r.lostTree(ctx, commit); lost != nil {
+			err = lost
+		}
 		return "", fmt.Errorf("find the tree of %s: %w", commit.Short(), err)
 	}
 	return Hash(out), nil
+}
+
+// lostCommit returns a [MissingObjectError] if a ref leads to an object that is not
+// there, and nil otherwise. A typed id may never have been there.
+func (r *Repo) lostCommit(ctx context.Context, rev string) error {
+	id, err := r.line(ctx, "rev-parse", "--verify", "--quiet", "--end-of-options", rev)
+	if err != nil || strings.HasPrefix(id, strings.ToLower(rev)) {
+		return nil
+	}
+	if _, err := r.line(ctx, "cat-file", "-t", id); err != nil {
+		return &MissingObjectError{ID: Hash(id)}
+	}
+	return nil
+}
+
+// lostTree returns a [MissingObjectError] if a commit can be read and its tree is not
+// there, and nil otherwise. Git names no object here.
+func (r *Repo) lostTree(ctx context.Context, commit Hash) error {
+	text, err := r.Run(ctx, Cmd{Args: []string{"cat-file", "commit", string(commit)}})
+	if err != nil {
+		return nil
+	}
+	first, _, _ := strings.Cut(string(text), "\n")
+	tree, ok := strings.CutPrefix(first, "tree ")
+	if _, err := r.line(ctx, "cat-file", "-t", tree); !ok || err == nil {
+		return nil
+	}
+	return &MissingObjectError{ID: Hash(tree)}
 }
 
 // Branch is the full ref that HEAD of this checkout points at, born or not;
