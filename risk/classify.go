@@ -59,7 +59,7 @@ func (r *Rules) shell(a *Shell, p *Place, f *Finding) (parts []Part) {
 			inv.Assigns = slices.Concat(given, inv.Assigns)
 		}
 		parts = append(parts, r.judgeAmong(&inv, p, text)...)
-		if !r.listed(inv.Program) && !inv.Shadowed && !slices.Contains(f.Unlisted, inv.Program) {
+		if !r.listed(inv.Program) && delegate(&inv) == nil && !inv.Shadowed && !slices.Contains(f.Unlisted, inv.Program) {
 			f.Unlisted = append(f.Unlisted, inv.Program)
 		}
 	}

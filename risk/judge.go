@@ -71,11 +71,25 @@ func (r *Rules) judge(inv *shell.Invocation, p Place) []Part {
 	return r.judgeAmong(inv, &p, &siblings{})
 }
 
-// judgeAmong judges an invocation of a text that does other things too.
+// judgeAmong judges an invocation of a text that does other things too. A
+// program that hands its words to another one is judged as that.
 func (r *Rules) judgeAmong(inv *shell.Invocation, p *Place, text *siblings) []Part {
 	if inv.Shadowed {
 		return nil
 	}
+	next := delegate(inv)
+	if next == nil {
+		return r.judgeProgram(inv, p, text)
+	}
+	parts := r.judgeAmong(next, p, text)
+	if inv.Program == "git" { // its own options may do something, too
+		parts = r.settle(append(r.judgeProgram(inv, p, text), parts...))
+	}
+	return parts
+}
+
+// judgeProgram judges an invocation by the rules of its own program.
+func (r *Rules) judgeProgram(inv *shell.Invocation, p *Place, text *siblings) []Part {
 	c := &call{rules: r, inv: inv, line: r.parsed(inv), place: p, text: text}
 	c.targets = c.changes()
 	parts := c.unresolved()

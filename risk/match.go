@@ -46,13 +46,20 @@ func (b *bound) matches(c *call) bool {
 		len(m.Flags) > 0 && !c.flag(m.Flags, m.Sure),
 		len(m.With) > 0 && !c.flag(m.With, m.Sure),
 		len(m.Without) > 0 && c.surely(m.Without...),
-		len(m.First) > 0 && !c.isAt(0, m.First, m.Short),
+		len(m.First) > 0 && (!c.isAt(0, m.First, m.Short) || b.isBehindSub(c)),
 		len(m.Second) > 0 && !c.isAt(1, m.Second, m.Short),
 		len(m.Words) > 0 && !c.anyWord(m.Words),
 		len(m.Operand) > 0 && !c.operand(m.Operand):
 		return false
 	}
 	return c.passes(m.When) && !b.excused(c)
+}
+
+// isBehindSub reports whether the first operand stands behind a command of the
+// program although the rule names none, and is not known. The rule names the
+// first word of the line then: the "$@" of `yarn add "$@"` is no "workspace".
+func (b *bound) isBehindSub(c *call) bool {
+	return len(b.subs) == 0 && len(c.line.Sub) > 0 && !c.line.Operands[0].Known
 }
 
 // passes says that a call passes all of these tests.

@@ -1,6 +1,7 @@
 package risk
 
 import (
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -32,11 +33,36 @@ func (c *call) isOlder(manager string, want wanted) bool {
 	if !c.inv.Cwd.Known {
 		return numbered || want.unread
 	}
-	have, known := c.place.Facts.Locked(manager, c.inv.Cwd.Path, want.name)
-	if have != "" && (want.unread || older(want.version, have)) {
-		return true
+	for _, folder := range c.packageFolders(manager) {
+		have, known := c.place.Facts.Locked(manager, folder, want.name)
+		if have != "" && (want.unread || older(want.version, have)) || !known && (numbered || want.unread) {
+			return true
+		}
 	}
-	return !known && (numbered || want.unread)
+	return false
+}
+
+// packageFolders returns the folders whose packages a call may change: the current
+// one, and those that the command line names.
+func (c *call) packageFolders(manager string) []string {
+	named := c.line.Values("--prefix", "-C", "--dir", "--directory", "--project", "--manifest-path", "-d")
+	if manager == "nuget" {
+		named = append(named, c.line.Operands...)
+	}
+	all := []string{c.inv.Cwd.Path}
+	for _, w := range named {
+		folder := path.Join(c.inv.Cwd.Path, w.Value)
+		if path.IsAbs(w.Value) {
+			folder = path.Clean(w.Value)
+		}
+		if w.Known && w.Value != "" {
+			all = append(all, folder)
+			if path.Ext(folder) != "" { // it may be a file, such as Cargo.toml
+				all = append(all, path.Dir(folder))
+			}
+		}
+	}
+	return all
 }
 
 // managerOf is the name of the lock files that a program keeps.
@@ -44,13 +70,13 @@ func managerOf(program string) string {
 	switch program {
 	case "npm", "pnpm", "yarn", "bun", "deno", "jsr":
 		return "npm"
-	case "pip", "pip3", "uv", "poetry", "pipenv", "pdm", "pipx":
+	case "pip", "pip3", "uv", "poetry", "pipenv", "pdm", "pipx", "rye":
 		return "pip"
 	case "bundle":
 		return "gem"
 	case "dart", "flutter", "pub":
 		return "pub"
-	case "mamba", "micromamba":
+	case "mamba", "micromamba", "pixi":
 		return "conda"
 	case "dotnet":
 		return "nuget"
@@ -78,6 +104,14 @@ func (c *call) packages(manager string) (all []wanted, unread bool) {
 			all = append(all, one)
 		} else if !w.Known && !w.Glob && !isLocalPath(w.Value) {
 			unread = unread || asksVersion(w.Rest, manager)
+		}
+	}
+	if manager == "composer" { // "composer require monolog/monolog 1.0"
+		for i, w := range c.line.Operands[min(1, len(c.line.Operands)):] {
+			name := c.line.Operands[i].Value
+			if strings.Contains(name, "/") && !strings.ContainsAny(name, ":=") && (!w.Known || !strings.Contains(w.Value, "/")) {
+				all = append(all, wanted{name: name, version: w.Value, unread: !w.Known})
+			}
 		}
 	}
 	version := c.line.Values("--version", "--vers", "--precise", "-Version")
@@ -302,6 +336,13 @@ func tilde(v []int, operator string) []int {
 		keep = len(v) - 1
 	}
 	return v[:max(1, min(keep, len(v)))]
+}
+
+// workspacePublishes reports whether yarn publishes a workspace, or may: behind
+// the name of the workspace stands a command line of yarn.
+func workspacePublishes(c *call) bool {
+	command := c.line.Operands[min(2, len(c.line.Operands)):]
+	return slices.ContainsFunc(command, func(w argv.Word) bool { return mayBe(w, []string{"publish"}) })
 }
 
 // taskPublishes says that a task of Gradle publishes, of whatever project it is.

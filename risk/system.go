@@ -33,6 +33,44 @@ func isPinned(w argv.Word) bool {
 	return at >= 0 && (!w.Known || strings.ContainsAny(w.Value[at:], "0123456789")) || isUnknown(w)
 }
 
+// namesVersion reports whether a word is a version, or ends with one:
+// "1.50", "v20", "node@12", "8.0.1-tem", "yojson.1.7".
+func namesVersion(w argv.Word) bool {
+	text := w.Value[strings.IndexAny(w.Value, "@=.")+1:]
+	whole := strings.TrimPrefix(w.Value, "v")
+	return startsWithDigit(whole) || startsWithDigit(strings.TrimLeft(text, "=v")) && strings.ContainsAny(w.Value, "@=.")
+}
+
+func startsWithDigit(text string) bool { return text != "" && text[0] >= '0' && text[0] <= '9' }
+
+// isNumber reports whether a word has only digits and dots.
+func isNumber(w argv.Word) bool { return w.Value != "" && strings.Trim(w.Value, "0123456789.") == "" }
+
+// isEndOfSession reports whether a word names a method of D-Bus that ends a
+// session or the machine, or that stops a unit.
+func isEndOfSession(w argv.Word) bool {
+	method := strings.ToLower(w.Value[strings.LastIndexAny(w.Value, "./")+1:])
+	return slices.Contains([]string{
+		"poweroff", "reboot", "halt", "kexec", "softreboot", "suspend", "hibernate", "hybridsleep", "suspendthenhibernate", "logout", "logoutandshutdown",
+		"shutdown", "terminatesession", "terminateuser", "terminateseat", "killsession", "killuser", "locksession", "locksessions", "stopunit", "killunit",
+		"disableunitfiles", "maskunitfiles", "quit", "exit", "disconnect", "deactivateconnection", "requestreboot", "requestshutdown",
+	}, method)
+}
+
+// scriptEndsSession reports whether a text for osascript tells the system to
+// log out, to restart or to stop.
+func scriptEndsSession(c *call) bool {
+	return slices.ContainsFunc(c.inv.Args, func(w argv.Word) bool {
+		text := strings.ToLower(strings.Join(strings.Fields(w.Value), " "))
+		if !strings.Contains(text, "system events") && !strings.Contains(text, "finder") && !strings.Contains(text, "loginwindow") {
+			return false
+		}
+		return slices.ContainsFunc([]string{"shut down", "restart", "log out", "sleep", "aevtrrst", "aevtrsdn", "aevtrlgo", "aevtlogo", "empty trash", "empty the trash"}, func(verb string) bool {
+			return strings.Contains(text, verb)
+		})
+	})
+}
+
 // acceptsOneSide says that a merge of Subversion throws one side away.
 func acceptsOneSide(c *call) bool {
 	return slices.ContainsFunc(c.line.Values("--accept"), func(w argv.Word) bool {

@@ -19,21 +19,10 @@ const maxReadings = 32
 
 // read reads the command line of a program by its verbs.
 func (r *Rules) read(inv *shell.Invocation) verb.Reading {
-	if inv.Program == "git" { // "git delete-branch" is the program git-delete-branch
-		if at := slices.IndexFunc(inv.Args, func(w argv.Word) bool { return !strings.HasPrefix(w.Value, "-") }); at >= 0 {
-			return r.verbs.Read(verb.Command{Program: "git-" + inv.Args[at].Value, Args: inv.Args[at+1:], NameOnly: true})
-		}
-	}
 	name := path.Base(inv.Path.Value)
 	script := strings.Contains(inv.Path.Value, "/") && !strings.HasPrefix(inv.Path.Value, "/") || path.Ext(name) != "" && !strings.HasPrefix(name, "mkfs")
-	return r.verbs.Read(verb.Command{Program: inv.Program, Args: inv.Args, Script: script})
-}
-
-// isExternalGit says that git runs a program of its own name: the grammar of
-// git has no such command, and the name is a compound.
-func (c *call) isExternalGit() bool {
-	w, ok := c.first()
-	return ok && c.inv.Program == "git" && len(c.line.Sub) == 0 && w.Known && (strings.Contains(w.Value, "-") || w.Value == "obliterate")
+	external := strings.HasPrefix(inv.Program, "git-") && !r.listed(inv.Program)
+	return r.verbs.Read(verb.Command{Program: inv.Program, Args: inv.Args, Script: script, NameOnly: external})
 }
 
 // leavesVerbs says that the rules for a program leave its verbs to the grammar.
@@ -44,7 +33,7 @@ func (c *call) leavesVerbs(parts []Part) bool {
 	switch {
 	case r.added[c.inv.Program]:
 		return !slices.ContainsFunc(parts, func(p Part) bool { return r.users[p.Rule] })
-	case r.thin[c.inv.Program], c.isExternalGit():
+	case r.thin[c.inv.Program]:
 		return !slices.ContainsFunc(parts, func(p Part) bool { return !r.foreign[p.Rule] })
 	}
 	return false

@@ -41,6 +41,10 @@ func operandTests() map[string]func(*call, argv.Word) bool {
 		"del_verb":         func(_ *call, w argv.Word) bool { return isOVSDelete(w) },
 		"tmux_kill":        func(_ *call, w argv.Word) bool { return isTmuxKill(w) },
 		"version_pinned":   func(_ *call, w argv.Word) bool { return isPinned(w) },
+		"version_named":    func(_ *call, w argv.Word) bool { return namesVersion(w) },
+		"assignment":       func(_ *call, w argv.Word) bool { return strings.IndexByte(w.Value, '=') > 0 },
+		"number":           func(_ *call, w argv.Word) bool { return isNumber(w) },
+		"ends_session":     func(_ *call, w argv.Word) bool { return isEndOfSession(w) },
 		"deploy_name":      func(_ *call, w argv.Word) bool { return isUnknown(w) || isDeployName(w.Value) },
 	}
 }
@@ -107,6 +111,8 @@ func lineTests() map[string]func(*call) bool {
 		"sysupgrade_twice":     upgradesTwice,
 		"lowest_resolution":    resolvesLowest,
 		"rolls_back":           rollsBack,
+		"script_ends_session":  scriptEndsSession,
+		"workspace_publishes":  workspacePublishes,
 	}
 }
 

@@ -28,21 +28,35 @@ type Lock struct {
 // "pip", "cargo". Where there are several lock files, as of npm and yarn, all
 // count. It is nil where there are no files.
 //
-// read is asked for files by their names in the folder.
-func Read(manager string, read func(name string) ([]byte, bool)) *Lock {
+// folder is asked for files by their names.
+func Read(manager string, folder Folder) *Lock {
 	f := familyOf(manager)
 	l := &Lock{family: f, pins: pins{}, floors: pins{}}
-	there := l.read(f.sources(), l.pins, read)
-	if l.read(f.manifests(), l.floors, read) || there {
+	there := l.read(f.sources(), l.pins, folder)
+	if l.read(f.manifests(), l.floors, folder) || there {
 		return l
 	}
 	return nil
 }
 
+// Folder is a folder that may hold lock files.
+type Folder interface {
+	// Read returns the text of a file; false: there is none.
+	Read(name string) (text []byte, ok bool)
+	// Ending returns the names of the files that end in a text.
+	Ending(end string) []string
+}
+
 // read adds the versions of files, and reports whether one of them is there.
-func (l *Lock) read(all []source, into pins, read func(name string) ([]byte, bool)) (there bool) {
+func (l *Lock) read(all []source, into pins, folder Folder) (there bool) {
 	for _, s := range all {
-		text, ok := read(s.file)
+		if end, ok := strings.CutPrefix(s.file, "*"); ok {
+			for _, name := range folder.Ending(end) {
+				there = l.read([]source{{name, s.parse}}, into, folder) || there
+			}
+			continue
+		}
+		text, ok := folder.Read(s.file)
 		if !ok {
 			continue
 		}
@@ -110,7 +124,7 @@ func familyOf(manager string) family {
 	switch manager {
 	case "npm", "pnpm", "yarn", "bun", "npx", "pnpx", "bunx", "yarnpkg", "deno":
 		return node
-	case "pip", "pip3", "uv", "poetry", "pipenv", "pdm", "pipx":
+	case "pip", "pip3", "uv", "poetry", "pipenv", "pdm", "pipx", "rye":
 		return python
 	case "cargo":
 		return cargo
@@ -122,7 +136,7 @@ func familyOf(manager string) family {
 		return composer
 	case "pub", "dart", "flutter":
 		return pub
-	case "conda", "mamba", "micromamba":
+	case "conda", "mamba", "micromamba", "pixi":
 		return conda
 	case "nuget", "dotnet":
 		return nuget
@@ -130,7 +144,8 @@ func familyOf(manager string) family {
 	return noFamily
 }
 
-// source pairs a file with its parser. parse is nil for formats that cannot be
+// source pairs a file with its parser. A name that begins with a star is for all
+// files that end so. parse is nil for formats that cannot be
 // read; it returns nil for a text that it cannot read.
 type source struct {
 	file  string
@@ -175,7 +190,7 @@ func (f family) manifests() []source {
 	case node:
 		return []source{{"package.json", packageJSON}}
 	case python:
-		return []source{{"pyproject.toml", pyproject}, {"Pipfile", pipfileToml}}
+		return []source{{"pyproject.toml", pyproject}, {"Pipfile", pipfileToml}, {"requirements.txt", requirementFloors}, {"requirements.in", requirementFloors}, {"requirements-dev.txt", requirementFloors}, {"dev-requirements.txt", requirementFloors}, {"constraints.txt", requirementFloors}}
 	case cargo:
 		return []source{{"Cargo.toml", cargoToml}}
 	case ruby:
@@ -185,9 +200,9 @@ func (f family) manifests() []source {
 	case pub:
 		return []source{{"pubspec.yaml", pubspec}}
 	case conda:
-		return []source{{"environment.yml", condaFile}, {"environment.yaml", condaFile}}
+		return []source{{"environment.yml", condaFile}, {"environment.yaml", condaFile}, {"pixi.toml", pixiToml}}
 	case nuget:
-		return []source{{"Directory.Packages.props", nugetXML}}
+		return []source{{"Directory.Packages.props", nugetXML}, {"*.csproj", nugetXML}, {"*.fsproj", nugetXML}, {"*.vbproj", nugetXML}}
 	case noFamily, goModules:
 	}
 	return nil

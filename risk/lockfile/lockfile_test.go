@@ -6,15 +6,29 @@ import (
 )
 
 // files answers what Read asks for.
-func files(pairs ...string) func(string) ([]byte, bool) {
-	return func(name string) ([]byte, bool) {
-		for i := 0; i < len(pairs); i += 2 {
-			if pairs[i] == name {
-				return []byte(pairs[i+1]), true
-			}
-		}
-		return nil, false
+func files(pairs ...string) Folder {
+	all := folder{}
+	for i := 0; i < len(pairs); i += 2 {
+		all[pairs[i]] = pairs[i+1]
 	}
+	return all
+}
+
+// folder holds texts by the names of their files.
+type folder map[string]string
+
+func (f folder) Read(name string) ([]byte, bool) {
+	text, ok := f[name]
+	return []byte(text), ok
+}
+
+func (f folder) Ending(end string) (names []string) {
+	for name := range f {
+		if strings.HasSuffix(name, end) {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 const npm1 = `{"name": "app", "lockfileVersion": 1, "requires": true, "dependencies": {
@@ -291,7 +305,7 @@ func TestVersion(t *testing.T) {
 		{"poetry", "poetry.lock", poetryLock, "django=4.2.7"},
 		{"pdm", "pylock.toml", strings.ReplaceAll(uvLock, "[[package]]", "[[packages]]"), "requests=2.31.0"},
 		{"pipenv", "Pipfile.lock", pipfileLock, "requests=2.31.0 pytest=7.4.0 own="},
-		{"pip", "requirements.txt", requirementsText, "requests=2.31.0 flask-login=0.6.3 exact=1.0 loose= range= wild= two= local= hash="},
+		{"pip", "requirements.txt", requirementsText, "requests=2.31.0 flask-login=0.6.3 exact=1.0 loose=1.0 range=1.2 wild=1 two=1.0 local= hash="},
 		{"pip3", "requirements.txt", "\xef\xbb\xbfrequests==1.0\r\n", "requests=1.0"},
 		{"cargo", "Cargo.lock", cargoLock, "serde=1.0.193 serde-derive=1.0.190 syn=2.0.39"},
 		{"go", "go.mod", goModText, "example.com/single=v1.2.3 example.com/a=v0.4.0 example.com/a/v2=v2.1.0 example.com/a/v2/...=v2.1.0 " +

@@ -115,6 +115,36 @@ func (p pins) requirement(text string) {
 	p.addFloor(strings.TrimSpace(name), text[at:])
 }
 
+// requirementFloors reads the lines of requirements.txt that pin no version.
+func requirementFloors(text []byte) pins {
+	if bytes.IndexByte(text, 0) >= 0 {
+		return nil
+	}
+	all := pins{}
+	for line := range strings.Lines(string(text)) {
+		line, _, _ = strings.Cut(line, " #")
+		if line = strings.TrimSpace(line); line != "" && !strings.ContainsAny(line[:1], "-#./") {
+			line, _, _ = strings.Cut(line, " --") // its hashes
+			all.requirement(line)
+		}
+	}
+	return all
+}
+
+// pixiToml reads the dependencies of pixi.toml.
+func pixiToml(text []byte) pins {
+	var file struct {
+		Dependencies map[string]any `toml:"dependencies"`
+		PyPI         map[string]any `toml:"pypi-dependencies"`
+	}
+	if toml.Unmarshal(text, &file) != nil {
+		return nil
+	}
+	all := pins{}
+	all.tomlDependencies(file.Dependencies, file.PyPI)
+	return all
+}
+
 // pyproject reads the dependencies of pyproject.toml.
 func pyproject(text []byte) pins {
 	type poetry struct {
@@ -318,10 +348,12 @@ func nugetLock(text []byte) pins {
 	return all
 }
 
-// nugetXML reads packages.config and Directory.Packages.props: the attributes
-// of elements that name a package with a version.
+// nugetXML reads packages.config, Directory.Packages.props and project files:
+// elements that name a package, with its version as an attribute or as an element
+// within.
 func nugetXML(text []byte) pins {
 	all := pins{}
+	outer := ""
 	d := xml.NewDecoder(bytes.NewReader(text))
 	for {
 		token, err := d.Token()
@@ -335,6 +367,14 @@ func nugetXML(text []byte) pins {
 		if !ok {
 			continue
 		}
+		if start.Name.Local == "Version" && outer != "" {
+			version := ""
+			if d.DecodeElement(&version, &start) != nil {
+				return nil
+			}
+			all.addFloor(outer, strings.TrimSpace(version))
+			continue
+		}
 		name, version := "", ""
 		for _, a := range start.Attr {
 			switch strings.ToLower(a.Name.Local) {
@@ -346,7 +386,10 @@ func nugetXML(text []byte) pins {
 		}
 		switch start.Name.Local {
 		case "package", "PackageReference", "PackageVersion":
-			all.addFloor(strings.ToLower(name), version)
+			outer = strings.ToLower(name)
+			all.addFloor(outer, version)
+		default:
+			outer = ""
 		}
 	}
 }

@@ -34,6 +34,10 @@ func TestManifests(t *testing.T) {
 		{"dotnet", "packages.lock.json", `{"version": 1, "dependencies": {"net8.0": {"Newtonsoft.Json": {"type": "Direct", "resolved": "13.0.3"}}}}`, "newtonsoft.json=13.0.3 Newtonsoft.Json=13.0.3"},
 		{"dotnet", ".config/dotnet-tools.json", `{"tools": {"dotnet-ef": {"version": "8.0.0"}}}`, "dotnet-ef=8.0.0"},
 		{"nuget", "packages.config", `<packages><package id="NUnit" version="3.13.0" /></packages>`, "nunit=3.13.0"},
+		{"dotnet", "App.csproj", `<Project Sdk="x"><ItemGroup><PackageReference Include="NUnit" Version="4.1.0" /><PackageReference Include="Moq"><Version>4.20.0</Version></PackageReference></ItemGroup><PropertyGroup><Version>9.9.9</Version></PropertyGroup></Project>`, "nunit=4.1.0 moq=4.20.0"},
+		{"pip", "requirements.txt", "Django>=4.2 # why\n-r other.txt\nrequests[socks]~=2.31 --hash=x\nplain\n", "django=4.2 requests=2.31 plain="},
+		{"rye", "requirements.in", "flask>3\n", "flask=3"},
+		{"pixi", "pixi.toml", "[dependencies]\nnumpy = \">=1.26,<2\"\n[pypi-dependencies]\nflask = \"==3.0\"\n", "numpy=1.26 flask=3.0"},
 		{"dotnet", "Directory.Packages.props", `<Project><ItemGroup><PackageVersion Include="NUnit" Version="4.0.0" /></ItemGroup></Project>`, "nunit=4.0.0"},
 	} {
 		lock := Read(tt.manager, files(tt.file, tt.text))

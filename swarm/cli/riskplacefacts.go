@@ -238,9 +238,7 @@ func (f *placeFacts) lock(of lockOf) *lockfile.Lock {
 	}
 	root, err := os.OpenRoot(f.root)
 	if err == nil {
-		l = lockfile.Read(of.manager, func(name string) ([]byte, bool) {
-			return checkout{root}.readUpTo(filepath.Join(of.folder, name), lockfile.MaxFile+1)
-		})
+		l = lockfile.Read(of.manager, lockFolder{root, of.folder})
 		_ = root.Close() // nothing was written
 	}
 	f.mu.Lock()
@@ -250,6 +248,33 @@ func (f *placeFacts) lock(of lockOf) *lockfile.Lock {
 	}
 	f.locks[of] = l
 	return l
+}
+
+// lockFolder is a folder of the work tree that may hold lock files.
+type lockFolder struct {
+	root *os.Root
+	name string // relative to the root
+}
+
+// Read reads a file, as far as lock files are read.
+func (f lockFolder) Read(name string) ([]byte, bool) {
+	return checkout{f.root}.readUpTo(filepath.Join(f.name, name), lockfile.MaxFile+1)
+}
+
+// maxListed is how many names of a folder are looked at for lock files.
+const maxListed = 10_000
+
+// Ending returns the names in the folder that end in a text, sorted.
+func (f lockFolder) Ending(end string) []string {
+	folder, err := f.root.Open(filepath.Join(".", f.name))
+	if err != nil {
+		return nil
+	}
+	defer func() { _ = folder.Close() }()      // nothing was written
+	names, _ := folder.Readdirnames(maxListed) // those read before an error count
+	names = slices.DeleteFunc(names, func(name string) bool { return !strings.HasSuffix(name, end) })
+	slices.Sort(names)
+	return names
 }
 
 // missing reports whether an error says that there is nothing.

@@ -144,6 +144,7 @@ func TestFactsLocked(t *testing.T) {
 		"sub/Cargo.lock", "[[package]]\nname = \"serde\"\nversion = \"1.0.1\"\n",
 		"Cargo.lock", "[[package]]\nname = \"serde\"\nversion = \"2.0.0\"\n[[package]]\nname = \"syn\"\nversion = \"2.0.0\"\n",
 		"sub/package.json", `{"dependencies": {"lodash": "^4.17.0"}}`, "package-lock.json", "<<<<<<< ours",
+		"sub/App.csproj", `<Project><ItemGroup><PackageReference Include="NUnit" Version="4.1.0" /></ItemGroup></Project>`,
 		"../home/go.mod", "require example.com/b v1.0.0\n")
 	s.ok(os.Symlink("../home", s.root+"/out"))
 	f := s.judged(s.root, riskPlaceRequest{}).Facts
@@ -154,6 +155,9 @@ func TestFactsLocked(t *testing.T) {
 		{"cargo", s.root + "/sub/deep", "syn", "2.0.0"},
 		{"cargo", s.root, "serde", "2.0.0"},
 		{"cargo", s.root + "/not/there", "serde", "2.0.0"},
+		{"nuget", s.root + "/sub", "NUnit", "4.1.0"},
+		{"nuget", s.root + "/sub/deep", "NUnit", "4.1.0"},
+		{"nuget", s.root, "NUnit", ""},
 		{"npm", s.root, "serde", ""},
 		{"npm", s.root, "lodash", ""},
 		{"go", s.home, "example.com/b", ""},

@@ -1,0 +1,95 @@
+package risk
+
+import (
+	"slices"
+	"strings"
+
+	"agentswarm/risk/argv"
+	"agentswarm/risk/shell"
+)
+
+// delegate returns the invocation that a program hands its words to: git-annex
+// for "git annex", git for "yadm push". It is nil for all other programs.
+func delegate(inv *shell.Invocation) *shell.Invocation {
+	program, args := "git", inv.Args
+	switch inv.Program {
+	case "git":
+		at := gitCommandAt(args)
+		if at < 0 || isOwnGit(args[at].Value) {
+			return nil
+		}
+		program, args = "git-"+args[at].Value, args[at+1:]
+	case "yadm":
+		if at := gitCommandAt(args); at < 0 || slices.Contains(ownYadm(), args[at].Value) {
+			return nil
+		}
+	case "vcsh":
+		if len(args) < 2 || !args[0].Known || strings.HasPrefix(args[0].Value, "-") || slices.Contains(ownVcsh(), args[0].Value) {
+			return nil
+		}
+		args = args[1:]
+	case "chezmoi":
+		if len(args) < 2 || args[0].Value != "git" {
+			return nil
+		}
+		if args = args[1:]; args[0].Value == "--" {
+			args = args[1:]
+		}
+	default:
+		return nil
+	}
+	next := *inv
+	next.Program, next.Path, next.Args = program, argv.Known(program), args
+	return &next
+}
+
+// gitCommandAt returns the index of git's command among the words of a command
+// line, and -1 where there is none or where it is not known.
+func gitCommandAt(args []argv.Word) int {
+	valued := []string{"-C", "-c", "--git-dir", "--work-tree", "--namespace", "--config-env", "--super-prefix", "--attr-source"}
+	for i := 0; i < len(args); i++ {
+		switch w := args[i]; {
+		case !w.Known || w.Value == "":
+			return -1
+		case slices.Contains(valued, w.Value):
+			i++
+		case w.Value[0] != '-':
+			return i
+		}
+	}
+	return -1
+}
+
+// isOwnGit reports whether a command belongs to git itself. All others are
+// programs whose names begin with "git-", or aliases.
+func isOwnGit(name string) bool {
+	return strings.Contains(name, "--") || slices.Contains(strings.Fields(ownGit), name)
+}
+
+// ownGit are the commands of git, and git-lfs, which the rules for git cover.
+const ownGit = `add am annotate apply archimport archive backfill bisect blame branch bugreport bundle cat-file
+	check-attr check-ignore check-mailmap check-ref-format checkout checkout-index cherry cherry-pick citool clean clone
+	column commit commit-graph commit-tree config count-objects credential credential-cache credential-store
+	cvsexportcommit cvsimport cvsserver daemon describe diagnose diff diff-files diff-index diff-pairs diff-tree difftool
+	fast-export fast-import fetch fetch-pack filter-branch filter-repo fmt-merge-msg for-each-ref for-each-repo
+	format-patch fsck fsck-objects gc get-tar-commit-id grep gui hash-object help history hook http-backend http-fetch
+	http-push imap-send index-pack init init-db instaweb interpret-trailers last-modified lfs log ls-files ls-remote
+	ls-tree mailinfo mailsplit maintenance merge merge-base merge-file merge-index merge-octopus merge-one-file merge-ours
+	merge-recursive merge-recursive-ours merge-recursive-theirs merge-resolve merge-subtree merge-tree mergetool mktag
+	mktree multi-pack-index mv name-rev notes p4 pack-objects pack-redundant pack-refs patch-id pickaxe prune prune-packed
+	pull push quiltimport range-diff read-tree rebase receive-pack reflog refs remote remote-ext remote-fd remote-ftp
+	remote-ftps remote-http remote-https repack replace replay repo request-pull rerere reset restore rev-list rev-parse
+	revert rm scalar send-email send-pack sh-i18n sh-setup shell shortlog show show-branch show-index show-ref
+	sparse-checkout stage stash status stripspace submodule subtree survey svn switch symbolic-ref tag unpack-file
+	unpack-objects update-index update-ref update-server-info upload-archive upload-pack var verify-commit verify-pack
+	verify-tag version whatchanged worktree write-tree`
+
+// ownYadm are the commands of yadm that are none of git.
+func ownYadm() []string {
+	return []string{"alt", "bootstrap", "clone", "decrypt", "encrypt", "enter", "git-crypt", "gitconfig", "help", "init", "introspect", "list", "perms", "transcrypt", "upgrade", "version"}
+}
+
+// ownVcsh are the commands of vcsh that name no repository.
+func ownVcsh() []string {
+	return []string{"clone", "commit", "delete", "enter", "foreach", "help", "init", "list", "list-tracked", "list-untracked", "list-tracked-by", "pull", "push", "rename", "run", "status", "upgrade", "version", "which", "write-gitignore"}
+}

@@ -1,0 +1,98 @@
+package risk
+
+import (
+	"testing"
+)
+
+// TestDelegates: a program that hands its words to another one is judged as that.
+func TestDelegates(t *testing.T) {
+	t.Parallel()
+	r := mustLoad(t, "")
+	for _, tt := range []struct {
+		command string
+		want    Tier
+		rule    string
+	}{
+		{"yadm push -f", HardToReverse, "git-push-force"},
+		{"yadm reset --hard", Destructive, "git-reset-hard"},
+		{"yadm status", Safe, ""},
+		{"yadm alt", Safe, ""},
+		{"vcsh dots push --force", HardToReverse, "git-push-force"},
+		{"vcsh dots status", Safe, ""},
+		{"vcsh list", Safe, ""},
+		{"chezmoi git -- push --force", HardToReverse, "git-push-force"},
+		{"chezmoi git status", Safe, ""},
+		{"git review", Visible, "vcs-push"},
+		{"git -C x review", Visible, "vcs-push"},
+		{"git annex drop --force x", Destructive, "vcs-discard"},
+		{"git -c core.pager=cat annex sync", Visible, "vcs-push"},
+		{"yadm annex sync", Visible, "vcs-push"},
+		{"git flow feature delete x", Destructive, "vcs-discard"},
+		{"git flow feature start delete", Safe, ""},
+		{"git town delete", Destructive, "vcs-discard"},
+		{"git delete-branch x", Destructive, verbRule},
+		{"git co release", Safe, ""}, // an alias, which names a branch
+		{"git co -b delete-me", Safe, ""},
+		{"git stage .", Safe, ""},
+		{"git update-index --remove x", Safe, ""},
+		{"repo forall -c 'git reset --hard'", Destructive, "git-reset-hard"},
+		{"repo forall -c git log", Safe, ""},
+	} {
+		f := r.Classify(&Shell{Text: tt.command}, examplePlace(false))
+		if f.Tier != tt.want || tt.rule != "" && !has(f.Parts, tt.rule) {
+			t.Errorf("Classify(%q) = %s %v, want %s by %q", tt.command, f.Tier, f.Parts, tt.want, tt.rule)
+		}
+	}
+	if f := r.Classify(&Shell{Text: "yadm push"}, examplePlace(false)); len(f.Unlisted) != 0 {
+		t.Errorf("yadm push has programs without a rule: %v", f.Unlisted)
+	}
+}
+
+// TestUnreadWords: a word that cannot be read hides the command of its program,
+// and no other one.
+func TestUnreadWords(t *testing.T) {
+	t.Parallel()
+	r := mustLoad(t, "")
+	for command, want := range map[string]Tier{
+		`yarn add "$@"`: Safe, `yarn workspace "$1" add x`: Safe, `yarn add $X publish`: Safe, `yarn workspaces $X publish`: HardToReverse, `yarn "$@"`: HardToReverse, `yarn workspace a "$@"`: HardToReverse,
+		`npm install "$@"`: Safe, `npm "$@"`: HardToReverse, `cargo add "$@"`: Safe, `cargo "$1"`: HardToReverse,
+	} {
+		if f := r.Classify(&Shell{Text: command}, examplePlace(false)); f.Tier != want {
+			t.Errorf("Classify(%q) = %s %v, want %s", command, f.Tier, f.Parts, want)
+		}
+	}
+}
+
+// foldersFacts know the versions of packages in one folder.
+type foldersFacts struct {
+	facts
+	folder string
+}
+
+func (f *foldersFacts) Locked(manager, folder, name string) (version string, known bool) {
+	if folder != f.folder {
+		return "", true
+	}
+	return f.facts.Locked(manager, folder, name)
+}
+
+// TestDowngradeElsewhere: the folder that a command line names is the one whose
+// packages it changes.
+func TestDowngradeElsewhere(t *testing.T) {
+	t.Parallel()
+	r := mustLoad(t, "")
+	p := examplePlace(false)
+	for _, command := range []string{
+		"npm --prefix app install package@1", "pnpm -C app add package@1", "dotnet add app/App.csproj package package --version 1.0", "dotnet add app package package --version 1.0",
+		"cargo add --manifest-path app/Cargo.toml package@1", "uv --project app add package==1", "composer require vendor/package 1.0 -d app",
+	} {
+		p.Facts = &foldersFacts{facts{locked: map[string]string{"npm package": "2.0.0", "nuget package": "2.0.0", "cargo package": "2.0.0", "pip package": "2.0.0", "composer vendor/package": "2.0.0"}}, p.Root + "/app"}
+		if f := r.Classify(&Shell{Text: command}, p); f.Tier != HardToReverse {
+			t.Errorf("Classify(%q) = %s, want a downgrade", command, f.Tier)
+		}
+		p.Facts = &foldersFacts{facts{}, ""}
+		if f := r.Classify(&Shell{Text: command}, p); f.Tier != Safe {
+			t.Errorf("Classify(%q) without a lock file = %s", command, f.Tier)
+		}
+	}
+}
