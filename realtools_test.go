@@ -148,3 +148,26 @@ func TestRealRemoves(t *testing.T) {
 		}
 	})
 }
+
+// TestRealRemovesOpen holds that codex without walls does not refuse by itself
+// a command that the hook has passed. Its own sandbox starts nothing where user
+// namespaces cannot be nested, so only a refusal is a failure.
+func TestRealRemovesOpen(t *testing.T) {
+	t.Parallel()
+	onKinds(t, func(t *testing.T, k realKind) {
+		r := newRealOn(t, k, worktree.Linked,
+			calling(0, "{shell}", map[string]any{"command": "rm -f hello.txt"}),
+			calling(1, "{shell}", map[string]any{"command": "for f in pkg/p0/f.txt; do rm -f $f; done"}),
+			saying("It is gone."),
+		)
+		got := r.run(0, "--questions", "deny", "Remove hello.txt")
+		for _, told := range r.results(2) {
+			if got.Status != "completed" || strings.Contains(told, "rejected") || !strings.Contains(told, "exited with code") {
+				t.Errorf("it is %s, and its model was told %q", got.Status, told)
+			}
+		}
+		if log := r.ends(0, "logs", "a1"); !strings.Contains(log.stdout, "rm -f hello.txt") {
+			t.Errorf("the logs do not tell: %s", log.stdout)
+		}
+	}, agent.KindCodex)
+}

@@ -60,7 +60,7 @@ func compose(r *agent.Request) ([]byte, error) {
 
 // own sets what every agent has in common, and what the request asks for.
 func own(settings table, r *agent.Request) {
-	settings["approval_policy"] = "never"
+	settings["approval_policy"] = policy(r)
 	settings["sandbox_mode"] = sandbox(r)
 	settings["allow_login_shell"] = false
 	settings["check_for_update_on_startup"] = false

@@ -33,8 +33,8 @@ func (Adapter) Launch(r agent.Request) (agent.Launch, error) {
 		env = append(env, "TMPDIR="+r.State+"/"+scratch)
 		files = append(files, agent.File{Name: scratch + "/.keep"})
 	}
-	if r.Walled && len(r.Hook) > 0 {
-		files = append(files, agent.File{Name: rulesFile, Data: []byte(rules)})
+	if len(r.Hook) > 0 {
+		files = append(files, agent.File{Name: rulesFile, Data: rules(&r)})
 	}
 	t := &talk{request: r}
 	return agent.Launch{
@@ -49,14 +49,35 @@ func (Adapter) Launch(r agent.Request) (agent.Launch, error) {
 // rulesFile has rules about commands, below the state folder.
 const rulesFile = "rules/swarm.rules"
 
-// rules allow the commands that codex refuses by itself where no person can be
+// rules cover the commands that codex refuses by itself where nobody can be
 // asked, such as rm -f, and scripts that it cannot read. The hook has asked about
-// each before. The rules also take commands out of the sandbox of codex, so only
-// agents behind walls get them.
-const rules = `prefix_rule(pattern=[["rm", "/bin/rm", "/usr/bin/rm", "sudo", "/usr/bin/sudo"]], decision="allow")
-prefix_rule(pattern=["git", ["reset", "rm", "clean", "checkout", "branch", "push"]], decision="allow")
-prefix_rule(pattern=[["sh", "bash", "zsh", "/bin/sh", "/bin/bash", "/bin/zsh", "/usr/bin/sh", "/usr/bin/bash", "/usr/bin/zsh"], ["-c", "-lc"]], decision="allow")
-`
+// each before. A rule that allows a command also takes it out of the sandbox of
+// codex, so only agents behind walls get such rules. Elsewhere codex asks its
+// client, which accepts each command that the hook has passed, see [parser.passed].
+func rules(r *agent.Request) []byte {
+	decision := "prompt"
+	if r.Walled {
+		decision = "allow"
+	}
+	return []byte(strings.ReplaceAll(`prefix_rule(pattern=[["rm", "/bin/rm", "/usr/bin/rm", "sudo", "/usr/bin/sudo"]], decision="{decision}")
+prefix_rule(pattern=["git", ["reset", "rm", "clean", "checkout", "branch", "push"]], decision="{decision}")
+prefix_rule(pattern=[["sh", "bash", "zsh", "/bin/sh", "/bin/bash", "/bin/zsh", "/usr/bin/sh", "/usr/bin/bash", "/usr/bin/zsh"], ["-c", "-lc"]], decision="{decision}")
+`, "{decision}", decision))
+}
+
+// never is the policy of an agent that asks nobody.
+const never = "never"
+
+// policy is when codex asks its client. Without walls it asks about commands that
+// a rule names. It never asks to leave its sandbox, nor offers that to its model.
+func policy(r *agent.Request) any {
+	if r.Walled || len(r.Hook) == 0 {
+		return never
+	}
+	return table{"granular": table{
+		"rules": true, "sandbox_approval": false, "mcp_elicitations": false, "request_permissions": false, "skill_approval": false,
+	}}
+}
 
 // scratch is the folder for temporary files of an agent whose state lies among
 // such: its sandbox starts nothing then.

@@ -2,6 +2,7 @@ package codex
 
 import (
 	"encoding/json"
+	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -288,27 +289,83 @@ func TestReply(t *testing.T) {
 	}
 }
 
-// TestRules holds that codex behind walls allows the commands that the hook asks
-// about, and that it keeps its own rules elsewhere.
+// TestRules holds that codex does not refuse by itself the commands that the hook
+// asks about. Behind walls it allows them. Elsewhere it asks its client, because a
+// rule that allows would take them out of its sandbox.
 func TestRules(t *testing.T) {
 	t.Parallel()
+	parts := map[string]any{"granular": map[string]any{
+		"rules": true, "sandbox_approval": false, "mcp_elicitations": false, "request_permissions": false, "skill_approval": false,
+	}}
 	for _, test := range []struct {
-		name string
-		hook []string
-		wall bool
-		want bool
+		name     string
+		hook     []string
+		wall     bool
+		decision string // of each rule; empty: there is none
+		policy   any
 	}{
-		{"asked behind walls", []string{"swarm", "hook"}, true, true},
-		{"asked in its own sandbox", []string{"swarm", "hook"}, false, false},
-		{"not asked", nil, true, false},
+		{"asked behind walls", []string{"swarm", "hook"}, true, "allow", "never"},
+		{"asked in its own sandbox", []string{"swarm", "hook"}, false, "prompt", parts},
+		{"not asked behind walls", nil, true, "", "never"},
+		{"not asked", nil, false, "", "never"},
 	} {
-		l, _ := launch(t, func(r *agent.Request) { r.Hook, r.Walled = test.hook, test.wall })
+		l, settings := launch(t, func(r *agent.Request) { r.Hook, r.Walled = test.hook, test.wall })
 		at := slices.IndexFunc(l.Files, func(f agent.File) bool { return f.Name == "rules/swarm.rules" })
-		if (at >= 0) != test.want {
+		if (at >= 0) != (test.decision != "") {
 			t.Errorf("%s: rules at %d", test.name, at)
 		}
-		if at >= 0 && !strings.Contains(string(l.Files[at].Data), `"rm"`) {
-			t.Errorf("%s: the rules are %s", test.name, l.Files[at].Data)
+		if at >= 0 {
+			for rule := range strings.Lines(string(l.Files[at].Data)) {
+				if !strings.HasPrefix(rule, "prefix_rule(") || !strings.HasSuffix(rule, `decision="`+test.decision+"\")\n") {
+					t.Errorf("%s: a rule is %s", test.name, rule)
+				}
+			}
+		}
+		begin := said(t, l.Feed)
+		if got := begin["thread/start"]["approvalPolicy"]; !reflect.DeepEqual(got, test.policy) || !reflect.DeepEqual(settings["approval_policy"], test.policy) {
+			t.Errorf("%s: the policy is %v, and %v in its configuration, want %v", test.name, got, settings["approval_policy"], test.policy)
+		}
+		can, _ := begin["initialize"]["capabilities"].(map[string]any)
+		if _, all := can["experimentalApi"]; all != (test.policy != "never") {
+			t.Errorf("%s: its client can %v", test.name, can)
+		}
+	}
+}
+
+// TestPassed holds that a command which the hook has passed is accepted once, and
+// that people are asked about any other.
+func TestPassed(t *testing.T) {
+	t.Parallel()
+	const asks = `{"id":7,"method":"item/commandExecution/requestApproval","params":{"itemId":"c1"}}`
+	ran := func(id, status string) string {
+		return notice("hook/completed", fmt.Sprintf(`"run":{"id":%q,"status":%q}`, id, status))
+	}
+	passed := ran("pre-tool-use:0:/state/config.toml:c1", "completed")
+	for _, test := range []struct {
+		name, give string
+		want       bool
+	}{
+		{"passed", passed, true},
+		{"blocked", ran("pre-tool-use:0:/state/config.toml:c1", "blocked"), false},
+		{"another", ran("pre-tool-use:0:/state/config.toml:c2", "completed"), false},
+		{"of another event", ran("stop:0:/state/config.toml:c1", "completed"), false},
+		{"asked twice", passed + asks + "\n", false},
+		{"in an earlier turn", passed + notice("turn/started", `"turn":{"id":"V"}`), false},
+		{"not asked by a hook", "", false},
+	} {
+		p := newParser()
+		p.Feed([]byte(opening))
+		p.Feed([]byte(test.give))
+		got := p.Feed([]byte(asks + "\n"))
+		if len(got) != 1 {
+			t.Fatalf("%s: %d events", test.name, len(got))
+		}
+		if _, asked := got[0].(*event.Asked); asked == test.want {
+			t.Errorf("%s: it is %s", test.name, event.Kind(got[0]))
+		}
+		text, _ := (&talk{}).say(got[0])
+		if want := `{"id":7,"result":{"decision":"accept"}}` + "\n"; test.want && string(text) != want || !test.want && text != nil {
+			t.Errorf("%s: codex is told %s", test.name, text)
 		}
 	}
 }

@@ -25,6 +25,7 @@ type parser struct {
 	total         tokens          // what the conversation had used when last told
 	counted       bool            // total is known
 	tools         map[string]bool // those that were begun and have not ended
+	hooked        map[string]bool // runs of the hook that passed a tool of this turn
 }
 
 // heard is every message that is read, flat.
@@ -49,7 +50,12 @@ type params struct {
 	Error   failure `json:"error"`
 	Retries bool    `json:"willRetry"`
 	ToModel string  `json:"toModel"`
-	Turn    struct {
+	ItemID  string  `json:"itemId"` // of the tool that a request is about
+	Run     struct {
+		ID     string `json:"id"`
+		Status string `json:"status"`
+	} `json:"run"` // of a hook
+	Turn struct {
 		ID     string   `json:"id"`
 		Status string   `json:"status"`
 		Error  *failure `json:"error"`
@@ -129,6 +135,9 @@ func (p *parser) message(w *heard, line []byte) []event.Event {
 		return p.answered(w, line)
 	case len(w.ID) > 0:
 		if _, _, known := approvals(w.Method); known {
+			if p.passed(w.Params.ItemID) {
+				return []event.Event{&event.Raw{Line: bytes.Clone(line)}} // [talk.say] accepts it
+			}
 			return []event.Event{&event.Asked{ID: asked(w.Method, bytes.Clone(w.ID)), Action: bytes.Clone(line)}}
 		}
 		if asks, ok := inquiry(w, line); ok {
@@ -141,7 +150,7 @@ func (p *parser) message(w *heard, line []byte) []event.Event {
 	}
 	switch w.Method {
 	case "turn/started":
-		p.turn, p.begun, p.answer = w.Params.Turn.ID, false, ""
+		p.turn, p.begun, p.answer, p.hooked = w.Params.Turn.ID, false, "", nil
 	case "turn/completed":
 		return p.ended(&w.Params)
 	case "item/started":
@@ -158,7 +167,9 @@ func (p *parser) message(w *heard, line []byte) []event.Event {
 			kind, message, after := w.Params.Error.means()
 			return []event.Event{&event.Retry{Kind: kind, Message: message, RetryAfterMS: after}}
 		}
-	case "hook/completed", "configWarning", "warning", "deprecationNotice", "account/updated", "serverRequest/resolved":
+	case "hook/completed":
+		p.hooks(w.Params.Run.ID, w.Params.Run.Status)
+	case "configWarning", "warning", "deprecationNotice", "account/updated", "serverRequest/resolved":
 	default:
 		if known(w.Method) {
 			return nil
@@ -169,6 +180,30 @@ func (p *parser) message(w *heard, line []byte) []event.Event {
 		return []event.Event{&event.Raw{Line: bytes.Clone(line)}}
 	}
 	return nil
+}
+
+// beforeTool is how the id of a run of the hook before a tool begins. It ends with
+// the id of the tool.
+const beforeTool = "pre-tool-use:"
+
+// hooks notes the end of a run of the hook. Only "completed" passes the tool.
+func (p *parser) hooks(run, status string) {
+	at := strings.LastIndexByte(run, ':')
+	if !strings.HasPrefix(run, beforeTool) || status != "completed" {
+		return
+	}
+	if p.hooked == nil {
+		p.hooked = map[string]bool{}
+	}
+	p.hooked[run[at+1:]] = true
+}
+
+// passed reports whether the hook has passed a tool, once: a second request about
+// the same tool is about more than the hook has seen.
+func (p *parser) passed(tool string) bool {
+	passed := tool != "" && p.hooked[tool]
+	delete(p.hooked, tool)
+	return passed
 }
 
 // known reports whether a notice is one of those that were not asked for, or

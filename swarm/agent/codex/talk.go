@@ -50,14 +50,17 @@ func unwanted() []string {
 
 // begin asks for a conversation.
 func (t *talk) begin() []byte {
+	r := &t.request
+	can := object{"optOutNotificationMethods": unwanted()}
+	if _, parts := policy(r).(table); parts {
+		can["experimentalApi"] = true // a policy in parts needs it
+	}
 	hello := line(message{ID: idHello, Method: "initialize", Params: object{
-		"clientInfo":   object{"name": "swarm", "title": "swarm", "version": "1"},
-		"capabilities": object{"optOutNotificationMethods": unwanted()},
+		"clientInfo": object{"name": "swarm", "title": "swarm", "version": "1"}, "capabilities": can,
 	}})
 	// What config.toml says is not enough for a fork, which goes on as its
 	// parent did.
-	r := &t.request
-	params := object{"approvalPolicy": "never", "sandbox": sandbox(r)}
+	params := object{"approvalPolicy": policy(r), "sandbox": sandbox(r)}
 	if r.Spec.Model != "" {
 		params["model"] = r.Spec.Model
 	}
@@ -91,7 +94,7 @@ func (t *talk) say(e event.Event) (text []byte, last bool) {
 	case *event.Erred:
 		return nil, true
 	case *event.Raw:
-		return unanswerable(e.Line), false
+		return answerAlone(e.Line), false
 	default:
 		return nil, false
 	}
@@ -119,7 +122,8 @@ func (t *talk) again(text string) []byte { return t.turn(idTurn, text) }
 func (t *talk) steer(text string) []byte { return t.turn(idSteer, text) }
 
 // approvals are the requests of the agent that are questions whether it may do
-// something, and what yes and no are to each. It is told never to ask.
+// something, and what yes and no are to each. Codex asks about commands that a
+// rule names, see [policy], and about nothing else.
 func approvals(method string) (yes, no string, known bool) {
 	switch method {
 	case "item/commandExecution/requestApproval", "item/fileChange/requestApproval":
@@ -156,15 +160,19 @@ func (t *talk) reply(r agent.Reply) []byte {
 	return text
 }
 
-// unanswerable refuses a request of the agent, which would wait for its answer;
-// nil where the line is none.
-func unanswerable(text []byte) []byte {
+// answerAlone answers a request of codex that no person is asked about: it accepts
+// a command that the hook has passed, and refuses anything unknown, which would
+// wait for its answer. It is nil where the line is no request.
+func answerAlone(text []byte) []byte {
 	var asks struct {
 		ID     json.RawMessage `json:"id"`
 		Method string          `json:"method"`
 	}
 	if json.Unmarshal(text, &asks) != nil || len(asks.ID) == 0 || asks.Method == "" {
 		return nil
+	}
+	if yes, _, known := approvals(asks.Method); known {
+		return line(message{ID: asks.ID, Result: object{"decision": yes}})
 	}
 	return line(message{ID: asks.ID, Error: object{"code": -32601, "message": "nobody can be asked here"}})
 }
