@@ -128,6 +128,9 @@ func (env Env) knownAgents(ctx context.Context, conf *config.Config) (*agentsObj
 	}
 	for i := range o.Agents {
 		a := &o.Agents[i]
+		if text := env.coverBy(conf, a.Path); text != "" && a.Kind != agent.KindBuiltin {
+			a.Notes = append(a.Notes, text)
+		}
 		a.Configured, a.Default = slices.Contains(names, a.Name), a.Name == conf.DefaultAgent
 	}
 	return o, nil
@@ -266,9 +269,17 @@ func (a *knownAgent) set() string {
 	return strings.TrimPrefix(strings.Join(parts, "; "), "; ")
 }
 
-// checkLogins tells which login each agent that is installed uses.
-func (p *place) checkLogins(_ context.Context, o *doctorObject) error {
+// checkLogins tells which login each agent that is installed uses, and whether a
+// sandbox hides its program.
+func (p *place) checkLogins(ctx context.Context, o *doctorObject) error {
+	conf, err := p.config(ctx, "HEAD")
+	if err != nil {
+		conf = &config.Config{} // another check tells of that
+	}
 	for _, f := range p.env.found() {
+		if text := p.env.coverBy(conf, f.Path); text != "" && f.Name != agent.KindBuiltin {
+			o.add("program of "+f.Name, "note", text)
+		}
 		switch {
 		case f.Kind.Login == nil, !f.Here():
 		case f.Login.Name == "" && f.Program == "":

@@ -121,7 +121,7 @@ func (p *place) resumeOwned(c *cli.Context, drive driveFlagsRead, r ownedRun) (d
 	if err := p.findAgain(config.Agents, start); err != nil {
 		return false, err
 	}
-	if err := p.newReadiness(config.Agents, drive.anyway).check(c.Context, start...); err != nil {
+	if err := p.newReadiness(config, b.isolation, drive.anyway).check(c.Context, start...); err != nil {
 		return false, err
 	}
 	if err := p.confirmCalls(config, start, c.Bool("yes")); err != nil {

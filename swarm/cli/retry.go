@@ -237,7 +237,14 @@ func (p *place) retryOwned(c *cli.Context, drive driveFlagsRead, r ownedRun) err
 	if err := p.findAgain(config.Agents, again); err != nil {
 		return err
 	}
-	if err := p.newReadiness(config.Agents, drive.anyway).check(c.Context, again...); err != nil {
+	recorded, err := latestConfig(prior)
+	if err != nil {
+		return err
+	}
+	if err := p.given(&recorded.isolation); err != nil {
+		return err
+	}
+	if err := p.newReadiness(config, recorded.isolation, drive.anyway).check(c.Context, again...); err != nil {
 		return err
 	}
 	if err := p.confirmCalls(config, again, c.Bool("yes")); err != nil {

@@ -205,7 +205,7 @@ func (b *bench) runScript(ctx context.Context, e *engine.Engine, r driveRequest)
 		assigned.reach = newReach(b.env, conf, r.config.Roles)
 		r.config.Roles.Lacking = b.env.lacking(conf)
 	}
-	check := b.newReadiness(r.config.Agents, r.anyway).checked(ctx, e.CheckCall)
+	check := b.newReadiness(r.config, b.isolation, r.anyway).checked(ctx, e.CheckCall)
 	calling := s.calling(r.config, r.base, assigned.script(), b.checkAllow(s.Dispatched, check))
 	calling.Walled, calling.Can = b.walled(), b.abilities(r.config)
 	calling.Warned = s.warned

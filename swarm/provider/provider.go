@@ -171,6 +171,18 @@ func Keyless(getenv func(string) string, more map[string]Provider, model string)
 	return named && known && p.KeyEnv == ""
 }
 
+// Lacking is the variable of the key that the provider of a model needs and that is
+// not set; empty where the provider needs none, is not known or is asked elsewhere.
+// More are laid over the known providers.
+func Lacking(getenv func(string) string, more map[string]Provider, model string) string {
+	name, _, named := strings.Cut(model, "/")
+	p, known := Over(getenv, more)[name]
+	if !named || !known || p.KeyEnv == "" || getenv(p.KeyEnv) != "" || !Keyed(p.BaseURL) {
+		return ""
+	}
+	return p.KeyEnv
+}
+
 // Hosted reports whether an address is that of OpenAI or Anthropic, which take
 // all that their APIs have. Others that speak those APIs leave parts out.
 func Hosted(base string) bool {

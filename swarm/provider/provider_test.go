@@ -166,3 +166,31 @@ func TestKeyless(t *testing.T) {
 		}
 	}
 }
+
+// TestLacking holds which variable a model needs that is not set.
+func TestLacking(t *testing.T) {
+	t.Parallel()
+	more := map[string]Provider{
+		"own":  {BaseURL: "https://models.example.com/v1", KeyEnv: "OWN_KEY"},
+		"open": {BaseURL: "http://127.0.0.1:1/v1"},
+	}
+	for _, test := range []struct {
+		model, want string
+		env         map[string]string
+	}{
+		{"anthropic/m", "ANTHROPIC_API_KEY", nil},
+		{"anthropic/m", "ANTHROPIC_API_KEY", map[string]string{"OPENAI_API_KEY": "k"}},
+		{"anthropic/m", "", map[string]string{"ANTHROPIC_API_KEY": "k"}},
+		{"anthropic/m", "", map[string]string{"ANTHROPIC_BASE_URL": "http://127.0.0.1:1"}},
+		{"ollama/m", "", nil},
+		{"own/m", "", nil}, // it may answer without a key
+		{"open/m", "", nil},
+		{"unknown/m", "", nil},
+		{"m", "", nil},
+		{"", "", nil},
+	} {
+		if got := Lacking(func(name string) string { return test.env[name] }, more, test.model); got != test.want {
+			t.Errorf("Lacking(%q) with %v = %q, want %q", test.model, test.env, got, test.want)
+		}
+	}
+}

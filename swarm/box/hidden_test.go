@@ -1,0 +1,78 @@
+package box
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"agentswarm/internal/testprogram"
+)
+
+// TestCoverOf holds which programs the walls hide, and which they mount from a
+// folder that is private to each agent.
+func TestCoverOf(t *testing.T) {
+	t.Parallel()
+	base, err := os.MkdirTemp("/tmp", "swarm-cover-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(base) })
+	if base, err = filepath.EvalSymlinks(base); err != nil {
+		t.Fatal(err)
+	}
+	tmp := filepath.Dir(base)
+	home, state := filepath.Join(base, "home"), filepath.Join(base, "state")
+	program := func(name string) string {
+		path := filepath.Join(base, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		testprogram.Write(t, path, "#!/bin/sh\n")
+		return path
+	}
+	link := func(name, target string) string {
+		path := filepath.Join(base, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink(target, path); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	local := program("home/.claude/local/claude")
+	plain, err := filepath.EvalSymlinks("/bin/sh")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		name, program string
+		want          Cover
+		dir           string
+	}{
+		{"of the system", plain, Open, ""},
+		{"in /tmp", program("bin/pi"), Mounted, tmp},
+		{"a link in /tmp to the system", link("bin/sh", plain), Mounted, tmp},
+		{"in a folder of a login", local, Masked, filepath.Join(home, ".claude")},
+		{"a link to there", link("bin/claude", local), Masked, filepath.Join(home, ".claude")},
+		{"in what the user hides", program("secret/bin/x"), Masked, filepath.Join(base, "secret")},
+		{"in the user's own folder", program("home/mine/x"), Masked, filepath.Join(home, "mine")},
+		{"in the state", program("state/x"), Masked, state},
+		{"of no program", filepath.Join(base, "none"), Open, ""},
+		{"of no path", "sh", Open, ""},
+		{"empty", "", Open, ""},
+	} {
+		got, dir := CoverOf(Place{
+			Home: home, State: state, Hide: []string{filepath.Join(base, "secret"), "~/mine"}, Getenv: func(string) string { return "" },
+		}, test.program)
+		if got != test.want || tmp == "/tmp" && dir != test.dir {
+			t.Errorf("%s: %d in %q, want %d in %q", test.name, got, dir, test.want, test.dir)
+		}
+	}
+	own := filepath.Join(home, ".claude")
+	if got, _ := CoverOf(Place{
+		Home: home, State: state, Pieces: []Piece{{At: own, From: own, Write: true}}, Getenv: func(string) string { return "" },
+	}, local); got == Masked {
+		t.Error("the folder of a login is hidden from the agent that may write to it")
+	}
+}
