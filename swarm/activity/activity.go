@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"agentswarm/swarm/agent"
 	"agentswarm/swarm/event"
@@ -32,6 +33,9 @@ type Now struct {
 	Text string
 	// Usage is the usage that its model has reported in the current attempt.
 	Usage task.Usage
+	// Again is the retry that the agent makes by itself, if that is the latest thing
+	// that it has reported. Its time is zero where the agent tells none.
+	Again *store.Again
 }
 
 // Parse returns a parser for the output of an agent, or nil where the output is
@@ -68,7 +72,7 @@ func (r *Reader) Look(a *store.Agent) Now {
 		return Now{Text: checkLine(dir), Usage: s.usage}
 	}
 	s.look(dir)
-	return Now{Text: s.text, Usage: s.usage}
+	return Now{Text: s.text, Usage: s.usage, Again: s.again}
 }
 
 // stream is the output of an attempt, as far as it was read.
@@ -79,6 +83,7 @@ type stream struct {
 	at      int64
 	text    string
 	usage   task.Usage
+	again   *store.Again
 }
 
 // look reads on in the file of the round, and then in that of the next round.
@@ -96,7 +101,7 @@ func (s *stream) look(dir string) {
 	case plain && stat.Size() == 0:
 		s.say(lastLine(filepath.Join(dir, "stderr")))
 	case !plain && stat.Size() > s.at:
-		s.read(file)
+		s.read(file, stat.ModTime())
 	}
 	next := *s
 	next.round++
@@ -114,8 +119,9 @@ func (s *stream) file(dir string) string {
 	return filepath.Join(dir, fmt.Sprintf("stdout.%d", s.round+1))
 }
 
-// read parses new text in a file, at most maxLook bytes.
-func (s *stream) read(file string) {
+// read parses new text in a file that was last written at a time, at most maxLook
+// bytes.
+func (s *stream) read(file string, written time.Time) {
 	f, err := os.Open(file)
 	if err != nil {
 		return
@@ -126,20 +132,17 @@ func (s *stream) read(file string) {
 		return
 	}
 	s.at += int64(len(part))
-	for _, e := range s.parser.Feed(part) {
-		s.take(e)
-	}
+	s.feed(part, written)
 }
 
-// take notes an event of the agent.
-func (s *stream) take(e event.Event) {
+// take notes an event that the agent has reported at a time.
+func (s *stream) take(e event.Event, at time.Time) {
+	s.retry(e, at)
 	switch e := e.(type) {
 	case *event.ToolStart:
 		s.say(toolText(e.Name, e.Input))
 	case *event.Text:
 		s.say(lastOf([]byte(e.Text)))
-	case *event.Retry:
-		s.say(fmt.Sprintf("its model is asked again: %s: %s", e.Kind, e.Message))
 	case *event.Spent:
 		s.usage.Add(e.Usage)
 	}

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"agentswarm/swarm/activity"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/event"
 	"agentswarm/swarm/store"
@@ -25,7 +26,7 @@ func TestRetryShown(t *testing.T) {
 	apply(&event.Called{Agent: "a1", Call: &task.Call{Input: &task.TypedAgentInput{Prompt: "p"}}})
 	apply(&event.Leased{Agent: "a1", Attempt: 1})
 	apply(&event.Retried{Agent: "a1", Attempt: 1, Error: task.Overloaded, Reason: "529 busy", Wait: 30_000})
-	if got, want := againNote(v, at.Add(10*time.Second)), "1 agent is tried again, the next in 20.0s: overloaded: 529 busy"; got != want {
+	if got, want := againNote(v, nil, at.Add(10*time.Second)), "1 agent is tried again, the next in 20.0s: overloaded: 529 busy"; got != want {
 		t.Errorf("progress says %q, want %q", got, want)
 	}
 	o := newAgentObject(engine.Config{}, v, v.Agents[0], at)
@@ -39,7 +40,44 @@ func TestRetryShown(t *testing.T) {
 		t.Errorf("status says %q, want %q", b.String(), want)
 	}
 	apply(&event.Leased{Agent: "a1", Attempt: 2})
-	if got := againNote(v, at); got != "" || v.Agents[0].Again != nil {
+	if got := againNote(v, nil, at); got != "" || v.Agents[0].Again != nil {
 		t.Errorf("after its begin progress says %q", got)
+	}
+}
+
+// TestOwnRetryShown holds that a retry which an agent makes by itself is told of in
+// the progress and in status as one of swarm is, and is forgotten once it is over.
+func TestOwnRetryShown(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	v := store.Fold(store.Identity{}, nil)
+	v.Apply(event.Record{N: 1, Time: at, Event: &event.Called{Agent: "a1", Call: &task.Call{Input: &task.TypedAgentInput{Prompt: "p"}}}})
+	v.Apply(event.Record{N: 2, Time: at, Event: &event.Leased{Agent: "a1", Attempt: 1}})
+	again := &store.Again{Kind: task.RateLimit, Reason: "slow down", At: at.Add(5 * time.Second)}
+	doing := map[task.ID]activity.Now{"a1": {Again: again}}
+	if got, want := againNote(v, doing, at), "1 agent is tried again, the next in 5.0s: rate_limit: slow down"; got != want {
+		t.Errorf("progress says %q, want %q", got, want)
+	}
+	w := &watcher{began: at, view: v, doing: doing}
+	text := "tries again at " + again.At.Local().Format(time.TimeOnly) + " after rate_limit: slow down"
+	if _, rows := w.rows(at); len(rows) != 1 || rows[0].Doing != text {
+		t.Errorf("its row is %+v, want %q", rows, text)
+	}
+	addRetries(v, func(*store.Agent) *store.Again { return again })
+	o := newAgentObject(engine.Config{}, v, v.Agents[0], at)
+	if o.Retry == nil || !o.Retry.At.Equal(again.At) || o.Retry.Message != "slow down" || resultText(o) != "running, retry" {
+		t.Errorf("its object has %+v, and its result is %q", o.Retry, resultText(o))
+	}
+	var b strings.Builder
+	printCauses(&b, v, 10)
+	if want := "a1: " + text + "\n"; b.String() != want {
+		t.Errorf("status says %q, want %q", b.String(), want)
+	}
+	addRetries(v, func(*store.Agent) *store.Again { return nil })
+	if o := newAgentObject(engine.Config{}, v, v.Agents[0], at); o.Retry != nil {
+		t.Errorf("its object has %+v after it went on", o.Retry)
+	}
+	if got := againText(&store.Again{Kind: task.Overloaded, Reason: "busy"}); got != "tries again after overloaded: busy" {
+		t.Errorf("without a time it is %q", got)
 	}
 }

@@ -288,7 +288,7 @@ func newAgentObject(c engine.Config, v *store.View, a *store.Agent, now time.Tim
 	if running, ok := a.Status.(*task.Running); ok {
 		o.State = string(running.State)
 	}
-	if again := a.Again; again != nil && v.Status == store.RunRunning {
+	if again := a.NextTry(); again != nil && v.Status == store.RunRunning {
 		o.Retry = &retryObject{Kind: string(again.Kind), Message: again.Reason, At: again.At}
 	}
 	if role := ledger.RoleOf(v, a.Call.Input); role != roles.Default {

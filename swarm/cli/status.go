@@ -48,10 +48,14 @@ func statusAction(c *cli.Context, env Env) error {
 	switch {
 	case c.Bool("watch"):
 		return p.watchStatus(c.Context, s, c.Bool("json"))
-	case c.Bool("json"):
-		return printJSON(env.Stdout, s.object())
 	case c.Bool("quiet"):
 		return printAddresses(env.Stdout, s)
+	}
+	if reader := p.activity(s.run, s.view.Identity); reader != nil {
+		addRetries(s.view, reader.Retry)
+	}
+	if c.Bool("json") {
+		return printJSON(env.Stdout, s.object())
 	}
 	return p.printStatus(s)
 }

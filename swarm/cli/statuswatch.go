@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"agentswarm/swarm/activity"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
@@ -15,7 +16,7 @@ import (
 // watchStatus shows the selected agents of a run and each change of them, until
 // the run has ended or ctx ends, whose cause it returns.
 func (p *place) watchStatus(ctx context.Context, s *selection, asJSON bool) error {
-	w := &statusWatcher{place: p, selection: s, told: map[task.ID]string{}}
+	w := &statusWatcher{place: p, selection: s, told: map[task.ID]string{}, activity: p.activity(s.run, s.view.Identity)}
 	if term := detect(p.env.Stdout, p.env.Getenv); term.Motion && !asJSON {
 		w.picture = newProgress(p.env.Stdout, term)
 	}
@@ -61,6 +62,7 @@ func (p *place) watchStatus(ctx context.Context, s *selection, asJSON bool) erro
 type statusWatcher struct {
 	place     *place
 	selection *selection
+	activity  *activity.Reader   // nil where the output cannot be read
 	picture   *Progress          // nil where nothing is drawn over
 	told      map[task.ID]string // the state of agents that was printed last
 	printed   *runObject         // the object that was printed last
@@ -71,6 +73,9 @@ type statusWatcher struct {
 func (w *statusWatcher) take(v *store.View) {
 	s := w.selection
 	s.view = v
+	if w.activity != nil {
+		addRetries(v, func(a *store.Agent) *store.Again { return w.activity.Look(a).Again })
+	}
 	if !s.chosen.Empty() {
 		s.named = s.chosen.Pick(v.Agents)
 		return

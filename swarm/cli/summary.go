@@ -158,7 +158,7 @@ func printCauses(w io.Writer, v *store.View, limit int) {
 		}
 		add(a, a.Held)
 		if v.Status == store.RunRunning {
-			add(a, againText(a.Again))
+			add(a, againText(a.NextTry()))
 		}
 		if a.Review != nil && a.Review.Reason != "" {
 			add(a, string(a.Review.Verdict)+": "+a.Review.Reason)

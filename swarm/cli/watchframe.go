@@ -64,7 +64,7 @@ func (w *watcher) frame(now time.Time) Frame {
 	f.Spent = w.spent(now)
 	f.Note, f.Hint = noteOf(w.open(), w.typing)
 	f.Typing = w.typing && f.Note != ""
-	f.Note = cmp.Or(f.Note, heldNote(v), againNote(v, now))
+	f.Note = cmp.Or(f.Note, heldNote(v), againNote(v, w.doing, now))
 	f.Failed, f.Live = w.rows(now)
 	return f
 }
@@ -159,6 +159,8 @@ func (w *watcher) row(a *store.Agent, s *task.Running, now time.Time) Row {
 		}
 	case s.State.Waits():
 		r.Style, r.Doing = styleQuiet, ""
+	case does.Again != nil:
+		r.Style, r.Doing = styleWarning, againText(does.Again)
 	}
 	return r
 }

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -40,8 +41,12 @@ func (a *Agent) moves(at time.Time) {
 type Again struct {
 	Kind   task.ErrorKind
 	Reason string
-	At     time.Time // when the try begins
+	At     time.Time // when the try begins; zero where that is not known
 }
+
+// NextTry is another try of the agent, or a retry that it makes by itself; nil
+// where there is none.
+func (a *Agent) NextTry() *Again { return cmp.Or(a.Again, a.Retrying) }
 
 func (a *Agent) queue(at time.Time) {
 	a.Held, a.Again = "", nil

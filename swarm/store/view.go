@@ -153,6 +153,9 @@ type Agent struct {
 	// Again says why and when it is tried again; nil where it does not wait for
 	// that.
 	Again *Again
+	// Retrying is a retry that the agent makes by itself. The journal does not hold
+	// it: readers of the output set it, and it is nil without them.
+	Retrying *Again
 	// Switched is the model that its attempts use in place of its call's; nil for
 	// none. Failures is how many of its tries were not good enough.
 	Switched *event.Switched

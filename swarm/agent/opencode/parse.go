@@ -52,7 +52,8 @@ type line struct {
 	Part    part    `json:"part"`
 	Error   failure `json:"error"`
 
-	Message string `json:"message"`
+	Message string  `json:"message"`
+	Delay   float64 `json:"delayMs"` // before the next try
 }
 
 // part is what happened.
@@ -117,7 +118,7 @@ func (s *stream) read(text []byte) []event.Event {
 	case "step_finish":
 		return append(found, s.finished(&l.Part)...)
 	case "retry":
-		return append(found, &event.Retry{Kind: passing(l.Message), Message: l.Message})
+		return append(found, &event.Retry{Kind: passing(l.Message), Message: l.Message, RetryAfterMS: int64(max(0, min(l.Delay, 1e12)))})
 	case "error":
 		s.ended = false
 		return append(found, erred(&l.Error))

@@ -6,6 +6,7 @@ import (
 
 	"agentswarm/swarm/agent"
 	"agentswarm/swarm/agent/agenttest"
+	"agentswarm/swarm/event"
 	"agentswarm/swarm/task"
 )
 
@@ -99,6 +100,17 @@ func TestUsed(t *testing.T) {
 	} {
 		if _, got := read([]byte(`{"type":"step_finish","part":`+give+"}\n"), 100); got != want {
 			t.Errorf("%s: %+v, want %+v", give, got, want)
+		}
+	}
+}
+
+// TestRetryDelay holds that a retry tells how long opencode waits before it.
+func TestRetryDelay(t *testing.T) {
+	t.Parallel()
+	for give, want := range map[string]int64{`1500`: 1500, `0`: 0, `-1`: 0, `1e300`: 1e12} {
+		all := parser().Feed([]byte(`{"type":"retry","message":"slow down","delayMs":` + give + "}\n"))
+		if len(all) != 1 || all[0].(*event.Retry).RetryAfterMS != want {
+			t.Errorf("%s: %+v, want a retry after %d ms", give, all, want)
 		}
 	}
 }

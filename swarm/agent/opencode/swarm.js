@@ -47,7 +47,8 @@ export const Swarm = async ({ directory }) => {
       const status = event.type === "session.status" ? event.properties.status : undefined;
       if (status?.type !== "retry") return;
       if (status.attempt > given.retries) end("RetryError", status.message);
-      say({ type: "retry", sessionID: event.properties.sessionID, message: status.message });
+      const delayMs = Math.max(0, Math.round(status.next - Date.now())) || 0;
+      say({ type: "retry", sessionID: event.properties.sessionID, message: status.message, delayMs });
     },
   };
 };
