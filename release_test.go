@@ -56,6 +56,29 @@ func TestRelease(t *testing.T) {
 	}
 }
 
+// TestBinarySize: every way of getting swarm that is documented leaves debug
+// information out, and CI bounds the size of that binary.
+func TestBinarySize(t *testing.T) {
+	t.Parallel()
+	for name, wants := range map[string][]string{
+		"README.md":     {"go build -ldflags='-s -w' -o bin/swarm ."},
+		"Containerfile": {"-ldflags='-s -w'"},
+		filepath.Join(".ci", "release-files"): {
+			"go build -trimpath -ldflags='-s -w' -o \"$out/swarm\" .", `[ "$size" -gt 45000000 ]`,
+		},
+	} {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range wants {
+			if !strings.Contains(string(text), want) {
+				t.Errorf("%s lacks %s", name, want)
+			}
+		}
+	}
+}
+
 // TestContainerfile: the image builds with the release of Go that go.mod asks
 // for.
 func TestContainerfile(t *testing.T) {

@@ -88,6 +88,9 @@ func (m *merger) add(ctx context.Context, p Patch) error {
 	if err != nil {
 		return err
 	}
+	if p, ends, err = m.rest(ctx, p, ends); err != nil {
+		return err
+	}
 	m.trees[p.ID] = ends
 	message, err := p.message()
 	if err != nil {

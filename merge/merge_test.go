@@ -253,6 +253,38 @@ func TestMergeTwice(t *testing.T) {
 	}
 }
 
+// TestMergeAbove: of a patch that improves another, only the rest is merged where
+// the target has that other. Where it has not, the patch is merged whole.
+func TestMergeAbove(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	base := f.commit(map[string]string{"f": "1\n2\n3\n", "g": "g\n"})
+	own := f.patch("a1", base, map[string]string{"f": "1\ntwo\n3\n"})
+	better := f.patch("a1", base, map[string]string{"f": "1\nTWO\n3\n", "g": "G\n"})
+	better.Above = own.Commit
+	plain := better
+	plain.Above = ""
+	landed := f.merge(base, own)
+	if out := f.merge(landed.Commit, plain); len(out.Conflicts) != 1 {
+		t.Fatalf("without Above: %+v, want a conflict: else this test shows nothing", out)
+	}
+	want := map[string]string{"f": "1\nTWO\n3\n", "g": "G\n"}
+	for _, onto := range []git.Hash{landed.Commit, base} {
+		out := f.merge(onto, better)
+		if got := f.files(out.Commit); len(out.Conflicts) != 0 || !maps.Equal(got, want) {
+			t.Errorf("onto %s: %+v with %q, want %q", onto.Short(), out, got, want)
+		}
+	}
+	other := f.merge(base, f.patch("a2", base, map[string]string{"f": "1\nzwei\n3\n"}))
+	if out := f.merge(other.Commit, better); len(out.Conflicts) != 1 {
+		t.Errorf("onto other work: %+v, want a conflict", out)
+	}
+	again := f.merge(base, own, f.patch("a3", base, map[string]string{"g": "3\n"}))
+	if out := f.merge(again.Commit, better); len(out.Conflicts) != 1 || !slices.Equal(out.Conflicts[0].Paths, []string{"g"}) {
+		t.Errorf("the rest meets other work: %+v, want a conflict in g alone", out)
+	}
+}
+
 // TestMergeTakesAllAway: patches that empty the tree.
 func TestMergeTakesAllAway(t *testing.T) {
 	t.Parallel()

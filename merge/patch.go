@@ -10,12 +10,16 @@ import (
 
 // Patch is a change from its own base.
 type Patch struct {
-	ID      string   // required, unique in a request
-	Label   string   // what people call it; ID where empty
-	Base    git.Hash // required; the commit the work started from
-	Commit  git.Hash // required; its only parent is Base
-	Subject string   // first line of the commit made of it; cut to 72
-	Body    string   // text after the subject; may be empty
+	ID     string   // required, unique in a request
+	Label  string   // what people call it; ID where empty
+	Base   git.Hash // required; the commit the work started from
+	Commit git.Hash // required; its only parent is Base
+	// Above is a commit with Base as its only parent that Commit improves. Where the
+	// target has the changes of Above already, only the rest of Commit is merged.
+	// Empty: none.
+	Above   git.Hash
+	Subject string // first line of the commit made of it; cut to 72
+	Body    string // text after the subject; may be empty
 	Author  git.Person
 	// Trailers are lines such as "Swarm-Run: k3x9q2".
 	Trailers []string

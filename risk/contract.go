@@ -26,7 +26,7 @@ Where you are refused you hear why, and often what to do instead. Do not try the
 	}
 	for _, g := range a.items(true) {
 		if g.Never {
-			b.WriteString("Always asked about here: " + g.Text + "\n")
+			b.WriteString("Always asks here: " + g.Text + "\n")
 		}
 	}
 	if shared {

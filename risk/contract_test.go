@@ -9,7 +9,7 @@ func TestContract(t *testing.T) {
 	t.Parallel()
 	a := &Authority{Root: ReadGrants([]byte(heading+"\n- Push to feature/* branches\n- Never run make release\n- Push if you like\n"), "AGENTS.md")}
 	text := a.Contract(true)
-	for _, want := range []string{"in silence", "without asking:\n- Push to feature/* branches\n", "Always asked about here: Never run make release\n", "share"} {
+	for _, want := range []string{"in silence", "without asking:\n- Push to feature/* branches\n", "Always asks here: Never run make release\n", "share"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("Contract lacks %q:\n%s", want, text)
 		}

@@ -51,7 +51,7 @@ func (n Note) String() string {
 	case HeadInvalid:
 		return "the HEAD of the workspace leads to no whole commit"
 	case FilterFailed:
-		return "a filter of git's failed behind the walls: files it should have cleaned may be in the patch as the agent left them"
+		return "a filter of git failed in the sandbox: the patch may hold files that it should have cleaned"
 	case Entangled:
 		return "others have gone on with what it had changed before: what they changed since is in its patch too"
 	default:

@@ -30,16 +30,16 @@ type Line struct {
 	heard   time.Time     // when the last answer was given
 }
 
-// ErrCannotSteer answers a word to an agent that takes none while it works.
-var ErrCannotSteer = errors.New("takes no word while it works: " +
+// ErrCannotSteer refuses a message to an agent that takes none while it works.
+var ErrCannotSteer = errors.New("takes no messages while it works: " +
 	"only agents with input = \"jsonl\" that say they can steer do")
 
-// ErrUnsaid answers a word to an agent that has not said what it can.
-var ErrUnsaid = errors.New("has not said so far that it takes words while it works; try again once it has begun")
+// ErrUnsaid refuses a message to an agent that has not announced its capabilities.
+var ErrUnsaid = errors.New("has not announced yet that it takes messages; try again once it has started")
 
-// ErrNotListening answers a word to an agent that has ended, or that does not
-// read what it is sent.
-var ErrNotListening = errors.New("does not read what it is sent, or has ended")
+// ErrNotListening refuses a message to an agent that has ended, or that does not
+// read its input.
+var ErrNotListening = errors.New("does not read its messages, or has ended")
 
 // Steers is nil where the agent takes words while it works; else it says why
 // not.

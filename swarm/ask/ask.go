@@ -111,7 +111,7 @@ func (r Request) text() ([]byte, error) {
 		return nil, err
 	}
 	if len(text) > MaxRequest {
-		return nil, fmt.Errorf("the actions take %d bytes, and at most %d are asked about", len(text), MaxRequest)
+		return nil, fmt.Errorf("the actions take %d bytes, and the limit is %d", len(text), MaxRequest)
 	}
 	return append(text, '\n'), nil
 }

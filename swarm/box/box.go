@@ -128,7 +128,7 @@ func (r *Rung) UnmarshalText(text []byte) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("unknown walls %q", text)
+	return fmt.Errorf("unknown sandbox %q", text)
 }
 
 // Refusal is one or more rungs that this system does not give.
@@ -145,7 +145,7 @@ func (r *Refusal) Error() string {
 	for _, rung := range r.More {
 		words += ", " + rung.String()
 	}
-	return fmt.Sprintf("walls %s: %v", words, r.Err)
+	return fmt.Sprintf("sandbox %s: %v", words, r.Err)
 }
 
 func (r *Refusal) Unwrap() error { return r.Err }

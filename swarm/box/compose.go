@@ -34,7 +34,7 @@ func Compose(rung Rung, open bool, p Place) (Walls, error) {
 	switch {
 	case !open:
 		if err := c.around(); err != nil {
-			return Walls{}, fmt.Errorf("make the walls: %w", err)
+			return Walls{}, fmt.Errorf("make the sandbox: %w", err)
 		}
 	case rung.Namespaces() && len(p.Pieces) > 0:
 		// A piece in it may stand where there is a link outside.

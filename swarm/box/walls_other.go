@@ -16,7 +16,7 @@ func Attr(Rung) *syscall.SysProcAttr { return nil }
 // Enter accepts None and refuses the rest.
 func Enter(w Walls) error {
 	if w.Rung != None {
-		return fmt.Errorf("walls %s exist on Linux only", w.Rung)
+		return fmt.Errorf("the sandbox %s exists on Linux only", w.Rung)
 	}
 	return nil
 }

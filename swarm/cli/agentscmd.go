@@ -156,7 +156,7 @@ func (env Env) knownAgent(f found, a config.Agent) knownAgent {
 	}
 	k.Can, k.Footprint, k.Paid = abilities(f.Can), f.Footprint, f.Paid
 	if f.Can.Sandbox {
-		k.Sandbox = "off behind walls, which hold it instead"
+		k.Sandbox = "off inside swarm's sandbox, which holds it instead"
 	}
 	if f.Models != nil {
 		k.Models = f.Models(env.surroundings())

@@ -12,6 +12,7 @@ import (
 
 	"agentswarm/merge"
 	"agentswarm/swarm/event"
+	"agentswarm/swarm/landing"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
 	"agentswarm/worktree/git"
@@ -20,15 +21,18 @@ import (
 func newApplyCommand(env Env) *cli.Command {
 	return &cli.Command{
 		Name:      "apply",
-		Usage:     "put one patch into the working tree, without a commit",
-		ArgsUsage: "[AGENT]",
-		Flags:     []cli.Flag{jsonFlag()},
-		Description: `Changes the files of the checkout you are in by the patch of one agent. Nothing
-is committed or staged. It refuses if a file that the patch touches has changes
-of yours; undo takes it back.
+		Usage:     "put patches into the working tree, without a commit",
+		ArgsUsage: "[AGENT… | -]",
+		Flags:     append([]cli.Flag{jsonFlag()}, endedFlags()...),
+		Description: `Changes the files of the checkout you are in by the patches of agents. Nothing
+is committed or staged. It refuses if a file that a patch touches has changes
+of yours, and two patches that change one file. It stops at the first patch that does
+not fit; undo takes back one patch at a time. With --json, one object a line.
 
 Examples:
   swarm apply a3
+  swarm apply a3 a5
+  swarm apply --verified
   swarm apply k3x9q2/packages/foo`,
 		Action: func(c *cli.Context) error { return applyAction(c, env) },
 	}
@@ -47,42 +51,87 @@ type movedObject struct {
 }
 
 func applyAction(c *cli.Context, env Env) error {
-	addresses, err := arguments(c, 0, 1)
-	if err != nil {
-		return err
-	}
-	p, err := openPlace(c, env)
+	p, s, err := openSelection(c, env, 0, -1)
 	if err != nil {
 		return err
 	}
 	if p.repo.Bare() {
 		return usagef("apply: a bare repository has no working tree")
 	}
-	s, err := p.selectAttempts(c.Context, addresses)
-	if err != nil {
+	s.keepMergeable(func(a *store.Agent) bool { return !a.Landed() })
+	if err := s.nonePicked("apply"); err != nil {
 		return err
 	}
-	a, err := s.one("apply")
-	if err != nil {
+	agents := distinct(s.named)
+	if len(agents) == 0 || !s.onlyAgents() {
+		a, err := s.one("apply")
+		if err != nil {
+			return err
+		}
+		agents = []*store.Agent{a}
+	}
+	if err := p.checkApart(c.Context, agents); err != nil {
 		return err
 	}
-	if patchOf(a) == nil {
-		return usagef("apply: %s", noPatch(a))
-	}
-	owner, err := p.own(c.Context, s.run)
-	if err != nil {
-		return err
-	}
-	o, err := p.apply(c.Context, s, a, owner)
-	if err = errors.Join(err, owner.Close()); err != nil {
-		return p.misfit(c.Context, s, a, err)
+	for _, a := range agents {
+		o, err := p.applyOwned(c.Context, s, a)
+		if err != nil {
+			return p.misfit(c.Context, s, a, err)
+		}
+		if c.Bool("json") {
+			err = printJSON(env.Stdout, o)
+		} else {
+			_, err = fmt.Fprintf(env.Stdout, "applied %s: %s\n", a.ID, Count(len(o.Paths), "file", "files"))
+		}
+		if err != nil {
+			return err
+		}
 	}
 	if c.Bool("json") {
-		return printJSON(env.Stdout, o)
+		return nil
 	}
-	fmt.Fprintf(env.Stdout, "applied %s: %s\n", a.ID, Count(len(o.Paths), "file", "files"))
-	_, err = fmt.Fprintf(env.Stdout, "take it back with: %s undo %s\n", env.Calls, s.run.ID)
+	times := ""
+	if len(agents) > 1 {
+		times = ", one patch at a time"
+	}
+	_, err = fmt.Fprintf(env.Stdout, "take it back with: %s undo %s%s\n", env.Calls, s.run.ID, times)
 	return err
+}
+
+// checkApart refuses agents without a patch, and patches that change one file: the
+// second would meet the changes of the first.
+func (p *place) checkApart(ctx context.Context, agents []*store.Agent) error {
+	var patches []landing.Changed
+	for _, a := range agents {
+		if patchOf(a) == nil {
+			return usagef("apply: %s", noPatch(a))
+		}
+		if len(agents) == 1 {
+			return nil
+		}
+		changes, err := p.changes(ctx, a)
+		if err != nil {
+			return err
+		}
+		patches = append(patches, landing.Changed{Agent: a.ID, Changes: changes})
+	}
+	if both := landing.FindOverlap(patches); both != nil {
+		return &UsageError{
+			Text:   fmt.Sprintf("apply: %s and %s both change %s", both.First, both.Second, both.Path),
+			Advice: "merge joins changes of one file; apply takes patches that change different files",
+		}
+	}
+	return nil
+}
+
+// applyOwned applies the patch of one agent, and records it in the run.
+func (p *place) applyOwned(ctx context.Context, s *selection, a *store.Agent) (*movedObject, error) {
+	owner, err := p.own(ctx, s.run)
+	if err != nil {
+		return nil, err
+	}
+	o, err := p.apply(ctx, s, a, owner)
+	return o, errors.Join(err, owner.Close())
 }
 
 func (p *place) apply(ctx context.Context, s *selection, a *store.Agent, owner *store.Owner) (*movedObject, error) {

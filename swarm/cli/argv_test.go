@@ -190,7 +190,7 @@ func TestNormalizeRefuses(t *testing.T) {
 		{
 			[]string{"run", "--weird prompt"},
 			"run: unknown flag \"--weird prompt\": up to -- a word that starts with - is a flag",
-			"put a blank before the - to pass it as an argument",
+			"put a space before the - to pass it as an argument",
 		},
 		{
 			[]string{"show", "--weird name"},

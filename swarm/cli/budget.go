@@ -23,7 +23,7 @@ func budgetFlags() []cli.Flag {
 		&cli.IntFlag{Name: "budget-tokens", Usage: "pause the run after `N` output and reasoning tokens; 0: never"},
 		&cli.Float64Flag{Name: "budget-usd", Usage: "pause the run after `X` dollars; 0: never"},
 		&cli.IntFlag{Name: "max-turns", Usage: "end an attempt with more than `N` turns; 0: never"},
-		&cli.DurationFlag{Name: "budget-time", Usage: "pause the run after `TIME` with agents at work; 0s: never"},
+		&cli.DurationFlag{Name: "budget-time", Usage: "pause the run after `TIME` of running agents; 0s: never"},
 	}
 }
 

@@ -52,8 +52,8 @@ func newBuiltinCommand(env Env) *cli.Command {
 			&cli.BoolFlag{Name: "jsonl", Usage: "speak the protocol of agents on standard input and output"},
 		},
 		Description: `Has a language model carry out a task in the current folder, with the tools read,
-grep, find, ls, edit, write and bash. Its answer is on standard output, what it does
-on standard error. With - the prompt is read from standard input.
+grep, find, ls, edit, write and bash. It prints its answer on standard output and its
+actions on standard error. With - it reads the prompt from standard input.
 
 Providers are anthropic, cerebras, deepseek, fireworks, groq, mistral, openai, openai-chat
 (the same, by Chat Completions), openrouter, together and xai, with the key in NAME_API_KEY;
@@ -61,8 +61,8 @@ ollama and lmstudio on this machine, without a key; and those of [providers] in 
 configuration. NAME_BASE_URL is another address. Keys are read from the environment only,
 and no tool sees them.
 
-What it would change or run is judged as in any run: what is not SAFE and not granted
-is asked about on the terminal, and refused where there is none.
+Its actions are judged as in any run. An action that is not SAFE and not granted asks
+on the terminal, and is refused where there is none.
 
 Examples:
   swarm builtin --model anthropic/claude-sonnet-4-5 "fix the failing test"

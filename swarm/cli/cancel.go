@@ -18,19 +18,23 @@ func newCancelCommand(env Env) *cli.Command {
 		Name:      "cancel",
 		Aliases:   []string{"stop", "kill"},
 		Usage:     "end agents or a run; their work is captured",
-		ArgsUsage: "RUN | AGENT…",
+		ArgsUsage: "RUN | AGENT… | -",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "reason", Usage: "reason, kept with the result"},
+			runningFlag(),
 			jsonFlag(),
 		},
 		Description: `Ends the agents named: TERM, two seconds, KILL. All they left is captured as a
 patch first. A whole run that was stopped can be resumed; an agent cancelled by
-name is not started again by resume.
+name is not started again by resume. --running ends all agents that have not ended
+and leaves the run itself: its script goes on.
 
 Examples:
   swarm cancel a3
   swarm cancel k3x9q2/a3 k3x9q2/a4 --reason "wrong folder"
-  swarm cancel k3x9q2`,
+  swarm cancel k3x9q2
+  swarm cancel --running --reason "wrong prompt"
+  swarm status --running -q | swarm cancel -`,
 		Action: func(c *cli.Context) error { return cancelAction(c, env) },
 	}
 }
@@ -43,6 +47,10 @@ func cancelAction(c *cli.Context, env Env) error {
 	if len(s.named) > 0 && !s.onlyAgents() {
 		return usagef("cancel: name a run, or agents of it, not both")
 	}
+	if err := s.nonePicked("cancel"); err != nil {
+		return err
+	}
+	s.named = distinct(s.named)
 	if s.view.Status == store.RunPaused {
 		return usagef("cancel: run %s is paused: nothing of it runs; resume goes on with it, rm removes it", s.run.ID)
 	}

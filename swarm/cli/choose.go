@@ -183,14 +183,15 @@ func (r *mergeReport) unfounded() []string {
 	return found
 }
 
-// landedOn reports whether a landing of the agent's patch on ref stands.
+// landedOn reports whether the changes of the agent stand on ref, by a landing or
+// because a merge found them there.
 func landedOn(v *store.View, a *store.Agent, ref string) bool {
 	for _, id := range a.Landings {
 		if l := v.Landing(id); l != nil && l.Verb == verbMerge && l.Ref == ref && l.Stands() {
 			return true
 		}
 	}
-	return false
+	return slices.Contains(a.Found, ref)
 }
 
 // rivalOn is an alternative of the agent that landed on ref; nil for none.

@@ -24,7 +24,7 @@ func newDiffCommand(env Env) *cli.Command {
 			&cli.BoolFlag{Name: "stat", Usage: "print files and sizes of changes, as git diff --stat"},
 			&cli.BoolFlag{Name: "name-only", Usage: "print the paths only"},
 			jsonFlag(),
-		}, selectorFlags()...),
+		}, endedFlags()...),
 		Description: `Prints the patch of each agent against the base of its run, in the form that
 git apply takes. Of several agents, each patch follows a line with its agent. On a
 terminal the pager of git shows it, in colors, with control characters made visible.
@@ -176,7 +176,7 @@ func standing(a *store.Agent) string {
 	switch r := a.Status.(type) {
 	case *task.Completed:
 		switch {
-		case len(a.Landings) > 0:
+		case a.Landed():
 			return "landed"
 		case a.Review != nil:
 			return string(a.Review.Verdict)

@@ -23,9 +23,9 @@ func newDoctorCommand(env Env) *cli.Command {
 		Name:  "doctor",
 		Usage: "check this machine and this repository",
 		Flags: []cli.Flag{jsonFlag()},
-		Description: `Checks git, the logins of installed agents, the walls they run inside, memory, disk, the state folder, and
-lists what is special about this repository and what is done about it. It ends
-with exit code 1 if something would keep a run from starting.
+		Description: `Checks git, the logins of installed agents, their sandbox, memory, disk and the state
+folder. It lists special features of this repository and how swarm handles them. The
+exit code is 1 if something would keep a run from starting.
 
 Examples:
   swarm doctor

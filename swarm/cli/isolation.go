@@ -154,7 +154,7 @@ func (p *place) readIsolationFlags(c *cli.Context, i *isolation) error {
 	}
 	i.PassEnv = with(i.PassEnv, c.StringSlice("pass-env"))
 	if c.IsSet("hide") && i.open() {
-		return usagef("%s: --hide needs walls, and there are none: %s", c.Command.Name, i.sandboxFrom())
+		return usagef("%s: --hide needs a sandbox, and there is none: %s", c.Command.Name, i.sandboxFrom())
 	}
 	s := p.surroundings()
 	hidden, err := s.HidePaths(p.flagPaths(c, "hide"))
@@ -257,7 +257,7 @@ func (p *place) isolate(ctx context.Context, wanted isolation) (got isolated, er
 // possible says why a backend does not work here; nil where it does.
 func (p *place) possible(rung box.Rung, backend worktree.Backend) error {
 	if backend == worktree.Overlay && !rung.Overlay() {
-		return fmt.Errorf("no overlay can be mounted, the walls are %s", rung)
+		return fmt.Errorf("no overlay can be mounted in the sandbox %s", rung)
 	}
 	return worktree.Refuses(backend, worktree.Surroundings{
 		At: p.rootDir(), State: p.state.Dir, Home: p.env.Getenv("HOME"), Caches: box.CacheFolders(p.env.Getenv),

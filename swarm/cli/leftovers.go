@@ -110,7 +110,7 @@ func (g *collector) probes(context.Context) error {
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("look for what is left of trying the walls: %w", err)
+		return fmt.Errorf("look for remains of trying the sandbox: %w", err)
 	}
 	for _, e := range entries {
 		info, err := e.Info()
@@ -120,7 +120,7 @@ func (g *collector) probes(context.Context) error {
 		}
 		if !g.dry {
 			if err := worktree.RemoveAll(filepath.Join(g.state.Dir, e.Name())); err != nil {
-				return fmt.Errorf("remove what is left of trying the walls: %w", err)
+				return fmt.Errorf("remove the remains of trying the sandbox: %w", err)
 			}
 		}
 		g.removed("probe", e.Name(), 0)

@@ -135,7 +135,7 @@ func (p *place) listed(ctx context.Context, e store.Entry) listedObject {
 	o.Agents, o.Completed = len(v.Agents), counts.Completed
 	o.Failed, o.Cancelled, o.Waiting = counts.Failed, counts.Cancelled, counts.Of[task.Waiting]
 	for _, a := range v.Agents {
-		if len(a.Landings) > 0 {
+		if a.Landed() {
 			o.Landed++
 		}
 	}

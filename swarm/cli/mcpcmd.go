@@ -36,8 +36,8 @@ the model that asked. dispatch_wait, dispatch_status and dispatch_cancel look
 after long runs. A client that asks for progress hears of it every 5 seconds.
 
 The runs are runs like any other: ls, status, diff and merge know them. A run
-whose call the harness gives up goes on for 10 minutes. Runs at work when the
-harness leaves are stopped and kept; dispatch_wait resumes them.
+whose call the harness gives up goes on for 10 minutes. Live runs are stopped
+and kept when the harness leaves; dispatch_wait resumes them.
 
 Examples:
   swarm mcp

@@ -32,7 +32,7 @@ func newMergeCommand(env Env) *cli.Command {
 			&cli.BoolFlag{Name: "continue", Usage: "land a resolution"},
 			&cli.BoolFlag{Name: "abort", Usage: "give up a resolution; your edits are kept"},
 			jsonFlag(),
-		}, selectorFlags()...),
+		}, endedFlags()...),
 		Description: `Takes the patches of agents that completed, changed something and did not
 fail their check, and that passed their review where the run has reviews; others
 only by name. They are merged in the order of the plan, in memory, each as one
@@ -82,7 +82,7 @@ func mergeAction(c *cli.Context, env Env) error {
 		if err != nil {
 			return err
 		}
-		s.keep(func(a *store.Agent) bool { return patchOf(a) != nil && !landedOn(s.view, a, ref) })
+		s.keepMergeable(func(a *store.Agent) bool { return !landedOn(s.view, a, ref) })
 	}
 	if err := s.nonePicked("merge"); err != nil {
 		return err

@@ -239,13 +239,13 @@ func (b *bench) land(ctx context.Context, l branchMove, report *mergeReport) err
 	switch {
 	case report.dry:
 		return nil
-	case len(out.Landed) == 0 && len(out.Conflicts) > 0:
+	case len(out.Landed) == 0 && len(out.Conflicts)+len(report.there()) == 0:
+		return nil
+	case len(out.Landed) == 0:
 		_, err := b.owner.Append(&event.Conflicted{
-			Ref: report.ref, Tip: string(l.onto), Conflicts: conflicts(out.Conflicts),
+			Ref: report.ref, Tip: string(l.onto), Conflicts: conflicts(out.Conflicts), There: report.there(),
 		})
 		return err
-	case len(out.Landed) == 0:
-		return nil
 	}
 	// The name has the commit in it: a landing that is given up leaves its
 	// number to the next one, but not its ref.
@@ -270,7 +270,7 @@ func (b *bench) land(ctx context.Context, l branchMove, report *mergeReport) err
 	}
 	intent := &event.Intended{
 		ID: l.id, Verb: verbMerge, Ref: report.ref, Old: string(report.old), New: string(out.Commit),
-		Hold: hold, Key: l.key, Conflicts: conflicts(out.Conflicts), Verified: report.verified,
+		Hold: hold, Key: l.key, Conflicts: conflicts(out.Conflicts), There: report.there(), Verified: report.verified,
 	}
 	for _, landed := range out.Landed {
 		intent.Agents = append(intent.Agents, task.ID(landed.ID))
@@ -297,6 +297,18 @@ func (b *bench) land(ctx context.Context, l branchMove, report *mergeReport) err
 		return refusedMove(err)
 	}
 	return b.journalEnd(&event.Landed{ID: intent.ID}, err)
+}
+
+// there are the agents whose own patches the branch has already. A copy is no
+// patch of its agent's.
+func (r *mergeReport) there() []task.ID {
+	var ids []task.ID
+	for _, id := range r.outcome.Empty {
+		if a := r.view.Agent(task.ID(id)); a != nil && a.Copy == 0 {
+			ids = append(ids, a.ID)
+		}
+	}
+	return ids
 }
 
 // refusedMove gives the errors of a branch or a tree that is not as it has

@@ -24,12 +24,12 @@ func newModelsCommand(env Env) *cli.Command {
 		},
 		Description: `Asks the providers for the models they have: those that swarm knows (anthropic,
 google, ollama, openai), those of [providers] in your own configuration, and the agent
-CLIs that are installed and can list models (codex, opencode, pi). Who cannot be asked
-is named at the end, with the reason; the others are listed all the same.
+CLIs that are installed and can list models (codex, opencode, pi). Providers that did
+not answer are listed last, with the reason.
 
-What a model takes and costs is what your configuration says, else its provider, else
-a table that swarm brings along, which is as old as the date beside it says. An
-answer is kept for a day. Keys are read from the environment and never shown.
+Limits and prices come from your configuration, else from the provider, else from a
+table in swarm; the date beside a price is that of the table. An answer is kept for a
+day. Keys are read from the environment and never shown.
 
 Examples:
   swarm models

@@ -36,7 +36,7 @@ func (s *scanner) unknownFlag(word, shown string) error {
 		e := usagef("%sunknown flag %s: up to %s a word that starts with - is a flag",
 			s.place(), quoted(word), dashes).(*UsageError)
 		if cmd != nil && takesAfter(cmd) {
-			e.Advice = "put a blank before the - to pass it as an argument"
+			e.Advice = "put a space before the - to pass it as an argument"
 		} else {
 			e.Advice = "put it after " + dashes + " to pass it as an argument"
 		}

@@ -94,13 +94,13 @@ func nextOf(v *store.View) nextFacts {
 	var n nextFacts
 	decided := map[string]bool{} // groups of alternatives
 	for _, a := range v.Agents {
-		decided[a.Call.Group] = decided[a.Call.Group] || a.Call.Group != "" && len(a.Landings) > 0
+		decided[a.Call.Group] = decided[a.Call.Group] || a.Call.Group != "" && a.Landed()
 	}
 	n.conflicts = v.InConflict()
 	review := reviewOf(v)
 	for _, a := range workers(v) {
 		id := string(a.ID)
-		unlanded := len(a.Landings) == 0
+		unlanded := !a.Landed()
 		err := landable(review, a)
 		// An accepted patch needs no repair.
 		n.failed = n.failed || unlanded && err != nil && selector.Failed(a)

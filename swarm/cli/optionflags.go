@@ -37,7 +37,7 @@ func readOptionFlags(c *cli.Context) (task.Options, error) {
 	}
 	for _, name := range []string{"model", "effort"} {
 		if c.IsSet(name) && !agent.IsOption(c.String(name)) {
-			return o, usagef("run: --%s %q: want a word without blanks that does not begin with -", name, c.String(name))
+			return o, usagef("run: --%s %q: want a word without spaces that does not begin with -", name, c.String(name))
 		}
 	}
 	if !c.IsSet("tools") {

@@ -18,6 +18,7 @@ type ownHome struct {
 	private string // where the sandbox keeps what is written outside of the workspace
 	setup   string // where it kept the writes of the setup, as layers; empty: it did not
 	tmp     string // TMPDIR; empty: the caller's
+	written string // where the writes of this step alone to HOME are kept; empty: nowhere
 	env     []string
 	read    []string // more folders that may be read
 	write   []string // more folders that may be written to
@@ -62,7 +63,11 @@ func layeredHome(r engine.WallsRequest) (ownHome, error) {
 	if r.Step == engine.CheckStep {
 		own.private = filepath.Join(r.Private, checkLayers)
 		own.hide = []string{r.Private}
+		own.written = box.HomeOf(own.private)
 		return own, worktree.RemoveAll(own.private) // of an earlier check
+	}
+	if r.Step == engine.SetupStep {
+		own.written = box.HomeOf(own.private)
 	}
 	return own, nil
 }

@@ -46,6 +46,9 @@ func resumeAction(c *cli.Context, env Env) error {
 	if err != nil {
 		return err
 	}
+	first := sign(env.Stderr, detect(env.Stderr, env.Getenv), "preparing the run…")
+	defer first.clear()
+	env.Stderr = first
 	p, err := openPlace(c, env)
 	if err != nil {
 		return err

@@ -26,7 +26,7 @@ func newRetryCommand(env Env) *cli.Command {
 			&cli.StringFlag{Name: "feedback", Usage: "add `TEXT` after the prompt; - reads standard input"},
 			&cli.BoolFlag{Name: "fresh", Usage: "start from the base, not from the agent's work"},
 			&cli.StringFlag{Name: "onto", Usage: "start from the commit `TIP`, such as main, with the agent's own patch on top"},
-		}, append(selectorFlags(), driveFlags()...)...),
+		}, append(endedFlags(), driveFlags()...)...),
 		Description: `Starts a new attempt of agents that have ended, completed or not. It goes on with
 what the last attempt left: those changes are in its workspace, staged. With
 --fresh it starts from the base. What was said of earlier attempts follows the
@@ -61,6 +61,9 @@ func retryAction(c *cli.Context, env Env) error {
 	if err != nil {
 		return err
 	}
+	first := sign(env.Stderr, detect(env.Stderr, env.Getenv), "preparing the run…")
+	defer first.clear()
+	env.Stderr = first
 	p, s, err := openSelection(c, env, 1, -1)
 	if err != nil {
 		return err
@@ -68,7 +71,7 @@ func retryAction(c *cli.Context, env Env) error {
 	if !s.onlyAgents() {
 		return usagef("retry: name agents, such as %s/a1, or give --failed; resume takes a whole run", s.run.ID)
 	}
-	s.keep(func(a *store.Agent) bool { return a.Result() != nil && len(a.Landings) == 0 })
+	s.keep(func(a *store.Agent) bool { return a.Result() != nil && !a.Landed() })
 	if err := s.nonePicked("retry"); err != nil {
 		return err
 	}

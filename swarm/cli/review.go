@@ -21,7 +21,7 @@ func newAcceptCommand(env Env) *cli.Command {
 		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "reason", Usage: "reason, kept with the run"},
 			jsonFlag(),
-		}, selectorFlags()...),
+		}, endedFlags()...),
 		Description: `Marks the patches of agents as accepted. A merge takes them then like those of
 agents that completed, even where the agent failed, its check did, or it changed
 files outside its paths; of alternatives it takes the one accepted. A new attempt
@@ -43,7 +43,7 @@ func newRejectCommand(env Env) *cli.Command {
 		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "reason", Usage: "reason, which retry gives to the agent"},
 			jsonFlag(),
-		}, selectorFlags()...),
+		}, endedFlags()...),
 		Description: `Marks the patches of agents as rejected. No merge takes them, named or not, until
 they are accepted or tried again. Nothing is removed.
 
@@ -66,8 +66,9 @@ func reviewAction(c *cli.Context, env Env, verdict task.Verdict) error {
 	if len(s.named) > 0 && !s.onlyAgents() {
 		return usagef("%s: name a run, or agents of it, not both", name)
 	}
+	byName := s.chosen.Empty() && len(s.named) > 0
 	s.keep(func(a *store.Agent) bool {
-		return patchOf(a) != nil && (verdict == task.Accepted || len(a.Landings) == 0)
+		return patchOf(a) != nil && !a.Landed() && (verdict == task.Rejected || !declined(a))
 	})
 	if err := s.nonePicked(name); err != nil {
 		return err
@@ -81,6 +82,8 @@ func reviewAction(c *cli.Context, env Env, verdict task.Verdict) error {
 			why = noPatch(a)
 		case verdict == task.Rejected && len(a.Landings) > 0:
 			why = fmt.Sprintf("the patch of %s has landed; undo that first", a.ID)
+		case verdict == task.Accepted && !byName && declined(a):
+			continue
 		}
 		if why == "" {
 			marks = append(marks, event.Reviewed{
@@ -98,6 +101,10 @@ func reviewAction(c *cli.Context, env Env, verdict task.Verdict) error {
 	}
 	return p.printReview(c, s, marks)
 }
+
+// declined reports whether a person or the script decided against the work of an
+// agent: only its name takes it then.
+func declined(a *store.Agent) bool { return rejected(a) || a.Choice().Of == task.PassedOver }
 
 // mark journals a review, or has the process do it that owns the run.
 func (p *place) mark(c *cli.Context, s *selection, marks []event.Reviewed) error {

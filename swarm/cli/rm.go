@@ -209,7 +209,7 @@ func (p *place) removable(c *cli.Context, address string) (*store.Run, error) {
 func (p *place) precious(ctx context.Context, run *store.Run, v *store.View) (why, advice string, err error) {
 	var unlanded []*store.Agent
 	for _, agent := range v.Agents {
-		if patchOf(agent) != nil && len(agent.Landings) == 0 {
+		if patchOf(agent) != nil && !agent.Landed() {
 			unlanded = append(unlanded, agent)
 		}
 		for _, l := range agent.Leases {

@@ -69,7 +69,7 @@ func readOrders(c *cli.Context, conf *config.Config) (*roles.Orders, error) {
 // readSpec reads a model that a flag names.
 func readSpec(flag, text string) (roles.Spec, error) {
 	if !agent.IsOption(text) {
-		return roles.Spec{}, usagef("run: %s %q: want a word without blanks that does not begin with -", flag, text)
+		return roles.Spec{}, usagef("run: %s %q: want a word without spaces that does not begin with -", flag, text)
 	}
 	spec, err := roles.ParseSpec(text)
 	if err != nil {

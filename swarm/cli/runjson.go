@@ -313,7 +313,7 @@ func newAgentObject(c engine.Config, v *store.View, a *store.Agent, now time.Tim
 		return o
 	}
 	work := r.Done()
-	changed, landed := work.Patch != nil, len(a.Landings) > 0
+	changed, landed := work.Patch != nil, a.Landed()
 	o.Conflict = newMetObject(a.Conflict)
 	o.Changed = &changed
 	if changed {

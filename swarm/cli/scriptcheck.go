@@ -41,7 +41,7 @@ func (t *scriptTools) Check(ctx context.Context, r workflow.CheckRequest) (*scri
 	switch {
 	case len(r.Argv) > 0 && !t.bench.walled():
 		return nil, scriptError(script.CodePolicy,
-			"check: a command of a script's own is run behind walls only, and there are none here; "+
+			"check: a command of a script runs only in a sandbox, and there is none here; "+
 				"put it under [checks] in the configuration and give its name")
 	case r.MS < 0:
 		return nil, scriptError(script.CodeOption, "check: timeout is %d; want milliseconds, or 0 for none", r.MS)

@@ -82,7 +82,7 @@ func TestScriptCheckRefuses(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, "a", "1\n")
 	ran := filepath.Join(s.home, "ran")
-	const later = "check: a command of a script's own is run behind walls only, and there are none here; put it under [checks] in the configuration and give its name"
+	const later = "check: a command of a script runs only in a sandbox, and there is none here; put it under [checks] in the configuration and give its name"
 	touch := []string{"touch", ran}
 	for _, tt := range []struct {
 		checks map[string]string

@@ -12,8 +12,17 @@ import (
 	"agentswarm/swarm/store"
 )
 
-// selectorFlags are the flags of commands that take a list of agents.
-func selectorFlags() []cli.Flag {
+// selectorFlags are the flags of commands that take a list of agents, ended or
+// not.
+func selectorFlags() []cli.Flag { return append(endedFlags(), runningFlag()) }
+
+// runningFlag picks agents for commands that act on agents at work.
+func runningFlag() cli.Flag {
+	return &cli.BoolFlag{Name: "running", Usage: "only agents that have not ended"}
+}
+
+// endedFlags are the flags of commands that act on the work of ended agents.
+func endedFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.BoolFlag{Name: "failed", Usage: "only agents that failed, or whose check failed"},
 		&cli.BoolFlag{Name: "verified", Usage: "only agents whose check passed"},
@@ -23,7 +32,7 @@ func selectorFlags() []cli.Flag {
 
 // readSelector reads the selector flags; a command without them has none.
 func readSelector(c *cli.Context) selector.Selector {
-	return selector.Selector{Failed: c.Bool("failed"), Verified: c.Bool("verified"), Unlanded: c.Bool("unlanded")}
+	return selector.Selector{Failed: c.Bool("failed"), Verified: c.Bool("verified"), Unlanded: c.Bool("unlanded"), Running: c.Bool("running")}
 }
 
 // maxAddresses bounds the addresses on standard input, in bytes.
@@ -33,27 +42,35 @@ const maxAddresses = 1 << 20
 const fromInput = "-"
 
 // addressArguments are the arguments of a command that takes from least to most
-// addresses. The argument - is replaced by the words on standard input, so that
-// the output of a command can be the list of another.
+// addresses.
 func addressArguments(c *cli.Context, env Env, least, most int) ([]string, error) {
 	args := c.Args().Slice()
-	at := slices.Index(args, fromInput)
-	if at < 0 || most == 1 {
+	if most == 1 || !slices.Contains(args, fromInput) {
 		return arguments(c, least, most)
 	}
-	if slices.Contains(args[at+1:], fromInput) {
-		return nil, usagef("%s: %s is given twice", c.Command.Name, fromInput)
+	return inputAddresses(c.Command.Name, env.input(), args)
+}
+
+// inputAddresses replaces the address - by the words on standard input, so that
+// the output of a command can be the list of another.
+func inputAddresses(verb string, stdin io.Reader, args []string) ([]string, error) {
+	at := slices.Index(args, fromInput)
+	if at < 0 {
+		return args, nil
 	}
-	text, err := io.ReadAll(io.LimitReader(env.input(), maxAddresses+1))
+	if slices.Contains(args[at+1:], fromInput) {
+		return nil, usagef("%s: %s is given twice", verb, fromInput)
+	}
+	text, err := io.ReadAll(io.LimitReader(stdin, maxAddresses+1))
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("read standard input: %w", err)
 	case len(text) > maxAddresses:
-		return nil, usagef("%s: standard input is longer than %s", c.Command.Name, Bytes(maxAddresses))
+		return nil, usagef("%s: standard input is longer than %s", verb, Bytes(maxAddresses))
 	}
 	words := strings.Fields(string(text))
 	if args = slices.Concat(args[:at], words, args[at+1:]); len(args) == 0 {
-		return nil, &noWorkError{text: c.Command.Name + ": standard input names no run and no agent"}
+		return nil, &noWorkError{text: verb + ": standard input names no run and no agent"}
 	}
 	return args, nil
 }
@@ -91,6 +108,14 @@ func (s *selection) keep(fits func(*store.Agent) bool) {
 	if !s.chosen.Empty() {
 		s.named = slices.DeleteFunc(s.named, func(a *store.Agent) bool { return !fits(a) })
 	}
+}
+
+// keepMergeable is keep for commands that take patches. A selector narrows what a
+// merge takes by itself and is not a name: it does not pick the loser of a race,
+// a rejected patch, or one that failed and was not accepted.
+func (s *selection) keepMergeable(fits func(*store.Agent) bool) {
+	review := reviewOf(s.view)
+	s.keep(func(a *store.Agent) bool { return landable(review, a) == nil && fits(a) })
 }
 
 // nonePicked ends a command whose selector picks no agent; nil where it picks

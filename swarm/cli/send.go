@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -17,16 +18,18 @@ import (
 func newSendCommand(env Env) *cli.Command {
 	return &cli.Command{
 		Name:      "send",
-		Usage:     "send a message to a running agent",
-		ArgsUsage: "AGENT TEXT",
-		Flags:     []cli.Flag{jsonFlag()},
-		Description: `Sends a text to an agent while it works, if it takes any: one with input =
-"jsonl" whose session says that it can steer. The text - is read from standard
-input. What the agent makes of it is its own business; retry starts it again
-with a remark.
+		Usage:     "send a message to running agents",
+		ArgsUsage: "[AGENT… | -] TEXT",
+		Flags:     []cli.Flag{runningFlag(), jsonFlag()},
+		Description: `Sends a message to agents while they work. An agent takes messages if it has input =
+"jsonl" and its session says that it can steer. --running sends to every running
+agent of the run that takes messages. The text - is read from standard input. With
+--json, one object a line. To start an ended agent again with a message: retry.
 
 Examples:
   swarm send a3 "leave the tests alone"
+  swarm send a3 a4 "leave the tests alone"
+  swarm send --running "commit what you have"
   swarm send k3x9q2/a3 - < remarks.txt`,
 		Action: func(c *cli.Context) error { return sendAction(c, env) },
 	}
@@ -41,72 +44,131 @@ type sentObject struct {
 }
 
 func sendAction(c *cli.Context, env Env) error {
-	if err := env.personal("sending words to agents"); err != nil {
+	if err := env.personal("sending messages to agents"); err != nil {
 		return err
 	}
-	args, err := arguments(c, 2, 2)
+	by := readSelector(c)
+	least := 2
+	if !by.Empty() {
+		least = 1 // the selector names the agents
+	}
+	args, err := arguments(c, least, -1)
 	if err != nil {
+		return err
+	}
+	addresses, text := args[:len(args)-1], args[len(args)-1]
+	if text == fromInput && slices.Contains(addresses, fromInput) {
+		return usagef("send: standard input is either the text or the list of agents")
+	}
+	if addresses, err = inputAddresses("send", env.input(), addresses); err != nil {
 		return err
 	}
 	p, err := openPlace(c, env)
 	if err != nil {
 		return err
 	}
-	s, err := p.selectRun(c.Context, args[:1])
+	s, err := p.selectRun(c.Context, addresses)
 	if err != nil {
 		return err
 	}
-	a, err := s.atWork(args[0])
-	if err != nil {
+	if !by.Empty() {
+		s.named, s.chosen = by.Pick(s.agents()), by
+	}
+	if err := s.nonePicked("send"); err != nil {
 		return err
 	}
-	text, err := wordOf(args[1], env.input())
-	if err != nil {
+	if err := s.atWork(addresses); err != nil {
 		return err
 	}
+	if text, err = messageText(text, env.input()); err != nil {
+		return err
+	}
+	return p.send(c, s, text)
+}
+
+// send sends a text to the selected agents. An agent that refuses it does not
+// keep it from the others: the refusal is printed and is the error of the
+// command, unless a selector picked the agent and another one took the text.
+func (p *place) send(c *cli.Context, s *selection, text string) error {
 	client, err := p.reach(c.Context, s.run)
 	if err != nil {
 		return err
 	}
-	err = carried(client.Ask(c.Context, &control.Send{Agent: a.ID, Text: text}))
-	if err = errors.Join(err, client.Close()); err != nil {
-		return err
-	}
-	if c.Bool("json") {
-		return printJSON(env.Stdout, sentObject{
-			Schema: "swarm.sent/1", Run: s.run.ID, Agent: a.ID, Text: text,
-		})
-	}
-	_, err = fmt.Fprintf(env.Stdout, "sent to %s\n", Printable(labels([]*store.Agent{a})))
-	return err
-}
-
-// atWork is the one agent that was named, if it could be at work.
-func (s *selection) atWork(address string) (*store.Agent, error) {
-	if len(s.named) != 1 {
-		return nil, usagef("send: %q is a run; name an agent of it, such as %s/a1", address, s.run.ID)
-	}
-	a := s.named[0]
-	switch {
-	case a.Result() != nil:
-		return nil, &UsageError{
-			Text:   fmt.Sprintf("send: %s has ended: %s", a.ID, task.Word(a.Status)),
-			Advice: "a word reaches agents only while they work",
+	defer client.Close()
+	var refusals []error
+	agents := distinct(s.named)
+	for _, a := range agents {
+		err := carried(client.Ask(c.Context, &control.Send{Agent: a.ID, Text: text}))
+		var refused *ExitError
+		switch {
+		case errors.As(err, &refused):
+			refusals = append(refusals, err)
+			continue
+		case err != nil:
+			return err
 		}
-	case s.view.Status != store.RunRunning:
-		return nil, usagef("send: run %s has ended: %s", s.run.ID, s.view.Status)
+		if c.Bool("json") {
+			err = printJSON(p.env.Stdout, sentObject{Schema: "swarm.sent/1", Run: s.run.ID, Agent: a.ID, Text: text})
+		} else {
+			_, err = fmt.Fprintf(p.env.Stdout, "sent to %s\n", Printable(labels([]*store.Agent{a})))
+		}
+		if err != nil {
+			return err
+		}
 	}
-	return a, nil
+	if len(refusals) == 0 {
+		return nil
+	}
+	last := len(refusals) - 1
+	if !s.chosen.Empty() && len(refusals) < len(agents) {
+		last++ // the selector means those that take messages
+	}
+	for _, err := range refusals[:last] {
+		fmt.Fprintf(p.env.Stderr, "%s: %s\n", program, Printable(err.Error()))
+	}
+	if last == len(refusals) {
+		return nil
+	}
+	return refusals[last]
 }
 
-// mostWord bounds a text from standard input, in bytes; a control request
-// takes no more.
-const mostWord = 200 << 10
+// atWork refuses agents that cannot be at work, and a run in the place of one.
+func (s *selection) atWork(addresses []string) error {
+	if !s.onlyAgents() {
+		return usagef("send: %q is a run; name an agent of it, such as %s/a1", firstRun(s, addresses), s.run.ID)
+	}
+	for _, a := range s.named {
+		if a.Result() != nil {
+			return &UsageError{
+				Text:   fmt.Sprintf("send: %s has ended: %s", a.ID, task.Word(a.Status)),
+				Advice: fmt.Sprintf("start it again with the message: %s retry %s/%s --feedback TEXT", program, s.run.ID, a.ID),
+			}
+		}
+	}
+	if s.view.Status != store.RunRunning {
+		return usagef("send: run %s has ended: %s", s.run.ID, s.view.Status)
+	}
+	return nil
+}
 
-// wordOf is the text to send.
-func wordOf(text string, stdin io.Reader) (string, error) {
-	if text == "-" {
-		read, err := io.ReadAll(io.LimitReader(stdin, mostWord+1))
+// firstRun is the first address that names no agent.
+func firstRun(s *selection, addresses []string) string {
+	for _, text := range addresses {
+		if text == s.run.ID {
+			return text
+		}
+	}
+	return addresses[0]
+}
+
+// maxMessage bounds a text from standard input, in bytes; a control request
+// takes no more.
+const maxMessage = 200 << 10
+
+// messageText is the text to send.
+func messageText(text string, stdin io.Reader) (string, error) {
+	if text == fromInput {
+		read, err := io.ReadAll(io.LimitReader(stdin, maxMessage+1))
 		if err != nil {
 			return "", fmt.Errorf("read standard input: %w", err)
 		}
@@ -117,8 +179,8 @@ func wordOf(text string, stdin io.Reader) (string, error) {
 		return "", usagef("send: the text is empty")
 	case !utf8.ValidString(text):
 		return "", usagef("send: the text is not UTF-8")
-	case len(text) > mostWord:
-		return "", usagef("send: the text is longer than %s", Bytes(mostWord))
+	case len(text) > maxMessage:
+		return "", usagef("send: the text is longer than %s", Bytes(maxMessage))
 	}
 	return text, nil
 }

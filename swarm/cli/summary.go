@@ -127,7 +127,7 @@ func printNotes(w io.Writer, v *store.View, limit int) {
 		}
 	}
 	if told > limit {
-		fmt.Fprintf(w, "and %s; show tells all\n", Count(told-limit, "more note", "more notes"))
+		fmt.Fprintf(w, "and %s; `swarm show` prints all\n", Count(told-limit, "more note", "more notes"))
 	}
 }
 

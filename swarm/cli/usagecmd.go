@@ -21,11 +21,11 @@ func newUsageCommand(env Env) *cli.Command {
 	return &cli.Command{
 		Name:      "usage",
 		Usage:     "show the tokens and cost of a run",
-		ArgsUsage: "[RUN | AGENT]",
-		Flags: []cli.Flag{
+		ArgsUsage: "[RUN | AGENT… | -]",
+		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "by", Usage: "sum up by `role|model|agent|phase` (default: role)"},
 			jsonFlag(),
-		},
+		}, selectorFlags()...),
 		Description: `Sums up the tokens of all attempts of the agents of a run, without an address of
 the latest: those that went in, came out, were read from a cache and written to one.
 
@@ -37,6 +37,7 @@ the model of the role default.
 Examples:
   swarm usage
   swarm usage k3x9q2 --by model
+  swarm usage --failed
   swarm usage --by agent --json`,
 		Action: func(c *cli.Context) error { return usageAction(c, env) },
 	}
@@ -89,9 +90,15 @@ func usageAction(c *cli.Context, env Env) error {
 			return usagef("usage: --by %v", err)
 		}
 	}
-	p, s, err := openSelection(c, env, 0, 1)
+	p, s, err := openSelection(c, env, 0, -1)
 	if err != nil {
 		return err
+	}
+	if err := s.nonePicked("usage"); err != nil {
+		return err
+	}
+	if s.named = distinct(s.named); !s.onlyAgents() {
+		s.named = nil // the run itself is named
 	}
 	o, err := p.usage(c.Context, s, by)
 	if err != nil {
@@ -219,7 +226,7 @@ func said(models []string) []string {
 // print shows it to a person.
 func (o *usageObject) print(w io.Writer, width int) error {
 	if len(o.Rows) == 0 {
-		_, err := fmt.Fprintf(w, "run %s: no agent has said that it used anything%s\n", o.Run, o.atWork())
+		_, err := fmt.Fprintf(w, "run %s: no agent has reported usage%s\n", o.Run, o.atWork())
 		return err
 	}
 	t := Table{Columns: []Column{
@@ -271,7 +278,7 @@ func (o *usageObject) atWork() string {
 	if o.Working == 0 {
 		return ""
 	}
-	return fmt.Sprintf("; %s at work: what they use is counted when their attempts end", Count(o.Working, "agent", "agents"))
+	return fmt.Sprintf("; %s running: usage is counted when an attempt ends", Count(o.Working, "agent", "agents"))
 }
 
 // cost is what is known of it; nothing where nothing is.

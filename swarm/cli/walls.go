@@ -24,7 +24,7 @@ import (
 func (b *bench) walls(r engine.WallsRequest) (engine.Enclosure, error) {
 	if at := r.Workspace.At; at != "" && !b.rung.Namespaces() {
 		// What lies there is the user's.
-		return engine.Enclosure{}, fmt.Errorf("%s is to be mounted at %s, and the walls are %s: nothing can be mounted",
+		return engine.Enclosure{}, fmt.Errorf("%s is to be mounted at %s, and the sandbox is %s: it cannot mount",
 			r.Workspace.Name, at, b.rung)
 	}
 	own, err := b.ownHome(r)
@@ -43,6 +43,9 @@ func (b *bench) walls(r engine.WallsRequest) (engine.Enclosure, error) {
 	around := engine.Enclosure{
 		Ask: b.askInside(r), State: b.stateInside(r), Shims: b.shims, Guards: b.guards,
 		Tmp: own.tmp, Env: own.env,
+	}
+	if b.warm == "" {
+		around.Written = own.written
 	}
 	around.Walls, err = json.Marshal(w)
 	return around, err
@@ -144,7 +147,7 @@ func (p *place) probe(ctx context.Context, self string) (rung box.Rung, why erro
 	}
 	dir, err := os.MkdirTemp(near, probePrefix)
 	if err != nil {
-		return box.None, nil, fmt.Errorf("try the walls: %w", err)
+		return box.None, nil, fmt.Errorf("try the sandbox: %w", err)
 	}
 	defer func() { err = errors.Join(err, worktree.RemoveAll(dir)) }()
 	n := 0

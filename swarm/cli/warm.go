@@ -27,7 +27,7 @@ func (b *bench) warmUp(ctx context.Context, command string) (cool func() error, 
 		return nothing, nil
 	}
 	if b.walled() && !b.rung.Overlay() {
-		fmt.Fprintf(b.env.Stderr, "warm: left out: behind the walls %s agents share no caches\n", b.rung)
+		fmt.Fprintf(b.env.Stderr, "warm: left out: in the sandbox %s agents share no caches\n", b.rung)
 		return nothing, nil
 	}
 	fmt.Fprintf(b.env.Stderr, "warm: %s\n", Printable(command))

@@ -194,7 +194,7 @@ func otherName(event hook.Event) string {
 	case hook.BeforeTool:
 		return "unknown key; what agents do is judged by risk, see [risk]"
 	case hook.Elsewhere:
-		return "unknown key; nobody is told of that event here"
+		return "unknown key; there is no such event here"
 	default:
 		panic("unhandled event " + string(event))
 	}

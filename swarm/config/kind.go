@@ -157,7 +157,7 @@ func (f field) intoOption(to *string) error {
 		return err
 	}
 	if !agent.IsOption(*to) {
-		return f.wrong("%s: expected a word without blanks, of at most %d characters, that does not begin with -", strconv.Quote(clip(*to)), agent.MaxOption)
+		return f.wrong("%s: expected a word without spaces, of at most %d characters, that does not begin with -", strconv.Quote(clip(*to)), agent.MaxOption)
 	}
 	return nil
 }

@@ -24,7 +24,7 @@ func riskKeys() []key[Config] {
 	return []key[Config]{
 		{
 			"confined", wordShape(ConfinedAsk, ConfinedSnapshot), ConfinedAsk.String(), "",
-			"an action in a full sandbox that destroys only the agent's own files is asked about, or proceeds " +
+			"an action in a full sandbox that destroys only the agent's own files asks, or proceeds " +
 				"after a capture; only in your own file",
 			func(c *Config, f field) error { return c.readConfined(f) },
 			func(c *Config) any { return c.Confined.String() },

@@ -64,7 +64,7 @@ func (c *Config) readMode(f field) error {
 	switch {
 	case mode == SandboxOff && f.layer != User:
 		return f.wrong("%q may stand in the user configuration only, or be given as --sandbox=off: "+
-			"a repository cannot take down the walls around its agents", mode)
+			"a repository cannot switch off the sandbox of its agents", mode)
 	case c.Sandbox == SandboxRequire:
 		return nil // what a lower file requires holds
 	}

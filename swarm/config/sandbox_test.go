@@ -95,7 +95,7 @@ func TestPathsWrong(t *testing.T) {
 func TestSandboxOfRepository(t *testing.T) {
 	t.Parallel()
 	const (
-		off   = `sandbox.mode: "off" may stand in the user configuration only, or be given as --sandbox=off: a repository cannot take down the walls around its agents`
+		off   = `sandbox.mode: "off" may stand in the user configuration only, or be given as --sandbox=off: a repository cannot switch off the sandbox of its agents`
 		write = `sandbox.write: may stand in the user configuration only, or be given as --write DIR: a repository cannot open folders of yours to its agents`
 	)
 	for _, tt := range []struct{ give, want string }{

@@ -36,7 +36,7 @@ func agent(ctx context.Context, r agentRequest) error {
 		<-ctx.Done()
 		return context.Cause(ctx)
 	}
-	quiet = tells(r.Stdout, "at work")
+	quiet = tells(r.Stdout, "moving callers")
 	changed, done, err := move(r)
 	quiet()
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"go/format"
 	"go/parser"
 	"go/token"
-	"go/types"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -50,14 +50,17 @@ func (e *RefusedError) Error() string { return fmt.Sprintf("%s: %s", e.Pos, e.Re
 func rewriteGo(name, src string) (string, counted, error) {
 	f := goFile{set: token.NewFileSet(), src: src, parents: map[ast.Node]ast.Node{}}
 	var err error
-	f.tree, err = parser.ParseFile(f.set, name, src, parser.ParseComments|parser.SkipObjectResolution)
+	f.tree, err = parser.ParseFile(f.set, name, src, parser.ParseComments)
 	if err != nil {
 		return "", counted{}, fmt.Errorf("parse: %w", err)
 	}
 	if ast.IsGenerated(f.tree) {
 		return src, counted{}, nil
 	}
-	f.resolve()
+	f.unresolved = map[*ast.Ident]bool{}
+	for _, name := range f.tree.Unresolved {
+		f.unresolved[name] = true
+	}
 	if err := f.callers(); err != nil {
 		return "", counted{}, err
 	}
@@ -83,34 +86,13 @@ type goFile struct {
 	set     *token.FileSet
 	tree    *ast.File
 	src     string
-	uses    map[*ast.Ident]types.Object
 	parents map[ast.Node]ast.Node
 	edits   []edit
 	done    counted
-}
 
-// resolve finds out what every identifier stands for. One file is not a
-// whole program, so most types stay unknown; but which identifiers are the
-// name of an import, and which a variable of the same name, is known then.
-func (f *goFile) resolve() {
-	f.uses = map[*ast.Ident]types.Object{}
-	config := types.Config{
-		Importer:                 nothing{},
-		Error:                    func(error) {}, // what is missing is expected
-		FakeImportC:              true,
-		DisableUnusedImportCheck: true,
-	}
-	// The error is the first of those already passed by above.
-	_, _ = config.Check(f.tree.Name.Name, f.set, []*ast.File{f.tree}, &types.Info{Uses: f.uses})
-}
-
-// nothing is an importer whose packages are empty but for their names.
-type nothing struct{}
-
-func (nothing) Import(at string) (*types.Package, error) {
-	p := types.NewPackage(at, path.Base(at))
-	p.MarkComplete()
-	return p, nil
+	// unresolved holds the identifiers that the file does not declare: names of
+	// imports, of the universe, and of other files of the package.
+	unresolved map[*ast.Ident]bool
 }
 
 // callers collects the edits of every use of the old function.
@@ -147,8 +129,9 @@ func (f *goFile) isOld(n *ast.SelectorExpr) bool {
 	if !ok || n.Sel.Name != oldName {
 		return false
 	}
-	pkg, ok := f.uses[x].(*types.PkgName)
-	return ok && pkg.Imported().Path() == library
+	return f.unresolved[x] && slices.ContainsFunc(f.tree.Imports, func(spec *ast.ImportSpec) bool {
+		return importPath(spec) == library && importName(spec) == x.Name
+	})
 }
 
 // use rewrites one use of the old function by what stands around it.
@@ -189,7 +172,7 @@ func (f *goFile) twoNames(spec *ast.ValueSpec) bool {
 	}
 	if spec.Type != nil {
 		t, ok := spec.Type.(*ast.Ident)
-		if !ok || f.uses[t] != types.Universe.Lookup("string") {
+		if !ok || t.Name != "string" || !f.unresolved[t] {
 			return false
 		}
 		end := t.End()
@@ -217,10 +200,7 @@ func (f *goFile) refuse(n ast.Node, reason string) error {
 func (f *goFile) comments() {
 	names := map[string]bool{path.Base(library): true}
 	for _, spec := range f.tree.Imports {
-		name := path.Base(importPath(spec))
-		if spec.Name != nil {
-			name = spec.Name.Name
-		}
+		name := importName(spec)
 		if importPath(spec) == library {
 			names[name] = true
 		} else if name == path.Base(library) {
@@ -276,4 +256,12 @@ func importPath(spec *ast.ImportSpec) string {
 		return ""
 	}
 	return at
+}
+
+// importName is the name by which the file knows the package that it imports.
+func importName(spec *ast.ImportSpec) string {
+	if spec.Name != nil {
+		return spec.Name.Name
+	}
+	return path.Base(importPath(spec))
 }

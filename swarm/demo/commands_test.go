@@ -113,7 +113,7 @@ func TestAgentTells(t *testing.T) {
 	silent := time.AfterFunc(time.Minute, func() { _ = out.Close() })
 	defer silent.Stop()
 	lines := bufio.NewScanner(out)
-	for lines.Scan() && lines.Text() != "at work" {
+	for lines.Scan() && lines.Text() != "moving callers" {
 	}
 	if err := lines.Err(); err != nil {
 		t.Errorf("it does not say that it is at work: %v", err)

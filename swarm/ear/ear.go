@@ -93,7 +93,7 @@ func (s *Socket) accept(ctx context.Context, decide func(context.Context, ask.Re
 			continue
 		}
 		if !wait(ctx, slots, moved) {
-			_ = reply(conn, ask.Answer{Reason: "too many actions are asked about at once; ask again"})
+			_ = reply(conn, ask.Answer{Reason: "too many actions at once; ask again"})
 			_ = conn.Close()
 			continue
 		}

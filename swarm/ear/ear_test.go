@@ -161,7 +161,7 @@ func TestManyWaitTheirTurn(t *testing.T) {
 		}
 	}
 	holding := several("hold", crowd+1)
-	if got := <-holding; got != "too many actions are asked about at once; ask again" {
+	if got := <-holding; got != "too many actions at once; ask again" {
 		t.Errorf("one too many: %s", got)
 	}
 	close(held)

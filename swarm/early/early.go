@@ -59,7 +59,7 @@ func run(args []string) (code int, ok bool) {
 func enter(walls json.RawMessage) error {
 	var w box.Walls
 	if err := json.Unmarshal(walls, &w); err != nil {
-		return fmt.Errorf("read the walls: %w", err)
+		return fmt.Errorf("read the sandbox: %w", err)
 	}
 	return box.Enter(w)
 }

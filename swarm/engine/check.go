@@ -139,7 +139,24 @@ func (t *attempt) shell(ctx context.Context, step Step, text string) (x proc.Exi
 		Env: env, Out: out, Started: t.started(step.String()),
 	})
 	t.survived = t.survived || err != nil || !x.AllEnded()
+	t.noteRepeats(step, around.Written)
 	return x, out, err
+}
+
+// noteRepeats tells once a run that its setups or checks fill their caches with
+// the same files, and names the flag that does it once for all.
+func (t *attempt) noteRepeats(step Step, written string) {
+	if written == "" {
+		return
+	}
+	found, err := t.engine.repeats.Add(step.String(), written)
+	if err != nil || found == nil {
+		return // it is a hint: the run goes on without
+	}
+	note := fmt.Sprintf("%d runs of %s each wrote the same %d MiB to ~/%s: --warm CMD fills such caches once for all agents",
+		found.Commands, step, found.Bytes>>20, found.Folder)
+	t.notes = append(t.notes, note)
+	t.engine.deps.Warn(note)
 }
 
 // takeCore waits until another setup or check may run. The journal says of a

@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sync/semaphore"
 
+	"agentswarm/swarm/cachework"
 	"agentswarm/swarm/event"
 	"agentswarm/swarm/inbox"
 	"agentswarm/swarm/limit"
@@ -36,8 +37,10 @@ type Engine struct {
 	cores *semaphore.Weighted
 	// heldTold are the notes about held back variables that a person was told.
 	heldTold sync.Map
-	gaps     limit.Gaps // between starts of a kind
-	waves    waves
+	// repeats compares what setups and checks leave in their private HOME.
+	repeats cachework.Tracker
+	gaps    limit.Gaps // between starts of a kind
+	waves   waves
 	// unbounded are the models that no limit in dollars holds.
 	unbounded unbounded
 	named     subjects

@@ -65,7 +65,7 @@ func firstWriter(tools []string) string {
 func checkWords(o task.Options) error {
 	for _, word := range []struct{ name, value string }{{"model", o.Model}, {"effort", o.Effort}} {
 		if word.value != "" && !agent.IsOption(word.value) {
-			return fmt.Errorf("%s: %s is no word without blanks that does not begin with -",
+			return fmt.Errorf("%s: %s is not a word without spaces that does not begin with -",
 				word.name, brief(strconv.Quote(word.value)))
 		}
 	}

@@ -30,6 +30,9 @@ type Enclosure struct {
 	State string          // where the agent's state folder is inside; the same
 	Tmp   string          // the folder for temporary files inside; empty: the caller's
 	Shims string          // a folder that comes first in PATH; empty: none
+	// Written is the folder outside that keeps what the step writes to its HOME,
+	// and nothing else; empty: there is none.
+	Written string
 	// Guards is one before that, in the PATH of what can be asked about; empty:
 	// none.
 	Guards string

@@ -41,8 +41,8 @@ func samples() []Event {
 		&Questioned{ID: "r-1", Agent: "a1", Attempt: 1, Ask: "q", Action: raw, Redacted: true},
 		&Replied{ID: "r-1", Allow: true, Text: "t", Reason: "r", For: task.ForTheRun, By: task.ByPerson},
 		&Sent{Agent: "a1", Attempt: 1, Text: "t"},
-		&Intended{ID: 1, Verb: "undo", Of: 1, Ref: "r", Old: "o", New: "n", Hold: "h", Dirs: []string{"d"}, Agents: []task.ID{"a1"}, Conflicts: []Conflict{{Agent: "a2", With: []task.ID{"a1"}, Paths: []string{"p"}, Hunks: []Hunk{{Path: "p", OursStart: 1}}, Text: "t"}}, Verified: &ok, Copies: []string{"a1-1"}},
-		&Conflicted{Ref: "r", Tip: "t", Conflicts: []Conflict{{Agent: "a2", Paths: []string{"p"}}}},
+		&Intended{ID: 1, Verb: "undo", Of: 1, Ref: "r", Old: "o", New: "n", Hold: "h", Dirs: []string{"d"}, Agents: []task.ID{"a1"}, Conflicts: []Conflict{{Agent: "a2", With: []task.ID{"a1"}, Paths: []string{"p"}, Hunks: []Hunk{{Path: "p", OursStart: 1}}, Text: "t"}}, Verified: &ok, Copies: []string{"a1-1"}, There: []task.ID{"a3"}},
+		&Conflicted{Ref: "r", Tip: "t", Conflicts: []Conflict{{Agent: "a2", Paths: []string{"p"}}}, There: []task.ID{"a3"}},
 		&Landed{ID: 1, OK: true, Reason: "r", Files: map[string]string{"f": "b"}},
 		&Undone{ID: 1},
 		&Scripted{

@@ -20,12 +20,14 @@ type Hunk struct {
 	TheirsLines int    `json:"theirs_lines"`
 }
 
-// Conflicted records the conflicts of a merge that landed no patch. A merge that
-// landed patches records them with its intention.
+// Conflicted records what a merge met that landed no patch. A merge that landed
+// patches records it with its intention.
 type Conflicted struct {
 	Ref       string     `json:"ref"`
 	Tip       string     `json:"tip"` // where the branch was
 	Conflicts []Conflict `json:"conflicts"`
+	// There are agents whose changes the branch had already.
+	There []task.ID `json:"there,omitempty"`
 }
 
 func (*Conflicted) kind() string { return "conflicted" }

@@ -311,7 +311,9 @@ type Intended struct {
 	Copies []string `json:"copies,omitempty"`
 
 	Conflicts []Conflict `json:"conflicts,omitempty"`
-	Verified  *bool      `json:"verified,omitempty"`
+	// There are agents whose changes the branch had already.
+	There    []task.ID `json:"there,omitempty"`
+	Verified *bool     `json:"verified,omitempty"`
 }
 
 // Landed is the end of an intention: it happened, or it was given up with

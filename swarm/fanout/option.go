@@ -65,7 +65,7 @@ func whole(v any) (int64, bool) {
 func option(v any) (string, string) {
 	s, reason := text(v)
 	if reason == "" && !agent.IsOption(s) {
-		return "", quoted(s) + " is no word without blanks that does not begin with -"
+		return "", quoted(s) + " is not a word without spaces that does not begin with -"
 	}
 	return s, reason
 }

@@ -25,7 +25,7 @@ func (p *Plan) hold() error {
 			return fmt.Errorf("lock %s: %w", f.Name(), err)
 		}
 		return &RefusedError{
-			Text:   fmt.Sprintf("%s: another lab is at work there%s", p.Dir, owner(f)),
+			Text:   fmt.Sprintf("%s: another lab is running there%s", p.Dir, owner(f)),
 			Advice: "wait until it has ended, or give another folder with --out",
 		}
 	}

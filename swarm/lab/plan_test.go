@@ -155,7 +155,7 @@ func TestPlanHoldsItsFolder(t *testing.T) {
 	if err := first.begin(); err != nil {
 		t.Fatal(err)
 	}
-	want := fmt.Sprintf("%s: another lab is at work there, process %d", r.Dir, os.Getpid())
+	want := fmt.Sprintf("%s: another lab is running there, process %d", r.Dir, os.Getpid())
 	if got := refusal(second.begin()); got != want {
 		t.Errorf("begin: %s, want %s", got, want)
 	}

@@ -59,6 +59,9 @@ func (s Style) Commit(w Work) merge.Patch {
 		Subject: w.subject(), Author: s.author(w),
 		Trailers: []string{"Swarm-Run: " + w.Run, "Swarm-Agent: " + string(w.Agent.ID)},
 	}
+	if own := w.Agent.Improved; own != nil && own.Base == w.Patch.Base {
+		p.Above = git.Hash(own.Commit)
+	}
 	if s.Message != "" && !s.Squash {
 		p.Subject, p.Body = SplitMessage(s.Message)
 	}

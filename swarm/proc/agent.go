@@ -50,7 +50,7 @@ func (s *supervisor) start(enter func(json.RawMessage) error) (_ *agent, err err
 		return nil, err
 	}
 	if err := enter(s.spec.Walls); err != nil {
-		return nil, fmt.Errorf("enter the walls: %w", err)
+		return nil, fmt.Errorf("enter the sandbox: %w", err)
 	}
 	// The mode belongs to the pipe and not to the descriptor, and a program
 	// does not expect EAGAIN on its stdin.

@@ -80,7 +80,7 @@ func TestStartFailed(t *testing.T) {
 			{"file as directory", "is not a folder", func(s *Spec) { s.Dir = plain }},
 			{"output exists", "file exists", func(s *Spec) { s.Stdout = plain }},
 			{"no stdin", "open stdin", func(s *Spec) { s.Stdin = "/no/such" }},
-			{"walls", "enter the walls: no bricks", func(s *Spec) {
+			{"walls", "enter the sandbox: no bricks", func(s *Spec) {
 				s.Walls = []byte(`{"Fail":"no bricks"}`)
 			}},
 		}

@@ -54,11 +54,11 @@ func (s *supervisor) refuseVisitor(c *os.File) error {
 	pid, uid, err := peerOf(c)
 	switch {
 	case err != nil:
-		return fmt.Errorf("it cannot be told who is there: %w", err)
+		return fmt.Errorf("the process cannot be identified: %w", err)
 	case uid != os.Getuid():
 		return errors.New("the agent belongs to another user")
 	case first() && pid != 0: // only who is in our own namespace has a number
-		return errors.New("it comes from inside the walls")
+		return errors.New("it comes from inside a sandbox")
 	case first():
 		return nil // the witness is looked at with the request
 	}

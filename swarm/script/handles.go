@@ -245,7 +245,7 @@ func (m *machine) tell(call goja.FunctionCall, d deferred) {
 		m.settleWith(d, func() goja.Value { return m.value(json.RawMessage(`{"delivered":false}`)) })
 		return
 	}
-	m.refuseLosers("a word to an agent")
+	m.refuseLosers("a message to an agent")
 	m.answered(&Send{ID: c.id, Text: text.String()}, d)
 }
 

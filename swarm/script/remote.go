@@ -100,7 +100,7 @@ func answerAsked(ctx context.Context, host Host, a asked) (replied, error) {
 func LoadRemote(ctx context.Context, conn io.ReadWriteCloser, sources, lib []Source) ([]Loaded, error) {
 	answer, err := inquire(ctx, conn, opening{Open: "load", Sources: sources, Lib: lib})
 	if err == nil && len(answer.Loaded) != len(sources)+len(lib) {
-		return nil, fmt.Errorf("asked about %d sources, heard of %d", len(sources)+len(lib), len(answer.Loaded))
+		return nil, fmt.Errorf("sent %d sources, received %d", len(sources)+len(lib), len(answer.Loaded))
 	}
 	return answer.Loaded, err
 }

@@ -1,6 +1,6 @@
 // Package selector owns the rules by which a person picks agents of a run
-// without naming them: failed agents, verified agents, and agents with a patch
-// that has not landed.
+// without naming them: failed agents, verified agents, agents with a patch that
+// has not landed, and agents that have not ended.
 //
 // It reads no command line and prints nothing.
 package selector
@@ -19,6 +19,7 @@ type Selector struct {
 	Failed   bool // the agent failed, or its check did
 	Verified bool // the agent completed and its check passed
 	Unlanded bool // the agent has a patch that stands on no branch or tree
+	Running  bool // the agent has not ended: it works, waits or is queued
 }
 
 // Empty reports whether the selector narrows nothing.
@@ -30,7 +31,7 @@ func (s Selector) String() string {
 	for _, f := range []struct {
 		set  bool
 		word string
-	}{{s.Failed, "--failed"}, {s.Verified, "--verified"}, {s.Unlanded, "--unlanded"}} {
+	}{{s.Failed, "--failed"}, {s.Verified, "--verified"}, {s.Unlanded, "--unlanded"}, {s.Running, "--running"}} {
 		if f.set {
 			words = append(words, f.word)
 		}
@@ -40,7 +41,8 @@ func (s Selector) String() string {
 
 // Matches reports whether the selector picks the agent.
 func (s Selector) Matches(a *store.Agent) bool {
-	return (!s.Failed || Failed(a)) && (!s.Verified || verified(a)) && (!s.Unlanded || unlanded(a))
+	return (!s.Failed || Failed(a)) && (!s.Verified || verified(a)) && (!s.Unlanded || unlanded(a)) &&
+		(!s.Running || a.Result() == nil)
 }
 
 // Pick returns the agents that the selector picks, in their order. It does not
@@ -69,5 +71,5 @@ func verified(a *store.Agent) bool {
 
 func unlanded(a *store.Agent) bool {
 	r := a.Result()
-	return r != nil && r.Done().Patch != nil && len(a.Landings) == 0
+	return r != nil && r.Done().Patch != nil && !a.Landed()
 }

@@ -34,6 +34,8 @@ func TestPick(t *testing.T) {
 		{Selector{Verified: true}, "--verified", []task.ID{"a1"}},
 		{Selector{Unlanded: true}, "--unlanded", []task.ID{"a1", "a2", "a5"}},
 		{Selector{Failed: true, Unlanded: true}, "--failed --unlanded", []task.ID{"a2"}},
+		{Selector{Running: true}, "--running", []task.ID{"a6"}},
+		{Selector{Failed: true, Running: true}, "--failed --running", nil},
 		{Selector{Failed: true, Verified: true}, "--failed --verified", nil},
 	} {
 		all := agents()

@@ -2,7 +2,6 @@ package store
 
 import (
 	"crypto/sha256"
-	"debug/buildinfo"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -12,19 +11,29 @@ import (
 	"time"
 )
 
-// Build names the content of a Go binary without reading all of it: by how it
-// was built, its size and when it was written.
+// buildHead is how much of a binary its name depends on, in bytes. The linker
+// writes its build id, a hash of all its inputs, into the first pages.
+const buildHead = 64 << 10
+
+// Build names the content of a binary without reading all of it: by its first
+// [buildHead] bytes, its size and the time of its last change. The error is that
+// of reading the file.
 func Build(path string) (string, error) {
-	stat, err := os.Stat(path)
+	file, err := os.Open(path)
 	if err != nil {
 		return "", fmt.Errorf("identify binary: %w", err)
 	}
-	info, err := buildinfo.ReadFile(path)
+	defer file.Close()
+	stat, err := file.Stat()
 	if err != nil {
 		return "", fmt.Errorf("identify binary: %w", err)
 	}
-	sum := sha256.Sum256(fmt.Appendf(nil, "%d %d\n%s", stat.Size(), stat.ModTime().UnixNano(), info))
-	return hex.EncodeToString(sum[:8]), nil
+	sum := sha256.New()
+	fmt.Fprintf(sum, "%d %d\n", stat.Size(), stat.ModTime().UnixNano())
+	if _, err := io.CopyN(sum, file, buildHead); err != nil && !errors.Is(err, io.EOF) {
+		return "", fmt.Errorf("identify binary: %w", err)
+	}
+	return hex.EncodeToString(sum.Sum(nil)[:8]), nil
 }
 
 // Binary keeps the binary at source under the name of its build and says

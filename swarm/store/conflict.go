@@ -36,12 +36,31 @@ func (v *View) metBy(e *event.Landed) {
 	}
 	if l.Ref != "" {
 		v.conflicts(l.Ref, l.New, l.Conflicts)
+		v.found(l.Ref, l.There)
 	}
 }
 
-// forgetConflicts ends the conflicts with a branch that moved back: the patch
-// they were with may be gone from it.
-func (v *View) forgetConflicts(id int) {
+// found notes agents whose changes a merge found on a branch. Their conflicts with
+// it are over.
+func (v *View) found(ref string, agents []task.ID) {
+	for _, id := range agents {
+		a := v.about(id)
+		if !slices.Contains(a.Found, ref) {
+			a.Found = append(a.Found, ref)
+		}
+		if a.Conflict != nil && a.Conflict.Ref == ref {
+			a.Conflict = nil
+		}
+	}
+}
+
+// Landed reports whether the changes of the agent stand on a branch or in a tree,
+// whoever brought them there.
+func (a *Agent) Landed() bool { return len(a.Landings) > 0 || len(a.Found) > 0 }
+
+// forgetMet ends what merges met on a branch that moved back: the changes that
+// they met may be gone from it.
+func (v *View) forgetMet(id int) {
 	l := v.Landing(id)
 	if l == nil || l.Ref == "" {
 		return
@@ -50,6 +69,7 @@ func (v *View) forgetConflicts(id int) {
 		if a.Conflict != nil && a.Conflict.Ref == l.Ref {
 			a.Conflict = nil
 		}
+		a.Found = slices.DeleteFunc(a.Found, func(ref string) bool { return ref == l.Ref })
 	}
 }
 
@@ -69,6 +89,9 @@ func (v *View) InConflict() []*Agent {
 func (a *Agent) AtCopy(n int, patch *task.Patch) *Agent {
 	then := a.unjudged()
 	then.Copy, then.Captured = n, nil
+	if r := a.Result(); r != nil && len(a.Earlier) == 0 {
+		then.Improved = r.Done().Patch
+	}
 	then.Status = &task.Failed{
 		Kind: task.Other, Reason: fmt.Sprintf("this is %s as a person left it", (&Copy{Agent: a.ID, N: n}).Name()),
 		Work: task.Work{Attempts: a.Attempt, Patch: patch},

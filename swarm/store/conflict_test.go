@@ -40,6 +40,27 @@ func TestConflicts(t *testing.T) {
 			"tried again",
 			[]event.Event{first, &event.Landed{ID: 1, OK: true}, &event.Leased{Agent: "a2", Attempt: 2, Dir: "d"}}, false,
 		},
+		{
+			"rejected",
+			[]event.Event{
+				&event.Settled{Agent: "a2", Attempt: 1, Result: &task.Completed{}},
+				first, &event.Landed{ID: 1, OK: true}, &event.Reviewed{Agent: "a2", Attempt: 1, Verdict: task.Rejected},
+			}, false,
+		},
+		{
+			"accepted",
+			[]event.Event{
+				&event.Settled{Agent: "a2", Attempt: 1, Result: &task.Completed{}},
+				first, &event.Landed{ID: 1, OK: true}, &event.Reviewed{Agent: "a2", Attempt: 1, Verdict: task.Accepted},
+			}, true,
+		},
+		{
+			"found on the branch later",
+			[]event.Event{
+				first, &event.Landed{ID: 1, OK: true},
+				&event.Conflicted{Ref: "refs/heads/main", Tip: "t", There: []task.ID{"a2"}},
+			}, false,
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -59,5 +80,38 @@ func TestConflicts(t *testing.T) {
 				t.Errorf("%d agents are in conflict, want one: %v", got, tt.want)
 			}
 		})
+	}
+}
+
+// TestFound: changes that a merge finds on a branch have landed there, until that
+// branch moves back or the agent is tried again.
+func TestFound(t *testing.T) {
+	t.Parallel()
+	const main = "refs/heads/main"
+	landing := &event.Intended{ID: 1, Verb: "merge", Ref: main, Old: "o", New: "n", Agents: []task.ID{"a1"}, There: []task.ID{"a2"}}
+	aside := &event.Intended{ID: 2, Verb: "merge", Ref: "refs/heads/other", Old: "o", New: "n", Agents: []task.ID{"a1"}}
+	happened := &event.Landed{ID: 1, OK: true}
+	for _, tt := range []struct {
+		name   string
+		events []event.Event
+		want   bool
+	}{
+		{"beside what landed", []event.Event{landing, happened}, true},
+		{"the landing did not happen", []event.Event{landing, &event.Landed{ID: 1}}, false},
+		{"nothing landed", []event.Event{&event.Conflicted{Ref: main, Tip: "t", There: []task.ID{"a2"}}}, true},
+		{"undone", []event.Event{landing, happened, &event.Undone{ID: 1}}, false},
+		{"undone elsewhere", []event.Event{landing, happened, aside, &event.Landed{ID: 2, OK: true}, &event.Undone{ID: 2}}, true},
+		{"tried again", []event.Event{landing, happened, &event.Leased{Agent: "a2", Attempt: 2, Dir: "d"}}, false},
+	} {
+		var records []event.Record
+		for i, e := range append([]event.Event{
+			&event.Called{Agent: "a1", Call: &task.Call{}}, &event.Called{Agent: "a2", Call: &task.Call{}},
+			&event.Leased{Agent: "a2", Attempt: 1, Dir: "d"},
+		}, tt.events...) {
+			records = append(records, event.Record{N: int64(i + 1), Event: e})
+		}
+		if got := Fold(Identity{}, records).Agent("a2").Landed(); got != tt.want {
+			t.Errorf("%s: Landed = %v, want %v", tt.name, got, tt.want)
+		}
 	}
 }

@@ -69,6 +69,9 @@ func (v *View) reply(at time.Time, e *event.Replied) {
 func (a *Agent) review(e *event.Reviewed) {
 	if e.Attempt == a.Attempt && a.Result() != nil {
 		a.Review = e
+		if e.Verdict == task.Rejected {
+			a.Conflict = nil // no merge takes it: there is nothing to resolve
+		}
 	}
 }
 

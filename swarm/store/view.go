@@ -87,6 +87,9 @@ type Agent struct {
 	// Copy is the copy of its workspace that its patch is of, as [Agent.AtCopy]
 	// shows it; 0: the patch is its own.
 	Copy int
+	// Improved is the agent's own patch where Copy is set: the person who worked in
+	// the copy began with it. It is nil where the copy may be of another attempt.
+	Improved *task.Patch
 	// Attempt is the latest that began, Attempts how many began; 0 for none.
 	Attempt, Attempts int
 	// Waits is how many of them were no more than waits.
@@ -166,6 +169,8 @@ type Agent struct {
 	// Landings are the ids of landings and applies that hold this agent's
 	// patch and were not undone.
 	Landings []int
+	// Found are the branches on which a merge found its changes already there.
+	Found []string
 
 	Asked   time.Time // when it was called
 	Started time.Time // when its first attempt began
@@ -293,12 +298,13 @@ func (v *View) Apply(r event.Record) {
 		v.Landings = append(v.Landings, &Landing{Intended: *e, Time: r.Time})
 	case *event.Conflicted:
 		v.conflicts(e.Ref, e.Tip, e.Conflicts)
+		v.found(e.Ref, e.There)
 	case *event.Landed:
 		v.mark(e.ID, func(l *Landing) { l.Outcome = e })
 		v.metBy(e)
 	case *event.Undone:
 		v.mark(e.ID, func(l *Landing) { l.Undone = true })
-		v.forgetConflicts(e.ID)
+		v.forgetMet(e.ID)
 	case *event.Scripted, *event.Entered, *event.Logged, *event.Phased, *event.Returned:
 		v.script(r)
 	case *event.Chosen:

@@ -151,8 +151,8 @@ func (c Config) allows(r *script.Check) error {
 	switch {
 	case len(r.Argv) > 0 && c.Walled:
 	case len(r.Argv) > 0:
-		return &script.Error{Name: "Error", Code: script.CodePolicy, Message: "check: a command of a script's own is run " +
-			"behind walls only, and there are none here; put it under [checks] in the configuration, and give its name"}
+		return &script.Error{Name: "Error", Code: script.CodePolicy, Message: "check: a command of a script runs " +
+			"only in a sandbox, and there is none here; put it under [checks] in the configuration, and give its name"}
 	case c.Checks != nil && !slices.Contains(c.Checks, r.Name):
 		return unknownf(c.Checks, r.Name, "check: there is no check %q under [checks]", r.Name)
 	}

@@ -15,7 +15,7 @@ import (
 func (t *Type) options(file string, fields map[string]field) *TypeError {
 	if model, there := fields["model"]; there && model.text != "inherit" {
 		if !agent.IsOption(model.text) {
-			return &TypeError{Line: model.line, Reason: fmt.Sprintf("model: %q is no word without blanks that does not begin with -", model.text)}
+			return &TypeError{Line: model.line, Reason: fmt.Sprintf("model: %q is not a word without spaces that does not begin with -", model.text)}
 		}
 		t.Model = model.text
 	}
@@ -29,7 +29,7 @@ func (t *Type) options(file string, fields map[string]field) *TypeError {
 	// Claude Code has the same words for it; a kind that has others says so.
 	if effort, there := fields["effort"]; there {
 		if !agent.IsOption(effort.text) {
-			return &TypeError{Line: effort.line, Reason: fmt.Sprintf("effort: %q is no word without blanks that does not begin with -", effort.text)}
+			return &TypeError{Line: effort.line, Reason: fmt.Sprintf("effort: %q is not a word without spaces that does not begin with -", effort.text)}
 		}
 		t.Effort = effort.text
 	}

@@ -94,7 +94,7 @@ func (t *Task) check() error {
 	case t.Lang == "":
 		return errors.New("lang is missing")
 	case t.Prompt == "":
-		return errors.New("there is no prompt after a blank line")
+		return errors.New("there is no prompt after an empty line")
 	case len(t.Files) == 0:
 		return errors.New("there are no files to start from")
 	}

@@ -107,7 +107,7 @@ func options(r agent.Request) ([]string, error) {
 		add("--append-system-prompt-file", path.Join(r.State, systemFile))
 	}
 	if n := len(r.Schema); n > maxSchema {
-		return nil, fmt.Errorf("schema: %d bytes, and claude takes it as a word of its command line, of %d at most", n, maxSchema)
+		return nil, fmt.Errorf("schema: %d bytes, and claude takes it as an argument of at most %d", n, maxSchema)
 	} else if n > 0 {
 		add(schemaFlag + string(r.Schema))
 	}

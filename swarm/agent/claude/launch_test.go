@@ -41,7 +41,7 @@ func TestOptions(t *testing.T) {
 		{"system", func(r *agent.Request) { r.System = "Be kind." }, "--append-system-prompt-file /state/swarm-system.md"},
 		{"schema", func(r *agent.Request) { r.Schema = json.RawMessage(`{"type":"object"}`) }, `--json-schema={"type":"object"}`},
 		{"a long schema", func(r *agent.Request) { r.Schema = json.RawMessage(`"` + strings.Repeat("x", 130<<10) + `"`) },
-			"error: schema: 133122 bytes, and claude takes it as a word of its command line, of 131057 at most"},
+			"error: schema: 133122 bytes, and claude takes it as an argument of at most 131057"},
 		{"session", func(*agent.Request) {}, "--session-id=11111111-2222-8333-8444-555555555555"},
 		{"fork", func(r *agent.Request) { r.Parent = "p1" }, "--resume=p1 --fork-session"},
 	} {

@@ -70,7 +70,7 @@ func login(s agent.Surroundings) agent.Login {
 	}
 	for _, w := range clouds() {
 		if try(w) {
-			l.Risk = "what a cloud keeps below HOME, such as ~/.aws, is not seen behind walls: its variables are handed on"
+			l.Risk = "what a cloud keeps below HOME, such as ~/.aws, is hidden in the sandbox: its variables are passed on"
 			return l
 		}
 	}
@@ -81,7 +81,7 @@ func login(s agent.Surroundings) agent.Login {
 	}
 	if helper {
 		l.Name = "apiKeyHelper of " + settings
-		l.Risk = "each agent runs apiKeyHelper itself, behind its walls: keys that it finds below HOME may be hidden there"
+		l.Risk = "each agent runs apiKeyHelper itself, in its sandbox: keys below HOME may be hidden there"
 		return l
 	}
 	if !try(way{name: "CLAUDE_CODE_OAUTH_TOKEN", needs: []string{"CLAUDE_CODE_OAUTH_TOKEN"}}) {

@@ -151,11 +151,11 @@ func TestLines(t *testing.T) {
 		{"no end", said("stop", "yes"), "session  p/m, usage 1 2 3 4 0.5, text yes"},
 		{"aborted", said("aborted", "") + "\n" + `{"type":"agent_settled"}`, `session  p/m, usage 1 2 3 4 0.5, error other its last message ended by "aborted"`},
 		{"cut short", said("length", "a") + "\n" + `{"type":"agent_settled"}`, "session  p/m, usage 1 2 3 4 0.5, text a, error other its model reached the limit of what it may write in one message"},
-		{"nothing said", `{"type":"agent_start"}` + "\n" + `{"type":"agent_settled"}`, "error no_result it ended without a word of its model"},
+		{"nothing said", `{"type":"agent_start"}` + "\n" + `{"type":"agent_settled"}`, "error no_result it ended without a message of its model"},
 		{
 			"what it said before is no answer to what came later",
 			said("stop", "one") + "\n" + `{"type":"response","command":"prompt","id":"swarm-prompt","success":true}` + "\n" + `{"type":"agent_settled"}`,
-			"session  p/m, usage 1 2 3 4 0.5, text one, error no_result it ended without a word of its model",
+			"session  p/m, usage 1 2 3 4 0.5, text one, error no_result it ended without a message of its model",
 		},
 		{"refused prompt", `{"id":"swarm-prompt","type":"response","command":"prompt","success":false,"error":"No API key found for x.\n\nUse /login to"}`, "error auth No API key found for x."},
 		{"refused word", `{"id":"swarm-steer","type":"response","command":"prompt","success":false,"error":"no"}`, "text pi refused the command prompt: no"},

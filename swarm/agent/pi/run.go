@@ -345,7 +345,7 @@ func (s *run) settled() []event.Event {
 	case s.over:
 		return nil
 	case m == nil:
-		return []event.Event{&event.Erred{Kind: task.NoResult, Message: "it ended without a word of its model"}}
+		return []event.Event{&event.Erred{Kind: task.NoResult, Message: "it ended without a message of its model"}}
 	case m.StopReason == "stop":
 		return []event.Event{&event.Answered{Text: m.text()}}
 	case m.StopReason == "length":

@@ -87,12 +87,12 @@ func (e *MovedError) Error() string {
 type LockedError struct{ Dir, Lock string }
 
 func (e *LockedError) Error() string {
-	return fmt.Sprintf("another git command is at work in %s: %s exists", e.Dir, e.Lock)
+	return fmt.Sprintf("another git command is running in %s: %s exists", e.Dir, e.Lock)
 }
 
 // Hint tells the user how to go on.
 func (e *LockedError) Hint() string {
-	return "wait until it has ended; if none is at work, remove that file"
+	return "wait until it has ended; if none is running, remove that file"
 }
 
 // writing gives an error of the operating system its path.
