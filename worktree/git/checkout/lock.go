@@ -80,7 +80,13 @@ func flock(f *os.File) error {
 	return nil
 }
 
-func (l *locks) close() error { return errors.Join(l.working.Close(), l.owner.Close()) }
+// close lets the locks go. A child that was forked and has not run its program
+// yet holds the files open: owner is unlocked before, so that the next one need
+// not wait for it. The gits of the transaction keep working locked.
+func (l *locks) close() error {
+	err := l.working.Close()
+	return errors.Join(err, unix.Flock(int(l.owner.Fd()), unix.LOCK_UN), l.owner.Close())
+}
 
 // mark is the text of the lock that transaction id puts on an index.
 func mark(id string) string { return "swarm transaction " + id + "\n" }

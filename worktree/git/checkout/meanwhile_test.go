@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 
+	"golang.org/x/sys/unix"
+
 	"agentswarm/internal/testprogram"
 	"agentswarm/worktree/git"
 )
@@ -199,6 +201,32 @@ func TestForeignLocks(t *testing.T) {
 	g.must(os.Remove(lock))
 	if ended := g.recover(); len(ended) != 1 || !ended[0].Happened || g.git("status", "--porcelain") != "" {
 		t.Errorf("ended %+v with status %q, want completed and clean", ended, g.git("status", "--porcelain"))
+	}
+}
+
+// TestForkedChildHoldsNoLock: the next command gets the locks at once, however
+// long a child that was forked before takes to run its program.
+func TestForkedChildHoldsNoLock(t *testing.T) {
+	t.Parallel()
+	records := t.TempDir()
+	l, err := try(t.Context(), records)
+	if err != nil {
+		t.Fatal(err)
+	}
+	held, err := unix.FcntlInt(l.owner.Fd(), unix.F_DUPFD_CLOEXEC, 0) // as such a child holds it
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Close(held)
+	if err := l.close(); err != nil {
+		t.Fatal(err)
+	}
+	next, err := try(t.Context(), records)
+	if err != nil {
+		t.Fatalf("try = %v, want the locks", err)
+	}
+	if err := next.close(); err != nil {
+		t.Fatal(err)
 	}
 }
 
