@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"agentswarm/internal/testing/campaign"
 	"agentswarm/worktree/git"
 )
 
@@ -21,23 +22,24 @@ func (c *counter) Stop(int) error      { return nil }
 // share one.
 func TestMergeProcesses(t *testing.T) {
 	t.Parallel()
+	files := campaign.Rounds(t, 6, 12) // one for each patch
 	for _, format := range []string{"sha1", "sha256"} {
 		f := newFixture(t, "--object-format="+format)
-		files := map[string]string{}
-		for i := range 12 {
+		texts := map[string]string{}
+		for i := range files {
 			var list []string
 			for k := range 30 {
 				list = append(list, fmt.Sprintf("line %d of %d", k, i))
 			}
-			files[fmt.Sprintf("p%d/src/f", i)] = lines(list...)
+			texts[fmt.Sprintf("p%d/src/f", i)] = lines(list...)
 		}
-		base := f.commit(files)
+		base := f.commit(texts)
 		var apart, close []Patch
-		for i := range 12 {
+		for i := range files {
 			path, id := fmt.Sprintf("p%d/src/f", i), fmt.Sprint("a", i)
 			apart = append(apart, f.patch(id, base, map[string]string{path: "changed\n", path + "2": "new\n"}))
 			if i < 6 {
-				text := strings.Split(files["p0/src/f"], "\n")
+				text := strings.Split(texts["p0/src/f"], "\n")
 				text[i*5] = "changed"
 				close = append(close, f.patch(id, base, map[string]string{"p0/src/f": strings.Join(text, "\n")}))
 			}

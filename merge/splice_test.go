@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"agentswarm/internal/testing/campaign"
 	"agentswarm/worktree/git"
 )
 
@@ -15,15 +16,11 @@ import (
 // process for each patch does: random changes of a small tree, with much
 // moving of files and folders, merged in all ways.
 func FuzzSplice(f *testing.F) {
-	rounds := uint64(40)
-	if testing.Short() {
-		rounds = 10
-	}
 	for _, crash := range []uint64{93, 118} {
 		f.Add(crash) // git 2.39 fails an assertion
 	}
-	for seed := range rounds {
-		f.Add(seed)
+	for n := range campaign.Rounds(f, 10, 200) {
+		f.Add(campaign.Seed(f) - 1 + uint64(n))
 	}
 	repo := newFixture(f)
 	f.Fuzz(func(t *testing.T, seed uint64) {

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"unicode"
 
+	"agentswarm/internal/testing/campaign"
 	"agentswarm/risk"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -94,7 +95,8 @@ func judge(rules *risk.Rules, c corpusCase, text string) grave {
 func TestWrappingNeverLowersATier(t *testing.T) {
 	t.Parallel()
 	rules, all := loadRules(t), wrappers()
-	for _, c := range corpus(t) {
+	every := campaign.Rounds(t, 5, 1) // in the gate by turns: each command, and each wrapper
+	for i, c := range corpus(t) {
 		if !fixed(c.Command) {
 			continue
 		}
@@ -103,8 +105,8 @@ func TestWrappingNeverLowersATier(t *testing.T) {
 			continue // nothing is lower
 		}
 		readable := whole(c.Command)
-		for _, w := range all {
-			if w.inside && !readable {
+		for n, w := range all {
+			if (i+n)%every != 0 || w.inside && !readable {
 				continue
 			}
 			got := judge(rules, c, w.wrap(c.Command))
@@ -145,12 +147,16 @@ func TestTheWorstPartDecides(t *testing.T) {
 	t.Parallel()
 	rules := loadRules(t)
 	first := []string{"true", "git push", "npm publish", "rm -rf src", "git gc"}
-	for _, c := range corpus(t) {
+	every := campaign.Rounds(t, len(first), 1) // in the gate each command follows one of them
+	for i, c := range corpus(t) {
 		if !whole(c.Command) || !legible(c.Command) {
 			continue // all of a text is unreadable if a part of it is
 		}
 		bare := judge(rules, c, c.Command)
-		for _, before := range first {
+		for n, before := range first {
+			if (i+n)%every != 0 {
+				continue
+			}
 			other := judge(rules, c, before)
 			want := grave{max(bare.tier, other.tier), bare.opaque || other.opaque, bare.blocked || other.blocked}
 			for _, between := range []string{" ; ", "\n", " & ", " && { ", " || { "} {

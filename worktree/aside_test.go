@@ -98,7 +98,7 @@ func TestPutAside(t *testing.T) {
 // it, and stays, unless somebody has made it theirs.
 func TestCaptureAside(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, b Backend) {
+	eachOf(t, inGate(t, Overlay, Linked), func(t *testing.T, b Backend) {
 		f := fixtureOn(t, b)
 		base := f.commit("b.md", "theirs")
 		f.open()

@@ -2,12 +2,14 @@ package worktree
 
 import (
 	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
+	"agentswarm/internal/testing/campaign"
 	"agentswarm/worktree/git"
 )
 
@@ -74,9 +76,10 @@ func TestSuspicious(t *testing.T) {
 		for _, name := range names {
 			for _, path := range []string{name, "d/" + name, name + "/d"} {
 				_, err := f.try(f.root, "update-index", "--add", "--cacheinfo", mode+","+id+","+path)
-				f.git("read-tree", "--empty")
 				if err != nil {
 					refused++
+				} else {
+					must(t, os.Remove(filepath.Join(f.root, ".git", "index")))
 				}
 				if err != nil && !suspicious(path) {
 					t.Errorf("git refuses %q of mode %s", path, mode)
@@ -123,8 +126,22 @@ func TestRewrites(t *testing.T) {
 			base := f.commit("f", "base\n", ".gitattributes", tt.attributes)
 			f.open()
 			direct := 0
+			var w *Workspace
 			for i, content := range contents {
-				w := f.lease(base)
+				// In the gate one workspace is for all, and only its first capture is
+				// checked as every capture is.
+				capture := f.capture
+				if i < campaign.Rounds(t, 1, len(contents)) {
+					w = f.lease(base)
+				} else {
+					capture = func(w *Workspace) *Capture {
+						r := f.captureRequest(w)
+						r.Ref, r.PatchFile = fmt.Sprint(r.Ref, "-", i), fmt.Sprint(r.PatchFile, i)
+						c, err := f.trees.Capture(t.Context(), r)
+						must(t, err)
+						return c
+					}
+				}
 				f.write(w.Dir, "f", content)
 				sure := false
 				f.step = func(name string) error {
@@ -134,7 +151,7 @@ func TestRewrites(t *testing.T) {
 					}
 					return nil
 				}
-				c := f.capture(w)
+				c := capture(w)
 				if sure {
 					direct++
 				}

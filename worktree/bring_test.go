@@ -14,7 +14,7 @@ import (
 // TestBring looks at how files come along, and at what is in their way.
 func TestBring(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, b Backend) {
+	eachOf(t, inGate(t, Overlay, Linked), func(t *testing.T, b Backend) {
 		f := fixtureOn(t, b)
 		base := f.commit("a", "a\n", ".gitignore", "*.o\n/i/\n/ln/\n/file\n", IncludeFile, "*\n",
 			"real/keep", "k\n", "i/tracked", "t\n")
@@ -133,7 +133,10 @@ func TestIncludedAreNoWork(t *testing.T) {
 				want: "A i/agent", ignored: []string{".env"}, trashed: true,
 			},
 		}
-		for _, tt := range tests {
+		for i, tt := range tests {
+			if !hasTurn(t, i, b) {
+				continue
+			}
 			t.Run(tt.name, func(t *testing.T) {
 				t.Parallel()
 				f := fixtureOn(t, b)
@@ -180,7 +183,7 @@ func TestIncludedAreNoWork(t *testing.T) {
 // along.
 func TestRestoreMeetsIncluded(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, b Backend) {
+	eachOf(t, inGate(t, Overlay, Linked), func(t *testing.T, b Backend) {
 		f := fixtureOn(t, b)
 		base := f.commit("a", "a\n", IncludeFile, "*\n")
 		f.open()

@@ -1,14 +1,18 @@
 package worktree
 
 import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
 	"testing"
 
+	"agentswarm/internal/testing/campaign"
 	"agentswarm/worktree/git"
 )
 
@@ -32,6 +36,7 @@ type scene struct {
 
 	want    []string // the tree; nil: not checked
 	notes   string   // as kinds gives them
+	filters bool     // the base, or the agent, sets filters up
 	apart   bool     // filters run apart
 	partial bool
 	none    bool // nothing changed
@@ -39,21 +44,27 @@ type scene struct {
 	only    []Backend // nil: each
 }
 
-// play runs scenes on every backend.
+// play runs scenes on every backend, by turns in the gate.
 func play(t *testing.T, scenes []scene) {
 	t.Helper()
 	each(t, func(t *testing.T, b Backend) {
-		for _, s := range scenes {
-			if s.only == nil || slices.Contains(s.only, b) {
+		for i, s := range scenes {
+			if s.only == nil && hasTurn(t, i, b) || slices.Contains(s.only, b) {
 				t.Run(s.name, func(t *testing.T) { s.run(t, b) })
 			}
 		}
 	})
 }
 
-// withApart adds each scene once more, with its filters run apart.
-func withApart(scenes []scene) []scene {
+// withApart adds each scene once more, with its filters run apart. In the gate
+// those without a filter are left out: there is nothing to run, as
+// TestCaptureConfinesOnlyFilters holds.
+func withApart(t *testing.T, scenes []scene) []scene {
+	t.Helper()
 	for _, s := range scenes {
+		if !s.filters && campaign.Rounds(t, 0, 1) == 0 {
+			continue
+		}
 		s.name, s.apart, s.only = s.name+", filters apart", true, []Backend{Linked}
 		scenes = append(scenes, s)
 	}
@@ -121,16 +132,34 @@ func (s scene) run(t *testing.T, b Backend) {
 // stash, configuration.
 func (f *fixture) side() string {
 	f.t.Helper()
-	cmd := exec.Command("sh", "-c", `
-		find . -path ./.git -prune -o -type f -print0 | sort -z | xargs -0 sha256sum
-		sha256sum .git/index .git/config
-		git for-each-ref | grep -v refs/swarm/; git symbolic-ref -q HEAD; git stash list`)
-	cmd.Dir, cmd.Env = f.root, f.environ()
-	out, err := cmd.CombinedOutput()
-	if err != nil {
-		f.t.Fatalf("hash the user's side: %v\n%s", err, out)
+	var b strings.Builder
+	sum := func(path string) {
+		text, err := os.ReadFile(path)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			f.t.Fatalf("hash the user's side: %v", err)
+		}
+		fmt.Fprintf(&b, "%x %s\n", sha256.Sum256(text), path)
 	}
-	return string(out)
+	must(f.t, filepath.WalkDir(f.root, func(path string, e fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case path == filepath.Join(f.root, ".git"):
+			return filepath.SkipDir
+		case e.Type().IsRegular():
+			sum(path)
+		}
+		return nil
+	}))
+	for _, name := range []string{"index", "config", "HEAD", "logs/refs/stash"} {
+		sum(filepath.Join(f.root, ".git", name))
+	}
+	for ref := range strings.SplitSeq(f.git("for-each-ref"), "\n") {
+		if !strings.Contains(ref, "refs/swarm/") {
+			b.WriteString(ref + "\n")
+		}
+	}
+	return b.String()
 }
 
 func rm(f *fixture, paths ...string) {

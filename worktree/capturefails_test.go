@@ -13,7 +13,7 @@ import (
 // holds something else than the time before.
 func TestCaptureOverwritesNothing(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, b Backend) {
+	eachOf(t, inGate(t, Overlay, Linked), func(t *testing.T, b Backend) {
 		f := fixtureOn(t, b)
 		base := f.commit("a", "a\n")
 		f.open()
@@ -67,7 +67,10 @@ func TestCaptureOfNothing(t *testing.T) {
 func TestCaptureCancelled(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, b Backend) {
-		for _, step := range steps()["capture"] {
+		for i, step := range steps()["capture"] {
+			if !hasTurn(t, i, b) {
+				continue
+			}
 			t.Run(step, func(t *testing.T) {
 				t.Parallel()
 				f := fixtureOn(t, b)
@@ -101,7 +104,7 @@ func TestCaptureCancelled(t *testing.T) {
 // TestCaptureFails keeps all there is when git cannot read it.
 func TestCaptureFails(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, b Backend) {
+	eachOf(t, inGate(t, Overlay, Linked), func(t *testing.T, b Backend) {
 		f := fixtureOn(t, b)
 		f.git("config", "filter.bad.clean", "test ! -e "+marker(f)+" && cat")
 		f.git("config", "filter.bad.smudge", "cat")

@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"testing"
 
+	"agentswarm/internal/testing/campaign"
 	"agentswarm/worktree/git"
 )
 
@@ -50,7 +51,7 @@ const tenLines = "1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n"
 // TestCaptureChain captures one workspace again and again.
 func TestCaptureChain(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, b Backend) {
+	eachOf(t, inGate(t, Overlay, Linked), func(t *testing.T, b Backend) {
 		f := fixtureOn(t, b)
 		base := f.commit("lines", tenLines, "gone", "x")
 		f.open()
@@ -86,7 +87,7 @@ func TestCaptureChain(t *testing.T) {
 // stay those of the base.
 func TestCaptureChainGoesOn(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, b Backend) {
+	eachOf(t, inGate(t, Overlay, Linked), func(t *testing.T, b Backend) {
 		f := fixtureOn(t, b)
 		base := f.commit("lines", tenLines, "gone", "x")
 		f.open()
@@ -118,7 +119,7 @@ func TestCaptureChainGoesOn(t *testing.T) {
 func TestCaptureWith(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, b Backend) {
-		for _, test := range []struct {
+		for i, test := range []struct {
 			name          string
 			others, again string // lines before the earlier change, after others', and after its own
 			files         int    // of the last capture
@@ -130,6 +131,9 @@ func TestCaptureWith(t *testing.T) {
 			{"others on it", "ONE 2 3 4 5 6 7 8 9 10", "ONE 2 3 4 five 6 7 8 9 10", 2, "entangled:", "base"},
 			{"taken back", "one 2 3 4 5 6 7 8 nine 10", "- 1 2 3 4 5 6 7 8 nine 10", 2, "", "on"},
 		} {
+			if !hasTurn(t, i, b) {
+				continue
+			}
 			t.Run(test.name, func(t *testing.T) {
 				t.Parallel()
 				f := fixtureOn(t, b)
@@ -189,7 +193,7 @@ func TestCaptureLiveMoves(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, b Backend) {
 		outside := filepath.Join(t.TempDir(), "outside")
-		for _, test := range []struct {
+		for i, test := range []struct {
 			name string
 			move func(dir string) error
 			want string
@@ -214,6 +218,9 @@ func TestCaptureLiveMoves(t *testing.T) {
 				return firstOf(os.RemoveAll(d+"/d"), os.Symlink(outside, d+"/d"))
 			}, "[.gitattributes]"},
 		} {
+			if !hasTurn(t, i, b) {
+				continue
+			}
 			t.Run(test.name, func(t *testing.T) {
 				t.Parallel()
 				f := fixtureOn(t, b)
@@ -251,7 +258,7 @@ func firstOf(all ...error) error {
 // No capture fails, and the last, when all is quiet, holds everything.
 func TestCaptureLive(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, b Backend) {
+	eachOf(t, inGate(t, Overlay, Linked), func(t *testing.T, b Backend) {
 		f := fixtureOn(t, b)
 		base := f.commit("lines", tenLines, "d/a", "a", "d/e/b", "b")
 		f.open()
@@ -265,7 +272,7 @@ func TestCaptureLive(t *testing.T) {
 			busy.Go(func() { disturb(dir, n, stop) })
 		}
 		tip := &Capture{Commit: base}
-		for i := range 8 {
+		for i := range campaign.Rounds(t, 4, 20) {
 			c := f.part(w, fmt.Sprint(i), func(r *CaptureRequest) { r.On, r.Live = tip.Commit, true })
 			for _, note := range c.Notes {
 				t.Errorf("note: %s", note)

@@ -18,6 +18,10 @@ import (
 // envEach says in a process of its own which backend it has been made for.
 const envEach = "WORKTREE_TEST_EACH"
 
+// envNoOverlay tells such a process that no overlay can be had, so that it gives
+// the cases the same turns.
+const envNoOverlay = "WORKTREE_TEST_NO_OVERLAY"
+
 // envDisk makes this test binary one whose temporary folders are on a disk of
 // their own, and which runs some of the tests there: "type:image:folder:tests".
 const envDisk = "WORKTREE_TEST_DISK"
@@ -70,6 +74,16 @@ func apart(t *testing.T, b Backend) bool {
 	return true
 }
 
+// overlays reports whether overlays can be had here.
+func overlays(t *testing.T) bool {
+	t.Helper()
+	if os.Getenv(envEach) != "" {
+		return os.Getenv(envNoOverlay) == ""
+	}
+	mountable.Do(func() { mountable.refused = tryOverlay(t, newFixture(t)) })
+	return mountable.refused == ""
+}
+
 // failures is what tests said, without the names of those that said nothing.
 func failures(out string) string {
 	var b strings.Builder
@@ -110,6 +124,9 @@ func onOwnDisk(t *testing.T, kind, tests string) (string, error) {
 	}
 	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestOnDisk$")
 	cmd.Env = append(os.Environ(), envDisk+"="+strings.Join([]string{kind, image, at, tests}, ":"))
+	if !overlays(t) {
+		cmd.Env = append(cmd.Env, envNoOverlay+"=1")
+	}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: unix.CLONE_NEWNS}
 	out, err := cmd.CombinedOutput()
 	if errors.Is(err, unix.EPERM) {

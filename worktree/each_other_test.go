@@ -16,6 +16,9 @@ func apart(t *testing.T, b Backend) bool {
 	return false
 }
 
+// overlays reports that no overlay can be had.
+func overlays(*testing.T) bool { return false }
+
 func mountAll([]Mount) error { return errors.New("nothing can be mounted here") }
 
 func unmountAll(all []Mount) error {

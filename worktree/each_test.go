@@ -4,6 +4,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"agentswarm/internal/testing/campaign"
 )
 
 // each runs a test on every backend, as a subtest of the backend's name. One
@@ -14,6 +16,32 @@ import (
 func each(t *testing.T, test func(t *testing.T, b Backend)) {
 	t.Helper()
 	eachOf(t, Backends(), test)
+}
+
+// inGate are the backends of a test whose subject others share: in the gate
+// those given, in a campaign all.
+func inGate(t *testing.T, some ...Backend) []Backend {
+	t.Helper()
+	if campaign.Rounds(t, 0, 1) == 1 {
+		return Backends()
+	}
+	return some
+}
+
+// hasTurn reports whether a backend runs case i of a test whose subject all
+// backends share. In the gate the backends take turns, so that each case runs
+// once; in a campaign each backend runs each case. Clones have no turn: they
+// need a disk of their own for each test.
+func hasTurn(t *testing.T, i int, b Backend) bool {
+	t.Helper()
+	if campaign.Rounds(t, 0, 1) == 1 {
+		return true
+	}
+	turns := []Backend{Linked, Overlay, Copied}
+	if !overlays(t) {
+		turns = []Backend{Linked, Copied}
+	}
+	return turns[i%len(turns)] == b
 }
 
 // private are the backends whose workspaces have a git dir of their own.

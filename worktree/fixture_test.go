@@ -3,10 +3,12 @@ package worktree
 import (
 	"bytes"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -45,11 +47,46 @@ func newFixture(t testing.TB, args ...string) *fixture {
 	}
 	f.mkdir(f.home)
 	f.mkdir(f.root)
-	f.in(f.root, append([]string{"init", "-q", "-b", "main", "--template="}, args...)...)
-	f.git("config", "user.name", "User")
-	f.git("config", "user.email", "user@example.com")
 	t.Cleanup(func() { _ = RemoveAll(dir) })
+	first, _ := newRepositories.LoadOrStore(strings.Join(args, " "), sync.OnceValue(func() map[string]string {
+		return f.initialized(args)
+	}))
+	for path, text := range first.(func() map[string]string)() {
+		at := filepath.Join(f.root, path)
+		if strings.HasSuffix(path, "/.") {
+			f.mkdir(at)
+		} else {
+			must(t, os.MkdirAll(filepath.Dir(at), 0o755), os.WriteFile(at, []byte(text), 0o644))
+		}
+	}
 	return f
+}
+
+// newRepositories holds, by the arguments of `git init`, the files of a new
+// repository, which git makes once for the process.
+var newRepositories sync.Map
+
+// initialized makes a new repository and returns its files. A path that ends in
+// "/." is a folder.
+func (f *fixture) initialized(args []string) map[string]string {
+	f.t.Helper()
+	dir := filepath.Join(f.home, "new")
+	f.mkdir(dir)
+	f.in(dir, append([]string{"init", "-q", "-b", "main", "--template="}, args...)...)
+	f.in(dir, "config", "user.name", "User")
+	f.in(dir, "config", "user.email", "user@example.com")
+	files := map[string]string{}
+	must(f.t, filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		rel, _ := filepath.Rel(dir, path)
+		if err != nil || e.IsDir() {
+			files[rel+"/."] = ""
+			return err
+		}
+		text, err := os.ReadFile(path)
+		files[rel] = string(text)
+		return err
+	}), os.RemoveAll(dir))
+	return files
 }
 
 func (f *fixture) mkdir(dir string) {
@@ -220,11 +257,9 @@ func (f *fixture) check(w *Workspace, c *Capture) {
 		}
 		return
 	}
-	if got := f.git("rev-parse", c.Ref); got != string(c.Commit) {
-		f.t.Errorf("%s is at %s, want %s", c.Ref, got, c.Commit)
-	}
-	if got := f.git("rev-parse", c.Ref+"^{tree}", c.Ref+"^"); got != string(c.Tree)+"\n"+string(w.Base) {
-		f.t.Errorf("tree and parent of %s are %s, want %s and %s", c.Ref, got, c.Tree, w.Base)
+	want := fmt.Sprint(c.Commit, "\n", c.Tree, "\n", w.Base)
+	if got := f.git("rev-parse", c.Ref, c.Ref+"^{tree}", c.Ref+"^"); got != want {
+		f.t.Errorf("commit, tree and parent of %s are\n%s, want\n%s", c.Ref, got, want)
 	}
 	f.git("fsck", "--connectivity-only", string(c.Commit))
 	if !f.unapplied {
@@ -243,6 +278,19 @@ func (f *fixture) apply(w *Workspace, c *Capture) {
 		f.t.Errorf("the patch gives tree %s, want %s\n%s", got, c.Tree,
 			f.git("diff", "--stat", got, string(c.Tree)))
 	}
+}
+
+// blobs are the contents of a tree's files: their ids by "mode path".
+func (f *fixture) blobs(tree git.Hash) map[string]string {
+	f.t.Helper()
+	all := map[string]string{}
+	for rec := range strings.SplitSeq(f.git("ls-tree", "-r", "-z", string(tree)), "\x00") {
+		if head, path, ok := strings.Cut(rec, "\t"); ok {
+			words := strings.Fields(head)
+			all[words[0]+" "+path] = words[2]
+		}
+	}
+	return all
 }
 
 // files lists the tree of a capture: "mode path", and the content where it

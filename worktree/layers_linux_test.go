@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"agentswarm/internal/testing/campaign"
 	"agentswarm/worktree/git"
 )
 
@@ -152,7 +153,7 @@ func TestRestoreLayersRandom(t *testing.T) {
 		return strings.Join(parts, "/")
 	}
 	var commits []git.Hash
-	for range 8 {
+	for range campaign.Rounds(t, 5, 8) {
 		for range 12 {
 			at := filepath.Join(f.root, path())
 			for dir := filepath.Dir(at); dir != f.root; dir = filepath.Dir(dir) {

@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"agentswarm/internal/testing/campaign"
 	"agentswarm/worktree/git"
 )
 
@@ -184,7 +185,7 @@ func overlayEqualsAdd(t *testing.T, seed uint64) {
 	}
 	base := f.commit()
 	f.open()
-	for round := range 3 {
+	for round := range campaign.Rounds(t, 2, 3) {
 		in := errand{Seed: seed + uint64(round)<<32, Edits: 1 + r.IntN(30)}
 		w := f.overlay(base)
 		f.act(w, `git ls-files -z | head -z -n 7 | xargs -0 -r git update-index --assume-unchanged`)
@@ -210,7 +211,8 @@ func overlayEqualsAdd(t *testing.T, seed uint64) {
 
 func TestOverlayEqualsAdd(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(6) {
+	for n := range campaign.Rounds(t, 2, 40) {
+		seed := campaign.Seed(t) - 1 + uint64(n)
 		t.Run(strconv.FormatUint(seed, 10), func(t *testing.T) {
 			t.Parallel()
 			overlayEqualsAdd(t, seed)

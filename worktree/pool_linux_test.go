@@ -220,7 +220,7 @@ func TestReuseEqualsFresh(t *testing.T) {
 	}
 	seen := pooled(f)
 	looks := map[git.Hash]map[string]string{}
-	rounds := campaign.Rounds(t, 12, 300)
+	rounds := campaign.Rounds(t, 8, 300)
 	for round := range rounds {
 		base := bases[r.IntN(len(bases))]
 		if looks[base] == nil {
@@ -262,13 +262,13 @@ func TestOtherRules(t *testing.T) {
 }
 
 // TestHundredWorkspaces: with 20 agents at a time, 100 items need 20 checkouts,
-// and another run needs none.
+// and another run needs none. In the gate there are fewer.
 func TestHundredWorkspaces(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	base := f.commit("a", "a\n", "d/b", "b\n")
 	seen := pooled(f)
-	const jobs, items = 20, 100
+	jobs, items := campaign.Rounds(t, 8, 20), campaign.Rounds(t, 32, 100)
 	round := func(run string) {
 		slots := make(chan struct{}, jobs)
 		var all sync.WaitGroup // nobody ends before all of the first have begun

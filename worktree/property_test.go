@@ -23,11 +23,7 @@ func TestCaptureEqualsAdd(t *testing.T) {
 		f.unapplied = false
 		base := f.scatter(r)
 		f.open()
-		rounds := 5
-		if testing.Short() {
-			rounds = 3
-		}
-		for range rounds {
+		for range campaign.Rounds(t, 2, 20) {
 			w := f.lease(base)
 			for range 1 + r.IntN(25) {
 				mutate(r, f.at(w))

@@ -66,7 +66,7 @@ func TestReleaseTrashes(t *testing.T) {
 			},
 		},
 	}
-	each(t, func(t *testing.T, b Backend) {
+	eachOf(t, inGate(t, Overlay, Linked), func(t *testing.T, b Backend) {
 		for _, tt := range tests {
 			t.Run(tt.name, func(t *testing.T) {
 				t.Parallel()
@@ -154,7 +154,7 @@ func TestReleaseKeepsForeignRegistration(t *testing.T) {
 
 func TestSweep(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, b Backend) {
+	eachOf(t, inGate(t, Overlay, Linked), func(t *testing.T, b Backend) {
 		f := fixtureOn(t, b)
 		base := f.commit("a", "a\n", ".gitignore", "*.o\n")
 		f.open()

@@ -2,6 +2,7 @@ package worktree
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -69,18 +70,10 @@ func (f *fixture) again(w *Workspace, first *Capture) {
 	next = f.restore(w.Base, first.Commit)
 	f.write(f.at(next), "of the third", "3\n")
 	third := f.capture(next)
-	want := append(f.files(first.Tree), "100644 of the third")
-	got := f.files(third.Tree)
-	slices.Sort(want)
-	slices.Sort(got)
-	if !slices.Equal(got, want) {
+	want, got := f.blobs(first.Tree), f.blobs(third.Tree)
+	want["100644 of the third"] = got["100644 of the third"]
+	if !maps.Equal(got, want) || f.show(third.Tree, "of the third") != "3\n" {
 		f.t.Errorf("the third attempt captured %q, want %q", got, want)
-	}
-	for _, name := range f.files(first.Tree) {
-		mode, path, _ := strings.Cut(name, " ")
-		if mode != linkMode && f.show(third.Tree, path) != f.show(first.Tree, path) {
-			f.t.Errorf("%s = %q, want %q", path, f.show(third.Tree, path), f.show(first.Tree, path))
-		}
 	}
 }
 
@@ -156,7 +149,7 @@ func TestRestore(t *testing.T) {
 			},
 		},
 		{
-			name: "a filter, and attributes that the agent changed", setup: upper,
+			name: "a filter, and attributes that the agent changed", setup: upper, filters: true,
 			base: []string{".gitattributes", "*.up filter=up\n", "a.up", "abc\n", "d/.gitattributes", "* text\n", "d/x", "x\n"},
 			act: func(f *fixture, w *Workspace) {
 				f.write(f.at(w), ".gitattributes", "*.up -filter\n*.x filter=up\n*.txt eol=crlf\n", "n.up", "new\n",
@@ -177,7 +170,7 @@ func TestRestore(t *testing.T) {
 			}),
 		},
 		{
-			name: "a filter that does not give back what it took",
+			name: "a filter that does not give back what it took", filters: true,
 			setup: func(f *fixture) {
 				f.write(f.home, ".gitconfig", "[filter \"x\"]\n\tclean = \"cat; echo more\"\n\tsmudge = cat\n")
 			},
@@ -186,7 +179,7 @@ func TestRestore(t *testing.T) {
 			after: after(nil),
 		},
 		{
-			name: "a tool of a filter that the agent rewrote does not run",
+			name: "a tool of a filter that the agent rewrote does not run", filters: true,
 			setup: func(f *fixture) {
 				f.script(filepath.Join(f.root, "tools/t.sh"), "tr a-zA-Z A-Za-z\n")
 				f.git("config", "filter.t.clean", "./tools/t.sh")
@@ -252,13 +245,13 @@ func TestRestore(t *testing.T) {
 			after: after(nil),
 		},
 	}
-	play(t, withApart(scenes))
+	play(t, withApart(t, scenes))
 }
 
 // TestRestoreAny restores commits that no capture made.
 func TestRestoreAny(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, b Backend) {
+	eachOf(t, inGate(t, Overlay, Linked), func(t *testing.T, b Backend) {
 		f := fixtureOn(t, b)
 		submodules(f)
 		base := f.commit("a", "a\n", ".gitignore", "*.o\n/b/\n", "out/y", "y\n", "in/x", "x\n", "was/file", "f\n")
@@ -300,7 +293,7 @@ func TestRestoreAny(t *testing.T) {
 // behind where it fails.
 func TestRestoreWithDamage(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, b Backend) {
+	eachOf(t, inGate(t, Overlay, Linked), func(t *testing.T, b Backend) {
 		f := fixtureOn(t, b)
 		base := f.commit("a", "a\n")
 		f.open()
@@ -333,11 +326,7 @@ func TestRestoreEqualsDirect(t *testing.T) {
 		f := fixtureOn(t, b)
 		base := f.scatter(r)
 		f.open()
-		rounds := 4
-		if testing.Short() {
-			rounds = 3
-		}
-		for range rounds {
+		for range campaign.Rounds(t, 1, 20) {
 			w := f.lease(base)
 			for range 1 + r.IntN(25) {
 				mutate(r, f.at(w))

@@ -61,7 +61,7 @@ func TestCaptureByTheRulesOfTheBase(t *testing.T) {
 			after: wantChanged("A new/.gitattributes, A new/f, A old, D old/.gitattributes, D old/f"),
 		},
 		{
-			name: "a filter set by the agent does not run", base: []string{"a", "a\n"},
+			name: "a filter set by the agent does not run", filters: true, base: []string{"a", "a\n"},
 			act: func(f *fixture, w *Workspace) {
 				run := "sh -c 'echo x > " + marker(f) + "; cat'"
 				f.in(f.at(w), "config", "filter.evil.clean", run)
@@ -83,7 +83,7 @@ func TestCaptureByTheRulesOfTheBase(t *testing.T) {
 			},
 		},
 		{
-			name: "a tool of a filter that the agent rewrote does not run",
+			name: "a tool of a filter that the agent rewrote does not run", filters: true,
 			setup: func(f *fixture) {
 				f.script(filepath.Join(f.root, "tools/clean.sh"), "tr a-z A-Z\n")
 				f.git("config", "filter.t.clean", "./tools/clean.sh %f")
@@ -106,7 +106,7 @@ func TestCaptureByTheRulesOfTheBase(t *testing.T) {
 			},
 		},
 		{
-			name: "tools of a filter are gone or in the way",
+			name: "tools of a filter are gone or in the way", filters: true,
 			setup: func(f *fixture) {
 				f.unapplied = true // the user's git needs the tool for that, too
 				f.script(filepath.Join(f.root, "tools/clean.sh"), "tr a-z A-Z\n")
@@ -127,7 +127,7 @@ func TestCaptureByTheRulesOfTheBase(t *testing.T) {
 			},
 		},
 		{
-			name: "a global filter round-trips", setup: upper,
+			name: "a global filter round-trips", filters: true, setup: upper,
 			base: []string{".gitattributes", "*.up filter=up\n", "a.up", "abc\n", "b.up", "b\n"},
 			act: func(f *fixture, w *Workspace) {
 				f.write(f.at(w), "a.up", "abcd\n", "n.up", "new\n", "b.up", "b\n")
@@ -140,7 +140,7 @@ func TestCaptureByTheRulesOfTheBase(t *testing.T) {
 			},
 		},
 		{
-			name: "a filter that is one process for all files",
+			name: "a filter that is one process for all files", filters: true,
 			setup: func(f *fixture) {
 				self, err := os.Executable()
 				must(f.t, err)
@@ -163,7 +163,7 @@ func TestCaptureByTheRulesOfTheBase(t *testing.T) {
 			},
 		},
 		{
-			name: "attributes of the base hold though the agent changed them", setup: upper,
+			name: "attributes of the base hold though the agent changed them", filters: true, setup: upper,
 			base: []string{".gitattributes", "*.up filter=up\n", "a.up", "abc\n", "d/.gitattributes", "* text\n",
 				"d/x", "x\n"},
 			act: func(f *fixture, w *Workspace) {
@@ -290,7 +290,7 @@ func TestCaptureByTheRulesOfTheBase(t *testing.T) {
 			after: wantChanged("M big, A new"),
 		},
 	}
-	play(t, withApart(scenes))
+	play(t, withApart(t, scenes))
 }
 
 func TestParseFilters(t *testing.T) {

@@ -8,7 +8,7 @@ import (
 
 func TestMark(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, b Backend) {
+	eachOf(t, inGate(t, Overlay, Linked), func(t *testing.T, b Backend) {
 		f := fixtureOn(t, b)
 		base := f.commit("a.txt", "a\n", "dir/b.txt", "b\n")
 		f.open()

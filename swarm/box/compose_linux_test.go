@@ -2,14 +2,17 @@ package box
 
 import (
 	"errors"
+	"maps"
 	"os"
 	"os/user"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"golang.org/x/sys/unix"
 
+	"agentswarm/internal/testing/campaign"
 	"agentswarm/internal/testprogram"
 )
 
@@ -28,13 +31,24 @@ func namespaced(t *testing.T) []Rung {
 	return all
 }
 
+// places are where case i of a test has its ground: in the gate by turns outside
+// of the folder for temporary files and in it, in a campaign both.
+func places(t *testing.T, i int) []func(*testing.T) string {
+	t.Helper()
+	both := []func(*testing.T) string{outside, inTmp}
+	if campaign.Rounds(t, 1, 2) == 1 {
+		return both[i%2 : i%2+1]
+	}
+	return both
+}
+
 // TestOddPaths: what a path is called must not matter in any piece.
 func TestOddPaths(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("/"+strings.Repeat("l", 200), 9)
 	for _, rung := range namespaced(t) {
-		for _, odd := range []string{" a b,c:d", `a\b\040"c'`, "-o\nlowerdir=ü", long} {
-			for _, where := range []func(*testing.T) string{outside, inTmp} {
+		for i, odd := range []string{" a b,c:d", `a\b\040"c'`, "-o\nlowerdir=ü", long} {
+			for _, where := range places(t, i) {
 				g := newGround(t, mustMkdir(t, filepath.Join(where(t), odd)))
 				p := g.on(rung)
 				p.Write = []string{mustMkdir(t, g.Dir+"/shared")}
@@ -55,8 +69,8 @@ func TestOddPaths(t *testing.T) {
 // TestHomes: no HOME may keep an agent from starting.
 func TestHomes(t *testing.T) {
 	t.Parallel()
-	for _, rung := range namespaced(t) {
-		for name, home := range map[string]func(*ground) string{
+	for n, rung := range namespaced(t) {
+		homes := map[string]func(*ground) string{
 			"none": func(*ground) string { return "" }, "root": func(*ground) string { return "/" },
 			"missing": func(*ground) string { return "/nonexistent" }, "relative": func(*ground) string { return "home" },
 			"tmp": func(*ground) string { return "/tmp" }, "var tmp": func(*ground) string { return "/var/tmp" },
@@ -70,11 +84,12 @@ func TestHomes(t *testing.T) {
 				}
 				return link
 			},
-		} {
-			for _, where := range []func(*testing.T) string{outside, inTmp} {
+		}
+		for i, name := range slices.Sorted(maps.Keys(homes)) {
+			for _, where := range places(t, n+i) {
 				g := newGround(t, where(t))
 				p := g.on(rung)
-				p.Home = home(g)
+				p.Home = homes[name](g)
 				p.Hide = nil
 				out := sh(t, compose(t, rung, p), `cat "$1/file"; ls -A "$2"`, g.Repo, g.State)
 				if out != "baserepo-1\n" {
@@ -441,8 +456,8 @@ func TestWarmInHome(t *testing.T) {
 		if !rung.Overlay() {
 			continue
 		}
-		for _, view := range []View{Whole, Caches} {
-			for _, where := range []func(*testing.T) string{outside, inTmp} {
+		for i, view := range []View{Whole, Caches} {
+			for _, where := range places(t, i) {
 				g := newGround(t, where(t))
 				if view == Caches {
 					g.State = mustMkdir(t, g.Home+"/.cache/state")

@@ -74,9 +74,9 @@ func escapes() []escape {
 func TestEscapes(t *testing.T) {
 	t.Parallel()
 	need(t, Full)
-	for _, e := range escapes() {
-		for _, nested := range []bool{false, true} {
-			for _, where := range []func(*testing.T) string{outside, inTmp} {
+	for i, e := range escapes() {
+		for n, nested := range []bool{false, true} {
+			for _, where := range places(t, i+n) {
 				g := newGround(t, where(t))
 				t.Run(fmt.Sprintf("%s/nested=%v%s", e.name, nested, filepath.Dir(g.Dir)), func(t *testing.T) {
 					var args []string

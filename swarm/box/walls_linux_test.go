@@ -14,6 +14,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"agentswarm/internal/testing/campaign"
 )
 
 // self is this binary, also for a user who may not enter its folder.
@@ -245,7 +247,9 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestUnprivileged runs all other tests once more as somebody who is nobody.
+// TestUnprivileged runs all other tests once more as somebody who is nobody. In
+// the gate those are left out whose subject is how paths are called and where
+// caches lie.
 func TestUnprivileged(t *testing.T) {
 	t.Parallel()
 	if os.Getuid() != 0 {
@@ -257,8 +261,12 @@ func TestUnprivileged(t *testing.T) {
 	}
 	defer r.Close()
 	args := []string{self, "-test.run=^Test", "-test.v"}
+	if campaign.Rounds(t, 0, 1) == 0 {
+		args = append(args, "-test.skip=^Test(OddPaths|Homes|WarmInHome|CachesInView|CachesElsewhere)$")
+	}
 	p, err := os.StartProcess(self, args, &os.ProcAttr{
-		Dir: "/", Files: []*os.File{nil, w, w}, Env: []string{"PATH=/usr/bin:/bin"},
+		Dir: "/", Files: []*os.File{nil, w, w},
+		Env: []string{"PATH=/usr/bin:/bin", campaign.Variable + "=" + os.Getenv(campaign.Variable)},
 		Sys: &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}},
 	})
 	if err := errors.Join(err, w.Close()); err != nil {

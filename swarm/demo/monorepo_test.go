@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"agentswarm/internal/testing/campaign"
 )
 
 func TestCatalogue(t *testing.T) {
@@ -55,7 +57,8 @@ func TestMonorepoCompiles(t *testing.T) {
 		moved    bool
 		fails    []string
 	}{
-		{"all packages", maxPackages, []string{"vet", "./..."}, false, nil},
+		// In the gate "tests" stand for the packages before they move.
+		{"all packages", campaign.Rounds(t, minPackages, maxPackages), []string{"vet", "./..."}, false, nil},
 		{"all packages, moved", maxPackages, []string{"vet", "./..."}, true, nil},
 		{"tests", minPackages, []string{"test", "-trimpath", "./..."}, false, nil},
 		{"tests, moved", minPackages, []string{"test", "-trimpath", "./..."}, true, []string{breaksATest}},

@@ -20,6 +20,7 @@ func TestRetriesOfACall(t *testing.T) {
 		want int
 	}{{0, &two, 3}, {2, &none, 1}, {2, nil, 3}} {
 		r := newRig(t)
+		r.hurry()
 		r.config.Retries = test.run
 		call := failing(r, "overloaded")
 		call.Retries = test.call

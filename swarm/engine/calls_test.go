@@ -199,6 +199,7 @@ func TestRetries(t *testing.T) {
 		t.Run(test.kind, func(t *testing.T) {
 			t.Parallel()
 			r := newRig(t)
+			r.hurry()
 			r.config.Retries = test.retries
 			call := failing(r, test.kind)
 			result := r.play(call)["a1"].Result

@@ -158,6 +158,9 @@ type Deps struct {
 	Cores   int              // required
 	Warn    func(string)     // required: tells a person what they should know
 	Now     func() time.Time // required
+	// pass gives a context that ends after the wait for the next attempt; nil is
+	// context.WithTimeout. Tests shorten it.
+	pass func(context.Context, time.Duration) (context.Context, context.CancelFunc)
 }
 
 // parallel is how many setups and checks may run at once.

@@ -200,7 +200,11 @@ func (e *Engine) later(life context.Context, a *agentState, gap time.Duration) {
 		e.queue = append(e.queue, a.id)
 		return
 	}
-	ctx, end := context.WithTimeout(life, gap)
+	pass := context.WithTimeout
+	if e.deps.pass != nil {
+		pass = e.deps.pass
+	}
+	ctx, end := pass(life, gap)
 	w := &wait{end: end}
 	a.wait = w
 	e.work.Go(func() {

@@ -65,6 +65,7 @@ func TestRefusedWaits(t *testing.T) {
 		t.Run(test.kind+test.lane, func(t *testing.T) {
 			t.Parallel()
 			r := newRig(t)
+			r.hurry()
 			r.lane(strings.ReplaceAll(refusedTwice, "KIND", test.kind))
 			r.config.Agents["mine"].Lane = test.lane
 			r.config.MaxAgents = 1
@@ -80,6 +81,7 @@ func TestRefusedWaits(t *testing.T) {
 func TestWaitsOfAnEarlierOwner(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
+	r.hurry()
 	r.lane(`
 		if test $SWARM_ATTEMPT -ge 3; then printf '{"type":"result","text":"ok"}\n'
 		else printf '{"type":"error","kind":"rate_limit","message":"slow","retry_after_ms":10}\n'; fi

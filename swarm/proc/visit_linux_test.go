@@ -11,6 +11,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"agentswarm/internal/testing/campaign"
 )
 
 // TestVisitSameWalls: what was dropped by the thread that went into the walls
@@ -66,7 +68,8 @@ func TestVisitsLeaveNothing(t *testing.T) {
 			return len(names)
 		}
 		before := count()
-		for i := range 200 {
+		visits := campaign.Rounds(t, 40, 200)
+		for i := range visits {
 			name := "true"
 			if i%4 == 0 {
 				name = "no-such-command"
@@ -84,7 +87,7 @@ func TestVisitsLeaveNothing(t *testing.T) {
 			after = count()
 		}
 		if after > before+2 {
-			t.Errorf("%d descriptors are open after 200 visits, %d before", after, before)
+			t.Errorf("%d descriptors are open after %d visits, %d before", after, visits, before)
 		}
 	})
 }

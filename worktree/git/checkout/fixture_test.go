@@ -10,7 +10,9 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"agentswarm/worktree/git"
@@ -27,10 +29,26 @@ type ground struct {
 }
 
 // newGround makes a repository whose main can move to a commit that changes so
-// many files, and does a bit of everything.
+// many files, and does a bit of everything. It is a copy of one that is made
+// once for the process.
 func newGround(t testing.TB, files int) *ground {
 	t.Helper()
-	dir, err := filepath.EvalSymlinks(t.TempDir())
+	first, _ := templates.LoadOrStore(files, sync.OnceValue(func() *ground { return makeGround(t, files) }))
+	g := first.(func() *ground)().copyTo(t)
+	g.git("update-index", "-q", "--refresh")
+	return g
+}
+
+var (
+	templates      sync.Map // number of files → func() *ground
+	templateFolder string   // holds them until the process ends
+)
+
+// makeGround makes the template of newGround.
+func makeGround(t testing.TB, files int) *ground {
+	t.Helper()
+	dir, err := filepath.EvalSymlinks(templateFolder)
+	dir = filepath.Join(dir, strconv.Itoa(files))
 	g := groundIn(t, dir)
 	g.must(err, os.MkdirAll(filepath.Join(dir, "home"), 0o755), os.MkdirAll(g.root, 0o755))
 	g.git("init", "-q", "-b", "main", "--template=")
@@ -221,8 +239,8 @@ func (g *ground) repo() *git.Repo {
 func (g *ground) snapshot() string {
 	g.Helper()
 	var b strings.Builder
-	fmt.Fprintln(&b, g.git("rev-parse", "HEAD", "main"))
-	fmt.Fprintln(&b, g.git("--no-optional-locks", "status", "--porcelain", "--no-renames", "--ignored"))
+	// It names the branch and its commit, too.
+	fmt.Fprintln(&b, g.git("--no-optional-locks", "status", "--porcelain=v2", "--branch", "--no-renames", "--ignored"))
 	fmt.Fprintln(&b, g.git("ls-files", "-s", "-v"))
 	g.must(filepath.WalkDir(g.root, func(at string, d fs.DirEntry, err error) error {
 		rel, _ := filepath.Rel(g.root, at)
