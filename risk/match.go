@@ -28,6 +28,9 @@ type siblings struct {
 	// readings are how the command lines were read to which the grammar of
 	// verbs applies.
 	readings []verb.Reading
+	// suspected is how many programs stand around the one that is judged, each
+	// of which was taken from the words of the one around it.
+	suspected int
 }
 
 // first is the first operand; false: there is none.

@@ -12,9 +12,18 @@ import (
 // is read with all words after it.
 const maxSuspects = 32
 
+// maxSuspected is how deep suspects are looked for in the words of suspects.
+// The work is [maxSuspects] to the power of it.
+const maxSuspected = 2
+
 // suspects is the part of a program that no rule knows, if its words hold what
 // would be a command line of a dangerous one: it may run it.
 func (c *call) suspects() []Part {
+	if c.text.suspected == maxSuspected {
+		return nil // a program around this one looks at the same words
+	}
+	c.text.suspected++
+	defer func() { c.text.suspected-- }()
 	left := maxSuspects
 	for i, w := range c.inv.Args {
 		if !w.Known {
