@@ -9,12 +9,15 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 )
 
 // dialect matches private words for things that have a term in the field: sandbox
 // for walls, running for at work, message for word, concurrency limit, level, space.
-var dialect = regexp.MustCompile(`(?i)\b(walls?|yards?|purses?|bricks|at work|rungs?|blanks?)\b|\bthe ear\b|\basked about\b|\bbrings along\b|\b(a|no) word (to|of)\b|\btakes? words\b|\bover the shoulder\b`)
+var dialect = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)\b(walls?|yards?|purses?|bricks|at work|rungs?|blanks?)\b|\bthe ear\b|\basked about\b|\bbrings along\b|\b(a|no) word (to|of)\b|\btakes? words\b|\bover the shoulder\b`)
+})
 
 // TestMessagesUseTheTermsOfTheField reads the texts in the program: messages,
 // help, prompts. A literal with a space in it is a text. Fixtures of tests and the
@@ -60,7 +63,7 @@ func dialectIn(t *testing.T, path string) (found []string) {
 		if err != nil || !strings.Contains(value, " ") {
 			return true
 		}
-		if word := dialect.FindString(value); word != "" {
+		if word := dialect().FindString(value); word != "" {
 			found = append(found, set.Position(text.Pos()).String()+": "+strconv.Quote(word)+" in "+text.Value)
 		}
 		return true

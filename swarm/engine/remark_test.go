@@ -31,7 +31,7 @@ func TestRemarkBesideAYes(t *testing.T) {
 		answer.Text = "only in tmp"
 		err := answerTo(e, answer)
 		// The hook may ask before swarm has read the line of the session.
-		for steers && err != nil && strings.Contains(err.Error(), "try again once it has begun") {
+		for steers && err != nil && strings.Contains(err.Error(), "try again once it has started") {
 			runtime.Gosched()
 			err = answerTo(e, answer)
 		}
