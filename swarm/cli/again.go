@@ -30,7 +30,8 @@ func againText(again *store.Again) string {
 }
 
 // againNote tells in a line of the agents that wait for another try, of swarm or of
-// their own, and when the next of those begins; empty where there are none.
+// their own, and when the next of those begins, if a time is known; empty where
+// there are none.
 func againNote(v *store.View, doing map[task.ID]activity.Now, now time.Time) string {
 	var next *store.Again
 	waiting := 0
@@ -39,15 +40,24 @@ func againNote(v *store.View, doing map[task.ID]activity.Now, now time.Time) str
 		if again == nil {
 			continue
 		}
-		if waiting++; next == nil || again.At.Before(next.At) {
+		if waiting++; next == nil || sooner(again.At, next.At) {
 			next = again
 		}
 	}
 	if next == nil {
 		return ""
 	}
-	return fmt.Sprintf("%s again, the next in %s: %s: %s", Count(waiting, "agent is tried", "agents are tried"),
-		Duration(max(0, next.At.Sub(now)).Round(time.Second)), next.Kind, next.Reason)
+	when := ""
+	if !next.At.IsZero() {
+		when = fmt.Sprintf(", the next in %s", Duration(max(0, next.At.Sub(now)).Round(time.Second)))
+	}
+	return fmt.Sprintf("%s again%s: %s: %s", Count(waiting, "agent is tried", "agents are tried"), when, next.Kind, next.Reason)
+}
+
+// sooner reports whether a time is before another one. A time that is not known,
+// which is zero, comes last.
+func sooner(at, other time.Time) bool {
+	return !at.IsZero() && (other.IsZero() || at.Before(other))
 }
 
 // addRetries notes the retries that live agents make by themselves, which find

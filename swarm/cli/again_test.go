@@ -81,3 +81,26 @@ func TestOwnRetryShown(t *testing.T) {
 		t.Errorf("without a time it is %q", got)
 	}
 }
+
+// TestNextRetry: a retry without a time is counted, and is not the next one.
+func TestNextRetry(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	v := store.Fold(store.Identity{}, nil)
+	for i, id := range []task.ID{"a1", "a2", "a3"} {
+		v.Apply(event.Record{N: int64(i + 1), Time: at, Event: &event.Called{Agent: id, Call: &task.Call{}}})
+	}
+	unknown := activity.Now{Again: &store.Again{Kind: task.Overloaded, Reason: "busy"}}
+	known := activity.Now{Again: &store.Again{Kind: task.RateLimit, Reason: "slow down", At: at.Add(5 * time.Second)}}
+	for _, tt := range []struct {
+		doing map[task.ID]activity.Now
+		want  string
+	}{
+		{map[task.ID]activity.Now{"a1": unknown}, "1 agent is tried again: overloaded: busy"},
+		{map[task.ID]activity.Now{"a1": unknown, "a2": known, "a3": unknown}, "3 agents are tried again, the next in 5.0s: rate_limit: slow down"},
+	} {
+		if got := againNote(v, tt.doing, at); got != tt.want {
+			t.Errorf("progress says %q, want %q", got, tt.want)
+		}
+	}
+}
