@@ -6,9 +6,9 @@ import (
 	"agentswarm/worktree/git"
 )
 
-// rest is what of a patch the target does not have yet: the patch itself, or its
-// changes since [Patch.Above] where the target has those of that commit. Without
-// it a line that both commits changed would conflict with its own earlier form.
+// rest returns the part of a patch that the target lacks: all of it, or its changes
+// since [Patch.Above] where the target has those of that commit. Without it a line
+// that both commits changed would conflict with its own earlier form.
 func (m *merger) rest(ctx context.Context, p Patch, ends patchTrees) (Patch, patchTrees, error) {
 	if p.Above == "" {
 		return p, ends, nil

@@ -77,7 +77,7 @@ func sendAction(c *cli.Context, env Env) error {
 	if err := s.nonePicked("send"); err != nil {
 		return err
 	}
-	if err := s.atWork(addresses); err != nil {
+	if err := s.refuseEnded(addresses); err != nil {
 		return err
 	}
 	if text, err = messageText(text, env.input()); err != nil {
@@ -132,8 +132,8 @@ func (p *place) send(c *cli.Context, s *selection, text string) error {
 	return refusals[last]
 }
 
-// atWork refuses agents that cannot be at work, and a run in the place of one.
-func (s *selection) atWork(addresses []string) error {
+// refuseEnded refuses agents that have ended, and a run in the place of an agent.
+func (s *selection) refuseEnded(addresses []string) error {
 	if !s.onlyAgents() {
 		return usagef("send: %q is a run; name an agent of it, such as %s/a1", firstRun(s, addresses), s.run.ID)
 	}

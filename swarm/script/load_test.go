@@ -304,7 +304,7 @@ func TestErrorsShowTheirLine(t *testing.T) {
 func TestNestingIsBounded(t *testing.T) {
 	t.Parallel()
 	fits := func(unit string) int { return (MaxSource - 100) / len(unit) }
-	// What is read takes long: in the gate one text of full length is enough.
+	// Reading takes long: in the gate one text of full length is enough.
 	part := campaign.Rounds(t, 8, 1)
 	tests := []struct {
 		name, give string
