@@ -3,6 +3,7 @@ package risk
 import (
 	"slices"
 	"strings"
+	"sync"
 
 	"agentswarm/risk/argv"
 	"agentswarm/risk/shell"
@@ -63,11 +64,13 @@ func gitCommandAt(args []argv.Word) int {
 // isOwnGit reports whether a command belongs to git itself. All others are
 // programs whose names begin with "git-", or aliases.
 func isOwnGit(name string) bool {
-	return strings.Contains(name, "--") || slices.Contains(strings.Fields(ownGit), name)
+	return strings.Contains(name, "--") || ownGit()[name]
 }
 
-// ownGit are the commands of git, and git-lfs, which the rules for git cover.
-const ownGit = `add am annotate apply archimport archive backfill bisect blame branch bugreport bundle cat-file
+// ownGit returns the commands of git, and git-lfs, which the rules for git cover.
+var ownGit = sync.OnceValue(func() map[string]bool { return setOf(strings.Fields(gitCommands)) })
+
+const gitCommands = `add am annotate apply archimport archive backfill bisect blame branch bugreport bundle cat-file
 	check-attr check-ignore check-mailmap check-ref-format checkout checkout-index cherry cherry-pick citool clean clone
 	column commit commit-graph commit-tree config count-objects credential credential-cache credential-store
 	cvsexportcommit cvsimport cvsserver daemon describe diagnose diff diff-files diff-index diff-pairs diff-tree difftool
