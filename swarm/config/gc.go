@@ -2,7 +2,6 @@ package config
 
 import (
 	"fmt"
-	"math"
 	"regexp"
 	"strconv"
 	"strings"
@@ -10,6 +9,8 @@ import (
 	"time"
 
 	"github.com/pelletier/go-toml/v2/unstable"
+
+	"agentswarm/internal/bytesize"
 )
 
 // What `swarm gc` keeps where no file says.
@@ -104,46 +105,22 @@ func Age(d time.Duration) string {
 	return durationText(d)
 }
 
-var sizeForm = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^([0-9]{1,19}(?:\.[0-9]{1,9})?) ?(?:([KMGT])(i?)B|B)$`)
-})
-
 func sizeShape(low int) shape {
-	s := object{"type": "string", "pattern": strings.ReplaceAll(sizeForm().String(), "(?:", "(")}
+	s := object{"type": "string", "pattern": strings.ReplaceAll(bytesize.Pattern, "(?:", "(")}
 	if low > 0 {
 		s["allOf"] = []object{{"not": object{"pattern": `^0*(\.0*)? ?[KMGT]?i?B$`}}}
 	}
 	return shape{"size", s}
 }
 
-// maxSize is the largest size: far more than disks hold, and no overflow.
-const maxSize = 1 << 60
-
 // intoSize reads a number of bytes with its unit.
 func (f field) intoSize(to *int64, low int64) error {
-	n, ok := parseSize(f.node.text)
+	n, ok := bytesize.Parse(f.node.text)
 	if f.node.kind != unstable.String || !ok || n < low {
 		return f.expected(fmt.Sprintf(`a size of at least %d B and less than a million TiB, such as "500MB" or "5GiB"`, low))
 	}
 	*to = n
 	return nil
-}
-
-// parseSize reads a size. Units with an i are powers of 1024.
-func parseSize(text string) (int64, bool) {
-	m := sizeForm().FindStringSubmatch(text)
-	if m == nil {
-		return 0, false
-	}
-	n, err := strconv.ParseFloat(m[1], 64)
-	step := 1000.0
-	if m[3] != "" {
-		step = 1024
-	}
-	if m[2] != "" {
-		n *= math.Pow(step, float64(1+strings.Index("KMGT", m[2])))
-	}
-	return int64(n), err == nil && n <= maxSize
 }
 
 // sizeText is a size in the largest unit that it is a whole number of.
