@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -200,7 +199,7 @@ func (b *bringing) file(path, name string) (err error) {
 	}
 	defer func() { err = errors.Join(err, dst.Close()) }()
 	if git.Reflink(dst, src) != nil {
-		if _, err := io.Copy(dst, src); err != nil {
+		if err := git.CopySparse(dst, src); err != nil {
 			return err
 		}
 	}

@@ -62,6 +62,11 @@ type Capture struct {
 	IgnoredFiles int           `json:"ignored_files,omitempty"`
 	IgnoredSize  int64         `json:"ignored_size,omitempty"` // of all, in bytes
 
+	// Large are new or changed files above [Config.MaxFile], which are not in
+	// the commit. The workspace in the trash has them.
+	Large     []LargeFile `json:"large,omitempty"`
+	LargeMore int         `json:"large_more,omitempty"` // files left out of the list
+
 	// Complete says that whatever the workspace holds is in the base, in the
 	// commit or ignored.
 	Complete bool `json:"complete"`
@@ -167,8 +172,9 @@ func (t *Trees) capture(ctx context.Context, r CaptureRequest) (_ *Capture, err 
 	if err := c.publish(ctx, out); err != nil {
 		return nil, err
 	}
-	out.Notes = c.found.notes
-	out.Complete = !c.found.partial
+	out.Large, out.LargeMore = c.found.listLarge()
+	out.Notes = append(largeNotes(out.Large, out.LargeMore), c.found.notes...)
+	out.Complete = !c.found.partial && len(c.found.large) == 0
 	out.Ignored, out.IgnoredMore = c.found.ignored.list, c.found.ignored.more
 	out.IgnoredFiles, out.IgnoredSize = c.found.ignored.files, c.found.ignored.size
 	out.Seal = c.found.seal.String()
@@ -192,6 +198,7 @@ func (c *capturing) survey(ctx context.Context) (err error) {
 		return err
 	}
 	k := newWalker(c.Workspace, c.base, more)
+	k.maxFile = c.maxFile()
 	k.headOf = func(ctx context.Context, path string) (git.Hash, error) {
 		return c.moduleHead(ctx, c.Workspace, path)
 	}
@@ -211,6 +218,9 @@ func (c *capturing) survey(ctx context.Context) (err error) {
 		return asked.ignored(paths)
 	}
 	if c.found, err = k.walk(ctx); err != nil {
+		return err
+	}
+	if err := c.readmit(ctx); err != nil {
 		return err
 	}
 	if err := c.passOver(); err != nil {

@@ -74,9 +74,9 @@ func (c *capturing) direct(ctx context.Context) (tree git.Hash, ok bool, err err
 	if d.pack, err = c.shared.Pack(); err != nil {
 		return "", false, err
 	}
-	notes := len(c.found.notes)
-	if tree, err = d.make(); err != nil {
-		c.found.notes = c.found.notes[:notes]
+	notes, tooLarge := len(c.found.notes), len(c.found.large)
+	if tree, err = d.make(ctx); err != nil {
+		c.found.notes, c.found.large = c.found.notes[:notes], c.found.large[:tooLarge]
 		err = errors.Join(err, d.pack.Discard())
 	}
 	var large *git.LargePackError
@@ -93,7 +93,7 @@ func (c *capturing) direct(ctx context.Context) (tree git.Hash, ok bool, err err
 	return tree, true, nil
 }
 
-func (d *direct) make() (_ git.Hash, err error) {
+func (d *direct) make(ctx context.Context) (_ git.Hash, err error) {
 	if d.space, err = os.OpenRoot(d.Workspace.files()); err != nil {
 		return "", err
 	}
@@ -102,6 +102,9 @@ func (d *direct) make() (_ git.Hash, err error) {
 		d.remove(path)
 	}
 	for _, path := range d.found.changed {
+		if err := ctx.Err(); err != nil {
+			return "", context.Cause(ctx)
+		}
 		if err := d.file(path); err != nil {
 			return "", err
 		}
@@ -173,6 +176,8 @@ func (d *direct) file(path string) error {
 	case errors.Is(err, fs.ErrPermission):
 		d.found.note(Unreadable, path)
 		return nil
+	case d.found.leaveOut(path, err, d.base):
+		return nil
 	case err != nil:
 		return err
 	}
@@ -233,11 +238,13 @@ func (d *direct) readOnce(path string) (mode uint32, content []byte, steady bool
 		return 0, nil, false, err
 	case !before.Mode().IsRegular():
 		return 0, nil, false, errVanished
+	case before.Size() > d.maxFile():
+		return 0, nil, false, &tooLargeError{before.Size()}
 	case before.Size() > maxDirect:
 		return 0, nil, false, errUnsure
 	}
 	content = make([]byte, before.Size())
-	n, err := io.ReadFull(f, content)
+	n, err := io.ReadFull(git.NewSparseReader(f, before.Size()), content)
 	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
 		return 0, nil, false, err
 	}

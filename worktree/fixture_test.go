@@ -29,7 +29,9 @@ type fixture struct {
 	step   func(string) error // looked up at every step
 	leases int
 
-	unapplied bool // do not try the patches
+	unapplied bool  // do not try the patches
+	maxFile   int64 // as [Config.MaxFile]
+	maxPatch  int64 // as [Config.MaxPatch]
 	kind      Backend
 	confine   git.Confine
 	own       git.Hash           // what no agent had a hand in: what HEAD was at when this was opened
@@ -184,7 +186,7 @@ func (f *fixture) backend() *Trees {
 	trees, err := New(Config{
 		Repo: f.repo, Frozen: f.frozen, Dir: filepath.Join(f.state, "trees", "k3x9q2"),
 		Trash: filepath.Join(f.state, "trash"), LockFile: filepath.Join(f.state, "worktrees.lock"),
-		Bases: filepath.Join(f.state, "bases"), At: f.repo.TopLevel, Confine: f.confine, Own: f.own,
+		Bases: filepath.Join(f.state, "bases"), At: f.repo.TopLevel, Confine: f.confine, Own: f.own, MaxFile: f.maxFile, MaxPatch: f.maxPatch,
 		Step: func(name string) error {
 			if f.step == nil {
 				return nil

@@ -2,7 +2,6 @@ package worktree
 
 import (
 	"errors"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -80,12 +79,15 @@ func (s *staging) copyOnce(path, to string) (steady bool, err error) {
 	if !before.Mode().IsRegular() {
 		return false, errVanished
 	}
+	if before.Size() > s.maxFile() {
+		return false, &tooLargeError{before.Size()}
+	}
 	dst, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, before.Mode().Perm()|0o600)
 	if err != nil {
 		return false, err
 	}
 	if git.Reflink(dst, src) != nil {
-		_, err = io.Copy(dst, src)
+		err = git.CopySparse(dst, src)
 	}
 	after, serr := src.Stat()
 	if err = errors.Join(err, serr, dst.Close()); err != nil {

@@ -1,6 +1,10 @@
 package worktree
 
-import "fmt"
+import (
+	"fmt"
+
+	"agentswarm/internal/bytesize"
+)
 
 // NoteKind is what a note is about.
 type NoteKind string
@@ -20,12 +24,16 @@ const (
 	HeadInvalid       NoteKind = "head_invalid"       // HEAD leads to no whole commit
 	FilterFailed      NoteKind = "filter_failed"      // behind the walls; files are in as they are
 	Entangled         NoteKind = "entangled"          // others changed on what it had changed; theirs is in
+	TooLarge          NoteKind = "too_large"          // above the size limit of a file; not in
+	PatchOmitted      NoteKind = "patch_omitted"      // its text is too long to be kept
+	MoreTooLarge      NoteKind = "more_too_large"     // further such files, without their names
 )
 
 // Note is something about a capture that a person should know.
 type Note struct {
 	Kind NoteKind `json:"kind"`
 	Path string   `json:"path,omitempty"`
+	Size int64    `json:"size,omitempty"` // in bytes, of a file that is too large; the number of more_too_large
 }
 
 func (n Note) String() string {
@@ -54,6 +62,12 @@ func (n Note) String() string {
 		return "a filter of git failed in the sandbox: the patch may hold files that it should have cleaned"
 	case Entangled:
 		return "others have gone on with what it had changed before: what they changed since is in its patch too"
+	case TooLarge:
+		return fmt.Sprintf("%q is too large (%s): it is not in the patch, and stays in the trash with the workspace", n.Path, bytesize.Format(n.Size))
+	case PatchOmitted:
+		return "the text of the patch is too long to be kept as a file: it is made from the commit when you ask for it"
+	case MoreTooLarge:
+		return fmt.Sprintf("%d more files are too large: they are not in the patch, and stay in the trash with the workspace", n.Size)
 	default:
 		return fmt.Sprintf("%s %q", n.Kind, n.Path)
 	}

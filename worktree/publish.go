@@ -142,7 +142,8 @@ func (c *capturing) vacant(
 	}
 }
 
-// writePatch puts the patch file in place, whole and on the disk.
+// writePatch puts the patch file in place, whole and on the disk. The text of a
+// patch above the bound is left out, and a note says so.
 func (c *capturing) writePatch(ctx context.Context, out *Capture) error {
 	if !out.Changed {
 		return nil
@@ -152,6 +153,14 @@ func (c *capturing) writePatch(ctx context.Context, out *Capture) error {
 		count, err = c.patch(ctx, f, out)
 		return errors.Join(err, f.Sync())
 	})
+	if errors.Is(err, errLongPatch) {
+		if !slices.ContainsFunc(c.found.notes, func(n Note) bool { return n.Kind == PatchOmitted }) {
+			c.found.note(PatchOmitted, "")
+		}
+		out.Patch = ""
+		out.Stat, err = c.seen().Stat(ctx, out.Base, out.Tree)
+		return err
+	}
 	if err != nil {
 		return fmt.Errorf("write %s: %w", filepath.Base(out.Patch), err)
 	}

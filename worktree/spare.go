@@ -125,6 +125,10 @@ func newShared(f *git.Frozen) *git.Quarantine {
 // patch writes the patch of a capture, and counts its lines.
 func (c *capturing) patch(ctx context.Context, f *os.File, out *Capture) (count git.PatchCount, err error) {
 	from, to := out.Base, out.Tree
+	bound := &boundedWriter{w: io.MultiWriter(f, &count), left: c.maxPatch()}
+	if c.found.largest > maxCompare {
+		return count, errLongPatch
+	}
 	if c.pack != nil {
 		if from, err = c.treeOf(ctx, out.Base); err != nil {
 			return count, err
@@ -132,19 +136,27 @@ func (c *capturing) patch(ctx context.Context, f *os.File, out *Capture) (count 
 		asked, derr := c.differ.ask(ctx, func() (*git.Differ, error) {
 			return c.shared.Differ(ctx)
 		}, func(d *git.Differ) error {
-			return d.WritePatch(ctx, io.MultiWriter(f, &count), from, to)
+			return d.WritePatch(ctx, bound, from, to)
 		})
+		if bound.exceeded() {
+			return count, errLongPatch
+		}
 		if asked && derr == nil || ctx.Err() != nil {
 			return count, derr
 		}
 		// What it could not tell, a git that is asked this alone may.
-		count = git.PatchCount{}
 		_, serr := f.Seek(0, io.SeekStart)
 		if err := errors.Join(serr, f.Truncate(0)); err != nil {
 			return count, err
 		}
 	}
-	return count, c.seen().WritePatch(ctx, io.MultiWriter(f, &count), from, to)
+	count = git.PatchCount{}
+	bound = &boundedWriter{w: io.MultiWriter(f, &count), left: c.maxPatch()}
+	err = c.seen().WritePatch(ctx, bound, from, to)
+	if bound.exceeded() {
+		err = errLongPatch
+	}
+	return count, err
 }
 
 // sharedRules are the ignore rules of a base, and who answers by them.

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"maps"
 	"os"
@@ -173,6 +172,7 @@ func (s *staging) place() (gone, held []string, err error) {
 			held = append(held, path)
 		case errors.Is(err, fs.ErrPermission):
 			s.found.note(Unreadable, path)
+		case s.found.leaveOut(path, err, s.base):
 		default:
 			return nil, nil, err
 		}
@@ -360,6 +360,5 @@ func link(from, to string) error {
 	if err != nil {
 		return err
 	}
-	_, err = io.Copy(dst, src)
-	return errors.Join(err, dst.Close())
+	return errors.Join(git.CopySparse(dst, src), dst.Close())
 }

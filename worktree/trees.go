@@ -70,6 +70,14 @@ type Config struct {
 	// PoolSize is how many bytes it may take; 0: as many as the bases.
 	PoolSize int64
 
+	// MaxFile is the size in bytes above which a new or changed file is left
+	// out of a capture; 0: [DefaultMaxFile].
+	MaxFile int64
+
+	// MaxPatch is the size in bytes above which the text of a patch is not kept;
+	// 0: [DefaultMaxPatch].
+	MaxPatch int64
+
 	// Confine runs a git whose filters read what an agent wrote, and its
 	// filters, behind walls; nil: they run as any git does.
 	Confine git.Confine

@@ -23,6 +23,8 @@ type survey struct {
 	present  []string            // of those in changed, outside of a sparse checkout
 	restored []git.IndexEntry    // files that still are what a restore wrote
 	links    map[string]git.Hash // submodules at another commit
+	largest  int64               // bytes of the largest file that is captured, or was deleted
+	large    []LargeFile         // new or changed files above the size limit
 	notes    []Note
 	partial  bool // something is neither in the base, nor here, nor ignored
 	ignored  ignoredFiles
@@ -36,7 +38,7 @@ func (s *survey) note(kind NoteKind, path string) {
 	case NestedRepository, GitReplaced, SubmoduleMoved, SubmoduleLeft, Unreadable,
 		SpecialFile, NameRefused:
 		s.partial = true
-	case SubmoduleReplaced, MadeReadable, HeadInvalid, FilterFailed, Entangled:
+	case SubmoduleReplaced, MadeReadable, HeadInvalid, FilterFailed, Entangled, TooLarge, MoreTooLarge, PatchOmitted:
 	}
 }
 
@@ -51,6 +53,8 @@ type walker struct {
 	along   map[string]bool // those that hold files of the user's that came along
 	headOf  func(ctx context.Context, path string) (git.Hash, error)
 	ignores func(ctx context.Context, paths []string) ([]bool, error)
+
+	maxFile int64 // larger new or changed files are left out; 0: none is
 
 	seen  map[string]bool // files of the base that are there
 	anew  []string        // what the base has at these paths is gone but for what was seen
@@ -147,6 +151,7 @@ func (k *walker) walk(ctx context.Context) (*survey, error) {
 // gone takes a file of the base for deleted, unless it was seen or could not be.
 func (k *walker) gone(e *git.IndexEntry) {
 	if !k.seen[e.Path] && !e.SkipWorktree && !k.withheld(e.Path) {
+		k.out.largest = max(k.out.largest, int64(e.Size))
 		k.out.deleted = append(k.out.deleted, e.Path)
 	}
 }
@@ -360,8 +365,16 @@ func (k *walker) file(path string, at fs.FileInfo, known *git.IndexEntry) {
 	if known != nil && k.same(at, known) {
 		return
 	}
+	if k.maxFile > 0 && at.Mode().IsRegular() && at.Size() > k.maxFile {
+		k.out.large = append(k.out.large, LargeFile{Path: path, Size: at.Size(), known: known})
+		return
+	}
 	if known != nil && known.SkipWorktree {
 		k.out.present = append(k.out.present, path)
+	}
+	k.out.largest = max(k.out.largest, at.Size())
+	if known != nil {
+		k.out.largest = max(k.out.largest, int64(known.Size))
 	}
 	k.out.changed = append(k.out.changed, path)
 }

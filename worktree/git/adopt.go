@@ -184,8 +184,7 @@ func linkOrCopy(from, to string) error {
 	if err != nil {
 		return err
 	}
-	_, err = io.Copy(dst, src)
-	return errors.Join(err, dst.Close())
+	return errors.Join(CopySparse(dst, src), dst.Close())
 }
 
 func isHex(name string, length int) bool {

@@ -1,15 +1,14 @@
 package git
 
 import (
-	"io"
-	"os"
-
 	"errors"
+	"os"
 )
 
 // CloneFile makes a copy of a regular file, with its mode, that shares its
-// blocks where the file system can. It is never a second name for the file:
-// some write a file in place that git would replace.
+// blocks where the file system can. Else it keeps the holes of a sparse file. It
+// is never a second name for the file: some write a file in place that git
+// would replace.
 func CloneFile(from, to string) (err error) {
 	src, err := os.Open(from)
 	if err != nil {
@@ -28,6 +27,5 @@ func CloneFile(from, to string) (err error) {
 	if Reflink(dst, src) == nil {
 		return nil
 	}
-	_, err = io.Copy(dst, src)
-	return err
+	return CopySparse(dst, src)
 }

@@ -22,6 +22,13 @@ func (e *Error) Errno() syscall.Errno {
 	return 0
 }
 
+// Is reports whether target is the error of the operating system that git
+// names on stderr, so that [errors.Is] finds a full disk behind a git.
+func (e *Error) Is(target error) bool {
+	errno, ok := target.(syscall.Errno) //nolint:errorlint // target is what is looked for
+	return ok && errno != 0 && e.Errno() == errno
+}
+
 // unwritten is how git names a file that it could not write, under LC_ALL=C.
 var unwritten = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?m)^(?:error|fatal): (?:` +

@@ -2,9 +2,11 @@ package git
 
 import (
 	"context"
+	"crypto/sha1"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"io"
 
 	"github.com/go-git/go-git/v5/plumbing"
 )
@@ -129,4 +131,25 @@ func (r *Repo) nameOf(kind string, raw []byte) Hash {
 	fmt.Fprintf(sum, "%s %d\x00", kind, len(raw))
 	sum.Write(raw)
 	return Hash(hex.EncodeToString(sum.Sum(nil)))
+}
+
+// BlobName is the name that a blob of size bytes has, read from r in pieces.
+// Nothing is stored. It fails where r ends early, and with the cause of ctx.
+func (r *Repo) BlobName(ctx context.Context, content io.Reader, size int64) (Hash, error) {
+	sum := sha1.New()
+	if r.ObjectFormat == "sha256" {
+		sum = sha256.New()
+	}
+	fmt.Fprintf(sum, "blob %d\x00", size)
+	for left := size; left > 0; {
+		if ctx.Err() != nil {
+			return "", context.Cause(ctx)
+		}
+		n, err := io.CopyN(sum, content, min(left, 8<<20))
+		if err != nil {
+			return "", fmt.Errorf("name a blob: %w", err)
+		}
+		left -= n
+	}
+	return Hash(hex.EncodeToString(sum.Sum(nil))), nil
 }

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 )
 
 // Quarantine is a private object folder that borrows from the repository.
@@ -152,6 +153,7 @@ func (q *Quarantine) bring(ctx context.Context, p PublishRequest, revs *bytes.Bu
 // transfer packs revs and indexes the pack in the repository. It returns the
 // path of the .keep file it made, or "" where such a pack was kept already.
 func (q *Quarantine) transfer(ctx context.Context, revs io.Reader) (string, error) {
+	began := time.Now()
 	pr, pw := io.Pipe()
 	packed := make(chan error, 1)
 	go func() {
@@ -169,11 +171,12 @@ func (q *Quarantine) transfer(ctx context.Context, revs io.Reader) (string, erro
 		Config: []string{"pack.writeReverseIndex=false"},
 	})
 	pr.CloseWithError(io.ErrClosedPipe)
-	if perr := <-packed; perr != nil {
-		return "", perr
+	perr := <-packed
+	if perr != nil && (err == nil || !errors.Is(perr, io.ErrClosedPipe)) {
+		err = perr // else that the reader is gone is only a consequence
 	}
 	if err != nil {
-		return "", err
+		return "", errors.Join(err, q.repo.removeFailedPack(began))
 	}
 	verb, name, _ := strings.Cut(strings.TrimSpace(string(out)), "\t")
 	if verb != "keep" {

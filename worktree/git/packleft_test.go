@@ -1,0 +1,59 @@
+package git
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestRemoveFailedPack removes what a failed transfer left, and nothing that is
+// older, in use, or not ours.
+func TestRemoveFailedPack(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS != "linux" {
+		t.Skip("only Linux tells which files are open")
+	}
+	common, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Join(common, "objects", "pack")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{
+		"tmp_pack_left": "", "tmp_idx_left": "", "tmp_pack_old": "", "pack-1.keep": KeepMark + "\n",
+		"pack-2.keep": KeepMark + "\n", "pack-2.idx": "", "pack-3.keep": "the user's\n",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	old := time.Now().Add(-time.Hour)
+	if err := os.Chtimes(filepath.Join(dir, "tmp_pack_old"), old, old); err != nil {
+		t.Fatal(err)
+	}
+	used, err := os.Create(filepath.Join(dir, "tmp_pack_used"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer used.Close()
+	if err := (&Repo{CommonDir: common}).removeFailedPack(time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var left []string
+	for _, e := range entries {
+		left = append(left, e.Name())
+	}
+	want := "pack-2.idx pack-2.keep pack-3.keep tmp_pack_old tmp_pack_used"
+	if got := strings.Join(left, " "); got != want {
+		t.Errorf("left %s, want %s", got, want)
+	}
+}
