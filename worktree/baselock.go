@@ -10,13 +10,15 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"agentswarm/internal/statefile"
 )
 
 // lockBase takes the lock of a base. Whoever removes a base removes its lock,
 // too: one that has no name any more is nobody's.
 func lockBase(ctx context.Context, dir string, how int) (*os.File, error) {
 	for {
-		f, err := os.OpenFile(dir+lockSuffix, os.O_CREATE|os.O_RDWR, 0o600)
+		f, err := statefile.Open(filepath.Dir(dir), dir+lockSuffix, os.O_CREATE|os.O_RDWR)
 		if err != nil {
 			return nil, err
 		}

@@ -18,6 +18,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"agentswarm/internal/statefile"
 	"agentswarm/worktree/git"
 )
 
@@ -70,7 +71,7 @@ var baseForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(
 
 func readBase(dir string) (baseRecord, error) {
 	var r baseRecord
-	text, err := os.ReadFile(filepath.Join(dir, baseRecordName))
+	text, err := statefile.Read(dir, filepath.Join(dir, baseRecordName))
 	if err == nil {
 		err = json.Unmarshal(text, &r)
 	}

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 
 	"golang.org/x/sys/unix"
+
+	"agentswarm/internal/statefile"
 )
 
 // registering runs fn while no other registration is under way, in this
@@ -30,7 +32,7 @@ func lockFile(ctx context.Context, path string) (unlock func() error, err error)
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, fmt.Errorf("lock worktrees: %w", err)
 	}
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+	f, err := statefile.Open(filepath.Dir(path), path, os.O_CREATE|os.O_RDWR)
 	if err != nil {
 		return nil, fmt.Errorf("lock worktrees: %w", err)
 	}

@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"agentswarm/internal/statefile"
 )
 
 // The pool keeps the unchanged files of workspaces that ended, as folders of
@@ -59,7 +61,7 @@ func listPool(pool string) ([]poolEntry, error) {
 	var all []poolEntry
 	for _, name := range names {
 		e := poolEntry{dir: filepath.Join(pool, name.Name())}
-		text, err := os.ReadFile(filepath.Join(e.dir, poolRecordName))
+		text, err := statefile.Read(e.dir, filepath.Join(e.dir, poolRecordName))
 		if err != nil || json.Unmarshal(text, &e.poolRecord) != nil {
 			continue // taken just now, or not ours
 		}

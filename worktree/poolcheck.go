@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"agentswarm/internal/statefile"
 	"agentswarm/worktree/git"
 )
 
@@ -21,7 +22,7 @@ type checked struct {
 // checkEntry compares the files of an entry with its record. An entry with
 // another file, or without one, is an error.
 func checkEntry(ctx context.Context, dir string) (map[string]checked, error) {
-	text, err := os.ReadFile(filepath.Join(dir, poolFilesName))
+	text, err := statefile.Read(dir, filepath.Join(dir, poolFilesName))
 	if err != nil {
 		return nil, err
 	}

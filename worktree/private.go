@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"agentswarm/internal/statefile"
 	"agentswarm/worktree/git"
 )
 
@@ -135,7 +136,7 @@ func writeRecord(w *Workspace) error {
 // there. It is believed as far as it leads to nowhere else.
 func (t *Trees) recorded(name string) (w Workspace, ok bool) {
 	dir := filepath.Join(t.Dir, name)
-	text, err := os.ReadFile(filepath.Join(dir, spaceName))
+	text, err := statefile.Read(dir, filepath.Join(dir, spaceName))
 	if err != nil || json.Unmarshal(text, &w) != nil {
 		return w, false
 	}

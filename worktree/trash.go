@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"agentswarm/internal/statefile"
 	"agentswarm/worktree/git"
 )
 
@@ -82,7 +83,7 @@ func (t *Trees) entryOf(w Workspace) (string, error) {
 // readEntry reads the record of an entry.
 func readEntry(entry string) (trashed, error) {
 	var r trashed
-	text, err := os.ReadFile(filepath.Join(entry, recordName))
+	text, err := statefile.Read(entry, filepath.Join(entry, recordName))
 	if err == nil {
 		err = json.Unmarshal(text, &r)
 	}

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"agentswarm/internal/statefile"
 	"agentswarm/swarm/agent"
 	"agentswarm/swarm/event"
 	"agentswarm/swarm/store"
@@ -122,7 +123,7 @@ func (s *stream) file(dir string) string {
 // read parses new text in a file that was last written at a time, at most maxLook
 // bytes.
 func (s *stream) read(file string, written time.Time) {
-	f, err := os.Open(file)
+	f, err := statefile.Open(filepath.Dir(file), file, os.O_RDONLY)
 	if err != nil {
 		return
 	}
@@ -172,7 +173,7 @@ func checkLine(dir string) string {
 
 // lastLine is the last line of a file that is not blank.
 func lastLine(file string) string {
-	f, err := os.Open(file)
+	f, err := statefile.Open(filepath.Dir(file), file, os.O_RDONLY)
 	if err != nil {
 		return ""
 	}

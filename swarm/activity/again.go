@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"io"
 	"os"
+	"path/filepath"
 	"time"
 
+	"agentswarm/internal/statefile"
 	"agentswarm/swarm/event"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
@@ -44,7 +46,7 @@ func (r *Reader) Retry(a *store.Agent) *store.Again {
 // readEnds parses the first and the last lines of a file. The first ones name the
 // conversation, without which some parsers pass over the rest.
 func (s *stream) readEnds(file string) {
-	f, err := os.Open(file)
+	f, err := statefile.Open(filepath.Dir(file), file, os.O_RDONLY)
 	if err != nil {
 		return
 	}

@@ -7,8 +7,10 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"time"
 
+	"agentswarm/internal/statefile"
 	"agentswarm/swarm/event"
 	"agentswarm/swarm/fault"
 	"agentswarm/swarm/task"
@@ -79,7 +81,7 @@ func (r *reader) more(size int64) {
 		return
 	}
 	if r.file == nil {
-		if r.file, r.err = os.Open(r.life.Stdout); r.err != nil {
+		if r.file, r.err = statefile.Open(filepath.Dir(r.life.Stdout), r.life.Stdout, os.O_RDONLY); r.err != nil {
 			return
 		}
 		r.parse()

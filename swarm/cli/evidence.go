@@ -3,8 +3,10 @@ package cli
 import (
 	"context"
 	"os"
+	"path/filepath"
 	"strings"
 
+	"agentswarm/internal/statefile"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/manifest"
 	"agentswarm/swarm/task"
@@ -66,7 +68,7 @@ func checkOutput(file string) string {
 // outputEnd is the end of a file, and nothing of one that is gone.
 func outputEnd(path string) string {
 	const most = 4 * manifest.MaxTail
-	file, err := os.Open(path)
+	file, err := statefile.Open(filepath.Dir(path), path, os.O_RDONLY)
 	if err != nil {
 		return ""
 	}

@@ -265,7 +265,7 @@ func (s *stream) file(l *logger, round int) string {
 }
 
 func (s *stream) readRound(l *logger) error {
-	file, err := os.Open(s.file(l, s.round))
+	file, err := l.run.OpenFile(s.file(l, s.round), os.O_RDONLY)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

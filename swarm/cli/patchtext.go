@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 
+	"agentswarm/internal/statefile"
 	"agentswarm/swarm/store"
 	"agentswarm/worktree/git"
 )
@@ -21,6 +23,9 @@ func (e *goneError) Error() string {
 
 // Hint says what would be right.
 func (e *goneError) Hint() string {
+	if patchOf(e.agent).File == "" {
+		return "the text of its patch was too long to be kept; look for the commit in other clones"
+	}
 	return "its patch is still there: git apply --index " + Printable(patchOf(e.agent).File)
 }
 
@@ -57,12 +62,12 @@ func (p *place) writePatch(ctx context.Context, w io.Writer, a *store.Agent) err
 		return p.repo.WritePatch(ctx, w, git.Hash(patch.Base), git.Hash(patch.Commit))
 	}
 	gone, ok := errors.AsType[*goneError](err)
-	if !ok {
+	if !ok || patch.File == "" {
 		return err
 	}
 	fmt.Fprintf(p.env.Stderr, "%s: %v; this is by the file %s, which agents could write to\n",
 		program, gone, Printable(patch.File))
-	f, err := os.Open(patch.File)
+	f, err := statefile.Open(filepath.Dir(patch.File), patch.File, os.O_RDONLY)
 	if err != nil {
 		return fmt.Errorf("read the patch: %w", err)
 	}

@@ -4,9 +4,11 @@ import (
 	"encoding/json"
 	"errors"
 	"os"
+	"path/filepath"
 	"sync"
 	"time"
 
+	"agentswarm/internal/statefile"
 	"agentswarm/risk"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/task"
@@ -135,7 +137,7 @@ func (l *riskLog) append(r any) error {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	f, err := os.OpenFile(l.path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	f, err := statefile.Open(filepath.Dir(l.path), l.path, os.O_APPEND|os.O_CREATE|os.O_WRONLY)
 	if err != nil {
 		return err
 	}

@@ -13,6 +13,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"agentswarm/internal/statefile"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/proc"
 	"agentswarm/swarm/script"
@@ -180,7 +181,7 @@ func exitWords(x proc.Exit) string {
 // tailOf is the end of a file as text, cut between characters; of no file it is
 // empty.
 func tailOf(file string, limit int64) (string, error) {
-	f, err := os.Open(file)
+	f, err := statefile.Open(filepath.Dir(file), file, os.O_RDONLY)
 	if errors.Is(err, os.ErrNotExist) {
 		return "", nil
 	}

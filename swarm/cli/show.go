@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"agentswarm/internal/statefile"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
@@ -231,7 +233,7 @@ func (p *portrait) facts(o showObject) {
 	p.line("base", o.Base)
 	if o.Patch != nil {
 		p.line("patch", fmt.Sprintf("%s, +%d -%d, %s", Count(o.Patch.Files, "file", "files"),
-			o.Patch.Added, o.Patch.Deleted, o.Patch.File))
+			o.Patch.Added, o.Patch.Deleted, cmp.Or(o.Patch.File, "its text is not kept")))
 		p.line("commit", o.Patch.Commit+" ("+o.Patch.Ref+")")
 		p.line("landed", yesNo(o.Landed))
 	}
@@ -259,6 +261,7 @@ func (p *portrait) texts(o showObject) {
 		p.block("of which agents, git or CI go by; look at it", strings.Join(o.Patch.Marked, "\n"))
 	}
 	p.block("ignored by the base, not in the patch", ignoredText(o.Ignored, o.More))
+	p.block("too large, not in the patch", ignoredText(o.Large, o.LargeMore))
 	if o.Check != "" {
 		p.block("output of the check ("+o.Check+")", readTail(o.Check)+readTail(strings.TrimSuffix(o.Check, ".out")+".err"))
 	}
@@ -310,7 +313,7 @@ const tailSize = 4 << 10
 
 // readTail is the end of a file; empty where it cannot be read.
 func readTail(path string) string {
-	f, err := os.Open(path)
+	f, err := statefile.Open(filepath.Dir(path), path, os.O_RDONLY)
 	if err != nil {
 		return ""
 	}

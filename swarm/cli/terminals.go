@@ -7,8 +7,10 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"time"
 
+	"agentswarm/internal/statefile"
 	"agentswarm/swarm/control"
 	"agentswarm/swarm/proc"
 	"agentswarm/swarm/task"
@@ -33,7 +35,7 @@ func (c *controls) Attach(_ context.Context, r *control.Attach) (func(*control.S
 		return nil, &NoTerminalError{Agent: r.Agent}
 	}
 	return func(s *control.Stream) error {
-		file, err := os.Open(line.Stdout())
+		file, err := statefile.Open(filepath.Dir(line.Stdout()), line.Stdout(), os.O_RDONLY)
 		if err != nil {
 			return err
 		}

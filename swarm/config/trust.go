@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"agentswarm/internal/statefile"
 )
 
 // Use says what a run would take from the configuration. What a flag has
@@ -218,7 +220,7 @@ func (t Trust) Approved(i Item) (bool, error) {
 	if !ok || err != nil {
 		return false, err
 	}
-	held, err := os.ReadFile(t.path(i))
+	held, err := statefile.Read(t.Dir, t.path(i))
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}

@@ -15,6 +15,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"agentswarm/internal/statefile"
 	"agentswarm/swarm/agent"
 	"agentswarm/swarm/fault"
 	"agentswarm/swarm/schema"
@@ -46,7 +47,7 @@ func WholeAnswer(c *task.Completed) (text string, structured json.RawMessage, er
 	if c.Whole == nil {
 		return c.Answer, c.Structured, nil
 	}
-	f, err := os.Open(c.Whole.File)
+	f, err := statefile.Open(filepath.Dir(c.Whole.File), c.Whole.File, os.O_RDONLY)
 	if err != nil {
 		return "", nil, fmt.Errorf("read an answer: %w", err)
 	}
@@ -238,7 +239,7 @@ func fit(s *schema.Schema, text string, o *agent.Outcome) (json.RawMessage, erro
 
 // readEnd is the end of the first size bytes of a file, as text.
 func readEnd(path string, size int64) (string, error) {
-	f, err := os.Open(path)
+	f, err := statefile.Open(filepath.Dir(path), path, os.O_RDONLY)
 	if err != nil {
 		return "", fmt.Errorf("read an answer: %w", err)
 	}

@@ -221,7 +221,7 @@ func (t *attempt) prepare() error {
 	if err := t.askForSchema(); err != nil {
 		return err
 	}
-	return os.WriteFile(filepath.Join(t.dir, "prompt"), []byte(t.prompt), 0o600)
+	return t.engine.deps.Run.WriteFile(filepath.Join(t.dir, "prompt"), []byte(t.prompt))
 }
 
 // lease makes the workspace. The intention is journaled first, so that a
@@ -302,6 +302,7 @@ func (t *attempt) started(step string) func(int, uint64) error {
 	return func(pid int, start uint64) error {
 		t.engine.live.add(pid)
 		t.pids = append(t.pids, pid)
+		t.engine.writers.begin(t, t.engine.deps.Now())
 		begun := &event.Started{Agent: t.id, Attempt: t.n, Step: step, Pid: pid, Start: start}
 		if step == "agent" {
 			t.rounds.mark(begun)

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -34,7 +33,7 @@ func (t *attempt) putBrief() error {
 		return err
 	}
 	t.prompt = strings.TrimRight(t.prompt, "\n") + stage.Whole(name) + "\n"
-	return os.WriteFile(filepath.Join(t.dir, "prompt"), []byte(t.prompt), 0o600)
+	return t.engine.deps.Run.WriteFile(filepath.Join(t.dir, "prompt"), []byte(t.prompt))
 }
 
 // takeBrief removes the file again before the work is captured.

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"agentswarm/internal/statefile"
 	"agentswarm/swarm/agent"
 	"agentswarm/swarm/event"
 	"agentswarm/swarm/proc"
@@ -262,7 +263,7 @@ func lastOf(out string) string {
 // lastLine is the last line with something in it of a file's last part, but for
 // lines to skip; nil skips none.
 func lastLine(path string, skip func(line string) bool) string {
-	file, err := os.Open(path)
+	file, err := statefile.Open(filepath.Dir(path), path, os.O_RDONLY)
 	if err != nil {
 		return ""
 	}

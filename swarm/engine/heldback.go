@@ -4,9 +4,11 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
+	"agentswarm/internal/statefile"
 	"agentswarm/swarm/environ"
 	"agentswarm/swarm/event"
 	"agentswarm/swarm/task"
@@ -97,7 +99,7 @@ func likeliness(name string) int {
 // that cannot be read are left out.
 func outputEnd(files []string) (text string, size int64) {
 	for _, name := range files {
-		file, err := os.Open(name)
+		file, err := statefile.Open(filepath.Dir(name), name, os.O_RDONLY)
 		if err != nil {
 			continue
 		}

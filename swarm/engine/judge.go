@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -48,7 +47,7 @@ func (t *attempt) contract() error {
 		// A command is told of its stage in the one file it is told anything in.
 		text = strings.TrimSpace(strings.TrimSpace(text)+"\n\n"+(&prompt.Parts{Stage: t.call.Stage}).Commission()) + "\n"
 	}
-	return os.WriteFile(filepath.Join(t.dir, contractFile), []byte(text), 0o600)
+	return t.engine.deps.Run.WriteFile(filepath.Join(t.dir, contractFile), []byte(text))
 }
 
 // JudgeRequest is an action, and whose it is.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -68,7 +67,7 @@ func (t *attempt) askForSchema() (err error) {
 		return err
 	}
 	t.prompt = withSchema(t.prompt, t.call.Schema)
-	return os.WriteFile(filepath.Join(t.dir, schemaFile), t.call.Schema, 0o600)
+	return t.engine.deps.Run.WriteFile(filepath.Join(t.dir, schemaFile), t.call.Schema)
 }
 
 // withSchema is a prompt that asks for an answer by a schema.
@@ -164,7 +163,7 @@ func (t *attempt) next(o *agent.Outcome, why error) error {
 			"Answer again: the whole JSON object, and nothing around it.\n",
 		strings.TrimSpace(head(text, maxQuoted)), why)
 	t.work.OutputFile = t.file("stdout")
-	return os.WriteFile(t.file("prompt"), []byte(r.prompt), 0o600)
+	return t.engine.deps.Run.WriteFile(t.file("prompt"), []byte(r.prompt))
 }
 
 // refuse looks at an answer of an agent that is still there. One that will

@@ -14,6 +14,7 @@ import (
 	"syscall"
 	"time"
 
+	"agentswarm/internal/statefile"
 	"agentswarm/swarm/limit"
 )
 
@@ -127,7 +128,7 @@ func (s *shelf) alive(id string) bool {
 	if id != filepath.Base(id) || strings.HasPrefix(id, ".") {
 		return false // no name of ours
 	}
-	f, err := os.OpenFile(filepath.Join(s.lives(), id), os.O_RDONLY|syscall.O_NONBLOCK, 0) // what is there may be no file
+	f, err := statefile.Open(s.lives(), filepath.Join(s.lives(), id), os.O_RDONLY)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false
 	}
@@ -209,7 +210,7 @@ func readRecord(file string) (r record, text []byte, err error) {
 	if err == nil && (info.Size() > maxFile || !info.Mode().IsRegular()) {
 		return record{}, nil, &badError{file, errors.New("it is too large, or no file")}
 	}
-	if text, err = os.ReadFile(file); err != nil {
+	if text, err = statefile.Read(filepath.Dir(file), file); err != nil {
 		return record{}, nil, fmt.Errorf("read a lane: %w", err)
 	}
 	if r, err = parseRecord(text); err != nil {
@@ -259,7 +260,7 @@ func replace(file string, text []byte) error {
 // lockFile locks a file, which is made where it is missing. Closing it unlocks
 // it, as does the end of the process.
 func lockFile(path string, patience time.Duration) (*os.File, error) {
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|syscall.O_CLOEXEC, 0o600)
+	f, err := statefile.Open(filepath.Dir(path), path, os.O_RDWR|os.O_CREATE)
 	if err != nil {
 		return nil, fmt.Errorf("lock: %w", err)
 	}

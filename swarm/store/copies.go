@@ -12,6 +12,7 @@ import (
 	"strings"
 	"syscall"
 
+	"agentswarm/internal/statefile"
 	"agentswarm/swarm/task"
 )
 
@@ -36,6 +37,9 @@ func (c *Copy) Name() string { return fmt.Sprintf("%s-%d", c.Agent, c.N) }
 // Trees is the folder its workspace is in. It is named after the run, as the
 // trash is told by that name whose the workspace was.
 func (c *Copy) Trees() string { return filepath.Join(c.Dir, c.Run) }
+
+// state is the state folder, two above that of the copy.
+func (c *Copy) state() string { return filepath.Dir(filepath.Dir(c.Dir)) }
 
 func (c *Copy) record() string { return filepath.Join(c.Dir, "copy.json") }
 
@@ -156,7 +160,7 @@ func parseCopy(name string) (*Copy, bool) {
 
 // take locks the copy; false where somebody else has it.
 func (c *Copy) take() (bool, error) {
-	f, err := os.OpenFile(filepath.Join(c.Dir, "lock"), os.O_RDWR|os.O_CREATE, 0o600)
+	f, err := statefile.Open(c.state(), filepath.Join(c.Dir, "lock"), os.O_RDWR|os.O_CREATE)
 	if err != nil {
 		return false, fmt.Errorf("lock copy %s: %w", c.Name(), err)
 	}
@@ -172,7 +176,7 @@ func (c *Copy) take() (bool, error) {
 	if err != nil {
 		return false, errors.Join(err, f.Close())
 	}
-	if named, err := os.Stat(f.Name()); err != nil || !os.SameFile(ours, named) {
+	if named, err := os.Lstat(f.Name()); err != nil || !os.SameFile(ours, named) {
 		return false, errors.Join(unlock(f), f.Close())
 	}
 	c.lock = f
@@ -190,7 +194,7 @@ func (c *Copy) Write(record any) error {
 
 // Read reads what Write kept. Without any it is [fs.ErrNotExist].
 func (c *Copy) Read(record any) error {
-	text, err := os.ReadFile(c.record())
+	text, err := statefile.Read(c.state(), c.record())
 	if err != nil {
 		return err
 	}

@@ -27,7 +27,7 @@ func (r *Run) Watch(ctx context.Context, after int64) iter.Seq2[event.Record, er
 
 func (r *Run) tail(ctx context.Context, after int64, always bool) iter.Seq2[event.Record, error] {
 	return func(yield func(event.Record, error) bool) {
-		f, err := os.Open(r.Journal())
+		f, err := r.OpenFile(r.Journal(), os.O_RDONLY)
 		if err != nil {
 			yield(event.Record{}, fmt.Errorf("follow run %s: %w", r.ID, err))
 			return

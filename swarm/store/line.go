@@ -5,7 +5,6 @@ import (
 	"encoding/hex"
 	"fmt"
 	"hash/crc32"
-	"os"
 
 	"agentswarm/swarm/event"
 )
@@ -106,7 +105,7 @@ func (rd *reader) corrupt(reason string) error {
 // Records reads all records of the run. A last line that is not whole, or not
 // yet, is left out.
 func (r *Run) Records() ([]event.Record, error) {
-	text, err := os.ReadFile(r.Journal())
+	text, err := r.readFile(r.Journal())
 	if err != nil {
 		return nil, fmt.Errorf("read journal of run %s: %w", r.ID, err)
 	}

@@ -14,7 +14,7 @@ import (
 
 // mend puts the journal back as its owner wrote it, if somebody else wrote to
 // it or put another file in its place. What was found there is kept. An agent
-// without walls can do both.
+// without a sandbox can do both.
 func (o *Owner) mend() error {
 	same, err := o.untouched()
 	if err != nil || same {
@@ -26,16 +26,21 @@ func (o *Owner) mend() error {
 			return err
 		}
 	}
-	kept, err := o.setAside(o.Run.Journal(), "journal")
+	kept, err := o.replace(o.Run.Journal(), "journal", text)
 	if err != nil {
-		return err
-	}
-	if err := writeFile(o.Run.Journal(), text); err != nil { // replaces what is there
 		return fmt.Errorf("restore journal of run %s: %w", o.Run.ID, err)
 	}
 	o.Notices = append(o.Notices, fmt.Sprintf("somebody else wrote to the journal of run %s; "+
-		"it is as it was, and what was found is in %s", o.Run.ID, kept))
+		"it is as it was%s", o.Run.ID, foundIn(kept)))
 	return nil
+}
+
+// foundIn says where a file is that was set aside.
+func foundIn(kept string) string {
+	if kept == "" {
+		return ""
+	}
+	return ", and what was found is in " + kept
 }
 
 // untouched reports whether the journal is the file we have open and holds
@@ -66,15 +71,12 @@ func (o *Owner) mendIdentity() error {
 	if err != nil || same {
 		return err
 	}
-	kept, err := o.setAside(o.Run.file(), "run.json")
+	kept, err := o.replace(o.Run.file(), "run.json", o.runFile)
 	if err != nil {
-		return err
-	}
-	if err := writeFile(o.Run.file(), o.runFile); err != nil { // replaces what is there
 		return fmt.Errorf("restore run.json of run %s: %w", o.Run.ID, err)
 	}
 	o.Notices = append(o.Notices, fmt.Sprintf("somebody else wrote to run.json of run %s; "+
-		"it is as it was, and what was found is in %s", o.Run.ID, kept))
+		"it is as it was%s", o.Run.ID, foundIn(kept)))
 	return nil
 }
 
@@ -93,19 +95,55 @@ func holds(path string, text []byte) (bool, error) {
 	return bytes.Equal(now, text), err
 }
 
-// setAside gives what is in a file's place another name too, so that replacing
-// it loses nothing. At no moment is there no such file, unless there was none:
-// a run without a journal looks as if it had no agents.
-func (o *Owner) setAside(file, name string) (string, error) {
+// replace puts a text in the place of a file, and gives what was there another
+// name. It loses nothing that was written to that file until then. Where the file
+// system exchanges names, at no moment is there no such file: a run without a
+// journal looks as if it had no agents. Kept is empty if no file was there.
+func (o *Owner) replace(file, name string, text []byte) (kept string, err error) {
+	fresh, err := o.writeFresh(text)
+	if err != nil {
+		return "", err
+	}
+	switch err := exchange(fresh, file); {
+	case errors.Is(err, fs.ErrNotExist):
+		return "", errors.Join(os.Rename(fresh, file), syncFolder(o.Run.Dir))
+	case errors.Is(err, errors.ErrUnsupported):
+		kept, err = o.setAside(file, name)
+		if err == nil || errors.Is(err, fs.ErrNotExist) {
+			err = os.Rename(fresh, file)
+		}
+		return kept, errors.Join(err, syncFolder(o.Run.Dir))
+	case err != nil:
+		return "", errors.Join(err, os.Remove(fresh))
+	}
+	if kept, err = o.setAside(fresh, name); err != nil {
+		return fresh, err
+	}
+	return kept, syncFolder(o.Run.Dir)
+}
+
+// writeFresh writes a new file in the folder of the run.
+func (o *Owner) writeFresh(text []byte) (path string, err error) {
+	f, err := os.CreateTemp(o.Run.Dir, ".new-") // 0600
+	if err != nil {
+		return "", noRoom(o.Run.Dir, err)
+	}
+	_, err = f.Write(text)
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return "", errors.Join(noRoom(f.Name(), err), os.Remove(f.Name()))
+	}
+	return f.Name(), nil
+}
+
+// setAside renames a file to a name that no file has.
+func (o *Owner) setAside(file, name string) (kept string, err error) {
 	for n := 1; ; n++ {
-		kept := filepath.Join(o.Run.Dir, fmt.Sprintf("%s.foreign.%d", name, n))
-		err := os.Link(file, kept)
-		switch {
-		case errors.Is(err, fs.ErrExist):
+		kept = filepath.Join(o.Run.Dir, fmt.Sprintf("%s.foreign.%d", name, n))
+		_, err := os.Lstat(kept)
+		if err == nil {
 			continue
-		case errors.Is(err, fs.ErrNotExist):
-			return kept, nil
-		case err != nil: // a folder, or a file system without links
+		}
+		if errors.Is(err, fs.ErrNotExist) {
 			err = os.Rename(file, kept)
 		}
 		if err != nil {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"hash"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,6 +16,7 @@ import (
 	"syscall"
 	"time"
 
+	"agentswarm/internal/statefile"
 	"agentswarm/swarm/event"
 )
 
@@ -68,9 +70,11 @@ func (r *Run) Own(ctx context.Context) (*Owner, error) {
 
 // Live tells whether a process owns the run.
 func (r *Run) Live() bool {
-	f, err := os.Open(r.Lock())
+	f, err := r.OpenFile(r.Lock(), os.O_RDONLY)
 	if err != nil {
-		return !errors.Is(err, os.ErrNotExist)
+		// A lock that no owner made is held by none.
+		_, foreign := errors.AsType[*statefile.ForeignError](err)
+		return !foreign && !errors.Is(err, os.ErrNotExist)
 	}
 	defer f.Close()
 	if flock(f, syscall.LOCK_SH) != nil {
@@ -99,7 +103,7 @@ func (r *Run) take(ctx context.Context) (*os.File, error) {
 
 // lock tries once. It answers a [*BusyError] where somebody has the lock.
 func (r *Run) lock() (*os.File, error) {
-	f, err := os.OpenFile(r.Lock(), os.O_RDWR|os.O_CREATE, 0o600)
+	f, err := r.OpenFile(r.Lock(), os.O_RDWR|os.O_CREATE)
 	if err != nil {
 		return nil, noRoom(r.Lock(), fmt.Errorf("lock run %s: %w", r.ID, err))
 	}
@@ -126,7 +130,7 @@ func (r *Run) sign(f *os.File) error {
 	if err != nil {
 		return err
 	}
-	named, err := os.Stat(r.Lock())
+	named, err := os.Lstat(r.Lock())
 	if err != nil {
 		return err
 	}
@@ -166,11 +170,11 @@ func (r *Run) open(lock *os.File) (o *Owner, err error) {
 			o, err = nil, errors.Join(err, o.Close())
 		}
 	}()
-	o.file, err = os.OpenFile(r.Journal(), os.O_RDWR|os.O_CREATE, 0o600)
+	o.file, err = r.OpenFile(r.Journal(), os.O_RDWR|os.O_CREATE)
 	if err != nil {
 		return o, noRoom(r.Journal(), fmt.Errorf("open journal of run %s: %w", r.ID, err))
 	}
-	text, err := os.ReadFile(r.Journal())
+	text, err := io.ReadAll(o.file)
 	if err != nil {
 		return o, fmt.Errorf("read journal of run %s: %w", r.ID, err)
 	}
@@ -183,7 +187,7 @@ func (r *Run) open(lock *os.File) (o *Owner, err error) {
 	o.written, o.sum = slices.Clone(records), sha256.New()
 	o.sum.Write(text[:used])
 	// A damaged run can be owned too, to be removed.
-	if text, err := os.ReadFile(r.file()); err == nil {
+	if text, err := r.readFile(r.file()); err == nil {
 		if o.identity, err = r.identity(text); err == nil {
 			o.runFile = text
 		}

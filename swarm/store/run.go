@@ -15,6 +15,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"agentswarm/internal/statefile"
 	"agentswarm/swarm/task"
 )
 
@@ -117,12 +118,31 @@ func (r *Run) Door(id task.ID, n int) string {
 	return filepath.Join(r.Dir, "doors", task.AttemptName(id, n))
 }
 
+// OpenFile opens a file below the folder of the run, as [statefile.Open] does.
+func (r *Run) OpenFile(path string, flags int) (*os.File, error) {
+	return statefile.Open(r.state.Dir, path, flags)
+}
+
+// WriteFile makes or overwrites a file below the folder of the run, which
+// [Run.OpenFile] opens. A crash may leave a part of it.
+func (r *Run) WriteFile(path string, text []byte) error {
+	f, err := r.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC)
+	if err != nil {
+		return noRoom(path, err)
+	}
+	_, err = f.Write(text)
+	return errors.Join(noRoom(path, err), f.Close())
+}
+
+// readFile reads a file of the run, as [statefile.Read] does.
+func (r *Run) readFile(path string) ([]byte, error) { return statefile.Read(r.state.Dir, path) }
+
 // State is the state the run belongs to.
 func (r *Run) State() *State { return r.state }
 
 // Identity reads what the run is.
 func (r *Run) Identity() (Identity, error) {
-	text, err := os.ReadFile(r.file())
+	text, err := r.readFile(r.file())
 	if err != nil {
 		return Identity{}, &DamagedError{Run: r.ID, Err: err}
 	}

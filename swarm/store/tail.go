@@ -71,7 +71,7 @@ func (t *Tail) begin() error {
 	if err != nil {
 		return err
 	}
-	f, err := os.Open(t.run.Journal())
+	f, err := t.run.OpenFile(t.run.Journal(), os.O_RDONLY)
 	if err != nil {
 		return fmt.Errorf("read journal of run %s: %w", t.run.ID, err)
 	}
@@ -88,7 +88,7 @@ func (t *Tail) more() error {
 	if err != nil {
 		return fmt.Errorf("read journal of run %s: %w", t.run.ID, err)
 	}
-	named, err := os.Stat(t.run.Journal())
+	named, err := os.Lstat(t.run.Journal())
 	if err != nil {
 		return fmt.Errorf("read journal of run %s: %w", t.run.ID, err)
 	}

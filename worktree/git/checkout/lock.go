@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"agentswarm/internal/statefile"
 )
 
 // lockEvery is how often a lock that another process holds is tried again.
@@ -25,14 +27,14 @@ var errTaken = errors.New("another process changes a checkout of this repository
 // try takes the locks; it is errTaken where another process has a transaction in
 // progress. A git of a process that died is waited for: it ends by itself.
 func try(ctx context.Context, records string) (*locks, error) {
-	owner, err := os.OpenFile(filepath.Join(records, "lock"), os.O_CREATE|os.O_RDWR, 0o600)
+	owner, err := statefile.Open(records, filepath.Join(records, "lock"), os.O_CREATE|os.O_RDWR)
 	if err != nil {
 		return nil, fmt.Errorf("lock the checkouts: %w", err)
 	}
 	if err := flock(owner); err != nil {
 		return nil, errors.Join(err, owner.Close())
 	}
-	working, err := os.OpenFile(filepath.Join(records, "working"), os.O_CREATE|os.O_RDWR, 0o600)
+	working, err := statefile.Open(records, filepath.Join(records, "working"), os.O_CREATE|os.O_RDWR)
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("lock the checkouts: %w", err), owner.Close())
 	}

@@ -13,6 +13,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"agentswarm/internal/statefile"
 	"agentswarm/worktree/git"
 )
 
@@ -137,7 +138,7 @@ func (r *record) save(dir string) error {
 
 // load reads a record; nil where none was written.
 func load(dir string) (*record, error) {
-	text, err := os.ReadFile(filepath.Join(dir, recordFile))
+	text, err := statefile.Read(dir, filepath.Join(dir, recordFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
