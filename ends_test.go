@@ -197,7 +197,7 @@ func TestKilledWithFourHundred(t *testing.T) {
 		t.Errorf("mounted now:\n%s\nbefore:\n%s", now, mounts)
 	}
 
-	y.ends(0, "ls")
+	y.ends(0, "gc")
 	v := y.view()
 	if v.Status != store.RunStopped || len(v.Agents) != agents {
 		t.Fatalf("the run is %s with %d agents", v.Status, len(v.Agents))

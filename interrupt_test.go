@@ -175,6 +175,7 @@ func signalledTwice(t *testing.T, y *yard) {
 	if y.recorded(func(e event.Event) bool { _, ok := e.(*event.Closed); return ok }) {
 		t.Error("the second signal did not end it at once: the run was closed")
 	}
+	y.ends(0, "gc")
 	s := y.ends(0, "status")
 	if !strings.Contains(s.stdout, "stopped") {
 		t.Errorf("status says %q, want stopped", s.stdout)

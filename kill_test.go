@@ -249,10 +249,13 @@ func (k *killing) killSupervisor(agent task.ID, paused string, over <-chan struc
 	}
 }
 
-// inspect has the next command put the run in order and looks at everything
+// inspect has gc recover the run and looks at everything
 // that a kill must not harm.
 func (k *killing) inspect(theirs string) {
 	k.t.Helper()
+	if s := k.swarm(nil, "gc"); s.code != 0 || s.unexpected() != "" {
+		k.failf("gc ended with %d: %s%s", s.code, s.stdout, s.stderr)
+	}
 	s := k.swarm(nil, "ls", "--json")
 	if s.code != 0 || strings.Contains(s.stdout, "damaged") || s.unexpected() != "" {
 		k.failf("ls ended with %d: %s%s", s.code, s.stdout, s.stderr)

@@ -29,7 +29,7 @@ func TestKillWhileFilterHangs(t *testing.T) {
 	}{
 		{name: "base", hangs: "clean", args: []string{"run", "--with-changes", "--", "fakeagent"}},
 		{name: "fill", hangs: "smudge", args: each},
-		{name: "capture", hangs: "clean", args: late, next: []string{"ls"}},
+		{name: "capture", hangs: "clean", args: late, next: []string{"gc"}},
 		{name: "merge", first: each, hangs: "smudge", args: []string{"merge"}},
 	}
 	for _, tt := range tests {

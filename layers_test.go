@@ -17,7 +17,7 @@ import (
 func layers() [][]string {
 	return [][]string{
 		0: {
-			"internal/diffcolor", "internal/jq", "internal/picture", "internal/testing/campaign", "internal/testing/nonamespaces", "internal/testprogram",
+			"internal/bytesize", "internal/diffcolor", "internal/jq", "internal/picture", "internal/statefile", "internal/testing/campaign", "internal/testing/nonamespaces", "internal/testprogram",
 			"risk/argv", "risk/lockfile", "roles", "swarm/ask", "swarm/box", "swarm/cachework", "swarm/environ", "swarm/lab/stat",
 			"swarm/modeltest", "swarm/nearest", "swarm/privatehome", "swarm/proc", "swarm/provider", "swarm/script/regex",
 			"swarm/stage", "swarm/strict", "swarm/task", "swarm/thought", "swarm/userns", "variants", "variants/tasks",
@@ -25,6 +25,7 @@ func layers() [][]string {
 		},
 		1: {
 			"internal/testing/nonamespaces/command", "risk/shell", "risk/verb", "swarm/apparmor", "swarm/builtin/tool",
+			"swarm/diskwatch",
 			"swarm/ear", "swarm/event", "swarm/fault", "swarm/guard", "swarm/hook", "swarm/limit", "swarm/manifest",
 			"swarm/models", "swarm/modeltest/serve", "swarm/pager", "swarm/prompt", "swarm/schema", "swarm/scope",
 			"swarm/script/language", "swarm/shim", "swarm/toolset", "worktree", "worktree/git/checkout",

@@ -124,7 +124,8 @@ func (l ledger) obey(agent, attempt string, n int) error {
 // floodBlock is how much a flood writes at once.
 const floodBlock = 64 << 10
 
-// flood writes until there is no room left, and notes how much it wrote.
+// flood writes until there is no room left, and notes how much it wrote: after
+// each MiB, and at the end.
 func (l ledger) flood(agent, attempt string) error {
 	f, err := os.Create(agent + ".flood")
 	if err != nil {
@@ -137,8 +138,11 @@ func (l ledger) flood(agent, attempt string) error {
 		_, _ = noise.Read(block) // never fails, says its documentation
 		n, err := f.Write(block)
 		size += n
+		if err != nil || size%(1<<20) == 0 {
+			err = errors.Join(err, l.note("flood", fmt.Sprintf("%s.%s %d", agent, attempt, size)))
+		}
 		if err != nil {
-			return errors.Join(err, l.note("flood", fmt.Sprintf("%s.%s %d", agent, attempt, size)))
+			return err
 		}
 	}
 }

@@ -47,7 +47,7 @@ func TestKilledWhenPaused(t *testing.T) {
 			if s.code != 128+int(syscall.SIGKILL) {
 				t.Fatalf("it ended with %d: %s", s.code, s.stderr)
 			}
-			y.ends(0, "ls")
+			y.ends(0, "gc")
 			if v := y.view(); v.Status != want || v.Spent(v.Ended).Tokens != 200 {
 				t.Errorf("the run is %s and has spent %d, want %s and 200", v.Status, v.Usage().Output, want)
 			}
@@ -83,7 +83,7 @@ func TestKilledWhilePausing(t *testing.T) {
 	})
 	y.must(cmd.Process.Kill())
 	wait()
-	y.ends(0, "ls")
+	y.ends(0, "gc")
 	if alive := y.alive(); len(alive) > 0 {
 		t.Errorf("still alive: %q", alive)
 	}

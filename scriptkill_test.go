@@ -277,10 +277,13 @@ func (k *scriptKilling) end(s said) scriptEnd {
 	return e
 }
 
-// inspect has the next command put the run in order and looks at what a kill
+// inspect has gc recover the run and looks at what a kill
 // must not harm.
 func (k *scriptKilling) inspect() {
 	k.t.Helper()
+	if s := k.swarm(nil, "gc"); s.code != 0 {
+		k.failf("gc ended with %d: %s%s", s.code, s.stdout, s.stderr)
+	}
 	s := k.swarm(nil, "ls", "--json")
 	if s.code != 0 || strings.Contains(s.stdout, "damaged") {
 		k.failf("ls ended with %d: %s%s", s.code, s.stdout, s.stderr)

@@ -56,6 +56,9 @@ func (k *startKilling) campaign(kills int) {
 	for range kills {
 		k.kill(1 + k.dice.IntN(90))
 		k.nobody()
+		if s := k.swarm(nil, "gc"); s.code != 0 || s.unexpected() != "" {
+			k.failf("gc ended with %d: %s%s", s.code, s.stdout, s.stderr)
+		}
 		if s := k.swarm(nil, "ls", "--json"); s.code != 0 || s.unexpected() != "" || strings.Contains(s.stdout, "damaged") {
 			k.failf("ls ended with %d: %s%s", s.code, s.stdout, s.stderr)
 		}

@@ -13,6 +13,7 @@ import (
 	"agentswarm/swarm/agent"
 	"agentswarm/swarm/box"
 	"agentswarm/swarm/control"
+	"agentswarm/swarm/diskwatch"
 	"agentswarm/swarm/early"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/limit"
@@ -99,7 +100,8 @@ func (p *place) bench(ctx context.Context, run *store.Run, owner *store.Owner) (
 		LockFile: p.state.LockFile("worktrees"), Bases: p.state.Bases(), BaseSize: p.baseSize(), At: b.mountedAt(),
 		Pool: p.state.Pool(), PoolSize: p.poolSize(),
 		Cores: runtime.NumCPU(), Step: p.env.Step, Confine: b.confine(self),
-		Own: git.Hash(owner.View().Identity.Base.Commit),
+		MaxFile: recorded.MaxFile,
+		Own:     git.Hash(owner.View().Identity.Base.Commit),
 	})
 	if err != nil {
 		return nil, err
@@ -140,36 +142,7 @@ func engineConfig(v *store.View) (engine.Config, error) {
 	return c.Config, err
 }
 
-// settle puts a run in order whose owner died, if this is one and nobody
-// else is doing it. It is called by every command that looks at a run.
-func (p *place) settle(ctx context.Context, run *store.Run) (*store.View, error) {
-	v, err := run.View()
-	if err != nil || !v.Died {
-		return v, err
-	}
-	owner, err := run.Own(ctx)
-	var busy *store.BusyError
-	if errors.As(err, &busy) {
-		return run.View()
-	}
-	if err != nil {
-		return nil, err
-	}
-	// A filter of the user's may make it long; who waits must know for what.
-	slow := time.AfterFunc(slowSettle, func() {
-		fmt.Fprintf(p.env.Stderr, "%s: run %s: its process died; capturing what its agents left\n", program, run.ID)
-	})
-	err = p.settleOwned(ctx, run, owner)
-	slow.Stop()
-	if err = errors.Join(err, owner.Close()); err != nil {
-		return nil, fmt.Errorf("put run %s in order: %w", run.ID, err)
-	}
-	return run.View()
-}
-
-// slowSettle is how long a run may take to be put in order in silence.
-const slowSettle = 2 * time.Second
-
+// settleOwned recovers a run that this process owns.
 func (p *place) settleOwned(ctx context.Context, run *store.Run, owner *store.Owner) error {
 	for _, notice := range owner.Notices {
 		fmt.Fprintln(p.env.Stderr, program+": "+Printable(notice))
@@ -190,5 +163,11 @@ func (p *place) settleOwned(ctx context.Context, run *store.Run, owner *store.Ow
 	if err != nil {
 		return err
 	}
+	if err := diskwatch.Release(run.Dir); err != nil {
+		return err
+	}
+	progress := p.startRecovery(run, v)
+	defer progress.close()
+	b.deps.Recovered = progress.recovered
 	return errors.Join(engine.Recover(ctx, b.deps, config, v), b.trees.Close(), control.Clear(run, p.env.Getenv))
 }

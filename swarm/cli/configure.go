@@ -16,7 +16,7 @@ func (p *place) configure(c *cli.Context, pl *plan, conf *config.Config) (err er
 	}
 	pl.config.Jobs = p.env.jobs() // unless somebody says
 	for _, lay := range []func(*cli.Context, *config.Config) error{
-		pl.numbers, pl.times, pl.overlap, pl.budget, pl.reach,
+		pl.numbers, pl.times, pl.overlap, pl.budget, pl.reach, pl.sizes,
 	} {
 		if err := lay(c, conf); err != nil {
 			return err
@@ -96,6 +96,12 @@ func (pl *plan) numbers(c *cli.Context, conf *config.Config) (err error) {
 		return usagef("run: --retries %d: want 0 to 100", pl.config.Retries)
 	}
 	return nil
+}
+
+// sizes lays the flag over how much of the disk the work of agents may take.
+func (pl *plan) sizes(c *cli.Context, conf *config.Config) (err error) {
+	pl.config.MaxFile, pl.config.MaxSize = conf.MaxFile, conf.MaxSize
+	return layMaxFile(c, &pl.config.MaxFile)
 }
 
 // reach lays the flags over how a person is reached.

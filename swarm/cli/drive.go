@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"agentswarm/swarm/control"
+	"agentswarm/swarm/diskwatch"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/event"
 	"agentswarm/swarm/mcp"
@@ -47,16 +48,23 @@ var errRunTimeout = errors.New("--run-timeout")
 // drive makes the calls and waits until all are settled or the run is
 // stopped. Everything that happens is in the journal when it returns, and the
 // run is closed.
-func (b *bench) drive(ctx context.Context, r driveRequest) (*ended, error) {
+func (b *bench) drive(ctx context.Context, r driveRequest) (_ *ended, err error) {
 	began := time.Now()
-	err := b.takeOver(ctx, &r)
-	if err != nil {
+	if err := diskwatch.Release(b.run.Dir); err != nil { // of an owner that died
+		return nil, errors.Join(err, b.owner.Close())
+	}
+	defer func() { err = errors.Join(err, diskwatch.Release(b.run.Dir)) }()
+	b.trees.MaxFile = r.config.MaxFile
+	if err := b.takeOver(ctx, &r); err != nil {
 		return nil, errors.Join(err, b.owner.Close())
 	}
 	if _, err := b.owner.Append(b.opened(r)); err != nil {
 		return nil, errors.Join(err, b.owner.Close())
 	}
 	b.saySandbox()
+	if err := diskwatch.Reserve(b.run.Dir); err != nil {
+		return nil, errors.Join(err, b.owner.Close())
+	}
 	if err := b.sayGrants(ctx); err != nil {
 		return nil, errors.Join(err, b.owner.Close())
 	}
@@ -90,11 +98,13 @@ func (b *bench) drive(ctx context.Context, r driveRequest) (*ended, error) {
 	var watch sync.WaitGroup
 	watch.Go(func() { b.showAt(watching, b.run, &counter{desk: desk, give: face.Carry}, since) })
 	watch.Go(func() { b.notifyQuestions(watching, desk) })
+	unwatch := b.watchDisk(watching, r.config, e)
 	if r.script != nil {
 		err = b.carryOutScript(ctx, e, r)
 	} else {
 		err = b.carryOut(ctx, e, r)
 	}
+	unwatch()
 	err = errors.Join(err, e.Close(), server.Close(), watchers.close(), b.trees.Close(), ungovern(), cool(), os.RemoveAll(filepath.Join(b.run.Dir, subjectStage)))
 	desk.close()
 	end, closeErr := b.close(ctx, err)
@@ -142,6 +152,9 @@ func (b *bench) takeOver(ctx context.Context, r *driveRequest) error {
 	if err := b.pinAgain(ctx, r.prior.Identity); err != nil {
 		return err
 	}
+	progress := b.startRecovery(b.run, r.prior)
+	defer progress.close()
+	b.deps.Recovered = progress.recovered
 	if err := engine.Recover(ctx, b.deps, r.config, r.prior); err != nil {
 		return fmt.Errorf("put run %s in order: %w", b.run.ID, err)
 	}

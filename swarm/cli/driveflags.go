@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -18,7 +19,7 @@ func driveFlags() []cli.Flag {
 		&cli.IntFlag{Name: "jobs", Aliases: []string{"j"}, Usage: "run `N` agents at once, 1 to 100 (default: as the run was started)"},
 		&cli.DurationFlag{Name: "run-timeout", Usage: "stop the run after `TIME`"},
 		jsonFlag(), yesFlag(), anywayFlag(),
-	}, budgetFlags(), contactFlags(), isolationFlags(), cautionFlags())
+	}, budgetFlags(), captureFlags(), contactFlags(), isolationFlags(), cautionFlags())
 }
 
 // driveFlagsRead are their values.
@@ -28,6 +29,7 @@ type driveFlagsRead struct {
 	anyway  bool // start agents that are expected to fail
 	budget  budgetGiven
 	contact contactGiven
+	maxFile int64 // in bytes; 0: as recorded
 }
 
 func readDriveFlags(c *cli.Context) (driveFlagsRead, error) {
@@ -46,6 +48,9 @@ func readDriveFlags(c *cli.Context) (driveFlagsRead, error) {
 	if r.contact, err = readContactFlags(c); err != nil {
 		return r, err
 	}
+	if err := layMaxFile(c, &r.maxFile); err != nil {
+		return r, err
+	}
 	// They are laid over what is recorded by [place.cautious]; what is wrong
 	// with them is told before anything is written.
 	_, err = readCautionFlags(c)
@@ -60,6 +65,7 @@ func (r driveFlagsRead) lay(config *engine.Config, prior *store.View) {
 	config.MaxTurns = recordedTurns(prior, config.MaxTurns)
 	r.budget.layTurns(&config.MaxTurns)
 	r.contact.layPatience(config)
+	config.MaxFile = cmp.Or(r.maxFile, config.MaxFile)
 	if r.jobs > 0 {
 		config.Jobs = r.jobs
 	}
@@ -68,7 +74,7 @@ func (r driveFlagsRead) lay(config *engine.Config, prior *store.View) {
 // flagOfDriving is a flag that was given and means nothing where another
 // process drives the run; empty for none.
 func flagOfDriving(c *cli.Context) string {
-	for _, name := range []string{"jobs", "run-timeout", "budget-tokens", "budget-usd", "budget-time", "max-turns", "questions", "question-timeout", "notify", "sandbox", "backend", "hide", "write", "pass-env", "confined", "allow", "audit"} {
+	for _, name := range []string{"jobs", "run-timeout", "budget-tokens", "budget-usd", "budget-time", "max-turns", "max-file", "questions", "question-timeout", "notify", "sandbox", "backend", "hide", "write", "pass-env", "confined", "allow", "audit"} {
 		if c.IsSet(name) {
 			return strings.Repeat("-", min(2, len(name))) + name
 		}

@@ -48,7 +48,7 @@ func flagTopics() []flagTopic {
 		{"Checks and landing", []string{"setup", "warm", "verify", "review", "merge", "into"}},
 		{"Limits and money", []string{
 			"jobs", "max-agents", "retries", "timeout", "idle-timeout", "run-timeout", "budget-tokens", "budget-usd", "budget-time",
-			"max-turns", "yes",
+			"max-turns", "max-file", "yes",
 		}},
 		{"Safety", []string{
 			"sandbox", "backend", "hide", "write", "pass-env", "confined", "allow", "audit", "trust", "anyway",

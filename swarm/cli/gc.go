@@ -88,17 +88,21 @@ func gcAction(c *cli.Context, env Env) error {
 	g := &collector{place: p, dry: c.Bool("dry-run"), now: time.Now(), retain: keep, out: gcObject{
 		Schema: "swarm.gc/1", DryRun: c.Bool("dry-run"), Removed: []gcRemoved{}, Moved: []gcMoved{}, Kept: []gcKept{},
 	}}
+	var failed error
 	for _, step := range []func(context.Context) error{
 		g.runs, g.copies, g.old, g.lost, g.workspaces, g.trashedRuns, g.unmade, g.probes, g.transactions, g.scratches, g.marks, g.pool, g.bases, g.binaries,
 	} {
-		if err := step(c.Context); err != nil {
-			return err
+		// One that fails, as on a full disk, must not keep the others from making
+		// room.
+		failed = errors.Join(failed, step(c.Context))
+		if c.Context.Err() != nil {
+			return failed
 		}
 	}
 	if c.Bool("json") {
-		return printJSON(env.Stdout, g.out)
+		return errors.Join(failed, printJSON(env.Stdout, g.out))
 	}
-	return g.print()
+	return errors.Join(failed, g.print())
 }
 
 func (g *collector) print() error {
@@ -164,6 +168,12 @@ func (g *collector) runs(ctx context.Context) error {
 		if err != nil { // the others do not wait for it
 			g.out.Kept = append(g.out.Kept, gcKept{Path: e.Run.Dir, Reason: err.Error()})
 			continue
+		}
+		if !g.dry && v.Status != store.RunRunning && !e.Run.Live() && len(v.Agents) == 0 {
+			// It was interrupted before its first agent.
+			if err := removeTrees(g.state.Trees(e.Run.ID)); err != nil {
+				return err
+			}
 		}
 		for _, a := range v.Agents {
 			for _, l := range a.Leases {

@@ -58,6 +58,9 @@ func inboxAction(c *cli.Context, env Env) error {
 	if err != nil {
 		return err
 	}
+	if err := p.sayLatestPending(c.Context); err != nil {
+		return err
+	}
 	if c.Bool("watch") {
 		return p.watchInbox(c.Context, c.Bool("json"))
 	}

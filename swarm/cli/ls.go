@@ -66,6 +66,9 @@ type listedObject struct {
 	Landed    int       `json:"landed"`
 	Waiting   int       `json:"waiting"`
 
+	// Recovery is set where the owner of the run died and nobody recovered it.
+	Recovery *recoveryObject `json:"recovery,omitempty"`
+
 	view *store.View // that Duration is read from; nil where it is not known
 }
 
@@ -131,6 +134,7 @@ func (p *place) listed(ctx context.Context, e store.Entry) listedObject {
 	}
 	o.Status, o.Reason, o.Args = string(v.Status), v.Reason, v.Identity.Args
 	o.Workflow, o.Base = string(v.Identity.Workflow.Kind), v.Identity.Base.Commit
+	o.Recovery = newRecoveryObject(v)
 	counts := v.Counts()
 	o.Agents, o.Completed = len(v.Agents), counts.Completed
 	o.Failed, o.Cancelled, o.Waiting = counts.Failed, counts.Cancelled, counts.Of[task.Waiting]

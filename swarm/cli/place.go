@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -21,6 +22,10 @@ type place struct {
 	repo  *git.Repo
 	root  string // of the state of all repositories
 	state *store.State
+	// reads is set for a command that only reads.
+	reads bool
+	// toldPending are the runs of which was said that their recovery is pending.
+	toldPending *[]string
 	// given lays what the command line says of isolation over what is recorded.
 	given func(*isolation) error
 	// cautious lays what it says of judging actions over what is recorded.
@@ -36,6 +41,7 @@ func openPlace(c *cli.Context, env Env) (*place, error) {
 	}
 	p, err := placeAt(c.Context, env, inv.dir)
 	if err == nil {
+		p.reads = slices.Contains(readers(), c.Command.Name)
 		p.recoverCheckouts(c.Context)
 		p.given = func(i *isolation) error { return p.readIsolationFlags(c, i) }
 		p.cautious = func(into *caution) error { return p.layCaution(c, into) }
@@ -46,7 +52,7 @@ func openPlace(c *cli.Context, env Env) (*place, error) {
 // placeAt is openPlace for a folder.
 func placeAt(ctx context.Context, env Env, dir string) (*place, error) {
 	p := &place{
-		env: env, dir: dir,
+		env: env, dir: dir, toldPending: new([]string),
 		given:    func(*isolation) error { return nil },
 		cautious: func(*caution) error { return nil },
 	}

@@ -7,12 +7,15 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"sync"
 	"syscall"
 	"unicode/utf8"
 
 	"golang.org/x/sys/unix"
 
 	"agentswarm/swarm/control"
+	"agentswarm/swarm/diskwatch"
+	"agentswarm/swarm/engine"
 	"agentswarm/swarm/limit"
 	"agentswarm/worktree"
 )
@@ -87,5 +90,25 @@ func writable(dir string) (string, error) {
 			return "", fmt.Errorf("%s: %w", dir, err)
 		}
 		return dir, nil
+	}
+}
+
+// watchDisk watches the file systems of the state, of temporary files and of the
+// repository while agents work. The function that it returns ends the watch.
+func (b *bench) watchDisk(ctx context.Context, c engine.Config, agents diskwatch.Agents) (end func()) {
+	temp := b.env.Getenv("TMPDIR")
+	if temp == "" {
+		temp = os.TempDir()
+	}
+	w := &diskwatch.Watch{
+		Dirs: diskwatch.Folders(b.state.Dir, temp, b.repo.CommonDir), MaxSize: c.MaxSize,
+		Agents: agents, Warn: b.deps.Warn,
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	var watching sync.WaitGroup
+	watching.Go(func() { w.Run(ctx) })
+	return func() {
+		cancel()
+		watching.Wait()
 	}
 }

@@ -20,7 +20,7 @@ func newRunCommand(env Env) *cli.Command {
 		Name:      "run",
 		Usage:     "run agents on this repository, each in its own workspace",
 		ArgsUsage: "[PROMPT | FILE | -] [-- COMMAND [ARGUMENT…]]",
-		Flags:     slices.Concat(runFlags(), roleFlags(), optionFlags(), stageFlags(), scriptFlags(), budgetFlags(), contactFlags(), isolationFlags(), cautionFlags()),
+		Flags:     slices.Concat(runFlags(), roleFlags(), optionFlags(), stageFlags(), scriptFlags(), budgetFlags(), captureFlags(), contactFlags(), isolationFlags(), cautionFlags()),
 		Description: `Starts one agent for the prompt, or one for each item that --each matches in
 the base commit, or --count alternatives. What follows -- is the agent itself:
 a command that runs once for each item in its workspace, with no shell between.

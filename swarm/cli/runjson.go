@@ -35,6 +35,8 @@ type runObject struct {
 	Created  time.Time      `json:"created"`
 	Ended    *time.Time     `json:"ended,omitempty"`
 	Duration int64          `json:"duration_ms"`
+	// Recovery is set where the owner of the run died and nobody recovered it.
+	Recovery *recoveryObject `json:"recovery,omitempty"`
 }
 
 type errorObject struct {
@@ -91,13 +93,15 @@ type agentObject struct {
 	Waited     int64          `json:"waited_ms,omitempty"`
 	Notes      []string       `json:"notes,omitempty"`
 	Ignored    []task.Ignored `json:"ignored,omitempty"`
+	Large      []task.Ignored `json:"large_files,omitempty"`
+	LargeMore  int            `json:"large_files_more,omitempty"`
 
 	text string // where it is, for a person
 }
 
 type patchObject struct {
 	Ref     string `json:"ref"`
-	File    string `json:"file"`
+	File    string `json:"file,omitempty"` // empty: its text is too long to be kept
 	Commit  string `json:"commit"`
 	Files   int    `json:"files"`
 	Added   int    `json:"added"`
@@ -178,7 +182,7 @@ func newRunObject(v *store.View, now time.Time) runObject {
 	o := runObject{
 		Schema: "swarm.run/1", Run: id.Run, Status: string(v.Status), Reason: v.Reason,
 		Base: id.Base.Commit, Workflow: string(id.Workflow.Kind), Created: id.Created,
-		Agents: make([]agentObject, 0, len(v.Agents)),
+		Agents: make([]agentObject, 0, len(v.Agents)), Recovery: newRecoveryObject(v),
 	}
 	// One that cannot be read is told of by whatever goes by it.
 	config, _ := engineConfig(v)
@@ -323,6 +327,7 @@ func newAgentObject(c engine.Config, v *store.View, a *store.Agent, now time.Tim
 	o.Model = cmp.Or(work.Model, o.Model)
 	o.Output, o.OutputFile = work.Output, work.OutputFile
 	o.Notes, o.Ignored = work.Notes, work.Ignored
+	o.Large, o.LargeMore = work.Large, work.LargeMore
 	if work.Usage != (task.Usage{}) {
 		o.Usage = &work.Usage
 	}

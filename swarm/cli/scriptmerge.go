@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -67,7 +68,7 @@ func (t *scriptTools) lost(ctx context.Context, p *task.Patch) error {
 			continue
 		}
 		return scriptError(script.CodeUnknown, "commit %s of patch %s is gone from the repository; its text is still in %s",
-			git10(commit), git10(p.Commit), p.File)
+			git10(commit), git10(p.Commit), cmp.Or(p.File, "no file, since it was too long"))
 	}
 	return nil
 }

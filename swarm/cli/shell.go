@@ -303,7 +303,7 @@ func (v *visit) sayWhereItWent(lease *event.Leased) {
 	}
 	a := now.Agent(v.agent.ID)
 	if a.Attempt == lease.Attempt && a.Captured != nil && a.Captured.Patch != nil {
-		text += "; what it held is in " + a.Captured.Patch.File
+		text += "; what it held is in " + cmp.Or(a.Captured.Patch.File, a.Captured.Patch.Ref)
 	}
 	v.say("%s", text)
 	records, err := v.run.Records()

@@ -29,6 +29,10 @@ func (p *place) watchStatus(ctx context.Context, s *selection, asJSON bool) erro
 		if err != nil {
 			return err
 		}
+		v.Interrupted()
+		if v.Died {
+			p.sayPending(v)
+		}
 		w.take(v)
 		over := v.Status != store.RunRunning
 		switch {

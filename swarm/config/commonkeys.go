@@ -67,6 +67,11 @@ func workspaceKeys() []key[Config] {
 			"checks the patch of each agent, and each merge",
 			func(c *Config, f field) error { return c.readScript(f, &c.Verify) },
 			func(c *Config) any { return c.Verify },
+		}, {
+			"max_size", sizeShape(0), sizeText(0), "none",
+			"bytes that an agent may write; one that writes more is stopped; `\"0B\"`: no limit",
+			func(c *Config, f field) error { return c.readMaxSize(f) },
+			func(c *Config) any { return sizeText(c.MaxSize) },
 		},
 	}
 }

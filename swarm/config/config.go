@@ -69,6 +69,9 @@ type Config struct {
 
 	CommitAuthor Author // of the commits that a merge makes
 
+	MaxFile int64 // in bytes; larger new or changed files stay out of patches; 0: [DefaultMaxFile]
+	MaxSize int64 // in bytes, that an agent may write; 0: no limit
+
 	Retention Retention // what swarm gc keeps
 
 	Hooks Hooks // commands that are told of what happens

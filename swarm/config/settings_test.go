@@ -20,7 +20,7 @@ func written(t *testing.T, c *Config, origins bool) string {
 	return b.String()
 }
 
-const everyKey = `
+const everyKey = `workspace.max_size = "41GB"
 run.default_agent = "b"
 workspace.warm = "make deps"
 workspace.setup = '''
@@ -73,6 +73,8 @@ timeout = "9s"
 [variants]
 enabled = false
 off = ["gpt", "claude/x"]
+[capture]
+max_file = "2GiB"
 `
 
 // TestSettings shows a file with every key, and what holds without any.
@@ -95,6 +97,10 @@ backend = "auto" # default
 warm = "" # default
 setup = "" # default
 verify = "" # default
+max_size = "0B" # default
+
+[capture]
+max_file = "100MiB" # default
 
 [limits]
 jobs = 7 # default
@@ -151,6 +157,10 @@ setup = """
 make \"it\" \\
 	ready""" # from .swarm/config.toml:4
 verify = "test -n \"\u001B\"" # from .swarm/config.toml:7
+max_size = "41GB" # from .swarm/config.toml:1
+
+[capture]
+max_file = "2GiB" # from .swarm/config.toml:55
 
 [limits]
 jobs = 3 # from .swarm/config.toml:12

@@ -41,6 +41,9 @@ func tables() []table {
 			name: "workspace", meaning: "Workspaces, and the commands run in them.", example: `{ verify = "make test" }`,
 			keys: workspaceKeys(), moved: true,
 		}, {
+			name: "capture", meaning: "How the work of agents becomes a patch.", example: `{ max_file = "100MiB" }`,
+			keys: captureKeys(),
+		}, {
 			name: "limits", meaning: "Limits of runs and agents.", example: `{ jobs = 8 }`,
 			keys: limitsKeys(), moved: true,
 		}, {

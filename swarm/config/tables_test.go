@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"agentswarm/internal/bytesize"
 )
 
 // odd is a value of each key of the tables that is neither its default nor
@@ -16,7 +18,7 @@ import (
 func odd() map[string]string {
 	return map[string]string{
 		"run.default_agent": `"odd-1"`, "run.questions": `"deny"`, "run.notify": `"odd 2"`, "run.overlap": `"refuse"`,
-		"workspace.backend": `"reflink"`, "workspace.warm": `"odd 3"`, "workspace.setup": `"odd 4"`, "workspace.verify": `"odd 5"`,
+		"workspace.backend": `"reflink"`, "workspace.max_size": `"41GB"`, "capture.max_file": `"37MiB"`, "workspace.warm": `"odd 3"`, "workspace.setup": `"odd 4"`, "workspace.verify": `"odd 5"`,
 		"limits.jobs": `97`, "limits.max_agents": `13`, "limits.retries": `11`,
 		"limits.timeout": `"17m"`, "limits.idle_timeout": `"19m"`, "limits.run_timeout": `"23m"`,
 		"limits.budget_tokens": `29`, "limits.budget_usd": `0.31`, "limits.budget_time": `"37m"`,
@@ -167,7 +169,7 @@ func TestMovedKeys(t *testing.T) {
 	for _, e := range Check(Source{Layer: User, Name: "c", Text: []byte(strings.Join(all, "\r\n"))}) {
 		got = append(got, e.Error())
 	}
-	if len(all) != 17 || !slices.Equal(got, want) {
+	if len(all) != 18 || !slices.Equal(got, want) {
 		t.Errorf("Check of %d keys =\n%s, want\n%s", len(all), strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 }
@@ -192,11 +194,11 @@ func TestSizes(t *testing.T) {
 		"0B": 0, "1B": 1, "1023B": 1023, "1KB": 1000, "1KiB": 1024, "1.5KB": 1500, "5 GiB": 5 << 30, "20GB": 20_000_000_000,
 		"1TiB": 1 << 40, "0.5MB": 500_000, "1152921504606846976B": 1 << 60, "9007199254740992B": 1 << 53,
 	} {
-		got, ok := parseSize(text)
+		got, ok := bytesize.Parse(text)
 		if !ok || got != want {
-			t.Errorf("parseSize(%q) = %d, %t, want %d", text, got, ok, want)
+			t.Errorf("bytesize.Parse(%q) = %d, %t, want %d", text, got, ok, want)
 		}
-		if again, ok := parseSize(sizeText(want)); !ok || again != want {
+		if again, ok := bytesize.Parse(sizeText(want)); !ok || again != want {
 			t.Errorf("%d is written as %q, which reads as %d, %t", want, sizeText(want), again, ok)
 		}
 	}
@@ -208,8 +210,8 @@ func TestSizes(t *testing.T) {
 		}
 	}
 	for _, text := range []string{"", "5", "-5MB", "5mb", "5PB", "1e3MB", "5GB ", "1048577TiB", "9999999999999999999TiB", "MB", ".5MB", "5iB"} {
-		if got, ok := parseSize(text); ok {
-			t.Errorf("parseSize(%q) = %d, want a refusal", text, got)
+		if got, ok := bytesize.Parse(text); ok {
+			t.Errorf("bytesize.Parse(%q) = %d, want a refusal", text, got)
 		}
 	}
 }

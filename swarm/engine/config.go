@@ -27,6 +27,12 @@ type Config struct {
 	Jobs      int `json:"jobs"`       // how many agents at once
 	MaxAgents int `json:"max_agents"` // how many attempts in the life of the run
 
+	// MaxFile is the size in bytes above which a new or changed file stays out of
+	// captures; 0: the default.
+	MaxFile int64 `json:"max_file,omitempty"`
+	// MaxSize is how many bytes an attempt may write; 0 is any number.
+	MaxSize int64 `json:"max_size,omitempty"`
+
 	// Retries is how often an agent is tried again whose failure may pass.
 	Retries int `json:"retries,omitempty"`
 
@@ -151,13 +157,16 @@ type Deps struct {
 	// Version asks the program of an agent for its version; empty: it is not known.
 	// Nil: no program can be asked.
 	Version func(context.Context, *agent.Spec) string
-	Unlock  func() error     // takes away what killed gits left locked; nil: nothing
-	Environ []string         // of the process that starts agents
-	PassEnv []string         // the user's patterns of variables that agents get too
-	Root    string           // the user's checkout, or the bare repository
-	Cores   int              // required
-	Warn    func(string)     // required: tells a person what they should know
-	Now     func() time.Time // required
+	// Recovered is called by [Recover] after each agent, from any goroutine; nil:
+	// nobody is told.
+	Recovered func()
+	Unlock    func() error     // takes away what killed gits left locked; nil: nothing
+	Environ   []string         // of the process that starts agents
+	PassEnv   []string         // the user's patterns of variables that agents get too
+	Root      string           // the user's checkout, or the bare repository
+	Cores     int              // required
+	Warn      func(string)     // required: tells a person what they should know
+	Now       func() time.Time // required
 	// pass gives a context that ends after the wait for the next attempt; nil is
 	// context.WithTimeout. Tests shorten it.
 	pass func(context.Context, time.Duration) (context.Context, context.CancelFunc)

@@ -18,7 +18,7 @@ func (e *Engine) dispatch(life context.Context) {
 	e.breakOff()
 	e.askSubjects(life)
 	var late []task.ID // subjects that what is at work may leave something for
-	for len(e.queue) > 0 && e.running < e.jobs && !e.ending && !e.paused && !e.onHold {
+	for len(e.queue) > 0 && e.running < e.jobs && !e.ending && !e.paused && !e.onHold && e.noSpace == "" {
 		a := e.agents[e.queue[0]]
 		e.queue = e.queue[1:]
 		if !e.ready(a) {
@@ -46,6 +46,7 @@ func (e *Engine) dispatch(life context.Context) {
 		e.begin(life, a)
 	}
 	e.queue = append(e.queue, late...)
+	e.starve()
 	e.takeStock()
 }
 
@@ -87,6 +88,7 @@ func (e *Engine) begin(life context.Context, a *agentState) {
 	e.work.Go(func() {
 		defer cancel(nil)
 		end := try.run(ctx)
+		e.writers.end(try.id, try.n)
 		e.do(func(life context.Context) {
 			e.ended(life, a, end)
 			// Who waits for this one may not start what would fail like it.

@@ -29,12 +29,14 @@ type Engine struct {
 	halted  chan struct{} // closed once nothing new starts, and after a pause nothing runs
 	pausing chan struct{} // closed once the run is paused
 
-	end   context.CancelCauseFunc // of the life of all attempts
-	work  sync.WaitGroup          // attempts, releases and delayed retries
-	live  supervisors
-	lines lines
-	heard heard
-	cores *semaphore.Weighted
+	end  context.CancelCauseFunc // of the life of all attempts
+	work sync.WaitGroup          // attempts, releases and delayed retries
+	live supervisors
+	// writers are the attempts that a watch of the disk looks at.
+	writers writers
+	lines   lines
+	heard   heard
+	cores   *semaphore.Weighted
 	// heldTold are the notes about held back variables that a person was told.
 	heldTold sync.Map
 	// repeats compares what setups and checks leave in their private HOME.
@@ -69,6 +71,7 @@ type Engine struct {
 	paused  bool    // nothing new starts
 	halting bool    // halted is closed
 	onHold  bool    // nothing new starts for now
+	noSpace string  // why nothing new starts: the disk is full; empty: it is not
 	begun   bool    // calls were taken
 	over    bool    // nothing was left to do, and nothing new is taken
 	purse   purse

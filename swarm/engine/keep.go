@@ -36,7 +36,11 @@ func (t *attempt) capture(ctx context.Context) error {
 	if err := takeBrief(t.call, *t.space); err != nil {
 		return err
 	}
-	kept, err := e.deps.Workspaces.Capture(ctx, captureRequest(e.deps, t.id, t.n, t.call, *t.space))
+	var kept *worktree.Capture
+	err := e.withReserve(func() (err error) {
+		kept, err = e.deps.Workspaces.Capture(ctx, captureRequest(e.deps, t.id, t.n, t.call, *t.space))
+		return err
+	})
 	if err != nil {
 		var gone *worktree.GoneError
 		t.gone = errors.As(err, &gone)
@@ -100,6 +104,10 @@ func capturedEvent(id task.ID, n int, w worktree.Workspace, kept *worktree.Captu
 		record.Ignored = append(record.Ignored, task.Ignored{Path: file.Path, Bytes: file.Size})
 	}
 	record.More += kept.IgnoredMore
+	for _, file := range kept.Large {
+		record.Large = append(record.Large, task.Ignored{Path: file.Path, Bytes: file.Size})
+	}
+	record.LargeMore = kept.LargeMore
 	if !kept.Changed {
 		return record
 	}
@@ -151,6 +159,7 @@ func holdToScope(p *task.Patch, call *task.Call, files []git.Change) {
 // applyCapture puts a capture into the work of a result.
 func applyCapture(w *task.Work, c *event.Captured) {
 	w.Patch, w.Notes, w.Ignored, w.IgnoredMore = c.Patch, c.Notes, c.Ignored, c.More
+	w.Large, w.LargeMore = c.Large, c.LargeMore
 }
 
 // captureAfter captures after an attempt that ended before its agent could,
@@ -170,6 +179,7 @@ func (t *attempt) captureAfter(ctx context.Context, end ending) ending {
 func applyWork(r task.Result, w task.Work) {
 	done := r.Done()
 	done.Patch, done.Notes, done.Ignored, done.IgnoredMore = w.Patch, w.Notes, w.Ignored, w.IgnoredMore
+	done.Large, done.LargeMore = w.Large, w.LargeMore
 }
 
 // captureFailed keeps the workspace and says so.

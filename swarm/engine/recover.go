@@ -57,7 +57,13 @@ func Recover(ctx context.Context, d Deps, c Config, v *store.View) error {
 	group, groupCtx := errgroup.WithContext(ctx)
 	group.SetLimit(d.parallel())
 	for _, a := range v.Agents {
-		group.Go(func() error { return recoverAgent(groupCtx, recovery{d, c, v, shared}, a) })
+		group.Go(func() error {
+			err := recoverAgent(groupCtx, recovery{d, c, v, shared}, a)
+			if err == nil && d.Recovered != nil {
+				d.Recovered()
+			}
+			return err
+		})
 	}
 	if err := group.Wait(); err != nil {
 		return err

@@ -122,6 +122,10 @@ type Captured struct {
 	Notes    []string       `json:"notes,omitempty"`
 	Ignored  []task.Ignored `json:"ignored,omitempty"`
 	More     int            `json:"more,omitempty"`
+	// Large are files above the size limit of captures, and LargeMore how many
+	// the list leaves out. They are in the workspace and not in the patch.
+	Large     []task.Ignored `json:"large,omitempty"`
+	LargeMore int            `json:"large_more,omitempty"`
 	// Tip is set of an attempt in the shared workspace: the commit that holds
 	// all of it. The next capture there is a change of that, and Patch is all
 	// that the agent has changed there so far.

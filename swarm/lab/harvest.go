@@ -160,7 +160,12 @@ func (p *Plan) record(ctx context.Context, j *job, b bay, run string, a ranAgent
 		t.Roots = append(t.Roots, filepath.Join(dir, fmt.Sprintf("%s.%d", a.ID, max(1, a.Attempt))))
 	}
 	if a.Patch != nil {
-		text, err := os.ReadFile(a.Patch.File)
+		var text []byte
+		if a.Patch.File == "" {
+			text, err = p.ask(ctx, b, "diff", run+"/"+a.ID)
+		} else {
+			text, err = os.ReadFile(a.Patch.File)
+		}
 		if err != nil {
 			return nil, err
 		}

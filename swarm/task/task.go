@@ -324,6 +324,10 @@ type Work struct {
 	Ignored []Ignored `json:"ignored,omitempty"`
 	// IgnoredMore counts those beyond the list.
 	IgnoredMore int `json:"ignored_more,omitempty"`
+	// Large are new or changed files above the size limit: not in the patch.
+	Large []Ignored `json:"large,omitempty"`
+	// LargeMore counts those beyond the list.
+	LargeMore int `json:"large_more,omitempty"`
 	// Model is the model that answered, and Session what the agent calls the
 	// conversation, as far as it said; Conversation is what that has used, with
 	// what went on before it.
@@ -367,7 +371,7 @@ type Patch struct {
 	Marked []string `json:"marked,omitempty"`
 }
 
-// Ignored is a file or folder that the base's rules ignore.
+// Ignored is a file or folder that is not in the patch, with its size.
 type Ignored struct {
 	Path  string `json:"path"`
 	Bytes int64  `json:"bytes"`

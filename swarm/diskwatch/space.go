@@ -1,0 +1,72 @@
+package diskwatch
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"golang.org/x/sys/unix"
+)
+
+// Space is what a file system has for an ordinary user.
+type Space struct {
+	Free, Total      int64  // bytes
+	Inodes, MaxInode int64  // files that can still be made, and in all; 0 in all: no limit
+	Device           uint64 // tells file systems apart
+}
+
+// SpaceOf returns the space of the file system of dir, or of the nearest folder
+// above it that exists.
+func SpaceOf(dir string) (Space, error) {
+	at, err := os.Stat(dir)
+	for errors.Is(err, fs.ErrNotExist) && dir != filepath.Dir(dir) {
+		dir = filepath.Dir(dir)
+		at, err = os.Stat(dir)
+	}
+	if err != nil {
+		return Space{}, err
+	}
+	var s unix.Statfs_t
+	if err := unix.Statfs(dir, &s); err != nil {
+		return Space{}, &os.PathError{Op: "statfs", Path: dir, Err: err}
+	}
+	block := int64(s.Bsize)
+	return Space{
+		Free: int64(s.Bavail) * block, Total: int64(s.Blocks) * block,
+		Inodes: int64(s.Ffree), MaxInode: int64(s.Files), Device: deviceOf(at),
+	}, nil
+}
+
+const (
+	// maxLow bounds the free bytes below which a file system is low.
+	maxLow = 512 << 20
+	// maxLowInodes bounds the free inodes below which it is.
+	maxLowInodes = 10_000
+	// share is the part of a file system that is its threshold, if that is less.
+	share = 50 // one fiftieth: 2 %
+)
+
+// threshold returns the free bytes and inodes below which no further agent
+// starts: 2 % of the file system, at most 512 MiB and 10,000 inodes.
+func (s Space) threshold() (bytes, inodes int64) {
+	return min(maxLow, s.Total/share), min(maxLowInodes, s.MaxInode/share)
+}
+
+// low reports whether a file system is below its threshold, or has less than
+// four times as much and will be full before two more samples are taken, by what
+// it lost since the last one.
+func (s Space) low(before Space) bool {
+	bytes, inodes := s.threshold()
+	if before.Device == s.Device && before.Total > 0 {
+		bytes = max(bytes, min(2*(before.Free-s.Free), 4*bytes))
+		inodes = max(inodes, min(2*(before.Inodes-s.Inodes), 4*inodes))
+	}
+	return s.Free < bytes || s.MaxInode > 0 && s.Inodes < inodes
+}
+
+// below reports whether a file system has less than half of what another
+// sample of it had.
+func (s Space) below(other Space) bool {
+	return s.Free < other.Free/2 || s.MaxInode > 0 && s.Inodes < other.Inodes/2
+}

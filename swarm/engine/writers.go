@@ -1,0 +1,103 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"agentswarm/swarm/diskwatch"
+	"agentswarm/swarm/limit"
+	"agentswarm/swarm/task"
+)
+
+// writers are the attempts whose setup or agent has begun.
+type writers struct {
+	mu    sync.Mutex // guards what follows
+	began map[attemptKey]diskwatch.Writer
+}
+
+type attemptKey struct {
+	id task.ID
+	n  int
+}
+
+// begin notes that processes of an attempt write from now on.
+func (w *writers) begin(t *attempt, now time.Time) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	key := attemptKey{t.id, t.n}
+	if _, known := w.began[key]; known {
+		return
+	}
+	if w.began == nil {
+		w.began = map[attemptKey]diskwatch.Writer{}
+	}
+	dirs := []string{t.dir}
+	if t.space != nil && !t.within {
+		dirs = append(dirs, t.space.Dir)
+	}
+	w.began[key] = diskwatch.Writer{ID: string(t.id), Began: now, Dirs: dirs}
+}
+
+func (w *writers) end(id task.ID, n int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	delete(w.began, attemptKey{id, n})
+}
+
+// Writers are the agents at work, for a watch of the disk.
+func (e *Engine) Writers() []diskwatch.Writer {
+	e.writers.mu.Lock()
+	defer e.writers.mu.Unlock()
+	var all []diskwatch.Writer
+	for _, w := range e.writers.began {
+		all = append(all, w)
+	}
+	return all
+}
+
+// HoldForDisk starts no further agent, for a reason; empty: it does again. Once
+// no agent is at work that could free space, those that wait fail for it.
+func (e *Engine) HoldForDisk(reason string) {
+	e.do(func(life context.Context) { e.noSpace = reason })
+}
+
+// StopWriter stops an agent that a watch of the disk names, for a reason. Its
+// work is captured.
+func (e *Engine) StopWriter(w diskwatch.Writer, reason string) {
+	e.do(func(context.Context) {
+		if a := e.agents[task.ID(w.ID)]; a != nil && a.cancel != nil {
+			a.cancel(&Halt{Cause: task.CauseStopped, Reason: reason})
+		}
+	})
+}
+
+// starve settles the agents that wait for space while none is at work.
+func (e *Engine) starve() {
+	if e.noSpace == "" || e.running > 0 || e.ending || e.paused {
+		return
+	}
+	waiting := e.queue
+	e.queue = nil
+	for _, id := range waiting {
+		a := e.agents[id]
+		e.settle(a, &task.Failed{
+			Kind: task.StartFailed, Reason: e.noSpace + "; free some space (`swarm gc` empties the trash), then resume", Work: a.left,
+		})
+	}
+}
+
+// withReserve does what needs the disk, and once more with the reserve of the
+// run released if the disk is full.
+func (e *Engine) withReserve(do func() error) error {
+	err := do()
+	if !limit.IsSpace(err) {
+		return err
+	}
+	if rerr := diskwatch.Release(e.deps.Run.Dir); rerr != nil {
+		return fmt.Errorf("%w (release %s: %v)", err, filepath.Join(e.deps.Run.Dir, "reserve"), rerr)
+	}
+	return do()
+}
