@@ -3,11 +3,13 @@ package engine
 import (
 	"errors"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"agentswarm/swarm/agent"
 	"agentswarm/swarm/prompt"
+	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
 	"agentswarm/variants"
 	"agentswarm/worktree"
@@ -97,9 +99,14 @@ func TestCommission(t *testing.T) {
 		"contract\n":                            nil,
 		"contract\n\n# Your part: b\n\nLook.\n": {Name: "b", Words: "Look."},
 	} {
+		run, owner, err := (&store.State{Dir: filepath.Join(t.TempDir(), "state")}).Create(store.Identity{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer owner.Close()
 		a := &attempt{
-			engine: &Engine{deps: Deps{Judge: contracts{}}}, call: &task.Call{Stage: stage},
-			spec: &agent.Spec{Kind: agent.KindCommand}, space: &worktree.Workspace{}, dir: t.TempDir(),
+			engine: &Engine{deps: Deps{Judge: contracts{}, Run: run}}, call: &task.Call{Stage: stage},
+			spec: &agent.Spec{Kind: agent.KindCommand}, space: &worktree.Workspace{}, dir: run.Dir,
 		}
 		if err := a.contract(); err != nil {
 			t.Fatal(err)

@@ -129,7 +129,7 @@ func (s *shelf) alive(id string) bool {
 		return false // no name of ours
 	}
 	f, err := statefile.Open(s.lives(), filepath.Join(s.lives(), id), os.O_RDONLY)
-	if errors.Is(err, fs.ErrNotExist) {
+	if _, foreign := errors.AsType[*statefile.ForeignError](err); foreign || errors.Is(err, fs.ErrNotExist) {
 		return false
 	}
 	if err != nil {
@@ -203,14 +203,18 @@ const maxFile = 1 << 20
 // readRecord reads a lane; a blank one where there is none, and with a
 // [*badError] where there is something else.
 func readRecord(file string) (r record, text []byte, err error) {
-	info, err := os.Stat(file)
+	info, err := os.Lstat(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return record{}, nil, nil
 	}
-	if err == nil && (info.Size() > maxFile || !info.Mode().IsRegular()) {
-		return record{}, nil, &badError{file, errors.New("it is too large, or no file")}
+	if err == nil && info.Size() > maxFile {
+		return record{}, nil, &badError{file, errors.New("it is too large")}
 	}
-	if text, err = statefile.Read(filepath.Dir(file), file); err != nil {
+	text, err = statefile.Read(filepath.Dir(file), file)
+	if foreign, ok := errors.AsType[*statefile.ForeignError](err); ok {
+		return record{}, nil, &badError{file, errors.New(foreign.Reason)}
+	}
+	if err != nil {
 		return record{}, nil, fmt.Errorf("read a lane: %w", err)
 	}
 	if r, err = parseRecord(text); err != nil {
@@ -242,11 +246,18 @@ func parseRecord(text []byte) (record, error) {
 const maxNumber = 100_000
 
 // replace replaces a file at once, by one whose name it has to itself: its lane
-// is locked. What a process that was killed leaves there is written over. It need
+// is locked. A file that a killed process left there is removed. It need
 // not survive a power cut: what is learnt is learnt again.
 func replace(file string, text []byte) error {
 	fresh := file + ".new"
-	err := os.WriteFile(fresh, text, 0o600)
+	if err := os.Remove(fresh); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("write a lane: %w", err)
+	}
+	f, err := statefile.Open(filepath.Dir(file), fresh, os.O_CREATE|os.O_EXCL|os.O_WRONLY)
+	if err == nil {
+		_, err = f.Write(text)
+		err = errors.Join(err, f.Close())
+	}
 	if err == nil {
 		err = os.Rename(fresh, file)
 	}
