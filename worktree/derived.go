@@ -20,7 +20,7 @@ const maxDerived = 500
 type deriving struct {
 	*Trees
 	base *base        // to be made
-	on   *base        // a whole one, that this process holds
+	on   *base        // a whole one; this process holds it
 	diff []git.Change // what differs
 }
 
@@ -29,7 +29,9 @@ type deriving struct {
 func (t *Trees) derive(ctx context.Context, b *base) (_ *deriving, err error) {
 	d := &deriving{Trees: t, base: b, on: t.newest()}
 	if d.on == nil {
-		return nil, nil
+		if d.on, err = t.earlier(ctx, b); d.on == nil || err != nil {
+			return nil, err
+		}
 	}
 	fits := false
 	defer func() {

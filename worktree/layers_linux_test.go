@@ -339,3 +339,37 @@ func TestDerived(t *testing.T) {
 		t.Errorf("swept %+v, %v, want the last two", gone, err)
 	}
 }
+
+// TestDerivedFromAnEarlierRun: a base for a new commit lies on one of an earlier
+// process, unless that is broken.
+func TestDerivedFromAnEarlierRun(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	whole := f.commit("a", "a\n", "b", "b\n")
+	empty := f.commit()
+	more := f.commit("d", "d\n")
+	f.open()
+	f.private(Overlay)
+	first := f.lease(whole)
+	// again is the workspace of a commit in a process of its own.
+	again := func(commit git.Hash) *Workspace {
+		must(t, f.trees.Close())
+		f.trees = f.backend()
+		return f.lease(commit)
+	}
+	for name, commit := range map[string]git.Hash{"an empty commit": empty, "a small one": more} {
+		w := again(commit)
+		if w.Under != first.Lower {
+			t.Errorf("the base of %s lies on %q, want %q", name, w.Under, first.Lower)
+		}
+		if record, err := readBase(filepath.Dir(w.Lower)); err != nil || record.Under != filepath.Base(filepath.Dir(first.Lower)) {
+			t.Errorf("%s: %+v, %v", name, record, err)
+		}
+	}
+	f.git("checkout", "-q", string(more))
+	last := f.commit("e", "e\n")
+	must(t, os.Remove(filepath.Join(filepath.Dir(first.Lower), "index")))
+	if w := again(last); w.Under != "" {
+		t.Errorf("a base lies on %q, which is broken", w.Under)
+	}
+}

@@ -1,0 +1,79 @@
+package worktree
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// maxEarlier is how many bases of earlier processes are looked at.
+const maxEarlier = 3
+
+// earlier finds a whole base that an earlier process made with the same
+// configuration, to lay a new one on: a run after each commit would else check the
+// repository out again. It takes the one that was used last, and holds it; nil for
+// none. A base that is broken, that is being removed, or whose commit is gone from
+// the repository is passed over.
+func (t *Trees) earlier(ctx context.Context, b *base) (*base, error) {
+	entries, err := os.ReadDir(t.Bases)
+	if err != nil {
+		return nil, err
+	}
+	own, _, _ := strings.Cut(filepath.Base(b.dir), newInfix)
+	_, configuration, _ := strings.Cut(own, "-")
+	var all []SweptBase
+	for _, e := range entries {
+		if !e.IsDir() || !baseForm().MatchString(e.Name()) {
+			continue
+		}
+		f, ok := readFound(filepath.Join(t.Bases, e.Name()))
+		if ok && f.under == "" && e.Name() == string(f.Commit)+"-"+configuration {
+			all = append(all, f.SweptBase)
+		}
+	}
+	slices.SortFunc(all, func(a, b SweptBase) int { return cmp.Or(b.Used.Compare(a.Used), strings.Compare(a.Path, b.Path)) })
+	for _, f := range all[:min(len(all), maxEarlier)] {
+		found, err := t.holdEarlier(ctx, f)
+		if found != nil || err != nil {
+			return found, err
+		}
+	}
+	return nil, nil
+}
+
+// holdEarlier holds a base that is whole; nil where it cannot be held.
+func (t *Trees) holdEarlier(ctx context.Context, f SweptBase) (*base, error) {
+	if _, err := t.Repo.TreeOf(ctx, f.Commit); err != nil {
+		return nil, ctx.Err() // its commit is gone
+	}
+	moment, cancel := context.WithTimeout(ctx, forkTime)
+	defer cancel()
+	lock, err := lockBase(moment, f.Path, unix.LOCK_SH)
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return nil, err
+	case err != nil && (moment.Err() != nil || errors.Is(err, fs.ErrNotExist)):
+		return nil, nil // it is being removed
+	case err != nil:
+		return nil, err
+	}
+	found := &base{dir: f.Path, commit: f.Commit, lock: lock, busy: 1, used: time.Now()}
+	if _, err := found.whole(); err != nil || !named(lock) {
+		return nil, letGo(lock)
+	}
+	t.basesMu.Lock()
+	defer t.basesMu.Unlock()
+	if t.bases[f.Commit] != nil { // another goroutine was first
+		return nil, letGo(lock)
+	}
+	t.bases[f.Commit] = found
+	return found, t.letOld()
+}
