@@ -43,6 +43,16 @@ func TestRelease(t *testing.T) {
 			t.Errorf("it lacks %q", want)
 		}
 	}
+	// A file that git does not ignore makes the version of the build "+dirty".
+	ignored, err := os.ReadFile(".gitignore")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, folder := range []string{"/dist/\n", "/bin/\n"} {
+		if !strings.Contains("\n"+string(ignored), "\n"+folder) {
+			t.Errorf("git does not ignore %s, which a release writes", strings.TrimSpace(folder))
+		}
+	}
 	for _, name := range []string{"LICENSE", "README.md", "CHANGELOG.md", filepath.Join(".ci", "release-files")} {
 		if !strings.Contains(config, filepath.ToSlash(name)) {
 			t.Errorf("it does not name %s", name)
