@@ -19,12 +19,12 @@ import (
 func newAgentsCommand(env Env) *cli.Command {
 	return &cli.Command{
 		Name:  "agents",
-		Usage: "list agents, and what others lack",
+		Usage: "list agents, their logins, and how to install others",
 		Flags: []cli.Flag{jsonFlag()},
 		Description: `Lists the kinds of agents that swarm knows and the agents that are configured:
 where the program is, its version and whether that was tried, which login it uses,
-what it can be told, and how much memory one takes. Of what is not installed it
-says how to install it. Nothing is asked of any model.
+its options, and how much memory one takes. For an agent that is not installed it
+prints the command that installs it. No model is asked.
 
 Examples:
   swarm agents
@@ -209,7 +209,7 @@ func unanswered(ctx context.Context, err error) string {
 // print shows the agents to a person.
 func (o *agentsObject) print(w io.Writer) error {
 	t := Table{Columns: []Column{
-		{Title: "AGENT"}, {Title: "KIND"}, {Title: "VERSION"}, {Title: "LOGIN"}, {Title: "MEMORY"}, {Title: "CAN BE TOLD"},
+		{Title: "AGENT"}, {Title: "KIND"}, {Title: "VERSION"}, {Title: "LOGIN"}, {Title: "MEMORY"}, {Title: "OPTIONS"},
 	}}
 	var notes []string
 	note := func(name, format string, args ...any) {
@@ -226,7 +226,7 @@ func (o *agentsObject) print(w io.Writer) error {
 		if a.Footprint > 0 {
 			memory = Bytes(a.Footprint)
 		}
-		version := cmp.Or(a.Version, map[bool]string{true: "here", false: "not here"}[a.Here])
+		version := cmp.Or(a.Version, map[bool]string{true: "installed", false: "not installed"}[a.Here])
 		t.Row(name, a.Kind, version, login, memory, strings.ReplaceAll(strings.Join(a.Can, " "), "_", "-"))
 		if a.Install != "" {
 			note(a.Name, "%s", a.Install)

@@ -79,8 +79,8 @@ DESTRUCTIVE action is allowed for one agent, unless --all is given`
 	}
 	return &cli.Command{
 		Name: name, Usage: usage, ArgsUsage: "ID…", Flags: flags,
-		Description: fmt.Sprintf(`Answers questions of the inbox, all of those named alike. The
-answer also holds for other agents that ask for the same action now.%[2]s
+		Description: fmt.Sprintf(`Gives each named question of the inbox the same answer. The answer also holds for
+other agents of the run that ask for the same action now.%[2]s
 
 Examples:
   swarm %[1]s k3x9q2-1
@@ -373,7 +373,7 @@ func (p *place) lostQuestion(id string, open []asked) (asked, error) {
 // closedQuestion says what became of a question that does not wait any more.
 func closedQuestion(v *store.View, q *store.Question) error {
 	if q.Reply == nil {
-		return usagef("question %s waits for nobody: run %s has ended: %s", q.ID, v.Identity.Run, v.Status)
+		return usagef("question %s is closed: run %s has ended: %s", q.ID, v.Identity.Run, v.Status)
 	}
 	word := "denied"
 	if q.Reply.Allow {
@@ -383,12 +383,12 @@ func closedQuestion(v *store.View, q *store.Question) error {
 	case task.ByPerson:
 		return usagef("question %s was answered: %s", q.ID, word)
 	case task.ByTime:
-		return usagef("question %s waits for nobody: %s", q.ID, q.Reply.Reason)
+		return usagef("question %s is closed: %s", q.ID, q.Reply.Reason)
 	case task.ByEnd:
 		if q.Reply.Reason == engine.HookGone {
-			return usagef("question %s waits for nobody: %s", q.ID, q.Reply.Reason)
+			return usagef("question %s is closed: %s", q.ID, q.Reply.Reason)
 		}
-		return usagef("question %s waits for nobody: %s ended first", q.ID, cmp.Or(string(q.Agent), "the script"))
+		return usagef("question %s is closed: %s ended first", q.ID, cmp.Or(string(q.Agent), "the script"))
 	case task.ByRule, task.ByPolicy, task.ByScript, task.ByRisk:
 		return usagef("question %s was %s at once: %s", q.ID, word, q.Reply.Reason)
 	default:

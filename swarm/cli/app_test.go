@@ -121,7 +121,7 @@ func TestMainSignal(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(&SignalError{Signal: syscall.SIGINT})
 	cmd := doing(func(c *cli.Context) error { return fmt.Errorf("wait for agents: %w", c.Context.Err()) })
-	if got, want := runMain(ctx, t.TempDir(), cmd, "do"), (outcome{130, "", "swarm: stopped by SIGINT\n"}); got != want {
+	if got, want := runMain(ctx, t.TempDir(), cmd, "do"), (outcome{130, "", "swarm: stopped by Ctrl-C\n"}); got != want {
 		t.Errorf("Main = %+v, want %+v", got, want)
 	}
 	cmd = doing(func(*cli.Context) error { return errors.New("other") })

@@ -177,7 +177,7 @@ func printDenied(w io.Writer, v *store.View) {
 			who = append(who, id)
 		}
 	}
-	fmt.Fprintf(w, "%s denied since nobody could be asked (--questions wait lets them wait): %s\n",
+	fmt.Fprintf(w, "%s denied, as no person could be asked (--questions wait lets them wait): %s\n",
 		Count(len(all), "question was", "questions were"), listed(who, 5))
 }
 

@@ -42,12 +42,12 @@ func newBenchCommand(env Env) *cli.Command {
 		Description: `Clones the repository (default: the one you are in) into a new folder, measures
 there what plain git and plain commands take, and in turn with them what each
 backend of swarm takes for the same: workspaces, disk, capture, merging, and short
-agents end to end. Nothing of yours is touched, and the folder is removed, unless
+agents end to end. Your files do not change, and the folder is removed, unless
 the command is killed or gets a second Ctrl-C.
 
-What is slow is done a few times and scaled; each figure says how much of it was
-really done. A goal that is missed is told, and the exit code is still 0. The lines
-to type for the baseline are printed, too.
+Slow steps are done a few times and scaled; each figure says how much was really
+done. A missed goal is printed, and the exit code is still 0. The commands of the
+baseline are printed, too.
 
 Examples:
   swarm bench
@@ -258,7 +258,7 @@ func printBench(env Env, r *measure.Report) error {
 	if r.Dir != "" {
 		fmt.Fprintf(env.Stdout, "left: %s\n", Printable(r.Dir))
 	}
-	fmt.Fprint(env.Stdout, "\nWhat it was measured against, to be typed in a new folder:\n")
+	fmt.Fprint(env.Stdout, "\nThe baseline, as commands for a new folder:\n")
 	for _, c := range r.Commands {
 		fmt.Fprintf(env.Stdout, "\n# %s\n", c.Name)
 		for _, line := range c.Lines {

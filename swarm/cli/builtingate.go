@@ -70,7 +70,7 @@ func (g *personGate) ask(ctx context.Context, r riskRuling, q gateQuestion) erro
 	in, isFile := g.env.Stdin.(interface{ Fd() uintptr })
 	if g.env.personal("allowing an action") != nil || !isFile || !isTerminal(in.Fd()) ||
 		!detect(g.env.Stderr, g.env.Getenv).TTY {
-		return fmt.Errorf("nobody can be asked here: %s", q.reason)
+		return fmt.Errorf("no person can be asked here: %s", q.reason)
 	}
 	what := q.action.Command
 	if q.action.Write != "" {

@@ -2,10 +2,12 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
 	"agentswarm/swarm/engine"
+	"agentswarm/swarm/landing"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
 	"agentswarm/worktree/git"
@@ -27,129 +29,92 @@ func (e *NothingError) Hint() string { return e.Advice }
 // ExitCode is that of a refusal.
 func (e *NothingError) ExitCode() int { return int(CodeUsage) }
 
-// choose finds the patches to merge in plan order.
+// choose finds the patches to merge in their order, and those that only their
+// names would take.
 func choose(v *store.View, named []task.ID, ref string) (chosen, skipped []*store.Agent, err error) {
-	if len(named) > 0 {
-		chosen, err = chooseNamed(v, named, ref)
-		return inPartOrder(chosen), nil, err
-	}
-	config, err := engineConfig(v)
-	if err != nil {
-		return nil, nil, err
-	}
-	landed, groups := 0, map[string][]*store.Agent{}
-	var names []string // of groups, in the order of their agents
-	for _, a := range v.Agents {
-		switch {
-		case landable(config.Review, a) != nil:
-			if patchOf(a) != nil {
-				skipped = append(skipped, a)
-			}
-		case landedOn(v, a, ref):
-			landed++
-		case rivalOn(v, a, ref) != nil:
-		case a.Call.Group != "":
-			if groups[a.Call.Group] == nil {
-				names = append(names, a.Call.Group)
-			}
-			groups[a.Call.Group] = append(groups[a.Call.Group], a)
-		default:
-			chosen = append(chosen, a)
+	r := landing.SelectRequest{View: v, Ref: ref, Named: named}
+	if len(named) == 0 {
+		config, err := engineConfig(v)
+		if err != nil {
+			return nil, nil, err
 		}
+		r.Review = config.Review
 	}
-	for _, name := range names { // of several that are open the first is named
-		alternatives := groups[name]
-		if one := accepted(alternatives); len(one) == 1 {
-			chosen = append(chosen, one[0])
-			continue
-		}
-		return nil, nil, &UsageError{
-			Text:   "these are alternatives: name the one to merge: " + labels(alternatives),
-			Advice: fmt.Sprintf("for example `%s merge %s/%s`", program, v.Identity.Run, alternatives[0].ID),
-		}
-	}
-	slices.SortFunc(chosen, func(a, b *store.Agent) int { return a.ID.Number() - b.ID.Number() })
+	s, err := landing.Select(r)
+	var not *landing.RefusedError
 	switch {
-	case len(chosen) > 0:
-		return inPartOrder(chosen), skipped, nil
-	case landed > 0:
-		nothing := &NothingError{Done: true, Reason: fmt.Sprintf("%s of run %s landed on %s already",
-			Count(landed, "patch", "patches"), v.Identity.Run, branchName(ref))}
-		if len(skipped) > 0 {
-			nothing.Reason += "; left out without its name: " + whyNot(config.Review, skipped)
-			nothing.Advice = wayOf(skipped)
+	case errors.As(err, &not):
+		return nil, nil, refusedPatch(not, ref)
+	case err != nil:
+		return nil, nil, err
+	case len(s.Open) > 0:
+		return nil, nil, &UsageError{
+			Text:   "these are alternatives: name the one to merge: " + labels(s.Open),
+			Advice: fmt.Sprintf("for example `%s merge %s/%s`", program, v.Identity.Run, s.Open[0].ID),
 		}
-		return nil, nil, nothing
-	case len(skipped) > 0:
-		return nil, nil, &NothingError{Reason: whyNot(config.Review, skipped), Advice: wayOf(skipped)}
+	case len(s.Chosen) == 0:
+		return nil, nil, nothingChosen(v, s, r)
 	default:
-		return nil, nil, &NothingError{Done: true, Reason: "no agent of run " + v.Identity.Run + " changed anything"}
+		return s.Chosen, s.Skipped, nil
 	}
 }
 
-// inPartOrder has those that worked in the shared workspace in the order in
-// which their patches build on each other.
-func inPartOrder(chosen []*store.Agent) []*store.Agent {
-	return store.InPartOrder(chosen, func(a *store.Agent) int64 { return a.PartBy })
+// refusedPatch words why a named patch is not merged.
+func refusedPatch(e *landing.RefusedError, ref string) error {
+	a, name := e.Agent, labels([]*store.Agent{e.Agent})
+	switch e.Why {
+	case landing.NoPatch:
+		return &NothingError{Done: a.Result() != nil && a.Attempt > 0, Reason: noPatch(a)}
+	case landing.WasRejected:
+		return usagef("%s was rejected; accept it first, or try it again", name)
+	case landing.HasLanded:
+		return &NothingError{Done: true, Reason: fmt.Sprintf("%s landed on %s already", name, branchName(ref))}
+	case landing.RivalLanded:
+		return &NothingError{Reason: fmt.Sprintf("%s, an alternative of %s, landed on %s already", e.Other.ID, a.ID, branchName(ref))}
+	case landing.AreRivals:
+		return usagef("%s and %s are alternatives of each other: name one of them", e.Other.ID, a.ID)
+	default:
+		panic(fmt.Sprintf("unhandled refusal %d", e.Why))
+	}
 }
 
-// whyNot says of patches why a merge that does not name them leaves them out.
+// nothingChosen words why a merge without names has no patch to take.
+func nothingChosen(v *store.View, s landing.Selection, r landing.SelectRequest) error {
+	switch {
+	case s.Landed > 0:
+		nothing := &NothingError{Done: true, Reason: fmt.Sprintf("%s of run %s landed on %s already",
+			Count(s.Landed, "patch", "patches"), v.Identity.Run, branchName(r.Ref))}
+		if len(s.Skipped) > 0 {
+			nothing.Reason += "; left out without its name: " + whyNot(r.Review, s.Skipped)
+			nothing.Advice = wayOf(s.Skipped)
+		}
+		return nothing
+	case len(s.Skipped) > 0:
+		return &NothingError{Reason: whyNot(r.Review, s.Skipped), Advice: wayOf(s.Skipped)}
+	default:
+		return &NothingError{Done: true, Reason: "no agent of run " + v.Identity.Run + " changed anything"}
+	}
+}
+
+// whyNot says of patches why a merge without their names leaves them out.
 func whyNot(review string, skipped []*store.Agent) string {
 	reasons := make([]string, len(skipped))
 	for i, a := range skipped {
-		reasons[i] = fmt.Sprintf("%s (%s) %v", a.ID, engine.Title(a.ID, a.Call), landable(review, a))
+		reasons[i] = fmt.Sprintf("%s (%s) %v", a.ID, engine.Title(a.ID, a.Call), landing.Landable(review, a))
 	}
 	return listed(reasons, 5)
 }
 
-// wayOf says how patches are merged all the same.
+// wayOf says how such patches are merged.
 func wayOf(skipped []*store.Agent) string {
-	if slices.ContainsFunc(skipped, func(a *store.Agent) bool { return !rejected(a) }) {
-		return "name it to merge it all the same, or `swarm accept` it"
+	it := "it"
+	if len(skipped) > 1 {
+		it = "one"
+	}
+	if slices.ContainsFunc(skipped, func(a *store.Agent) bool { return !a.Rejected() }) {
+		return fmt.Sprintf("to merge %s, name it, or `swarm accept` it", it)
 	}
 	return "`swarm accept` it, or `swarm retry` it" // named or not, it was rejected
-}
-
-func rejected(a *store.Agent) bool {
-	return a.Review != nil && a.Review.Verdict == task.Rejected
-}
-
-// accepted are those of alternatives that somebody has accepted.
-func accepted(alternatives []*store.Agent) []*store.Agent {
-	return slices.DeleteFunc(slices.Clone(alternatives), func(a *store.Agent) bool {
-		return a.Review == nil || a.Review.Verdict != task.Accepted
-	})
-}
-
-func chooseNamed(v *store.View, named []task.ID, ref string) ([]*store.Agent, error) {
-	want := map[task.ID]bool{}
-	for _, id := range named {
-		want[id] = true
-	}
-	groups := map[string]*store.Agent{}
-	var chosen []*store.Agent
-	for _, a := range v.Agents {
-		if !want[a.ID] {
-			continue
-		}
-		title := engine.Title(a.ID, a.Call)
-		switch other := groups[a.Call.Group]; {
-		case patchOf(a) == nil:
-			return nil, &NothingError{Done: a.Result() != nil && a.Attempt > 0, Reason: noPatch(a)}
-		case rejected(a):
-			return nil, usagef("%s (%s) was rejected; accept it first, or try it again", a.ID, title)
-		case landedOn(v, a, ref):
-			return nil, &NothingError{Done: true, Reason: fmt.Sprintf("%s (%s) landed on %s already", a.ID, title, branchName(ref))}
-		case rivalOn(v, a, ref) != nil:
-			return nil, &NothingError{Reason: fmt.Sprintf("%s, an alternative of %s, landed on %s already",
-				rivalOn(v, a, ref).ID, a.ID, branchName(ref))}
-		case other != nil && a.Call.Group != "":
-			return nil, usagef("%s and %s are alternatives of each other: name one of them", other.ID, a.ID)
-		}
-		groups[a.Call.Group] = a
-		chosen = append(chosen, a)
-	}
-	return chosen, nil
 }
 
 // unfounded tells which of the patches that landed were built on one that is
@@ -167,7 +132,7 @@ func (r *mergeReport) unfounded() []string {
 		if labelled[a.Call.Label] == nil {
 			labelled[a.Call.Label] = a
 		}
-		there[string(a.ID)] = there[string(a.ID)] || landedOn(r.view, a, r.ref)
+		there[string(a.ID)] = there[string(a.ID)] || landing.LandedOn(r.view, a, r.ref)
 	}
 	var found []string
 	for _, l := range r.outcome.Landed {
@@ -181,27 +146,6 @@ func (r *mergeReport) unfounded() []string {
 		}
 	}
 	return found
-}
-
-// landedOn reports whether the changes of the agent stand on ref, by a landing or
-// because a merge found them there.
-func landedOn(v *store.View, a *store.Agent, ref string) bool {
-	for _, id := range a.Landings {
-		if l := v.Landing(id); l != nil && l.Verb == verbMerge && l.Ref == ref && l.Stands() {
-			return true
-		}
-	}
-	return slices.Contains(a.Found, ref)
-}
-
-// rivalOn is an alternative of the agent that landed on ref; nil for none.
-func rivalOn(v *store.View, a *store.Agent, ref string) *store.Agent {
-	for _, other := range v.Agents {
-		if a.Call.Group != "" && other.Call.Group == a.Call.Group && other != a && landedOn(v, other, ref) {
-			return other
-		}
-	}
-	return nil
 }
 
 // blame finds, for conflicts with the branch itself, the patches of this run

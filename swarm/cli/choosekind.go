@@ -76,12 +76,10 @@ func (p *place) onlyChoice(configured []string) (name, why string, err error) {
 
 // noAgent lists what would be an agent.
 func (p *place) noAgent(found []kinds.Found) error {
-	choices := append(
-		installCommands(found), "any other: describe it in a table [agents.NAME] of "+p.userFile()+", or put a command after --",
-	)
+	lines := append([]string{"run: no coding agent was found; install one of these:"}, installCommands(found)...)
 	return &UsageError{
-		Text:   "run: a prompt needs an agent, and none is installed or configured",
-		Advice: strings.Join(choices, "; "),
+		Text:   strings.Join(lines, "\n"),
+		Advice: "for another program, write a table [agents.NAME] into " + p.userFile() + ", or put a command after --",
 	}
 }
 

@@ -44,9 +44,9 @@ func (p *place) rememberConfined(confined config.Confined) error {
 }
 
 // offerConfined asks a person once whether agents may destroy their own files
-// behind the walls without being asked about, and remembers the answer in the
-// user's own configuration. It asks nothing where there is no terminal, where the
-// choice is made already, or where walls do not hold.
+// inside the sandbox without a question, and saves the answer in the user's own
+// configuration. It asks nothing without a terminal, without a full sandbox, or if
+// the choice is made already.
 func (p *place) offerConfined(ctx context.Context) error {
 	if !p.attended() || p.personal("the choice") != nil {
 		return nil

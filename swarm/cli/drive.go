@@ -14,6 +14,7 @@ import (
 	"agentswarm/swarm/diskwatch"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/event"
+	"agentswarm/swarm/landing"
 	"agentswarm/swarm/mcp"
 	"agentswarm/swarm/script"
 	"agentswarm/swarm/store"
@@ -315,7 +316,7 @@ func outcomeOf(v *store.View) (store.Status, []Code) {
 		if a.Appraisal != nil && !a.Appraisal.Pass && !a.Accepted() {
 			wrong++
 		}
-		if v.Script == nil && errors.Is(landable(review, a), errUnreviewed) {
+		if v.Script == nil && errors.Is(landing.Landable(review, a), landing.ErrUnreviewed) {
 			wrong++ // a script says itself what it does without
 		}
 		switch s := a.Status.(type) {

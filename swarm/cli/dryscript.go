@@ -38,7 +38,7 @@ func (w worstObject) String() string {
 	if w.Static != nil {
 		return fmt.Sprintf("%s by the text", Count(min(*w.Static, w.Limit), "agent", "agents"))
 	}
-	return fmt.Sprintf("unbounded by the text; at most %s by --max-agents", Count(w.Limit, "agent", "agents"))
+	return fmt.Sprintf("no bound in the script; at most %s by --max-agents", Count(w.Limit, "agent", "agents"))
 }
 
 // plannedScript is nil where the plan has no script.

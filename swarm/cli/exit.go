@@ -115,6 +115,9 @@ type SignalError struct {
 }
 
 func (e *SignalError) Error() string {
+	if e.Signal == unix.SIGINT {
+		return "stopped by Ctrl-C"
+	}
 	return "stopped by " + unix.SignalName(e.Signal)
 }
 

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"agentswarm/swarm/event"
+	"agentswarm/swarm/landing"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
 )
@@ -111,7 +112,7 @@ func (p *place) printResult(v *store.View, asJSON bool) error {
 	if v.Script != nil {
 		return p.printReturned(v)
 	}
-	only := workers(v)
+	only := landing.Workers(v)
 	if len(only) != 1 {
 		_, err := fmt.Fprintln(p.env.Stdout, v.Identity.Run)
 		return err

@@ -23,7 +23,7 @@ type mergeWork struct {
 }
 
 // mergeChosen merges patches in memory. Those whose commits are gone from the
-// repository, which an agent without walls can bring about, are left out and
+// repository, which an agent without a sandbox can cause, are left out and
 // told; their patch files are still there.
 func (b *bench) mergeChosen(ctx context.Context, w mergeWork, report *mergeReport) error {
 	req := w.request

@@ -17,14 +17,15 @@ const hookWord = "hook"
 func newHookCommand(env Env) *cli.Command {
 	return &cli.Command{
 		Name:  hookWord,
-		Usage: "ask about an action, as the hook of an agent",
+		Usage: "check an action against the risk rules, as the hook of an agent",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "agent", Usage: "read and answer in the form of `KIND`: claude, codex, copilot, gemini, qwen or plain (default: plain)"},
 		},
-		Description: `Reads what an agent says to its hook before it uses a tool, and asks the run that the
-agent belongs to. It prints nothing and ends with 0 where the action may be. Else it
-says why not, as the agent reads it, and ends with 2; and so it does where nobody can
-be asked, or where what the agent said cannot be read. It waits while a person decides.
+		Description: `Reads the question of an agent's hook before the agent uses a tool, and asks the run
+of that agent. If the action is allowed, it prints nothing and ends with 0. Else it
+prints the reason in the form that the agent reads, and ends with 2. It also ends
+with 2 if no run answers, or if the question cannot be read. It waits while a person
+decides.
 
 The plain form is one JSON object: {"command": "…"}, {"write": "PATH"}, {"git": ["…"]}
 or {"tool": "NAME", "target": "URL"}, and "cwd" beside it.

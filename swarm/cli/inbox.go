@@ -25,8 +25,8 @@ func newInboxCommand(env Env) *cli.Command {
 			jsonFlag(),
 		},
 		Description: `Lists the open questions of all live runs of this repository, the oldest first.
-What several agents of a run ask alike is one line. Agents with input = "jsonl" ask, and scripts by ask(); answer, approve and deny
-answer them.
+The same question of several agents of a run is one line. Agents with input = "jsonl"
+and ask() of scripts put questions; answer, approve and deny answer them.
 
 With --watch the list is drawn over as it changes; where it cannot be, each new
 question is a line. With --watch --json, the whole inbox is printed as one object

@@ -133,11 +133,23 @@ func readSmall(name string) (_ []byte, err error) {
 	return io.ReadAll(io.LimitReader(f, mostSetup))
 }
 
-// installCommands are how the kinds that are not here are installed, a line
-// each.
+// installCommands are the commands that install the kinds that are missing, a
+// line each: the most common agents first, and the built-in one last.
 func installCommands(all []kinds.Found) []string {
+	rank := func(f kinds.Found) int {
+		switch f.Name {
+		case agent.KindClaude:
+			return 0
+		case agent.KindCodex:
+			return 1
+		case agent.KindBuiltin:
+			return 3
+		default:
+			return 2
+		}
+	}
 	var lines []string
-	for _, f := range all {
+	for _, f := range slices.SortedStableFunc(slices.Values(all), func(a, b kinds.Found) int { return rank(a) - rank(b) }) {
 		switch {
 		case f.Program == "" && f.Login.Name == "" && f.Login.Missing != "":
 			lines = append(lines, f.Name+": "+f.Login.Missing)

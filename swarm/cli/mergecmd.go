@@ -10,6 +10,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"agentswarm/merge"
+	"agentswarm/swarm/landing"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
 )
@@ -82,7 +83,7 @@ func mergeAction(c *cli.Context, env Env) error {
 		if err != nil {
 			return err
 		}
-		s.keepMergeable(func(a *store.Agent) bool { return !landedOn(s.view, a, ref) })
+		s.keepMergeable(func(a *store.Agent) bool { return !landing.LandedOn(s.view, a, ref) })
 	}
 	if err := s.nonePicked("merge"); err != nil {
 		return err
@@ -219,7 +220,7 @@ func (p *place) printMerge(w io.Writer, r *mergeReport) {
 		}
 	}
 	for _, dir := range r.moved {
-		fmt.Fprintf(w, "the files of %s followed\n", Printable(dir))
+		fmt.Fprintf(w, "updated the checkout %s\n", Printable(dir))
 	}
 	if len(out.Empty) > 0 {
 		fmt.Fprintf(w, "already there: %s\n", strings.Join(out.Empty, ", "))
@@ -266,8 +267,7 @@ func (r *mergeReport) printConflict(w io.Writer, c merge.Conflict) {
 		}
 	}
 	for _, h := range c.Hunks {
-		fmt.Fprintf(w, "  %s: lines %s of the branch, %s of the patch\n", Printable(h.Path),
-			span(h.OursStart, h.OursLines), span(h.TheirsStart, h.TheirsLines))
+		fmt.Fprintf(w, "  %s: %s\n", Printable(h.Path), sides(h))
 	}
 	if c.Text != "" && len(c.Hunks) == 0 {
 		for line := range strings.SplitSeq(c.Text, "\n") {
@@ -279,6 +279,19 @@ func (r *mergeReport) printConflict(w io.Writer, c merge.Conflict) {
 		at := conflictAt{run: r.run, agent: a, ref: r.ref}
 		fmt.Fprintf(w, "  resolve: %s\n", Printable(strings.Join(at.ways(r.calls), orWay)))
 	}
+}
+
+// sides names the lines where a conflict is, in the branch and in the patch.
+func sides(h merge.Hunk) string {
+	ours, theirs := span(h.OursStart, h.OursLines), span(h.TheirsStart, h.TheirsLines)
+	word := "line "
+	if h.OursLines > 1 {
+		word = "lines "
+	}
+	if ours == theirs {
+		return word + ours + " on both sides"
+	}
+	return word + ours + " of the branch, " + theirs + " of the patch"
 }
 
 // span is a range of lines: "4", "4-6", or "4 (none)" for a place.

@@ -13,6 +13,7 @@ import (
 	"agentswarm/merge"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/event"
+	"agentswarm/swarm/landing"
 	"agentswarm/swarm/proc"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
@@ -22,7 +23,7 @@ import (
 
 // The verbs of what moves something of the user's, as they are journaled.
 const (
-	verbMerge = "merge"
+	verbMerge = landing.VerbMerge
 	verbApply = "apply"
 	verbUndo  = "undo"
 )

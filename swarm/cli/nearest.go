@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -49,6 +50,11 @@ func (s *scanner) unknownFlag(word, shown string) error {
 	e := &UsageError{Text: s.place() + "unknown flag " + Printable(shown)}
 	if shown == "-w" && slices.Contains(known, "--workflow") {
 		e.Advice = "a saved workflow is --workflow NAME; -w is --watch of other commands"
+		return e
+	}
+	if cmd != nil && cmd.Name == "exec" && len(s.args) > 1 {
+		e.Advice = fmt.Sprintf("the command and its flags go after --, as in %s exec %s -- %s %s",
+			program, Printable(s.args[0]), Printable(strings.Join(s.args[1:], " ")), Printable(shown))
 		return e
 	}
 	near := elsewhere(shown, known)

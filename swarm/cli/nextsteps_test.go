@@ -5,69 +5,47 @@ import (
 	"strings"
 	"testing"
 
-	"agentswarm/swarm/event"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
 )
 
-// endedAgent is an agent of a run that has ended.
-func endedAgent(id task.ID, group string, status task.Status, landings ...int) *store.Agent {
-	return &store.Agent{ID: id, Call: &task.Call{Group: group}, Status: status, Attempt: 1, Landings: landings}
-}
-
-func TestNextSteps(t *testing.T) {
+// TestNextStepsCanBeTyped: each command that follows a run is printed as it can be
+// typed, at most maxSteps of them.
+func TestNextStepsCanBeTyped(t *testing.T) {
 	t.Parallel()
-	yes, no := true, false
 	patch := &task.Patch{Files: 1}
+	ended := func(id task.ID, group string, status task.Status) *store.Agent {
+		return &store.Agent{ID: id, Call: &task.Call{Group: group}, Status: status, Attempt: 1}
+	}
 	good := &task.Completed{Work: task.Work{Patch: patch}}
-	checked := &task.Completed{Work: task.Work{Patch: patch}, Verified: &yes}
-	broken := &task.Completed{Work: task.Work{Patch: patch}, Verified: &no}
-	idle := &task.Completed{}
 	failed := &task.Failed{Kind: task.Other}
+	inConflict := func(id task.ID) *store.Agent {
+		a := ended(id, "", good)
+		a.Conflict = &store.Conflict{Ref: "refs/heads/main"}
+		return a
+	}
 	scoped := &task.Completed{Work: task.Work{Patch: &task.Patch{Files: 1, OutOfScope: []string{"x"}}}}
-	never := &task.Cancelled{Cause: task.CauseDependency}
-	inConflict := endedAgent("a2", "", good)
-	inConflict.Conflict = &store.Conflict{Ref: "refs/heads/main"}
 	for _, tt := range []struct {
 		name string
 		view store.View
 		want string
 	}{
-		{"at work", store.View{Status: store.RunRunning}, "wait R"},
+		{"running", store.View{Status: store.RunRunning}, "wait R"},
 		{"stopped", store.View{Status: store.RunStopped}, "resume R"},
-		{"nothing changed", store.View{Status: store.RunCompleted, Agents: []*store.Agent{endedAgent("a1", "", idle)}}, ""},
-		{"a patch", store.View{Status: store.RunCompleted, Agents: []*store.Agent{endedAgent("a1", "", good)}}, "diff R|merge R"},
-		{"all landed", store.View{Status: store.RunCompleted, Agents: []*store.Agent{endedAgent("a1", "", good, 1)}}, ""},
+		{"paused", store.View{Status: store.RunPaused}, "resume R"},
+		{"nothing", store.View{Status: store.RunCompleted}, ""},
 		{"some failed", store.View{
-			Status: store.RunDegraded, Agents: []*store.Agent{endedAgent("a1", "", failed), endedAgent("a2", "", good)},
+			Status: store.RunDegraded, Agents: []*store.Agent{ended("a1", "", failed), ended("a2", "", good)},
 		}, "show R --failed|retry R --failed|merge R"},
-		{"a check failed", store.View{
-			Status: store.RunCompleted, Agents: []*store.Agent{endedAgent("a1", "", broken)},
-		}, "show R --failed|retry R --failed"},
-		{"something never ran", store.View{
-			Status: store.RunDegraded, Agents: []*store.Agent{endedAgent("a1", "", failed), endedAgent("a2", "", never)},
-		}, "show R --failed|resume R"},
-		{"failed in a script", store.View{
-			Status: store.RunCompleted, Script: &event.Scripted{}, Agents: []*store.Agent{endedAgent("a1", "", failed)},
-		}, "show R --failed"},
 		{"alternatives", store.View{
-			Status: store.RunCompleted, Agents: []*store.Agent{endedAgent("a1", "g", checked), endedAgent("a2", "g", good)},
+			Status: store.RunCompleted, Agents: []*store.Agent{ended("a1", "g", good), ended("a2", "g", good)},
 		}, "diff R --unlanded|merge R/a1 # or a2"},
-		{"an alternative was chosen", store.View{
-			Status: store.RunCompleted, Agents: []*store.Agent{endedAgent("a1", "g", good, 1), endedAgent("a2", "g", good)},
-		}, ""},
-		{"only a conflict is left", store.View{
-			Status: store.RunCompleted, Agents: []*store.Agent{endedAgent("a1", "", good, 1), inConflict},
-		}, "merge --resolve R/a2|retry R/a2 --onto main"},
-		{"a conflict and a new patch", store.View{
-			Status: store.RunCompleted, Agents: []*store.Agent{endedAgent("a1", "", good), inConflict},
-		}, "diff R|merge R"},
-		{"by its name only", store.View{
-			Status: store.RunCompleted, Agents: []*store.Agent{endedAgent("a1", "", scoped)},
+		{"conflicts", store.View{
+			Status: store.RunCompleted, Agents: []*store.Agent{inConflict("a2"), inConflict("a3")},
+		}, "merge --resolve R/a2|retry R/a2 --onto main|merge --resolve R/a3"},
+		{"by name only", store.View{
+			Status: store.RunCompleted, Agents: []*store.Agent{ended("a1", "", scoped)},
 		}, "diff R/a1|merge R/a1|accept R/a1"},
-		{"several by their names", store.View{
-			Status: store.RunCompleted, Agents: []*store.Agent{endedAgent("a1", "", scoped), endedAgent("a2", "", scoped)},
-		}, "diff R --unlanded"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -87,11 +65,7 @@ func TestNextSteps(t *testing.T) {
 					t.Errorf("step %q: %v", step, err)
 				}
 			}
-			var want []string
-			if tt.want != "" {
-				want = strings.Split(tt.want, "|")
-			}
-			if !slices.Equal(got, want) {
+			if want := strings.Split(tt.want, "|"); !slices.Equal(got, want) && (tt.want != "" || len(got) > 0) {
 				t.Errorf("next is %q, want %q", got, want)
 			}
 		})

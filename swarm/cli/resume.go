@@ -8,6 +8,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"agentswarm/swarm/fanout"
+	"agentswarm/swarm/landing"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
 	"agentswarm/worktree/git"
@@ -111,7 +112,7 @@ func (p *place) resumeOwned(c *cli.Context, drive driveFlagsRead, r ownedRun) (d
 	if err := p.env.checkTurns(c, config, calls); err != nil {
 		return false, err
 	}
-	if len(workers(prior)) == len(calls) && finished(prior) && !unreviewed(config, prior) && !untitled(config, prior) {
+	if len(landing.Workers(prior)) == len(calls) && finished(prior) && !unreviewed(config, prior) && !untitled(config, prior) {
 		fmt.Fprintf(p.env.Stderr, "nothing to resume: every agent of run %s completed or was cancelled by name\n", id.Run)
 		return true, p.printResult(prior, c.Bool("json"))
 	}

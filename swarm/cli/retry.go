@@ -27,19 +27,18 @@ func newRetryCommand(env Env) *cli.Command {
 			&cli.BoolFlag{Name: "fresh", Usage: "start from the base, not from the agent's work"},
 			&cli.StringFlag{Name: "onto", Usage: "start from the commit `TIP`, such as main, with the agent's own patch on top"},
 		}, append(endedFlags(), driveFlags()...)...),
-		Description: `Starts a new attempt of agents that have ended, completed or not. It goes on with
-what the last attempt left: those changes are in its workspace, staged. With
---fresh it starts from the base. What was said of earlier attempts follows the
-prompt, oldest first; without --feedback the reason of a rejection is said.
+		Description: `Starts a new attempt of agents that have ended, completed or not. Its workspace
+holds the changes of the last attempt, staged. With --fresh it starts from the base.
+All earlier feedback follows the prompt, oldest first. Without --feedback, the reason
+of a rejection is used.
 
 --onto TIP is for a patch that conflicts with what landed since. The workspace holds
 TIP with the patch of the agent on top, conflict markers included, and the agent is
 told where both sides meet. Its conversation goes on where its kind can. With
 --fresh, and for a command without a prompt, it starts from TIP without the patch.
 
-Nothing of an earlier attempt is overwritten: its patch, output and ref stay. In a
-run that goes on the agent is queued and the command returns; else the attempt
-runs here.
+The patch, output and ref of an earlier attempt stay. If the run is live, the agent
+is queued and the command returns; else the attempt runs here.
 
 Examples:
   swarm retry a3 --feedback "keep the exported names"

@@ -9,6 +9,7 @@ import (
 
 	"agentswarm/swarm/control"
 	"agentswarm/swarm/event"
+	"agentswarm/swarm/landing"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
 )
@@ -68,7 +69,7 @@ func reviewAction(c *cli.Context, env Env, verdict task.Verdict) error {
 	}
 	byName := s.chosen.Empty() && len(s.named) > 0
 	s.keep(func(a *store.Agent) bool {
-		return patchOf(a) != nil && !a.Landed() && (verdict == task.Rejected || !declined(a))
+		return patchOf(a) != nil && !a.Landed() && (verdict == task.Rejected || !landing.Declined(a))
 	})
 	if err := s.nonePicked(name); err != nil {
 		return err
@@ -82,7 +83,7 @@ func reviewAction(c *cli.Context, env Env, verdict task.Verdict) error {
 			why = noPatch(a)
 		case verdict == task.Rejected && len(a.Landings) > 0:
 			why = fmt.Sprintf("the patch of %s has landed; undo that first", a.ID)
-		case verdict == task.Accepted && !byName && declined(a):
+		case verdict == task.Accepted && !byName && landing.Declined(a):
 			continue
 		}
 		if why == "" {
@@ -101,10 +102,6 @@ func reviewAction(c *cli.Context, env Env, verdict task.Verdict) error {
 	}
 	return p.printReview(c, s, marks)
 }
-
-// declined reports whether a person or the script decided against the work of an
-// agent: only its name takes it then.
-func declined(a *store.Agent) bool { return rejected(a) || a.Choice().Of == task.PassedOver }
 
 // mark journals a review, or has the process do it that owns the run.
 func (p *place) mark(c *cli.Context, s *selection, marks []event.Reviewed) error {

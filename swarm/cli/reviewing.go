@@ -10,6 +10,7 @@ import (
 	"agentswarm/swarm/agent"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/event"
+	"agentswarm/swarm/landing"
 	"agentswarm/swarm/manifest"
 	told "agentswarm/swarm/stage"
 	"agentswarm/swarm/store"
@@ -18,12 +19,12 @@ import (
 )
 
 // reviewAuto is the mode of --review in which each patch is reviewed.
-const reviewAuto = "auto"
+const reviewAuto = landing.ReviewAuto
 
 // reviewStage is what the stage of such a reviewer is called, and reviewRole
 // its role.
 const (
-	reviewStage = "review"
+	reviewStage = landing.ReviewStage
 	reviewRole  = "smol"
 )
 
@@ -201,19 +202,7 @@ func verdictOf(done *task.Completed) manifest.Verdict {
 			return verdict
 		}
 	}
-	return manifest.Verdict{Problems: []manifest.Problem{{Problem: "nobody knows what its reviewer found: " + err.Error()}}}
-}
-
-// workers are the agents that the workflow asked for, without those that review
-// their work or name its commits.
-func workers(v *store.View) []*store.Agent {
-	var all []*store.Agent
-	for _, a := range v.Agents {
-		if a.Call.SubjectOf == "" && (a.Call.Stage == nil || a.Call.Stage.Name != reviewStage) {
-			all = append(all, a)
-		}
-	}
-	return all
+	return manifest.Verdict{Problems: []manifest.Problem{{Problem: "the verdict of its reviewer cannot be read: " + err.Error()}}}
 }
 
 // unreviewed reports whether a work waits for a review that was not begun.
@@ -221,7 +210,7 @@ func unreviewed(c engine.Config, v *store.View) bool {
 	if c.Review != reviewAuto {
 		return false
 	}
-	for _, a := range workers(v) {
+	for _, a := range landing.Workers(v) {
 		done, ok := a.Status.(*task.Completed)
 		if ok && done.Patch != nil && a.Appraisal == nil && (done.Verified == nil || *done.Verified) {
 			return true

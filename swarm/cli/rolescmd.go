@@ -22,7 +22,7 @@ func newRolesCommand(env Env) *cli.Command {
 it goes to, what it costs as far as that is known, and what it falls back on.
 Models that might do for a role that nothing is configured for are marked as
 suggestions: of those that swarm models has listed last and that there is a key or
-a login for, by their prices. Nothing was measured, and nobody is asked.
+a login for, by their prices. No model is measured or asked.
 
 Examples:
   swarm roles
@@ -312,7 +312,7 @@ func (o *rolesObject) print(w io.Writer) error {
 		note("suggestion: %s = %q (%s; %s)", s.Role, s.Model, priceText(&s.Price), s.Why)
 	}
 	if len(o.Unlisted) > 0 {
-		note("suggestions are of models that were listed; nobody has asked for those of %s: `%s models` does", strings.Join(o.Unlisted, ", "), program)
+		note("suggestions name listed models only; the models of %s are not listed yet: `%s models` lists them", strings.Join(o.Unlisted, ", "), program)
 	}
 	if err := t.Print(w, 0); err != nil || len(notes) == 0 {
 		return err

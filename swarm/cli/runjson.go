@@ -8,6 +8,7 @@ import (
 	"agentswarm/roles"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/event"
+	"agentswarm/swarm/landing"
 	"agentswarm/swarm/ledger"
 	"agentswarm/swarm/script"
 	"agentswarm/swarm/store"
@@ -201,7 +202,7 @@ func newRunObject(v *store.View, now time.Time) runObject {
 	}
 	o.Duration = v.Took(now).Milliseconds()
 	o.script(v)
-	if len(workers(v)) == 1 && v.Script == nil {
+	if len(landing.Workers(v)) == 1 && v.Script == nil {
 		if done, ok := v.Agents[0].Status.(*task.Completed); ok && done.Answer != "" {
 			o.Result = done.Answer
 		}

@@ -126,7 +126,7 @@ func landedBefore(v *store.View, key string) *store.Landing {
 func rejection(v *store.View, patches []workflow.Patch) string {
 	for _, p := range patches {
 		a := v.Agent(p.Agent)
-		if a == nil || !rejected(a) || patchOf(a) == nil || patchOf(a).Commit != p.Commit {
+		if a == nil || !a.Rejected() || patchOf(a) == nil || patchOf(a).Commit != p.Commit {
 			continue
 		}
 		reason := fmt.Sprintf("%s was rejected", a.ID)

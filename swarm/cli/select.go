@@ -11,8 +11,8 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"agentswarm/swarm/engine"
+	"agentswarm/swarm/landing"
 	"agentswarm/swarm/selector"
-	told "agentswarm/swarm/stage"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
 )
@@ -197,7 +197,7 @@ func (s *selection) agents() []*store.Agent {
 func (s *selection) one(verb string) (*store.Agent, error) {
 	agents := s.agents()
 	if len(s.named) == 0 {
-		agents = workers(s.view)
+		agents = landing.Workers(s.view)
 	}
 	if len(agents) == 1 {
 		return agents[0], nil
@@ -225,47 +225,6 @@ func (p *place) own(ctx context.Context, run *store.Run) (*store.Owner, error) {
 	return owner, err
 }
 
-// errUnreviewed says of a patch that a reviewer was to look at it, and none has
-// said what it found.
-var errUnreviewed = errors.New("was not reviewed")
-
-// landable says why a patch is not taken by a merge that does not name it;
-// nil if it is. What somebody thinks of it counts more than how it ended.
-// review is the mode in which the patches of its run are reviewed.
-func landable(review string, a *store.Agent) error {
-	switch r := a.Status.(type) {
-	case task.Result:
-		switch {
-		case r.Done().Patch == nil:
-			return errors.New("changed nothing")
-		case a.Review != nil && a.Review.Verdict == task.Rejected:
-			return errors.New("was rejected")
-		case a.Review != nil && a.Review.Verdict == task.Accepted:
-			return nil
-		case a.Call.Stage != nil && a.Call.Stage.Reads:
-			return errors.New("is of a stage that only reads")
-		case a.Choice().Of == task.PassedOver:
-			return errors.New(notChosen(a))
-		case a.Appraisal != nil && !a.Appraisal.Pass:
-			return errors.New("did not pass its review")
-		}
-		if err := unproven(r); err != nil || a.Appraisal != nil || !awaited(review, a.Call) {
-			return err
-		}
-		return errUnreviewed
-	default:
-		return errors.New("has not ended")
-	}
-}
-
-// notChosen says that the script of the run did not take an agent's work.
-func notChosen(a *store.Agent) string {
-	if a.Choice().By == "race" {
-		return "lost a race of the script"
-	}
-	return "was not landed by the script"
-}
-
 // reviewOf is the mode in which the patches of a run are reviewed. Where its
 // configuration cannot be read that is told by whatever goes by it.
 func reviewOf(v *store.View) string {
@@ -273,44 +232,8 @@ func reviewOf(v *store.View) string {
 	return config.Review
 }
 
-// awaited reports whether a reviewer looks at the work of a call before it
-// counts.
-func awaited(review string, call *task.Call) bool {
-	if call.Stage == nil {
-		return review == reviewAuto
-	}
-	return told.Awaits(call.Stage.Name, call.Stage.Roster)
-}
-
-// unproven says why a patch that nobody has looked at is not merged.
-func unproven(r task.Result) error {
-	switch r := r.(type) {
-	case *task.Completed:
-		switch {
-		case r.Verified != nil && !*r.Verified:
-			return errors.New("is not verified")
-		case len(r.Patch.OutOfScope) > 0:
-			return errors.New("changes files outside its paths")
-		case len(r.Patch.Replaced) > 0:
-			return fmt.Errorf("puts plain files where a submodule was: %s", listed(r.Patch.Replaced, 3))
-		}
-		return nil
-	case *task.Failed:
-		return errors.New("failed")
-	case *task.Cancelled:
-		return errors.New("was cancelled")
-	default:
-		panic(fmt.Sprintf("unhandled %T", r))
-	}
-}
-
-// patchOf is the patch of an agent that ended with one.
-func patchOf(a *store.Agent) *task.Patch {
-	if r := a.Result(); r != nil {
-		return r.Done().Patch
-	}
-	return nil
-}
+// patchOf is the patch of an agent that ended with one; nil for none.
+func patchOf(a *store.Agent) *task.Patch { return a.Patch() }
 
 // noPatch says why an agent has no patch.
 func noPatch(a *store.Agent) string {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"agentswarm/swarm/landing"
 	"agentswarm/swarm/selector"
 	"agentswarm/swarm/store"
 )
@@ -115,7 +116,7 @@ func (s *selection) keep(fits func(*store.Agent) bool) {
 // a rejected patch, or one that failed and was not accepted.
 func (s *selection) keepMergeable(fits func(*store.Agent) bool) {
 	review := reviewOf(s.view)
-	s.keep(func(a *store.Agent) bool { return landable(review, a) == nil && fits(a) })
+	s.keep(func(a *store.Agent) bool { return landing.Landable(review, a) == nil && fits(a) })
 }
 
 // nonePicked ends a command whose selector picks no agent; nil where it picks

@@ -78,11 +78,17 @@ func shellAction(c *cli.Context, env Env) error {
 func ownShell(env Env) []string { return []string{cmp.Or(env.Getenv("SHELL"), "/bin/sh")} }
 
 func execAction(c *cli.Context, env Env) error {
+	inv := invoked(c)
+	if words := c.Args().Slice(); len(words) > 1 && len(inv.after) == 0 {
+		return &UsageError{
+			Text:   "exec: the command goes after --",
+			Advice: fmt.Sprintf("%s exec %s -- %s", env.Calls, words[0], strings.Join(words[1:], " ")),
+		}
+	}
 	v, err := openVisit(c, env, 1)
 	if err != nil {
 		return err
 	}
-	inv := invoked(c)
 	if len(inv.after) == 0 || inv.after[0] == "" {
 		return &UsageError{
 			Text:   "exec: the command is missing",
@@ -172,9 +178,8 @@ func (v *visit) enter(ctx context.Context) error {
 }
 
 // enterWorkspace runs the command in the very workspace. One that is mounted for
-// its agent can be entered only where that is: behind its walls, as long as it
-// runs, and else behind walls that are put up anew. So is one that is not, where
-// there are walls: the command is the person's, what it reads and runs there is
+// its agent can be entered only where that is: in its sandbox, as long as it
+// runs, and else in a new one. So is one that is not, where there is a sandbox: the command is the person's, what it reads and runs there is
 // not.
 func (v *visit) enterWorkspace(ctx context.Context, lease *event.Leased) error {
 	w := engine.WorkspaceOf(lease)

@@ -14,6 +14,7 @@ import (
 
 	"agentswarm/internal/statefile"
 	"agentswarm/swarm/engine"
+	"agentswarm/swarm/landing"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
 )
@@ -24,9 +25,9 @@ func newShowCommand(env Env) *cli.Command {
 		Usage:     "show one agent: prompt, answer, patch, cause, usage",
 		ArgsUsage: "[AGENT… | -]",
 		Flags:     append([]cli.Flag{jsonFlag()}, selectorFlags()...),
-		Description: `Shows an agent: its prompt, its answer, its changes, why it did not complete,
-what the base ignores of what it left, and the files that hold the rest. Of several
-agents, one after the other; with --json, one object a line.
+		Description: `Shows an agent: its prompt, its answer, its changes, why it did not complete, its
+ignored files, and the paths of its output. Several agents are shown one after the
+other; with --json, one object a line.
 
 Examples:
   swarm show a3
@@ -149,7 +150,7 @@ func newShowObject(s *selection, a *store.Agent) showObject {
 	for _, r := range a.Remarks {
 		o.Remarks = append(o.Remarks, r.Text)
 	}
-	o.awaits = s.view.Status != store.RunRunning && errors.Is(landable(config.Review, a), errUnreviewed)
+	o.awaits = s.view.Status != store.RunRunning && errors.Is(landing.Landable(config.Review, a), landing.ErrUnreviewed)
 	if a.Attempt > 0 {
 		o.Folder = s.run.Attempt(a.ID, a.Attempt)
 	}
@@ -211,7 +212,7 @@ func (p *portrait) facts(o showObject) {
 	p.line("role", o.Role)
 	fmt.Fprintf(p, "%-10s %s\n", "status", p.term.state(Printable(o.text+attemptText(o.Attempt))))
 	if o.Error != nil {
-		p.line("cause", o.Error.Kind+": "+o.Error.Message)
+		p.line("cause", task.ErrorKind(o.Error.Kind).Explain(o.Error.Message))
 	}
 	if o.Verified != nil {
 		fmt.Fprintf(p, "%-10s %s\n", "verified", p.term.state(yesNo(o.Verified)))

@@ -21,10 +21,11 @@ func newStatusCommand(env Env) *cli.Command {
 			&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "print the addresses of agents only"},
 			jsonFlag(),
 		}, selectorFlags()...),
-		Description: `Shows what became of each agent of a run; without an address of the latest.
+		Description: `Shows each agent of a run: its result, its changes, and whether they landed. Without
+an address it shows the latest run.
 
 Ended, verified and landed are three separate facts, and each has its column.
-The exit code is 0 whatever became of the run, as long as it can be told.
+The exit code does not depend on the result of the run: 0 if it can be read.
 
 Examples:
   swarm status

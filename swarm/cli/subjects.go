@@ -12,6 +12,7 @@ import (
 	"agentswarm/roles"
 	"agentswarm/swarm/agent"
 	"agentswarm/swarm/engine"
+	"agentswarm/swarm/landing"
 	"agentswarm/swarm/manifest"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
@@ -122,7 +123,7 @@ func untitled(c engine.Config, v *store.View) bool {
 	if !namesCommits(c) {
 		return false
 	}
-	for _, a := range workers(v) {
+	for _, a := range landing.Workers(v) {
 		done, ok := a.Status.(*task.Completed)
 		if !ok || done.Patch == nil || done.Verified != nil && !*done.Verified {
 			continue

@@ -12,6 +12,7 @@ import (
 
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/event"
+	"agentswarm/swarm/landing"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
 )
@@ -150,7 +151,7 @@ func printCauses(w io.Writer, v *store.View, limit int) {
 		if r := a.Result(); r != nil {
 			add(a, causeOf(r))
 		}
-		if err := landable(review, a); v.Status != store.RunRunning && errors.Is(err, errUnreviewed) {
+		if err := landing.Landable(review, a); v.Status != store.RunRunning && errors.Is(err, landing.ErrUnreviewed) {
 			add(a, "not reviewed")
 		}
 		if found := a.Appraisal; found != nil && !found.Pass {
@@ -292,7 +293,7 @@ func (p *place) summary(v *store.View, merged *mergeReport, size summarySize) ([
 	printCauses(&b, v, size.causes)
 	printNotes(&b, v, size.notes)
 	printDenied(&b, v)
-	fmt.Fprintf(&b, "run %s %s in %s%s\n", v.Identity.Run, size.term.state(statusText(v)), Duration(v.Took(v.Ended)), totalsText(v))
+	fmt.Fprintln(&b, endText(v, size.term))
 	p.printNext(&b, v)
 	if merged != nil {
 		var m strings.Builder
@@ -325,7 +326,7 @@ func attention(review string, a *store.Agent) int {
 	case *task.Cancelled:
 		return 2
 	case *task.Completed:
-		if r.Patch != nil && landable(review, a) != nil {
+		if r.Patch != nil && landing.Landable(review, a) != nil {
 			return 1
 		}
 	}

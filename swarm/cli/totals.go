@@ -2,36 +2,65 @@ package cli
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
 )
 
-// totalsText is how the agents of a run ended, and their usage.
-func totalsText(v *store.View) string {
+// endText is the last line of a run: how its agents ended, how long it took, and
+// its usage. The status is named where the run did not reach its end, or has no
+// agents.
+func endText(v *store.View, term Terminal) string {
+	run, counts, took := "run "+v.Identity.Run, countsText(v), Duration(v.Took(v.Ended))
+	state := term.state(statusText(v))
+	ended := v.Status == store.RunCompleted || v.Status == store.RunDegraded
+	switch {
+	case counts == "":
+		run += " " + state
+	case ended && v.Reason == "":
+		run += ": " + counts
+	default:
+		run += " " + state + ": " + counts
+	}
+	run += " in " + took
+	if used := usedText(v); used != "" {
+		run += ", " + used
+	}
+	return run
+}
+
+// countsText counts the agents of a run by their ends; empty for none.
+func countsText(v *store.View) string {
 	n := v.Counts()
-	text := ""
+	var parts []string
 	for _, p := range []struct {
 		n    int
 		name string
 	}{{n.Completed, "completed"}, {n.Failed, "failed"}, {n.Cancelled, "cancelled"}, {n.Of[task.Queued], "queued"}} {
 		if p.n > 0 {
-			text += fmt.Sprintf(", %d %s", p.n, p.name)
+			parts = append(parts, fmt.Sprintf("%d %s", p.n, p.name))
 		}
 	}
 	if failed := failedChecks(v); failed > 0 {
-		text += fmt.Sprintf(", %s failed", Count(failed, "check", "checks"))
+		parts = append(parts, Count(failed, "check", "checks")+" failed")
 	}
+	return strings.Join(parts, ", ")
+}
+
+// usedText is the usage of a run, as far as it is known.
+func usedText(v *store.View) string {
 	if spent := spentLine(v, v.Ended); spent != "" {
-		return text + ", " + spent
+		return spent
 	}
+	var parts []string
 	for _, used := range []string{tokensText(v.Usage().Tokens()), dollarsText(v.Usage().CostUSD)} {
 		if used != "" {
-			text += ", " + used
+			parts = append(parts, used)
 		}
 	}
-	return text
+	return strings.Join(parts, ", ")
 }
 
 // failedChecks is how many agents have completed and failed their checks.

@@ -61,7 +61,7 @@ func undoAction(c *cli.Context, env Env) error {
 	where := ""
 	switch {
 	case o.Ref != "" && o.Commit == "":
-		where = fmt.Sprintf("; %s is deleted, as it was made by it", branchName(o.Ref))
+		where = fmt.Sprintf("; %s was deleted, as the merge had created it", branchName(o.Ref))
 	case o.Ref != "":
 		where = fmt.Sprintf("; %s is back at %s", branchName(o.Ref), git10(o.Commit))
 	}

@@ -44,6 +44,6 @@ func unboundedLine(c engine.Config, known map[string]agent.Kind, calls []*task.C
 	if len(models) == 0 {
 		return "", nil
 	}
-	return fmt.Sprintf("no price is known of %s: the budget of %s does not bound them; [prices] of your configuration does",
+	return fmt.Sprintf("no price is known for %s, so the budget of %s does not bound them; set [prices] in your configuration",
 		Printable(strings.Join(models, ", ")), task.Dollars(c.Budget.USD)), nil
 }

@@ -30,8 +30,8 @@ func newUsageCommand(env Env) *cli.Command {
 the latest: those that went in, came out, were read from a cache and written to one.
 
 A cost is reported where an agent said it, computed where it said tokens and its model
-has a price, and estimated where one is known only now. Where nobody knows it, the
-model is named. The last line says what the same tokens cost with everything on
+has a price, and estimated where one is known only now. A model with
+an unknown price is named. The last line says what the same tokens cost with everything on
 the model of the role default.
 
 Examples:

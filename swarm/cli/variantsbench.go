@@ -44,8 +44,8 @@ end of their prompt and without it. What they did is recorded, measured, and
 compared task by task. Only the configuration of the user counts, not that of a
 repository, and so do the variants of the user.
 
-What could not differ is refused: an agent that is a command, a model of another
-family, variants that the configuration leaves out.
+It refuses comparisons without a difference: an agent that is a command, a model of
+another family, variants that the configuration leaves out.
 
 Ctrl-C keeps what was recorded; the same command goes on from there.
 

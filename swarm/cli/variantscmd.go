@@ -23,8 +23,8 @@ func newVariantsCommand(env Env) *cli.Command {
 		Flags:     []cli.Flag{jsonFlag()},
 		Description: `A variant is a text against one thing that models of a family are known to do
 wrong. The last words of a prompt are those for the family of the agent's model.
-With a model, says which family it is of, and what its agents are told; without,
-lists all there are, of all families.
+With a model, it prints the family and the texts that its agents get; without one,
+it lists the variants of all families.
 
 A file FAMILY/MODE.md replaces a variant or adds one: below .swarm/variants of the
 repository, as it is committed, and below variants beside your configuration for
@@ -117,10 +117,10 @@ func placeAnywhere(c *cli.Context, env Env) (*place, git.Hash, error) {
 
 func (o *variantsObject) print(w io.Writer) error {
 	if !o.Enabled {
-		fmt.Fprintln(w, "Variants are switched off: agents are told none of these.")
+		fmt.Fprintln(w, "Variants are switched off: agents get none of these.")
 	}
 	if o.Model != "" {
-		fmt.Fprintf(w, "%s: %s\n", Printable(o.Model), cmp.Or(string(o.Family), "of no family that is known"))
+		fmt.Fprintf(w, "%s: %s\n", Printable(o.Model), cmp.Or(string(o.Family), "of no known family"))
 		return o.printTexts(w)
 	}
 	t := &Table{Columns: []Column{{Title: "VARIANT"}, {Title: "FAILURE", Flex: true}, {Title: "FROM"}}}

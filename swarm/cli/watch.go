@@ -280,19 +280,16 @@ func causeOf(r task.Result) string {
 		}
 		return ""
 	case *task.Failed:
-		return string(r.Kind) + ": " + r.Reason
+		return r.Kind.Explain(r.Reason)
 	case *task.Cancelled:
-		if r.Reason == "" {
-			return string(r.Cause)
-		}
-		return string(r.Cause) + ": " + r.Reason
+		return r.Cause.Explain(r.Reason)
 	default:
 		panic("unhandled result")
 	}
 }
 
 // checkFailed begins the cause of an agent whose check failed.
-const checkFailed = "not verified"
+const checkFailed = "check failed"
 
 // checkCause is why the check of an agent failed: how it ended, and its last
 // line.

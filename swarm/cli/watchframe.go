@@ -9,7 +9,6 @@ import (
 	"agentswarm/swarm/activity"
 	"agentswarm/swarm/agent"
 	"agentswarm/swarm/engine"
-	"agentswarm/swarm/selector"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
 )
@@ -127,7 +126,7 @@ func (w *watcher) rows(now time.Time) (failed, live []Row) {
 				live = append(live, w.row(a, s, now))
 			}
 		case *task.Failed, *task.Completed, *task.Cancelled:
-			if selector.Failed(a) {
+			if a.Failed() {
 				ended = append(ended, a)
 			}
 		}

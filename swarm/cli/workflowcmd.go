@@ -166,7 +166,7 @@ their text. Each is a file or a saved workflow; without any it is all that are
 saved. Prints a line for each, with file, line and column and the line itself
 where something is wrong, and ends with exit code 2 if anything is. Warns of keys
 of meta that are not known, and of each type of agent, and each call, whose tools
-or effort the agent cannot be told.
+or effort the agent does not support.
 
 Examples:
   swarm workflow validate plan.js

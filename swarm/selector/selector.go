@@ -41,7 +41,7 @@ func (s Selector) String() string {
 
 // Matches reports whether the selector picks the agent.
 func (s Selector) Matches(a *store.Agent) bool {
-	return (!s.Failed || Failed(a)) && (!s.Verified || verified(a)) && (!s.Unlanded || unlanded(a)) &&
+	return (!s.Failed || a.Failed()) && (!s.Verified || verified(a)) && (!s.Unlanded || unlanded(a)) &&
 		(!s.Running || a.Result() == nil)
 }
 
@@ -49,19 +49,6 @@ func (s Selector) Matches(a *store.Agent) bool {
 // change the list it is given.
 func (s Selector) Pick(agents []*store.Agent) []*store.Agent {
 	return slices.DeleteFunc(slices.Clone(agents), func(a *store.Agent) bool { return !s.Matches(a) })
-}
-
-// Failed reports whether the agent failed, or completed and its check failed: the
-// repair of a run treats both alike.
-func Failed(a *store.Agent) bool {
-	switch r := a.Status.(type) {
-	case *task.Failed:
-		return true
-	case *task.Completed:
-		return r.Verified != nil && !*r.Verified
-	default:
-		return false
-	}
 }
 
 func verified(a *store.Agent) bool {

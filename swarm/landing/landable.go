@@ -1,0 +1,109 @@
+package landing
+
+import (
+	"errors"
+	"fmt"
+
+	"agentswarm/swarm/stage"
+	"agentswarm/swarm/store"
+	"agentswarm/swarm/task"
+)
+
+// ReviewAuto is the mode of a run in which an agent reviews each patch.
+const ReviewAuto = "auto"
+
+// ReviewStage is the name of the stage of such a reviewer.
+const ReviewStage = "review"
+
+// ErrUnreviewed says that a patch waits for a reviewer who gave no verdict.
+var ErrUnreviewed = errors.New("was not reviewed")
+
+// Landable says why a merge does not take a patch without its name; nil if it
+// does. The verdict of a person counts more than the result of the agent. review
+// is the review mode of the run: [ReviewAuto], or empty.
+func Landable(review string, a *store.Agent) error {
+	r := a.Result()
+	switch {
+	case r == nil:
+		return errors.New("has not ended")
+	case r.Done().Patch == nil:
+		return errors.New("changed nothing")
+	case a.Rejected():
+		return errors.New("was rejected")
+	case a.Accepted():
+		return nil
+	case a.Call.Stage != nil && a.Call.Stage.Reads:
+		return errors.New("is of a stage that only reads")
+	case a.Choice().Of == task.PassedOver:
+		return errors.New(passedOver(a))
+	case a.Appraisal != nil && !a.Appraisal.Pass:
+		return errors.New("did not pass its review")
+	}
+	if err := unproven(r); err != nil || a.Appraisal != nil || !awaitsReview(review, a.Call) {
+		return err
+	}
+	return ErrUnreviewed
+}
+
+// Declined reports whether a person or the script decided against the work of an
+// agent. Only a command that names the agent takes it then.
+func Declined(a *store.Agent) bool { return a.Rejected() || a.Choice().Of == task.PassedOver }
+
+// Workers are the agents that the workflow asked for, without those that review
+// their work or name its commits.
+func Workers(v *store.View) []*store.Agent {
+	var all []*store.Agent
+	for _, a := range v.Agents {
+		if a.Call.SubjectOf == "" && (a.Call.Stage == nil || a.Call.Stage.Name != ReviewStage) {
+			all = append(all, a)
+		}
+	}
+	return all
+}
+
+// passedOver says that the script of the run did not take the work of an agent.
+func passedOver(a *store.Agent) string {
+	if a.Choice().By == "race" {
+		return "lost a race of the script"
+	}
+	return "was not landed by the script"
+}
+
+// awaitsReview reports whether a reviewer judges the work of a call before it
+// counts.
+func awaitsReview(review string, call *task.Call) bool {
+	if call.Stage == nil {
+		return review == ReviewAuto
+	}
+	return stage.Awaits(call.Stage.Name, call.Stage.Roster)
+}
+
+// unproven says why a patch is not merged that no person has accepted.
+func unproven(r task.Result) error {
+	switch r := r.(type) {
+	case *task.Completed:
+		switch {
+		case r.Verified != nil && !*r.Verified:
+			return errors.New("failed its check")
+		case len(r.Patch.OutOfScope) > 0:
+			return errors.New("changes files outside its paths")
+		case len(r.Patch.Replaced) > 0:
+			return fmt.Errorf("puts plain files where a submodule was: %s", firstOf(r.Patch.Replaced))
+		}
+		return nil
+	case *task.Failed:
+		return errors.New("failed")
+	case *task.Cancelled:
+		return errors.New("was cancelled")
+	default:
+		panic(fmt.Sprintf("unhandled %T", r))
+	}
+}
+
+// firstOf names the first path of a list, and counts the others.
+func firstOf(paths []string) string {
+	if len(paths) == 1 {
+		return paths[0]
+	}
+	return fmt.Sprintf("%s and %d more", paths[0], len(paths)-1)
+}

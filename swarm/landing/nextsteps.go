@@ -1,0 +1,121 @@
+package landing
+
+import (
+	"errors"
+	"strings"
+
+	"agentswarm/swarm/store"
+	"agentswarm/swarm/task"
+)
+
+// Step is a command that fits the outcome of a run, without the name of the
+// program.
+type Step struct {
+	Words []string // such as merge, k3x9q2/a1; the first is the command
+	Note  string   // a comment behind it; empty: none
+	// Conflict is set instead of Words where a patch conflicts with a branch: the
+	// commands are those that resolve a conflict.
+	Conflict *store.Agent
+}
+
+// NextRequest asks for the commands that come next.
+type NextRequest struct {
+	View   *store.View // required
+	Review string      // the review mode of the run
+}
+
+// NextSteps are the commands that fit the outcome of a run, the best first. It is
+// empty where nothing is left to be done. A paused or stopped run is resumed; its
+// resume may need a larger budget, which the caller adds.
+func NextSteps(r NextRequest) []Step {
+	run := r.View.Identity.Run
+	switch r.View.Status {
+	case store.RunRunning:
+		return []Step{{Words: []string{"wait", run}}}
+	case store.RunPaused, store.RunStopped:
+		return []Step{{Words: []string{"resume", run}}}
+	}
+	n := outcomeOf(r)
+	steps := n.repairs(r.View)
+	add := func(words ...string) { steps = append(steps, Step{Words: words}) }
+	switch {
+	case len(n.rivals) > 0:
+		add("diff", run, "--unlanded")
+		choice := Step{Words: []string{"merge", run + "/" + n.rivals[0]}}
+		if others := n.rivals[1:]; len(others) > 0 {
+			choice.Note = "or " + strings.Join(others[:min(len(others), 5)], ", ")
+		}
+		steps = append(steps, choice)
+	case n.ready && len(steps) == 0:
+		add("diff", run)
+		add("merge", run)
+	case n.ready:
+		add("merge", run)
+	case len(n.conflicts) > 0:
+		for _, a := range n.conflicts {
+			steps = append(steps, Step{Conflict: a})
+		}
+	case len(n.left) == 1 && len(steps) == 0:
+		at := run + "/" + n.left[0]
+		add("diff", at)
+		add("merge", at)
+		add("accept", at)
+	case len(n.left) > 1 && !n.failed:
+		add("diff", run, "--unlanded")
+	}
+	return steps
+}
+
+// outcome has the facts of an ended run that call for a command.
+type outcome struct {
+	failed    bool           // an agent or its check failed
+	again     bool           // a resume would run agents that never ran
+	ready     bool           // a merge would take a patch
+	rivals    []string       // alternatives: the user chooses among them
+	conflicts []*store.Agent // a merge left them out for a conflict
+	left      []string       // a merge takes their patches by name only
+}
+
+// repairs are the commands that repair the failures of a run. Its script decides
+// on retries itself.
+func (n outcome) repairs(v *store.View) (steps []Step) {
+	run := v.Identity.Run
+	if n.failed {
+		steps = append(steps, Step{Words: []string{"show", run, "--failed"}})
+	}
+	switch {
+	case n.again:
+		steps = append(steps, Step{Words: []string{"resume", run}})
+	case n.failed && v.Script == nil:
+		steps = append(steps, Step{Words: []string{"retry", run, "--failed"}})
+	}
+	return steps
+}
+
+func outcomeOf(r NextRequest) outcome {
+	v := r.View
+	n := outcome{conflicts: v.InConflict()}
+	decided := map[string]bool{} // groups of alternatives
+	for _, a := range v.Agents {
+		decided[a.Call.Group] = decided[a.Call.Group] || a.Call.Group != "" && a.Landed()
+	}
+	for _, a := range Workers(v) {
+		id := string(a.ID)
+		unlanded := !a.Landed()
+		err := Landable(r.Review, a)
+		// An accepted patch needs no repair.
+		n.failed = n.failed || unlanded && err != nil && a.Failed()
+		c, cancelled := a.Status.(*task.Cancelled)
+		n.again = n.again || v.Script == nil && (cancelled && !a.ByName() && c.Patch == nil || errors.Is(err, ErrUnreviewed))
+		switch {
+		case !unlanded || decided[a.Call.Group] || a.Conflict != nil:
+		case err == nil && a.Call.Group != "":
+			n.rivals = append(n.rivals, id)
+		case err == nil:
+			n.ready = true
+		case a.Patch() != nil && !a.Rejected() && (a.Call.Stage == nil || !a.Call.Stage.Reads):
+			n.left = append(n.left, id)
+		}
+	}
+	return n
+}
