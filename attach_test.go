@@ -215,7 +215,7 @@ func TestAttachEarly(t *testing.T) {
 	w.types("text\r")
 	w.sees("a1 has ended; its work is being captured and checked")
 	y.write("checked", "")
-	w.sees("a1 not verified")
+	w.sees("a1 check failed")
 	w.ends(0) // it completed
 	y.ends(7, "wait")
 }

@@ -27,7 +27,7 @@ import (
 var writePicture = flag.Bool("picture", false, "record the picture of the README again")
 
 // pictureID is the id of the run, which is another one each time.
-var pictureID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`run [a-z]*[0-9][a-z0-9]* completed`) })
+var pictureID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`run [a-z]*[0-9][a-z0-9]*: [0-9]+ completed`) })
 
 // TestPicture records the session of the picture again, in a terminal. The
 // picture has to end with what the terminal shows at the end.

@@ -69,7 +69,7 @@ func TestWatchOnTerminal(t *testing.T) {
 	if !strings.Contains(text, "\x1b[1A\x1b") && !strings.Contains(text, "\r\x1b[1A") {
 		t.Errorf("the first list was not drawn over: %q", text)
 	}
-	if frames := strings.Count(text, "RUN "); frames == 0 || !strings.HasSuffix(text, "swarm: stopped by SIGINT\r\n") {
+	if frames := strings.Count(text, "RUN "); frames == 0 || !strings.HasSuffix(text, "swarm: stopped by Ctrl-C\r\n") {
 		t.Errorf("%d lists, and at the end %q", frames, text)
 	}
 }

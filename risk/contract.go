@@ -11,7 +11,7 @@ import "strings"
 func (a *Authority) Contract(shared bool) string {
 	var b strings.Builder
 	b.WriteString(`Judge each action in silence before you take it. Never write about risk unless you ask.
-- What nobody else sees and you can take back: do it, and say nothing.
+- An action that only you see and can take back: do it, and say nothing.
 - What other people see (push, pull requests, issues, messages, requests that change something elsewhere): only if you were told to, or it is listed below.
 - What is hard to take back (forced pushes, changing published commits, older versions of dependencies, CI, publishing): only if it is listed below.
 - What destroys (recursive removal, discarding changes, dropping data, ending processes): never without being asked to; prefer a way that can be undone.

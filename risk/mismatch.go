@@ -128,7 +128,7 @@ func (c *ModifyPaths) differs(change *Modify) string {
 	for _, file := range change.Paths {
 		switch {
 		case guarded(file):
-			return fmt.Sprintf("nobody can be granted a change of %s", file)
+			return fmt.Sprintf("no grant covers a change of %s", file)
 		case c.covers(change, file):
 		case c.Folder != "":
 			return fmt.Sprintf("%s is not in %s below %s", file, string(c.Paths), c.Folder)

@@ -62,7 +62,7 @@ func Parse(file, text string) (Variant, error) {
 			return wrong(i+1, "holds a control character")
 		}
 		if strings.ContainsFunc(line, unseen) {
-			return wrong(i+1, "holds a character that nobody sees")
+			return wrong(i+1, "holds an invisible character")
 		}
 	}
 	if lines[0] != "---" {

@@ -61,7 +61,7 @@ func (n Note) String() string {
 	case FilterFailed:
 		return "a filter of git failed in the sandbox: the patch may hold files that it should have cleaned"
 	case Entangled:
-		return "others have gone on with what it had changed before: what they changed since is in its patch too"
+		return "other agents continued its earlier work: their later changes are in its patch too"
 	case TooLarge:
 		return fmt.Sprintf("%q is too large (%s): it is not in the patch, and stays in the trash with the workspace", n.Path, bytesize.Format(n.Size))
 	case PatchOmitted:

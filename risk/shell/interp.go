@@ -67,7 +67,7 @@ func (s *scope) fed(sub *scope, w *wrapping) output {
 		sub.stdin = feed{Stdin: Stdin{Kind: StdinInherited}}
 		return sub.code(s.stdin.Text, w.c.span)
 	case s.stdin.Kind == StdinUnknown && !s.stdin.file:
-		s.opaque("what is piped into "+w.name+" is not known", w.c.span)
+		s.opaque("the input of "+w.name+" is not known", w.c.span)
 	}
 	return output{}
 }
@@ -118,7 +118,7 @@ func (s *scope) interpreter(w *wrapping) {
 		case s.stdin.Kind == StdinText:
 			sub.foreign(w.Language, s.stdin.Text, w.c.span)
 		case s.stdin.Kind == StdinUnknown && !s.stdin.file && len(w.line.Options) == 0:
-			s.opaque("what is piped into "+w.name+" is not known", w.c.span)
+			s.opaque("the input of "+w.name+" is not known", w.c.span)
 		}
 	default:
 		out := s.open(ops[0])

@@ -358,7 +358,7 @@ func (r *reader) ask(e *event.Asked) {
 	deny := ""
 	switch {
 	case r.life.Ask == nil:
-		deny = "nobody can be asked here"
+		deny = "no person can be asked here"
 	case r.outcome.Limit != "" || r.outcome.Stopped != nil || r.outcome.Lingered:
 		deny = "this attempt is being ended"
 	}

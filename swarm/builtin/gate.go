@@ -16,7 +16,7 @@ func (s *Socket) Pass(ctx context.Context, a ask.Action) error {
 	answer, err := ask.Ask(ctx, s.Path, ask.Request{Actions: []ask.Action{a}})
 	switch {
 	case err != nil:
-		return fmt.Errorf("nobody can be asked: %w", err)
+		return fmt.Errorf("no person can be asked: %w", err)
 	case answer.Allow:
 		return nil
 	}

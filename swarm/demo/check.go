@@ -109,7 +109,7 @@ func (d *demo) conflictDeviations(f *facts) (wrong []string) {
 			kept = true
 			continue
 		}
-		wrong = append(wrong, fmt.Sprintf("agent %s conflicts with %s in %s, which nobody planned",
+		wrong = append(wrong, fmt.Sprintf("agent %s conflicts with %s in %s, which the demo does not plan",
 			c.Agent, c.With, strings.Join(c.Paths, ", ")))
 	}
 	if !kept {

@@ -167,9 +167,9 @@ func (t *attempt) sayUnbounded(r task.Result) {
 	why := ""
 	switch {
 	case usd && t.unpriced > 0:
-		why = "nobody knows what %s costs, and no limit in dollars holds it; [prices] of your configuration says it"
+		why = "the cost of %s is unknown, so no limit in dollars holds it; set its price in [prices] of your configuration"
 	case (usd || tokens) && t.silent(r):
-		why = "nobody says what %s uses, and no limit in tokens or dollars holds it; one in time or turns does"
+		why = "%s reports no usage, so no limit in tokens or dollars holds it; a limit in time or turns does"
 	default:
 		return
 	}

@@ -68,7 +68,7 @@ func TestRetryGoesOnWithTheWork(t *testing.T) {
 	is(t, "files of the second", second.Result.Done().Patch.Files, 2)
 	is(t, "files of the third", third.Result.Done().Patch.Files, 1)
 	is(t, "attempts", third.Result.Done().Attempts, 3)
-	const said = "do it\n\nThis was tried before. What was said of it, the latest last:\n\nmore\n"
+	const said = "do it\n\nThis was tried before. Feedback on earlier attempts, oldest first:\n\nmore\n"
 	is(t, "the first prompt", r.prompt("a1", 1), "do it\n")
 	is(t, "the second prompt", r.prompt("a1", 2), said)
 	is(t, "the third prompt", r.prompt("a1", 3), said+"\nless\n")

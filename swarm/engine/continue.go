@@ -60,14 +60,14 @@ func promptOf(a *agentState, c *event.Continued) string {
 		}
 	}
 	prompt := strings.TrimRight(task.Prompt(a.call.Input), "\n")
-	about := "This was tried before. What was said of it, the latest last:"
+	about := "This was tried before. Feedback on earlier attempts, oldest first:"
 	switch {
 	case c == nil && len(remarks) == 0:
 		return task.Prompt(a.call.Input)
 	case c != nil && len(remarks) == 0:
 		return interrupted
 	case c != nil:
-		prompt, about = resumed, "This was said of your work, the latest last:"
+		prompt, about = resumed, "Feedback on your work, oldest first:"
 	}
 	return prompt + "\n\n" + about + "\n\n" + strings.Join(remarks, "\n\n") + "\n"
 }

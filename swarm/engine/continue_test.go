@@ -251,7 +251,7 @@ func TestNobodyListens(t *testing.T) {
 		reason      string
 		least, most time.Duration
 	}{
-		{"nobody answers at http://127.0.0.1:9: is the server started?", maxUnreachable / 4, maxUnreachable},
+		{"no server answers at http://127.0.0.1:9: is the server started?", maxUnreachable / 4, maxUnreachable},
 		{"overloaded", maxWaited / 2, maxWaited},
 	} {
 		a := &agentState{call: mine()}

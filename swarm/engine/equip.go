@@ -169,7 +169,7 @@ func keepSession(d Deps, id task.ID, kind agent.Kind, dir string) {
 	if err != nil {
 		// Half of it would be gone on with as if it were all.
 		err = errors.Join(err, os.RemoveAll(to))
-		d.Warn(fmt.Sprintf("%s: its conversation cannot be kept, so that nobody can go on with it: %v", id, err))
+		d.Warn(fmt.Sprintf("%s: its conversation cannot be kept, so it cannot be continued: %v", id, err))
 	}
 }
 

@@ -262,7 +262,7 @@ func TestOnTool(t *testing.T) {
 		by   task.By
 		want string // the reason
 	}{
-		{"allow", returns(`"allow"`), task.ByPolicy, "nobody can be asked here: questions are denied"},
+		{"allow", returns(`"allow"`), task.ByPolicy, "no person can be asked here: questions are denied"},
 		{"deny", returns(`"deny"`), task.ByScript, "denied by onTool"},
 		{"a reason", returns(`"not on a Friday"`), task.ByScript, "not on a Friday"},
 		{"true", returns(`true`), task.ByScript, `onTool: it must return "allow", "deny" or a reason, and returned true`},

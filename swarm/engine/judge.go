@@ -105,7 +105,7 @@ const questionTime = 10 * time.Minute
 
 // HookGone is why a question is closed whose hook has ended, while its agent
 // goes on.
-const HookGone = "whoever asked is gone"
+const HookGone = "the program that asked has ended"
 
 // refusal is what an agent hears of one.
 func (r *Ruling) refusal() string {
@@ -378,7 +378,7 @@ func (e *Engine) keepRuling(q *event.Questioned, ruling *Ruling) {
 	}
 	limit := cmp.Or(e.config.QuestionTime, questionTime)
 	e.rulings[q.ID] = openRuling{ruling, time.AfterFunc(limit, func() {
-		e.giveUp(q, task.ByTime, fmt.Sprintf("nobody answered within %s", limit))
+		e.giveUp(q, task.ByTime, fmt.Sprintf("no answer came within %s", limit))
 	})}
 }
 

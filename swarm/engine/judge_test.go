@@ -183,7 +183,7 @@ func TestHooksAskTheSame(t *testing.T) {
 // can be asked.
 func TestHookIsDeniedInTime(t *testing.T) {
 	t.Parallel()
-	for name, want := range map[string]string{"late": "nobody answered within 1ms", "policy": "nobody can be asked"} {
+	for name, want := range map[string]string{"late": "no answer came within 1ms", "policy": "no person can be asked"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r, w := judging(t, `may "ask me"`)
@@ -228,7 +228,7 @@ func TestAskOfTheProtocolIsJudged(t *testing.T) {
 	is(t, "status", task.Word(r.play(mine())["a1"].Result), "completed")
 	is(t, "answers", strings.Join(r.lines("answers"), " "), `{"type":"answer","id":"well done","allow":true,"reason":""} `+
 		`{"type":"answer","id":"never","allow":false,"reason":"it is never. Instead: another"} `+
-		`{"type":"answer","id":"ask me","allow":false,"reason":"nobody can be asked here: questions are denied"}`)
+		`{"type":"answer","id":"ask me","allow":false,"reason":"no person can be asked here: questions are denied"}`)
 	is(t, "questions", len(r.view().Questions), 2)
 	is(t, "record", w.record(), "a1 ask me false policy; a1 never false risk; a1 well done true risk")
 }
@@ -252,7 +252,7 @@ func TestAskThatIsReadInTwoWays(t *testing.T) {
 			r.deps.Questions = inbox.Deny
 			is(t, "status", task.Word(r.play(mine())["a1"].Result), "completed")
 			is(t, "answers", strings.Join(r.lines("answers"), " "),
-				`{"type":"answer","id":"q","allow":false,"reason":"nobody can be asked here: questions are denied"}`)
+				`{"type":"answer","id":"q","allow":false,"reason":"no person can be asked here: questions are denied"}`)
 			is(t, "record", w.record(), "")
 			questions := r.view().Questions
 			if len(questions) != 1 {

@@ -101,7 +101,7 @@ func (e *Engine) checkFork(calls []*task.Call) error {
 			return fmt.Errorf("fork: there is no agent %s", fork.Parent)
 		}
 		if _, completed := parent.result.(*task.Completed); !completed {
-			return fmt.Errorf("fork: %s has not completed, and only the conversation of one that has is gone on with", fork.Parent)
+			return fmt.Errorf("fork: %s has not completed; only a completed conversation can be continued", fork.Parent)
 		}
 		if parent.result.Done().Session == "" {
 			return fmt.Errorf("fork: %s: %w", fork.Parent, ErrNoParent)

@@ -224,7 +224,7 @@ func (e *Engine) gaveUp(a *agentState, f *task.Failed, told time.Duration) strin
 	case f.Kind != task.RateLimit && f.Kind != task.Overloaded:
 		return ""
 	case told > maxTold:
-		return fmt.Sprintf("it was told to wait for %s, and nobody waits for more than %s at once", told.Round(time.Second), maxTold)
+		return fmt.Sprintf("the provider asked for a wait of %s; swarm waits for %s at most", told.Round(time.Second), maxTold)
 	case a.refusals == 0:
 		return ""
 	}

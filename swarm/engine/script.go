@@ -79,7 +79,7 @@ func choose(call *task.Call, prior []task.ID, stands func(task.ID) bool) int {
 }
 
 // ErrNobody says that a question was not put to anybody.
-var ErrNobody = errors.New("nobody can be asked here")
+var ErrNobody = errors.New("no person can be asked here")
 
 // Inquire puts a script's question to a person. The answer is among the news
 // as an entry of the key, with the text of the reply as its value. Where nobody

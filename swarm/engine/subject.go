@@ -145,7 +145,7 @@ func (e *Engine) takeSubject(a *agentState) {
 // readSubject reads an answer.
 func (d *Deps) readSubject(r *task.Completed) (string, error) {
 	if d.Subjects == nil {
-		return "", fmt.Errorf("nobody reads it")
+		return "", fmt.Errorf("no reader is configured")
 	}
 	return d.Subjects.Read(r)
 }

@@ -74,7 +74,7 @@ func TooLong(status int, text string) bool {
 }
 
 // down begins what is said of a server that is not there.
-const down = "nobody answers at "
+const down = "no server answers at "
 
 // Down says that nobody listens at an address.
 func Down(address string) string { return down + address + ": is the server started?" }

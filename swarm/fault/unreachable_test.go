@@ -26,8 +26,8 @@ func TestUnreachable(t *testing.T) {
 func TestNobody(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"connect ECONNREFUSED 127.0.0.1:8099": "nobody answers at 127.0.0.1:8099: is the server started? (connect ECONNREFUSED 127.0.0.1:8099)",
-		"connection refused":                  "nobody answers at the address of its model: is the server started? (connection refused)",
+		"connect ECONNREFUSED 127.0.0.1:8099": "no server answers at 127.0.0.1:8099: is the server started? (connect ECONNREFUSED 127.0.0.1:8099)",
+		"connection refused":                  "no server answers at the address of its model: is the server started? (connection refused)",
 		Down("http://x"):                      Down("http://x"),
 		"overloaded":                          "overloaded",
 	} {

@@ -198,7 +198,7 @@ func TestHost(t *testing.T) {
 			`return ask('sure?', { choices: ['yes', 'no'], timeout: 50 });`, `"yes"`},
 		{"or the default holds", `answer = [{ match = "sure?", answer = "yes", delay = 51 }]`,
 			`return ask('sure?', { choices: ['yes', 'no'], default: 'no', timeout: 50 });`, `"no"`},
-		{"or it rejects", ``, `return ask('sure?', { timeout: 50 });`, `timeout: nobody answered within 50 ms`},
+		{"or it rejects", ``, `return ask('sure?', { timeout: 50 });`, `timeout: no answer came within 50 ms`},
 		{"an answer is one of the choices", `answer = [{ answer = "maybe" }]`, `return ask('sure?', { choices: ['yes'] });`,
 			`broken: the answer of line 3, "maybe", is none of yes`},
 		{"a word reaches who is at work", `agent = [{ reply = "x", delay = 5 }]`, `

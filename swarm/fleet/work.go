@@ -159,7 +159,7 @@ func (h *Host) question(n int, r *script.Question) error {
 	default:
 		h.answer(n, r.MS, func() script.Delivery {
 			return script.Delivery{Error: &script.Error{
-				Name: "Error", Code: script.CodeTimeout, Message: fmt.Sprintf("nobody answered within %d ms", r.MS),
+				Name: "Error", Code: script.CodeTimeout, Message: fmt.Sprintf("no answer came within %d ms", r.MS),
 			}}
 		})
 	}

@@ -112,16 +112,16 @@ func Run(r Request) int {
 func (r *Request) refusal() string {
 	socket := r.env(ask.Variable)
 	if socket == "" {
-		return "nobody can be asked whether it may run: " + ask.Variable + " names no socket"
+		return "no person can be asked whether it may run: " + ask.Variable + " names no socket"
 	}
 	cwd, err := os.Getwd()
 	if err != nil {
-		return "nobody can be asked whether it may run: " + err.Error()
+		return "no person can be asked whether it may run: " + err.Error()
 	}
 	answer, err := ask.Once(socket, ask.Action{Command: r.line(), Cwd: cwd})
 	switch {
 	case err != nil:
-		return "nobody can be asked whether it may run: " + err.Error()
+		return "no person can be asked whether it may run: " + err.Error()
 	case answer.Allow:
 		return ""
 	case answer.Reason == "":

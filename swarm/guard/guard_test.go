@@ -151,7 +151,7 @@ func TestRun(t *testing.T) {
 	g.write("real/plain", "echo \"plain $*\"\n")
 	g.write("real/ends", "#!/bin/sh\nkill -TERM $$\n")
 	g.write("early/frob", "#!/bin/sh\necho early\n")
-	none := "nobody can be asked whether it may run: "
+	none := "no person can be asked whether it may run: "
 	for _, tt := range []struct {
 		name, give string
 		path       []string

@@ -123,8 +123,8 @@ func TestRun(t *testing.T) {
 			return `{"hook_event_name":"` + d.before() + `","tool_name":"Bash","tool_input":{"command":"` + command + `"}}`
 		}
 		for _, c := range []struct{ give, socket, reason string }{
-			{say("ls"), socket, ""}, {say("rm"), socket, `no "x". Instead: ls`}, {say("ls"), socket + "x", "nobody can be asked"},
-			{say("ls"), "", "nobody can be asked"}, {"x", socket, "could not be read"},
+			{say("ls"), socket, ""}, {say("rm"), socket, `no "x". Instead: ls`}, {say("ls"), socket + "x", "no person can be asked"},
+			{say("ls"), "", "no person can be asked"}, {"x", socket, "could not be read"},
 		} {
 			var out, errs bytes.Buffer
 			code := d.Run(t.Context(), Streams{Stdin: strings.NewReader(c.give), Stdout: &out, Stderr: &errs, Socket: c.socket})

@@ -29,12 +29,12 @@ func (d Dialect) Run(ctx context.Context, s Streams) int {
 	case len(actions) == 0:
 		return 0
 	case s.Socket == "":
-		return d.deny(s, "nobody can be asked: "+ask.Variable+" names no socket, so this is no agent of a run")
+		return d.deny(s, "no person can be asked: "+ask.Variable+" names no socket, so this is no agent of a run")
 	}
 	answer, err := ask.Ask(ctx, s.Socket, ask.Request{Actions: actions})
 	switch {
 	case err != nil:
-		return d.deny(s, "nobody can be asked: "+err.Error())
+		return d.deny(s, "no person can be asked: "+err.Error())
 	case answer.Allow:
 		return 0
 	}

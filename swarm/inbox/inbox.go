@@ -112,7 +112,7 @@ func (b *Box) AskAbout(agent task.ID, attempt int, asked *event.Asked, l Looked)
 	if b.policy != Wait {
 		return q, &event.Replied{
 			ID: q.ID, By: task.ByPolicy,
-			Reason: "nobody can be asked here: questions are denied",
+			Reason: "no person can be asked here: questions are denied",
 		}
 	}
 	b.open = append(b.open, q)

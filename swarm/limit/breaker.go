@@ -69,7 +69,7 @@ func (b *Breaker) Failed(now time.Time, f Failure) {
 	case f.Kind == task.Quota:
 		t.Reason = fmt.Sprintf("%s has used up its quota (%s)", f.Agent, f.Reason)
 	case b.n >= inARow:
-		t.Reason = fmt.Sprintf("%d agents in a row failed alike (%s: %s)", b.n, f.Kind, f.Reason)
+		t.Reason = fmt.Sprintf("%d agents in a row failed alike (%s)", b.n, f.Kind.Explain(f.Reason))
 	default:
 		return
 	}

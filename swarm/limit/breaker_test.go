@@ -26,7 +26,7 @@ func TestBreaker(t *testing.T) {
 	}{
 		{"nothing", nil, ""},
 		{"four alike", times(4, bad), ""},
-		{"five alike", times(5, bad), "5 agents in a row failed alike (other: boom); resume once that is mended"},
+		{"five alike", times(5, bad), "5 agents in a row failed alike (boom); resume once that is mended"},
 		{"one well in between", append(append(times(4, bad), passed), times(4, bad)...), ""},
 		{"another text", append(times(4, bad), Failure{Kind: task.Other, Reason: "bang"}), ""},
 		{"another kind", append(times(4, bad), Failure{Kind: task.Timeout, Reason: "boom"}), ""},
@@ -42,7 +42,7 @@ func TestBreaker(t *testing.T) {
 		},
 		{"auth stays", []any{Failure{Agent: "a7", Kind: task.Auth, Reason: "no key"}, passed}, "a7 was not let in (auth: no key); resume once it is"},
 		{"alike does not stay", append(times(5, bad), passed), ""},
-		{"the first stays", append(times(5, bad), Failure{Agent: "a9", Kind: task.Auth}), "5 agents in a row failed alike (other: boom); resume once that is mended"},
+		{"the first stays", append(times(5, bad), Failure{Agent: "a9", Kind: task.Auth}), "5 agents in a row failed alike (boom); resume once that is mended"},
 	} {
 		var b Breaker
 		for _, g := range tc.give {

@@ -79,7 +79,7 @@ func (s Source) Ask(ctx context.Context) ([]Model, error) {
 		}
 		return all, err
 	default:
-		return nil, fmt.Errorf("nobody knows how to ask by %q", s.Dialect)
+		return nil, fmt.Errorf("unknown dialect %q", s.Dialect)
 	}
 }
 
@@ -169,5 +169,5 @@ func plainly(ctx context.Context, err error) error {
 	if errors.As(err, &at) {
 		err = at.Err
 	}
-	return fmt.Errorf("nobody answers: %w", err)
+	return fmt.Errorf("no answer: %w", err)
 }

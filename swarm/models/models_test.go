@@ -119,7 +119,7 @@ func TestAskRefuses(t *testing.T) {
 		}
 	}
 	_, err := Source{Dialect: OpenAI, URL: strings.Replace(modeltest.Nobody(t), "http://", "http://me:sk-secret@", 1)}.Ask(t.Context())
-	if err == nil || !strings.HasPrefix(err.Error(), "nobody answers: ") || strings.Contains(err.Error(), "secret") {
+	if err == nil || !strings.HasPrefix(err.Error(), "no answer: ") || strings.Contains(err.Error(), "secret") {
 		t.Errorf("where nobody is: %v", err)
 	}
 }

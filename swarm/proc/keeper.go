@@ -50,7 +50,7 @@ func (k *Keeper) Group() (int, error) {
 	if k.kept != nil {
 		select {
 		case <-k.kept.gone:
-			_ = k.kept.life.Close() // nobody reads it any more
+			_ = k.kept.life.Close() // no reader is configured any more
 		default:
 			return k.kept.pid, nil
 		}

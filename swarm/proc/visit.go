@@ -21,7 +21,7 @@ var ErrGone = errors.New("visit an agent: it is over")
 
 // ErrNobody is the [ErrGone] of a visit that never began: nobody is behind the
 // door.
-var ErrNobody = fmt.Errorf("%w: nobody is behind its door", ErrGone)
+var ErrNobody = fmt.Errorf("%w: no supervisor listens", ErrGone)
 
 // RefusedError is a visit that was not let in.
 type RefusedError struct{ Reason string }

@@ -27,7 +27,7 @@ func (o options) completed(key string) (string, error) {
 	case c.end == nil:
 		return "", invalid("%s: %s: %s has not ended; wait for it first", o.what, key, id)
 	case c.end.Status != "completed":
-		return "", invalid("%s: %s: %s is %s; only what completed is gone on with", o.what, key, id, c.end.Status)
+		return "", invalid("%s: %s: %s is %s; only a completed conversation can be continued", o.what, key, id, c.end.Status)
 	}
 	return id, nil
 }

@@ -319,7 +319,7 @@ func TestFork(t *testing.T) {
 	}
 	for give, want := range map[string]string{
 		"return agent('next', {fork: agent('json:{}')})":                                                  "agent: fork: a1 has not ended; wait for it first",
-		"const r = await agent('fail:other', {full: true}); return agent('next', {fork: r})":              "agent: fork: a1 is failed; only what completed is gone on with",
+		"const r = await agent('fail:other', {full: true}); return agent('next', {fork: r})":              "agent: fork: a1 is failed; only a completed conversation can be continued",
 		"const r = await agent('json:{}', {full: true}); return agent('x', {fork: r, agentType: 'Plan'})": "agent: a fork goes on with the prompt that its parent began with; drop agentType",
 	} {
 		out := perform(t, &desk{}, give)

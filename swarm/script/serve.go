@@ -33,7 +33,7 @@ const (
 	hookPatience = time.Second
 )
 
-var errOwnerGone = errors.New("whoever started the script is gone")
+var errOwnerGone = errors.New("the program that started the script has ended")
 
 // Serve is all that a process does that runs scripts. It reads what it is for
 // from in, talks by one JSON object a line, and gives the process's exit code.

@@ -1,6 +1,9 @@
 package task
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // ErrorKind is a closed set of reasons why an agent did not complete.
 type ErrorKind string
@@ -49,4 +52,17 @@ func (k *ErrorKind) UnmarshalText(text []byte) error {
 		}
 	}
 	return fmt.Errorf("unknown error kind %q", text)
+}
+
+// Explain is a reason with its kind in front. The kind is left out where it adds
+// nothing: [Other] is no kind, and some reasons begin with theirs.
+func (k ErrorKind) Explain(reason string) string {
+	switch {
+	case reason == "":
+		return string(k)
+	case k == Other || strings.HasPrefix(reason, string(k)+" "):
+		return reason
+	default:
+		return string(k) + ": " + reason
+	}
 }

@@ -73,7 +73,7 @@ const (
 	ByEnd    By = "end"    // the agent ended first
 	ByScript By = "script" // the onTool of its call, which can only deny
 	ByRisk   By = "risk"   // what it would do is refused, or granted, without a question
-	ByTime   By = "time"   // nobody answered in time
+	ByTime   By = "time"   // no answer came in time
 )
 
 // UnmarshalText refuses a word that is none.

@@ -210,3 +210,22 @@ func TestFell(t *testing.T) {
 		}
 	}
 }
+
+func TestExplain(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		kind         ErrorKind
+		reason, want string
+	}{
+		{Other, "exit status 1", "exit status 1"},
+		{Timeout, "after 1s", "timeout: after 1s"},
+		{CauseStopped, "stopped by Ctrl-C", "stopped by Ctrl-C"},
+		{CauseStopped, "the run was paused", "stopped: the run was paused"},
+		{Killed, "", "killed"},
+		{Other, "", "other"},
+	} {
+		if got := tt.kind.Explain(tt.reason); got != tt.want {
+			t.Errorf("%s.Explain(%q) = %q, want %q", tt.kind, tt.reason, got, tt.want)
+		}
+	}
+}

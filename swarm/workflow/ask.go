@@ -21,7 +21,7 @@ func (d *driver) ask(n int, key string, r *script.Question) error {
 		d.enter(unanswered(key, r, script.CodePolicy, ""))
 	case errors.Is(err, engine.ErrNobody):
 		delete(d.posted, key)
-		entered := unanswered(key, r, script.CodePolicy, "nobody can be asked here, and there is no default")
+		entered := unanswered(key, r, script.CodePolicy, "no person can be asked here, and there is no default")
 		d.refused = append(d.refused, deliveryOf(n, entered)) // no record: a resume may ask somebody
 	case err != nil:
 		return err
@@ -30,7 +30,7 @@ func (d *driver) ask(n int, key string, r *script.Question) error {
 			if open, err := d.Engine.Withdraw(key); err != nil || !open {
 				return // somebody was faster, or the run is over
 			}
-			d.enter(unanswered(key, r, script.CodeTimeout, "nobody answered in time"))
+			d.enter(unanswered(key, r, script.CodeTimeout, "no answer came in time"))
 		})
 	}
 	return nil

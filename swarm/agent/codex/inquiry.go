@@ -76,7 +76,7 @@ func (t *talk) replyInquiry(name string, r agent.Reply) []byte {
 	case r.Allow:
 		text = "yes"
 	default:
-		text = strings.TrimSuffix("Nobody answered: decide by yourself. "+r.Reason, " ")
+		text = strings.TrimSuffix("No answer came: decide by yourself. "+r.Reason, " ")
 	}
 	lines := strings.Split(strings.TrimSpace(text), "\n")
 	answers := object{}

@@ -28,8 +28,8 @@ func TestInquiry(t *testing.T) {
 			agent.Reply{Allow: true, Text: "test\n3"}, `{"id":7,"result":{"answers":{"q1":{"answers":["test"]},"q2":{"answers":["3"]}}}}` + "\n",
 		},
 		{
-			"nobody", two, `{"choices":[],"question":"How many?"}`, agent.Reply{Reason: "there is nobody to ask here"},
-			`{"id":7,"result":{"answers":{"q2":{"answers":["Nobody answered: decide by yourself. there is nobody to ask here"]}}}}` + "\n",
+			"nobody", two, `{"choices":[],"question":"How many?"}`, agent.Reply{Reason: "no person can be asked here"},
+			`{"id":7,"result":{"answers":{"q2":{"answers":["No answer came: decide by yourself. no person can be asked here"]}}}}` + "\n",
 		},
 	} {
 		p := Adapter{}.Parser(&agent.Spec{})

@@ -253,7 +253,7 @@ func TestTalk(t *testing.T) {
 		t.Errorf("Say of an error = %s, %t", text, last)
 	}
 	if text, last := l.Say(&event.Raw{Line: []byte(`{"id":"q","method":"item/tool/requestUserInput"}`)}); last ||
-		string(text) != `{"id":"q","error":{"code":-32601,"message":"there is nobody to ask here"}}`+"\n" {
+		string(text) != `{"id":"q","error":{"code":-32601,"message":"no person can be asked here"}}`+"\n" {
 		t.Errorf("Say of a request = %s, %t", text, last)
 	}
 	if text, _ := l.Say(&event.Raw{Line: []byte(`{"method":"x"}`)}); text != nil {

@@ -174,7 +174,7 @@ func answerAlone(text []byte) []byte {
 	if yes, _, known := approvals(asks.Method); known {
 		return line(message{ID: asks.ID, Result: object{"decision": yes}})
 	}
-	return line(message{ID: asks.ID, Error: object{"code": -32601, "message": "there is nobody to ask here"}})
+	return line(message{ID: asks.ID, Error: object{"code": -32601, "message": "no person can be asked here"}})
 }
 
 func line(m message) []byte {

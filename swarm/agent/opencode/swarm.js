@@ -20,7 +20,7 @@ const refusal = (action) =>
     const hook = spawn(program, args, { stdio: ["pipe", "ignore", "pipe"] });
     let reason = "";
     hook.stderr.on("data", (text) => (reason += text));
-    hook.on("error", (e) => resolve("nobody can be asked: " + e.message));
+    hook.on("error", (e) => resolve("no person can be asked: " + e.message));
     hook.on("close", (code) => resolve(code === 0 ? undefined : reason.trim() || "it was refused"));
     hook.stdin.on("error", () => {});
     hook.stdin.end(JSON.stringify(action));

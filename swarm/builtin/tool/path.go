@@ -75,7 +75,7 @@ func regular(info os.FileInfo) error {
 // some of the system's do that call themselves regular.
 const endless = 5 * time.Second
 
-// open opens a file to be read. It waits for nobody: a pipe may have come in
+// open opens a file to be read. It is closed: a pipe may have come in
 // place of the file that was looked at.
 func open(shown, path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)

@@ -42,7 +42,7 @@ func All() []Measure {
 		{"repeated_question", "how much of the answer's beginning stands in the task", false, repeatedQuestion},
 		{"banned_opener", "the answer opens with praise or filler", false, bannedOpener},
 		{"announcements", "sentences that announce what comes next", false, announcements},
-		{"caveats", "sentences of advice that nobody asked for", false, caveats},
+		{"caveats", "sentences of unrequested advice", false, caveats},
 		{"response_length", "words of the answer", false, responseLength},
 	}
 }

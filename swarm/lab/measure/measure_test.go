@@ -31,7 +31,7 @@ func did(lines ...string) []event.Event {
 			name, key = "write", "path"
 		}
 		if verb == "refuse" {
-			out = "refused: nobody can be asked here"
+			out = "refused: no person can be asked here"
 		}
 		in, _ := json.Marshal(map[string]string{key: rest})
 		said, _ := json.Marshal(out)
