@@ -119,6 +119,12 @@ echo x > ~/.cache/x; mkdir -p ~/.config/tool; echo x > ~/.config/tool/rc; echo y
 mkdir -p ~/.newtool/deep; echo x > ~/.newtool/deep/f
 echo z >> ~/.oldtool/state; mkdir -p ~/.local/share/mine
 grep -q kept ~/.bash_history; grep -q kept ~/.config/known/rc; grep -q kept ~/src/notes`},
+		{name: "caches-elsewhere", script: `
+set -e
+for dir in "$GOCACHE" "$CCACHE_DIR" "$PIP_CACHE_DIR" "$UV_CACHE_DIR" "$npm_config_cache" "$DENO_DIR"; do
+    mkdir -p "$dir"; echo x > "$dir/mine"
+done
+grep -q kept "$DENO_DIR/deep/file"`},
 		{name: "secrets", script: `
 set -e
 ! cat ~/.ssh/id_ed25519
@@ -135,11 +141,7 @@ func TestTools(t *testing.T) {
 	for _, mode := range sandboxModes() {
 		t.Run(mode.name, func(t *testing.T) {
 			t.Parallel()
-			if mode.name == modeFull {
-				if ok, err := scriptCondition("mounts", worktree.Overlay); !ok || err != nil {
-					t.Skip("no namespaces here", err)
-				}
-			}
+			needMode(t, mode)
 			// Not below /tmp: a repository or HOME there keeps all of it closed
 			// to agents where nothing can be mounted.
 			dir, err := os.MkdirTemp("/var/tmp", "swarm-tools-")
@@ -256,22 +258,22 @@ func (y *yard) results(argv []string) map[string]string {
 	return all
 }
 
-// usersHome is what the user's HOME holds, but for the caches that tools keep
-// of what is there anyway.
+// usersHome is what the user's HOME and the caches outside of it hold.
 func (y *yard) usersHome() string {
 	y.t.Helper()
-	home := filepath.Join(y.dir, "home")
 	var all strings.Builder
-	y.must(filepath.WalkDir(home, func(path string, e os.DirEntry, err error) error {
-		if err != nil {
+	for _, dir := range []string{"home", "elsewhere"} {
+		y.must(filepath.WalkDir(filepath.Join(y.dir, dir), func(path string, e os.DirEntry, err error) error {
+			if err != nil {
+				return err
+			}
+			info, err := e.Info()
+			if err == nil && !e.IsDir() {
+				fmt.Fprintf(&all, "%s %v %d %v\n", path, info.Mode(), info.Size(), info.ModTime())
+			}
 			return err
-		}
-		info, err := e.Info()
-		if err == nil && !e.IsDir() {
-			fmt.Fprintf(&all, "%s %v %d %v\n", path, info.Mode(), info.Size(), info.ModTime())
-		}
-		return err
-	}))
+		}))
+	}
 	return all.String()
 }
 
@@ -283,6 +285,8 @@ func (y *yard) setUpTools() {
 		"home/src/notes": "kept\n", "home/.cache/other/x": "x\n", "home/.local/share/other/x": "x\n",
 		"home/.ssh/id_ed25519": "hidden-token\n", "home/.netrc": "hidden-token\n", "home/.aws/credentials": "hidden-token\n",
 		"home/.npmrc": "//registry.example.org/:_authToken=hidden-token\nfund=false\n",
+
+		"elsewhere/pip/x": "x\n", "elsewhere/deno/deep/file": "kept\n",
 
 		"repo/gomod/go.mod":       "module example.org/tools\n\ngo 1.23\n",
 		"repo/gomod/main.go":      "package main\n\nimport \"fmt\"\n\nfunc main() { fmt.Println(double(21)) }\n\nfunc double(x int) int { return 2 * x }\n",
@@ -302,6 +306,11 @@ func (y *yard) setUpTools() {
 		y.write(name, text)
 	}
 	y.wheel("repo/wheels/tiny-1.0-py3-none-any.whl")
+	// Some are there, and some are not.
+	for _, name := range []string{"CCACHE_DIR=ccache", "PIP_CACHE_DIR=pip", "UV_CACHE_DIR=uv", "npm_config_cache=npm", "DENO_DIR=deno"} {
+		variable, dir, _ := strings.Cut(name, "=")
+		y.env = append(y.env, variable+"="+filepath.Join(y.dir, "elsewhere", dir))
+	}
 	y.goCaches()
 }
 

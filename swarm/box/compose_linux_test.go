@@ -421,6 +421,56 @@ func TestCachesElsewhere(t *testing.T) {
 	}
 }
 
+// TestRedirect: an agent can write to each cache that a variable names, also to
+// one that is not there yet and to one that no overlay can be mounted over.
+// Packages that are there stay in sight.
+func TestRedirect(t *testing.T) {
+	t.Parallel()
+	for _, rung := range namespaced(t) {
+		g := newGround(t, outside(t))
+		p := g.on(rung)
+		p.Pieces = []Piece{{At: g.Repo, From: g.Repo}}
+		there, modules := mustMkdir(t, g.Repo+"/.caches/pip"), mustMkdir(t, g.Repo+"/.caches/mod")
+		write(t, modules+"/module", "packages")
+		vars := map[string]string{
+			"GOCACHE": "/nonexistent/go", "DENO_DIR": "/nonexistent/deno", "PIP_CACHE_DIR": there, "CCACHE_DIR": g.Dir + "/new",
+			"npm_config_cache": g.Repo + "/.caches/new/npm", "GOMODCACHE": modules, "UV_CACHE_DIR": "relative", "GOTMPDIR": "/nonexistent/tmp",
+		}
+		p.Getenv = func(name string) string { return vars[name] }
+		w := compose(t, rung, p)
+		for _, kv := range Redirect(w, g.Home, p.Getenv) {
+			name, value, _ := strings.Cut(kv, "=")
+			vars[name] = value
+		}
+		if vars["UV_CACHE_DIR"] != "relative" || vars["GOTMPDIR"] != "" || vars["GOMODCACHE"] != modules {
+			t.Errorf("%v: %v", rung, vars)
+		}
+		out := sh(t, w, `cat "$1/module"; shift; for dir; do mkdir -p "$dir" && echo x >"$dir/x" || echo "$dir"; done`,
+			modules, vars["GOCACHE"], vars["DENO_DIR"], vars["PIP_CACHE_DIR"], vars["CCACHE_DIR"], vars["npm_config_cache"])
+		if out != "packages" {
+			t.Errorf("%v: cannot write to\n%s", rung, out)
+		}
+		for _, path := range []string{there + "/x", g.Dir + "/new", g.Repo + "/.caches/new", g.Home + "/.cache/swarm-gocache"} {
+			if exists(path) {
+				t.Errorf("%v: %s is not private", rung, path)
+			}
+		}
+	}
+}
+
+// TestCacheFolders: a folder of builds in the repository is a part of the
+// workspace, and keeps no overlay from it.
+func TestCacheFolders(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	got := CacheFolders(func(name string) string {
+		return map[string]string{"CARGO_TARGET_DIR": dir, "PRE_COMMIT_HOME": dir, "PIP_CACHE_DIR": dir + "/none", "GOCACHE": dir}[name]
+	})
+	if want, ok := real(dir); !ok || !slices.Equal(got, []string{want}) {
+		t.Errorf("CacheFolders = %q, want that of GOCACHE alone", got)
+	}
+}
+
 // TestCachesInView: a cache in a repository that is only read, as that of a
 // linked worktree is, can be filled, and what fills it is private.
 func TestCachesInView(t *testing.T) {

@@ -48,21 +48,44 @@ func caches() []string {
 		".composer", ".pub-cache", ".stack", ".cabal", ".conan2", ".node-gyp", ".hex", ".mix")
 }
 
-// cacheVars are the variables by which tools are told to keep their caches
+// CacheVariables are the variables by which tools are told to keep their caches
 // elsewhere.
-func cacheVars() []string {
+func CacheVariables() []string { return slices.Concat(largeCaches(), smallCaches(), packageFolders()) }
+
+// largeCaches are variables of caches that take long to fill. Tools work with
+// empty ones.
+func largeCaches() []string {
 	return []string{
-		"GOCACHE", "GOMODCACHE", "GOPATH", "CARGO_HOME", "RUSTUP_HOME", "GRADLE_USER_HOME", "XDG_CACHE_HOME",
-		"npm_config_cache", "NPM_CONFIG_CACHE", "YARN_CACHE_FOLDER", "PNPM_HOME", "PIP_CACHE_DIR", "UV_CACHE_DIR",
-		"CCACHE_DIR", "SCCACHE_DIR", "NUGET_PACKAGES", "PUB_CACHE", "MIX_HOME", "HEX_HOME",
+		"GOCACHE", "XDG_CACHE_HOME", "npm_config_cache", "NPM_CONFIG_CACHE", "YARN_CACHE_FOLDER", "PIP_CACHE_DIR", "UV_CACHE_DIR",
+		"CCACHE_DIR", "SCCACHE_DIR",
+	}
+}
+
+// smallCaches are variables of further caches, and of folders for builds. In the
+// repository they are a part of the workspace.
+func smallCaches() []string {
+	return []string{
+		"GOLANGCI_LINT_CACHE", "CARGO_TARGET_DIR", "TURBO_CACHE_DIR", "CYPRESS_CACHE_FOLDER", "ELECTRON_CACHE", "PUPPETEER_CACHE_DIR",
+		"PYTHONPYCACHEPREFIX", "POETRY_CACHE_DIR", "PRE_COMMIT_HOME", "COURSIER_CACHE", "COMPOSER_CACHE_DIR", "ZIG_GLOBAL_CACHE_DIR",
+		"MISE_CACHE_DIR", "HELM_CACHE_HOME", "TF_PLUGIN_CACHE_DIR", "GOTMPDIR",
+	}
+}
+
+// packageFolders are variables of folders with packages and programs, to which
+// tools write as well. An empty folder would take them away.
+func packageFolders() []string {
+	return []string{
+		"GOMODCACHE", "GOPATH", "CARGO_HOME", "RUSTUP_HOME", "GRADLE_USER_HOME", "PNPM_HOME", "COREPACK_HOME", "DENO_DIR",
+		"NUGET_PACKAGES", "PUB_CACHE", "MIX_HOME", "HEX_HOME", "COMPOSER_HOME", "STACK_ROOT", "CABAL_DIR",
+		"HF_HOME", "TORCH_HOME", "PLAYWRIGHT_BROWSERS_PATH",
 	}
 }
 
 // CacheFolders are the folders that tools are told to keep their caches in, as
-// far as they are there.
+// far as they are there, without small ones.
 func CacheFolders(getenv func(string) string) []string {
 	var all []string
-	for _, name := range cacheVars() {
+	for _, name := range slices.Concat(largeCaches(), packageFolders()) {
 		if dir, ok := real(getenv(name)); ok && isDir(dir) {
 			all = append(all, dir)
 		}
@@ -71,12 +94,12 @@ func CacheFolders(getenv func(string) string) []string {
 }
 
 // cachesElsewhere are caches outside of HOME: warm, and private as HOME is.
-// Without overlays they can be read only.
+// Without overlays they can be read only: see [Redirect].
 func (c *composing) cachesElsewhere() error {
 	if !c.rung.Overlay() {
 		return nil
 	}
-	for _, name := range cacheVars() {
+	for _, name := range CacheVariables() {
 		dir, ok := real(c.Getenv(name))
 		if !ok || !isDir(dir) || dir == "/" || c.placed(dir) || covers(dir, c.State) || covers(c.State, dir) ||
 			c.Home != "" && covers(dir, c.Home) || c.given(dir) ||
@@ -98,6 +121,52 @@ func (c *composing) given(dir string) bool {
 		return p.Write || !p.same()
 	}
 	return c.Home != "" && c.View == Whole && covers(c.Home, dir)
+}
+
+// Redirect returns variables, as KEY=VALUE, that lead tools from caches that the
+// walls do not let them write to, to the private folder ~/.cache or /tmp. Such a
+// cache does not exist yet, or lies outside of HOME where no overlay can be
+// mounted. On the rung Landlock HOME is at another path, and so are all caches.
+func Redirect(w Walls, home string, getenv func(string) string) []string {
+	if !w.Rung.Namespaces() || w.Open {
+		return nil
+	}
+	to := "/tmp"
+	if home, ok := real(home); ok && writable(w, filepath.Join(home, ".cache")) {
+		to = filepath.Join(home, ".cache")
+	}
+	var env []string
+	lead := func(name string, missing bool) {
+		dir := getenv(name)
+		if !filepath.IsAbs(dir) || missing && exists(dir) || writable(w, dir) {
+			return
+		}
+		value := filepath.Join(to, "swarm-"+strings.ToLower(name))
+		if name == "GOTMPDIR" {
+			value = "" // Go does not make it, and uses TMPDIR then
+		}
+		env = append(env, name+"="+value)
+	}
+	for _, name := range slices.Concat(largeCaches(), smallCaches()) {
+		lead(name, false)
+	}
+	for _, name := range packageFolders() {
+		lead(name, true)
+	}
+	return env
+}
+
+// writable reports whether the walls let an agent write to a folder, or make it.
+func writable(w Walls, dir string) bool {
+	for !exists(dir) && dir != "/" {
+		dir = filepath.Dir(dir)
+	}
+	dir, ok := real(dir)
+	if !ok {
+		return false
+	}
+	p, ok := lowest(w.Pieces, dir)
+	return ok && !p.Empty && !p.Sealed && (p.Write || p.Scratch || p.Upper != "")
 }
 
 // ViewRefusal says that agents see HOME otherwise than Whole.

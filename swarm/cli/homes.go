@@ -97,7 +97,7 @@ func (b *bench) prepareHome(caches string, over *privatehome.Template) (*private
 	rules := environ.Rules{Pass: b.isolation.PassEnv}
 	return privatehome.Prepare(privatehome.Request{
 		Home: b.env.Getenv("HOME"), Hidden: hidden, Shared: caches, Over: over, Live: live,
-		Getenv: b.env.Getenv, Step: b.env.Step,
+		Getenv: b.env.Getenv, Step: b.env.Step, Caches: box.CacheVariables(),
 		// Others, such as XDG_CONFIG_HOME, are read and not passed.
 		Passes: func(name, value string) bool { return !environ.Plain(name) || rules.Passes(name, value) },
 	})

@@ -42,7 +42,7 @@ func (b *bench) walls(r engine.WallsRequest) (engine.Enclosure, error) {
 	}
 	around := engine.Enclosure{
 		Ask: b.askInside(r), State: b.stateInside(r), Shims: b.shims, Guards: b.guards,
-		Tmp: own.tmp, Env: own.env,
+		Tmp: own.tmp, Env: append(own.env, box.Redirect(w, b.env.Getenv("HOME"), b.env.Getenv)...),
 	}
 	if b.warm == "" {
 		around.Written = own.written

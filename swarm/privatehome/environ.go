@@ -47,6 +47,7 @@ func (t *Template) Environ(home string) []string {
 	set("UV_LINK_MODE", "copy")
 	set("CARGO_HOME", filepath.Join(home, ".cargo"))
 	set("GRADLE_USER_HOME", filepath.Join(home, ".gradle"))
+	env = append(env, t.namedEnviron(home)...)
 	if t.home == "" {
 		return env
 	}

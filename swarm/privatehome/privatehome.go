@@ -40,6 +40,10 @@ type Request struct {
 	// folders of programs and data are the user's own, as links.
 	Live   bool
 	Getenv func(string) string // required; of the user
+	// Caches are variables that name folders of tools. Where the user sets one
+	// that the package has no rule for, programs get a shared folder instead,
+	// which starts with the contents of the user's.
+	Caches []string
 	// Step, where set, is called before a private HOME gets its name. An error
 	// stops there, as a crash would.
 	Step func(name string) error
@@ -67,6 +71,7 @@ type Template struct {
 	getenv  func(string) string // only values that agents may get
 	passes  func(name, value string) bool
 	step    func(name string) error
+	named   []string // Request.Caches
 	hidden  hidden
 	entries []entry
 	cargo   []entry // of CARGO_HOME
@@ -78,7 +83,7 @@ type Template struct {
 // that cannot be read are left out. The texts of configuration files are read
 // now: a later change of the user's HOME is in no private HOME.
 func Prepare(r Request) (*Template, error) {
-	t := &Template{shared: r.Shared, over: r.Over, getenv: r.passed, passes: r.passes, step: r.Step}
+	t := &Template{shared: r.Shared, over: r.Over, getenv: r.passed, passes: r.passes, step: r.Step, named: r.Caches}
 	if home, err := filepath.EvalSymlinks(r.Home); err == nil && filepath.IsAbs(home) && home != "/" {
 		t.home = home
 	}
@@ -91,7 +96,7 @@ func Prepare(r Request) (*Template, error) {
 		s.walk()
 		t.entries, t.cargo, t.goEnv = s.entries, t.cargoEntries(), t.readGoEnv()
 	}
-	if err := errors.Join(t.seed(), t.shareCargo()); err != nil {
+	if err := errors.Join(t.seed(), t.makeNamed(), t.shareCargo()); err != nil {
 		return nil, fmt.Errorf("fill the shared caches: %w", err)
 	}
 	return t, nil

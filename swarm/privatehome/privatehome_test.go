@@ -58,6 +58,7 @@ func (u *user) prepare(hidden ...string) *Template {
 	t, err := Prepare(Request{
 		Home: u.path("home"), Hidden: hidden, Shared: u.path("shared"),
 		Getenv: func(name string) string { return u.env[name] },
+		Caches: []string{"GOCACHE", "CCACHE_DIR", "DENO_DIR", "MIX_HOME", "UV_CACHE_DIR", "RUSTUP_HOME", "CARGO_TARGET_DIR", "GOTMPDIR"},
 	})
 	u.must(err)
 	return t

@@ -46,7 +46,7 @@ type cache struct {
 // caches are those that the template starts with, as far as they are there:
 // those of the template that it lies over, else the user's.
 func (t *Template) caches() []cache {
-	all := t.usersCaches()
+	all := append(t.usersCaches(), t.namedSeeds()...)
 	if t.over != nil {
 		for i, c := range all {
 			all[i].from = filepath.Join(t.over.shared, c.to)
@@ -95,9 +95,6 @@ func (t *Template) goBuild(caches string) string {
 
 // seed fills the shared caches that are not there yet.
 func (t *Template) seed() error {
-	if t.over == nil && t.home == "" && t.getenv("GOCACHE") == "" {
-		return nil
-	}
 	return t.fill(false)
 }
 
