@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"errors"
 	"os"
+	"runtime"
 	"strings"
 	"syscall"
 )
@@ -26,14 +27,41 @@ type System struct {
 	AppArmor string
 	// Seccomp is set if a seccomp filter is on this process, as in containers.
 	Seccomp bool
-	// Container names the runtime of the container that this is: docker,
-	// podman or container; empty: none is known.
-	Container string
+	// Container is the kind of the container that this is; empty: none is known.
+	Container Container
+	// Foreign names a system that has no user namespaces, such as macOS and the
+	// first version of WSL; empty: this is Linux.
+	Foreign string
+	// Distribution is the name by which WSL knows this system.
+	Distribution string
 }
+
+// Container is a kind of container, by who starts it and how that is told to
+// give more rights.
+type Container string
+
+// The kinds that have a remedy of their own. Any other is Unknown.
+const (
+	Docker       Container = "docker"
+	Podman       Container = "podman"
+	Kubernetes   Container = "kubernetes"
+	Devcontainer Container = "devcontainer"
+	Actions      Container = "actions" // a job of GitHub Actions with "container:"
+	GitLab       Container = "gitlab"
+	LXC          Container = "lxc"
+	Unknown      Container = "container"
+)
 
 // Read reads the settings of this system.
 func Read(getenv func(string) string) System {
-	return read(os.DirFS("/"), os.Geteuid(), getenv)
+	switch runtime.GOOS {
+	case "linux":
+		return read(os.DirFS("/"), os.Geteuid(), getenv)
+	case "darwin":
+		return System{Foreign: "macOS"}
+	default:
+		return System{Foreign: runtime.GOOS}
+	}
 }
 
 // Advice is why there are no user namespaces, and what to do.
@@ -57,6 +85,10 @@ func (a Advice) String() string {
 func (s System) Explain(refused error, profile string) Advice {
 	none := func(setting string) bool { return setting == "0" }
 	switch {
+	case s.Foreign == wsl1:
+		return Advice{"WSL 1 has no user namespaces", "wsl --set-version " + s.Distribution + " 2"}
+	case s.Foreign != "":
+		return Advice{Reason: s.Foreign + " has no user namespaces"}
 	case errors.Is(refused, syscall.ENOSPC) || none(s.MaxUser):
 		// Raised on the host, also for containers.
 		return Advice{
@@ -87,13 +119,23 @@ func (s System) container() string {
 }
 
 // containerRemedy is how a container is started that gives namespaces.
-func containerRemedy(runtime string) string {
-	flags := "--security-opt seccomp=unconfined --security-opt apparmor=unconfined"
-	switch runtime {
-	case "docker":
+func containerRemedy(kind Container) string {
+	const flags = "--security-opt seccomp=unconfined --security-opt apparmor=unconfined"
+	switch kind {
+	case Docker:
 		return "docker run " + flags
-	case "podman":
+	case Podman:
 		return "podman run --security-opt seccomp=unconfined"
+	case Kubernetes:
+		return "securityContext: {seccompProfile: {type: Unconfined}} and hostUsers: false in the pod"
+	case Devcontainer:
+		return `add "securityOpt": ["seccomp=unconfined", "apparmor=unconfined"] to devcontainer.json`
+	case Actions:
+		return "options: " + flags + " below container: of the job"
+	case GitLab:
+		return `add security_opt = ["seccomp=unconfined", "apparmor=unconfined"] to [runners.docker] of the runner`
+	case LXC:
+		return "lxc config set NAME security.nesting=true"
 	default:
 		return "start it with " + flags
 	}

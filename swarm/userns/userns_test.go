@@ -30,7 +30,7 @@ func TestExplain(t *testing.T) {
 	tests := []struct {
 		name    string
 		files   map[string]string
-		env     string
+		env     string // NAME=VALUE
 		euid    int
 		refused error
 		want    string
@@ -45,7 +45,18 @@ func TestExplain(t *testing.T) {
 		{"Docker on Ubuntu", with(ubuntu, ".dockerenv", "", "proc/self/status", "Seccomp:\t2\n"), "", 1000, syscall.EPERM, "the container's seccomp profile refuses user namespaces: docker run --security-opt seccomp=unconfined --security-opt apparmor=unconfined"},
 		{"Docker without seccomp", map[string]string{".dockerenv": ""}, "", 0, syscall.EPERM, "the container refuses user namespaces: docker run --security-opt seccomp=unconfined --security-opt apparmor=unconfined"},
 		{"Podman", with(container, "run/.containerenv", ""), "", 1000, syscall.EPERM, "the container's seccomp profile refuses user namespaces: podman run --security-opt seccomp=unconfined"},
-		{"another container", container, "lxc", 1000, syscall.EPERM, "the container's seccomp profile refuses user namespaces: start it with --security-opt seccomp=unconfined --security-opt apparmor=unconfined"},
+		{"Kubernetes", container, "KUBERNETES_SERVICE_HOST=10.0.0.1", 0, syscall.EPERM, "the container's seccomp profile refuses user namespaces: securityContext: {seccompProfile: {type: Unconfined}} and hostUsers: false in the pod"},
+		{"Kubernetes without variables", with(container, "var/run/secrets/kubernetes.io/x", ""), "", 0, syscall.EPERM, "the container's seccomp profile refuses user namespaces: securityContext: {seccompProfile: {type: Unconfined}} and hostUsers: false in the pod"},
+		{"Kubernetes of GitLab", with(container, "var/run/secrets/kubernetes.io/x", ""), "GITLAB_CI=true", 0, syscall.EPERM, "the container's seccomp profile refuses user namespaces: securityContext: {seccompProfile: {type: Unconfined}} and hostUsers: false in the pod"},
+		{"a codespace", with(container, ".dockerenv", ""), "CODESPACES=true", 1000, syscall.EPERM, `the container's seccomp profile refuses user namespaces: add "securityOpt": ["seccomp=unconfined", "apparmor=unconfined"] to devcontainer.json`},
+		{"a devcontainer", with(container, ".dockerenv", ""), "REMOTE_CONTAINERS=true", 1000, syscall.EPERM, `the container's seccomp profile refuses user namespaces: add "securityOpt": ["seccomp=unconfined", "apparmor=unconfined"] to devcontainer.json`},
+		{"GitHub Actions in a container", with(container, ".dockerenv", ""), "GITHUB_ACTIONS=true", 0, syscall.EPERM, "the container's seccomp profile refuses user namespaces: options: --security-opt seccomp=unconfined --security-opt apparmor=unconfined below container: of the job"},
+		{"GitHub Actions", ubuntu, "GITHUB_ACTIONS=true", 1000, syscall.EPERM, "user namespaces are restricted by AppArmor: sudo swarm setup apparmor"},
+		{"GitLab", with(container, ".dockerenv", ""), "GITLAB_CI=true", 0, syscall.EPERM, `the container's seccomp profile refuses user namespaces: add security_opt = ["seccomp=unconfined", "apparmor=unconfined"] to [runners.docker] of the runner`},
+		{"LXC", with(container, "run/systemd/container", "lxc"), "", 0, syscall.EPERM, "the container's seccomp profile refuses user namespaces: lxc config set NAME security.nesting=true"},
+		{"WSL 1", map[string]string{"proc/sys/kernel/osrelease": "4.4.0-19041-Microsoft\n"}, "WSL_DISTRO_NAME=Debian", 1000, syscall.EINVAL, "WSL 1 has no user namespaces: wsl --set-version Debian 2"},
+		{"WSL 2", map[string]string{"proc/sys/kernel/osrelease": "5.15.167.4-microsoft-standard-WSL2\n"}, "WSL_DISTRO_NAME=Debian", 1000, syscall.EPERM, "user namespaces cannot be used here"},
+		{"another container", container, "container=systemd-nspawn", 1000, syscall.EPERM, "the container's seccomp profile refuses user namespaces: start it with --security-opt seccomp=unconfined --security-opt apparmor=unconfined"},
 		{"a filter", container, "", 1000, syscall.EPERM, "a seccomp filter refuses user namespaces: run swarm outside of it"},
 		{"nothing known", nil, "", 1000, syscall.EPERM, "user namespaces cannot be used here"},
 	}
@@ -56,11 +67,26 @@ func TestExplain(t *testing.T) {
 			for name, text := range tt.files {
 				root[name] = &fstest.MapFile{Data: []byte(text)}
 			}
-			getenv := func(name string) string { return map[string]string{"container": tt.env}[name] }
+			getenv := func(name string) string {
+				value, _ := strings.CutPrefix(tt.env, name+"=")
+				if value == tt.env {
+					return ""
+				}
+				return value
+			}
 			if got := read(root, tt.euid, getenv).Explain(tt.refused, "sudo swarm setup apparmor").String(); got != tt.want {
 				t.Errorf("got %q, want %q", got, tt.want)
 			}
 		})
+	}
+}
+
+// TestForeign: a system without user namespaces gets no advice for Linux.
+func TestForeign(t *testing.T) {
+	t.Parallel()
+	got := System{Foreign: "macOS", MaxUser: "0", Container: Docker}.Explain(syscall.ENOSYS, "sudo swarm setup apparmor").String()
+	if want := "macOS has no user namespaces"; got != want {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }
 
