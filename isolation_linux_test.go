@@ -28,11 +28,7 @@ func TestIsolation(t *testing.T) {
 	for column, mode := range sandboxModes() {
 		t.Run(mode.name, func(t *testing.T) {
 			t.Parallel()
-			if mode.name == modeFull {
-				if ok, err := scriptCondition("mounts", worktree.Overlay); !ok || err != nil {
-					t.Skip("no mounts in user namespaces here", err)
-				}
-			}
+			needMode(t, mode)
 			// Below /tmp the repository would keep all of /tmp closed to agents.
 			dir, err := os.MkdirTemp("/var/tmp", "swarm-isolation-")
 			if err != nil {
@@ -64,12 +60,38 @@ func TestIsolation(t *testing.T) {
 	}
 }
 
+// landlockVersion asks the kernel for the version of its Landlock; 0 is none.
+func landlockVersion() int {
+	abi, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION)
+	if errno != 0 {
+		return 0
+	}
+	return int(abi)
+}
+
+func hasLandlock() bool { return landlockVersion() > 0 }
+
+// needMode skips a test where the system does not give a mode of the sandbox.
+func needMode(t *testing.T, mode sandboxMode) {
+	t.Helper()
+	switch mode.name {
+	case modeFull:
+		if ok, err := scriptCondition("mounts", worktree.Overlay); !ok || err != nil {
+			t.Skip("no mounts in user namespaces here", err)
+		}
+	case modeLandlock:
+		if !hasLandlock() {
+			t.Skip("no Landlock here")
+		}
+	}
+}
+
 // expected returns the answer of a cell on this kernel. Landlock restricts
 // signals and abstract sockets since ABI 6 (Linux 6.12, landlock(7)).
 func expected(cell string) string {
 	const since = ", from Linux 6.12"
 	if answer, some := strings.CutSuffix(cell, since); some {
-		if abi, _, _ := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION); int(abi) >= 6 {
+		if landlockVersion() >= 6 {
 			return answer
 		}
 		return "yes"
@@ -242,6 +264,12 @@ func (y *yard) isolationRows() []isolationRow {
 	siblings := filepath.Join(y.state, "scratch", "sibling", "tmp")
 	y.must(os.MkdirAll(siblings, 0o700))
 	ofSibling := y.listen("unix", filepath.Join(siblings, "s"))
+	y.must(os.MkdirAll(filepath.Join(y.state, "scratch", "sibling", "home"), 0o700))
+	siblingsFile := filepath.Join(y.state, "scratch", "sibling", "home", "file")
+	y.must(os.WriteFile(siblingsFile, []byte("sibling\n"), 0o600))
+	// It counts as done if the agent's own HOME is neither the user's nor beside
+	// that of the sibling.
+	beside := fmt.Sprintf(`test "$HOME" = '%s' || test "${HOME%%/*/home}" = '%s' || exit 0; `, home, filepath.Join(y.state, "scratch"))
 	abstract := y.listen("unix", "@swarm-isolation-"+filepath.Base(y.dir))
 	pid := y.process()
 	terminal, printed := y.terminal()
@@ -269,6 +297,8 @@ func (y *yard) isolationRows() []isolationRow {
 		}},
 		{action: "write to HOME", script: "echo agent >> ~/notes"},
 		{action: "change your HOME", script: "echo agent >> ~/notes; echo agent >> " + home + "/notes", effect: text(filepath.Join(home, "notes"), "agent")},
+		{action: "read or write the HOME of another agent", script: beside +
+			fmt.Sprintf("grep -q sibling %[1]s || echo agent >> %[1]s || echo agent > %[1]s.new", siblingsFile)},
 		{action: "write to `/tmp`", script: "f=$(mktemp /tmp/x.XXXXXX) && rm $f"},
 		{action: "leave files in your `/tmp`", script: "echo agent > " + shared, effect: text(shared, "agent")},
 		{action: "create branches in your repository", script: "git branch agent && git branch --list agent | grep -q agent", effect: func() bool {

@@ -78,6 +78,8 @@ func scriptCondition(name string, backend worktree.Backend) (bool, error) {
 		return name == string(backend), nil
 	case "mounts":
 		return exec.Command("unshare", "-rm", "sh", "-c", "mount -t tmpfs none /mnt").Run() == nil, nil
+	case "landlock":
+		return hasLandlock(), nil
 	case "root":
 		return os.Getuid() == 0, nil
 	default:
