@@ -107,18 +107,22 @@ func (t *Trees) put(ctx context.Context, dir string, r poolRecord) (kept bool, e
 	return true, err
 }
 
-// poolLimit is how many bytes the pool may take: nothing where the disk is
-// nearly full, since whoever fills it needs the space more.
+// poolLimit is how many bytes the pool may take. See poolShare.
 func (t *Trees) poolLimit() (int64, error) {
 	var s unix.Statfs_t
 	near := filepath.Dir(t.Pool)
 	if err := unix.Statfs(near, &s); err != nil {
 		return 0, &os.PathError{Op: "statfs", Path: near, Err: err}
 	}
-	if int64(s.Bavail) < int64(s.Blocks)/shareOfBases {
-		return 0, nil
-	}
-	return cmp.Or(t.PoolSize, min(maxBases, int64(s.Blocks)/shareOfBases*int64(s.Bsize))), nil
+	size := int64(s.Bsize)
+	return poolShare(int64(s.Blocks)*size, int64(s.Bavail)*size, t.PoolSize), nil
+}
+
+// poolShare is how many bytes the pool may take of a disk. It is never more than
+// what is free: the pool shrinks as the disk fills, and is empty on a full one.
+// A size that the user set replaces the other limits. All are in bytes.
+func poolShare(disk, free, size int64) int64 {
+	return min(free, cmp.Or(size, min(maxBases, disk/shareOfBases)))
 }
 
 // takeFrom renames an entry to dir. It reports false where another process

@@ -20,9 +20,7 @@ import (
 func BenchmarkFill(b *testing.B) {
 	f := newFixture(b)
 	base := manyFiles(f)
-	f.kind = Copied
-	f.open()
-	f.trees = f.poolBackend(0)
+	seen := pooled(f)
 	f.lease(base) // makes the shared checkout
 	const agents, linked = 20, 3
 	n := 0
@@ -56,7 +54,11 @@ func BenchmarkFill(b *testing.B) {
 		}
 		plain += time.Since(begun) * agents / linked
 		first += fill()
+		before := seen["reused"]
 		second += fill()
+		if got := seen["reused"] - before; got != agents {
+			b.Fatalf("the second run reused %d of %d workspaces: has the disk room for the pool?", got, agents)
+		}
 		for i := range linked {
 			f.git("worktree", "remove", "--force", worktree(i))
 		}
