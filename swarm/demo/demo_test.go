@@ -18,6 +18,9 @@ import (
 	"agentswarm/worktree/git"
 )
 
+// sandboxLine is the line by which `swarm run` names the sandbox.
+const sandboxLine = "sandbox: Landlock only, workspaces copied; a reason: a remedy"
+
 // fakeSwarm stands in for the rest of swarm: its agents are the real ones, as
 // goroutines in folders, and its merges are computed.
 type fakeSwarm struct {
@@ -34,12 +37,13 @@ type fakeSwarm struct {
 	lose    bool          // the merge loses a file
 }
 
-func (f *fakeSwarm) swarm(ctx context.Context, dir string, stdout, _ io.Writer, args ...string) int {
+func (f *fakeSwarm) swarm(ctx context.Context, dir string, stdout, stderr io.Writer, args ...string) int {
 	f.typed = append(f.typed, args)
 	code := 0
 	switch args[0] {
 	case "run":
 		code = exitDegraded
+		fmt.Fprintln(stderr, sandboxLine)
 		f.run(ctx, dir, args)
 	case "merge":
 		if f.stop != nil {
@@ -208,6 +212,12 @@ func TestDemoGoesAsPlanned(t *testing.T) {
 		if !strings.Contains(stdout, want) {
 			t.Errorf("the demo did not print %q:\n%s", want, stdout)
 		}
+	}
+	if !strings.Contains(stderr, sandboxLine+"\n") {
+		t.Errorf("the demo did not print the line of the sandbox:\n%s", stderr)
+	}
+	if got := f.typed[0]; slices.Contains(got, "--quiet") || slices.ContainsFunc(got, func(arg string) bool { return strings.HasPrefix(arg, "--sandbox") }) {
+		t.Errorf("the demo chose a sandbox, or silence: %q", got)
 	}
 	if verbs := []string{f.typed[0][0], f.typed[1][0], f.typed[2][0]}; !slices.Equal(verbs, []string{"run", "merge", "status"}) {
 		t.Errorf("the demo typed %q", verbs)
