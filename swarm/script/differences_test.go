@@ -129,6 +129,10 @@ func differences() map[string]func(*testing.T) {
 			gives(t, &desk{}, `const d = Math.sin(1e10) + 0.4875060250875107; return [d !== 0 && Math.abs(d) < 1e-15, (1e100).toString(36).slice(0, 11), 10 ** 308]`,
 				`[true,"2hqbczu2ow5",1e+308]`)
 		},
+		"Blanks": func(t *testing.T) {
+			// In node: [null,1,0,null].
+			gives(t, &desk{}, `let a = '\u00a0'; a++; return ['\u0085' * 1, a, Math.abs('\u00a0'), Number('\u0085')]`, `[0,null,null,null]`)
+		},
 		"Folds": func(t *testing.T) {
 			// In node: [true,true,true].
 			gives(t, &desk{}, `return [/[\w--k]/iv.test('\u212a'), /[ſ--s]/iv.test('s'), /[\u212a]/iv.test('K')]`, `[false,false,true]`)

@@ -25,7 +25,7 @@ func (g *generator) one(of ...string) string { return of[g.IntN(len(of))] }
 
 // program is the body of an async function.
 func (g *generator) program() string {
-	switch g.IntN(12) {
+	switch g.IntN(13) {
 	case 0:
 		return g.matching()
 	case 1:
@@ -46,6 +46,8 @@ func (g *generator) program() string {
 		return g.structured()
 	case 10:
 		return g.international()
+	case 11:
+		return g.operating()
 	default:
 		return g.expressions()
 	}

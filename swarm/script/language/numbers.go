@@ -3,6 +3,8 @@ package language
 import (
 	"fmt"
 	"math"
+	"math/big"
+	"strings"
 
 	"github.com/dop251/goja"
 )
@@ -12,7 +14,27 @@ const (
 	power = "%pow"
 	bits  = "%bits"
 	equal = "%equal"
+	plus  = "%plus"
 )
+
+// numberClass makes the Number that scripts see from that of the engine. The reader
+// of texts is ours.
+const numberClass = `(native, read) => {
+	'use strict';
+	const { construct, ownKeys, getOwnPropertyDescriptor, defineProperty } = Reflect;
+	const made = function Number(value) {
+		if (arguments.length === 0) value = 0;
+		if (typeof value === 'string') value = read(value);
+		return new.target === undefined ? native(value) : construct(native, [value], new.target);
+	};
+	for (const key of ownKeys(native)) defineProperty(made, key, getOwnPropertyDescriptor(native, key));
+	defineProperty(native.prototype, 'constructor', { value: made });
+	return made;
+}`
+
+// noBlank is a control character that the engine takes for a blank of numbers. No
+// text of a number has it.
+const noBlank = '\u0085'
 
 // numbers offers the functions that lowered operators call, and mends functions
 // of numbers: Math.pow rounds wrongly in the engine, and isNaN and isFinite do not
@@ -26,7 +48,11 @@ func (in *installer) numbers() error {
 	if err != nil {
 		return err
 	}
-	number, err := in.function("Number")
+	positive, err := in.function("(x) => +x")
+	if err != nil {
+		return err
+	}
+	number, err := in.numberClass()
 	if err != nil {
 		return err
 	}
@@ -38,11 +64,23 @@ func (in *installer) numbers() error {
 				return in.rt.ToValue(p)
 			}
 		}
+		if isTooBig(call.Argument(0), call.Argument(1)) {
+			in.throw("RangeError", "Maximum BigInt size exceeded")
+		}
 		v, err := native(goja.Undefined(), call.Argument(0), call.Argument(1))
 		in.must(err)
 		return v
 	}
-	for name, f := range map[string]func(goja.FunctionCall) goja.Value{power: pow, bits: in.bits, equal: compareLoosely(in, same, number)} {
+	unary := func(call goja.FunctionCall) goja.Value {
+		f := positive
+		if _, ok := call.Argument(0).(goja.String); ok {
+			f = number
+		}
+		v, err := f(goja.Undefined(), call.Argument(0))
+		in.must(err)
+		return v
+	}
+	for name, f := range map[string]func(goja.FunctionCall) goja.Value{power: pow, bits: in.bits, equal: compareLoosely(in, same, number), plus: unary} {
 		if err := in.rt.GlobalObject().DefineDataProperty(name, in.rt.ToValue(f), goja.FLAG_FALSE, goja.FLAG_FALSE, goja.FLAG_FALSE); err != nil {
 			return err
 		}
@@ -59,6 +97,35 @@ func (in *installer) numbers() error {
 	return in.blanks(number)
 }
 
+// numberClass replaces Number by one that knows the blanks of numbers, and returns
+// it as a function.
+func (in *installer) numberClass() (goja.Callable, error) {
+	native, err := in.place("Number")
+	if err != nil {
+		return nil, err
+	}
+	make, err := in.function(numberClass)
+	if err != nil {
+		return nil, err
+	}
+	of, _ := goja.AssertFunction(native)
+	made, err := make(goja.Undefined(), native, in.rt.ToValue(func(call goja.FunctionCall) goja.Value {
+		if strings.ContainsRune(call.Argument(0).String(), noBlank) {
+			return in.rt.ToValue(math.NaN())
+		}
+		v, err := of(goja.Undefined(), call.Argument(0))
+		in.must(err)
+		return v
+	}))
+	if err != nil {
+		return nil, err
+	}
+	class := made.ToObject(in.rt)
+	in.places["Number"] = class
+	number, _ := goja.AssertFunction(class)
+	return number, in.rt.GlobalObject().DefineDataProperty("Number", class, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+}
+
 // function evaluates a text of the engine's own language to a function.
 func (in *installer) function(text string) (goja.Callable, error) {
 	v, err := in.rt.RunString(text)
@@ -73,23 +140,59 @@ func (in *installer) function(text string) (goja.Callable, error) {
 }
 
 // compareLoosely returns the operator ==. The engine's own does not know the blanks
-// beyond ASCII, which Number knows.
+// of Number beyond ASCII, where a text is compared with a number, a boolean, or a
+// BigInt on its right side.
 func compareLoosely(in *installer, same, number goja.Callable) func(goja.FunctionCall) goja.Value {
 	return func(call goja.FunctionCall) goja.Value {
 		x, y := call.Argument(0), call.Argument(1)
-		for _, pair := range [][2]*goja.Value{{&x, &y}, {&y, &x}} {
-			_, isText := (*pair[0]).(goja.String)
-			_, isNumber := plainNumber(*pair[1])
-			if isText && isNumber {
-				n, err := number(goja.Undefined(), *pair[0])
+		if _, isText := y.(goja.String); isText {
+			x, y = y, x // neither side runs code of the script
+		}
+		if _, isText := x.(goja.String); isText {
+			_, isNumber := plainNumber(y)
+			_, isBool := y.Export().(bool)
+			switch {
+			case isNumber || isBool && !isObject(y):
+				n, err := number(goja.Undefined(), x)
 				in.must(err)
-				*pair[0] = n
+				x = n
+			case isBig(y):
+				if strings.ContainsRune(x.String(), noBlank) {
+					return in.rt.ToValue(false)
+				}
+				x, y = y, x
 			}
 		}
 		v, err := same(goja.Undefined(), x, y)
 		in.must(err)
 		return v
 	}
+}
+
+// maxBig is how many bits a BigInt has at most, in node as well.
+const maxBig = 1 << 30
+
+// isTooBig reports whether a power of BigInts has more bits than one may have. The
+// engine would compute it for ever.
+func isTooBig(x, y goja.Value) bool {
+	if !isBig(x) || !isBig(y) {
+		return false
+	}
+	base, power := x.Export().(*big.Int), y.Export().(*big.Int)
+	if base.BitLen() < 2 || power.Sign() < 0 {
+		return false // 0, 1 and -1, or an error
+	}
+	return !power.IsInt64() || power.Int64() > maxBig/int64(base.BitLen()-1)
+}
+
+func isObject(v goja.Value) bool {
+	_, is := v.(*goja.Object)
+	return is
+}
+
+func isBig(v goja.Value) bool {
+	_, is := v.Export().(*big.Int)
+	return is && !isObject(v)
 }
 
 // blanks mends isNaN and isFinite, which do not know the blanks that Number knows.
@@ -125,7 +228,7 @@ func (in *installer) bits(call goja.FunctionCall) goja.Value {
 
 // plainNumber returns a number that is no object. Ok is false for other values.
 func plainNumber(v goja.Value) (n float64, ok bool) {
-	if _, is := v.(*goja.Object); is {
+	if isObject(v) {
 		return 0, false
 	}
 	return numberOf(v)

@@ -22,8 +22,11 @@ func operator(e ast.Expression) ast.Expression {
 			return &ast.UnaryExpression{Operator: token.NOT, Idx: e.Idx0(), Operand: call(e.Idx0(), name(e.Idx0(), equal), e.Left, e.Right)}
 		}
 	case *ast.UnaryExpression:
-		if e.Operator == token.BITWISE_NOT {
+		switch {
+		case e.Operator == token.BITWISE_NOT:
 			e.Operand = asBits(e.Operand)
+		case e.Operator == token.PLUS && !isNumberLiteral(e.Operand):
+			return call(e.Idx0(), name(e.Idx0(), plus), e.Operand)
 		}
 	case *ast.AssignExpression:
 		return assignment(e)
@@ -31,20 +34,65 @@ func operator(e ast.Expression) ast.Expression {
 	return e
 }
 
-// assignment lowers x **= y, and x |= y and its like. The left side is read once
-// more only where it is a variable.
+// assignment lowers x **= y, and x |= y and its like. The left side is read once,
+// as before: it is written a second time only where that runs no code.
 func assignment(e *ast.AssignExpression) ast.Expression {
-	left, isName := e.Left.(*ast.Identifier)
+	left := again(e.Left)
 	switch {
-	case e.Operator == token.EXPONENT && isName:
-		e.Operator, e.Right = token.ASSIGN, call(e.Right.Idx0(), name(e.Right.Idx0(), power), &ast.Identifier{Name: left.Name, Idx: left.Idx}, e.Right)
-	case isBitwise(e.Operator) && isName:
-		read := asBits(&ast.Identifier{Name: left.Name, Idx: left.Idx})
-		e.Operator, e.Right = token.ASSIGN, &ast.BinaryExpression{Operator: e.Operator, Left: read, Right: e.Right}
+	case left != nil && e.Operator == token.EXPONENT:
+		e.Operator, e.Right = token.ASSIGN, call(e.Right.Idx0(), name(e.Right.Idx0(), power), left, e.Right)
+	case left != nil && isBitwise(e.Operator):
+		e.Operator, e.Right = token.ASSIGN, &ast.BinaryExpression{Operator: e.Operator, Left: asBits(left), Right: asBits(e.Right)}
 	case isBitwise(e.Operator):
 		e.Right = asBits(e.Right)
 	}
 	return e
+}
+
+// again is a second reading of what is assigned to: a variable, or a property of a
+// variable or of this, with a name that is written out. It is nil for all else, whose
+// parts may run code of the script.
+func again(e ast.Expression) ast.Expression {
+	switch e := e.(type) {
+	case *ast.Identifier:
+		return &ast.Identifier{Name: e.Name, Idx: e.Idx}
+	case *ast.DotExpression:
+		if of := owner(e.Left); of != nil {
+			return &ast.DotExpression{Left: of, Identifier: e.Identifier}
+		}
+	case *ast.PrivateDotExpression:
+		if of := owner(e.Left); of != nil {
+			return &ast.PrivateDotExpression{Left: of, Identifier: e.Identifier}
+		}
+	case *ast.BracketExpression:
+		of := owner(e.Left)
+		if of == nil {
+			return nil
+		}
+		switch key := e.Member.(type) {
+		case *ast.NumberLiteral:
+			return &ast.BracketExpression{Left: of, Member: &ast.NumberLiteral{Idx: key.Idx, Literal: key.Literal, Value: key.Value}, LeftBracket: e.LeftBracket, RightBracket: e.RightBracket}
+		case *ast.StringLiteral:
+			return &ast.BracketExpression{Left: of, Member: &ast.StringLiteral{Idx: key.Idx, Literal: key.Literal, Value: key.Value}, LeftBracket: e.LeftBracket, RightBracket: e.RightBracket}
+		}
+	}
+	return nil
+}
+
+// owner is a second reading of an object; nil where it may run code.
+func owner(e ast.Expression) ast.Expression {
+	switch e := e.(type) {
+	case *ast.Identifier:
+		return &ast.Identifier{Name: e.Name, Idx: e.Idx}
+	case *ast.ThisExpression:
+		return &ast.ThisExpression{Idx: e.Idx}
+	}
+	return nil
+}
+
+func isNumberLiteral(e ast.Expression) bool {
+	_, is := e.(*ast.NumberLiteral)
+	return is
 }
 
 // mayHoldBlanks reports whether the comparison of an operand with == can depend on
