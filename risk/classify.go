@@ -20,7 +20,7 @@ func (r *Rules) Classify(a Action, p Place) *Finding {
 	case *Shell:
 		parts = r.shell(a, &p, f)
 	case *FileWrite:
-		parts = r.file(a, &p)
+		parts = r.file(a, &p, f)
 	case *Git:
 		parts = r.shell(&Shell{Text: "git " + argv.Quoted(a.Args), Cwd: a.Cwd}, &p, f)
 	case *Outward:
@@ -63,10 +63,10 @@ func (r *Rules) shell(a *Shell, p *Place, f *Finding) (parts []Part) {
 			f.Unlisted = append(f.Unlisted, inv.Program)
 		}
 	}
-	f.Readings = text.readings
 	for i := range script.Writes {
-		parts = append(parts, r.redirect(&script.Writes[i], p)...)
+		parts = append(parts, r.redirect(&script.Writes[i], p, text)...)
 	}
+	f.Readings, f.Losses, f.judged = text.readings, text.losses, text.judged
 	for _, o := range script.Opaque {
 		parts = append(parts, opaque(o))
 	}
@@ -96,7 +96,7 @@ func opaque(o shell.Opaque) Part {
 }
 
 // redirect judges what a redirection writes to.
-func (r *Rules) redirect(w *shell.Write, p *Place) []Part {
+func (r *Rules) redirect(w *shell.Write, p *Place, text *siblings) []Part {
 	kind := writes
 	if w.Append {
 		kind = appends
@@ -108,11 +108,15 @@ func (r *Rules) redirect(w *shell.Write, p *Place) []Part {
 		return nil
 	}
 	inv := &shell.Invocation{Via: w.Via, Cwd: w.Cwd, Remote: w.Remote, Span: w.Span, Path: argv.Known(">"), Args: []argv.Word{w.Path}}
-	return r.settle((&call{rules: r, inv: inv, line: &argv.Line{}, place: p, text: &siblings{}, targets: []target{t}}).addTargets(nil))
+	c := &call{rules: r, inv: inv, line: &argv.Line{}, place: p, text: text, targets: []target{t}}
+	parts := r.settle(c.addTargets(nil))
+	c.lose()
+	return parts
 }
 
-// file judges a file that a tool writes.
-func (r *Rules) file(a *FileWrite, p *Place) []Part {
+// file judges a file that a tool writes. Such a tool edits: it shows the change
+// to its model, and does not empty files on its way.
+func (r *Rules) file(a *FileWrite, p *Place, f *Finding) []Part {
 	kind, cwd := writes, a.Cwd
 	if a.Removes {
 		kind = removes
@@ -128,7 +132,11 @@ func (r *Rules) file(a *FileWrite, p *Place) []Part {
 	t := resolve(argv.Known(name), folder, kind)
 	p.follow(&t)
 	inv := &shell.Invocation{Cwd: folder, Path: argv.Known("write"), Args: []argv.Word{argv.Known(name)}}
-	return r.settle((&call{rules: r, inv: inv, line: &argv.Line{}, place: p, text: &siblings{}, targets: []target{t}}).addTargets(nil))
+	t.edits = kind == writes
+	c := &call{rules: r, inv: inv, line: &argv.Line{}, place: p, text: &siblings{}, targets: []target{t}}
+	parts := r.settle(c.addTargets(nil))
+	f.Losses = c.losses()
+	return parts
 }
 
 // outward judges what a tool that is no shell does to the world.

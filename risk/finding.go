@@ -15,6 +15,10 @@ type Finding struct {
 	// trees. It is refused, and no grant holds.
 	Blocked bool
 	Parts   []Part // those above SAFE, in the order of the text
+	// Losses are the files that the action deletes or overwrites, also where that
+	// is SAFE, in the order of the text. Those that are not known are left out.
+	Losses []Loss
+	judged int // command lines
 	// Unlisted are programs that no rule knows, in the order of the text.
 	Unlisted []string
 	// Readings are how the grammar of verbs read the command lines that no rule

@@ -25,15 +25,22 @@ func (r *Rules) parsed(inv *shell.Invocation) *argv.Line {
 	if inv.Program == "chmod" {
 		args = withModes(args)
 	}
-	line := g.Parse(args)
+	given := g.Parse(args)
+	line := given
+	var apart []argv.Option // those that stand before the program within the program
 	for range 4 {
 		if len(g.Sub) == 0 || len(line.Sub) > 0 || len(line.Operands) == 0 {
-			return line
+			return given
 		}
 		at := slices.IndexFunc(args, func(w argv.Word) bool { return w.Known && w.Value != "" && w.Value[0] != '-' })
 		if at < 1 || args[at].Value != line.Operands[0].Value || !strings.HasPrefix(args[at-1].Value, "-") ||
 			!slices.ContainsFunc(line.Options, func(o argv.Option) bool { return o.At == at-1 && !o.Listed && !o.Valued }) {
-			return line
+			return given
+		}
+		for _, o := range line.Options {
+			if o.At == at-1 {
+				apart = append(apart, o)
+			}
 		}
 		args = slices.Delete(slices.Clone(args), at-1, at+1)
 		again := g.Parse(args)
@@ -41,11 +48,12 @@ func (r *Rules) parsed(inv *shell.Invocation) *argv.Line {
 			for i := range again.Options {
 				again.Options[i].At += 2 // as they stand in what was given
 			}
+			again.Options = append(again.Options, apart...)
 			return again
 		}
 		line = again
 	}
-	return line
+	return given
 }
 
 // withModes are the words of chmod, with those that take rights away as what
@@ -71,11 +79,21 @@ func (r *Rules) judge(inv *shell.Invocation, p Place) []Part {
 	return r.judgeAmong(inv, &p, &siblings{})
 }
 
+// maxJudged bounds the command lines that are judged of one text, with those that
+// are looked for in the words of others. Beyond it a person is asked.
+const maxJudged = 20_000
+
 // judgeAmong judges an invocation of a text that does other things too. A
 // program that hands its words to another one is judged as that.
 func (r *Rules) judgeAmong(inv *shell.Invocation, p *Place, text *siblings) []Part {
 	if inv.Shadowed {
 		return nil
+	}
+	switch text.judged++; {
+	case text.judged > maxJudged+1:
+		return nil // it is asked about already
+	case text.judged > maxJudged:
+		return []Part{opaque(shell.Opaque{Why: "it holds more command lines than are judged", Span: inv.Span, Via: inv.Via})}
 	}
 	next := delegate(inv)
 	if next == nil {
@@ -113,7 +131,18 @@ func (r *Rules) judgeProgram(inv *shell.Invocation, p *Place, text *siblings) []
 	if !listed || c.leavesVerbs(parts) {
 		parts = append(parts, c.byVerb(parts)...)
 	}
+	c.lose()
 	return r.settle(parts)
+}
+
+// maxLosses bounds the losses that are kept of one text.
+const maxLosses = 10_000
+
+// lose keeps the losses of a call that is judged.
+func (c *call) lose() {
+	if len(c.text.losses) < maxLosses {
+		c.text.losses = append(c.text.losses, c.losses()...)
+	}
 }
 
 // addTargets adds the parts of the files that a call changes.
@@ -145,6 +174,7 @@ func (c *call) add(parts []Part, one *rule, hits []*target) []Part {
 	if part.Tier == Safe && !part.Blocked {
 		return parts
 	}
+	c.blame(one, hits)
 	part.Within = c.contained(one.Within, hits)
 	if !part.Blocked { // which no grant lifts
 		part.Operation, part.Kind = c.operation(one, hits), one.Grant
@@ -267,7 +297,7 @@ func (c *call) contained(where string, hits []*target) bool {
 		}
 		return c.contained("changes", nil)
 	case "changes":
-		return !slices.ContainsFunc(c.targets, func(t target) bool { return !c.own(&t) })
+		return !slices.ContainsFunc(c.targets, func(t target) bool { return !t.untracked && !c.own(&t) })
 	case "tree":
 		return c.inv.Cwd.Known && c.place.areaOf(c.inv.Cwd.Path) == areaTree && !c.line.Has("-C", "--git-dir", "--work-tree", "-c") &&
 			len(c.inv.Assigns) == 0 && c.contained("changes", nil)

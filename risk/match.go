@@ -28,6 +28,10 @@ type siblings struct {
 	// readings are how the command lines were read to which the grammar of
 	// verbs applies.
 	readings []verb.Reading
+	// judged is how many command lines were judged.
+	judged int
+	// losses are the files that calls delete or overwrite.
+	losses []Loss
 	// suspected is how many programs stand around the one that is judged, each
 	// of which was taken from the words of the one around it.
 	suspected int
@@ -83,7 +87,19 @@ func within(subs [][]string, have []string) bool {
 
 // flag says whether one of the options is there, or may be.
 func (c *call) flag(names []string, sure bool) bool {
-	return c.line.Has(names...) || c.line.Unsure && !sure || slices.ContainsFunc(names, c.hasBeginning)
+	return c.line.Has(names...) || c.line.Unsure && !sure || slices.ContainsFunc(names, c.hasBeginning) || slices.ContainsFunc(names, c.isWritten)
+}
+
+// isWritten says whether a long option stands there by its whole name. A grammar that
+// lacks it may take it for the beginning of another one: --delete for --delete-only.
+func (c *call) isWritten(name string) bool {
+	return strings.HasPrefix(name, "--") && slices.ContainsFunc(c.line.Options, func(o argv.Option) bool {
+		if o.At < 0 || o.At >= len(c.inv.Args) || o.Negated {
+			return false
+		}
+		word, _, _ := strings.Cut(c.inv.Args[o.At].Value, "=")
+		return word == name
+	})
 }
 
 // hasBeginning says whether an option begins as a name that ends in a star.
@@ -192,7 +208,7 @@ func (b *bound) hits(c *call) []*target {
 	var found []*target
 	for i := range c.targets {
 		t := &c.targets[i]
-		if !slices.Contains(b.match.Effect, string(t.kind)) {
+		if t.untracked || !slices.Contains(b.match.Effect, string(t.kind)) {
 			continue
 		}
 		if slices.ContainsFunc(b.match.Target, func(name string) bool { return c.rules.tests.target[name](c.place, t) }) {
