@@ -20,7 +20,11 @@ func (c *call) changes() []target {
 		}
 		for kind, places := range map[change][]string{writes: e.Write, appends: e.Append, creates: e.Create, removes: e.Remove} {
 			for _, where := range places {
-				all = append(all, c.at(where, kind)...)
+				found := c.at(where, kind)
+				for i := range found {
+					found[i].edits = e.Edit && kind == writes
+				}
+				all = append(all, found...)
 			}
 		}
 	}
@@ -34,7 +38,7 @@ func (e *effect) wrong() string {
 		return "an effect names programs, and what they change"
 	}
 	for _, where := range slices.Concat(e.Write, e.Append, e.Create, e.Remove) {
-		if !slices.Contains([]string{"operands", "first", "last", "but-first", "but-last", "into"}, where) &&
+		if !slices.Contains([]string{"operands", "cleaned", "first", "last", "but-first", "but-last", "into"}, where) &&
 			!strings.HasPrefix(strings.TrimPrefix(where, "into "), "-") && !strings.HasSuffix(where, "=") {
 			return fmt.Sprintf("%q is no place in a command line", where)
 		}
@@ -45,6 +49,8 @@ func (e *effect) wrong() string {
 // at are the files that stand where an effect says:
 //
 //	"operands", "first", "last", "but-first", "but-last": of the operands
+//	"cleaned": the files that git does not have below the operands, or below
+//	the folder where there are none
 //	"into": the last operand, or the file of each other one's name in it
 //	"--option": its values
 //	"into --option": the files of the operands' names in it
@@ -54,6 +60,15 @@ func (c *call) at(where string, kind change) []target {
 	switch {
 	case where == "operands":
 		return c.files(operands, kind)
+	case where == "cleaned":
+		if len(operands) == 0 {
+			operands = []argv.Word{argv.Known(".")}
+		}
+		all := c.files(operands, kind)
+		for i := range all {
+			all[i].untracked, all[i].deep = true, true
+		}
+		return all
 	case where == "first" && len(operands) > 0:
 		return c.files(operands[:1], kind)
 	case where == "last" && len(operands) > 0:
@@ -101,10 +116,16 @@ func (c *call) files(words []argv.Word, kind change) []target {
 		t := resolve(w, c.inv.Cwd, kind)
 		t.remote = c.inv.Remote
 		c.place.follow(&t)
-		t.deep = kind == removes && (c.line.Has("--recursive", "-r", "-delete") || c.inv.Program == "mv" || c.inv.Program == "gmv")
+		t.deep = kind == removes && (c.line.Has("--recursive", "-r", "-delete") || removesFolders(c.inv.Program))
 		all = append(all, t)
 	}
 	return all
+}
+
+// removesFolders reports whether a program takes folders with all below them,
+// without an option.
+func removesFolders(program string) bool {
+	return slices.Contains([]string{"mv", "gmv", "rimraf", "del-cli", "trash", "trash-put", "gio"}, program)
 }
 
 // into are the last of several operands, and the files of the others' names in

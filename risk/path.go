@@ -24,14 +24,17 @@ type target struct {
 	// path is absolute and cleaned; empty: nothing is known. Where partial, it
 	// is the folder that the file is below, and name the beginning of what
 	// comes after.
-	path    string
-	partial bool
-	name    string
-	pattern string // what it is that is partial for being one
-	maybe   bool   // the file of this name in a folder, should it be a folder
-	moved   bool   // by a folder that a cd led to
-	remote  bool   // on another machine
-	deep    bool   // with all below it
+	path      string
+	partial   bool
+	name      string
+	pattern   string // what it is that is partial for being one
+	maybe     bool   // the file of this name in a folder, should it be a folder
+	moved     bool   // by a folder that a cd led to
+	remote    bool   // on another machine
+	deep      bool   // with all below it
+	edits     bool   // its content is changed in place
+	untracked bool   // and only files there that git does not have
+	judged    bool   // a rule above VISIBLE is about it
 }
 
 // area is whose files are at a path.

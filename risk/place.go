@@ -24,6 +24,9 @@ type Place struct {
 	Facts       Facts // nil: nothing more is known
 }
 
+// tracks reports whether git is known to have a file, or files below it.
+func (p *Place) tracks(file string) bool { return p.Facts != nil && p.Facts.Tracked(file) }
+
 // Remote is a remote of the repository.
 type Remote struct {
 	Name string

@@ -128,6 +128,8 @@ type effect struct {
 	Append  []string `toml:"append"`
 	Create  []string `toml:"create"`
 	Remove  []string `toml:"remove"`
+	// Edit says that a write changes the file in place, and keeps its content.
+	Edit bool `toml:"edit"`
 
 	match match
 	subs  [][]string

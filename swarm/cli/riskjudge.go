@@ -11,6 +11,7 @@ import (
 	"agentswarm/risk"
 	"agentswarm/swarm/box"
 	"agentswarm/swarm/engine"
+	"agentswarm/swarm/event"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
 	"agentswarm/worktree"
@@ -173,12 +174,13 @@ func (j *judge) Judge(r engine.JudgeRequest) *engine.Ruling {
 	}
 	place := j.placeOf(law, r)
 	finding := law.rules.Classify(riskAction(&r.Action, r.Action.Cwd), *place)
+	finding.Heed(deniedTo(&r), place)
 	decision := law.authority.Decide(finding, place)
 	ruling := &engine.Ruling{
 		Request: r, Verdict: decision.Verdict, Tier: finding.Tier, Reason: risk.Redact(decision.Reason), Instead: decision.Instead,
 		Detail: &judgement{finding: finding, decision: decision, place: place, law: law},
 	}
-	ruling.Call = onlyCall(finding)
+	ruling.Call, ruling.Files = onlyCall(finding), filesOf(finding)
 	for _, part := range finding.Parts {
 		if !slices.Contains(ruling.Rules, part.Rule) {
 			ruling.Rules = append(ruling.Rules, part.Rule)
@@ -190,6 +192,38 @@ func (j *judge) Judge(r engine.JudgeRequest) *engine.Ruling {
 		ruling.Hint = j.hint(ruling.Confined || j.bench.caution.Confined != "")
 	}
 	return ruling
+}
+
+// deniedTo is what the agent of a request was denied to do to files.
+func deniedTo(r *engine.JudgeRequest) *risk.Denied {
+	return &risk.Denied{Agent: string(r.Agent), Deletes: r.Denied.Deletes, Overwrites: r.Denied.Overwrites, Cleans: r.Denied.Cleans}
+}
+
+// maxAskedFiles bounds the paths that a question has of each kind.
+const maxAskedFiles = 1000
+
+// filesOf are the files that a tier is about; nil where it is about none. A path
+// that looks like a secret is left out, since the journal keeps it.
+func filesOf(f *risk.Finding) *event.Files {
+	var files event.Files
+	for _, l := range f.Losses {
+		to := &files.Deletes
+		switch {
+		case !l.Judged || risk.Redact(l.Path) != l.Path:
+			continue
+		case l.Untracked:
+			to = &files.Cleans
+		case l.Overwrites:
+			to = &files.Overwrites
+		}
+		if len(*to) < maxAskedFiles && !slices.Contains(*to, l.Path) {
+			*to = append(*to, l.Path)
+		}
+	}
+	if len(files.Deletes)+len(files.Overwrites)+len(files.Cleans) == 0 {
+		return nil
+	}
+	return &files
 }
 
 // Contract is what an agent is told of how it is judged. It is written for each

@@ -1,10 +1,12 @@
 package cli
 
 import (
+	"reflect"
 	"strings"
 	"testing"
 
 	"agentswarm/risk"
+	"agentswarm/swarm/event"
 	"agentswarm/swarm/task"
 )
 
@@ -70,6 +72,34 @@ func TestOnlyCall(t *testing.T) {
 		found := rules.Classify(&risk.Shell{Text: c.give, Cwd: c.cwd}, place)
 		if got := strings.ReplaceAll(onlyCall(found), "\x00", " "); got != c.want {
 			t.Errorf("onlyCall(%s in %q) = %q, want %q", c.give, c.cwd, got, c.want)
+		}
+	}
+}
+
+// TestFilesOf: a question names the files that its tier is about, and no path
+// that looks like a secret.
+func TestFilesOf(t *testing.T) {
+	t.Parallel()
+	rules, err := risk.Load(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	place := risk.Place{Root: "/w", GitDir: "/w/.git", CommonDir: "/w/.git", Home: "/home/u"}
+	for _, c := range []struct {
+		give string
+		want *event.Files
+	}{
+		{"rm -rf build pkg/*.o", &event.Files{Deletes: []string{"build", "pkg/*.o"}}},
+		{"rm -rf build; rm x", &event.Files{Deletes: []string{"build"}}},
+		{"git clean -fdx", &event.Files{Cleans: []string{"."}}},
+		{"shred /srv/x", &event.Files{Deletes: []string{"/srv/x"}}},
+		{"dd if=x of=y", &event.Files{Overwrites: []string{"y"}}},
+		{"rm x", nil},
+		{"git push", nil},
+		{"rm -rf sk-ant-api03-aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", nil},
+	} {
+		if got := filesOf(rules.Classify(&risk.Shell{Text: c.give}, place)); !reflect.DeepEqual(got, c.want) {
+			t.Errorf("filesOf(%s) = %+v, want %+v", c.give, got, c.want)
 		}
 	}
 }

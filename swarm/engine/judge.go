@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
-	"sync"
 	"time"
 
 	"agentswarm/risk"
@@ -58,7 +57,8 @@ type JudgeRequest struct {
 	Workspace worktree.Workspace
 	Base      string // the commit that the workspace starts from
 	Action    ask.Action
-	Guard     bool // a guard asks
+	Denied    event.Files // what the agent was denied to do to files
+	Guard     bool        // a guard asks
 }
 
 // Ruling is what is to become of an action.
@@ -78,7 +78,8 @@ type Ruling struct {
 	Confined bool
 	// Call names the call of a program that the action is, and nothing but
 	// that; empty where it is more, or not known exactly.
-	Call string
+	Call  string
+	Files *event.Files // that a person is asked about; nil: there are none
 	// Detail is what the judge wants to see again when it records the end.
 	Detail any
 }
@@ -134,7 +135,7 @@ func looked(r *Ruling, action json.RawMessage) inbox.Looked {
 		return inbox.Looked{Shown: veiled(action)}
 	}
 	return inbox.Looked{
-		Risk:  &event.Risk{Tier: r.Tier.String(), Rules: r.Rules, Reason: r.Reason, Hint: r.Hint, Own: r.Own},
+		Risk:  &event.Risk{Tier: r.Tier.String(), Rules: r.Rules, Reason: r.Reason, Hint: r.Hint, Own: r.Own, Files: r.Files},
 		Shown: veiled(action),
 	}
 }
@@ -157,8 +158,10 @@ func (t *attempt) judging(a ask.Action) JudgeRequest {
 	if a.Cwd == t.space.Path() {
 		a.Cwd = "" // what several agents ask is the same, wherever they work
 	}
+	var denied event.Files
+	t.engine.do(func(context.Context) { denied = t.engine.box.Denied(t.id) })
 	return JudgeRequest{
-		Agent: t.id, Attempt: t.n, Call: t.call, Workspace: *t.space, Base: string(t.start), Action: a,
+		Agent: t.id, Attempt: t.n, Call: t.call, Workspace: *t.space, Base: string(t.start), Action: a, Denied: denied,
 	}
 }
 
@@ -323,41 +326,6 @@ func (e *Engine) giveUp(q *event.Questioned, by task.By, why string) {
 	}
 }
 
-// heard are the hooks that wait for the answer to a question.
-type heard struct {
-	mu sync.Mutex // guards of
-	of map[string]chan<- *event.Replied
-}
-
-func (h *heard) wait(id string, answer chan<- *event.Replied) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.of == nil {
-		h.of = map[string]chan<- *event.Replied{}
-	}
-	h.of[id] = answer
-}
-
-// waits reports whether a hook waits for the answer to a question.
-func (h *heard) waits(id string) bool {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	_, ok := h.of[id]
-	return ok
-}
-
-// tell passes an answer on, once, and reports whether a hook waits for it.
-func (h *heard) tell(id string, r *event.Replied) bool {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	answer, ok := h.of[id]
-	if ok {
-		delete(h.of, id)
-		answer <- r // there is room for it
-	}
-	return ok
-}
-
 // rulings are those that questions are open about. They belong to the loop.
 type rulings map[string]openRuling
 
@@ -384,6 +352,7 @@ func (e *Engine) keepRuling(q *event.Questioned, ruling *Ruling) {
 
 // settleRuling records the end of a question about an action.
 func (e *Engine) settleRuling(q *event.Questioned, r *event.Replied) {
+	e.box.Ended(q, r)
 	open, ok := e.rulings[q.ID]
 	if !ok {
 		return

@@ -39,6 +39,12 @@ func (w *verbal) Judge(r JudgeRequest) *Ruling {
 		ruling.Verdict, ruling.Tier = risk.Ask, risk.Destructive
 	case "call":
 		ruling.Verdict, ruling.Call = risk.Ask, r.Action.Command
+	case "drop":
+		ruling.Verdict, ruling.Files = risk.Ask, &event.Files{Deletes: []string{"pkg"}}
+	case "unless":
+		if ruling.Verdict = risk.Proceed; len(r.Denied.Deletes) > 0 {
+			ruling.Verdict = risk.Deny
+		}
 	case "own":
 		ruling.Verdict, ruling.Confined = risk.Ask, true
 	default:

@@ -264,6 +264,18 @@ type Risk struct {
 	// Own is set where all that the action destroys is the agent's own, and walls
 	// keep it from anything else.
 	Own bool `json:"own,omitempty"`
+	// Files are those for which somebody is asked; nil where it is for none.
+	Files *Files `json:"files,omitempty"`
+}
+
+// Files are what an action does to files. Paths are patterns that begin at the
+// top of the work tree, which is ".", and are absolute outside of it.
+type Files struct {
+	Deletes    []string `json:"deletes,omitempty"`
+	Overwrites []string `json:"overwrites,omitempty"`
+	// Cleans are paths at which only those files are deleted that git does not
+	// have.
+	Cleans []string `json:"cleans,omitempty"`
 }
 
 // Replied is the end of a question.

@@ -48,23 +48,26 @@ type Box struct {
 	rules  map[string]*event.Replied // by action
 	// whole are the digests of actions that are not shown in full, by
 	// question. Later owners do not have them.
-	whole map[string]string
+	whole  map[string]string
+	denied map[task.ID]event.Files // what agents may not do to files
 }
 
 // New is a box that goes on after the questions and replies of earlier owners
 // of the run. What was open then is not open any more: whoever asked is gone.
 func New(run string, policy Policy, earlier []event.Event) *Box {
-	b := &Box{run: run, policy: policy, rules: map[string]*event.Replied{}, whole: map[string]string{}}
-	actions := map[string]string{}
+	b := &Box{run: run, policy: policy, rules: map[string]*event.Replied{}, whole: map[string]string{}, denied: map[task.ID]event.Files{}}
+	actions, questions := map[string]string{}, map[string]*event.Questioned{}
 	for _, e := range earlier {
 		switch e := e.(type) {
 		case *event.Questioned:
 			b.asked++
+			questions[e.ID] = e
 			if !e.Redacted { // of which nobody knows what was allowed
 				actions[e.ID] = ruleKey(e)
 			}
 		case *event.Replied:
 			b.remember(actions[e.ID], e)
+			b.Ended(questions[e.ID], e)
 		}
 	}
 	return b
