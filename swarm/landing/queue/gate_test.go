@@ -1,0 +1,137 @@
+package queue
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// scripted is a gate whose verdicts are a function of the set: a set fails if it
+// holds a bad patch, or all patches of a clash.
+type scripted struct {
+	bad     map[string]bool
+	clashes [][]string
+	text    []Conflict
+	broken  bool             // the branch itself fails
+	flakes  func(n int) bool // the nth trial fails although it should pass
+	names   float64          // the odds that an output names a bad patch
+	random  *rand.Rand
+
+	trials   []Trial
+	verdicts []bool
+	twice    map[string]int
+	widest   int
+}
+
+func (s *scripted) Fit(_ context.Context, set []string) ([]string, error) {
+	var fit []string
+	for _, id := range set {
+		meets := slices.ContainsFunc(s.text, func(c Conflict) bool {
+			return c.First == id && slices.Contains(fit, c.Second) || c.Second == id && slices.Contains(fit, c.First)
+		})
+		if !meets {
+			fit = append(fit, id)
+		}
+	}
+	return fit, nil
+}
+
+func (s *scripted) passes(set []string) bool {
+	if s.broken || slices.ContainsFunc(set, func(id string) bool { return s.bad[id] }) {
+		return false
+	}
+	return !slices.ContainsFunc(s.clashes, func(clash []string) bool {
+		return !slices.ContainsFunc(clash, func(id string) bool { return !slices.Contains(set, id) })
+	})
+}
+
+func (s *scripted) Verify(_ context.Context, trials []Trial) ([]bool, error) {
+	s.widest = max(s.widest, len(trials))
+	out := make([]bool, len(trials))
+	for i, t := range trials {
+		out[i] = s.passes(t.Set) && (s.flakes == nil || !s.flakes(len(s.trials)))
+		s.trials, s.verdicts = append(s.trials, t), append(s.verdicts, out[i])
+	}
+	return out, nil
+}
+
+func (s *scripted) Suspects(t Trial) []string {
+	var named []string
+	for _, id := range t.Set {
+		if s.bad[id] && s.names > 0 && (s.names >= 1 || s.random.Float64() < s.names) {
+			named = append(named, id)
+		}
+	}
+	return named
+}
+
+func patches(n int) []Patch {
+	out := make([]Patch, n)
+	for i := range out {
+		out[i].ID = fmt.Sprintf("a%d", i+1)
+	}
+	return out
+}
+
+// land runs a landing and checks what has to hold for each.
+func land(t *testing.T, s *scripted, list []Patch, slots int) *Outcome {
+	t.Helper()
+	s.trials, s.verdicts = nil, nil
+	out, err := Land(t.Context(), Request{Patches: list, Slots: slots, Gate: s})
+	if err != nil {
+		t.Fatal(err)
+	}
+	check(t, s, list, out)
+	if s.widest > slots {
+		t.Errorf("%d trials at the same time, want at most %d", s.widest, slots)
+	}
+	return out
+}
+
+func check(t *testing.T, s *scripted, list []Patch, out *Outcome) {
+	t.Helper()
+	passed, failed := map[string]int{}, map[string]int{}
+	for i, trial := range s.trials {
+		if k := key(trial.Set); s.verdicts[i] {
+			passed[k]++
+		} else {
+			failed[k]++
+		}
+		if k := key(trial.Set); passed[k]+failed[k] > trial.Run {
+			t.Errorf("run %d of %v is trial %d of it", trial.Run, trial.Set, passed[k]+failed[k])
+		}
+	}
+	if len(out.BranchFails) > 0 {
+		if len(out.Landed)+len(out.Refused) > 0 {
+			t.Errorf("the branch fails, and %v landed, %v are refused", out.Landed, out.Refused)
+		}
+		return
+	}
+	if len(out.Landed) > 0 && passed[key(out.Landed)] == 0 {
+		t.Errorf("the tip %v did not pass", out.Landed)
+	}
+	if got := len(out.Landed) + len(out.Refused); got != len(list) {
+		t.Errorf("%d patches landed and %d were refused of %d", len(out.Landed), len(out.Refused), len(list))
+	}
+	for _, r := range out.Refused {
+		if r.Kind == Text {
+			continue
+		}
+		k := key(append(slices.Clone(r.On), r.ID))
+		if passed[key(r.On)] == 0 || failed[k] < 2 {
+			t.Errorf("%s is refused after %d failed trials; the tree without it passed %d times", r.ID, failed[k], passed[key(r.On)])
+		}
+	}
+}
+
+// kinds are the refusals in one line.
+func kinds(out *Outcome) string {
+	words := make([]string, 0, len(out.Refused))
+	for _, r := range out.Refused {
+		words = append(words, r.ID+" "+string(r.Kind))
+	}
+	return strings.Join(words, ", ")
+}

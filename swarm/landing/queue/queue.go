@@ -1,0 +1,323 @@
+package queue
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Patch is a patch that is to land.
+type Patch struct {
+	ID string // required, unique in a request
+	// Odds is the probability that the patch fails the check; 0: [DefaultOdds]. It
+	// changes the order of the trials and not the result.
+	Odds float64
+	// Needs are ids of patches that this one builds on. It is tried after they have
+	// landed or were left out. Ids that are not in the request count for nothing.
+	Needs []string
+}
+
+// Trial is a run of the check.
+type Trial struct {
+	// Set are the ids of the patches in the tree, in the order in which they are
+	// merged onto the branch. Empty: the branch itself.
+	Set []string
+	// Run is 1, or 2 for the second run on the same tree.
+	Run int
+}
+
+// Gate merges and verifies sets of patches.
+type Gate interface {
+	// Fit returns the patches of the set that merge without a conflict of text, one
+	// after the other in this order.
+	Fit(ctx context.Context, set []string) ([]string, error)
+	// Verify runs trials, at most as many as there are slots, and returns for each
+	// whether the check passed. An error means that there is no verdict.
+	Verify(ctx context.Context, trials []Trial) ([]bool, error)
+	// Suspects returns ids of patches that the output of a failed trial names. It
+	// may return none.
+	Suspects(failed Trial) []string
+}
+
+// Request is a landing.
+type Request struct {
+	Patches []Patch // in the order in which they are to land; see [Order]
+	Slots   int     // how many trials may run at the same time; at least 1
+	Gate    Gate    // required
+}
+
+// Kind says why a patch was left out.
+type Kind string
+
+// The kinds of refusals.
+const (
+	// Failed: the check passes on the branch, and fails with this patch alone on it.
+	Failed Kind = "failed"
+	// Interaction: the check fails with this patch on those that landed before it,
+	// and passes on them alone.
+	Interaction Kind = "interaction"
+	// Text: the patch does not merge onto those that landed.
+	Text Kind = "text"
+)
+
+// Refusal is a patch that was left out.
+type Refusal struct {
+	ID   string
+	Kind Kind
+	// On is the set that passed without the patch, in its order. For [Text] it is
+	// the final tip.
+	On []string
+	// Failed are the two failed trials. There are none for [Text].
+	Failed []Trial
+}
+
+// Outcome is what became of the patches: each has landed or was refused.
+type Outcome struct {
+	// Landed are the ids of the final tip in the order in which they merge. The tree
+	// of this set passed the check.
+	Landed  []string
+	Refused []Refusal // in the order of the request
+	// BranchFails are the two failed trials of the branch itself. No patch is to
+	// blame then, and none has landed or was refused.
+	BranchFails []Trial
+	// Flaky are failed trials of sets that passed another time, or of which all
+	// patches landed.
+	Flaky []Trial
+	// Trials is how many verdicts were asked for, and Rounds how many times.
+	Trials, Rounds int
+}
+
+// Land finds the patches that pass together. An error comes from the gate, or is
+// about a request that is not valid.
+func Land(ctx context.Context, r Request) (*Outcome, error) {
+	q := &queue{gate: r.Gate, slots: r.Slots, verdicts: map[string]bool{}}
+	if r.Slots < 1 {
+		return nil, fmt.Errorf("landing queue: %d slots; want at least 1", r.Slots)
+	}
+	all := map[string]*member{}
+	for i, p := range r.Patches {
+		if p.ID == "" || all[p.ID] != nil {
+			return nil, errors.New("landing queue: ids must be unique and not empty")
+		}
+		m := &member{Patch: p, place: i}
+		all[p.ID] = m
+		q.pending = append(q.pending, m)
+	}
+	q.members = all
+	if err := q.run(ctx); err != nil {
+		return nil, err
+	}
+	return q.outcome(), nil
+}
+
+// member is a patch in the queue.
+type member struct {
+	Patch
+	place   int  // in the order of the request
+	named   bool // by the output of a failed trial
+	unnamed bool // in a failed trial whose output names others
+}
+
+// queue is a landing that is going on.
+type queue struct {
+	gate    Gate
+	slots   int
+	members map[string]*member // by id
+
+	pending []*member // not settled yet, in the order of the request
+	tip     []string  // the set that passed
+	sure    bool      // the tip has passed
+	refused []Refusal
+	branch  []Trial // failed trials of the branch itself
+
+	verdicts       map[string]bool // by key of the set: passed once
+	failures       []Trial
+	unread         []Trial // failures whose output was not looked at
+	good, bad      int     // patches that nobody named, by how they turned out
+	trials, rounds int
+}
+
+// run settles all patches. Each turn of the loop takes those that need none of
+// the others which are left.
+func (q *queue) run(ctx context.Context) error {
+	if err := q.whole(ctx); err != nil {
+		return err
+	}
+	for len(q.pending) > 0 {
+		next, err := q.next(ctx)
+		if err != nil {
+			return err
+		}
+		if len(next) == 0 {
+			break // the rest does not merge onto the tip
+		}
+		before := len(q.pending)
+		l := &level{queue: q, pool: next, base: slices.Clone(q.tip)}
+		if err := l.run(ctx); err != nil {
+			return err
+		}
+		if q.branchFails() || len(q.pending) == before {
+			break
+		}
+	}
+	return nil
+}
+
+// whole tries all patches at once. If there is a slot more, the branch itself is
+// tried at the same time.
+func (q *queue) whole(ctx context.Context) error {
+	fit, err := q.gate.Fit(ctx, ids(q.pending))
+	if err != nil || len(fit) == 0 {
+		return err
+	}
+	trials := []Trial{{Set: fit, Run: 1}}
+	if q.slots > 1 {
+		trials = append(trials, Trial{Run: 1})
+	}
+	verdicts, err := q.verify(ctx, trials)
+	if err == nil && verdicts[0] {
+		q.advance(fit)
+	}
+	return err
+}
+
+// advance makes a set the tip that has passed.
+func (q *queue) advance(set []string) {
+	q.tip, q.sure = set, true
+	q.settle(set...)
+}
+
+// settle takes patches out of those that are pending.
+func (q *queue) settle(set ...string) {
+	q.pending = slices.DeleteFunc(q.pending, func(m *member) bool { return slices.Contains(set, m.ID) })
+}
+
+// next returns the pending patches that need no other pending one and merge onto
+// the tip together. A patch that does not merge holds back no other.
+func (q *queue) next(ctx context.Context) ([]*member, error) {
+	open := slices.Clone(q.pending)
+	for len(open) > 0 {
+		list := ready(open)
+		fit, err := q.onto(ctx, q.tip, list)
+		if err != nil || len(fit) > 0 {
+			return fit, err
+		}
+		open = slices.DeleteFunc(open, func(m *member) bool { return slices.Contains(list, m) })
+	}
+	return nil, nil
+}
+
+// ready returns the patches that need none of the others. Of a cycle it returns
+// all: no order of these is better than another.
+func ready(open []*member) []*member {
+	var list []*member
+	for _, m := range open {
+		waits := slices.ContainsFunc(open, func(o *member) bool { return o != m && slices.Contains(m.Needs, o.ID) })
+		if !waits {
+			list = append(list, m)
+		}
+	}
+	if len(list) == 0 {
+		return open
+	}
+	return list
+}
+
+// onto returns those of the patches that merge onto a set together.
+func (q *queue) onto(ctx context.Context, set []string, list []*member) ([]*member, error) {
+	fit, err := q.gate.Fit(ctx, slices.Concat(set, ids(list)))
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(slices.Clone(list), func(m *member) bool { return !slices.Contains(fit, m.ID) }), nil
+}
+
+// verify runs trials as a round. A first run of a set that is known is not made
+// again.
+func (q *queue) verify(ctx context.Context, trials []Trial) ([]bool, error) {
+	out := make([]bool, len(trials))
+	var fresh []Trial
+	var at []int
+	for i, t := range trials {
+		if known, ok := q.verdicts[key(t.Set)]; ok && t.Run == 1 {
+			out[i] = known
+			continue
+		}
+		fresh, at = append(fresh, t), append(at, i)
+	}
+	if len(fresh) == 0 {
+		return out, nil
+	}
+	verdicts, err := q.gate.Verify(ctx, fresh)
+	if err != nil {
+		return nil, err
+	}
+	if len(verdicts) != len(fresh) {
+		return nil, fmt.Errorf("landing queue: %d verdicts of %d trials", len(verdicts), len(fresh))
+	}
+	q.trials += len(fresh)
+	q.rounds++
+	for i, passed := range verdicts {
+		q.note(fresh[i], passed)
+		out[at[i]] = passed
+	}
+	return out, nil
+}
+
+// note keeps a verdict.
+func (q *queue) note(t Trial, passed bool) {
+	k := key(t.Set)
+	q.verdicts[k] = q.verdicts[k] || passed
+	if !passed {
+		q.failures = append(q.failures, t)
+		q.unread = append(q.unread, t)
+	}
+	if len(t.Set) > 0 {
+		return
+	}
+	if q.sure = q.sure || passed; !q.sure {
+		q.branch = append(q.branch, t)
+	}
+}
+
+// key is the same for all orders of a set.
+func key(set []string) string {
+	sorted := slices.Clone(set)
+	slices.Sort(sorted)
+	return strings.Join(sorted, "\x00")
+}
+
+func ids(members []*member) []string {
+	out := make([]string, len(members))
+	for i, m := range members {
+		out[i] = m.ID
+	}
+	return out
+}
+
+// outcome is the result once all is settled.
+func (q *queue) outcome() *Outcome {
+	out := &Outcome{Trials: q.trials, Rounds: q.rounds}
+	if q.branchFails() {
+		out.BranchFails = q.branch
+		return out
+	}
+	out.Landed, out.Refused = q.tip, q.refused
+	for _, m := range q.pending {
+		out.Refused = append(out.Refused, Refusal{ID: m.ID, Kind: Text, On: q.tip})
+	}
+	slices.SortFunc(out.Refused, func(a, b Refusal) int { return q.members[a.ID].place - q.members[b.ID].place })
+	landed := func(id string) bool { return slices.Contains(q.tip, id) }
+	for _, t := range q.failures {
+		within := len(t.Set) > 0 && !slices.ContainsFunc(t.Set, func(id string) bool { return !landed(id) })
+		if within || q.verdicts[key(t.Set)] {
+			out.Flaky = append(out.Flaky, t)
+		}
+	}
+	return out
+}
+
+// branchFails reports whether the branch itself fails the check.
+func (q *queue) branchFails() bool { return len(q.branch) == 2 }
