@@ -18,7 +18,7 @@ import (
 // Journal records: [*Opened], [*Called], [*Leased], [*Started], [*Ended],
 // [*Captured], [*Checked], [*Settled], [*Released], [*Retried],
 // [*CancelAsked], [*RetryAsked], [*Reviewed], [*Appraised], [*Titled], [*Questioned], [*Replied],
-// [*Sent], [*Intended], [*Landed], [*Undone], [*Scripted], [*Entered],
+// [*Sent], [*Verified], [*Refused], [*Intended], [*Landed], [*Undone], [*Scripted], [*Entered],
 // [*Logged], [*Phased], [*Returned], [*Chosen], [*Paused], [*Held], [*Switched],
 // [*Closed].
 // From an agent's output: [*Session], [*Text], [*ToolStart], [*ToolEnd],
@@ -327,6 +327,7 @@ type Intended struct {
 	Copies []string `json:"copies,omitempty"`
 
 	Conflicts []Conflict `json:"conflicts,omitempty"`
+	Refused   []Refusal  `json:"refused,omitempty"`
 	// There are agents whose changes the branch had already.
 	There    []task.ID `json:"there,omitempty"`
 	Verified *bool     `json:"verified,omitempty"`

@@ -33,8 +33,12 @@ func (v *View) metBy(e *event.Landed) {
 		if a := v.about(id); a.Conflict != nil && (l.Ref == "" || a.Conflict.Ref == l.Ref) {
 			a.Conflict = nil
 		}
+		if a := v.about(id); a.Refusal != nil && (l.Ref == "" || a.Refusal.Ref == l.Ref) {
+			a.Refusal = nil
+		}
 	}
 	if l.Ref != "" {
+		v.refuse(l.Ref, l.Refused)
 		v.conflicts(l.Ref, l.New, l.Conflicts)
 		v.found(l.Ref, l.There)
 	}
@@ -47,6 +51,9 @@ func (v *View) found(ref string, agents []task.ID) {
 		a := v.about(id)
 		if !slices.Contains(a.Found, ref) {
 			a.Found = append(a.Found, ref)
+		}
+		if a.Refusal != nil && a.Refusal.Ref == ref {
+			a.Refusal = nil
 		}
 		if a.Conflict != nil && a.Conflict.Ref == ref {
 			a.Conflict = nil
@@ -68,6 +75,9 @@ func (v *View) forgetMet(id int) {
 	for _, a := range v.Agents {
 		if a.Conflict != nil && a.Conflict.Ref == l.Ref {
 			a.Conflict = nil
+		}
+		if a.Refusal != nil && a.Refusal.Ref == l.Ref {
+			a.Refusal = nil
 		}
 		a.Found = slices.DeleteFunc(a.Found, func(ref string) bool { return ref == l.Ref })
 	}

@@ -84,7 +84,7 @@ func (a *Agent) begin(at time.Time, attempt int) {
 	a.enter(task.Working, at)
 	a.clock.stop(at) // no process of it runs yet
 	a.Ended = time.Time{}
-	a.SettledBy, a.Conflict, a.Found = 0, nil, nil
+	a.SettledBy, a.Conflict, a.Refusal, a.Found = 0, nil, nil, nil
 	if a.Started.IsZero() {
 		a.Started = at
 	}
@@ -121,7 +121,7 @@ func (a *Agent) At(attempt int) *Agent {
 func (a *Agent) unjudged() *Agent {
 	then := *a
 	then.Exit, then.Checked, then.Review, then.Appraisal = nil, nil, nil, nil
-	then.Landings, then.Conflict, then.Found = nil, nil, nil
+	then.Landings, then.Conflict, then.Refusal, then.Found = nil, nil, nil, nil
 	return &then
 }
 

@@ -70,7 +70,7 @@ func (a *Agent) review(e *event.Reviewed) {
 	if e.Attempt == a.Attempt && a.Result() != nil {
 		a.Review = e
 		if e.Verdict == task.Rejected {
-			a.Conflict = nil // no merge takes it: there is nothing to resolve
+			a.Conflict, a.Refusal = nil, nil // no merge takes it: there is nothing to resolve
 		}
 	}
 }

@@ -40,6 +40,8 @@ type View struct {
 	Resumed  int           // how often
 	Agents   []*Agent      // in call order
 	Landings []*Landing    // in the order of their ids
+	// Verdicts are runs of the checks of landings; see [View.VerdictsOn].
+	Verdicts []*event.Verified
 	// Questions are all that agents asked, in that order.
 	Questions []*Question
 	// Stop is the latest wish to end the whole run since it was opened.
@@ -166,6 +168,9 @@ type Agent struct {
 	// Conflict is why the latest merge left its patch out; nil where none did, or
 	// where that is over.
 	Conflict *Conflict
+	// Refusal is why the check of the latest merge left its patch out; nil if none
+	// did, or if the patch has landed or changed since.
+	Refusal *Refusal
 	// Landings are the ids of landings and applies that hold this agent's
 	// patch and were not undone.
 	Landings []int
@@ -294,8 +299,14 @@ func (v *View) Apply(r event.Record) {
 		v.reply(r.Time, e)
 	case *event.Sent:
 		v.about(e.Agent).told(e)
+	case *event.Verified:
+		v.Verdicts = append(v.Verdicts, e)
+	case *event.Refused:
+		v.refuse(e.Ref, e.Refused)
+		v.forgetFailures()
 	case *event.Intended:
 		v.Landings = append(v.Landings, &Landing{Intended: *e, Time: r.Time})
+		v.forgetFailures()
 	case *event.Conflicted:
 		v.conflicts(e.Ref, e.Tip, e.Conflicts)
 		v.found(e.Ref, e.There)

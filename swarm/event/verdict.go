@@ -1,0 +1,46 @@
+package event
+
+import "agentswarm/swarm/task"
+
+// Verified is a verdict: the check of a landing ran on one tree and ended.
+type Verified struct {
+	Ref     string `json:"ref"`     // the branch
+	Tree    string `json:"tree"`    // hash of the tree
+	Command string `json:"command"` // text of the check
+	// Agents are the agents whose patches the tree holds beside the branch. Empty:
+	// it is the tree of the branch itself.
+	Agents []task.ID `json:"agents,omitempty"`
+	Passed bool      `json:"passed"`
+	Code   int       `json:"code"`       // exit code of the check
+	Output string    `json:"output"`     // file with its stdout
+	MS     int64     `json:"elapsed_ms"` // how long it ran
+}
+
+// Refusal is a patch that a landing left out because of its check.
+type Refusal struct {
+	Agent task.ID `json:"agent"`
+	// Copy names the copy of the workspace whose patch it was, such as a3-1. Empty:
+	// the patch is the agent's own.
+	Copy    string `json:"copy,omitempty"`
+	Kind    string `json:"kind"`    // failed or interaction
+	Command string `json:"command"` // text of the check
+	// On are the agents whose patches passed without this one. Empty: the branch
+	// itself passed.
+	On      []task.ID `json:"on,omitempty"`
+	Tree    string    `json:"tree"`    // hash of the tree that failed
+	Outputs []string  `json:"outputs"` // files with the stdout of the failed runs
+}
+
+// Refused records what the check of a landing refused when no patch landed. A
+// landing that lands patches records it with its intention.
+type Refused struct {
+	Ref     string    `json:"ref"`
+	Tip     string    `json:"tip"` // where the branch was
+	Refused []Refusal `json:"refused,omitempty"`
+	// BranchFails is set if the branch itself failed the check. No patch is to
+	// blame then.
+	BranchFails bool `json:"branch_fails,omitempty"`
+}
+
+func (*Verified) kind() string { return "verified" }
+func (*Refused) kind() string  { return "refused" }
