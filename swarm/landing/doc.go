@@ -1,7 +1,8 @@
 // Package landing owns the rules about landing the patches of a run: which ones a
-// merge takes, which command comes next, and the messages, trailers and authors of
-// the commits.
+// merge takes, which command comes next, the messages, trailers and authors of the
+// commits, and the [Gate] that merges and verifies sets of patches for the landing
+// queue.
 //
-// It merges nothing, moves no branch and prints nothing: package merge merges, and
-// swarm/cli words the outcome.
+// It moves no branch, which package merge does, and prints nothing. Package queue
+// decides which patches pass together.
 package landing

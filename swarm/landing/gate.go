@@ -1,0 +1,237 @@
+package landing
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"agentswarm/merge"
+	"agentswarm/swarm/landing/queue"
+	"agentswarm/worktree/git"
+)
+
+// Candidate is a set of patches, merged onto a branch in memory, whose tree is to
+// be verified.
+type Candidate struct {
+	Set    []string // ids of patches in the order of the merge; empty: the branch
+	Commit git.Hash // in the quarantine of the gate
+	Tree   git.Hash
+}
+
+// Verdict is a run of the check on a tree that came to its end.
+type Verdict struct {
+	Passed  bool
+	Code    int           // exit code of the check
+	Output  string        // file with its stdout; stderr is beside it
+	Elapsed time.Duration // how long it ran
+	// Text returns the end of its output, for the search of suspects. Nil: none.
+	Text func() string
+}
+
+// Verification is a trial of the landing with its verdict.
+type Verification struct {
+	Candidate
+	Verdict
+	Run    int  // 1, or 2 for the second run on the tree
+	Reused bool // the verdict is an earlier one; nothing ran
+}
+
+// GateRequest says what is merged, and how it is verified.
+type GateRequest struct {
+	Quarantine *git.Quarantine // required
+	Onto       git.Hash        // required; the tip of the branch
+	Patches    []merge.Patch   // required
+	// Paths are the files that each patch changes, by id.
+	Paths     map[string][]string
+	Committer git.Person
+	// Known returns earlier verdicts on a tree that still count, the oldest first.
+	Known func(tree git.Hash) []Verdict // required
+	// Check runs the check. It is called for several candidates at the same time.
+	// An error means that there is no verdict, and ends the landing.
+	Check func(context.Context, Candidate) (Verdict, error) // required
+	// Report is told each verification, one after the other. Nil: nobody is told.
+	Report func(Verification)
+}
+
+// Gate merges sets of patches with package merge and has their trees verified. It
+// is the [queue.Gate] of a landing.
+type Gate struct {
+	GateRequest
+	byID     map[string]merge.Patch
+	merged   map[string]*merge.Outcome // by the ids of the set, in order
+	verdicts map[git.Hash][]Verdict    // of this landing and of earlier ones
+	done     []Verification
+}
+
+// NewGate makes the gate of a landing.
+func NewGate(r GateRequest) *Gate {
+	g := &Gate{
+		GateRequest: r, byID: map[string]merge.Patch{}, merged: map[string]*merge.Outcome{},
+		verdicts: map[git.Hash][]Verdict{},
+	}
+	for _, p := range r.Patches {
+		g.byID[p.ID] = p
+	}
+	return g
+}
+
+// Verifications returns all trials so far, in the order in which they ended.
+func (g *Gate) Verifications() []Verification { return g.done }
+
+// Merge merges a set of patches onto the branch, in this order.
+func (g *Gate) Merge(ctx context.Context, set []string) (*merge.Outcome, error) {
+	key := strings.Join(set, "\x00")
+	if out := g.merged[key]; out != nil {
+		return out, nil
+	}
+	req := merge.Request{Onto: g.Onto, Committer: g.Committer}
+	for _, id := range set {
+		p, known := g.byID[id]
+		if !known {
+			return nil, fmt.Errorf("landing: no patch %q", id)
+		}
+		req.Patches = append(req.Patches, p)
+	}
+	out, err := merge.Merge(ctx, g.Quarantine, req)
+	if err == nil {
+		g.merged[key] = out
+	}
+	return out, err
+}
+
+// Fit implements [queue.Gate].
+func (g *Gate) Fit(ctx context.Context, set []string) ([]string, error) {
+	out, err := g.Merge(ctx, set)
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(slices.Clone(set), func(id string) bool {
+		return slices.ContainsFunc(out.Conflicts, func(c merge.Conflict) bool { return c.ID == id })
+	}), nil
+}
+
+// Verify implements [queue.Gate]. Trees whose verdict is known are not verified
+// again.
+func (g *Gate) Verify(ctx context.Context, trials []queue.Trial) ([]bool, error) {
+	all := make([]Verification, len(trials))
+	first := map[git.Hash]int{} // the trial that verifies a tree in this round
+	for i, t := range trials {
+		out, err := g.Merge(ctx, t.Set)
+		if err != nil {
+			return nil, err
+		}
+		all[i] = Verification{Candidate: Candidate{Set: t.Set, Commit: out.Commit, Tree: out.Tree}, Run: t.Run}
+		if known := g.known(out.Tree, t.Run); known != nil {
+			all[i].Verdict, all[i].Reused = *known, true
+		} else if _, there := first[out.Tree]; !there {
+			first[out.Tree] = i
+		}
+	}
+	if err := g.check(ctx, all, slices.Sorted(maps.Values(first))); err != nil {
+		return nil, err
+	}
+	passed := make([]bool, len(trials))
+	for i := range all {
+		v := &all[i]
+		if at, there := first[v.Tree]; !v.Reused && at == i {
+			g.verdicts[v.Tree] = append(g.verdicts[v.Tree], v.Verdict)
+		} else if !v.Reused && there {
+			v.Verdict, v.Reused = all[at].Verdict, true
+		}
+		if passed[i] = v.Passed; v.Reused {
+			g.report(*v)
+		}
+		g.done = append(g.done, *v)
+	}
+	return passed, nil
+}
+
+// check verifies some of the trials at the same time.
+func (g *Gate) check(ctx context.Context, all []Verification, which []int) error {
+	running, ctx := errgroup.WithContext(ctx)
+	var telling sync.Mutex // held while a verdict is reported
+	for _, i := range which {
+		running.Go(func() (err error) {
+			if all[i].Verdict, err = g.Check(ctx, all[i].Candidate); err != nil {
+				return err
+			}
+			telling.Lock()
+			defer telling.Unlock()
+			g.report(all[i])
+			return nil
+		})
+	}
+	return running.Wait()
+}
+
+func (g *Gate) report(v Verification) {
+	if g.Report != nil {
+		g.Report(v)
+	}
+}
+
+// known returns the verdict that stands for a run on a tree; nil if it has to be
+// made. A tree that passed once has passed.
+func (g *Gate) known(tree git.Hash, run int) *Verdict {
+	have, looked := g.verdicts[tree]
+	if !looked {
+		have = g.Known(tree)
+		g.verdicts[tree] = have
+	}
+	for i := range have {
+		if have[i].Passed {
+			return &have[i]
+		}
+	}
+	if len(have) >= run {
+		return &have[run-1]
+	}
+	return nil
+}
+
+// Suspects implements [queue.Gate]: patches whose files or folders the output of
+// a failed trial names, on lines that the branch itself does not print.
+func (g *Gate) Suspects(failed queue.Trial) []string {
+	paths := map[string][]string{}
+	for _, id := range failed.Set {
+		paths[id] = g.Paths[id]
+	}
+	return Suspects(g.text(failed.Set, false), g.text(nil, true), paths)
+}
+
+// text is the output of a verdict on a set.
+func (g *Gate) text(set []string, passed bool) string {
+	for _, v := range g.done {
+		if v.Passed == passed && slices.Equal(v.Set, set) && v.Text != nil {
+			return v.Text()
+		}
+	}
+	return ""
+}
+
+// Conflicts returns the pairs of patches that change a common path and do not
+// merge with each other, although each of them may merge onto the branch.
+func (g *Gate) Conflicts(ctx context.Context) ([]queue.Conflict, error) {
+	var pairs []queue.Conflict
+	for i, a := range g.Patches {
+		for _, b := range g.Patches[i+1:] {
+			if !slices.ContainsFunc(g.Paths[a.ID], func(p string) bool { return slices.Contains(g.Paths[b.ID], p) }) {
+				continue
+			}
+			out, err := g.Merge(ctx, []string{a.ID, b.ID})
+			if err != nil {
+				return nil, err
+			}
+			if slices.ContainsFunc(out.Conflicts, func(c merge.Conflict) bool { return slices.Contains(c.With, a.ID) }) {
+				pairs = append(pairs, queue.Conflict{First: a.ID, Second: b.ID})
+			}
+		}
+	}
+	return pairs, nil
+}
