@@ -45,7 +45,9 @@ func flagTopics() []flagTopic {
 			"agent", "role", "agent-model", "model", "effort", "max-thinking-tokens", "tools", "read-only", "route",
 			"endpoint", "api", "key-env", "provider-file", "context-window",
 		}},
-		{"Checks and landing", []string{"setup", "warm", "verify", "review", "merge", "into"}},
+		{"Checks and landing", []string{"setup", "warm", "verify", "review", "merge", "into", "all-or-nothing", "slots", "order"}},
+		{"Commits", []string{"message", "squash", "trailer", "author"}},
+		{"Conflicts", []string{"resolve", "continue", "abort"}},
 		{"Limits and money", []string{
 			"jobs", "max-agents", "retries", "timeout", "idle-timeout", "run-timeout", "budget-tokens", "budget-usd", "budget-time",
 			"max-turns", "max-file", "yes",

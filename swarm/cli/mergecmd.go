@@ -21,9 +21,9 @@ func newMergeCommand(env Env) *cli.Command {
 		Aliases:   []string{"land"},
 		Usage:     "merge the patches of a run onto a branch",
 		ArgsUsage: "[RUN | AGENT… | -]",
-		Flags: append([]cli.Flag{
+		Flags: slices.Concat([]cli.Flag{
 			&cli.StringFlag{Name: "into", Usage: "land on `BRANCH` (default: the current branch); made at the run's base if missing"},
-			&cli.StringFlag{Name: "verify", Usage: "run `CMD` by sh -c on the merged result first; if it fails, the branch stays"},
+			&cli.StringFlag{Name: "verify", Usage: "land patches that pass `CMD`, run by sh -c on the result"},
 			&cli.BoolFlag{Name: "dry-run", Aliases: []string{"n"}, Usage: "print what would land and what conflicts; move nothing"},
 			&cli.StringFlag{Name: "message", Aliases: []string{"m"}, Usage: "message `TEXT` of the commit; for several patches only with --squash"},
 			&cli.BoolFlag{Name: "squash", Usage: "make one commit of all patches"},
@@ -33,7 +33,7 @@ func newMergeCommand(env Env) *cli.Command {
 			&cli.BoolFlag{Name: "continue", Usage: "land a resolution"},
 			&cli.BoolFlag{Name: "abort", Usage: "give up a resolution; your edits are kept"},
 			jsonFlag(),
-		}, endedFlags()...),
+		}, queueFlags(), endedFlags()),
 		Description: `Takes the patches of agents that completed, changed something and did not
 fail their check, and that passed their review where the run has reviews; others
 only by name. They are merged in the order of the plan, in memory, each as one
@@ -43,6 +43,10 @@ the others.
 You are the author of the commits, and a Co-authored-by line names the agent and
 its model. The subject is the label or the first line of the prompt, or what the
 model of the role commit says; see -m, --squash and --trailer.
+
+With --verify the patches that pass the check together land. A patch is refused
+after two failed runs on a tree that passed without it, and is named with the
+outputs; see swarm show. If the branch itself fails, no patch is blamed.
 
 The branch moves last and only if it is still where it was. Where it is checked
 out the files follow, if they are clean; else nothing moves.
@@ -74,6 +78,10 @@ func mergeAction(c *cli.Context, env Env) error {
 	case mode != "":
 		return resolveAction(c, env, mode)
 	}
+	options, err := queueOf(c)
+	if err != nil {
+		return err
+	}
 	p, s, err := openSelection(c, env, 0, -1)
 	if err != nil {
 		return err
@@ -88,7 +96,7 @@ func mergeAction(c *cli.Context, env Env) error {
 	if err := s.nonePicked("merge"); err != nil {
 		return err
 	}
-	r := mergeRequest{into: c.String("into"), verify: c.String("verify"), dry: c.Bool("dry-run")}
+	r := mergeRequest{into: c.String("into"), verify: c.String("verify"), queue: options, dry: c.Bool("dry-run")}
 	r.works = s.named
 	if r.style, err = styleFlags(c); err != nil {
 		return err
@@ -146,6 +154,7 @@ type mergeObject struct {
 	Verified  *bool            `json:"verified,omitempty"`
 	Output    string           `json:"verify_output_file,omitempty"`
 	DryRun    bool             `json:"dry_run,omitempty"`
+	queuedObject
 }
 
 // lostObject is a patch whose commit is gone from the repository.
@@ -167,6 +176,7 @@ func newMergeObject(r *mergeReport) mergeObject {
 		Schema: "swarm.merge/1", Run: r.run, Ref: r.ref, Old: string(r.old),
 		Moved: r.didMove(), Merged: []mergedObject{}, Conflicts: newConflictObjects(conflicts(r.outcome.Conflicts)),
 		Empty: r.outcome.Empty, Verified: r.verified, Output: r.output, DryRun: r.dry,
+		queuedObject: newQueuedObject(r),
 	}
 	if len(r.outcome.Landed) > 0 {
 		o.Commit = string(r.new)
@@ -200,6 +210,8 @@ func (p *place) printMerge(w io.Writer, r *mergeReport) {
 		verb = "would land"
 	}
 	switch n := len(out.Landed); {
+	case r.branchFails():
+		fmt.Fprintf(w, "nothing landed on %s: the branch itself fails the check; output: %s\n", branch, Printable(r.output))
 	case n == 0:
 		fmt.Fprintf(w, "nothing landed on %s\n", branch)
 	case r.verified != nil && !*r.verified:
@@ -232,6 +244,7 @@ func (p *place) printMerge(w io.Writer, r *mergeReport) {
 	for _, c := range out.Conflicts {
 		r.printConflict(w, c)
 	}
+	r.printRefused(w)
 	if r.didMove() {
 		fmt.Fprintf(w, "take it back with: %s undo %s\n", p.env.Calls, r.run)
 	}

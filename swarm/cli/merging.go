@@ -33,9 +33,10 @@ type mergeRequest struct {
 	// works are the agents that were named, each with the work to take; empty: all
 	// that can be merged.
 	works  []*store.Agent
-	into   string // a branch; empty: the branch checked out here
-	verify string // run on the merged result first
-	dry    bool   // tell, and move nothing
+	into   string       // a branch; empty: the branch checked out here
+	verify string       // run on the merged result first
+	queue  queueOptions // with verify
+	dry    bool         // tell, and move nothing
 	style  commitStyle
 	// resolved names the conflict that a person has resolved in the patch, such as
 	// "text with a7"; empty: none.
@@ -75,7 +76,9 @@ type mergeReport struct {
 	outcome  *merge.Outcome
 	moved    []string
 	verified *bool
-	output   string // of the check
+	output   string        // of the check
+	queued   *queuedReport // nil: the merge had no landing queue
+	refused  []event.Refusal
 	skipped  []*store.Agent
 	lost     []*store.Agent // whose commits are gone from the repository
 	codes    []Code
@@ -159,7 +162,7 @@ func (b *bench) merge(ctx context.Context, r mergeRequest) (*mergeReport, error)
 	if err != nil {
 		return nil, err
 	}
-	if r.verify != "" {
+	if r.verify != "" && r.queue.slots == 0 {
 		l.check = func(ctx context.Context) (bool, error) { return b.verifyMerged(ctx, l.id, r.verify, report) }
 	}
 	style, err := b.styleOf(ctx, r.style)
@@ -167,10 +170,15 @@ func (b *bench) merge(ctx context.Context, r mergeRequest) (*mergeReport, error)
 		err = oneMessage(style, len(chosen))
 	}
 	if err == nil {
-		err = b.mergeChosen(ctx, mergeWork{
+		work := mergeWork{
 			quarantine: l.quarantine, chosen: chosen, style: style, resolved: r.resolved,
 			request: merge.Request{Onto: l.onto, Committer: b.committer(ctx), Squash: style.Squashed(b.run.ID, len(chosen))},
-		}, report)
+		}
+		if r.queue.slots > 0 {
+			err = b.mergeQueued(ctx, &l, work, r, report)
+		} else {
+			err = b.mergeChosen(ctx, work, report)
+		}
 	}
 	if err == nil {
 		err = b.blame(ctx, v, report)
@@ -271,7 +279,7 @@ func (b *bench) land(ctx context.Context, l branchMove, report *mergeReport) err
 	}
 	intent := &event.Intended{
 		ID: l.id, Verb: verbMerge, Ref: report.ref, Old: string(report.old), New: string(out.Commit),
-		Hold: hold, Key: l.key, Conflicts: conflicts(out.Conflicts), There: report.there(), Verified: report.verified,
+		Hold: hold, Key: l.key, Conflicts: conflicts(out.Conflicts), Refused: report.refused, There: report.there(), Verified: report.verified,
 	}
 	for _, landed := range out.Landed {
 		intent.Agents = append(intent.Agents, task.ID(landed.ID))

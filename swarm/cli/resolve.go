@@ -71,6 +71,9 @@ func resolveMode(c *cli.Context) (string, error) {
 		}
 		mode = name
 	}
+	if at := slices.IndexFunc(queueFlagNames(), c.IsSet); mode != "" && at >= 0 {
+		return "", usagef("merge: --%s lands one patch; leave --%s out", mode, queueFlagNames()[at])
+	}
 	switch {
 	case mode != "" && c.Bool("dry-run"):
 		return "", usagef("merge: --%s and --dry-run exclude each other", mode)

@@ -66,6 +66,10 @@ type showObject struct {
 	// conflict and ways tell of a conflict and the commands that resolve it; empty
 	// for none.
 	conflict, ways string
+	// Refused is why the check of a merge left its patch out; refusal is the same in
+	// words.
+	Refused *refusedObject `json:"refused,omitempty"`
+	refusal string
 }
 
 type exitObject struct {
@@ -170,6 +174,10 @@ func newShowObject(s *selection, a *store.Agent) showObject {
 			o.Paths, o.Base = work.Patch.Paths, work.Patch.Base
 		}
 	}
+	if a.Refusal != nil {
+		refused := newRefusedObject(a.Refusal.Ref, a.Refusal.Refusal)
+		o.Refused, o.refusal = &refused, refusedText(a.Refusal.Ref, a.Refusal.Refusal)
+	}
 	o.Label = engine.Title(a.ID, a.Call)
 	return o
 }
@@ -240,6 +248,7 @@ func (p *portrait) facts(o showObject) {
 	}
 	p.line("conflict", strings.TrimPrefix(o.conflict, "conflict "))
 	p.line("resolve", o.ways)
+	p.line("refused", o.refusal)
 	p.line("folder", o.Folder)
 	p.line("workspace", o.Workspace)
 	p.line("usage", usageText(o.Usage, o.spent))
@@ -266,6 +275,7 @@ func (p *portrait) texts(o showObject) {
 	if o.Check != "" {
 		p.block("output of the check ("+o.Check+")", readTail(o.Check)+readTail(strings.TrimSuffix(o.Check, ".out")+".err"))
 	}
+	p.block("check of the merge that refused it", refusedBlock(o.Refused))
 	if o.Error != nil && o.Folder != "" {
 		p.block("end of its stderr", readTail(filepath.Join(o.Folder, "stderr")))
 	}

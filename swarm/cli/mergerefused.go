@@ -1,0 +1,171 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"agentswarm/swarm/event"
+	"agentswarm/swarm/landing"
+	"agentswarm/swarm/landing/queue"
+	"agentswarm/swarm/store"
+	"agentswarm/swarm/task"
+)
+
+// progress tells of a verification, as soon as it has ended.
+func (m *queuedMerge) progress(v landing.Verification) {
+	result := "passed"
+	if !v.Passed {
+		result = "failed"
+	}
+	how := Duration(v.Elapsed)
+	if v.Reused {
+		how = "known"
+	}
+	again := ""
+	if v.Run > 1 {
+		again = ", again"
+	}
+	fmt.Fprintf(m.env.Stderr, "%s: check of %s%s: %s (%s)\n", program, Printable(m.report.setText(v.Set)), again, result, how)
+}
+
+// setText names the patches of a set.
+func (r *mergeReport) setText(set []string) string {
+	if len(set) == 0 {
+		return branchName(r.ref) + " itself"
+	}
+	return Count(len(set), "patch", "patches") + " on " + branchName(r.ref) + ": " + listed(set, 5)
+}
+
+// printRefused tells which patches the check refused, and which failures were
+// flakes.
+func (r *mergeReport) printRefused(w io.Writer) {
+	for _, refused := range r.refused {
+		name := string(refused.Agent)
+		if a := r.view.Agent(refused.Agent); a != nil {
+			name = labels([]*store.Agent{a})
+		}
+		fmt.Fprintf(w, "refused: %s: %s\n", Printable(name), Printable(refusedText(r.ref, refused)))
+		for _, file := range refused.Outputs {
+			fmt.Fprintf(w, "  output: %s\n", Printable(file))
+		}
+	}
+	if r.queued == nil {
+		return
+	}
+	for _, t := range r.queued.Flaky {
+		for _, v := range r.queued.runs(t.Set) {
+			if !v.Passed && v.Run == t.Run {
+				fmt.Fprintf(w, "flaky: the check failed, and passed at another time, with %s; output: %s\n",
+					Printable(r.setText(t.Set)), Printable(v.Output))
+			}
+		}
+	}
+}
+
+// branchFails reports whether the branch itself failed the check.
+func (r *mergeReport) branchFails() bool { return r.queued != nil && len(r.queued.BranchFails) > 0 }
+
+// refusedText says why a check refused a patch.
+func refusedText(ref string, r event.Refusal) string {
+	branch := branchName(ref)
+	if r.Kind == string(queue.Interaction) {
+		return fmt.Sprintf("interaction: the check passed on %s, and failed twice with this patch added", onText(branch, r.On))
+	}
+	return fmt.Sprintf("failed: the check passed on %s, and failed twice with this patch alone", onText(branch, r.On))
+}
+
+func onText(branch string, on []task.ID) string {
+	if len(on) == 0 {
+		return branch
+	}
+	names := make([]string, len(on))
+	for i, id := range on {
+		names[i] = string(id)
+	}
+	return fmt.Sprintf("%s with %s", branch, listed(names, 5))
+}
+
+// verificationObject is a run of the check of a merge.
+type verificationObject struct {
+	Agents  []string `json:"agents"` // whose patches the tree holds; none: the branch itself
+	Tree    string   `json:"tree"`
+	Passed  bool     `json:"passed"`
+	Run     int      `json:"run"`
+	Reused  bool     `json:"reused,omitempty"`
+	Output  string   `json:"output_file"`
+	Elapsed int64    `json:"elapsed_ms"`
+}
+
+// refusedObject is a patch that the check of a merge refused.
+type refusedObject struct {
+	Agent   task.ID   `json:"agent,omitempty"`
+	Kind    string    `json:"kind"`
+	Ref     string    `json:"ref"`
+	Command string    `json:"command"`
+	On      []task.ID `json:"on,omitempty"`
+	Tree    string    `json:"tree"`
+	Outputs []string  `json:"output_files"`
+}
+
+func newRefusedObject(ref string, r event.Refusal) refusedObject {
+	return refusedObject{
+		Agent: r.Agent, Kind: r.Kind, Ref: ref, Command: r.Command, On: r.On, Tree: r.Tree, Outputs: r.Outputs,
+	}
+}
+
+// queuedObject is what a landing queue adds to swarm.merge/1.
+type queuedObject struct {
+	Verifications []verificationObject `json:"verifications,omitempty"`
+	Rounds        int                  `json:"rounds,omitempty"`
+	Refused       []refusedObject      `json:"refused,omitempty"`
+	Flaky         []verificationObject `json:"flaky,omitempty"`
+	BranchFails   bool                 `json:"branch_fails,omitempty"`
+}
+
+func newQueuedObject(r *mergeReport) queuedObject {
+	if r.queued == nil {
+		return queuedObject{}
+	}
+	o := queuedObject{Rounds: r.queued.Rounds, BranchFails: r.branchFails()}
+	for _, v := range r.queued.verifications {
+		o.Verifications = append(o.Verifications, newVerificationObject(v))
+	}
+	for _, refused := range r.refused {
+		o.Refused = append(o.Refused, newRefusedObject(r.ref, refused))
+	}
+	for _, t := range r.queued.Flaky {
+		for _, v := range r.queued.runs(t.Set) {
+			if !v.Passed && v.Run == t.Run {
+				o.Flaky = append(o.Flaky, newVerificationObject(v))
+			}
+		}
+	}
+	return o
+}
+
+func newVerificationObject(v landing.Verification) verificationObject {
+	set := v.Set
+	if set == nil {
+		set = []string{}
+	}
+	return verificationObject{
+		Agents: set, Tree: string(v.Tree), Passed: v.Passed, Run: v.Run, Reused: v.Reused,
+		Output: v.Output, Elapsed: v.Elapsed.Round(time.Millisecond).Milliseconds(),
+	}
+}
+
+// refusedBlock is the evidence of a refusal, for show: the command and the end of
+// each output.
+func refusedBlock(r *refusedObject) string {
+	if r == nil {
+		return ""
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "command: %s\ntree: %s\n", r.Command, r.Tree)
+	for _, file := range r.Outputs {
+		fmt.Fprintf(&b, "%s:\n%s%s", file, readTail(file), readTail(strings.TrimSuffix(file, ".out")+".err"))
+	}
+	return b.String()
+}
