@@ -27,7 +27,7 @@ func layers() [][]string {
 			"internal/testing/nonamespaces/command", "risk/shell", "risk/verb", "swarm/apparmor", "swarm/builtin/tool",
 			"swarm/diskwatch",
 			"swarm/ear", "swarm/event", "swarm/fault", "swarm/guard", "swarm/hook", "swarm/limit", "swarm/manifest",
-			"swarm/models", "swarm/modeltest/serve", "swarm/pager", "swarm/prompt", "swarm/schema", "swarm/scope",
+			"swarm/models", "swarm/modeltest/serve", "swarm/pager", "swarm/prompt", "swarm/review", "swarm/schema", "swarm/scope",
 			"swarm/script/language", "swarm/shim", "swarm/toolset", "worktree", "worktree/git/checkout",
 		},
 		2: {
@@ -38,11 +38,11 @@ func layers() [][]string {
 			"swarm/activity", "swarm/agent/claude", "swarm/agent/codex", "swarm/agent/command", "swarm/agent/copilot",
 			"swarm/agent/gemini",
 			"swarm/agent/opencode", "swarm/agent/pi", "swarm/agent/qwen", "swarm/builtin", "swarm/engine", "swarm/fleet",
-			"swarm/lab", "swarm/landing", "swarm/ledger", "swarm/selector",
+			"swarm/lab", "swarm/landing", "swarm/ledger", "swarm/review/mark", "swarm/selector",
 		},
 		4: {
 			"swarm/agent/agenttest", "swarm/agent/kinds", "swarm/bench", "swarm/config", "swarm/control", "swarm/fanout",
-			"swarm/mcp", "swarm/workflow",
+			"swarm/mcp", "swarm/review/verdict", "swarm/workflow",
 		},
 		5: {
 			"swarm/cli", "swarm/demo",

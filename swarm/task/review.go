@@ -89,3 +89,14 @@ func oneOf[W ~string](into *W, text []byte, what string, set ...W) error {
 	}
 	return fmt.Errorf("unknown %s %q", what, text)
 }
+
+// EditKey identifies an edit of a patch by its content, so that a verdict on it
+// holds for the same edit of a later attempt. Package review makes it.
+type EditKey struct {
+	Path string `json:"path"`
+	// Exact is the fingerprint of the words that change, Sum that of all lines.
+	Exact string `json:"exact"`
+	Sum   string `json:"sum"`
+	// Nth counts equal edits of the file, from 1.
+	Nth int `json:"nth"`
+}
