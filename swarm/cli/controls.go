@@ -39,7 +39,7 @@ func (c *controls) Carry(_ context.Context, r control.Request) error {
 	case *control.Retry:
 		return c.engine.Retry(engine.RetryRequest{Agents: r.Agents, Feedback: r.Feedback, Fresh: r.Fresh})
 	case *control.Review:
-		return c.engine.Review(r.Marks)
+		return c.engine.Review(r.Marks, r.Edits)
 	case *control.Answer:
 		return c.answer(r)
 	case *control.Send:

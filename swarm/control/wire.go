@@ -42,9 +42,12 @@ type Retry struct {
 	Fresh    bool
 }
 
-// Review says what somebody thinks of the work of agents: all is noted, or
-// nothing.
-type Review struct{ Marks []event.Reviewed }
+// Review says what somebody thinks of the work of agents, or of single edits of
+// it: all is noted, or nothing.
+type Review struct {
+	Marks []event.Reviewed
+	Edits []event.EditsReviewed
+}
 
 // Answer answers a question.
 type Answer struct {
@@ -96,22 +99,23 @@ const verbs = "ping, cancel, stop, retry, review, answer, send or attach"
 
 // requestJSON is every request, flat.
 type requestJSON struct {
-	Verb     string           `json:"verb"`
-	Agent    task.ID          `json:"agent,omitempty"`
-	Agents   []task.ID        `json:"agents,omitempty"`
-	Cause    task.ErrorKind   `json:"cause,omitempty"`
-	Reason   string           `json:"reason,omitempty"`
-	Feedback string           `json:"feedback,omitempty"`
-	Fresh    bool             `json:"fresh,omitempty"`
-	Marks    []event.Reviewed `json:"marks,omitempty"`
-	ID       string           `json:"id,omitempty"`
-	Shown    string           `json:"shown,omitempty"`
-	Allow    bool             `json:"allow,omitempty"`
-	Text     string           `json:"text,omitempty"`
-	For      task.Span        `json:"for,omitempty"`
-	All      bool             `json:"all,omitempty"`
-	Snapshot bool             `json:"snapshot,omitempty"`
-	Watch    bool             `json:"watch,omitempty"`
+	Verb     string                `json:"verb"`
+	Agent    task.ID               `json:"agent,omitempty"`
+	Agents   []task.ID             `json:"agents,omitempty"`
+	Cause    task.ErrorKind        `json:"cause,omitempty"`
+	Reason   string                `json:"reason,omitempty"`
+	Feedback string                `json:"feedback,omitempty"`
+	Fresh    bool                  `json:"fresh,omitempty"`
+	Marks    []event.Reviewed      `json:"marks,omitempty"`
+	Edits    []event.EditsReviewed `json:"edits,omitempty"`
+	ID       string                `json:"id,omitempty"`
+	Shown    string                `json:"shown,omitempty"`
+	Allow    bool                  `json:"allow,omitempty"`
+	Text     string                `json:"text,omitempty"`
+	For      task.Span             `json:"for,omitempty"`
+	All      bool                  `json:"all,omitempty"`
+	Snapshot bool                  `json:"snapshot,omitempty"`
+	Watch    bool                  `json:"watch,omitempty"`
 }
 
 func encodeRequest(r Request) ([]byte, error) {
@@ -125,7 +129,7 @@ func encodeRequest(r Request) ([]byte, error) {
 	case *Retry:
 		f.Agents, f.Feedback, f.Fresh = r.Agents, r.Feedback, r.Fresh
 	case *Review:
-		f.Marks = r.Marks
+		f.Marks, f.Edits = r.Marks, r.Edits
 	case *Answer:
 		f.ID, f.Shown = r.ID, r.Shown
 		f.Allow, f.Text, f.Reason, f.For = r.Allow, r.Text, r.Reason, r.For
@@ -173,7 +177,13 @@ func (f requestJSON) narrow() (Request, error) {
 			}
 			f.Agents = append(f.Agents, mark.Agent)
 		}
-		return &Review{Marks: f.Marks}, f.namesAgents()
+		for _, edits := range f.Edits {
+			if edits.Verdict == "" {
+				return nil, errors.New("it says neither accepted nor rejected")
+			}
+			f.Agents = append(f.Agents, edits.Agent)
+		}
+		return &Review{Marks: f.Marks, Edits: f.Edits}, f.namesAgents()
 	case "answer":
 		if f.ID == "" {
 			return nil, errors.New("it names no question")

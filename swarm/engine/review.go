@@ -19,22 +19,22 @@ func (e *MovedOnError) Error() string {
 	return fmt.Sprintf("%s has moved on to attempt %d; look at that first", e.Agent, e.Attempt)
 }
 
-// Review notes what somebody thinks of what agents left. Either all is noted
-// or nothing.
-func (e *Engine) Review(marks []event.Reviewed) (err error) {
+// Review notes what somebody thinks of what agents left, and of single edits.
+// Either all is noted or nothing.
+func (e *Engine) Review(marks []event.Reviewed, edits []event.EditsReviewed) (err error) {
 	ok := e.do(func(context.Context) {
-		facts := make([]event.Event, len(marks))
-		for i := range marks {
-			a := e.agents[marks[i].Agent]
-			switch {
-			case a == nil:
-				err = fmt.Errorf("no agent %s in this run", marks[i].Agent)
-				return
-			case a.result == nil, a.attempt != marks[i].Attempt:
-				err = &MovedOnError{Agent: a.id, Attempt: max(a.attempt, marks[i].Attempt+1)}
+		facts := make([]event.Event, 0, len(marks)+len(edits))
+		for i := range edits {
+			if err = e.reviewable(edits[i].Agent, edits[i].Attempt); err != nil {
 				return
 			}
-			facts[i] = &marks[i]
+			facts = append(facts, &edits[i])
+		}
+		for i := range marks {
+			if err = e.reviewable(marks[i].Agent, marks[i].Attempt); err != nil {
+				return
+			}
+			facts = append(facts, &marks[i])
 		}
 		if err = e.appendAll(facts); err != nil {
 			return
@@ -48,4 +48,16 @@ func (e *Engine) Review(marks []event.Reviewed) (err error) {
 		return ErrClosed
 	}
 	return err
+}
+
+// reviewable says why an attempt of an agent cannot be reviewed; nil if it can.
+func (e *Engine) reviewable(id task.ID, attempt int) error {
+	a := e.agents[id]
+	switch {
+	case a == nil:
+		return fmt.Errorf("no agent %s in this run", id)
+	case a.result == nil, a.attempt != attempt:
+		return &MovedOnError{Agent: a.id, Attempt: max(a.attempt, attempt+1)}
+	}
+	return nil
 }

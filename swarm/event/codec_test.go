@@ -36,6 +36,7 @@ func samples() []Event {
 		&RetryAsked{Agent: "a1", After: 2, Feedback: "f", Fresh: true, From: &task.Patch{Ref: "r"}, Onto: "o"},
 		&Reviewed{Agent: "a1", Attempt: 1, Verdict: task.Rejected, Reason: "r"},
 		&Titled{Agent: "a1", Attempt: 1, Commit: "c", By: "a2", Subject: "s", Reason: "r"},
+		&EditsReviewed{Agent: "a1", Attempt: 2, Verdict: task.Accepted, Reason: "r", Edits: []task.EditKey{{Path: "p", Exact: "e", Sum: "s", Nth: 1}}},
 		&Appraised{Agent: "a1", Attempt: 1, Pass: true, By: "a2", Problems: []string{"p"}},
 		&Chosen{Won: []task.ID{"a1"}, Lost: []task.ID{"a2"}},
 		&Questioned{ID: "r-1", Agent: "a1", Attempt: 1, Ask: "q", Action: raw, Redacted: true},

@@ -17,7 +17,7 @@ import (
 //
 // Journal records: [*Opened], [*Called], [*Leased], [*Started], [*Ended],
 // [*Captured], [*Checked], [*Settled], [*Released], [*Retried],
-// [*CancelAsked], [*RetryAsked], [*Reviewed], [*Appraised], [*Titled], [*Questioned], [*Replied],
+// [*CancelAsked], [*RetryAsked], [*Reviewed], [*EditsReviewed], [*Appraised], [*Titled], [*Questioned], [*Replied],
 // [*Sent], [*Verified], [*Refused], [*Intended], [*Landed], [*Undone], [*Scripted], [*Entered],
 // [*Logged], [*Phased], [*Returned], [*Chosen], [*Paused], [*Held], [*Switched],
 // [*Closed].
@@ -215,6 +215,16 @@ type Reviewed struct {
 	Reason  string       `json:"reason,omitempty"`
 }
 
+// EditsReviewed is a person's verdict on single edits of an attempt. It holds for
+// the same edits of later attempts. A merge goes by [Reviewed] alone.
+type EditsReviewed struct {
+	Agent   task.ID        `json:"agent"`
+	Attempt int            `json:"attempt"`
+	Verdict task.Verdict   `json:"verdict"`
+	Reason  string         `json:"reason,omitempty"`
+	Edits   []task.EditKey `json:"edits"`
+}
+
 // Appraised is what a reviewer that is an agent found of an attempt of another
 // one. It accepts and rejects nothing.
 type Appraised struct {
@@ -363,34 +373,35 @@ type Closed struct {
 	Code   int    `json:"code"` // the exit code of the command that ran it
 }
 
-func (*Opened) kind() string      { return "opened" }
-func (*Called) kind() string      { return "called" }
-func (*Leased) kind() string      { return "leased" }
-func (*Started) kind() string     { return "started" }
-func (*Ended) kind() string       { return "ended" }
-func (*Captured) kind() string    { return "captured" }
-func (*Checked) kind() string     { return "checked" }
-func (*Settled) kind() string     { return "settled" }
-func (*Released) kind() string    { return "released" }
-func (*Retried) kind() string     { return "retried" }
-func (*CancelAsked) kind() string { return "cancel_asked" }
-func (*RetryAsked) kind() string  { return "retry_asked" }
-func (*Reviewed) kind() string    { return "reviewed" }
-func (*Appraised) kind() string   { return "appraised" }
-func (*Titled) kind() string      { return "titled" }
-func (*Questioned) kind() string  { return "questioned" }
-func (*Replied) kind() string     { return "replied" }
-func (*Sent) kind() string        { return "sent" }
-func (*Intended) kind() string    { return "intended" }
-func (*Landed) kind() string      { return "landed" }
-func (*Undone) kind() string      { return "undone" }
-func (*Scripted) kind() string    { return "scripted" }
-func (*Entered) kind() string     { return "entered" }
-func (*Logged) kind() string      { return "logged" }
-func (*Phased) kind() string      { return "phased" }
-func (*Returned) kind() string    { return "returned" }
-func (*Paused) kind() string      { return "paused" }
-func (*Closed) kind() string      { return "closed" }
+func (*Opened) kind() string        { return "opened" }
+func (*Called) kind() string        { return "called" }
+func (*Leased) kind() string        { return "leased" }
+func (*Started) kind() string       { return "started" }
+func (*Ended) kind() string         { return "ended" }
+func (*Captured) kind() string      { return "captured" }
+func (*Checked) kind() string       { return "checked" }
+func (*Settled) kind() string       { return "settled" }
+func (*Released) kind() string      { return "released" }
+func (*Retried) kind() string       { return "retried" }
+func (*CancelAsked) kind() string   { return "cancel_asked" }
+func (*RetryAsked) kind() string    { return "retry_asked" }
+func (*Reviewed) kind() string      { return "reviewed" }
+func (*EditsReviewed) kind() string { return "edits_reviewed" }
+func (*Appraised) kind() string     { return "appraised" }
+func (*Titled) kind() string        { return "titled" }
+func (*Questioned) kind() string    { return "questioned" }
+func (*Replied) kind() string       { return "replied" }
+func (*Sent) kind() string          { return "sent" }
+func (*Intended) kind() string      { return "intended" }
+func (*Landed) kind() string        { return "landed" }
+func (*Undone) kind() string        { return "undone" }
+func (*Scripted) kind() string      { return "scripted" }
+func (*Entered) kind() string       { return "entered" }
+func (*Logged) kind() string        { return "logged" }
+func (*Phased) kind() string        { return "phased" }
+func (*Returned) kind() string      { return "returned" }
+func (*Paused) kind() string        { return "paused" }
+func (*Closed) kind() string        { return "closed" }
 
 // Record is an event in its place in a journal.
 type Record struct {

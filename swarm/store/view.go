@@ -145,6 +145,8 @@ type Agent struct {
 	Paid []Paid
 	// Review is what somebody thinks of the current attempt's work.
 	Review *event.Reviewed
+	// Edits are the verdicts on single edits, of all attempts, oldest first.
+	Edits []*event.EditsReviewed
 	// Appraisal is what a reviewer that is an agent found of the current
 	// attempt's work; nil where none has.
 	Appraisal *event.Appraised
@@ -288,6 +290,9 @@ func (v *View) Apply(r event.Record) {
 		v.about(e.Agent).again(r.Time, e)
 	case *event.Reviewed:
 		v.about(e.Agent).review(e)
+	case *event.EditsReviewed:
+		a := v.about(e.Agent)
+		a.Edits = append(a.Edits, e)
 	case *event.Appraised:
 		v.about(e.Agent).appraise(e)
 	case *event.Titled:
