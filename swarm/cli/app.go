@@ -70,7 +70,7 @@ func builtin(env Env) []*cli.Command {
 		job("Start", newRunCommand(env), newResumeCommand(env), newWorkflowCommand(env)),
 		job("Watch", newStatusCommand(env), newLsCommand(env), newShowCommand(env), newLogsCommand(env), newUsageCommand(env),
 			newWaitCommand(env), newAttachCommand(env)),
-		job("Review and land", newDiffCommand(env), newAcceptCommand(env), newRejectCommand(env), newRetryCommand(env),
+		job("Review and land", newReviewCommand(env), newDiffCommand(env), newAcceptCommand(env), newRejectCommand(env), newRetryCommand(env),
 			newMergeCommand(env), newApplyCommand(env), newShellCommand(env), newExecCommand(env)),
 		job("Answer", newInboxCommand(env), newAnswerCommand(env), newApproveCommand(env), newDenyCommand(env), newSendCommand(env)),
 		job("Undo and tidy", newUndoCommand(env), newCancelCommand(env), newRmCommand(env), newGcCommand(env)),

@@ -23,6 +23,7 @@ func newDiffCommand(env Env) *cli.Command {
 		Flags: append([]cli.Flag{
 			&cli.BoolFlag{Name: "stat", Usage: "print files and sizes of changes, as git diff --stat"},
 			&cli.BoolFlag{Name: "name-only", Usage: "print the paths only"},
+			&cli.BoolFlag{Name: "classes", Usage: "print one of equal edits in place of patches, as review does"},
 			jsonFlag(),
 		}, endedFlags()...),
 		Description: `Prints the patch of each agent against the base of its run, in the form that
@@ -62,9 +63,18 @@ func diffAction(c *cli.Context, env Env) error {
 	if c.Bool("stat") && c.Bool("name-only") {
 		return usagef("diff: --stat and --name-only exclude each other")
 	}
+	if c.Bool("classes") && (c.Bool("stat") || c.Bool("name-only")) {
+		return usagef("diff: --classes excludes --stat and --name-only")
+	}
 	p, s, err := openSelection(c, env, 0, -1)
 	if err != nil {
 		return err
+	}
+	if c.Bool("classes") {
+		if s.earlier {
+			return usagef("diff: --classes is of the latest attempts, and an earlier one or a copy is named")
+		}
+		return p.printClasses(c, s, true)
 	}
 	d := &differ{place: p, named: len(s.named) > 0 && s.chosen.Empty(), stat: c.Bool("stat"), names: c.Bool("name-only")}
 	if c.Bool("json") {

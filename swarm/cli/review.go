@@ -22,16 +22,21 @@ func newAcceptCommand(env Env) *cli.Command {
 		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "reason", Usage: "reason, kept with the run"},
 			jsonFlag(),
-		}, endedFlags()...),
+		}, append(spreadFlags(), endedFlags()...)...),
 		Description: `Marks the patches of agents as accepted. A merge takes them then like those of
 agents that completed, even where the agent failed, its check did, or it changed
 files outside its paths; of alternatives it takes the one accepted. A new attempt
 has no mark.
 
+With --class or --file only those edits are accepted, and a patch once all its edits
+are. Verdicts on edits hold for the same edits of later attempts. Without the names
+of agents, --class leaves out edits that have a verdict.
+
 Examples:
   swarm accept a3
   swarm accept k3x9q2/a3 --reason "the failing test is flaky"
-  swarm accept --verified`,
+  swarm accept --verified
+  swarm accept k3x9q2 --class C3`,
 		Action: func(c *cli.Context) error { return reviewAction(c, env, task.Accepted) },
 	}
 }
@@ -44,9 +49,10 @@ func newRejectCommand(env Env) *cli.Command {
 		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "reason", Usage: "reason, which retry gives to the agent"},
 			jsonFlag(),
-		}, endedFlags()...),
+		}, append(spreadFlags(), endedFlags()...)...),
 		Description: `Marks the patches of agents as rejected. No merge takes them, named or not, until
-they are accepted or tried again. Nothing is removed.
+they are accepted or tried again. Nothing is removed. With --class or --file only
+those edits are rejected: a retry names their places to the agents.
 
 Examples:
   swarm reject a3 --reason "do not touch the generated files"
@@ -60,12 +66,19 @@ func reviewAction(c *cli.Context, env Env, verdict task.Verdict) error {
 	if err := sayable(name+": --reason", c.String("reason")); err != nil {
 		return err // a retry tells it to the agent
 	}
-	p, s, err := openSelection(c, env, 1, -1)
+	least := 1
+	if len(c.StringSlice("class")) > 0 {
+		least = 0 // a class is of the latest run
+	}
+	p, s, err := openSelection(c, env, least, -1)
 	if err != nil {
 		return err
 	}
 	if len(s.named) > 0 && !s.onlyAgents() {
 		return usagef("%s: name a run, or agents of it, not both", name)
+	}
+	if spreads(c) {
+		return spreadAction(c, p, s, verdict)
 	}
 	byName := s.chosen.Empty() && len(s.named) > 0
 	s.keep(func(a *store.Agent) bool {
@@ -97,34 +110,41 @@ func reviewAction(c *cli.Context, env Env, verdict task.Verdict) error {
 	if len(marks) == 0 {
 		return usagef("%s: no agent of run %s has a patch that could be", name, s.run.ID)
 	}
-	if err := p.mark(c, s, marks); err != nil {
+	if err := p.mark(c, s, marks, p.wholeEdits(c.Context, s, marks)); err != nil {
 		return err
 	}
 	return p.printReview(c, s, marks)
 }
 
-// mark journals a review, or has the process do it that owns the run.
-func (p *place) mark(c *cli.Context, s *selection, marks []event.Reviewed) error {
+// mark journals verdicts on patches and on edits, or has the process do it that
+// owns the run.
+func (p *place) mark(c *cli.Context, s *selection, marks []event.Reviewed, edits []event.EditsReviewed) error {
 	if s.view.Status == store.RunRunning {
 		client, err := p.reach(c.Context, s.run)
 		if err != nil {
 			return err
 		}
-		return errors.Join(carried(client.Ask(c.Context, &control.Review{Marks: marks})), client.Close())
+		return errors.Join(carried(client.Ask(c.Context, &control.Review{Marks: marks, Edits: edits})), client.Close())
 	}
 	owner, err := p.own(c.Context, s.run)
 	if err != nil {
 		return err
 	}
-	facts := make([]event.Event, len(marks))
-	v := owner.View()
+	var facts []event.Event
+	var of []tried
+	for i := range edits {
+		facts, of = append(facts, &edits[i]), append(of, tried{edits[i].Agent, edits[i].Attempt})
+	}
 	for i := range marks {
+		facts, of = append(facts, &marks[i]), append(of, tried{marks[i].Agent, marks[i].Attempt})
+	}
+	v := owner.View()
+	for _, attempt := range of {
 		// Another process may have tried it again since we looked.
-		if a := v.Agent(marks[i].Agent); a == nil || a.Attempt != marks[i].Attempt || a.Result() == nil {
+		if a := v.Agent(attempt.id); a == nil || a.Attempt != attempt.attempt || a.Result() == nil {
 			return errors.Join(usagef("%s: %s has moved on; look at its new attempt first",
-				c.Command.Name, marks[i].Agent), owner.Close())
+				c.Command.Name, attempt.id), owner.Close())
 		}
-		facts[i] = &marks[i]
 	}
 	_, err = owner.AppendAll(facts)
 	return errors.Join(err, owner.Close())

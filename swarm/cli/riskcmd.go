@@ -145,7 +145,7 @@ func (p *place) riskRules(ctx context.Context, base git.Hash) (*risk.Rules, erro
 	if len(text) > config.MaxSize {
 		return nil, usagef("%s: is longer than %d bytes", file, config.MaxSize)
 	}
-	theirs, err := p.committedRules(ctx, base)
+	theirs, err := p.committedFile(ctx, base, repositoryRules)
 	if err != nil {
 		return nil, err
 	}
@@ -159,27 +159,28 @@ func (p *place) riskRules(ctx context.Context, base git.Hash) (*risk.Rules, erro
 	return rules, nil
 }
 
-// committedRules are the rules that a commit has.
-func (p *place) committedRules(ctx context.Context, base git.Hash) ([]byte, error) {
+// committedFile is a file of rules that a commit has; nil for none. Its path
+// is below the top of the repository.
+func (p *place) committedFile(ctx context.Context, base git.Hash, file string) ([]byte, error) {
 	if base == "" {
 		return nil, nil
 	}
 	files, err := p.repo.Named(ctx, git.NamedRequest{
-		Commit: base, Name: filepath.Base(repositoryRules), Max: maxAgentFiles, Limit: maxAgentText,
+		Commit: base, Name: filepath.Base(file), Max: maxAgentFiles, Limit: maxAgentText,
 	})
 	if err != nil {
 		return nil, err
 	}
-	at := slices.IndexFunc(files, func(f git.NamedFile) bool { return f.Path == repositoryRules })
+	at := slices.IndexFunc(files, func(f git.NamedFile) bool { return f.Path == file })
 	if at < 0 {
 		return nil, nil
 	}
 	text := files[at].Text
 	if text == nil {
-		return nil, usagef("%s:%s: is no file of its own, but a link to something else", base.Short(), repositoryRules)
+		return nil, usagef("%s:%s: is no file of its own, but a link to something else", base.Short(), file)
 	}
 	if len(text) > config.MaxSize {
-		return nil, usagef("%s:%s: is longer than %d bytes", base.Short(), repositoryRules, config.MaxSize)
+		return nil, usagef("%s:%s: is longer than %d bytes", base.Short(), file, config.MaxSize)
 	}
 	return text, nil
 }

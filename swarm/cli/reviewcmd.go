@@ -1,0 +1,236 @@
+package cli
+
+import (
+	"slices"
+
+	"github.com/urfave/cli/v2"
+
+	"agentswarm/swarm/review"
+	"agentswarm/swarm/review/mark"
+	"agentswarm/swarm/review/verdict"
+	"agentswarm/swarm/store"
+	"agentswarm/swarm/task"
+)
+
+func newReviewCommand(env Env) *cli.Command {
+	return &cli.Command{
+		Name:      "review",
+		Usage:     "print equal edits of patches once, the odd ones first",
+		ArgsUsage: "[RUN | AGENT… | -]",
+		Flags: append([]cli.Flag{
+			jsonFlag(),
+		}, endedFlags()...),
+		Description: `Groups the edits of all patches of a run into classes of equal edits, and prints
+one edit of each class with its marks: edits that steer agents or CI, switch a test
+off, add a dependency, and so on come first, then those that differ from the rest.
+Of named agents it prints the classes that have one of their edits.
+
+review.toml beside your configuration, and .swarm/review.toml as it is committed,
+add marks.
+
+Examples:
+  swarm review
+  swarm review k3x9q2 --json
+  swarm accept k3x9q2 --class C3`,
+		Action: func(c *cli.Context) error { return reviewClassesAction(c, env) },
+	}
+}
+
+func reviewClassesAction(c *cli.Context, env Env) error {
+	p, s, err := openSelection(c, env, 0, -1)
+	if err != nil {
+		return err
+	}
+	return p.printClasses(c, s, false)
+}
+
+// printClasses prints the classes of a run. Brief leaves out the members and
+// their marks.
+func (p *place) printClasses(c *cli.Context, s *selection, brief bool) error {
+	r, err := p.reviewOfRun(c.Context, s)
+	if err != nil {
+		return err
+	}
+	if c.Bool("json") {
+		return printJSON(p.env.Stdout, newClassesObject(s, r))
+	}
+	if err := p.page(c); err != nil {
+		return err
+	}
+	t := &reviewText{runReview: r, s: s, term: detect(p.env.Stdout, p.env.Getenv), brief: brief, stderr: p.env.Stderr}
+	return t.print(p.env.Stdout)
+}
+
+// classesObject is swarm.review/1, described in docs/json.md.
+type classesObject struct {
+	Schema  string          `json:"schema"`
+	Run     string          `json:"run"`
+	Patches int             `json:"patches"`
+	Edits   int             `json:"edits"`
+	Lines   int             `json:"lines"`
+	ToRead  int             `json:"to_read"`
+	Left    int             `json:"left"`
+	Classes []classObject   `json:"classes"`
+	Skipped []skippedObject `json:"skipped"`
+	// Outdated are verdicts on edits that are no longer there.
+	Outdated []outdatedObject `json:"outdated"`
+}
+
+type skippedObject struct {
+	ID     string `json:"id"`
+	Reason string `json:"reason"`
+}
+
+type outdatedObject struct {
+	ID      string       `json:"id"`
+	Attempt int          `json:"attempt"`
+	Path    string       `json:"path"`
+	Verdict task.Verdict `json:"verdict"`
+	Reason  string       `json:"reason,omitempty"`
+}
+
+type classObject struct {
+	ID       string         `json:"id"`
+	Exact    string         `json:"exact"`
+	Shape    string         `json:"shape"`
+	Kind     string         `json:"kind"`
+	Language string         `json:"language,omitempty"`
+	Space    bool           `json:"space,omitempty"`
+	Weight   int            `json:"weight"`
+	Follows  string         `json:"follows,omitempty"`
+	Missing  []string       `json:"missing,omitempty"`
+	Alike    []string       `json:"alike,omitempty"`
+	Changes  []changeObject `json:"changes,omitempty"`
+	Example  exampleObject  `json:"example"`
+	Members  []memberObject `json:"members"`
+}
+
+type changeObject struct {
+	Removed []string `json:"removed"`
+	Added   []string `json:"added"`
+}
+
+type exampleObject struct {
+	ID      string   `json:"id"`
+	Path    string   `json:"path"`
+	Line    int      `json:"line"`
+	About   string   `json:"about,omitempty"`
+	Before  []string `json:"before"`
+	Removed []string `json:"removed"`
+	Added   []string `json:"added"`
+	After   []string `json:"after"`
+}
+
+type memberObject struct {
+	ID        string       `json:"id"`
+	Attempt   int          `json:"attempt"`
+	Path      string       `json:"path"`
+	Line      int          `json:"line"`
+	Verdict   task.Verdict `json:"verdict,omitempty"`
+	Landed    bool         `json:"landed,omitempty"`
+	Withheld  bool         `json:"withheld,omitempty"` // a verdict on the class does not cover it
+	Elsewhere bool         `json:"elsewhere,omitempty"`
+	Odd       string       `json:"odd,omitempty"`
+	Marks     []mark.Mark  `json:"marks,omitempty"`
+}
+
+func newClassesObject(s *selection, r *runReview) *classesObject {
+	o := &classesObject{
+		Schema: "swarm.review/1", Run: s.run.ID, Patches: r.Patches, Edits: r.Edits, Lines: r.Lines, ToRead: r.ToRead,
+		Left: r.LinesLeft(), Classes: []classObject{}, Skipped: r.skipped, Outdated: []outdatedObject{},
+	}
+	for _, class := range r.classes(s) {
+		o.Classes = append(o.Classes, r.classObject(class))
+	}
+	for _, a := range s.agents() {
+		for _, d := range r.Outdated(a.ID) {
+			o.Outdated = append(o.Outdated, outdatedObject{
+				ID: string(a.ID), Attempt: d.Attempt, Path: d.Edit.Path, Verdict: d.Verdict, Reason: d.Reason,
+			})
+		}
+	}
+	return o
+}
+
+// classes are those with an edit of an agent that the command is about.
+func (r *runReview) classes(s *selection) []*review.Class {
+	about := map[string]bool{}
+	for _, a := range s.agents() {
+		about[string(a.ID)] = true
+	}
+	var all []*review.Class
+	for _, class := range r.Classes {
+		if slices.ContainsFunc(class.Members, func(e *review.Edit) bool { return about[e.Patch] }) {
+			all = append(all, class)
+		}
+	}
+	return all
+}
+
+func (r *runReview) classObject(class *review.Class) classObject {
+	e := class.Example
+	o := classObject{
+		ID: class.ID, Exact: string(class.Exact), Shape: string(class.Shape), Kind: string(class.Kind), Language: class.Language,
+		Space: class.Space, Weight: class.Weight, Follows: class.Follows, Missing: class.Missing, Alike: class.Alike,
+		Example: exampleObject{
+			ID: e.Patch, Path: e.Path, Line: e.NewLine, About: e.About,
+			Before: listOf(e.Before), Removed: listOf(e.Removed), Added: listOf(e.Added), After: listOf(e.After),
+		},
+		Members: []memberObject{},
+	}
+	for _, change := range e.Changes() {
+		o.Changes = append(o.Changes, changeObject{Removed: listOf(change.Removed), Added: listOf(change.Added)})
+	}
+	for _, m := range class.Members {
+		a := r.agents[m.Patch]
+		o.Members = append(o.Members, memberObject{
+			ID: m.Patch, Attempt: a.Attempt, Path: m.Path, Line: m.NewLine, Verdict: r.Verdict(m), Landed: a.Landed(),
+			Withheld: r.Withheld(m), Elsewhere: slices.Contains(class.Elsewhere, m), Odd: r.Odd[m], Marks: r.Marks[m],
+		})
+	}
+	return o
+}
+
+// listOf is a list that JSON shows as one where it is empty.
+func listOf(lines []string) []string {
+	if lines == nil {
+		return []string{}
+	}
+	return lines
+}
+
+// verdictCounts counts the verdicts on the members of a class.
+func (r *runReview) verdictCounts(class *review.Class) (accepted, rejected int) {
+	for _, m := range class.Members {
+		switch r.Verdict(m) {
+		case task.Accepted:
+			accepted++
+		case task.Rejected:
+			rejected++
+		}
+	}
+	return accepted, rejected
+}
+
+// findClass is the class of a name. While agents work the number of a class
+// can change between two commands; its fingerprint cannot.
+func (r *runReview) findClass(s *selection, verb, name string) (*review.Class, error) {
+	class := r.Find(name)
+	switch {
+	case class == nil:
+		return nil, usagef("%s: run %s has no class %q; `%s review %s` prints the classes", verb, s.run.ID, name, program, s.run.ID)
+	case name == class.ID && s.view.Status == store.RunRunning:
+		return nil, usagef("%s: run %s is still running, so numbers of classes can change; name it %s", verb, s.run.ID, class.Exact.Short())
+	}
+	return class, nil
+}
+
+// requestOf is the verdict that a command line asks for.
+func requestOf(c *cli.Context, s *selection, v task.Verdict) verdict.Request {
+	req := verdict.Request{Verdict: v, Reason: c.String("reason"), Files: c.StringSlice("file")}
+	req.Picked = !s.chosen.Empty()
+	for _, a := range s.named {
+		req.Only = append(req.Only, a.ID)
+	}
+	return req
+}

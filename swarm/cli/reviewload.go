@@ -1,0 +1,154 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"agentswarm/swarm/config"
+	"agentswarm/swarm/review"
+	"agentswarm/swarm/review/mark"
+	"agentswarm/swarm/review/verdict"
+	"agentswarm/swarm/scope"
+	"agentswarm/swarm/store"
+	"agentswarm/swarm/task"
+	"agentswarm/worktree/git"
+)
+
+// maxReviewed bounds the patch of an agent that is reviewed, in bytes.
+const maxReviewed = 32 << 20
+
+// runReview is the review of a run, and the patches that it leaves out.
+type runReview struct {
+	*verdict.Review
+	agents map[string]*store.Agent
+	// Skipped are the agents whose patches cannot be read, with the reasons.
+	skipped []skippedObject
+}
+
+// reviewOfRun reads the patches of all agents of a run: the names of classes do
+// not depend on the agents that a command is about.
+func (p *place) reviewOfRun(ctx context.Context, s *selection) (*runReview, error) {
+	rules, err := p.markRules(ctx, s.view)
+	if err != nil {
+		return nil, err
+	}
+	r := &runReview{agents: map[string]*store.Agent{}, skipped: []skippedObject{}}
+	var works []verdict.Work
+	for _, a := range s.view.Agents {
+		if patchOf(a) == nil {
+			continue
+		}
+		files, err := p.patchFiles(ctx, a)
+		if err := ctx.Err(); err != nil {
+			return nil, context.Cause(ctx)
+		}
+		if err != nil {
+			r.skipped = append(r.skipped, skippedObject{ID: string(a.ID), Reason: err.Error()})
+			continue
+		}
+		r.agents[string(a.ID)] = a
+		works = append(works, p.reviewWork(ctx, a, files))
+	}
+	r.Review = verdict.New(rules, works)
+	return r, nil
+}
+
+// patchFiles reads the patch of an agent by what its commit holds: agents could
+// write to its file.
+func (p *place) patchFiles(ctx context.Context, a *store.Agent) ([]review.File, error) {
+	patch := patchOf(a)
+	text := &boundedBuffer{most: maxReviewed}
+	err := p.repo.WritePatch(ctx, text, git.Hash(patch.Base), git.Hash(patch.Commit))
+	if text.full {
+		return nil, fmt.Errorf("the patch of %s is longer than %s", a.ID, Bytes(maxReviewed))
+	}
+	if err != nil {
+		if gone, ok := errors.AsType[*goneError](p.gone(ctx, a)); ok {
+			return nil, gone
+		}
+		return nil, err
+	}
+	return review.Read(text.String())
+}
+
+// boundedBuffer is a buffer that takes no more than a number of bytes.
+type boundedBuffer struct {
+	bytes.Buffer
+	most int
+	full bool
+}
+
+func (b *boundedBuffer) Write(text []byte) (int, error) {
+	if b.Len()+len(text) > b.most {
+		b.full = true
+		return 0, errors.New("the text is too long")
+	}
+	return b.Buffer.Write(text)
+}
+
+// reviewWork is the patch of an agent with what the run knows of it.
+func (p *place) reviewWork(ctx context.Context, a *store.Agent, files []review.File) verdict.Work {
+	patch := patchOf(a)
+	w := verdict.Work{
+		ID: a.ID, Attempt: a.Attempt, Files: files, Made: a.Edits, Landed: a.Landed(),
+		PassedOver: a.Choice().Of == task.PassedOver,
+	}
+	if a.Review != nil {
+		w.Verdict = a.Review.Verdict
+	}
+	done, _ := a.Status.(*task.Completed)
+	checked := done != nil && done.Verified != nil
+	w.Verified = checked && *done.Verified
+	paths := make([]string, 0, len(files))
+	for _, f := range files {
+		paths = append(paths, f.Path)
+	}
+	w.Facts = mark.Facts{
+		OutOfPaths: scope.Outside(a.Call.Paths, paths), Replaced: patch.Replaced,
+		CheckFailed: checked && !w.Verified, ReviewerNo: a.Appraisal != nil && !a.Appraisal.Pass,
+		Text: func(path string, after bool) ([]byte, bool) {
+			commit := patch.Base
+			if after {
+				commit = patch.Commit
+			}
+			text, err := p.repo.File(ctx, git.Hash(commit), path)
+			return text, err == nil && text != nil
+		},
+	}
+	return w
+}
+
+// repositoryMarks is the file of a repository's own marks, below its top.
+const repositoryMarks = ".swarm/review.toml"
+
+// markRules are the built-in marks, those of the user's review.toml, and those
+// that the base of the run has. No file takes a mark away.
+func (p *place) markRules(ctx context.Context, v *store.View) (*mark.Rules, error) {
+	base := git.Hash(v.Identity.Base.Commit)
+	var files [][]byte
+	var names []string
+	if user := config.UserFile(p.lookup); user != "" {
+		name := filepath.Join(filepath.Dir(user), filepath.Base(repositoryMarks))
+		source, err := config.ReadFile(config.User, name)
+		if err != nil {
+			return nil, refused(err)
+		}
+		if len(source.Text) > config.MaxSize {
+			return nil, usagef("%s: is longer than %d bytes", name, config.MaxSize)
+		}
+		files, names = append(files, source.Text), append(names, name)
+	}
+	text, err := p.committedFile(ctx, base, repositoryMarks)
+	if err != nil {
+		return nil, err
+	}
+	files, names = append(files, text), append(names, base.Short()+":"+repositoryMarks)
+	rules, err := mark.Load(files...)
+	if wrong, ok := errors.AsType[*mark.RuleError](err); ok && wrong.File > 0 {
+		return nil, usagef("%s: %v", names[wrong.File-1], wrong)
+	}
+	return rules, err
+}

@@ -1,0 +1,300 @@
+// Package verdict is the review of a run: the classes of its edits with their
+// marks, the verdicts of people on edits, and the records that a new verdict
+// makes. It says which edits a verdict on a class covers. It calls no git,
+// writes no journal and prints nothing.
+package verdict
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"agentswarm/swarm/event"
+	"agentswarm/swarm/review"
+	"agentswarm/swarm/review/mark"
+	"agentswarm/swarm/task"
+)
+
+// Work is the latest patch of an agent.
+type Work struct {
+	ID      task.ID
+	Attempt int
+	Files   []review.File
+	Facts   mark.Facts // RejectedEdits is filled in here
+	// Made are the verdicts on edits of this and earlier attempts, oldest first.
+	Made     []*event.EditsReviewed
+	Verified bool
+	Landed   bool
+	// PassedOver is set where a script took the work of another agent.
+	PassedOver bool
+	// Verdict is the one on the whole patch; empty: none.
+	Verdict task.Verdict
+}
+
+// Review is the review of the patches of a run.
+type Review struct {
+	*review.Report
+	Marks    map[*review.Edit][]mark.Mark
+	works    map[string]*Work
+	decided  map[string]*review.Decided
+	edits    map[string][]*review.Edit // by patch
+	withheld map[fileOf]bool           // files that no verdict on a class covers
+}
+
+type fileOf struct{ patch, path string }
+
+// New groups the edits of works into classes, with marks and verdicts.
+func New(rules *mark.Rules, works []Work) *Review {
+	r := &Review{
+		works: map[string]*Work{}, decided: map[string]*review.Decided{},
+		edits: map[string][]*review.Edit{}, withheld: map[fileOf]bool{},
+	}
+	x := &review.Index{}
+	for i := range works {
+		w := &works[i]
+		id := string(w.ID)
+		r.works[id] = w
+		x.Put(&review.Patch{ID: id, Files: w.Files})
+		r.decided[id] = x.Decide(id, decisions(w.Made))
+	}
+	all := x.Edits()
+	for _, e := range all {
+		r.edits[e.Patch] = append(r.edits[e.Patch], e)
+	}
+	r.Marks = rules.Find(all, r.facts)
+	for e, marks := range r.Marks {
+		if mark.Weight(marks) >= mark.SpreadLimit {
+			r.withheld[fileOf{e.Patch, e.Path}] = true
+		}
+	}
+	r.Report = x.Report(review.ReportRequest{
+		Weight:   func(e *review.Edit) int { return mark.Weight(r.Marks[e]) },
+		Verified: func(patch string) bool { return r.works[patch].Verified },
+	})
+	return r
+}
+
+func decisions(made []*event.EditsReviewed) []review.Decision {
+	var all []review.Decision
+	for _, m := range made {
+		for _, key := range m.Edits {
+			all = append(all, review.Decision{Edit: key, Verdict: m.Verdict, Reason: m.Reason, Attempt: m.Attempt})
+		}
+	}
+	return all
+}
+
+// facts are those of a work, with the edits that were rejected in an earlier
+// attempt.
+func (r *Review) facts(patch string) mark.Facts {
+	w := r.works[patch]
+	facts := w.Facts
+	facts.RejectedEdits = map[*review.Edit]bool{}
+	for _, e := range r.edits[patch] {
+		if d, ok := r.decided[patch].On(e); ok && d.Verdict == task.Rejected && d.Attempt < w.Attempt {
+			facts.RejectedEdits[e] = true
+		}
+	}
+	return facts
+}
+
+// Verdict is the verdict of a person on an edit; empty: none.
+func (r *Review) Verdict(e *review.Edit) task.Verdict {
+	d, _ := r.decided[e.Patch].On(e)
+	return d.Verdict
+}
+
+// Outdated are the verdicts on edits that an agent's patch no longer has.
+func (r *Review) Outdated(id task.ID) []review.Decision {
+	if d := r.decided[string(id)]; d != nil {
+		return d.Outdated
+	}
+	return nil
+}
+
+// Withheld reports whether a mark keeps verdicts on classes away from the file
+// of an edit.
+func (r *Review) Withheld(e *review.Edit) bool { return r.withheld[fileOf{e.Patch, e.Path}] }
+
+// LinesLeft is the number of lines that a person reads of the classes that have
+// an edit without a verdict.
+func (r *Review) LinesLeft() int {
+	n := 0
+	for _, c := range r.Classes {
+		if slices.ContainsFunc(c.Members, func(e *review.Edit) bool { return r.Verdict(e) == "" }) {
+			n += c.Lines()
+		}
+	}
+	return n
+}
+
+// Why is the reason for which a verdict leaves out an edit.
+type Why string
+
+// The reasons.
+const (
+	Marked     Why = "in files with a mark"
+	Decided    Why = "decided before"
+	Landed     Why = "of patches that have landed"
+	PassedOver Why = "of patches that a script passed over"
+)
+
+// Request is a verdict on the edits of a class, or of files.
+type Request struct {
+	Verdict task.Verdict // required
+	Reason  string
+	// Classes and Files say which edits are decided. With both, they are the
+	// members of the classes in the files. One of the two is required.
+	Classes []*review.Class
+	Files   []string
+	// Only are the agents whose edits are decided; empty: all of the run. Naming
+	// them also decides edits again that have a verdict.
+	Only []task.ID
+	// Picked is set where a selector picked the agents: that names none.
+	Picked bool
+}
+
+// Spread is the result of a verdict: records for the journal, and the edits that
+// it left out.
+type Spread struct {
+	Edits []event.EditsReviewed // by agent
+	// Patches are verdicts on whole patches, which a merge goes by: a patch is
+	// accepted once all its edits are, and rejected once any edit is.
+	Patches []event.Reviewed
+	Covered int // edits
+	LeftOut map[Why][]*review.Edit
+}
+
+// Spread applies a verdict. One on a class covers its exact members, which are
+// all of one kind, and no file with a mark of weight [mark.SpreadLimit] or more.
+func (r *Review) Spread(req Request) *Spread {
+	out := &Spread{LeftOut: map[Why][]*review.Edit{}}
+	covered := map[string][]*review.Edit{}
+	for _, e := range r.targets(req) {
+		if why := r.leaveOut(e, req); why != "" {
+			out.LeftOut[why] = append(out.LeftOut[why], e)
+			continue
+		}
+		covered[e.Patch] = append(covered[e.Patch], e)
+		out.Covered++
+	}
+	for _, w := range r.sorted() {
+		edits := covered[string(w.ID)]
+		if len(edits) == 0 {
+			continue
+		}
+		record := event.EditsReviewed{Agent: w.ID, Attempt: w.Attempt, Verdict: req.Verdict, Reason: req.Reason}
+		for _, e := range edits {
+			record.Edits = append(record.Edits, e.Key())
+		}
+		out.Edits = append(out.Edits, record)
+		if whole := r.whole(w, edits, req); whole != nil {
+			out.Patches = append(out.Patches, *whole)
+		}
+	}
+	return out
+}
+
+// targets are the edits that a verdict is about, of the agents that are named.
+func (r *Review) targets(req Request) []*review.Edit {
+	var all []*review.Edit
+	for _, w := range r.sorted() {
+		for _, e := range r.edits[string(w.ID)] {
+			if (len(req.Classes) == 0 || slices.ContainsFunc(req.Classes, func(c *review.Class) bool { return c.Exact == e.Exact })) &&
+				(len(req.Files) == 0 || slices.Contains(req.Files, e.Path)) &&
+				(len(req.Only) == 0 || slices.Contains(req.Only, w.ID)) {
+				all = append(all, e)
+			}
+		}
+	}
+	return all
+}
+
+// leaveOut says why a verdict does not cover an edit; empty: it does.
+func (r *Review) leaveOut(e *review.Edit, req Request) Why {
+	w := r.works[e.Patch]
+	byClass, byName := len(req.Classes) > 0, len(req.Only) > 0 && !req.Picked
+	switch {
+	case w.Landed:
+		return Landed
+	case !byName && req.Verdict == task.Accepted && w.PassedOver:
+		return PassedOver
+	case byClass && r.Withheld(e):
+		return Marked
+	case !byName && r.Verdict(e) != "":
+		return Decided
+	}
+	return ""
+}
+
+// whole is the verdict on a patch that follows from those on its edits; nil for
+// none.
+func (r *Review) whole(w *Work, covered []*review.Edit, req Request) *event.Reviewed {
+	v := &event.Reviewed{Agent: w.ID, Attempt: w.Attempt, Verdict: req.Verdict, Reason: req.Reason}
+	if req.Verdict == task.Rejected {
+		v.Reason = r.rejection(w, covered, req.Reason)
+		return v
+	}
+	if w.Verdict == task.Accepted {
+		return nil
+	}
+	for _, e := range r.edits[string(w.ID)] {
+		if !slices.Contains(covered, e) && r.Verdict(e) != task.Accepted {
+			return nil
+		}
+	}
+	return v
+}
+
+// mostPlaces bounds the places that the reason of a rejection names.
+const mostPlaces = 20
+
+// rejection is the reason that a retry gives to the agent: the person's words,
+// and the places of the rejected edits.
+func (r *Review) rejection(w *Work, covered []*review.Edit, reason string) string {
+	var places []string
+	for _, e := range r.edits[string(w.ID)] {
+		if slices.Contains(covered, e) || r.Verdict(e) == task.Rejected {
+			places = append(places, Place(e))
+		}
+	}
+	more := ""
+	if len(places) > mostPlaces {
+		more = fmt.Sprintf("\nand %d more", len(places)-mostPlaces)
+		places = places[:mostPlaces]
+	}
+	return strings.TrimSpace(reason + "\n\nRejected changes:\n" + strings.Join(places, "\n") + more)
+}
+
+// Place is the file and line of an edit.
+func Place(e *review.Edit) string {
+	switch line := e.NewLine; {
+	case len(e.Added) == 0 && len(e.Removed) > 0:
+		return fmt.Sprintf("%s:%d", e.Path, e.OldLine)
+	case line > 0:
+		return fmt.Sprintf("%s:%d", e.Path, line)
+	}
+	return e.Path
+}
+
+// sorted are the works by their names.
+func (r *Review) sorted() []*Work {
+	all := make([]*Work, 0, len(r.works))
+	for _, w := range r.works {
+		all = append(all, w)
+	}
+	slices.SortFunc(all, func(a, b *Work) int { return cmp.Compare(a.ID.Number(), b.ID.Number()) })
+	return all
+}
+
+// Whole are the keys of all edits of a patch, for a verdict on all of it.
+func Whole(id task.ID, files []review.File) []task.EditKey {
+	x := &review.Index{}
+	x.Put(&review.Patch{ID: string(id), Files: files})
+	var keys []task.EditKey
+	for _, e := range x.Edits() {
+		keys = append(keys, e.Key())
+	}
+	return keys
+}
