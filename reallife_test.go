@@ -74,7 +74,7 @@ func TestRealKill(t *testing.T) {
 		r.must(cmd.Process.Kill())
 		_ = cmd.Wait()
 		r.awaitNone(mark)
-		r.swarm(nil, "status")
+		r.swarm(nil, "gc")
 		r.nothingLeft(mark)
 		if left, _ := filepath.Glob(filepath.Join(r.state, "*/runs/*/a/*/*/box")); len(left) > 0 {
 			t.Errorf("what it kept for itself is still there: %v", left)

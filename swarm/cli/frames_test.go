@@ -68,7 +68,11 @@ func TestFramesAreFew(t *testing.T) {
 // before the next one begins.
 func TestLogsTurn(t *testing.T) {
 	t.Parallel()
-	run := &store.Run{ID: "k3x9q2", Dir: t.TempDir()}
+	run, owner, err := (&store.State{Dir: filepath.Join(t.TempDir(), "state")}).Create(store.Identity{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer owner.Close()
 	for attempt, text := range []string{"", "first\nits end", "second\n"} {
 		dir := run.Attempt("a1", attempt)
 		if err := os.MkdirAll(dir, 0o700); err != nil {

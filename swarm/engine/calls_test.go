@@ -324,7 +324,7 @@ func TestAskedToWaitTooLong(t *testing.T) {
 	result := r.play(call)["a1"].Result
 	is(t, "attempts", result.Done().Attempts, 1)
 	is(t, "status", task.Word(result), "failed")
-	contains(t, "reason", result.(*task.Failed).Reason, "slow; it was told to wait for ")
+	contains(t, "reason", result.(*task.Failed).Reason, "slow; the provider asked for a wait of ")
 }
 
 // TestUsageAfterABackOff holds that an attempt whose owner died while it

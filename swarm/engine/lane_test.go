@@ -131,7 +131,7 @@ func TestWaitsEnd(t *testing.T) {
 			a, task.RateLimit, 0, "it has waited for its provider 40 times, 58m0s in all, and waits for no more than 1h0m0s; " +
 				"after that it was tried again once, as retries allow", 1,
 		},
-		{&agentState{}, task.RateLimit, 2 * time.Hour, "it was told to wait for 2h0m0s, and nobody waits for more than 1h0m0s at once", 0},
+		{&agentState{}, task.RateLimit, 2 * time.Hour, "the provider asked for a wait of 2h0m0s; swarm waits for 1h0m0s at most", 0},
 		{&agentState{}, task.RateLimit, 0, "", 0},
 		{a, task.Auth, 0, "", 0},
 	} {

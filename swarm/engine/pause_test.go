@@ -114,7 +114,7 @@ func TestBreakerPauses(t *testing.T) {
 		reason           string
 	}{
 		{"auth", `fail auth no`, "failed queued queued queued queued queued queued", "a1 was not let in (auth: no); resume once it is"},
-		{"alike", `fail other no`, "failed failed failed failed failed queued queued", "5 agents in a row failed alike (other: no); resume once that is mended"},
+		{"alike", `fail other no`, "failed failed failed failed failed queued queued", "5 agents in a row failed alike (no); resume once that is mended"},
 		{"not alike", `fail other $SWARM_AGENT`, "failed failed failed failed failed failed failed", ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
