@@ -160,6 +160,17 @@ func (t *Trees) unhold(b *base) {
 	b.busy--
 }
 
+// giveUp is unhold, and gives the base up if nobody else uses it.
+func (t *Trees) giveUp(b *base) error {
+	t.basesMu.Lock()
+	defer t.basesMu.Unlock()
+	if b.busy--; b.busy > 0 {
+		return nil
+	}
+	delete(t.bases, b.commit)
+	return b.let()
+}
+
 // letOld gives up the bases that were not used for longest, layers before whole
 // ones: to hold a layer again costs nothing, and others can be laid on a whole
 // one. The caller holds basesMu.

@@ -28,14 +28,19 @@ type deriving struct {
 // little; nil where there is none. What it finds is kept until done.
 func (t *Trees) derive(ctx context.Context, b *base) (_ *deriving, err error) {
 	d := &deriving{Trees: t, base: b, on: t.newest()}
-	if d.on == nil {
+	found := d.on == nil
+	if found {
 		if d.on, err = t.earlier(ctx, b); d.on == nil || err != nil {
 			return nil, err
 		}
 	}
 	fits := false
 	defer func() {
-		if !fits {
+		switch {
+		case fits:
+		case found:
+			err = errors.Join(err, t.giveUp(d.on))
+		default:
 			t.unhold(d.on)
 		}
 	}()

@@ -45,7 +45,7 @@ func Open(root, path string, flags int) (*os.File, error) {
 	}
 	defer unix.Close(dir)
 	// A truncation waits until it is known what would be truncated.
-	fd, err := openAt(dir, filepath.Base(rel), flags&^os.O_TRUNC|unix.O_NONBLOCK, 0o600)
+	fd, err := openAt(dir, filepath.Base(rel), flags&^os.O_TRUNC|unix.O_NONBLOCK, unix.O_NOFOLLOW, 0o600)
 	if err != nil {
 		return nil, openError(path, err)
 	}
@@ -74,7 +74,8 @@ func Read(root, path string) ([]byte, error) {
 // openFolder opens the folder that holds rel, by one step a folder: openat with
 // O_NOFOLLOW exists on each system, unlike openat2 with RESOLVE_NO_SYMLINKS.
 func openFolder(root, rel string) (fd int, err error) {
-	fd, err = openAt(unix.AT_FDCWD, root, unix.O_RDONLY|unix.O_DIRECTORY, 0)
+	// Links on the way to the root are the user's own.
+	fd, err = openAt(unix.AT_FDCWD, root, unix.O_RDONLY|unix.O_DIRECTORY, 0, 0)
 	if err != nil {
 		return -1, openError(root, err)
 	}
@@ -88,7 +89,7 @@ func openFolder(root, rel string) (fd int, err error) {
 			break
 		}
 		at = filepath.Join(at, name)
-		next, err := openAt(fd, name, unix.O_RDONLY|unix.O_DIRECTORY, 0)
+		next, err := openAt(fd, name, unix.O_RDONLY|unix.O_DIRECTORY, unix.O_NOFOLLOW, 0)
 		unix.Close(fd)
 		if err != nil {
 			return -1, openError(at, err)
@@ -98,10 +99,10 @@ func openFolder(root, rel string) (fd int, err error) {
 	return fd, nil
 }
 
-// openAt is openat(2) that follows no link and is interrupted by no signal.
-func openAt(dir int, name string, flags int, mode uint32) (int, error) {
+// openAt is openat(2) that no signal interrupts. Follow is 0 or O_NOFOLLOW.
+func openAt(dir int, name string, flags, follow int, mode uint32) (int, error) {
 	for {
-		fd, err := unix.Openat(dir, name, flags|unix.O_NOFOLLOW|unix.O_CLOEXEC, mode)
+		fd, err := unix.Openat(dir, name, flags|follow|unix.O_CLOEXEC, mode)
 		if !errors.Is(err, unix.EINTR) {
 			return fd, err
 		}

@@ -47,7 +47,7 @@ type jurisdiction struct {
 
 // judgeActions gives the engine what judges actions.
 func (b *bench) judgeActions(ctx context.Context, self string) error {
-	j := &judge{bench: b, ctx: ctx, log: &riskLog{path: b.run.RiskLog()}, unknown: &riskLog{path: b.run.UnknownLog()}}
+	j := &judge{bench: b, ctx: ctx, log: &riskLog{run: b.run, path: b.run.RiskLog()}, unknown: &riskLog{run: b.run, path: b.run.UnknownLog()}}
 	j.known, j.granted = sync.OnceValues(j.find), sync.OnceValues(j.authority)
 	// Where nothing keeps agents from the repository's configuration it is
 	// read before there are any.

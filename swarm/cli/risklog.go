@@ -4,19 +4,19 @@ import (
 	"encoding/json"
 	"errors"
 	"os"
-	"path/filepath"
 	"sync"
 	"time"
 
-	"agentswarm/internal/statefile"
 	"agentswarm/risk"
 	"agentswarm/swarm/engine"
+	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
 )
 
 // riskLog is the record of a run: a line for each decision. It is made with
 // the first.
 type riskLog struct {
+	run  *store.Run
 	path string
 	mu   sync.Mutex // guards writing
 }
@@ -137,7 +137,7 @@ func (l *riskLog) append(r any) error {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	f, err := statefile.Open(filepath.Dir(l.path), l.path, os.O_APPEND|os.O_CREATE|os.O_WRONLY)
+	f, err := l.run.OpenFile(l.path, os.O_APPEND|os.O_CREATE|os.O_WRONLY)
 	if err != nil {
 		return err
 	}

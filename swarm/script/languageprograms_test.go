@@ -221,6 +221,9 @@ func (g *generator) classes() string {
 	for range 1 + g.IntN(5) {
 		if m := member(); !seen[m] {
 			seen[m] = true
+			if strings.HasPrefix(m, "*") {
+				m = ";" + m // after a field without a semicolon it would be a product
+			}
 			body.WriteString("\t" + m + "\n")
 		}
 	}
