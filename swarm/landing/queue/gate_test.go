@@ -22,7 +22,6 @@ type scripted struct {
 
 	trials   []Trial
 	verdicts []bool
-	twice    map[string]int
 	widest   int
 }
 

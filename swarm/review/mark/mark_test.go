@@ -150,7 +150,7 @@ func TestFacts(t *testing.T) {
 	check("new", text, facts, "dependency-new")
 	text, facts = pin("package.json", "{\"dependencies\": {\"a\": \"^2.0.0\"}}\n", "{\"dependencies\": {\"a\": \"^2.0.0\", \"b\": \"1\"}}\n")
 	check("new of npm", text, facts, "dependency-new")
-	text, facts = pin("Cargo.lock", "[[package]]\nname = \"a\"\nversion = \"1.0.0\"\n", "[[package]]\nname = \"b\"\nversion = \"1.0.0\"\n")
+	_, facts = pin("Cargo.lock", "[[package]]\nname = \"a\"\nversion = \"1.0.0\"\n", "[[package]]\nname = \"b\"\nversion = \"1.0.0\"\n")
 	text = diff("Cargo.lock", "-name = \"a\"\n+name = \"b\"\n")
 	check("indirect", text, facts)
 }
