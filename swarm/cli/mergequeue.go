@@ -70,17 +70,48 @@ func queueOf(c *cli.Context) (queueOptions, error) {
 	return o, nil
 }
 
-// queuedReport is how a merge with a landing queue went.
+// queuedReport is how a merge with a landing queue went, with all its rounds.
 type queuedReport struct {
-	*queue.Outcome
-	command       string
+	rounds        int // of verifications
 	verifications []landing.Verification
+	flaky         []landing.Verification // failed, and passed at another time
+	refused       []event.Refusal
+	branchFails   bool // the check fails on the tip itself
 }
 
-// runs returns the verdicts on a set, the first one first.
-func (q *queuedReport) runs(set []string) []landing.Verification {
+// add adds a round, which ended with an outcome.
+func (q *queuedReport) add(out *queue.Outcome, gate *landing.Gate) {
+	q.rounds += out.Rounds
+	q.verifications = append(q.verifications, gate.Verifications()...)
+	q.branchFails = len(out.BranchFails) > 0
+	for _, t := range out.Flaky {
+		for _, v := range runsOf(gate, t.Set) {
+			if !v.Passed && v.Run == t.Run {
+				q.flaky = append(q.flaky, v)
+			}
+		}
+	}
+}
+
+// refusals are the refused patches; none of a merge without a queue.
+func (q *queuedReport) refusals() []event.Refusal {
+	if q == nil {
+		return nil
+	}
+	return q.refused
+}
+
+// notRefused leaves out the patches that the rounds before refused.
+func (q *queuedReport) notRefused(chosen []*store.Agent) []*store.Agent {
+	return slices.DeleteFunc(chosen, func(a *store.Agent) bool {
+		return slices.ContainsFunc(q.refusals(), func(r event.Refusal) bool { return r.Agent == a.ID })
+	})
+}
+
+// runsOf returns the verdicts of a gate on a set, the first one first.
+func runsOf(gate *landing.Gate, set []string) []landing.Verification {
 	var found []landing.Verification
-	for _, v := range q.verifications {
+	for _, v := range gate.Verifications() {
 		if slices.Equal(v.Set, set) {
 			found = append(found, v)
 		}
@@ -104,6 +135,13 @@ type queuedMerge struct {
 // mergeQueued finds the patches that pass the check together and merges these.
 func (b *bench) mergeQueued(ctx context.Context, l *branchMove, work mergeWork, r mergeRequest, report *mergeReport) error {
 	m := &queuedMerge{bench: b, work: work, move: l, verify: r.verify, report: report}
+	report.queued = &queuedReport{}
+	if r.queued != nil {
+		*report.queued = *r.queued
+	}
+	if len(report.queued.refused) > 0 {
+		report.codes = append(report.codes, CodeVerify)
+	}
 	if err := b.mergeChosen(ctx, work, report); err != nil || len(report.outcome.Landed) == 0 {
 		return err
 	}
@@ -128,17 +166,17 @@ func (b *bench) mergeQueued(ctx context.Context, l *branchMove, work mergeWork, 
 	if err = errors.Join(err, m.unpublish(ctx)); err != nil {
 		return err
 	}
-	report.queued = &queuedReport{Outcome: out, command: r.verify, verifications: gate.Verifications()}
-	return m.conclude(ctx, gate)
+	report.queued.add(out, gate)
+	return m.conclude(ctx, out, gate)
 }
 
 // conclude merges the patches that landed, with the commits that the branch gets.
-func (m *queuedMerge) conclude(ctx context.Context, gate *landing.Gate) error {
-	out, report := m.report.queued, m.report
+func (m *queuedMerge) conclude(ctx context.Context, out *queue.Outcome, gate *landing.Gate) error {
+	report := m.report
 	passed := len(out.Landed) > 0
 	if report.verified = &passed; len(out.BranchFails) > 0 {
 		report.codes = append(report.codes, CodeVerify)
-		report.output = out.runs(nil)[0].Output
+		report.output = runsOf(gate, nil)[0].Output
 		report.outcome = &merge.Outcome{Commit: m.move.onto}
 		return m.giveUp()
 	}
@@ -148,9 +186,9 @@ func (m *queuedMerge) conclude(ctx context.Context, gate *landing.Gate) error {
 			set = append(set, r.ID)
 			continue
 		}
-		report.refused = append(report.refused, m.refusal(r, gate))
+		report.queued.refused = append(report.queued.refused, m.refusal(r, gate))
 	}
-	if len(report.refused) > 0 {
+	if len(report.queued.refused) > 0 && !slices.Contains(report.codes, CodeVerify) {
 		report.codes = append(report.codes, CodeVerify)
 	}
 	if err := m.mergeFinal(ctx, set); err != nil {
@@ -159,7 +197,7 @@ func (m *queuedMerge) conclude(ctx context.Context, gate *landing.Gate) error {
 	if !passed {
 		return m.giveUp()
 	}
-	runs := out.runs(out.Landed)
+	runs := runsOf(gate, out.Landed)
 	at := slices.IndexFunc(runs, func(v landing.Verification) bool { return v.Passed })
 	if at < 0 || runs[at].Tree != report.outcome.Tree {
 		return fmt.Errorf("merge: tree %s is not the one that passed the check", report.outcome.Tree.Short())
@@ -171,8 +209,8 @@ func (m *queuedMerge) conclude(ctx context.Context, gate *landing.Gate) error {
 // giveUp journals the end of a landing of which nothing lands.
 func (m *queuedMerge) giveUp() error {
 	_, err := m.owner.Append(&event.Refused{
-		Ref: m.report.ref, Tip: string(m.move.onto), Refused: m.report.refused,
-		BranchFails: len(m.report.queued.BranchFails) > 0,
+		Ref: m.report.ref, Tip: string(m.move.onto), Refused: m.report.queued.refused,
+		BranchFails: m.report.queued.branchFails,
 	})
 	return err
 }

@@ -41,7 +41,7 @@ func (r *mergeReport) setText(set []string) string {
 // printRefused tells which patches the check refused, and which failures were
 // flakes.
 func (r *mergeReport) printRefused(w io.Writer) {
-	for _, refused := range r.refused {
+	for _, refused := range r.queued.refusals() {
 		name := string(refused.Agent)
 		if a := r.view.Agent(refused.Agent); a != nil {
 			name = labels([]*store.Agent{a})
@@ -54,18 +54,14 @@ func (r *mergeReport) printRefused(w io.Writer) {
 	if r.queued == nil {
 		return
 	}
-	for _, t := range r.queued.Flaky {
-		for _, v := range r.queued.runs(t.Set) {
-			if !v.Passed && v.Run == t.Run {
-				fmt.Fprintf(w, "flaky: the check failed, and passed at another time, with %s; output: %s\n",
-					Printable(r.setText(t.Set)), Printable(v.Output))
-			}
-		}
+	for _, v := range r.queued.flaky {
+		fmt.Fprintf(w, "flaky: the check failed, and passed at another time, with %s; output: %s\n",
+			Printable(r.setText(v.Set)), Printable(v.Output))
 	}
 }
 
 // branchFails reports whether the branch itself failed the check.
-func (r *mergeReport) branchFails() bool { return r.queued != nil && len(r.queued.BranchFails) > 0 }
+func (r *mergeReport) branchFails() bool { return r.queued != nil && r.queued.branchFails }
 
 // refusedText says why a check refused a patch.
 func refusedText(ref string, r event.Refusal) string {
@@ -128,19 +124,15 @@ func newQueuedObject(r *mergeReport) queuedObject {
 	if r.queued == nil {
 		return queuedObject{}
 	}
-	o := queuedObject{Rounds: r.queued.Rounds, BranchFails: r.branchFails()}
+	o := queuedObject{Rounds: r.queued.rounds, BranchFails: r.branchFails()}
 	for _, v := range r.queued.verifications {
 		o.Verifications = append(o.Verifications, newVerificationObject(v))
 	}
-	for _, refused := range r.refused {
+	for _, refused := range r.queued.refused {
 		o.Refused = append(o.Refused, newRefusedObject(r.ref, refused))
 	}
-	for _, t := range r.queued.Flaky {
-		for _, v := range r.queued.runs(t.Set) {
-			if !v.Passed && v.Run == t.Run {
-				o.Flaky = append(o.Flaky, newVerificationObject(v))
-			}
-		}
+	for _, v := range r.queued.flaky {
+		o.Flaky = append(o.Flaky, newVerificationObject(v))
 	}
 	return o
 }

@@ -38,6 +38,8 @@ type mergeRequest struct {
 	queue  queueOptions // with verify
 	dry    bool         // tell, and move nothing
 	style  commitStyle
+	// queued is the outcome of the rounds before, whose refusals stand.
+	queued *queuedReport
 	// resolved names the conflict that a person has resolved in the patch, such as
 	// "text with a7"; empty: none.
 	resolved string
@@ -78,7 +80,6 @@ type mergeReport struct {
 	verified *bool
 	output   string        // of the check
 	queued   *queuedReport // nil: the merge had no landing queue
-	refused  []event.Refusal
 	skipped  []*store.Agent
 	lost     []*store.Agent // whose commits are gone from the repository
 	codes    []Code
@@ -138,8 +139,27 @@ func (p *place) target(ctx context.Context, pl *plan) error {
 	return err
 }
 
-// merge merges patches of a run this process owns onto a branch.
+// mergeRounds is how often a merge with a landing queue is tried while others move
+// the branch.
+const mergeRounds = 3
+
+// merge merges patches of a run this process owns onto a branch. If the branch
+// moved during the checks of a landing queue, the patches that passed are merged
+// onto its new tip and checked again.
 func (b *bench) merge(ctx context.Context, r mergeRequest) (*mergeReport, error) {
+	for round := 1; ; round++ {
+		report, err := b.mergeOnce(ctx, r)
+		_, moved := errors.AsType[*merge.MovedError](err)
+		if !moved || report == nil || report.queued == nil || round == mergeRounds {
+			return report, err
+		}
+		fmt.Fprintf(b.env.Stderr, "%s: %s moved during the checks; merging onto its new tip\n", program, branchName(report.ref))
+		r.queued = report.queued
+	}
+}
+
+// mergeOnce merges onto the tip that the branch has now.
+func (b *bench) mergeOnce(ctx context.Context, r mergeRequest) (*mergeReport, error) {
 	v := b.owner.View()
 	err := b.settleLandings(ctx, v)
 	if err != nil {
@@ -158,6 +178,7 @@ func (b *bench) merge(ctx context.Context, r mergeRequest) (*mergeReport, error)
 		return nil, err
 	}
 	report.skipped = skipped
+	chosen = r.queued.notRefused(chosen)
 	l, err := b.openLanding(ctx, report)
 	if err != nil {
 		return nil, err
@@ -279,7 +300,7 @@ func (b *bench) land(ctx context.Context, l branchMove, report *mergeReport) err
 	}
 	intent := &event.Intended{
 		ID: l.id, Verb: verbMerge, Ref: report.ref, Old: string(report.old), New: string(out.Commit),
-		Hold: hold, Key: l.key, Conflicts: conflicts(out.Conflicts), Refused: report.refused, There: report.there(), Verified: report.verified,
+		Hold: hold, Key: l.key, Conflicts: conflicts(out.Conflicts), Refused: report.queued.refusals(), There: report.there(), Verified: report.verified,
 	}
 	for _, landed := range out.Landed {
 		intent.Agents = append(intent.Agents, task.ID(landed.ID))
