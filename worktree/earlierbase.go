@@ -3,8 +3,6 @@ package worktree
 import (
 	"cmp"
 	"context"
-	"errors"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -60,10 +58,8 @@ func (t *Trees) holdEarlier(ctx context.Context, f SweptBase) (*base, error) {
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return nil, err
-	case err != nil && (moment.Err() != nil || errors.Is(err, fs.ErrNotExist)):
-		return nil, nil // it is being removed
 	case err != nil:
-		return nil, err
+		return nil, nil // it is being removed, or somebody put a lock of their own there
 	}
 	found := &base{dir: f.Path, commit: f.Commit, lock: lock, busy: 1, used: time.Now()}
 	if _, err := found.whole(); err != nil || !named(lock) {
@@ -75,5 +71,9 @@ func (t *Trees) holdEarlier(ctx context.Context, f SweptBase) (*base, error) {
 		return nil, letGo(lock)
 	}
 	t.bases[f.Commit] = found
-	return found, t.letOld()
+	if err := t.letOld(); err != nil {
+		found.busy--
+		return nil, err
+	}
+	return found, nil
 }

@@ -373,3 +373,27 @@ func TestDerivedFromAnEarlierRun(t *testing.T) {
 		t.Errorf("a base lies on %q, which is broken", w.Under)
 	}
 }
+
+// TestEarlierBaseWithForeignLock: a base of an earlier run whose lock is a link is
+// passed over.
+func TestEarlierBaseWithForeignLock(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	first := f.commit("a", "a\n")
+	second := f.commit("b", "b\n")
+	f.open()
+	f.private(Overlay)
+	earlier, done, err := f.trees.baseOf(t.Context(), first)
+	must(t, err)
+	done()
+	must(t, f.trees.Close())
+	lock := earlier.dir + lockSuffix
+	must(t, os.Remove(lock))
+	must(t, os.Symlink(filepath.Join(f.state, "none"), lock))
+	_, done, err = f.trees.baseOf(t.Context(), second)
+	if err != nil {
+		t.Fatalf("beside a base with a foreign lock: %v", err)
+	}
+	done()
+	must(t, f.trees.Close())
+}

@@ -24,7 +24,7 @@ type ForeignError struct {
 }
 
 func (e *ForeignError) Error() string {
-	return fmt.Sprintf("%s: %s; swarm uses only its own files here: move it away", e.Path, e.Reason)
+	return fmt.Sprintf("%s: %s; swarm uses only its own files here: move it away, or put a copy of its own in its place", e.Path, e.Reason)
 }
 
 // Open opens path, a regular file below the state folder root. Flags are those

@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -282,7 +281,7 @@ func (g *collector) marks(context.Context) error {
 			continue
 		}
 		text, err := os.ReadFile(path)
-		if err != nil || strings.TrimSpace(string(text)) != git.KeepMark {
+		if err != nil || !git.InTransit(text) {
 			continue
 		}
 		if !g.dry {

@@ -16,7 +16,6 @@ import (
 	"syscall"
 	"time"
 
-	"agentswarm/internal/statefile"
 	"agentswarm/swarm/event"
 )
 
@@ -70,11 +69,11 @@ func (r *Run) Own(ctx context.Context) (*Owner, error) {
 
 // Live tells whether a process owns the run.
 func (r *Run) Live() bool {
-	f, err := r.OpenFile(r.Lock(), os.O_RDONLY)
+	// A backup may have given the lock another name, so [Run.OpenFile] is too
+	// strict. A link in its place is no lock that an owner holds.
+	f, err := os.OpenFile(r.Lock(), os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
 	if err != nil {
-		// A lock that no owner made is held by none.
-		_, foreign := errors.AsType[*statefile.ForeignError](err)
-		return !foreign && !errors.Is(err, os.ErrNotExist)
+		return !errors.Is(err, os.ErrNotExist) && !errors.Is(err, syscall.ELOOP) && !errors.Is(err, syscall.ENXIO)
 	}
 	defer f.Close()
 	if flock(f, syscall.LOCK_SH) != nil {

@@ -128,7 +128,7 @@ func statBy(ctx context.Context, run func(context.Context, Cmd) ([]byte, error),
 	out, err := run(ctx, Cmd{Args: []string{
 		"diff-tree", "-r", "-z", "--numstat", "--no-renames", "--no-ext-diff",
 		"--no-textconv", string(from), string(to),
-	}})
+	}, Config: []string{"core.bigFileThreshold=256m"}}) // git holds smaller files in memory
 	if err != nil {
 		return Stat{}, fmt.Errorf("measure change: %w", err)
 	}

@@ -12,16 +12,17 @@ import (
 )
 
 // removeFailedPack removes what an index-pack that failed left in the
-// repository: temporary files, and marks of ours without a pack. Only files
-// that are ours, are not older than the start of that git and that no process
-// has open are removed, so a fetch of the user's is never disturbed.
-func (r *Repo) removeFailedPack(since time.Time) error {
+// repository: the .keep file with its mark, and temporary files. Of these only
+// files that are ours, are not older than the start of that git and that no
+// process has open are removed. While indexing reports that another process indexes
+// a pack, they stay: it closes its files before it names them.
+func (r *Repo) removeFailedPack(since time.Time, mark string, indexing func() bool) error {
 	dir := filepath.Join(r.CommonDir, "objects", "pack")
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return err
 	}
-	var open map[string]bool
+	var open map[string]bool // nil: not known yet
 	for _, e := range entries {
 		path := filepath.Join(dir, e.Name())
 		temporary := strings.HasPrefix(e.Name(), "tmp_pack_") || strings.HasPrefix(e.Name(), "tmp_idx_")
@@ -37,14 +38,14 @@ func (r *Repo) removeFailedPack(since time.Time) error {
 		}
 		if temporary {
 			if open == nil {
-				if open = openFiles(dir); open == nil {
-					return nil // nobody can tell who has what open
+				if open = openFiles(dir); open == nil || indexing() {
+					open = map[string]bool{"": true} // every file may be in use
 				}
 			}
-			if open[path] {
+			if open[path] || open[""] {
 				continue
 			}
-		} else if !orphanedMark(path) {
+		} else if text, rerr := os.ReadFile(path); rerr != nil || strings.TrimSpace(string(text)) != mark {
 			continue
 		}
 		if rerr := os.Remove(path); rerr != nil && !errors.Is(rerr, fs.ErrNotExist) {
@@ -54,14 +55,21 @@ func (r *Repo) removeFailedPack(since time.Time) error {
 	return err
 }
 
-// orphanedMark reports whether a .keep file is ours and has no pack.
-func orphanedMark(path string) bool {
-	text, err := os.ReadFile(path)
-	if err != nil || strings.TrimSpace(string(text)) != KeepMark {
-		return false
+// indexesPack reports whether a process is a git that writes packs.
+func indexesPack() bool {
+	files, err := filepath.Glob("/proc/[0-9]*/cmdline")
+	if err != nil {
+		return true
 	}
-	_, err = os.Lstat(strings.TrimSuffix(path, ".keep") + ".idx")
-	return errors.Is(err, fs.ErrNotExist)
+	for _, file := range files {
+		text, _ := os.ReadFile(file) // none: the process has ended
+		for word := range strings.SplitSeq(string(text), "\x00") {
+			if word == "index-pack" || word == "fast-import" || word == "unpack-objects" {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // openFiles are the files below a folder that processes of this user have open;

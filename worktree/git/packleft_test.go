@@ -25,8 +25,8 @@ func TestRemoveFailedPack(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, text := range map[string]string{
-		"tmp_pack_left": "", "tmp_idx_left": "", "tmp_pack_old": "", "pack-1.keep": KeepMark + "\n",
-		"pack-2.keep": KeepMark + "\n", "pack-2.idx": "", "pack-3.keep": "the user's\n",
+		"tmp_pack_left": "", "tmp_idx_left": "", "tmp_pack_old": "", "pack-1.keep": KeepMark + " mine\n",
+		"pack-2.keep": KeepMark + " other\n", "pack-4.keep": KeepMark + "\n", "pack-3.keep": "the user's\n",
 	} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -41,19 +41,28 @@ func TestRemoveFailedPack(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer used.Close()
-	if err := (&Repo{CommonDir: common}).removeFailedPack(time.Now()); err != nil {
-		t.Fatal(err)
-	}
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var left []string
-	for _, e := range entries {
-		left = append(left, e.Name())
-	}
-	want := "pack-2.idx pack-2.keep pack-3.keep tmp_pack_old tmp_pack_used"
-	if got := strings.Join(left, " "); got != want {
-		t.Errorf("left %s, want %s", got, want)
+	const kept = "pack-2.keep pack-3.keep pack-4.keep "
+	for _, step := range []struct {
+		indexing bool
+		want     string
+	}{
+		{true, kept + "tmp_idx_left tmp_pack_left tmp_pack_old tmp_pack_used"},
+		{false, kept + "tmp_pack_old tmp_pack_used"},
+	} {
+		err := (&Repo{CommonDir: common}).removeFailedPack(time.Now(), KeepMark+" mine", func() bool { return step.indexing })
+		if err != nil {
+			t.Fatal(err)
+		}
+		entries, err := os.ReadDir(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var left []string
+		for _, e := range entries {
+			left = append(left, e.Name())
+		}
+		if got := strings.Join(left, " "); got != step.want {
+			t.Errorf("while another process indexes (%t) left %s, want %s", step.indexing, got, step.want)
+		}
 	}
 }

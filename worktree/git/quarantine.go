@@ -3,6 +3,7 @@ package git
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -153,7 +154,7 @@ func (q *Quarantine) bring(ctx context.Context, p PublishRequest, revs *bytes.Bu
 // transfer packs revs and indexes the pack in the repository. It returns the
 // path of the .keep file it made, or "" where such a pack was kept already.
 func (q *Quarantine) transfer(ctx context.Context, revs io.Reader) (string, error) {
-	began := time.Now()
+	began, mark := time.Now(), KeepMark+" "+rand.Text()
 	pr, pw := io.Pipe()
 	packed := make(chan error, 1)
 	go func() {
@@ -166,7 +167,7 @@ func (q *Quarantine) transfer(ctx context.Context, revs io.Reader) (string, erro
 		packed <- err
 	}()
 	out, err := q.repo.Run(ctx, Cmd{
-		Args:  []string{"index-pack", "--stdin", "--keep=" + KeepMark, "--threads=1"},
+		Args:  []string{"index-pack", "--stdin", "--keep=" + mark, "--threads=1"},
 		Stdin: pr, Writes: true,
 		Config: []string{"pack.writeReverseIndex=false"},
 	})
@@ -176,7 +177,7 @@ func (q *Quarantine) transfer(ctx context.Context, revs io.Reader) (string, erro
 		err = perr // else that the reader is gone is only a consequence
 	}
 	if err != nil {
-		return "", errors.Join(err, q.repo.removeFailedPack(began))
+		return "", errors.Join(err, q.repo.removeFailedPack(began, mark, indexesPack))
 	}
 	verb, name, _ := strings.Cut(strings.TrimSpace(string(out)), "\t")
 	if verb != "keep" {
@@ -185,9 +186,16 @@ func (q *Quarantine) transfer(ctx context.Context, revs io.Reader) (string, erro
 	return filepath.Join(q.repo.CommonDir, "objects", "pack", "pack-"+name+".keep"), nil
 }
 
-// KeepMark is what the .keep file of a pack in transit holds, by which one
-// that a crash left behind is known as ours.
+// KeepMark begins the .keep file of a pack in transit. A name of the transfer may
+// follow it.
 const KeepMark = "swarm-in-transit"
+
+// InTransit reports whether a .keep file with this text is of a pack in transit,
+// so that one that a crash left is known as ours.
+func InTransit(text []byte) bool {
+	mark, _, _ := strings.Cut(strings.TrimSpace(string(text)), " ")
+	return mark == KeepMark
+}
 
 // quotePath quotes a path for an alternates file, where a leading quote or
 // hash sign and a line end would be read as something else.
