@@ -30,9 +30,9 @@ func (e *NothingError) Hint() string { return e.Advice }
 func (e *NothingError) ExitCode() int { return int(CodeUsage) }
 
 // choose finds the patches to merge in their order, and those that only their
-// names would take.
-func choose(v *store.View, named []task.ID, ref string) (chosen, skipped []*store.Agent, err error) {
-	r := landing.SelectRequest{View: v, Ref: ref, Named: named}
+// names would take. Verified is set for a merge with a check.
+func choose(v *store.View, named []task.ID, ref string, verified bool) (chosen, skipped []*store.Agent, err error) {
+	r := landing.SelectRequest{View: v, Ref: ref, Named: named, Verified: verified}
 	if len(named) == 0 {
 		config, err := engineConfig(v)
 		if err != nil {

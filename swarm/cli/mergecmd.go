@@ -75,6 +75,8 @@ func mergeAction(c *cli.Context, env Env) error {
 		return err
 	case c.IsSet("into") && c.String("into") == "":
 		return usagef("merge: --into is empty: give the name of a branch, or leave it out")
+	case c.IsSet("verify") && strings.TrimSpace(c.String("verify")) == "":
+		return usagef("merge: --verify is empty: give a command, or leave it out")
 	case mode != "":
 		return resolveAction(c, env, mode)
 	}

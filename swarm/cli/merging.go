@@ -173,7 +173,7 @@ func (b *bench) mergeOnce(ctx context.Context, r mergeRequest) (*mergeReport, er
 	if report.ref, err = b.targetRef(ctx, r.into); err != nil {
 		return nil, err
 	}
-	chosen, skipped, err := choose(v, named, report.ref)
+	chosen, skipped, err := choose(v, named, report.ref, r.verify != "")
 	if err != nil {
 		return nil, err
 	}

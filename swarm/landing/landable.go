@@ -18,6 +18,10 @@ const ReviewStage = "review"
 // ErrUnreviewed says that a patch waits for a reviewer who gave no verdict.
 var ErrUnreviewed = errors.New("was not reviewed")
 
+// ErrRefused says that the check of a merge refused a patch. A merge with a check
+// tries it again.
+var ErrRefused = errors.New("failed the check of a merge")
+
 // Landable says why a merge does not take a patch without its name; nil if it
 // does. The verdict of a person counts more than the result of the agent. review
 // is the review mode of the run: [ReviewAuto], or empty.
@@ -31,7 +35,7 @@ func Landable(review string, a *store.Agent) error {
 	case a.Rejected():
 		return errors.New("was rejected")
 	case a.Accepted():
-		return nil
+		return refusedByCheck(a)
 	case a.Call.Stage != nil && a.Call.Stage.Reads:
 		return errors.New("is of a stage that only reads")
 	case a.Choice().Of == task.PassedOver:
@@ -39,10 +43,22 @@ func Landable(review string, a *store.Agent) error {
 	case a.Appraisal != nil && !a.Appraisal.Pass:
 		return errors.New("did not pass its review")
 	}
-	if err := unproven(r); err != nil || a.Appraisal != nil || !awaitsReview(review, a.Call) {
+	if err := unproven(r); err != nil {
 		return err
 	}
-	return ErrUnreviewed
+	if a.Appraisal == nil && awaitsReview(review, a.Call) {
+		return ErrUnreviewed
+	}
+	return refusedByCheck(a)
+}
+
+// refusedByCheck is [ErrRefused] of a patch that the check of a merge refused, if no
+// person accepted it since.
+func refusedByCheck(a *store.Agent) error {
+	if a.Refusal != nil {
+		return ErrRefused
+	}
+	return nil
 }
 
 // Declined reports whether a person or the script decided against the work of an

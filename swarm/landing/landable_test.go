@@ -39,6 +39,8 @@ func TestLandable(t *testing.T) {
 			store.Agent{Status: &task.Completed{Work: task.Work{Patch: &task.Patch{Commit: "c", Replaced: []string{"x", "y", "z"}}}}},
 			"puts plain files where a submodule was: x and 2 more",
 		},
+		{"refused by the check of a merge", "", store.Agent{Status: done, Refusal: &store.Refusal{}}, "failed the check of a merge"},
+		{"accepted, then refused", "", store.Agent{Status: done, Review: said(task.Accepted), Refusal: &store.Refusal{}}, "failed the check of a merge"},
 		{"cancelled", "", store.Agent{Status: &task.Cancelled{Work: task.Work{Patch: patch}}}, "was cancelled"},
 		{"without a patch", "", store.Agent{Status: &task.Completed{}}, "changed nothing"},
 		{"running", "", store.Agent{Status: &task.Running{}}, "has not ended"},

@@ -1,6 +1,7 @@
 package landing
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -16,6 +17,8 @@ type SelectRequest struct {
 	View  *store.View // required
 	Ref   string      // the branch, such as refs/heads/main; required
 	Named []task.ID   // agents that the user named; empty: all that a merge takes
+	// Verified is set for a merge with a check, which tries refused patches again.
+	Verified bool
 	// Review is the review mode of the run. It does not matter for named agents.
 	Review string
 }
@@ -42,8 +45,9 @@ func Select(r SelectRequest) (Selection, error) {
 	groups := map[string][]*store.Agent{}
 	var names []string // of groups, in the order of their agents
 	for _, a := range r.View.Agents {
+		err := Landable(r.Review, a)
 		switch {
-		case Landable(r.Review, a) != nil:
+		case err != nil && !(r.Verified && errors.Is(err, ErrRefused)):
 			if a.Patch() != nil {
 				s.Skipped = append(s.Skipped, a)
 			}

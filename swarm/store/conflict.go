@@ -76,9 +76,6 @@ func (v *View) forgetMet(id int) {
 		if a.Conflict != nil && a.Conflict.Ref == l.Ref {
 			a.Conflict = nil
 		}
-		if a.Refusal != nil && a.Refusal.Ref == l.Ref {
-			a.Refusal = nil
-		}
 		a.Found = slices.DeleteFunc(a.Found, func(ref string) bool { return ref == l.Ref })
 	}
 }

@@ -69,8 +69,9 @@ func (v *View) reply(at time.Time, e *event.Replied) {
 func (a *Agent) review(e *event.Reviewed) {
 	if e.Attempt == a.Attempt && a.Result() != nil {
 		a.Review = e
+		a.Refusal = nil // a person has seen it since
 		if e.Verdict == task.Rejected {
-			a.Conflict, a.Refusal = nil, nil // no merge takes it: there is nothing to resolve
+			a.Conflict = nil // no merge takes it: there is nothing to resolve
 		}
 	}
 }
