@@ -21,10 +21,15 @@ import (
 type ForeignError struct {
 	Path   string // the file, the folder above it, or the state folder
 	Reason string // such as "it is a symbolic link"
+	Advice string // what a person can do; empty: the advice for a file
 }
 
 func (e *ForeignError) Error() string {
-	return fmt.Sprintf("%s: %s; swarm uses only its own files here: move it away, or put a copy of its own in its place", e.Path, e.Reason)
+	advice := e.Advice
+	if advice == "" {
+		advice = "swarm uses only its own files here: move it away, or put a copy of its own in its place"
+	}
+	return fmt.Sprintf("%s: %s; %s", e.Path, e.Reason, advice)
 }
 
 // Open opens path, a regular file below the state folder root. Flags are those
@@ -130,9 +135,15 @@ func trusted(fd int, root string) error {
 	}
 	switch {
 	case int(at.Uid) != os.Geteuid():
-		return &ForeignError{Path: root, Reason: fmt.Sprintf("it belongs to the user %d", at.Uid)}
+		return &ForeignError{
+			Path: root, Reason: fmt.Sprintf("it belongs to the user %d", at.Uid),
+			Advice: "set SWARM_STATE_DIR to a folder of your own",
+		}
 	case at.Mode&0o022 != 0:
-		return &ForeignError{Path: root, Reason: fmt.Sprintf("other users can write to it (mode %04o)", at.Mode&0o7777)}
+		return &ForeignError{
+			Path: root, Reason: fmt.Sprintf("other users can write to it (mode %04o)", at.Mode&0o7777),
+			Advice: "take that away with chmod go-w",
+		}
 	}
 	return nil
 }
