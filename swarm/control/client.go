@@ -137,17 +137,28 @@ func (c *Client) Attach(ctx context.Context, r *Attach) (*Stream, error) {
 	return &Stream{conn: c.conn, lines: c.lines}, nil
 }
 
-// ask sends one request and reads its reply. After an error other than an
+// ask sends one request and reads the reply to its last line. After an error other than an
 // [*AnswerError] the connection is of no more use. Once ctx has ended nothing is
 // asked: it would be carried out, and nobody would hear of it.
 func (c *Client) ask(ctx context.Context, r Request) (reply, error) {
 	if ctx.Err() != nil {
 		return reply{}, context.Cause(ctx)
 	}
-	line, err := encodeRequest(r)
+	lines, err := encodeLines(r)
 	if err != nil {
 		return reply{}, err
 	}
+	var got reply
+	for _, line := range lines {
+		if got, err = c.exchange(ctx, line); err != nil {
+			return reply{}, err
+		}
+	}
+	return got, nil
+}
+
+// exchange sends a line and reads the reply to it.
+func (c *Client) exchange(ctx context.Context, line []byte) (reply, error) {
 	if len(line) > maxLine {
 		return reply{}, &AnswerError{Kind: task.Invalid, Message: fmt.Sprintf("a request has at most %d bytes", maxLine)}
 	}

@@ -178,6 +178,7 @@ func (s *Server) serve(ctx context.Context, conn *net.UnixConn, leave func()) {
 	unhook := context.AfterFunc(ctx, func() { _ = conn.SetReadDeadline(time.Now()) })
 	defer unhook()
 	lines := bufio.NewReaderSize(conn, maxLine)
+	var parts draft
 	for {
 		_ = conn.SetReadDeadline(time.Now().Add(s.patience))
 		if ctx.Err() != nil {
@@ -192,8 +193,14 @@ func (s *Server) serve(ctx context.Context, conn *net.UnixConn, leave func()) {
 			return
 		}
 		r, err := decodeRequest(line)
+		if err == nil {
+			r, err = parts.add(r, len(line))
+		}
 		if err != nil {
 			err = answer(conn, denial(task.Invalid, err))
+			if parts.open() {
+				return // the peer's next lines would be carried out without those before
+			}
 		} else if attach, ok := r.(*Attach); ok {
 			select {
 			case s.seats <- struct{}{}:
@@ -243,7 +250,7 @@ func (s *Server) attach(ctx context.Context, r *Attach, stream *Stream) {
 func (s *Server) handle(ctx context.Context, r Request) reply {
 	ctx, cancel := context.WithTimeout(ctx, carryOut)
 	defer cancel()
-	if _, ok := r.(*Ping); !ok {
+	if _, ok := r.(*Ping); !ok && r != nil { // nil: a part
 		if err := s.target.Carry(ctx, r); err != nil {
 			return denial(task.Other, err)
 		}

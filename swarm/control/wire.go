@@ -11,8 +11,8 @@ import (
 	"agentswarm/swarm/task"
 )
 
-// maxLine bounds a request and a reply, in bytes. A thousand agents fit, and
-// so does a long remark.
+// maxLine bounds a line of a request or a reply, in bytes. A thousand agents fit,
+// and so does a long remark. A [*Review] can have several lines.
 const maxLine = 256 << 10
 
 // Request is what a client asks: [*Cancel], [*Stop], [*Retry], [*Review],
@@ -42,11 +42,13 @@ type Retry struct {
 	Fresh    bool
 }
 
-// Review says what somebody thinks of the work of agents, or of single edits of
-// it: all is noted, or nothing.
+// Review records verdicts on patches and on single edits of them: all or none. A
+// record of edits names at least one edit.
 type Review struct {
 	Marks []event.Reviewed
 	Edits []event.EditsReviewed
+
+	more bool // the next request continues this one
 }
 
 // Answer answers a question.
@@ -108,6 +110,7 @@ type requestJSON struct {
 	Fresh    bool                  `json:"fresh,omitempty"`
 	Marks    []event.Reviewed      `json:"marks,omitempty"`
 	Edits    []event.EditsReviewed `json:"edits,omitempty"`
+	More     bool                  `json:"more,omitempty"`
 	ID       string                `json:"id,omitempty"`
 	Shown    string                `json:"shown,omitempty"`
 	Allow    bool                  `json:"allow,omitempty"`
@@ -129,7 +132,7 @@ func encodeRequest(r Request) ([]byte, error) {
 	case *Retry:
 		f.Agents, f.Feedback, f.Fresh = r.Agents, r.Feedback, r.Fresh
 	case *Review:
-		f.Marks, f.Edits = r.Marks, r.Edits
+		f.Marks, f.Edits, f.More = r.Marks, r.Edits, r.more
 	case *Answer:
 		f.ID, f.Shown = r.ID, r.Shown
 		f.Allow, f.Text, f.Reason, f.For = r.Allow, r.Text, r.Reason, r.For
@@ -183,7 +186,7 @@ func (f requestJSON) narrow() (Request, error) {
 			}
 			f.Agents = append(f.Agents, edits.Agent)
 		}
-		return &Review{Marks: f.Marks, Edits: f.Edits}, f.namesAgents()
+		return &Review{Marks: f.Marks, Edits: f.Edits, more: f.More}, f.namesAgents()
 	case "answer":
 		if f.ID == "" {
 			return nil, errors.New("it names no question")
