@@ -37,7 +37,11 @@ type found struct {
 	marks map[*review.Edit][]Mark
 }
 
+// add marks an edit by a rule, if the rule applies to its file.
 func (f *found) add(e *review.Edit, r *rule, detail string) {
+	if !r.holds(e.Kind, e.Language, e.Path) {
+		return
+	}
 	m := Mark{ID: r.ID, Weight: r.Weight, Reason: r.Reason, Detail: detail}
 	if !slices.Contains(f.marks[e], m) {
 		f.marks[e] = append(f.marks[e], m)
@@ -119,8 +123,7 @@ func (r *Rules) findWords(out *found, f *file) {
 		}
 		for _, rule := range r.all {
 			one, all := each[i][rule], total[rule]
-			if one.added > one.removed && all.added > all.removed && rule.holds(f.kind, f.language, f.Path) &&
-				(!rule.Replaces || len(e.Removed) > 0) {
+			if one.added > one.removed && all.added > all.removed && (!rule.Replaces || len(e.Removed) > 0) {
 				out.add(e, rule, "")
 			}
 		}

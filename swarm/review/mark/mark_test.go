@@ -194,15 +194,20 @@ weight = 6
 		t.Errorf("the weight of long is %d", r.all[at].Weight)
 	}
 	for text, want := range map[string]string{
-		"[[mark]]\nid = \"symlink\"\nweight = 1\n":                                                "mark symlink: has the weight 8, which can be raised and not lowered",
-		"[[mark]]\nid = \"symlink\"\nweight = 9\nkinds = [\"docs\"]\n":                            "mark symlink: is there already: only its weight can be given",
-		"[[mark]]\nid = \"x\"\nweight = 10\n":                                                     "mark x: its weight must be from 1 to 9",
-		"[[mark]]\nid = \"x\"\nweight = 1\nadded = [\"a\"]\n":                                     "mark x: has no reason",
-		"[[mark]]\nid = \"x\"\nweight = 1\nreason = \"y\"\n":                                      "mark x: needs either a check or words that are added or removed",
-		"[[mark]]\nid = \"x\"\nweight = 1\nreason = \"y\"\ncheck = \"z\"\n":                       "mark x: there is no check \"z\"",
-		"[[mark]]\nid = \"x\"\nweight = 1\nreason = \"y\"\nadded = [\"* *\"]\n":                   "mark x: \"* *\" holds no words",
-		"[[mark]]\nid = \"x\"\nweight = 1\nreason = \"y\"\nadded = [\"a\"]\nexamples = [\"b\"]\n": "mark x: of its examples \"b\" is not as it should be",
-		"[[mark]]\nid = \"x\"\nweight = 1\nreason = \"y\"\nadded = [\"a\"]\npaths = [\"[\"]\n":    "mark x: \"[\"",
+		"[[mark]]\nid = \"symlink\"\nweight = 1\n":                                                        "mark symlink: has the weight 8, which can be raised and not lowered",
+		"[[mark]]\nid = \"symlink\"\nweight = 9\nkinds = [\"docs\"]\n":                                    "mark symlink: is there already: only its weight can be given",
+		"[[mark]]\nid = \"x\"\nweight = 10\n":                                                             "mark x: its weight must be from 1 to 9",
+		"[[mark]]\nid = \"x\"\nweight = 1\nadded = [\"a\"]\n":                                             "mark x: has no reason",
+		"[[mark]]\nid = \"x\"\nweight = 1\nreason = \"y\"\n":                                              "mark x: needs either a check or words that are added or removed",
+		"[[mark]]\nid = \"x\"\nweight = 1\nreason = \"y\"\ncheck = \"z\"\n":                               "mark x: there is no check \"z\"",
+		"[[mark]]\nid = \"x\"\nweight = 1\nreason = \"y\"\nadded = [\"* *\"]\n":                           "mark x: \"* *\" holds no words",
+		"[[mark]]\nid = \"x\"\nweight = 1\nreason = \"y\"\nadded = [\"a\"]\nexamples = [\"b\"]\n":         "mark x: of its examples \"b\" is not as it should be",
+		"[[mark]]\nid = \"x\"\nweight = 1\nreason = \"y\"\nadded = [\"a\"]\npaths = [\"[\"]\n":            "mark x: \"[\"",
+		"[[mark]]\nid = \"x\"\nweight = 1\nreason = \"y\"\ncheck = \"long\"\ntext = true\n":               "mark x: has a check: text, replaces,",
+		"[[mark]]\nid = \"x\"\nweight = 1\nreason = \"y\"\ncheck = \"long\"\nreplaces = true\n":           "mark x: has a check: text, replaces,",
+		"[[mark]]\nid = \"x\"\nweight = 1\nreason = \"y\"\ncheck = \"long\"\nunless = [\"a\"]\n":          "mark x: has a check: text, replaces,",
+		"[[mark]]\nid = \"x\"\nweight = 1\nreason = \"y\"\ncheck = \"long\"\nexamples = [\"a\"]\n":        "mark x: has a check: text, replaces,",
+		"[[mark]]\nid = \"x\"\nweight = 1\nreason = \"y\"\ncheck = \"long\"\ncounterexamples = [\"a\"]\n": "mark x: has a check: text, replaces,",
 		"[[mark]]\nwords = 1\n": "line 2: \"mark.words\" is no key here",
 	} {
 		_, err := Load([]byte(text))
@@ -231,4 +236,70 @@ func FuzzFind(f *testing.F) {
 		x.Put(&review.Patch{ID: "a1", Files: files})
 		r.Find(x.Edits(), nil)
 	})
+}
+
+// TestChecksHoldWhere: a rule with a check marks only edits of the kinds,
+// languages and paths that it names.
+func TestChecksHoldWhere(t *testing.T) {
+	t.Parallel()
+	pins := func(_ string, after bool) ([]byte, bool) {
+		if after {
+			return []byte("require a.example/x v1.2.0\nrequire a.example/y v1.0.0\n"), true
+		}
+		return []byte("require a.example/x v1.10.0\n"), true
+	}
+	head := func(path, mode string) string {
+		return fmt.Sprintf("diff --git a/%[1]s b/%[1]s\nnew file mode %[2]s\nindex 0..1\n--- /dev/null\n+++ b/%[1]s\n@@ -0,0 +1 @@\n+x\n", path, mode)
+	}
+	test := diff("d/x_test.go", "-func TestA(t *testing.T) {\n-\tt.Fatal(1)\n-}\n+\n")
+	gives := map[string]struct {
+		text  string
+		facts Facts
+	}{
+		"steers":           {diff(".github/workflows/x.yml", "-old\n+new\n"), Facts{}},
+		"out-of-paths":     {diff("d/x.go", "-old\n+new\n"), Facts{OutOfPaths: []string{"d/x.go"}}},
+		"submodule":        {head("d/x", "160000"), Facts{}},
+		"symlink":          {head("d/x", "120000"), Facts{}},
+		"executable":       {head("d/x", "100755"), Facts{}},
+		"binary":           {"diff --git a/d/x b/d/x\nindex 1..2 100644\nGIT binary patch\nliteral 1\nIc\n\nliteral 1\nIc\n", Facts{}},
+		"check-failed":     {diff("d/x.go", "-old\n+new\n"), Facts{CheckFailed: true}},
+		"reviewer-no":      {diff("d/x.go", "-old\n+new\n"), Facts{ReviewerNo: true}},
+		"invisible":        {diff("d/x.go", "-old\n+new\u202e\n"), Facts{}},
+		"long":             {diff("d/x.go", strings.Repeat("+x\n", longEdit+1)), Facts{}},
+		"test-deleted":     {test, Facts{}},
+		"assertions-fewer": {diff("d/x_test.go", "-\tt.Fatal(1)\n+\tt.Log(1)\n"), Facts{}},
+		"dependency-new":   {diff("d/go.mod", "+require a.example/y v1.0.0\n"), Facts{Text: pins}},
+		"dependency-older": {diff("d/go.mod", "-require a.example/x v1.10.0\n+require a.example/x v1.2.0\n"), Facts{Text: pins}},
+	}
+	for check := range checks() {
+		give, ok := gives[check]
+		if !ok && check != "rejected-before" { // see TestRejectedBefore: its facts are of edits
+			t.Errorf("no patch for the check %s", check)
+		}
+		if !ok {
+			continue
+		}
+		for where, want := range map[string]bool{
+			"": true, `paths = ["**"]`: true, `paths = ["only/here/**"]`: false, `kinds = ["none"]`: false, `languages = ["none"]`: false,
+		} {
+			r := load(t, fmt.Sprintf("[[mark]]\nid = \"own\"\nweight = 9\nreason = \"r\"\ncheck = %q\n%s\n", check, where))
+			if got := slices.Contains(idsOf(t, r, give.text, give.facts), "own"); got != want {
+				t.Errorf("check %s, %s: marked %t, want %t", check, where, got, want)
+			}
+		}
+	}
+}
+
+// TestChecksReadAllFiles: a rule for some paths still sees a test that moved
+// elsewhere.
+func TestChecksReadAllFiles(t *testing.T) {
+	t.Parallel()
+	r := load(t, "[[mark]]\nid = \"own\"\nweight = 9\nreason = \"r\"\ncheck = \"test-deleted\"\npaths = [\"a/**\"]\n")
+	gone := diff("a/x_test.go", "-func TestA(t *testing.T) {\n+\n")
+	if got := idsOf(t, r, gone, Facts{}); !slices.Contains(got, "own") {
+		t.Errorf("a removed test has the marks %v", got)
+	}
+	if got := idsOf(t, r, gone+diff("b/x_test.go", "+func TestA(t *testing.T) {\n"), Facts{}); slices.Contains(got, "own") {
+		t.Errorf("a moved test has the marks %v", got)
+	}
 }

@@ -162,6 +162,9 @@ func (r *Rules) add(more *rule) *RuleError {
 	case (more.Check == "") == (len(more.Added)+len(more.Removed) == 0):
 		return fail("needs either a check or words that are added or removed")
 	}
+	if more.Check != "" && (more.Text || more.Replaces || len(more.Unless)+len(more.Examples)+len(more.Counterexamples) > 0) {
+		return fail("has a check: text, replaces, unless and examples are for words")
+	}
 	for _, glob := range more.Paths {
 		if err := scope.Validate(glob); err != nil {
 			return fail(err.Error())
