@@ -23,7 +23,7 @@ func newDiffCommand(env Env) *cli.Command {
 		Flags: append([]cli.Flag{
 			&cli.BoolFlag{Name: "stat", Usage: "print files and sizes of changes, as git diff --stat"},
 			&cli.BoolFlag{Name: "name-only", Usage: "print the paths only"},
-			&cli.BoolFlag{Name: "classes", Usage: "print one of equal edits in place of patches, as review does"},
+			&cli.BoolFlag{Name: "classes", Usage: "group equal edits and print each group once"},
 			jsonFlag(),
 		}, endedFlags()...),
 		Description: `Prints the patch of each agent against the base of its run, in the form that

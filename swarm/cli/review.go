@@ -110,9 +110,14 @@ func reviewAction(c *cli.Context, env Env, verdict task.Verdict) error {
 	if len(marks) == 0 {
 		return usagef("%s: no agent of run %s has a patch that could be", name, s.run.ID)
 	}
-	if err := p.mark(c, s, marks, p.wholeEdits(c.Context, s, marks)); err != nil {
+	edits, unread, err := p.wholeEdits(c.Context, s, marks)
+	if err != nil {
 		return err
 	}
+	if err := p.mark(c, s, marks, edits); err != nil {
+		return err
+	}
+	p.sayUnread(unread)
 	return p.printReview(c, s, marks)
 }
 

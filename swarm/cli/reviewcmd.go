@@ -15,7 +15,7 @@ import (
 func newReviewCommand(env Env) *cli.Command {
 	return &cli.Command{
 		Name:      "review",
-		Usage:     "print equal edits of patches once, the odd ones first",
+		Usage:     "group equal edits of patches, unusual ones first",
 		ArgsUsage: "[RUN | AGENT… | -]",
 		Flags: append([]cli.Flag{
 			jsonFlag(),

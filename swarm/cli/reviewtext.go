@@ -142,7 +142,7 @@ func (t *reviewText) about(w io.Writer, c *review.Class) {
 		for _, e := range c.Elsewhere {
 			places = append(places, e.Patch+" "+verdict.Place(e))
 		}
-		t.wrapped(w, "  ", fmt.Sprintf("most follow %q; elsewhere: %s", c.Follows, listed(places, 5)))
+		t.wrapped(w, "  ", fmt.Sprintf("after %q in most places; not in: %s", c.Follows, listed(places, 5)))
 	}
 	if len(c.Alike) > 0 {
 		t.wrapped(w, "  ", "of the same shape: "+listed(c.Alike, 12))

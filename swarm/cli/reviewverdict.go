@@ -10,6 +10,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"agentswarm/swarm/event"
+	"agentswarm/swarm/review"
 	"agentswarm/swarm/review/verdict"
 	"agentswarm/swarm/task"
 )
@@ -47,7 +48,7 @@ func spreadAction(c *cli.Context, p *place, s *selection, v task.Verdict) error 
 		req.Classes = append(req.Classes, class)
 	}
 	spread := r.Spread(req)
-	if spread.Covered == 0 {
+	if spread.Covered == 0 && len(spread.Patches) == 0 {
 		return nothingCovered(name, s, spread)
 	}
 	if err := p.mark(c, s, spread.Patches, spread.Edits); err != nil {
@@ -65,7 +66,7 @@ func nothingCovered(verb string, s *selection, spread *verdict.Spread) error {
 	if len(reasons) == 0 {
 		return usagef("%s: run %s has no such edit of the agents that are named", verb, s.run.ID)
 	}
-	text := fmt.Sprintf("%s: no edit is left to be decided: %s", verb, strings.Join(reasons, "; "))
+	text := fmt.Sprintf("%s: no edit is left: %s", verb, strings.Join(reasons, "; "))
 	if len(spread.LeftOut[verdict.Marked]) == 0 {
 		return &UsageError{Text: text}
 	}
@@ -93,7 +94,9 @@ func leftOut(spread *verdict.Spread) []string {
 // printSpread tells what a verdict on edits did.
 func (p *place) printSpread(s *selection, v task.Verdict, spread *verdict.Spread) error {
 	w := p.env.Stdout
-	fmt.Fprintf(w, "%s: %s %s, in %s\n", s.run.ID, Count(spread.Covered, "edit", "edits"), v, Count(len(spread.Edits), "patch", "patches"))
+	if spread.Covered > 0 {
+		fmt.Fprintf(w, "%s: %s %s, in %s\n", s.run.ID, Count(spread.Covered, "edit", "edits"), v, Count(len(spread.Edits), "patch", "patches"))
+	}
 	var whole []string
 	for _, m := range spread.Patches {
 		whole = append(whole, string(m.Agent))
@@ -101,7 +104,7 @@ func (p *place) printSpread(s *selection, v task.Verdict, spread *verdict.Spread
 	if len(whole) > 0 {
 		fmt.Fprintf(w, "%s %s: %s\n", Count(len(whole), "patch is", "patches are"), v, listed(whole, 12))
 	}
-	if open := len(spread.Edits) - len(whole); open > 0 && v == task.Accepted {
+	if open := len(spread.Partly); open > 0 {
 		fmt.Fprintf(w, "%s other edits that are not accepted\n", Count(open, "patch has", "patches have"))
 	}
 	for _, text := range leftOut(spread) {
@@ -119,19 +122,18 @@ func (p *place) printSpread(s *selection, v task.Verdict, spread *verdict.Spread
 	return nil
 }
 
-// wholeEdits are verdicts on all edits of the patches that are marked, so that
-// they hold for the same edits of later attempts. A patch that cannot be read
-// has none.
-func (p *place) wholeEdits(ctx context.Context, s *selection, marks []event.Reviewed) []event.EditsReviewed {
-	var all []event.EditsReviewed
-	for _, m := range marks {
-		files, err := p.patchFiles(ctx, s.view.Agent(m.Agent))
-		if err != nil {
-			continue
-		}
-		if keys := verdict.Whole(m.Agent, files); len(keys) > 0 {
-			all = append(all, event.EditsReviewed{Agent: m.Agent, Attempt: m.Attempt, Verdict: m.Verdict, Reason: m.Reason, Edits: keys})
-		}
+// wholeEdits are verdicts on all edits of the patches that are marked, and the
+// patches that could not be read.
+func (p *place) wholeEdits(ctx context.Context, s *selection, marks []event.Reviewed) ([]event.EditsReviewed, []verdict.Unread, error) {
+	return verdict.WholeEdits(ctx, marks, func(ctx context.Context, id task.ID) ([]review.File, error) {
+		return p.patchFiles(ctx, s.view.Agent(id))
+	})
+}
+
+// sayUnread names patches whose edits have no verdict.
+func (p *place) sayUnread(unread []verdict.Unread) {
+	for _, u := range unread {
+		fmt.Fprintf(p.env.Stderr, "%s: the verdict on %s does not hold for the same edits of later attempts: %s\n",
+			program, u.ID, Printable(u.Err.Error()))
 	}
-	return all
 }

@@ -135,7 +135,7 @@ type Why string
 // The reasons.
 const (
 	Marked     Why = "in files with a mark"
-	Decided    Why = "decided before"
+	Decided    Why = "already accepted or rejected"
 	Landed     Why = "of patches that have landed"
 	PassedOver Why = "of patches that a script passed over"
 )
@@ -163,17 +163,24 @@ type Spread struct {
 	// accepted once all its edits are, and rejected once any edit is.
 	Patches []event.Reviewed
 	Covered int // edits
+	// Partly are the agents of Edits whose patches have other edits that are not
+	// accepted.
+	Partly  []task.ID
 	LeftOut map[Why][]*review.Edit
 }
 
 // Spread applies a verdict. One on a class covers its exact members, which are
 // all of one kind, and no file with a mark of weight [mark.SpreadLimit] or more.
+// It also accepts a patch whose edits are all accepted already, such as one of a
+// later attempt, and that has no verdict as a whole.
 func (r *Review) Spread(req Request) *Spread {
 	out := &Spread{LeftOut: map[Why][]*review.Edit{}}
 	covered := map[string][]*review.Edit{}
+	decided := map[string]bool{} // patches with an edit that was decided before
 	for _, e := range r.targets(req) {
 		if why := r.leaveOut(e, req); why != "" {
 			out.LeftOut[why] = append(out.LeftOut[why], e)
+			decided[e.Patch] = decided[e.Patch] || why == Decided
 			continue
 		}
 		covered[e.Patch] = append(covered[e.Patch], e)
@@ -182,6 +189,9 @@ func (r *Review) Spread(req Request) *Spread {
 	for _, w := range r.sorted() {
 		edits := covered[string(w.ID)]
 		if len(edits) == 0 {
+			if decided[string(w.ID)] && req.Verdict == task.Accepted && w.Verdict == "" && r.allAccepted(w, nil) {
+				out.Patches = append(out.Patches, event.Reviewed{Agent: w.ID, Attempt: w.Attempt, Verdict: req.Verdict, Reason: req.Reason})
+			}
 			continue
 		}
 		record := event.EditsReviewed{Agent: w.ID, Attempt: w.Attempt, Verdict: req.Verdict, Reason: req.Reason}
@@ -191,6 +201,8 @@ func (r *Review) Spread(req Request) *Spread {
 		out.Edits = append(out.Edits, record)
 		if whole := r.whole(w, edits, req); whole != nil {
 			out.Patches = append(out.Patches, *whole)
+		} else if w.Verdict != task.Accepted {
+			out.Partly = append(out.Partly, w.ID)
 		}
 	}
 	return out
@@ -236,15 +248,18 @@ func (r *Review) whole(w *Work, covered []*review.Edit, req Request) *event.Revi
 		v.Reason = r.rejection(w, covered, req.Reason)
 		return v
 	}
-	if w.Verdict == task.Accepted {
+	if w.Verdict == task.Accepted || !r.allAccepted(w, covered) {
 		return nil
 	}
-	for _, e := range r.edits[string(w.ID)] {
-		if !slices.Contains(covered, e) && r.Verdict(e) != task.Accepted {
-			return nil
-		}
-	}
 	return v
+}
+
+// allAccepted reports whether each edit of a patch is accepted, those covered
+// included.
+func (r *Review) allAccepted(w *Work, covered []*review.Edit) bool {
+	return !slices.ContainsFunc(r.edits[string(w.ID)], func(e *review.Edit) bool {
+		return !slices.Contains(covered, e) && r.Verdict(e) != task.Accepted
+	})
 }
 
 // mostPlaces bounds the places that the reason of a rejection names.
@@ -286,15 +301,4 @@ func (r *Review) sorted() []*Work {
 	}
 	slices.SortFunc(all, func(a, b *Work) int { return cmp.Compare(a.ID.Number(), b.ID.Number()) })
 	return all
-}
-
-// Whole are the keys of all edits of a patch, for a verdict on all of it.
-func Whole(id task.ID, files []review.File) []task.EditKey {
-	x := &review.Index{}
-	x.Put(&review.Patch{ID: string(id), Files: files})
-	var keys []task.EditKey
-	for _, e := range x.Edits() {
-		keys = append(keys, e.Key())
-	}
-	return keys
 }

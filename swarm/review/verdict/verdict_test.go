@@ -1,6 +1,8 @@
 package verdict
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -227,5 +229,92 @@ func TestWhole(t *testing.T) {
 	r := open(t, []Work{w})
 	if r.LinesLeft() != 0 || len(r.Outdated(w.ID)) != 0 {
 		t.Errorf("%d lines are left, %v outdated", r.LinesLeft(), r.Outdated(w.ID))
+	}
+}
+
+// TestAcceptedEditsOfALaterAttempt: a verdict on a class accepts the patch of a
+// later attempt whose edits are all accepted already.
+func TestAcceptedEditsOfALaterAttempt(t *testing.T) {
+	t.Parallel()
+	works := fleet(t)
+	apply(works, open(t, works).Spread(Request{Verdict: task.Rejected, Files: []string{"p3/a_test.go"}, Only: []task.ID{"a3"}}))
+	r := open(t, works)
+	apply(works, r.Spread(Request{Verdict: task.Accepted, Classes: []*review.Class{large(t, r)}, Only: []task.ID{"a3"}}))
+	if works[2].Verdict != task.Rejected {
+		t.Fatalf("a3 is %q", works[2].Verdict)
+	}
+	again := work(t, "a3", diff("p3/a_test.go", numbered(rename, 3)))
+	again.Attempt, again.Made = 2, works[2].Made
+	accept := func(of Work, v task.Verdict) *Spread {
+		all := fleet(t)
+		all[2] = of
+		r := open(t, all)
+		return r.Spread(Request{Verdict: v, Classes: []*review.Class{large(t, r)}, Only: []task.ID{"a3"}, Picked: true})
+	}
+	s := accept(again, task.Accepted)
+	want(t, s, "[]", "[a3]", map[Why]int{Decided: 1})
+	if wanted := []event.Reviewed{{Agent: "a3", Attempt: 2, Verdict: task.Accepted}}; !reflect.DeepEqual(s.Patches, wanted) {
+		t.Errorf("verdicts on patches are %+v, want %+v", s.Patches, wanted)
+	}
+	want(t, accept(again, task.Rejected), "[]", "[]", map[Why]int{Decided: 1})
+	for name, verdict := range map[string]task.Verdict{"it is accepted": task.Accepted, "it was rejected as a whole": task.Rejected} {
+		marked := again
+		marked.Verdict = verdict
+		if s := accept(marked, task.Accepted); len(s.Patches) != 0 {
+			t.Errorf("%s: %v", name, s.Patches)
+		}
+	}
+	landed := again
+	landed.Landed = true
+	want(t, accept(landed, task.Accepted), "[]", "[]", map[Why]int{Landed: 1})
+	open := work(t, "a3", diff("p3/a_test.go", numbered(rename, 3)+" between\n"+numbered(own, 9)))
+	open.Attempt, open.Made = 2, works[2].Made
+	want(t, accept(open, task.Accepted), "[]", "[]", map[Why]int{Decided: 1})
+}
+
+// TestPartly: it names patches that have other edits which are not accepted, and
+// no patch that is accepted as a whole.
+func TestPartly(t *testing.T) {
+	t.Parallel()
+	works := fleet(t)
+	r := open(t, works)
+	if s := r.Spread(Request{Verdict: task.Accepted, Classes: []*review.Class{large(t, r)}}); fmt.Sprint(s.Partly) != "[a3]" {
+		t.Errorf("Partly = %v, want a3", s.Partly)
+	}
+	works[2].Verdict = task.Accepted
+	r = open(t, works)
+	if s := r.Spread(Request{Verdict: task.Accepted, Classes: []*review.Class{large(t, r)}}); len(s.Partly) != 0 {
+		t.Errorf("Partly = %v, want none", s.Partly)
+	}
+}
+
+// TestWholeEdits: patches that cannot be read are named, and the end of a context
+// is an error.
+func TestWholeEdits(t *testing.T) {
+	t.Parallel()
+	works := fleet(t)
+	marks := []event.Reviewed{
+		{Agent: "a1", Attempt: 1, Verdict: task.Accepted, Reason: "r"}, {Agent: "a2", Attempt: 1, Verdict: task.Accepted},
+	}
+	broken := errors.New("its commit is gone")
+	read := func(_ context.Context, id task.ID) ([]review.File, error) {
+		if id == "a2" {
+			return nil, broken
+		}
+		return works[0].Files, nil
+	}
+	all, unread, err := WholeEdits(t.Context(), marks, read)
+	wanted := []event.EditsReviewed{{Agent: "a1", Attempt: 1, Verdict: task.Accepted, Reason: "r", Edits: Whole("a1", works[0].Files)}}
+	if err != nil || !reflect.DeepEqual(all, wanted) || !reflect.DeepEqual(unread, []Unread{{"a2", broken}}) {
+		t.Errorf("WholeEdits = %v, %v, %v", all, unread, err)
+	}
+	ended := errors.New("interrupted")
+	ctx, end := context.WithCancelCause(t.Context())
+	stopped := func(context.Context, task.ID) ([]review.File, error) {
+		end(ended)
+		return nil, broken
+	}
+	if all, unread, err := WholeEdits(ctx, marks, stopped); !errors.Is(err, ended) || all != nil || unread != nil {
+		t.Errorf("WholeEdits of a context that ended = %v, %v, %v", all, unread, err)
 	}
 }
