@@ -79,9 +79,23 @@ func TestSelect(t *testing.T) {
 	}
 }
 
-// TestDeclined: whatever a person rejected or the script passed over.
+// TestDeclined: a person rejected the work, or the script passed it over.
 func TestDeclined(t *testing.T) {
 	t.Parallel()
+	after := func(id task.ID, facts ...event.Event) store.Agent {
+		var all []event.Event
+		for _, id := range []task.ID{"a1", "a2"} {
+			all = append(all, &event.Called{Agent: id, Call: &task.Call{}}, &event.Leased{Agent: id, Attempt: 1},
+				&event.Settled{Agent: id, Attempt: 1, Result: &task.Completed{}})
+		}
+		var records []event.Record
+		for i, fact := range append(all, facts...) {
+			records = append(records, event.Record{N: int64(i + 1), Event: fact})
+		}
+		return *store.Fold(store.Identity{}, records).Agent(id)
+	}
+	race := &event.Chosen{Won: []task.ID{"a2"}, Lost: []task.ID{"a1"}}
+	intended, landed := &event.Intended{ID: 1, Verb: "merge", Key: "k", Agents: []task.ID{"a2"}}, &event.Landed{ID: 1, OK: true}
 	for name, tt := range map[string]struct {
 		give store.Agent
 		want bool
@@ -89,6 +103,13 @@ func TestDeclined(t *testing.T) {
 		"open":     {store.Agent{}, false},
 		"accepted": {store.Agent{Review: &event.Reviewed{Verdict: task.Accepted}}, false},
 		"rejected": {store.Agent{Review: &event.Reviewed{Verdict: task.Rejected}}, true},
+
+		"lost a race":             {after("a1", race), true},
+		"won a race":              {after("a2", race), false},
+		"not landed by a script":  {after("a1", intended, landed), true},
+		"landed by a script":      {after("a2", intended, landed), false},
+		"rejected though it won":  {after("a2", race, &event.Reviewed{Agent: "a2", Attempt: 1, Verdict: task.Rejected}), true},
+		"accepted though it lost": {after("a1", intended, landed, &event.Reviewed{Agent: "a1", Attempt: 1, Verdict: task.Accepted}), false},
 	} {
 		if got := Declined(&tt.give); got != tt.want {
 			t.Errorf("%s: Declined = %t, want %t", name, got, tt.want)

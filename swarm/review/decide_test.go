@@ -89,17 +89,3 @@ func TestDecideLater(t *testing.T) {
 		}
 	}
 }
-
-func TestRemoved(t *testing.T) {
-	t.Parallel()
-	x := &Index{}
-	x.Put(patchOf(t, "a1", "a.go", "-func f(a, b interface{}) {\n+func f(a, b any) {\n"))
-	c := x.Report(ReportRequest{}).Classes[0]
-	if got := c.Removed(); len(got) != 1 || !Holds("m map[string]interface {}", got[0]) || Holds("interface{ String() string }", got[0]) {
-		t.Errorf("Removed() = %q", got)
-	}
-	x.Put(patchOf(t, "a1", "a.go", "-\tcall(a)\n+\tcall(ctx, a)\n"))
-	if got := x.Report(ReportRequest{}).Classes[0].Removed(); len(got) != 0 {
-		t.Errorf("an insertion removes %q", got)
-	}
-}

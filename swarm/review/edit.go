@@ -46,17 +46,6 @@ func (e *Edit) Changes() []Change {
 	return changes(a, b, script(a, b))
 }
 
-// Status describes the file of the edit: "added", "deleted" or "modified".
-func (e *Edit) Status() string {
-	switch {
-	case e.file.Added:
-		return "added"
-	case e.file.Deleted:
-		return "deleted"
-	}
-	return "modified"
-}
-
 // Key identifies the edit in a journal.
 func (e *Edit) Key() task.EditKey {
 	return task.EditKey{Path: e.Path, Exact: string(e.Exact), Sum: string(e.Sum), Nth: e.Nth}

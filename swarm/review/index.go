@@ -24,9 +24,6 @@ func (x *Index) Put(p *Patch) {
 	x.patches[p.ID] = choices(p)
 }
 
-// Remove takes a patch out.
-func (x *Index) Remove(id string) { delete(x.patches, id) }
-
 // Edits are the edits of all patches. A run is cut where that makes it read as
 // edits that the whole set has more often. The edits are in the order of file,
 // line and patch.
