@@ -256,7 +256,8 @@ func (s *baseSweep) aside(ctx context.Context, path string) error {
 
 // scrap removes what is no base any more, or never was one.
 func (s *baseSweep) scrap(path string) error {
-	gone := SweptBase{Path: path, Size: diskUse(path)}
+	size, _ := diskUse(path)
+	gone := SweptBase{Path: path, Size: size}
 	if !s.DryRun {
 		if err := RemoveAll(path); err != nil {
 			return err

@@ -169,7 +169,8 @@ func sweepPool(ctx context.Context, r SweepPoolRequest) (gone []SweptTree, err e
 			continue
 		}
 		dir := filepath.Join(r.Pool, e.Name())
-		gone = append(gone, SweptTree{Path: dir, Size: diskUse(dir)})
+		size, _ := diskUse(dir)
+		gone = append(gone, SweptTree{Path: dir, Size: size})
 		if r.DryRun {
 			continue
 		}

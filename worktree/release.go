@@ -95,6 +95,9 @@ func (t *Trees) discard(w Workspace, c *Capture) (entry string, err error) {
 	record := trashed{Workspace: w, Whole: whole(w, c)}
 	if c != nil {
 		record.Commit = c.Commit
+		for _, f := range c.Large {
+			record.Large = append(record.Large, f.Path)
+		}
 	}
 	if entry, err = t.newEntry(record); err != nil {
 		return "", err

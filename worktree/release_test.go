@@ -175,7 +175,7 @@ func TestSweep(t *testing.T) {
 		sweep := func(r SweepRequest) int {
 			t.Helper()
 			r.Trash = f.trees.Trash
-			gone, err := Sweep(t.Context(), r)
+			gone, _, err := Sweep(t.Context(), r)
 			must(t, err)
 			for _, s := range gone {
 				if s.Run != "k3x9q2" || s.Size < 1_000_000 {
@@ -203,7 +203,7 @@ func TestSweep(t *testing.T) {
 		if err != nil || len(left) != 4 {
 			t.Errorf("the trash holds %v, %v, want what is not ours", left, err)
 		}
-		if gone, err := Sweep(t.Context(), SweepRequest{Trash: filepath.Join(f.home, "none"), Now: now}); err != nil || gone != nil {
+		if gone, _, err := Sweep(t.Context(), SweepRequest{Trash: filepath.Join(f.home, "none"), Now: now}); err != nil || gone != nil {
 			t.Errorf("Sweep of no trash = %v, %v", gone, err)
 		}
 	})

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"agentswarm/internal/statefile"
@@ -27,6 +28,8 @@ type trashed struct {
 	Commit    git.Hash  `json:"commit,omitempty"`
 	// Whole says that the commit holds all of it.
 	Whole bool `json:"whole"`
+	// Large are files that are too large for the commit: the first of them.
+	Large []string `json:"large,omitempty"`
 }
 
 const recordName = "swarm-trash.json"
@@ -96,52 +99,78 @@ func readEntry(entry string) (trashed, error) {
 	return r, nil
 }
 
-// SweepRequest says what the trash may keep.
+// SweepRequest says how much the trash may keep.
 type SweepRequest struct {
 	Trash  string        // required
 	Now    time.Time     // required
 	Age    time.Duration // required; older entries go
 	Size   int64         // required; beyond it the oldest go
+	Lacks  Room          // room to make on the disk; the oldest go
 	DryRun bool          // only say what would go
 }
 
-// Swept is an entry of the trash that was removed, or would be.
+// Room is space of a disk.
+type Room struct{ Bytes, Files int64 }
+
+// Swept is an entry of the trash.
 type Swept struct {
 	Path string
 	Run  string
 	Name string // of the workspace
 	Time time.Time
-	Size int64 // bytes
+	Size int64 // bytes on the disk
+	// Large are files of which this is the only copy: the first of them.
+	Large []string
+
+	files    int64
+	captured bool // a commit has the rest
 }
 
-// Sweep removes old workspaces from the trash, the oldest first. What it did
-// not put there itself it leaves alone.
-func Sweep(ctx context.Context, r SweepRequest) ([]Swept, error) {
+// Sweep removes old workspaces from the trash, the oldest first. It leaves alone
+// all that it did not put there itself. An entry with large files goes by its age
+// only, and does not count for the size. Entries without a commit do not go to
+// make room. Sweep returns the entries that went, and those with large files that
+// stay although the trash is too large or room is lacking.
+func Sweep(ctx context.Context, r SweepRequest) (gone, kept []Swept, err error) {
 	all, err := listTrash(ctx, r.Trash)
 	if err != nil {
-		return nil, fmt.Errorf("sweep the trash: %w", err)
+		return nil, nil, fmt.Errorf("sweep the trash: %w", err)
 	}
 	var total int64
+	old := func(s Swept) bool { return r.Now.Sub(s.Time) > r.Age }
+	large := func(s Swept) bool { return len(s.Large) > 0 && !old(s) }
 	for _, s := range all {
-		total += s.Size
+		if !large(s) {
+			total += s.Size
+		}
 	}
-	var gone []Swept
+	lacks := r.Lacks
 	for _, s := range all {
-		if r.Now.Sub(s.Time) <= r.Age && total <= r.Size {
+		short := lacks.Bytes > 0 || lacks.Files > 0
+		switch {
+		case old(s):
+		case large(s):
+			if total > r.Size || short {
+				kept = append(kept, s)
+			}
+			continue
+		case total > r.Size, short && s.captured:
+		default:
 			continue
 		}
 		if err := ctx.Err(); err != nil {
-			return gone, context.Cause(ctx)
+			return gone, kept, context.Cause(ctx)
 		}
 		if !r.DryRun {
 			if err := removeEntry(s.Path); err != nil {
-				return gone, fmt.Errorf("sweep the trash: %w", err)
+				return gone, kept, fmt.Errorf("sweep the trash: %w", err)
 			}
 		}
 		total -= s.Size
+		lacks.Bytes, lacks.Files = lacks.Bytes-s.Size, lacks.Files-s.files
 		gone = append(gone, s)
 	}
-	return gone, nil
+	return gone, kept, nil
 }
 
 // removeEntry removes an entry, its record last: a crash must not leave a
@@ -178,24 +207,38 @@ func listTrash(ctx context.Context, trash string) ([]Swept, error) {
 		if err != nil {
 			continue
 		}
+		size, files := diskUse(path)
+		_, modules := os.Lstat(filepath.Join(path, "modules"))
 		all = append(all, Swept{
-			Path: path, Run: r.Run, Name: r.Workspace.Name, Time: r.Time, Size: diskUse(path),
+			Path: path, Run: r.Run, Name: r.Workspace.Name, Time: r.Time, Size: size, Large: r.Large,
+			files: files, captured: r.Commit != "" && errors.Is(modules, fs.ErrNotExist),
 		})
 	}
 	slices.SortStableFunc(all, func(a, b Swept) int { return a.Time.Compare(b.Time) })
 	return all, nil
 }
 
-// diskUse is about what a folder takes. What cannot be read counts nothing.
-func diskUse(root string) (sum int64) {
+// diskUse is about the room that a folder takes, without the holes of its files.
+// Files that cannot be looked at count nothing.
+func diskUse(root string) (bytes, files int64) {
 	_ = filepath.WalkDir(root, func(_ string, e fs.DirEntry, err error) error {
 		if err != nil {
 			return nil
 		}
 		if at, err := e.Info(); err == nil {
-			sum += onDisk(cmp.Or(at.Size(), 1))
+			bytes += blocksOf(at)
+			files++
 		}
 		return nil
 	})
-	return sum
+	return bytes, files
+}
+
+// blocksOf is the number of bytes that a file takes on the disk, at least a block.
+func blocksOf(at fs.FileInfo) int64 {
+	s, ok := at.Sys().(*syscall.Stat_t)
+	if !ok {
+		return onDisk(cmp.Or(at.Size(), 1))
+	}
+	return max(block, int64(s.Blocks)*512)
 }

@@ -68,11 +68,12 @@ type Env struct {
 func builtin(env Env) []*cli.Command {
 	return slices.Concat(
 		job("Start", newRunCommand(env), newResumeCommand(env), newWorkflowCommand(env)),
-		job("Watch", newStatusCommand(env), newLsCommand(env), newShowCommand(env), newLogsCommand(env), newUsageCommand(env),
-			newWaitCommand(env), newAttachCommand(env)),
-		job("Review and land", newReviewCommand(env), newDiffCommand(env), newAcceptCommand(env), newRejectCommand(env), newRetryCommand(env),
+		job("Watch", readOnly(newStatusCommand(env)), readOnly(newLsCommand(env)), readOnly(newShowCommand(env)),
+			readOnly(newLogsCommand(env)), readOnly(newUsageCommand(env)), readOnly(newWaitCommand(env)), newAttachCommand(env)),
+		job("Review and land", readOnly(newReviewCommand(env)), readOnly(newDiffCommand(env)),
+			newAcceptCommand(env), newRejectCommand(env), newRetryCommand(env),
 			newMergeCommand(env), newApplyCommand(env), newShellCommand(env), newExecCommand(env)),
-		job("Answer", newInboxCommand(env), newAnswerCommand(env), newApproveCommand(env), newDenyCommand(env), newSendCommand(env)),
+		job("Answer", readOnly(newInboxCommand(env)), newAnswerCommand(env), newApproveCommand(env), newDenyCommand(env), newSendCommand(env)),
 		job("Undo and tidy", newUndoCommand(env), newCancelCommand(env), newRmCommand(env), newGcCommand(env)),
 		job("Set up", newInitCommand(env), newConfigCommand(env), newDoctorCommand(env), newSetupCommand(env), newAgentsCommand(env),
 			newModelsCommand(env), newRolesCommand(env), newVariantsCommand(env), newRiskCommand(env), newBenchCommand(env),

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -49,25 +50,44 @@ var errRunTimeout = errors.New("--run-timeout")
 // drive makes the calls and waits until all are settled or the run is
 // stopped. Everything that happens is in the journal when it returns, and the
 // run is closed.
-func (b *bench) drive(ctx context.Context, r driveRequest) (_ *ended, err error) {
+func (b *bench) drive(ctx context.Context, r driveRequest) (*ended, error) {
 	began := time.Now()
-	if err := diskwatch.Release(b.run.Dir); err != nil { // of an owner that died
-		return nil, errors.Join(err, b.owner.Close())
+	err := diskwatch.Release(b.run.Dir) // of an owner that died
+	var end *ended
+	if err == nil {
+		end, err = b.driveOwned(ctx, r)
 	}
-	defer func() { err = errors.Join(err, diskwatch.Release(b.run.Dir)) }()
+	if err == nil {
+		err = diskwatch.Release(b.run.Dir)
+	}
+	if err != nil {
+		return nil, giveUp(b.run.Dir, b.owner, err)
+	}
+	end.began = began
+	return end, nil
+}
+
+// giveUp ends the ownership of a run for an error. It gives the reserve back
+// first: once the owner is closed, the reserve is that of the next owner.
+func giveUp(dir string, owner io.Closer, err error) error {
+	return errors.Join(err, diskwatch.Release(dir), owner.Close())
+}
+
+// driveOwned is drive without the reserve's end. The owner stays open.
+func (b *bench) driveOwned(ctx context.Context, r driveRequest) (*ended, error) {
 	b.trees.MaxFile = r.config.MaxFile
 	if err := b.takeOver(ctx, &r); err != nil {
-		return nil, errors.Join(err, b.owner.Close())
+		return nil, err
 	}
 	if _, err := b.owner.Append(b.opened(r)); err != nil {
-		return nil, errors.Join(err, b.owner.Close())
+		return nil, err
 	}
 	b.saySandbox()
 	if err := diskwatch.Reserve(b.run.Dir); err != nil {
-		return nil, errors.Join(err, b.owner.Close())
+		return nil, err
 	}
 	if err := b.sayGrants(ctx); err != nil {
-		return nil, errors.Join(err, b.owner.Close())
+		return nil, err
 	}
 	b.deps.Questions = b.policy(b.contact)
 	b.sayQuestions(r.config, b.deps.Questions)
@@ -80,12 +100,12 @@ func (b *bench) drive(ctx context.Context, r driveRequest) (_ *ended, err error)
 	}
 	watchers, err := b.hooks()
 	if err != nil {
-		return nil, errors.Join(err, b.owner.Close())
+		return nil, err
 	}
 	b.deps.Hooks, b.deps.Attendant, b.deps.Subjects = watchers, b.attendant(r.config), b.newSubjects(r.config)
 	cool, err := b.fillCaches(ctx, r)
 	if err != nil {
-		return nil, errors.Join(err, b.owner.Close())
+		return nil, err
 	}
 	ungovern := b.govern(r.config)
 	since := time.Now()
@@ -93,7 +113,7 @@ func (b *bench) drive(ctx context.Context, r driveRequest) (_ *ended, err error)
 	face := &controls{engine: e, owner: b.owner, snapshots: &b.snapshots}
 	server, err := control.Listen(ctx, b.owner, face, b.env.Getenv)
 	if err != nil {
-		return nil, errors.Join(err, e.Close(), ungovern(), cool(), b.owner.Close())
+		return nil, errors.Join(err, e.Close(), ungovern(), cool())
 	}
 	watching, stopWatching := context.WithCancel(context.WithoutCancel(ctx))
 	var watch sync.WaitGroup
@@ -119,9 +139,8 @@ func (b *bench) drive(ctx context.Context, r driveRequest) (_ *ended, err error)
 	patience.Stop()
 	stopWatching()
 	if err = errors.Join(err, closeErr); err != nil {
-		return nil, errors.Join(err, b.owner.Close())
+		return nil, err
 	}
-	end.began = began
 	return end, nil
 }
 

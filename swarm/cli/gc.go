@@ -14,6 +14,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"agentswarm/swarm/config"
+	"agentswarm/swarm/diskwatch"
 	"agentswarm/swarm/store"
 	"agentswarm/worktree"
 	"agentswarm/worktree/git"
@@ -30,7 +31,8 @@ func newGcCommand(env Env) *cli.Command {
 		Description: `Captures what runs left whose process died, and moves workspaces of runs that
 cannot be read into the trash. Then it removes from the trash what is older than
 7 days or more than 5 GiB, the refs of runs that went with it, checkouts that
-workspaces shared and that take too much, and binaries no run needs. Only what
+workspaces shared and that take too much, and binaries no run needs. On a disk
+that is nearly full it removes more of the trash, but no only copy. Only what
 swarm made is removed, each by its record. The table [gc] of your own
 configuration says other ages and sizes, and may have old runs moved into the
 trash as swarm rm does.
@@ -69,6 +71,7 @@ type collector struct {
 	dry    bool
 	now    time.Time
 	retain config.Retention
+	space  func(dir string) (diskwatch.Space, error) // required
 	out    gcObject
 }
 
@@ -84,7 +87,7 @@ func gcAction(c *cli.Context, env Env) error {
 	if err != nil {
 		return err
 	}
-	g := &collector{place: p, dry: c.Bool("dry-run"), now: time.Now(), retain: keep, out: gcObject{
+	g := &collector{place: p, dry: c.Bool("dry-run"), now: time.Now(), retain: keep, space: diskwatch.SpaceOf, out: gcObject{
 		Schema: "swarm.gc/1", DryRun: c.Bool("dry-run"), Removed: []gcRemoved{}, Moved: []gcMoved{}, Kept: []gcKept{},
 	}}
 	var failed error
@@ -187,13 +190,24 @@ func (g *collector) runs(ctx context.Context) error {
 	return nil
 }
 
-// workspaces sweeps the trash of workspaces.
+// workspaces sweeps the trash of workspaces, and makes room if its disk is low.
 func (g *collector) workspaces(ctx context.Context) error {
-	swept, err := worktree.Sweep(ctx, worktree.SweepRequest{
+	disk, err := g.space(g.state.Trash())
+	if err != nil {
+		return err
+	}
+	bytes, inodes := disk.Short()
+	swept, kept, err := worktree.Sweep(ctx, worktree.SweepRequest{
 		Trash: g.state.Trash(), Now: g.now, Age: g.retain.TrashAge, Size: g.retain.TrashSize, DryRun: g.dry,
+		Lacks: worktree.Room{Bytes: bytes, Files: inodes},
 	})
 	for _, s := range swept {
 		g.removed("workspace", s.Run+"/"+s.Name, s.Size)
+	}
+	for _, s := range kept {
+		g.out.Kept = append(g.out.Kept, gcKept{
+			Path: s.Path, Reason: "it has the only copy of " + strings.Join(s.Large, ", "),
+		})
 	}
 	return err
 }

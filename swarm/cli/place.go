@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"slices"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -41,7 +40,7 @@ func openPlace(c *cli.Context, env Env) (*place, error) {
 	}
 	p, err := placeAt(c.Context, env, inv.dir)
 	if err == nil {
-		p.reads = slices.Contains(readers(), c.Command.Name)
+		p.reads = readsOnly(c.Context)
 		p.recoverCheckouts(c.Context)
 		p.given = func(i *isolation) error { return p.readIsolationFlags(c, i) }
 		p.cautious = func(into *caution) error { return p.layCaution(c, into) }

@@ -8,14 +8,26 @@ import (
 	"sync"
 	"time"
 
+	"github.com/urfave/cli/v2"
+
 	"agentswarm/swarm/store"
 )
 
-// readers are the commands that only read. They leave a run whose owner died as
-// it is, and name the command that recovers it.
-func readers() []string {
-	return []string{"status", "ls", "show", "logs", "diff", "usage", "inbox", "wait"}
+// readsKey marks the context of a command that only reads.
+type readsKey struct{}
+
+// readOnly declares that a command only reads. It leaves a run whose owner died
+// as it is, and names the command that recovers it.
+func readOnly(c *cli.Command) *cli.Command {
+	c.Before = func(c *cli.Context) error {
+		c.Context = context.WithValue(c.Context, readsKey{}, true)
+		return nil
+	}
+	return c
 }
+
+// readsOnly reports whether the command of a context only reads.
+func readsOnly(ctx context.Context) bool { return ctx.Value(readsKey{}) != nil }
 
 // recoveryObject says that recovery of a run is pending.
 type recoveryObject struct {

@@ -65,8 +65,31 @@ func (s Space) low(before Space) bool {
 	return s.Free < bytes || s.MaxInode > 0 && s.Inodes < inodes
 }
 
-// below reports whether a file system has less than half of what another
-// sample of it had.
+// full reports whether a file system is below its threshold, whatever it lost
+// lately.
+func (s Space) full() bool { return s.low(Space{}) }
+
+// Short returns the bytes and inodes to free until a file system has twice its
+// threshold. Both are 0 for one that is not below its threshold.
+func (s Space) Short() (bytes, inodes int64) {
+	if !s.full() {
+		return 0, 0
+	}
+	bytes, inodes = s.threshold()
+	bytes = max(0, 2*bytes-s.Free)
+	if s.MaxInode > 0 {
+		return bytes, max(0, 2*inodes-s.Inodes)
+	}
+	return bytes, 0
+}
+
+// below reports whether a file system has at most half of what another sample of
+// it had.
 func (s Space) below(other Space) bool {
-	return s.Free < other.Free/2 || s.MaxInode > 0 && s.Inodes < other.Inodes/2
+	return s.Free <= other.Free/2 || s.MaxInode > 0 && s.Inodes <= other.Inodes/2
+}
+
+// empty reports whether a file system has nothing left that could be halved.
+func (s Space) empty() bool {
+	return s.Free == 0 || s.MaxInode > 0 && s.Inodes == 0
 }

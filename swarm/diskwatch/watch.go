@@ -1,6 +1,7 @@
 package diskwatch
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -11,9 +12,10 @@ import (
 
 // Writer is an agent at work.
 type Writer struct {
-	ID    string
-	Began time.Time
-	Dirs  []string // all that it writes to
+	ID      string
+	Attempt int // tells the attempts of an agent apart
+	Began   time.Time
+	Dirs    []string // all that it writes to
 }
 
 // Agents are the agents of a run. All methods return at once.
@@ -21,7 +23,8 @@ type Agents interface {
 	// Writers are the agents at work.
 	Writers() []Writer
 	// HoldForDisk starts no further agent, for a reason; empty: it does again.
-	HoldForDisk(reason string)
+	// With full set, no agent that ends can be expected to make room.
+	HoldForDisk(reason string, full bool)
 	// StopWriter stops an agent at work, for a reason.
 	StopWriter(w Writer, reason string)
 }
@@ -36,12 +39,23 @@ type Watch struct {
 	space   func(dir string) (Space, error)                                     // nil: [SpaceOf]
 	written func(context.Context, []string, time.Time, uint64) (Written, error) // nil: [WrittenSince]
 	now     func() time.Time                                                    // nil: time.Now
-	last    map[uint64]Space                                                    // the sample before, by device
-	stopped map[uint64]Space                                                    // the sample when an agent was stopped
-	ending  map[string]time.Time                                                // the agents that were stopped, and when they had begun
+	disks   map[uint64]*disk                                                    // by device
+	ending  map[attempt]time.Time                                               // the attempts that were stopped, and when they had begun
 	told    string                                                              // why agents were held last
+	idle    int                                                                 // samples in a row of a full disk without a writer
 	due     time.Time                                                           // when the size limit is looked at next
 }
+
+type attempt struct {
+	id string
+	n  int
+}
+
+func (a Writer) attempt() attempt { return attempt{a.ID, a.Attempt} }
+
+// patience is how many samples of a full disk are taken after the last agent at
+// work ended, before those that wait fail. Meanwhile workspaces are removed.
+const patience = 8
 
 // gap is the time between two samples.
 const gap = 250 * time.Millisecond
@@ -70,40 +84,59 @@ func (w *Watch) defaults() {
 	if w.now == nil {
 		w.now = time.Now
 	}
-	if w.last == nil {
-		w.last, w.stopped, w.ending = map[uint64]Space{}, map[uint64]Space{}, map[string]time.Time{}
+	if w.disks == nil {
+		w.disks, w.ending = map[uint64]*disk{}, map[attempt]time.Time{}
 	}
 }
 
 // look takes one sample of each file system and acts on it.
 func (w *Watch) look(ctx context.Context) {
 	w.defaults()
-	low, seen := "", map[uint64]bool{}
+	low, full, seen := "", "", map[uint64]bool{}
 	for _, dir := range w.Dirs {
 		s, err := w.space(dir)
 		if err != nil || seen[s.Device] || s.Total == 0 {
-			continue // what cannot be measured is not watched
+			continue // a disk that cannot be measured is not watched
 		}
 		seen[s.Device] = true
-		before := w.last[s.Device]
-		w.last[s.Device] = s
-		if !s.low(before) {
-			delete(w.stopped, s.Device)
+		d := w.disks[s.Device]
+		if d == nil {
+			d = &disk{}
+			w.disks[s.Device] = d
+		}
+		if !d.take(sample{s, w.now()}) {
 			continue
 		}
-		if low == "" {
-			low = shortage(s, dir)
+		low = cmp.Or(low, shortage(s, dir))
+		if s.full() {
+			full = cmp.Or(full, shortage(s, dir))
 		}
-		w.relieve(ctx, s)
+		w.relieve(ctx, d)
 	}
+	w.hold(low, full)
+	w.holdToSize(ctx)
+}
+
+// hold tells the agents when the disks become low, full for good, or neither.
+func (w *Watch) hold(low, full string) {
 	if (low == "") != (w.told == "") {
 		w.told = low
-		w.Agents.HoldForDisk(low)
+		w.Agents.HoldForDisk(low, false)
 		if low != "" {
 			w.Warn(low + "; no further agent starts until there is more")
 		}
 	}
-	w.holdToSize(ctx)
+	switch {
+	case full == "" || len(w.Agents.Writers()) > 0:
+		if w.idle >= patience && low != "" {
+			w.Agents.HoldForDisk(low, false)
+		}
+		w.idle = 0
+	default:
+		if w.idle++; w.idle == patience {
+			w.Agents.HoldForDisk(full, true)
+		}
+	}
 }
 
 // shortage says what a file system is short of.
@@ -114,10 +147,11 @@ func shortage(s Space, dir string) string {
 	return fmt.Sprintf("no space: %s left on the disk of %s", bytesize.Format(s.Free), dir)
 }
 
-// lacksInodes reports whether inodes are what is short, and not bytes.
+// lacksInodes reports whether inodes are shorter than bytes, each by its
+// threshold.
 func (s Space) lacksInodes() bool {
 	bytes, inodes := s.threshold()
-	return s.MaxInode > 0 && s.Inodes < inodes && s.Free >= bytes
+	return s.MaxInode > 0 && float64(s.Inodes)*float64(bytes) < float64(s.Free)*float64(inodes)
 }
 
 // least is what an agent must have written to be stopped for it.
@@ -126,46 +160,85 @@ const (
 	leastFiles = 1000
 )
 
-// relieve stops the agent that wrote most to a file system that is low. A
-// second one is stopped only once half of what was left then is gone.
-func (w *Watch) relieve(ctx context.Context, s Space) {
-	if then, ok := w.stopped[s.Device]; ok && !s.below(then) {
+// lag is how much the times of files may be behind the clock.
+const lag = 100 * time.Millisecond
+
+// relieve stops the agent that wrote most to a file system that is low, if the
+// agents wrote at least half of the loss. A second one is stopped only once half
+// of the space at that time is gone.
+func (w *Watch) relieve(ctx context.Context, d *disk) {
+	s, began := d.last.Space, w.now()
+	if began.Before(d.due) || !w.mayStop(d) {
 		return
 	}
 	inodes := s.lacksInodes()
+	since, lost := d.lost(inodes)
+	if lost <= 0 {
+		return // it was low before, and nobody fills it
+	}
 	var most Writer
-	var wrote Written
+	var wrote, all Written
 	for _, a := range w.writers() {
-		sum, err := w.written(ctx, a.Dirs, a.Began, s.Device)
+		sum, err := w.written(ctx, a.Dirs, later(a.Began, since.Add(-lag)), s.Device)
 		if err != nil {
 			return
 		}
+		all.Bytes, all.Files = all.Bytes+sum.Bytes, all.Files+sum.Files
 		if sum.more(wrote, inodes) {
 			most, wrote = a, sum
 		}
 	}
-	if inodes && wrote.Files < leastFiles || !inodes && wrote.Bytes < leastBytes {
-		return // somebody else fills the disk
+	d.due = nextWalk(began, w.now())
+	switch {
+	case inodes && (wrote.Files < leastFiles || all.Files < lost/2):
+	case !inodes && (wrote.Bytes < leastBytes || all.Bytes < lost/2):
+	default:
+		d.stopped = &s
+		took := began.Sub(later(most.Began, since))
+		if inodes {
+			w.stop(most, fmt.Sprintf("wrote %d files in %s; %d inodes left on the disk", wrote.Files, span(took), s.Inodes))
+			return
+		}
+		w.stop(most, fmt.Sprintf("wrote %s in %s; %s left on the disk", bytesize.Format(wrote.Bytes), span(took), bytesize.Format(s.Free)))
 	}
-	w.stopped[s.Device] = s
-	took := w.now().Sub(most.Began)
-	if inodes {
-		w.stop(most, fmt.Sprintf("wrote %d files in %s; %d inodes left on the disk", wrote.Files, span(took), s.Inodes))
-		return
+}
+
+// mayStop reports whether one more agent may be stopped for a disk.
+func (w *Watch) mayStop(d *disk) bool {
+	switch {
+	case d.stopped == nil:
+		return true
+	case d.stopped.empty():
+		// The space cannot fall any more. The stopped agent ends first.
+		return len(w.writers()) == len(w.Agents.Writers())
+	default:
+		return d.last.below(*d.stopped)
 	}
-	w.stop(most, fmt.Sprintf("wrote %s in %s; %s left on the disk", bytesize.Format(wrote.Bytes), span(took), bytesize.Format(s.Free)))
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+// nextWalk is when folders may be walked again after a walk: walks take at most
+// a tenth of the time.
+func nextWalk(began, ended time.Time) time.Time {
+	return ended.Add(max(time.Second, 10*ended.Sub(began)))
 }
 
 // writers are the agents at work that were not stopped.
 func (w *Watch) writers() []Writer {
 	return slices.DeleteFunc(w.Agents.Writers(), func(a Writer) bool {
-		began, ok := w.ending[a.ID]
+		began, ok := w.ending[a.attempt()]
 		return ok && began.Equal(a.Began)
 	})
 }
 
 func (w *Watch) stop(a Writer, reason string) {
-	w.ending[a.ID] = a.Began
+	w.ending[a.attempt()] = a.Began
 	w.Agents.StopWriter(a, reason)
 	w.Warn(a.ID + ": stopped: " + reason)
 }
@@ -187,7 +260,7 @@ func (w *Watch) holdToSize(ctx context.Context) {
 				bytesize.Format(sum.Bytes), span(began.Sub(a.Began)), bytesize.Format(w.MaxSize)))
 		}
 	}
-	w.due = w.now().Add(max(time.Second, 10*w.now().Sub(began)))
+	w.due = nextWalk(began, w.now())
 }
 
 // span is a time for people: whole seconds, and less only below one.

@@ -71,7 +71,8 @@ type Engine struct {
 	paused  bool    // nothing new starts
 	halting bool    // halted is closed
 	onHold  bool    // nothing new starts for now
-	noSpace string  // why nothing new starts: the disk is full; empty: it is not
+	noSpace string  // why nothing new starts: the disk is low; empty: it is not
+	full    bool    // and no agent that ends is expected to make room
 	begun   bool    // calls were taken
 	over    bool    // nothing was left to do, and nothing new is taken
 	purse   purse

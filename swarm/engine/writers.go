@@ -38,7 +38,7 @@ func (w *writers) begin(t *attempt, now time.Time) {
 	if t.space != nil && !t.within {
 		dirs = append(dirs, t.space.Dir)
 	}
-	w.began[key] = diskwatch.Writer{ID: string(t.id), Began: now, Dirs: dirs}
+	w.began[key] = diskwatch.Writer{ID: string(t.id), Attempt: t.n, Began: now, Dirs: dirs}
 }
 
 func (w *writers) end(id task.ID, n int) {
@@ -58,25 +58,36 @@ func (e *Engine) Writers() []diskwatch.Writer {
 	return all
 }
 
-// HoldForDisk starts no further agent, for a reason; empty: it does again. Once
-// no agent is at work that could free space, those that wait fail for it.
-func (e *Engine) HoldForDisk(reason string) {
-	e.do(func(life context.Context) { e.noSpace = reason })
+// current reports whether a writer is still at work.
+func (w *writers) current(of diskwatch.Writer) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	now, known := w.began[attemptKey{task.ID(of.ID), of.Attempt}]
+	return known && now.Began.Equal(of.Began)
 }
 
-// StopWriter stops an agent that a watch of the disk names, for a reason. Its
-// work is captured.
+// HoldForDisk starts no further agent, for a reason; empty: it does again. With
+// full set, those that wait fail for it while no agent is at work.
+func (e *Engine) HoldForDisk(reason string, full bool) {
+	e.do(func(context.Context) { e.noSpace, e.full = reason, full && reason != "" })
+}
+
+// StopWriter stops an attempt that a watch of the disk names, for a reason. Its
+// work is captured. An attempt that has ended meanwhile is not replaced by the
+// next of its agent.
 func (e *Engine) StopWriter(w diskwatch.Writer, reason string) {
 	e.do(func(context.Context) {
-		if a := e.agents[task.ID(w.ID)]; a != nil && a.cancel != nil {
+		a := e.agents[task.ID(w.ID)]
+		if a != nil && a.cancel != nil && a.attempt == w.Attempt && e.writers.current(w) {
 			a.cancel(&Halt{Cause: task.CauseStopped, Reason: reason})
 		}
 	})
 }
 
-// starve settles the agents that wait for space while none is at work.
+// starve settles the agents that wait for space while none is at work and the
+// disk is full.
 func (e *Engine) starve() {
-	if e.noSpace == "" || e.running > 0 || e.ending || e.paused {
+	if !e.full || e.running > 0 || e.ending || e.paused {
 		return
 	}
 	waiting := e.queue

@@ -1,0 +1,59 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"agentswarm/swarm/config"
+	"agentswarm/swarm/diskwatch"
+	"agentswarm/swarm/store"
+)
+
+// TestGcMakesRoom sweeps young entries of the trash while its disk is low, and
+// names the only copies that stay.
+func TestGcMakesRoom(t *testing.T) {
+	t.Parallel()
+	state := store.Open(t.TempDir(), "repo", "/repo")
+	for name, large := range map[string]string{"plain": "", "model": `,"large":["model.bin"]`} {
+		dir := filepath.Join(state.Trash(), name)
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		text := fmt.Sprintf(`{"entry":%q,"time":%q,"run":"r","workspace":{"name":%q},"commit":"c"%s}`,
+			name, time.Now().Format(time.RFC3339), name, large)
+		if err := os.WriteFile(filepath.Join(dir, "swarm-trash.json"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	free := int64(1 << 40)
+	sweep := func() string {
+		g := &collector{
+			place: &place{state: state}, now: time.Now(),
+			retain: config.Retention{TrashAge: time.Hour, TrashSize: 1 << 30},
+			space: func(string) (diskwatch.Space, error) {
+				return diskwatch.Space{Free: free, Total: 1 << 41}, nil
+			},
+		}
+		if err := g.workspaces(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		var text string
+		for _, r := range g.out.Removed {
+			text += "removed " + r.Name + "; "
+		}
+		for _, k := range g.out.Kept {
+			text += "kept " + filepath.Base(k.Path) + ": " + k.Reason
+		}
+		return text
+	}
+	if got := sweep(); got != "" {
+		t.Errorf("with enough space: %s", got)
+	}
+	free = 1 << 20
+	if got, want := sweep(), "removed r/plain; kept model: it has the only copy of model.bin"; got != want {
+		t.Errorf("on a low disk: %q, want %q", got, want)
+	}
+}

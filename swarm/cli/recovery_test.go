@@ -1,0 +1,46 @@
+package cli
+
+import (
+	"context"
+	"flag"
+	"slices"
+	"testing"
+
+	"github.com/urfave/cli/v2"
+)
+
+// TestReadOnly holds which commands leave a run whose owner died as it is. A
+// subcommand does not read only because it has the name of one of them.
+func TestReadOnly(t *testing.T) {
+	t.Parallel()
+	probe := func() *cli.Command {
+		return &cli.Command{Name: "ls", Action: func(c *cli.Context) error {
+			if readsOnly(c.Context) {
+				return cli.Exit("reads", 7)
+			}
+			return nil
+		}}
+	}
+	run := func(commands ...*cli.Command) bool {
+		app := &cli.App{Name: "x", Commands: commands, ExitErrHandler: func(*cli.Context, error) {}}
+		path := []string{"x", commands[0].Name}
+		if sub := commands[0].Subcommands; len(sub) > 0 {
+			path = append(path, sub[0].Name)
+		}
+		return app.RunContext(context.Background(), path) != nil
+	}
+	if !run(readOnly(probe())) || run(probe()) || run(&cli.Command{Name: "workflow", Subcommands: []*cli.Command{probe()}}) {
+		t.Error("it is not the declaration that decides")
+	}
+	var got []string
+	for _, c := range builtin(Env{Getenv: func(string) string { return "" }}) {
+		at := cli.NewContext(nil, flag.NewFlagSet("", flag.ContinueOnError), nil)
+		if c.Before != nil && c.Before(at) == nil && readsOnly(at.Context) {
+			got = append(got, c.Name)
+		}
+	}
+	want := []string{"status", "ls", "show", "logs", "usage", "wait", "review", "diff", "inbox"}
+	if !slices.Equal(got, want) {
+		t.Errorf("commands that only read: %q, want %q", got, want)
+	}
+}
