@@ -23,7 +23,7 @@ import (
 	"agentswarm/worktree/git"
 )
 
-// The orders in which patches that conflict with each other are tried.
+// The rules for which of two conflicting patches lands first.
 const (
 	orderFewest = "fewest"
 	orderPlan   = "plan"
@@ -41,7 +41,7 @@ func queueFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.BoolFlag{Name: "all-or-nothing", Usage: "with --verify: land all patches or none"},
 		&cli.IntFlag{Name: "slots", Value: 1, Usage: "with --verify: run `N` checks at once"},
-		&cli.StringFlag{Name: "order", Value: orderFewest, Usage: "with --verify: `WHICH` of patches in conflict lands: fewest (conflicts) or plan"},
+		&cli.StringFlag{Name: "order", Value: orderFewest, Usage: "with --verify: `RULE` for which conflicting patch lands first: fewest (conflicts) or plan"},
 	}
 }
 
@@ -68,55 +68,6 @@ func queueOf(c *cli.Context) (queueOptions, error) {
 		return queueOptions{}, nil
 	}
 	return o, nil
-}
-
-// queuedReport is how a merge with a landing queue went, with all its rounds.
-type queuedReport struct {
-	rounds        int // of verifications
-	verifications []landing.Verification
-	flaky         []landing.Verification // failed, and passed at another time
-	refused       []event.Refusal
-	branchFails   bool // the check fails on the tip itself
-}
-
-// add adds a round, which ended with an outcome.
-func (q *queuedReport) add(out *queue.Outcome, gate *landing.Gate) {
-	q.rounds += out.Rounds
-	q.verifications = append(q.verifications, gate.Verifications()...)
-	q.branchFails = len(out.BranchFails) > 0
-	for _, t := range out.Flaky {
-		for _, v := range runsOf(gate, t.Set) {
-			if !v.Passed && v.Run == t.Run {
-				q.flaky = append(q.flaky, v)
-			}
-		}
-	}
-}
-
-// refusals are the refused patches; none of a merge without a queue.
-func (q *queuedReport) refusals() []event.Refusal {
-	if q == nil {
-		return nil
-	}
-	return q.refused
-}
-
-// notRefused leaves out the patches that the rounds before refused.
-func (q *queuedReport) notRefused(chosen []*store.Agent) []*store.Agent {
-	return slices.DeleteFunc(chosen, func(a *store.Agent) bool {
-		return slices.ContainsFunc(q.refusals(), func(r event.Refusal) bool { return r.Agent == a.ID })
-	})
-}
-
-// runsOf returns the verdicts of a gate on a set, the first one first.
-func runsOf(gate *landing.Gate, set []string) []landing.Verification {
-	var found []landing.Verification
-	for _, v := range gate.Verifications() {
-		if slices.Equal(v.Set, set) {
-			found = append(found, v)
-		}
-	}
-	return found
 }
 
 // queuedMerge is a merge whose patches are verified by a landing queue.
@@ -147,13 +98,14 @@ func (b *bench) mergeQueued(ctx context.Context, l *branchMove, work mergeWork, 
 	}
 	m.work.chosen = slices.DeleteFunc(slices.Clone(work.chosen), func(a *store.Agent) bool { return slices.Contains(report.lost, a) })
 	gate, patches := m.gate(), m.queued()
+	var pairs []queue.Conflict
 	if r.queue.order == orderFewest {
-		pairs, err := gate.Conflicts(ctx)
-		if err != nil {
+		var err error
+		if pairs, err = gate.Conflicts(ctx); err != nil {
 			return err
 		}
-		patches = queue.Order(patches, pairs)
 	}
+	patches = queue.Order(patches, pairs)
 	if r.dry {
 		return m.mergeFinal(ctx, patchIDs(patches))
 	}
@@ -297,7 +249,7 @@ func (m *queuedMerge) gate() *landing.Gate {
 	})
 }
 
-// known are the verdicts on a tree that the journal holds and that still count.
+// known returns the verdicts on a tree that the journal holds and that still count.
 func (m *queuedMerge) known(tree git.Hash) []landing.Verdict {
 	var found []landing.Verdict
 	for _, e := range m.report.view.VerdictsOn(string(tree), m.verify) {
@@ -306,10 +258,10 @@ func (m *queuedMerge) known(tree git.Hash) []landing.Verdict {
 	return found
 }
 
-func journaledVerdict(e *event.Verified) landing.Verdict {
+func journaledVerdict(e store.Verdict) landing.Verdict {
 	return landing.Verdict{
 		Passed: e.Passed, Code: e.Code, Output: e.Output, Elapsed: time.Duration(e.MS) * time.Millisecond,
-		Text: func() string { return checkOutput(e.Output) },
+		Earlier: e.Earlier, Text: func() string { return checkOutput(e.Output) },
 	}
 }
 
@@ -345,7 +297,7 @@ func (m *queuedMerge) check(ctx context.Context, c landing.Candidate) (landing.V
 		Passed: exit.Reason == proc.Exited && exit.Code == 0, Code: exit.Code, Output: out + ".out", MS: took.Milliseconds(),
 	}
 	_, err = m.owner.Append(e)
-	return journaledVerdict(e), err
+	return journaledVerdict(store.Verdict{Verified: e}), err
 }
 
 // publish brings a candidate into the repository, where workspaces find it, under

@@ -21,7 +21,7 @@ func (m *queuedMerge) progress(v landing.Verification) {
 	}
 	how := Duration(v.Elapsed)
 	if v.Reused {
-		how = "known"
+		how = "reused from an earlier check"
 	}
 	again := ""
 	if v.Run > 1 {

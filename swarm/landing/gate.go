@@ -30,6 +30,9 @@ type Verdict struct {
 	Code    int           // exit code of the check
 	Output  string        // file with its stdout; stderr is beside it
 	Elapsed time.Duration // how long it ran
+	// Earlier is set on a pass from a landing that has ended. It is enough to land
+	// the tree, and not enough to refuse a patch on it.
+	Earlier bool
 	// Text returns the end of its output, for the search of suspects. Nil: none.
 	Text func() string
 }
@@ -50,7 +53,8 @@ type GateRequest struct {
 	// Paths are the files that each patch changes, by id.
 	Paths     map[string][]string
 	Committer git.Person
-	// Known returns earlier verdicts on a tree that still count, the oldest first.
+	// Known returns the verdicts on a tree that were made before this gate and still
+	// count, the oldest first.
 	Known func(tree git.Hash) []Verdict // required
 	// Check runs the check. It is called for several candidates at the same time.
 	// An error means that there is no verdict, and ends the landing.
@@ -118,7 +122,7 @@ func (g *Gate) Fit(ctx context.Context, set []string) ([]string, error) {
 
 // Verify implements [queue.Gate]. Trees whose verdict is known are not verified
 // again.
-func (g *Gate) Verify(ctx context.Context, trials []queue.Trial) ([]bool, error) {
+func (g *Gate) Verify(ctx context.Context, trials []queue.Trial) ([]queue.Verdict, error) {
 	all := make([]Verification, len(trials))
 	first := map[git.Hash]int{} // the trial that verifies a tree in this round
 	for i, t := range trials {
@@ -127,7 +131,7 @@ func (g *Gate) Verify(ctx context.Context, trials []queue.Trial) ([]bool, error)
 			return nil, err
 		}
 		all[i] = Verification{Candidate: Candidate{Set: t.Set, Commit: out.Commit, Tree: out.Tree}, Run: t.Run}
-		if known := g.known(out.Tree, t.Run); known != nil {
+		if known := g.known(out.Tree, t); known != nil {
 			all[i].Verdict, all[i].Reused = *known, true
 		} else if _, there := first[out.Tree]; !there {
 			first[out.Tree] = i
@@ -136,7 +140,7 @@ func (g *Gate) Verify(ctx context.Context, trials []queue.Trial) ([]bool, error)
 	if err := g.check(ctx, all, slices.Sorted(maps.Values(first))); err != nil {
 		return nil, err
 	}
-	passed := make([]bool, len(trials))
+	verdicts := make([]queue.Verdict, len(trials))
 	for i := range all {
 		v := &all[i]
 		if at, there := first[v.Tree]; !v.Reused && at == i {
@@ -144,12 +148,13 @@ func (g *Gate) Verify(ctx context.Context, trials []queue.Trial) ([]bool, error)
 		} else if !v.Reused && there {
 			v.Verdict, v.Reused = all[at].Verdict, true
 		}
-		if passed[i] = v.Passed; v.Reused {
+		if v.Reused {
 			g.report(*v)
 		}
+		verdicts[i] = queue.Verdict{Passed: v.Passed, Earlier: v.Earlier}
 		g.done = append(g.done, *v)
 	}
-	return passed, nil
+	return verdicts, nil
 }
 
 // check verifies some of the trials at the same time.
@@ -176,21 +181,32 @@ func (g *Gate) report(v Verification) {
 	}
 }
 
-// known returns the verdict that stands for a run on a tree; nil if it has to be
-// made. A tree that passed once has passed.
-func (g *Gate) known(tree git.Hash, run int) *Verdict {
+// known returns the verdict that stands for a trial of a tree; nil if the check has
+// to run. A tree that passed once in this landing has passed. An earlier pass
+// stands for a tree without a verdict of this landing, unless the trial is fresh.
+func (g *Gate) known(tree git.Hash, t queue.Trial) *Verdict {
 	have, looked := g.verdicts[tree]
 	if !looked {
 		have = g.Known(tree)
 		g.verdicts[tree] = have
 	}
+	var earlier *Verdict
+	var present []*Verdict // of this landing
 	for i := range have {
-		if have[i].Passed {
-			return &have[i]
+		switch v := &have[i]; {
+		case v.Earlier:
+			earlier = v
+		case v.Passed:
+			return v
+		default:
+			present = append(present, v)
 		}
 	}
-	if len(have) >= run {
-		return &have[run-1]
+	switch {
+	case len(present) >= t.Run:
+		return present[t.Run-1]
+	case len(present) == 0 && !t.Fresh:
+		return earlier
 	}
 	return nil
 }
@@ -213,25 +229,4 @@ func (g *Gate) text(set []string, passed bool) string {
 		}
 	}
 	return ""
-}
-
-// Conflicts returns the pairs of patches that change a common path and do not
-// merge with each other, although each of them may merge onto the branch.
-func (g *Gate) Conflicts(ctx context.Context) ([]queue.Conflict, error) {
-	var pairs []queue.Conflict
-	for i, a := range g.Patches {
-		for _, b := range g.Patches[i+1:] {
-			if !slices.ContainsFunc(g.Paths[a.ID], func(p string) bool { return slices.Contains(g.Paths[b.ID], p) }) {
-				continue
-			}
-			out, err := g.Merge(ctx, []string{a.ID, b.ID})
-			if err != nil {
-				return nil, err
-			}
-			if slices.ContainsFunc(out.Conflicts, func(c merge.Conflict) bool { return slices.Contains(c.With, a.ID) }) {
-				pairs = append(pairs, queue.Conflict{First: a.ID, Second: b.ID})
-			}
-		}
-	}
-	return pairs, nil
 }

@@ -12,12 +12,20 @@ type Refusal struct {
 	Ref string // the branch
 }
 
-// VerdictsOn returns the runs of a command on a tree that a new landing may rely
-// on, the oldest first. Those that passed count for good. Those that failed count
-// until the landing that made them has ended: whoever merges again wants another
-// try.
-func (v *View) VerdictsOn(tree, command string) []*event.Verified {
-	var found []*event.Verified
+// Verdict is a run of the check of a landing that a later landing may use.
+type Verdict struct {
+	*event.Verified
+	// Earlier is set once the landing that ran the check has ended. Such a verdict
+	// is never a failure.
+	Earlier bool
+}
+
+// VerdictsOn returns the runs of a command on a tree that a new landing may use,
+// the oldest first. A failure counts until its landing has ended, since a user who
+// merges again wants another try. A pass counts as an earlier one after that. All
+// verdicts of an interrupted landing count for the next landing as its own.
+func (v *View) VerdictsOn(tree, command string) []Verdict {
+	var found []Verdict
 	for _, e := range v.Verdicts {
 		if e.Tree == tree && e.Command == command {
 			found = append(found, e)
@@ -26,9 +34,12 @@ func (v *View) VerdictsOn(tree, command string) []*event.Verified {
 	return found
 }
 
-// forgetFailures ends the use of failed verdicts, when a landing ends.
-func (v *View) forgetFailures() {
-	v.Verdicts = slices.DeleteFunc(v.Verdicts, func(e *event.Verified) bool { return !e.Passed })
+// endVerdicts forgets failures and makes passes earlier ones, when a landing ends.
+func (v *View) endVerdicts() {
+	v.Verdicts = slices.DeleteFunc(v.Verdicts, func(e Verdict) bool { return !e.Passed })
+	for i := range v.Verdicts {
+		v.Verdicts[i].Earlier = true
+	}
 }
 
 // refuse notes the patches that a landing left out because of its check. A copy

@@ -41,7 +41,7 @@ type View struct {
 	Agents   []*Agent      // in call order
 	Landings []*Landing    // in the order of their ids
 	// Verdicts are runs of the checks of landings; see [View.VerdictsOn].
-	Verdicts []*event.Verified
+	Verdicts []Verdict
 	// Questions are all that agents asked, in that order.
 	Questions []*Question
 	// Stop is the latest wish to end the whole run since it was opened.
@@ -305,13 +305,13 @@ func (v *View) Apply(r event.Record) {
 	case *event.Sent:
 		v.about(e.Agent).told(e)
 	case *event.Verified:
-		v.Verdicts = append(v.Verdicts, e)
+		v.Verdicts = append(v.Verdicts, Verdict{Verified: e})
 	case *event.Refused:
 		v.refuse(e.Ref, e.Refused)
-		v.forgetFailures()
+		v.endVerdicts()
 	case *event.Intended:
 		v.Landings = append(v.Landings, &Landing{Intended: *e, Time: r.Time})
-		v.forgetFailures()
+		v.endVerdicts()
 	case *event.Conflicted:
 		v.conflicts(e.Ref, e.Tip, e.Conflicts)
 		v.found(e.Ref, e.There)

@@ -88,11 +88,7 @@ func (l *level) last() test {
 			}
 			return
 		}
-		kind := Interaction
-		if len(on) == len(l.base) {
-			kind = Failed
-		}
-		l.refuse(m, kind, on, t.Set)
+		l.refuse(m, on, t.Set)
 		j.list = slices.Delete(slices.Clone(j.list), j.low, j.low+1)
 	}}
 }

@@ -49,7 +49,10 @@ func (l *level) run(ctx context.Context) error {
 			return err
 		}
 		for i, t := range tests {
-			t.done(verdicts[i])
+			t.done(verdicts[i].Passed)
+		}
+		if l.stale {
+			return nil
 		}
 		l.reunite()
 	}
@@ -93,12 +96,22 @@ func (l *level) second(m *member) test {
 			l.ok = append(l.ok, m)
 			return
 		}
-		l.refuse(m, Failed, l.base, t.Set)
+		l.refuse(m, l.base, t.Set)
 	}}
 }
 
-// refuse leaves a patch out that failed twice in this set.
-func (q *queue) refuse(m *member, kind Kind, on, set []string) {
+// refuse leaves a patch out that failed twice in this set. The set without it has
+// to have passed in this landing: otherwise the machine may be at fault, and the
+// landing begins again without earlier verdicts.
+func (q *queue) refuse(m *member, on, set []string) {
+	if !q.fresh && q.verdicts[key(on)].Earlier {
+		q.stale = true
+		return
+	}
+	kind := Interaction
+	if len(on) == 0 {
+		kind = Failed
+	}
 	q.refused = append(q.refused, Refusal{
 		ID: m.ID, Kind: kind, On: slices.Clone(on), Failed: []Trial{{Set: set, Run: 1}, {Set: set, Run: 2}},
 	})

@@ -26,6 +26,17 @@ type Trial struct {
 	Set []string
 	// Run is 1, or 2 for the second run on the same tree.
 	Run int
+	// Fresh demands a verdict of this landing. Without it a pass of an earlier
+	// landing will do.
+	Fresh bool
+}
+
+// Verdict is the result of a trial.
+type Verdict struct {
+	Passed bool
+	// Earlier is set on a pass of an earlier landing. Patches may land on it. None is
+	// refused on it.
+	Earlier bool
 }
 
 // Gate merges and verifies sets of patches.
@@ -33,9 +44,9 @@ type Gate interface {
 	// Fit returns the patches of the set that merge without a conflict of text, one
 	// after the other in this order.
 	Fit(ctx context.Context, set []string) ([]string, error)
-	// Verify runs trials, at most as many as there are slots, and returns for each
-	// whether the check passed. An error means that there is no verdict.
-	Verify(ctx context.Context, trials []Trial) ([]bool, error)
+	// Verify runs trials, at most as many as there are slots, and returns the verdict
+	// of each. An error means that there is no verdict.
+	Verify(ctx context.Context, trials []Trial) ([]Verdict, error)
 	// Suspects returns ids of patches that the output of a failed trial names. It
 	// may return none.
 	Suspects(failed Trial) []string
@@ -43,9 +54,11 @@ type Gate interface {
 
 // Request is a landing.
 type Request struct {
-	Patches []Patch // in the order in which they are to land; see [Order]
-	Slots   int     // how many trials may run at the same time; at least 1
-	Gate    Gate    // required
+	// Patches are in the order in which they are to land; see [Order]. A patch that
+	// comes before one that it needs is moved behind it.
+	Patches []Patch
+	Slots   int  // how many trials may run at the same time; at least 1
+	Gate    Gate // required
 }
 
 // Kind says why a patch was left out.
@@ -54,6 +67,7 @@ type Kind string
 // The kinds of refusals.
 const (
 	// Failed: the check passes on the branch, and fails with this patch alone on it.
+	// On is empty then.
 	Failed Kind = "failed"
 	// Interaction: the check fails with this patch on those that landed before it,
 	// and passes on them alone.
@@ -78,7 +92,7 @@ type Outcome struct {
 	// Landed are the ids of the final tip in the order in which they merge. The tree
 	// of this set passed the check.
 	Landed  []string
-	Refused []Refusal // in the order of the request
+	Refused []Refusal // in the order in which they would have landed
 	// BranchFails are the two failed trials of the branch itself. No patch is to
 	// blame then, and none has landed or was refused.
 	BranchFails []Trial
@@ -92,30 +106,49 @@ type Outcome struct {
 // Land finds the patches that pass together. An error comes from the gate, or is
 // about a request that is not valid.
 func Land(ctx context.Context, r Request) (*Outcome, error) {
-	q := &queue{gate: r.Gate, slots: r.Slots, verdicts: map[string]bool{}}
 	if r.Slots < 1 {
 		return nil, fmt.Errorf("landing queue: %d slots; want at least 1", r.Slots)
 	}
-	all := map[string]*member{}
-	for i, p := range r.Patches {
-		if p.ID == "" || all[p.ID] != nil {
+	seen := map[string]bool{}
+	for _, p := range r.Patches {
+		if p.ID == "" || seen[p.ID] {
 			return nil, errors.New("landing queue: ids must be unique and not empty")
 		}
-		m := &member{Patch: p, place: i}
-		all[p.ID] = m
-		q.pending = append(q.pending, m)
+		seen[p.ID] = true
 	}
-	q.members = all
-	if err := q.run(ctx); err != nil {
+	q := &queue{gate: r.Gate, slots: r.Slots}
+	patches := afterNeeds(r.Patches)
+	q.begin(patches)
+	err := q.run(ctx)
+	if err == nil && q.stale {
+		q.begin(patches)
+		q.fresh, q.stale = true, false
+		err = q.run(ctx)
+	}
+	if err != nil {
 		return nil, err
 	}
 	return q.outcome(), nil
 }
 
+// begin makes all patches pending and forgets verdicts. Failures stay, since they
+// may turn out to be flakes.
+func (q *queue) begin(patches []Patch) {
+	q.members, q.pending = map[string]*member{}, nil
+	for i, p := range patches {
+		m := &member{Patch: p, place: i}
+		q.members[p.ID] = m
+		q.pending = append(q.pending, m)
+	}
+	q.tip, q.sure, q.refused, q.branch = nil, false, nil, nil
+	q.verdicts, q.unread = map[string]Verdict{}, nil
+	q.good, q.bad = 0, 0
+}
+
 // member is a patch in the queue.
 type member struct {
 	Patch
-	place   int  // in the order of the request
+	place   int  // in the order in which patches are to land
 	named   bool // by the output of a failed trial
 	unnamed bool // in a failed trial whose output names others
 }
@@ -126,13 +159,16 @@ type queue struct {
 	slots   int
 	members map[string]*member // by id
 
-	pending []*member // not settled yet, in the order of the request
+	pending []*member // not settled yet, in the order in which they are to land
 	tip     []string  // the set that passed
 	sure    bool      // the tip has passed
 	refused []Refusal
 	branch  []Trial // failed trials of the branch itself
 
-	verdicts       map[string]bool // by key of the set: passed once
+	fresh bool // no verdict of an earlier landing is used
+	stale bool // a refusal would rest on a pass of an earlier landing
+
+	verdicts       map[string]Verdict // by key of the set; a pass stays
 	failures       []Trial
 	unread         []Trial // failures whose output was not looked at
 	good, bad      int     // patches that nobody named, by how they turned out
@@ -158,7 +194,7 @@ func (q *queue) run(ctx context.Context) error {
 		if err := l.run(ctx); err != nil {
 			return err
 		}
-		if q.branchFails() || len(q.pending) == before {
+		if q.stale || q.branchFails() || len(q.pending) == before {
 			break
 		}
 	}
@@ -177,7 +213,7 @@ func (q *queue) whole(ctx context.Context) error {
 		trials = append(trials, Trial{Run: 1})
 	}
 	verdicts, err := q.verify(ctx, trials)
-	if err == nil && verdicts[0] {
+	if err == nil && verdicts[0].Passed {
 		q.advance(fit)
 	}
 	return err
@@ -235,9 +271,10 @@ func (q *queue) onto(ctx context.Context, set []string, list []*member) ([]*memb
 }
 
 // verify runs trials as a round. A first run of a set that is known is not made
-// again.
-func (q *queue) verify(ctx context.Context, trials []Trial) ([]bool, error) {
-	out := make([]bool, len(trials))
+// again. The branch itself always needs a verdict of this landing: all refusals
+// begin with it.
+func (q *queue) verify(ctx context.Context, trials []Trial) ([]Verdict, error) {
+	out := make([]Verdict, len(trials))
 	var fresh []Trial
 	var at []int
 	for i, t := range trials {
@@ -245,6 +282,7 @@ func (q *queue) verify(ctx context.Context, trials []Trial) ([]bool, error) {
 			out[i] = known
 			continue
 		}
+		t.Fresh = q.fresh || len(t.Set) == 0
 		fresh, at = append(fresh, t), append(at, i)
 	}
 	if len(fresh) == 0 {
@@ -259,25 +297,26 @@ func (q *queue) verify(ctx context.Context, trials []Trial) ([]bool, error) {
 	}
 	q.trials += len(fresh)
 	q.rounds++
-	for i, passed := range verdicts {
-		q.note(fresh[i], passed)
-		out[at[i]] = passed
+	for i, v := range verdicts {
+		q.note(fresh[i], v)
+		out[at[i]] = v
 	}
 	return out, nil
 }
 
 // note keeps a verdict.
-func (q *queue) note(t Trial, passed bool) {
-	k := key(t.Set)
-	q.verdicts[k] = q.verdicts[k] || passed
-	if !passed {
+func (q *queue) note(t Trial, v Verdict) {
+	if k := key(t.Set); !q.verdicts[k].Passed {
+		q.verdicts[k] = v
+	}
+	if !v.Passed {
 		q.failures = append(q.failures, t)
 		q.unread = append(q.unread, t)
 	}
 	if len(t.Set) > 0 {
 		return
 	}
-	if q.sure = q.sure || passed; !q.sure {
+	if q.sure = q.sure || v.Passed; !q.sure {
 		q.branch = append(q.branch, t)
 	}
 }
@@ -312,7 +351,8 @@ func (q *queue) outcome() *Outcome {
 	landed := func(id string) bool { return slices.Contains(q.tip, id) }
 	for _, t := range q.failures {
 		within := len(t.Set) > 0 && !slices.ContainsFunc(t.Set, func(id string) bool { return !landed(id) })
-		if within || q.verdicts[key(t.Set)] {
+		told := slices.ContainsFunc(out.Flaky, func(o Trial) bool { return o.Run == t.Run && slices.Equal(o.Set, t.Set) })
+		if v := q.verdicts[key(t.Set)]; !told && (within || v.Passed) {
 			out.Flaky = append(out.Flaky, t)
 		}
 	}

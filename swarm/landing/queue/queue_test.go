@@ -42,9 +42,10 @@ func TestLand(t *testing.T) {
 		{"text", scripted{text: []Conflict{{"a1", "a3"}}}, patches(3), "a1 a2", "a3 text"},
 		{"text with one that fails", scripted{bad: set("a1"), text: []Conflict{{"a1", "a3"}}}, patches(3), "a2 a3", "a1 failed"},
 		{"text twice", scripted{bad: set("a3"), text: []Conflict{{"a1", "a3"}}}, patches(3), "a1 a2", "a3 text"},
-		{"needs", scripted{}, needs, "a1 a2 a3 a4", ""},
+		{"needs", scripted{}, needs, "a3 a1 a2 a4", ""},
 		{"one that others need", scripted{bad: set("a3")}, needs, "a4 a1 a2", "a3 failed"},
-		{"the last of a chain", scripted{bad: set("a2")}, needs, "a3 a4 a1", "a2 failed"},
+		{"the last of a chain", scripted{bad: set("a2")}, needs, "a3 a4 a1", "a2 interaction"},
+		{"one that needs a later one and fails with it", scripted{clashes: [][]string{{"a1", "a3"}}}, needs, "a3 a4 a2", "a1 interaction"},
 	} {
 		for _, slots := range []int{1, 2, 3, 8} {
 			gate := tt.gate
@@ -239,6 +240,6 @@ var errDead = errors.New("the disk is full")
 // dead is a gate that gives no verdicts.
 type dead struct{ scripted }
 
-func (*dead) Verify(context.Context, []Trial) ([]bool, error) {
+func (*dead) Verify(context.Context, []Trial) ([]Verdict, error) {
 	return nil, fmt.Errorf("verify: %w", errDead)
 }
