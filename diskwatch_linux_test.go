@@ -14,7 +14,7 @@ import (
 func TestDiskFilledByOne(t *testing.T) {
 	t.Parallel()
 	y := newYard(t)
-	y.mountState("size=1g")
+	y.mountState("size=400m")
 	y.write("flood.sh", `case $SWARM_ITEM in
 pkg/p1) while head -c 4000000 /dev/urandom >> "flood.$((i = i + 1))"; do :; done; sleep 1000;;
 *) until test -e `+y.path("over")+`; do sleep 0.1; done; echo done > $SWARM_ITEM/new.txt;;
