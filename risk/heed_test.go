@@ -73,7 +73,7 @@ func TestHeed(t *testing.T) {
 		{"cd pkg && git clean -f", "rm pkg/x", "delete the untracked files of pkg; this deletes pkg/x"},
 		{"rm -rf pkg/new", "git clean -f pkg", "delete pkg/new; this deletes pkg"},
 		{"tar --remove-files -cf x.tar pkg", "rm pkg/f", "delete pkg; this deletes pkg/f"},
-		// What is beside it, or only reads, edits, adds or copies, does not ask.
+		// An action beside it, or one that reads, edits, adds or copies, does not ask.
 		{"rm -rf pkg", "rm pkgs/f", ""},
 		{"rm -rf pkg", "rm f", ""},
 		{"rm -rf pkg", "rm src/pkg", ""},

@@ -143,3 +143,18 @@ func TestOpen(t *testing.T) {
 		}
 	}
 }
+
+// TestTail reads the end of a file, and all of a short one.
+func TestTail(t *testing.T) {
+	t.Parallel()
+	_, file, _ := place(t)
+	for limit, want := range map[int64]string{0: "", 2: "rs", 4: "ours", 9: "ours"} {
+		if text, size, err := Tail(file, limit); err != nil || string(text) != want || size != 4 {
+			t.Errorf("Tail(%d) = %q, %d, %v, want %q", limit, text, size, err, want)
+		}
+	}
+	must(t, errors.Join(os.Remove(file), syscall.Mkfifo(file, 0o600)))
+	if _, _, err := Tail(file, 4); err == nil {
+		t.Error("Tail reads a pipe")
+	}
+}

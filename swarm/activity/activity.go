@@ -123,7 +123,7 @@ func (s *stream) file(dir string) string {
 // read parses new text in a file that was last written at a time, at most maxLook
 // bytes.
 func (s *stream) read(file string, written time.Time) {
-	f, err := statefile.Open(filepath.Dir(file), file, os.O_RDONLY)
+	f, err := statefile.OpenOutput(file)
 	if err != nil {
 		return
 	}
@@ -173,16 +173,7 @@ func checkLine(dir string) string {
 
 // lastLine is the last line of a file that is not blank.
 func lastLine(file string) string {
-	f, err := statefile.Open(filepath.Dir(file), file, os.O_RDONLY)
-	if err != nil {
-		return ""
-	}
-	defer f.Close() //nolint:errcheck // it was only read
-	end, err := f.Seek(0, io.SeekEnd)
-	if err != nil {
-		return ""
-	}
-	part, err := io.ReadAll(io.NewSectionReader(f, max(0, end-maxLine), maxLine))
+	part, _, err := statefile.Tail(file, maxLine)
 	if err != nil {
 		return ""
 	}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"io"
 	"os"
-	"path/filepath"
 	"time"
 
 	"agentswarm/internal/statefile"
@@ -46,7 +45,7 @@ func (r *Reader) Retry(a *store.Agent) *store.Again {
 // readEnds parses the first and the last lines of a file. The first ones name the
 // conversation, without which some parsers pass over the rest.
 func (s *stream) readEnds(file string) {
-	f, err := statefile.Open(filepath.Dir(file), file, os.O_RDONLY)
+	f, err := statefile.OpenOutput(file)
 	if err != nil {
 		return
 	}

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"time"
 
 	"agentswarm/internal/statefile"
@@ -81,7 +80,7 @@ func (r *reader) more(size int64) {
 		return
 	}
 	if r.file == nil {
-		if r.file, r.err = statefile.Open(filepath.Dir(r.life.Stdout), r.life.Stdout, os.O_RDONLY); r.err != nil {
+		if r.file, r.err = statefile.OpenOutput(r.life.Stdout); r.err != nil {
 			return
 		}
 		r.parse()

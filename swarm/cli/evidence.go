@@ -2,8 +2,6 @@ package cli
 
 import (
 	"context"
-	"os"
-	"path/filepath"
 	"strings"
 
 	"agentswarm/internal/statefile"
@@ -67,19 +65,11 @@ func checkOutput(file string) string {
 
 // outputEnd is the end of a file, and nothing of one that is gone.
 func outputEnd(path string) string {
-	const most = 4 * manifest.MaxTail
-	file, err := statefile.Open(filepath.Dir(path), path, os.O_RDONLY)
+	text, _, err := statefile.Tail(path, 4*manifest.MaxTail)
 	if err != nil {
 		return ""
 	}
-	defer file.Close()
-	info, err := file.Stat()
-	if err != nil {
-		return ""
-	}
-	buf := make([]byte, min(info.Size(), most))
-	n, _ := file.ReadAt(buf, info.Size()-int64(len(buf)))
-	return string(buf[:n])
+	return string(text)
 }
 
 // Evidence is what is known of the work of an agent that has ended.

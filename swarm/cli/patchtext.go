@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 
 	"agentswarm/internal/statefile"
 	"agentswarm/swarm/store"
@@ -67,7 +66,7 @@ func (p *place) writePatch(ctx context.Context, w io.Writer, a *store.Agent) err
 	}
 	fmt.Fprintf(p.env.Stderr, "%s: %v; this is by the file %s, which agents could write to\n",
 		program, gone, Printable(patch.File))
-	f, err := statefile.Open(filepath.Dir(patch.File), patch.File, os.O_RDONLY)
+	f, err := statefile.OpenOutput(patch.File)
 	if err != nil {
 		return fmt.Errorf("read the patch: %w", err)
 	}

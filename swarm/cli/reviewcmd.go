@@ -23,7 +23,7 @@ func newReviewCommand(env Env) *cli.Command {
 		Description: `Groups the edits of all patches of a run into classes of equal edits, and prints
 one edit of each class with its marks: edits that steer agents or CI, switch a test
 off, add a dependency, and so on come first, then those that differ from the rest.
-Of named agents it prints the classes that have one of their edits.
+If agents are named, it prints the classes with an edit of theirs.
 
 review.toml beside your configuration, and .swarm/review.toml as it is committed,
 add marks.

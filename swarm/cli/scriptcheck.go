@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"os"
 	"path/filepath"
@@ -181,24 +180,14 @@ func exitWords(x proc.Exit) string {
 // tailOf is the end of a file as text, cut between characters; of no file it is
 // empty.
 func tailOf(file string, limit int64) (string, error) {
-	f, err := statefile.Open(filepath.Dir(file), file, os.O_RDONLY)
+	text, size, err := statefile.Tail(file, limit)
 	if errors.Is(err, os.ErrNotExist) {
 		return "", nil
 	}
 	if err != nil {
-		return "", err
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return "", err
-	}
-	from := max(0, info.Size()-limit)
-	text, err := io.ReadAll(io.NewSectionReader(f, from, limit))
-	if err != nil {
 		return "", fmt.Errorf("read %s: %w", file, err)
 	}
-	for n := 0; from > 0 && n < utf8.UTFMax && len(text) > 0 && !utf8.RuneStart(text[0]); n++ {
+	for n := 0; size > limit && n < utf8.UTFMax && len(text) > 0 && !utf8.RuneStart(text[0]); n++ {
 		text = text[1:]
 	}
 	return readable(string(text)), nil

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -324,20 +323,11 @@ const tailSize = 4 << 10
 
 // readTail is the end of a file; empty where it cannot be read.
 func readTail(path string) string {
-	f, err := statefile.Open(filepath.Dir(path), path, os.O_RDONLY)
+	text, _, err := statefile.Tail(path, tailSize)
 	if err != nil {
 		return ""
 	}
-	defer f.Close()
-	stat, err := f.Stat()
-	if err != nil || !stat.Mode().IsRegular() {
-		return ""
-	}
-	buf := make([]byte, min(stat.Size(), tailSize))
-	if _, err := f.ReadAt(buf, stat.Size()-int64(len(buf))); err != nil {
-		return ""
-	}
-	return string(buf)
+	return string(text)
 }
 
 // usageText is what an agent used, and what of its cost nobody reported, or

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"time"
 
 	"agentswarm/internal/statefile"
@@ -35,7 +34,7 @@ func (c *controls) Attach(_ context.Context, r *control.Attach) (func(*control.S
 		return nil, &NoTerminalError{Agent: r.Agent}
 	}
 	return func(s *control.Stream) error {
-		file, err := statefile.Open(filepath.Dir(line.Stdout()), line.Stdout(), os.O_RDONLY)
+		file, err := statefile.OpenOutput(line.Stdout())
 		if err != nil {
 			return err
 		}

@@ -1,16 +1,16 @@
 package config
 
-import "fmt"
+import (
+	"fmt"
 
-// DefaultMaxFile is the size in bytes above which a file stays out of patches
-// where nothing else is configured.
-const DefaultMaxFile = 100 << 20
+	"agentswarm/worktree"
+)
 
 // captureKeys are the keys of the table [capture].
 func captureKeys() []key[Config] {
 	return []key[Config]{
 		{
-			"max_file", sizeShape(1), sizeText(DefaultMaxFile), "",
+			"max_file", sizeShape(1), sizeText(worktree.DefaultMaxFile), "",
 			"size above which a new or changed file stays out of the patch; the trash keeps it",
 			func(c *Config, f field) error { return f.intoSize(&c.MaxFile, 1) },
 			func(c *Config) any { return sizeText(c.MaxFile) },

@@ -69,7 +69,7 @@ type Config struct {
 
 	CommitAuthor Author // of the commits that a merge makes
 
-	MaxFile int64 // in bytes; larger new or changed files stay out of patches; 0: [DefaultMaxFile]
+	MaxFile int64 // in bytes; larger new or changed files stay out of patches; 0: [worktree.DefaultMaxFile]
 	MaxSize int64 // in bytes, that an agent may write; 0: no limit
 
 	Retention Retention // what swarm gc keeps

@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -47,7 +46,7 @@ func WholeAnswer(c *task.Completed) (text string, structured json.RawMessage, er
 	if c.Whole == nil {
 		return c.Answer, c.Structured, nil
 	}
-	f, err := statefile.Open(filepath.Dir(c.Whole.File), c.Whole.File, os.O_RDONLY)
+	f, err := statefile.OpenOutput(c.Whole.File)
 	if err != nil {
 		return "", nil, fmt.Errorf("read an answer: %w", err)
 	}
@@ -239,7 +238,7 @@ func fit(s *schema.Schema, text string, o *agent.Outcome) (json.RawMessage, erro
 
 // readEnd is the end of the first size bytes of a file, as text.
 func readEnd(path string, size int64) (string, error) {
-	f, err := statefile.Open(filepath.Dir(path), path, os.O_RDONLY)
+	f, err := statefile.OpenOutput(path)
 	if err != nil {
 		return "", fmt.Errorf("read an answer: %w", err)
 	}

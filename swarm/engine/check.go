@@ -263,17 +263,8 @@ func lastOf(out string) string {
 // lastLine is the last line with something in it of a file's last part, but for
 // lines to skip; nil skips none.
 func lastLine(path string, skip func(line string) bool) string {
-	file, err := statefile.Open(filepath.Dir(path), path, os.O_RDONLY)
+	buf, _, err := statefile.Tail(path, 4<<10)
 	if err != nil {
-		return ""
-	}
-	defer file.Close()
-	end, err := file.Seek(0, 2)
-	if err != nil {
-		return ""
-	}
-	buf := make([]byte, min(end, 4<<10))
-	if _, err := file.ReadAt(buf, end-int64(len(buf))); err != nil {
 		return ""
 	}
 	lines := strings.Split(strings.TrimSpace(strings.ToValidUTF8(string(buf), "\uFFFD")), "\n")

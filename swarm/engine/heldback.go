@@ -2,9 +2,6 @@ package engine
 
 import (
 	"fmt"
-	"io"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -99,18 +96,9 @@ func likeliness(name string) int {
 // that cannot be read are left out.
 func outputEnd(files []string) (text string, size int64) {
 	for _, name := range files {
-		file, err := statefile.Open(filepath.Dir(name), name, os.O_RDONLY)
-		if err != nil {
-			continue
+		if part, end, err := statefile.Tail(name, heldRead); err == nil {
+			text, size = text+"\n"+string(part), size+end
 		}
-		if end, err := file.Seek(0, io.SeekEnd); err == nil {
-			size += end
-			part, err := io.ReadAll(io.NewSectionReader(file, max(0, end-heldRead), heldRead))
-			if err == nil {
-				text += "\n" + string(part)
-			}
-		}
-		_ = file.Close() // it was only read
 	}
 	return text, size
 }

@@ -134,7 +134,7 @@ func (r *Repo) nameOf(kind string, raw []byte) Hash {
 }
 
 // BlobName is the name that a blob of size bytes has, read from r in pieces.
-// Nothing is stored. It fails where r ends early, and with the cause of ctx.
+// It stores no object. It fails if r ends early, and with the cause of ctx.
 func (r *Repo) BlobName(ctx context.Context, content io.Reader, size int64) (Hash, error) {
 	sum := sha1.New()
 	if r.ObjectFormat == "sha256" {

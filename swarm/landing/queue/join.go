@@ -26,7 +26,7 @@ func (l *level) joining(ctx context.Context, free int) ([]test, error) {
 	}
 	j := l.join
 	if j.high == 0 {
-		// What is left of the list after a refusal, or at the start, has to merge.
+		// The list has to merge at the start, and again after a refusal.
 		fit, err := l.onto(ctx, j.on, j.list)
 		if err != nil {
 			return nil, err
