@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestCampaignsHaveTwins holds that docs/testing.md names what stands for each
+// TestCampaignsHaveTwins holds that docs/testing.md names the twin of each
 // campaign in the gate, and that each test which it or a file of .ci names exists.
 func TestCampaignsHaveTwins(t *testing.T) {
 	t.Parallel()

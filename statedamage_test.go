@@ -22,7 +22,7 @@ type damage struct {
 	do   func(y *yard, file string) error
 }
 
-// damages are those of a file. One that leads elsewhere leads to outside.
+// damages are those of a file. Links lead to the folder outside.
 func damages(y *yard) []damage {
 	edit := func(change func(text []byte) []byte) func(*yard, string) error {
 		return func(_ *yard, file string) error {

@@ -258,7 +258,7 @@ func (y *yard) results(argv []string) map[string]string {
 	return all
 }
 
-// usersHome is what the user's HOME and the caches outside of it hold.
+// usersHome lists the user's HOME and the caches outside of it.
 func (y *yard) usersHome() string {
 	y.t.Helper()
 	var all strings.Builder

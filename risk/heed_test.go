@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// deniedOf is what a person denies who denies an action.
+// deniedOf returns the losses that a person denies with an action.
 func deniedOf(t *testing.T, r *Rules, text string, p Place) *Denied {
 	t.Helper()
 	d := &Denied{Agent: "a3"}
@@ -73,7 +73,7 @@ func TestHeed(t *testing.T) {
 		{"cd pkg && git clean -f", "rm pkg/x", "delete the untracked files of pkg; this deletes pkg/x"},
 		{"rm -rf pkg/new", "git clean -f pkg", "delete pkg/new; this deletes pkg"},
 		{"tar --remove-files -cf x.tar pkg", "rm pkg/f", "delete pkg; this deletes pkg/f"},
-		// An action beside it, or one that reads, edits, adds or copies, does not ask.
+		// Actions beside it, and actions that read, edit, add or copy, do not ask.
 		{"rm -rf pkg", "rm pkgs/f", ""},
 		{"rm -rf pkg", "rm f", ""},
 		{"rm -rf pkg", "rm src/pkg", ""},

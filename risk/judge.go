@@ -79,7 +79,7 @@ func (r *Rules) judge(inv *shell.Invocation, p Place) []Part {
 	return r.judgeAmong(inv, &p, &siblings{})
 }
 
-// maxJudged bounds the command lines that are judged of one text, with those that
+// maxJudged bounds the command lines that are judged of a text, with those that
 // are looked for in the words of others. Beyond it a person is asked.
 const maxJudged = 20_000
 
@@ -135,7 +135,7 @@ func (r *Rules) judgeProgram(inv *shell.Invocation, p *Place, text *siblings) []
 	return r.settle(parts)
 }
 
-// maxLosses bounds the losses that are kept of one text.
+// maxLosses bounds the losses that are kept of a text.
 const maxLosses = 10_000
 
 // lose keeps the losses of a call that is judged.

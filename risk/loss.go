@@ -140,7 +140,7 @@ func unescaped(part string) string {
 	return b.String()
 }
 
-// reach reports whether a path lies at or below another one, or may, and
+// reach reports whether a path lies at or below another path, or may, and
 // whether it lies above.
 func reach(of, p string) (below, above bool) {
 	if path.IsAbs(of) != path.IsAbs(p) {

@@ -91,7 +91,7 @@ func (c *call) flag(names []string, sure bool) bool {
 }
 
 // isWritten says whether a long option stands there by its whole name. A grammar that
-// lacks it may take it for the beginning of another one: --delete for --delete-only.
+// lacks it may take it for the beginning of another: --delete for --delete-only.
 func (c *call) isWritten(name string) bool {
 	return strings.HasPrefix(name, "--") && slices.ContainsFunc(c.line.Options, func(o argv.Option) bool {
 		if o.At < 0 || o.At >= len(c.inv.Args) || o.Negated {

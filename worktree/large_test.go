@@ -101,7 +101,7 @@ func TestCaptureLargeFiles(t *testing.T) {
 	play(t, scenes)
 }
 
-// TestManyLargeFiles bounds what is said of them.
+// TestManyLargeFiles bounds the notes on them.
 func TestManyLargeFiles(t *testing.T) {
 	t.Parallel()
 	s := &survey{}

@@ -1,5 +1,5 @@
 // Package bytesize reads and writes sizes of files and disks, such as 100MiB
-// and "212 GB". It does not know what a size is for.
+// and "212 GB". It knows no use of a size.
 package bytesize
 
 import (

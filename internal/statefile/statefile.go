@@ -1,6 +1,6 @@
 // Package statefile opens the files of a state folder. An agent without a
 // sandbox may have put links, pipes or files of others in their places, so a
-// file is opened only if it is what swarm makes there.
+// file is opened only if it is like those that swarm makes.
 package statefile
 
 import (
@@ -49,7 +49,7 @@ func Open(root, path string, flags int) (*os.File, error) {
 		return nil, err
 	}
 	defer unix.Close(dir)
-	// A truncation waits until it is known what would be truncated.
+	// The file is checked before it is truncated.
 	fd, err := openAt(dir, filepath.Base(rel), flags&^os.O_TRUNC|unix.O_NONBLOCK, unix.O_NOFOLLOW, 0o600)
 	if err != nil {
 		return nil, openError(path, err)
@@ -76,7 +76,7 @@ func Read(root, path string) ([]byte, error) {
 	return io.ReadAll(f)
 }
 
-// openFolder opens the folder that holds rel, by one step a folder: openat with
+// openFolder opens the folder that holds rel, a step for each folder: openat with
 // O_NOFOLLOW exists on each system, unlike openat2 with RESOLVE_NO_SYMLINKS.
 func openFolder(root, rel string) (fd int, err error) {
 	// Links on the way to the root are the user's own.

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// place returns a state folder with one file in it, and a file outside.
+// place returns a state folder with a file in it, and a file outside.
 func place(t *testing.T) (root, file, outside string) {
 	t.Helper()
 	top := t.TempDir()
@@ -144,7 +144,7 @@ func TestOpen(t *testing.T) {
 	}
 }
 
-// TestTail reads the end of a file, and all of a short one.
+// TestTail reads the end of a file, and all of a short file.
 func TestTail(t *testing.T) {
 	t.Parallel()
 	_, file, _ := place(t)

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// File is one file that pins packages or asks for them.
+// File is a file that pins packages or asks for them.
 type File struct {
 	// Versions are the pinned versions, or the lowest that are allowed, by the
 	// package's name. Packages without such a version are left out.
@@ -16,13 +16,13 @@ type File struct {
 	Manifest bool
 }
 
-// Known reports whether a file, by its path, is one that [ReadFile] reads.
+// Known reports whether [ReadFile] reads a file of this path.
 func Known(name string) bool {
 	_, _, ok := find(name)
 	return ok
 }
 
-// ReadFile reads one file by its path. It is false where the file is of no known
+// ReadFile reads a file by its path. It is false where the file is of no known
 // format, longer than [MaxFile], or unreadable.
 func ReadFile(name string, text []byte) (File, bool) {
 	s, f, ok := find(name)

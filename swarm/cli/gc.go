@@ -95,7 +95,7 @@ func gcAction(c *cli.Context, env Env) error {
 	for _, step := range []func(context.Context) error{
 		g.runs, g.copies, g.old, g.lost, g.workspaces, g.trashedRuns, g.unmade, g.probes, g.transactions, g.scratches, g.marks, g.pool, g.bases, g.binaries,
 	} {
-		// One that fails, as on a full disk, must not keep the others from making
+		// A step that fails, as on a full disk, must not keep the others from making
 		// room.
 		failed = errors.Join(failed, step(c.Context))
 		if c.Context.Err() != nil {

@@ -111,7 +111,7 @@ func newRefusedObject(ref string, r event.Refusal) refusedObject {
 	}
 }
 
-// queuedObject is what a landing queue adds to swarm.merge/1.
+// queuedObject holds the fields that a landing queue adds to swarm.merge/1.
 type queuedObject struct {
 	Verifications []verificationObject `json:"verifications,omitempty"`
 	Rounds        int                  `json:"rounds,omitempty"`

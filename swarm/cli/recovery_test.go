@@ -10,7 +10,7 @@ import (
 )
 
 // TestReadOnly holds which commands leave a run whose owner died as it is. A
-// subcommand does not read only because it has the name of one of them.
+// subcommand is not read-only because of its name.
 func TestReadOnly(t *testing.T) {
 	t.Parallel()
 	probe := func() *cli.Command {

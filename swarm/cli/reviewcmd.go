@@ -191,7 +191,7 @@ func (r *runReview) classObject(class *review.Class) classObject {
 	return o
 }
 
-// listOf is a list that JSON shows as one where it is empty.
+// listOf is a list that JSON shows as [] if it is empty.
 func listOf(lines []string) []string {
 	if lines == nil {
 		return []string{}

@@ -149,7 +149,7 @@ func (t *reviewText) about(w io.Writer, c *review.Class) {
 	}
 }
 
-// example prints one edit of a class with the lines around it.
+// example prints an edit of a class with the lines around it.
 func (t *reviewText) example(w io.Writer, e *review.Edit) error {
 	t.wrapped(w, "  ", fmt.Sprintf("%s, %s", e.Patch, verdict.Place(e)))
 	if e.About != "" {

@@ -91,7 +91,7 @@ func leftOut(spread *verdict.Spread) []string {
 	return all
 }
 
-// printSpread tells what a verdict on edits did.
+// printSpread tells the effect of a verdict on edits.
 func (p *place) printSpread(s *selection, v task.Verdict, spread *verdict.Spread) error {
 	w := p.env.Stdout
 	if spread.Covered > 0 {

@@ -194,7 +194,7 @@ func (j *judge) Judge(r engine.JudgeRequest) *engine.Ruling {
 	return ruling
 }
 
-// deniedTo is what the agent of a request was denied to do to files.
+// deniedTo returns the losses that the agent of a request was denied.
 func deniedTo(r *engine.JudgeRequest) *risk.Denied {
 	return &risk.Denied{Agent: string(r.Agent), Deletes: r.Denied.Deletes, Overwrites: r.Denied.Overwrites, Cleans: r.Denied.Cleans}
 }

@@ -137,7 +137,7 @@ func (c *Client) Attach(ctx context.Context, r *Attach) (*Stream, error) {
 	return &Stream{conn: c.conn, lines: c.lines}, nil
 }
 
-// ask sends one request and reads the reply to its last line. After an error other than an
+// ask sends a request and reads the reply to its last line. After an error other than an
 // [*AnswerError] the connection is of no more use. Once ctx has ended nothing is
 // asked: it would be carried out, and nobody would hear of it.
 func (c *Client) ask(ctx context.Context, r Request) (reply, error) {

@@ -14,7 +14,7 @@ const (
 	envelope = 1 << 10
 )
 
-// encodeLines encodes a request. It is one line, except for a [*Review] that is
+// encodeLines encodes a request as a single line, except for a [*Review] that is
 // longer than a line: the server carries its parts out together.
 func encodeLines(r Request) ([][]byte, error) {
 	line, err := encodeRequest(r)
@@ -104,7 +104,7 @@ type draft struct {
 // open reports whether parts are still to come.
 func (d *draft) open() bool { return d.size > 0 }
 
-// add takes a request of size bytes, and returns the one to carry out; nil while
+// add takes a request of size bytes, and returns the request to carry out; nil while
 // parts are still to come.
 func (d *draft) add(r Request, size int) (Request, error) {
 	part, ok := r.(*Review)
@@ -126,7 +126,7 @@ func (d *draft) add(r Request, size int) (Request, error) {
 	return &whole, nil
 }
 
-// join appends a part. A verdict that was split becomes one record again.
+// join appends a part. A verdict that was split becomes a single record again.
 func (d *draft) join(part *Review) {
 	edits, all := part.Edits, d.review.Edits
 	if n := len(all); n > 0 && len(edits) > 0 && continues(&all[n-1], &edits[0]) {

@@ -43,7 +43,7 @@ type Retry struct {
 }
 
 // Review records verdicts on patches and on single edits of them: all or none. A
-// record of edits names at least one edit.
+// record of edits names an edit.
 type Review struct {
 	Marks []event.Reviewed
 	Edits []event.EditsReviewed

@@ -23,7 +23,7 @@ type disk struct {
 	due     time.Time // when folders may be walked next
 }
 
-// window is the least age at which a sample is replaced by a newer one.
+// window is the least age at which a newer sample replaces a sample.
 const window = time.Minute
 
 // take adds a sample, and reports whether the file system is low.

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Space is what a file system has for an ordinary user.
+// Space is the space that a file system has for an ordinary user.
 type Space struct {
 	Free, Total      int64  // bytes
 	Inodes, MaxInode int64  // files that can still be made, and in all; 0 in all: no limit
@@ -55,7 +55,7 @@ func (s Space) threshold() (bytes, inodes int64) {
 
 // low reports whether a file system is below its threshold, or has less than
 // four times as much and will be full before two more samples are taken, by what
-// it lost since the last one.
+// it lost since the last sample.
 func (s Space) low(before Space) bool {
 	bytes, inodes := s.threshold()
 	if before.Device == s.Device && before.Total > 0 {
@@ -70,7 +70,7 @@ func (s Space) low(before Space) bool {
 func (s Space) full() bool { return s.low(Space{}) }
 
 // Short returns the bytes and inodes to free until a file system has twice its
-// threshold. Both are 0 for one that is not below its threshold.
+// threshold. Both are 0 for a file system above its threshold.
 func (s Space) Short() (bytes, inodes int64) {
 	if !s.full() {
 		return 0, 0

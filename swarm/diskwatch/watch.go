@@ -89,7 +89,7 @@ func (w *Watch) defaults() {
 	}
 }
 
-// look takes one sample of each file system and acts on it.
+// look takes a sample of each file system and acts on it.
 func (w *Watch) look(ctx context.Context) {
 	w.defaults()
 	low, full, seen := "", "", map[uint64]bool{}
@@ -139,7 +139,7 @@ func (w *Watch) hold(low, full string) {
 	}
 }
 
-// shortage says what a file system is short of.
+// shortage names the resource that a file system is short of.
 func shortage(s Space, dir string) string {
 	if s.lacksInodes() {
 		return fmt.Sprintf("no inodes: %d left on the disk of %s", s.Inodes, dir)
@@ -154,7 +154,7 @@ func (s Space) lacksInodes() bool {
 	return s.MaxInode > 0 && float64(s.Inodes)*float64(bytes) < float64(s.Free)*float64(inodes)
 }
 
-// least is what an agent must have written to be stopped for it.
+// least is how much an agent must have written to be stopped for it.
 const (
 	leastBytes = 1 << 20
 	leastFiles = 1000
@@ -203,7 +203,7 @@ func (w *Watch) relieve(ctx context.Context, d *disk) {
 	}
 }
 
-// mayStop reports whether one more agent may be stopped for a disk.
+// mayStop reports whether another agent may be stopped for a disk.
 func (w *Watch) mayStop(d *disk) bool {
 	switch {
 	case d.stopped == nil:
@@ -263,7 +263,7 @@ func (w *Watch) holdToSize(ctx context.Context) {
 	w.due = nextWalk(began, w.now())
 }
 
-// span is a time for people: whole seconds, and less only below one.
+// span is a time for people: whole seconds, and less only below a second.
 func span(d time.Duration) string {
 	if d < time.Second {
 		return max(d, 0).Round(time.Millisecond).String()

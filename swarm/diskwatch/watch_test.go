@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// agents are those of a test; they note what is done to them.
+// agents are those of a test; they note each call.
 type agents struct {
 	writers []Writer
 	did     []string
@@ -36,7 +36,7 @@ const (
 	gb = 1000 * mb
 )
 
-// TestWatch feeds samples of one disk to a watch.
+// TestWatch feeds samples of a disk to a watch.
 func TestWatch(t *testing.T) {
 	t.Parallel()
 	start := time.Unix(1000, 0)
@@ -280,7 +280,7 @@ func TestShort(t *testing.T) {
 	}
 }
 
-// TestWrittenSince counts what is on the disk, each file once, and no holes.
+// TestWrittenSince counts bytes on the disk, each file once, and no holes.
 func TestWrittenSince(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -15,7 +15,7 @@ type Written struct {
 }
 
 // more reports whether more was written than by another: the more of the
-// bytes, or of the files where inodes are what is short.
+// bytes, or of the files where inodes are short.
 func (w Written) more(than Written, inodes bool) bool {
 	if inodes {
 		return w.Files > than.Files
@@ -69,7 +69,7 @@ func WrittenSince(ctx context.Context, dirs []string, since time.Time, device ui
 	return sum, nil
 }
 
-// facts is what a sum needs of a file.
+// facts are the facts of a file that a sum needs.
 type facts struct {
 	device, inode, links uint64
 	bytes                int64 // on the disk

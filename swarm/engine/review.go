@@ -19,7 +19,7 @@ func (e *MovedOnError) Error() string {
 	return fmt.Sprintf("%s has moved on to attempt %d; look at that first", e.Agent, e.Attempt)
 }
 
-// Review notes what somebody thinks of what agents left, and of single edits.
+// Review notes verdicts on the work of agents, and on single edits.
 // Either all is noted or nothing.
 func (e *Engine) Review(marks []event.Reviewed, edits []event.EditsReviewed) (err error) {
 	ok := e.do(func(context.Context) {

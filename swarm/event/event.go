@@ -278,7 +278,7 @@ type Risk struct {
 	Files *Files `json:"files,omitempty"`
 }
 
-// Files are what an action does to files. Paths are patterns that begin at the
+// Files are the losses of files by an action. Paths are patterns that begin at the
 // top of the work tree, which is ".", and are absolute outside of it.
 type Files struct {
 	Deletes    []string `json:"deletes,omitempty"`

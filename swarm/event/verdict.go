@@ -2,7 +2,7 @@ package event
 
 import "agentswarm/swarm/task"
 
-// Verified is a verdict: the check of a landing ran on one tree and ended.
+// Verified is a verdict: the check of a landing ran on a tree and ended.
 type Verified struct {
 	Ref     string `json:"ref"`     // the branch
 	Tree    string `json:"tree"`    // hash of the tree
@@ -24,7 +24,7 @@ type Refusal struct {
 	Copy    string `json:"copy,omitempty"`
 	Kind    string `json:"kind"`    // failed or interaction
 	Command string `json:"command"` // text of the check
-	// On are the agents whose patches passed without this one. Empty: the branch
+	// On are the agents whose patches passed without this patch. Empty: the branch
 	// itself passed.
 	On      []task.ID `json:"on,omitempty"`
 	Tree    string    `json:"tree"`    // hash of the tree that failed

@@ -32,7 +32,7 @@ func isDenial(by task.By) bool {
 	return slices.Contains([]task.By{task.ByPerson, task.ByRule, task.ByTime, task.ByPolicy}, by)
 }
 
-// Denied returns what an agent was denied to do to files.
+// Denied returns the losses that an agent was denied.
 func (b *Box) Denied(agent task.ID) event.Files {
 	d := b.denied[agent]
 	return event.Files{Deletes: slices.Clone(d.Deletes), Overwrites: slices.Clone(d.Overwrites), Cleans: slices.Clone(d.Cleans)}
@@ -48,7 +48,7 @@ func joined(to, paths []string) []string {
 	return to
 }
 
-// lifted is what stays denied once paths are allowed, with all below them.
+// lifted returns the losses that stay denied once paths are allowed, with all below them.
 func lifted(from, paths []string) []string {
 	return slices.DeleteFunc(from, func(one string) bool {
 		for {

@@ -45,7 +45,7 @@ type Verification struct {
 	Reused bool // the verdict is an earlier one; nothing ran
 }
 
-// GateRequest says what is merged, and how it is verified.
+// GateRequest names the patches to merge, and how they are verified.
 type GateRequest struct {
 	Quarantine *git.Quarantine // required
 	Onto       git.Hash        // required; the tip of the branch
@@ -59,7 +59,7 @@ type GateRequest struct {
 	// Check runs the check. It is called for several candidates at the same time.
 	// An error means that there is no verdict, and ends the landing.
 	Check func(context.Context, Candidate) (Verdict, error) // required
-	// Report is told each verification, one after the other. Nil: nobody is told.
+	// Report is told each verification in turn. Nil: nobody is told.
 	Report func(Verification)
 }
 

@@ -10,7 +10,7 @@ import (
 )
 
 // BenchmarkReport reads 100 patches with 10,000 edits, fingerprints and groups
-// them. BenchmarkPut puts one more patch into such an index.
+// them. BenchmarkPut puts another patch into such an index.
 func BenchmarkReport(b *testing.B) {
 	texts := manyEdits(100, 100)
 	var before, after runtime.MemStats
@@ -37,7 +37,7 @@ func BenchmarkReport(b *testing.B) {
 	b.ReportMetric(float64(spent.Milliseconds())/float64(b.N), "cpu-ms/op")
 }
 
-// processorTime is what the process has used: other load does not count.
+// processorTime is the time that the process has used: other load does not count.
 func processorTime(b *testing.B) time.Duration {
 	b.Helper()
 	var u syscall.Rusage

@@ -12,7 +12,7 @@ type span struct{ a0, a1, b0, b1 int }
 // as replaced where they differ.
 const alignCells = 1 << 20
 
-// script lists the changes from one side to the other, each once, in the order
+// script lists the changes between the sides, each once, in the order
 // of their first place.
 func script(a, b []token) []span {
 	if len(a) == 0 || len(b) == 0 {
@@ -92,10 +92,10 @@ func alignMiddle(a, b []token) (spans []span, common int) {
 	return spans, int(best[0])
 }
 
-// nearMarks is the most punctuation between two changes that are one.
+// nearMarks is the most punctuation between two changes that are joined.
 const nearMarks = 2
 
-// joinNear makes one change of those that only little punctuation separates.
+// joinNear joins changes that only little punctuation separates.
 func joinNear(a []token, spans []span) []span {
 	joined := spans[:0]
 	for _, s := range spans {
@@ -117,7 +117,7 @@ func onlyMarks(between []token) bool {
 	return len(between) <= nearMarks
 }
 
-// trim drops what both sides of a change have at its ends.
+// trim drops equal tokens at the ends of a change.
 func trim(a, b []token, s span) span {
 	for s.a0 < s.a1 && s.b0 < s.b1 && a[s.a0] == b[s.b0] {
 		s.a0, s.b0 = s.a0+1, s.b0+1

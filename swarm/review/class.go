@@ -66,7 +66,7 @@ type Report struct {
 	Odd map[*Edit]string
 }
 
-// ReportRequest says what decides the order of classes beside their size.
+// ReportRequest decides the order of classes beside their size.
 type ReportRequest struct {
 	// Weight is the highest weight of the marks of an edit. Nil: no marks.
 	Weight func(*Edit) int

@@ -2,7 +2,7 @@ package review
 
 import "strings"
 
-// cutPairs bounds the pairs of lines that are compared to cut one run.
+// cutPairs bounds the pairs of lines that are compared to cut a run.
 const cutPairs = 2500
 
 // cut cuts a run into pairs of a removed line and the added line that is most
@@ -60,7 +60,7 @@ func untaken(taken []bool) []int {
 	return all
 }
 
-// part is a run of some lines of another one.
+// part is a run of some lines of a longer run.
 func part(r *Run, removed, added []int) *Run {
 	p := &Run{OldLine: r.OldLine, NewLine: r.NewLine, Before: r.Before, After: r.After}
 	if len(removed) > 0 {

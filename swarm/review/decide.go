@@ -2,7 +2,7 @@ package review
 
 import "agentswarm/swarm/task"
 
-// Decision is a person's verdict on one edit.
+// Decision is a person's verdict on an edit.
 type Decision struct {
 	Edit    task.EditKey
 	Verdict task.Verdict
@@ -10,7 +10,7 @@ type Decision struct {
 	Attempt int // that the person saw
 }
 
-// Decided are the decisions on the edits of one patch.
+// Decided are the decisions on the edits of a patch.
 type Decided struct {
 	on map[*Edit]Decision
 	// Outdated are decisions on edits that the patch does not have, in the order

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// File is the change of one file in a patch.
+// File is the change of a file in a patch.
 type File struct {
 	Path string // after the change; of a deleted file, before it
 	From string // path before the change where it differs; else empty
@@ -85,7 +85,7 @@ func (r *diffReader) next() bool {
 
 func (r *diffReader) fail(why string) error { return &SyntaxError{Line: r.at, Why: why} }
 
-// file reads the file whose "diff --git" line is the current one.
+// file reads the file whose "diff --git" line is the current line.
 func (r *diffReader) file() (File, error) {
 	f := File{Path: headerPath(strings.TrimPrefix(r.line, "diff --git "))}
 	for r.next() {
@@ -116,7 +116,7 @@ func (r *diffReader) checkPath(f File) error {
 	return nil
 }
 
-// header reads one of the lines between "diff --git" and the first hunk.
+// header reads a line between "diff --git" and the first hunk.
 func (r *diffReader) header(f *File) error {
 	word := func(prefix string, to *string) bool {
 		text, ok := strings.CutPrefix(r.line, prefix)
@@ -167,7 +167,7 @@ func (r *diffReader) skipBinary() {
 	}
 }
 
-// hunk reads the hunk whose "@@" line is the current one.
+// hunk reads the hunk whose "@@" line is the current line.
 func (r *diffReader) hunk(f *File) error {
 	oldLine, oldLeft, newLine, newLeft, ok := hunkRange(r.line)
 	if !ok {

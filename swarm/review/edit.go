@@ -51,7 +51,7 @@ func (e *Edit) Key() task.EditKey {
 	return task.EditKey{Path: e.Path, Exact: string(e.Exact), Sum: string(e.Sum), Nth: e.Nth}
 }
 
-// choice is a run as one edit, and as the parts that it may be cut into.
+// choice is a run as a single edit, and as the parts that it may be cut into.
 type choice struct {
 	whole *Edit
 	parts []*Edit // nil: it is not cut
@@ -97,7 +97,7 @@ func numberEdits(file []choice) {
 	}
 }
 
-// newEdit fingerprints a run or a part of one.
+// newEdit fingerprints a run or a part of a run.
 func newEdit(patch string, f *File, where place, run *Run) *Edit {
 	e := &Edit{
 		Patch: patch, Path: f.Path, OldLine: run.OldLine, NewLine: run.NewLine,

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Patch is what one agent changed.
+// Patch is the change of an agent.
 type Patch struct {
 	ID    string // required, unique in an index
 	Files []File
@@ -16,7 +16,7 @@ type Patch struct {
 // time.
 type Index struct{ patches map[string][]choice }
 
-// Put adds a patch, in place of an earlier one with its name.
+// Put adds a patch, in place of an earlier patch with its name.
 func (x *Index) Put(p *Patch) {
 	if x.patches == nil {
 		x.patches = map[string][]choice{}

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// patchOf makes a patch of one file with one hunk.
+// patchOf makes a patch of a file with a single hunk.
 func patchOf(t testing.TB, id, file, hunk string) *Patch {
 	t.Helper()
 	return read(t, id, oneFile(file, hunk))
@@ -38,7 +38,7 @@ func read(t testing.TB, id, text string) *Patch {
 	return &Patch{ID: id, Files: files}
 }
 
-// only is the one edit of a file with one hunk.
+// only is the edit of a file with a single hunk.
 func only(t testing.TB, file, hunk string) *Edit {
 	t.Helper()
 	all := choices(patchOf(t, "a1", file, hunk))

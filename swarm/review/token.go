@@ -24,7 +24,7 @@ type token struct {
 	text string
 }
 
-// side is one side of an edit.
+// side is a side of an edit.
 type side struct {
 	lines     []string
 	indented  bool   // indentation is a token

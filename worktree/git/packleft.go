@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// removeFailedPack removes what an index-pack that failed left in the
+// removeFailedPack removes the files that a failed index-pack left in the
 // repository: the .keep file with its mark, and temporary files. Of these only
 // files that are ours, are not older than the start of that git and that no
 // process has open are removed. While indexing reports that another process indexes

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// TestRemoveFailedPack removes what a failed transfer left, and nothing that is
+// TestRemoveFailedPack removes files of a failed transfer, and no file that is
 // older, in use, or not ours.
 func TestRemoveFailedPack(t *testing.T) {
 	t.Parallel()

@@ -191,7 +191,7 @@ func (q *Quarantine) transfer(ctx context.Context, revs io.Reader) (string, erro
 const KeepMark = "swarm-in-transit"
 
 // InTransit reports whether a .keep file with this text is of a pack in transit,
-// so that one that a crash left is known as ours.
+// so that the mark of a crash is known as ours.
 func InTransit(text []byte) bool {
 	mark, _, _ := strings.Cut(strings.TrimSpace(string(text)), " ")
 	return mark == KeepMark

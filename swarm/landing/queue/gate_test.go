@@ -91,7 +91,7 @@ func patches(n int) []Patch {
 	return out
 }
 
-// land runs a landing and checks what has to hold for each.
+// land runs a landing and checks the rules that hold for each.
 func land(t *testing.T, s *scripted, list []Patch, slots int) *Outcome {
 	t.Helper()
 	s.trials, s.verdicts, s.runs = nil, nil, map[string][]bool{}
@@ -145,7 +145,7 @@ func check(t *testing.T, s *scripted, list []Patch, out *Outcome) {
 	}
 }
 
-// kinds are the refusals in one line.
+// kinds are the refusals in a line.
 func kinds(out *Outcome) string {
 	words := make([]string, 0, len(out.Refused))
 	for _, r := range out.Refused {

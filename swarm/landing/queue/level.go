@@ -58,7 +58,7 @@ func (l *level) run(ctx context.Context) error {
 	}
 }
 
-// plan chooses the trials of the next round, at most one for each slot.
+// plan chooses the trials of the next round, at most as many as slots.
 func (l *level) plan(ctx context.Context) ([]test, error) {
 	var tests []test
 	if !l.sure {
@@ -155,7 +155,7 @@ func (l *level) screen(ctx context.Context, free int) ([]test, error) {
 }
 
 // groups takes at most n groups out of the pool. Likely bad patches are alone;
-// the others leave them all slots but one.
+// the others leave them all slots except for the last.
 func (l *level) groups(n int) [][]*member {
 	var groups [][]*member
 	sorted := l.byOdds(l.pool)

@@ -66,7 +66,7 @@ func inOrder(list []*member) []*member {
 }
 
 // fill takes patches from the head of a list until the odds that all of them pass
-// would fall below one half. It takes at least one, and at most limit.
+// would fall below a half. It takes at least one, and at most limit.
 func (q *queue) fill(list []*member, limit int) int {
 	all := 1.0
 	for n, m := range list {

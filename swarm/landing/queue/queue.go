@@ -14,7 +14,7 @@ type Patch struct {
 	// Odds is the probability that the patch fails the check; 0: [DefaultOdds]. It
 	// changes the order of the trials and not the result.
 	Odds float64
-	// Needs are ids of patches that this one builds on. It is tried after they have
+	// Needs are ids of patches that this patch builds on. It is tried after they have
 	// landed or were left out. Ids that are not in the request count for nothing.
 	Needs []string
 }
@@ -87,7 +87,7 @@ type Refusal struct {
 	Failed []Trial
 }
 
-// Outcome is what became of the patches: each has landed or was refused.
+// Outcome is the fate of the patches: each has landed or was refused.
 type Outcome struct {
 	// Landed are the ids of the final tip in the order in which they merge. The tree
 	// of this set passed the check.

@@ -13,7 +13,7 @@ import (
 	"agentswarm/swarm/review"
 )
 
-// check finds what words alone do not tell.
+// check finds marks that need more than words.
 type check func(r *rule, p patch, out *found)
 
 // checks are the checks that rules can name.

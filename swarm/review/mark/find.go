@@ -6,7 +6,7 @@ import (
 	"agentswarm/swarm/review"
 )
 
-// Facts is what is known of a patch beside its text.
+// Facts are the facts about a patch beside its text.
 type Facts struct {
 	// OutOfPaths are the paths outside those that the agent was given.
 	OutOfPaths []string

@@ -133,7 +133,7 @@ func decodeProblem(err error) string {
 	return err.Error()
 }
 
-// add puts a rule to the others, or raises the weight of one that is there.
+// add puts a rule to the others, or raises the weight of a rule that is there.
 func (r *Rules) add(more *rule) *RuleError {
 	fail := func(why string) *RuleError { return &RuleError{ID: more.ID, Why: why} }
 	if more.ID == "" {

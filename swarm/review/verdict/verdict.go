@@ -28,7 +28,7 @@ type Work struct {
 	Landed   bool
 	// PassedOver is set where a script took the work of another agent.
 	PassedOver bool
-	// Verdict is the one on the whole patch; empty: none.
+	// Verdict is the verdict on the whole patch; empty: none.
 	Verdict task.Verdict
 }
 
