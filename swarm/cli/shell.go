@@ -13,6 +13,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"agentswarm/swarm/box"
+	"agentswarm/swarm/early"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/event"
 	"agentswarm/swarm/proc"
@@ -252,7 +253,8 @@ func (v *visit) inside(dir, base string, started func(int, uint64) error) (int, 
 	signals, giveBack := takeSignals()
 	defer giveBack()
 	return proc.Foreground(proc.ForegroundRequest{
-		Argv: v.argv, Dir: dir, Env: v.environ(dir, base), Signals: signals, Started: started,
+		Argv: v.argv, Dir: dir, Env: v.environ(dir, base), Signals: signals,
+		Started: started, Waiter: []string{v.env.Self, early.Become},
 		Stdin: v.env.Stdin, Stdout: unwrapped(v.env.Stdout), Stderr: unwrapped(v.env.Stderr),
 	})
 }

@@ -25,6 +25,9 @@ const (
 	// Keep is the only argument of a process that ends git and its filters,
 	// should the one that has started it be killed.
 	Keep = "__keep"
+	// Become is the first argument of a process that waits until its identity
+	// is recorded and then becomes the command in the arguments after it.
+	Become = "__become"
 )
 
 func init() {
@@ -42,7 +45,10 @@ func run(args []string) (code int, ok bool) {
 	if name, ok := guard.Called(args[0]); ok {
 		return guard.Run(guard.Request{Name: name, Argv: args, Environ: os.Environ(), Stderr: os.Stderr}), true
 	}
-	if len(args) != 2 {
+	switch {
+	case len(args) > 2 && args[1] == Become:
+		return proc.BecomeCommand(args[2:]), true
+	case len(args) != 2:
 		return 0, false
 	}
 	switch args[1] {

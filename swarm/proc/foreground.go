@@ -24,9 +24,12 @@ type ForegroundRequest struct {
 	// Signals are passed on to the command as they come, but for SIGINT and
 	// SIGQUIT, which a terminal sends to all in the foreground by itself.
 	Signals <-chan os.Signal
-	// Started is called with the command's identity, by which Alive knows it.
-	// Its error ends the command. It may be nil.
+	// Started is called with the command's identity, by which Alive knows it,
+	// before any of the command runs. Its error ends the command. It may be nil.
 	Started func(pid int, start uint64) error
+	// Waiter is a command line whose main calls [BecomeCommand] with the words
+	// after it. Required with Started.
+	Waiter []string
 }
 
 // CommandError is a command that could not be run.
@@ -63,15 +66,14 @@ func Foreground(r ForegroundRequest) (code int, err error) {
 		Path: path, Args: r.Argv, Env: r.Env, Dir: r.Dir,
 		Stdin: r.Stdin, Stdout: r.Stdout, Stderr: r.Stderr,
 	}
-	if err := cmd.Start(); err != nil {
-		// It was there a moment ago: what is missing is its interpreter.
-		return 0, &CommandError{Err: fmt.Errorf("command %s: %v", r.Argv[0], err)}
-	}
 	if r.Started != nil {
-		row, _ := look(cmd.Process.Pid) // not waited for yet: it is there
-		if err := r.Started(cmd.Process.Pid, row.start); err != nil {
-			return 0, errors.Join(err, cmd.Process.Kill(), reap(cmd))
-		}
+		err = startRecorded(cmd, &r)
+	} else if err = cmd.Start(); err != nil {
+		// It was there a moment ago: what is missing is its interpreter.
+		err = &CommandError{Err: fmt.Errorf("command %s: %v", r.Argv[0], err)}
+	}
+	if err != nil {
+		return 0, err
 	}
 	over, passed := make(chan struct{}), make(chan struct{})
 	go func() {

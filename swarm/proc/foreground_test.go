@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -83,26 +85,80 @@ func TestForegroundSignals(t *testing.T) {
 	}
 }
 
-// TestForegroundStarted: the command is known by its identity while it runs,
-// and does not run on when that could not be kept.
+// TestForegroundStarted: none of the command runs before its identity is
+// recorded, and none of it at all when that fails or this process dies.
 func TestForegroundStarted(t *testing.T) {
 	t.Parallel()
-	var pid int
-	var start uint64
-	request := ForegroundRequest{
-		Argv: []string{"sleep", "1000"}, Dir: t.TempDir(), Env: []string{"PATH=" + os.Getenv("PATH")},
-		Started: func(p int, s uint64) error {
-			pid, start = p, s
-			if !Alive(pid, start) {
-				t.Errorf("%d, begun at %d, is not alive", pid, start)
-			}
-			return os.ErrPermission
-		},
+	dir := t.TempDir()
+	testprogram.Write(t, filepath.Join(dir, "orphaned"), "#!/no/such/interpreter\n")
+	for _, tt := range []struct {
+		name   string
+		argv   []string
+		refuse error
+		code   int
+		out    string
+	}{
+		{"recorded", []string{"sh", "-c", "cat; echo $0 in $X; pwd; exit 7", "me"}, nil, 7, "typed\nme in x\n" + dir + "\n"},
+		{"not recorded", []string{"sh", "-c", "echo ran"}, os.ErrPermission, 0, ""},
+		{"no interpreter", []string{"./orphaned"}, nil, 126, ""},
+	} {
+		var out bytes.Buffer
+		var pid int
+		var start uint64
+		code, err := Foreground(ForegroundRequest{
+			Argv: tt.argv, Dir: dir, Env: []string{"PATH=" + os.Getenv("PATH"), "X=x"}, Waiter: []string{os.Args[0], "become"},
+			Stdin: strings.NewReader("typed\n"), Stdout: &out, Stderr: &out,
+			Started: func(p int, s uint64) error {
+				pid, start = p, s
+				if args := argsOf(t, pid); !Alive(pid, start) || !strings.Contains(args, "become") {
+					t.Errorf("%s: %d, started at %d, runs %q while it is recorded", tt.name, pid, start, args)
+				}
+				return tt.refuse
+			},
+		})
+		var refused *CommandError
+		if errors.As(err, &refused) {
+			code, err = refused.Code(), nil
+		}
+		if !errors.Is(err, tt.refuse) || code != tt.code || out.String() != tt.out {
+			t.Errorf("%s: %d, %v, said %q; want %d, %v, %q", tt.name, code, err, &out, tt.code, tt.refuse, tt.out)
+		}
+		if Alive(pid, start) {
+			t.Errorf("%s: %d runs on", tt.name, pid)
+		}
 	}
-	if _, err := Foreground(request); !errors.Is(err, os.ErrPermission) {
-		t.Errorf("it ended with %v, want the error of Started", err)
+}
+
+// argsOf is the command line of a process.
+func argsOf(t *testing.T, pid int) string {
+	t.Helper()
+	out, err := exec.Command("ps", "-o", "args=", "-p", strconv.Itoa(pid)).Output()
+	if err != nil {
+		t.Error(err)
 	}
-	if Alive(pid, start) {
-		t.Errorf("%d runs on", pid)
+	return string(out)
+}
+
+// TestBecomeCommandAlone: a waiter whose starter is gone runs nothing.
+func TestBecomeCommandAlone(t *testing.T) {
+	t.Parallel()
+	permitted, permit, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	refusal, refused, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer refusal.Close()
+	var out bytes.Buffer
+	cmd := exec.Command(os.Args[0], "become", "/bin/echo", "echo", "ran")
+	cmd.Stdout, cmd.ExtraFiles = &out, []*os.File{permitted, refused}
+	if err := errors.Join(cmd.Start(), permitted.Close(), refused.Close(), permit.Close()); err != nil {
+		t.Fatal(err)
+	}
+	var ended *exec.ExitError
+	if err := cmd.Wait(); !errors.As(err, &ended) || ended.ExitCode() != 1 || out.Len() > 0 {
+		t.Errorf("it ended with %v and said %q, want exit code 1 and silence", err, &out)
 	}
 }
