@@ -74,7 +74,7 @@ func TestBinarySize(t *testing.T) {
 		"README.md":     {"go build -ldflags='-s -w' -o bin/swarm ."},
 		"Containerfile": {"-ldflags='-s -w'"},
 		filepath.Join(".ci", "release-files"): {
-			"go build -trimpath -ldflags='-s -w' -o \"$out/swarm\" .", `[ "$size" -gt 45000000 ]`,
+			"go build -trimpath -ldflags='-s -w' -o \"$binary\" .", `[ "$size" -gt 45000000 ]`,
 		},
 	} {
 		text, err := os.ReadFile(name)
