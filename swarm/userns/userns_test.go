@@ -3,6 +3,7 @@ package userns
 import (
 	"fmt"
 	"os"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
@@ -99,5 +100,44 @@ func TestRead(t *testing.T) {
 	}
 	if got := Read(os.Getenv).MaxUser; got != strings.TrimSpace(string(text)) {
 		t.Errorf("max_user_namespaces is %q, want %q", got, text)
+	}
+}
+
+// TestDocumentedRemedies: the page about isolation has a row for each system,
+// with all that the remedy of that system sets.
+func TestDocumentedRemedies(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../../docs/isolation.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, page, _ := strings.Cut(string(text), "\n## How to get the full sandbox\n")
+	page, _, _ = strings.Cut(page, "\n## ")
+	documented := map[string]string{}
+	for line := range strings.Lines(page) {
+		if cells := strings.Split(line, "|"); len(cells) == 4 {
+			documented[strings.TrimSpace(cells[1])] = cells[2]
+		}
+	}
+	for row, s := range map[string]System{
+		"Docker":     {Container: Docker},
+		"Podman":     {Container: Podman},
+		"Kubernetes": {Container: Kubernetes},
+		"GitHub Actions, a job with `container:`": {Container: Actions},
+		"devcontainer.json":                       {Container: Devcontainer},
+		"Ubuntu 23.10 and later":                  {AppArmor: "1"},
+		"GitHub Actions, `ubuntu-24.04`":          {AppArmor: "1"},
+		"`user.max_user_namespaces` is 0":         {MaxUser: "0"},
+		"`kernel.unprivileged_userns_clone` is 0": {Unprivileged: "0"},
+	} {
+		remedy := s.Explain(syscall.EPERM, "sudo swarm setup apparmor").Remedy
+		for _, word := range regexp.MustCompile(`[A-Za-z_.-]+(=|: (?:true|false|[A-Z]))[A-Za-z0-9]*|sudo [a-z -]+`).FindAllString(remedy, -1) {
+			if !strings.Contains(documented[row], word) {
+				t.Errorf("the row %q lacks %q of the remedy %q", row, word, remedy)
+			}
+		}
+		if documented[row] == "" || remedy == "" {
+			t.Errorf("the row %q has %q, and the remedy is %q", row, documented[row], remedy)
+		}
 	}
 }
