@@ -87,6 +87,13 @@ func diffAction(c *cli.Context, env Env) error {
 	}
 	d.term = detect(env.Stdout, env.Getenv)
 	d.titles = d.term.TTY || countPatches(s.agents()) > 1
+	switch {
+	case !s.latest || d.object != nil:
+	case d.term.TTY: // a pager hides the lines before it
+		d.of = " of run " + s.run.ID
+	default:
+		fmt.Fprintf(env.Stderr, "run %s, the latest\n", s.run.ID)
+	}
 	for _, a := range s.agents() {
 		if err := d.print(c.Context, a); err != nil {
 			return err
@@ -123,8 +130,9 @@ func countPatches(agents []*store.Agent) int {
 type differ struct {
 	*place
 	term        Terminal
-	titles      bool // each patch follows a line with its agent
-	named       bool // an agent without a patch is told
+	titles      bool   // each patch follows a line with its agent
+	of          string // the end of that line, if no address names the run
+	named       bool   // an agent without a patch is told
 	stat, names bool
 	object      *diffObject // nil: print text
 	found       bool        // a patch
@@ -173,7 +181,7 @@ func (d *differ) title(a *store.Agent) error {
 	if label := engine.Title(a.ID, a.Call); label != text {
 		text += " " + Printable(label)
 	}
-	text = d.term.paint(styleTitle, "== "+text) + " (" + d.term.state(standing(a)) + ")"
+	text = d.term.paint(styleTitle, "== "+text) + " (" + d.term.state(standing(a)) + ")" + d.of
 	if d.found {
 		text = "\n" + text
 	}

@@ -29,6 +29,8 @@ type selection struct {
 	addressed int
 	// earlier is set where an earlier attempt or a copy is named.
 	earlier bool
+	// latest is set where an address names no run, so that the latest is taken.
+	latest bool
 }
 
 // openSelection opens the place of a command whose arguments, from least to
@@ -87,6 +89,7 @@ func (p *place) selectAttempts(ctx context.Context, addresses []string) (*select
 				addresses[0], s.run.ID, text, a.Run.ID)
 		}
 		s.run = a.Run
+		s.latest = s.latest || text == "" || a.Agent != "" && !strings.Contains(text, "/")
 		if a.Agent != "" {
 			which.agent = a.Agent
 			named = append(named, which)
