@@ -6,13 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/urfave/cli/v2"
 
+	"agentswarm/internal/statefile"
 	"agentswarm/swarm/ask"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
@@ -113,10 +114,6 @@ func newRiskLogObject(run string, all []loggedRisk) riskLogObject {
 // maxDecision is the longest line of it that is read, in bytes.
 const maxDecision = 8 << 20
 
-// recordFlags open a record. It is never waited for, and never followed to
-// another file.
-const recordFlags = os.O_RDONLY | syscall.O_NONBLOCK | syscall.O_NOFOLLOW
-
 // riskLog reads the record of a run, or of one of its agents.
 func (p *place) riskLog(at store.Address) (all []loggedRisk, err error) {
 	err = p.eachRecord(at.Run.RiskLog(), func(line []byte) error {
@@ -138,8 +135,11 @@ func (p *place) riskLog(at store.Address) (all []loggedRisk, err error) {
 // eachRecord reads the lines of a record. A line that cannot be read is told
 // and hides no other; the last one may be on its way.
 func (p *place) eachRecord(file string, read func(line []byte) error) error {
-	f, err := openRecord(file)
-	if f == nil || err != nil {
+	f, err := statefile.Open(p.state.Dir, file, os.O_RDONLY)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
 		return err
 	}
 	defer f.Close() //nolint:errcheck // nothing was written

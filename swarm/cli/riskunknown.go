@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"slices"
 	"strings"
 
@@ -159,19 +157,4 @@ func printUnknown(c *cli.Context, env Env, run string, all []*unknownProgram) er
 	}
 	width, _ := detect(env.Stdout, env.Getenv).Size()
 	return t.Print(env.Stdout, width)
-}
-
-// openRecord opens a record of a run; nil: there is none.
-func openRecord(file string) (*os.File, error) {
-	f, err := os.OpenFile(file, recordFlags, 0)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	if stat, err := f.Stat(); err != nil || !stat.Mode().IsRegular() {
-		return nil, errors.Join(err, fmt.Errorf("%s is no file", file), f.Close())
-	}
-	return f, nil
 }
