@@ -110,21 +110,32 @@ func (p *place) checkSandbox(ctx context.Context, o *doctorObject) error {
 	}
 	o.add("promise", "ok", rung.Promise())
 	o.add("isolation", "note", rung.Limits())
-	p.checkBackends(rung, o)
-	return nil
+	return p.checkBackends(rung, o)
 }
 
-// checkBackends tells how workspaces can be made, the cheapest first.
-func (p *place) checkBackends(rung box.Rung, o *doctorObject) {
+// checkBackends tells how workspaces can be made, the cheapest first, and what one
+// costs on the file system of the state.
+func (p *place) checkBackends(rung box.Rung, o *doctorObject) error {
 	var works, not []string
+	var able []worktree.Backend
 	for _, backend := range worktree.Backends() {
 		if err := p.possible(rung, backend); err != nil {
 			not = append(not, fmt.Sprintf("not %s: %v", backend, err))
 			continue
 		}
-		works = append(works, string(backend))
+		works, able = append(works, string(backend)), append(able, backend)
 	}
 	o.add("workspaces", "ok", strings.Join(slices.Concat([]string{strings.Join(works, ", ")}, not), "; "))
+	cost, err := worktree.CostOn(p.state.Dir, able)
+	if err != nil {
+		return err
+	}
+	state := "ok"
+	if !cost.Cheap {
+		state = "note"
+	}
+	o.add("file system", state, cost.Detail)
+	return nil
 }
 
 // checkGrants tells what AGENTS.md grants, what of it could not be read, and
