@@ -6,6 +6,7 @@ import (
 	"agentswarm/swarm/config"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/limit"
+	"agentswarm/swarm/store"
 )
 
 // configure lays the flags over the configuration.
@@ -22,6 +23,7 @@ func (p *place) configure(c *cli.Context, pl *plan, conf *config.Config) (err er
 			return err
 		}
 	}
+	pl.unseen(conf)
 	if err := p.planIsolation(c.Context, pl, conf); err != nil {
 		return err
 	}
@@ -102,6 +104,13 @@ func (pl *plan) numbers(c *cli.Context, conf *config.Config) (err error) {
 func (pl *plan) sizes(c *cli.Context, conf *config.Config) (err error) {
 	pl.config.MaxFile, pl.config.MaxSize = conf.MaxFile, conf.MaxSize
 	return layMaxFile(c, &pl.config.MaxFile)
+}
+
+// unseen counts the files whose uncommitted changes agents are told of.
+func (pl *plan) unseen(conf *config.Config) {
+	if pl.base.Kind == store.BaseHead && !conf.HideChanges {
+		pl.config.Unseen = pl.dirt.Files
+	}
 }
 
 // reach lays the flags over how a person is reached.

@@ -40,6 +40,16 @@ func runKeys() []key[Config] {
 			"tasks with overlapping `paths` get a warning, run one after the other, or are refused",
 			func(c *Config, f field) error { return f.intoWord(&c.Overlap) },
 			func(c *Config) any { return c.Overlap.String() },
+		}, {
+			"mention_changes", boolShape(), true, "",
+			"prompts say in a line how many files have uncommitted changes that agents do not see",
+			func(c *Config, f field) error {
+				mention := true
+				err := f.intoBool(&mention)
+				c.HideChanges = !mention
+				return err
+			},
+			func(c *Config) any { return !c.HideChanges },
 		},
 	}
 }

@@ -38,7 +38,10 @@ type Config struct {
 	Notify       string // a script for sh -c; empty: none
 	Questions    Questions
 	Overlap      Overlap
-	Backend      Backend
+	// HideChanges keeps from agents that the user has uncommitted changes which
+	// they do not see.
+	HideChanges bool
+	Backend     Backend
 
 	// Confined is what becomes of actions that destroy only what is an agent's
 	// own. It is the user's alone to say.

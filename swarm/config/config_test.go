@@ -67,6 +67,8 @@ func keyTests() []keyTest {
 		{`run.overlap = "warn"`, "run.overlap", func(c *Config) any { return c.Overlap }, OverlapWarn},
 		{`run.overlap = "serialize"`, "run.overlap", func(c *Config) any { return c.Overlap }, OverlapSerialize},
 		{`run.overlap = "refuse"`, "run.overlap", func(c *Config) any { return c.Overlap }, OverlapRefuse},
+		{`run.mention_changes = false`, "run.mention_changes", func(c *Config) any { return c.HideChanges }, true},
+		{`run.mention_changes = true`, "run.mention_changes", func(c *Config) any { return c.HideChanges }, false},
 	}
 }
 

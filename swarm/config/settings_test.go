@@ -30,6 +30,7 @@ workspace.verify = "test -n \"\u001b\""
 run.notify = "beep"
 run.questions = "deny"
 run.overlap = "serialize"
+run.mention_changes = false
 workspace.backend = "overlay"
 limits.jobs = 3
 limits.max_agents = 9
@@ -91,6 +92,7 @@ func TestSettings(t *testing.T) {
 # questions is not set
 notify = "" # default
 overlap = "warn" # default
+mention_changes = true # default
 
 [workspace]
 backend = "auto" # default
@@ -149,9 +151,10 @@ default_agent = "b" # from .swarm/config.toml:2
 questions = "deny" # from .swarm/config.toml:9
 notify = "beep" # from .swarm/config.toml:8
 overlap = "serialize" # from .swarm/config.toml:10
+mention_changes = false # from .swarm/config.toml:11
 
 [workspace]
-backend = "overlay" # from .swarm/config.toml:11
+backend = "overlay" # from .swarm/config.toml:12
 warm = "make deps" # from .swarm/config.toml:3
 setup = """
 make \"it\" \\
@@ -160,39 +163,39 @@ verify = "test -n \"\u001B\"" # from .swarm/config.toml:7
 max_size = "41GB" # from .swarm/config.toml:1
 
 [capture]
-max_file = "2GiB" # from .swarm/config.toml:55
+max_file = "2GiB" # from .swarm/config.toml:56
 
 [limits]
-jobs = 3 # from .swarm/config.toml:12
-max_agents = 9 # from .swarm/config.toml:13
+jobs = 3 # from .swarm/config.toml:13
+max_agents = 9 # from .swarm/config.toml:14
 retries = 0 # from .swarm/config.local.toml:1
-timeout = "1h30m" # from .swarm/config.toml:15
-idle_timeout = "1m30s" # from .swarm/config.toml:16
-run_timeout = "2h" # from .swarm/config.toml:17
-budget_tokens = 5 # from .swarm/config.toml:18
-budget_usd = 0.5 # from .swarm/config.toml:19
-budget_time = "3h" # from .swarm/config.toml:20
+timeout = "1h30m" # from .swarm/config.toml:16
+idle_timeout = "1m30s" # from .swarm/config.toml:17
+run_timeout = "2h" # from .swarm/config.toml:18
+budget_tokens = 5 # from .swarm/config.toml:19
+budget_usd = 0.5 # from .swarm/config.toml:20
+budget_time = "3h" # from .swarm/config.toml:21
 
 [sandbox]
-mode = "require" # from .swarm/config.toml:22
-hide = ["~/.netrc", "/srv/\u001B"] # from .swarm/config.toml:23
+mode = "require" # from .swarm/config.toml:23
+hide = ["~/.netrc", "/srv/\u001B"] # from .swarm/config.toml:24
 write = [] # default
-pass_env = ["MY_*"] # from .swarm/config.toml:24
+pass_env = ["MY_*"] # from .swarm/config.toml:25
 
 [risk]
 confined = "ask" # default
-question_timeout = "5m" # from .swarm/config.toml:43
+question_timeout = "5m" # from .swarm/config.toml:44
 
 [hooks]
-on_run_start = "a" # from .swarm/config.toml:45
-on_agent_start = "b" # from .swarm/config.toml:46
-on_agent_end = "c" # from .swarm/config.toml:47
-on_run_end = "d" # from .swarm/config.toml:48
-timeout = "9s" # from .swarm/config.toml:49
+on_run_start = "a" # from .swarm/config.toml:46
+on_agent_start = "b" # from .swarm/config.toml:47
+on_agent_end = "c" # from .swarm/config.toml:48
+on_run_end = "d" # from .swarm/config.toml:49
+timeout = "9s" # from .swarm/config.toml:50
 
 [variants]
-enabled = false # from .swarm/config.toml:52
-off = ["gpt", "claude/x"] # from .swarm/config.toml:53
+enabled = false # from .swarm/config.toml:53
+off = ["gpt", "claude/x"] # from .swarm/config.toml:54
 
 [commit]
 author = "user" # default
@@ -206,38 +209,38 @@ trash_size = "5GiB" # default
 
 [checks]
 lint = "" # from .swarm/config.local.toml:3
-unit = "go test ./..." # from .swarm/config.toml:26
-verify = "a \"b\"" # from .swarm/config.toml:27
+unit = "go test ./..." # from .swarm/config.toml:27
+verify = "a \"b\"" # from .swarm/config.toml:28
 
 [agents.a]
 kind = "command" # default
-command = ["y"] # from .swarm/config.toml:37
+command = ["y"] # from .swarm/config.toml:38
 input = "none" # default
 format = "text" # default
 success = "exit" # default
-pty = true # from .swarm/config.toml:38
-timeout = "1h30m" # from .swarm/config.toml:15
-idle_timeout = "1m30s" # from .swarm/config.toml:16
-lane = "p/m:high" # from .swarm/config.toml:40
-write = ["~/.cache/y", "/srv/y"] # from .swarm/config.toml:39
+pty = true # from .swarm/config.toml:39
+timeout = "1h30m" # from .swarm/config.toml:16
+idle_timeout = "1m30s" # from .swarm/config.toml:17
+lane = "p/m:high" # from .swarm/config.toml:41
+write = ["~/.cache/y", "/srv/y"] # from .swarm/config.toml:40
 
 [agents.b]
-kind = "command" # from .swarm/config.toml:30
-command = ["x", "a\nb", "\u202E"] # from .swarm/config.toml:29
-input = "jsonl" # from .swarm/config.toml:31
-format = "jsonl" # from .swarm/config.toml:32
-success = "exit" # from .swarm/config.toml:33
+kind = "command" # from .swarm/config.toml:31
+command = ["x", "a\nb", "\u202E"] # from .swarm/config.toml:30
+input = "jsonl" # from .swarm/config.toml:32
+format = "jsonl" # from .swarm/config.toml:33
+success = "exit" # from .swarm/config.toml:34
 pty = false # default
-timeout = "1h30m" # from .swarm/config.toml:15
-idle_timeout = "0s" # from .swarm/config.toml:34
+timeout = "1h30m" # from .swarm/config.toml:16
+idle_timeout = "0s" # from .swarm/config.toml:35
 lane = "" # default
 write = [] # default
 
 [agents.b.env]
 B = """
 c
-d""" # from .swarm/config.toml:35
-HOME = "$HOME" # from .swarm/config.toml:35
+d""" # from .swarm/config.toml:36
+HOME = "$HOME" # from .swarm/config.toml:36
 `},
 		{"hidden", false, []Source{project("[agents.a]\ncommand = ['x']\n[agents.a.env]\nA_TOKEN = 'abc'\nB = 'abc'")}, `[agents.a.env]
 A_TOKEN = "…" # hidden: a credential

@@ -17,7 +17,7 @@ import (
 // what a test of another key uses.
 func odd() map[string]string {
 	return map[string]string{
-		"run.default_agent": `"odd-1"`, "run.questions": `"deny"`, "run.notify": `"odd 2"`, "run.overlap": `"refuse"`,
+		"run.default_agent": `"odd-1"`, "run.questions": `"deny"`, "run.notify": `"odd 2"`, "run.overlap": `"refuse"`, "run.mention_changes": `false`,
 		"workspace.backend": `"reflink"`, "workspace.max_size": `"41GB"`, "capture.max_file": `"37MiB"`, "workspace.warm": `"odd 3"`, "workspace.setup": `"odd 4"`, "workspace.verify": `"odd 5"`,
 		"limits.jobs": `97`, "limits.max_agents": `13`, "limits.retries": `11`,
 		"limits.timeout": `"17m"`, "limits.idle_timeout": `"19m"`, "limits.run_timeout": `"23m"`,
@@ -169,7 +169,7 @@ func TestMovedKeys(t *testing.T) {
 	for _, e := range Check(Source{Layer: User, Name: "c", Text: []byte(strings.Join(all, "\r\n"))}) {
 		got = append(got, e.Error())
 	}
-	if len(all) != 18 || !slices.Equal(got, want) {
+	if len(all) != 19 || !slices.Equal(got, want) {
 		t.Errorf("Check of %d keys =\n%s, want\n%s", len(all), strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 }

@@ -218,6 +218,7 @@ func (t *attempt) prepare() error {
 	t.spec = specAfter(t.engine.config, t.call, t.parent.used())
 	t.suit()
 	t.work.OutputFile = filepath.Join(t.dir, "stdout")
+	t.mentionUnseen()
 	if err := t.askForSchema(); err != nil {
 		return err
 	}

@@ -27,6 +27,10 @@ type Config struct {
 	Jobs      int `json:"jobs"`       // how many agents at once
 	MaxAgents int `json:"max_agents"` // how many attempts in the life of the run
 
+	// Unseen is how many files of the user's checkout have uncommitted changes that
+	// agents do not see; 0 where their prompts are not to mention it.
+	Unseen int `json:"unseen,omitempty"`
+
 	// MaxFile is the size in bytes above which a new or changed file stays out of
 	// captures; 0: the default.
 	MaxFile int64 `json:"max_file,omitempty"`

@@ -94,7 +94,7 @@ func TestSnapshot(t *testing.T) {
 	objects := g.git("count-objects")
 	r := g.repo()
 	dirt, err := r.Dirt(t.Context())
-	if want := (Dirt{Staged: 2, Unstaged: 2, Untracked: 1}); err != nil || dirt != want || !dirt.Any() {
+	if want := (Dirt{Staged: 2, Unstaged: 2, Untracked: 1, Files: 5}); err != nil || dirt != want || !dirt.Any() {
 		t.Errorf("Dirt = %+v, %v, want %+v", dirt, err, want)
 	}
 	// It is the user's own files that are read, by the user's own rules.

@@ -15,6 +15,9 @@ import (
 // Dirt is what a checkout holds beyond its HEAD.
 type Dirt struct {
 	Staged, Unstaged, Untracked, Unmerged int
+	// Files is how many files and untracked folders these are: one can be both
+	// staged and unstaged.
+	Files int
 }
 
 // Any reports whether there is anything.
@@ -37,6 +40,7 @@ func (r *Repo) Dirt(ctx context.Context) (Dirt, error) {
 		if len(rec) < 3 {
 			continue
 		}
+		d.Files++
 		switch x, y := rec[0], rec[1]; {
 		case x == '?':
 			d.Untracked++
