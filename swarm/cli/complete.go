@@ -175,6 +175,7 @@ func complete(ctx context.Context, env Env, app *cli.App, words []string) offer 
 	before, word := words[:len(words)-1], words[len(words)-1]
 	c := &completer{env: env, app: app, word: word, dashed: slices.Contains(before, dashes)}
 	if f := c.waiting(before); f != nil {
+		c.repositories(f)
 		c.value(ctx, f, "")
 		return c.offer
 	}

@@ -169,8 +169,9 @@ func TestCompleteFromTables(t *testing.T) {
 		{"hidden", ""},
 		{"answer --sec", ""},
 	}
+	state := t.TempDir()
 	for _, tt := range tests {
-		o := complete(t.Context(), Env{Dir: t.TempDir(), Getenv: envOf()}, later(), strings.Split(tt.give, " "))
+		o := complete(t.Context(), Env{Dir: t.TempDir(), Getenv: envOf("SWARM_STATE_DIR=" + state)}, later(), strings.Split(tt.give, " "))
 		var words []string
 		for _, c := range o.candidates {
 			if !slices.Contains(words, c.word) {

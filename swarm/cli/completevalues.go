@@ -93,6 +93,24 @@ func (c *completer) kinds(ctx context.Context, kinds []string) {
 	}
 }
 
+// repositories offers the repositories of this machine that have runs, where the
+// flag is -C.
+func (c *completer) repositories(f cli.Flag) {
+	if !slices.Contains(f.Names(), "C") {
+		return
+	}
+	root, err := store.Root(c.env.Getenv)
+	if err != nil {
+		return
+	}
+	all, _ := store.Repositories(root) // without them the shell offers folders
+	for _, r := range all {
+		if !r.Gone {
+			c.fitting(r.Dir, Count(len(r.Runs), "run", "runs"))
+		}
+	}
+}
+
 // place opens the repository that the command line means; nil where there is
 // none.
 func (c *completer) place(ctx context.Context) *place {

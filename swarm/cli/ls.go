@@ -19,6 +19,7 @@ func newLsCommand(env Env) *cli.Command {
 		Aliases: []string{"ps"},
 		Usage:   "list the runs of this repository",
 		Flags: []cli.Flag{
+			everywhereFlag("list the runs of all repositories on this machine"),
 			&cli.BoolFlag{Name: "watch", Aliases: []string{"w"}, Usage: "update the list until Ctrl-C"},
 			&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "print ids only"},
 			jsonFlag(),
@@ -30,9 +31,13 @@ With --watch the list is drawn over as it changes; where it cannot be, each run
 that changed is a line. With --watch --json, the whole list is printed as one
 object a line, now and after each change.
 
+With --all each run has its repository and its open questions. swarm -C REPOSITORY
+attach, show or inbox goes on from there.
+
 Examples:
   swarm ls
   swarm ls --watch
+  swarm ls --all
   swarm ls -q
   swarm ls --json`,
 		Action: func(c *cli.Context) error { return lsAction(c, env) },
@@ -51,6 +56,11 @@ type listObject struct {
 }
 
 type listedObject struct {
+	// Repository, Gone and Questions are set by --all.
+	Repository string `json:"repository,omitempty"` // its folder
+	Gone       bool   `json:"gone,omitempty"`       // the folder is not there any more
+	Questions  int    `json:"questions,omitempty"`  // that are open
+
 	Run       string    `json:"run"`
 	Status    string    `json:"status"`
 	Reason    string    `json:"reason,omitempty"`
@@ -82,6 +92,9 @@ func (o listedObject) status() string {
 }
 
 func lsAction(c *cli.Context, env Env) error {
+	if c.Bool("all") {
+		return allRuns(c, env, func(listedObject) bool { return true })
+	}
 	if _, err := arguments(c, 0, 0); err != nil {
 		return err
 	}
@@ -122,28 +135,35 @@ func lsAction(c *cli.Context, env Env) error {
 // listed sums a run up. One that cannot be read is listed as damaged and
 // never hides the others.
 func (p *place) listed(ctx context.Context, e store.Entry) listedObject {
-	o := listedObject{Run: e.Run.ID, Created: e.Identity.Created, Status: damaged}
 	if e.Damage != nil {
-		o.Reason = e.Damage.Error()
-		return o
+		return damagedRun(e, e.Damage)
 	}
 	v, err := p.settle(ctx, e.Run)
 	if err != nil {
-		o.Reason = err.Error()
-		return o
+		return damagedRun(e, err)
 	}
-	o.Status, o.Reason, o.Args = string(v.Status), v.Reason, v.Identity.Args
-	o.Workflow, o.Base = string(v.Identity.Workflow.Kind), v.Identity.Base.Commit
-	o.Recovery = newRecoveryObject(v)
+	return newListed(v)
+}
+
+// damagedRun is a run that cannot be read.
+func damagedRun(e store.Entry, why error) listedObject {
+	return listedObject{Run: e.Run.ID, Created: e.Identity.Created, Status: damaged, Reason: why.Error()}
+}
+
+// newListed sums up the view of a run.
+func newListed(v *store.View) listedObject {
 	counts := v.Counts()
-	o.Agents, o.Completed = len(v.Agents), counts.Completed
-	o.Failed, o.Cancelled, o.Waiting = counts.Failed, counts.Cancelled, counts.Of[task.Waiting]
+	o := listedObject{
+		Run: v.Identity.Run, Created: v.Identity.Created, Status: string(v.Status), Reason: v.Reason, Args: v.Identity.Args,
+		Workflow: string(v.Identity.Workflow.Kind), Base: v.Identity.Base.Commit, Recovery: newRecoveryObject(v),
+		Agents: len(v.Agents), Completed: counts.Completed, Failed: counts.Failed, Cancelled: counts.Cancelled,
+		Waiting: counts.Of[task.Waiting], view: v, Duration: v.Took(time.Now()).Milliseconds(),
+	}
 	for _, a := range v.Agents {
 		if a.Landed() {
 			o.Landed++
 		}
 	}
-	o.view, o.Duration = v, v.Took(time.Now()).Milliseconds()
 	return o
 }
 

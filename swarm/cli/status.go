@@ -17,6 +17,7 @@ func newStatusCommand(env Env) *cli.Command {
 		Usage:     "show a run: its agents, what they changed, what landed",
 		ArgsUsage: "[RUN | AGENT… | -]",
 		Flags: append([]cli.Flag{
+			everywhereFlag("list the unfinished runs of all repositories on this machine"),
 			&cli.BoolFlag{Name: "watch", Aliases: []string{"w"}, Usage: "update the table until the run has ended"},
 			&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "print the addresses of agents only"},
 			jsonFlag(),
@@ -32,6 +33,7 @@ Examples:
   swarm status k3x9q2
   swarm status k3x9q2/a7
   swarm status --watch
+  swarm status --all
   swarm status --failed -q | swarm retry -
   swarm status --json`,
 		Action: func(c *cli.Context) error { return statusAction(c, env) },
@@ -39,6 +41,9 @@ Examples:
 }
 
 func statusAction(c *cli.Context, env Env) error {
+	if c.Bool("all") {
+		return allRuns(c, env, unfinished)
+	}
 	if c.Bool("quiet") && (c.Bool("json") || c.Bool("watch")) {
 		return usagef("status: --quiet goes with neither --json nor --watch")
 	}

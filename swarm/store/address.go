@@ -61,6 +61,14 @@ func (e *NotFoundError) Error() string {
 	}
 }
 
+// Hint says how to reach a run of another repository; it may be empty.
+func (e *NotFoundError) Hint() string {
+	if e.Elsewhere == "" {
+		return ""
+	}
+	return "give -C " + e.Elsewhere
+}
+
 // meaning is one way to read an address. A lower rank beats a higher one.
 type meaning struct {
 	Address

@@ -57,7 +57,7 @@ _swarm() {
 	fi
 	case $shell in
 	files) compopt -o default 2>/dev/null ;;
-	folders) compopt -o dirnames 2>/dev/null ;;
+	folders) compopt -o plusdirs 2>/dev/null ;;
 	esac
 	return 0
 }
