@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 
 	"github.com/urfave/cli/v2"
 
@@ -72,30 +73,36 @@ func (b *bench) styleOf(ctx context.Context, said commitStyle) (landing.Style, e
 	return s, nil
 }
 
-// oneMessage refuses a message that is given for several commits.
-func oneMessage(s landing.Style, count int) error {
-	if s.Message == "" || s.Squash || count < 2 {
-		return nil
+// checkStyle refuses a style that the commits cannot have, before a merge
+// begins.
+func checkStyle(s landing.Style, chosen []*store.Agent) error {
+	err := s.Check(chosen)
+	if many, ok := errors.AsType[*landing.ManyError](err); ok {
+		return &UsageError{
+			Text:   "merge: --message names one commit, and " + Count(many.Count, "patch", "patches") + " would land",
+			Advice: "give --squash too, or name one agent",
+		}
 	}
-	return &UsageError{
-		Text:   "merge: --message names one commit, and " + Count(count, "patch", "patches") + " would land",
-		Advice: "give --squash too, or name one agent",
-	}
+	return refused(err)
 }
 
 // patches are the chosen agents' patches as a merge takes them.
-func (b *bench) patches(chosen []*store.Agent, w mergeWork) []merge.Patch {
+func (b *bench) patches(chosen []*store.Agent, w mergeWork) ([]merge.Patch, error) {
 	patches := make([]merge.Patch, 0, len(chosen))
 	for _, a := range chosen {
 		work := b.workOf(a, patchOf(a))
 		work.Resolved = w.resolved
-		patches = append(patches, w.style.Commit(work))
+		patch, err := w.style.Commit(work)
+		if err != nil {
+			return nil, err
+		}
+		patches = append(patches, patch)
 	}
-	return patches
+	return patches, nil
 }
 
 // commitOf is a patch of an agent as a merge takes it.
-func (b *bench) commitOf(a *store.Agent, p *task.Patch, style landing.Style) merge.Patch {
+func (b *bench) commitOf(a *store.Agent, p *task.Patch, style landing.Style) (merge.Patch, error) {
 	return style.Commit(b.workOf(a, p))
 }
 

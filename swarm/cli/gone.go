@@ -27,7 +27,10 @@ type mergeWork struct {
 // told; their patch files are still there.
 func (b *bench) mergeChosen(ctx context.Context, w mergeWork, report *mergeReport) error {
 	req := w.request
-	req.Patches = b.patches(w.chosen, w)
+	var err error
+	if req.Patches, err = b.patches(w.chosen, w); err != nil {
+		return err
+	}
 	out, err := merge.Merge(ctx, w.quarantine, req)
 	if err == nil {
 		report.outcome = out
@@ -39,7 +42,9 @@ func (b *bench) mergeChosen(ctx context.Context, w mergeWork, report *mergeRepor
 	}
 	report.lost = gone
 	report.codes = append(report.codes, CodeFailed)
-	req.Patches = b.patches(there, w)
+	if req.Patches, err = b.patches(there, w); err != nil {
+		return err
+	}
 	report.outcome, err = merge.Merge(ctx, w.quarantine, req)
 	return err
 }

@@ -56,9 +56,12 @@ func (b *bench) markOnto(ctx context.Context, m markOnto) (_ *heldMark, err erro
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, q.Discard()) }()
-	p := patchOf(m.agent)
+	patch, err := b.commitOf(m.agent, patchOf(m.agent), landing.Style{Author: landing.ByAgent})
+	if err != nil {
+		return nil, err
+	}
 	marked, err := merge.Mark(ctx, q, merge.MarkRequest{
-		Onto: m.tip, Patch: b.commitOf(m.agent, p, landing.Style{Author: landing.ByAgent}), Labels: *m.labels, Committer: b.committer(ctx),
+		Onto: m.tip, Patch: patch, Labels: *m.labels, Committer: b.committer(ctx),
 	})
 	if err != nil || marked.Commit == m.tip {
 		return &heldMark{Marked: marked}, err

@@ -97,10 +97,13 @@ func (b *bench) mergeQueued(ctx context.Context, l *branchMove, work mergeWork, 
 		return err
 	}
 	m.work.chosen = slices.DeleteFunc(slices.Clone(work.chosen), func(a *store.Agent) bool { return slices.Contains(report.lost, a) })
-	gate, patches := m.gate(), m.queued()
+	gate, err := m.gate()
+	if err != nil {
+		return err
+	}
+	patches := m.queued()
 	var pairs []queue.Conflict
 	if r.queue.order == orderFewest {
-		var err error
 		if pairs, err = gate.Conflicts(ctx); err != nil {
 			return err
 		}
@@ -170,13 +173,15 @@ func (m *queuedMerge) giveUp() error {
 // mergeFinal merges patches as they are to be on the branch.
 func (m *queuedMerge) mergeFinal(ctx context.Context, ids []string) error {
 	req := m.work.request
-	all := m.patches(m.work.chosen, m.work)
+	all, err := m.patches(m.work.chosen, m.work)
+	if err != nil {
+		return err
+	}
 	for _, id := range ids {
 		at := slices.IndexFunc(all, func(p merge.Patch) bool { return p.ID == id })
 		req.Patches = append(req.Patches, all[at])
 	}
 	req.Squash = m.work.style.Squashed(m.run.ID, len(ids))
-	var err error
 	m.report.outcome, err = merge.Merge(ctx, m.work.quarantine, req)
 	return err
 }
@@ -237,16 +242,20 @@ func oddsOf(a *store.Agent) float64 {
 }
 
 // gate makes the gate of this merge.
-func (m *queuedMerge) gate() *landing.Gate {
+func (m *queuedMerge) gate() (*landing.Gate, error) {
+	patches, err := m.patches(m.work.chosen, m.work)
+	if err != nil {
+		return nil, err
+	}
 	m.have = []git.Hash{m.move.onto, git.Hash(m.move.base.Commit)}
 	paths := map[string][]string{}
 	for _, a := range m.work.chosen {
 		paths[string(a.ID)] = patchOf(a).Paths
 	}
 	return landing.NewGate(landing.GateRequest{
-		Quarantine: m.work.quarantine, Onto: m.move.onto, Patches: m.patches(m.work.chosen, m.work), Paths: paths,
+		Quarantine: m.work.quarantine, Onto: m.move.onto, Patches: patches, Paths: paths,
 		Committer: m.work.request.Committer, Known: m.known, Check: m.check, Report: m.progress,
-	})
+	}), nil
 }
 
 // known returns the verdicts on a tree that the journal holds and that still count.

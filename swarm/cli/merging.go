@@ -188,7 +188,7 @@ func (b *bench) mergeOnce(ctx context.Context, r mergeRequest) (*mergeReport, er
 	}
 	style, err := b.styleOf(ctx, r.style)
 	if err == nil {
-		err = oneMessage(style, len(chosen))
+		err = checkStyle(style, chosen)
 	}
 	if err == nil {
 		work := mergeWork{

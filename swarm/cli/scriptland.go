@@ -151,7 +151,11 @@ func (t *scriptTools) mergeAndLand(ctx context.Context, l branchMove, r workflow
 		if a == nil {
 			return nil, fmt.Errorf("land: run %s has no agent %s", b.run.ID, p.Agent)
 		}
-		req.Patches = append(req.Patches, b.commitOf(a, p.Patch, style))
+		patch, err := b.commitOf(a, p.Patch, style)
+		if err != nil {
+			return nil, err
+		}
+		req.Patches = append(req.Patches, patch)
 	}
 	if report.outcome, err = merge.Merge(ctx, l.quarantine, req); err != nil {
 		return nil, err

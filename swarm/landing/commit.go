@@ -33,9 +33,9 @@ type Style struct {
 	// then the agent is the author.
 	User *git.Person
 	// Message is the text of the commits; empty: each has the subject of its
-	// patch.
+	// patch. For an agent with a ticket it is a template; see [ticket.Template].
 	Message string
-	// Trailers follow the message, such as "Refs: #12".
+	// Trailers follow the message, such as "Refs: #12". They are templates, too.
 	Trailers []string
 	// Squash makes a single commit of all patches.
 	Squash bool
@@ -52,8 +52,13 @@ type Work struct {
 	Resolved string
 }
 
-// Commit is the work as a merge takes it.
-func (s Style) Commit(w Work) merge.Patch {
+// Commit is the work as a merge takes it. An error is a [*TicketError]; [Style.Check]
+// finds it before a merge begins.
+func (s Style) Commit(w Work) (merge.Patch, error) {
+	said, err := s.fill(w.Agent)
+	if err != nil {
+		return merge.Patch{}, err
+	}
 	p := merge.Patch{
 		ID: string(w.Agent.ID), Label: w.Title, Base: git.Hash(w.Patch.Base), Commit: git.Hash(w.Patch.Commit),
 		Subject: w.subject(), Author: s.author(w),
@@ -62,19 +67,22 @@ func (s Style) Commit(w Work) merge.Patch {
 	if own := w.Agent.Improved; own != nil && own.Base == w.Patch.Base {
 		p.Above = git.Hash(own.Commit)
 	}
-	if s.Message != "" && !s.Squash {
-		p.Subject, p.Body = SplitMessage(s.Message)
+	if said.subject != "" && !s.Squash {
+		p.Subject, p.Body = said.subject, said.body
 	}
 	if w.Resolved != "" {
 		p.Trailers = append(p.Trailers, "Swarm-Resolved: "+w.Resolved)
 	}
-	if !s.Squash {
-		p.Trailers = append(p.Trailers, s.Trailers...)
+	// Those without fields stand once in the message of a squash; see Squashed.
+	for i, text := range said.trailers {
+		if !s.Squash || hasFields(s.Trailers[i]) {
+			p.Trailers = append(p.Trailers, text)
+		}
 	}
 	if with := w.coAuthor(); with != "" && s.byUser() {
 		p.Trailers = append(p.Trailers, with)
 	}
-	return p
+	return p, nil
 }
 
 // Squashed is the commit of a merge of count patches; nil where each has its
@@ -83,7 +91,12 @@ func (s Style) Squashed(run string, count int) *merge.Squash {
 	if !s.Squash {
 		return nil
 	}
-	q := &merge.Squash{Trailers: s.Trailers}
+	q := &merge.Squash{}
+	for _, text := range s.Trailers {
+		if !hasFields(text) {
+			q.Trailers = append(q.Trailers, text)
+		}
+	}
 	q.Subject, q.Body = SplitMessage(s.Message)
 	if q.Subject == "" && count > 1 {
 		q.Subject = fmt.Sprintf("Merge %d patches of run %s", count, run)
@@ -147,6 +160,9 @@ func plain(name string) string {
 func (w Work) subject() string {
 	if named, _ := w.Agent.Subject(w.Patch.Commit); named != "" {
 		return named
+	}
+	if len(w.Agent.Call.Ticket) > 0 && w.Agent.Call.Title != "" {
+		return w.Agent.Call.Title
 	}
 	if w.Agent.Call.Group == "" {
 		return w.Title

@@ -45,9 +45,12 @@ func TestCommit(t *testing.T) {
 			t.Parallel()
 			a := &store.Agent{ID: "a1", Call: tt.call, Status: done, Ended: time.Unix(7, 0)}
 			title := tt.call.Label
-			p := tt.style.Commit(Work{
+			p, err := tt.style.Commit(Work{
 				Run: "k3x9q2", Agent: a, Patch: &task.Patch{Base: "b", Commit: "c"}, Kind: "claude", Title: title, Resolved: tt.resolved,
 			})
+			if err != nil {
+				t.Fatal(err)
+			}
 			if p.Author.Name != tt.author || !p.Author.When.Equal(a.Ended) {
 				t.Errorf("author is %+v, want %s at the end of the work", p.Author, tt.author)
 			}
