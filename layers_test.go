@@ -19,7 +19,7 @@ func layers() [][]string {
 		0: {
 			"internal/bytesize", "internal/diffcolor", "internal/jq", "internal/picture", "internal/statefile", "internal/testing/campaign", "internal/testing/nonamespaces", "internal/testprogram",
 			"risk/argv", "risk/lockfile", "roles", "swarm/ask", "swarm/box", "swarm/cachework", "swarm/environ", "swarm/lab/stat", "swarm/landing/queue",
-			"swarm/modeltest", "swarm/nearest", "swarm/privatehome", "swarm/proc", "swarm/provider", "swarm/script/regex",
+			"swarm/modeltest", "swarm/nearest", "swarm/privatehome", "swarm/proc", "swarm/provider", "swarm/resettime", "swarm/script/regex",
 			"swarm/stage", "swarm/strict", "swarm/task", "swarm/thought", "swarm/userns", "variants", "variants/tasks",
 			"worktree/git",
 		},
@@ -28,7 +28,7 @@ func layers() [][]string {
 			"swarm/diskwatch",
 			"swarm/ear", "swarm/event", "swarm/fault", "swarm/guard", "swarm/hook", "swarm/limit", "swarm/manifest",
 			"swarm/models", "swarm/modeltest/serve", "swarm/pager", "swarm/prompt", "swarm/review", "swarm/schema", "swarm/scope",
-			"swarm/script/language", "swarm/shim", "swarm/toolset", "worktree", "worktree/git/checkout",
+			"swarm/script/language", "swarm/shim", "swarm/ticket", "swarm/toolset", "worktree", "worktree/git/checkout",
 		},
 		2: {
 			"merge", "risk", "swarm/agent", "swarm/builtin/model", "swarm/early", "swarm/governor", "swarm/inbox",

@@ -38,7 +38,7 @@ type flagTopic struct {
 func flagTopics() []flagTopic {
 	return []flagTopic{
 		{"Work", []string{
-			"each", "count", "base", "with-changes", "overlap", "stages", "rounds", "workflow", "eval", "args", "script", "reconfigure",
+			"each", "count", "prompt", "csv", "base", "with-changes", "overlap", "stages", "rounds", "workflow", "eval", "args", "script", "reconfigure",
 			"feedback", "fresh", "onto", "failed", "verified", "unlanded", "session", "fork", "cold", "system-file", "schema-file",
 		}},
 		{"Agents and models", []string{

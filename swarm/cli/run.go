@@ -20,13 +20,17 @@ func newRunCommand(env Env) *cli.Command {
 		Name:      "run",
 		Usage:     "run agents on this repository, each in its own workspace",
 		ArgsUsage: "[PROMPT | FILE | -] [-- COMMAND [ARGUMENT…]]",
-		Flags:     slices.Concat(runFlags(), roleFlags(), optionFlags(), stageFlags(), scriptFlags(), budgetFlags(), captureFlags(), contactFlags(), isolationFlags(), cautionFlags()),
+		Flags:     slices.Concat(runFlags(), ticketFlags(), roleFlags(), optionFlags(), stageFlags(), scriptFlags(), budgetFlags(), captureFlags(), contactFlags(), isolationFlags(), cautionFlags()),
 		Description: `Starts one agent for the prompt, or one for each item that --each matches in
 the base commit, or --count alternatives. What follows -- is the agent itself:
 a command that runs once for each item in its workspace, with no shell between.
 
 A FILE.jsonl or FILE.toml is a list of tasks, - reads one from standard input: one
 task a line, or JSONL. With a command after -- its lines are items for it.
+
+With --prompt the list has tickets: a JSON array, JSONL, or CSV with --csv. Their
+fields fill the template: {title}, {author.login}, {labels|json}, {body|head:2000}.
+The id is the field id, key or number, or the line. Fields are quoted as data.
 
 A FILE.js is a workflow script, which makes the calls itself; --workflow runs a saved
 one and -e one that is typed. What it returns goes to standard output. -n tells what
@@ -48,6 +52,7 @@ Examples:
   swarm run --workflow review
   swarm run plan.js --args '{"part": "parser"}'
   swarm run --stages --verify 'go test ./...' "make the parser accept tabs"
+  swarm run --prompt 'Fix #{number}: {title}' issues.json
   git ls-files '*.py' | swarm run - -- black {item}
   swarm run --each 'pkg/**/*.go' -n -- sed -i s/foo/bar/ {item}`,
 		Action: func(c *cli.Context) error { return runAction(c, env) },

@@ -29,6 +29,10 @@ func (pl *plan) words(c *cli.Context, p *place) error {
 	if inv.hasAfter {
 		pl.workflow.Command = inv.after
 	}
+	isTickets, err := pl.readTickets(c, p, args)
+	if err != nil {
+		return err
+	}
 	isScript, err := pl.readStages(c, p, args)
 	if err == nil && !isScript {
 		isScript, err = pl.readScript(c, p, args)
@@ -37,7 +41,7 @@ func (pl *plan) words(c *cli.Context, p *place) error {
 		return err
 	}
 	switch {
-	case isScript, len(args) == 0 && inv.hasAfter:
+	case isScript, isTickets, len(args) == 0 && inv.hasAfter:
 	case len(args) == 0:
 		return usagef("run: needs a prompt, a list of tasks, or a command after --")
 	default:

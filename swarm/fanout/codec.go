@@ -55,24 +55,26 @@ func (w *Workflow) UnmarshalJSON(text []byte) error {
 
 // taskJSON is a Task as it is recorded.
 type taskJSON struct {
-	Line      int           `json:"line"`
-	ID        task.Verbatim `json:"id,omitzero"`
-	Prompt    string        `json:"prompt,omitempty"`
-	Command   []string      `json:"command,omitempty"`
-	Plain     bool          `json:"plain,omitempty"`
-	Agent     string        `json:"agent,omitempty"`
-	Role      string        `json:"role,omitempty"`
-	Paths     []string      `json:"paths,omitempty"`
-	DependsOn []string      `json:"depends_on,omitempty"`
-	Timeout   time.Duration `json:"timeout_ns,omitempty"`
-	Allow     []string      `json:"allow,omitempty"`
+	Line      int             `json:"line"`
+	ID        task.Verbatim   `json:"id,omitzero"`
+	Prompt    string          `json:"prompt,omitempty"`
+	Command   []string        `json:"command,omitempty"`
+	Plain     bool            `json:"plain,omitempty"`
+	Title     string          `json:"title,omitempty"`
+	Ticket    json.RawMessage `json:"ticket,omitempty"`
+	Agent     string          `json:"agent,omitempty"`
+	Role      string          `json:"role,omitempty"`
+	Paths     []string        `json:"paths,omitempty"`
+	DependsOn []string        `json:"depends_on,omitempty"`
+	Timeout   time.Duration   `json:"timeout_ns,omitempty"`
+	Allow     []string        `json:"allow,omitempty"`
 	task.Options
 }
 
 // MarshalJSON writes t without the loss of a byte. All but an item is UTF-8.
 func (t Task) MarshalJSON() ([]byte, error) {
 	return json.Marshal(taskJSON{
-		t.Line, task.Verbatim(t.ID), t.Prompt, t.Command, t.Plain, t.Agent, t.Role, t.Paths, t.DependsOn, t.Timeout, t.Allow, t.Options,
+		t.Line, task.Verbatim(t.ID), t.Prompt, t.Command, t.Plain, t.Title, t.Ticket, t.Agent, t.Role, t.Paths, t.DependsOn, t.Timeout, t.Allow, t.Options,
 	})
 }
 
@@ -83,7 +85,7 @@ func (t *Task) UnmarshalJSON(text []byte) error {
 		return fmt.Errorf("read a task: %w", err)
 	}
 	*t = Task{
-		j.Line, string(j.ID), j.Prompt, j.Command, j.Plain, j.Agent, j.Role, j.Paths, j.DependsOn, j.Timeout, j.Allow, j.Options,
+		j.Line, string(j.ID), j.Prompt, j.Command, j.Plain, j.Title, j.Ticket, j.Agent, j.Role, j.Paths, j.DependsOn, j.Timeout, j.Allow, j.Options,
 	}
 	return nil
 }

@@ -66,6 +66,7 @@ func (w Workflow) taskCall(base Base, i int) *task.Call {
 	if input, ok := c.Input.(*task.TypedAgentInput); ok {
 		input.Role = t.Role
 	}
+	c.Title, c.Ticket = t.Title, t.Ticket
 	c.Paths, c.DependsOn, c.Timeout, c.Allow = t.Paths, t.DependsOn, t.Timeout, t.Allow
 	return c
 }

@@ -2,6 +2,7 @@ package fanout
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"path"
 	"strconv"
@@ -33,7 +34,11 @@ type Task struct {
 	Prompt  string
 	Command []string
 	// Plain is a prompt that is taken as it is, without placeholders.
-	Plain     bool
+	Plain bool
+	// Title is what lists and commits call a task that was made of a ticket, and
+	// Ticket are the fields of that as a JSON object; empty for other tasks.
+	Title     string
+	Ticket    json.RawMessage
 	Agent     string // a configured agent; empty for that of the workflow
 	Role      string // empty for that of the workflow
 	Paths     []string

@@ -68,10 +68,11 @@ type callJSON struct {
 	Allow    []string        `json:"allow,omitempty"`
 	Retries  *int            `json:"retries,omitempty"`
 	Options
-	Stage     *Stage   `json:"stage,omitempty"`
-	SubjectOf string   `json:"subject_of,omitempty"`
-	Fallbacks []Choice `json:"fallbacks,omitempty"`
-	Slow      *Choice  `json:"slow,omitempty"`
+	Stage     *Stage          `json:"stage,omitempty"`
+	Ticket    json.RawMessage `json:"ticket,omitempty"`
+	SubjectOf string          `json:"subject_of,omitempty"`
+	Fallbacks []Choice        `json:"fallbacks,omitempty"`
+	Slow      *Choice         `json:"slow,omitempty"`
 
 	Base     string `json:"base"`
 	BaseTree string `json:"base_tree"`
@@ -84,7 +85,7 @@ func (c *Call) MarshalJSON() ([]byte, error) {
 		Verbatim(c.Item), Verbatim(c.Name), c.Index, c.Count, Verbatim(c.Group), c.Phase,
 		c.Paths, c.DependsOn, c.After, c.Timeout,
 		c.Script, c.Identity, c.Uncached, c.Schema, c.Shared, c.Limits,
-		c.StopWhen, c.OnTool, c.Allow, c.Retries, c.Options, c.Stage, c.SubjectOf, c.Fallbacks, c.Slow, c.Base, c.BaseTree,
+		c.StopWhen, c.OnTool, c.Allow, c.Retries, c.Options, c.Stage, c.Ticket, c.SubjectOf, c.Fallbacks, c.Slow, c.Base, c.BaseTree,
 	})
 }
 
@@ -103,7 +104,7 @@ func (c *Call) UnmarshalJSON(text []byte) error {
 		string(f.Item), string(f.Name), f.Index, f.Count, string(f.Group), f.Phase,
 		f.Paths, f.DependsOn, f.After, f.Timeout,
 		f.Script, f.Identity, f.Uncached, f.Schema, f.Shared, f.Limits,
-		f.StopWhen, f.OnTool, f.Allow, f.Retries, f.Options, f.Stage, f.SubjectOf, f.Fallbacks, f.Slow, f.Base, f.BaseTree,
+		f.StopWhen, f.OnTool, f.Allow, f.Retries, f.Options, f.Stage, f.Ticket, f.SubjectOf, f.Fallbacks, f.Slow, f.Base, f.BaseTree,
 	}
 	return nil
 }

@@ -104,6 +104,9 @@ type Call struct {
 	Options
 	// Stage is set on calls that are a stage of a pipeline; nil elsewhere.
 	Stage *Stage
+	// Ticket are the fields of the ticket that the prompt was made of, as a JSON
+	// object; empty for none. It is data, and decides nothing about the call.
+	Ticket json.RawMessage
 	// SubjectOf is set on calls of swarm's own that ask how the commit of a patch
 	// is to be called: it is that commit.
 	SubjectOf string
