@@ -52,7 +52,7 @@ func (r *Rules) shell(a *Shell, p *Place, f *Finding) (parts []Part) {
 		cwd = p.Root
 	}
 	script := r.reader.Read(a.Text, shell.Start{Cwd: cwd, Home: p.Home, Env: a.Env, Top: p.Root, Branch: p.Branch, GitDir: p.GitDir, CommonDir: p.CommonDir})
-	text := r.around(script.Invocations)
+	text := r.around(script.Invocations, p)
 	for i := range script.Invocations {
 		inv := script.Invocations[i]
 		if given := variables(a.Env, inv.Program); len(given) > 0 {
@@ -103,7 +103,7 @@ func (r *Rules) redirect(w *shell.Write, p *Place, text *siblings) []Part {
 	}
 	t := resolve(w.Path, w.Cwd, kind)
 	t.remote = w.Remote
-	p.follow(&t)
+	p.follow(&t, &text.links)
 	if w.Path.Known && w.Path.Value == "" {
 		return nil
 	}
@@ -130,7 +130,7 @@ func (r *Rules) file(a *FileWrite, p *Place, f *Finding) []Part {
 	}
 	folder := shell.Folder{Path: cwd, Known: path.IsAbs(cwd)}
 	t := resolve(argv.Known(name), folder, kind)
-	p.follow(&t)
+	p.follow(&t, &links{})
 	inv := &shell.Invocation{Cwd: folder, Path: argv.Known("write"), Args: []argv.Word{argv.Known(name)}}
 	t.edits = kind == writes
 	c := &call{rules: r, inv: inv, line: &argv.Line{}, place: p, text: &siblings{}, targets: []target{t}}

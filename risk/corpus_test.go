@@ -65,6 +65,8 @@ func (corpusFacts) Path(path string) risk.PathKind {
 	return risk.PathMissing
 }
 
+func (corpusFacts) Link(string) string { return "" }
+
 func (corpusFacts) Tracked(path string) bool {
 	below, _ := strings.CutPrefix(filepath.Clean(path), "/repo/tree/")
 	for _, tracked := range []string{"src", "README.md", ".github"} {

@@ -303,6 +303,8 @@ func (scratchFacts) Path(path string) risk.PathKind {
 	return risk.PathFile
 }
 
+func (scratchFacts) Link(string) string { return "" }
+
 func (f scratchFacts) Tracked(path string) bool {
 	below, inside := strings.CutPrefix(path, f.root+"/")
 	return inside && slices.Contains([]string{

@@ -13,9 +13,7 @@ import (
 func (c *call) changes() []target {
 	var all []target
 	for _, e := range c.rules.effects[c.inv.Program] {
-		m := &e.match
-		if !within(e.subs, c.line.Sub) || len(m.Flags) > 0 && !c.flag(m.Flags, m.Sure) ||
-			len(m.With) > 0 && !c.flag(m.With, m.Sure) || len(m.Without) > 0 && c.line.Has(m.Without...) || !c.passes(m.When) {
+		if !c.has(e) {
 			continue
 		}
 		for kind, places := range map[change][]string{writes: e.Write, appends: e.Append, creates: e.Create, removes: e.Remove} {
@@ -32,10 +30,23 @@ func (c *call) changes() []target {
 	return all
 }
 
+// has reports whether a call has the effect.
+func (c *call) has(e *effect) bool {
+	m := &e.match
+	return within(e.subs, c.line.Sub) && (len(m.Flags) == 0 || c.flag(m.Flags, m.Sure)) &&
+		(len(m.With) == 0 || c.flag(m.With, m.Sure)) && (len(m.Without) == 0 || !c.line.Has(m.Without...)) && c.passes(m.When)
+}
+
 // wrong says what is wrong with an effect.
 func (e *effect) wrong() string {
-	if len(e.Program) == 0 || len(e.Write)+len(e.Append)+len(e.Create)+len(e.Remove) == 0 {
+	may := slices.Concat(e.MayWrite, e.MayRemove)
+	if len(e.Program) == 0 || len(e.Write)+len(e.Append)+len(e.Create)+len(e.Remove)+len(may) == 0 {
 		return "an effect names programs, and what they change"
+	}
+	for _, where := range may {
+		if !isPossiblePlace(where) {
+			return fmt.Sprintf("%q is no place in a command line", where)
+		}
 	}
 	for _, where := range slices.Concat(e.Write, e.Append, e.Create, e.Remove) {
 		if !slices.Contains([]string{"operands", "cleaned", "first", "last", "but-first", "but-last", "into"}, where) &&
@@ -115,7 +126,9 @@ func (c *call) files(words []argv.Word, kind change) []target {
 		}
 		t := resolve(w, c.inv.Cwd, kind)
 		t.remote = c.inv.Remote
-		c.place.follow(&t)
+		t.linked = c.inv.Program == "ln" || c.inv.Program == "gln"
+		t.slash = t.slash || strings.HasSuffix(c.inv.Program, "find")
+		c.place.follow(&t, &c.text.links)
 		t.deep = kind == removes && (c.line.Has("--recursive", "-r", "-delete") || removesFolders(c.inv.Program))
 		all = append(all, t)
 	}
@@ -140,7 +153,10 @@ func (c *call) into(last argv.Word, others []argv.Word, kind change) []target {
 			continue
 		}
 		t := resolve(argv.Known(path.Join(last.Value, path.Base(w.Value))), c.inv.Cwd, kind)
-		t.maybe, t.remote = true, c.inv.Remote
+		t.maybe, t.remote, t.linked = true, c.inv.Remote, c.inv.Program == "ln" || c.inv.Program == "gln"
+		if _, own := c.text.links.symbolic[all[0].path]; !t.linked || !own {
+			c.place.follow(&t, &c.text.links)
+		}
 		all = append(all, t)
 	}
 	return all
@@ -170,7 +186,7 @@ func outsideOperands(c *call) bool {
 	}
 	return slices.ContainsFunc(operands, func(w argv.Word) bool {
 		t := resolve(w, c.inv.Cwd, writes)
-		c.place.follow(&t)
+		c.place.follow(&t, &c.text.links)
 		return c.inv.Remote || t.outside(c.place) && (!isUnknown(w) || c.line.Has("--recursive"))
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path"
 	"slices"
+	"strings"
 )
 
 // deniedRule is the id of the part that a denial leads to.
@@ -33,6 +34,12 @@ func (f *Finding) Heed(d *Denied, p *Place) {
 		verb := "deletes"
 		if l.Overwrites {
 			verb = "overwrites"
+		}
+		if l.target.possible {
+			verb = "may " + strings.TrimSuffix(verb, "s")
+			if p.kind(l.target.path) != PathFile {
+				verb += " files in"
+			}
 		}
 		part := l.call
 		part.Rule, part.Tier = deniedRule, Destructive
@@ -67,8 +74,8 @@ func (d *Denied) covers(l *Loss, p *Place) (file, denied string) {
 		}
 	}
 	for _, one := range d.Overwrites {
-		below, _ := reach(one, l.Path)
-		if below && (l.Edits || l.happens(p)) {
+		below, above := reach(one, l.Path)
+		if (below || above && l.target.possible) && (l.Edits || l.happens(p)) {
 			return one, "overwrite"
 		}
 	}
@@ -81,7 +88,7 @@ func (l *Loss) reaches(file string, p *Place) bool {
 	below, above := reach(file, l.Path)
 	switch {
 	case above:
-		return !l.Overwrites && l.target.deep
+		return l.target.deep && l.happens(p)
 	case !below || !l.happens(p):
 		return false
 	case l.target.deep || !l.target.partial || len(elements(file)) != len(elements(l.Path)):
@@ -100,7 +107,7 @@ func (l *Loss) happens(p *Place) bool {
 	case kind == PathMissing:
 		return false
 	case l.Overwrites && kind == PathFolder:
-		return false
+		return l.target.possible
 	default:
 		return !l.target.maybe || kind != PathUnknown
 	}

@@ -73,6 +73,56 @@ func TestHeed(t *testing.T) {
 		{"cd pkg && git clean -f", "rm pkg/x", "delete the untracked files of pkg; this deletes pkg/x"},
 		{"rm -rf pkg/new", "git clean -f pkg", "delete pkg/new; this deletes pkg"},
 		{"tar --remove-files -cf x.tar pkg", "rm pkg/f", "delete pkg; this deletes pkg/f"},
+		// Links of the text and of the disk, and other names of the same file.
+		{"rm -rf pkg", "ln -s pkg q; rm q/f", "delete pkg; this deletes pkg/f"},
+		{"rm -rf pkg", "ln -s pkg q && cd q && rm f", "delete pkg; this deletes pkg/f"},
+		{"rm -rf pkg", "ln -s pkg q; mv q z; rm z/*", "delete pkg; this deletes pkg/*"},
+		{"rm -rf pkg", "ln -s pkg q; ln -s q z; find z/ -delete", "delete pkg; this deletes pkg"},
+		{"rm -rf pkg", "ln -st new ../pkg; rm new/pkg/f", "delete pkg; this deletes pkg/f"},
+		{"rm -rf pkg", "ln -s .. up; rm up/tree/pkg/f", "delete pkg; this deletes pkg/f"},
+		{"rm -rf pkg", "ln -s /repo/tree/pkg /tmp/q; rm /tmp/q/f", "delete pkg; this deletes pkg/f"},
+		{"rm -rf pkg", "ln pkg/f g; : > g", "delete pkg; this overwrites pkg/f"},
+		{"rm -rf pkg", "cp -l pkg/f g; truncate -s 0 g", "delete pkg; this overwrites pkg/f"},
+		{"rm -rf pkg", "python3 -c \"import os; os.symlink('pkg','q'); os.remove('q/f')\"", "delete pkg; this deletes pkg/f"},
+		{"rm -rf pkg", "rm topkg/f", "delete pkg; this deletes pkg/f"},
+		{"rm -rf pkg", ": > topkg/f", "delete pkg; this overwrites pkg/f"},
+		{"rm -rf pkg", "rm topkg/*", "delete pkg; this deletes pkg/*"},
+		{"rm -rf topkg/f", "rm pkg/f", "delete pkg/f; this deletes pkg/f"},
+		{"rm -rf pkg", "ln -s pkg q; rm q", ""},
+		{"rm -rf pkg", "rm topkg", ""},
+		{"rm -rf pkg", "ln pkg/f g; rm g", ""},
+		// Programs that replace files, or whose files are not named.
+		{"rm -rf pkg", "gzip pkg/f", "delete pkg; this deletes pkg/f"},
+		{"rm -rf pkg", "xz -r pkg", "delete pkg; this deletes pkg"},
+		{"rm -rf pkg", "zstd --rm pkg/f", "delete pkg; this deletes pkg/f"},
+		{"rm -rf pkg", "7z a -sdel x.7z pkg", "delete pkg; this deletes pkg"},
+		{"rm -rf pkg", "rename s/f/g/ pkg/f", "delete pkg; this deletes pkg/f"},
+		{"rm -rf pkg", "tar --overwrite -xf x.tar", "delete pkg; this may overwrite files in ."},
+		{"rm -rf pkg", "tar xf x.tar -C pkg", "delete pkg; this may overwrite files in pkg"},
+		{"rm -rf pkg", "tar xf x.tar pkg/f", "delete pkg; this may overwrite pkg/f"},
+		{"rm -rf pkg", "unzip -o x.zip", "delete pkg; this may overwrite files in ."},
+		{"rm -rf pkg", "cpio -idu < x", "delete pkg; this may overwrite files in ."},
+		{"rm -rf pkg", "patch -R -p1 < x.diff", "delete pkg; this may delete files in ."},
+		{"rm -rf pkg", "git apply -R x.diff", "delete pkg; this may delete files in ."},
+		{"rm -rf pkg", "patch -p1 <<< $'--- a/pkg/f\\n+++ /dev/null\\n@@'", "delete pkg; this may delete pkg/f"},
+		{"rm -rf pkg", "git apply -R <<< $'--- /dev/null\\n+++ b/pkg/f\\n@@'", "delete pkg; this may delete pkg/f"},
+		{"rm -rf pkg", "cp -r x/. pkg", "delete pkg; this may overwrite files in pkg"},
+		{"rm -rf pkg", "rsync -a x/ pkg/", "delete pkg; this may overwrite files in pkg"},
+		{"rm -rf pkg", "rsync -a --remove-source-files pkg/ o/", "delete pkg; this may delete files in pkg"},
+		{"rm -rf pkg", "git stash -u", "delete pkg; this may delete files in ."},
+		{"rm -rf pkg", "go build -o pkg/f .", "delete pkg; this may overwrite pkg/f"},
+		{"rm -rf pkg", "python3 -c \"import shutil; shutil.copy('x', 'pkg/f')\"", "delete pkg; this overwrites pkg/f"},
+		{"dd if=x of=src/a.go", "tar xf x.tar", "overwrite src/a.go; this may overwrite files in ."},
+		{"rm -rf pkg", "gzip -k pkg/f", ""},
+		{"rm -rf pkg", "gzip -c pkg/f > g", ""},
+		{"rm -rf pkg", "tar xkf x.tar", ""},
+		{"rm -rf pkg", "tar xf x.tar other/g", ""},
+		{"rm -rf pkg", "tar xf x.tar -C /tmp/x", ""},
+		{"rm -rf pkg", "tar xf x.tar -C pkg/new", ""},
+		{"rm -rf pkg", "git apply --check x.diff", ""},
+		{"rm -rf pkg", "patch -p1 <<< $'--- a/pkg/f\\n+++ b/pkg/f\\n@@'", ""},
+		{"rm -rf pkg", "cp -r src/. other", ""},
+		{"rm -rf pkg", "git stash", ""},
 		// Actions beside it, and actions that read, edit, add or copy, do not ask.
 		{"rm -rf pkg", "rm pkgs/f", ""},
 		{"rm -rf pkg", "rm f", ""},
@@ -108,6 +158,8 @@ func TestHeed(t *testing.T) {
 		f := *(p.Facts.(*facts))
 		f.files = append(slices.Clone(f.files), "/repo/tree/pkg/f")
 		f.missing = []string{"/repo/tree/pkg/new"}
+		f.links = append(slices.Clone(f.links), "/repo/tree/topkg")
+		f.leads = map[string]string{"/repo/tree/topkg": "/repo/tree/pkg"}
 		p.Facts = folders{&f, "/repo/tree/pkg"}
 		found := r.Classify(&Shell{Text: c.give}, p)
 		before := len(found.Parts)

@@ -19,6 +19,7 @@ type facts struct {
 	missing    []string
 	files      []string
 	links      []string
+	leads      map[string]string
 	locked     map[string]string
 }
 
@@ -35,6 +36,7 @@ func (f *facts) Path(path string) PathKind {
 	}
 	return PathUnknown
 }
+func (f *facts) Link(path string) string  { return f.leads[path] }
 func (f *facts) Tracked(path string) bool { return slices.Contains(f.files, path) }
 func (f *facts) Locked(manager, _, name string) (version string, known bool) {
 	return f.locked[manager+" "+name], !f.unreadable

@@ -30,14 +30,25 @@ type Loss struct {
 // known.
 func (c *call) losses() []Loss {
 	var all []Loss
-	for i := range c.targets {
-		t := &c.targets[i]
+	targets := slices.Concat(c.targets, c.possible())
+	for _, t := range targets {
+		if other, ok := c.text.links.hard[t.path]; ok && t.kind == writes && !t.edits && !t.linked {
+			t.path = other // the same file
+			targets = append(targets, t)
+		}
+	}
+	for _, t := range targets {
+		if t.path == "" && t.through != nil {
+			judged := t.judged
+			t = *t.through
+			t.judged = judged
+		}
 		if t.kind != removes && t.kind != writes || t.path == "" || t.remote || isStream(t.path) {
 			continue
 		}
 		all = append(all, Loss{
 			Path: t.text(c.place), Overwrites: t.kind == writes, Edits: t.edits, Untracked: t.untracked,
-			Judged: t.judged, target: *t,
+			Judged: t.judged, target: t,
 			call: Part{Argv: c.words(), Via: slices.Clone(c.inv.Via), Span: c.inv.Span, Plain: c.plain()},
 		})
 	}

@@ -32,6 +32,8 @@ type siblings struct {
 	judged int
 	// losses are the files that calls delete or overwrite.
 	losses []Loss
+	// links are those that the text makes.
+	links links
 	// suspected is how many programs stand around the one that is judged, each
 	// of which was taken from the words of the one around it.
 	suspected int

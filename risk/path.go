@@ -35,6 +35,12 @@ type target struct {
 	edits     bool   // its content is changed in place
 	untracked bool   // and only files there that git does not have
 	judged    bool   // a rule above VISIBLE is about it
+	slash     bool   // a link at the path is followed, as by a slash at the end
+	linked    bool   // it becomes a link
+	possible  bool   // it is not known which files below the path are changed
+	// through is the file that links lead to, where the path itself was
+	// forgotten for them; nil: there are none, or it is not known.
+	through *target
 }
 
 // area is whose files are at a path.
@@ -54,7 +60,7 @@ const maxPath = 4096
 
 // resolve is the file that a word means.
 func resolve(w argv.Word, cwd shell.Folder, kind change) target {
-	t := target{kind: kind, moved: cwd.Moved}
+	t := target{kind: kind, moved: cwd.Moved, slash: strings.HasSuffix(w.Value, "/")}
 	text := w.Value
 	if len(text) > maxPath {
 		return t
@@ -109,30 +115,6 @@ func inside(folder, p string) bool {
 		return false
 	}
 	return p == folder || folder == "/" || strings.HasPrefix(p, strings.TrimSuffix(folder, "/")+"/")
-}
-
-// follow forgets where a file is that a link in the work tree leads to: it may
-// be anywhere. What is removed is the link itself, if the file is one.
-func (p *Place) follow(t *target) {
-	if p.Facts == nil || t.remote || t.path == "" || p.areaOf(t.path) != areaTree {
-		return
-	}
-	rest, _ := p.below(t.path)
-	if rest == "" {
-		return
-	}
-	at, parts := p.Root, strings.Split(rest, "/")
-	for i, part := range parts {
-		at = path.Join(at, part)
-		last := i == len(parts)-1 && !t.partial
-		if last && t.kind == removes {
-			return
-		}
-		if p.Facts.Path(at) == PathLink {
-			t.path, t.partial = "", false
-			return
-		}
-	}
 }
 
 // areaOf says whose files are at a path: the area whose folder is the nearest.

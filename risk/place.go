@@ -45,6 +45,9 @@ type Facts interface {
 	Published(rev string) (published, known bool)
 	// Path reports what stands at a path.
 	Path(path string) PathKind
+	// Link reports where a symbolic link leads: an absolute path, of which no
+	// part has been followed. Empty: it is not known.
+	Link(path string) string
 	// Tracked reports whether git has a file at a path, or files below it.
 	Tracked(path string) bool
 	// Locked returns the version of a package that the lock file next to a

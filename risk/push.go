@@ -232,10 +232,11 @@ func isBranchName(name string) bool {
 }
 
 // around is what the git commands of a text do to what a push depends on.
-func (r *Rules) around(all []shell.Invocation) *siblings {
+func (r *Rules) around(all []shell.Invocation, p *Place) *siblings {
 	s := &siblings{}
 	for i := range all {
 		inv := &all[i]
+		s.links.add(r, inv, p)
 		if inv.Program != "git" {
 			continue
 		}

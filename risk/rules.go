@@ -128,6 +128,9 @@ type effect struct {
 	Append  []string `toml:"append"`
 	Create  []string `toml:"create"`
 	Remove  []string `toml:"remove"`
+	// MayWrite and MayRemove are places whose files are not named.
+	MayWrite  []string `toml:"may_write"`
+	MayRemove []string `toml:"may_remove"`
 	// Edit says that a write changes the file in place, and keeps its content.
 	Edit bool `toml:"edit"`
 

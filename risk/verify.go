@@ -55,6 +55,8 @@ func (exampleFacts) Path(path string) PathKind {
 	return PathUnknown
 }
 
+func (exampleFacts) Link(string) string { return "" }
+
 func (exampleFacts) Tracked(path string) bool { return path == "/repo/main.go" }
 
 func (exampleFacts) Locked(_, _, name string) (version string, known bool) {

@@ -185,9 +185,11 @@ func (f *foreignCode) call(name, kind string, c call) {
 		f.run(name, append(words, one)...)
 	case "kill":
 		f.kill(name, c)
-	case "move":
-		words := []argv.Word{argv.Known("mv")}
-		for _, a := range c.args {
+	case "move", "copy", "link", "symlink":
+		words := map[string][]argv.Word{
+			"move": argv.Words("mv"), "copy": argv.Words("cp", "-r"), "link": argv.Words("ln", "-f"), "symlink": argv.Words("ln", "-s", "-n", "-f"),
+		}[kind]
+		for _, a := range c.args[:min(2, len(c.args))] {
 			words = append(words, f.word(a, 0))
 		}
 		f.run(name, words...)

@@ -101,7 +101,7 @@ func (r *Reader) load(text []byte) error {
 	for language, kinds := range t.Sinks {
 		r.sinks[language] = map[string]string{}
 		for kind, names := range kinds {
-			if !slices.Contains([]string{"text", "program", "rmtree", "remove", "rm", "rmdir", "kill", "move", "send", "write", "eval", "lookup", "open", "reads", "truncate", "sql", "post", "remote", "words"}, kind) {
+			if !slices.Contains([]string{"text", "program", "rmtree", "remove", "rm", "rmdir", "kill", "move", "copy", "link", "symlink", "send", "write", "eval", "lookup", "open", "reads", "truncate", "sql", "post", "remote", "words"}, kind) {
 				return fmt.Errorf("sinks of no known kind: %s", kind)
 			}
 			for _, name := range names {

@@ -357,6 +357,18 @@ func (f *workspaceFacts) Path(path string) risk.PathKind {
 	return risk.PathMissing
 }
 
+// Link reports where a link of the workspace leads.
+func (f *workspaceFacts) Link(path string) string {
+	rel, ok := below(f.workspace.Path(), path)
+	if !ok || rel == "" || !f.workspace.Private() {
+		return f.Facts.Link(path)
+	}
+	if file, there := f.workspace.Find(rel); there {
+		return linkTo(file, path)
+	}
+	return ""
+}
+
 // Tracked reports whether git has files at a path.
 func (f *workspaceFacts) Tracked(path string) bool {
 	if rel, ok := below(f.workspace.Path(), path); ok {

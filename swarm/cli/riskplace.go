@@ -107,6 +107,19 @@ func resolved(path string) string {
 	return path
 }
 
+// linkTo reads the symbolic link of a file and returns where it leads, seen from
+// a path that the file has elsewhere. It is empty if that cannot be read.
+func linkTo(file, path string) string {
+	to, err := os.Readlink(file)
+	switch {
+	case err != nil || to == "":
+		return ""
+	case filepath.IsAbs(to):
+		return filepath.Clean(to)
+	}
+	return filepath.Join(filepath.Dir(path), to)
+}
+
 // pathKind is what stands at a path.
 func pathKind(path string) risk.PathKind {
 	info, err := os.Lstat(path)

@@ -130,6 +130,9 @@ func (f *placeFacts) ask(q gitQuestion, git func(string) (bool, error)) gitAnswe
 // Path reports what stands at a path.
 func (*placeFacts) Path(path string) risk.PathKind { return pathKind(path) }
 
+// Link reports where a link leads.
+func (*placeFacts) Link(path string) string { return linkTo(path, path) }
+
 // Tracked reports whether the index has a path, or paths below it. Where the
 // index cannot be read it may have any.
 func (f *placeFacts) Tracked(path string) bool {
