@@ -2,6 +2,7 @@ package activity
 
 import (
 	"bytes"
+	"cmp"
 	"io"
 	"os"
 	"time"
@@ -82,8 +83,8 @@ func (s *stream) retry(e event.Event, at time.Time) {
 	switch e := e.(type) {
 	case *event.Retry:
 		s.again = &store.Again{Kind: e.Kind, Reason: e.Message}
-		if e.RetryAfterMS > 0 {
-			s.again.At = at.Add(time.Duration(min(e.RetryAfterMS, maxWait.Milliseconds())) * time.Millisecond)
+		if wait := cmp.Or(e.RetryAfterMS, e.NextMS); wait > 0 {
+			s.again.At = at.Add(time.Duration(min(wait, maxWait.Milliseconds())) * time.Millisecond)
 		}
 	case *event.Raw, *event.Session:
 		// A session is named again after some retries.

@@ -47,10 +47,22 @@ func TestRetryOfKinds(t *testing.T) {
 			store.Again{Kind: task.RateLimit, Reason: "slow down, try again in 2s", At: written.Add(2 * time.Second)},
 		},
 		{
+			"codex", codex.Adapter{}, thread,
+			`{"method":"error","params":{"threadId":"T","willRetry":true,"error":{"message":"Reconnecting... 2/2","additionalDetails":"stream lost","codexErrorInfo":{"responseStreamDisconnected":{"httpStatusCode":503}}}}}`,
+			`{"method":"item/completed","params":{"threadId":"T","item":{"type":"agentMessage","id":"m","text":"hi"}}}`,
+			store.Again{Kind: task.Overloaded, Reason: "stream lost", At: written.Add(400 * time.Millisecond)},
+		},
+		{
 			"copilot", copilot.Adapter{}, "",
 			`{"type":"assistant.turn_retry","data":{"reason":"streaming_error"}}`,
 			`{"type":"assistant.message","data":{"messageId":"m","content":"hi","turnId":"0"}}`,
 			store.Again{Kind: task.Other, Reason: "streaming_error"},
+		},
+		{
+			"copilot", copilot.Adapter{}, "",
+			`{"type":"model.call_failure","data":{"statusCode":500,"retryAttempt":3,"errorMessage":"\"it broke\""}}`,
+			`{"type":"assistant.message","data":{"messageId":"m","content":"hi","turnId":"0"}}`,
+			store.Again{Kind: task.Overloaded, Reason: "it broke", At: written.Add(4 * time.Second)},
 		},
 		{
 			"opencode", opencode.Adapter{}, "",

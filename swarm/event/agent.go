@@ -45,6 +45,9 @@ type Spent struct {
 	// Sum is set where the cost, if there is one, is that of all that was told of
 	// without a cost since the last sum.
 	Sum bool `json:"-"`
+	// Left is how many more requests the provider allows within about a minute, as
+	// it said with its answer; 0 where it did not.
+	Left int `json:"-"`
 }
 
 // Asked is an action the agent wants to be allowed.
@@ -75,6 +78,9 @@ type Retry struct {
 	Kind         task.ErrorKind `json:"kind"`
 	Message      string         `json:"message,omitempty"`
 	RetryAfterMS int64          `json:"retry_after_ms,omitempty"`
+	// NextMS is about how long the agent waits, in milliseconds, where the
+	// provider did not tell it; 0 is that this is not known.
+	NextMS int64 `json:"next_ms,omitempty"`
 }
 
 // Raw is an event of a type we do not know, kept as it came.

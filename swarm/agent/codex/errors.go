@@ -134,3 +134,20 @@ func after(message string) int64 {
 	}
 	return int64(count * float64(unit/time.Millisecond))
 }
+
+var reconnecting = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^Reconnecting\.\.\. ([0-9]{1,2})/`) })
+
+// next is about how long codex waits before its next try where its provider does
+// not say, in milliseconds: 0.2 s, and twice as long each time (0.169.0). It is 0
+// if the message has no number of a try.
+func (f *failure) next() int64 {
+	found := reconnecting().FindStringSubmatch(f.Message)
+	if found == nil {
+		return 0
+	}
+	try, err := strconv.Atoi(found[1])
+	if err != nil || try < 1 {
+		return 0
+	}
+	return 200 << min(try-1, 8)
+}

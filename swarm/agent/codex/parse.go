@@ -165,7 +165,7 @@ func (p *parser) message(w *heard, line []byte) []event.Event {
 	case "error":
 		if w.Params.Retries {
 			kind, message, after := w.Params.Error.means()
-			return []event.Event{&event.Retry{Kind: kind, Message: message, RetryAfterMS: after}}
+			return []event.Event{&event.Retry{Kind: kind, Message: message, RetryAfterMS: after, NextMS: w.Params.Error.next()}}
 		}
 	case "hook/completed":
 		p.hooks(w.Params.Run.ID, w.Params.Run.Status)

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"net/http"
 	"strings"
+	"time"
 
 	"agentswarm/swarm/agent"
 	"agentswarm/swarm/event"
@@ -24,6 +26,7 @@ type stream struct {
 	turns   int
 	text    string       // the last message of the model
 	last    failure      // of the latest request that failed
+	waits   bool         // before it makes that request again
 	fault   *event.Erred // an error that ends the agent; its result is none then
 }
 
@@ -72,6 +75,7 @@ type line struct {
 	Data struct {
 		failure
 		Model     string          `json:"model"`
+		Attempt   int             `json:"retryAttempt"`
 		Content   string          `json:"content"`
 		Call      string          `json:"toolCallId"`
 		Tool      string          `json:"toolName"`
@@ -136,9 +140,12 @@ func (s *stream) read(text []byte) []event.Event {
 	case "tool.execution_complete":
 		return []event.Event{s.toolEnd(&l)}
 	case "model.call_failure":
-		s.last = l.Data.failure
-		return nil
+		return s.failed(&l)
 	case "assistant.turn_retry":
+		if s.waits {
+			s.waits = false // its failure was reported, and it asks again now
+			return nil
+		}
 		return []event.Event{s.retry(l.Data.Reason)}
 	case "session.error":
 		s.fault = s.erred(&l)
@@ -196,6 +203,50 @@ func (s *stream) toolEnd(l *line) event.Event {
 		end.Output, _ = json.Marshal(l.Data.Result.Content)
 	}
 	return end
+}
+
+// failed notes a request that failed, and reports that it will be made again. The
+// CLI says so only once it has waited.
+func (s *stream) failed(l *line) []event.Event {
+	if l.Agent != "" {
+		return nil
+	}
+	s.last = l.Data.failure
+	tries := maxTries
+	switch status := s.last.Status; {
+	case status == http.StatusUnauthorized:
+		tries = authTries
+	case status != 0 && status != http.StatusTooManyRequests && status < http.StatusInternalServerError:
+		return nil // it gives up
+	}
+	if l.Data.Attempt >= tries {
+		return nil
+	}
+	s.waits = true
+	again := s.retry("")
+	again.NextMS = s.last.wait(l.Data.Attempt).Milliseconds()
+	return []event.Event{again}
+}
+
+// How often the CLI 1.0.102 makes a request again, also one with a refused login.
+const (
+	maxTries  = 5
+	authTries = 2
+)
+
+// wait is about how long the CLI waits after a failure, as was seen with 1.0.102.
+// After status 429 it waits as its provider tells it, which it does not report: 0.
+func (f *failure) wait(attempt int) time.Duration {
+	switch _, down := fault.Unreachable(f.text()); {
+	case f.Status == http.StatusTooManyRequests:
+		return 0
+	case down:
+		return time.Second << min(attempt, 3)
+	case f.Status >= http.StatusInternalServerError:
+		return time.Second << min(max(attempt-1, 0), 3)
+	default:
+		return time.Second
+	}
 }
 
 // retry reports a request that is made again, with the reason of its failure.
