@@ -121,6 +121,8 @@ type Lister struct {
 type Listed struct {
 	Name   string // as its --model takes it
 	Window roles.Window
+	// Price is what it costs by the program's own table; nil where it has none.
+	Price *roles.Price
 }
 
 // Versions are those of a program that were tried.

@@ -272,7 +272,7 @@ func (k *catalogue) askProgram(ctx context.Context, f *kinds.Found) (_ []models.
 	}
 	var all []models.Model
 	for _, m := range f.List.Read(said) {
-		all = append(all, models.Model{Name: m.Name, Window: m.Window})
+		all = append(all, models.Model{Name: m.Name, Window: m.Window, Price: m.Price})
 	}
 	return models.Tidy(all), nil
 }
@@ -347,7 +347,7 @@ func (k *catalogue) known(s modelSource, m models.Model, from string) listedMode
 	} else if price, ok := k.own.Of(m.Name); ok {
 		l.Price, l.PriceOf = &price, fromConfiguration
 	} else if m.Price != nil {
-		l.Price, l.PriceOf = m.Price, fromProvider
+		l.Price, l.PriceOf = m.Price, from
 	} else if price, day, ok := k.priced(s, m.Name); ok {
 		l.Price, l.PriceOf, l.PriceDay = &price, fromTable, day
 	}
