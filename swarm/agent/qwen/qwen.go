@@ -33,7 +33,6 @@ func Kind() agent.Kind {
 		// It says what its model has said only once that is whole, and nothing
 		// while a command runs.
 		Quiet:    15 * time.Minute,
-		Stall:    15 * time.Minute,
 		Paid:     true,
 		Placed:   true,
 		Sessions: []string{"projects/*/chats/*.jsonl"},
