@@ -290,7 +290,7 @@ func (a *agent) ask(ctx context.Context, r *model.Request) (*model.Reply, error)
 		return nil, err
 	}
 	if u := reply.Usage; u != (task.Usage{}) {
-		a.face.usage(u)
+		a.face.usage(u, reply.Left)
 		a.filled = u.Input + u.CacheRead + u.CacheWrite + u.Output
 	} else {
 		a.filled = about(r) + about(reply.Message)

@@ -91,7 +91,7 @@ func (a *agent) summary(ctx context.Context, old []model.Message) (string, error
 		return "", fmt.Errorf("summarise the conversation: %w", err)
 	}
 	if reply.Usage != (task.Usage{}) {
-		a.face.usage(reply.Usage)
+		a.face.usage(reply.Usage, reply.Left)
 	}
 	return orElse(reply.Message.Said(), "(nothing was noted; look at the files again)"), nil
 }

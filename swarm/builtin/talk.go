@@ -21,7 +21,7 @@ type face interface {
 	text(text string)  // what the pieces were
 	toolStart(id, name string, input json.RawMessage)
 	toolEnd(id string, ok bool, output string)
-	usage(u task.Usage)
+	usage(u task.Usage, left int)
 	retry(f *Failure)
 	result(text string, structured json.RawMessage)
 	erred(f *Failure)
@@ -103,14 +103,15 @@ func (j *jsonl) toolEnd(id string, ok bool, output string) {
 	}{"tool_end", id, ok, output})
 }
 
-func (j *jsonl) usage(u task.Usage) {
+func (j *jsonl) usage(u task.Usage, left int) {
 	j.line(struct {
 		Type       string `json:"type"`
 		Input      int64  `json:"input"`
 		Output     int64  `json:"output"`
 		CacheRead  int64  `json:"cache_read"`
 		CacheWrite int64  `json:"cache_write"`
-	}{"usage", u.Input, u.Output, u.CacheRead, u.CacheWrite})
+		Left       int    `json:"requests_left,omitempty"`
+	}{"usage", u.Input, u.Output, u.CacheRead, u.CacheWrite, left})
 }
 
 type wireFailure struct {
@@ -171,7 +172,7 @@ func (p *plain) aside() io.Writer {
 func (p *plain) delta(text string)      { p.say(p.aside(), text) }
 func (p *plain) text(text string)       { p.say(p.aside(), strings.Repeat("\n", 1-trailing(text))) }
 func (*plain) turn(int)                 {}
-func (*plain) usage(task.Usage)         {}
+func (*plain) usage(task.Usage, int)    {}
 func (*plain) erred(*Failure)           {} // the command says it
 func (p *plain) session(_, name string) { p.say(p.progress, "model: "+name+"\n") }
 

@@ -155,11 +155,11 @@ func (t *attempt) report(ev event.Event) {
 	case *event.Turn:
 		// It says that the one before went well.
 		if s.turns++; s.turns > 1 && !s.spent {
-			s.pass.Passed()
+			s.pass.Passed(0)
 		}
 	case *event.Spent:
 		s.spent = true
-		s.pass.Passed()
+		s.pass.Passed(ev.Left)
 	case *event.Erred:
 		t.refused(ev.Kind, ev.RetryAfterMS)
 	case *event.Retry:
@@ -187,7 +187,7 @@ func (t *attempt) ranWell(o *agent.Outcome) {
 	}
 	t.letGo()
 	if t.stay.pass != nil {
-		t.stay.pass.Passed()
+		t.stay.pass.Passed(0)
 	}
 }
 

@@ -213,6 +213,27 @@ func TestLaneHolds(t *testing.T) {
 	}
 }
 
+// TestLaneWidens holds that all agents of a new lane begin once its provider says
+// with an answer that it allows many more requests. Each waits for all others, so
+// none ends if one of them is held back.
+func TestLaneWidens(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.lane(`printf '{"type":"usage","input":1,"output":1,"requests_left":2000}\n'
+		mkdir -p "$RIG/begun" && touch "$RIG/begun/$SWARM_AGENT"
+		n=0
+		while test "$(ls "$RIG/begun" | wc -l)" -lt 5; do
+			n=$((n+1)); test $n -lt 300 || exit 3
+			sleep 0.1
+		done
+		printf '{"type":"result","text":"ok"}\n'`)
+	r.config.Jobs = 5
+	r.occupy(7)
+	for id, s := range r.play(five()...) {
+		is(t, string(id), endOf(s.Result), "completed")
+	}
+}
+
 // TestPausedWhileHeld leaves those that have not started for a resume.
 func TestPausedWhileHeld(t *testing.T) {
 	t.Parallel()

@@ -138,8 +138,9 @@ type Pass struct {
 // counted: one that reports thousands must not keep the files busy.
 const passGap = 100 * time.Millisecond
 
-// Passed notes a request of the agent that went well.
-func (p *Pass) Passed() {
+// Passed notes a request of the agent that went well. left is how many requests
+// the provider allows within about a minute, as it says; 0 where it does not.
+func (p *Pass) Passed(left int) {
 	l := p.lane
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -151,7 +152,7 @@ func (p *Pass) Passed() {
 	p.fresh, p.since = false, now
 	l.update(func(r *record) {
 		held, fresh := r.occupancy(now)
-		r.Window.Passed(now, limit.Success{Held: held, Fresh: fresh, First: first})
+		r.Window.Passed(now, limit.Success{Held: held, Fresh: fresh, First: first, Left: left})
 	})
 	l.rouse()
 }

@@ -62,7 +62,7 @@ func TestComingBack(t *testing.T) {
 				at[time.Now()]++
 				mu.Unlock()
 				time.Sleep(time.Second)
-				p.Passed()
+				p.Passed(0)
 				p.Done()
 			})
 		}
@@ -115,7 +115,7 @@ func TestGrows(t *testing.T) {
 					mu.Lock()
 					in--
 					mu.Unlock()
-					p.Passed()
+					p.Passed(0)
 					left--
 				}
 			})

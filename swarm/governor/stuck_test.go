@@ -35,7 +35,7 @@ func TestStuckFile(t *testing.T) {
 	p := enter(t, g) // whatever others held, one can work
 	g.shelf.patience = 1000 * time.Hour
 	for range 200 {
-		p.Passed()
+		p.Passed(0)
 		p.since = time.Time{} // as if there was time between them
 	}
 	why, in := queue(t.Context(), g)
@@ -58,7 +58,7 @@ func TestStuckFile(t *testing.T) {
 	l.mu.Lock() // who is in line reads it
 	g.shelf.patience = lockTime
 	l.mu.Unlock()
-	p.Passed()
+	p.Passed(0)
 	if n := len(readLane(t, dir).Holders); n != 2 {
 		t.Errorf("%d hold the lane, want both", n)
 	}
@@ -82,7 +82,7 @@ func TestFailedWrite(t *testing.T) {
 	}
 	p := enter(t, g)
 	for n := range 3 {
-		p.Passed()
+		p.Passed(0)
 		p.since = time.Time{}
 		if got := g.lane("p/m").alone.Window.Good; got != n+1 {
 			t.Errorf("%d successes count as %d", n+1, got)
@@ -91,7 +91,7 @@ func TestFailedWrite(t *testing.T) {
 	if err := os.RemoveAll(file); err != nil {
 		t.Fatal(err)
 	}
-	p.Passed()
+	p.Passed(0)
 	if r := readLane(t, dir); r.Window.Good != 4 || len(r.Holders) != 1 {
 		t.Errorf("in the file are %+v and %d holders", r.Window, len(r.Holders))
 	}

@@ -95,6 +95,9 @@ type Success struct {
 	Held  int  // agents in the lane, with whose it was
 	Fresh int  // those of them of which none is known to have gone well
 	First bool // it was the first of its agent
+	// Left is how many requests the provider allows within about a minute, as it
+	// says; 0 where it does not.
+	Left int
 }
 
 // Chance is a number from 0 up to n, below it, by chance.
@@ -181,13 +184,18 @@ func (w *Window) Enter(now time.Time, held int, chance Chance) (why string, wait
 // went well as it holds agents, and at least one of each that it grew for:
 // whoever has just entered may be the one too many. A wide window that was never
 // refused grows by a place for each agent whose first request went well, so it
-// doubles in the time of an answer.
+// doubles in the time of an answer. It widens at once as far as its provider says
+// that requests are left.
 func (w *Window) Passed(now time.Time, s Success) {
 	w.begin(now, max(1, s.Held))
 	w.Used, w.Streak, w.Owed = now, 0, max(0, w.Owed-1)
 	w.Good++
 	if s.First {
 		w.Proofs++
+	}
+	if room := min(s.Left/requestsEach, maxSize); w.smooth() && s.Held >= w.Size && room > w.Size {
+		w.resize(room)
+		return
 	}
 	if w.slowStart() && s.First && s.Held >= w.Size {
 		w.resize(min(w.Size+1, maxSize))
@@ -212,9 +220,10 @@ func (w *Window) Passed(now time.Time, s Success) {
 }
 
 // slowStart reports whether the window is wide and no request was ever refused.
-func (w *Window) slowStart() bool {
-	return w.Size >= wideSize && w.Ceiling == 0 && w.Refused.IsZero()
-}
+func (w *Window) slowStart() bool { return w.Size >= wideSize && w.smooth() }
+
+// smooth reports whether no request was ever refused.
+func (w *Window) smooth() bool { return w.Ceiling == 0 && w.Refused.IsZero() }
 
 // resize changes the size, and begins to count anew.
 func (w *Window) resize(to int) {

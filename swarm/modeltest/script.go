@@ -23,6 +23,9 @@ type Script struct {
 	Limit int `json:"limit,omitempty"`
 	// RetryAfter is what those are told to wait; without it a second.
 	RetryAfter Duration `json:"retryAfter,omitempty"`
+	// Left is how many requests a minute the server says that it still allows, in
+	// the headers of OpenAI and Anthropic. Without it there are no such headers.
+	Left int `json:"left,omitempty"`
 	// Cache reports as cached what a prompt has in common with an earlier one,
 	// from its first byte on.
 	Cache bool `json:"cache,omitempty"`

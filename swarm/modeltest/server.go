@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -185,6 +186,12 @@ func (s *Server) serveModel(w http.ResponseWriter, r *http.Request, q *asked) {
 		// Who comes back without a word has answered with nothing and 200. Close
 		// cuts connections as well, and may come later than that.
 		panic(http.ErrAbortHandler)
+	}
+	if left := strconv.Itoa(s.script.Left); s.script.Left > 0 {
+		w.Header().Set("X-Ratelimit-Remaining-Requests", left)
+		w.Header().Set("X-Ratelimit-Reset-Requests", "1s")
+		w.Header().Set("Anthropic-Ratelimit-Requests-Remaining", left)
+		w.Header().Set("Anthropic-Ratelimit-Requests-Reset", time.Now().Add(time.Second).UTC().Format(time.RFC3339))
 	}
 	s.send(w, r, q.dialect, sending{c, a, turn})
 }

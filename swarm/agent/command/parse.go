@@ -146,6 +146,7 @@ type wire struct {
 	CacheRead    int64           `json:"cache_read"`
 	CacheWrite   int64           `json:"cache_write"`
 	CostUSD      float64         `json:"cost_usd"`
+	Left         int             `json:"requests_left"`
 	Action       json.RawMessage `json:"action"`
 	Structured   json.RawMessage `json:"structured"`
 	Kind         string          `json:"kind"`
@@ -229,11 +230,11 @@ func (w *wire) spent(raw event.Event) event.Event {
 	var in, out int64
 	if len(w.Input) > 0 && json.Unmarshal(w.Input, &in) != nil ||
 		len(w.Output) > 0 && json.Unmarshal(w.Output, &out) != nil ||
-		min(in, out, w.CacheRead, w.CacheWrite) < 0 || w.CostUSD < 0 {
+		min(in, out, w.CacheRead, w.CacheWrite, int64(w.Left)) < 0 || w.CostUSD < 0 {
 		return raw
 	}
 	return &event.Spent{Usage: task.Usage{
 		Input: in, Output: out, CacheRead: w.CacheRead,
 		CacheWrite: w.CacheWrite, CostUSD: w.CostUSD,
-	}}
+	}, Left: w.Left}
 }

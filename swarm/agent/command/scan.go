@@ -40,7 +40,7 @@ func (m *members) place(name []byte) (place *[]byte, known bool) {
 		return &m.cacheWrite, true
 	case "cost_usd":
 		return &m.costUSD, true
-	case "protocol", "model", "can", "action", "structured", "kind", "message", "retry_after_ms":
+	case "protocol", "model", "can", "action", "structured", "kind", "message", "retry_after_ms", "requests_left":
 		return nil, false
 	}
 	for _, b := range name {

@@ -35,6 +35,7 @@ func oddLines() []string {
 		`{"type":"turn","n":2}`, `{"type":"turn","n":-0}`, `{"type":"turn","n":2.0}`, `{"type":"turn","n":99999999999999999999}`,
 		`{"type":"turn","n":null}`, `{"type":"text","text":"x","n":"x"}`, `{"type":"text","text":"x","message":7}`,
 		`{"type":"usage","input":5,"output":6,"cache_read":7,"cache_write":8,"cost_usd":0.5}`, `{"type":"usage","input":1e2}`,
+		`{"type":"usage","input":5,"requests_left":40}`, `{"type":"usage","input":5,"requests_left":-1}`,
 		`{"type":"usage","input":-1}`, `{"type":"usage","cost_usd":-1}`, `{"type":"usage","cost_usd":1e999}`, `{"type":"usage","input":null}`,
 		`{"type":"usage","input":"5"}`, `{"type":"usage","cost_usd":"5"}`, `{"type":"other","x":{"type":"text"}}`, `{"type":"\"quoted"}`,
 		`{"type":"text","text":"` + "\xff" + `"}`, `{"type":"text","` + "\xff" + `":1}`, `{"type":"result","text":"r","structured":{"a":1}}`,

@@ -44,7 +44,14 @@ function watch(pi) {
     return undefined;
   });
   subscribe("undici:request:headers", ({ request, response }) => {
-    if (request?.method !== "POST" || !(response?.statusCode >= 400)) {
+    if (request?.method !== "POST") {
+      return;
+    }
+    if (!(response?.statusCode >= 400)) {
+      const limits = Object.entries(named(response?.headers)).filter(([name]) => /^(x|anthropic)-ratelimit-/.test(name));
+      if (limits.length > 0) {
+        ui?.setStatus("swarm", JSON.stringify({ limits: Object.fromEntries(limits) }));
+      }
       return;
     }
     const retryAfterMs = delay(named(response.headers));

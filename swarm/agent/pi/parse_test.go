@@ -188,6 +188,24 @@ func TestLines(t *testing.T) {
 	}
 }
 
+// TestLimits holds that limits which the extension tells of count for the answer
+// that they came with, and for no other.
+func TestLimits(t *testing.T) {
+	t.Parallel()
+	spec := Kind().Spec
+	text := `{"type":"extension_ui_request","id":"1","method":"setStatus","statusKey":"swarm","statusText":"{\"limits\":{\"x-ratelimit-remaining-requests\":\"900\",\"x-ratelimit-reset-requests\":\"1s\"}}"}` + "\n" +
+		strings.Repeat(`{"type":"message_end","message":{"role":"assistant","model":"m","usage":{"input":1},"stopReason":"stop"}}`+"\n", 2)
+	var left []int
+	for _, e := range parse(newEvents(&spec), []byte(text), 0) {
+		if spent, ok := e.(*event.Spent); ok {
+			left = append(left, spent.Left)
+		}
+	}
+	if !slices.Equal(left, []int{900, 0}) {
+		t.Errorf("%d requests are left, want 900 and none told", left)
+	}
+}
+
 // short is an event in a few words.
 func short(e event.Event) string {
 	words := []any{event.Kind(e)}

@@ -5,10 +5,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"time"
 
 	"agentswarm/swarm/agent"
 	"agentswarm/swarm/event"
 	"agentswarm/swarm/fault"
+	"agentswarm/swarm/limit"
 	"agentswarm/swarm/task"
 	"agentswarm/swarm/thought"
 	"agentswarm/swarm/wire"
@@ -28,6 +30,8 @@ type run struct {
 	last *message
 	// refused is what the last refused request was answered with.
 	refused refused
+	// limits are the headers of limits that the last answer had.
+	limits map[string]string
 }
 
 // record is every line of RPC mode that is read, flat.
@@ -273,7 +277,7 @@ func (s *run) said(r *record, line []byte) []event.Event {
 		found = s.introduced("", modelName(m.Provider, id))
 		s.refused = refused{}
 	}
-	found = append(found, m.Usage.spent()...)
+	found = append(found, s.limited(m.Usage.spent())...)
 	if text := m.text(); text != "" {
 		found = append(found, &event.Text{Text: text})
 	}
@@ -322,10 +326,30 @@ func (s *run) told(r *record) {
 	if r.StatusKey != "swarm" {
 		return
 	}
-	var is refused
-	if json.Unmarshal([]byte(r.StatusText), &is) == nil {
-		s.refused = is
+	var is struct {
+		refused
+		Limits map[string]string `json:"limits"`
 	}
+	switch {
+	case json.Unmarshal([]byte(r.StatusText), &is) != nil:
+	case len(is.Limits) > 0:
+		s.limits = is.Limits
+	default:
+		s.refused = is.refused
+	}
+}
+
+// limited adds what the headers of the answer say of limits.
+func (s *run) limited(found []event.Event) []event.Event {
+	limits := s.limits
+	s.limits = nil
+	for _, e := range found {
+		if spent, ok := e.(*event.Spent); ok && len(limits) > 0 {
+			u := spent.Usage
+			spent.Left = limit.Remaining(func(name string) string { return limits[name] }, u.Input+u.CacheRead+u.CacheWrite+u.Output, time.Now())
+		}
+	}
+	return found
 }
 
 // retry is a request that pi makes again. It waits as long as it wants to, and

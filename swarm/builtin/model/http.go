@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"agentswarm/swarm/fault"
+	"agentswarm/swarm/limit"
 	"agentswarm/swarm/provider"
 	"agentswarm/swarm/task"
 )
@@ -81,7 +82,7 @@ func (e *Endpoint) send(ctx context.Context, c call, into accumulator) (*Reply, 
 		// the reply is short. All else is an error, or no answer of a model.
 		a := readAnswer(resp)
 		if reply, err := accumulate(strings.NewReader(a.body), into); err == nil {
-			return reply, nil
+			return reply.limited(resp.Header), nil
 		}
 		return nil, a.classify()
 	}
@@ -89,7 +90,14 @@ func (e *Endpoint) send(ctx context.Context, c call, into accumulator) (*Reply, 
 	if err != nil {
 		return nil, failure(ctx, err)
 	}
-	return reply, nil
+	return reply.limited(resp.Header), nil
+}
+
+// limited notes what the headers of an answer say of limits.
+func (r *Reply) limited(h http.Header) *Reply {
+	u := r.Usage
+	r.Left = limit.Remaining(h.Get, u.Input+u.CacheRead+u.CacheWrite+u.Output, time.Now())
+	return r
 }
 
 // accumulate reads a stream of events up to the end of the reply.

@@ -156,6 +156,9 @@ type Reply struct {
 	Usage   task.Usage
 	Model   string // as the API calls it; empty: it did not say
 	Stop    Stop
+	// Left is how many more requests like this the endpoint allows within about a
+	// minute, as it said; 0 where it did not.
+	Left int
 }
 
 // Model answers requests.
