@@ -63,6 +63,38 @@ func TestUnreadWords(t *testing.T) {
 	}
 }
 
+// TestUnreadCommands: a push or a publication whose words are known only when it
+// runs is never SAFE, nor is a program that can do these and whose command cannot be
+// read. The tier is that of the gravest command that the words may be.
+func TestUnreadCommands(t *testing.T) {
+	t.Parallel()
+	r := mustLoad(t, "")
+	for want, commands := range map[Tier][]string{
+		Visible: {
+			"docker push $IMG", "fossil push $X", "gh pr $x", "git push origin :$B", "npm run $X",
+		},
+		HardToReverse: {
+			"./gradlew $x", "apt $x", "apt-get $x", "brew $x", "bun $x", "cabal $x", "cargo $x", "cargo publish $X", "changeset $x", "composer $x", "conan $x",
+			"dart $x", "dart pub $x", "deno $x", "dnf $x", "docker image $x", "dotnet $x", "dotnet nuget $x", "flit $x", "flutter pub $x", "gem $x",
+			"gem push $X", `git push "$@"`, "git push $REMOTE $BRANCH", "git push $X", "git push --$X", "git push origin $B", "git push origin +$B",
+			"goreleaser $x", "hatch $x", "helm push $X", "hg push $X", "jj git push $X", "jsr $x", "lerna $x", "luarocks $x", "mix hex.$x", "mvn $x", "nix $x",
+			"npm $x", "npm publish $X", "nx $x", "opam $x", "pip $x", "pnpm $x", "pod $x", "poetry $x", "semantic-release $x", "stack $x", "swift $x",
+			"twine $x", "twine upload $X", "uv $x", "vsce $x", "vsce publish $X", "yarn $x", "zypper $x",
+		},
+		Destructive: {
+			"aws s3 $x", "brz $x", "crane $x", "cvs $x", "darcs $x", "docker $x", "dolt $x", "dvc $x", "fossil $x", "gh $x", "gh release $x", `git "$@"`,
+			"git $cmd", "git $cmd origin main", "git annex $x", "git flow $x", "git lfs $x", "git stash $x", "got $x", "helm $x", "hg $x", "jj $x", "jj git $x",
+			"kubectl $x", "mix $x", "oras $x", "p4 $x", "pijul $x", "podman $x", "repo $x", "skopeo $x", "sl $x", "svn $x", "terraform $x",
+		},
+	} {
+		for _, command := range commands {
+			if f := r.Classify(&Shell{Text: command}, examplePlace(false)); f.Tier != want {
+				t.Errorf("Classify(%q) = %s %v, want %s", command, f.Tier, f.Parts, want)
+			}
+		}
+	}
+}
+
 // foldersFacts know the versions of packages in one folder.
 type foldersFacts struct {
 	facts
