@@ -204,6 +204,26 @@ func TestForeignLocks(t *testing.T) {
 	}
 }
 
+// TestRefLocks: of the locks in the record, only those with the content that our
+// git writes are removed.
+func TestRefLocks(t *testing.T) {
+	t.Parallel()
+	moved := git.Hash(strings.Repeat("a", 40))
+	for content, stays := range map[string]bool{
+		"": false, string(moved) + "\n": false, strings.Repeat("b", 40) + "\n": true, "ref: refs/heads/other\n": true,
+	} {
+		lock := filepath.Join(t.TempDir(), "main.lock")
+		if err := os.WriteFile(lock, []byte(content), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		tx := &Tx{rec: record{New: moved, RefLocks: []string{lock}}}
+		tx.breakRefLocks(t.Context())
+		if _, err := os.Lstat(lock); (err == nil) != stays {
+			t.Errorf("a lock with %q: %v, want it to stay: %t", content, err, stays)
+		}
+	}
+}
+
 // TestForkedChildHoldsNoLock: the next command gets the locks at once, however
 // long a child that was forked before takes to run its program.
 func TestForkedChildHoldsNoLock(t *testing.T) {
