@@ -45,9 +45,6 @@ func (e Entry) String() string {
 	return e.Name + "(" + e.Part + ")"
 }
 
-// MCP reports whether the entry is about a server of the Model Context Protocol.
-func (e Entry) MCP() bool { return strings.HasPrefix(e.Name, mcpPrefix) }
-
 // Reading lists the basic tools that change nothing.
 func Reading() []string { return []string{"read", "grep", "find", "ls"} }
 

@@ -13,8 +13,6 @@ type Rules struct {
 	More []string
 	// Parts are the tools of which a part can be allowed or taken away.
 	Parts []string
-	// Servers is set where entries of MCP servers can be allowed.
-	Servers bool
 	// Denies is set where single tools can be taken away from all others. Other
 	// kinds are told the tools that are left.
 	Denies bool
@@ -114,7 +112,7 @@ func parseAll(key string, list []string) ([]Entry, error) {
 
 // has reports whether the kind has a tool.
 func (f *fitting) has(e Entry) bool {
-	return slices.Contains(Basic(), e.Name) || slices.Contains(f.More, e.Name) || e.MCP() && f.Servers
+	return slices.Contains(Basic(), e.Name) || slices.Contains(f.More, e.Name)
 }
 
 func (f *fitting) takesPart(name string) bool { return slices.Contains(f.Parts, name) }

@@ -130,6 +130,30 @@ func TestMissing(t *testing.T) {
 	}
 }
 
+// TestFit holds that an entry is mapped, or named in the warning.
+func TestFit(t *testing.T) {
+	t.Parallel()
+	r := Rules{More: []string{WebSearch}, Parts: []string{"bash"}, Denies: true}
+	for _, tt := range []struct {
+		tools, without string
+		want           Lists
+		warning        string
+	}{
+		{"*", "", Lists{}, ""},
+		{"Read, *", "", Lists{}, ""},
+		{"*", "Bash(rm *), Skill", Lists{Without: []string{"bash(rm *)"}}, ""},
+		{"Read, Bash(git log *), WebSearch", "", Lists{Tools: []string{"read", "bash(git log *)", "WebSearch"}}, ""},
+		{"Read, WebFetch, Skill, mcp__a__b", "", Lists{Tools: []string{"read"}}, "it has no WebFetch, Skill, mcp__a__b"},
+		{"Read, Edit(src/*)", "", Lists{Tools: []string{"read"}}, "it cannot allow a part of a tool, so it gets none of edit(src/*)"},
+		{"Bash, Edit", "Edit(src/*)", Lists{Tools: []string{"bash"}}, "it cannot take away a part of a tool, so it loses the whole tool of edit(src/*)"},
+	} {
+		got, warning, err := Fit(Request{Kind: "k", Rules: r, Lists: Lists{Split(tt.tools), Split(tt.without)}})
+		if err != nil || warning != tt.warning || !reflect.DeepEqual(got, tt.want) {
+			t.Errorf("Fit(%q without %q) = %+v, %q, %v, want %+v, %q", tt.tools, tt.without, got, warning, err, tt.want, tt.warning)
+		}
+	}
+}
+
 // TestFitTwice: what fits stays as it is.
 func TestFitTwice(t *testing.T) {
 	t.Parallel()
