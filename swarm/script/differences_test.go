@@ -137,6 +137,11 @@ func differences() map[string]func(*testing.T) {
 			// In node: [true,true,true].
 			gives(t, &desk{}, `return [/[\w--k]/iv.test('\u212a'), /[ſ--s]/iv.test('s'), /[\u212a]/iv.test('K')]`, `[false,false,true]`)
 		},
+		"Pairs": func(t *testing.T) {
+			// In node: [["\ud83d","\ude00"],2,["a\ud83d","\ude00"],1].
+			gives(t, &desk{}, `const p = '\ud83d\ude00'; return [p.split(/(?<!^)/u), p.replace(/(?<!^)/gv, '-').indexOf('-'), ('a' + p).split(/\B/v), p.search(/(?!^)/u)]`,
+				`[["😀"],2,["a😀"],2]`)
+		},
 		"Messages": func(t *testing.T) {
 			// In node: "Cannot read properties of undefined (reading 'c')".
 			gives(t, &desk{}, `try { ({}).b.c } catch (e) { return [e.name, e.message] }`, `["TypeError","Cannot read property 'c' of undefined"]`)

@@ -27,6 +27,7 @@ func TestLanguageRefuses(t *testing.T) {
 		"new Intl.DateTimeFormat().format(new Date())":                           "the clock is closed",
 		`new RegExp('\\p{RGI_Emoji}', 'v')`:                                      `SyntaxError: Invalid regular expression: /\p{RGI_Emoji}/: \p{RGI_Emoji} is a property of strings`,
 		"new WeakRef({})":                                                        "WeakRef is not defined",
+		"JSON.parse('[1e400]')":                                                  "SyntaxError",
 		"eval('for await (const x of []) {}')":                                   "SyntaxError",
 		"eval('(async function* () {})')":                                        "SyntaxError",
 		"(function () {}).constructor('async function* f() {}')":                 "SyntaxError",
@@ -63,5 +64,14 @@ func TestUnusedPartsAreNotRead(t *testing.T) {
 	v, err = rt.RunString(`typeof Intl + typeof Object.getOwnPropertyDescriptor(globalThis, 'Intl').get`)
 	if err != nil || v.String() != "objectundefined" {
 		t.Errorf("Intl once read is %v, %v, want a plain property", v, err)
+	}
+}
+
+// TestSuperInFieldIsRefused holds the place of syntax that the engine does not read.
+func TestSuperInFieldIsRefused(t *testing.T) {
+	t.Parallel()
+	_, err := Load(Source{Name: "a.js", Text: "class A { m() { return 1 } }\nclass B extends A { f = super.m() }\nreturn new B().f"})
+	if err == nil || !strings.Contains(err.Error(), "a.js:2:25: 'super' keyword unexpected here") {
+		t.Errorf("Load = %v, want a refusal of super with its place", err)
 	}
 }

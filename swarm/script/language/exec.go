@@ -133,8 +133,8 @@ func (r *regexps) match(call goja.FunctionCall) (goja.String, []int) {
 	if at <= text.Length() {
 		units := r.subject(text)
 		inside := at > 0 && at < len(units) && utf16.DecodeRune(rune(units[at-1]), rune(units[at])) != 0xFFFD
-		if inside && strings.Contains(e.Flags, "v") && !sticky {
-			at++ // the engine goes on by units where the flag is v
+		if inside && moves && e.Wide() {
+			at-- // as in V8, a match begins at the pair
 		}
 		var err error
 		found, err = e.Match(units, at, sticky, r.interrupted)

@@ -159,8 +159,8 @@
     }
     const list = written(s, r);
     if (s.notation === 'compact') {
-      const word = { 3: ['K', 'thousand'], 6: ['M', 'million'], 9: ['B', 'billion'], 12: ['T', 'trillion'] }[power];
-      if (word !== undefined && s.compactDisplay === 'short') list.push({ type: 'compact', value: word[0] });
+      const word = { 3: ['K', 'thousand', 'k'], 6: ['M', 'million', 'm'], 9: ['B', 'billion', 'bn'], 12: ['T', 'trillion', 'tn'] }[power];
+      if (word !== undefined && s.compactDisplay === 'short') list.push({ type: 'compact', value: word[s.locale === 'en-GB' ? 2 : 0] });
       else if (word !== undefined) list.push({ type: 'literal', value: ' ' }, { type: 'compact', value: word[1] });
     } else {
       list.push({ type: 'exponentSeparator', value: 'E' });

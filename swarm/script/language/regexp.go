@@ -83,6 +83,9 @@ func (in *installer) regexps() error {
 	if err := r.split(); err != nil {
 		return err
 	}
+	if err := r.stepping(); err != nil {
+		return err
+	}
 	for name, get := range map[string]func(goja.FunctionCall) goja.Value{
 		"source": r.getSource, "flags": r.getFlags, "hasIndices": r.flag('d', "hasIndices"),
 		"unicode": r.flag('u', "unicode"), "unicodeSets": r.flag('v', "unicodeSets"),

@@ -53,6 +53,9 @@ func Compile(source []uint16, flagText string) (*Program, error) {
 	return out, nil
 }
 
+// Wide reports whether the pattern reads code points: its flags have u or v.
+func (p *Program) Wide() bool { return p.wide }
+
 func (p *Program) add(g groupName) {
 	for i := range p.Names {
 		if p.Names[i].Name == g.name {
