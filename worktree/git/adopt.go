@@ -15,7 +15,7 @@ import (
 // AdoptRequest says which commits of an agent are taken in.
 type AdoptRequest struct {
 	Tip     Hash   // required
-	Base    Hash   // required; a commit of the repository
+	Base    Hash   // a commit of the repository; empty: all of the history is taken in
 	Objects string // required; the object folder that the agent wrote to
 }
 
@@ -41,9 +41,8 @@ func (q *Quarantine) Adopt(ctx context.Context, r AdoptRequest) (err error) {
 		return fmt.Errorf("take in %s: %w", r.Tip.Short(), err)
 	}
 	_, err = q.Run(ctx, Cmd{
-		Args: []string{"rev-list", "--objects", "--quiet", "--missing=allow-promisor",
-			"--end-of-options", string(r.Tip), "^" + string(r.Base)},
-		Env: q.shallow(),
+		Args: append([]string{"rev-list", "--objects", "--quiet", "--missing=allow-promisor", "--end-of-options"}, r.span()...),
+		Env:  q.shallow(),
 	})
 	if err != nil {
 		return fmt.Errorf("look for what %s needs: %w", r.Tip.Short(), err)
@@ -53,6 +52,14 @@ func (q *Quarantine) Adopt(ctx context.Context, r AdoptRequest) (err error) {
 		err = fmt.Errorf("%s is no commit", r.Tip.Short())
 	}
 	return err
+}
+
+// span names the commits as git takes them: the tip, and the base to leave out.
+func (r AdoptRequest) span() []string {
+	if r.Base == "" {
+		return []string{string(r.Tip)}
+	}
+	return []string{string(r.Tip), "^" + string(r.Base)}
 }
 
 // viewOf is where git sees the objects of a folder that is not believed: those
@@ -66,13 +73,7 @@ func (q *Quarantine) viewOf(dir, objects string) (*Quarantine, error) {
 	if err != nil {
 		return nil, err
 	}
-	alternates := filepath.Join(view.Dir, "info", "alternates")
-	f, err := os.OpenFile(alternates, os.O_APPEND|os.O_WRONLY, 0)
-	if err != nil {
-		return nil, err
-	}
-	_, err = f.WriteString(quotePath(theirs) + "\n")
-	if err = errors.Join(err, f.Close()); err != nil {
+	if err := view.Borrow(theirs); err != nil {
 		return nil, err
 	}
 	// The same git dir and configuration, with another object folder.
@@ -85,7 +86,7 @@ func (q *Quarantine) viewOf(dir, objects string) (*Quarantine, error) {
 func (q *Quarantine) receive(ctx context.Context, view *Quarantine, r AdoptRequest) error {
 	return q.repack(ctx, view, Cmd{
 		Args:  []string{"pack-objects", "--revs"},
-		Stdin: strings.NewReader(fmt.Sprintf("%s\n^%s\n", r.Tip, r.Base)), Env: q.shallow(),
+		Stdin: strings.NewReader(strings.Join(r.span(), "\n") + "\n"), Env: q.shallow(),
 	})
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -66,6 +67,24 @@ func (r *Repo) WritePatch(ctx context.Context, w io.Writer, from, to Hash) error
 		return fmt.Errorf("write patch: %w", err)
 	}
 	return nil
+}
+
+// WritePatchBelow is [Repo.WritePatch] with all paths below a folder.
+func (r *Repo) WritePatchBelow(ctx context.Context, w io.Writer, s PatchBelow) error {
+	cmd := patchCmd(w, r.orEmpty(s.From), r.orEmpty(s.To))
+	last := len(cmd.Args) - 2
+	cmd.Args = slices.Insert(cmd.Args, last, "--src-prefix=a/"+s.Below+"/", "--dst-prefix=b/"+s.Below+"/")
+	if _, err := r.Run(ctx, cmd); err != nil {
+		return fmt.Errorf("write patch: %w", err)
+	}
+	return nil
+}
+
+// PatchBelow is the change from one tree or commit to another, whose paths are shown
+// below a folder.
+type PatchBelow struct {
+	From, To Hash
+	Below    string
 }
 
 // WriteStat writes the change from one tree to another as git's --stat, in lines

@@ -70,6 +70,20 @@ func (r *Repo) makeQuarantine(dir string) error {
 	return os.WriteFile(filepath.Join(dir, "info", "alternates"), []byte(borrow), 0o600)
 }
 
+// Borrow has the quarantine see the objects of one more folder, which is
+// believed.
+func (q *Quarantine) Borrow(objects string) error {
+	if err := q.Make(); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(filepath.Join(q.Dir, "info", "alternates"), os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(quotePath(objects) + "\n")
+	return errors.Join(err, f.Close())
+}
+
 // Run runs git on the repository with its new objects going here.
 func (q *Quarantine) Run(ctx context.Context, c Cmd) ([]byte, error) {
 	if err := q.Make(); err != nil {
