@@ -29,6 +29,7 @@ func layers() [][]string {
 			"swarm/ear", "swarm/event", "swarm/fault", "swarm/guard", "swarm/hook", "swarm/limit", "swarm/manifest",
 			"swarm/models", "swarm/modeltest/serve", "swarm/pager", "swarm/prompt", "swarm/review", "swarm/schema", "swarm/scope",
 			"swarm/script/language", "swarm/shim", "swarm/ticket", "swarm/toolset", "worktree", "worktree/git/checkout",
+			"worktree/submodule",
 		},
 		2: {
 			"merge", "risk", "swarm/agent", "swarm/builtin/model", "swarm/early", "swarm/governor", "swarm/inbox",

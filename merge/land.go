@@ -58,6 +58,9 @@ type LandRequest struct {
 	// repository. It must not exist, or be at New already. Required.
 	Keep string
 	Have []git.Hash // commits the repository has, so that they are not sent
+	// Modules are the submodules that the landing moves. An empty Onto means that
+	// no submodule is looked at.
+	Modules Modules
 	Record
 	Message string // for reflogs; "swarm" where empty
 	// Journal keeps the intent before anything of the user's moves. Required.
@@ -85,7 +88,9 @@ type Landing struct {
 // First the objects enter the repository under the private ref. Then the branch
 // and the checkouts that stand on it move in one transaction, if they are clean
 // in the paths that change. Where something is in the way nothing moves: a
-// [*DirtyError], [*BusyError], [*MovedError] or [*checkout.WriteError] says why.
+// [*DirtyError], [*BusyError], [*MovedError], [*ModuleError], [*ModuleBranchError]
+// or [*checkout.WriteError] says why. Checkouts of submodules follow in the same
+// transaction.
 func Land(ctx context.Context, req LandRequest) (_ *Landing, err error) {
 	t := &transit{
 		repo: req.Quarantine.Repo(), ref: req.Ref, from: req.Old, to: req.New, journal: req.Journal,
@@ -102,6 +107,11 @@ func Land(ctx context.Context, req LandRequest) (_ *Landing, err error) {
 	changes, err := req.Quarantine.Changes(ctx, from, t.to)
 	if err != nil {
 		return nil, err
+	}
+	if req.Modules.Onto != "" {
+		if err := t.bringModules(ctx, req); err != nil {
+			return nil, err
+		}
 	}
 	if err := t.check(ctx, changes); err != nil {
 		return nil, err

@@ -126,7 +126,7 @@ func writeCommit(b *bytes.Buffer, mark, from int, t tree) {
 		b.WriteString("deleteall\n")
 	}
 	for path, file := range t {
-		if file.mode == submodule {
+		if file.mode == moduleMode {
 			fmt.Fprintf(b, "M %s %s %s\n", file.mode, file.text, path)
 			continue
 		}
@@ -139,8 +139,8 @@ type tree map[string]file
 
 type file struct{ mode, text string }
 
-// submodule is the mode of a file whose text is a commit elsewhere.
-const submodule = "160000"
+// moduleMode is the mode of a file whose text is a commit elsewhere.
+const moduleMode = "160000"
 
 func (t tree) clone() tree {
 	c := tree{}
@@ -170,7 +170,7 @@ func (t tree) paths() []string {
 
 // module is a submodule at one of a few commits.
 func module(r *rand.Rand) file {
-	return file{mode: submodule, text: strings.Repeat(fmt.Sprint(1+r.IntN(3)), 40)}
+	return file{mode: moduleMode, text: strings.Repeat(fmt.Sprint(1+r.IntN(3)), 40)}
 }
 
 // text is a file long enough for git to know it again when it moves.
@@ -200,13 +200,13 @@ func (t tree) change(r *rand.Rand) {
 	}
 	path := paths[r.IntN(len(paths))]
 	f := t[path]
-	if f.mode == submodule && r.IntN(3) > 0 {
+	if f.mode == moduleMode && r.IntN(3) > 0 {
 		t[path] = module(r)
 		return
 	}
 	switch r.IntN(13) {
 	case 0, 1:
-		if f.mode == submodule {
+		if f.mode == moduleMode {
 			return
 		}
 		lines := strings.SplitAfter(f.text, "\n")
@@ -223,7 +223,7 @@ func (t tree) change(r *rand.Rand) {
 	case 6, 7:
 		t.moveFolder(path, randomPath(r))
 	case 8:
-		if f.mode != submodule {
+		if f.mode != moduleMode {
 			f.mode = "100755"
 			t[path] = f
 		}

@@ -16,6 +16,7 @@ type transit struct {
 	from, to git.Hash
 	journal  func(Intent) error
 	holders  []git.Holder
+	modules  []string // the checkouts of submodules that follow
 	tx       *checkout.Tx
 }
 
@@ -57,6 +58,9 @@ func (t *transit) check(ctx context.Context, changes []git.Change) error {
 		if err != nil {
 			return err
 		}
+		if err := t.addModules(ctx, h, changes); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -76,5 +80,5 @@ func (t *transit) run(ctx context.Context) (*Landing, error) {
 	if err := t.tx.Commit(ctx); err != nil {
 		return nil, err
 	}
-	return &Landing{Moved: in.Checkouts}, nil
+	return &Landing{Moved: append(in.Checkouts, t.modules...)}, nil
 }

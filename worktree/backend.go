@@ -66,6 +66,9 @@ func (w Workspace) Path() string {
 // files is the folder that holds the files on disk: all of them, or of an
 // overlay those that were changed.
 func (w Workspace) files() string {
+	if w.module != "" {
+		return w.module
+	}
 	switch w.kind() {
 	case Overlay:
 		return filepath.Join(w.Dir, upperName)

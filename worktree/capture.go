@@ -30,9 +30,19 @@ type CaptureRequest struct {
 	// put aside, or that was taken away again.
 	Aside *Aside
 
+	// Modules is the folder of the run that keeps what agents commit in
+	// submodules: see [git.Repo.ModuleStore]. If it is empty, submodules are not
+	// captured, and a note says so.
+	Modules string
+
 	Message   string
 	Author    git.Person
 	Committer git.Person
+
+	// user is the user's repository, and within the path from there to the
+	// submodule that is captured, with a slash; empty: the workspace itself.
+	user   *git.Repo
+	within string
 }
 
 // Span is a change: what leads from one commit to another.
@@ -67,6 +77,9 @@ type Capture struct {
 	Large     []LargeFile `json:"large,omitempty"`
 	LargeMore int         `json:"large_more,omitempty"` // files left out of the list
 
+	// Modules are the patches of submodules whose commits the patch records.
+	Modules []ModuleCapture `json:"modules,omitempty"`
+
 	// Complete says that whatever the workspace holds is in the base, in the
 	// commit or ignored.
 	Complete bool `json:"complete"`
@@ -100,6 +113,7 @@ func (t *Trees) Capture(ctx context.Context, r CaptureRequest) (*Capture, error)
 	if r.On == "" {
 		r.On = r.Workspace.Base
 	}
+	r.user = t.Repo
 	defer t.fills.finish()()
 	for try := 1; ; try++ {
 		got, err := t.capture(ctx, r)
@@ -140,6 +154,7 @@ type capturing struct {
 
 	pack    *git.Pack    // what was made in process; nil: git made it
 	changes []git.Change // to the workspace's base, where they are known without git
+	modules []ModuleCapture
 }
 
 func (t *Trees) capture(ctx context.Context, r CaptureRequest) (_ *Capture, err error) {
@@ -174,6 +189,7 @@ func (t *Trees) capture(ctx context.Context, r CaptureRequest) (_ *Capture, err 
 	}
 	out.Large, out.LargeMore = c.found.listLarge()
 	out.Notes = append(largeNotes(out.Large, out.LargeMore), c.found.notes...)
+	out.Modules = c.changedModules(out.Files)
 	out.Complete = !c.found.partial && len(c.found.large) == 0
 	out.Ignored, out.IgnoredMore = c.found.ignored.list, c.found.ignored.more
 	out.IgnoredFiles, out.IgnoredSize = c.found.ignored.files, c.found.ignored.size
@@ -199,9 +215,6 @@ func (c *capturing) survey(ctx context.Context) (err error) {
 	}
 	k := newWalker(c.Workspace, c.base, more)
 	k.maxFile = c.maxFile()
-	k.headOf = func(ctx context.Context, path string) (git.Hash, error) {
-		return c.moduleHead(ctx, c.Workspace, path)
-	}
 	k.ignores = func(ctx context.Context, paths []string) ([]bool, error) {
 		if answers, ok, err := c.ignoredShared(ctx, paths); ok || err != nil {
 			return answers, err
@@ -226,7 +239,10 @@ func (c *capturing) survey(ctx context.Context) (err error) {
 	if err := c.passOver(); err != nil {
 		return err
 	}
-	return c.step("surveyed")
+	if err := c.step("surveyed"); err != nil {
+		return err
+	}
+	return c.submodules(ctx)
 }
 
 // record makes the tree and, where it is not that of the base, the commit.

@@ -48,7 +48,7 @@ type edit struct {
 
 // direct makes the tree in process; ok is false where git must be asked.
 func (c *capturing) direct(ctx context.Context) (tree git.Hash, ok bool, err error) {
-	if !c.quarantine.CanPack() || c.filters.odd || len(c.found.present) > 0 {
+	if !c.quarantine.CanPack() || c.filters.odd || c.assigns(ctx) || len(c.found.present) > 0 {
 		return "", false, nil
 	}
 	base, err := c.treeOf(ctx, c.Workspace.Base)

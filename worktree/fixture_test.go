@@ -225,7 +225,7 @@ func (f *fixture) captureRequest(w *Workspace) CaptureRequest {
 		Workspace: *w, Objects: filepath.Join(dir, "objects"),
 		Ref:       "refs/swarm/k3x9q2/a/" + w.Name,
 		HeadRef:   "refs/swarm/k3x9q2/a/" + w.Name + ".head",
-		PatchFile: filepath.Join(dir, "patch"),
+		PatchFile: filepath.Join(dir, "patch"), Modules: filepath.Join(f.state, "modules"),
 		Message:   "work of " + w.Name + "\n",
 		Author:    git.Person{Name: "agent", Email: "agent@localhost", When: when},
 		Committer: git.Swarm(when),

@@ -14,8 +14,8 @@ type NoteKind string
 const (
 	NestedRepository  NoteKind = "nested_repository"  // its files are in, its .git is not
 	GitReplaced       NoteKind = "git_replaced"       // the .git of the workspace is not ours any more
-	SubmoduleMoved    NoteKind = "submodule_moved"    // recorded at its new commit
-	SubmoduleLeft     NoteKind = "submodule_left"     // populated; changes in it are not in
+	SubmoduleMoved    NoteKind = "submodule_moved"    // recorded at a commit that is not captured
+	SubmoduleLeft     NoteKind = "submodule_left"     // not captured; changes in it are not in
 	SubmoduleReplaced NoteKind = "submodule_replaced" // by plain files
 	MadeReadable      NoteKind = "made_readable"      // its mode was changed so that it could be read
 	Unreadable        NoteKind = "unreadable"         // not in
@@ -43,9 +43,9 @@ func (n Note) String() string {
 	case GitReplaced:
 		return "the agent replaced or removed the .git of its workspace"
 	case SubmoduleMoved:
-		return fmt.Sprintf("submodule %q is at another commit: if the agent made it, only the workspace in the trash has it", n.Path)
+		return fmt.Sprintf("submodule %q is at a commit that could not be captured: if the agent made it, only the workspace in the trash has it", n.Path)
 	case SubmoduleLeft:
-		return fmt.Sprintf("submodule %q is populated: uncommitted changes in it are not in the patch", n.Path)
+		return fmt.Sprintf("submodule %q could not be captured: changes in it are not in the patch, and stay in the trash with the workspace", n.Path)
 	case SubmoduleReplaced:
 		return fmt.Sprintf("submodule %q was replaced by plain files", n.Path)
 	case MadeReadable:

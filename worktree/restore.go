@@ -90,7 +90,7 @@ func (t *Trees) restore(ctx context.Context, w Workspace, commit git.Hash) (err 
 	if w.kind() == Overlay {
 		clear = r.clearLayers
 	}
-	for _, do := range []func(context.Context) error{clear, r.write, r.writeRest, r.stageWork, r.remember} {
+	for _, do := range []func(context.Context) error{clear, r.write, r.writeRest, r.writeAssigned, r.stageWork, r.remember} {
 		if err := do(ctx); err != nil {
 			return err
 		}
@@ -232,17 +232,7 @@ func (r *restoring) writeRule(ctx context.Context, c git.Change) error {
 		}
 		return r.root.Symlink(string(target), c.Path)
 	}
-	mode := fs.FileMode(0o666)
-	if c.NewMode == "100755" {
-		mode = 0o777
-	}
-	f, err := r.root.OpenFile(c.Path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, mode)
-	if err != nil {
-		return err
-	}
-	cmd.Args, cmd.Stdout = []string{"cat-file", "--filters", "--path=" + c.Path, string(c.New)}, f
-	_, err = r.filter(ctx, c.Path, cmd)
-	return errors.Join(err, f.Close())
+	return r.writeFiltered(ctx, c, dir)
 }
 
 // folder makes a folder and those above it. A file in the way is one that

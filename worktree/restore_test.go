@@ -233,7 +233,7 @@ func TestRestore(t *testing.T) {
 		},
 		{
 			name: "submodules", base: []string{"a", "a\n"}, setup: submodules, partial: true,
-			notes: "submodule_left:moved submodule_moved:moved submodule_replaced:plain",
+			notes: "submodule_replaced:plain",
 			act: func(f *fixture, w *Workspace) {
 				rm(f, filepath.Join(f.at(w), "gone"))
 				f.write(f.at(w), "plain/x", "x\n")

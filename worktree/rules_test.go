@@ -163,7 +163,7 @@ func TestCaptureByTheRulesOfTheBase(t *testing.T) {
 			},
 		},
 		{
-			name: "attributes of the base hold though the agent changed them", filters: true, setup: upper,
+			name: "attributes of the base hold, and the agent can only assign a filter more", filters: true, setup: upper,
 			base: []string{".gitattributes", "*.up filter=up\n", "a.up", "abc\n", "d/.gitattributes", "* text\n",
 				"d/x", "x\n"},
 			act: func(f *fixture, w *Workspace) {
@@ -174,7 +174,7 @@ func TestCaptureByTheRulesOfTheBase(t *testing.T) {
 			after: func(f *fixture, w *Workspace, c *Capture) {
 				wantChanged("M .gitattributes, D d/.gitattributes, M d/x, A e/.gitattributes, A e/x, A n.up, A n.x")(f, w, c)
 				for path, want := range map[string]string{
-					"n.up": "NEW\n", "n.x": "low\n", "d/x": "crlf\n", "e/x": "crlf\r\n",
+					"n.up": "NEW\n", "n.x": "LOW\n", "d/x": "crlf\n", "e/x": "crlf\r\n",
 				} {
 					if got := f.show(c.Tree, path); got != want {
 						f.t.Errorf("%s = %q, want %q", path, got, want)

@@ -88,6 +88,9 @@ func (c *capturing) stage(ctx context.Context) (_ git.Hash, err error) {
 	if err := s.takeIn(ctx); err != nil {
 		return "", err
 	}
+	if err := s.assigned(ctx); err != nil {
+		return "", err
+	}
 	return s.finish(ctx)
 }
 
@@ -194,16 +197,21 @@ func inTheWay(err error) bool {
 
 // add takes one file that was held back into the index, or out of it.
 func (s *staging) add(ctx context.Context, path string) error {
+	dir, err := s.rules(ctx)
+	if err != nil {
+		return err
+	}
+	return s.addBy(ctx, path, dir)
+}
+
+// addBy is add by the attribute files in a folder.
+func (s *staging) addBy(ctx context.Context, path, dir string) error {
 	full := filepath.Join(s.Workspace.files(), path)
 	at, err := os.Lstat(full)
 	if missing(err) || err == nil && !at.Mode().IsRegular() && at.Mode().Type() != fs.ModeSymlink {
 		s.forget(path)
 		return nil
 	}
-	if err != nil {
-		return err
-	}
-	dir, err := s.rules(ctx)
 	if err != nil {
 		return err
 	}
@@ -277,10 +285,16 @@ func (s *staging) update(ctx context.Context, in *bytes.Buffer, args ...string) 
 	if in.Len() == 0 {
 		return nil
 	}
-	_, err := s.run(ctx, git.Cmd{
+	cmd := git.Cmd{
 		Args:  append([]string{"update-index", "-z", "--add", "--replace"}, args...),
 		Stdin: in,
-	})
+	}
+	if slices.Contains(args, "--index-info") {
+		// Git compares files that are as old as the index when it writes that. By
+		// now the attributes there may be the agent's: no filter runs for them.
+		cmd.Env = git.Without(slices.Sorted(maps.Keys(s.filters.drivers)))
+	}
+	_, err := s.run(ctx, cmd)
 	in.Reset()
 	return err
 }
@@ -288,7 +302,7 @@ func (s *staging) update(ctx context.Context, in *bytes.Buffer, args ...string) 
 // run runs git in the scratch tree on the private index.
 func (s *staging) run(ctx context.Context, cmd git.Cmd) ([]byte, error) {
 	cmd.Dir = s.scratch
-	cmd.Env = []string{"GIT_WORK_TREE=" + s.scratch, "GIT_INDEX_FILE=" + s.private}
+	cmd.Env = append([]string{"GIT_WORK_TREE=" + s.scratch, "GIT_INDEX_FILE=" + s.private}, cmd.Env...)
 	return s.quarantine.Run(ctx, cmd)
 }
 
@@ -313,18 +327,31 @@ func (s *staging) check() error {
 
 // checkout writes files of the base into a folder of ours.
 func (c *capturing) checkout(ctx context.Context, dir string, paths []string) error {
-	if len(paths) == 0 {
+	// An agent may have given these a filter, and have made it, too.
+	return c.checkoutFrom(ctx, c.Workspace.Index, checkingPaths{dir: dir, paths: paths, raw: c.foreign(c.Workspace.Base)})
+}
+
+// checkingPaths are files that are written into a folder of ours; raw: no filter
+// runs.
+type checkingPaths struct {
+	dir   string
+	paths []string
+	raw   bool
+}
+
+// checkoutFrom writes files of an index.
+func (c *capturing) checkoutFrom(ctx context.Context, index string, p checkingPaths) error {
+	if len(p.paths) == 0 {
 		return nil
 	}
-	env := []string{"GIT_WORK_TREE=" + dir, "GIT_INDEX_FILE=" + c.Workspace.Index}
-	if c.foreign(c.Workspace.Base) {
-		// An agent may have given these a filter, and have made it, too.
+	env := []string{"GIT_WORK_TREE=" + p.dir, "GIT_INDEX_FILE=" + index}
+	if p.raw {
 		env = append(env, git.Without(slices.Sorted(maps.Keys(c.filters.drivers)))...)
 	}
 	_, err := c.quarantine.Run(ctx, git.Cmd{
-		Dir: dir, Env: env,
+		Dir: p.dir, Env: env,
 		Args:  []string{"checkout-index", "-z", "-f", "-q", "--ignore-skip-worktree-bits", "--stdin"},
-		Stdin: strings.NewReader(strings.Join(paths, "\x00") + "\x00"),
+		Stdin: strings.NewReader(strings.Join(p.paths, "\x00") + "\x00"),
 	})
 	return err
 }

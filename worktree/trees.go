@@ -42,6 +42,11 @@ type Workspace struct {
 	// as it is at first, of which the workspace has what it changes. Empty where
 	// it has all of its git dir.
 	Shell string `json:"shell,omitempty"`
+
+	// module is the folder of a submodule whose files are captured as those of a
+	// workspace, and seenGit its git dir as its agent sees it. Both are empty for
+	// a workspace that was leased.
+	module, seenGit string
 }
 
 // Config is what [New] needs.
@@ -143,6 +148,10 @@ func New(c Config) (*Trees, error) {
 			return nil, fmt.Errorf("make the folder of workspaces: %w", err)
 		}
 	}
+	return newTrees(c), nil
+}
+
+func newTrees(c Config) *Trees {
 	return &Trees{
 		Config:    c,
 		register:  semaphore.NewWeighted(1),
@@ -158,7 +167,7 @@ func New(c Config) (*Trees, error) {
 		differ:    newSpare[*git.Differ](),
 		landed:    c.Repo.Landed(),
 		learning:  semaphore.NewWeighted(1),
-	}, nil
+	}
 }
 
 // step calls the hook of tests.

@@ -166,15 +166,22 @@ func (w Workspace) moduleDir(path string) string {
 	if !filepath.IsAbs(to) {
 		to = filepath.Join(w.Path(), path, to)
 	}
-	own := w.Admin // where it is not seen elsewhere
-	if w.At != "" {
-		own = filepath.Join(w.At, ".git")
-	}
-	modules := filepath.Join(own, "modules") + "/"
+	modules := filepath.Join(w.gitSeen(), "modules") + "/"
 	if name, ok := strings.CutPrefix(filepath.Clean(to), modules); ok {
 		return noSymlinks(w.Admin, filepath.Join("modules", name))
 	}
 	return ""
+}
+
+// gitSeen is the git dir of a workspace as those see it who work in it.
+func (w Workspace) gitSeen() string {
+	switch {
+	case w.seenGit != "":
+		return w.seenGit
+	case w.At != "":
+		return filepath.Join(w.At, ".git")
+	}
+	return w.Admin
 }
 
 // noSymlinks joins a path to a folder; it is empty where something on the way

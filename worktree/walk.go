@@ -23,6 +23,7 @@ type survey struct {
 	present  []string            // of those in changed, outside of a sparse checkout
 	restored []git.IndexEntry    // files that still are what a restore wrote
 	links    map[string]git.Hash // submodules at another commit
+	modules  []string            // submodules with a git dir
 	largest  int64               // bytes of the largest file that is captured, or was deleted
 	large    []LargeFile         // new or changed files above the size limit
 	notes    []Note
@@ -51,7 +52,6 @@ type walker struct {
 	placed  placed
 	folders map[string]bool // those that hold work that was restored
 	along   map[string]bool // those that hold files of the user's that came along
-	headOf  func(ctx context.Context, path string) (git.Hash, error)
 	ignores func(ctx context.Context, paths []string) ([]bool, error)
 
 	maxFile int64 // larger new or changed files are left out; 0: none is
@@ -118,7 +118,9 @@ func (k *walker) walk(ctx context.Context) (*survey, error) {
 	if at, err := os.Lstat(k.root); err != nil || !at.IsDir() {
 		return nil, &GoneError{Dir: k.root}
 	}
-	k.dotGit()
+	if k.work.module == "" {
+		k.dotGit()
+	}
 	if k.work.kind() != Overlay {
 		k.anew, k.inner = []string{""}, true
 	}
@@ -206,7 +208,7 @@ func (k *walker) dir(ctx context.Context, rel string) error {
 		}
 		switch known := k.base.find(path); {
 		case at.IsDir() && (known != nil && known.Mode == modeLink || k.placed.link(path)):
-			if !k.submodule(ctx, path) {
+			if !k.submodule(path) {
 				folders = append(folders, path)
 			}
 		case at.IsDir() && (k.folders[path] || k.base.holds(path)):

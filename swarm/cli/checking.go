@@ -21,8 +21,11 @@ type spaceRequest struct {
 	step   engine.Step // required: SetupStep or CheckStep
 	name   string      // required; as a workspace may be called
 	commit git.Hash    // required
-	saved  string      // required; where the index of the workspace is kept
-	kept   string      // a folder that the command may leave something in
+	// onto is the commit that patches were merged onto. Submodules that they move
+	// are filled; empty: no submodule is filled.
+	onto  git.Hash
+	saved string // required; where the index of the workspace is kept
+	kept  string // a folder that the command may leave something in
 	// private is a new folder that walls are to keep things in, for the caller
 	// to remove; empty: one that goes with the workspace.
 	private string
@@ -51,6 +54,9 @@ func (b *bench) inSpace(ctx context.Context, c spaceRequest, work func(*space) e
 		defer cancel()
 		err = errors.Join(err, b.deps.Workspaces.Drop(ctx, *leased))
 	}()
+	if err := b.fillModules(ctx, *leased, c); err != nil {
+		return err
+	}
 	if err := os.MkdirAll(filepath.Dir(c.saved), 0o700); err != nil {
 		return err
 	}

@@ -219,7 +219,7 @@ func (c *copied) capture(ctx context.Context) (*worktree.Capture, []remains, err
 	who := git.Swarm(time.Now())
 	got, err := c.trees.Capture(ctx, worktree.CaptureRequest{
 		Workspace: c.record.Workspace, Objects: filepath.Join(c.Dir, "objects"),
-		Ref: ref, HeadRef: ref + ".head", PatchFile: filepath.Join(folder, "patch"),
+		Ref: ref, HeadRef: ref + ".head", PatchFile: filepath.Join(folder, "patch"), Modules: run.Modules(),
 		Message: fmt.Sprintf("a copy of %s, attempt %d of run %s, as a person left it\n", c.Agent, c.record.Attempt, c.Run),
 		Author:  who, Committer: who,
 	})

@@ -27,8 +27,9 @@ func newDiffCommand(env Env) *cli.Command {
 			jsonFlag(),
 		}, endedFlags()...),
 		Description: `Prints the patch of each agent against the base of its run, in the form that
-git apply takes. Of several agents, each patch follows a line with its agent. On a
-terminal the pager of git shows it, in colors, with control characters made visible.
+git apply takes. Patches of submodules follow it. Of several agents, each patch
+follows a line with its agent. On a terminal the pager of git shows it, in colors,
+with control characters made visible.
 
 Examples:
   swarm diff
@@ -259,11 +260,11 @@ func (d *differ) printStat(ctx context.Context, a *store.Agent) error {
 // text prints a patch: byte for byte, but to a terminal made safe.
 func (d *differ) text(ctx context.Context, a *store.Agent) error {
 	if !d.term.TTY && !d.term.Color {
-		return d.writePatch(ctx, d.env.Stdout, a)
+		return d.writeAll(ctx, d.env.Stdout, a)
 	}
 	safe := &safeLines{w: d.env.Stdout}
 	if d.term.Color {
 		safe.colour = (&diffcolor.Patch{}).Line
 	}
-	return errors.Join(d.writePatch(ctx, safe, a), safe.flush())
+	return errors.Join(d.writeAll(ctx, safe, a), safe.flush())
 }

@@ -153,9 +153,12 @@ type mergeObject struct {
 	Empty     []string         `json:"empty,omitempty"`
 	Skipped   []task.ID        `json:"skipped,omitempty"`
 	Lost      []lostObject     `json:"lost,omitempty"`
-	Verified  *bool            `json:"verified,omitempty"`
-	Output    string           `json:"verify_output_file,omitempty"`
-	DryRun    bool             `json:"dry_run,omitempty"`
+	Unlinked  []unlinkedObject `json:"missing_submodule_commits,omitempty"`
+
+	Unfiltered []unfilteredObject `json:"failed_filters,omitempty"`
+	Verified   *bool              `json:"verified,omitempty"`
+	Output     string             `json:"verify_output_file,omitempty"`
+	DryRun     bool               `json:"dry_run,omitempty"`
 	queuedObject
 }
 
@@ -193,6 +196,7 @@ func newMergeObject(r *mergeReport) mergeObject {
 	for _, a := range r.skipped {
 		o.Skipped = append(o.Skipped, a.ID)
 	}
+	o.Unlinked, o.Unfiltered = r.unlinkedObjects(), r.unfilteredObjects()
 	for _, a := range r.lost {
 		o.Lost = append(o.Lost, lostObject{Agent: a.ID, File: patchOf(a).File})
 	}
@@ -240,6 +244,9 @@ func (p *place) printMerge(w io.Writer, r *mergeReport) {
 		fmt.Fprintf(w, "already there: %s\n", strings.Join(out.Empty, ", "))
 	}
 	r.printLost(w)
+	r.printUnlinked(w)
+	r.printUnfiltered(w)
+	r.printModules(w)
 	if len(r.skipped) > 0 {
 		fmt.Fprintf(w, "only by name: %s\n", Printable(labels(r.skipped)))
 	}

@@ -288,7 +288,7 @@ func (m *queuedMerge) check(ctx context.Context, c landing.Candidate) (landing.V
 	var took time.Duration
 	out := filepath.Join(dir, "verify")
 	err = m.inSpace(ctx, spaceRequest{
-		step: engine.CheckStep, name: "landing." + name, commit: c.Commit, saved: filepath.Join(dir, "index"), kept: dir,
+		step: engine.CheckStep, name: "landing." + name, commit: c.Commit, onto: m.move.onto, saved: filepath.Join(dir, "index"), kept: dir,
 	}, func(s *space) (err error) {
 		began := time.Now()
 		exit, err = s.shell(ctx, m.verify, out)

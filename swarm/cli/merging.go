@@ -40,6 +40,8 @@ type mergeRequest struct {
 	style  commitStyle
 	// queued is the outcome of the rounds before, whose refusals stand.
 	queued *queuedReport
+	// unfiltered are patches on whose files a filter failed in the rounds before.
+	unfiltered []unfiltered
 	// resolved names the conflict that a person has resolved in the patch, such as
 	// "text with a7"; empty: none.
 	resolved string
@@ -82,6 +84,8 @@ type mergeReport struct {
 	queued   *queuedReport // nil: the merge had no landing queue
 	skipped  []*store.Agent
 	lost     []*store.Agent // whose commits are gone from the repository
+	unlinked []landing.Unlinked
+	filters  []unfiltered // patches on whose files a filter failed
 	codes    []Code
 	dry      bool
 	calls    string // how the program was called, for commands that follow
@@ -139,25 +143,6 @@ func (p *place) target(ctx context.Context, pl *plan) error {
 	return err
 }
 
-// mergeRounds is how often a merge with a landing queue is tried while others move
-// the branch.
-const mergeRounds = 3
-
-// merge merges patches of a run this process owns onto a branch. If the branch
-// moved during the checks of a landing queue, the patches that passed are merged
-// onto its new tip and checked again.
-func (b *bench) merge(ctx context.Context, r mergeRequest) (*mergeReport, error) {
-	for round := 1; ; round++ {
-		report, err := b.mergeOnce(ctx, r)
-		_, moved := errors.AsType[*merge.MovedError](err)
-		if !moved || report == nil || report.queued == nil || round == mergeRounds {
-			return report, err
-		}
-		fmt.Fprintf(b.env.Stderr, "%s: %s moved during the checks; merging onto its new tip\n", program, branchName(report.ref))
-		r.queued = report.queued
-	}
-}
-
 // mergeOnce merges onto the tip that the branch has now.
 func (b *bench) mergeOnce(ctx context.Context, r mergeRequest) (*mergeReport, error) {
 	v := b.owner.View()
@@ -178,13 +163,15 @@ func (b *bench) mergeOnce(ctx context.Context, r mergeRequest) (*mergeReport, er
 		return nil, err
 	}
 	report.skipped = skipped
-	chosen = r.queued.notRefused(chosen)
+	if chosen, err = b.linked(ctx, r.filtered(r.queued.notRefused(chosen), report), report); err != nil {
+		return nil, err
+	}
 	l, err := b.openLanding(ctx, report)
 	if err != nil {
 		return nil, err
 	}
 	if r.verify != "" && r.queue.slots == 0 {
-		l.check = func(ctx context.Context) (bool, error) { return b.verifyMerged(ctx, l.id, r.verify, report) }
+		l.check = func(ctx context.Context) (bool, error) { return b.verifyMerged(ctx, l, r.verify, report) }
 	}
 	style, err := b.styleOf(ctx, r.style)
 	if err == nil {
@@ -313,6 +300,9 @@ func (b *bench) land(ctx context.Context, l branchMove, report *mergeReport) err
 		Quarantine: l.quarantine, Ref: report.ref, Old: report.old, New: out.Commit,
 		Keep: hold, Have: have, Record: b.record(l.id),
 		Message: "swarm merge " + b.run.ID,
+		Modules: merge.Modules{
+			Onto: l.onto, Stores: b.run.Modules(), Refs: fmt.Sprintf("refs/swarm/%s/landed/", b.run.ID),
+		},
 		Journal: func(in merge.Intent) error {
 			intent.Dirs = in.Checkouts
 			journaled = true
@@ -351,12 +341,14 @@ func refusedMove(err error) error {
 	var refs *git.RefMovedError
 	var clash *git.RefClashError
 	var locked *checkouts.LockedError
+	var module *merge.ModuleError
+	var line *merge.ModuleBranchError
 	var open *checkouts.OpenError
 	if errors.As(err, &open) {
 		return err
 	}
 	if errors.As(err, &dirty) || errors.As(err, &moved) || errors.As(err, &busy) || errors.As(err, &held) ||
-		errors.As(err, &refs) || errors.As(err, &clash) || errors.As(err, &locked) {
+		errors.As(err, &refs) || errors.As(err, &clash) || errors.As(err, &locked) || errors.As(err, &module) || errors.As(err, &line) {
 		return refused(err)
 	}
 	return err
@@ -364,17 +356,17 @@ func refusedMove(err error) error {
 
 // verifyMerged runs the user's check on the merged commit in a workspace of
 // its own.
-func (b *bench) verifyMerged(ctx context.Context, id int, text string, report *mergeReport) (ok bool, err error) {
+func (b *bench) verifyMerged(ctx context.Context, l branchMove, text string, report *mergeReport) (ok bool, err error) {
 	if b.trees.Include == nil {
 		if err := b.bringAlong(ctx); err != nil {
 			return false, err
 		}
 	}
-	dir := filepath.Join(b.run.Dir, "landings", fmt.Sprint(id))
+	dir := filepath.Join(b.run.Dir, "landings", fmt.Sprint(l.id))
 	out := filepath.Join(dir, fmt.Sprintf("verify.%d", time.Now().UnixNano()))
 	err = b.inSpace(ctx, spaceRequest{
 		step: engine.CheckStep,
-		name: fmt.Sprintf("landing.%d.%d", id, time.Now().UnixNano()), commit: report.outcome.Commit,
+		name: fmt.Sprintf("landing.%d.%d", l.id, time.Now().UnixNano()), commit: report.outcome.Commit, onto: l.onto,
 		saved: filepath.Join(dir, "index"), kept: dir,
 	}, func(s *space) error {
 		exit, err := s.shell(ctx, text, out)

@@ -77,6 +77,24 @@ func (p *place) writePatch(ctx context.Context, w io.Writer, a *store.Agent) err
 	return nil
 }
 
+// writeAll writes the patch of an agent, and then those of its submodules, each
+// after a line that names it.
+func (p *place) writeAll(ctx context.Context, w io.Writer, a *store.Agent) error {
+	if err := p.writePatch(ctx, w, a); err != nil {
+		return err
+	}
+	for _, m := range patchOf(a).Modules {
+		if _, err := fmt.Fprintf(w, "Submodule %s %s..%s:\n", m.Path, git10(m.Base), git10(m.Commit)); err != nil {
+			return err
+		}
+		span := git.PatchBelow{From: git.Hash(m.Base), To: git.Hash(m.Commit), Below: m.Path}
+		if err := p.repo.Store(m.Store).WritePatchBelow(ctx, w, span); err != nil {
+			return fmt.Errorf("submodule %q of %s: %w", m.Path, a.ID, err)
+		}
+	}
+	return nil
+}
+
 // patchText is the same as a file without a name, to be read from its start.
 func (p *place) patchText(ctx context.Context, run *store.Run, a *store.Agent) (*os.File, error) {
 	f, err := os.CreateTemp(run.Dir, "patch-*.tmp")

@@ -149,7 +149,7 @@ func (r *resolution) captureResult(ctx context.Context) (*worktree.Capture, erro
 	ref := copyRefs(r.run.ID) + r.Name()
 	return r.trees.Capture(ctx, worktree.CaptureRequest{
 		Workspace: r.copied.record.Workspace, Objects: filepath.Join(r.Dir, "objects"),
-		Ref: ref, HeadRef: ref + ".head", PatchFile: filepath.Join(r.Dir, "patch"),
+		Ref: ref, HeadRef: ref + ".head", PatchFile: filepath.Join(r.Dir, "patch"), Modules: r.run.Modules(),
 		Message: fmt.Sprintf("the conflict of %s of run %s, as a person resolved it\n", r.Agent, r.run.ID),
 		Author:  who, Committer: who,
 	})

@@ -93,7 +93,7 @@ func (t *scriptTools) check(ctx context.Context, r checkRun) (result *script.Che
 	defer func() { err = errors.Join(err, os.RemoveAll(scratch)) }()
 	err = b.inSpace(ctx, spaceRequest{
 		step: engine.CheckStep,
-		name: name, commit: r.commit, saved: filepath.Join(scratch, "index"), kept: kept,
+		name: name, commit: r.commit, onto: git.Hash(t.bench.owner.View().Identity.Base.Commit), saved: filepath.Join(scratch, "index"), kept: kept,
 	}, func(s *space) error {
 		if err := t.prepare(ctx, s, r.name, filepath.Join(kept, "setup")); err != nil {
 			return err

@@ -243,6 +243,9 @@ func (p *portrait) facts(o showObject) {
 		p.line("patch", fmt.Sprintf("%s, +%d -%d, %s", Count(o.Patch.Files, "file", "files"),
 			o.Patch.Added, o.Patch.Deleted, cmp.Or(o.Patch.File, "its text is not kept")))
 		p.line("commit", o.Patch.Commit+" ("+o.Patch.Ref+")")
+		for _, m := range o.Patch.Modules {
+			p.line("submodule", moduleText(o.ID, m))
+		}
 		p.line("landed", yesNo(o.Landed))
 	}
 	p.line("conflict", strings.TrimPrefix(o.conflict, "conflict "))
@@ -254,6 +257,12 @@ func (p *portrait) facts(o showObject) {
 	if len(o.Command) > 0 {
 		p.line("command", fmt.Sprintf("%q", o.Command))
 	}
+}
+
+// moduleText names the patch of a submodule.
+func moduleText(agent string, m task.ModulePatch) string {
+	return fmt.Sprintf("%s/%s, %s, +%d -%d, commit %s, %s", agent, m.Path, Count(m.Files, "file", "files"),
+		m.Added, m.Deleted, m.Commit, cmp.Or(m.File, "its text is not kept"))
 }
 
 func (p *portrait) texts(o showObject) {

@@ -63,6 +63,7 @@ func captureRequest(d Deps, id task.ID, n int, call *task.Call, w worktree.Works
 		Objects:   filepath.Join(dir, "objects"),
 		Ref:       ref, HeadRef: ref + ".head",
 		PatchFile: filepath.Join(dir, "patch"),
+		Modules:   d.Run.Modules(),
 		Message:   fmt.Sprintf("%s, attempt %d of run %s\n", Title(id, call), n, d.Run.ID),
 		Author:    who, Committer: who,
 	}
@@ -125,7 +126,22 @@ func capturedEvent(id task.ID, n int, w worktree.Workspace, kept *worktree.Captu
 		}
 	}
 	record.Patch.Replaced = replaced(kept.Files)
+	for _, m := range kept.Modules {
+		record.Patch.Modules = append(record.Patch.Modules, modulePatch(m))
+	}
 	return record
+}
+
+// modulePatch is the patch of a submodule as the journal has it.
+func modulePatch(m worktree.ModuleCapture) task.ModulePatch {
+	p := task.ModulePatch{
+		Path: m.Path, Store: m.Store, Ref: m.Ref, Commit: string(m.Commit), Base: string(m.Base), File: m.Patch,
+		Files: m.Stat.Files, Added: m.Stat.Added, Deleted: m.Stat.Deleted,
+	}
+	for _, c := range m.Files[:min(len(m.Files), maxPaths)] {
+		p.Paths = append(p.Paths, c.Path)
+	}
+	return p
 }
 
 // replaced are the submodules that are gone, with plain files below where they

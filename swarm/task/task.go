@@ -372,6 +372,8 @@ type Patch struct {
 	// Marked are paths it touches that decide what agents, git or continuous
 	// integration do, so that a person has to look at it: the first few.
 	Marked []string `json:"marked,omitempty"`
+	// Modules are the patches of submodules. They land with this patch.
+	Modules []ModulePatch `json:"modules,omitempty"`
 }
 
 // Ignored is a file or folder that is not in the patch, with its size.

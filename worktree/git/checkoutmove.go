@@ -93,6 +93,9 @@ func (r *Repo) CheckMove(ctx context.Context, req CheckRequest) error {
 	if err != nil {
 		return err
 	}
+	if changed, err = r.notThere(ctx, req, changed); err != nil {
+		return err
+	}
 	for _, path := range append(changed, r.inTheWay(req.Changes)...) {
 		dirty[path] = true
 	}
@@ -100,6 +103,27 @@ func (r *Repo) CheckMove(ctx context.Context, req CheckRequest) error {
 		return &DirtyError{Dir: r.TopLevel, Paths: sortedKeys(dirty)}
 	}
 	return nil
+}
+
+// notThere leaves out the submodules that stand on the new commit already: the
+// change of the recorded commit is all that is left to do for them.
+func (r *Repo) notThere(ctx context.Context, req CheckRequest, changed []string) ([]string, error) {
+	differs := map[string]bool{}
+	for _, path := range changed {
+		differs[path] = true
+	}
+	var news []Entry
+	for _, c := range req.Changes {
+		if differs[c.Path] && c.OldMode == Gitlink && c.NewMode == Gitlink {
+			news = append(news, Entry{Path: c.Path, Mode: c.NewMode, ID: c.New})
+			delete(differs, c.Path)
+		}
+	}
+	still, err := r.differing(ctx, req.Scratch, news)
+	for _, path := range still {
+		differs[path] = true
+	}
+	return sortedKeys(differs), err
 }
 
 // quoted is how git names a path that it would have to overwrite, under

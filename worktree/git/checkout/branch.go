@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -54,6 +55,24 @@ func (m *mover) moveRef(ctx context.Context) error {
 	return err
 }
 
+// moveHead moves the HEAD of a submodule, or the branch that HEAD names, if it is
+// where the transaction found it. A HEAD that the user moved meanwhile stays.
+func (m *mover) moveHead(ctx context.Context, s *side) error {
+	repo := m.seen(s)
+	at, err := repo.Ref(ctx, s.Head)
+	if err != nil || at == s.To {
+		return err
+	}
+	if at != s.From {
+		m.keep(s, []string{"HEAD"})
+		return nil
+	}
+	if err := m.step("move the head of a submodule"); err != nil {
+		return fmt.Errorf("move %s of %s: %w", s.Head, s.Dir, err)
+	}
+	return repo.UpdateRefsHolding(ctx, m.locks.working, m.rec.Message, git.RefUpdate{Ref: s.Head, Old: s.From, New: s.To})
+}
+
 // refLocks are the lock files that git makes while it moves the branch.
 func (t *Tx) refLocks() []string {
 	if t.rec.Ref == "" {
@@ -67,6 +86,9 @@ func (t *Tx) refLocks() []string {
 	for _, s := range t.rec.Sides {
 		if s.GitDir != t.Repo.CommonDir {
 			locks = append(locks, filepath.Join(s.GitDir, "HEAD.lock"))
+		}
+		if s.Head != "" && s.Head != "HEAD" {
+			locks = append(locks, filepath.Join(s.Common, filepath.FromSlash(s.Head)+".lock"))
 		}
 	}
 	return locks
@@ -121,6 +143,7 @@ func (t *Tx) wroteLock(lock string) bool {
 	if err != nil {
 		return false
 	}
-	at := strings.TrimSpace(string(text))
-	return at == "" || at == string(t.rec.New) && at != ""
+	at := git.Hash(strings.TrimSpace(string(text)))
+	return at == "" || at == t.rec.New ||
+		slices.ContainsFunc(t.rec.Sides, func(s *side) bool { return s.Head != "" && at == s.To })
 }

@@ -54,6 +54,13 @@ func (m *mover) forward(ctx context.Context) error {
 		m.branchMoved = true
 	}
 	for _, s := range m.rec.Sides {
+		if s.Head != "" && s.present() {
+			if err := m.moveHead(ctx, s); err != nil {
+				return err
+			}
+		}
+	}
+	for _, s := range m.rec.Sides {
 		if s.Index && s.present() {
 			if err := m.installIndex(ctx, s); err != nil {
 				return err

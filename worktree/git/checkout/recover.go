@@ -236,7 +236,11 @@ func (m *mover) away(ctx context.Context) ([]*side, error) {
 	}
 	var away []*side
 	for _, s := range m.rec.Sides {
-		if !stands[s.GitDir] && s.present() {
+		parent := s.GitDir
+		if s.Of != "" {
+			parent = s.Of
+		}
+		if !stands[parent] && s.present() {
 			away = append(away, s)
 		}
 	}

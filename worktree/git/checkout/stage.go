@@ -70,6 +70,9 @@ func (t *Tx) stage(ctx context.Context, i int, s *side) error {
 func (t *Tx) seen(s *side) *git.Repo {
 	here := *t.Repo
 	here.GitDir, here.TopLevel, here.Prefix = s.GitDir, s.Dir, ""
+	if s.Common != "" {
+		here.CommonDir = s.Common
+	}
 	return &here
 }
 

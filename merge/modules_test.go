@@ -1,0 +1,169 @@
+package merge
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"agentswarm/worktree/git"
+	"agentswarm/worktree/git/checkout"
+)
+
+// moduleGround is a repository with a submodule, and a commit that moves it to a
+// commit which only a store has.
+type moduleGround struct {
+	*fixture
+	sub      string // the checkout of the submodule
+	stores   string
+	base, to git.Hash // of the parent
+	old, new git.Hash // of the submodule
+}
+
+func newModuleGround(t *testing.T) *moduleGround {
+	t.Helper()
+	f, lib := newFixture(t), newFixture(t)
+	lib.commit(map[string]string{"s": "1\n", "t": "t\n"})
+	f.git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", lib.dir, "sub")
+	g := &moduleGround{fixture: f, sub: filepath.Join(f.dir, "sub"), stores: filepath.Join(f.home, "stores")}
+	g.base = f.commit(map[string]string{"a": "1\n"})
+	g.old = git.Hash(f.gitIn(g.sub, nil, "rev-parse", "HEAD"))
+	g.new = lib.commit(map[string]string{"s": "2\n", "n": "n\n"})
+	store, err := f.repo.MakeModuleStore(g.stores, "sub", filepath.Join(f.dir, ".git/modules/sub/objects"))
+	f.must(err)
+	f.gitIn(store.GitDir, nil, "fetch", "-q", lib.dir, "main:refs/swarm/x")
+	g.to = g.recording(g.new)
+	return g
+}
+
+// recording is a commit on the base that records a commit of the submodule.
+func (g *moduleGround) recording(commit git.Hash) git.Hash {
+	g.Helper()
+	g.git("update-index", "--cacheinfo", "160000,"+string(commit)+",sub")
+	tree := g.git("write-tree")
+	g.git("update-index", "--cacheinfo", "160000,"+string(g.old)+",sub")
+	return git.Hash(g.git("commit-tree", "-p", string(g.base), "-m", "sub", tree))
+}
+
+func (g *moduleGround) request(step func(string) error) LandRequest {
+	r := g.landing(g.base, g.to)
+	r.Modules = Modules{Onto: g.base, Stores: g.stores, Refs: "refs/swarm/k3x9q2/landed/"}
+	r.Record.Step = step
+	return r
+}
+
+// undo takes the landing back.
+func (g *moduleGround) undo(step func(string) error) error {
+	record := g.record("2")
+	record.Step = step
+	_, err := Undo(g.Context(), UndoRequest{
+		Repo: g.repo, Ref: "refs/heads/main", Old: g.base, New: g.to, Record: record,
+		Journal: func(Intent) error { return nil },
+	})
+	return err
+}
+
+// whole fails where parent and submodule are not both old or both new, and
+// reports whether they are new.
+func (g *moduleGround) whole() bool {
+	g.Helper()
+	head, sub := g.head(), git.Hash(g.gitIn(g.sub, nil, "rev-parse", "HEAD"))
+	text, err := os.ReadFile(filepath.Join(g.sub, "s"))
+	g.must(err)
+	moved := head == g.to
+	want, content := g.old, "1\n"
+	if moved {
+		want, content = g.new, "2\n"
+	}
+	if sub != want || string(text) != content {
+		g.Errorf("the parent is at %s, the submodule at %s with %q", head.Short(), sub.Short(), text)
+	}
+	if got := g.git("status", "--porcelain"); got != "" {
+		g.Errorf("git status: %s", got)
+	}
+	return moved
+}
+
+// TestLandModuleFaults: whichever step fails, parent and submodule are both old or
+// both new once the transaction is over. The same holds for an undo.
+func TestLandModuleFaults(t *testing.T) {
+	t.Parallel()
+	g := newModuleGround(t)
+	failed := errors.New("no space")
+	for _, detached := range []bool{false, true} {
+		if detached {
+			g.gitIn(g.sub, nil, "checkout", "-q", "--detach")
+		}
+		for n, again := 1, true; again; n++ {
+			for _, undo := range []bool{false, true} {
+				if g.whole() != undo {
+					continue // the landing failed before anything moved
+				}
+				at := 0
+				step := func(string) error {
+					if at++; at == n {
+						return failed
+					}
+					return nil
+				}
+				var err error
+				if undo {
+					err = g.undo(step)
+				} else {
+					_, err = Land(t.Context(), g.request(step))
+				}
+				_, rerr := checkout.Recover(t.Context(), checkout.RecoverRequest{Records: g.record("1").Records, Repo: g.repo})
+				g.must(rerr)
+				g.must(errors.Join(checkout.Forget(g.record("1").Records, "1"), checkout.Forget(g.record("1").Records, "2")))
+				if g.whole() != (undo != (err == nil)) && err == nil {
+					t.Errorf("step %d, undo %v: it succeeded and nothing moved", n, undo)
+				}
+				again = at >= n
+			}
+			if g.whole() {
+				g.must(g.undo(nil))
+				g.must(checkout.Forget(g.record("2").Records, "2"))
+			}
+		}
+	}
+	if got := g.gitIn(g.sub, nil, "for-each-ref", "--format=%(objectname)", "refs/swarm"); got != string(g.new) {
+		t.Errorf("refs of the submodule hold %q, want %s", got, g.new)
+	}
+}
+
+// TestLandModuleRefuses: nothing moves where the submodule is in the way.
+func TestLandModuleRefuses(t *testing.T) {
+	t.Parallel()
+	g := newModuleGround(t)
+	refuse := func(name string, wanted any) {
+		t.Helper()
+		_, err := Land(t.Context(), g.request(nil))
+		if err == nil || !errors.As(err, wanted) {
+			t.Errorf("%s: %v, want %T", name, err, wanted)
+		}
+	}
+	g.writeIn(g.sub, map[string]string{"s": "mine\n"})
+	refuse("a changed file", new(*git.DirtyError))
+	g.gitIn(g.sub, nil, "checkout", "-q", "s")
+	g.writeIn(g.sub, map[string]string{"n": "mine\n"})
+	refuse("a file in the way", new(*git.DirtyError))
+	g.must(os.Remove(filepath.Join(g.sub, "n")))
+	to := g.to
+	g.to = g.recording("1111111111111111111111111111111111111111")
+	refuse("a commit that nobody has", new(*ModuleError))
+	g.to = to
+	if g.whole() {
+		t.Error("it moved")
+	}
+	// What lands all the same, as earlier versions let it, can be undone.
+	g.to = g.recording("1111111111111111111111111111111111111111")
+	r := g.request(nil)
+	r.Modules = Modules{}
+	_, err := Land(t.Context(), r)
+	g.must(err)
+	g.must(checkout.Forget(r.Records, "1"))
+	g.must(g.undo(nil))
+	if g.whole() {
+		t.Error("it was not undone")
+	}
+}

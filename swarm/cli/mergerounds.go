@@ -1,0 +1,104 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"agentswarm/merge"
+	"agentswarm/swarm/store"
+	"agentswarm/swarm/task"
+	"agentswarm/worktree/git"
+)
+
+// mergeRounds is how often a merge with a landing queue is tried while others move
+// the branch.
+const mergeRounds = 3
+
+// merge merges patches of a run this process owns onto a branch. If the branch
+// moved during the checks of a landing queue, the patches that passed are merged
+// onto its new tip and checked again.
+func (b *bench) merge(ctx context.Context, r mergeRequest) (*mergeReport, error) {
+	for round := 1; ; round++ {
+		report, err := b.mergeOnce(ctx, r)
+		bad, blameErr := b.blameFilter(ctx, report, err)
+		if blameErr != nil {
+			return report, errors.Join(err, blameErr)
+		}
+		if len(bad) > 0 {
+			r.unfiltered = append(r.unfiltered, bad...)
+			r.queued, round = report.queued, round-1 // each such round leaves a patch out
+			continue
+		}
+		_, moved := errors.AsType[*merge.MovedError](err)
+		if !moved || report == nil || report.queued == nil || round == mergeRounds {
+			return report, err
+		}
+		fmt.Fprintf(b.env.Stderr, "%s: %s moved during the checks; merging onto its new tip\n", program, branchName(report.ref))
+		r.queued = report.queued
+	}
+}
+
+// unfiltered is a patch that was left out: a required filter of the user's failed
+// to write one of its files into a checkout.
+type unfiltered struct {
+	agent  task.ID
+	failed git.FailedFilter
+}
+
+// blameFilter finds the patches of a merge that failed because a filter failed on a
+// file of theirs; none if the merge failed for another reason.
+func (b *bench) blameFilter(ctx context.Context, report *mergeReport, err error) (all []unfiltered, _ error) {
+	failed := git.FilterFailure(err)
+	if failed == nil || report == nil || report.outcome == nil {
+		return nil, nil
+	}
+	for _, l := range report.outcome.Landed {
+		a := report.view.Agent(task.ID(l.ID))
+		if a == nil || patchOf(a) == nil {
+			continue
+		}
+		changes, err := b.repo.Changes(ctx, git.Hash(patchOf(a).Base), git.Hash(patchOf(a).Commit))
+		if err != nil {
+			return nil, err
+		}
+		if slices.ContainsFunc(changes, func(c git.Change) bool { return c.Path == failed.Path }) {
+			all = append(all, unfiltered{agent: a.ID, failed: *failed})
+		}
+	}
+	return all, nil
+}
+
+// filtered leaves out the patches on whose files a filter failed in an earlier round.
+func (r *mergeRequest) filtered(chosen []*store.Agent, report *mergeReport) []*store.Agent {
+	if report.filters = r.unfiltered; len(r.unfiltered) == 0 {
+		return chosen
+	}
+	report.codes = append(report.codes, CodeFailed)
+	return slices.DeleteFunc(slices.Clone(chosen), func(a *store.Agent) bool {
+		return slices.ContainsFunc(r.unfiltered, func(u unfiltered) bool { return u.agent == a.ID })
+	})
+}
+
+// unfilteredObject is such a patch in JSON.
+type unfilteredObject struct {
+	Agent  task.ID `json:"agent"`
+	Filter string  `json:"filter"`
+	Path   string  `json:"path"`
+}
+
+func (r *mergeReport) unfilteredObjects() (all []unfilteredObject) {
+	for _, u := range r.filters {
+		all = append(all, unfilteredObject{Agent: u.agent, Filter: u.failed.Filter, Path: u.failed.Path})
+	}
+	return all
+}
+
+func (r *mergeReport) printUnfiltered(w io.Writer) {
+	for _, u := range r.filters {
+		fmt.Fprintf(w, "left out: %s: your filter %q failed on %q\n",
+			Printable(labels([]*store.Agent{r.view.Agent(u.agent)})), u.failed.Filter, u.failed.Path)
+	}
+}

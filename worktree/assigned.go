@@ -1,0 +1,276 @@
+package worktree
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+
+	"agentswarm/worktree/git"
+)
+
+// FilterError says that a filter of the user's, which the attributes of a file
+// require, failed on that file.
+type FilterError struct {
+	Filter, Path string
+	Err          error // required
+}
+
+func (e *FilterError) Error() string {
+	return fmt.Sprintf("filter %q failed on %q: %v", e.Filter, e.Path, e.Err)
+}
+
+func (e *FilterError) Unwrap() error { return e.Err }
+
+// assigns reports whether changed attributes could assign a filter to a file.
+func (c *capturing) assigns(ctx context.Context) bool {
+	return len(c.filters.drivers) > 0 && slices.ContainsFunc(c.found.changed, func(path string) bool {
+		return isAttributes(path) && c.mentionsFilter(ctx, path)
+	})
+}
+
+// mentionsFilter reports whether an attribute file of the agent assigns a filter that
+// is configured. One that cannot be read, or is too long, may do so.
+func (c *capturing) mentionsFilter(ctx context.Context, path string) bool {
+	f, err := os.OpenFile(filepath.Join(c.Workspace.files(), path), os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return !missing(err) && !errors.Is(err, syscall.ELOOP)
+	}
+	defer f.Close() //nolint:errcheck // it was only read
+	text, err := io.ReadAll(io.LimitReader(f, maxRules+1))
+	if err != nil || len(text) > maxRules {
+		return true
+	}
+	known := c.base.find(path)
+	if id, err := c.Repo.BlobName(ctx, bytes.NewReader(text), int64(len(text))); err == nil && known != nil && known.ID == id {
+		return false
+	}
+	for name := range c.filters.drivers {
+		if bytes.Contains(text, []byte("filter="+name)) {
+			return true
+		}
+	}
+	return false
+}
+
+func isAttributes(path string) bool { return filepath.Base(path) == ".gitattributes" }
+
+// assigned reads the files once more to which only the attributes of the agent
+// assign a filter that the user configured. Stored as they are, they would differ
+// from the user's files in each checkout.
+func (s *staging) assigned(ctx context.Context) error {
+	if !s.assigns(ctx) {
+		return nil
+	}
+	if err := s.update(ctx, &s.records, "--index-info"); err != nil {
+		return err
+	}
+	paths, err := s.rewritten()
+	if err != nil {
+		return err
+	}
+	before, err := s.drivers(ctx, s.Workspace.Index, paths)
+	if err != nil {
+		return err
+	}
+	after, err := s.drivers(ctx, s.private, paths)
+	if err != nil {
+		return err
+	}
+	paths = slices.DeleteFunc(paths, func(path string) bool { return after[path] == "" || after[path] == before[path] })
+	if len(paths) == 0 {
+		return nil
+	}
+	dir, err := s.agentRules(ctx)
+	if err != nil {
+		return err
+	}
+	if err := s.setAssignedApart(dir, paths); err != nil {
+		return err
+	}
+	for _, path := range paths {
+		if err := s.addBy(ctx, path, dir); err != nil {
+			if ctx.Err() != nil {
+				return err
+			}
+			return &FilterError{Filter: after[path], Path: path, Err: err}
+		}
+	}
+	return s.takeIn(ctx)
+}
+
+// rewritten are the files whose content is not that of the base. One that was only
+// looked at again stays as the base has it.
+func (s *staging) rewritten() ([]string, error) {
+	entries, err := s.Repo.ReadIndex(s.private)
+	if err != nil {
+		return nil, err
+	}
+	now := make(map[string]git.Hash, len(entries))
+	for _, e := range entries {
+		now[e.Path] = e.ID
+	}
+	return slices.DeleteFunc(slices.Clone(s.found.changed), func(path string) bool {
+		known := s.base.find(path)
+		return s.holds(path) || now[path] == "" || known != nil && known.ID == now[path]
+	}), nil
+}
+
+// drivers maps paths to the configured filters that the attributes of an index
+// give them.
+func (s *staging) drivers(ctx context.Context, index string, paths []string) (map[string]string, error) {
+	given := map[string]string{}
+	if len(paths) == 0 {
+		return given, nil
+	}
+	out, err := s.quarantine.Run(ctx, git.Cmd{
+		Args: []string{"check-attr", "-z", "--stdin", "--cached", "filter"}, Env: []string{"GIT_INDEX_FILE=" + index},
+		Stdin: strings.NewReader(strings.Join(paths, "\x00") + "\x00"),
+	})
+	if err != nil {
+		return nil, err
+	}
+	fields := strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00")
+	if len(fields) != 3*len(paths) {
+		return nil, fmt.Errorf("ask for the filters of %d files: %d fields", len(paths), len(fields))
+	}
+	for i := 2; i < len(fields); i += 3 {
+		if s.filters.drivers[fields[i]] {
+			given[fields[i-2]] = fields[i]
+		}
+	}
+	return given, nil
+}
+
+// agentRules is a folder with the attribute files as the agent left them, and the
+// programs of filters as the base has them.
+func (s *staging) agentRules(ctx context.Context) (string, error) {
+	entries, err := s.Repo.ReadIndex(s.private)
+	if err != nil {
+		return "", err
+	}
+	var paths []string
+	for _, e := range entries {
+		if e.Mode&0o170000 == 0o100000 && isAttributes(e.Path) {
+			paths = append(paths, e.Path)
+		}
+	}
+	dir := filepath.Join(s.quarantine.Dir, "assigned")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", err
+	}
+	tools := make([]string, 0, len(s.tools))
+	for path := range s.tools {
+		tools = append(tools, path)
+	}
+	if err := s.checkout(ctx, dir, tools); err != nil {
+		return "", err
+	}
+	return dir, s.checkoutFrom(ctx, s.private, checkingPaths{dir: dir, paths: paths, raw: true})
+}
+
+// setAssignedApart has the filters of these paths run behind the walls that the
+// caller gave, in a folder of their own.
+func (s *staging) setAssignedApart(rules string, paths []string) (err error) {
+	if s.apart != nil {
+		if err := RemoveAll(s.apart.Dir); err != nil {
+			return err
+		}
+	}
+	s.apart, s.filtered, s.wanted = nil, map[string]bool{}, nil
+	if s.Confine == nil {
+		return nil
+	}
+	for _, path := range paths {
+		s.filtered[path] = true
+	}
+	s.apart, err = s.quarantine.Apart(git.ApartRequest{
+		Dir: filepath.Join(s.quarantine.Dir, "apart-assigned"), Confine: s.Confine, Index: s.private,
+		Read: []string{s.Frozen.Dir, s.Repo.CommonDir, rules}, Programs: s.filters.programs,
+		Config: []string{"lfs.storage=" + filepath.Join(s.quarantine.Dir, "apart-assigned", "work", lfsName)},
+	})
+	return err
+}
+
+// writeAssigned writes the files once more to which only the attributes of the
+// commit assign a filter: they are in the repository as that filter made them.
+func (r *restoring) writeAssigned(ctx context.Context) error {
+	var paths []string
+	changed := false
+	for _, c := range r.changes {
+		switch {
+		case isAttributes(c.Path) && c.NewMode == absent:
+			r.forget(c.Path)
+		case isAttributes(c.Path) && c.NewMode != linkMode:
+			r.record(c.NewMode, c.New, c.Path)
+			changed = true
+		case strings.HasPrefix(c.NewMode, "100") && !ruled(c.Path):
+			paths = append(paths, c.Path)
+		}
+	}
+	if !changed || len(r.filters.drivers) == 0 {
+		r.records.Reset()
+		return nil
+	}
+	if err := r.update(ctx, &r.records, "--index-info"); err != nil {
+		return err
+	}
+	before, err := r.drivers(ctx, r.Workspace.Index, paths)
+	if err != nil {
+		return err
+	}
+	after, err := r.drivers(ctx, r.private, paths)
+	if err != nil {
+		return err
+	}
+	paths = slices.DeleteFunc(paths, func(path string) bool { return after[path] == "" || after[path] == before[path] })
+	if len(paths) == 0 {
+		return nil
+	}
+	dir, err := r.agentRules(ctx)
+	if err != nil {
+		return err
+	}
+	if err := r.setAssignedApart(dir, paths); err != nil {
+		return err
+	}
+	if err := r.lendLFS(); err != nil {
+		return err
+	}
+	for _, c := range r.changes {
+		if !slices.Contains(paths, c.Path) {
+			continue
+		}
+		if err := r.root.Remove(c.Path); err != nil && !missing(err) {
+			return err
+		}
+		if err := r.writeFiltered(ctx, c, dir); err != nil {
+			return &FilterError{Filter: after[c.Path], Path: c.Path, Err: err}
+		}
+	}
+	return nil
+}
+
+// writeFiltered writes a file of the commit by the attribute files in a folder.
+func (r *restoring) writeFiltered(ctx context.Context, c git.Change, dir string) error {
+	mode := fs.FileMode(0o666)
+	if c.NewMode == "100755" {
+		mode = 0o777
+	}
+	f, err := r.root.OpenFile(c.Path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, mode)
+	if err != nil {
+		return err
+	}
+	_, err = r.filter(ctx, c.Path, git.Cmd{
+		Dir: dir, Env: []string{"GIT_WORK_TREE=" + dir}, Stdout: f,
+		Args: []string{"cat-file", "--filters", "--path=" + c.Path, string(c.New)},
+	})
+	return errors.Join(err, f.Close())
+}

@@ -1,0 +1,225 @@
+package worktree
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"agentswarm/worktree/git"
+)
+
+// nested adds a submodule "sub" with a submodule "in" of its own.
+func nested(f *fixture) {
+	f.t.Helper()
+	for _, name := range []string{"inner", "outer"} {
+		dir := filepath.Join(f.home, name)
+		f.mkdir(dir)
+		f.in(dir, "init", "-q", "-b", "main")
+		f.write(dir, "s", "1\n", ".gitattributes", "*.x filter=x\n")
+		if name == "outer" {
+			f.in(dir, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", filepath.Join(f.home, "inner"), "in")
+		}
+		f.in(dir, "add", "-A")
+		f.in(dir, "-c", "user.name=o", "-c", "user.email=o", "commit", "-qm", name)
+	}
+	f.git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", filepath.Join(f.home, "outer"), "sub")
+}
+
+// populate populates the submodules of a workspace as an agent would.
+func populate(f *fixture, w *Workspace) string {
+	f.t.Helper()
+	f.in(f.at(w), "-c", "protocol.file.allow=always", "submodule", "--quiet", "update", "--init", "--recursive")
+	return filepath.Join(f.at(w), "sub")
+}
+
+// modules lists captured submodules: the path, and the files of the commit.
+func (f *fixture) modules(c *Capture) string {
+	f.t.Helper()
+	var all []string
+	for _, m := range c.Modules {
+		store := f.repo.ModuleStore(filepath.Join(f.state, "modules"), m.Path)
+		text := m.Path + ":"
+		for _, ch := range m.Files {
+			text += " " + string(ch.Status) + " " + ch.Path
+		}
+		if has, err := store.HasCommit(f.t.Context(), m.Commit); err != nil || !has {
+			text += " missing"
+		}
+		if out, err := f.try(store.GitDir, "fsck", "--strict", "--no-dangling"); err != nil || out != "" {
+			f.t.Errorf("the store of %s is not whole: %s, %v", m.Path, out, err)
+		}
+		all = append(all, text)
+	}
+	return strings.Join(all, ", ")
+}
+
+func TestCaptureSubmodules(t *testing.T) {
+	t.Parallel()
+	commit := func(f *fixture, dir string) {
+		f.in(dir, "-c", "user.name=a", "-c", "user.email=a", "commit", "-qam", "in "+filepath.Base(dir))
+	}
+	for _, tt := range []struct {
+		name    string
+		act     func(f *fixture, sub string)
+		modules string
+		link    func(f *fixture, sub string) string // the commit that the parent records; nil: any
+		notes   string
+	}{
+		{name: "populated only", act: func(*fixture, string) {}},
+		{
+			name: "a commit", modules: "sub: M s",
+			act:  func(f *fixture, sub string) { f.write(sub, "s", "2\n"); commit(f, sub) },
+			link: func(f *fixture, sub string) string { return f.in(sub, "rev-parse", "HEAD") },
+		},
+		{
+			name: "changes without a commit", modules: "sub: A n M s",
+			act: func(f *fixture, sub string) { f.write(sub, "s", "2\n", "n", "n\n") },
+		},
+		{
+			name: "changes on a commit", modules: "sub: A n M s",
+			act: func(f *fixture, sub string) { f.write(sub, "s", "2\n"); commit(f, sub); f.write(sub, "n", "n\n") },
+		},
+		{
+			name: "in a nested one", modules: "sub: M in, sub/in: A n M s",
+			act: func(f *fixture, sub string) {
+				f.write(filepath.Join(sub, "in"), "s", "2\n")
+				commit(f, filepath.Join(sub, "in"))
+				f.write(filepath.Join(sub, "in"), "n", "n\n")
+			},
+		},
+		{
+			name: "hooks, configuration and attributes of the agent", modules: "sub: M .gitattributes A a.x M s",
+			act: func(f *fixture, sub string) {
+				dir := f.in(sub, "rev-parse", "--absolute-git-dir")
+				f.write(sub, "s", "2\n", "a.x", "x\n", ".gitattributes", "* filter=evil\n")
+				f.in(sub, "config", "filter.evil.clean", "touch "+filepath.Join(f.home, "ran")+"; cat")
+				f.in(sub, "config", "filter.x.clean", "touch "+filepath.Join(f.home, "ran")+"; cat")
+				f.in(sub, "config", "core.fsmonitor", "touch "+filepath.Join(f.home, "ran"))
+				f.write(dir, "hooks/reference-transaction", "#!/bin/sh\ntouch "+filepath.Join(f.home, "ran")+"\n")
+				must(f.t, os.Chmod(filepath.Join(dir, "hooks/reference-transaction"), 0o755))
+			},
+		},
+		{
+			name: "a .git file that leads elsewhere", notes: "submodule_left:sub",
+			act: func(f *fixture, sub string) {
+				f.write(sub, ".git", "gitdir: "+filepath.Join(f.home, "outer", ".git")+"\n")
+			},
+		},
+		{
+			name: "a .git symlink", notes: "submodule_left:sub",
+			act: func(f *fixture, sub string) {
+				must(f.t, os.Remove(filepath.Join(sub, ".git")), os.Symlink(filepath.Join(f.home, "outer", ".git"), filepath.Join(sub, ".git")))
+			},
+		},
+		{
+			name: "objects that are elsewhere", notes: "head_invalid:sub", modules: "sub: M s",
+			act: func(f *fixture, sub string) {
+				f.write(sub, "s", "2\n")
+				commit(f, sub)
+				objects := filepath.Join(f.in(sub, "rev-parse", "--absolute-git-dir"), "objects")
+				must(f.t, os.Rename(objects, filepath.Join(f.home, "objects")), os.Symlink(filepath.Join(f.home, "objects"), objects))
+			},
+		},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			f := newFixture(t)
+			f.write(f.root, "a", "a\n")
+			nested(f)
+			base := f.commit()
+			f.open()
+			w := f.lease(base)
+			sub := populate(f, w)
+			tt.act(f, sub)
+			c := f.capture(w)
+			want(t, "submodules", f.modules(c), tt.modules)
+			want(t, "notes", kinds(c), tt.notes)
+			for _, m := range c.Modules {
+				if text, err := os.ReadFile(m.Patch); err != nil || !strings.Contains(string(text), "diff --git") {
+					t.Errorf("the patch of %s: %v %q", m.Path, err, text)
+				}
+			}
+			if _, err := os.Lstat(filepath.Join(f.home, "ran")); err == nil {
+				t.Error("a program of the agent ran")
+			}
+			if tt.link != nil {
+				want(t, "the recorded commit", f.git("rev-parse", string(c.Tree)+":sub"), tt.link(f, sub))
+			}
+		})
+	}
+}
+
+// TestCaptureSubmoduleUnknownToUser: the base of a submodule comes from the
+// agent where the user has no such submodule.
+func TestCaptureSubmoduleUnknownToUser(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	nested(f)
+	base := f.commit("a", "a\n")
+	f.git("submodule", "--quiet", "deinit", "-f", "--all")
+	must(t, os.RemoveAll(filepath.Join(f.root, ".git", "modules")))
+	f.open()
+	w := f.lease(base)
+	f.write(populate(f, w), "s", "2\n")
+	c := f.capture(w)
+	want(t, "submodules", f.modules(c), "sub: M s")
+	if !slices.ContainsFunc(c.Files, func(ch git.Change) bool { return ch.Path == "sub" && ch.New == c.Modules[0].Commit }) {
+		t.Errorf("the patch does not record the commit: %+v", c.Files)
+	}
+}
+
+// TestCaptureSubmoduleWithoutBase: a submodule whose base nobody has whole costs
+// no more than its own changes.
+func TestCaptureSubmoduleWithoutBase(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	nested(f)
+	base := f.commit("a", "a\n")
+	f.git("submodule", "--quiet", "deinit", "-f", "--all")
+	must(t, os.RemoveAll(filepath.Join(f.root, ".git", "modules")))
+	f.open()
+	w := f.lease(base)
+	sub := populate(f, w)
+	objects := filepath.Join(f.in(sub, "rev-parse", "--absolute-git-dir"), "objects")
+	must(t, os.Rename(objects, filepath.Join(f.home, "objects")), os.Symlink(filepath.Join(f.home, "objects"), objects))
+	f.write(sub, "s", "2\n")
+	f.write(f.at(w), "a", "b\n")
+	c := f.capture(w)
+	want(t, "notes", kinds(c), "submodule_left:sub")
+	want(t, "submodules", f.modules(c), "")
+	want(t, "a", strings.TrimSpace(f.show(c.Tree, "a")), "b")
+}
+
+// TestCaptureAssignedFilter: a filter that only the agent's attributes assign
+// makes the blob, so that the user's checkout is clean; one that is required and
+// fails is named.
+func TestCaptureAssignedFilter(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.write(f.home, ".gitconfig", "[filter \"up\"]\n\tclean = tr a-z A-Z\n\tsmudge = tr A-Z a-z\n\trequired\n"+
+		"[filter \"bad\"]\n\tclean = false\n\trequired\n")
+	base := f.commit("old.x", "old\n")
+	f.open()
+	w := f.lease(base)
+	f.write(f.at(w), ".gitattributes", "*.x filter=up\n", "n.x", "new\n", "old.x", "older\n", "plain", "plain\n")
+	c := f.capture(w)
+	for path, text := range map[string]string{"n.x": "NEW", "old.x": "OLDER", "plain": "plain"} {
+		want(t, path, strings.TrimSpace(f.show(c.Tree, path)), text)
+	}
+	f.git("read-tree", "-u", "--reset", string(c.Commit))
+	touched := time.Unix(1_700_000_000, 0) // git reads the file again
+	must(t, os.Chtimes(filepath.Join(f.root, "n.x"), touched, touched))
+	want(t, "git status", f.git("diff", "--name-only"), "")
+
+	w = f.lease(base)
+	f.write(f.at(w), ".gitattributes", "*.x filter=bad\n", "n.x", "new\n")
+	_, err := f.trees.Capture(t.Context(), f.captureRequest(w))
+	var failed *FilterError
+	if !errors.As(err, &failed) || failed.Filter != "bad" || failed.Path != "n.x" {
+		t.Errorf("Capture = %v, want an error that names filter and file", err)
+	}
+}
