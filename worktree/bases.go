@@ -199,6 +199,7 @@ func (t *Trees) letOld() error {
 // configuration, too.
 func (t *Trees) baseKey(commit git.Hash) (string, error) {
 	sum := sha256.New()
+	fmt.Fprint(sum, timesVersion)
 	for _, name := range []string{"config", "info/attributes", "info/sparse-checkout", "user-attributes"} {
 		text, err := os.ReadFile(filepath.Join(t.Frozen.Dir, name))
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -383,7 +384,12 @@ func (t *Trees) fillBase(ctx context.Context, b *base) (r baseRecord, err error)
 	if err := os.Mkdir(filepath.Join(b.tree(), ".git"), 0o700); err != nil {
 		return r, err
 	}
-	if r.Size, err = t.settle(b, func(string) bool { return true }); err != nil {
+	tree, err := t.Repo.TreeOf(ctx, b.commit)
+	if err != nil {
+		return r, err
+	}
+	all := wholeTime(tree)
+	if r.Size, err = t.settle(b, func(*git.IndexEntry) (time.Time, bool) { return all, true }); err != nil {
 		return r, err
 	}
 	return r, t.step("settled")

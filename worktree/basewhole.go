@@ -34,7 +34,7 @@ func markOf(at fs.FileInfo) *mark {
 // remember puts the marks of a base into its record. Its top folder gets a time
 // of long ago: whatever is done to it within this second shows, too.
 func (b *base) remember(r *baseRecord) error {
-	if err := os.Chtimes(b.tree(), baseTime(), baseTime()); err != nil {
+	if err := os.Chtimes(b.tree(), longAgo(), longAgo()); err != nil {
 		return err
 	}
 	index, err := os.Lstat(b.index())

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"agentswarm/worktree/git"
 )
@@ -138,7 +139,7 @@ func (d *deriving) fill(ctx context.Context) (r baseRecord, err error) {
 	for _, c := range d.diff {
 		changed[c.Path] = true
 	}
-	if r.Size, err = d.settle(b, func(path string) bool { return changed[path] }); err != nil {
+	if r.Size, err = d.settle(b, func(e *git.IndexEntry) (time.Time, bool) { return layerTime(e.ID), changed[e.Path] }); err != nil {
 		return r, err
 	}
 	r.Under = filepath.Base(d.on.dir)

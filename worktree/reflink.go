@@ -234,7 +234,7 @@ func cloneOne(clone cloneFunc, src, dst int, name string, link bool) (git.IndexS
 		made, err := clone(from, to)
 		return git.StatOf(&made), err
 	}
-	err := copySymlink(from, to, int(at.Size))
+	err := copySymlink(from, to, &at)
 	if err == nil {
 		err = unix.Fstatat(dst, name, &at, unix.AT_SYMLINK_NOFOLLOW)
 	}
@@ -244,9 +244,9 @@ func cloneOne(clone cloneFunc, src, dst int, name string, link bool) (git.IndexS
 // cloneFunc is [git.CloneAt] or [git.Copier.At].
 type cloneFunc func(from, to git.Place) (unix.Stat_t, error)
 
-// copySymlink makes a symlink anew, whose target has a length of size.
-func copySymlink(from, to git.Place, size int) error {
-	target := make([]byte, size+1)
+// copySymlink makes a symlink anew that looks like another in the open folder.
+func copySymlink(from, to git.Place, like *unix.Stat_t) error {
+	target := make([]byte, like.Size+1)
 	n, err := unix.Readlinkat(from.Dir, from.Name, target)
 	if err != nil {
 		return err
@@ -254,6 +254,6 @@ func copySymlink(from, to git.Place, size int) error {
 	if err := unix.Symlinkat(string(target[:n]), to.Dir, to.Name); err != nil {
 		return err
 	}
-	when := unix.NsecToTimespec(baseTime().UnixNano())
-	return unix.UtimesNanoAt(to.Dir, to.Name, []unix.Timespec{when, when}, unix.AT_SYMLINK_NOFOLLOW)
+	_, err = setTime(to.Dir, to.Name, like.Mtim)
+	return err
 }

@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -106,6 +108,9 @@ func (t *Trees) reuseEntry(ctx context.Context, w *Workspace, e poolEntry, entri
 	if err := os.Rename(tree, w.files()); err != nil {
 		return nil, err
 	}
+	if err := retime(w.files(), in, wanted); err != nil {
+		return nil, err
+	}
 	return in, errors.Join(t.step("reused"), RemoveAll(dir))
 }
 
@@ -122,6 +127,29 @@ func prune(tree string, paths []string) error {
 				}
 				return err
 			}
+		}
+	}
+	return nil
+}
+
+// retime gives files of an entry the times that they have in the base: an entry of
+// another base may have others for the same content.
+func retime(tree string, in map[string]git.IndexStat, wanted map[string]*git.IndexEntry) (err error) {
+	f := &folders{root: tree}
+	defer func() { err = errors.Join(err, f.close()) }()
+	for _, path := range slices.Sorted(maps.Keys(in)) {
+		when := wanted[path].MTime
+		if in[path].MTime == when {
+			continue
+		}
+		dir, name, err := f.enter(path)
+		if err == nil {
+			var s unix.Stat_t
+			s, err = setTime(dir, name, unix.NsecToTimespec(time.Unix(int64(when.Sec), int64(when.Nano)).UnixNano()))
+			in[path] = git.StatOf(&s)
+		}
+		if err != nil {
+			return &os.PathError{Op: "set the time of", Path: path, Err: err}
 		}
 	}
 	return nil

@@ -12,32 +12,26 @@ import (
 	"agentswarm/worktree/git"
 )
 
-// baseTime is what all files of a base were changed at: long ago, so that no
-// git takes one for changed within its tick, and the same in every base.
-func baseTime() time.Time { return time.Unix(1_000_000_000, 0) }
-
-// settle gives the files of a base, those that are its own, the same time, and
-// writes an index that knows it. It returns about what the base takes on disk.
-func (t *Trees) settle(b *base, own func(path string) bool) (size int64, err error) {
+// settle gives files of a base the times that when names, and writes an index that
+// knows them. It leaves out files for which when reports false. It returns about
+// how many bytes the base takes on disk.
+func (t *Trees) settle(b *base, when func(e *git.IndexEntry) (time.Time, bool)) (size int64, err error) {
 	text, err := os.ReadFile(b.index())
 	if err != nil {
 		return 0, err
 	}
 	f := &folders{root: b.tree()}
 	defer func() { err = errors.Join(err, f.close()) }()
-	when := unix.NsecToTimespec(baseTime().UnixNano())
 	var failed error
 	text, err = t.Repo.Restat(text, func(e *git.IndexEntry) (git.IndexStat, bool) {
-		if !own(e.Path) {
+		changed, own := when(e)
+		if !own {
 			return git.IndexStat{}, false
 		}
 		at, name, err := f.enter(e.Path)
-		if err == nil {
-			err = unix.UtimesNanoAt(at, name, []unix.Timespec{when, when}, unix.AT_SYMLINK_NOFOLLOW)
-		}
 		var s unix.Stat_t
 		if err == nil {
-			err = unix.Fstatat(at, name, &s, unix.AT_SYMLINK_NOFOLLOW)
+			s, err = setTime(at, name, unix.NsecToTimespec(changed.UnixNano()))
 		}
 		if err != nil {
 			failed = errors.Join(failed, &os.PathError{Op: "settle", Path: e.Path, Err: err})
@@ -50,6 +44,15 @@ func (t *Trees) settle(b *base, own func(path string) bool) (size int64, err err
 		return 0, err
 	}
 	return size + int64(len(text)), writeFile(b.index(), text)
+}
+
+// setTime sets the modification time of a file in an open folder, and returns how
+// the file looks then. It follows no symlink.
+func setTime(dir int, name string, when unix.Timespec) (s unix.Stat_t, err error) {
+	if err = unix.UtimesNanoAt(dir, name, []unix.Timespec{when, when}, unix.AT_SYMLINK_NOFOLLOW); err == nil {
+		err = unix.Fstatat(dir, name, &s, unix.AT_SYMLINK_NOFOLLOW)
+	}
+	return s, err
 }
 
 // folders opens the folders of a tree one after the other, as files in them
