@@ -26,7 +26,7 @@ func layers() [][]string {
 		1: {
 			"internal/testing/nonamespaces/command", "risk/shell", "risk/verb", "swarm/apparmor", "swarm/builtin/tool",
 			"swarm/diskwatch",
-			"swarm/ear", "swarm/event", "swarm/fault", "swarm/guard", "swarm/hook", "swarm/limit", "swarm/manifest",
+			"swarm/ear", "swarm/event", "swarm/fault", "swarm/guard", "swarm/hook", "swarm/landing/compare", "swarm/limit", "swarm/manifest",
 			"swarm/models", "swarm/modeltest/serve", "swarm/pager", "swarm/prompt", "swarm/review", "swarm/schema", "swarm/scope",
 			"swarm/script/language", "swarm/shim", "swarm/ticket", "swarm/toolset", "worktree", "worktree/git/checkout",
 			"worktree/submodule",

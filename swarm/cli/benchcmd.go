@@ -39,6 +39,7 @@ func newBenchCommand(env Env) *cli.Command {
 			&cli.BoolFlag{Name: "keep", Usage: "leave that folder"},
 			jsonFlag(),
 		},
+		Subcommands: []*cli.Command{newBenchLandingCommand(env)},
 		Description: `Clones the repository (default: the one you are in) into a new folder, measures
 there what plain git and plain commands take, and in turn with them what each
 backend of swarm takes for the same: workspaces, disk, capture, merging, and short
