@@ -1,0 +1,108 @@
+package main
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strconv"
+	"syscall"
+	"testing"
+
+	"agentswarm/internal/testing/campaign"
+	"agentswarm/swarm/event"
+)
+
+// queueKilling is a landing with a check that is killed again and again.
+type queueKilling struct {
+	*yard
+	old, new string // the trees of the branch on either side
+}
+
+// TestKilledQueue kills a merge with a check at random steps. The branch is where it
+// was, or at the tree that passed. The next merge goes on from the verdicts there
+// are: no tree is verified again, and nothing is left.
+func TestKilledQueue(t *testing.T) {
+	t.Parallel()
+	k := &queueKilling{yard: newYard(t)}
+	k.ends(0, "run", "--each", "pkg/*", "--", "sh", "-c",
+		`case $SWARM_ITEM in pkg/p1) echo bad;; *) echo good;; esac > "$SWARM_ITEM/f.txt"`)
+	k.old = k.git("rev-parse", "HEAD^{tree}")
+	k.ends(7, "merge", "--verify", check(0))
+	k.new = k.git("rev-parse", "HEAD^{tree}")
+	k.ends(0, "undo")
+	dice := rand.New(rand.NewPCG(campaign.Seed(t), 0))
+	kills := 0
+	for n := 1; kills < campaign.Rounds(t, 30, 200); n++ {
+		for k.killed(strconv.Itoa(1+dice.IntN(40)), check(n)) {
+			kills++
+		}
+		k.about = fmt.Sprintf("after %d kills: ", kills)
+		if got := k.git("rev-parse", "HEAD^{tree}"); got != k.new {
+			k.failf("the branch is at the tree %s, want %s", got, k.new)
+		}
+		k.clean()
+		k.ends(0, "undo")
+	}
+	k.verifiedOnce()
+}
+
+// check is the text of a check. Verdicts on one do not count for another.
+func check(n int) string { return fmt.Sprintf("! grep -q bad pkg/*/f.txt # %d", n) }
+
+// killed kills a merge at a step. It reports false if the merge came to its end
+// before that.
+func (k *queueKilling) killed(step, check string) bool {
+	k.t.Helper()
+	happened := filepath.Join(k.dir, "happened")
+	defer os.Remove(happened)
+	s := k.swarm([]string{faultVar + "=kill:" + step + ":" + happened}, "merge", "--verify", check)
+	at, err := os.ReadFile(happened)
+	k.about = fmt.Sprintf("killed at step %s, %s: ", step, at)
+	switch {
+	case err != nil && s.code != 7:
+		k.failf("it ended with %d: %s", s.code, s.stderr)
+	case err != nil:
+		return false
+	case s.code != 128+int(syscall.SIGKILL):
+		k.failf("it ended with %d: %s", s.code, s.stderr)
+	}
+	if got := k.git("rev-parse", "HEAD^{tree}"); got != k.old && got != k.new {
+		k.failf("the branch is at the tree %s, neither %s nor %s", got, k.old, k.new)
+	}
+	return true
+}
+
+// clean fails if anything of a verification is left.
+func (k *queueKilling) clean() {
+	k.t.Helper()
+	left, _ := filepath.Glob(filepath.Join(k.state, "*", "trees", "*", "landing.*"))
+	if refs := k.git("for-each-ref", "refs/swarm/*/verify"); len(left) > 0 || refs != "" {
+		k.failf("left are %q, %s", left, refs)
+	}
+	if dirt := k.git("status", "--porcelain"); dirt != "" {
+		k.failf("the checkout is not clean:\n%s", dirt)
+	}
+}
+
+// verifiedOnce fails if a landing verified a tree again. A refused patch has two
+// verdicts.
+func (k *queueKilling) verifiedOnce() {
+	k.t.Helper()
+	type of struct {
+		tree, command string
+		passed        bool
+	}
+	seen := map[of]int{}
+	for _, r := range k.records() {
+		switch e := r.Event.(type) {
+		case *event.Intended, *event.Refused:
+			clear(seen) // the landing has ended
+		case *event.Verified:
+			v := of{e.Tree, e.Command, e.Passed}
+			if seen[v]++; seen[v] > 2 || seen[v] > 1 && (e.Passed || len(e.Agents) > 1) {
+				k.failf("record %d verifies %v of %q once more", r.N, e.Agents, e.Command)
+			}
+		}
+	}
+}
