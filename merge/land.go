@@ -100,11 +100,7 @@ func Land(ctx context.Context, req LandRequest) (_ *Landing, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, t.tx.Close()) }()
-	from := t.from
-	if from == "" {
-		from = t.repo.EmptyTree()
-	}
-	changes, err := req.Quarantine.Changes(ctx, from, t.to)
+	changes, err := changesOf(ctx, req.Quarantine, t.from, t.to)
 	if err != nil {
 		return nil, err
 	}

@@ -20,11 +20,7 @@ type transit struct {
 	tx       *checkout.Tx
 }
 
-func (t *transit) wrap(err *error) {
-	if *err != nil {
-		*err = fmt.Errorf("move %s: %w", t.ref, *err)
-	}
-}
+func (t *transit) wrap(err *error) { *err = wrapMove(t.ref, *err) }
 
 // begin opens the transaction.
 func (t *transit) begin(ctx context.Context, verb string, r Record, message string) (err error) {
@@ -44,13 +40,10 @@ func (t *transit) check(ctx context.Context, changes []git.Change) error {
 	if have != t.from {
 		return &MovedError{Ref: t.ref, Want: t.from, Have: have}
 	}
-	if t.holders, err = t.repo.Holders(ctx, t.ref); err != nil {
+	if t.holders, err = holdersOf(ctx, t.repo, t.ref); err != nil {
 		return err
 	}
 	for _, h := range t.holders {
-		if h.Doing != "" {
-			return &BusyError{Ref: t.ref, Dir: h.Repo.TopLevel, Doing: h.Doing}
-		}
 		if t.to == "" {
 			return &HeldError{Ref: t.ref, Dir: h.Repo.TopLevel}
 		}

@@ -29,6 +29,7 @@ type spaceRequest struct {
 	// private is a new folder that walls are to keep things in, for the caller
 	// to remove; empty: one that goes with the workspace.
 	private string
+	env     []string // variables that are added to those of the command
 }
 
 // space is such a workspace while a command may run in it.
@@ -83,7 +84,7 @@ func (b *bench) inSpace(ctx context.Context, c spaceRequest, work func(*space) e
 	if err != nil {
 		return err
 	}
-	return work(&space{bench: b, dir: leased.Path(), env: env, walls: around.Walls})
+	return work(&space{bench: b, dir: leased.Path(), env: append(env, c.env...), walls: around.Walls})
 }
 
 // shell runs a text of the user's by sh -c, whose output goes to out+".out"

@@ -91,7 +91,7 @@ func (b *bench) patches(chosen []*store.Agent, w mergeWork) ([]merge.Patch, erro
 	patches := make([]merge.Patch, 0, len(chosen))
 	for _, a := range chosen {
 		work := b.workOf(a, patchOf(a))
-		work.Resolved = w.resolved
+		work.Resolved, work.Verified = w.resolved, w.verified
 		patch, err := w.style.Commit(work)
 		if err != nil {
 			return nil, err

@@ -93,7 +93,7 @@ func gcAction(c *cli.Context, env Env) error {
 	}}
 	var failed error
 	for _, step := range []func(context.Context) error{
-		g.runs, g.copies, g.old, g.lost, g.workspaces, g.trashedRuns, g.unmade, g.probes, g.transactions, g.scratches, g.marks, g.pool, g.bases, g.binaries,
+		g.verifications, g.runs, g.copies, g.old, g.lost, g.workspaces, g.trashedRuns, g.unmade, g.probes, g.transactions, g.scratches, g.marks, g.pool, g.bases, g.binaries,
 	} {
 		// A step that fails, as on a full disk, must not keep the others from making
 		// room.

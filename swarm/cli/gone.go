@@ -20,6 +20,7 @@ type mergeWork struct {
 	chosen     []*store.Agent
 	style      landing.Style // of the commits
 	resolved   string        // as in mergeRequest
+	verified   string        // as in landing.Work
 }
 
 // mergeChosen merges patches in memory. Those whose commits are gone from the

@@ -39,12 +39,7 @@ func (g *collector) lost(ctx context.Context) error {
 }
 
 func (g *collector) lostOf(ctx context.Context, run string) error {
-	// Nothing is filled or captured, for which it would need the frozen
-	// configuration.
-	trees, err := worktree.New(worktree.Config{
-		Repo: g.repo, Dir: g.state.Trees(run), Trash: g.state.Trash(),
-		LockFile: g.state.LockFile("worktrees"), Bases: g.state.Bases(), Step: g.env.Step,
-	})
+	trees, err := g.bareTrees(run)
 	if err != nil {
 		return err
 	}
@@ -68,6 +63,15 @@ func (g *collector) lostOf(ctx context.Context, run string) error {
 	}
 	// What no workspace could be called is not ours, and stays.
 	return removeTrees(g.state.Trees(run))
+}
+
+// bareTrees are the workspaces of a run, to be removed only: to fill or capture
+// one needs the frozen configuration.
+func (g *collector) bareTrees(run string) (*worktree.Trees, error) {
+	return worktree.New(worktree.Config{
+		Repo: g.repo, Dir: g.state.Trees(run), Trash: g.state.Trash(),
+		LockFile: g.state.LockFile("worktrees"), Bases: g.state.Bases(), Step: g.env.Step,
+	})
 }
 
 // removeTrees removes the folder of the workspaces of a run, if it is empty.

@@ -313,6 +313,8 @@ func environment() [][2]string {
 		{"SWARM_AGENT", "set for agents and their programs: the id; commands that decide for a person are refused"},
 		{"SWARM_WORKTREE", "set for agents: the workspace, where swarm builtin writes"},
 		{"SWARM_ARTIFACTS", "set for agents: folder for long outputs of swarm builtin"},
+		{"SWARM_TIP", "set for the check of a merge: tip of the branch"},
+		{"SWARM_CHANGED", "set for it: file of paths that differ"},
 		{"SWARM_CONTRACT", "set for agents: file on the judgement of actions, for the model of swarm builtin"},
 		{"SWARM_SCHEMA", "set for agents: file with the schema of the answer, as --schema-file of swarm builtin"},
 		{"SWARM_BUILTIN_MODEL", "model of swarm builtin without --model"},

@@ -29,6 +29,7 @@ func newMergeCommand(env Env) *cli.Command {
 			&cli.BoolFlag{Name: "squash", Usage: "make one commit of all patches"},
 			&cli.StringSliceFlag{Name: "trailer", Usage: "add the line `KEY:VALUE` to the end of each commit message; may be given again"},
 			&cli.StringFlag{Name: "author", Usage: "make `WHO` the author: user (default), with the agent as co-author, or agent"},
+			&cli.StringSliceFlag{Name: "drop", Usage: "merge the last patches again without that of `AGENT`; may be given again"},
 			&cli.BoolFlag{Name: "resolve", Usage: "open a workspace with the conflict of one agent, and land your result"},
 			&cli.BoolFlag{Name: "continue", Usage: "land a resolution"},
 			&cli.BoolFlag{Name: "abort", Usage: "give up a resolution; your edits are kept"},
@@ -51,6 +52,10 @@ outputs; see swarm show. If the branch itself fails, no patch is blamed.
 The branch moves last and only if it is still where it was. Where it is checked
 out the files follow, if they are clean; else nothing moves.
 
+--drop takes the last merge back, if the branch is where it left it, and merges its
+other patches with the same check. Trees that passed are not checked again. The
+patch is no longer landed: reject it, or a later merge takes it.
+
 --resolve opens a workspace at the tip of the branch with the patch of one agent
 in it. Conflicts are between markers that show both sides and their base. On a
 terminal you get a shell there, and leaving it lands the result. Else edit the
@@ -63,6 +68,7 @@ Examples:
   swarm merge k3x9q2/a3 k3x9q2/a7
   swarm merge -n
   swarm merge --squash -m 'Rename Get to Lookup' --trailer 'Refs: #12'
+  swarm merge --drop a7
   swarm merge --resolve a7
   swarm merge --continue`,
 		Action: func(c *cli.Context) error { return mergeAction(c, env) },
@@ -81,8 +87,13 @@ func mergeAction(c *cli.Context, env Env) error {
 		return resolveAction(c, env, mode)
 	}
 	options, err := queueOf(c)
-	if err != nil {
+	switch {
+	case err != nil:
 		return err
+	case len(c.StringSlice("drop")) > 0 && c.Bool("dry-run"):
+		return usagef("merge: --drop moves the branch, and --dry-run does not")
+	case len(c.StringSlice("drop")) > 0:
+		return dropAction(c, env, options)
 	}
 	p, s, err := openSelection(c, env, 0, -1)
 	if err != nil {
@@ -121,6 +132,11 @@ func mergeAction(c *cli.Context, env Env) error {
 	if err != nil {
 		return err
 	}
+	return p.tellMerge(c, env, report)
+}
+
+// tellMerge prints what a merge did. The error has its exit code.
+func (p *place) tellMerge(c *cli.Context, env Env, report *mergeReport) (err error) {
 	if c.Bool("json") {
 		err = printJSON(env.Stdout, newMergeObject(report))
 	} else {
@@ -159,6 +175,7 @@ type mergeObject struct {
 	Verified   *bool              `json:"verified,omitempty"`
 	Output     string             `json:"verify_output_file,omitempty"`
 	DryRun     bool               `json:"dry_run,omitempty"`
+	Blocked    string             `json:"blocked,omitempty"`
 	queuedObject
 }
 
@@ -182,6 +199,9 @@ func newMergeObject(r *mergeReport) mergeObject {
 		Moved: r.didMove(), Merged: []mergedObject{}, Conflicts: newConflictObjects(conflicts(r.outcome.Conflicts)),
 		Empty: r.outcome.Empty, Verified: r.verified, Output: r.output, DryRun: r.dry,
 		queuedObject: newQueuedObject(r),
+	}
+	if r.blocked != nil {
+		o.Blocked = r.blocked.Error()
 	}
 	if len(r.outcome.Landed) > 0 {
 		o.Commit = string(r.new)
@@ -243,6 +263,7 @@ func (p *place) printMerge(w io.Writer, r *mergeReport) {
 	if len(out.Empty) > 0 {
 		fmt.Fprintf(w, "already there: %s\n", strings.Join(out.Empty, ", "))
 	}
+	r.printBlocked(w)
 	r.printLost(w)
 	r.printUnlinked(w)
 	r.printUnfiltered(w)
@@ -262,12 +283,7 @@ func (p *place) printMerge(w io.Writer, r *mergeReport) {
 // printConflict tells which patch was left out, which one landed before it,
 // the files and lines where they meet, and the refs that hold both.
 func (r *mergeReport) printConflict(w io.Writer, c merge.Conflict) {
-	name := func(id string) string {
-		if a := r.view.Agent(task.ID(id)); a != nil {
-			return labels([]*store.Agent{a})
-		}
-		return id
-	}
+	name := r.nameOf
 	ref := func(id string) string {
 		if a := r.view.Agent(task.ID(id)); a != nil && patchOf(a) != nil {
 			return patchOf(a).Ref

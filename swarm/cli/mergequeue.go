@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -13,7 +12,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"agentswarm/merge"
-	"agentswarm/swarm/engine"
 	"agentswarm/swarm/event"
 	"agentswarm/swarm/landing"
 	"agentswarm/swarm/landing/queue"
@@ -109,8 +107,11 @@ func (b *bench) mergeQueued(ctx context.Context, l *branchMove, work mergeWork, 
 		}
 	}
 	patches = queue.Order(patches, pairs)
-	if r.dry {
-		return m.mergeFinal(ctx, patchIDs(patches))
+	if err := m.mergeFinal(ctx, patchIDs(patches)); err != nil || r.dry {
+		return err
+	}
+	if err := b.checkMove(ctx, l, report); err != nil {
+		return err
 	}
 	if b.trees.Include == nil {
 		if err := b.bringAlong(ctx); err != nil {
@@ -118,7 +119,7 @@ func (b *bench) mergeQueued(ctx context.Context, l *branchMove, work mergeWork, 
 		}
 	}
 	out, err := queue.Land(ctx, queue.Request{Patches: patches, Slots: r.queue.slots, Gate: gate})
-	if err = errors.Join(err, m.unpublish(ctx)); err != nil {
+	if err = errors.Join(err, m.dropCandidates(ctx)); err != nil {
 		return err
 	}
 	report.queued.add(out, gate)
@@ -136,6 +137,11 @@ func (m *queuedMerge) conclude(ctx context.Context, out *queue.Outcome, gate *la
 		return m.giveUp()
 	}
 	set := slices.Clone(out.Landed)
+	runs := runsOf(gate, out.Landed)
+	at := slices.IndexFunc(runs, func(v landing.Verification) bool { return v.Passed })
+	if at >= 0 {
+		m.work.verified = landing.VerifiedBy(runs[at].Tree, m.verify)
+	}
 	for _, r := range out.Refused {
 		if r.Kind == queue.Text {
 			set = append(set, r.ID)
@@ -152,8 +158,6 @@ func (m *queuedMerge) conclude(ctx context.Context, out *queue.Outcome, gate *la
 	if !passed {
 		return m.giveUp()
 	}
-	runs := runsOf(gate, out.Landed)
-	at := slices.IndexFunc(runs, func(v landing.Verification) bool { return v.Passed })
 	if at < 0 || runs[at].Tree != report.outcome.Tree {
 		return fmt.Errorf("merge: tree %s is not the one that passed the check", report.outcome.Tree.Short())
 	}
@@ -188,12 +192,12 @@ func (m *queuedMerge) mergeFinal(ctx context.Context, ids []string) error {
 
 // refusal is a refused patch as the journal has it.
 func (m *queuedMerge) refusal(r queue.Refusal, gate *landing.Gate) event.Refusal {
-	out := event.Refusal{Agent: task.ID(r.ID), Kind: string(r.Kind), Command: m.verify, On: taskIDs(r.On)}
+	out := event.Refusal{Agent: task.ID(r.ID), Kind: string(r.Kind), Command: m.verify, On: taskIDs(r.On), Needs: taskIDs(r.Needs)}
 	if a := m.report.view.Agent(out.Agent); a != nil && a.Copy > 0 {
 		out.Copy = copyName(a.ID, a.Copy)
 	}
 	for _, v := range gate.Verifications() {
-		if slices.Equal(v.Set, r.Failed[0].Set) {
+		if len(r.Failed) > 0 && slices.Equal(v.Set, r.Failed[0].Set) {
 			out.Tree = string(v.Tree)
 			if !slices.Contains(out.Outputs, v.Output) {
 				out.Outputs = append(out.Outputs, v.Output)
@@ -280,20 +284,10 @@ func (m *queuedMerge) check(ctx context.Context, c landing.Candidate) (landing.V
 	if err != nil {
 		return landing.Verdict{}, err
 	}
-	dir := filepath.Join(m.run.Dir, "verifications", name)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return landing.Verdict{}, err
-	}
-	var exit proc.Exit
-	var took time.Duration
-	out := filepath.Join(dir, "verify")
-	err = m.inSpace(ctx, spaceRequest{
-		step: engine.CheckStep, name: "landing." + name, commit: c.Commit, onto: m.move.onto, saved: filepath.Join(dir, "index"), kept: dir,
-	}, func(s *space) (err error) {
-		began := time.Now()
-		exit, err = s.shell(ctx, m.verify, out)
-		took = time.Since(began)
-		return err
+	out := filepath.Join(verificationsOf(m.run), name, "verify")
+	exit, took, err := m.runMergeCheck(ctx, mergeCheck{
+		quarantine: m.work.quarantine, name: name, command: m.verify, tip: m.move.onto, commit: c.Commit,
+		dir: filepath.Dir(out), out: out,
 	})
 	if err == nil && exit.Reason != proc.Exited && exit.Reason != proc.OutputLimit {
 		err = fmt.Errorf("merge: the check gave no verdict: %s", exitWords(exit))
@@ -320,29 +314,19 @@ func (m *queuedMerge) publish(ctx context.Context, c landing.Candidate) (name st
 		return name, nil
 	}
 	err = m.work.quarantine.Publish(ctx, git.PublishRequest{
-		Refs: []git.RefUpdate{{Ref: m.refs() + c.Commit.Short(), New: c.Commit, Any: true}}, Have: m.have,
+		Refs: []git.RefUpdate{{Ref: landing.CandidateRefs(m.run.ID) + c.Commit.Short(), New: c.Commit, Any: true}}, Have: m.have,
 		Message: "swarm merge " + m.run.ID,
 	})
 	m.have = append(m.have, c.Commit)
 	return name, err
 }
 
-// refs is where the candidates of this merge are held.
-func (m *queuedMerge) refs() string { return fmt.Sprintf("refs/swarm/%s/verify/", m.run.ID) }
-
-// unpublish removes these refs, and those that a merge left that was killed.
-func (m *queuedMerge) unpublish(ctx context.Context) error {
+// dropCandidates removes the refs of the candidates, also if the merge was
+// cancelled.
+func (m *queuedMerge) dropCandidates(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
 	defer cancel()
-	held, err := m.repo.RefsUnder(ctx, m.refs())
-	if err != nil || len(held) == 0 {
-		return err
-	}
-	var gone []git.RefUpdate
-	for ref, at := range held {
-		gone = append(gone, git.RefUpdate{Ref: ref, Old: at})
-	}
-	return m.repo.UpdateRefs(ctx, "swarm merge "+m.run.ID, gone...)
+	return landing.DropCandidates(ctx, m.repo, m.run.ID)
 }
 
 func taskIDs(ids []string) []task.ID {

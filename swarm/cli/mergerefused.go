@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -35,18 +36,34 @@ func (r *mergeReport) setText(set []string) string {
 	if len(set) == 0 {
 		return branchName(r.ref) + " itself"
 	}
-	return Count(len(set), "patch", "patches") + " on " + branchName(r.ref) + ": " + listed(set, 5)
+	return Count(len(set), "patch", "patches") + " on " + branchName(r.ref) + ": " + listed(r.idsOf(set), 5)
+}
+
+// nameOf names an agent with its title. One of which a copy is merged has the name
+// of the copy.
+func (r *mergeReport) nameOf(id string) string {
+	if a := r.view.Agent(task.ID(id)); a != nil {
+		return labels([]*store.Agent{a})
+	}
+	return id
+}
+
+// idsOf are the ids of patches, with the names of copies.
+func (r *mergeReport) idsOf(set []string) []string {
+	out := slices.Clone(set)
+	for i, id := range set {
+		if a := r.view.Agent(task.ID(id)); a != nil && a.Copy > 0 {
+			out[i] = copyName(a.ID, a.Copy)
+		}
+	}
+	return out
 }
 
 // printRefused tells which patches the check refused, and which failures were
 // flakes.
 func (r *mergeReport) printRefused(w io.Writer) {
 	for _, refused := range r.queued.refusals() {
-		name := string(refused.Agent)
-		if a := r.view.Agent(refused.Agent); a != nil {
-			name = labels([]*store.Agent{a})
-		}
-		fmt.Fprintf(w, "refused: %s: %s\n", Printable(name), Printable(refusedText(r.ref, refused)))
+		fmt.Fprintf(w, "refused: %s: %s\n", Printable(r.nameOf(string(refused.Agent))), Printable(refusedText(r.ref, refused)))
 		for _, file := range refused.Outputs {
 			fmt.Fprintf(w, "  output: %s\n", Printable(file))
 		}
@@ -66,6 +83,13 @@ func (r *mergeReport) branchFails() bool { return r.queued != nil && r.queued.br
 // refusedText says why a check refused a patch.
 func refusedText(ref string, r event.Refusal) string {
 	branch := branchName(ref)
+	if r.Kind == string(queue.Dependency) {
+		needs := make([]string, len(r.Needs))
+		for i, id := range r.Needs {
+			needs[i] = string(id)
+		}
+		return fmt.Sprintf("depends on %s, which was refused", listed(needs, 5))
+	}
 	if r.Kind == string(queue.Interaction) {
 		return fmt.Sprintf("interaction: the check passed on %s, and failed twice with this patch added", onText(branch, r.On))
 	}
@@ -97,17 +121,20 @@ type verificationObject struct {
 // refusedObject is a patch that the check of a merge refused.
 type refusedObject struct {
 	Agent   task.ID   `json:"agent,omitempty"`
+	Copy    string    `json:"copy,omitempty"`
 	Kind    string    `json:"kind"`
 	Ref     string    `json:"ref"`
 	Command string    `json:"command"`
 	On      []task.ID `json:"on,omitempty"`
-	Tree    string    `json:"tree"`
-	Outputs []string  `json:"output_files"`
+	Needs   []task.ID `json:"needs,omitempty"`
+	Tree    string    `json:"tree,omitempty"`
+	Outputs []string  `json:"output_files,omitempty"`
 }
 
 func newRefusedObject(ref string, r event.Refusal) refusedObject {
 	return refusedObject{
-		Agent: r.Agent, Kind: r.Kind, Ref: ref, Command: r.Command, On: r.On, Tree: r.Tree, Outputs: r.Outputs,
+		Agent: r.Agent, Copy: r.Copy, Kind: r.Kind, Ref: ref, Command: r.Command, On: r.On, Needs: r.Needs,
+		Tree: r.Tree, Outputs: r.Outputs,
 	}
 }
 
@@ -151,7 +178,7 @@ func newVerificationObject(v landing.Verification) verificationObject {
 // refusedBlock is the evidence of a refusal, for show: the command and the end of
 // each output.
 func refusedBlock(r *refusedObject) string {
-	if r == nil {
+	if r == nil || r.Kind == string(queue.Dependency) {
 		return ""
 	}
 	var b strings.Builder

@@ -11,10 +11,8 @@ import (
 	"time"
 
 	"agentswarm/merge"
-	"agentswarm/swarm/engine"
 	"agentswarm/swarm/event"
 	"agentswarm/swarm/landing"
-	"agentswarm/swarm/proc"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
 	"agentswarm/worktree/git"
@@ -86,6 +84,7 @@ type mergeReport struct {
 	lost     []*store.Agent // whose commits are gone from the repository
 	unlinked []landing.Unlinked
 	filters  []unfiltered // patches on whose files a filter failed
+	blocked  error        // of a dry run: a merge would be refused with it now
 	codes    []Code
 	dry      bool
 	calls    string // how the program was called, for commands that follow
@@ -147,6 +146,9 @@ func (p *place) target(ctx context.Context, pl *plan) error {
 func (b *bench) mergeOnce(ctx context.Context, r mergeRequest) (*mergeReport, error) {
 	v := b.owner.View()
 	err := b.settleLandings(ctx, v)
+	if err == nil && !r.dry {
+		err = b.clearVerifications(ctx, b.run, b.deps.Workspaces)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -171,7 +173,7 @@ func (b *bench) mergeOnce(ctx context.Context, r mergeRequest) (*mergeReport, er
 		return nil, err
 	}
 	if r.verify != "" && r.queue.slots == 0 {
-		l.check = func(ctx context.Context) (bool, error) { return b.verifyMerged(ctx, l, r.verify, report) }
+		l.check = func(ctx context.Context) (bool, error) { return b.verifyMerged(ctx, &l, r.verify, report) }
 	}
 	style, err := b.styleOf(ctx, r.style)
 	if err == nil {
@@ -186,6 +188,11 @@ func (b *bench) mergeOnce(ctx context.Context, r mergeRequest) (*mergeReport, er
 			err = b.mergeQueued(ctx, &l, work, r, report)
 		} else {
 			err = b.mergeChosen(ctx, work, report)
+			if err == nil && l.check != nil && len(report.outcome.Landed) > 0 {
+				// The commits say what they were verified by. They land only if it passes.
+				work.verified = landing.VerifiedBy(report.outcome.Tree, r.verify)
+				err = b.mergeChosen(ctx, work, report)
+			}
 		}
 	}
 	if err == nil {
@@ -254,6 +261,8 @@ func (b *bench) land(ctx context.Context, l branchMove, report *mergeReport) err
 		report.codes = append(report.codes, CodeConflict)
 	}
 	switch {
+	case report.dry && len(out.Landed) > 0:
+		return b.checkMove(ctx, &l, report)
 	case report.dry:
 		return nil
 	case len(out.Landed) == 0 && len(out.Conflicts)+len(report.there()) == 0:
@@ -269,6 +278,9 @@ func (b *bench) land(ctx context.Context, l branchMove, report *mergeReport) err
 	hold := fmt.Sprintf("refs/swarm/%s/landed/%d-%s", b.run.ID, l.id, out.Commit.Short())
 	have := []git.Hash{l.onto, git.Hash(l.base.Commit)}
 	if l.check != nil {
+		if err := b.checkMove(ctx, &l, report); err != nil {
+			return err
+		}
 		// The check needs the commit in the repository; our ref holds it.
 		if err := l.quarantine.Publish(ctx, git.PublishRequest{
 			Refs: []git.RefUpdate{{Ref: hold, New: out.Commit, Any: true}}, Have: have,
@@ -352,32 +364,6 @@ func refusedMove(err error) error {
 		return refused(err)
 	}
 	return err
-}
-
-// verifyMerged runs the user's check on the merged commit in a workspace of
-// its own.
-func (b *bench) verifyMerged(ctx context.Context, l branchMove, text string, report *mergeReport) (ok bool, err error) {
-	if b.trees.Include == nil {
-		if err := b.bringAlong(ctx); err != nil {
-			return false, err
-		}
-	}
-	dir := filepath.Join(b.run.Dir, "landings", fmt.Sprint(l.id))
-	out := filepath.Join(dir, fmt.Sprintf("verify.%d", time.Now().UnixNano()))
-	err = b.inSpace(ctx, spaceRequest{
-		step: engine.CheckStep,
-		name: fmt.Sprintf("landing.%d.%d", l.id, time.Now().UnixNano()), commit: report.outcome.Commit, onto: l.onto,
-		saved: filepath.Join(dir, "index"), kept: dir,
-	}, func(s *space) error {
-		exit, err := s.shell(ctx, text, out)
-		ok = exit.Reason == proc.Exited && exit.Code == 0
-		return err
-	})
-	if err != nil {
-		return false, err
-	}
-	report.output = out + ".out"
-	return ok, nil
 }
 
 // conflicts are a merge's conflicts as the journal has them.

@@ -71,6 +71,9 @@ func resolveMode(c *cli.Context) (string, error) {
 		}
 		mode = name
 	}
+	if mode != "" && c.IsSet("drop") {
+		return "", usagef("merge: --%s and --drop exclude each other", mode)
+	}
 	if at := slices.IndexFunc(queueFlagNames(), c.IsSet); mode != "" && at >= 0 {
 		return "", usagef("merge: --%s lands one patch; leave --%s out", mode, queueFlagNames()[at])
 	}

@@ -67,8 +67,8 @@ func TestScriptLand(t *testing.T) {
 	log := s.git("log", "--format=%s by %an, landed by %cn%n%(trailers:separator=%x2C,unfold=true)", string(s.base)+"..main")
 	run := s.bench.run.ID
 	const with = ",Co-authored-by: command <command@swarm.localhost>"
-	if wantLog := "does a1 by Ada, landed by Ada\nSwarm-Run: " + run + ",Swarm-Agent: a1" + with +
-		"\ndoes a2 by Ada, landed by Ada\nSwarm-Run: " + run + ",Swarm-Agent: a2" + with; log != wantLog {
+	if wantLog := "does a1 by Ada, landed by Ada\nSwarm-Run: " + run + ",Swarm-Agent: a1,Swarm-Base: " + string(s.base) + with +
+		"\ndoes a2 by Ada, landed by Ada\nSwarm-Run: " + run + ",Swarm-Agent: a2,Swarm-Base: " + string(s.base) + with; log != wantLog {
 		t.Errorf("log = %s\nwant %s", log, wantLog)
 	}
 	if s.file("a") != "one\n" || s.git("status", "--porcelain") != "" {

@@ -259,7 +259,11 @@ func labels(agents []*store.Agent) string {
 			names = append(names, fmt.Sprintf("and %d more", len(agents)-i))
 			break
 		}
-		names = append(names, fmt.Sprintf("%s (%s)", a.ID, engine.Title(a.ID, a.Call)))
+		id := string(a.ID)
+		if a.Copy > 0 {
+			id = copyName(a.ID, a.Copy)
+		}
+		names = append(names, fmt.Sprintf("%s (%s)", id, engine.Title(a.ID, a.Call)))
 	}
 	return strings.Join(names, ", ")
 }

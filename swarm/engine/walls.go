@@ -134,7 +134,7 @@ const cachesName = "caches"
 // and of checks of what was merged, as they are left where a process died.
 func Boxes(run *store.Run) (left []string) {
 	inside := os.DirFS(run.Dir)
-	for _, pattern := range []string{"a/*/*/" + boxName, "a/*/*/visit-*", "landings/*/box-*", warmName, cachesName} {
+	for _, pattern := range []string{"a/*/*/" + boxName, "a/*/*/visit-*", "landings/*/box-*", "verifications/*/box-*", warmName, cachesName} {
 		names, _ := fs.Glob(inside, pattern) // it fails on malformed patterns only
 		for _, name := range names {
 			left = append(left, filepath.Join(run.Dir, name))

@@ -22,13 +22,16 @@ type Refusal struct {
 	// Copy names the copy of the workspace whose patch it was, such as a3-1. Empty:
 	// the patch is the agent's own.
 	Copy    string `json:"copy,omitempty"`
-	Kind    string `json:"kind"`    // failed or interaction
+	Kind    string `json:"kind"`    // failed, interaction or dependency
 	Command string `json:"command"` // text of the check
+	// Needs are the refused agents whose patches this patch builds on and does not
+	// merge without. It is set for the kind dependency, which has no tree.
+	Needs []task.ID `json:"needs,omitempty"`
 	// On are the agents whose patches passed without this patch. Empty: the branch
 	// itself passed.
 	On      []task.ID `json:"on,omitempty"`
-	Tree    string    `json:"tree"`    // hash of the tree that failed
-	Outputs []string  `json:"outputs"` // files with the stdout of the failed runs
+	Tree    string    `json:"tree,omitempty"`    // hash of the tree that failed
+	Outputs []string  `json:"outputs,omitempty"` // files with the stdout of the failed runs
 }
 
 // Refused records what the check of a landing refused when no patch landed. A

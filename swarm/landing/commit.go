@@ -50,6 +50,8 @@ type Work struct {
 	Title string       // the label of the agent, for people; required
 	// Resolved names the conflict that a person has resolved in it; empty: none.
 	Resolved string
+	// Verified is what it was verified by, as [VerifiedBy] has it; empty: nothing.
+	Verified string
 }
 
 // Commit is the work as a merge takes it. An error is a [*TicketError]; [Style.Check]
@@ -62,7 +64,10 @@ func (s Style) Commit(w Work) (merge.Patch, error) {
 	p := merge.Patch{
 		ID: string(w.Agent.ID), Label: w.Title, Base: git.Hash(w.Patch.Base), Commit: git.Hash(w.Patch.Commit),
 		Subject: w.subject(), Author: s.author(w),
-		Trailers: []string{"Swarm-Run: " + w.Run, "Swarm-Agent: " + string(w.Agent.ID)},
+		Trailers: []string{"Swarm-Run: " + w.Run, "Swarm-Agent: " + string(w.Agent.ID), "Swarm-Base: " + w.Patch.Base},
+	}
+	if w.Verified != "" {
+		p.Trailers = append(p.Trailers, "Swarm-Verified: "+w.Verified)
 	}
 	if own := w.Agent.Improved; own != nil && own.Base == w.Patch.Base {
 		p.Above = git.Hash(own.Commit)

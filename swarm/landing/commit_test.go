@@ -18,26 +18,31 @@ func TestCommit(t *testing.T) {
 	alternative := *prompt
 	alternative.Group = "g"
 	done := &task.Completed{Work: task.Work{Model: "claude-sonnet-4-5"}}
-	ours := []string{"Swarm-Run: k3x9q2", "Swarm-Agent: a1"}
+	ours := []string{"Swarm-Run: k3x9q2", "Swarm-Agent: a1", "Swarm-Base: b"}
 	const with = "Co-authored-by: claude (claude-sonnet-4-5) <claude@swarm.localhost>"
 	tests := []struct {
 		name     string
 		style    Style
 		call     *task.Call
 		resolved string
+		verified string
 		author   string
 		subject  string
 		trailers []string
 	}{
-		{"the user", Style{User: user}, prompt, "", "Ada", "web", append(slices.Clone(ours), with)},
-		{"the agent", Style{User: user, Author: ByAgent}, prompt, "", "claude", "web", ours},
-		{"nobody is configured", Style{}, prompt, "", "claude", "web", ours},
-		{"an alternative", Style{User: user}, &alternative, "", "Ada", "Rename Get", append(slices.Clone(ours), with)},
-		{"a plain command", Style{User: user}, &task.Call{Label: "web", Command: []string{"sed"}}, "", "Ada", "web", ours},
-		{"a message", Style{User: user, Message: "Say it\n\nMore."}, prompt, "", "Ada", "Say it", append(slices.Clone(ours), with)},
+		{"the user", Style{User: user}, prompt, "", "", "Ada", "web", append(slices.Clone(ours), with)},
+		{"the agent", Style{User: user, Author: ByAgent}, prompt, "", "", "claude", "web", ours},
+		{"nobody is configured", Style{}, prompt, "", "", "claude", "web", ours},
+		{"an alternative", Style{User: user}, &alternative, "", "", "Ada", "Rename Get", append(slices.Clone(ours), with)},
+		{"a plain command", Style{User: user}, &task.Call{Label: "web", Command: []string{"sed"}}, "", "", "Ada", "web", ours},
+		{"a message", Style{User: user, Message: "Say it\n\nMore."}, prompt, "", "", "Ada", "Say it", append(slices.Clone(ours), with)},
 		{
-			"trailers", Style{User: user, Trailers: []string{"Refs: #1"}}, prompt, "text with a2", "Ada", "web",
+			"trailers", Style{User: user, Trailers: []string{"Refs: #1"}}, prompt, "text with a2", "", "Ada", "web",
 			append(slices.Clone(ours), "Swarm-Resolved: text with a2", "Refs: #1", with),
+		},
+		{
+			"verified", Style{User: user, Author: ByAgent}, prompt, "", "t 0123456789ab", "claude", "web",
+			append(slices.Clone(ours), "Swarm-Verified: t 0123456789ab"),
 		},
 	}
 	for _, tt := range tests {
@@ -47,6 +52,7 @@ func TestCommit(t *testing.T) {
 			title := tt.call.Label
 			p, err := tt.style.Commit(Work{
 				Run: "k3x9q2", Agent: a, Patch: &task.Patch{Base: "b", Commit: "c"}, Kind: "claude", Title: title, Resolved: tt.resolved,
+				Verified: tt.verified,
 			})
 			if err != nil {
 				t.Fatal(err)

@@ -55,10 +55,14 @@ func Landable(review string, a *store.Agent) error {
 // refusedByCheck is [ErrRefused] of a patch that the check of a merge refused, if no
 // person accepted it since.
 func refusedByCheck(a *store.Agent) error {
-	if a.Refusal != nil {
+	switch {
+	case a.Refusal == nil:
+		return nil
+	case len(a.Refusal.Needs) > 0:
+		return fmt.Errorf("depends on %s, which %w", a.Refusal.Needs[0], ErrRefused)
+	default:
 		return ErrRefused
 	}
-	return nil
 }
 
 // Declined reports whether a person or the script decided against the work of an

@@ -33,10 +33,9 @@ func (v *View) metBy(e *event.Landed) {
 		if a := v.about(id); a.Conflict != nil && (l.Ref == "" || a.Conflict.Ref == l.Ref) {
 			a.Conflict = nil
 		}
-		if a := v.about(id); a.Refusal != nil && (l.Ref == "" || a.Refusal.Ref == l.Ref) {
-			a.Refusal = nil
-		}
+		v.acquit(v.about(id), l.Ref)
 	}
+	v.acquitCopies(l.Copies)
 	if l.Ref != "" {
 		v.refuse(l.Ref, l.Refused)
 		v.conflicts(l.Ref, l.New, l.Conflicts)
@@ -52,9 +51,7 @@ func (v *View) found(ref string, agents []task.ID) {
 		if !slices.Contains(a.Found, ref) {
 			a.Found = append(a.Found, ref)
 		}
-		if a.Refusal != nil && a.Refusal.Ref == ref {
-			a.Refusal = nil
-		}
+		v.acquit(a, ref)
 		if a.Conflict != nil && a.Conflict.Ref == ref {
 			a.Conflict = nil
 		}
@@ -95,7 +92,7 @@ func (v *View) InConflict() []*Agent {
 // workspace, in place of its own.
 func (a *Agent) AtCopy(n int, patch *task.Patch) *Agent {
 	then := a.unjudged()
-	then.Copy, then.Captured = n, nil
+	then.Copy, then.Captured, then.Refusal = n, nil, a.CopyRefusals[n]
 	if r := a.Result(); r != nil && len(a.Earlier) == 0 {
 		then.Improved = r.Done().Patch
 	}

@@ -46,8 +46,37 @@ func (v *View) endVerdicts() {
 // is no patch of its agent's.
 func (v *View) refuse(ref string, all []event.Refusal) {
 	for _, r := range all {
+		a, refusal := v.about(r.Agent), &Refusal{Refusal: r, Ref: ref}
 		if r.Copy == "" {
-			v.about(r.Agent).Refusal = &Refusal{Refusal: r, Ref: ref}
+			a.Refusal = refusal
+		} else if _, n, ok := CopyOf(r.Copy); ok {
+			if a.CopyRefusals == nil {
+				a.CopyRefusals = map[int]*Refusal{}
+			}
+			a.CopyRefusals[n] = refusal
+		}
+	}
+}
+
+// acquit ends the refusal of a patch, and those of patches that were left out only
+// because they build on it. An empty ref stands for all branches.
+func (v *View) acquit(a *Agent, ref string) {
+	of := func(r *Refusal) bool { return r != nil && (ref == "" || r.Ref == ref) }
+	if of(a.Refusal) {
+		a.Refusal = nil
+	}
+	for _, other := range v.Agents {
+		if of(other.Refusal) && slices.Contains(other.Refusal.Needs, a.ID) {
+			v.acquit(other, ref)
+		}
+	}
+}
+
+// acquitCopies ends the refusals of copies that landed.
+func (v *View) acquitCopies(names []string) {
+	for _, name := range names {
+		if id, n, ok := CopyOf(name); ok {
+			delete(v.about(id).CopyRefusals, n)
 		}
 	}
 }

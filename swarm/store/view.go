@@ -173,6 +173,8 @@ type Agent struct {
 	// Refusal is why the check of the latest merge left its patch out; nil if none
 	// did, or if the patch has landed or changed since.
 	Refusal *Refusal
+	// CopyRefusals are the same of copies of its workspace, by their numbers.
+	CopyRefusals map[int]*Refusal
 	// Landings are the ids of landings and applies that hold this agent's
 	// patch and were not undone.
 	Landings []int
@@ -289,7 +291,10 @@ func (v *View) Apply(r event.Record) {
 	case *event.RetryAsked:
 		v.about(e.Agent).again(r.Time, e)
 	case *event.Reviewed:
-		v.about(e.Agent).review(e)
+		a := v.about(e.Agent)
+		if a.review(e); a.Accepted() {
+			v.acquit(a, "")
+		}
 	case *event.EditsReviewed:
 		a := v.about(e.Agent)
 		a.Edits = append(a.Edits, e)

@@ -74,16 +74,21 @@ const (
 	Interaction Kind = "interaction"
 	// Text: the patch does not merge onto those that landed.
 	Text Kind = "text"
+	// Dependency: the patch needs a patch that was refused for another reason than
+	// text, and does not merge without it.
+	Dependency Kind = "dependency"
 )
 
 // Refusal is a patch that was left out.
 type Refusal struct {
 	ID   string
 	Kind Kind
-	// On is the set that passed without the patch, in its order. For [Text] it is
-	// the final tip.
+	// On is the set that passed without the patch, in its order. For [Text] and
+	// [Dependency] it is the final tip.
 	On []string
-	// Failed are the two failed trials. There are none for [Text].
+	// Needs are the refused patches that the patch needs, for [Dependency].
+	Needs []string
+	// Failed are the two failed trials. There are none for [Text] and [Dependency].
 	Failed []Trial
 }
 
@@ -345,7 +350,11 @@ func (q *queue) outcome() *Outcome {
 	}
 	out.Landed, out.Refused = q.tip, q.refused
 	for _, m := range q.pending {
-		out.Refused = append(out.Refused, Refusal{ID: m.ID, Kind: Text, On: q.tip})
+		r := Refusal{ID: m.ID, Kind: Text, On: q.tip, Needs: needed(m, out.Refused)}
+		if len(r.Needs) > 0 {
+			r.Kind = Dependency
+		}
+		out.Refused = append(out.Refused, r)
 	}
 	slices.SortFunc(out.Refused, func(a, b Refusal) int { return q.members[a.ID].place - q.members[b.ID].place })
 	landed := func(id string) bool { return slices.Contains(q.tip, id) }
@@ -354,6 +363,17 @@ func (q *queue) outcome() *Outcome {
 		told := slices.ContainsFunc(out.Flaky, func(o Trial) bool { return o.Run == t.Run && slices.Equal(o.Set, t.Set) })
 		if v := q.verdicts[key(t.Set)]; !told && (within || v.Passed) {
 			out.Flaky = append(out.Flaky, t)
+		}
+	}
+	return out
+}
+
+// needed are the patches that a patch needs and that were refused, though they merge.
+func needed(m *member, refused []Refusal) []string {
+	var out []string
+	for _, r := range refused {
+		if r.Kind != Text && slices.Contains(m.Needs, r.ID) {
+			out = append(out, r.ID)
 		}
 	}
 	return out

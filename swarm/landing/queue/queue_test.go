@@ -24,6 +24,7 @@ func TestLand(t *testing.T) {
 	t.Parallel()
 	needs := patches(4)
 	needs[0].Needs, needs[1].Needs = []string{"a3"}, []string{"a1"}
+	built := map[string]string{"a1": "a3", "a2": "a1"}
 	for _, tt := range []struct {
 		name    string
 		gate    scripted
@@ -45,6 +46,9 @@ func TestLand(t *testing.T) {
 		{"needs", scripted{}, needs, "a3 a1 a2 a4", ""},
 		{"one that others need", scripted{bad: set("a3")}, needs, "a4 a1 a2", "a3 failed"},
 		{"the last of a chain", scripted{bad: set("a2")}, needs, "a3 a4 a1", "a2 interaction"},
+		{"built on one that fails", scripted{bad: set("a3"), builds: built}, needs, "a4", "a3 failed, a1 dependency, a2 dependency"},
+		{"built on one with a conflict", scripted{text: []Conflict{{"a4", "a3"}}, builds: built}, needs[:3], "a3 a1 a2", ""},
+		{"built on one that fails later", scripted{bad: set("a1"), builds: built}, needs, "a3 a4", "a1 interaction, a2 dependency"},
 		{"one that needs a later one and fails with it", scripted{clashes: [][]string{{"a1", "a3"}}}, needs, "a3 a4 a2", "a1 interaction"},
 	} {
 		for _, slots := range []int{1, 2, 3, 8} {

@@ -1,0 +1,106 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"agentswarm/merge"
+	"agentswarm/swarm/engine"
+	"agentswarm/swarm/landing"
+	"agentswarm/swarm/proc"
+	"agentswarm/worktree/git"
+)
+
+// mergeCheck is a run of the check of a merge that is about to begin.
+type mergeCheck struct {
+	quarantine  *git.Quarantine
+	name        string // of the verification
+	command     string
+	tip, commit git.Hash // of the branch, and of the merged result
+	dir         string   // keeps what the check leaves
+	out         string   // the output goes to out+".out" and out+".err"
+}
+
+// runMergeCheck runs a check in a workspace of its own. It returns how long the
+// check took.
+func (b *bench) runMergeCheck(ctx context.Context, c mergeCheck) (exit proc.Exit, took time.Duration, err error) {
+	changes, err := c.quarantine.Changes(ctx, c.tip, c.commit)
+	if err != nil {
+		return exit, 0, err
+	}
+	if err := os.MkdirAll(c.dir, 0o700); err != nil {
+		return exit, 0, err
+	}
+	changed := filepath.Join(c.dir, "changed")
+	if err := os.WriteFile(changed, []byte(landing.ChangedText(changes)), 0o600); err != nil {
+		return exit, 0, err
+	}
+	err = b.inSpace(ctx, spaceRequest{
+		step: engine.CheckStep, name: landing.SpaceName(c.name), commit: c.commit, onto: c.tip,
+		saved: filepath.Join(c.dir, "index"), kept: c.dir, env: landing.CheckEnv(c.tip, changed),
+	}, func(s *space) (err error) {
+		began := time.Now()
+		exit, err = s.shell(ctx, c.command, c.out)
+		took = time.Since(began)
+		return err
+	})
+	return exit, took, errors.Join(err, landing.BoundOutput(c.out+".out"), landing.BoundOutput(c.out+".err"))
+}
+
+// verifyMerged runs the user's check on the merged commit.
+func (b *bench) verifyMerged(ctx context.Context, l *branchMove, command string, report *mergeReport) (ok bool, err error) {
+	if b.trees.Include == nil {
+		if err := b.bringAlong(ctx); err != nil {
+			return false, err
+		}
+	}
+	dir := filepath.Join(b.run.Dir, "landings", fmt.Sprint(l.id))
+	c := mergeCheck{
+		quarantine: l.quarantine, name: fmt.Sprintf("%d.%d", l.id, time.Now().UnixNano()), command: command,
+		tip: l.onto, commit: report.outcome.Commit, dir: dir,
+		out: filepath.Join(dir, fmt.Sprintf("verify.%d", time.Now().UnixNano())),
+	}
+	exit, _, err := b.runMergeCheck(ctx, c)
+	if err != nil {
+		return false, err
+	}
+	report.output = c.out + ".out"
+	return exit.Reason == proc.Exited && exit.Code == 0, nil
+}
+
+// checkMove refuses a merge whose result could not land, before its check runs. A
+// dry run tells it.
+func (b *bench) checkMove(ctx context.Context, l *branchMove, report *mergeReport) error {
+	scratch, err := os.MkdirTemp(filepath.Join(b.run.Dir, "landings", fmt.Sprint(l.id)), "check-")
+	if err != nil {
+		return err
+	}
+	err = refusedMove(merge.Check(ctx, merge.CheckRequest{
+		Quarantine: l.quarantine, Ref: report.ref, Old: report.old, New: report.outcome.Commit, Scratch: scratch,
+	}))
+	if gone := os.RemoveAll(scratch); gone != nil {
+		return errors.Join(err, gone)
+	}
+	if err != nil && report.dry && codeOf(err) == CodeUsage {
+		report.blocked = err
+		report.codes = append(report.codes, CodeUsage)
+		return nil
+	}
+	return err
+}
+
+// printBlocked tells what would stop a merge.
+func (r *mergeReport) printBlocked(w io.Writer) {
+	if r.blocked == nil {
+		return
+	}
+	fmt.Fprintf(w, "blocked: %s\n", Printable(r.blocked.Error()))
+	if hint := hintOf(r.blocked); hint != "" {
+		fmt.Fprintf(w, "  %s\n", Printable(hint))
+	}
+}

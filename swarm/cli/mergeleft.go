@@ -1,0 +1,79 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"agentswarm/swarm/engine"
+	"agentswarm/swarm/landing"
+	"agentswarm/swarm/store"
+	"agentswarm/worktree"
+)
+
+// verificationsOf is the folder of the verifications of a run. Each has a folder of
+// its own there, for its output and the files that its check leaves.
+func verificationsOf(run *store.Run) string { return filepath.Join(run.Dir, "verifications") }
+
+// clearVerifications removes what a merge left that was killed during its checks.
+// A verification whose workspace is left has no verdict.
+func (p *place) clearVerifications(ctx context.Context, run *store.Run, ws landing.Workspaces) error {
+	names, err := landing.Leftovers(ws)
+	if err != nil {
+		return err
+	}
+	err = errors.Join(landing.DropLeftovers(ctx, ws), landing.DropCandidates(ctx, p.repo, run.ID))
+	for _, name := range names {
+		dir := filepath.Join(verificationsOf(run), name)
+		boxes, _ := filepath.Glob(filepath.Join(dir, "box-*")) // it fails on malformed patterns only
+		for _, box := range boxes {
+			err = errors.Join(err, engine.RemoveBox(run, box))
+		}
+		err = errors.Join(err, worktree.RemoveAll(dir))
+	}
+	return err
+}
+
+// verifications removes what killed merges left of runs that have ended.
+func (g *collector) verifications(ctx context.Context) error {
+	entries, err := g.state.Runs()
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if e.Damage == nil {
+			err = errors.Join(err, g.verificationsOf(ctx, e.Run))
+		}
+	}
+	return err
+}
+
+func (g *collector) verificationsOf(ctx context.Context, run *store.Run) error {
+	if _, err := os.Lstat(g.state.Trees(run.ID)); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	trees, err := g.bareTrees(run.ID)
+	if err != nil {
+		return err
+	}
+	names, err := landing.Leftovers(trees)
+	if err != nil || len(names) == 0 {
+		return err
+	}
+	owner, err := run.Own(ctx)
+	if busy := (*store.BusyError)(nil); errors.As(err, &busy) {
+		return nil // a merge is at work there
+	}
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		g.removed("workspace", run.ID+"/"+name, 0)
+	}
+	if !g.dry {
+		err = g.clearVerifications(ctx, run, trees)
+	}
+	return errors.Join(err, owner.Close())
+}

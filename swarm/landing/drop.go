@@ -1,0 +1,76 @@
+package landing
+
+import (
+	"fmt"
+	"slices"
+
+	"agentswarm/swarm/store"
+	"agentswarm/swarm/task"
+	"agentswarm/worktree/git"
+)
+
+// DropRequest asks how to land the last landing of a run again without some agents.
+type DropRequest struct {
+	View   *store.View // required
+	Ref    string      // the branch; required
+	Agents []task.ID   // to be left out; required
+	// TreeOf returns the tree of a commit. Required.
+	TreeOf func(commit git.Hash) (git.Hash, error)
+}
+
+// Drop is the answer to a [DropRequest]: the landing is taken back, and the patches
+// that are left are merged with the same check.
+type Drop struct {
+	Landing *store.Landing
+	Left    []string // names of agents, or of copies of their workspaces, in order
+	Command string   // text of the check; empty: there was none, or it is not known
+}
+
+// DropError says why a landing cannot be made again without an agent.
+type DropError struct{ Reason string }
+
+func (e *DropError) Error() string { return e.Reason }
+
+// FindDrop finds the landing. An agent that is not in it is a [*DropError], as is a
+// last landing on another branch or by another command.
+func FindDrop(r DropRequest) (Drop, error) {
+	var d Drop
+	for _, l := range r.View.Landings {
+		if l.Verb != "undo" && l.Stands() {
+			d.Landing = l
+		}
+	}
+	switch l := d.Landing; {
+	case l == nil:
+		return d, &DropError{Reason: "no merge of the run stands"}
+	case l.Verb != VerbMerge || l.Ref != r.Ref:
+		return d, &DropError{Reason: fmt.Sprintf("the last landing of the run is no merge onto %s", r.Ref)}
+	}
+	for _, id := range r.Agents {
+		if !slices.Contains(d.Landing.Agents, id) {
+			return d, &DropError{Reason: fmt.Sprintf("%s is not in the last merge of the run", id)}
+		}
+	}
+	for _, id := range d.Landing.Agents {
+		if slices.Contains(r.Agents, id) {
+			continue
+		}
+		name := string(id)
+		for _, c := range d.Landing.Copies {
+			if of, _, ok := store.CopyOf(c); ok && of == id {
+				name = c
+			}
+		}
+		d.Left = append(d.Left, name)
+	}
+	tree, err := r.TreeOf(git.Hash(d.Landing.New))
+	if err != nil {
+		return d, err
+	}
+	for _, v := range r.View.Verdicts {
+		if v.Passed && v.Tree == string(tree) {
+			d.Command = v.Command
+		}
+	}
+	return d, nil
+}
