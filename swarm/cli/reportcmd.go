@@ -1,0 +1,46 @@
+package cli
+
+import (
+	"github.com/urfave/cli/v2"
+
+	runreport "agentswarm/swarm/report"
+)
+
+func newReportCommand(env Env) *cli.Command {
+	return &cli.Command{
+		Name:      "report",
+		Usage:     "write a run as an HTML page",
+		ArgsUsage: "[RUN]",
+		Flags:     []cli.Flag{&cli.BoolFlag{Name: "md", Usage: "write Markdown, for a pull request"}},
+		Description: `Writes a page with a timeline, the agents and their costs, the classes of equal edits
+with an example of each, verdicts, landings, and what was refused, with the outputs of
+checks. It is a single file without script.
+
+Examples:
+  swarm report > run.html
+  swarm report k3x9q2 --md | gh pr create --title Codemod --body-file -`,
+		Action: func(c *cli.Context) error { return reportAction(c, env) },
+	}
+}
+
+func reportAction(c *cli.Context, env Env) error {
+	p, s, err := openSelection(c, env, 0, 1)
+	if err != nil {
+		return err
+	}
+	if len(s.named) > 0 {
+		return usagef("report: name a run; %s is an agent", s.named[0].ID)
+	}
+	r, err := p.reviewOfRun(c.Context, s)
+	if err != nil {
+		return err
+	}
+	in := runreport.Input{View: s.view, Review: r.Report, Marks: r.Marks, Verdict: r.Verdict, Skipped: map[string]string{}, Tail: readTail}
+	for _, skipped := range r.skipped {
+		in.Skipped[skipped.ID] = skipped.Reason
+	}
+	if c.Bool("md") {
+		return runreport.New(in).Markdown(env.Stdout)
+	}
+	return runreport.New(in).HTML(env.Stdout)
+}
