@@ -33,7 +33,7 @@ func layers() [][]string {
 		},
 		2: {
 			"merge", "risk", "swarm/agent", "swarm/builtin/model", "swarm/early", "swarm/governor", "swarm/inbox",
-			"swarm/lab/measure", "swarm/script", "swarm/store", "swarm/wire",
+			"swarm/lab/measure", "swarm/review/part", "swarm/script", "swarm/store", "swarm/wire",
 		},
 		3: {
 			"swarm/activity", "swarm/agent/claude", "swarm/agent/codex", "swarm/agent/command", "swarm/agent/copilot",
@@ -43,7 +43,7 @@ func layers() [][]string {
 		},
 		4: {
 			"swarm/agent/agenttest", "swarm/agent/kinds", "swarm/bench", "swarm/config", "swarm/control", "swarm/fanout",
-			"swarm/mcp", "swarm/review/verdict", "swarm/workflow",
+			"swarm/mcp", "swarm/report", "swarm/review/verdict", "swarm/workflow",
 		},
 		5: {
 			"swarm/cli", "swarm/demo",

@@ -37,9 +37,9 @@ func (c *controls) Carry(_ context.Context, r control.Request) error {
 	case *control.Stop:
 		return c.engine.Stop(&engine.Halt{Cause: task.CauseStopped, Reason: r.Reason})
 	case *control.Retry:
-		return c.engine.Retry(engine.RetryRequest{Agents: r.Agents, Feedback: r.Feedback, Fresh: r.Fresh})
+		return c.engine.Retry(engine.RetryRequest{Agents: r.Agents, Feedback: r.Feedback, Fresh: r.Fresh, Remarks: r.Remarks})
 	case *control.Review:
-		return c.engine.Review(r.Marks, r.Edits)
+		return c.engine.Review(engine.ReviewRequest{Marks: r.Marks, Edits: r.Edits, Remarks: r.Remarks})
 	case *control.Answer:
 		return c.answer(r)
 	case *control.Send:

@@ -24,13 +24,15 @@ func newRetryCommand(env Env) *cli.Command {
 		ArgsUsage: "[AGENT… | -]",
 		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "feedback", Usage: "add `TEXT` after the prompt; - reads standard input"},
+			&cli.BoolFlag{Name: "remarks", Usage: "all agents with remarks to send"},
+			&cli.StringFlag{Name: "like", Usage: "show them the shared changes of `AGENT` that they lack"},
 			&cli.BoolFlag{Name: "fresh", Usage: "start from the base, not from the agent's work"},
 			&cli.StringFlag{Name: "onto", Usage: "start from the commit `TIP`, such as main, with the agent's own patch on top"},
 		}, append(endedFlags(), driveFlags()...)...),
 		Description: `Starts a new attempt of agents that have ended, completed or not. Its workspace
 holds the changes of the last attempt, staged. With --fresh it starts from the base.
 All earlier feedback follows the prompt, oldest first. Without --feedback, the reason
-of a rejection is used.
+of a rejection is used. Remarks on the agent's edits that were not sent follow.
 
 --onto TIP is for a patch that conflicts with what landed since. The workspace holds
 TIP with the patch of the agent on top, conflict markers included, and the agent is
@@ -44,6 +46,8 @@ Examples:
   swarm retry a3 --feedback "keep the exported names"
   swarm retry k3x9q2/a3 k3x9q2/a7 --fresh
   swarm retry a7 --onto main
+  swarm retry a7 --like a3
+  swarm retry --remarks
   swarm retry --failed
   swarm status --failed -q | swarm retry -
   git diff --stat | swarm retry a3 --feedback -`,
@@ -63,11 +67,19 @@ func retryAction(c *cli.Context, env Env) error {
 	first := sign(env.Stderr, detect(env.Stderr, env.Getenv), "preparing the run…")
 	defer first.clear()
 	env.Stderr = first
-	p, s, err := openSelection(c, env, 1, -1)
+	least := 1
+	if c.Bool("remarks") {
+		least = 0 // the remarks name the agents
+	}
+	p, s, err := openSelection(c, env, least, -1)
 	if err != nil {
 		return err
 	}
-	if !s.onlyAgents() {
+	if c.Bool("remarks") {
+		if err := s.pickDrafts(); err != nil {
+			return err
+		}
+	} else if !s.onlyAgents() {
 		return usagef("retry: name agents, such as %s/a1, or give --failed; resume takes a whole run", s.run.ID)
 	}
 	s.keep(func(a *store.Agent) bool { return a.Result() != nil && !a.Landed() })
@@ -75,7 +87,11 @@ func retryAction(c *cli.Context, env Env) error {
 		return err
 	}
 	s.named = distinct(s.named)
-	wishes, err := retryWishes(s, feedback, c.Bool("fresh"))
+	told, err := p.retryTold(c, s, feedback)
+	if err != nil {
+		return err
+	}
+	wishes, err := retryWishes(s, told, c.Bool("fresh"))
 	if err != nil {
 		return err
 	}
@@ -95,7 +111,7 @@ func retryAction(c *cli.Context, env Env) error {
 	for i, a := range s.named {
 		s.named[i] = s.view.Agent(a.ID)
 	}
-	if wishes, err = retryWishes(s, feedback, c.Bool("fresh")); err == nil {
+	if wishes, err = retryWishes(s, told, c.Bool("fresh")); err == nil {
 		err = p.retryOwned(c, drive, ownedRun{s.run, owner, wishes, onto})
 	}
 	return errors.Join(err, owner.Close())
@@ -146,10 +162,57 @@ func distinct(named []*store.Agent) []*store.Agent {
 	return all
 }
 
+// retryWords is the text for agents that are tried again.
+type retryWords struct {
+	feedback string // for all of them; empty: the reasons of rejections
+	like     map[task.ID]string
+	drafts   map[task.ID]drafts
+}
+
+// retryTold collects the text for agents that are tried again.
+func (p *place) retryTold(c *cli.Context, s *selection, feedback string) (retryWords, error) {
+	told := retryWords{feedback: feedback, like: map[task.ID]string{}}
+	if c.IsSet("like") {
+		if err := p.readLike(c, s, &told); err != nil {
+			return told, err
+		}
+	}
+	var err error
+	told.drafts, err = p.draftsOf(c, s)
+	return told, err
+}
+
+// readLike finds the changes of another agent that the agents lack.
+func (p *place) readLike(c *cli.Context, s *selection, told *retryWords) error {
+	example, err := p.selectRun(c.Context, []string{c.String("like")})
+	if err != nil {
+		return err
+	}
+	if len(example.named) != 1 || example.run.ID != s.run.ID {
+		return usagef("retry: --like needs an agent of run %s, such as %s/a1", s.run.ID, s.run.ID)
+	}
+	r, err := p.reviewOfRun(c.Context, s)
+	if err != nil {
+		return err
+	}
+	for _, a := range s.named {
+		if task.Prompt(a.Call.Input) == "" {
+			return usagef("retry: %s is a command without a prompt: it cannot be told anything; leave --like out", a.ID)
+		}
+		text, err := r.Like(example.named[0].ID, a.ID)
+		if err != nil {
+			return usagef("retry: --like: %v", err)
+		}
+		told.like[a.ID] = text
+	}
+	return nil
+}
+
 // retryWishes are the wishes for agents, those together that are told the
 // same. All agents are looked at before anything is asked.
-func retryWishes(s *selection, feedback string, fresh bool) ([]engine.RetryRequest, error) {
+func retryWishes(s *selection, words retryWords, fresh bool) ([]engine.RetryRequest, error) {
 	var wishes []engine.RetryRequest
+	feedback := words.feedback
 	for _, a := range s.named {
 		told := feedback
 		if told == "" && a.Review != nil && a.Review.Verdict == task.Rejected {
@@ -167,14 +230,26 @@ func retryWishes(s *selection, feedback string, fresh bool) ([]engine.RetryReque
 		case task.Prompt(a.Call.Input) == "":
 			told = ""
 		}
-		at := slices.IndexFunc(wishes, func(w engine.RetryRequest) bool { return w.Feedback == told })
+		draft := words.drafts[a.ID]
+		told = paragraphs(told, words.like[a.ID], draft.text)
+		if err := sayable("retry: the feedback for "+string(a.ID), told); err != nil {
+			return nil, err
+		}
+		at := slices.IndexFunc(wishes, func(w engine.RetryRequest) bool {
+			return w.Feedback == told && len(w.Remarks)+len(draft.ids) == 0 // ids are of one agent
+		})
 		if at < 0 {
 			at = len(wishes)
-			wishes = append(wishes, engine.RetryRequest{Feedback: told, Fresh: fresh})
+			wishes = append(wishes, engine.RetryRequest{Feedback: told, Fresh: fresh, Remarks: draft.ids})
 		}
 		wishes[at].Agents = append(wishes[at].Agents, a.ID)
 	}
 	return wishes, nil
+}
+
+// paragraphs joins the texts that are not empty.
+func paragraphs(all ...string) string {
+	return strings.Join(slices.DeleteFunc(all, func(text string) bool { return text == "" }), "\n\n")
 }
 
 // retryLive asks the process that owns the run.
@@ -195,7 +270,7 @@ func (p *place) retryLive(c *cli.Context, s *selection, wishes []engine.RetryReq
 	}
 	for _, w := range wishes {
 		err = errors.Join(err, carried(client.Ask(c.Context, &control.Retry{
-			Agents: w.Agents, Feedback: w.Feedback, Fresh: w.Fresh,
+			Agents: w.Agents, Feedback: w.Feedback, Fresh: w.Fresh, Remarks: w.Remarks,
 		})))
 	}
 	if err = errors.Join(err, client.Close()); err != nil {

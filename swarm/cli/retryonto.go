@@ -56,7 +56,7 @@ func (b *bench) wishesOnto(ctx context.Context, o onto, wishes []engine.RetryReq
 	var all []engine.RetryRequest
 	for _, w := range wishes {
 		for _, id := range w.Agents {
-			wish := engine.RetryRequest{Agents: []task.ID{id}, Feedback: w.Feedback, Fresh: w.Fresh, Onto: o.tip}
+			wish := engine.RetryRequest{Agents: []task.ID{id}, Feedback: w.Feedback, Fresh: w.Fresh, Onto: o.tip, Remarks: w.Remarks}
 			a := v.Agent(id)
 			if !w.Fresh && patchOf(a) != nil && task.Prompt(a.Call.Input) != "" {
 				if err := b.bringOnto(ctx, o, v, &wish); err != nil {

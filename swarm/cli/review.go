@@ -8,6 +8,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"agentswarm/swarm/control"
+	"agentswarm/swarm/engine"
 	"agentswarm/swarm/event"
 	"agentswarm/swarm/landing"
 	"agentswarm/swarm/store"
@@ -21,6 +22,7 @@ func newAcceptCommand(env Env) *cli.Command {
 		ArgsUsage: "[RUN | AGENT… | -]",
 		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "reason", Usage: "reason, kept with the run"},
+			&cli.BoolFlag{Name: "part", Usage: "make a patch of its own of the accepted edits"},
 			jsonFlag(),
 		}, append(spreadFlags(), endedFlags()...)...),
 		Description: `Marks the patches of agents as accepted. A merge takes them then like those of
@@ -30,13 +32,18 @@ has no mark.
 
 With --class or --file only those edits are accepted, and a patch once all its edits
 are. Verdicts on edits hold for the same edits of later attempts. Without the names
-of agents, --class leaves out edits that have a verdict.
+of agents, edits that have a verdict are left out, and so are files with a mark.
+
+With --part the accepted edits of a patch become a patch of their own, such as a3-1,
+after the edits of --class, --file or --hunk, if any, are accepted. No check has run
+on it; merge takes it by its name.
 
 Examples:
   swarm accept a3
   swarm accept k3x9q2/a3 --reason "the failing test is flaky"
   swarm accept --verified
-  swarm accept k3x9q2 --class C3`,
+  swarm accept k3x9q2 --class C3
+  swarm accept a3 --hunk main.go:12 --part`,
 		Action: func(c *cli.Context) error { return reviewAction(c, env, task.Accepted) },
 	}
 }
@@ -67,8 +74,8 @@ func reviewAction(c *cli.Context, env Env, verdict task.Verdict) error {
 		return err // a retry tells it to the agent
 	}
 	least := 1
-	if len(c.StringSlice("class")) > 0 {
-		least = 0 // a class is of the latest run
+	if spreads(c) {
+		least = 0 // a class or a file is of the latest run
 	}
 	p, s, err := openSelection(c, env, least, -1)
 	if err != nil {
@@ -77,8 +84,19 @@ func reviewAction(c *cli.Context, env Env, verdict task.Verdict) error {
 	if len(s.named) > 0 && !s.onlyAgents() {
 		return usagef("%s: name a run, or agents of it, not both", name)
 	}
+	if c.Bool("part") && len(s.named) == 0 {
+		return usagef("%s: --part needs the names of agents", name)
+	}
+	if c.Bool("part") && c.Bool("json") {
+		return usagef("%s: --part and --json exclude each other", name)
+	}
 	if spreads(c) {
-		return spreadAction(c, p, s, verdict)
+		if err := spreadAction(c, p, s, verdict); err != nil || !c.Bool("part") {
+			return err
+		}
+	}
+	if c.Bool("part") {
+		return p.partAction(c, s)
 	}
 	byName := s.chosen.Empty() && len(s.named) > 0
 	s.keep(func(a *store.Agent) bool {
@@ -88,6 +106,27 @@ func reviewAction(c *cli.Context, env Env, verdict task.Verdict) error {
 		return err
 	}
 	s.named = distinct(s.named)
+	marks, err := wholeMarks(c, s, verdict, byName)
+	if err != nil {
+		return err
+	}
+	if len(marks) == 0 {
+		return usagef("%s: no agent of run %s has a patch that could be", name, s.run.ID)
+	}
+	edits, unread, err := p.wholeEdits(c.Context, s, marks)
+	if err != nil {
+		return err
+	}
+	if err := p.mark(c, s, engine.ReviewRequest{Marks: marks, Edits: edits}); err != nil {
+		return err
+	}
+	p.sayUnread(unread)
+	return p.printReview(c, s, marks)
+}
+
+// wholeMarks are the verdicts on the whole patches of the agents that are named, or
+// of those of the run that can have it.
+func wholeMarks(c *cli.Context, s *selection, verdict task.Verdict, byName bool) ([]event.Reviewed, error) {
 	var marks []event.Reviewed
 	for _, a := range s.agents() {
 		why := ""
@@ -104,32 +143,20 @@ func reviewAction(c *cli.Context, env Env, verdict task.Verdict) error {
 				Agent: a.ID, Attempt: a.Attempt, Verdict: verdict, Reason: c.String("reason"),
 			})
 		} else if len(s.named) > 0 {
-			return usagef("%s: %s", name, why)
+			return nil, usagef("%s: %s", c.Command.Name, why)
 		}
 	}
-	if len(marks) == 0 {
-		return usagef("%s: no agent of run %s has a patch that could be", name, s.run.ID)
-	}
-	edits, unread, err := p.wholeEdits(c.Context, s, marks)
-	if err != nil {
-		return err
-	}
-	if err := p.mark(c, s, marks, edits); err != nil {
-		return err
-	}
-	p.sayUnread(unread)
-	return p.printReview(c, s, marks)
+	return marks, nil
 }
 
-// mark journals verdicts on patches and on edits, or has the process do it that
-// owns the run.
-func (p *place) mark(c *cli.Context, s *selection, marks []event.Reviewed, edits []event.EditsReviewed) error {
+// mark journals a review, or has the process do it that owns the run.
+func (p *place) mark(c *cli.Context, s *selection, r engine.ReviewRequest) error {
 	if s.view.Status == store.RunRunning {
 		client, err := p.reach(c.Context, s.run)
 		if err != nil {
 			return err
 		}
-		return errors.Join(carried(client.Ask(c.Context, &control.Review{Marks: marks, Edits: edits})), client.Close())
+		return errors.Join(carried(client.Ask(c.Context, &control.Review{Marks: r.Marks, Edits: r.Edits, Remarks: r.Remarks})), client.Close())
 	}
 	owner, err := p.own(c.Context, s.run)
 	if err != nil {
@@ -137,11 +164,14 @@ func (p *place) mark(c *cli.Context, s *selection, marks []event.Reviewed, edits
 	}
 	var facts []event.Event
 	var of []tried
-	for i := range edits {
-		facts, of = append(facts, &edits[i]), append(of, tried{edits[i].Agent, edits[i].Attempt})
+	for i := range r.Edits {
+		facts, of = append(facts, &r.Edits[i]), append(of, tried{r.Edits[i].Agent, r.Edits[i].Attempt})
 	}
-	for i := range marks {
-		facts, of = append(facts, &marks[i]), append(of, tried{marks[i].Agent, marks[i].Attempt})
+	for i := range r.Marks {
+		facts, of = append(facts, &r.Marks[i]), append(of, tried{r.Marks[i].Agent, r.Marks[i].Attempt})
+	}
+	for i := range r.Remarks {
+		facts, of = append(facts, &r.Remarks[i]), append(of, tried{r.Remarks[i].Agent, r.Remarks[i].Attempt})
 	}
 	v := owner.View()
 	for _, attempt := range of {

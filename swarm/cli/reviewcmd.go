@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"context"
+	"fmt"
 	"slices"
 
 	"github.com/urfave/cli/v2"
@@ -18,6 +20,8 @@ func newReviewCommand(env Env) *cli.Command {
 		Usage:     "group equal edits of patches, unusual ones first",
 		ArgsUsage: "[RUN | AGENT… | -]",
 		Flags: append([]cli.Flag{
+			&cli.StringSliceFlag{Name: "class", Usage: "print class `C` with its members"},
+			&cli.BoolFlag{Name: "all", Usage: "leave nothing out"},
 			jsonFlag(),
 		}, endedFlags()...),
 		Description: `Groups the edits of all patches of a run into classes of equal edits, and prints
@@ -30,6 +34,7 @@ add marks.
 
 Examples:
   swarm review
+  swarm review --class C3 --all
   swarm review k3x9q2 --json
   swarm accept k3x9q2 --class C3`,
 		Action: func(c *cli.Context) error { return reviewClassesAction(c, env) },
@@ -51,13 +56,30 @@ func (p *place) printClasses(c *cli.Context, s *selection, brief bool) error {
 	if err != nil {
 		return err
 	}
+	if !brief {
+		if err := p.findLeftovers(c.Context, s, r); c.Context.Err() != nil {
+			return context.Cause(c.Context)
+		} else if err != nil {
+			fmt.Fprintf(p.env.Stderr, "%s: places that still have removed words are not known: %s\n", program, Printable(err.Error()))
+		}
+	}
+	var named []*review.Class
+	for _, name := range c.StringSlice("class") {
+		class, err := r.findClass(s, c.Command.Name, name)
+		if err != nil {
+			return err
+		}
+		named = append(named, class)
+	}
 	if c.Bool("json") {
-		return printJSON(p.env.Stdout, newClassesObject(s, r))
+		return printJSON(p.env.Stdout, newClassesObject(s, r, named))
 	}
 	if err := p.page(c); err != nil {
 		return err
 	}
-	t := &reviewText{runReview: r, s: s, term: detect(p.env.Stdout, p.env.Getenv), brief: brief, stderr: p.env.Stderr}
+	t := &reviewText{
+		runReview: r, s: s, term: detect(p.env.Stdout, p.env.Getenv), brief: brief, all: c.Bool("all"), named: named, stderr: p.env.Stderr,
+	}
 	return t.print(p.env.Stdout)
 }
 
@@ -74,6 +96,35 @@ type classesObject struct {
 	Skipped []skippedObject `json:"skipped"`
 	// Outdated are verdicts on edits that are no longer there.
 	Outdated []outdatedObject `json:"outdated"`
+	Progress progressObject   `json:"progress"`
+	// Remarks are those that no edit has any more.
+	Remarks []remarkObject `json:"outdated_remarks,omitempty"`
+}
+
+type progressObject struct {
+	Classes     int `json:"classes"`
+	ClassesDone int `json:"classes_done"`
+	EditsDone   int `json:"edits_done"`
+	PatchesDone int `json:"patches_done"`
+	MinutesLeft int `json:"minutes_left"`
+}
+
+// remarkObject is a remark on an edit.
+type remarkObject struct {
+	ID      string   `json:"id"` // of the agent
+	N       int      `json:"n"`
+	Attempt int      `json:"attempt"`
+	Path    string   `json:"path"`
+	Line    int      `json:"line"`
+	Quote   []string `json:"quote"`
+	Text    string   `json:"text"`
+	Sent    int      `json:"sent,omitempty"` // the attempt for which it was sent
+}
+
+func newRemarkObject(r *store.EditRemark) remarkObject {
+	return remarkObject{
+		ID: string(r.Agent), N: r.ID, Attempt: r.Attempt, Path: r.Edit.Path, Line: r.Line, Quote: listOf(r.Quote), Text: r.Text, Sent: r.Sent,
+	}
 }
 
 type skippedObject struct {
@@ -100,9 +151,22 @@ type classObject struct {
 	Follows  string         `json:"follows,omitempty"`
 	Missing  []string       `json:"missing,omitempty"`
 	Alike    []string       `json:"alike,omitempty"`
+	Changed  bool           `json:"changed,omitempty"` // has an edit that is new since a person looked
+	Left     *leftObject    `json:"left,omitempty"`
 	Changes  []changeObject `json:"changes,omitempty"`
 	Example  exampleObject  `json:"example"`
 	Members  []memberObject `json:"members"`
+}
+
+// leftObject are the places of the base that still have the removed words.
+type leftObject struct {
+	Lines  int           `json:"lines"`
+	Places []placeObject `json:"places"`
+}
+
+type placeObject struct {
+	Path string `json:"path"`
+	Line int    `json:"line"`
 }
 
 type changeObject struct {
@@ -130,16 +194,24 @@ type memberObject struct {
 	Landed    bool         `json:"landed,omitempty"`
 	Withheld  bool         `json:"withheld,omitempty"` // a verdict on the class does not cover it
 	Elsewhere bool         `json:"elsewhere,omitempty"`
+	Changed   bool         `json:"changed,omitempty"`
 	Odd       string       `json:"odd,omitempty"`
 	Marks     []mark.Mark  `json:"marks,omitempty"`
+	// Remarks are those of people, drafts included.
+	Remarks []remarkObject `json:"remarks,omitempty"`
 }
 
-func newClassesObject(s *selection, r *runReview) *classesObject {
+func newClassesObject(s *selection, r *runReview, named []*review.Class) *classesObject {
 	o := &classesObject{
 		Schema: "swarm.review/1", Run: s.run.ID, Patches: r.Patches, Edits: r.Edits, Lines: r.Lines, ToRead: r.ToRead,
 		Left: r.LinesLeft(), Classes: []classObject{}, Skipped: r.skipped, Outdated: []outdatedObject{},
 	}
-	for _, class := range r.classes(s) {
+	p := r.Progress()
+	o.Progress = progressObject{p.Classes, p.ClassesDone, p.EditsDone, p.PatchesDone, p.MinutesLeft}
+	if named == nil {
+		named = r.classes(s)
+	}
+	for _, class := range named {
 		o.Classes = append(o.Classes, r.classObject(class))
 	}
 	for _, a := range s.agents() {
@@ -147,6 +219,9 @@ func newClassesObject(s *selection, r *runReview) *classesObject {
 			o.Outdated = append(o.Outdated, outdatedObject{
 				ID: string(a.ID), Attempt: d.Attempt, Path: d.Edit.Path, Verdict: d.Verdict, Reason: d.Reason,
 			})
+		}
+		for _, remark := range r.OutdatedRemarks(a.ID) {
+			o.Remarks = append(o.Remarks, newRemarkObject(remark))
 		}
 	}
 	return o
@@ -171,7 +246,7 @@ func (r *runReview) classObject(class *review.Class) classObject {
 	e := class.Example
 	o := classObject{
 		ID: class.ID, Exact: string(class.Exact), Shape: string(class.Shape), Kind: string(class.Kind), Language: class.Language,
-		Space: class.Space, Weight: class.Weight, Follows: class.Follows, Missing: class.Missing, Alike: class.Alike,
+		Space: class.Space, Weight: class.Weight, Follows: class.Follows, Missing: class.Missing, Alike: class.Alike, Changed: class.Changed,
 		Example: exampleObject{
 			ID: e.Patch, Path: e.Path, Line: e.NewLine, About: e.About,
 			Before: listOf(e.Before), Removed: listOf(e.Removed), Added: listOf(e.Added), After: listOf(e.After),
@@ -181,12 +256,22 @@ func (r *runReview) classObject(class *review.Class) classObject {
 	for _, change := range e.Changes() {
 		o.Changes = append(o.Changes, changeObject{Removed: listOf(change.Removed), Added: listOf(change.Added)})
 	}
+	if left := r.left.Of(class); left != nil {
+		o.Left = &leftObject{Lines: left.Lines, Places: []placeObject{}}
+		for _, place := range left.Places {
+			o.Left.Places = append(o.Left.Places, placeObject(place))
+		}
+	}
 	for _, m := range class.Members {
 		a := r.agents[m.Patch]
-		o.Members = append(o.Members, memberObject{
-			ID: m.Patch, Attempt: a.Attempt, Path: m.Path, Line: m.NewLine, Verdict: r.Verdict(m), Landed: a.Landed(),
+		member := memberObject{
+			ID: m.Patch, Attempt: a.Attempt, Path: m.Path, Line: m.NewLine, Verdict: r.Verdict(m), Landed: a.Landed(), Changed: r.Changed(m),
 			Withheld: r.Withheld(m), Elsewhere: slices.Contains(class.Elsewhere, m), Odd: r.Odd[m], Marks: r.Marks[m],
-		})
+		}
+		for _, remark := range r.Remarks(m) {
+			member.Remarks = append(member.Remarks, newRemarkObject(remark))
+		}
+		o.Members = append(o.Members, member)
 	}
 	return o
 }

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"agentswarm/swarm/config"
+	"agentswarm/swarm/landing"
 	"agentswarm/swarm/review"
 	"agentswarm/swarm/review/mark"
 	"agentswarm/swarm/review/verdict"
@@ -24,6 +25,10 @@ const maxReviewed = 32 << 20
 type runReview struct {
 	*verdict.Review
 	agents map[string]*store.Agent
+	// left are the places that still have removed words; nil: they were not looked
+	// for. With leftMore there are more.
+	left     *review.Leftovers
+	leftMore bool
 	// Skipped are the agents whose patches cannot be read, with the reasons.
 	skipped []skippedObject
 }
@@ -36,12 +41,17 @@ func (p *place) reviewOfRun(ctx context.Context, s *selection) (*runReview, erro
 		return nil, err
 	}
 	r := &runReview{agents: map[string]*store.Agent{}, skipped: []skippedObject{}}
-	var works []verdict.Work
+	in := verdict.Input{Rules: rules}
+	for _, a := range landing.Workers(s.view) {
+		if done, ok := a.Status.(*task.Completed); ok && done.Patch == nil && task.Prompt(a.Call.Input) != "" {
+			in.Idle = append(in.Idle, a.ID)
+		}
+	}
 	for _, a := range s.view.Agents {
 		if patchOf(a) == nil {
 			continue
 		}
-		files, err := p.patchFiles(ctx, a)
+		files, err := p.patchFiles(ctx, a, patchOf(a))
 		if err := ctx.Err(); err != nil {
 			return nil, context.Cause(ctx)
 		}
@@ -50,16 +60,44 @@ func (p *place) reviewOfRun(ctx context.Context, s *selection) (*runReview, erro
 			continue
 		}
 		r.agents[string(a.ID)] = a
-		works = append(works, p.reviewWork(ctx, a, files))
+		w := p.reviewWork(ctx, a, files)
+		w.OtherBase = patchOf(a).Base != s.view.Identity.Base.Commit
+		if before := a.ReviewedBefore(); before != nil {
+			// Where it cannot be read any more, all edits count as seen.
+			if then, err := p.patchFiles(ctx, a, before.Patch); err == nil {
+				w.Before, w.Since = then, before.Attempt
+			}
+		}
+		in.Works = append(in.Works, w)
 	}
-	r.Review = verdict.New(rules, works)
+	r.Review = verdict.New(in)
 	return r, nil
 }
 
-// patchFiles reads the patch of an agent by what its commit holds: agents could
+// mostLeftover bounds the lines that are looked at for removed words.
+const mostLeftover = 200_000
+
+// findLeftovers looks for the words that classes remove in the base of a run.
+func (p *place) findLeftovers(ctx context.Context, s *selection, r *runReview) error {
+	left := r.Leftovers()
+	base := git.Hash(s.view.Identity.Base.Commit)
+	if base == "" {
+		return nil
+	}
+	more, err := p.repo.Grep(ctx, git.GrepRequest{
+		Commit: base, Words: left.Words(), Most: mostLeftover,
+		Take: func(path string, line int, text string) { left.Put(review.Place{Path: path, Line: line}, text) },
+	})
+	if err != nil {
+		return err
+	}
+	r.left, r.leftMore = left, more
+	return nil
+}
+
+// patchFiles reads a patch of an agent by what its commit holds: agents could
 // write to its file.
-func (p *place) patchFiles(ctx context.Context, a *store.Agent) ([]review.File, error) {
-	patch := patchOf(a)
+func (p *place) patchFiles(ctx context.Context, a *store.Agent, patch *task.Patch) ([]review.File, error) {
 	text := &boundedBuffer{most: maxReviewed}
 	err := p.repo.WritePatch(ctx, text, git.Hash(patch.Base), git.Hash(patch.Commit))
 	if text.full {
@@ -93,7 +131,7 @@ func (b *boundedBuffer) Write(text []byte) (int, error) {
 func (p *place) reviewWork(ctx context.Context, a *store.Agent, files []review.File) verdict.Work {
 	patch := patchOf(a)
 	w := verdict.Work{
-		ID: a.ID, Attempt: a.Attempt, Files: files, Made: a.Edits, Landed: a.Landed(),
+		ID: a.ID, Attempt: a.Attempt, Files: files, Made: a.Edits, Remarks: a.OnEdits, Landed: a.Landed(),
 		PassedOver: a.Choice().Of == task.PassedOver,
 	}
 	if a.Review != nil {

@@ -4,12 +4,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"strings"
 
 	"agentswarm/internal/diffcolor"
 	"agentswarm/swarm/review"
 	"agentswarm/swarm/review/mark"
 	"agentswarm/swarm/review/verdict"
+	"agentswarm/swarm/store"
 )
 
 // reviewWidth is the width of text about edits, in columns. Lines of code keep
@@ -21,15 +23,44 @@ type reviewText struct {
 	*runReview
 	s      *selection
 	term   Terminal
-	brief  bool // neither members nor marks
+	brief  bool            // neither members nor marks
+	all    bool            // nothing is left out for its length
+	named  []*review.Class // with their members; nil: all classes
 	stderr io.Writer
+}
+
+// Bounds of a review that is printed without --all.
+const (
+	mostClasses      = 50
+	mostExampleLines = 40
+	mostLineBytes    = 500
+	mostNames        = 12 // names or places in a list
+	mostMembers      = 40 // lines with members, where classes are named
+)
+
+// most is a bound, or none with --all.
+func (t *reviewText) most(bound int) int {
+	if t.all || t.brief {
+		return math.MaxInt
+	}
+	return bound
+}
+
+// more says that something was left out for its length.
+func (t *reviewText) more(w io.Writer, indent string, n int, one, many string) {
+	if n > 0 {
+		fmt.Fprintf(w, "%s… and %s; %s review %s --all\n", indent, Count(n, one, many), program, t.s.run.ID)
+	}
 }
 
 func (t *reviewText) print(w io.Writer) error {
 	for _, skipped := range t.skipped {
 		fmt.Fprintf(t.stderr, "%s: %s is not in the review: %s\n", program, skipped.ID, Printable(skipped.Reason))
 	}
-	classes := t.classes(t.s)
+	classes := t.named
+	if classes == nil {
+		classes = t.classes(t.s)
+	}
 	if len(classes) == 0 {
 		fmt.Fprintln(t.stderr, noneChanged(t.s))
 		return nil
@@ -38,6 +69,11 @@ func (t *reviewText) print(w io.Writer) error {
 		t.summary(w)
 	}
 	for i, class := range classes {
+		if i == t.most(mostClasses) {
+			fmt.Fprintln(w)
+			t.more(w, "", len(classes)-i, "more class", "more classes")
+			break
+		}
 		if i > 0 || !t.brief {
 			fmt.Fprintln(w)
 		}
@@ -48,6 +84,9 @@ func (t *reviewText) print(w io.Writer) error {
 		if err := t.example(w, class.Example); err != nil {
 			return err
 		}
+		if t.named != nil && len(class.Members) > 1 {
+			t.members(w, class)
+		}
 	}
 	return nil
 }
@@ -56,13 +95,30 @@ func (t *reviewText) print(w io.Writer) error {
 func (t *reviewText) summary(w io.Writer) {
 	text := fmt.Sprintf("run %s: %s, %s, %s changed; %s to read", t.s.run.ID, Count(t.Patches, "patch", "patches"),
 		Count(t.Edits, "edit", "edits"), Count(t.Lines, "line", "lines"), Count(t.ToRead, "line", "lines"))
-	if left := t.LinesLeft(); left < t.ToRead {
-		text += fmt.Sprintf(", %s left", Number(left))
+	p := t.Progress()
+	if p.LinesLeft < t.ToRead {
+		text += fmt.Sprintf(", %s left", Number(p.LinesLeft))
 	}
 	t.wrapped(w, "", text)
+	if p.EditsDone > 0 || len(t.s.named) == 0 && p.LinesLeft > 0 {
+		text := fmt.Sprintf("done: %s of %s, %d %% of the edits, %s of %s", Number(p.ClassesDone), Count(p.Classes, "class", "classes"),
+			100*p.EditsDone/max(1, p.Edits), Number(p.PatchesDone), Count(p.Patches, "patch", "patches"))
+		if p.MinutesLeft > 0 {
+			text += ", about " + Count(p.MinutesLeft, "minute", "minutes") + " left"
+		}
+		t.wrapped(w, "", text)
+	}
+	t.outdated(w)
+}
+
+// outdated are the verdicts and remarks on edits that patches no longer have.
+func (t *reviewText) outdated(w io.Writer) {
 	for _, a := range t.s.agents() {
 		if outdated := t.Outdated(a.ID); len(outdated) > 0 {
 			t.wrapped(w, "", fmt.Sprintf("%s: %s on edits that its patch no longer has", a.ID, Count(len(outdated), "verdict", "verdicts")))
+		}
+		for _, r := range t.OutdatedRemarks(a.ID) {
+			t.remark(w, "", "outdated ", r)
 		}
 	}
 }
@@ -75,6 +131,9 @@ func (t *reviewText) head(w io.Writer, c *review.Class) {
 	}
 	if c.Space {
 		text += ", white space"
+	}
+	if c.Changed {
+		text += ", changed since you looked"
 	}
 	if n := len(c.Patches()); n > 1 {
 		text += fmt.Sprintf(", in %d patches", n)
@@ -116,10 +175,9 @@ func (t *reviewText) about(w io.Writer, c *review.Class) {
 			note(mark.Mark{Weight: review.OddWeight, Reason: odd})
 		}
 	}
-	const most = 5
 	for i, r := range reasons {
-		if i == most {
-			t.wrapped(w, "  ", fmt.Sprintf("and %s more", Count(len(reasons)-most, "mark", "marks")))
+		if i == t.most(5) {
+			t.more(w, "  ", len(reasons)-i, "more mark", "more marks")
 			break
 		}
 		text := fmt.Sprintf("mark %d: %s", r.Weight, r.Reason)
@@ -132,21 +190,57 @@ func (t *reviewText) about(w io.Writer, c *review.Class) {
 		t.wrapped(w, "  ", text)
 	}
 	if len(c.Members) > 1 {
-		t.wrapped(w, "  ", "in "+listed(c.Patches(), 12))
+		t.wrapped(w, "  ", "in "+listed(c.Patches(), t.most(mostNames)))
 	}
 	if len(c.Missing) > 0 {
-		t.wrapped(w, "  ", "missing in "+listed(c.Missing, 12))
+		t.wrapped(w, "  ", "missing in "+listed(c.Missing, t.most(mostNames)))
 	}
 	if len(c.Elsewhere) > 0 {
 		var places []string
 		for _, e := range c.Elsewhere {
 			places = append(places, e.Patch+" "+verdict.Place(e))
 		}
-		t.wrapped(w, "  ", fmt.Sprintf("after %q in most places; not in: %s", c.Follows, listed(places, 5)))
+		t.wrapped(w, "  ", fmt.Sprintf("after %q in most places; not in: %s", c.Follows, listed(places, t.most(5))))
+	}
+	t.leftover(w, c)
+	for _, m := range c.Members {
+		for _, r := range t.Remarks(m) {
+			t.remark(w, "  ", "", r)
+		}
 	}
 	if len(c.Alike) > 0 {
-		t.wrapped(w, "  ", "of the same shape: "+listed(c.Alike, 12))
+		t.wrapped(w, "  ", "of the same shape: "+listed(c.Alike, t.most(mostNames)))
 	}
+}
+
+// leftover names the places that still have the words that a class removes.
+func (t *reviewText) leftover(w io.Writer, c *review.Class) {
+	left := t.left.Of(c)
+	if left == nil {
+		return
+	}
+	var places []string
+	for _, p := range left.Places {
+		places = append(places, verdict.At(p).String())
+	}
+	more := ""
+	if t.leftMore {
+		more = "at least "
+	}
+	t.wrapped(w, "  ", fmt.Sprintf("left over: %s%s with the removed words: %s", more, Count(left.Lines, "line", "lines"), listed(places, t.most(5))))
+}
+
+// remark prints a remark of a person.
+func (t *reviewText) remark(w io.Writer, indent, about string, r *store.EditRemark) {
+	state := "draft"
+	if r.Sent > 0 {
+		state = fmt.Sprintf("sent for attempt %d", r.Sent)
+	}
+	place := r.Edit.Path
+	if r.Line > 0 {
+		place = verdict.At{Path: r.Edit.Path, Line: r.Line}.String()
+	}
+	t.wrapped(w, indent, fmt.Sprintf("%sremark %d on %s, %s (%s): %s", about, r.ID, r.Agent, place, state, r.Text))
 }
 
 // example prints an edit of a class with the lines around it.
@@ -163,16 +257,49 @@ func (t *reviewText) example(w io.Writer, e *review.Edit) error {
 	old, added := len(e.Before)+len(e.Removed)+len(e.After), len(e.Before)+len(e.Added)+len(e.After)
 	var text strings.Builder
 	fmt.Fprintf(&text, "@@ -%d,%d +%d,%d @@\n", max(0, e.OldLine-len(e.Before)), old, max(0, e.NewLine-len(e.Before)), added)
+	left, cut := t.most(mostExampleLines), 0
 	for _, part := range []struct {
 		sign  string
 		lines []string
 	}{{" ", e.Before}, {"-", e.Removed}, {"+", e.Added}, {" ", e.After}} {
 		for _, line := range part.lines {
-			text.WriteString(part.sign + line + "\n")
+			if left--; left < 0 {
+				cut++
+				continue
+			}
+			text.WriteString(part.sign + t.line(line) + "\n")
 		}
 	}
 	_, err := io.WriteString(safe, text.String())
-	return errors.Join(err, safe.flush())
+	err = errors.Join(err, safe.flush())
+	t.more(w, "  ", cut, "more line", "more lines")
+	return err
+}
+
+// line is a line of code of bounded length.
+func (t *reviewText) line(text string) string {
+	if most := t.most(mostLineBytes); len(text) > most {
+		return strings.ToValidUTF8(text[:most], "") + "…"
+	}
+	return text
+}
+
+// members lists the edits of a class, each on a line.
+func (t *reviewText) members(w io.Writer, c *review.Class) {
+	for i, e := range c.Members {
+		if i == t.most(mostMembers) {
+			t.more(w, "  ", len(c.Members)-i, "more edit", "more edits")
+			return
+		}
+		text := e.Patch + " " + verdict.Place(e)
+		if v := t.Verdict(e); v != "" {
+			text += ", " + string(v)
+		}
+		if t.Withheld(e) {
+			text += ", in a file with a mark"
+		}
+		t.wrapped(w, "  ", text)
+	}
 }
 
 // wrapped prints foreign text in lines of at most [reviewWidth] columns.

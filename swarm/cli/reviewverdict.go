@@ -9,6 +9,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"agentswarm/swarm/engine"
 	"agentswarm/swarm/event"
 	"agentswarm/swarm/review"
 	"agentswarm/swarm/review/verdict"
@@ -20,17 +21,20 @@ func spreadFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringSliceFlag{Name: "class", Usage: "only edits of class `C`, as review names it; no files with a mark"},
 		&cli.StringSliceFlag{Name: "file", Usage: "only edits of file `PATH`"},
+		&cli.StringSliceFlag{Name: "hunk", Usage: "only the changed lines at `FILE:LINE`"},
 	}
 }
 
 // spreads reports whether a verdict is on edits and not on whole patches.
-func spreads(c *cli.Context) bool { return len(c.StringSlice("class"))+len(c.StringSlice("file")) > 0 }
+func spreads(c *cli.Context) bool {
+	return len(c.StringSlice("class"))+len(c.StringSlice("file"))+len(c.StringSlice("hunk")) > 0
+}
 
 // spreadAction applies a verdict to the edits of classes or files.
 func spreadAction(c *cli.Context, p *place, s *selection, v task.Verdict) error {
 	name := c.Command.Name
-	if len(c.StringSlice("class")) == 0 && len(s.named) == 0 {
-		return usagef("%s: --file needs the names of agents, or --class", name)
+	if len(c.StringSlice("hunk")) > 0 && len(c.StringSlice("class"))+len(c.StringSlice("file")) > 0 {
+		return usagef("%s: --hunk excludes --class and --file", name)
 	}
 	if err := s.nonePicked(name); err != nil {
 		return err
@@ -47,17 +51,40 @@ func spreadAction(c *cli.Context, p *place, s *selection, v task.Verdict) error 
 		}
 		req.Classes = append(req.Classes, class)
 	}
+	for _, text := range c.StringSlice("hunk") {
+		at, err := verdict.ParseAt(text)
+		if err != nil {
+			return usagef("%s: --hunk: %v", name, err)
+		}
+		hunk, err := r.FindHunk(at, req.Only)
+		if err != nil {
+			return usagef("%s: %v", name, err)
+		}
+		req.Hunks = append(req.Hunks, hunk...)
+	}
 	spread := r.Spread(req)
 	if spread.Covered == 0 && len(spread.Patches) == 0 {
 		return nothingCovered(name, s, spread)
 	}
-	if err := p.mark(c, s, spread.Patches, spread.Edits); err != nil {
+	if err := p.mark(c, s, engine.ReviewRequest{Marks: spread.Patches, Edits: spread.Edits}); err != nil {
 		return err
 	}
 	if c.Bool("json") {
 		return p.printReview(c, s, spread.Patches)
 	}
-	return p.printSpread(s, v, spread)
+	if err := p.printSpread(s, v, spread); err != nil {
+		return err
+	}
+	return p.sayParts(s, v, spread)
+}
+
+// sayParts says how the accepted edits of a patch are merged without the others.
+func (p *place) sayParts(s *selection, v task.Verdict, spread *verdict.Spread) error {
+	if v != task.Accepted || len(spread.Partly) == 0 {
+		return nil
+	}
+	_, err := fmt.Fprintf(p.env.Stdout, "to merge only the accepted edits of a patch: %s accept %s/%s --part\n", p.env.Calls, s.run.ID, spread.Partly[0])
+	return err
 }
 
 // nothingCovered says why a verdict covers no edit.
@@ -70,10 +97,10 @@ func nothingCovered(verb string, s *selection, spread *verdict.Spread) error {
 	if len(spread.LeftOut[verdict.Marked]) == 0 {
 		return &UsageError{Text: text}
 	}
-	return &UsageError{Text: text, Advice: "read each of them, and name its agent: " + program + " " + verb + " " + string(firstOf(spread))}
+	first := spread.LeftOut[verdict.Marked][0]
+	return &UsageError{Text: text, Advice: fmt.Sprintf("read each of them, and name its agent and file: %s %s %s --file %s",
+		program, verb, first.Patch, Printable(first.Path))}
 }
-
-func firstOf(spread *verdict.Spread) task.ID { return task.ID(spread.LeftOut[verdict.Marked][0].Patch) }
 
 // leftOut says which edits a verdict did not cover.
 func leftOut(spread *verdict.Spread) []string {
@@ -126,7 +153,8 @@ func (p *place) printSpread(s *selection, v task.Verdict, spread *verdict.Spread
 // patches that could not be read.
 func (p *place) wholeEdits(ctx context.Context, s *selection, marks []event.Reviewed) ([]event.EditsReviewed, []verdict.Unread, error) {
 	return verdict.WholeEdits(ctx, marks, func(ctx context.Context, id task.ID) ([]review.File, error) {
-		return p.patchFiles(ctx, s.view.Agent(id))
+		a := s.view.Agent(id)
+		return p.patchFiles(ctx, a, patchOf(a))
 	})
 }
 

@@ -163,6 +163,8 @@ func TestRequestsReachTheRun(t *testing.T) {
 		&Retry{Agents: []task.ID{"a1"}, Feedback: "more", Fresh: true},
 		&Review{Marks: []event.Reviewed{{Agent: "a1", Attempt: 2, Verdict: task.Rejected, Reason: "r"}}},
 		&Review{Edits: []event.EditsReviewed{{Agent: "a1", Attempt: 2, Verdict: task.Rejected, Edits: []task.EditKey{{Path: "p", Exact: "e", Sum: "s", Nth: 1}}}}},
+		&Review{Remarks: []event.Remarked{{ID: 1, Agent: "a1", Attempt: 2, Edit: task.EditKey{Path: "p\xff", Nth: 1}, Text: "t"}}},
+		&Retry{Agents: []task.ID{"a1"}, Feedback: "f", Remarks: []int{1, 2}},
 		&Answer{ID: "k3x9q2-1", Shown: "d1", Allow: true, Text: "t", Reason: "r", For: task.ForTheRun},
 		&Send{Agent: "a1", Text: "left"},
 	}

@@ -41,7 +41,7 @@ func encodeLines(r Request) ([][]byte, error) {
 }
 
 // parts splits a review into requests with at most room bytes of marks and edits
-// each, or a single mark or edit. Verdicts on edits come first.
+// each, or a single mark, edit or remark. Verdicts on edits come first.
 func (r *Review) parts(room int) ([]*Review, error) {
 	last, left := &Review{}, room
 	all := []*Review{last}
@@ -84,6 +84,15 @@ func (r *Review) parts(room int) ([]*Review, error) {
 		}
 		begin(n)
 		last.Marks = append(last.Marks, mark)
+		left -= n
+	}
+	for _, remark := range r.Remarks {
+		n, err := sizeOf(remark)
+		if err != nil {
+			return nil, err
+		}
+		begin(n)
+		last.Remarks = append(last.Remarks, remark)
 		left -= n
 	}
 	return all, nil
@@ -135,6 +144,7 @@ func (d *draft) join(part *Review) {
 	}
 	d.review.Edits = append(all, edits...)
 	d.review.Marks = append(d.review.Marks, part.Marks...)
+	d.review.Remarks = append(d.review.Remarks, part.Remarks...)
 }
 
 func continues(a, b *event.EditsReviewed) bool {

@@ -40,13 +40,15 @@ type Retry struct {
 	Agents   []task.ID
 	Feedback string
 	Fresh    bool
+	Remarks  []int // ids of the remarks on edits that Feedback holds
 }
 
-// Review records verdicts on patches and on single edits of them: all or none. A
-// record of edits names an edit.
+// Review records verdicts on patches and on single edits of them, and remarks on
+// edits: all or none. A record of edits names an edit.
 type Review struct {
-	Marks []event.Reviewed
-	Edits []event.EditsReviewed
+	Marks   []event.Reviewed
+	Edits   []event.EditsReviewed
+	Remarks []event.Remarked
 
 	more bool // the next request continues this one
 }
@@ -110,6 +112,8 @@ type requestJSON struct {
 	Fresh    bool                  `json:"fresh,omitempty"`
 	Marks    []event.Reviewed      `json:"marks,omitempty"`
 	Edits    []event.EditsReviewed `json:"edits,omitempty"`
+	Remarks  []event.Remarked      `json:"remarks,omitempty"`
+	Told     []int                 `json:"told,omitempty"`
 	More     bool                  `json:"more,omitempty"`
 	ID       string                `json:"id,omitempty"`
 	Shown    string                `json:"shown,omitempty"`
@@ -130,9 +134,9 @@ func encodeRequest(r Request) ([]byte, error) {
 	case *Stop:
 		f.Reason = r.Reason
 	case *Retry:
-		f.Agents, f.Feedback, f.Fresh = r.Agents, r.Feedback, r.Fresh
+		f.Agents, f.Feedback, f.Fresh, f.Told = r.Agents, r.Feedback, r.Fresh, r.Remarks
 	case *Review:
-		f.Marks, f.Edits, f.More = r.Marks, r.Edits, r.more
+		f.Marks, f.Edits, f.Remarks, f.More = r.Marks, r.Edits, r.Remarks, r.more
 	case *Answer:
 		f.ID, f.Shown = r.ID, r.Shown
 		f.Allow, f.Text, f.Reason, f.For = r.Allow, r.Text, r.Reason, r.For
@@ -172,7 +176,7 @@ func (f requestJSON) narrow() (Request, error) {
 	case "stop":
 		return &Stop{Reason: f.Reason}, nil
 	case "retry":
-		return &Retry{Agents: f.Agents, Feedback: f.Feedback, Fresh: f.Fresh}, f.namesAgents()
+		return &Retry{Agents: f.Agents, Feedback: f.Feedback, Fresh: f.Fresh, Remarks: f.Told}, f.namesAgents()
 	case "review":
 		for _, mark := range f.Marks {
 			if mark.Verdict == "" {
@@ -186,7 +190,13 @@ func (f requestJSON) narrow() (Request, error) {
 			}
 			f.Agents = append(f.Agents, edits.Agent)
 		}
-		return &Review{Marks: f.Marks, Edits: f.Edits, more: f.More}, f.namesAgents()
+		for _, remark := range f.Remarks {
+			if remark.ID < 1 {
+				return nil, errors.New("a remark has no id")
+			}
+			f.Agents = append(f.Agents, remark.Agent)
+		}
+		return &Review{Marks: f.Marks, Edits: f.Edits, Remarks: f.Remarks, more: f.More}, f.namesAgents()
 	case "answer":
 		if f.ID == "" {
 			return nil, errors.New("it names no question")

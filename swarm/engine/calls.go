@@ -149,6 +149,8 @@ type RetryRequest struct {
 	Agents []task.ID // required
 	// Feedback is what the agent is told after its prompt.
 	Feedback string
+	// Remarks are the ids of the remarks on edits that Feedback holds.
+	Remarks []int
 	// Fresh starts a new conversation from the base and not from what was
 	// captured. Of shared calls it does the first only: what others have seen is
 	// not taken back.
@@ -200,7 +202,7 @@ func (e *Engine) Retry(r RetryRequest) (err error) {
 				return
 			}
 			wish := &event.RetryAsked{
-				Agent: id, After: a.attempt, Feedback: r.Feedback, Fresh: r.Fresh, Onto: string(r.Onto),
+				Agent: id, After: a.attempt, Feedback: r.Feedback, Fresh: r.Fresh, Onto: string(r.Onto), Remarks: r.Remarks,
 			}
 			switch {
 			case r.Onto != "" && a.call.Shared:

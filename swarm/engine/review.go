@@ -19,11 +19,19 @@ func (e *MovedOnError) Error() string {
 	return fmt.Sprintf("%s has moved on to attempt %d; look at that first", e.Agent, e.Attempt)
 }
 
-// Review notes verdicts on the work of agents, and on single edits.
-// Either all is noted or nothing.
-func (e *Engine) Review(marks []event.Reviewed, edits []event.EditsReviewed) (err error) {
+// ReviewRequest is a review by a person: verdicts on the work of agents and on
+// single edits of it, and remarks on edits.
+type ReviewRequest struct {
+	Marks   []event.Reviewed
+	Edits   []event.EditsReviewed
+	Remarks []event.Remarked
+}
+
+// Review notes a review. Either all is noted or nothing.
+func (e *Engine) Review(r ReviewRequest) (err error) {
+	marks, edits := r.Marks, r.Edits
 	ok := e.do(func(context.Context) {
-		facts := make([]event.Event, 0, len(marks)+len(edits))
+		facts := make([]event.Event, 0, len(marks)+len(edits)+len(r.Remarks))
 		for i := range edits {
 			if err = e.reviewable(edits[i].Agent, edits[i].Attempt); err != nil {
 				return
@@ -35,6 +43,12 @@ func (e *Engine) Review(marks []event.Reviewed, edits []event.EditsReviewed) (er
 				return
 			}
 			facts = append(facts, &marks[i])
+		}
+		for i := range r.Remarks {
+			if err = e.reviewable(r.Remarks[i].Agent, r.Remarks[i].Attempt); err != nil {
+				return
+			}
+			facts = append(facts, &r.Remarks[i])
 		}
 		if err = e.appendAll(facts); err != nil {
 			return

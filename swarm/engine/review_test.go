@@ -18,7 +18,7 @@ func TestReviewIsOfOneAttempt(t *testing.T) {
 	}
 	settled(e)
 	good := event.Reviewed{Agent: "a1", Attempt: 1, Verdict: task.Accepted}
-	if err := e.Review([]event.Reviewed{good}, nil); err != nil {
+	if err := e.Review(ReviewRequest{Marks: []event.Reviewed{good}}); err != nil {
 		t.Fatal(err)
 	}
 	if a := r.view().Agent("a1"); a.Review == nil || a.Review.Verdict != task.Accepted {
@@ -29,10 +29,10 @@ func TestReviewIsOfOneAttempt(t *testing.T) {
 	}
 	r.await("up")
 	var moved *MovedOnError
-	if err := e.Review([]event.Reviewed{good}, nil); !errors.As(err, &moved) || moved.Attempt != 2 {
+	if err := e.Review(ReviewRequest{Marks: []event.Reviewed{good}}); !errors.As(err, &moved) || moved.Attempt != 2 {
 		t.Errorf("a review of an attempt that is over = %v", err)
 	}
-	if err := e.Review([]event.Reviewed{{Agent: "a9", Attempt: 1, Verdict: task.Accepted}}, nil); err == nil {
+	if err := e.Review(ReviewRequest{Marks: []event.Reviewed{{Agent: "a9", Attempt: 1, Verdict: task.Accepted}}}); err == nil {
 		t.Error("an unknown agent was accepted")
 	}
 	// One that was journaled all the same, by an older version, counts for

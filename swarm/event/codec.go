@@ -82,7 +82,7 @@ func blank(kind string) Event {
 	for _, e := range [...]Event{
 		(*Opened)(nil), (*Called)(nil), (*Leased)(nil), (*Started)(nil), (*Ended)(nil),
 		(*Captured)(nil), (*Checked)(nil), (*Settled)(nil), (*Released)(nil), (*Retried)(nil),
-		(*CancelAsked)(nil), (*RetryAsked)(nil), (*Reviewed)(nil), (*EditsReviewed)(nil), (*Appraised)(nil), (*Titled)(nil), (*Questioned)(nil),
+		(*CancelAsked)(nil), (*RetryAsked)(nil), (*Reviewed)(nil), (*EditsReviewed)(nil), (*Remarked)(nil), (*Appraised)(nil), (*Titled)(nil), (*Questioned)(nil),
 		(*Replied)(nil), (*Sent)(nil), (*Verified)(nil), (*Refused)(nil), (*Intended)(nil), (*Conflicted)(nil), (*Landed)(nil), (*Undone)(nil),
 		(*Scripted)(nil), (*Entered)(nil), (*Logged)(nil), (*Phased)(nil), (*Returned)(nil), (*Chosen)(nil),
 		(*Paused)(nil), (*Held)(nil), (*Switched)(nil), (*Continued)(nil), (*Closed)(nil),

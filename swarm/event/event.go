@@ -17,7 +17,7 @@ import (
 //
 // Journal records: [*Opened], [*Called], [*Leased], [*Started], [*Ended],
 // [*Captured], [*Checked], [*Settled], [*Released], [*Retried],
-// [*CancelAsked], [*RetryAsked], [*Reviewed], [*EditsReviewed], [*Appraised], [*Titled], [*Questioned], [*Replied],
+// [*CancelAsked], [*RetryAsked], [*Reviewed], [*EditsReviewed], [*Remarked], [*Appraised], [*Titled], [*Questioned], [*Replied],
 // [*Sent], [*Verified], [*Refused], [*Intended], [*Landed], [*Undone], [*Scripted], [*Entered],
 // [*Logged], [*Phased], [*Returned], [*Chosen], [*Paused], [*Held], [*Switched],
 // [*Closed].
@@ -204,6 +204,9 @@ type RetryAsked struct {
 	// Onto is the commit that the new attempt starts from in place of its call's
 	// base; empty: it starts from that.
 	Onto string `json:"onto,omitempty"`
+	// Remarks are the ids of the remarks on edits that Feedback holds: they are
+	// drafts no longer.
+	Remarks []int `json:"remarks,omitempty"`
 }
 
 // Reviewed is somebody's opinion of what an attempt of an agent left. It

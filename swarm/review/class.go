@@ -25,8 +25,11 @@ type Class struct {
 	// Without such a word both are empty.
 	Follows   string
 	Elsewhere []*Edit
-	// Missing are the patches that lack the class although most patches have it.
+	// Missing are the patches that lack the class although most patches have it,
+	// those of [ReportRequest.Idle] included.
 	Missing []string
+	// Changed is set where a member is new since a person reviewed the patch.
+	Changed bool
 	// Alike are the other classes with the same shape, by ID.
 	Alike []string
 
@@ -72,6 +75,11 @@ type ReportRequest struct {
 	Weight func(*Edit) int
 	// Verified reports whether the check of a patch passed. Nil: none did.
 	Verified func(patch string) bool
+	// Changed reports whether an edit is new since a person reviewed its patch.
+	// Its class is read first. Nil: none is.
+	Changed func(*Edit) bool
+	// Idle are the siblings of the patches that changed nothing.
+	Idle []string
 }
 
 const (
@@ -106,7 +114,7 @@ func (x *Index) Report(req ReportRequest) *Report {
 		c.findElsewhere()
 		r.ToRead += c.Lines()
 	}
-	x.findMissing(r)
+	x.findMissing(r, req.Idle)
 	r.findOdd()
 	r.order(req)
 	return r
@@ -136,8 +144,8 @@ func (c *Class) findElsewhere() {
 }
 
 // findMissing finds the patches without a class that most patches have.
-func (x *Index) findMissing(r *Report) {
-	names := make([]string, 0, len(x.patches))
+func (x *Index) findMissing(r *Report, idle []string) {
+	names := slices.Clone(idle)
 	for id, all := range x.patches {
 		if len(all) > 0 {
 			names = append(names, id)
@@ -209,12 +217,13 @@ func (r *Report) order(req ReportRequest) {
 			if req.Verified != nil && req.Verified(m.Patch) {
 				verified++
 			}
+			c.Changed = c.Changed || req.Changed != nil && req.Changed(m)
 		}
 		c.verified = float64(verified) / float64(len(c.Members))
 	}
 	slices.SortFunc(r.Classes, func(a, b *Class) int {
 		return cmp.Or(
-			cmp.Compare(b.Weight, a.Weight), cmp.Compare(a.verified, b.verified),
+			compareBool(b.Changed, a.Changed), cmp.Compare(b.Weight, a.Weight), cmp.Compare(a.verified, b.verified),
 			cmp.Compare(len(b.Members), len(a.Members)), cmp.Compare(a.Exact, b.Exact),
 		)
 	})
@@ -230,6 +239,17 @@ func (r *Report) order(req ReportRequest) {
 			}
 		}
 	}
+}
+
+// compareBool orders false before true.
+func compareBool(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case b:
+		return -1
+	}
+	return 1
 }
 
 // Find returns the class with a name such as "C3", or with a fingerprint that

@@ -62,7 +62,7 @@ func untaken(taken []bool) []int {
 
 // part is a run of some lines of a longer run.
 func part(r *Run, removed, added []int) *Run {
-	p := &Run{OldLine: r.OldLine, NewLine: r.NewLine, Before: r.Before, After: r.After}
+	p := &Run{OldLine: r.OldLine, NewLine: r.NewLine, Before: r.Before, After: r.After, removedAt: removed, addedAt: added}
 	if len(removed) > 0 {
 		p.OldLine += removed[0]
 		p.OldBare = r.OldBare && removed[len(removed)-1] == len(r.Removed)-1

@@ -56,6 +56,21 @@ func (x *Index) Decide(patch string, made []Decision) *Decided {
 	return d
 }
 
+// Locate returns the edits of a patch that each key leads to: the edit itself,
+// then those that show it where it is cut in another way. It is empty for an edit
+// that the patch does not have. A moved file is found as [Index.Decide] does.
+func (x *Index) Locate(patch string, keys []task.EditKey) [][]*Edit {
+	t := newTargets(x.patches[patch])
+	all := make([][]*Edit, len(keys))
+	for i, k := range keys {
+		if e := t.find(k); e != nil {
+			c := t.choices[e]
+			all[i] = append([]*Edit{e, c.whole}, c.parts...)
+		}
+	}
+	return all
+}
+
 // derive decides a run by its parts: a rejected part rejects it.
 func (d *Decided) derive(c choice) {
 	if len(c.parts) == 0 {

@@ -27,6 +27,10 @@ type Run struct {
 	Removed, Added   []string // without line ends
 	Before, After    []string // unchanged lines around it, at most [contextLines]
 	OldBare, NewBare bool     // that side is the end of a file without a newline
+
+	// removedAt and addedAt are the indexes of the lines in the longer run that
+	// this is a part of; nil: it is no part.
+	removedAt, addedAt []int
 }
 
 // contextLines is the number of unchanged lines that a run keeps on each side.

@@ -31,6 +31,7 @@ type Edit struct {
 
 	file *File
 	run  *Run
+	hunk *Run // the run of the file that run is, or is a part of
 }
 
 // Lines is the number of lines that reading the edit takes.
@@ -69,8 +70,11 @@ func choices(p *Patch) []choice {
 		for k := range f.Runs {
 			run := &f.Runs[k]
 			c := choice{whole: newEdit(p.ID, f, where, run)}
+			c.whole.hunk = run
 			for _, part := range cut(run, where.language) {
-				c.parts = append(c.parts, newEdit(p.ID, f, where, part))
+				e := newEdit(p.ID, f, where, part)
+				e.hunk = run
+				c.parts = append(c.parts, e)
 			}
 			all = append(all, c)
 		}
@@ -208,6 +212,10 @@ func fileEdit(patch string, f *File, where place) *Edit {
 		Exact: sum(exact), Shape: sum(append(where.head("file"), about...)), Sum: sum(exact),
 	}
 }
+
+// Hunk is the run of the file that the edit is, or is a part of; nil for a change
+// without lines.
+func (e *Edit) Hunk() *Run { return e.hunk }
 
 // File is the file that the edit changes.
 func (e *Edit) File() *File { return e.file }

@@ -100,6 +100,11 @@ func (a *Agent) Subject(commit string) (subject string, asked bool) {
 // again queues an agent that had ended for another attempt.
 func (a *Agent) again(at time.Time, e *event.RetryAsked) {
 	a.Retry, a.Cancel, a.Review, a.Appraisal, a.Words, a.Raced = e, nil, nil, nil, nil, ""
+	for _, r := range a.OnEdits {
+		if slices.Contains(e.Remarks, r.ID) && r.Sent == 0 {
+			r.Sent = e.After + 1
+		}
+	}
 	if e.Feedback != "" {
 		a.Remarks = append(a.Remarks, Remark{After: e.After, Text: e.Feedback})
 	}

@@ -146,7 +146,10 @@ type Agent struct {
 	// Review is what somebody thinks of the current attempt's work.
 	Review *event.Reviewed
 	// Edits are the verdicts on single edits, of all attempts, oldest first.
-	Edits []*event.EditsReviewed
+	Edits []EditVerdict
+	// OnEdits are the remarks of people on single edits, of all attempts, oldest
+	// first. Those that were withdrawn are gone.
+	OnEdits []*EditRemark
 	// Appraisal is what a reviewer that is an agent found of the current
 	// attempt's work; nil where none has.
 	Appraisal *event.Appraised
@@ -297,7 +300,9 @@ func (v *View) Apply(r event.Record) {
 		}
 	case *event.EditsReviewed:
 		a := v.about(e.Agent)
-		a.Edits = append(a.Edits, e)
+		a.Edits = append(a.Edits, EditVerdict{e, r.Time})
+	case *event.Remarked:
+		v.about(e.Agent).remarked(e)
 	case *event.Appraised:
 		v.about(e.Agent).appraise(e)
 	case *event.Titled:

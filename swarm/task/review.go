@@ -1,6 +1,7 @@
 package task
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 )
@@ -93,10 +94,31 @@ func oneOf[W ~string](into *W, text []byte, what string, set ...W) error {
 // EditKey identifies an edit of a patch by its content, so that a verdict on it
 // holds for the same edit of a later attempt. Package review makes it.
 type EditKey struct {
-	Path string `json:"path"`
+	Path string
 	// Exact is the fingerprint of the words that change, Sum that of all lines.
-	Exact string `json:"exact"`
-	Sum   string `json:"sum"`
+	Exact, Sum string
 	// Nth counts equal edits of the file, from 1.
-	Nth int `json:"nth"`
+	Nth int
+}
+
+// editKeyJSON is an EditKey whose path keeps its bytes: paths that are not UTF-8
+// would be equal otherwise.
+type editKeyJSON struct {
+	Path  Verbatim `json:"path"`
+	Exact string   `json:"exact"`
+	Sum   string   `json:"sum"`
+	Nth   int      `json:"nth"`
+}
+
+// MarshalJSON writes the key without the loss of a byte of its path.
+func (k EditKey) MarshalJSON() ([]byte, error) {
+	return json.Marshal(editKeyJSON{Verbatim(k.Path), k.Exact, k.Sum, k.Nth})
+}
+
+// UnmarshalJSON is the reverse of MarshalJSON.
+func (k *EditKey) UnmarshalJSON(text []byte) error {
+	var f editKeyJSON
+	err := json.Unmarshal(text, &f)
+	*k = EditKey{Path: string(f.Path), Exact: f.Exact, Sum: f.Sum, Nth: f.Nth}
+	return err
 }

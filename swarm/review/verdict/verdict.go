@@ -13,6 +13,7 @@ import (
 	"agentswarm/swarm/event"
 	"agentswarm/swarm/review"
 	"agentswarm/swarm/review/mark"
+	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
 )
 
@@ -22,10 +23,17 @@ type Work struct {
 	Attempt int
 	Files   []review.File
 	Facts   mark.Facts // RejectedEdits is filled in here
-	// Made are the verdicts on edits of this and earlier attempts, oldest first.
-	Made     []*event.EditsReviewed
-	Verified bool
-	Landed   bool
+	// Made are the verdicts on edits of this and earlier attempts, and Remarks the
+	// remarks, oldest first.
+	Made    []store.EditVerdict
+	Remarks []*store.EditRemark
+	// Before is the patch of the latest attempt before this one that a person
+	// reviewed, and Since that attempt; 0: none was.
+	Before    []review.File
+	Since     int
+	OtherBase bool // the patch does not start from the base of the run
+	Verified  bool
+	Landed    bool
 	// PassedOver is set where a script took the work of another agent.
 	PassedOver bool
 	// Verdict is the verdict on the whole patch; empty: none.
@@ -40,15 +48,27 @@ type Review struct {
 	decided  map[string]*review.Decided
 	edits    map[string][]*review.Edit // by patch
 	withheld map[fileOf]bool           // files that no verdict on a class covers
+	changed  map[*review.Edit]bool     // new since a person reviewed the agent
+	remarks  map[*review.Edit][]*store.EditRemark
+	outdated map[string][]*store.EditRemark // by patch
 }
 
 type fileOf struct{ patch, path string }
 
-// New groups the edits of works into classes, with marks and verdicts.
-func New(rules *mark.Rules, works []Work) *Review {
+// Input is the state of a run that is reviewed.
+type Input struct {
+	Rules *mark.Rules // required
+	Works []Work
+	Idle  []task.ID // agents that completed without a change
+}
+
+// New groups the edits of works into classes, with marks, verdicts and remarks.
+func New(in Input) *Review {
+	rules, works := in.Rules, in.Works
 	r := &Review{
 		works: map[string]*Work{}, decided: map[string]*review.Decided{},
-		edits: map[string][]*review.Edit{}, withheld: map[fileOf]bool{},
+		edits: map[string][]*review.Edit{}, withheld: map[fileOf]bool{}, changed: map[*review.Edit]bool{},
+		remarks: map[*review.Edit][]*store.EditRemark{}, outdated: map[string][]*store.EditRemark{},
 	}
 	x := &review.Index{}
 	for i := range works {
@@ -62,6 +82,14 @@ func New(rules *mark.Rules, works []Work) *Review {
 	for _, e := range all {
 		r.edits[e.Patch] = append(r.edits[e.Patch], e)
 	}
+	for i := range works {
+		r.findChanged(x, &works[i])
+		r.placeRemarks(x, &works[i])
+	}
+	var idle []string
+	for _, id := range in.Idle {
+		idle = append(idle, string(id))
+	}
 	r.Marks = rules.Find(all, r.facts)
 	for e, marks := range r.Marks {
 		if mark.Weight(marks) >= mark.SpreadLimit {
@@ -71,11 +99,53 @@ func New(rules *mark.Rules, works []Work) *Review {
 	r.Report = x.Report(review.ReportRequest{
 		Weight:   func(e *review.Edit) int { return mark.Weight(r.Marks[e]) },
 		Verified: func(patch string) bool { return r.works[patch].Verified },
+		Changed:  r.Changed,
+		Idle:     idle,
 	})
 	return r
 }
 
-func decisions(made []*event.EditsReviewed) []review.Decision {
+// findChanged finds the edits of a work that the attempt before did not have.
+func (r *Review) findChanged(x *review.Index, w *Work) {
+	if w.Since == 0 {
+		return
+	}
+	id := string(w.ID)
+	var had []review.Decision
+	for _, key := range Whole(w.ID, w.Before) {
+		had = append(had, review.Decision{Edit: key, Verdict: task.Accepted})
+	}
+	same := x.Decide(id, had)
+	for _, e := range r.edits[id] {
+		if _, ok := same.On(e); !ok {
+			r.changed[e] = true
+		}
+	}
+}
+
+// Changed reports whether an edit is new since a person reviewed its agent.
+func (r *Review) Changed(e *review.Edit) bool { return r.changed[e] }
+
+// Since is the attempt that [Review.Changed] compares an agent's edits with; 0:
+// none.
+func (r *Review) Since(id task.ID) int {
+	if w := r.works[string(id)]; w != nil {
+		return w.Since
+	}
+	return 0
+}
+
+// Leftovers begins a search for places of the base that still have the words
+// that classes remove.
+func (r *Review) Leftovers() *review.Leftovers {
+	var patches []*review.Patch
+	for _, w := range r.sorted() {
+		patches = append(patches, &review.Patch{ID: string(w.ID), Files: w.Files})
+	}
+	return r.Report.Leftovers(patches, func(patch string) bool { return r.works[patch].OtherBase })
+}
+
+func decisions(made []store.EditVerdict) []review.Decision {
 	var all []review.Decision
 	for _, m := range made {
 		for _, key := range m.Edits {
@@ -148,8 +218,12 @@ type Request struct {
 	// members of the classes in the files. One of the two is required.
 	Classes []*review.Class
 	Files   []string
+	// Hunks are single edits that are decided in place of those; see
+	// [Review.FindHunk]. Naming them names their agents.
+	Hunks []*review.Edit
 	// Only are the agents whose edits are decided; empty: all of the run. Naming
-	// them also decides edits again that have a verdict.
+	// them also decides edits again that have a verdict, and with Files those of
+	// files with a mark.
 	Only []task.ID
 	// Picked is set where a selector picked the agents: that names none.
 	Picked bool
@@ -213,6 +287,12 @@ func (r *Review) targets(req Request) []*review.Edit {
 	var all []*review.Edit
 	for _, w := range r.sorted() {
 		for _, e := range r.edits[string(w.ID)] {
+			if len(req.Hunks) > 0 {
+				if slices.Contains(req.Hunks, e) {
+					all = append(all, e)
+				}
+				continue
+			}
 			if (len(req.Classes) == 0 || slices.ContainsFunc(req.Classes, func(c *review.Class) bool { return c.Exact == e.Exact })) &&
 				(len(req.Files) == 0 || slices.Contains(req.Files, e.Path)) &&
 				(len(req.Only) == 0 || slices.Contains(req.Only, w.ID)) {
@@ -226,13 +306,13 @@ func (r *Review) targets(req Request) []*review.Edit {
 // leaveOut says why a verdict does not cover an edit; empty: it does.
 func (r *Review) leaveOut(e *review.Edit, req Request) Why {
 	w := r.works[e.Patch]
-	byClass, byName := len(req.Classes) > 0, len(req.Only) > 0 && !req.Picked
+	byClass, byName := len(req.Classes) > 0, len(req.Hunks) > 0 || len(req.Only) > 0 && !req.Picked
 	switch {
 	case w.Landed:
 		return Landed
 	case !byName && req.Verdict == task.Accepted && w.PassedOver:
 		return PassedOver
-	case byClass && r.Withheld(e):
+	case (byClass || !byName) && r.Withheld(e):
 		return Marked
 	case !byName && r.Verdict(e) != "":
 		return Decided

@@ -12,6 +12,7 @@ import (
 	"agentswarm/swarm/event"
 	"agentswarm/swarm/review"
 	"agentswarm/swarm/review/mark"
+	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
 )
 
@@ -64,13 +65,18 @@ func fleet(t *testing.T) []Work {
 	return works
 }
 
-func open(t *testing.T, works []Work) *Review {
+func rules(t *testing.T) *mark.Rules {
 	t.Helper()
-	rules, err := mark.Load()
+	all, err := mark.Load()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return New(rules, works)
+	return all
+}
+
+func open(t *testing.T, works []Work) *Review {
+	t.Helper()
+	return New(Input{Rules: rules(t), Works: works})
 }
 
 // large is the class of the rename.
@@ -90,7 +96,7 @@ func apply(works []Work, s *Spread) {
 	for i := range works {
 		for k := range s.Edits {
 			if s.Edits[k].Agent == works[i].ID {
-				works[i].Made = append(works[i].Made, &s.Edits[k])
+				works[i].Made = append(works[i].Made, store.EditVerdict{EditsReviewed: &s.Edits[k]})
 			}
 		}
 		for _, p := range s.Patches {
@@ -163,6 +169,19 @@ func TestSpread(t *testing.T) {
 	}
 }
 
+// TestSpreadFile: a file without names of agents is decided like a class: without
+// edits that have a verdict, and without files with a mark.
+func TestSpreadFile(t *testing.T) {
+	t.Parallel()
+	works := fleet(t)
+	r := open(t, works)
+	files := []string{"p1/a_test.go", "p2/a_test.go"}
+	s := r.Spread(Request{Verdict: task.Accepted, Files: files})
+	want(t, s, "[a1]", "[a1]", map[Why]int{Marked: 2})
+	apply(works, s)
+	want(t, open(t, works).Spread(Request{Verdict: task.Rejected, Files: files}), "[]", "[]", map[Why]int{Marked: 2, Decided: 1})
+}
+
 // TestSpreadTogether: several classes at once accept a patch that is made of
 // them.
 func TestSpreadTogether(t *testing.T) {
@@ -205,7 +224,7 @@ func TestLaterAttempts(t *testing.T) {
 		again := work(t, "a1", diff(path, " more\n"+numbered(rename, 1)))
 		again.Attempt = attempt + 2
 		for i := range journal {
-			again.Made = append(again.Made, &journal[i])
+			again.Made = append(again.Made, store.EditVerdict{EditsReviewed: &journal[i]})
 		}
 		r = open(t, []Work{again})
 		e := r.Classes[0].Example
@@ -225,7 +244,7 @@ func TestLaterAttempts(t *testing.T) {
 func TestWhole(t *testing.T) {
 	t.Parallel()
 	w := fleet(t)[2]
-	w.Made = []*event.EditsReviewed{{Agent: w.ID, Attempt: 1, Verdict: task.Accepted, Edits: Whole(w.ID, w.Files)}}
+	w.Made = []store.EditVerdict{{EditsReviewed: &event.EditsReviewed{Agent: w.ID, Attempt: 1, Verdict: task.Accepted, Edits: Whole(w.ID, w.Files)}}}
 	r := open(t, []Work{w})
 	if r.LinesLeft() != 0 || len(r.Outdated(w.ID)) != 0 {
 		t.Errorf("%d lines are left, %v outdated", r.LinesLeft(), r.Outdated(w.ID))

@@ -1,0 +1,222 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"agentswarm/swarm/engine"
+	"agentswarm/swarm/event"
+	"agentswarm/swarm/review/verdict"
+	"agentswarm/swarm/store"
+	"agentswarm/swarm/task"
+)
+
+func newRemarkCommand(env Env) *cli.Command {
+	return &cli.Command{
+		Name:      "remark",
+		Usage:     "note remarks on edits, for a retry",
+		ArgsUsage: "[RUN | AGENT…] [TEXT]",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "at", Usage: "note TEXT on the changed lines at `FILE:LINE`"},
+			&cli.StringFlag{Name: "class", Usage: "note TEXT on class `C`, for each agent that has it"},
+			&cli.IntFlag{Name: "drop", Usage: "withdraw draft `N`"},
+			jsonFlag(),
+		},
+		Description: `Keeps a remark on an edit with the run. It is a draft until a retry of the agent: that
+sends all drafts of the agent, each with its place and lines. A remark stays with its
+edit in later attempts, also in a moved file. Without TEXT, prints the remarks.
+
+Examples:
+  swarm remark a3 --at main.go:12 "keep the exported name"
+  swarm remark --class C3 "use the helper of package text"
+  swarm remark a3 --drop 2
+  swarm remark
+  swarm retry --remarks`,
+		Action: func(c *cli.Context) error { return remarkAction(c, env) },
+	}
+}
+
+// remarksObject is swarm.remarks/1, described in docs/json.md.
+type remarksObject struct {
+	Schema  string         `json:"schema"`
+	Run     string         `json:"run"`
+	Remarks []remarkObject `json:"remarks"`
+}
+
+func remarkAction(c *cli.Context, env Env) error {
+	addresses, text, err := remarkArguments(c)
+	if err != nil {
+		return err
+	}
+	p, err := openPlace(c, env)
+	if err != nil {
+		return err
+	}
+	s, err := p.selectRun(c.Context, addresses)
+	if err != nil {
+		return err
+	}
+	switch {
+	case c.IsSet("drop"):
+		err = p.dropRemark(c, s)
+	case text != "":
+		err = p.addRemarks(c, s, text)
+	}
+	if err != nil {
+		return err
+	}
+	if c.Bool("json") || text == "" && !c.IsSet("drop") {
+		return p.printRemarks(c, s)
+	}
+	return nil
+}
+
+// remarkArguments are the addresses and the text of a remark; an empty text where
+// none is made.
+func remarkArguments(c *cli.Context) (addresses []string, text string, err error) {
+	args := c.Args().Slice()
+	makes := c.IsSet("at") || c.IsSet("class")
+	switch {
+	case c.IsSet("at") && c.IsSet("class") || makes && c.IsSet("drop"):
+		return nil, "", usagef("remark: --at, --class and --drop exclude each other")
+	case !makes:
+		return args, "", nil
+	case len(args) == 0 || strings.TrimSpace(args[len(args)-1]) == "":
+		return nil, "", usagef("remark: the text of the remark is missing")
+	}
+	text = args[len(args)-1]
+	return args[:len(args)-1], text, sayable("remark: the text", text)
+}
+
+// addRemarks notes a remark on a place, or on each agent with an edit of a class.
+func (p *place) addRemarks(c *cli.Context, s *selection, text string) error {
+	r, err := p.reviewOfRun(c.Context, s)
+	if err != nil {
+		return err
+	}
+	var only []task.ID
+	for _, a := range s.named {
+		only = append(only, a.ID)
+	}
+	var made []event.Remarked
+	if c.IsSet("class") {
+		class, err := r.findClass(s, "remark", c.String("class"))
+		if err != nil {
+			return err
+		}
+		if made = r.OnClass(class, only, text); len(made) == 0 {
+			return usagef("remark: no agent that is named has an edit of %s", class.ID)
+		}
+	} else {
+		at, err := verdict.ParseAt(c.String("at"))
+		if err != nil {
+			return usagef("remark: --at: %v", err)
+		}
+		one, err := r.NewRemark(at, only, text)
+		if err != nil {
+			return usagef("remark: %v", err)
+		}
+		made = []event.Remarked{one}
+	}
+	for i := range made {
+		made[i].ID = s.view.Agent(made[i].Agent).NextRemark()
+	}
+	if err := p.mark(c, s, engine.ReviewRequest{Remarks: made}); err != nil || c.Bool("json") {
+		return err
+	}
+	for _, m := range made {
+		fmt.Fprintf(p.env.Stdout, "remark %d on %s/%s, %s\n", m.ID, s.run.ID, m.Agent, Printable(verdict.At{Path: m.Edit.Path, Line: m.Line}.String()))
+	}
+	fmt.Fprintf(p.env.Stdout, "send all drafts with: %s retry %s --remarks\n", p.env.Calls, s.run.ID)
+	return nil
+}
+
+// dropRemark withdraws a draft.
+func (p *place) dropRemark(c *cli.Context, s *selection) error {
+	if len(s.named) != 1 {
+		return usagef("remark: --drop needs the name of one agent")
+	}
+	a, n := s.named[0], c.Int("drop")
+	for _, r := range a.Drafts() {
+		if r.ID == n {
+			return p.mark(c, s, engine.ReviewRequest{Remarks: []event.Remarked{{ID: n, Agent: a.ID, Attempt: a.Attempt, Edit: r.Edit}}})
+		}
+	}
+	return usagef("remark: %s has no draft %d; `%s remark %s/%s` prints its remarks", a.ID, n, program, s.run.ID, a.ID)
+}
+
+// printRemarks prints the remarks on the agents that are named, or of the run.
+func (p *place) printRemarks(c *cli.Context, s *selection) error {
+	view, err := s.run.View()
+	if err != nil {
+		return err
+	}
+	o := &remarksObject{Schema: "swarm.remarks/1", Run: s.run.ID, Remarks: []remarkObject{}}
+	t := &reviewText{s: s, term: detect(p.env.Stdout, p.env.Getenv)}
+	for _, a := range s.agents() {
+		for _, r := range view.Agent(a.ID).OnEdits {
+			o.Remarks = append(o.Remarks, newRemarkObject(r))
+			if !c.Bool("json") {
+				t.remark(p.env.Stdout, "", "", r)
+			}
+		}
+	}
+	if c.Bool("json") {
+		return printJSON(p.env.Stdout, o)
+	}
+	if len(o.Remarks) == 0 {
+		fmt.Fprintf(p.env.Stderr, "no remarks on agents of run %s\n", s.run.ID)
+	}
+	return nil
+}
+
+// drafts are the remarks that a retry sends to an agent.
+type drafts struct {
+	text string
+	ids  []int
+}
+
+// draftsOf are the drafts for the agents that are named, with their present
+// places.
+func (p *place) draftsOf(c *cli.Context, s *selection) (map[task.ID]drafts, error) {
+	all := map[task.ID]drafts{}
+	var r *runReview
+	for _, a := range s.named {
+		open := a.Drafts()
+		if len(open) == 0 || task.Prompt(a.Call.Input) == "" {
+			continue
+		}
+		if r == nil {
+			var err error
+			if r, err = p.reviewOfRun(c.Context, s); err != nil {
+				return nil, err
+			}
+		}
+		d := drafts{text: r.Feedback(open)}
+		for _, remark := range open {
+			d.ids = append(d.ids, remark.ID)
+		}
+		if err := sayable("retry: the feedback with the remarks on "+string(a.ID), d.text); err != nil {
+			return nil, err
+		}
+		all[a.ID] = d
+	}
+	return all, nil
+}
+
+// pickDrafts are the agents with drafts that can be tried again.
+func (s *selection) pickDrafts() error {
+	var with []*store.Agent
+	for _, a := range s.agents() {
+		if len(a.Drafts()) > 0 && a.Result() != nil && !a.Landed() && task.Prompt(a.Call.Input) != "" {
+			with = append(with, a)
+		}
+	}
+	if len(with) == 0 {
+		return &noWorkError{text: fmt.Sprintf("retry: no agent of run %s has a remark that was not sent", s.run.ID)}
+	}
+	s.named = with
+	return nil
+}

@@ -1,0 +1,57 @@
+package verdict
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"agentswarm/swarm/task"
+)
+
+// TestLike: an odd agent is shown the example's edits of the classes that it
+// lacks, in a fence that the text does not end.
+func TestLike(t *testing.T) {
+	t.Parallel()
+	const other = "+\tlog(\"```\")\n"
+	works := fleet(t)
+	works[0] = work(t, "a1", diff("p1/a_test.go", numbered(rename, 1)+" between\n"+other+" more\n+\talone()\n"))
+	works[3] = work(t, "a4", diff("p4/a_test.go", numbered(rename, 4)+" between\n"+other))
+	works[4] = work(t, "a5", diff("p5/a_test.go", numbered(own, 5)))
+	r := open(t, works)
+	got, err := r.Like("a1", "a5")
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := strings.Index(got, "\n\np1/a_test.go:1, as in the patches of 5 agents:\n```diff\n-\tx := old.Call(a1)\n+\tx := new.Call(a1)\n```")
+	second := strings.Index(got, "\n\np1/a_test.go:3, as in the patches of 2 agents:\n````diff\n+\tlog(\"```\")\n````")
+	if first < 0 || second < first || strings.Contains(got, "alone") {
+		t.Errorf("a5 is told %q", got)
+	}
+	if got, err := r.Like("a1", "a4"); err == nil {
+		t.Errorf("a4 is told %q", got)
+	} else if wrong, ok := errors.AsType[*LikeError](err); !ok || wrong.Odd != "a4" {
+		t.Error(err)
+	}
+}
+
+// TestPart: a part holds the accepted edits, and is made of some edits only.
+func TestPart(t *testing.T) {
+	t.Parallel()
+	works := fleet(t)
+	if _, _, err := open(t, works).Part("a3"); err == nil || err.Error() != "a3: no edit of its patch is accepted" {
+		t.Errorf("nothing is accepted: %v", err)
+	}
+	r := open(t, works)
+	hunk, err := r.FindHunk(At{"p3/a_test.go", 3}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	apply(works, r.Spread(Request{Verdict: task.Accepted, Hunks: hunk}))
+	if all, taken, err := open(t, works).Part("a3"); err != nil || len(all) != 2 || len(taken) != 1 || !taken[all[1]] {
+		t.Errorf("Part = %d edits, %d taken, %v", len(all), len(taken), err)
+	}
+	apply(works, open(t, works).Spread(Request{Verdict: task.Accepted, Files: []string{"p3/a_test.go"}, Only: []task.ID{"a3"}}))
+	if _, _, err := open(t, works).Part("a3"); err == nil || !strings.HasPrefix(err.Error(), "a3: all edits") {
+		t.Errorf("all is accepted: %v", err)
+	}
+}
