@@ -70,7 +70,7 @@ func (t *transit) bringModules(ctx context.Context, req LandRequest) error {
 func recordsModule(c git.Change) bool { return c.NewMode == git.Gitlink }
 
 // addModules has the checkouts of submodules follow a checkout of their parent.
-// One that stands on another commit than the parent recorded stays as it is.
+// A checkout that stands on another commit than the parent recorded stays as it is.
 func (t *transit) addModules(ctx context.Context, h git.Holder, changes []git.Change) error {
 	if !slices.ContainsFunc(changes, recordsModule) {
 		return nil

@@ -155,7 +155,7 @@ func TestLandModuleRefuses(t *testing.T) {
 	if g.whole() {
 		t.Error("it moved")
 	}
-	// What lands all the same, as earlier versions let it, can be undone.
+	// Earlier versions let such a patch land. That landing can be undone.
 	g.to = g.recording("1111111111111111111111111111111111111111")
 	r := g.request(nil)
 	r.Modules = Modules{}

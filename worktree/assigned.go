@@ -37,7 +37,7 @@ func (c *capturing) assigns(ctx context.Context) bool {
 }
 
 // mentionsFilter reports whether an attribute file of the agent assigns a filter that
-// is configured. One that cannot be read, or is too long, may do so.
+// is configured. A file that cannot be read, or is too long, may do so.
 func (c *capturing) mentionsFilter(ctx context.Context, path string) bool {
 	f, err := os.OpenFile(filepath.Join(c.Workspace.files(), path), os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
 	if err != nil {

@@ -7,13 +7,13 @@ import (
 	"slices"
 )
 
-// Cost says what a workspace costs on a file system.
+// Cost is the cost of a workspace on a file system.
 type Cost struct {
 	Cheap  bool
 	Detail string // for a person; one line
 }
 
-// CostOn says what a workspace costs below a folder, or below the nearest folder
+// CostOn tells the cost of a workspace below a folder, or below the nearest folder
 // above it that exists, with the backends that work there. It names the file
 // systems that would make it cheaper.
 func CostOn(dir string, works []Backend) (Cost, error) {

@@ -64,7 +64,7 @@ func (c *capturing) submodules(ctx context.Context) error {
 	return nil
 }
 
-// submodule captures one of them. If git cannot tell its commit, or the commit
+// submodule captures a submodule. If git cannot tell its commit, or the commit
 // is not whole, a note says so, and the workspace goes to the trash.
 func (c *capturing) submodule(ctx context.Context, path string) error {
 	head, err := c.moduleHead(ctx, c.Workspace, path)
@@ -196,7 +196,7 @@ func (c *capturing) openModule(ctx context.Context, path string, base git.Hash) 
 }
 
 // treesOf is for the captures of a submodule. Nothing of it outlives them but
-// what they publish in the store.
+// the commits that they publish in the store.
 func (t *Trees) treesOf(store *git.Repo, shared string) *Trees {
 	c := t.Config
 	c.Repo, c.Frozen, c.Own, c.Include = store, store.Thaw(t.Frozen.Dir), "", nil

@@ -94,7 +94,7 @@ func (b *bench) checkMove(ctx context.Context, l *branchMove, report *mergeRepor
 	return err
 }
 
-// printBlocked tells what would stop a merge.
+// printBlocked prints the reason that would stop a merge.
 func (r *mergeReport) printBlocked(w io.Writer) {
 	if r.blocked == nil {
 		return

@@ -135,7 +135,7 @@ func mergeAction(c *cli.Context, env Env) error {
 	return p.tellMerge(c, env, report)
 }
 
-// tellMerge prints what a merge did. The error has its exit code.
+// tellMerge prints the outcome of a merge. The error has its exit code.
 func (p *place) tellMerge(c *cli.Context, env Env, report *mergeReport) (err error) {
 	if c.Bool("json") {
 		err = printJSON(env.Stdout, newMergeObject(report))

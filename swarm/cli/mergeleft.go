@@ -17,7 +17,7 @@ import (
 // its own there, for its output and the files that its check leaves.
 func verificationsOf(run *store.Run) string { return filepath.Join(run.Dir, "verifications") }
 
-// clearVerifications removes what a merge left that was killed during its checks.
+// clearVerifications removes the leftovers of a merge that was killed during its checks.
 // A verification whose workspace is left has no verdict.
 func (p *place) clearVerifications(ctx context.Context, run *store.Run, ws landing.Workspaces) error {
 	names, err := landing.Leftovers(ws)
@@ -36,7 +36,7 @@ func (p *place) clearVerifications(ctx context.Context, run *store.Run, ws landi
 	return err
 }
 
-// verifications removes what killed merges left of runs that have ended.
+// verifications removes the leftovers of killed merges of runs that have ended.
 func (g *collector) verifications(ctx context.Context) error {
 	entries, err := g.state.Runs()
 	if err != nil {

@@ -41,7 +41,7 @@ func (r *mergeReport) unlinkedObjects() (all []unlinkedObject) {
 	return all
 }
 
-// printUnlinked tells of these patches, one line for each commit.
+// printUnlinked tells of these patches, with a line for each commit.
 func (r *mergeReport) printUnlinked(w io.Writer) {
 	for _, u := range r.unlinked {
 		for _, m := range u.Missing {

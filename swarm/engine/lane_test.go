@@ -215,7 +215,7 @@ func TestLaneHolds(t *testing.T) {
 
 // TestLaneWidens holds that all agents of a new lane begin once its provider says
 // with an answer that it allows many more requests. Each waits for all others, so
-// none ends if one of them is held back.
+// none ends if any of them is held back.
 func TestLaneWidens(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

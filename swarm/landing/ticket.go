@@ -29,7 +29,7 @@ func (e *TicketError) Error() string {
 // Hint says how to mend it; it may be empty.
 func (e *TicketError) Hint() string { return e.Tip }
 
-// said is the text of the commit of one agent.
+// said is the text of the commit of an agent.
 type said struct {
 	subject, body string
 	trailers      []string // one for each of the style, in their order
@@ -100,7 +100,7 @@ func (s Style) fill(a *store.Agent) (said, error) {
 	return out, f.err
 }
 
-// filling fills the texts of one agent and keeps the first error.
+// filling fills the texts of an agent and keeps the first error.
 type filling struct {
 	agent  *store.Agent
 	values ticket.Values
@@ -111,7 +111,7 @@ func (f *filling) wrong(text, reason, tip string) {
 	f.err = &TicketError{Agent: f.agent.ID, Label: f.agent.Call.Label, Text: text, Reason: reason, Tip: tip}
 }
 
-// line fills one line: a value cannot end it.
+// line fills a single line: a value cannot end it.
 func (f *filling) line(text string) string {
 	return strings.TrimSpace(f.fill(text, (*ticket.Template).Line))
 }

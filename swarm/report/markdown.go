@@ -132,7 +132,7 @@ func spans(all []string) string {
 	return strings.Join(out, ", ")
 }
 
-// codeSpan is a text as code on one line.
+// codeSpan is a text as code on a single line.
 func codeSpan(text string) string {
 	text = strings.Join(strings.Fields(visible(text)), " ")
 	if len(text) > mostSpan {

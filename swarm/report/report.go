@@ -302,7 +302,7 @@ func span(from, to time.Time) string {
 
 func tokens(u task.Usage) int64 { return u.Input + u.Output + u.CacheRead + u.CacheWrite }
 
-// cost is what is known of a cost.
+// cost is the known part of a cost.
 func cost(u task.Usage) string {
 	switch {
 	case u.UnpricedTokens > 0 && u.CostUSD > 0:

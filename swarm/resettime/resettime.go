@@ -3,7 +3,7 @@
 //
 // It knows clock times, dates, weekdays, durations and Unix seconds. It does not
 // know which text is an error: its caller gives it only text from an error
-// position, never what an agent wrote of its own.
+// position, never text that an agent wrote of its own.
 package resettime
 
 import (

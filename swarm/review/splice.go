@@ -116,7 +116,7 @@ func fill(all []bool) {
 
 // slots say behind which removed line each added line of a run stands, if only a
 // part of the run is applied: a line of a pair takes the place of its partner, and
-// another one follows the added line before it. -1 is before all.
+// another line follows the added line before it. -1 is before all.
 func slots(run *Run, edits []*Edit) []int {
 	partner := map[int]int{}
 	for _, part := range cut(run, languageOf(run, edits)) {

@@ -8,7 +8,7 @@ import (
 )
 
 // TestEditRemarks: a draft is sent by the retry that names it, or withdrawn; none
-// is lost, not even one of two with the same ID.
+// is lost, not even a remark whose ID another has.
 func TestEditRemarks(t *testing.T) {
 	t.Parallel()
 	remark := func(id int, text string) *event.Remarked {

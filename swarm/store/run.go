@@ -107,7 +107,7 @@ func (r *Run) Lock() string { return filepath.Join(r.Dir, "lock") }
 // Frozen is the copy of the repository's git configuration that capture uses.
 func (r *Run) Frozen() string { return filepath.Join(r.Dir, "frozen") }
 
-// Modules is the folder that keeps what agents committed in submodules.
+// Modules is the folder that keeps the commits of agents in submodules.
 func (r *Run) Modules() string { return filepath.Join(r.Dir, "modules") }
 
 // Attempt is the folder of one try of an agent.

@@ -1,6 +1,6 @@
 package task
 
-// ModulePatch is what an agent changed in a submodule.
+// ModulePatch is the change of an agent in a submodule.
 type ModulePatch struct {
 	Path   string `json:"path"`          // of the submodule, also of a nested one
 	Store  string `json:"store"`         // the git dir that keeps the commit

@@ -45,7 +45,7 @@ func TestPrompt(t *testing.T) {
 	}
 }
 
-// TestTagOfManyTags: a text full of tags costs one pass.
+// TestTagOfManyTags: a text full of tags costs a single pass.
 func TestTagOfManyTags(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder

@@ -113,7 +113,7 @@ func parseFilters(word, text string) ([]filter, *Error) {
 	return all, nil
 }
 
-// Values are the values of one ticket.
+// Values are the values of a ticket.
 type Values struct {
 	fields map[string]any
 	own    map[string]any // what swarm adds: a field of the ticket wins
@@ -187,8 +187,8 @@ func (t *Template) fill(v Values, show func(name string, value any) string) (str
 	return b.String(), nil
 }
 
-// Line fills a template that is one line of a commit message. A value cannot
-// end the line: white space in it is one space.
+// Line fills a template that is a line of a commit message. A value cannot
+// end the line: white space in it becomes a space.
 func (t *Template) Line(v Values) (string, error) {
 	return t.fill(v, func(_ string, value any) string { return oneLine(text(value)) })
 }

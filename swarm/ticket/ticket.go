@@ -21,7 +21,7 @@ const (
 type Ticket struct {
 	// Line is where it begins in the list, from 1.
 	Line int
-	// Fields is the ticket as a JSON object on one line.
+	// Fields is the ticket as a JSON object on a single line.
 	Fields json.RawMessage
 	// Names are the texts that can be its id, the best first. The last is made
 	// of its place in the list, and is never empty.
@@ -67,7 +67,7 @@ type Error struct {
 	Tip    string
 }
 
-// Error is one line: the place, the ticket, the reason.
+// Error is a single line: the place, the ticket, the reason.
 func (e *Error) Error() string {
 	var parts []string
 	if at := e.Source; at != "" {

@@ -134,7 +134,7 @@ func clean(s string) string {
 	}, s)
 }
 
-// oneLine is a text with each run of white space as one space.
+// oneLine is a text with each run of white space as a space.
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 // clipped shortens text that a message repeats.

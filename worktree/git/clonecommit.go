@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 )
 
-// CloneCommit makes a repository with one commit of this one in the folder to,
+// CloneCommit makes a repository with a single commit of r in the folder to,
 // and checks its files out. The folder may exist and must be empty. The history
 // is cut off there. No filter and no hook runs: files are as they are stored.
 func (r *Repo) CloneCommit(ctx context.Context, to string, commit Hash) (err error) {
@@ -49,7 +49,7 @@ func (r *Repo) CloneCommit(ctx context.Context, to string, commit Hash) (err err
 	return err
 }
 
-// sendCommit copies one commit with its tree, and without its history.
+// sendCommit copies a commit with its tree, and without its history.
 func (r *Repo) sendCommit(ctx context.Context, to *Repo, commit Hash) error {
 	listed, list := io.Pipe()
 	packed, pack := io.Pipe()

@@ -8,7 +8,7 @@ import (
 	"strconv"
 )
 
-// GrepRequest asks for the lines of a commit that hold one of some words.
+// GrepRequest asks for the lines of a commit that hold any of some words.
 type GrepRequest struct {
 	Commit Hash                                     // required
 	Words  []string                                 // fixed strings without a line end; none: no line is found

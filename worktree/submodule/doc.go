@@ -1,5 +1,5 @@
-// Package submodule finds out what a change of the recorded commits of submodules
-// means for the repositories of the user, and brings commits there.
+// Package submodule finds out which commits of submodules a change needs in the
+// repositories of the user, and brings them there.
 //
 // A commit of a submodule is either in the user's submodule already, or in the
 // store of a run, or nowhere: then no patch that records it may land. The package

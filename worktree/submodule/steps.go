@@ -78,7 +78,7 @@ func Steps(ctx context.Context, r Request) (steps []Step, missing []Missing, err
 	return steps, missing, nil
 }
 
-// step is the step of one changed entry, or what is missing for it.
+// step is the step of a changed entry, or the commit that is missing for it.
 func (r Request) step(ctx context.Context, c git.Change) (*Step, *Missing, error) {
 	s := &Step{Path: r.above + c.Path, To: c.New}
 	if c.OldMode == git.Gitlink {

@@ -339,7 +339,7 @@ func (s *run) told(r *record) {
 	}
 }
 
-// limited adds what the headers of the answer say of limits.
+// limited adds the limits that the headers of the answer tell.
 func (s *run) limited(found []event.Event) []event.Event {
 	limits := s.limits
 	s.limits = nil

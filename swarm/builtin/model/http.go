@@ -93,7 +93,7 @@ func (e *Endpoint) send(ctx context.Context, c call, into accumulator) (*Reply, 
 	return reply.limited(resp.Header), nil
 }
 
-// limited notes what the headers of an answer say of limits.
+// limited notes the limits that the headers of an answer tell.
 func (r *Reply) limited(h http.Header) *Reply {
 	u := r.Usage
 	r.Left = limit.Remaining(h.Get, u.Input+u.CacheRead+u.CacheWrite+u.Output, time.Now())

@@ -13,7 +13,7 @@ type Way string
 // The ways that are compared. All of them refuse a patch only if its own run failed
 // twice.
 const (
-	// Serial tries one patch after the other on those that landed.
+	// Serial tries the patches in turn on those that landed.
 	Serial Way = "serial"
 	// Halving tries all that wait, and halves what failed, as bors does. It runs one
 	// check at a time.
@@ -28,7 +28,7 @@ const (
 // Ways are all of them.
 func Ways() []Way { return []Way{Serial, Halving, Chain, Queue} }
 
-// land lands the patches of a world in one way. It returns what landed.
+// land lands the patches of a world in a way. It returns the patches that landed.
 func (w *world) land(ctx context.Context, way Way, slots int) ([]string, error) {
 	switch way {
 	case Serial:

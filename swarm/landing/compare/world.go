@@ -94,7 +94,7 @@ func (w *world) Suspects(failed queue.Trial) []string {
 	return slices.DeleteFunc(slices.Clone(failed.Set), func(id string) bool { return !w.named[id] })
 }
 
-// Result is what a way to land made of a landing, or the sum over several.
+// Result is the outcome of a landing by a way to land, or the sum over several.
 type Result struct {
 	Landings      int
 	Verifications int // runs of the check
@@ -115,7 +115,7 @@ func (r *Result) add(o Result) {
 	r.Broken += o.Broken
 }
 
-// result judges by the truth what landed.
+// result judges the landed patches by the truth.
 func (w *world) result(landed []string) Result {
 	r := Result{
 		Landings: 1, Verifications: w.trials, Rounds: w.rounds, Landed: len(landed),

@@ -96,7 +96,7 @@ func (r *Review) FindHunk(at At, only []task.ID) ([]*review.Edit, error) {
 	return found, nil
 }
 
-// covers reports whether a line is one of a hunk.
+// covers reports whether a line belongs to a hunk.
 func covers(h *review.Run, line int) bool {
 	return line >= h.NewLine && line < h.NewLine+len(h.Added) ||
 		len(h.Added) == 0 && line >= h.OldLine && line < h.OldLine+len(h.Removed)

@@ -13,7 +13,7 @@ import (
 	"agentswarm/swarm/task"
 )
 
-// TestFindHunk: a place names the changed lines around it, of one agent.
+// TestFindHunk: a place names the changed lines around it, of a single agent.
 func TestFindHunk(t *testing.T) {
 	t.Parallel()
 	works := []Work{
@@ -165,7 +165,7 @@ func TestMissingIdle(t *testing.T) {
 	}
 }
 
-// TestProgress: counts of what is decided, and minutes by the reader's pace.
+// TestProgress: counts of decided edits, and minutes by the reader's pace.
 func TestProgress(t *testing.T) {
 	t.Parallel()
 	works := fleet(t)

@@ -15,7 +15,7 @@ func (r *regexps) split() error {
 	return r.symbolMethod(goja.SymSplit, "[Symbol.split]", 2, r.doSplit)
 }
 
-// splitting is one call of split.
+// splitting is a call of split.
 type splitting struct {
 	*regexps
 	text  goja.String

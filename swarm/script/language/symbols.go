@@ -91,7 +91,7 @@ func (r *regexps) execute(rx *goja.Object, text goja.Value) *goja.Object {
 	return m
 }
 
-// species is the class of the expressions that methods derive from one.
+// species is the class of the expressions that methods derive from an expression.
 func (r *regexps) species(rx *goja.Object) *goja.Object {
 	class := rx.Get("constructor")
 	if class == nil || goja.IsUndefined(class) {
