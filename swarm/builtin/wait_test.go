@@ -12,7 +12,7 @@ import (
 // tells nobody. A minute says that it never comes, not that it comes late.
 func awaitFile(t *testing.T, path string) {
 	t.Helper()
-	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(10 * time.Minute); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
 		if info, err := os.Stat(path); err == nil && info.Size() > 0 {
 			return
 		}
@@ -27,7 +27,7 @@ func awaitGone(t *testing.T, pid string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(10 * time.Minute); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
 		if syscall.Kill(n, 0) == syscall.ESRCH {
 			return
 		}

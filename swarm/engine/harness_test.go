@@ -211,7 +211,7 @@ func (r *rig) collect(e *Engine, n int) map[task.ID]Settled {
 // await waits until an agent has made a file in the rig's folder.
 func (r *rig) await(name string) {
 	r.t.Helper()
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) { // a poll for a process
+	for deadline := time.Now().Add(10 * time.Minute); ; time.Sleep(time.Millisecond) { // a poll for a process
 		if _, err := os.Stat(filepath.Join(r.dir, name)); err == nil {
 			return
 		}

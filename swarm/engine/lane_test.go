@@ -28,7 +28,7 @@ func (r *rig) lane(text string) {
 // held waits until some agents are held back, and returns what they wait for.
 func (r *rig) held(n int) (why []string) {
 	r.t.Helper()
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) { // a poll for a record
+	for deadline := time.Now().Add(10 * time.Minute); ; time.Sleep(time.Millisecond) { // a poll for a record
 		why = nil
 		for _, a := range r.view().Agents {
 			if a.Held != "" {
@@ -155,7 +155,7 @@ func five() (calls []*task.Call) {
 // allUp waits until so many agents of untilGo run.
 func (r *rig) allUp(n int) {
 	r.t.Helper()
-	for deadline := time.Now().Add(time.Minute); r.made("up.*") < n; time.Sleep(time.Millisecond) { // a poll for processes
+	for deadline := time.Now().Add(10 * time.Minute); r.made("up.*") < n; time.Sleep(time.Millisecond) { // a poll for processes
 		if time.Now().After(deadline) {
 			r.t.Fatalf("%d of %d agents run", r.made("up.*"), n)
 		}

@@ -43,7 +43,7 @@ func mine() *task.Call {
 // opened waits until a number of questions wait.
 func (r *rig) opened(n int) []string {
 	r.t.Helper()
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) { // a poll for a process
+	for deadline := time.Now().Add(10 * time.Minute); ; time.Sleep(time.Millisecond) { // a poll for a process
 		v := r.view()
 		var ids []string
 		for _, q := range v.Waiting() {

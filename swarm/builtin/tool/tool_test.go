@@ -344,7 +344,7 @@ func TestBashEnds(t *testing.T) {
 		done <- err
 	}()
 	pid := 0
-	for deadline := time.Now().Add(time.Minute); pid == 0; time.Sleep(5 * time.Millisecond) { // a poll: bash tells nobody
+	for deadline := time.Now().Add(10 * time.Minute); pid == 0; time.Sleep(5 * time.Millisecond) { // a poll: bash tells nobody
 		text, _ := os.ReadFile(filepath.Join(b.Root, "pid"))
 		if _, err := fmt.Sscanln(string(text), &pid); err != nil && time.Now().After(deadline) {
 			t.Fatal("it did not begin")
