@@ -39,13 +39,13 @@ func flagTopics() []flagTopic {
 	return []flagTopic{
 		{"Work", []string{
 			"each", "count", "prompt", "csv", "base", "with-changes", "overlap", "stages", "rounds", "workflow", "eval", "args", "script", "reconfigure",
-			"feedback", "fresh", "onto", "failed", "verified", "unlanded", "session", "fork", "cold", "system-file", "schema-file",
+			"feedback", "remarks", "like", "fresh", "onto", "failed", "verified", "unlanded", "session", "fork", "cold", "system-file", "schema-file",
 		}},
 		{"Agents and models", []string{
 			"agent", "role", "agent-model", "model", "effort", "max-thinking-tokens", "tools", "read-only", "route",
 			"endpoint", "api", "key-env", "provider-file", "context-window",
 		}},
-		{"Checks and landing", []string{"setup", "warm", "verify", "review", "merge", "into", "all-or-nothing", "slots", "order"}},
+		{"Checks and landing", []string{"setup", "warm", "verify", "review", "merge", "into", "all-or-nothing", "slots", "order", "drop"}},
 		{"Commits", []string{"message", "squash", "trailer", "author"}},
 		{"Conflicts", []string{"resolve", "continue", "abort"}},
 		{"Limits and money", []string{

@@ -52,7 +52,7 @@ func TestTicketMessage(t *testing.T) {
 			if p.Subject != tt.subject || p.Body != tt.body {
 				t.Errorf("the message is %q, %q, want %q, %q", p.Subject, p.Body, tt.subject, tt.body)
 			}
-			if got := p.Trailers[2:]; !slices.Equal(got, tt.trailers) {
+			if got := p.Trailers[3:]; !slices.Equal(got, tt.trailers) {
 				t.Errorf("the trailers are %q, want %q", got, tt.trailers)
 			}
 		})
