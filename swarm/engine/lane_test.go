@@ -223,7 +223,7 @@ func TestLaneWidens(t *testing.T) {
 		mkdir -p "$RIG/begun" && touch "$RIG/begun/$SWARM_AGENT"
 		n=0
 		while test "$(ls "$RIG/begun" | wc -l)" -lt 5; do
-			n=$((n+1)); test $n -lt 300 || exit 3
+			n=$((n+1)); test $n -lt 6000 || exit 3
 			sleep 0.1
 		done
 		printf '{"type":"result","text":"ok"}\n'`)
