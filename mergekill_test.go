@@ -33,7 +33,7 @@ func TestKilledQueue(t *testing.T) {
 	k.ends(0, "undo")
 	dice := rand.New(rand.NewPCG(campaign.Seed(t), 0))
 	kills := 0
-	for n := 1; kills < campaign.Rounds(t, 30, 200); n++ {
+	for n := 1; kills < campaign.Rounds(t, 12, 200); n++ {
 		for k.killed(strconv.Itoa(1+dice.IntN(40)), check(n)) {
 			kills++
 		}

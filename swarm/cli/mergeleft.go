@@ -9,6 +9,7 @@ import (
 
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/landing"
+	"agentswarm/swarm/proc"
 	"agentswarm/swarm/store"
 	"agentswarm/worktree"
 )
@@ -17,10 +18,15 @@ import (
 // its own there, for its output and the files that its check leaves.
 func verificationsOf(run *store.Run) string { return filepath.Join(run.Dir, "verifications") }
 
-// clearVerifications removes the leftovers of a merge that was killed during its checks.
-// A verification whose workspace is left has no verdict.
+// clearVerifications removes the leftovers of a merge that was killed during its
+// checks. The caller owns the run. A check may outlive its merge for a moment and
+// write to its workspace, so it is ended first. A verification whose workspace is
+// left has no verdict.
 func (p *place) clearVerifications(ctx context.Context, run *store.Run, ws landing.Workspaces) error {
 	names, err := landing.Leftovers(ws)
+	if err == nil && len(names) > 0 {
+		_, err = proc.Sweep(ctx, run.ID)
+	}
 	if err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	_ "time/tzdata" // a container may have no time zones
 )
 
 // clockForm is a time of the day after a word that says what it is, with a month
@@ -91,9 +92,11 @@ func moment(m []string, now time.Time, local *time.Location) (time.Time, bool) {
 		in = time.UTC
 	}
 	if m[inZone] != "" {
-		if named, err := time.LoadLocation(m[inZone]); err == nil && m[inZone] != "Local" {
-			in = named
+		named, err := time.LoadLocation(m[inZone])
+		if err != nil || m[inZone] == "Local" {
+			return time.Time{}, false // the time in another zone is hours off
 		}
+		in = named
 	}
 	t, ok := timeOfDay(m)
 	if !ok {

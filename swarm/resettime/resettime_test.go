@@ -4,7 +4,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-	_ "time/tzdata" // the table does not depend on the machine
 )
 
 // at reads a time of the table: in UTC, or with the offset that it names.
@@ -43,8 +42,8 @@ func TestParse(t *testing.T) {
 		{"resets 1am (Asia/Kathmandu)", thursday, "UTC", "2026-11-26 19:15:00Z"},
 		{"resets 8am (Pacific/Kiritimati)", thursday, "UTC", "2026-11-26 18:00:00Z"},
 		{"resets 11pm (Pacific/Pago_Pago)", thursday, "UTC", "2026-11-27 10:00:00Z"},
-		{"resets 3pm (Nowhere/Land)", thursday, "Europe/Berlin", "2026-11-26 14:00:00Z"},
-		{"resets 3pm (Local)", thursday, "Europe/Berlin", "2026-11-26 14:00:00Z"},
+		{"resets 3pm (Nowhere/Land)", thursday, "Europe/Berlin", ""},
+		{"resets 3pm (Local)", thursday, "Europe/Berlin", ""},
 		{"resets 3pm (UTC)", thursday, "Europe/Berlin", "2026-11-26 15:00:00Z"},
 		{"resets today at 3pm", thursday, "UTC", "2026-11-26 15:00:00Z"},
 		{"resets tomorrow at 3pm", thursday, "UTC", "2026-11-27 15:00:00Z"},
