@@ -14,14 +14,18 @@ type CheckRequest struct {
 	Old        git.Hash        // where Ref is; empty: it does not exist
 	New        git.Hash        // required
 	Scratch    string          // required; a folder that exists, for a file of ours
+	Modules    Modules         // as in [LandRequest]; Refs is not used
 }
 
-// Check returns the error with which [Land] would refuse the commit now: a
-// [*DirtyError] for local changes in paths that change, or a [*BusyError]. It
-// changes nothing. Land looks again.
+// Check returns the error with which [Land] would refuse the commit now, for local
+// changes and submodules: a [*DirtyError], [*BusyError], [*ModuleError] or
+// [*ModuleBranchError]. It changes nothing. Land looks again.
 func Check(ctx context.Context, r CheckRequest) error {
-	repo := r.Quarantine.Repo()
-	holders, err := holdersOf(ctx, repo, r.Ref)
+	steps, err := r.Modules.steps(ctx, r.Quarantine, r.New)
+	if err != nil {
+		return wrapMove(r.Ref, err)
+	}
+	holders, err := holdersOf(ctx, r.Quarantine.Repo(), r.Ref)
 	if err != nil || len(holders) == 0 {
 		return wrapMove(r.Ref, err)
 	}
@@ -29,9 +33,28 @@ func Check(ctx context.Context, r CheckRequest) error {
 	if err != nil {
 		return err
 	}
+	modules := moduleMoves{ref: r.Ref, from: r.Old, stores: r.Modules.Stores, brought: steps}
 	for _, h := range holders {
-		if err := h.Repo.CheckMove(ctx, git.CheckRequest{From: r.Old, Changes: changes, Scratch: r.Scratch}); err != nil {
+		if err := checkHolder(ctx, r, h, changes, modules); err != nil {
 			return wrapMove(r.Ref, err)
+		}
+	}
+	return nil
+}
+
+// checkHolder looks at a checkout that stands on the branch, and at those of its
+// submodules that follow.
+func checkHolder(ctx context.Context, r CheckRequest, h git.Holder, changes []git.Change, modules moduleMoves) error {
+	if err := h.Repo.CheckMove(ctx, git.CheckRequest{From: r.Old, Changes: changes, Scratch: r.Scratch}); err != nil {
+		return err
+	}
+	moves, err := modules.of(ctx, h, changes)
+	if err != nil {
+		return err
+	}
+	for _, m := range moves {
+		if err := m.User.CheckMove(ctx, git.CheckRequest{From: m.From, Changes: m.changes, Scratch: r.Scratch}); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -58,8 +58,7 @@ type LandRequest struct {
 	// repository. It must not exist, or be at New already. Required.
 	Keep string
 	Have []git.Hash // commits the repository has, so that they are not sent
-	// Modules are the submodules that the landing moves. An empty Onto means that
-	// no submodule is looked at.
+	// Modules are the submodules that the landing moves.
 	Modules Modules
 	Record
 	Message string // for reflogs; "swarm" where empty
@@ -104,10 +103,8 @@ func Land(ctx context.Context, req LandRequest) (_ *Landing, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if req.Modules.Onto != "" {
-		if err := t.bringModules(ctx, req); err != nil {
-			return nil, err
-		}
+	if err := t.bringModules(ctx, req); err != nil {
+		return nil, err
 	}
 	if err := t.check(ctx, changes); err != nil {
 		return nil, err
@@ -158,7 +155,7 @@ type UndoRequest struct {
 // Undo moves a branch back to where it was before a landing, and deletes one
 // that the landing made. A branch that moved on since is a [*MovedError].
 func Undo(ctx context.Context, req UndoRequest) (_ *Landing, err error) {
-	t := &transit{repo: req.Repo, ref: req.Ref, from: req.New, to: req.Old, journal: req.Journal}
+	t := &transit{repo: req.Repo, ref: req.Ref, from: req.New, to: req.Old, backward: true, journal: req.Journal}
 	defer t.wrap(&err)
 	if err := t.begin(ctx, "undo", req.Record, req.Message); err != nil {
 		return nil, err

@@ -23,15 +23,15 @@ func (e *ModuleError) Error() string {
 	return strings.Join(lines, "; ")
 }
 
-// ModuleBranchError says that the commit of a submodule is on another line of
-// history than the branch that is checked out there.
+// ModuleBranchError says that the commit of a submodule does not contain the branch
+// that is checked out there. For an undo: neither contains the other.
 type ModuleBranchError struct {
 	Dir, Branch string
 	Commit      git.Hash
 }
 
 func (e *ModuleBranchError) Error() string {
-	return fmt.Sprintf("%s in %s cannot move to %s: neither contains the other", e.Branch, e.Dir, e.Commit.Short())
+	return fmt.Sprintf("%s in %s cannot move to %s: commits of the branch would be lost", e.Branch, e.Dir, e.Commit.Short())
 }
 
 // Hint says what the user can do.
@@ -40,27 +40,37 @@ func (e *ModuleBranchError) Hint() string { return "detach HEAD there: git -C DI
 // Modules says where commits of submodules come from, and which refs hold them.
 type Modules struct {
 	// Onto is the commit that New was merged onto. It tells the submodules that the
-	// landing moves from those that the branch had. Required.
+	// landing moves from those that the branch had. Empty: no submodule is looked at.
 	Onto   git.Hash
 	Stores string // as in [submodule.Request]
 	Refs   string // as in [submodule.BringRequest]
 }
 
-// bringModules brings the commits of submodules that a landing records into the
-// user's submodules. A commit that cannot be had is a [*ModuleError].
-func (t *transit) bringModules(ctx context.Context, req LandRequest) error {
-	changes, err := req.Quarantine.Changes(ctx, req.Modules.Onto, t.to)
+// steps lists the submodules that a landing of a commit moves. A commit that cannot
+// be had is a [*ModuleError].
+func (m Modules) steps(ctx context.Context, q *git.Quarantine, to git.Hash) ([]submodule.Step, error) {
+	if m.Onto == "" {
+		return nil, nil
+	}
+	changes, err := q.Changes(ctx, m.Onto, to)
 	if err != nil || !slices.ContainsFunc(changes, recordsModule) {
-		return err
+		return nil, err
 	}
 	steps, missing, err := submodule.Steps(ctx, submodule.Request{
-		Repo: t.repo, Stores: req.Modules.Stores, From: req.Modules.Onto, Changes: changes,
+		Repo: q.Repo(), Stores: m.Stores, From: m.Onto, Changes: changes,
 	})
-	if err != nil {
-		return err
+	if err == nil && len(missing) > 0 {
+		err = &ModuleError{Missing: missing}
 	}
-	if len(missing) > 0 {
-		return &ModuleError{Missing: missing}
+	return steps, err
+}
+
+// bringModules brings the commits of submodules that a landing records into the
+// user's submodules.
+func (t *transit) bringModules(ctx context.Context, req LandRequest) error {
+	steps, err := req.Modules.steps(ctx, req.Quarantine, t.to)
+	if err != nil || len(steps) == 0 {
+		return err
 	}
 	return submodule.Bring(ctx, submodule.BringRequest{
 		Steps: steps, Scratch: t.tx.Scratch(), Refs: req.Modules.Refs, Message: orSwarm(req.Message),
@@ -69,65 +79,120 @@ func (t *transit) bringModules(ctx context.Context, req LandRequest) error {
 
 func recordsModule(c git.Change) bool { return c.NewMode == git.Gitlink }
 
-// addModules has the checkouts of submodules follow a checkout of their parent.
-// A checkout that stands on another commit than the parent recorded stays as it is.
-func (t *transit) addModules(ctx context.Context, h git.Holder, changes []git.Change) error {
+// moduleMoves looks for the checkouts of submodules that follow a checkout of
+// their parent.
+type moduleMoves struct {
+	ref      string // the branch of the parent
+	from     git.Hash
+	backward bool // a branch of a submodule may move to a commit in its past
+	// stores and brought are set by a look before a landing: the landing brings the
+	// commits of the steps in brought from the stores.
+	stores  string
+	brought []submodule.Step
+}
+
+// moduleMove is the checkout of a submodule that follows.
+type moduleMove struct {
+	submodule.Step
+	head    string // the branch that is checked out there, or "HEAD"
+	changes []git.Change
+}
+
+// of lists the checkouts that follow a checkout of the parent. A checkout that
+// stands on another commit than the parent recorded stays as it is. One that is in
+// the way is a [*BusyError] or a [*ModuleBranchError].
+func (m moduleMoves) of(ctx context.Context, h git.Holder, changes []git.Change) (moves []moduleMove, err error) {
 	if !slices.ContainsFunc(changes, recordsModule) {
-		return nil
+		return nil, nil
 	}
 	// A commit that is missing here is not checked out here.
-	steps, _, err := submodule.Steps(ctx, submodule.Request{Repo: h.Repo, From: t.from, Changes: changes})
+	steps, _, err := submodule.Steps(ctx, submodule.Request{Repo: h.Repo, Stores: m.stores, From: m.from, Changes: changes})
 	if err != nil {
-		return err
+		return nil, err
 	}
+	var missing []string // submodules whose commits the landing does not bring
 	for _, s := range steps {
+		if !m.arrives(s) || slices.ContainsFunc(missing, func(path string) bool { return strings.HasPrefix(s.Path, path+"/") }) {
+			missing = append(missing, s.Path)
+			continue
+		}
 		if s.User.Bare() || s.From == "" {
 			continue
 		}
-		if err := t.addModule(ctx, h, s); err != nil {
-			return err
+		move, err := m.move(ctx, s)
+		if err != nil {
+			return nil, err
+		}
+		if move != nil {
+			moves = append(moves, *move)
 		}
 	}
-	return nil
+	return moves, nil
 }
 
-func (t *transit) addModule(ctx context.Context, h git.Holder, s submodule.Step) error {
+// arrives reports whether the submodule of a step has its commit when the checkouts
+// move.
+func (m moduleMoves) arrives(s submodule.Step) bool {
+	return s.Store == nil || slices.ContainsFunc(m.brought, func(b submodule.Step) bool {
+		return b.To == s.To && b.User.CommonDir == s.User.CommonDir
+	})
+}
+
+// move is the move of a submodule; nil if its checkout stays as it is.
+func (m moduleMoves) move(ctx context.Context, s submodule.Step) (*moduleMove, error) {
 	head, err := s.User.Ref(ctx, "HEAD")
 	if err != nil || head != s.From {
-		return err
+		return nil, err
+	}
+	if s.Store != nil {
+		// A store may lack a commit that the user checked out since. Land looks at it.
+		if has, err := s.Store.HasCommit(ctx, s.From); err != nil || !has {
+			return nil, err
+		}
 	}
 	if doing := s.User.Doing(); doing != "" {
-		return &BusyError{Ref: t.ref, Dir: s.User.TopLevel, Doing: doing}
+		return nil, &BusyError{Ref: m.ref, Dir: s.User.TopLevel, Doing: doing}
 	}
 	branch, err := s.User.Branch(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if branch == "" {
 		branch = "HEAD"
-	} else if err := onOneLine(ctx, s, branch); err != nil {
-		return err
+	} else if err := m.keepsCommits(ctx, s, branch); err != nil {
+		return nil, err
 	}
 	changes, err := s.Changes(ctx)
+	return &moduleMove{Step: s, head: branch, changes: changes}, err
+}
+
+// keepsCommits refuses to move a branch of the user's to a commit that does not
+// contain it: commits of the branch would be lost. An undo moves it backward.
+func (m moduleMoves) keepsCommits(ctx context.Context, s submodule.Step, branch string) error {
+	along, err := s.Reader().Contains(ctx, s.To, s.From)
+	if err == nil && !along && m.backward {
+		along, err = s.Reader().Contains(ctx, s.From, s.To)
+	}
+	if err != nil || along {
+		return err
+	}
+	return &ModuleBranchError{Dir: s.User.TopLevel, Branch: branch, Commit: s.To}
+}
+
+// addModules has the checkouts of submodules follow a checkout of their parent.
+func (t *transit) addModules(ctx context.Context, h git.Holder, changes []git.Change) error {
+	moves, err := moduleMoves{ref: t.ref, from: t.from, backward: t.backward}.of(ctx, h, changes)
 	if err != nil {
 		return err
 	}
-	err = t.tx.Add(ctx, checkout.Side{
-		Repo: s.User, From: s.From, To: s.To, Changes: changes, Index: true, Of: h.Repo.GitDir, Head: branch,
-	})
-	if err == nil {
-		t.modules = append(t.modules, s.User.TopLevel)
-	}
-	return err
-}
-
-// onOneLine refuses to move a branch of the user's to a commit of another line of
-// history: commits of the branch would be lost.
-func onOneLine(ctx context.Context, s submodule.Step, branch string) error {
-	for _, ends := range [][2]git.Hash{{s.To, s.From}, {s.From, s.To}} {
-		if along, err := s.User.Contains(ctx, ends[0], ends[1]); err != nil || along {
+	for _, m := range moves {
+		err := t.tx.Add(ctx, checkout.Side{
+			Repo: m.User, From: m.From, To: m.To, Changes: m.changes, Index: true, Of: h.Repo.GitDir, Head: m.head,
+		})
+		if err != nil {
 			return err
 		}
+		t.modules = append(t.modules, m.User.TopLevel)
 	}
-	return &ModuleBranchError{Dir: s.User.TopLevel, Branch: branch, Commit: s.To}
+	return nil
 }

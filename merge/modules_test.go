@@ -39,9 +39,15 @@ func newModuleGround(t *testing.T) *moduleGround {
 // recording is a commit on the base that records a commit of the submodule.
 func (g *moduleGround) recording(commit git.Hash) git.Hash {
 	g.Helper()
+	return g.recordingOn(g.old, commit)
+}
+
+// recordingOn is recording where the base records another commit than the first.
+func (g *moduleGround) recordingOn(old, commit git.Hash) git.Hash {
+	g.Helper()
 	g.git("update-index", "--cacheinfo", "160000,"+string(commit)+",sub")
 	tree := g.git("write-tree")
-	g.git("update-index", "--cacheinfo", "160000,"+string(g.old)+",sub")
+	g.git("update-index", "--cacheinfo", "160000,"+string(old)+",sub")
 	return git.Hash(g.git("commit-tree", "-p", string(g.base), "-m", "sub", tree))
 }
 
@@ -50,6 +56,15 @@ func (g *moduleGround) request(step func(string) error) LandRequest {
 	r.Modules = Modules{Onto: g.base, Stores: g.stores, Refs: "refs/swarm/k3x9q2/landed/"}
 	r.Record.Step = step
 	return r
+}
+
+// look is a [Check] of the landing.
+func (g *moduleGround) look() error {
+	g.Helper()
+	r := g.request(nil)
+	return Check(g.Context(), CheckRequest{
+		Quarantine: r.Quarantine, Ref: r.Ref, Old: r.Old, New: r.New, Scratch: g.TempDir(), Modules: r.Modules,
+	})
 }
 
 // undo takes the landing back.
@@ -137,19 +152,37 @@ func TestLandModuleRefuses(t *testing.T) {
 	g := newModuleGround(t)
 	refuse := func(name string, wanted any) {
 		t.Helper()
+		early := g.look()
 		_, err := Land(t.Context(), g.request(nil))
 		if err == nil || !errors.As(err, wanted) {
 			t.Errorf("%s: %v, want %T", name, err, wanted)
+		} else if early == nil || early.Error() != err.Error() {
+			t.Errorf("%s: the look says %v, the landing %v", name, early, err)
 		}
 	}
+	g.must(g.look())
 	g.writeIn(g.sub, map[string]string{"s": "mine\n"})
 	refuse("a changed file", new(*git.DirtyError))
 	g.gitIn(g.sub, nil, "checkout", "-q", "s")
 	g.writeIn(g.sub, map[string]string{"n": "mine\n"})
 	refuse("a file in the way", new(*git.DirtyError))
 	g.must(os.Remove(filepath.Join(g.sub, "n")))
-	to := g.to
-	g.to = g.recording("1111111111111111111111111111111111111111")
+	bisect := filepath.Join(g.dir, ".git/modules/sub/BISECT_LOG")
+	g.must(os.WriteFile(bisect, nil, 0o600))
+	refuse("a bisection", new(*BusyError))
+	g.must(os.Remove(bisect))
+	g.gitIn(g.sub, nil, "-c", "user.name=u", "-c", "user.email=u", "commit", "-q", "--allow-empty", "-m", "mine")
+	mine := git.Hash(g.gitIn(g.sub, nil, "rev-parse", "HEAD"))
+	base, to := g.base, g.to
+	g.git("-c", "user.name=u", "-c", "user.email=u", "commit", "-q", "-am", "mine")
+	g.base = g.head()
+	g.to = g.recordingOn(mine, g.new)
+	refuse("a branch of another line", new(*ModuleBranchError))
+	g.to = g.recordingOn(mine, g.old)
+	refuse("a branch that would move backward", new(*ModuleBranchError))
+	g.git("reset", "-q", "--hard", string(base))
+	g.gitIn(g.sub, nil, "reset", "-q", "--hard", string(g.old))
+	g.base, g.to = base, g.recording("1111111111111111111111111111111111111111")
 	refuse("a commit that nobody has", new(*ModuleError))
 	g.to = to
 	if g.whole() {
@@ -165,5 +198,20 @@ func TestLandModuleRefuses(t *testing.T) {
 	g.must(g.undo(nil))
 	if g.whole() {
 		t.Error("it was not undone")
+	}
+}
+
+// TestLandModuleLocked: a lock that a killed git left on a ref of ours in the user's
+// submodule does not stop a landing.
+func TestLandModuleLocked(t *testing.T) {
+	t.Parallel()
+	g := newModuleGround(t)
+	lock := filepath.Join(g.dir, ".git/modules/sub", g.request(nil).Modules.Refs, g.new.Short()+".lock")
+	g.must(os.MkdirAll(filepath.Dir(lock), 0o700))
+	g.must(os.WriteFile(lock, nil, 0o600))
+	_, err := Land(t.Context(), g.request(nil))
+	g.must(err)
+	if !g.whole() {
+		t.Error("nothing moved")
 	}
 }

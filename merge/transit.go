@@ -14,6 +14,7 @@ type transit struct {
 	repo     *git.Repo
 	ref      string
 	from, to git.Hash
+	backward bool // branches of submodules may move to commits in their past
 	journal  func(Intent) error
 	holders  []git.Holder
 	modules  []string // the checkouts of submodules that follow

@@ -23,6 +23,7 @@ import (
 	"agentswarm/swarm/store"
 	"agentswarm/worktree"
 	"agentswarm/worktree/git"
+	"agentswarm/worktree/submodule"
 )
 
 // Supervise is the body of a process that swarm starts for itself and that
@@ -115,7 +116,9 @@ func (p *place) bench(ctx context.Context, run *store.Run, owner *store.Owner) (
 		Run: run, Journal: owner, Workspaces: trees, Joiner: joiner{b},
 		Launcher: launcher(self, b.rung), Walls: b.walls, Backend: b.backend,
 		Kinds: known, Self: self, Walled: b.rung != box.None && !b.isolation.open(), Surroundings: p.env.surroundings(),
-		Unlock: func() error { return p.repo.UnlockRefs("refs/swarm/" + run.ID + "/") },
+		Unlock: func() error {
+			return errors.Join(p.repo.UnlockRefs("refs/swarm/"+run.ID+"/"), submodule.UnlockStores(p.repo, run.Modules()))
+		},
 		Disk: &limit.Disk{
 			Dir: trees.Dir, Free: func() (int64, error) { return worktree.Free(trees.Dir) },
 		},

@@ -29,20 +29,13 @@ type mergeCheck struct {
 // runMergeCheck runs a check in a workspace of its own. It returns how long the
 // check took.
 func (b *bench) runMergeCheck(ctx context.Context, c mergeCheck) (exit proc.Exit, took time.Duration, err error) {
-	changes, err := c.quarantine.Changes(ctx, c.tip, c.commit)
+	env, err := checkEnv(ctx, c.quarantine, c.tip, c.commit, c.dir)
 	if err != nil {
-		return exit, 0, err
-	}
-	if err := os.MkdirAll(c.dir, 0o700); err != nil {
-		return exit, 0, err
-	}
-	changed := filepath.Join(c.dir, "changed")
-	if err := os.WriteFile(changed, []byte(landing.ChangedText(changes)), 0o600); err != nil {
 		return exit, 0, err
 	}
 	err = b.inSpace(ctx, spaceRequest{
 		step: engine.CheckStep, name: landing.SpaceName(c.name), commit: c.commit, onto: c.tip,
-		saved: filepath.Join(c.dir, "index"), kept: c.dir, env: landing.CheckEnv(c.tip, changed),
+		saved: filepath.Join(c.dir, "index"), kept: c.dir, env: env,
 	}, func(s *space) (err error) {
 		began := time.Now()
 		exit, err = s.shell(ctx, c.command, c.out)
@@ -50,6 +43,23 @@ func (b *bench) runMergeCheck(ctx context.Context, c mergeCheck) (exit proc.Exit
 		return err
 	})
 	return exit, took, errors.Join(err, landing.BoundOutput(c.out+".out"), landing.BoundOutput(c.out+".err"))
+}
+
+// checkEnv makes the folder of a check, with the file of SWARM_CHANGED in it. It
+// returns the variables that the check of a landing has.
+func checkEnv(ctx context.Context, q *git.Quarantine, tip, commit git.Hash, dir string) ([]string, error) {
+	changes, err := q.Changes(ctx, tip, commit)
+	if err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
+	changed := filepath.Join(dir, "changed")
+	if err := os.WriteFile(changed, []byte(landing.ChangedText(changes)), 0o600); err != nil {
+		return nil, err
+	}
+	return landing.CheckEnv(tip, changed), nil
 }
 
 // verifyMerged runs the user's check on the merged commit.
@@ -82,6 +92,7 @@ func (b *bench) checkMove(ctx context.Context, l *branchMove, report *mergeRepor
 	}
 	err = refusedMove(merge.Check(ctx, merge.CheckRequest{
 		Quarantine: l.quarantine, Ref: report.ref, Old: report.old, New: report.outcome.Commit, Scratch: scratch,
+		Modules: b.modulesOf(l),
 	}))
 	if gone := os.RemoveAll(scratch); gone != nil {
 		return errors.Join(err, gone)

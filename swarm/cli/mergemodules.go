@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 
+	"agentswarm/merge"
 	"agentswarm/swarm/landing"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
@@ -68,8 +69,14 @@ func (r *mergeReport) printModules(w io.Writer) {
 	}
 }
 
+// modulesOf says how a landing moves submodules.
+func (b *bench) modulesOf(l *branchMove) merge.Modules {
+	return merge.Modules{Onto: l.onto, Stores: b.run.Modules(), Refs: fmt.Sprintf("refs/swarm/%s/landed/", b.run.ID)}
+}
+
 // fillModules checks out the submodules that the commit of a workspace moves, so
-// that a check sees what lands. Commits that cannot be had are left out.
+// that a check sees what lands. A commit that cannot be had is a
+// [*merge.ModuleError]: a check without it would blame the patch.
 func (b *bench) fillModules(ctx context.Context, w worktree.Workspace, c spaceRequest) error {
 	if c.onto == "" {
 		return nil
@@ -78,9 +85,12 @@ func (b *bench) fillModules(ctx context.Context, w worktree.Workspace, c spaceRe
 	if err != nil {
 		return err
 	}
-	steps, _, err := submodule.Steps(ctx, submodule.Request{
+	steps, missing, err := submodule.Steps(ctx, submodule.Request{
 		Repo: b.repo, Stores: b.run.Modules(), From: c.onto, Changes: changes,
 	})
+	if err == nil && len(missing) > 0 {
+		err = &merge.ModuleError{Missing: missing}
+	}
 	if err != nil || len(steps) == 0 {
 		return err
 	}

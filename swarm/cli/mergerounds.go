@@ -60,15 +60,21 @@ func (b *bench) blameFilter(ctx context.Context, report *mergeReport, err error)
 		if a == nil || patchOf(a) == nil {
 			continue
 		}
-		changes, err := b.repo.Changes(ctx, git.Hash(patchOf(a).Base), git.Hash(patchOf(a).Commit))
+		changed, err := b.changes(ctx, patchOf(a), failed.Path)
 		if err != nil {
 			return nil, err
 		}
-		if slices.ContainsFunc(changes, func(c git.Change) bool { return c.Path == failed.Path }) {
+		if changed {
 			all = append(all, unfiltered{agent: a.ID, failed: *failed})
 		}
 	}
 	return all, nil
+}
+
+// changes reports whether a patch changes a path.
+func (b *bench) changes(ctx context.Context, p *task.Patch, path string) (bool, error) {
+	changes, err := b.repo.Changes(ctx, git.Hash(p.Base), git.Hash(p.Commit))
+	return slices.ContainsFunc(changes, func(c git.Change) bool { return c.Path == path }), err
 }
 
 // filtered leaves out the patches on whose files a filter failed in an earlier round.

@@ -312,9 +312,7 @@ func (b *bench) land(ctx context.Context, l branchMove, report *mergeReport) err
 		Quarantine: l.quarantine, Ref: report.ref, Old: report.old, New: out.Commit,
 		Keep: hold, Have: have, Record: b.record(l.id),
 		Message: "swarm merge " + b.run.ID,
-		Modules: merge.Modules{
-			Onto: l.onto, Stores: b.run.Modules(), Refs: fmt.Sprintf("refs/swarm/%s/landed/", b.run.ID),
-		},
+		Modules: b.modulesOf(&l),
 		Journal: func(in merge.Intent) error {
 			intent.Dirs = in.Checkouts
 			journaled = true

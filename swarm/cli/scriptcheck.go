@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"agentswarm/internal/statefile"
+	"agentswarm/merge"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/proc"
 	"agentswarm/swarm/script"
@@ -33,6 +34,8 @@ type checkRun struct {
 	argv   []string // a command of the script's own; nil: the configured one
 	commit git.Hash
 	limit  time.Duration // 0: none
+	// landing is the landing whose result is checked; nil: a check of the script.
+	landing *branchMove
 }
 
 // Check runs a check on a commit. One that does not exit with 0 is
@@ -91,9 +94,16 @@ func (t *scriptTools) check(ctx context.Context, r checkRun) (result *script.Che
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(scratch)) }()
+	onto, env := git.Hash(b.owner.View().Identity.Base.Commit), []string(nil)
+	if r.landing != nil {
+		onto = r.landing.onto
+		if env, err = checkEnv(ctx, r.landing.quarantine, onto, r.commit, kept); err != nil {
+			return nil, err
+		}
+	}
 	err = b.inSpace(ctx, spaceRequest{
-		step: engine.CheckStep,
-		name: name, commit: r.commit, onto: git.Hash(t.bench.owner.View().Identity.Base.Commit), saved: filepath.Join(scratch, "index"), kept: kept,
+		step: engine.CheckStep, name: name, commit: r.commit, onto: onto,
+		saved: filepath.Join(scratch, "index"), kept: kept, env: env,
 	}, func(s *space) error {
 		if err := t.prepare(ctx, s, r.name, filepath.Join(kept, "setup")); err != nil {
 			return err
@@ -101,6 +111,9 @@ func (t *scriptTools) check(ctx context.Context, r checkRun) (result *script.Che
 		result, err = t.carryOut(ctx, s, r, filepath.Join(kept, "check"))
 		return err
 	})
+	if lacks, ok := errors.AsType[*merge.ModuleError](err); ok {
+		return nil, scriptError("", "check %s: %v", r.name, lacks)
+	}
 	if err != nil {
 		return nil, err
 	}

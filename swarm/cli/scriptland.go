@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"agentswarm/merge"
+	"agentswarm/swarm/landing"
 	"agentswarm/swarm/script"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
@@ -157,6 +159,9 @@ func (t *scriptTools) mergeAndLand(ctx context.Context, l branchMove, r workflow
 		}
 		req.Patches = append(req.Patches, patch)
 	}
+	if reason, err := b.unlinkedReason(ctx, r.Patches); err != nil || reason != "" {
+		return notLanded(report, reason), err
+	}
 	if report.outcome, err = merge.Merge(ctx, l.quarantine, req); err != nil {
 		return nil, err
 	}
@@ -174,12 +179,17 @@ func (t *scriptTools) mergeAndLand(ctx context.Context, l branchMove, r workflow
 	var failed string
 	if r.Verify != "" {
 		l.check = func(ctx context.Context) (ok bool, err error) {
-			ok, failed, err = t.verify(ctx, r.Verify, report.outcome.Commit)
+			ok, failed, err = t.verify(ctx, r.Verify, &l, report.outcome.Commit)
 			return ok, err
 		}
 	}
 	err = b.land(ctx, l, report)
+	filter, blameErr := b.filterReason(ctx, r.Patches, err)
 	switch {
+	case blameErr != nil:
+		return nil, errors.Join(err, blameErr)
+	case filter != "":
+		return notLanded(report, filter), nil
 	case inTheWay(err):
 		return notLanded(report, err.Error()), nil
 	case err != nil:
@@ -193,10 +203,46 @@ func (t *scriptTools) mergeAndLand(ctx context.Context, l branchMove, r workflow
 	}, nil
 }
 
-// verify runs a configured check on what is about to land. Where it fails, why
-// says how.
-func (t *scriptTools) verify(ctx context.Context, name string, commit git.Hash) (ok bool, why string, err error) {
-	result, err := t.check(ctx, checkRun{name: name, commit: commit})
+// unlinkedReason names the patches that record commits of submodules which the user
+// cannot get; empty if none does.
+func (b *bench) unlinkedReason(ctx context.Context, patches []workflow.Patch) (string, error) {
+	var reasons []string
+	for _, p := range patches {
+		missing, err := landing.ModulesRequest{Repo: b.repo, Stores: b.run.Modules()}.Missing(ctx, p.Patch)
+		if err != nil {
+			return "", err
+		}
+		for _, m := range missing {
+			reasons = append(reasons, fmt.Sprintf("%s: %s", p.Agent, m))
+		}
+	}
+	return strings.Join(reasons, "; "), nil
+}
+
+// filterReason names the patches on whose files a required filter of the user's
+// failed; empty if the landing did not fail because of a filter.
+func (b *bench) filterReason(ctx context.Context, patches []workflow.Patch, err error) (string, error) {
+	failed := git.FilterFailure(err)
+	if failed == nil {
+		return "", nil
+	}
+	var reasons []string
+	for _, p := range patches {
+		changed, err := b.changes(ctx, p.Patch, failed.Path)
+		if err != nil {
+			return "", err
+		}
+		if changed {
+			reasons = append(reasons, fmt.Sprintf("%s: your filter %q failed on %q", p.Agent, failed.Filter, failed.Path))
+		}
+	}
+	return strings.Join(reasons, "; "), nil
+}
+
+// verify runs a configured check on the result of a landing. If it fails, why says
+// how.
+func (t *scriptTools) verify(ctx context.Context, name string, l *branchMove, commit git.Hash) (ok bool, why string, err error) {
+	result, err := t.check(ctx, checkRun{name: name, commit: commit, landing: l})
 	if err != nil || result.OK {
 		return err == nil, "", err
 	}

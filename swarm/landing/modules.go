@@ -2,9 +2,10 @@ package landing
 
 import (
 	"context"
-	"slices"
+	"fmt"
 
 	"agentswarm/swarm/store"
+	"agentswarm/swarm/task"
 	"agentswarm/worktree/git"
 	"agentswarm/worktree/submodule"
 )
@@ -14,7 +15,7 @@ import (
 type ModulesRequest struct {
 	Repo   *git.Repo      // required
 	Stores string         // as in [submodule.Request]; required
-	Agents []*store.Agent // required; each has a patch
+	Agents []*store.Agent // each has a patch
 }
 
 // Unlinked is an agent whose patch records such commits.
@@ -27,24 +28,10 @@ type Unlinked struct {
 // is refused on its own: a recorded commit that nobody has would break each later
 // checkout of the branch.
 func Linked(ctx context.Context, r ModulesRequest) (may []*store.Agent, not []Unlinked, err error) {
-	linked := map[git.Hash]bool{} // whether a base has submodules
 	for _, a := range r.Agents {
-		p := a.Patch()
-		base, commit := git.Hash(p.Base), git.Hash(p.Commit)
-		has, known := linked[base]
-		if !known {
-			// A commit that is gone is told of by the merge.
-			entries, _ := r.Repo.Tree(ctx, base)
-			has = slices.ContainsFunc(entries, func(e git.Entry) bool { return e.Mode == git.Gitlink })
-			linked[base] = has
-		}
-		if !has && len(p.Modules) == 0 {
-			may = append(may, a)
-			continue
-		}
-		missing, err := r.missing(ctx, base, commit)
+		missing, err := r.Missing(ctx, a.Patch())
 		if err != nil {
-			return nil, nil, err
+			return nil, nil, fmt.Errorf("look for submodules in the patch of %s: %w", a.ID, err)
 		}
 		if len(missing) > 0 {
 			not = append(not, Unlinked{Agent: a, Missing: missing})
@@ -55,12 +42,18 @@ func Linked(ctx context.Context, r ModulesRequest) (may []*store.Agent, not []Un
 	return may, not, nil
 }
 
-func (r ModulesRequest) missing(ctx context.Context, base, commit git.Hash) ([]submodule.Missing, error) {
-	if has, err := r.Repo.HasCommit(ctx, commit); err != nil || !has {
-		return nil, err
-	}
+// Missing lists the commits that a patch records and nobody has. It lists none if
+// the patch itself is gone from the repository: the merge reports that. Agents are
+// not looked at.
+func (r ModulesRequest) Missing(ctx context.Context, p *task.Patch) ([]submodule.Missing, error) {
+	base, commit := git.Hash(p.Base), git.Hash(p.Commit)
 	changes, err := r.Repo.Changes(ctx, base, commit)
 	if err != nil {
+		for _, end := range []git.Hash{base, commit} {
+			if has, lookErr := r.Repo.HasCommit(ctx, end); lookErr != nil || !has {
+				return nil, lookErr
+			}
+		}
 		return nil, err
 	}
 	_, missing, err := submodule.Steps(ctx, submodule.Request{

@@ -21,7 +21,8 @@ type BringRequest struct {
 
 // Bring copies the commits of all steps that the user's submodules lack from the
 // stores, and has a ref hold each. It changes no branch and no checkout. It may be
-// run again after a crash.
+// run again after a crash: it first removes the locks that a killed git left on the
+// refs below Refs. No other process may write these refs meanwhile.
 func Bring(ctx context.Context, r BringRequest) error {
 	for i, s := range r.Steps {
 		if s.Store == nil {
@@ -35,6 +36,9 @@ func Bring(ctx context.Context, r BringRequest) error {
 }
 
 func bring(ctx context.Context, r BringRequest, s Step, dir string) (err error) {
+	if err := s.User.UnlockRefs(r.Refs); err != nil {
+		return err
+	}
 	q, err := s.User.Quarantine(dir)
 	if err != nil {
 		return err
