@@ -83,6 +83,66 @@ func (b *bench) verifyMerged(ctx context.Context, l *branchMove, command string,
 	return exit.Reason == proc.Exited && exit.Code == 0, nil
 }
 
+// holdOf is the ref that holds the commit of a landing. The commit is in its name: a
+// landing that is given up leaves its number to the next one, but not its ref.
+func (b *bench) holdOf(l branchMove, commit git.Hash) string {
+	return fmt.Sprintf("refs/swarm/%s/landed/%d-%s", b.run.ID, l.id, commit.Short())
+}
+
+// checkLanding runs the check of a landing on its commit. The commits that are checked
+// do not claim that they passed; those of the report do after a pass.
+func (b *bench) checkLanding(ctx context.Context, l branchMove, report *mergeReport, have []git.Hash) (ok bool, err error) {
+	if err := b.checkMove(ctx, &l, report); err != nil {
+		return false, err
+	}
+	// The check needs the commit in the repository, under a ref. A commit that does
+	// not land itself is a candidate.
+	ref := b.holdOf(l, report.new)
+	if l.attest != nil {
+		ref = landing.CandidateRefs(b.run.ID) + report.new.Short()
+		defer func() { err = errors.Join(err, b.dropCandidates(ctx)) }()
+	}
+	if err := l.quarantine.Publish(ctx, git.PublishRequest{
+		Refs: []git.RefUpdate{{Ref: ref, New: report.new, Any: true}}, Have: have, Message: "swarm merge " + b.run.ID,
+	}); err != nil {
+		return false, err
+	}
+	if ok, err = l.check(ctx); err != nil {
+		return false, err
+	}
+	if report.verified = &ok; !ok {
+		report.codes = append(report.codes, CodeVerify)
+		return false, nil
+	}
+	if l.attest != nil {
+		err = l.attest(ctx)
+		report.new = report.outcome.Commit
+	}
+	return true, err
+}
+
+// attest merges patches again after their check passed. The new commits name the tree
+// that passed and the check.
+func (b *bench) attest(ctx context.Context, work mergeWork, command string, report *mergeReport) error {
+	tree := report.outcome.Tree
+	work.verified = landing.VerifiedBy(tree, command)
+	if err := b.mergeChosen(ctx, work, report); err != nil {
+		return err
+	}
+	if report.outcome.Tree != tree {
+		return fmt.Errorf("merge: tree %s is not the one that passed the check", report.outcome.Tree.Short())
+	}
+	return b.blame(ctx, report.view, report)
+}
+
+// dropCandidates removes the refs of the candidates, also if the merge was
+// cancelled.
+func (b *bench) dropCandidates(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
+	defer cancel()
+	return landing.DropCandidates(ctx, b.repo, b.run.ID)
+}
+
 // checkMove refuses a merge whose result could not land, before its check runs. A
 // dry run tells it.
 func (b *bench) checkMove(ctx context.Context, l *branchMove, report *mergeReport) error {

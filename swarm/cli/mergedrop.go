@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
+	"agentswarm/swarm/event"
 	"agentswarm/swarm/landing"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
@@ -44,28 +46,18 @@ func dropAction(c *cli.Context, env Env, options queueOptions) error {
 }
 
 // mergeAgain takes the last merge back and merges what is left of it. It returns no
-// report if nothing is left.
+// report if nothing is left. All that can be refused is refused before the branch
+// moves.
 func (p *place) mergeAgain(c *cli.Context, s *selection, r *mergeRequest, owner *store.Owner) (*mergeReport, error) {
 	ctx := c.Context
-	ref, err := p.targetRef(ctx, r.into)
+	b, err := p.bench(ctx, s.run, owner)
 	if err != nil {
 		return nil, err
 	}
-	var dropped []task.ID
-	for _, text := range c.StringSlice("drop") {
-		a, err := p.state.Resolve(s.run.ID + "/" + text)
-		if err != nil {
-			return nil, err
-		}
-		dropped = append(dropped, a.Agent)
+	if err := b.settleLandings(ctx, owner.View()); err != nil {
+		return nil, err
 	}
-	d, err := landing.FindDrop(landing.DropRequest{
-		View: owner.View(), Ref: ref, Agents: dropped,
-		TreeOf: func(commit git.Hash) (git.Hash, error) { return p.repo.TreeOf(ctx, commit) },
-	})
-	if not, ok := errors.AsType[*landing.DropError](err); ok {
-		return nil, usagef("merge: --drop: %s", not.Reason)
-	}
+	d, err := b.findDrop(ctx, r.into, c.StringSlice("drop"))
 	if err != nil {
 		return nil, err
 	}
@@ -75,16 +67,66 @@ func (p *place) mergeAgain(c *cli.Context, s *selection, r *mergeRequest, owner 
 	if r.verify == "" && d.Landing.Verified != nil {
 		return nil, usagef("merge: --drop: the command that verified the merge is not known; give --verify CMD")
 	}
-	if _, err := p.undo(ctx, s.run, owner); err != nil {
+	if len(d.Left) > 0 {
+		if err := b.prepareAgain(ctx, r, d); err != nil {
+			return nil, err
+		}
+	}
+	if _, err := b.undo(ctx, d.Landing.ID); err != nil {
 		return nil, err
 	}
 	if len(d.Left) == 0 {
 		return nil, nil
 	}
-	if r.works, err = p.worksOf(ctx, s.run, owner.View(), d.Left); err != nil {
-		return nil, err
+	return b.merge(ctx, *r)
+}
+
+// findDrop finds the merge to take back, and the patches that are left of it.
+func (b *bench) findDrop(ctx context.Context, into string, drop []string) (landing.Drop, error) {
+	ref, err := b.targetRef(ctx, into)
+	if err != nil {
+		return landing.Drop{}, err
 	}
-	return p.mergeOwned(c, s, *r, owner)
+	var dropped []task.ID
+	for _, text := range drop {
+		a, err := b.state.Resolve(b.run.ID + "/" + text)
+		if err != nil {
+			return landing.Drop{}, err
+		}
+		dropped = append(dropped, a.Agent)
+	}
+	d, err := landing.FindDrop(landing.DropRequest{
+		View: b.owner.View(), Ref: ref, Agents: dropped,
+		TreeOf: func(commit git.Hash) (git.Hash, error) { return b.repo.TreeOf(ctx, commit) },
+	})
+	if not, ok := errors.AsType[*landing.DropError](err); ok {
+		return d, usagef("merge: --drop: %s", not.Reason)
+	}
+	return d, err
+}
+
+// prepareAgain names the patches that are left in the request. It refuses those that
+// a merge would refuse after the undo, and a style that their commits cannot have.
+func (b *bench) prepareAgain(ctx context.Context, r *mergeRequest, d landing.Drop) error {
+	after := b.owner.View()
+	after.Apply(event.Record{Time: time.Now(), Event: &event.Undone{ID: d.Landing.ID}})
+	var err error
+	if r.works, err = b.worksOf(ctx, b.run, after, d.Left); err != nil {
+		return err
+	}
+	named, err := r.named(after)
+	if err != nil {
+		return err
+	}
+	chosen, _, err := choose(after, named, d.Landing.Ref, r.verify != "")
+	if err != nil {
+		return err
+	}
+	style, err := b.styleOf(ctx, r.style)
+	if err != nil {
+		return err
+	}
+	return checkStyle(style, chosen)
 }
 
 // worksOf are agents by their names, or by those of copies of their workspaces.

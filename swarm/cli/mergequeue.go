@@ -265,7 +265,7 @@ func (m *queuedMerge) gate() (*landing.Gate, error) {
 // known returns the verdicts on a tree that the journal holds and that still count.
 func (m *queuedMerge) known(tree git.Hash) []landing.Verdict {
 	var found []landing.Verdict
-	for _, e := range m.report.view.VerdictsOn(string(tree), m.verify) {
+	for _, e := range m.report.view.VerdictsOn(string(tree), m.verify, string(m.move.onto)) {
 		found = append(found, journaledVerdict(e))
 	}
 	return found
@@ -296,7 +296,7 @@ func (m *queuedMerge) check(ctx context.Context, c landing.Candidate) (landing.V
 		return landing.Verdict{}, err
 	}
 	e := &event.Verified{
-		Ref: m.report.ref, Tree: string(c.Tree), Command: m.verify, Agents: taskIDs(c.Set),
+		Ref: m.report.ref, Tip: string(m.move.onto), Tree: string(c.Tree), Command: m.verify, Agents: taskIDs(c.Set),
 		Passed: exit.Reason == proc.Exited && exit.Code == 0, Code: exit.Code, Output: out + ".out", MS: took.Milliseconds(),
 	}
 	_, err = m.owner.Append(e)
@@ -319,14 +319,6 @@ func (m *queuedMerge) publish(ctx context.Context, c landing.Candidate) (name st
 	})
 	m.have = append(m.have, c.Commit)
 	return name, err
-}
-
-// dropCandidates removes the refs of the candidates, also if the merge was
-// cancelled.
-func (m *queuedMerge) dropCandidates(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
-	defer cancel()
-	return landing.DropCandidates(ctx, m.repo, m.run.ID)
 }
 
 func taskIDs(ids []string) []task.ID {

@@ -63,7 +63,7 @@ func (r *mergeReport) idsOf(set []string) []string {
 // flakes.
 func (r *mergeReport) printRefused(w io.Writer) {
 	for _, refused := range r.queued.refusals() {
-		fmt.Fprintf(w, "refused: %s: %s\n", Printable(r.nameOf(string(refused.Agent))), Printable(refusedText(r.ref, refused)))
+		fmt.Fprintf(w, "refused: %s: %s\n", Printable(r.nameOf(string(refused.Agent))), Printable(landing.RefusalText(r.ref, refused)))
 		for _, file := range refused.Outputs {
 			fmt.Fprintf(w, "  output: %s\n", Printable(file))
 		}
@@ -79,33 +79,6 @@ func (r *mergeReport) printRefused(w io.Writer) {
 
 // branchFails reports whether the branch itself failed the check.
 func (r *mergeReport) branchFails() bool { return r.queued != nil && r.queued.branchFails }
-
-// refusedText says why a check refused a patch.
-func refusedText(ref string, r event.Refusal) string {
-	branch := branchName(ref)
-	if r.Kind == string(queue.Dependency) {
-		needs := make([]string, len(r.Needs))
-		for i, id := range r.Needs {
-			needs[i] = string(id)
-		}
-		return fmt.Sprintf("depends on %s, which was refused", listed(needs, 5))
-	}
-	if r.Kind == string(queue.Interaction) {
-		return fmt.Sprintf("interaction: the check passed on %s, and failed twice with this patch added", onText(branch, r.On))
-	}
-	return fmt.Sprintf("failed: the check passed on %s, and failed twice with this patch alone", onText(branch, r.On))
-}
-
-func onText(branch string, on []task.ID) string {
-	if len(on) == 0 {
-		return branch
-	}
-	names := make([]string, len(on))
-	for i, id := range on {
-		names[i] = string(id)
-	}
-	return fmt.Sprintf("%s with %s", branch, listed(names, 5))
-}
 
 // verificationObject is a run of the check of a merge.
 type verificationObject struct {

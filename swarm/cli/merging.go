@@ -188,11 +188,7 @@ func (b *bench) mergeOnce(ctx context.Context, r mergeRequest) (*mergeReport, er
 			err = b.mergeQueued(ctx, &l, work, r, report)
 		} else {
 			err = b.mergeChosen(ctx, work, report)
-			if err == nil && l.check != nil && len(report.outcome.Landed) > 0 {
-				// The commits say what they were verified by. They land only if it passes.
-				work.verified = landing.VerifiedBy(report.outcome.Tree, r.verify)
-				err = b.mergeChosen(ctx, work, report)
-			}
+			l.attest = func(ctx context.Context) error { return b.attest(ctx, work, r.verify, report) }
 		}
 	}
 	if err == nil {
@@ -251,6 +247,9 @@ type branchMove struct {
 	key        string     // of the script's request; empty: no script asked
 	// check is made on the merged commit before anything moves; nil: none.
 	check func(context.Context) (bool, error)
+	// attest merges again after check passed, with commits that name the check. Nil:
+	// the checked commits land.
+	attest func(context.Context) error
 }
 
 // land checks the merged result and moves the branch to it.
@@ -273,30 +272,14 @@ func (b *bench) land(ctx context.Context, l branchMove, report *mergeReport) err
 		})
 		return err
 	}
-	// The name has the commit in it: a landing that is given up leaves its
-	// number to the next one, but not its ref.
-	hold := fmt.Sprintf("refs/swarm/%s/landed/%d-%s", b.run.ID, l.id, out.Commit.Short())
 	have := []git.Hash{l.onto, git.Hash(l.base.Commit)}
 	if l.check != nil {
-		if err := b.checkMove(ctx, &l, report); err != nil {
+		if ok, err := b.checkLanding(ctx, l, report, have); err != nil || !ok {
 			return err
-		}
-		// The check needs the commit in the repository; our ref holds it.
-		if err := l.quarantine.Publish(ctx, git.PublishRequest{
-			Refs: []git.RefUpdate{{Ref: hold, New: out.Commit, Any: true}}, Have: have,
-			Message: "swarm merge " + b.run.ID,
-		}); err != nil {
-			return err
-		}
-		ok, err := l.check(ctx)
-		if err != nil {
-			return err
-		}
-		if report.verified = &ok; !ok {
-			report.codes = append(report.codes, CodeVerify)
-			return nil
 		}
 	}
+	out = report.outcome
+	hold := b.holdOf(l, out.Commit)
 	intent := &event.Intended{
 		ID: l.id, Verb: verbMerge, Ref: report.ref, Old: string(report.old), New: string(out.Commit),
 		Hold: hold, Key: l.key, Conflicts: conflicts(out.Conflicts), Refused: report.queued.refusals(), There: report.there(), Verified: report.verified,

@@ -175,7 +175,7 @@ func newShowObject(s *selection, a *store.Agent) showObject {
 	}
 	if a.Refusal != nil {
 		refused := newRefusedObject(a.Refusal.Ref, a.Refusal.Refusal)
-		o.Refused, o.refusal = &refused, refusedText(a.Refusal.Ref, a.Refusal.Refusal)
+		o.Refused, o.refusal = &refused, landing.RefusalText(a.Refusal.Ref, a.Refusal.Refusal)
 	}
 	o.Label = engine.Title(a.ID, a.Call)
 	return o

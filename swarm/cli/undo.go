@@ -51,7 +51,11 @@ func undoAction(c *cli.Context, env Env) error {
 	if err != nil {
 		return err
 	}
-	o, err := p.undo(c.Context, run, owner)
+	var o *movedObject
+	b, err := p.bench(c.Context, run, owner)
+	if err == nil {
+		o, err = b.undo(c.Context, 0)
+	}
 	if err = errors.Join(err, owner.Close()); err != nil {
 		return err
 	}
@@ -155,29 +159,21 @@ func (p *place) removedSince(last *store.Landing) error {
 	return refusal
 }
 
-func (p *place) undo(ctx context.Context, run *store.Run, owner *store.Owner) (*movedObject, error) {
-	b, err := p.bench(ctx, run, owner)
-	if err != nil {
-		return nil, err
-	}
-	id, err := run.Identity()
-	if err != nil {
-		return nil, err
-	}
-	v := store.Fold(id, owner.Records)
+// undo takes the last landing of the run back. of is the id that it must have; 0:
+// any. Another last landing is an error, and nothing moves.
+func (b *bench) undo(ctx context.Context, of int) (*movedObject, error) {
+	v := b.owner.View()
 	if err := b.settleLandings(ctx, v); err != nil {
 		return nil, err
 	}
-	var last *store.Landing
-	for _, l := range slices.Backward(v.Landings) {
-		if l.Verb != verbUndo && l.Stands() {
-			last = l
-			break
-		}
+	last := v.LastLanding()
+	switch {
+	case last == nil:
+		return nil, &noWorkError{text: fmt.Sprintf("nothing to undo: no merge and no apply of run %s stands", b.run.ID)}
+	case of != 0 && last.ID != of:
+		return nil, fmt.Errorf("undo landing %d of run %s: landing %d is the last that stands", of, b.run.ID, last.ID)
 	}
-	if last == nil {
-		return nil, &noWorkError{text: fmt.Sprintf("nothing to undo: no merge and no apply of run %s stands", run.ID)}
-	}
+	var err error
 	if last.Verb == verbApply {
 		err = b.unapply(ctx, v, last)
 	} else {
@@ -187,7 +183,7 @@ func (p *place) undo(ctx context.Context, run *store.Run, owner *store.Owner) (*
 		return nil, err
 	}
 	return &movedObject{
-		Schema: "swarm.undo/1", Run: run.ID, ID: last.ID, Verb: last.Verb, Ref: last.Ref,
+		Schema: "swarm.undo/1", Run: b.run.ID, ID: last.ID, Verb: last.Verb, Ref: last.Ref,
 		Commit: last.Old, Agents: last.Agents,
 	}, nil
 }

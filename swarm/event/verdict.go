@@ -4,7 +4,10 @@ import "agentswarm/swarm/task"
 
 // Verified is a verdict: the check of a landing ran on a tree and ended.
 type Verified struct {
-	Ref     string `json:"ref"`     // the branch
+	Ref string `json:"ref"` // the branch
+	// Tip is the commit of the branch, which the check sees too. Empty in records of
+	// older versions.
+	Tip     string `json:"tip,omitempty"`
 	Tree    string `json:"tree"`    // hash of the tree
 	Command string `json:"command"` // text of the check
 	// Agents are the agents whose patches the tree holds beside the branch. Empty:

@@ -34,12 +34,7 @@ func (e *DropError) Error() string { return e.Reason }
 // FindDrop finds the landing. An agent that is not in it is a [*DropError], as is a
 // last landing on another branch or by another command.
 func FindDrop(r DropRequest) (Drop, error) {
-	var d Drop
-	for _, l := range r.View.Landings {
-		if l.Verb != "undo" && l.Stands() {
-			d.Landing = l
-		}
-	}
+	d := Drop{Landing: r.View.LastLanding()}
 	switch l := d.Landing; {
 	case l == nil:
 		return d, &DropError{Reason: "no merge of the run stands"}

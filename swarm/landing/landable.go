@@ -59,7 +59,7 @@ func refusedByCheck(a *store.Agent) error {
 	case a.Refusal == nil:
 		return nil
 	case len(a.Refusal.Needs) > 0:
-		return fmt.Errorf("depends on %s, which %w", a.Refusal.Needs[0], ErrRefused)
+		return fmt.Errorf("depends on %s, which %w", listed(a.Refusal.Needs), ErrRefused)
 	default:
 		return ErrRefused
 	}

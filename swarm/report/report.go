@@ -3,11 +3,14 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
 
 	"agentswarm/swarm/engine"
+	"agentswarm/swarm/landing"
+	"agentswarm/swarm/landing/queue"
 	"agentswarm/swarm/review"
 	"agentswarm/swarm/review/mark"
 	"agentswarm/swarm/store"
@@ -181,16 +184,11 @@ func (in *Input) refused(a *store.Agent) []Refused {
 			add("its check failed", "", text)
 		}
 	}
-	if refusal := a.Refusal; refusal != nil {
-		text := ""
-		for _, file := range refusal.Outputs {
-			text += in.output(file)
-		}
-		why := "the check of the merge failed with its patch alone"
-		if len(refusal.On) > 0 {
-			why = "the check of the merge failed with its patch on those of " + names(refusal.On)
-		}
-		add(why, refusal.Command, text)
+	if a.Refusal != nil {
+		all = append(all, in.refusedByCheck(string(a.ID), a.Refusal))
+	}
+	for _, n := range slices.Sorted(maps.Keys(a.CopyRefusals)) {
+		all = append(all, in.refusedByCheck((&store.Copy{Agent: a.ID, N: n}).Name(), a.CopyRefusals[n]))
 	}
 	if c := a.Conflict; c != nil {
 		add("its patch conflicts with those of "+names(c.With), "", strings.Join(c.Paths, "\n"))
@@ -199,6 +197,19 @@ func (in *Input) refused(a *store.Agent) []Refused {
 		add("a person rejected it", "", a.Review.Reason)
 	}
 	return all
+}
+
+// refusedByCheck is a patch that the check of a merge refused, with the ends of its
+// outputs.
+func (in *Input) refusedByCheck(id string, r *store.Refusal) Refused {
+	out := Refused{ID: id, Why: "the check of the merge: " + landing.RefusalText(r.Ref, r.Refusal)}
+	if r.Kind != string(queue.Dependency) { // the check ran on it
+		out.Command = r.Command
+	}
+	for _, file := range r.Outputs {
+		out.Evidence += in.output(file)
+	}
+	return out
 }
 
 // output is the end of both outputs of a check.

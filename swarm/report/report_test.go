@@ -77,7 +77,7 @@ func TestHTML(t *testing.T) {
 	text := b.String()
 	for _, want := range []string{
 		"<title>swarm run k3x9q2</title>", "degraded", "Base 0123456789.", "Cost $0.75.", "45 tokens", "Timeline", `class="completed"`,
-		"a2: its check failed", "check.out says", "a3: the check of the merge failed with its patch on those of a1", "landing.out says", "landing.err says",
+		"a2: its check failed", "check.out says", "a3: the check of the merge: interaction: the check passed on main with a1, and failed twice with this patch added", "landing.out says", "landing.err says",
 		"a1: a person rejected it", "a2: its patch could not be read", "C1: 1 edit, code, 1 rejected", "<li>a reason: ", `class="added"`,
 		"&lt;script&gt;alert(1)", `\u202eTXT\x1b[31m\xff {{.}}`,
 	} {
@@ -227,5 +227,30 @@ func TestLong(t *testing.T) {
 	c := New(in).Classes[0]
 	if len(c.Lines) != mostLines || c.MoreLines != 5 || len(c.Patches) != mostNames || c.MorePatches != 3 {
 		t.Errorf("%d lines and %d, %d patches and %d", len(c.Lines), c.MoreLines, len(c.Patches), c.MorePatches)
+	}
+}
+
+// TestRefusedByCheck: a patch that only builds on a refused patch is not said to fail
+// the check. Refused copies have their own names.
+func TestRefusedByCheck(t *testing.T) {
+	t.Parallel()
+	in := ran(t)
+	in.View.Apply(event.Record{Event: &event.Refused{Ref: "refs/heads/main", Refused: []event.Refusal{
+		{Agent: "a2", Kind: "dependency", Command: "make", Needs: []task.ID{"a3"}},
+		{Agent: "a3", Copy: "a3-2", Kind: "failed", Command: "make", Outputs: []string{"copy.out"}},
+	}}})
+	all := map[string]Refused{}
+	for _, a := range in.View.Agents {
+		for _, r := range in.refused(a) {
+			all[r.ID+": "+r.Why] = r
+		}
+	}
+	depends, ok := all["a2: the check of the merge: depends on a3, which was refused"]
+	if !ok || depends.Command != "" || depends.Evidence != "" {
+		t.Errorf("the dependency is told as %+v", depends)
+	}
+	copied, ok := all["a3-2: the check of the merge: failed: the check passed on main, and failed twice with this patch alone"]
+	if !ok || copied.Command != "make" || !strings.Contains(copied.Evidence, "copy.out says") {
+		t.Errorf("the copy is told as %+v", copied)
 	}
 }

@@ -10,7 +10,6 @@ import (
 // lease adds a workspace. One attempt has one: a second record of it says
 // more of the same.
 func (a *Agent) lease(at time.Time, e *event.Leased) {
-	a.begin(at, e.Attempt)
 	if e.Attempt == a.Attempt {
 		a.Mounted = e.At
 		a.moves(at)

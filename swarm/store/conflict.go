@@ -35,7 +35,7 @@ func (v *View) metBy(e *event.Landed) {
 		}
 		v.acquit(v.about(id), l.Ref)
 	}
-	v.acquitCopies(l.Copies)
+	v.acquitCopies(l.Copies, l.Ref)
 	if l.Ref != "" {
 		v.refuse(l.Ref, l.Refused)
 		v.conflicts(l.Ref, l.New, l.Conflicts)

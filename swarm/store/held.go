@@ -68,8 +68,9 @@ func (a *Agent) retried(at time.Time, e *event.Retried) {
 	}
 }
 
-// begin notes that an attempt is under way, if that is news.
-func (a *Agent) begin(at time.Time, attempt int) {
+// begin notes that an attempt is under way, if that is news. Patches that were left out
+// because they build on the earlier one are tried again.
+func (v *View) begin(a *Agent, at time.Time, attempt int) {
 	if attempt <= a.Attempt {
 		return
 	}
@@ -84,15 +85,17 @@ func (a *Agent) begin(at time.Time, attempt int) {
 	a.enter(task.Working, at)
 	a.clock.stop(at) // no process of it runs yet
 	a.Ended = time.Time{}
-	a.SettledBy, a.Conflict, a.Refusal, a.Found = 0, nil, nil, nil
+	a.SettledBy, a.Conflict, a.Found = 0, nil, nil
+	v.acquit(a, "")
 	if a.Started.IsZero() {
 		a.Started = at
 	}
 }
 
 // resume notes that an attempt continues an earlier conversation.
-func (a *Agent) resume(at time.Time, e *event.Continued) {
-	a.begin(at, e.Attempt)
+func (v *View) resume(at time.Time, e *event.Continued) {
+	a := v.about(e.Agent)
+	v.begin(a, at, e.Attempt)
 	if e.Attempt == a.Attempt {
 		a.Continued = e
 	}

@@ -30,6 +30,16 @@ func (v *View) Landing(id int) *Landing {
 	return nil
 }
 
+// LastLanding is the last merge or apply that stands; nil if none does.
+func (v *View) LastLanding() *Landing {
+	for _, l := range slices.Backward(v.Landings) {
+		if l.Of == 0 && l.Stands() {
+			return l
+		}
+	}
+	return nil
+}
+
 // mark changes a landing and brings its agents up to date with it.
 func (v *View) mark(id int, change func(*Landing)) {
 	l := v.Landing(id)

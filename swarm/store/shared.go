@@ -11,7 +11,9 @@ func (v *View) lease(at time.Time, e *event.Leased) {
 	if e.Shared {
 		v.Shared = e
 	}
-	v.about(e.Agent).lease(at, e)
+	a := v.about(e.Agent)
+	v.begin(a, at, e.Attempt)
+	a.lease(at, e)
 }
 
 func (v *View) capture(n int64, e *event.Captured) {

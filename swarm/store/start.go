@@ -10,7 +10,7 @@ import (
 // start notes that something was started for an agent.
 func (v *View) start(at time.Time, e *event.Started) {
 	a := v.about(e.Agent)
-	a.begin(at, e.Attempt)
+	v.begin(a, at, e.Attempt)
 	if e.Attempt == a.Attempt {
 		a.moves(at)
 		a.Entered = true

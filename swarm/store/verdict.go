@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"agentswarm/swarm/event"
+	"agentswarm/swarm/task"
 )
 
 // Refusal says why the check of a merge left the patch of an agent out.
@@ -23,11 +24,13 @@ type Verdict struct {
 // VerdictsOn returns the runs of a command on a tree that a new landing may use,
 // the oldest first. A failure counts until its landing has ended, since a user who
 // merges again wants another try. A pass counts as an earlier one after that. All
-// verdicts of an interrupted landing count for the next landing as its own.
-func (v *View) VerdictsOn(tree, command string) []Verdict {
+// verdicts of an interrupted landing count for the next landing as its own. The check
+// sees the tip of the branch, so a verdict counts only for its tip. A record of an
+// older version has no tip and counts for all.
+func (v *View) VerdictsOn(tree, command, tip string) []Verdict {
 	var found []Verdict
 	for _, e := range v.Verdicts {
-		if e.Tree == tree && e.Command == command {
+		if e.Tree == tree && e.Command == command && (e.Tip == "" || e.Tip == tip) {
 			found = append(found, e)
 		}
 	}
@@ -47,6 +50,7 @@ func (v *View) endVerdicts() {
 func (v *View) refuse(ref string, all []event.Refusal) {
 	for _, r := range all {
 		a, refusal := v.about(r.Agent), &Refusal{Refusal: r, Ref: ref}
+		v.refused = v.refused || len(r.Needs) > 0
 		if r.Copy == "" {
 			a.Refusal = refusal
 		} else if _, n, ok := CopyOf(r.Copy); ok {
@@ -61,21 +65,42 @@ func (v *View) refuse(ref string, all []event.Refusal) {
 // acquit ends the refusal of a patch, and those of patches that were left out only
 // because they build on it. An empty ref stands for all branches.
 func (v *View) acquit(a *Agent, ref string) {
-	of := func(r *Refusal) bool { return r != nil && (ref == "" || r.Ref == ref) }
-	if of(a.Refusal) {
+	if a.Refusal.on(ref) {
 		a.Refusal = nil
 	}
+	if !v.refused {
+		return
+	}
 	for _, other := range v.Agents {
-		if of(other.Refusal) && slices.Contains(other.Refusal.Needs, a.ID) {
+		if other.Refusal.on(ref) && other.Refusal.without(a.ID) {
 			v.acquit(other, ref)
+		}
+		for n, r := range other.CopyRefusals {
+			if r.on(ref) && r.without(a.ID) {
+				delete(other.CopyRefusals, n)
+			}
 		}
 	}
 }
 
-// acquitCopies ends the refusals of copies that landed.
-func (v *View) acquitCopies(names []string) {
+// on reports whether the refusal is of a branch. An empty ref stands for all.
+func (r *Refusal) on(ref string) bool { return r != nil && (ref == "" || r.Ref == ref) }
+
+// without drops a patch that the refused patch builds on. It reports whether that was
+// the last.
+func (r *Refusal) without(id task.ID) bool {
+	if !slices.Contains(r.Needs, id) {
+		return false
+	}
+	r.Needs = slices.DeleteFunc(slices.Clone(r.Needs), func(other task.ID) bool { return other == id })
+	return len(r.Needs) == 0
+}
+
+// acquitCopies ends the refusals of copies that landed on a branch. An empty ref stands
+// for all branches.
+func (v *View) acquitCopies(names []string, ref string) {
 	for _, name := range names {
-		if id, n, ok := CopyOf(name); ok {
+		if id, n, ok := CopyOf(name); ok && v.about(id).CopyRefusals[n].on(ref) {
 			delete(v.about(id).CopyRefusals, n)
 		}
 	}

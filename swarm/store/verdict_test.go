@@ -1,6 +1,7 @@
 package store
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -16,6 +17,9 @@ func TestVerdictsOn(t *testing.T) {
 	failed := &event.Verified{Tree: "t", Command: "make"}
 	other := &event.Verified{Tree: "t", Command: "make test", Passed: true}
 	elsewhere := &event.Verified{Tree: "u", Command: "make", Passed: true}
+	there := &event.Verified{Tree: "t", Command: "make", Tip: "tip", Passed: true}
+	moved := &event.Verified{Tree: "t", Command: "make", Tip: "other tip", Passed: true}
+	movedFailed := &event.Verified{Tree: "t", Command: "make", Tip: "other tip"}
 	refused := &event.Refused{Ref: "refs/heads/main"}
 	intended := &event.Intended{ID: 1, Verb: "merge", Ref: "refs/heads/main"}
 	for _, tt := range []struct {
@@ -29,6 +33,10 @@ func TestVerdictsOn(t *testing.T) {
 		{"nothing landed", []event.Event{failed, passed, refused}, "earlier"},
 		{"landed", []event.Event{failed, passed, intended}, "earlier"},
 		{"interrupted after another", []event.Event{passed, intended, failed}, "earlier failed"},
+		{"on this tip", []event.Event{there, refused}, "earlier"},
+		{"interrupted on this tip", []event.Event{there}, "passed"},
+		{"on another tip", []event.Event{moved, movedFailed}, ""},
+		{"on another tip earlier", []event.Event{moved, intended}, ""},
 		{"passed in both", []event.Event{passed, refused, passed}, "earlier passed"},
 	} {
 		var records []event.Record
@@ -37,7 +45,7 @@ func TestVerdictsOn(t *testing.T) {
 		}
 		v := Fold(Identity{}, records)
 		var got []string
-		for _, e := range v.VerdictsOn("t", "make") {
+		for _, e := range v.VerdictsOn("t", "make", "tip") {
 			switch {
 			case e.Earlier:
 				got = append(got, "earlier")
@@ -97,6 +105,104 @@ func TestRefusalsEnd(t *testing.T) {
 		}
 		if strings.Join(got, " ") != tt.want {
 			t.Errorf("%s: refused are %v, want %s", tt.name, got, tt.want)
+		}
+	}
+}
+
+// TestRefusalsOfDependants: a patch that was left out because it builds on refused
+// patches is tried again once each of these was accepted, landed or is tried again.
+func TestRefusalsOfDependants(t *testing.T) {
+	t.Parallel()
+	const ref = "refs/heads/main"
+	refused := &event.Refused{Ref: ref, Refused: []event.Refusal{
+		{Agent: "a1", Kind: "failed"}, {Agent: "a2", Kind: "failed"},
+		{Agent: "a3", Kind: "dependency", Needs: []task.ID{"a1"}},
+		{Agent: "a4", Kind: "dependency", Needs: []task.ID{"a1", "a2"}},
+		{Agent: "a5", Kind: "dependency", Needs: []task.ID{"a4"}},
+		{Agent: "a5", Copy: "a5-1", Kind: "dependency", Needs: []task.ID{"a1", "a2"}},
+		{Agent: "a5", Copy: "a5-2", Kind: "failed"},
+	}}
+	again := func(id task.ID) event.Event { return &event.Leased{Agent: id, Attempt: 2} }
+	started := func(id task.ID) event.Event { return &event.Started{Agent: id, Attempt: 2, Step: "agent"} }
+	continued := func(id task.ID) event.Event { return &event.Continued{Agent: id, Attempt: 2} }
+	accepted := func(id task.ID) event.Event {
+		return &event.Reviewed{Agent: id, Attempt: 1, Verdict: task.Accepted}
+	}
+	landed := func(ref string, copies ...string) []event.Event {
+		in := &event.Intended{ID: 1, Verb: "merge", Ref: ref, Agents: []task.ID{"a5"}, Copies: copies}
+		return []event.Event{in, &event.Landed{ID: 1, OK: true}}
+	}
+	for _, tt := range []struct {
+		name   string
+		events []event.Event
+		want   string // the refused agents and copies, with what they need
+	}{
+		{"refused", nil, "a1[] a2[] a3[a1] a4[a1 a2] a5[a4] a5-1[a1 a2] a5-2[]"},
+		{"one is retried", []event.Event{again("a1")}, "a2[] a4[a2] a5[a4] a5-1[a2] a5-2[]"},
+		{"one is started", []event.Event{started("a1")}, "a2[] a4[a2] a5[a4] a5-1[a2] a5-2[]"},
+		{"one is continued", []event.Event{continued("a1")}, "a2[] a4[a2] a5[a4] a5-1[a2] a5-2[]"},
+		{"the same attempt", []event.Event{&event.Leased{Agent: "a1", Attempt: 1}}, "a1[] a2[] a3[a1] a4[a1 a2] a5[a4] a5-1[a1 a2] a5-2[]"},
+		{"one is accepted", []event.Event{accepted("a2")}, "a1[] a3[a1] a4[a1] a5[a4] a5-1[a1] a5-2[]"},
+		{"both", []event.Event{again("a1"), accepted("a2")}, "a5-2[]"},
+		{"refused again", []event.Event{again("a1"), accepted("a2"), refused}, "a1[] a2[] a3[a1] a4[a1 a2] a5[a4] a5-1[a1 a2] a5-2[]"},
+		{"a copy landed", landed(ref, "a5-2"), "a1[] a2[] a3[a1] a4[a1 a2] a5-1[a1 a2]"},
+		{"a copy landed elsewhere", landed("refs/heads/other", "a5-2"), "a1[] a2[] a3[a1] a4[a1 a2] a5[a4] a5-1[a1 a2] a5-2[]"},
+	} {
+		var all []event.Event
+		ids := []task.ID{"a1", "a2", "a3", "a4", "a5"}
+		for _, id := range ids {
+			all = append(all, &event.Called{Agent: id, Call: &task.Call{}}, &event.Leased{Agent: id, Attempt: 1},
+				&event.Settled{Agent: id, Attempt: 1, Result: &task.Completed{}})
+		}
+		var records []event.Record
+		for i, e := range append(append(all, refused), tt.events...) {
+			records = append(records, event.Record{N: int64(i + 1), Event: e})
+		}
+		v := Fold(Identity{}, records)
+		var got []string
+		add := func(name string, r *Refusal) {
+			if r != nil {
+				got = append(got, fmt.Sprintf("%s%v", name, r.Needs))
+			}
+		}
+		for _, id := range ids {
+			a := v.about(id)
+			add(string(id), a.Refusal)
+			for _, n := range []int{1, 2} {
+				add((&Copy{Agent: id, N: n}).Name(), a.CopyRefusals[n])
+			}
+		}
+		if strings.Join(got, " ") != tt.want {
+			t.Errorf("%s: refused are %v, want %s", tt.name, got, tt.want)
+		}
+	}
+}
+
+// TestLastLanding: an undo is no landing, and an undone one does not stand.
+func TestLastLanding(t *testing.T) {
+	t.Parallel()
+	var records []event.Record
+	for i, step := range []struct {
+		event.Event
+		want int
+	}{
+		{&event.Intended{ID: 1, Verb: "merge"}, 0},
+		{&event.Landed{ID: 1, OK: true}, 1},
+		{&event.Intended{ID: 2, Verb: "apply"}, 1},
+		{&event.Landed{ID: 2, OK: true}, 2},
+		{&event.Intended{ID: 3, Verb: "merge"}, 2},
+		{&event.Landed{ID: 3}, 2},
+		{&event.Intended{ID: 4, Verb: "undo", Of: 2}, 2},
+		{&event.Undone{ID: 2}, 1},
+		{&event.Landed{ID: 4, OK: true}, 1},
+	} {
+		records = append(records, event.Record{N: int64(i + 1), Event: step.Event})
+		got := 0
+		if l := Fold(Identity{}, records).LastLanding(); l != nil {
+			got = l.ID
+		}
+		if got != step.want {
+			t.Errorf("after record %d the last landing is %d, want %d", i+1, got, step.want)
 		}
 	}
 }

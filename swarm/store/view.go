@@ -42,6 +42,7 @@ type View struct {
 	Landings []*Landing    // in the order of their ids
 	// Verdicts are runs of the checks of landings; see [View.VerdictsOn].
 	Verdicts []Verdict
+	refused  bool // a patch was left out because it builds on a refused patch
 	// Questions are all that agents asked, in that order.
 	Questions []*Question
 	// Stop is the latest wish to end the whole run since it was opened.
@@ -342,7 +343,7 @@ func (v *View) Apply(r event.Record) {
 	case *event.Switched:
 		v.about(e.Agent).Switched = e
 	case *event.Continued:
-		v.about(e.Agent).resume(r.Time, e)
+		v.resume(r.Time, e)
 	case *event.Closed:
 		v.Status, v.Reason, v.Code, v.Ended = Status(e.Status), e.Reason, e.Code, r.Time
 		v.rest(r.Time)
