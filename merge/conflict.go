@@ -22,6 +22,8 @@ type Conflict struct {
 	Paths []string
 	// Hunks are the places in text files where both sides changed lines.
 	Hunks []Hunk
+	// Modules are the submodules among the paths.
+	Modules []ModuleConflict
 	// Text says what did not go together, one line for each.
 	Text string
 }
@@ -31,22 +33,29 @@ func (m *merger) conflict(ctx context.Context, p Patch, r merged) (Conflict, err
 	c := Conflict{ID: p.ID}
 	// Where a file and a folder meet, git renames the file to name~side.
 	aside := regexp.MustCompile("~(" + string(r.ours) + "|" + string(r.theirs) + `)(_\d+)?$`)
+	plain := func(path string) string { return aside.ReplaceAllString(path, "") }
 	var stored []string
 	for _, s := range r.Stages {
 		stored = append(stored, s.Path)
-		c.Paths = append(c.Paths, aside.ReplaceAllString(s.Path, ""))
+		c.Paths = append(c.Paths, plain(s.Path))
 	}
+	c.Modules = moduleConflicts(r.Stages, plain)
 	named, folders := slices.Clone(c.Paths), false
 	var lines []string
+	for _, module := range c.Modules {
+		lines = append(lines, module.Between("the target", p.name()))
+	}
 	sides := strings.NewReplacer(string(r.ours), "the target", string(r.theirs), p.name())
 	for _, msg := range r.Messages {
 		if !strings.HasPrefix(msg.Kind, "CONFLICT") {
 			continue
 		}
 		folders = folders || strings.Contains(msg.Kind, "directory rename")
-		lines = append(lines, sides.Replace(msg.Text))
+		if !c.ofModules(msg, plain) { // git gives advice for a checkout that there is not
+			lines = append(lines, sides.Replace(msg.Text))
+		}
 		for _, p := range msg.Paths {
-			named = append(named, aside.ReplaceAllString(p, ""))
+			named = append(named, plain(p))
 		}
 	}
 	if len(c.Paths) == 0 {

@@ -181,3 +181,29 @@ func FuzzRenameMarkers(f *testing.F) {
 		}
 	})
 }
+
+// TestConflictOfSubmodule: two commits of a submodule are a conflict in words of
+// ours. Git's own words are about a checkout, and depend on the version.
+func TestConflictOfSubmodule(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	link := func(from git.Hash, digit string) git.Hash {
+		f.git("read-tree", string(from))
+		f.git("update-index", "--add", "--cacheinfo", git.Gitlink+","+strings.Repeat(digit, 40)+",d/sub")
+		return git.Hash(f.git("commit-tree", "-m", "link "+digit, "-p", string(from), f.git("write-tree")))
+	}
+	base := link(f.commit(map[string]string{"f": "1\n"}), "1")
+	ours := link(base, "2")
+	p := Patch{ID: "a2", Base: base, Commit: link(base, "3"), Subject: "m", Author: committer}
+	for name, c := range map[string]*Conflict{
+		"Merge": &f.merge(ours, p).Conflicts[0], "Mark": f.mark(ours, p).Conflict,
+	} {
+		want := []ModuleConflict{{Path: "d/sub", Ours: git.Hash(strings.Repeat("2", 40)), Theirs: git.Hash(strings.Repeat("3", 40))}}
+		if !slices.Equal(c.Modules, want) || !slices.Equal(c.Paths, []string{"d/sub"}) {
+			t.Errorf("%s: submodules %v in %q, want %v", name, c.Modules, c.Paths, want)
+		}
+		if text := `submodule "d/sub": commit 2222222222 in the target, commit 3333333333 in a2`; c.Text != text {
+			t.Errorf("%s: text %q, want %q", name, c.Text, text)
+		}
+	}
+}

@@ -16,6 +16,7 @@ const (
 	GitReplaced       NoteKind = "git_replaced"       // the .git of the workspace is not ours any more
 	SubmoduleMoved    NoteKind = "submodule_moved"    // recorded at a commit that is not captured
 	SubmoduleLeft     NoteKind = "submodule_left"     // not captured; changes in it are not in
+	SubmoduleMissing  NoteKind = "submodule_missing"  // never checked out; left at its recorded commit
 	SubmoduleReplaced NoteKind = "submodule_replaced" // by plain files
 	MadeReadable      NoteKind = "made_readable"      // its mode was changed so that it could be read
 	Unreadable        NoteKind = "unreadable"         // not in
@@ -33,7 +34,7 @@ const (
 type Note struct {
 	Kind NoteKind `json:"kind"`
 	Path string   `json:"path,omitempty"`
-	Size int64    `json:"size,omitempty"` // in bytes, of a file that is too large; the number of more_too_large
+	Size int64    `json:"size,omitempty"` // in bytes, of a file that is too large; a number of files for more_too_large and submodule_missing
 }
 
 func (n Note) String() string {
@@ -46,6 +47,12 @@ func (n Note) String() string {
 		return fmt.Sprintf("submodule %q is at a commit that could not be captured: if the agent made it, only the workspace in the trash has it", n.Path)
 	case SubmoduleLeft:
 		return fmt.Sprintf("submodule %q could not be captured: changes in it are not in the patch, and stay in the trash with the workspace", n.Path)
+	case SubmoduleMissing:
+		text := fmt.Sprintf("submodule %q: its recorded commit could not be had; nothing of it was captured", n.Path)
+		if n.Size > 0 {
+			text += fmt.Sprintf("; files in its folder stay in the trash with the workspace: %d", n.Size)
+		}
+		return text
 	case SubmoduleReplaced:
 		return fmt.Sprintf("submodule %q was replaced by plain files", n.Path)
 	case MadeReadable:

@@ -68,6 +68,10 @@ func (c *capturing) submodules(ctx context.Context) error {
 // is not whole, a note says so, and the workspace goes to the trash.
 func (c *capturing) submodule(ctx context.Context, path string) error {
 	head, err := c.moduleHead(ctx, c.Workspace, path)
+	if c.unfetched(path, head) {
+		c.found.noteUnfetched(path, looseFiles(filepath.Join(c.Workspace.files(), path)))
+		return nil
+	}
 	if err != nil || head == "" {
 		c.found.note(SubmoduleLeft, path)
 		return nil
@@ -90,6 +94,10 @@ func (c *capturing) submodule(ctx context.Context, path string) error {
 	}
 	got, err := m.capture(ctx)
 	if err != nil {
+		return err
+	}
+	if real, err := m.checkedOut(ctx, got, head); err != nil || !real {
+		c.found.note(SubmoduleLeft, path)
 		return err
 	}
 	commit, ref, err := m.commitOf(ctx, got)
@@ -153,11 +161,7 @@ type moduleCapture struct {
 // configuration of the run.
 func (c *capturing) openModule(ctx context.Context, path string, base git.Hash) (_ *moduleCapture, err error) {
 	m := &moduleCapture{}
-	admin := c.Workspace.moduleDir(path)
-	dotGit := filepath.Join(c.Workspace.files(), path, ".git")
-	if at, err := os.Lstat(dotGit); err == nil && at.IsDir() {
-		admin = dotGit
-	}
+	admin := c.Workspace.moduleAdmin(path)
 	if admin == "" || c.Modules == "" {
 		return nil, nil
 	}

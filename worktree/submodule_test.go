@@ -116,6 +116,29 @@ func TestCaptureSubmodules(t *testing.T) {
 			},
 		},
 		{
+			name: "an unborn HEAD without files", notes: "submodule_missing:sub",
+			act: func(f *fixture, sub string) {
+				f.in(sub, "checkout", "-q", "--orphan", "none")
+				f.in(sub, "rm", "-rqf", ".")
+			},
+		},
+		{
+			name: "another history that is checked out", modules: "sub: D .gitattributes D .gitmodules D in A other D s",
+			act:  func(f *fixture, sub string) { unrelated(f, sub) },
+			link: func(f *fixture, sub string) string { return f.in(sub, "rev-parse", "HEAD") },
+		},
+		{
+			name: "another history without its files", notes: "submodule_left:sub",
+			act: func(f *fixture, sub string) {
+				unrelated(f, sub)
+				must(f.t, os.Remove(filepath.Join(sub, "other")))
+			},
+		},
+		{
+			name: "all files removed", modules: "sub: D .gitattributes D .gitmodules D in D s",
+			act: func(f *fixture, sub string) { f.in(sub, "rm", "-rqf", ".") },
+		},
+		{
 			name: "objects that are elsewhere", notes: "head_invalid:sub", modules: "sub: M s",
 			act: func(f *fixture, sub string) {
 				f.write(sub, "s", "2\n")
@@ -148,6 +171,66 @@ func TestCaptureSubmodules(t *testing.T) {
 			}
 			if tt.link != nil {
 				want(t, "the recorded commit", f.git("rev-parse", string(c.Tree)+":sub"), tt.link(f, sub))
+			}
+		})
+	}
+}
+
+// unrelated has a submodule check out a commit of another history.
+func unrelated(f *fixture, sub string) {
+	f.t.Helper()
+	f.in(sub, "checkout", "-q", "--orphan", "none")
+	f.in(sub, "rm", "-rqf", ".")
+	f.write(sub, "other", "o\n")
+	f.in(sub, "add", "-A")
+	f.in(sub, "-c", "user.name=a", "-c", "user.email=a", "commit", "-qm", "other")
+}
+
+// TestCaptureSubmoduleNotFetched: a submodule whose recorded commit only the user
+// has keeps that commit, whatever a failed update left in its folder.
+func TestCaptureSubmoduleNotFetched(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name string
+		act  func(f *fixture, sub string)
+		note string
+	}{
+		{name: "as git left it", act: func(*fixture, string) {}, note: "submodule \"sub\": its recorded commit could not be had; nothing of it was captured"},
+		{
+			name: "with files of the agent",
+			act:  func(f *fixture, sub string) { f.write(sub, "n", "n\n", "d/m", "m\n") },
+			note: "submodule \"sub\": its recorded commit could not be had; nothing of it was captured; " +
+				"files in its folder stay in the trash with the workspace: 2",
+		},
+		{
+			name: "with an edited branch of the remote",
+			act: func(f *fixture, sub string) {
+				f.in(sub, "checkout", "-qf", "main")
+				f.write(sub, "s", "edited\n")
+			},
+			note: "submodule \"sub\" could not be captured: changes in it are not in the patch, and stay in the trash with the workspace",
+		},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			f := newFixture(t)
+			nested(f)
+			own := filepath.Join(f.root, "sub")
+			f.write(own, "s", "only here\n")
+			f.in(own, "-c", "user.name=u", "-c", "user.email=u", "commit", "-qam", "only here")
+			base := f.commit("a", "a\n")
+			f.open()
+			w := f.lease(base)
+			if _, err := f.try(f.at(w), "-c", "protocol.file.allow=always", "submodule", "--quiet", "update", "--init"); err == nil {
+				t.Fatal("the recorded commit could be fetched")
+			}
+			f.write(f.at(w), "a", "b\n")
+			tt.act(f, filepath.Join(f.at(w), "sub"))
+			c := f.capture(w)
+			want(t, "submodules", f.modules(c), "")
+			want(t, "the recorded commit", f.git("rev-parse", string(c.Tree)+":sub"), f.in(own, "rev-parse", "HEAD"))
+			if len(c.Notes) != 1 || c.Notes[0].String() != tt.note || c.Complete {
+				t.Errorf("notes %v, complete %v; want %q, and the workspace in the trash", c.Notes, c.Complete, tt.note)
 			}
 		})
 	}

@@ -128,19 +128,24 @@ func (t *Trees) headOf(ctx context.Context, w Workspace) (git.Hash, error) {
 // moduleHead is the commit that a populated submodule is at; empty where that
 // cannot be told.
 func (t *Trees) moduleHead(ctx context.Context, w Workspace, path string) (git.Hash, error) {
-	dotGit := filepath.Join(w.files(), path, ".git")
-	at, err := os.Lstat(dotGit)
-	if err != nil {
+	if _, err := os.Lstat(filepath.Join(w.files(), path, ".git")); err != nil {
 		return "", err
 	}
-	if at.IsDir() {
-		return t.Repo.PrivateHead(dotGit)
-	}
-	dir := w.moduleDir(path)
+	dir := w.moduleAdmin(path)
 	if dir == "" {
 		return "", nil
 	}
 	return t.Repo.PrivateHead(dir)
+}
+
+// moduleAdmin is the git dir of a submodule: its .git folder, or what its .git
+// file names. It is empty for one that is not in the workspace.
+func (w Workspace) moduleAdmin(path string) string {
+	dotGit := filepath.Join(w.files(), path, ".git")
+	if at, err := os.Lstat(dotGit); err == nil && at.IsDir() {
+		return dotGit
+	}
+	return w.moduleDir(path)
 }
 
 // maxGitFile bounds the .git file of a submodule.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"agentswarm/merge"
 	"agentswarm/swarm/store"
 	"agentswarm/worktree/git"
 )
@@ -37,6 +38,8 @@ type conflictAt struct {
 	run   string
 	agent *store.Agent
 	ref   string // the branch
+	// modules is set where submodules are in conflict, which no workspace resolves.
+	modules bool
 }
 
 // orWay stands between commands when either is enough.
@@ -46,6 +49,9 @@ const orWay = ", or "
 // itself.
 func (at conflictAt) ways(calls string) []string {
 	ways := []string{fmt.Sprintf("%s merge --resolve %s", calls, workAddress(at.run, at.agent))}
+	if at.modules {
+		ways[0] = "merge the two commits in your own checkout of the submodule"
+	}
 	if at.agent.Copy == 0 && !at.agent.Call.Shared {
 		ways = append(ways, fmt.Sprintf("%s retry %s/%s --onto %s", calls, at.run, at.agent.ID, branchName(at.ref)))
 	}
@@ -85,3 +91,26 @@ func (p *place) misfit(ctx context.Context, s *selection, a *store.Agent, err er
 	at := conflictAt{run: s.run.ID, agent: a, ref: branch}
 	return &misfitError{agent: a, err: unfit, ways: strings.Join(at.ways(p.env.Calls), orWay)}
 }
+
+// moduleConflictError says that a workspace cannot resolve a conflict, since
+// submodules are in it.
+type moduleConflictError struct {
+	agent   *store.Agent
+	branch  string
+	modules []merge.ModuleConflict
+	ways    string
+}
+
+func (e *moduleConflictError) Error() string {
+	texts := make([]string, len(e.modules))
+	for i, m := range e.modules {
+		texts[i] = m.Between(e.branch, string(e.agent.ID))
+	}
+	return "merge: a workspace cannot resolve the conflict of a submodule: " + strings.Join(texts, "; ")
+}
+
+// Hint names the ways out.
+func (e *moduleConflictError) Hint() string { return e.ways }
+
+// ExitCode is that of a conflict.
+func (e *moduleConflictError) ExitCode() int { return int(CodeConflict) }

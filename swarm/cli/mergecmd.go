@@ -314,7 +314,7 @@ func (r *mergeReport) printConflict(w io.Writer, c merge.Conflict) {
 	}
 	fmt.Fprintf(w, "  kept: %s\n", strings.Join(refs, ", "))
 	if a := r.view.Agent(task.ID(c.ID)); a != nil && !r.dry {
-		at := conflictAt{run: r.run, agent: a, ref: r.ref}
+		at := conflictAt{run: r.run, agent: a, ref: r.ref, modules: len(c.Modules) > 0}
 		fmt.Fprintf(w, "  resolve: %s\n", Printable(strings.Join(at.ways(r.calls), orWay)))
 	}
 }

@@ -208,6 +208,12 @@ func (v *visit) openResolve(c *cli.Context) (*resolution, error) {
 			Advice: fmt.Sprintf("merge it with `%s merge %s`", v.env.Calls, workAddress(v.run.ID, v.agent)),
 		}
 	}
+	if modules := marked.Conflict.Modules; len(modules) > 0 {
+		at := conflictAt{run: v.run.ID, agent: v.agent, ref: ref, modules: true}
+		return nil, errors.Join(&moduleConflictError{
+			agent: v.agent, branch: branchName(ref), modules: modules, ways: strings.Join(at.ways(v.env.Calls), orWay),
+		}, (&resolution{visit: v, record: record}).dropHold(c.Context))
+	}
 	record.Paths, record.Marks = marked.Conflict.Paths, marked.Marks
 	if met := v.agent.Conflict; met != nil && met.Ref == ref {
 		record.With = met.With

@@ -1,0 +1,61 @@
+package worktree
+
+import (
+	"context"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"agentswarm/worktree/git"
+)
+
+// unfetched reports whether the git dir of a submodule was never checked out. Git
+// leaves such a folder where it cannot fetch the recorded commit: it has cloned,
+// HEAD is on a branch of the remote or unborn, and there is no index. Files that
+// are missing there are not deleted.
+func (c *capturing) unfetched(path string, head git.Hash) bool {
+	admin := c.Workspace.moduleAdmin(path)
+	if admin == "" {
+		return false
+	}
+	_, err := os.Lstat(filepath.Join(admin, "index"))
+	return missing(err) || head == "" && looseFiles(filepath.Join(c.Workspace.files(), path)) == 0
+}
+
+// noteUnfetched notes a submodule that was never checked out, with the number of
+// files in its folder. The workspace goes to the trash.
+func (s *survey) noteUnfetched(path string, files int) {
+	s.note(SubmoduleMissing, path)
+	s.notes[len(s.notes)-1].Size = int64(files)
+}
+
+// looseFiles counts the files of a submodule, without its .git. A folder that
+// cannot be read counts as a file.
+func looseFiles(dir string) (n int) {
+	_ = filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error { // fails at no entry
+		switch {
+		case path == filepath.Join(dir, ".git"):
+			if e != nil && e.IsDir() {
+				return fs.SkipDir
+			}
+		case err != nil || !e.IsDir():
+			n++
+		}
+		return nil
+	})
+	return n
+}
+
+// checkedOut reports whether the files of a captured submodule are a checkout. A
+// HEAD that does not contain the recorded commit may be the place where a failed
+// fetch left it: then the files must be those of HEAD.
+func (m *moduleCapture) checkedOut(ctx context.Context, got *Capture, head git.Hash) (bool, error) {
+	if head == m.request.On || got.Head == "" {
+		return true, nil
+	}
+	tree, err := m.trees.Repo.TreeOf(ctx, got.Head)
+	if err != nil || tree == got.Tree {
+		return err == nil, err
+	}
+	return m.trees.Repo.Contains(ctx, got.Head, m.request.On)
+}
