@@ -103,6 +103,7 @@ func TestHeed(t *testing.T) {
 		{"rm -rf pkg", "unzip -o x.zip", "delete pkg; this may overwrite files in ."},
 		{"rm -rf pkg", "cpio -idu < x", "delete pkg; this may overwrite files in ."},
 		{"rm -rf pkg", "patch -R -p1 < x.diff", "delete pkg; this may delete files in ."},
+		{"rm -rf pkg", "patch -p1 <<'E'\n--- \"a/pkg/\\303\\274 f\"\t\n+++ /dev/null\n@@\nE", "delete pkg; this may delete files in pkg/ü f"},
 		{"rm -rf pkg", "git apply -R x.diff", "delete pkg; this may delete files in ."},
 		{"rm -rf pkg", "patch -p1 <<< $'--- a/pkg/f\\n+++ /dev/null\\n@@'", "delete pkg; this may delete pkg/f"},
 		{"rm -rf pkg", "git apply -R <<< $'--- /dev/null\\n+++ b/pkg/f\\n@@'", "delete pkg; this may delete pkg/f"},

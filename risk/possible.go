@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"agentswarm/internal/patchpath"
 	"agentswarm/risk/argv"
 	"agentswarm/risk/shell"
 )
@@ -181,7 +182,7 @@ func (c *call) patched() ([]argv.Word, bool) {
 				all = append(all, c.stripped(name)...)
 			}
 		case strings.HasPrefix(line, renames):
-			all = append(all, argv.Known(strings.TrimPrefix(line, renames)))
+			all = append(all, argv.Known(patchpath.Unquote(strings.TrimPrefix(line, renames))))
 		}
 	}
 	return all, true
@@ -189,8 +190,11 @@ func (c *call) patched() ([]argv.Word, bool) {
 
 // header is the name in a line that begins with "--- " or "+++ ".
 func header(line string) string {
-	name, _, _ := strings.Cut(line[4:], "\t")
-	return strings.TrimSpace(name)
+	text := strings.TrimSpace(line[4:])
+	if strings.HasPrefix(text, `"`) {
+		return patchpath.Side(text)
+	}
+	return strings.TrimSpace(patchpath.Side(text))
 }
 
 // stripped returns the names that a name in a patch may mean.

@@ -55,6 +55,9 @@ func applyAction(c *cli.Context, env Env) error {
 	if err != nil {
 		return err
 	}
+	if err := p.refuseRejected(c.Context, "apply", s); err != nil {
+		return err
+	}
 	if p.repo.Bare() {
 		return usagef("apply: a bare repository has no working tree")
 	}
@@ -157,6 +160,9 @@ func (p *place) apply(ctx context.Context, s *selection, a *store.Agent, owner *
 	}
 	if a.Copy > 0 {
 		intent.Copies = []string{copyName(a.ID, a.Copy)}
+		if a.Partial {
+			intent.Parts = intent.Copies
+		}
 	}
 	journaled := false
 	applied, err := merge.Apply(ctx, merge.ApplyRequest{

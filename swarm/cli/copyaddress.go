@@ -26,6 +26,17 @@ func workAddress(run string, a *store.Agent) string {
 	return run + "/" + string(a.ID)
 }
 
+// atCopy is an agent with the patch of copy n of its workspace.
+func (p *place) atCopy(ctx context.Context, run *store.Run, a *store.Agent, n int) (*store.Agent, error) {
+	patch, err := p.copyPatch(ctx, run, a.ID, n)
+	if err != nil {
+		return nil, err
+	}
+	then := a.AtCopy(n, patch)
+	then.Partial = exists(partMark(copyFolder(run, &store.Copy{Agent: a.ID, N: n})))
+	return then, nil
+}
+
 // copyPatch is the patch that a person left in a copy of a workspace.
 func (p *place) copyPatch(ctx context.Context, run *store.Run, agent task.ID, n int) (*task.Patch, error) {
 	name := copyName(agent, n)
@@ -96,11 +107,11 @@ func (p *place) showCopies(ctx context.Context, v *store.View, names []string) e
 		if err != nil {
 			return err
 		}
-		patch, err := p.copyPatch(ctx, run, id, n)
+		then, err := p.atCopy(ctx, run, a, n)
 		if err != nil {
 			return err
 		}
-		v.Replace(a.AtCopy(n, patch))
+		v.Replace(then)
 	}
 	return nil
 }

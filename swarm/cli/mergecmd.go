@@ -99,6 +99,9 @@ func mergeAction(c *cli.Context, env Env) error {
 	if err != nil {
 		return err
 	}
+	if err := p.refuseRejected(c.Context, "merge", s); err != nil {
+		return err
+	}
 	if !s.chosen.Empty() {
 		ref, err := p.targetRef(c.Context, c.String("into"))
 		if err != nil {

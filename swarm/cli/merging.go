@@ -59,7 +59,9 @@ func (r *mergeRequest) named(v *store.View) ([]task.ID, error) {
 		case a == nil:
 			return nil, usagef("run %s has no agent %s", v.Identity.Run, w.ID)
 		case w.Copy > 0:
-			v.Replace(a.AtCopy(w.Copy, patchOf(w)))
+			then := a.AtCopy(w.Copy, patchOf(w))
+			then.Partial = w.Partial
+			v.Replace(then)
 		default:
 			v.Rewind(w.ID, w.Attempt)
 		}
@@ -288,6 +290,9 @@ func (b *bench) land(ctx context.Context, l branchMove, report *mergeReport) err
 		intent.Agents = append(intent.Agents, task.ID(landed.ID))
 		if a := report.view.Agent(task.ID(landed.ID)); a.Copy > 0 {
 			intent.Copies = append(intent.Copies, copyName(a.ID, a.Copy))
+			if a.Partial {
+				intent.Parts = append(intent.Parts, copyName(a.ID, a.Copy))
+			}
 		}
 	}
 	journaled := false

@@ -54,6 +54,9 @@ func remarkAction(c *cli.Context, env Env) error {
 	if err != nil {
 		return err
 	}
+	if text != "" && len(addresses) == 0 && p.names(text) {
+		return usagef("remark: the text of the remark is missing: %s is an address", text)
+	}
 	s, err := p.selectRun(c.Context, addresses)
 	if err != nil {
 		return err
@@ -90,6 +93,12 @@ func remarkArguments(c *cli.Context) (addresses []string, text string, err error
 	return args[:len(args)-1], text, sayable("remark: the text", text)
 }
 
+// names reports whether a text is the address of an agent or the whole id of a run.
+func (p *place) names(text string) bool {
+	a, _, err := p.resolveWork(text)
+	return err == nil && (a.Agent != "" || a.Run != nil && a.Run.ID == text)
+}
+
 // addRemarks notes a remark on a place, or on each agent with an edit of a class.
 func (p *place) addRemarks(c *cli.Context, s *selection, text string) error {
 	r, err := p.reviewOfRun(c.Context, s)
@@ -114,6 +123,7 @@ func (p *place) addRemarks(c *cli.Context, s *selection, text string) error {
 		if err != nil {
 			return usagef("remark: --at: %v", err)
 		}
+		at.Path = r.FilePath(p.repo.Prefix, at.Path)
 		one, err := r.NewRemark(at, only, text)
 		if err != nil {
 			return usagef("remark: %v", err)

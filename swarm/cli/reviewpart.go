@@ -11,6 +11,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	reviewpart "agentswarm/swarm/review/part"
+	"agentswarm/swarm/review/verdict"
 	"agentswarm/swarm/store"
 	"agentswarm/worktree/git"
 )
@@ -90,9 +91,42 @@ func (p *place) makePart(ctx context.Context, run *store.Run, a *store.Agent, r 
 	})
 }
 
-// keepPart writes the patch file of a part.
+// partMark is the file that tells a part from a copy that a person worked in.
+func partMark(folder string) string { return filepath.Join(folder, "part") }
+
+// refuseRejected refuses parts with an edit that a person rejected since.
+func (p *place) refuseRejected(ctx context.Context, verb string, s *selection) error {
+	var r *runReview
+	for _, a := range s.named {
+		if !a.Partial {
+			continue
+		}
+		if r == nil {
+			var err error
+			if r, err = p.reviewOfRun(ctx, s); err != nil {
+				return err
+			}
+		}
+		files, err := p.patchFiles(ctx, a, patchOf(a))
+		if err != nil {
+			return err
+		}
+		if rejected := r.RejectedIn(a.ID, files); len(rejected) > 0 {
+			return &UsageError{
+				Text:   fmt.Sprintf("%s: %s holds an edit that was rejected: %s", verb, copyName(a.ID, a.Copy), Printable(verdict.Place(rejected[0]))),
+				Advice: fmt.Sprintf("accept that edit again, or make a new part with `%s accept %s/%s --part`", p.env.Calls, s.run.ID, a.ID),
+			}
+		}
+	}
+	return nil
+}
+
+// keepPart writes the patch file of a part, and its mark.
 func (p *place) keepPart(ctx context.Context, folder string, r reviewpart.Request, commit git.Hash) error {
 	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return err
+	}
+	if err := os.WriteFile(partMark(folder), nil, 0o600); err != nil {
 		return err
 	}
 	f, err := os.OpenFile(filepath.Join(folder, "patch"), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)

@@ -44,6 +44,9 @@ func spreadAction(c *cli.Context, p *place, s *selection, v task.Verdict) error 
 		return err
 	}
 	req := requestOf(c, s, v)
+	for i, file := range req.Files {
+		req.Files[i] = r.FilePath(p.repo.Prefix, file)
+	}
 	for _, name := range c.StringSlice("class") {
 		class, err := r.findClass(s, c.Command.Name, name)
 		if err != nil {
@@ -56,6 +59,7 @@ func spreadAction(c *cli.Context, p *place, s *selection, v task.Verdict) error 
 		if err != nil {
 			return usagef("%s: --hunk: %v", name, err)
 		}
+		at.Path = r.FilePath(p.repo.Prefix, at.Path)
 		hunk, err := r.FindHunk(at, req.Only)
 		if err != nil {
 			return usagef("%s: %v", name, err)
@@ -64,7 +68,7 @@ func spreadAction(c *cli.Context, p *place, s *selection, v task.Verdict) error 
 	}
 	spread := r.Spread(req)
 	if spread.Covered == 0 && len(spread.Patches) == 0 {
-		return nothingCovered(name, s, spread)
+		return nothingCovered(name, s, spread, req.Files)
 	}
 	if err := p.mark(c, s, engine.ReviewRequest{Marks: spread.Patches, Edits: spread.Edits}); err != nil {
 		return err
@@ -88,9 +92,12 @@ func (p *place) sayParts(s *selection, v task.Verdict, spread *verdict.Spread) e
 }
 
 // nothingCovered says why a verdict covers no edit.
-func nothingCovered(verb string, s *selection, spread *verdict.Spread) error {
+func nothingCovered(verb string, s *selection, spread *verdict.Spread, files []string) error {
 	reasons := leftOut(spread)
-	if len(reasons) == 0 {
+	switch {
+	case len(reasons) == 0 && len(files) > 0:
+		return usagef("%s: run %s has no such edit of the agents that are named in %s", verb, s.run.ID, Printable(listed(files, 5)))
+	case len(reasons) == 0:
 		return usagef("%s: run %s has no such edit of the agents that are named", verb, s.run.ID)
 	}
 	text := fmt.Sprintf("%s: no edit is left: %s", verb, strings.Join(reasons, "; "))

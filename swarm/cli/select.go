@@ -125,11 +125,7 @@ type namedWork struct {
 func (p *place) workOf(ctx context.Context, run *store.Run, a *store.Agent, w namedWork) (*store.Agent, error) {
 	switch {
 	case w.copied > 0:
-		patch, err := p.copyPatch(ctx, run, a.ID, w.copied)
-		if err != nil {
-			return nil, err
-		}
-		return a.AtCopy(w.copied, patch), nil
+		return p.atCopy(ctx, run, a, w.copied)
 	case w.attempt > 0 && w.attempt != a.Attempt:
 		then := a.At(w.attempt)
 		if then == nil {

@@ -178,6 +178,10 @@ func newShowObject(s *selection, a *store.Agent) showObject {
 		o.Refused, o.refusal = &refused, landing.RefusalText(a.Refusal.Ref, a.Refusal.Refusal)
 	}
 	o.Label = engine.Title(a.ID, a.Call)
+	if a.Copy > 0 && landedCopies(s.view)[copyName(a.ID, a.Copy)] {
+		landed := true
+		o.Landed, o.text = &landed, "landed"
+	}
 	return o
 }
 

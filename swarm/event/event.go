@@ -338,6 +338,9 @@ type Intended struct {
 	// Copies names the copies of workspaces, such as a3-1, whose patches were taken
 	// in place of those of their agents.
 	Copies []string `json:"copies,omitempty"`
+	// Parts are those of Copies that hold only some edits of the agent's patch.
+	// Their agents have not landed by it.
+	Parts []string `json:"parts,omitempty"`
 
 	Conflicts []Conflict `json:"conflicts,omitempty"`
 	Refused   []Refusal  `json:"refused,omitempty"`

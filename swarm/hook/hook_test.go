@@ -40,6 +40,7 @@ func TestRead(t *testing.T) {
 		{Claude, `{"hook_event_name":"PreToolUse","tool_name":"Write","tool_input":{"file_path":"a","path":"AGENTS.md"}}`, []ask.Action{{Write: "a"}, {Write: "AGENTS.md"}}},
 		{Codex, `{"hook_event_name":"PreToolUse","tool_name":"apply_patch","tool_input":{"command":"*** Begin Patch\n*** Update File: a\n  *** Update File: AGENTS.md \n","patch":"*** Add File: b"}}`, []ask.Action{{Write: "a"}, {Write: "AGENTS.md"}, {Write: "b"}}},
 		{Codex, `{"hook_event_name":"PreToolUse","tool_name":"apply_patch","tool_input":{"command":"--- /dev/null\n+++ .github/x\t2026-01-01\nrename to AGENTS.md\n"}}`, []ask.Action{{Write: ".github/x"}, {Write: "AGENTS.md"}}},
+		{Codex, `{"hook_event_name":"PreToolUse","tool_name":"apply_patch","tool_input":{"command":"+++ \"b/my \\303\\274\"\t\nrename to \"AGENTS\\056md\""}}`, []ask.Action{{Write: "my ü"}, {Write: "AGENTS.md"}}},
 		{Codex, `{"hook_event_name":"PreToolUse","tool_name":"write_stdin","tool_input":{"session_id":1,"chars":"git push\r"}}`, []ask.Action{{Command: "git push\n"}}},
 		{Codex, `{"hook_event_name":"PreToolUse","tool_name":"write_stdin","tool_input":{"session_id":1,"chars":"\u0003"}}`, nil},
 		{Codex, `{"hook_event_name":"PreToolUse","tool_name":"write_stdin","tool_input":{"session_id":1,"chars":""}}`, nil},

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 
+	"agentswarm/internal/patchpath"
 	"agentswarm/risk/argv"
 	"agentswarm/swarm/ask"
 	"agentswarm/swarm/strict"
@@ -237,9 +238,11 @@ func patched(text, cwd string) ([]ask.Action, error) {
 			if path = strings.TrimSpace(path); !ok || path == "" || path == "/dev/null" {
 				continue
 			}
-			if strings.HasPrefix(mark, "+++") || strings.HasPrefix(mark, "---") {
-				path, _, _ = strings.Cut(path, "\t") // the time of it
-				path = strings.TrimPrefix(strings.TrimPrefix(path, "a/"), "b/")
+			switch {
+			case strings.HasPrefix(mark, "+++"), strings.HasPrefix(mark, "---"):
+				path = strings.TrimPrefix(strings.TrimPrefix(patchpath.Side(path), "a/"), "b/")
+			case !strings.HasPrefix(mark, "***"): // a header of git
+				path = patchpath.Unquote(path)
 			}
 			all = append(all, ask.Action{Write: path, Cwd: cwd, Removes: strings.HasPrefix(mark, "*** Delete")})
 		}

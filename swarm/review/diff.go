@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"agentswarm/internal/patchpath"
 )
 
 // File is the change of a file in a patch.
@@ -138,9 +140,9 @@ func (r *diffReader) header(f *File) error {
 		f.Deleted = true
 	case word("old mode ", &f.OldMode), word("new mode ", &f.NewMode):
 	case word("rename from ", &path), word("copy from ", &path):
-		f.From = unquote(path)
+		f.From = patchpath.Unquote(path)
 	case word("rename to ", &path), word("copy to ", &path):
-		f.Path = unquote(path)
+		f.Path = patchpath.Unquote(path)
 	case word("--- ", &path), word("+++ ", &path):
 		if name, ok := sidePath(path); ok {
 			f.Path = name
@@ -300,10 +302,7 @@ func sidePath(text string) (string, bool) {
 	if text == "/dev/null" {
 		return "", false
 	}
-	if !strings.HasPrefix(text, `"`) {
-		text = strings.TrimSuffix(text, "\t") // git ends a path with spaces so
-	}
-	_, path, ok := strings.Cut(unquote(text), "/")
+	_, path, ok := strings.Cut(patchpath.Side(text), "/")
 	return path, ok
 }
 
@@ -318,33 +317,4 @@ func headerPath(text string) string {
 		}
 	}
 	return ""
-}
-
-// unquote reads a path that git has quoted as C does.
-func unquote(text string) string {
-	if len(text) < 2 || text[0] != '"' || text[len(text)-1] != '"' {
-		return text
-	}
-	var out strings.Builder
-	for body := text[1 : len(text)-1]; body != ""; {
-		if body[0] != '\\' || len(body) < 2 {
-			out.WriteByte(body[0])
-			body = body[1:]
-			continue
-		}
-		if len(body) >= 4 {
-			if octal, err := strconv.ParseUint(body[1:4], 8, 8); err == nil {
-				out.WriteByte(byte(octal))
-				body = body[4:]
-				continue
-			}
-		}
-		if at := strings.IndexByte(`abtnvfr`, body[1]); at >= 0 {
-			out.WriteByte(byte(7 + at))
-		} else {
-			out.WriteByte(body[1])
-		}
-		body = body[2:]
-	}
-	return out.String()
 }

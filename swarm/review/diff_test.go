@@ -32,6 +32,13 @@ index 000..333
 +++ "b/tab\there\303\274"
 @@ -0,0 +1 @@
 +#!/bin/sh
+diff --git "a/my \303\274ber/x_test.go" "b/my \303\274ber/x_test.go"
+index 777..888 100644
+--- "a/my \303\274ber/x_test.go"	
++++ "b/my \303\274ber/x_test.go"	
+@@ -1 +1 @@
+-a
++b
 diff --git a/run.sh b/run.sh
 old mode 100644
 new mode 100755
@@ -63,6 +70,7 @@ rename to new/name.go
 	want := []string{
 		`a b.go from="" 100644..100644 added=false deleted=false binary=false runs=3`,
 		"tab\thereü" + ` from="" ..100755 added=true deleted=false binary=false runs=1`,
+		`my über/x_test.go from="" 100644..100644 added=false deleted=false binary=false runs=1`,
 		`run.sh from="" 100644..100755 added=false deleted=false binary=false runs=0`,
 		`logo.png from="" 100644..100644 added=false deleted=false binary=true runs=0`,
 		`empty from="" 100644.. added=false deleted=true binary=false runs=0`,

@@ -30,6 +30,9 @@ func (v *View) metBy(e *event.Landed) {
 		return
 	}
 	for _, id := range l.Agents {
+		if l.partly(id) {
+			continue
+		}
 		if a := v.about(id); a.Conflict != nil && (l.Ref == "" || a.Conflict.Ref == l.Ref) {
 			a.Conflict = nil
 		}

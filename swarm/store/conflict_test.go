@@ -115,3 +115,33 @@ func TestFound(t *testing.T) {
 		}
 	}
 }
+
+// TestPartLandings: a landing of a part leaves its agent unlanded, and its conflict
+// on record. A landing of another copy lands the agent.
+func TestPartLandings(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name  string
+		parts []string
+		want  bool
+	}{
+		{"a part", []string{"a2-1"}, false},
+		{"a copy of a shell", nil, true},
+		{"a part of another agent", []string{"a1-1"}, true},
+	} {
+		var records []event.Record
+		for i, e := range []event.Event{
+			&event.Called{Agent: "a1", Call: &task.Call{}}, &event.Called{Agent: "a2", Call: &task.Call{}},
+			&event.Conflicted{Ref: "refs/heads/main", Tip: "t", Conflicts: []event.Conflict{{Agent: "a2", Paths: []string{"f"}}}},
+			&event.Intended{ID: 1, Verb: "merge", Ref: "refs/heads/main", New: "n", Agents: []task.ID{"a2"}, Copies: []string{"a2-1"}, Parts: tt.parts},
+			&event.Landed{ID: 1, OK: true},
+		} {
+			records = append(records, event.Record{N: int64(i + 1), Event: e})
+		}
+		v := Fold(Identity{}, records)
+		a := v.Agent("a2")
+		if a.Landed() != tt.want || (a.Conflict == nil) != tt.want {
+			t.Errorf("%s: landed = %t, conflict = %v; want landed %t", tt.name, a.Landed(), a.Conflict, tt.want)
+		}
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"agentswarm/swarm/event"
+	"agentswarm/swarm/task"
 )
 
 // Landing is a merge or an apply, from its intention on.
@@ -19,6 +20,14 @@ type Landing struct {
 
 // Stands tells whether the landing happened and was not undone.
 func (l *Landing) Stands() bool { return l.Outcome != nil && l.Outcome.OK && !l.Undone }
+
+// partly reports whether the landing took only a part of an agent's patch.
+func (l *Landing) partly(id task.ID) bool {
+	return slices.ContainsFunc(l.Parts, func(name string) bool {
+		of, _, ok := CopyOf(name)
+		return ok && of == id
+	})
+}
 
 // Landing is the landing of this id; nil where there is none.
 func (v *View) Landing(id int) *Landing {
@@ -49,6 +58,9 @@ func (v *View) mark(id int, change func(*Landing)) {
 	change(l)
 	v.scripted.of(v.Landings)
 	for _, id := range l.Agents {
+		if l.partly(id) {
+			continue
+		}
 		a := v.about(id)
 		at := slices.Index(a.Landings, l.ID)
 		switch {

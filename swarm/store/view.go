@@ -90,6 +90,8 @@ type Agent struct {
 	// Copy is the copy of its workspace that its patch is of, as [Agent.AtCopy]
 	// shows it; 0: the patch is its own.
 	Copy int
+	// Partial is set where that copy holds only some edits of the agent's patch.
+	Partial bool
 	// Improved is the agent's own patch where Copy is set: the person who worked in
 	// the copy began with it. It is nil where the copy may be of another attempt.
 	Improved *task.Patch

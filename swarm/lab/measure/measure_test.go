@@ -241,7 +241,7 @@ func TestRemarksOfHunks(t *testing.T) {
 	patch := "diff --git a/a.go b/a.go\nindex 1..2 100644\n--- a/a.go\n+++ b/a.go\n" +
 		"@@ -1,5 +1,6 @@\n package a\n \n-// Old.\n+// New.\n var x = 1\n+var y = 2\n // Stays.\n" +
 		"@@ -20,3 +21,4 @@ func f() {\n \tx := `\n \t// a\n+\t// text\n \t`\n" +
-		"diff --git \"a/\\303\\244.py\" \"b/\\303\\244.py\"\n--- \"a/\\303\\244.py\"\n+++ \"b/\\303\\244.py\"\n@@ -1 +1,2 @@\n x = 1\n+y = 2\n\\ No newline at end of file\n"
+		"diff --git \"a/\\303\\244.py\" \"b/\\303\\244.py\"\n--- \"a/\\303\\244.py\"\n+++ \"b/\\303\\244 x.py\"\t\n@@ -1 +1,2 @@\n x = 1\n+y = 2\n\\ No newline at end of file\n"
 	got := remarksOf(patch)
 	if got.code != 3 || got.comment != 1 || !reflect.DeepEqual(got.texts, []string{"New."}) {
 		t.Errorf("%d of code, %d of comment, %q; want 3, 1 and New.", got.code, got.comment, got.texts)

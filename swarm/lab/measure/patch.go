@@ -4,6 +4,8 @@ import (
 	"path"
 	"strconv"
 	"strings"
+
+	"agentswarm/internal/patchpath"
 )
 
 // hunk is the new side of one place that a patch changes.
@@ -59,10 +61,7 @@ func hunks(patch string) []hunk {
 
 // newName is the path in a line +++; git quotes what is not plain.
 func newName(name string) string {
-	if unquoted, err := strconv.Unquote(name); err == nil {
-		name = unquoted
-	}
-	return strings.TrimPrefix(strings.TrimRight(name, "\t"), "b/")
+	return strings.TrimPrefix(patchpath.Side(name), "b/")
 }
 
 // newLines is how many lines the new side has: @@ -1,2 +3,4 @@.

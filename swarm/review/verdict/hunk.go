@@ -2,6 +2,7 @@ package verdict
 
 import (
 	"fmt"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -27,6 +28,26 @@ func ParseAt(text string) (At, error) {
 		return At{}, fmt.Errorf("%q is not FILE:LINE, such as main.go:12", text)
 	}
 	return At{text[:at], line}, nil
+}
+
+// FilePath returns the path in the repository that a person names. A path of an
+// edit names itself, as reviews print it. Other paths, and those that begin with
+// "./" or "../", start from folder: that is the current folder's path from the top
+// of the repository, empty for the top.
+func (r *Review) FilePath(folder, name string) string {
+	isEdit := func(file string) bool {
+		for _, edits := range r.edits {
+			if slices.ContainsFunc(edits, func(e *review.Edit) bool { return e.Path == file }) {
+				return true
+			}
+		}
+		return false
+	}
+	relative := strings.HasPrefix(name, "./") || strings.HasPrefix(name, "../")
+	if here := path.Join(folder, name); relative || !isEdit(name) && isEdit(here) {
+		return here
+	}
+	return name
 }
 
 func (a At) String() string { return fmt.Sprintf("%s:%d", a.Path, a.Line) }

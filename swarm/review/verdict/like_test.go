@@ -2,6 +2,7 @@ package verdict
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -53,5 +54,50 @@ func TestPart(t *testing.T) {
 	apply(works, open(t, works).Spread(Request{Verdict: task.Accepted, Files: []string{"p3/a_test.go"}, Only: []task.ID{"a3"}}))
 	if _, _, err := open(t, works).Part("a3"); err == nil || !strings.HasPrefix(err.Error(), "a3: all edits") {
 		t.Errorf("all is accepted: %v", err)
+	}
+}
+
+// TestRejectedIn: a part holds an edit that was rejected, until that is accepted
+// again.
+func TestRejectedIn(t *testing.T) {
+	t.Parallel()
+	works := fleet(t)
+	part := works[slices.IndexFunc(works, func(w Work) bool { return w.ID == "a3" })].Files
+	for _, test := range []struct {
+		verdict task.Verdict
+		want    int
+	}{{task.Rejected, 1}, {task.Accepted, 0}} {
+		r := open(t, works)
+		hunk, err := r.FindHunk(At{"p3/a_test.go", 3}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		apply(works, r.Spread(Request{Verdict: test.verdict, Hunks: hunk, Only: []task.ID{"a3"}}))
+		if got := open(t, works).RejectedIn("a3", part); len(got) != test.want {
+			t.Errorf("%s: %d rejected edits, want %d", test.verdict, len(got), test.want)
+		}
+	}
+	if got := open(t, works).RejectedIn("a99", part); got != nil {
+		t.Errorf("no work: %v", got)
+	}
+}
+
+func TestFilePath(t *testing.T) {
+	t.Parallel()
+	r := open(t, []Work{work(t, "a1", diff("f", "+x\n")), work(t, "a2", diff("pkg/f", "+x\n")), work(t, "a3", diff("pkg/g", "+x\n"))})
+	for _, test := range []struct{ folder, name, want string }{
+		{"", "f", "f"},
+		{"", "./f", "f"},
+		{"", "pkg/g", "pkg/g"},
+		{"pkg", "g", "pkg/g"},
+		{"pkg", "f", "f"}, // as reviews print it
+		{"pkg/", "./f", "pkg/f"},
+		{"pkg", "../f", "f"},
+		{"pkg", "pkg/g", "pkg/g"},
+		{"pkg", "none", "none"},
+	} {
+		if got := r.FilePath(test.folder, test.name); got != test.want {
+			t.Errorf("FilePath(%q, %q) = %q, want %q", test.folder, test.name, got, test.want)
+		}
 	}
 }

@@ -32,3 +32,22 @@ func (r *Review) Part(id task.ID) (all []*review.Edit, accepted map[*review.Edit
 	}
 	return all, accepted, nil
 }
+
+// RejectedIn returns the edits of a part of an agent's patch that a person
+// rejected, in this attempt or an earlier one.
+func (r *Review) RejectedIn(id task.ID, part []review.File) []*review.Edit {
+	w := r.works[string(id)]
+	if w == nil {
+		return nil
+	}
+	x := &review.Index{}
+	x.Put(&review.Patch{ID: string(id), Files: part})
+	decided := x.Decide(string(id), decisions(w.Made))
+	var rejected []*review.Edit
+	for _, e := range x.Edits() {
+		if d, ok := decided.On(e); ok && d.Verdict == task.Rejected {
+			rejected = append(rejected, e)
+		}
+	}
+	return rejected
+}
