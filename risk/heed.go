@@ -10,7 +10,8 @@ import (
 // deniedRule is the id of the part that a denial leads to.
 const deniedRule = "denied"
 
-// Denied is what an agent was denied to do to files, by paths as a [Loss] has.
+// Denied has the losses of files that a person denied to an agent, by paths as a
+// [Loss] has.
 type Denied struct {
 	Agent      string // its name, for the reason
 	Deletes    []string

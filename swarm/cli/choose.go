@@ -44,7 +44,7 @@ func choose(v *store.View, named []task.ID, ref string, verified bool) (chosen, 
 	var not *landing.RefusedError
 	switch {
 	case errors.As(err, &not):
-		return nil, nil, refusedPatch(not, ref)
+		return nil, nil, refusedPatch(v, not, ref)
 	case err != nil:
 		return nil, nil, err
 	case len(s.Open) > 0:
@@ -60,11 +60,17 @@ func choose(v *store.View, named []task.ID, ref string, verified bool) (chosen, 
 }
 
 // refusedPatch words why a named patch is not merged.
-func refusedPatch(e *landing.RefusedError, ref string) error {
+func refusedPatch(v *store.View, e *landing.RefusedError, ref string) error {
 	a, name := e.Agent, labels([]*store.Agent{e.Agent})
 	switch e.Why {
 	case landing.NoPatch:
-		return &NothingError{Done: a.Result() != nil && a.Attempt > 0, Reason: noPatch(a)}
+		nothing := &NothingError{Reason: noPatch(a)}
+		if landing.Uncaptured(a) != nil {
+			nothing.Advice = wayOfUncaptured(v, []*store.Agent{a})
+		} else {
+			nothing.Done = a.Result() != nil && a.Attempt > 0
+		}
+		return nothing
 	case landing.WasRejected:
 		return usagef("%s was rejected; accept it first, or try it again", name)
 	case landing.HasLanded:
@@ -88,12 +94,39 @@ func nothingChosen(v *store.View, s landing.Selection, r landing.SelectRequest) 
 			nothing.Reason += "; left out without its name: " + whyNot(r.Review, s.Skipped)
 			nothing.Advice = wayOf(s.Skipped)
 		}
+		if len(s.Uncaptured) > 0 {
+			nothing.Reason += "; " + notCaptured(s.Uncaptured)
+		}
 		return nothing
 	case len(s.Skipped) > 0:
-		return &NothingError{Reason: whyNot(r.Review, s.Skipped), Advice: wayOf(s.Skipped)}
+		nothing := &NothingError{Reason: whyNot(r.Review, s.Skipped), Advice: wayOf(s.Skipped)}
+		if len(s.Uncaptured) > 0 {
+			nothing.Reason += "; " + notCaptured(s.Uncaptured)
+		}
+		return nothing
+	case len(s.Uncaptured) > 0:
+		return &NothingError{Reason: notCaptured(s.Uncaptured), Advice: wayOfUncaptured(v, s.Uncaptured)}
 	default:
 		return &NothingError{Done: true, Reason: "no agent of run " + v.Identity.Run + " changed anything"}
 	}
+}
+
+// notCaptured says of agents that their work could not be captured, and why.
+func notCaptured(agents []*store.Agent) string {
+	reasons := make([]string, len(agents))
+	for i, a := range agents {
+		reasons[i] = noPatch(a)
+	}
+	return listed(reasons, 5)
+}
+
+// wayOfUncaptured says how work that could not be captured is kept after all. Agents
+// without a workspace have to work again.
+func wayOfUncaptured(v *store.View, agents []*store.Agent) string {
+	if v.Shared != nil || slices.ContainsFunc(agents, func(a *store.Agent) bool { return a.Lease() != nil }) {
+		return fmt.Sprintf("remove the cause, and `%s gc` captures the workspace; then merge", program)
+	}
+	return fmt.Sprintf("`%s retry` it", program)
 }
 
 // whyNot says of patches why a merge without their names leaves them out.

@@ -21,7 +21,7 @@ func (b *bench) linked(ctx context.Context, chosen []*store.Agent, report *merge
 	})
 	if err == nil && len(not) > 0 {
 		report.unlinked = not
-		report.codes = append(report.codes, CodeFailed)
+		report.codes = append(report.codes, CodeConflict)
 	}
 	return may, err
 }

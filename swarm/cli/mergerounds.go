@@ -82,7 +82,7 @@ func (r *mergeRequest) filtered(chosen []*store.Agent, report *mergeReport) []*s
 	if report.filters = r.unfiltered; len(r.unfiltered) == 0 {
 		return chosen
 	}
-	report.codes = append(report.codes, CodeFailed)
+	report.codes = append(report.codes, CodeConflict)
 	return slices.DeleteFunc(slices.Clone(chosen), func(a *store.Agent) bool {
 		return slices.ContainsFunc(r.unfiltered, func(u unfiltered) bool { return u.agent == a.ID })
 	})

@@ -216,12 +216,23 @@ func (p *place) own(ctx context.Context, run *store.Run) (*store.Owner, error) {
 	owner, err := run.Own(ctx)
 	var busy *store.BusyError
 	if errors.As(err, &busy) {
-		return nil, &UsageError{
-			Text:   fmt.Sprintf("run %s is still running", run.ID),
-			Advice: fmt.Sprintf("wait for it with `%s wait %s`", p.env.Calls, run.ID),
-		}
+		return nil, p.inUse(run)
 	}
 	return owner, err
+}
+
+// inUse refuses a command because another process owns the run: the process that
+// runs its agents or, when all of them have ended, a command such as a merge.
+func (p *place) inUse(run *store.Run) error {
+	refused := &UsageError{
+		Text:   fmt.Sprintf("run %s is still running", run.ID),
+		Advice: fmt.Sprintf("wait for it with `%s wait %s`", p.env.Calls, run.ID),
+	}
+	if v, err := run.View(); err == nil && v.Status != store.RunRunning {
+		refused.Text = fmt.Sprintf("another command of run %s is at work", run.ID)
+		refused.Advice = "try again when it has ended"
+	}
+	return refused
 }
 
 // reviewOf is the mode in which the patches of a run are reviewed. Where its
@@ -242,6 +253,8 @@ func noPatch(a *store.Agent) string {
 		return who + " has not ended"
 	case a.Attempt == 0:
 		return who + " was never started"
+	case landing.Uncaptured(a) != nil:
+		return fmt.Sprintf("the work of %s could not be captured: %s%s", who, landing.Uncaptured(a).Reason, earlierPatches(a))
 	default:
 		return who + " changed nothing" + earlierPatches(a)
 	}

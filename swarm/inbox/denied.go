@@ -8,9 +8,9 @@ import (
 	"agentswarm/swarm/task"
 )
 
-// Ended keeps the end of a question about files: what was denied to its agent
-// stays denied, and what is allowed afterwards is not denied any more. It has to
-// be called for each reply, once.
+// Ended keeps the end of a question about files: a loss that a person denied stays
+// denied to its agent until the same is allowed. It has to be called for each
+// reply, once.
 func (b *Box) Ended(q *event.Questioned, r *event.Replied) {
 	if q == nil || q.Agent == "" || q.Risk == nil || q.Risk.Files == nil {
 		return
@@ -25,14 +25,13 @@ func (b *Box) Ended(q *event.Questioned, r *event.Replied) {
 	b.denied[q.Agent] = d
 }
 
-// isDenial reports whether a no by somebody is about the effect of an action.
-// Where its agent is gone there was no answer. A script that says no judges
-// each action of its agents itself.
-func isDenial(by task.By) bool {
-	return slices.Contains([]task.By{task.ByPerson, task.ByRule, task.ByTime, task.ByPolicy}, by)
-}
+// isDenial reports whether a person denied the effect of an action, with this
+// answer or with an earlier one. A denial because no answer came, because no person
+// can be asked or because the agent ended is no decision about the effect. A script
+// and the risk rules judge each action themselves.
+func isDenial(by task.By) bool { return by == task.ByPerson || by == task.ByRule }
 
-// Denied returns the losses that an agent was denied.
+// Denied returns the losses that a person denied to an agent.
 func (b *Box) Denied(agent task.ID) event.Files {
 	d := b.denied[agent]
 	return event.Files{Deletes: slices.Clone(d.Deletes), Overwrites: slices.Clone(d.Overwrites), Cleans: slices.Clone(d.Cleans)}

@@ -9,8 +9,8 @@ import (
 	"agentswarm/swarm/task"
 )
 
-// A denial of what would become of files is remembered for its agent, whoever
-// gave it, until the same is allowed.
+// A person's denial of a loss of files is remembered for its agent until the same
+// is allowed. Other denials are not.
 func TestDenied(t *testing.T) {
 	t.Parallel()
 	deletes := func(paths ...string) *event.Files { return &event.Files{Deletes: paths} }
@@ -26,8 +26,10 @@ func TestDenied(t *testing.T) {
 		want event.Files
 	}{
 		{"by a person", []end{no(task.ByPerson, deletes("pkg"))}, event.Files{Deletes: []string{"pkg"}}},
-		{"by nobody in time", []end{no(task.ByTime, deletes("pkg"))}, event.Files{Deletes: []string{"pkg"}}},
-		{"by policy", []end{no(task.ByPolicy, deletes("pkg"))}, event.Files{Deletes: []string{"pkg"}}},
+		{"by no answer in time", []end{no(task.ByTime, &event.Files{Overwrites: []string{"pkg/a/f.txt"}})}, event.Files{}},
+		{"by policy, without a person", []end{no(task.ByPolicy, deletes("pkg"))}, event.Files{}},
+		{"by the risk rules", []end{no(task.ByRisk, deletes("pkg"))}, event.Files{}},
+		{"by no answer, after a person", []end{no(task.ByPerson, deletes("pkg")), no(task.ByTime, deletes("pkg", "x"))}, event.Files{Deletes: []string{"pkg"}}},
 		{"by an answer for the run", []end{no(task.ByRule, deletes("pkg"))}, event.Files{Deletes: []string{"pkg"}}},
 		{"by a script, which hears of each", []end{no(task.ByScript, deletes("pkg"))}, event.Files{}},
 		{"by its end", []end{no(task.ByEnd, deletes("pkg"))}, event.Files{}},

@@ -30,6 +30,8 @@ func Landable(review string, a *store.Agent) error {
 	switch {
 	case r == nil:
 		return errors.New("has not ended")
+	case Uncaptured(a) != nil:
+		return errors.New("could not be captured")
 	case r.Done().Patch == nil:
 		return errors.New("changed nothing")
 	case a.Rejected():
@@ -63,6 +65,16 @@ func refusedByCheck(a *store.Agent) error {
 	default:
 		return ErrRefused
 	}
+}
+
+// Uncaptured is the failure of an agent whose work could not be kept as a patch. It
+// may have changed files. Nil: the work was captured, or the agent left none.
+func Uncaptured(a *store.Agent) *task.Failed {
+	failed, ok := a.Result().(*task.Failed)
+	if !ok || failed.Kind != task.CaptureFailed || failed.Patch != nil {
+		return nil
+	}
+	return failed
 }
 
 // Declined reports whether a person or the script decided against the work of an

@@ -43,6 +43,7 @@ func TestLandable(t *testing.T) {
 		{"accepted, then refused", "", store.Agent{Status: done, Review: said(task.Accepted), Refusal: &store.Refusal{}}, "failed the check of a merge"},
 		{"cancelled", "", store.Agent{Status: &task.Cancelled{Work: task.Work{Patch: patch}}}, "was cancelled"},
 		{"without a patch", "", store.Agent{Status: &task.Completed{}}, "changed nothing"},
+		{"not captured", "", store.Agent{Status: &task.Failed{Kind: task.CaptureFailed}}, "could not be captured"},
 		{"running", "", store.Agent{Status: &task.Running{}}, "has not ended"},
 		{"a stage that awaits one", "", store.Agent{Status: done, Call: stage("implementer", false)}, "was not reviewed"},
 		{"a stage that does not", "", store.Agent{Status: done, Call: stage("build", false)}, ""},

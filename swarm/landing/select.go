@@ -29,6 +29,8 @@ type Selection struct {
 	Chosen  []*store.Agent // to be merged, in this order
 	Skipped []*store.Agent // have a patch that only a name takes
 	Landed  int            // patches that stand on the branch
+	// Uncaptured are the agents whose work could not be kept as a patch.
+	Uncaptured []*store.Agent
 	// Open are the first alternatives among which the user has to choose. The merge
 	// is refused then. Empty: there are none.
 	Open []*store.Agent
@@ -48,8 +50,11 @@ func Select(r SelectRequest) (Selection, error) {
 		err := Landable(r.Review, a)
 		switch {
 		case err != nil && !(r.Verified && errors.Is(err, ErrRefused)):
-			if a.Patch() != nil {
+			switch {
+			case a.Patch() != nil:
 				s.Skipped = append(s.Skipped, a)
+			case Uncaptured(a) != nil:
+				s.Uncaptured = append(s.Uncaptured, a)
 			}
 		case LandedOn(r.View, a, r.Ref):
 			s.Landed++

@@ -33,7 +33,7 @@ func TestSelect(t *testing.T) {
 		name   string
 		agents []*store.Agent
 		named  []task.ID
-		want   string // chosen; skipped; landed; open
+		want   string // chosen; skipped; landed; open; uncaptured, if there are any
 		err    Refusal
 	}{
 		{"in plan order", []*store.Agent{endedAgent("a10", "", good), endedAgent("a9", "", good)}, nil, "a9 a10;;0;", 0},
@@ -42,6 +42,11 @@ func TestSelect(t *testing.T) {
 		{"a rejected one", []*store.Agent{reviewed(endedAgent("a1", "", good), task.Rejected)}, nil, ";a1;0;", 0},
 		{"on the branch", []*store.Agent{found(endedAgent("a1", "", good))}, nil, ";;1;", 0},
 		{"no change", []*store.Agent{endedAgent("a1", "", &task.Completed{})}, nil, ";;0;", 0},
+		{
+			"not captured",
+			[]*store.Agent{endedAgent("a1", "", &task.Failed{Kind: task.CaptureFailed}), endedAgent("a2", "", good)},
+			nil, "a2;;0;;a1", 0,
+		},
 		{"alternatives", []*store.Agent{endedAgent("a1", "g", good), endedAgent("a2", "g", good)}, nil, ";;0;a1 a2", 0},
 		{
 			"one is accepted",
@@ -68,6 +73,9 @@ func TestSelect(t *testing.T) {
 			v := &store.View{Agents: tt.agents}
 			s, err := Select(SelectRequest{View: v, Named: tt.named, Ref: onMain})
 			got := strings.Join([]string{ids(s.Chosen), ids(s.Skipped), string(rune('0' + s.Landed)), ids(s.Open)}, ";")
+			if len(s.Uncaptured) > 0 {
+				got += ";" + ids(s.Uncaptured)
+			}
 			if got != tt.want {
 				t.Errorf("Select = %q, want %q", got, tt.want)
 			}
