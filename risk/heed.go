@@ -10,7 +10,7 @@ import (
 // deniedRule is the id of the part that a denial leads to.
 const deniedRule = "denied"
 
-// Denied has the losses of files that a person denied to an agent, by paths as a
+// Denied has the losses of files that were denied to an agent, by paths as a
 // [Loss] has.
 type Denied struct {
 	Agent      string // its name, for the reason

@@ -229,7 +229,7 @@ func (p *place) inUse(run *store.Run) error {
 		Advice: fmt.Sprintf("wait for it with `%s wait %s`", p.env.Calls, run.ID),
 	}
 	if v, err := run.View(); err == nil && v.Status != store.RunRunning {
-		refused.Text = fmt.Sprintf("another command of run %s is at work", run.ID)
+		refused.Text = fmt.Sprintf("another command of run %s is running", run.ID)
 		refused.Advice = "try again when it has ended"
 	}
 	return refused

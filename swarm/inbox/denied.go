@@ -8,7 +8,7 @@ import (
 	"agentswarm/swarm/task"
 )
 
-// Ended keeps the end of a question about files: a loss that a person denied stays
+// Ended keeps the end of a question about files: a loss that was denied stays
 // denied to its agent until the same is allowed. It has to be called for each
 // reply, once.
 func (b *Box) Ended(q *event.Questioned, r *event.Replied) {
@@ -25,13 +25,15 @@ func (b *Box) Ended(q *event.Questioned, r *event.Replied) {
 	b.denied[q.Agent] = d
 }
 
-// isDenial reports whether a person denied the effect of an action, with this
-// answer or with an earlier one. A denial because no answer came, because no person
-// can be asked or because the agent ended is no decision about the effect. A script
-// and the risk rules judge each action themselves.
-func isDenial(by task.By) bool { return by == task.ByPerson || by == task.ByRule }
+// isDenial reports whether a person, an earlier answer or the policy of the run
+// denied the effect of an action. A denial because no answer came in time or because
+// the agent ended is no decision about the effect. A script and the risk rules judge
+// each action themselves.
+func isDenial(by task.By) bool {
+	return by == task.ByPerson || by == task.ByRule || by == task.ByPolicy
+}
 
-// Denied returns the losses that a person denied to an agent.
+// Denied returns the losses that were denied to an agent.
 func (b *Box) Denied(agent task.ID) event.Files {
 	d := b.denied[agent]
 	return event.Files{Deletes: slices.Clone(d.Deletes), Overwrites: slices.Clone(d.Overwrites), Cleans: slices.Clone(d.Cleans)}

@@ -27,7 +27,7 @@ func TestDenied(t *testing.T) {
 	}{
 		{"by a person", []end{no(task.ByPerson, deletes("pkg"))}, event.Files{Deletes: []string{"pkg"}}},
 		{"by no answer in time", []end{no(task.ByTime, &event.Files{Overwrites: []string{"pkg/a/f.txt"}})}, event.Files{}},
-		{"by policy, without a person", []end{no(task.ByPolicy, deletes("pkg"))}, event.Files{}},
+		{"by policy, without a person", []end{no(task.ByPolicy, deletes("pkg"))}, event.Files{Deletes: []string{"pkg"}}},
 		{"by the risk rules", []end{no(task.ByRisk, deletes("pkg"))}, event.Files{}},
 		{"by no answer, after a person", []end{no(task.ByPerson, deletes("pkg")), no(task.ByTime, deletes("pkg", "x"))}, event.Files{Deletes: []string{"pkg"}}},
 		{"by an answer for the run", []end{no(task.ByRule, deletes("pkg"))}, event.Files{Deletes: []string{"pkg"}}},
