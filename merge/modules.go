@@ -187,7 +187,7 @@ func (t *transit) addModules(ctx context.Context, h git.Holder, changes []git.Ch
 	}
 	for _, m := range moves {
 		err := t.tx.Add(ctx, checkout.Side{
-			Repo: m.User, From: m.From, To: m.To, Changes: m.changes, Index: true, Of: h.Repo.GitDir, Head: m.head,
+			Repo: m.User, From: m.From, To: m.To, Changes: m.changes, Index: true, Parent: h.Repo.GitDir, Head: m.head,
 		})
 		if err != nil {
 			return err

@@ -256,7 +256,7 @@ func (r *runReview) classObject(class *review.Class) classObject {
 	for _, change := range e.Changes() {
 		o.Changes = append(o.Changes, changeObject{Removed: listOf(change.Removed), Added: listOf(change.Added)})
 	}
-	if left := r.left.Of(class); left != nil {
+	if left := r.left.Class(class); left != nil {
 		o.Left = &leftObject{Lines: left.Lines, Places: []placeObject{}}
 		for _, place := range left.Places {
 			o.Left.Places = append(o.Left.Places, placeObject(place))

@@ -215,7 +215,7 @@ func (t *reviewText) about(w io.Writer, c *review.Class) {
 
 // leftover names the places that still have the words that a class removes.
 func (t *reviewText) leftover(w io.Writer, c *review.Class) {
-	left := t.left.Of(c)
+	left := t.left.Class(c)
 	if left == nil {
 		return
 	}

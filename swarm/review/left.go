@@ -173,8 +173,8 @@ func occurrences(line, words []string) int {
 	return n
 }
 
-// Of are the leftovers of a class; nil for none.
-func (l *Leftovers) Of(c *Class) *Left {
+// Class returns the leftovers of a class; nil for none.
+func (l *Leftovers) Class(c *Class) *Left {
 	if l == nil {
 		return nil
 	}

@@ -23,7 +23,7 @@ func leftIn(patches []*Patch, other func(string) bool, files map[string]string) 
 		}
 	}
 	for _, c := range r.Classes {
-		if left := l.Of(c); left != nil {
+		if left := l.Class(c); left != nil {
 			places = append(places, left.Places...)
 		}
 	}

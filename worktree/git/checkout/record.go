@@ -51,10 +51,10 @@ type side struct {
 	From   git.Hash `json:"from"`
 	To     git.Hash `json:"to"`
 	Index  bool     `json:"index"` // the index follows the files
-	// Common is the common git dir of a submodule, and Of and Head are as in
+	// Common is the common git dir of a submodule, and Parent and Head are as in
 	// [Side]. All three are empty for a checkout of the repository itself.
 	Common string `json:"common,omitempty"`
-	Of     string `json:"of,omitempty"`
+	Parent string `json:"parent,omitempty"`
 	Head   string `json:"head,omitempty"`
 	// IndexSum and IndexTime are of the index before the transaction.
 	IndexSum  Identity  `json:"index_sum,omitempty"`

@@ -237,8 +237,8 @@ func (m *mover) away(ctx context.Context) ([]*side, error) {
 	var away []*side
 	for _, s := range m.rec.Sides {
 		parent := s.GitDir
-		if s.Of != "" {
-			parent = s.Of
+		if s.Parent != "" {
+			parent = s.Parent
 		}
 		if !stands[parent] && s.present() {
 			away = append(away, s)

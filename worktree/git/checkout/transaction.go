@@ -45,10 +45,10 @@ type Side struct {
 	AnyIndex bool
 	// Env is added to the environment of the gits that read From and To.
 	Env []string
-	// Of is set for the checkout of a submodule: the git dir of the checkout of
-	// its parent. Head is the ref of the submodule that moves from From to To once
+	// Parent is set for the checkout of a submodule: the git dir of the checkout
+	// that holds it. Head is the ref of the submodule that moves from From to To once
 	// the branch has moved: "HEAD", or the branch that HEAD names.
-	Of, Head string
+	Parent, Head string
 }
 
 // Tx is a transaction in progress. A repository has at most one at a time.
@@ -119,9 +119,9 @@ func (t *Tx) Scratch() string { return t.dir }
 func (t *Tx) Add(ctx context.Context, r Side) error {
 	s := &side{
 		Dir: r.Repo.TopLevel, GitDir: r.Repo.GitDir, From: r.From, To: r.To, Index: r.Index,
-		changes: r.Changes, env: r.Env, Of: r.Of, Head: r.Head,
+		changes: r.Changes, env: r.Env, Parent: r.Parent, Head: r.Head,
 	}
-	if r.Of != "" {
+	if r.Parent != "" {
 		s.Common = r.Repo.CommonDir
 	}
 	// The identities come first. A file that changes between them and git's check
