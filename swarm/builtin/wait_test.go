@@ -9,7 +9,7 @@ import (
 )
 
 // awaitFile waits for a file that holds something. It is a poll: who writes it
-// tells nobody. A minute says that it never comes, not that it comes late.
+// tells nobody. Ten minutes say that it never comes, not that it comes late.
 func awaitFile(t *testing.T, path string) {
 	t.Helper()
 	for deadline := time.Now().Add(10 * time.Minute); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
