@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -29,16 +30,17 @@ func (e *FilterError) Error() string {
 
 func (e *FilterError) Unwrap() error { return e.Err }
 
-// assigns reports whether changed attributes could assign a filter to a file.
+// assigns reports whether changed attributes could assign a filter to a file: by
+// the name of the filter, by a macro of the base, or since a line that took the
+// filter away is gone.
 func (c *capturing) assigns(ctx context.Context) bool {
-	return len(c.filters.drivers) > 0 && slices.ContainsFunc(c.found.changed, func(path string) bool {
-		return isAttributes(path) && c.mentionsFilter(ctx, path)
-	})
+	return len(c.filters.drivers) > 0 && (slices.ContainsFunc(c.found.deleted, isAttributes) ||
+		slices.ContainsFunc(c.found.changed, func(path string) bool { return isAttributes(path) && c.differs(ctx, path) }))
 }
 
-// mentionsFilter reports whether an attribute file of the agent assigns a filter that
-// is configured. A file that cannot be read, or is too long, may do so.
-func (c *capturing) mentionsFilter(ctx context.Context, path string) bool {
+// differs reports whether an attribute file of the agent is not that of the base. A
+// file that cannot be read, or is too long, counts as another.
+func (c *capturing) differs(ctx context.Context, path string) bool {
 	f, err := os.OpenFile(filepath.Join(c.Workspace.files(), path), os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return !missing(err) && !errors.Is(err, syscall.ELOOP)
@@ -49,15 +51,8 @@ func (c *capturing) mentionsFilter(ctx context.Context, path string) bool {
 		return true
 	}
 	known := c.base.find(path)
-	if id, err := c.Repo.BlobName(ctx, bytes.NewReader(text), int64(len(text))); err == nil && known != nil && known.ID == id {
-		return false
-	}
-	for name := range c.filters.drivers {
-		if bytes.Contains(text, []byte("filter="+name)) {
-			return true
-		}
-	}
-	return false
+	id, err := c.Repo.BlobName(ctx, bytes.NewReader(text), int64(len(text)))
+	return err != nil || known == nil || known.ID != id
 }
 
 func isAttributes(path string) bool { return filepath.Base(path) == ".gitattributes" }
@@ -76,34 +71,39 @@ func (s *staging) assigned(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	before, err := s.drivers(ctx, s.Workspace.Index, paths)
-	if err != nil {
+	given, dir, err := s.newlyAssigned(ctx, paths)
+	if err != nil || len(given) == 0 {
 		return err
 	}
-	after, err := s.drivers(ctx, s.private, paths)
-	if err != nil {
-		return err
-	}
-	paths = slices.DeleteFunc(paths, func(path string) bool { return after[path] == "" || after[path] == before[path] })
-	if len(paths) == 0 {
-		return nil
-	}
-	dir, err := s.agentRules(ctx)
-	if err != nil {
-		return err
-	}
-	if err := s.setAssignedApart(dir, paths); err != nil {
-		return err
-	}
-	for _, path := range paths {
+	for _, path := range slices.Sorted(maps.Keys(given)) {
 		if err := s.addBy(ctx, path, dir); err != nil {
 			if ctx.Err() != nil {
 				return err
 			}
-			return &FilterError{Filter: after[path], Path: path, Err: err}
+			return &FilterError{Filter: given[path], Path: path, Err: err}
 		}
 	}
 	return s.takeIn(ctx)
+}
+
+// newlyAssigned maps paths to the filters that the agent's attributes give them and
+// the base's do not. It prepares to run them by the attribute files in dir.
+func (s *staging) newlyAssigned(ctx context.Context, paths []string) (given map[string]string, dir string, err error) {
+	before, err := s.drivers(ctx, s.Workspace.Index, paths)
+	if err != nil {
+		return nil, "", err
+	}
+	if given, err = s.drivers(ctx, s.private, paths); err != nil {
+		return nil, "", err
+	}
+	maps.DeleteFunc(given, func(path, filter string) bool { return filter == before[path] })
+	if len(given) == 0 {
+		return nil, "", nil
+	}
+	if dir, err = s.agentRules(ctx); err != nil {
+		return nil, "", err
+	}
+	return given, dir, s.setAssignedApart(dir, given)
 }
 
 // rewritten are the files whose content is not that of the base. One that was only
@@ -178,7 +178,7 @@ func (s *staging) agentRules(ctx context.Context) (string, error) {
 
 // setAssignedApart has the filters of these paths run behind the walls that the
 // caller gave, in a folder of their own.
-func (s *staging) setAssignedApart(rules string, paths []string) (err error) {
+func (s *staging) setAssignedApart(rules string, given map[string]string) (err error) {
 	if s.apart != nil {
 		if err := RemoveAll(s.apart.Dir); err != nil {
 			return err
@@ -188,7 +188,7 @@ func (s *staging) setAssignedApart(rules string, paths []string) (err error) {
 	if s.Confine == nil {
 		return nil
 	}
-	for _, path := range paths {
+	for path := range given {
 		s.filtered[path] = true
 	}
 	s.apart, err = s.quarantine.Apart(git.ApartRequest{
@@ -208,6 +208,7 @@ func (r *restoring) writeAssigned(ctx context.Context) error {
 		switch {
 		case isAttributes(c.Path) && c.NewMode == absent:
 			r.forget(c.Path)
+			changed = true
 		case isAttributes(c.Path) && c.NewMode != linkMode:
 			r.record(c.NewMode, c.New, c.Path)
 			changed = true
@@ -222,37 +223,22 @@ func (r *restoring) writeAssigned(ctx context.Context) error {
 	if err := r.update(ctx, &r.records, "--index-info"); err != nil {
 		return err
 	}
-	before, err := r.drivers(ctx, r.Workspace.Index, paths)
-	if err != nil {
-		return err
-	}
-	after, err := r.drivers(ctx, r.private, paths)
-	if err != nil {
-		return err
-	}
-	paths = slices.DeleteFunc(paths, func(path string) bool { return after[path] == "" || after[path] == before[path] })
-	if len(paths) == 0 {
-		return nil
-	}
-	dir, err := r.agentRules(ctx)
-	if err != nil {
-		return err
-	}
-	if err := r.setAssignedApart(dir, paths); err != nil {
+	given, dir, err := r.newlyAssigned(ctx, paths)
+	if err != nil || len(given) == 0 {
 		return err
 	}
 	if err := r.lendLFS(); err != nil {
 		return err
 	}
 	for _, c := range r.changes {
-		if !slices.Contains(paths, c.Path) {
+		if given[c.Path] == "" {
 			continue
 		}
 		if err := r.root.Remove(c.Path); err != nil && !missing(err) {
 			return err
 		}
 		if err := r.writeFiltered(ctx, c, dir); err != nil {
-			return &FilterError{Filter: after[c.Path], Path: c.Path, Err: err}
+			return &FilterError{Filter: given[c.Path], Path: c.Path, Err: err}
 		}
 	}
 	return nil

@@ -384,7 +384,7 @@ func (t *Trees) fillBase(ctx context.Context, b *base) (r baseRecord, err error)
 	if err := os.Mkdir(filepath.Join(b.tree(), ".git"), 0o700); err != nil {
 		return r, err
 	}
-	tree, err := t.Repo.TreeOf(ctx, b.commit)
+	tree, err := t.treeOf(ctx, b.commit)
 	if err != nil {
 		return r, err
 	}

@@ -50,12 +50,13 @@ func looseFiles(dir string) (n int) {
 // HEAD that does not contain the recorded commit may be the place where a failed
 // fetch left it: then the files must be those of HEAD.
 func (m *moduleCapture) checkedOut(ctx context.Context, got *Capture, head git.Hash) (bool, error) {
-	if head == m.request.On || got.Head == "" {
+	base := m.request.Workspace.Base
+	if head == base || got.Head == "" {
 		return true, nil
 	}
-	tree, err := m.trees.Repo.TreeOf(ctx, got.Head)
+	tree, err := m.trees.treeOf(ctx, got.Head)
 	if err != nil || tree == got.Tree {
 		return err == nil, err
 	}
-	return m.trees.Repo.Contains(ctx, got.Head, m.request.On)
+	return m.trees.Repo.Contains(ctx, got.Head, base)
 }

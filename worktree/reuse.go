@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -137,11 +136,15 @@ func prune(tree string, paths []string) error {
 func retime(tree string, in map[string]git.IndexStat, wanted map[string]*git.IndexEntry) (err error) {
 	f := &folders{root: tree}
 	defer func() { err = errors.Join(err, f.close()) }()
-	for _, path := range slices.Sorted(maps.Keys(in)) {
-		when := wanted[path].MTime
-		if in[path].MTime == when {
-			continue
+	var paths []string
+	for path := range in {
+		if in[path].MTime != wanted[path].MTime {
+			paths = append(paths, path)
 		}
+	}
+	slices.Sort(paths)
+	for _, path := range paths {
+		when := wanted[path].MTime
 		dir, name, err := f.enter(path)
 		if err == nil {
 			var s unix.Stat_t

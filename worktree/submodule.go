@@ -1,6 +1,7 @@
 package worktree
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -11,15 +12,13 @@ import (
 	"slices"
 	"strings"
 
-	"golang.org/x/sync/semaphore"
-
 	"agentswarm/worktree/git"
 )
 
 // ModuleCapture is the patch of a submodule, as it is journaled.
 type ModuleCapture struct {
 	Path string   `json:"path"` // below the workspace, also of a nested submodule
-	Base git.Hash `json:"base"` // the commit that the parent's base records
+	Base git.Hash `json:"base"` // the commit that the patch is on
 	// Commit is the commit that the captured parent records. It is the agent's own
 	// commit if that holds all changes, else a commit of swarm on Base.
 	Commit git.Hash     `json:"commit"`
@@ -56,17 +55,41 @@ func (k *walker) submodule(path string) bool {
 // those of the workspace.
 func (c *capturing) submodules(ctx context.Context) error {
 	slices.Sort(c.found.modules)
+	before, err := c.linksOn(ctx)
+	if err != nil {
+		return err
+	}
 	for _, path := range c.found.modules {
-		if err := c.submodule(ctx, path); err != nil {
+		if err := c.submodule(ctx, path, before[path]); err != nil {
 			return fmt.Errorf("submodule %q: %w", path, err)
 		}
 	}
 	return nil
 }
 
+// linksOn maps submodules to their commits in an earlier capture that this one
+// continues, as far as they are not those of the base.
+func (c *capturing) linksOn(ctx context.Context) (map[string]git.Hash, error) {
+	links := map[string]git.Hash{}
+	if len(c.found.modules) == 0 || c.On == c.Workspace.Base {
+		return links, nil
+	}
+	changes, err := c.quarantine.Changes(ctx, c.Workspace.Base, c.On)
+	if err != nil {
+		return nil, err
+	}
+	for _, ch := range changes {
+		if ch.NewMode == linkMode {
+			links[ch.Path] = ch.New
+		}
+	}
+	return links, nil
+}
+
 // submodule captures a submodule. If git cannot tell its commit, or the commit
-// is not whole, a note says so, and the workspace goes to the trash.
-func (c *capturing) submodule(ctx context.Context, path string) error {
+// is not whole, a note says so, and the workspace goes to the trash. The patch is
+// on the commit before; empty: on that of the base.
+func (c *capturing) submodule(ctx context.Context, path string, before git.Hash) error {
 	head, err := c.moduleHead(ctx, c.Workspace, path)
 	if c.unfetched(path, head) {
 		c.found.noteUnfetched(path, looseFiles(filepath.Join(c.Workspace.files(), path)))
@@ -80,7 +103,8 @@ func (c *capturing) submodule(ctx context.Context, path string) error {
 	if known := c.base.find(path); known != nil && known.Mode == modeLink {
 		base = known.ID
 	}
-	m, err := c.openModule(ctx, path, base)
+	on := cmp.Or(before, base)
+	m, err := c.openModule(ctx, path, base, on)
 	if err != nil {
 		return err
 	}
@@ -110,11 +134,11 @@ func (c *capturing) submodule(ctx context.Context, path string) error {
 		c.found.notes = append(c.found.notes, n)
 	}
 	c.found.partial = true // the other branches of its git dir are in no capture
-	if commit == base {
+	if commit == on {
 		return nil
 	}
 	c.modules = append(c.modules, ModuleCapture{
-		Path: path, Base: base, Commit: commit, Store: m.trees.Repo.GitDir, Ref: ref, Patch: got.Patch, Files: got.Files, Stat: got.Stat,
+		Path: path, Base: on, Commit: commit, Store: m.trees.Repo.GitDir, Ref: ref, Patch: got.Patch, Files: got.Files, Stat: got.Stat,
 	})
 	for _, nested := range got.Modules {
 		nested.Path = filepath.Join(path, nested.Path)
@@ -153,13 +177,13 @@ type moduleCapture struct {
 	objects string // the agent's object folder of the submodule
 }
 
-// openModule makes ready to capture a submodule; nil if its base is neither in
-// the user's submodule nor whole in the agent's.
+// openModule makes ready to capture a submodule upon the commit on; nil if its
+// base is neither in the user's submodule nor whole in the agent's.
 //
 // The git dir of the submodule is the agent's: no git is run in it, and its
 // configuration, hooks and attributes are not read. Its files are read under the
 // configuration of the run.
-func (c *capturing) openModule(ctx context.Context, path string, base git.Hash) (_ *moduleCapture, err error) {
+func (c *capturing) openModule(ctx context.Context, path string, base, on git.Hash) (_ *moduleCapture, err error) {
 	m := &moduleCapture{}
 	admin := c.Workspace.moduleAdmin(path)
 	if admin == "" || c.Modules == "" {
@@ -182,6 +206,7 @@ func (c *capturing) openModule(ctx context.Context, path string, base git.Hash) 
 		return nil, err
 	}
 	m.trees = c.treesOf(store, filepath.Join(dir, "shared"))
+	m.trees.filters = c.filters // of the same frozen configuration
 	if whole, err := m.haveBase(ctx, base, filepath.Join(dir, "base")); err != nil || !whole {
 		return nil, err
 	}
@@ -192,7 +217,7 @@ func (c *capturing) openModule(ctx context.Context, path string, base git.Hash) 
 	}
 	m.request = CaptureRequest{
 		Workspace: w, Objects: filepath.Join(dir, "objects"), Ref: c.Ref, HeadRef: c.HeadRef,
-		PatchFile: c.PatchFile + "." + id, Modules: c.Modules, On: base,
+		PatchFile: c.PatchFile + "." + id, Modules: c.Modules, On: on,
 		Message: c.Message, Author: c.Author, Committer: c.Committer, Live: c.Live,
 		user: c.user, within: full + "/",
 	}
@@ -207,7 +232,6 @@ func (t *Trees) treesOf(store *git.Repo, shared string) *Trees {
 	m := newTrees(c)
 	m.shared = c.Frozen.Lazy(shared)
 	m.fills = t.fills
-	m.learning = semaphore.NewWeighted(1)
 	return m
 }
 
@@ -255,7 +279,7 @@ func (m *moduleCapture) capture(ctx context.Context) (*Capture, error) {
 // commitOf is the commit that the parent records, and the ref that holds it.
 func (m *moduleCapture) commitOf(ctx context.Context, got *Capture) (commit git.Hash, ref string, err error) {
 	if got.Head != "" {
-		tree, err := m.trees.Repo.TreeOf(ctx, got.Head)
+		tree, err := m.trees.treeOf(ctx, got.Head)
 		if err != nil {
 			return "", "", err
 		}

@@ -280,6 +280,40 @@ func TestCaptureSubmoduleWithoutBase(t *testing.T) {
 // TestCaptureAssignedFilter: a filter that only the agent's attributes assign
 // makes the blob, so that the user's checkout is clean; one that is required and
 // fails is named.
+// TestCaptureSubmoduleOn: a capture that continues another has only the later
+// changes of a submodule in its patch.
+func TestCaptureSubmoduleOn(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.write(f.root, "a", "a\n")
+	nested(f)
+	base := f.commit()
+	f.open()
+	w := f.lease(base)
+	sub := populate(f, w)
+	f.write(sub, "s", "2\n")
+	first := f.capture(w)
+	want(t, "submodules", f.modules(first), "sub: M s")
+
+	on := func(c *Capture) *Capture {
+		t.Helper()
+		r := f.captureRequest(w)
+		r.On = c.Commit
+		got, err := f.trees.Capture(t.Context(), r)
+		must(t, err)
+		return got
+	}
+	f.write(sub, "n", "n\n")
+	second := on(first)
+	want(t, "submodules", f.modules(second), "sub: A n")
+	store, before := second.Modules[0].Store, string(first.Modules[0].Commit)
+	want(t, "the commit before", string(second.Modules[0].Base), before)
+	want(t, "the parent", f.in(store, "rev-parse", string(second.Modules[0].Commit)+"^"), before)
+	if third := on(second); third.Changed || len(third.Modules) > 0 {
+		t.Errorf("a capture without a change has %v, submodules %q", third.Files, f.modules(third))
+	}
+}
+
 func TestCaptureAssignedFilter(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -297,6 +331,16 @@ func TestCaptureAssignedFilter(t *testing.T) {
 	touched := time.Unix(1_700_000_000, 0) // git reads the file again
 	must(t, os.Chtimes(filepath.Join(f.root, "n.x"), touched, touched))
 	want(t, "git status", f.git("diff", "--name-only"), "")
+
+	// A macro of the base assigns it by another word, and so does a line that is gone.
+	base = f.commit(".gitattributes", "[attr]upper filter=up\n*.y filter=up\n", "d/.gitattributes", "*.y -filter\n")
+	w = f.lease(base)
+	f.write(f.at(w), "m/.gitattributes", "*.m upper\n", "m/n.m", "new\n", "d/n.y", "new\n")
+	must(t, os.Remove(filepath.Join(f.at(w), "d/.gitattributes")))
+	c = f.capture(w)
+	for _, path := range []string{"m/n.m", "d/n.y"} {
+		want(t, path, strings.TrimSpace(f.show(c.Tree, path)), "NEW")
+	}
 
 	w = f.lease(base)
 	f.write(f.at(w), ".gitattributes", "*.x filter=bad\n", "n.x", "new\n")

@@ -154,7 +154,7 @@ func (r Request) user(ctx context.Context, at string) (*git.Repo, error) {
 			return nil, err
 		}
 	}
-	m = &git.Repo{Git: r.Repo.Git, CommonDir: dir, GitDir: dir, ObjectFormat: r.Repo.ObjectFormat}
+	m = r.Repo.Store(dir)
 	if !m.Exists() {
 		return nil, nil
 	}
