@@ -109,7 +109,7 @@ func (l *links) leads(p *Place, at string) (to string, ok bool) {
 	if to, ok = l.symbolic[at]; ok {
 		return to, true
 	}
-	if p.Facts == nil || at == p.Root || p.areaOf(at) != areaTree || p.Facts.Path(at) != PathLink {
+	if p.Facts == nil || at == p.Root || !inside(p.Root, at) || p.areaOf(at) != areaTree || p.Facts.Path(at) != PathLink {
 		return "", false
 	}
 	return p.Facts.Link(at), true

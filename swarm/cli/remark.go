@@ -8,6 +8,7 @@ import (
 
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/event"
+	"agentswarm/swarm/review"
 	"agentswarm/swarm/review/verdict"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
@@ -137,7 +138,7 @@ func (p *place) addRemarks(c *cli.Context, s *selection, text string) error {
 		return err
 	}
 	for _, m := range made {
-		fmt.Fprintf(p.env.Stdout, "remark %d on %s/%s, %s\n", m.ID, s.run.ID, m.Agent, Printable(verdict.At{Path: m.Edit.Path, Line: m.Line}.String()))
+		fmt.Fprintf(p.env.Stdout, "remark %d on %s/%s, %s\n", m.ID, s.run.ID, m.Agent, Printable(review.Place{Path: m.Edit.Path, Line: m.Line}.String()))
 	}
 	fmt.Fprintf(p.env.Stdout, "send all drafts with: %s retry %s --remarks\n", p.env.Calls, s.run.ID)
 	return nil

@@ -11,7 +11,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	reviewpart "agentswarm/swarm/review/part"
-	"agentswarm/swarm/review/verdict"
 	"agentswarm/swarm/store"
 	"agentswarm/worktree/git"
 )
@@ -113,7 +112,7 @@ func (p *place) refuseRejected(ctx context.Context, verb string, s *selection) e
 		}
 		if rejected := r.RejectedIn(a.ID, files); len(rejected) > 0 {
 			return &UsageError{
-				Text:   fmt.Sprintf("%s: %s holds an edit that was rejected: %s", verb, copyName(a.ID, a.Copy), Printable(verdict.Place(rejected[0]))),
+				Text:   fmt.Sprintf("%s: %s holds an edit that was rejected: %s", verb, copyName(a.ID, a.Copy), Printable(rejected[0].Place().String())),
 				Advice: fmt.Sprintf("accept that edit again, or make a new part with `%s accept %s/%s --part`", p.env.Calls, s.run.ID, a.ID),
 			}
 		}

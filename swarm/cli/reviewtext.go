@@ -10,7 +10,6 @@ import (
 	"agentswarm/internal/diffcolor"
 	"agentswarm/swarm/review"
 	"agentswarm/swarm/review/mark"
-	"agentswarm/swarm/review/verdict"
 	"agentswarm/swarm/store"
 )
 
@@ -198,7 +197,7 @@ func (t *reviewText) about(w io.Writer, c *review.Class) {
 	if len(c.Elsewhere) > 0 {
 		var places []string
 		for _, e := range c.Elsewhere {
-			places = append(places, e.Patch+" "+verdict.Place(e))
+			places = append(places, e.Patch+" "+e.Place().String())
 		}
 		t.wrapped(w, "  ", fmt.Sprintf("after %q in most places; not in: %s", c.Follows, listed(places, t.most(5))))
 	}
@@ -221,7 +220,7 @@ func (t *reviewText) leftover(w io.Writer, c *review.Class) {
 	}
 	var places []string
 	for _, p := range left.Places {
-		places = append(places, verdict.At(p).String())
+		places = append(places, p.String())
 	}
 	more := ""
 	if t.leftMore {
@@ -238,14 +237,14 @@ func (t *reviewText) remark(w io.Writer, indent, about string, r *store.EditRema
 	}
 	place := r.Edit.Path
 	if r.Line > 0 {
-		place = verdict.At{Path: r.Edit.Path, Line: r.Line}.String()
+		place = review.Place{Path: r.Edit.Path, Line: r.Line}.String()
 	}
 	t.wrapped(w, indent, fmt.Sprintf("%sremark %d on %s, %s (%s): %s", about, r.ID, r.Agent, place, state, r.Text))
 }
 
 // example prints an edit of a class with the lines around it.
 func (t *reviewText) example(w io.Writer, e *review.Edit) error {
-	t.wrapped(w, "  ", fmt.Sprintf("%s, %s", e.Patch, verdict.Place(e)))
+	t.wrapped(w, "  ", fmt.Sprintf("%s, %s", e.Patch, e.Place().String()))
 	if e.About != "" {
 		t.wrapped(w, "  ", e.About)
 		return nil
@@ -291,7 +290,7 @@ func (t *reviewText) members(w io.Writer, c *review.Class) {
 			t.more(w, "  ", len(c.Members)-i, "more edit", "more edits")
 			return
 		}
-		text := e.Patch + " " + verdict.Place(e)
+		text := e.Patch + " " + e.Place().String()
 		if v := t.Verdict(e); v != "" {
 			text += ", " + string(v)
 		}

@@ -31,7 +31,7 @@ func (r *Report) Markdown(w io.Writer) error {
 	}
 	b.WriteString(".\n")
 	if r.Workflow != "" {
-		b.WriteString("\n" + fenced("", r.Workflow))
+		b.WriteString("\n" + fenced("", firstBytes(r.Workflow, mostEvidence)))
 	}
 	sections := []func(*strings.Builder){}
 	for _, l := range r.Landings {
@@ -48,28 +48,31 @@ func (r *Report) Markdown(w io.Writer) error {
 	for i := range r.Refused {
 		sections = append(sections, r.Refused[i].markdown)
 	}
-	for i, section := range sections {
+	left := 0
+	for _, section := range sections {
 		var part strings.Builder
 		section(&part)
 		if b.Len()+part.Len() > mostMarkdown {
-			fmt.Fprintf(&b, "\n\n… and %d more sections, which the HTML report has.\n", len(sections)-i)
-			break
+			left++
+			continue
 		}
 		b.WriteString(part.String())
+	}
+	if left > 0 {
+		fmt.Fprintf(&b, "\n\n… and %d more sections, which the HTML report has.\n", left)
 	}
 	_, err := io.WriteString(w, strings.TrimRight(b.String(), "\n")+"\n")
 	return err
 }
 
-// agentLines counts the agents by their results, and lists the others than those
-// that completed.
+// agentLines counts the agents by their status.
 func (r *Report) agentLines(b *strings.Builder) {
 	count := map[string]int{}
 	for _, a := range r.Agents {
 		count[a.Status]++
 	}
 	b.WriteString("\n\n### Agents\n\n")
-	for _, status := range []string{"completed", "failed", "cancelled", "running", "queued"} {
+	for _, status := range []string{"completed", "failed", "cancelled", "running", "waiting", "queued"} {
 		if count[status] > 0 {
 			fmt.Fprintf(b, "- %d %s\n", count[status], status)
 		}
@@ -109,6 +112,14 @@ func (f *Refused) markdown(b *strings.Builder) {
 	if f.Evidence != "" {
 		b.WriteString("\n" + fenced("", lastBytes(f.Evidence, mostEvidence)))
 	}
+}
+
+// firstBytes bounds a text to its beginning.
+func firstBytes(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	return strings.ToValidUTF8(text[:most], "") + "…"
 }
 
 // lastBytes is the end of a text.

@@ -106,7 +106,7 @@ func New(in Input) *Report {
 	usage := v.Usage()
 	r := &Report{
 		Run: v.Identity.Run, Status: string(v.Status), Reason: v.Reason, Workflow: v.Identity.Workflow.Text, Base: short(v.Identity.Base.Commit),
-		Began: stamp(v.Began), Took: span(v.Began, end), Cost: cost(usage), Tokens: tokens(usage),
+		Began: stamp(v.Began), Took: span(v.Began, end), Cost: cost(usage), Tokens: usage.Tokens(),
 		Patches: in.Review.Patches, Edits: in.Review.Edits, Lines: in.Review.Lines, ToRead: in.Review.ToRead,
 	}
 	for _, a := range v.Agents {
@@ -129,7 +129,7 @@ func New(in Input) *Report {
 
 func agentOf(a *store.Agent, end time.Time) Agent {
 	out := Agent{
-		ID: string(a.ID), Title: engine.Title(a.ID, a.Call), Status: statusOf(a), Attempts: a.Attempt, Cost: cost(a.Spent), Landed: a.Landed(),
+		ID: string(a.ID), Title: engine.Title(a.ID, a.Call), Status: task.Word(a.Status), Attempts: a.Attempt, Cost: cost(a.Spent), Landed: a.Landed(),
 	}
 	if !a.Started.IsZero() {
 		out.Took = span(a.Started, cmp.Or(a.Ended, end))
@@ -147,20 +147,6 @@ func agentOf(a *store.Agent, end time.Time) Agent {
 		out.Verdict, out.VerdictReason = string(a.Review.Verdict), a.Review.Reason
 	}
 	return out
-}
-
-func statusOf(a *store.Agent) string {
-	switch a.Status.(type) {
-	case *task.Completed:
-		return "completed"
-	case *task.Failed:
-		return "failed"
-	case *task.Cancelled:
-		return "cancelled"
-	case nil:
-		return "queued"
-	}
-	return "running"
 }
 
 // refused are the reasons for which the work of an agent is not taken.
@@ -233,7 +219,7 @@ func (in *Input) class(c *review.Class) Class {
 	e := c.Example
 	out := Class{
 		ID: c.ID, Kind: string(c.Kind), Language: c.Language, Edits: len(c.Members), Patches: c.Patches(), Missing: c.Missing,
-		Place: placeOf(e), About: e.About,
+		Place: e.Patch + ", " + e.Place().String(), About: e.About,
 	}
 	if n := len(out.Patches) - mostNames; n > 0 {
 		out.Patches, out.MorePatches = out.Patches[:mostNames], n
@@ -270,17 +256,6 @@ func (in *Input) class(c *review.Class) Class {
 	return out
 }
 
-func placeOf(e *review.Edit) string {
-	line := e.NewLine
-	if len(e.Added) == 0 && len(e.Removed) > 0 {
-		line = e.OldLine
-	}
-	if line == 0 {
-		return fmt.Sprintf("%s, %s", e.Patch, e.Path)
-	}
-	return fmt.Sprintf("%s, %s:%d", e.Patch, e.Path, line)
-}
-
 func landingOf(l *store.Landing) Landing {
 	out := Landing{Ref: strings.TrimPrefix(l.Ref, "refs/heads/"), Commit: short(l.New), At: stamp(l.Time), State: "landed"}
 	switch {
@@ -310,8 +285,6 @@ func span(from, to time.Time) string {
 	}
 	return to.Sub(from).Round(time.Second).String()
 }
-
-func tokens(u task.Usage) int64 { return u.Input + u.Output + u.CacheRead + u.CacheWrite }
 
 // cost is the known part of a cost.
 func cost(u task.Usage) string {

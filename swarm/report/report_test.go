@@ -165,6 +165,19 @@ func TestMarkdown(t *testing.T) {
 		}
 	}
 	r := New(in)
+	r.Classes = append(r.Classes, r.Classes[0])
+	// A section that is too long hides no other, and a prompt is cut.
+	r.Workflow = strings.Repeat("prompt ", mostMarkdown)
+	r.Classes[1].Lines = []Line{{"+", strings.Repeat("long ", mostMarkdown)}}
+	r.Classes = append(r.Classes[:2], Class{ID: "Last"})
+	r.Agents = append(r.Agents, Agent{ID: "a9", Status: "waiting"})
+	b.Reset()
+	err := r.Markdown(&b)
+	for _, want := range []string{"#### Last: 0", "- 1 waiting", "#### Not taken: ` a3 `", "… and 1 more sections"} {
+		if err != nil || !strings.Contains(b.String(), want) {
+			t.Errorf("beside a long section it lacks %q: %d bytes, %v", want, b.Len(), err)
+		}
+	}
 	for range 3000 {
 		r.Classes = append(r.Classes, r.Classes[0])
 	}
@@ -252,5 +265,14 @@ func TestRefusedByCheck(t *testing.T) {
 	copied, ok := all["a3-2: the check of the merge: failed: the check passed on main, and failed twice with this patch alone"]
 	if !ok || copied.Command != "make" || !strings.Contains(copied.Evidence, "copy.out says") {
 		t.Errorf("the copy is told as %+v", copied)
+	}
+}
+
+// TestQueued: an agent that waits for its turn is not shown as running.
+func TestQueued(t *testing.T) {
+	t.Parallel()
+	a := &store.Agent{ID: "a1", Call: &task.Call{Input: &task.TypedAgentInput{Prompt: "p"}}, Status: &task.Running{State: task.Queued}}
+	if got := agentOf(a, time.Time{}).Status; got != "queued" {
+		t.Errorf("its status is %q", got)
 	}
 }

@@ -6,6 +6,7 @@ import (
 
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/store"
+	"agentswarm/swarm/task"
 )
 
 // Sizes of the timeline in pixels.
@@ -55,7 +56,7 @@ func timelineOf(v *store.View, end time.Time) Timeline {
 		y := len(t.Rows) * rowHeight
 		x := at(a.Started)
 		t.Rows = append(t.Rows, TimelineRow{
-			Label: string(label), Status: statusOf(a), Took: span(a.Started, until),
+			Label: string(label), Status: task.Word(a.Status), Took: span(a.Started, until),
 			Y: y + 2, TextY: y + rowHeight - 4, X: x, Width: max(1, at(until)-x),
 		})
 	}

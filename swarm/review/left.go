@@ -1,6 +1,7 @@
 package review
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 )
@@ -8,7 +9,23 @@ import (
 // Place is a line of a file.
 type Place struct {
 	Path string
-	Line int // from 1
+	Line int // from 1; 0 for the file
+}
+
+func (p Place) String() string {
+	if p.Line == 0 {
+		return p.Path
+	}
+	return fmt.Sprintf("%s:%d", p.Path, p.Line)
+}
+
+// Place is the first line of an edit: in the new file, or in the old one if the
+// edit only removes lines.
+func (e *Edit) Place() Place {
+	if len(e.Added) == 0 && len(e.Removed) > 0 {
+		return Place{e.Path, e.OldLine}
+	}
+	return Place{e.Path, e.NewLine}
 }
 
 const (

@@ -16,7 +16,6 @@ import (
 // its first 80 characters. {{field}} is the text "{field}". Braces around
 // anything else stay as they are.
 type Template struct {
-	text  string
 	parts []part
 }
 
@@ -48,7 +47,7 @@ var placeholder = sync.OnceValue(func() *regexp.Regexp {
 
 // Parse reads a template. An error is an [*Error] that names the field.
 func Parse(text string) (*Template, error) {
-	t := &Template{text: text}
+	t := &Template{}
 	end := 0
 	for _, m := range placeholder().FindAllStringSubmatchIndex(text, -1) {
 		t.plain(text[end:m[0]])
@@ -73,9 +72,6 @@ func (t *Template) plain(text string) {
 		t.parts = append(t.parts, part{text: text})
 	}
 }
-
-// String is the template as it was written.
-func (t *Template) String() string { return t.text }
 
 // HasFields reports whether the template has a field.
 func (t *Template) HasFields() bool {
@@ -161,7 +157,8 @@ func (v Values) value(name string) (any, *MissingError) {
 	return nil, &MissingError{Field: name, near: nearest.Word(name, known)}
 }
 
-// fill puts a text in place of each field. An error is a [*MissingError].
+// fill puts a text in place of each field. An error is a [*MissingError],
+// or an [*Error] where the text is too long.
 func (t *Template) fill(v Values, show func(name string, value any) string) (string, error) {
 	var b strings.Builder
 	for _, p := range t.parts {

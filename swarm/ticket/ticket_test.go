@@ -206,7 +206,7 @@ func TestHiddenCharacters(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := template.Text(values(`{"a":"x\u0000\u001b[31m\u200b\u202e\udb40\udc41\u2028y\r\nz"}`))
+	got, err := template.Text(values(`{"a":"x\u0000\u001b[31m\u200b\u200e\u061c\u2064\u00ad\u3164\u202e\udb40\udc41\u2028y\r\nz"}`))
 	const want = "x[31m\ny\nz " + `"x\u0000\u001b[31m\u2028y\r\nz"`
 	if err != nil || got != want {
 		t.Errorf("Text = %q, %v, want %q", got, err, want)

@@ -114,8 +114,8 @@ func asJSON(value any) string {
 }
 
 // clean drops characters that a reader does not see and a model does: controls,
-// the tags of Unicode, and marks that turn the direction of writing. Ends of
-// lines are "\n".
+// fillers, tags, selectors, and marks that turn the direction of writing. Joiners
+// stay: scripts and emoji need them. Ends of lines are "\n".
 func clean(s string) string {
 	s = strings.ReplaceAll(s, "\r\n", "\n")
 	return strings.Map(func(r rune) rune {
@@ -125,9 +125,9 @@ func clean(s string) string {
 		case r == '\r', r == '\u2028', r == '\u2029':
 			return '\n'
 		case unicode.IsControl(r),
-			r >= 0xE0000 && r <= 0xE007F,
-			r >= 0x202A && r <= 0x202E, r >= 0x2066 && r <= 0x2069,
-			r == 0x200B, r == 0x2060, r == 0xFEFF:
+			r == 0x00AD, r == 0x061C, r == 0x180E, r == 0x200B, r == 0x200E, r == 0x200F,
+			r >= 0x202A && r <= 0x202E, r >= 0x2060 && r <= 0x2069, r == 0x3164, r == 0xFEFF,
+			r >= 0xE0000 && r <= 0xE007F, r >= 0xE0100 && r <= 0xE01EF:
 			return -1
 		}
 		return r

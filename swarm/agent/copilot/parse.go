@@ -142,6 +142,9 @@ func (s *stream) read(text []byte) []event.Event {
 	case "model.call_failure":
 		return s.failed(&l)
 	case "assistant.turn_retry":
+		if l.Agent != "" {
+			return nil // its failure was not noted either
+		}
 		if s.waits {
 			s.waits = false // its failure was reported, and it asks again now
 			return nil

@@ -83,6 +83,7 @@ func TestLines(t *testing.T) {
 		{"a stored error without a status", `{"type":"session.error","data":{"message":"You have exceeded your premium request allowance: usage limit reached","errorType":"quota"}}` +
 			"\n" + done, "session ? |error quota"},
 		{"a retry without a failure", `{"type":"assistant.turn_retry","data":{"reason":"streaming_error"}}`, "retry other streaming_error"},
+		{"a retry of a subagent", `{"type":"assistant.turn_retry","agentId":"a","data":{"reason":"streaming_error"}}`, ""},
 		{"a span of a tool", `{"type":"span","name":"execute_tool view","attributes":{"gen_ai.conversation.id":"s","gen_ai.usage.input_tokens":5}}`, ""},
 		{"a wrapper's line", "npm warn", "text npm warn"},
 		{"an empty line", "", ""},

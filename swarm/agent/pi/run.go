@@ -345,8 +345,7 @@ func (s *run) limited(found []event.Event) []event.Event {
 	s.limits = nil
 	for _, e := range found {
 		if spent, ok := e.(*event.Spent); ok && len(limits) > 0 {
-			u := spent.Usage
-			spent.Left = limit.Remaining(func(name string) string { return limits[name] }, u.Input+u.CacheRead+u.CacheWrite+u.Output, time.Now())
+			spent.Left = limit.Remaining(func(name string) string { return limits[name] }, spent.Usage.Tokens(), time.Now())
 		}
 	}
 	return found

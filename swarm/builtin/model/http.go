@@ -95,8 +95,7 @@ func (e *Endpoint) send(ctx context.Context, c call, into accumulator) (*Reply, 
 
 // limited notes the limits that the headers of an answer tell.
 func (r *Reply) limited(h http.Header) *Reply {
-	u := r.Usage
-	r.Left = limit.Remaining(h.Get, u.Input+u.CacheRead+u.CacheWrite+u.Output, time.Now())
+	r.Left = limit.Remaining(h.Get, r.Usage.Tokens(), time.Now())
 	return r
 }
 

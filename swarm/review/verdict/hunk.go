@@ -11,23 +11,17 @@ import (
 	"agentswarm/swarm/task"
 )
 
-// At is a line of a file, as [Place] writes it.
-type At struct {
-	Path string
-	Line int // from 1
-}
-
 // ParseAt reads FILE:LINE.
-func ParseAt(text string) (At, error) {
+func ParseAt(text string) (review.Place, error) {
 	at := strings.LastIndexByte(text, ':')
 	if at < 1 {
-		return At{}, fmt.Errorf("%q is not FILE:LINE, such as main.go:12", text)
+		return review.Place{}, fmt.Errorf("%q is not FILE:LINE, such as main.go:12", text)
 	}
 	line, err := strconv.Atoi(text[at+1:])
 	if err != nil || line < 1 {
-		return At{}, fmt.Errorf("%q is not FILE:LINE, such as main.go:12", text)
+		return review.Place{}, fmt.Errorf("%q is not FILE:LINE, such as main.go:12", text)
 	}
-	return At{text[:at], line}, nil
+	return review.Place{Path: text[:at], Line: line}, nil
 }
 
 // FilePath returns the path in the repository that a person names. A path of an
@@ -50,11 +44,9 @@ func (r *Review) FilePath(folder, name string) string {
 	return name
 }
 
-func (a At) String() string { return fmt.Sprintf("%s:%d", a.Path, a.Line) }
-
 // HunkError says that a place does not name a single hunk.
 type HunkError struct {
-	At At
+	At review.Place
 	// Agents are those with a hunk there: several, or none.
 	Agents []task.ID
 	// Near are the places of the hunks in that file.
@@ -87,7 +79,7 @@ func joined(ids []task.ID) string {
 // the change; for lines that are only removed, also that before it. Of several
 // agents with a hunk there, only names the one; empty: all of the run. Errors are
 // of type [*HunkError].
-func (r *Review) FindHunk(at At, only []task.ID) ([]*review.Edit, error) {
+func (r *Review) FindHunk(at review.Place, only []task.ID) ([]*review.Edit, error) {
 	failed := &HunkError{At: at}
 	var found []*review.Edit
 	for _, w := range r.sorted() {
@@ -99,7 +91,7 @@ func (r *Review) FindHunk(at At, only []task.ID) ([]*review.Edit, error) {
 			if e.Path != at.Path || e.Hunk() == nil {
 				continue
 			}
-			if near := Place(e); !slices.Contains(failed.Near, near) {
+			if near := e.Place().String(); !slices.Contains(failed.Near, near) {
 				failed.Near = append(failed.Near, near)
 			}
 			if hunk == nil && covers(e.Hunk(), at.Line) {

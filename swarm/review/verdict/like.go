@@ -57,7 +57,7 @@ func (r *Review) Like(example, odd task.ID) (string, error) {
 		}
 		text = strings.ToValidUTF8(clip(text, mostLikeBytes), "\uFFFD")
 		fence := fenceFor(text)
-		fmt.Fprintf(&out, "\n\n%s, as in the patches of %d agents:\n%sdiff\n%s%s", strings.ToValidUTF8(Place(s.edit), "\uFFFD"), s.agents, fence, text, fence)
+		fmt.Fprintf(&out, "\n\n%s, as in the patches of %d agents:\n%sdiff\n%s%s", strings.ToValidUTF8(s.edit.Place().String(), "\uFFFD"), s.agents, fence, text, fence)
 	}
 	return out.String(), nil
 }

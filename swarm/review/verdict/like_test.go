@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"agentswarm/swarm/review"
 	"agentswarm/swarm/task"
 )
 
@@ -43,7 +44,7 @@ func TestPart(t *testing.T) {
 		t.Errorf("nothing is accepted: %v", err)
 	}
 	r := open(t, works)
-	hunk, err := r.FindHunk(At{"p3/a_test.go", 3}, nil)
+	hunk, err := r.FindHunk(review.Place{Path: "p3/a_test.go", Line: 3}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +69,7 @@ func TestRejectedIn(t *testing.T) {
 		want    int
 	}{{task.Rejected, 1}, {task.Accepted, 0}} {
 		r := open(t, works)
-		hunk, err := r.FindHunk(At{"p3/a_test.go", 3}, nil)
+		hunk, err := r.FindHunk(review.Place{Path: "p3/a_test.go", Line: 3}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

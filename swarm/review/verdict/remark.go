@@ -40,7 +40,7 @@ func (r *Review) OutdatedRemarks(id task.ID) []*store.EditRemark { return r.outd
 
 // NewRemark is a remark on the hunk at a place. Its ID is left to the caller.
 // Errors are of type [*HunkError].
-func (r *Review) NewRemark(at At, only []task.ID, text string) (event.Remarked, error) {
+func (r *Review) NewRemark(at review.Place, only []task.ID, text string) (event.Remarked, error) {
 	hunk, err := r.FindHunk(at, only)
 	if err != nil {
 		return event.Remarked{}, err
@@ -126,14 +126,14 @@ func (r *Review) remarkPlace(remark *store.EditRemark) string {
 	for _, e := range r.edits[id] {
 		if slices.Contains(r.remarks[e], remark) {
 			if w := r.works[id]; w.Attempt == remark.Attempt && remark.Line > 0 {
-				return At{e.Path, remark.Line}.String()
+				return review.Place{Path: e.Path, Line: remark.Line}.String()
 			}
-			return Place(e)
+			return e.Place().String()
 		}
 	}
 	place := remark.Edit.Path
 	if remark.Line > 0 {
-		place = At{remark.Edit.Path, remark.Line}.String()
+		place = review.Place{Path: remark.Edit.Path, Line: remark.Line}.String()
 	}
 	return fmt.Sprintf("%s of attempt %d", place, remark.Attempt)
 }

@@ -54,7 +54,7 @@ func TestFindHunk(t *testing.T) {
 	}
 
 	// A verdict on a hunk covers both of its edits and nothing else.
-	hunk, err := r.FindHunk(At{"a.go", 2}, nil)
+	hunk, err := r.FindHunk(review.Place{Path: "a.go", Line: 2}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,7 +73,7 @@ func TestRemarksSurvive(t *testing.T) {
 	r := open(t, []Work{first})
 	var made []*store.EditRemark
 	for i, line := range []int{1, 3} {
-		m, err := r.NewRemark(At{"p/a.go", line}, nil, fmt.Sprintf("remark %d", i+1))
+		m, err := r.NewRemark(review.Place{Path: "p/a.go", Line: line}, nil, fmt.Sprintf("remark %d", i+1))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -351,7 +351,7 @@ func (r *Review) rejection(w *Work, covered []*review.Edit, reason string) strin
 	var places []string
 	for _, e := range r.edits[string(w.ID)] {
 		if slices.Contains(covered, e) || r.Verdict(e) == task.Rejected {
-			places = append(places, Place(e))
+			places = append(places, e.Place().String())
 		}
 	}
 	more := ""
@@ -360,17 +360,6 @@ func (r *Review) rejection(w *Work, covered []*review.Edit, reason string) strin
 		places = places[:mostPlaces]
 	}
 	return strings.TrimSpace(reason + "\n\nRejected changes:\n" + strings.Join(places, "\n") + more)
-}
-
-// Place is the file and line of an edit.
-func Place(e *review.Edit) string {
-	switch line := e.NewLine; {
-	case len(e.Added) == 0 && len(e.Removed) > 0:
-		return fmt.Sprintf("%s:%d", e.Path, e.OldLine)
-	case line > 0:
-		return fmt.Sprintf("%s:%d", e.Path, line)
-	}
-	return e.Path
 }
 
 // sorted are the works by their names.
