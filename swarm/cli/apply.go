@@ -55,7 +55,7 @@ func applyAction(c *cli.Context, env Env) error {
 	if err != nil {
 		return err
 	}
-	if err := p.refuseRejected(c.Context, "apply", s); err != nil {
+	if err := p.refuseRejected(c.Context, "apply", s, s.named); err != nil {
 		return err
 	}
 	if p.repo.Bare() {

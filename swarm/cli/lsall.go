@@ -100,10 +100,7 @@ func printAllRuns(env Env, runs []listedObject) error {
 	if err := t.Print(env.Stdout, width); err != nil {
 		return err
 	}
-	for i, dir := range asking {
-		if i == maxInboxHints {
-			break
-		}
+	for _, dir := range asking[:min(len(asking), maxInboxHints)] {
 		fmt.Fprintf(env.Stderr, "answer: %s inbox\n", Printable(calledIn(env.Calls, dir)))
 	}
 	return nil

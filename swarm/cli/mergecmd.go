@@ -99,7 +99,7 @@ func mergeAction(c *cli.Context, env Env) error {
 	if err != nil {
 		return err
 	}
-	if err := p.refuseRejected(c.Context, "merge", s); err != nil {
+	if err := p.refuseRejected(c.Context, "merge", s, s.named); err != nil {
 		return err
 	}
 	if !s.chosen.Empty() {

@@ -71,6 +71,9 @@ func (p *place) mergeAgain(c *cli.Context, s *selection, r *mergeRequest, owner 
 		if err := b.prepareAgain(ctx, r, d); err != nil {
 			return nil, err
 		}
+		if err := p.refuseRejected(ctx, "merge", s, r.works); err != nil {
+			return nil, err
+		}
 	}
 	if _, err := b.undo(ctx, d.Landing.ID); err != nil {
 		return nil, err
@@ -87,18 +90,21 @@ func (b *bench) findDrop(ctx context.Context, into string, drop []string) (landi
 	if err != nil {
 		return landing.Drop{}, err
 	}
-	var dropped []task.ID
-	for _, text := range drop {
-		a, err := b.state.Resolve(b.run.ID + "/" + text)
-		if err != nil {
-			return landing.Drop{}, err
-		}
-		dropped = append(dropped, a.Agent)
-	}
-	d, err := landing.FindDrop(landing.DropRequest{
-		View: b.owner.View(), Ref: ref, Agents: dropped,
+	r := landing.DropRequest{
+		View: b.owner.View(), Ref: ref,
 		TreeOf: func(commit git.Hash) (git.Hash, error) { return b.repo.TreeOf(ctx, commit) },
-	})
+	}
+	for _, text := range drop {
+		a, which, err := b.resolveWork(b.run.ID + "/" + text)
+		if err != nil {
+			return landing.Drop{}, refused(err)
+		}
+		r.Agents = append(r.Agents, a.Agent)
+		if which.copied > 0 {
+			r.Copies = append(r.Copies, copyName(a.Agent, which.copied))
+		}
+	}
+	d, err := landing.FindDrop(r)
 	if not, ok := errors.AsType[*landing.DropError](err); ok {
 		return d, usagef("merge: --drop: %s", not.Reason)
 	}

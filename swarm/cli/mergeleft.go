@@ -3,8 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
-	"io/fs"
-	"os"
+	"path"
 	"path/filepath"
 
 	"agentswarm/swarm/engine"
@@ -48,25 +47,39 @@ func (g *collector) verifications(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	refs, err := g.repo.RefsUnder(ctx, "refs/swarm/")
+	if err != nil {
+		return err
+	}
+	candidates := map[string]bool{} // by the prefix of their refs
+	for ref := range refs {
+		candidates[path.Dir(ref)+"/"] = true
+	}
 	for _, e := range entries {
 		if e.Damage == nil {
-			err = errors.Join(err, g.verificationsOf(ctx, e.Run))
+			err = errors.Join(err, g.verificationsOf(ctx, e.Run, candidates[landing.CandidateRefs(e.Run.ID)]))
 		}
 	}
 	return err
 }
 
-func (g *collector) verificationsOf(ctx context.Context, run *store.Run) error {
-	if _, err := os.Lstat(g.state.Trees(run.ID)); errors.Is(err, fs.ErrNotExist) {
+// verificationsOf removes the leftovers of a run: workspaces, and candidates, the
+// refs that hold commits while they are verified.
+func (g *collector) verificationsOf(ctx context.Context, run *store.Run, candidates bool) error {
+	var names []string
+	clear := func() error { return landing.DropCandidates(ctx, g.repo, run.ID) }
+	if exists(g.state.Trees(run.ID)) {
+		trees, err := g.bareTrees(run.ID)
+		if err != nil {
+			return err
+		}
+		if names, err = landing.Leftovers(trees); err != nil {
+			return err
+		}
+		clear = func() error { return g.clearVerifications(ctx, run, trees) }
+	}
+	if len(names) == 0 && !candidates {
 		return nil
-	}
-	trees, err := g.bareTrees(run.ID)
-	if err != nil {
-		return err
-	}
-	names, err := landing.Leftovers(trees)
-	if err != nil || len(names) == 0 {
-		return err
 	}
 	owner, err := run.Own(ctx)
 	if busy := (*store.BusyError)(nil); errors.As(err, &busy) {
@@ -79,7 +92,7 @@ func (g *collector) verificationsOf(ctx context.Context, run *store.Run) error {
 		g.removed("workspace", run.ID+"/"+name, 0)
 	}
 	if !g.dry {
-		err = g.clearVerifications(ctx, run, trees)
+		err = clear()
 	}
 	return errors.Join(err, owner.Close())
 }

@@ -107,7 +107,11 @@ func (b *bench) mergeQueued(ctx context.Context, l *branchMove, work mergeWork, 
 		}
 	}
 	patches = queue.Order(patches, pairs)
-	if err := m.mergeFinal(ctx, patchIDs(patches)); err != nil || r.dry {
+	ids := patchIDs(patches)
+	if r.dry {
+		return m.mergeFinal(ctx, ids)
+	}
+	if report.outcome, err = gate.Merge(ctx, ids); err != nil {
 		return err
 	}
 	if err := b.checkMove(ctx, l, report); err != nil {

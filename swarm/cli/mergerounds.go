@@ -104,7 +104,6 @@ func (r *mergeReport) unfilteredObjects() (all []unfilteredObject) {
 
 func (r *mergeReport) printUnfiltered(w io.Writer) {
 	for _, u := range r.filters {
-		fmt.Fprintf(w, "left out: %s: your filter %q failed on %q\n",
-			Printable(labels([]*store.Agent{r.view.Agent(u.agent)})), u.failed.Filter, u.failed.Path)
+		fmt.Fprintf(w, "left out: %s: %s\n", Printable(labels([]*store.Agent{r.view.Agent(u.agent)})), u.failed)
 	}
 }

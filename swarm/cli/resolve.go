@@ -29,6 +29,8 @@ type resolveRecord struct {
 	Verify string             `json:"verify,omitempty"` // run before it lands
 	Style  commitStyle        `json:"style,omitzero"`
 	Hold   string             `json:"hold"` // our ref on the commit with markers
+	// Partial is set if a part of the agent's patch is in conflict.
+	Partial bool `json:"partial,omitempty"`
 }
 
 // resolveObject is swarm.resolve/1, described in docs/json.md.
@@ -191,7 +193,7 @@ func (v *visit) openResolve(c *cli.Context) (*resolution, error) {
 	if tip == "" {
 		return nil, usagef("merge: there is no branch %s yet, so nothing conflicts with it", branchName(ref))
 	}
-	record := &resolveRecord{Ref: ref, Tip: tip, Label: engine.Title(v.agent.ID, v.agent.Call), Verify: c.String("verify")}
+	record := &resolveRecord{Ref: ref, Tip: tip, Label: engine.Title(v.agent.ID, v.agent.Call), Verify: c.String("verify"), Partial: v.agent.Partial}
 	if record.Style, err = styleFlags(c); err != nil {
 		return nil, err
 	}

@@ -187,8 +187,14 @@ func (r *resolution) landResult(ctx context.Context, b *bench, got *worktree.Cap
 	if a == nil {
 		return nil, fmt.Errorf("run %s has no agent %s", r.run.ID, r.Agent)
 	}
+	then := a.AtCopy(r.N, patch)
+	if then.Partial = r.record.Partial; then.Partial {
+		if err := markPart(copyFolder(r.run, &store.Copy{Agent: r.Agent, N: r.N})); err != nil {
+			return nil, err
+		}
+	}
 	return b.merge(ctx, mergeRequest{
-		works: []*store.Agent{a.AtCopy(r.N, patch)}, into: branchName(r.record.Ref), verify: r.record.Verify, style: r.record.Style,
+		works: []*store.Agent{then}, into: branchName(r.record.Ref), verify: r.record.Verify, style: r.record.Style,
 		resolved: "text with " + r.met(),
 	})
 }

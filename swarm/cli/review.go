@@ -162,26 +162,16 @@ func (p *place) mark(c *cli.Context, s *selection, r engine.ReviewRequest) error
 	if err != nil {
 		return err
 	}
-	var facts []event.Event
-	var of []tried
-	for i := range r.Edits {
-		facts, of = append(facts, &r.Edits[i]), append(of, tried{r.Edits[i].Agent, r.Edits[i].Attempt})
-	}
-	for i := range r.Marks {
-		facts, of = append(facts, &r.Marks[i]), append(of, tried{r.Marks[i].Agent, r.Marks[i].Attempt})
-	}
-	for i := range r.Remarks {
-		facts, of = append(facts, &r.Remarks[i]), append(of, tried{r.Remarks[i].Agent, r.Remarks[i].Attempt})
-	}
+	facts := r.Facts()
 	v := owner.View()
-	for _, attempt := range of {
+	for _, f := range facts {
 		// Another process may have tried it again since we looked.
-		if a := v.Agent(attempt.id); a == nil || a.Attempt != attempt.attempt || a.Result() == nil {
+		if a := v.Agent(f.Agent); a == nil || a.Attempt != f.Attempt || a.Result() == nil {
 			return errors.Join(usagef("%s: %s has moved on; look at its new attempt first",
-				c.Command.Name, attempt.id), owner.Close())
+				c.Command.Name, f.Agent), owner.Close())
 		}
 	}
-	_, err = owner.AppendAll(facts)
+	_, err = owner.AppendAll(facts.Events())
 	return errors.Join(err, owner.Close())
 }
 

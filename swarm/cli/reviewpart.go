@@ -93,10 +93,18 @@ func (p *place) makePart(ctx context.Context, run *store.Run, a *store.Agent, r 
 // partMark is the file that tells a part from a copy that a person worked in.
 func partMark(folder string) string { return filepath.Join(folder, "part") }
 
+// markPart marks the folder of a copy as that of a part.
+func markPart(folder string) error {
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return err
+	}
+	return os.WriteFile(partMark(folder), nil, 0o600)
+}
+
 // refuseRejected refuses parts with an edit that a person rejected since.
-func (p *place) refuseRejected(ctx context.Context, verb string, s *selection) error {
+func (p *place) refuseRejected(ctx context.Context, verb string, s *selection, works []*store.Agent) error {
 	var r *runReview
-	for _, a := range s.named {
+	for _, a := range works {
 		if !a.Partial {
 			continue
 		}
@@ -122,10 +130,7 @@ func (p *place) refuseRejected(ctx context.Context, verb string, s *selection) e
 
 // keepPart writes the patch file of a part, and its mark.
 func (p *place) keepPart(ctx context.Context, folder string, r reviewpart.Request, commit git.Hash) error {
-	if err := os.MkdirAll(folder, 0o700); err != nil {
-		return err
-	}
-	if err := os.WriteFile(partMark(folder), nil, 0o600); err != nil {
+	if err := markPart(folder); err != nil {
 		return err
 	}
 	f, err := os.OpenFile(filepath.Join(folder, "patch"), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)

@@ -233,7 +233,7 @@ func (b *bench) filterReason(ctx context.Context, patches []workflow.Patch, err 
 			return "", err
 		}
 		if changed {
-			reasons = append(reasons, fmt.Sprintf("%s: your filter %q failed on %q", p.Agent, failed.Filter, failed.Path))
+			reasons = append(reasons, fmt.Sprintf("%s: %s", p.Agent, failed))
 		}
 	}
 	return strings.Join(reasons, "; "), nil

@@ -27,33 +27,56 @@ type ReviewRequest struct {
 	Remarks []event.Remarked
 }
 
+// ReviewFact is a record of a review, with the attempt that was reviewed.
+type ReviewFact struct {
+	Agent   task.ID
+	Attempt int
+	Event   event.Event
+}
+
+// ReviewFacts are the records of a review, in the order in which they are journaled.
+type ReviewFacts []ReviewFact
+
+// Events are the records alone.
+func (f ReviewFacts) Events() []event.Event {
+	events := make([]event.Event, len(f))
+	for i := range f {
+		events[i] = f[i].Event
+	}
+	return events
+}
+
+// Facts are the records of the review.
+func (r *ReviewRequest) Facts() ReviewFacts {
+	facts := make(ReviewFacts, 0, len(r.Edits)+len(r.Marks)+len(r.Remarks))
+	for i := range r.Edits {
+		e := &r.Edits[i]
+		facts = append(facts, ReviewFact{e.Agent, e.Attempt, e})
+	}
+	for i := range r.Marks {
+		e := &r.Marks[i]
+		facts = append(facts, ReviewFact{e.Agent, e.Attempt, e})
+	}
+	for i := range r.Remarks {
+		e := &r.Remarks[i]
+		facts = append(facts, ReviewFact{e.Agent, e.Attempt, e})
+	}
+	return facts
+}
+
 // Review notes a review. Either all is noted or nothing.
 func (e *Engine) Review(r ReviewRequest) (err error) {
-	marks, edits := r.Marks, r.Edits
 	ok := e.do(func(context.Context) {
-		facts := make([]event.Event, 0, len(marks)+len(edits)+len(r.Remarks))
-		for i := range edits {
-			if err = e.reviewable(edits[i].Agent, edits[i].Attempt); err != nil {
+		facts := r.Facts()
+		for _, f := range facts {
+			if err = e.reviewable(f.Agent, f.Attempt); err != nil {
 				return
 			}
-			facts = append(facts, &edits[i])
 		}
-		for i := range marks {
-			if err = e.reviewable(marks[i].Agent, marks[i].Attempt); err != nil {
-				return
-			}
-			facts = append(facts, &marks[i])
-		}
-		for i := range r.Remarks {
-			if err = e.reviewable(r.Remarks[i].Agent, r.Remarks[i].Attempt); err != nil {
-				return
-			}
-			facts = append(facts, &r.Remarks[i])
-		}
-		if err = e.appendAll(facts); err != nil {
+		if err = e.appendAll(facts.Events()); err != nil {
 			return
 		}
-		for _, mark := range marks {
+		for _, mark := range r.Marks {
 			a := e.agents[mark.Agent]
 			a.accepted = mark.Verdict == task.Accepted && a.result.Done().Patch != nil
 		}

@@ -14,6 +14,7 @@ type DropRequest struct {
 	View   *store.View // required
 	Ref    string      // the branch; required
 	Agents []task.ID   // to be left out; required
+	Copies []string    // names of copies among them, if a copy is named
 	// TreeOf returns the tree of a commit. Required.
 	TreeOf func(commit git.Hash) (git.Hash, error)
 }
@@ -44,6 +45,11 @@ func FindDrop(r DropRequest) (Drop, error) {
 	for _, id := range r.Agents {
 		if !slices.Contains(d.Landing.Agents, id) {
 			return d, &DropError{Reason: fmt.Sprintf("%s is not in the last merge of the run", id)}
+		}
+	}
+	for _, name := range r.Copies {
+		if !slices.Contains(d.Landing.Copies, name) {
+			return d, &DropError{Reason: fmt.Sprintf("%s is not in the last merge of the run", name)}
 		}
 	}
 	for _, id := range d.Landing.Agents {

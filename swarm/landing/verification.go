@@ -22,8 +22,8 @@ func ChangedText(changes []git.Change) string {
 	var b strings.Builder
 	for _, c := range changes {
 		path := c.Path
-		if quoted := strconv.Quote(path); strings.ContainsFunc(path, func(r rune) bool { return r < ' ' || r == 0x7f || r == '"' }) {
-			path = quoted
+		if strings.ContainsFunc(path, func(r rune) bool { return r < ' ' || r == 0x7f || r == '"' }) {
+			path = strconv.Quote(path)
 		}
 		b.WriteString(path + "\n")
 	}

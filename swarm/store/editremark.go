@@ -31,7 +31,7 @@ func (a *Agent) remarked(e *event.Remarked) {
 			own.ID = a.NextRemark()
 		}
 		a.OnEdits = append(a.OnEdits, &EditRemark{Remarked: &own})
-	case at >= 0 && e.Text == "" && a.OnEdits[at].Sent == 0:
+	case at >= 0 && a.OnEdits[at].Sent == 0:
 		a.OnEdits = slices.Delete(slices.Clone(a.OnEdits), at, at+1)
 	}
 }

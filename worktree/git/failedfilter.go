@@ -2,12 +2,17 @@ package git
 
 import (
 	"errors"
+	"fmt"
 	"regexp"
 	"sync"
 )
 
 // FailedFilter is a required filter that failed on a file.
 type FailedFilter struct{ Filter, Path string }
+
+func (f FailedFilter) String() string {
+	return fmt.Sprintf("your filter %q failed on %q", f.Filter, f.Path)
+}
 
 // filterFailure is how git, under LC_ALL=C, says that a required filter failed. Older
 // versions quote the name of clean filters only.
