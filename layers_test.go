@@ -19,7 +19,7 @@ func layers() [][]string {
 		0: {
 			"internal/bytesize", "internal/diffcolor", "internal/jq", "internal/patchpath", "internal/picture", "internal/statefile", "internal/testing/campaign", "internal/testing/nonamespaces", "internal/testprogram",
 			"risk/argv", "risk/lockfile", "roles", "swarm/ask", "swarm/box", "swarm/cachework", "swarm/environ", "swarm/lab/stat", "swarm/landing/queue",
-			"swarm/modeltest", "swarm/nearest", "swarm/privatehome", "swarm/proc", "swarm/provider", "swarm/resettime", "swarm/script/regex",
+			"swarm/modeltest", "swarm/nearest", "swarm/privatehome", "swarm/proc", "swarm/provider", "swarm/script/regex",
 			"swarm/stage", "swarm/strict", "swarm/task", "swarm/thought", "swarm/userns", "variants", "variants/tasks",
 			"worktree/git",
 		},
