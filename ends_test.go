@@ -148,6 +148,11 @@ func resting(spaces []string) (n int) {
 	return n
 }
 
+// lasting is the number of processes of manyProcesses that stay, with the
+// supervisor and the agent. Those of chains come and go: a reader of /proc that
+// is slow sees none of them.
+const lasting = 18
+
 // manyProcesses is an agent that works and leaves twenty processes to be ended:
 // plain ones, daemons, some without an environment, deaf ones, and chains in
 // which each process lives until it has started the next.
@@ -169,7 +174,7 @@ exec sleep 1005
 func TestKilledWithFourHundred(t *testing.T) {
 	t.Parallel()
 	y := walledYard(t)
-	const agents, each = 20, 20
+	const agents = 20
 	for i := range agents {
 		y.write(fmt.Sprintf("repo/pkg/p%d/f.txt", i), "file\n")
 	}
@@ -185,7 +190,7 @@ func TestKilledWithFourHundred(t *testing.T) {
 	y.await("so many processes", func() bool {
 		spaces = y.spacesOf(y.supervisorsOf())
 		alive = livingIn(spaces)
-		return len(spaces) == agents && resting(spaces) == agents && alive >= agents*(each+1)
+		return len(spaces) == agents && resting(spaces) == agents && alive >= agents*lasting
 	})
 	y.must(cmd.Process.Kill())
 	killed := time.Now()
@@ -235,7 +240,7 @@ func TestSupervisorKilled(t *testing.T) {
 	y.await("so many processes", func() bool {
 		supervisors = y.supervisorsOf("a1")
 		spaces = y.spacesOf(supervisors)
-		return len(spaces) == 1 && resting(spaces) == 1 && livingIn(spaces) > 20
+		return len(spaces) == 1 && resting(spaces) == 1 && livingIn(spaces) >= lasting
 	})
 	y.must(syscall.Kill(supervisors[0], syscall.SIGKILL))
 	if s := wait(); s.code != 3 {

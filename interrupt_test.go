@@ -46,10 +46,25 @@ func (y *yard) await(what string, so func() bool) {
 	y.t.Helper()
 	for deadline := time.Now().Add(never); !so(); {
 		if time.Now().After(deadline) {
-			y.t.Fatalf("%s: it never came", what)
+			y.t.Fatalf("%s: it never came\n%s", what, y.states())
 		}
 		time.Sleep(2 * time.Millisecond) // a poll for another process
 	}
+}
+
+// states describes the agents of the run for a failure: their states and errors.
+func (y *yard) states() string {
+	y.t.Helper()
+	v := y.view()
+	if v == nil {
+		return "there is no run"
+	}
+	var all strings.Builder
+	fmt.Fprintf(&all, "the run is %s\n", v.Status)
+	for _, a := range v.Agents {
+		fmt.Fprintf(&all, "%s: %T %+v, held: %q\n", a.ID, a.Status, a.Status, a.Held)
+	}
+	return all.String()
 }
 
 func (y *yard) awaitPaused(agents ...string) {
