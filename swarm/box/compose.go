@@ -113,7 +113,9 @@ func (c *composing) fenced() error {
 
 // temporary is a /tmp and a /var/tmp of the agent's own. They are overlays: a
 // bind would show in the list of mounts where it lies, and sandboxes of agents
-// try to hide that place. /var/tmp shows what is there.
+// try to hide that place. Both begin empty: the kernel makes no overlay of a
+// folder in which another program mounts something, as builders of images do in
+// /var/tmp.
 func (c *composing) temporary() error {
 	tmp, ok := real("/tmp")
 	if !ok {
@@ -123,7 +125,7 @@ func (c *composing) temporary() error {
 		return err
 	}
 	if dir, ok := real("/var/tmp"); ok && dir != tmp {
-		return c.layer(dir, "var-tmp", false)
+		return c.layer(dir, "var-tmp", true)
 	}
 	return nil
 }

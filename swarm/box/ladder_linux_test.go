@@ -41,6 +41,10 @@ func limits() map[string]func(*ground) error {
 			return errors.Join(os.Mkdir(dir, 0o700), unix.Mount("/", dir, "", unix.MS_BIND|unix.MS_REC, ""),
 				unix.Chroot(dir), unix.Chdir("/"))
 		},
+		"mount in /var/tmp": func(g *ground) error {
+			dir := filepath.Join(g.Dir, "mounted")
+			return errors.Join(os.Mkdir(dir, 0o700), unix.Mount("tmpfs", dir, "tmpfs", 0, ""))
+		},
 		"masked proc":         maskProc,
 		"state on an overlay": stateOnOverlay,
 		"masked proc, state on an overlay": func(g *ground) error {
@@ -173,6 +177,7 @@ func TestLadder(t *testing.T) {
 		{"no mount namespaces", Landlock, []string{"no space left on device"}},
 		{"no PID namespaces", Landlock, []string{"no space left on device"}},
 		{"chroot", Landlock, []string{"operation not permitted"}},
+		{"mount in /var/tmp", Full, nil},
 		{"masked proc", OldProc, []string{"mount a new proc", "operation not permitted"}},
 		{"state on an overlay", NoOverlay, []string{"mount a new overlay", "not supported as upperdir"}},
 		{"masked proc, state on an overlay", NoOverlayOldProc, []string{"not supported as upperdir", "mount a new proc"}},

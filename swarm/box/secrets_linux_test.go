@@ -86,8 +86,9 @@ func TestSecrets(t *testing.T) {
 // hidden there, but nothing of the repository.
 func TestSecretVariables(t *testing.T) {
 	t.Parallel()
-	g := newGround(t, outside(t)) // of a /tmp, where nothing is seen anyway
-	else1, else2 := filepath.Join(g.Dir, "else1"), filepath.Join(g.Dir, "else2")
+	g := newGround(t, outside(t))
+	// In HOME: an agent sees no other files of /tmp and /var/tmp.
+	else1, else2 := filepath.Join(g.Home, "else1"), filepath.Join(g.Home, "else2")
 	for _, path := range []string{
 		else1 + "/git/credentials", else1 + "/git/config", else1 + "/gh/hosts", else1 + "/kube", else2 + "/kube", g.Repo + "/.npmrc", g.Repo + "/netrc",
 	} {
