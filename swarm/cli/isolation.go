@@ -67,7 +67,7 @@ func isolationFlags() []cli.Flag {
 // planIsolation lays the flags over what is configured. What was asked for by
 // name and cannot be had is refused.
 func (p *place) planIsolation(ctx context.Context, pl *plan, conf *config.Config) (err error) {
-	if pl.isolation, err = p.configuredIsolation(conf); err != nil {
+	if pl.isolation, err = p.configuredIsolation(ctx, conf); err != nil {
 		return err
 	}
 	if err := p.given(&pl.isolation); err != nil {
@@ -86,7 +86,7 @@ func (p *place) planIsolation(ctx context.Context, pl *plan, conf *config.Config
 }
 
 // configuredIsolation is what the files and the environment say.
-func (p *place) configuredIsolation(conf *config.Config) (i isolation, err error) {
+func (p *place) configuredIsolation(ctx context.Context, conf *config.Config) (i isolation, err error) {
 	if conf.Sandbox != config.SandboxUnset {
 		i.Sandbox, i.sandboxBy = conf.Sandbox.String(), placeOf(conf, "sandbox.mode")
 	}
@@ -99,8 +99,12 @@ func (p *place) configuredIsolation(conf *config.Config) (i isolation, err error
 		return i, refused(err)
 	}
 	s.Hide = i.Hide
-	i.Write, err = s.WriteFolders(conf.Write)
-	return i, refused(err)
+	if i.Write, err = s.WriteFolders(conf.Write); err != nil {
+		return i, refused(err)
+	}
+	stores, err := p.repo.CredentialFiles(ctx, p.env.Getenv("HOME"))
+	i.Hide = with(i.Hide, stores)
+	return i, err
 }
 
 // placeOf names a key where a file sets it, else the variable that does.

@@ -1,0 +1,73 @@
+package git
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"mvdan.cc/sh/v3/shell"
+)
+
+// CredentialFiles returns the absolute paths of files in which the credential
+// helper "store" keeps passwords, as the configuration of the repository and its
+// user names them (git-credential-store(1), --file). Files in the default places
+// are not among them. home replaces "~". It fails where git cannot read its
+// configuration.
+func (r *Repo) CredentialFiles(ctx context.Context, home string) ([]string, error) {
+	out, err := r.Run(ctx, Cmd{Args: []string{"config", "--null", "--get-regexp", `^credential\.(.*\.)?helper$`}})
+	if failed := (*Error)(nil); errors.As(err, &failed) && failed.Code == 1 {
+		return nil, nil // nothing is configured
+	}
+	if err != nil {
+		return nil, err
+	}
+	var all []string
+	for entry := range strings.SplitSeq(string(out), "\x00") {
+		_, helper, _ := strings.Cut(entry, "\n")
+		if file := storeFile(helper, home); filepath.IsAbs(file) && !slices.Contains(all, file) {
+			all = append(all, file)
+		}
+	}
+	return all, nil
+}
+
+// storeFile returns the file of a credential helper that is "store" with the
+// option --file, else "". Git gives the value of helper to a shell.
+func storeFile(helper, home string) string {
+	words, err := shell.Fields(strings.TrimPrefix(helper, "!"), func(name string) string {
+		if name == "HOME" {
+			return home
+		}
+		return ""
+	})
+	if err != nil {
+		return "" // it runs other commands
+	}
+	store := slices.IndexFunc(words, func(word string) bool {
+		name := filepath.Base(word)
+		return name == "store" || name == "git-credential-store" || name == "credential-store"
+	})
+	if store < 0 {
+		return ""
+	}
+	for i, word := range words[store:] {
+		if file, ok := strings.CutPrefix(word, "--file="); ok {
+			return expandTilde(file, home)
+		}
+		if word == "--file" && store+i+1 < len(words) {
+			return words[store+i+1]
+		}
+	}
+	return ""
+}
+
+// expandTilde expands "~/" as git-credential-store does: a shell leaves the one
+// of --file=~/x alone.
+func expandTilde(path, home string) string {
+	if rest, ok := strings.CutPrefix(path, "~/"); ok {
+		return filepath.Join(home, rest)
+	}
+	return path
+}
