@@ -41,10 +41,8 @@ func limits() map[string]func(*ground) error {
 			return errors.Join(os.Mkdir(dir, 0o700), unix.Mount("/", dir, "", unix.MS_BIND|unix.MS_REC, ""),
 				unix.Chroot(dir), unix.Chdir("/"))
 		},
-		"mount in /var/tmp": func(g *ground) error {
-			dir := filepath.Join(g.Dir, "mounted")
-			return errors.Join(os.Mkdir(dir, 0o700), unix.Mount("tmpfs", dir, "tmpfs", 0, ""))
-		},
+		"mount in /var/tmp":   func(g *ground) error { return mountIn(g.Dir) },
+		"mount in HOME":       func(g *ground) error { return mountIn(g.Home) },
 		"masked proc":         maskProc,
 		"state on an overlay": stateOnOverlay,
 		"masked proc, state on an overlay": func(g *ground) error {
@@ -54,6 +52,12 @@ func limits() map[string]func(*ground) error {
 			return errors.Join(os.WriteFile("/proc/sys/user/max_user_namespaces", []byte("0"), 0), noLandlock())
 		},
 	}
+}
+
+// mountIn mounts a file system in a folder.
+func mountIn(dir string) error {
+	at := filepath.Join(dir, "mounted")
+	return errors.Join(os.Mkdir(at, 0o700), unix.Mount("tmpfs", at, "tmpfs", 0, ""))
 }
 
 // maskProc is what containers do.
@@ -178,6 +182,7 @@ func TestLadder(t *testing.T) {
 		{"no PID namespaces", Landlock, []string{"no space left on device"}},
 		{"chroot", Landlock, []string{"operation not permitted"}},
 		{"mount in /var/tmp", Full, nil},
+		{"mount in HOME", NoOverlay, []string{"mount a new overlay: invalid argument", "another file system is mounted at /"}},
 		{"masked proc", OldProc, []string{"mount a new proc", "operation not permitted"}},
 		{"state on an overlay", NoOverlay, []string{"mount a new overlay", "not supported as upperdir"}},
 		{"masked proc, state on an overlay", NoOverlayOldProc, []string{"not supported as upperdir", "mount a new proc"}},

@@ -18,6 +18,13 @@ import (
 // HOME. Then the lowest is shown by an overlay of its own.
 func layer(p Piece) (int, error) {
 	mount, err := overlay(p)
+	if errors.Is(err, unix.EINVAL) {
+		// The kernel does not say that a file system was mounted after the probe.
+		if mounted := mountsBelow(p.Lower[len(p.Lower)-1], ""); mounted != nil {
+			err = fmt.Errorf("%w: %w", err, mounted)
+		}
+		return mount, err
+	}
 	if len(p.Lower) < 2 || !errors.Is(err, unix.ELOOP) {
 		return mount, err
 	}
