@@ -18,7 +18,7 @@ const (
 	CodeFailed      Code = 1   // swarm itself failed
 	CodeUsage       Code = 2   // usage, configuration or script refused
 	CodeDegraded    Code = 3   // some agents failed
-	CodeConflict    Code = 4   // patches conflict, or a filter or a submodule keeps them out
+	CodeConflict    Code = 4   // patches conflict, or are left out for a filter, a submodule or a lost commit
 	CodeApproval    Code = 5   // an approval was needed, nobody could give it
 	CodePaused      Code = 6   // budget or provider limit; resumable
 	CodeVerify      Code = 7   // verification failed

@@ -23,9 +23,9 @@ type mergeWork struct {
 	verified   string        // as in landing.Work
 }
 
-// mergeChosen merges patches in memory. Those whose commits are gone from the
-// repository, which an agent without a sandbox can cause, are left out and
-// told; their patch files are still there.
+// mergeChosen merges patches in memory. A patch whose commit is gone from the
+// repository, which an agent without a sandbox can cause, is left out as one that
+// conflicts is: the report names it, and its patch file is still there.
 func (b *bench) mergeChosen(ctx context.Context, w mergeWork, report *mergeReport) error {
 	req := w.request
 	var err error
@@ -42,7 +42,7 @@ func (b *bench) mergeChosen(ctx context.Context, w mergeWork, report *mergeRepor
 		return errors.Join(err, lookErr)
 	}
 	report.lost = gone
-	report.codes = append(report.codes, CodeFailed)
+	report.codes = append(report.codes, CodeConflict)
 	if req.Patches, err = b.patches(there, w); err != nil {
 		return err
 	}

@@ -272,7 +272,7 @@ func exitMeaning(c Code) string {
 	case CodeDegraded:
 		return "some agents failed"
 	case CodeConflict:
-		return "patches conflict, or are left out for a filter or a submodule"
+		return "patches conflict, or are left out for a filter, a submodule or a lost commit"
 	case CodeApproval:
 		return "an approval is missing"
 	case CodePaused:

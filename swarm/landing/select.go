@@ -49,6 +49,8 @@ func Select(r SelectRequest) (Selection, error) {
 	for _, a := range r.View.Agents {
 		err := Landable(r.Review, a)
 		switch {
+		case LandedOn(r.View, a, r.Ref): // by its name, if err is not nil
+			s.Landed++
 		case err != nil && !(r.Verified && errors.Is(err, ErrRefused)):
 			switch {
 			case a.Patch() != nil:
@@ -56,8 +58,6 @@ func Select(r SelectRequest) (Selection, error) {
 			case Uncaptured(a) != nil:
 				s.Uncaptured = append(s.Uncaptured, a)
 			}
-		case LandedOn(r.View, a, r.Ref):
-			s.Landed++
 		case rivalOn(r.View, a, r.Ref) != nil:
 		case a.Call.Group != "":
 			if groups[a.Call.Group] == nil {

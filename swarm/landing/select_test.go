@@ -41,6 +41,7 @@ func TestSelect(t *testing.T) {
 		{"an accepted one", []*store.Agent{reviewed(endedAgent("a1", "", bad), task.Accepted)}, nil, "a1;;0;", 0},
 		{"a rejected one", []*store.Agent{reviewed(endedAgent("a1", "", good), task.Rejected)}, nil, ";a1;0;", 0},
 		{"on the branch", []*store.Agent{found(endedAgent("a1", "", good))}, nil, ";;1;", 0},
+		{"on the branch by its name", []*store.Agent{found(endedAgent("a1", "", bad))}, nil, ";;1;", 0},
 		{"no change", []*store.Agent{endedAgent("a1", "", &task.Completed{})}, nil, ";;0;", 0},
 		{
 			"not captured",
