@@ -16,7 +16,7 @@ import (
 // dialect matches private words for things that have a term in the field: sandbox
 // for walls, running for at work, message for word, concurrency limit, level, space.
 var dialect = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)\b(walls?|yards?|purses?|bricks|at work|rungs?|blanks?)\b|\bthe ear\b|\basked about\b|\bbrings along\b|\b(a|no) word (to|of)\b|\btakes? words\b|\bover the shoulder\b|\bnobody\b|\bgone on with\b|^What was said\b|\bof yours is\b`)
+	return regexp.MustCompile(`(?i)\b(walls?|yards?|purses?|bricks|at work|rungs?|blanks?)\b|\bthe ear\b|\basked about\b|\bbrings along\b|\b(a|no) word (to|of)\b|\btakes? words\b|\bsend it a word\b|\bover the shoulder\b|\bnobody\b|\bgone on with\b|^What was said\b|\bof yours is\b`)
 })
 
 // TestMessagesUseTheTermsOfTheField reads the texts in the program: messages,

@@ -64,6 +64,9 @@ func cancelAction(c *cli.Context, env Env) error {
 		}
 		ids = append(ids, a.ID)
 	}
+	if !c.Bool("json") {
+		s.sayLatest(env)
+	}
 	if err := p.askToEnd(c, s, ids); err != nil {
 		return err
 	}

@@ -93,7 +93,7 @@ func diffAction(c *cli.Context, env Env) error {
 	case d.term.TTY: // a pager hides the lines before it
 		d.of = " of run " + s.run.ID
 	default:
-		fmt.Fprintf(env.Stderr, "run %s, the latest\n", s.run.ID)
+		s.sayLatest(env)
 	}
 	for _, a := range s.agents() {
 		if err := d.print(c.Context, a); err != nil {

@@ -93,7 +93,7 @@ func (o listedObject) status() string {
 
 func lsAction(c *cli.Context, env Env) error {
 	if c.Bool("all") {
-		return allRuns(c, env, func(listedObject) bool { return true })
+		return allRuns(c, env, func(listedObject) bool { return true }, "no repository has a run")
 	}
 	if _, err := arguments(c, 0, 0); err != nil {
 		return err
@@ -127,9 +127,15 @@ func lsAction(c *cli.Context, env Env) error {
 		}
 		return nil
 	case len(list.Runs) == 0:
-		return nil
+		return sayNone(env, "this repository has no run yet")
 	}
 	return printRuns(env, list.Runs)
+}
+
+// sayNone tells a person that a list is empty. Standard output stays empty.
+func sayNone(env Env, text string) error {
+	_, err := fmt.Fprintln(env.Stderr, text)
+	return err
 }
 
 // listed sums a run up. One that cannot be read is listed as damaged and

@@ -18,8 +18,9 @@ func everywhereFlag(usage string) cli.Flag {
 }
 
 // allRuns lists the runs of all repositories of this machine, the latest last.
-// It needs no repository here, reads only, and recovers nothing.
-func allRuns(c *cli.Context, env Env, keep func(listedObject) bool) error {
+// It needs no repository here, reads only, and recovers nothing. none is said where
+// the list is empty.
+func allRuns(c *cli.Context, env Env, keep func(listedObject) bool, none string) error {
 	for _, other := range []string{"watch", "quiet", "failed", "verified", "unlanded", "running"} {
 		if c.Bool(other) {
 			return usagef("%s: --all and --%s exclude each other", c.Command.Name, other)
@@ -49,6 +50,8 @@ func allRuns(c *cli.Context, env Env, keep func(listedObject) bool) error {
 	}
 	if len(list.Runs) > 0 {
 		err = printAllRuns(env, list.Runs)
+	} else {
+		err = sayNone(env, none)
 	}
 	return errors.Join(err, unread)
 }

@@ -99,6 +99,9 @@ func retryAction(c *cli.Context, env Env) error {
 	if err != nil {
 		return err
 	}
+	if !c.Bool("json") {
+		s.sayLatest(env)
+	}
 	if s.view.Status == store.RunRunning {
 		return p.retryLive(c, s, wishes)
 	}
@@ -222,7 +225,7 @@ func retryWishes(s *selection, words retryWords, fresh bool) ([]engine.RetryRequ
 		case a.Result() == nil && s.view.Status != store.RunRunning:
 			return nil, usagef("retry: %s has not ended; `%s resume %s` goes on with it", a.ID, program, s.run.ID)
 		case a.Result() == nil:
-			return nil, usagef("retry: %s has not ended; cancel it first, or send it a word", a.ID)
+			return nil, usagef("retry: %s has not ended; cancel it first, or send it a message", a.ID)
 		case len(a.Landings) > 0:
 			return nil, usagef("retry: the patch of %s has landed; undo that first", a.ID)
 		case feedback != "" && task.Prompt(a.Call.Input) == "":

@@ -103,6 +103,14 @@ func (e *noWorkError) print(env Env, asJSON bool) error {
 	return printJSON(env.Stdout, nothingObject{Schema: "swarm.nothing/1", Reason: e.text})
 }
 
+// sayLatest names the run that an address without one has meant: after another
+// run the same words mean other agents.
+func (s *selection) sayLatest(env Env) {
+	if s.latest {
+		fmt.Fprintf(env.Stderr, "run %s, the latest\n", s.run.ID)
+	}
+}
+
 // keep leaves out those that a selector picked and that the command has nothing to
 // do for. Agents that are named stay: the command says why it refuses them.
 func (s *selection) keep(fits func(*store.Agent) bool) {

@@ -95,6 +95,9 @@ func (p *place) send(c *cli.Context, s *selection, text string) error {
 		return err
 	}
 	defer client.Close()
+	if !c.Bool("json") {
+		s.sayLatest(p.env)
+	}
 	var refusals []error
 	agents := distinct(s.named)
 	for _, a := range agents {

@@ -42,7 +42,7 @@ Examples:
 
 func statusAction(c *cli.Context, env Env) error {
 	if c.Bool("all") {
-		return allRuns(c, env, unfinished)
+		return allRuns(c, env, unfinished, "no repository has an unfinished run; `"+program+" ls --all` lists the others")
 	}
 	if c.Bool("quiet") && (c.Bool("json") || c.Bool("watch")) {
 		return usagef("status: --quiet goes with neither --json nor --watch")

@@ -61,9 +61,13 @@ func (e *NotFoundError) Error() string {
 	}
 }
 
-// Hint says how to reach a run of another repository; it may be empty.
+// Hint says how to begin a first run, or how to reach a run of another repository;
+// it may be empty.
 func (e *NotFoundError) Hint() string {
-	if e.Elsewhere == "" {
+	switch {
+	case e.Text == "":
+		return "`swarm run` starts one"
+	case e.Elsewhere == "":
 		return ""
 	}
 	return "give -C " + e.Elsewhere
