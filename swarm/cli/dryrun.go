@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"agentswarm/swarm/config"
+	"agentswarm/swarm/fanout"
 	"agentswarm/swarm/task"
 )
 
@@ -125,8 +126,12 @@ func (p *place) printPlan(pl *plan, asJSON bool) error {
 	if waits {
 		t.Columns = slices.Insert(t.Columns, 2, Column{Title: "AFTER", Flex: true})
 	}
-	for _, a := range o.Agents {
-		does := a.Prompt
+	bounded := slices.ContainsFunc(pl.calls, func(c *task.Call) bool { return len(c.Paths) > 0 })
+	if bounded {
+		t.Columns = append(t.Columns, Column{Title: "PATHS", Flex: true})
+	}
+	for i, a := range o.Agents {
+		does := fanout.Asked(pl.calls[i])
 		if len(a.Command) > 0 {
 			does = strings.Join(a.Command, " ")
 		} else if a.Agent != "" {
@@ -135,6 +140,9 @@ func (p *place) printPlan(pl *plan, asJSON bool) error {
 		row := []string{a.ID, cmp.Or(a.Item, a.Label), does}
 		if waits {
 			row = slices.Insert(row, 2, strings.Join(slices.Concat(a.DependsOn, a.After), ", "))
+		}
+		if bounded {
+			row = append(row, strings.Join(a.Paths, ", "))
 		}
 		t.Row(row...)
 	}

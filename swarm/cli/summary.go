@@ -295,6 +295,9 @@ func (p *place) summary(v *store.View, merged *mergeReport, size summarySize) ([
 	printDenied(&b, v)
 	fmt.Fprintln(&b, endText(v, size.term))
 	p.printNext(&b, v)
+	if landing.ChangedNothing(v) {
+		fmt.Fprintln(&b, "no agent changed a file")
+	}
 	if merged != nil {
 		var m strings.Builder
 		p.printMerge(&m, merged)

@@ -71,6 +71,16 @@ func (w Workflow) taskCall(base Base, i int) *task.Call {
 	return c
 }
 
+// Asked is the prompt of a call as its author wrote it, without the sentence
+// about the paths of its task.
+func Asked(c *task.Call) string {
+	prompt := task.Prompt(c.Input)
+	if len(c.Paths) == 0 {
+		return prompt
+	}
+	return strings.TrimSuffix(prompt, limits(c.Paths))
+}
+
 // limits is what a prompt says of the paths that its patch may touch.
 func limits(paths []string) string {
 	shown := make([]string, len(paths))

@@ -113,6 +113,25 @@ func TestLimits(t *testing.T) {
 	}
 }
 
+// TestAsked: the sentence about paths is left out of the prompt, and a command has
+// no prompt.
+func TestAsked(t *testing.T) {
+	t.Parallel()
+	for _, paths := range [][]string{nil, {"a"}, {"a", "b/*.go"}} {
+		tasks := []Task{{Line: 1, ID: "t", Prompt: "do it", Paths: paths}}
+		calls, err := Workflow{Tasks: tasks}.Calls(base())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := Asked(calls[0]); got != "do it" {
+			t.Errorf("with the paths %q Asked = %q, want %q", paths, got, "do it")
+		}
+	}
+	if got := Asked(&task.Call{Input: &task.TypedAgentInput{}, Command: []string{"true"}, Paths: []string{"a"}}); got != "" {
+		t.Errorf("of a command Asked = %q", got)
+	}
+}
+
 func TestCallsOfTasksRefuses(t *testing.T) {
 	t.Parallel()
 	tasks := []Task{{Line: 1, ID: "a", Prompt: "p"}}

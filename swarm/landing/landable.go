@@ -77,6 +77,20 @@ func Uncaptured(a *store.Agent) *task.Failed {
 	return failed
 }
 
+// ChangedNothing reports whether no agent of a run changed a file, though some could
+// and all of them completed.
+func ChangedNothing(v *store.View) bool {
+	could := false
+	for _, a := range v.Agents {
+		done, ok := a.Result().(*task.Completed)
+		if !ok || done.Patch != nil {
+			return false
+		}
+		could = could || !a.Call.ReadOnly
+	}
+	return could
+}
+
 // Declined reports whether a person or the script decided against the work of an
 // agent. Only a command that names the agent takes it then.
 func Declined(a *store.Agent) bool { return a.Rejected() || a.Choice().Of == task.PassedOver }

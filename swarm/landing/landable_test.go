@@ -60,3 +60,27 @@ func TestLandable(t *testing.T) {
 		}
 	}
 }
+
+// TestChangedNothing: all agents completed without a patch, and not all of them
+// could only read.
+func TestChangedNothing(t *testing.T) {
+	t.Parallel()
+	patch := &task.Patch{Commit: "c"}
+	reader := endedAgent("a2", "", &task.Completed{})
+	reader.Call.ReadOnly = true
+	for name, tt := range map[string]struct {
+		agents []*store.Agent
+		want   bool
+	}{
+		"no agent":      {nil, false},
+		"no change":     {[]*store.Agent{endedAgent("a1", "", &task.Completed{}), reader}, true},
+		"only readers":  {[]*store.Agent{reader}, false},
+		"a change":      {[]*store.Agent{endedAgent("a1", "", &task.Completed{}), endedAgent("a3", "", &task.Completed{Work: task.Work{Patch: patch}})}, false},
+		"a failure":     {[]*store.Agent{endedAgent("a1", "", &task.Completed{}), endedAgent("a3", "", &task.Failed{})}, false},
+		"still running": {[]*store.Agent{endedAgent("a1", "", &task.Completed{}), {ID: "a3", Call: &task.Call{}, Status: &task.Running{}}}, false},
+	} {
+		if got := ChangedNothing(&store.View{Agents: tt.agents}); got != tt.want {
+			t.Errorf("%s: ChangedNothing = %t, want %t", name, got, tt.want)
+		}
+	}
+}
