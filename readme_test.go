@@ -114,3 +114,25 @@ func TestGateRunsTheReadme(t *testing.T) {
 		}
 	}
 }
+
+// TestReadmeToldOfModulePath: the README says that `go install` cannot fetch swarm
+// as long as the path of the module names no host.
+func TestReadmeToldOfModulePath(t *testing.T) {
+	t.Parallel()
+	first, _, _ := strings.Cut(module, "/")
+	hostless := !strings.Contains(first, ".")
+	if told := strings.Contains(readPage(t, "README.md"), "`go install` cannot fetch it"); told != hostless {
+		t.Errorf("the module is %s; the README says that go install cannot fetch it: %t", module, told)
+	}
+}
+
+// TestChangelogHasNoFixesBeforeAVersion: a fault that no version had is no news for
+// a user.
+func TestChangelogHasNoFixesBeforeAVersion(t *testing.T) {
+	t.Parallel()
+	text := readPage(t, "CHANGELOG.md")
+	_, unreleased, _ := strings.Cut(text, "\n## Unreleased\n")
+	if !strings.Contains(unreleased, "\n## ") && strings.Contains(unreleased, "\n### Fixed") {
+		t.Error("CHANGELOG.md lists fixes, and no version has been released")
+	}
+}

@@ -234,7 +234,7 @@ func complain(env Env, err error) {
 	text := term.paint(styleError, program+":") + " " + Printable(first) + "\n"
 	if more {
 		for line := range strings.SplitSeq(rest, "\n") {
-			text += "  " + Printable(line) + "\n"
+			text += strings.TrimRight("  "+PrintableText(line), " ") + "\n"
 		}
 	}
 	var about interface{ Excerpt() string }

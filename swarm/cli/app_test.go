@@ -87,6 +87,10 @@ func TestMainErrors(t *testing.T) {
 			"value that urfave refuses", []string{"do", "--level", "-1"}, nil,
 			outcome{2, "", "swarm: do: invalid value \"-1\" for flag -level: parse error\n"},
 		},
+		{
+			"text of git with a command to type", []string{"do"}, usagef("no\n\n\tgit config\x1b x"),
+			outcome{2, "", "swarm: no\n\n  \tgit config\\x1b x\n"},
+		},
 		{"JSON switched off", []string{"do", "--json=false"}, usagef("x"), outcome{2, "", "swarm: x\n"}},
 		{"too many arguments", []string{"version", "x"}, nil, outcome{2, "", "swarm: version: takes no argument, but got \"x\"\n"}},
 	}

@@ -213,3 +213,26 @@ func writeRows(b *strings.Builder, title string, rows [][2]string) {
 		fmt.Fprintf(b, "| `%s` | %s |\n", cell.Replace(r[0]), cell.Replace(r[1]))
 	}
 }
+
+// TestReadmeListsTheCommands: the README lists the commands by the jobs of the
+// help. The demo is no command of this package.
+func TestReadmeListsTheCommands(t *testing.T) {
+	t.Parallel()
+	readme, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, g := range grouped(builtin(Env{})) {
+		var names []string
+		for _, c := range g.commands {
+			names = append(names, "`"+c.Name+"`")
+		}
+		if g.title == "Start" {
+			names = append(names, "`demo`")
+		}
+		title := strings.ToLower(g.title[:1]) + g.title[1:]
+		if row := "| " + title + " | " + strings.Join(names, ", ") + " |\n"; !strings.Contains(string(readme), row) {
+			t.Errorf("README.md lacks the row %s", row)
+		}
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 )
@@ -23,10 +24,11 @@ func manAction(c *cli.Context, env Env) error {
 	case len(args) == 0:
 		return writeMan(env.Stdout, c.App)
 	}
-	cmd := named(c.App.Commands, args[0])
+	name := strings.TrimPrefix(args[0], program+"-") // as its page is called
+	cmd := named(c.App.Commands, name)
 	if cmd == nil || cmd.Hidden {
 		e := &UsageError{Text: "man: unknown command " + quoted(args[0])}
-		if near := nearest(args[0], visibleNames(c.App.Commands)); near != "" {
+		if near := nearest(name, visibleNames(c.App.Commands)); near != "" {
 			e.Text += ", did you mean " + near + "?"
 		}
 		return e

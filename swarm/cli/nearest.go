@@ -15,7 +15,14 @@ import (
 func (s *scanner) unknownCommand(name string) error {
 	commands := s.leaf().commands
 	e := &UsageError{Text: s.place() + "unknown command " + quoted(name)}
-	switch near := nearest(name, visibleNames(commands)); {
+	near := ""
+	if s.leaf().cmd == nil {
+		near = foreignCommand(name)
+	}
+	if near == "" {
+		near = nearest(name, visibleNames(commands))
+	}
+	switch {
 	case near != "":
 		e.Text += ", did you mean " + near + "?"
 	case name == "run" && s.leaf().cmd != nil && s.leaf().cmd.Name == "workflow":
@@ -101,6 +108,36 @@ func elsewhere(shown string, known []string) string {
 		"--force":      "--yes-really -f",
 	} {
 		if slices.Contains(strings.Fields(theirs), shown) && slices.Contains(known, ours) {
+			return ours
+		}
+	}
+	return ""
+}
+
+// foreignCommand is the command of swarm with the meaning of a command of another
+// program, such as restart; empty if none is known here.
+func foreignCommand(name string) string {
+	for ours, theirs := range map[string]string{
+		"run":            "start new spawn launch dispatch",
+		"retry":          "restart rerun again",
+		"status --watch": "watch top ui tui dashboard monitor",
+		"ls":             "list runs",
+		"logs":           "tail output",
+		"show":           "view inspect describe",
+		"usage":          "cost costs stats tokens",
+		"inbox":          "questions approvals pending",
+		"approve":        "allow",
+		"deny":           "disallow",
+		"attach":         "open connect",
+		"send":           "message msg steer prompt",
+		"undo":           "revert rollback",
+		"rm":             "remove delete del",
+		"rm --undo":      "restore",
+		"gc":             "clean cleanup prune",
+		"agents":         "login auth install",
+		"init":           "setup-repo configure",
+	} {
+		if slices.Contains(strings.Fields(theirs), name) {
 			return ours
 		}
 	}

@@ -1,6 +1,10 @@
 package cli
 
-import "testing"
+import (
+	"slices"
+	"strings"
+	"testing"
+)
 
 func TestNearest(t *testing.T) {
 	t.Parallel()
@@ -25,6 +29,30 @@ func TestNearest(t *testing.T) {
 	for _, tt := range tests {
 		if got := nearest(tt.give, names); got != tt.want {
 			t.Errorf("nearest(%q) = %q, want %q", tt.give, got, tt.want)
+		}
+	}
+}
+
+// TestForeignCommand: words of other programs lead to commands that exist, and no
+// command of swarm is such a word.
+func TestForeignCommand(t *testing.T) {
+	t.Parallel()
+	names := visibleNames(builtin(Env{}))
+	for give, want := range map[string]string{
+		"watch": "status --watch", "restart": "retry", "remove": "rm", "restore": "rm --undo", "questions": "inbox", "cost": "usage",
+		"deploy": "", "": "",
+	} {
+		got := foreignCommand(give)
+		if got != want {
+			t.Errorf("foreignCommand(%q) = %q, want %q", give, got, want)
+		}
+		if first, _, _ := strings.Cut(got, " "); got != "" && !slices.Contains(names, first) {
+			t.Errorf("%q leads to %q, which is no command", give, got)
+		}
+	}
+	for _, name := range names {
+		if got := foreignCommand(name); got != "" {
+			t.Errorf("the command %q is taken for %q", name, got)
 		}
 	}
 }

@@ -45,7 +45,7 @@ const gateTime = 3 * time.Minute
 func Commands(env Env) []*cli.Command {
 	return []*cli.Command{
 		{
-			Name:      "demo",
+			Name: "demo", Category: "Start", // as in the help of swarm/cli
 			Usage:     "show what swarm does, on a monorepo it writes itself",
 			ArgsUsage: "[DIR]",
 			Description: `Writes a monorepo of 100 small Go packages into DIR (default: a new folder
