@@ -90,7 +90,7 @@ func TestBinarySize(t *testing.T) {
 }
 
 // TestContainerfile: the image builds with the release of Go that go.mod asks
-// for.
+// for, and works on a mounted repository.
 func TestContainerfile(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("Containerfile")
@@ -104,5 +104,13 @@ func TestContainerfile(t *testing.T) {
 	wants := regexp.MustCompile(`(?m)^go (\d+\.\d+)`).FindSubmatch(mod)
 	if wants == nil || !strings.Contains(string(text), "golang:"+string(wants[1])+" ") {
 		t.Errorf("the image does not build with go %s", wants[1])
+	}
+	for _, want := range []string{
+		"git config --system --add safe.directory /work\n", // docker keeps the owner of a mounted repository
+		"ENV SWARM_STATE_DIR=/state\nVOLUME /state\n",      // no overlay mounts on the file system of an image
+	} {
+		if !strings.Contains(string(text), want) {
+			t.Errorf("the image lacks %q", want)
+		}
 	}
 }
