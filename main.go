@@ -1,6 +1,5 @@
-// Command swarm turns one instruction into up to 100 coding agents that work
-// at once on one repository, each in its own worktree, and what they did into
-// verified, merged patches.
+// Command swarm runs up to 100 coding agents at once on one Git repository, each
+// in an isolated copy, and merges their tested patches.
 package main
 
 import (

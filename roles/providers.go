@@ -1,7 +1,7 @@
 package roles
 
 // Providers are the names by which agents know those who answer models, as far
-// as they are known here. They tell a slip of the pen from a name of somebody's
+// as they are known here. They tell a typing error from a name of somebody's
 // own.
 func Providers() []string {
 	return []string{
