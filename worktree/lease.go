@@ -62,6 +62,9 @@ func (t *Trees) Lease(ctx context.Context, l LeaseRequest) (_ *Workspace, err er
 		if err := t.leasePrivate(ctx, w); err != nil {
 			return nil, fmt.Errorf("lease %s: %w", w.Name, t.blame(ctx, err))
 		}
+		if err := t.leaseModules(ctx, *w); err != nil {
+			return nil, fmt.Errorf("lease %s: %w", w.Name, err)
+		}
 		return w, t.step("saved")
 	}
 	err = t.registering(ctx, func() error {
@@ -75,6 +78,9 @@ func (t *Trees) Lease(ctx context.Context, l LeaseRequest) (_ *Workspace, err er
 		return nil, fmt.Errorf("lease %s: %w", w.Name, err)
 	}
 	if err := t.save(w); err != nil {
+		return nil, fmt.Errorf("lease %s: %w", w.Name, err)
+	}
+	if err := t.leaseModules(ctx, *w); err != nil {
 		return nil, fmt.Errorf("lease %s: %w", w.Name, err)
 	}
 	return w, t.step("saved")

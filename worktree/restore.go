@@ -28,8 +28,9 @@ const absent = "000000"
 // takes its own changes back with `git checkout .` is left with the old work.
 //
 // Files are written by the filters, attributes and filter programs of the
-// base, which are those that captures go by. Folders of submodules are left
-// empty. A Restore that failed leaves a workspace for [Trees.Drop].
+// base, which are those that captures go by. Submodules that the commit moves are
+// filled as those of a lease are. A Restore that failed leaves a workspace for
+// [Trees.Drop].
 func (t *Trees) Restore(ctx context.Context, w Workspace, commit git.Hash) error {
 	if err := t.own(w); err != nil {
 		return fmt.Errorf("restore %s: %w", w.Name, err)
@@ -90,7 +91,11 @@ func (t *Trees) restore(ctx context.Context, w Workspace, commit git.Hash) (err 
 	if w.kind() == Overlay {
 		clear = r.clearLayers
 	}
-	for _, do := range []func(context.Context) error{clear, r.write, r.writeRest, r.writeAssigned, r.stageWork, r.remember} {
+	fill := func(ctx context.Context) error { return r.fillModules(ctx, commit) }
+	steps := []func(context.Context) error{
+		r.clearModules, clear, r.write, r.writeRest, r.writeAssigned, r.stageWork, r.remember, fill,
+	}
+	for _, do := range steps {
 		if err := do(ctx); err != nil {
 			return err
 		}

@@ -91,6 +91,10 @@ type Config struct {
 	// agents wrote.
 	Own git.Hash
 
+	// Modules finds the submodules that a workspace is filled with, since nobody
+	// can fetch their commits; nil: their folders stay empty.
+	Modules ModuleSource
+
 	// Cores bounds how many workspaces are filled at once, to twice its
 	// value. 0 is the number of this machine.
 	Cores int
@@ -120,10 +124,11 @@ type Trees struct {
 
 	mu        sync.Mutex // guards what follows
 	filters   *filters
-	trees     map[git.Hash]git.Hash // of bases
-	footprint map[git.Hash]int64    // bytes of one checkout of a base
-	indexes   map[string]readIndex  // of bases, by the path of the file
-	rewrites  map[git.Hash]rewrites // of bases
+	trees     map[git.Hash]git.Hash     // of bases
+	footprint map[git.Hash]int64        // bytes of one checkout of a base
+	indexes   map[string]readIndex      // of bases, by the path of the file
+	rewrites  map[git.Hash]rewrites     // of bases
+	modules   map[git.Hash][]ModuleFill // of bases
 	ruling    map[git.Hash]*spare[*sharedRules]
 }
 
@@ -162,6 +167,7 @@ func newTrees(c Config) *Trees {
 		trees:     map[git.Hash]git.Hash{},
 		footprint: map[git.Hash]int64{},
 		rewrites:  map[git.Hash]rewrites{},
+		modules:   map[git.Hash][]ModuleFill{},
 		ruling:    map[git.Hash]*spare[*sharedRules]{},
 		shared:    newShared(c.Frozen),
 		differ:    newSpare[*git.Differ](),

@@ -16,6 +16,7 @@ import (
 	"agentswarm/swarm/diskwatch"
 	"agentswarm/swarm/early"
 	"agentswarm/swarm/engine"
+	"agentswarm/swarm/landing"
 	"agentswarm/swarm/limit"
 	"agentswarm/swarm/proc"
 	"agentswarm/swarm/script"
@@ -101,8 +102,8 @@ func (p *place) bench(ctx context.Context, run *store.Run, owner *store.Owner) (
 		LockFile: p.state.LockFile("worktrees"), Bases: p.state.Bases(), BaseSize: p.baseSize(), At: b.mountedAt(),
 		Pool: p.state.Pool(), PoolSize: p.poolSize(),
 		Cores: runtime.NumCPU(), Step: p.env.Step, Confine: b.confine(self),
-		MaxFile: recorded.MaxFile,
-		Own:     git.Hash(owner.View().Identity.Base.Commit),
+		MaxFile: recorded.MaxFile, Modules: landing.ModuleSource{Repo: p.repo, Stores: run.Modules()},
+		Own: git.Hash(owner.View().Identity.Base.Commit),
 	})
 	if err != nil {
 		return nil, err

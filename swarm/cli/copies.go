@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"agentswarm/swarm/landing"
 	"agentswarm/swarm/proc"
 	"agentswarm/swarm/store"
 	"agentswarm/worktree"
@@ -71,6 +72,7 @@ func (v *visit) openCopy(ctx context.Context, from leftover) (_ *copied, err err
 	if err := c.wall(v.view); err != nil {
 		return nil, err
 	}
+	c.trees.Modules = landing.ModuleSource{Repo: v.repo, Stores: v.run.Modules()}
 	// As into any workspace of the run.
 	c.trees.Include, err = worktree.Includes(ctx, worktree.IncludeRequest{
 		Repo: v.repo, Base: git.Hash(v.view.Identity.Base.Commit), Except: []string{v.state.Dir},

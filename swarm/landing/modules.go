@@ -6,6 +6,7 @@ import (
 
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
+	"agentswarm/worktree"
 	"agentswarm/worktree/git"
 	"agentswarm/worktree/submodule"
 )
@@ -60,4 +61,32 @@ func (r ModulesRequest) Missing(ctx context.Context, p *task.Patch) ([]submodule
 		Repo: r.Repo, Stores: r.Stores, From: base, Changes: changes,
 	})
 	return missing, err
+}
+
+// ModuleSource finds submodules for workspaces in the user's submodules and in the
+// stores of a run. It is a [worktree.ModuleSource].
+type ModuleSource struct {
+	Repo   *git.Repo // required
+	Stores string    // as in [submodule.Request]; required
+}
+
+// Unfetchable is that of [worktree.ModuleSource].
+func (s ModuleSource) Unfetchable(ctx context.Context, commit git.Hash, links []git.Change) ([]worktree.ModuleFill, error) {
+	steps, err := submodule.Unpublished(ctx, submodule.UnpublishedRequest{
+		Repo: s.Repo, Stores: s.Stores, Commit: commit, Links: links,
+	})
+	fills := ModuleFills(steps)
+	for i := range fills {
+		fills[i].Lax = steps[i].Store == nil // a clone of the user's may be partial
+	}
+	return fills, err
+}
+
+// ModuleFills says where the commits of steps come from.
+func ModuleFills(steps []submodule.Step) []worktree.ModuleFill {
+	fills := make([]worktree.ModuleFill, len(steps))
+	for i, s := range steps {
+		fills[i] = worktree.ModuleFill{Path: s.Path, From: s.Reader(), Commit: s.To}
+	}
+	return fills
 }

@@ -50,6 +50,9 @@ type Request struct {
 	Changes []git.Change
 
 	above string // the path of the parent, with a slash
+	// whole asks for all submodules of a commit: a store will do where the user has
+	// no such submodule.
+	whole bool
 }
 
 // Steps lists the submodules that a change moves, parents first, and the commits
@@ -86,14 +89,16 @@ func (r Request) step(ctx context.Context, c git.Change) (*Step, *Missing, error
 	}
 	lacks := &Missing{Path: s.Path, Commit: s.To, NoRepo: true}
 	var err error
-	if s.User, err = r.user(ctx, c.Path); err != nil || s.User == nil {
+	if s.User, err = r.user(ctx, c.Path); err != nil || s.User == nil && !r.whole {
 		return nil, lacks, err
 	}
-	has, err := s.User.HasCommit(ctx, s.To)
-	if err != nil || has {
-		return s, nil, err
+	has := false
+	if s.User != nil {
+		if has, err = s.User.HasCommit(ctx, s.To); err != nil || has {
+			return s, nil, err
+		}
+		lacks.NoRepo = false
 	}
-	lacks.NoRepo = false
 	if s.Store = r.Repo.ModuleStore(r.Stores, s.Path); r.Stores == "" || !s.Store.Exists() {
 		return nil, lacks, nil
 	}
@@ -105,6 +110,11 @@ func (r Request) step(ctx context.Context, c git.Change) (*Step, *Missing, error
 
 // within lists the steps of the submodules of a submodule.
 func (r Request) within(ctx context.Context, s *Step, at string) ([]Step, []Missing, error) {
+	if r.whole {
+		if has, err := hasModules(ctx, s.Reader(), s.To); err != nil || !has {
+			return nil, nil, err
+		}
+	}
 	from := s.From
 	if from != "" {
 		if has, err := s.Reader().HasCommit(ctx, from); err != nil || !has {
@@ -115,8 +125,15 @@ func (r Request) within(ctx context.Context, s *Step, at string) ([]Step, []Miss
 	if err != nil {
 		return nil, nil, fmt.Errorf("look at submodule %q: %w", s.Path, err)
 	}
+	repo, named := s.User, from
+	if r.whole {
+		named = s.To
+	}
+	if repo == nil {
+		repo = s.Store
+	}
 	return Steps(ctx, Request{
-		Repo: s.User, Stores: r.Stores, From: from, Changes: changes, above: r.above + at + "/",
+		Repo: repo, Stores: r.Stores, From: named, Changes: changes, above: r.above + at + "/", whole: r.whole,
 	})
 }
 
