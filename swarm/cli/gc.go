@@ -247,6 +247,9 @@ func (g *collector) trashedRuns(ctx context.Context) error {
 		if _, err := g.state.Run(t.Run); err == nil {
 			continue // somebody put it back
 		}
+		if err := g.dropModuleRefs(ctx, t); err != nil {
+			return err
+		}
 		if err := g.dropRefs(ctx, t.Run); err != nil {
 			return err
 		}

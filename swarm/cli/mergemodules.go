@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"time"
 
 	"agentswarm/merge"
 	"agentswarm/swarm/landing"
@@ -94,9 +95,24 @@ func (b *bench) fillModules(ctx context.Context, w worktree.Workspace, c spaceRe
 	if err != nil || len(steps) == 0 {
 		return err
 	}
-	fills := make([]worktree.ModuleFill, len(steps))
-	for i, s := range steps {
-		fills[i] = worktree.ModuleFill{Path: s.Path, From: s.Reader(), Commit: s.To}
+	return b.trees.FillModules(ctx, w, landing.ModuleFills(steps))
+}
+
+// dropModuleRefs deletes the refs of a removed run in the user's submodules, but for
+// those that alone hold a commit which the repository records.
+func (g *collector) dropModuleRefs(ctx context.Context, t store.Trashed) error {
+	r := submodule.DropRequest{Repo: g.repo, Run: "refs/swarm/" + t.Run + "/", Message: "swarm gc", DryRun: g.dry}
+	if v, err := t.View(); err == nil && !v.Identity.Created.IsZero() {
+		r.Since = v.Identity.Created.Add(-24 * time.Hour) // clocks differ
 	}
-	return b.trees.FillModules(ctx, w, fills)
+	dropped, kept, err := submodule.Drop(ctx, r)
+	for _, h := range dropped {
+		g.removed("ref", h.Ref+" in "+h.GitDir, 0)
+	}
+	for _, h := range kept {
+		g.out.Kept = append(g.out.Kept, gcKept{
+			Path: h.GitDir, Reason: fmt.Sprintf("only %s holds commit %s, which the repository records; push it or put it on a branch", h.Ref, h.Commit.Short()),
+		})
+	}
+	return err
 }
