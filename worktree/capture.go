@@ -242,6 +242,7 @@ func (c *capturing) survey(ctx context.Context) (err error) {
 	if err := c.step("surveyed"); err != nil {
 		return err
 	}
+	c.nameAdded(ctx)
 	return c.submodules(ctx)
 }
 

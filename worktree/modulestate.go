@@ -5,6 +5,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"agentswarm/worktree/git"
 )
@@ -27,6 +29,38 @@ func (c *capturing) unfetched(path string, head git.Hash) bool {
 func (s *survey) noteUnfetched(path string, files int) {
 	s.note(SubmoduleMissing, path)
 	s.notes[len(s.notes)-1].Size = int64(files)
+}
+
+// maxModulesFile bounds the .gitmodules of an agent, in bytes.
+const maxModulesFile = 1 << 20
+
+// nameAdded tells the repositories below the workspace that its .gitmodules names as
+// submodules from others. A file that git cannot read names none.
+func (c *capturing) nameAdded(ctx context.Context) {
+	if !slices.ContainsFunc(c.found.notes, func(n Note) bool { return n.Kind == NestedRepository }) {
+		return
+	}
+	file, there := c.Workspace.Find(".gitmodules")
+	at, err := os.Lstat(file)
+	if !there || err != nil || !at.Mode().IsRegular() || at.Size() > maxModulesFile {
+		return
+	}
+	out, err := c.Repo.Run(ctx, git.Cmd{Args: []string{"config", "--no-includes", "--file", file, "--list", "-z"}})
+	if err != nil {
+		return
+	}
+	added := map[string]bool{}
+	for rec := range strings.SplitSeq(string(out), "\x00") {
+		key, value, _ := strings.Cut(rec, "\n")
+		if strings.HasPrefix(key, "submodule.") && strings.HasSuffix(key, ".path") {
+			added[value] = true
+		}
+	}
+	for i, n := range c.found.notes {
+		if n.Kind == NestedRepository && added[n.Path] {
+			c.found.notes[i].Kind = SubmoduleAdded
+		}
+	}
 }
 
 // looseFiles counts the files of a submodule, without its .git. A folder that

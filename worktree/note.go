@@ -18,6 +18,7 @@ const (
 	SubmoduleLeft     NoteKind = "submodule_left"     // not captured; changes in it are not in
 	SubmoduleMissing  NoteKind = "submodule_missing"  // never checked out; left at its recorded commit
 	SubmoduleReplaced NoteKind = "submodule_replaced" // by plain files
+	SubmoduleAdded    NoteKind = "submodule_added"    // its files are in as plain files
 	MadeReadable      NoteKind = "made_readable"      // its mode was changed so that it could be read
 	Unreadable        NoteKind = "unreadable"         // not in
 	SpecialFile       NoteKind = "special_file"       // a FIFO, socket or device; not in
@@ -55,6 +56,8 @@ func (n Note) String() string {
 		return text
 	case SubmoduleReplaced:
 		return fmt.Sprintf("submodule %q was replaced by plain files", n.Path)
+	case SubmoduleAdded:
+		return fmt.Sprintf("submodule %q is new: its files are plain files in the patch; take them out and run git submodule add yourself", n.Path)
 	case MadeReadable:
 		return fmt.Sprintf("%q could not be read: its mode was changed", n.Path)
 	case Unreadable:

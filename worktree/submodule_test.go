@@ -277,9 +277,26 @@ func TestCaptureSubmoduleWithoutBase(t *testing.T) {
 	want(t, "a", strings.TrimSpace(f.show(c.Tree, "a")), "b")
 }
 
-// TestCaptureAssignedFilter: a filter that only the agent's attributes assign
-// makes the blob, so that the user's checkout is clean; one that is required and
-// fails is named.
+// TestCaptureSubmoduleAdded: a new submodule is named as such, and another repository
+// is not.
+func TestCaptureSubmoduleAdded(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	nested(f)
+	base := f.commit("a", "a\n")
+	f.open()
+	w := f.lease(base)
+	f.write(f.at(w), ".gitmodules", f.show(base, ".gitmodules")+"[submodule \"x\"]\n\tpath = libs/new\n\turl = ../inner\n")
+	for _, dir := range []string{"libs/new", "other"} {
+		f.in(f.at(w), "clone", "-q", filepath.Join(f.home, "inner"), dir)
+	}
+	c := f.capture(w)
+	want(t, "notes", kinds(c), "submodule_added:libs/new nested_repository:other")
+	if c.Complete {
+		t.Error("the history of the new submodule is in no capture")
+	}
+}
+
 // TestCaptureSubmoduleOn: a capture that continues another has only the later
 // changes of a submodule in its patch.
 func TestCaptureSubmoduleOn(t *testing.T) {
@@ -314,6 +331,9 @@ func TestCaptureSubmoduleOn(t *testing.T) {
 	}
 }
 
+// TestCaptureAssignedFilter: a filter that only the agent's attributes assign
+// makes the blob, so that the user's checkout is clean; one that is required and
+// fails is named.
 func TestCaptureAssignedFilter(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

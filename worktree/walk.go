@@ -36,7 +36,7 @@ type survey struct {
 func (s *survey) note(kind NoteKind, path string) {
 	s.notes = append(s.notes, Note{Kind: kind, Path: path})
 	switch kind {
-	case NestedRepository, GitReplaced, SubmoduleMoved, SubmoduleLeft, SubmoduleMissing, Unreadable,
+	case NestedRepository, SubmoduleAdded, GitReplaced, SubmoduleMoved, SubmoduleLeft, SubmoduleMissing, Unreadable,
 		SpecialFile, NameRefused:
 		s.partial = true
 	case SubmoduleReplaced, MadeReadable, HeadInvalid, FilterFailed, Entangled, TooLarge, MoreTooLarge, PatchOmitted:

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"agentswarm/swarm/task"
+	"agentswarm/worktree"
 	"agentswarm/worktree/git"
 )
 
@@ -139,12 +140,36 @@ func TestTimeoutOfACall(t *testing.T) {
 func TestOutOfScope(t *testing.T) {
 	t.Parallel()
 	p := &task.Patch{}
-	files := []git.Change{{Path: "a/x"}, {Path: "b/y"}}
+	files := &worktree.Capture{Files: []git.Change{{Path: "a/x"}, {Path: "b/y"}}}
 	holdToScope(p, &task.Call{}, files)
 	is(t, "without paths", p.OutOfScope, []string{})
 	holdToScope(p, &task.Call{Paths: []string{"a/**"}}, files)
 	is(t, "with paths", p.OutOfScope, []string{"b/y"})
 	holdToScope(nil, &task.Call{Paths: []string{"a/**"}}, files)
+}
+
+// TestCapturedModules: the files of submodules stand for the submodule where paths are
+// judged.
+func TestCapturedModules(t *testing.T) {
+	t.Parallel()
+	kept := &worktree.Capture{
+		Changed: true, Files: []git.Change{{Path: "a"}, {Path: "sub"}},
+		Modules: []worktree.ModuleCapture{
+			{Path: "sub", Files: []git.Change{{Path: "AGENTS.md"}, {Path: "in"}}, Stat: git.Stat{Files: 2, Added: 1}},
+			{Path: "sub/in", Files: []git.Change{{Path: "x"}}, Stat: git.Stat{Files: 1, Added: 2}},
+		},
+		Stat: git.Stat{Files: 2, Added: 1, Deleted: 1},
+	}
+	kept.Notes = []worktree.Note{{Kind: worktree.SubmoduleAdded, Path: "libs/new"}}
+	record := capturedEvent("a1", 1, worktree.Workspace{}, kept)
+	is(t, "only by name", record.Patch.Replaced, []string{"libs/new"})
+	is(t, "marked", record.Patch.Marked, []string{"sub/AGENTS.md"})
+	holdToScope(record.Patch, &task.Call{Paths: []string{"a", "sub/in/**"}}, kept)
+	is(t, "outside", record.Patch.OutOfScope, []string{"sub/AGENTS.md"})
+	files, added, deleted := record.Patch.Size()
+	is(t, "size", []int{files, added, deleted}, []int{5, 4, 1})
+	m, below := record.Patch.ModuleOf("sub/in/x")
+	is(t, "the innermost", m.Path+" "+below, "sub/in x")
 }
 
 // TestGrandparentSentBack holds that an agent waits for all it builds on: also

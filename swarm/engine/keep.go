@@ -48,7 +48,7 @@ func (t *attempt) capture(ctx context.Context) error {
 	}
 	t.captured = kept
 	record := capturedEvent(t.id, t.n, *t.space, kept)
-	holdToScope(record.Patch, t.call, kept.Files)
+	holdToScope(record.Patch, t.call, kept)
 	applyCapture(&t.work, record)
 	return t.journal(record)
 }
@@ -117,19 +117,46 @@ func capturedEvent(id task.ID, n int, w worktree.Workspace, kept *worktree.Captu
 		File:  kept.Patch,
 		Files: kept.Stat.Files, Added: kept.Stat.Added, Deleted: kept.Stat.Deleted,
 	}
-	for i, c := range kept.Files {
-		if i < maxPaths {
-			record.Patch.Paths = append(record.Patch.Paths, c.Path)
-		}
-		if len(record.Patch.Marked) < maxOutOfScope && risk.Marked(c.Path) {
-			record.Patch.Marked = append(record.Patch.Marked, c.Path)
+	for _, c := range kept.Files[:min(len(kept.Files), maxPaths)] {
+		record.Patch.Paths = append(record.Patch.Paths, c.Path)
+	}
+	for _, path := range changedPaths(kept) {
+		if len(record.Patch.Marked) < maxOutOfScope && risk.Marked(path) {
+			record.Patch.Marked = append(record.Patch.Marked, path)
 		}
 	}
 	record.Patch.Replaced = replaced(kept.Files)
+	for _, note := range kept.Notes {
+		if note.Kind == worktree.SubmoduleAdded && len(record.Patch.Replaced) < maxOutOfScope {
+			record.Patch.Replaced = append(record.Patch.Replaced, note.Path)
+		}
+	}
 	for _, m := range kept.Modules {
 		record.Patch.Modules = append(record.Patch.Modules, modulePatch(m))
 	}
 	return record
+}
+
+// changedPaths are the paths of a capture, with those in captured submodules. Where
+// the files of a submodule are known, its own path is left out.
+func changedPaths(kept *worktree.Capture) []string {
+	captured := map[string]bool{}
+	for _, m := range kept.Modules {
+		captured[m.Path] = true
+	}
+	var paths []string
+	add := func(above string, files []git.Change) {
+		for _, c := range files {
+			if at := above + c.Path; !captured[at] {
+				paths = append(paths, at)
+			}
+		}
+	}
+	add("", kept.Files)
+	for _, m := range kept.Modules {
+		add(m.Path+"/", m.Files)
+	}
+	return paths
 }
 
 // modulePatch is the patch of a submodule as the journal has it.
@@ -160,15 +187,11 @@ func replaced(changes []git.Change) (paths []string) {
 
 // holdToScope notes the paths that a patch touches and its call does not
 // allow.
-func holdToScope(p *task.Patch, call *task.Call, files []git.Change) {
+func holdToScope(p *task.Patch, call *task.Call, kept *worktree.Capture) {
 	if p == nil || len(call.Paths) == 0 {
 		return
 	}
-	paths := make([]string, len(files))
-	for i, c := range files {
-		paths[i] = c.Path
-	}
-	outside := scope.Outside(call.Paths, paths)
+	outside := scope.Outside(call.Paths, changedPaths(kept))
 	p.OutOfScope = outside[:min(len(outside), maxOutOfScope)]
 }
 

@@ -134,7 +134,7 @@ func unproven(r task.Result) error {
 		case len(r.Patch.OutOfScope) > 0:
 			return errors.New("changes files outside its paths")
 		case len(r.Patch.Replaced) > 0:
-			return fmt.Errorf("puts plain files where a submodule was: %s", firstOf(r.Patch.Replaced))
+			return fmt.Errorf("puts plain files in place of a submodule: %s", firstOf(r.Patch.Replaced))
 		}
 		return nil
 	case *task.Failed:

@@ -37,7 +37,7 @@ func TestLandable(t *testing.T) {
 		{
 			"over submodules", "",
 			store.Agent{Status: &task.Completed{Work: task.Work{Patch: &task.Patch{Commit: "c", Replaced: []string{"x", "y", "z"}}}}},
-			"puts plain files where a submodule was: x and 2 more",
+			"puts plain files in place of a submodule: x and 2 more",
 		},
 		{"refused by the check of a merge", "", store.Agent{Status: done, Refusal: &store.Refusal{}}, "failed the check of a merge"},
 		{"accepted, then refused", "", store.Agent{Status: done, Review: said(task.Accepted), Refusal: &store.Refusal{}}, "failed the check of a merge"},

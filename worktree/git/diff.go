@@ -69,8 +69,11 @@ func (r *Repo) WritePatch(ctx context.Context, w io.Writer, from, to Hash) error
 	return nil
 }
 
-// WritePatchBelow is [Repo.WritePatch] with all paths below a folder.
+// WritePatchBelow is [Repo.WritePatch] with all paths below a folder, if one is named.
 func (r *Repo) WritePatchBelow(ctx context.Context, w io.Writer, s PatchBelow) error {
+	if s.Below == "" {
+		return r.WritePatch(ctx, w, s.From, s.To)
+	}
 	cmd := patchCmd(w, r.orEmpty(s.From), r.orEmpty(s.To))
 	last := len(cmd.Args) - 2
 	cmd.Args = slices.Insert(cmd.Args, last, "--src-prefix=a/"+s.Below+"/", "--dst-prefix=b/"+s.Below+"/")

@@ -233,3 +233,9 @@ func quotePath(p string) string {
 	b.WriteByte('"')
 	return b.String()
 }
+
+// Borrowing is an environment in which git sees the objects of a folder, too.
+func Borrowing(objects string) []string {
+	quoted := strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(objects)
+	return []string{`GIT_ALTERNATE_OBJECT_DIRECTORIES="` + quoted + `"`}
+}

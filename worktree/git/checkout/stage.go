@@ -38,7 +38,7 @@ func (t *Tx) stage(ctx context.Context, i int, s *side) error {
 			return err
 		}
 	}
-	if err := t.copyIndex(ctx, repo, s, index); err != nil {
+	if err := s.copyIndex(ctx, repo, index); err != nil {
 		return err
 	}
 	if err := t.step("make the staging folder"); err != nil {
@@ -51,7 +51,7 @@ func (t *Tx) stage(ctx context.Context, i int, s *side) error {
 	if err := t.step("write the new files"); err != nil {
 		return writing(s.Dir, "", err)
 	}
-	if err := t.fill(ctx, repo, s, index); err != nil {
+	if err := s.fill(ctx, repo, filepath.Join(s.Dir, stageName(t.ID), "tree"), index); err != nil {
 		return err
 	}
 	if err := t.plan(s); err != nil {
@@ -141,7 +141,7 @@ const absentMode = "000000"
 
 // copyIndex makes the index that the new files are read into: a copy of the
 // user's, or From where the user's index stays as it is.
-func (t *Tx) copyIndex(ctx context.Context, repo *git.Repo, s *side, to string) error {
+func (s *side) copyIndex(ctx context.Context, repo *git.Repo, to string) error {
 	if !s.Index {
 		_, err := repo.Run(ctx, git.Cmd{
 			Args: []string{"read-tree", string(orEmpty(repo, s.From))}, Writes: true,
@@ -193,11 +193,10 @@ func makeStage(dir string) error {
 	return os.WriteFile(filepath.Join(dir, ".gitignore"), []byte("*\n"), 0o600)
 }
 
-// fill has git write the new files into the staging folder, as it would write
-// them into the checkout: it merges From and To into the index in a work tree
+// fill has git write the new files into the folder tree, as it would write them
+// into the checkout: it merges From and To into the index in a work tree
 // that holds no file. Filters run where they would run in the checkout.
-func (t *Tx) fill(ctx context.Context, repo *git.Repo, s *side, index string) error {
-	tree := filepath.Join(s.Dir, stageName(t.ID), "tree")
+func (s *side) fill(ctx context.Context, repo *git.Repo, tree, index string) error {
 	if err := s.lendAttributes(ctx, repo, tree, index); err != nil {
 		return err
 	}
