@@ -3,8 +3,10 @@ package merge
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 
 	"agentswarm/worktree/git"
+	"agentswarm/worktree/git/checkout"
 )
 
 // CheckRequest is a merged commit of which [Check] says whether it could land.
@@ -15,11 +17,14 @@ type CheckRequest struct {
 	New        git.Hash        // required
 	Scratch    string          // required; a folder that exists, for a file of ours
 	Modules    Modules         // as in [LandRequest]; Refs is not used
+	// Filters runs the filters of the user that could fail on the new files.
+	Filters bool
 }
 
 // Check returns the error with which [Land] would refuse the commit now, for local
 // changes and submodules: a [*DirtyError], [*BusyError], [*ModuleError] or
-// [*ModuleBranchError]. It changes nothing. Land looks again.
+// [*ModuleBranchError]. With Filters it also returns the error of a required filter:
+// see [git.FilterFailure]. It changes nothing. Land looks again.
 func Check(ctx context.Context, r CheckRequest) error {
 	steps, err := r.Modules.steps(ctx, r.Quarantine, r.New)
 	if err != nil {
@@ -48,6 +53,10 @@ func checkHolder(ctx context.Context, r CheckRequest, h git.Holder, changes []gi
 	if err := h.Repo.CheckMove(ctx, git.CheckRequest{From: r.Old, Changes: changes, Scratch: r.Scratch}); err != nil {
 		return err
 	}
+	side := checkout.Side{Repo: h.Repo, From: r.Old, To: r.New, Changes: changes, Index: true}
+	if err := r.tryFilters(ctx, side, r.Quarantine.Dir); err != nil {
+		return err
+	}
 	moves, err := modules.of(ctx, h, changes)
 	if err != nil {
 		return err
@@ -56,8 +65,22 @@ func checkHolder(ctx context.Context, r CheckRequest, h git.Holder, changes []gi
 		if err := m.User.CheckMove(ctx, git.CheckRequest{From: m.From, Changes: m.changes, Scratch: r.Scratch}); err != nil {
 			return err
 		}
+		side := checkout.Side{Repo: m.User, From: m.From, To: m.To, Changes: m.changes, Index: true}
+		if err := r.tryFilters(ctx, side, filepath.Join(m.Reader().CommonDir, "objects")); err != nil {
+			return err
+		}
 	}
 	return nil
+}
+
+// tryFilters runs the filters on the new files of a side whose objects are in a
+// folder.
+func (r CheckRequest) tryFilters(ctx context.Context, side checkout.Side, objects string) error {
+	if !r.Filters {
+		return nil
+	}
+	side.Env = git.Borrowing(objects)
+	return checkout.TryFilters(ctx, side, r.Scratch)
 }
 
 // holdersOf are the checkouts that stand on a branch. None of them may be in the

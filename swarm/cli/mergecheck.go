@@ -152,7 +152,7 @@ func (b *bench) checkMove(ctx context.Context, l *branchMove, report *mergeRepor
 	}
 	err = refusedMove(merge.Check(ctx, merge.CheckRequest{
 		Quarantine: l.quarantine, Ref: report.ref, Old: report.old, New: report.outcome.Commit, Scratch: scratch,
-		Modules: b.modulesOf(l),
+		Modules: b.modulesOf(l), Filters: report.dry,
 	}))
 	if gone := os.RemoveAll(scratch); gone != nil {
 		return errors.Join(err, gone)
