@@ -325,6 +325,7 @@ func (b *addressBook) agents(e store.Entry, prefix string) {
 			break
 		}
 		b.offer(prefix+string(a.ID), task.Word(a.Status)+", "+engine.Title(a.ID, a.Call))
+		b.modules(a, prefix)
 	}
 	for _, a := range v.Agents {
 		labels[a.Call.Label]++
@@ -336,6 +337,17 @@ func (b *addressBook) agents(e store.Entry, prefix string) {
 		if labels[a.Call.Label] == 1 { // else it would name several
 			b.offer(prefix+a.Call.Label, task.Word(a.Status)+", "+string(a.ID))
 		}
+	}
+}
+
+// modules offers the submodules that an agent changed, to the commands that take them.
+func (b *addressBook) modules(a *store.Agent, prefix string) {
+	cmd := b.c.at.leaf().cmd
+	if cmd == nil || cmd.Name != "diff" && cmd.Name != "show" || patchOf(a) == nil {
+		return
+	}
+	for _, m := range patchOf(a).Modules {
+		b.offer(prefix+string(a.ID)+"/"+m.Path, "submodule, "+Count(m.Files, "file", "files"))
 	}
 }
 

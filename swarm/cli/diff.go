@@ -27,7 +27,7 @@ func newDiffCommand(env Env) *cli.Command {
 			jsonFlag(),
 		}, endedFlags()...),
 		Description: `Prints the patch of each agent against the base of its run, in the form that
-git apply takes. Patches of submodules follow it. Of several agents, each patch
+git apply takes. Patches of submodules follow it; a3/SUBMODULE is one alone. Of several agents, each patch
 follows a line with its agent. On a terminal the pager of git shows it, in colors,
 with control characters made visible.
 
@@ -161,7 +161,7 @@ func (d *differ) print(ctx context.Context, a *store.Agent) error {
 	default:
 		return d.text(ctx, a)
 	}
-	changes, err := d.changes(ctx, a)
+	changes, err := d.allChanges(ctx, a)
 	if err != nil {
 		return err
 	}
@@ -179,7 +179,10 @@ func (d *differ) title(a *store.Agent) error {
 		return nil
 	}
 	text := string(a.ID)
-	if label := engine.Title(a.ID, a.Call); label != text {
+	if a.Module != nil {
+		text += "/" + Printable(a.Module.Path)
+	}
+	if label := engine.Title(a.ID, a.Call); label != string(a.ID) {
 		text += " " + Printable(label)
 	}
 	text = d.term.paint(styleTitle, "== "+text) + " (" + d.term.state(standing(a)) + ")" + d.of
@@ -214,6 +217,7 @@ func (o *diffObject) add(a *store.Agent, changes []git.Change) {
 		ID: string(a.ID), Label: engine.Title(a.ID, a.Call), Changes: []fileObject{},
 		Patch: *newPatchObject(p),
 	}
+	d.Patch.Modules = modulesOf(a)
 	for _, ch := range changes {
 		d.Changes = append(d.Changes, fileObject{Path: ch.Path, Status: changeWord(ch.Status)})
 	}
@@ -250,9 +254,20 @@ func (d *differ) printStat(ctx context.Context, a *store.Agent) error {
 	if d.term.Color {
 		safe.colour = diffcolor.Stat
 	}
-	err := d.repo.WriteStat(ctx, safe, git.StatRequest{From: git.Hash(p.Base), To: git.Hash(p.Commit), Width: width})
-	if gone, ok := errors.AsType[*goneError](d.gone(ctx, a)); err != nil && ok {
-		return gone
+	var err error
+	if a.Module == nil {
+		err = d.repo.WriteStat(ctx, safe, git.StatRequest{From: git.Hash(p.Base), To: git.Hash(p.Commit), Width: width})
+		if gone, ok := errors.AsType[*goneError](d.gone(ctx, a)); err != nil && ok {
+			return gone
+		}
+	}
+	for _, m := range modulesOf(a) {
+		if err == nil {
+			_, err = io.WriteString(safe, moduleTitle(m))
+		}
+		if err == nil {
+			err = d.repo.Store(m.Store).WriteStat(ctx, safe, git.StatRequest{From: git.Hash(m.Base), To: git.Hash(m.Commit), Width: width})
+		}
 	}
 	return errors.Join(err, safe.flush())
 }

@@ -18,6 +18,8 @@ type evidenceRequest struct {
 	result   task.Result     // required
 	from, to git.Hash        // what differs; the same: nothing does
 	store    *git.Quarantine // required
+	place    *place          // required
+	modules  []task.ModulePatch
 }
 
 // evidence is what the harness knows of a work: which files changed, and how
@@ -30,6 +32,13 @@ func evidence(ctx context.Context, r evidenceRequest) (*manifest.Manifest, error
 			return nil, err
 		}
 		m.Files = files
+	}
+	for _, module := range r.modules {
+		files, err := r.place.moduleFiles(ctx, module)
+		if err != nil {
+			return nil, err
+		}
+		m.Files = append(m.Files, files...)
 	}
 	work := r.result.Done()
 	if r.config.Setup != "" {
@@ -51,11 +60,25 @@ func changedFiles(ctx context.Context, store *git.Quarantine, from, to git.Hash)
 	if err != nil {
 		return nil, err
 	}
+	return readableFiles(changes), nil
+}
+
+// moduleFiles are the files that differ in a submodule.
+func (p *place) moduleFiles(ctx context.Context, m task.ModulePatch) ([]manifest.File, error) {
+	changes, err := p.moduleChanges(ctx, m)
+	outline := make([]git.Outline, len(changes))
+	for i, c := range changes {
+		outline[i].Change = c
+	}
+	return readableFiles(outline), err
+}
+
+func readableFiles(changes []git.Outline) []manifest.File {
 	files := manifest.Files(changes)
 	for i := range files {
 		files[i].Path = readable(files[i].Path)
 	}
-	return files, nil
+	return files
 }
 
 // checkOutput is the end of what a check printed, what it complained of last.
@@ -74,13 +97,13 @@ func outputEnd(path string) string {
 
 // Evidence is what is known of the work of an agent that has ended.
 func (t *scriptTools) Evidence(ctx context.Context, r workflow.EvidenceRequest) (*workflow.Evidence, error) {
-	request := evidenceRequest{config: t.config, result: r.Result, from: git.Hash(r.Base), to: git.Hash(r.Base), store: t.store}
+	request := evidenceRequest{config: t.config, result: r.Result, from: git.Hash(r.Base), to: git.Hash(r.Base), store: t.store, place: &t.bench.place}
 	patch := r.Result.Done().Patch
 	if patch != nil {
-		request.from, request.to = git.Hash(patch.Base), git.Hash(patch.Commit)
+		request.from, request.to, request.modules = git.Hash(patch.Base), git.Hash(patch.Commit), patch.Modules
 	}
 	if r.Since != "" {
-		request.from = git.Hash(r.Since)
+		request.from, request.modules = git.Hash(r.Since), nil
 	}
 	m, err := evidence(ctx, request)
 	if err != nil {

@@ -78,18 +78,21 @@ func (p *place) writePatch(ctx context.Context, w io.Writer, a *store.Agent) err
 }
 
 // writeAll writes the patch of an agent, and then those of its submodules, each
-// after a line that names it.
+// after a line that names it. Of a submodule that an address names it writes that
+// patch alone, with paths as they are in the submodule.
 func (p *place) writeAll(ctx context.Context, w io.Writer, a *store.Agent) error {
+	if a.Module != nil {
+		return p.writeModule(ctx, w, *a.Module, "")
+	}
 	if err := p.writePatch(ctx, w, a); err != nil {
 		return err
 	}
 	for _, m := range patchOf(a).Modules {
-		if _, err := fmt.Fprintf(w, "Submodule %s %s..%s:\n", m.Path, git10(m.Base), git10(m.Commit)); err != nil {
+		if _, err := io.WriteString(w, moduleTitle(m)); err != nil {
 			return err
 		}
-		span := git.PatchBelow{From: git.Hash(m.Base), To: git.Hash(m.Commit), Below: m.Path}
-		if err := p.repo.Store(m.Store).WritePatchBelow(ctx, w, span); err != nil {
-			return fmt.Errorf("submodule %q of %s: %w", m.Path, a.ID, err)
+		if err := p.writeModule(ctx, w, m, m.Path); err != nil {
+			return fmt.Errorf("%s: %w", a.ID, err)
 		}
 	}
 	return nil

@@ -116,7 +116,7 @@ func (v *reviews) begin(ctx context.Context, id task.ID, done *task.Completed) e
 		return nil
 	}
 	shown, err := evidence(ctx, evidenceRequest{
-		config: v.config, result: done, store: v.store, from: git.Hash(done.Patch.Base), to: git.Hash(done.Patch.Commit),
+		config: v.config, result: done, store: v.store, place: &v.bench.place, modules: done.Patch.Modules, from: git.Hash(done.Patch.Base), to: git.Hash(done.Patch.Commit),
 	})
 	if err != nil {
 		return err

@@ -100,6 +100,11 @@ func (p *place) findLeftovers(ctx context.Context, s *selection, r *runReview) e
 func (p *place) patchFiles(ctx context.Context, a *store.Agent, patch *task.Patch) ([]review.File, error) {
 	text := &boundedBuffer{most: maxReviewed}
 	err := p.repo.WritePatch(ctx, text, git.Hash(patch.Base), git.Hash(patch.Commit))
+	for _, m := range patch.Modules {
+		if err == nil {
+			err = p.writeModule(ctx, text, m, m.Path)
+		}
+	}
 	if text.full {
 		return nil, fmt.Errorf("the patch of %s is longer than %s", a.ID, Bytes(maxReviewed))
 	}
@@ -148,11 +153,14 @@ func (p *place) reviewWork(ctx context.Context, a *store.Agent, files []review.F
 		OutOfPaths: scope.Outside(a.Call.Paths, paths), Replaced: patch.Replaced,
 		CheckFailed: checked && !w.Verified, ReviewerNo: a.Appraisal != nil && !a.Appraisal.Pass,
 		Text: func(path string, after bool) ([]byte, bool) {
-			commit := patch.Base
-			if after {
-				commit = patch.Commit
+			repo, base, commit := p.repo, patch.Base, patch.Commit
+			if m, below := patch.ModuleOf(path); m != nil {
+				repo, path, base, commit = p.repo.Store(m.Store), below, m.Base, m.Commit
 			}
-			text, err := p.repo.File(ctx, git.Hash(commit), path)
+			if !after {
+				commit = base
+			}
+			text, err := repo.File(ctx, git.Hash(commit), path)
 			return text, err == nil && text != nil
 		},
 	}

@@ -118,13 +118,15 @@ type patchObject struct {
 	Marked []string `json:"marked,omitempty"`
 	// Modules are the patches of submodules.
 	Modules []task.ModulePatch `json:"submodules,omitempty"`
+
+	of *task.Patch
 }
 
 func newPatchObject(p *task.Patch) *patchObject {
 	return &patchObject{
 		Ref: p.Ref, File: p.File, Commit: p.Commit, Files: p.Files, Added: p.Added, Deleted: p.Deleted,
 		OutOfScope: p.OutOfScope, Replaced: p.Replaced, Marked: p.Marked,
-		Modules: p.Modules,
+		Modules: p.Modules, of: p,
 	}
 }
 

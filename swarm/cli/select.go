@@ -53,6 +53,9 @@ func openSelection(c *cli.Context, env Env, least, most int) (*place, *selection
 		take = p.selectAttempts
 	}
 	s, err := take(c.Context, addresses)
+	if err == nil && !slices.Contains([]string{"diff", "show"}, c.Command.Name) {
+		err = s.refuseModules(c.Command.Name)
+	}
 	if err == nil && !by.Empty() {
 		s.named, s.chosen = by.Pick(s.agents()), by
 	}
@@ -80,7 +83,7 @@ func (p *place) selectAttempts(ctx context.Context, addresses []string) (*select
 	}
 	var named []namedWork
 	for _, text := range addresses {
-		a, which, err := p.resolveWork(text)
+		a, which, err := p.resolveModule(text)
 		if err != nil {
 			return nil, refused(err)
 		}
@@ -89,7 +92,7 @@ func (p *place) selectAttempts(ctx context.Context, addresses []string) (*select
 				addresses[0], s.run.ID, text, a.Run.ID)
 		}
 		s.run = a.Run
-		s.latest = s.latest || text == "" || a.Agent != "" && !strings.Contains(text, "/")
+		s.latest = s.latest || text == "" || a.Agent != "" && !strings.Contains(strings.TrimSuffix(text, "/"+which.module), "/")
 		if a.Agent != "" {
 			which.agent = a.Agent
 			named = append(named, which)
@@ -109,6 +112,9 @@ func (p *place) selectAttempts(ctx context.Context, addresses []string) (*select
 			return nil, err
 		}
 		s.earlier = s.earlier || then != agent
+		if then, err = w.atModule(then); err != nil {
+			return nil, err
+		}
 		s.named = append(s.named, then)
 	}
 	return s, nil
@@ -117,8 +123,9 @@ func (p *place) selectAttempts(ctx context.Context, addresses []string) (*select
 // namedWork is work of an agent that an address names.
 type namedWork struct {
 	agent   task.ID
-	attempt int // 0: the latest
-	copied  int // the copy of its workspace; 0: none
+	attempt int    // 0: the latest
+	copied  int    // the copy of its workspace; 0: none
+	module  string // the path of a submodule; empty: none is named
 }
 
 // workOf is the agent with the work that was named.

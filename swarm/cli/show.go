@@ -135,7 +135,11 @@ func (p *place) showAgent(c *cli.Context, s *selection, shown agentShown) error 
 			return err
 		}
 	}
-	return printAgent(p.env.Stdout, detect(p.env.Stdout, p.env.Getenv), shown.object)
+	term := detect(p.env.Stdout, p.env.Getenv)
+	if m := shown.agent.Module; m != nil {
+		return printModule(p.env.Stdout, term, shown.object, *m)
+	}
+	return printAgent(p.env.Stdout, term, shown.object)
 }
 
 func newShowObject(s *selection, a *store.Agent) showObject {
@@ -178,6 +182,9 @@ func newShowObject(s *selection, a *store.Agent) showObject {
 		o.Refused, o.refusal = &refused, landing.RefusalText(a.Refusal.Ref, a.Refusal.Refusal)
 	}
 	o.Label = engine.Title(a.ID, a.Call)
+	if a.Module != nil {
+		o.Patch.Modules = modulesOf(a)
+	}
 	if a.Copy > 0 && landedCopies(s.view)[copyName(a.ID, a.Copy)] {
 		landed := true
 		o.Landed, o.text = &landed, "landed"

@@ -44,7 +44,8 @@ func agentTable(term Terminal, v *store.View, now time.Time) *Table {
 		o := newAgentObject(engine.Config{}, v, a, now)
 		files, added, deleted := "", "", ""
 		if o.Patch != nil {
-			files, added, deleted = fmt.Sprint(o.Patch.Files), fmt.Sprint(o.Patch.Added), fmt.Sprint(o.Patch.Deleted)
+			f, plus, minus := o.Patch.of.Size()
+			files, added, deleted = fmt.Sprint(f), fmt.Sprint(plus), fmt.Sprint(minus)
 		}
 		t.Row(o.ID, engine.Title(a.ID, a.Call), resultText(o), files, added, deleted,
 			yesNo(o.Verified), yesNo(o.Landed), Duration(time.Duration(o.Worked)*time.Millisecond), waitedText(o))

@@ -119,7 +119,7 @@ func unfit(a *agentState) string {
 		case r.Patch != nil && len(r.Patch.OutOfScope) > 0:
 			return "changed files outside its paths"
 		case r.Patch != nil && len(r.Patch.Replaced) > 0:
-			return "put files where a submodule was"
+			return "put files in place of a submodule"
 		}
 		return ""
 	case *task.Failed:

@@ -178,7 +178,7 @@ func recoverAgent(ctx context.Context, r recovery, a *store.Agent) error {
 			continue
 		}
 		record := capturedEvent(a.ID, l.Attempt, w, kept)
-		holdToScope(record.Patch, a.Call, kept.Files)
+		holdToScope(record.Patch, a.Call, kept)
 		if _, err := d.Journal.Append(record); err != nil {
 			return err
 		}

@@ -106,7 +106,7 @@ func (left *sharedRemains) record(d Deps, v *store.View, agents []*store.Agent) 
 	tip := git.Hash(v.Tip)
 	record := partEvent(kept, capturedEvent(first.ID, first.Attempt, *left.space, kept), tip, first.Part)
 	if kept.Changed {
-		holdToScope(record.Patch, first.Call, kept.Files)
+		holdToScope(record.Patch, first.Call, kept)
 	}
 	facts := []event.Event{record}
 	left.captured[first.ID] = record

@@ -254,7 +254,7 @@ func (t *attempt) capturePart(ctx context.Context) error {
 	t.captured = kept
 	record := partEvent(kept, capturedEvent(t.id, t.n, *t.space, kept), s.tip, t.from)
 	if kept.Changed {
-		holdToScope(record.Patch, t.call, kept.Files)
+		holdToScope(record.Patch, t.call, kept)
 		if len(s.inside) > 0 {
 			record.Notes = append(record.Notes, sharedNote(s.inside))
 		}

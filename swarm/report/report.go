@@ -135,7 +135,7 @@ func agentOf(a *store.Agent, end time.Time) Agent {
 		out.Took = span(a.Started, cmp.Or(a.Ended, end))
 	}
 	if p := a.Patch(); p != nil {
-		out.Files, out.Added, out.Deleted = p.Files, p.Added, p.Deleted
+		out.Files, out.Added, out.Deleted = p.Size()
 	}
 	if r := a.Result(); r != nil {
 		out.Model = r.Done().Model

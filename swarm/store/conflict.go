@@ -106,6 +106,13 @@ func (a *Agent) AtCopy(n int, patch *task.Patch) *Agent {
 	return then
 }
 
+// AtModule is the agent where only its patch of a submodule is looked at.
+func (a *Agent) AtModule(m *task.ModulePatch) *Agent {
+	then := *a
+	then.Module = m
+	return &then
+}
+
 // Replace shows then in place of the agent as the records describe it.
 func (v *View) Replace(then *Agent) {
 	a := v.byID[then.ID]

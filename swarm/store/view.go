@@ -92,6 +92,8 @@ type Agent struct {
 	Copy int
 	// Partial is set where that copy holds only some edits of the agent's patch.
 	Partial bool
+	// Module is the submodule that an address names; nil: all of the patch is.
+	Module *task.ModulePatch
 	// Improved is the agent's own patch where Copy is set: the person who worked in
 	// the copy began with it. It is nil where the copy may be of another attempt.
 	Improved *task.Patch

@@ -1,5 +1,7 @@
 package task
 
+import "strings"
+
 // ModulePatch is the change of an agent in a submodule.
 type ModulePatch struct {
 	Path   string `json:"path"`          // of the submodule, also of a nested one
@@ -13,4 +15,26 @@ type ModulePatch struct {
 	Added   int      `json:"added"`
 	Deleted int      `json:"deleted"`
 	Paths   []string `json:"paths,omitempty"` // below the submodule, at most a hundred
+}
+
+// Size counts the changed files and lines of a patch with those of its submodules.
+// The recorded commit of a submodule counts as a file.
+func (p *Patch) Size() (files, added, deleted int) {
+	files, added, deleted = p.Files, p.Added, p.Deleted
+	for _, m := range p.Modules {
+		files, added, deleted = files+m.Files, added+m.Added, deleted+m.Deleted
+	}
+	return files, added, deleted
+}
+
+// ModuleOf is the patch of the innermost submodule that a path lies in, and the
+// path below it; nil for none. The path of a submodule is in its parent.
+func (p *Patch) ModuleOf(path string) (m *ModulePatch, below string) {
+	for i := range p.Modules {
+		rest, ok := strings.CutPrefix(path, p.Modules[i].Path+"/")
+		if ok && (m == nil || len(rest) < len(below)) {
+			m, below = &p.Modules[i], rest
+		}
+	}
+	return m, below
 }

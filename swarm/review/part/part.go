@@ -83,8 +83,9 @@ func (r *Request) commit(ctx context.Context, objects *git.Objects, changes []gi
 func (r *Request) entry(ctx context.Context, objects *git.Objects, c git.Change) (git.TreeEntry, bool, error) {
 	var taken []*review.Edit
 	all := 0
+	link := c.NewMode == git.Gitlink // its edits are those in the submodule, too
 	for _, e := range r.Edits {
-		if e.Path == c.Path {
+		if e.Path == c.Path || link && strings.HasPrefix(e.Path, c.Path+"/") {
 			all++
 			if r.Taken[e] {
 				taken = append(taken, e)
@@ -98,7 +99,7 @@ func (r *Request) entry(ctx context.Context, objects *git.Objects, c git.Change)
 		return git.TreeEntry{}, true, nil
 	case len(taken) == all:
 		return git.TreeEntry{Name: path.Base(c.Path), Mode: c.NewMode, ID: c.New}, true, nil
-	case c.Status != 'M':
+	case c.Status != 'M' || link:
 		return git.TreeEntry{}, false, &WholeError{c.Path}
 	}
 	mode := c.OldMode
