@@ -161,19 +161,20 @@ func (t *attempt) report(ev event.Event) {
 		s.spent = true
 		s.pass.Passed(ev.Left)
 	case *event.Erred:
-		t.refused(ev.Kind, ev.RetryAfterMS)
+		t.refused(ev)
 	case *event.Retry:
-		t.refused(ev.Kind, ev.RetryAfterMS)
+		t.refused(&event.Erred{Kind: ev.Kind, Message: ev.Message, RetryAfterMS: ev.RetryAfterMS})
 	}
 }
 
-// refused tells the governor of an error that is a refusal for now.
-func (t *attempt) refused(kind task.ErrorKind, afterMS int64) {
-	if kind == task.RateLimit || kind == task.Overloaded {
-		t.stay.pass.Refused(governor.Refusal{
-			After: milliseconds(afterMS), Overloaded: kind == task.Overloaded,
-		})
+// refused tells the governor of an error that is a refusal for now. A connection
+// of one agent that broke is none, and holds no other agent back.
+func (t *attempt) refused(e *event.Erred) {
+	overloaded := e.Kind == task.Overloaded
+	if e.Kind != task.RateLimit && !overloaded || overloaded && e.RetryAfterMS <= 0 && fault.Broken(e.Message) {
+		return
 	}
+	t.stay.pass.Refused(governor.Refusal{After: milliseconds(e.RetryAfterMS), Overloaded: overloaded})
 }
 
 // ranWell tells those who wait, and the governor, that a process of the agent

@@ -213,6 +213,50 @@ func TestLaneHolds(t *testing.T) {
 	}
 }
 
+// TestBrokenStream holds that a connection of one agent that breaks holds no other
+// agent back, and that a refusal does. On its clock the wait after a refusal does
+// not end.
+func TestBrokenStream(t *testing.T) {
+	t.Parallel()
+	noon := time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
+	for _, test := range []struct {
+		name, event string
+		held        bool
+	}{
+		{"a retry", `{"type":"retry","kind":"overloaded","message":"stream disconnected before completion"}`, false},
+		{"an error", `{"type":"error","kind":"overloaded","message":"the connection was dropped"}`, false},
+		{"a refusal", `{"type":"retry","kind":"overloaded","message":"529 overloaded"}`, true},
+		{"a wait that was told", `{"type":"retry","kind":"overloaded","message":"connection reset","retry_after_ms":1000}`, true},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t)
+			r.hurry()
+			r.lane(`test "$SWARM_AGENT$SWARM_ATTEMPT" = a11 && printf '` + test.event + `\n'
+				printf '{"type":"result","text":"ok"}\n'`)
+			r.deps.Governor = governor.Alone(governor.Options{Now: func() time.Time { return noon }, Chance: limit.Random})
+			r.config.Jobs = 1
+			e := Open(t.Context(), r.deps, r.config, nil)
+			if _, err := e.StartAll([]*task.Call{mine(), mine()}); err != nil {
+				t.Fatal(err)
+			}
+			if test.held {
+				contains(t, "reason", r.held(1)[0], "a2 waiting for a slot (p/m: ")
+				if err := e.Stop(&Halt{Cause: task.CauseStopped}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			r.collect(e, 2)
+			if err := e.Close(); err != nil {
+				t.Fatal(err)
+			}
+			if held := strings.Contains(r.kinds("a2"), "held"); held != test.held {
+				t.Errorf("the next agent was held back: %t, want %t", held, test.held)
+			}
+		})
+	}
+}
+
 // TestLaneWidens holds that all agents of a new lane begin once its provider says
 // with an answer that it allows many more requests. Each waits for all others, so
 // none ends if any of them is held back.

@@ -1,0 +1,14 @@
+package fault
+
+// Broken reports whether an error says that a connection to a provider broke or
+// fell silent, and says nothing of a refusal. Other requests may go well then.
+func Broken(text string) bool {
+	return leading(text) == 0 && Mentions(text,
+		"connection reset", "connection lost", "connection closed", "connection was closed", "connection was dropped", "econnreset",
+		"stream disconnected", "stream ended before", "ended without", "socket hang up", "other side closed", "terminated",
+		"unexpected eof", "error decoding response body", "idle timeout",
+	) && !Mentions(text,
+		"overloaded", "high demand", "at capacity", "unavailable", "server error", "server had an error", "bad gateway", "gateway timeout",
+		"connection refused", "upstream connect",
+	)
+}
