@@ -8,6 +8,9 @@ import (
 	"strings"
 	"testing"
 
+	"agentswarm/swarm/agent"
+	"agentswarm/swarm/event"
+	"agentswarm/swarm/proc"
 	"agentswarm/swarm/task"
 )
 
@@ -144,5 +147,25 @@ func TestAnswerThatCannotBeKept(t *testing.T) {
 	done, ok := r.view().Agent("a1").Result().(*task.Completed)
 	if !ok || done.Whole == nil {
 		t.Errorf("a1 = %s", word(r.view().Agent("a1").Result()))
+	}
+}
+
+// TestJoinedAnswer holds that an answer is told to be of two streams where the
+// first broke.
+func TestJoinedAnswer(t *testing.T) {
+	t.Parallel()
+	for _, joined := range []bool{false, true} {
+		v := verdict{
+			call: &task.Call{}, spec: &agent.Spec{}, changed: true,
+			outcome: &agent.Outcome{Exit: proc.Exit{Reason: proc.Exited}, Answer: &event.Answered{Text: "ok", Joined: joined}},
+		}
+		result, err := v.result()
+		if err != nil {
+			t.Fatal(err)
+		}
+		notes := strings.Join(result.Done().Notes, "\n")
+		if told := strings.Contains(notes, "joined with the next"); word(result) != "completed ok" || told != joined {
+			t.Errorf("joined %t: it is %s, with the notes %q", joined, word(result), notes)
+		}
 	}
 }

@@ -239,6 +239,30 @@ func TestNestedForm(t *testing.T) {
 	}
 }
 
+// TestReturnOfNoNumber holds the form in which NaN, Infinity, null and undefined
+// leave a script: the form of JSON, in both forms of scripts and without a warning.
+func TestReturnOfNoNumber(t *testing.T) {
+	t.Parallel()
+	for give, want := range map[string]string{
+		`return NaN`:                            "null",
+		`return -Infinity`:                      "null",
+		`return {a: NaN, b: [Infinity, -0, 1]}`: `{"a":null,"b":[null,0,1]}`,
+		`return null`:                           "null",
+		`return undefined`:                      "",
+		`return`:                                "",
+		`return {a: undefined, b: null}`:        `{"b":null}`,
+		`1`:                                     "",
+	} {
+		for _, form := range []Form{FormOwn, FormClaude} {
+			d := &desk{}
+			out := Run(t.Context(), Start{Source: Source{Name: "plan.js", Form: form, Text: give}}, d)
+			if out.Error != nil || string(out.Value) != want || len(d.lines("log")) > 0 {
+				t.Errorf("%s, form %q: gave %s and %v, want %s; it logged %q", give, form, out.Value, out.Error, want, d.lines("log"))
+			}
+		}
+	}
+}
+
 // TestReturnByForm: what JSON drops is an error in our own form, and a warning in
 // that of Claude Code.
 func TestReturnByForm(t *testing.T) {

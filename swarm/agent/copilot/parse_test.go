@@ -82,6 +82,8 @@ func TestLines(t *testing.T) {
 		{"an end without a word", `{"type":"result","sessionId":"s","exitCode":1}`, "session ? |error other"},
 		{"a stored error without a status", `{"type":"session.error","data":{"message":"You have exceeded your premium request allowance: usage limit reached","errorType":"quota"}}` +
 			"\n" + done, "session ? |error quota"},
+		{"an error without its provider's words", `{"type":"model.call_failure","data":{"statusCode":429,"errorMessage":"{\"message\":\"You exceeded your current quota\"}"}}` +
+			"\n" + `{"type":"session.error","data":{"message":"Too many requests","statusCode":429}}` + "\n" + done, "retry quota You exceeded your current quota|session ? |error quota"},
 		{"a retry without a failure", `{"type":"assistant.turn_retry","data":{"reason":"streaming_error"}}`, "retry other streaming_error"},
 		{"a retry of a subagent", `{"type":"assistant.turn_retry","agentId":"a","data":{"reason":"streaming_error"}}`, ""},
 		{"a span of a tool", `{"type":"span","name":"execute_tool view","attributes":{"gen_ai.conversation.id":"s","gen_ai.usage.input_tokens":5}}`, ""},
