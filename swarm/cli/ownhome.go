@@ -17,6 +17,7 @@ import (
 type ownHome struct {
 	private string // where the sandbox keeps what is written outside of the workspace
 	setup   string // where it kept the writes of the setup, as layers; empty: it did not
+	home    string // HOME, where it is at a path of its own; empty: it is not
 	tmp     string // TMPDIR; empty: the caller's
 	written string // where the writes of this step alone to HOME are kept; empty: nowhere
 	env     []string
@@ -147,7 +148,7 @@ func (b *bench) freeHome(r engine.WallsRequest) (own ownHome, err error) {
 
 // in sets the variables by which programs find a private HOME and its caches.
 func (o *ownHome) in(t *privatehome.Template, home, tmp string) {
-	o.tmp = tmp
+	o.home, o.tmp = home, tmp
 	// tmux has all of a user's sessions in one folder of /tmp.
 	o.env = append(t.Environ(home), "TMUX_TMPDIR="+tmp)
 	o.read, o.write = t.Readable(), t.Writable()

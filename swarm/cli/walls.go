@@ -47,8 +47,30 @@ func (b *bench) walls(r engine.WallsRequest) (engine.Enclosure, error) {
 	if b.warm == "" {
 		around.Written = own.written
 	}
+	around.Outside = b.telling(w, own, around, r).Text
 	around.Walls, err = json.Marshal(w)
 	return around, err
+}
+
+// telling replaces paths of a sandbox in texts for people.
+func (b *bench) telling(w box.Walls, own ownHome, around engine.Enclosure, r engine.WallsRequest) box.Telling {
+	home, err := filepath.EvalSymlinks(b.env.Getenv("HOME"))
+	if err != nil {
+		home = ""
+	}
+	t := box.Telling{Walls: w, Home: home}
+	if r.Workspace.At != "" || w.Rung != box.None {
+		t.Named = append(t.Named, box.Named{At: r.Workspace.Path(), Name: "(workspace)", Relative: true})
+	}
+	for at, name := range map[string]string{around.State: "(state of the agent)", around.Ask: "(approval socket)"} {
+		if at != "" {
+			t.Named = append(t.Named, box.Named{At: at, Name: name})
+		}
+	}
+	if own.home != "" { // at a path of its own
+		t.Named = append(t.Named, box.Named{At: own.home, Name: "(private HOME)"}, box.Named{At: own.tmp, Name: "(private TMPDIR)"})
+	}
+	return t
 }
 
 // askInside is where an agent finds its ask socket where something can be

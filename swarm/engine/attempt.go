@@ -64,7 +64,7 @@ type attempt struct {
 	snapshots int        // that were begun; guarded by snapping
 	ear       string     // the socket that its hooks ask on; empty: none
 	start     git.Hash   // the base, for whoever asks in the workspace
-	around    Enclosure  // the sandbox of its agent
+	around    Enclosure  // the sandbox of its latest program
 	gone      bool       // the agent removed its own workspace
 	unseen    bool       // no agent has been in the workspace
 	survived  bool       // a process may still be there that could write to the workspace

@@ -32,7 +32,7 @@ func (t *attempt) setup(ctx context.Context) *ending {
 	case ctx.Err() != nil:
 		return t.notStarted(ctx, context.Cause(ctx))
 	case exit.Reason != proc.Exited || exit.Code != 0:
-		return t.notStarted(ctx, fmt.Errorf("setup: %s%s", exitText(exit), lastOf(out)))
+		return t.notStarted(ctx, fmt.Errorf("setup: %s%s", exitText(exit), t.outside(lastOf(out))))
 	}
 	return nil
 }
@@ -103,12 +103,14 @@ func (t *attempt) verify(ctx context.Context) (bool, error) {
 	}
 	ok := exit.Reason == proc.Exited && exit.Code == 0
 	t.work.Check, t.work.CheckCode = out+".out", exit.Code
+	note := ""
 	if !ok {
-		t.work.Notes = append(t.work.Notes, checkNote(exit, out))
+		note = t.outside(checkNote(exit, out))
+		t.work.Notes = append(t.work.Notes, note)
 		t.noteHeldOf(t.gotRun.held, true, t.gotRun.files...) // a check fails for many reasons
 	}
 	return ok, t.journal(&event.Checked{
-		Agent: t.id, Attempt: t.n, OK: ok, Code: exit.Code, Output: t.work.Check,
+		Agent: t.id, Attempt: t.n, OK: ok, Code: exit.Code, Output: t.work.Check, Note: note,
 	})
 }
 
@@ -128,6 +130,7 @@ func (t *attempt) shell(ctx context.Context, step Step, text string) (x proc.Exi
 	if err != nil {
 		return proc.Exit{}, "", err
 	}
+	t.around = around
 	place := t.place(around)
 	env, err := agent.Environ(e.deps.Environ, agent.Inline(), place)
 	if err != nil {

@@ -56,27 +56,11 @@ func (t *attempt) needs(ctx context.Context) string {
 	return "your " + kind.Name + " is " + cmp.Or(version, "of an unknown version") + "; needs " + cmp.Or(kind.Version.Oldest, "another")
 }
 
-// outside is a text for people without paths that only processes in the sandbox
-// see: a file of the workspace is named relative to it.
+// outside returns a text of a process of the attempt for people, who are outside
+// of its sandbox.
 func (t *attempt) outside(text string) string {
-	around := t.around
-	var pairs []string
-	name := func(inside, outside string) {
-		if inside != "" && inside != "/" {
-			pairs = append(pairs, inside+"/", outside+"/", inside, outside)
-		}
-	}
-	if around.State != t.state() {
-		name(around.State, "(state of the agent)")
-	}
-	if around.Ask != t.ear {
-		name(around.Ask, "(approval socket)")
-	}
-	if t.space != nil && t.space.At != "" {
-		pairs = append(pairs, t.space.At+"/", "", t.space.At, "(workspace)")
-	}
-	if len(pairs) == 0 {
+	if t.around.Outside == nil {
 		return text
 	}
-	return strings.NewReplacer(pairs...).Replace(text)
+	return t.around.Outside(text)
 }

@@ -1,36 +1,52 @@
 package engine
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 
 	"agentswarm/swarm/agent"
 	"agentswarm/swarm/event"
 	"agentswarm/swarm/proc"
 	"agentswarm/swarm/task"
-	"agentswarm/worktree"
 )
 
-// TestOutside holds that people are told no path which only the sandbox has.
+// TestOutside holds that no message about an agent has a path which only its
+// sandbox has.
 func TestOutside(t *testing.T) {
 	t.Parallel()
-	a := &attempt{
-		dir: "/state/a1", ear: "/state/ask/1", space: &worktree.Workspace{At: "/inside/w"},
-		around: Enclosure{State: "/run/agent", Ask: "/tmp/ask/1"},
-	}
-	for give, want := range map[string]string{
-		"cannot read /run/agent/config.toml: gone": "cannot read (state of the agent)/config.toml: gone",
-		"/inside/w/pkg/a.go:3: wrong":              "pkg/a.go:3: wrong",
-		"not a repository: /inside/w":              "not a repository: (workspace)",
-		"dial /tmp/ask/1":                          "dial (approval socket)",
-		"/home/me/f":                               "/home/me/f",
+	const says = `echo "see /inside/log" >&2; exit 3`
+	for _, test := range []struct{ name, setup, verify, call, want string }{
+		{"agent", "", "", says, "failed other: exit status 3: see (outside)/log"},
+		{"setup", says, "", "true", "failed start_failed: setup: exit status 3: see (outside)/log"},
+		{"check", "", says, "touch x", "[verify: exit status 3: see (outside)/log]"},
 	} {
-		if got := a.outside(give); got != want {
-			t.Errorf("%q is %q, want %q", give, got, want)
-		}
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t)
+			r.config.Setup, r.config.Verify = test.setup, test.verify
+			r.deps.Walls = func(WallsRequest) (Enclosure, error) {
+				return Enclosure{Outside: func(text string) string { return strings.ReplaceAll(text, "/inside/", "(outside)/") }}, nil
+			}
+			result := r.play(sh(test.call))["a1"].Result
+			if test.verify != "" {
+				is(t, "notes", fmt.Sprint(result.Done().Notes), test.want)
+				is(t, "journal", r.view().Agent("a1").Checked.Note, strings.Trim(test.want, "[]"))
+			} else {
+				is(t, "result", word(result), test.want)
+			}
+		})
 	}
-	if got := (&attempt{}).outside("/run/agent"); got != "/run/agent" {
-		t.Errorf("without a sandbox it is %q", got)
-	}
+	t.Run("check before a crash", func(t *testing.T) {
+		t.Parallel()
+		r := newRig(t)
+		r.config.Verify = "false"
+		r.append(called("a1", sh("true")), r.leasedAt("a1", 1), endedWell("a1", 1), capturedAs("a1", 1), &event.Checked{
+			Agent: "a1", Attempt: 1, Code: 3, Note: "verify: exit status 3: see (outside)/log",
+		})
+		died(t, r)
+		is(t, "notes", fmt.Sprint(r.view().Agent("a1").Result().Done().Notes), "[verify: exit status 3: see (outside)/log]")
+	})
 }
 
 // TestOptionErrors holds by which words a program refuses an option.

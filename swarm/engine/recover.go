@@ -331,7 +331,10 @@ func finishWork(d Deps, a *store.Agent, work *task.Work, kept *event.Captured) {
 	}
 	work.Check, work.CheckCode = a.Checked.Output, a.Checked.Code
 	if !a.Checked.OK {
-		exit := proc.Exit{Code: a.Checked.Code}
-		work.Notes = append(slices.Clone(work.Notes), checkNote(exit, strings.TrimSuffix(work.Check, ".out")))
+		note := a.Checked.Note
+		if note == "" {
+			note = checkNote(proc.Exit{Code: a.Checked.Code}, strings.TrimSuffix(work.Check, ".out"))
+		}
+		work.Notes = append(slices.Clone(work.Notes), note)
 	}
 }

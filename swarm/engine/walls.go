@@ -39,6 +39,9 @@ type Enclosure struct {
 	// Env are variables as KEY=VALUE that replace the caller's, such as HOME
 	// where the agent has one of its own at another path.
 	Env []string
+	// Outside returns a text of a process in the sandbox for people outside of it:
+	// no path leads to something else there. nil: paths are the same.
+	Outside func(text string) string
 }
 
 // Step is the part of an attempt that a sandbox is for.

@@ -28,7 +28,7 @@ func samples() []Event {
 		&Started{Agent: "a1", Attempt: 1, Step: "agent", Pid: 2, Start: 3},
 		&Ended{Agent: "a1", Attempt: 1, Code: 2, Signal: "s", Error: task.Killed, Reason: "r", Left: 1, Stdout: 4, Stderr: 5, CPU: 6, MaxRSS: 7},
 		&Captured{Agent: "a1", Attempt: 1, Patch: &task.Patch{Ref: "r"}, Head: "h", Complete: true, Notes: []string{"n"}, Ignored: []task.Ignored{{Path: "p", Bytes: 1}}, More: 2},
-		&Checked{Agent: "a1", Attempt: 1, OK: true, Code: 0, Output: "f"},
+		&Checked{Agent: "a1", Attempt: 1, OK: false, Code: 1, Output: "f", Note: "n"},
 		&Settled{Agent: "a1", Attempt: 1, Result: &task.Failed{Kind: task.Lost, Reason: "r"}},
 		&Released{Agent: "a1", Attempt: 1, Trash: "t"},
 		&Retried{Agent: "a1", Attempt: 1, Error: task.StartFailed, Reason: "r", Usage: &task.Usage{Input: 1}, Model: "m", Wait: 2},

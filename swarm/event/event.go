@@ -139,6 +139,9 @@ type Checked struct {
 	OK      bool    `json:"ok"`
 	Code    int     `json:"code"`
 	Output  string  `json:"output"` // the file
+	// Note says for people how it failed, with its last words; empty: it passed, or
+	// an older version wrote the journal.
+	Note string `json:"note,omitempty"`
 }
 
 // Settled is an agent that has ended.
