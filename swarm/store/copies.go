@@ -96,6 +96,17 @@ func CopyOf(name string) (agent task.ID, n int, ok bool) {
 	return c.Agent, n, c.Agent.Number() > 0 && n > 0 && c.Name() == name
 }
 
+// AttemptName is the address of an attempt of an agent within its run, such as a3.1.
+func AttemptName(agent task.ID, n int) string { return fmt.Sprintf("%s.%d", agent, n) }
+
+// AttemptOf reads the name of an attempt.
+func AttemptOf(name string) (agent task.ID, n int, ok bool) {
+	id, number, _ := strings.Cut(name, ".")
+	n, _ = strconv.Atoi(number)
+	agent = task.ID(id)
+	return agent, n, agent.Number() > 0 && n > 0 && AttemptName(agent, n) == name
+}
+
 // LeftCopies are the copies that nobody has open, locked for the caller: what
 // a crash left. Each must be closed or removed.
 func (s *State) LeftCopies() ([]*Copy, error) {

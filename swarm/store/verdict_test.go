@@ -2,6 +2,7 @@ package store
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -203,6 +204,100 @@ func TestLastLanding(t *testing.T) {
 		}
 		if got != step.want {
 			t.Errorf("after record %d the last landing is %d, want %d", i+1, got, step.want)
+		}
+	}
+}
+
+// TestSeries: the landings of a merge that moves the branch several times are one. An
+// undo takes back all of them, and an interrupted merge goes on.
+func TestSeries(t *testing.T) {
+	t.Parallel()
+	const ref, check = "refs/heads/main", "make"
+	move := func(id, continues int, more bool) []event.Event {
+		return []event.Event{
+			&event.Intended{
+				ID: id, Verb: "merge", Ref: ref, Old: fmt.Sprint("c", id-1), New: fmt.Sprint("c", id), Continues: continues,
+				More: more, Command: check, Agents: []task.ID{task.ID(fmt.Sprint("a", id))},
+			},
+			&event.Landed{ID: id, OK: true},
+		}
+	}
+	end := &event.Refused{Ref: ref}
+	failed := &event.Intended{ID: 3, Verb: "merge", Ref: ref, Old: "c2", New: "c9", Continues: 2, More: true, Command: check}
+	for _, tt := range []struct {
+		name   string
+		events []event.Event
+		last   string // id, ends and agents of the last landing
+		open   int    // landings that a merge goes on from
+	}{
+		{"one move", move(1, 0, false), "1 c0 c1 [a1]", 0},
+		{"the first of several", move(1, 0, true), "1 c0 c1 [a1]", 1},
+		{"two", slices.Concat(move(1, 0, true), move(2, 1, true)), "2 c0 c2 [a1 a2]", 2},
+		{"ended", slices.Concat(move(1, 0, true), move(2, 1, true), []event.Event{end}), "2 c0 c2 [a1 a2]", 0},
+		{"gone on with", slices.Concat(move(1, 0, true), move(2, 1, false)), "2 c0 c2 [a1 a2]", 0},
+		{"two merges", slices.Concat(move(1, 0, true), []event.Event{end}, move(2, 0, true)), "2 c1 c2 [a2]", 1},
+		{
+			"a move that did not happen",
+			slices.Concat(move(1, 0, true), move(2, 1, true), []event.Event{failed, &event.Landed{ID: 3}}), "2 c0 c2 [a1 a2]", 2,
+		},
+		{"undone", slices.Concat(move(1, 0, true), move(2, 1, true), []event.Event{&event.Undone{ID: 2}}), "", 0},
+	} {
+		var records []event.Record
+		for i, e := range tt.events {
+			records = append(records, event.Record{N: int64(i + 1), Event: e})
+		}
+		v, last, tip := Fold(Identity{}, records), "", ""
+		if l := v.LastLanding(); l != nil {
+			last, tip = fmt.Sprint(l.ID, " ", l.Old, " ", l.New, " ", l.Agents), l.New
+		}
+		if last != tt.last {
+			t.Errorf("%s: the last landing is %q, want %q", tt.name, last, tt.last)
+		}
+		if got := v.OpenSeries(ref, tip, check); len(got) != tt.open {
+			t.Errorf("%s: %d landings are open, want %d", tt.name, len(got), tt.open)
+		}
+		if len(v.OpenSeries(ref, "c7", check))+len(v.OpenSeries(ref, tip, "make test"))+len(v.OpenSeries("refs/heads/x", tip, check)) > 0 {
+			t.Errorf("%s: a merge goes on from another branch, tip or check", tt.name)
+		}
+	}
+	all := slices.Concat([]event.Event{&event.Verified{Tree: "t", Command: check, Passed: true}}, move(1, 0, true))
+	var records []event.Record
+	for i, e := range all {
+		records = append(records, event.Record{N: int64(i + 1), Event: e})
+	}
+	if got := Fold(Identity{}, records).VerdictsOn("t", check, ""); len(got) != 1 || got[0].Earlier {
+		t.Errorf("after a move within a merge its verdicts are %+v", got)
+	}
+}
+
+// TestEarlierAttemptLands: a landing of an earlier attempt is none of the agent. The patch
+// of the latest attempt improves it as long as the landing stands.
+func TestEarlierAttemptLands(t *testing.T) {
+	t.Parallel()
+	first := &task.Patch{Base: "b", Commit: "one"}
+	all := []event.Event{
+		&event.Called{Agent: "a1", Call: &task.Call{}}, &event.Leased{Agent: "a1", Attempt: 1},
+		&event.Captured{Agent: "a1", Attempt: 1, Patch: first}, &event.Leased{Agent: "a1", Attempt: 2},
+		&event.Captured{Agent: "a1", Attempt: 2, Patch: &task.Patch{Base: "b", Commit: "two"}},
+		&event.Intended{ID: 1, Verb: "merge", Ref: "refs/heads/main", Agents: []task.ID{"a1"}, Earlier: []string{"a1.1"}},
+		&event.Landed{ID: 1, OK: true},
+	}
+	for _, undone := range []bool{false, true} {
+		if undone {
+			all = append(all, &event.Undone{ID: 1})
+		}
+		var records []event.Record
+		for i, e := range all {
+			records = append(records, event.Record{N: int64(i + 1), Event: e})
+		}
+		a := Fold(Identity{}, records).Agent("a1")
+		if a.Landed() || (a.Improved == first) == undone {
+			t.Errorf("undone %v: landed %v, improves %+v", undone, a.Landed(), a.Improved)
+		}
+	}
+	for name, want := range map[string]bool{"a1.1": true, "a12.3": true, "a1-1": false, "a1": false, "a1.0": false, "b1.1": false, "a1.01": false} {
+		if _, _, ok := AttemptOf(name); ok != want {
+			t.Errorf("AttemptOf(%s) = %t", name, ok)
 		}
 	}
 }
