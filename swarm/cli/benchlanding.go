@@ -30,7 +30,7 @@ are the same each time.
 CHECKS is how many runs of the check a landing takes, ROUNDS how many after each
 other. NAMED is the share of bad patches that an output names; only the queue reads
 it. LANDED is the share of the patches that could land. REFUSED counts good patches
-that were refused, for which a flake has to hit both runs of a patch. BROKEN counts
+that were refused, for which flakes have to hit three runs of a patch. BROKEN counts
 landings whose result fails.
 
 Examples:

@@ -22,14 +22,25 @@ type Candidate struct {
 	Set    []string // ids of patches in the order of the merge; empty: the branch
 	Commit git.Hash // in the quarantine of the gate
 	Tree   git.Hash
+	Screen bool // verified by the quick check, which only sorts
 }
+
+// trial is what a verdict belongs to.
+type trial struct {
+	tree   git.Hash
+	screen bool
+}
+
+func (c Candidate) trial() trial { return trial{c.Tree, c.Screen} }
 
 // Verdict is a run of the check on a tree that came to its end.
 type Verdict struct {
 	Passed  bool
+	Hung    bool          // it failed by the time limit, or was killed as for want of memory
 	Code    int           // exit code of the check
 	Output  string        // file with its stdout; stderr is beside it
 	Elapsed time.Duration // how long it ran
+	Load    Load          // what it needed; zero: not known
 	// Earlier is set on a pass from a landing that has ended. It is enough to land
 	// the tree, and not enough to refuse a patch on it.
 	Earlier bool
@@ -41,7 +52,7 @@ type Verdict struct {
 type Verification struct {
 	Candidate
 	Verdict
-	Run    int  // 1, or 2 for the second run on the tree
+	Run    int  // 1, or 2 or 3 for a later run on the tree
 	Reused bool // the verdict is an earlier one; nothing ran
 }
 
@@ -53,9 +64,9 @@ type GateRequest struct {
 	// Paths are the files that each patch changes, by id.
 	Paths     map[string][]string
 	Committer git.Person
-	// Known returns the verdicts on a tree that were made before this gate and still
-	// count, the oldest first.
-	Known func(tree git.Hash) []Verdict // required
+	// Known returns the verdicts on the tree of a candidate, by the same check, that
+	// were made before this gate and still count, the oldest first.
+	Known func(context.Context, Candidate) ([]Verdict, error) // required
 	// Check runs the check. It is called for several candidates at the same time.
 	// An error means that there is no verdict, and ends the landing.
 	Check func(context.Context, Candidate) (Verdict, error) // required
@@ -69,7 +80,7 @@ type Gate struct {
 	GateRequest
 	byID     map[string]merge.Patch
 	merged   map[string]*merge.Outcome // by the ids of the set, in order
-	verdicts map[git.Hash][]Verdict    // of this landing and of earlier ones
+	verdicts map[trial][]Verdict       // of this landing and of earlier ones
 	done     []Verification
 }
 
@@ -77,7 +88,7 @@ type Gate struct {
 func NewGate(r GateRequest) *Gate {
 	g := &Gate{
 		GateRequest: r, byID: map[string]merge.Patch{}, merged: map[string]*merge.Outcome{},
-		verdicts: map[git.Hash][]Verdict{},
+		verdicts: map[trial][]Verdict{},
 	}
 	for _, p := range r.Patches {
 		g.byID[p.ID] = p
@@ -124,17 +135,21 @@ func (g *Gate) Fit(ctx context.Context, set []string) ([]string, error) {
 // again.
 func (g *Gate) Verify(ctx context.Context, trials []queue.Trial) ([]queue.Verdict, error) {
 	all := make([]Verification, len(trials))
-	first := map[git.Hash]int{} // the trial that verifies a tree in this round
+	first := map[trial]int{} // the trial that verifies a tree in this round
 	for i, t := range trials {
 		out, err := g.Merge(ctx, t.Set)
 		if err != nil {
 			return nil, err
 		}
-		all[i] = Verification{Candidate: Candidate{Set: t.Set, Commit: out.Commit, Tree: out.Tree}, Run: t.Run}
-		if known := g.known(out.Tree, t); known != nil {
+		all[i] = Verification{Candidate: Candidate{Set: t.Set, Commit: out.Commit, Tree: out.Tree, Screen: t.Screen}, Run: t.Run}
+		known, err := g.known(ctx, all[i].Candidate, t)
+		if err != nil {
+			return nil, err
+		}
+		if known != nil {
 			all[i].Verdict, all[i].Reused = *known, true
-		} else if _, there := first[out.Tree]; !there {
-			first[out.Tree] = i
+		} else if _, there := first[all[i].trial()]; !there {
+			first[all[i].trial()] = i
 		}
 	}
 	if err := g.check(ctx, all, slices.Sorted(maps.Values(first))); err != nil {
@@ -143,15 +158,15 @@ func (g *Gate) Verify(ctx context.Context, trials []queue.Trial) ([]queue.Verdic
 	verdicts := make([]queue.Verdict, len(trials))
 	for i := range all {
 		v := &all[i]
-		if at, there := first[v.Tree]; !v.Reused && at == i {
-			g.verdicts[v.Tree] = append(g.verdicts[v.Tree], v.Verdict)
+		if at, there := first[v.trial()]; !v.Reused && at == i {
+			g.verdicts[v.trial()] = append(g.verdicts[v.trial()], v.Verdict)
 		} else if !v.Reused && there {
 			v.Verdict, v.Reused = all[at].Verdict, true
 		}
 		if v.Reused {
 			g.report(*v)
 		}
-		verdicts[i] = queue.Verdict{Passed: v.Passed, Earlier: v.Earlier}
+		verdicts[i] = queue.Verdict{Passed: v.Passed, Earlier: v.Earlier, Hung: v.Hung}
 		g.done = append(g.done, *v)
 	}
 	return verdicts, nil
@@ -184,11 +199,14 @@ func (g *Gate) report(v Verification) {
 // known returns the verdict that stands for a trial of a tree; nil if the check has
 // to run. A tree that passed once in this landing has passed. An earlier pass
 // stands for a tree without a verdict of this landing, unless the trial is fresh.
-func (g *Gate) known(tree git.Hash, t queue.Trial) *Verdict {
-	have, looked := g.verdicts[tree]
+func (g *Gate) known(ctx context.Context, c Candidate, t queue.Trial) (*Verdict, error) {
+	have, looked := g.verdicts[c.trial()]
 	if !looked {
-		have = g.Known(tree)
-		g.verdicts[tree] = have
+		var err error
+		if have, err = g.Known(ctx, c); err != nil {
+			return nil, err
+		}
+		g.verdicts[c.trial()] = have
 	}
 	var earlier *Verdict
 	var present []*Verdict // of this landing
@@ -197,18 +215,18 @@ func (g *Gate) known(tree git.Hash, t queue.Trial) *Verdict {
 		case v.Earlier:
 			earlier = v
 		case v.Passed:
-			return v
+			return v, nil
 		default:
 			present = append(present, v)
 		}
 	}
 	switch {
 	case len(present) >= t.Run:
-		return present[t.Run-1]
+		return present[t.Run-1], nil
 	case len(present) == 0 && !t.Fresh:
-		return earlier
+		return earlier, nil
 	}
-	return nil
+	return nil, nil
 }
 
 // Suspects implements [queue.Gate]: patches whose files or folders the output of
@@ -218,13 +236,13 @@ func (g *Gate) Suspects(failed queue.Trial) []string {
 	for _, id := range failed.Set {
 		paths[id] = g.Paths[id]
 	}
-	return Suspects(g.text(failed.Set, false), g.text(nil, true), paths)
+	return Suspects(g.text(failed, false), g.text(queue.Trial{Screen: failed.Screen}, true), paths)
 }
 
-// text is the output of a verdict on a set.
-func (g *Gate) text(set []string, passed bool) string {
+// text is the output of a verdict on the set of a trial, by the same check.
+func (g *Gate) text(t queue.Trial, passed bool) string {
 	for _, v := range g.done {
-		if v.Passed == passed && slices.Equal(v.Set, set) && v.Text != nil {
+		if v.Passed == passed && v.Screen == t.Screen && slices.Equal(v.Set, t.Set) && v.Text != nil {
 			return v.Text()
 		}
 	}

@@ -106,7 +106,9 @@ func (g *ground) gate(c *checker) *Gate {
 	gate := NewGate(GateRequest{
 		Quarantine: g.q, Onto: g.base, Patches: g.patches, Paths: g.paths,
 		Committer: git.Person{Name: "Ada", Email: "ada@example.org"},
-		Known:     func(tree git.Hash) []Verdict { return c.known[c.trees[tree]] },
+		Known: func(_ context.Context, candidate Candidate) ([]Verdict, error) {
+			return c.known[c.trees[candidate.Tree]], nil
+		},
 		Check: func(_ context.Context, candidate Candidate) (Verdict, error) {
 			c.mu.Lock()
 			defer c.mu.Unlock()

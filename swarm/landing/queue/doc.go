@@ -12,5 +12,5 @@
 // refused, as long as verdicts are deterministic and a set that fails does not
 // pass with a patch more. For other verdicts two facts remain: the tip passed as
 // a whole tree, and a patch is refused only after two failed trials of it on a
-// tree that passed without it.
+// tree that passed without it, and a third on all that landed.
 package queue

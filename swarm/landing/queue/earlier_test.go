@@ -37,15 +37,15 @@ func TestEarlier(t *testing.T) {
 		},
 		{
 			"what a bad patch needs passed",
-			scripted{bad: set("a3")}, chain, []string{"", "a1", "a1 a2"}, "a1 a2", "a3 interaction", false, 4,
+			scripted{bad: set("a3")}, chain, []string{"", "a1", "a1 a2"}, "a1 a2", "a3 interaction", false, 5,
 		},
 		{
 			"what a bad patch needs passed, and fails now",
-			scripted{bad: set("a1", "a3")}, chain, []string{"", "a1", "a1 a2"}, "a2", "a1 failed, a3 interaction", false, 9,
+			scripted{bad: set("a1", "a3")}, chain, []string{"", "a1", "a1 a2"}, "a2", "a1 failed, a3 interaction", false, 10,
 		},
 		{
 			"each of a pair passed",
-			scripted{clashes: [][]string{{"a1", "a2"}}}, patches(2), []string{"", "a1", "a2"}, "a1", "a2 interaction", false, 5,
+			scripted{clashes: [][]string{{"a1", "a2"}}}, patches(2), []string{"", "a1", "a2"}, "a1", "a2 interaction", false, 6,
 		},
 		{
 			"the rest passed beside a conflict of text",

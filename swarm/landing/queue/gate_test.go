@@ -15,15 +15,20 @@ type scripted struct {
 	bad     map[string]bool
 	clashes [][]string
 	text    []Conflict
-	builds  map[string]string // patches that merge only after another
-	broken  bool              // the branch itself fails
-	flakes  func(n int) bool  // the nth trial fails although it should pass
-	names   float64           // the odds that an output names a bad patch
+	builds  map[string]string       // patches that merge only after another
+	broken  bool                    // the branch itself fails
+	flakes  func(n int) bool        // the nth trial fails although it should pass
+	flaky   func(set []string) bool // a trial of the set fails although it should pass
+	names   float64                 // the odds that an output names a bad patch
 	random  *rand.Rand
 	// earlier are keys of sets that passed in an earlier landing. With them the gate
 	// remembers the verdicts of this one, as that of package landing does.
 	earlier map[string]bool
 	runs    map[string][]bool
+	// screen is the quick check; nil: there is none.
+	screen  func(set []string) bool
+	hangs   map[string]bool // bad patches that hang
+	screens int             // trials of the screen
 
 	trials   []Trial
 	verdicts []bool
@@ -57,6 +62,12 @@ func (s *scripted) Verify(_ context.Context, trials []Trial) ([]Verdict, error) 
 	s.widest = max(s.widest, len(trials))
 	out := make([]Verdict, len(trials))
 	for i, t := range trials {
+		if t.Screen {
+			s.screens++
+			out[i].Passed = s.screen(t.Set)
+			continue
+		}
+		out[i].Hung = slices.ContainsFunc(t.Set, func(id string) bool { return s.hangs[id] })
 		if s.earlier[key(t.Set)] && !t.Fresh {
 			out[i] = Verdict{Passed: true, Earlier: true}
 			continue
@@ -66,7 +77,7 @@ func (s *scripted) Verify(_ context.Context, trials []Trial) ([]Verdict, error) 
 			out[i].Passed = runs[t.Run-1]
 			continue
 		}
-		out[i].Passed = s.passes(t.Set) && (s.flakes == nil || !s.flakes(len(s.trials)))
+		out[i].Passed = s.passes(t.Set) && (s.flakes == nil || !s.flakes(len(s.trials))) && (s.flaky == nil || !s.flaky(t.Set))
 		s.trials, s.verdicts = append(s.trials, t), append(s.verdicts, out[i].Passed)
 		if s.earlier != nil {
 			s.runs[key(t.Set)] = append(runs, out[i].Passed)
@@ -85,6 +96,25 @@ func (s *scripted) Suspects(t Trial) []string {
 	return named
 }
 
+// wide keeps the trials of each round in a line.
+type wide struct {
+	*scripted
+	rounds []string
+}
+
+func (w *wide) Verify(ctx context.Context, trials []Trial) ([]Verdict, error) {
+	var words []string
+	for _, t := range trials {
+		word := strings.Join(t.Set, "+")
+		if t.Run > 1 {
+			word += " again"
+		}
+		words = append(words, word)
+	}
+	w.rounds = append(w.rounds, strings.Join(words, ", "))
+	return w.scripted.Verify(ctx, trials)
+}
+
 func patches(n int) []Patch {
 	out := make([]Patch, n)
 	for i := range out {
@@ -97,7 +127,7 @@ func patches(n int) []Patch {
 func land(t *testing.T, s *scripted, list []Patch, slots int) *Outcome {
 	t.Helper()
 	s.trials, s.verdicts, s.runs = nil, nil, map[string][]bool{}
-	out, err := Land(t.Context(), Request{Patches: list, Slots: slots, Gate: s})
+	out, err := Land(t.Context(), Request{Patches: list, Slots: slots, Gate: s, Screen: s.screen != nil})
 	if err != nil {
 		t.Fatal(err)
 	}

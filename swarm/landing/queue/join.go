@@ -13,6 +13,16 @@ type join struct {
 	list []*member // in order
 	low  int       // so many of the list pass together
 	high int       // so many fail together; 0: not known yet
+
+	doubt *doubt // nil: none
+}
+
+// doubt is a patch that failed twice on those before it, and that only the screen has
+// passed before. It is tried alone, which tells whether it fails on its own.
+type doubt struct {
+	*member
+	on, set []string // as those of its refusal
+	failed  int      // trials alone
 }
 
 // joining chooses trials of the join.
@@ -25,6 +35,12 @@ func (l *level) joining(ctx context.Context, free int) ([]test, error) {
 		l.ok = nil
 	}
 	j := l.join
+	if j.doubt != nil {
+		t, err := l.alone(ctx)
+		if err != nil || t != nil {
+			return t, err
+		}
+	}
 	if j.high == 0 {
 		// The list has to merge at the start, and again after a refusal.
 		fit, err := l.onto(ctx, j.on, j.list)
@@ -57,20 +73,27 @@ func (j *join) set(n int) []string { return slices.Concat(j.on, ids(j.list[:n]))
 // passes shows that the failure of a shorter one was a flake.
 func (l *level) prefix(n int) test {
 	j := l.join
-	return test{Trial{Set: j.set(n), Run: 1}, func(passed bool) {
+	return test{Trial{Set: j.set(n), Run: 1}, func(v Verdict) {
 		switch {
-		case passed && n > j.low:
-			if j.low = n; j.high <= n {
+		case v.Passed && n > j.low:
+			if j.high <= n {
 				j.high = 0
 			}
-		case !passed && n > j.low && (j.high == 0 || n < j.high):
+			l.grow(n)
+		case !v.Passed && n > j.low && (j.high == 0 || n < j.high):
 			j.high = n
 		}
-		if j.low == len(j.list) {
-			l.advance(j.set(j.low))
-			l.join = nil
-		}
 	}}
+}
+
+// grow notes that the first n patches of the list pass together. All of them end the
+// join.
+func (l *level) grow(n int) {
+	j := l.join
+	if j.low, l.green = n, j.set(n); n == len(j.list) {
+		l.advance(l.green)
+		l.join = nil
+	}
 }
 
 // last is the second run of the patch that failed on those before it.
@@ -78,17 +101,43 @@ func (l *level) last() test {
 	j := l.join
 	m, on := j.list[j.low], j.set(j.low)
 	t := Trial{Set: j.set(j.high), Run: 2}
-	return test{t, func(passed bool) {
+	return test{t, func(v Verdict) {
 		j.high = 0
-		if passed {
-			j.low++
-			if j.low == len(j.list) {
-				l.advance(j.set(j.low))
-				l.join = nil
-			}
+		if v.Passed {
+			l.grow(j.low + 1)
+			return
+		}
+		j.list = without(j.list, m)
+		if !m.passed && len(on) > len(l.base) {
+			j.doubt = &doubt{member: m, on: on, set: t.Set}
 			return
 		}
 		l.refuse(m, on, t.Set)
-		j.list = slices.Delete(slices.Clone(j.list), j.low, j.low+1)
 	}}
+}
+
+// alone is the trial of a doubtful patch alone on the base. It is none if the patch does
+// not merge there: then it is refused on those before it.
+func (l *level) alone(ctx context.Context) ([]test, error) {
+	d := l.join.doubt
+	fit, err := l.onto(ctx, l.base, []*member{d.member})
+	if err != nil {
+		return nil, err
+	}
+	if len(fit) == 0 {
+		l.join.doubt = nil
+		l.refuse(d.member, d.on, d.set)
+		return nil, nil
+	}
+	t := Trial{Set: slices.Concat(l.base, []string{d.ID}), Run: 1 + d.failed}
+	return []test{{t, func(v Verdict) {
+		switch d.failed++; {
+		case v.Passed:
+			l.join.doubt = nil
+			l.refuse(d.member, d.on, d.set)
+		case d.failed == 2:
+			l.join.doubt = nil
+			l.refuse(d.member, l.base, t.Set)
+		}
+	}}}, nil
 }

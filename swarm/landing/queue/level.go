@@ -11,11 +11,12 @@ type level struct {
 	*queue
 	base []string // the tip that the groups are tried on
 
-	pool []*member   // not in a group that failed, as far as is known
-	red  [][]*member // groups that failed and are to be split
-	once []*member   // failed alone on the base, once
-	ok   []*member   // passed in a group, and are to join
-	join *join       // nil: not begun
+	pool []*member // not in a group that failed, as far as is known
+	red  []broken  // groups that failed and are to be split
+	lone []*member // failed the screen alone, and are to be verified alone
+	once []*member // failed alone on the base, once
+	ok   []*member // passed in a group, and are to join
+	join *join     // nil: not begun
 
 	families []*family // groups that are being split in this round
 }
@@ -26,10 +27,16 @@ type family struct {
 	failed bool      // a part that was tried has failed
 }
 
+// broken is a group that failed.
+type broken struct {
+	list []*member
+	hung bool // a patch of it may hang: each is tried alone, so that the others do not wait
+}
+
 // test is a trial and its use.
 type test struct {
 	Trial
-	done func(passed bool)
+	done func(Verdict)
 }
 
 // run tries until all patches of the level have joined or were refused. Those
@@ -49,10 +56,13 @@ func (l *level) run(ctx context.Context) error {
 			return err
 		}
 		for i, t := range tests {
-			t.done(verdicts[i].Passed)
+			t.done(verdicts[i])
 		}
 		if l.stale {
 			return nil
+		}
+		if err := l.tell(ctx); err != nil {
+			return err
 		}
 		l.reunite()
 	}
@@ -62,16 +72,30 @@ func (l *level) run(ctx context.Context) error {
 func (l *level) plan(ctx context.Context) ([]test, error) {
 	var tests []test
 	if !l.sure {
-		tests = append(tests, test{Trial{Run: 1 + len(l.branch)}, func(bool) {}})
+		tests = append(tests, test{Trial{Run: 1 + len(l.branch)}, func(Verdict) {}})
 	} else {
 		l.suspect()
+	}
+	if t, wanted := l.screenBranch(); wanted && len(tests) < l.slots {
+		tests = append(tests, t)
+	}
+	// The second run of a patch that hung decides about it, so nothing else runs then.
+	if hung := slices.IndexFunc(l.once, func(m *member) bool { return m.hung }); hung >= 0 && l.sure {
+		m := l.once[hung]
+		l.once = slices.Delete(l.once, hung, hung+1)
+		return []test{l.second(m)}, nil
 	}
 	for len(l.once) > 0 && len(tests) < l.slots {
 		m := l.once[0]
 		l.once = l.once[1:]
 		tests = append(tests, l.second(m))
 	}
-	screened := len(l.pool)+len(l.red) == 0
+	screened := len(l.pool)+len(l.red)+len(l.lone) == 0
+	for len(l.lone) > 0 && len(tests) < l.slots {
+		m := l.lone[0]
+		l.lone = l.lone[1:]
+		tests = append(tests, l.grouped([]*member{m}, grouping{verify: true}))
+	}
 	var more []test
 	var err error
 	switch free := l.slots - len(tests); {
@@ -82,17 +106,33 @@ func (l *level) plan(ctx context.Context) ([]test, error) {
 		more, err = l.screen(ctx, free)
 	}
 	tests = append(tests, more...)
-	if err == nil && len(tests) == 0 && len(l.pool)+len(l.red)+len(l.ok) > 0 {
+	if err == nil && len(tests) == 0 && len(l.pool)+len(l.red)+len(l.lone)+len(l.ok) > 0 {
 		return l.plan(ctx) // groups shrank: some patches do not merge on their own
 	}
 	return tests, err
 }
 
+// screenBranch is a trial of the screen on the branch itself. A screen that fails there
+// twice sorts nothing.
+func (l *level) screenBranch() (t test, wanted bool) {
+	if !l.screens || l.screenRuns < 0 || len(l.pool)+len(l.red) == 0 {
+		return test{}, false
+	}
+	return test{Trial{Run: 1 + l.screenRuns, Screen: true}, func(v Verdict) {
+		if l.screenRuns++; v.Passed {
+			l.screenRuns = -1
+		} else if l.screenRuns == 2 {
+			l.screens = false
+		}
+	}}, true
+}
+
 // second is the second run of a patch that failed alone.
 func (l *level) second(m *member) test {
 	t := Trial{Set: slices.Concat(l.base, []string{m.ID}), Run: 2}
-	return test{t, func(passed bool) {
-		if passed {
+	return test{t, func(v Verdict) {
+		if v.Passed {
+			m.passed = true
 			l.ok = append(l.ok, m)
 			return
 		}
@@ -125,12 +165,22 @@ func (l *level) screen(ctx context.Context, free int) ([]test, error) {
 	add := func(group []*member, f *family) error {
 		fit, err := l.onto(ctx, l.base, inOrder(group))
 		if err == nil && len(fit) > 0 {
-			tests = append(tests, l.grouped(fit, f))
+			tests = append(tests, l.grouped(fit, grouping{family: f}))
 		}
 		return err
 	}
 	for len(l.red) > 0 && len(tests) < free {
-		group := l.red[0]
+		group := l.red[0].list
+		if l.red[0].hung {
+			one := l.byOdds(group)[len(group)-1]
+			if l.red[0].list = without(group, one); len(group) == 1 {
+				l.red = l.red[1:]
+			}
+			if err := add([]*member{one}, nil); err != nil {
+				return nil, err
+			}
+			continue
+		}
 		share := (free - len(tests)) / len(l.red)
 		l.red = l.red[1:]
 		parts := l.split(group, min(len(group), max(2, share)))
@@ -174,26 +224,43 @@ func (l *level) groups(n int) [][]*member {
 	return groups
 }
 
+// grouping says how a group is tried.
+type grouping struct {
+	family *family // whose part the group is; nil: of none
+	verify bool    // by the check, also if there is a screen
+}
+
 // grouped is the trial of a group on the base.
-func (l *level) grouped(group []*member, f *family) test {
-	t := Trial{Set: slices.Concat(l.base, ids(group)), Run: 1}
-	return test{t, func(passed bool) {
-		if f != nil && !passed {
-			f.failed = true
+func (l *level) grouped(group []*member, how grouping) test {
+	t := Trial{Set: slices.Concat(l.base, ids(group)), Run: 1, Screen: l.screens && !how.verify}
+	return test{t, func(v Verdict) {
+		if how.family != nil && !v.Passed {
+			how.family.failed = true
 		}
-		switch {
-		case passed:
+		switch first := group[0]; {
+		case v.Passed:
 			l.ok = append(l.ok, group...)
+			for _, m := range group {
+				m.passed = m.passed || !t.Screen
+			}
 		case len(group) > 1:
-			l.red = append(l.red, group)
+			l.red = append(l.red, broken{group, v.Hung})
 			return
+		case t.Screen:
+			l.lone = append(l.lone, first)
 		default:
-			l.once = append(l.once, group[0])
+			first.hung = v.Hung
+			l.once = append(l.once, first)
 		}
 		for _, m := range group {
-			l.learn(m, passed)
+			l.learn(m, v.Passed)
 		}
 	}}
+}
+
+// without returns a list that lacks one of its patches.
+func without(list []*member, m *member) []*member {
+	return slices.DeleteFunc(slices.Clone(list), func(o *member) bool { return o == m })
 }
 
 // reunite puts back the parts of groups that had no slot. If the others have
@@ -209,7 +276,7 @@ func (l *level) reunite() {
 			f.left[0].named = true
 			l.pool = append(l.pool, f.left[0])
 		default:
-			l.red = append(l.red, f.left)
+			l.red = append(l.red, broken{list: f.left})
 		}
 	}
 	l.families = nil

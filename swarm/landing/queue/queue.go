@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 )
 
 // Patch is a patch that is to land.
@@ -24,11 +23,14 @@ type Trial struct {
 	// Set are the ids of the patches in the tree, in the order in which they are
 	// merged onto the branch. Empty: the branch itself.
 	Set []string
-	// Run is 1, or 2 for the second run on the same tree.
+	// Run is 1, or 2 or 3 for a later run on the same tree.
 	Run int
 	// Fresh demands a verdict of this landing. Without it a pass of an earlier
 	// landing will do.
 	Fresh bool
+	// Screen asks for the quick check in place of the check. It sorts patches, and
+	// decides about none.
+	Screen bool
 }
 
 // Verdict is the result of a trial.
@@ -37,6 +39,9 @@ type Verdict struct {
 	// Earlier is set on a pass of an earlier landing. Patches may land on it. None is
 	// refused on it.
 	Earlier bool
+	// Hung is set if the run failed by a time limit or for want of memory. Other runs
+	// at the same time may be the cause.
+	Hung bool
 }
 
 // Gate merges and verifies sets of patches.
@@ -57,8 +62,19 @@ type Request struct {
 	// Patches are in the order in which they are to land; see [Order]. A patch that
 	// comes before one that it needs is moved behind it.
 	Patches []Patch
-	Slots   int  // how many trials may run at the same time; at least 1
-	Gate    Gate // required
+	Slots   int // how many trials may run at the same time; at least 1
+	// Resize returns the number of slots for the next rounds, after each round. Nil: it
+	// stays.
+	Resize func() int
+	Gate   Gate // required
+	// Screen is set if the gate has a quick check. Groups of patches are sorted by it,
+	// and what passes is verified together. It changes no result.
+	Screen bool
+	// Joined is told each set that has passed as a whole tree and is the tip now. It
+	// begins with the set before. An error ends the landing. Nil: nobody is told.
+	// With it no verdict of an earlier landing is used: a set that has joined cannot be
+	// taken back if the machine turns out to be at fault.
+	Joined func(ctx context.Context, set []string) error
 }
 
 // Kind says why a patch was left out.
@@ -88,7 +104,8 @@ type Refusal struct {
 	On []string
 	// Needs are the refused patches that the patch needs, for [Dependency].
 	Needs []string
-	// Failed are the two failed trials. There are none for [Text] and [Dependency].
+	// Failed are the two failed trials, and a third on all that landed, or again on the
+	// same set. There are none for [Text] and [Dependency].
 	Failed []Trial
 }
 
@@ -101,6 +118,9 @@ type Outcome struct {
 	// BranchFails are the two failed trials of the branch itself. No patch is to
 	// blame then, and none has landed or was refused.
 	BranchFails []Trial
+	// ScreenFails is set if the quick check fails on the branch itself. It was not used
+	// after that.
+	ScreenFails bool
 	// Flaky are failed trials of sets that passed another time, or of which all
 	// patches landed.
 	Flaky []Trial
@@ -121,7 +141,7 @@ func Land(ctx context.Context, r Request) (*Outcome, error) {
 		}
 		seen[p.ID] = true
 	}
-	q := &queue{gate: r.Gate, slots: r.Slots}
+	q := &queue{gate: r.Gate, slots: r.Slots, joined: r.Joined, fresh: r.Joined != nil, screens: r.Screen, resize: r.Resize}
 	patches := afterNeeds(r.Patches)
 	q.begin(patches)
 	err := q.run(ctx)
@@ -156,6 +176,8 @@ type member struct {
 	place   int  // in the order in which patches are to land
 	named   bool // by the output of a failed trial
 	unnamed bool // in a failed trial whose output names others
+	passed  bool // in a group, by the check and not only by the screen
+	hung    bool // its own trial ran into a limit
 }
 
 // queue is a landing that is going on.
@@ -166,12 +188,20 @@ type queue struct {
 
 	pending []*member // not settled yet, in the order in which they are to land
 	tip     []string  // the set that passed
+	green   []string  // the latest set that passed and joins; it begins with the tip
+	told    int       // so many patches of it were told to joined
 	sure    bool      // the tip has passed
 	refused []Refusal
 	branch  []Trial // failed trials of the branch itself
 
+	joined func(ctx context.Context, set []string) error // as in the request
+	resize func() int                                    // likewise
+
 	fresh bool // no verdict of an earlier landing is used
 	stale bool // a refusal would rest on a pass of an earlier landing
+
+	screens    bool // groups are sorted by the screen
+	screenRuns int  // of the screen on the branch itself that failed; -1: it passed
 
 	verdicts       map[string]Verdict // by key of the set; a pass stays
 	failures       []Trial
@@ -180,12 +210,25 @@ type queue struct {
 	trials, rounds int
 }
 
-// run settles all patches. Each turn of the loop takes those that need none of
-// the others which are left.
+// run settles all patches. Refused ones that pass after all may be needed by others, which
+// are tried again then.
 func (q *queue) run(ctx context.Context) error {
 	if err := q.whole(ctx); err != nil {
 		return err
 	}
+	for {
+		if err := q.levels(ctx); err != nil || q.stale || q.branchFails() {
+			return err
+		}
+		if grown, err := q.confirm(ctx); err != nil || !grown {
+			return err
+		}
+	}
+}
+
+// levels settles all patches that merge. Each turn of the loop takes those that need none
+// of the others which are left.
+func (q *queue) levels(ctx context.Context) error {
 	for len(q.pending) > 0 {
 		next, err := q.next(ctx)
 		if err != nil {
@@ -220,13 +263,23 @@ func (q *queue) whole(ctx context.Context) error {
 	verdicts, err := q.verify(ctx, trials)
 	if err == nil && verdicts[0].Passed {
 		q.advance(fit)
+		err = q.tell(ctx)
 	}
 	return err
 }
 
+// tell tells the latest set that joined, once.
+func (q *queue) tell(ctx context.Context) error {
+	if q.joined == nil || len(q.green) == q.told {
+		return nil
+	}
+	q.told = len(q.green)
+	return q.joined(ctx, slices.Clone(q.green))
+}
+
 // advance makes a set the tip that has passed.
 func (q *queue) advance(set []string) {
-	q.tip, q.sure = set, true
+	q.tip, q.sure, q.green = set, true, set
 	q.settle(set...)
 }
 
@@ -275,64 +328,6 @@ func (q *queue) onto(ctx context.Context, set []string, list []*member) ([]*memb
 	return slices.DeleteFunc(slices.Clone(list), func(m *member) bool { return !slices.Contains(fit, m.ID) }), nil
 }
 
-// verify runs trials as a round. A first run of a set that is known is not made
-// again. The branch itself always needs a verdict of this landing: all refusals
-// begin with it.
-func (q *queue) verify(ctx context.Context, trials []Trial) ([]Verdict, error) {
-	out := make([]Verdict, len(trials))
-	var fresh []Trial
-	var at []int
-	for i, t := range trials {
-		if known, ok := q.verdicts[key(t.Set)]; ok && t.Run == 1 {
-			out[i] = known
-			continue
-		}
-		t.Fresh = q.fresh || len(t.Set) == 0
-		fresh, at = append(fresh, t), append(at, i)
-	}
-	if len(fresh) == 0 {
-		return out, nil
-	}
-	verdicts, err := q.gate.Verify(ctx, fresh)
-	if err != nil {
-		return nil, err
-	}
-	if len(verdicts) != len(fresh) {
-		return nil, fmt.Errorf("landing queue: %d verdicts of %d trials", len(verdicts), len(fresh))
-	}
-	q.trials += len(fresh)
-	q.rounds++
-	for i, v := range verdicts {
-		q.note(fresh[i], v)
-		out[at[i]] = v
-	}
-	return out, nil
-}
-
-// note keeps a verdict.
-func (q *queue) note(t Trial, v Verdict) {
-	if k := key(t.Set); !q.verdicts[k].Passed {
-		q.verdicts[k] = v
-	}
-	if !v.Passed {
-		q.failures = append(q.failures, t)
-		q.unread = append(q.unread, t)
-	}
-	if len(t.Set) > 0 {
-		return
-	}
-	if q.sure = q.sure || v.Passed; !q.sure {
-		q.branch = append(q.branch, t)
-	}
-}
-
-// key is the same for all orders of a set.
-func key(set []string) string {
-	sorted := slices.Clone(set)
-	slices.Sort(sorted)
-	return strings.Join(sorted, "\x00")
-}
-
 func ids(members []*member) []string {
 	out := make([]string, len(members))
 	for i, m := range members {
@@ -343,7 +338,7 @@ func ids(members []*member) []string {
 
 // outcome is the result once all is settled.
 func (q *queue) outcome() *Outcome {
-	out := &Outcome{Trials: q.trials, Rounds: q.rounds}
+	out := &Outcome{Trials: q.trials, Rounds: q.rounds, ScreenFails: q.screenRuns >= 2}
 	if q.branchFails() {
 		out.BranchFails = q.branch
 		return out

@@ -247,3 +247,102 @@ type dead struct{ scripted }
 func (*dead) Verify(context.Context, []Trial) ([]Verdict, error) {
 	return nil, fmt.Errorf("verify: %w", errDead)
 }
+
+// TestJoined: each set that is told has passed and begins with the one before, and the
+// last is what landed. Patches and refusals are those of a landing that tells nobody.
+func TestJoined(t *testing.T) {
+	t.Parallel()
+	for seed := range campaign.Rounds(t, 100, 2000) {
+		random := rand.New(rand.NewPCG(campaign.Seed(t), uint64(seed)))
+		gate, list := scene(random)
+		want := land(t, gate, list, 1)
+		gate.trials, gate.verdicts = nil, nil
+		var tip []string
+		told := 0
+		out, err := Land(t.Context(), Request{Patches: list, Slots: 1 + random.IntN(5), Gate: gate, Joined: func(_ context.Context, set []string) error {
+			passed := false
+			for i, trial := range gate.trials {
+				passed = passed || gate.verdicts[i] && key(trial.Set) == key(set)
+			}
+			if told++; !passed || len(set) <= len(tip) || !slices.Equal(set[:len(tip)], tip) {
+				t.Errorf("seed %d: %v joined after %v, passed: %v", seed, set, tip, passed)
+			}
+			tip = set
+			return nil
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(tip, out.Landed) || !slices.Equal(out.Landed, want.Landed) || kinds(out) != kinds(want) {
+			t.Errorf("seed %d: %v joined last, %v landed, %q refused; want %v, %q", seed, tip, out.Landed, kinds(out), want.Landed, kinds(want))
+		}
+	}
+	stop := errors.New("the branch moved")
+	for _, gate := range []*scripted{{}, {bad: set("a2")}} {
+		_, err := Land(t.Context(), Request{Patches: patches(3), Slots: 1, Gate: gate, Joined: func(context.Context, []string) error { return stop }})
+		if !errors.Is(err, stop) {
+			t.Errorf("a set that does not join gives %v", err)
+		}
+	}
+}
+
+// TestJoinedOnEarlier: a set does not join on a pass of an earlier landing. It could not
+// be taken back if the machine is at fault.
+func TestJoinedOnEarlier(t *testing.T) {
+	t.Parallel()
+	gate := &scripted{broken: true, earlier: map[string]bool{key([]string{"a1", "a2"}): true}, runs: map[string][]bool{}}
+	out, err := Land(t.Context(), Request{Patches: patches(2), Slots: 1, Gate: gate, Joined: func(_ context.Context, set []string) error {
+		t.Errorf("%v joined", set)
+		return nil
+	}})
+	if err != nil || len(out.BranchFails) != 2 {
+		t.Errorf("Land = %+v, %v, want that the branch fails", out, err)
+	}
+}
+
+// TestResize: slots that change after each round decide nothing either, and no round is
+// wider than they allow.
+func TestResize(t *testing.T) {
+	t.Parallel()
+	for seed := range campaign.Rounds(t, 100, 2000) {
+		random := rand.New(rand.NewPCG(campaign.Seed(t), uint64(seed)))
+		gate, list := scene(random)
+		want := land(t, gate, list, 1)
+		gate.trials, gate.verdicts = nil, nil
+		rounds, slots := &wide{scripted: gate}, 1
+		allowed := []int{1}
+		got, err := Land(t.Context(), Request{Patches: list, Slots: 1, Gate: rounds, Resize: func() int {
+			slots = random.IntN(9)
+			allowed = append(allowed, max(1, slots))
+			return slots
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		check(t, gate, list, got)
+		if !slices.Equal(got.Landed, want.Landed) || kinds(got) != kinds(want) {
+			t.Fatalf("seed %d: landed %v, refused %q; want %v, %q", seed, got.Landed, kinds(got), want.Landed, kinds(want))
+		}
+		for i, round := range rounds.rounds {
+			if n := strings.Count(round, ",") + 1; n > allowed[i] {
+				t.Errorf("seed %d: round %d has %d trials, want at most %d", seed, i, n, allowed[i])
+			}
+		}
+	}
+}
+
+// TestTwoFlakesRefuseNobody: a good patch whose own two trials both fail by chance passes
+// on all that landed, and lands. One that needs it lands after it.
+func TestTwoFlakesRefuseNobody(t *testing.T) {
+	t.Parallel()
+	for _, slots := range []int{1, 2, 8} {
+		list := patches(9)
+		list[8].Needs = []string{"a2"}
+		gate := &scripted{bad: set("a5"), builds: map[string]string{"a9": "a2"}}
+		gate.flaky = func(set []string) bool { return key(set) == "a2" || len(set) == 4 || len(set) == 2 }
+		out := land(t, gate, list, slots)
+		if kinds(out) != "a5 failed" || len(out.Landed) != 8 {
+			t.Errorf("%d slots: landed %v, refused %q", slots, out.Landed, kinds(out))
+		}
+	}
+}
