@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"syscall"
 	"testing"
@@ -16,11 +17,12 @@ import (
 // queueKilling is a landing with a check that is killed again and again.
 type queueKilling struct {
 	*yard
-	old, new string // the trees of the branch on either side
+	old, new string   // the trees of the branch on either side
+	flags    []string // of the merge
 }
 
 // TestKilledQueue kills a merge with a check at random steps. The branch is where it
-// was, or at the tree that passed. The next merge goes on from the verdicts there
+// was, or at the tree that passed. Every second merge moves it as patches pass. The next merge goes on from the verdicts there
 // are: no tree is verified again, and nothing is left.
 func TestKilledQueue(t *testing.T) {
 	t.Parallel()
@@ -34,6 +36,10 @@ func TestKilledQueue(t *testing.T) {
 	dice := rand.New(rand.NewPCG(campaign.Seed(t), 0))
 	kills := 0
 	for n := 1; kills < campaign.Rounds(t, 12, 200); n++ {
+		k.flags = nil
+		if n%2 == 0 {
+			k.flags = []string{"--as-they-pass"}
+		}
 		for k.killed(strconv.Itoa(1+dice.IntN(40)), check(n)) {
 			kills++
 		}
@@ -56,7 +62,7 @@ func (k *queueKilling) killed(step, check string) bool {
 	k.t.Helper()
 	happened := filepath.Join(k.dir, "happened")
 	defer os.Remove(happened)
-	s := k.swarm([]string{faultVar + "=kill:" + step + ":" + happened}, "merge", "--verify", check)
+	s := k.swarm([]string{faultVar + "=kill:" + step + ":" + happened}, slices.Concat([]string{"merge", "--slots", "1", "--verify", check}, k.flags)...)
 	at, err := os.ReadFile(happened)
 	k.about = fmt.Sprintf("killed at step %s, %s: ", step, at)
 	switch {
@@ -96,8 +102,12 @@ func (k *queueKilling) verifiedOnce() {
 	seen := map[of]int{}
 	for _, r := range k.records() {
 		switch e := r.Event.(type) {
-		case *event.Intended, *event.Refused:
+		case *event.Refused:
 			clear(seen) // the landing has ended
+		case *event.Intended:
+			if !e.More {
+				clear(seen)
+			}
 		case *event.Verified:
 			v := of{e.Tree, e.Command, e.Passed}
 			if seen[v]++; seen[v] > 2 || seen[v] > 1 && (e.Passed || len(e.Agents) > 1) {

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/urfave/cli/v2"
 
@@ -10,6 +11,7 @@ import (
 	"agentswarm/swarm/agent"
 	"agentswarm/swarm/config"
 	"agentswarm/swarm/engine"
+	"agentswarm/swarm/event"
 	"agentswarm/swarm/landing"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
@@ -33,6 +35,25 @@ func (s *commitStyle) lay(over commitStyle) {
 	}
 	s.Squash = s.Squash || over.Squash
 	s.Trailers = append(s.Trailers, over.Trailers...)
+}
+
+// recorded is the style as the journal has it; nil if nothing was said.
+func (s commitStyle) recorded() *event.CommitStyle {
+	if s.Message == "" && len(s.Trailers) == 0 && !s.Squash && s.Author == "" {
+		return nil
+	}
+	return &event.CommitStyle{Message: s.Message, Trailers: s.Trailers, Squash: s.Squash, Author: string(s.Author)}
+}
+
+// styleOver lays a style over that of an earlier merge; nil: it said nothing.
+func styleOver(e *event.CommitStyle, over commitStyle) commitStyle {
+	if e == nil {
+		return over
+	}
+	s := commitStyle{Message: e.Message, Trailers: slices.Clone(e.Trailers), Squash: e.Squash, Author: landing.Author(e.Author)}
+	over.Trailers = slices.DeleteFunc(slices.Clone(over.Trailers), func(t string) bool { return slices.Contains(s.Trailers, t) })
+	s.lay(over)
+	return s
 }
 
 // styleFlags reads the flags about commits.

@@ -45,7 +45,7 @@ func flagTopics() []flagTopic {
 			"agent", "role", "agent-model", "model", "effort", "max-thinking-tokens", "tools", "read-only", "route",
 			"endpoint", "api", "key-env", "provider-file", "context-window",
 		}},
-		{"Checks and landing", []string{"setup", "warm", "verify", "review", "merge", "into", "all-or-nothing", "slots", "order", "drop"}},
+		{"Checks and landing", []string{"setup", "warm", "verify", "review", "merge", "into", "all-or-nothing", "as-they-pass", "screen", "slots", "order", "drop"}},
 		{"Commits", []string{"message", "squash", "trailer", "author"}},
 		{"Conflicts", []string{"resolve", "continue", "abort"}},
 		{"Limits and money", []string{

@@ -7,12 +7,14 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"agentswarm/merge"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/landing"
 	"agentswarm/swarm/proc"
+	"agentswarm/worktree"
 	"agentswarm/worktree/git"
 )
 
@@ -24,10 +26,13 @@ type mergeCheck struct {
 	tip, commit git.Hash // of the branch, and of the merged result
 	dir         string   // keeps what the check leaves
 	out         string   // the output goes to out+".out" and out+".err"
+	// limits bound the command; nil: it may take as long as it likes.
+	limits *landing.Limits
 }
 
-// runMergeCheck runs a check in a workspace of its own. It returns how long the
-// check took.
+// runMergeCheck runs a check in a workspace of its own, after the setup of workspaces.
+// It returns how long the check took. A setup that fails, or a disk that is full, is a
+// [*landing.NoVerdictError].
 func (b *bench) runMergeCheck(ctx context.Context, c mergeCheck) (exit proc.Exit, took time.Duration, err error) {
 	env, err := checkEnv(ctx, c.quarantine, c.tip, c.commit, c.dir)
 	if err != nil {
@@ -37,12 +42,40 @@ func (b *bench) runMergeCheck(ctx context.Context, c mergeCheck) (exit proc.Exit
 		step: engine.CheckStep, name: landing.SpaceName(c.name), commit: c.commit, onto: c.tip,
 		saved: filepath.Join(c.dir, "index"), kept: c.dir, env: env,
 	}, func(s *space) (err error) {
+		if err := b.setUp(ctx, s, filepath.Join(c.dir, "setup")); err != nil {
+			return err
+		}
+		ctx, done := c.limits.Bound(ctx, c.command)
+		defer done()
 		began := time.Now()
 		exit, err = s.shell(ctx, c.command, c.out)
-		took = time.Since(began)
-		return err
+		if took = time.Since(began); err != nil {
+			return err
+		}
+		free, err := worktree.Free(s.dir)
+		if err != nil {
+			return err
+		}
+		return landing.CheckDisk(exit.Reason == proc.Exited && exit.Code == 0, free)
 	})
 	return exit, took, errors.Join(err, landing.BoundOutput(c.out+".out"), landing.BoundOutput(c.out+".err"))
+}
+
+// setUp runs the setup of workspaces in that of a check.
+func (b *bench) setUp(ctx context.Context, s *space, out string) error {
+	config, err := engineConfig(b.owner.View())
+	if err != nil || config.Setup == "" {
+		return err
+	}
+	exit, err := s.shell(ctx, config.Setup, out)
+	if err != nil || exit.Reason == proc.Exited && exit.Code == 0 {
+		return err
+	}
+	last, err := tailOf(out+".err", 500)
+	if err != nil {
+		return err
+	}
+	return &landing.NoVerdictError{Reason: fmt.Sprintf("setup: %s: %s", exitWords(exit), strings.TrimSpace(last))}
 }
 
 // checkEnv makes the folder of a check, with the file of SWARM_CHANGED in it. It

@@ -46,11 +46,14 @@ its model. The subject is the label or the first line of the prompt, or what the
 model of the role commit says; see -m, --squash and --trailer.
 
 With --verify the patches that pass the check together land. A patch is refused
-after two failed runs on a tree that passed without it, and is named with the
-outputs; see swarm show. If the branch itself fails, no patch is blamed.
+after two failed runs on a tree that passed without it, and a third on all that
+landed. It is named with the outputs; see swarm show. If the branch itself fails, no patch is blamed. A check
+may take three times as long as on the branch itself, and a minute at least.
+--screen names a quick check that sorts the patches. It decides about none.
 
 The branch moves last and only if it is still where it was. Where it is checked
-out the files follow, if they are clean; else nothing moves.
+out the files follow, if they are clean; else nothing moves. With --as-they-pass it
+moves each time that patches have passed together. swarm undo takes all back.
 
 --drop takes the last merge back, if the branch is where it left it, and merges its
 other patches with the same check. Trees that passed are not checked again. The
@@ -156,6 +159,9 @@ func (p *place) mergeOwned(c *cli.Context, s *selection, r mergeRequest, owner *
 	if err != nil {
 		return nil, err
 	}
+	if r.queue, err = p.screened(c, r.queue); err != nil {
+		return nil, err
+	}
 	return b.merge(c.Context, r)
 }
 
@@ -239,7 +245,7 @@ func (p *place) printMerge(w io.Writer, r *mergeReport) {
 		verb = "would land"
 	}
 	switch n := len(out.Landed); {
-	case r.branchFails():
+	case r.branchFails() && n == 0:
 		fmt.Fprintf(w, "nothing landed on %s: the branch itself fails the check; output: %s\n", branch, Printable(r.output))
 	case n == 0:
 		fmt.Fprintf(w, "nothing landed on %s\n", branch)
@@ -254,6 +260,9 @@ func (p *place) printMerge(w io.Writer, r *mergeReport) {
 		if found := r.unfounded(); len(found) > 0 {
 			fmt.Fprintf(w, "without what they were built on: %s\n", Printable(listed(found, 5)))
 		}
+	}
+	if r.branchFails() && len(out.Landed) > 0 {
+		fmt.Fprintf(w, "then the branch itself failed the check; output: %s\n", Printable(r.output))
 	}
 	for _, l := range out.Landed {
 		if text := markedText(r.view.Agent(task.ID(l.ID))); text != "" {

@@ -62,7 +62,11 @@ func (p *place) mergeAgain(c *cli.Context, s *selection, r *mergeRequest, owner 
 		return nil, err
 	}
 	if r.verify == "" && d.Command != "" {
-		r.verify, r.queue = d.Command, queueOptions{slots: max(1, c.Int("slots")), order: c.String("order")}
+		r.verify, r.queue = d.Command, queueOptions{on: true, slots: c.Int("slots"), order: c.String("order")}
+	}
+	r.style = styleOver(d.Landing.Style, r.style)
+	if r.queue, err = p.screened(c, r.queue); err != nil {
+		return nil, err
 	}
 	if r.verify == "" && d.Landing.Verified != nil {
 		return nil, usagef("merge: --drop: the command that verified the merge is not known; give --verify CMD")
@@ -140,6 +144,9 @@ func (p *place) worksOf(ctx context.Context, run *store.Run, v *store.View, name
 	var works []*store.Agent
 	for _, name := range names {
 		w := namedWork{agent: task.ID(name)}
+		if id, n, ok := store.AttemptOf(name); ok {
+			w = namedWork{agent: id, attempt: n}
+		}
 		if id, n, ok := store.CopyOf(name); ok {
 			w = namedWork{agent: id, copied: n}
 		}

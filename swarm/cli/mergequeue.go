@@ -1,13 +1,13 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
+	"runtime"
 	"slices"
 	"sync"
-	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -15,7 +15,7 @@ import (
 	"agentswarm/swarm/event"
 	"agentswarm/swarm/landing"
 	"agentswarm/swarm/landing/queue"
-	"agentswarm/swarm/proc"
+	"agentswarm/swarm/limit"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
 	"agentswarm/worktree/git"
@@ -30,24 +30,33 @@ const (
 // queueOptions are how a merge finds the patches that pass its check. The zero
 // value is a merge that lands all patches or none.
 type queueOptions struct {
-	slots int // how many checks run at the same time; 0: all or none
+	on    bool // the landing queue is used
+	slots int  // how many checks run at the same time; 0: as many as the machine has room for
 	order string
+	// joins moves the branch after each set of patches that has passed.
+	joins bool
+	// screen is a quick check that sorts patches; empty: there is none.
+	screen string
 }
 
 // queueFlags are the flags of a merge that has a check.
 func queueFlags() []cli.Flag {
 	return []cli.Flag{
+		&cli.BoolFlag{Name: "as-they-pass", Usage: "with --verify: move the branch each time patches have passed together"},
 		&cli.BoolFlag{Name: "all-or-nothing", Usage: "with --verify: land all patches or none"},
-		&cli.IntFlag{Name: "slots", Value: 1, Usage: "with --verify: run `N` checks at once"},
+		&cli.StringFlag{Name: "screen", Usage: "with --verify: sort patches by the quick check `CMD` first"},
+		&cli.IntFlag{Name: "slots", Usage: "with --verify: run `N` checks at once (default: by measure)"},
 		&cli.StringFlag{Name: "order", Value: orderFewest, Usage: "with --verify: `RULE` for which conflicting patch lands first: fewest (conflicts) or plan"},
 	}
 }
 
-func queueFlagNames() []string { return []string{"all-or-nothing", "slots", "order"} }
+func queueFlagNames() []string {
+	return []string{"all-or-nothing", "as-they-pass", "screen", "slots", "order"}
+}
 
 // queueOf reads these flags. They say nothing without a check.
 func queueOf(c *cli.Context) (queueOptions, error) {
-	o := queueOptions{slots: c.Int("slots"), order: c.String("order")}
+	o := queueOptions{on: true, slots: c.Int("slots"), order: c.String("order"), joins: c.Bool("as-they-pass"), screen: c.String("screen")}
 	for _, name := range queueFlagNames() {
 		switch {
 		case !c.IsSet(name):
@@ -58,7 +67,9 @@ func queueOf(c *cli.Context) (queueOptions, error) {
 		}
 	}
 	switch {
-	case o.slots < 1:
+	case o.joins && c.Bool("squash"):
+		return o, usagef("merge: --as-they-pass and --squash exclude each other: one commit moves the branch once")
+	case c.IsSet("slots") && o.slots < 1:
 		return o, usagef("merge: --slots is %d; want at least 1", o.slots)
 	case o.order != orderFewest && o.order != orderPlan:
 		return o, usagef("merge: --order %q; want %s or %s", o.order, orderFewest, orderPlan)
@@ -68,6 +79,18 @@ func queueOf(c *cli.Context) (queueOptions, error) {
 	return o, nil
 }
 
+// screened takes the screen of the user's configuration, unless a flag says another.
+func (p *place) screened(c *cli.Context, o queueOptions) (queueOptions, error) {
+	if !o.on || c.IsSet("screen") {
+		return o, nil
+	}
+	own, err := p.ownConfig()
+	if err == nil {
+		o.screen = own.Screen
+	}
+	return o, err
+}
+
 // queuedMerge is a merge whose patches are verified by a landing queue.
 type queuedMerge struct {
 	*bench
@@ -75,6 +98,10 @@ type queuedMerge struct {
 	move   *branchMove
 	verify string
 	report *mergeReport
+	joins  *landing.Joins // nil: the branch moves once, at the end
+	screen string         // text of the quick check; empty: there is none
+	limits landing.Limits
+	slots  landing.Slots
 
 	publishing sync.Mutex // guards made and have, and is held while objects are published
 	made       int
@@ -83,7 +110,8 @@ type queuedMerge struct {
 
 // mergeQueued finds the patches that pass the check together and merges these.
 func (b *bench) mergeQueued(ctx context.Context, l *branchMove, work mergeWork, r mergeRequest, report *mergeReport) error {
-	m := &queuedMerge{bench: b, work: work, move: l, verify: r.verify, report: report}
+	m := &queuedMerge{bench: b, work: work, move: l, verify: r.verify, screen: r.queue.screen, report: report}
+	m.resume()
 	report.queued = &queuedReport{}
 	if r.queued != nil {
 		*report.queued = *r.queued
@@ -122,7 +150,15 @@ func (b *bench) mergeQueued(ctx context.Context, l *branchMove, work mergeWork, 
 			return err
 		}
 	}
-	out, err := queue.Land(ctx, queue.Request{Patches: patches, Slots: r.queue.slots, Gate: gate})
+	request := queue.Request{Patches: patches, Slots: r.queue.slots, Gate: gate, Screen: m.screen != ""}
+	if r.queue.slots == 0 {
+		m.slots.Machine = landing.Machine{Processors: runtime.GOMAXPROCS(0), Memory: limit.MemAvailable()}
+		request.Slots, request.Resize = 1, m.slots.Count
+	}
+	if r.queue.joins {
+		request.Joined = m.join(gate)
+	}
+	out, err := queue.Land(ctx, request)
 	if err = errors.Join(err, m.dropCandidates(ctx)); err != nil {
 		return err
 	}
@@ -156,6 +192,9 @@ func (m *queuedMerge) conclude(ctx context.Context, out *queue.Outcome, gate *la
 	if len(report.queued.refused) > 0 && !slices.Contains(report.codes, CodeVerify) {
 		report.codes = append(report.codes, CodeVerify)
 	}
+	if m.joins != nil {
+		return m.endJoins(ctx, set[len(out.Landed):])
+	}
 	if err := m.mergeFinal(ctx, set); err != nil {
 		return err
 	}
@@ -181,17 +220,26 @@ func (m *queuedMerge) giveUp() error {
 // mergeFinal merges patches as they are to be on the branch.
 func (m *queuedMerge) mergeFinal(ctx context.Context, ids []string) error {
 	req := m.work.request
-	all, err := m.patches(m.work.chosen, m.work)
-	if err != nil {
+	var err error
+	if req.Patches, err = m.patchesOf(ids); err != nil {
 		return err
-	}
-	for _, id := range ids {
-		at := slices.IndexFunc(all, func(p merge.Patch) bool { return p.ID == id })
-		req.Patches = append(req.Patches, all[at])
 	}
 	req.Squash = m.work.style.Squashed(m.run.ID, len(ids))
 	m.report.outcome, err = merge.Merge(ctx, m.work.quarantine, req)
 	return err
+}
+
+// patchesOf are patches by their ids, with the commits that the branch gets.
+func (m *queuedMerge) patchesOf(ids []string) ([]merge.Patch, error) {
+	all, err := m.patches(m.work.chosen, m.work)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]merge.Patch, len(ids))
+	for i, id := range ids {
+		out[i] = all[slices.IndexFunc(all, func(p merge.Patch) bool { return p.ID == id })]
+	}
+	return out, nil
 }
 
 // refusal is a refused patch as the journal has it.
@@ -199,11 +247,13 @@ func (m *queuedMerge) refusal(r queue.Refusal, gate *landing.Gate) event.Refusal
 	out := event.Refusal{Agent: task.ID(r.ID), Kind: string(r.Kind), Command: m.verify, On: taskIDs(r.On), Needs: taskIDs(r.Needs)}
 	if a := m.report.view.Agent(out.Agent); a != nil && a.Copy > 0 {
 		out.Copy = copyName(a.ID, a.Copy)
+	} else if now := m.owner.View().Agent(out.Agent); a != nil && now != nil && now.Attempt != a.Attempt {
+		out.Copy = store.AttemptName(a.ID, a.Attempt)
 	}
-	for _, v := range gate.Verifications() {
-		if len(r.Failed) > 0 && slices.Equal(v.Set, r.Failed[0].Set) {
-			out.Tree = string(v.Tree)
-			if !slices.Contains(out.Outputs, v.Output) {
+	for _, t := range r.Failed {
+		for _, v := range runsOf(gate, t.Set) {
+			out.Tree = cmp.Or(out.Tree, string(v.Tree)) // of the two failures that it rests on
+			if !v.Passed && !slices.Contains(out.Outputs, v.Output) {
 				out.Outputs = append(out.Outputs, v.Output)
 			}
 		}
@@ -255,7 +305,7 @@ func (m *queuedMerge) gate() (*landing.Gate, error) {
 	if err != nil {
 		return nil, err
 	}
-	m.have = []git.Hash{m.move.onto, git.Hash(m.move.base.Commit)}
+	m.have = []git.Hash{m.move.onto, m.move.tip, git.Hash(m.move.base.Commit)}
 	paths := map[string][]string{}
 	for _, a := range m.work.chosen {
 		paths[string(a.ID)] = patchOf(a).Paths
@@ -264,65 +314,6 @@ func (m *queuedMerge) gate() (*landing.Gate, error) {
 		Quarantine: m.work.quarantine, Onto: m.move.onto, Patches: patches, Paths: paths,
 		Committer: m.work.request.Committer, Known: m.known, Check: m.check, Report: m.progress,
 	}), nil
-}
-
-// known returns the verdicts on a tree that the journal holds and that still count.
-func (m *queuedMerge) known(tree git.Hash) []landing.Verdict {
-	var found []landing.Verdict
-	for _, e := range m.report.view.VerdictsOn(string(tree), m.verify, string(m.move.onto)) {
-		found = append(found, journaledVerdict(e))
-	}
-	return found
-}
-
-func journaledVerdict(e store.Verdict) landing.Verdict {
-	return landing.Verdict{
-		Passed: e.Passed, Code: e.Code, Output: e.Output, Elapsed: time.Duration(e.MS) * time.Millisecond,
-		Earlier: e.Earlier, Text: func() string { return checkOutput(e.Output) },
-	}
-}
-
-// check runs the command in a workspace of its own and journals the verdict.
-func (m *queuedMerge) check(ctx context.Context, c landing.Candidate) (landing.Verdict, error) {
-	name, err := m.publish(ctx, c)
-	if err != nil {
-		return landing.Verdict{}, err
-	}
-	out := filepath.Join(verificationsOf(m.run), name, "verify")
-	exit, took, err := m.runMergeCheck(ctx, mergeCheck{
-		quarantine: m.work.quarantine, name: name, command: m.verify, tip: m.move.onto, commit: c.Commit,
-		dir: filepath.Dir(out), out: out,
-	})
-	if err == nil && exit.Reason != proc.Exited && exit.Reason != proc.OutputLimit {
-		err = fmt.Errorf("merge: the check gave no verdict: %s", exitWords(exit))
-	}
-	if err != nil {
-		return landing.Verdict{}, err
-	}
-	e := &event.Verified{
-		Ref: m.report.ref, Tip: string(m.move.onto), Tree: string(c.Tree), Command: m.verify, Agents: taskIDs(c.Set),
-		Passed: exit.Reason == proc.Exited && exit.Code == 0, Code: exit.Code, Output: out + ".out", MS: took.Milliseconds(),
-	}
-	_, err = m.owner.Append(e)
-	return journaledVerdict(store.Verdict{Verified: e}), err
-}
-
-// publish brings a candidate into the repository, where workspaces find it, under
-// a ref of its own. The name is not taken by another verification of this run.
-func (m *queuedMerge) publish(ctx context.Context, c landing.Candidate) (name string, err error) {
-	m.publishing.Lock()
-	defer m.publishing.Unlock()
-	m.made++
-	name = fmt.Sprintf("%s.%d.%d", c.Tree.Short(), time.Now().UnixNano(), m.made)
-	if slices.Contains(m.have, c.Commit) {
-		return name, nil
-	}
-	err = m.work.quarantine.Publish(ctx, git.PublishRequest{
-		Refs: []git.RefUpdate{{Ref: landing.CandidateRefs(m.run.ID) + c.Commit.Short(), New: c.Commit, Any: true}}, Have: m.have,
-		Message: "swarm merge " + m.run.ID,
-	})
-	m.have = append(m.have, c.Commit)
-	return name, err
 }
 
 func taskIDs(ids []string) []task.ID {

@@ -16,8 +16,14 @@ import (
 
 // progress tells of a verification, as soon as it has ended.
 func (m *queuedMerge) progress(v landing.Verification) {
-	result := "passed"
-	if !v.Passed {
+	kind, result := "check", "passed"
+	if v.Screen {
+		kind = "screen"
+	}
+	switch {
+	case v.Hung:
+		result = "failed by its time limit, or killed"
+	case !v.Passed:
 		result = "failed"
 	}
 	how := Duration(v.Elapsed)
@@ -28,7 +34,7 @@ func (m *queuedMerge) progress(v landing.Verification) {
 	if v.Run > 1 {
 		again = ", again"
 	}
-	fmt.Fprintf(m.env.Stderr, "%s: check of %s%s: %s (%s)\n", program, Printable(m.report.setText(v.Set)), again, result, how)
+	fmt.Fprintf(m.env.Stderr, "%s: %s of %s%s: %s (%s)\n", program, kind, Printable(m.report.setText(v.Set)), again, result, how)
 }
 
 // setText names the patches of a set.
@@ -71,6 +77,9 @@ func (r *mergeReport) printRefused(w io.Writer) {
 	if r.queued == nil {
 		return
 	}
+	if r.queued.screenFails {
+		fmt.Fprintf(w, "the screen fails on %s itself, and was not used\n", Printable(branchName(r.ref)))
+	}
 	for _, v := range r.queued.flaky {
 		fmt.Fprintf(w, "flaky: the check failed, and passed at another time, with %s; output: %s\n",
 			Printable(r.setText(v.Set)), Printable(v.Output))
@@ -86,6 +95,8 @@ type verificationObject struct {
 	Tree    string   `json:"tree"`
 	Passed  bool     `json:"passed"`
 	Run     int      `json:"run"`
+	Screen  bool     `json:"screen,omitempty"`
+	Hung    bool     `json:"hung,omitempty"`
 	Reused  bool     `json:"reused,omitempty"`
 	Output  string   `json:"output_file"`
 	Elapsed int64    `json:"elapsed_ms"`
@@ -118,13 +129,14 @@ type queuedObject struct {
 	Refused       []refusedObject      `json:"refused,omitempty"`
 	Flaky         []verificationObject `json:"flaky,omitempty"`
 	BranchFails   bool                 `json:"branch_fails,omitempty"`
+	ScreenFails   bool                 `json:"screen_fails,omitempty"`
 }
 
 func newQueuedObject(r *mergeReport) queuedObject {
 	if r.queued == nil {
 		return queuedObject{}
 	}
-	o := queuedObject{Rounds: r.queued.rounds, BranchFails: r.branchFails()}
+	o := queuedObject{Rounds: r.queued.rounds, BranchFails: r.branchFails(), ScreenFails: r.queued.screenFails}
 	for _, v := range r.queued.verifications {
 		o.Verifications = append(o.Verifications, newVerificationObject(v))
 	}
@@ -143,7 +155,7 @@ func newVerificationObject(v landing.Verification) verificationObject {
 		set = []string{}
 	}
 	return verificationObject{
-		Agents: set, Tree: string(v.Tree), Passed: v.Passed, Run: v.Run, Reused: v.Reused,
+		Agents: set, Tree: string(v.Tree), Passed: v.Passed, Run: v.Run, Reused: v.Reused, Screen: v.Screen, Hung: v.Hung,
 		Output: v.Output, Elapsed: v.Elapsed.Round(time.Millisecond).Milliseconds(),
 	}
 }

@@ -174,7 +174,8 @@ func (b *bench) mergeOnce(ctx context.Context, r mergeRequest) (*mergeReport, er
 	if err != nil {
 		return nil, err
 	}
-	if r.verify != "" && r.queue.slots == 0 {
+	l.command, l.style = r.verify, r.style.recorded()
+	if r.verify != "" && !r.queue.on {
 		l.check = func(ctx context.Context) (bool, error) { return b.verifyMerged(ctx, &l, r.verify, report) }
 	}
 	style, err := b.styleOf(ctx, r.style)
@@ -186,7 +187,7 @@ func (b *bench) mergeOnce(ctx context.Context, r mergeRequest) (*mergeReport, er
 			quarantine: l.quarantine, chosen: chosen, style: style, resolved: r.resolved,
 			request: merge.Request{Onto: l.onto, Committer: b.committer(ctx), Squash: style.Squashed(b.run.ID, len(chosen))},
 		}
-		if r.queue.slots > 0 {
+		if r.queue.on {
 			err = b.mergeQueued(ctx, &l, work, r, report)
 		} else {
 			err = b.mergeChosen(ctx, work, report)
@@ -196,8 +197,11 @@ func (b *bench) mergeOnce(ctx context.Context, r mergeRequest) (*mergeReport, er
 	if err == nil {
 		err = b.blame(ctx, v, report)
 	}
-	if err == nil {
+	if err == nil && !report.queued.isOver() {
 		err = b.land(ctx, l, report)
+	}
+	if err == nil {
+		report.queued.complete(report)
 	}
 	return report, errors.Join(err, l.quarantine.Discard())
 }
@@ -212,6 +216,7 @@ func (b *bench) openLanding(ctx context.Context, report *mergeReport) (l branchM
 		report.created = true
 		l.onto = landingBase(l.base)
 	}
+	l.tip = l.onto
 	objects := filepath.Join(b.run.Dir, "landings", fmt.Sprint(l.id), "objects")
 	if err := os.RemoveAll(filepath.Dir(objects)); err != nil {
 		return l, err
@@ -245,8 +250,13 @@ type branchMove struct {
 	id         int
 	quarantine *git.Quarantine
 	onto       git.Hash
+	tip        git.Hash   // of the branch when the merge began, as checks see it
 	base       store.Base // of the run
-	key        string     // of the script's request; empty: no script asked
+	command    string     // text of the check; may be empty
+	style      *event.CommitStyle
+	continues  int    // as in event.Intended
+	more       bool   // likewise
+	key        string // of the script's request; empty: no script asked
 	// check is made on the merged commit before anything moves; nil: none.
 	check func(context.Context) (bool, error)
 	// attest merges again after check passed, with commits that name the check. Nil:
@@ -284,17 +294,10 @@ func (b *bench) land(ctx context.Context, l branchMove, report *mergeReport) err
 	hold := b.holdOf(l, out.Commit)
 	intent := &event.Intended{
 		ID: l.id, Verb: verbMerge, Ref: report.ref, Old: string(report.old), New: string(out.Commit),
-		Hold: hold, Key: l.key, Conflicts: conflicts(out.Conflicts), Refused: report.queued.refusals(), There: report.there(), Verified: report.verified,
+		Hold: hold, Key: l.key, Continues: l.continues, More: l.more, Command: l.command, Style: l.style,
+		Conflicts: conflicts(out.Conflicts), Refused: report.queued.refusals(), There: report.there(), Verified: report.verified,
 	}
-	for _, landed := range out.Landed {
-		intent.Agents = append(intent.Agents, task.ID(landed.ID))
-		if a := report.view.Agent(task.ID(landed.ID)); a.Copy > 0 {
-			intent.Copies = append(intent.Copies, copyName(a.ID, a.Copy))
-			if a.Partial {
-				intent.Parts = append(intent.Parts, copyName(a.ID, a.Copy))
-			}
-		}
-	}
+	report.nameWorks(intent, b.owner.View())
 	journaled := false
 	moved, err := merge.Land(ctx, merge.LandRequest{
 		Quarantine: l.quarantine, Ref: report.ref, Old: report.old, New: out.Commit,
@@ -315,6 +318,24 @@ func (b *bench) land(ctx context.Context, l branchMove, report *mergeReport) err
 		return refusedMove(err)
 	}
 	return b.journalEnd(&event.Landed{ID: intent.ID}, err)
+}
+
+// nameWorks names the agents that land, and which of them do so with the patch of a copy
+// or of an attempt before the latest, which now shows.
+func (r *mergeReport) nameWorks(intent *event.Intended, now *store.View) {
+	for _, landed := range r.outcome.Landed {
+		a := r.view.Agent(task.ID(landed.ID))
+		intent.Agents = append(intent.Agents, a.ID)
+		switch latest := now.Agent(a.ID); {
+		case a.Copy > 0:
+			intent.Copies = append(intent.Copies, copyName(a.ID, a.Copy))
+			if a.Partial {
+				intent.Parts = append(intent.Parts, copyName(a.ID, a.Copy))
+			}
+		case latest.Attempt != a.Attempt:
+			intent.Earlier = append(intent.Earlier, store.AttemptName(a.ID, a.Attempt))
+		}
+	}
 }
 
 // there are the agents whose own patches the branch has already. A copy is no

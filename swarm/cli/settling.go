@@ -112,7 +112,9 @@ func (b *bench) settleLanding(ctx context.Context, v *store.View, l *store.Landi
 		if _, err := b.owner.Append(&event.Undone{ID: l.Of}); err != nil {
 			return err
 		}
-		undone.Undone = true
+		for _, part := range v.Series(undone) {
+			part.Undone = true
+		}
 	}
 	return checkouts.Forget(record.Records, record.ID)
 }

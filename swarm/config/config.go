@@ -71,6 +71,7 @@ type Config struct {
 	BudgetTime   time.Duration
 
 	CommitAuthor Author // of the commits that a merge makes
+	Screen       string // quick check that sorts patches of a merge; empty: none
 
 	MaxFile int64 // in bytes; larger new or changed files stay out of patches; 0: [worktree.DefaultMaxFile]
 	MaxSize int64 // in bytes, that an agent may write; 0: no limit

@@ -139,6 +139,9 @@ off = [] # default
 [commit]
 author = "user" # default
 
+[landing]
+screen = "" # default
+
 [gc]
 run_age = "0d" # default
 trash_age = "7d" # default
@@ -199,6 +202,9 @@ off = ["gpt", "claude/x"] # from .swarm/config.toml:54
 
 [commit]
 author = "user" # default
+
+[landing]
+screen = "" # default
 
 [gc]
 run_age = "0d" # default
@@ -308,7 +314,7 @@ func TestSettingsAreAll(t *testing.T) {
 		t.Errorf("Load = %+v, want %+v", again, c)
 	}
 	for _, s := range c.Settings(SettingsRequest{Jobs: 1, Secret: func(string, string) bool { return false }}) {
-		if s.Table == "gc" || s.Table == "commit" { // which are not for a project's file
+		if s.Table == "gc" || s.Table == "commit" || s.Table == "landing" { // which are not for a project's file
 			continue
 		}
 		if s.Value == nil || s.Hidden || s.Origin.Layer != Project && !strings.Contains(everyKey, s.Name) {

@@ -62,6 +62,10 @@ func tables() []table {
 			name: "commit", meaning: "What commits of merges look like. For the user's own file.", example: `{ author = "user" }`,
 			keys: commitKeys(), personal: "who the author of your commits is counts in the user configuration only, and not in a repository",
 		}, {
+			name: "landing", meaning: "How `swarm merge --verify` finds patches that pass. Only in the user's own file.",
+			example: `{ screen = "go build ./..." }`,
+			keys:    landingKeys(), personal: "commands of your merges count in the user configuration only, and not in a repository",
+		}, {
 			name: "gc", meaning: "Retention by `swarm gc`. Only in the user's own file.", example: `{ trash_age = "7d" }`,
 			keys: gcKeys(), personal: "what is removed of your runs counts in the user configuration only, and not in a repository",
 		},

@@ -338,6 +338,18 @@ type Intended struct {
 	// versions did not say.
 	Attempt int    `json:"attempt,omitempty"`
 	Key     string `json:"key,omitempty"` // of the script's request
+	// Continues is the id of the landing before it in the same merge, if that moves
+	// the branch several times; 0: this is the first.
+	Continues int `json:"continues,omitempty"`
+	// More is set if the merge goes on after it. Its verdicts still count then.
+	More bool `json:"more,omitempty"`
+	// Command is the text of the check that the merged tree passed.
+	Command string `json:"command,omitempty"`
+	// Style holds what the command line said about the commits of a merge.
+	Style *CommitStyle `json:"style,omitempty"`
+	// Earlier names the earlier attempts, such as a3.1, whose patches were taken. Their
+	// agents have not landed by it.
+	Earlier []string `json:"earlier,omitempty"`
 	// Copies names the copies of workspaces, such as a3-1, whose patches were taken
 	// in place of those of their agents.
 	Copies []string `json:"copies,omitempty"`
@@ -350,6 +362,14 @@ type Intended struct {
 	// There are agents whose changes the branch had already.
 	There    []task.ID `json:"there,omitempty"`
 	Verified *bool     `json:"verified,omitempty"`
+}
+
+// CommitStyle is what a command line says about the commits of a merge.
+type CommitStyle struct {
+	Message  string   `json:"message,omitempty"`
+	Trailers []string `json:"trailers,omitempty"`
+	Squash   bool     `json:"squash,omitempty"`
+	Author   string   `json:"author,omitempty"` // user or agent; empty: as configured
 }
 
 // Landed is the end of an intention: it happened, or it was given up with

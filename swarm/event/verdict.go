@@ -14,9 +14,17 @@ type Verified struct {
 	// it is the tree of the branch itself.
 	Agents []task.ID `json:"agents,omitempty"`
 	Passed bool      `json:"passed"`
-	Code   int       `json:"code"`       // exit code of the check
-	Output string    `json:"output"`     // file with its stdout
-	MS     int64     `json:"elapsed_ms"` // how long it ran
+	// Screen is set on a verdict of the quick check, which decides about no patch.
+	Screen bool `json:"screen,omitempty"`
+	// Hung is set if the run was ended by the time limit, or killed as for want of memory.
+	Hung   bool   `json:"hung,omitempty"`
+	Code   int    `json:"code"`       // exit code of the check
+	Output string `json:"output"`     // file with its stdout
+	MS     int64  `json:"elapsed_ms"` // how long it ran
+	// CPUMS is the processor time of all its processes, in milliseconds, and MaxRSS the
+	// memory of the largest, in bytes. 0: not known.
+	CPUMS  int64 `json:"cpu_ms,omitempty"`
+	MaxRSS int64 `json:"max_rss,omitempty"`
 }
 
 // Refusal is a patch that a landing left out because of its check.
@@ -37,8 +45,8 @@ type Refusal struct {
 	Outputs []string  `json:"outputs,omitempty"` // files with the stdout of the failed runs
 }
 
-// Refused records what the check of a landing refused when no patch landed. A
-// landing that lands patches records it with its intention.
+// Refused ends a landing: it records what the check refused. A landing that moves the
+// branch once records it with its intention, and has no such record.
 type Refused struct {
 	Ref     string    `json:"ref"`
 	Tip     string    `json:"tip"` // where the branch was

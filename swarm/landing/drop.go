@@ -23,7 +23,7 @@ type DropRequest struct {
 // that are left are merged with the same check.
 type Drop struct {
 	Landing *store.Landing
-	Left    []string // names of agents, or of copies of their workspaces, in order
+	Left    []string // names of agents, of copies of their workspaces, or of attempts, in order
 	Command string   // text of the check; empty: there was none, or it is not known
 }
 
@@ -62,7 +62,15 @@ func FindDrop(r DropRequest) (Drop, error) {
 				name = c
 			}
 		}
+		for _, earlier := range d.Landing.Earlier {
+			if of, _, ok := store.AttemptOf(earlier); ok && of == id {
+				name = earlier
+			}
+		}
 		d.Left = append(d.Left, name)
+	}
+	if d.Command = d.Landing.Command; d.Command != "" {
+		return d, nil // records of older versions do not name it
 	}
 	tree, err := r.TreeOf(git.Hash(d.Landing.New))
 	if err != nil {

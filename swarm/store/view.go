@@ -94,7 +94,8 @@ type Agent struct {
 	Partial bool
 	// Module is the submodule that an address names; nil: all of the patch is.
 	Module *task.ModulePatch
-	// Improved is the agent's own patch where Copy is set: the person who worked in
+	// Improved is the patch of an earlier attempt that landed, or
+	// the agent's own patch where Copy is set: the person who worked in
 	// the copy began with it. It is nil where the copy may be of another attempt.
 	Improved *task.Patch
 	// Attempt is the latest that began, Attempts how many began; 0 for none.
@@ -324,9 +325,12 @@ func (v *View) Apply(r event.Record) {
 	case *event.Refused:
 		v.refuse(e.Ref, e.Refused)
 		v.endVerdicts()
+		v.endSeries()
 	case *event.Intended:
 		v.Landings = append(v.Landings, &Landing{Intended: *e, Time: r.Time})
-		v.endVerdicts()
+		if !e.More {
+			v.endVerdicts()
+		}
 	case *event.Conflicted:
 		v.conflicts(e.Ref, e.Tip, e.Conflicts)
 		v.found(e.Ref, e.There)
@@ -334,7 +338,9 @@ func (v *View) Apply(r event.Record) {
 		v.mark(e.ID, func(l *Landing) { l.Outcome = e })
 		v.metBy(e)
 	case *event.Undone:
-		v.mark(e.ID, func(l *Landing) { l.Undone = true })
+		for _, l := range v.Series(v.Landing(e.ID)) {
+			v.mark(l.ID, func(l *Landing) { l.Undone = true })
+		}
 		v.forgetMet(e.ID)
 	case *event.Scripted, *event.Entered, *event.Logged, *event.Phased, *event.Returned:
 		v.script(r)

@@ -1,0 +1,124 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"agentswarm/swarm/event"
+	"agentswarm/swarm/landing"
+	"agentswarm/swarm/proc"
+	"agentswarm/swarm/store"
+	"agentswarm/swarm/task"
+	"agentswarm/worktree/git"
+)
+
+// commandOf is the text of the check of a candidate.
+func (m *queuedMerge) commandOf(c landing.Candidate) string {
+	if c.Screen {
+		return m.screen
+	}
+	return m.verify
+}
+
+// known returns the verdicts on a candidate that the journal holds and that still count.
+func (m *queuedMerge) known(ctx context.Context, c landing.Candidate) ([]landing.Verdict, error) {
+	var found []landing.Verdict
+	for _, e := range m.report.view.VerdictsOn(string(c.Tree), m.commandOf(c), string(m.move.tip)) {
+		v := journaledVerdict(e)
+		m.learn(c, v)
+		found = append(found, v)
+	}
+	if c.Screen || len(c.Set) != 1 {
+		return found, nil
+	}
+	passed, err := m.passedAlone(ctx, c)
+	if passed {
+		found = append([]landing.Verdict{{Passed: true, Earlier: true}}, found...)
+	}
+	return found, err
+}
+
+// passedAlone reports whether an agent's own check passed on the tree of a candidate.
+func (m *queuedMerge) passedAlone(ctx context.Context, c landing.Candidate) (bool, error) {
+	config, err := engineConfig(m.report.view)
+	if err != nil {
+		return false, err
+	}
+	a := m.report.view.Agent(task.ID(c.Set[0]))
+	if !landing.PassedAlone(a, config.Verify, m.verify) {
+		return false, nil
+	}
+	tree, err := m.repo.TreeOf(ctx, git.Hash(patchOf(a).Commit))
+	return tree == c.Tree, err
+}
+
+// learn notes what a check needed. The time that it takes on the branch itself bounds it
+// elsewhere.
+func (m *queuedMerge) learn(c landing.Candidate, v landing.Verdict) {
+	m.slots.Learn(v.Load)
+	if len(c.Set) == 0 && v.Passed {
+		m.limits.Learn(m.commandOf(c), v.Elapsed)
+	}
+}
+
+func journaledVerdict(e store.Verdict) landing.Verdict {
+	took := time.Duration(e.MS) * time.Millisecond
+	return landing.Verdict{
+		Passed: e.Passed, Hung: e.Hung, Code: e.Code, Output: e.Output, Elapsed: took,
+		Load:    landing.Load{CPU: time.Duration(e.CPUMS) * time.Millisecond, Wall: took, MaxRSS: e.MaxRSS},
+		Earlier: e.Earlier, Text: func() string { return checkOutput(e.Output) },
+	}
+}
+
+// check runs the command in a workspace of its own and journals the verdict.
+func (m *queuedMerge) check(ctx context.Context, c landing.Candidate) (landing.Verdict, error) {
+	name, err := m.publish(ctx, c)
+	if err != nil {
+		return landing.Verdict{}, err
+	}
+	out := filepath.Join(verificationsOf(m.run), name, "verify")
+	exit, took, err := m.runMergeCheck(ctx, mergeCheck{
+		quarantine: m.work.quarantine, name: name, command: m.commandOf(c), tip: m.move.tip, commit: c.Commit,
+		dir: filepath.Dir(out), out: out, limits: &m.limits,
+	})
+	late := errors.Is(err, landing.ErrTimeLimit) && ctx.Err() == nil
+	switch {
+	case late:
+	case err != nil:
+		return landing.Verdict{}, err
+	case exit.Reason != proc.Exited && exit.Reason != proc.OutputLimit:
+		return landing.Verdict{}, &landing.NoVerdictError{Reason: exitWords(exit)}
+	}
+	e := &event.Verified{
+		Ref: m.report.ref, Tip: string(m.move.tip), Tree: string(c.Tree), Command: m.commandOf(c), Agents: taskIDs(c.Set),
+		Passed: !late && exit.Reason == proc.Exited && exit.Code == 0, Screen: c.Screen, Code: exit.Code,
+		Hung: landing.Hung(late, exit), Output: out + ".out", MS: took.Milliseconds(),
+		CPUMS: exit.CPU.Milliseconds(), MaxRSS: exit.MaxRSS,
+	}
+	_, err = m.owner.Append(e)
+	v := journaledVerdict(store.Verdict{Verified: e})
+	m.learn(c, v)
+	return v, err
+}
+
+// publish brings a candidate into the repository, where workspaces find it, under
+// a ref of its own. The name is not taken by another verification of this run.
+func (m *queuedMerge) publish(ctx context.Context, c landing.Candidate) (name string, err error) {
+	m.publishing.Lock()
+	defer m.publishing.Unlock()
+	m.made++
+	name = fmt.Sprintf("%s.%d.%d", c.Tree.Short(), time.Now().UnixNano(), m.made)
+	if slices.Contains(m.have, c.Commit) {
+		return name, nil
+	}
+	err = m.work.quarantine.Publish(ctx, git.PublishRequest{
+		Refs: []git.RefUpdate{{Ref: landing.CandidateRefs(m.run.ID) + c.Commit.Short(), New: c.Commit, Any: true}}, Have: m.have,
+		Message: "swarm merge " + m.run.ID,
+	})
+	m.have = append(m.have, c.Commit)
+	return name, err
+}
