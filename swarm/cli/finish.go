@@ -28,7 +28,10 @@ func (b *bench) finish(ctx context.Context, end *ended, r finishRequest) error {
 	var merged *mergeReport
 	var mergeErr error
 	if r.merge && end.status != store.RunStopped && end.status != store.RunPaused {
-		merged, mergeErr = b.merge(ctx, mergeRequest{into: r.into})
+		var request mergeRequest
+		if request, mergeErr = b.endMerge(r); mergeErr == nil {
+			merged, mergeErr = b.merge(ctx, request)
+		}
 	}
 	var nothing *NothingError
 	if errors.As(mergeErr, &nothing) {
@@ -72,6 +75,28 @@ func (b *bench) finish(ctx context.Context, end *ended, r finishRequest) error {
 		return &ExitError{Code: code}
 	}
 	return nil
+}
+
+// endMerge is the merge at the end of a run. It lands the patches that pass the check of
+// the run's agents together, as `swarm merge --verify` does.
+func (b *bench) endMerge(r finishRequest) (mergeRequest, error) {
+	config, err := engineConfig(b.owner.View())
+	if err != nil {
+		return mergeRequest{}, err
+	}
+	check, named := landing.RunCheck(config.Verify)
+	if named {
+		fmt.Fprintf(b.env.Stderr, "%s: merged without a check: that of the run is about a single agent\n", program)
+	}
+	request := mergeRequest{into: r.into, verify: check}
+	if check != "" {
+		own, err := b.ownConfig()
+		if err != nil {
+			return mergeRequest{}, err
+		}
+		request.queue = queueOptions{on: true, order: orderFewest, screen: own.Screen}
+	}
+	return request, nil
 }
 
 // sayUnmerged says why nothing was merged where that was asked for. What to do

@@ -76,7 +76,7 @@ func runFlags() []cli.Flag {
 		&cli.StringFlag{Name: "warm", Usage: "run `CMD` by sh -c once before the first agent, to fill caches for all"},
 		&cli.StringFlag{Name: "setup", Usage: "run `CMD` by sh -c in each workspace before its agent"},
 		&cli.StringFlag{Name: "verify", Usage: "run `CMD` by sh -c on the patch of each agent"},
-		&cli.BoolFlag{Name: "merge", Usage: "merge completed work when the run ends"},
+		&cli.BoolFlag{Name: "merge", Usage: "merge completed work that passes --verify together when the run ends"},
 		&cli.StringFlag{Name: "into", Usage: "with --merge: land on `BRANCH` (default: the current branch)"},
 		&cli.BoolFlag{Name: "dry-run", Aliases: []string{"n"}, Usage: "print the plan; start nothing"},
 		&cli.BoolFlag{Name: "detach", Aliases: []string{"d"}, Usage: "return after the start; the run continues without this terminal"},
