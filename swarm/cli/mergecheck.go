@@ -30,13 +30,23 @@ type mergeCheck struct {
 	limits *landing.Limits
 }
 
+// checkEnd is the end of the command of a check.
+type checkEnd struct {
+	exit proc.Exit
+	took time.Duration
+	late bool // the time limit ended it
+}
+
+func (e checkEnd) passed() bool {
+	return !e.late && e.exit.Reason == proc.Exited && e.exit.Code == 0
+}
+
 // runMergeCheck runs a check in a workspace of its own, after the setup of workspaces.
-// It returns how long the check took. A setup that fails, or a disk that is full, is a
-// [*landing.NoVerdictError].
-func (b *bench) runMergeCheck(ctx context.Context, c mergeCheck) (exit proc.Exit, took time.Duration, err error) {
+// A setup that fails, or a disk that is full, is a [*landing.NoVerdictError].
+func (b *bench) runMergeCheck(ctx context.Context, c mergeCheck) (run checkEnd, err error) {
 	env, err := checkEnv(ctx, c.quarantine, c.tip, c.commit, c.dir)
 	if err != nil {
-		return exit, 0, err
+		return run, err
 	}
 	err = b.inSpace(ctx, spaceRequest{
 		step: engine.CheckStep, name: landing.SpaceName(c.name), commit: c.commit, onto: c.tip,
@@ -45,20 +55,22 @@ func (b *bench) runMergeCheck(ctx context.Context, c mergeCheck) (exit proc.Exit
 		if err := b.setUp(ctx, s, filepath.Join(c.dir, "setup")); err != nil {
 			return err
 		}
-		ctx, done := c.limits.Bound(ctx, c.command)
+		bounded, done := c.limits.Bound(ctx, c.command)
 		defer done()
 		began := time.Now()
-		exit, err = s.shell(ctx, c.command, c.out)
-		if took = time.Since(began); err != nil {
+		run.exit, err = s.shell(bounded, c.command, c.out)
+		run.took = time.Since(began)
+		run.late = errors.Is(err, landing.ErrTimeLimit) && ctx.Err() == nil
+		if err != nil && !run.late {
 			return err
 		}
 		free, err := worktree.Free(s.dir)
 		if err != nil {
 			return err
 		}
-		return landing.CheckDisk(exit.Reason == proc.Exited && exit.Code == 0, free)
+		return landing.CheckDisk(run.passed(), free)
 	})
-	return exit, took, errors.Join(err, landing.BoundOutput(c.out+".out"), landing.BoundOutput(c.out+".err"))
+	return run, errors.Join(err, landing.BoundOutput(c.out+".out"), landing.BoundOutput(c.out+".err"))
 }
 
 // setUp runs the setup of workspaces in that of a check.
@@ -108,12 +120,12 @@ func (b *bench) verifyMerged(ctx context.Context, l *branchMove, command string,
 		tip: l.onto, commit: report.outcome.Commit, dir: dir,
 		out: filepath.Join(dir, fmt.Sprintf("verify.%d", time.Now().UnixNano())),
 	}
-	exit, _, err := b.runMergeCheck(ctx, c)
+	run, err := b.runMergeCheck(ctx, c)
 	if err != nil {
 		return false, err
 	}
 	report.output = c.out + ".out"
-	return exit.Reason == proc.Exited && exit.Code == 0, nil
+	return run.passed(), nil
 }
 
 // holdOf is the ref that holds the commit of a landing. The commit is in its name: a

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -24,7 +23,8 @@ func (m *queuedMerge) commandOf(c landing.Candidate) string {
 	return m.verify
 }
 
-// known returns the verdicts on a candidate that the journal holds and that still count.
+// known implements Known of [landing.GateRequest]: the verdicts that the journal holds and
+// that still count, and a pass of an agent's own check on the same tree.
 func (m *queuedMerge) known(ctx context.Context, c landing.Candidate) ([]landing.Verdict, error) {
 	var found []landing.Verdict
 	for _, e := range m.report.view.VerdictsOn(string(c.Tree), m.commandOf(c), string(m.move.tip)) {
@@ -81,22 +81,21 @@ func (m *queuedMerge) check(ctx context.Context, c landing.Candidate) (landing.V
 		return landing.Verdict{}, err
 	}
 	out := filepath.Join(verificationsOf(m.run), name, "verify")
-	exit, took, err := m.runMergeCheck(ctx, mergeCheck{
+	run, err := m.runMergeCheck(ctx, mergeCheck{
 		quarantine: m.work.quarantine, name: name, command: m.commandOf(c), tip: m.move.tip, commit: c.Commit,
 		dir: filepath.Dir(out), out: out, limits: &m.limits,
 	})
-	late := errors.Is(err, landing.ErrTimeLimit) && ctx.Err() == nil
+	exit := run.exit
 	switch {
-	case late:
 	case err != nil:
 		return landing.Verdict{}, err
-	case exit.Reason != proc.Exited && exit.Reason != proc.OutputLimit:
+	case !run.late && exit.Reason != proc.Exited && exit.Reason != proc.OutputLimit:
 		return landing.Verdict{}, &landing.NoVerdictError{Reason: exitWords(exit)}
 	}
 	e := &event.Verified{
 		Ref: m.report.ref, Tip: string(m.move.tip), Tree: string(c.Tree), Command: m.commandOf(c), Agents: taskIDs(c.Set),
-		Passed: !late && exit.Reason == proc.Exited && exit.Code == 0, Screen: c.Screen, Code: exit.Code,
-		Hung: landing.Hung(late, exit), Output: out + ".out", MS: took.Milliseconds(),
+		Passed: run.passed(), Screen: c.Screen, Code: exit.Code,
+		Hung: landing.Hung(run.late, exit), Output: out + ".out", MS: run.took.Milliseconds(),
 		CPUMS: exit.CPU.Milliseconds(), MaxRSS: exit.MaxRSS,
 	}
 	_, err = m.owner.Append(e)
