@@ -242,7 +242,6 @@ func (c *capturing) survey(ctx context.Context) (err error) {
 	if err := c.step("surveyed"); err != nil {
 		return err
 	}
-	c.nameAdded(ctx)
 	return c.submodules(ctx)
 }
 

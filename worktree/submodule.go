@@ -54,6 +54,7 @@ func (k *walker) submodule(path string) bool {
 // submodules captures the populated submodules, and records their commits as
 // those of the workspace.
 func (c *capturing) submodules(ctx context.Context) error {
+	c.nameAdded(ctx)
 	slices.Sort(c.found.modules)
 	before, err := c.linksOn(ctx)
 	if err != nil {
