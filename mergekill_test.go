@@ -22,8 +22,8 @@ type queueKilling struct {
 }
 
 // TestKilledQueue kills a merge with a check at random steps. The branch is where it
-// was, or at the tree that passed. Every second merge moves it as patches pass. The next merge goes on from the verdicts there
-// are: no tree is verified again, and nothing is left.
+// was, or at the tree that passed. Every second merge moves it as patches pass. The next
+// merge continues from the verdicts: no tree is verified again, and nothing is left.
 func TestKilledQueue(t *testing.T) {
 	t.Parallel()
 	k := &queueKilling{yard: newYard(t)}

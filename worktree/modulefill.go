@@ -30,8 +30,8 @@ type ModuleSource interface {
 }
 
 // FillModules checks submodules out in a workspace in which no agent has been,
-// each with a git dir of its own. Those of a submodule come after it. Whatever a
-// folder holds is replaced, unless it is that commit already.
+// each with a git dir of its own. Those of a submodule come after it. The
+// content of a folder is replaced, unless it is that commit already.
 func (t *Trees) FillModules(ctx context.Context, w Workspace, modules []ModuleFill) error {
 	if err := t.own(w); err != nil {
 		return err

@@ -27,9 +27,9 @@ func newDiffCommand(env Env) *cli.Command {
 			jsonFlag(),
 		}, endedFlags()...),
 		Description: `Prints the patch of each agent against the base of its run, in the form that
-git apply takes. Patches of submodules follow it; a3/SUBMODULE is one alone. Of several agents, each patch
-follows a line with its agent. On a terminal the pager of git shows it, in colors,
-with control characters made visible.
+git apply takes. Patches of submodules follow it; a3/SUBMODULE prints one alone. Of
+several agents, each patch follows a line with its agent. On a terminal the pager of
+git shows it, in colors, with control characters made visible.
 
 Examples:
   swarm diff

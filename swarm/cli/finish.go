@@ -86,7 +86,7 @@ func (b *bench) endMerge(r finishRequest) (mergeRequest, error) {
 	}
 	check, named := landing.RunCheck(config.Verify)
 	if named {
-		fmt.Fprintf(b.env.Stderr, "%s: merged without a check: that of the run is about a single agent\n", program)
+		fmt.Fprintf(b.env.Stderr, "%s: --merge runs no check: that of the run names a variable of a single agent\n", program)
 	}
 	request := mergeRequest{into: r.into, verify: check}
 	if check != "" {

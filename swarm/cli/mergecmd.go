@@ -47,9 +47,10 @@ model of the role commit says; see -m, --squash and --trailer.
 
 With --verify the patches that pass the check together land. A patch is refused
 after two failed runs on a tree that passed without it, and a third on all that
-landed. It is named with the outputs; see swarm show. If the branch itself fails, no patch is blamed. A check
-may take three times as long as on the branch itself, and a minute at least.
---screen names a quick check that sorts the patches. It decides about none.
+landed. It is named with the outputs; see swarm show. If the branch itself fails,
+no patch is blamed. A check may take three times as long as on the branch itself,
+and at least a minute. --screen names a quick check that sorts the patches. It
+refuses none.
 
 The branch moves last and only if it is still where it was. Where it is checked
 out the files follow, if they are clean; else nothing moves. With --as-they-pass it

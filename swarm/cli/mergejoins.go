@@ -11,7 +11,7 @@ import (
 	"agentswarm/worktree/git"
 )
 
-// resume goes on with a merge that was interrupted after it had moved the branch. Its
+// resume continues a merge that was interrupted after it had moved the branch. Its
 // verdicts still count, and an undo takes both back.
 func (m *queuedMerge) resume() {
 	series := m.report.view.OpenSeries(m.report.ref, string(m.move.onto), m.verify)

@@ -117,28 +117,28 @@ func elsewhere(shown string, known []string) string {
 // foreignCommand is the command of swarm with the meaning of a command of another
 // program, such as restart; empty if none is known here.
 func foreignCommand(name string) string {
-	for ours, theirs := range map[string]string{
-		"run":            "start new spawn launch dispatch",
-		"retry":          "restart rerun again",
-		"status --watch": "watch top ui tui dashboard monitor",
-		"ls":             "list runs",
-		"logs":           "tail output",
-		"show":           "view inspect describe",
-		"usage":          "cost costs stats tokens",
-		"inbox":          "questions approvals pending",
-		"approve":        "allow",
-		"deny":           "disallow",
-		"attach":         "open connect",
-		"send":           "message msg steer prompt",
-		"undo":           "revert rollback",
-		"rm":             "remove delete del",
-		"rm --undo":      "restore",
-		"gc":             "clean cleanup prune",
-		"agents":         "login auth install",
-		"init":           "setup-repo configure",
+	for _, c := range []struct{ ours, theirs string }{
+		{"run", "start new spawn launch dispatch"},
+		{"retry", "restart rerun again"},
+		{"status --watch", "watch top ui tui dashboard monitor"},
+		{"ls", "list runs"},
+		{"logs", "tail output"},
+		{"show", "view inspect describe"},
+		{"usage", "cost costs stats tokens"},
+		{"inbox", "questions approvals pending"},
+		{"approve", "allow"},
+		{"deny", "disallow"},
+		{"attach", "open connect"},
+		{"send", "message msg steer prompt"},
+		{"undo", "revert rollback"},
+		{"rm", "remove delete del"},
+		{"rm --undo", "restore"},
+		{"gc", "clean cleanup prune"},
+		{"agents", "login auth install"},
+		{"init", "setup-repo configure"},
 	} {
-		if slices.Contains(strings.Fields(theirs), name) {
-			return ours
+		if slices.Contains(strings.Fields(c.theirs), name) {
+			return c.ours
 		}
 	}
 	return ""

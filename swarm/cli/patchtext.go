@@ -78,8 +78,8 @@ func (p *place) writePatch(ctx context.Context, w io.Writer, a *store.Agent) err
 }
 
 // writeAll writes the patch of an agent, and then those of its submodules, each
-// after a line that names it. Of a submodule that an address names it writes that
-// patch alone, with paths as they are in the submodule.
+// after a line that names it. If an address names a submodule, it writes the patch of
+// that one alone, with paths as they are in the submodule.
 func (p *place) writeAll(ctx context.Context, w io.Writer, a *store.Agent) error {
 	if a.Module != nil {
 		return p.writeModule(ctx, w, *a.Module, "")

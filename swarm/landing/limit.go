@@ -47,7 +47,7 @@ func (l *Limits) of(command string) *limit {
 }
 
 // Learn sets the bound of a command by a run of it on the branch itself. Only the first
-// call for a command counts. Runs that go on are bounded, too.
+// call for a command counts. Runs that have begun are bounded, too.
 func (l *Limits) Learn(command string, took time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -104,15 +104,15 @@ func Hung(late bool, exit proc.Exit) bool {
 // disk may be the cause.
 const leastFree = 16 << 20
 
-// NoVerdictError is a run of a check that says nothing about the patches. The landing
-// stops, and the next one goes on from the verdicts before.
+// NoVerdictError is a run of a check that has no result. The landing stops. The next
+// one continues from the verdicts before.
 type NoVerdictError struct{ Reason string }
 
 func (e *NoVerdictError) Error() string { return "merge: no verdict: " + e.Reason }
 
-// Hint says how the landing goes on.
+// Hint says how to continue the landing.
 func (e *NoVerdictError) Hint() string {
-	return "mend that and merge again: it goes on from the verdicts there are"
+	return "remove the cause and merge again: checks that have ended are not repeated"
 }
 
 // CheckDisk returns a [*NoVerdictError] if a run that failed left less than 16 MiB free on

@@ -70,7 +70,7 @@ type ModuleSource struct {
 	Stores string    // as in [submodule.Request]; required
 }
 
-// Unfetchable is that of [worktree.ModuleSource].
+// Unfetchable implements [worktree.ModuleSource].
 func (s ModuleSource) Unfetchable(ctx context.Context, commit git.Hash, links []git.Change) ([]worktree.ModuleFill, error) {
 	steps, err := submodule.Unpublished(ctx, submodule.UnpublishedRequest{
 		Repo: s.Repo, Stores: s.Stores, Commit: commit, Links: links,

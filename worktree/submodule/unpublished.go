@@ -20,8 +20,8 @@ type UnpublishedRequest struct {
 }
 
 // Unpublished lists the submodules whose recorded commits no remote has, as far as
-// the user's submodules know their remotes, but a store or the user does. Nobody can
-// fetch those. Submodules above such a nested one count too. Parents come first.
+// the user's submodules know their remotes, but a store or the user does. They
+// cannot be fetched. Submodules above such a nested one count too. Parents come first.
 // User is nil in a step if the user has no such submodule.
 func Unpublished(ctx context.Context, r UnpublishedRequest) ([]Step, error) {
 	links := make([]git.Change, len(r.Links))
