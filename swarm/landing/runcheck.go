@@ -2,19 +2,22 @@ package landing
 
 import (
 	"regexp"
+	"sync"
 
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
 )
 
 // itemVariable is a variable that has a value for a single agent only.
-var itemVariable = regexp.MustCompile(`\$\{?SWARM_(ITEM|AGENT|ATTEMPT)\b`)
+var itemVariable = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\$\{?SWARM_(ITEM|AGENT|ATTEMPT)\b`)
+})
 
 // RunCheck returns the check of the merge at the end of a run, by the check of its
 // agents. It is empty if that names a variable of a single agent, which has no value for
 // the merge; named reports that.
 func RunCheck(verify string) (check string, named bool) {
-	if itemVariable.MatchString(verify) {
+	if itemVariable().MatchString(verify) {
 		return "", true
 	}
 	return verify, false
