@@ -42,7 +42,7 @@ type MergeMessage struct {
 // so on the same commits every time.
 type CrashError struct{ Reason string }
 
-func (e *CrashError) Error() string { return "git crashed: " + e.Reason }
+func (e *CrashError) Error() string { return "git crashed: " + oneLine(e.Reason) }
 
 // crashed is what a failed assertion of the merge leaves on stderr. A git
 // that was killed says nothing, and may do better next time.

@@ -130,7 +130,7 @@ type RefMovedError struct {
 }
 
 func (e *RefMovedError) Error() string {
-	return fmt.Sprintf("%s moved underneath: %s", strings.Join(e.Refs, ", "), e.Reason)
+	return fmt.Sprintf("%s moved underneath: %s", strings.Join(e.Refs, ", "), oneLine(e.Reason))
 }
 
 // RefClashError is a ref that cannot be made since another has a part of its

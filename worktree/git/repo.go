@@ -29,24 +29,6 @@ type Repo struct {
 	ObjectFormat string
 }
 
-// NotRepoError says that a folder is in no repository that git will read.
-type NotRepoError struct {
-	Dir    string
-	Reason string // git's own words
-}
-
-func (e *NotRepoError) Error() string {
-	return fmt.Sprintf("%s: %s", e.Dir, e.Reason)
-}
-
-// Hint says what would be right.
-func (e *NotRepoError) Hint() string {
-	if !strings.HasPrefix(e.Reason, "not a git repository") {
-		return "git itself cannot read this repository; mend what it names"
-	}
-	return "change to a repository, name one with -C DIR, or make one with `git init`"
-}
-
 // VersionError says that the git binary is older than [MinVersion].
 type VersionError struct{ Have string }
 
@@ -137,7 +119,7 @@ func (g *Git) look(ctx context.Context, dir string) (*Repo, error) {
 	common, err := ask("--path-format=absolute", "--git-common-dir")
 	var bad *Error
 	if errors.As(err, &bad) {
-		return nil, &NotRepoError{Dir: dir, Reason: strings.TrimPrefix(bad.Stderr, "fatal: ")}
+		return nil, notRepo(dir, bad.Stderr)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("find the repository of %s: %w", dir, err)
