@@ -145,13 +145,48 @@ func TestFilterFails(t *testing.T) {
 }
 
 // TestIndexTellsTimes: after a transaction git need not read the new files to
-// know that they are clean.
+// know that they are clean. The old files are older than the index: of a file
+// that is not, git would have to compare the content.
 func TestIndexTellsTimes(t *testing.T) {
 	t.Parallel()
 	g := newGround(t, 20)
+	g.age()
 	g.must(g.transact(t.Context(), move{index: true}))
 	if got := g.git("diff-files", "--ignore-submodules=all"); got != "" {
 		t.Errorf("these look changed until the index is refreshed:\n%s", got)
+	}
+}
+
+// age makes the files of the checkout older than its index.
+func (g *ground) age() {
+	g.Helper()
+	before := time.Unix(1e9, 0)
+	for name := range strings.SplitSeq(strings.TrimSuffix(g.git("ls-files", "-z"), "\x00"), "\x00") {
+		at := filepath.Join(g.root, name)
+		if info, err := os.Lstat(at); err == nil && info.Mode().IsRegular() {
+			g.must(os.Chtimes(at, before, before))
+		}
+	}
+	g.git("update-index", "-q", "--refresh")
+}
+
+// TestIndexDoubtsTimes: the old files have the time of the index, so that git
+// cannot tell by times whether they were changed after that. The next index is
+// newer than they are; git compares their contents still.
+func TestIndexDoubtsTimes(t *testing.T) {
+	t.Parallel()
+	g := newGround(t, 20)
+	g.age()
+	info, err := os.Stat(filepath.Join(g.root, "mine/changed"))
+	g.must(err)
+	g.must(os.Chtimes(filepath.Join(g.root, ".git/index"), info.ModTime(), info.ModTime()))
+	g.must(g.transact(t.Context(), move{index: true}))
+	want := ".gitignore\nmine/changed\nmine/flagged\nmine/gone\nmine/skipped\nmine/staged"
+	if got := g.git("diff-files", "--name-only", "--ignore-submodules=all"); got != want {
+		t.Errorf("git compares the contents of\n%s\nwant\n%s", got, want)
+	}
+	if got := g.git("status", "--porcelain"); got != "" {
+		t.Errorf("status is %q, want clean", got)
 	}
 }
 
