@@ -137,8 +137,13 @@ func fakeDeed(verb, rest string) error {
 		<-signals
 		os.Exit(143)
 	case "deaf":
-		signal.Ignore(syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
-		select {}
+		// It takes the signals. A process without cgo that ignores them has no
+		// goroutine that could run, and the runtime ends it as deadlocked.
+		signals := make(chan os.Signal, 1)
+		signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
+		for {
+			<-signals
+		}
 	case "fork":
 		cmd := exec.Command(os.Args[0], "deaf", "mark:"+rest)
 		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}

@@ -135,8 +135,8 @@ func TestReadersStartNoKeeper(t *testing.T) {
 	y := newYard(t)
 	real, err := exec.LookPath("git")
 	y.must(err)
-	y.program("bin/git", fmt.Sprintf("#!/bin/sh\necho $$ $(ps -o pgid= -p $$) >> '%s'\nexec '%s' \"$@\"\n",
-		y.path("groups"), real))
+	y.program("bin/git", fmt.Sprintf("#!/bin/sh\nread -r pid name state parent group rest < /proc/$$/stat\n"+
+		"echo $pid $group >> '%s'\nexec '%s' \"$@\"\n", y.path("groups"), real))
 	path := "PATH=" + filepath.Join(y.dir, "bin") + ":" + os.Getenv("PATH")
 	for _, tt := range []struct {
 		args []string

@@ -1,7 +1,7 @@
 package main
 
 import (
-	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -22,14 +22,8 @@ func TestScriptProcessKilled(t *testing.T) {
 return agent('! write:half.txt:x\n! touch:$WORK/up\n! await:$WORK/go\n! print:long')`)
 	cmd, wait := y.start(nil, "run", filepath.Join(y.dir, "long.js"))
 	y.await("the second agent", func() bool { _, err := os.Stat(filepath.Join(y.dir, "up")); return err == nil })
-	killed := 0
-	for _, pid := range childrenOf(cmd.Process.Pid) {
-		line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
-		if bytes.Contains(line, []byte("\x00__script")) {
-			y.must(syscall.Kill(pid, syscall.SIGKILL))
-			killed++
-		}
-	}
+	killed, err := killChildren(cmd.Process.Pid, "__script")
+	y.must(err)
 	if s := wait(); killed != 1 || s.code != 8 {
 		t.Fatalf("%d processes were killed, and it ended with %d, want one and 8: %s", killed, s.code, s.stderr)
 	}
@@ -47,6 +41,19 @@ return agent('! write:half.txt:x\n! touch:$WORK/up\n! await:$WORK/go\n! print:lo
 		t.Errorf("a1 was begun %d times", a.Attempts)
 	}
 	y.tidy()
+}
+
+// killChildren kills the children of a process whose first argument is word with
+// -9, and tells how many there were.
+func killChildren(pid int, word string) (killed int, err error) {
+	for _, child := range childrenOf(pid) {
+		line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", child))
+		if words := strings.Split(string(line), "\x00"); len(words) > 1 && words[1] == word {
+			err = errors.Join(err, syscall.Kill(child, syscall.SIGKILL))
+			killed++
+		}
+	}
+	return killed, err
 }
 
 // childrenOf are the processes whose parent is pid.

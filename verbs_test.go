@@ -101,13 +101,17 @@ func TestUnsafePart(t *testing.T) {
 	}
 }
 
-// ownerCommand is `owner RUN`: $OWNER is the process that opened the run
-// last, by its journal.
-func ownerCommand(ts *testscript.TestScript, neg bool, args []string) {
+// orphanCommand is `orphan RUN`: kills the supervisors of the agents of
+// a live run with -9. There is at least one.
+func orphanCommand(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
-		ts.Fatalf("usage: owner RUN")
+		ts.Fatalf("usage: orphan RUN")
 	}
-	ts.Setenv("OWNER", strconv.Itoa(ownerOf(ts, args[0])))
+	killed, err := killChildren(ownerOf(ts, args[0]), "__supervise")
+	ts.Check(err)
+	if killed == 0 {
+		ts.Fatalf("run %s has no supervisor", args[0])
+	}
 }
 
 // crashCommand is `crash RUN`: kills the process that owns the run with -9, and
@@ -151,8 +155,10 @@ func ownerOf(ts *testscript.TestScript, run string) int {
 // has ended, and fails as await does. Who waits for a run does
 // so until that is given up, after which its owner tells people how it went.
 func leftCommand(ts *testscript.TestScript, neg bool, args []string) {
-	ownerCommand(ts, neg, args)
-	owner := filepath.Join("/proc", ts.Getenv("OWNER"), "cwd")
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: left RUN")
+	}
+	owner := filepath.Join("/proc", strconv.Itoa(ownerOf(ts, args[0])), "cwd")
 	for deadline := time.Now().Add(never); ; {
 		// The number may be another process's by now.
 		cwd, err := os.Readlink(owner)

@@ -3,6 +3,8 @@ package proc
 import (
 	"bytes"
 	"errors"
+	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -129,10 +131,13 @@ func TestForegroundStarted(t *testing.T) {
 	}
 }
 
-// argsOf is the command line of a process.
+// argsOf is the command line of a process. Where there is no /proc, ps has it.
 func argsOf(t *testing.T, pid int) string {
 	t.Helper()
-	out, err := exec.Command("ps", "-o", "args=", "-p", strconv.Itoa(pid)).Output()
+	out, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+	if errors.Is(err, fs.ErrNotExist) {
+		out, err = exec.Command("ps", "-o", "args=", "-p", strconv.Itoa(pid)).Output()
+	}
 	if err != nil {
 		t.Error(err)
 	}

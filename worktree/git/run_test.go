@@ -189,11 +189,25 @@ func TestKeeper(t *testing.T) {
 	t.Parallel()
 	r, s := newGround(t).repo(), newSleeper(t)
 	r.Keep(s)
-	group := strconv.Itoa(s.cmd.Process.Pid)
-	alias := Cmd{Args: []string{"group"}, Config: []string{"alias.group=!ps -o pgid= -p $$"}}
-	out, err := r.Run(t.Context(), alias)
-	if got := strings.TrimSpace(string(out)); err != nil || got != group {
-		t.Errorf("what git runs is in group %s, %v, want %s", got, err, group)
+	// The alias waits for a line, so that it is there to be looked at.
+	alias := Cmd{Args: []string{"pid"}, Config: []string{"alias.pid=!echo $$; read line"}}
+	answer, lines, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Close()
+	defer lines.Close()
+	group := 0
+	alias.Stdin, alias.Stdout = answer, writerFunc(func(p []byte) (int, error) {
+		pid, err := strconv.Atoi(strings.TrimSpace(string(p)))
+		if err == nil {
+			group, err = syscall.Getpgid(pid)
+		}
+		_, werr := lines.WriteString("\n")
+		return len(p), errors.Join(err, werr)
+	})
+	if _, err := r.Run(t.Context(), alias); err != nil || group != s.cmd.Process.Pid {
+		t.Errorf("a child of git is in group %d, %v, want %d", group, err, s.cmd.Process.Pid)
 	}
 	ctx, cancel := context.WithCancelCause(t.Context())
 	in, out2, err := os.Pipe()
@@ -231,6 +245,17 @@ func TestErrorIsOneLine(t *testing.T) {
 	} {
 		if got := (&Error{Args: []string{"x"}, Code: 1, Stderr: stderr}).Error(); got != want {
 			t.Errorf("Error of %q = %q, want %q", stderr, got, want)
+		}
+	}
+	for _, tt := range []struct {
+		err  error
+		want string
+	}{
+		{&CrashError{Reason: "warning: a\n\nmerge-ort.c:1: b\n"}, "git crashed: warning: a; merge-ort.c:1: b"},
+		{&RefMovedError{Refs: []string{"refs/a", "refs/b"}, Reason: "prepare: c\n\td\n"}, "refs/a, refs/b moved underneath: prepare: c; d"},
+	} {
+		if got := tt.err.Error(); got != tt.want {
+			t.Errorf("%T = %q, want %q", tt.err, got, tt.want)
 		}
 	}
 }
