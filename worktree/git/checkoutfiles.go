@@ -132,9 +132,9 @@ func (r *Repo) sparse(ctx context.Context) (map[string]bool, error) {
 	return paths, nil
 }
 
-// inTheWay lists what lies where the changes put new files, ignored files
-// too: git itself would overwrite those.
-func (r *Repo) inTheWay(changes []Change) []string {
+// inTheWay lists the files that lie where the changes put new files, ignored files
+// too: git itself would overwrite those. It leaves out checkouts of submodules.
+func (r *Repo) inTheWay(changes []Change, modules modulesWay) []string {
 	leaves := map[string]bool{} // what the changes take away
 	for _, c := range changes {
 		if c.NewMode == absent || c.OldMode != absent && c.OldMode != c.NewMode {
@@ -144,7 +144,10 @@ func (r *Repo) inTheWay(changes []Change) []string {
 	above := newPathSet(changes).above
 	var found []string
 	for _, c := range changes {
-		if c.OldMode == Gitlink && c.NewMode != Gitlink && (c.NewMode != absent || above[c.Path]) {
+		if modules.checkedOut[c.Path] {
+			continue
+		}
+		if replacesModule(c, above) {
 			// What is in a submodule's folder is in no index of ours, and git
 			// removes all of it to put a file there. What it puts below goes
 			// into the checkout of another repository.

@@ -5,32 +5,8 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
-	"strings"
 	"sync"
 )
-
-// DirtyError says that files of a checkout would be overwritten: they were
-// changed, staged, or are not git's.
-type DirtyError struct {
-	Dir   string
-	Paths []string
-}
-
-func (e *DirtyError) Error() string {
-	const shown = 5
-	some := make([]string, 0, shown)
-	for _, p := range e.Paths[:min(shown, len(e.Paths))] {
-		some = append(some, fmt.Sprintf("%q", p))
-	}
-	text := fmt.Sprintf("local changes in %s would be overwritten: %s", e.Dir, strings.Join(some, ", "))
-	if more := len(e.Paths) - shown; more > 0 {
-		text += fmt.Sprintf(" and %d more", more)
-	}
-	return text
-}
-
-// Hint says what would be right.
-func (e *DirtyError) Hint() string { return "commit, stash or move these files away first" }
 
 // EmptyTree is the tree without entries, which every git knows.
 func (r *Repo) EmptyTree() Hash {
@@ -96,11 +72,15 @@ func (r *Repo) CheckMove(ctx context.Context, req CheckRequest) error {
 	if changed, err = r.notThere(ctx, req, changed); err != nil {
 		return err
 	}
-	for _, path := range append(changed, r.inTheWay(req.Changes)...) {
+	modules, err := r.modulesInTheWay(ctx, req.Changes)
+	if err != nil {
+		return err
+	}
+	for _, path := range slices.Concat(changed, r.inTheWay(req.Changes, modules), modules.changed) {
 		dirty[path] = true
 	}
-	if len(dirty) > 0 {
-		return &DirtyError{Dir: r.TopLevel, Paths: sortedKeys(dirty)}
+	if len(dirty) > 0 || len(modules.refused) > 0 {
+		return &DirtyError{Dir: r.TopLevel, Paths: sortedKeys(dirty), Modules: modules.refused}
 	}
 	return nil
 }
