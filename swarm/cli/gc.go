@@ -74,6 +74,9 @@ type collector struct {
 	retain config.Retention
 	space  func(dir string) (diskwatch.Space, error) // required
 	out    gcObject
+	// modules are the user's submodules, once listed is set.
+	modules []*git.Repo
+	listed  bool
 }
 
 func gcAction(c *cli.Context, env Env) error {

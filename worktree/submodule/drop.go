@@ -4,13 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"agentswarm/worktree/git"
@@ -18,7 +14,8 @@ import (
 
 // DropRequest names refs that [Bring] made for a run.
 type DropRequest struct {
-	Repo *git.Repo // required; the user's repository
+	Repo    *git.Repo   // required; the user's repository
+	Modules []*git.Repo // its submodules, as [All] lists them
 	// Run is the prefix of all refs of the run, such as "refs/swarm/RUN/", in all
 	// repositories. Required.
 	Run     string
@@ -33,46 +30,71 @@ type Held struct {
 	Commit      git.Hash
 }
 
+// Failed is a submodule that git could not read or write. Its refs stay.
+type Failed struct {
+	GitDir string // or the folder in which git dirs may be
+	Err    error
+}
+
+// Drops is the result of [Drop].
+type Drops struct {
+	Dropped, Kept []Held
+	Failed        []Failed
+}
+
 // Drop deletes the refs of a run in the user's submodules. It keeps a ref if a commit
 // of the user's records the commit of the ref, and no branch, tag or remote of the
-// submodule has it: git would prune it.
-func Drop(ctx context.Context, r DropRequest) (dropped, kept []Held, err error) {
-	modules, err := All(ctx, r.Repo)
-	if err != nil {
-		return nil, nil, err
-	}
-	parents := append([]*git.Repo{r.Repo}, modules...)
-	for _, m := range modules {
-		refs, err := m.RefsUnder(ctx, r.Run)
-		if err != nil {
-			return dropped, kept, fmt.Errorf("look for refs in %s: %w", m.GitDir, err)
+// submodule has it: git would prune it. It also keeps the refs of a submodule that
+// fails. The error is only that of the context.
+func Drop(ctx context.Context, r DropRequest) (all Drops, err error) {
+	for _, m := range r.Modules {
+		one, err := r.drop(ctx, m)
+		if ctx.Err() != nil {
+			return all, context.Cause(ctx)
 		}
-		var updates []git.RefUpdate
-		for _, name := range slices.Sorted(maps.Keys(refs)) {
-			needed, err := r.needed(ctx, m, parents, refs[name])
-			if err != nil {
-				return dropped, kept, fmt.Errorf("look for commit %s of %s: %w", refs[name].Short(), m.GitDir, err)
-			}
-			h := Held{GitDir: m.CommonDir, Ref: name, Commit: refs[name]}
-			if needed {
-				kept = append(kept, h)
-				continue
-			}
-			dropped = append(dropped, h)
+		all.Dropped = append(all.Dropped, one.Dropped...)
+		all.Kept = append(all.Kept, one.Kept...)
+		if err != nil {
+			all.Failed = append(all.Failed, Failed{GitDir: m.CommonDir, Err: err})
+		}
+	}
+	return all, nil
+}
+
+// drop deletes the refs of the run in a submodule. A ref that fails stays, and the
+// others go.
+func (r DropRequest) drop(ctx context.Context, m *git.Repo) (done Drops, err error) {
+	refs, err := m.RefsUnder(ctx, r.Run)
+	if err != nil {
+		return done, fmt.Errorf("look for refs of the run: %w", err)
+	}
+	var updates []git.RefUpdate
+	var failed error
+	for _, name := range slices.Sorted(maps.Keys(refs)) {
+		h := Held{GitDir: m.CommonDir, Ref: name, Commit: refs[name]}
+		needed, err := r.needed(ctx, m, refs[name])
+		switch {
+		case err != nil:
+			failed = errors.Join(failed, fmt.Errorf("look for commit %s of %s: %w", h.Commit.Short(), name, err))
+		case needed:
+			done.Kept = append(done.Kept, h)
+		default:
+			done.Dropped = append(done.Dropped, h)
 			updates = append(updates, git.RefUpdate{Ref: name, Old: refs[name]})
 		}
-		if len(updates) == 0 || r.DryRun {
-			continue
-		}
-		if err := m.UpdateRefs(ctx, r.Message, updates...); err != nil {
-			return dropped, kept, err
-		}
 	}
-	return dropped, kept, nil
+	if len(updates) == 0 || r.DryRun {
+		return done, failed
+	}
+	if err := m.UpdateRefs(ctx, r.Message, updates...); err != nil {
+		done.Dropped = nil
+		return done, errors.Join(failed, err)
+	}
+	return done, failed
 }
 
 // needed reports whether only a ref of the run holds a commit that is recorded.
-func (r DropRequest) needed(ctx context.Context, m *git.Repo, parents []*git.Repo, commit git.Hash) (bool, error) {
+func (r DropRequest) needed(ctx context.Context, m *git.Repo, commit git.Hash) (bool, error) {
 	held, err := m.Run(ctx, git.Cmd{Args: []string{
 		"for-each-ref", "--count=1", "--format=%(refname)", "--contains=" + string(commit), "refs/heads", "refs/tags", "refs/remotes",
 	}})
@@ -84,94 +106,11 @@ func (r DropRequest) needed(ctx context.Context, m *git.Repo, parents []*git.Rep
 		args = append(args, "--since="+strconv.FormatInt(r.Since.Unix(), 10))
 	}
 	args = append(args, "--exclude="+r.Run+"*", "--all")
-	for _, p := range parents {
+	for _, p := range append([]*git.Repo{r.Repo}, r.Modules...) {
 		out, err := p.Run(ctx, git.Cmd{Args: args})
 		if err != nil || len(out) > 0 {
 			return len(out) > 0, err
 		}
 	}
 	return false, nil
-}
-
-// All lists the repositories of the user's submodules, nested ones included: those in
-// git dirs of the repository, and those whose git dir is in the checkout.
-func All(ctx context.Context, repo *git.Repo) ([]*git.Repo, error) {
-	var all []*git.Repo
-	add := func(m *git.Repo) bool {
-		if slices.ContainsFunc(all, func(k *git.Repo) bool { return k.CommonDir == m.CommonDir }) {
-			return false
-		}
-		all = append(all, m)
-		return true
-	}
-	roots := []string{filepath.Join(repo.CommonDir, "modules")}
-	linked, err := filepath.Glob(filepath.Join(quoteGlob(repo.CommonDir), "worktrees", "*", "modules"))
-	if err != nil {
-		return nil, err
-	}
-	for _, root := range append(roots, linked...) {
-		if err := gitDirs(root, func(dir string) { add(repo.Store(dir)) }); err != nil {
-			return nil, err
-		}
-	}
-	var checkedOut func(parent *git.Repo) error
-	checkedOut = func(parent *git.Repo) error {
-		if parent.TopLevel == "" {
-			return nil
-		}
-		out, err := parent.Run(ctx, git.Cmd{Args: []string{"ls-files", "--stage", "-z"}})
-		if err != nil {
-			return err
-		}
-		for rec := range strings.SplitSeq(string(out), "\x00") {
-			head, path, ok := strings.Cut(rec, "\t")
-			if !ok || !strings.HasPrefix(head, git.Gitlink+" ") {
-				continue
-			}
-			m, err := parent.Module(path)
-			if err != nil {
-				return err
-			}
-			if m == nil {
-				continue
-			}
-			add(m)
-			if err := checkedOut(m); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-	return all, checkedOut(repo)
-}
-
-// quoteGlob makes a path a pattern that matches it alone.
-func quoteGlob(path string) string {
-	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(path)
-}
-
-// gitDirs calls found with the git dirs below a folder, and with those in their own
-// folders of submodules. It follows no symlink. The folder may be missing.
-func gitDirs(dir string, found func(string)) error {
-	entries, err := os.ReadDir(dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	for _, e := range entries {
-		if !e.IsDir() {
-			continue
-		}
-		at := filepath.Join(dir, e.Name())
-		if head, err := os.Lstat(filepath.Join(at, "HEAD")); err == nil && head.Mode().IsRegular() {
-			found(at)
-			at = filepath.Join(at, "modules")
-		}
-		if err := gitDirs(at, found); err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -1,6 +1,8 @@
 package submodule
 
 import (
+	"context"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -79,11 +81,15 @@ func TestDrop(t *testing.T) {
 		return strings.Join(text, " ")
 	}
 	const gone, stay = "sub:branch sub:free sub:other sub:own .git:free", "sub:needed .git:needed"
-	r := DropRequest{Repo: repo, Run: "refs/swarm/k3x9q2/", Message: "drop", DryRun: true, Since: time.Now().Add(-time.Hour)}
+	modules, failed, err := All(t.Context(), repo)
+	if err != nil || len(failed) > 0 {
+		t.Fatalf("All: failed %v, %v", failed, err)
+	}
+	r := DropRequest{Repo: repo, Modules: modules, Run: "refs/swarm/k3x9q2/", Message: "drop", DryRun: true, Since: time.Now().Add(-time.Hour)}
 	for range 2 { // a dry run changes nothing
-		dropped, kept, err := Drop(t.Context(), r)
-		if err != nil || names(dropped) != gone || names(kept) != stay {
-			t.Fatalf("Drop = %q, kept %q, %v; want %q, kept %q", names(dropped), names(kept), err, gone, stay)
+		all, err := Drop(t.Context(), r)
+		if err != nil || names(all.Dropped) != gone || names(all.Kept) != stay || len(all.Failed) > 0 {
+			t.Fatalf("Drop = %+v, %v; want %q, kept %q", all, err, gone, stay)
 		}
 		r.DryRun = false
 	}
@@ -91,7 +97,88 @@ func TestDrop(t *testing.T) {
 		t.Errorf("a/sub has %q", got)
 	}
 	r.Since = time.Now().Add(time.Hour)
-	if dropped, kept, err := Drop(t.Context(), r); err != nil || names(dropped) != stay || len(kept) > 0 {
-		t.Errorf("with a run that began later: %q, kept %q, %v", names(dropped), names(kept), err)
+	if all, err := Drop(t.Context(), r); err != nil || names(all.Dropped) != stay || len(all.Kept)+len(all.Failed) > 0 {
+		t.Errorf("with a run that began later: %+v, %v", all, err)
+	}
+}
+
+// TestDropGoesOn: a damaged submodule and a ref to a missing object stay, and are
+// named. The other refs go.
+func TestDropGoesOn(t *testing.T) {
+	t.Parallel()
+	top, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	env := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + top, "GIT_CONFIG_NOSYSTEM=1"}
+	run := func(args ...string) string {
+		t.Helper()
+		cmd := exec.CommandContext(t.Context(), "git", append([]string{"-c", "user.name=u", "-c", "user.email=u"}, args...)...)
+		cmd.Dir, cmd.Env = top, env
+		out, err := cmd.Output()
+		if err != nil {
+			t.Fatalf("git %q: %v", args, err)
+		}
+		return strings.TrimSpace(string(out))
+	}
+	write := func(text string, path ...string) {
+		t.Helper()
+		at := filepath.Join(append([]string{top}, path...)...)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(at), 0o755), os.WriteFile(at, []byte(text), 0o644)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const modules, ref = "repo/.git/modules", "refs/swarm/k3x9q2/landed/x"
+	run("init", "-q", "repo")
+	for _, name := range []string{"a-lost", "b-whole", "c-damaged"} {
+		git := "--git-dir=" + filepath.Join(top, modules, name)
+		run("init", "-q", "--bare", filepath.Join(top, modules, name))
+		commit := run(git, "commit-tree", "-m", "x", run(git, "hash-object", "-w", "-t", "tree", os.DevNull))
+		run(git, "update-ref", ref, commit)
+	}
+	write(strings.Repeat("1", 40)+"\n", modules, "a-lost", "refs/swarm/k3x9q2/landed/lost")
+	repo, err := git.New(env).Discover(t.Context(), filepath.Join(top, "repo"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := func(held []Held, failed []Failed) string {
+		var text []string
+		for _, h := range held {
+			text = append(text, filepath.Base(h.GitDir)+":"+filepath.Base(h.Ref))
+		}
+		for _, f := range failed {
+			text = append(text, filepath.Base(f.GitDir)+" failed")
+		}
+		return strings.Join(text, " ")
+	}
+	drop := func() string {
+		t.Helper()
+		all, unread, err := All(t.Context(), repo)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d, err := Drop(t.Context(), DropRequest{Repo: repo, Modules: all, Run: "refs/swarm/k3x9q2/", Message: "drop"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return names(d.Dropped, append(d.Failed, unread...))
+	}
+	if got, want := drop(), "a-lost:x b-whole:x c-damaged:x a-lost failed"; got != want {
+		t.Errorf("with a ref to a missing object: %q, want %q", got, want)
+	}
+	// The damaged submodule could record the commits of the others: their refs stay.
+	write("ref: refs/heads/main\n", modules, "d-damaged/HEAD")
+	run("--git-dir="+filepath.Join(top, modules, "b-whole"), "update-ref", ref, run("--git-dir="+filepath.Join(top, modules, "b-whole"), "commit-tree", "-m", "y",
+		run("--git-dir="+filepath.Join(top, modules, "b-whole"), "hash-object", "-w", "-t", "tree", os.DevNull)))
+	if got, want := drop(), "a-lost failed b-whole failed d-damaged failed"; got != want {
+		t.Errorf("with a damaged submodule: %q, want %q", got, want)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, _, err := All(ctx, repo); !errors.Is(err, context.Canceled) {
+		t.Errorf("All with a cancelled context: %v", err)
+	}
+	if _, err := Drop(ctx, DropRequest{Repo: repo, Modules: []*git.Repo{repo}, Run: "refs/swarm/k3x9q2/", Message: "drop"}); !errors.Is(err, context.Canceled) {
+		t.Errorf("Drop with a cancelled context: %v", err)
 	}
 }
