@@ -59,9 +59,9 @@ func (n Note) String() string {
 	case SubmoduleAdded:
 		return fmt.Sprintf("submodule %q is new: its files are plain files in the patch; take them out and run git submodule add yourself", n.Path)
 	case MadeReadable:
-		return fmt.Sprintf("%q could not be read: its mode was changed", n.Path)
+		return n.place() + " could not be read: its mode was changed"
 	case Unreadable:
-		return fmt.Sprintf("%q cannot be read: it is not in the patch", n.Path)
+		return n.place() + " cannot be read: it is not in the patch"
 	case SpecialFile:
 		return fmt.Sprintf("%q is a FIFO, socket or device: it is not in the patch", n.Path)
 	case NameRefused:
@@ -81,4 +81,13 @@ func (n Note) String() string {
 	default:
 		return fmt.Sprintf("%s %q", n.Kind, n.Path)
 	}
+}
+
+// place names the path of the note. A folder's path ends in a slash, and the root's
+// path is only the slash.
+func (n Note) place() string {
+	if n.Path == "/" {
+		return "the root folder of the workspace"
+	}
+	return fmt.Sprintf("%q", n.Path)
 }

@@ -127,7 +127,7 @@ func printModule(w io.Writer, term Terminal, o showObject, m task.ModulePatch) e
 	p.line("store", m.Store)
 	p.line("ref", m.Ref)
 	p.line("landed", yesNo(o.Landed))
-	p.block("changed", strings.Join(m.Paths, "\n"))
+	p.paths("changed", m.Paths)
 	_, err := io.WriteString(w, p.String())
 	return err
 }

@@ -276,6 +276,15 @@ func moduleText(agent string, m task.ModulePatch) string {
 		m.Added, m.Deleted, m.Commit, cmp.Or(m.File, "its text is not kept"))
 }
 
+// paths prints a block of file names, each on one line.
+func (p *portrait) paths(title string, names []string) {
+	lines := make([]string, len(names))
+	for i, name := range names {
+		lines[i] = Printable(name)
+	}
+	p.block(title, strings.Join(lines, "\n"))
+}
+
 func (p *portrait) texts(o showObject) {
 	p.block("prompt", o.Prompt)
 	p.block("answer", o.Output)
@@ -285,9 +294,9 @@ func (p *portrait) texts(o showObject) {
 	p.block("may change", strings.Join(o.Allowed, "\n"))
 	p.block("may do without asking", strings.Join(o.Allow, "\n"))
 	p.block("earlier attempts with a patch", strings.Join(o.Earlier, " "))
-	p.block("changed", strings.Join(o.Paths, "\n"))
+	p.paths("changed", o.Paths)
 	if o.Patch != nil {
-		p.block("of which agents, git or CI go by; look at it", strings.Join(o.Patch.Marked, "\n"))
+		p.paths("of which agents, git or CI go by; look at it", o.Patch.Marked)
 	}
 	p.block("ignored by the base, not in the patch", ignoredText(o.Ignored, o.More))
 	p.block("too large, not in the patch", ignoredText(o.Large, o.LargeMore))
@@ -330,7 +339,7 @@ func exitLine(e *exitObject) string {
 func ignoredText(files []task.Ignored, more int) string {
 	var b strings.Builder
 	for _, f := range files {
-		fmt.Fprintf(&b, "%s  %s\n", f.Path, Bytes(f.Bytes))
+		fmt.Fprintf(&b, "%s  %s\n", Printable(f.Path), Bytes(f.Bytes))
 	}
 	if more > 0 {
 		fmt.Fprintf(&b, "and %d more\n", more)

@@ -114,6 +114,20 @@ const noLimit = 1 << 30
 // maxNotes bounds the notes that status tells; show has the rest.
 const maxNotes = 10
 
+// longestNote is how many characters status prints of a note; show prints all.
+const longestNote = 400
+
+// shortNote leaves out the middle of a long note: a path may be very long, and the
+// end says how it was captured.
+func shortNote(text string) string {
+	runes := []rune(text)
+	if len(runes) <= longestNote {
+		return text
+	}
+	const half = longestNote / 2
+	return string(runes[:half]) + "…" + string(runes[len(runes)-half+1:])
+}
+
 // printNotes tells what a capture could not take, or took differently.
 func printNotes(w io.Writer, v *store.View, limit int) {
 	told := 0
@@ -125,7 +139,7 @@ func printNotes(w io.Writer, v *store.View, limit int) {
 			if told++; told > limit {
 				continue
 			}
-			fmt.Fprintf(w, "%s: note: %s\n", a.ID, Printable(note))
+			fmt.Fprintf(w, "%s: note: %s\n", a.ID, shortNote(Printable(note)))
 		}
 	}
 	if told > limit {
