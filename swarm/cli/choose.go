@@ -30,10 +30,10 @@ func (e *NothingError) Hint() string { return e.Advice }
 func (e *NothingError) ExitCode() int { return int(CodeUsage) }
 
 // choose finds the patches to merge in their order, and those that only their
-// names would take. Verified is set for a merge with a check.
-func choose(v *store.View, named []task.ID, ref string, verified bool) (chosen, skipped []*store.Agent, err error) {
-	r := landing.SelectRequest{View: v, Ref: ref, Named: named, Verified: verified}
-	if len(named) == 0 {
+// names would take. It fills in the review mode of the request.
+func choose(r landing.SelectRequest) (chosen, skipped []*store.Agent, err error) {
+	v := r.View
+	if len(r.Named) == 0 {
 		config, err := engineConfig(v)
 		if err != nil {
 			return nil, nil, err
@@ -44,7 +44,7 @@ func choose(v *store.View, named []task.ID, ref string, verified bool) (chosen, 
 	var not *landing.RefusedError
 	switch {
 	case errors.As(err, &not):
-		return nil, nil, refusedPatch(v, not, ref)
+		return nil, nil, refusedPatch(v, not, r.Ref)
 	case err != nil:
 		return nil, nil, err
 	case len(s.Open) > 0:
@@ -96,6 +96,9 @@ func nothingChosen(v *store.View, s landing.Selection, r landing.SelectRequest) 
 		}
 		if len(s.Uncaptured) > 0 {
 			nothing.Reason += "; " + notCaptured(s.Uncaptured)
+		}
+		for _, text := range unknownTexts(s.Unknown, r.Ref) {
+			nothing.Reason += "; " + text
 		}
 		return nothing
 	case len(s.Skipped) > 0:

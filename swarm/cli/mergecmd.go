@@ -10,7 +10,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"agentswarm/merge"
-	"agentswarm/swarm/landing"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
 )
@@ -106,12 +105,8 @@ func mergeAction(c *cli.Context, env Env) error {
 	if err := p.refuseRejected(c.Context, "merge", s, s.named); err != nil {
 		return err
 	}
-	if !s.chosen.Empty() {
-		ref, err := p.targetRef(c.Context, c.String("into"))
-		if err != nil {
-			return err
-		}
-		s.keepMergeable(func(a *store.Agent) bool { return !landing.LandedOn(s.view, a, ref) })
+	if err := p.narrow(c.Context, s, c.String("into")); err != nil {
+		return err
 	}
 	if err := s.nonePicked("merge"); err != nil {
 		return err
@@ -127,7 +122,7 @@ func mergeAction(c *cli.Context, env Env) error {
 	}
 	report, err := p.mergeOwned(c, s, r, owner)
 	err = errors.Join(err, owner.Close())
-	if nothing, ok := errors.AsType[*NothingError](err); ok && nothing.Done {
+	if nothing, ok := errors.AsType[*NothingError](err); ok && nothing.Done && (report == nil || report.stopped == nil) {
 		ref, err := p.targetRef(c.Context, r.into)
 		if err != nil {
 			return err
@@ -136,18 +131,22 @@ func mergeAction(c *cli.Context, env Env) error {
 			Schema: "swarm.merge/1", Run: s.run.ID, Ref: ref, Merged: []mergedObject{}, Conflicts: []conflictObject{}, DryRun: r.dry,
 		}}
 	}
-	if err != nil {
+	if err != nil && (report == nil || report.stopped == nil) {
 		return err
 	}
-	return p.tellMerge(c, env, report)
+	return errors.Join(err, p.tellMerge(c, env, report))
 }
 
-// tellMerge prints the outcome of a merge. The error has its exit code.
+// tellMerge prints the outcome of a merge, also of one that an error stopped after it had
+// moved the branch. The error has its exit code, except for such a merge.
 func (p *place) tellMerge(c *cli.Context, env Env, report *mergeReport) (err error) {
 	if c.Bool("json") {
 		err = printJSON(env.Stdout, newMergeObject(report))
 	} else {
 		p.printMerge(env.Stdout, report)
+	}
+	if report.stopped != nil {
+		return err
 	}
 	if code := First(report.codes...); err == nil && code != CodeOK {
 		return &ExitError{Code: code}
@@ -186,6 +185,7 @@ type mergeObject struct {
 	Output     string             `json:"verify_output_file,omitempty"`
 	DryRun     bool               `json:"dry_run,omitempty"`
 	Blocked    string             `json:"blocked,omitempty"`
+	Stopped    string             `json:"error,omitempty"` // ended the merge after it had moved the branch
 	queuedObject
 }
 
@@ -212,6 +212,9 @@ func newMergeObject(r *mergeReport) mergeObject {
 	}
 	if r.blocked != nil {
 		o.Blocked = r.blocked.Error()
+	}
+	if r.stopped != nil {
+		o.Stopped = r.stopped.Error()
 	}
 	if len(r.outcome.Landed) > 0 {
 		o.Commit = string(r.new)
@@ -288,9 +291,8 @@ func (p *place) printMerge(w io.Writer, r *mergeReport) {
 		r.printConflict(w, c)
 	}
 	r.printRefused(w)
-	if r.didMove() {
-		fmt.Fprintf(w, "take it back with: %s undo %s\n", p.env.Calls, r.run)
-	}
+	r.printLeft(w)
+	r.printUndo(w)
 }
 
 // printConflict tells which patch was left out, which one landed before it,

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -35,14 +36,14 @@ func dropAction(c *cli.Context, env Env, options queueOptions) error {
 		return err
 	}
 	report, err := p.mergeAgain(c, s, &r, owner)
-	if err = errors.Join(err, owner.Close()); err != nil {
+	if err = errors.Join(err, owner.Close()); err != nil && (report == nil || report.stopped == nil) {
 		return err
 	}
 	if report == nil {
 		fmt.Fprintf(env.Stderr, "%s: the last merge is taken back, and had no other patch\n", program)
 		return nil
 	}
-	return p.tellMerge(c, env, report)
+	return errors.Join(err, p.tellMerge(c, env, report))
 }
 
 // mergeAgain takes the last merge back and merges what is left of it. It returns no
@@ -110,10 +111,35 @@ func (b *bench) findDrop(ctx context.Context, into string, drop []string) (landi
 	}
 	d, err := landing.FindDrop(r)
 	if not, ok := errors.AsType[*landing.DropError](err); ok {
-		return d, usagef("merge: --drop: %s", not.Reason)
+		refusal := &UsageError{Text: "merge: --drop: " + not.Reason}
+		if not.Undone != nil {
+			refusal.Advice = b.restOf(*not.Undone, into)
+		}
+		return d, refusal
 	}
 	return d, err
 }
+
+// restOf names the command that lands what is left of a merge that was taken back.
+func (b *bench) restOf(d landing.Drop, into string) string {
+	if len(d.Left) == 0 {
+		return "it had no other patch"
+	}
+	words := []string{"merge"}
+	if into != "" {
+		words = append(words, "--into", shellQuoted(into))
+	}
+	if d.Command != "" {
+		words = append(words, "--verify", shellQuoted(d.Command))
+	}
+	for _, name := range d.Left {
+		words = append(words, b.run.ID+"/"+name)
+	}
+	return "the others land with: " + b.env.Calls + " " + strings.Join(words, " ")
+}
+
+// shellQuoted is a text as one word of a shell.
+func shellQuoted(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
 
 // prepareAgain names the patches that are left in the request. It refuses those that
 // a merge would refuse after the undo, and a style that their commits cannot have.
@@ -128,7 +154,7 @@ func (b *bench) prepareAgain(ctx context.Context, r *mergeRequest, d landing.Dro
 	if err != nil {
 		return err
 	}
-	chosen, _, err := choose(after, named, d.Landing.Ref, r.verify != "")
+	chosen, _, err := choose(landing.SelectRequest{View: after, Ref: d.Landing.Ref, Named: named, Verified: r.verify != ""})
 	if err != nil {
 		return err
 	}

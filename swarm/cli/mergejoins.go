@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"io"
 	"slices"
 
 	"agentswarm/merge"
@@ -118,12 +119,57 @@ func (q *queuedReport) moved(part *mergeReport) {
 // isOver reports whether the merge is journaled to its end.
 func (q *queuedReport) isOver() bool { return q != nil && q.over }
 
-// complete adds the patches that landed before the end of the merge to its report.
-func (q *queuedReport) complete(r *mergeReport) {
-	if q == nil || q.moves == 0 {
-		return
+// hasMoved reports whether the merge moved the branch before its end.
+func (q *queuedReport) hasMoved() bool { return q != nil && q.moves > 0 }
+
+// completeJoins adds the patches that landed before the end of the merge to its report:
+// those that the branch has now. Others may have moved it since.
+func (b *bench) completeJoins(ctx context.Context, r *mergeReport) error {
+	q := r.queued
+	if !q.hasMoved() {
+		return nil
+	}
+	if r.stopped != nil || r.outcome == nil {
+		r.outcome = &merge.Outcome{} // what it found is not what landed
+	}
+	tip, err := b.repo.Ref(ctx, r.ref)
+	if err != nil {
+		return err
+	}
+	joined, err := landing.FindJoined(landing.JoinedRequest{
+		Landed: q.landed, Tip: tip, Last: b.owner.View().LastLanding(),
+		Contains: func(commit, ancestor git.Hash) (bool, error) { return b.contains(ctx, commit, ancestor) },
+	})
+	if err != nil {
+		return err
 	}
 	passed := true
-	r.outcome.Landed = slices.Clone(q.landed)
-	r.outcome.Commit, r.new, r.old, r.moved, r.verified = q.tip, q.tip, q.old, q.checkouts, &passed
+	r.outcome.Landed, r.left, r.undoes = joined.Landed, joined.Left, joined.Undoes
+	r.outcome.Commit, r.new, r.old, r.moved, r.verified = tip, tip, q.old, q.checkouts, &passed
+	return nil
+}
+
+// printLeft tells what became of a merge that others, or an error, came in the way of.
+func (r *mergeReport) printLeft(w io.Writer) {
+	if len(r.left) > 0 {
+		fmt.Fprintf(w, "landed, and no longer on %s: %s\n", Printable(branchName(r.ref)), listed(r.idsOf(r.left), 5))
+	}
+	if r.stopped != nil {
+		fmt.Fprintf(w, "the merge stopped before its end: %s\n", Printable(r.stopped.Error()))
+	}
+}
+
+// printUndo tells how the merge is taken back, and how much of it one undo takes back.
+func (r *mergeReport) printUndo(w io.Writer) {
+	undoes, landed := len(r.undoes), len(r.outcome.Landed)
+	switch {
+	case !r.didMove():
+	case !r.queued.hasMoved() || undoes == landed:
+		fmt.Fprintf(w, "take it back with: %s undo %s\n", r.calls, r.run)
+	case undoes == 0:
+		fmt.Fprintf(w, "no undo takes it back: %s has moved since\n", Printable(branchName(r.ref)))
+	default:
+		fmt.Fprintf(w, "take %s back (%s) with: %s undo %s\n",
+			Count(undoes, "patch", "patches"), listed(r.idsOf(r.undoes), 5), r.calls, r.run)
+	}
 }

@@ -1,17 +1,21 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
 	"time"
 
+	"agentswarm/merge"
 	"agentswarm/swarm/event"
 	"agentswarm/swarm/landing"
 	"agentswarm/swarm/landing/queue"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
+	"agentswarm/worktree/git"
+	checkouts "agentswarm/worktree/git/checkout"
 )
 
 // progress tells of a verification, as soon as it has ended.
@@ -172,4 +176,27 @@ func refusedBlock(r *refusedObject) string {
 		fmt.Fprintf(&b, "%s:\n%s%s", file, readTail(file), readTail(strings.TrimSuffix(file, ".out")+".err"))
 	}
 	return b.String()
+}
+
+// refusedMove gives the errors of a branch or a tree that is not as it has
+// to be the code of a refusal.
+func refusedMove(err error) error {
+	var dirty *git.DirtyError
+	var moved *merge.MovedError
+	var busy *merge.BusyError
+	var held *merge.HeldError
+	var refs *git.RefMovedError
+	var clash *git.RefClashError
+	var locked *checkouts.LockedError
+	var module *merge.ModuleError
+	var line *merge.ModuleBranchError
+	var open *checkouts.OpenError
+	if errors.As(err, &open) {
+		return err
+	}
+	if errors.As(err, &dirty) || errors.As(err, &moved) || errors.As(err, &busy) || errors.As(err, &held) ||
+		errors.As(err, &refs) || errors.As(err, &clash) || errors.As(err, &locked) || errors.As(err, &module) || errors.As(err, &line) {
+		return refused(err)
+	}
+	return err
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"agentswarm/merge"
+	"agentswarm/swarm/landing"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
 	"agentswarm/worktree/git"
@@ -21,24 +22,53 @@ const mergeRounds = 3
 // moved during the checks of a landing queue, the patches that passed are merged
 // onto its new tip and checked again.
 func (b *bench) merge(ctx context.Context, r mergeRequest) (*mergeReport, error) {
+	var last *mergeReport // of the round before
 	for round := 1; ; round++ {
 		report, err := b.mergeOnce(ctx, r)
+		if report == nil && err != nil && r.queued.hasMoved() {
+			report = last
+		}
 		bad, blameErr := b.blameFilter(ctx, report, err)
 		if blameErr != nil {
-			return report, errors.Join(err, blameErr)
+			return b.stopped(ctx, r, report, errors.Join(err, blameErr))
 		}
 		if len(bad) > 0 {
 			r.unfiltered = append(r.unfiltered, bad...)
-			r.queued, round = report.queued, round-1 // each such round leaves a patch out
+			last, r.queued, round = report, report.queued, round-1 // each such round leaves a patch out
 			continue
 		}
 		_, moved := errors.AsType[*merge.MovedError](err)
 		if !moved || report == nil || report.queued == nil || round == mergeRounds {
-			return report, err
+			return b.stopped(ctx, r, report, err)
 		}
 		fmt.Fprintf(b.env.Stderr, "%s: %s moved during the checks; merging onto its new tip\n", program, branchName(report.ref))
-		r.queued = report.queued
+		last, r.queued = report, report.queued
 	}
+}
+
+// unlanded leaves out the named agents that the rounds before landed. Without any other
+// agent it changes nothing.
+func (r *mergeRequest) unlanded(v *store.View, named []task.ID, ref string) []task.ID {
+	rest := slices.DeleteFunc(slices.Clone(named), func(id task.ID) bool {
+		return r.queued.hasMoved() && landing.LandedOn(v, v.Agent(id), ref)
+	})
+	if len(rest) == 0 {
+		return named
+	}
+	return rest
+}
+
+// stopped is the end of a merge. One that an error ends after it had moved the branch
+// has a report of the patches that are there.
+func (b *bench) stopped(ctx context.Context, r mergeRequest, report *mergeReport, err error) (*mergeReport, error) {
+	if report != nil && report.queued == nil {
+		report.queued = r.queued
+	}
+	if err == nil || report == nil || !report.queued.hasMoved() {
+		return report, err
+	}
+	report.stopped = signalled(ctx, err)
+	return report, errors.Join(err, b.completeJoins(context.WithoutCancel(ctx), report))
 }
 
 // unfiltered is a patch that was left out: a required filter of the user's failed

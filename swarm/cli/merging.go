@@ -16,7 +16,6 @@ import (
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
 	"agentswarm/worktree/git"
-	checkouts "agentswarm/worktree/git/checkout"
 )
 
 // The verbs of what moves something of the user's, as they are journaled.
@@ -89,7 +88,10 @@ type mergeReport struct {
 	blocked  error        // of a dry run: a merge would be refused with it now
 	codes    []Code
 	dry      bool
-	calls    string // how the program was called, for commands that follow
+	left     []string // patches that this merge landed, and that are no longer on the branch
+	undoes   []string // patches that one undo takes back, if the merge moved the branch several times
+	stopped  error    // ended the merge after it had moved the branch
+	calls    string   // how the program was called, for commands that follow
 }
 
 // target is the full ref that a merge lands on.
@@ -162,11 +164,10 @@ func (b *bench) mergeOnce(ctx context.Context, r mergeRequest) (*mergeReport, er
 	if report.ref, err = b.targetRef(ctx, r.into); err != nil {
 		return nil, err
 	}
-	chosen, skipped, err := choose(v, named, report.ref, r.verify != "")
+	chosen, err := b.chosenOf(ctx, &r, named, report)
 	if err != nil {
 		return nil, err
 	}
-	report.skipped = skipped
 	if chosen, err = b.linked(ctx, r.filtered(r.queued.notRefused(chosen), report), report); err != nil {
 		return nil, err
 	}
@@ -201,7 +202,7 @@ func (b *bench) mergeOnce(ctx context.Context, r mergeRequest) (*mergeReport, er
 		err = b.land(ctx, l, report)
 	}
 	if err == nil {
-		report.queued.complete(report)
+		err = b.completeJoins(ctx, report)
 	}
 	return report, errors.Join(err, l.quarantine.Discard())
 }
@@ -348,29 +349,6 @@ func (r *mergeReport) there() []task.ID {
 		}
 	}
 	return ids
-}
-
-// refusedMove gives the errors of a branch or a tree that is not as it has
-// to be the code of a refusal.
-func refusedMove(err error) error {
-	var dirty *git.DirtyError
-	var moved *merge.MovedError
-	var busy *merge.BusyError
-	var held *merge.HeldError
-	var refs *git.RefMovedError
-	var clash *git.RefClashError
-	var locked *checkouts.LockedError
-	var module *merge.ModuleError
-	var line *merge.ModuleBranchError
-	var open *checkouts.OpenError
-	if errors.As(err, &open) {
-		return err
-	}
-	if errors.As(err, &dirty) || errors.As(err, &moved) || errors.As(err, &busy) || errors.As(err, &held) ||
-		errors.As(err, &refs) || errors.As(err, &clash) || errors.As(err, &locked) || errors.As(err, &module) || errors.As(err, &line) {
-		return refused(err)
-	}
-	return err
 }
 
 // conflicts are a merge's conflicts as the journal has them.

@@ -28,13 +28,25 @@ type Drop struct {
 }
 
 // DropError says why a landing cannot be made again without an agent.
-type DropError struct{ Reason string }
+type DropError struct {
+	Reason string
+	// Undone is set if a merge with these agents was the last one, and was taken back.
+	// Its patches are open, and a merge of those that are left completes the request.
+	Undone *Drop
+}
 
 func (e *DropError) Error() string { return e.Reason }
 
 // FindDrop finds the landing. An agent that is not in it is a [*DropError], as is a
 // last landing on another branch or by another command.
 func FindDrop(r DropRequest) (Drop, error) {
+	if l := lastUndone(r.View); l != nil && r.isIn(l) {
+		d, err := r.drop(l)
+		if err == nil {
+			err = &DropError{Reason: "the last merge is taken back already, and its patches are open", Undone: &d}
+		}
+		return d, err
+	}
 	d := Drop{Landing: r.View.LastLanding()}
 	switch l := d.Landing; {
 	case l == nil:
@@ -52,6 +64,44 @@ func FindDrop(r DropRequest) (Drop, error) {
 			return d, &DropError{Reason: fmt.Sprintf("%s is not in the last merge of the run", name)}
 		}
 	}
+	return r.drop(d.Landing)
+}
+
+// lastUndone is the last landing of a run, if it was taken back; nil otherwise.
+func lastUndone(v *store.View) *store.Landing {
+	for _, l := range slices.Backward(v.Landings) {
+		switch {
+		case l.Of != 0 || l.Outcome == nil || !l.Outcome.OK:
+			continue
+		case l.Undone:
+			return v.Joined(l)
+		}
+		return nil
+	}
+	return nil
+}
+
+// isIn reports whether a landing is a merge onto the branch that has all the agents.
+func (r DropRequest) isIn(l *store.Landing) bool {
+	if l.Verb != VerbMerge || l.Ref != r.Ref {
+		return false
+	}
+	for _, id := range r.Agents {
+		if !slices.Contains(l.Agents, id) {
+			return false
+		}
+	}
+	for _, name := range r.Copies {
+		if !slices.Contains(l.Copies, name) {
+			return false
+		}
+	}
+	return true
+}
+
+// drop is what is left of a landing, with its check.
+func (r DropRequest) drop(l *store.Landing) (Drop, error) {
+	d := Drop{Landing: l}
 	for _, id := range d.Landing.Agents {
 		if slices.Contains(r.Agents, id) {
 			continue

@@ -34,7 +34,12 @@ func TestFindDrop(t *testing.T) {
 		{"all", []event.Event{landed, ok(1)}, ref, []task.ID{"a1", "a2", "a3"}, "", "", ""},
 		{"not in it", []event.Event{landed, ok(1)}, ref, []task.ID{"a4"}, "", "", "a4 is not in"},
 		{"nothing landed", nil, ref, []task.ID{"a1"}, "", "", "no merge"},
-		{"taken back", []event.Event{landed, ok(1), undone}, ref, []task.ID{"a1"}, "", "", "no merge"},
+		{"taken back", []event.Event{landed, ok(1), undone}, ref, []task.ID{"a1"}, "a2-1 a3", "", "taken back already"},
+		{"taken back, with its check", []event.Event{verified, landed, ok(1), undone}, ref, []task.ID{"a2"}, "a1 a3", "make", "taken back already"},
+		{"taken back, with all", []event.Event{landed, ok(1), undone}, ref, []task.ID{"a1", "a2", "a3"}, "", "", "taken back already"},
+		{"taken back, not in it", []event.Event{landed, ok(1), undone}, ref, []task.ID{"a4"}, "", "", "no merge"},
+		{"taken back, another branch", []event.Event{landed, ok(1), undone}, "refs/heads/other", []task.ID{"a1"}, "", "", "no merge"},
+		{"taken back, an apply since", []event.Event{landed, ok(1), undone, applied, ok(2)}, ref, []task.ID{"a1"}, "", "", "no merge onto"},
 		{"another branch", []event.Event{landed, ok(1)}, "refs/heads/other", []task.ID{"a1"}, "", "", "no merge onto"},
 		{"an apply since", []event.Event{landed, ok(1), applied, ok(2)}, ref, []task.ID{"a1"}, "", "", "no merge onto"},
 	} {
@@ -49,6 +54,12 @@ func TestFindDrop(t *testing.T) {
 		not, refused := errors.AsType[*DropError](err)
 		if refused != (tt.err != "") || refused && !strings.Contains(not.Reason, tt.err) || err != nil && !refused {
 			t.Errorf("%s: FindDrop gives %v, want %q", tt.name, err, tt.err)
+		}
+		if refused && (not.Undone != nil) != strings.HasPrefix(tt.err, "taken back") {
+			t.Errorf("%s: the refusal has %+v", tt.name, not.Undone)
+		}
+		if refused && not.Undone != nil {
+			d, err = *not.Undone, nil
 		}
 		if err == nil && (strings.Join(d.Left, " ") != tt.left || d.Command != tt.command) {
 			t.Errorf("%s: %v are left, with %q; want %s, %q", tt.name, d.Left, d.Command, tt.left, tt.command)

@@ -21,6 +21,9 @@ type SelectRequest struct {
 	Verified bool
 	// Review is the review mode of the run. It does not matter for named agents.
 	Review string
+	// Missing are the landings that the branch does not have. Those that are gone are
+	// forgotten in View.
+	Missing Missing
 }
 
 // Selection is the answer to a [SelectRequest]. Without a chosen patch, either all
@@ -29,6 +32,9 @@ type Selection struct {
 	Chosen  []*store.Agent // to be merged, in this order
 	Skipped []*store.Agent // have a patch that only a name takes
 	Landed  int            // patches that stand on the branch
+	// Unknown are those of them of which the branch has no commit. By name they are
+	// merged again.
+	Unknown []MissingAgent
 	// Uncaptured are the agents whose work could not be kept as a patch.
 	Uncaptured []*store.Agent
 	// Open are the first alternatives among which the user has to choose. The merge
@@ -51,6 +57,9 @@ func Select(r SelectRequest) (Selection, error) {
 		switch {
 		case LandedOn(r.View, a, r.Ref): // by its name, if err is not nil
 			s.Landed++
+			if u := r.Missing.of(a.ID); u != nil && !slices.Contains(a.Found, r.Ref) {
+				s.Unknown = append(s.Unknown, *u)
+			}
 		case err != nil && !(r.Verified && errors.Is(err, ErrRefused)):
 			switch {
 			case a.Patch() != nil:
@@ -129,7 +138,7 @@ func selectNamed(r SelectRequest) ([]*store.Agent, error) {
 			return nil, &RefusedError{Why: NoPatch, Agent: a}
 		case a.Rejected():
 			return nil, &RefusedError{Why: WasRejected, Agent: a}
-		case LandedOn(r.View, a, r.Ref):
+		case LandedOn(r.View, a, r.Ref) && !r.Missing.doubts(r.View, a):
 			return nil, &RefusedError{Why: HasLanded, Agent: a}
 		case rivalOn(r.View, a, r.Ref) != nil:
 			return nil, &RefusedError{Why: RivalLanded, Agent: a, Other: rivalOn(r.View, a, r.Ref)}
@@ -152,7 +161,7 @@ func inPartOrder(chosen []*store.Agent) []*store.Agent {
 // landing or because a merge found them there.
 func LandedOn(v *store.View, a *store.Agent, ref string) bool {
 	for _, id := range a.Landings {
-		if l := v.Landing(id); l != nil && l.Verb == VerbMerge && l.Ref == ref && l.Stands() {
+		if landedBy(v.Landing(id), ref) {
 			return true
 		}
 	}

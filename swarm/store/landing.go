@@ -53,7 +53,7 @@ func (v *View) Landing(id int) *Landing {
 func (v *View) LastLanding() *Landing {
 	for _, l := range slices.Backward(v.Landings) {
 		if l.Of == 0 && l.Stands() {
-			return joined(v.Series(l))
+			return v.Joined(l)
 		}
 	}
 	return nil
@@ -73,8 +73,10 @@ func (v *View) Series(l *Landing) []*Landing {
 	return all
 }
 
-// joined is a series as one landing.
-func joined(series []*Landing) *Landing {
+// Joined returns a landing together with those that it continues, as one: with the id
+// and the commit of l, and with the agents of all.
+func (v *View) Joined(l *Landing) *Landing {
+	series := v.Series(l)
 	if len(series) == 1 {
 		return series[0]
 	}
