@@ -23,11 +23,10 @@ type mergeCheck struct {
 	quarantine  *git.Quarantine
 	name        string // of the verification
 	command     string
-	tip, commit git.Hash // of the branch, and of the merged result
-	dir         string   // keeps what the check leaves
-	out         string   // the output goes to out+".out" and out+".err"
-	// limits bound the command; nil: it may take as long as it likes.
-	limits *landing.Limits
+	tip, commit git.Hash        // of the branch, and of the merged result
+	dir         string          // keeps what the check leaves
+	out         string          // the output goes to out+".out" and out+".err"
+	limits      *landing.Limits // required
 }
 
 // checkEnd is the end of the command of a check.
@@ -52,7 +51,7 @@ func (b *bench) runMergeCheck(ctx context.Context, c mergeCheck) (run checkEnd, 
 		step: engine.CheckStep, name: landing.SpaceName(c.name), commit: c.commit, onto: c.tip,
 		saved: filepath.Join(c.dir, "index"), kept: c.dir, env: env,
 	}, func(s *space) (err error) {
-		if err := b.setUp(ctx, s, filepath.Join(c.dir, "setup")); err != nil {
+		if err := b.setUp(ctx, s, c); err != nil {
 			return err
 		}
 		bounded, done := c.limits.Bound(ctx, c.command)
@@ -74,14 +73,20 @@ func (b *bench) runMergeCheck(ctx context.Context, c mergeCheck) (run checkEnd, 
 }
 
 // setUp runs the setup of workspaces in that of a check.
-func (b *bench) setUp(ctx context.Context, s *space, out string) error {
+func (b *bench) setUp(ctx context.Context, s *space, c mergeCheck) error {
 	config, err := engineConfig(b.owner.View())
 	if err != nil || config.Setup == "" {
 		return err
 	}
+	ctx, cancel := c.limits.BoundSetup(ctx)
+	defer cancel()
+	out := filepath.Join(c.dir, "setup")
 	exit, err := s.shell(ctx, config.Setup, out)
-	if err != nil || exit.Reason == proc.Exited && exit.Code == 0 {
+	if err = errors.Join(err, landing.BoundOutput(out+".out"), landing.BoundOutput(out+".err")); err != nil {
 		return err
+	}
+	if exit.Reason == proc.Exited && exit.Code == 0 {
+		return nil
 	}
 	last, err := tailOf(out+".err", 500)
 	if err != nil {
@@ -118,7 +123,7 @@ func (b *bench) verifyMerged(ctx context.Context, l *branchMove, command string,
 	c := mergeCheck{
 		quarantine: l.quarantine, name: fmt.Sprintf("%d.%d", l.id, time.Now().UnixNano()), command: command,
 		tip: l.onto, commit: report.outcome.Commit, dir: dir,
-		out: filepath.Join(dir, fmt.Sprintf("verify.%d", time.Now().UnixNano())),
+		out: filepath.Join(dir, fmt.Sprintf("verify.%d", time.Now().UnixNano())), limits: &landing.Limits{},
 	}
 	run, err := b.runMergeCheck(ctx, c)
 	if err != nil {

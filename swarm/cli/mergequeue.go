@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -37,6 +39,8 @@ type queueOptions struct {
 	joins bool
 	// screen is a quick check that sorts patches; empty: there is none.
 	screen string
+	// least and setup are bounds as in [landing.Limits]; 0: the usual ones.
+	least, setup time.Duration
 }
 
 // queueFlags are the flags of a merge that has a check.
@@ -69,6 +73,8 @@ func queueOf(c *cli.Context) (queueOptions, error) {
 	switch {
 	case o.joins && c.Bool("squash"):
 		return o, usagef("merge: --as-they-pass and --squash exclude each other: one commit moves the branch once")
+	case c.IsSet("screen") && o.screen != "" && strings.TrimSpace(o.screen) == "":
+		return o, usagef("merge: --screen has only spaces: give a command, or '' for none")
 	case c.IsSet("slots") && o.slots < 1:
 		return o, usagef("merge: --slots is %d; want at least 1", o.slots)
 	case o.order != orderFewest && o.order != orderPlan:
@@ -102,6 +108,7 @@ type queuedMerge struct {
 	screen string         // text of the quick check; empty: there is none
 	limits landing.Limits
 	slots  landing.Slots
+	alone  bool // no two checks run at the same time
 
 	publishing sync.Mutex // guards made and have, and is held while objects are published
 	made       int
@@ -110,7 +117,8 @@ type queuedMerge struct {
 
 // mergeQueued finds the patches that pass the check together and merges these.
 func (b *bench) mergeQueued(ctx context.Context, l *branchMove, work mergeWork, r mergeRequest, report *mergeReport) error {
-	m := &queuedMerge{bench: b, work: work, move: l, verify: r.verify, screen: r.queue.screen, report: report}
+	m := &queuedMerge{bench: b, work: work, move: l, verify: r.verify, screen: r.queue.screen, report: report, alone: r.queue.slots == 1}
+	m.limits.Least, m.limits.Setup = r.queue.least, r.queue.setup
 	m.resume()
 	report.queued = &queuedReport{}
 	if r.queued != nil {
@@ -313,6 +321,8 @@ func (m *queuedMerge) gate() (*landing.Gate, error) {
 	return landing.NewGate(landing.GateRequest{
 		Quarantine: m.work.quarantine, Onto: m.move.onto, Patches: patches, Paths: paths,
 		Committer: m.work.request.Committer, Known: m.known, Check: m.check, Report: m.progress,
+		Overdue: func(c landing.Candidate) <-chan struct{} { return m.limits.Overdue(m.commandOf(c)) },
+		Slow:    m.slow, Alone: m.alone,
 	}), nil
 }
 

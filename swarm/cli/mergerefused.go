@@ -20,16 +20,6 @@ import (
 
 // progress tells of a verification, as soon as it has ended.
 func (m *queuedMerge) progress(v landing.Verification) {
-	kind, result := "check", "passed"
-	if v.Screen {
-		kind = "screen"
-	}
-	switch {
-	case v.Hung:
-		result = "failed by its time limit, or killed"
-	case !v.Passed:
-		result = "failed"
-	}
 	how := Duration(v.Elapsed)
 	if v.Reused {
 		how = "reused from an earlier check"
@@ -38,7 +28,26 @@ func (m *queuedMerge) progress(v landing.Verification) {
 	if v.Run > 1 {
 		again = ", again"
 	}
-	fmt.Fprintf(m.env.Stderr, "%s: %s of %s%s: %s (%s)\n", program, kind, Printable(m.report.setText(v.Set)), again, result, how)
+	fmt.Fprintf(m.env.Stderr, "%s: %s%s: %s (%s)\n", program, m.checkText(v.Candidate), again, v.Result(), how)
+}
+
+// slow tells of a check that has not ended yet, and whose time on the branch itself is
+// not known.
+func (m *queuedMerge) slow(c landing.Candidate, began time.Time) {
+	then := ""
+	if len(c.Set) > 0 {
+		then = "; the time on " + branchName(m.report.ref) + " itself is needed"
+	}
+	fmt.Fprintf(m.env.Stderr, "%s: %s: running since %s%s\n", program, m.checkText(c), began.Format(time.TimeOnly), Printable(then))
+}
+
+// checkText names the check of a candidate.
+func (m *queuedMerge) checkText(c landing.Candidate) string {
+	kind := "check"
+	if c.Screen {
+		kind = "screen"
+	}
+	return kind + " of " + Printable(m.report.setText(c.Set))
 }
 
 // setText names the patches of a set.

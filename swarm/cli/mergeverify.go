@@ -94,7 +94,7 @@ func (m *queuedMerge) check(ctx context.Context, c landing.Candidate) (landing.V
 	}
 	e := &event.Verified{
 		Ref: m.report.ref, Tip: string(m.move.tip), Tree: string(c.Tree), Command: m.commandOf(c), Agents: taskIDs(c.Set),
-		Passed: run.passed(), Screen: c.Screen, Code: exit.Code,
+		Passed: run.passed(), Screen: c.Screen, Code: landing.CodeOf(run.late, exit),
 		Hung: landing.Hung(run.late, exit), Output: out + ".out", MS: run.took.Milliseconds(),
 		CPUMS: exit.CPU.Milliseconds(), MaxRSS: exit.MaxRSS,
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -172,7 +173,7 @@ func (s *stage) open(base string, config engine.Config) {
 	run, owner, err := s.place.state.Create(store.Identity{
 		Base:      store.Base{Commit: base, Tree: s.git("rev-parse", base+"^{tree}"), Kind: store.BaseHead},
 		CommonDir: s.place.repo.CommonDir, TopLevel: s.place.repo.TopLevel,
-		Workflow: store.Workflow{Kind: store.WorkflowPrompt, Text: "{}"}, Config: []byte("{}"),
+		Workflow: store.Workflow{Kind: store.WorkflowPrompt, Text: "{}"}, Config: fmt.Appendf(nil, `{"setup": %q}`, config.Setup),
 	})
 	s.ok(err)
 	s.git("update-ref", engine.BaseRef(run.ID), base)

@@ -37,6 +37,7 @@ func (c Candidate) trial() trial { return trial{c.Tree, c.Screen} }
 type Verdict struct {
 	Passed  bool
 	Hung    bool          // it failed by the time limit, or was killed as for want of memory
+	Ended   bool          // it was ended, since the check fails on the branch itself
 	Code    int           // exit code of the check
 	Output  string        // file with its stdout; stderr is beside it
 	Elapsed time.Duration // how long it ran
@@ -72,6 +73,14 @@ type GateRequest struct {
 	Check func(context.Context, Candidate) (Verdict, error) // required
 	// Report is told each verification in turn. Nil: nobody is told.
 	Report func(Verification)
+	// Overdue returns a channel that is closed once the check of a candidate needs the
+	// time on the branch itself, as [Limits.Overdue]. Nil: no time is needed.
+	Overdue func(Candidate) <-chan struct{}
+	// Slow is told each candidate whose check is overdue, and when that began. Nil: nobody
+	// is told.
+	Slow func(Candidate, time.Time)
+	// Alone is set if two checks may not run at the same time.
+	Alone bool
 }
 
 // Gate merges sets of patches with package merge and has their trees verified. It
@@ -82,13 +91,17 @@ type Gate struct {
 	merged   map[string]*merge.Outcome // by the ids of the set, in order
 	verdicts map[trial][]Verdict       // of this landing and of earlier ones
 	done     []Verification
+
+	mu sync.Mutex // guards the maps while checks run, and is held while one is told
+	// timing holds a value while the branch is verified, by whether it is the screen.
+	timing map[bool]chan struct{}
 }
 
 // NewGate makes the gate of a landing.
 func NewGate(r GateRequest) *Gate {
 	g := &Gate{
 		GateRequest: r, byID: map[string]merge.Patch{}, merged: map[string]*merge.Outcome{},
-		verdicts: map[trial][]Verdict{},
+		verdicts: map[trial][]Verdict{}, timing: map[bool]chan struct{}{false: make(chan struct{}, 1), true: make(chan struct{}, 1)},
 	}
 	for _, p := range r.Patches {
 		g.byID[p.ID] = p
@@ -158,9 +171,7 @@ func (g *Gate) Verify(ctx context.Context, trials []queue.Trial) ([]queue.Verdic
 	verdicts := make([]queue.Verdict, len(trials))
 	for i := range all {
 		v := &all[i]
-		if at, there := first[v.trial()]; !v.Reused && at == i {
-			g.verdicts[v.trial()] = append(g.verdicts[v.trial()], v.Verdict)
-		} else if !v.Reused && there {
+		if at, there := first[v.trial()]; !v.Reused && there && at != i {
 			v.Verdict, v.Reused = all[at].Verdict, true
 		}
 		if v.Reused {
@@ -174,20 +185,40 @@ func (g *Gate) Verify(ctx context.Context, trials []queue.Trial) ([]queue.Verdic
 
 // check verifies some of the trials at the same time.
 func (g *Gate) check(ctx context.Context, all []Verification, which []int) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
 	running, ctx := errgroup.WithContext(ctx)
-	var telling sync.Mutex // held while a verdict is reported
 	for _, i := range which {
+		if v := all[i]; len(v.Set) == 0 {
+			g.timing[v.Screen] <- struct{}{} // before the others begin
+		}
+	}
+	for _, i := range which {
+		v, done := &all[i], func() {}
+		if len(v.Set) == 0 {
+			done = func() { <-g.timing[v.Screen] }
+		}
 		running.Go(func() (err error) {
-			if all[i].Verdict, err = g.Check(ctx, all[i].Candidate); err != nil {
-				return err
+			defer done()
+			if v.Verdict, err = g.timed(ctx, v.Candidate); err == nil {
+				g.record(*v)
+			} else {
+				cancel(err) // before another takes the turn of the branch
 			}
-			telling.Lock()
-			defer telling.Unlock()
-			g.report(all[i])
-			return nil
+			return err
 		})
 	}
 	return running.Wait()
+}
+
+// record keeps a verdict that was made now, and reports it.
+func (g *Gate) record(v Verification) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if !v.Ended {
+		g.verdicts[v.trial()] = append(g.verdicts[v.trial()], v.Verdict)
+	}
+	g.report(v)
 }
 
 func (g *Gate) report(v Verification) {

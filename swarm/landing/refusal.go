@@ -16,6 +16,7 @@ func RefusalText(ref string, r event.Refusal) string {
 	if len(r.On) > 0 {
 		on += " with " + listed(r.On)
 	}
+	runs := max(2, len(r.Outputs)) // an older journal has two
 	switch queue.Kind(r.Kind) {
 	case queue.Dependency:
 		verb := "was"
@@ -24,10 +25,13 @@ func RefusalText(ref string, r event.Refusal) string {
 		}
 		return fmt.Sprintf("depends on %s, which %s refused", listed(r.Needs), verb)
 	case queue.Interaction:
-		return fmt.Sprintf("interaction: the check passed on %s, and failed twice with this patch added", on)
-	default:
-		return fmt.Sprintf("failed: the check passed on %s, and failed twice with this patch alone", on)
+		return fmt.Sprintf("interaction: the check passed on %s, and failed in %d runs with this patch added", on, runs)
 	}
+	alone := " alone"
+	if runs > 2 {
+		alone = ", the first 2 with it alone"
+	}
+	return fmt.Sprintf("failed: the check passed on %s, and failed in %d runs with this patch%s", on, runs, alone)
 }
 
 // listed names agents: at most five, and the number of the others.

@@ -15,8 +15,9 @@ func TestRefusalText(t *testing.T) {
 		refusal event.Refusal
 		want    string
 	}{
-		{event.Refusal{Kind: "failed"}, "failed: the check passed on main, and failed twice with this patch alone"},
-		{event.Refusal{Kind: "interaction", On: []task.ID{"a1", "a2"}}, "interaction: the check passed on main with a1, a2, and failed twice with this patch added"},
+		{event.Refusal{Kind: "failed"}, "failed: the check passed on main, and failed in 2 runs with this patch alone"},
+		{event.Refusal{Kind: "failed", Outputs: []string{"1", "2", "3"}}, "failed: the check passed on main, and failed in 3 runs with this patch, the first 2 with it alone"},
+		{event.Refusal{Kind: "interaction", On: []task.ID{"a1", "a2"}, Outputs: []string{"1", "2", "3"}}, "interaction: the check passed on main with a1, a2, and failed in 3 runs with this patch added"},
 		{event.Refusal{Kind: "dependency", Needs: []task.ID{"a2", "a5"}, On: []task.ID{"a1"}}, "depends on a2, a5, which were refused"},
 		{event.Refusal{Kind: "dependency", Needs: many}, "depends on a1, a2, a3, a4, a5, and 2 more, which were refused"},
 	} {
