@@ -102,6 +102,7 @@ func wrongTests() []wrongTest {
 		{"agent name option", "[agents.-a]\ncommand = ['x']", `1: agents.-a: a name holds letters, digits, - and _, and does not start with -`},
 		{"agent name command", "[agents]\ncommand = ['x']", `2: agents.command: is the name of a kind; choose another name for the agent`},
 		{"no command", "\n[agents.a]\ninput = 'none'", `2: agents.a: needs a command, such as command = ["program", "argument"]`},
+		{"blank screen", "landing.screen = ' '", `1: landing.screen: expected a command, or "" for none, got " "`},
 		{"empty command", "[agents.a]\ncommand = []", `2: agents.a.command: needs a command, such as command = ["program", "argument"]`},
 		{"empty program", "[agents.a]\ncommand = ['', 'x']", `2: agents.a.command: its first word, the program, is empty`},
 		{"command string", "[agents.a]\ncommand = 'x y'", `2: agents.a.command: expected an array of strings, such as ["program", "argument"], got "x y"`},
