@@ -77,7 +77,7 @@ func TestHTML(t *testing.T) {
 	text := b.String()
 	for _, want := range []string{
 		"<title>swarm run k3x9q2</title>", "degraded", "Base 0123456789.", "Cost $0.75.", "45 tokens", "Timeline", `class="completed"`,
-		"a2: its check failed", "check.out says", "a3: the check of the merge: interaction: the check passed on main with a1, and failed twice with this patch added", "landing.out says", "landing.err says",
+		"a2: its check failed", "check.out says", "a3: the check of the merge: interaction: the check passed on main with a1, and failed in 2 runs with this patch added", "landing.out says", "landing.err says",
 		"a1: a person rejected it", "a2: its patch could not be read", "C1: 1 edit, code, 1 rejected", "<li>a reason: ", `class="added"`,
 		"&lt;script&gt;alert(1)", `\u202eTXT\x1b[31m\xff {{.}}`,
 	} {
@@ -262,7 +262,7 @@ func TestRefusedByCheck(t *testing.T) {
 	if !ok || depends.Command != "" || depends.Evidence != "" {
 		t.Errorf("the dependency is told as %+v", depends)
 	}
-	copied, ok := all["a3-2: the check of the merge: failed: the check passed on main, and failed twice with this patch alone"]
+	copied, ok := all["a3-2: the check of the merge: failed: the check passed on main, and failed in 2 runs with this patch alone"]
 	if !ok || copied.Command != "make" || !strings.Contains(copied.Evidence, "copy.out says") {
 		t.Errorf("the copy is told as %+v", copied)
 	}
