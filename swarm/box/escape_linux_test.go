@@ -358,7 +358,7 @@ func TestSetuid(t *testing.T) {
 	}
 	dir, err := os.MkdirTemp(home, ".swarm-box-")
 	if err != nil {
-		t.Fatal(err)
+		t.Skip("HOME cannot be written to: ", err)
 	}
 	t.Cleanup(func() { discard(t, dir) })
 	program := filepath.Join(dir, "cat")
