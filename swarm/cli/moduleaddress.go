@@ -83,9 +83,10 @@ func (p *place) writeModule(ctx context.Context, w io.Writer, m task.ModulePatch
 	return nil
 }
 
-// moduleTitle is the line before the patch of a submodule. git apply skips it.
+// moduleTitle is the line before the patch of a submodule. git apply skips it. An
+// agent chose the path: a line break in it would begin a patch of another file.
 func moduleTitle(m task.ModulePatch) string {
-	return fmt.Sprintf("Submodule %s %s..%s:\n", m.Path, git10(m.Base), git10(m.Commit))
+	return fmt.Sprintf("Submodule %s %s..%s:\n", Printable(m.Path), git10(m.Base), git10(m.Commit))
 }
 
 // allChanges lists what an agent changed, with the files of its submodules by their
