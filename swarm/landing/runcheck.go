@@ -24,8 +24,8 @@ func RunCheck(verify string) (check string, named bool) {
 }
 
 // PassedAlone reports whether the agent's own check, which has the text own, passed on its
-// patch and is the check of the merge.
+// patch and is the check of the merge. It says nothing of a copy of the agent's work.
 func PassedAlone(a *store.Agent, own, check string) bool {
 	done, ok := a.Status.(*task.Completed)
-	return ok && own == check && done.Verified != nil && *done.Verified
+	return ok && a.Copy == 0 && own == check && done.Verified != nil && *done.Verified
 }

@@ -50,4 +50,7 @@ func TestPassedAlone(t *testing.T) {
 			t.Errorf("%s: PassedAlone = %t", tt.name, got)
 		}
 	}
+	if PassedAlone(&store.Agent{Status: &task.Completed{Verified: &yes}, Copy: 1}, "make", "make") {
+		t.Error("the check of the agent counts for a copy of its work")
+	}
 }
