@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"agentswarm/internal/testing/campaign"
 )
 
 // scripted is a gate whose verdicts are a function of the set: a set fails if it
@@ -178,6 +180,25 @@ func check(t *testing.T, s *scripted, list []Patch, out *Outcome) {
 }
 
 // kinds are the refusals in a line.
+// eachScene runs a test on random scenes: so many in the gate, and in a campaign. want is
+// the outcome with a single slot.
+func eachScene(t *testing.T, gate, rounds int, test func(seed int, random *rand.Rand, gate *scripted, list []Patch, want *Outcome)) {
+	t.Helper()
+	for seed := range campaign.Rounds(t, gate, rounds) {
+		random := rand.New(rand.NewPCG(campaign.Seed(t), uint64(seed)))
+		scripted, list := scene(random)
+		test(seed, random, scripted, list, land(t, scripted, list, 1))
+	}
+}
+
+// sameOutcome checks that two landings landed and refused the same patches.
+func sameOutcome(t *testing.T, seed int, got, want *Outcome) {
+	t.Helper()
+	if !slices.Equal(got.Landed, want.Landed) || kinds(got) != kinds(want) {
+		t.Fatalf("seed %d: landed %v, refused %q; want %v, %q", seed, got.Landed, kinds(got), want.Landed, kinds(want))
+	}
+}
+
 func kinds(out *Outcome) string {
 	words := make([]string, 0, len(out.Refused))
 	for _, r := range out.Refused {

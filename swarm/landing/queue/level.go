@@ -258,7 +258,7 @@ func (l *level) grouped(group []*member, how grouping) test {
 	}}
 }
 
-// without returns a list that lacks one of its patches.
+// without returns a list that lacks a patch of it.
 func without(list []*member, m *member) []*member {
 	return slices.DeleteFunc(slices.Clone(list), func(o *member) bool { return o == m })
 }

@@ -5,18 +5,13 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"agentswarm/internal/testing/campaign"
 )
 
 // TestScreenDoesNotDecide: whatever the screen says about sets, the same patches land and
 // the same are refused for the same reasons as without it.
 func TestScreenDoesNotDecide(t *testing.T) {
 	t.Parallel()
-	for seed := range campaign.Rounds(t, 150, 5000) {
-		random := rand.New(rand.NewPCG(campaign.Seed(t), uint64(seed)))
-		gate, list := scene(random)
-		want := land(t, gate, list, 1)
+	eachScene(t, 150, 5000, func(seed int, random *rand.Rand, gate *scripted, list []Patch, want *Outcome) {
 		wrong := []float64{0, 0.3, 1}[random.IntN(3)]
 		said := map[string]bool{}
 		gate.screen = func(set []string) bool {
@@ -28,12 +23,9 @@ func TestScreenDoesNotDecide(t *testing.T) {
 		}
 		for _, slots := range []int{1, 3, 8} {
 			got := land(t, gate, list, slots)
-			if !slices.Equal(got.Landed, want.Landed) || kinds(got) != kinds(want) {
-				t.Fatalf("seed %d, %d slots: with a screen %v landed, %q refused; without %v, %q",
-					seed, slots, got.Landed, kinds(got), want.Landed, kinds(want))
-			}
+			sameOutcome(t, seed, got, want)
 		}
-	}
+	})
 }
 
 // TestScreen: the screen saves runs of the check, and one that fails on the branch itself
@@ -44,7 +36,7 @@ func TestScreen(t *testing.T) {
 		name   string
 		screen func(g *scripted, set []string) bool
 		fails  bool // the screen fails on the branch
-		runs   int  // of the check at most, with one slot
+		runs   int  // of the check at most, with a single slot
 	}{
 		{"right", func(g *scripted, set []string) bool { return g.passes(set) }, false, 12},
 		{"passes all", func(*scripted, []string) bool { return true }, false, 40},
