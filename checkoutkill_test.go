@@ -41,7 +41,7 @@ func TestKilledLandings(t *testing.T) {
 			}
 			readers := [][]string{{"ls"}, {"status"}, {"show"}, {"diff"}, {"gc"}, {"inbox"}}
 			for n, step := range checkoutSteps() {
-				// The gate kills one of the commands at each step.
+				// The gate kills a command at each step.
 				if !campaign.Running(t) && (n%2 == 0) != (verb == "merge") {
 					continue
 				}

@@ -48,7 +48,7 @@ func TestKilledModuleLandings(t *testing.T) {
 		}
 		again := false
 		for _, command := range []string{"merge", "undo"} {
-			// The gate kills one of the commands at each step.
+			// The gate kills a command at each step.
 			if campaign.Running(t) || (n%2 == 0) == (command == "merge") {
 				again = m.kill(step, command) || again
 			}

@@ -102,7 +102,7 @@ func TestUnsafePart(t *testing.T) {
 }
 
 // orphanCommand is `orphan RUN`: kills the supervisors of the agents of
-// a live run with -9. There is at least one.
+// a live run with -9. There is at least 1.
 func orphanCommand(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: orphan RUN")

@@ -125,7 +125,7 @@ type Trees struct {
 	mu        sync.Mutex // guards what follows
 	filters   *filters
 	trees     map[git.Hash]git.Hash     // of bases
-	footprint map[git.Hash]int64        // bytes of one checkout of a base
+	footprint map[git.Hash]int64        // bytes of a checkout of a base
 	indexes   map[string]readIndex      // of bases, by the path of the file
 	rewrites  map[git.Hash]rewrites     // of bases
 	modules   map[git.Hash][]ModuleFill // of bases

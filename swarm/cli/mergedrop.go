@@ -138,7 +138,7 @@ func (b *bench) restOf(d landing.Drop, into string) string {
 	return "the others land with: " + b.env.Calls + " " + strings.Join(words, " ")
 }
 
-// shellQuoted is a text as one word of a shell.
+// shellQuoted is a text as a word of a shell.
 func shellQuoted(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
 
 // prepareAgain names the patches that are left in the request. It refuses those that

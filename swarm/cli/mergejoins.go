@@ -159,7 +159,7 @@ func (r *mergeReport) printLeft(w io.Writer) {
 	}
 }
 
-// printUndo tells how the merge is taken back, and how much of it one undo takes back.
+// printUndo tells how the merge is taken back, and how much of it an undo takes back.
 func (r *mergeReport) printUndo(w io.Writer) {
 	undoes, landed := len(r.undoes), len(r.outcome.Landed)
 	switch {

@@ -64,7 +64,7 @@ func (p *place) narrow(ctx context.Context, s *selection, into string) error {
 }
 
 // contains reports whether a commit is another or has it in its past. It is false if
-// one of them is not in the repository.
+// either is not in the repository.
 func (p *place) contains(ctx context.Context, commit, ancestor git.Hash) (bool, error) {
 	there, err := p.repo.Contains(ctx, commit, ancestor)
 	if err == nil {

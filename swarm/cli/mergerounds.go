@@ -58,7 +58,7 @@ func (r *mergeRequest) unlanded(v *store.View, named []task.ID, ref string) []ta
 	return rest
 }
 
-// stopped is the end of a merge. One that an error ends after it had moved the branch
+// stopped is the end of a merge. A merge that an error ends after it had moved the branch
 // has a report of the patches that are there.
 func (b *bench) stopped(ctx context.Context, r mergeRequest, report *mergeReport, err error) (*mergeReport, error) {
 	if report != nil && report.queued == nil {

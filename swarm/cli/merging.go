@@ -89,7 +89,7 @@ type mergeReport struct {
 	codes    []Code
 	dry      bool
 	left     []string // patches that this merge landed, and that are no longer on the branch
-	undoes   []string // patches that one undo takes back, if the merge moved the branch several times
+	undoes   []string // patches that an undo takes back, if the merge moved the branch several times
 	stopped  error    // ended the merge after it had moved the branch
 	calls    string   // how the program was called, for commands that follow
 }

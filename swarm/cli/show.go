@@ -276,7 +276,7 @@ func moduleText(agent string, m task.ModulePatch) string {
 		m.Added, m.Deleted, m.Commit, cmp.Or(m.File, "its text is not kept"))
 }
 
-// paths prints a block of file names, each on one line.
+// paths prints a block of file names, each on a line.
 func (p *portrait) paths(title string, names []string) {
 	lines := make([]string, len(names))
 	for i, name := range names {

@@ -17,7 +17,7 @@ func TestContinuesOnto(t *testing.T) {
 	patch := task.Patch{Ref: "refs/marked", Base: string(tip), Commit: string(marked)}
 	for _, test := range []struct {
 		name, does string
-		fork       bool // the agent continues the conversation of another one
+		fork       bool // the agent continues the conversation of another
 		wish       RetryRequest
 		heard      []string // by the attempts from the second on
 		told       string   // to the last attempt

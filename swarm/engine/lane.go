@@ -168,7 +168,7 @@ func (t *attempt) report(ev event.Event) {
 }
 
 // refused tells the governor of an error that is a refusal for now. A connection
-// of one agent that broke is none, and holds no other agent back.
+// of an agent that broke is none, and holds no other agent back.
 func (t *attempt) refused(e *event.Erred) {
 	overloaded := e.Kind == task.Overloaded
 	if e.Kind != task.RateLimit && !overloaded || overloaded && e.RetryAfterMS <= 0 && fault.Broken(e.Message) {

@@ -213,7 +213,7 @@ func TestLaneHolds(t *testing.T) {
 	}
 }
 
-// TestBrokenStream holds that a connection of one agent that breaks holds no other
+// TestBrokenStream holds that a connection of an agent that breaks holds no other
 // agent back, and that a refusal does. On its clock the wait after a refusal does
 // not end.
 func TestBrokenStream(t *testing.T) {

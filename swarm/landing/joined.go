@@ -21,7 +21,7 @@ type JoinedRequest struct {
 type Joined struct {
 	Landed []merge.Landed // on the branch, in order
 	Left   []string       // ids of patches that landed, and are no longer on the branch
-	// Undoes are the ids of the patches that one undo takes back: these, some of them, or
+	// Undoes are the ids of the patches that an undo takes back: these, some of them, or
 	// also those of a merge that this one continues.
 	Undoes []string
 }

@@ -10,7 +10,7 @@ import (
 
 // Joins merges the sets of a landing that moves the branch after each set that has
 // passed. Each set begins with the one before, so only its other patches are merged,
-// onto the commit of that one.
+// onto its commit.
 type Joins struct {
 	Quarantine *git.Quarantine // required
 	// Onto is the commit of the last set; of the branch, before the first.

@@ -44,7 +44,7 @@ func (s *Slots) Learn(l Load) {
 	s.peak = max(s.peak, float64(l.MaxRSS)*max(1, share))
 }
 
-// Count is the number of slots: one before the first run, and never more than there are
+// Count is the number of slots: 1 before the first run, and never more than there are
 // processors.
 func (s *Slots) Count() int {
 	s.mu.Lock()

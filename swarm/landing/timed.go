@@ -95,7 +95,7 @@ func (g *Gate) beside(ctx context.Context, screen bool, ended <-chan checked, en
 }
 
 // time verifies the branch itself, unless its verdict is known, and once more after a
-// failure. One caller at a time does so for a check.
+// failure. A single caller at a time does so for a check.
 func (g *Gate) time(ctx context.Context, screen bool) (passed bool, err error) {
 	select {
 	case g.timing[screen] <- struct{}{}:

@@ -69,7 +69,7 @@ func (r *Repo) WritePatch(ctx context.Context, w io.Writer, from, to Hash) error
 	return nil
 }
 
-// WritePatchBelow is [Repo.WritePatch] with all paths below a folder, if one is named.
+// WritePatchBelow is [Repo.WritePatch] with all paths below a folder, unless that is empty.
 func (r *Repo) WritePatchBelow(ctx context.Context, w io.Writer, s PatchBelow) error {
 	if s.Below == "" {
 		return r.WritePatch(ctx, w, s.From, s.To)

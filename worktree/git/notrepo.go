@@ -8,7 +8,7 @@ import (
 // NotRepoError says that a folder is in no repository that git will read.
 type NotRepoError struct {
 	Dir    string
-	Reason string // one line
+	Reason string // a single line
 	hint   string
 }
 

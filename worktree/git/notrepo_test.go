@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestNotRepo holds the message for each reason that git gives: one line.
+// TestNotRepo holds the message for each reason that git gives: a single line.
 func TestNotRepo(t *testing.T) {
 	t.Parallel()
 	const (
