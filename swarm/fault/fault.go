@@ -35,7 +35,7 @@ func wordings() []wording {
 			"overloaded", "service unavailable", "service_unavailable", "high demand", "internal server error", "server had an error", "server_error",
 			"internal_error", "api_error", "bad gateway", "gateway timeout", "timed out", "timeout", "connection error",
 			"connection refused", "connection reset", "connection lost", "connection failed", "error sending request", "stream disconnected", "at capacity", "econnrefused", "econnreset", "fetch failed", "socket hang up",
-			"socket connection was closed", "other side closed", "terminated", "network error", "ended without",
+			"socket connection was closed", "other side closed", "network error", "ended without",
 			"stream ended before", "enotfound", "eai_again", "getaddrinfo", "upstream connect", "reset before headers",
 		}},
 		{task.Refused, []string{"content policy", "content_policy", "content filter", "content_filter", "safety", "refused to", "refusal", "usage policy"}},
@@ -128,7 +128,8 @@ func Kind(status int, text string) task.ErrorKind {
 		if w.kind == task.Quota && status == 0 && forNow(lower) {
 			w.kind = task.RateLimit
 		}
-		if Mentions(lower, w.any...) || w.kind == task.Auth && loginFailed().MatchString(lower) {
+		if Mentions(lower, w.any...) || w.kind == task.Auth && loginFailed().MatchString(lower) ||
+			w.kind == task.Overloaded && terminated(lower) {
 			return w.kind
 		}
 	}

@@ -70,6 +70,7 @@ func TestKind(t *testing.T) {
 		{0, "503 Service Unavailable", task.Overloaded},
 		{0, "Connection error.", task.Overloaded},
 		{0, "terminated", task.Overloaded},
+		{0, "your account was terminated", task.Other},
 		{0, "Anthropic stream ended before message_stop", task.Overloaded},
 		{0, "The model refused to complete the request", task.Refused},
 		{0, "Response was blocked by the content filter", task.Refused},
