@@ -71,8 +71,8 @@ func (r Rung) Short() string {
 	}
 }
 
-// Promise says what holds on a rung.
-func (r Rung) Promise() string {
+// Guarantee is a sentence about what an agent on a rung can write to and when its processes end.
+func (r Rung) Guarantee() string {
 	const ends = "the kernel ends all that an agent started, whatever happens to swarm; "
 	switch r {
 	case Full, OldProc:
@@ -88,7 +88,7 @@ func (r Rung) Promise() string {
 	}
 }
 
-// Limits says what does not hold on a rung, though one might expect it.
+// Limits is a sentence about what a rung does not isolate.
 func (r Rung) Limits() string {
 	const shared = "agents share your network, and with it what listens on localhost; "
 	switch {

@@ -23,8 +23,8 @@ func TestRung(t *testing.T) {
 	words := map[string]bool{}
 	for r := None; r <= Full; r++ {
 		words[r.Limits()] = true
-		if r.Promise() == "" || strings.Contains(r.Promise(), "kernel ends") != r.Namespaces() {
-			t.Errorf("%v promises %q", r, r.Promise())
+		if r.Guarantee() == "" || strings.Contains(r.Guarantee(), "kernel ends") != r.Namespaces() {
+			t.Errorf("%v guarantees %q", r, r.Guarantee())
 		}
 	}
 	if len(words) != 4 {

@@ -108,7 +108,7 @@ func (p *place) checkSandbox(ctx context.Context, o *doctorObject) error {
 	if why != nil {
 		o.add("refused", "note", oneLine(why))
 	}
-	o.add("promise", "ok", rung.Promise())
+	o.add("guarantee", "ok", rung.Guarantee())
 	o.add("isolation", "note", rung.Limits())
 	return p.checkBackends(rung, o)
 }
