@@ -24,7 +24,7 @@ func layers() [][]string {
 			"worktree/git",
 		},
 		1: {
-			"internal/testing/nonamespaces/command", "risk/shell", "risk/verb", "swarm/apparmor", "swarm/builtin/tool",
+			"internal/testing/nonamespaces/command", "risk/shell", "risk/verb", "swarm/apparmor", "swarm/builtin/tool", "swarm/captureref",
 			"swarm/diskwatch",
 			"swarm/ear", "swarm/event", "swarm/fault", "swarm/guard", "swarm/hook", "swarm/landing/compare", "swarm/limit", "swarm/manifest",
 			"swarm/models", "swarm/modeltest/serve", "swarm/pager", "swarm/prompt", "swarm/review", "swarm/schema", "swarm/scope",

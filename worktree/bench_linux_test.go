@@ -88,3 +88,38 @@ func benchCapture(b *testing.B, fresh bool) {
 	b.ReportMetric(float64(theirs.Microseconds())/float64(b.N)/1000, "ms/add+diff")
 	b.ReportMetric(float64(theirs)/float64(ours), "ratio")
 }
+
+// BenchmarkCaptureHidden captures a change of five files whose ref is in the state folder,
+// beside a capture whose ref is in the repository, in turns.
+func BenchmarkCaptureHidden(b *testing.B) {
+	visible, hidden := newFixture(b), newFixture(b)
+	n, spent := 0, map[*fixture]time.Duration{}
+	bases := map[*fixture]git.Hash{}
+	for _, f := range []*fixture{visible, hidden} {
+		bases[f] = manyFiles(f)
+		f.open()
+	}
+	hidden.hide(bases[hidden])
+	once := func() {
+		n++
+		for _, f := range []*fixture{visible, hidden} {
+			w := f.overlay(bases[f])
+			for i := range 5 {
+				f.write(w.files(), fmt.Sprintf("p%d/q%d/f%d.go", i*2, i*40, i*4000), fmt.Sprintf("changed %d %d\n", i, n))
+			}
+			begun := time.Now()
+			if _, err := f.trees.Capture(b.Context(), f.captureRequest(w)); err != nil {
+				b.Fatal(err)
+			}
+			spent[f] += time.Since(begun)
+		}
+	}
+	once() // both sides warm
+	clear(spent)
+	for b.Loop() {
+		once()
+	}
+	b.ReportMetric(float64(spent[visible].Microseconds())/float64(b.N)/1000, "ms/visible")
+	b.ReportMetric(float64(spent[hidden].Microseconds())/float64(b.N)/1000, "ms/hidden")
+	b.ReportMetric(float64(spent[hidden])/float64(spent[visible]), "ratio")
+}

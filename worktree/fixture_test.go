@@ -260,7 +260,7 @@ func (f *fixture) check(w *Workspace, c *Capture) {
 		return
 	}
 	want := fmt.Sprint(c.Commit, "\n", c.Tree, "\n", w.Base)
-	if got := f.git("rev-parse", c.Ref, c.Ref+"^{tree}", c.Ref+"^"); got != want {
+	if got := f.git("--git-dir="+f.repo.RefsDir(), "rev-parse", c.Ref, c.Ref+"^{tree}", c.Ref+"^"); got != want {
 		f.t.Errorf("commit, tree and parent of %s are\n%s, want\n%s", c.Ref, got, want)
 	}
 	f.git("fsck", "--connectivity-only", string(c.Commit))

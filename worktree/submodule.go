@@ -252,7 +252,7 @@ func (m *moduleCapture) haveBase(ctx context.Context, base git.Hash, objects str
 	}
 	if err == nil {
 		err = q.Publish(ctx, git.PublishRequest{
-			Refs: []git.RefUpdate{{Ref: "refs/swarm/bases/" + string(base), New: base, Any: true}}, Message: "swarm: base",
+			Refs: []git.RefUpdate{{Ref: git.OwnRefs + "bases/" + string(base), New: base, Any: true}}, Message: "swarm: base",
 		})
 	}
 	return err == nil, errors.Join(err, q.Discard())

@@ -198,7 +198,7 @@ func (b *bench) whole(ctx context.Context, f *field, j job) error {
 // round finds the same: every git looks at all packs there are.
 func (b *bench) tidy(ctx context.Context, f *field) error {
 	out, err := b.repo.Run(ctx, git.Cmd{Args: []string{
-		"for-each-ref", "--format=delete %(refname)", "refs/swarm", "refs/heads/" + landing,
+		"for-each-ref", "--format=delete %(refname)", strings.TrimSuffix(git.OwnRefs, "/"), "refs/heads/" + landing,
 	}})
 	if err != nil {
 		return err

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"agentswarm/swarm/captureref"
 	"agentswarm/swarm/proc"
 	"agentswarm/worktree"
 	"agentswarm/worktree/git"
@@ -117,9 +118,9 @@ func (s *Shift) drop(ctx context.Context, p *place) error {
 
 // captureRequest asks for a capture of a workspace as the engine does.
 func (s *Shift) captureRequest(p *place, round int) worktree.CaptureRequest {
-	ref := fmt.Sprintf("refs/swarm/%s/a/%s/%d", s.Run, p.Name, round)
+	ref := captureref.Attempt(s.Run, p.Name, round)
 	return worktree.CaptureRequest{
-		Workspace: *p.Workspace, Objects: filepath.Join(p.dir, "objects"), Ref: ref, HeadRef: ref + ".head",
+		Workspace: *p.Workspace, Objects: filepath.Join(p.dir, "objects"), Ref: ref, HeadRef: captureref.Head(ref),
 		PatchFile: filepath.Join(p.dir, fmt.Sprint("patch-", round)), Message: "bench\n",
 		Author: git.Person{Name: "bench", Email: "bench@localhost"},
 	}

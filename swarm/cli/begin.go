@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -11,7 +10,7 @@ import (
 
 	"golang.org/x/term"
 
-	"agentswarm/swarm/engine"
+	"agentswarm/swarm/captureref"
 	"agentswarm/swarm/store"
 	"agentswarm/worktree/git"
 )
@@ -44,21 +43,14 @@ func readable(text string) string { return strings.ToValidUTF8(text, "\uFFFD") }
 
 // pin makes the ref that holds the base for as long as the run is kept.
 func (p *place) pin(ctx context.Context, run *store.Run, pl *plan) error {
-	update := git.RefUpdate{Ref: engine.BaseRef(run.ID), New: git.Hash(pl.base.Commit)}
+	update := git.RefUpdate{Ref: captureref.Base(run.ID), New: git.Hash(pl.base.Commit)}
 	message := "swarm run " + run.ID
-	var err error
 	if pl.snapshot == nil {
-		err = p.repo.UpdateRefs(ctx, message, update)
-	} else {
-		err = pl.snapshot.Publish(ctx, git.PublishRequest{
-			Refs: []git.RefUpdate{update}, Have: []git.Hash{pl.head}, Message: message,
-		})
+		return p.repo.UpdateRefs(ctx, message, update)
 	}
-	var clash *git.RefClashError
-	if errors.As(err, &clash) {
-		return refused(fmt.Errorf("swarm keeps its refs below refs/swarm/: %w", clash))
-	}
-	return err
+	return pl.snapshot.Publish(ctx, git.PublishRequest{
+		Refs: []git.RefUpdate{update}, Have: []git.Hash{pl.head}, Message: message,
+	})
 }
 
 // takeSnapshot makes the base of a run with uncommitted changes, outside of

@@ -12,6 +12,7 @@ import (
 
 	"agentswarm/swarm/agent"
 	"agentswarm/swarm/box"
+	"agentswarm/swarm/captureref"
 	"agentswarm/swarm/control"
 	"agentswarm/swarm/diskwatch"
 	"agentswarm/swarm/early"
@@ -118,7 +119,7 @@ func (p *place) bench(ctx context.Context, run *store.Run, owner *store.Owner) (
 		Launcher: launcher(self, b.rung), Walls: b.walls, Backend: b.backend,
 		Kinds: known, Self: self, Walled: b.rung != box.None && !b.isolation.open(), Surroundings: p.env.surroundings(),
 		Unlock: func() error {
-			return errors.Join(p.repo.UnlockRefs("refs/swarm/"+run.ID+"/"), submodule.UnlockStores(p.repo, run.Modules()))
+			return errors.Join(p.repo.UnlockRefs(captureref.Run(run.ID)), submodule.UnlockStores(p.repo, run.Modules()))
 		},
 		Disk: &limit.Disk{
 			Dir: trees.Dir, Free: func() (int64, error) { return worktree.Free(trees.Dir) },

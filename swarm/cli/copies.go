@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"agentswarm/swarm/captureref"
 	"agentswarm/swarm/landing"
 	"agentswarm/swarm/proc"
 	"agentswarm/swarm/store"
@@ -46,16 +47,16 @@ type copied struct {
 // openCopy makes a copy of what an agent left.
 func (v *visit) openCopy(ctx context.Context, from leftover) (_ *copied, err error) {
 	v.keep()
-	refs, err := v.repo.RefsUnder(ctx, copyRefs(v.run.ID))
+	refs, err := v.repo.RefsUnder(ctx, captureref.Copies(v.run.ID))
 	if err != nil {
 		return nil, err
 	}
 	c := &copied{place: v.place}
 	c.Copy, err = v.run.NewCopy(v.agent.ID, func(n int) (bool, error) {
 		name := store.Copy{Run: v.run.ID, Agent: v.agent.ID, N: n}
-		ref := copyRefs(v.run.ID) + name.Name()
+		ref := captureref.Copies(v.run.ID) + name.Name()
 		_, changed := refs[ref]
-		_, committed := refs[ref+".head"]
+		_, committed := refs[captureref.Head(ref)]
 		return changed || committed || exists(copyFolder(v.run, &name)), nil
 	})
 	if err != nil {
@@ -145,9 +146,6 @@ func (c *copied) begun(pid int, start uint64) error {
 	return c.Write(&c.record)
 }
 
-// copyRefs is what the refs of kept copies begin with.
-func copyRefs(run string) string { return "refs/swarm/" + run + "/copy/" }
-
 // copyFolder is where the patch of a kept copy is.
 func copyFolder(run *store.Run, c *store.Copy) string {
 	return filepath.Join(run.Dir, "a", string(c.Agent), fmt.Sprintf("copy-%d", c.N))
@@ -156,7 +154,7 @@ func copyFolder(run *store.Run, c *store.Copy) string {
 // remains are what is left of a copy, where there is anything to keep.
 type remains struct {
 	what  string
-	where string // a file, a folder or a ref; empty for nowhere
+	where string // a file, a folder or a commit; empty for nowhere
 	name  string // the address that merge takes; empty for none
 }
 
@@ -194,12 +192,12 @@ func (c *copied) endGone(ctx context.Context) ([]remains, error) {
 	w := c.record.Workspace
 	kept := []remains{{what: "the copy was removed: there is nothing to keep"}}
 	if head, err := c.repo.HeadOf(ctx, w.Admin); err == nil && head != w.Base {
-		ref := copyRefs(c.Run) + c.Name() + ".head"
+		ref := captureref.Head(captureref.Copies(c.Run) + c.Name())
 		err := c.repo.UpdateRefs(ctx, "swarm "+c.Name(), git.RefUpdate{Ref: ref, New: head})
 		if err != nil {
 			return nil, errors.Join(err, c.Close())
 		}
-		kept = []remains{{what: "the copy was removed; what you committed is kept", where: ref}}
+		kept = []remains{{what: "the copy was removed; what you committed is kept", where: "commit " + string(head)}}
 	}
 	if err := c.trees.Drop(ctx, w); err != nil {
 		return kept, errors.Join(err, c.Close())
@@ -217,11 +215,11 @@ func (c *copied) capture(ctx context.Context) (*worktree.Capture, []remains, err
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return nil, nil, err
 	}
-	ref := copyRefs(c.Run) + c.Name()
+	ref := captureref.Copies(c.Run) + c.Name()
 	who := git.Swarm(time.Now())
 	got, err := c.trees.Capture(ctx, worktree.CaptureRequest{
 		Workspace: c.record.Workspace, Objects: filepath.Join(c.Dir, "objects"),
-		Ref: ref, HeadRef: ref + ".head", PatchFile: filepath.Join(folder, "patch"), Modules: run.Modules(),
+		Ref: ref, HeadRef: captureref.Head(ref), PatchFile: filepath.Join(folder, "patch"), Modules: run.Modules(),
 		Message: fmt.Sprintf("a copy of %s, attempt %d of run %s, as a person left it\n", c.Agent, c.record.Attempt, c.Run),
 		Author:  who, Committer: who,
 	})
@@ -236,9 +234,9 @@ func (c *copied) capture(ctx context.Context) (*worktree.Capture, []remains, err
 	case same:
 		return got, nil, c.forget(ctx, got, folder)
 	case got.Changed:
-		return got, []remains{{what: "what you changed is kept", where: got.Patch, name: strings.TrimPrefix(got.Ref, copyRefs(c.Run))}}, nil
+		return got, []remains{{what: "what you changed is kept", where: got.Patch, name: strings.TrimPrefix(got.Ref, captureref.Copies(c.Run))}}, nil
 	case got.Head != "":
-		return got, []remains{{what: "what you committed is kept", where: got.HeadRef}}, nil
+		return got, []remains{{what: "what you committed is kept", where: "commit " + string(got.Head)}}, nil
 	default:
 		return got, []remains{{
 			what: fmt.Sprintf("you took back all that %s changed: there is nothing to keep", c.Agent),

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"agentswarm/risk"
+	"agentswarm/swarm/captureref"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
 	"agentswarm/worktree/git"
@@ -40,16 +41,16 @@ func (p *place) atCopy(ctx context.Context, run *store.Run, a *store.Agent, n in
 // copyPatch is the patch that a person left in a copy of a workspace.
 func (p *place) copyPatch(ctx context.Context, run *store.Run, agent task.ID, n int) (*task.Patch, error) {
 	name := copyName(agent, n)
-	kept, err := p.repo.RefsUnder(ctx, copyRefs(run.ID))
+	kept, err := p.repo.RefsUnder(ctx, captureref.Copies(run.ID))
 	if err != nil {
 		return nil, err
 	}
-	ref := copyRefs(run.ID) + name
+	ref := captureref.Copies(run.ID) + name
 	commit := kept[ref]
 	if commit == "" {
 		var names []string
 		for other := range kept {
-			if other = strings.TrimPrefix(other, copyRefs(run.ID)); strings.HasPrefix(other, string(agent)+"-") && !strings.Contains(other, ".") {
+			if other = strings.TrimPrefix(other, captureref.Copies(run.ID)); strings.HasPrefix(other, string(agent)+"-") && !strings.Contains(other, ".") {
 				names = append(names, other)
 			}
 		}

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"agentswarm/swarm/captureref"
 	"agentswarm/swarm/control"
 	"agentswarm/swarm/diskwatch"
 	"agentswarm/swarm/engine"
@@ -185,7 +186,7 @@ func (b *bench) takeOver(ctx context.Context, r *driveRequest) error {
 // pinAgain makes the ref that holds the base, if the run's first owner died
 // before it did.
 func (b *bench) pinAgain(ctx context.Context, id store.Identity) error {
-	ref := engine.BaseRef(id.Run)
+	ref := captureref.Base(id.Run)
 	at, err := b.repo.Ref(ctx, ref)
 	if err != nil || at != "" {
 		return err

@@ -14,6 +14,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"agentswarm/swarm/captureref"
 	"agentswarm/swarm/config"
 	"agentswarm/swarm/diskwatch"
 	"agentswarm/swarm/store"
@@ -77,6 +78,8 @@ type collector struct {
 	// modules are the user's submodules, once listed is set.
 	modules []*git.Repo
 	listed  bool
+	// gone are the runs whose refs were deleted.
+	gone []string
 }
 
 func gcAction(c *cli.Context, env Env) error {
@@ -96,7 +99,7 @@ func gcAction(c *cli.Context, env Env) error {
 	}}
 	var failed error
 	for _, step := range []func(context.Context) error{
-		g.verifications, g.runs, g.copies, g.old, g.lost, g.workspaces, g.trashedRuns, g.unmade, g.probes, g.transactions, g.scratches, g.marks, g.pool, g.bases, g.binaries,
+		g.verifications, g.runs, g.copies, g.old, g.lost, g.workspaces, g.trashedRuns, g.packs, g.unmade, g.probes, g.transactions, g.scratches, g.marks, g.pool, g.bases, g.binaries,
 	} {
 		// A step that fails, as on a full disk, must not keep the others from making
 		// room.
@@ -256,6 +259,7 @@ func (g *collector) trashedRuns(ctx context.Context) error {
 		if err := g.dropRefs(ctx, t.Run); err != nil {
 			return err
 		}
+		g.gone = append(g.gone, t.Run)
 		if !g.dry {
 			if err := worktree.RemoveAll(t.Path); err != nil {
 				return fmt.Errorf("remove run %s: %w", t.Run, err)
@@ -268,7 +272,7 @@ func (g *collector) trashedRuns(ctx context.Context) error {
 
 // dropRefs deletes the refs of a run, each only if it is still where it was.
 func (g *collector) dropRefs(ctx context.Context, run string) error {
-	refs, err := g.repo.RefsUnder(ctx, "refs/swarm/"+run+"/")
+	refs, err := g.repo.RefsUnder(ctx, captureref.Run(run))
 	if err != nil {
 		return err
 	}
@@ -281,6 +285,14 @@ func (g *collector) dropRefs(ctx context.Context, run string) error {
 		return nil
 	}
 	return g.repo.UpdateRefs(ctx, "swarm gc", updates...)
+}
+
+// packs lets git have the packs that held the work of runs which are gone.
+func (g *collector) packs(ctx context.Context) error {
+	if g.dry {
+		return nil
+	}
+	return g.repo.ReleasePacks(ctx, git.ReleaseRequest{Runs: g.gone, Now: g.now})
 }
 
 // marks removes .keep files of packs that a crash left in transit. The packs

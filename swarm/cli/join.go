@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"agentswarm/merge"
+	"agentswarm/swarm/captureref"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/task"
 	"agentswarm/worktree/git"
@@ -54,7 +55,7 @@ func (j joiner) Join(ctx context.Context, r engine.JoinRequest) (_ git.Hash, err
 	}
 	return out.Commit, q.Publish(ctx, git.PublishRequest{
 		Refs: []git.RefUpdate{{
-			Ref: engine.AttemptRef(b.run.ID, r.Agent, r.Attempt) + ".base", New: out.Commit, Any: true,
+			Ref: captureref.Start(captureref.Attempt(b.run.ID, r.Agent, r.Attempt)), New: out.Commit, Any: true,
 		}},
 		Have: []git.Hash{r.Base}, Message: "swarm run " + b.run.ID,
 	})

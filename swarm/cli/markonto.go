@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 
 	"agentswarm/merge"
+	"agentswarm/swarm/captureref"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/landing"
 	"agentswarm/swarm/store"
@@ -66,7 +67,7 @@ func (b *bench) markOnto(ctx context.Context, m markOnto) (_ *heldMark, err erro
 	if err != nil || marked.Commit == m.tip {
 		return &heldMark{Marked: marked}, err
 	}
-	held := &heldMark{Marked: marked, hold: fmt.Sprintf("refs/swarm/%s/marked/%s-%s", b.run.ID, id, marked.Commit.Short())}
+	held := &heldMark{Marked: marked, hold: captureref.Marked(b.run.ID, id, marked.Commit)}
 	return held, q.Publish(ctx, git.PublishRequest{
 		Refs: []git.RefUpdate{{Ref: held.hold, New: marked.Commit, Any: true}}, Have: []git.Hash{m.tip},
 		Message: "swarm merge " + b.run.ID,

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"agentswarm/merge"
+	"agentswarm/swarm/captureref"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/landing"
 	"agentswarm/swarm/proc"
@@ -133,12 +134,6 @@ func (b *bench) verifyMerged(ctx context.Context, l *branchMove, command string,
 	return run.passed(), nil
 }
 
-// holdOf is the ref that holds the commit of a landing. The commit is in its name: a
-// landing that is given up leaves its number to the next one, but not its ref.
-func (b *bench) holdOf(l branchMove, commit git.Hash) string {
-	return fmt.Sprintf("refs/swarm/%s/landed/%d-%s", b.run.ID, l.id, commit.Short())
-}
-
 // checkLanding runs the check of a landing on its commit. The commits that are checked
 // do not claim that they passed; those of the report do after a pass.
 func (b *bench) checkLanding(ctx context.Context, l branchMove, report *mergeReport, have []git.Hash) (ok bool, err error) {
@@ -147,9 +142,9 @@ func (b *bench) checkLanding(ctx context.Context, l branchMove, report *mergeRep
 	}
 	// The check needs the commit in the repository, under a ref. A commit that does
 	// not land itself is a candidate.
-	ref := b.holdOf(l, report.new)
+	ref := captureref.Landing(b.run.ID, l.id, report.new)
 	if l.attest != nil {
-		ref = landing.CandidateRefs(b.run.ID) + report.new.Short()
+		ref = captureref.Candidates(b.run.ID) + report.new.Short()
 		defer func() { err = errors.Join(err, b.dropCandidates(ctx)) }()
 	}
 	if err := l.quarantine.Publish(ctx, git.PublishRequest{

@@ -296,12 +296,12 @@ func (p *place) printMerge(w io.Writer, r *mergeReport) {
 }
 
 // printConflict tells which patch was left out, which one landed before it,
-// the files and lines where they meet, and the refs that hold both.
+// the files and lines where they meet, and the commits of both.
 func (r *mergeReport) printConflict(w io.Writer, c merge.Conflict) {
 	name := r.nameOf
 	ref := func(id string) string {
 		if a := r.view.Agent(task.ID(id)); a != nil && patchOf(a) != nil {
-			return patchOf(a).Ref
+			return git10(patchOf(a).Commit)
 		}
 		return ""
 	}

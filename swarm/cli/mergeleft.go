@@ -6,11 +6,13 @@ import (
 	"path"
 	"path/filepath"
 
+	"agentswarm/swarm/captureref"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/landing"
 	"agentswarm/swarm/proc"
 	"agentswarm/swarm/store"
 	"agentswarm/worktree"
+	"agentswarm/worktree/git"
 )
 
 // verificationsOf is the folder of the verifications of a run. Each has a folder of
@@ -47,7 +49,7 @@ func (g *collector) verifications(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	refs, err := g.repo.RefsUnder(ctx, "refs/swarm/")
+	refs, err := g.repo.RefsUnder(ctx, git.OwnRefs)
 	if err != nil {
 		return err
 	}
@@ -57,7 +59,7 @@ func (g *collector) verifications(ctx context.Context) error {
 	}
 	for _, e := range entries {
 		if e.Damage == nil {
-			err = errors.Join(err, g.verificationsOf(ctx, e.Run, candidates[landing.CandidateRefs(e.Run.ID)]))
+			err = errors.Join(err, g.verificationsOf(ctx, e.Run, candidates[captureref.Candidates(e.Run.ID)]))
 		}
 	}
 	return err

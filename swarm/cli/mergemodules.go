@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"agentswarm/merge"
+	"agentswarm/swarm/captureref"
 	"agentswarm/swarm/landing"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
@@ -74,7 +75,7 @@ func (r *mergeReport) printModules(w io.Writer) {
 
 // modulesOf says how a landing moves submodules.
 func (b *bench) modulesOf(l *branchMove) merge.Modules {
-	return merge.Modules{Onto: l.onto, Stores: b.run.Modules(), Refs: fmt.Sprintf("refs/swarm/%s/landed/", b.run.ID)}
+	return merge.Modules{Onto: l.onto, Stores: b.run.Modules(), Refs: captureref.Landings(b.run.ID)}
 }
 
 // fillModules checks out the submodules that the commit of a workspace moves, so
@@ -106,7 +107,7 @@ func (g *collector) dropModuleRefs(ctx context.Context, t store.Trashed) error {
 	if err := g.listModules(ctx); err != nil {
 		return err
 	}
-	r := submodule.DropRequest{Repo: g.repo, Modules: g.modules, Run: "refs/swarm/" + t.Run + "/", Message: "swarm gc", DryRun: g.dry}
+	r := submodule.DropRequest{Repo: g.repo, Modules: g.modules, Run: captureref.Run(t.Run), Message: "swarm gc", DryRun: g.dry}
 	if v, err := t.View(); err == nil && !v.Identity.Created.IsZero() {
 		r.Since = v.Identity.Created.Add(-24 * time.Hour) // clocks differ
 	}

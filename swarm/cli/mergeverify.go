@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"agentswarm/swarm/captureref"
 	"agentswarm/swarm/event"
 	"agentswarm/swarm/landing"
 	"agentswarm/swarm/proc"
@@ -115,7 +116,7 @@ func (m *queuedMerge) publish(ctx context.Context, c landing.Candidate) (name st
 		return name, nil
 	}
 	err = m.work.quarantine.Publish(ctx, git.PublishRequest{
-		Refs: []git.RefUpdate{{Ref: landing.CandidateRefs(m.run.ID) + c.Commit.Short(), New: c.Commit, Any: true}}, Have: m.have,
+		Refs: []git.RefUpdate{{Ref: captureref.Candidates(m.run.ID) + c.Commit.Short(), New: c.Commit, Any: true}}, Have: m.have,
 		Message: "swarm merge " + m.run.ID,
 	})
 	m.have = append(m.have, c.Commit)

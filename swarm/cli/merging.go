@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"agentswarm/merge"
+	"agentswarm/swarm/captureref"
 	"agentswarm/swarm/event"
 	"agentswarm/swarm/landing"
 	"agentswarm/swarm/store"
@@ -292,7 +293,7 @@ func (b *bench) land(ctx context.Context, l branchMove, report *mergeReport) err
 		}
 	}
 	out = report.outcome
-	hold := b.holdOf(l, out.Commit)
+	hold := captureref.Landing(b.run.ID, l.id, out.Commit)
 	intent := &event.Intended{
 		ID: l.id, Verb: verbMerge, Ref: report.ref, Old: string(report.old), New: string(out.Commit),
 		Hold: hold, Key: l.key, Continues: l.continues, More: l.more, Command: l.command, Style: l.style,

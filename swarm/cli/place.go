@@ -71,6 +71,7 @@ func placeAt(ctx context.Context, env Env, dir string) (*place, error) {
 	}
 	p.state = store.Open(p.root, p.repo.Name(), p.repo.CommonDir)
 	p.state.Step = env.Step
+	p.repo.HideRefs(p.state.Refs())
 	folders := []string{p.repo.CommonDir}
 	if !p.repo.Bare() {
 		folders = append(folders, p.repo.TopLevel)

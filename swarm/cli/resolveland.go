@@ -13,6 +13,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"agentswarm/merge"
+	"agentswarm/swarm/captureref"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
 	"agentswarm/worktree"
@@ -146,10 +147,10 @@ func (r *resolution) land(ctx context.Context, owner *store.Owner) (*mergeReport
 // captureResult captures the workspace under the address of its copy.
 func (r *resolution) captureResult(ctx context.Context) (*worktree.Capture, error) {
 	who := git.Swarm(time.Now())
-	ref := copyRefs(r.run.ID) + r.Name()
+	ref := captureref.Copies(r.run.ID) + r.Name()
 	return r.trees.Capture(ctx, worktree.CaptureRequest{
 		Workspace: r.copied.record.Workspace, Objects: filepath.Join(r.Dir, "objects"),
-		Ref: ref, HeadRef: ref + ".head", PatchFile: filepath.Join(r.Dir, "patch"), Modules: r.run.Modules(),
+		Ref: ref, HeadRef: captureref.Head(ref), PatchFile: filepath.Join(r.Dir, "patch"), Modules: r.run.Modules(),
 		Message: fmt.Sprintf("the conflict of %s of run %s, as a person resolved it\n", r.Agent, r.run.ID),
 		Author:  who, Committer: who,
 	})

@@ -10,6 +10,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"agentswarm/swarm/captureref"
 	reviewpart "agentswarm/swarm/review/part"
 	"agentswarm/swarm/store"
 	"agentswarm/worktree/git"
@@ -58,14 +59,14 @@ func partRefused(err error) error {
 
 // makePart keeps a part of an agent's patch as a copy of its work, and names it.
 func (p *place) makePart(ctx context.Context, run *store.Run, a *store.Agent, r reviewpart.Request) (name string, err error) {
-	refs, err := p.repo.RefsUnder(ctx, copyRefs(run.ID))
+	refs, err := p.repo.RefsUnder(ctx, captureref.Copies(run.ID))
 	if err != nil {
 		return "", err
 	}
 	c, err := run.NewCopy(a.ID, func(n int) (bool, error) {
 		of := store.Copy{Run: run.ID, Agent: a.ID, N: n}
-		ref := copyRefs(run.ID) + of.Name()
-		return refs[ref] != "" || refs[ref+".head"] != "" || exists(copyFolder(run, &of)), nil
+		ref := captureref.Copies(run.ID) + of.Name()
+		return refs[ref] != "" || refs[captureref.Head(ref)] != "" || exists(copyFolder(run, &of)), nil
 	})
 	if err != nil {
 		return "", err
@@ -85,7 +86,7 @@ func (p *place) makePart(ctx context.Context, run *store.Run, a *store.Agent, r 
 		return "", err
 	}
 	return c.Name(), r.Quarantine.Publish(ctx, git.PublishRequest{
-		Refs: []git.RefUpdate{{Ref: copyRefs(run.ID) + c.Name(), New: commit}}, Have: []git.Hash{r.Base},
+		Refs: []git.RefUpdate{{Ref: captureref.Copies(run.ID) + c.Name(), New: commit}}, Have: []git.Hash{r.Base},
 		Message: "swarm accept " + c.Name(),
 	})
 }

@@ -45,7 +45,7 @@ type riskRecord struct {
 
 	By       task.By `json:"by"`
 	Question string  `json:"question,omitempty"`
-	Snapshot string  `json:"snapshot,omitempty"` // the ref of what was captured before
+	Snapshot string  `json:"snapshot,omitempty"` // the commit of what was captured before
 	Reason   string  `json:"reason,omitempty"`
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"agentswarm/swarm/captureref"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/event"
 	"agentswarm/swarm/store"
@@ -246,16 +247,16 @@ func (p *place) preciousCopies(ctx context.Context, run *store.Run, v *store.Vie
 		return fmt.Sprintf("has a copy of %s that is open: %s", open[0].Agent, open[0].Dir),
 			fmt.Sprintf("leave it first; one that a crash left is captured by `%s gc`", p.env.Calls), nil
 	}
-	refs, err := p.repo.RefsUnder(ctx, copyRefs(run.ID))
+	refs, err := p.repo.RefsUnder(ctx, captureref.Copies(run.ID))
 	if err != nil {
 		return "", "", err
 	}
 	landed := landedCopies(v)
-	maps.DeleteFunc(refs, func(ref string, _ git.Hash) bool { return landed[strings.TrimPrefix(ref, copyRefs(run.ID))] })
+	maps.DeleteFunc(refs, func(ref string, _ git.Hash) bool { return landed[strings.TrimPrefix(ref, captureref.Copies(run.ID))] })
 	if len(refs) == 0 {
 		return "", "", nil
 	}
 	return "has what was changed in copies of its workspaces: " + listed(slices.Sorted(maps.Keys(refs)), 5),
-		fmt.Sprintf("merge them by address, such as `%s merge %s/a1-1`, delete the refs by `git update-ref -d`, or give --force",
-			p.env.Calls, run.ID), nil
+		fmt.Sprintf("merge them by address, such as `%s merge %s/a1-1`, delete the refs by `git --git-dir %s update-ref -d`, or give --force",
+			p.env.Calls, run.ID, Printable(p.repo.RefsDir())), nil
 }

@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"agentswarm/merge"
+	"agentswarm/swarm/captureref"
 	"agentswarm/swarm/script"
 	"agentswarm/swarm/task"
 	"agentswarm/swarm/workflow"
@@ -111,16 +112,10 @@ func (t *scriptTools) Merge(ctx context.Context, r workflow.MergeRequest) (_ *sc
 	}
 	return merged, q.Publish(ctx, git.PublishRequest{
 		// Whatever was there before is the same commit.
-		Refs:    []git.RefUpdate{{Ref: mergedRef(b.run.ID, out.Commit), New: out.Commit, Any: true}},
+		Refs:    []git.RefUpdate{{Ref: captureref.Merged(b.run.ID, out.Commit), New: out.Commit, Any: true}},
 		Have:    []git.Hash{onto},
 		Message: "swarm run " + b.run.ID,
 	})
-}
-
-// mergedRef holds a commit that was merged for a script. The whole id is in
-// it, so that no other commit ever takes its place.
-func mergedRef(run string, commit git.Hash) string {
-	return fmt.Sprintf("refs/swarm/%s/merged/%s", run, commit)
 }
 
 // mergeable refuses a list of patches that cannot be merged.

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"agentswarm/swarm/captureref"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/event"
 	"agentswarm/swarm/script"
@@ -176,7 +177,7 @@ func (s *stage) open(base string, config engine.Config) {
 		Workflow: store.Workflow{Kind: store.WorkflowPrompt, Text: "{}"}, Config: fmt.Appendf(nil, `{"setup": %q}`, config.Setup),
 	})
 	s.ok(err)
-	s.git("update-ref", engine.BaseRef(run.ID), base)
+	s.git("update-ref", captureref.Base(run.ID), base)
 	s.own(run, owner)
 	s.Cleanup(func() {
 		if err := errors.Join(s.tools.Close(), s.bench.owner.Close()); err != nil {
@@ -226,7 +227,7 @@ func (s *stage) patch(id task.ID, parent string, files ...string) workflow.Patch
 	// Agents that do the same make different commits, as their times differ.
 	commit := s.git("commit-tree", "-p", parent, "-m", string(id), s.commitOn(parent, files...)+"^{tree}")
 	p := &task.Patch{
-		Ref: engine.AttemptRef(s.bench.run.ID, id, 1), Commit: commit, Base: parent, File: "the patch file", Files: len(files) / 2,
+		Ref: captureref.Attempt(s.bench.run.ID, id, 1), Commit: commit, Base: parent, File: "the patch file", Files: len(files) / 2,
 	}
 	s.git("update-ref", p.Ref, commit)
 	_, err := s.bench.owner.AppendAll([]event.Event{

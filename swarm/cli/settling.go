@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"agentswarm/merge"
+	"agentswarm/swarm/captureref"
 	"agentswarm/swarm/event"
 	"agentswarm/swarm/store"
 	"agentswarm/worktree/git"
@@ -88,7 +89,7 @@ func (b *bench) settleLandings(ctx context.Context, v *store.View) error {
 		}
 	}
 	// A git that was killed may have left a lock on a ref of ours.
-	return b.repo.UnlockRefs("refs/swarm/" + b.run.ID + "/landed/")
+	return b.repo.UnlockRefs(captureref.Landings(b.run.ID))
 }
 
 func (b *bench) settleLanding(ctx context.Context, v *store.View, l *store.Landing) error {

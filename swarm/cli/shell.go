@@ -310,7 +310,7 @@ func (v *visit) sayWhereItWent(lease *event.Leased) {
 	}
 	a := now.Agent(v.agent.ID)
 	if a.Attempt == lease.Attempt && a.Captured != nil && a.Captured.Patch != nil {
-		text += "; what it held is in " + cmp.Or(a.Captured.Patch.File, a.Captured.Patch.Ref)
+		text += "; what it held is in " + cmp.Or(a.Captured.Patch.File, "commit "+a.Captured.Patch.Commit)
 	}
 	v.say("%s", text)
 	records, err := v.run.Records()

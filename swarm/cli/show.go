@@ -253,7 +253,7 @@ func (p *portrait) facts(o showObject) {
 	if o.Patch != nil {
 		p.line("patch", fmt.Sprintf("%s, +%d -%d, %s", Count(o.Patch.Files, "file", "files"),
 			o.Patch.Added, o.Patch.Deleted, cmp.Or(o.Patch.File, "its text is not kept")))
-		p.line("commit", o.Patch.Commit+" ("+o.Patch.Ref+")")
+		p.line("commit", o.Patch.Commit)
 		for _, m := range o.Patch.Modules {
 			p.line("submodule", moduleText(o.ID, m))
 		}

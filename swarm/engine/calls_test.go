@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"agentswarm/swarm/captureref"
 	"agentswarm/swarm/event"
 	"agentswarm/swarm/task"
 )
@@ -73,8 +74,8 @@ func TestRetryGoesOnWithTheWork(t *testing.T) {
 	is(t, "the second prompt", r.prompt("a1", 2), said)
 	is(t, "the third prompt", r.prompt("a1", 3), said+"\nless\n")
 	for n, ref := range []string{"a/a1/1", "a/a1/2", "a/a1/3"} {
-		if !strings.HasSuffix(AttemptRef(r.deps.Run.ID, "a1", n+1), ref) {
-			t.Errorf("attempt %d goes to %s", n+1, AttemptRef(r.deps.Run.ID, "a1", n+1))
+		if !strings.HasSuffix(captureref.Attempt(r.deps.Run.ID, "a1", n+1), ref) {
+			t.Errorf("attempt %d goes to %s", n+1, captureref.Attempt(r.deps.Run.ID, "a1", n+1))
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"agentswarm/swarm/agent"
+	"agentswarm/swarm/captureref"
 	"agentswarm/swarm/event"
 	"agentswarm/swarm/proc"
 	"agentswarm/swarm/task"
@@ -28,7 +29,7 @@ func TestCompleted(t *testing.T) {
 	}
 	is(t, "answer", done.Answer, "s\n"+r.deps.Run.ID+" a1 1 pkg/x\n")
 	is(t, "verified", *done.Verified, true)
-	is(t, "patch", done.Patch.Ref, AttemptRef(r.deps.Run.ID, "a1", 1))
+	is(t, "patch", done.Patch.Ref, captureref.Attempt(r.deps.Run.ID, "a1", 1))
 	is(t, "records", r.kinds("a1"),
 		"called leased leased started:setup started:agent ended captured started:verify checked settled released")
 	is(t, "released", r.spaces.released, "[a1.1]")

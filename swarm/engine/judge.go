@@ -12,6 +12,7 @@ import (
 
 	"agentswarm/risk"
 	"agentswarm/swarm/ask"
+	"agentswarm/swarm/captureref"
 	"agentswarm/swarm/event"
 	"agentswarm/swarm/inbox"
 	"agentswarm/swarm/prompt"
@@ -90,7 +91,7 @@ type Settlement struct {
 	By       task.By
 	Question string // its id, where somebody was asked
 	Reason   string
-	Snapshot string // the ref of a capture that was made before
+	Snapshot string // the commit of a capture that was made before
 }
 
 // Ears are where the hooks of agents ask.
@@ -251,7 +252,7 @@ func (t *attempt) confined(ctx context.Context, ruling *Ruling) (ask.Answer, boo
 }
 
 // snapshot captures the workspace while its agent waits for an answer, and
-// returns the ref; empty where nothing is changed in it.
+// returns the commit; empty where nothing is changed in it.
 func (t *attempt) snapshot(ctx context.Context) (string, error) {
 	t.snapping.Lock()
 	defer t.snapping.Unlock()
@@ -263,7 +264,7 @@ func (t *attempt) snapshot(ctx context.Context) (string, error) {
 		r.Aside = &worktree.Aside{Name: briefFile, Text: text} // it may yet read it
 	}
 	r.Objects, r.PatchFile = r.Objects+name, r.PatchFile+name
-	r.Ref, r.HeadRef = r.Ref+name, r.Ref+name+".head"
+	r.Ref, r.HeadRef = r.Ref+name, captureref.Head(r.Ref+name)
 	c, err := t.engine.deps.Workspaces.Capture(ctx, r)
 	if err != nil {
 		return "", err
@@ -274,7 +275,7 @@ func (t *attempt) snapshot(ctx context.Context) (string, error) {
 	if c.Commit == "" {
 		return "", nil
 	}
-	return r.Ref, nil
+	return string(c.Commit), nil
 }
 
 // askPerson puts a question into the inbox, and waits for its end: an answer,

@@ -15,6 +15,7 @@ import (
 
 	"agentswarm/risk"
 	"agentswarm/swarm/ask"
+	"agentswarm/swarm/captureref"
 	"agentswarm/swarm/ear"
 	"agentswarm/swarm/event"
 	"agentswarm/swarm/inbox"
@@ -282,7 +283,7 @@ func TestSnapshot(t *testing.T) {
 	settled(e)
 	g.close(e)
 	is(t, "may", strings.Join(g.lines("may.a1"), " "), "0 0")
-	ref := AttemptRef(g.deps.Run.ID, "a1", 1)
+	ref := captureref.Attempt(g.deps.Run.ID, "a1", 1)
 	is(t, "before it", g.git("ls-tree", "--name-only", ref+".before-1"), "lines\nmade\nmine.md")
 	is(t, "before the next", g.git("ls-tree", "--name-only", ref+".before-2"), "lines\nmine.md")
 	is(t, "in the end", g.git("ls-tree", "--name-only", ref), "lines\nmine.md")

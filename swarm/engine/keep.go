@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"agentswarm/risk"
+	"agentswarm/swarm/captureref"
 	"agentswarm/swarm/event"
 	"agentswarm/swarm/scope"
 	"agentswarm/swarm/task"
@@ -56,26 +57,18 @@ func (t *attempt) capture(ctx context.Context) error {
 // captureRequest says where the capture of an attempt goes.
 func captureRequest(d Deps, id task.ID, n int, call *task.Call, w worktree.Workspace) worktree.CaptureRequest {
 	dir := d.Run.Attempt(id, n)
-	ref := AttemptRef(d.Run.ID, id, n)
+	ref := captureref.Attempt(d.Run.ID, id, n)
 	who := git.Swarm(d.Now())
 	return worktree.CaptureRequest{
 		Workspace: w,
 		Objects:   filepath.Join(dir, "objects"),
-		Ref:       ref, HeadRef: ref + ".head",
+		Ref:       ref, HeadRef: captureref.Head(ref),
 		PatchFile: filepath.Join(dir, "patch"),
 		Modules:   d.Run.Modules(),
 		Message:   fmt.Sprintf("%s, attempt %d of run %s\n", Title(id, call), n, d.Run.ID),
 		Author:    who, Committer: who,
 	}
 }
-
-// AttemptRef is the ref that holds what an attempt left.
-func AttemptRef(run string, id task.ID, n int) string {
-	return fmt.Sprintf("refs/swarm/%s/a/%s/%d", run, id, n)
-}
-
-// BaseRef is the ref that pins the base of a run.
-func BaseRef(run string) string { return "refs/swarm/" + run + "/base" }
 
 // Title is what an agent is called: its label, else the title of its call, else
 // the first line of its prompt, else its id.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 
+	"agentswarm/swarm/captureref"
 	"agentswarm/worktree"
 	"agentswarm/worktree/git"
 )
@@ -15,10 +16,6 @@ const spacePrefix = "landing."
 
 // SpaceName is the name of the workspace of a verification, in which its check runs.
 func SpaceName(verification string) string { return spacePrefix + verification }
-
-// CandidateRefs is the prefix of the refs that hold the candidates of a landing of a
-// run while they are verified.
-func CandidateRefs(run string) string { return "refs/swarm/" + run + "/verify/" }
 
 // Workspaces are the workspaces of a run, as package worktree has them.
 type Workspaces interface {
@@ -60,7 +57,7 @@ func leftSpaces(ws Workspaces) ([]worktree.Workspace, error) {
 
 // DropCandidates removes the refs that hold candidates of the landings of a run.
 func DropCandidates(ctx context.Context, repo *git.Repo, run string) error {
-	held, err := repo.RefsUnder(ctx, CandidateRefs(run))
+	held, err := repo.RefsUnder(ctx, captureref.Candidates(run))
 	if err != nil || len(held) == 0 {
 		return err
 	}

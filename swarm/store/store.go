@@ -106,6 +106,9 @@ func (s *State) Bases() string { return filepath.Join(s.Dir, "bases") }
 // Pool is where unchanged files of workspaces wait for the next workspaces.
 func (s *State) Pool() string { return filepath.Join(s.Dir, "pool") }
 
+// Refs is the git dir of the refs that hold the work of runs.
+func (s *State) Refs() string { return filepath.Join(s.Dir, "refs.git") }
+
 // Trash is where removed workspaces and runs wait.
 func (s *State) Trash() string { return filepath.Join(s.Dir, "trash") }
 

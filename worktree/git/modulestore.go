@@ -30,8 +30,17 @@ func (r *Repo) Store(gitDir string) *Repo {
 // processes may make it at once.
 func (r *Repo) MakeModuleStore(dir, path, borrow string) (*Repo, error) {
 	s := r.ModuleStore(dir, path)
-	if s.Exists() {
-		return s, nil
+	if err := s.makeStore(borrow); err != nil {
+		return nil, fmt.Errorf("make the store of submodule %q: %w", path, err)
+	}
+	return s, nil
+}
+
+// makeStore makes the bare repository if it is missing, as [Repo.MakeModuleStore]
+// does.
+func (r *Repo) makeStore(borrow string) error {
+	if r.Exists() {
+		return nil
 	}
 	config := "[core]\n\trepositoryformatversion = 0\n\tbare = true\n"
 	if r.ObjectFormat == "sha256" {
@@ -44,16 +53,16 @@ func (r *Repo) MakeModuleStore(dir, path, borrow string) (*Repo, error) {
 	// A store exists once it has its HEAD: that comes last.
 	files = append(files, [2]string{"HEAD", "ref: refs/heads/none\n"})
 	for _, d := range []string{"objects/info", "objects/pack", "refs"} {
-		if err := os.MkdirAll(filepath.Join(s.GitDir, d), 0o700); err != nil {
-			return nil, fmt.Errorf("make the store of submodule %q: %w", path, err)
+		if err := os.MkdirAll(filepath.Join(r.GitDir, d), 0o700); err != nil {
+			return err
 		}
 	}
 	for _, f := range files {
-		if err := replaceText(filepath.Join(s.GitDir, f[0]), f[1]); err != nil {
-			return nil, fmt.Errorf("make the store of submodule %q: %w", path, err)
+		if err := replaceText(filepath.Join(r.GitDir, f[0]), f[1]); err != nil {
+			return err
 		}
 	}
-	return s, nil
+	return nil
 }
 
 // Exists reports whether the git dir has a HEAD.

@@ -269,14 +269,19 @@ func (p *Pack) Discard() error {
 }
 
 // land puts the closed pack into the repository, kept until a ref holds what
-// is in it. It returns the path of the .keep file that it made, or "" where
-// such a pack was kept already.
-func (p *Pack) land() (keep string, err error) {
+// is in it. With a line it stays kept, under a name that no other pack has. It
+// returns the path of the .keep file that it made, or "" where such a pack was
+// kept already.
+func (p *Pack) land(line string) (keep string, err error) {
 	if err := p.wait(); err != nil {
 		return "", err
 	}
-	to := filepath.Join(p.q.repo.CommonDir, "objects", "pack", p.name)
-	switch err := p.keep(to + ".keep"); {
+	name, keepIt := p.name, p.keep
+	if line != "" {
+		name, keepIt = p.q.repo.newPackName(), func(path string) error { return writeKeep(path, line) }
+	}
+	to := filepath.Join(p.q.repo.CommonDir, "objects", "pack", name)
+	switch err := keepIt(to + ".keep"); {
 	case err == nil:
 		keep = to + ".keep"
 	case !errors.Is(err, fs.ErrExist):

@@ -27,6 +27,7 @@ import (
 // the new one is on the disk. A process that dies leaves packs that are good.
 type Landed struct {
 	repo *Repo
+	line string // of the .keep files of the packs; empty: they have none
 
 	mu    sync.Mutex // guards what follows; held while packs are made one
 	small []string   // without the ending
@@ -45,9 +46,11 @@ const (
 )
 
 // note is told of a pack that holds nothing but what refs hold.
-func (l *Landed) note(stem string) error {
+// All packs of one Landed have the same line in their .keep files, if any.
+func (l *Landed) note(stem, line string) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.line = line
 	if l.repo.ObjectFormat == "sha256" || slices.Contains(l.small, stem) {
 		return nil
 	}
@@ -77,7 +80,7 @@ func (l *Landed) gather(stems []string) error {
 	var some []*wholePack
 	size := 0
 	for i, stem := range stems {
-		p, err := readWhole(stem)
+		p, err := readWhole(stem, l.line)
 		if err != nil {
 			continue // git knows what is wrong with it
 		}
@@ -110,6 +113,12 @@ func (l *Landed) join(packs []*wholePack) error {
 	data = append(data, sum[:]...)
 	dir := filepath.Join(l.repo.CommonDir, "objects", "pack")
 	stem := filepath.Join(dir, "pack-"+hex.EncodeToString(sum[:]))
+	if l.line != "" {
+		stem = filepath.Join(dir, l.repo.newPackName())
+		if err := writeKeep(stem+".keep", l.line); err != nil {
+			return err
+		}
+	}
 	// The index last: by it git knows that there is a pack.
 	if err := writeDurable(stem+".pack", data); err != nil {
 		return err
@@ -125,7 +134,7 @@ func (l *Landed) join(packs []*wholePack) error {
 		if p.stem == stem {
 			continue // all others hold what this one does
 		}
-		if err := p.remove(); err != nil {
+		if err := p.remove(l.line); err != nil {
 			return err
 		}
 	}
@@ -143,8 +152,8 @@ type wholePack struct {
 var errLeaveIt = errors.New("not a pack to be joined")
 
 // readWhole reads a pack and sees that it is what its index says.
-func readWhole(stem string) (*wholePack, error) {
-	if _, err := os.Lstat(stem + ".keep"); !errors.Is(err, fs.ErrNotExist) {
+func readWhole(stem, line string) (*wholePack, error) {
+	if !keptBy(stem, line) {
 		return nil, errLeaveIt
 	}
 	at, err := os.Lstat(stem + ".pack")
@@ -211,16 +220,22 @@ func (p *wholePack) next(i int) int {
 
 // remove takes the pack away, the index first: by it git knows of the pack. One
 // that somebody began to land meanwhile stays.
-func (p *wholePack) remove() error {
-	if _, err := os.Lstat(p.stem + ".keep"); !errors.Is(err, fs.ErrNotExist) {
-		return err
+func (p *wholePack) remove(line string) error {
+	if !keptBy(p.stem, line) {
+		return nil
 	}
-	for _, end := range []string{".idx", ".pack"} {
-		if err := os.Remove(p.stem + end); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
+	return removeFiles(p.stem+".idx", p.stem+".pack", p.stem+".keep")
+}
+
+// keptBy reports whether the .keep file of a pack has one line and no other; with an
+// empty line, whether there is no such file. A random word may end the line.
+func keptBy(stem, line string) bool {
+	text, err := os.ReadFile(stem + ".keep")
+	if line == "" || err != nil {
+		return line == "" && errors.Is(err, fs.ErrNotExist)
 	}
-	return nil
+	rest, ok := strings.CutPrefix(strings.TrimSpace(string(text)), line)
+	return ok && !strings.Contains(rest, "\n") && (rest == "" || rest[0] == ' ')
 }
 
 // joined is a pack, without its sum, of all that packs hold, each object once.
@@ -261,6 +276,18 @@ func writeDurable(path string, text []byte) (err error) {
 		err = errors.Join(err, os.Remove(temp))
 	}
 	return err
+}
+
+// syncFile puts a file that another process wrote on the disk.
+func syncFile(path string) error {
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if errors.Is(err, fs.ErrPermission) {
+		f, err = os.Open(path)
+	}
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
 }
 
 func syncDir(path string) error {

@@ -2,6 +2,7 @@ package git
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -118,16 +119,15 @@ type PublishRequest struct {
 // Publish moves what the refs need into the repository, then moves the refs
 // in one transaction. Objects of Have and their ancestors are not packed.
 func (q *Quarantine) Publish(ctx context.Context, p PublishRequest) (err error) {
-	var revs bytes.Buffer
-	fresh, keep := false, ""
 	for _, u := range p.Refs {
-		if u.New != "" && !slices.Contains(p.Have, u.New) {
-			fmt.Fprintln(&revs, u.New)
-			fresh = true
+		if s := q.repo.hidden(u.Ref); s != nil {
+			return s.publish(ctx, q, p)
 		}
 	}
-	if fresh {
-		if keep, err = q.bring(ctx, p, &revs); err != nil {
+	revs, _ := p.fresh()
+	keep := ""
+	if revs.Len() > 0 {
+		if keep, err = q.bring(ctx, p, revs, ""); err != nil {
 			return fmt.Errorf("publish objects: %w", err)
 		}
 	}
@@ -138,9 +138,24 @@ func (q *Quarantine) Publish(ctx context.Context, p PublishRequest) (err error) 
 	err = errors.Join(err, os.Remove(keep))
 	if err == nil && p.Landed != nil {
 		// What is published stays so. Packs that lie apart do no harm.
-		_ = p.Landed.note(stemOf(keep))
+		_ = p.Landed.note(stemOf(keep), "")
 	}
 	return err
+}
+
+// fresh are the commits to be packed, one a line, and those that the repository has.
+func (p PublishRequest) fresh() (revs *bytes.Buffer, old []Hash) {
+	revs = new(bytes.Buffer)
+	for _, u := range p.Refs {
+		switch {
+		case u.New == "":
+		case slices.Contains(p.Have, u.New):
+			old = append(old, u.New)
+		default:
+			fmt.Fprintln(revs, u.New)
+		}
+	}
+	return revs, old
 }
 
 // nameAll moves the refs.
@@ -154,21 +169,22 @@ func (q *Quarantine) nameAll(ctx context.Context, p PublishRequest) error {
 	return q.repo.UpdateRefs(ctx, p.Message, p.Refs...)
 }
 
-// bring moves what new refs need into the repository.
-func (q *Quarantine) bring(ctx context.Context, p PublishRequest, revs *bytes.Buffer) (keep string, err error) {
+// bring moves what new refs need into the repository. The line is the text of the
+// .keep file of a pack that stays kept; empty: the pack is kept until a ref holds it.
+func (q *Quarantine) bring(ctx context.Context, p PublishRequest, revs *bytes.Buffer, line string) (keep string, err error) {
 	if p.Pack != nil {
-		return p.Pack.land()
+		return p.Pack.land(line)
 	}
 	for _, h := range p.Have {
 		fmt.Fprintf(revs, "^%s\n", h)
 	}
-	return q.transfer(ctx, revs)
+	return q.transfer(ctx, revs, line)
 }
 
 // transfer packs revs and indexes the pack in the repository. It returns the
 // path of the .keep file it made, or "" where such a pack was kept already.
-func (q *Quarantine) transfer(ctx context.Context, revs io.Reader) (string, error) {
-	began, mark := time.Now(), KeepMark+" "+rand.Text()
+func (q *Quarantine) transfer(ctx context.Context, revs io.Reader, line string) (string, error) {
+	began, mark := time.Now(), cmp.Or(line, KeepMark)+" "+rand.Text()
 	pr, pw := io.Pipe()
 	packed := make(chan error, 1)
 	go func() {
@@ -194,10 +210,17 @@ func (q *Quarantine) transfer(ctx context.Context, revs io.Reader) (string, erro
 		return "", errors.Join(err, q.repo.removeFailedPack(began, mark, indexesPack))
 	}
 	verb, name, _ := strings.Cut(strings.TrimSpace(string(out)), "\t")
-	if verb != "keep" {
+	path := filepath.Join(q.repo.CommonDir, "objects", "pack", "pack-"+name+".keep")
+	switch {
+	case verb != "keep" && line == "":
 		return "", nil
+	case verb != "keep":
+		return "", q.repo.own.locked(func() error { return addKeep(path, line) })
+	case line != "":
+		return path, errors.Join(syncFile(path), syncDir(filepath.Dir(path)))
+	default:
+		return path, nil
 	}
-	return filepath.Join(q.repo.CommonDir, "objects", "pack", "pack-"+name+".keep"), nil
 }
 
 // KeepMark begins the .keep file of a pack in transit. A name of the transfer may

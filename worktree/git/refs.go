@@ -30,6 +30,12 @@ func (r *Repo) Commit(ctx context.Context, rev string) (Hash, error) {
 	if rev == "" || strings.HasPrefix(rev, "-") || strings.ContainsAny(rev, "\x00\n") {
 		return "", &RevError{Rev: rev, Reason: "is not a revision"}
 	}
+	if s := r.hidden(rev); s != nil && s.refs.Exists() {
+		var wrong *RevError
+		if at, err := s.refs.Commit(ctx, rev); !errors.As(err, &wrong) {
+			return at, err
+		}
+	}
 	out, err := r.line(ctx, "rev-parse", "--verify", "--quiet", "--end-of-options", rev+"^{commit}")
 	var bad *Error
 	if errors.As(err, &bad) {
@@ -97,6 +103,9 @@ func (r *Repo) Branch(ctx context.Context) (string, error) {
 
 // Ref is the commit a full ref name points at; empty where there is none.
 func (r *Repo) Ref(ctx context.Context, name string) (Hash, error) {
+	if s := r.hidden(name); s != nil {
+		return s.ref(ctx, name)
+	}
 	out, err := r.line(ctx, "rev-parse", "--verify", "--quiet", "--end-of-options", name)
 	var bad *Error
 	if errors.As(err, &bad) && bad.Code == 1 {
@@ -197,6 +206,11 @@ func (r *Repo) UpdateRefs(ctx context.Context, message string, updates ...RefUpd
 // UpdateRefsHolding is [Repo.UpdateRefs] by a git that keeps a file open, as in
 // [Cmd.Hold]. A git that a signal ended is an [*Error] with the code -1.
 func (r *Repo) UpdateRefsHolding(ctx context.Context, hold *os.File, message string, updates ...RefUpdate) error {
+	for _, u := range updates {
+		if s := r.hidden(u.Ref); s != nil {
+			return s.update(ctx, hold, message, updates)
+		}
+	}
 	var in bytes.Buffer
 	zero := Hash(strings.Repeat("0", r.hexLen()))
 	in.WriteString("start\x00")
@@ -243,6 +257,9 @@ func (r *Repo) UpdateRefsHolding(ctx context.Context, hold *os.File, message str
 // RefsUnder lists the refs below a prefix ("refs/swarm/x/") and where they
 // point.
 func (r *Repo) RefsUnder(ctx context.Context, prefix string) (map[string]Hash, error) {
+	if s := r.hidden(prefix); s != nil {
+		return s.under(ctx, prefix)
+	}
 	out, err := r.Run(ctx, Cmd{Args: []string{
 		"for-each-ref", "--format=%(objectname) %(refname)", prefix,
 	}})

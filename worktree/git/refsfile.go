@@ -36,6 +36,9 @@ func (r *Repo) PrivateHead(gitDir string, below ...string) (h Hash, err error) {
 // NoRef reports whether there certainly is no ref of a name, read without git.
 // The name must be one below refs/.
 func (r *Repo) NoRef(name string) bool {
+	if s := r.hidden(name); s != nil {
+		return s.noRef(name)
+	}
 	_, err := os.Lstat(filepath.Join(r.CommonDir, "reftable"))
 	if !errors.Is(err, fs.ErrNotExist) || !validRef(name) {
 		return false

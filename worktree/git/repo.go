@@ -27,6 +27,8 @@ type Repo struct {
 	Prefix string
 	// ObjectFormat is sha1 or sha256.
 	ObjectFormat string
+
+	own *refStore // of the refs below OwnRefs; nil: they are in the repository
 }
 
 // VersionError says that the git binary is older than [MinVersion].

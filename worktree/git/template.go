@@ -200,7 +200,7 @@ func (t *Template) writeRefs(ctx context.Context) error {
 		f := strings.Split(line, "\x00")
 		_, name, _ := strings.Cut(f[0], " ")
 		switch {
-		case name == "" || len(f) != 3 || strings.HasPrefix(name, "refs/swarm/") || name == "refs/stash":
+		case name == "" || len(f) != 3 || strings.HasPrefix(name, OwnRefs) || name == "refs/stash":
 		case f[1] != "":
 			path := filepath.Join(t.Dir, name)
 			err := os.MkdirAll(filepath.Dir(path), 0o700)

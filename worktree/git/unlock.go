@@ -13,8 +13,13 @@ import (
 // below a prefix, such as "refs/swarm/k3x9q2/". Nobody may be at work on those.
 // A ref's name cannot end in .lock, so that what does is none.
 func (r *Repo) UnlockRefs(prefix string) error {
-	if !strings.HasPrefix(prefix, "refs/swarm/") || !filepath.IsLocal(filepath.FromSlash(prefix)) {
+	if !strings.HasPrefix(prefix, OwnRefs) || !filepath.IsLocal(filepath.FromSlash(prefix)) {
 		return fmt.Errorf("unlock %s: these refs are not ours", prefix)
+	}
+	if r.own != nil {
+		if err := r.own.refs.UnlockRefs(prefix); err != nil {
+			return err
+		}
 	}
 	dir := filepath.Join(r.CommonDir, filepath.FromSlash(prefix))
 	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {

@@ -25,7 +25,7 @@ func UnlockStores(repo *git.Repo, stores string) error {
 		if !e.IsDir() || filepath.Ext(e.Name()) != ".git" {
 			continue
 		}
-		if err := repo.Store(filepath.Join(stores, e.Name())).UnlockRefs("refs/swarm/"); err != nil {
+		if err := repo.Store(filepath.Join(stores, e.Name())).UnlockRefs(git.OwnRefs); err != nil {
 			return fmt.Errorf("unlock the store %s: %w", e.Name(), err)
 		}
 	}
