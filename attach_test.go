@@ -327,7 +327,7 @@ func TestAttachEditor(t *testing.T) {
 	w.types("\x1b:wq\r")
 	w.sees("a1 completed")
 	w.ends(0)
-	if got := y.git("show", "refs/swarm/"+y.view().Identity.Run+"/a/a1/1:notes.txt"); got != "hello from afar" {
+	if got := y.captures("show", "refs/swarm/"+y.view().Identity.Run+"/a/a1/1:notes.txt"); got != "hello from afar" {
 		t.Errorf("the editor wrote %q", got)
 	}
 }
@@ -388,7 +388,7 @@ func TestShell(t *testing.T) {
 			t.Fatalf("gc does not keep what a crash left:\n%s", s.stdout)
 		}
 	}
-	got := y.git("for-each-ref", "--format=%(refname)", "refs/swarm/*/copy/*")
+	got := y.captures("for-each-ref", "--format=%(refname)", "refs/swarm/*/copy/*")
 	if n := len(strings.Fields(got)); n != 2 {
 		t.Errorf("the copies that are kept are %q, want two", got)
 	}

@@ -107,7 +107,7 @@ func (l *landings) kill(step, command string, next []string) {
 	if killed && strings.HasPrefix(step, "checkout ") && step != "checkout record the begin" {
 		l.says(s, command, at)
 	}
-	for _, pattern := range []string{".git/*.lock", ".git/refs/heads/*.lock", ".git/refs/swarm/*/landed/*.lock", ".git/swarm-*", ".swarm-*", "../tmp/swarm-index-*"} {
+	for _, pattern := range []string{".git/*.lock", ".git/refs/heads/*.lock", "../state/*/refs.git/refs/swarm/*/landed/*.lock", ".git/swarm-*", ".swarm-*", "../tmp/swarm-index-*"} {
 		if left, _ := filepath.Glob(filepath.Join(l.repo, pattern)); len(left) > 0 {
 			l.failf("after %v there is %q", next, left)
 		}

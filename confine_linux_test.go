@@ -60,7 +60,7 @@ func TestFilterTakenOver(t *testing.T) {
 			}
 			y.harmless(before, 1)
 			for path, want := range map[string]string{"new.txt": "TAKE OVER", "bad.txt": "TAKE OVER", "new.md": "plain"} {
-				ref := strings.Fields(y.git("for-each-ref", "--format=%(refname)", "refs/swarm/**/a/**"))[0]
+				ref := strings.Fields(y.captures("for-each-ref", "--format=%(objectname)", "refs/swarm/**/a/**"))[0]
 				if got := y.git("show", ref+":"+path); got != want {
 					t.Errorf("%s was captured as %q, want %q", path, got, want)
 				}

@@ -213,7 +213,7 @@ func TestKilledWithFourHundred(t *testing.T) {
 			t.Errorf("%s is %+v, want it lost with a patch of 3 files", a.ID, a.Status)
 			continue
 		}
-		if text := y.git("show", r.Patch.Ref+":"+a.Call.Item+"/new.txt"); text != "new" {
+		if text := y.git("show", r.Patch.Commit+":"+a.Call.Item+"/new.txt"); text != "new" {
 			t.Errorf("%s left %q", a.ID, text)
 		}
 	}

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"agentswarm/internal/testprogram"
-	"agentswarm/swarm/engine"
+	"agentswarm/swarm/captureref"
 	"agentswarm/swarm/event"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
@@ -239,11 +239,11 @@ func TestBeginCutOff(t *testing.T) {
 			}
 			y.ends(0, "resume")
 			v := y.view()
-			if got := y.git("rev-parse", engine.BaseRef(v.Identity.Run)); got != v.Identity.Base.Commit {
+			if got := y.captures("rev-parse", captureref.Base(v.Identity.Run)); got != v.Identity.Base.Commit {
 				t.Errorf("the base is pinned at %s", got)
 			}
-			ref := v.Agent("a1").Result().Done().Patch.Ref
-			if got := y.git("show", ref+":a1.txt"); !strings.HasPrefix(got, "A1 WROTE 1\n") {
+			commit := v.Agent("a1").Result().Done().Patch.Commit
+			if got := y.git("show", commit+":a1.txt"); !strings.HasPrefix(got, "A1 WROTE 1\n") {
 				t.Errorf("captured %q: not by the user's filter", got)
 			}
 			y.tidy()

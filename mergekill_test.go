@@ -83,7 +83,7 @@ func (k *queueKilling) killed(step, check string) bool {
 func (k *queueKilling) clean() {
 	k.t.Helper()
 	left, _ := filepath.Glob(filepath.Join(k.state, "*", "trees", "*", "landing.*"))
-	if refs := k.git("for-each-ref", "refs/swarm/*/verify"); len(left) > 0 || refs != "" {
+	if refs := k.captures("for-each-ref", "refs/swarm/*/verify"); len(left) > 0 || refs != "" {
 		k.failf("left are %q, %s", left, refs)
 	}
 	if dirt := k.git("status", "--porcelain"); dirt != "" {

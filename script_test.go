@@ -37,6 +37,7 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		"swarm":            faultySwarm,
 		"fakeagent":        fakeAgent,
+		"captures":         capturesProgram,
 		"nonamespaces":     func() { os.Exit(nonamespaces.Main(os.Args[1:])) },
 		isolationProbeName: isolationProbe,
 	})

@@ -96,7 +96,7 @@ func TestDamagedState(t *testing.T) {
 	}
 	kept := filepath.Join(y.dir, "kept")
 	y.copyAll(y.dir, kept, "repo", "state", "outside")
-	refs := y.git("for-each-ref", "refs/swarm/"+good.ID, "refs/heads")
+	refs := y.captures("for-each-ref", "refs/swarm/"+good.ID) + y.git("for-each-ref", "refs/heads")
 	for _, file := range files {
 		for i, d := range damages(y) {
 			for n, command := range commands {
@@ -116,7 +116,7 @@ func TestDamagedState(t *testing.T) {
 				if entries, err := os.ReadDir(filepath.Join(y.dir, "outside")); err != nil || len(entries) != 1 {
 					y.failf("outside are %v, %v", entries, err)
 				}
-				if now := y.git("for-each-ref", "refs/swarm/"+good.ID, "refs/heads"); command[0] != "merge" && now != refs {
+				if now := y.captures("for-each-ref", "refs/swarm/"+good.ID) + y.git("for-each-ref", "refs/heads"); command[0] != "merge" && now != refs {
 					y.failf("the refs were\n%sand are\n%s", refs, now)
 				}
 				y.must(errors.Join(os.RemoveAll(y.repo), os.RemoveAll(y.state), os.RemoveAll(filepath.Join(y.dir, "outside"))))

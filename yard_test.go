@@ -294,12 +294,26 @@ func (y *yard) nothingLost(v *store.View) {
 	}
 }
 
+// captures runs git where the names of captures are.
+func (y *yard) captures(args ...string) string {
+	y.t.Helper()
+	dir, err := refsDir(y.repo, y.state, append(os.Environ(), y.env...))
+	y.must(err)
+	return y.git(append([]string{"--git-dir=" + dir}, args...)...)
+}
+
+// refs are the commits of all captures of an attempt.
 func (y *yard) refs(run, id, attempt string) []string {
+	y.t.Helper()
 	name := fmt.Sprintf("refs/swarm/%s/a/%s/%s", run, id, attempt)
-	all := strings.Fields(y.git("for-each-ref", "--format=%(refname)", "refs/swarm/"+run+"/a/"+id+"/"))
-	return slices.DeleteFunc(all, func(ref string) bool {
-		return ref != name && !strings.HasPrefix(ref, name+".")
-	})
+	var commits []string
+	for line := range strings.Lines(y.captures("for-each-ref", "--format=%(objectname) %(refname)", "refs/swarm/"+run+"/a/"+id+"/")) {
+		commit, ref, _ := strings.Cut(strings.TrimSpace(line), " ")
+		if ref == name || strings.HasPrefix(ref, name+".") {
+			commits = append(commits, commit)
+		}
+	}
+	return commits
 }
 
 // tidy checks that nothing is left but refs, objects, and the workspaces
