@@ -17,7 +17,7 @@ import (
 func layers() [][]string {
 	return [][]string{
 		0: {
-			"internal/bytesize", "internal/diffcolor", "internal/jq", "internal/patchpath", "internal/picture", "internal/statefile", "internal/testing/campaign", "internal/testing/nonamespaces", "internal/testprogram",
+			"internal/boundedline", "internal/bytesize", "internal/diffcolor", "internal/fspath", "internal/jq", "internal/patchpath", "internal/picture", "internal/statefile", "internal/testing/campaign", "internal/testing/nonamespaces", "internal/testprogram",
 			"risk/argv", "risk/lockfile", "roles", "swarm/ask", "swarm/box", "swarm/cachework", "swarm/environ", "swarm/lab/stat", "swarm/landing/queue",
 			"swarm/modeltest", "swarm/nearest", "swarm/privatehome", "swarm/proc", "swarm/provider", "swarm/script/regex",
 			"swarm/stage", "swarm/strict", "swarm/task", "swarm/thought", "swarm/userns", "variants", "variants/tasks",
@@ -36,19 +36,22 @@ func layers() [][]string {
 			"swarm/lab/measure", "swarm/review/part", "swarm/script", "swarm/store", "swarm/wire",
 		},
 		3: {
-			"swarm/activity", "swarm/agent/claude", "swarm/agent/codex", "swarm/agent/command", "swarm/agent/copilot",
+			"risk/repository", "swarm/activity", "swarm/agent/claude", "swarm/agent/codex", "swarm/agent/command", "swarm/agent/copilot",
 			"swarm/agent/gemini",
 			"swarm/agent/opencode", "swarm/agent/pi", "swarm/agent/qwen", "swarm/builtin", "swarm/engine", "swarm/fleet",
-			"swarm/lab", "swarm/landing", "swarm/ledger", "swarm/review/mark", "swarm/selector",
+			"swarm/lab", "swarm/landing", "swarm/ledger", "swarm/patch", "swarm/review/mark", "swarm/selector",
 		},
 		4: {
-			"swarm/agent/agenttest", "swarm/agent/kinds", "swarm/bench", "swarm/config", "swarm/control", "swarm/fanout",
-			"swarm/mcp", "swarm/report", "swarm/review/verdict", "swarm/workflow",
+			"swarm/agent/agenttest", "swarm/agent/kinds", "swarm/bench", "swarm/config", "swarm/control", "swarm/fanout", "swarm/inbox/waiting",
+			"swarm/mcp", "swarm/report", "swarm/review/verdict", "swarm/reviewer", "swarm/spending", "swarm/workflow",
 		},
 		5: {
-			"swarm/cli", "swarm/demo",
+			"swarm/agent/readiness", "swarm/assign", "swarm/confine", "swarm/models/catalog", "swarm/policy", "swarm/review/collect", "swarm/runhook",
 		},
 		6: {
+			"swarm/cli", "swarm/demo",
+		},
+		7: {
 			".",
 		},
 	}

@@ -7,7 +7,6 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -36,16 +35,9 @@ Examples:
 
 // agentsObject is swarm.agents/1, described in docs/json.md.
 type agentsObject struct {
-	Schema string           `json:"schema"`
-	Agents []knownAgent     `json:"agents"`
-	found  map[string]found // by kind
-}
-
-// found is a kind on this machine, with what its program said of itself.
-type found struct {
-	kinds.Found
-	version string
-	failed  string // why its version is not known
+	Schema string                     `json:"schema"`
+	Agents []knownAgent               `json:"agents"`
+	found  map[string]kinds.Versioned // by kind
 }
 
 // knownAgent is one agent that a run may use.
@@ -108,7 +100,7 @@ func configAnywhere(c *cli.Context, env Env) (*config.Config, error) {
 
 // knownAgents looks at all agents there are.
 func (env Env) knownAgents(ctx context.Context, conf *config.Config) (*agentsObject, error) {
-	o := &agentsObject{Schema: "swarm.agents/1", Agents: []knownAgent{}, found: env.versions(ctx)}
+	o := &agentsObject{Schema: "swarm.agents/1", Agents: []knownAgent{}, found: env.machine().Versions(ctx)}
 	names := conf.AgentNames()
 	for _, k := range env.kinds() {
 		a, err := conf.Agent(k.Name)
@@ -138,12 +130,12 @@ func (env Env) knownAgents(ctx context.Context, conf *config.Config) (*agentsObj
 
 // knownAgent is one of them. What its kind has on this machine holds for it,
 // unless it has a command of its own.
-func (env Env) knownAgent(f found, a config.Agent) knownAgent {
+func (env Env) knownAgent(f kinds.Versioned, a config.Agent) knownAgent {
 	k := knownAgent{Name: a.Name, Kind: a.Kind.String(), Model: a.Model, Path: f.Path}
 	if len(a.Command) > 0 {
 		k.Path = a.Command[0]
 		if !strings.Contains(k.Path, "/") {
-			k.Path = lookPath(env.Getenv("PATH"), k.Path)
+			k.Path = kinds.FindProgram(env.Getenv("PATH"), k.Path)
 		}
 	}
 	k.Here = k.Path != ""
@@ -159,7 +151,7 @@ func (env Env) knownAgent(f found, a config.Agent) knownAgent {
 		k.Sandbox = "off inside swarm's sandbox, which holds it instead"
 	}
 	if f.Models != nil {
-		k.Models = f.Models(env.surroundings())
+		k.Models = f.Models(env.machine().Surroundings())
 	}
 	if f.Kind.Login != nil {
 		k.Login = &loginObject{Name: f.Login.Name, Missing: f.Login.Missing, Risk: f.Login.Risk}
@@ -168,10 +160,13 @@ func (env Env) knownAgent(f found, a config.Agent) knownAgent {
 	case !k.Here:
 		k.Install = f.Install
 	case len(a.Command) == 0 && f.Program != "":
-		verdict := kinds.Judge(f.version, f.Kind.Version)
-		k.Version, k.Tested = f.version, verdict.String()
+		verdict := kinds.Judge(f.Said, f.Kind.Version)
+		k.Version, k.Tested = f.Said, verdict.String()
 		if advice := kinds.Advice(f.Kind, verdict); advice != "" {
-			k.Notes = append(k.Notes, advice+f.failed)
+			if f.Err != nil {
+				advice += ": " + f.Err.Error()
+			}
+			k.Notes = append(k.Notes, advice)
 		}
 	}
 	return k
@@ -192,18 +187,6 @@ func abilities(can agent.Abilities) []string {
 		}
 	}
 	return all
-}
-
-// versionTime is how long a program may take to say its version. Some of them
-// take seconds to start.
-const versionTime = 10 * time.Second
-
-// unanswered is why a program did not say its version.
-func unanswered(ctx context.Context, err error) string {
-	if ctx.Err() != nil {
-		return fmt.Sprintf("it did not say it within %s, as on a machine that is busy", versionTime)
-	}
-	return oneLine(err)
 }
 
 // print shows the agents to a person.

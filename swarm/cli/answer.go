@@ -16,9 +16,9 @@ import (
 
 	"agentswarm/swarm/config"
 	"agentswarm/swarm/control"
-	"agentswarm/swarm/engine"
+	"agentswarm/swarm/event"
 	"agentswarm/swarm/inbox"
-	"agentswarm/swarm/store"
+	"agentswarm/swarm/inbox/waiting"
 	"agentswarm/swarm/task"
 )
 
@@ -51,7 +51,7 @@ Examples:
 			if err != nil {
 				return err
 			}
-			return answerAction(c, env, func(p *place, all []asked) (*control.Answer, error) {
+			return answerAction(c, env, func(p *place, all []waiting.Question) (*control.Answer, error) {
 				if len(args) == 2 {
 					return answerText(all[0], args[1])
 				}
@@ -90,7 +90,7 @@ Examples:
 			if err != nil {
 				return err
 			}
-			return answerAction(c, env, func(*place, []asked) (*control.Answer, error) {
+			return answerAction(c, env, func(*place, []waiting.Question) (*control.Answer, error) {
 				return &control.Answer{Allow: allow}, nil
 			}, args...)
 		},
@@ -107,7 +107,7 @@ func answerFlags() []cli.Flag {
 }
 
 // answerText reads the text of an answer to a question.
-func answerText(q asked, text string) (*control.Answer, error) {
+func answerText(q waiting.Question, text string) (*control.Answer, error) {
 	switch {
 	case strings.TrimSpace(text) == "":
 		return nil, usagef("the answer is empty; say yes, no, or what the agent should know")
@@ -115,7 +115,7 @@ func answerText(q asked, text string) (*control.Answer, error) {
 		return nil, usagef("the answer is not UTF-8")
 	}
 	d, err := inbox.Decide(&q.Questioned, text)
-	if unclear := (*inbox.UnclearError)(nil); errors.As(err, &unclear) && q.doubt == nil {
+	if unclear := (*inbox.UnclearError)(nil); errors.As(err, &unclear) && q.Doubt == nil {
 		return nil, &UsageError{Text: unclear.Error(), Advice: unclear.Hint()}
 	}
 	return &control.Answer{Allow: d.Allow, Text: d.Text, Reason: d.Reason}, nil
@@ -123,7 +123,7 @@ func answerText(q asked, text string) (*control.Answer, error) {
 
 // answerAction finds the questions, gets the answer and gives it. Nothing is
 // answered before all of the questions are known to wait.
-func answerAction(c *cli.Context, env Env, get func(*place, []asked) (*control.Answer, error), ids ...string) error {
+func answerAction(c *cli.Context, env Env, get func(*place, []waiting.Question) (*control.Answer, error), ids ...string) error {
 	if err := env.personal("answering questions"); err != nil {
 		return err
 	}
@@ -178,12 +178,13 @@ func answerSpan(c *cli.Context) (span task.Span, err error) {
 
 // giveAll gives one answer to several questions, and tells what became of each
 // up to the first that could not be answered.
-func (p *place) giveAll(c *cli.Context, all []asked, answer *control.Answer) (err error) {
+func (p *place) giveAll(c *cli.Context, all []waiting.Question, answer *control.Answer) (err error) {
 	given := answeredObject{Schema: "swarm.answered/1", Answers: []answerObject{}}
 	for i, q := range all {
-		answer.ID, answer.Shown = q.ID, q.shown()
+		answer.ID, answer.Shown = q.ID, q.Shown()
 		err = p.give(c.Context, q, answer)
-		before := func(other asked) bool { return q.answeredWith(other, answer) }
+		reply := &event.Replied{Allow: answer.Allow, For: answer.For, All: answer.All}
+		before := func(other waiting.Question) bool { return q.AnsweredBy(other, reply) }
 		if codeOf(err) == CodeUsage && slices.ContainsFunc(all[:i], before) {
 			err = nil // it was answered with that one
 		}
@@ -192,7 +193,7 @@ func (p *place) giveAll(c *cli.Context, all []asked, answer *control.Answer) (er
 		}
 		given.add(q, answer)
 		if !c.Bool("json") {
-			fmt.Fprintln(p.env.Stdout, q.outcome(answer))
+			fmt.Fprintln(p.env.Stdout, outcomeText(q, answer))
 		}
 	}
 	if c.Bool("json") && len(given.Answers) > 0 {
@@ -202,8 +203,8 @@ func (p *place) giveAll(c *cli.Context, all []asked, answer *control.Answer) (er
 }
 
 // give takes an answer to the process that owns the run.
-func (p *place) give(ctx context.Context, q asked, answer *control.Answer) error {
-	run, err := p.state.Run(q.run)
+func (p *place) give(ctx context.Context, q waiting.Question, answer *control.Answer) error {
+	run, err := p.state.Run(q.Run)
 	if err != nil {
 		return err
 	}
@@ -214,8 +215,8 @@ func (p *place) give(ctx context.Context, q asked, answer *control.Answer) error
 	err = carried(client.Ask(ctx, answer))
 	// What the file says of it counts less than that its owner has it open.
 	unseen := &inbox.OtherError{ID: q.ID, Unseen: true}
-	if q.doubt != nil && codeOf(err) == CodeUsage && err.Error() != unseen.Error() {
-		err = q.doubt
+	if q.Doubt != nil && codeOf(err) == CodeUsage && err.Error() != unseen.Error() {
+		err = q.Doubt
 	}
 	return errors.Join(err, client.Close())
 }
@@ -235,15 +236,15 @@ func carried(err error) error {
 	}
 }
 
-// outcome says in a line what was answered.
-func (q asked) outcome(a *control.Answer) string {
+// outcomeText says in a line what was answered.
+func outcomeText(q waiting.Question, a *control.Answer) string {
 	word := "denied"
 	if a.Allow {
 		word = "allowed"
 	}
 	line := q.ID + " " + word
 	if len(a.Told) > 1 {
-		line += fmt.Sprintf(" for %s: %s", Count(len(a.Told), "agent", "agents"), idRanges(a.Told))
+		line += fmt.Sprintf(" for %s: %s", Count(len(a.Told), "agent", "agents"), waiting.Ranges(a.Told))
 		if a.For == task.ForTheRun {
 			line += ", and for the run"
 		}
@@ -252,10 +253,10 @@ func (q asked) outcome(a *control.Answer) string {
 	_, inquiry := inbox.InquiryOf(&q.Questioned)
 	if inquiry && a.Text != "" {
 		line = q.ID + " answered: " + Printable(a.Text)
-	} else if q.Question.Agent == "" && q.doubt == nil {
+	} else if q.Question.Agent == "" && q.Doubt == nil {
 		line = q.ID + " answered: " + yesOrNo(a.Allow)
 	} else if q.Question.Agent != "" {
-		line += ": " + Printable(q.who())
+		line += ": " + Printable(q.Who())
 	}
 	if a.For == task.ForTheRun {
 		line += ", for the run"
@@ -264,9 +265,9 @@ func (q asked) outcome(a *control.Answer) string {
 }
 
 // askAnswer shows a question in full and asks the person at the terminal.
-func (p *place) askAnswer(q asked) (*control.Answer, error) {
-	if q.doubt != nil {
-		return nil, q.doubt
+func (p *place) askAnswer(q waiting.Question) (*control.Answer, error) {
+	if q.Doubt != nil {
+		return nil, q.Doubt
 	}
 	if !p.attended() {
 		return nil, &UsageError{
@@ -287,7 +288,7 @@ func (p *place) askAnswer(q asked) (*control.Answer, error) {
 		}
 	}
 	fmt.Fprintf(p.env.Stderr, "%s of run %s asked %s and wants:\n%s\nAnswer %s: ",
-		Printable(q.who()), q.run, Ago(time.Now(), q.Time), wants, choices)
+		Printable(q.Who()), q.Run, Ago(time.Now(), q.Time), wants, choices)
 	line, err := bufio.NewReader(p.env.input()).ReadString('\n')
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, fmt.Errorf("read the answer: %w", err)
@@ -296,102 +297,18 @@ func (p *place) askAnswer(q asked) (*control.Answer, error) {
 }
 
 // findQuestions finds open questions by what the user calls them.
-func (p *place) findQuestions(ids []string) ([]asked, error) {
-	open, err := (&letterbox{place: p}).look()
-	if err != nil {
-		return nil, err
+func (p *place) findQuestions(ids []string) ([]waiting.Question, error) {
+	all, err := p.inboxWatcher().Find(ids)
+	for i := range all {
+		all[i].Doubt = refusedName(all[i].Doubt)
 	}
-	var all []asked
-	for _, id := range ids {
-		found := called(id, open)
-		switch len(found) {
-		case 1:
-		case 0:
-			q, err := p.lostQuestion(id, open)
-			if err != nil {
-				return nil, err
-			}
-			found = []asked{q}
-		default:
-			return nil, usagef("%q could be %s", id, idsOf(found))
-		}
-		for _, q := range all {
-			if q.ID == found[0].ID {
-				return nil, usagef("question %s is named twice", q.ID)
-			}
-		}
-		all = append(all, found[0])
-	}
-	// Those in doubt come first: if one is wrong nothing was answered yet.
-	var doubted, sure []asked
-	for _, q := range all {
-		if q.doubt != nil {
-			doubted = append(doubted, q)
-		} else {
-			sure = append(sure, q)
-		}
-	}
-	return append(doubted, sure...), nil
+	return all, refusedName(err)
 }
 
-// lostQuestion says of a question that nobody sees waiting what became of it.
-// While its run is live only the owner of the run decides that, and the
-// question comes with a doubt: agents can write into the journal.
-func (p *place) lostQuestion(id string, open []asked) (asked, error) {
-	unknown := &UsageError{Text: fmt.Sprintf("no question %q waits for an answer", id)}
-	if len(open) > 0 {
-		unknown.Advice = "open are " + idsOf(open)
+// refusedName is refused for a name that means no open question.
+func refusedName(err error) error {
+	if of := (*waiting.NameError)(nil); errors.As(err, &of) {
+		return refused(err)
 	}
-	at := strings.LastIndexByte(id, '-')
-	if at < 0 {
-		return asked{}, unknown
-	}
-	entries, err := p.state.Runs()
-	if err != nil {
-		return asked{}, err
-	}
-	for _, e := range entries {
-		if e.Run.ID != id[:at] {
-			continue
-		}
-		lost := asked{Question: &store.Question{}, run: e.Run.ID, doubt: unknown}
-		lost.ID = id
-		v, err := e.Run.View()
-		if err != nil {
-			lost.doubt = err
-		} else if i := slices.IndexFunc(v.Questions, func(q *store.Question) bool { return q.ID == id }); i >= 0 {
-			lost.doubt = closedQuestion(v, v.Questions[i])
-		}
-		if e.Run.Live() {
-			return lost, nil
-		}
-		return asked{}, lost.doubt
-	}
-	return asked{}, unknown
-}
-
-// closedQuestion says what became of a question that does not wait any more.
-func closedQuestion(v *store.View, q *store.Question) error {
-	if q.Reply == nil {
-		return usagef("question %s is closed: run %s has ended: %s", q.ID, v.Identity.Run, v.Status)
-	}
-	word := "denied"
-	if q.Reply.Allow {
-		word = "allowed"
-	}
-	switch q.Reply.By {
-	case task.ByPerson:
-		return usagef("question %s was answered: %s", q.ID, word)
-	case task.ByTime:
-		return usagef("question %s is closed: %s", q.ID, q.Reply.Reason)
-	case task.ByEnd:
-		if q.Reply.Reason == engine.HookGone {
-			return usagef("question %s is closed: %s", q.ID, q.Reply.Reason)
-		}
-		return usagef("question %s is closed: %s ended first", q.ID, cmp.Or(string(q.Agent), "the script"))
-	case task.ByRule, task.ByPolicy, task.ByScript, task.ByRisk:
-		return usagef("question %s was %s at once: %s", q.ID, word, q.Reply.Reason)
-	default:
-		return usagef("question %s was closed", q.ID)
-	}
+	return err
 }

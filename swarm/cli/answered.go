@@ -2,6 +2,7 @@ package cli
 
 import (
 	"agentswarm/swarm/control"
+	"agentswarm/swarm/inbox/waiting"
 	"agentswarm/swarm/task"
 )
 
@@ -22,12 +23,12 @@ type answerObject struct {
 	For    task.Span `json:"for"`
 }
 
-func (o *answeredObject) add(q asked, a *control.Answer) {
+func (o *answeredObject) add(q waiting.Question, a *control.Answer) {
 	span := a.For
 	if span == "" {
 		span = task.Once
 	}
 	o.Answers = append(o.Answers, answerObject{
-		ID: q.ID, Run: q.run, Agent: q.Agent, Agents: a.Told, Allow: a.Allow, Text: a.Text, Reason: a.Reason, For: span,
+		ID: q.ID, Run: q.Run, Agent: q.Agent, Agents: a.Told, Allow: a.Allow, Text: a.Text, Reason: a.Reason, For: span,
 	})
 }

@@ -112,7 +112,7 @@ func (p *place) checkApart(ctx context.Context, agents []*store.Agent) error {
 		if len(agents) == 1 {
 			return nil
 		}
-		changes, err := p.changes(ctx, a)
+		changes, err := p.agentPatches().Changes(ctx, a)
 		if err != nil {
 			return err
 		}
@@ -146,7 +146,7 @@ func (p *place) apply(ctx context.Context, s *selection, a *store.Agent, owner *
 	if err := b.settleLandings(ctx, v); err != nil {
 		return nil, err
 	}
-	changes, err := p.changes(ctx, a)
+	changes, err := p.agentPatches().Changes(ctx, a)
 	if err != nil {
 		return nil, err
 	}

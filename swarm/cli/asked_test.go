@@ -13,16 +13,18 @@ import (
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/event"
 	"agentswarm/swarm/inbox"
+	"agentswarm/swarm/inbox/waiting"
+	"agentswarm/swarm/policy"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
 )
 
 // question is an open question of a test.
-func question(id string, agent task.ID, action string) asked {
+func question(id string, agent task.ID, action string) waiting.Question {
 	run, _, _ := strings.Cut(id, "-")
-	return newAsked(run, "pkg/"+string(agent), &store.Question{Questioned: event.Questioned{
+	return waiting.Question{Run: run, Label: "pkg/" + string(agent), Question: &store.Question{Questioned: event.Questioned{
 		ID: id, Agent: agent, Attempt: 1, Ask: "q", Action: json.RawMessage(action),
-	}})
+	}}}
 }
 
 func TestWantsText(t *testing.T) {
@@ -82,25 +84,9 @@ func FuzzWantsText(f *testing.F) {
 	})
 }
 
-func TestCalled(t *testing.T) {
-	t.Parallel()
-	all := []asked{
-		question("k3x9q2-1", "a1", `1`), question("k3x9q2-11", "a2", `1`), question("abcdef-1", "a1", `1`),
-		question("23bcde-1", "a1", `1`),
-	}
-	for text, want := range map[string]string{
-		"k3x9q2-1": "k3x9q2-1", "k3x9q2-11": "k3x9q2-11", "11": "k3x9q2-11", "1": "k3x9q2-1, abcdef-1, 23bcde-1",
-		"23": "", "23b": "23bcde-1", "abc": "abcdef-1", "k3x": "k3x9q2-1, k3x9q2-11", "": "", "2": "", "k3x9q2-2": "", "-1": "",
-	} {
-		if got := idsOf(called(text, all)); got != want {
-			t.Errorf("called(%q) = %q, want %q", text, got, want)
-		}
-	}
-}
-
 func TestTypedAnswer(t *testing.T) {
 	t.Parallel()
-	open := []asked{question("k3x9q2-1", "a1", `1`), question("k3x9q2-2", "a2", `1`)}
+	open := []waiting.Question{question("k3x9q2-1", "a1", `1`), question("k3x9q2-2", "a2", `1`)}
 	for _, text := range []string{"the second one", "nobody", "yesterday"} {
 		if q, got, err := typedAnswer(text, open); err == nil {
 			t.Errorf("typedAnswer(%q) = %s %+v, want an error", text, q.ID, got)
@@ -145,7 +131,7 @@ func FuzzTypedAnswer(f *testing.F) {
 	for _, s := range []string{"y", "n 2", "no, not that", "text", "N\x00", " \t"} {
 		f.Add(s)
 	}
-	open := []asked{question("k3x9q2-1", "a1", `1`), question("k3x9q2-2", "a2", `1`)}
+	open := []waiting.Question{question("k3x9q2-1", "a1", `1`), question("k3x9q2-2", "a2", `1`)}
 	f.Fuzz(func(t *testing.T, line string) {
 		_, got, err := typedAnswer(line, open)
 		words := strings.Fields(strings.ToLower(line))
@@ -170,20 +156,20 @@ func TestDesk(t *testing.T) {
 		add(&event.Questioned{ID: inbox.ID("k3x9q2", i+1), Agent: id, Attempt: 1})
 	}
 	before := d.waiting()
-	if got := idsOf(before); got != "k3x9q2-1, k3x9q2-2, k3x9q2-3" || before[0].label != "one" {
-		t.Errorf("open are %s, the first of %q", got, before[0].label)
+	if got := waiting.IDs(before); got != "k3x9q2-1, k3x9q2-2, k3x9q2-3" || before[0].Label != "one" {
+		t.Errorf("open are %s, the first of %q", got, before[0].Label)
 	}
 	if _, err := d.Append(&event.Replied{ID: "k3x9q2-1"}); err != nil {
 		t.Fatal(err)
 	}
-	if got := idsOf(d.waiting()); got != "k3x9q2-2, k3x9q2-3" {
+	if got := waiting.IDs(d.waiting()); got != "k3x9q2-2, k3x9q2-3" {
 		t.Errorf("after an answer %s are open", got)
 	}
 	add(&event.Settled{Agent: "a1", Result: &task.Completed{}})
-	if got := idsOf(d.waiting()); got != "k3x9q2-2" {
+	if got := waiting.IDs(d.waiting()); got != "k3x9q2-2" {
 		t.Errorf("after the end of a1 %s are open", got)
 	}
-	if got := idsOf(before); got != "k3x9q2-1, k3x9q2-2, k3x9q2-3" {
+	if got := waiting.IDs(before); got != "k3x9q2-1, k3x9q2-2, k3x9q2-3" {
 		t.Errorf("what was handed out became %s", got)
 	}
 	select {
@@ -235,7 +221,7 @@ func TestRecordedConfig(t *testing.T) {
 		engine.Config{Jobs: 3, Verify: "v", Agents: map[string]*agent.Spec{"x": {Name: "x"}}},
 		contact{Questions: inbox.Wait, Notify: "n"},
 		isolation{Sandbox: sandboxOff, Backend: backendAuto, Hide: []string{"h"}, Write: []string{"w"}},
-		caution{Confined: confinedSnapshot, Allow: []string{"push to x"}, Audit: true},
+		policy.Policy{Confined: policy.Snapshot, Allow: []string{"push to x"}, Audit: true},
 	}
 	text, err := json.Marshal(give)
 	if err != nil {
@@ -306,7 +292,7 @@ func TestOwnEnviron(t *testing.T) {
 // TestInboxLines fits the inbox to every small terminal.
 func TestInboxLines(t *testing.T) {
 	t.Parallel()
-	var all []asked
+	var all []waiting.Question
 	for i := range 30 {
 		all = append(all, question(inbox.ID("k3x9q2", i+1), "a1", `"`+strings.Repeat("文 wide ", 40)+`"`))
 	}
@@ -393,44 +379,11 @@ func TestRenderNotes(t *testing.T) {
 	}
 }
 
-// TestAnsweredWith holds that a question counts as answered with another one
-// only where the run's owner closes both by one answer.
-func TestAnsweredWith(t *testing.T) {
-	t.Parallel()
-	found := func(q asked, tier string) asked {
-		q.Risk = &event.Risk{Tier: tier, Reason: "r"}
-		return q
-	}
-	hard := found(question("r-1", "a1", `"cp a b"`), "HARD_TO_REVERSE")
-	yes, always, never := &control.Answer{Allow: true}, &control.Answer{Allow: true, For: task.ForTheRun}, &control.Answer{For: task.ForTheRun}
-	for _, tt := range []struct {
-		name  string
-		give  asked
-		after *control.Answer
-		want  bool
-	}{
-		{"the same", found(question("r-2", "a2", `"cp a b"`), "HARD_TO_REVERSE"), yes, true},
-		{"another action", found(question("r-2", "a2", `"cp a c"`), "HARD_TO_REVERSE"), yes, false},
-		{"of another run", found(question("s-2", "a2", `"cp a b"`), "HARD_TO_REVERSE"), yes, false},
-		{"not looked at", question("r-2", "a2", `"cp a b"`), yes, false},
-		{"of another tier", found(question("r-2", "a2", `"cp a b"`), "VISIBLE"), yes, false},
-		{"of another tier, for the run", found(question("r-2", "a2", `"cp a b"`), "VISIBLE"), always, true},
-		{"graver", found(question("r-2", "a2", `"cp a b"`), "DESTRUCTIVE"), yes, false},
-		{"graver, for the run", found(question("r-2", "a2", `"cp a b"`), "DESTRUCTIVE"), always, false},
-		{"as grave", found(question("r-2", "a2", `"cp a b"`), "DESTRUCTIVE"), yes, false},
-		{"graver, denied for the run", found(question("r-2", "a2", `"cp a b"`), "DESTRUCTIVE"), never, true},
-	} {
-		if got := tt.give.answeredWith(hard, tt.after); got != tt.want {
-			t.Errorf("%s: answeredWith = %v, want %v", tt.name, got, tt.want)
-		}
-	}
-}
-
 // TestDestructiveOneByOne holds that a yes to a DESTRUCTIVE action reaches one
 // agent, unless it is for all, and that a no reaches all.
 func TestDestructiveOneByOne(t *testing.T) {
 	t.Parallel()
-	grave := func(id string, agent task.ID) asked {
+	grave := func(id string, agent task.ID) waiting.Question {
 		q := question(id, agent, `"rm -rf /srv/data"`)
 		q.Risk = &event.Risk{Tier: "DESTRUCTIVE", Reason: "r"}
 		return q
@@ -445,11 +398,11 @@ func TestDestructiveOneByOne(t *testing.T) {
 		{"yes to all", &control.Answer{Allow: true, All: true}, true},
 		{"no", &control.Answer{}, true},
 	} {
-		if got := two.answeredWith(one, tt.give); got != tt.want {
+		if got := two.AnsweredBy(one, &event.Replied{Allow: tt.give.Allow, For: tt.give.For, All: tt.give.All}); got != tt.want {
 			t.Errorf("%s: it reaches the other: %v, want %v", tt.name, got, tt.want)
 		}
 	}
-	if got := (alike{one, two}).hint(); !strings.Contains(got, "--all") {
+	if got := groupHint(waiting.Group{one, two}); !strings.Contains(got, "--all") {
 		t.Errorf("the hint to both is %q", got)
 	}
 }
@@ -467,7 +420,7 @@ func TestOutcomeNamesAll(t *testing.T) {
 		{[]task.ID{"a3", "a1", "a2", "a4", "a5", "a6"}, "", "r-3 allowed for 6 agents: a1–a6"},
 		{[]task.ID{"a3", "a1"}, task.ForTheRun, "r-3 allowed for 2 agents: a1, a3, and for the run"},
 	} {
-		got := q.outcome(&control.Answer{Allow: true, Told: tt.told, For: tt.span})
+		got := outcomeText(q, &control.Answer{Allow: true, Told: tt.told, For: tt.span})
 		if got != tt.want {
 			t.Errorf("outcome = %q, want %q", got, tt.want)
 		}

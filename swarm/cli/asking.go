@@ -13,7 +13,7 @@ import (
 	"agentswarm/swarm/config"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/inbox"
-	"agentswarm/swarm/proc"
+	"agentswarm/swarm/policy"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
 )
@@ -34,7 +34,7 @@ type recordedConfig struct {
 	engine.Config
 	contact
 	isolation
-	caution
+	policy.Policy
 }
 
 // contactFlags are those of every command that runs agents.
@@ -203,33 +203,14 @@ func (env Env) personal(what string) error {
 	if env.Getenv("SWARM_AGENT") == "" {
 		return nil
 	}
-	return &AgentError{What: what, Why: "SWARM_AGENT is set, so this is an agent"}
+	return &AgentError{What: what, Why: policy.InsideAgent}
 }
 
-// personal is the same for an agent of a run of this repository only: one that
-// works elsewhere may well use swarm in a repository of its own.
-//
-// A run that has ended has no socket that would refuse one which hides what it
-// is, so that the mark which its supervisor left on it is looked at, too.
+// personal is the same for an agent of a run of this repository only.
 func (p *place) personal(what string) error {
-	if _, err := p.state.Run(p.env.Getenv("SWARM_RUN")); err == nil {
-		if err := p.env.personal(what); err != nil {
-			return err
-		}
-	}
-	inside, err := p.supervised()
-	if inside {
-		return &AgentError{What: what, Why: "an agent started this"}
+	why, err := policy.FromAgent(p.state, p.env.Getenv)
+	if why != "" {
+		return &AgentError{What: what, Why: why}
 	}
 	return err
-}
-
-// supervised tells whether this process descends from a supervisor of a run of
-// this repository.
-//
-// A process can take the mark off itself; only walls keep it from the runs
-// that have ended.
-func (p *place) supervised() (bool, error) {
-	entries, err := p.state.Runs()
-	return slices.ContainsFunc(entries, func(e store.Entry) bool { return proc.Supervised(e.Run.ID) }), err
 }

@@ -21,7 +21,7 @@ func (p *place) identity(pl *plan) (store.Identity, error) {
 	if err != nil {
 		return store.Identity{}, err
 	}
-	text, err := json.Marshal(recordedConfig{pl.config, pl.contact, pl.isolation, pl.caution})
+	text, err := json.Marshal(recordedConfig{pl.config, pl.contact, pl.isolation, pl.policy})
 	if err != nil {
 		return store.Identity{}, fmt.Errorf("record the configuration: %w", err)
 	}

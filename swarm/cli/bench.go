@@ -19,6 +19,7 @@ import (
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/landing"
 	"agentswarm/swarm/limit"
+	"agentswarm/swarm/policy"
 	"agentswarm/swarm/proc"
 	"agentswarm/swarm/script"
 	"agentswarm/swarm/shim"
@@ -55,7 +56,7 @@ type bench struct {
 	trees  *worktree.Trees
 	isolation
 	isolated
-	caution
+	policy.Policy
 	snapshots atomic.Bool // a person chose confined = "snapshot" while the run went on
 	shims     string      // the folder that comes first in the PATH of agents
 	guards    string      // one before it, where walls do not stand; empty: none
@@ -88,11 +89,11 @@ func (p *place) bench(ctx context.Context, run *store.Run, owner *store.Owner) (
 	if b.shims, err = shims(self); err != nil {
 		return nil, err
 	}
-	b.isolation, b.caution = recorded.isolation, recorded.caution
+	b.isolation, b.Policy = recorded.isolation, recorded.Policy
 	if err := p.given(&b.isolation); err != nil {
 		return nil, err
 	}
-	if err := p.cautious(&b.caution); err != nil {
+	if err := p.cautious(&b.Policy); err != nil {
 		return nil, err
 	}
 	if b.isolated, err = p.isolate(ctx, b.isolation); err != nil {
@@ -117,7 +118,7 @@ func (p *place) bench(ctx context.Context, run *store.Run, owner *store.Owner) (
 	b.deps = engine.Deps{
 		Run: run, Journal: owner, Workspaces: trees, Joiner: joiner{b},
 		Launcher: launcher(self, b.rung), Walls: b.walls, Backend: b.backend,
-		Kinds: known, Self: self, Walled: b.rung != box.None && !b.isolation.open(), Surroundings: p.env.surroundings(),
+		Kinds: known, Self: self, Walled: b.rung != box.None && !b.isolation.open(), Surroundings: p.env.machine().Surroundings(),
 		Unlock: func() error {
 			return errors.Join(p.repo.UnlockRefs(captureref.Run(run.ID)), submodule.UnlockStores(p.repo, run.Modules()))
 		},
@@ -125,7 +126,7 @@ func (p *place) bench(ctx context.Context, run *store.Run, owner *store.Owner) (
 			Dir: trees.Dir, Free: func() (int64, error) { return worktree.Free(trees.Dir) },
 		},
 		Memory:  p.env.admission(),
-		Version: p.env.versionOf,
+		Version: p.env.machine().VersionOf,
 		Environ: p.env.Environ, PassEnv: b.isolation.PassEnv, Root: p.rootDir(), Cores: runtime.NumCPU(),
 		Now: time.Now, Warn: func(text string) { fmt.Fprintln(p.env.Stderr, program+": "+Printable(text)) },
 	}

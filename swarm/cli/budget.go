@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"strconv"
 	"strings"
 	"time"
 
@@ -13,6 +12,7 @@ import (
 	"agentswarm/swarm/agent"
 	"agentswarm/swarm/config"
 	"agentswarm/swarm/engine"
+	"agentswarm/swarm/spending"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
 )
@@ -115,14 +115,6 @@ func (g budgetGiven) lay(b *task.Amount) {
 	}
 }
 
-// recordedBudget is the budget of a run by its latest owner that recorded one.
-func recordedBudget(prior *store.View, first task.Amount) task.Amount {
-	if prior != nil && prior.Opened != nil && prior.Opened.Budget != nil {
-		return *prior.Opened.Budget
-	}
-	return first
-}
-
 // budgetFact is the budget as an owner records it: one that a resume took away
 // must not come back with the next.
 func (r *driveRequest) budgetFact() *task.Amount {
@@ -131,15 +123,6 @@ func (r *driveRequest) budgetFact() *task.Amount {
 	}
 	budget := r.config.Budget
 	return &budget
-}
-
-// recordedTurns is how many turns an attempt may take, by the latest owner that
-// recorded it.
-func recordedTurns(prior *store.View, first int) int {
-	if prior != nil && prior.Opened != nil && prior.Opened.MaxTurns != nil {
-		return *prior.Opened.MaxTurns
-	}
-	return first
 }
 
 // turnsFact is that number as an owner records it: agents that a resume let do
@@ -171,7 +154,7 @@ func newAmountObject(a task.Amount) amountObject {
 
 // newBudgetObject is nil for a run without a budget.
 func newBudgetObject(v *store.View, now time.Time) *budgetObject {
-	total := recordedBudget(v, task.Amount{})
+	total := spending.Budget(v, task.Amount{})
 	if total == (task.Amount{}) {
 		return nil
 	}
@@ -185,109 +168,35 @@ func paidObject(v *store.View) *task.Usage {
 	if v.Resumed == 0 {
 		return nil
 	}
-	paid := paidNow(v)
+	paid := spending.PaidNow(v)
 	return &paid
-}
-
-// paidNow is what the latest owner of a run has paid.
-func paidNow(v *store.View) task.Usage {
-	all, before := v.Usage(), v.Inherited
-	return task.Usage{
-		Input: all.Input - before.Input, Output: all.Output - before.Output,
-		CacheRead: all.CacheRead - before.CacheRead, CacheWrite: all.CacheWrite - before.CacheWrite,
-		CostUSD:     max(0, all.CostUSD-before.CostUSD), // sums of fractions
-		ComputedUSD: max(0, all.ComputedUSD-before.ComputedUSD),
-		// A sum that is told later takes back what had no price.
-		UnpricedTokens: max(0, all.UnpricedTokens-before.UnpricedTokens),
-	}
-}
-
-// spentText is what was spent of a budget; empty where there is none.
-func spentText(v *store.View, now time.Time) string {
-	return engine.SpentText(v.Spent(now), recordedBudget(v, task.Amount{}))
-}
-
-// spentLine is spentText for the end of a run, with what was paid now where
-// others had begun it.
-func spentLine(v *store.View, now time.Time) string {
-	text := spentText(v, now)
-	if text == "" {
-		return ""
-	}
-	if v.Resumed > 0 {
-		paid := paidNow(v)
-		text += fmt.Sprintf("; paid now: %d tokens, %s", paid.Output, task.Dollars(paid.CostUSD))
-	}
-	return "spent " + text
-}
-
-// totalText is a budget before anything was spent.
-func totalText(b task.Amount) string {
-	var parts []string
-	if b.Tokens > 0 {
-		parts = append(parts, fmt.Sprintf("%d tokens", b.Tokens))
-	}
-	if b.USD > 0 {
-		parts = append(parts, task.Dollars(b.USD))
-	}
-	if b.Time > 0 {
-		parts = append(parts, b.Time.String()+" of work")
-	}
-	return strings.Join(parts, ", ")
-}
-
-// turnsShort is how many turns an attempt of a run may take, where that is what
-// stopped one of its agents; else 0.
-func turnsShort(v *store.View) int {
-	most := recordedTurns(v, 0)
-	for _, a := range v.Agents {
-		r, ok := a.Status.(*task.Cancelled)
-		own := a.Call.Limits
-		if ok && r.Cause == task.CauseBudget && own.Tokens == 0 && own.USD == 0 && (own.Turns == 0 || own.Turns > most) {
-			return most
-		}
-	}
-	return 0
 }
 
 // resumeCommand is what resumes a paused run: where the budget is spent, or the
 // turns of its agents were, with as much again.
 func (p *place) resumeCommand(v *store.View) string {
-	words := []string{p.env.Calls, "resume", v.Identity.Run}
-	total, spent := recordedBudget(v, task.Amount{}), v.Spent(v.Ended)
-	more := total
-	more.Add(spent)
-	if total.Tokens > 0 && spent.Tokens >= total.Tokens {
-		words = append(words, "--budget-tokens", fmt.Sprint(more.Tokens))
-	}
-	if total.USD > 0 && spent.USD >= total.USD {
-		words = append(words, "--budget-usd", strconv.FormatFloat(undusted(more.USD), 'f', -1, 64))
-	}
-	if total.Time > 0 && spent.Time >= total.Time {
-		words = append(words, "--budget-time", more.Time.Round(time.Millisecond).String())
-	}
-	if most := turnsShort(v); most > 0 && len(words) == 3 {
-		words = append(words, "--max-turns", strconv.Itoa(2*most))
-	}
-	return strings.Join(words, " ")
+	return strings.Join(append([]string{p.env.Calls, "resume", v.Identity.Run}, spending.ExtraFlags(v)...), " ")
 }
 
 // saySilent names the agents that tokens and dollars do not bound: those that
 // report none.
 func (p *place) saySilent(w io.Writer, pl *plan) {
-	if pl.config.Budget.Tokens == 0 && pl.config.Budget.USD == 0 {
-		return
-	}
-	told := map[string]bool{}
-	for _, call := range pl.calls {
-		if engine.SpecOf(pl.config, call).Format == agent.FormatJSONL || told[call.Agent] {
-			continue
-		}
-		told[call.Agent] = true
+	for _, name := range spending.Silent(pl.config, pl.calls) {
 		who := "a command after --"
-		if call.Agent != "" {
-			who = fmt.Sprintf("agent %s (format = \"text\")", call.Agent)
+		if name != "" {
+			who = fmt.Sprintf("agent %s (format = \"text\")", name)
 		}
 		fmt.Fprintf(w, "budget: %s reports no usage: only --budget-time bounds it\n", who)
 	}
+}
+
+// unboundedLine tells of models without a price in a run with a budget in
+// dollars; empty where the budget bounds all.
+func unboundedLine(c engine.Config, known map[string]agent.Kind, calls []*task.Call) (string, error) {
+	models, err := spending.Unbounded(c, known, calls)
+	if err != nil || len(models) == 0 {
+		return "", err
+	}
+	return fmt.Sprintf("no price is known for %s, so the budget of %s does not bound them; set [prices] in your configuration",
+		Printable(strings.Join(models, ", ")), task.Dollars(c.Budget.USD)), nil
 }

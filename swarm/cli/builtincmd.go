@@ -12,6 +12,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"agentswarm/internal/fspath"
 	"agentswarm/roles"
 	"agentswarm/swarm/ask"
 	"agentswarm/swarm/box"
@@ -328,7 +329,7 @@ func (*builtinUsage) ExitCode() int { return int(CodeUsage) }
 // workspaceOf is the top of what a folder belongs to: the workspace of the
 // agent, else the repository, else the folder itself.
 func workspaceOf(dir, workspace string) string {
-	if _, ok := below(workspace, dir); ok {
+	if _, ok := fspath.Below(workspace, dir); ok {
 		return filepath.Clean(workspace)
 	}
 	for at := dir; ; at = filepath.Dir(at) {

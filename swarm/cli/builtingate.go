@@ -13,6 +13,7 @@ import (
 
 	"agentswarm/risk"
 	"agentswarm/swarm/ask"
+	"agentswarm/swarm/policy"
 )
 
 // personGate is the gate of an agent that belongs to no run: its actions are
@@ -66,7 +67,7 @@ type gateQuestion struct {
 
 // ask asks the person at the terminal. An agent, and what one has started, is
 // none.
-func (g *personGate) ask(ctx context.Context, r riskRuling, q gateQuestion) error {
+func (g *personGate) ask(ctx context.Context, r policy.Ruling, q gateQuestion) error {
 	in, isFile := g.env.Stdin.(interface{ Fd() uintptr })
 	if g.env.personal("allowing an action") != nil || !isFile || !isTerminal(in.Fd()) ||
 		!detect(g.env.Stderr, g.env.Getenv).TTY {

@@ -11,26 +11,10 @@ import (
 	"agentswarm/risk"
 	"agentswarm/swarm/config"
 	"agentswarm/swarm/fanout"
+	"agentswarm/swarm/policy"
 	"agentswarm/swarm/script"
 	"agentswarm/swarm/task"
 )
-
-// caution is how actions of agents are judged. It is recorded with the run, and
-// a resume goes on with it.
-type caution struct {
-	// Confined is what becomes of an action that destroys something, where all
-	// of it is the agent's own: ask, or snapshot. Empty: ask.
-	Confined string `json:"confined,omitempty"`
-	// Allow are the items that were given with the run, by the grammar of
-	// AGENTS.md.
-	Allow []string `json:"allow,omitempty"`
-	// Audit says that what is SAFE is recorded too.
-	Audit bool `json:"audit_all,omitempty"`
-}
-
-// confinedSnapshot lets what destroys only the agent's own proceed, once it is
-// captured.
-const confinedSnapshot = "snapshot"
 
 // auditAll is the one word that --audit takes.
 const auditAll = "all"
@@ -44,22 +28,13 @@ func cautionFlags() []cli.Flag {
 	}
 }
 
-// configuredCaution is what the files say. A repository has no say in it.
-func configuredCaution(conf *config.Config) caution {
-	var c caution
-	if conf.Confined != config.ConfinedUnset {
-		c.Confined = conf.Confined.String()
-	}
-	return c
-}
-
 // planCaution lays the flags over what is configured. What a run was given when
 // it was started no file takes back.
 func (p *place) planCaution(pl *plan, conf *config.Config) error {
-	given := pl.caution
-	pl.caution = configuredCaution(conf)
-	pl.caution.Allow, pl.caution.Audit = given.Allow, given.Audit
-	if err := p.cautious(&pl.caution); err != nil {
+	given := pl.policy
+	pl.policy = policy.Configured(conf)
+	pl.policy.Allow, pl.policy.Audit = given.Allow, given.Audit
+	if err := p.cautious(&pl.policy); err != nil {
 		return err
 	}
 	if slices.ContainsFunc(pl.workflow.Tasks, func(t fanout.Task) bool { return len(t.Allow) > 0 }) {
@@ -70,8 +45,8 @@ func (p *place) planCaution(pl *plan, conf *config.Config) error {
 	if pl.verb == "resume" {
 		// It is not what the run has recorded, which is all that would be
 		// looked at.
-		planned := pl.caution
-		p.cautious = func(c *caution) error { *c = planned; return nil }
+		planned := pl.policy
+		p.cautious = func(c *policy.Policy) error { *c = planned; return nil }
 	}
 	return nil
 }
@@ -107,7 +82,7 @@ func readCautionFlags(c *cli.Context) (cautionGiven, error) {
 
 // layCaution lays the flags over what is configured or recorded. Those that
 // let more proceed are for people.
-func (p *place) layCaution(c *cli.Context, into *caution) error {
+func (p *place) layCaution(c *cli.Context, into *policy.Policy) error {
 	g, err := readCautionFlags(c)
 	if err != nil {
 		return err

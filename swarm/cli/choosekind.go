@@ -3,8 +3,6 @@ package cli
 import (
 	"cmp"
 	"fmt"
-	"maps"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -61,13 +59,13 @@ func (p *place) onlyChoice(configured []string) (name, why string, err error) {
 	if at := slices.IndexFunc(found, func(f kinds.Found) bool { return f.Name == agent.KindBuiltin }); at >= 0 && found[at].Ready() {
 		why := "no agent CLI is installed"
 		if len(installed) > 0 {
-			why = "of " + kindNames(installed) + " none is the run.default_agent"
+			why = "of " + kinds.Names(installed) + " none is the run.default_agent"
 		}
 		return agent.KindBuiltin, strings.TrimSuffix(why+"; "+found[at].Login.Name, "; "), nil
 	}
 	if len(installed) > 1 {
 		return "", "", &UsageError{
-			Text:   "run: a prompt needs an agent, and several are installed: " + kindNames(installed),
+			Text:   "run: a prompt needs an agent, and several are installed: " + kinds.Names(installed),
 			Advice: "name one with --agent, or set run.default_agent in " + p.userFile(),
 		}
 	}
@@ -76,7 +74,7 @@ func (p *place) onlyChoice(configured []string) (name, why string, err error) {
 
 // noAgent lists what would be an agent.
 func (p *place) noAgent(found []kinds.Found) error {
-	lines := append([]string{"run: no coding agent was found; install one of these:"}, installCommands(found)...)
+	lines := append([]string{"run: no coding agent was found; install one of these:"}, kinds.InstallCommands(found)...)
 	return &UsageError{
 		Text:   strings.Join(lines, "\n"),
 		Advice: "for another program, write a table [agents.NAME] into " + p.userFile() + ", or put a command after --",
@@ -104,50 +102,17 @@ func (p *place) specOf(a config.Agent) (*agent.Spec, error) {
 	if a.Kind == config.KindCommand || len(a.Command) > 0 {
 		return spec, nil
 	}
-	return spec, p.findKind(spec)
-}
-
-// findKind finds the program of an agent that no command is configured of.
-func (p *place) findKind(spec *agent.Spec) error {
-	kind, _ := p.env.kinds().Find(spec.Kind)
-	if kind.Program == "" {
-		spec.Command = []string{p.env.Self}
-		return nil
-	}
-	path := lookPath(p.searchPath(spec.Env), kind.Program)
-	if path == "" {
-		return &UsageError{
-			Text:   fmt.Sprintf("agent %s: %s is not installed", spec.Name, kind.Program),
-			Advice: kind.Install,
-		}
-	}
-	spec.Command = []string{path}
-	return nil
+	return spec, refused(p.env.machine().FindCommand(spec))
 }
 
 // findAgain finds the programs of a run's agents that are no longer where they
-// were when it began, as after an update by a manager of versions. What calls
-// need and is not here is refused.
+// were when it began, and tells of them.
 func (p *place) findAgain(agents map[string]*agent.Spec, calls []*task.Call) error {
-	for _, name := range slices.Sorted(maps.Keys(agents)) {
-		spec := agents[name]
-		kind, known := p.env.kinds().Find(spec.Kind)
-		if !known || len(spec.Command) != 1 || !filepath.IsAbs(spec.Command[0]) || executable(spec.Command[0]) {
-			continue
-		}
-		was := spec.Command[0]
-		if kind.Program != "" && filepath.Base(was) != kind.Program {
-			continue // it was configured, not found
-		}
-		if err := p.findKind(spec); err != nil {
-			if slices.ContainsFunc(calls, func(c *task.Call) bool { return c.Agent == name }) {
-				return err
-			}
-			continue
-		}
-		fmt.Fprintf(p.env.Stderr, "agent %s: %s is gone; going on with %s\n", Printable(name), Printable(was), Printable(spec.Command[0]))
+	moved, err := p.env.machine().FindMoved(agents, calls)
+	for _, m := range moved {
+		fmt.Fprintf(p.env.Stderr, "agent %s: %s is gone; going on with %s\n", Printable(m.Agent), Printable(m.Was), Printable(m.Now))
 	}
-	return nil
+	return refused(err)
 }
 
 // sayAgent tells which agent was chosen where nobody named one, and what may
@@ -157,11 +122,11 @@ func (p *place) sayAgent(pl *plan) {
 		fmt.Fprintf(p.env.Stderr, "agent: %s (%s)\n", Printable(pl.chosen.Name), Printable(pl.chosen.why))
 	}
 	used := p.usedKinds(pl)
-	for _, kind := range withProviders(p.env.kinds(), pl.config.Providers) {
+	for _, kind := range p.env.kinds().WithProviders(pl.config.Providers) {
 		if !used[kind.Name] || kind.Login == nil {
 			continue
 		}
-		login := kind.Login(p.env.surroundings())
+		login := kind.Login(p.env.machine().Surroundings())
 		switch {
 		case login.Name == "":
 			fmt.Fprintf(p.env.Stderr, "login of %s: none was found; %s\n", kind.Name, Printable(login.Missing))

@@ -158,16 +158,16 @@ func (c *completer) providerNames() {
 	if err != nil {
 		return
 	}
-	k, err := newCatalogue(c.env, conf)
+	k, err := newCatalog(c.env, conf)
 	if err != nil {
 		return
 	}
-	all, err := k.sources("")
+	all, err := k.Sources("")
 	if err != nil {
 		return
 	}
 	for _, s := range all {
-		c.fitting(s.name, bareURL(s.at.URL))
+		c.fitting(s.Name, s.URL())
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"agentswarm/swarm/config"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/limit"
+	"agentswarm/swarm/runhook"
 	"agentswarm/swarm/store"
 )
 
@@ -57,7 +58,7 @@ func (p *place) configure(c *cli.Context, pl *plan, conf *config.Config) (err er
 func (pl *plan) commands(c *cli.Context, conf *config.Config) (use config.Use) {
 	pl.config = engine.Config{
 		Warm: conf.Warm, Setup: conf.Setup, Verify: conf.Verify, Prices: conf.Prices(), Providers: conf.Providers(),
-		Hooks: hookCommands(conf.Hooks),
+		Hooks: runhook.Commands(conf.Hooks),
 	}
 	use = config.Use{PassEnv: true, Notify: !c.IsSet("notify"), Hooks: true}
 	for _, command := range []struct {

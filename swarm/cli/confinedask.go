@@ -11,13 +11,14 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"agentswarm/swarm/config"
+	"agentswarm/swarm/inbox/waiting"
 )
 
 // allOwn refuses an answer that is to be remembered for actions on an agent's own
 // files, where a question is about something else.
-func allOwn(all []asked) error {
+func allOwn(all []waiting.Question) error {
 	for _, q := range all {
-		if q.doubt == nil && (q.Risk == nil || !q.Risk.Own) {
+		if q.Doubt == nil && (q.Risk == nil || !q.Risk.Own) {
 			return usagef("--confined is about actions that destroy only an agent's own files; %s is not about one", q.ID)
 		}
 	}

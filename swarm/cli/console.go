@@ -12,6 +12,7 @@ import (
 
 	"agentswarm/swarm/control"
 	"agentswarm/swarm/inbox"
+	"agentswarm/swarm/inbox/waiting"
 )
 
 // counter is where the owner of a run takes answers from the person at its
@@ -141,7 +142,7 @@ func (k *keyboard) turnTo(id string) {
 const sightTime = 500 * time.Millisecond
 
 // take carries out a typed line.
-func (k *keyboard) take(ctx context.Context, line string, open []asked) {
+func (k *keyboard) take(ctx context.Context, line string, open []waiting.Question) {
 	k.picture.Typed(strings.TrimRight(line, "\r\n"))
 	q, answer, err := typedAnswer(line, open)
 	if answer == nil && err == nil {
@@ -154,14 +155,14 @@ func (k *keyboard) take(ctx context.Context, line string, open []asked) {
 		}
 	}
 	if err == nil {
-		answer.Shown = q.shown()
+		answer.Shown = q.Shown()
 		err = k.give(ctx, answer)
 	}
 	if err != nil {
 		k.picture.Say(err.Error())
 		return
 	}
-	k.picture.Say(q.outcome(answer))
+	k.picture.Say(outcomeText(q, answer))
 }
 
 // typedAnswer is what a line means that was typed at the open questions, and
@@ -170,10 +171,10 @@ func (k *keyboard) take(ctx context.Context, line string, open []asked) {
 //
 // Only yes and no may name a question: a text that begins like one of them
 // and is neither is refused, so that no "no, because" is ever taken for a yes.
-func typedAnswer(line string, open []asked) (asked, *control.Answer, error) {
+func typedAnswer(line string, open []waiting.Question) (waiting.Question, *control.Answer, error) {
 	words := strings.Fields(line)
 	if len(words) == 0 || len(open) == 0 {
-		return asked{}, nil, nil
+		return waiting.Question{}, nil, nil
 	}
 	first := strings.ToLower(strings.Trim(words[0], ",.;:!?"))
 	switch first {
@@ -190,12 +191,12 @@ func typedAnswer(line string, open []asked) (asked, *control.Answer, error) {
 		answer.All = true
 		return open[0], answer, nil
 	}
-	found := called(words[1], open)
+	found := waiting.Named(words[1], open)
 	switch {
 	case len(words) > 2 || len(found) == 0:
-		return asked{}, nil, fmt.Errorf("type %s alone, with the id of a question, or y all: %s", first, idsOf(open))
+		return waiting.Question{}, nil, fmt.Errorf("type %s alone, with the id of a question, or y all: %s", first, waiting.IDs(open))
 	case len(found) > 1:
-		return asked{}, nil, fmt.Errorf("%q could be %s", words[1], idsOf(found))
+		return waiting.Question{}, nil, fmt.Errorf("%q could be %s", words[1], waiting.IDs(found))
 	}
 	answer.ID = found[0].ID
 	return found[0], answer, nil
@@ -203,18 +204,18 @@ func typedAnswer(line string, open []asked) (asked, *control.Answer, error) {
 
 // noteOf says in a picture which questions are open and how they are
 // answered; here where they can be at this terminal.
-func noteOf(open []asked, here bool) (note, hint string) {
+func noteOf(open []waiting.Question, here bool) (note, hint string) {
 	if len(open) == 0 {
 		return "", ""
 	}
 	q := open[0]
-	note = fmt.Sprintf("%s: %s %s wants: %s", Count(len(open), "question", "questions"), q.ID, q.who(), q.wants)
+	note = fmt.Sprintf("%s: %s %s wants: %s", Count(len(open), "question", "questions"), q.ID, q.Who(), questionText(q.Question))
 	switch {
 	case !here:
 		hint = fmt.Sprintf("%s answer %s yes, or no", program, q.ID)
 	case len(open) > 1:
 		hint = fmt.Sprintf("type y, n or an answer and Enter for %s; y ID or n ID for others: %s inbox", q.ID, program)
-		if g := groupAlike(open)[0]; len(g) > 1 && q.Risk != nil {
+		if g := waiting.Groups(open)[0]; len(g) > 1 && q.Risk != nil {
 			hint = fmt.Sprintf("type y, n or an answer and Enter for %s; y all for the %d that ask the same", q.ID, len(g))
 		}
 	default:

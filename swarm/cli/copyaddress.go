@@ -8,6 +8,7 @@ import (
 
 	"agentswarm/risk"
 	"agentswarm/swarm/captureref"
+	"agentswarm/swarm/review/collect"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
 	"agentswarm/worktree/git"
@@ -34,7 +35,7 @@ func (p *place) atCopy(ctx context.Context, run *store.Run, a *store.Agent, n in
 		return nil, err
 	}
 	then := a.AtCopy(n, patch)
-	then.Partial = exists(partMark(copyFolder(run, &store.Copy{Agent: a.ID, N: n})))
+	then.Partial = collect.IsPart(copyFolder(run, &store.Copy{Agent: a.ID, N: n}))
 	return then, nil
 }
 

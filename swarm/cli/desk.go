@@ -7,6 +7,7 @@ import (
 
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/event"
+	"agentswarm/swarm/inbox/waiting"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
 )
@@ -21,7 +22,7 @@ type desk struct {
 	over chan struct{} // closed when there is nothing more to ask
 
 	mu     sync.Mutex // guards what follows
-	open   []asked
+	open   []waiting.Question
 	labels map[task.ID]string
 }
 
@@ -67,26 +68,26 @@ func (d *desk) note(e event.Event, at time.Time) {
 	case *event.Called:
 		d.labels[e.Agent] = engine.Title(e.Agent, e.Call)
 	case *event.Questioned:
-		d.open = append(d.open, newAsked(d.run, d.labels[e.Agent], &store.Question{Questioned: *e, Time: at}))
+		d.open = append(d.open, waiting.Question{Run: d.run, Label: d.labels[e.Agent], Question: &store.Question{Questioned: *e, Time: at}})
 		select {
 		case d.wake <- struct{}{}:
 		default: // somebody is on the way already
 		}
 	case *event.Replied:
-		d.drop(func(q asked) bool { return q.ID == e.ID })
+		d.drop(func(q waiting.Question) bool { return q.ID == e.ID })
 	case *event.Settled:
-		d.drop(func(q asked) bool { return q.Agent == e.Agent })
+		d.drop(func(q waiting.Question) bool { return q.Agent == e.Agent })
 	}
 }
 
 // drop closes questions. The caller holds mu.
-func (d *desk) drop(which func(asked) bool) {
+func (d *desk) drop(which func(waiting.Question) bool) {
 	// What was handed out before stays as it is.
 	d.open = slices.DeleteFunc(slices.Clone(d.open), which)
 }
 
 // waiting lists the open questions, oldest first.
-func (d *desk) waiting() []asked {
+func (d *desk) waiting() []waiting.Question {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.open

@@ -10,6 +10,7 @@ import (
 
 	"agentswarm/internal/diffcolor"
 	"agentswarm/swarm/engine"
+	"agentswarm/swarm/patch"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
 	"agentswarm/worktree/git"
@@ -140,8 +141,7 @@ type differ struct {
 }
 
 func (d *differ) print(ctx context.Context, a *store.Agent) error {
-	patch := patchOf(a)
-	if patch == nil {
+	if patchOf(a) == nil {
 		if d.named {
 			fmt.Fprintln(d.env.Stderr, Printable(noPatch(a)))
 		}
@@ -161,7 +161,7 @@ func (d *differ) print(ctx context.Context, a *store.Agent) error {
 	default:
 		return d.text(ctx, a)
 	}
-	changes, err := d.allChanges(ctx, a)
+	changes, err := d.agentPatches().AllChanges(ctx, a)
 	if err != nil {
 		return err
 	}
@@ -217,7 +217,7 @@ func (o *diffObject) add(a *store.Agent, changes []git.Change) {
 		ID: string(a.ID), Label: engine.Title(a.ID, a.Call), Changes: []fileObject{},
 		Patch: *newPatchObject(p),
 	}
-	d.Patch.Modules = modulesOf(a)
+	d.Patch.Modules = patch.Modules(a)
 	for _, ch := range changes {
 		d.Changes = append(d.Changes, fileObject{Path: ch.Path, Status: changeWord(ch.Status)})
 	}
@@ -248,7 +248,6 @@ func printNames(w io.Writer, changes []git.Change) error {
 
 // printStat prints the files of a patch and its size as git does.
 func (d *differ) printStat(ctx context.Context, a *store.Agent) error {
-	p := patchOf(a)
 	width, _ := d.term.Size()
 	safe := &safeLines{w: d.env.Stdout}
 	if d.term.Color {
@@ -256,12 +255,12 @@ func (d *differ) printStat(ctx context.Context, a *store.Agent) error {
 	}
 	var err error
 	if a.Module == nil {
-		err = d.repo.WriteStat(ctx, safe, git.StatRequest{From: git.Hash(p.Base), To: git.Hash(p.Commit), Width: width})
-		if gone, ok := errors.AsType[*goneError](d.gone(ctx, a)); err != nil && ok {
+		err = d.agentPatches().WriteStat(ctx, safe, a, width)
+		if gone, ok := errors.AsType[*patch.GoneError](err); ok {
 			return gone
 		}
 	}
-	for _, m := range modulesOf(a) {
+	for _, m := range patch.Modules(a) {
 		if err == nil {
 			_, err = io.WriteString(safe, moduleTitle(m))
 		}

@@ -12,8 +12,10 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"agentswarm/risk"
+	"agentswarm/risk/repository"
 	"agentswarm/swarm/box"
 	"agentswarm/swarm/limit"
+	"agentswarm/swarm/policy"
 	"agentswarm/worktree"
 	"agentswarm/worktree/git"
 )
@@ -149,7 +151,7 @@ func (p *place) checkGrants(ctx context.Context, o *doctorObject) error {
 	if err != nil {
 		return err
 	}
-	a, err := p.authority(ctx, head)
+	a, err := repository.Authority(ctx, p.repo, head)
 	if err != nil {
 		return err
 	}
@@ -164,7 +166,7 @@ func (p *place) checkGrants(ctx context.Context, o *doctorObject) error {
 	if len(wrong) > 0 {
 		state = "note"
 	}
-	differs, err := p.uncommittedGrants(ctx, head)
+	differs, err := repository.GrantsDiffer(ctx, p.repo, head)
 	if err != nil {
 		return err
 	}
@@ -183,7 +185,7 @@ func saidOf(g *risk.Grants, nested bool) (holds, not []string) {
 	count := 0
 	for _, item := range g.Items {
 		if nested && !item.Never {
-			not = append(not, item.Where+" grants nothing: "+onlyTop)
+			not = append(not, item.Where+" grants nothing: "+policy.OnlyTop)
 		} else {
 			count++
 		}
@@ -192,7 +194,7 @@ func saidOf(g *risk.Grants, nested bool) (holds, not []string) {
 		holds = append(holds, fmt.Sprintf("%s: %s", g.Path, Count(count, "item", "items")))
 	}
 	for _, v := range g.Void {
-		not = append(not, voidWhere(g.Path, v.Line)+" grants nothing: "+v.Why)
+		not = append(not, policy.VoidWhere(g.Path, v.Line)+" grants nothing: "+v.Why)
 	}
 	if g.Suspended != "" {
 		not = append(not, "nothing at all is granted: "+g.Path+": "+g.Suspended)
@@ -201,7 +203,7 @@ func saidOf(g *risk.Grants, nested bool) (holds, not []string) {
 }
 
 // uncommitted is said where the grants of the working tree are others.
-const uncommitted = agentsFile + " grants other things than its commit, and only the commit counts"
+const uncommitted = repository.AgentsFile + " grants other things than its commit, and only the commit counts"
 
 func (p *place) checkRoom(ctx context.Context, o *doctorObject) error {
 	memory := limit.MemAvailable()

@@ -18,6 +18,7 @@ import (
 	"agentswarm/swarm/event"
 	"agentswarm/swarm/landing"
 	"agentswarm/swarm/mcp"
+	"agentswarm/swarm/reviewer"
 	"agentswarm/swarm/script"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
@@ -103,7 +104,7 @@ func (b *bench) driveOwned(ctx context.Context, r driveRequest) (*ended, error) 
 	if err != nil {
 		return nil, err
 	}
-	b.deps.Hooks, b.deps.Attendant, b.deps.Subjects = watchers, b.attendant(r.config), b.newSubjects(r.config)
+	b.deps.Hooks, b.deps.Attendant, b.deps.Subjects = watchers, b.runHooks(r.config).Attendant(), b.newSubjects(r.config)
 	cool, err := b.fillCaches(ctx, r)
 	if err != nil {
 		return nil, err
@@ -127,7 +128,7 @@ func (b *bench) driveOwned(ctx context.Context, r driveRequest) (*ended, error) 
 		err = b.carryOut(ctx, e, r)
 	}
 	unwatch()
-	err = errors.Join(err, e.Close(), server.Close(), watchers.close(), b.trees.Close(), ungovern(), cool(), os.RemoveAll(filepath.Join(b.run.Dir, subjectStage)))
+	err = errors.Join(err, e.Close(), server.Close(), watchers.close(), b.trees.Close(), ungovern(), cool(), os.RemoveAll(filepath.Join(b.run.Dir, reviewer.SubjectStage)))
 	desk.close()
 	end, closeErr := b.close(ctx, err)
 	if end == nil {
@@ -248,9 +249,9 @@ func (b *bench) carryOut(ctx context.Context, e *engine.Engine, r driveRequest) 
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, seen.close()) }()
+	defer func() { err = errors.Join(err, seen.Close()) }()
 	ids, err := e.StartAll(r.calls)
-	seen.began(ids, r.calls)
+	seen.Began(ids, r.calls)
 	for _, again := range r.retry {
 		if err == nil {
 			err = e.Retry(again)
@@ -264,7 +265,7 @@ func (b *bench) carryOut(ctx context.Context, e *engine.Engine, r driveRequest) 
 	for !e.Finished() {
 		select {
 		case news := <-e.News():
-			if err := seen.take(ctx, news); err != nil {
+			if err := seen.Take(ctx, news); err != nil {
 				return errors.Join(err, e.Stop(&engine.Halt{Cause: task.CauseStopped, Reason: err.Error()}))
 			}
 		case <-done:

@@ -10,6 +10,7 @@ import (
 
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/limit"
+	"agentswarm/swarm/spending"
 	"agentswarm/swarm/store"
 )
 
@@ -60,9 +61,9 @@ func readDriveFlags(c *cli.Context) (driveFlagsRead, error) {
 // lay lays the flags over what was recorded with the run, and by its latest
 // owner.
 func (r driveFlagsRead) lay(config *engine.Config, prior *store.View) {
-	config.Budget = recordedBudget(prior, config.Budget)
+	config.Budget = spending.Budget(prior, config.Budget)
 	r.budget.lay(&config.Budget)
-	config.MaxTurns = recordedTurns(prior, config.MaxTurns)
+	config.MaxTurns = spending.Turns(prior, config.MaxTurns)
 	r.budget.layTurns(&config.MaxTurns)
 	r.contact.layPatience(config)
 	config.MaxFile = cmp.Or(r.maxFile, config.MaxFile)

@@ -8,6 +8,7 @@ import (
 
 	"agentswarm/swarm/config"
 	"agentswarm/swarm/fanout"
+	"agentswarm/swarm/spending"
 	"agentswarm/swarm/task"
 )
 
@@ -99,7 +100,7 @@ func (p *place) printPlan(pl *plan, asJSON bool) error {
 	p.sayRoutes(pl)
 	p.sayVariants(pl)
 	if pl.assigned != nil {
-		sayUnused(p.env.Stderr, pl.config.Roles, pl.assigned.flags())
+		sayUnused(p.env.Stderr, pl.config.Roles, pl.assigned.Flags())
 	}
 	p.sayOverlaps(pl)
 	p.saySilent(p.env.Stderr, pl)
@@ -112,7 +113,7 @@ func (p *place) printPlan(pl *plan, asJSON bool) error {
 	}
 	for _, line := range slices.Concat(o.Script.lines(), []planLine{
 		{"warm", o.Warm}, {"setup", o.Setup}, {"verify", o.Verify}, {"merge into", o.Into},
-		{"budget", totalText(pl.config.Budget)}, {"not approved yet", strings.Join(o.Untrusted, ", ")},
+		{"budget", spending.BudgetText(pl.config.Budget)}, {"not approved yet", strings.Join(o.Untrusted, ", ")},
 	}) {
 		if line.text != "" {
 			fmt.Fprintf(w, "%s: %s\n", line.what, Printable(line.text))

@@ -2,17 +2,15 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
 
+	"agentswarm/swarm/inbox/waiting"
 	"agentswarm/swarm/store"
 )
 
@@ -43,11 +41,15 @@ Examples:
 // inboxObject is swarm.inbox/1, described in docs/json.md.
 type inboxObject struct {
 	Schema    string           `json:"schema"`
-	Questions []questionObject `json:"questions"`
+	Questions []waiting.Object `json:"questions"`
 }
 
-func newInboxObject(all []asked) inboxObject {
-	return inboxObject{Schema: "swarm.inbox/1", Questions: questionObjects(all, time.Now())}
+func newInboxObject(all []waiting.Question) inboxObject {
+	o, now := inboxObject{Schema: "swarm.inbox/1", Questions: []waiting.Object{}}, time.Now()
+	for _, q := range all {
+		o.Questions = append(o.Questions, waiting.NewObject(q, now))
+	}
+	return o
 }
 
 func inboxAction(c *cli.Context, env Env) error {
@@ -64,7 +66,7 @@ func inboxAction(c *cli.Context, env Env) error {
 	if c.Bool("watch") {
 		return p.watchInbox(c.Context, c.Bool("json"))
 	}
-	all, err := (&letterbox{place: p}).look()
+	all, err := p.inboxWatcher().Look()
 	switch {
 	case err != nil:
 		return err
@@ -82,82 +84,17 @@ func inboxAction(c *cli.Context, env Env) error {
 	return nil
 }
 
-// line is a question where nothing can be drawn over.
-func (q asked) line() string {
-	return Printable(strings.TrimSuffix(fmt.Sprintf("%s %s %s", q.ID, q.from(), q.label), " ")+" wants: ") + q.wants
+// questionLine is a question where nothing can be drawn over.
+func questionLine(q waiting.Question) string {
+	return Printable(strings.TrimSuffix(fmt.Sprintf("%s %s %s", q.ID, q.From(), q.Label), " ")+" wants: ") + questionText(q.Question)
 }
 
-// from is the address of who asks: an agent, or the script of a run.
-func (q asked) from() string { return strings.TrimSuffix(q.run+"/"+string(q.Agent), "/") }
-
-// letterbox looks at the open questions of a repository, again and again.
-type letterbox struct {
-	place *place
-	seen  map[string]*delivery // by the id of the run
-	told  map[string]bool      // runs whose journals cannot be read
-}
-
-// delivery is what was seen of a run, and the journal it was seen in.
-type delivery struct {
-	open []asked
-	size int64
-	time time.Time
-}
-
-// look lists the open questions, the oldest first. Runs that have ended have
-// none. One that cannot be read is told of once and never hides the others.
-func (l *letterbox) look() ([]asked, error) {
-	entries, err := l.place.state.Runs()
-	if err != nil {
-		return nil, err
-	}
-	seen := map[string]*delivery{}
-	var all []asked
-	for _, e := range entries {
-		if e.Damage != nil || !e.Run.Live() {
-			continue
-		}
-		d, err := l.open(e.Run)
-		if err != nil {
-			l.tell(e.Run.ID, err)
-			continue
-		}
-		seen[e.Run.ID] = d
-		all = append(all, d.open...)
-	}
-	l.seen = seen
-	slices.SortStableFunc(all, func(a, b asked) int { return a.Time.Compare(b.Time) })
-	return all, nil
-}
-
-// open reads a run whose journal is not as it was.
-func (l *letterbox) open(run *store.Run) (*delivery, error) {
-	info, err := os.Stat(run.Journal())
-	if errors.Is(err, fs.ErrNotExist) {
-		return &delivery{}, nil // it is about to begin, or was just removed
-	}
-	if err != nil {
-		return nil, err
-	}
-	if old := l.seen[run.ID]; old != nil && old.size == info.Size() && old.time.Equal(info.ModTime()) {
-		return old, nil
-	}
-	v, err := run.View()
-	if err != nil {
-		return nil, err
-	}
-	return &delivery{open: waitingOf(v), size: info.Size(), time: info.ModTime()}, nil
-}
-
-func (l *letterbox) tell(run string, err error) {
-	if l.told[run] {
-		return
-	}
-	if l.told == nil {
-		l.told = map[string]bool{}
-	}
-	l.told[run] = true
-	fmt.Fprintf(l.place.env.Stderr, "%s: run %s: %s\n", program, run, Printable(firstLine(err)))
+// inboxWatcher looks at the open questions of the repository. One run that cannot
+// be read is told of once.
+func (p *place) inboxWatcher() *waiting.Watcher {
+	return &waiting.Watcher{State: p.state, Damaged: func(run string, err error) {
+		fmt.Fprintf(p.env.Stderr, "%s: run %s: %s\n", program, run, Printable(firstLine(err)))
+	}}
 }
 
 // watchInbox shows the open questions and each change of them until ctx ends,
@@ -169,19 +106,19 @@ func (p *place) watchInbox(ctx context.Context, asJSON bool) error {
 		picture = newProgress(p.env.Stdout, term)
 		p.env.Stderr = &sayer{picture}
 	}
-	l := &letterbox{place: p}
+	l := p.inboxWatcher()
 	tick := time.NewTicker(watchGap)
 	defer tick.Stop()
-	var shown []asked
+	var shown []waiting.Question
 	for first := true; ; first = false {
-		now, err := l.look()
+		now, err := l.Look()
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
 		if err != nil {
 			return err
 		}
-		same := slices.EqualFunc(shown, now, func(a, b asked) bool { return a.ID == b.ID })
+		same := slices.EqualFunc(shown, now, func(a, b waiting.Question) bool { return a.ID == b.ID })
 		switch {
 		case picture != nil:
 			err = picture.picturing(inboxLines(now, picture.term))
@@ -202,12 +139,12 @@ func (p *place) watchInbox(ctx context.Context, asJSON bool) error {
 	}
 }
 
-func (p *place) printNew(shown, now []asked) error {
+func (p *place) printNew(shown, now []waiting.Question) error {
 	for _, q := range now {
-		if slices.ContainsFunc(shown, func(s asked) bool { return s.ID == q.ID }) {
+		if slices.ContainsFunc(shown, func(s waiting.Question) bool { return s.ID == q.ID }) {
 			continue
 		}
-		if _, err := fmt.Fprintln(p.env.Stdout, q.line()); err != nil {
+		if _, err := fmt.Fprintln(p.env.Stdout, questionLine(q)); err != nil {
 			return err
 		}
 	}
@@ -216,7 +153,7 @@ func (p *place) printNew(shown, now []asked) error {
 
 // inboxLines is the inbox in what a terminal can hold; see [render] for why it
 // leaves a line and a column free.
-func inboxLines(all []asked, term Terminal) []string {
+func inboxLines(all []waiting.Question, term Terminal) []string {
 	width, height := term.Size()
 	width, height = max(width-1, 1), max(height-1, 1)
 	if len(all) == 0 {
@@ -234,13 +171,13 @@ const mostAsked = 10
 
 // printAsked tells which agents need somebody, and for what.
 func (p *place) printAsked(w io.Writer, v *store.View) {
-	all := waitingOf(v)
+	all := waiting.Of(v)
 	for i, q := range all {
 		if i == mostAsked && len(all) > mostAsked+1 {
 			fmt.Fprintf(w, "and %s more\n", Count(len(all)-i, "question", "questions"))
 			break
 		}
-		fmt.Fprintf(w, "%s needs you: question %s: wants %s\n", Printable(q.who()), q.ID, q.wants)
+		fmt.Fprintf(w, "%s needs you: question %s: wants %s\n", Printable(q.Who()), q.ID, questionText(q.Question))
 	}
 	if len(all) > 0 {
 		fmt.Fprintf(w, "%s: %s inbox, then %s answer ID yes|no\n",

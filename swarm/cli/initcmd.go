@@ -13,6 +13,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"agentswarm/swarm/agent/kinds"
 	"agentswarm/swarm/config"
 	"agentswarm/worktree/git"
 )
@@ -278,7 +279,7 @@ func (p *place) survey(ctx context.Context, c checkout) (survey, error) {
 
 func (p *place) onPath(name string) bool {
 	for _, dir := range filepath.SplitList(p.env.Getenv("PATH")) {
-		if filepath.IsAbs(dir) && executable(filepath.Join(dir, name)) {
+		if filepath.IsAbs(dir) && kinds.Executable(filepath.Join(dir, name)) {
 			return true
 		}
 	}

@@ -2,12 +2,12 @@ package cli
 
 import (
 	"encoding/json"
-	"io"
 	"os"
 	"regexp"
 	"strings"
 	"sync"
-	"syscall"
+
+	"agentswarm/internal/fspath"
 )
 
 // ecosystem is one way in which the code of a checkout is built and tested.
@@ -47,22 +47,8 @@ func (c checkout) first(names ...string) string {
 // read is the beginning of a file, and nothing where there is none.
 func (c checkout) read(name string) string {
 	const most = 1 << 20
-	text, _ := c.readUpTo(name, most)
+	text, _ := fspath.ReadRegular(c.root, name, most)
 	return string(text)
-}
-
-// readUpTo is the beginning of a file, if there is one.
-func (c checkout) readUpTo(name string, most int64) ([]byte, bool) {
-	f, err := c.root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
-	if err != nil {
-		return nil, false
-	}
-	defer f.Close() //nolint:errcheck // nothing was written
-	if stat, err := f.Stat(); err != nil || !stat.Mode().IsRegular() {
-		return nil, false
-	}
-	text, err := io.ReadAll(io.LimitReader(f, most))
-	return text, err == nil
 }
 
 // ecosystems lists those of the root folder.

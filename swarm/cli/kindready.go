@@ -4,19 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
-	"sync"
 
 	"github.com/urfave/cli/v2"
 
 	"agentswarm/swarm/agent"
 	"agentswarm/swarm/agent/kinds"
+	"agentswarm/swarm/agent/readiness"
 	"agentswarm/swarm/box"
 	"agentswarm/swarm/config"
 	"agentswarm/swarm/control"
 	"agentswarm/swarm/engine"
-	"agentswarm/swarm/proc"
-	"agentswarm/swarm/provider"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
 )
@@ -26,22 +23,34 @@ func anywayFlag() cli.Flag {
 	return &cli.BoolFlag{Name: "anyway", Usage: "start agents that are not logged in, or too old"}
 }
 
-// readiness finds out whether the agents of calls can be started: by the version
-// that their program says, and by their login. It asks about each agent once and
-// may be used by several goroutines.
-type readiness struct {
-	place     *place
-	config    engine.Config
-	isolation isolation
-	anyway    bool // start them all the same
-
-	mu    sync.Mutex // guards known
-	known map[string]error
+// newReadiness checks whether the agents of a configuration can start.
+func (p *place) newReadiness(c engine.Config, i isolation, anyway bool) *readiness.Check {
+	return readiness.New(readiness.Request{
+		Machine: p.env.machine(), Config: c, Anyway: anyway,
+		Hidden: func(ctx context.Context, program string, spec *agent.Spec) (string, error) {
+			return p.hiddenFolder(ctx, i, program, spec)
+		},
+		Old: func(f kinds.Found, version string) {
+			fmt.Fprintf(p.env.Stderr, "warning: your %s is %s: %s\n", f.Name, version, kinds.Advice(f.Kind, kinds.Older))
+		},
+	})
 }
 
-// newReadiness looks at the agents of a configuration.
-func (p *place) newReadiness(c engine.Config, i isolation, anyway bool) *readiness {
-	return &readiness{place: p, config: c, isolation: i, anyway: anyway, known: map[string]error{}}
+// hiddenFolder is the folder of a program that the sandbox of an agent hides; empty
+// where the agent sees the program.
+func (p *place) hiddenFolder(ctx context.Context, i isolation, program string, spec *agent.Spec) (string, error) {
+	if i.open() {
+		return "", nil
+	}
+	cover, dir := p.env.coverOf(covering{p.root, i.Hide, spec.Write}, program)
+	if cover != box.Masked {
+		return "", nil
+	}
+	got, err := p.isolate(ctx, i)
+	if err != nil || got.rung == box.None {
+		return "", err
+	}
+	return dir, nil
 }
 
 // kindsReady refuses, before anything starts, the agents of a plan that cannot be
@@ -51,190 +60,30 @@ func (p *place) kindsReady(ctx context.Context, pl *plan, anyway bool) error {
 	if pl.script != nil {
 		calls = append(calls, &task.Call{Agent: pl.script.Agent})
 	}
-	return p.newReadiness(pl.config, pl.isolation, anyway).check(ctx, calls...)
+	return p.agentsReady(ctx, p.newReadiness(pl.config, pl.isolation, anyway), calls)
 }
 
-// check refuses calls of an agent that is not logged in, whose program is known
-// not to work, or whose program the sandbox hides. It warns of a program that is
-// older than those that were tried. Of agents with a command of the user's own only
-// the place of the program is checked.
-func (r *readiness) check(ctx context.Context, calls ...*task.Call) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for _, call := range calls {
-		spec := r.config.Agents[call.Agent]
-		if spec == nil {
-			continue
-		}
-		err, asked := r.known[call.Agent]
-		if !asked {
-			err = r.ask(ctx, spec)
-			if ctx.Err() != nil {
-				return context.Cause(ctx)
-			}
-			r.known[call.Agent] = err
-		}
-		if err != nil {
-			return err
-		}
-		if call.Input == nil {
-			continue // calls of a script have models of their own
-		}
-		if err := r.keyed(engine.SpecOf(r.config, call)); err != nil {
-			return err
-		}
+// agentsReady refuses calls whose agents cannot be started.
+func (p *place) agentsReady(ctx context.Context, check *readiness.Check, calls []*task.Call) error {
+	err := check.Calls(ctx, calls...)
+	if unfit := (*readiness.UnfitError)(nil); errors.As(err, &unfit) {
+		return refused(err)
 	}
-	return nil
+	return err
 }
 
-// keyed refuses a model of the built-in agent whose provider needs a key that is
-// not set. Its login depends on the model, unlike that of a program.
-func (r *readiness) keyed(spec *agent.Spec) error {
-	if spec.Kind != agent.KindBuiltin || r.anyway {
-		return nil
-	}
-	lacks := provider.Lacking(r.place.env.surroundingsOf(spec).Getenv, r.config.Providers, spec.Model)
-	if lacks == "" {
-		return nil
-	}
-	return &UsageError{
-		Text:   "agent " + spec.Name + ": it is not logged in for " + spec.Model,
-		Advice: "set $" + lacks + "; --anyway starts it all the same",
-	}
-}
-
-// checked is a check of calls that also refuses those whose agent cannot be
+// readyCalls is a check of calls that also refuses those whose agent cannot be
 // started.
-func (r *readiness) checked(ctx context.Context, check func(*task.Call) error) func(*task.Call) error {
+func readyCalls(ctx context.Context, ready *readiness.Check, check func(*task.Call) error) func(*task.Call) error {
 	return func(call *task.Call) error {
 		if err := check(call); err != nil {
 			return err
 		}
-		err := r.check(ctx, call)
-		if unfit := (*UsageError)(nil); errors.As(err, &unfit) {
+		err := ready.Calls(ctx, call)
+		if unfit := (*readiness.UnfitError)(nil); errors.As(err, &unfit) {
 			return fmt.Errorf("%s; %s", unfit.Text, unfit.Advice)
 		}
 		return err
-	}
-}
-
-// ask finds out whether an agent can be started.
-func (r *readiness) ask(ctx context.Context, spec *agent.Spec) error {
-	env := r.place.env
-	if err := r.reachable(ctx, spec); err != nil {
-		return err
-	}
-	f, known := env.programOf(spec)
-	if !known {
-		return nil
-	}
-	if f.Kind.Login != nil {
-		f.Login = f.Kind.Login(env.surroundingsOf(spec))
-	}
-	version, _ := env.version(ctx, f)
-	if unfit := kinds.Check(f, version); unfit != nil && !r.anyway {
-		return &UsageError{Text: unfit.Error(), Advice: unfit.Advice + "; --anyway starts it all the same"}
-	}
-	if kinds.Judge(version, f.Version) == kinds.Older {
-		fmt.Fprintf(env.Stderr, "warning: your %s is %s: %s\n", f.Name, version, kinds.Advice(f.Kind, kinds.Older))
-	}
-	return nil
-}
-
-// programOf is the program of its kind that an agent starts; false if the agent
-// starts another.
-func (env Env) programOf(spec *agent.Spec) (kinds.Found, bool) {
-	for _, f := range env.found() {
-		if f.Name == spec.Kind && f.Program != "" && len(spec.Command) == 1 && spec.Command[0] == f.Path {
-			return f, true
-		}
-	}
-	return kinds.Found{}, false
-}
-
-// surroundingsOf are those in which an agent finds its login: its own variables
-// come before those of the caller.
-func (env Env) surroundingsOf(spec *agent.Spec) agent.Surroundings {
-	around := env.surroundings()
-	getenv := around.Getenv
-	around.Getenv = func(name string) string {
-		if value, own := spec.Env[name]; own {
-			return value
-		}
-		return getenv(name)
-	}
-	return around
-}
-
-// versionOf asks the program of an agent for its version; empty where that is not
-// the program of its kind, or names no version.
-func (env Env) versionOf(ctx context.Context, spec *agent.Spec) string {
-	f, known := env.programOf(spec)
-	if !known {
-		return ""
-	}
-	version, _ := env.version(ctx, f)
-	return version
-}
-
-// version asks a program for its version; empty where it does not say one.
-func (env Env) version(ctx context.Context, f kinds.Found) (string, error) {
-	if f.Program == "" || !f.Here() || len(f.Version.Args) == 0 {
-		return "", nil
-	}
-	ctx, cancel := context.WithTimeout(ctx, versionTime)
-	defer cancel()
-	said, err := proc.Query(ctx, proc.QueryRequest{
-		Argv: append([]string{f.Path}, f.Version.Args...), Env: programEnviron(&f, env.Environ), Dir: "/",
-	})
-	version := kinds.Version(said)
-	if version == "" && err != nil {
-		return "", errors.New(unanswered(ctx, err))
-	}
-	return version, nil
-}
-
-// versions asks all programs that are here for theirs, at once.
-func (env Env) versions(ctx context.Context) map[string]found {
-	all := map[string]found{}
-	var mu sync.Mutex // guards all
-	var asking sync.WaitGroup
-	for _, f := range env.found() {
-		asking.Go(func() {
-			one := found{Found: f}
-			version, err := env.version(ctx, f)
-			if one.version = version; err != nil {
-				one.failed = ": " + err.Error()
-			}
-			mu.Lock()
-			defer mu.Unlock()
-			all[f.Name] = one
-		})
-	}
-	asking.Wait()
-	return all
-}
-
-// reachable refuses an agent whose program lies in a folder that its sandbox hides.
-func (r *readiness) reachable(ctx context.Context, spec *agent.Spec) error {
-	p := r.place
-	if r.anyway || r.isolation.open() || len(spec.Command) == 0 {
-		return nil
-	}
-	program := spec.Command[0]
-	if !strings.Contains(program, "/") {
-		program = lookPath(p.searchPath(spec.Env), program)
-	}
-	cover, dir := p.env.coverOf(covering{p.root, r.isolation.Hide, spec.Write}, program)
-	if cover != box.Masked {
-		return nil
-	}
-	if got, err := p.isolate(ctx, r.isolation); err != nil || got.rung == box.None {
-		return err
-	}
-	return &UsageError{
-		Text:   fmt.Sprintf("agent %s: %s lies in %s, which the sandbox hides", spec.Name, program, dir),
-		Advice: "install it elsewhere; --anyway starts it all the same",
 	}
 }
 

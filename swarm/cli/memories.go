@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 
+	"agentswarm/risk/repository"
 	"agentswarm/swarm/prompt"
 	"agentswarm/worktree/git"
 )
@@ -26,7 +27,7 @@ const (
 
 // memoryNames are the files that are looked at. Links among them count.
 func memoryNames() []string {
-	return []string{agentsFile, "CLAUDE.md", ".claude/CLAUDE.md", "GEMINI.md", "QWEN.md", ".github/copilot-instructions.md"}
+	return []string{repository.AgentsFile, "CLAUDE.md", ".claude/CLAUDE.md", "GEMINI.md", "QWEN.md", ".github/copilot-instructions.md"}
 }
 
 func newMemories(ctx context.Context, b *bench) *memories {
@@ -60,7 +61,7 @@ func (p *place) memory(ctx context.Context, commit git.Hash) (map[string]string,
 		Commit: commit, Paths: memoryNames(), Max: maxMemories, Limit: maxMemoryText,
 	})
 	if long := (*git.LongError)(nil); errors.As(err, &long) {
-		return map[string]string{agentsFile: "It is too long to be quoted here. Read what concerns your task."}, nil
+		return map[string]string{repository.AgentsFile: "It is too long to be quoted here. Read what concerns your task."}, nil
 	}
 	if err != nil {
 		return nil, err

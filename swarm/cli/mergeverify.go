@@ -11,6 +11,7 @@ import (
 	"agentswarm/swarm/event"
 	"agentswarm/swarm/landing"
 	"agentswarm/swarm/proc"
+	"agentswarm/swarm/reviewer"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
 	"agentswarm/worktree/git"
@@ -71,7 +72,7 @@ func journaledVerdict(e store.Verdict) landing.Verdict {
 	return landing.Verdict{
 		Passed: e.Passed, Hung: e.Hung, Code: e.Code, Output: e.Output, Elapsed: took,
 		Load:    landing.Load{CPU: time.Duration(e.CPUMS) * time.Millisecond, Wall: took, MaxRSS: e.MaxRSS},
-		Earlier: e.Earlier, Text: func() string { return checkOutput(e.Output) },
+		Earlier: e.Earlier, Text: func() string { return reviewer.CheckOutput(e.Output) },
 	}
 }
 

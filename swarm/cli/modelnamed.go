@@ -19,11 +19,11 @@ func (p *place) modelNamed(pl *plan) error {
 		if spec == nil {
 			continue
 		}
-		kind, known := withProviders(p.env.kinds(), pl.config.Providers).Find(spec.Kind)
+		kind, known := p.env.kinds().WithProviders(pl.config.Providers).Find(spec.Kind)
 		if !known || kind.Unnamed == nil {
 			continue
 		}
-		around := p.env.surroundingsOf(spec)
+		around := p.env.machine().SurroundingsOf(spec)
 		if model := cmp.Or(call.Model, spec.Model); model != "" {
 			if strings.Contains(model, "/") || kind.Login != nil && kind.Login(around).Provider != "" {
 				continue // whom it is asked of is known

@@ -10,7 +10,9 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"agentswarm/roles"
+	"agentswarm/swarm/config"
+	"agentswarm/swarm/models/catalog"
+	"agentswarm/swarm/store"
 )
 
 func newModelsCommand(env Env) *cli.Command {
@@ -41,46 +43,9 @@ Examples:
 
 // modelsObject is swarm.models/1, described in docs/json.md.
 type modelsObject struct {
-	Schema    string           `json:"schema"`
-	Providers []listedProvider `json:"providers"`
+	Schema    string         `json:"schema"`
+	Providers []catalog.List `json:"providers"`
 }
-
-// listedProvider is who was asked, and what they said.
-type listedProvider struct {
-	Name string `json:"name"`
-	// Kind is provider, or agent for a CLI.
-	Kind   string        `json:"kind"`
-	URL    string        `json:"url,omitempty"`
-	Asked  *time.Time    `json:"asked,omitempty"`
-	Cached bool          `json:"cached,omitempty"`
-	Failed string        `json:"failed,omitempty"`
-	Models []listedModel `json:"models"`
-
-	// unkeyed is the variable of a missing key, where many providers are listed
-	// and this is none of the main ones.
-	unkeyed string
-}
-
-// listedModel is a model, with where each fact about it is from.
-type listedModel struct {
-	Model     string       `json:"model"` // as --model takes it
-	From      string       `json:"from"`
-	Context   int64        `json:"context_window,omitempty"`
-	Output    int64        `json:"max_output,omitempty"`
-	WindowOf  string       `json:"window_from,omitempty"`
-	WindowDay string       `json:"window_date,omitempty"`
-	Price     *roles.Price `json:"price,omitempty"`
-	PriceOf   string       `json:"price_from,omitempty"`
-	PriceDay  string       `json:"price_date,omitempty"`
-}
-
-// Where a fact about a model is from.
-const (
-	fromConfiguration = "configuration"
-	fromProvider      = "provider"
-	fromAgent         = "agent"
-	fromTable         = "table"
-)
 
 func modelsAction(c *cli.Context, env Env) error {
 	if _, err := arguments(c, 0, 0); err != nil {
@@ -90,15 +55,19 @@ func modelsAction(c *cli.Context, env Env) error {
 	if err != nil {
 		return err
 	}
-	k, err := newCatalogue(env, conf)
+	k, err := newCatalog(env, conf)
 	if err != nil {
 		return err
 	}
-	sources, err := k.sources(c.String("provider"))
+	sources, err := k.Sources(c.String("provider"))
 	if err != nil {
-		return err
+		return refused(fmt.Errorf("models: %w", err))
 	}
-	o := modelsObject{Schema: "swarm.models/1", Providers: k.ask(c.Context, sources, c.Bool("refresh"))}
+	lists, err := k.Ask(c.Context, sources, c.Bool("refresh"))
+	if err != nil { // the next call asks again
+		fmt.Fprintln(env.Stderr, program+": "+Printable(oneLine(err)))
+	}
+	o := modelsObject{Schema: "swarm.models/1", Providers: lists}
 	if err := c.Context.Err(); err != nil {
 		return err
 	}
@@ -107,6 +76,15 @@ func modelsAction(c *cli.Context, env Env) error {
 	}
 	width, _ := detect(env.Stdout, env.Getenv).Size()
 	return o.print(env.Stdout, width)
+}
+
+// newCatalog is the catalog of models with the configuration of a user.
+func newCatalog(env Env, conf *config.Config) (*catalog.Catalog, error) {
+	root, err := store.Root(env.Getenv)
+	if err != nil {
+		return nil, refused(err)
+	}
+	return catalog.New(env.machine(), conf, root)
 }
 
 // print shows the models to a person.
@@ -119,23 +97,23 @@ func (o *modelsObject) print(w io.Writer, width int) error {
 	some := false
 	for _, p := range o.Providers {
 		by := p.Name
-		if p.Kind == fromAgent {
+		if p.Kind == catalog.FromAgent {
 			by += " (agent)"
 		}
 		if p.Cached {
 			by += ", " + Ago(time.Now(), *p.Asked)
 		}
 		switch {
-		case p.unkeyed != "":
-			unkeyed = append(unkeyed, fmt.Sprintf("%s ($%s)", p.Name, p.unkeyed))
+		case p.Unkeyed != "":
+			unkeyed = append(unkeyed, fmt.Sprintf("%s ($%s)", p.Name, p.Unkeyed))
 		case p.Failed != "":
 			notes = append(notes, Printable(p.Name+": "+p.Failed))
 		}
 		for _, m := range p.Models {
 			some = true
 			listed := by
-			if m.From == fromConfiguration {
-				listed = fromConfiguration
+			if m.From == catalog.FromConfiguration {
+				listed = catalog.FromConfiguration
 			}
 			in, out, cached := "", "", ""
 			if m.Price != nil {

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -9,7 +8,6 @@ import (
 
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
-	"agentswarm/worktree/git"
 )
 
 // resolveModule reads an address of work that may end in the path of a submodule,
@@ -64,59 +62,10 @@ func (s *selection) refuseModules(verb string) error {
 	return nil
 }
 
-// modulesOf are the patches of submodules that are shown of an agent: that of its
-// address, or all.
-func modulesOf(a *store.Agent) []task.ModulePatch {
-	if a.Module != nil {
-		return []task.ModulePatch{*a.Module}
-	}
-	return patchOf(a).Modules
-}
-
-// writeModule writes the patch of a submodule with its paths below a folder; empty:
-// as they are in the submodule.
-func (p *place) writeModule(ctx context.Context, w io.Writer, m task.ModulePatch, below string) error {
-	span := git.PatchBelow{From: git.Hash(m.Base), To: git.Hash(m.Commit), Below: below}
-	if err := p.repo.Store(m.Store).WritePatchBelow(ctx, w, span); err != nil {
-		return fmt.Errorf("submodule %q: %w", m.Path, err)
-	}
-	return nil
-}
-
 // moduleTitle is the line before the patch of a submodule. git apply skips it. An
 // agent chose the path: a line break in it would begin a patch of another file.
 func moduleTitle(m task.ModulePatch) string {
 	return fmt.Sprintf("Submodule %s %s..%s:\n", Printable(m.Path), git10(m.Base), git10(m.Commit))
-}
-
-// allChanges lists what an agent changed, with the files of its submodules by their
-// paths below the parent.
-func (p *place) allChanges(ctx context.Context, a *store.Agent) (all []git.Change, err error) {
-	if a.Module == nil {
-		if all, err = p.changes(ctx, a); err != nil {
-			return nil, err
-		}
-	}
-	for _, m := range modulesOf(a) {
-		changes, err := p.moduleChanges(ctx, m)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, changes...)
-	}
-	return all, nil
-}
-
-// moduleChanges are the changed files of a submodule by their paths below the parent.
-func (p *place) moduleChanges(ctx context.Context, m task.ModulePatch) ([]git.Change, error) {
-	changes, err := p.repo.Store(m.Store).Changes(ctx, git.Hash(m.Base), git.Hash(m.Commit))
-	if err != nil {
-		return nil, fmt.Errorf("submodule %q: %w", m.Path, err)
-	}
-	for i := range changes {
-		changes[i].Path = m.Path + "/" + changes[i].Path
-	}
-	return changes, nil
 }
 
 // printModule prints the patch of a submodule for a person.

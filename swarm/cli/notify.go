@@ -12,6 +12,7 @@ import (
 
 	"agentswarm/swarm/box"
 	"agentswarm/swarm/engine"
+	"agentswarm/swarm/inbox/waiting"
 	"agentswarm/swarm/proc"
 	"agentswarm/swarm/store"
 )
@@ -26,7 +27,7 @@ type noticeObject struct {
 	Reason     string          `json:"reason,omitempty"`
 	Code       *int            `json:"code,omitempty"`
 	Waiting    int             `json:"waiting"`
-	Question   *questionObject `json:"question,omitempty"`
+	Question   *waiting.Object `json:"question,omitempty"`
 	Repository string          `json:"repository"`
 }
 
@@ -57,7 +58,7 @@ func (b *bench) notifyQuestions(ctx context.Context, d *desk) {
 			return
 		}
 		open := d.waiting()
-		var fresh []asked
+		var fresh []waiting.Question
 		for _, q := range open {
 			if !told[q.ID] {
 				told[q.ID], fresh = true, append(fresh, q)
@@ -66,7 +67,7 @@ func (b *bench) notifyQuestions(ctx context.Context, d *desk) {
 		if len(fresh) == 0 {
 			continue
 		}
-		first := fresh[0].object(time.Now())
+		first := waiting.NewObject(fresh[0], time.Now())
 		b.notify(ctx, d.over, noticeObject{
 			Event: "question", Status: string(store.RunRunning), Waiting: len(open), Question: &first,
 		})

@@ -14,7 +14,9 @@ import (
 
 	"agentswarm/roles"
 	"agentswarm/swarm/engine"
+	"agentswarm/swarm/reviewer"
 	"agentswarm/swarm/script"
+	"agentswarm/swarm/spending"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
 )
@@ -70,8 +72,8 @@ func (p *place) confirmCalls(c engine.Config, calls []*task.Call, yes bool) erro
 		}
 	}
 	count(calls, "")
-	count(reviewsOf(c, known, calls), ", to review patches")
-	count(subjectsOf(c, known, calls), ", to name commits")
+	count(reviewer.CallsOf(c, known, calls), ", to review patches")
+	count(reviewer.SubjectCalls(c, known, calls), ", to name commits")
 	line, err := unboundedLine(c, known, calls)
 	if err != nil {
 		return err
@@ -189,7 +191,7 @@ func (s *scripted) names(word string) bool {
 // paidNamers are the agents that cost money and name the commits of a script: the
 // one of the role commit, or else those that do its work.
 func (p *place) paidNamers(pl *plan, workers []string) []string {
-	if !namesCommits(pl.config) {
+	if !reviewer.NamesCommits(pl.config) {
 		return nil
 	}
 	o := pl.config.Roles
@@ -205,7 +207,7 @@ func (p *place) paidNamers(pl *plan, workers []string) []string {
 
 // paidBounds is what holds back agents that are about to start.
 func paidBounds(c engine.Config) string {
-	return fmt.Sprintf("%d at once; budget: %s", c.Jobs, cmp.Or(totalText(c.Budget), "none"))
+	return fmt.Sprintf("%d at once; budget: %s", c.Jobs, cmp.Or(spending.BudgetText(c.Budget), "none"))
 }
 
 // unsettledCalls are those of the calls that a resume would start an agent for.

@@ -9,64 +9,27 @@ import (
 	"os"
 
 	"agentswarm/internal/statefile"
+	"agentswarm/swarm/patch"
 	"agentswarm/swarm/store"
 	"agentswarm/worktree/git"
 )
-
-// goneError is a patch whose commit the repository has lost.
-type goneError struct{ agent *store.Agent }
-
-func (e *goneError) Error() string {
-	return fmt.Sprintf("the commit of %s is gone from the repository", e.agent.ID)
-}
-
-// Hint says what would be right.
-func (e *goneError) Hint() string {
-	if patchOf(e.agent).File == "" {
-		return "the text of its patch was too long to be kept; look for the commit in other clones"
-	}
-	return "its patch is still there: git apply --index " + Printable(patchOf(e.agent).File)
-}
-
-// changes lists what the patch of an agent changes. Of one whose commit is
-// gone it is a [*goneError].
-func (p *place) changes(ctx context.Context, a *store.Agent) ([]git.Change, error) {
-	patch := patchOf(a)
-	changes, err := p.repo.Changes(ctx, git.Hash(patch.Base), git.Hash(patch.Commit))
-	if err == nil {
-		return changes, nil
-	}
-	if gone, ok := errors.AsType[*goneError](p.gone(ctx, a)); ok {
-		return nil, gone
-	}
-	return nil, err
-}
-
-// gone is a [*goneError] where the commit of an agent cannot be read.
-func (p *place) gone(ctx context.Context, a *store.Agent) error {
-	_, err := p.repo.TreeOf(ctx, git.Hash(patchOf(a).Commit))
-	if _, failed := errors.AsType[*git.Error](err); failed {
-		return &goneError{a}
-	}
-	return err
-}
 
 // writePatch writes the patch of an agent by what its commit holds, which is
 // what a merge lands: other agents may have written to the patch file. Where
 // the commit is gone the file is all there is, and that is said.
 func (p *place) writePatch(ctx context.Context, w io.Writer, a *store.Agent) error {
-	patch := patchOf(a)
-	err := p.gone(ctx, a)
+	kept := patchOf(a)
+	err := p.agentPatches().Missing(ctx, a)
 	if err == nil {
-		return p.repo.WritePatch(ctx, w, git.Hash(patch.Base), git.Hash(patch.Commit))
+		return p.repo.WritePatch(ctx, w, git.Hash(kept.Base), git.Hash(kept.Commit))
 	}
-	gone, ok := errors.AsType[*goneError](err)
-	if !ok || patch.File == "" {
+	gone, ok := errors.AsType[*patch.GoneError](err)
+	if !ok || kept.File == "" {
 		return err
 	}
 	fmt.Fprintf(p.env.Stderr, "%s: %v; this is by the file %s, which agents could write to\n",
-		program, gone, Printable(patch.File))
-	f, err := statefile.OpenOutput(patch.File)
+		program, gone, Printable(kept.File))
+	f, err := statefile.OpenOutput(kept.File)
 	if err != nil {
 		return fmt.Errorf("read the patch: %w", err)
 	}
@@ -82,7 +45,7 @@ func (p *place) writePatch(ctx context.Context, w io.Writer, a *store.Agent) err
 // that one alone, with paths as they are in the submodule.
 func (p *place) writeAll(ctx context.Context, w io.Writer, a *store.Agent) error {
 	if a.Module != nil {
-		return p.writeModule(ctx, w, *a.Module, "")
+		return p.agentPatches().WriteModule(ctx, w, *a.Module, "")
 	}
 	if err := p.writePatch(ctx, w, a); err != nil {
 		return err
@@ -91,7 +54,7 @@ func (p *place) writeAll(ctx context.Context, w io.Writer, a *store.Agent) error
 		if _, err := io.WriteString(w, moduleTitle(m)); err != nil {
 			return err
 		}
-		if err := p.writeModule(ctx, w, m, m.Path); err != nil {
+		if err := p.agentPatches().WriteModule(ctx, w, m, m.Path); err != nil {
 			return fmt.Errorf("%s: %w", a.ID, err)
 		}
 	}

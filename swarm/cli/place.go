@@ -10,6 +10,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"agentswarm/swarm/config"
+	"agentswarm/swarm/policy"
 	"agentswarm/swarm/store"
 	"agentswarm/worktree/git"
 )
@@ -28,7 +29,7 @@ type place struct {
 	// given lays what the command line says of isolation over what is recorded.
 	given func(*isolation) error
 	// cautious lays what it says of judging actions over what is recorded.
-	cautious func(*caution) error
+	cautious func(*policy.Policy) error
 }
 
 // openPlace finds the repository. It writes nothing, unless a command that
@@ -43,7 +44,7 @@ func openPlace(c *cli.Context, env Env) (*place, error) {
 		p.reads = readsOnly(c.Context)
 		p.recoverCheckouts(c.Context)
 		p.given = func(i *isolation) error { return p.readIsolationFlags(c, i) }
-		p.cautious = func(into *caution) error { return p.layCaution(c, into) }
+		p.cautious = func(into *policy.Policy) error { return p.layCaution(c, into) }
 	}
 	return p, err
 }
@@ -53,7 +54,7 @@ func placeAt(ctx context.Context, env Env, dir string) (*place, error) {
 	p := &place{
 		env: env, dir: dir, toldPending: new([]string),
 		given:    func(*isolation) error { return nil },
-		cautious: func(*caution) error { return nil },
+		cautious: func(*policy.Policy) error { return nil },
 	}
 	var err error
 	g := git.New(env.Environ)

@@ -11,9 +11,12 @@ import (
 	"github.com/urfave/cli/v2"
 	"golang.org/x/sync/errgroup"
 
+	"agentswarm/swarm/assign"
 	"agentswarm/swarm/config"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/fanout"
+	"agentswarm/swarm/models/catalog"
+	"agentswarm/swarm/policy"
 	"agentswarm/swarm/script"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
@@ -27,13 +30,13 @@ type plan struct {
 	workflow fanout.Workflow
 	config   engine.Config
 	calls    []*task.Call
-	assigned *assigning   // what the models of those were found by
-	known    *reach       // the providers there are
-	chosen   chosen       // the agent of calls that name none
-	script   *scripted    // nil: the workflow makes the calls
-	meta     *script.Meta // of the script; nil where it says nothing of itself
-	exports  []string     // the project's own functions that it may call
-	uses     []script.Use // the tools that it spells out for its agents
+	assigned *assign.Assigner   // what the models of those were found by
+	known    *catalog.Providers // the providers there are
+	chosen   chosen             // the agent of calls that name none
+	script   *scripted          // nil: the workflow makes the calls
+	meta     *script.Meta       // of the script; nil where it says nothing of itself
+	exports  []string           // the project's own functions that it may call
+	uses     []script.Use       // the tools that it spells out for its agents
 
 	head        git.Hash // the commit, or what a snapshot is taken from
 	tree        git.Hash
@@ -43,7 +46,7 @@ type plan struct {
 	runTimeout  time.Duration
 	contact     contact
 	isolation   isolation
-	caution     caution
+	policy      policy.Policy
 	notes       []config.Error // what the user is to know of the repository's files
 	merge       bool
 	into        string
@@ -267,9 +270,12 @@ func (p *place) makeCalls(ctx context.Context, pl *plan) error {
 		return usagef("run: %d agents are more than the %d that a run may start; raise --max-agents to allow them",
 			len(calls), pl.config.MaxAgents)
 	}
-	pl.calls, pl.assigned = calls, &assigning{config: pl.config, kinds: p.env.kinds().ByName(), reach: pl.known}
-	if err := assignCalls(pl.assigned, pl.workflow, calls); err != nil {
-		return err
+	pl.calls, pl.assigned = calls, &assign.Assigner{Config: pl.config, Kinds: p.env.kinds().ByName()}
+	if pl.known != nil {
+		pl.assigned.CheckModels = pl.known.Check
+	}
+	if err := pl.assigned.Calls(pl.workflow, calls); err != nil {
+		return refusedRole(err)
 	}
 	return p.checkCalls(pl)
 }

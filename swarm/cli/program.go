@@ -3,11 +3,12 @@ package cli
 import (
 	"context"
 	"maps"
-	"os"
 	"path"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"agentswarm/swarm/agent/kinds"
 )
 
 // findPrograms refuses a run whose agents have no program to run.
@@ -48,7 +49,7 @@ func (p *place) findProgram(pl *plan, w wanted) error {
 	case w.name == "":
 		return usagef("%sthe command is an empty word", w.who)
 	case filepath.IsAbs(w.name):
-		if !executable(w.name) {
+		if !kinds.Executable(w.name) {
 			return usagef("%s%s: there is no such program", w.who, w.name)
 		}
 		return nil
@@ -58,21 +59,12 @@ func (p *place) findProgram(pl *plan, w wanted) error {
 		}
 		return nil
 	}
-	for _, dir := range filepath.SplitList(p.searchPath(w.env)) {
-		if dir != "" && executable(filepath.Join(dir, w.name)) {
+	for _, dir := range filepath.SplitList(p.env.machine().SearchPath(w.env)) {
+		if dir != "" && kinds.Executable(filepath.Join(dir, w.name)) {
 			return nil
 		}
 	}
 	return usagef("%s%s: command not found", w.who, w.name)
-}
-
-// searchPath is the PATH that an agent will have. own is what its configuration
-// adds to the environment.
-func (p *place) searchPath(own map[string]string) string {
-	if path, ok := own["PATH"]; ok && !strings.HasPrefix(path, "$") {
-		return path
-	}
-	return p.env.Getenv("PATH")
 }
 
 // mayHold tells whether a workspace of these files can have something at a
@@ -88,9 +80,4 @@ func mayHold(files []string, name string) bool {
 		}
 	}
 	return false
-}
-
-func executable(path string) bool {
-	stat, err := os.Stat(path)
-	return err == nil && stat.Mode().IsRegular() && stat.Mode()&0o111 != 0
 }

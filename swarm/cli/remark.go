@@ -9,6 +9,7 @@ import (
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/event"
 	"agentswarm/swarm/review"
+	"agentswarm/swarm/review/collect"
 	"agentswarm/swarm/review/verdict"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
@@ -112,7 +113,7 @@ func (p *place) addRemarks(c *cli.Context, s *selection, text string) error {
 	}
 	var made []event.Remarked
 	if c.IsSet("class") {
-		class, err := r.findClass(s, "remark", c.String("class"))
+		class, err := findClass(r, s, "remark", c.String("class"))
 		if err != nil {
 			return err
 		}
@@ -193,7 +194,7 @@ type drafts struct {
 // places.
 func (p *place) draftsOf(c *cli.Context, s *selection) (map[task.ID]drafts, error) {
 	all := map[task.ID]drafts{}
-	var r *runReview
+	var r *collect.Review
 	for _, a := range s.named {
 		open := a.Drafts()
 		if len(open) == 0 || task.Prompt(a.Call.Input) == "" {

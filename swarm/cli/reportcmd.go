@@ -36,7 +36,7 @@ func reportAction(c *cli.Context, env Env) error {
 		return err
 	}
 	in := runreport.Input{View: s.view, Review: r.Report, Marks: r.Marks, Verdict: r.Verdict, Skipped: map[string]string{}, Tail: readTail}
-	for _, skipped := range r.skipped {
+	for _, skipped := range r.Skipped {
 		in.Skipped[skipped.ID] = skipped.Reason
 	}
 	if c.Bool("md") {

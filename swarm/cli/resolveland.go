@@ -14,6 +14,7 @@ import (
 
 	"agentswarm/merge"
 	"agentswarm/swarm/captureref"
+	"agentswarm/swarm/review/collect"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
 	"agentswarm/worktree"
@@ -190,7 +191,7 @@ func (r *resolution) landResult(ctx context.Context, b *bench, got *worktree.Cap
 	}
 	then := a.AtCopy(r.N, patch)
 	if then.Partial = r.record.Partial; then.Partial {
-		if err := markPart(copyFolder(r.run, &store.Copy{Agent: r.Agent, N: r.N})); err != nil {
+		if err := collect.MarkPart(copyFolder(r.run, &store.Copy{Agent: r.Agent, N: r.N})); err != nil {
 			return nil, err
 		}
 	}

@@ -7,8 +7,10 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"agentswarm/swarm/assign"
 	"agentswarm/swarm/fanout"
 	"agentswarm/swarm/landing"
+	"agentswarm/swarm/reviewer"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
 	"agentswarm/worktree/git"
@@ -106,13 +108,13 @@ func (p *place) resumeOwned(c *cli.Context, drive driveFlagsRead, r ownedRun) (d
 	if err != nil {
 		return false, err
 	}
-	if err := assignCalls(&assigning{config: config, kinds: p.env.kinds().ByName()}, w, calls); err != nil {
-		return false, err
+	if err := (&assign.Assigner{Config: config, Kinds: p.env.kinds().ByName()}).Calls(w, calls); err != nil {
+		return false, refusedRole(err)
 	}
 	if err := p.env.checkTurns(c, config, calls); err != nil {
 		return false, err
 	}
-	if len(landing.Workers(prior)) == len(calls) && finished(prior) && !unreviewed(config, prior) && !untitled(config, prior) {
+	if len(landing.Workers(prior)) == len(calls) && finished(prior) && !reviewer.Unreviewed(config, prior) && !reviewer.Untitled(config, prior) {
 		fmt.Fprintf(p.env.Stderr, "nothing to resume: every agent of run %s completed or was cancelled by name\n", id.Run)
 		return true, p.printResult(prior, c.Bool("json"))
 	}
@@ -125,7 +127,7 @@ func (p *place) resumeOwned(c *cli.Context, drive driveFlagsRead, r ownedRun) (d
 	if err := p.findAgain(config.Agents, start); err != nil {
 		return false, err
 	}
-	if err := p.newReadiness(config, b.isolation, drive.anyway).check(c.Context, start...); err != nil {
+	if err := p.agentsReady(c.Context, p.newReadiness(config, b.isolation, drive.anyway), start); err != nil {
 		return false, err
 	}
 	if err := p.confirmCalls(config, start, c.Bool("yes")); err != nil {

@@ -147,7 +147,7 @@ func (p *place) planResume(c *cli.Context, r scriptedRun) (*plan, error) {
 	}
 	pl := &plan{
 		verb: "resume", base: r.prior.Identity.Base, script: r.script,
-		config: latest.Config, contact: latest.contact, isolation: latest.isolation, caution: latest.caution,
+		config: latest.Config, contact: latest.contact, isolation: latest.isolation, policy: latest.Policy,
 		discard: func() {},
 	}
 	edited, anew := c.IsSet("script"), c.Bool("reconfigure")
@@ -181,7 +181,7 @@ func (p *place) planResume(c *cli.Context, r scriptedRun) (*plan, error) {
 	}
 	s := pl.script
 	s.config, err = json.Marshal(reconfigured{
-		recordedConfig{pl.config, pl.contact, pl.isolation, pl.caution}, scriptSetting{Path: s.Path, Agent: s.Agent, Form: s.Form, Types: s.Types},
+		recordedConfig{pl.config, pl.contact, pl.isolation, pl.policy}, scriptSetting{Path: s.Path, Agent: s.Agent, Form: s.Form, Types: s.Types},
 	})
 	return pl, err
 }

@@ -324,7 +324,7 @@ func (p *place) retryOwned(c *cli.Context, drive driveFlagsRead, r ownedRun) err
 	if err := p.given(&recorded.isolation); err != nil {
 		return err
 	}
-	if err := p.newReadiness(config, recorded.isolation, drive.anyway).check(c.Context, again...); err != nil {
+	if err := p.agentsReady(c.Context, p.newReadiness(config, recorded.isolation, drive.anyway), again); err != nil {
 		return err
 	}
 	if err := p.confirmCalls(config, again, c.Bool("yes")); err != nil {

@@ -8,6 +8,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"agentswarm/swarm/review"
+	"agentswarm/swarm/review/collect"
 	"agentswarm/swarm/review/mark"
 	"agentswarm/swarm/review/verdict"
 	"agentswarm/swarm/store"
@@ -57,7 +58,7 @@ func (p *place) printClasses(c *cli.Context, s *selection, brief bool) error {
 		return err
 	}
 	if !brief {
-		if err := p.findLeftovers(c.Context, s, r); c.Context.Err() != nil {
+		if err := r.FindLeftovers(c.Context, p.reviewRequest(s.view)); c.Context.Err() != nil {
 			return context.Cause(c.Context)
 		} else if err != nil {
 			fmt.Fprintf(p.env.Stderr, "%s: places that still have removed words are not known: %s\n", program, Printable(err.Error()))
@@ -65,7 +66,7 @@ func (p *place) printClasses(c *cli.Context, s *selection, brief bool) error {
 	}
 	var named []*review.Class
 	for _, name := range c.StringSlice("class") {
-		class, err := r.findClass(s, c.Command.Name, name)
+		class, err := findClass(r, s, c.Command.Name, name)
 		if err != nil {
 			return err
 		}
@@ -78,22 +79,22 @@ func (p *place) printClasses(c *cli.Context, s *selection, brief bool) error {
 		return err
 	}
 	t := &reviewText{
-		runReview: r, s: s, term: detect(p.env.Stdout, p.env.Getenv), brief: brief, all: c.Bool("all"), named: named, stderr: p.env.Stderr,
+		Review: r, s: s, term: detect(p.env.Stdout, p.env.Getenv), brief: brief, all: c.Bool("all"), named: named, stderr: p.env.Stderr,
 	}
 	return t.print(p.env.Stdout)
 }
 
 // classesObject is swarm.review/1, described in docs/json.md.
 type classesObject struct {
-	Schema  string          `json:"schema"`
-	Run     string          `json:"run"`
-	Patches int             `json:"patches"`
-	Edits   int             `json:"edits"`
-	Lines   int             `json:"lines"`
-	ToRead  int             `json:"to_read"`
-	Left    int             `json:"left"`
-	Classes []classObject   `json:"classes"`
-	Skipped []skippedObject `json:"skipped"`
+	Schema  string            `json:"schema"`
+	Run     string            `json:"run"`
+	Patches int               `json:"patches"`
+	Edits   int               `json:"edits"`
+	Lines   int               `json:"lines"`
+	ToRead  int               `json:"to_read"`
+	Left    int               `json:"left"`
+	Classes []classObject     `json:"classes"`
+	Skipped []collect.Skipped `json:"skipped"`
 	// Outdated are verdicts on edits that are no longer there.
 	Outdated []outdatedObject `json:"outdated"`
 	Progress progressObject   `json:"progress"`
@@ -125,11 +126,6 @@ func newRemarkObject(r *store.EditRemark) remarkObject {
 	return remarkObject{
 		ID: string(r.Agent), N: r.ID, Attempt: r.Attempt, Path: r.Edit.Path, Line: r.Line, Quote: listOf(r.Quote), Text: r.Text, Sent: r.Sent,
 	}
-}
-
-type skippedObject struct {
-	ID     string `json:"id"`
-	Reason string `json:"reason"`
 }
 
 type outdatedObject struct {
@@ -201,18 +197,18 @@ type memberObject struct {
 	Remarks []remarkObject `json:"remarks,omitempty"`
 }
 
-func newClassesObject(s *selection, r *runReview, named []*review.Class) *classesObject {
+func newClassesObject(s *selection, r *collect.Review, named []*review.Class) *classesObject {
 	o := &classesObject{
 		Schema: "swarm.review/1", Run: s.run.ID, Patches: r.Patches, Edits: r.Edits, Lines: r.Lines, ToRead: r.ToRead,
-		Left: r.LinesLeft(), Classes: []classObject{}, Skipped: r.skipped, Outdated: []outdatedObject{},
+		Left: r.LinesLeft(), Classes: []classObject{}, Skipped: r.Skipped, Outdated: []outdatedObject{},
 	}
 	p := r.Progress()
 	o.Progress = progressObject{p.Classes, p.ClassesDone, p.EditsDone, p.PatchesDone, p.MinutesLeft}
 	if named == nil {
-		named = r.classes(s)
+		named = r.ClassesOf(s.agents())
 	}
 	for _, class := range named {
-		o.Classes = append(o.Classes, r.classObject(class))
+		o.Classes = append(o.Classes, newClassObject(r, class))
 	}
 	for _, a := range s.agents() {
 		for _, d := range r.Outdated(a.ID) {
@@ -227,22 +223,7 @@ func newClassesObject(s *selection, r *runReview, named []*review.Class) *classe
 	return o
 }
 
-// classes are those with an edit of an agent that the command is about.
-func (r *runReview) classes(s *selection) []*review.Class {
-	about := map[string]bool{}
-	for _, a := range s.agents() {
-		about[string(a.ID)] = true
-	}
-	var all []*review.Class
-	for _, class := range r.Classes {
-		if slices.ContainsFunc(class.Members, func(e *review.Edit) bool { return about[e.Patch] }) {
-			all = append(all, class)
-		}
-	}
-	return all
-}
-
-func (r *runReview) classObject(class *review.Class) classObject {
+func newClassObject(r *collect.Review, class *review.Class) classObject {
 	e := class.Example
 	o := classObject{
 		ID: class.ID, Exact: string(class.Exact), Shape: string(class.Shape), Kind: string(class.Kind), Language: class.Language,
@@ -256,14 +237,14 @@ func (r *runReview) classObject(class *review.Class) classObject {
 	for _, change := range e.Changes() {
 		o.Changes = append(o.Changes, changeObject{Removed: listOf(change.Removed), Added: listOf(change.Added)})
 	}
-	if left := r.left.Class(class); left != nil {
+	if left := r.Left.Class(class); left != nil {
 		o.Left = &leftObject{Lines: left.Lines, Places: []placeObject{}}
 		for _, place := range left.Places {
 			o.Left.Places = append(o.Left.Places, placeObject(place))
 		}
 	}
 	for _, m := range class.Members {
-		a := r.agents[m.Patch]
+		a := r.Agents[m.Patch]
 		member := memberObject{
 			ID: m.Patch, Attempt: a.Attempt, Path: m.Path, Line: m.NewLine, Verdict: r.Verdict(m), Landed: a.Landed(), Changed: r.Changed(m),
 			Withheld: r.Withheld(m), Elsewhere: slices.Contains(class.Elsewhere, m), Odd: r.Odd[m], Marks: r.Marks[m],
@@ -284,22 +265,9 @@ func listOf(lines []string) []string {
 	return lines
 }
 
-// verdictCounts counts the verdicts on the members of a class.
-func (r *runReview) verdictCounts(class *review.Class) (accepted, rejected int) {
-	for _, m := range class.Members {
-		switch r.Verdict(m) {
-		case task.Accepted:
-			accepted++
-		case task.Rejected:
-			rejected++
-		}
-	}
-	return accepted, rejected
-}
-
 // findClass is the class of a name. While agents work the number of a class
 // can change between two commands; its fingerprint cannot.
-func (r *runReview) findClass(s *selection, verb, name string) (*review.Class, error) {
+func findClass(r *collect.Review, s *selection, verb, name string) (*review.Class, error) {
 	class := r.Find(name)
 	switch {
 	case class == nil:

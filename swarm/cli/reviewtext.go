@@ -9,6 +9,7 @@ import (
 
 	"agentswarm/internal/diffcolor"
 	"agentswarm/swarm/review"
+	"agentswarm/swarm/review/collect"
 	"agentswarm/swarm/review/mark"
 	"agentswarm/swarm/store"
 )
@@ -19,7 +20,7 @@ const reviewWidth = 80
 
 // reviewText prints a review for people.
 type reviewText struct {
-	*runReview
+	*collect.Review
 	s      *selection
 	term   Terminal
 	brief  bool            // neither members nor marks
@@ -53,12 +54,12 @@ func (t *reviewText) more(w io.Writer, indent string, n int, one, many string) {
 }
 
 func (t *reviewText) print(w io.Writer) error {
-	for _, skipped := range t.skipped {
+	for _, skipped := range t.Skipped {
 		fmt.Fprintf(t.stderr, "%s: %s is not in the review: %s\n", program, skipped.ID, Printable(skipped.Reason))
 	}
 	classes := t.named
 	if classes == nil {
-		classes = t.classes(t.s)
+		classes = t.ClassesOf(t.s.agents())
 	}
 	if len(classes) == 0 {
 		fmt.Fprintln(t.stderr, noneChanged(t.s))
@@ -137,7 +138,7 @@ func (t *reviewText) head(w io.Writer, c *review.Class) {
 	if n := len(c.Patches()); n > 1 {
 		text += fmt.Sprintf(", in %d patches", n)
 	}
-	accepted, rejected := t.verdictCounts(c)
+	accepted, rejected := t.Counts(c)
 	for _, part := range []struct {
 		n    int
 		word string
@@ -214,7 +215,7 @@ func (t *reviewText) about(w io.Writer, c *review.Class) {
 
 // leftover names the places that still have the words that a class removes.
 func (t *reviewText) leftover(w io.Writer, c *review.Class) {
-	left := t.left.Class(c)
+	left := t.Left.Class(c)
 	if left == nil {
 		return
 	}
@@ -223,7 +224,7 @@ func (t *reviewText) leftover(w io.Writer, c *review.Class) {
 		places = append(places, p.String())
 	}
 	more := ""
-	if t.leftMore {
+	if t.LeftMore {
 		more = "at least "
 	}
 	t.wrapped(w, "  ", fmt.Sprintf("left over: %s%s with the removed words: %s", more, Count(left.Lines, "line", "lines"), listed(places, t.most(5))))

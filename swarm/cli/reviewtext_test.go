@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"agentswarm/swarm/review"
+	"agentswarm/swarm/review/collect"
 	"agentswarm/swarm/review/mark"
 	"agentswarm/swarm/review/verdict"
 	"agentswarm/swarm/store"
@@ -31,11 +32,11 @@ func TestReviewIsBounded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &runReview{Review: verdict.New(verdict.Input{Rules: rules, Works: []verdict.Work{{ID: "a1", Attempt: 1, Files: files}}})}
+	r := &collect.Review{Review: verdict.New(verdict.Input{Rules: rules, Works: []verdict.Work{{ID: "a1", Attempt: 1, Files: files}}})}
 	s := &selection{run: &store.Run{ID: "k3x9q2"}, view: &store.View{Agents: []*store.Agent{{ID: "a1"}}}}
 	for _, all := range []bool{false, true} {
 		var out strings.Builder
-		if err := (&reviewText{runReview: r, s: s, all: all, stderr: io.Discard}).print(&out); err != nil {
+		if err := (&reviewText{Review: r, s: s, all: all, stderr: io.Discard}).print(&out); err != nil {
 			t.Fatal(err)
 		}
 		text := out.String()

@@ -48,7 +48,7 @@ func spreadAction(c *cli.Context, p *place, s *selection, v task.Verdict) error 
 		req.Files[i] = r.FilePath(p.repo.Prefix, file)
 	}
 	for _, name := range c.StringSlice("class") {
-		class, err := r.findClass(s, c.Command.Name, name)
+		class, err := findClass(r, s, c.Command.Name, name)
 		if err != nil {
 			return err
 		}
@@ -161,7 +161,7 @@ func (p *place) printSpread(s *selection, v task.Verdict, spread *verdict.Spread
 func (p *place) wholeEdits(ctx context.Context, s *selection, marks []event.Reviewed) ([]event.EditsReviewed, []verdict.Unread, error) {
 	return verdict.WholeEdits(ctx, marks, func(ctx context.Context, id task.ID) ([]review.File, error) {
 		a := s.view.Agent(id)
-		return p.patchFiles(ctx, a, patchOf(a))
+		return p.agentPatches().Files(ctx, a, patchOf(a))
 	})
 }
 

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"bufio"
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,9 +9,10 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"agentswarm/internal/boundedline"
 	"agentswarm/risk"
-	"agentswarm/swarm/ask"
 	"agentswarm/swarm/hook"
+	"agentswarm/swarm/policy"
 )
 
 func newRiskCheckCommand(env Env) *cli.Command {
@@ -47,9 +47,9 @@ type riskAnswer struct {
 	Error   string       `json:"error,omitempty"`
 }
 
-func (r riskRuling) answer() riskAnswer {
+func newRiskAnswer(r policy.Ruling) riskAnswer {
 	a := riskAnswer{
-		Tier: r.Tier, Verdict: r.Verdict, Blocked: r.Blocked, Opaque: r.Opaque, Rules: ruleIDs(r.Parts),
+		Tier: r.Tier, Verdict: r.Verdict, Blocked: r.Blocked, Opaque: r.Opaque, Rules: r.RuleIDs(),
 	}
 	if a.Opaque {
 		a.Tier = risk.Destructive
@@ -83,8 +83,8 @@ func (g *riskGround) check(in io.Reader, out *bufio.Writer) error {
 	enc := json.NewEncoder(out)
 	enc.SetEscapeHTML(false)
 	for {
-		line, err := boundedLine(lines, hook.MaxInput)
-		var long *longLineError
+		line, err := boundedline.Read(lines, hook.MaxInput)
+		var long *boundedline.LongError
 		switch {
 		case errors.Is(err, io.EOF):
 			return nil
@@ -107,41 +107,11 @@ func (g *riskGround) check(in io.Reader, out *bufio.Writer) error {
 }
 
 func (g *riskGround) answer(line []byte) (riskAnswer, error) {
-	a, err := readAction(line)
+	a, err := policy.ParseAction(line)
 	if err != nil {
 		return riskAnswer{}, err
 	}
-	return g.judge(a).answer(), nil
-}
-
-// readAction reads an action of one line.
-func readAction(line []byte) (*ask.Action, error) {
-	if len(bytes.TrimSpace(line)) == 0 {
-		return nil, errors.New("the line is empty")
-	}
-	if err := hook.Strict(line); err != nil {
-		return nil, err
-	}
-	var told struct {
-		ask.Action
-		Command *string `json:"command"`
-	}
-	dec := json.NewDecoder(bytes.NewReader(line))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(&told); err != nil {
-		return nil, err
-	}
-	a := told.Action
-	if told.Command != nil {
-		// No text at all is a command that does nothing, as a blank one is.
-		if a.Command = *told.Command; a.Command == "" {
-			a.Command = " "
-		}
-	}
-	if !a.Whole() {
-		return nil, errors.New("it names not one action: want command or write")
-	}
-	return &a, nil
+	return newRiskAnswer(g.judge(a)), nil
 }
 
 // promptReader writes out what was answered before it waits for more.
@@ -155,33 +125,4 @@ func (r *promptReader) Read(p []byte) (int, error) {
 		return 0, err
 	}
 	return r.Reader.Read(p)
-}
-
-// longLineError is a line that is not read. It was passed over to its end.
-type longLineError struct{ most int }
-
-func (e *longLineError) Error() string {
-	return fmt.Sprintf("the line is longer than %d bytes", e.most)
-}
-
-// boundedLine is the next line of at most so many bytes, without its end; io.EOF
-// where there is none.
-func boundedLine(r *bufio.Reader, most int) ([]byte, error) {
-	var line []byte
-	for n := 0; ; {
-		part, err := r.ReadSlice('\n')
-		if n += len(part); n <= most+1 {
-			line = append(line, part...)
-		}
-		switch {
-		case errors.Is(err, bufio.ErrBufferFull):
-			continue
-		case err != nil && (!errors.Is(err, io.EOF) || n == 0):
-			return nil, err
-		}
-		if line = bytes.TrimSuffix(line, []byte("\n")); n > most+1 || len(line) > most {
-			return nil, &longLineError{most}
-		}
-		return line, nil
-	}
 }

@@ -10,6 +10,7 @@ import (
 	"agentswarm/risk"
 	"agentswarm/risk/verb"
 	"agentswarm/swarm/ask"
+	"agentswarm/swarm/policy"
 )
 
 func newRiskExplainCommand(env Env) *cli.Command {
@@ -112,19 +113,19 @@ type riskGrantObject struct {
 	Text  string `json:"text"`
 }
 
-func (g *riskGround) explained(command string, r riskRuling) riskExplainedObject {
+func (g *riskGround) explained(command string, r policy.Ruling) riskExplainedObject {
 	o := riskExplainedObject{
-		Schema: "swarm.riskexplained/1", Command: command, Cwd: r.cwd, Base: string(g.base),
-		Place:      riskPlaceObject{Root: g.place.Root, Shared: g.place.Shared, Branch: g.place.Branch},
-		riskAnswer: r.answer(), Reason: r.Decision.Reason, Instead: r.Decision.Instead,
-		Parts: []riskPartObject{}, Unlisted: r.unlisted(), Read: readObjects(r.Readings), Ruleset: g.rules.Hash(),
+		Schema: "swarm.riskexplained/1", Command: command, Cwd: r.Cwd, Base: string(g.base),
+		Place:      riskPlaceObject{Root: g.Place.Root, Shared: g.Place.Shared, Branch: g.Place.Branch},
+		riskAnswer: newRiskAnswer(r), Reason: r.Decision.Reason, Instead: r.Decision.Instead,
+		Parts: []riskPartObject{}, Unlisted: r.NamedUnlisted(), Read: readObjects(r.Readings), Ruleset: g.Rules.Hash(),
 	}
-	if g.authority.Root != nil {
-		o.AgentsMD = g.authority.Root.Hash
+	if g.Authority.Root != nil {
+		o.AgentsMD = g.Authority.Root.Hash
 	}
 	for i, part := range r.Parts {
 		p := riskPartObject{
-			Rule: part.Rule, Tier: part.Tier, Text: partText(command, &part), Argv: part.Argv, Via: part.Via,
+			Rule: part.Rule, Tier: part.Tier, Text: policy.PartText(command, &part), Argv: part.Argv, Via: part.Via,
 			Reason: part.Reason, Instead: part.Instead, Opaque: part.Opaque, Blocked: part.Blocked,
 		}
 		for _, use := range r.Used {
@@ -134,7 +135,7 @@ func (g *riskGround) explained(command string, r riskRuling) riskExplainedObject
 		}
 		if slices.Contains(r.Missing, i) || part.Blocked {
 			var all []risk.Mismatch
-			all, p.Ungranted = g.authority.Mismatches(&part, g.place)
+			all, p.Ungranted = g.Authority.Mismatches(&part, g.Place)
 			for _, m := range all {
 				p.Unmatched = append(p.Unmatched, riskUnmatchObject{riskGrantObject{m.Grant.Where, m.Grant.Text}, m.Why})
 			}
@@ -144,34 +145,19 @@ func (g *riskGround) explained(command string, r riskRuling) riskExplainedObject
 	return o
 }
 
-// unlisted are the programs that no rule knows, as far as they have names.
-func (r riskRuling) unlisted() []string {
-	return slices.DeleteFunc(slices.Clone(r.Unlisted), func(name string) bool { return name == "" })
-}
-
-// partText is a part as it stands in a command, or else as it was understood:
-// within another program, where the text is that of the outer one.
-func partText(command string, part *risk.Part) string {
-	inner := len(part.Via) > 0 && len(part.Argv) > 0
-	if s := part.Span; !inner && 0 <= s.Start && s.Start < s.End && s.End <= len(command) {
-		return command[s.Start:s.End]
-	}
-	return strings.Join(part.Argv, " ")
-}
-
 // printExplained prints a ruling for people: what holds for all of it, then its
 // parts, one a line.
-func (g *riskGround) printExplained(env Env, command string, r riskRuling) error {
-	a := r.answer()
+func (g *riskGround) printExplained(env Env, command string, r policy.Ruling) error {
+	a := newRiskAnswer(r)
 	rows := [][2]string{
 		{"tier", a.Tier.String()}, {"verdict", a.Verdict.String()}, {"why", r.Decision.Reason}, {"instead", r.Decision.Instead},
-		{"place", g.placeText(r.cwd)}, {"grants", g.suspended(r)}, {"no rule", strings.Join(r.unlisted(), ", ")},
+		{"place", g.placeText(r.Cwd)}, {"grants", g.Suspended(r)}, {"no rule", strings.Join(r.NamedUnlisted(), ", ")},
 		{"read", strings.Join(readTexts(r.Readings), "; ")},
 	}
 	for _, row := range rows {
 		rows := []string{row[1]}
 		if row[0] == "grants" {
-			rows = append(rows, g.unmatched(r)...)
+			rows = append(rows, g.Unmatched(r)...)
 		}
 		for _, text := range rows {
 			if text == "" {
@@ -190,11 +176,11 @@ func (g *riskGround) printExplained(env Env, command string, r riskRuling) error
 	}}
 	for i := range r.Parts {
 		part := &r.Parts[i]
-		text := partText(command, part)
+		text := policy.PartText(command, part)
 		if len(part.Via) > 0 {
 			text += " (within " + strings.Join(part.Via, ", ") + ")"
 		}
-		t.Row(text, part.Tier.String(), part.Rule, r.becomes(i), part.Reason)
+		t.Row(text, part.Tier.String(), part.Rule, r.Becomes(i), part.Reason)
 	}
 	if _, err := fmt.Fprintln(env.Stdout); err != nil {
 		return err
@@ -209,10 +195,10 @@ func (g *riskGround) placeText(cwd string) string {
 	switch {
 	case g.nowhere:
 		text += ", in no git repository"
-	case g.place.Branch != "":
-		text += ", on " + g.place.Branch
+	case g.Place.Branch != "":
+		text += ", on " + g.Place.Branch
 	}
-	if g.place.Shared {
+	if g.Place.Shared {
 		text += ", a linked work tree"
 	}
 	switch {
@@ -222,38 +208,6 @@ func (g *riskGround) placeText(cwd string) string {
 		text += ", no commit yet, so no grants"
 	}
 	return text
-}
-
-// suspended is why no grant holds, where one could.
-func (g *riskGround) suspended(r riskRuling) string {
-	if len(r.Missing) == 0 || r.Opaque || r.Tier > risk.HardToReverse {
-		return ""
-	}
-	var why []string
-	for _, one := range append([]*risk.Grants{g.authority.Root}, g.authority.Nested...) {
-		if one != nil && one.Suspended != "" {
-			why = append(why, one.Path+": "+one.Suspended)
-		}
-	}
-	if len(why) == 0 {
-		return ""
-	}
-	return "none hold: " + strings.Join(why, "; ")
-}
-
-// unmatched are the grants that do not hold for a part that asks, and why.
-func (g *riskGround) unmatched(r riskRuling) []string {
-	var lines []string
-	for _, i := range r.Missing {
-		all, why := g.authority.Mismatches(&r.Parts[i], g.place)
-		for _, m := range all {
-			lines = append(lines, fmt.Sprintf("%s does not hold: %s: %s", m.Grant.Where, m.Grant.Text, m.Why))
-		}
-		if len(all) == 0 && why != "" && r.Parts[i].Kind != "" {
-			lines = append(lines, "none can hold: "+why)
-		}
-	}
-	return lines
 }
 
 // readObjects are readings as JSON has them.
@@ -299,24 +253,4 @@ func readTexts(all []verb.Reading) []string {
 		texts = append(texts, text)
 	}
 	return texts
-}
-
-// becomes is what a part comes to by itself.
-func (r riskRuling) becomes(part int) string {
-	var by []string
-	for _, use := range r.Used {
-		if use.Part == part {
-			by = append(by, fmt.Sprintf("granted by %s: %s", use.Grant.Where, use.Grant.Text))
-		}
-	}
-	switch {
-	case r.Parts[part].Blocked:
-		return "denied"
-	case len(by) > 0:
-		return strings.Join(by, "; ")
-	case slices.Contains(r.Missing, part):
-		return "asks"
-	default:
-		return "not looked at" // what is denied already
-	}
 }

@@ -1,22 +1,15 @@
 package cli
 
 import (
-	"bufio"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
-	"io/fs"
-	"os"
 	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
 
-	"agentswarm/internal/statefile"
 	"agentswarm/swarm/ask"
-	"agentswarm/swarm/store"
-	"agentswarm/swarm/task"
+	"agentswarm/swarm/policy"
 )
 
 func newRiskLogCommand(env Env) *cli.Command {
@@ -52,19 +45,6 @@ type riskLogObject struct {
 	Decisions []json.RawMessage `json:"decisions"`
 }
 
-// loggedRisk is what is shown of a decision.
-type loggedRisk struct {
-	Time    time.Time       `json:"t"`
-	Agent   task.ID         `json:"agent"`
-	Action  json.RawMessage `json:"action"`
-	Tier    string          `json:"tier"`
-	Verdict string          `json:"verdict"`
-	Allow   bool            `json:"allow"`
-	By      string          `json:"by"`
-
-	line json.RawMessage
-}
-
 func riskLogAction(c *cli.Context, env Env) error {
 	args, err := arguments(c, 0, 1)
 	if err == nil {
@@ -82,13 +62,13 @@ func riskLogAction(c *cli.Context, env Env) error {
 		return refused(err)
 	}
 	if c.Bool("unknown") {
-		programs, err := p.unknownPrograms(at)
+		programs, err := policy.ReadUnknown(at, p.sayDamaged(at.Run.UnknownLog()))
 		if err != nil {
 			return err
 		}
 		return printUnknown(c, env, at.Run.ID, programs)
 	}
-	all, err := p.riskLog(at)
+	all, err := policy.ReadLog(at, p.sayDamaged(at.Run.RiskLog()))
 	if err != nil {
 		return err
 	}
@@ -103,86 +83,29 @@ func riskLogAction(c *cli.Context, env Env) error {
 	return riskLogTable(all).Print(env.Stdout, width)
 }
 
-func newRiskLogObject(run string, all []loggedRisk) riskLogObject {
+func newRiskLogObject(run string, all []policy.Logged) riskLogObject {
 	o := riskLogObject{Schema: "swarm.risklog/1", Run: run, Decisions: []json.RawMessage{}}
 	for _, d := range all {
-		o.Decisions = append(o.Decisions, d.line)
+		o.Decisions = append(o.Decisions, d.Line)
 	}
 	return o
 }
 
-// maxDecision is the longest line of it that is read, in bytes.
-const maxDecision = 8 << 20
-
-// riskLog reads the record of a run, or of one of its agents.
-func (p *place) riskLog(at store.Address) (all []loggedRisk, err error) {
-	err = p.eachRecord(at.Run.RiskLog(), func(line []byte) error {
-		d := loggedRisk{line: line}
-		if err := json.Unmarshal(line, &d); err != nil {
-			return err
-		}
-		if d.Tier == "" {
-			return errors.New("it is no decision: it has no tier")
-		}
-		if at.Agent == "" || at.Agent == d.Agent {
-			all = append(all, d)
-		}
-		return nil
-	})
-	return all, err
-}
-
-// eachRecord reads the lines of a record. A line that cannot be read is told
-// and hides no other; the last one may be on its way.
-func (p *place) eachRecord(file string, read func(line []byte) error) error {
-	f, err := statefile.Open(p.state.Dir, file, os.O_RDONLY)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	defer f.Close() //nolint:errcheck // nothing was written
-	lines := bufio.NewReaderSize(f, 64<<10)
-	var failed error
-	for n := 1; ; n++ {
-		line, err := boundedLine(lines, maxDecision)
-		var long *longLineError
-		if err != nil && !errors.As(err, &long) {
-			if errors.Is(err, io.EOF) {
-				err = nil
-			}
-			return err
-		}
-		if failed != nil { // it was not the last one
-			fmt.Fprintf(p.env.Stderr, "%s: %s: line %d: %s\n", program, Printable(file), n-1, Printable(oneLine(failed)))
-		}
-		if failed = err; failed == nil {
-			failed = read(line)
-		}
+// sayDamaged warns of a line of a record that cannot be read.
+func (p *place) sayDamaged(file string) func(line int, err error) {
+	return func(line int, err error) {
+		fmt.Fprintf(p.env.Stderr, "%s: %s: line %d: %s\n", program, Printable(file), line, Printable(oneLine(err)))
 	}
 }
 
-func riskLogTable(all []loggedRisk) *Table {
+func riskLogTable(all []policy.Logged) *Table {
 	t := &Table{Columns: []Column{
 		{Title: "TIME"}, {Title: "AGENT"}, {Title: "TIER"}, {Title: "VERDICT"}, {Title: "BY"}, {Title: "ACTION", Flex: true},
 	}}
 	for _, d := range all {
-		t.Row(d.Time.Local().Format(time.DateTime), string(d.Agent), d.Tier, d.became(), d.By, judgedText(d.Action))
+		t.Row(d.Time.Local().Format(time.DateTime), string(d.Agent), d.Tier, d.Outcome(), d.By, judgedText(d.Action))
 	}
 	return t
-}
-
-// became is the verdict, and of a question its answer.
-func (d *loggedRisk) became() string {
-	switch {
-	case d.Verdict != "ask":
-		return d.Verdict
-	case d.Allow:
-		return "ask: yes"
-	default:
-		return "ask: no"
-	}
 }
 
 // judgedText is an action in a line, as somebody would say it.
@@ -193,4 +116,31 @@ func judgedText(action json.RawMessage) string {
 	}
 	text := asTyped(&a)
 	return shortenEnd(Printable(strings.ToValidUTF8(text[:min(len(text), 4*wantsWidth)], "")), wantsWidth)
+}
+
+// unknownObject is swarm.riskunknown/1, described in docs/json.md.
+type unknownObject struct {
+	Schema   string                   `json:"schema"`
+	Run      string                   `json:"run"`
+	Programs []*policy.UnknownProgram `json:"programs"`
+}
+
+// printUnknown prints the programs without a rule that agents ran.
+func printUnknown(c *cli.Context, env Env, run string, all []*policy.UnknownProgram) error {
+	if c.Bool("json") {
+		return printJSON(env.Stdout, unknownObject{Schema: "swarm.riskunknown/1", Run: run, Programs: all})
+	}
+	if len(all) == 0 {
+		_, err := fmt.Fprintf(env.Stderr, "run %s: no program without a rule is on record\n", run)
+		return err
+	}
+	t := &Table{Columns: []Column{
+		{Title: "PROGRAM"}, {Title: "RUNS"}, {Title: "PROCEED"}, {Title: "ASK"}, {Title: "DENY"}, {Title: "VERBS", Flex: true}, {Title: "SETTLED BY, IN [verbs] OF risk.toml", Flex: true},
+	}}
+	for _, u := range all {
+		t.Row(Printable(u.Program), fmt.Sprint(u.Runs), fmt.Sprint(u.Proceed), fmt.Sprint(u.Ask), fmt.Sprint(u.Deny),
+			Printable(strings.Join(u.Verbs, ", ")), Printable(u.Settle))
+	}
+	width, _ := detect(env.Stdout, env.Getenv).Size()
+	return t.Print(env.Stdout, width)
 }

@@ -12,10 +12,10 @@ import (
 
 	"agentswarm/roles"
 	"agentswarm/swarm/agent"
+	"agentswarm/swarm/assign"
 	"agentswarm/swarm/config"
-	"agentswarm/swarm/engine"
 	"agentswarm/swarm/fanout"
-	"agentswarm/swarm/task"
+	"agentswarm/swarm/models/catalog"
 )
 
 // roleFlags are the flags of run that say which models do the work.
@@ -29,7 +29,7 @@ func roleFlags() []cli.Flag {
 
 // readOrders reads what the flags and the configuration say of models.
 func readOrders(c *cli.Context, conf *config.Config) (*roles.Orders, error) {
-	o := &roles.Orders{Table: conf.Roles(), Role: c.String("role"), Route: true, Providers: ownProviders(conf)}
+	o := &roles.Orders{Table: conf.Roles(), Role: c.String("role"), Route: true, Providers: catalog.Configured(conf)}
 	if c.IsSet("role") && !o.Table.Has(o.Role) || c.IsSet("role") && o.Role == "" {
 		return nil, unknownRole("run: --role", &roles.UnknownError{Name: o.Role, Known: o.Table.Names()})
 	}
@@ -86,10 +86,6 @@ func unknownRole(where string, e *roles.UnknownError) error {
 	}
 	return &UsageError{Text: text, Advice: "there is " + strings.Join(e.Known, ", ")}
 }
-
-// ownProviders are the providers that the configuration adds to those that are
-// known.
-func ownProviders(conf *config.Config) []string { return slices.Sorted(maps.Keys(conf.Providers())) }
 
 // planRoles finds what the models of calls are found by.
 func (p *place) planRoles(c *cli.Context, pl *plan, conf *config.Config, use *config.Use) error {
@@ -168,29 +164,17 @@ func (p *place) checkRoles(pl *plan, conf *config.Config) error {
 	if o == nil {
 		return nil
 	}
-	o.Lacking = p.env.lacking(conf)
-	known, reach := p.env.kinds().ByName(), newReach(p.env, conf, o)
-	pl.known = reach
-	for _, name := range slices.Sorted(maps.Keys(o.Table)) {
-		role := o.Table[name]
-		var agents []string
-		switch {
-		case role.Kind != "":
-			agents = []string{role.Kind}
-		case pl.script != nil: // which agents its calls name is not known, and all there are are recorded
-			agents = slices.Sorted(maps.Keys(pl.config.Agents))
-		}
-		for _, spec := range append([]roles.Spec{role.Spec}, role.Fallbacks...) {
-			if reason := cmp.Or(reach.unknown(spec), unreached(pl, known, agents, spec)); reason != "" {
-				return refused(conf.WrongRole(name, reason))
-			}
-		}
+	pl.known = p.env.knownProviders(conf, o.Providers)
+	o.Lacking = pl.known.Lacking()
+	request := assign.RolesRequest{Conf: conf, Kinds: p.env.kinds().ByName(), Unknown: pl.known.Unknown, Orders: o}
+	if err := assign.CheckRoles(request, pl.config, pl.script != nil); err != nil {
+		return refused(err)
 	}
-	if reason := reach.unknown(o.Model); reason != "" {
+	if reason := pl.known.Unknown(o.Model); reason != "" {
 		return usagef("run: --model: %s", reason)
 	}
 	for _, name := range slices.Sorted(maps.Keys(o.Models)) {
-		if reason := reach.unknown(o.Models[name]); reason != "" {
+		if reason := pl.known.Unknown(o.Models[name]); reason != "" {
 			return usagef("run: --agent-model %s: %s", name, reason)
 		}
 	}
@@ -199,122 +183,22 @@ func (p *place) checkRoles(pl *plan, conf *config.Config) error {
 
 // wrongRoles are the roles whose agents or providers there are not, as a run
 // would refuse them.
-func wrongRoles(env Env, conf *config.Config) (wrong []*config.Error) {
-	table := conf.Roles()
-	o := &roles.Orders{Providers: ownProviders(conf), Lacking: env.lacking(conf)}
-	known, reach := env.kinds().ByName(), newReach(env, conf, o)
-	for _, name := range slices.Sorted(maps.Keys(table)) {
-		role, reason := table[name], ""
-		tell := func(roles.Spec) string { return "" }
-		if role.Kind != "" {
-			if a, err := conf.Agent(role.Kind); err != nil {
-				reason = "kind: " + err.Error()
-			} else if kind, driven := known[a.Kind.String()]; driven && a.Kind != config.KindCommand {
-				tell = func(spec roles.Spec) string {
-					if _, err := kind.Tell(spec, o); err != nil {
-						return err.Error()
-					}
-					return ""
-				}
-			}
-		}
-		for _, spec := range append([]roles.Spec{role.Spec}, role.Fallbacks...) {
-			reason = cmp.Or(reason, reach.unknown(spec), tell(spec))
-		}
-		if reason != "" {
-			wrong = append(wrong, conf.WrongRole(name, reason))
-		}
-	}
-	return wrong
+func wrongRoles(env Env, conf *config.Config) []*config.Error {
+	configured := catalog.Configured(conf)
+	providers := env.knownProviders(conf, configured)
+	return assign.WrongRoles(assign.RolesRequest{
+		Conf: conf, Kinds: env.kinds().ByName(), Unknown: providers.Unknown,
+		Orders: &roles.Orders{Providers: configured, Lacking: providers.Lacking()},
+	})
 }
 
-// unreached says why none of some agents reaches a model; empty where one does,
-// or none of them is known here.
-func unreached(pl *plan, known map[string]agent.Kind, agents []string, spec roles.Spec) (reason string) {
-	for _, name := range agents {
-		a := pl.config.Agents[name]
-		if a == nil || a.Kind == agent.KindCommand || spec == (roles.Spec{}) {
-			continue
-		}
-		_, err := known[a.Kind].Tell(spec, pl.config.Roles)
-		if err == nil {
-			return ""
-		}
-		reason = err.Error()
+// refusedRole refuses a call that cannot be given what its role says.
+func refusedRole(err error) error {
+	if of := (*fanout.TaskError)(nil); errors.As(err, &of) {
+		return refused(err)
 	}
-	return reason
-}
-
-// assigning gives calls what their roles say, and keeps what it found.
-type assigning struct {
-	config engine.Config
-	kinds  map[string]agent.Kind
-	found  []*roles.Resolved
-	reach  *reach // nil: providers are not looked at
-}
-
-// call is for one call.
-func (a *assigning) call(r engine.AssignRequest) (*roles.Resolved, error) {
-	if spec := a.config.Agents[r.Call.Agent]; a.reach != nil && (spec == nil || spec.Kind != agent.KindCommand) {
-		if err := a.reach.call(r.Call.Model, r.TypeModel); err != nil {
-			return nil, err
-		}
+	if unknown, mistyped := errors.AsType[*roles.UnknownError](err); mistyped {
+		return unknownRole("run", unknown)
 	}
-	found, err := engine.Assign(a.config, a.kinds, r)
-	if err == nil && found != nil {
-		a.found = append(a.found, found)
-	}
-	return found, err
-}
-
-// script is what assigns the calls of a script; nil in runs of versions that
-// had no roles.
-func (a *assigning) script() func(engine.AssignRequest) (*roles.Resolved, error) {
-	if a.config.Roles == nil {
-		return nil
-	}
-	return a.call
-}
-
-// flags are those that decided anything.
-func (a *assigning) flags() (names []string) {
-	if namesCommits(a.config) {
-		names = append(names, roles.Commit)
-	}
-	for _, f := range a.found {
-		names = append(names, f.Used...)
-	}
-	return names
-}
-
-// assignCalls gives the calls of a workflow what their roles say.
-func assignCalls(a *assigning, w fanout.Workflow, calls []*task.Call) error {
-	for _, call := range calls {
-		request := engine.AssignRequest{Call: call}
-		var t *fanout.Task
-		if len(w.Tasks) > 0 {
-			t = &w.Tasks[call.Index-1]
-			request.Named = t.Agent != ""
-		}
-		_, err := a.call(request)
-		unknown, mistyped := errors.AsType[*roles.UnknownError](err)
-		switch {
-		case err == nil:
-		case t != nil && mistyped:
-			wrong := &fanout.TaskError{Source: w.Source, Line: t.Line, Field: "role", Reason: unknown.Error()}
-			if near := nearest(unknown.Name, unknown.Known); near != "" {
-				wrong.Reason += fmt.Sprintf("; did you mean %q?", near)
-			} else {
-				wrong.Tip = "there is " + strings.Join(unknown.Known, ", ")
-			}
-			return refused(wrong)
-		case t != nil:
-			return refused(&fanout.TaskError{Source: w.Source, Line: t.Line, Reason: err.Error()})
-		case mistyped:
-			return unknownRole("run", unknown)
-		default:
-			return usagef("run: %v", err)
-		}
-	}
-	return nil
+	return usagef("run: %v", err)
 }

@@ -8,6 +8,7 @@ import (
 
 	"agentswarm/roles"
 	"agentswarm/swarm/engine"
+	"agentswarm/swarm/reviewer"
 	"agentswarm/swarm/task"
 )
 
@@ -20,7 +21,7 @@ func (p *place) sayRoutes(pl *plan) {
 		return
 	}
 	var by []string
-	for _, call := range reviewsOf(pl.config, kinds, pl.calls) {
+	for _, call := range reviewer.CallsOf(pl.config, kinds, pl.calls) {
 		spec := engine.SpecOf(pl.config, call)
 		if shown := strings.TrimSpace(spec.Name + " " + spec.Model); !slices.Contains(by, shown) {
 			by = append(by, shown)
@@ -29,7 +30,7 @@ func (p *place) sayRoutes(pl *plan) {
 	if len(by) > 0 {
 		// On a line of its own: it is of that role by name, and --route off does not
 		// leave it.
-		fmt.Fprintf(p.env.Stderr, "reviews: by %s (%s)\n", reviewRole, Printable(listed(by, 3)))
+		fmt.Fprintf(p.env.Stderr, "reviews: by %s (%s)\n", reviewer.Role, Printable(listed(by, 3)))
 	}
 }
 
@@ -50,7 +51,7 @@ func (p *place) sayRouted(pl *plan) {
 			parts = append(parts, rule.What+" to "+roleShown(o.Table, rule.Role))
 		}
 	} else {
-		parts = routed(o.Table, pl.assigned.found)
+		parts = routed(o.Table, pl.assigned.Found())
 	}
 	slow := pl.script != nil && o.Routes()
 	for _, call := range pl.calls {

@@ -6,11 +6,13 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
 	"agentswarm/roles"
 	"agentswarm/swarm/config"
+	"agentswarm/swarm/models/catalog"
 )
 
 func newRolesCommand(env Env) *cli.Command {
@@ -87,9 +89,10 @@ func rolesAction(c *cli.Context, env Env) error {
 	}
 	r := &roleLister{
 		env: env, conf: conf, prices: known.With(conf.Prices()),
-		orders: &roles.Orders{Table: conf.Roles(), Providers: ownProviders(conf), Lacking: env.lacking(conf)},
+		orders: &roles.Orders{Table: conf.Roles(), Providers: catalog.Configured(conf)},
 	}
-	r.reach = newReach(env, conf, r.orders)
+	r.known = env.knownProviders(conf, r.orders.Providers)
+	r.orders.Lacking = r.known.Lacking()
 	o, err := r.list()
 	if err != nil {
 		return err
@@ -106,7 +109,7 @@ type roleLister struct {
 	conf   *config.Config
 	prices *roles.Prices
 	orders *roles.Orders
-	reach  *reach
+	known  *catalog.Providers
 }
 
 func (r *roleLister) list() (*rolesObject, error) {
@@ -191,7 +194,7 @@ func whyModel(name string, found *roles.Resolved) string {
 func (r *roleLister) problem(role roles.Role, found *roles.Resolved, agentErr error) string {
 	known := r.env.kinds().ByName()
 	for _, spec := range append([]roles.Spec{found.Model}, found.Fallbacks...) {
-		if reason := r.reach.unknown(spec); reason != "" {
+		if reason := r.known.Unknown(spec); reason != "" {
 			return reason
 		}
 	}
@@ -230,17 +233,17 @@ func (r *roleLister) suggestions(usual roles.Spec) (all []suggestionObject, unli
 	if len(missing) == 0 || usual == (roles.Spec{}) {
 		return nil, nil, nil
 	}
-	k, err := newCatalogue(r.env, r.conf)
+	k, err := newCatalog(r.env, r.conf)
 	if err != nil {
 		return nil, nil, err
 	}
-	offers, unlisted, err := k.offers(r.reached())
+	offers, unlisted, err := k.Offers(r.reached())
 	if err != nil {
 		return nil, nil, err
 	}
 	usual.Effort = ""
 	price, ok := r.prices.Of(usual.String())
-	at := slices.IndexFunc(offers, func(o offered) bool { return o.Spec == usual })
+	at := slices.IndexFunc(offers, func(o catalog.Offer) bool { return o.Spec == usual })
 	if !ok && at >= 0 {
 		price, ok = offers[at].Price, true
 	}
@@ -259,14 +262,22 @@ func (r *roleLister) suggestions(usual roles.Spec) (all []suggestionObject, unli
 		if !ok {
 			continue
 		}
-		at := slices.IndexFunc(offers, func(o offered) bool { return o.Spec == best.Spec })
+		at := slices.IndexFunc(offers, func(o catalog.Offer) bool { return o.Spec == best.Spec })
 		why := "at most half the price of default"
 		if name == roles.Slow {
 			why = "the next above the price of default"
 		}
-		all = append(all, suggestionObject{Role: name, Model: best.Spec.String(), Why: why + "; " + offers[at].by, Price: best.Price})
+		all = append(all, suggestionObject{Role: name, Model: best.Spec.String(), Why: why + "; " + offerText(offers[at]), Price: best.Price})
 	}
 	return all, unlisted, nil
+}
+
+// offerText is who offers a model, for people.
+func offerText(o catalog.Offer) string {
+	if o.Source == "" {
+		return "as configured"
+	}
+	return fmt.Sprintf("listed by %s %s", o.Source, Ago(time.Now(), o.Asked))
 }
 
 // reached tells which models the agent of default can be told.

@@ -140,7 +140,7 @@ func runHere(c *cli.Context, env Env, report *report) error {
 	p.sayRoutes(pl)
 	p.sayVariants(pl)
 	if pl.assigned != nil {
-		sayUnused(env.Stderr, pl.config.Roles, pl.assigned.flags())
+		sayUnused(env.Stderr, pl.config.Roles, pl.assigned.Flags())
 	}
 	p.sayOverlaps(pl)
 	p.saySilent(env.Stderr, pl)

@@ -63,7 +63,7 @@ func (t *scriptTools) Land(ctx context.Context, r workflow.LandRequest) (*script
 // awaitSubjects waits until it is known what the commits of patches are to be
 // called.
 func (t *scriptTools) awaitSubjects(ctx context.Context, patches []workflow.Patch) {
-	ctx, cancel := context.WithTimeout(ctx, landingTime)
+	ctx, cancel := context.WithTimeout(ctx, subjectTime)
 	defer cancel()
 	t.await(ctx, commitsOf(patches))
 }

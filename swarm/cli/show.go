@@ -14,6 +14,7 @@ import (
 	"agentswarm/internal/statefile"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/landing"
+	"agentswarm/swarm/patch"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
 )
@@ -183,7 +184,7 @@ func newShowObject(s *selection, a *store.Agent) showObject {
 	}
 	o.Label = engine.Title(a.ID, a.Call)
 	if a.Module != nil {
-		o.Patch.Modules = modulesOf(a)
+		o.Patch.Modules = patch.Modules(a)
 	}
 	if a.Copy > 0 && landedCopies(s.view)[copyName(a.ID, a.Copy)] {
 		landed := true

@@ -8,6 +8,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"agentswarm/swarm/spending"
 	"agentswarm/swarm/store"
 )
 
@@ -101,7 +102,7 @@ func (p *place) printStatus(s *selection) error {
 	if e := threw(v); e != nil && e.Err.Where != "" {
 		fmt.Fprintf(w, "  at %s\n", Printable(strings.TrimSuffix(e.Err.Where+": "+e.Excerpt(), ": ")))
 	}
-	if spent := spentLine(whole, now); spent != "" {
+	if spent := spending.Line(whole, now); spent != "" {
 		fmt.Fprintln(w, spent)
 	}
 	width, _ := term.Size()

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"agentswarm/swarm/spending"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
 )
@@ -51,7 +52,7 @@ func countsText(v *store.View) string {
 
 // usedText is the usage of a run, as far as it is known.
 func usedText(v *store.View) string {
-	if spent := spentLine(v, v.Ended); spent != "" {
+	if spent := spending.Line(v, v.Ended); spent != "" {
 		return spent
 	}
 	var parts []string

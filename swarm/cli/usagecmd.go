@@ -13,6 +13,7 @@ import (
 	"agentswarm/roles"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/ledger"
+	"agentswarm/swarm/spending"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
 )
@@ -189,13 +190,13 @@ func newUsageRow(r *ledger.Row) usageRow {
 	u := r.Usage
 	return usageRow{
 		Agents: r.Agents, Attempts: r.Attempts, Input: u.Input, Output: u.Output, CacheRead: u.CacheRead, CacheWrite: u.CacheWrite,
-		Cost: undusted(r.Cost()), Reported: undusted(r.Reported), Computed: undusted(r.Computed), Estimated: undusted(r.Estimated), Unpriced: said(r.Unpriced),
+		Cost: spending.Round(r.Cost()), Reported: spending.Round(r.Reported), Computed: spending.Round(r.Computed), Estimated: spending.Round(r.Estimated), Unpriced: said(r.Unpriced),
 	}
 }
 
 func newAloneUsage(c *ledger.Comparison) *aloneUsage {
 	a := &aloneUsage{Model: c.Model, Unknown: said(c.Unknown), Longest: c.Longest}
-	paid, cost, saved := undusted(c.Paid), undusted(c.OnThat), undusted(c.Saved())
+	paid, cost, saved := spending.Round(c.Paid), spending.Round(c.OnThat), spending.Round(c.Saved())
 	if !slices.Contains(c.Unknown, c.Model) {
 		a.Cost = &cost
 	}
@@ -204,9 +205,6 @@ func newAloneUsage(c *ledger.Comparison) *aloneUsage {
 	}
 	return a
 }
-
-// undusted is an amount without the dust that sums of dollars leave.
-func undusted(usd float64) float64 { return math.Round(usd*1e9) / 1e9 }
 
 // unsaid stands for a model that no agent named.
 const unsaid = "not said"

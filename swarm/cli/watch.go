@@ -12,6 +12,8 @@ import (
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/event"
 	"agentswarm/swarm/inbox"
+	"agentswarm/swarm/inbox/waiting"
+	"agentswarm/swarm/landing"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
 )
@@ -38,7 +40,7 @@ func (p *place) showAt(ctx context.Context, run *store.Run, at *counter, since t
 		w.progress.quiet, w.progress.term.Motion = true, false
 	}
 	if w.progress.Draws() {
-		w.activity, w.reviews = p.activity(run, id), reviewOf(w.view) == reviewAuto
+		w.activity, w.reviews = p.activity(run, id), reviewOf(w.view) == landing.ReviewAuto
 	}
 	defer func() {
 		w.close()
@@ -104,11 +106,11 @@ func (w *watcher) over(r event.Record) bool {
 }
 
 // open lists the questions that wait. The caller holds mu.
-func (w *watcher) open() []asked {
+func (w *watcher) open() []waiting.Question {
 	if w.at != nil {
 		return w.at.desk.waiting()
 	}
-	return waitingOf(w.view)
+	return waiting.Of(w.view)
 }
 
 // see takes one record. Changes of an earlier owner's time are not told
@@ -244,7 +246,7 @@ func (w *watcher) ring(now time.Time) {
 	if now.Sub(w.rang) < ringGap {
 		return
 	}
-	var fresh []asked
+	var fresh []waiting.Question
 	for _, q := range w.open() {
 		if !w.told[q.ID] {
 			fresh = append(fresh, q)
@@ -257,7 +259,7 @@ func (w *watcher) ring(now time.Time) {
 	for _, q := range fresh {
 		w.told[q.ID] = true
 	}
-	text := fmt.Sprintf("run %s: %s wants %s", w.view.Identity.Run, fresh[0].who(), fresh[0].wants)
+	text := fmt.Sprintf("run %s: %s wants %s", w.view.Identity.Run, fresh[0].Who(), questionText(fresh[0].Question))
 	if len(fresh) > 1 {
 		text = fmt.Sprintf("run %s: %s", w.view.Identity.Run, Count(len(fresh), "question waits", "questions wait"))
 	}

@@ -9,6 +9,7 @@ import (
 	"agentswarm/swarm/activity"
 	"agentswarm/swarm/agent"
 	"agentswarm/swarm/engine"
+	"agentswarm/swarm/spending"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
 )
@@ -93,7 +94,7 @@ func (w *watcher) spent(now time.Time) string {
 		part := does.Usage.Spent()
 		spent.Tokens, spent.USD = spent.Tokens+part.Tokens, spent.USD+part.USD
 	}
-	budget := recordedBudget(w.view, task.Amount{})
+	budget := spending.Budget(w.view, task.Amount{})
 	parts := []string{engine.SpentText(spent, budget)}
 	if budget.Tokens == 0 {
 		parts = append(parts, tokensText(used.Tokens()))

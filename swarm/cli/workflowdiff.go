@@ -10,6 +10,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"agentswarm/swarm/assign"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/script"
 	"agentswarm/swarm/store"
@@ -140,8 +141,8 @@ func (p *place) foresee(ctx context.Context, s *selection, edited *scripted) (_ 
 	if err != nil {
 		return nil, err
 	}
-	assigned := &assigning{config: config, kinds: known}
-	calling := edited.calling(config, s.view.Identity.Base, assigned.script(), func(call *task.Call) error {
+	assigned := &assign.Assigner{Config: config, Kinds: known}
+	calling := edited.calling(config, s.view.Identity.Base, assigned.Script(), func(call *task.Call) error {
 		return engine.CheckCall(config, known, call)
 	})
 	tools.config = config

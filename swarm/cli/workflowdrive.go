@@ -15,6 +15,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 
 	"agentswarm/risk"
+	"agentswarm/swarm/assign"
 	"agentswarm/swarm/config"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/event"
@@ -200,13 +201,13 @@ func (b *bench) runScript(ctx context.Context, e *engine.Engine, r driveRequest)
 		return nil, err
 	}
 	tools.await = e.AwaitSubjects
-	assigned := &assigning{config: r.config, kinds: b.env.kinds().ByName()}
+	assigned := &assign.Assigner{Config: r.config, Kinds: b.env.kinds().ByName()}
 	if conf, err := b.env.userConfig(); err == nil && r.prior == nil && r.config.Roles != nil {
-		assigned.reach = newReach(b.env, conf, r.config.Roles)
-		r.config.Roles.Lacking = b.env.lacking(conf)
+		known := b.env.knownProviders(conf, r.config.Roles.Providers)
+		assigned.CheckModels, r.config.Roles.Lacking = known.Check, known.Lacking()
 	}
-	check := b.newReadiness(r.config, b.isolation, r.anyway).checked(ctx, e.CheckCall)
-	calling := s.calling(r.config, r.base, assigned.script(), b.checkAllow(s.Dispatched, check))
+	check := readyCalls(ctx, b.newReadiness(r.config, b.isolation, r.anyway), e.CheckCall)
+	calling := s.calling(r.config, r.base, assigned.Script(), b.checkAllow(s.Dispatched, check))
 	calling.Walled, calling.Can = b.walled(), b.abilities(r.config)
 	calling.Warned = s.warned
 	calling.Fit = engine.Fits(r.config.Agents, b.deps.Kinds)
@@ -217,7 +218,7 @@ func (b *bench) runScript(ctx context.Context, e *engine.Engine, r driveRequest)
 		Nested:  func(_ context.Context, n *script.Nested) (*script.Source, error) { return b.nestedScript(s, n) },
 	})
 	if err == nil && outcome.Error == nil {
-		sayUnused(b.env.Stderr, r.config.Roles, assigned.flags())
+		sayUnused(b.env.Stderr, r.config.Roles, assigned.Flags())
 	}
 	return outcome, errors.Join(err, tools.Close())
 }

@@ -1,9 +1,6 @@
-// Package kinds is the list of the kinds of agents, and what can be told of
-// them on a machine before any is started: where their programs are, whether
-// their versions were tried, and how they log in.
-//
-// It starts nothing: whoever may start processes asks a program for its
-// version and hands over what it said.
+// Package kinds lists the kinds of agents. It finds on a machine, before an agent is
+// started, the program of each kind, its version, whether that was tried, and its login.
+// It starts no agent: the only programs it runs are asked for their versions.
 package kinds
 
 import (

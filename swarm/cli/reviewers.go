@@ -1,0 +1,43 @@
+package cli
+
+import (
+	"time"
+
+	"agentswarm/swarm/engine"
+	"agentswarm/swarm/landing"
+	"agentswarm/swarm/reviewer"
+)
+
+// newReviews has the patches of a run reviewed; nil where it has no reviews.
+func (b *bench) newReviews(e *engine.Engine, r driveRequest) (*reviewer.Reviews, error) {
+	return reviewer.New(reviewer.Request{
+		Engine: e, Config: r.config, Kinds: b.env.kinds().ByName(), Run: b.run, Repo: b.repo, Frozen: b.frozen, Prior: r.prior, Warn: b.deps.Warn,
+	})
+}
+
+// newSubjects has a model name the commits of a run; nil where it names none.
+func (b *bench) newSubjects(c engine.Config) engine.Subjects {
+	return reviewer.NewNamer(reviewer.NamerRequest{
+		Config: c, Kinds: b.env.kinds().ByName(), Base: b.owner.View().Identity.Base, Run: b.run, Frozen: b.frozen,
+	})
+}
+
+// subjectTime is how long a landing of a script waits for the subjects of what
+// it lands.
+const subjectTime = 2 * time.Minute
+
+// takeReview reads --review.
+func (pl *plan) takeReview(mode string) error {
+	switch {
+	case mode == "" || mode == "off":
+		return nil
+	case mode != landing.ReviewAuto:
+		return usagef("run: --review %q: want auto or off", mode)
+	case len(pl.workflow.Command) > 0:
+		return usagef("run: --review is for agents that take a prompt, not for a command after --")
+	case pl.script != nil:
+		return usagef("run: --review is for a prompt, --each or a list of tasks; a script reviews by std.stages or by agents of its own")
+	}
+	pl.config.Review = landing.ReviewAuto
+	return nil
+}

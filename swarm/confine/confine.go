@@ -1,0 +1,137 @@
+// Package confine runs commands of swarm's own git in a sandbox, if they start filters
+// that read files of agents. The sandbox is that of the run's agents.
+package confine
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"agentswarm/swarm/agent"
+	"agentswarm/swarm/box"
+	"agentswarm/swarm/control"
+	"agentswarm/swarm/proc"
+	"agentswarm/worktree/git"
+)
+
+// Sandbox is the sandbox that a machine allows.
+type Sandbox struct {
+	Rung     box.Rung
+	Why      error          // why there is no better one; nil: it is the best
+	Launcher *proc.Launcher // starts supervisors in it
+}
+
+// Runner runs such commands for a run.
+type Runner struct {
+	Run    string
+	Repo   *git.Repo // required
+	Root   string    // user's checkout, or the bare repository; read only
+	State  string    // state folder of all repositories, which is hidden
+	Getenv func(string) string
+	Hide   []string // paths that the run hides
+	Write  []string // folders that the run lets agents write to
+	Pass   []string // patterns of variables that agents get
+	// Find returns the sandbox. It is called for each command.
+	Find func(context.Context) (Sandbox, error) // required
+}
+
+// Start runs a command to its end. It implements [git.Confine].
+func (r *Runner) Start(ctx context.Context, q git.ConfineRequest) (code int, err error) {
+	around, err := r.Find(ctx)
+	if err != nil {
+		return -1, err
+	}
+	walls, err := r.walls(around, q)
+	if err != nil {
+		return -1, err
+	}
+	env, err := r.environ(around, q)
+	if err != nil {
+		return -1, err
+	}
+	p, err := around.Launcher.Start(ctx, proc.Spec{
+		Run: r.Run, Argv: q.Argv, Env: env, Dir: q.Dir, Walls: walls,
+		Stdin: q.Stdin, Stdout: q.Stdout, Stderr: q.Stderr,
+	})
+	if err != nil {
+		return -1, err
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	stop := context.AfterFunc(ctx, p.Stop)
+	pid, _ := p.Started()
+	watched := r.Repo.WatchFilters(ctx, cancel, pid)
+	exit := p.Wait()
+	watched()
+	stop()
+	var hung *git.HungFilterError
+	switch {
+	case errors.As(context.Cause(ctx), &hung):
+		return -1, hung
+	case exit.Reason != proc.Exited:
+		return -1, errors.New(exitText(exit))
+	case exit.Signal != "":
+		return -1, nil
+	default:
+		return exit.Code, nil
+	}
+}
+
+// exitText says how a command ended.
+func exitText(x proc.Exit) string {
+	switch {
+	case x.Text != "":
+		return x.Text
+	case x.Signal != "":
+		return "ended by " + x.Signal
+	default:
+		return fmt.Sprintf("exit status %d", x.Code)
+	}
+}
+
+// walls returns the sandbox of an agent of the run, with the repository and the folders
+// of the command in it.
+func (r *Runner) walls(around Sandbox, q git.ConfineRequest) (json.RawMessage, error) {
+	pieces := []box.Piece{{At: r.Root, From: r.Root}}
+	for _, dir := range q.Read {
+		if dir != r.Root {
+			pieces = append(pieces, box.Piece{At: dir, From: dir})
+		}
+	}
+	for _, dir := range q.Write {
+		pieces = append(pieces, box.Piece{At: dir, From: dir, Write: true})
+	}
+	w, err := box.Compose(around.Rung, false, box.Place{
+		Pieces: pieces, State: r.State, Home: r.Getenv("HOME"),
+		Private: q.Private, Sockets: control.Folders(r.Getenv), Getenv: r.Getenv,
+		Hide: r.Hide, Write: r.Write, View: box.ViewIn(around.Why),
+		Programs: slices.Concat(filepath.SplitList(r.Getenv("PATH")), q.Programs),
+	})
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(w)
+}
+
+// environ returns the environment of an agent, with the variables of git.
+func (r *Runner) environ(around Sandbox, q git.ConfineRequest) ([]string, error) {
+	at := agent.Place{Run: r.Run, Worktree: q.Dir, Root: r.Root, Pass: r.Pass}
+	switch around.Rung {
+	case box.None:
+	case box.Landlock: // it may close /tmp
+		at.Tmp = box.TmpOf(q.Private)
+	default:
+		at.Tmp = "/tmp"
+	}
+	env, err := agent.Environ(q.Env, agent.Inline(), at)
+	for _, kv := range q.Env {
+		if strings.HasPrefix(kv, "GIT_") {
+			env = append(env, kv)
+		}
+	}
+	return env, err
+}

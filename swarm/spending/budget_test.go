@@ -1,0 +1,43 @@
+package spending
+
+import (
+	"slices"
+	"testing"
+
+	"agentswarm/roles"
+	"agentswarm/swarm/agent"
+	"agentswarm/swarm/engine"
+	"agentswarm/swarm/task"
+)
+
+// TestUnbounded holds which models a person is asked about before a run with
+// a budget in dollars.
+func TestUnbounded(t *testing.T) {
+	t.Parallel()
+	known := map[string]agent.Kind{"codex": {Paid: true}, "claude": {Paid: true, Reports: true}, "free": {}}
+	for _, test := range []struct {
+		name, kind, model string
+		usd               float64
+		want              bool
+	}{
+		{"without a price", "codex", "mine/new", 5, true},
+		{"with a price of the user's", "codex", "mine/known", 5, false},
+		{"without a budget in dollars", "codex", "mine/new", 0, false},
+		{"it reports its costs", "claude", "mine/new", 5, false},
+		{"it costs nothing", "free", "mine/new", 5, false},
+		{"no model is named", "codex", "", 5, false},
+	} {
+		c := engine.Config{
+			Agents: map[string]*agent.Spec{"a": {Name: "a", Kind: test.kind, Model: test.model}},
+			Budget: task.Amount{USD: test.usd},
+			Prices: map[string]roles.Price{"mine/known": {Input: 1, Output: 1}},
+		}
+		models, err := Unbounded(c, known, []*task.Call{{Agent: "a", Input: &task.TypedAgentInput{Prompt: "p"}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if (len(models) > 0) != test.want || test.want && !slices.Contains(models, test.model) {
+			t.Errorf("%s: %q", test.name, models)
+		}
+	}
+}
