@@ -72,7 +72,7 @@ func builtin(env Env) []*cli.Command {
 			readOnly(newLogsCommand(env)), readOnly(newUsageCommand(env)), readOnly(newWaitCommand(env)), newAttachCommand(env)),
 		job("Review and land", readOnly(newReviewCommand(env)), readOnly(newDiffCommand(env)), readOnly(newReportCommand(env)),
 			newAcceptCommand(env), newRejectCommand(env), newRemarkCommand(env), newRetryCommand(env),
-			newMergeCommand(env), newApplyCommand(env), newShellCommand(env), newExecCommand(env)),
+			newMergeCommand(env), newApplyCommand(env), newPRCommand(env), newShellCommand(env), newExecCommand(env)),
 		job("Answer", readOnly(newInboxCommand(env)), newAnswerCommand(env), newApproveCommand(env), newDenyCommand(env), newSendCommand(env)),
 		job("Undo and tidy", newUndoCommand(env), newCancelCommand(env), newRmCommand(env), newGcCommand(env)),
 		job("Set up", newInitCommand(env), newConfigCommand(env), newDoctorCommand(env), newSetupCommand(env), newAgentsCommand(env),

@@ -4,15 +4,15 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"unicode/utf8"
+
+	"agentswarm/internal/markdown"
 )
 
 const (
 	// mostMarkdown bounds the text for a pull request, in bytes: forges refuse
 	// longer ones.
 	mostMarkdown = 60_000
-	// mostSpan and mostEvidence bound foreign text in it, in bytes.
-	mostSpan     = 300
+	// mostEvidence bounds foreign text in it, in bytes.
 	mostEvidence = 2_000
 	// mostExample bounds the lines of an example in it.
 	mostExample = 40
@@ -22,8 +22,8 @@ const (
 // code only, so that it makes no link, no heading and names nobody.
 func (r *Report) Markdown(w io.Writer) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "## swarm run %s\n\n", codeSpan(r.Run))
-	fmt.Fprintf(&b, "%s; base %s", r.Status, codeSpan(r.Base))
+	fmt.Fprintf(&b, "## swarm run %s\n\n", markdown.Code(r.Run))
+	fmt.Fprintf(&b, "%s; base %s", r.Status, markdown.Code(r.Base))
 	for _, part := range []string{r.Began, r.Took, r.Cost} {
 		if part != "" {
 			b.WriteString("; " + part)
@@ -31,12 +31,12 @@ func (r *Report) Markdown(w io.Writer) error {
 	}
 	b.WriteString(".\n")
 	if r.Workflow != "" {
-		b.WriteString("\n" + fenced("", firstBytes(r.Workflow, mostEvidence)))
+		b.WriteString("\n" + markdown.Fence("", firstBytes(r.Workflow, mostEvidence)))
 	}
 	sections := []func(*strings.Builder){}
 	for _, l := range r.Landings {
 		sections = append(sections, func(b *strings.Builder) {
-			fmt.Fprintf(b, "\n- %s on %s, %s: %s", l.State, codeSpan(l.Ref), codeSpan(l.Commit), spans(l.Agents))
+			fmt.Fprintf(b, "\n- %s on %s, %s: %s", l.State, markdown.Code(l.Ref), markdown.Code(l.Commit), spans(l.Agents))
 		})
 	}
 	sections = append(sections, r.agentLines, func(b *strings.Builder) {
@@ -85,12 +85,12 @@ func (c *Class) markdown(b *strings.Builder) {
 		fmt.Fprintf(b, "- %d accepted, %d rejected\n", c.Accepted, c.Rejected)
 	}
 	for _, m := range c.Marks {
-		fmt.Fprintf(b, "- %s\n", codeSpan(m))
+		fmt.Fprintf(b, "- %s\n", markdown.Code(m))
 	}
 	if len(c.Missing) > 0 {
 		fmt.Fprintf(b, "- missing in %s\n", spans(c.Missing))
 	}
-	fmt.Fprintf(b, "- %s %s\n", codeSpan(c.Place), c.About)
+	fmt.Fprintf(b, "- %s %s\n", markdown.Code(c.Place), c.About)
 	var text strings.Builder
 	for i, line := range c.Lines {
 		if i == mostExample {
@@ -100,17 +100,17 @@ func (c *Class) markdown(b *strings.Builder) {
 		text.WriteString(line.Sign + line.Text + "\n")
 	}
 	if text.Len() > 0 {
-		b.WriteString("\n" + fenced("diff", text.String()))
+		b.WriteString("\n" + markdown.Fence("diff", text.String()))
 	}
 }
 
 func (f *Refused) markdown(b *strings.Builder) {
-	fmt.Fprintf(b, "\n#### Not taken: %s\n\n%s\n", codeSpan(f.ID), codeSpan(f.Why))
+	fmt.Fprintf(b, "\n#### Not taken: %s\n\n%s\n", markdown.Code(f.ID), markdown.Code(f.Why))
 	if f.Command != "" {
-		fmt.Fprintf(b, "\n%s\n", codeSpan(f.Command))
+		fmt.Fprintf(b, "\n%s\n", markdown.Code(f.Command))
 	}
 	if f.Evidence != "" {
-		b.WriteString("\n" + fenced("", lastBytes(f.Evidence, mostEvidence)))
+		b.WriteString("\n" + markdown.Fence("", lastBytes(f.Evidence, mostEvidence)))
 	}
 }
 
@@ -138,37 +138,7 @@ func spans(all []string) string {
 			out = append(out, fmt.Sprintf("and %d more", len(all)-i))
 			break
 		}
-		out = append(out, codeSpan(text))
+		out = append(out, markdown.Code(text))
 	}
 	return strings.Join(out, ", ")
-}
-
-// codeSpan is a text as code on a single line.
-func codeSpan(text string) string {
-	text = strings.Join(strings.Fields(visible(text)), " ")
-	if len(text) > mostSpan {
-		cut := mostSpan
-		for cut > 0 && !utf8.RuneStart(text[cut]) {
-			cut--
-		}
-		text = text[:cut] + "…"
-	}
-	if text == "" {
-		return ""
-	}
-	fence := "`"
-	for strings.Contains(text, fence) {
-		fence += "`"
-	}
-	return fence + " " + text + " " + fence
-}
-
-// fenced is a text as a block of code that it does not end.
-func fenced(language, text string) string {
-	text = strings.TrimRight(visible(text), "\n")
-	fence := "```"
-	for strings.Contains(text, fence) {
-		fence += "`"
-	}
-	return fence + language + "\n" + text + "\n" + fence + "\n"
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"time"
 
+	"agentswarm/internal/markdown"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
@@ -49,7 +50,7 @@ func timelineOf(v *store.View, end time.Time) Timeline {
 			continue
 		}
 		until := cmp.Or(a.Ended, end)
-		label := []rune(visible(string(a.ID) + " " + engine.Title(a.ID, a.Call)))
+		label := []rune(markdown.Visible(string(a.ID) + " " + engine.Title(a.ID, a.Call)))
 		if len(label) > mostLabel {
 			label = append(label[:mostLabel-1], '…')
 		}

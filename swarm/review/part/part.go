@@ -5,6 +5,7 @@ package part
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path"
 	"slices"
@@ -61,11 +62,53 @@ func (r *Request) commit(ctx context.Context, objects *git.Objects, changes []gi
 			wanted[c.Path] = entry
 		}
 	}
-	base, _, err := objects.Commit(ctx, r.Base)
+	return write(ctx, objects, written{r.Base, wanted, r.Message, r.Person})
+}
+
+// FilesRequest is a patch and the files that are taken of it.
+type FilesRequest struct {
+	Quarantine   *git.Quarantine // required
+	Base, Commit git.Hash        // of the patch; required
+	Paths        []string        // those that are taken
+	Message      string          // required
+	Person       git.Person
+}
+
+// Files writes a commit on the base of a patch with the files that are taken.
+func Files(ctx context.Context, r FilesRequest) (git.Hash, error) {
+	changes, err := r.Quarantine.Changes(ctx, r.Base, r.Commit)
 	if err != nil {
 		return "", err
 	}
-	tree, err := rewrite(ctx, objects, base, "", wanted)
+	wanted := map[string]git.TreeEntry{}
+	for _, c := range changes {
+		switch {
+		case !slices.Contains(r.Paths, c.Path):
+		case c.Status == 'D':
+			wanted[c.Path] = git.TreeEntry{}
+		default:
+			wanted[c.Path] = git.TreeEntry{Name: path.Base(c.Path), Mode: c.NewMode, ID: c.New}
+		}
+	}
+	objects := r.Quarantine.Objects()
+	commit, err := write(ctx, objects, written{r.Base, wanted, r.Message, r.Person})
+	return commit, errors.Join(err, objects.Close())
+}
+
+// written is a commit that is made of its base and some files.
+type written struct {
+	base    git.Hash
+	wanted  map[string]git.TreeEntry // by path; an empty ID: no file
+	message string
+	person  git.Person
+}
+
+func write(ctx context.Context, objects *git.Objects, w written) (git.Hash, error) {
+	base, _, err := objects.Commit(ctx, w.base)
+	if err != nil {
+		return "", err
+	}
+	tree, err := rewrite(ctx, objects, base, "", w.wanted)
 	if err != nil {
 		return "", err
 	}
@@ -75,7 +118,7 @@ func (r *Request) commit(ctx context.Context, objects *git.Objects, changes []gi
 		}
 	}
 	return objects.WriteCommit(ctx, git.CommitRequest{
-		Tree: tree, Parents: []git.Hash{r.Base}, Message: r.Message, Author: r.Person, Committer: r.Person,
+		Tree: tree, Parents: []git.Hash{w.base}, Message: w.message, Author: w.person, Committer: w.person,
 	})
 }
 

@@ -51,3 +51,6 @@ func (r *Review) RejectedIn(id task.ID, part []review.File) []*review.Edit {
 	}
 	return rejected
 }
+
+// EditsOf are all edits of an agent's patch.
+func (r *Review) EditsOf(id task.ID) []*review.Edit { return r.edits[string(id)] }
