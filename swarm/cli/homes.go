@@ -17,6 +17,19 @@ import (
 // its own check, and those of others, compile and run its text.
 type homes struct {
 	agents, commands func() (*privatehome.Template, error)
+	// open is that of commands where setups and agents write to the user's HOME.
+	// It is nil until the run's first snapshot of HOME.
+	open *privatehome.Template
+}
+
+// watchSetup looks at the user's HOME before a setup that writes to it. The
+// function that it returns adds the changes of the setup to the HOMEs of checks.
+func (h *homes) watchSetup() (ended func()) {
+	if h == nil || h.open == nil {
+		return nil
+	}
+	before := h.open.Snapshot()
+	return func() { h.open.Include(before, h.open.Snapshot()) }
 }
 
 // openHomes has the agents of a run that is driven share the caches of tools,
@@ -62,7 +75,7 @@ func (b *bench) fillCaches(ctx context.Context, r driveRequest) (cool func() err
 	cool = func() error { return errors.Join(unwarm(), unshare()) }
 	if b.homes != nil && b.unfenced() {
 		// Now, while no agent has written to the user's HOME.
-		if _, err := b.homes.commands(); err != nil {
+		if b.homes.open, err = b.homes.commands(); err != nil {
 			return nil, errors.Join(err, cool())
 		}
 	}

@@ -24,6 +24,7 @@ type ownHome struct {
 	read    []string // more folders that may be read
 	write   []string // more folders that may be written to
 	hide    []string // more paths that are hidden
+	ended   func()   // is called when a setup has ended; nil: it is not called
 }
 
 // ownHome makes them. A check never gets files that the agent wrote there: only
@@ -34,7 +35,11 @@ func (b *bench) ownHome(r engine.WallsRequest) (ownHome, error) {
 		if r.Step == engine.CheckStep {
 			return b.freeHome(r)
 		}
-		return ownHome{private: r.Private}, nil
+		own := ownHome{private: r.Private}
+		if r.Step == engine.SetupStep {
+			own.ended = b.homes.watchSetup()
+		}
+		return own, nil
 	case b.rung == box.Landlock:
 		return b.fencedHome(r)
 	case b.rung.Overlay():

@@ -47,6 +47,7 @@ func (b *bench) walls(r engine.WallsRequest) (engine.Enclosure, error) {
 	if b.warm == "" {
 		around.Written = own.written
 	}
+	around.Ended = own.ended
 	around.Outside = b.telling(w, own, around, r).Text
 	around.Walls, err = json.Marshal(w)
 	return around, err

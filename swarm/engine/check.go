@@ -142,6 +142,9 @@ func (t *attempt) shell(ctx context.Context, step Step, text string) (x proc.Exi
 		Launcher: e.deps.Launcher, Walls: around.Walls, Door: t.door(), Run: e.deps.Run.ID, Argv: ShellCommand(text), Dir: t.space.Path(),
 		Env: env, Out: out, Started: t.started(step.String()),
 	})
+	if around.Ended != nil {
+		around.Ended()
+	}
 	t.survived = t.survived || err != nil || !x.AllEnded()
 	t.noteRepeats(step, around.Written)
 	return x, out, err

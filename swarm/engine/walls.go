@@ -42,6 +42,8 @@ type Enclosure struct {
 	// Outside returns a text of a process in the sandbox for people outside of it:
 	// no path leads to something else there. nil: paths are the same.
 	Outside func(text string) string
+	// Ended is called once the command of a setup has ended; nil: it is not called.
+	Ended func()
 }
 
 // Step is the part of an attempt that a sandbox is for.

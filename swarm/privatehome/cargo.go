@@ -61,7 +61,7 @@ func (t *Template) cargoEntries() (all []entry) {
 
 // makeCargo makes the CARGO_HOME of a private HOME: links to the shared parts,
 // and the configuration and the programs of the user's.
-func (t *Template) makeCargo(home string) error {
+func (t *Template) makeCargo(home string, shown []entry) error {
 	own := filepath.Join(home, ".cargo")
 	if at, err := os.Lstat(own); err == nil && !at.IsDir() {
 		if err := os.Remove(own); err != nil { // a link to the user's
@@ -71,7 +71,7 @@ func (t *Template) makeCargo(home string) error {
 	if err := os.MkdirAll(own, 0o700); err != nil {
 		return err
 	}
-	for _, e := range t.cargo {
+	for _, e := range shown {
 		if err := e.make(own); err != nil && !errors.Is(err, fs.ErrExist) {
 			return err
 		}

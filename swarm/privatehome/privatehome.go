@@ -19,6 +19,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -65,17 +66,18 @@ func (r Request) passed(name string) string {
 // Template is what all private HOMEs of a run have in common. It may be used by
 // several goroutines.
 type Template struct {
-	home    string // the user's, without links; empty: none
-	shared  string
-	over    *Template
-	getenv  func(string) string // only values that agents may get
-	passes  func(name, value string) bool
-	step    func(name string) error
-	named   []string // Request.Caches
-	hidden  hidden
-	entries []entry
-	cargo   []entry // of CARGO_HOME
-	goEnv   []byte  // the file of `go env -w`
+	home   string // the user's, without links; empty: none
+	shared string
+	over   *Template
+	getenv func(string) string // only values that agents may get
+	passes func(name, value string) bool
+	step   func(name string) error
+	named  []string // Request.Caches
+	hidden hidden
+	live   bool
+
+	mu    sync.RWMutex
+	shown // guarded by mu
 }
 
 // Prepare looks the user's HOME over and seeds the shared caches. Both are
@@ -83,7 +85,7 @@ type Template struct {
 // that cannot be read are left out. The texts of configuration files are read
 // now: a later change of the user's HOME is in no private HOME.
 func Prepare(r Request) (*Template, error) {
-	t := &Template{shared: r.Shared, over: r.Over, getenv: r.passed, passes: r.passes, step: r.Step, named: r.Caches}
+	t := &Template{shared: r.Shared, over: r.Over, getenv: r.passed, passes: r.passes, step: r.Step, named: r.Caches, live: r.Live}
 	if home, err := filepath.EvalSymlinks(r.Home); err == nil && filepath.IsAbs(home) && home != "/" {
 		t.home = home
 	}
@@ -91,11 +93,7 @@ func Prepare(r Request) (*Template, error) {
 		return nil, fmt.Errorf("make the shared caches: %w", err)
 	}
 	t.hidden = newHidden(append([]string{r.Shared}, r.Hidden...))
-	if t.home != "" {
-		s := &scan{home: t.home, hidden: t.hidden, live: r.Live}
-		s.walk()
-		t.entries, t.cargo, t.goEnv = s.entries, t.cargoEntries(), t.readGoEnv()
-	}
+	t.shown = t.look()
 	if err := errors.Join(t.seed(), t.makeNamed(), t.shareCargo()); err != nil {
 		return nil, fmt.Errorf("fill the shared caches: %w", err)
 	}
@@ -133,7 +131,8 @@ func (t *Template) build(dir string, given []string) error {
 	if err := errors.Join(os.RemoveAll(part), os.Mkdir(part, 0o700)); err != nil {
 		return err
 	}
-	for _, e := range t.entries {
+	show := t.current()
+	for _, e := range show.entries {
 		if err := e.make(part); err != nil {
 			return err
 		}
@@ -144,7 +143,7 @@ func (t *Template) build(dir string, given []string) error {
 			return err
 		}
 	}
-	if err := errors.Join(t.makeCargo(part), t.linkGiven(part, given)); err != nil {
+	if err := errors.Join(t.makeCargo(part, show.cargo), t.linkGiven(part, given)); err != nil {
 		return err
 	}
 	if t.step != nil {
@@ -201,7 +200,7 @@ type entry struct {
 	path string // below HOME
 	kind kind
 	mode fs.FileMode
-	from string    // of a link
+	from string    // of a link, and the user's file of a copy
 	text []byte    // of a copy, and of a written one
 	time time.Time // of a copy
 }

@@ -117,7 +117,7 @@ func (s *scan) file(rel, at string, info fs.FileInfo) {
 		return // Nor could an agent read it, or it has gone since it was found.
 	}
 	s.copied += int64(len(text))
-	s.add(entry{path: rel, kind: copied, text: text, mode: info.Mode().Perm(), time: info.ModTime()})
+	s.add(entry{path: rel, kind: copied, from: at, text: text, mode: info.Mode().Perm(), time: info.ModTime()})
 }
 
 // folder makes a real folder of one that tools write to, or that something
