@@ -19,6 +19,7 @@ import (
 	"agentswarm/swarm/proc"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
+	"agentswarm/worktree"
 )
 
 // aboutVisits is the part of the help that shell and exec have in common.
@@ -165,33 +166,38 @@ func (v *visit) enter(ctx context.Context) error {
 	case lease != nil && lease.Admin == "" && running:
 		return usagef("%s: the workspace of %s is being made; try again in a moment", v.verb, v.agent.ID)
 	case lease != nil && lease.Admin != "" && exists(lease.Dir):
+		at := lease.Dir // where a person finds the files
+		if lease.At == "" {
+			at = engine.WorkspaceOf(lease).Path()
+		}
 		switch {
 		case running && v.agent.Captured != nil:
-			v.say("the work of %s is captured already: what you change in %s is in no patch, and goes into the trash", v.agent.ID, lease.Dir)
+			v.say("the work of %s is captured already: what you change in %s is in no patch, and goes into the trash", v.agent.ID, at)
 		case running:
-			v.say("%s is running in %s: what you change becomes part of its patch", v.agent.ID, lease.Dir)
+			v.say("%s is running in %s: what you change becomes part of its patch", v.agent.ID, at)
 		default:
-			v.say("what %s left could not be captured yet: this is its very workspace, %s", v.agent.ID, lease.Dir)
+			v.say("what %s left could not be captured yet: this is its very workspace, %s", v.agent.ID, at)
 		}
 		return v.enterWorkspace(ctx, lease)
 	}
 	return v.enterCopy(ctx)
 }
 
-// enterWorkspace runs the command in the very workspace. One that is mounted for
-// its agent can be entered only where that is: in its sandbox, as long as it
-// runs, and else in a new one. So is one that is not, where there is a sandbox: the command is the person's, what it reads and runs there is
-// not.
+// enterWorkspace runs the command in the very workspace. A workspace that is
+// mounted for its agent can be entered only in a sandbox: that of the agent as
+// long as it runs, else a new one. The same holds for other workspaces where
+// agents are in a sandbox, since the agent wrote the files that the command
+// reads and runs.
 func (v *visit) enterWorkspace(ctx context.Context, lease *event.Leased) error {
 	w := engine.WorkspaceOf(lease)
 	var code int
 	var err error
 	switch {
-	case w.At == "" && !v.walled():
-		if !leadsHome(lease) {
+	case w.At == "" && !v.sandboxed():
+		if !leadsHome(w) {
 			v.say("careful: the agent has changed .git there, and git may run what it put into it")
 		}
-		code, err = v.inside(lease.Dir, lease.Base, nil)
+		code, err = v.inside(w.Path(), lease.Base, nil)
 	case !exists(v.run.Door(v.agent.ID, lease.Attempt)):
 		code, err = v.enterAgain(ctx, lease)
 	default:
@@ -210,12 +216,12 @@ func (v *visit) enterWorkspace(ctx context.Context, lease *event.Leased) error {
 	return endOf(code, err)
 }
 
-// walled reports whether the agents of the run are in namespaces of their own,
-// by what its latest owner says.
-func (v *visit) walled() bool {
+// sandboxed reports whether the agents of the run are in a sandbox, as its
+// latest owner recorded it.
+func (v *visit) sandboxed() bool {
 	var rung box.Rung
 	opened := v.view.Opened
-	return opened != nil && rung.UnmarshalText([]byte(opened.Walls)) == nil && rung.Namespaces()
+	return opened != nil && rung.UnmarshalText([]byte(opened.Walls)) == nil && rung != box.None
 }
 
 // endedWithIt is the exit code of a command that was killed since the agent it
@@ -224,14 +230,14 @@ const endedWithIt = 128 + 9
 
 // leadsHome tells whether git finds, in a workspace, the folder that we made
 // for it.
-func leadsHome(lease *event.Leased) bool {
-	file := filepath.Join(lease.Dir, ".git")
+func leadsHome(w worktree.Workspace) bool {
+	file := filepath.Join(w.Path(), ".git")
 	at, err := os.Lstat(file)
 	if err != nil || !at.Mode().IsRegular() {
 		return false
 	}
 	text, err := os.ReadFile(file)
-	return err == nil && strings.TrimSpace(string(text)) == "gitdir: "+lease.Admin
+	return err == nil && strings.TrimSpace(string(text)) == "gitdir: "+w.Admin
 }
 
 // endOf is how a command line ends whose command ended with a code.

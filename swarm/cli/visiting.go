@@ -1,21 +1,25 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
 
 	"golang.org/x/term"
 
+	"agentswarm/swarm/box"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/environ"
 	"agentswarm/swarm/event"
+	"agentswarm/swarm/privatehome"
 	"agentswarm/swarm/proc"
 	"agentswarm/swarm/task"
 )
@@ -26,13 +30,19 @@ func (v *visit) through(ctx context.Context, lease *event.Leased, at string) (in
 	request := proc.VisitRequest{
 		Door: v.run.Door(v.agent.ID, lease.Attempt), Argv: v.argv, Dir: at,
 		// The agent can read the environment of the command.
-		Env: v.sharedEnviron(at, lease.Base),
+		Env: v.sharedEnviron(at, lease.Base), Adopt: homeVariables(),
 	}
 	in, typed := v.env.Stdin.(*os.File)
 	if out, shown := unwrapped(v.env.Stdout).(*os.File); typed && shown && isTerminal(in.Fd()) && isTerminal(out.Fd()) {
 		return v.onScreen(ctx, request, in, out)
 	}
 	return v.onFiles(ctx, request)
+}
+
+// homeVariables name HOME, TMPDIR and the caches, which are the agent's own in
+// a sandbox.
+func homeVariables() []string {
+	return slices.Concat([]string{"TMPDIR", "TMUX_TMPDIR"}, privatehome.Variables(), box.CacheVariables())
 }
 
 // sharedEnviron is the environment of a command that runs inside the walls of an
@@ -229,7 +239,8 @@ func (v *visit) enterAgain(ctx context.Context, lease *event.Leased) (code int, 
 		return 0, err
 	}
 	host, err := b.deps.Launcher.Start(ctx, proc.Spec{
-		Run: v.run.ID, Argv: engine.ShellCommand("read -r line"), Env: []string{"PATH=" + v.env.Getenv("PATH")},
+		Run: v.run.ID, Argv: engine.ShellCommand("read -r line"),
+		Env: append([]string{"PATH=" + v.env.Getenv("PATH"), "TMPDIR=" + cmp.Or(around.Tmp, v.env.Getenv("TMPDIR"))}, around.Env...),
 		Dir: w.Path(), Pipe: true, Walls: around.Walls, Door: door,
 		Stdout: filepath.Join(private, "out"), Stderr: filepath.Join(private, "err"),
 	})

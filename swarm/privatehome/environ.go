@@ -3,8 +3,22 @@ package privatehome
 import (
 	"net/url"
 	"path/filepath"
+	"slices"
 	"strings"
 )
+
+// Variables are the names of the variables that Environ may set, but for those
+// of Request.Caches.
+func Variables() []string {
+	return []string{
+		"HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME",
+		"GOCACHE", "GOMODCACHE", "GOPROXY", "GOPATH", "GOBIN",
+		"npm_config_cache", "NPM_CONFIG_CACHE", "npm_config_userconfig", "npm_config_store_dir", "npm_config_package_import_method",
+		"YARN_CACHE_FOLDER", "YARN_GLOBAL_FOLDER", "PIP_CACHE_DIR", "UV_CACHE_DIR", "UV_LINK_MODE",
+		"CARGO_HOME", "RUSTUP_HOME", "GRADLE_USER_HOME", "GRADLE_RO_DEP_CACHE",
+		"MAVEN_OPTS", "MAVEN_ARGS", "SBT_OPTS",
+	}
+}
 
 // Environ are the variables, as KEY=VALUE, by which tools find the HOME at home
 // and the shared caches. They replace the user's of the same names.
@@ -47,7 +61,7 @@ func (t *Template) Environ(home string) []string {
 	set("UV_LINK_MODE", "copy")
 	set("CARGO_HOME", filepath.Join(home, ".cargo"))
 	set("GRADLE_USER_HOME", filepath.Join(home, ".gradle"))
-	env = append(env, t.namedEnviron(home)...)
+	env = slices.Concat(env, t.jvmEnviron(home), t.namedEnviron(home))
 	if t.home == "" {
 		return env
 	}
@@ -60,13 +74,32 @@ func (t *Template) Environ(home string) []string {
 	if dir := filepath.Join(gradle, "caches"); t.getenv("GRADLE_RO_DEP_CACHE") == "" && isDir(filepath.Join(dir, "modules-2")) {
 		set("GRADLE_RO_DEP_CACHE", dir)
 	}
-	// mvn splits this at blanks, and has no quotes. A tail is read after the
-	// local repository (Maven 3.9.1); older ones do not look at MAVEN_ARGS.
-	if dir := filepath.Join(t.home, ".m2", "repository"); isDir(dir) && !strings.ContainsAny(dir, " \t\n") {
+	// A tail is read after the local repository (Maven 3.9.1), which starts with a
+	// part of the user's. Older ones do not look at MAVEN_ARGS.
+	if dir := t.mavenRepository(); isDir(dir) && !blank(dir) {
 		set("MAVEN_ARGS", strings.TrimSpace(t.getenv("MAVEN_ARGS")+" -Dmaven.repo.local.tail="+dir))
 	}
 	return env
 }
+
+// jvmEnviron leads Maven and sbt to a private HOME. The JVM takes HOME from the
+// system's list of users and not from the variable. Both split these variables
+// at blanks and have no quotes.
+func (t *Template) jvmEnviron(home string) (env []string) {
+	if blank(home) || blank(t.shared) {
+		return nil
+	}
+	for name, more := range map[string]string{"MAVEN_OPTS": " -Dmaven.repo.local=" + filepath.Join(t.shared, maven), "SBT_OPTS": ""} {
+		env = append(env, name+"="+strings.TrimSpace(t.getenv(name)+" -Duser.home="+home+more))
+	}
+	slices.Sort(env)
+	return env
+}
+
+func blank(path string) bool { return strings.ContainsAny(path, " \t\n") }
+
+// mavenRepository is the user's local repository.
+func (t *Template) mavenRepository() string { return filepath.Join(t.home, ".m2", "repository") }
 
 // moved is a folder that the user keeps somewhere, as it is in a private HOME:
 // at the same path below it, and at the usual one if it lies elsewhere.
@@ -127,7 +160,7 @@ func (t *Template) goSetting(name string) string {
 	if value := t.getenv(name); value != "" {
 		return value
 	}
-	return goEnvValue(t.goEnv, name)
+	return goEnvValue(t.current().goEnv, name)
 }
 
 // readGoEnv reads the file that `go env -w` writes.

@@ -90,6 +90,7 @@ func (s *supervisor) stdin() (*os.File, error) {
 // program is what is started inside the walls: the agent, or a visitor.
 type program struct {
 	argv, env []string
+	adopt     []string // of a visitor: see VisitRequest
 	dir       string
 	terminal  bool       // the first of the files is its controlling terminal
 	files     []*os.File // stdin, stdout, stderr

@@ -34,8 +34,11 @@ type VisitRequest struct {
 	Door string // required: the Spec.Door that the agent was started with
 
 	Argv []string // required; a name without a slash is sought in Env's PATH
-	Env  []string // the whole environment; nothing is added or inherited
-	Dir  string   // required, absolute, as seen from inside
+	Env  []string // the whole environment but for Adopt
+	// Adopt names variables that the command gets as the agent has them. One
+	// that the agent does not have stays as Env has it.
+	Adopt []string
+	Dir   string // required, absolute, as seen from inside
 
 	// Files are stdin, stdout and stderr, handed over as they are; nil is
 	// /dev/null. Agents can reach what visitors hold, so a person's own
@@ -114,7 +117,8 @@ func (r *VisitRequest) encode() ([]byte, error) {
 		return nil, fmt.Errorf("visit an agent: %w", err)
 	}
 	line, err := encodeLine(wireVisit{
-		Argv: convert[exact](r.Argv), Env: convert[exact](r.Env), Dir: exact(r.Dir), Terminal: r.Screen != nil,
+		Argv: convert[exact](r.Argv), Env: convert[exact](r.Env), Adopt: convert[exact](r.Adopt),
+		Dir: exact(r.Dir), Terminal: r.Screen != nil,
 	})
 	if err == nil && len(line) > mostAsked {
 		err = fmt.Errorf("its arguments and environment are longer than %d bytes", mostAsked)

@@ -55,6 +55,32 @@ func visited(t *testing.T, door string, argv ...string) (VisitExit, string, erro
 	return exit, string(out), err
 }
 
+// TestVisitAdopts: a visitor gets the variables that it names as the agent has
+// them, and no others of the agent's.
+func TestVisitAdopts(t *testing.T) {
+	inModes(t, func(t *testing.T, m mode) {
+		spec := withDoor(t, m.spec(t, "cat"))
+		spec.Pipe = true
+		spec.Env = append(spec.Env, "HOME=/agent", "TOKEN=agent")
+		m.start(t, spec)
+		r, w, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer r.Close()
+		_, err = Visit(t.Context(), VisitRequest{
+			Door: spec.Door, Argv: []string{"sh", "-c", "echo $HOME $TMPDIR $TOKEN"}, Dir: "/",
+			Env: []string{"PATH=/usr/bin:/bin", "HOME=/person", "TMPDIR=/person"}, Adopt: []string{"HOME", "TMPDIR"},
+			Files: [3]*os.File{nil, w, w},
+		})
+		_ = w.Close()
+		out, rerr := io.ReadAll(r)
+		if want := "/agent /person\n"; err != nil || rerr != nil || string(out) != want {
+			t.Errorf("%q, %v, %v, want %q", out, err, rerr, want)
+		}
+	})
+}
+
 func TestVisit(t *testing.T) {
 	inModes(t, func(t *testing.T, m mode) {
 		p, spec := m.hosts(t)

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -162,6 +164,7 @@ func (v *visits) visit(c *os.File) wireAnswer {
 		closeAll(p.files)
 		return wireAnswer{Refused: "it comes from another PID namespace than the run"}
 	}
+	p.env = adopted(p.env, v.of.spec.Env, p.adopt)
 	one := &visitor{
 		program: p, slot: slot,
 		started: make(chan error, 1), ended: make(chan syscall.WaitStatus, 1),
@@ -182,6 +185,21 @@ func (v *visits) visit(c *os.File) wireAnswer {
 		return wireAnswer{Failed: err.Error()}
 	}
 	return v.attend(c, one)
+}
+
+// adopted is an environment in which some variables are as an agent has them.
+func adopted(env, agents, names []string) []string {
+	var taken []string
+	for _, kv := range agents {
+		if name, _, _ := strings.Cut(kv, "="); slices.Contains(names, name) {
+			taken = append(taken, kv)
+		}
+	}
+	kept := slices.DeleteFunc(slices.Clone(env), func(kv string) bool {
+		name, _, _ := strings.Cut(kv, "=")
+		return slices.ContainsFunc(taken, func(t string) bool { return strings.HasPrefix(t, name+"=") })
+	})
+	return append(kept, taken...)
 }
 
 // attend waits for the visitor to end, and ends it when who asked for it has

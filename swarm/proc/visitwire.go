@@ -29,6 +29,7 @@ const (
 type wireVisit struct {
 	Argv     []exact `json:"argv"`
 	Env      []exact `json:"env"`
+	Adopt    []exact `json:"adopt,omitempty"`
 	Dir      exact   `json:"dir"`
 	Terminal bool    `json:"terminal,omitempty"`
 }
@@ -78,7 +79,8 @@ func decodeVisit(line []byte) (program, int, error) {
 		return program{}, 0, fmt.Errorf("read the request: %w", err)
 	}
 	p := program{
-		argv: convert[string](w.Argv), env: convert[string](w.Env), dir: string(w.Dir), terminal: w.Terminal,
+		argv: convert[string](w.Argv), env: convert[string](w.Env), adopt: convert[string](w.Adopt),
+		dir: string(w.Dir), terminal: w.Terminal,
 	}
 	return p, w.streams(), p.check()
 }
