@@ -42,6 +42,9 @@ func (p *place) hiddenFolder(ctx context.Context, i isolation, program string, s
 	if i.open() {
 		return "", nil
 	}
+	if program == p.env.Self {
+		return "", nil // A run shows its own program to its agents, wherever it lies.
+	}
 	cover, dir := p.env.coverOf(covering{p.root, i.Hide, spec.Write}, program)
 	if cover != box.Masked {
 		return "", nil
