@@ -76,6 +76,10 @@ cd node && tarball=$(npm pack --silent ./dep) && npm cache add "$tarball"`},
 python3 -c 'import ensurepip' && python3 -m venv v && v/bin/pip install --no-index --quiet ./wheels/tiny-1.0-py3-none-any.whl && v/bin/python -c 'import tiny'`},
 		{name: "uv", slow: true, needs: []string{"uv"}, script: `uv venv v && uv pip install --offline --python v ./wheels/tiny-1.0-py3-none-any.whl`},
 		{name: "cargo", slow: true, needs: []string{"cargo"}, script: `cd crate && cargo build --offline --quiet && target/debug/crate`},
+		{name: "maven", slow: true, needs: []string{"mvn"}, script: `
+cd maven && export MAVEN_OPTS="-Duser.home=$HOME $MAVEN_OPTS"
+sed "s#HERE#$PWD#" far.xml > there.xml
+mvn -o -q validate && mvn -q -f there.xml validate`},
 		{name: "make", needs: []string{"gcc", "make"}, script: `cd c && make && ./hello`},
 		{name: "git", needs: []string{"git"}, script: `
 echo new > new && git add new && git commit -qm new && git stash list && git switch -qc side && git config --global --list >/dev/null`},
@@ -300,6 +304,12 @@ func (y *yard) setUpTools() {
 		"repo/crate/Cargo.toml":  "[package]\nname = \"crate\"\nversion = \"0.1.0\"\nedition = \"2021\"\n",
 		"repo/crate/src/main.rs": "fn main() { println!(\"up\"); }\n",
 
+		"home/.m2/repository/org/example/parent/1.0/parent-1.0.pom": mavenProject("parent", ""),
+		"repo/maven/remote/org/example/far/1.0/far-1.0.pom":         mavenProject("far", ""),
+		"repo/maven/pom.xml": mavenProject("child", mavenParent("parent")),
+		"repo/maven/far.xml": mavenProject("child", mavenParent("far")+
+			"<repositories><repository><id>near</id><url>file://HERE/remote</url></repository></repositories>"),
+
 		"repo/c/Makefile": "hello: hello.c\n\tcc -o $@ $<\n",
 		"repo/c/hello.c":  "#include <stdio.h>\nint main(void) { puts(\"up\"); return 0; }\n",
 	} {
@@ -312,6 +322,17 @@ func (y *yard) setUpTools() {
 		y.env = append(y.env, variable+"="+filepath.Join(y.dir, "elsewhere", dir))
 	}
 	y.goCaches()
+}
+
+// mavenProject is a project without code. Maven needs no plugin to validate it.
+func mavenProject(name, more string) string {
+	return "<project><modelVersion>4.0.0</modelVersion>" + more +
+		"<groupId>org.example</groupId><artifactId>" + name + "</artifactId><version>1.0</version><packaging>pom</packaging></project>\n"
+}
+
+// mavenParent has a project look for its parent in repositories.
+func mavenParent(name string) string {
+	return "<parent><groupId>org.example</groupId><artifactId>" + name + "</artifactId><version>1.0</version><relativePath/></parent>"
 }
 
 // wheel writes a package for pip: a zip file of three text files.

@@ -22,6 +22,7 @@ const (
 	yarnBerry = "yarn-berry"
 	pipCache  = "pip"
 	uvCache   = "uv"
+	maven     = "maven"
 )
 
 // Limits of what one cache is seeded with. An entry costs about 20 µs, once in
@@ -78,6 +79,7 @@ func (t *Template) usersCaches() []cache {
 		{from: filepath.Join(t.users("YARN_GLOBAL_FOLDER", ".yarn/berry"), "cache"), to: yarnBerry + "/cache", copies: never},
 		{from: cmp.Or(t.getenv("PIP_CACHE_DIR"), filepath.Join(dirs, "pip")), to: pipCache, copies: never},
 		{from: cmp.Or(t.getenv("UV_CACHE_DIR"), filepath.Join(dirs, "uv")), to: uvCache, whole: 2, copies: small},
+		{from: t.mavenRepository(), to: maven, copies: small},
 		{from: filepath.Join(cargo, "registry", "index"), to: cargoHome + "/registry/index", copies: small},
 		{from: filepath.Join(cargo, "registry", "cache"), to: cargoHome + "/registry/cache", copies: never},
 		{from: filepath.Join(cargo, "registry", "src"), to: cargoHome + "/registry/src", whole: 2, copies: small},

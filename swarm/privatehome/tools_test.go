@@ -116,7 +116,7 @@ func TestEnviron(t *testing.T) {
 	u.write(".config/go/env", "GOPROXY=https://proxy.example.org\n")
 	u.env = map[string]string{
 		"XDG_CACHE_HOME": home + "/.my cache", "XDG_STATE_HOME": "/elsewhere/state", "GOPATH": home + "/go", "GOBIN": "/usr/local/bin",
-		"GRADLE_USER_HOME": home + "/gradle", "MAVEN_ARGS": "-q", "NPM_CONFIG_CACHE": "/elsewhere/npm",
+		"GRADLE_USER_HOME": home + "/gradle", "MAVEN_ARGS": "-q", "MAVEN_OPTS": "-Xmx1g", "NPM_CONFIG_CACHE": "/elsewhere/npm",
 	}
 	shared := u.path("shared")
 	env := u.prepare().Environ("/p")
@@ -126,10 +126,37 @@ func TestEnviron(t *testing.T) {
 		"GOPROXY":          "file://" + home + "/go/pkg/mod/cache/download,https://proxy.example.org",
 		"npm_config_cache": shared + "/npm", "NPM_CONFIG_CACHE": shared + "/npm", "PIP_CACHE_DIR": shared + "/pip",
 		"CARGO_HOME": "/p/.cargo", "RUSTUP_HOME": home + "/.rustup", "GRADLE_USER_HOME": "/p/.gradle",
+		"MAVEN_OPTS": "-Xmx1g -Duser.home=/p -Dmaven.repo.local=" + shared + "/maven", "SBT_OPTS": "-Duser.home=/p",
 		"GRADLE_RO_DEP_CACHE": home + "/gradle/caches", "MAVEN_ARGS": "-q -Dmaven.repo.local.tail=" + home + "/.m2/repository",
 	} {
 		if got := variable(t, env, name); got != want {
 			t.Errorf("%s = %q, want %q", name, got, want)
+		}
+	}
+}
+
+// TestMaven: agents share a local repository that starts with the user's. In a
+// folder with a blank, variables that are split at blanks are not set.
+func TestMaven(t *testing.T) {
+	t.Parallel()
+	u := newUser(t)
+	u.write(".m2/repository/org/example/a/1.0/a-1.0.pom", "<project/>")
+	u.write(".m2/repository/org/example/a/1.0/a-1.0.jar", strings.Repeat("x", 20<<10))
+	before := u.state()
+	template := u.prepare()
+	for name, linked := range map[string]bool{"a-1.0.pom": false, "a-1.0.jar": true} {
+		info, err := os.Lstat(filepath.Join(u.path("shared/maven/org/example/a/1.0"), name))
+		if err != nil || (info.Mode()&os.ModeSymlink != 0) != linked {
+			t.Errorf("%s: %v, %v, want a link: %v", name, info, err, linked)
+		}
+	}
+	u.must(os.WriteFile(u.path("shared/maven/org/example/a/1.0/a-1.0.pom"), []byte("agent"), 0o600))
+	if after := u.state(); after != before {
+		t.Errorf("the user's HOME is\n%s\nwas\n%s", after, before)
+	}
+	for _, name := range []string{"MAVEN_OPTS", "SBT_OPTS"} {
+		if got := variable(t, template.Environ("/p q"), name); got != "" {
+			t.Errorf("%s = %q for a HOME with a blank", name, got)
 		}
 	}
 }
