@@ -23,7 +23,6 @@ type scene struct {
 type at struct {
 	n            int
 	commit, base Hash
-	landed       bool
 }
 
 func (s *scene) head() Hash { s.Helper(); return Hash(s.git("rev-parse", "HEAD")) }
