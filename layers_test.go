@@ -22,14 +22,14 @@ func layers() [][]string {
 			"internal/testing/nonamespaces", "internal/testprogram", "risk/argv", "risk/lockfile", "roles", "swarm/ask",
 			"swarm/box", "swarm/cachework", "swarm/environ", "swarm/lab/stat", "swarm/landing/queue", "swarm/modeltest",
 			"swarm/nearest", "swarm/privatehome", "swarm/proc", "swarm/provider", "swarm/script/regex", "swarm/stage",
-			"swarm/strict", "swarm/task", "swarm/thought", "swarm/userns", "variants", "variants/tasks", "worktree/git",
+			"swarm/strict", "swarm/task", "swarm/thought", "swarm/userns", "variants", "variants/tasks", "worktree/disk", "worktree/git", "worktree/step",
 		},
 		1: {
 			"internal/testing/nonamespaces/command", "risk/shell", "risk/verb", "swarm/apparmor", "swarm/builtin/tool",
 			"swarm/captureref", "swarm/diskwatch", "swarm/ear", "swarm/event", "swarm/fault", "swarm/guard", "swarm/hook",
 			"swarm/landing/compare", "swarm/limit", "swarm/manifest", "swarm/models", "swarm/modeltest/serve", "swarm/pager",
 			"swarm/prompt", "swarm/review", "swarm/schema", "swarm/scope", "swarm/script/language", "swarm/shim",
-			"swarm/ticket", "swarm/toolset", "worktree", "worktree/git/checkout", "worktree/submodule",
+			"swarm/ticket", "swarm/toolset", "worktree/git/checkout", "worktree/submodule",
 		},
 		2: {
 			"merge", "risk", "swarm/agent", "swarm/builtin/model", "swarm/early", "swarm/governor", "swarm/inbox",
@@ -59,6 +59,20 @@ func layers() [][]string {
 	}
 }
 
+// rooms are the packages of one area, by the row of [layers] that they lie below:
+// each list may import those before it, and the packages of that row none of them.
+func rooms() map[int][][]string {
+	return map[int][][]string{
+		1: {
+			{"worktree/baseline"},
+			{"worktree/include", "worktree/overlay"},
+			{"worktree/fill", "worktree/workspace"},
+			{"worktree/bases", "worktree/pool", "worktree/precheck", "worktree/survey", "worktree/trash"},
+			{"worktree"},
+		},
+	}
+}
+
 // seams are the packages that alone may import something.
 func seams() map[string][]string {
 	return map[string][]string{
@@ -79,12 +93,22 @@ func seams() map[string][]string {
 
 const module = "agentswarm"
 
+// betweenRows is more than the lists of [rooms] below a row.
+const betweenRows = 100
+
 func TestLayers(t *testing.T) {
 	t.Parallel()
 	rows := map[string]int{}
 	for row, packages := range layers() {
 		for _, p := range packages {
-			rows[p] = row
+			rows[p] = row * betweenRows
+		}
+	}
+	for row, lists := range rooms() {
+		for i, packages := range lists {
+			for _, p := range packages {
+				rows[p] = row*betweenRows + i + 1
+			}
 		}
 	}
 	seen := map[string]bool{}

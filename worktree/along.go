@@ -9,6 +9,11 @@ import (
 	"path/filepath"
 	"regexp"
 	"sync"
+
+	"agentswarm/worktree/baseline"
+	"agentswarm/worktree/disk"
+	"agentswarm/worktree/step"
+	"agentswarm/worktree/workspace"
 )
 
 // alongForm is what, in the folder of a run, the layers of what came along are
@@ -19,12 +24,12 @@ var alongForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile
 // process have below their bases; empty where nothing comes along. Those of an
 // earlier process keep theirs: what is mounted must never change.
 func (t *Trees) along(ctx context.Context) (string, error) {
-	if t.Include == nil || len(t.Include.paths) == 0 {
+	if t.Include.Empty() {
 		return "", nil
 	}
 	known := func() string {
-		t.basesMu.Lock()
-		defer t.basesMu.Unlock()
+		t.commonMu.Lock()
+		defer t.commonMu.Unlock()
 		return t.layer
 	}
 	if dir := known(); dir != "" {
@@ -41,8 +46,8 @@ func (t *Trees) along(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	t.basesMu.Lock()
-	defer t.basesMu.Unlock()
+	t.commonMu.Lock()
+	defer t.commonMu.Unlock()
 	t.layer = dir
 	return dir, nil
 }
@@ -61,15 +66,15 @@ func (t *Trees) makeAlong(ctx context.Context) (dir string, err error) {
 		}
 	}
 	defer func() {
-		if err != nil && !died(err) {
-			err = errors.Join(err, RemoveAll(dir+".new"))
+		if err != nil && !step.Died(err) {
+			err = errors.Join(err, disk.RemoveAll(dir+".new"))
 		}
 	}()
-	if err := t.fills.enter(ctx); err != nil {
+	if err := t.fills.Enter(ctx); err != nil {
 		return "", err
 	}
-	_, err = t.bringInto(ctx, dir+".new")
-	t.fills.leave(false)
+	_, err = t.Include.Copy(ctx, dir+".new")
+	t.fills.Leave(false)
 	if err != nil {
 		return "", err
 	}
@@ -77,4 +82,25 @@ func (t *Trees) makeAlong(ctx context.Context) (dir string, err error) {
 		return "", err
 	}
 	return dir, os.Rename(dir+".new", dir)
+}
+
+// bring puts the files that come along into a workspace that was just
+// filled, and records them. What is there already, since the base has it, is
+// left alone.
+func (t *Trees) bring(ctx context.Context, w *workspace.Workspace) (err error) {
+	// A crash may have left the record of another workspace of this name.
+	if err := os.Remove(w.PlacedFile()); err != nil && !disk.Missing(err) {
+		return err
+	}
+	if t.Include.Empty() {
+		return nil
+	}
+	done, err := t.Include.Copy(ctx, w.Files())
+	if err != nil {
+		return err
+	}
+	if err := baseline.AddPlaced(ctx, w.PlacedFile(), done); err != nil {
+		return err
+	}
+	return t.step("included")
 }

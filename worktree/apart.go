@@ -7,7 +7,10 @@ import (
 	"os"
 	"path/filepath"
 
+	"agentswarm/worktree/baseline"
+	"agentswarm/worktree/disk"
 	"agentswarm/worktree/git"
+	"agentswarm/worktree/survey"
 )
 
 // setApart has git convert files of these paths apart, behind the walls that the
@@ -44,7 +47,7 @@ func (s *staging) endApart() error {
 	if s.apart == nil {
 		return nil
 	}
-	return errors.Join(RemoveAll(s.apart.Dir), RemoveAll(s.scratch))
+	return errors.Join(disk.RemoveAll(s.apart.Dir), disk.RemoveAll(s.scratch))
 }
 
 // filter runs a git that runs the filters of a path.
@@ -80,7 +83,7 @@ func (s *staging) readFiles(ctx context.Context) error {
 		if !ok {
 			continue // git refuses the name
 		}
-		if e.Mode != modeFile && e.Mode != modeExec && e.Mode != modeSym {
+		if e.Mode != baseline.ModeFile && e.Mode != baseline.ModeExec && e.Mode != baseline.ModeSym {
 			return fmt.Errorf("read %q: a filter left it in the index with mode %o", path, e.Mode)
 		}
 		s.record(fmt.Sprintf("%o", e.Mode), e.ID, path)
@@ -91,7 +94,7 @@ func (s *staging) readFiles(ctx context.Context) error {
 
 // want says that an object which was made apart is needed.
 func (s *staging) want(path string, id git.Hash) {
-	if known := s.base.find(path); known == nil || known.ID != id {
+	if known := s.base.Find(path); known == nil || known.ID != id {
 		s.wanted = append(s.wanted, id)
 	}
 }
@@ -105,7 +108,7 @@ func (s *staging) takeIn(ctx context.Context) error {
 		return err
 	}
 	if s.apart.Failed() {
-		s.found.note(FilterFailed, "")
+		s.found.AddNote(survey.FilterFailed, "")
 	}
 	return takeLFS(filepath.Join(s.apart.Work(), lfsName), s.lfsStorage())
 }

@@ -14,6 +14,8 @@ import (
 	"strings"
 	"syscall"
 
+	"agentswarm/worktree/baseline"
+	"agentswarm/worktree/disk"
 	"agentswarm/worktree/git"
 )
 
@@ -34,23 +36,23 @@ func (e *FilterError) Unwrap() error { return e.Err }
 // the name of the filter, by a macro of the base, or since a line that took the
 // filter away is gone.
 func (c *capturing) assigns(ctx context.Context) bool {
-	return len(c.filters.drivers) > 0 && (slices.ContainsFunc(c.found.deleted, isAttributes) ||
-		slices.ContainsFunc(c.found.changed, func(path string) bool { return isAttributes(path) && c.differs(ctx, path) }))
+	return len(c.filters.drivers) > 0 && (slices.ContainsFunc(c.found.Deleted, isAttributes) ||
+		slices.ContainsFunc(c.found.Changed, func(path string) bool { return isAttributes(path) && c.differs(ctx, path) }))
 }
 
 // differs reports whether an attribute file of the agent is not that of the base. A
 // file that cannot be read, or is too long, counts as another.
 func (c *capturing) differs(ctx context.Context, path string) bool {
-	f, err := os.OpenFile(filepath.Join(c.Workspace.files(), path), os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+	f, err := os.OpenFile(filepath.Join(c.Workspace.Files(), path), os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
 	if err != nil {
-		return !missing(err) && !errors.Is(err, syscall.ELOOP)
+		return !disk.Missing(err) && !errors.Is(err, syscall.ELOOP)
 	}
 	defer f.Close() //nolint:errcheck // it was only read
 	text, err := io.ReadAll(io.LimitReader(f, maxRules+1))
 	if err != nil || len(text) > maxRules {
 		return true
 	}
-	known := c.base.find(path)
+	known := c.base.Find(path)
 	id, err := c.Repo.BlobName(ctx, bytes.NewReader(text), int64(len(text)))
 	return err != nil || known == nil || known.ID != id
 }
@@ -117,8 +119,8 @@ func (s *staging) rewritten() ([]string, error) {
 	for _, e := range entries {
 		now[e.Path] = e.ID
 	}
-	return slices.DeleteFunc(slices.Clone(s.found.changed), func(path string) bool {
-		known := s.base.find(path)
+	return slices.DeleteFunc(slices.Clone(s.found.Changed), func(path string) bool {
+		known := s.base.Find(path)
 		return s.holds(path) || now[path] == "" || known != nil && known.ID == now[path]
 	}), nil
 }
@@ -180,7 +182,7 @@ func (s *staging) agentRules(ctx context.Context) (string, error) {
 // caller gave, in a folder of their own.
 func (s *staging) setAssignedApart(rules string, given map[string]string) (err error) {
 	if s.apart != nil {
-		if err := RemoveAll(s.apart.Dir); err != nil {
+		if err := disk.RemoveAll(s.apart.Dir); err != nil {
 			return err
 		}
 	}
@@ -206,13 +208,13 @@ func (r *restoring) writeAssigned(ctx context.Context) error {
 	changed := false
 	for _, c := range r.changes {
 		switch {
-		case isAttributes(c.Path) && c.NewMode == absent:
+		case isAttributes(c.Path) && c.NewMode == baseline.Absent:
 			r.forget(c.Path)
 			changed = true
-		case isAttributes(c.Path) && c.NewMode != linkMode:
+		case isAttributes(c.Path) && c.NewMode != baseline.LinkMode:
 			r.record(c.NewMode, c.New, c.Path)
 			changed = true
-		case strings.HasPrefix(c.NewMode, "100") && !ruled(c.Path):
+		case strings.HasPrefix(c.NewMode, "100") && !baseline.Ruled(c.Path):
 			paths = append(paths, c.Path)
 		}
 	}
@@ -234,7 +236,7 @@ func (r *restoring) writeAssigned(ctx context.Context) error {
 		if given[c.Path] == "" {
 			continue
 		}
-		if err := r.root.Remove(c.Path); err != nil && !missing(err) {
+		if err := r.root.Remove(c.Path); err != nil && !disk.Missing(err) {
 			return err
 		}
 		if err := r.writeFiltered(ctx, c, dir); err != nil {

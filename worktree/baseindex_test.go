@@ -10,7 +10,9 @@ import (
 	"testing"
 
 	"agentswarm/internal/testing/campaign"
+	"agentswarm/worktree/baseline"
 	"agentswarm/worktree/git"
+	"agentswarm/worktree/workspace"
 )
 
 // TestBaseIndex holds that an index is listed as git lists the trees.
@@ -20,10 +22,10 @@ func TestBaseIndex(t *testing.T) {
 	base := f.commit("aa", "1", "a.b", "2", "a/b", "3", "a/c/d", "4", "a/c/e/f", "5", "a-b/c", "6", "a0", "7", "z/z/z", "8")
 	f.open()
 	w := f.lease(base)
-	b, err := f.trees.parseBase(w.Index)
+	b, err := baseline.Read(f.trees.Repo, w.Index)
 	must(t, err)
 	for _, dir := range []string{"", "a", "a/c", "a/c/e", "a-b", "z", "z/z"} {
-		got, ok := b.folder(dir)
+		got, ok := b.Folder(dir)
 		var names []string
 		for _, e := range got {
 			names = append(names, fmt.Sprintf("%s %s\t%s", e.Mode, e.ID, e.Name))
@@ -34,28 +36,28 @@ func TestBaseIndex(t *testing.T) {
 		if !ok || !slices.Equal(names, want) {
 			t.Errorf("folder(%q) = %q, %v, want %q", dir, names, ok, want)
 		}
-		if dir != "" && !b.holds(dir) {
+		if dir != "" && !b.Holds(dir) {
 			t.Errorf("holds(%q) = false", dir)
 		}
 	}
 	for _, path := range []string{"a.b", "a/b", "a/c/e/f", "z/z/z"} {
-		if e := b.find(path); e == nil || e.Path != path {
+		if e := b.Find(path); e == nil || e.Path != path {
 			t.Errorf("find(%q) = %v", path, e)
 		}
-		if b.holds(path) || len(b.below(path)) > 0 {
+		if b.Holds(path) || len(b.Below(path)) > 0 {
 			t.Errorf("%q holds files", path)
 		}
 	}
-	if b.find("a/") != nil || b.find("zz") != nil || b.holds("zz") || b.holds("a/c/e/f/g") {
+	if b.Find("a/") != nil || b.Find("zz") != nil || b.Holds("zz") || b.Holds("a/c/e/f/g") {
 		t.Error("found what is not there")
 	}
 	// A folder of which the index does not know the tree is not made up.
-	delete(b.trees, "a/c")
-	if _, ok := b.folder("a"); ok {
+	delete(b.Trees, "a/c")
+	if _, ok := b.Folder("a"); ok {
 		t.Error("listed a folder without the tree of one in it")
 	}
-	b.trees["a/c"] = git.IndexTree{ID: b.trees["a"].ID, Entries: 1}
-	if _, ok := b.folder("a"); ok {
+	b.Trees["a/c"] = git.IndexTree{ID: b.Trees["a"].ID, Entries: 1}
+	if _, ok := b.Folder("a"); ok {
 		t.Error("believed a wrong count")
 	}
 }
@@ -126,7 +128,7 @@ func TestRewrites(t *testing.T) {
 			base := f.commit("f", "base\n", ".gitattributes", tt.attributes)
 			f.open()
 			direct := 0
-			var w *Workspace
+			var w *workspace.Workspace
 			for i, content := range contents {
 				// In the gate one workspace is for all, and only its first capture is
 				// checked as every capture is.
@@ -134,7 +136,7 @@ func TestRewrites(t *testing.T) {
 				if i < campaign.Rounds(t, 1, len(contents)) {
 					w = f.lease(base)
 				} else {
-					capture = func(w *Workspace) *Capture {
+					capture = func(w *workspace.Workspace) *Capture {
 						r := f.captureRequest(w)
 						r.Ref, r.PatchFile = fmt.Sprint(r.Ref, "-", i), fmt.Sprint(r.PatchFile, i)
 						c, err := f.trees.Capture(t.Context(), r)

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -14,7 +16,10 @@ import (
 	"golang.org/x/sync/errgroup"
 	"golang.org/x/sys/unix"
 
+	"agentswarm/worktree/bases"
 	"agentswarm/worktree/git"
+	"agentswarm/worktree/precheck"
+	"agentswarm/worktree/workspace"
 )
 
 // basesIn lists the checkouts below the folder of bases, and what else there is.
@@ -24,9 +29,9 @@ func (f *fixture) basesIn() (whole, rest []string) {
 	must(f.t, err)
 	for _, e := range entries {
 		switch {
-		case baseForm().MatchString(e.Name()):
+		case regexp.MustCompile(`^[0-9a-f]{40,64}-[0-9a-f]{8}$`).MatchString(e.Name()):
 			whole = append(whole, e.Name())
-		case e.Name() != objectsLink && !strings.HasSuffix(e.Name(), lockSuffix):
+		case e.Name() != "objects" && !strings.HasSuffix(e.Name(), ".lock"):
 			rest = append(rest, e.Name())
 		}
 	}
@@ -40,7 +45,7 @@ func TestBaseIsMadeOnce(t *testing.T) {
 	f := newFixture(t)
 	base := f.commit("a", "a\n", "d/b", "b\n")
 	f.open()
-	f.private(Overlay)
+	f.private(workspace.Overlay)
 	made := 0
 	f.step = func(name string) error {
 		if name == "based" {
@@ -52,9 +57,9 @@ func TestBaseIsMadeOnce(t *testing.T) {
 	for range 8 {
 		trees := f.backend() // each as a process of its own
 		group.Go(func() error {
-			b, done, err := trees.baseOf(ctx, base)
+			b, done, err := trees.bases.Get(ctx, base)
 			if err == nil {
-				_, err = os.Lstat(filepath.Join(b.tree(), "d/b"))
+				_, err = os.Lstat(filepath.Join(b.Tree(), "d/b"))
 				done()
 			}
 			return err
@@ -80,7 +85,7 @@ func TestBaseKilledAtEveryStep(t *testing.T) {
 			f := newFixture(t)
 			base := f.commit("a", "a\n")
 			f.open()
-			f.private(Overlay)
+			f.private(workspace.Overlay)
 			f.dieInLease(step, f.leaseRequest("a1.1", base))
 			f.trees = f.backend()
 			w := f.leaseNamed("a2.1", base)
@@ -88,19 +93,19 @@ func TestBaseKilledAtEveryStep(t *testing.T) {
 			if err != nil || string(text) != "a\n" {
 				t.Errorf("a = %q, %v", text, err)
 			}
-			gone, err := SweepBases(t.Context(), SweepBasesRequest{Bases: f.trees.Bases, Size: 1 << 40})
+			gone, err := bases.Sweep(t.Context(), bases.SweepRequest{Bases: f.trees.Bases, Size: 1 << 40})
 			if err != nil {
 				t.Errorf("SweepBases = %+v, %v", gone, err)
 			}
 			whole, rest := f.basesIn()
-			if len(whole) != 1 || slices.ContainsFunc(rest, func(s string) bool { return strings.Contains(s, newInfix) }) {
+			if len(whole) != 1 || slices.ContainsFunc(rest, func(s string) bool { return strings.Contains(s, ".new.") }) {
 				t.Errorf("there are %q and %q", whole, rest)
 			}
 		})
 	}
 }
 
-func (f *fixture) leaseNamed(name string, base git.Hash) *Workspace {
+func (f *fixture) leaseNamed(name string, base git.Hash) *workspace.Workspace {
 	f.t.Helper()
 	w, err := f.trees.Lease(f.t.Context(), f.leaseRequest(name, base))
 	must(f.t, err)
@@ -118,19 +123,19 @@ func TestSweepBases(t *testing.T) {
 		commits = append(commits, f.commit(name, big, ".gitattributes", "# "+name))
 	}
 	f.open()
-	f.private(Overlay)
+	f.private(workspace.Overlay)
 	ctx := t.Context()
 	for i, commit := range commits {
-		b, done, err := f.trees.baseOf(ctx, commit)
+		b, done, err := f.trees.bases.Get(ctx, commit)
 		must(t, err)
 		done()
 		when := time.Now().Add(time.Duration(i-10) * time.Hour)
-		must(t, os.Chtimes(b.dir, when, when))
+		must(t, os.Chtimes(filepath.Dir(b.Tree()), when, when))
 	}
-	sweep := func(r SweepBasesRequest) string {
+	sweep := func(r bases.SweepRequest) string {
 		t.Helper()
 		r.Bases = f.trees.Bases
-		gone, err := SweepBases(ctx, r)
+		gone, err := bases.Sweep(ctx, r)
 		must(t, err)
 		var names []string
 		for _, g := range gone {
@@ -141,7 +146,7 @@ func TestSweepBases(t *testing.T) {
 		}
 		return strings.Join(names, "")
 	}
-	if got := sweep(SweepBasesRequest{Size: 0}); got != "" {
+	if got := sweep(bases.SweepRequest{Size: 0}); got != "" {
 		t.Errorf("swept %q, which this process holds", got)
 	}
 	must(t, f.trees.Close())
@@ -149,14 +154,14 @@ func TestSweepBases(t *testing.T) {
 	must(t, f.trees.Close()) // as if it had died; the workspace is there
 	must(t, os.Mkdir(filepath.Join(f.trees.Bases, "mine"), 0o700),
 		os.Mkdir(filepath.Join(f.trees.Bases, strings.Repeat("1", 40)+"-12345678"), 0o700))
-	if got := sweep(SweepBasesRequest{Size: 0, DryRun: true}); got != "ac" {
+	if got := sweep(bases.SweepRequest{Size: 0, DryRun: true}); got != "ac" {
 		t.Errorf("would sweep %q, want a and c", got)
 	}
-	if got := sweep(SweepBasesRequest{Size: 550_000}); got != "a" {
+	if got := sweep(bases.SweepRequest{Size: 550_000}); got != "a" {
 		t.Errorf("swept %q, want the oldest", got)
 	}
 	must(t, f.trees.Drop(ctx, *w))
-	if got := sweep(SweepBasesRequest{Size: 0}); got != "cb" {
+	if got := sweep(bases.SweepRequest{Size: 0}); got != "cb" {
 		t.Errorf("swept %q, want c and, used last, b", got)
 	}
 	if whole, rest := f.basesIn(); len(whole) != 1 || !slices.Contains(rest, "mine") {
@@ -171,15 +176,15 @@ func TestForkedChildHoldsNoBase(t *testing.T) {
 	f := newFixture(t)
 	base := f.commit("a", "a\n")
 	f.open()
-	f.private(Overlay)
-	b, done, err := f.trees.baseOf(t.Context(), base)
+	f.private(workspace.Overlay)
+	b, done, err := f.trees.bases.Get(t.Context(), base)
 	must(t, err)
-	held, err := unix.FcntlInt(b.lock.Fd(), unix.F_DUPFD_CLOEXEC, 0) // as such a child holds it
+	held, err := unix.FcntlInt(lockOf(t, filepath.Dir(b.Tree())), unix.F_DUPFD_CLOEXEC, 0) // as such a child holds it
 	must(t, err)
 	defer unix.Close(held)
 	done()
 	must(t, f.trees.Close())
-	gone, err := SweepBases(t.Context(), SweepBasesRequest{Bases: f.trees.Bases, Size: 0})
+	gone, err := bases.Sweep(t.Context(), bases.SweepRequest{Bases: f.trees.Bases, Size: 0})
 	if err != nil || len(gone) != 1 {
 		t.Errorf("swept %+v, %v, want the base", gone, err)
 	}
@@ -200,10 +205,10 @@ func TestBaseSize(t *testing.T) {
 			commits = append(commits, f.commit(name, strings.Repeat("x", 100_000), ".gitattributes", "# "+name))
 		}
 		f.open()
-		f.private(Overlay)
-		f.trees.BaseSize = tt.size
+		f.private(workspace.Overlay)
+		f.trees.bases.Size = tt.size
 		for _, commit := range commits {
-			_, done, err := f.trees.baseOf(t.Context(), commit)
+			_, done, err := f.trees.bases.Get(t.Context(), commit)
 			must(t, err)
 			done()
 			must(t, f.trees.Close())
@@ -221,12 +226,12 @@ func TestSweepWhileLeasing(t *testing.T) {
 	f := newFixture(t)
 	base := f.commit("a", "a\n", "d/b", "b\n")
 	f.open()
-	f.private(Overlay)
+	f.private(workspace.Overlay)
 	ctx, cancel := context.WithCancel(t.Context())
 	group := new(errgroup.Group)
 	group.Go(func() error {
 		for ctx.Err() == nil {
-			_, err := SweepBases(ctx, SweepBasesRequest{Bases: f.trees.Bases, Size: 0})
+			_, err := bases.Sweep(ctx, bases.SweepRequest{Bases: f.trees.Bases, Size: 0})
 			if err != nil && ctx.Err() == nil {
 				return err
 			}
@@ -235,9 +240,9 @@ func TestSweepWhileLeasing(t *testing.T) {
 	})
 	for range 20 {
 		trees := f.backend()
-		b, done, err := trees.baseOf(ctx, base)
+		b, done, err := trees.bases.Get(ctx, base)
 		must(t, err)
-		if _, err := os.Lstat(filepath.Join(b.tree(), "d/b")); err != nil {
+		if _, err := os.Lstat(filepath.Join(b.Tree(), "d/b")); err != nil {
 			t.Error(err)
 		}
 		done()
@@ -253,7 +258,7 @@ func TestBaseKey(t *testing.T) {
 	f := newFixture(t)
 	base := f.commit("a", "1\n", ".gitattributes", "a text\n")
 	f.open()
-	f.private(Overlay)
+	f.private(workspace.Overlay)
 	first := f.leaseNamed("a1.1", base)
 	var err error
 	freeze := func(dir string) {
@@ -286,13 +291,13 @@ func TestSettle(t *testing.T) {
 	f.git("sparse-checkout", "set", "--no-cone", "/*", "!/out/")
 	base := f.commit("b", "b\n")
 	f.open()
-	f.private(Overlay)
+	f.private(workspace.Overlay)
 	w := f.lease(base)
 	entries, err := f.repo.ReadIndex(w.Index)
 	must(t, err)
 	tree, err := f.repo.TreeOf(t.Context(), base)
 	must(t, err)
-	want := wholeTime(tree)
+	want := bases.WholeTime(tree)
 	for _, e := range entries {
 		if e.SkipWorktree != (e.Path == "out/y") {
 			t.Errorf("%s is skipped: %v", e.Path, e.SkipWorktree)
@@ -318,29 +323,45 @@ func TestRefusesOverlay(t *testing.T) {
 	dir := t.TempDir()
 	must(t, os.Mkdir(filepath.Join(dir, "r"), 0o700), os.Symlink("r", filepath.Join(dir, "ln")))
 	at := filepath.Join(dir, "r")
-	for name, s := range map[string]Surroundings{
+	for name, s := range map[string]precheck.Surroundings{
 		"not UTF-8":        {At: at + "\xff", State: dir},
 		"state":            {At: at, State: filepath.Join(at, "x/state")},
 		"state by symlink": {At: at, State: filepath.Join(dir, "ln/state")},
 		"HOME":             {At: at, State: dir, Home: at},
 		"a cache":          {At: at, State: dir, Home: dir, Caches: []string{filepath.Join(at, ".cache")}},
 	} {
-		if err := Refuses(Overlay, s); err == nil {
+		if err := precheck.Refuses(workspace.Overlay, s); err == nil {
 			t.Errorf("%s inside of the repository is not refused", name)
 		}
 	}
-	for _, s := range []Surroundings{
+	for _, s := range []precheck.Surroundings{
 		{At: at, State: filepath.Join(dir, "r-state"), Home: dir}, {State: dir},
 	} {
-		if err := Refuses(Overlay, s); err != nil {
+		if err := precheck.Refuses(workspace.Overlay, s); err != nil {
 			t.Errorf("Refuses(%+v) = %v", s, err)
 		}
 	}
-	if err := Refuses(Linked, Surroundings{At: at, State: at}); err != nil {
+	if err := precheck.Refuses(workspace.Linked, precheck.Surroundings{At: at, State: at}); err != nil {
 		t.Error(err)
 	}
 	var failed syscall.Errno
-	if err := Refuses(Reflink, Surroundings{State: "/dev/shm"}); !errors.As(err, &failed) {
+	if err := precheck.Refuses(workspace.Reflink, precheck.Surroundings{State: "/dev/shm"}); !errors.As(err, &failed) {
 		t.Errorf("Refuses(Reflink, on tmpfs) = %v, want what the kernel says", err)
 	}
+}
+
+// lockOf is the descriptor by which this process holds the lock of a base.
+func lockOf(t *testing.T, base string) uintptr {
+	t.Helper()
+	open, err := os.ReadDir("/proc/self/fd")
+	must(t, err)
+	for _, e := range open {
+		if to, err := os.Readlink("/proc/self/fd/" + e.Name()); err == nil && to == base+".lock" {
+			fd, err := strconv.Atoi(e.Name())
+			must(t, err)
+			return uintptr(fd)
+		}
+	}
+	t.Fatalf("nothing holds the lock of %s", base)
+	return 0
 }

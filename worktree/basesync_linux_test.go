@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"agentswarm/worktree/git"
+	"agentswarm/worktree/workspace"
 )
 
 // What the kernel says of an extent of a file (include/uapi/linux/fiemap.h).
@@ -76,7 +77,7 @@ func TestBaseIsSaved(t *testing.T) {
 	first := f.commit("a", text, "d/b", text)
 	second := f.commit("a", "new"+text, "d/c", text)
 	f.open()
-	f.private(Overlay)
+	f.private(workspace.Overlay)
 	probe := filepath.Join(f.trees.Bases, "probe")
 	must(t, os.WriteFile(probe, []byte(text), 0o600))
 	if !unsaved(t, probe) {
@@ -84,14 +85,14 @@ func TestBaseIsSaved(t *testing.T) {
 	}
 	for i, commit := range []git.Hash{first, second} {
 		layer := i == 1
-		b, done, err := f.trees.baseOf(t.Context(), commit)
+		b, done, err := f.trees.bases.Get(t.Context(), commit)
 		must(t, err)
 		done()
-		if (b.under != nil) != layer {
-			t.Fatalf("%s is a layer: %t, want %t", commit.Short(), b.under != nil, layer)
+		if (b.Lower() != "") != layer {
+			t.Fatalf("%s is a layer: %t, want %t", commit.Short(), b.Lower() != "", layer)
 		}
 		files := 0
-		must(t, filepath.WalkDir(b.dir, func(path string, e fs.DirEntry, err error) error {
+		must(t, filepath.WalkDir(filepath.Dir(b.Tree()), func(path string, e fs.DirEntry, err error) error {
 			if err != nil || !e.Type().IsRegular() {
 				return err
 			}

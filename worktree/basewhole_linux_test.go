@@ -7,6 +7,9 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"agentswarm/worktree/bases"
+	"agentswarm/worktree/workspace"
 )
 
 // TestBrokenBase has somebody else take a part of a base away, or put something
@@ -40,7 +43,7 @@ func TestBrokenBase(t *testing.T) {
 			f := newFixture(t)
 			base := f.commit("a", "a\n", "d/b", "b\n")
 			f.open()
-			f.private(Overlay)
+			f.private(workspace.Overlay)
 			live := f.trees
 			stays := f.leaseNamed("a1.1", base)
 			dir := filepath.Dir(stays.Lower)
@@ -48,7 +51,7 @@ func TestBrokenBase(t *testing.T) {
 
 			f.trees = f.backend() // another process
 			w := f.leaseNamed("a2.1", base)
-			f.write(w.files(), "n", "n\n")
+			f.write(w.Files(), "n", "n\n")
 			if c := f.capture(w); !c.Changed || len(c.Files) != 1 {
 				t.Errorf("captured %+v", c)
 			}
@@ -58,7 +61,7 @@ func TestBrokenBase(t *testing.T) {
 				}
 			}
 			f.trees = live
-			f.write(stays.files(), "m", "m\n")
+			f.write(stays.Files(), "m", "m\n")
 			if c := f.capture(stays); !c.Changed || len(c.Files) != 1 {
 				t.Errorf("the one that was at work captured %+v", c)
 			}
@@ -81,13 +84,13 @@ func TestBrokenWhileHeld(t *testing.T) {
 	f := newFixture(t)
 	base := f.commit("a", "a\n")
 	f.open()
-	f.private(Overlay)
+	f.private(workspace.Overlay)
 	for name, do := range map[string]func(){
 		"capture": func() {},
 		"lease":   func() { f.leaseNamed("next.1", base) },
 	} {
 		w := f.leaseNamed(name+".1", base)
-		f.write(w.files(), name, "n\n")
+		f.write(w.Files(), name, "n\n")
 		must(t, os.Remove(w.Index))
 		do()
 		if c := f.capture(w); !c.Changed || len(c.Files) != 1 {
@@ -103,7 +106,7 @@ func TestBrokenBelow(t *testing.T) {
 	whole := f.commit("a", strings.Repeat("x", 1<<20))
 	more := f.commit("b", "b\n")
 	f.open()
-	f.private(Overlay)
+	f.private(workspace.Overlay)
 	f.leaseNamed("a1.1", whole)
 	w := f.leaseNamed("a2.1", more)
 	if w.Under == "" {
@@ -120,7 +123,7 @@ func TestBrokenBelow(t *testing.T) {
 	// Its record may lead in a circle.
 	must(t, f.trees.Close())
 	dir := filepath.Dir(w.Lower)
-	must(t, os.WriteFile(filepath.Join(dir, baseRecordName),
+	must(t, os.WriteFile(filepath.Join(dir, "base.json"),
 		[]byte(`{"commit":"`+string(more)+`","under":"`+filepath.Base(dir)+`"}`), 0o600))
 	f.trees = f.backend()
 	if w := f.leaseNamed("a4.1", more); w.Under != "" {
@@ -136,11 +139,11 @@ func TestSetAside(t *testing.T) {
 	f := newFixture(t)
 	base := f.commit("a", "a\n")
 	f.open()
-	f.private(Overlay)
+	f.private(workspace.Overlay)
 	live := f.trees
 	w := f.leaseNamed("a1.1", base)
 	dir := filepath.Dir(w.Lower)
-	must(t, os.Symlink(filepath.Join(f.home, "gone"), filepath.Join(dir, usersName, "old.a1.1")), os.Remove(w.Index))
+	must(t, os.Symlink(filepath.Join(f.home, "gone"), filepath.Join(dir, "users", "old.a1.1")), os.Remove(w.Index))
 	mounted, err := os.Open(filepath.Join(w.Lower, "a"))
 	must(t, err)
 	defer mounted.Close()
@@ -153,14 +156,14 @@ func TestSetAside(t *testing.T) {
 	f.leaseNamed("a2.1", base)
 	must(t, f.trees.Close())
 	sweep := func() {
-		_, err := SweepBases(t.Context(), SweepBasesRequest{Bases: f.trees.Bases, Size: 0})
+		_, err := bases.Sweep(t.Context(), bases.SweepRequest{Bases: f.trees.Bases, Size: 0})
 		must(t, err)
 	}
 	sweep()
 	if links() != 1 {
 		t.Error("what another process works with was removed")
 	}
-	users, err := os.ReadDir(filepath.Join(dir, usersName))
+	users, err := os.ReadDir(filepath.Join(dir, "users"))
 	must(t, err)
 	var names []string
 	for _, e := range users {
@@ -178,7 +181,7 @@ func TestSetAside(t *testing.T) {
 	entries, err := os.ReadDir(f.trees.Bases)
 	must(t, err)
 	for _, e := range entries {
-		if strings.HasPrefix(e.Name(), goneName) || strings.Contains(e.Name(), makingSuffix) {
+		if strings.HasPrefix(e.Name(), ".gone.") || strings.Contains(e.Name(), ".making") {
 			t.Errorf("%s is left", e.Name())
 		}
 	}

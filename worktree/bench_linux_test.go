@@ -66,7 +66,7 @@ func benchCapture(b *testing.B, fresh bool) {
 	once := func() {
 		n++
 		w := f.overlay(base)
-		change(w.files(), n)
+		change(w.Files(), n)
 		begun := time.Now()
 		if _, err := f.trees.Capture(b.Context(), f.captureRequest(w)); err != nil {
 			b.Fatal(err)
@@ -105,7 +105,7 @@ func BenchmarkCaptureHidden(b *testing.B) {
 		for _, f := range []*fixture{visible, hidden} {
 			w := f.overlay(bases[f])
 			for i := range 5 {
-				f.write(w.files(), fmt.Sprintf("p%d/q%d/f%d.go", i*2, i*40, i*4000), fmt.Sprintf("changed %d %d\n", i, n))
+				f.write(w.Files(), fmt.Sprintf("p%d/q%d/f%d.go", i*2, i*40, i*4000), fmt.Sprintf("changed %d %d\n", i, n))
 			}
 			begun := time.Now()
 			if _, err := f.trees.Capture(b.Context(), f.captureRequest(w)); err != nil {

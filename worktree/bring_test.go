@@ -9,14 +9,16 @@ import (
 	"time"
 
 	"agentswarm/worktree/git"
+	"agentswarm/worktree/include"
+	"agentswarm/worktree/workspace"
 )
 
 // TestBring looks at how files come along, and at what is in their way.
 func TestBring(t *testing.T) {
 	t.Parallel()
-	eachOf(t, inGate(t, Overlay, Linked), func(t *testing.T, b Backend) {
+	eachOf(t, inGate(t, workspace.Overlay, workspace.Linked), func(t *testing.T, b workspace.Backend) {
 		f := fixtureOn(t, b)
-		base := f.commit("a", "a\n", ".gitignore", "*.o\n/i/\n/ln/\n/file\n", IncludeFile, "*\n",
+		base := f.commit("a", "a\n", ".gitignore", "*.o\n/i/\n/ln/\n/file\n", include.FileName, "*\n",
 			"real/keep", "k\n", "i/tracked", "t\n")
 		// Another base, where others things are at these paths.
 		must(t, os.Symlink("real", filepath.Join(f.root, "ln")))
@@ -87,25 +89,25 @@ func TestBring(t *testing.T) {
 // TestIncludedAreNoWork has agents do things to what came along.
 func TestIncludedAreNoWork(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, b Backend) {
+	each(t, func(t *testing.T, b workspace.Backend) {
 		tests := []struct {
 			name    string
 			ignore  string // rules of the base; empty: as the checkout's
-			act     func(f *fixture, w *Workspace)
-			later   func(f *fixture, w *Workspace) // after the capture
-			want    string                         // of the base, as wantChanged
+			act     func(f *fixture, w *workspace.Workspace)
+			later   func(f *fixture, w *workspace.Workspace) // after the capture
+			want    string                                   // of the base, as wantChanged
 			ignored []string
 			trashed bool
 		}{
-			{name: "nothing", act: func(*fixture, *Workspace) {}},
-			{name: "work beside them", act: func(f *fixture, w *Workspace) { f.write(f.at(w), "n", "n\n") }, want: "A n"},
+			{name: "nothing", act: func(*fixture, *workspace.Workspace) {}},
+			{name: "work beside them", act: func(f *fixture, w *workspace.Workspace) { f.write(f.at(w), "n", "n\n") }, want: "A n"},
 			{
-				name: "one is changed", act: func(f *fixture, w *Workspace) { f.write(f.at(w), ".env", "other\n") },
+				name: "one is changed", act: func(f *fixture, w *workspace.Workspace) { f.write(f.at(w), ".env", "other\n") },
 				ignored: []string{".env"}, trashed: true,
 			},
 			{
 				name: "one is changed to the same size and time",
-				act: func(f *fixture, w *Workspace) {
+				act: func(f *fixture, w *workspace.Workspace) {
 					path := filepath.Join(f.at(w), "i/d/x")
 					at, err := os.Lstat(path)
 					must(f.t, err)
@@ -115,19 +117,21 @@ func TestIncludedAreNoWork(t *testing.T) {
 				ignored: []string{"i/"}, trashed: true,
 			},
 			{
-				name: "a new one among them", act: func(f *fixture, w *Workspace) { f.write(f.at(w), "i/new", "12") },
+				name: "a new one among them", act: func(f *fixture, w *workspace.Workspace) { f.write(f.at(w), "i/new", "12") },
 				ignored: []string{"i/"}, trashed: true,
 			},
-			{name: "some are gone", act: func(f *fixture, w *Workspace) { rm(f, filepath.Join(f.at(w), ".env"), filepath.Join(f.at(w), "i/d")) }},
+			{name: "some are gone", act: func(f *fixture, w *workspace.Workspace) {
+				rm(f, filepath.Join(f.at(w), ".env"), filepath.Join(f.at(w), "i/d"))
+			}},
 			{
 				name:    "one is changed after the capture",
-				act:     func(*fixture, *Workspace) {},
-				later:   func(f *fixture, w *Workspace) { f.write(f.at(w), "i/d/x", "late\n") },
+				act:     func(*fixture, *workspace.Workspace) {},
+				later:   func(f *fixture, w *workspace.Workspace) { f.write(f.at(w), "i/d/x", "late\n") },
 				trashed: true,
 			},
 			{
 				name: "the base ignores none of them", ignore: "# nothing\n",
-				act: func(f *fixture, w *Workspace) {
+				act: func(f *fixture, w *workspace.Workspace) {
 					f.write(f.at(w), ".env", "changed\n", "i/agent", "a\n")
 				},
 				want: "A i/agent", ignored: []string{".env"}, trashed: true,
@@ -144,7 +148,7 @@ func TestIncludedAreNoWork(t *testing.T) {
 				if tt.ignore != "" {
 					ignore = tt.ignore
 				}
-				base := f.commit("a", "a\n", ".gitignore", ignore, IncludeFile, "*\n")
+				base := f.commit("a", "a\n", ".gitignore", ignore, include.FileName, "*\n")
 				f.write(f.root, ".gitignore", ".env\n/i/\n", ".env", "secret\n", "i/d/x", "x\n", "i/y", "y\n")
 				f.open()
 				f.include(base)
@@ -183,9 +187,9 @@ func TestIncludedAreNoWork(t *testing.T) {
 // along.
 func TestRestoreMeetsIncluded(t *testing.T) {
 	t.Parallel()
-	eachOf(t, inGate(t, Overlay, Linked), func(t *testing.T, b Backend) {
+	eachOf(t, inGate(t, workspace.Overlay, workspace.Linked), func(t *testing.T, b workspace.Backend) {
 		f := fixtureOn(t, b)
-		base := f.commit("a", "a\n", IncludeFile, "*\n")
+		base := f.commit("a", "a\n", include.FileName, "*\n")
 		f.open()
 		w := f.lease(base)
 		f.write(f.at(w), "x", "work\n", "d", "a file\n", "f/in", "in\n", "g/.gitattributes", "* text\n")
@@ -212,7 +216,7 @@ func TestRestoreMeetsIncluded(t *testing.T) {
 func TestIncludeCleansUp(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	base := f.commit("a", "a\n", ".gitignore", "*.o\n", IncludeFile, "*.o\n")
+	base := f.commit("a", "a\n", ".gitignore", "*.o\n", include.FileName, "*.o\n")
 	f.write(f.root, "x.o", strings.Repeat("x", 100_000))
 	f.open()
 	without, err := f.trees.Footprint(t.Context(), base)
@@ -244,11 +248,11 @@ func TestIncludeCleansUp(t *testing.T) {
 	must(t, f.trees.Drop(t.Context(), strays[0]))
 	w, err := f.trees.Lease(t.Context(), l)
 	must(t, err)
-	if _, err := os.Lstat(placedFile(*w)); err == nil {
+	if _, err := os.Lstat(w.PlacedFile()); err == nil {
 		t.Error("the record of the crash is left")
 	}
 	// The checkout is gone: nothing is left of the lease.
-	f.trees.Include = &Include{top: filepath.Join(f.home, "none"), paths: in.paths}
+	f.trees.Include = &include.Set{Top: filepath.Join(f.home, "none"), Paths: in.Paths}
 	l = f.leaseRequest("a2.1", base)
 	if _, err := f.trees.Lease(t.Context(), l); err == nil {
 		t.Error("Lease without a checkout succeeded")

@@ -6,16 +6,21 @@ import (
 	"fmt"
 	"time"
 
+	"agentswarm/worktree/baseline"
+	"agentswarm/worktree/disk"
 	"agentswarm/worktree/git"
+	"agentswarm/worktree/step"
+	"agentswarm/worktree/survey"
+	"agentswarm/worktree/workspace"
 )
 
 // CaptureRequest asks for a commit of all that an attempt left.
 type CaptureRequest struct {
-	Workspace Workspace // required
-	Objects   string    // required; folder for the quarantine, made anew
-	Ref       string    // required; what the commit is published under
-	HeadRef   string    // required; what the agent's own HEAD is published under
-	PatchFile string    // required
+	Workspace workspace.Workspace // required
+	Objects   string              // required; folder for the quarantine, made anew
+	Ref       string              // required; what the commit is published under
+	HeadRef   string              // required; what the agent's own HEAD is published under
+	PatchFile string              // required
 
 	// On is an earlier capture of the same workspace, which this one is a
 	// change of; empty: the base.
@@ -28,7 +33,7 @@ type CaptureRequest struct {
 	Live bool
 	// Aside is left where it is and is no part of the capture; nil: nothing was
 	// put aside, or that was taken away again.
-	Aside *Aside
+	Aside *workspace.Aside
 
 	// Modules is the folder of the run that keeps what agents commit in
 	// submodules: see [git.Repo.ModuleStore]. If it is empty, submodules are not
@@ -63,19 +68,19 @@ type Capture struct {
 	HeadRef string `json:"head_ref,omitempty"`
 	Patch   string `json:"patch,omitempty"`
 
-	Files []git.Change `json:"files,omitempty"`
-	Stat  git.Stat     `json:"stat"`
-	Notes []Note       `json:"notes,omitempty"`
+	Files []git.Change  `json:"files,omitempty"`
+	Stat  git.Stat      `json:"stat"`
+	Notes []survey.Note `json:"notes,omitempty"`
 
-	Ignored      []IgnoredFile `json:"ignored,omitempty"`
-	IgnoredMore  int           `json:"ignored_more,omitempty"` // entries left out of the list
-	IgnoredFiles int           `json:"ignored_files,omitempty"`
-	IgnoredSize  int64         `json:"ignored_size,omitempty"` // of all, in bytes
+	Ignored      []survey.IgnoredFile `json:"ignored,omitempty"`
+	IgnoredMore  int                  `json:"ignored_more,omitempty"` // entries left out of the list
+	IgnoredFiles int                  `json:"ignored_files,omitempty"`
+	IgnoredSize  int64                `json:"ignored_size,omitempty"` // of all, in bytes
 
 	// Large are new or changed files above [Config.MaxFile], which are not in
 	// the commit. The workspace in the trash has them.
-	Large     []LargeFile `json:"large,omitempty"`
-	LargeMore int         `json:"large_more,omitempty"` // files left out of the list
+	Large     []survey.LargeFile `json:"large,omitempty"`
+	LargeMore int                `json:"large_more,omitempty"` // files left out of the list
 
 	// Modules are the patches of submodules whose commits the patch records.
 	Modules []ModuleCapture `json:"modules,omitempty"`
@@ -114,7 +119,7 @@ func (t *Trees) Capture(ctx context.Context, r CaptureRequest) (*Capture, error)
 		r.On = r.Workspace.Base
 	}
 	r.user = t.Repo
-	defer t.fills.finish()()
+	defer t.fills.Ending()()
 	for try := 1; ; try++ {
 		got, err := t.capture(ctx, r)
 		if err != nil && try < tries && (passing(err) || r.Live && ctx.Err() == nil && !final(err)) {
@@ -135,8 +140,8 @@ func passing(err error) bool {
 
 // final reports whether a capture failed in a way that no try mends.
 func final(err error) bool {
-	var gone *GoneError
-	return died(err) || errors.As(err, &gone)
+	var gone *survey.GoneError
+	return step.Died(err) || errors.As(err, &gone)
 }
 
 // capturing is one capture under way.
@@ -144,9 +149,9 @@ type capturing struct {
 	*Trees
 	CaptureRequest
 	quarantine *git.Quarantine
-	base       *baseIndex
+	base       *baseline.Index
 	index      []git.IndexEntry // of the base, as it was filled
-	found      *survey
+	found      *survey.Survey
 	filters    *filters
 	tools      map[string]bool // files of the base that filters run
 	ruled      bool            // the folder of rules is there
@@ -160,23 +165,23 @@ type capturing struct {
 func (t *Trees) capture(ctx context.Context, r CaptureRequest) (_ *Capture, err error) {
 	// A crash may have left a quarantine here; what was not published from
 	// it is in the workspace still.
-	if err := RemoveAll(r.Objects); err != nil {
+	if err := disk.RemoveAll(r.Objects); err != nil {
 		return nil, err
 	}
-	if err := t.stand(ctx, r.Workspace); err != nil {
+	if err := t.bases.Restore(ctx, r.Workspace); err != nil {
 		return nil, err
 	}
 	q := t.Frozen.Lazy(r.Objects)
 	c := &capturing{Trees: t, CaptureRequest: r, quarantine: q}
 	defer func() {
-		if !died(err) {
+		if !step.Died(err) {
 			err = errors.Join(err, c.dropPack(), q.Discard())
 		}
 	}()
 	if c.base, err = t.readBase(ctx, r.Workspace); err != nil {
 		return nil, err
 	}
-	c.index = c.base.entries
+	c.index = c.base.Entries
 	if err := c.survey(ctx); err != nil {
 		return nil, err
 	}
@@ -187,13 +192,13 @@ func (t *Trees) capture(ctx context.Context, r CaptureRequest) (_ *Capture, err 
 	if err := c.publish(ctx, out); err != nil {
 		return nil, err
 	}
-	out.Large, out.LargeMore = c.found.listLarge()
-	out.Notes = append(largeNotes(out.Large, out.LargeMore), c.found.notes...)
+	out.Large, out.LargeMore = c.found.ListLarge()
+	out.Notes = append(survey.LargeNotes(out.Large, out.LargeMore), c.found.Notes...)
 	out.Modules = c.changedModules(out.Files)
-	out.Complete = !c.found.partial && len(c.found.large) == 0
-	out.Ignored, out.IgnoredMore = c.found.ignored.list, c.found.ignored.more
-	out.IgnoredFiles, out.IgnoredSize = c.found.ignored.files, c.found.ignored.size
-	out.Seal = c.found.seal.String()
+	out.Complete = !c.found.Partial && len(c.found.Large) == 0
+	out.Ignored, out.IgnoredMore = c.found.Ignored.List, c.found.Ignored.More
+	out.IgnoredFiles, out.IgnoredSize = c.found.Ignored.Files, c.found.Ignored.Size
+	out.Seal = c.found.Seal.String()
 	return out, t.step("published")
 }
 
@@ -209,13 +214,11 @@ func (c *capturing) survey(ctx context.Context) (err error) {
 			err = errors.Join(err, asked.close())
 		}
 	}()
-	more, err := readPlaced(c.Workspace)
+	more, err := baseline.ReadPlaced(c.Workspace.PlacedFile())
 	if err != nil {
 		return err
 	}
-	k := newWalker(c.Workspace, c.base, more)
-	k.maxFile = c.maxFile()
-	k.ignores = func(ctx context.Context, paths []string) ([]bool, error) {
+	ignores := func(ctx context.Context, paths []string) ([]bool, error) {
 		if answers, ok, err := c.ignoredShared(ctx, paths); ok || err != nil {
 			return answers, err
 		}
@@ -230,7 +233,10 @@ func (c *capturing) survey(ctx context.Context) (err error) {
 		}
 		return asked.ignored(paths)
 	}
-	if c.found, err = k.walk(ctx); err != nil {
+	c.found, err = survey.Take(ctx, survey.Request{
+		Workspace: c.Workspace, Base: c.base, Placed: more, MaxFile: c.maxFile(), Ignored: ignores,
+	})
+	if err != nil {
 		return err
 	}
 	if err := c.readmit(ctx); err != nil {
@@ -252,7 +258,7 @@ func (c *capturing) record(ctx context.Context) (*Capture, error) {
 		return nil, err
 	}
 	out := &Capture{Tree: base, Base: c.On}
-	if c.found.any() {
+	if c.found.Any() {
 		if out.Tree, err = c.make(ctx); err != nil {
 			return nil, err
 		}
@@ -267,7 +273,7 @@ func (c *capturing) record(ctx context.Context) (*Capture, error) {
 	if out.Changed = out.Tree != on; !out.Changed {
 		return out, c.dropPack()
 	}
-	if c.pack != nil && c.With == nil && len(c.found.restored) == 0 {
+	if c.pack != nil && c.With == nil && len(c.found.Restored) == 0 {
 		return out, c.commitHere(ctx, out)
 	}
 	if err := c.endPack(); err != nil {
@@ -378,23 +384,4 @@ func (c *capturing) person(p git.Person) git.Person {
 		return git.Swarm(time.Now())
 	}
 	return p
-}
-
-// treeOf is the tree of a base; asked once for each.
-func (t *Trees) treeOf(ctx context.Context, base git.Hash) (git.Hash, error) {
-	return learn(ctx, t, func() (git.Hash, bool) {
-		t.mu.Lock()
-		defer t.mu.Unlock()
-		tree, ok := t.trees[base]
-		return tree, ok
-	}, func() (git.Hash, error) {
-		tree, err := t.Repo.TreeOf(ctx, base)
-		if err != nil {
-			return "", err
-		}
-		t.mu.Lock()
-		defer t.mu.Unlock()
-		t.trees[base] = tree
-		return tree, nil
-	})
 }

@@ -14,6 +14,8 @@ import (
 
 	"agentswarm/internal/testing/campaign"
 	"agentswarm/worktree/git"
+	"agentswarm/worktree/survey"
+	"agentswarm/worktree/workspace"
 )
 
 // must fails the test on an error; it keeps scenes readable.
@@ -32,7 +34,7 @@ type scene struct {
 	base  []string // files: name, content
 	links []string // symlinks of the base: name, target
 	setup func(*fixture)
-	act   func(f *fixture, w *Workspace)
+	act   func(f *fixture, w *workspace.Workspace)
 
 	want    []string // the tree; nil: not checked
 	notes   string   // as kinds gives them
@@ -40,14 +42,14 @@ type scene struct {
 	apart   bool     // filters run apart
 	partial bool
 	none    bool // nothing changed
-	after   func(f *fixture, w *Workspace, c *Capture)
-	only    []Backend // nil: each
+	after   func(f *fixture, w *workspace.Workspace, c *Capture)
+	only    []workspace.Backend // nil: each
 }
 
 // play runs scenes on every backend, by turns in the gate.
 func play(t *testing.T, scenes []scene) {
 	t.Helper()
-	each(t, func(t *testing.T, b Backend) {
+	each(t, func(t *testing.T, b workspace.Backend) {
 		for i, s := range scenes {
 			if s.only == nil && hasTurn(t, i, b) || slices.Contains(s.only, b) {
 				t.Run(s.name, func(t *testing.T) { s.run(t, b) })
@@ -65,13 +67,13 @@ func withApart(t *testing.T, scenes []scene) []scene {
 		if !s.filters && campaign.Rounds(t, 0, 1) == 0 {
 			continue
 		}
-		s.name, s.apart, s.only = s.name+", filters apart", true, []Backend{Linked}
+		s.name, s.apart, s.only = s.name+", filters apart", true, []workspace.Backend{workspace.Linked}
 		scenes = append(scenes, s)
 	}
 	return scenes
 }
 
-func (s scene) run(t *testing.T, b Backend) {
+func (s scene) run(t *testing.T, b workspace.Backend) {
 	t.Parallel()
 	f := fixtureOn(t, b)
 	if s.apart {
@@ -171,16 +173,16 @@ func rm(f *fixture, paths ...string) {
 
 func TestCapture(t *testing.T) {
 	t.Parallel()
-	movable := []Backend{Reflink, Linked} // of an overlay .git is a mount
+	movable := []workspace.Backend{workspace.Reflink, workspace.Linked} // of an overlay .git is a mount
 	scenes := []scene{
 		{
 			name: "nothing", base: []string{"a", "a\n"}, none: true,
-			act: func(*fixture, *Workspace) {},
+			act: func(*fixture, *workspace.Workspace) {},
 		},
 		{
 			name: "staged, unstaged, committed, untracked, deleted, renamed",
 			base: []string{"a", "a\n", "b", "b\n", "c", "c\n", "gone", "g\n", "from", "same\n"},
-			act: func(f *fixture, w *Workspace) {
+			act: func(f *fixture, w *workspace.Workspace) {
 				f.write(f.at(w), "a", "committed\n")
 				f.in(f.at(w), "commit", "-qam", "mine")
 				f.write(f.at(w), "b", "staged\n")
@@ -190,7 +192,7 @@ func TestCapture(t *testing.T) {
 				rm(f, filepath.Join(f.at(w), "gone"))
 			},
 			want: []string{"100644 a", "100644 b", "100644 c", "100644 new/x", "100644 to"},
-			after: func(f *fixture, w *Workspace, c *Capture) {
+			after: func(f *fixture, w *workspace.Workspace, c *Capture) {
 				if got := f.git("rev-parse", c.HeadRef); got != string(c.Head) || c.Head == "" {
 					f.t.Errorf("%s = %s, want the agent's HEAD %s", c.HeadRef, got, c.Head)
 				}
@@ -206,7 +208,7 @@ func TestCapture(t *testing.T) {
 			name:  "modes, symlinks, binary, empty, no newline",
 			base:  []string{"run", "#!/bin/sh\n", "text", "t\n", "bin", "a\x00b", "was", "w\n"},
 			links: []string{"ln", "text"},
-			act: func(f *fixture, w *Workspace) {
+			act: func(f *fixture, w *workspace.Workspace) {
 				must(f.t, os.Chmod(filepath.Join(f.at(w), "run"), 0o755))
 				rm(f, filepath.Join(f.at(w), "ln"), filepath.Join(f.at(w), "was"))
 				must(f.t, os.Symlink("/nowhere/at all", filepath.Join(f.at(w), "ln")),
@@ -220,7 +222,7 @@ func TestCapture(t *testing.T) {
 			name:  "files become folders and the other way round",
 			base:  []string{"f", "f\n", "d/x", "x\n", "d/y", "y\n", "e/z", "z\n", "s/in", "in\n"},
 			links: []string{"ln", "d"},
-			act: func(f *fixture, w *Workspace) {
+			act: func(f *fixture, w *workspace.Workspace) {
 				rm(f, filepath.Join(f.at(w), "f"), filepath.Join(f.at(w), "d"), filepath.Join(f.at(w), "e"),
 					filepath.Join(f.at(w), "ln"))
 				f.write(f.at(w), "f/in", "1\n", "d", "now a file\n", "ln/real", "r\n", "elsewhere/z", "z\n")
@@ -232,11 +234,11 @@ func TestCapture(t *testing.T) {
 		{
 			name: "odd names",
 			base: []string{"-f", "x\n", "a b", "x\n"},
-			act: func(f *fixture, w *Workspace) {
+			act: func(f *fixture, w *workspace.Workspace) {
 				f.write(f.at(w), "-f", "y\n", "--help", "h\n", "new\nline", "n\n", "\xff\xfe", "b\n",
 					":(top)x", "m\n", ":d/x", "m\n", "tab\there", "t\n", `quo"te\`, "q\n", "*", "s\n", " ", "blank\n")
 			},
-			after: func(f *fixture, w *Workspace, c *Capture) {
+			after: func(f *fixture, w *workspace.Workspace, c *Capture) {
 				for _, name := range []string{"-f", "--help", "new\nline", "\xff\xfe", ":(top)x", ":d/x",
 					"tab\there", `quo"te\`, "*", " "} {
 					f.show(c.Tree, name)
@@ -247,14 +249,14 @@ func TestCapture(t *testing.T) {
 		{
 			name: "a generated .gitignore hides nothing",
 			base: []string{"a", "a\n", ".gitignore", "*.log\n"},
-			act: func(f *fixture, w *Workspace) {
+			act: func(f *fixture, w *workspace.Workspace) {
 				f.write(f.at(w), ".gitignore", "*\n", "new", "n\n", "venv/.gitignore", "*\n", "venv/x", "x\n",
 					"y.log", "ignored")
 			},
 			want: []string{"100644 .gitignore", "100644 a", "100644 new", "100644 venv/.gitignore",
 				"100644 venv/x"},
-			after: func(f *fixture, w *Workspace, c *Capture) {
-				want := []IgnoredFile{{Path: "y.log", Files: 1, Size: 7}}
+			after: func(f *fixture, w *workspace.Workspace, c *Capture) {
+				want := []survey.IgnoredFile{{Path: "y.log", Files: 1, Size: 7}}
 				if !slices.Equal(c.Ignored, want) {
 					f.t.Errorf("ignored = %+v, want %+v", c.Ignored, want)
 				}
@@ -267,13 +269,13 @@ func TestCapture(t *testing.T) {
 				f.write(f.root, "vendor/kept", "k\n")
 				f.git("add", "-f", "vendor/kept")
 			},
-			act: func(f *fixture, w *Workspace) {
+			act: func(f *fixture, w *workspace.Workspace) {
 				f.write(f.at(w), "vendor/kept", "changed\n", "vendor/new", "12", "vendor/d/new", "345",
 					"out/keep", "k\n", "out/other", "o", "sub/x.tmp", "1", "sub/deep/x.tmp", "1", "x.tmp", "new\n")
 			},
 			want: []string{"100644 .gitignore", "100644 a", "100644 out/keep", "100644 sub/.gitignore",
 				"100644 vendor/kept", "100644 x.tmp"},
-			after: func(f *fixture, w *Workspace, c *Capture) {
+			after: func(f *fixture, w *workspace.Workspace, c *Capture) {
 				var got []string
 				for _, i := range c.Ignored {
 					got = append(got, i.Path)
@@ -288,7 +290,7 @@ func TestCapture(t *testing.T) {
 		{
 			name: "a nested git init",
 			base: []string{"a", "a\n"},
-			act: func(f *fixture, w *Workspace) {
+			act: func(f *fixture, w *workspace.Workspace) {
 				f.write(f.at(w), "nested/x", "x\n", "nested/deep/y", "y\n")
 				f.in(filepath.Join(f.at(w), "nested"), "init", "-q")
 				f.in(filepath.Join(f.at(w), "nested"), "-c", "user.name=n", "-c", "user.email=e", "add", "x")
@@ -298,7 +300,7 @@ func TestCapture(t *testing.T) {
 		},
 		{
 			name: "a deleted .git", base: []string{"a", "a\n"}, only: movable,
-			act: func(f *fixture, w *Workspace) {
+			act: func(f *fixture, w *workspace.Workspace) {
 				rm(f, filepath.Join(f.at(w), ".git"))
 				f.write(f.at(w), "a", "b\n")
 			},
@@ -306,7 +308,7 @@ func TestCapture(t *testing.T) {
 		},
 		{
 			name: "a .git that became a repository", base: []string{"a", "a\n"}, only: movable,
-			act: func(f *fixture, w *Workspace) {
+			act: func(f *fixture, w *workspace.Workspace) {
 				rm(f, filepath.Join(f.at(w), ".git"))
 				f.in(f.at(w), "init", "-q")
 				f.in(f.at(w), "config", "core.worktree", "/")
@@ -316,14 +318,14 @@ func TestCapture(t *testing.T) {
 		},
 		{
 			name: "a rewritten .git", base: []string{"a", "a\n"}, only: movable,
-			act: func(f *fixture, w *Workspace) {
+			act: func(f *fixture, w *workspace.Workspace) {
 				f.write(f.at(w), ".git", "gitdir: "+f.home+"\n", "n", "n\n")
 			},
 			want: []string{"100644 a", "100644 n"}, notes: "git_replaced:.git",
 		},
 		{
 			name: "an index that lies, and its lock", base: []string{"a", "a\n", "b", "b\n", "c", "c\n"},
-			act: func(f *fixture, w *Workspace) {
+			act: func(f *fixture, w *workspace.Workspace) {
 				f.in(f.at(w), "update-index", "--assume-unchanged", "a")
 				f.in(f.at(w), "update-index", "--skip-worktree", "b")
 				f.in(f.at(w), "rm", "-q", "--cached", "c")
@@ -331,7 +333,7 @@ func TestCapture(t *testing.T) {
 				f.write(w.Admin, "index.lock", "")
 			},
 			want: []string{"100644 a", "100644 b", "100644 c"},
-			after: func(f *fixture, w *Workspace, c *Capture) {
+			after: func(f *fixture, w *workspace.Workspace, c *Capture) {
 				if a, b := f.show(c.Tree, "a"), f.show(c.Tree, "b"); a != "A\n" || b != "B\n" {
 					f.t.Errorf("captured %q and %q", a, b)
 				}
@@ -339,7 +341,7 @@ func TestCapture(t *testing.T) {
 		},
 		{
 			name: "an index of garbage", base: []string{"a", "a\n"},
-			act: func(f *fixture, w *Workspace) {
+			act: func(f *fixture, w *workspace.Workspace) {
 				f.write(w.Admin, "index", "garbage")
 				f.write(f.at(w), "n", "n\n")
 			},
@@ -347,7 +349,7 @@ func TestCapture(t *testing.T) {
 		},
 		{
 			name: "times set back", base: []string{"a", "aaaa\n"},
-			act: func(f *fixture, w *Workspace) {
+			act: func(f *fixture, w *workspace.Workspace) {
 				path := filepath.Join(f.at(w), "a")
 				at, err := os.Stat(path)
 				must(f.t, err)
@@ -358,7 +360,7 @@ func TestCapture(t *testing.T) {
 		},
 		{
 			name: "FIFO and socket", base: []string{"a", "a\n", "f", "f\n"},
-			act: func(f *fixture, w *Workspace) {
+			act: func(f *fixture, w *workspace.Workspace) {
 				rm(f, filepath.Join(f.at(w), "f"))
 				must(f.t, syscall.Mkfifo(filepath.Join(f.at(w), "f"), 0o600))
 				fd, err := syscall.Socket(syscall.AF_UNIX, syscall.SOCK_STREAM, 0)
@@ -375,7 +377,7 @@ func TestCapture(t *testing.T) {
 		},
 		{
 			name: "unreadable files and folders", base: []string{"a", "a\n", "d/x", "x\n"},
-			act: func(f *fixture, w *Workspace) {
+			act: func(f *fixture, w *workspace.Workspace) {
 				f.write(f.at(w), "n", "n\n", "e/y", "y\n", "r/z", "z\n")
 				must(f.t, os.Chmod(filepath.Join(f.at(w), "n"), 0),
 					os.Chmod(filepath.Join(f.at(w), "a"), 0), os.Chmod(filepath.Join(f.at(w), "d"), 0),
@@ -386,7 +388,7 @@ func TestCapture(t *testing.T) {
 		},
 		{
 			name: "names git refuses", base: []string{"a", "a\n"},
-			act: func(f *fixture, w *Workspace) {
+			act: func(f *fixture, w *workspace.Workspace) {
 				f.write(f.at(w), "git~1", "x\n", ".GIT/x", "x\n", "ok", "ok\n", "d/.Git", "x")
 			},
 			want:  []string{"100644 a", "100644 ok"},
@@ -394,7 +396,7 @@ func TestCapture(t *testing.T) {
 		},
 		{
 			name: "an orphan branch", base: []string{"a", "a\n"},
-			act: func(f *fixture, w *Workspace) {
+			act: func(f *fixture, w *workspace.Workspace) {
 				f.in(f.at(w), "checkout", "-q", "--orphan", "lost")
 				f.write(f.at(w), "n", "n\n")
 			},
@@ -402,7 +404,7 @@ func TestCapture(t *testing.T) {
 		},
 		{
 			name: "a HEAD of garbage", base: []string{"a", "a\n"},
-			act: func(f *fixture, w *Workspace) {
+			act: func(f *fixture, w *workspace.Workspace) {
 				f.write(w.Admin, "HEAD", strings.Repeat("1", 40)+"\n")
 				f.write(f.at(w), "n", "n\n")
 			},
@@ -410,13 +412,13 @@ func TestCapture(t *testing.T) {
 		},
 		{
 			name: "commits only, then back", base: []string{"a", "a\n"}, none: true,
-			act: func(f *fixture, w *Workspace) {
+			act: func(f *fixture, w *workspace.Workspace) {
 				f.write(f.at(w), "a", "b\n")
 				f.in(f.at(w), "commit", "-qam", "b")
 				f.write(f.at(w), "a", "a\n")
 				f.in(f.at(w), "commit", "-qam", "a again")
 			},
-			after: func(f *fixture, w *Workspace, c *Capture) {
+			after: func(f *fixture, w *workspace.Workspace, c *Capture) {
 				if f.git("rev-list", "--count", string(w.Base)+".."+c.HeadRef) != "2" {
 					f.t.Error("the agent's two commits are not kept")
 				}

@@ -7,13 +7,15 @@ import (
 	"testing"
 
 	"agentswarm/worktree/git"
+	"agentswarm/worktree/survey"
+	"agentswarm/worktree/workspace"
 )
 
 // TestCaptureOverwritesNothing captures the same attempt when its workspace
 // holds something else than the time before.
 func TestCaptureOverwritesNothing(t *testing.T) {
 	t.Parallel()
-	eachOf(t, inGate(t, Overlay, Linked), func(t *testing.T, b Backend) {
+	eachOf(t, inGate(t, workspace.Overlay, workspace.Linked), func(t *testing.T, b workspace.Backend) {
 		f := fixtureOn(t, b)
 		base := f.commit("a", "a\n")
 		f.open()
@@ -56,7 +58,7 @@ func TestCaptureOfNothing(t *testing.T) {
 		func() error { return os.Symlink(f.root, w.Dir) },
 	} {
 		must(t, replace())
-		var gone *GoneError
+		var gone *survey.GoneError
 		if _, err := f.trees.Capture(t.Context(), f.captureRequest(w)); !errors.As(err, &gone) {
 			t.Errorf("Capture = %v, want a GoneError", err)
 		}
@@ -66,7 +68,7 @@ func TestCaptureOfNothing(t *testing.T) {
 // TestCaptureCancelled must not take a git that was ended for an answer.
 func TestCaptureCancelled(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, b Backend) {
+	each(t, func(t *testing.T, b workspace.Backend) {
 		for i, step := range steps()["capture"] {
 			if !hasTurn(t, i, b) {
 				continue
@@ -104,7 +106,7 @@ func TestCaptureCancelled(t *testing.T) {
 // TestCaptureFails keeps all there is when git cannot read it.
 func TestCaptureFails(t *testing.T) {
 	t.Parallel()
-	eachOf(t, inGate(t, Overlay, Linked), func(t *testing.T, b Backend) {
+	eachOf(t, inGate(t, workspace.Overlay, workspace.Linked), func(t *testing.T, b workspace.Backend) {
 		f := fixtureOn(t, b)
 		f.git("config", "filter.bad.clean", "test ! -e "+marker(f)+" && cat")
 		f.git("config", "filter.bad.smudge", "cat")

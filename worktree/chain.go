@@ -3,9 +3,13 @@ package worktree
 import (
 	"context"
 	"errors"
+	"os"
+	"slices"
 	"time"
 
 	"agentswarm/worktree/git"
+	"agentswarm/worktree/survey"
+	"agentswarm/worktree/workspace"
 )
 
 // origin is what a capture is a change of.
@@ -45,7 +49,7 @@ func (c *capturing) origin(ctx context.Context, tree git.Hash) (origin, error) {
 				return on, err
 			}
 		} else {
-			c.found.note(Entangled, "")
+			c.found.AddNote(survey.Entangled, "")
 		}
 	}
 	if from.tree == tree {
@@ -97,4 +101,22 @@ func (c *capturing) aside(ctx context.Context, tree, parent git.Hash) (git.Hash,
 	return c.quarantine.CommitTree(ctx, git.CommitRequest{
 		Tree: tree, Parents: []git.Hash{parent}, Message: "between\n", Author: who, Committer: who,
 	})
+}
+
+// passOver leaves out of a survey what lies in the workspace for its agent to
+// read, which is still at work.
+func (c *capturing) passOver() error {
+	if c.Aside == nil {
+		return nil
+	}
+	root, err := os.OpenRoot(c.Workspace.Files())
+	if err != nil {
+		return err
+	}
+	defer root.Close() //nolint:errcheck // nothing is written through it
+	all := workspace.AsideFiles(root, c.Aside.Name, c.Aside.Text)
+	c.found.Changed = slices.DeleteFunc(c.found.Changed, func(path string) bool {
+		return slices.Contains(all, path) && c.base.Find(path) == nil
+	})
+	return nil
 }

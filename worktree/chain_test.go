@@ -1,8 +1,6 @@
 package worktree
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -12,11 +10,13 @@ import (
 	"testing"
 
 	"agentswarm/internal/testing/campaign"
+	"agentswarm/worktree/baseline"
 	"agentswarm/worktree/git"
+	"agentswarm/worktree/workspace"
 )
 
 // part captures a workspace as a change of an earlier capture.
-func (f *fixture) part(w *Workspace, name string, more func(*CaptureRequest)) *Capture {
+func (f *fixture) part(w *workspace.Workspace, name string, more func(*CaptureRequest)) *Capture {
 	f.t.Helper()
 	r := f.captureRequest(w)
 	r.Ref, r.HeadRef = r.Ref+"/"+name, r.HeadRef+"/"+name
@@ -51,7 +51,7 @@ const tenLines = "1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n"
 // TestCaptureChain captures one workspace again and again.
 func TestCaptureChain(t *testing.T) {
 	t.Parallel()
-	eachOf(t, inGate(t, Overlay, Linked), func(t *testing.T, b Backend) {
+	eachOf(t, inGate(t, workspace.Overlay, workspace.Linked), func(t *testing.T, b workspace.Backend) {
 		f := fixtureOn(t, b)
 		base := f.commit("lines", tenLines, "gone", "x")
 		f.open()
@@ -87,7 +87,7 @@ func TestCaptureChain(t *testing.T) {
 // stay those of the base.
 func TestCaptureChainGoesOn(t *testing.T) {
 	t.Parallel()
-	eachOf(t, inGate(t, Overlay, Linked), func(t *testing.T, b Backend) {
+	eachOf(t, inGate(t, workspace.Overlay, workspace.Linked), func(t *testing.T, b workspace.Backend) {
 		f := fixtureOn(t, b)
 		base := f.commit("lines", tenLines, "gone", "x")
 		f.open()
@@ -118,7 +118,7 @@ func TestCaptureChainGoesOn(t *testing.T) {
 // TestCaptureWith takes an earlier change of the same worker in.
 func TestCaptureWith(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, b Backend) {
+	each(t, func(t *testing.T, b workspace.Backend) {
 		for i, test := range []struct {
 			name          string
 			others, again string // lines before the earlier change, after others', and after its own
@@ -191,7 +191,7 @@ func want(t *testing.T, what string, got, want any) {
 // look at them and their turn.
 func TestCaptureLiveMoves(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, b Backend) {
+	each(t, func(t *testing.T, b workspace.Backend) {
 		outside := filepath.Join(t.TempDir(), "outside")
 		for i, test := range []struct {
 			name string
@@ -258,7 +258,7 @@ func firstOf(all ...error) error {
 // No capture fails, and the last, when all is quiet, holds everything.
 func TestCaptureLive(t *testing.T) {
 	t.Parallel()
-	eachOf(t, inGate(t, Overlay, Linked), func(t *testing.T, b Backend) {
+	eachOf(t, inGate(t, workspace.Overlay, workspace.Linked), func(t *testing.T, b workspace.Backend) {
 		f := fixtureOn(t, b)
 		base := f.commit("lines", tenLines, "d/a", "a", "d/e/b", "b")
 		f.open()
@@ -317,42 +317,6 @@ func disturb(dir string, n int, stop chan struct{}) {
 	}
 }
 
-// TestWalkGone holds that a workspace which is deleted under a capture is no
-// wish to delete all files.
-func TestWalkGone(t *testing.T) {
-	t.Parallel()
-	dir := filepath.Join(t.TempDir(), "space")
-	if err := firstOf(os.Mkdir(dir, 0o700), os.WriteFile(dir+"/new", nil, 0o600)); err != nil {
-		t.Fatal(err)
-	}
-	k := newWalker(Workspace{Dir: dir}, newBaseIndex(nil, nil), nil)
-	k.ignores = func(_ context.Context, paths []string) ([]bool, error) {
-		return make([]bool, len(paths)), os.RemoveAll(dir)
-	}
-	var gone *GoneError
-	if _, err := k.walk(t.Context()); !errors.As(err, &gone) {
-		t.Errorf("walk = %v, want a %T", err, gone)
-	}
-}
-
-// TestWalkMoves holds that a folder which is none any more once the walk comes
-// to it holds nothing, and that nothing outside is looked at.
-func TestWalkMoves(t *testing.T) {
-	t.Parallel()
-	dir, outside := t.TempDir(), t.TempDir()
-	if err := firstOf(os.WriteFile(outside+"/secret", nil, 0o600), os.Symlink(outside, dir+"/link"),
-		os.WriteFile(dir+"/file", nil, 0o600)); err != nil {
-		t.Fatal(err)
-	}
-	k := newWalker(Workspace{Dir: dir}, newBaseIndex(nil, nil), nil)
-	for _, path := range []string{"gone", "link", "file", "file/below"} {
-		entries, ok := k.list(path)
-		if len(entries) > 0 || !ok || len(k.out.notes) > 0 {
-			t.Errorf("list(%q) = %v, %t with notes %v", path, entries, ok, k.out.notes)
-		}
-	}
-}
-
 // TestTakeLive holds that git never reads a file that others write to.
 func TestTakeLive(t *testing.T) {
 	t.Parallel()
@@ -367,14 +331,14 @@ func TestTakeLive(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := &staging{scratch: scratch, space: root, capturing: &capturing{
-		CaptureRequest: CaptureRequest{Workspace: Workspace{Dir: dir}, Live: true},
+		CaptureRequest: CaptureRequest{Workspace: workspace.Workspace{Dir: dir}, Live: true},
 	}}
 	if err := firstOf(s.take("file"), os.WriteFile(file, nil, 0o700)); err != nil {
 		t.Fatal(err)
 	}
 	text, err := os.ReadFile(filepath.Join(scratch, "file"))
 	want(t, "what git reads", string(text), "before")
-	if at, serr := os.Stat(filepath.Join(scratch, "file")); err != nil || serr != nil || gitMode(at) != modeExec {
+	if at, serr := os.Stat(filepath.Join(scratch, "file")); err != nil || serr != nil || baseline.ModeOf(at) != baseline.ModeExec {
 		t.Errorf("its mode is %v (%v, %v)", at, err, serr)
 	}
 }

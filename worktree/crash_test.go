@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"agentswarm/worktree/git"
+	"agentswarm/worktree/workspace"
 )
 
 // steps are all steps at which a hook is called, in order.
@@ -24,7 +25,7 @@ func steps() map[string][]string {
 
 // work is what the agent of these tests leaves: among it a commit, and a
 // blob that only an index holds.
-func work(f *fixture, w *Workspace) {
+func work(f *fixture, w *workspace.Workspace) {
 	f.t.Helper()
 	f.write(f.at(w), "a", "committed\n")
 	f.in(f.at(w), "-c", "user.name=a", "-c", "user.email=a", "commit", "-qam", "mine")
@@ -37,7 +38,7 @@ func work(f *fixture, w *Workspace) {
 // TestPrunedAtEveryStep runs the user's housekeeping between all steps.
 func TestPrunedAtEveryStep(t *testing.T) {
 	t.Parallel()
-	eachOf(t, inGate(t, Overlay, Linked), func(t *testing.T, b Backend) {
+	eachOf(t, inGate(t, workspace.Overlay, workspace.Linked), func(t *testing.T, b workspace.Backend) {
 		f := fixtureOn(t, b)
 		base := f.commit("a", "a\n", "d/b", "b\n")
 		f.open()
@@ -75,7 +76,7 @@ func TestPrunedAtEveryStep(t *testing.T) {
 			t.Errorf("staged = %q", got)
 		}
 		lease := "private"
-		if b == Linked {
+		if b == workspace.Linked {
 			lease = "lease"
 		}
 		all := slices.Concat(steps()[lease], steps()["capture"], steps()["release"])
@@ -89,7 +90,7 @@ func TestPrunedAtEveryStep(t *testing.T) {
 // Git finds it there and does not write it again; we write it anyway.
 func TestPrunedWhileStaging(t *testing.T) {
 	t.Parallel()
-	eachOf(t, inGate(t, Overlay, Linked), func(t *testing.T, b Backend) {
+	eachOf(t, inGate(t, workspace.Overlay, workspace.Linked), func(t *testing.T, b workspace.Backend) {
 		for _, tt := range []struct {
 			name, content string
 			linked        bool // where objects are shared, all is staged again
@@ -118,7 +119,7 @@ func TestPrunedWhileStaging(t *testing.T) {
 					t.Errorf("n = %q", got)
 				}
 				want := 1
-				if tt.linked && b == Linked {
+				if tt.linked && b == workspace.Linked {
 					want = 2
 				}
 				if surveys != want {
@@ -155,11 +156,11 @@ func (f *fixture) dieInLease(step string, r LeaseRequest) {
 // again in another process's name.
 func TestKilledAtEveryStep(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, b Backend) {
+	each(t, func(t *testing.T, b workspace.Backend) {
 		for _, phase := range []string{"capture", "release"} {
 			for i, step := range steps()[phase] {
 				// The release of a linked worktree is another than that of the rest.
-				if !hasTurn(t, i, b) && (phase == "capture" || b == Reflink || b == Copied) {
+				if !hasTurn(t, i, b) && (phase == "capture" || b == workspace.Reflink || b == workspace.Copied) {
 					continue
 				}
 				t.Run(phase+" "+step, func(t *testing.T) {
@@ -215,7 +216,7 @@ func TestKilledAtEveryStep(t *testing.T) {
 }
 
 // clean checks that nothing of a workspace is left outside of the trash.
-func (f *fixture) clean(w *Workspace) {
+func (f *fixture) clean(w *workspace.Workspace) {
 	f.t.Helper()
 	for _, path := range []string{w.Dir, w.Admin, f.captureRequest(w).Objects} {
 		if _, err := os.Lstat(path); err == nil {
@@ -286,7 +287,7 @@ func TestLeaseFails(t *testing.T) {
 		t.Errorf("Lease of no commit = %v, want git's error", err)
 	}
 	for _, name := range []string{"", ".", "..", "a/b", "../a", "-a", ".a", "a b", "a\n"} {
-		var wrong *NameError
+		var wrong *workspace.NameError
 		if _, err := f.trees.Lease(t.Context(), f.leaseRequest(name, base)); !errors.As(err, &wrong) {
 			t.Errorf("Lease(%q) = %v, want a NameError", name, err)
 		}

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"agentswarm/worktree/workspace"
 )
 
 // TestDamagedConfig has agents that break the configuration they share with
@@ -21,9 +23,9 @@ func TestDamagedConfig(t *testing.T) {
 		{"an extension of the wrong version", "[core]\n\trepositoryformatversion = 0\n[extensions]\n\tobjectFormat = sha256\n"},
 		{"an unknown extension", "[core]\n\trepositoryformatversion = 1\n[extensions]\n\tfuture = true\n"},
 	}
-	works := map[string]func(f *fixture, w *Workspace){
-		"a change": func(f *fixture, w *Workspace) { f.write(w.Dir, "n", "n\n") },
-		"a commit and no change": func(f *fixture, w *Workspace) {
+	works := map[string]func(f *fixture, w *workspace.Workspace){
+		"a change": func(f *fixture, w *workspace.Workspace) { f.write(w.Dir, "n", "n\n") },
+		"a commit and no change": func(f *fixture, w *workspace.Workspace) {
 			f.in(w.Dir, "commit", "-q", "--allow-empty", "-m", "mine")
 		},
 	}

@@ -12,7 +12,9 @@ import (
 	"strings"
 	"syscall"
 
+	"agentswarm/worktree/baseline"
 	"agentswarm/worktree/git"
+	"agentswarm/worktree/survey"
 )
 
 // maxDirect bounds a file that is read into memory, in bytes.
@@ -48,17 +50,17 @@ type edit struct {
 
 // direct makes the tree in process; ok is false where git must be asked.
 func (c *capturing) direct(ctx context.Context) (tree git.Hash, ok bool, err error) {
-	if !c.quarantine.CanPack() || c.filters.odd || c.assigns(ctx) || len(c.found.present) > 0 {
+	if !c.quarantine.CanPack() || c.filters.odd || c.assigns(ctx) || len(c.found.Present) > 0 {
 		return "", false, nil
 	}
 	base, err := c.treeOf(ctx, c.Workspace.Base)
 	if err != nil {
 		return "", false, err
 	}
-	if c.base.trees[""].ID != base {
+	if c.base.Trees[""].ID != base {
 		return "", false, nil
 	}
-	for _, path := range c.found.changed {
+	for _, path := range c.found.Changed {
 		if suspicious(path) {
 			return "", false, nil
 		}
@@ -67,16 +69,16 @@ func (c *capturing) direct(ctx context.Context) (tree git.Hash, ok bool, err err
 	if d.rewrites, err = c.readRewrites(ctx); err != nil {
 		return "", false, err
 	}
-	given, err := c.given(ctx, d.rewrites, c.found.changed)
+	given, err := c.given(ctx, d.rewrites, c.found.Changed)
 	if err != nil || len(given.filters) > 0 || given.encoding {
 		return "", false, err
 	}
 	if d.pack, err = c.shared.Pack(); err != nil {
 		return "", false, err
 	}
-	notes, tooLarge := len(c.found.notes), len(c.found.large)
+	notes, tooLarge := len(c.found.Notes), len(c.found.Large)
 	if tree, err = d.make(ctx); err != nil {
-		c.found.notes, c.found.large = c.found.notes[:notes], c.found.large[:tooLarge]
+		c.found.Notes, c.found.Large = c.found.Notes[:notes], c.found.Large[:tooLarge]
 		err = errors.Join(err, d.pack.Discard())
 	}
 	var large *git.LargePackError
@@ -94,14 +96,14 @@ func (c *capturing) direct(ctx context.Context) (tree git.Hash, ok bool, err err
 }
 
 func (d *direct) make(ctx context.Context) (_ git.Hash, err error) {
-	if d.space, err = os.OpenRoot(d.Workspace.files()); err != nil {
+	if d.space, err = os.OpenRoot(d.Workspace.Files()); err != nil {
 		return "", err
 	}
 	defer func() { err = errors.Join(err, d.space.Close()) }()
-	for _, path := range d.found.deleted {
+	for _, path := range d.found.Deleted {
 		d.remove(path)
 	}
-	for _, path := range d.found.changed {
+	for _, path := range d.found.Changed {
 		if err := ctx.Err(); err != nil {
 			return "", context.Cause(ctx)
 		}
@@ -109,11 +111,11 @@ func (d *direct) make(ctx context.Context) (_ git.Hash, err error) {
 			return "", err
 		}
 	}
-	for path, id := range d.found.links {
-		d.put(path, git.TreeEntry{Mode: linkMode, ID: id})
+	for path, id := range d.found.Links {
+		d.put(path, git.TreeEntry{Mode: baseline.LinkMode, ID: id})
 	}
-	for _, e := range d.found.restored {
-		d.put(e.Path, git.TreeEntry{Mode: treeMode(e.Mode), ID: e.ID})
+	for _, e := range d.found.Restored {
+		d.put(e.Path, git.TreeEntry{Mode: baseline.TreeMode(e.Mode), ID: e.ID})
 	}
 	entries, err := d.folder("", d.top)
 	if err != nil {
@@ -145,14 +147,14 @@ func (d *direct) remove(path string) {
 
 // put sets what is at a path, unless the base has just that.
 func (d *direct) put(path string, entry git.TreeEntry) {
-	known := d.base.find(path)
-	if known != nil && known.ID == entry.ID && treeMode(known.Mode) == entry.Mode {
+	known := d.base.Find(path)
+	if known != nil && known.ID == entry.ID && baseline.TreeMode(known.Mode) == entry.Mode {
 		return
 	}
 	d.at(path).set = &entry
-	c := git.Change{Path: path, OldMode: absent, NewMode: entry.Mode, Old: d.zero(), New: entry.ID, Status: 'A'}
+	c := git.Change{Path: path, OldMode: baseline.Absent, NewMode: entry.Mode, Old: d.zero(), New: entry.ID, Status: 'A'}
 	if known != nil {
-		c.OldMode, c.Old, c.Status = treeMode(known.Mode), known.ID, 'M'
+		c.OldMode, c.Old, c.Status = baseline.TreeMode(known.Mode), known.ID, 'M'
 		if c.OldMode[:2] != c.NewMode[:2] {
 			c.Status = 'T'
 		}
@@ -169,31 +171,31 @@ func (d *direct) file(path string) error {
 	mode, content, err := d.read(path)
 	switch {
 	case errors.Is(err, errVanished):
-		if d.base.find(path) != nil {
+		if d.base.Find(path) != nil {
 			d.remove(path)
 		}
 		return nil
 	case errors.Is(err, fs.ErrPermission):
-		d.found.note(Unreadable, path)
+		d.found.AddNote(survey.Unreadable, path)
 		return nil
-	case d.found.leaveOut(path, err, d.base):
+	case d.found.LeaveOut(path, err, d.base):
 		return nil
 	case err != nil:
 		return err
 	}
-	known := d.base.find(path)
-	if mode != modeSym {
+	known := d.base.Find(path)
+	if mode != baseline.ModeSym {
 		if !d.rewrites.certain(d.filters, content) {
 			return errUnsure
 		}
 		if !d.filters.fileMode {
-			mode = modeFile
+			mode = baseline.ModeFile
 			if known != nil && known.Mode&0o170000 == 0o100000 {
 				mode = known.Mode
 			}
 		}
 	}
-	entry := git.TreeEntry{Mode: treeMode(mode), ID: d.pack.Name(content)}
+	entry := git.TreeEntry{Mode: baseline.TreeMode(mode), ID: d.pack.Name(content)}
 	if known == nil || known.ID != entry.ID {
 		if _, err := d.pack.Blob(content); err != nil {
 			return err
@@ -225,7 +227,7 @@ func (d *direct) readOnce(path string) (mode uint32, content []byte, steady bool
 	}
 	if at.Mode().Type() == fs.ModeSymlink {
 		target, err := d.space.Readlink(path)
-		return modeSym, []byte(target), true, err
+		return baseline.ModeSym, []byte(target), true, err
 	}
 	f, err := d.space.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
 	if err != nil {
@@ -239,7 +241,7 @@ func (d *direct) readOnce(path string) (mode uint32, content []byte, steady bool
 	case !before.Mode().IsRegular():
 		return 0, nil, false, errVanished
 	case before.Size() > d.maxFile():
-		return 0, nil, false, &tooLargeError{before.Size()}
+		return 0, nil, false, &survey.TooLargeError{Size: before.Size()}
 	case before.Size() > maxDirect:
 		return 0, nil, false, errUnsure
 	}
@@ -253,17 +255,17 @@ func (d *direct) readOnce(path string) (mode uint32, content []byte, steady bool
 		return 0, nil, false, err
 	}
 	steady = n == len(content) && before.Size() == after.Size() &&
-		statOf(before).CTime == statOf(after).CTime
-	return gitMode(before), content[:n], steady, nil
+		baseline.Stat(before).CTime == baseline.Stat(after).CTime
+	return baseline.ModeOf(before), content[:n], steady, nil
 }
 
 // sorted are all changes to the base, as git lists them.
 func (d *direct) sorted() []git.Change {
 	all := d.changes
 	for path := range d.gone {
-		if e := d.base.find(path); e != nil && d.at(path).set == nil {
+		if e := d.base.Find(path); e != nil && d.at(path).set == nil {
 			all = append(all, git.Change{
-				Path: path, OldMode: treeMode(e.Mode), NewMode: absent, Old: e.ID, New: d.zero(), Status: 'D',
+				Path: path, OldMode: baseline.TreeMode(e.Mode), NewMode: baseline.Absent, Old: e.ID, New: d.zero(), Status: 'D',
 			})
 		}
 	}
@@ -275,8 +277,8 @@ func (d *direct) sorted() []git.Change {
 // it into the pack.
 func (d *direct) folder(path string, e *edit) ([]git.TreeEntry, error) {
 	var entries []git.TreeEntry
-	if path == "" || d.base.holds(path) {
-		known, ok := d.base.folder(path)
+	if path == "" || d.base.Holds(path) {
+		known, ok := d.base.Folder(path)
 		if !ok {
 			return nil, errUnsure
 		}
@@ -315,7 +317,7 @@ func (d *direct) folder(path string, e *edit) ([]git.TreeEntry, error) {
 // entry is what becomes of one path; one without a mode is not there.
 func (d *direct) entry(path string, was git.TreeEntry, e *edit) (git.TreeEntry, error) {
 	if e.set != nil {
-		below := d.base.below(path)
+		below := d.base.Below(path)
 		for i := range below {
 			d.implied = d.implied || !d.gone[below[i].Path]
 		}
@@ -353,4 +355,42 @@ func (e *edit) empty() bool {
 		}
 	}
 	return true
+}
+
+// suspicious reports whether a path may be one that git refuses, since some
+// file system could take a part of it for a .git, or for a file that git
+// believes (verify_path). Git is asked about these; that it takes many of them
+// does no harm.
+func suspicious(path string) bool {
+	for part := range strings.SplitSeq(path, "/") {
+		if oddName(part) {
+			return true
+		}
+	}
+	return false
+}
+
+func oddName(name string) bool {
+	if name == "" || name == "." || name == ".." || strings.ContainsAny(name, "\\\x00") {
+		return true
+	}
+	// Some file systems drop signs beyond ASCII from names, some know a short
+	// name for a long one.
+	plain := strings.Map(func(r rune) rune {
+		if r >= 0x80 {
+			return -1
+		}
+		return r
+	}, strings.ToLower(name))
+	if strings.HasPrefix(plain, "git~") || strings.HasPrefix(plain, "gi7") || strings.HasPrefix(plain, "gitmod~") {
+		return true
+	}
+	rest, isGit := strings.CutPrefix(plain, ".git")
+	if !isGit {
+		return false
+	}
+	if len(plain) != len(name) || strings.HasPrefix(rest, "modules") {
+		return true
+	}
+	return rest == "" || !strings.ContainsRune("abcdefghijklmnopqrstuvwxyz0123456789-_", rune(rest[0]))
 }

@@ -3,6 +3,7 @@ package worktree
 import (
 	"context"
 	"encoding/binary"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -10,11 +11,10 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"agentswarm/worktree/disk"
 	"agentswarm/worktree/git"
+	"agentswarm/worktree/workspace"
 )
-
-// block is what even a small file takes on disk.
-const block = 4096
 
 // Free is how many bytes an ordinary user can still write in the file system
 // of dir, or of the nearest folder above it that exists.
@@ -39,18 +39,18 @@ const changesRoom = 32 << 20
 // Room is about how many bytes of disk the lease of a workspace takes. Where
 // it shares its files that is little, but for the first one on a base.
 func (t *Trees) Room(ctx context.Context, l LeaseRequest) (int64, error) {
-	if l.Backend == Linked || l.Backend == "" {
+	if l.Backend == workspace.Linked || l.Backend == "" {
 		return t.Footprint(ctx, l.Base)
 	}
-	key, err := t.baseKey(l.Base)
+	made, err := t.bases.Has(l.Base)
 	if err != nil {
 		return 0, err
 	}
 	checkouts := int64(0)
-	if l.Backend == Copied {
+	if l.Backend == workspace.Copied {
 		checkouts++
 	}
-	if _, err := readBase(filepath.Join(t.Bases, key)); err != nil {
+	if !made {
 		checkouts++
 	}
 	if checkouts == 0 {
@@ -79,7 +79,7 @@ func (t *Trees) Footprint(ctx context.Context, base git.Hash) (int64, error) {
 }
 
 // measure remembers what a filled workspace takes, by its index.
-func (t *Trees) measure(w *Workspace) error {
+func (t *Trees) measure(w *workspace.Workspace) error {
 	t.mu.Lock()
 	_, ok := t.footprint[w.Base]
 	t.mu.Unlock()
@@ -93,7 +93,7 @@ func (t *Trees) measure(w *Workspace) error {
 	sum := int64(len(index)) * 100 // the index itself, and our copy
 	for _, e := range index {
 		if !e.SkipWorktree {
-			sum += onDisk(int64(e.Size))
+			sum += disk.Blocks(int64(e.Size))
 		}
 	}
 	t.mu.Lock()
@@ -101,8 +101,6 @@ func (t *Trees) measure(w *Workspace) error {
 	t.footprint[w.Base] = sum
 	return nil
 }
-
-func onDisk(n int64) int64 { return (n + block - 1) / block * block }
 
 // CopyTime is about how long a copy of a checkout takes, by the number of files
 // in its index (gitformat-index(5)): 0 where that cannot be read.
@@ -122,3 +120,16 @@ func CopyTime(index string) time.Duration {
 // copyOne is how long the copy of a small file takes on two cores
 // (docs/performance.md, BenchmarkFill).
 const copyOne = 70 * time.Microsecond
+
+// CheckoutSize is about how many bytes of disk the files of a commit take.
+func CheckoutSize(ctx context.Context, repo *git.Repo, commit git.Hash) (int64, error) {
+	sizes, err := repo.Sizes(ctx, commit)
+	if err != nil {
+		return 0, fmt.Errorf("measure a checkout: %w", err)
+	}
+	var sum int64
+	for _, n := range sizes {
+		sum += disk.Blocks(n)
+	}
+	return sum, nil
+}

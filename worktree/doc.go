@@ -2,17 +2,14 @@
 // left in one into a commit and a patch, and removes it without losing a
 // byte.
 //
-// It owns the three backends: the checkouts of bases that many workspaces
-// share, which runs share too and which are bounded by their size; the folders
-// of changes or clones above them, each with a git dir of its own; and linked
-// worktrees, whose registration is serialized. It owns their throttled filling,
-// the ignored files of the user's that come along, the restoring of earlier
-// work, the capture, and the trash.
+// It leases, fills, restores, captures, releases and drops workspaces of all
+// backends. Packages below it own the parts: bases the shared checkouts, fill the
+// throttled filling, pool the reuse of files, include the user's files that come
+// along, survey the list of changes, trash the removed workspaces.
 //
 // It does not own how git is called (worktree/git), who works in a workspace,
-// when one is leased or released, or what becomes of a patch. Nothing is
-// mounted here: [Workspace.Mounts] says what must be, by whoever starts those
-// who work in it.
+// when one is leased or released, or the later use of a patch. It mounts nothing:
+// whoever starts an agent does, by [Workspace.Mounts].
 //
 // # What a capture trusts
 //

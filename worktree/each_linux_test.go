@@ -13,6 +13,9 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"agentswarm/worktree/precheck"
+	"agentswarm/worktree/workspace"
 )
 
 // envEach says in a process of its own which backend it has been made for.
@@ -28,13 +31,13 @@ const envDisk = "WORKTREE_TEST_DISK"
 
 // apart runs a subtest of [each] in a process of its own, where it needs one,
 // and reports whether it did.
-func apart(t *testing.T, b Backend) bool {
+func apart(t *testing.T, b workspace.Backend) bool {
 	t.Helper()
-	if b == Linked {
+	if b == workspace.Linked {
 		return false
 	}
 	if os.Getenv(envEach) == string(b) {
-		if b == Overlay {
+		if b == workspace.Overlay {
 			must(t, unix.Mount("", "/", "", unix.MS_REC|unix.MS_SLAVE, ""))
 		}
 		return false
@@ -46,7 +49,7 @@ func apart(t *testing.T, b Backend) bool {
 	tests := strings.Join(parts, "/")
 	var out string
 	var err error
-	if b == Overlay {
+	if b == workspace.Overlay {
 		namespaces(t, newFixture(t))
 		cmd := exec.CommandContext(t.Context(), os.Args[0], testFlags(tests)...)
 		cmd.Env = append(os.Environ(), envEach+"="+string(b))
@@ -60,7 +63,7 @@ func apart(t *testing.T, b Backend) bool {
 		}
 		text, rerr := cmd.CombinedOutput()
 		out, err = string(text), rerr
-	} else if Refuses(b, Surroundings{State: t.TempDir()}) == nil {
+	} else if precheck.Refuses(b, precheck.Surroundings{State: t.TempDir()}) == nil {
 		return false
 	} else {
 		out, err = onOwnDisk(t, "btrfs", tests)
@@ -155,12 +158,12 @@ func TestOnDisk(t *testing.T) {
 	if out, err := exec.Command("mount", "-t", parts[0], "-o", "loop", parts[1], parts[2]).CombinedOutput(); err != nil {
 		t.Fatalf("mount: %v: %s", err, out)
 	}
-	must(t, os.Unsetenv(envDisk), os.Setenv("TMPDIR", parts[2]), os.Setenv(envEach, string(Reflink)))
+	must(t, os.Unsetenv(envDisk), os.Setenv("TMPDIR", parts[2]), os.Setenv(envEach, string(workspace.Reflink)))
 	must(t, unix.Exec(os.Args[0], append([]string{os.Args[0]}, testFlags(parts[3])...), os.Environ()))
 }
 
 // mountAll mounts what whoever works in a workspace needs, for this process.
-func mountAll(all []Mount) error {
+func mountAll(all []workspace.Mount) error {
 	for _, m := range all {
 		fd, err := detached(m)
 		if err != nil {
@@ -177,7 +180,7 @@ func mountAll(all []Mount) error {
 // unmountAll takes it down again. A child that another test has just forked
 // holds files of it until it runs its program, so that it goes when they are
 // closed.
-func unmountAll(all []Mount) (err error) {
+func unmountAll(all []workspace.Mount) (err error) {
 	for _, m := range slices.Backward(all) {
 		if uerr := unix.Unmount(m.At, unix.MNT_DETACH); uerr != nil {
 			err = errors.Join(err, fmt.Errorf("take %s down: %w", m.At, uerr))

@@ -5,12 +5,14 @@ package worktree
 import (
 	"errors"
 	"testing"
+
+	"agentswarm/worktree/precheck"
 )
 
 // apart skips what cannot be had: nothing can be mounted here.
 func apart(t *testing.T, b Backend) bool {
 	t.Helper()
-	if err := Refuses(b, Surroundings{At: t.TempDir(), State: t.TempDir()}); b != Linked && err != nil {
+	if err := precheck.Refuses(b, precheck.Surroundings{At: t.TempDir(), State: t.TempDir()}); b != Linked && err != nil {
 		t.Skip(err)
 	}
 	return false

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"agentswarm/internal/testing/campaign"
+	"agentswarm/worktree/workspace"
 )
 
 // each runs a test on every backend, as a subtest of the backend's name. One
@@ -13,17 +14,17 @@ import (
 //
 // An overlay must be mounted, and clones need a disk that makes them: those
 // subtests run in a process of their own, which has them.
-func each(t *testing.T, test func(t *testing.T, b Backend)) {
+func each(t *testing.T, test func(t *testing.T, b workspace.Backend)) {
 	t.Helper()
-	eachOf(t, Backends(), test)
+	eachOf(t, workspace.Backends(), test)
 }
 
 // inGate are the backends of a test whose subject others share: in the gate
 // those given, in a campaign all.
-func inGate(t *testing.T, some ...Backend) []Backend {
+func inGate(t *testing.T, some ...workspace.Backend) []workspace.Backend {
 	t.Helper()
 	if campaign.Rounds(t, 0, 1) == 1 {
-		return Backends()
+		return workspace.Backends()
 	}
 	return some
 }
@@ -32,23 +33,25 @@ func inGate(t *testing.T, some ...Backend) []Backend {
 // backends share. In the gate the backends take turns, so that each case runs
 // once; in a campaign each backend runs each case. Clones have no turn: they
 // need a disk of their own for each test.
-func hasTurn(t *testing.T, i int, b Backend) bool {
+func hasTurn(t *testing.T, i int, b workspace.Backend) bool {
 	t.Helper()
 	if campaign.Rounds(t, 0, 1) == 1 {
 		return true
 	}
-	turns := []Backend{Linked, Overlay, Copied}
+	turns := []workspace.Backend{workspace.Linked, workspace.Overlay, workspace.Copied}
 	if !overlays(t) {
-		turns = []Backend{Linked, Copied}
+		turns = []workspace.Backend{workspace.Linked, workspace.Copied}
 	}
 	return turns[i%len(turns)] == b
 }
 
 // private are the backends whose workspaces have a git dir of their own.
-func private() []Backend { return []Backend{Overlay, Reflink, Copied} }
+func private() []workspace.Backend {
+	return []workspace.Backend{workspace.Overlay, workspace.Reflink, workspace.Copied}
+}
 
 // eachOf is [each] for some of them.
-func eachOf(t *testing.T, backends []Backend, test func(t *testing.T, b Backend)) {
+func eachOf(t *testing.T, backends []workspace.Backend, test func(t *testing.T, b workspace.Backend)) {
 	t.Helper()
 	for _, b := range backends {
 		t.Run(string(b), func(t *testing.T) {
@@ -62,10 +65,10 @@ func eachOf(t *testing.T, backends []Backend, test func(t *testing.T, b Backend)
 
 // fixtureOn is a fixture whose workspaces are made by a backend, and can be
 // worked in by this process.
-func fixtureOn(t testing.TB, b Backend, args ...string) *fixture {
+func fixtureOn(t testing.TB, b workspace.Backend, args ...string) *fixture {
 	t.Helper()
 	f := newFixture(t, args...)
-	f.kind, f.here = b, map[string][]Mount{}
+	f.kind, f.here = b, map[string][]workspace.Mount{}
 	return f
 }
 
@@ -77,7 +80,7 @@ func (f *fixture) stand(name string) {
 		return
 	}
 	f.trees.At = ""
-	if f.kind == Overlay {
+	if f.kind == workspace.Overlay {
 		f.trees.At = filepath.Join(f.home, "at", name)
 		f.mkdir(f.trees.At)
 	}
@@ -85,9 +88,9 @@ func (f *fixture) stand(name string) {
 
 // at is the folder in which an agent works in a workspace. An overlay is there
 // from the first call on until it is captured or released.
-func (f *fixture) at(w *Workspace) string {
+func (f *fixture) at(w *workspace.Workspace) string {
 	f.t.Helper()
-	if f.here != nil && w.kind() == Overlay && f.here[w.Dir] == nil {
+	if f.here != nil && w.Kind() == workspace.Overlay && f.here[w.Dir] == nil {
 		must(f.t, mountAll(w.Mounts()))
 		f.here[w.Dir] = w.Mounts()
 		f.t.Cleanup(func() { f.left(w) })
@@ -96,14 +99,14 @@ func (f *fixture) at(w *Workspace) string {
 }
 
 // left is called when no agent works in a workspace any more.
-func (f *fixture) left(w *Workspace) {
+func (f *fixture) left(w *workspace.Workspace) {
 	f.t.Helper()
 	must(f.t, unmountAll(f.here[w.Dir]))
 	delete(f.here, w.Dir)
 }
 
 // release releases a workspace that nobody works in.
-func (f *fixture) release(w *Workspace, c *Capture) (Released, error) {
+func (f *fixture) release(w *workspace.Workspace, c *Capture) (Released, error) {
 	f.t.Helper()
 	f.left(w)
 	return f.trees.Release(f.t.Context(), *w, c)
@@ -112,13 +115,13 @@ func (f *fixture) release(w *Workspace, c *Capture) (Released, error) {
 // inTrash is where something of a workspace lies in an entry of the trash: a
 // file of it below tree/, or a part of its git dir.
 func (f *fixture) inTrash(path string) string {
-	file, is := strings.CutPrefix(path, treeName+"/")
+	file, is := strings.CutPrefix(path, workspace.TreeName+"/")
 	switch {
-	case f.kind == "" || f.kind == Linked || path == treeName:
+	case f.kind == "" || f.kind == workspace.Linked || path == workspace.TreeName:
 		return path
 	case !is:
-		return filepath.Join(treeName, gitName, path)
+		return filepath.Join(workspace.TreeName, workspace.GitName, path)
 	default:
-		return filepath.Join(treeName, filepath.Base(Workspace{Backend: f.kind}.files()), file)
+		return filepath.Join(workspace.TreeName, filepath.Base(workspace.Workspace{Backend: f.kind}.Files()), file)
 	}
 }

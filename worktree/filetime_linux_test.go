@@ -2,11 +2,11 @@ package worktree
 
 import (
 	"os"
-	"strings"
 	"testing"
 	"time"
 
 	"agentswarm/worktree/git"
+	"agentswarm/worktree/workspace"
 )
 
 // TestFileTimes: a path has different times in workspaces of commits in which it
@@ -14,7 +14,7 @@ import (
 // and the same content has the same time again.
 func TestFileTimes(t *testing.T) {
 	t.Parallel()
-	for _, kind := range []Backend{Overlay, Copied} {
+	for _, kind := range []workspace.Backend{workspace.Overlay, workspace.Copied} {
 		t.Run(string(kind), func(t *testing.T) {
 			t.Parallel()
 			f := newFixture(t)
@@ -24,7 +24,7 @@ func TestFileTimes(t *testing.T) {
 			again := f.commit("data", "evil\n", "d/new", "gone\n")
 			whole := f.commit("data", "worst", ".gitattributes", "*.x text\n") // no layer of another base
 			f.open()
-			if kind == Overlay {
+			if kind == workspace.Overlay {
 				f.private(kind)
 			} else {
 				f.kind = kind
@@ -64,27 +64,5 @@ func TestFileTimes(t *testing.T) {
 				t.Errorf("a changed file is from %v, an unchanged one from %v", times[bad]["data"], times[bad]["same"])
 			}
 		})
-	}
-}
-
-func TestTimeOf(t *testing.T) {
-	t.Parallel()
-	for _, tt := range []struct {
-		id   git.Hash
-		want time.Time
-	}{
-		{"", time.Unix(layerSecond, 0)},
-		{"no id at all", time.Unix(layerSecond, 0)},
-		{git.Hash(strings.Repeat("0", 40)), time.Unix(layerSecond, 0)},
-		{git.Hash("0" + "0001" + "0000002" + strings.Repeat("f", 28)), time.Unix(layerSecond+1, 2)},
-		{git.Hash(strings.Repeat("f", 64)), time.Unix(layerSecond+spread-1, 1<<nanoBits-1)},
-	} {
-		if got := layerTime(tt.id); !got.Equal(tt.want) {
-			t.Errorf("layerTime(%s) = %v, want %v", tt.id, got, tt.want)
-		}
-	}
-	id := git.Hash(strings.Repeat("f", 40))
-	if !longAgo().Before(wholeTime("")) || !wholeTime(id).Before(layerTime("")) || layerTime(id).After(time.Unix(1_100_000_000, 0)) {
-		t.Error("the times are not in order, or not long ago")
 	}
 }

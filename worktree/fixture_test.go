@@ -13,7 +13,9 @@ import (
 	"testing"
 	"time"
 
+	"agentswarm/worktree/disk"
 	"agentswarm/worktree/git"
+	"agentswarm/worktree/workspace"
 )
 
 // fixture is a repository of a user with a HOME of its own, and the folders
@@ -32,11 +34,11 @@ type fixture struct {
 	unapplied bool  // do not try the patches
 	maxFile   int64 // as [Config.MaxFile]
 	maxPatch  int64 // as [Config.MaxPatch]
-	kind      Backend
+	kind      workspace.Backend
 	confine   git.Confine
-	own       git.Hash           // what no agent had a hand in: what HEAD was at when this was opened
-	here      map[string][]Mount // what is mounted here, by workspace; nil: nothing ever is
-	small     string             // a workspace whose changes go on a small disk
+	own       git.Hash                     // what no agent had a hand in: what HEAD was at when this was opened
+	here      map[string][]workspace.Mount // what is mounted here, by workspace; nil: nothing ever is
+	small     string                       // a workspace whose changes go on a small disk
 }
 
 // newFixture makes a repository at a path with a blank, a colon and a quote.
@@ -49,7 +51,7 @@ func newFixture(t testing.TB, args ...string) *fixture {
 	}
 	f.mkdir(f.home)
 	f.mkdir(f.root)
-	t.Cleanup(func() { _ = RemoveAll(dir) })
+	t.Cleanup(func() { _ = disk.RemoveAll(dir) })
 	first, _ := newRepositories.LoadOrStore(strings.Join(args, " "), sync.OnceValue(func() map[string]string {
 		return f.initialized(args)
 	}))
@@ -202,7 +204,7 @@ func (f *fixture) backend() *Trees {
 }
 
 // lease leases a workspace of base.
-func (f *fixture) lease(base git.Hash) *Workspace {
+func (f *fixture) lease(base git.Hash) *workspace.Workspace {
 	f.t.Helper()
 	f.leases++
 	name := fmt.Sprintf("a%d.1", f.leases)
@@ -218,7 +220,7 @@ func (f *fixture) leaseRequest(name string, base git.Hash) LeaseRequest {
 	return LeaseRequest{Name: name, Base: base, Saved: filepath.Join(f.state, "a", name, "index"), Backend: f.kind}
 }
 
-func (f *fixture) captureRequest(w *Workspace) CaptureRequest {
+func (f *fixture) captureRequest(w *workspace.Workspace) CaptureRequest {
 	dir := filepath.Join(f.state, "a", w.Name)
 	when := time.Date(2024, 1, 2, 3, 4, 5, 0, time.UTC)
 	return CaptureRequest{
@@ -233,7 +235,7 @@ func (f *fixture) captureRequest(w *Workspace) CaptureRequest {
 }
 
 // capture captures a workspace and checks what must hold of every capture.
-func (f *fixture) capture(w *Workspace) *Capture {
+func (f *fixture) capture(w *workspace.Workspace) *Capture {
 	f.t.Helper()
 	f.left(w)
 	c, err := f.trees.Capture(f.t.Context(), f.captureRequest(w))
@@ -248,7 +250,7 @@ func (f *fixture) capture(w *Workspace) *Capture {
 }
 
 // check proves that the ref is whole and that the patch file says the same.
-func (f *fixture) check(w *Workspace, c *Capture) {
+func (f *fixture) check(w *workspace.Workspace, c *Capture) {
 	f.t.Helper()
 	if _, err := os.Lstat(f.captureRequest(w).Objects); err == nil {
 		f.t.Errorf("the quarantine of %s is still there", w.Name)
@@ -270,7 +272,7 @@ func (f *fixture) check(w *Workspace, c *Capture) {
 }
 
 // apply applies the patch file in a checkout of the base and compares trees.
-func (f *fixture) apply(w *Workspace, c *Capture) {
+func (f *fixture) apply(w *workspace.Workspace, c *Capture) {
 	f.t.Helper()
 	dir := filepath.Join(f.t.TempDir(), "applied")
 	f.git("worktree", "add", "-q", "--detach", dir, string(w.Base))

@@ -12,7 +12,12 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"agentswarm/worktree/baseline"
+	"agentswarm/worktree/bases"
+	"agentswarm/worktree/disk"
 	"agentswarm/worktree/git"
+	"agentswarm/worktree/survey"
+	"agentswarm/worktree/workspace"
 )
 
 // foreign reports whether a commit may hold what agents wrote, so that filters
@@ -47,7 +52,7 @@ func (t *Trees) withheld(ctx context.Context, commit git.Hash, scratch string) (
 		return nil, nil
 	}
 	filters, err := t.readFilters(ctx, t.Frozen.Lazy(scratch))
-	if err = errors.Join(err, RemoveAll(scratch)); err != nil {
+	if err = errors.Join(err, disk.RemoveAll(scratch)); err != nil {
 		return nil, err
 	}
 	return slices.Sorted(maps.Keys(filters.drivers)), nil
@@ -68,10 +73,10 @@ func (t *Trees) filterApart(ctx context.Context, f filteringApart) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, RemoveAll(f.scratch)) }()
+	defer func() { err = errors.Join(err, disk.RemoveAll(f.scratch)) }()
 	c := &capturing{
-		Trees: t, CaptureRequest: CaptureRequest{Workspace: Workspace{Base: f.commit, Index: f.index}},
-		quarantine: q, found: &survey{},
+		Trees: t, CaptureRequest: CaptureRequest{Workspace: workspace.Workspace{Base: f.commit, Index: f.index}},
+		quarantine: q, found: &survey.Survey{},
 	}
 	if c.index, err = t.Repo.ReadIndex(f.index); err != nil {
 		return err
@@ -81,7 +86,7 @@ func (t *Trees) filterApart(ctx context.Context, f filteringApart) (err error) {
 	}
 	var paths []string
 	for _, e := range c.index {
-		plain := e.Mode == modeFile || e.Mode == modeExec
+		plain := e.Mode == baseline.ModeFile || e.Mode == baseline.ModeExec
 		if plain && !e.SkipWorktree && (f.only == nil || f.only[e.Path]) {
 			paths = append(paths, e.Path)
 		}
@@ -127,13 +132,13 @@ func (f filteringApart) restat(repo *git.Repo, written map[string]bool) error {
 	if err != nil {
 		return err
 	}
-	at := &folders{root: f.dir}
+	at := &disk.Folders{Root: f.dir}
 	text, rerr := repo.Restat(text, func(e *git.IndexEntry) (git.IndexStat, bool) {
 		var s unix.Stat_t
 		if !written[e.Path] {
 			return git.IndexStat{}, false
 		}
-		dir, name, serr := at.enter(e.Path)
+		dir, name, serr := at.Enter(e.Path)
 		if serr == nil {
 			serr = unix.Fstatat(dir, name, &s, unix.AT_SYMLINK_NOFOLLOW)
 		}
@@ -146,8 +151,39 @@ func (f filteringApart) restat(repo *git.Repo, written map[string]bool) error {
 		}
 		return git.StatOf(&s), true
 	})
-	if err = errors.Join(err, rerr, at.close()); err != nil {
+	if err = errors.Join(err, rerr, at.Close()); err != nil {
 		return err
 	}
-	return writeFile(f.index, text)
+	return disk.WriteFile(f.index, text)
+}
+
+// baseFiles writes the files of bases: it is the [bases.Files] of [Trees].
+type baseFiles struct{ *Trees }
+
+func (b baseFiles) Foreign(commit git.Hash) bool { return b.foreign(commit) }
+
+func (b baseFiles) CheckOut(ctx context.Context, fill git.FillRequest, scratch string) error {
+	return b.checkOut(ctx, checkingOut{fill: fill, scratch: scratch})
+}
+
+func (b baseFiles) Change(ctx context.Context, r bases.ChangeRequest) (err error) {
+	if r.Without, err = b.withheld(ctx, r.To, r.Scratch); err != nil {
+		return err
+	}
+	if err := b.Frozen.Change(ctx, r.ChangeRequest); err != nil || len(r.Without) == 0 {
+		return err
+	}
+	return b.filterApart(ctx, filteringApart{dir: r.Dir, index: r.Index, commit: r.To, scratch: r.Scratch, only: r.Paths})
+}
+
+func (b baseFiles) Programs(ctx context.Context, scratch string) ([]string, error) {
+	q, err := b.Frozen.Quarantine(scratch)
+	if err != nil {
+		return nil, err
+	}
+	f, err := b.readFilters(ctx, q)
+	if err = errors.Join(err, q.Discard()); err != nil {
+		return nil, err
+	}
+	return f.words, nil
 }

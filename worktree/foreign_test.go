@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"agentswarm/worktree/git"
+	"agentswarm/worktree/workspace"
 )
 
 // loud is a filter that writes upper case, and leaves a mark in $1 where it
@@ -44,9 +45,9 @@ func newLoud(t *testing.T, program string) (f *fixture, runs *atomic.Int32, outs
 }
 
 // filled is what a workspace holds at a path before anybody worked in it.
-func filled(t *testing.T, w *Workspace, path string) string {
+func filled(t *testing.T, w *workspace.Workspace, path string) string {
 	t.Helper()
-	for _, dir := range []string{w.files(), w.Lower, w.Under} {
+	for _, dir := range []string{w.Files(), w.Lower, w.Under} {
 		if text, err := os.ReadFile(filepath.Join(dir, path)); err == nil {
 			return string(text)
 		}
@@ -59,7 +60,7 @@ func filled(t *testing.T, w *Workspace, path string) string {
 // checkout and in one that is laid on another; and what is the user's as ever.
 func TestForeignBase(t *testing.T) {
 	t.Parallel()
-	for _, kind := range []Backend{Linked, Overlay} {
+	for _, kind := range []workspace.Backend{workspace.Linked, workspace.Overlay} {
 		t.Run(string(kind), func(t *testing.T) {
 			t.Parallel()
 			f, runs, outside := newLoud(t, "")
@@ -92,12 +93,12 @@ func TestForeignBase(t *testing.T) {
 				if got := filled(t, w, "new.md"); got != want {
 					t.Errorf("new.md = %q, want %q", got, want)
 				}
-				if kind == Linked {
+				if kind == workspace.Linked {
 					if got := f.in(w.Dir, "status", "--porcelain"); got != "" {
 						t.Errorf("before anybody worked in it git says %q", got)
 					}
 				}
-				f.write(w.files(), "more.loud", "MORE\n", "more.txt", "o\n")
+				f.write(w.Files(), "more.loud", "MORE\n", "more.txt", "o\n")
 				c, err := f.trees.Capture(t.Context(), f.captureRequest(w))
 				if err != nil || f.show(c.Tree, "more.loud") != "more\n" {
 					t.Errorf("captured %v, %v", c, err)
@@ -119,7 +120,7 @@ func TestForeignBase(t *testing.T) {
 // agent has made another of it.
 func TestForeignProgram(t *testing.T) {
 	t.Parallel()
-	for _, kind := range []Backend{Linked, Overlay} {
+	for _, kind := range []workspace.Backend{workspace.Linked, workspace.Overlay} {
 		t.Run(string(kind), func(t *testing.T) {
 			t.Parallel()
 			f, runs, outside := newLoud(t, "./tool.sh")
@@ -133,7 +134,7 @@ func TestForeignProgram(t *testing.T) {
 			if got := filled(t, w, "x.loud"); got != "X\n" || runs.Load() == 0 || outside() != "" {
 				t.Errorf("x.loud = %q after %d runs behind walls and %q outside", got, runs.Load(), outside())
 			}
-			f.write(w.files(), "y.loud", "Y\n")
+			f.write(w.Files(), "y.loud", "Y\n")
 			_, err := f.trees.Capture(t.Context(), f.captureRequest(w))
 			if err != nil || outside() != "" {
 				t.Errorf("Capture: %v; the agent's program ran outside of the walls: %q", err, outside())
@@ -170,18 +171,18 @@ func TestCopiedLease(t *testing.T) {
 	f.commit()
 	f.open()
 	r := f.leaseRequest("a1.1", f.own)
-	r.Backend = Copied
+	r.Backend = workspace.Copied
 	w, err := f.trees.Lease(t.Context(), r)
 	must(t, err)
 	for path, want := range map[string]string{"run.sh": "#!/bin/sh\n", "empty": "", "dir/large": large, "link": large} {
-		if text, err := os.ReadFile(filepath.Join(w.files(), path)); err != nil || string(text) != want {
+		if text, err := os.ReadFile(filepath.Join(w.Files(), path)); err != nil || string(text) != want {
 			t.Errorf("%s holds %d bytes, %v, want %d", path, len(text), err, len(want))
 		}
 	}
-	if at, err := os.Stat(filepath.Join(w.files(), "run.sh")); err != nil || at.Mode().Perm()&0o100 == 0 {
+	if at, err := os.Stat(filepath.Join(w.Files(), "run.sh")); err != nil || at.Mode().Perm()&0o100 == 0 {
 		t.Errorf("run.sh cannot be run: %v, %v", at, err)
 	}
-	must(t, os.Rename(filepath.Join(w.files(), "dir"), filepath.Join(w.files(), "moved")))
+	must(t, os.Rename(filepath.Join(w.Files(), "dir"), filepath.Join(w.Files(), "moved")))
 	c, err := f.trees.Capture(t.Context(), f.captureRequest(w))
 	if err != nil || f.show(c.Tree, "moved/large") != large || len(c.Files) != 2 {
 		t.Errorf("Capture = %+v, %v", c, err)

@@ -9,7 +9,10 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
+	"time"
 
+	"agentswarm/worktree/disk"
 	"agentswarm/worktree/git"
 )
 
@@ -159,4 +162,233 @@ func (c *capturing) rules(ctx context.Context) (string, error) {
 func isRule(path string) bool {
 	name := filepath.Base(path)
 	return name == ".gitignore" || name == ".gitattributes"
+}
+
+// spare is a process of git that answers one capture after the other, and ends
+// once nobody has asked it for a while. It ends with this process, too.
+type spare[T io.Closer] struct {
+	turn     chan struct{} // full while somebody asks, who alone uses have and end
+	have     *T
+	end      *time.Timer
+	answered atomic.Int64
+}
+
+func newSpare[T io.Closer]() *spare[T] { return &spare[T]{turn: make(chan struct{}, 1)} }
+
+const (
+	// idle is how long a spare process waits for the next capture.
+	idle = 2 * time.Second
+	// stuck is how long nobody is answered before those that wait go
+	// elsewhere. An answer takes some milliseconds, less than it takes to start
+	// a process; that to a capture of a gigabyte takes its time.
+	stuck = time.Second
+)
+
+// ask asks the process, which is started where there is none. Where somebody
+// else asks it for long, asked is false. After an error it is not asked again.
+func (s *spare[T]) ask(ctx context.Context, start func() (T, error), do func(T) error) (asked bool, err error) {
+	if got, err := s.wait(ctx); !got {
+		return false, err
+	}
+	defer func() {
+		s.answered.Add(1)
+		<-s.turn
+	}()
+	if s.have == nil {
+		had, err := start()
+		if err != nil {
+			return true, err
+		}
+		s.have = &had
+	}
+	if err := do(*s.have); err != nil {
+		return true, errors.Join(err, s.drop())
+	}
+	if s.end == nil {
+		// How it ended does not matter: all it was asked is answered.
+		s.end = time.AfterFunc(idle, func() { _ = s.close() })
+	} else {
+		s.end.Reset(idle)
+	}
+	return true, nil
+}
+
+// wait waits for a turn, as long as others get theirs.
+func (s *spare[T]) wait(ctx context.Context) (got bool, err error) {
+	for {
+		before, patience := s.answered.Load(), time.NewTimer(stuck)
+		select {
+		case s.turn <- struct{}{}:
+			patience.Stop()
+			return true, nil
+		case <-ctx.Done():
+			patience.Stop()
+			return false, context.Cause(ctx)
+		case <-patience.C:
+			if s.answered.Load() == before {
+				return false, nil
+			}
+		}
+	}
+}
+
+func (s *spare[T]) close() error {
+	s.turn <- struct{}{}
+	defer func() { <-s.turn }()
+	return s.drop()
+}
+
+func (s *spare[T]) drop() error {
+	if s.end != nil {
+		s.end.Stop()
+	}
+	if s.have == nil {
+		return nil
+	}
+	had := *s.have
+	s.have = nil
+	return had.Close()
+}
+
+// endHelpers ends the gits that wait for another capture.
+func (t *Trees) endHelpers() error {
+	t.mu.Lock()
+	all := make([]*spare[*sharedRules], 0, len(t.ruling))
+	for _, s := range t.ruling {
+		all = append(all, s)
+	}
+	t.mu.Unlock()
+	err := t.differ.close()
+	for _, s := range all {
+		err = errors.Join(err, s.close())
+	}
+	return err
+}
+
+// newShared is where captures put what git must see of them for a moment. Making
+// a folder for each would cost as much as all else.
+func newShared(f *git.Frozen) *git.Quarantine {
+	if f == nil {
+		return nil // nothing is captured
+	}
+	return f.Lazy(filepath.Join(f.Dir, "shared"))
+}
+
+// patch writes the patch of a capture, and counts its lines.
+func (c *capturing) patch(ctx context.Context, f *os.File, out *Capture) (count git.PatchCount, err error) {
+	from, to := out.Base, out.Tree
+	bound := &boundedWriter{w: io.MultiWriter(f, &count), left: c.maxPatch()}
+	if c.found.Largest > maxCompare {
+		return count, errLongPatch
+	}
+	if c.pack != nil {
+		if from, err = c.treeOf(ctx, out.Base); err != nil {
+			return count, err
+		}
+		asked, derr := c.differ.ask(ctx, func() (*git.Differ, error) {
+			return c.shared.Differ(ctx)
+		}, func(d *git.Differ) error {
+			return d.WritePatch(ctx, bound, from, to)
+		})
+		if bound.exceeded() {
+			return count, errLongPatch
+		}
+		if asked && derr == nil || ctx.Err() != nil {
+			return count, derr
+		}
+		// What it could not tell, a git that is asked this alone may.
+		_, serr := f.Seek(0, io.SeekStart)
+		if err := errors.Join(serr, f.Truncate(0)); err != nil {
+			return count, err
+		}
+	}
+	count = git.PatchCount{}
+	bound = &boundedWriter{w: io.MultiWriter(f, &count), left: c.maxPatch()}
+	err = c.seen().WritePatch(ctx, bound, from, to)
+	if bound.exceeded() {
+		err = errLongPatch
+	}
+	return count, err
+}
+
+// sharedRules are the ignore rules of a base, and who answers by them.
+type sharedRules struct {
+	*ignorer
+	made map[string]bool // folders that hold rules
+}
+
+// Close ends git and removes the rules.
+func (r *sharedRules) Close() error {
+	return errors.Join(r.ignorer.close(), os.RemoveAll(r.dir))
+}
+
+// ignoredShared answers which paths the base ignores. Where others ask just
+// now, asked is false.
+func (c *capturing) ignoredShared(ctx context.Context, paths []string) (answers []bool, asked bool, err error) {
+	c.mu.Lock()
+	s := c.ruling[c.Workspace.Base]
+	if s == nil {
+		s = newSpare[*sharedRules]()
+		c.ruling[c.Workspace.Base] = s
+	}
+	c.mu.Unlock()
+	asked, err = s.ask(ctx, func() (*sharedRules, error) { return c.startRules(ctx) }, func(r *sharedRules) error {
+		unhook := context.AfterFunc(ctx, func() { r.stop(context.Cause(ctx)) })
+		var err error
+		answers, err = r.ignored(paths)
+		if err = errors.Join(err, r.clear(paths)); err == nil && !unhook() {
+			return context.Cause(ctx)
+		}
+		return err
+	})
+	if ctx.Err() != nil {
+		return nil, true, context.Cause(ctx)
+	}
+	return answers, asked && err == nil, nil
+}
+
+// startRules checks the rules of the base out and starts git there.
+func (c *capturing) startRules(ctx context.Context) (_ *sharedRules, err error) {
+	if err := c.shared.Make(); err != nil {
+		return nil, err
+	}
+	dir, err := os.MkdirTemp(c.shared.Dir, "rules-")
+	if err != nil {
+		return nil, err
+	}
+	r := &sharedRules{made: map[string]bool{}}
+	var paths []string
+	for i := range c.index {
+		e := &c.index[i]
+		if e.Mode&0o170000 == 0o100000 && filepath.Base(e.Path) == ".gitignore" {
+			paths = append(paths, e.Path)
+			disk.AddParents(r.made, e.Path)
+		}
+	}
+	if err = c.checkout(ctx, dir, paths); err == nil {
+		r.ignorer, err = newIgnorer(context.WithoutCancel(ctx), c.shared, dir)
+	}
+	if err != nil {
+		return nil, errors.Join(err, os.RemoveAll(dir))
+	}
+	return r, nil
+}
+
+// clear removes the folders that a question made: another workspace may have
+// a file there.
+func (r *sharedRules) clear(paths []string) error {
+	for _, p := range paths {
+		dir := p
+		if p[len(p)-1] == '/' {
+			dir = p[:len(p)-1]
+		} else {
+			dir = disk.Parent(p)
+		}
+		for ; dir != "" && !r.made[dir]; dir = disk.Parent(dir) {
+			if err := os.Remove(filepath.Join(r.dir, dir)); err != nil && !disk.Missing(err) && !inTheWay(err) {
+				break // it holds another, which is removed later
+			}
+		}
+	}
+	return nil
 }

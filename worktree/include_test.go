@@ -8,12 +8,13 @@ import (
 	"testing"
 
 	"agentswarm/worktree/git"
+	"agentswarm/worktree/include"
 )
 
 // include finds what comes along and makes the backend bring it.
-func (f *fixture) include(base git.Hash) *Include {
+func (f *fixture) include(base git.Hash) *include.Set {
 	f.t.Helper()
-	in, err := Includes(f.t.Context(), IncludeRequest{
+	in, err := include.Find(f.t.Context(), include.Request{
 		Repo: f.repo, Base: base, Except: []string{f.state},
 	})
 	must(f.t, err)
@@ -32,16 +33,16 @@ func TestIncludes(t *testing.T) {
 		reason string // why something is skipped
 	}{
 		{name: "no file", base: []string{".gitignore", "*.o\n"}, files: []string{"a.o", "1"}},
-		{name: "an empty file", base: []string{".gitignore", "*.o\n", IncludeFile, ""}, files: []string{"a.o", "1"}},
+		{name: "an empty file", base: []string{".gitignore", "*.o\n", include.FileName, ""}, files: []string{"a.o", "1"}},
 		{
 			name:  "ignored and named",
-			base:  []string{".gitignore", ".env*\n*.o\n", IncludeFile, "# ours\r\n.env*\r\n!.env.prod\n"},
+			base:  []string{".gitignore", ".env*\n*.o\n", include.FileName, "# ours\r\n.env*\r\n!.env.prod\n"},
 			files: []string{".env", "1", ".env.prod", "2", "sub/.env.local", "3", "a.o", "4", ".envelope/x", "5"},
 			want:  []string{".env", ".envelope/x", "sub/.env.local"},
 		},
 		{
 			name:  "named but not ignored, or tracked",
-			base:  []string{".gitignore", "*.o\n", IncludeFile, "*\n", "tracked", "t\n"},
+			base:  []string{".gitignore", "*.o\n", include.FileName, "*\n", "tracked", "t\n"},
 			files: []string{"new", "1", "a.o", "2"},
 			setup: func(f *fixture) {
 				f.write(f.root, "forced.o", "3")
@@ -51,72 +52,72 @@ func TestIncludes(t *testing.T) {
 		},
 		{
 			name:  "folders",
-			base:  []string{".gitignore", "node_modules/\nout/*\n", IncludeFile, "node_modules/\nout/keep/\n", "out/.gitkeep", ""},
+			base:  []string{".gitignore", "node_modules/\nout/*\n", include.FileName, "node_modules/\nout/keep/\n", "out/.gitkeep", ""},
 			files: []string{"node_modules/a/b/c", "1", "node_modules/x", "2", "out/keep/y", "3", "out/else", "4", "sub/node_modules/z", "5"},
 			want:  []string{"node_modules/a/b/c", "node_modules/x", "out/keep/y", "sub/node_modules/z"},
 		},
 		{
 			name:  "a folder is named and some of it ignored",
-			base:  []string{".gitignore", "*.o\n", IncludeFile, "config/\n"},
+			base:  []string{".gitignore", "*.o\n", include.FileName, "config/\n"},
 			files: []string{"config/a.o", "1", "config/plain", "2", "config/d/b.o", "3", "other/c.o", "4"},
 			want:  []string{"config/a.o", "config/d/b.o"},
 		},
 		{
 			name:  "a folder is ignored and some of it named",
-			base:  []string{".gitignore", "/target/\n", IncludeFile, "target/**/*.lib\n"},
+			base:  []string{".gitignore", "/target/\n", include.FileName, "target/**/*.lib\n"},
 			files: []string{"target/a.lib", "1", "target/d/b.lib", "2", "target/c", "3"},
 			want:  []string{"target/a.lib", "target/d/b.lib"},
 		},
 		{
 			name:  "one of the user's own",
 			base:  []string{".gitignore", "*.o\n"},
-			files: []string{"a.o", "1", IncludeFile, "*.o\n"},
+			files: []string{"a.o", "1", include.FileName, "*.o\n"},
 			want:  []string{"a.o"},
 		},
 		{
-			name: "one of the user's own that is ignored", base: []string{".gitignore", "*.o\n" + IncludeFile + "\n"},
-			files: []string{"a.o", "1", IncludeFile, "*.o\n"}, want: []string{"a.o"},
+			name: "one of the user's own that is ignored", base: []string{".gitignore", "*.o\n" + include.FileName + "\n"},
+			files: []string{"a.o", "1", include.FileName, "*.o\n"}, want: []string{"a.o"},
 		},
 		{
 			name:  "the base's counts",
-			base:  []string{".gitignore", "*.o\n", IncludeFile, "a.o\n"},
-			files: []string{"a.o", "1", "b.o", "2", IncludeFile, "b.o\n"},
+			base:  []string{".gitignore", "*.o\n", include.FileName, "a.o\n"},
+			files: []string{"a.o", "1", "b.o", "2", include.FileName, "b.o\n"},
 			want:  []string{"a.o"},
 		},
 		{
 			name:  "tracked, but not in the base",
 			base:  []string{".gitignore", "*.o\n"},
-			files: []string{"a.o", "1", IncludeFile, "*.o\n"},
-			setup: func(f *fixture) { f.git("add", IncludeFile) },
+			files: []string{"a.o", "1", include.FileName, "*.o\n"},
+			setup: func(f *fixture) { f.git("add", include.FileName) },
 		},
 		{
 			name: "a symlink as the file", base: []string{".gitignore", "*.o\n"}, files: []string{"a.o", "1", "rules", "*.o\n"},
-			setup: func(f *fixture) { must(f.t, os.Symlink("rules", filepath.Join(f.root, IncludeFile))) },
+			setup: func(f *fixture) { must(f.t, os.Symlink("rules", filepath.Join(f.root, include.FileName))) },
 		},
 		{
-			name: "odd names", base: []string{".gitignore", "/i/\n", IncludeFile, "i/\n"},
+			name: "odd names", base: []string{".gitignore", "/i/\n", include.FileName, "i/\n"},
 			files: []string{"i/-f", "1", "i/new\nline", "2", "i/\xff", "3", "i/:(top)x", "4", "i/ ", "5"},
 			want:  []string{"i/ ", "i/-f", "i/:(top)x", "i/new\nline", "i/\xff"},
 		},
 		{
-			name: "a nested repository", base: []string{".gitignore", "vendor/\n", IncludeFile, "vendor/\n"},
+			name: "a nested repository", base: []string{".gitignore", "vendor/\n", include.FileName, "vendor/\n"},
 			files: []string{"vendor/p/x", "1"},
 			setup: func(f *fixture) { f.in(filepath.Join(f.root, "vendor/p"), "init", "-q") },
 			want:  []string{"vendor/p/x"}, reason: "it is the git folder of another repository",
 		},
 		{
-			name: "where workspaces are made", base: []string{".gitignore", "state\n", IncludeFile, "*\n"},
+			name: "where workspaces are made", base: []string{".gitignore", "state\n", include.FileName, "*\n"},
 			files: []string{"a/state", "1"},
 			setup: func(f *fixture) { f.state = filepath.Join(f.root, "state"); f.write(f.state, "x", "x") },
 			want:  []string{"a/state"}, reason: "workspaces are made there",
 		},
 		{
-			name: "a FIFO", base: []string{".gitignore", "i/\n", IncludeFile, "i/\n"}, files: []string{"i/x", "1"},
+			name: "a FIFO", base: []string{".gitignore", "i/\n", include.FileName, "i/\n"}, files: []string{"i/x", "1"},
 			setup: func(f *fixture) { must(f.t, syscall.Mkfifo(filepath.Join(f.root, "i/fifo"), 0o600)) },
 			want:  []string{"i/x"}, reason: "it is a FIFO, socket or device",
 		},
 		{
-			name: "symlinks are not followed", base: []string{".gitignore", "i/\n", IncludeFile, "i/\n"}, files: []string{"i/x", "1", "secret/s", "s"},
+			name: "symlinks are not followed", base: []string{".gitignore", "i/\n", include.FileName, "i/\n"}, files: []string{"i/x", "1", "secret/s", "s"},
 			setup: func(f *fixture) {
 				must(f.t, os.Symlink("../secret", filepath.Join(f.root, "i/d")), os.Symlink("/etc", filepath.Join(f.root, "i/etc")))
 			},
@@ -136,11 +137,11 @@ func TestIncludes(t *testing.T) {
 			before := f.side()
 			in := f.include(base)
 			if in == nil {
-				in = &Include{}
+				in = &include.Set{}
 			}
-			slices.Sort(in.paths)
-			if !slices.Equal(in.paths, tt.want) {
-				t.Errorf("Includes = %q, want %q", in.paths, tt.want)
+			slices.Sort(in.Paths)
+			if !slices.Equal(in.Paths, tt.want) {
+				t.Errorf("Includes = %q, want %q", in.Paths, tt.want)
 			}
 			if tt.reason != "" && (len(in.Skipped) != 1 || in.Skipped[0].Reason != tt.reason) {
 				t.Errorf("skipped = %v, want %q", in.Skipped, tt.reason)
@@ -168,39 +169,22 @@ func TestIgnored(t *testing.T) {
 	f.write(f.root, "node_modules/x", "1", "target", "1", "vendor/kept", "k\n", "plain/x", "1", ":x", "1")
 	f.git("add", "-f", "vendor/kept")
 	f.open()
-	got, err := Ignored(t.Context(), f.repo, "node_modules", ".venv", "vendor", "target", "plain", ":x", "none")
+	got, err := include.Ignored(t.Context(), f.repo, "node_modules", ".venv", "vendor", "target", "plain", ":x", "none")
 	if want := []string{"node_modules", "target", ":x"}; err != nil || !slices.Equal(got, want) {
 		t.Errorf("Ignored = %q, %v, want %q", got, err, want)
 	}
-	if got, err := Ignored(t.Context(), f.repo, "plain"); err != nil || got != nil {
+	if got, err := include.Ignored(t.Context(), f.repo, "plain"); err != nil || got != nil {
 		t.Errorf("Ignored = %q, %v, want none", got, err)
 	}
 	bare := filepath.Join(f.home, "bare.git")
 	f.in(f.home, "clone", "-q", "--bare", f.root, bare)
 	repo, err := git.New(f.environ()).Discover(t.Context(), bare)
 	must(t, err)
-	if got, err := Ignored(t.Context(), repo, "node_modules"); err != nil || got != nil {
+	if got, err := include.Ignored(t.Context(), repo, "node_modules"); err != nil || got != nil {
 		t.Errorf("Ignored in a bare repository = %q, %v", got, err)
 	}
-	in, err := Includes(t.Context(), IncludeRequest{Repo: repo, Base: git.Hash(f.git("rev-parse", "HEAD"))})
+	in, err := include.Find(t.Context(), include.Request{Repo: repo, Base: git.Hash(f.git("rev-parse", "HEAD"))})
 	if err != nil || in != nil {
 		t.Errorf("Includes in a bare repository = %+v, %v", in, err)
-	}
-}
-
-func TestBoth(t *testing.T) {
-	t.Parallel()
-	tests := []struct{ a, b, want []string }{
-		{},
-		{a: []string{"x"}, b: []string{"y"}},
-		{a: []string{"a/", "b"}, b: []string{"a/", "b"}, want: []string{"a/", "b"}},
-		{a: []string{"a/b/c"}, b: []string{"a/"}, want: []string{"a/b/c"}},
-		{a: []string{"a/"}, b: []string{"a-", "a/b/", "a/c", "a0"}, want: []string{"a/b/", "a/c"}},
-		{a: []string{"ab"}, b: []string{"a/", "a"}},
-	}
-	for _, tt := range tests {
-		if got := both(tt.a, tt.b); !slices.Equal(got, tt.want) {
-			t.Errorf("both(%q, %q) = %q, want %q", tt.a, tt.b, got, tt.want)
-		}
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
+
+	"agentswarm/worktree/workspace"
 )
 
 // TestCapturesLeaveFewPacks holds that many captures at once leave a pack or two
@@ -14,7 +16,7 @@ func TestCapturesLeaveFewPacks(t *testing.T) {
 	f := newFixture(t)
 	base := f.commit("a", "a\n", "d/b", "b\n")
 	f.open()
-	f.private(Overlay)
+	f.private(workspace.Overlay)
 	const n = 50
 	packs := func() int {
 		all, err := filepath.Glob(filepath.Join(f.repo.CommonDir, "objects", "pack", "*.idx"))
@@ -25,7 +27,7 @@ func TestCapturesLeaveFewPacks(t *testing.T) {
 	requests := make([]CaptureRequest, n)
 	for i := range requests {
 		w := f.lease(base)
-		f.write(w.files(), "d/mine", fmt.Sprintln(i))
+		f.write(w.Files(), "d/mine", fmt.Sprintln(i))
 		requests[i] = f.captureRequest(w)
 	}
 	captured, errs := make([]*Capture, n), make([]error, n)

@@ -1,7 +1,6 @@
 package worktree
 
 import (
-	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -9,6 +8,8 @@ import (
 	"testing"
 
 	"agentswarm/worktree/git"
+	"agentswarm/worktree/survey"
+	"agentswarm/worktree/workspace"
 )
 
 // sparse makes a file of a size that has no data.
@@ -28,7 +29,7 @@ func TestCaptureLargeFiles(t *testing.T) {
 		{
 			name: "new, changed and in a new folder", base: []string{"a", "a\n", "big", "small before\n", "gone", "g\n"},
 			setup: func(f *fixture) { f.maxFile = limit },
-			act: func(f *fixture, w *Workspace) {
+			act: func(f *fixture, w *workspace.Workspace) {
 				sparse(f.t, filepath.Join(f.at(w), "core"), tera)
 				sparse(f.t, filepath.Join(f.at(w), "big"), tera)
 				f.write(f.at(w), "a", "b\n", "edge", strings.Repeat("x", limit), "new/fits", "n\n")
@@ -37,13 +38,13 @@ func TestCaptureLargeFiles(t *testing.T) {
 			},
 			want:  []string{"100644 a", "100644 big", "100644 edge", "100644 new/fits"},
 			notes: "too_large:big too_large:core too_large:new/over", partial: true,
-			after: func(f *fixture, _ *Workspace, c *Capture) {
+			after: func(f *fixture, _ *workspace.Workspace, c *Capture) {
 				if got := f.show(c.Tree, "big"); got != "small before\n" {
 					f.t.Errorf("big = %q, want the content of the base", got)
 				}
-				want := []LargeFile{{Path: "big", Size: tera}, {Path: "core", Size: tera}, {Path: "new/over", Size: limit + 1}}
+				want := []survey.LargeFile{{Path: "big", Size: tera}, {Path: "core", Size: tera}, {Path: "new/over", Size: limit + 1}}
 				for i := range c.Large {
-					c.Large[i].known = nil
+					c.Large[i].Known = nil
 				}
 				if !slices.Equal(c.Large, want) {
 					f.t.Errorf("Large = %+v, want %+v", c.Large, want)
@@ -56,14 +57,14 @@ func TestCaptureLargeFiles(t *testing.T) {
 		{
 			name: "nothing else", base: []string{"a", "a\n"}, none: true,
 			setup: func(f *fixture) { f.maxFile = limit },
-			act:   func(f *fixture, w *Workspace) { sparse(f.t, filepath.Join(f.at(w), "core"), tera) },
+			act:   func(f *fixture, w *workspace.Workspace) { sparse(f.t, filepath.Join(f.at(w), "core"), tera) },
 			want:  []string{"100644 a"}, notes: "too_large:core", partial: true,
 		},
 		{
 			name: "ignored", base: []string{"a", "a\n", ".gitignore", "core\n"}, none: true,
-			act:  func(f *fixture, w *Workspace) { sparse(f.t, filepath.Join(f.at(w), "core"), tera) },
+			act:  func(f *fixture, w *workspace.Workspace) { sparse(f.t, filepath.Join(f.at(w), "core"), tera) },
 			want: []string{"100644 .gitignore", "100644 a"},
-			after: func(f *fixture, _ *Workspace, c *Capture) {
+			after: func(f *fixture, _ *workspace.Workspace, c *Capture) {
 				if c.IgnoredSize != tera {
 					f.t.Errorf("the ignored files have %d bytes, want %d", c.IgnoredSize, tera)
 				}
@@ -72,7 +73,7 @@ func TestCaptureLargeFiles(t *testing.T) {
 		{
 			name: "a large file of the base that was touched", base: []string{"a", "a\n", "big", strings.Repeat("x", 4*limit)},
 			setup: func(f *fixture) { f.maxFile = limit }, none: true,
-			act: func(f *fixture, w *Workspace) {
+			act: func(f *fixture, w *workspace.Workspace) {
 				text, err := os.ReadFile(filepath.Join(f.at(w), "big"))
 				must(f.t, err)
 				f.write(f.at(w), "big", string(text))
@@ -81,7 +82,7 @@ func TestCaptureLargeFiles(t *testing.T) {
 		},
 		{
 			name: "by the default limit", base: []string{"a", "a\n"},
-			act: func(f *fixture, w *Workspace) {
+			act: func(f *fixture, w *workspace.Workspace) {
 				sparse(f.t, filepath.Join(f.at(w), "over"), DefaultMaxFile+1)
 				f.write(f.at(w), "a", "b\n")
 			},
@@ -89,9 +90,9 @@ func TestCaptureLargeFiles(t *testing.T) {
 		},
 		{
 			name: "a sparse file that fits", base: []string{"a", "a\n"},
-			act:  func(f *fixture, w *Workspace) { sparse(f.t, filepath.Join(f.at(w), "holes"), 3<<20) },
+			act:  func(f *fixture, w *workspace.Workspace) { sparse(f.t, filepath.Join(f.at(w), "holes"), 3<<20) },
 			want: []string{"100644 a", "100644 holes"},
-			after: func(f *fixture, _ *Workspace, c *Capture) {
+			after: func(f *fixture, _ *workspace.Workspace, c *Capture) {
 				if got := f.show(c.Tree, "holes"); len(got) != 3<<20 || strings.Trim(got, "\x00") != "" {
 					f.t.Errorf("holes has %d bytes, not all of them zero", len(got))
 				}
@@ -99,26 +100,6 @@ func TestCaptureLargeFiles(t *testing.T) {
 		},
 	}
 	play(t, scenes)
-}
-
-// TestManyLargeFiles bounds the notes on them.
-func TestManyLargeFiles(t *testing.T) {
-	t.Parallel()
-	s := &survey{}
-	for i := range 2*maxLarge + 7 {
-		s.leaveOut(strings.Repeat("x", i+1), &tooLargeError{5}, &baseIndex{})
-	}
-	list, more := s.listLarge()
-	notes := largeNotes(list, more)
-	if len(list) != maxLarge || more != maxLarge+7 || len(notes) != maxLargeNotes+1 {
-		t.Fatalf("listed %d, more %d, notes %d", len(list), more, len(notes))
-	}
-	if last := notes[maxLargeNotes]; last.Kind != MoreTooLarge || last.Size != 2*maxLarge+7-maxLargeNotes {
-		t.Errorf("the last note is %+v", last)
-	}
-	if s.leaveOut("y", errors.New("other"), &baseIndex{}) {
-		t.Error("another error is taken for a large file")
-	}
 }
 
 // TestBlobName is the name that git gives.
@@ -143,11 +124,11 @@ func TestCaptureLongPatch(t *testing.T) {
 	play(t, []scene{{
 		name: "long", base: []string{"a", "a\n", ".gitattributes", "*.x text\n"},
 		setup: func(f *fixture) { f.maxPatch, f.unapplied = 600, true },
-		act: func(f *fixture, w *Workspace) {
+		act: func(f *fixture, w *workspace.Workspace) {
 			f.write(f.at(w), "a", strings.Repeat("line\n", 200), "b.x", "b\n")
 		},
 		want: []string{"100644 .gitattributes", "100644 a", "100644 b.x"}, notes: "patch_omitted:",
-		after: func(f *fixture, w *Workspace, c *Capture) {
+		after: func(f *fixture, w *workspace.Workspace, c *Capture) {
 			if c.Patch != "" || c.Ref == "" || c.Stat != (git.Stat{Files: 2, Added: 201, Deleted: 1}) {
 				f.t.Errorf("patch %q, ref %q, stat %+v", c.Patch, c.Ref, c.Stat)
 			}
@@ -162,8 +143,8 @@ func TestCaptureLongPatch(t *testing.T) {
 	}, {
 		name: "just short enough", base: []string{"a", "a\n"},
 		setup: func(f *fixture) { f.maxPatch = 600 },
-		act:   func(f *fixture, w *Workspace) { f.write(f.at(w), "a", strings.Repeat("line\n", 20)) },
-		after: func(f *fixture, w *Workspace, c *Capture) {
+		act:   func(f *fixture, w *workspace.Workspace) { f.write(f.at(w), "a", strings.Repeat("line\n", 20)) },
+		after: func(f *fixture, w *workspace.Workspace, c *Capture) {
 			if c.Patch == "" {
 				f.t.Error("its text is not kept")
 			}

@@ -1,6 +1,7 @@
 package worktree
 
 import (
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -10,7 +11,11 @@ import (
 	"testing"
 
 	"agentswarm/internal/testing/campaign"
+	"agentswarm/worktree/baseline"
+	"agentswarm/worktree/bases"
 	"agentswarm/worktree/git"
+	"agentswarm/worktree/include"
+	"agentswarm/worktree/workspace"
 )
 
 // change makes a commit on the one at HEAD, by a script in the user's checkout.
@@ -25,7 +30,7 @@ func (f *fixture) change(script string) git.Hash {
 
 // restored leases an overlay, puts a commit into it and compares what is seen
 // inside of it with the commit.
-func (f *fixture) restored(base, commit git.Hash) *Workspace {
+func (f *fixture) restored(base, commit git.Hash) *workspace.Workspace {
 	f.t.Helper()
 	w := f.lease(base)
 	if err := f.trees.Restore(f.t.Context(), *w, commit); err != nil {
@@ -71,7 +76,7 @@ line'; echo y > "$(printf '\377')"; echo z > ' '; rm 'a b:c,d\e'; mkdir ':(top)'
 			f.write(f.home, "keep", "mine")
 			must(t, os.Symlink("d", filepath.Join(f.root, "ln")), os.Symlink(f.home, filepath.Join(f.root, "out")))
 			base := f.commit("a", "a\n", "g", "g\n", "d/x", "x\n", "d/e/y", "y\n", "run", "r\n",
-				`a b:c,d\e`, "o\n", ".gitignore", "*.o\n", IncludeFile, "*.o\n")
+				`a b:c,d\e`, "o\n", ".gitignore", "*.o\n", include.FileName, "*.o\n")
 			if tt.along != "" {
 				for path := range strings.SplitSeq(tt.along, "\x00") {
 					f.write(f.root, path, "along")
@@ -79,7 +84,7 @@ line'; echo y > "$(printf '\377')"; echo z > ' '; rm 'a b:c,d\e'; mkdir ':(top)'
 			}
 			f.open()
 			namespaces(t, f)
-			f.private(Overlay)
+			f.private(workspace.Overlay)
 			f.include(base)
 			if tt.along != "" {
 				_, err := f.trees.along(t.Context())
@@ -122,7 +127,7 @@ func TestRestoreLayersSparse(t *testing.T) {
 	commit := git.Hash(f.git("rev-parse", "HEAD"))
 	f.open()
 	namespaces(t, f)
-	f.private(Overlay)
+	f.private(workspace.Overlay)
 	before, err := os.ReadFile(f.lease(base).Index)
 	must(t, err)
 	w := f.restored(base, commit)
@@ -130,9 +135,9 @@ func TestRestoreLayersSparse(t *testing.T) {
 	if err != nil || string(after) != string(before) {
 		t.Errorf("the index of all was changed, %v", err)
 	}
-	p, err := readPlaced(*w)
+	p, err := baseline.ReadPlaced(w.PlacedFile())
 	must(t, err)
-	if !p.gone("out/y") || !p.gone("far/w") || p.gone("out/z") || p.gone("a") {
+	if !p.Gone("out/y") || !p.Gone("far/w") || p.Gone("out/z") || p.Gone("a") {
 		t.Errorf("placed: %v", p)
 	}
 	if got := f.inside(w, "ls"); got != "a\nin" {
@@ -174,7 +179,7 @@ func TestRestoreLayersRandom(t *testing.T) {
 	}
 	f.open()
 	namespaces(t, f)
-	f.private(Overlay)
+	f.private(workspace.Overlay)
 	layered := 0
 	for i, base := range commits {
 		w := f.lease(base)
@@ -208,12 +213,12 @@ func TestAlong(t *testing.T) {
 	f := newFixture(t)
 	old := f.commit("a", "a\n", "m/tracked", "old\n", "k", "a file\n")
 	f.git("rm", "-rq", "m", "k")
-	base := f.commit(".gitignore", "m/\nk/\n*.o\n", IncludeFile, "m/\nk/\n*.o\n")
+	base := f.commit(".gitignore", "m/\nk/\n*.o\n", include.FileName, "m/\nk/\n*.o\n")
 	f.write(f.root, "m/tracked", "mine\n", "m/x", "x\n", "k/in", "k\n", "d.o/deep/y", "y\n")
 	must(t, os.Chmod(filepath.Join(f.root, "m/x"), 0o755))
 	f.open()
 	namespaces(t, f)
-	f.private(Overlay)
+	f.private(workspace.Overlay)
 	f.include(base)
 	w, other, older := f.lease(base), f.lease(base), f.lease(old)
 	if w.Along == "" || w.Along != other.Along || w.Along != older.Along {
@@ -228,8 +233,8 @@ func TestAlong(t *testing.T) {
 	if got := f.inside(older, "cat m/tracked k m/x; git status --porcelain"); !strings.HasPrefix(got, "old\na file\nx") {
 		t.Errorf("on a base that tracks some: %q", got)
 	}
-	for _, w := range []*Workspace{w, other, older} {
-		if p, err := readPlaced(*w); err != nil || len(p) > 0 {
+	for _, w := range []*workspace.Workspace{w, other, older} {
+		if p, err := baseline.ReadPlaced(w.PlacedFile()); err != nil || len(p) > 0 {
 			t.Errorf("placed: %v, %v", p, err)
 		}
 		must(t, f.trees.Drop(t.Context(), *w))
@@ -245,39 +250,6 @@ func TestAlong(t *testing.T) {
 	}
 }
 
-// TestLayers holds what is seen through layers, as the kernel sees it.
-func TestLayers(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	f := &fixture{t: t}
-	top, mid, low := filepath.Join(dir, "top"), filepath.Join(dir, "mid"), filepath.Join(dir, "low")
-	f.write(top, "d/t", "", "hides", "")
-	f.write(mid, "d/m", "", "hides/x", "", "e/m", "", "gone", "")
-	f.write(low, "d/l", "", "hides/y", "", "e/l", "", "gone", "", "was/x", "", "d/cut", "")
-	must(t, whiteout(filepath.Join(mid, "was")), whiteout(filepath.Join(top, "gone")), whiteout(filepath.Join(top, "d/cut")))
-	l := layers{top, mid, low}
-	for path, want := range map[string]bool{
-		"d/t": true, "d/m": true, "d/l": true, "d/cut": false, "hides": true, "hides/x": false,
-		"hides/y": false, "gone": false, "was": false, "was/x": false, "e/l": true, "none/x": false,
-	} {
-		if got, err := l.has(path); err != nil || got != want {
-			t.Errorf("has(%s) = %v, %v", path, got, err)
-		}
-	}
-	for path, want := range map[string]string{"d": "l m t", "hides": "", "e": "l m", "was": "", "": "d e hides"} {
-		names, err := l.names(path)
-		must(t, err)
-		var all []string
-		for name := range names {
-			all = append(all, name)
-		}
-		slices.Sort(all)
-		if got := strings.Join(all, " "); got != want {
-			t.Errorf("names(%s) = %q, want %q", path, got, want)
-		}
-	}
-}
-
 // TestDerived holds which bases are made as layers on others.
 func TestDerived(t *testing.T) {
 	t.Parallel()
@@ -289,7 +261,7 @@ func TestDerived(t *testing.T) {
 	less := f.commit()
 	rules := f.commit(".gitattributes", "*.up text\n")
 	f.open()
-	f.private(Overlay)
+	f.private(workspace.Overlay)
 	first := f.lease(whole)
 	for name, tt := range map[string]struct {
 		commit git.Hash
@@ -301,7 +273,7 @@ func TestDerived(t *testing.T) {
 		if w.Under != tt.under || w.Lower == first.Lower {
 			t.Errorf("%s lies on %q, want %q", name, w.Under, tt.under)
 		}
-		if record, err := readBase(filepath.Dir(w.Lower)); err != nil || record.Size > 1<<20 {
+		if record, err := recordOf(filepath.Dir(w.Lower)); err != nil || record.Size > 1<<20 {
 			t.Errorf("%s: %+v, %v", name, record, err)
 		}
 		if got := w.Mounts()[0].Lower; !slices.Equal(got, []string{w.Lower, w.Under}) {
@@ -324,7 +296,7 @@ func TestDerived(t *testing.T) {
 		t.Errorf("another process has it on %q", w.Under)
 	}
 	must(t, f.trees.Close())
-	gone, err := SweepBases(t.Context(), SweepBasesRequest{Bases: f.trees.Bases, Size: 0})
+	gone, err := bases.Sweep(t.Context(), bases.SweepRequest{Bases: f.trees.Bases, Size: 0})
 	must(t, err)
 	if len(gone) != 3 {
 		t.Errorf("swept %+v, want all but two", gone)
@@ -335,7 +307,7 @@ func TestDerived(t *testing.T) {
 		}
 	}
 	must(t, f.trees.Drop(t.Context(), *w))
-	if gone, err = SweepBases(t.Context(), SweepBasesRequest{Bases: f.trees.Bases, Size: 0}); err != nil || len(gone) != 2 {
+	if gone, err = bases.Sweep(t.Context(), bases.SweepRequest{Bases: f.trees.Bases, Size: 0}); err != nil || len(gone) != 2 {
 		t.Errorf("swept %+v, %v, want the last two", gone, err)
 	}
 }
@@ -349,10 +321,10 @@ func TestDerivedFromAnEarlierRun(t *testing.T) {
 	empty := f.commit()
 	more := f.commit("d", "d\n")
 	f.open()
-	f.private(Overlay)
+	f.private(workspace.Overlay)
 	first := f.lease(whole)
 	// again is the workspace of a commit in a process of its own.
-	again := func(commit git.Hash) *Workspace {
+	again := func(commit git.Hash) *workspace.Workspace {
 		must(t, f.trees.Close())
 		f.trees = f.backend()
 		return f.lease(commit)
@@ -362,7 +334,7 @@ func TestDerivedFromAnEarlierRun(t *testing.T) {
 		if w.Under != first.Lower {
 			t.Errorf("the base of %s lies on %q, want %q", name, w.Under, first.Lower)
 		}
-		if record, err := readBase(filepath.Dir(w.Lower)); err != nil || record.Under != filepath.Base(filepath.Dir(first.Lower)) {
+		if record, err := recordOf(filepath.Dir(w.Lower)); err != nil || record.Under != filepath.Base(filepath.Dir(first.Lower)) {
 			t.Errorf("%s: %+v, %v", name, record, err)
 		}
 	}
@@ -382,18 +354,31 @@ func TestEarlierBaseWithForeignLock(t *testing.T) {
 	first := f.commit("a", "a\n")
 	second := f.commit("b", "b\n")
 	f.open()
-	f.private(Overlay)
-	earlier, done, err := f.trees.baseOf(t.Context(), first)
+	f.private(workspace.Overlay)
+	earlier, done, err := f.trees.bases.Get(t.Context(), first)
 	must(t, err)
 	done()
 	must(t, f.trees.Close())
-	lock := earlier.dir + lockSuffix
+	lock := filepath.Dir(earlier.Tree()) + ".lock"
 	must(t, os.Remove(lock))
 	must(t, os.Symlink(filepath.Join(f.state, "none"), lock))
-	_, done, err = f.trees.baseOf(t.Context(), second)
+	_, done, err = f.trees.bases.Get(t.Context(), second)
 	if err != nil {
 		t.Fatalf("beside a base with a foreign lock: %v", err)
 	}
 	done()
 	must(t, f.trees.Close())
+}
+
+// recordOf reads what a base says of itself.
+func recordOf(dir string) (record struct {
+	Size  int64
+	Under string
+}, err error,
+) {
+	text, err := os.ReadFile(filepath.Join(dir, "base.json"))
+	if err == nil {
+		err = json.Unmarshal(text, &record)
+	}
+	return record, err
 }

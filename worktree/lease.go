@@ -10,7 +10,12 @@ import (
 	"strings"
 	"time"
 
+	"agentswarm/worktree/disk"
+	"agentswarm/worktree/fill"
 	"agentswarm/worktree/git"
+	"agentswarm/worktree/pool"
+	"agentswarm/worktree/step"
+	"agentswarm/worktree/workspace"
 )
 
 // cleanUp is how long what must outlive a cancelled context may take.
@@ -22,17 +27,17 @@ type LeaseRequest struct {
 	Base  git.Hash // required; the commit it holds
 	Saved string   // required; where our copy of the index goes
 
-	Backend Backend // empty: worktree
+	Backend workspace.Backend // empty: worktree
 }
 
 // Lease makes a workspace: registers a linked worktree, fills it with the
 // base, and saves the index, which is what a capture will compare with.
 // When it fails or ctx ends, nothing of the workspace is left.
-func (t *Trees) Lease(ctx context.Context, l LeaseRequest) (_ *Workspace, err error) {
-	if err := checkName(l.Name); err != nil {
+func (t *Trees) Lease(ctx context.Context, l LeaseRequest) (_ *workspace.Workspace, err error) {
+	if err := workspace.CheckName(l.Name); err != nil {
 		return nil, err
 	}
-	w := &Workspace{
+	w := &workspace.Workspace{
 		Name: l.Name, Dir: filepath.Join(t.Dir, l.Name), Base: l.Base, Index: l.Saved,
 		Backend: l.Backend,
 	}
@@ -49,7 +54,7 @@ func (t *Trees) Lease(ctx context.Context, l LeaseRequest) (_ *Workspace, err er
 	begun := false
 	defer func() {
 		switch {
-		case err == nil || died(err):
+		case err == nil || step.Died(err):
 		case !begun:
 			err = errors.Join(err, os.Remove(w.Dir))
 		default:
@@ -88,7 +93,7 @@ func (t *Trees) Lease(ctx context.Context, l LeaseRequest) (_ *Workspace, err er
 
 // registerOnce registers, and does it again where another git, one that does
 // not know our lock, was in the way.
-func (t *Trees) registerOnce(ctx context.Context, w *Workspace) (err error) {
+func (t *Trees) registerOnce(ctx context.Context, w *workspace.Workspace) (err error) {
 	for gap := 5 * time.Millisecond; ; gap *= 3 {
 		w.Admin, err = t.Repo.Register(ctx, w.Dir, w.Base, reason)
 		if err == nil || !git.Transient(err) || gap > time.Second {
@@ -112,8 +117,8 @@ func (t *Trees) registerOnce(ctx context.Context, w *Workspace) (err error) {
 
 // fill checks the base out and brings along what is to, as many at once as
 // the disk takes.
-func (t *Trees) fill(ctx context.Context, w *Workspace) error {
-	if err := t.fills.enter(ctx); err != nil {
+func (t *Trees) fill(ctx context.Context, w *workspace.Workspace) error {
+	if err := t.fills.Enter(ctx); err != nil {
 		return err
 	}
 	err := t.checkOut(ctx, checkingOut{
@@ -122,7 +127,7 @@ func (t *Trees) fill(ctx context.Context, w *Workspace) error {
 	if err == nil {
 		err = t.bring(ctx, w)
 	}
-	t.fills.leave(err == nil)
+	t.fills.Leave(err == nil)
 	if err != nil {
 		return err
 	}
@@ -130,7 +135,7 @@ func (t *Trees) fill(ctx context.Context, w *Workspace) error {
 }
 
 // save copies the index away from where the agent can write to it.
-func (t *Trees) save(w *Workspace) error {
+func (t *Trees) save(w *workspace.Workspace) error {
 	text, err := os.ReadFile(filepath.Join(w.Admin, "index"))
 	if errors.Is(err, fs.ErrNotExist) {
 		return errors.New("the base has no index after the fill")
@@ -141,20 +146,20 @@ func (t *Trees) save(w *Workspace) error {
 	if err := os.MkdirAll(filepath.Dir(w.Index), 0o700); err != nil {
 		return err
 	}
-	if err := writeFile(w.Index, text); err != nil {
+	if err := disk.WriteFile(w.Index, text); err != nil {
 		return err
 	}
 	return t.measure(w)
 }
 
 // unmake removes what a lease that failed has made. No agent has been in it.
-func (t *Trees) unmake(ctx context.Context, w *Workspace) error {
+func (t *Trees) unmake(ctx context.Context, w *workspace.Workspace) error {
 	if w.Private() {
 		return t.unmakePrivate(w)
 	}
 	return t.registering(ctx, func() error {
 		err := t.remains(w)
-		for _, file := range []string{w.Index, placedFile(*w)} {
+		for _, file := range []string{w.Index, w.PlacedFile()} {
 			if rm := os.Remove(file); !errors.Is(rm, fs.ErrNotExist) {
 				err = errors.Join(err, rm)
 			}
@@ -165,12 +170,12 @@ func (t *Trees) unmake(ctx context.Context, w *Workspace) error {
 
 // remains removes the folder and the registration of a workspace that no
 // agent has seen. The caller holds the lock.
-func (t *Trees) remains(w *Workspace) error {
+func (t *Trees) remains(w *workspace.Workspace) error {
 	admins, err := t.adminsOf(w.Dir)
 	for _, admin := range admins {
 		err = errors.Join(err, removeAdmin(admin))
 	}
-	return errors.Join(err, RemoveAll(w.Dir))
+	return errors.Join(err, disk.RemoveAll(w.Dir))
 }
 
 // adminsOf finds the registrations that lead to dir. Git names the folders,
@@ -236,10 +241,10 @@ func removeAdmin(admin string) error {
 	}
 	for _, e := range entries {
 		if e.Name() != "locked" {
-			err = errors.Join(err, RemoveAll(filepath.Join(admin, e.Name())))
+			err = errors.Join(err, disk.RemoveAll(filepath.Join(admin, e.Name())))
 		}
 	}
-	return errors.Join(err, RemoveAll(admin))
+	return errors.Join(err, disk.RemoveAll(admin))
 }
 
 // halfRemoved reports whether a crash ended a removal of ours.
@@ -250,27 +255,61 @@ func halfRemoved(admin string) bool {
 		strings.TrimSpace(string(text)) == reason
 }
 
-// writeFile puts a file in place whole or not at all.
-func writeFile(path string, text []byte) error {
-	return replaceFile(path, func(f *os.File) error {
-		_, err := f.Write(text)
+// fillClone fills a workspace with clones of the files of its base, with an
+// index that knows them, and with what comes along.
+func (t *Trees) fillClone(ctx context.Context, w *workspace.Workspace, c *fill.Clone) (err error) {
+	if err := t.fills.Enter(ctx); err != nil {
 		return err
-	})
-}
-
-// replaceFile puts what fill writes in place whole or not at all.
-func replaceFile(path string, fill func(*os.File) error) (err error) {
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
+	}
+	err = t.cloneBase(ctx, w, c)
+	if err == nil {
+		err = t.bring(ctx, w)
+	}
+	t.fills.Leave(err == nil)
 	if err != nil {
 		return err
 	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, os.Remove(f.Name()))
-		}
-	}()
-	if err = errors.Join(fill(f), f.Close()); err != nil {
+	dotGit := filepath.Join(w.Files(), ".git")
+	if w.At != "" {
+		return os.Mkdir(dotGit, 0o700) // its git dir is mounted there
+	}
+	return os.WriteFile(dotGit, []byte(leadTo(w.Admin)), 0o600)
+}
+
+func (t *Trees) cloneBase(ctx context.Context, w *workspace.Workspace, c *fill.Clone) error {
+	text, err := os.ReadFile(c.Index)
+	if err != nil {
 		return err
 	}
-	return os.Rename(f.Name(), path)
+	entries, err := t.Repo.ParseIndex(text)
+	if err != nil {
+		return err
+	}
+	c.To = w.Files()
+	if c.Stats, err = t.pool().Take(ctx, pool.TakeRequest{Workspace: w, Entries: entries, Plain: func() bool { return t.plain(ctx, w) }}); err != nil {
+		return err
+	}
+	if c.Stats == nil {
+		c.Stats = map[string]git.IndexStat{}
+		if err := os.Mkdir(c.To, 0o700); err != nil {
+			return err
+		}
+	}
+	if err := c.Run(ctx, entries); err != nil {
+		return err
+	}
+	if w.Settled, err = c.Settled(ctx, w.Dir); err != nil {
+		return err
+	}
+	text, err = t.Repo.Restat(text, func(e *git.IndexEntry) (git.IndexStat, bool) {
+		s, ok := c.Stats[e.Path]
+		return s, ok
+	})
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(w.Index), 0o700); err != nil {
+		return err
+	}
+	return disk.WriteFile(w.Index, text)
 }

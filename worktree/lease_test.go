@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"agentswarm/worktree/workspace"
 )
 
 // TestDropWhatGitLeftHalfMade holds that nothing stays of a registration whose
@@ -23,7 +25,7 @@ func TestDropWhatGitLeftHalfMade(t *testing.T) {
 			must(t, os.WriteFile(filepath.Join(root, name, "locked"), []byte(locked+"\n"), 0o600))
 		}
 	}
-	w := Workspace{Name: "a1.1", Dir: filepath.Join(f.trees.Dir, "a1.1")}
+	w := workspace.Workspace{Name: "a1.1", Dir: filepath.Join(f.trees.Dir, "a1.1")}
 	must(t, f.trees.Drop(t.Context(), w))
 	left, err := os.ReadDir(root)
 	must(t, err)

@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+
+	"agentswarm/worktree/disk"
 )
 
 // The folder that git-lfs writes to where it runs apart, and in it the one of
@@ -28,7 +30,7 @@ const (
 // lies under a name is what the name says. So only plain files are taken whose
 // content has their name, and what the store has already stays as it is.
 func takeLFS(from, store string) error {
-	if _, err := os.Lstat(filepath.Join(from, lfsObjects)); missing(err) || store == "" {
+	if _, err := os.Lstat(filepath.Join(from, lfsObjects)); disk.Missing(err) || store == "" {
 		return nil
 	}
 	root, err := os.OpenRoot(from)
@@ -81,7 +83,7 @@ func takeLFSFile(root *os.Root, sum, store string) (err error) {
 		return err
 	}
 	defer func() {
-		if rerr := os.Remove(dst.Name()); !missing(rerr) {
+		if rerr := os.Remove(dst.Name()); !disk.Missing(rerr) {
 			err = errors.Join(err, rerr)
 		}
 	}()

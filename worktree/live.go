@@ -7,7 +7,10 @@ import (
 	"path/filepath"
 	"syscall"
 
+	"agentswarm/worktree/baseline"
+	"agentswarm/worktree/disk"
 	"agentswarm/worktree/git"
+	"agentswarm/worktree/survey"
 )
 
 // errVanished is a file that is gone once its turn comes, or no file any more.
@@ -16,14 +19,14 @@ var errVanished = errors.New("the file is gone")
 // vanished reports whether an error says that of a file.
 func vanished(err error) bool {
 	var system syscall.Errno
-	return missing(err) || errors.Is(err, syscall.ELOOP) || errors.Is(err, syscall.EISDIR) ||
+	return disk.Missing(err) || errors.Is(err, syscall.ELOOP) || errors.Is(err, syscall.EISDIR) ||
 		errors.Is(err, syscall.EINVAL) || err != nil && !errors.As(err, &system)
 }
 
 // take puts one file of the workspace into the scratch tree. It is an
 // [errVanished] where there is none any more.
 func (s *staging) take(path string) error {
-	from, to := filepath.Join(s.Workspace.files(), path), filepath.Join(s.scratch, path)
+	from, to := filepath.Join(s.Workspace.Files(), path), filepath.Join(s.scratch, path)
 	if !s.Live {
 		return link(from, to)
 	}
@@ -80,7 +83,7 @@ func (s *staging) copyOnce(path, to string) (steady bool, err error) {
 		return false, errVanished
 	}
 	if before.Size() > s.maxFile() {
-		return false, &tooLargeError{before.Size()}
+		return false, &survey.TooLargeError{Size: before.Size()}
 	}
 	dst, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, before.Mode().Perm()|0o600)
 	if err != nil {
@@ -93,5 +96,5 @@ func (s *staging) copyOnce(path, to string) (steady bool, err error) {
 	if err = errors.Join(err, serr, dst.Close()); err != nil {
 		return false, err
 	}
-	return before.Size() == after.Size() && statOf(before).CTime == statOf(after).CTime, nil
+	return before.Size() == after.Size() && baseline.Stat(before).CTime == baseline.Stat(after).CTime, nil
 }

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"agentswarm/internal/statefile"
+	"agentswarm/worktree/disk"
 )
 
 // registering runs fn while no other registration is under way, in this
@@ -36,8 +37,8 @@ func lockFile(ctx context.Context, path string) (unlock func() error, err error)
 	if err != nil {
 		return nil, fmt.Errorf("lock worktrees: %w", err)
 	}
-	if err := flock(ctx, f, unix.LOCK_EX); err != nil {
+	if err := disk.Lock(ctx, f, unix.LOCK_EX); err != nil {
 		return nil, errors.Join(fmt.Errorf("lock worktrees: %w", err), f.Close())
 	}
-	return func() error { return letGo(f) }, nil
+	return func() error { return disk.Unlock(f) }, nil
 }

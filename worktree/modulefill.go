@@ -9,7 +9,10 @@ import (
 	"slices"
 	"strings"
 
+	"agentswarm/worktree/baseline"
+	"agentswarm/worktree/disk"
 	"agentswarm/worktree/git"
+	"agentswarm/worktree/workspace"
 )
 
 // ModuleFill is the commit that the folder of a submodule is to hold.
@@ -32,7 +35,7 @@ type ModuleSource interface {
 // FillModules checks submodules out in a workspace in which no agent has been,
 // each with a git dir of its own. Those of a submodule come after it. The
 // content of a folder is replaced, unless it is that commit already.
-func (t *Trees) FillModules(ctx context.Context, w Workspace, modules []ModuleFill) error {
+func (t *Trees) FillModules(ctx context.Context, w workspace.Workspace, modules []ModuleFill) error {
 	if err := t.own(w); err != nil {
 		return err
 	}
@@ -53,19 +56,19 @@ func (t *Trees) FillModules(ctx context.Context, w Workspace, modules []ModuleFi
 }
 
 // fillModule fills a submodule. It returns false if the folder stays empty.
-func (t *Trees) fillModule(ctx context.Context, w Workspace, m ModuleFill) (bool, error) {
+func (t *Trees) fillModule(ctx context.Context, w workspace.Workspace, m ModuleFill) (bool, error) {
 	if !filepath.IsLocal(m.Path) {
 		return false, &OutsideError{Dir: m.Path, Root: w.Dir}
 	}
-	to := filepath.Join(w.files(), m.Path)
+	to := filepath.Join(w.Files(), m.Path)
 	if head, err := os.ReadFile(filepath.Join(to, ".git", "HEAD")); err == nil && string(head) == string(m.Commit)+"\n" {
 		return true, nil
 	}
 	if err := os.MkdirAll(to, 0o755); err != nil {
 		return false, err
 	}
-	if noSymlinks(w.files(), m.Path) == "" {
-		return false, &OutsideError{Dir: to, Root: w.files()}
+	if workspace.NoSymlinks(w.Files(), m.Path) == "" {
+		return false, &OutsideError{Dir: to, Root: w.Files()}
 	}
 	if err := emptyFolder(to); err != nil {
 		return false, err
@@ -84,14 +87,14 @@ func (t *Trees) fillModule(ctx context.Context, w Workspace, m ModuleFill) (bool
 func emptyFolder(dir string) error {
 	entries, err := os.ReadDir(dir)
 	for _, e := range entries {
-		err = errors.Join(err, RemoveAll(filepath.Join(dir, e.Name())))
+		err = errors.Join(err, disk.RemoveAll(filepath.Join(dir, e.Name())))
 	}
 	return err
 }
 
 // leaseModules fills the submodules of the base of a new workspace that agents
 // cannot fetch.
-func (t *Trees) leaseModules(ctx context.Context, w Workspace) error {
+func (t *Trees) leaseModules(ctx context.Context, w workspace.Workspace) error {
 	if t.Modules == nil {
 		return nil
 	}
@@ -107,7 +110,7 @@ func (t *Trees) leaseModules(ctx context.Context, w Workspace) error {
 		}
 		var links []git.Change
 		for _, e := range entries {
-			if e.Mode == modeLink && !e.SkipWorktree {
+			if e.Mode == baseline.ModeLink && !e.SkipWorktree {
 				links = append(links, git.Change{Path: e.Path, New: e.ID})
 			}
 		}
@@ -144,10 +147,10 @@ func (t *Trees) unfetchable(ctx context.Context, commit git.Hash, links []git.Ch
 // has at another commit. Restore makes those that stay.
 func (r *restoring) clearModules(context.Context) error {
 	for _, c := range r.changes {
-		if c.OldMode != linkMode || noSymlinks(r.Workspace.files(), c.Path) == "" {
+		if c.OldMode != baseline.LinkMode || workspace.NoSymlinks(r.Workspace.Files(), c.Path) == "" {
 			continue
 		}
-		if err := RemoveAll(filepath.Join(r.Workspace.files(), c.Path)); err != nil {
+		if err := disk.RemoveAll(filepath.Join(r.Workspace.Files(), c.Path)); err != nil {
 			return err
 		}
 	}
@@ -156,7 +159,7 @@ func (r *restoring) clearModules(context.Context) error {
 
 // fillModules fills the submodules that the commit moves.
 func (r *restoring) fillModules(ctx context.Context, commit git.Hash) error {
-	links := slices.DeleteFunc(slices.Clone(r.changes), func(c git.Change) bool { return c.NewMode != linkMode })
+	links := slices.DeleteFunc(slices.Clone(r.changes), func(c git.Change) bool { return c.NewMode != baseline.LinkMode })
 	fills, err := r.unfetchable(ctx, commit, links)
 	if err != nil || len(fills) == 0 {
 		return err

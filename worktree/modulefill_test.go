@@ -8,6 +8,7 @@ import (
 
 	"agentswarm/worktree/git"
 	"agentswarm/worktree/submodule"
+	"agentswarm/worktree/workspace"
 )
 
 // storeSource finds submodules in the stores of a fixture.
@@ -37,7 +38,7 @@ func (f *fixture) commitIn(dir string, files ...string) git.Hash {
 // of its base and those that a restore puts back, and each is captured again.
 func TestLeaseFillsModules(t *testing.T) {
 	t.Parallel()
-	eachOf(t, inGate(t, Overlay, Linked), func(t *testing.T, b Backend) {
+	eachOf(t, inGate(t, workspace.Overlay, workspace.Linked), func(t *testing.T, b workspace.Backend) {
 		f := fixtureOn(t, b)
 		nested(f)
 		f.write(f.root, "a", "a\n")
@@ -49,7 +50,7 @@ func TestLeaseFillsModules(t *testing.T) {
 		f.open()
 		f.trees.Modules = storeSource{f}
 
-		whole := func(w *Workspace, path, text string) {
+		whole := func(w *workspace.Workspace, path, text string) {
 			t.Helper()
 			got, err := os.ReadFile(filepath.Join(f.at(w), path))
 			if err != nil {
@@ -91,7 +92,7 @@ func TestLeaseFillsModules(t *testing.T) {
 // and the earlier attempt removed.
 func TestRestoreRemovesModules(t *testing.T) {
 	t.Parallel()
-	eachOf(t, inGate(t, Overlay, Linked), func(t *testing.T, b Backend) {
+	eachOf(t, inGate(t, workspace.Overlay, workspace.Linked), func(t *testing.T, b workspace.Backend) {
 		f := fixtureOn(t, b)
 		nested(f)
 		f.commitIn(filepath.Join(f.root, "sub"), "s", "of the user\n")

@@ -2,13 +2,14 @@ package worktree
 
 import (
 	"context"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"agentswarm/worktree/disk"
 	"agentswarm/worktree/git"
+	"agentswarm/worktree/survey"
 )
 
 // unfetched reports whether the git dir of a submodule was never checked out. Git
@@ -16,19 +17,12 @@ import (
 // HEAD is on a branch of the remote or unborn, and there is no index. Files that
 // are missing there are not deleted.
 func (c *capturing) unfetched(path string, head git.Hash) bool {
-	admin := c.Workspace.moduleAdmin(path)
+	admin := c.Workspace.ModuleAdmin(path)
 	if admin == "" {
 		return false
 	}
 	_, err := os.Lstat(filepath.Join(admin, "index"))
-	return missing(err) || head == "" && looseFiles(filepath.Join(c.Workspace.files(), path)) == 0
-}
-
-// noteUnfetched notes a submodule that was never checked out, with the number of
-// files in its folder. The workspace goes to the trash.
-func (s *survey) noteUnfetched(path string, files int) {
-	s.note(SubmoduleMissing, path)
-	s.notes[len(s.notes)-1].Size = int64(files)
+	return disk.Missing(err) || head == "" && survey.LooseFiles(filepath.Join(c.Workspace.Files(), path)) == 0
 }
 
 // maxModulesFile bounds the .gitmodules of an agent, in bytes.
@@ -37,7 +31,7 @@ const maxModulesFile = 1 << 20
 // nameAdded tells the repositories below the workspace that its .gitmodules names as
 // submodules from others. A file that git cannot read names none.
 func (c *capturing) nameAdded(ctx context.Context) {
-	if !slices.ContainsFunc(c.found.notes, func(n Note) bool { return n.Kind == NestedRepository }) {
+	if !slices.ContainsFunc(c.found.Notes, func(n survey.Note) bool { return n.Kind == survey.NestedRepository }) {
 		return
 	}
 	file, there := c.Workspace.Find(".gitmodules")
@@ -56,28 +50,11 @@ func (c *capturing) nameAdded(ctx context.Context) {
 			added[value] = true
 		}
 	}
-	for i, n := range c.found.notes {
-		if n.Kind == NestedRepository && added[n.Path] {
-			c.found.notes[i].Kind = SubmoduleAdded
+	for i, n := range c.found.Notes {
+		if n.Kind == survey.NestedRepository && added[n.Path] {
+			c.found.Notes[i].Kind = survey.SubmoduleAdded
 		}
 	}
-}
-
-// looseFiles counts the files of a submodule, without its .git. A folder that
-// cannot be read counts as a file.
-func looseFiles(dir string) (n int) {
-	_ = filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error { // fails at no entry
-		switch {
-		case path == filepath.Join(dir, ".git"):
-			if e != nil && e.IsDir() {
-				return fs.SkipDir
-			}
-		case err != nil || !e.IsDir():
-			n++
-		}
-		return nil
-	})
-	return n
 }
 
 // checkedOut reports whether the files of a captured submodule are a checkout. A

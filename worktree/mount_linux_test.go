@@ -14,6 +14,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"agentswarm/worktree/workspace"
 )
 
 // envInside makes this test binary the one process that is inside of a
@@ -21,7 +23,7 @@ import (
 const envInside = "WORKTREE_TEST_INSIDE"
 
 type insideSpec struct {
-	Mounts  []Mount
+	Mounts  []workspace.Mount
 	Bases   string // out of sight but for the link to Objects; empty: as it is
 	Link    string
 	Objects string
@@ -72,7 +74,7 @@ func (s *insideSpec) build() error {
 	if s.Objects == "" {
 		return nil
 	}
-	objects, err := detached(Mount{From: s.Objects})
+	objects, err := detached(workspace.Mount{From: s.Objects})
 	if err != nil {
 		return err
 	}
@@ -107,7 +109,7 @@ func (s *insideSpec) shrink() error {
 	if err := unix.Mount("tmpfs", s.Small, "tmpfs", 0, "size=1m"); err != nil {
 		return err
 	}
-	for _, dir := range []string{upperName, workName} {
+	for _, dir := range []string{workspace.UpperName, workspace.WorkName} {
 		if err := os.Mkdir(filepath.Join(s.Small, dir), 0o700); err != nil {
 			return err
 		}
@@ -115,7 +117,7 @@ func (s *insideSpec) shrink() error {
 	return nil
 }
 
-func detached(m Mount) (int, error) {
+func detached(m workspace.Mount) (int, error) {
 	if len(m.Lower) == 0 {
 		return unix.OpenTree(unix.AT_FDCWD, m.From, unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC)
 	}
@@ -153,7 +155,7 @@ func detached(m Mount) (int, error) {
 
 // inside runs a script of the shell where an agent would be: in the workspace,
 // with everything mounted that must be. It returns what the script printed.
-func (f *fixture) inside(w *Workspace, script string) string {
+func (f *fixture) inside(w *workspace.Workspace, script string) string {
 	f.t.Helper()
 	out, err := f.tryInside(w, script)
 	if err != nil {
@@ -162,14 +164,14 @@ func (f *fixture) inside(w *Workspace, script string) string {
 	return out
 }
 
-func (f *fixture) tryInside(w *Workspace, script string) (string, error) {
+func (f *fixture) tryInside(w *workspace.Workspace, script string) (string, error) {
 	s := f.specOf(w)
 	s.Script = script
 	return s.run(f)
 }
 
 // specOf is what is mounted for whoever works in a workspace.
-func (f *fixture) specOf(w *Workspace) insideSpec {
+func (f *fixture) specOf(w *workspace.Workspace) insideSpec {
 	link, objects := f.trees.Objects()
 	s := insideSpec{Mounts: w.Mounts(), Link: link, Objects: objects, Dir: w.Path(), Small: f.small}
 	if w.At != "" && w.Private() {
@@ -226,7 +228,7 @@ func tryOverlay(t testing.TB, f *fixture) (refused string) {
 		must(t, os.Mkdir(filepath.Join(dir, name), 0o700))
 	}
 	out, err := insideSpec{
-		Mounts: []Mount{{
+		Mounts: []workspace.Mount{{
 			At: filepath.Join(dir, "at"), Lower: []string{filepath.Join(dir, "l")},
 			Upper: filepath.Join(dir, "u"), Work: filepath.Join(dir, "w"),
 		}},

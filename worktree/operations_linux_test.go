@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"agentswarm/worktree/workspace"
 )
 
 // envRename makes this test binary a program that renames a file.
@@ -84,7 +86,7 @@ func needs(t *testing.T, script string) {
 // checkout.
 func TestOperations(t *testing.T) {
 	t.Parallel()
-	eachOf(t, operationsOn(t), func(t *testing.T, b Backend) {
+	eachOf(t, operationsOn(t), func(t *testing.T, b workspace.Backend) {
 		f := newFixture(t)
 		base := f.commit("a", "a\n", "d/b", "b\n", "d/e/f", "f\n")
 		f.open()
@@ -113,7 +115,7 @@ func TestOperations(t *testing.T) {
 				}
 				out, err = f.tryInside(w, rename+`rename d y; test "$(cat y/e/f)" = f; test ! -e d`)
 				// The kernel refuses it: programs that move folders copy them then.
-				if (err != nil) != (b == Overlay) || err != nil && !strings.Contains(out, "cross-device") {
+				if (err != nil) != (b == workspace.Overlay) || err != nil && !strings.Contains(out, "cross-device") {
 					t.Errorf("rename a folder of the base: %v\n%s", err, out)
 				}
 				must(t, f.trees.Drop(t.Context(), *w))
@@ -125,22 +127,22 @@ func TestOperations(t *testing.T) {
 // operationsOn are the backends of TestOperations. In the gate it is the overlay,
 // in which renames differ, and clones on the disks of TestFileSystems: the files
 // of the others are as in any checkout.
-func operationsOn(t *testing.T) []Backend {
+func operationsOn(t *testing.T) []workspace.Backend {
 	t.Helper()
-	if os.Getenv(envEach) == string(Reflink) {
-		return []Backend{Reflink}
+	if os.Getenv(envEach) == string(workspace.Reflink) {
+		return []workspace.Backend{workspace.Reflink}
 	}
-	return inGate(t, Overlay)
+	return inGate(t, workspace.Overlay)
 }
 
 // TestUserKeepsHouse has the user's git remove all it thinks is of no use while
 // agents work.
 func TestUserKeepsHouse(t *testing.T) {
 	t.Parallel()
-	eachOf(t, slices.DeleteFunc(inGate(t, Overlay), func(b Backend) bool { return b == Linked }), userKeepsHouse)
+	eachOf(t, slices.DeleteFunc(inGate(t, workspace.Overlay), func(b workspace.Backend) bool { return b == workspace.Linked }), userKeepsHouse)
 }
 
-func userKeepsHouse(t *testing.T, b Backend) {
+func userKeepsHouse(t *testing.T, b workspace.Backend) {
 	f := newFixture(t)
 	f.commit("a", "a\n", "d/b", "b\n")
 	base := f.commit("a", "2\n")
@@ -177,7 +179,7 @@ func TestUpperIsFull(t *testing.T) {
 	base := f.commit("a", "a\n", "d/b", "b\n")
 	f.open()
 	namespaces(t, f)
-	f.private(Overlay)
+	f.private(workspace.Overlay)
 	w := f.lease(base)
 	f.small = w.Dir
 	out, err := f.tryInside(w, `
@@ -197,10 +199,10 @@ func TestOddPlaces(t *testing.T) {
 	each(t, oddPlaces)
 }
 
-func oddPlaces(t *testing.T, b Backend) {
+func oddPlaces(t *testing.T, b workspace.Backend) {
 	long := strings.Repeat(strings.Repeat("x", 190)+"/", 5)
 	for i, dir := range []string{"a b,c:d", `x\040y\`, "a'\"\nb", long, "é☂"} {
-		if b != Overlay && !hasTurn(t, i, b) { // the options of its mount hold the paths
+		if b != workspace.Overlay && !hasTurn(t, i, b) { // the options of its mount hold the paths
 			continue
 		}
 		name := []string{"blank, comma, colon", "backslash", "quote, newline", "long", "not ASCII"}[i]

@@ -7,11 +7,14 @@ import (
 	"strings"
 	"testing"
 
+	"agentswarm/worktree/disk"
 	"agentswarm/worktree/git"
+	"agentswarm/worktree/precheck"
+	"agentswarm/worktree/workspace"
 )
 
 // private makes the fixture's backend one whose workspaces are made so.
-func (f *fixture) private(b Backend) {
+func (f *fixture) private(b workspace.Backend) {
 	f.t.Helper()
 	f.kind = b
 	f.trees = f.backend()
@@ -60,7 +63,7 @@ func TestGitInside(t *testing.T) {
 	eachOf(t, private(), gitInside)
 }
 
-func gitInside(t *testing.T, b Backend) {
+func gitInside(t *testing.T, b workspace.Backend) {
 	f := newFixture(t)
 	f.commit("a", "a\n", "d/b", "b\n", ".gitignore", "*.o\n")
 	f.git("tag", "-m", "v1", "v1")
@@ -103,8 +106,8 @@ func BenchmarkLeasePrivate(b *testing.B) {
 	f.openAt(root)
 	f.root = root
 	base := git.Hash(f.git("rev-parse", "HEAD"))
-	for _, kind := range []Backend{Overlay, Reflink} {
-		if err := Refuses(kind, Surroundings{At: root, State: f.state}); err != nil {
+	for _, kind := range []workspace.Backend{workspace.Overlay, workspace.Reflink} {
+		if err := precheck.Refuses(kind, precheck.Surroundings{At: root, State: f.state}); err != nil {
 			continue
 		}
 		b.Run(string(kind)+"/cold", func(b *testing.B) {
@@ -112,7 +115,7 @@ func BenchmarkLeasePrivate(b *testing.B) {
 				f.private(kind)
 				f.lease(base)
 				b.StopTimer()
-				must(b, f.trees.Close(), RemoveAll(f.trees.Dir), RemoveAll(f.trees.Bases), os.MkdirAll(f.trees.Dir, 0o700))
+				must(b, f.trees.Close(), disk.RemoveAll(f.trees.Dir), disk.RemoveAll(f.trees.Bases), os.MkdirAll(f.trees.Dir, 0o700))
 				b.StartTimer()
 			}
 		})
@@ -130,7 +133,7 @@ func BenchmarkLeasePrivate(b *testing.B) {
 			f.git("worktree", "add", "-q", "--detach", filepath.Join(dir, strconv.Itoa(n)))
 		}
 		b.StopTimer()
-		must(b, RemoveAll(dir))
+		must(b, disk.RemoveAll(dir))
 		f.git("worktree", "prune")
 	})
 }

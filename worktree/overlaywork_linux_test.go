@@ -13,12 +13,14 @@ import (
 
 	"agentswarm/internal/testing/campaign"
 	"agentswarm/worktree/git"
+	"agentswarm/worktree/survey"
+	"agentswarm/worktree/workspace"
 )
 
 // errand is a number of random changes, made by a process of its own as an agent
 // would make them.
 type errand struct {
-	Space *Workspace // nil: in Dir, as it lies
+	Space *workspace.Workspace // nil: in Dir, as it lies
 	Dir   string
 	Seed  uint64
 	Edits int
@@ -38,16 +40,16 @@ func (in errand) run(f *fixture) {
 }
 
 // overlay leases an overlay workspace of a base.
-func (f *fixture) overlay(base git.Hash) *Workspace {
+func (f *fixture) overlay(base git.Hash) *workspace.Workspace {
 	f.t.Helper()
-	if f.kind != Overlay {
-		f.private(Overlay)
+	if f.kind != workspace.Overlay {
+		f.private(workspace.Overlay)
 	}
 	return f.lease(base)
 }
 
 // act does something in an overlay workspace.
-func (f *fixture) act(w *Workspace, script string) {
+func (f *fixture) act(w *workspace.Workspace, script string) {
 	f.t.Helper()
 	f.inside(w, script)
 }
@@ -203,7 +205,7 @@ func overlayEqualsAdd(t *testing.T, seed uint64) {
 		if c.Head == "" {
 			t.Errorf("seed %d: the agent's commit is not there: %v", seed, c.Notes)
 		}
-		if now, err := sealOf(*w); err != nil || c.Complete && len(c.Ignored) == 0 && now != c.Seal {
+		if now, err := survey.SealOf(*w); err != nil || c.Complete && len(c.Ignored) == 0 && now != c.Seal {
 			t.Errorf("seed %d: the seal is %s, %v, want %s", seed, now, err, c.Seal)
 		}
 	}

@@ -5,23 +5,9 @@ import (
 	"strings"
 	"testing"
 	"time"
-)
 
-func FuzzParsePlaced(f *testing.F) {
-	f.Add([]byte(placedHead + "\x001 2 3 4 5 6 100644 - a b\x00"))
-	f.Add([]byte(placedHead + "\x001 2 3 4 5 6 160000 abc \n\xff\x00"))
-	f.Add([]byte("placed 2\x00"))
-	f.Fuzz(func(t *testing.T, text []byte) {
-		p, err := parsePlaced(text)
-		if err != nil {
-			return
-		}
-		again, err := parsePlaced(p.text())
-		if err != nil || fmt.Sprint(again) != fmt.Sprint(p) {
-			t.Errorf("parsePlaced(text(%v)) = %v, %v", p, again, err)
-		}
-	})
-}
+	"agentswarm/worktree/include"
+)
 
 // BenchmarkLease tells what 8,000 files that come along cost a lease and a
 // capture.
@@ -33,7 +19,7 @@ func BenchmarkLease(b *testing.B) {
 			for i := range files {
 				f.write(f.root, fmt.Sprintf("node_modules/p%d/lib/f%d.js", i%400, i), strings.Repeat("x", 2000))
 			}
-			base := f.commit("a", "a\n", ".gitignore", "node_modules/\n", IncludeFile, "node_modules/\n")
+			base := f.commit("a", "a\n", ".gitignore", "node_modules/\n", include.FileName, "node_modules/\n")
 			f.open()
 			f.include(base)
 			// Nothing is removed meanwhile: ext4 makes files slowly where some

@@ -14,18 +14,23 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 	"golang.org/x/sys/unix"
 
 	"agentswarm/internal/testing/campaign"
+	"agentswarm/worktree/baseline"
+	"agentswarm/worktree/disk"
 	"agentswarm/worktree/git"
+	"agentswarm/worktree/pool"
+	"agentswarm/worktree/workspace"
 )
 
 // pooled opens a fixture whose workspaces are copies and go into a pool. The
 // map counts the steps.
 func pooled(f *fixture) map[string]int {
-	f.kind = Copied
+	f.kind = workspace.Copied
 	var mu sync.Mutex
 	seen := map[string]int{}
 	f.step = func(name string) error {
@@ -50,7 +55,7 @@ func (f *fixture) poolBackend(size int64) *Trees {
 	return trees
 }
 
-func (f *fixture) recycle(w *Workspace) Released {
+func (f *fixture) recycle(w *workspace.Workspace) Released {
 	f.t.Helper()
 	r, err := f.trees.Recycle(f.t.Context(), *w, f.capture(w))
 	must(f.t, err)
@@ -69,14 +74,14 @@ func (f *fixture) fresh(base git.Hash) map[string]string {
 }
 
 // portrait is all that an agent can see of a workspace.
-func (f *fixture) portrait(w *Workspace) map[string]string {
+func (f *fixture) portrait(w *workspace.Workspace) map[string]string {
 	f.t.Helper()
 	all := map[string]string{}
-	must(f.t, filepath.WalkDir(w.files(), func(path string, e fs.DirEntry, err error) error {
+	must(f.t, filepath.WalkDir(w.Files(), func(path string, e fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
-		rel, _ := filepath.Rel(w.files(), path)
+		rel, _ := filepath.Rel(w.Files(), path)
 		if rel == ".git" {
 			return nil // it leads to a folder of another name
 		}
@@ -89,7 +94,7 @@ func (f *fixture) portrait(w *Workspace) map[string]string {
 		n, err := unix.Llistxattr(path, attributes)
 		look += fmt.Sprintf(" %q %v", attributes[:max(n, 0)], err)
 		if !e.IsDir() {
-			look += fmt.Sprint(" ", at.ModTime().UnixNano(), " ", statOf(at).Size, " links ", linksOf(f.t, path))
+			look += fmt.Sprint(" ", at.ModTime().UnixNano(), " ", baseline.Stat(at).Size, " links ", linksOf(f.t, path))
 		}
 		switch {
 		case e.Type() == fs.ModeSymlink:
@@ -156,7 +161,7 @@ func TestNothingOfThePreviousAgentRemains(t *testing.T) {
 		"out/deep/z", "ignored", "new folder/f", "n")
 	must(t,
 		os.Remove(at("gone")), os.Chmod(at("mode"), 0o600), os.Chmod(at("exec"), 0o755),
-		os.Chtimes(at("touched"), longAgo(), longAgo()),
+		os.Chtimes(at("touched"), time.Unix(1e9, 0), time.Unix(1e9, 0)),
 		os.Link(at("linked"), outside), os.Rename(at("moved/in"), at("moved/elsewhere")),
 		os.RemoveAll(at("to link")), os.Symlink(f.root, at("to link")),
 		os.Remove(at("file to folder")), os.MkdirAll(at("file to folder/deep"), 0o755),
@@ -184,12 +189,12 @@ func TestNothingOfThePreviousAgentRemains(t *testing.T) {
 		t.Fatal("ignored files went nowhere")
 	}
 	for path, text := range map[string]string{"x.o": "ignored", "out/deep/z": "ignored"} {
-		got, err := os.ReadFile(filepath.Join(r.Trashed, "tree", treeName, path))
+		got, err := os.ReadFile(filepath.Join(r.Trashed, "tree", workspace.TreeName, path))
 		if err != nil || string(got) != text {
 			t.Errorf("in the trash %s is %q, %v", path, got, err)
 		}
 	}
-	if _, err := os.Lstat(filepath.Join(r.Trashed, "tree", treeName, "kept")); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Lstat(filepath.Join(r.Trashed, "tree", workspace.TreeName, "kept")); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("an unchanged file is in the trash: %v", err)
 	}
 	next := f.lease(base)
@@ -314,27 +319,27 @@ func TestHundredWorkspaces(t *testing.T) {
 // not come back.
 func TestNotReused(t *testing.T) {
 	t.Parallel()
-	tests := map[string]func(f *fixture, w *Workspace) error{
-		"released": func(f *fixture, w *Workspace) error {
+	tests := map[string]func(f *fixture, w *workspace.Workspace) error{
+		"released": func(f *fixture, w *workspace.Workspace) error {
 			_, err := f.trees.Release(f.t.Context(), *w, f.capture(w))
 			return err
 		},
-		"no capture": func(f *fixture, w *Workspace) error {
+		"no capture": func(f *fixture, w *workspace.Workspace) error {
 			_, err := f.trees.Recycle(f.t.Context(), *w, nil)
 			return err
 		},
-		"not complete": func(f *fixture, w *Workspace) error {
+		"not complete": func(f *fixture, w *workspace.Workspace) error {
 			c := f.capture(w)
 			c.Complete = false
 			_, err := f.trees.Recycle(f.t.Context(), *w, c)
 			return err
 		},
-		"no room": func(f *fixture, w *Workspace) error {
+		"no room": func(f *fixture, w *workspace.Workspace) error {
 			f.trees.PoolSize = 1
 			_, err := f.trees.Recycle(f.t.Context(), *w, f.capture(w))
 			return err
 		},
-		"a clock too slow": func(f *fixture, w *Workspace) error {
+		"a clock too slow": func(f *fixture, w *workspace.Workspace) error {
 			w.Settled = false
 			_, err := f.trees.Recycle(f.t.Context(), *w, f.capture(w))
 			return err
@@ -364,25 +369,27 @@ func TestDamagedEntries(t *testing.T) {
 	t.Parallel()
 	tests := map[string]func(entry string) error{
 		"changed": func(entry string) error {
-			return os.WriteFile(filepath.Join(entry, treeName, "d/b"), []byte("evil"), 0o600)
+			return os.WriteFile(filepath.Join(entry, workspace.TreeName, "d/b"), []byte("evil"), 0o600)
 		},
-		"another mode": func(entry string) error { return os.Chmod(filepath.Join(entry, treeName, "a"), 0o755) },
+		"another mode": func(entry string) error { return os.Chmod(filepath.Join(entry, workspace.TreeName, "a"), 0o755) },
 		"a second name": func(entry string) error {
-			return os.Link(filepath.Join(entry, treeName, "a"), entry+".other")
+			return os.Link(filepath.Join(entry, workspace.TreeName, "a"), entry+".other")
 		},
-		"a file more":   func(entry string) error { return os.WriteFile(filepath.Join(entry, treeName, "d/more"), nil, 0o600) },
-		"a folder more": func(entry string) error { return os.Mkdir(filepath.Join(entry, treeName, "more"), 0o700) },
-		"a file less":   func(entry string) error { return os.Remove(filepath.Join(entry, treeName, "a")) },
+		"a file more": func(entry string) error {
+			return os.WriteFile(filepath.Join(entry, workspace.TreeName, "d/more"), nil, 0o600)
+		},
+		"a folder more": func(entry string) error { return os.Mkdir(filepath.Join(entry, workspace.TreeName, "more"), 0o700) },
+		"a file less":   func(entry string) error { return os.Remove(filepath.Join(entry, workspace.TreeName, "a")) },
 		"a link for a folder": func(entry string) error {
-			d := filepath.Join(entry, treeName, "d")
+			d := filepath.Join(entry, workspace.TreeName, "d")
 			return errors.Join(os.Rename(d, entry+".d"), os.Symlink(entry+".d", d))
 		},
-		"no record":     func(entry string) error { return os.Remove(filepath.Join(entry, poolFilesName)) },
-		"half a record": func(entry string) error { return os.Truncate(filepath.Join(entry, poolFilesName), 40) },
-		"no tree":       func(entry string) error { return os.RemoveAll(filepath.Join(entry, treeName)) },
-		"no entry":      func(entry string) error { return os.Remove(filepath.Join(entry, poolRecordName)) },
+		"no record":     func(entry string) error { return os.Remove(filepath.Join(entry, "files")) },
+		"half a record": func(entry string) error { return os.Truncate(filepath.Join(entry, "files"), 40) },
+		"no tree":       func(entry string) error { return os.RemoveAll(filepath.Join(entry, workspace.TreeName)) },
+		"no entry":      func(entry string) error { return os.Remove(filepath.Join(entry, "pool.json")) },
 		"odd entry": func(entry string) error {
-			return os.WriteFile(filepath.Join(entry, poolRecordName), []byte("{"), 0o600)
+			return os.WriteFile(filepath.Join(entry, "pool.json"), []byte("{"), 0o600)
 		},
 	}
 	for name, damage := range tests {
@@ -411,11 +418,11 @@ func TestDamagedEntries(t *testing.T) {
 func TestPoolIsBounded(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	base := f.commit("a", strings.Repeat("a", 3*block), "b", "b")
+	base := f.commit("a", strings.Repeat("a", 3*disk.Block), "b", "b")
 	pooled(f)
 	f.trees.Pool += "[x" // a path is no pattern
-	f.trees.PoolSize = 2 * 4 * block
-	var all []*Workspace
+	f.trees.PoolSize = 2 * 4 * disk.Block
+	var all []*workspace.Workspace
 	for range 4 {
 		all = append(all, f.lease(base))
 	}
@@ -433,9 +440,9 @@ func TestPoolIsBounded(t *testing.T) {
 	if len(names[1]) != 2 || len(names[3]) != 2 || slices.Contains(names[3], names[0][0]) || slices.Equal(names[1], names[3]) {
 		t.Errorf("the pool held %q", names)
 	}
-	must(t, os.MkdirAll(filepath.Join(f.trees.Pool, goneName+"1", "entry", "tree"), 0o700))
+	must(t, os.MkdirAll(filepath.Join(f.trees.Pool, ".gone."+"1", "entry", "tree"), 0o700))
 	for _, dry := range []bool{true, false} {
-		swept, err := SweepPool(t.Context(), SweepPoolRequest{Pool: f.trees.Pool, DryRun: dry})
+		swept, err := pool.Sweep(t.Context(), pool.SweepRequest{Pool: f.trees.Pool, DryRun: dry})
 		if err != nil || len(swept) != 3 {
 			t.Errorf("SweepPool(dry %v) = %v, %v", dry, swept, err)
 		}
@@ -444,28 +451,8 @@ func TestPoolIsBounded(t *testing.T) {
 			t.Errorf("after the sweep (dry %v) there are %v, %v", dry, left, err)
 		}
 	}
-	if swept, err := SweepPool(t.Context(), SweepPoolRequest{Pool: filepath.Join(f.state, "none")}); err != nil || swept != nil {
+	if swept, err := pool.Sweep(t.Context(), pool.SweepRequest{Pool: filepath.Join(f.state, "none")}); err != nil || swept != nil {
 		t.Errorf("without a pool: %v, %v", swept, err)
-	}
-}
-
-// TestPoolShare: a disk that is nearly full has a small pool, and no other limit
-// switches it off.
-func TestPoolShare(t *testing.T) {
-	t.Parallel()
-	const gib = 1 << 30
-	for _, tc := range []struct{ disk, free, size, want int64 }{
-		{252 * gib, 200 * gib, 0, 20 * gib},
-		{252 * gib, 25 * gib, 0, 20 * gib}, // less than a tenth is free
-		{252 * gib, 3 * gib, 0, 3 * gib},
-		{50 * gib, 40 * gib, 0, 5 * gib},
-		{50 * gib, 40 * gib, 1, 1},
-		{50 * gib, 40 * gib, 30 * gib, 30 * gib},
-		{50 * gib, 0, 30 * gib, 0},
-	} {
-		if got := poolShare(tc.disk, tc.free, tc.size); got != tc.want {
-			t.Errorf("poolShare(%d, %d, %d) = %d, want %d", tc.disk, tc.free, tc.size, got, tc.want)
-		}
 	}
 }
 
@@ -515,7 +502,7 @@ func TestKilledWhileReusing(t *testing.T) {
 				f.trees = f.poolBackend(0)
 				r, err := f.trees.Release(t.Context(), *w, c) // as a recovery does
 				must(t, err)
-				text, err := os.ReadFile(filepath.Join(r.Trashed, "tree", treeName, "x.o"))
+				text, err := os.ReadFile(filepath.Join(r.Trashed, "tree", workspace.TreeName, "x.o"))
 				if err != nil || string(text) != "ignored" {
 					t.Errorf("the ignored file is %q, %v", text, err)
 				}
@@ -536,7 +523,7 @@ func TestTakenOnce(t *testing.T) {
 	f := newFixture(t)
 	base := f.commit("a", "a\n", "d/b", "b\n")
 	seen := pooled(f)
-	var first []*Workspace
+	var first []*workspace.Workspace
 	for range 4 {
 		first = append(first, f.lease(base))
 	}

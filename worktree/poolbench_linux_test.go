@@ -7,6 +7,9 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
+
+	"agentswarm/worktree/pool"
+	"agentswarm/worktree/workspace"
 )
 
 // BenchmarkFill makes 20 workspaces of 20,000 files at once: as copies, and as
@@ -27,7 +30,7 @@ func BenchmarkFill(b *testing.B) {
 	var plain, first, second time.Duration
 	fill := func() (took time.Duration) {
 		n++
-		all := make([]*Workspace, agents)
+		all := make([]*workspace.Workspace, agents)
 		begun := time.Now()
 		group, ctx := errgroup.WithContext(b.Context())
 		for i := range all {
@@ -62,7 +65,7 @@ func BenchmarkFill(b *testing.B) {
 		for i := range linked {
 			f.git("worktree", "remove", "--force", worktree(i))
 		}
-		_, err := SweepPool(b.Context(), SweepPoolRequest{Pool: f.trees.Pool})
+		_, err := pool.Sweep(b.Context(), pool.SweepRequest{Pool: f.trees.Pool})
 		must(b, err)
 	}
 	per := float64(b.N)

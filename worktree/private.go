@@ -9,16 +9,21 @@ import (
 	"path/filepath"
 
 	"agentswarm/internal/statefile"
+	"agentswarm/worktree/bases"
+	"agentswarm/worktree/disk"
+	"agentswarm/worktree/fill"
 	"agentswarm/worktree/git"
+	"agentswarm/worktree/trash"
+	"agentswarm/worktree/workspace"
 )
 
 // leasePrivate fills the folder of a workspace that has a git dir of its own.
 // Nothing of the repository is touched.
-func (t *Trees) leasePrivate(ctx context.Context, w *Workspace) (err error) {
+func (t *Trees) leasePrivate(ctx context.Context, w *workspace.Workspace) (err error) {
 	if err := t.mountPoint(w); err != nil {
 		return err
 	}
-	b, done, err := t.baseOf(ctx, w.Base)
+	b, done, err := t.bases.Get(ctx, w.Base)
 	if err != nil {
 		return err
 	}
@@ -27,34 +32,32 @@ func (t *Trees) leasePrivate(ctx context.Context, w *Workspace) (err error) {
 	if err != nil {
 		return err
 	}
-	w.Lower, w.Admin = b.tree(), filepath.Join(w.Dir, gitName)
-	if b.under != nil {
-		w.Under = b.under.tree()
-	}
-	if w.kind() == Overlay {
-		w.Index = b.index()
+	w.Lower, w.Admin = b.Tree(), filepath.Join(w.Dir, workspace.GitName)
+	w.Under = b.Lower()
+	if w.Kind() == workspace.Overlay {
+		w.Index = b.Index()
 		if w.Along, err = t.along(ctx); err != nil {
 			return err
 		}
 		// Of bases that are a change of another there may be one for each
 		// workspace, and each of their git dirs would stay until the run ends.
-		if b.under == nil {
+		if w.Under == "" {
 			if w.Shell, err = t.shell(ctx, template, b); err != nil {
 				return err
 			}
-			w.Admin = filepath.Join(w.files(), ".git")
+			w.Admin = filepath.Join(w.Files(), ".git")
 		}
 	}
-	if err := errors.Join(b.enlist(filepath.Base(t.Dir), w), writeRecord(w)); err != nil {
+	if err := errors.Join(b.Enlist(filepath.Base(t.Dir), *w), writeRecord(w)); err != nil {
 		return err
 	}
 	if err := t.step("recorded"); err != nil {
 		return err
 	}
-	if w.kind() == Overlay {
+	if w.Kind() == workspace.Overlay {
 		err = fillLayers(w)
 	} else {
-		err = t.fillClone(ctx, w, &cloning{from: w.below(), index: b.index(), copies: w.kind() == Copied})
+		err = t.fillClone(ctx, w, &fill.Clone{From: w.Below(), Index: b.Index(), Copies: w.Kind() == workspace.Copied})
 	}
 	if err == nil && w.Shell == "" {
 		link, _ := t.Objects()
@@ -67,17 +70,17 @@ func (t *Trees) leasePrivate(ctx context.Context, w *Workspace) (err error) {
 }
 
 // fillLayers makes the folders of an overlay.
-func fillLayers(w *Workspace) error {
-	return errors.Join(os.Mkdir(w.files(), 0o700), os.Mkdir(filepath.Join(w.Dir, workName), 0o700))
+func fillLayers(w *workspace.Workspace) error {
+	return errors.Join(os.Mkdir(w.Files(), 0o700), os.Mkdir(filepath.Join(w.Dir, workspace.WorkName), 0o700))
 }
 
 // mountPoint makes what a workspace is mounted on where that is a folder of
 // ours, as it is for a repository without a checkout.
-func (t *Trees) mountPoint(w *Workspace) error {
+func (t *Trees) mountPoint(w *workspace.Workspace) error {
 	switch {
-	case w.At == "" && w.kind() == Overlay:
+	case w.At == "" && w.Kind() == workspace.Overlay:
 		return errors.New("an overlay has no path to be mounted at")
-	case w.At != "" && inside(filepath.Dir(t.Bases), w.At):
+	case w.At != "" && disk.Inside(filepath.Dir(t.Bases), w.At):
 		return os.MkdirAll(w.At, 0o700)
 	default:
 		return nil
@@ -88,8 +91,8 @@ func (t *Trees) mountPoint(w *Workspace) error {
 // common, once.
 func (t *Trees) templateOf(ctx context.Context) (*git.Template, error) {
 	known := func() *git.Template {
-		t.basesMu.Lock()
-		defer t.basesMu.Unlock()
+		t.commonMu.Lock()
+		defer t.commonMu.Unlock()
 		return t.template
 	}
 	if made := known(); made != nil {
@@ -103,15 +106,15 @@ func (t *Trees) templateOf(ctx context.Context) (*git.Template, error) {
 		return made, nil
 	}
 	dir := filepath.Join(t.Dir, templateName)
-	if err := RemoveAll(dir); err != nil {
+	if err := disk.RemoveAll(dir); err != nil {
 		return nil, err
 	}
 	made, err := t.Repo.Template(ctx, git.TemplateRequest{Dir: dir, Frozen: t.Frozen})
 	if err != nil {
 		return nil, err
 	}
-	t.basesMu.Lock()
-	defer t.basesMu.Unlock()
+	t.commonMu.Lock()
+	defer t.commonMu.Unlock()
 	t.template = made
 	return made, nil
 }
@@ -124,7 +127,7 @@ const templateName = ".template"
 // what it is, for whoever finds it after a crash.
 const spaceName = "workspace.json"
 
-func writeRecord(w *Workspace) error {
+func writeRecord(w *workspace.Workspace) error {
 	text, err := json.Marshal(w)
 	if err != nil {
 		return err
@@ -134,7 +137,7 @@ func writeRecord(w *Workspace) error {
 
 // recorded is what the record in a folder says of the workspace that was made
 // there. It is believed as far as it leads to nowhere else.
-func (t *Trees) recorded(name string) (w Workspace, ok bool) {
+func (t *Trees) recorded(name string) (w workspace.Workspace, ok bool) {
 	dir := filepath.Join(t.Dir, name)
 	text, err := statefile.Read(dir, filepath.Join(dir, spaceName))
 	if err != nil || json.Unmarshal(text, &w) != nil {
@@ -147,12 +150,12 @@ func (t *Trees) recorded(name string) (w Workspace, ok bool) {
 }
 
 // unmakePrivate removes what a lease that failed has made.
-func (t *Trees) unmakePrivate(w *Workspace) error {
-	err := errors.Join(RemoveAll(w.Dir), t.delist(*w))
-	if w.kind() == Overlay {
+func (t *Trees) unmakePrivate(w *workspace.Workspace) error {
+	err := errors.Join(disk.RemoveAll(w.Dir), bases.Leave(filepath.Base(t.Dir), *w))
+	if w.Kind() == workspace.Overlay {
 		return err
 	}
-	if rm := os.Remove(w.Index); !missing(rm) {
+	if rm := os.Remove(w.Index); !disk.Missing(rm) {
 		err = errors.Join(err, rm)
 	}
 	return err
@@ -160,32 +163,32 @@ func (t *Trees) unmakePrivate(w *Workspace) error {
 
 // leave takes a workspace that went into the trash off its base, and removes
 // from the entry what is of no use to anybody. No entry: it had vanished.
-func (t *Trees) leave(w Workspace, entry string) error {
+func (t *Trees) leave(w workspace.Workspace, entry string) error {
 	if entry != "" {
 		// An intention that was journaled before it was made names no base.
 		text, err := os.ReadFile(filepath.Join(entry, "tree", spaceName))
-		var made Workspace
+		var made workspace.Workspace
 		if err == nil && json.Unmarshal(text, &made) == nil && t.ownPrivate(made) == nil && made.Name == w.Name {
 			w.Lower, w.Shell = made.Lower, made.Shell
 		}
-		if record, err := readEntry(entry); err == nil && !record.Whole && w.Shell != "" {
+		if record, err := trash.Read(entry); err == nil && !record.Whole && w.Shell != "" {
 			if err := wholeGit(filepath.Join(entry, "tree"), filepath.Join(w.Shell, ".git")); err != nil {
 				return err
 			}
 		}
-		if err := RemoveAll(filepath.Join(entry, "tree", workName)); err != nil {
+		if err := disk.RemoveAll(filepath.Join(entry, "tree", workspace.WorkName)); err != nil {
 			return err
 		}
 	}
-	return t.delist(w)
+	return bases.Leave(filepath.Base(t.Dir), w)
 }
 
 // ownPrivate refuses a workspace whose parts do not lie where ours do.
-func (t *Trees) ownPrivate(w Workspace) error {
-	own := filepath.Join(w.Dir, gitName)
+func (t *Trees) ownPrivate(w workspace.Workspace) error {
+	own := filepath.Join(w.Dir, workspace.GitName)
 	if w.Shell != "" {
-		own = filepath.Join(w.files(), ".git")
-		if w.kind() != Overlay || filepath.Dir(w.Shell) != t.Dir || !shellForm().MatchString(filepath.Base(w.Shell)) {
+		own = filepath.Join(w.Files(), ".git")
+		if w.Kind() != workspace.Overlay || filepath.Dir(w.Shell) != t.Dir || !shellForm().MatchString(filepath.Base(w.Shell)) {
 			return &OutsideError{Dir: w.Shell, Root: t.Dir}
 		}
 	}
@@ -196,8 +199,7 @@ func (t *Trees) ownPrivate(w Workspace) error {
 		if layer == "" {
 			continue
 		}
-		dir := filepath.Dir(layer)
-		if filepath.Base(layer) != treeName || filepath.Dir(dir) != t.Bases || !baseForm().MatchString(filepath.Base(dir)) {
+		if !bases.IsTree(t.Bases, layer) {
 			return &OutsideError{Dir: layer, Root: t.Bases}
 		}
 	}
@@ -224,7 +226,7 @@ func RemoveRun(dir string) error {
 // is none left, and reports whether the folder is empty then.
 func removeShared(dir string) (empty bool, err error) {
 	entries, err := os.ReadDir(dir)
-	if missing(err) {
+	if disk.Missing(err) {
 		return false, nil
 	}
 	if err != nil {
@@ -236,7 +238,7 @@ func removeShared(dir string) (empty bool, err error) {
 		}
 	}
 	for _, e := range entries {
-		err = errors.Join(err, RemoveAll(filepath.Join(dir, e.Name())))
+		err = errors.Join(err, disk.RemoveAll(filepath.Join(dir, e.Name())))
 	}
 	return err == nil, err
 }
@@ -251,15 +253,12 @@ func shared(name string) bool {
 // others from removing, and removes what its workspaces have in common, if there
 // is no workspace left. The trees may be used again.
 func (t *Trees) Close() (err error) {
-	t.basesMu.Lock()
-	defer t.basesMu.Unlock()
+	t.commonMu.Lock()
+	defer t.commonMu.Unlock()
 	err = t.endHelpers()
 	// Packs that lie apart, as on a full disk, are as good.
 	_ = t.landed.Gather()
-	for commit, b := range t.bases {
-		err = errors.Join(err, b.let())
-		delete(t.bases, commit)
-	}
+	err = errors.Join(err, t.bases.Close())
 	t.template, t.layer = nil, ""
 	clear(t.shells)
 	_, rerr := removeShared(t.Dir)

@@ -11,6 +11,9 @@ import (
 	"testing"
 
 	"agentswarm/worktree/git"
+	"agentswarm/worktree/include"
+	"agentswarm/worktree/trash"
+	"agentswarm/worktree/workspace"
 )
 
 // TestPrivateLeaseKilledAtEveryStep ends a lease as a crash would: what is left
@@ -20,15 +23,15 @@ func TestPrivateLeaseKilledAtEveryStep(t *testing.T) {
 	eachOf(t, private(), leaseKilled)
 }
 
-func leaseKilled(t *testing.T, b Backend) {
+func leaseKilled(t *testing.T, b workspace.Backend) {
 	for _, step := range []string{"checked out", "settled", "based", "included", "recorded", "filled", "saved"} {
-		if b == Reflink && !hasTurn(t, 0, b) {
+		if b == workspace.Reflink && !hasTurn(t, 0, b) {
 			continue // in the gate copies stand for clones
 		}
 		t.Run(step, func(t *testing.T) {
 			t.Parallel()
 			f := newFixture(t)
-			base := f.commit("a", "a\n", ".gitignore", "*.o\n", IncludeFile, "*.o\n")
+			base := f.commit("a", "a\n", ".gitignore", "*.o\n", include.FileName, "*.o\n")
 			f.write(f.root, "x.o", "mine")
 			f.open()
 			f.private(b)
@@ -45,7 +48,7 @@ func leaseKilled(t *testing.T, b Backend) {
 				t.Fatalf("Strays = %+v, %v", strays, err)
 			}
 			late := []string{"recorded", "filled", "saved"}
-			if b != Overlay {
+			if b != workspace.Overlay {
 				late = append(late, "included")
 			}
 			if recorded := slices.Contains(late, step); recorded != (strays[0].Backend == b) {
@@ -64,7 +67,7 @@ func leaseKilled(t *testing.T, b Backend) {
 				t.Errorf("left %v, %v", left, err)
 			}
 			for _, key := range first(f.basesIn()) {
-				if left, err := os.ReadDir(filepath.Join(f.trees.Bases, key, usersName)); err != nil || len(left) > 0 {
+				if left, err := os.ReadDir(filepath.Join(f.trees.Bases, key, "users")); err != nil || len(left) > 0 {
 					t.Errorf("the base has users %v, %v", left, err)
 				}
 			}
@@ -82,7 +85,7 @@ func TestPrivateLeaseFails(t *testing.T) {
 	f.git("config", "filter.bad.smudge", "false")
 	f.git("config", "filter.bad.required", "true")
 	f.open()
-	f.private(Overlay)
+	f.private(workspace.Overlay)
 	var bad *git.Error
 	if _, err := f.trees.Lease(t.Context(), f.leaseRequest("a1.1", base)); !errors.As(err, &bad) {
 		t.Errorf("Lease = %v, want git's error", err)
@@ -110,7 +113,7 @@ func TestPrivateRelease(t *testing.T) {
 	base := f.commit("a", "a\n", "d/b", "b\n")
 	f.open()
 	namespaces(t, f)
-	f.private(Overlay)
+	f.private(workspace.Overlay)
 	for _, step := range []string{"", "entered", "moved", "unregistered"} {
 		w := f.lease(base)
 		f.inside(w, "echo mine > a; rm -r d; mkdir -p ro/x; echo y > ro/x/y; chmod 555 ro/x ro; git commit -qam mine")
@@ -122,7 +125,7 @@ func TestPrivateRelease(t *testing.T) {
 			f.step = nil
 			f.trees = f.backend()
 		}
-		intended := Workspace{Name: w.Name, Dir: w.Dir, Base: base, Index: "x", Backend: Overlay}
+		intended := workspace.Workspace{Name: w.Name, Dir: w.Dir, Base: base, Index: "x", Backend: workspace.Overlay}
 		if step != "" {
 			intended = *w
 		}
@@ -135,16 +138,16 @@ func TestPrivateRelease(t *testing.T) {
 				t.Errorf("killed at %q: %s in the trash: %v", step, path, err)
 			}
 		}
-		text, err := os.ReadFile(filepath.Join(r.Trashed, recordName))
+		text, err := os.ReadFile(filepath.Join(r.Trashed, "swarm-trash.json"))
 		if err != nil || !strings.Contains(string(text), string(base)) {
 			t.Errorf("the record says %s, %v, want its base", text, err)
 		}
 		f.clean(w)
-		users, err := os.ReadDir(filepath.Join(filepath.Dir(w.Lower), usersName))
+		users, err := os.ReadDir(filepath.Join(filepath.Dir(w.Lower), "users"))
 		if err != nil || len(users) > 0 {
 			t.Errorf("killed at %q: the base has users %v, %v", step, users, err)
 		}
-		must(t, removeEntry(r.Trashed))
+		must(t, trash.Remove(r.Trashed))
 	}
 }
 
@@ -154,17 +157,17 @@ func TestPrivateReleaseRefuses(t *testing.T) {
 	f := newFixture(t)
 	base := f.commit("a", "a\n")
 	f.open()
-	f.private(Overlay)
+	f.private(workspace.Overlay)
 	w := f.lease(base)
-	other := filepath.Join(f.trees.Bases, "x", treeName)
-	for _, change := range []func(*Workspace){
-		func(w *Workspace) { w.Admin = f.repo.CommonDir },
-		func(w *Workspace) { w.Lower = filepath.Join(f.home, treeName) },
-		func(w *Workspace) { w.Lower = other },
-		func(w *Workspace) { w.Under = other },
-		func(w *Workspace) { w.Lower += "/../index" },
-		func(w *Workspace) { w.Along = f.home },
-		func(w *Workspace) { w.Along = filepath.Join(f.trees.Dir, "a1.1") },
+	other := filepath.Join(f.trees.Bases, "x", workspace.TreeName)
+	for _, change := range []func(*workspace.Workspace){
+		func(w *workspace.Workspace) { w.Admin = f.repo.CommonDir },
+		func(w *workspace.Workspace) { w.Lower = filepath.Join(f.home, workspace.TreeName) },
+		func(w *workspace.Workspace) { w.Lower = other },
+		func(w *workspace.Workspace) { w.Under = other },
+		func(w *workspace.Workspace) { w.Lower += "/../index" },
+		func(w *workspace.Workspace) { w.Along = f.home },
+		func(w *workspace.Workspace) { w.Along = filepath.Join(f.trees.Dir, "a1.1") },
 	} {
 		wrong := *w
 		change(&wrong)
@@ -188,7 +191,7 @@ func TestNothingIsShared(t *testing.T) {
 	f.write(f.root, ".git/hooks/pre-commit", "#!/bin/sh\n")
 	must(t, os.Chmod(filepath.Join(f.root, ".git/hooks/pre-commit"), 0o755))
 	f.open()
-	f.private(Overlay)
+	f.private(workspace.Overlay)
 	w := f.lease(base)
 	must(t, filepath.WalkDir(w.Dir, func(path string, e fs.DirEntry, err error) error {
 		if err != nil {

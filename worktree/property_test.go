@@ -10,13 +10,14 @@ import (
 
 	"agentswarm/internal/testing/campaign"
 	"agentswarm/worktree/git"
+	"agentswarm/worktree/workspace"
 )
 
 // TestCaptureEqualsAdd makes random changes and compares the capture with
 // what `git add -A` makes of the same files in a clone.
 func TestCaptureEqualsAdd(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, b Backend) {
+	each(t, func(t *testing.T, b workspace.Backend) {
 		seed := campaign.Seed(t)
 		r := rand.New(rand.NewPCG(seed, 0))
 		f := fixtureOn(t, b)
@@ -113,7 +114,7 @@ func mutate(r *rand.Rand, dir string) {
 // added is the tree that git makes of the files of a workspace in a clone,
 // which is where no agent has been. Its rules are those of the base, too:
 // random changes write none.
-func (f *fixture) added(w *Workspace) string {
+func (f *fixture) added(w *workspace.Workspace) string {
 	f.t.Helper()
 	clone := filepath.Join(f.t.TempDir(), "clone")
 	f.in(f.home, "clone", "-q", "--no-local", f.root, clone)

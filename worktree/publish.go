@@ -4,11 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
 
+	"agentswarm/worktree/disk"
 	"agentswarm/worktree/git"
+	"agentswarm/worktree/survey"
 )
 
 // publish writes the patch file and moves the refs.
@@ -72,7 +75,7 @@ func (c *capturing) head(ctx context.Context, out *Capture) error {
 				return d
 			}
 		}
-		c.found.note(HeadInvalid, "")
+		c.found.AddNote(survey.HeadInvalid, "")
 	case head != base:
 		out.Head = head
 	}
@@ -149,13 +152,13 @@ func (c *capturing) writePatch(ctx context.Context, out *Capture) error {
 		return nil
 	}
 	var count git.PatchCount
-	err := replaceFile(out.Patch, func(f *os.File) (err error) {
+	err := disk.ReplaceFile(out.Patch, func(f *os.File) (err error) {
 		count, err = c.patch(ctx, f, out)
 		return errors.Join(err, f.Sync())
 	})
 	if errors.Is(err, errLongPatch) {
-		if !slices.ContainsFunc(c.found.notes, func(n Note) bool { return n.Kind == PatchOmitted }) {
-			c.found.note(PatchOmitted, "")
+		if !slices.ContainsFunc(c.found.Notes, func(n survey.Note) bool { return n.Kind == survey.PatchOmitted }) {
+			c.found.AddNote(survey.PatchOmitted, "")
 		}
 		out.Patch = ""
 		out.Stat, err = c.seen().Stat(ctx, out.Base, out.Tree)
@@ -178,3 +181,41 @@ func (c *capturing) writePatch(ctx context.Context, out *Capture) error {
 	}
 	return errors.Join(dir.Sync(), dir.Close())
 }
+
+// DefaultMaxPatch is the size in bytes up to which the text of a patch is kept
+// as a file. The text of a larger one is made from its commit when it is asked
+// for.
+const DefaultMaxPatch = 64 << 20
+
+// maxCompare is the size in bytes of a file above which no patch text is tried:
+// git holds both versions of a file in memory, and the patch of it as well.
+const maxCompare = 256 << 20
+
+// errLongPatch says that the text of a patch is above its bound.
+var errLongPatch = errors.New("the text of the patch is too long")
+
+func (t *Trees) maxPatch() int64 {
+	if t.MaxPatch > 0 {
+		return t.MaxPatch
+	}
+	return DefaultMaxPatch
+}
+
+// boundedWriter fails with [errLongPatch] instead of writing more than its
+// bound.
+type boundedWriter struct {
+	w    io.Writer
+	left int64
+}
+
+func (b *boundedWriter) Write(p []byte) (int, error) {
+	if int64(len(p)) > b.left {
+		b.left = -1 // whatever follows is too long, too
+		return 0, errLongPatch
+	}
+	b.left -= int64(len(p))
+	return b.w.Write(p)
+}
+
+// exceeded reports whether a write was refused.
+func (b *boundedWriter) exceeded() bool { return b.left < 0 }

@@ -3,30 +3,34 @@ package worktree
 import (
 	"os"
 	"path/filepath"
+
+	"agentswarm/worktree/disk"
+	"agentswarm/worktree/overlay"
+	"agentswarm/worktree/workspace"
 )
 
 // Reconfigured reports whether whoever works in a workspace has changed what
 // the git there goes by, as far as that is the workspace's own, or may have.
 // No git is run in it: its configuration can name programs.
-func (t *Trees) Reconfigured(w Workspace) bool {
+func (t *Trees) Reconfigured(w workspace.Workspace) bool {
 	switch {
 	case !w.Private():
 		return true // it is the repository's, which others write to as well
 	case w.Shell != "":
 		return reconfiguredAbove(w.Admin)
 	}
-	t.basesMu.Lock()
+	t.commonMu.Lock()
 	made := t.template
-	t.basesMu.Unlock()
+	t.commonMu.Unlock()
 	if made == nil || !made.Configures(w.Admin) {
 		return true
 	}
 	if w.At != "" {
 		return false // its git dir is mounted, and cannot be put elsewhere
 	}
-	file := filepath.Join(w.files(), ".git")
+	file := filepath.Join(w.Files(), ".git")
 	at, err := os.Lstat(file)
-	if err != nil || !at.Mode().IsRegular() || at.Size() > maxGitFile {
+	if err != nil || !at.Mode().IsRegular() || at.Size() > workspace.MaxGitFile {
 		return true
 	}
 	text, err := os.ReadFile(file)
@@ -41,13 +45,13 @@ func leadTo(admin string) string { return "gitdir: " + admin + "\n" }
 func reconfiguredAbove(dir string) bool {
 	at, err := os.Lstat(dir)
 	switch {
-	case missing(err):
+	case disk.Missing(err):
 		return false // nothing
-	case err != nil || !at.IsDir() || opaque(dir):
+	case err != nil || !at.IsDir() || overlay.Opaque(dir):
 		return true // another one stands in its place
 	}
 	for _, name := range []string{"config", "config.worktree", "commondir"} {
-		if _, err := os.Lstat(filepath.Join(dir, name)); !missing(err) {
+		if _, err := os.Lstat(filepath.Join(dir, name)); !disk.Missing(err) {
 			return true
 		}
 	}

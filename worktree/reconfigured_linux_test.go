@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"agentswarm/worktree/git"
+	"agentswarm/worktree/workspace"
 )
 
 // reconfigurings are what is done in a workspace, and whether its git goes by
@@ -35,7 +36,7 @@ func TestReconfigured(t *testing.T) {
 			bases := []git.Hash{f.commit("a", "1\n"), f.commit("b", "2\n")}
 			f.open()
 			namespaces(t, f)
-			f.private(Overlay)
+			f.private(workspace.Overlay)
 			for i, name := range []string{"shared git dir", "whole git dir"} {
 				w := f.lease(bases[i])
 				if (w.Shell == "") != (i == 1) {
@@ -57,7 +58,7 @@ func TestReconfiguredElsewhere(t *testing.T) {
 	base := f.commit("a", "1\n")
 	f.open()
 	namespaces(t, f)
-	f.private(Overlay)
+	f.private(workspace.Overlay)
 	for script, want := range map[string]bool{
 		"mv .git x; echo 'gitdir: x' > .git": true, "cp -r .git x; rm -rf .git; mv x .git": true, "rm -rf .git": true, "mv .git x; ln -s x .git": true,
 	} {
@@ -67,7 +68,7 @@ func TestReconfiguredElsewhere(t *testing.T) {
 			t.Errorf("%s: Reconfigured = %t, want %t", script, got, want)
 		}
 	}
-	if f.trees.Reconfigured(Workspace{Dir: f.root, Admin: f.root}) != true {
+	if f.trees.Reconfigured(workspace.Workspace{Dir: f.root, Admin: f.root}) != true {
 		t.Error("a linked worktree is said to have a configuration of its own")
 	}
 }
@@ -78,20 +79,20 @@ func TestReconfiguredUnmounted(t *testing.T) {
 	f := newFixture(t)
 	base := f.commit("a", "1\n")
 	f.open()
-	f.private(Copied)
+	f.private(workspace.Copied)
 	f.trees.At = ""
 	for name, tt := range map[string]struct {
-		do   func(*Workspace) error
+		do   func(*workspace.Workspace) error
 		want bool
 	}{
-		"nothing": {func(*Workspace) error { return nil }, false},
-		"the configuration": {func(w *Workspace) error {
+		"nothing": {func(*workspace.Workspace) error { return nil }, false},
+		"the configuration": {func(w *workspace.Workspace) error {
 			return os.WriteFile(filepath.Join(w.Admin, "config"), []byte("[a]\n\tb = c\n"), 0o600)
 		}, true},
-		"the .git file": {func(w *Workspace) error {
-			return os.WriteFile(filepath.Join(w.files(), ".git"), []byte("gitdir: /elsewhere\n"), 0o600)
+		"the .git file": {func(w *workspace.Workspace) error {
+			return os.WriteFile(filepath.Join(w.Files(), ".git"), []byte("gitdir: /elsewhere\n"), 0o600)
 		}, true},
-		"no .git file": {func(w *Workspace) error { return os.Remove(filepath.Join(w.files(), ".git")) }, true},
+		"no .git file": {func(w *workspace.Workspace) error { return os.Remove(filepath.Join(w.Files(), ".git")) }, true},
 	} {
 		f.leases++
 		r := f.leaseRequest("a"+string(rune('0'+f.leases))+".1", base)

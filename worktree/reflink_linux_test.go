@@ -11,6 +11,11 @@ import (
 	"testing"
 
 	"agentswarm/internal/testing/campaign"
+	"agentswarm/worktree/baseline"
+	"agentswarm/worktree/bases"
+	"agentswarm/worktree/include"
+	"agentswarm/worktree/precheck"
+	"agentswarm/worktree/workspace"
 )
 
 // TestFileSystems runs the tests of clones on disks that clone.
@@ -37,7 +42,7 @@ func TestFileSystems(t *testing.T) {
 // clone.
 func clones(t *testing.T, f *fixture) {
 	t.Helper()
-	if err := Refuses(Reflink, Surroundings{State: f.state}); err != nil {
+	if err := precheck.Refuses(workspace.Reflink, precheck.Surroundings{State: f.state}); err != nil {
 		t.Skip(err)
 	}
 }
@@ -51,11 +56,11 @@ func TestReflinkLease(t *testing.T) {
 			must(t, os.Symlink("/nowhere", filepath.Join(f.root, "ln")))
 			f.script(filepath.Join(f.root, "run"), "1\n")
 			base := f.commit("big", strings.Repeat("0123456789", 2<<20), "d/e/f", "f\n", "empty", "",
-				`a b:c,d\e`, "o\n", ".gitignore", "m/\n", IncludeFile, "m/\n")
+				`a b:c,d\e`, "o\n", ".gitignore", "m/\n", include.FileName, "m/\n")
 			f.write(f.root, "m/x", "along\n")
 			f.open()
 			clones(t, f)
-			f.private(Reflink)
+			f.private(workspace.Reflink)
 			f.include(base)
 			if at == "in place" {
 				f.trees.At = ""
@@ -64,13 +69,13 @@ func TestReflinkLease(t *testing.T) {
 			f.lease(base)
 			w := f.lease(base)
 			// What is written elsewhere on the disk meanwhile says nothing of a clone.
-			kept := extentsOf(t, filepath.Join(w.files(), "big"))
+			kept := extentsOf(t, filepath.Join(w.Files(), "big"))
 			if len(kept) == 0 || slices.ContainsFunc(kept, func(flags uint32) bool { return flags&extentShared == 0 }) {
 				t.Errorf("a clone of 20 MB shares nothing: its extents are %#x", kept)
 			}
 			tree, err := f.repo.TreeOf(t.Context(), base)
 			must(t, err)
-			second := wholeTime(tree).Unix()
+			second := bases.WholeTime(tree).Unix()
 			want := fmt.Sprintf("o\nalong\nf\n%d\n%d", second, second)
 			got := f.inside(w, `
 				test "$(git diff-files)" = ""; test "$(git status --porcelain)" = ""
@@ -84,11 +89,11 @@ func TestReflinkLease(t *testing.T) {
 			if d := differ(before, listing(t, f.repo.CommonDir)); d != "" && w.At != "" {
 				t.Errorf("the repository was touched:\n%s", d)
 			}
-			if text, err := os.ReadFile(filepath.Join(f.lease(base).files(), "big")); err != nil || len(text) != 20<<20 {
+			if text, err := os.ReadFile(filepath.Join(f.lease(base).Files(), "big")); err != nil || len(text) != 20<<20 {
 				t.Errorf("a sibling has %d bytes, %v", len(text), err)
 			}
-			p, err := readPlaced(*w)
-			if err != nil || !p.included("m/x") {
+			p, err := baseline.ReadPlaced(w.PlacedFile())
+			if err != nil || !p.Included("m/x") {
 				t.Errorf("placed: %v, %v", p, err)
 			}
 			must(t, f.trees.Drop(t.Context(), *w))
@@ -103,10 +108,10 @@ func TestCloneFails(t *testing.T) {
 	f := newFixture(t)
 	base := f.commit("a", "a\n")
 	f.open()
-	if Refuses(Reflink, Surroundings{State: f.state}) == nil {
+	if precheck.Refuses(workspace.Reflink, precheck.Surroundings{State: f.state}) == nil {
 		t.Skip("this disk clones")
 	}
-	f.private(Reflink)
+	f.private(workspace.Reflink)
 	var errno syscall.Errno
 	if _, err := f.trees.Lease(t.Context(), f.leaseRequest("a1.1", base)); !errors.As(err, &errno) {
 		t.Errorf("Lease = %v, want what the kernel says", err)

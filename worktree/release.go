@@ -10,6 +10,13 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"agentswarm/worktree/baseline"
+	"agentswarm/worktree/disk"
+	"agentswarm/worktree/pool"
+	"agentswarm/worktree/survey"
+	"agentswarm/worktree/trash"
+	"agentswarm/worktree/workspace"
 )
 
 // Released says what became of a workspace.
@@ -27,11 +34,11 @@ type Released struct {
 // capture it always goes into the trash.
 //
 // It may be run again after a crash at any point.
-func (t *Trees) Release(ctx context.Context, w Workspace, c *Capture) (Released, error) {
+func (t *Trees) Release(ctx context.Context, w workspace.Workspace, c *Capture) (Released, error) {
 	if err := t.own(w); err != nil {
 		return Released{}, fmt.Errorf("release %s: %w", w.Name, err)
 	}
-	defer t.fills.finish()()
+	defer t.fills.Ending()()
 	out, err := t.release(ctx, w, c, nil)
 	if err != nil {
 		return out, fmt.Errorf("release %s: %w", w.Name, err)
@@ -41,8 +48,8 @@ func (t *Trees) Release(ctx context.Context, w Workspace, c *Capture) (Released,
 
 // release moves a workspace into the trash. There keep, if it is not nil, may
 // take files from it; then the entry is removed if the capture holds the rest.
-func (t *Trees) release(ctx context.Context, w Workspace, c *Capture,
-	keep func(ctx context.Context, w Workspace, c *Capture, entry string) error,
+func (t *Trees) release(ctx context.Context, w workspace.Workspace, c *Capture,
+	keep func(ctx context.Context, w workspace.Workspace, c *Capture, entry string) error,
 ) (out Released, err error) {
 	entry, err := t.discard(w, c)
 	if err != nil {
@@ -70,7 +77,7 @@ func (t *Trees) release(ctx context.Context, w Workspace, c *Capture,
 			return out, err
 		}
 	}
-	record, err := readEntry(entry)
+	record, err := trash.Read(entry)
 	if err != nil {
 		return out, err
 	}
@@ -78,55 +85,58 @@ func (t *Trees) release(ctx context.Context, w Workspace, c *Capture,
 		out.Trashed = entry
 		return out, nil
 	}
-	return out, removeEntry(entry)
+	return out, trash.Remove(entry)
 }
+
+// trash is the trash as this run uses it.
+func (t *Trees) trash() trash.Trash { return trash.Trash{Dir: t.Trash, Run: filepath.Base(t.Dir)} }
 
 // discard renames the workspace into the trash and returns the entry, which
 // may be one that an earlier try made. There is none where the workspace had
 // vanished before.
-func (t *Trees) discard(w Workspace, c *Capture) (entry string, err error) {
+func (t *Trees) discard(w workspace.Workspace, c *Capture) (entry string, err error) {
 	_, err = os.Lstat(w.Dir)
 	if errors.Is(err, fs.ErrNotExist) {
-		return t.entryOf(w)
+		return t.trash().Find(w)
 	}
 	if err != nil {
 		return "", err
 	}
-	record := trashed{Workspace: w, Whole: whole(w, c)}
+	record := trash.Record{Workspace: w, Whole: whole(w, c)}
 	if c != nil {
 		record.Commit = c.Commit
 		for _, f := range c.Large {
 			record.Large = append(record.Large, f.Path)
 		}
 	}
-	if entry, err = t.newEntry(record); err != nil {
+	if entry, err = t.trash().Add(record); err != nil {
 		return "", err
 	}
 	if err := t.step("entered"); err != nil {
 		return "", err
 	}
 	if err := os.Rename(w.Dir, filepath.Join(entry, "tree")); err != nil {
-		return "", errors.Join(err, RemoveAll(entry))
+		return "", errors.Join(err, disk.RemoveAll(entry))
 	}
 	return entry, nil
 }
 
 // whole reports whether a capture holds all of a workspace as it is now.
 // Git dirs of submodules are in no capture.
-func whole(w Workspace, c *Capture) bool {
+func whole(w workspace.Workspace, c *Capture) bool {
 	if c == nil || !c.Complete || len(c.Ignored) > 0 {
 		return false
 	}
 	if _, err := os.Lstat(filepath.Join(w.Admin, "modules")); !errors.Is(err, fs.ErrNotExist) {
 		return false
 	}
-	now, err := sealOf(w)
+	now, err := survey.SealOf(w)
 	return err == nil && now == c.Seal
 }
 
 // unregister removes git's folder for a workspace by its recorded name, if
 // it is that of this workspace still; else it returns the folder.
-func (t *Trees) unregister(ctx context.Context, w Workspace, entry string) (kept string, err error) {
+func (t *Trees) unregister(ctx context.Context, w workspace.Workspace, entry string) (kept string, err error) {
 	if w.Admin == "" {
 		return "", nil
 	}
@@ -159,7 +169,7 @@ func (t *Trees) unregister(ctx context.Context, w Workspace, entry string) (kept
 // left between the making of a workspace and its record. No agent was started
 // in one, and Release takes it away. Of some only the registration is left, or
 // what a removal that was cut off left of that: their folder is gone.
-func (t *Trees) Strays(known []string) ([]Workspace, error) {
+func (t *Trees) Strays(known []string) ([]workspace.Workspace, error) {
 	entries, err := os.ReadDir(t.Dir)
 	if err != nil {
 		return nil, fmt.Errorf("list workspaces: %w", err)
@@ -187,10 +197,10 @@ func (t *Trees) Strays(known []string) ([]Workspace, error) {
 		}
 	}
 	names = append(names, slices.Sorted(maps.Keys(admins))...)
-	var strays []Workspace
+	var strays []workspace.Workspace
 	seen := map[string]bool{}
 	for _, name := range names {
-		if seen[name] || checkName(name) != nil || slices.Contains(known, name) {
+		if seen[name] || workspace.CheckName(name) != nil || slices.Contains(known, name) {
 			continue
 		}
 		seen[name] = true
@@ -198,7 +208,7 @@ func (t *Trees) Strays(known []string) ([]Workspace, error) {
 			strays = append(strays, w)
 			continue
 		}
-		strays = append(strays, Workspace{
+		strays = append(strays, workspace.Workspace{
 			Name: name, Dir: filepath.Join(t.Dir, name), Admin: admins[name],
 		})
 	}
@@ -230,4 +240,109 @@ func (t *Trees) registered() (found map[string]string, halves map[string]bool, e
 		}
 	}
 	return found, halves, nil
+}
+
+// Recycle is [Trees.Release] for a workspace in which no process is left that
+// could write to it. If the capture is complete, the files that are as the
+// lease made them go into the pool, and the next Lease starts from them.
+//
+// Such a file has the size, the inode, the modification time and the change
+// time of the lease, no second name, and is in no process open to be written
+// to: an agent may have passed a descriptor on. All folders and all other files
+// stay behind: no file that an agent made, and no mode, time, attribute or git
+// state that it set, is in the pool.
+//
+// Files that are not in the capture, such as new ignored files, go into the
+// trash as with Release, without the files that are in the base anyway.
+func (t *Trees) Recycle(ctx context.Context, w workspace.Workspace, c *Capture) (Released, error) {
+	if err := t.own(w); err != nil {
+		return Released{}, fmt.Errorf("release %s: %w", w.Name, err)
+	}
+	defer t.fills.Ending()()
+	out, err := t.release(ctx, w, c, t.recycle)
+	if err != nil {
+		return out, fmt.Errorf("release %s: %w", w.Name, err)
+	}
+	return out, nil
+}
+
+// reusable reports whether the unchanged files of a workspace can be reused.
+func (t *Trees) reusable(w workspace.Workspace, c *Capture) bool {
+	return t.Pool != "" && w.Settled && w.Lower != "" && (w.Kind() == workspace.Copied || w.Kind() == workspace.Reflink) && c != nil && c.Complete
+}
+
+// recycle moves the unchanged files of a workspace in the trash to the pool.
+func (t *Trees) recycle(ctx context.Context, w workspace.Workspace, c *Capture, entry string) error {
+	if !t.reusable(w, c) {
+		return nil
+	}
+	base, err := baseline.Read(t.Repo, w.Index)
+	if err != nil {
+		return nil //nolint:nilerr // without our copy of the index nothing is known of the files
+	}
+	return t.pool().Keep(ctx, pool.KeepRequest{
+		Workspace: w, Base: base, Tree: filepath.Join(entry, "tree", workspace.TreeName), Scratch: filepath.Join(entry, "pool"),
+	})
+}
+
+// pool is the pool of unchanged files.
+func (t *Trees) pool() pool.Pool { return pool.Pool{Dir: t.Pool, Size: t.PoolSize, Step: t.Step} }
+
+// plain reports whether no filter can make another file of the same object.
+func (t *Trees) plain(ctx context.Context, w *workspace.Workspace) bool {
+	q, err := t.Frozen.Quarantine(filepath.Join(w.Dir, "objects"))
+	if err != nil {
+		return false
+	}
+	f, err := t.readFilters(ctx, q)
+	if err := errors.Join(err, q.Discard()); err != nil {
+		return false
+	}
+	for driver := range f.drivers {
+		if driver != "lfs" {
+			return false
+		}
+	}
+	return true
+}
+
+// Drop removes a workspace in which no agent worked, such as one that a
+// check ran in: nothing of it is kept.
+func (t *Trees) Drop(ctx context.Context, w workspace.Workspace) error {
+	if err := t.own(w); err != nil {
+		return fmt.Errorf("drop %s: %w", w.Name, err)
+	}
+	if err := t.drop(ctx, w); err != nil {
+		return fmt.Errorf("drop %s: %w", w.Name, err)
+	}
+	return nil
+}
+
+func (t *Trees) drop(ctx context.Context, w workspace.Workspace) error {
+	entry, err := t.trash().Add(trash.Record{Workspace: w, Whole: true})
+	if err != nil {
+		return err
+	}
+	err = os.Rename(w.Dir, filepath.Join(entry, "tree"))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return errors.Join(err, disk.RemoveAll(entry))
+	}
+	if w.Private() {
+		return errors.Join(t.leave(w, entry), trash.Remove(entry))
+	}
+	// One whose making was cut off may be registered without our knowing
+	// where.
+	admins := []string{w.Admin}
+	if w.Admin == "" {
+		if admins, err = t.adminsOf(w.Dir); err != nil {
+			return err
+		}
+	}
+	for _, admin := range admins {
+		w.Admin = admin
+		if _, err := t.unregister(ctx, w, entry); err != nil {
+			return err
+		}
+	}
+	return trash.Remove(entry)
 }

@@ -7,6 +7,9 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"agentswarm/worktree/trash"
+	"agentswarm/worktree/workspace"
 )
 
 func contextWithCause(t *testing.T) (context.Context, context.CancelCauseFunc) {
@@ -19,54 +22,54 @@ func TestReleaseTrashes(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		name    string
-		act     func(f *fixture, w *Workspace)
-		later   func(f *fixture, w *Workspace, c *Capture) *Capture
+		act     func(f *fixture, w *workspace.Workspace)
+		later   func(f *fixture, w *workspace.Workspace, c *Capture) *Capture
 		trashed string // a file that must be in the trash; empty: removed
 	}{
-		{name: "all captured", act: func(f *fixture, w *Workspace) { f.write(f.at(w), "n", "n\n") }},
+		{name: "all captured", act: func(f *fixture, w *workspace.Workspace) { f.write(f.at(w), "n", "n\n") }},
 		{
-			name: "read-only folders", act: func(f *fixture, w *Workspace) {
+			name: "read-only folders", act: func(f *fixture, w *workspace.Workspace) {
 				f.write(f.at(w), "ro/d/n", "n\n")
 				must(f.t, os.Chmod(filepath.Join(f.at(w), "ro/d"), 0o555), os.Chmod(filepath.Join(f.at(w), "ro"), 0o555))
 			},
 		},
 		{
 			name: "something ignored", trashed: "tree/x.o",
-			act: func(f *fixture, w *Workspace) { f.write(f.at(w), "x.o", "1") },
+			act: func(f *fixture, w *workspace.Workspace) { f.write(f.at(w), "x.o", "1") },
 		},
 		{
-			name: "changed after the capture", trashed: "tree/a", act: func(*fixture, *Workspace) {},
-			later: func(f *fixture, w *Workspace, c *Capture) *Capture {
+			name: "changed after the capture", trashed: "tree/a", act: func(*fixture, *workspace.Workspace) {},
+			later: func(f *fixture, w *workspace.Workspace, c *Capture) *Capture {
 				f.write(f.at(w), "a", "late\n")
 				return c
 			},
 		},
 		{
-			name: "a new file after the capture", trashed: "tree/d/late", act: func(*fixture, *Workspace) {},
-			later: func(f *fixture, w *Workspace, c *Capture) *Capture {
+			name: "a new file after the capture", trashed: "tree/d/late", act: func(*fixture, *workspace.Workspace) {},
+			later: func(f *fixture, w *workspace.Workspace, c *Capture) *Capture {
 				f.write(f.at(w), "d/late", "late\n")
 				return c
 			},
 		},
 		{
 			name: "no capture", trashed: "tree/n",
-			act:   func(f *fixture, w *Workspace) { f.write(f.at(w), "n", "n\n") },
-			later: func(*fixture, *Workspace, *Capture) *Capture { return nil },
+			act:   func(f *fixture, w *workspace.Workspace) { f.write(f.at(w), "n", "n\n") },
+			later: func(*fixture, *workspace.Workspace, *Capture) *Capture { return nil },
 		},
 		{
 			name: "git dirs of submodules", trashed: "modules/m/HEAD",
-			act: func(f *fixture, w *Workspace) { f.write(w.Admin, "modules/m/HEAD", "x") },
+			act: func(f *fixture, w *workspace.Workspace) { f.write(w.Admin, "modules/m/HEAD", "x") },
 		},
 		{
 			name: "a symlink in place of the workspace", trashed: "tree",
-			act: func(*fixture, *Workspace) {},
-			later: func(f *fixture, w *Workspace, c *Capture) *Capture {
+			act: func(*fixture, *workspace.Workspace) {},
+			later: func(f *fixture, w *workspace.Workspace, c *Capture) *Capture {
 				must(f.t, os.Rename(w.Dir, w.Dir+".moved"), os.Symlink(f.home, w.Dir))
 				return c
 			},
 		},
 	}
-	eachOf(t, inGate(t, Overlay, Linked), func(t *testing.T, b Backend) {
+	eachOf(t, inGate(t, workspace.Overlay, workspace.Linked), func(t *testing.T, b workspace.Backend) {
 		for _, tt := range tests {
 			t.Run(tt.name, func(t *testing.T) {
 				t.Parallel()
@@ -113,7 +116,7 @@ func TestReleaseRefuses(t *testing.T) {
 	base := f.commit("a", "a\n")
 	f.open()
 	w := f.lease(base)
-	for _, wrong := range []Workspace{
+	for _, wrong := range []workspace.Workspace{
 		{Name: "a1.1", Dir: f.root},
 		{Name: "..", Dir: filepath.Dir(f.trees.Dir)},
 		{Name: "x/../../y", Dir: filepath.Join(f.trees.Dir, "x/../../y")},
@@ -154,7 +157,7 @@ func TestReleaseKeepsForeignRegistration(t *testing.T) {
 
 func TestSweep(t *testing.T) {
 	t.Parallel()
-	eachOf(t, inGate(t, Overlay, Linked), func(t *testing.T, b Backend) {
+	eachOf(t, inGate(t, workspace.Overlay, workspace.Linked), func(t *testing.T, b workspace.Backend) {
 		f := fixtureOn(t, b)
 		base := f.commit("a", "a\n", ".gitignore", "*.o\n")
 		f.open()
@@ -169,13 +172,13 @@ func TestSweep(t *testing.T) {
 		}
 		// What swarm did not put there, or cannot tell that it did.
 		f.write(f.trees.Trash, "1-k3x9q2-a9.1/mine", "x", "notes.txt", "x",
-			"2-k3x9q2-a9.1/"+recordName, `{"entry":"other"}`, "3-x/"+recordName, "{")
+			"2-k3x9q2-a9.1/"+"swarm-trash.json", `{"entry":"other"}`, "3-x/"+"swarm-trash.json", "{")
 		const trashAge, trashSize = 7 * 24 * time.Hour, 5 << 30
 		now := time.Now()
-		sweep := func(r SweepRequest) int {
+		sweep := func(r trash.SweepRequest) int {
 			t.Helper()
 			r.Trash = f.trees.Trash
-			gone, _, err := Sweep(t.Context(), r)
+			gone, _, err := trash.Sweep(t.Context(), r)
 			must(t, err)
 			for _, s := range gone {
 				if s.Run != "k3x9q2" || s.Size < 1_000_000 {
@@ -184,43 +187,27 @@ func TestSweep(t *testing.T) {
 			}
 			return len(gone)
 		}
-		if n := sweep(SweepRequest{Now: now, Age: trashAge, Size: trashSize}); n != 0 {
+		if n := sweep(trash.SweepRequest{Now: now, Age: trashAge, Size: trashSize}); n != 0 {
 			t.Errorf("swept %d young entries, want none", n)
 		}
-		if n := sweep(SweepRequest{Now: now.Add(trashAge + time.Hour), Age: trashAge, Size: trashSize, DryRun: true}); n != 3 {
+		if n := sweep(trash.SweepRequest{Now: now.Add(trashAge + time.Hour), Age: trashAge, Size: trashSize, DryRun: true}); n != 3 {
 			t.Errorf("would sweep %d old entries, want 3", n)
 		}
-		if n := sweep(SweepRequest{Now: now, Age: trashAge, Size: 3_000_000}); n != 1 {
+		if n := sweep(trash.SweepRequest{Now: now, Age: trashAge, Size: 3_000_000}); n != 1 {
 			t.Errorf("swept %d for room, want the oldest", n)
 		}
 		if _, err := os.Lstat(entries[0]); err == nil {
 			t.Error("it was not the oldest that went")
 		}
-		if n := sweep(SweepRequest{Now: now.Add(trashAge + time.Hour), Age: trashAge, Size: trashSize}); n != 2 {
+		if n := sweep(trash.SweepRequest{Now: now.Add(trashAge + time.Hour), Age: trashAge, Size: trashSize}); n != 2 {
 			t.Errorf("swept %d old entries, want 2", n)
 		}
 		left, err := os.ReadDir(f.trees.Trash)
 		if err != nil || len(left) != 4 {
 			t.Errorf("the trash holds %v, %v, want what is not ours", left, err)
 		}
-		if gone, _, err := Sweep(t.Context(), SweepRequest{Trash: filepath.Join(f.home, "none"), Now: now}); err != nil || gone != nil {
+		if gone, _, err := trash.Sweep(t.Context(), trash.SweepRequest{Trash: filepath.Join(f.home, "none"), Now: now}); err != nil || gone != nil {
 			t.Errorf("Sweep of no trash = %v, %v", gone, err)
 		}
 	})
-}
-
-func TestOpenFolders(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	deep := filepath.Join(dir, "a", "b")
-	must(t, os.MkdirAll(deep, 0o755), os.WriteFile(filepath.Join(deep, "f"), nil, 0o400),
-		os.Symlink("/", filepath.Join(deep, "root")))
-	must(t, os.Chmod(deep, 0), os.Chmod(filepath.Dir(deep), 0o555), openFolders(filepath.Join(dir, "a")))
-	for _, d := range []string{deep, filepath.Dir(deep)} {
-		at, err := os.Lstat(d)
-		if err != nil || at.Mode().Perm()&0o700 != 0o700 {
-			t.Errorf("%s is %v, %v", d, at.Mode(), err)
-		}
-	}
-	must(t, RemoveAll(filepath.Join(dir, "a")), RemoveAll(filepath.Join(dir, "a")))
 }

@@ -8,11 +8,13 @@ import (
 	"testing"
 
 	"agentswarm/worktree/git"
+	"agentswarm/worktree/precheck"
+	"agentswarm/worktree/workspace"
 )
 
 func TestRepositories(t *testing.T) {
 	t.Parallel()
-	edit := func(f *fixture, w *Workspace) { f.write(f.at(w), "a", "b\n", "n", "n\n") }
+	edit := func(f *fixture, w *workspace.Workspace) { f.write(f.at(w), "a", "b\n", "n", "n\n") }
 	scenes := []scene{
 		{
 			name: "core.hooksPath", base: []string{"a", "a\n"},
@@ -22,7 +24,7 @@ func TestRepositories(t *testing.T) {
 					f.script(filepath.Join(f.home, "hooks", hook), "echo "+hook+" >> "+marker(f)+"\n")
 				}
 			},
-			act: func(f *fixture, w *Workspace) {
+			act: func(f *fixture, w *workspace.Workspace) {
 				edit(f, w)
 				f.git("config", "core.hooksPath", filepath.Join(f.home, "hooks"))
 				other := f.lease(w.Base)
@@ -45,7 +47,7 @@ func TestRepositories(t *testing.T) {
 			},
 			act:  edit,
 			want: []string{"100644 a", "100644 n"},
-			after: func(f *fixture, w *Workspace, c *Capture) {
+			after: func(f *fixture, w *workspace.Workspace, c *Capture) {
 				text, err := os.ReadFile(c.Patch)
 				must(f.t, err)
 				if !strings.Contains(string(text), "--- a/a\n+++ b/a\n@@ -1 +1 @@\n") {
@@ -59,14 +61,14 @@ func TestRepositories(t *testing.T) {
 				f.commit()
 				f.git("sparse-checkout", "set", "--cone", "--sparse-index", "in")
 			},
-			act: func(f *fixture, w *Workspace) {
+			act: func(f *fixture, w *workspace.Workspace) {
 				if _, err := os.Lstat(filepath.Join(f.at(w), "out")); err == nil {
 					f.t.Error("the workspace is not sparse")
 				}
 				f.write(f.at(w), "in/x", "changed\n", "out/y", "made anew\n", "out/new", "n\n", "out/new.o", "o")
 			},
 			want: []string{"100644 a", "100644 in/x", "100644 out/.gitignore", "100644 out/new", "100644 out/y", "100644 out/z"},
-			after: func(f *fixture, w *Workspace, c *Capture) {
+			after: func(f *fixture, w *workspace.Workspace, c *Capture) {
 				wantChanged("M in/x, A out/new, M out/y")(f, w, c)
 				if f.git("config", "--worktree", "--get", "core.sparseCheckout") != "true" {
 					f.t.Error("the user's checkout is not sparse any more")
@@ -76,7 +78,7 @@ func TestRepositories(t *testing.T) {
 		{
 			name: "submodules", base: []string{"a", "a\n"},
 			setup: submodules,
-			act: func(f *fixture, w *Workspace) {
+			act: func(f *fixture, w *workspace.Workspace) {
 				edit(f, w)
 				// "gone" is removed, "plain" replaced, "moved" populated and
 				// committed to, "empty" left alone.
@@ -89,7 +91,7 @@ func TestRepositories(t *testing.T) {
 			},
 			want:  []string{"100644 .gitmodules", "100644 a", "160000 empty", "160000 moved", "100644 n", "100644 plain/x"},
 			notes: "submodule_replaced:plain", partial: true,
-			after: func(f *fixture, w *Workspace, c *Capture) {
+			after: func(f *fixture, w *workspace.Workspace, c *Capture) {
 				want := f.in(filepath.Join(f.at(w), "moved"), "rev-parse", "HEAD")
 				if got := f.git("rev-parse", string(c.Tree)+":moved"); got != want {
 					f.t.Errorf("the submodule is recorded at %s, want %s", got, want)
@@ -148,7 +150,7 @@ func (f *fixture) round(base git.Hash) *Capture {
 
 func TestWhereTheUserStands(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, b Backend) {
+	each(t, func(t *testing.T, b workspace.Backend) {
 		tests := []struct {
 			name  string
 			init  []string
@@ -198,7 +200,7 @@ func TestWhereTheUserStands(t *testing.T) {
 		}
 		for i, tt := range tests {
 			// A private git dir depends on the user's in other ways than a linked one.
-			if !hasTurn(t, i, b) && b != Linked {
+			if !hasTurn(t, i, b) && b != workspace.Linked {
 				continue
 			}
 			t.Run(tt.name, func(t *testing.T) {
@@ -213,7 +215,7 @@ func TestWhereTheUserStands(t *testing.T) {
 				if err != nil || n < 4096 {
 					t.Errorf("Footprint = %d, %v", n, err)
 				}
-				if _, err := Hazards(t.Context(), f.repo); err != nil {
+				if _, err := precheck.Hazards(t.Context(), f.repo); err != nil {
 					t.Errorf("Hazards: %v", err)
 				}
 			})
@@ -272,7 +274,7 @@ func TestHazards(t *testing.T) {
 			}
 			repo, err := git.New(f.environ()).Discover(t.Context(), f.root)
 			must(t, err)
-			all, err := Hazards(t.Context(), repo)
+			all, err := precheck.Hazards(t.Context(), repo)
 			must(t, err)
 			var got []string
 			for _, h := range all {
@@ -281,7 +283,7 @@ func TestHazards(t *testing.T) {
 			if !slices.Equal(got, tt.want) {
 				t.Errorf("Hazards = %q, want %q", got, tt.want)
 			}
-			if err := Check(t.Context(), repo); (err != nil) != tt.refused {
+			if err := precheck.Check(t.Context(), repo); (err != nil) != tt.refused {
 				t.Errorf("Check = %v, want refused = %v", err, tt.refused)
 			}
 		})

@@ -9,13 +9,14 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 
+	"agentswarm/worktree/baseline"
+	"agentswarm/worktree/disk"
 	"agentswarm/worktree/git"
+	"agentswarm/worktree/overlay"
+	"agentswarm/worktree/survey"
+	"agentswarm/worktree/workspace"
 )
-
-// absent is the mode of a path on the side of a change that has none.
-const absent = "000000"
 
 // Restore puts the work of an earlier attempt into a workspace that was just
 // leased: its files become those of commit, the capture of that attempt on
@@ -31,15 +32,15 @@ const absent = "000000"
 // base, which are those that captures go by. Submodules that the commit moves are
 // filled as those of a lease are. A Restore that failed leaves a workspace for
 // [Trees.Drop].
-func (t *Trees) Restore(ctx context.Context, w Workspace, commit git.Hash) error {
+func (t *Trees) Restore(ctx context.Context, w workspace.Workspace, commit git.Hash) error {
 	if err := t.own(w); err != nil {
 		return fmt.Errorf("restore %s: %w", w.Name, err)
 	}
-	if err := t.fills.enter(ctx); err != nil {
+	if err := t.fills.Enter(ctx); err != nil {
 		return fmt.Errorf("restore %s: %w", w.Name, err)
 	}
 	err := t.restore(ctx, w, commit)
-	t.fills.leave(false) // it says nothing of how fast a base is filled
+	t.fills.Leave(false) // it says nothing of how fast a base is filled
 	if err != nil {
 		return fmt.Errorf("restore %s: %w", w.Name, err)
 	}
@@ -53,12 +54,12 @@ type restoring struct {
 	changes []git.Change
 }
 
-func (t *Trees) restore(ctx context.Context, w Workspace, commit git.Hash) (err error) {
+func (t *Trees) restore(ctx context.Context, w workspace.Workspace, commit git.Hash) (err error) {
 	scratch := w.Index + ".restore"
 	if w.Private() {
 		scratch = filepath.Join(w.Dir, "restore") // the index may be that of all
 	}
-	if err := RemoveAll(scratch); err != nil {
+	if err := disk.RemoveAll(scratch); err != nil {
 		return err
 	}
 	q, err := t.Frozen.Quarantine(scratch)
@@ -67,7 +68,7 @@ func (t *Trees) restore(ctx context.Context, w Workspace, commit git.Hash) (err 
 	}
 	defer func() { err = errors.Join(err, q.Discard()) }()
 	c := &capturing{
-		Trees: t, CaptureRequest: CaptureRequest{Workspace: w}, quarantine: q, found: &survey{},
+		Trees: t, CaptureRequest: CaptureRequest{Workspace: w}, quarantine: q, found: &survey.Survey{},
 	}
 	if c.index, err = t.Repo.ReadIndex(w.Index); err != nil {
 		return err
@@ -83,12 +84,12 @@ func (t *Trees) restore(ctx context.Context, w Workspace, commit git.Hash) (err 
 	if r.changes, err = q.Changes(ctx, w.Base, commit); err != nil {
 		return err
 	}
-	if r.root, err = os.OpenRoot(w.files()); err != nil {
+	if r.root, err = os.OpenRoot(w.Files()); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, r.root.Close()) }()
 	clear := r.clear
-	if w.kind() == Overlay {
+	if w.Kind() == workspace.Overlay {
 		clear = r.clearLayers
 	}
 	fill := func(ctx context.Context) error { return r.fillModules(ctx, commit) }
@@ -107,25 +108,20 @@ func (t *Trees) restore(ctx context.Context, w Workspace, commit git.Hash) (err 
 // folders that are empty then.
 func (r *restoring) clear(context.Context) error {
 	for _, c := range r.changes {
-		if c.OldMode == absent {
+		if c.OldMode == baseline.Absent {
 			continue
 		}
 		// One outside of a sparse checkout is not there.
-		if err := r.root.Remove(c.Path); err != nil && !missing(err) {
+		if err := r.root.Remove(c.Path); err != nil && !disk.Missing(err) {
 			return err
 		}
-		for dir := parent(c.Path); dir != ""; dir = parent(dir) {
+		for dir := disk.Parent(c.Path); dir != ""; dir = disk.Parent(dir) {
 			if r.root.Remove(dir) != nil {
 				break // it holds more
 			}
 		}
 	}
 	return nil
-}
-
-// missing reports whether nothing is at a path.
-func missing(err error) bool {
-	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 }
 
 // write writes files, from an index in which the attributes are the base's,
@@ -137,8 +133,8 @@ func (r *restoring) write(ctx context.Context) error {
 	var paths strings.Builder
 	for _, c := range r.changes {
 		switch {
-		case ruled(c.Path), c.NewMode == linkMode:
-		case c.NewMode == absent:
+		case baseline.Ruled(c.Path), c.NewMode == baseline.LinkMode:
+		case c.NewMode == baseline.Absent:
 			r.forget(c.Path)
 		default:
 			r.record(c.NewMode, c.New, c.Path)
@@ -153,7 +149,7 @@ func (r *restoring) write(ctx context.Context) error {
 	}
 	cmd := git.Cmd{
 		Args: []string{"checkout-index", "-z", "-f", "-q", "--ignore-skip-worktree-bits",
-			"--prefix=" + r.Workspace.files() + "/", "--stdin"},
+			"--prefix=" + r.Workspace.Files() + "/", "--stdin"},
 		Stdin: strings.NewReader(paths.String()),
 	}
 	if r.apart == nil {
@@ -170,29 +166,20 @@ func (r *restoring) write(ctx context.Context) error {
 func (r *restoring) setApart(ctx context.Context) error {
 	var paths []string
 	for _, c := range r.changes {
-		if c.NewMode == absent || c.NewMode == linkMode {
+		if c.NewMode == baseline.Absent || c.NewMode == baseline.LinkMode {
 			continue
 		}
 		paths = append(paths, c.Path)
-		if ruled(c.Path) {
+		if baseline.Ruled(c.Path) {
 			if _, err := r.rules(ctx); err != nil {
 				return err
 			}
 		}
 	}
-	if err := r.staging.setApart(ctx, paths, r.Workspace.files()); err != nil {
+	if err := r.staging.setApart(ctx, paths, r.Workspace.Files()); err != nil {
 		return err
 	}
 	return r.lendLFS()
-}
-
-// linkMode is that of a submodule.
-const linkMode = "160000"
-
-// ruled reports whether a path, in the index, would change the rules by
-// which the others are written: an attribute file, or what is below its name.
-func ruled(path string) bool {
-	return strings.Contains("/"+path+"/", "/.gitattributes/")
 }
 
 // writeRest writes what decides how files are written, by the rules of the base,
@@ -201,10 +188,10 @@ func (r *restoring) writeRest(ctx context.Context) error {
 	for _, c := range r.changes {
 		var err error
 		switch {
-		case c.NewMode == absent:
-		case c.NewMode == linkMode:
+		case c.NewMode == baseline.Absent:
+		case c.NewMode == baseline.LinkMode:
 			err = r.folder(c.Path)
-		case ruled(c.Path):
+		case baseline.Ruled(c.Path):
 			err = r.writeRule(ctx, c)
 		}
 		if err != nil {
@@ -220,7 +207,7 @@ func (r *restoring) writeRule(ctx context.Context, c git.Change) error {
 	if err != nil {
 		return err
 	}
-	if err := r.folder(parent(c.Path)); err != nil {
+	if err := r.folder(disk.Parent(c.Path)); err != nil {
 		return err
 	}
 	if err := r.root.RemoveAll(c.Path); err != nil {
@@ -242,27 +229,7 @@ func (r *restoring) writeRule(ctx context.Context, c git.Change) error {
 
 // folder makes a folder and those above it. A file in the way is one that
 // came along with the user's, and goes: the commit has a folder there.
-func (r *restoring) folder(dir string) error { return makeFolder(r.root, dir) }
-
-func makeFolder(root *os.Root, dir string) error {
-	if dir == "" {
-		return nil
-	}
-	if err := makeFolder(root, parent(dir)); err != nil {
-		return err
-	}
-	at, err := root.Lstat(dir)
-	if err == nil && at.IsDir() {
-		return nil
-	}
-	if err == nil {
-		err = root.Remove(dir)
-	}
-	if err != nil && !missing(err) {
-		return err
-	}
-	return root.Mkdir(dir, 0o777)
-}
+func (r *restoring) folder(dir string) error { return disk.MakeFolder(r.root, dir) }
 
 // stageWork puts the change into the index of the workspace. The times of the
 // files are left to the agent's git: telling them takes the filters of a
@@ -271,7 +238,7 @@ func (r *restoring) stageWork(ctx context.Context) error {
 	skipped := r.skipped()
 	var gone strings.Builder
 	for _, c := range r.changes {
-		if c.NewMode != absent {
+		if c.NewMode != baseline.Absent {
 			continue
 		}
 		r.forget(c.Path)
@@ -280,7 +247,7 @@ func (r *restoring) stageWork(ctx context.Context) error {
 		}
 	}
 	for _, c := range r.changes {
-		if c.NewMode != absent {
+		if c.NewMode != baseline.Absent {
 			r.record(c.NewMode, c.New, c.Path)
 		}
 	}
@@ -305,7 +272,7 @@ func (r *restoring) stageWork(ctx context.Context) error {
 		"--add", "--replace", "--index-info"); err != nil {
 		return err
 	}
-	if r.Workspace.kind() == Overlay {
+	if r.Workspace.Kind() == workspace.Overlay {
 		return nil // the index is that of all: what is placed says it
 	}
 	// What lies outside of a sparse checkout is kept where it is not there.
@@ -345,12 +312,12 @@ func (r *restoring) remember(ctx context.Context) error {
 	if len(r.changes) == 0 {
 		return nil
 	}
-	all := placed{}
+	all := baseline.Placed{}
 	skipped := r.skipped()
 	for _, c := range r.changes {
-		if c.NewMode == absent {
-			if skipped[c.Path] && r.Workspace.kind() == Overlay {
-				all[c.Path] = goneEntry(c)
+		if c.NewMode == baseline.Absent {
+			if skipped[c.Path] && r.Workspace.Kind() == workspace.Overlay {
+				all[c.Path] = baseline.GoneEntry(c)
 			}
 			continue
 		}
@@ -358,7 +325,7 @@ func (r *restoring) remember(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		all.add(c.Path, at, c.New)
+		all.Add(c.Path, at, c.New)
 		mode, err := strconv.ParseUint(c.NewMode, 8, 32)
 		if err != nil {
 			return err
@@ -367,5 +334,12 @@ func (r *restoring) remember(ctx context.Context) error {
 		e.Mode = uint32(mode)
 		all[c.Path] = e
 	}
-	return r.writePlaced(ctx, r.Workspace, all)
+	return baseline.AddPlaced(ctx, r.Workspace.PlacedFile(), all)
+}
+
+// clearLayers hides what the commit has no more, and the folders that are empty
+// then. What it has otherwise hides the old by being there.
+func (r *restoring) clearLayers(context.Context) error {
+	h := &overlay.Hider{Root: r.root, Dir: r.Workspace.Files(), Below: r.Workspace.Below()}
+	return h.Apply(r.changes)
 }

@@ -12,10 +12,11 @@ import (
 
 	"agentswarm/internal/testing/campaign"
 	"agentswarm/worktree/git"
+	"agentswarm/worktree/workspace"
 )
 
 // restore leases a workspace and puts the work of a capture into it.
-func (f *fixture) restore(base, commit git.Hash) *Workspace {
+func (f *fixture) restore(base, commit git.Hash) *workspace.Workspace {
 	f.t.Helper()
 	w := f.lease(base)
 	saved := f.indexed(w)
@@ -35,7 +36,7 @@ func (f *fixture) restore(base, commit git.Hash) *Workspace {
 }
 
 // indexed is what our copy of the index holds.
-func (f *fixture) indexed(w *Workspace) string {
+func (f *fixture) indexed(w *workspace.Workspace) string {
 	f.t.Helper()
 	entries, err := f.repo.ReadIndex(w.Index)
 	must(f.t, err)
@@ -48,7 +49,7 @@ func (f *fixture) indexed(w *Workspace) string {
 
 // again takes a scene's work through a second attempt that does nothing and a
 // third that does a little.
-func (f *fixture) again(w *Workspace, first *Capture) {
+func (f *fixture) again(w *workspace.Workspace, first *Capture) {
 	f.t.Helper()
 	next := f.restore(w.Base, first.Commit)
 	if got := f.in(f.at(next), "write-tree"); got != string(first.Tree) {
@@ -83,8 +84,8 @@ func TestRestore(t *testing.T) {
 		f.write(f.home, ".gitconfig",
 			"[filter \"up\"]\n\tclean = tr a-z A-Z\n\tsmudge = tr A-Z a-z\n\trequired\n")
 	}
-	after := func(check func(*fixture, *Workspace, *Capture)) func(*fixture, *Workspace, *Capture) {
-		return func(f *fixture, w *Workspace, c *Capture) {
+	after := func(check func(*fixture, *workspace.Workspace, *Capture)) func(*fixture, *workspace.Workspace, *Capture) {
+		return func(f *fixture, w *workspace.Workspace, c *Capture) {
 			if check != nil {
 				check(f, w, c)
 			}
@@ -95,7 +96,7 @@ func TestRestore(t *testing.T) {
 		{
 			name: "changed, new, deleted, modes, symlinks", links: []string{"ln", "a"},
 			base: []string{"a", "a\n", "gone", "g\n", "d/e/gone", "g\n", "run", "r\n", "was", "w\n"},
-			act: func(f *fixture, w *Workspace) {
+			act: func(f *fixture, w *workspace.Workspace) {
 				f.write(f.at(w), "a", "A\n", "new/deep/x", "x", "empty", "")
 				rm(f, filepath.Join(f.at(w), "gone"), filepath.Join(f.at(w), "d"), filepath.Join(f.at(w), "ln"),
 					filepath.Join(f.at(w), "was"))
@@ -103,7 +104,7 @@ func TestRestore(t *testing.T) {
 					os.Symlink("/nowhere", filepath.Join(f.at(w), "ln")), os.Symlink("run", filepath.Join(f.at(w), "was")))
 			},
 			want: []string{"100644 a", "100644 empty", "120000 ln", "100644 new/deep/x", "100755 run", "120000 was"},
-			after: after(func(f *fixture, w *Workspace, c *Capture) {
+			after: after(func(f *fixture, w *workspace.Workspace, c *Capture) {
 				next := f.restore(w.Base, c.Commit)
 				if _, err := os.Lstat(filepath.Join(f.at(next), "d")); err == nil {
 					f.t.Error("an empty folder is left")
@@ -121,7 +122,7 @@ func TestRestore(t *testing.T) {
 		{
 			name: "files become folders and the other way round", links: []string{"ln", "d"},
 			base: []string{"f", "f\n", "d/x", "x\n", "d/y", "y\n", "e/z", "z\n", "s/in", "in\n"},
-			act: func(f *fixture, w *Workspace) {
+			act: func(f *fixture, w *workspace.Workspace) {
 				rm(f, filepath.Join(f.at(w), "f"), filepath.Join(f.at(w), "d"), filepath.Join(f.at(w), "e"),
 					filepath.Join(f.at(w), "ln"))
 				f.write(f.at(w), "f/in", "1\n", "d", "now a file\n", "ln/real", "r\n", "elsewhere/z", "z\n")
@@ -131,7 +132,7 @@ func TestRestore(t *testing.T) {
 		},
 		{
 			name: "odd names", base: []string{"-f", "x\n", "a b", "x\n"},
-			act: func(f *fixture, w *Workspace) {
+			act: func(f *fixture, w *workspace.Workspace) {
 				f.write(f.at(w), "-f", "y\n", "--help", "h\n", "new\nline", "n\n", "\xff\xfe", "b\n",
 					":(top)x", "m\n", ":d/x", "m\n", "tab\there", "t\n", `quo"te\`, "q\n", "*", "s\n", " ", "blank\n")
 				rm(f, filepath.Join(f.at(w), "a b"))
@@ -140,8 +141,10 @@ func TestRestore(t *testing.T) {
 		},
 		{
 			name: "nothing is left", base: []string{"a", "a\n", "d/b", "b\n"},
-			act:  func(f *fixture, w *Workspace) { rm(f, filepath.Join(f.at(w), "a"), filepath.Join(f.at(w), "d")) },
-			want: []string{}, after: func(f *fixture, w *Workspace, c *Capture) {
+			act: func(f *fixture, w *workspace.Workspace) {
+				rm(f, filepath.Join(f.at(w), "a"), filepath.Join(f.at(w), "d"))
+			},
+			want: []string{}, after: func(f *fixture, w *workspace.Workspace, c *Capture) {
 				next := f.restore(w.Base, c.Commit)
 				if again := f.capture(next); again.Tree != c.Tree {
 					f.t.Errorf("captured %q, want nothing", f.files(again.Tree))
@@ -151,13 +154,13 @@ func TestRestore(t *testing.T) {
 		{
 			name: "a filter, and attributes that the agent changed", setup: upper, filters: true,
 			base: []string{".gitattributes", "*.up filter=up\n", "a.up", "abc\n", "d/.gitattributes", "* text\n", "d/x", "x\n"},
-			act: func(f *fixture, w *Workspace) {
+			act: func(f *fixture, w *workspace.Workspace) {
 				f.write(f.at(w), ".gitattributes", "*.up -filter\n*.x filter=up\n*.txt eol=crlf\n", "n.up", "new\n",
 					"n.x", "low\n", "t.txt", "unix\n", "e/.gitattributes", "* eol=crlf\n", "e/x", "unix\n", "g/.gitattributes/z", "z\n")
 				rm(f, filepath.Join(f.at(w), "d/.gitattributes"))
 				must(f.t, os.Symlink("x", filepath.Join(f.at(w), "d/.gitattributes")))
 			},
-			after: after(func(f *fixture, w *Workspace, c *Capture) {
+			after: after(func(f *fixture, w *workspace.Workspace, c *Capture) {
 				next := f.restore(w.Base, c.Commit)
 				for path, want := range map[string]string{
 					"n.up": "new\n", "n.x": "low\n", "t.txt": "unix\n", "e/x": "unix\n", "g/.gitattributes/z": "z\n",
@@ -175,7 +178,7 @@ func TestRestore(t *testing.T) {
 				f.write(f.home, ".gitconfig", "[filter \"x\"]\n\tclean = \"cat; echo more\"\n\tsmudge = cat\n")
 			},
 			base:  []string{".gitattributes", "*.x filter=x\n"},
-			act:   func(f *fixture, w *Workspace) { f.write(f.at(w), "n.x", "new\n") },
+			act:   func(f *fixture, w *workspace.Workspace) { f.write(f.at(w), "n.x", "new\n") },
 			after: after(nil),
 		},
 		{
@@ -188,11 +191,11 @@ func TestRestore(t *testing.T) {
 				f.write(f.root, ".gitattributes", "*.t filter=t\n", "x.t", "x\n")
 				f.unapplied = true // the user's own git would run it
 			},
-			act: func(f *fixture, w *Workspace) {
+			act: func(f *fixture, w *workspace.Workspace) {
 				f.script(filepath.Join(f.at(w), "tools/t.sh"), "echo x > "+marker(f)+"; cat\n")
 				f.write(f.at(w), "x.t", "y\n", "new.t", "n\n")
 			},
-			after: func(f *fixture, w *Workspace, c *Capture) {
+			after: func(f *fixture, w *workspace.Workspace, c *Capture) {
 				next := f.restore(w.Base, c.Commit)
 				if again := f.capture(next); again.Tree != c.Tree || f.show(again.Tree, "new.t") != "N\n" {
 					f.t.Errorf("captured %s, want %s", again.Tree, c.Tree)
@@ -203,7 +206,7 @@ func TestRestore(t *testing.T) {
 			name:  "autocrlf",
 			setup: func(f *fixture) { f.write(f.home, ".gitconfig", "[core]\n\tautocrlf = true\n") },
 			base:  []string{".gitattributes", "# none\n", "a", "1\n2\n", "bin", "\x00\n"},
-			act: func(f *fixture, w *Workspace) {
+			act: func(f *fixture, w *workspace.Workspace) {
 				f.write(f.at(w), "a", "1\r\n2\r\n3\r\n", "n", "new\r\n", ".gitattributes", "# some\r\n", "bin", "\x00\r\n")
 			},
 			after: after(nil),
@@ -215,7 +218,7 @@ func TestRestore(t *testing.T) {
 				f.commit()
 				f.git("config", "core.fileMode", "false")
 			},
-			act:   func(f *fixture, w *Workspace) { f.write(f.at(w), "x", "2\n", "n", "n\n") },
+			act:   func(f *fixture, w *workspace.Workspace) { f.write(f.at(w), "x", "2\n", "n", "n\n") },
 			want:  []string{"100644 n", "100755 x"},
 			after: after(nil),
 		},
@@ -225,7 +228,7 @@ func TestRestore(t *testing.T) {
 				f.commit()
 				f.git("sparse-checkout", "set", "--cone", "in")
 			},
-			act: func(f *fixture, w *Workspace) {
+			act: func(f *fixture, w *workspace.Workspace) {
 				f.write(f.at(w), "in/x", "changed\n", "out/y", "made anew\n", "out/new", "n\n", "far", "a file\n")
 			},
 			want:  []string{"100644 a", "100644 far", "100644 in/x", "100644 out/new", "100644 out/y", "100644 out/z"},
@@ -234,7 +237,7 @@ func TestRestore(t *testing.T) {
 		{
 			name: "submodules", base: []string{"a", "a\n"}, setup: submodules, partial: true,
 			notes: "submodule_replaced:plain",
-			act: func(f *fixture, w *Workspace) {
+			act: func(f *fixture, w *workspace.Workspace) {
 				rm(f, filepath.Join(f.at(w), "gone"))
 				f.write(f.at(w), "plain/x", "x\n")
 				f.in(f.at(w), "-c", "protocol.file.allow=always", "submodule", "--quiet", "update", "--init", "moved")
@@ -251,7 +254,7 @@ func TestRestore(t *testing.T) {
 // TestRestoreAny restores commits that no capture made.
 func TestRestoreAny(t *testing.T) {
 	t.Parallel()
-	eachOf(t, inGate(t, Overlay, Linked), func(t *testing.T, b Backend) {
+	eachOf(t, inGate(t, workspace.Overlay, workspace.Linked), func(t *testing.T, b workspace.Backend) {
 		f := fixtureOn(t, b)
 		submodules(f)
 		base := f.commit("a", "a\n", ".gitignore", "*.o\n/b/\n", "out/y", "y\n", "in/x", "x\n", "was/file", "f\n")
@@ -293,7 +296,7 @@ func TestRestoreAny(t *testing.T) {
 // behind where it fails.
 func TestRestoreWithDamage(t *testing.T) {
 	t.Parallel()
-	eachOf(t, inGate(t, Overlay, Linked), func(t *testing.T, b Backend) {
+	eachOf(t, inGate(t, workspace.Overlay, workspace.Linked), func(t *testing.T, b workspace.Backend) {
 		f := fixtureOn(t, b)
 		base := f.commit("a", "a\n")
 		f.open()
@@ -320,7 +323,7 @@ func TestRestoreWithDamage(t *testing.T) {
 // with the same changes made in one.
 func TestRestoreEqualsDirect(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, b Backend) {
+	each(t, func(t *testing.T, b workspace.Backend) {
 		seed := campaign.Seed(t)
 		r := rand.New(rand.NewPCG(seed, 0))
 		f := fixtureOn(t, b)

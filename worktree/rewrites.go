@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"agentswarm/worktree/disk"
 	"agentswarm/worktree/git"
 )
 
@@ -49,7 +50,7 @@ func (c *capturing) readRewrites(ctx context.Context) (rewrites, error) {
 func (c *capturing) findRewrites(ctx context.Context) (r rewrites, err error) {
 	for _, path := range []string{"info/attributes", "user-attributes"} {
 		text, err := os.ReadFile(filepath.Join(c.Frozen.Dir, path))
-		if err != nil && !missing(err) {
+		if err != nil && !disk.Missing(err) {
 			return r, err
 		}
 		r.read(text)

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"agentswarm/internal/testprogram"
+	"agentswarm/worktree/workspace"
 )
 
 // marker is a file whose existence says that a command ran.
@@ -27,8 +28,8 @@ func changed(c *Capture) string {
 	return strings.Join(all, ", ")
 }
 
-func wantChanged(want string) func(*fixture, *Workspace, *Capture) {
-	return func(f *fixture, _ *Workspace, c *Capture) {
+func wantChanged(want string) func(*fixture, *workspace.Workspace, *Capture) {
+	return func(f *fixture, _ *workspace.Workspace, c *Capture) {
 		f.t.Helper()
 		if got := changed(c); got != want {
 			f.t.Errorf("changed = %q, want %q", got, want)
@@ -53,7 +54,7 @@ func TestCaptureByTheRulesOfTheBase(t *testing.T) {
 		{
 			name: "a folder with rules that became a symlink",
 			base: []string{"old/.gitattributes", "* text\n", "old/f", "f\n"},
-			act: func(f *fixture, w *Workspace) {
+			act: func(f *fixture, w *workspace.Workspace) {
 				// Rename(2) cannot do it everywhere.
 				must(f.t, exec.Command("mv", filepath.Join(f.at(w), "old"), filepath.Join(f.at(w), "new")).Run(),
 					os.Symlink("new", filepath.Join(f.at(w), "old")))
@@ -62,7 +63,7 @@ func TestCaptureByTheRulesOfTheBase(t *testing.T) {
 		},
 		{
 			name: "a filter set by the agent does not run", filters: true, base: []string{"a", "a\n"},
-			act: func(f *fixture, w *Workspace) {
+			act: func(f *fixture, w *workspace.Workspace) {
 				run := "sh -c 'echo x > " + marker(f) + "; cat'"
 				f.in(f.at(w), "config", "filter.evil.clean", run)
 				f.in(f.at(w), "config", "filter.evil.smudge", run)
@@ -72,7 +73,7 @@ func TestCaptureByTheRulesOfTheBase(t *testing.T) {
 				f.write(filepath.Join(f.root, ".git"), "info/attributes", "* filter=evil\n")
 			},
 			want: []string{"100644 .gitattributes", "100644 a", "100644 n"},
-			after: func(f *fixture, w *Workspace, c *Capture) {
+			after: func(f *fixture, w *workspace.Workspace, c *Capture) {
 				// The test's own git has run it meanwhile.
 				rm(f, marker(f))
 				other := f.lease(w.Base)
@@ -91,12 +92,12 @@ func TestCaptureByTheRulesOfTheBase(t *testing.T) {
 				f.git("config", "filter.t.required", "true")
 				f.write(f.root, ".gitattributes", "*.t filter=t\n", "x.t", "x\n")
 			},
-			act: func(f *fixture, w *Workspace) {
+			act: func(f *fixture, w *workspace.Workspace) {
 				f.script(filepath.Join(f.at(w), "tools/clean.sh"), "echo x > "+marker(f)+"; cat\n")
 				f.write(f.at(w), "x.t", "y\n", "new.t", "n\n")
 			},
 			want: []string{"100644 .gitattributes", "100644 new.t", "100755 tools/clean.sh", "100644 x.t"},
-			after: func(f *fixture, w *Workspace, c *Capture) {
+			after: func(f *fixture, w *workspace.Workspace, c *Capture) {
 				if got := f.show(c.Tree, "new.t"); got != "N\n" {
 					f.t.Errorf("cleaned to %q, want %q", got, "N\n")
 				}
@@ -115,12 +116,12 @@ func TestCaptureByTheRulesOfTheBase(t *testing.T) {
 				f.git("config", "filter.t.required", "true")
 				f.write(f.root, ".gitattributes", "*.t filter=t\n", "x.t", "x\n")
 			},
-			act: func(f *fixture, w *Workspace) {
+			act: func(f *fixture, w *workspace.Workspace) {
 				rm(f, filepath.Join(f.at(w), "tools"))
 				f.write(f.at(w), "tools", "a file now\n", "new.t", "n\n")
 			},
 			want: []string{"100644 .gitattributes", "100644 new.t", "100644 tools", "100644 x.t"},
-			after: func(f *fixture, w *Workspace, c *Capture) {
+			after: func(f *fixture, w *workspace.Workspace, c *Capture) {
 				if got := f.show(c.Tree, "new.t"); got != "N\n" {
 					f.t.Errorf("cleaned to %q, want %q", got, "N\n")
 				}
@@ -129,10 +130,10 @@ func TestCaptureByTheRulesOfTheBase(t *testing.T) {
 		{
 			name: "a global filter round-trips", filters: true, setup: upper,
 			base: []string{".gitattributes", "*.up filter=up\n", "a.up", "abc\n", "b.up", "b\n"},
-			act: func(f *fixture, w *Workspace) {
+			act: func(f *fixture, w *workspace.Workspace) {
 				f.write(f.at(w), "a.up", "abcd\n", "n.up", "new\n", "b.up", "b\n")
 			},
-			after: func(f *fixture, w *Workspace, c *Capture) {
+			after: func(f *fixture, w *workspace.Workspace, c *Capture) {
 				wantChanged("M a.up, A n.up")(f, w, c)
 				if got := f.show(c.Tree, "a.up"); got != "ABCD\n" {
 					f.t.Errorf("a.up = %q, want it cleaned", got)
@@ -148,14 +149,14 @@ func TestCaptureByTheRulesOfTheBase(t *testing.T) {
 				f.git("config", "filter.up.required", "true")
 			},
 			base: []string{".gitattributes", "*.up filter=up\n", "a.up", "abc\n", "b.up", "b\n"},
-			act: func(f *fixture, w *Workspace) {
+			act: func(f *fixture, w *workspace.Workspace) {
 				text, err := os.ReadFile(filepath.Join(f.at(w), "a.up"))
 				if err != nil || string(text) != "abc\n" {
 					f.t.Errorf("a.up is filled with %q, %v", text, err)
 				}
 				f.write(f.at(w), "a.up", "abcd\n", "n.up", strings.Repeat("new\n", 50_000), "b.up", "b\n")
 			},
-			after: func(f *fixture, w *Workspace, c *Capture) {
+			after: func(f *fixture, w *workspace.Workspace, c *Capture) {
 				wantChanged("M a.up, A n.up")(f, w, c)
 				if got := f.show(c.Tree, "n.up"); got != strings.Repeat("NEW\n", 50_000) {
 					f.t.Errorf("n.up = %.20q, want it cleaned", got)
@@ -166,12 +167,12 @@ func TestCaptureByTheRulesOfTheBase(t *testing.T) {
 			name: "attributes of the base hold, and the agent can only assign a filter more", filters: true, setup: upper,
 			base: []string{".gitattributes", "*.up filter=up\n", "a.up", "abc\n", "d/.gitattributes", "* text\n",
 				"d/x", "x\n"},
-			act: func(f *fixture, w *Workspace) {
+			act: func(f *fixture, w *workspace.Workspace) {
 				f.write(f.at(w), ".gitattributes", "*.up -filter\n*.x filter=up\n", "n.up", "new\n", "n.x", "low\n")
 				rm(f, filepath.Join(f.at(w), "d/.gitattributes"))
 				f.write(f.at(w), "d/x", "crlf\r\n", "e/.gitattributes", "* text\n", "e/x", "crlf\r\n")
 			},
-			after: func(f *fixture, w *Workspace, c *Capture) {
+			after: func(f *fixture, w *workspace.Workspace, c *Capture) {
 				wantChanged("M .gitattributes, D d/.gitattributes, M d/x, A e/.gitattributes, A e/x, A n.up, A n.x")(f, w, c)
 				for path, want := range map[string]string{
 					"n.up": "NEW\n", "n.x": "LOW\n", "d/x": "crlf\n", "e/x": "crlf\r\n",
@@ -186,7 +187,7 @@ func TestCaptureByTheRulesOfTheBase(t *testing.T) {
 			name:  "autocrlf",
 			setup: func(f *fixture) { f.write(f.home, ".gitconfig", "[core]\n\tautocrlf = true\n") },
 			base:  []string{".gitattributes", "# none\n", "a", "1\n2\n", "b", "1\n", "bin", "\x00\n"},
-			act: func(f *fixture, w *Workspace) {
+			act: func(f *fixture, w *workspace.Workspace) {
 				text, err := os.ReadFile(filepath.Join(f.at(w), "a"))
 				if err != nil || string(text) != "1\r\n2\r\n" {
 					f.t.Fatalf("a is %q in the workspace, %v", text, err)
@@ -194,7 +195,7 @@ func TestCaptureByTheRulesOfTheBase(t *testing.T) {
 				f.write(f.at(w), "a", "1\r\n2\r\n3\r\n", "n", "new\r\n", "b", "1\r\n",
 					".gitattributes", "# some\r\n", "bin", "\x00\r\n")
 			},
-			after: func(f *fixture, w *Workspace, c *Capture) {
+			after: func(f *fixture, w *workspace.Workspace, c *Capture) {
 				wantChanged("M .gitattributes, M a, M bin, A n")(f, w, c)
 				if got := f.show(c.Tree, ".gitattributes"); got != "# some\n" {
 					f.t.Errorf(".gitattributes = %q", got)
@@ -209,8 +210,8 @@ func TestCaptureByTheRulesOfTheBase(t *testing.T) {
 				f.write(f.root, ".gitattributes", "* text=auto\n")
 				f.git("add", ".gitattributes")
 			},
-			act: func(f *fixture, w *Workspace) { f.write(f.at(w), "crlf", "1\r\n2\r\n3\r\n") },
-			after: func(f *fixture, w *Workspace, c *Capture) {
+			act: func(f *fixture, w *workspace.Workspace) { f.write(f.at(w), "crlf", "1\r\n2\r\n3\r\n") },
+			after: func(f *fixture, w *workspace.Workspace, c *Capture) {
 				if got := f.show(c.Tree, "crlf"); got != "1\r\n2\r\n3\r\n" {
 					f.t.Errorf("crlf = %q", got)
 				}
@@ -219,13 +220,13 @@ func TestCaptureByTheRulesOfTheBase(t *testing.T) {
 		{
 			name: "eol and ident",
 			base: []string{".gitattributes", "*.txt eol=crlf\n*.id ident\n", "a.txt", "1\n", "x.id", "$Id$\n", "y.id", "$Id$\n"},
-			act: func(f *fixture, w *Workspace) {
+			act: func(f *fixture, w *workspace.Workspace) {
 				f.write(f.at(w), "n.txt", "1\r\n")
 				text, err := os.ReadFile(filepath.Join(f.at(w), "x.id"))
 				must(f.t, err)
 				f.write(f.at(w), "x.id", string(text)+"more\n")
 			},
-			after: func(f *fixture, w *Workspace, c *Capture) {
+			after: func(f *fixture, w *workspace.Workspace, c *Capture) {
 				wantChanged("A n.txt, M x.id")(f, w, c)
 				if got := f.show(c.Tree, "x.id"); got != "$Id$\nmore\n" {
 					f.t.Errorf("x.id = %q", got)
@@ -239,7 +240,7 @@ func TestCaptureByTheRulesOfTheBase(t *testing.T) {
 				f.write(filepath.Join(f.root, ".git"), "info/exclude", "*.local\n")
 			},
 			base: []string{"a", "a\n"},
-			act: func(f *fixture, w *Workspace) {
+			act: func(f *fixture, w *workspace.Workspace) {
 				f.write(f.at(w), "x.mine", "1", "x.local", "1", "x.agent", "1\n")
 				f.write(filepath.Join(f.root, ".git"), "info/exclude", "*\n")
 			},
@@ -248,7 +249,7 @@ func TestCaptureByTheRulesOfTheBase(t *testing.T) {
 		{
 			name: "rule files that became folders",
 			base: []string{"d/.gitignore", "x\n", "d/a", "a\n", "e/.gitattributes", "* text\n", "e/a", "a\n"},
-			act: func(f *fixture, w *Workspace) {
+			act: func(f *fixture, w *workspace.Workspace) {
 				rm(f, filepath.Join(f.at(w), "d/.gitignore"), filepath.Join(f.at(w), "e/.gitattributes"))
 				f.write(f.at(w), "d/.gitignore/in", "1\n", "e/.gitattributes/in", "1\n", ".gitignore/z", "z\n",
 					".gitattributes/z", "z\n", "n", "n\n")
@@ -258,7 +259,7 @@ func TestCaptureByTheRulesOfTheBase(t *testing.T) {
 		},
 		{
 			name: "a .gitattributes that is a symlink to what the agent likes", base: []string{"a", "a\n"},
-			act: func(f *fixture, w *Workspace) {
+			act: func(f *fixture, w *workspace.Workspace) {
 				must(f.t, os.Symlink("/etc/passwd", filepath.Join(f.at(w), ".gitattributes")),
 					os.Symlink("a", filepath.Join(f.at(w), ".gitignore")))
 			},
@@ -272,7 +273,7 @@ func TestCaptureByTheRulesOfTheBase(t *testing.T) {
 				f.commit()
 				f.git("config", "core.fileMode", "false")
 			},
-			act: func(f *fixture, w *Workspace) {
+			act: func(f *fixture, w *workspace.Workspace) {
 				must(f.t, os.Chmod(filepath.Join(f.at(w), "x"), 0o644))
 				f.write(f.at(w), "x", "2\n", "n", "n\n")
 				must(f.t, os.Chmod(filepath.Join(f.at(w), "n"), 0o755))
@@ -283,7 +284,7 @@ func TestCaptureByTheRulesOfTheBase(t *testing.T) {
 			name:  "huge files",
 			setup: func(f *fixture) { f.git("config", "core.bigFileThreshold", "64k") },
 			base:  []string{"big", strings.Repeat("0123456789abcdef\n", 10_000)},
-			act: func(f *fixture, w *Workspace) {
+			act: func(f *fixture, w *workspace.Workspace) {
 				f.write(f.at(w), "big", strings.Repeat("0123456789abcdeF\n", 10_000),
 					"new", strings.Repeat("\x00x", 200_000))
 			},

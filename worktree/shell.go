@@ -8,10 +8,13 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"strings"
 	"sync"
 
+	"agentswarm/worktree/bases"
+	"agentswarm/worktree/disk"
 	"agentswarm/worktree/git"
+	"agentswarm/worktree/overlay"
+	"agentswarm/worktree/workspace"
 )
 
 // shellForm is what, in the folder of a run, the layers of git dirs are called.
@@ -21,11 +24,11 @@ var shellForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile
 // shell is the layer with the git dir that all overlays of a base and of this
 // process begin with. Those of an earlier process keep theirs: what is mounted
 // must never change.
-func (t *Trees) shell(ctx context.Context, template *git.Template, b *base) (string, error) {
+func (t *Trees) shell(ctx context.Context, template *git.Template, b *bases.Base) (string, error) {
 	known := func() string {
-		t.basesMu.Lock()
-		defer t.basesMu.Unlock()
-		return t.shells[b.commit]
+		t.commonMu.Lock()
+		defer t.commonMu.Unlock()
+		return t.shells[b.Commit]
 	}
 	if dir := known(); dir != "" {
 		return dir, nil
@@ -41,13 +44,13 @@ func (t *Trees) shell(ctx context.Context, template *git.Template, b *base) (str
 	if err != nil {
 		return "", err
 	}
-	t.basesMu.Lock()
-	defer t.basesMu.Unlock()
-	t.shells[b.commit] = dir
+	t.commonMu.Lock()
+	defer t.commonMu.Unlock()
+	t.shells[b.Commit] = dir
 	return dir, nil
 }
 
-func (t *Trees) makeShell(template *git.Template, b *base) (dir string, err error) {
+func (t *Trees) makeShell(template *git.Template, b *bases.Base) (dir string, err error) {
 	for n := 1; ; n++ {
 		dir = filepath.Join(t.Dir, fmt.Sprintf(".git.%d", n))
 		if _, err := os.Lstat(dir); err == nil {
@@ -62,13 +65,13 @@ func (t *Trees) makeShell(template *git.Template, b *base) (dir string, err erro
 	}
 	link, _ := t.Objects()
 	err = template.Private(git.PrivateRequest{
-		Dir: filepath.Join(dir+".new", ".git"), Base: b.commit, Index: b.index(), Objects: link,
+		Dir: filepath.Join(dir+".new", ".git"), Base: b.Commit, Index: b.Index(), Objects: link,
 	})
 	if err == nil {
 		err = os.Rename(dir+".new", dir)
 	}
 	if err != nil {
-		return "", errors.Join(err, RemoveAll(dir+".new"))
+		return "", errors.Join(err, disk.RemoveAll(dir+".new"))
 	}
 	return dir, nil
 }
@@ -76,87 +79,34 @@ func (t *Trees) makeShell(template *git.Template, b *base) (dir string, err erro
 // wholeGit makes a whole git dir in the trash of what a workspace had changed of
 // one. It may be done again.
 func wholeGit(tree, shell string) error {
-	m := merging{own: filepath.Join(tree, upperName, ".git")}
-	both := layers{m.own, shell}
-	switch at, err := os.Lstat(m.own); {
-	case missing(err):
+	m := overlay.Merger{Own: filepath.Join(tree, workspace.UpperName, ".git")}
+	both := overlay.Layers{m.Own, shell}
+	switch at, err := os.Lstat(m.Own); {
+	case disk.Missing(err):
 		both = both[1:]
 	case err != nil || !at.IsDir():
 		return err // the agent took it away
-	case opaque(m.own):
+	case overlay.Opaque(m.Own):
 		both = both[:1]
 	}
-	to := filepath.Join(tree, gitName)
+	to := filepath.Join(tree, workspace.GitName)
 	if _, err := os.Lstat(to); err == nil {
-		return RemoveAll(m.own)
-	} else if !missing(err) {
+		return disk.RemoveAll(m.Own)
+	} else if !disk.Missing(err) {
 		return err
 	}
-	err := RemoveAll(to + ".new")
+	err := disk.RemoveAll(to + ".new")
 	if err == nil {
-		err = m.merge(both, to+".new")
+		err = m.Merge(both, to+".new")
 	}
 	if err == nil {
 		err = os.Rename(to+".new", to)
 	}
-	if missing(err) {
+	if disk.Missing(err) {
 		return nil // the run has no workspaces any more, and what they had in common is gone
 	}
 	if err != nil {
 		return fmt.Errorf("keep the git dir: %w", err)
 	}
-	return RemoveAll(m.own)
-}
-
-// merging makes one folder of those of an overlay. Files of own get a second
-// name; the others are not ours alone.
-type merging struct{ own string }
-
-func (m merging) merge(l layers, to string) error {
-	names, err := l.names("")
-	if err != nil {
-		return err
-	}
-	if err := os.Mkdir(to, 0o700); err != nil {
-		return err
-	}
-	for name := range names {
-		to := filepath.Join(to, name)
-		if below := l.folders(name); len(below) > 0 {
-			err = m.merge(below, to)
-		} else {
-			err = m.file(l, name, to)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// file puts the topmost of what folders have of a name at a path.
-func (m merging) file(l layers, name, to string) error {
-	for _, dir := range l {
-		from := filepath.Join(dir, name)
-		at, err := os.Lstat(from)
-		switch {
-		case missing(err):
-			continue
-		case err != nil:
-			return err
-		case at.Mode().Type() == fs.ModeSymlink:
-			target, err := os.Readlink(from)
-			if err != nil {
-				return err
-			}
-			return os.Symlink(target, to)
-		case !at.Mode().IsRegular():
-			return nil // nothing that git made
-		}
-		if strings.HasPrefix(from, m.own+"/") && os.Link(from, to) == nil {
-			return nil
-		}
-		return git.CloneFile(from, to)
-	}
-	return nil
+	return disk.RemoveAll(m.Own)
 }

@@ -8,7 +8,10 @@ import (
 	"strings"
 	"testing"
 
+	"agentswarm/worktree/disk"
 	"agentswarm/worktree/git"
+	"agentswarm/worktree/survey"
+	"agentswarm/worktree/workspace"
 )
 
 // digest is all that a folder holds.
@@ -39,7 +42,7 @@ func TestShellIsShared(t *testing.T) {
 	f.write(f.root, ".git/hooks/pre-push", "#!/bin/sh\n")
 	f.open()
 	namespaces(t, f)
-	f.private(Overlay)
+	f.private(workspace.Overlay)
 	one, two := f.lease(base), f.lease(base)
 	if one.Shell == "" || one.Shell != two.Shell {
 		t.Fatalf("shells %q and %q, want one", one.Shell, two.Shell)
@@ -49,7 +52,7 @@ func TestShellIsShared(t *testing.T) {
 		echo more >> .git/config.more; cat .git/config >> .git/config.more; echo "# x" >> .git/config
 		echo "exit 1" >> .git/hooks/pre-push; echo z > a; git commit -qam mine; git branch other; git tag t
 		git pack-refs --all --prune; git stash list; rm -f .git/info/exclude; git gc -q --prune=now; git fsck --strict`)
-	if _, err := os.Lstat(two.Admin); !missing(err) {
+	if _, err := os.Lstat(two.Admin); !disk.Missing(err) {
 		t.Errorf("a workspace in which nobody worked has of its git dir: %v", err)
 	}
 	got := f.inside(two, "git status --porcelain; git branch --list other; git tag; cat .git/hooks/pre-push; git rev-parse HEAD")
@@ -99,14 +102,14 @@ func TestShellHead(t *testing.T) {
 			base := f.commit("a", "1\n")
 			f.open()
 			namespaces(t, f)
-			f.private(Overlay)
+			f.private(workspace.Overlay)
 			w := f.lease(base)
 			f.inside(w, "export GIT_AUTHOR_NAME=x GIT_AUTHOR_EMAIL=x GIT_COMMITTER_NAME=x GIT_COMMITTER_EMAIL=x; "+tt.script)
 			c, err := f.trees.Capture(t.Context(), f.captureRequest(w))
 			must(t, err)
 			noted := false
 			for _, n := range c.Notes {
-				noted = noted || n.Kind == HeadInvalid
+				noted = noted || n.Kind == survey.HeadInvalid
 			}
 			if noted != tt.note || (c.Head != "") != tt.head {
 				t.Errorf("head %q, notes %v", c.Head, c.Notes)
@@ -137,13 +140,13 @@ func TestShellInTrash(t *testing.T) {
 			base := git.Hash(f.git("rev-parse", "HEAD"))
 			f.open()
 			namespaces(t, f)
-			f.private(Overlay)
+			f.private(workspace.Overlay)
 			w := f.lease(base)
 			f.inside(w, tt.script)
 			before := digest(t, w.Shell)
 			r, err := f.trees.Release(t.Context(), *w, nil)
 			must(t, err)
-			dir := filepath.Join(r.Trashed, "tree", gitName)
+			dir := filepath.Join(r.Trashed, "tree", workspace.GitName)
 			// What it borrows from is the user's to see only inside.
 			info := filepath.Join(dir, "objects", "info")
 			must(t, os.MkdirAll(info, 0o700), os.WriteFile(filepath.Join(info, "alternates"),
@@ -151,7 +154,7 @@ func TestShellInTrash(t *testing.T) {
 			if got := f.in(dir, "--git-dir=.", "log", "-1", "--format=%s"); got != tt.want {
 				t.Errorf("the trash has %q, want %q", got, tt.want)
 			}
-			if left, err := os.Lstat(filepath.Join(r.Trashed, "tree", upperName, ".git")); !missing(err) {
+			if left, err := os.Lstat(filepath.Join(r.Trashed, "tree", workspace.UpperName, ".git")); !disk.Missing(err) {
 				t.Errorf("left %v, %v", left, err)
 			}
 			if digest(t, w.Shell) != before {
@@ -169,7 +172,7 @@ func TestShellTampered(t *testing.T) {
 	f := newFixture(t)
 	base := f.commit("a", "a\n")
 	f.open()
-	f.private(Overlay)
+	f.private(workspace.Overlay)
 	w := f.lease(base)
 	for _, shell := range []string{f.root, filepath.Join(f.trees.Dir, ".git.1", ".."), f.trees.Dir, filepath.Join(f.trees.Dir, "a1.1")} {
 		other := *w

@@ -14,13 +14,11 @@ import (
 	"syscall"
 	"time"
 
+	"agentswarm/worktree/baseline"
+	"agentswarm/worktree/disk"
 	"agentswarm/worktree/git"
+	"agentswarm/worktree/survey"
 )
-
-// any reports whether a tree has to be made at all.
-func (s *survey) any() bool {
-	return len(s.changed)+len(s.deleted)+len(s.links)+len(s.restored) > 0
-}
 
 // staging is the making of a tree from what a survey found.
 //
@@ -50,7 +48,7 @@ func (c *capturing) stage(ctx context.Context) (_ git.Hash, err error) {
 		scratch:   filepath.Join(c.quarantine.Dir, "scratch"),
 	}
 	if s.Live {
-		if s.space, err = os.OpenRoot(s.Workspace.files()); err != nil {
+		if s.space, err = os.OpenRoot(s.Workspace.Files()); err != nil {
 			return "", err
 		}
 		defer func() { err = errors.Join(err, s.space.Close()) }()
@@ -70,7 +68,7 @@ func (c *capturing) stage(ctx context.Context) (_ git.Hash, err error) {
 			return "", err
 		}
 	}
-	if err := s.setApart(ctx, s.found.changed); err != nil {
+	if err := s.setApart(ctx, s.found.Changed); err != nil {
 		return "", err
 	}
 	defer func() { err = errors.Join(err, s.endApart()) }()
@@ -96,10 +94,10 @@ func (c *capturing) stage(ctx context.Context) (_ git.Hash, err error) {
 
 // finish makes the tree once all files are read.
 func (s *staging) finish(ctx context.Context) (git.Hash, error) {
-	for _, path := range slices.Sorted(maps.Keys(s.found.links)) {
-		s.record(linkMode, s.found.links[path], path)
+	for _, path := range slices.Sorted(maps.Keys(s.found.Links)) {
+		s.record(baseline.LinkMode, s.found.Links[path], path)
 	}
-	for _, e := range s.found.restored {
+	for _, e := range s.found.Restored {
 		s.record(fmt.Sprintf("%o", e.Mode), e.ID, e.Path)
 	}
 	if err := s.update(ctx, &s.records, "--index-info"); err != nil {
@@ -137,7 +135,7 @@ func (s *staging) prepare(ctx context.Context) error {
 	// Git takes what lies outside of a sparse checkout for good unless its
 	// entry is made anew.
 	present := map[string]bool{}
-	for _, path := range s.found.present {
+	for _, path := range s.found.Present {
 		present[path] = true
 	}
 	for _, e := range s.index {
@@ -152,14 +150,14 @@ func (s *staging) prepare(ctx context.Context) error {
 // in the index: files that are gone, and files that changed. What is gone is
 // never looked for again: a symlink may be where its folder was.
 func (s *staging) place() (gone, held []string, err error) {
-	for _, path := range s.found.deleted {
+	for _, path := range s.found.Deleted {
 		if s.holds(path) {
 			gone = append(gone, path)
 			continue
 		}
 		s.forget(path)
 	}
-	for _, path := range s.found.changed {
+	for _, path := range s.found.Changed {
 		if s.holds(path) {
 			held = append(held, path)
 			continue
@@ -174,8 +172,8 @@ func (s *staging) place() (gone, held []string, err error) {
 		case inTheWay(err):
 			held = append(held, path)
 		case errors.Is(err, fs.ErrPermission):
-			s.found.note(Unreadable, path)
-		case s.found.leaveOut(path, err, s.base):
+			s.found.AddNote(survey.Unreadable, path)
+		case s.found.LeaveOut(path, err, s.base):
 		default:
 			return nil, nil, err
 		}
@@ -206,9 +204,9 @@ func (s *staging) add(ctx context.Context, path string) error {
 
 // addBy is add by the attribute files in a folder.
 func (s *staging) addBy(ctx context.Context, path, dir string) error {
-	full := filepath.Join(s.Workspace.files(), path)
+	full := filepath.Join(s.Workspace.Files(), path)
 	at, err := os.Lstat(full)
-	if missing(err) || err == nil && !at.Mode().IsRegular() && at.Mode().Type() != fs.ModeSymlink {
+	if disk.Missing(err) || err == nil && !at.Mode().IsRegular() && at.Mode().Type() != fs.ModeSymlink {
 		s.forget(path)
 		return nil
 	}
@@ -219,8 +217,8 @@ func (s *staging) addBy(ctx context.Context, path, dir string) error {
 		Dir: dir, Env: []string{"GIT_WORK_TREE=" + dir},
 		Args: []string{"hash-object", "-w", "-t", "blob", "--stdin"},
 	}
-	mode := gitMode(at)
-	if mode == modeSym {
+	mode := baseline.ModeOf(at)
+	if mode == baseline.ModeSym {
 		target, err := os.Readlink(full)
 		if s.Live && vanished(err) {
 			s.forget(path)
@@ -267,7 +265,7 @@ func (s *staging) modeOf(path string) uint32 {
 			return e.Mode
 		}
 	}
-	return modeFile
+	return baseline.ModeFile
 }
 
 // forget takes a path out of the index. The scratch tree is not looked at: a
@@ -319,7 +317,7 @@ func (s *staging) check() error {
 	}
 	for _, path := range s.fed {
 		if !there[path] {
-			s.found.note(NameRefused, path)
+			s.found.AddNote(survey.NameRefused, path)
 		}
 	}
 	return nil

@@ -12,7 +12,10 @@ import (
 	"slices"
 	"strings"
 
+	"agentswarm/worktree/baseline"
 	"agentswarm/worktree/git"
+	"agentswarm/worktree/survey"
+	"agentswarm/worktree/workspace"
 )
 
 // ModuleCapture is the patch of a submodule, as it is journaled.
@@ -29,38 +32,16 @@ type ModuleCapture struct {
 	Stat   git.Stat     `json:"stat"`
 }
 
-// submodule looks at the folder of a submodule. It returns false if the folder
-// holds plain files, which the walk goes on with.
-func (k *walker) submodule(path string) bool {
-	k.seen[path] = true
-	// Left alone, it stays as it was: in the base, or in what was restored.
-	if k.placed.link(path) {
-		k.out.links[path] = k.placed[path].ID
-	}
-	entries, ok := k.list(path)
-	if !ok || len(entries) == 0 {
-		return true
-	}
-	dotGit := filepath.Join(k.root, path, ".git")
-	if _, err := os.Lstat(dotGit); err != nil {
-		k.out.note(SubmoduleReplaced, path)
-		delete(k.out.links, path) // adding its files removes it
-		return false
-	}
-	k.out.modules = append(k.out.modules, path)
-	return true
-}
-
 // submodules captures the populated submodules, and records their commits as
 // those of the workspace.
 func (c *capturing) submodules(ctx context.Context) error {
 	c.nameAdded(ctx)
-	slices.Sort(c.found.modules)
+	slices.Sort(c.found.Modules)
 	before, err := c.linksOn(ctx)
 	if err != nil {
 		return err
 	}
-	for _, path := range c.found.modules {
+	for _, path := range c.found.Modules {
 		if err := c.submodule(ctx, path, before[path]); err != nil {
 			return fmt.Errorf("submodule %q: %w", path, err)
 		}
@@ -72,7 +53,7 @@ func (c *capturing) submodules(ctx context.Context) error {
 // continues, as far as they are not those of the base.
 func (c *capturing) linksOn(ctx context.Context) (map[string]git.Hash, error) {
 	links := map[string]git.Hash{}
-	if len(c.found.modules) == 0 || c.On == c.Workspace.Base {
+	if len(c.found.Modules) == 0 || c.On == c.Workspace.Base {
 		return links, nil
 	}
 	changes, err := c.quarantine.Changes(ctx, c.Workspace.Base, c.On)
@@ -80,7 +61,7 @@ func (c *capturing) linksOn(ctx context.Context) (map[string]git.Hash, error) {
 		return nil, err
 	}
 	for _, ch := range changes {
-		if ch.NewMode == linkMode {
+		if ch.NewMode == baseline.LinkMode {
 			links[ch.Path] = ch.New
 		}
 	}
@@ -93,15 +74,15 @@ func (c *capturing) linksOn(ctx context.Context) (map[string]git.Hash, error) {
 func (c *capturing) submodule(ctx context.Context, path string, before git.Hash) error {
 	head, err := c.moduleHead(ctx, c.Workspace, path)
 	if c.unfetched(path, head) {
-		c.found.noteUnfetched(path, looseFiles(filepath.Join(c.Workspace.files(), path)))
+		c.found.NoteUnfetched(path, survey.LooseFiles(filepath.Join(c.Workspace.Files(), path)))
 		return nil
 	}
 	if err != nil || head == "" {
-		c.found.note(SubmoduleLeft, path)
+		c.found.AddNote(survey.SubmoduleLeft, path)
 		return nil
 	}
 	base := head
-	if known := c.base.find(path); known != nil && known.Mode == modeLink {
+	if known := c.base.Find(path); known != nil && known.Mode == baseline.ModeLink {
 		base = known.ID
 	}
 	on := cmp.Or(before, base)
@@ -110,10 +91,10 @@ func (c *capturing) submodule(ctx context.Context, path string, before git.Hash)
 		return err
 	}
 	if m == nil {
-		c.found.note(SubmoduleLeft, path)
+		c.found.AddNote(survey.SubmoduleLeft, path)
 		c.recordModule(path, base, head)
 		if head != base {
-			c.found.note(SubmoduleMoved, path)
+			c.found.AddNote(survey.SubmoduleMoved, path)
 		}
 		return nil
 	}
@@ -122,7 +103,7 @@ func (c *capturing) submodule(ctx context.Context, path string, before git.Hash)
 		return err
 	}
 	if real, err := m.checkedOut(ctx, got, head); err != nil || !real {
-		c.found.note(SubmoduleLeft, path)
+		c.found.AddNote(survey.SubmoduleLeft, path)
 		return err
 	}
 	commit, ref, err := m.commitOf(ctx, got)
@@ -132,9 +113,9 @@ func (c *capturing) submodule(ctx context.Context, path string, before git.Hash)
 	c.recordModule(path, base, commit)
 	for _, n := range got.Notes {
 		n.Path = filepath.Join(path, n.Path)
-		c.found.notes = append(c.found.notes, n)
+		c.found.Notes = append(c.found.Notes, n)
 	}
-	c.found.partial = true // the other branches of its git dir are in no capture
+	c.found.Partial = true // the other branches of its git dir are in no capture
 	if commit == on {
 		return nil
 	}
@@ -150,9 +131,9 @@ func (c *capturing) submodule(ctx context.Context, path string, before git.Hash)
 
 // recordModule has the workspace record a commit of a submodule.
 func (c *capturing) recordModule(path string, base, commit git.Hash) {
-	delete(c.found.links, path)
+	delete(c.found.Links, path)
 	if commit != base {
-		c.found.links[path] = commit
+		c.found.Links[path] = commit
 	}
 }
 
@@ -186,7 +167,7 @@ type moduleCapture struct {
 // configuration of the run.
 func (c *capturing) openModule(ctx context.Context, path string, base, on git.Hash) (_ *moduleCapture, err error) {
 	m := &moduleCapture{}
-	admin := c.Workspace.moduleAdmin(path)
+	admin := c.Workspace.ModuleAdmin(path)
 	if admin == "" || c.Modules == "" {
 		return nil, nil
 	}
@@ -211,10 +192,10 @@ func (c *capturing) openModule(ctx context.Context, path string, base, on git.Ha
 	if whole, err := m.haveBase(ctx, base, filepath.Join(dir, "base")); err != nil || !whole {
 		return nil, err
 	}
-	w := Workspace{
+	w := workspace.Workspace{
 		Name: c.Workspace.Name, Dir: c.Workspace.Dir, Admin: admin, Base: base, Index: filepath.Join(dir, "index"),
-		Backend: Copied, At: filepath.Join(c.Workspace.Path(), path),
-		module: filepath.Join(c.Workspace.files(), path), seenGit: c.Workspace.seenModule(path),
+		Backend: workspace.Copied, At: filepath.Join(c.Workspace.Path(), path),
+		Module: filepath.Join(c.Workspace.Files(), path), SeenGit: c.Workspace.ModuleSeen(path),
 	}
 	m.request = CaptureRequest{
 		Workspace: w, Objects: filepath.Join(dir, "objects"), Ref: c.Ref, HeadRef: c.HeadRef,
@@ -259,7 +240,7 @@ func (m *moduleCapture) haveBase(ctx context.Context, base git.Hash, objects str
 }
 
 // readBase makes the index that the files are compared with.
-func (m *moduleCapture) readBase(ctx context.Context, w Workspace) error {
+func (m *moduleCapture) readBase(ctx context.Context, w workspace.Workspace) error {
 	q := m.trees.Frozen.Lazy(m.request.Objects)
 	_, err := q.Run(ctx, git.Cmd{
 		Args: []string{"read-tree", "--no-recurse-submodules", string(w.Base)}, Env: []string{"GIT_INDEX_FILE=" + w.Index},
@@ -292,14 +273,4 @@ func (m *moduleCapture) commitOf(ctx context.Context, got *Capture) (commit git.
 		return got.Commit, got.Ref, nil
 	}
 	return m.request.On, "", nil
-}
-
-// seenModule is the git dir of a submodule of this workspace as its agent sees it.
-func (w Workspace) seenModule(path string) string {
-	if at := w.moduleDir(path); at != "" {
-		if rel, err := filepath.Rel(w.Admin, at); err == nil {
-			return filepath.Join(w.gitSeen(), rel)
-		}
-	}
-	return filepath.Join(w.Path(), path, ".git")
 }

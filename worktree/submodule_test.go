@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"agentswarm/worktree/git"
+	"agentswarm/worktree/workspace"
 )
 
 // nested adds a submodule "sub" with a submodule "in" of its own.
@@ -30,7 +31,7 @@ func nested(f *fixture) {
 }
 
 // populate populates the submodules of a workspace as an agent would.
-func populate(f *fixture, w *Workspace) string {
+func populate(f *fixture, w *workspace.Workspace) string {
 	f.t.Helper()
 	f.in(f.at(w), "-c", "protocol.file.allow=always", "submodule", "--quiet", "update", "--init", "--recursive")
 	return filepath.Join(f.at(w), "sub")

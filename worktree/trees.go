@@ -1,53 +1,21 @@
 package worktree
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"sync"
 
 	"golang.org/x/sync/semaphore"
 
+	"agentswarm/worktree/bases"
+	"agentswarm/worktree/fill"
 	"agentswarm/worktree/git"
+	"agentswarm/worktree/include"
+	"agentswarm/worktree/step"
+	"agentswarm/worktree/workspace"
 )
-
-// Workspace is the isolated tree of one attempt, as it is journaled.
-// It is plain data, so that another process than the one that leased it can
-// capture and release it.
-type Workspace struct {
-	Name  string   `json:"name"`
-	Dir   string   `json:"dir"`
-	Admin string   `json:"admin"` // its git dir: git's folder below <common>/worktrees, or one of its own
-	Base  git.Hash `json:"base"`
-	Index string   `json:"index"` // our copy of the index as it was after the fill
-
-	Backend Backend `json:"backend,omitempty"` // empty: worktree
-	// At is where the workspace is mounted for whoever works in it; empty where
-	// its files are worked on as they lie.
-	At string `json:"at,omitempty"`
-	// Lower is the checkout of the base that lies below the changes of an
-	// overlay. Where that holds only what differs from another commit, Under is
-	// the checkout of that one, and lies below it. Lowest is Along, what came
-	// along with the user's files. Each is empty for nothing.
-	Lower string `json:"lower,omitempty"`
-	Under string `json:"under,omitempty"`
-	Along string `json:"along,omitempty"`
-	// Settled is set if every file was older than the end of the lease. Then one
-	// with the time of the lease was not written to since.
-	Settled bool `json:"settled,omitempty"`
-	// Shell is a folder that lies above those and holds nothing but the git dir
-	// as it is at first, of which the workspace has what it changes. Empty where
-	// it has all of its git dir.
-	Shell string `json:"shell,omitempty"`
-
-	// module is the folder of a submodule whose files are captured as those of a
-	// workspace, and seenGit its git dir as its agent sees it. Both are empty for
-	// a workspace that was leased.
-	module, seenGit string
-}
 
 // Config is what [New] needs.
 type Config struct {
@@ -58,14 +26,14 @@ type Config struct {
 	LockFile string      // required; one per repository
 
 	// Include is what comes along into each workspace from the user's
-	// checkout, as [Includes] found it; nil for nothing.
-	Include *Include
+	// checkout, as [include.Find] found it; nil for nothing.
+	Include *include.Set
 
 	// Bases is the folder of the checkouts that workspaces of other backends
 	// than worktree share, and At the path their agents see them at: that of
 	// the user's checkout. It is empty where nothing can be mounted there.
 	Bases string
-	// BaseSize is how many bytes those may take; 0: see [BasesLimit].
+	// BaseSize is how many bytes those may take; 0: see [bases.Limit].
 	BaseSize int64
 	At       string
 
@@ -100,22 +68,23 @@ type Config struct {
 	Cores int
 	// Step is called with the name of each step before the next begins. An
 	// error ends the work as it stands there. It is for tests.
-	Step func(name string) error
+	Step step.Hook
 }
 
 // Trees makes the workspaces of one run.
 type Trees struct {
 	Config
 	register *semaphore.Weighted // one registration at a time in this process
-	fills    *gate
+	fills    *fill.Gate
 	shared   *git.Quarantine // what captures made in process, while git looks at it
 	differ   *spare[*git.Differ]
 	landed   *git.Landed // what captures brought into the repository
 
-	making *semaphore.Weighted // one base at a time in this process, or template
+	making *semaphore.Weighted // one at a time makes what workspaces have in common
 
-	basesMu  sync.Mutex // guards what follows
-	bases    map[git.Hash]*base
+	bases *bases.Store
+
+	commonMu sync.Mutex // guards what follows
 	template *git.Template
 	layer    string // of what comes along
 	shells   map[git.Hash]string
@@ -157,12 +126,11 @@ func New(c Config) (*Trees, error) {
 }
 
 func newTrees(c Config) *Trees {
-	return &Trees{
+	t := &Trees{
 		Config:    c,
 		register:  semaphore.NewWeighted(1),
-		fills:     newGate(c.Cores),
+		fills:     fill.NewGate(c.Cores),
 		making:    semaphore.NewWeighted(1),
-		bases:     map[git.Hash]*base{},
 		shells:    map[git.Hash]string{},
 		trees:     map[git.Hash]git.Hash{},
 		footprint: map[git.Hash]int64{},
@@ -174,25 +142,17 @@ func newTrees(c Config) *Trees {
 		landed:    c.Repo.Landed(),
 		learning:  semaphore.NewWeighted(1),
 	}
+	t.bases = bases.Open(bases.Config{
+		Repo: c.Repo, Frozen: c.Frozen, Dir: c.Bases, Size: c.BaseSize, Gate: t.fills, Files: baseFiles{t}, Step: c.Step,
+	})
+	return t
 }
 
-// step calls the hook of tests.
-func (t *Trees) step(name string) error {
-	if t.Step == nil {
-		return nil
-	}
-	if err := t.Step(name); err != nil {
-		return &stepError{err: err}
-	}
-	return nil
-}
+// Objects is where the git dirs of workspaces look for the objects of the
+// repository, and where those are.
+func (t *Trees) Objects() (link, objects string) { return t.bases.Objects() }
 
-// NameError says that a workspace cannot have this name.
-type NameError struct{ Name string }
-
-func (e *NameError) Error() string {
-	return fmt.Sprintf("%q cannot name a workspace: use letters, digits, '.', '-' and '_'", e.Name)
-}
+func (t *Trees) step(name string) error { return t.Step.At(name) }
 
 // TakenError says that there is something where a workspace was to be made:
 // the remains of a crash, which [Trees.Strays] finds.
@@ -207,19 +167,10 @@ func (e *OutsideError) Error() string {
 	return fmt.Sprintf("%s is not a workspace of %s", e.Dir, e.Root)
 }
 
-var nameForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`) })
-
-func checkName(name string) error {
-	if !nameForm().MatchString(name) {
-		return &NameError{Name: name}
-	}
-	return nil
-}
-
 // own refuses a workspace that is not directly below the folder of the run:
 // what is handed to us was read from a file.
-func (t *Trees) own(w Workspace) error {
-	if checkName(w.Name) != nil || w.Dir != filepath.Join(t.Dir, w.Name) {
+func (t *Trees) own(w workspace.Workspace) error {
+	if workspace.CheckName(w.Name) != nil || w.Dir != filepath.Join(t.Dir, w.Name) {
 		return &OutsideError{Dir: w.Dir, Root: t.Dir}
 	}
 	if w.Private() {
@@ -231,17 +182,4 @@ func (t *Trees) own(w Workspace) error {
 		return &OutsideError{Dir: w.Admin, Root: admins}
 	}
 	return nil
-}
-
-// stepError says that a test's hook ended the work as if the process had
-// died there: nothing is cleaned up then.
-type stepError struct{ err error }
-
-func (e *stepError) Error() string { return e.err.Error() }
-func (e *stepError) Unwrap() error { return e.err }
-
-// died reports whether a step's hook ended the work.
-func died(err error) bool {
-	var s *stepError
-	return errors.As(err, &s)
 }

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"agentswarm/worktree/workspace"
 )
 
 // deed is one thing an agent may do in an overlay, and what must come of it.
@@ -15,13 +17,13 @@ type deed struct {
 	setup   func(*fixture)
 	along   []string // files that came along
 	script  string
-	act     func(*fixture, *Workspace)
+	act     func(*fixture, *workspace.Workspace)
 	want    []string
 	notes   string
 	ignored string
 	partial bool
 	none    bool
-	after   func(*fixture, *Workspace, *Capture)
+	after   func(*fixture, *workspace.Workspace, *Capture)
 }
 
 func (d deed) run(t *testing.T) {
@@ -77,15 +79,15 @@ func (d deed) run(t *testing.T) {
 	}
 }
 
-func hasModules(w *Workspace) bool {
+func hasModules(w *workspace.Workspace) bool {
 	_, err := os.Lstat(filepath.Join(w.Admin, "modules"))
 	return err == nil
 }
 
 const committing = `git -c user.name=x -c user.email=x commit -q -m mine `
 
-func headIs(text string) func(*fixture, *Workspace, *Capture) {
-	return func(f *fixture, _ *Workspace, c *Capture) {
+func headIs(text string) func(*fixture, *workspace.Workspace, *Capture) {
+	return func(f *fixture, _ *workspace.Workspace, c *Capture) {
 		f.t.Helper()
 		if c.Head == "" || f.git("rev-parse", c.HeadRef) != string(c.Head) {
 			f.t.Fatalf("head = %q", c.Head)
@@ -203,7 +205,7 @@ func TestCaptureOverlay(t *testing.T) {
 				dir() { echo $1 | sed 's,^\(..\),.git/objects/\1/,'; }
 				cp "$(dir $wrong)" "$(dir $own)"; rm b`,
 			want: []string{"100644 a"}, notes: "head_invalid:",
-			after: func(f *fixture, _ *Workspace, c *Capture) {
+			after: func(f *fixture, _ *workspace.Workspace, c *Capture) {
 				if got := f.show(c.Tree, "a"); got != "mine\n" || c.Head != "" {
 					f.t.Errorf("a = %q, head = %q", got, c.Head)
 				}
@@ -265,7 +267,7 @@ func TestCaptureOverlay(t *testing.T) {
 		{
 			name: "line ends and names to put in", base: []string{"a.txt", "a\n", ".gitattributes", "*.txt text\n*.id ident\n"},
 			script: `printf 'b\r\n' > a.txt; printf '$Id: x$\n' > b.id; echo '* -text -ident' > .gitattributes`,
-			after: func(f *fixture, _ *Workspace, c *Capture) {
+			after: func(f *fixture, _ *workspace.Workspace, c *Capture) {
 				if got := f.show(c.Tree, "a.txt") + f.show(c.Tree, "b.id"); got != "b\n$Id$\n" {
 					f.t.Errorf("stored is %q", got)
 				}

@@ -63,18 +63,18 @@ func TestWritersAreNotReused(t *testing.T) {
 			base := f.commit("held", "held\n", "d/free", "free\n")
 			seen := pooled(f)
 			w := f.lease(base)
-			write := hold(t, filepath.Join(w.files(), "held"))
-			free, err := os.Stat(filepath.Join(w.files(), "d/free"))
+			write := hold(t, filepath.Join(w.Files(), "held"))
+			free, err := os.Stat(filepath.Join(w.Files(), "d/free"))
 			must(t, err)
 			f.recycle(w)
 			next := f.lease(base)
 			must(t, write())
-			text, err := os.ReadFile(filepath.Join(next.files(), "held"))
+			text, err := os.ReadFile(filepath.Join(next.Files(), "held"))
 			must(t, err)
 			if string(text) != "held\n" {
 				t.Errorf("the next workspace has %q", text)
 			}
-			again, err := os.Stat(filepath.Join(next.files(), "d/free"))
+			again, err := os.Stat(filepath.Join(next.Files(), "d/free"))
 			must(t, err)
 			if seen["reused"] != 1 || !os.SameFile(free, again) {
 				t.Error("a file that nobody has open was not reused")

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"fmt"
 
-	"agentswarm/worktree"
 	"agentswarm/worktree/git"
+	"agentswarm/worktree/include"
 )
 
 // maxSkipped is how many files that stay behind are named.
@@ -19,10 +19,10 @@ func (b *bench) bringAlong(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	in, err := worktree.Includes(ctx, worktree.IncludeRequest{
+	in, err := include.Find(ctx, include.Request{
 		Repo: b.repo, Base: git.Hash(id.Base.Commit), Except: []string{b.state.Dir},
 	})
-	if bad := (*worktree.IncludeFileError)(nil); errors.As(err, &bad) {
+	if bad := (*include.FileError)(nil); errors.As(err, &bad) {
 		return refused(err)
 	}
 	if err != nil || in == nil {
@@ -30,13 +30,13 @@ func (b *bench) bringAlong(ctx context.Context) error {
 	}
 	b.trees.Include = in
 	fmt.Fprintf(b.env.Stderr, "%s: %s into each workspace, %s\n",
-		worktree.IncludeFile, Count(in.Files, "file", "files"), Bytes(in.Size))
+		include.FileName, Count(in.Files, "file", "files"), Bytes(in.Size))
 	for i, s := range in.Skipped {
 		if i == maxSkipped {
-			fmt.Fprintf(b.env.Stderr, "%s: %d more do not come along\n", worktree.IncludeFile, len(in.Skipped)-i)
+			fmt.Fprintf(b.env.Stderr, "%s: %d more do not come along\n", include.FileName, len(in.Skipped)-i)
 			break
 		}
-		fmt.Fprintf(b.env.Stderr, "%s: %s\n", worktree.IncludeFile, Printable(s.String()))
+		fmt.Fprintf(b.env.Stderr, "%s: %s\n", include.FileName, Printable(s.String()))
 	}
 	return nil
 }

@@ -17,6 +17,7 @@ import (
 	"agentswarm/swarm/store"
 	"agentswarm/worktree"
 	"agentswarm/worktree/git"
+	"agentswarm/worktree/include"
 )
 
 // copyRecord is what is known of a copy, for whoever clears up after a crash.
@@ -75,7 +76,7 @@ func (v *visit) openCopy(ctx context.Context, from leftover) (_ *copied, err err
 	}
 	c.trees.Modules = landing.ModuleSource{Repo: v.repo, Stores: v.run.Modules()}
 	// As into any workspace of the run.
-	c.trees.Include, err = worktree.Includes(ctx, worktree.IncludeRequest{
+	c.trees.Include, err = include.Find(ctx, include.Request{
 		Repo: v.repo, Base: git.Hash(v.view.Identity.Base.Commit), Except: []string{v.state.Dir},
 	})
 	if err != nil {

@@ -18,6 +18,7 @@ import (
 	"agentswarm/swarm/policy"
 	"agentswarm/worktree"
 	"agentswarm/worktree/git"
+	"agentswarm/worktree/precheck"
 )
 
 func newDoctorCommand(env Env) *cli.Command {
@@ -128,7 +129,7 @@ func (p *place) checkBackends(rung box.Rung, o *doctorObject) error {
 		works, able = append(works, string(backend)), append(able, backend)
 	}
 	o.add("workspaces", "ok", strings.Join(slices.Concat([]string{strings.Join(works, ", ")}, not), "; "))
-	cost, err := worktree.CostOn(p.state.Dir, able)
+	cost, err := precheck.CostOn(p.state.Dir, able)
 	if err != nil {
 		return err
 	}
@@ -233,7 +234,7 @@ func (p *place) checkRoom(ctx context.Context, o *doctorObject) error {
 }
 
 func (p *place) checkRepository(ctx context.Context, o *doctorObject) error {
-	hazards, err := worktree.Hazards(ctx, p.repo)
+	hazards, err := precheck.Hazards(ctx, p.repo)
 	if err != nil {
 		return err
 	}

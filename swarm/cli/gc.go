@@ -19,7 +19,10 @@ import (
 	"agentswarm/swarm/diskwatch"
 	"agentswarm/swarm/store"
 	"agentswarm/worktree"
+	"agentswarm/worktree/bases"
 	"agentswarm/worktree/git"
+	"agentswarm/worktree/pool"
+	"agentswarm/worktree/trash"
 )
 
 func newGcCommand(env Env) *cli.Command {
@@ -204,9 +207,9 @@ func (g *collector) workspaces(ctx context.Context) error {
 		return err
 	}
 	bytes, inodes := disk.Short()
-	swept, kept, err := worktree.Sweep(ctx, worktree.SweepRequest{
+	swept, kept, err := trash.Sweep(ctx, trash.SweepRequest{
 		Trash: g.state.Trash(), Now: g.now, Age: g.retain.TrashAge, Size: g.retain.TrashSize, DryRun: g.dry,
-		Lacks: worktree.Room{Bytes: bytes, Files: inodes},
+		Lacks: trash.Room{Bytes: bytes, Files: inodes},
 	})
 	for _, s := range swept {
 		g.removed("workspace", s.Run+"/"+s.Name, s.Size)
@@ -337,11 +340,11 @@ func (g *collector) bases(ctx context.Context) error {
 	limit := g.retain.BaseSize
 	if limit == 0 {
 		var err error
-		if limit, err = worktree.BasesLimit(dir); err != nil {
+		if limit, err = bases.Limit(dir); err != nil {
 			return err
 		}
 	}
-	swept, err := worktree.SweepBases(ctx, worktree.SweepBasesRequest{Bases: dir, Size: limit, DryRun: g.dry})
+	swept, err := bases.Sweep(ctx, bases.SweepRequest{Bases: dir, Size: limit, DryRun: g.dry})
 	for _, s := range swept {
 		g.removed("base", filepath.Base(s.Path), s.Size)
 	}
@@ -350,7 +353,7 @@ func (g *collector) bases(ctx context.Context) error {
 
 // pool removes the files that wait for the next workspaces.
 func (g *collector) pool(ctx context.Context) error {
-	swept, err := worktree.SweepPool(ctx, worktree.SweepPoolRequest{Pool: g.state.Pool(), DryRun: g.dry})
+	swept, err := pool.Sweep(ctx, pool.SweepRequest{Pool: g.state.Pool(), DryRun: g.dry})
 	for _, s := range swept {
 		g.removed("pool", filepath.Base(s.Path), s.Size)
 	}

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"agentswarm/worktree"
+	"agentswarm/worktree/include"
 )
 
 // hintInstalled says that what a package manager has installed here will not
@@ -18,12 +18,12 @@ func (p *place) hintInstalled(ctx context.Context, pl *plan) error {
 	}) {
 		return nil
 	}
-	ignored, err := worktree.Ignored(ctx, p.repo, modules)
-	if err != nil || len(ignored) == 0 || slices.Contains(pl.files, worktree.IncludeFile) ||
-		!p.repo.Bare() && exists(p.repo.TopLevel+"/"+worktree.IncludeFile) {
+	ignored, err := include.Ignored(ctx, p.repo, modules)
+	if err != nil || len(ignored) == 0 || slices.Contains(pl.files, include.FileName) ||
+		!p.repo.Bare() && exists(p.repo.TopLevel+"/"+include.FileName) {
 		return err
 	}
 	fmt.Fprintf(p.env.Stderr, "hint: %s is ignored, so that no workspace has it: give --setup 'npm ci', or name it in %s\n",
-		modules, worktree.IncludeFile)
+		modules, include.FileName)
 	return nil
 }

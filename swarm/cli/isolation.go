@@ -19,6 +19,8 @@ import (
 	"agentswarm/swarm/environ"
 	"agentswarm/swarm/userns"
 	"agentswarm/worktree"
+	"agentswarm/worktree/pool"
+	"agentswarm/worktree/precheck"
 )
 
 // isolation is how agents are kept apart from everything else. It is recorded
@@ -263,7 +265,7 @@ func (p *place) possible(rung box.Rung, backend worktree.Backend) error {
 	if backend == worktree.Overlay && !rung.Overlay() {
 		return fmt.Errorf("no overlay can be mounted in the sandbox %s", rung)
 	}
-	return worktree.Refuses(backend, worktree.Surroundings{
+	return precheck.Refuses(backend, precheck.Surroundings{
 		At: p.rootDir(), State: p.state.Dir, Home: p.env.Getenv("HOME"), Caches: box.CacheFolders(p.env.Getenv),
 	})
 }
@@ -330,7 +332,7 @@ func (p *place) workspacesWord(backend worktree.Backend) string {
 		return string(backend)
 	}
 	took := worktree.CopyTime(filepath.Join(p.repo.GitDir, "index")).Round(time.Second)
-	if took < time.Second || worktree.Pooled(p.state.Pool()) {
+	if took < time.Second || pool.Pooled(p.state.Pool()) {
 		return "copied"
 	}
 	return fmt.Sprintf("copied (about %d s each)", int(took.Seconds()))

@@ -22,6 +22,7 @@ import (
 	"agentswarm/swarm/task"
 	"agentswarm/worktree"
 	"agentswarm/worktree/git"
+	"agentswarm/worktree/precheck"
 )
 
 // plan is all that is decided before a run starts. Making one writes nothing.
@@ -136,14 +137,14 @@ func (p *place) findBase(c *cli.Context, pl *plan) error {
 
 // look asks git what it takes long to tell, all at once.
 func (p *place) look(ctx context.Context, pl *plan) error {
-	var hazards []worktree.Hazard
+	var hazards []precheck.Hazard
 	asking, asked := errgroup.WithContext(ctx)
 	asking.Go(func() (err error) {
 		pl.branch, err = p.repo.Branch(asked)
 		return err
 	})
 	asking.Go(func() (err error) {
-		hazards, err = worktree.Hazards(asked, p.repo)
+		hazards, err = precheck.Hazards(asked, p.repo)
 		return err
 	})
 	asking.Go(func() (err error) {

@@ -1,0 +1,60 @@
+package baseline
+
+import (
+	"context"
+	"errors"
+	"os"
+	"time"
+
+	"agentswarm/worktree/git"
+)
+
+// Tick tells the time by the clock of the file system of a folder, which is
+// that of the workspaces too. It waits until that is later than last: the clock
+// stands still for a few milliseconds, and what is written twice in one tick
+// looks unchanged. Where the clock is slower than that it does not wait for it.
+func Tick(ctx context.Context, dir string, last git.IndexTime) (now git.IndexTime, err error) {
+	f, err := os.CreateTemp(dir, ".tick.*")
+	if err != nil {
+		return now, err
+	}
+	defer func() { err = errors.Join(err, f.Close(), os.Remove(f.Name())) }()
+	for try := 0; ; try++ {
+		at, err := f.Stat()
+		if err != nil {
+			return now, err
+		}
+		if now = Stat(at).CTime; last.Before(now) || try == maxTicks {
+			return now, nil
+		}
+		select {
+		case <-ctx.Done():
+			return now, context.Cause(ctx)
+		case <-time.After(time.Millisecond):
+		}
+		if err := f.Chmod(0o600); err != nil { // sets the time of the status
+			return now, err
+		}
+	}
+}
+
+// maxTicks is how many milliseconds a clock may take: that of the kernel
+// moves every ten at the slowest.
+const maxTicks = 30
+
+// racy is how long before the last file of a fill an equal time proves
+// nothing: the clock of a file system stands still for a tick.
+const racy = 20_000_000 // nanoseconds
+
+// earlier goes back by what a clock may stand still, which on a file system
+// without nanoseconds is a second or two.
+func earlier(t git.IndexTime) git.IndexTime {
+	switch {
+	case t.Nano >= racy:
+		return git.IndexTime{Sec: t.Sec, Nano: t.Nano - racy}
+	case t.Nano > 0 && t.Sec > 0:
+		return git.IndexTime{Sec: t.Sec - 1, Nano: t.Nano + 1_000_000_000 - racy}
+	default:
+		return git.IndexTime{Sec: max(t.Sec, 2) - 2}
+	}
+}

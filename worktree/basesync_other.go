@@ -1,7 +1,0 @@
-//go:build !linux
-
-package worktree
-
-// saveFileSystem saves the files of a folder one by one, where there is no call
-// for all of them that also waits.
-func saveFileSystem(dir string) error { return saveFiles(dir) }

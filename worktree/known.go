@@ -1,0 +1,89 @@
+package worktree
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"os"
+
+	"agentswarm/worktree/baseline"
+	"agentswarm/worktree/git"
+	"agentswarm/worktree/workspace"
+)
+
+// readBase reads the index of a workspace's base. That of an overlay belongs
+// to all workspaces of the base and is read once.
+func (t *Trees) readBase(ctx context.Context, w workspace.Workspace) (*baseline.Index, error) {
+	if w.Kind() != workspace.Overlay {
+		return baseline.Read(t.Repo, w.Index)
+	}
+	at, err := os.Lstat(w.Index)
+	if err != nil {
+		return nil, err
+	}
+	return learn(ctx, t, func() (*baseline.Index, bool) {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		known, ok := t.indexes[w.Index]
+		ok = ok && os.SameFile(known.at, at) && known.at.ModTime().Equal(at.ModTime()) && known.at.Size() == at.Size()
+		return known.index, ok
+	}, func() (*baseline.Index, error) {
+		b, err := baseline.Read(t.Repo, w.Index)
+		if err != nil {
+			return nil, err
+		}
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		if t.indexes == nil || len(t.indexes) >= maxIndexes {
+			t.indexes = map[string]readIndex{}
+		}
+		t.indexes[w.Index] = readIndex{index: b, at: at}
+		return b, nil
+	})
+}
+
+// readIndex is an index that was read, and its file as it was before.
+type readIndex struct {
+	index *baseline.Index
+	at    fs.FileInfo
+}
+
+// maxIndexes is how many are held: a run has one base, or a few.
+const maxIndexes = 4
+
+// treeOf is the tree of a base; asked once for each.
+func (t *Trees) treeOf(ctx context.Context, base git.Hash) (git.Hash, error) {
+	return learn(ctx, t, func() (git.Hash, bool) {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		tree, ok := t.trees[base]
+		return tree, ok
+	}, func() (git.Hash, error) {
+		tree, err := t.Repo.TreeOf(ctx, base)
+		if err != nil {
+			return "", err
+		}
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		t.trees[base] = tree
+		return tree, nil
+	})
+}
+
+// learn is what all captures want to know, which one of them finds out: those
+// that begin at the same moment would each run a git for it. Both functions
+// guard what they look at.
+func learn[T any](ctx context.Context, t *Trees, known func() (T, bool), find func() (T, error)) (T, error) {
+	if v, ok := known(); ok {
+		return v, nil
+	}
+	if err := t.learning.Acquire(ctx, 1); err != nil {
+		var none T
+		return none, fmt.Errorf("wait for what captures have in common: %w", context.Cause(ctx))
+	}
+	defer t.learning.Release(1)
+	if v, ok := known(); ok {
+		return v, nil
+	}
+	return find()
+}

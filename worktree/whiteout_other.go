@@ -1,8 +1,0 @@
-//go:build !linux
-
-package worktree
-
-import "errors"
-
-// whiteout cannot be made where there are no overlays.
-func whiteout(string) error { return errors.ErrUnsupported }
