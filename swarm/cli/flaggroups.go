@@ -47,6 +47,7 @@ func flagTopics() []flagTopic {
 		}},
 		{"Checks and landing", []string{"setup", "warm", "verify", "review", "merge", "into", "all-or-nothing", "as-they-pass", "screen", "slots", "order", "drop"}},
 		{"Commits", []string{"message", "squash", "trailer", "author"}},
+		{"Pull requests", []string{"owners", "group", "class", "stacked", "max", "draft", "title", "body", "remote", "prefix", "forge", "dir"}},
 		{"Conflicts", []string{"resolve", "continue", "abort"}},
 		{"Limits and money", []string{
 			"jobs", "max-agents", "retries", "timeout", "idle-timeout", "run-timeout", "budget-tokens", "budget-usd", "budget-time",
