@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"agentswarm/internal/termtext"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
 )
@@ -96,19 +97,7 @@ func rowLines(rows []Row, width int) []string {
 	return t.Lines(width)[1:] // no titles
 }
 
-// tokensText is a number of tokens in few letters; empty for none.
-func tokensText(n int64) string {
-	switch {
-	case n <= 0:
-		return ""
-	case n < 1000:
-		return fmt.Sprintf("%d tok", n)
-	case n < 999_500:
-		return fmt.Sprintf("%.3gk tok", float64(n)/1e3)
-	default:
-		return fmt.Sprintf("%.3gM tok", float64(n)/1e6)
-	}
-}
+func tokensText(n int64) string { return termtext.Tokens(n) }
 
 // dollarsText is a cost; empty for none.
 func dollarsText(usd float64) string {

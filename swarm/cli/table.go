@@ -4,9 +4,8 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"unicode"
 
-	"golang.org/x/text/width"
+	"agentswarm/internal/termtext"
 )
 
 // Column is one column of a [Table].
@@ -143,98 +142,10 @@ func (t *Table) line(row []string, widths []int, paint func(column int, filled s
 	return strings.Join(cells, strings.Repeat(" ", columnGap))
 }
 
-// pad fills s up with blanks to n columns.
-func pad(s string, n int) string {
-	return s + strings.Repeat(" ", max(0, n-columns(s)))
-}
+const ellipsis = termtext.Ellipsis
 
-// columns is how many columns of a terminal s takes. Colors that we have set
-// take none; foreign text has none by then.
-func columns(s string) int {
-	n := 0
-	for strings.IndexByte(s, '\x1b') >= 0 {
-		before, sequence, _ := strings.Cut(s, "\x1b[")
-		_, after, ended := strings.Cut(sequence, "m")
-		if !ended {
-			break
-		}
-		n += columns(before)
-		s = after
-	}
-	for _, r := range s {
-		n += runeColumns(r)
-	}
-	return n
-}
-
-func runeColumns(r rune) int {
-	switch {
-	case r < 0x300: // nothing below is wide or combines
-		return 1
-	case unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf):
-		return 0
-	}
-	switch width.LookupRune(r).Kind() {
-	case width.EastAsianWide, width.EastAsianFullwidth:
-		return 2
-	case width.Neutral, width.EastAsianAmbiguous, width.EastAsianNarrow,
-		width.EastAsianHalfwidth:
-		return 1
-	default:
-		return 1
-	}
-}
-
-const ellipsis = "…"
-
-// shortenMiddle cuts s to n columns: the ends of a path tell more than its
-// middle.
-func shortenMiddle(s string, n int) string {
-	if columns(s) <= n {
-		return s
-	}
-	if n < 1 {
-		return ""
-	}
-	tail := (n - 1) / 2
-	return firstColumns(s, n-1-tail) + ellipsis + lastColumns(s, tail)
-}
-
-// shortenEnd cuts s to n columns.
-func shortenEnd(s string, n int) string {
-	if columns(s) <= n {
-		return s
-	}
-	if n < 1 {
-		return ""
-	}
-	return firstColumns(s, n-1) + ellipsis
-}
-
-// firstColumns is the longest start of s that fits n columns, marks included
-// that combine with its last rune.
-func firstColumns(s string, n int) string {
-	for i, r := range s {
-		if n -= runeColumns(r); n < 0 {
-			return s[:i]
-		}
-	}
-	return s
-}
-
-// lastColumns is the longest end of s that fits n columns and does not start
-// with a mark that combines with what is cut off.
-func lastColumns(s string, n int) string {
-	runes := []rune(s)
-	start := len(runes)
-	for i := len(runes) - 1; i >= 0; i-- {
-		w := runeColumns(runes[i])
-		if n -= w; n < 0 {
-			break
-		}
-		if w > 0 {
-			start = i
-		}
-	}
-	return string(runes[start:])
-}
+func pad(s string, n int) string           { return termtext.Pad(s, n) }
+func columns(s string) int                 { return termtext.Columns(s) }
+func shortenMiddle(s string, n int) string { return termtext.CutMiddle(s, n) }
+func shortenEnd(s string, n int) string    { return termtext.CutEnd(s, n) }
+func firstColumns(s string, n int) string  { return termtext.First(s, n) }

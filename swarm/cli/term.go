@@ -5,10 +5,10 @@ import (
 	"io"
 	"strconv"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"golang.org/x/term"
+
+	"agentswarm/internal/termtext"
 )
 
 // Terminal is what can be done with one output stream. The zero value is a
@@ -126,43 +126,10 @@ func stateStyle(text string) style {
 // state sets a text off by the state that it begins with.
 func (t Terminal) state(text string) string { return t.paint(stateStyle(text), text) }
 
-// Printable makes foreign text fit for one line of a terminal. Labels, file
-// names, answers and errors come from agents, and an escape sequence or a
-// right-to-left override in one could repaint the screen or disguise a name.
-// What cannot be seen is shown as Go would write it: \n, \x1b, \u202e.
-func Printable(s string) string { return escape(s, "") }
+// Printable makes foreign text fit for one line of a terminal; see
+// [termtext.Line].
+func Printable(s string) string { return termtext.Line(s) }
 
 // PrintableText is [Printable] for text of many lines: line breaks and tabs
 // stay as they are.
-func PrintableText(s string) string { return escape(s, "\n\t") }
-
-func escape(s, keep string) string {
-	if isPlain(s) {
-		return s
-	}
-	var b strings.Builder
-	for i := 0; i < len(s); {
-		r, size := utf8.DecodeRuneInString(s[i:])
-		switch {
-		case r == utf8.RuneError && size == 1:
-			fmt.Fprintf(&b, `\x%02x`, s[i])
-		case unicode.IsPrint(r) || strings.ContainsRune(keep, r):
-			b.WriteRune(r)
-		default:
-			quoted := strconv.QuoteRuneToASCII(r)
-			b.WriteString(quoted[1 : len(quoted)-1])
-		}
-		i += size
-	}
-	return b.String()
-}
-
-// isPlain is the quick answer for nearly all text.
-func isPlain(s string) bool {
-	for i := range len(s) {
-		if s[i] < ' ' || s[i] > '~' {
-			return false
-		}
-	}
-	return true
-}
+func PrintableText(s string) string { return termtext.Text(s) }
