@@ -18,7 +18,7 @@ func layers() [][]string {
 	return [][]string{
 		0: {
 			"internal/boundedline", "internal/bytesize", "internal/diffcolor", "internal/fspath", "internal/jq",
-			"internal/markdown", "internal/patchpath", "internal/picture", "internal/statefile", "internal/testing/campaign",
+			"internal/markdown", "internal/patchpath", "internal/picture", "internal/statefile", "internal/termtext", "internal/testing/campaign",
 			"internal/testing/nonamespaces", "internal/testprogram", "risk/argv", "risk/lockfile", "roles", "swarm/ask",
 			"swarm/box", "swarm/cachework", "swarm/environ", "swarm/lab/stat", "swarm/landing/queue", "swarm/modeltest",
 			"swarm/nearest", "swarm/privatehome", "swarm/proc", "swarm/provider", "swarm/script/regex", "swarm/stage",
@@ -29,7 +29,7 @@ func layers() [][]string {
 			"swarm/captureref", "swarm/diskwatch", "swarm/ear", "swarm/event", "swarm/fault", "swarm/guard", "swarm/hook",
 			"swarm/landing/compare", "swarm/limit", "swarm/manifest", "swarm/models", "swarm/modeltest/serve", "swarm/pager",
 			"swarm/prompt", "swarm/review", "swarm/schema", "swarm/scope", "swarm/script/language", "swarm/shim",
-			"swarm/ticket", "swarm/toolset", "worktree/git/checkout", "worktree/submodule",
+			"swarm/ticket", "swarm/toolset", "swarm/tui", "worktree/git/checkout", "worktree/submodule",
 		},
 		2: {
 			"merge", "risk", "swarm/agent", "swarm/builtin/model", "swarm/early", "swarm/governor", "swarm/inbox",
@@ -39,7 +39,7 @@ func layers() [][]string {
 			"risk/repository", "swarm/activity", "swarm/agent/claude", "swarm/agent/codex", "swarm/agent/command",
 			"swarm/agent/copilot", "swarm/agent/gemini", "swarm/agent/opencode", "swarm/agent/pi", "swarm/agent/qwen",
 			"swarm/builtin", "swarm/engine", "swarm/fleet", "swarm/lab", "swarm/landing", "swarm/ledger", "swarm/patch",
-			"swarm/pullrequest", "swarm/review/mark", "swarm/selector",
+			"swarm/pullrequest", "swarm/review/mark", "swarm/selector", "swarm/tui/reviewing",
 		},
 		4: {
 			"swarm/agent/agenttest", "swarm/agent/kinds", "swarm/bench", "swarm/config", "swarm/control", "swarm/fanout",
@@ -84,6 +84,10 @@ func seams() map[string][]string {
 		"github.com/itchyny/gojq":     {"internal/jq"},
 		"mvdan.cc/sh/v3/syntax":       {"risk/shell"},
 		"github.com/yuin/goldmark":    {"risk"},
+
+		"charm.land":                      {"swarm/tui"},
+		"github.com/charmbracelet":        {"swarm/tui"},
+		"github.com/alecthomas/chroma/v2": {"swarm/tui"},
 
 		"github.com/modelcontextprotocol/go-sdk/mcp": {"swarm/mcp"},
 		"github.com/openai/openai-go/v3":             {"swarm/builtin/model"},

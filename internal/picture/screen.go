@@ -250,3 +250,16 @@ func (s *Screen) restyle(n []int) {
 		}
 	}
 }
+
+// Text is the characters of the screen in lines, without blanks at their ends.
+func (s *Screen) Text() string {
+	var b strings.Builder
+	for _, row := range s.cells {
+		var line strings.Builder
+		for _, c := range row {
+			line.WriteRune(c.Rune)
+		}
+		b.WriteString(strings.TrimRight(line.String(), " ") + "\n")
+	}
+	return b.String()
+}

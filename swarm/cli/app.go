@@ -69,7 +69,7 @@ func builtin(env Env) []*cli.Command {
 	return slices.Concat(
 		job("Start", newRunCommand(env), newResumeCommand(env), newWorkflowCommand(env)),
 		job("Watch", readOnly(newStatusCommand(env)), readOnly(newLsCommand(env)), readOnly(newShowCommand(env)),
-			readOnly(newLogsCommand(env)), readOnly(newUsageCommand(env)), readOnly(newWaitCommand(env)), newAttachCommand(env)),
+			readOnly(newLogsCommand(env)), readOnly(newUsageCommand(env)), readOnly(newWaitCommand(env)), readOnly(newWatchCommand(env)), newAttachCommand(env)),
 		job("Review and land", readOnly(newReviewCommand(env)), readOnly(newDiffCommand(env)), readOnly(newReportCommand(env)),
 			newAcceptCommand(env), newRejectCommand(env), newRemarkCommand(env), newRetryCommand(env),
 			newMergeCommand(env), newApplyCommand(env), newPRCommand(env), newShellCommand(env), newExecCommand(env)),

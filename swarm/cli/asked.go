@@ -123,3 +123,20 @@ func wholeAction(action json.RawMessage) string {
 	}
 	return PrintableText(text)
 }
+
+// wholeQuestion is a question in as many lines as it takes.
+func wholeQuestion(q *store.Question) string {
+	if in, ok := inbox.InquiryOf(&q.Questioned); ok {
+		text := PrintableText(in.Question)
+		if len(in.Choices) > 0 {
+			text += "\n[" + Printable(strings.Join(in.Choices, ", ")) + "]"
+		}
+		return text
+	}
+	tier, reason := foundText(q.Risk)
+	action := q.Action
+	if q.Risk != nil {
+		action = plainAction(action)
+	}
+	return tier + wholeAction(action) + reason
+}

@@ -9,6 +9,7 @@ import (
 	"os"
 
 	"agentswarm/swarm/proc"
+	"agentswarm/swarm/store"
 )
 
 // detachedVar tells a process that it is the detached half of a command: it
@@ -47,43 +48,9 @@ type detachRequest struct {
 // detach starts this very command again without the terminal, and returns
 // once its run has begun.
 func (p *place) detach(ctx context.Context, r detachRequest) error {
-	self, err := p.self()
+	run, err := p.beginDetached(ctx, r.input)
 	if err != nil {
 		return err
-	}
-	if err := p.state.MakeDir(); err != nil {
-		return err
-	}
-	log, err := os.CreateTemp(p.state.Dir, "detached-*.log")
-	if err != nil {
-		return fmt.Errorf("detach: %w", err)
-	}
-	defer log.Close()
-	input, err := spool(p.state.Dir, r.input)
-	if err != nil {
-		return fmt.Errorf("detach: %w", err)
-	}
-	defer input.Close()
-	report, err := proc.Detach(ctx, proc.DetachRequest{
-		Binary: self, Args: p.env.Args, Dir: p.env.Dir, Env: p.env.Environ,
-		FDVar: detachedVar, Log: log, Stdin: input,
-	})
-	if err != nil {
-		return fmt.Errorf("detach: %w", err)
-	}
-	var b begun
-	if err := json.Unmarshal(report, &b); err != nil {
-		return fmt.Errorf("the detached run ended before it began; see %s", log.Name())
-	}
-	if b.Error != "" {
-		return errors.Join(&DetachedError{begun: b}, os.Remove(log.Name()))
-	}
-	run, err := p.state.Run(b.Run)
-	if err != nil {
-		return err
-	}
-	if err := os.Rename(log.Name(), run.Dir+"/detached.log"); err != nil {
-		return fmt.Errorf("detach: %w", err)
 	}
 	if r.json {
 		v, err := run.View()
@@ -92,9 +59,53 @@ func (p *place) detach(ctx context.Context, r detachRequest) error {
 		}
 		return p.printResult(v, true)
 	}
-	fmt.Fprintf(p.env.Stderr, "run %s goes on; follow it with `%s wait %s`\n", b.Run, p.env.Calls, b.Run)
-	_, err = fmt.Fprintln(p.env.Stdout, b.Run)
+	fmt.Fprintf(p.env.Stderr, "run %s goes on; follow it with `%s wait %s`\n", run.ID, p.env.Calls, run.ID)
+	_, err = fmt.Fprintln(p.env.Stdout, run.ID)
 	return err
+}
+
+// beginDetached starts this very command again without the terminal. It returns
+// its run, which has begun.
+func (p *place) beginDetached(ctx context.Context, typed []byte) (*store.Run, error) {
+	self, err := p.self()
+	if err != nil {
+		return nil, err
+	}
+	if err := p.state.MakeDir(); err != nil {
+		return nil, err
+	}
+	log, err := os.CreateTemp(p.state.Dir, "detached-*.log")
+	if err != nil {
+		return nil, fmt.Errorf("detach: %w", err)
+	}
+	defer log.Close()
+	input, err := spool(p.state.Dir, typed)
+	if err != nil {
+		return nil, fmt.Errorf("detach: %w", err)
+	}
+	defer input.Close()
+	report, err := proc.Detach(ctx, proc.DetachRequest{
+		Binary: self, Args: p.env.Args, Dir: p.env.Dir, Env: p.env.Environ,
+		FDVar: detachedVar, Log: log, Stdin: input,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("detach: %w", err)
+	}
+	var b begun
+	if err := json.Unmarshal(report, &b); err != nil {
+		return nil, fmt.Errorf("the detached run ended before it began; see %s", log.Name())
+	}
+	if b.Error != "" {
+		return nil, errors.Join(&DetachedError{begun: b}, os.Remove(log.Name()))
+	}
+	run, err := p.state.Run(b.Run)
+	if err != nil {
+		return nil, err
+	}
+	if err := os.Rename(log.Name(), run.Dir+"/detached.log"); err != nil {
+		return nil, fmt.Errorf("detach: %w", err)
+	}
+	return run, nil
 }
 
 // spool is a file without a name that holds text, to be read from its start.

@@ -57,7 +57,7 @@ func flagTopics() []flagTopic {
 			"sandbox", "backend", "hide", "write", "pass-env", "confined", "allow", "audit", "trust", "anyway",
 			"questions", "question-timeout", "notify",
 		}},
-		{"Output", []string{"dry-run", "detach", "quiet", "json", "jsonl"}},
+		{"Output", []string{"dry-run", "detach", "watch", "quiet", "json", "jsonl"}},
 	}
 }
 

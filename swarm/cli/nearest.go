@@ -120,7 +120,7 @@ func foreignCommand(name string) string {
 	for _, c := range []struct{ ours, theirs string }{
 		{"run", "start new spawn launch dispatch"},
 		{"retry", "restart rerun again"},
-		{"status --watch", "watch top ui tui dashboard monitor"},
+		{"watch", "top ui tui dashboard monitor"},
 		{"ls", "list runs"},
 		{"logs", "tail output"},
 		{"show", "view inspect describe"},

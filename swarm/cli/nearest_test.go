@@ -39,7 +39,7 @@ func TestForeignCommand(t *testing.T) {
 	t.Parallel()
 	names := visibleNames(builtin(Env{}))
 	for give, want := range map[string]string{
-		"watch": "status --watch", "restart": "retry", "remove": "rm", "restore": "rm --undo", "questions": "inbox", "cost": "usage",
+		"top": "watch", "restart": "retry", "remove": "rm", "restore": "rm --undo", "questions": "inbox", "cost": "usage",
 		"deploy": "", "": "",
 	} {
 		got := foreignCommand(give)

@@ -39,7 +39,7 @@ func TestReadOnly(t *testing.T) {
 			got = append(got, c.Name)
 		}
 	}
-	want := []string{"status", "ls", "show", "logs", "usage", "wait", "review", "diff", "report", "inbox"}
+	want := []string{"status", "ls", "show", "logs", "usage", "wait", "watch", "review", "diff", "report", "inbox"}
 	if !slices.Equal(got, want) {
 		t.Errorf("commands that only read: %q, want %q", got, want)
 	}

@@ -23,6 +23,7 @@ func newReviewCommand(env Env) *cli.Command {
 		Flags: append([]cli.Flag{
 			&cli.StringSliceFlag{Name: "class", Usage: "print class `C` with its members"},
 			&cli.BoolFlag{Name: "all", Usage: "leave nothing out"},
+			&cli.BoolFlag{Name: "plain", Usage: "ask about each class in lines, for screen readers"},
 			jsonFlag(),
 		}, endedFlags()...),
 		Description: `Groups the edits of all patches of a run into classes of equal edits, and prints
@@ -30,12 +31,17 @@ one edit of each class with its marks: edits that steer agents or CI, switch a t
 off, add a dependency, and so on come first, then those that differ from the rest.
 If agents are named, it prints the classes with an edit of theirs.
 
+On a terminal, without a flag, it opens the review on the whole terminal: keys accept
+and reject classes or single edits, note remarks, and open an editor or a shell; ?
+lists them. To leave keeps all verdicts.
+
 review.toml beside your configuration, and .swarm/review.toml as it is committed,
 add marks.
 
 Examples:
   swarm review
   swarm review --class C3 --all
+  swarm review --plain
   swarm review k3x9q2 --json
   swarm accept k3x9q2 --class C3`,
 		Action: func(c *cli.Context) error { return reviewClassesAction(c, env) },
@@ -43,9 +49,16 @@ Examples:
 }
 
 func reviewClassesAction(c *cli.Context, env Env) error {
+	lines := c.Bool("json") || c.Bool("all") || len(c.StringSlice("class")) > 0
+	if lines && c.Bool("plain") {
+		return usagef("review: --plain goes with neither --json nor --all nor --class")
+	}
 	p, s, err := openSelection(c, env, 0, -1)
 	if err != nil {
 		return err
+	}
+	if c.Bool("plain") || !lines && p.screen() {
+		return p.reviewAsked(c, env, s)
 	}
 	return p.printClasses(c, s, false)
 }

@@ -123,8 +123,8 @@ func (t *reviewText) outdated(w io.Writer) {
 	}
 }
 
-// head is the line that names a class.
-func (t *reviewText) head(w io.Writer, c *review.Class) {
+// classHead says of which kind the edits of a class are, and how many.
+func classHead(c *review.Class) string {
 	text := fmt.Sprintf("%s, %s", Count(len(c.Members), "edit", "edits"), c.Kind)
 	if c.Language != "" {
 		text += ", " + Printable(shortenEnd(c.Language, 12))
@@ -138,6 +138,12 @@ func (t *reviewText) head(w io.Writer, c *review.Class) {
 	if n := len(c.Patches()); n > 1 {
 		text += fmt.Sprintf(", in %d patches", n)
 	}
+	return text
+}
+
+// head is the line that names a class.
+func (t *reviewText) head(w io.Writer, c *review.Class) {
+	text := classHead(c)
 	accepted, rejected := t.Counts(c)
 	for _, part := range []struct {
 		n    int

@@ -80,6 +80,7 @@ func runFlags() []cli.Flag {
 		&cli.StringFlag{Name: "into", Usage: "with --merge: land on `BRANCH` (default: the current branch)"},
 		&cli.BoolFlag{Name: "dry-run", Aliases: []string{"n"}, Usage: "print the plan; start nothing"},
 		&cli.BoolFlag{Name: "detach", Aliases: []string{"d"}, Usage: "return after the start; the run continues without this terminal"},
+		&cli.BoolFlag{Name: "watch", Usage: "open the view of watch; leaving it ends nothing"},
 		&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "print only questions and the result"},
 		jsonFlag(),
 		yesFlag(),
@@ -149,6 +150,14 @@ func runHere(c *cli.Context, env Env, report *report) error {
 	}
 	if c.Bool("detach") && report == nil {
 		return p.detach(c.Context, detachRequest{json: c.Bool("json"), input: pl.input})
+	}
+	if c.Bool("watch") && report == nil && p.screen() {
+		first.clear()
+		run, err := p.beginDetached(c.Context, pl.input)
+		if err != nil {
+			return err
+		}
+		return p.watchBegun(c, env, run)
 	}
 	b, err := p.begin(c.Context, pl)
 	if err != nil {

@@ -8,6 +8,8 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
+	"time"
 
 	"agentswarm/risk/repository"
 	"agentswarm/swarm/config"
@@ -39,6 +41,26 @@ type Review struct {
 	Left     *review.Leftovers
 	LeftMore bool
 	Skipped  []Skipped
+
+	in verdict.Input // of the review
+}
+
+// Record makes the review anew with verdicts that were journaled at a time.
+func (r *Review) Record(spread *verdict.Spread, at time.Time) {
+	for i := range r.in.Works {
+		w := &r.in.Works[i]
+		for k := range spread.Edits {
+			if spread.Edits[k].Agent == w.ID {
+				w.Made = append(slices.Clip(w.Made), store.EditVerdict{EditsReviewed: &spread.Edits[k], Time: at})
+			}
+		}
+		for _, whole := range spread.Patches {
+			if whole.Agent == w.ID {
+				w.Verdict = whole.Verdict
+			}
+		}
+	}
+	r.Review = verdict.New(r.in)
 }
 
 // Skipped is an agent whose patch cannot be read.
@@ -86,7 +108,7 @@ func Run(ctx context.Context, q Request) (*Review, error) {
 		}
 		in.Works = append(in.Works, w)
 	}
-	r.Review = verdict.New(in)
+	r.Review, r.in = verdict.New(in), in
 	return r, nil
 }
 

@@ -1,0 +1,164 @@
+package main
+
+import (
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/creack/pty"
+
+	"agentswarm/internal/picture"
+)
+
+// glass is a window with a full-screen view, as a person sees it.
+type glass struct {
+	*window
+	rows, cols int
+}
+
+// watches opens a full-screen view of a command.
+func (y *yard) watches(rows, cols int, args ...string) *glass {
+	y.t.Helper()
+	// A terminal with few abilities gets few kinds of sequences.
+	y.env = append(y.env, "TERM=vt100", "CI=")
+	return &glass{y.open(uint16(rows), uint16(cols), args...), rows, cols}
+}
+
+// looks is the text on the screen.
+func (g *glass) looks() string {
+	s := picture.NewScreen(g.rows, g.cols)
+	_, _ = s.Write([]byte(g.text()))
+	return s.Text()
+}
+
+// awaits waits until the screen has all of some texts, and returns it.
+func (g *glass) awaits(texts ...string) string {
+	g.t.Helper()
+	for deadline := time.Now().Add(never); ; time.Sleep(5 * time.Millisecond) { // a poll
+		now, all := g.looks(), true
+		for _, text := range texts {
+			all = all && strings.Contains(now, text)
+		}
+		if all {
+			return now
+		}
+		if time.Now().After(deadline) {
+			g.t.Fatalf("%q does not come; the screen shows\n%s", texts, now)
+		}
+	}
+}
+
+// resizes changes the size of the terminal.
+func (g *glass) resizes(rows, cols int) {
+	g.t.Helper()
+	g.mu.Lock()
+	g.shown = nil
+	g.mu.Unlock()
+	g.rows, g.cols = rows, cols
+	if err := pty.Setsize(g.slave, &pty.Winsize{Rows: uint16(rows), Cols: uint16(cols)}); err != nil {
+		g.t.Fatal(err)
+	}
+}
+
+// TestWatchView: the view of a run on a real terminal: it takes keys and new sizes,
+// gives the terminal to a shell and to the agent, and leaves it as it was. Neither
+// its end nor a signal ends the run.
+func TestWatchView(t *testing.T) {
+	t.Parallel()
+	y := newYard(t)
+	run := y.onTerminals(interactive)
+
+	g := y.watches(24, 80, "watch")
+	g.awaits("run "+run+" running", "1 working", "> a1 work", "? help")
+	g.types("?")
+	g.awaits("leave; the run goes on")
+	g.types("?\t")
+	g.awaits("|0.0s")
+	g.resizes(50, 200)
+	g.awaits("|0.0s")
+	g.types("\t\t")
+	g.awaits("│ a1 work")
+
+	g.types("t")
+	g.awaits("a1 is running in")
+	g.types("echo in the work''space\r")
+	g.awaits("in the workspace")
+	g.types("exit 0\r")
+	g.awaits("│ a1 work", "? help")
+	g.types("A")
+	g.awaits("attached to a1")
+	g.types("\x1d")
+	g.awaits("│ a1 work", "? help")
+
+	g.types("Xy")
+	g.awaits("a1 cancelled")
+	g.types("\x03")
+	g.ends(0)
+
+	run = y.onTerminals(interactive)
+	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT} {
+		g = y.watches(24, 80, "watch", run)
+		g.awaits("? help")
+		y.must(g.cmd.Process.Signal(sig))
+		g.ends(128 + int(sig))
+	}
+	g = y.watches(24, 80, "watch", run+"/a1")
+	g.awaits("? help")
+	y.must(g.cmd.Process.Kill())
+	<-g.ended
+	y.running("a1")
+}
+
+// TestReviewView: a person reviews a run on a real terminal by keys alone. Verdicts
+// are kept, one can be undone, and the terminal is left as it was.
+func TestReviewView(t *testing.T) {
+	t.Parallel()
+	y := newYard(t)
+	y.ends(0, "run", "--each", "pkg/*/", "--", "sh", "-c",
+		`case $SWARM_ITEM in pkg/p1) echo other;; *) echo added;; esac >> "$SWARM_ITEM/f.txt"`)
+	g := y.watches(24, 80, "review")
+	g.awaits("0 of 2 classes", "C1:", "edit 1 of")
+	g.types("au")
+	g.awaits("undone", "0 of 2 classes")
+	g.types("a")
+	g.awaits("1 of 2 classes", "u undoes it")
+	g.types("clook again\r")
+	g.awaits("remark: look again")
+	g.resizes(50, 200)
+	g.awaits("remark: look again", "│ +")
+	g.types("a")
+	g.awaits("2 of 2 classes, 100 %")
+	g.types("t")
+	g.awaits("copy")
+	g.types("exit\r")
+	g.awaits("2 of 2 classes, 100 %")
+	g.types("q")
+	g.ends(0)
+	drafts := 0
+	for _, a := range y.view().Agents {
+		drafts += len(a.Drafts())
+		if !a.Accepted() {
+			t.Errorf("%s is not accepted", a.ID)
+		}
+	}
+	if drafts != 1 {
+		t.Errorf("%d remarks are kept, want 1", drafts)
+	}
+	g = y.watches(24, 80, "review")
+	g.awaits("2 of 2 classes", "accepted")
+	y.must(g.cmd.Process.Signal(syscall.SIGTERM))
+	g.ends(128 + int(syscall.SIGTERM))
+}
+
+// TestRunWatch: run --watch shows the run, which goes on by itself. Its result
+// follows the view.
+func TestRunWatch(t *testing.T) {
+	t.Parallel()
+	y := newYard(t)
+	g := y.watches(24, 80, "run", "--watch", "--", "sh", "-c", "echo more >> new.txt")
+	g.awaits("1 ready", "the run has ended")
+	g.types("q")
+	g.sees("completed")
+	g.ends(0)
+}

@@ -1,0 +1,105 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/urfave/cli/v2"
+
+	"agentswarm/swarm/store"
+	"agentswarm/swarm/tui"
+	"agentswarm/swarm/tui/watching"
+)
+
+func newWatchCommand(env Env) *cli.Command {
+	return &cli.Command{
+		Name:      "watch",
+		Usage:     "watch a run on the whole terminal, and act on its agents",
+		ArgsUsage: "[RUN | AGENT]",
+		Flags:     []cli.Flag{jsonFlag()},
+		Description: `Shows the agents of a run in groups: those that need you, work, failed, are ready to
+land, and the others. Keys answer questions, send messages, cancel and retry agents,
+show patches, and open a shell or your editor in a workspace; ? lists them. To leave
+the view ends nothing.
+
+Where the view cannot be drawn, and with --json, it prints like status --watch.
+
+Examples:
+  swarm watch
+  swarm watch k3x9q2
+  swarm watch k3x9q2/a7
+  swarm run --watch tasks.toml`,
+		Action: func(c *cli.Context) error { return watchAction(c, env) },
+	}
+}
+
+func watchAction(c *cli.Context, env Env) error {
+	p, s, err := openSelection(c, env, 0, 1)
+	if err != nil {
+		return err
+	}
+	if c.Bool("json") || !p.screen() {
+		return p.watchStatus(c.Context, s, c.Bool("json"))
+	}
+	return p.watchScreen(c, env, s)
+}
+
+// screen reports whether a full-screen view can be shown here.
+func (p *place) screen() bool {
+	in, ok := p.env.Stdin.(interface{ Fd() uintptr })
+	out := detect(p.env.Stdout, p.env.Getenv)
+	return ok && isTerminal(in.Fd()) && out.TTY && out.Motion
+}
+
+// watchScreen shows the view until the person leaves it, or the command is to end.
+func (p *place) watchScreen(c *cli.Context, env Env, s *selection) (err error) {
+	v := newWatchView(p, c, env, s.run)
+	defer func() { err = errors.Join(err, v.close()) }()
+	term := detect(p.env.Stdout, p.env.Getenv)
+	screen := watching.New(watching.Request{Source: v, Actions: v, Color: term.Color})
+	first, err := v.Next(c.Context)
+	if err != nil {
+		return err
+	}
+	screen.Show(first)
+	if len(s.named) > 0 {
+		screen.Select(s.named[0].ID)
+	}
+	err = p.present(v.ctx, tui.Program{Screen: screen, Begin: screen.Begin(), Color: term.Color, Title: program + " watch " + s.run.ID})
+	if err == nil {
+		err = screen.Err()
+	}
+	if err == nil && screen.Snapshot().Live {
+		fmt.Fprintf(p.env.Stderr, "run %s goes on; `%s watch %s` shows it again, `%s cancel %[1]s` ends it\n", s.run.ID, p.env.Calls, s.run.ID, p.env.Calls)
+	}
+	return err
+}
+
+// present shows a program on the terminal of this command.
+func (p *place) present(ctx context.Context, pr tui.Program) error {
+	pr.In, pr.Out, pr.Environ = p.env.Stdin, unwrapped(p.env.Stdout), p.env.Environ
+	return tui.Run(ctx, pr)
+}
+
+// watchBegun shows a run that goes on in a process of its own. Once the person
+// leaves the view and the run has ended, its result is printed, and its exit code
+// is that of the command.
+func (p *place) watchBegun(c *cli.Context, env Env, run *store.Run) error {
+	s, err := p.selectRun(c.Context, []string{run.ID})
+	if err != nil {
+		return err
+	}
+	if err := p.watchScreen(c, env, s); err != nil {
+		return err
+	}
+	v, err := run.View()
+	if err != nil || v.Status == store.RunRunning || run.Live() {
+		return err
+	}
+	code, err := p.printWaited(s, v, c.Bool("json"))
+	if err == nil && code != CodeOK {
+		return &ExitError{Code: code}
+	}
+	return err
+}
