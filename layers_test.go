@@ -43,7 +43,7 @@ func layers() [][]string {
 		},
 		4: {
 			"swarm/agent/agenttest", "swarm/agent/kinds", "swarm/bench", "swarm/config", "swarm/control", "swarm/fanout",
-			"swarm/inbox/waiting", "swarm/mcp", "swarm/report", "swarm/review/verdict", "swarm/reviewer", "swarm/spending",
+			"swarm/inbox/waiting", "swarm/mcp", "swarm/report", "swarm/review/verdict", "swarm/reviewer", "swarm/spending", "swarm/tui/watching",
 			"swarm/workflow",
 		},
 		5: {

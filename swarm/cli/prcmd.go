@@ -116,7 +116,9 @@ func prAction(c *cli.Context, env Env) (err error) {
 		return err
 	}
 	if !c.Bool("dry-run") {
-		err = p.openPullRequests(c, s, plan, forge)
+		if err = p.openPullRequests(c, s, plan, forge); err != nil && !plan.Begun() {
+			return err
+		}
 	}
 	return errors.Join(err, p.printPullRequests(c, s, plan, forge), conflictsLeft(plan))
 }

@@ -123,6 +123,11 @@ func (p *Plan) Ready() []*Item {
 	return slices.DeleteFunc(slices.Clone(p.Items), func(i *Item) bool { return i.State != Ready })
 }
 
+// Begun reports whether a pull request exists or a text was written.
+func (p *Plan) Begun() bool {
+	return slices.ContainsFunc(p.Items, func(i *Item) bool { return i.URL != "" || i.File != "" })
+}
+
 // OpenAllRequest says how the pull requests of a plan are opened.
 type OpenAllRequest struct {
 	Forge *Forge // required
