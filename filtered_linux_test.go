@@ -103,7 +103,8 @@ func (y *yard) held() string {
 		fmt.Fprintf(&all, "# %s\n%s\n", words, strings.Join(text, "\n"))
 	}
 	for _, line := range strings.Split(y.git("worktree", "list", "--porcelain"), "\n\n") {
-		if !strings.Contains(line, y.state) {
+		pin := strings.Contains(line, "\nlocked runs of swarm need this commit")
+		if !pin && !strings.Contains(line, y.state) {
 			fmt.Fprintln(&all, line)
 		}
 	}
