@@ -21,7 +21,7 @@ func layers() [][]string {
 			"internal/markdown", "internal/patchpath", "internal/picture", "internal/statefile", "internal/termtext", "internal/testing/campaign",
 			"internal/testing/nonamespaces", "internal/testprogram", "risk/argv", "risk/lockfile", "roles", "swarm/ask",
 			"swarm/box", "swarm/cachework", "swarm/environ", "swarm/lab/stat", "swarm/landing/queue", "swarm/modeltest",
-			"swarm/nearest", "swarm/privatehome", "swarm/proc", "swarm/provider", "swarm/script/regex", "swarm/stage",
+			"swarm/nearest", "swarm/privatehome", "swarm/proc", "swarm/provider", "swarm/refusal", "swarm/script/regex", "swarm/stage",
 			"swarm/strict", "swarm/task", "swarm/thought", "swarm/userns", "variants", "variants/tasks", "worktree/disk", "worktree/git", "worktree/step",
 		},
 		1: {
@@ -39,11 +39,11 @@ func layers() [][]string {
 			"risk/repository", "swarm/activity", "swarm/agent/claude", "swarm/agent/codex", "swarm/agent/command",
 			"swarm/agent/copilot", "swarm/agent/gemini", "swarm/agent/opencode", "swarm/agent/pi", "swarm/agent/qwen",
 			"swarm/builtin", "swarm/engine", "swarm/fleet", "swarm/lab", "swarm/landing", "swarm/ledger", "swarm/patch",
-			"swarm/pullrequest", "swarm/review/mark", "swarm/selector", "swarm/tui/reviewing",
+			"swarm/pullrequest", "swarm/review/mark", "swarm/script/repository", "swarm/selector", "swarm/tui/reviewing",
 		},
 		4: {
 			"swarm/agent/agenttest", "swarm/agent/kinds", "swarm/bench", "swarm/config", "swarm/control", "swarm/fanout",
-			"swarm/inbox/waiting", "swarm/mcp", "swarm/report", "swarm/review/verdict", "swarm/reviewer", "swarm/spending", "swarm/tui/watching",
+			"swarm/inbox/waiting", "swarm/landing/lander", "swarm/mcp", "swarm/report", "swarm/review/verdict", "swarm/reviewer", "swarm/spending", "swarm/tui/watching",
 			"swarm/workflow",
 		},
 		5: {

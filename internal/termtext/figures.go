@@ -2,7 +2,9 @@ package termtext
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -60,4 +62,12 @@ func Tokens(n int64) string {
 	default:
 		return fmt.Sprintf("%.3gM tok", float64(n)/1e6)
 	}
+}
+
+// List is a list of words of which the first few are named.
+func List(words []string, most int) string {
+	if more := len(words) - most; more > 1 {
+		words = append(slices.Clone(words[:most]), fmt.Sprintf("and %d more", more))
+	}
+	return strings.Join(words, ", ")
 }

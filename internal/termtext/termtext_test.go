@@ -33,3 +33,13 @@ func FuzzHead(f *testing.F) {
 		}
 	})
 }
+
+func TestList(t *testing.T) {
+	t.Parallel()
+	words := []string{"a", "b", "c", "d"}
+	for most, want := range map[int]string{4: "a, b, c, d", 3: "a, b, c, d", 2: "a, b, and 2 more", 1: "a, and 3 more"} {
+		if got := List(words, most); got != want {
+			t.Errorf("List(%q, %d) = %q, want %q", words, most, got, want)
+		}
+	}
+}

@@ -248,8 +248,8 @@ func complain(env Env, err error) {
 	_, _ = io.WriteString(env.Stderr, text)
 }
 
-// refusal is what --json prints in place of a result.
-type refusal struct {
+// refusalObject is what --json prints in place of a result.
+type refusalObject struct {
 	Schema string      `json:"schema"`
 	Error  refusalText `json:"error"`
 }
@@ -260,8 +260,8 @@ type refusalText struct {
 	Hint    string `json:"hint,omitempty"`
 }
 
-func newRefusal(err error) refusal {
-	return refusal{Schema: "swarm.error/1", Error: refusalText{
+func newRefusal(err error) refusalObject {
+	return refusalObject{Schema: "swarm.error/1", Error: refusalText{
 		Kind: kindOf(err), Message: err.Error(), Hint: hintOf(err),
 	}}
 }

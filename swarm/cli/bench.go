@@ -116,7 +116,7 @@ func (p *place) bench(ctx context.Context, run *store.Run, owner *store.Owner) (
 		return nil, err
 	}
 	b.deps = engine.Deps{
-		Run: run, Journal: owner, Workspaces: trees, Joiner: joiner{b},
+		Run: run, Journal: owner, Workspaces: trees,
 		Launcher: launcher(self, b.rung), Walls: b.walls, Backend: b.backend,
 		Kinds: known, Self: self, Walled: b.rung != box.None && !b.isolation.open(), Surroundings: p.env.machine().Surroundings(),
 		Unlock: func() error {
@@ -130,7 +130,7 @@ func (p *place) bench(ctx context.Context, run *store.Run, owner *store.Owner) (
 		Environ: p.env.Environ, PassEnv: b.isolation.PassEnv, Root: p.rootDir(), Cores: runtime.NumCPU(),
 		Now: time.Now, Warn: func(text string) { fmt.Fprintln(p.env.Stderr, program+": "+Printable(text)) },
 	}
-	b.deps.Prompts = newMemories(ctx, b)
+	b.deps.Joiner, b.deps.Prompts = b.lander(), newMemories(ctx, b)
 	return b, b.judgeActions(ctx, self)
 }
 

@@ -10,29 +10,14 @@ import (
 
 	"agentswarm/swarm/agent"
 	"agentswarm/swarm/engine"
+	"agentswarm/swarm/landing"
+	"agentswarm/swarm/landing/lander"
 	"agentswarm/swarm/proc"
 	"agentswarm/worktree"
-	"agentswarm/worktree/git"
 )
 
-// spaceRequest is a commit that is about to get a workspace of its own, in which
-// no agent works: a command of the user's is run there.
-type spaceRequest struct {
-	step   engine.Step // required: SetupStep or CheckStep
-	name   string      // required; as a workspace may be called
-	commit git.Hash    // required
-	// onto is the commit that patches were merged onto. Submodules that they move
-	// are filled; empty: no submodule is filled.
-	onto  git.Hash
-	saved string // required; where the index of the workspace is kept
-	kept  string // a folder that the command may leave something in
-	// private is a new folder that walls are to keep things in, for the caller
-	// to remove; empty: one that goes with the workspace.
-	private string
-	env     []string // variables that are added to those of the command
-}
-
-// space is such a workspace while a command may run in it.
+// space is a workspace in which a command of the user runs, and no agent works. It is a
+// [lander.Space].
 type space struct {
 	bench *bench
 	dir   string
@@ -43,9 +28,9 @@ type space struct {
 // inSpace does some work in a workspace of its own, which is removed with
 // all that the work left in it. One that a crash leaves behind is a stray to
 // whoever puts the run in order.
-func (b *bench) inSpace(ctx context.Context, c spaceRequest, work func(*space) error) (err error) {
+func (b *bench) inSpace(ctx context.Context, c lander.SpaceRequest, work func(*space) error) (err error) {
 	leased, err := b.deps.Workspaces.Lease(ctx, worktree.LeaseRequest{
-		Name: c.name, Base: c.commit, Saved: c.saved, Backend: b.backend,
+		Name: c.Name, Base: c.Commit, Saved: c.Saved, Backend: b.backend,
 	})
 	if err != nil {
 		return err
@@ -55,45 +40,52 @@ func (b *bench) inSpace(ctx context.Context, c spaceRequest, work func(*space) e
 		defer cancel()
 		err = errors.Join(err, b.deps.Workspaces.Drop(ctx, *leased))
 	}()
-	if err := b.fillModules(ctx, *leased, c); err != nil {
+	if c.Onto != "" {
+		if err := landing.FillModules(ctx, landing.FillRequest{
+			Repo: b.repo, Stores: b.run.Modules(), Trees: b.trees, Workspace: *leased, Onto: c.Onto, Commit: c.Commit,
+		}); err != nil {
+			return err
+		}
+	}
+	if err := os.MkdirAll(filepath.Dir(c.Saved), 0o700); err != nil {
 		return err
 	}
-	if err := os.MkdirAll(filepath.Dir(c.saved), 0o700); err != nil {
-		return err
-	}
-	private := c.private
+	private := c.Private
 	if private == "" {
-		if private, err = os.MkdirTemp(filepath.Dir(c.saved), "box-"); err != nil {
+		if private, err = os.MkdirTemp(filepath.Dir(c.Saved), "box-"); err != nil {
 			return err
 		}
 		defer func() { err = errors.Join(err, engine.RemoveBox(b.run, private)) }()
 	}
-	request := engine.WallsRequest{Step: c.step, Workspace: *leased, Private: private}
-	if c.kept != "" {
-		request.Write = []string{c.kept}
+	request := engine.WallsRequest{Step: c.Step, Workspace: *leased, Private: private}
+	if c.Kept != "" {
+		request.Write = []string{c.Kept}
 	}
 	around, err := b.deps.Walls(request)
 	if err != nil {
 		return err
 	}
 	env, err := agent.Environ(b.env.Environ, agent.Inline(), agent.Place{
-		Run: b.run.ID, Worktree: leased.Path(), Root: b.deps.Root, Base: string(c.commit), Artifacts: c.kept,
+		Run: b.run.ID, Worktree: leased.Path(), Root: b.deps.Root, Base: string(c.Commit), Artifacts: c.Kept,
 		Workspace: string(leased.Backend), Tmp: around.Tmp, Shims: around.Shims,
 		Env: around.Env, Pass: b.isolation.PassEnv,
 	})
 	if err != nil {
 		return err
 	}
-	return work(&space{bench: b, dir: leased.Path(), env: append(env, c.env...), walls: around.Walls})
+	return work(&space{bench: b, dir: leased.Path(), env: append(env, c.Env...), walls: around.Walls})
 }
 
-// shell runs a text of the user's by sh -c, whose output goes to out+".out"
+// Dir is the folder of the workspace.
+func (s *space) Dir() string { return s.dir }
+
+// Shell runs a text of the user's by sh -c, whose output goes to out+".out"
 // and out+".err".
-func (s *space) shell(ctx context.Context, text, out string) (proc.Exit, error) {
+func (s *space) Shell(ctx context.Context, text, out string) (proc.Exit, error) {
 	return s.run(ctx, engine.ShellCommand(text), out)
 }
 
-// run is shell for a command.
+// run is Shell for a command.
 func (s *space) run(ctx context.Context, argv []string, out string) (proc.Exit, error) {
 	deps := s.bench.deps
 	exit, err := engine.Shell(ctx, engine.ShellRequest{

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"agentswarm/merge"
+	"agentswarm/swarm/landing/lander"
+	"agentswarm/swarm/patch"
 	"agentswarm/swarm/store"
 	"agentswarm/worktree/git"
 )
@@ -24,13 +26,13 @@ func conflictText(v *store.View, a *store.Agent) string {
 		for _, id := range c.With {
 			name := string(id)
 			if other := v.Agent(id); other != nil {
-				name = labels([]*store.Agent{other})
+				name = lander.Names([]*store.Agent{other})
 			}
 			names = append(names, name)
 		}
 		with = strings.Join(names, ", ")
 	}
-	return fmt.Sprintf("conflict with %s on %s: %s", with, branchName(c.Ref), listed(c.Paths, 5))
+	return fmt.Sprintf("conflict with %s on %s: %s", with, lander.BranchName(c.Ref), listed(c.Paths, 5))
 }
 
 // conflictAt is a conflict of the patch of an agent with a branch.
@@ -48,12 +50,12 @@ const orWay = ", or "
 // ways are the commands that resolve the conflict: by hand, or by the agent
 // itself.
 func (at conflictAt) ways(calls string) []string {
-	ways := []string{fmt.Sprintf("%s merge --resolve %s", calls, workAddress(at.run, at.agent))}
+	ways := []string{fmt.Sprintf("%s merge --resolve %s", calls, patch.Address(at.run, at.agent))}
 	if at.modules {
 		ways[0] = "merge the two commits in your own checkout of the submodule"
 	}
 	if at.agent.Copy == 0 && !at.agent.Call.Shared {
-		ways = append(ways, fmt.Sprintf("%s retry %s/%s --onto %s", calls, at.run, at.agent.ID, branchName(at.ref)))
+		ways = append(ways, fmt.Sprintf("%s retry %s/%s --onto %s", calls, at.run, at.agent.ID, lander.BranchName(at.ref)))
 	}
 	return ways
 }

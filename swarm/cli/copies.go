@@ -13,6 +13,7 @@ import (
 
 	"agentswarm/swarm/captureref"
 	"agentswarm/swarm/landing"
+	"agentswarm/swarm/patch"
 	"agentswarm/swarm/proc"
 	"agentswarm/swarm/store"
 	"agentswarm/worktree"
@@ -58,7 +59,7 @@ func (v *visit) openCopy(ctx context.Context, from leftover) (_ *copied, err err
 		ref := captureref.Copies(v.run.ID) + name.Name()
 		_, changed := refs[ref]
 		_, committed := refs[captureref.Head(ref)]
-		return changed || committed || exists(copyFolder(v.run, &name)), nil
+		return changed || committed || exists(patch.CopyFolder(v.run, &name)), nil
 	})
 	if err != nil {
 		return nil, err
@@ -147,11 +148,6 @@ func (c *copied) begun(pid int, start uint64) error {
 	return c.Write(&c.record)
 }
 
-// copyFolder is where the patch of a kept copy is.
-func copyFolder(run *store.Run, c *store.Copy) string {
-	return filepath.Join(run.Dir, "a", string(c.Agent), fmt.Sprintf("copy-%d", c.N))
-}
-
 // remains are what is left of a copy, where there is anything to keep.
 type remains struct {
 	what  string
@@ -212,7 +208,7 @@ func (c *copied) capture(ctx context.Context) (*worktree.Capture, []remains, err
 	if err != nil {
 		return nil, nil, err
 	}
-	folder := copyFolder(run, c.Copy)
+	folder := patch.CopyFolder(run, c.Copy)
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return nil, nil, err
 	}

@@ -10,6 +10,7 @@ import (
 
 	"agentswarm/internal/diffcolor"
 	"agentswarm/swarm/engine"
+	"agentswarm/swarm/landing/lander"
 	"agentswarm/swarm/patch"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
@@ -143,7 +144,7 @@ type differ struct {
 func (d *differ) print(ctx context.Context, a *store.Agent) error {
 	if patchOf(a) == nil {
 		if d.named {
-			fmt.Fprintln(d.env.Stderr, Printable(noPatch(a)))
+			fmt.Fprintln(d.env.Stderr, Printable(lander.NoPatch(a)))
 		}
 		return nil
 	}
@@ -161,7 +162,7 @@ func (d *differ) print(ctx context.Context, a *store.Agent) error {
 	default:
 		return d.text(ctx, a)
 	}
-	changes, err := d.agentPatches().AllChanges(ctx, a)
+	changes, err := d.patches().AllChanges(ctx, a)
 	if err != nil {
 		return err
 	}
@@ -255,7 +256,7 @@ func (d *differ) printStat(ctx context.Context, a *store.Agent) error {
 	}
 	var err error
 	if a.Module == nil {
-		err = d.agentPatches().WriteStat(ctx, safe, a, width)
+		err = d.patches().WriteStat(ctx, safe, a, width)
 		if gone, ok := errors.AsType[*patch.GoneError](err); ok {
 			return gone
 		}

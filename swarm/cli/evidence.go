@@ -11,7 +11,7 @@ import (
 
 // Evidence is what is known of the work of an agent that has ended.
 func (t *scriptTools) Evidence(ctx context.Context, r workflow.EvidenceRequest) (*workflow.Evidence, error) {
-	request := reviewer.EvidenceRequest{Config: t.config, Result: r.Result, From: git.Hash(r.Base), To: git.Hash(r.Base), Store: t.store, Repo: t.bench.repo}
+	request := reviewer.EvidenceRequest{Config: t.config, Result: r.Result, From: git.Hash(r.Base), To: git.Hash(r.Base), Store: t.Store, Repo: t.bench.repo}
 	patch := r.Result.Done().Patch
 	if patch != nil {
 		request.From, request.To, request.Modules = git.Hash(patch.Base), git.Hash(patch.Commit), patch.Modules
@@ -22,7 +22,7 @@ func (t *scriptTools) Evidence(ctx context.Context, r workflow.EvidenceRequest) 
 	m, err := reviewer.Evidence(ctx, request)
 	if err != nil {
 		if patch != nil {
-			if lost := t.lost(ctx, patch); lost != nil {
+			if lost := t.Lost(ctx, patch); lost != nil {
 				return nil, lost
 			}
 		}

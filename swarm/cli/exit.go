@@ -6,6 +6,9 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"agentswarm/swarm/landing/lander"
+	"agentswarm/swarm/refusal"
 )
 
 // Code is a process's exit code. The zero value is success, as the operating
@@ -160,6 +163,12 @@ func codeOf(err error) Code {
 func statedCode(err error) (Code, bool) {
 	if command, ok := err.(*endedError); ok { //nolint:errorlint // see codeOf
 		return Code(command.code), true // the user's own command: any code
+	}
+	switch err.(type) { //nolint:errorlint // see codeOf
+	case *refusal.Error, *lander.NothingError, *lander.BlockedError:
+		return CodeUsage, true
+	case *lander.MisfitError:
+		return CodeConflict, true
 	}
 	own, ok := err.(interface{ ExitCode() int }) //nolint:errorlint // see codeOf
 	if !ok {

@@ -11,6 +11,10 @@ import (
 	"testing"
 
 	"github.com/urfave/cli/v2"
+
+	"agentswarm/swarm/landing/lander"
+	"agentswarm/swarm/refusal"
+	"agentswarm/worktree/git"
 )
 
 // foreign is an error of another package: it knows the small interfaces only.
@@ -42,6 +46,10 @@ func TestCodeOf(t *testing.T) {
 		{"cancelled", context.Canceled, 1},
 		{"usage", usagef("x"), 2},
 		{"wrapped usage", under(under(usagef("x"))), 2},
+		{"a refused request of a landing", under(refusal.New("x")), 2},
+		{"no patch to merge", under(&lander.NothingError{Reason: "x"}), 2},
+		{"a branch in the way", errors.Join(&lander.BlockedError{Err: errors.New("x")}, errors.New("y")), 2},
+		{"a patch that does not fit", under(&lander.MisfitError{Err: &git.PatchError{}}), 4},
 		{"degraded", silentExit(CodeDegraded), 3},
 		{"no code", &ExitError{}, 1},
 		{"unknown code", coded(99), 1},

@@ -11,6 +11,7 @@ import (
 
 	"agentswarm/swarm/event"
 	"agentswarm/swarm/landing"
+	"agentswarm/swarm/landing/lander"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
 )
@@ -25,21 +26,21 @@ type finishRequest struct {
 // finish merges if that was asked for, gives the run up and tells how it
 // went.
 func (b *bench) finish(ctx context.Context, end *ended, r finishRequest) error {
-	var merged *mergeReport
+	var merged *lander.Report
 	var mergeErr error
 	if r.merge && end.status != store.RunStopped && end.status != store.RunPaused {
-		var request mergeRequest
+		var request lander.MergeRequest
 		if request, mergeErr = b.endMerge(r); mergeErr == nil {
-			merged, mergeErr = b.merge(ctx, request)
+			merged, mergeErr = b.lander().Merge(ctx, request)
 		}
 	}
-	var nothing *NothingError
+	var nothing *lander.NothingError
 	if errors.As(mergeErr, &nothing) {
 		mergeErr = nil
 	}
 	codes := end.codes
 	if merged != nil {
-		codes = append(codes, merged.codes...)
+		codes = append(codes, mergeCodes(merged)...)
 	}
 	if mergeErr != nil {
 		codes = append(codes, codeOf(mergeErr))
@@ -79,29 +80,32 @@ func (b *bench) finish(ctx context.Context, end *ended, r finishRequest) error {
 
 // endMerge is the merge at the end of a run. It lands the patches that pass the check of
 // the run's agents together, as `swarm merge --verify` does.
-func (b *bench) endMerge(r finishRequest) (mergeRequest, error) {
+func (b *bench) endMerge(r finishRequest) (lander.MergeRequest, error) {
 	config, err := engineConfig(b.owner.View())
 	if err != nil {
-		return mergeRequest{}, err
+		return lander.MergeRequest{}, err
 	}
 	check, named := landing.RunCheck(config.Verify)
 	if named {
 		fmt.Fprintf(b.env.Stderr, "%s: --merge runs no check: that of the run names a variable of a single agent\n", program)
 	}
-	request := mergeRequest{into: r.into, verify: check}
+	request := lander.MergeRequest{Into: r.into, Verify: check}
+	if request.Author, err = b.commitAuthor(request.Style); err != nil {
+		return request, err
+	}
 	if check != "" {
 		own, err := b.ownConfig()
 		if err != nil {
-			return mergeRequest{}, err
+			return request, err
 		}
-		request.queue = queueOptions{on: true, order: orderFewest, screen: own.Screen}
+		request.Queue = lander.QueueOptions{On: true, Order: lander.OrderFewest, Screen: own.Screen}
 	}
 	return request, nil
 }
 
 // sayUnmerged says why nothing was merged where that was asked for. What to do
 // about patches that are left out, the line of what is next has said.
-func (b *bench) sayUnmerged(end *ended, r finishRequest, nothing *NothingError) {
+func (b *bench) sayUnmerged(end *ended, r finishRequest, nothing *lander.NothingError) {
 	switch {
 	case !r.merge:
 	case end.status == store.RunStopped || end.status == store.RunPaused:

@@ -11,6 +11,7 @@ import (
 
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/landing"
+	"agentswarm/swarm/landing/lander"
 )
 
 // TestMergeLate: a check that hangs on a patch ends by the time on the branch itself, which
@@ -20,12 +21,12 @@ func TestMergeLate(t *testing.T) {
 	for _, slots := range []int{0, 1} {
 		s := newStage(t, "a", "1\n")
 		s.patch("a1", string(s.base), "hang", "1\n")
-		report, err := s.bench.merge(t.Context(), mergeRequest{
-			verify: "if test -e hang; then sleep 1000; fi",
-			queue:  queueOptions{on: true, slots: slots, order: orderFewest, least: time.Nanosecond},
+		report, err := s.bench.lander().Merge(t.Context(), lander.MergeRequest{
+			Verify: "if test -e hang; then sleep 1000; fi",
+			Queue:  lander.QueueOptions{On: true, Slots: slots, Order: lander.OrderFewest, Least: time.Nanosecond},
 		})
 		s.ok(err)
-		if got := report.queued.refused; len(got) != 1 || len(got[0].Outputs) != 3 || got[0].Kind != "failed" {
+		if got := report.Queue.Refused; len(got) != 1 || len(got[0].Outputs) != 3 || got[0].Kind != "failed" {
 			t.Errorf("%d slots: refused %+v", slots, got)
 		}
 		said := s.place.env.Stderr.(*bytes.Buffer).String()
@@ -54,13 +55,13 @@ func TestMergeSetup(t *testing.T) {
 		s.git("commit", "-q", "-m", "first")
 		s.open(s.git("rev-parse", "HEAD"), engine.Config{Setup: tt.setup})
 		s.patch("a1", string(s.base), "b", "1\n")
-		_, err := s.bench.merge(t.Context(), mergeRequest{
-			verify: "true", queue: queueOptions{on: true, slots: 1, order: orderFewest, setup: tt.bound},
+		_, err := s.bench.lander().Merge(t.Context(), lander.MergeRequest{
+			Verify: "true", Queue: lander.QueueOptions{On: true, Slots: 1, Order: lander.OrderFewest, Setup: tt.bound},
 		})
 		if none := (*landing.NoVerdictError)(nil); !errors.As(err, &none) || none.Reason != tt.want {
 			t.Errorf("%s: merge = %v, want no verdict: %s", tt.setup, err, tt.want)
 		}
-		files, err := filepath.Glob(filepath.Join(verificationsOf(s.bench.run), "*", "setup.out"))
+		files, err := filepath.Glob(filepath.Join(lander.VerificationsOf(s.bench.run), "*", "setup.out"))
 		s.ok(err)
 		for _, file := range files {
 			if info, err := os.Stat(file); err != nil || info.Size() > 1<<20 {

@@ -4,44 +4,13 @@ import (
 	"context"
 	"errors"
 	"path"
-	"path/filepath"
 
 	"agentswarm/swarm/captureref"
-	"agentswarm/swarm/engine"
 	"agentswarm/swarm/landing"
-	"agentswarm/swarm/proc"
+	"agentswarm/swarm/landing/lander"
 	"agentswarm/swarm/store"
-	"agentswarm/worktree"
 	"agentswarm/worktree/git"
 )
-
-// verificationsOf is the folder of the verifications of a run. Each has a folder of
-// its own there, for its output and the files that its check leaves.
-func verificationsOf(run *store.Run) string { return filepath.Join(run.Dir, "verifications") }
-
-// clearVerifications removes the leftovers of a merge that was killed during its
-// checks. The caller owns the run. A check may outlive its merge for a moment and
-// write to its workspace, so it is ended first. A verification whose workspace is
-// left has no verdict.
-func (p *place) clearVerifications(ctx context.Context, run *store.Run, ws landing.Workspaces) error {
-	names, err := landing.Leftovers(ws)
-	if err == nil && len(names) > 0 {
-		_, err = proc.Sweep(ctx, run.ID)
-	}
-	if err != nil {
-		return err
-	}
-	err = errors.Join(landing.DropLeftovers(ctx, ws), landing.DropCandidates(ctx, p.repo, run.ID))
-	for _, name := range names {
-		dir := filepath.Join(verificationsOf(run), name)
-		boxes, _ := filepath.Glob(filepath.Join(dir, "box-*")) // it fails on malformed patterns only
-		for _, box := range boxes {
-			err = errors.Join(err, engine.RemoveBox(run, box))
-		}
-		err = errors.Join(err, worktree.RemoveAll(dir))
-	}
-	return err
-}
 
 // verifications removes the leftovers of killed merges of runs that have ended.
 func (g *collector) verifications(ctx context.Context) error {
@@ -78,7 +47,9 @@ func (g *collector) verificationsOf(ctx context.Context, run *store.Run, candida
 		if names, err = landing.Leftovers(trees); err != nil {
 			return err
 		}
-		clear = func() error { return g.clearVerifications(ctx, run, trees) }
+		clear = func() error {
+			return lander.ClearVerifications(ctx, lander.ClearRequest{Repo: g.repo, Run: run, Workspaces: trees})
+		}
 	}
 	if len(names) == 0 && !candidates {
 		return nil

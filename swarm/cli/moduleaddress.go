@@ -1,52 +1,11 @@
 package cli
 
 import (
-	"errors"
 	"fmt"
 	"io"
-	"strings"
 
-	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
 )
-
-// resolveModule reads an address of work that may end in the path of a submodule,
-// as a7/libs/core does.
-func (p *place) resolveModule(text string) (store.Address, namedWork, error) {
-	a, which, err := p.resolveWork(text)
-	for at := strings.LastIndexByte(text, '/'); at > 0 && err != nil; at = strings.LastIndexByte(text[:at], '/') {
-		if _, missing := errors.AsType[*store.NotFoundError](err); !missing {
-			break
-		}
-		found, of, bad := p.resolveWork(text[:at])
-		if bad != nil || found.Agent == "" || at == len(text)-1 {
-			continue
-		}
-		of.module = text[at+1:]
-		return found, of, nil
-	}
-	return a, which, err
-}
-
-// atModule is an agent whose patch is shown in a submodule alone.
-func (w namedWork) atModule(a *store.Agent) (*store.Agent, error) {
-	if w.module == "" {
-		return a, nil
-	}
-	var names []string
-	if p := patchOf(a); p != nil {
-		for i := range p.Modules {
-			if p.Modules[i].Path == w.module {
-				return a.AtModule(&p.Modules[i]), nil
-			}
-			names = append(names, fmt.Sprintf("%s/%s", a.ID, p.Modules[i].Path))
-		}
-	}
-	if len(names) == 0 {
-		return nil, usagef("%s has changed no submodule, so there is no %s/%s", a.ID, a.ID, Printable(w.module))
-	}
-	return nil, usagef("%s has not changed a submodule %q; it has changed %s", a.ID, w.module, Printable(listed(names, 5)))
-}
 
 // refuseModules refuses addresses of submodules in a command that takes whole
 // patches.

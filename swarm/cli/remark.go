@@ -8,6 +8,7 @@ import (
 
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/event"
+	"agentswarm/swarm/patch"
 	"agentswarm/swarm/review"
 	"agentswarm/swarm/review/collect"
 	"agentswarm/swarm/review/verdict"
@@ -97,7 +98,7 @@ func remarkArguments(c *cli.Context) (addresses []string, text string, err error
 
 // names reports whether a text is the address of an agent or the whole id of a run.
 func (p *place) names(text string) bool {
-	a, _, err := p.resolveWork(text)
+	a, _, err := patch.Resolve(p.state, text)
 	return err == nil && (a.Agent != "" || a.Run != nil && a.Run.ID == text)
 }
 

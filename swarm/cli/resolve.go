@@ -12,6 +12,9 @@ import (
 
 	"agentswarm/merge"
 	"agentswarm/swarm/engine"
+	"agentswarm/swarm/landing"
+	"agentswarm/swarm/landing/lander"
+	"agentswarm/swarm/patch"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
 	"agentswarm/worktree/git"
@@ -19,16 +22,16 @@ import (
 
 // resolveRecord holds all that a later process needs to go on with a resolution.
 type resolveRecord struct {
-	Ref    string             `json:"ref"` // the branch
-	Tip    git.Hash           `json:"tip"` // where it was
-	Label  string             `json:"label"`
-	With   []task.ID          `json:"with,omitempty"`
-	Paths  []string           `json:"paths"`
-	Marks  []merge.MarkedFile `json:"marks,omitempty"`
-	Labels merge.Labels       `json:"labels"`
-	Verify string             `json:"verify,omitempty"` // run before it lands
-	Style  commitStyle        `json:"style,omitzero"`
-	Hold   string             `json:"hold"` // our ref on the commit with markers
+	Ref    string               `json:"ref"` // the branch
+	Tip    git.Hash             `json:"tip"` // where it was
+	Label  string               `json:"label"`
+	With   []task.ID            `json:"with,omitempty"`
+	Paths  []string             `json:"paths"`
+	Marks  []merge.MarkedFile   `json:"marks,omitempty"`
+	Labels merge.Labels         `json:"labels"`
+	Verify string               `json:"verify,omitempty"` // run before it lands
+	Style  landing.StyleRequest `json:"style,omitzero"`
+	Hold   string               `json:"hold"` // our ref on the commit with markers
 	// Partial is set if a part of the agent's patch is in conflict.
 	Partial bool `json:"partial,omitempty"`
 }
@@ -60,36 +63,6 @@ func resolveWays(calls, address string) string {
 	return fmt.Sprintf("`%s merge --continue %s` lands what is there, `%s merge --abort %s` gives it up", calls, address, calls, address)
 }
 
-// resolveMode reads which of the three steps of a resolution is asked for;
-// empty: none.
-func resolveMode(c *cli.Context) (string, error) {
-	mode := ""
-	for _, name := range []string{"resolve", "continue", "abort"} {
-		if !c.Bool(name) {
-			continue
-		}
-		if mode != "" {
-			return "", usagef("merge: --%s and --%s exclude each other", mode, name)
-		}
-		mode = name
-	}
-	if mode != "" && c.IsSet("drop") {
-		return "", usagef("merge: --%s and --drop exclude each other", mode)
-	}
-	if at := slices.IndexFunc(queueFlagNames(), c.IsSet); mode != "" && at >= 0 {
-		return "", usagef("merge: --%s lands one patch; leave --%s out", mode, queueFlagNames()[at])
-	}
-	switch {
-	case mode != "" && c.Bool("dry-run"):
-		return "", usagef("merge: --%s and --dry-run exclude each other", mode)
-	case mode == "abort" && (c.IsSet("into") || c.IsSet("verify")):
-		return "", usagef("merge: --abort lands nothing; leave --into and --verify out")
-	case mode == "continue" && c.IsSet("into"):
-		return "", usagef("merge: --continue lands on the branch that --resolve named; leave --into out")
-	}
-	return mode, nil
-}
-
 func resolveAction(c *cli.Context, env Env, mode string) error {
 	if mode != "resolve" {
 		return resumeResolve(c, env, mode)
@@ -99,7 +72,7 @@ func resolveAction(c *cli.Context, env Env, mode string) error {
 		return err
 	}
 	if patchOf(v.agent) == nil {
-		return usagef("merge: %s", noPatch(v.agent))
+		return usagef("merge: %s", lander.NoPatch(v.agent))
 	}
 	if err := v.personal("resolving a conflict"); err != nil {
 		return err
@@ -182,7 +155,7 @@ func (v *visit) openResolve(c *cli.Context) (*resolution, error) {
 			Advice: fmt.Sprintf("wait for it with `%s wait %s`", v.env.Calls, v.run.ID),
 		}
 	}
-	ref, err := v.targetRef(c.Context, c.String("into"))
+	ref, err := lander.TargetRef(c.Context, v.repo, c.String("into"))
 	if err != nil {
 		return nil, err
 	}
@@ -191,29 +164,30 @@ func (v *visit) openResolve(c *cli.Context) (*resolution, error) {
 		return nil, err
 	}
 	if tip == "" {
-		return nil, usagef("merge: there is no branch %s yet, so nothing conflicts with it", branchName(ref))
+		return nil, usagef("merge: there is no branch %s yet, so nothing conflicts with it", lander.BranchName(ref))
 	}
 	record := &resolveRecord{Ref: ref, Tip: tip, Label: engine.Title(v.agent.ID, v.agent.Call), Verify: c.String("verify"), Partial: v.agent.Partial}
 	if record.Style, err = styleFlags(c); err != nil {
 		return nil, err
 	}
-	marked, err := v.markOnto(c.Context, markOnto{agent: v.agent, tip: tip, name: branchName(ref), labels: &record.Labels})
+	record.Labels = markLabels(v.agent, tip, lander.BranchName(ref))
+	marked, err := v.mark(c.Context, lander.MarkRequest{Agent: v.agent, Tip: tip, Labels: record.Labels})
 	if err != nil {
 		return nil, err
 	}
-	if record.Hold = marked.hold; marked.Conflict == nil {
+	if record.Hold = marked.Hold; marked.Conflict == nil {
 		if err := (&resolution{visit: v, record: record}).dropHold(c.Context); err != nil {
 			return nil, err
 		}
 		return nil, &UsageError{
-			Text:   fmt.Sprintf("merge: %s fits %s as it is; there is no conflict to resolve", v.agent.ID, branchName(ref)),
-			Advice: fmt.Sprintf("merge it with `%s merge %s`", v.env.Calls, workAddress(v.run.ID, v.agent)),
+			Text:   fmt.Sprintf("merge: %s fits %s as it is; there is no conflict to resolve", v.agent.ID, lander.BranchName(ref)),
+			Advice: fmt.Sprintf("merge it with `%s merge %s`", v.env.Calls, patch.Address(v.run.ID, v.agent)),
 		}
 	}
 	if modules := marked.Conflict.Modules; len(modules) > 0 {
 		at := conflictAt{run: v.run.ID, agent: v.agent, ref: ref, modules: true}
 		return nil, errors.Join(&moduleConflictError{
-			agent: v.agent, branch: branchName(ref), modules: modules, ways: strings.Join(at.ways(v.env.Calls), orWay),
+			agent: v.agent, branch: lander.BranchName(ref), modules: modules, ways: strings.Join(at.ways(v.env.Calls), orWay),
 		}, (&resolution{visit: v, record: record}).dropHold(c.Context))
 	}
 	record.Paths, record.Marks = marked.Conflict.Paths, marked.Marks
@@ -225,6 +199,32 @@ func (v *visit) openResolve(c *cli.Context) (*resolution, error) {
 		return nil, err
 	}
 	return &resolution{visit: v, copied: k, record: record}, nil
+}
+
+// mark puts a patch onto a commit, in a run that is owned meanwhile.
+func (v *visit) mark(ctx context.Context, m lander.MarkRequest) (_ *lander.Marked, err error) {
+	owner, err := v.own(ctx, v.run)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, owner.Close()) }()
+	b, err := v.bench(ctx, v.run, owner)
+	if err != nil {
+		return nil, err
+	}
+	return b.lander().Mark(ctx, m)
+}
+
+// maxMarkLabel bounds the name of a side in a conflict marker, in characters.
+const maxMarkLabel = 60
+
+// markLabels are the labels of conflict markers between a patch and a commit. name is
+// that of the commit.
+func markLabels(a *store.Agent, tip git.Hash, name string) merge.Labels {
+	return merge.Labels{
+		Ours: name + " " + tip.Short(), Base: "before both",
+		Theirs: shortenEnd(Printable(fmt.Sprintf("%s (%s)", a.ID, engine.Title(a.ID, a.Call))), maxMarkLabel),
+	}
 }
 
 // work has the person resolve the conflict: in a shell where there is a
@@ -260,7 +260,7 @@ func (r *resolution) work(c *cli.Context) error {
 
 // tell names the workspace and the files to edit there.
 func (r *resolution) tell(w io.Writer) {
-	fmt.Fprintf(w, "%s (%s) on %s: %s\n", r.Agent, Printable(r.record.Label), Printable(branchName(r.record.Ref)),
+	fmt.Fprintf(w, "%s (%s) on %s: %s\n", r.Agent, Printable(r.record.Label), Printable(lander.BranchName(r.record.Ref)),
 		Printable(r.copied.record.Workspace.Dir))
 	marked := map[string]bool{}
 	for _, f := range r.record.Marks {
@@ -294,7 +294,7 @@ func (r *resolution) abort(c *cli.Context) error {
 			Schema: "swarm.abort/1", Run: r.run.ID, Ref: r.record.Ref, Agents: []task.ID{r.Agent},
 		}))
 	}
-	fmt.Fprintf(env.Stdout, "given up: the conflict of %s with %s; its patch is as it was\n", r.Agent, Printable(branchName(r.record.Ref)))
+	fmt.Fprintf(env.Stdout, "given up: the conflict of %s with %s; its patch is as it was\n", r.Agent, Printable(lander.BranchName(r.record.Ref)))
 	return err
 }
 

@@ -43,7 +43,7 @@ func resumeResolve(c *cli.Context, env Env, mode string) error {
 	if err != nil {
 		return errors.Join(err, r.Close())
 	}
-	r.record.Style.lay(style)
+	r.record.Style.Lay(style)
 	return r.goOn(c)
 }
 

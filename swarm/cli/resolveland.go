@@ -14,7 +14,8 @@ import (
 
 	"agentswarm/merge"
 	"agentswarm/swarm/captureref"
-	"agentswarm/swarm/review/collect"
+	"agentswarm/swarm/landing/lander"
+	"agentswarm/swarm/patch"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
 	"agentswarm/worktree"
@@ -38,14 +39,14 @@ func (r *resolution) goOn(c *cli.Context) error {
 			r.visit.printMerge(env.Stdout, report)
 		}
 	}
-	done, kept := report == nil || report.didMove() || len(report.outcome.Empty) > 0, false
-	if report != nil && len(report.outcome.Conflicts) > 0 {
+	done, kept := report == nil || report.Moved() || len(report.Outcome.Empty) > 0, false
+	if report != nil && len(report.Outcome.Conflicts) > 0 {
 		// The branch moved on. The result is kept under its address.
 		done, kept = true, true
 	}
 	if err != nil || !done {
 		if report != nil {
-			err = errors.Join(err, codeError(report.codes))
+			err = errors.Join(err, codeError(mergeCodes(report)))
 		}
 		return errors.Join(err, r.stay(c.Context, env.Stdout, got))
 	}
@@ -58,11 +59,11 @@ func (r *resolution) goOn(c *cli.Context) error {
 		return nil
 	case kept:
 		fmt.Fprintf(env.Stdout, "%s has changed since, and what you did conflicts with it; resolve that with: %s merge --resolve %s/%s\n",
-			Printable(branchName(r.record.Ref)), env.Calls, r.run.ID, r.Name())
-	case len(report.outcome.Empty) > 0:
+			Printable(lander.BranchName(r.record.Ref)), env.Calls, r.run.ID, r.Name())
+	case len(report.Outcome.Empty) > 0:
 		fmt.Fprintf(env.Stdout, "nothing of %s was left to land; to have merges leave it out: %s reject %s\n", r.Agent, env.Calls, r.address())
 	}
-	return codeError(report.codes)
+	return codeError(mergeCodes(report))
 }
 
 // codeError is the exit code of a merge as an error; nil where all went well.
@@ -119,16 +120,16 @@ func (r *resolution) clear(ctx context.Context, got *worktree.Capture) error {
 
 // land captures the workspace and merges the result. The report is nil
 // where an earlier process has landed it.
-func (r *resolution) land(ctx context.Context, owner *store.Owner) (*mergeReport, *worktree.Capture, error) {
+func (r *resolution) land(ctx context.Context, owner *store.Owner) (*lander.Report, *worktree.Capture, error) {
 	b, err := r.visit.bench(ctx, r.run, owner)
 	if err != nil {
 		return nil, nil, err
 	}
 	v := owner.View()
-	if err := b.settleLandings(ctx, v); err != nil {
+	if err := b.lander().Settle(ctx, v); err != nil {
 		return nil, nil, err
 	}
-	if landedCopies(owner.View())[r.Name()] {
+	if patch.LandedCopies(owner.View())[r.Name()] {
 		return nil, nil, nil
 	}
 	if !exists(r.copied.record.Workspace.Dir) {
@@ -158,11 +159,11 @@ func (r *resolution) captureResult(ctx context.Context) (*worktree.Capture, erro
 }
 
 // landResult merges a captured result.
-func (r *resolution) landResult(ctx context.Context, b *bench, got *worktree.Capture) (*mergeReport, error) {
+func (r *resolution) landResult(ctx context.Context, b *bench, got *worktree.Capture) (*lander.Report, error) {
 	if !got.Changed {
-		return &mergeReport{
-			run: r.run.ID, view: b.owner.View(), ref: r.record.Ref,
-			outcome: &merge.Outcome{Commit: r.record.Tip, Empty: []string{string(r.Agent)}},
+		return &lander.Report{
+			Run: r.run.ID, View: b.owner.View(), Ref: r.record.Ref,
+			Outcome: &merge.Outcome{Commit: r.record.Tip, Empty: []string{string(r.Agent)}},
 		}, nil
 	}
 	q, err := b.frozen.Quarantine(filepath.Join(r.Dir, "look"))
@@ -179,7 +180,7 @@ func (r *resolution) landResult(ctx context.Context, b *bench, got *worktree.Cap
 		return nil, &markersError{paths: left, ways: resolveWays(r.visit.env.Calls, r.address())}
 	}
 	r.sayUntouched(ctx, got)
-	patch, err := r.visit.patchBetween(ctx, task.Patch{
+	result, err := r.visit.patches().Between(ctx, task.Patch{
 		Ref: got.Ref, Base: string(r.record.Tip), Commit: string(got.Commit), File: got.Patch,
 	})
 	if err != nil {
@@ -189,22 +190,26 @@ func (r *resolution) landResult(ctx context.Context, b *bench, got *worktree.Cap
 	if a == nil {
 		return nil, fmt.Errorf("run %s has no agent %s", r.run.ID, r.Agent)
 	}
-	then := a.AtCopy(r.N, patch)
+	then := a.AtCopy(r.N, result)
 	if then.Partial = r.record.Partial; then.Partial {
-		if err := collect.MarkPart(copyFolder(r.run, &store.Copy{Agent: r.Agent, N: r.N})); err != nil {
+		if err := patch.MarkPart(patch.CopyFolder(r.run, &store.Copy{Agent: r.Agent, N: r.N})); err != nil {
 			return nil, err
 		}
 	}
-	return b.merge(ctx, mergeRequest{
-		works: []*store.Agent{then}, into: branchName(r.record.Ref), verify: r.record.Verify, style: r.record.Style,
-		resolved: "text with " + r.met(),
+	author, err := b.commitAuthor(r.record.Style)
+	if err != nil {
+		return nil, err
+	}
+	return b.lander().Merge(ctx, lander.MergeRequest{
+		Works: []*store.Agent{then}, Into: lander.BranchName(r.record.Ref), Verify: r.record.Verify, Style: r.record.Style, Author: author,
+		Resolved: "text with " + r.met(),
 	})
 }
 
 // met names the other side of the conflict.
 func (r *resolution) met() string {
 	if len(r.record.With) == 0 {
-		return branchName(r.record.Ref)
+		return lander.BranchName(r.record.Ref)
 	}
 	names := make([]string, len(r.record.With))
 	for i, id := range r.record.With {

@@ -6,8 +6,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"agentswarm/merge"
 	"agentswarm/swarm/engine"
+	"agentswarm/swarm/landing/lander"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
 	"agentswarm/worktree/git"
@@ -73,7 +73,7 @@ func (b *bench) wishesOnto(ctx context.Context, o onto, wishes []engine.RetryReq
 func (b *bench) bringOnto(ctx context.Context, o onto, v *store.View, wish *engine.RetryRequest) error {
 	id := wish.Agents[0]
 	a := v.Agent(id)
-	marked, err := b.markOnto(ctx, markOnto{agent: a, tip: o.tip, name: o.name, labels: &merge.Labels{}})
+	marked, err := b.lander().Mark(ctx, lander.MarkRequest{Agent: a, Tip: o.tip, Labels: markLabels(a, o.tip, o.name)})
 	if err != nil {
 		return err
 	}
@@ -83,8 +83,8 @@ func (b *bench) bringOnto(ctx context.Context, o onto, v *store.View, wish *engi
 			Advice: fmt.Sprintf("`--fresh --onto %s` has it begin anew there", o.name),
 		}
 	}
-	patch, err := b.patchBetween(ctx, task.Patch{
-		Ref: marked.hold, Base: string(o.tip), Commit: string(marked.Commit), File: patchOf(a).File,
+	patch, err := b.patches().Between(ctx, task.Patch{
+		Ref: marked.Hold, Base: string(o.tip), Commit: string(marked.Commit), File: patchOf(a).File,
 	})
 	if err != nil {
 		return err

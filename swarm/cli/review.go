@@ -11,6 +11,7 @@ import (
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/event"
 	"agentswarm/swarm/landing"
+	"agentswarm/swarm/landing/lander"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
 )
@@ -132,7 +133,7 @@ func wholeMarks(c *cli.Context, s *selection, verdict task.Verdict, byName bool)
 		why := ""
 		switch {
 		case patchOf(a) == nil:
-			why = noPatch(a)
+			why = lander.NoPatch(a)
 		case verdict == task.Rejected && len(a.Landings) > 0:
 			why = fmt.Sprintf("the patch of %s has landed; undo that first", a.ID)
 		case verdict == task.Accepted && !byName && landing.Declined(a):

@@ -4,13 +4,9 @@ import (
 	"context"
 	"errors"
 
-	"agentswarm/swarm/patch"
 	"agentswarm/swarm/review/collect"
 	"agentswarm/swarm/store"
 )
-
-// agentPatches reads the patches of agents of this repository.
-func (p *place) agentPatches() patch.Reader { return patch.Reader{Repo: p.repo} }
 
 // reviewRequest names a run for its review.
 func (p *place) reviewRequest(v *store.View) collect.Request {

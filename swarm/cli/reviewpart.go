@@ -7,6 +7,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"agentswarm/swarm/landing/lander"
+	"agentswarm/swarm/patch"
 	"agentswarm/swarm/review/collect"
 	reviewpart "agentswarm/swarm/review/part"
 	"agentswarm/swarm/store"
@@ -29,7 +31,7 @@ func (p *place) partAction(c *cli.Context, s *selection) error {
 	for _, named := range distinct(s.named) {
 		a := s.view.Agent(named.ID)
 		if patchOf(a) == nil {
-			return usagef("accept: %s", noPatch(a))
+			return usagef("accept: %s", lander.NoPatch(a))
 		}
 		edits, taken, err := r.Part(a.ID)
 		if err != nil {
@@ -37,7 +39,6 @@ func (p *place) partAction(c *cli.Context, s *selection) error {
 		}
 		name, err := collect.KeepPart(c.Context, collect.PartRequest{
 			Repo: p.repo, Run: s.run, Agent: a, Edits: edits, Taken: taken,
-			Folder: func(c *store.Copy) string { return copyFolder(s.run, c) },
 		})
 		if err != nil {
 			return partRefused(err)
@@ -64,7 +65,7 @@ func (p *place) refuseRejected(ctx context.Context, verb string, s *selection, w
 	}
 	a := part.Agent
 	return &UsageError{
-		Text:   fmt.Sprintf("%s: %s holds an edit that was rejected: %s", verb, copyName(a.ID, a.Copy), Printable(part.Edit.Place().String())),
+		Text:   fmt.Sprintf("%s: %s holds an edit that was rejected: %s", verb, patch.CopyName(a.ID, a.Copy), Printable(part.Edit.Place().String())),
 		Advice: fmt.Sprintf("accept that edit again, or make a new part with `%s accept %s/%s --part`", p.env.Calls, s.run.ID, a.ID),
 	}
 }

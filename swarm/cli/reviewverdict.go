@@ -161,7 +161,7 @@ func (p *place) printSpread(s *selection, v task.Verdict, spread *verdict.Spread
 func (p *place) wholeEdits(ctx context.Context, s *selection, marks []event.Reviewed) ([]event.EditsReviewed, []verdict.Unread, error) {
 	return verdict.WholeEdits(ctx, marks, func(ctx context.Context, id task.ID) ([]review.File, error) {
 		a := s.view.Agent(id)
-		return p.agentPatches().Files(ctx, a, patchOf(a))
+		return p.patches().Files(ctx, a, patchOf(a))
 	})
 }
 

@@ -14,6 +14,8 @@ import (
 	"agentswarm/swarm/captureref"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/event"
+	"agentswarm/swarm/landing/lander"
+	"agentswarm/swarm/patch"
 	"agentswarm/swarm/store"
 	"agentswarm/worktree/git"
 )
@@ -221,7 +223,7 @@ func (p *place) precious(ctx context.Context, run *store.Run, v *store.View) (wh
 		}
 	}
 	if len(unlanded) > 0 {
-		return fmt.Sprintf("has %s that landed nowhere: %s", Count(len(unlanded), "patch", "patches"), labels(unlanded)),
+		return fmt.Sprintf("has %s that landed nowhere: %s", Count(len(unlanded), "patch", "patches"), lander.Names(unlanded)),
 			"merge them first, or give --force", nil
 	}
 	return p.preciousCopies(ctx, run, v)
@@ -251,7 +253,7 @@ func (p *place) preciousCopies(ctx context.Context, run *store.Run, v *store.Vie
 	if err != nil {
 		return "", "", err
 	}
-	landed := landedCopies(v)
+	landed := patch.LandedCopies(v)
 	maps.DeleteFunc(refs, func(ref string, _ git.Hash) bool { return landed[strings.TrimPrefix(ref, captureref.Copies(run.ID))] })
 	if len(refs) == 0 {
 		return "", "", nil

@@ -10,13 +10,14 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"agentswarm/internal/statefile"
 	"agentswarm/merge"
 	"agentswarm/swarm/engine"
+	"agentswarm/swarm/landing/lander"
 	"agentswarm/swarm/proc"
 	"agentswarm/swarm/script"
+	"agentswarm/swarm/script/repository"
 	"agentswarm/swarm/workflow"
 	"agentswarm/worktree/git"
 )
@@ -35,7 +36,7 @@ type checkRun struct {
 	commit git.Hash
 	limit  time.Duration // 0: none
 	// landing is the landing whose result is checked; nil: a check of the script.
-	landing *branchMove
+	landing *lander.CheckTarget
 }
 
 // Check runs a check on a commit. One that does not exit with 0 is
@@ -56,8 +57,8 @@ func (t *scriptTools) Check(ctx context.Context, r workflow.CheckRequest) (*scri
 		return nil, err
 	}
 	commit := git.Hash(r.Commit)
-	if _, there, err := t.treeOf(ctx, commit); err != nil || !there {
-		return nil, orUnknown(err, "check: %q is no commit of this repository", clipped(r.Commit))
+	if _, there, err := t.TreeOf(ctx, commit); err != nil || !there {
+		return nil, repository.OrUnknown(err, "check: %q is no commit of this repository", clipped(r.Commit))
 	}
 	run.commit = commit
 	return t.check(ctx, run)
@@ -96,14 +97,14 @@ func (t *scriptTools) check(ctx context.Context, r checkRun) (result *script.Che
 	defer func() { err = errors.Join(err, os.RemoveAll(scratch)) }()
 	onto, env := git.Hash(b.owner.View().Identity.Base.Commit), []string(nil)
 	if r.landing != nil {
-		onto = r.landing.onto
-		if env, err = checkEnv(ctx, r.landing.quarantine, onto, r.commit, kept); err != nil {
+		onto = r.landing.Onto
+		if env, err = lander.CheckEnv(ctx, r.landing.Quarantine, onto, r.commit, kept); err != nil {
 			return nil, err
 		}
 	}
-	err = b.inSpace(ctx, spaceRequest{
-		step: engine.CheckStep, name: name, commit: r.commit, onto: onto,
-		saved: filepath.Join(scratch, "index"), kept: kept, env: env,
+	err = b.inSpace(ctx, lander.SpaceRequest{
+		Step: engine.CheckStep, Name: name, Commit: r.commit, Onto: onto,
+		Saved: filepath.Join(scratch, "index"), Kept: kept, Env: env,
 	}, func(s *space) error {
 		if err := t.prepare(ctx, s, r.name, filepath.Join(kept, "setup")); err != nil {
 			return err
@@ -131,15 +132,15 @@ func (t *scriptTools) prepare(ctx context.Context, s *space, name, out string) e
 	if t.config.Setup == "" {
 		return nil
 	}
-	exit, err := s.shell(ctx, t.config.Setup, out)
+	exit, err := s.Shell(ctx, t.config.Setup, out)
 	if err != nil || exit.Reason == proc.Exited && exit.Code == 0 {
 		return err
 	}
-	last, err := tailOf(out+".err", 500)
+	last, err := statefile.TailText(out+".err", 500)
 	if err != nil {
 		return err
 	}
-	return scriptError("", "check %s: setup: %s: %s", name, exitWords(exit), strings.TrimSpace(last))
+	return scriptError("", "check %s: setup: %s: %s", name, exit.Words(), strings.TrimSpace(last))
 }
 
 // carryOut runs the check itself, within its time.
@@ -163,45 +164,17 @@ func (t *scriptTools) carryOut(ctx context.Context, s *space, r checkRun, out st
 	if !late && exit.Reason == proc.Exited {
 		result.ExitCode = exit.Code
 	}
-	if result.Stdout, err = tailOf(out+".out", maxCheckOutput); err != nil {
+	if result.Stdout, err = statefile.TailText(out+".out", maxCheckOutput); err != nil {
 		return nil, err
 	}
-	if result.Stderr, err = tailOf(out+".err", maxCheckOutput); err != nil {
+	if result.Stderr, err = statefile.TailText(out+".err", maxCheckOutput); err != nil {
 		return nil, err
 	}
 	switch {
 	case late:
 		result.Stderr += fmt.Sprintf("%s: stopped after %s\n", program, r.limit)
 	case exit.Reason != proc.Exited:
-		result.Stderr += fmt.Sprintf("%s: %s\n", program, exitWords(exit))
+		result.Stderr += fmt.Sprintf("%s: %s\n", program, exit.Words())
 	}
 	return result, nil
-}
-
-// exitWords say how a command ended.
-func exitWords(x proc.Exit) string {
-	switch {
-	case x.Text != "":
-		return x.Text
-	case x.Signal != "":
-		return "ended by " + x.Signal
-	default:
-		return fmt.Sprintf("exit status %d", x.Code)
-	}
-}
-
-// tailOf is the end of a file as text, cut between characters; of no file it is
-// empty.
-func tailOf(file string, limit int64) (string, error) {
-	text, size, err := statefile.Tail(file, limit)
-	if errors.Is(err, os.ErrNotExist) {
-		return "", nil
-	}
-	if err != nil {
-		return "", fmt.Errorf("read %s: %w", file, err)
-	}
-	for n := 0; size > limit && n < utf8.UTFMax && len(text) > 0 && !utf8.RuneStart(text[0]); n++ {
-		text = text[1:]
-	}
-	return readable(string(text)), nil
 }

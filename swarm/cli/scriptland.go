@@ -4,15 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	"agentswarm/merge"
 	"agentswarm/swarm/landing"
+	"agentswarm/swarm/landing/lander"
+	"agentswarm/swarm/refusal"
 	"agentswarm/swarm/script"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
 	"agentswarm/swarm/workflow"
-	"agentswarm/worktree/git"
 )
 
 // Land moves a branch to the merge of patches, of all of them or of none: a
@@ -33,31 +33,36 @@ func (t *scriptTools) Land(ctx context.Context, r workflow.LandRequest) (*script
 	}
 	defer t.landing.Release(1)
 	t.awaitSubjects(ctx, r.Patches)
-	v := b.owner.View()
-	if err := b.settleLandings(ctx, v); err != nil {
-		return nil, err
-	}
-	if l := landedBefore(v, r.Key); l != nil {
-		return &script.Landing{
-			Landed: true, Ref: l.Ref, Commit: l.New, Applied: commitsOf(r.Patches),
-			Conflicts: []script.Conflict{}, Verified: l.Verified,
-		}, nil
-	}
-	report := &mergeReport{run: b.run.ID, view: v}
-	var err error
-	if report.ref, err = b.landingRef(ctx, r.Into); err != nil {
-		return nil, err
-	}
-	if reason := rejection(v, r.Patches); reason != "" {
-		return notLanded(report, reason), nil
-	}
-	l, err := b.openLanding(ctx, report)
+	author, err := b.commitAuthor(landing.StyleRequest{})
 	if err != nil {
 		return nil, err
 	}
-	l.key = r.Key
-	landing, err := t.mergeAndLand(ctx, l, r, report)
-	return landing, errors.Join(err, l.quarantine.Discard())
+	request := lander.TogetherRequest{Into: r.Into, Key: r.Key, Author: author}
+	for _, p := range r.Patches {
+		request.Patches = append(request.Patches, lander.Patch{Agent: p.Agent, Patch: p.Patch})
+	}
+	if r.Verify != "" {
+		request.Check = func(ctx context.Context, target lander.CheckTarget) (string, error) {
+			return t.verify(ctx, r.Verify, target)
+		}
+	}
+	out, err := b.lander().LandTogether(ctx, request)
+	if _, refused := errors.AsType[*refusal.Error](err); refused && r.Into == "" {
+		return nil, scriptError(script.CodeOption, "land: no branch is checked out here; say which one is meant with into")
+	} else if refused {
+		return nil, scriptError(script.CodeOption, "land: into is %q, which is no name a branch can have", clipped(r.Into))
+	}
+	if err != nil {
+		return nil, err
+	}
+	landed := &script.Landing{
+		Landed: out.Landed, Ref: out.Ref, Commit: out.Commit, Applied: []string{}, Verified: out.Verified, Reason: out.Reason,
+		Conflicts: landingConflicts(b.owner.View(), r.Patches, out.Conflicts),
+	}
+	if out.Landed {
+		landed.Applied = commitsOf(r.Patches)
+	}
+	return landed, nil
 }
 
 // awaitSubjects waits until it is known what the commits of patches are to be
@@ -98,170 +103,14 @@ func (t *scriptTools) landable(ctx context.Context, r workflow.LandRequest) erro
 	return err
 }
 
-// landingRef is the full ref that a script wants to land on.
-func (b *bench) landingRef(ctx context.Context, into string) (string, error) {
-	ref, err := b.targetRef(ctx, into)
-	var usage *UsageError
-	switch {
-	case !errors.As(err, &usage):
-		return ref, err
-	case into == "":
-		return "", scriptError(script.CodeOption, "land: no branch is checked out here; say which one is meant with into")
-	default:
-		return "", scriptError(script.CodeOption, "land: into is %q, which is no name a branch can have", clipped(into))
-	}
-}
-
-// landedBefore is the landing of a request that stands; nil where there is
-// none.
-func landedBefore(v *store.View, key string) *store.Landing {
-	for _, l := range v.Landings {
-		if key != "" && l.Key == key && l.Stands() {
-			return l
-		}
-	}
-	return nil
-}
-
-// rejection says that somebody rejected one of the patches; empty where nobody
-// did.
-func rejection(v *store.View, patches []workflow.Patch) string {
-	for _, p := range patches {
-		a := v.Agent(p.Agent)
-		if a == nil || !a.Rejected() || patchOf(a) == nil || patchOf(a).Commit != p.Commit {
-			continue
-		}
-		reason := fmt.Sprintf("%s was rejected", a.ID)
-		if a.Review.Reason != "" {
-			reason += ": " + a.Review.Reason
-		}
-		return reason
-	}
-	return ""
-}
-
-// mergeAndLand merges the patches onto the branch and moves it there.
-func (t *scriptTools) mergeAndLand(ctx context.Context, l branchMove, r workflow.LandRequest, report *mergeReport) (*script.Landing, error) {
-	b := t.bench
-	req := merge.Request{Onto: l.onto, Committer: b.committer(ctx)}
-	style, err := b.styleOf(ctx, commitStyle{})
-	if err != nil {
-		return nil, err
-	}
-	for _, p := range r.Patches {
-		a := report.view.Agent(p.Agent)
-		if a == nil {
-			return nil, fmt.Errorf("land: run %s has no agent %s", b.run.ID, p.Agent)
-		}
-		patch, err := b.commitOf(a, p.Patch, style)
-		if err != nil {
-			return nil, err
-		}
-		req.Patches = append(req.Patches, patch)
-	}
-	if reason, err := b.unlinkedReason(ctx, r.Patches); err != nil || reason != "" {
-		return notLanded(report, reason), err
-	}
-	if report.outcome, err = merge.Merge(ctx, l.quarantine, req); err != nil {
-		return nil, err
-	}
-	if err := b.blame(ctx, report.view, report); err != nil {
-		return nil, err
-	}
-	switch out := report.outcome; {
-	case len(out.Conflicts) > 0:
-		landing := notLanded(report, "patches conflict")
-		landing.Conflicts = landingConflicts(report.view, r.Patches, out.Conflicts)
-		return landing, nil
-	case len(out.Landed) == 0:
-		return notLanded(report, branchName(report.ref)+" holds all of it already"), nil
-	}
-	var failed string
-	if r.Verify != "" {
-		l.check = func(ctx context.Context) (ok bool, err error) {
-			ok, failed, err = t.verify(ctx, r.Verify, &l, report.outcome.Commit)
-			return ok, err
-		}
-	}
-	err = b.land(ctx, l, report)
-	filter, blameErr := b.filterReason(ctx, r.Patches, err)
-	switch {
-	case blameErr != nil:
-		return nil, errors.Join(err, blameErr)
-	case filter != "":
-		return notLanded(report, filter), nil
-	case inTheWay(err):
-		return notLanded(report, err.Error()), nil
-	case err != nil:
-		return nil, err
-	case failed != "":
-		return notLanded(report, failed), nil
-	}
-	return &script.Landing{
-		Landed: true, Ref: report.ref, Commit: string(report.new), Applied: commitsOf(r.Patches),
-		Conflicts: []script.Conflict{}, Verified: report.verified,
-	}, nil
-}
-
-// unlinkedReason names the patches that record commits of submodules which the user
-// cannot get; empty if none does.
-func (b *bench) unlinkedReason(ctx context.Context, patches []workflow.Patch) (string, error) {
-	var reasons []string
-	for _, p := range patches {
-		missing, err := landing.ModulesRequest{Repo: b.repo, Stores: b.run.Modules()}.Missing(ctx, p.Patch)
-		if err != nil {
-			return "", err
-		}
-		for _, m := range missing {
-			reasons = append(reasons, fmt.Sprintf("%s: %s", p.Agent, m))
-		}
-	}
-	return strings.Join(reasons, "; "), nil
-}
-
-// filterReason names the patches on whose files a required filter of the user's
-// failed; empty if the landing did not fail because of a filter.
-func (b *bench) filterReason(ctx context.Context, patches []workflow.Patch, err error) (string, error) {
-	failed := git.FilterFailure(err)
-	if failed == nil {
-		return "", nil
-	}
-	var reasons []string
-	for _, p := range patches {
-		changed, err := b.changes(ctx, p.Patch, failed.Path)
-		if err != nil {
-			return "", err
-		}
-		if changed {
-			reasons = append(reasons, fmt.Sprintf("%s: %s", p.Agent, failed))
-		}
-	}
-	return strings.Join(reasons, "; "), nil
-}
-
-// verify runs a configured check on the result of a landing. If it fails, why says
-// how.
-func (t *scriptTools) verify(ctx context.Context, name string, l *branchMove, commit git.Hash) (ok bool, why string, err error) {
-	result, err := t.check(ctx, checkRun{name: name, commit: commit, landing: l})
+// verify runs a configured check on the result of a landing. It returns why the check
+// failed; empty: it passed.
+func (t *scriptTools) verify(ctx context.Context, name string, target lander.CheckTarget) (failed string, err error) {
+	result, err := t.check(ctx, checkRun{name: name, commit: target.Commit, landing: &target})
 	if err != nil || result.OK {
-		return err == nil, "", err
+		return "", err
 	}
-	return false, fmt.Sprintf("check %s failed: exit status %d", name, result.ExitCode), nil
-}
-
-// inTheWay reports whether an error says that a branch, or files of a checkout
-// that stands on it, are not as they have to be.
-func inTheWay(err error) bool {
-	var refusal *ExitError
-	return err != nil && errors.As(refusedMove(err), &refusal)
-}
-
-// notLanded is a landing that did not happen.
-func notLanded(report *mergeReport, reason string) *script.Landing {
-	return &script.Landing{
-		Ref: report.ref, Applied: []string{}, Conflicts: []script.Conflict{},
-		Verified: report.verified, Reason: reason,
-	}
+	return fmt.Sprintf("check %s failed: exit status %d", name, result.ExitCode), nil
 }
 
 // commitsOf are the ids by which a script knows patches.

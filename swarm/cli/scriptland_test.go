@@ -320,7 +320,7 @@ func TestScriptLandKeys(t *testing.T) {
 	s.git("reset", "-q", "--hard", first.Commit)
 	b, err := s.place.bench(t.Context(), s.bench.run, s.owned())
 	s.ok(err)
-	_, err = b.undo(t.Context(), 0)
+	_, err = b.lander().Undo(t.Context(), 0)
 	s.ok(err)
 	if anew, err := s.land("k", script.Land{}, one); err != nil || !anew.Landed || s.file("a") != "one\n" {
 		t.Errorf("Land after an undo = %+v, %v, want it anew", anew, err)

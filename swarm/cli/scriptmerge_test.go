@@ -25,7 +25,7 @@ func TestScriptText(t *testing.T) {
 	_, err = s.tools.Text(t.Context(), &gone)
 	scriptRefusal(t, err, script.CodeUnknown,
 		"commit 1111111111 of patch 1111111111 is gone from the repository; its text is still in the patch file")
-	large := s.patch("a2", string(s.base), "large", strings.Repeat("0123456\n", maxPatch/8))
+	large := s.patch("a2", string(s.base), "large", strings.Repeat("0123456\n", 8<<20/8))
 	_, err = s.tools.Text(t.Context(), large.Patch)
 	scriptRefusal(t, err, script.CodeLimit, fmt.Sprintf(
 		"the text of patch %s is longer than 8.0 MiB; its files and its stat say what it holds", git10(large.Commit)))

@@ -6,18 +6,15 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
-	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
-	"unicode/utf8"
 
 	"golang.org/x/sync/semaphore"
 
 	"agentswarm/swarm/engine"
 	words "agentswarm/swarm/nearest"
 	"agentswarm/swarm/script"
+	"agentswarm/swarm/script/repository"
 	"agentswarm/swarm/store"
 	"agentswarm/worktree/git"
 )
@@ -30,23 +27,19 @@ import (
 // that neither the user's checkout nor what an agent wrote into the
 // repository's configuration has a part in an answer.
 type scriptTools struct {
+	*repository.Reader
 	bench  *bench
 	config engine.Config
 	// await waits until it is known what commits are to be called; required where
 	// anything lands.
 	await func(ctx context.Context, commits []string)
 	base  store.Base
-	when  time.Time       // the time of commits that are merged
-	dir   string          // holds what is of use to this process only
-	store *git.Quarantine // nothing is made in it
+	when  time.Time // the time of commits that are merged
+	dir   string    // holds what is of use to this process only
 	cores *semaphore.Weighted
 	// landing has one place: landings come one after the other.
 	landing *semaphore.Weighted
 	made    atomic.Int64 // how many things had a name of their own
-
-	mu      sync.Mutex // guards what follows; held while they are read
-	objects *git.Objects
-	files   []git.Entry // of the base, by path; nil before they were asked for
 }
 
 // scriptTools puts together what the script of a run may use. Of the
@@ -63,7 +56,7 @@ func (b *bench) scriptTools(config engine.Config) (*scriptTools, error) {
 	}
 	return &scriptTools{
 		bench: b, config: config, base: id.Base, when: id.Created.UTC().Truncate(time.Second),
-		dir: dir, store: q, objects: q.Objects(),
+		dir: dir, Reader: repository.New(b.repo, q, git.Hash(id.Base.Commit)),
 		cores:   semaphore.NewWeighted(int64(max(1, b.deps.Cores))),
 		landing: semaphore.NewWeighted(1),
 	}, nil
@@ -71,9 +64,7 @@ func (b *bench) scriptTools(config engine.Config) (*scriptTools, error) {
 
 // Close ends what the tools keep alive. None of them may be in use.
 func (t *scriptTools) Close() error {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return errors.Join(t.objects.Close(), os.RemoveAll(t.dir))
+	return errors.Join(t.Reader.Close(), os.RemoveAll(t.dir))
 }
 
 // scratch is a new path for something that only this process needs.
@@ -83,56 +74,11 @@ func (t *scriptTools) scratch(kind string) string {
 
 // scriptError is an error that a script sees.
 func scriptError(code script.Code, format string, args ...any) *script.Error {
-	return &script.Error{Name: "Error", Code: code, Message: fmt.Sprintf(format, args...)}
-}
-
-// tree lists what the base holds, by path. A name that is not UTF-8 is left
-// out: a script could neither see it nor say it.
-func (t *scriptTools) tree(ctx context.Context) ([]git.Entry, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.files == nil {
-		entries, _, err := t.store.Tree(ctx, git.Hash(t.base.Commit))
-		if err != nil {
-			return nil, err
-		}
-		t.files = slices.DeleteFunc(entries, func(e git.Entry) bool { return !utf8.ValidString(e.Path) })
-		slices.SortFunc(t.files, func(a, b git.Entry) int { return strings.Compare(a.Path, b.Path) })
-	}
-	return t.files, nil
-}
-
-// blob is the content of a file of the base.
-func (t *scriptTools) blob(ctx context.Context, id git.Hash) ([]byte, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.objects.Blob(ctx, id, maxText)
-}
-
-// treeOf is the tree of a commit. It is false where there is no such commit.
-func (t *scriptTools) treeOf(ctx context.Context, commit git.Hash) (git.Hash, bool, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	tree, _, err := t.objects.Commit(ctx, commit)
-	if err != nil && ctx.Err() != nil {
-		return "", false, context.Cause(ctx)
-	}
-	return tree, err == nil && tree != "", nil
+	return script.Refuse(code, format, args...)
 }
 
 // didYouMean is the end of a message about a word that is not known.
-func didYouMean(word string, known []string) string {
-	if near := words.Word(word, known); near != "" {
-		return fmt.Sprintf("; did you mean %q?", near)
-	}
-	return ""
-}
+func didYouMean(word string, known []string) string { return words.DidYouMean(word, known) }
 
 // clipped shortens text of a script that a message repeats.
-func clipped(text string) string {
-	const longest = 200
-	if runes := []rune(text); len(runes) > longest {
-		return string(runes[:longest]) + "…"
-	}
-	return text
-}
+func clipped(text string) string { return script.Clip(text) }

@@ -91,12 +91,6 @@ func (s *stage) ok(errs ...error) {
 	}
 }
 
-// feed runs git as the user, with a text to read.
-func (s *stage) feed(text string, args ...string) string {
-	s.Helper()
-	return s.run(exec.Command("git", args...), text)
-}
-
 // gitWith runs git as the user, with more of an environment.
 func (s *stage) gitWith(env []string, args ...string) string {
 	s.Helper()

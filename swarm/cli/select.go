@@ -5,13 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
-	"agentswarm/swarm/engine"
 	"agentswarm/swarm/landing"
+	"agentswarm/swarm/patch"
 	"agentswarm/swarm/selector"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
@@ -81,9 +80,9 @@ func (p *place) selectAttempts(ctx context.Context, addresses []string) (*select
 	if len(addresses) == 0 {
 		addresses = []string{""}
 	}
-	var named []namedWork
+	var named []patch.Work
 	for _, text := range addresses {
-		a, which, err := p.resolveModule(text)
+		a, which, err := patch.ResolveModule(p.state, text)
 		if err != nil {
 			return nil, refused(err)
 		}
@@ -92,9 +91,9 @@ func (p *place) selectAttempts(ctx context.Context, addresses []string) (*select
 				addresses[0], s.run.ID, text, a.Run.ID)
 		}
 		s.run = a.Run
-		s.latest = s.latest || text == "" || a.Agent != "" && !strings.Contains(strings.TrimSuffix(text, "/"+which.module), "/")
+		s.latest = s.latest || text == "" || a.Agent != "" && !strings.Contains(strings.TrimSuffix(text, "/"+which.Module), "/")
 		if a.Agent != "" {
-			which.agent = a.Agent
+			which.Agent = a.Agent
 			named = append(named, which)
 		}
 	}
@@ -103,82 +102,21 @@ func (p *place) selectAttempts(ctx context.Context, addresses []string) (*select
 		return nil, err
 	}
 	for _, w := range named {
-		agent := s.view.Agent(w.agent)
+		agent := s.view.Agent(w.Agent)
 		if agent == nil {
-			return nil, usagef("run %s has no agent %s", s.run.ID, w.agent)
+			return nil, usagef("run %s has no agent %s", s.run.ID, w.Agent)
 		}
-		then, err := p.workOf(ctx, s.run, agent, w)
+		then, err := p.patches().At(ctx, s.run, agent, w)
 		if err != nil {
 			return nil, err
 		}
 		s.earlier = s.earlier || then != agent
-		if then, err = w.atModule(then); err != nil {
+		if then, err = w.InModule(then); err != nil {
 			return nil, err
 		}
 		s.named = append(s.named, then)
 	}
 	return s, nil
-}
-
-// namedWork is work of an agent that an address names.
-type namedWork struct {
-	agent   task.ID
-	attempt int    // 0: the latest
-	copied  int    // the copy of its workspace; 0: none
-	module  string // the path of a submodule; empty: none is named
-}
-
-// workOf is the agent with the work that was named.
-func (p *place) workOf(ctx context.Context, run *store.Run, a *store.Agent, w namedWork) (*store.Agent, error) {
-	switch {
-	case w.copied > 0:
-		return p.atCopy(ctx, run, a, w.copied)
-	case w.attempt > 0 && w.attempt != a.Attempt:
-		then := a.At(w.attempt)
-		if then == nil {
-			return nil, usagef("attempt %d of %s holds no patch%s", w.attempt, a.ID, earlierPatches(a))
-		}
-		return then, nil
-	default:
-		return a, nil
-	}
-}
-
-// resolveWork resolves an address that may end in the number of an attempt, as
-// a7.1 does, or in that of a copy, as a7-1 does.
-func (p *place) resolveWork(text string) (store.Address, namedWork, error) {
-	a, err := p.state.Resolve(text)
-	missing := (*store.NotFoundError)(nil)
-	at := strings.LastIndexAny(text, ".-")
-	if !errors.As(err, &missing) || at < 0 {
-		return a, namedWork{}, err
-	}
-	n, bad := strconv.Atoi(text[at+1:])
-	if bad != nil || n < 1 {
-		return a, namedWork{}, err
-	}
-	found, other := p.state.Resolve(text[:at])
-	switch {
-	case other != nil || found.Agent == "":
-		return a, namedWork{}, err
-	case text[at] == '.':
-		return found, namedWork{attempt: n}, nil
-	default:
-		return found, namedWork{copied: n}, nil
-	}
-}
-
-// earlierPatches names the earlier attempts of an agent that hold a patch; empty
-// for none.
-func earlierPatches(a *store.Agent) string {
-	if len(a.Earlier) == 0 {
-		return ""
-	}
-	var names []string
-	for _, c := range a.Earlier {
-		names = append(names, task.AttemptName(a.ID, c.Attempt))
-	}
-	return fmt.Sprintf("; an earlier attempt holds one: %s diff %s", program, strings.Join(names, ", "))
 }
 
 // noneEmpty refuses an empty word, such as a variable of the user's that was
@@ -251,35 +189,3 @@ func reviewOf(v *store.View) string {
 
 // patchOf is the patch of an agent that ended with one; nil for none.
 func patchOf(a *store.Agent) *task.Patch { return a.Patch() }
-
-// noPatch says why an agent has no patch.
-func noPatch(a *store.Agent) string {
-	who := fmt.Sprintf("%s (%s)", a.ID, engine.Title(a.ID, a.Call))
-	switch {
-	case a.Result() == nil:
-		return who + " has not ended"
-	case a.Attempt == 0:
-		return who + " was never started"
-	case landing.Uncaptured(a) != nil:
-		return fmt.Sprintf("the work of %s could not be captured: %s%s", who, landing.Uncaptured(a).Reason, earlierPatches(a))
-	default:
-		return who + " changed nothing" + earlierPatches(a)
-	}
-}
-
-// labels names agents for a message.
-func labels(agents []*store.Agent) string {
-	names := make([]string, 0, len(agents))
-	for i, a := range agents {
-		if i == 5 && len(agents) > 6 {
-			names = append(names, fmt.Sprintf("and %d more", len(agents)-i))
-			break
-		}
-		id := string(a.ID)
-		if a.Copy > 0 {
-			id = copyName(a.ID, a.Copy)
-		}
-		names = append(names, fmt.Sprintf("%s (%s)", id, engine.Title(a.ID, a.Call)))
-	}
-	return strings.Join(names, ", ")
-}

@@ -11,6 +11,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"agentswarm/swarm/control"
+	"agentswarm/swarm/landing/lander"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
 )
@@ -113,7 +114,7 @@ func (p *place) send(c *cli.Context, s *selection, text string) error {
 		if c.Bool("json") {
 			err = printJSON(p.env.Stdout, sentObject{Schema: "swarm.sent/1", Run: s.run.ID, Agent: a.ID, Text: text})
 		} else {
-			_, err = fmt.Fprintf(p.env.Stdout, "sent to %s\n", Printable(labels([]*store.Agent{a})))
+			_, err = fmt.Fprintf(p.env.Stdout, "sent to %s\n", Printable(lander.Names([]*store.Agent{a})))
 		}
 		if err != nil {
 			return err

@@ -186,7 +186,7 @@ func newShowObject(s *selection, a *store.Agent) showObject {
 	if a.Module != nil {
 		o.Patch.Modules = patch.Modules(a)
 	}
-	if a.Copy > 0 && landedCopies(s.view)[copyName(a.ID, a.Copy)] {
+	if a.Copy > 0 && patch.LandedCopies(s.view)[patch.CopyName(a.ID, a.Copy)] {
 		landed := true
 		o.Landed, o.text = &landed, "landed"
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"agentswarm/swarm/landing/lander"
 	"agentswarm/swarm/spending"
 	"agentswarm/swarm/store"
 )
@@ -134,7 +135,7 @@ func partCount(some, all int) string {
 func landingText(l *store.Landing) string {
 	what := fmt.Sprintf("%s %d: %s", l.Verb, l.ID, Count(len(l.Agents), "patch", "patches"))
 	if l.Verb == verbMerge {
-		what += " on " + Printable(branchName(l.Ref)) + " " + git10(l.New)
+		what += " on " + Printable(lander.BranchName(l.Ref)) + " " + git10(l.New)
 		if n := len(l.Conflicts); n > 0 {
 			what += ", " + Count(n, "conflict", "conflicts")
 		}

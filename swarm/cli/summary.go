@@ -10,9 +10,11 @@ import (
 	"strings"
 	"time"
 
+	"agentswarm/internal/termtext"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/event"
 	"agentswarm/swarm/landing"
+	"agentswarm/swarm/landing/lander"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
 )
@@ -232,12 +234,7 @@ func (p *place) sayMarked(a *store.Agent) {
 }
 
 // listed is a list of words of which the first few are named.
-func listed(words []string, most int) string {
-	if more := len(words) - most; more > 1 {
-		words = append(slices.Clone(words[:most]), fmt.Sprintf("and %d more", more))
-	}
-	return strings.Join(words, ", ")
-}
+func listed(words []string, most int) string { return termtext.List(words, most) }
 
 // maxSummary is how many lines the end of a run may take on the screen: what
 // is above must still be in sight. All else is in a file that it names.
@@ -245,7 +242,7 @@ const maxSummary = 40
 
 // printSummary is the end of a run for a person: the table, the causes of
 // failures, what a merge did, and what to type next.
-func (p *place) printSummary(run *store.Run, v *store.View, merged *mergeReport) error {
+func (p *place) printSummary(run *store.Run, v *store.View, merged *lander.Report) error {
 	w := p.env.Stderr
 	term := detect(w, p.env.Getenv)
 	width, _ := term.Size()
@@ -293,7 +290,7 @@ type summarySize struct {
 }
 
 // summary is the end of a run in lines.
-func (p *place) summary(v *store.View, merged *mergeReport, size summarySize) ([]string, error) {
+func (p *place) summary(v *store.View, merged *lander.Report, size summarySize) ([]string, error) {
 	var b strings.Builder
 	some := *v
 	if some.Agents = v.Agents; len(v.Agents) > size.rows {

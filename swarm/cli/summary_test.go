@@ -11,6 +11,7 @@ import (
 
 	"agentswarm/merge"
 	"agentswarm/swarm/event"
+	"agentswarm/swarm/landing/lander"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
 )
@@ -57,10 +58,10 @@ func ranWith(n int) *store.View {
 }
 
 // mergedWith is a merge of a run in which every patch met another.
-func mergedWith(v *store.View) *mergeReport {
-	r := &mergeReport{run: "k3x9q2", view: v, ref: "refs/heads/main", outcome: &merge.Outcome{}}
+func mergedWith(v *store.View) *lander.Report {
+	r := &lander.Report{Run: "k3x9q2", View: v, Ref: "refs/heads/main", Outcome: &merge.Outcome{}}
 	for i, a := range v.Agents {
-		r.outcome.Conflicts = append(r.outcome.Conflicts, merge.Conflict{
+		r.Outcome.Conflicts = append(r.Outcome.Conflicts, merge.Conflict{
 			ID: string(a.ID), With: []string{"a1"}, Paths: []string{fmt.Sprintf("conflict-%d-told", i+1)},
 		})
 	}
@@ -69,7 +70,7 @@ func mergedWith(v *store.View) *mergeReport {
 
 // summaryOf prints the end of a run, and answers its lines and what is in
 // its folder then.
-func summaryOf(t *testing.T, width int, v *store.View, merged *mergeReport) (lines []string, dir string) {
+func summaryOf(t *testing.T, width int, v *store.View, merged *lander.Report) (lines []string, dir string) {
 	t.Helper()
 	dir = t.TempDir()
 	var screen strings.Builder

@@ -229,7 +229,7 @@ func (p *place) tryWalls(ctx context.Context, r tryRequest) error {
 		return unstarted(r.rung, err)
 	}
 	if exit := started.Wait(); exit.Reason != proc.Exited || exit.Code != 0 {
-		return errors.New(exitWords(exit))
+		return errors.New(exit.Words())
 	}
 	return nil
 }

@@ -9,7 +9,9 @@ import (
 	"strings"
 	"time"
 
+	"agentswarm/internal/statefile"
 	"agentswarm/swarm/engine"
+	"agentswarm/swarm/landing/lander"
 	"agentswarm/swarm/proc"
 	"agentswarm/worktree/git"
 )
@@ -39,10 +41,10 @@ func (b *bench) warmUp(ctx context.Context, command string) (cool func() error, 
 	cool = func() error { return engine.RemoveBox(b.run, dir) }
 	var exit proc.Exit
 	out := filepath.Join(dir, "warm")
-	err = b.inSpace(ctx, spaceRequest{
-		step: engine.SetupStep, name: "warm", commit: git.Hash(b.owner.View().Identity.Base.Commit), saved: filepath.Join(dir, "index"), private: filepath.Join(dir, "box"),
+	err = b.inSpace(ctx, lander.SpaceRequest{
+		Step: engine.SetupStep, Name: "warm", Commit: git.Hash(b.owner.View().Identity.Base.Commit), Saved: filepath.Join(dir, "index"), Private: filepath.Join(dir, "box"),
 	}, func(s *space) (err error) {
-		exit, err = s.shell(ctx, command, out)
+		exit, err = s.Shell(ctx, command, out)
 		return err
 	})
 	switch {
@@ -57,11 +59,11 @@ func (b *bench) warmUp(ctx context.Context, command string) (cool func() error, 
 		fmt.Fprintf(b.env.Stderr, "warm: done in %s\n", took)
 		return cool, nil
 	}
-	last, err := tailOf(out+".err", 500)
+	last, err := statefile.TailText(out+".err", 500)
 	if err != nil {
 		return nil, errors.Join(err, cool())
 	}
 	fmt.Fprintf(b.env.Stderr, "warm: %s in %s, and the run goes on with what it left: %s\n",
-		exitWords(exit), took, Printable(strings.TrimSpace(last)))
+		exit.Words(), took, Printable(strings.TrimSpace(last)))
 	return cool, nil
 }

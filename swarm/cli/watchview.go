@@ -203,7 +203,7 @@ func (v *watchView) Diff(ctx context.Context, id task.ID) ([]tui.Hunk, error) {
 	if a == nil || patchOf(a) == nil {
 		return nil, fmt.Errorf("%s has no patch", id)
 	}
-	files, err := v.place.agentPatches().Files(ctx, a, patchOf(a))
+	files, err := v.place.patches().Files(ctx, a, patchOf(a))
 	if err != nil {
 		return nil, err
 	}

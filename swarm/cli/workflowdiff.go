@@ -13,9 +13,11 @@ import (
 	"agentswarm/swarm/assign"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/script"
+	"agentswarm/swarm/script/repository"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
 	"agentswarm/swarm/workflow"
+	"agentswarm/worktree/git"
 )
 
 func newWorkflowDiffCommand(env Env) *cli.Command {
@@ -174,7 +176,7 @@ func (p *place) readingTools(ctx context.Context, s *selection) (*scriptTools, e
 	}
 	return &scriptTools{
 		bench: &bench{place: *p, run: s.run, frozen: frozen}, base: s.view.Identity.Base,
-		dir: dir, store: q, objects: q.Objects(),
+		dir: dir, Reader: repository.New(p.repo, q, git.Hash(s.view.Identity.Base.Commit)),
 	}, nil
 }
 

@@ -6,7 +6,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -73,23 +72,11 @@ func (r *Runner) Start(ctx context.Context, q git.ConfineRequest) (code int, err
 	case errors.As(context.Cause(ctx), &hung):
 		return -1, hung
 	case exit.Reason != proc.Exited:
-		return -1, errors.New(exitText(exit))
+		return -1, errors.New(exit.Words())
 	case exit.Signal != "":
 		return -1, nil
 	default:
 		return exit.Code, nil
-	}
-}
-
-// exitText says how a command ended.
-func exitText(x proc.Exit) string {
-	switch {
-	case x.Text != "":
-		return x.Text
-	case x.Signal != "":
-		return "ended by " + x.Signal
-	default:
-		return fmt.Sprintf("exit status %d", x.Code)
 	}
 }
 

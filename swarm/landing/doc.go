@@ -3,6 +3,6 @@
 // commits, and the [Gate] that merges and verifies sets of patches for the landing
 // queue.
 //
-// It moves no branch, which package merge does, and prints nothing. Package queue
-// decides which patches pass together.
+// It moves no branch and prints nothing. Package queue decides which patches pass
+// together, and package lander carries landings out.
 package landing

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"agentswarm/merge"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
 	"agentswarm/worktree"
@@ -89,4 +90,33 @@ func ModuleFills(steps []submodule.Step) []worktree.ModuleFill {
 		fills[i] = worktree.ModuleFill{Path: s.Path, From: s.Reader(), Commit: s.To}
 	}
 	return fills
+}
+
+// FillRequest names a workspace at the commit of a merge.
+type FillRequest struct {
+	Repo         *git.Repo       // required
+	Stores       string          // as in [submodule.Request]; required
+	Trees        *worktree.Trees // of the run; required
+	Workspace    worktree.Workspace
+	Onto, Commit git.Hash // of the branch, and of the merge
+}
+
+// FillModules checks out the submodules that the commit of a workspace moves, so
+// that a check sees the result. A commit that cannot be had is a
+// [*merge.ModuleError]: a check without it would blame the patch.
+func FillModules(ctx context.Context, r FillRequest) error {
+	changes, err := r.Repo.Changes(ctx, r.Onto, r.Commit)
+	if err != nil {
+		return err
+	}
+	steps, missing, err := submodule.Steps(ctx, submodule.Request{
+		Repo: r.Repo, Stores: r.Stores, From: r.Onto, Changes: changes,
+	})
+	if err == nil && len(missing) > 0 {
+		err = &merge.ModuleError{Missing: missing}
+	}
+	if err != nil || len(steps) == 0 {
+		return err
+	}
+	return r.Trees.FillModules(ctx, r.Workspace, ModuleFills(steps))
 }

@@ -8,8 +8,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"agentswarm/internal/statefile"
+	"agentswarm/swarm/manifest"
 )
 
 // How much of the output of a verification is kept, in bytes for each file.
@@ -73,4 +75,18 @@ func replaceOutput(path string, parts ...[]byte) (err error) {
 		return err
 	}
 	return os.Rename(f.Name(), path)
+}
+
+// CheckOutput is the end of the output of a check: of its stdout, which is in file, and of
+// its stderr, which is beside it. It is empty if the files are gone.
+func CheckOutput(file string) string {
+	return outputEnd(file) + outputEnd(strings.TrimSuffix(file, ".out")+".err")
+}
+
+func outputEnd(path string) string {
+	text, _, err := statefile.Tail(path, 4*manifest.MaxTail)
+	if err != nil {
+		return ""
+	}
+	return string(text)
 }

@@ -9,8 +9,12 @@ import (
 	"agentswarm/swarm/task"
 )
 
-// VerbMerge is the verb of a merge in the journal.
-const VerbMerge = "merge"
+// The verbs of landings in the journal.
+const (
+	VerbMerge = "merge"
+	VerbApply = "apply"
+	VerbUndo  = "undo"
+)
 
 // SelectRequest asks which patches of a run a merge takes.
 type SelectRequest struct {

@@ -1,6 +1,3 @@
-// Package patch reads the patches of agents from their commits, with those of
-// submodules. A merge lands the same commits. It never reads the patch files of a run:
-// agents could have written to them.
 package patch
 
 import (
@@ -34,6 +31,9 @@ func (e *GoneError) Hint() string {
 // Reader reads patches from a repository.
 type Reader struct {
 	Repo *git.Repo // required
+	// Fallback is called before the text of a patch is read from its file, since its
+	// commit is gone. Agents can write to the file. Nil: it is not called.
+	Fallback func(gone *GoneError, file string)
 }
 
 // Missing returns a [*GoneError] if the commit of an agent cannot be read, and any

@@ -4,8 +4,8 @@ import (
 	"context"
 	"strings"
 
-	"agentswarm/internal/statefile"
 	"agentswarm/swarm/engine"
+	"agentswarm/swarm/landing"
 	"agentswarm/swarm/manifest"
 	"agentswarm/swarm/patch"
 	"agentswarm/swarm/task"
@@ -52,7 +52,7 @@ func Evidence(ctx context.Context, r EvidenceRequest) (*manifest.Manifest, error
 	if done, ok := r.Result.(*task.Completed); ok && done.Verified != nil {
 		m.Steps = append(m.Steps, manifest.Step{
 			Name: "verify", Command: r.Config.Verify, OK: *done.Verified, Code: work.CheckCode,
-			Tail: manifest.Tail(CheckOutput(work.Check)),
+			Tail: manifest.Tail(landing.CheckOutput(work.Check)),
 		})
 	}
 	return m, nil
@@ -74,18 +74,4 @@ func validFiles(changes []git.Outline) []manifest.File {
 		files[i].Path = strings.ToValidUTF8(files[i].Path, "\uFFFD")
 	}
 	return files
-}
-
-// CheckOutput returns the end of a check's output, with its standard error last.
-func CheckOutput(file string) string {
-	return outputEnd(file) + outputEnd(strings.TrimSuffix(file, ".out")+".err")
-}
-
-// outputEnd returns the end of a file; "" if it is gone.
-func outputEnd(path string) string {
-	text, _, err := statefile.Tail(path, 4*manifest.MaxTail)
-	if err != nil {
-		return ""
-	}
-	return string(text)
 }

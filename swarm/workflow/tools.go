@@ -5,6 +5,7 @@ import (
 
 	"agentswarm/swarm/manifest"
 	"agentswarm/swarm/script"
+	"agentswarm/swarm/script/repository"
 	"agentswarm/swarm/task"
 )
 
@@ -21,25 +22,8 @@ type Tools interface {
 type Reader interface {
 	Files(ctx context.Context, glob string) ([]string, error)
 	Read(ctx context.Context, path string) (string, error)
-	Grep(ctx context.Context, r *script.Repo) ([]Match, error)
-	Log(ctx context.Context, r *script.Repo) ([]Commit, error)
-}
-
-// Match is a line that a pattern was found in.
-type Match struct {
-	Path string `json:"path"`
-	Line int    `json:"line"` // from 1
-	Text string `json:"text"`
-}
-
-// Commit is one commit of the base's past.
-type Commit struct {
-	Commit  string `json:"commit"`
-	Author  string `json:"author"`
-	Date    string `json:"date"` // RFC 3339
-	Subject string `json:"subject"`
-	// Files are those it changes, of a path that was asked for.
-	Files []string `json:"files"`
+	Grep(ctx context.Context, r *script.Repo) ([]repository.Match, error)
+	Log(ctx context.Context, r *script.Repo) ([]repository.Commit, error)
 }
 
 // Patcher knows patches and trees. Patches are named by their commits, and are

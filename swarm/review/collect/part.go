@@ -24,8 +24,6 @@ type PartRequest struct {
 	Agent *store.Agent   // required
 	Edits []*review.Edit // all edits of the patch
 	Taken map[*review.Edit]bool
-	// Folder is the folder of a copy; required.
-	Folder func(*store.Copy) string
 }
 
 // KeepPart keeps the edits as a copy of the agent's work, and returns its name. Errors
@@ -40,7 +38,7 @@ func KeepPart(ctx context.Context, r PartRequest) (name string, err error) {
 	c, err := r.Run.NewCopy(a.ID, func(n int) (bool, error) {
 		of := store.Copy{Run: r.Run.ID, Agent: a.ID, N: n}
 		ref := copies + of.Name()
-		return refs[ref] != "" || refs[captureref.Head(ref)] != "" || fspath.Exists(r.Folder(&of)), nil
+		return refs[ref] != "" || refs[captureref.Head(ref)] != "" || fspath.Exists(patch.CopyFolder(r.Run, &of)), nil
 	})
 	if err != nil {
 		return "", err
@@ -57,7 +55,7 @@ func KeepPart(ctx context.Context, r PartRequest) (name string, err error) {
 	if err != nil {
 		return "", err
 	}
-	if err := writePart(ctx, r.Folder(c), of, commit); err != nil {
+	if err := writePart(ctx, patch.CopyFolder(r.Run, c), of, commit); err != nil {
 		return "", err
 	}
 	return c.Name(), of.Quarantine.Publish(ctx, git.PublishRequest{
@@ -68,7 +66,7 @@ func KeepPart(ctx context.Context, r PartRequest) (name string, err error) {
 
 // writePart writes the patch file of a part, and its mark.
 func writePart(ctx context.Context, folder string, r part.Request, commit git.Hash) error {
-	if err := MarkPart(folder); err != nil {
+	if err := patch.MarkPart(folder); err != nil {
 		return err
 	}
 	f, err := os.OpenFile(filepath.Join(folder, "patch"), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
@@ -76,21 +74,6 @@ func writePart(ctx context.Context, folder string, r part.Request, commit git.Ha
 		return err
 	}
 	return errors.Join(r.Quarantine.WritePatch(ctx, f, r.Base, commit), f.Close())
-}
-
-// partMark returns the file that tells a part from a copy in which a person worked.
-func partMark(folder string) string { return filepath.Join(folder, "part") }
-
-// IsPart reports whether the folder of a copy is that of a part.
-func IsPart(folder string) bool { return fspath.Exists(partMark(folder)) }
-
-// MarkPart makes the folder of a copy, as that of a part. The error is that of the file
-// system.
-func MarkPart(folder string) error {
-	if err := os.MkdirAll(folder, 0o700); err != nil {
-		return err
-	}
-	return os.WriteFile(partMark(folder), nil, 0o600)
 }
 
 // RejectedPart is a part with an edit that a person rejected since.

@@ -1,40 +1,35 @@
-package cli
+package lander
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"slices"
 
+	"agentswarm/internal/termtext"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/landing"
+	"agentswarm/swarm/refusal"
 	"agentswarm/swarm/store"
-	"agentswarm/swarm/task"
-	"agentswarm/worktree/git"
 )
 
-// NothingError says that there is no patch to be merged.
+// NothingError says that there is no patch to merge.
 type NothingError struct {
 	Reason, Advice string
-	// Done is set where all was merged before: the request of the user is
-	// fulfilled.
+	// Done is set if all was merged before: the request of the user is fulfilled.
 	Done bool
 }
 
 func (e *NothingError) Error() string { return "nothing to merge: " + e.Reason }
 
-// Hint says what would be right; it may be empty.
+// Hint is the advice; it may be empty.
 func (e *NothingError) Hint() string { return e.Advice }
-
-// ExitCode is that of a refusal.
-func (e *NothingError) ExitCode() int { return int(CodeUsage) }
 
 // choose finds the patches to merge in their order, and those that only their
 // names would take. It fills in the review mode of the request.
 func choose(r landing.SelectRequest) (chosen, skipped []*store.Agent, err error) {
 	v := r.View
 	if len(r.Named) == 0 {
-		config, err := engineConfig(v)
+		config, err := engine.RecordedConfig(v)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -48,9 +43,9 @@ func choose(r landing.SelectRequest) (chosen, skipped []*store.Agent, err error)
 	case err != nil:
 		return nil, nil, err
 	case len(s.Open) > 0:
-		return nil, nil, &UsageError{
-			Text:   "these are alternatives: name the one to merge: " + labels(s.Open),
-			Advice: fmt.Sprintf("for example `%s merge %s/%s`", program, v.Identity.Run, s.Open[0].ID),
+		return nil, nil, &refusal.Error{
+			Text:   "these are alternatives: name the one to merge: " + Names(s.Open),
+			Advice: fmt.Sprintf("for example `swarm merge %s/%s`", v.Identity.Run, s.Open[0].ID),
 		}
 	case len(s.Chosen) == 0:
 		return nil, nil, nothingChosen(v, s, r)
@@ -61,10 +56,10 @@ func choose(r landing.SelectRequest) (chosen, skipped []*store.Agent, err error)
 
 // refusedPatch words why a named patch is not merged.
 func refusedPatch(v *store.View, e *landing.RefusedError, ref string) error {
-	a, name := e.Agent, labels([]*store.Agent{e.Agent})
+	a, name := e.Agent, Names([]*store.Agent{e.Agent})
 	switch e.Why {
 	case landing.NoPatch:
-		nothing := &NothingError{Reason: noPatch(a)}
+		nothing := &NothingError{Reason: NoPatch(a)}
 		if landing.Uncaptured(a) != nil {
 			nothing.Advice = wayOfUncaptured(v, []*store.Agent{a})
 		} else {
@@ -72,13 +67,13 @@ func refusedPatch(v *store.View, e *landing.RefusedError, ref string) error {
 		}
 		return nothing
 	case landing.WasRejected:
-		return usagef("%s was rejected; accept it first, or try it again", name)
+		return refusal.New("%s was rejected; accept it first, or try it again", name)
 	case landing.HasLanded:
-		return &NothingError{Done: true, Reason: fmt.Sprintf("%s landed on %s already", name, branchName(ref))}
+		return &NothingError{Done: true, Reason: fmt.Sprintf("%s landed on %s already", name, BranchName(ref))}
 	case landing.RivalLanded:
-		return &NothingError{Reason: fmt.Sprintf("%s, an alternative of %s, landed on %s already", e.Other.ID, a.ID, branchName(ref))}
+		return &NothingError{Reason: fmt.Sprintf("%s, an alternative of %s, landed on %s already", e.Other.ID, a.ID, BranchName(ref))}
 	case landing.AreRivals:
-		return usagef("%s and %s are alternatives of each other: name one of them", e.Other.ID, a.ID)
+		return refusal.New("%s and %s are alternatives of each other: name one of them", e.Other.ID, a.ID)
 	default:
 		panic(fmt.Sprintf("unhandled refusal %d", e.Why))
 	}
@@ -89,7 +84,7 @@ func nothingChosen(v *store.View, s landing.Selection, r landing.SelectRequest) 
 	switch {
 	case s.Landed > 0:
 		nothing := &NothingError{Done: true, Reason: fmt.Sprintf("%s of run %s landed on %s already",
-			Count(s.Landed, "patch", "patches"), v.Identity.Run, branchName(r.Ref))}
+			termtext.Count(s.Landed, "patch", "patches"), v.Identity.Run, BranchName(r.Ref))}
 		if len(s.Skipped) > 0 {
 			nothing.Reason += "; left out without its name: " + whyNot(r.Review, s.Skipped)
 			nothing.Advice = wayOf(s.Skipped)
@@ -118,18 +113,18 @@ func nothingChosen(v *store.View, s landing.Selection, r landing.SelectRequest) 
 func notCaptured(agents []*store.Agent) string {
 	reasons := make([]string, len(agents))
 	for i, a := range agents {
-		reasons[i] = noPatch(a)
+		reasons[i] = NoPatch(a)
 	}
-	return listed(reasons, 5)
+	return termtext.List(reasons, 5)
 }
 
 // wayOfUncaptured says how work that could not be captured is kept after all. Agents
 // without a workspace have to work again.
 func wayOfUncaptured(v *store.View, agents []*store.Agent) string {
 	if v.Shared != nil || slices.ContainsFunc(agents, func(a *store.Agent) bool { return a.Lease() != nil }) {
-		return fmt.Sprintf("remove the cause, and `%s gc` captures the workspace; then merge", program)
+		return "remove the cause, and `swarm gc` captures the workspace; then merge"
 	}
-	return fmt.Sprintf("`%s retry` it", program)
+	return "`swarm retry` it"
 }
 
 // whyNot says of patches why a merge without their names leaves them out.
@@ -138,7 +133,7 @@ func whyNot(review string, skipped []*store.Agent) string {
 	for i, a := range skipped {
 		reasons[i] = fmt.Sprintf("%s (%s) %v", a.ID, engine.Title(a.ID, a.Call), landing.Landable(review, a))
 	}
-	return listed(reasons, 5)
+	return termtext.List(reasons, 5)
 }
 
 // wayOf says how such patches are merged.
@@ -151,76 +146,4 @@ func wayOf(skipped []*store.Agent) string {
 		return fmt.Sprintf("to merge %s, name it, or `swarm accept` it", it)
 	}
 	return "`swarm accept` it, or `swarm retry` it" // named or not, it was rejected
-}
-
-// unfounded tells which of the patches that landed were built on one that is
-// not on the branch.
-func (r *mergeReport) unfounded() []string {
-	there := map[string]bool{} // agents whose work is on the branch
-	for _, id := range r.outcome.Empty {
-		there[id] = true
-	}
-	for _, l := range r.outcome.Landed {
-		there[l.ID] = true
-	}
-	labelled := map[string]*store.Agent{}
-	for _, a := range r.view.Agents {
-		if labelled[a.Call.Label] == nil {
-			labelled[a.Call.Label] = a
-		}
-		there[string(a.ID)] = there[string(a.ID)] || landing.LandedOn(r.view, a, r.ref)
-	}
-	var found []string
-	for _, l := range r.outcome.Landed {
-		a := r.view.Agent(task.ID(l.ID))
-		for _, label := range a.Call.DependsOn {
-			need := labelled[label]
-			if need != nil && patchOf(need) != nil && !there[string(need.ID)] {
-				found = append(found, fmt.Sprintf("%s was built on %s",
-					labels([]*store.Agent{a}), labels([]*store.Agent{need})))
-			}
-		}
-	}
-	return found
-}
-
-// blame finds, for conflicts with the branch itself, the patches of this run
-// that an earlier merge landed there and that touch the same files.
-func (b *bench) blame(ctx context.Context, v *store.View, report *mergeReport) error {
-	touched := map[string][]string{} // path to agents
-	for _, l := range v.Landings {
-		if l.Verb != verbMerge || l.Ref != report.ref || !l.Stands() || len(report.outcome.Conflicts) == 0 {
-			continue
-		}
-		if there, err := b.repo.Contains(ctx, report.old, git.Hash(l.New)); err != nil || !there {
-			continue // the branch was moved away from it since
-		}
-		for _, id := range l.Agents {
-			p := patchOf(v.Agent(id))
-			if p == nil {
-				continue // it is at work again
-			}
-			changes, err := b.repo.Changes(ctx, git.Hash(p.Base), git.Hash(p.Commit))
-			if err != nil {
-				return err
-			}
-			for _, ch := range changes {
-				touched[ch.Path] = append(touched[ch.Path], string(id))
-			}
-		}
-	}
-	for i := range report.outcome.Conflicts {
-		c := &report.outcome.Conflicts[i]
-		if len(c.With) > 0 {
-			continue
-		}
-		for _, path := range c.Paths {
-			for _, id := range touched[path] {
-				if !slices.Contains(c.With, id) {
-					c.With = append(c.With, id)
-				}
-			}
-		}
-	}
-	return nil
 }

@@ -1,21 +1,125 @@
-package cli
+package repository
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
 	"unicode/utf8"
 
-	"agentswarm/swarm/engine"
 	"agentswarm/swarm/script"
 	"agentswarm/worktree/git"
 )
 
-func TestScriptFiles(t *testing.T) {
+// stage is a repository with a reader of a base.
+type stage struct {
+	*testing.T
+	home, root string
+	base       git.Hash
+	reader     *Reader
+}
+
+// newStage makes a repository whose base holds the files: name, content, name, content.
+func newStage(t *testing.T, files ...string) *stage {
+	t.Helper()
+	s := newGroundStage(t)
+	s.write(files...)
+	s.git("add", "-A")
+	s.git("commit", "-q", "--allow-empty", "-m", "first")
+	s.open(s.git("rev-parse", "HEAD"))
+	return s
+}
+
+// newGroundStage makes a repository without a commit.
+func newGroundStage(t *testing.T) *stage {
+	t.Helper()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &stage{T: t, home: filepath.Join(dir, "home"), root: filepath.Join(dir, "repo")}
+	s.ok(os.MkdirAll(s.home, 0o700), os.MkdirAll(s.root, 0o700))
+	s.git("init", "-q", "-b", "main", "--template=")
+	s.git("config", "user.name", "Ada")
+	s.git("config", "user.email", "ada@example.com")
+	s.git("config", "maintenance.auto", "false")
+	return s
+}
+
+func (s *stage) environ() []string {
+	return []string{
+		"HOME=" + s.home, "PATH=" + os.Getenv("PATH"), "LC_ALL=C", "GIT_CONFIG_NOSYSTEM=1",
+		"GIT_AUTHOR_DATE=2024-01-02T03:04:05Z", "GIT_COMMITTER_DATE=2024-01-02T03:04:05Z",
+	}
+}
+
+func (s *stage) ok(errs ...error) {
+	s.Helper()
+	if err := errors.Join(errs...); err != nil {
+		s.Fatal(err)
+	}
+}
+
+// feed runs git with a text to read, and more of an environment.
+func (s *stage) feed(text string, args ...string) string {
+	s.Helper()
+	cmd := exec.CommandContext(s.Context(), "git", args...)
+	cmd.Dir, cmd.Stdin = s.root, strings.NewReader(text)
+	cmd.Env = append(s.environ(), "GIT_INDEX_FILE="+filepath.Join(s.root, ".git", "index"))
+	var out, said bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &said
+	if err := cmd.Run(); err != nil {
+		s.Fatalf("%s: %v: %s", strings.Join(args, " "), err, said.String())
+	}
+	return strings.TrimSuffix(out.String(), "\n")
+}
+
+func (s *stage) git(args ...string) string { s.Helper(); return s.feed("", args...) }
+
+// write writes files of the checkout: name, content, name, content.
+func (s *stage) write(files ...string) {
+	s.Helper()
+	for i := 0; i < len(files); i += 2 {
+		name := filepath.Join(s.root, files[i])
+		s.ok(os.MkdirAll(filepath.Dir(name), 0o700), os.WriteFile(name, []byte(files[i+1]), 0o600))
+	}
+}
+
+// open reads a base.
+func (s *stage) open(base string) {
+	s.Helper()
+	repo, err := git.New(s.environ()).Discover(s.Context(), s.root)
+	s.ok(err)
+	dir := s.TempDir()
+	frozen, err := repo.Freeze(s.Context(), filepath.Join(dir, "frozen"))
+	s.ok(err)
+	q, err := frozen.Quarantine(filepath.Join(dir, "objects"))
+	s.ok(err)
+	s.base, s.reader = git.Hash(base), New(repo, q, git.Hash(base))
+	reader := s.reader
+	s.Cleanup(func() {
+		if err := reader.Close(); err != nil {
+			s.Error(err)
+		}
+	})
+}
+
+// refusedWith checks that an error is an answer to the script.
+func refusedWith(t *testing.T, err error, code script.Code, message string) {
+	t.Helper()
+	var e *script.Error
+	if !errors.As(err, &e) || e.Code != code || e.Name != "Error" || e.Message != message {
+		t.Errorf("error = %v\nwant a script's: %s: %s", err, code, message)
+	}
+}
+
+func TestFiles(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, "b.go", "", "a/x.go", "", "a/.hidden/y.go", "", "a/z.txt", "", "ä b", "", "a-b", "")
 	for _, tt := range []struct{ give, want string }{
@@ -27,7 +131,7 @@ func TestScriptFiles(t *testing.T) {
 		{"{b.go,a/*.txt}", "a/z.txt b.go"},
 		{"none/**", ""},
 	} {
-		got, err := s.tools.Files(t.Context(), tt.give)
+		got, err := s.reader.Files(t.Context(), tt.give)
 		if err != nil || strings.Join(got, " ") != tt.want || got == nil {
 			t.Errorf("Files(%q) = %q, %v, want %q", tt.give, got, err, tt.want)
 		}
@@ -38,27 +142,27 @@ func TestScriptFiles(t *testing.T) {
 		"/etc/*": `repo.files: the glob "/etc/*" is absolute: patterns are read from the top of the repository`,
 		".":      `repo.files: the glob "." names the top of the repository itself; ** matches every path`,
 	} {
-		_, err := s.tools.Files(t.Context(), give)
-		scriptRefusal(t, err, script.CodeOption, want)
+		_, err := s.reader.Files(t.Context(), give)
+		refusedWith(t, err, script.CodeOption, want)
 	}
 }
 
-// TestScriptFilesMany refuses more paths than a script could hold.
-func TestScriptFilesMany(t *testing.T) {
+// TestFilesMany refuses more paths than a script could hold.
+func TestFilesMany(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
 	for i := range maxFiles + 1 {
-		s.tools.files = append(s.tools.files, git.Entry{Path: fmt.Sprintf("d/%07d", i), Mode: "100644"})
+		s.reader.files = append(s.reader.files, git.Entry{Path: fmt.Sprintf("d/%07d", i), Mode: "100644"})
 	}
-	_, err := s.tools.Files(t.Context(), "d/*")
-	scriptRefusal(t, err, script.CodeLimit, `repo.files: "d/*" matches 100001 files, more than the 100000 that are told at once`)
-	s.tools.files = s.tools.files[1:]
-	if got, err := s.tools.Files(t.Context(), "d/*"); err != nil || len(got) != maxFiles {
+	_, err := s.reader.Files(t.Context(), "d/*")
+	refusedWith(t, err, script.CodeLimit, `repo.files: "d/*" matches 100001 files, more than the 100000 that are told at once`)
+	s.reader.files = s.reader.files[1:]
+	if got, err := s.reader.Files(t.Context(), "d/*"); err != nil || len(got) != maxFiles {
 		t.Errorf("Files = %d paths, %v, want %d", len(got), err, maxFiles)
 	}
 }
 
-func TestScriptRead(t *testing.T) {
+func TestRead(t *testing.T) {
 	t.Parallel()
 	s := newGroundStage(t)
 	s.write("a/b.txt", "one\r\ntwo ä\n", "empty", "", "bin", "x\x00y", "latin", "caf\xe9\n", "src/config.go", "",
@@ -68,11 +172,11 @@ func TestScriptRead(t *testing.T) {
 	s.ok(os.Symlink("a/b.txt", s.root+"/link"))
 	s.git("add", "link")
 	s.git("commit", "-q", "-m", "first")
-	s.open(s.git("rev-parse", "HEAD"), engine.Config{})
+	s.open(s.git("rev-parse", "HEAD"))
 	for give, want := range map[string]string{
 		"a/b.txt": "one\r\ntwo ä\n", "./a//b.txt": "one\r\ntwo ä\n", "empty": "", "whole": strings.Repeat("x", maxText),
 	} {
-		if got, err := s.tools.Read(t.Context(), give); got != want || err != nil {
+		if got, err := s.reader.Read(t.Context(), give); got != want || err != nil {
 			t.Errorf("Read(%q) = %.20q, %v, want %.20q", give, got, err, want)
 		}
 	}
@@ -98,26 +202,29 @@ func TestScriptRead(t *testing.T) {
 		{"a:b", script.CodeUnknown, `repo.read: there is no file "a:b" in the base`},
 		{"zzzzzzzz", script.CodeUnknown, `repo.read: there is no file "zzzzzzzz" in the base`},
 	} {
-		_, err := s.tools.Read(t.Context(), tt.give)
-		scriptRefusal(t, err, tt.code, tt.want)
+		_, err := s.reader.Read(t.Context(), tt.give)
+		refusedWith(t, err, tt.code, tt.want)
 	}
 }
 
-// TestScriptReadsTheBase: neither the checkout nor a branch has a part in an
+// TestReadsTheBase: neither the checkout nor a branch has a part in an
 // answer, and a base that is on no branch is read as any other.
-func TestScriptReadsTheBase(t *testing.T) {
+func TestReadsTheBase(t *testing.T) {
 	t.Parallel()
 	s := newGroundStage(t)
 	s.write("a", "first\n")
 	s.git("add", "-A")
 	s.git("commit", "-q", "-m", "first")
-	base := s.commitOn("HEAD", "a", "base\n", "new", "base\n")
-	s.open(base, engine.Config{})
+	s.write("a", "base\n", "new", "base\n")
+	s.git("add", "-A")
+	base := s.git("commit-tree", "-p", "HEAD", "-m", "made", s.git("write-tree"))
+	s.git("update-ref", "refs/kept", base)
+	s.open(base)
 	ask := func() string {
-		files, err1 := s.tools.Files(t.Context(), "")
-		text, err2 := s.tools.Read(t.Context(), "a")
-		lines, err3 := s.tools.Grep(t.Context(), &script.Repo{Pattern: "."})
-		log, err4 := s.tools.Log(t.Context(), &script.Repo{})
+		files, err1 := s.reader.Files(t.Context(), "")
+		text, err2 := s.reader.Read(t.Context(), "a")
+		lines, err3 := s.reader.Grep(t.Context(), &script.Repo{Pattern: "."})
+		log, err4 := s.reader.Log(t.Context(), &script.Repo{})
 		s.ok(err1, err2, err3, err4)
 		return fmt.Sprintf("%q %q %+v %+v", files, text, lines, log)
 	}
@@ -131,13 +238,13 @@ func TestScriptReadsTheBase(t *testing.T) {
 	s.write("a", "dirty\n")
 	s.git("replace", base, "HEAD")
 	s.git("gc", "-q", "--prune=now")
-	s.again()
+	s.open(base)
 	if after := ask(); after != before {
 		t.Errorf("the base is %s\nand was %s", after, before)
 	}
 }
 
-func TestScriptGrep(t *testing.T) {
+func TestGrep(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("x", maxLine-1) + "äy"
 	s := newStage(t, "b.go", "// TODO one\r\nx\n\ttodo two", "a/c.go", "TODO\n", "a/bin", "TODO\x00\n", "late", strings.Repeat("z\n", 5000)+"\x00\n",
@@ -158,7 +265,7 @@ func TestScriptGrep(t *testing.T) {
 		{"text of another encoding", script.Repo{Pattern: "bar"}, hits{"latin:1:caf\uFFFD bar"}},
 		{"a long line", script.Repo{Pattern: "y$", Glob: "long"}, hits{"long:1:" + strings.Repeat("x", maxLine-1)}},
 	} {
-		found, err := s.tools.Grep(t.Context(), &tt.give)
+		found, err := s.reader.Grep(t.Context(), &tt.give)
 		var got hits
 		for _, m := range found {
 			got = append(got, fmt.Sprintf("%s:%d:%s", m.Path, m.Line, m.Text))
@@ -182,20 +289,20 @@ func TestScriptGrep(t *testing.T) {
 		},
 		{script.Repo{Pattern: "x", Glob: "["}, script.CodeOption, `repo.grep: the glob "[" is not a pattern: a bracket, a brace or a backslash is left open`},
 	} {
-		_, err := s.tools.Grep(t.Context(), &tt.give)
-		scriptRefusal(t, err, tt.code, tt.want)
+		_, err := s.reader.Grep(t.Context(), &tt.give)
+		refusedWith(t, err, tt.code, tt.want)
 	}
 }
 
-// TestScriptGrepMany: too many lines are refused, unless the script said how
+// TestGrepMany: too many lines are refused, unless the script said how
 // many are enough.
-func TestScriptGrepMany(t *testing.T) {
+func TestGrepMany(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, "a", strings.Repeat("x\n", maxMatches), "b", "x\n")
-	_, err := s.tools.Grep(t.Context(), &script.Repo{Pattern: "x"})
-	scriptRefusal(t, err, script.CodeLimit, "repo.grep: more than 10000 lines match; narrow the pattern or the glob, or give max")
+	_, err := s.reader.Grep(t.Context(), &script.Repo{Pattern: "x"})
+	refusedWith(t, err, script.CodeLimit, "repo.grep: more than 10000 lines match; narrow the pattern or the glob, or give max")
 	for give, glob := range map[int]string{0: "a", maxMatches: ""} {
-		if got, err := s.tools.Grep(t.Context(), &script.Repo{Pattern: "x", Glob: glob, Max: give}); err != nil || len(got) != maxMatches {
+		if got, err := s.reader.Grep(t.Context(), &script.Repo{Pattern: "x", Glob: glob, Max: give}); err != nil || len(got) != maxMatches {
 			t.Errorf("Grep with max %d = %d lines, %v, want %d", give, len(got), err, maxMatches)
 		}
 	}
@@ -217,7 +324,7 @@ func TestFirstBytes(t *testing.T) {
 	}
 }
 
-func TestScriptLog(t *testing.T) {
+func TestLog(t *testing.T) {
 	t.Parallel()
 	s := newGroundStage(t)
 	var commits strings.Builder
@@ -229,7 +336,7 @@ func TestScriptLog(t *testing.T) {
 		}
 	}
 	s.feed(commits.String(), "fast-import", "--quiet")
-	s.open(s.git("rev-parse", "HEAD"), engine.Config{})
+	s.open(s.git("rev-parse", "HEAD"))
 	for _, tt := range []struct {
 		give        script.Repo
 		n           int
@@ -242,25 +349,25 @@ func TestScriptLog(t *testing.T) {
 		{script.Repo{Path: "./d/", Max: 3}, 3, "change 59", "change 57"},
 		{script.Repo{Path: ".", Max: 3}, 3, "change 59", "change 57"},
 	} {
-		got, err := s.tools.Log(t.Context(), &tt.give)
+		got, err := s.reader.Log(t.Context(), &tt.give)
 		if err != nil || len(got) != tt.n || got[0].Subject != tt.first || got[tt.n-1].Subject != tt.last {
 			t.Errorf("Log(%+v) = %+v, %v, want %d from %q to %q", tt.give, got, err, tt.n, tt.first, tt.last)
 		}
 	}
-	got, err := s.tools.Log(t.Context(), &script.Repo{Max: 1})
+	got, err := s.reader.Log(t.Context(), &script.Repo{Max: 1})
 	s.ok(err)
 	if c := got[0]; c.Commit != string(s.base) || c.Author != "Ada" || c.Date != "2024-01-02T03:04:05Z" || !reflect.DeepEqual(c.Files, []string{"d/1", "n"}) {
 		t.Errorf("Log = %+v", c)
 	}
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := s.tools.Log(ended, &script.Repo{}); !errors.Is(err, context.Canceled) {
+	if _, err := s.reader.Log(ended, &script.Repo{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("Log after the end = %v", err)
 	}
-	if _, err := s.tools.Grep(ended, &script.Repo{Pattern: "x"}); !errors.Is(err, context.Canceled) {
+	if _, err := s.reader.Grep(ended, &script.Repo{Pattern: "x"}); !errors.Is(err, context.Canceled) {
 		t.Errorf("Grep after the end = %v", err)
 	}
-	if got, err := s.tools.Log(t.Context(), &script.Repo{Path: "none"}); err != nil || len(got) != 0 {
+	if got, err := s.reader.Log(t.Context(), &script.Repo{Path: "none"}); err != nil || len(got) != 0 {
 		t.Errorf("Log of no file = %v, %v, want none", got, err)
 	}
 	for _, tt := range []struct {
@@ -272,7 +379,7 @@ func TestScriptLog(t *testing.T) {
 		{script.Repo{Path: "../x"}, `repo.log: the path "../x" has a .. in it: paths are read from the top of the repository`},
 		{script.Repo{Path: "/x"}, `repo.log: the path "/x" is absolute: paths are read from the top of the repository`},
 	} {
-		_, err := s.tools.Log(t.Context(), &tt.give)
-		scriptRefusal(t, err, script.CodeOption, tt.want)
+		_, err := s.reader.Log(t.Context(), &tt.give)
+		refusedWith(t, err, script.CodeOption, tt.want)
 	}
 }

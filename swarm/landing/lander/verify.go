@@ -1,4 +1,4 @@
-package cli
+package lander
 
 import (
 	"context"
@@ -8,10 +8,10 @@ import (
 	"time"
 
 	"agentswarm/swarm/captureref"
+	"agentswarm/swarm/engine"
 	"agentswarm/swarm/event"
 	"agentswarm/swarm/landing"
 	"agentswarm/swarm/proc"
-	"agentswarm/swarm/reviewer"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
 	"agentswarm/worktree/git"
@@ -29,7 +29,7 @@ func (m *queuedMerge) commandOf(c landing.Candidate) string {
 // that still count, and a pass of an agent's own check on the same tree.
 func (m *queuedMerge) known(ctx context.Context, c landing.Candidate) ([]landing.Verdict, error) {
 	var found []landing.Verdict
-	for _, e := range m.report.view.VerdictsOn(string(c.Tree), m.commandOf(c), string(m.move.tip)) {
+	for _, e := range m.report.View.VerdictsOn(string(c.Tree), m.commandOf(c), string(m.move.tip)) {
 		v := journaledVerdict(e)
 		m.learn(c, v)
 		found = append(found, v)
@@ -46,19 +46,19 @@ func (m *queuedMerge) known(ctx context.Context, c landing.Candidate) ([]landing
 
 // passedAlone reports whether an agent's own check passed on the tree of a candidate.
 func (m *queuedMerge) passedAlone(ctx context.Context, c landing.Candidate) (bool, error) {
-	config, err := engineConfig(m.report.view)
+	config, err := engine.RecordedConfig(m.report.View)
 	if err != nil {
 		return false, err
 	}
-	a := m.report.view.Agent(task.ID(c.Set[0]))
+	a := m.report.View.Agent(task.ID(c.Set[0]))
 	if !landing.PassedAlone(a, config.Verify, m.verify) {
 		return false, nil
 	}
-	tree, err := m.repo.TreeOf(ctx, git.Hash(patchOf(a).Commit))
+	tree, err := m.Repo.TreeOf(ctx, git.Hash(a.Patch().Commit))
 	return tree == c.Tree, err
 }
 
-// learn notes what a check needed. The time that it takes on the branch itself bounds it
+// learn notes the time and the memory that a check needed. The time that it takes on the branch itself bounds it
 // elsewhere.
 func (m *queuedMerge) learn(c landing.Candidate, v landing.Verdict) {
 	m.slots.Learn(v.Load)
@@ -72,7 +72,7 @@ func journaledVerdict(e store.Verdict) landing.Verdict {
 	return landing.Verdict{
 		Passed: e.Passed, Hung: e.Hung, Code: e.Code, Output: e.Output, Elapsed: took,
 		Load:    landing.Load{CPU: time.Duration(e.CPUMS) * time.Millisecond, Wall: took, MaxRSS: e.MaxRSS},
-		Earlier: e.Earlier, Text: func() string { return reviewer.CheckOutput(e.Output) },
+		Earlier: e.Earlier, Text: func() string { return landing.CheckOutput(e.Output) },
 	}
 }
 
@@ -82,7 +82,7 @@ func (m *queuedMerge) check(ctx context.Context, c landing.Candidate) (landing.V
 	if err != nil {
 		return landing.Verdict{}, err
 	}
-	out := filepath.Join(verificationsOf(m.run), name, "verify")
+	out := filepath.Join(VerificationsOf(m.Run), name, "verify")
 	run, err := m.runMergeCheck(ctx, mergeCheck{
 		quarantine: m.work.quarantine, name: name, command: m.commandOf(c), tip: m.move.tip, commit: c.Commit,
 		dir: filepath.Dir(out), out: out, limits: &m.limits,
@@ -92,15 +92,15 @@ func (m *queuedMerge) check(ctx context.Context, c landing.Candidate) (landing.V
 	case err != nil:
 		return landing.Verdict{}, err
 	case !run.late && exit.Reason != proc.Exited && exit.Reason != proc.OutputLimit:
-		return landing.Verdict{}, &landing.NoVerdictError{Reason: exitWords(exit)}
+		return landing.Verdict{}, &landing.NoVerdictError{Reason: exit.Words()}
 	}
 	e := &event.Verified{
-		Ref: m.report.ref, Tip: string(m.move.tip), Tree: string(c.Tree), Command: m.commandOf(c), Agents: taskIDs(c.Set),
+		Ref: m.report.Ref, Tip: string(m.move.tip), Tree: string(c.Tree), Command: m.commandOf(c), Agents: taskIDs(c.Set),
 		Passed: run.passed(), Screen: c.Screen, Code: landing.CodeOf(run.late, exit),
 		Hung: landing.Hung(run.late, exit), Output: out + ".out", MS: run.took.Milliseconds(),
 		CPUMS: exit.CPU.Milliseconds(), MaxRSS: exit.MaxRSS,
 	}
-	_, err = m.owner.Append(e)
+	_, err = m.Owner.Append(e)
 	v := journaledVerdict(store.Verdict{Verified: e})
 	m.learn(c, v)
 	return v, err
@@ -117,9 +117,19 @@ func (m *queuedMerge) publish(ctx context.Context, c landing.Candidate) (name st
 		return name, nil
 	}
 	err = m.work.quarantine.Publish(ctx, git.PublishRequest{
-		Refs: []git.RefUpdate{{Ref: captureref.Candidates(m.run.ID) + c.Commit.Short(), New: c.Commit, Any: true}}, Have: m.have,
-		Message: "swarm merge " + m.run.ID,
+		Refs: []git.RefUpdate{{Ref: captureref.Candidates(m.Run.ID) + c.Commit.Short(), New: c.Commit, Any: true}}, Have: m.have,
+		Message: "swarm merge " + m.Run.ID,
 	})
 	m.have = append(m.have, c.Commit)
 	return name, err
+}
+
+// verified reports a verification that has ended.
+func (m *queuedMerge) verified(v landing.Verification) {
+	m.Lander.report(&Verified{Verification: v, Ref: m.report.Ref, IDs: m.report.IDs(v.Set)})
+}
+
+// slow reports a check that is overdue.
+func (m *queuedMerge) slow(c landing.Candidate, began time.Time) {
+	m.Lander.report(&Overdue{Candidate: c, Ref: m.report.Ref, IDs: m.report.IDs(c.Set), Began: began})
 }

@@ -1,4 +1,4 @@
-package cli
+package lander
 
 import (
 	"cmp"
@@ -7,103 +7,26 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
-	"strings"
 	"sync"
-	"time"
-
-	"github.com/urfave/cli/v2"
 
 	"agentswarm/merge"
 	"agentswarm/swarm/event"
 	"agentswarm/swarm/landing"
 	"agentswarm/swarm/landing/queue"
 	"agentswarm/swarm/limit"
+	"agentswarm/swarm/patch"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
 	"agentswarm/worktree/git"
 )
 
-// The rules for which of two conflicting patches lands first.
-const (
-	orderFewest = "fewest"
-	orderPlan   = "plan"
-)
-
-// queueOptions are how a merge finds the patches that pass its check. The zero
-// value is a merge that lands all patches or none.
-type queueOptions struct {
-	on    bool // the landing queue is used
-	slots int  // how many checks run at the same time; 0: as many as the machine has room for
-	order string
-	// joins moves the branch after each set of patches that has passed.
-	joins bool
-	// screen is a quick check that sorts patches; empty: there is none.
-	screen string
-	// least and setup are bounds as in [landing.Limits]; 0: the usual ones.
-	least, setup time.Duration
-}
-
-// queueFlags are the flags of a merge that has a check.
-func queueFlags() []cli.Flag {
-	return []cli.Flag{
-		&cli.BoolFlag{Name: "as-they-pass", Usage: "with --verify: move the branch each time patches have passed together"},
-		&cli.BoolFlag{Name: "all-or-nothing", Usage: "with --verify: land all patches or none"},
-		&cli.StringFlag{Name: "screen", Usage: "with --verify: sort patches by the quick check `CMD` first"},
-		&cli.IntFlag{Name: "slots", Usage: "with --verify: run `N` checks at once (default: by measure)"},
-		&cli.StringFlag{Name: "order", Value: orderFewest, Usage: "with --verify: `RULE` for which conflicting patch lands first: fewest (conflicts) or plan"},
-	}
-}
-
-func queueFlagNames() []string {
-	return []string{"all-or-nothing", "as-they-pass", "screen", "slots", "order"}
-}
-
-// queueOf reads these flags. They say nothing without a check.
-func queueOf(c *cli.Context) (queueOptions, error) {
-	o := queueOptions{on: true, slots: c.Int("slots"), order: c.String("order"), joins: c.Bool("as-they-pass"), screen: c.String("screen")}
-	for _, name := range queueFlagNames() {
-		switch {
-		case !c.IsSet(name):
-		case c.String("verify") == "":
-			return o, usagef("merge: --%s is for a merge with --verify CMD", name)
-		case c.Bool("all-or-nothing") && name != "all-or-nothing":
-			return o, usagef("merge: --all-or-nothing and --%s exclude each other", name)
-		}
-	}
-	switch {
-	case o.joins && c.Bool("squash"):
-		return o, usagef("merge: --as-they-pass and --squash exclude each other: one commit moves the branch once")
-	case c.IsSet("screen") && o.screen != "" && strings.TrimSpace(o.screen) == "":
-		return o, usagef("merge: --screen has only spaces: give a command, or '' for none")
-	case c.IsSet("slots") && o.slots < 1:
-		return o, usagef("merge: --slots is %d; want at least 1", o.slots)
-	case o.order != orderFewest && o.order != orderPlan:
-		return o, usagef("merge: --order %q; want %s or %s", o.order, orderFewest, orderPlan)
-	case c.String("verify") == "" || c.Bool("all-or-nothing"):
-		return queueOptions{}, nil
-	}
-	return o, nil
-}
-
-// screened takes the screen of the user's configuration, unless a flag says another.
-func (p *place) screened(c *cli.Context, o queueOptions) (queueOptions, error) {
-	if !o.on || c.IsSet("screen") {
-		return o, nil
-	}
-	own, err := p.ownConfig()
-	if err == nil {
-		o.screen = own.Screen
-	}
-	return o, err
-}
-
 // queuedMerge is a merge whose patches are verified by a landing queue.
 type queuedMerge struct {
-	*bench
+	*Lander
 	work   mergeWork
-	move   *branchMove
+	move   *move
 	verify string
-	report *mergeReport
+	report *Report
 	joins  *landing.Joins // nil: the branch moves once, at the end
 	screen string         // text of the quick check; empty: there is none
 	limits landing.Limits
@@ -116,61 +39,57 @@ type queuedMerge struct {
 }
 
 // mergeQueued finds the patches that pass the check together and merges these.
-func (b *bench) mergeQueued(ctx context.Context, l *branchMove, work mergeWork, r mergeRequest, report *mergeReport) error {
-	m := &queuedMerge{bench: b, work: work, move: l, verify: r.verify, screen: r.queue.screen, report: report, alone: r.queue.slots == 1}
-	m.limits.Least, m.limits.Setup = r.queue.least, r.queue.setup
+func (ld *Lander) mergeQueued(ctx context.Context, l *move, work mergeWork, r MergeRequest, report *Report) error {
+	m := &queuedMerge{Lander: ld, work: work, move: l, verify: r.Verify, screen: r.Queue.Screen, report: report, alone: r.Queue.Slots == 1}
+	m.limits.Least, m.limits.Setup = r.Queue.Least, r.Queue.Setup
 	m.resume()
-	report.queued = &queuedReport{}
+	report.Queue = &QueueReport{}
 	if r.queued != nil {
-		*report.queued = *r.queued
+		*report.Queue = *r.queued
 	}
-	if len(report.queued.refused) > 0 {
-		report.codes = append(report.codes, CodeVerify)
-	}
-	if err := b.mergeChosen(ctx, work, report); err != nil || len(report.outcome.Landed) == 0 {
+	report.Refused = len(report.Queue.Refused) > 0
+	if err := ld.mergeChosen(ctx, work, report); err != nil || len(report.Outcome.Landed) == 0 {
 		return err
 	}
-	m.work.chosen = slices.DeleteFunc(slices.Clone(work.chosen), func(a *store.Agent) bool { return slices.Contains(report.lost, a) })
+	m.work.chosen = slices.DeleteFunc(slices.Clone(work.chosen), func(a *store.Agent) bool { return slices.Contains(report.Lost, a) })
 	gate, err := m.gate()
 	if err != nil {
 		return err
 	}
 	patches := m.queued()
 	var pairs []queue.Conflict
-	if r.queue.order == orderFewest {
+	if r.Queue.Order == OrderFewest {
 		if pairs, err = gate.Conflicts(ctx); err != nil {
 			return err
 		}
 	}
 	patches = queue.Order(patches, pairs)
 	ids := patchIDs(patches)
-	if r.dry {
+	if r.DryRun {
 		return m.mergeFinal(ctx, ids)
 	}
-	if report.outcome, err = gate.Merge(ctx, ids); err != nil {
+	if report.Outcome, err = gate.Merge(ctx, ids); err != nil {
 		return err
 	}
-	if err := b.checkMove(ctx, l, report); err != nil {
+	if err := ld.checkMove(ctx, l, report); err != nil {
 		return err
 	}
-	if b.trees.Include == nil {
-		if err := b.bringAlong(ctx); err != nil {
-			return err
-		}
+	if err := ld.Spaces.Prepare(ctx); err != nil {
+		return err
 	}
-	request := queue.Request{Patches: patches, Slots: r.queue.slots, Gate: gate, Screen: m.screen != ""}
-	if r.queue.slots == 0 {
+	request := queue.Request{Patches: patches, Slots: r.Queue.Slots, Gate: gate, Screen: m.screen != ""}
+	if r.Queue.Slots == 0 {
 		m.slots.Machine = landing.Machine{Processors: runtime.GOMAXPROCS(0), Memory: limit.MemAvailable()}
 		request.Slots, request.Resize = 1, m.slots.Count
 	}
-	if r.queue.joins {
+	if r.Queue.AsTheyPass {
 		request.Joined = m.join(gate)
 	}
 	out, err := queue.Land(ctx, request)
 	if err = errors.Join(err, m.dropCandidates(ctx)); err != nil {
 		return err
 	}
-	report.queued.add(out, gate)
+	report.Queue.add(out, gate)
 	return m.conclude(ctx, out, gate)
 }
 
@@ -178,10 +97,10 @@ func (b *bench) mergeQueued(ctx context.Context, l *branchMove, work mergeWork, 
 func (m *queuedMerge) conclude(ctx context.Context, out *queue.Outcome, gate *landing.Gate) error {
 	report := m.report
 	passed := len(out.Landed) > 0
-	if report.verified = &passed; len(out.BranchFails) > 0 {
-		report.codes = append(report.codes, CodeVerify)
-		report.output = runsOf(gate, nil)[0].Output
-		report.outcome = &merge.Outcome{Commit: m.move.onto}
+	if report.Verified = &passed; len(out.BranchFails) > 0 {
+		report.Refused = true
+		report.Output = runsOf(gate, nil)[0].Output
+		report.Outcome = &merge.Outcome{Commit: m.move.onto}
 		return m.giveUp()
 	}
 	set := slices.Clone(out.Landed)
@@ -195,11 +114,9 @@ func (m *queuedMerge) conclude(ctx context.Context, out *queue.Outcome, gate *la
 			set = append(set, r.ID)
 			continue
 		}
-		report.queued.refused = append(report.queued.refused, m.refusal(r, gate))
+		report.Queue.Refused = append(report.Queue.Refused, m.refusal(r, gate))
 	}
-	if len(report.queued.refused) > 0 && !slices.Contains(report.codes, CodeVerify) {
-		report.codes = append(report.codes, CodeVerify)
-	}
+	report.Refused = report.Refused || len(report.Queue.Refused) > 0
 	if m.joins != nil {
 		return m.endJoins(ctx, set[len(out.Landed):])
 	}
@@ -209,18 +126,18 @@ func (m *queuedMerge) conclude(ctx context.Context, out *queue.Outcome, gate *la
 	if !passed {
 		return m.giveUp()
 	}
-	if at < 0 || runs[at].Tree != report.outcome.Tree {
-		return fmt.Errorf("merge: tree %s is not the one that passed the check", report.outcome.Tree.Short())
+	if at < 0 || runs[at].Tree != report.Outcome.Tree {
+		return fmt.Errorf("merge: tree %s is not the one that passed the check", report.Outcome.Tree.Short())
 	}
-	report.output = runs[at].Output
+	report.Output = runs[at].Output
 	return nil
 }
 
 // giveUp journals the end of a landing of which nothing lands.
 func (m *queuedMerge) giveUp() error {
-	_, err := m.owner.Append(&event.Refused{
-		Ref: m.report.ref, Tip: string(m.move.onto), Refused: m.report.queued.refused,
-		BranchFails: m.report.queued.branchFails,
+	_, err := m.Owner.Append(&event.Refused{
+		Ref: m.report.Ref, Tip: string(m.move.onto), Refused: m.report.Queue.Refused,
+		BranchFails: m.report.Queue.BranchFails,
 	})
 	return err
 }
@@ -232,8 +149,8 @@ func (m *queuedMerge) mergeFinal(ctx context.Context, ids []string) error {
 	if req.Patches, err = m.patchesOf(ids); err != nil {
 		return err
 	}
-	req.Squash = m.work.style.Squashed(m.run.ID, len(ids))
-	m.report.outcome, err = merge.Merge(ctx, m.work.quarantine, req)
+	req.Squash = m.work.style.Squashed(m.Run.ID, len(ids))
+	m.report.Outcome, err = merge.Merge(ctx, m.work.quarantine, req)
 	return err
 }
 
@@ -253,9 +170,9 @@ func (m *queuedMerge) patchesOf(ids []string) ([]merge.Patch, error) {
 // refusal is a refused patch as the journal has it.
 func (m *queuedMerge) refusal(r queue.Refusal, gate *landing.Gate) event.Refusal {
 	out := event.Refusal{Agent: task.ID(r.ID), Kind: string(r.Kind), Command: m.verify, On: taskIDs(r.On), Needs: taskIDs(r.Needs)}
-	if a := m.report.view.Agent(out.Agent); a != nil && a.Copy > 0 {
-		out.Copy = copyName(a.ID, a.Copy)
-	} else if now := m.owner.View().Agent(out.Agent); a != nil && now != nil && now.Attempt != a.Attempt {
+	if a := m.report.View.Agent(out.Agent); a != nil && a.Copy > 0 {
+		out.Copy = patch.CopyName(a.ID, a.Copy)
+	} else if now := m.Owner.View().Agent(out.Agent); a != nil && now != nil && now.Attempt != a.Attempt {
 		out.Copy = store.AttemptName(a.ID, a.Attempt)
 	}
 	for _, t := range r.Failed {
@@ -316,11 +233,11 @@ func (m *queuedMerge) gate() (*landing.Gate, error) {
 	m.have = []git.Hash{m.move.onto, m.move.tip, git.Hash(m.move.base.Commit)}
 	paths := map[string][]string{}
 	for _, a := range m.work.chosen {
-		paths[string(a.ID)] = patchOf(a).Paths
+		paths[string(a.ID)] = a.Patch().Paths
 	}
 	return landing.NewGate(landing.GateRequest{
 		Quarantine: m.work.quarantine, Onto: m.move.onto, Patches: patches, Paths: paths,
-		Committer: m.work.request.Committer, Known: m.known, Check: m.check, Report: m.progress,
+		Committer: m.work.request.Committer, Known: m.known, Check: m.check, Report: m.verified,
 		Overdue: func(c landing.Candidate) <-chan struct{} { return m.limits.Overdue(m.commandOf(c)) },
 		Slow:    m.slow, Alone: m.alone,
 	}), nil

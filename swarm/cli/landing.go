@@ -1,0 +1,147 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"agentswarm/swarm/config"
+	"agentswarm/swarm/landing"
+	"agentswarm/swarm/landing/lander"
+	"agentswarm/swarm/patch"
+)
+
+// lander lands the patches of the run.
+func (b *bench) lander() *lander.Lander {
+	return &lander.Lander{
+		Repo: b.repo, Frozen: b.frozen, Patches: b.patches(), State: b.state, Run: b.run, Owner: b.owner,
+		Workspaces: b.deps.Workspaces, Spaces: landingSpaces{b}, Agents: b.agents, Step: b.env.Step, Calls: b.env.Calls,
+		Progress: b.printProgress,
+	}
+}
+
+// patches reads patches of agents, and says so if a text is not that of a commit.
+func (p *place) patches() *patch.Reader {
+	return &patch.Reader{Repo: p.repo, Fallback: func(gone *patch.GoneError, file string) {
+		fmt.Fprintf(p.env.Stderr, "%s: %v; this is by the file %s, which agents could write to\n", program, gone, Printable(file))
+	}}
+}
+
+// commitAuthor is the author of commits by the user's configuration, unless a flag says
+// another.
+func (p *place) commitAuthor(said landing.StyleRequest) (landing.Author, error) {
+	if said.Author != "" {
+		return said.Author, nil
+	}
+	own, err := p.ownConfig()
+	if err == nil && own.CommitAuthor == config.AuthorAgent {
+		return landing.ByAgent, nil
+	}
+	return "", err
+}
+
+// landingSpaces are the workspaces of checks. They implement [lander.Spaces].
+type landingSpaces struct{ bench *bench }
+
+func (s landingSpaces) Prepare(ctx context.Context) error {
+	if s.bench.trees.Include != nil {
+		return nil
+	}
+	return s.bench.bringAlong(ctx)
+}
+
+func (s landingSpaces) In(ctx context.Context, r lander.SpaceRequest, work func(lander.Space) error) error {
+	return s.bench.inSpace(ctx, r, func(own *space) error { return work(own) })
+}
+
+// printProgress prints a fact about a merge that goes on.
+func (b *bench) printProgress(p lander.Progress) {
+	fmt.Fprintf(b.env.Stderr, "%s: %s\n", program, progressText(p))
+}
+
+func progressText(p lander.Progress) string {
+	switch p := p.(type) {
+	case *lander.Verified:
+		how := Duration(p.Elapsed)
+		if p.Reused {
+			how = "reused from an earlier check"
+		}
+		again := ""
+		if p.Verification.Run > 1 {
+			again = ", again"
+		}
+		return fmt.Sprintf("%s%s: %s (%s)", checkText(p.Ref, p.Candidate, p.IDs), again, p.Result(), how)
+	case *lander.Overdue:
+		then := ""
+		if len(p.Set) > 0 {
+			then = "; the time on " + lander.BranchName(p.Ref) + " itself is needed"
+		}
+		return fmt.Sprintf("%s: running since %s%s", checkText(p.Ref, p.Candidate, p.IDs), p.Began.Format(time.TimeOnly), Printable(then))
+	case *lander.PartLanded:
+		return fmt.Sprintf("landed %s on %s %s", Count(p.Patches, "patch", "patches"), lander.BranchName(p.Ref), p.Commit.Short())
+	case *lander.BranchMoved:
+		return lander.BranchName(p.Ref) + " moved during the checks; merging onto its new tip"
+	case *lander.MergedAgain:
+		they := "they are"
+		if len(p.IDs) == 1 {
+			they = "it is"
+		}
+		return fmt.Sprintf("the landing of %s is no longer on %s: %s merged again", listed(p.IDs, 5), Printable(lander.BranchName(p.Ref)), they)
+	case *lander.NotOnBranch:
+		return Printable(p.Text)
+	default:
+		panic(fmt.Sprintf("unhandled %T", p))
+	}
+}
+
+// checkText names the check of a candidate.
+func checkText(ref string, c landing.Candidate, ids []string) string {
+	kind := "check"
+	if c.Screen {
+		kind = "screen"
+	}
+	return kind + " of " + Printable(setText(ref, ids))
+}
+
+// setText names the patches of a set.
+func setText(ref string, ids []string) string {
+	if len(ids) == 0 {
+		return lander.BranchName(ref) + " itself"
+	}
+	return Count(len(ids), "patch", "patches") + " on " + lander.BranchName(ref) + ": " + listed(slices.Clone(ids), 5)
+}
+
+// mergeCodes are the exit codes of a merge.
+func mergeCodes(r *lander.Report) (codes []Code) {
+	if r.LeftOut {
+		codes = append(codes, CodeConflict)
+	}
+	if r.Refused {
+		codes = append(codes, CodeVerify)
+	}
+	if r.Blocked != nil {
+		codes = append(codes, CodeUsage)
+	}
+	return codes
+}
+
+// The verbs of landings, as they are journaled.
+const (
+	verbMerge = landing.VerbMerge
+	verbUndo  = landing.VerbUndo
+)
+
+// target refuses a --merge that could not land, before anything starts.
+func (p *place) target(ctx context.Context, pl *plan) error {
+	switch {
+	case pl.into != "" && !pl.merge:
+		return usagef("run: --into says where --merge lands; give --merge too")
+	case !pl.merge:
+		return nil
+	case pl.workflow.Count > 1:
+		return usagef("run: --merge and --count exclude each other: of alternatives you choose one")
+	}
+	_, err := lander.TargetRef(ctx, p.repo, pl.into)
+	return err
+}

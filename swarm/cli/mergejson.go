@@ -1,0 +1,199 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"agentswarm/swarm/event"
+	"agentswarm/swarm/landing"
+	"agentswarm/swarm/landing/lander"
+	"agentswarm/swarm/landing/queue"
+	"agentswarm/swarm/task"
+)
+
+// mergeObject is swarm.merge/1, described in docs/json.md.
+type mergeObject struct {
+	Schema    string           `json:"schema"`
+	Run       string           `json:"run"`
+	Ref       string           `json:"ref"`
+	Old       string           `json:"old,omitempty"`
+	Commit    string           `json:"commit,omitempty"`
+	Moved     bool             `json:"moved"`
+	Merged    []mergedObject   `json:"merged"` // on the branch only if it moved
+	Conflicts []conflictObject `json:"conflicts"`
+	Empty     []string         `json:"empty,omitempty"`
+	Skipped   []task.ID        `json:"skipped,omitempty"`
+	Lost      []lostObject     `json:"lost,omitempty"`
+	Unlinked  []unlinkedObject `json:"missing_submodule_commits,omitempty"`
+
+	Unfiltered []unfilteredObject `json:"failed_filters,omitempty"`
+	Verified   *bool              `json:"verified,omitempty"`
+	Output     string             `json:"verify_output_file,omitempty"`
+	DryRun     bool               `json:"dry_run,omitempty"`
+	Blocked    string             `json:"blocked,omitempty"`
+	Stopped    string             `json:"error,omitempty"` // ended the merge after it had moved the branch
+	queuedObject
+}
+
+// lostObject is a patch whose commit is gone from the repository.
+type lostObject struct {
+	Agent task.ID `json:"agent"`
+	File  string  `json:"file"` // holds the patch
+}
+
+type mergedObject struct {
+	Agent  string `json:"agent"`
+	Commit string `json:"commit"`
+	// Marked are the first few files that it changes and a person has to look
+	// at.
+	Marked []string `json:"marked,omitempty"`
+}
+
+func newMergeObject(r *lander.Report) mergeObject {
+	o := mergeObject{
+		Schema: "swarm.merge/1", Run: r.Run, Ref: r.Ref, Old: string(r.Old),
+		Moved: r.Moved(), Merged: []mergedObject{}, Conflicts: newConflictObjects(lander.Conflicts(r.Outcome.Conflicts)),
+		Empty: r.Outcome.Empty, Verified: r.Verified, Output: r.Output, DryRun: r.DryRun,
+		queuedObject: newQueuedObject(r),
+	}
+	if r.Blocked != nil {
+		o.Blocked = r.Blocked.Error()
+	}
+	if r.Stopped != nil {
+		o.Stopped = r.Stopped.Error()
+	}
+	if len(r.Outcome.Landed) > 0 {
+		o.Commit = string(r.New)
+	}
+	for _, l := range r.Outcome.Landed {
+		merged := mergedObject{Agent: l.ID, Commit: string(l.Commit)}
+		if p := patchOf(r.View.Agent(task.ID(l.ID))); p != nil {
+			merged.Marked = p.Marked
+		}
+		o.Merged = append(o.Merged, merged)
+	}
+	for _, a := range r.Skipped {
+		o.Skipped = append(o.Skipped, a.ID)
+	}
+	o.Unlinked, o.Unfiltered = unlinkedObjects(r), unfilteredObjects(r)
+	for _, a := range r.Lost {
+		o.Lost = append(o.Lost, lostObject{Agent: a.ID, File: patchOf(a).File})
+	}
+	return o
+}
+
+// unlinkedObject is a patch that was left out because of a submodule.
+type unlinkedObject struct {
+	Agent     task.ID `json:"agent"`
+	Submodule string  `json:"submodule"`
+	Commit    string  `json:"commit"`
+}
+
+func unlinkedObjects(r *lander.Report) (all []unlinkedObject) {
+	for _, u := range r.Unlinked {
+		for _, m := range u.Missing {
+			all = append(all, unlinkedObject{Agent: u.Agent.ID, Submodule: m.Path, Commit: string(m.Commit)})
+		}
+	}
+	return all
+}
+
+// unfilteredObject is such a patch in JSON.
+type unfilteredObject struct {
+	Agent  task.ID `json:"agent"`
+	Filter string  `json:"filter"`
+	Path   string  `json:"path"`
+}
+
+func unfilteredObjects(r *lander.Report) (all []unfilteredObject) {
+	for _, u := range r.Unfiltered {
+		all = append(all, unfilteredObject{Agent: u.Agent, Filter: u.Failed.Filter, Path: u.Failed.Path})
+	}
+	return all
+}
+
+// verificationObject is a run of the check of a merge.
+type verificationObject struct {
+	Agents  []string `json:"agents"` // whose patches the tree holds; none: the branch itself
+	Tree    string   `json:"tree"`
+	Passed  bool     `json:"passed"`
+	Run     int      `json:"run"`
+	Screen  bool     `json:"screen,omitempty"`
+	Hung    bool     `json:"hung,omitempty"`
+	Reused  bool     `json:"reused,omitempty"`
+	Output  string   `json:"output_file"`
+	Elapsed int64    `json:"elapsed_ms"`
+}
+
+// refusedObject is a patch that the check of a merge refused.
+type refusedObject struct {
+	Agent   task.ID   `json:"agent,omitempty"`
+	Copy    string    `json:"copy,omitempty"`
+	Kind    string    `json:"kind"`
+	Ref     string    `json:"ref"`
+	Command string    `json:"command"`
+	On      []task.ID `json:"on,omitempty"`
+	Needs   []task.ID `json:"needs,omitempty"`
+	Tree    string    `json:"tree,omitempty"`
+	Outputs []string  `json:"output_files,omitempty"`
+}
+
+func newRefusedObject(ref string, r event.Refusal) refusedObject {
+	return refusedObject{
+		Agent: r.Agent, Copy: r.Copy, Kind: r.Kind, Ref: ref, Command: r.Command, On: r.On, Needs: r.Needs,
+		Tree: r.Tree, Outputs: r.Outputs,
+	}
+}
+
+// queuedObject holds the fields that a landing queue adds to swarm.merge/1.
+type queuedObject struct {
+	Verifications []verificationObject `json:"verifications,omitempty"`
+	Rounds        int                  `json:"rounds,omitempty"`
+	Refused       []refusedObject      `json:"refused,omitempty"`
+	Flaky         []verificationObject `json:"flaky,omitempty"`
+	BranchFails   bool                 `json:"branch_fails,omitempty"`
+	ScreenFails   bool                 `json:"screen_fails,omitempty"`
+}
+
+func newQueuedObject(r *lander.Report) queuedObject {
+	if r.Queue == nil {
+		return queuedObject{}
+	}
+	o := queuedObject{Rounds: r.Queue.Rounds, BranchFails: branchFails(r), ScreenFails: r.Queue.ScreenFails}
+	for _, v := range r.Queue.Verifications {
+		o.Verifications = append(o.Verifications, newVerificationObject(v))
+	}
+	for _, refused := range r.Queue.Refused {
+		o.Refused = append(o.Refused, newRefusedObject(r.Ref, refused))
+	}
+	for _, v := range r.Queue.Flaky {
+		o.Flaky = append(o.Flaky, newVerificationObject(v))
+	}
+	return o
+}
+
+func newVerificationObject(v landing.Verification) verificationObject {
+	set := v.Set
+	if set == nil {
+		set = []string{}
+	}
+	return verificationObject{
+		Agents: set, Tree: string(v.Tree), Passed: v.Passed, Run: v.Run, Reused: v.Reused, Screen: v.Screen, Hung: v.Hung,
+		Output: v.Output, Elapsed: v.Elapsed.Round(time.Millisecond).Milliseconds(),
+	}
+}
+
+// refusedBlock is the evidence of a refusal, for show: the command and the end of
+// each output.
+func refusedBlock(r *refusedObject) string {
+	if r == nil || r.Kind == string(queue.Dependency) {
+		return ""
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "command: %s\ntree: %s\n", r.Command, r.Tree)
+	for _, file := range r.Outputs {
+		fmt.Fprintf(&b, "%s:\n%s%s", file, readTail(file), readTail(strings.TrimSuffix(file, ".out")+".err"))
+	}
+	return b.String()
+}

@@ -1,0 +1,235 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"agentswarm/merge"
+	"agentswarm/swarm/engine"
+	"agentswarm/swarm/landing"
+	"agentswarm/swarm/landing/lander"
+	"agentswarm/swarm/store"
+	"agentswarm/swarm/task"
+)
+
+// printMerge prints the outcome of a merge.
+func (p *place) printMerge(w io.Writer, r *lander.Report) {
+	out, branch := r.Outcome, Printable(lander.BranchName(r.Ref))
+	verb := "landed"
+	if r.DryRun {
+		verb = "would land"
+	}
+	switch n := len(out.Landed); {
+	case branchFails(r) && n == 0:
+		fmt.Fprintf(w, "nothing landed on %s: the branch itself fails the check; output: %s\n", branch, Printable(r.Output))
+	case n == 0:
+		fmt.Fprintf(w, "nothing landed on %s\n", branch)
+	case r.Verified != nil && !*r.Verified:
+		fmt.Fprintf(w, "nothing landed on %s: the merged result is not verified; output: %s\n", branch, Printable(r.Output))
+	default:
+		at := ""
+		if !r.DryRun {
+			at = " " + r.New.Short()
+		}
+		fmt.Fprintf(w, "%s %s on %s%s\n", verb, Count(n, "patch", "patches"), branch, at)
+		if found := r.Unfounded(); len(found) > 0 {
+			fmt.Fprintf(w, "without what they were built on: %s\n", Printable(listed(found, 5)))
+		}
+	}
+	if branchFails(r) && len(out.Landed) > 0 {
+		fmt.Fprintf(w, "then the branch itself failed the check; output: %s\n", Printable(r.Output))
+	}
+	for _, l := range out.Landed {
+		if text := markedText(r.View.Agent(task.ID(l.ID))); text != "" {
+			fmt.Fprintf(w, "%s: %s\n", l.ID, Printable(text))
+		}
+	}
+	for _, dir := range r.Checkouts {
+		fmt.Fprintf(w, "updated the checkout %s\n", Printable(dir))
+	}
+	if len(out.Empty) > 0 {
+		fmt.Fprintf(w, "already there: %s\n", strings.Join(out.Empty, ", "))
+	}
+	printBlocked(w, r)
+	printLost(w, r)
+	printUnlinked(w, r)
+	printUnfiltered(w, r)
+	printModules(w, r)
+	if len(r.Skipped) > 0 {
+		fmt.Fprintf(w, "only by name: %s\n", Printable(lander.Names(r.Skipped)))
+	}
+	for _, c := range out.Conflicts {
+		p.printConflict(w, r, c)
+	}
+	printRefused(w, r)
+	printLeft(w, r)
+	p.printUndo(w, r)
+}
+
+// printConflict names the patch that was left out, which one landed before it,
+// the files and lines where they meet, and the commits of both.
+func (p *place) printConflict(w io.Writer, r *lander.Report, c merge.Conflict) {
+	name := r.Name
+	commit := func(id string) string {
+		if a := r.View.Agent(task.ID(id)); a != nil && patchOf(a) != nil {
+			return git10(patchOf(a).Commit)
+		}
+		return ""
+	}
+	with, commits := "the branch itself", []string{commit(c.ID)}
+	if len(c.With) > 0 {
+		var names []string
+		for _, id := range c.With {
+			names, commits = append(names, name(id)), append(commits, commit(id))
+		}
+		with = strings.Join(names, ", ")
+	}
+	fmt.Fprintf(w, "conflict: %s with %s\n", Printable(name(c.ID)), Printable(with))
+	for _, path := range c.Paths {
+		if !slices.ContainsFunc(c.Hunks, func(h merge.Hunk) bool { return h.Path == path }) {
+			fmt.Fprintf(w, "  %s\n", Printable(path))
+		}
+	}
+	for _, h := range c.Hunks {
+		fmt.Fprintf(w, "  %s: %s\n", Printable(h.Path), sides(h))
+	}
+	if c.Text != "" && len(c.Hunks) == 0 {
+		for line := range strings.SplitSeq(c.Text, "\n") {
+			fmt.Fprintf(w, "  %s\n", Printable(line))
+		}
+	}
+	fmt.Fprintf(w, "  kept: %s\n", strings.Join(commits, ", "))
+	if a := r.View.Agent(task.ID(c.ID)); a != nil && !r.DryRun {
+		at := conflictAt{run: r.Run, agent: a, ref: r.Ref, modules: len(c.Modules) > 0}
+		fmt.Fprintf(w, "  resolve: %s\n", Printable(strings.Join(at.ways(p.env.Calls), orWay)))
+	}
+}
+
+// sides names the lines where a conflict is, in the branch and in the patch.
+func sides(h merge.Hunk) string {
+	ours, theirs := span(h.OursStart, h.OursLines), span(h.TheirsStart, h.TheirsLines)
+	word := "line "
+	if h.OursLines > 1 {
+		word = "lines "
+	}
+	if ours == theirs {
+		return word + ours + " on both sides"
+	}
+	return word + ours + " of the branch, " + theirs + " of the patch"
+}
+
+// span is a range of lines: "4", "4-6", or "4 (none)" for a place.
+func span(start, lines int) string {
+	switch lines {
+	case 0:
+		return fmt.Sprintf("%d (none)", start)
+	case 1:
+		return fmt.Sprint(start)
+	default:
+		return fmt.Sprintf("%d-%d", start, start+lines-1)
+	}
+}
+
+// printBlocked prints the reason that would stop a merge.
+func printBlocked(w io.Writer, r *lander.Report) {
+	if r.Blocked == nil {
+		return
+	}
+	fmt.Fprintf(w, "blocked: %s\n", Printable(r.Blocked.Error()))
+	if hint := hintOf(r.Blocked); hint != "" {
+		fmt.Fprintf(w, "  %s\n", Printable(hint))
+	}
+}
+
+// printLost names patches whose commits are gone.
+func printLost(w io.Writer, r *lander.Report) {
+	for _, a := range r.Lost {
+		fmt.Fprintf(w, "left out: the commit of %s (%s) is gone from the repository; its patch is still there: git apply --index %s\n",
+			a.ID, Printable(engine.Title(a.ID, a.Call)), Printable(patchOf(a).File))
+	}
+}
+
+// printUnlinked names the patches that lack commits of submodules, a line for each commit.
+func printUnlinked(w io.Writer, r *lander.Report) {
+	for _, u := range r.Unlinked {
+		for _, m := range u.Missing {
+			fmt.Fprintf(w, "left out: %s: %s\n", Printable(lander.Names([]*store.Agent{u.Agent})), Printable(m.String()))
+		}
+	}
+}
+
+// printModules says where the commits of submodules that landed are kept: a push
+// of the parent alone would publish a commit that refers to them.
+func printModules(w io.Writer, r *lander.Report) {
+	if !r.Moved() {
+		return
+	}
+	for _, l := range r.Outcome.Landed {
+		p := patchOf(r.View.Agent(task.ID(l.ID)))
+		if p == nil {
+			continue
+		}
+		for _, m := range p.Modules {
+			fmt.Fprintf(w, "submodule %s: commit %s of %s/%s; push it before %s\n",
+				Printable(m.Path), git10(m.Commit), l.ID, Printable(m.Path), Printable(lander.BranchName(r.Ref)))
+		}
+	}
+}
+
+func printUnfiltered(w io.Writer, r *lander.Report) {
+	for _, u := range r.Unfiltered {
+		fmt.Fprintf(w, "left out: %s: %s\n", Printable(lander.Names([]*store.Agent{r.View.Agent(u.Agent)})), u.Failed)
+	}
+}
+
+// printRefused names the patches that the check refused, and which failures were
+// flakes.
+func printRefused(w io.Writer, r *lander.Report) {
+	for _, refused := range r.Queue.Refusals() {
+		fmt.Fprintf(w, "refused: %s: %s\n", Printable(r.Name(string(refused.Agent))), Printable(landing.RefusalText(r.Ref, refused)))
+		for _, file := range refused.Outputs {
+			fmt.Fprintf(w, "  output: %s\n", Printable(file))
+		}
+	}
+	if r.Queue == nil {
+		return
+	}
+	if r.Queue.ScreenFails {
+		fmt.Fprintf(w, "the screen fails on %s itself, and was not used\n", Printable(lander.BranchName(r.Ref)))
+	}
+	for _, v := range r.Queue.Flaky {
+		fmt.Fprintf(w, "flaky: the check failed, and passed at another time, with %s; output: %s\n",
+			Printable(setText(r.Ref, r.IDs(v.Set))), Printable(v.Output))
+	}
+}
+
+// branchFails reports whether the branch itself failed the check.
+func branchFails(r *lander.Report) bool { return r.Queue != nil && r.Queue.BranchFails }
+
+// printLeft names patches that are no longer on the branch, and the error that stopped the
+// merge.
+func printLeft(w io.Writer, r *lander.Report) {
+	if len(r.Left) > 0 {
+		fmt.Fprintf(w, "landed, and no longer on %s: %s\n", Printable(lander.BranchName(r.Ref)), listed(r.IDs(r.Left), 5))
+	}
+	if r.Stopped != nil {
+		fmt.Fprintf(w, "the merge stopped before its end: %s\n", Printable(r.Stopped.Error()))
+	}
+}
+
+// printUndo says how the merge is taken back, and how much of it an undo takes back.
+func (p *place) printUndo(w io.Writer, r *lander.Report) {
+	undoes, landed := len(r.Undoes), len(r.Outcome.Landed)
+	switch {
+	case !r.Moved():
+	case !r.Queue.HasMoved() || undoes == landed:
+		fmt.Fprintf(w, "take it back with: %s undo %s\n", p.env.Calls, r.Run)
+	case undoes == 0:
+		fmt.Fprintf(w, "no undo takes it back: %s has moved since\n", Printable(lander.BranchName(r.Ref)))
+	default:
+		fmt.Fprintf(w, "take %s back (%s) with: %s undo %s\n",
+			Count(undoes, "patch", "patches"), listed(r.IDs(r.Undoes), 5), p.env.Calls, r.Run)
+	}
+}

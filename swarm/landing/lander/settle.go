@@ -1,0 +1,91 @@
+package lander
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"agentswarm/merge"
+	"agentswarm/swarm/captureref"
+	"agentswarm/swarm/event"
+	"agentswarm/swarm/landing"
+	"agentswarm/swarm/store"
+	"agentswarm/worktree/git"
+	checkouts "agentswarm/worktree/git/checkout"
+)
+
+// record says where the transaction of a landing is recorded.
+func (ld *Lander) record(landing int) merge.Record {
+	return merge.Record{
+		Records: ld.State.Checkouts(), ID: fmt.Sprintf("%s.%d", ld.Run.ID, landing), Step: ld.Step,
+	}
+}
+
+// journalEnd journals the end of a landing, of which nothing else needs the
+// record then. An end that is still open is not journaled.
+func (ld *Lander) journalEnd(end *event.Landed, err error) error {
+	var open *checkouts.OpenError
+	if errors.As(err, &open) {
+		return err
+	}
+	if end.OK = err == nil; err != nil {
+		end.Reason = err.Error()
+	}
+	_, jerr := ld.Owner.Append(end)
+	if jerr == nil {
+		jerr = checkouts.Forget(ld.State.Checkouts(), ld.record(end.ID).ID)
+	}
+	return errors.Join(blocked(err), jerr)
+}
+
+// Settle finds the outcomes of landings whose process died, and journals them. The view
+// shows them then.
+func (ld *Lander) Settle(ctx context.Context, v *store.View) error {
+	for _, l := range v.Landings {
+		if l.Outcome != nil {
+			continue
+		}
+		if err := ld.settleOne(ctx, v, l); err != nil {
+			return fmt.Errorf("settle landing %d of run %s: %w", l.ID, ld.Run.ID, err)
+		}
+	}
+	// A git that was killed may have left a lock on a ref of ours.
+	return ld.Repo.UnlockRefs(captureref.Landings(ld.Run.ID))
+}
+
+func (ld *Lander) settleOne(ctx context.Context, v *store.View, l *store.Landing) error {
+	record := ld.record(l.ID)
+	settled, err := merge.Settle(ctx, merge.SettleRequest{
+		Repo: ld.Repo, Record: record,
+		Intent: merge.Intent{Ref: l.Ref, Old: git.Hash(l.Old), New: git.Hash(l.New), Checkouts: l.Dirs},
+	})
+	if err != nil {
+		return err
+	}
+	end := &event.Landed{ID: l.ID, OK: settled.Happened, Reason: "swarm ended while it landed"}
+	if l.Verb == landing.VerbApply && end.OK {
+		end.Files = sumsOf(settled.Files)
+	}
+	if _, err := ld.Owner.Append(end); err != nil {
+		return err
+	}
+	l.Outcome = end
+	if undone := v.Landing(l.Of); l.Verb == landing.VerbUndo && end.OK && undone != nil {
+		if _, err := ld.Owner.Append(&event.Undone{ID: l.Of}); err != nil {
+			return err
+		}
+		for _, part := range v.Series(undone) {
+			part.Undone = true
+		}
+	}
+	return checkouts.Forget(record.Records, record.ID)
+}
+
+// sumsOf are applied files as the journal keeps them.
+func sumsOf(files []merge.AppliedFile) map[string]string {
+	sums := make(map[string]string, len(files))
+	for _, f := range files {
+		sums[pathKey(f.Path)] = f.Sum
+	}
+	return sums
+}

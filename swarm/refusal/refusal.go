@@ -1,0 +1,22 @@
+// Package refusal has the error of a request that is refused: the user, the run or the
+// repository has to change before it can be carried out, and nothing was changed.
+package refusal
+
+import "fmt"
+
+// Error is a request that was refused.
+type Error struct {
+	Text   string // required: the reason, in one line
+	Advice string // a command or a change that helps; may be empty
+}
+
+// Error is the reason.
+func (e *Error) Error() string { return e.Text }
+
+// Hint is the advice.
+func (e *Error) Hint() string { return e.Advice }
+
+// New makes a refusal without advice.
+func New(format string, args ...any) error {
+	return &Error{Text: fmt.Sprintf(format, args...)}
+}
