@@ -29,6 +29,8 @@ func newAppArmorFixture(t *testing.T) *appArmorFixture {
 	t.Helper()
 	dir := t.TempDir()
 	x := &appArmorFixture{dir: dir, environ: map[string]string{"HOME": "/no/such/home"}}
+	// Without it, an ordinary user, who cannot make that HOME, has another folder.
+	x.environ["SWARM_STATE_DIR"] = "/no/such/home/.local/state/swarm"
 	x.machine = apparmor.Machine{
 		Profiles: filepath.Join(dir, "apparmor.d"), Kernel: filepath.Join(dir, "kernel"),
 		Restriction: filepath.Join(dir, "restriction"), Parser: filepath.Join(dir, "apparmor_parser"),
@@ -194,6 +196,10 @@ func TestSetupAppArmorSudo(t *testing.T) {
 	if real, err := filepath.EvalSymlinks(home); err == nil {
 		home = real
 	}
+	writable, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
 	own := filepath.Join(home, ".local", "state", "swarm")
 	if real, err := filepath.EvalSymlinks(own); err == nil {
 		own = real
@@ -207,7 +213,7 @@ func TestSetupAppArmorSudo(t *testing.T) {
 		{"by name", map[string]string{"HOME": "/no/such/root", "SUDO_USER": me.Username}, own},
 		{"a state folder that was handed on", map[string]string{"SUDO_UID": me.Uid, "SWARM_STATE_DIR": "/no/such/state"}, "/no/such/state"},
 		{"the same for all programs", map[string]string{"SUDO_UID": me.Uid, "XDG_STATE_HOME": "/no/such/state"}, "/no/such/state/swarm"},
-		{"no sudo", map[string]string{"HOME": "/no/such/root"}, "/no/such/root/.local/state/swarm"},
+		{"no sudo", map[string]string{"HOME": writable}, filepath.Join(writable, ".local", "state", "swarm")},
 	} {
 		x := newAppArmorFixture(t)
 		x.environ = tt.environ
