@@ -18,14 +18,14 @@ func layers() [][]string {
 	return [][]string{
 		0: {
 			"internal/boundedline", "internal/bytesize", "internal/diffcolor", "internal/fspath", "internal/jq",
-			"internal/markdown", "internal/patchpath", "internal/picture", "internal/statefile", "internal/termtext", "internal/testing/campaign",
+			"internal/patchpath", "internal/picture", "internal/statefile", "internal/termtext", "internal/testing/campaign",
 			"internal/testing/nonamespaces", "internal/testprogram", "risk/argv", "risk/lockfile", "roles", "swarm/ask",
 			"swarm/box", "swarm/cachework", "swarm/environ", "swarm/lab/stat", "swarm/landing/queue", "swarm/modeltest",
 			"swarm/nearest", "swarm/privatehome", "swarm/proc", "swarm/provider", "swarm/refusal", "swarm/script/regex", "swarm/stage",
 			"swarm/strict", "swarm/task", "swarm/thought", "swarm/userns", "variants", "variants/tasks", "worktree/disk", "worktree/git", "worktree/step",
 		},
 		1: {
-			"internal/testing/nonamespaces/command", "risk/shell", "risk/verb", "swarm/apparmor", "swarm/builtin/tool",
+			"internal/markdown", "internal/testing/nonamespaces/command", "risk/shell", "risk/verb", "swarm/apparmor", "swarm/builtin/tool",
 			"swarm/captureref", "swarm/diskwatch", "swarm/ear", "swarm/event", "swarm/fault", "swarm/guard", "swarm/hook",
 			"swarm/landing/compare", "swarm/limit", "swarm/manifest", "swarm/models", "swarm/modeltest/serve", "swarm/pager",
 			"swarm/prompt", "swarm/review", "swarm/schema", "swarm/scope", "swarm/script/language", "swarm/shim",
@@ -39,11 +39,11 @@ func layers() [][]string {
 			"risk/repository", "swarm/activity", "swarm/agent/claude", "swarm/agent/codex", "swarm/agent/command",
 			"swarm/agent/copilot", "swarm/agent/gemini", "swarm/agent/opencode", "swarm/agent/pi", "swarm/agent/qwen",
 			"swarm/builtin", "swarm/engine", "swarm/fleet", "swarm/lab", "swarm/landing", "swarm/ledger", "swarm/patch",
-			"swarm/pullrequest", "swarm/review/mark", "swarm/script/repository", "swarm/selector", "swarm/tui/reviewing",
+			"swarm/review/mark", "swarm/script/repository", "swarm/selector", "swarm/tui/reviewing",
 		},
 		4: {
 			"swarm/agent/agenttest", "swarm/agent/kinds", "swarm/bench", "swarm/config", "swarm/control", "swarm/fanout",
-			"swarm/inbox/waiting", "swarm/landing/lander", "swarm/mcp", "swarm/report", "swarm/review/verdict", "swarm/reviewer", "swarm/spending", "swarm/tui/watching",
+			"swarm/inbox/waiting", "swarm/landing/lander", "swarm/mcp", "swarm/pullrequest", "swarm/report", "swarm/review/verdict", "swarm/reviewer", "swarm/spending", "swarm/tui/watching",
 			"swarm/workflow",
 		},
 		5: {

@@ -137,7 +137,7 @@ func (p *pushes) remotes(from string, own []string) []risk.Remote {
 		r := risk.Remote{Name: t.name, Plain: !t.odd && len(addresses) == 1}
 		if len(addresses) > 0 {
 			address := addresses[len(addresses)-1]
-			r.URL = withoutPassword(address)
+			r.URL = WithoutPassword(address)
 			r.Plain = r.Plain && p.leads(address) && !isOwn(address, from, own)
 		}
 		all = append(all, r)
@@ -165,8 +165,9 @@ func isOwn(address, from string, own []string) bool {
 	return slices.Contains(own, path) || slices.Contains(own, fspath.Real(filepath.Join(path, ".git")))
 }
 
-// withoutPassword returns an address without its user and password, for records.
-func withoutPassword(address string) string {
+// WithoutPassword returns an address without its user and password, for people and
+// records.
+func WithoutPassword(address string) string {
 	u, err := url.Parse(address)
 	if err != nil || u.User == nil || u.Scheme == "" {
 		return address

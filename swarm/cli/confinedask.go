@@ -1,12 +1,9 @@
 package cli
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -59,14 +56,13 @@ func (p *place) offerConfined(ctx context.Context) error {
 	if err != nil || conf.Confined != config.ConfinedUnset {
 		return err
 	}
-	fmt.Fprint(p.env.Stderr, `The sandbox keeps agents from all files but their own copies. May an agent destroy its own
-files without asking you? They are captured first. The answer is kept in your own configuration. [y/N] `)
-	answer, err := bufio.NewReader(p.env.input()).ReadString('\n')
-	if err != nil && !errors.Is(err, io.EOF) {
-		return fmt.Errorf("read the answer: %w", err)
+	fmt.Fprintln(p.env.Stderr, "The sandbox keeps agents from all files but their own copies. May an agent destroy its own")
+	yes, err := p.env.askYes("files without asking you? They are captured first. The answer is kept in your own configuration.")
+	if err != nil {
+		return err
 	}
 	confined := config.ConfinedAsk
-	if answer = strings.ToLower(strings.TrimSpace(answer)); answer == "y" || answer == "yes" {
+	if yes {
 		confined = config.ConfinedSnapshot
 	}
 	return p.rememberConfined(confined)

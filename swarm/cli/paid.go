@@ -243,13 +243,21 @@ func (env Env) askToStart(lines ...string) error {
 	for _, line := range lines {
 		fmt.Fprintln(env.Stderr, line)
 	}
-	fmt.Fprint(env.Stderr, "Start them? [y/N] ")
-	answer, err := bufio.NewReader(env.input()).ReadString('\n')
-	if err != nil && !errors.Is(err, io.EOF) {
-		return fmt.Errorf("read the answer: %w", err)
-	}
-	if answer = strings.ToLower(strings.TrimSpace(answer)); answer != "y" && answer != "yes" {
+	yes, err := env.askYes("Start them?")
+	if err == nil && !yes {
 		return &ExitError{Code: CodeApproval, Err: ErrDeclined}
 	}
-	return nil
+	return err
+}
+
+// askYes asks the person at the terminal. Only y and yes are a yes; the end of the
+// input is a no. An error says that the answer cannot be read.
+func (env Env) askYes(question string) (bool, error) {
+	fmt.Fprint(env.Stderr, question+" [y/N] ")
+	answer, err := bufio.NewReader(env.input()).ReadString('\n')
+	if err != nil && !errors.Is(err, io.EOF) {
+		return false, fmt.Errorf("read the answer: %w", err)
+	}
+	answer = strings.ToLower(strings.TrimSpace(answer))
+	return answer == "y" || answer == "yes", nil
 }

@@ -1,17 +1,17 @@
 package cli
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
+	"agentswarm/risk/repository"
+	"agentswarm/swarm/landing"
 	"agentswarm/swarm/pullrequest"
 	"agentswarm/swarm/review"
 	reviewpart "agentswarm/swarm/review/part"
@@ -123,7 +123,7 @@ func prAction(c *cli.Context, env Env) (err error) {
 	return errors.Join(err, p.printPullRequests(c, s, plan, forge), conflictsLeft(plan))
 }
 
-// prRequest is what a command line asks for.
+// prRequest is the request of a command line.
 func (p *place) prRequest(c *cli.Context, s *selection, q *git.Quarantine) (pullrequest.Request, error) {
 	r := pullrequest.Request{
 		Repo: p.repo, Quarantine: q, View: s.view, Run: s.run.ID, Stacked: c.Bool("stacked"),
@@ -156,7 +156,7 @@ func (p *place) prRequest(c *cli.Context, s *selection, q *git.Quarantine) (pull
 
 type splitter = func(ctx context.Context, changes []*pullrequest.Change, onto git.Hash) ([]*pullrequest.Part, error)
 
-// split is how the command line takes what landed apart.
+// split is the way in which the command line splits the landed commits.
 func (p *place) split(c *cli.Context, s *selection, q *git.Quarantine) (splitter, error) {
 	switch {
 	case c.Bool("each"):
@@ -275,21 +275,17 @@ func (p *place) openPullRequests(c *cli.Context, s *selection, plan *pullrequest
 func (p *place) askToPush(c *cli.Context, plan *pullrequest.Plan, forge *pullrequest.Forge) error {
 	ready := plan.Ready()
 	what := fmt.Sprintf("VISIBLE: push up to %s to %s (%s) and open pull requests into %s with %s",
-		Count(min(len(ready), c.Int("max")), "branch", "branches"), plan.Target.Remote, Printable(plan.Target.Shown()),
+		Count(min(len(ready), c.Int("max")), "branch", "branches"), plan.Target.Remote, Printable(repository.WithoutPassword(plan.Target.Address)),
 		Printable(plan.Target.Base), forge.Program)
 	if !p.attended() {
 		return &UsageError{Text: "pr: would " + strings.TrimPrefix(what, "VISIBLE: "), Advice: "add --yes to do that, or -n to see the pull requests"}
 	}
 	fmt.Fprintln(p.env.Stderr, what)
-	fmt.Fprint(p.env.Stderr, "Go on? [y/N] ")
-	answer, err := bufio.NewReader(p.env.input()).ReadString('\n')
-	if err != nil && !errors.Is(err, io.EOF) {
-		return fmt.Errorf("read the answer: %w", err)
-	}
-	if answer = strings.ToLower(strings.TrimSpace(answer)); answer != "y" && answer != "yes" {
+	yes, err := p.env.askYes("Go on?")
+	if err == nil && !yes {
 		return &ExitError{Code: CodeApproval, Err: errors.New("nothing was pushed")}
 	}
-	return nil
+	return err
 }
 
 func (p *place) printPullRequests(c *cli.Context, s *selection, plan *pullrequest.Plan, forge *pullrequest.Forge) error {
@@ -339,7 +335,7 @@ func conflictsLeft(plan *pullrequest.Plan) error {
 	return nil
 }
 
-// prError gives errors about what the user asked for the exit code of usage.
+// prError gives errors about the request of the user the exit code of usage.
 func prError(err error) error {
 	if err == nil {
 		return nil
@@ -352,7 +348,7 @@ func prError(err error) error {
 		advice = hinted.Hint()
 	}
 	for _, known := range []func(error) bool{
-		is[*pullrequest.NothingLandedError], is[*pullrequest.TargetError], is[*pullrequest.TextError], is[*pullrequest.EmptyGroupError],
+		is[*pullrequest.NothingLandedError], is[*pullrequest.TargetError], is[*landing.TicketError], is[*pullrequest.EmptyGroupError],
 		is[*pullrequest.EmptyClassError], is[*pullrequest.TakenError], is[*reviewpart.WholeError],
 		func(err error) bool { return errors.Is(err, pullrequest.ErrNoOwners) },
 	} {

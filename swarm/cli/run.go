@@ -1,11 +1,9 @@
 package cli
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
@@ -223,12 +221,11 @@ func (p *place) approve(needs []config.Item, trust bool) error {
 	for _, item := range needs {
 		fmt.Fprintf(p.env.Stderr, "\n%s", item)
 	}
-	fmt.Fprint(p.env.Stderr, "\nRun them, now and later as long as they stay the same? [y/N] ")
-	answer, err := bufio.NewReader(p.env.input()).ReadString('\n')
-	if err != nil && !errors.Is(err, io.EOF) {
-		return fmt.Errorf("read the answer: %w", err)
+	yes, err := p.env.askYes("\nRun them, now and later as long as they stay the same?")
+	if err != nil {
+		return err
 	}
-	if answer = strings.ToLower(strings.TrimSpace(answer)); answer != "y" && answer != "yes" {
+	if !yes {
 		return &TrustError{Items: needs}
 	}
 	return store.Approve(needs)

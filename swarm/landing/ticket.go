@@ -81,7 +81,7 @@ func (s Style) fill(a *store.Agent) (said, error) {
 		subject, body := SplitMessage(s.Message)
 		return said{subject, body, s.Trailers}, nil
 	}
-	f := filling{agent: a, values: ticket.NewValues(a.Call.Ticket, a.Call.Item, a.Call.Index, a.Call.Count)}
+	f := newFilling(a)
 	var out said
 	if s.Message != "" && !s.Squash {
 		subject, body := SplitMessage(s.Message)
@@ -98,6 +98,33 @@ func (s Style) fill(a *store.Agent) (said, error) {
 		out.trailers = append(out.trailers, filled)
 	}
 	return out, f.err
+}
+
+// FillLine fills a line with the fields of an agent's ticket; see [ticket.Template.Line].
+// Without a ticket the line stays as it is. An error is a [*TicketError].
+func FillLine(a *store.Agent, line string) (string, error) {
+	return fillAlone(a, line, (*filling).line)
+}
+
+// FillText is FillLine for a text of several lines.
+func FillText(a *store.Agent, text string) (string, error) {
+	return fillAlone(a, text, (*filling).text)
+}
+
+func fillAlone(a *store.Agent, text string, fill func(*filling, string) string) (string, error) {
+	if len(a.Call.Ticket) == 0 {
+		return text, nil
+	}
+	f := newFilling(a)
+	filled := fill(f, text)
+	if f.err == nil && filled == "" {
+		f.wrong(text, "it would be empty", "")
+	}
+	return filled, f.err
+}
+
+func newFilling(a *store.Agent) *filling {
+	return &filling{agent: a, values: ticket.NewValues(a.Call.Ticket, a.Call.Item, a.Call.Index, a.Call.Count)}
 }
 
 // filling fills the texts of an agent and keeps the first error.

@@ -12,7 +12,7 @@ import (
 	"agentswarm/worktree/git"
 )
 
-// State is what became of a part.
+// State is the outcome of building a part.
 type State string
 
 // The states of a part.
@@ -184,5 +184,5 @@ func (e *TakenError) Error() string {
 	return fmt.Sprintf("branch %s has other commits", e.Branch)
 }
 
-// Hint says what to do about it.
+// Hint is the way out.
 func (e *TakenError) Hint() string { return "delete it, or choose other names with --prefix" }

@@ -19,7 +19,7 @@ type Request struct {
 	Quarantine *git.Quarantine // required; has the commits afterwards
 	View       *store.View     // of the run; required
 	Run        string          // its id; required
-	// Split makes the parts of what landed; required. Onto is the tip of the base.
+	// Split makes parts of the landed commits; required. Onto is the tip of the base.
 	Split        func(ctx context.Context, changes []*Change, onto git.Hash) ([]*Part, error)
 	Stacked      bool
 	Remote, Base string // as in [TargetRequest]
@@ -37,13 +37,13 @@ func (e *NothingLandedError) Error() string { return "nothing of run " + e.Run +
 type Item struct {
 	*Branch
 	Title, Body string
-	// Outcome is what became of it: its [State] before anything was done.
+	// Outcome is the [State] until something was done.
 	Outcome Outcome
 	URL     string // at the forge
 	File    string // with its text, without a forge
 }
 
-// Outcome is what became of a pull request.
+// Outcome is the state of a pull request at the end of the command.
 type Outcome string
 
 // The outcomes beside those of [State].
@@ -63,7 +63,7 @@ type Plan struct {
 }
 
 // NewPlan makes the commits and the texts of pull requests. Nothing of the user's changes.
-// Errors can be a [*NothingLandedError], a [*TargetError], a [*TextError], or one of
+// Errors can be a [*NothingLandedError], a [*TargetError], a [*landing.TicketError], or one of
 // the request's Split.
 func NewPlan(ctx context.Context, r Request) (*Plan, error) {
 	changes, err := Landed(ctx, LandedRequest{Quarantine: r.Quarantine, View: r.View, Run: r.Run})

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/url"
 	"slices"
 	"strings"
 
@@ -17,14 +16,6 @@ type Target struct {
 	Address string   // of the remote, for pushes
 	Base    string   // the branch, without refs/heads/
 	Onto    git.Hash // its tip, as this repository knows it
-}
-
-// Shown is the address of the remote without a password, for people.
-func (t *Target) Shown() string {
-	if u, err := url.Parse(t.Address); err == nil && u.User != nil {
-		return u.Redacted()
-	}
-	return t.Address
 }
 
 // TargetRequest asks for the target of a run.
