@@ -236,7 +236,7 @@ func carried(err error) error {
 	}
 }
 
-// outcomeText says in a line what was answered.
+// outcomeText is an answer in a line.
 func outcomeText(q waiting.Question, a *control.Answer) string {
 	word := "denied"
 	if a.Allow {

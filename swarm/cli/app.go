@@ -248,7 +248,7 @@ func complain(env Env, err error) {
 	_, _ = io.WriteString(env.Stderr, text)
 }
 
-// refusalObject is what --json prints in place of a result.
+// refusalObject is printed by --json in place of a result.
 type refusalObject struct {
 	Schema string      `json:"schema"`
 	Error  refusalText `json:"error"`

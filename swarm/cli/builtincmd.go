@@ -333,7 +333,7 @@ func workspaceOf(dir, workspace string) string {
 		return filepath.Clean(workspace)
 	}
 	for at := dir; ; at = filepath.Dir(at) {
-		if exists(filepath.Join(at, ".git")) {
+		if fspath.Exists(filepath.Join(at, ".git")) {
 			return at
 		}
 		if at == filepath.Dir(at) {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"agentswarm/internal/fspath"
 	"agentswarm/swarm/config"
 	"agentswarm/swarm/proc"
 )
@@ -123,7 +124,7 @@ func configPathAction(c *cli.Context, env Env) error {
 	o := pathsObject{Schema: "swarm.configpaths/1", Files: []pathObject{}}
 	for _, f := range files {
 		if f.path != "" {
-			o.Files = append(o.Files, pathObject{Layer: f.layer.String(), Path: f.path, Exists: exists(f.path)})
+			o.Files = append(o.Files, pathObject{Layer: f.layer.String(), Path: f.path, Exists: fspath.Exists(f.path)})
 		}
 	}
 	switch {
@@ -173,7 +174,7 @@ func configEditAction(c *cli.Context, env Env) error {
 		return err
 	case code != 0:
 		return fmt.Errorf("the editor %s ended with exit code %d", editor, code)
-	case !exists(f.path):
+	case !fspath.Exists(f.path):
 		return nil // it saved nothing
 	}
 	checked := checkConfigFile(p.dir, f.path)

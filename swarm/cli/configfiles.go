@@ -4,6 +4,7 @@ import (
 	"context"
 	"path/filepath"
 
+	"agentswarm/internal/fspath"
 	"agentswarm/swarm/config"
 	"agentswarm/worktree/git"
 )
@@ -47,5 +48,5 @@ func (p *place) readConfig(ctx context.Context, f configFile, base git.Hash) (co
 		return config.Source{}, true, err
 	}
 	source.Name = f.name
-	return source, exists(f.path), nil
+	return source, fspath.Exists(f.path), nil
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"agentswarm/internal/fspath"
 	"agentswarm/swarm/captureref"
 	"agentswarm/swarm/landing"
 	"agentswarm/swarm/patch"
@@ -59,7 +60,7 @@ func (v *visit) openCopy(ctx context.Context, from leftover) (_ *copied, err err
 		ref := captureref.Copies(v.run.ID) + name.Name()
 		_, changed := refs[ref]
 		_, committed := refs[captureref.Head(ref)]
-		return changed || committed || exists(patch.CopyFolder(v.run, &name)), nil
+		return changed || committed || fspath.Exists(patch.CopyFolder(v.run, &name)), nil
 	})
 	if err != nil {
 		return nil, err
@@ -159,7 +160,7 @@ type remains struct {
 // kept first. After an error the copy is still there.
 func (c *copied) end(ctx context.Context) (kept []remains, err error) {
 	w := c.record.Workspace
-	if !exists(w.Dir) {
+	if !fspath.Exists(w.Dir) {
 		return c.endGone(ctx)
 	}
 	now, err := c.trees.Mark(ctx, w)
@@ -271,7 +272,7 @@ func (c *copied) forget(ctx context.Context, got *worktree.Capture, folder strin
 // hasRun reports whether a run is there.
 func (p *place) hasRun(id string) bool {
 	run, err := p.state.Run(id)
-	return err == nil && exists(run.Dir)
+	return err == nil && fspath.Exists(run.Dir)
 }
 
 func ignoreMissing(err error) error {

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"agentswarm/internal/fspath"
 	"agentswarm/swarm/captureref"
 	"agentswarm/swarm/control"
 	"agentswarm/swarm/diskwatch"
@@ -202,7 +203,7 @@ func (b *bench) pinAgain(ctx context.Context, id store.Identity) error {
 // before it was whole.
 func (p *place) freeze(ctx context.Context, run *store.Run) (*git.Frozen, error) {
 	whole := filepath.Join(run.Frozen(), "whole")
-	if exists(whole) {
+	if fspath.Exists(whole) {
 		return p.repo.Thaw(run.Frozen()), nil
 	}
 	if err := os.RemoveAll(run.Frozen()); err != nil {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"agentswarm/internal/fspath"
 	"agentswarm/swarm/captureref"
 	"agentswarm/swarm/config"
 	"agentswarm/swarm/diskwatch"
@@ -189,7 +190,7 @@ func (g *collector) runs(ctx context.Context) error {
 		}
 		for _, a := range v.Agents {
 			for _, l := range a.Leases {
-				if a.Result() != nil && exists(l.Dir) {
+				if a.Result() != nil && fspath.Exists(l.Dir) {
 					g.out.Kept = append(g.out.Kept, gcKept{
 						Path: l.Dir, Reason: fmt.Sprintf("%s/%s could not be captured", e.Run.ID, a.ID),
 					})
@@ -334,7 +335,7 @@ func (g *collector) marks(context.Context) error {
 // than they may, and what a crash left of the making of one.
 func (g *collector) bases(ctx context.Context) error {
 	dir := g.state.Bases()
-	if !exists(dir) {
+	if !fspath.Exists(dir) {
 		return nil
 	}
 	limit := g.retain.BaseSize

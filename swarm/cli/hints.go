@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"agentswarm/internal/fspath"
 	"agentswarm/worktree/include"
 )
 
@@ -20,7 +21,7 @@ func (p *place) hintInstalled(ctx context.Context, pl *plan) error {
 	}
 	ignored, err := include.Ignored(ctx, p.repo, modules)
 	if err != nil || len(ignored) == 0 || slices.Contains(pl.files, include.FileName) ||
-		!p.repo.Bare() && exists(p.repo.TopLevel+"/"+include.FileName) {
+		!p.repo.Bare() && fspath.Exists(p.repo.TopLevel+"/"+include.FileName) {
 		return err
 	}
 	fmt.Fprintf(p.env.Stderr, "hint: %s is ignored, so that no workspace has it: give --setup 'npm ci', or name it in %s\n",

@@ -34,7 +34,7 @@ func (env Env) machine() *kinds.Machine {
 	return &kinds.Machine{Kinds: env.kinds(), Getenv: env.Getenv, Environ: env.Environ, Self: env.Self, Providers: env.providers}
 }
 
-// found is what this machine has of the kinds of agents.
+// found lists the kinds of agents that this machine has.
 func (env Env) found() []kinds.Found { return env.machine().Found() }
 
 // knownProviders are the names of providers that models may have: those that are

@@ -14,6 +14,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"agentswarm/internal/fspath"
 	"agentswarm/swarm/agent"
 	"agentswarm/swarm/agent/command"
 	"agentswarm/swarm/agent/kinds"
@@ -246,7 +247,7 @@ func (l *logger) read() error {
 func (s *stream) read(l *logger) error {
 	for {
 		// Asked first: a round has ended when the next has a file.
-		more := exists(s.file(l, s.round+1))
+		more := fspath.Exists(s.file(l, s.round+1))
 		if err := s.readRound(l); err != nil || !more {
 			return err
 		}

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"agentswarm/internal/fspath"
 	"agentswarm/swarm/store"
 )
 
@@ -108,7 +109,7 @@ func (w *listWatcher) glance(ctx context.Context, e store.Entry) (*glance, error
 		size, changed = info.Size(), info.ModTime()
 	case !errors.Is(err, fs.ErrNotExist):
 		return nil, fmt.Errorf("watch run %s: %w", e.Run.ID, err)
-	case !exists(e.Run.Dir):
+	case !fspath.Exists(e.Run.Dir):
 		return nil, nil
 	}
 	old := w.seen[e.Run.ID]

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"path"
 
+	"agentswarm/internal/fspath"
 	"agentswarm/swarm/captureref"
 	"agentswarm/swarm/landing"
 	"agentswarm/swarm/landing/lander"
@@ -39,7 +40,7 @@ func (g *collector) verifications(ctx context.Context) error {
 func (g *collector) verificationsOf(ctx context.Context, run *store.Run, candidates bool) error {
 	var names []string
 	clear := func() error { return landing.DropCandidates(ctx, g.repo, run.ID) }
-	if exists(g.state.Trees(run.ID)) {
+	if fspath.Exists(g.state.Trees(run.ID)) {
 		trees, err := g.bareTrees(run.ID)
 		if err != nil {
 			return err

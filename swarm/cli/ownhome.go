@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"agentswarm/internal/fspath"
 	"agentswarm/swarm/box"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/privatehome"
@@ -122,7 +123,7 @@ func (b *bench) fencedHome(r engine.WallsRequest) (own ownHome, err error) {
 	}
 	own.in(template, home, tmp)
 	switch {
-	case !exists(home):
+	case !fspath.Exists(home):
 		return own, template.Build(home, b.given(r.Write))
 	case first: // The setup was there, which has other caches.
 		return own, errors.Join(template.Adopt(home), template.Refresh())

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -174,10 +173,4 @@ func (p *place) self() (string, error) {
 		return "", err
 	}
 	return p.state.Binary(build, p.env.Self)
-}
-
-// exists reports whether there is something at path.
-func exists(path string) bool {
-	_, err := os.Lstat(path)
-	return err == nil
 }

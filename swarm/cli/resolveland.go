@@ -12,6 +12,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"agentswarm/internal/fspath"
 	"agentswarm/merge"
 	"agentswarm/swarm/captureref"
 	"agentswarm/swarm/landing/lander"
@@ -132,7 +133,7 @@ func (r *resolution) land(ctx context.Context, owner *store.Owner) (*lander.Repo
 	if patch.LandedCopies(owner.View())[r.Name()] {
 		return nil, nil, nil
 	}
-	if !exists(r.copied.record.Workspace.Dir) {
+	if !fspath.Exists(r.copied.record.Workspace.Dir) {
 		return nil, nil, &UsageError{
 			Text:   fmt.Sprintf("merge: the workspace of the conflict of %s was removed: %s", r.Agent, r.copied.record.Workspace.Dir),
 			Advice: fmt.Sprintf("give it up with `%s merge --abort %s`", r.visit.env.Calls, r.address()),

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 
+	"agentswarm/internal/fspath"
 	"agentswarm/risk/repository"
 	"agentswarm/swarm/guard"
 	"agentswarm/swarm/policy"
@@ -36,7 +37,7 @@ func (b *bench) judgeActions(ctx context.Context, self string) error {
 
 // sayGrants points out that grants of the working tree count for nothing.
 func (b *bench) sayGrants(ctx context.Context) error {
-	if b.repo.Bare() || !exists(filepath.Join(b.repo.TopLevel, repository.AgentsFile)) {
+	if b.repo.Bare() || !fspath.Exists(filepath.Join(b.repo.TopLevel, repository.AgentsFile)) {
 		return nil
 	}
 	id, err := b.run.Identity()

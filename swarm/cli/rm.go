@@ -11,6 +11,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"agentswarm/internal/fspath"
 	"agentswarm/swarm/captureref"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/event"
@@ -216,7 +217,7 @@ func (p *place) precious(ctx context.Context, run *store.Run, v *store.View) (wh
 			unlanded = append(unlanded, agent)
 		}
 		for _, l := range agent.Leases {
-			if exists(l.Dir) {
+			if fspath.Exists(l.Dir) {
 				return fmt.Sprintf("keeps the workspace %s, which could not be captured", l.Dir),
 					"--force moves it into the trash", nil
 			}

@@ -192,7 +192,7 @@ func wrongRoles(env Env, conf *config.Config) []*config.Error {
 	})
 }
 
-// refusedRole refuses a call that cannot be given what its role says.
+// refusedRole refuses a call that cannot have the settings of its role.
 func refusedRole(err error) error {
 	if of := (*fanout.TaskError)(nil); errors.As(err, &of) {
 		return refused(err)

@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"agentswarm/internal/fspath"
 	"agentswarm/swarm/control"
 	"agentswarm/swarm/diskwatch"
 	"agentswarm/swarm/engine"
@@ -76,7 +77,7 @@ func writable(dir string) (string, error) {
 		stat, err := os.Stat(dir)
 		switch {
 		case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
-			if exists(dir) {
+			if fspath.Exists(dir) {
 				return "", fmt.Errorf("%s is a symbolic link to nothing", dir)
 			}
 			dir = filepath.Dir(dir)

@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sync/semaphore"
 
+	"agentswarm/internal/fspath"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/script"
 	"agentswarm/swarm/workflow"
@@ -103,7 +104,7 @@ func TestScriptCheckRefuses(t *testing.T) {
 		_, err := s.tools.Check(t.Context(), workflow.CheckRequest{Check: &tt.give, Commit: string(s.base)})
 		scriptRefusal(t, err, tt.code, tt.want)
 	}
-	if exists(ran) {
+	if fspath.Exists(ran) {
 		t.Error("a command of the script's own was run")
 	}
 	_, err := s.checkOn(strings.Repeat("1", 40), "unit", 0)
@@ -126,7 +127,7 @@ func TestScriptCheckOwnCommand(t *testing.T) {
 	if err != nil || got.OK || got.ExitCode != 4 || got.Stdout != "1\n$HOME;\n" {
 		t.Errorf("Check = %+v, %v, want what the command said", got, err)
 	}
-	if exists(ran) {
+	if fspath.Exists(ran) {
 		t.Error("a command of the script's own wrote into HOME")
 	}
 }
@@ -145,7 +146,7 @@ func TestScriptCheckSetup(t *testing.T) {
 	s.use(engine.Config{Setup: "echo oh no >&2; exit 3", Checks: map[string]string{"unit": "touch " + ran}})
 	_, err = s.checkOn(string(s.base), "unit", 0)
 	scriptRefusal(t, err, "", "check unit: setup: exit status 3: oh no")
-	if exists(ran) || len(s.spaces()) > 0 {
+	if fspath.Exists(ran) || len(s.spaces()) > 0 {
 		t.Errorf("the check ran, or a workspace is left: %v", s.spaces())
 	}
 }

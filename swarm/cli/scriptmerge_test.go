@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"agentswarm/internal/fspath"
 	"agentswarm/swarm/script"
 	"agentswarm/swarm/task"
 	"agentswarm/swarm/workflow"
@@ -49,7 +50,7 @@ func TestScriptTextRunsNothing(t *testing.T) {
 	if after, err := s.tools.Text(t.Context(), p.Patch); after != before || err != nil {
 		t.Errorf("Text = %q, %v, want %q", after, err, before)
 	}
-	if exists(mark) {
+	if fspath.Exists(mark) {
 		t.Error("Text ran what the configuration names")
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"agentswarm/internal/fspath"
 	"agentswarm/swarm/captureref"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/event"
@@ -258,11 +259,11 @@ func TestScriptToolsAreTools(t *testing.T) {
 	if _, err := tools.Read(t.Context(), "a"); err != nil {
 		t.Error(err)
 	}
-	if !exists(filepath.Join(s.bench.run.Dir, "script")) {
+	if !fspath.Exists(filepath.Join(s.bench.run.Dir, "script")) {
 		t.Fatal("there is no folder for what only this process needs")
 	}
 	s.ok(s.tools.Close())
-	if exists(filepath.Join(s.bench.run.Dir, "script")) {
+	if fspath.Exists(filepath.Join(s.bench.run.Dir, "script")) {
 		t.Error("Close left the folder of the tools")
 	}
 }

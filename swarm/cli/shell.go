@@ -12,6 +12,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"agentswarm/internal/fspath"
 	"agentswarm/swarm/box"
 	"agentswarm/swarm/early"
 	"agentswarm/swarm/engine"
@@ -165,7 +166,7 @@ func (v *visit) enter(ctx context.Context) error {
 		return usagef("%s: %s has no workspace yet: it is queued", v.verb, v.agent.ID)
 	case lease != nil && lease.Admin == "" && running:
 		return usagef("%s: the workspace of %s is being made; try again in a moment", v.verb, v.agent.ID)
-	case lease != nil && lease.Admin != "" && exists(lease.Dir):
+	case lease != nil && lease.Admin != "" && fspath.Exists(lease.Dir):
 		at := lease.Dir // where a person finds the files
 		if lease.At == "" {
 			at = engine.WorkspaceOf(lease).Path()
@@ -198,7 +199,7 @@ func (v *visit) enterWorkspace(ctx context.Context, lease *event.Leased) error {
 			v.say("careful: the agent has changed .git there, and git may run what it put into it")
 		}
 		code, err = v.inside(w.Path(), lease.Base, nil)
-	case !exists(v.run.Door(v.agent.ID, lease.Attempt)):
+	case !fspath.Exists(v.run.Door(v.agent.ID, lease.Attempt)):
 		code, err = v.enterAgain(ctx, lease)
 	default:
 		code, err = v.through(ctx, lease, w.Path())
@@ -208,7 +209,8 @@ func (v *visit) enterWorkspace(ctx context.Context, lease *event.Leased) error {
 		}
 		if errors.Is(err, proc.ErrGone) {
 			// It may have done some of its work: it is not run a second time.
-			v.say("%s has ended, and the command with it", v.agent.ID)
+			// The journal may not have the end of the step yet, so the line names no step.
+			v.say("the setup, turn or check of %s beside the command has ended, and the command with it", v.agent.ID)
 			code, err = endedWithIt, nil
 		}
 	}
@@ -305,7 +307,7 @@ func (v *visit) whereabouts(dir, base string) []string {
 // sayWhereItWent tells of a workspace that went while somebody was in it: its
 // agent ended, and what was there was captured.
 func (v *visit) sayWhereItWent(lease *event.Leased) {
-	if exists(lease.Dir) {
+	if fspath.Exists(lease.Dir) {
 		return
 	}
 	text := fmt.Sprintf("%s has ended meanwhile, and its workspace is gone", v.agent.ID)

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"agentswarm/internal/fspath"
 	"agentswarm/swarm/shim"
 )
 
@@ -61,7 +62,7 @@ func TestShims(t *testing.T) {
 func TestNoShims(t *testing.T) {
 	t.Parallel()
 	self := filepath.Join(t.TempDir(), "a:b", "swarm")
-	if dir, err := shims(self); dir != "" || err != nil || exists(filepath.Dir(self)) {
+	if dir, err := shims(self); dir != "" || err != nil || fspath.Exists(filepath.Dir(self)) {
 		t.Errorf("shims(%q) = %q, %v, want none: it cannot be in a PATH", self, dir, err)
 	}
 }

@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"agentswarm/internal/fspath"
 	"agentswarm/swarm/box"
 	"agentswarm/swarm/control"
 	"agentswarm/swarm/engine"
@@ -165,7 +166,7 @@ func pieceOf(m worktree.Mount, sealed bool) box.Piece {
 // nothing. Of what they are why tells what keeps them from being better.
 func (p *place) probe(ctx context.Context, self string) (rung box.Rung, why error, err error) {
 	near := p.state.Dir
-	for !exists(near) {
+	for !fspath.Exists(near) {
 		near = filepath.Dir(near)
 	}
 	dir, err := os.MkdirTemp(near, probePrefix)

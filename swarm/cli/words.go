@@ -11,6 +11,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"agentswarm/internal/fspath"
 	"agentswarm/swarm/config"
 	"agentswarm/swarm/fanout"
 )
@@ -164,7 +165,7 @@ func (p *place) inNested(path string) bool {
 		if err != nil || rel == "." || !filepath.IsLocal(rel) {
 			return false
 		}
-		if exists(filepath.Join(dir, ".git")) {
+		if fspath.Exists(filepath.Join(dir, ".git")) {
 			return true
 		}
 	}

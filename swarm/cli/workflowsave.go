@@ -14,6 +14,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"agentswarm/internal/fspath"
 	"agentswarm/swarm/config"
 	"agentswarm/swarm/fleet"
 )
@@ -134,13 +135,13 @@ func (s *saving) read(word string) error {
 		if err := pl.readScriptFile(s.place, word, found.path); err != nil {
 			return err
 		}
-		if test := testPath(found.path); exists(test) {
+		if test := testPath(found.path); fspath.Exists(test) {
 			s.test, s.shown = test, testPath(found.file)
 		}
 	}
 	s.script = *pl.script
 	there := testPath(filepath.Join(s.rootDir(), filepath.FromSlash(swarmWorkflows), s.name+".js"))
-	if s.test == "" && exists(there) {
+	if s.test == "" && fspath.Exists(there) {
 		s.test, s.shown = there, s.place.shown(there)
 	}
 	return s.gatherLib(&s.script)
