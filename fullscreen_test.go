@@ -1,10 +1,10 @@
 package main
 
 import (
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/creack/pty"
 
@@ -35,18 +35,15 @@ func (g *glass) looks() string {
 // awaits waits until the screen has all of some texts, and returns it.
 func (g *glass) awaits(texts ...string) string {
 	g.t.Helper()
-	for deadline := time.Now().Add(never); ; time.Sleep(5 * time.Millisecond) { // a poll
-		now, all := g.looks(), true
-		for _, text := range texts {
-			all = all && strings.Contains(now, text)
-		}
-		if all {
-			return now
-		}
-		if time.Now().After(deadline) {
-			g.t.Fatalf("%q does not come; the screen shows\n%s", texts, now)
-		}
+	now := ""
+	shown := poll(never, func() bool {
+		now = g.looks()
+		return !slices.ContainsFunc(texts, func(text string) bool { return !strings.Contains(now, text) })
+	})
+	if !shown {
+		g.t.Fatalf("%q does not come; the screen shows\n%s", texts, now)
 	}
+	return now
 }
 
 // resizes changes the size of the terminal.

@@ -44,12 +44,20 @@ func (y *yard) start(more []string, args ...string) (*exec.Cmd, func() said) {
 // await waits until something is so.
 func (y *yard) await(what string, so func() bool) {
 	y.t.Helper()
-	for deadline := time.Now().Add(never); !so(); {
-		if time.Now().After(deadline) {
-			y.t.Fatalf("%s: it never came\n%s", what, y.states())
-		}
-		time.Sleep(2 * time.Millisecond) // a poll for another process
+	if !poll(never, so) {
+		y.t.Fatalf("%s: it never came\n%s", what, y.states())
 	}
+}
+
+// poll asks until something of another process holds, and reports whether it did
+// within some time.
+func poll(within time.Duration, holds func() bool) bool {
+	for deadline := time.Now().Add(within); !holds(); time.Sleep(2 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			return false
+		}
+	}
+	return true
 }
 
 // states describes the agents of the run for a failure: their states and errors.

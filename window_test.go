@@ -90,20 +90,18 @@ func (w *window) sees(text string) string {
 
 // shows is sees for a text that need not come within some time.
 func (w *window) shows(text string, within time.Duration) (before string, ok bool) {
-	for deadline := time.Now().Add(within); ; time.Sleep(5 * time.Millisecond) { // a poll
+	ok = poll(within, func() bool {
 		w.mu.Lock()
+		defer w.mu.Unlock()
 		at := bytes.Index(w.shown, []byte(text))
-		if at >= 0 {
-			before := string(w.shown[:at])
-			w.shown = w.shown[at+len(text):]
-			w.mu.Unlock()
-			return before, true
+		if at < 0 {
+			return false
 		}
-		w.mu.Unlock()
-		if time.Now().After(deadline) {
-			return "", false
-		}
-	}
+		before = string(w.shown[:at])
+		w.shown = w.shown[at+len(text):]
+		return true
+	})
+	return before, ok
 }
 
 func (w *window) types(text string) {
@@ -118,17 +116,15 @@ func (w *window) types(text string) {
 // characters as one of three.
 func (w *window) raw() {
 	w.t.Helper()
-	for deadline := time.Now().Add(never); ; time.Sleep(5 * time.Millisecond) { // a poll
+	changed := poll(never, func() bool {
 		now, err := term.GetState(int(w.slave.Fd()))
 		if err != nil {
 			w.t.Fatal(err)
 		}
-		if !reflect.DeepEqual(w.before, now) {
-			return
-		}
-		if time.Now().After(deadline) {
-			w.t.Fatalf("the terminal is not made raw; the window shows %q", w.text())
-		}
+		return !reflect.DeepEqual(w.before, now)
+	})
+	if !changed {
+		w.t.Fatalf("the terminal is not made raw; the window shows %q", w.text())
 	}
 }
 

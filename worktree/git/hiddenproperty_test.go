@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"agentswarm/internal/testing/campaign"
 )
 
 // scene is a user and swarm at work on one repository in turns.
@@ -167,11 +169,13 @@ func (s *scene) whole(last bool) {
 	s.git("fsck", "--strict", "--no-dangling")
 }
 
-// TestHiddenCapturesAmongCommands holds that captures survive commands of the user in any
+// TestRandomCommandsKeepCaptures holds that captures survive commands of the user in any
 // order, do not show, and go with their runs.
-func TestHiddenCapturesAmongCommands(t *testing.T) {
+func TestRandomCommandsKeepCaptures(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(3) {
+	first := campaign.Seed(t) - 1
+	for i := range campaign.Rounds(t, 3, 30) {
+		seed := first + uint64(i)
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
 			s := &scene{hiding: newHiding(t), rand: rand.New(rand.NewPCG(seed, 9)), captures: map[string][]at{}}
