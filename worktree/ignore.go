@@ -296,7 +296,7 @@ func (c *capturing) patch(ctx context.Context, f *os.File, out *Capture) (count 
 		if asked && derr == nil || ctx.Err() != nil {
 			return count, derr
 		}
-		// What it could not tell, a git that is asked this alone may.
+		// A git that is asked about this path alone may know more.
 		_, serr := f.Seek(0, io.SeekStart)
 		if err := errors.Join(serr, f.Truncate(0)); err != nil {
 			return count, err

@@ -20,7 +20,7 @@ import (
 	"agentswarm/swarm/task"
 )
 
-// Assigner gives calls what their roles say, and keeps what it found.
+// Assigner gives calls the settings of their roles, and keeps the settings that it found.
 type Assigner struct {
 	Config engine.Config
 	Kinds  map[string]agent.Kind // by name

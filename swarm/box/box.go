@@ -71,7 +71,7 @@ func (r Rung) Short() string {
 	}
 }
 
-// Guarantee is a sentence about what an agent on a rung can write to and when its processes end.
+// Guarantee is a sentence about the places that an agent on a rung can write to, and when its processes end.
 func (r Rung) Guarantee() string {
 	const ends = "the kernel ends all that an agent started, whatever happens to swarm; "
 	switch r {
@@ -88,7 +88,7 @@ func (r Rung) Guarantee() string {
 	}
 }
 
-// Limits is a sentence about what a rung does not isolate.
+// Limits is a sentence about the parts of the machine that a rung does not isolate.
 func (r Rung) Limits() string {
 	const shared = "agents share your network, and with it what listens on localhost; "
 	switch {

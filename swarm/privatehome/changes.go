@@ -22,7 +22,7 @@ type shown struct {
 // Snapshot looks the user's HOME over once more.
 func (t *Template) Snapshot() Snapshot { return Snapshot{t.look()} }
 
-// current is what private HOMEs show at this moment.
+// current lists the files that private HOMEs show at this moment.
 func (t *Template) current() shown {
 	t.mu.RLock()
 	defer t.mu.RUnlock()

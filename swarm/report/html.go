@@ -6,7 +6,7 @@ import (
 	"io"
 	"strings"
 
-	"agentswarm/internal/markdown"
+	"agentswarm/internal/termtext"
 )
 
 //go:embed report.html
@@ -15,7 +15,7 @@ var page string
 // HTML writes the report as a page that needs no other file.
 func (r *Report) HTML(w io.Writer) error {
 	t, err := template.New("report").Funcs(template.FuncMap{
-		"text": markdown.Visible, "list": func(all []string) string { return markdown.Visible(strings.Join(all, ", ")) },
+		"text": termtext.Text, "list": func(all []string) string { return termtext.Text(strings.Join(all, ", ")) },
 	}).Parse(page)
 	if err != nil {
 		return err

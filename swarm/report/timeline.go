@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"time"
 
-	"agentswarm/internal/markdown"
+	"agentswarm/internal/termtext"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
@@ -50,7 +50,7 @@ func timelineOf(v *store.View, end time.Time) Timeline {
 			continue
 		}
 		until := cmp.Or(a.Ended, end)
-		label := []rune(markdown.Visible(string(a.ID) + " " + engine.Title(a.ID, a.Call)))
+		label := []rune(termtext.Text(string(a.ID) + " " + engine.Title(a.ID, a.Call)))
 		if len(label) > mostLabel {
 			label = append(label[:mostLabel-1], '…')
 		}

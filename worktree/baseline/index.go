@@ -47,7 +47,7 @@ func (b *Index) Below(dir string) []git.IndexEntry {
 	if dir == "" {
 		return b.Entries
 	}
-	// What follows the slash in the order of bytes ends the folder.
+	// A name after the slash in the order of bytes ends the folder.
 	return b.Entries[b.from(dir+"/"):b.from(dir+"0")]
 }
 

@@ -73,7 +73,7 @@ func parsePlacedEntry(rec string) (git.IndexEntry, error) {
 	}, nil
 }
 
-// Text is what parsePlaced reads.
+// Text is the form that parsePlaced reads.
 func (p Placed) Text() []byte {
 	var b bytes.Buffer
 	b.WriteString(placedHead + "\x00")

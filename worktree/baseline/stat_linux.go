@@ -7,7 +7,7 @@ import (
 	"agentswarm/worktree/git"
 )
 
-// Stat is what an index would hold of a file.
+// Stat is the entry of a file that an index would hold.
 func Stat(at fs.FileInfo) git.IndexEntry {
 	s, ok := at.Sys().(*syscall.Stat_t)
 	if !ok {

@@ -67,7 +67,7 @@ func (b *Base) let() error {
 	return err
 }
 
-// baseRecord is what a base says of itself.
+// baseRecord is the record that lies beside a base.
 type baseRecord struct {
 	Commit git.Hash `json:"commit"`
 	Size   int64    `json:"size"`            // about what it takes on disk, in bytes
@@ -76,7 +76,7 @@ type baseRecord struct {
 	Tree   *mark    `json:"tree,omitempty"`
 }
 
-// baseForm is what a base may be called.
+// baseForm is the form of the name of a base.
 var baseForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9a-f]{40,64}-[0-9a-f]{8}$`) })
 
 func readBase(dir string) (baseRecord, error) {
@@ -117,7 +117,7 @@ func (s *Store) baseKey(commit git.Hash) (string, error) {
 		fmt.Fprintf(sum, "%s %v %d\n%s", name, err == nil, len(own), own)
 	}
 	if s.Files.Foreign(commit) {
-		// Behind walls a filter may not have found what it needed.
+		// Behind walls a filter may not have found its files.
 		fmt.Fprint(sum, "foreign")
 	}
 	return string(commit) + "-" + hex.EncodeToString(sum.Sum(nil)[:4]), nil

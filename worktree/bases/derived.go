@@ -90,7 +90,7 @@ func (s *Store) newest() *Base {
 	return newest
 }
 
-// fill checks out what differs, hides what is gone, and makes the index.
+// fill checks out the files that differ, hides those that are gone, and makes the index.
 func (d *deriving) fill(ctx context.Context) (r baseRecord, err error) {
 	defer d.unhold(d.on)
 	b := d.base

@@ -44,7 +44,7 @@ type ChangeRequest struct {
 	Paths             map[string]bool // required; the files that differ
 }
 
-// Config is what [Open] needs.
+// Config holds the settings of [Open].
 type Config struct {
 	Repo   *git.Repo   // required
 	Frozen *git.Frozen // required; made before any agent started
@@ -265,7 +265,7 @@ func (s *Store) holdUnder(ctx context.Context, b *Base, r baseRecord) (err error
 
 // makeOnce makes a base where nobody else does. The caller keeps its name from
 // being swept: others may work with what is broken of it, and are not waited for.
-// What a crash left is not touched: a git of then may still be at it.
+// Leftovers of a crash are not touched: a git process may still write to them.
 func (s *Store) makeOnce(ctx context.Context, b *Base) error {
 	lock, err := lockBase(ctx, b.dir+makingSuffix, unix.LOCK_EX)
 	if err != nil {
@@ -285,7 +285,7 @@ func (s *Store) makeOnce(ctx context.Context, b *Base) error {
 	return errors.Join(err, disk.Unlock(lock))
 }
 
-// boundBases removes what was not used for longest where there is too much now.
+// boundBases removes the least recently used bases where they take too much space.
 // The new one stays, whatever it takes.
 func (s *Store) boundBases(ctx context.Context, b *Base) error {
 	limit := s.Size
@@ -364,7 +364,7 @@ func (s *Store) fillBase(ctx context.Context, b *Base) (r baseRecord, err error)
 	if err := s.Step.At("checked out"); err != nil {
 		return r, err
 	}
-	// What a workspace's git dir is mounted on.
+	// The git dir of a workspace is mounted on it.
 	if err := os.Mkdir(filepath.Join(b.Tree(), ".git"), 0o700); err != nil {
 		return r, err
 	}

@@ -16,7 +16,7 @@ import (
 	"agentswarm/worktree/git"
 )
 
-// SweepRequest says what the bases may take.
+// SweepRequest bounds the space of the bases.
 type SweepRequest struct {
 	Bases  string // required; their folder
 	Size   int64  // required; beyond it those that were not used for longest go, see [Limit]

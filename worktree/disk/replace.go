@@ -14,7 +14,7 @@ func WriteFile(path string, text []byte) error {
 	})
 }
 
-// ReplaceFile puts what fill writes in place whole or not at all.
+// ReplaceFile puts the output of fill in place, whole or not at all.
 func ReplaceFile(path string, fill func(*os.File) error) (err error) {
 	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// Block is what even a small file takes on disk.
+// Block is the space on disk that even a small file takes, in bytes.
 const Block = 4096
 
 // Blocks rounds a size up to whole blocks.

@@ -16,7 +16,7 @@ import (
 // or of a capture that begins.
 const keepAge = 24 * time.Hour
 
-// ReleaseRequest says what need not be kept any more.
+// ReleaseRequest names the runs whose objects are kept no longer.
 type ReleaseRequest struct {
 	Runs []string  // runs whose refs were deleted just now
 	Now  time.Time // required

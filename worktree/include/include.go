@@ -41,7 +41,7 @@ type FileError struct{ Err error }
 func (e *FileError) Error() string { return e.Err.Error() }
 func (e *FileError) Unwrap() error { return e.Err }
 
-// Set is what comes along from the user's checkout: files that its
+// Set holds the files that come along from the user's checkout: files that its
 // ignore rules name and that the [FileName] names, too. Tracked files
 // never do.
 type Set struct {

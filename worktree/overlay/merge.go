@@ -14,7 +14,7 @@ import (
 // name; the others are not ours alone.
 type Merger struct{ Own string }
 
-// Merge makes the folder to, which is not there yet, of what layers show.
+// Merge makes the folder to, which must not exist, of the files that layers show.
 func (m Merger) Merge(l Layers, to string) error {
 	names, err := l.names("")
 	if err != nil {
@@ -37,7 +37,7 @@ func (m Merger) Merge(l Layers, to string) error {
 	return nil
 }
 
-// file puts the topmost of what folders have of a name at a path.
+// file puts the topmost entry of a name in some folders at a path.
 func (m Merger) file(l Layers, name, to string) error {
 	for _, dir := range l {
 		from := filepath.Join(dir, name)

@@ -147,7 +147,7 @@ func (e poolEntry) takeFrom(dir string) (bool, error) {
 	return err == nil, err
 }
 
-// SweepRequest says what the pool may keep.
+// SweepRequest bounds the entries of the pool.
 type SweepRequest struct {
 	Pool   string // required; its folder
 	Size   int64  // in bytes; beyond it the oldest entries go. 0: all go
@@ -232,5 +232,5 @@ func Pooled(pool string) bool {
 	return err == nil && len(all) > 0
 }
 
-// removedName is what the name of an entry that is being removed begins with.
+// removedName is the prefix of the name of an entry that is being removed.
 const removedName = ".gone."

@@ -95,7 +95,7 @@ func (s *Survey) Any() bool {
 	return len(s.Changed)+len(s.Deleted)+len(s.Links)+len(s.Restored) > 0
 }
 
-// Survey is what a walk over a workspace found.
+// Survey is the result of a walk over a workspace.
 type Survey struct {
 	Changed  []string            // files and symlinks that may differ from the base, or are new
 	Deleted  []string            // of the base, gone

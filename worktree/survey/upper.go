@@ -37,7 +37,7 @@ func (k *walker) removed(path string, at fs.FileInfo) bool {
 	return white
 }
 
-// whiteout is for what is counted in a folder of an upper layer.
+// whiteout is for the entries that are counted in a folder of an upper layer.
 func (k *walker) whiteout(path string, at fs.FileInfo) bool {
 	if !overlay.IsWhiteout(at) {
 		return false
@@ -76,7 +76,7 @@ func (k *walker) mountPoint(path string, at fs.FileInfo) {
 	}
 }
 
-// cameAlong is what came along from the user's checkout to a path.
+// cameAlong is the file that came along from the user's checkout to a path.
 type cameAlong int
 
 const (

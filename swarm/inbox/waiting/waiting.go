@@ -27,7 +27,7 @@ type Question struct {
 	Doubt error
 }
 
-// Of returns the open questions of a run, oldest first.
+// Of lists the open questions of a run, oldest first.
 func Of(v *store.View) []Question {
 	var all []Question
 	for _, q := range v.Waiting() {
@@ -56,7 +56,7 @@ func (q Question) AnsweredBy(other Question, answer *event.Replied) bool {
 		inbox.AlsoAnswers(answer, &other.Questioned, &q.Questioned)
 }
 
-// Who returns the name of the agent for a person; "the script" if a script asks.
+// Who names the agent for a person; "the script" if a script asks.
 func (q Question) Who() string {
 	if q.Agent == "" {
 		return "the script"

@@ -9,7 +9,7 @@ import (
 )
 
 // BlockedError says that a branch, a checkout or an address is not as a landing needs it.
-// Nothing has changed.
+// The branch, the index and the files are as they were.
 type BlockedError struct{ Err error }
 
 // Error is the text of the cause.

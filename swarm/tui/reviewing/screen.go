@@ -48,7 +48,7 @@ const (
 	helpPage
 )
 
-// Request is what a screen needs: a book, a desk, and whether to use colors.
+// Request holds the book and the desk of a screen, and whether to use colors.
 type Request struct {
 	Book  *Book
 	Desk  Desk

@@ -74,7 +74,7 @@ type confirm struct {
 	do   func() tui.Effect
 }
 
-// Request is what a screen needs. All fields are required but Clock.
+// Request holds the sources and actions of a screen. All fields are required but Clock.
 type Request struct {
 	Source  Source
 	Actions Actions

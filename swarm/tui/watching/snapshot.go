@@ -16,7 +16,7 @@ import (
 	"agentswarm/swarm/task"
 )
 
-// Group says what a person has to do with an agent. Its text is the title.
+// Group is a group of agents by the next action of a person. Its text is the title.
 type Group string
 
 // The groups in their order.
@@ -51,7 +51,7 @@ type Row struct {
 	For   time.Duration // in the state; of an agent that ended, its work
 	// Doing is the present work, or why it failed: foreign text.
 	Doing string
-	// Landing is what became of its patch at a landing.
+	// Landing is the outcome of its patch at a landing.
 	Landing   string
 	Tokens    int64
 	USD       float64
@@ -83,7 +83,7 @@ type Snapshot struct {
 	Began, Now  time.Time
 }
 
-// Input is what a snapshot is made of.
+// Input holds the sources of a snapshot.
 type Input struct {
 	View *store.View // required
 	// Doing is the present work of live agents.
@@ -241,7 +241,7 @@ func causeOf(r task.Result) string {
 	}
 }
 
-// landingOf is what became of the patch of an agent.
+// landingOf is the outcome of the patch of an agent at a landing.
 func landingOf(a *store.Agent) string {
 	switch {
 	case a.Landed():
