@@ -69,6 +69,9 @@ func (s Style) Commit(w Work) (merge.Patch, error) {
 	if w.Verified != "" {
 		p.Trailers = append(p.Trailers, "Swarm-Verified: "+w.Verified)
 	}
+	for _, review := range s.reviews(w) {
+		p.Trailers = append(p.Trailers, "Swarm-Reviewed: "+review)
+	}
 	if own := w.Agent.Improved; own != nil && own.Base == w.Patch.Base {
 		p.Above = git.Hash(own.Commit)
 	}
@@ -88,6 +91,26 @@ func (s Style) Commit(w Work) (merge.Patch, error) {
 		p.Trailers = append(p.Trailers, with)
 	}
 	return p, nil
+}
+
+// reviews are the reviews that a patch passed: by the user, and by an agent. Reviews of
+// another attempt do not count.
+func (s Style) reviews(w Work) []string {
+	if now := w.Agent.Patch(); now == nil || now.Commit != w.Patch.Commit {
+		return nil
+	}
+	var all []string
+	if w.Agent.Accepted() {
+		by := "the user"
+		if s.User != nil && s.User.Name != "" {
+			by = s.User.Name
+		}
+		all = append(all, "accepted by "+by)
+	}
+	if found := w.Agent.Appraisal; found != nil && found.Pass && found.By != "" {
+		all = append(all, "passed by "+string(found.By))
+	}
+	return all
 }
 
 // Squashed is the commit of a merge of count patches; nil where each has its

@@ -2,9 +2,11 @@ package landing
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
+	"agentswarm/swarm/event"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
 	"agentswarm/worktree/git"
@@ -79,5 +81,53 @@ func TestCheckTrailer(t *testing.T) {
 		if err := CheckTrailer(text); (err == nil) != want {
 			t.Errorf("CheckTrailer(%q) = %v, want it taken: %v", text, err, want)
 		}
+	}
+}
+
+// TestReviewTrailers holds that a commit names the reviews of its patch, and of no other
+// attempt.
+func TestReviewTrailers(t *testing.T) {
+	t.Parallel()
+	ada := &git.Person{Name: "Ada", Email: "ada@example.org"}
+	accepted := &event.Reviewed{Agent: "a1", Attempt: 1, Verdict: task.Accepted}
+	rejected := &event.Reviewed{Agent: "a1", Attempt: 1, Verdict: task.Rejected}
+	for _, tt := range []struct {
+		name      string
+		user      *git.Person
+		review    *event.Reviewed
+		appraisal *event.Appraised
+		commit    string
+		want      []string
+	}{
+		{"nobody", ada, nil, nil, "c", nil},
+		{"the user", ada, accepted, nil, "c", []string{"Swarm-Reviewed: accepted by Ada"}},
+		{"a user without a name", nil, accepted, nil, "c", []string{"Swarm-Reviewed: accepted by the user"}},
+		{"rejected", ada, rejected, nil, "c", nil},
+		{"an agent", ada, nil, &event.Appraised{Agent: "a1", Pass: true, By: "a12"}, "c", []string{"Swarm-Reviewed: passed by a12"}},
+		{"an agent that found faults", ada, nil, &event.Appraised{Agent: "a1", By: "a12"}, "c", nil},
+		{"a check only", ada, nil, &event.Appraised{Agent: "a1", Pass: true}, "c", nil},
+		{
+			"both", ada, accepted, &event.Appraised{Agent: "a1", Pass: true, By: "a12"}, "c",
+			[]string{"Swarm-Reviewed: accepted by Ada", "Swarm-Reviewed: passed by a12"},
+		},
+		{"an earlier attempt", ada, accepted, nil, "old", nil},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			a := &store.Agent{
+				ID: "a1", Call: &task.Call{Agent: "claude", Label: "web", Input: &task.TypedAgentInput{Prompt: "x"}},
+				Status: &task.Completed{Work: task.Work{Patch: &task.Patch{Base: "b", Commit: "c"}}}, Review: tt.review, Appraisal: tt.appraisal,
+			}
+			p, err := Style{User: tt.user}.Commit(Work{
+				Run: "k3x9q2", Agent: a, Patch: &task.Patch{Base: "b", Commit: tt.commit}, Kind: "claude", Title: "web",
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := slices.DeleteFunc(p.Trailers, func(line string) bool { return !strings.HasPrefix(line, "Swarm-Reviewed: ") })
+			if !slices.Equal(got, tt.want) {
+				t.Errorf("trailers = %q, want %q", got, tt.want)
+			}
+		})
 	}
 }
