@@ -76,6 +76,7 @@ type verdict struct {
 	outcome *agent.Outcome
 	changed bool
 	work    task.Work
+	outside func(string) string // see [lastLine]; nil without the sandbox
 }
 
 // result is how the attempt ended, before its check. The error is swarm's own:
@@ -93,7 +94,7 @@ func (v verdict) result() (task.Result, error) {
 		ok, kind, reason := o.Judge(v.spec, v.changed || v.schema != nil)
 		if !ok {
 			if o.Error == nil { // the agent did not say why itself
-				reason = because(roundFile(v.dir, "stderr", v.round), kind, reason)
+				reason = because(roundFile(v.dir, "stderr", v.round), kind, reason, v.outside)
 			}
 			if kind == task.Invalid || kind == task.Refused {
 				v.work.SessionAttempt = 0 // the same conversation would be refused again

@@ -32,7 +32,7 @@ func TestBecause(t *testing.T) {
 		if err := os.WriteFile(file, []byte(test.stderr), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if got := because(file, test.kind, "exit status 1"); got != test.want {
+		if got := because(file, test.kind, "exit status 1", nil); got != test.want {
 			t.Errorf("%s: %q, want %q", test.name, got, test.want)
 		}
 	}

@@ -344,12 +344,12 @@ func (t *attempt) judge(ctx context.Context, o *agent.Outcome) ending {
 }
 
 // because adds the last line of an agent's stderr, which is a file, to an exit
-// status. Warnings of runtimes are not the cause.
-func because(stderr string, kind task.ErrorKind, reason string) string {
+// status. Warnings of runtimes are not the cause. For outside see [lastLine].
+func because(stderr string, kind task.ErrorKind, reason string, outside func(string) string) string {
 	if kind != task.Other {
 		return reason
 	}
-	if line := lastLine(stderr, stray); line != "" {
+	if line := lastLine(stderr, stray, outside); line != "" {
 		return reason + ": " + line
 	}
 	return reason

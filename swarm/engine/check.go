@@ -32,7 +32,7 @@ func (t *attempt) setup(ctx context.Context) *ending {
 	case ctx.Err() != nil:
 		return t.notStarted(ctx, context.Cause(ctx))
 	case exit.Reason != proc.Exited || exit.Code != 0:
-		return t.notStarted(ctx, fmt.Errorf("setup: %s%s", exitText(exit), t.outside(lastOf(out))))
+		return t.notStarted(ctx, fmt.Errorf("setup: %s%s", t.outside(exitText(exit)), lastOf(out, t.outside)))
 	}
 	return nil
 }
@@ -105,7 +105,7 @@ func (t *attempt) verify(ctx context.Context) (bool, error) {
 	t.work.Check, t.work.CheckCode = out+".out", exit.Code
 	note := ""
 	if !ok {
-		note = t.outside(checkNote(exit, out))
+		note = t.outside(checkNote(exit, out, t.outside))
 		t.work.Notes = append(t.work.Notes, note)
 		t.noteHeldOf(t.gotRun.held, true, t.gotRun.files...) // a check fails for many reasons
 	}
@@ -115,7 +115,10 @@ func (t *attempt) verify(ctx context.Context) (bool, error) {
 }
 
 // checkNote says of a check that failed how, and its last words.
-func checkNote(x proc.Exit, out string) string { return "verify: " + exitText(x) + lastOf(out) }
+// checkNote is the note of a check that failed.
+func checkNote(x proc.Exit, out string, outside func(string) string) string {
+	return "verify: " + exitText(x) + lastOf(out, outside)
+}
 
 // shell runs the user's own text by sh -c in the workspace. Nothing is
 // substituted in it; what it may need is in its environment. out+".out" and
@@ -256,10 +259,11 @@ func exitText(x proc.Exit) string {
 	}
 }
 
-// lastOf is ": " and the last line a step wrote, stderr first.
-func lastOf(out string) string {
+// lastOf is ": " and the last line a step wrote, stderr first. For outside see
+// [lastLine].
+func lastOf(out string, outside func(string) string) string {
 	for _, ext := range []string{".err", ".out"} {
-		if line := lastLine(out+ext, nil); line != "" {
+		if line := lastLine(out+ext, nil, outside); line != "" {
 			return ": " + line
 		}
 	}
@@ -267,8 +271,9 @@ func lastOf(out string) string {
 }
 
 // lastLine is the last line with something in it of a file's last part, but for
-// lines to skip; nil skips none.
-func lastLine(path string, skip func(line string) bool) string {
+// lines to skip; nil skips none. outside makes paths those outside of the sandbox; nil
+// changes none. It comes before a long line is cut, since a cut path is not recognized.
+func lastLine(path string, skip func(line string) bool, outside func(string) string) string {
 	buf, _, err := statefile.Tail(path, 4<<10)
 	if err != nil {
 		return ""
@@ -276,6 +281,9 @@ func lastLine(path string, skip func(line string) bool) string {
 	lines := strings.Split(strings.TrimSpace(strings.ToValidUTF8(string(buf), "\uFFFD")), "\n")
 	for _, line := range slices.Backward(lines) {
 		if line = strings.TrimSpace(line); skip == nil || line != "" && !skip(line) {
+			if outside != nil {
+				line = outside(line)
+			}
 			return tail(line, 300)
 		}
 	}

@@ -12,11 +12,16 @@ import (
 )
 
 // TestOutside holds that no message about an agent has a path which only its
-// sandbox has.
+// sandbox has, and no rest of one that was cut.
 func TestOutside(t *testing.T) {
 	t.Parallel()
 	const says = `echo "see /inside/log" >&2; exit 3`
+	long := strings.Repeat("x", 290) // so long that the line is cut
+	cut := `echo "see /inside/log, ` + long + `" >&2; exit 3`
 	for _, test := range []struct{ name, setup, verify, call, want string }{
+		{"long line of an agent", "", "", cut, "failed other: exit status 3: ide)/log, " + long},
+		{"long line of a setup", cut, "", "true", "failed start_failed: setup: exit status 3: ide)/log, " + long},
+		{"long line of a check", "", cut, "touch x", "[verify: exit status 3: ide)/log, " + long + "]"},
 		{"agent", "", "", says, "failed other: exit status 3: see (outside)/log"},
 		{"setup", says, "", "true", "failed start_failed: setup: exit status 3: see (outside)/log"},
 		{"check", "", says, "touch x", "[verify: exit status 3: see (outside)/log]"},

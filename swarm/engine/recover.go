@@ -333,7 +333,7 @@ func finishWork(d Deps, a *store.Agent, work *task.Work, kept *event.Captured) {
 	if !a.Checked.OK {
 		note := a.Checked.Note
 		if note == "" {
-			note = checkNote(proc.Exit{Code: a.Checked.Code}, strings.TrimSuffix(work.Check, ".out"))
+			note = checkNote(proc.Exit{Code: a.Checked.Code}, strings.TrimSuffix(work.Check, ".out"), nil)
 		}
 		work.Notes = append(slices.Clone(work.Notes), note)
 	}
