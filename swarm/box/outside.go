@@ -25,7 +25,7 @@ type Named struct {
 // Text returns a text in which no path leads to something else, or to nothing,
 // outside of the sandbox. A named folder is replaced by its name. A file that is
 // private to the sandbox is named below "(private HOME)" or "(private DIR)".
-// Other paths stay as they are.
+// Other paths stay as they are, and so does a text that this has returned.
 func (t Telling) Text(text string) string {
 	var b strings.Builder
 	for i := 0; i < len(text); {
@@ -71,8 +71,11 @@ func (t Telling) path(text string) (int, string) {
 	if over.At == t.Home {
 		return len(over.At), "(private HOME)"
 	}
-	return len(over.At), "(private " + over.At + ")"
+	return len(over.At), private + over.At + ")"
 }
+
+// private begins the name of a folder that is private to a sandbox.
+const private = "(private "
 
 // private reports whether only the sandbox has a file in a piece. The text begins
 // with the file's path below the piece.
@@ -105,6 +108,9 @@ func (p Piece) private(text string) bool {
 func beginsPath(before string) bool {
 	if strings.HasSuffix(before, "file://") {
 		return true
+	}
+	if strings.HasSuffix(before, private) {
+		return false
 	}
 	r, _ := utf8.DecodeLastRuneInString(before)
 	return before == "" || r != '/' && r != ')' && r != '~' && !inName(r)

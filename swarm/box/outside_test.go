@@ -63,6 +63,9 @@ func TestTelling(t *testing.T) {
 		if got := tell.Text(give); got != want {
 			t.Errorf("%q is told as %q, want %q", give, got, want)
 		}
+		if again := tell.Text(want); again != want {
+			t.Errorf("%q is told as %q the second time", want, again)
+		}
 	}
 	if got := (Telling{}).Text("/tmp/x"); got != "/tmp/x" {
 		t.Errorf("without a sandbox it is %q", got)
