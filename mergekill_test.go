@@ -35,7 +35,7 @@ func TestKilledQueue(t *testing.T) {
 	k.ends(0, "undo")
 	dice := rand.New(rand.NewPCG(campaign.Seed(t), 0))
 	kills := 0
-	for n := 1; kills < campaign.Rounds(t, 12, 200); n++ {
+	for n := 1; kills < campaign.Rounds(t, 6, 200); n++ {
 		k.flags = nil
 		if n%2 == 0 {
 			k.flags = []string{"--as-they-pass"}

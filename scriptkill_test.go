@@ -115,7 +115,7 @@ func TestScriptKills(t *testing.T) {
 		t.Run(string(backend), func(t *testing.T) {
 			t.Parallel()
 			kills := int64(0)
-			runs := campaign.Rounds(t, (len(names)+1)/2, 4*len(names))
+			runs := campaign.Rounds(t, (len(names)+3)/4, 4*len(names))
 			for n := range runs {
 				name := names[(n+lane*runs)%len(names)]
 				k := &scriptKilling{

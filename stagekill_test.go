@@ -68,7 +68,7 @@ func staging(t *testing.T, auto bool) *stageKilling {
 // killed: nothing of it is lost.
 func TestStageKills(t *testing.T) {
 	t.Parallel()
-	most := campaign.Rounds(t, 3, 20)
+	most := campaign.Rounds(t, 2, 20)
 	dice := rand.New(rand.NewPCG(campaign.Seed(t), 0))
 	var steps []string
 	for _, kind := range []string{"called", "leased", "ended", "captured", "checked", "settled", "released", "entered", "appraised", "closed"} {

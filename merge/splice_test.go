@@ -19,7 +19,7 @@ func FuzzSplice(f *testing.F) {
 	for _, crash := range []uint64{93, 118} {
 		f.Add(crash) // git 2.39 fails an assertion
 	}
-	for n := range campaign.Rounds(f, 10, 200) {
+	for n := range campaign.Rounds(f, 5, 200) {
 		f.Add(campaign.Seed(f) - 1 + uint64(n))
 	}
 	repo := newFixture(f)

@@ -80,7 +80,7 @@ func TestWorker(t *testing.T) {
 // TestMany makes, captures and releases workspaces from two processes at
 // once, which must see no error of git's.
 func TestMany(t *testing.T) {
-	files, workspaces := campaign.Rounds(t, 300, 10_000), campaign.Rounds(t, 8, 50)
+	files, workspaces := campaign.Rounds(t, 100, 10_000), campaign.Rounds(t, 4, 50)
 	rounds := campaign.Rounds(t, 1, 2)
 	f := newFixture(t)
 	for i := range files {

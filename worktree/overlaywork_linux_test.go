@@ -213,7 +213,7 @@ func overlayEqualsAdd(t *testing.T, seed uint64) {
 
 func TestOverlayEqualsAdd(t *testing.T) {
 	t.Parallel()
-	for n := range campaign.Rounds(t, 2, 40) {
+	for n := range campaign.Rounds(t, 1, 40) {
 		seed := campaign.Seed(t) - 1 + uint64(n)
 		t.Run(strconv.FormatUint(seed, 10), func(t *testing.T) {
 			t.Parallel()

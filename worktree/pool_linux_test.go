@@ -225,7 +225,7 @@ func TestReuseEqualsFresh(t *testing.T) {
 	}
 	seen := pooled(f)
 	looks := map[git.Hash]map[string]string{}
-	rounds := campaign.Rounds(t, 8, 300)
+	rounds := campaign.Rounds(t, 4, 300)
 	for round := range rounds {
 		base := bases[r.IntN(len(bases))]
 		if looks[base] == nil {

@@ -174,7 +174,7 @@ func (s *scene) whole(last bool) {
 func TestRandomCommandsKeepCaptures(t *testing.T) {
 	t.Parallel()
 	first := campaign.Seed(t) - 1
-	for i := range campaign.Rounds(t, 3, 30) {
+	for i := range campaign.Rounds(t, 2, 30) {
 		seed := first + uint64(i)
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
