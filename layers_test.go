@@ -29,7 +29,7 @@ func layers() [][]string {
 			"swarm/captureref", "swarm/diskwatch", "swarm/ear", "swarm/event", "swarm/fault", "swarm/guard", "swarm/hook",
 			"swarm/landing/compare", "swarm/limit", "swarm/manifest", "swarm/models", "swarm/modeltest/serve", "swarm/pager",
 			"swarm/prompt", "swarm/review", "swarm/schema", "swarm/scope", "swarm/script/language", "swarm/shim",
-			"swarm/ticket", "swarm/toolset", "swarm/tui", "worktree/git/checkout", "worktree/submodule",
+			"swarm/ticket", "swarm/toolset", "swarm/tui", "swarm/variantset", "worktree/git/checkout", "worktree/submodule",
 		},
 		2: {
 			"merge", "risk", "swarm/agent", "swarm/builtin/model", "swarm/early", "swarm/governor", "swarm/inbox",
@@ -39,15 +39,15 @@ func layers() [][]string {
 			"risk/repository", "swarm/activity", "swarm/agent/claude", "swarm/agent/codex", "swarm/agent/command",
 			"swarm/agent/copilot", "swarm/agent/gemini", "swarm/agent/opencode", "swarm/agent/pi", "swarm/agent/qwen",
 			"swarm/builtin", "swarm/engine", "swarm/fleet", "swarm/lab", "swarm/landing", "swarm/ledger", "swarm/patch",
-			"swarm/review/mark", "swarm/script/repository", "swarm/selector", "swarm/tui/reviewing",
+			"swarm/review/mark", "swarm/script/process", "swarm/script/repository", "swarm/selector", "swarm/tui/reviewing",
 		},
 		4: {
-			"swarm/agent/agenttest", "swarm/agent/kinds", "swarm/bench", "swarm/config", "swarm/control", "swarm/fanout",
+			"swarm/agent/agenttest", "swarm/agent/kinds", "swarm/bench", "swarm/config", "swarm/control", "swarm/copies", "swarm/fanout",
 			"swarm/inbox/waiting", "swarm/landing/lander", "swarm/mcp", "swarm/pullrequest", "swarm/report", "swarm/review/verdict", "swarm/reviewer", "swarm/spending", "swarm/tui/watching",
 			"swarm/workflow",
 		},
 		5: {
-			"swarm/agent/readiness", "swarm/assign", "swarm/confine", "swarm/models/catalog", "swarm/policy",
+			"swarm/agent/readiness", "swarm/assign", "swarm/confine", "swarm/gc", "swarm/models/catalog", "swarm/policy", "swarm/project",
 			"swarm/review/collect", "swarm/runhook",
 		},
 		6: {
@@ -69,6 +69,9 @@ func rooms() map[int][][]string {
 			{"worktree/fill", "worktree/workspace"},
 			{"worktree/bases", "worktree/pool", "worktree/precheck", "worktree/survey", "worktree/trash"},
 			{"worktree"},
+		},
+		5: {
+			{"swarm/isolation", "swarm/workflow/library"},
 		},
 	}
 }

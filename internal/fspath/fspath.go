@@ -64,3 +64,16 @@ func ReadRegular(root *os.Root, name string, most int64) (text []byte, ok bool) 
 	text, err = io.ReadAll(io.LimitReader(f, most))
 	return text, err == nil
 }
+
+// WriteNew makes a file of a folder that is not there yet.
+func WriteNew(folder *os.Root, name string, from io.Reader) error {
+	f, err := folder.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(f, from)
+	if err = errors.Join(err, f.Close()); err != nil {
+		return errors.Join(err, folder.Remove(name))
+	}
+	return nil
+}

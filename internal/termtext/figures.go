@@ -71,3 +71,27 @@ func List(words []string, most int) string {
 	}
 	return strings.Join(words, ", ")
 }
+
+// Bytes writes a size: 512 B, 1.5 KiB, 23 MiB.
+func Bytes(n int64) string {
+	if n < 1024 {
+		return fmt.Sprintf("%d B", n)
+	}
+	value, unit := float64(n)/1024, 0
+	for value >= 1023.5 && unit < len("KMGTPE")-1 {
+		value, unit = value/1024, unit+1
+	}
+	format := "%.1f %ciB"
+	if value >= 9.95 {
+		format = "%.0f %ciB"
+	}
+	return fmt.Sprintf(format, value, "KMGTPE"[unit])
+}
+
+// ErrorLine is an error for a message of one line.
+func ErrorLine(err error) string {
+	if err == nil {
+		return "nothing says why"
+	}
+	return strings.ReplaceAll(err.Error(), "\n", "; ")
+}

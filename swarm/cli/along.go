@@ -20,7 +20,7 @@ func (b *bench) bringAlong(ctx context.Context) error {
 		return err
 	}
 	in, err := include.Find(ctx, include.Request{
-		Repo: b.repo, Base: git.Hash(id.Base.Commit), Except: []string{b.state.Dir},
+		Repo: b.Repo, Base: git.Hash(id.Base.Commit), Except: []string{b.State.Dir},
 	})
 	if bad := (*include.FileError)(nil); errors.As(err, &bad) {
 		return refused(err)

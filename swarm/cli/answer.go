@@ -204,7 +204,7 @@ func (p *place) giveAll(c *cli.Context, all []waiting.Question, answer *control.
 
 // give takes an answer to the process that owns the run.
 func (p *place) give(ctx context.Context, q waiting.Question, answer *control.Answer) error {
-	run, err := p.state.Run(q.Run)
+	run, err := p.State.Run(q.Run)
 	if err != nil {
 		return err
 	}

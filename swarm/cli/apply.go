@@ -52,7 +52,7 @@ func applyAction(c *cli.Context, env Env) error {
 	if err := p.refuseRejected(c.Context, "apply", s, s.named); err != nil {
 		return err
 	}
-	if p.repo.Bare() {
+	if p.Repo.Bare() {
 		return usagef("apply: a bare repository has no working tree")
 	}
 	s.keepMergeable(func(a *store.Agent) bool { return !a.Landed() })

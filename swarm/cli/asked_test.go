@@ -14,6 +14,7 @@ import (
 	"agentswarm/swarm/event"
 	"agentswarm/swarm/inbox"
 	"agentswarm/swarm/inbox/waiting"
+	"agentswarm/swarm/isolation"
 	"agentswarm/swarm/policy"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
@@ -220,7 +221,7 @@ func TestRecordedConfig(t *testing.T) {
 	give := recordedConfig{
 		engine.Config{Jobs: 3, Verify: "v", Agents: map[string]*agent.Spec{"x": {Name: "x"}}},
 		contact{Questions: inbox.Wait, Notify: "n"},
-		isolation{Sandbox: sandboxOff, Backend: backendAuto, Hide: []string{"h"}, Write: []string{"w"}},
+		isolation.Settings{Sandbox: isolation.SandboxOff, Backend: isolation.BackendAuto, Hide: []string{"h"}, Write: []string{"w"}},
 		policy.Policy{Confined: policy.Snapshot, Allow: []string{"push to x"}, Audit: true},
 	}
 	text, err := json.Marshal(give)

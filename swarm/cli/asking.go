@@ -13,6 +13,7 @@ import (
 	"agentswarm/swarm/config"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/inbox"
+	"agentswarm/swarm/isolation"
 	"agentswarm/swarm/policy"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
@@ -33,7 +34,7 @@ type contact struct {
 type recordedConfig struct {
 	engine.Config
 	contact
-	isolation
+	isolation.Settings
 	policy.Policy
 }
 
@@ -208,7 +209,7 @@ func (env Env) personal(what string) error {
 
 // personal is the same for an agent of a run of this repository only.
 func (p *place) personal(what string) error {
-	why, err := policy.FromAgent(p.state, p.env.Getenv)
+	why, err := policy.FromAgent(p.State, p.env.Getenv)
 	if why != "" {
 		return &AgentError{What: what, Why: why}
 	}

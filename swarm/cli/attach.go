@@ -115,7 +115,7 @@ func (t *attaching) explain(ctx context.Context) error {
 // other nor work in each other's place. The socket of a run and the walls
 // hold even for one that hides what it is.
 func (p *place) refuseAgents(verb string) error {
-	inside, err := policy.Supervised(p.state)
+	inside, err := policy.Supervised(p.State)
 	if inside || p.env.Getenv("SWARM_AGENT") != "" {
 		return &ExitError{Code: CodeApproval, Err: fmt.Errorf("%s: refused: an agent, or what it started, "+
 			"has no access to other agents; only a person has", verb)}

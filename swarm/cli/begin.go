@@ -11,6 +11,7 @@ import (
 	"golang.org/x/term"
 
 	"agentswarm/swarm/captureref"
+	"agentswarm/swarm/project"
 	"agentswarm/swarm/store"
 	"agentswarm/worktree/git"
 )
@@ -32,8 +33,8 @@ func (p *place) identity(pl *plan) (store.Identity, error) {
 	return store.Identity{
 		Created: time.Now(), Version: buildVersion().Version, Base: pl.base,
 		Branch:    readable(pl.branch),
-		CommonDir: readable(p.repo.CommonDir), TopLevel: readable(p.repo.TopLevel),
-		Prefix: readable(p.repo.Prefix), Workflow: workflow, Args: args, Config: text,
+		CommonDir: readable(p.Repo.CommonDir), TopLevel: readable(p.Repo.TopLevel),
+		Prefix: readable(p.Repo.Prefix), Workflow: workflow, Args: args, Config: text,
 	}, nil
 }
 
@@ -46,7 +47,7 @@ func (p *place) pin(ctx context.Context, run *store.Run, pl *plan) error {
 	update := git.RefUpdate{Ref: captureref.Base(run.ID), New: git.Hash(pl.base.Commit)}
 	message := "swarm run " + run.ID
 	if pl.snapshot == nil {
-		return p.repo.UpdateRefs(ctx, message, update)
+		return p.Repo.UpdateRefs(ctx, message, update)
 	}
 	return pl.snapshot.Publish(ctx, git.PublishRequest{
 		Refs: []git.RefUpdate{update}, Have: []git.Hash{pl.head}, Message: message,
@@ -61,7 +62,7 @@ func (p *place) takeSnapshot(ctx context.Context, pl *plan) error {
 		return fmt.Errorf("snapshot: %w", err)
 	}
 	pl.discard = func() { os.RemoveAll(dir) }
-	if pl.snapshot, err = p.repo.Quarantine(dir); err != nil {
+	if pl.snapshot, err = p.Repo.Quarantine(dir); err != nil {
 		return err
 	}
 	commit, err := pl.snapshot.Snapshot(ctx, pl.head)
@@ -72,7 +73,7 @@ func (p *place) takeSnapshot(ctx context.Context, pl *plan) error {
 	if err != nil {
 		return err
 	}
-	pl.tree, pl.files = tree, paths(entries)
+	pl.tree, pl.files = tree, project.Files(entries)
 	pl.base.Commit, pl.base.Tree, pl.base.SnapshotOf = string(commit), string(tree), string(pl.head)
 	return nil
 }

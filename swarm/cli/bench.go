@@ -7,7 +7,6 @@ import (
 	"os"
 	"runtime"
 	"sync/atomic"
-	"syscall"
 	"time"
 
 	"agentswarm/swarm/agent"
@@ -15,13 +14,13 @@ import (
 	"agentswarm/swarm/captureref"
 	"agentswarm/swarm/control"
 	"agentswarm/swarm/diskwatch"
-	"agentswarm/swarm/early"
 	"agentswarm/swarm/engine"
+	"agentswarm/swarm/isolation"
 	"agentswarm/swarm/landing"
 	"agentswarm/swarm/limit"
 	"agentswarm/swarm/policy"
-	"agentswarm/swarm/proc"
 	"agentswarm/swarm/script"
+	"agentswarm/swarm/script/process"
 	"agentswarm/swarm/shim"
 	"agentswarm/swarm/store"
 	"agentswarm/worktree"
@@ -34,7 +33,7 @@ import (
 // here; ok is false where args do not ask for one.
 func Supervise(ctx context.Context, args []string) (code int, ok bool) {
 	switch {
-	case len(args) == 1 && args[0] == scriptWord:
+	case len(args) == 1 && args[0] == process.Word:
 		return script.Serve(ctx, os.Stdin, os.Stdout), true
 	case len(args) > 0 && args[0] == hookWord:
 		return hookEarly(ctx, args[1:])
@@ -54,19 +53,12 @@ type bench struct {
 	owner  *store.Owner
 	frozen *git.Frozen
 	trees  *worktree.Trees
-	isolation
-	isolated
 	policy.Policy
+	sandbox   *isolation.Executor
 	snapshots atomic.Bool // a person chose confined = "snapshot" while the run went on
-	shims     string      // the folder that comes first in the PATH of agents
-	guards    string      // one before it, where walls do not stand; empty: none
-	warm      string      // the layers of the command that filled the caches; empty: none
-	// homes is what the private HOMEs of a driven run have in common; nil
-	// where agents need none.
-	homes   *homes
-	deps    engine.Deps
-	contact contact                // how a person is reached while agents work
-	agents  map[string]*agent.Spec // as they are recorded with the run
+	deps      engine.Deps
+	contact   contact                // how a person is reached while agents work
+	agents    map[string]*agent.Spec // as they are recorded with the run
 }
 
 // bench puts together what the engine needs to work on a run this process
@@ -82,64 +74,59 @@ func (p *place) bench(ctx context.Context, run *store.Run, owner *store.Owner) (
 	if b.frozen, err = p.freeze(ctx, run); err != nil {
 		return nil, err
 	}
-	self, err := p.self()
+	self, err := p.Binary(p.env.Self)
 	if err != nil {
 		return nil, err
 	}
-	if b.shims, err = shims(self); err != nil {
+	b.sandbox = &isolation.Executor{
+		Project: &b.Project, Run: run, Settings: recorded.Settings, Self: self, Environ: p.env.Environ, Step: p.env.Step,
+	}
+	if b.sandbox.Shims, err = shims(self); err != nil {
 		return nil, err
 	}
-	b.isolation, b.Policy = recorded.isolation, recorded.Policy
-	if err := p.given(&b.isolation); err != nil {
+	b.Policy = recorded.Policy
+	if err := p.given(&b.sandbox.Settings); err != nil {
 		return nil, err
 	}
 	if err := p.cautious(&b.Policy); err != nil {
 		return nil, err
 	}
-	if b.isolated, err = p.isolate(ctx, b.isolation); err != nil {
+	if b.sandbox.Found, err = p.isolate(ctx, b.sandbox.Settings); err != nil {
 		return nil, err
 	}
 	trees, err := worktree.New(worktree.Config{
-		Repo: p.repo, Frozen: b.frozen, Dir: p.state.Trees(run.ID), Trash: p.state.Trash(),
-		LockFile: p.state.LockFile("worktrees"), Bases: p.state.Bases(), BaseSize: p.baseSize(), At: b.mountedAt(),
-		Pool: p.state.Pool(), PoolSize: p.poolSize(),
-		Cores: runtime.NumCPU(), Step: p.env.Step, Confine: b.confine(self),
-		MaxFile: recorded.MaxFile, Modules: landing.ModuleSource{Repo: p.repo, Stores: run.Modules()},
+		Repo: p.Repo, Frozen: b.frozen, Dir: p.State.Trees(run.ID), Trash: p.State.Trash(),
+		LockFile: p.State.LockFile("worktrees"), Bases: p.State.Bases(), BaseSize: p.baseSize(), At: b.sandbox.MountedAt(),
+		Pool: p.State.Pool(), PoolSize: p.poolSize(),
+		Cores: runtime.NumCPU(), Step: p.env.Step, Confine: b.sandbox.Confine(),
+		MaxFile: recorded.MaxFile, Modules: landing.ModuleSource{Repo: p.Repo, Stores: run.Modules()},
 		Own: git.Hash(owner.View().Identity.Base.Commit),
 	})
 	if err != nil {
 		return nil, err
 	}
-	b.trees = trees
+	b.trees, b.sandbox.Trees = trees, trees
 	known, err := p.env.driven(recorded.Config)
 	if err != nil {
 		return nil, err
 	}
 	b.deps = engine.Deps{
 		Run: run, Journal: owner, Workspaces: trees,
-		Launcher: launcher(self, b.rung), Walls: b.walls, Backend: b.backend,
-		Kinds: known, Self: self, Walled: b.rung != box.None && !b.isolation.open(), Surroundings: p.env.machine().Surroundings(),
+		Launcher: isolation.Launcher(self, b.sandbox.Rung), Walls: b.sandbox.Walls, Backend: b.sandbox.Backend,
+		Kinds: known, Self: self, Walled: b.sandbox.Rung != box.None && !b.sandbox.Settings.Off(), Surroundings: p.env.machine().Surroundings(),
 		Unlock: func() error {
-			return errors.Join(p.repo.UnlockRefs(captureref.Run(run.ID)), submodule.UnlockStores(p.repo, run.Modules()))
+			return errors.Join(p.Repo.UnlockRefs(captureref.Run(run.ID)), submodule.UnlockStores(p.Repo, run.Modules()))
 		},
 		Disk: &limit.Disk{
 			Dir: trees.Dir, Free: func() (int64, error) { return worktree.Free(trees.Dir) },
 		},
 		Memory:  p.env.admission(),
 		Version: p.env.machine().VersionOf,
-		Environ: p.env.Environ, PassEnv: b.isolation.PassEnv, Root: p.rootDir(), Cores: runtime.NumCPU(),
+		Environ: p.env.Environ, PassEnv: b.sandbox.Settings.PassEnv, Root: p.Root(), Cores: runtime.NumCPU(),
 		Now: time.Now, Warn: func(text string) { fmt.Fprintln(p.env.Stderr, program+": "+Printable(text)) },
 	}
 	b.deps.Joiner, b.deps.Prompts = b.lander(), newMemories(ctx, b)
 	return b, b.judgeActions(ctx, self)
-}
-
-// launcher starts supervisors behind the walls of a rung.
-func launcher(self string, rung box.Rung) *proc.Launcher {
-	return &proc.Launcher{
-		Binary: self, Args: []string{early.Supervise},
-		Attr: func() *syscall.SysProcAttr { return box.Attr(rung) },
-	}
 }
 
 // engineConfig is the configuration that a run goes by.

@@ -16,6 +16,7 @@ import (
 
 	measure "agentswarm/swarm/bench"
 	"agentswarm/swarm/engine"
+	"agentswarm/swarm/isolation"
 	"agentswarm/swarm/store"
 	"agentswarm/worktree"
 	"agentswarm/worktree/git"
@@ -176,26 +177,26 @@ func openBenched(ctx context.Context, env Env, y measure.Yard) (measure.Product,
 		return nil, err
 	}
 	p.keep()
-	p.given = func(i *isolation) error {
+	p.given = func(i *isolation.Settings) error {
 		i.Backend = string(y.Backend)
 		return nil
 	}
 	b := &benched{place: p, backend: y.Backend}
-	if b.self, err = p.self(); err != nil {
+	if b.self, err = p.Binary(p.env.Self); err != nil {
 		return nil, err
 	}
-	rung, _, err := p.probe(ctx, b.self)
+	rung, _, err := isolation.Probe(ctx, &p.Project, b.self)
 	if err != nil {
 		return nil, err
 	}
-	if err := p.possible(rung, y.Backend); err != nil {
+	if err := isolation.Possible(&p.Project, rung, y.Backend); err != nil {
 		return nil, &measure.NotHereError{Reason: oneLine(err)}
 	}
-	commit, err := p.repo.Commit(ctx, "HEAD")
+	commit, err := p.Repo.Commit(ctx, "HEAD")
 	if err != nil {
 		return nil, err
 	}
-	tree, err := p.repo.TreeOf(ctx, commit)
+	tree, err := p.Repo.TreeOf(ctx, commit)
 	b.base = store.Base{Commit: string(commit), Tree: string(tree), Kind: store.BaseHead}
 	return b, err
 }
@@ -204,13 +205,13 @@ func (b *benched) Self() string { return b.self }
 
 // Shift begins a run without calls.
 func (b *benched) Shift(ctx context.Context) (*measure.Shift, error) {
-	config, err := json.Marshal(recordedConfig{isolation: isolation{Backend: string(b.backend)}})
+	config, err := json.Marshal(recordedConfig{Settings: isolation.Settings{Backend: string(b.backend)}})
 	if err != nil {
 		return nil, err
 	}
-	run, owner, err := b.state.Create(store.Identity{
-		Version: buildVersion().Version, Base: b.base, CommonDir: readable(b.repo.CommonDir),
-		TopLevel: readable(b.repo.TopLevel), Workflow: store.Workflow{Kind: store.WorkflowPrompt}, Config: config,
+	run, owner, err := b.State.Create(store.Identity{
+		Version: buildVersion().Version, Base: b.base, CommonDir: readable(b.Repo.CommonDir),
+		TopLevel: readable(b.Repo.TopLevel), Workflow: store.Workflow{Kind: store.WorkflowPrompt}, Config: config,
 	})
 	if err != nil {
 		return nil, err
@@ -223,7 +224,7 @@ func (b *benched) Shift(ctx context.Context) (*measure.Shift, error) {
 		Run: run.ID, Dir: run.Dir, Trees: on.trees, Launcher: on.deps.Launcher, Environ: b.env.Environ,
 		Close: func() error { return errors.Join(on.trees.Close(), owner.Close()) },
 		Enclose: func(w worktree.Workspace, dir, private string) (json.RawMessage, error) {
-			around, err := on.walls(engine.WallsRequest{
+			around, err := on.sandbox.Walls(engine.WallsRequest{
 				Workspace: w, Read: []string{dir}, Write: []string{filepath.Join(dir, "artifacts")}, Private: private,
 			})
 			return around.Walls, err

@@ -46,9 +46,9 @@ func aloneBuiltin(c *cli.Context, env Env) (*builtinAlone, error) {
 	}
 	a.own = a.paid
 	if a.place, a.base, err = placeAnywhere(c, env); err != nil { // it needs no git
-		a.place, a.base = &place{env: env}, ""
+		a.place, a.base = withoutProject(env), ""
 	}
-	if a.conf = a.paid; a.place.repo == nil {
+	if a.conf = a.paid; a.place.Repo == nil {
 		return a, nil
 	}
 	if a.conf, err = a.place.config(c.Context, "HEAD"); err != nil {
@@ -59,7 +59,7 @@ func aloneBuiltin(c *cli.Context, env Env) (*builtinAlone, error) {
 
 // trust takes what the repository says of models, once it is approved.
 func (a *builtinAlone) trust() error {
-	store := config.Trust{Dir: a.place.state.Trust()}
+	store := a.place.Trust()
 	pending, err := store.Pending(a.conf.Needs(config.Use{Roles: true, Agents: []string{agent.KindBuiltin}}))
 	switch {
 	case err != nil:
@@ -78,7 +78,7 @@ func (a *builtinAlone) environ(all []string) ([]string, error) {
 	if a.own == nil {
 		return all, nil
 	}
-	own, err := a.own.Over((&place{env: a.env}).lookup)
+	own, err := a.own.Over(config.Lookup(a.env.Getenv))
 	if err != nil {
 		return nil, refused(err)
 	}

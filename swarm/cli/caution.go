@@ -11,6 +11,7 @@ import (
 	"agentswarm/risk"
 	"agentswarm/swarm/config"
 	"agentswarm/swarm/fanout"
+	"agentswarm/swarm/isolation"
 	"agentswarm/swarm/policy"
 	"agentswarm/swarm/script"
 	"agentswarm/swarm/task"
@@ -100,7 +101,7 @@ func (p *place) layCaution(c *cli.Context, into *policy.Policy) error {
 	if g.confined != config.ConfinedUnset {
 		into.Confined = g.confined.String()
 	}
-	into.Allow = with(into.Allow, g.allow)
+	into.Allow = isolation.Union(into.Allow, g.allow)
 	into.Audit = into.Audit || g.audit
 	return nil
 }

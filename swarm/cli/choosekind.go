@@ -66,7 +66,7 @@ func (p *place) onlyChoice(configured []string) (name, why string, err error) {
 	if len(installed) > 1 {
 		return "", "", &UsageError{
 			Text:   "run: a prompt needs an agent, and several are installed: " + kinds.Names(installed),
-			Advice: "name one with --agent, or set run.default_agent in " + p.userFile(),
+			Advice: "name one with --agent, or set run.default_agent in " + p.UserFile(),
 		}
 	}
 	return "", "", p.noAgent(found)
@@ -77,7 +77,7 @@ func (p *place) noAgent(found []kinds.Found) error {
 	lines := append([]string{"run: no coding agent was found; install one of these:"}, kinds.InstallCommands(found)...)
 	return &UsageError{
 		Text:   strings.Join(lines, "\n"),
-		Advice: "for another program, write a table [agents.NAME] into " + p.userFile() + ", or put a command after --",
+		Advice: "for another program, write a table [agents.NAME] into " + p.UserFile() + ", or put a command after --",
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"agentswarm/swarm/agent/kinds"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/task"
+	"agentswarm/swarm/workflow/library"
 )
 
 // TestSayLogin: that no key was found is said where a model is used that takes
@@ -31,13 +32,13 @@ func TestSayLogin(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			var said strings.Builder
-			p := &place{env: Env{Stderr: &said, Getenv: envOf(), Kinds: kinds.All()}}
+			p := withoutProject(Env{Stderr: &said, Getenv: envOf(), Kinds: kinds.All()})
 			pl := &plan{config: engine.Config{Agents: map[string]*agent.Spec{
 				"mine": {Name: "mine", Kind: agent.KindBuiltin, Model: test.own},
 			}}}
 			for _, model := range test.models {
 				if test.script {
-					pl.script = &scripted{Agent: "mine", Options: &task.Options{Model: model}}
+					pl.script = &library.Script{Agent: "mine", Options: &task.Options{Model: model}}
 					continue
 				}
 				pl.calls = append(pl.calls, &task.Call{Agent: "mine", Options: task.Options{Model: model}})

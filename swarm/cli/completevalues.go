@@ -136,8 +136,8 @@ func (c *completer) agentNames(ctx context.Context) {
 		return
 	}
 	var base git.Hash
-	if p.repo.Bare() {
-		base, _ = p.repo.Commit(ctx, "HEAD") // without one there is no project's file
+	if p.Repo.Bare() {
+		base, _ = p.Repo.Commit(ctx, "HEAD") // without one there is no project's file
 	}
 	config, err := p.config(ctx, base)
 	if err != nil {
@@ -175,7 +175,7 @@ func (c *completer) providerNames() {
 func (c *completer) roleNames(ctx context.Context, end string) {
 	table := roles.Table{}
 	if p := c.place(ctx); p != nil {
-		base, _ := p.repo.Commit(ctx, "HEAD") // without one there is no project's file
+		base, _ := p.Repo.Commit(ctx, "HEAD") // without one there is no project's file
 		if config, err := p.config(ctx, base); err == nil {
 			table = config.Roles()
 		}
@@ -195,7 +195,7 @@ func (c *completer) refs(ctx context.Context, kinds ...string) {
 		prefix := map[string]string{
 			"branch": "refs/heads/", "tag": "refs/tags/", "remote branch": "refs/remotes/",
 		}[kind]
-		all, err := p.repo.RefsUnder(ctx, prefix)
+		all, err := p.Repo.RefsUnder(ctx, prefix)
 		if err != nil {
 			return
 		}
@@ -224,7 +224,7 @@ func (c *completer) book(ctx context.Context) *addressBook {
 	if p == nil {
 		return nil
 	}
-	entries, err := p.state.Runs()
+	entries, err := p.State.Runs()
 	if err != nil || len(entries) == 0 {
 		return nil
 	}

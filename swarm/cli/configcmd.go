@@ -13,6 +13,8 @@ import (
 
 	"agentswarm/swarm/config"
 	"agentswarm/swarm/environ"
+	"agentswarm/swarm/isolation"
+	"agentswarm/swarm/project"
 )
 
 func newConfigCommand(env Env) *cli.Command {
@@ -256,9 +258,9 @@ func checkConfigFile(dir, name string) checkedConfig {
 	}
 	layer := config.User
 	switch slash := filepath.ToSlash(path); {
-	case strings.HasSuffix(slash, "/"+projectConfig):
+	case strings.HasSuffix(slash, "/"+project.ConfigName):
 		layer = config.Project
-	case strings.HasSuffix(slash, "/"+localConfig):
+	case strings.HasSuffix(slash, "/"+project.LocalConfigName):
 		layer = config.Local
 	}
 	source, err := config.ReadFile(layer, path)
@@ -283,12 +285,12 @@ func checkConfigHere(c *cli.Context, env Env) ([]checkedConfig, error) {
 		return nil, err
 	}
 	all, sources, valid := []checkedConfig{}, []config.Source{}, true
-	for _, f := range p.configFiles() {
-		source, there, err := p.readConfig(c.Context, f, "HEAD")
+	for _, f := range p.ConfigFiles() {
+		source, there, err := p.ReadConfig(c.Context, f, "HEAD")
 		if !there {
 			continue
 		}
-		checked := checkedConfig{File: f.name, OK: true}
+		checked := checkedConfig{File: f.Name, OK: true}
 		if err != nil {
 			checked.unreadable(err)
 		}
@@ -312,7 +314,7 @@ func checkConfigHere(c *cli.Context, env Env) ([]checkedConfig, error) {
 	var bad *config.Error
 	if none, err := config.Load(); err != nil {
 		return all, err
-	} else if _, err := none.Over(p.lookup); errors.As(err, &bad) {
+	} else if _, err := none.Over(p.Lookup); errors.As(err, &bad) {
 		checked := checkedConfig{File: bad.File}
 		checked.add(*bad)
 		all = append(all, checked)
@@ -322,7 +324,7 @@ func checkConfigHere(c *cli.Context, env Env) ([]checkedConfig, error) {
 
 // checkTogether notes of each file what is wrong only with others, or here.
 func (p *place) checkTogether(conf *config.Config, all []checkedConfig) {
-	wrong := conf.Misplaced(p.surroundings())
+	wrong := conf.Misplaced(isolation.Surroundings(&p.Project))
 	var unknown *config.UnknownAgentError
 	if _, err := conf.Agent(""); conf.DefaultAgent != "" && errors.As(err, &unknown) {
 		wrong = append(wrong, &config.Error{

@@ -10,6 +10,7 @@ import (
 	"agentswarm/internal/fspath"
 	"agentswarm/swarm/config"
 	"agentswarm/swarm/proc"
+	"agentswarm/swarm/project"
 )
 
 // fileFlags choose a configuration file; without a flag it is the user's own.
@@ -72,25 +73,25 @@ Examples:
 }
 
 // chosenFile is the configuration file that the flags of a command name.
-func (p *place) chosenFile(c *cli.Context) (configFile, error) {
+func (p *place) chosenFile(c *cli.Context) (project.ConfigFile, error) {
 	layer := config.User
 	switch {
 	case c.Bool("local") && c.Bool("project"):
-		return configFile{}, usagef("config %s: --local and --project exclude each other", c.Command.Name)
+		return project.ConfigFile{}, usagef("config %s: --local and --project exclude each other", c.Command.Name)
 	case c.Bool("local"):
 		layer = config.Local
 	case c.Bool("project"):
 		layer = config.Project
 	}
-	for _, f := range p.configFiles() {
-		if f.layer == layer && f.path != "" {
+	for _, f := range p.ConfigFiles() {
+		if f.Layer == layer && f.Path != "" {
 			return f, nil
 		}
 	}
 	if layer == config.User {
-		return configFile{}, usagef("config %s: neither HOME nor XDG_CONFIG_HOME says where your configuration is", c.Command.Name)
+		return project.ConfigFile{}, usagef("config %s: neither HOME nor XDG_CONFIG_HOME says where your configuration is", c.Command.Name)
 	}
-	return configFile{}, usagef("config %s: a bare repository has no such file", c.Command.Name)
+	return project.ConfigFile{}, usagef("config %s: a bare repository has no such file", c.Command.Name)
 }
 
 // pathsObject is swarm.configpaths/1, described in docs/json.md.
@@ -113,18 +114,18 @@ func configPathAction(c *cli.Context, env Env) error {
 	if err != nil {
 		return err
 	}
-	files := p.configFiles()
+	files := p.ConfigFiles()
 	if c.Bool("local") || c.Bool("project") {
 		f, err := p.chosenFile(c)
 		if err != nil {
 			return err
 		}
-		files = []configFile{f}
+		files = []project.ConfigFile{f}
 	}
 	o := pathsObject{Schema: "swarm.configpaths/1", Files: []pathObject{}}
 	for _, f := range files {
-		if f.path != "" {
-			o.Files = append(o.Files, pathObject{Layer: f.layer.String(), Path: f.path, Exists: fspath.Exists(f.path)})
+		if f.Path != "" {
+			o.Files = append(o.Files, pathObject{Layer: f.Layer.String(), Path: f.Path, Exists: fspath.Exists(f.Path)})
 		}
 	}
 	switch {
@@ -156,7 +157,7 @@ func configEditAction(c *cli.Context, env Env) error {
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(filepath.Dir(f.path), 0o700); err != nil {
+	if err := os.MkdirAll(filepath.Dir(f.Path), 0o700); err != nil {
 		return fmt.Errorf("make the folder of the configuration: %w", err)
 	}
 	editor, err := p.editor(c)
@@ -166,7 +167,7 @@ func configEditAction(c *cli.Context, env Env) error {
 	signals, giveBack := takeSignals()
 	defer giveBack()
 	code, err := proc.Foreground(proc.ForegroundRequest{
-		Argv: []string{"sh", "-c", editor + ` "$@"`, "sh", f.path}, Env: env.Environ, Dir: p.dir, Signals: signals,
+		Argv: []string{"sh", "-c", editor + ` "$@"`, "sh", f.Path}, Env: env.Environ, Dir: p.Dir, Signals: signals,
 		Stdin: env.Stdin, Stdout: unwrapped(env.Stdout), Stderr: unwrapped(env.Stderr),
 	})
 	switch {
@@ -174,10 +175,10 @@ func configEditAction(c *cli.Context, env Env) error {
 		return err
 	case code != 0:
 		return fmt.Errorf("the editor %s ended with exit code %d", editor, code)
-	case !fspath.Exists(f.path):
+	case !fspath.Exists(f.Path):
 		return nil // it saved nothing
 	}
-	checked := checkConfigFile(p.dir, f.path)
+	checked := checkConfigFile(p.Dir, f.Path)
 	if err := printConfigCheck(env, configCheckObject{Files: []checkedConfig{checked}}); err != nil {
 		return err
 	}
@@ -227,21 +228,21 @@ func configSetAction(c *cli.Context, env Env) error {
 	if err != nil {
 		return err
 	}
-	source, err := config.ReadFile(f.layer, f.path)
+	source, err := config.ReadFile(f.Layer, f.Path)
 	if err != nil {
 		return refused(err)
 	}
-	source.Name = f.name
+	source.Name = f.Name
 	text, err := config.Set(source, args[0], args[1])
 	if err != nil {
 		return refused(err)
 	}
-	if err := config.WriteFile(f.path, text); err != nil {
+	if err := config.WriteFile(f.Path, text); err != nil {
 		return fmt.Errorf("write the configuration: %w", err)
 	}
 	if c.Bool("json") {
-		return printJSON(env.Stdout, setObject{Schema: "swarm.configset/1", Key: args[0], File: f.path})
+		return printJSON(env.Stdout, setObject{Schema: "swarm.configset/1", Key: args[0], File: f.Path})
 	}
-	_, err = fmt.Fprintf(env.Stdout, "set %s in %s\n", Printable(args[0]), Printable(f.path))
+	_, err = fmt.Fprintf(env.Stdout, "set %s in %s\n", Printable(args[0]), Printable(f.Path))
 	return err
 }

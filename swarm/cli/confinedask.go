@@ -9,6 +9,7 @@ import (
 
 	"agentswarm/swarm/config"
 	"agentswarm/swarm/inbox/waiting"
+	"agentswarm/swarm/isolation"
 )
 
 // allOwn refuses an answer that is to be remembered for actions on an agent's own
@@ -25,7 +26,7 @@ func allOwn(all []waiting.Question) error {
 // rememberConfined writes the choice into the user's own configuration, and says
 // where. A file that has made the choice already is left as it is.
 func (p *place) rememberConfined(confined config.Confined) error {
-	file := config.UserFile(p.lookup)
+	file := config.UserFile(p.Lookup)
 	if file == "" {
 		return usagef("there is no place for your own configuration: neither HOME nor XDG_CONFIG_HOME is set")
 	}
@@ -49,7 +50,7 @@ func (p *place) offerConfined(ctx context.Context) error {
 	if !p.attended() || p.personal("the choice") != nil {
 		return nil
 	}
-	if rung, _, err := p.probe(ctx, p.env.Self); err != nil || !rung.Namespaces() {
+	if rung, _, err := isolation.Probe(ctx, &p.Project, p.env.Self); err != nil || !rung.Namespaces() {
 		return err
 	}
 	conf, err := p.env.userConfig()

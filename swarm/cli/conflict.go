@@ -86,7 +86,7 @@ func (p *place) misfit(ctx context.Context, s *selection, a *store.Agent, err er
 	if !errors.As(err, &unfit) {
 		return err
 	}
-	branch, lookErr := p.repo.Branch(ctx)
+	branch, lookErr := p.Repo.Branch(ctx)
 	if lookErr != nil || branch == "" {
 		return err
 	}

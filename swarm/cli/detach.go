@@ -67,19 +67,19 @@ func (p *place) detach(ctx context.Context, r detachRequest) error {
 // beginDetached starts this very command again without the terminal. It returns
 // its run, which has begun.
 func (p *place) beginDetached(ctx context.Context, typed []byte) (*store.Run, error) {
-	self, err := p.self()
+	self, err := p.Binary(p.env.Self)
 	if err != nil {
 		return nil, err
 	}
-	if err := p.state.MakeDir(); err != nil {
+	if err := p.State.MakeDir(); err != nil {
 		return nil, err
 	}
-	log, err := os.CreateTemp(p.state.Dir, "detached-*.log")
+	log, err := os.CreateTemp(p.State.Dir, "detached-*.log")
 	if err != nil {
 		return nil, fmt.Errorf("detach: %w", err)
 	}
 	defer log.Close()
-	input, err := spool(p.state.Dir, typed)
+	input, err := spool(p.State.Dir, typed)
 	if err != nil {
 		return nil, fmt.Errorf("detach: %w", err)
 	}
@@ -98,7 +98,7 @@ func (p *place) beginDetached(ctx context.Context, typed []byte) (*store.Run, er
 	if b.Error != "" {
 		return nil, errors.Join(&DetachedError{begun: b}, os.Remove(log.Name()))
 	}
-	run, err := p.state.Run(b.Run)
+	run, err := p.State.Run(b.Run)
 	if err != nil {
 		return nil, err
 	}

@@ -266,7 +266,7 @@ func (d *differ) printStat(ctx context.Context, a *store.Agent) error {
 			_, err = io.WriteString(safe, moduleTitle(m))
 		}
 		if err == nil {
-			err = d.repo.Store(m.Store).WriteStat(ctx, safe, git.StatRequest{From: git.Hash(m.Base), To: git.Hash(m.Commit), Width: width})
+			err = d.Repo.Store(m.Store).WriteStat(ctx, safe, git.StatRequest{From: git.Hash(m.Base), To: git.Hash(m.Commit), Width: width})
 		}
 	}
 	return errors.Join(err, safe.flush())

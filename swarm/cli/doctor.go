@@ -14,6 +14,7 @@ import (
 	"agentswarm/risk"
 	"agentswarm/risk/repository"
 	"agentswarm/swarm/box"
+	"agentswarm/swarm/isolation"
 	"agentswarm/swarm/limit"
 	"agentswarm/swarm/policy"
 	"agentswarm/worktree"
@@ -87,7 +88,7 @@ func doctorAction(c *cli.Context, env Env) error {
 }
 
 func (p *place) checkGit(ctx context.Context, o *doctorObject) error {
-	version, err := p.repo.Version(ctx)
+	version, err := p.Repo.Version(ctx)
 	if err != nil {
 		return err
 	}
@@ -98,16 +99,16 @@ func (p *place) checkGit(ctx context.Context, o *doctorObject) error {
 // checkSandbox puts a sandbox up once. It names it as a run does, and says why
 // there is no better one.
 func (p *place) checkSandbox(ctx context.Context, o *doctorObject) error {
-	got, err := p.isolate(ctx, isolation{})
+	got, err := p.isolate(ctx, isolation.Settings{})
 	if err != nil {
 		return err
 	}
-	rung, why := got.rung, got.why
+	rung, why := got.Rung, got.Why
 	state := "ok"
 	if why != nil {
 		state = "note"
 	}
-	o.add("sandbox", state, p.sandboxLine(isolation{}, got))
+	o.add("sandbox", state, p.sandboxLine(isolation.Settings{}, got))
 	if why != nil {
 		o.add("refused", "note", oneLine(why))
 	}
@@ -122,14 +123,14 @@ func (p *place) checkBackends(rung box.Rung, o *doctorObject) error {
 	var works, not []string
 	var able []worktree.Backend
 	for _, backend := range worktree.Backends() {
-		if err := p.possible(rung, backend); err != nil {
+		if err := isolation.Possible(&p.Project, rung, backend); err != nil {
 			not = append(not, fmt.Sprintf("not %s: %v", backend, err))
 			continue
 		}
 		works, able = append(works, string(backend)), append(able, backend)
 	}
 	o.add("workspaces", "ok", strings.Join(slices.Concat([]string{strings.Join(works, ", ")}, not), "; "))
-	cost, err := precheck.CostOn(p.state.Dir, able)
+	cost, err := precheck.CostOn(p.State.Dir, able)
 	if err != nil {
 		return err
 	}
@@ -144,7 +145,7 @@ func (p *place) checkBackends(rung box.Rung, o *doctorObject) error {
 // checkGrants tells what AGENTS.md grants, what of it could not be read, and
 // that what is not committed counts for nothing.
 func (p *place) checkGrants(ctx context.Context, o *doctorObject) error {
-	head, err := p.repo.Commit(ctx, "HEAD")
+	head, err := p.Repo.Commit(ctx, "HEAD")
 	var none *git.RevError
 	if errors.As(err, &none) {
 		return nil
@@ -152,7 +153,7 @@ func (p *place) checkGrants(ctx context.Context, o *doctorObject) error {
 	if err != nil {
 		return err
 	}
-	a, err := repository.Authority(ctx, p.repo, head)
+	a, err := repository.Authority(ctx, p.Repo, head)
 	if err != nil {
 		return err
 	}
@@ -167,7 +168,7 @@ func (p *place) checkGrants(ctx context.Context, o *doctorObject) error {
 	if len(wrong) > 0 {
 		state = "note"
 	}
-	differs, err := repository.GrantsDiffer(ctx, p.repo, head)
+	differs, err := repository.GrantsDiffer(ctx, p.Repo, head)
 	if err != nil {
 		return err
 	}
@@ -210,18 +211,18 @@ func (p *place) checkRoom(ctx context.Context, o *doctorObject) error {
 	memory := limit.MemAvailable()
 	jobs := limit.Jobs(memory, limit.CommandFootprint)
 	o.add("memory", "ok", fmt.Sprintf("%s available on %d cores: up to %d commands at once", Bytes(memory), runtime.NumCPU(), jobs))
-	free, err := worktree.Free(p.state.Dir)
+	free, err := worktree.Free(p.State.Dir)
 	if err != nil {
 		return err
 	}
-	detail := fmt.Sprintf("%s free below %s", Bytes(free), p.state.Dir)
-	head, err := p.repo.Commit(ctx, "HEAD")
+	detail := fmt.Sprintf("%s free below %s", Bytes(free), p.State.Dir)
+	head, err := p.Repo.Commit(ctx, "HEAD")
 	if err != nil {
 		o.add("base", "bad", "HEAD has no commit yet: agents need one to start from")
 		o.add("disk", "ok", detail)
 		return nil
 	}
-	size, err := worktree.CheckoutSize(ctx, p.repo, head)
+	size, err := worktree.CheckoutSize(ctx, p.Repo, head)
 	if err != nil {
 		return err
 	}
@@ -234,7 +235,7 @@ func (p *place) checkRoom(ctx context.Context, o *doctorObject) error {
 }
 
 func (p *place) checkRepository(ctx context.Context, o *doctorObject) error {
-	hazards, err := precheck.Hazards(ctx, p.repo)
+	hazards, err := precheck.Hazards(ctx, p.Repo)
 	if err != nil {
 		return err
 	}
@@ -259,12 +260,12 @@ func (p *place) checkRepository(ctx context.Context, o *doctorObject) error {
 }
 
 func (p *place) checkRuns(_ context.Context, o *doctorObject) error {
-	state := p.state.Dir
+	state := p.State.Dir
 	if _, err := os.Stat(state); err != nil {
 		o.add("state", "ok", state+" (not made yet)")
 		return nil
 	}
-	entries, err := p.state.Runs()
+	entries, err := p.State.Runs()
 	if err != nil {
 		return err
 	}

@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"sync"
 	"time"
 
@@ -17,19 +16,21 @@ import (
 	"agentswarm/swarm/diskwatch"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/event"
+	"agentswarm/swarm/gc"
 	"agentswarm/swarm/landing"
 	"agentswarm/swarm/mcp"
 	"agentswarm/swarm/reviewer"
 	"agentswarm/swarm/script"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
+	"agentswarm/swarm/workflow/library"
 	"agentswarm/worktree/git"
 )
 
 // driveRequest is what a run still has to do.
 type driveRequest struct {
 	calls   []*task.Call
-	script  *scripted             // makes the calls; nil: calls are all there are
+	script  *library.Script       // makes the calls; nil: calls are all there are
 	base    store.Base            // required with a script
 	retry   []engine.RetryRequest // agents to be tried again
 	config  engine.Config         // required
@@ -151,10 +152,10 @@ func (b *bench) driveOwned(ctx context.Context, r driveRequest) (*ended, error) 
 func (b *bench) opened(r driveRequest) *event.Opened {
 	opened := &event.Opened{
 		Pid: os.Getpid(), Version: buildVersion().Version,
-		Resumed: r.prior != nil, Walls: b.wallsWord(), Backend: string(b.backend), Budget: r.budgetFact(),
+		Resumed: r.prior != nil, Walls: b.sandbox.Word(), Backend: string(b.sandbox.Backend), Budget: r.budgetFact(),
 		MaxTurns: r.turnsFact(),
 	}
-	for _, err := range b.passed {
+	for _, err := range b.sandbox.PassedOver {
 		opened.PassedOver = append(opened.PassedOver, oneLine(err))
 	}
 	if b.env.keeper != nil {
@@ -189,11 +190,11 @@ func (b *bench) takeOver(ctx context.Context, r *driveRequest) error {
 // before it did.
 func (b *bench) pinAgain(ctx context.Context, id store.Identity) error {
 	ref := captureref.Base(id.Run)
-	at, err := b.repo.Ref(ctx, ref)
+	at, err := b.Repo.Ref(ctx, ref)
 	if err != nil || at != "" {
 		return err
 	}
-	return b.repo.UpdateRefs(ctx, "swarm resume "+id.Run, git.RefUpdate{
+	return b.Repo.UpdateRefs(ctx, "swarm resume "+id.Run, git.RefUpdate{
 		Ref: ref, New: git.Hash(id.Base.Commit),
 	})
 }
@@ -204,12 +205,12 @@ func (b *bench) pinAgain(ctx context.Context, id store.Identity) error {
 func (p *place) freeze(ctx context.Context, run *store.Run) (*git.Frozen, error) {
 	whole := filepath.Join(run.Frozen(), "whole")
 	if fspath.Exists(whole) {
-		return p.repo.Thaw(run.Frozen()), nil
+		return p.Repo.Thaw(run.Frozen()), nil
 	}
 	if err := os.RemoveAll(run.Frozen()); err != nil {
 		return nil, fmt.Errorf("freeze the configuration: %w", err)
 	}
-	frozen, err := p.repo.Freeze(ctx, run.Frozen())
+	frozen, err := p.Repo.Freeze(ctx, run.Frozen())
 	if err != nil {
 		return nil, err
 	}
@@ -220,7 +221,7 @@ func (p *place) freeze(ctx context.Context, run *store.Run) (*git.Frozen, error)
 // captured when it was closed.
 func (p *place) retrieve(ctx context.Context, run *store.Run) (*store.View, error) {
 	v, err := p.settle(ctx, run)
-	if err != nil || v.Status == store.RunRunning || !keeps(v) && len(engine.Boxes(run)) == 0 {
+	if err != nil || v.Status == store.RunRunning || !gc.HasWorkspaces(v) && len(engine.Boxes(run)) == 0 {
 		return v, err
 	}
 	owner, err := run.Own(ctx)
@@ -236,11 +237,6 @@ func (p *place) retrieve(ctx context.Context, run *store.Run) (*store.View, erro
 		return nil, fmt.Errorf("put run %s in order: %w", run.ID, err)
 	}
 	return run.View()
-}
-
-// keeps reports whether workspaces of a run are left.
-func keeps(v *store.View) bool {
-	return v.Shared != nil || slices.ContainsFunc(v.Agents, func(a *store.Agent) bool { return len(a.Leases) > 0 })
 }
 
 // carryOut hands the calls, or the wish for another attempt, to the engine

@@ -11,7 +11,7 @@ import (
 
 // Evidence is what is known of the work of an agent that has ended.
 func (t *scriptTools) Evidence(ctx context.Context, r workflow.EvidenceRequest) (*workflow.Evidence, error) {
-	request := reviewer.EvidenceRequest{Config: t.config, Result: r.Result, From: git.Hash(r.Base), To: git.Hash(r.Base), Store: t.Store, Repo: t.bench.repo}
+	request := reviewer.EvidenceRequest{Config: t.config, Result: r.Result, From: git.Hash(r.Base), To: git.Hash(r.Base), Store: t.Store, Repo: t.bench.Repo}
 	patch := r.Result.Done().Patch
 	if patch != nil {
 		request.From, request.To, request.Modules = git.Hash(patch.Base), git.Hash(patch.Commit), patch.Modules

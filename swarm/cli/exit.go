@@ -8,7 +8,9 @@ import (
 	"golang.org/x/sys/unix"
 
 	"agentswarm/swarm/landing/lander"
+	"agentswarm/swarm/project"
 	"agentswarm/swarm/refusal"
+	"agentswarm/swarm/workflow/library"
 )
 
 // Code is a process's exit code. The zero value is success, as the operating
@@ -167,8 +169,16 @@ func statedCode(err error) (Code, bool) {
 	switch err.(type) { //nolint:errorlint // see codeOf
 	case *refusal.Error, *lander.NothingError, *lander.BlockedError:
 		return CodeUsage, true
+	case *refusal.Cause, *project.StateError:
+		return CodeUsage, true
 	case *lander.MisfitError:
 		return CodeConflict, true
+	}
+	if e, ok := err.(*library.Error); ok { //nolint:errorlint // see codeOf
+		if e.Thrown {
+			return CodeScript, true
+		}
+		return CodeUsage, true
 	}
 	own, ok := err.(interface{ ExitCode() int }) //nolint:errorlint // see codeOf
 	if !ok {

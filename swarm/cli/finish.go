@@ -14,6 +14,7 @@ import (
 	"agentswarm/swarm/landing/lander"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
+	"agentswarm/swarm/workflow/library"
 )
 
 // finishRequest is what follows when the agents of a run have ended.
@@ -61,7 +62,7 @@ func (b *bench) finish(ctx context.Context, end *ended, r finishRequest) error {
 		complain(b.env, mergeErr)
 	}
 	if end.thrown != nil {
-		complain(b.env, &ScriptError{Err: end.thrown, Code: CodeScript})
+		complain(b.env, &library.Error{Err: end.thrown, Thrown: true})
 	}
 	if err := b.printResult(v, r.json); err != nil {
 		return err

@@ -42,7 +42,7 @@ func (b *bench) govern(config engine.Config) (leave func() error) {
 		return none
 	}
 	options := governor.Options{Now: time.Now, Chance: limit.Random, Warn: b.deps.Warn}
-	g, err := governor.Open(filepath.Join(b.root, "governor"), options)
+	g, err := governor.Open(filepath.Join(b.StateRoot, "governor"), options)
 	if err != nil {
 		b.deps.Warn(fmt.Sprintf("limits on requests are not shared with other runs: %v", err))
 		b.deps.Governor = governor.Alone(options)

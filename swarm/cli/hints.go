@@ -19,9 +19,9 @@ func (p *place) hintInstalled(ctx context.Context, pl *plan) error {
 	}) {
 		return nil
 	}
-	ignored, err := include.Ignored(ctx, p.repo, modules)
+	ignored, err := include.Ignored(ctx, p.Repo, modules)
 	if err != nil || len(ignored) == 0 || slices.Contains(pl.files, include.FileName) ||
-		!p.repo.Bare() && fspath.Exists(p.repo.TopLevel+"/"+include.FileName) {
+		!p.Repo.Bare() && fspath.Exists(p.Repo.TopLevel+"/"+include.FileName) {
 		return err
 	}
 	fmt.Fprintf(p.env.Stderr, "hint: %s is ignored, so that no workspace has it: give --setup 'npm ci', or name it in %s\n",

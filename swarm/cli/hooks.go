@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"agentswarm/swarm/script"
+	"agentswarm/swarm/script/process"
 )
 
 // hooks are the functions of a script that watch over agents, in a process of
@@ -21,7 +22,7 @@ type hooks struct {
 
 // hooks are those of a run's agents.
 func (b *bench) hooks() (*hooks, error) {
-	self, err := b.self()
+	self, err := b.Binary(b.env.Self)
 	return &hooks{self: self, turn: make(chan struct{}, 1)}, err
 }
 
@@ -53,7 +54,7 @@ func (h *hooks) Decide(ctx context.Context, source string, input json.RawMessage
 // ask asks once. Whoever holds the turn may call it.
 func (h *hooks) ask(ctx context.Context, source string, input json.RawMessage) (json.RawMessage, error) {
 	if h.at == nil {
-		conn, err := machine(h.self)
+		conn, err := process.Start(h.self)
 		if err != nil {
 			return nil, err
 		}

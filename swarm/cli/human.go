@@ -11,20 +11,7 @@ import (
 func Duration(d time.Duration) string { return termtext.Duration(d) }
 
 // Bytes writes a size: 512 B, 1.5 KiB, 23 MiB.
-func Bytes(n int64) string {
-	if n < 1024 {
-		return fmt.Sprintf("%d B", n)
-	}
-	value, unit := float64(n)/1024, 0
-	for value >= 1023.5 && unit < len("KMGTPE")-1 {
-		value, unit = value/1024, unit+1
-	}
-	format := "%.1f %ciB"
-	if value >= 9.95 {
-		format = "%.0f %ciB"
-	}
-	return fmt.Sprintf(format, value, "KMGTPE"[unit])
-}
+func Bytes(n int64) string { return termtext.Bytes(n) }
 
 // Count writes a number with its noun: 1 file, 3 files, 1,200 files.
 func Count(n int, one, many string) string { return termtext.Count(n, one, many) }

@@ -92,7 +92,7 @@ func questionLine(q waiting.Question) string {
 // inboxWatcher looks at the open questions of the repository. One run that cannot
 // be read is told of once.
 func (p *place) inboxWatcher() *waiting.Watcher {
-	return &waiting.Watcher{State: p.state, Damaged: func(run string, err error) {
+	return &waiting.Watcher{State: p.State, Damaged: func(run string, err error) {
 		fmt.Fprintf(p.env.Stderr, "%s: run %s: %s\n", program, run, Printable(firstLine(err)))
 	}}
 }

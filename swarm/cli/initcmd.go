@@ -13,8 +13,10 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"agentswarm/internal/fspath"
 	"agentswarm/swarm/agent/kinds"
 	"agentswarm/swarm/config"
+	"agentswarm/swarm/project"
 	"agentswarm/worktree/git"
 )
 
@@ -50,10 +52,10 @@ func initAction(c *cli.Context, env Env) error {
 	if err != nil {
 		return err
 	}
-	if p.repo.Bare() {
-		return usagef("init: a bare repository has no checkout to write %s in", projectConfig)
+	if p.Repo.Bare() {
+		return usagef("init: a bare repository has no checkout to write %s in", project.ConfigName)
 	}
-	root, err := os.OpenRoot(p.repo.TopLevel)
+	root, err := os.OpenRoot(p.Repo.TopLevel)
 	if err != nil {
 		return err
 	}
@@ -82,7 +84,7 @@ func initAction(c *cli.Context, env Env) error {
 	lines := s.found()
 	approved, err := p.approveOwn(s.text())
 	if err != nil {
-		return fmt.Errorf("init: %s is written, but not approved: %w", projectConfig, err)
+		return fmt.Errorf("init: %s is written, but not approved: %w", project.ConfigName, err)
 	}
 	if approved != "" {
 		lines = append(lines, approved)
@@ -93,7 +95,7 @@ func initAction(c *cli.Context, env Env) error {
 	if err := p.offerConfined(c.Context); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintln(env.Stdout, filepath.Join(p.repo.TopLevel, projectConfig))
+	_, err = fmt.Fprintln(env.Stdout, filepath.Join(p.Repo.TopLevel, project.ConfigName))
 	return err
 }
 
@@ -105,7 +107,7 @@ func (p *place) tell(lines []string) error {
 // checkConfigFolder refuses to work through something that is no folder: a
 // link may lead to anywhere, and its target is not ours.
 func checkConfigFolder(root *os.Root) error {
-	dir := filepath.Dir(projectConfig)
+	dir := filepath.Dir(project.ConfigName)
 	stat, err := root.Lstat(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -120,19 +122,19 @@ func checkConfigFolder(root *os.Root) error {
 
 // checkConfigFree refuses to write where something is that must stay.
 func checkConfigFree(root *os.Root, force bool) error {
-	stat, err := root.Lstat(projectConfig)
+	stat, err := root.Lstat(project.ConfigName)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
 	case err != nil:
 		return fmt.Errorf("init: %w", err)
 	case !stat.Mode().IsRegular():
-		return usagef("init: %s is not a regular file; move it away first", projectConfig)
+		return usagef("init: %s is not a regular file; move it away first", project.ConfigName)
 	case !force:
-		return usagef("init: %s exists; --force replaces it and keeps the old one as config.toml.bak", projectConfig)
+		return usagef("init: %s exists; --force replaces it and keeps the old one as config.toml.bak", project.ConfigName)
 	}
-	if _, err := root.Lstat(projectConfig + ".bak"); !errors.Is(err, fs.ErrNotExist) {
-		return usagef("init: %s.bak exists too; move it away first", projectConfig)
+	if _, err := root.Lstat(project.ConfigName + ".bak"); !errors.Is(err, fs.ErrNotExist) {
+		return usagef("init: %s.bak exists too; move it away first", project.ConfigName)
 	}
 	return nil
 }
@@ -141,7 +143,7 @@ func checkConfigFree(root *os.Root, force bool) error {
 // force a file that is there is kept under another name; without, one that
 // has come since we looked is an error.
 func writeProjectConfig(root *os.Root, text string, force bool) (err error) {
-	dir, name := filepath.Dir(projectConfig), filepath.Base(projectConfig)
+	dir, name := filepath.Dir(project.ConfigName), filepath.Base(project.ConfigName)
 	if err := root.Mkdir(dir, 0o777); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
@@ -151,7 +153,7 @@ func writeProjectConfig(root *os.Root, text string, force bool) (err error) {
 	}
 	defer func() { err = errors.Join(err, folder.Close()) }()
 	fresh := "." + name + "." + rand.Text()
-	if err := writeNew(folder, fresh, strings.NewReader(text)); err != nil {
+	if err := fspath.WriteNew(folder, fresh, strings.NewReader(text)); err != nil {
 		return err
 	}
 	defer func() {
@@ -186,27 +188,14 @@ func keepOld(folder *os.Root, name string) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(writeNew(folder, name+".bak", old), old.Close())
-}
-
-// writeNew makes a file that is not there yet.
-func writeNew(folder *os.Root, name string, from io.Reader) error {
-	f, err := folder.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(f, from)
-	if err = errors.Join(err, f.Close()); err != nil {
-		return errors.Join(err, folder.Remove(name))
-	}
-	return nil
+	return errors.Join(fspath.WriteNew(folder, name+".bak", old), old.Close())
 }
 
 // approveOwn approves what init itself has written, and says so: the user
 // asked for it. An agent that runs init approves nothing.
 func (p *place) approveOwn(text string) (string, error) {
 	own, err := config.Load(config.Source{
-		Layer: config.Project, Name: projectConfig, Text: []byte(text),
+		Layer: config.Project, Name: project.ConfigName, Text: []byte(text),
 	})
 	if err != nil {
 		return "", err
@@ -231,7 +220,7 @@ func (p *place) approveOwn(text string) (string, error) {
 	case err != nil:
 		return "", err
 	}
-	if err := (config.Trust{Dir: p.state.Trust()}).Approve(items); err != nil {
+	if err := p.Trust().Approve(items); err != nil {
 		return "", err
 	}
 	return "approved, until it changes: " + what, nil
@@ -240,7 +229,7 @@ func (p *place) approveOwn(text string) (string, error) {
 // survey looks at the checkout and the PATH.
 func (p *place) survey(ctx context.Context, c checkout) (survey, error) {
 	s := survey{ecosystems: c.ecosystems(), makefile: c.makeTest()}
-	asked := []string{localConfig}
+	asked := []string{project.LocalConfigName}
 	present := []string{}
 	for _, name := range []string{"node_modules", ".venv", "venv", "vendor", "deps", ".env"} {
 		if c.hasFolder(name) || c.has(name) {
@@ -258,7 +247,7 @@ func (p *place) survey(ctx context.Context, c checkout) (survey, error) {
 	if err != nil {
 		return s, err
 	}
-	s.localShows = !ignored[localConfig]
+	s.localShows = !ignored[project.LocalConfigName]
 	for _, name := range present {
 		if ignored[name] {
 			s.absent = append(s.absent, name)
@@ -289,7 +278,7 @@ func (p *place) onPath(name string) bool {
 // ignored are those of the paths, relative to the root, that git ignores. A
 // folder that is not there has to end in a slash.
 func (p *place) ignored(ctx context.Context, paths []string) (map[string]bool, error) {
-	out, err := p.repo.Run(ctx, git.Cmd{
+	out, err := p.Repo.Run(ctx, git.Cmd{
 		Args:  []string{"check-ignore", "-z", "--stdin"},
 		Stdin: strings.NewReader(strings.Join(paths, "\x00") + "\x00"),
 	})

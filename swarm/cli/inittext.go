@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"agentswarm/swarm/project"
 )
 
 // agentCLI is a program that can be an agent, and its table in the file that
@@ -235,8 +237,8 @@ func (s survey) hints() []string {
 			": here and ignored, so in no workspace; what .worktreeinclude names comes along, the setup must make the rest")
 	}
 	if s.localShows {
-		lines = append(lines, "hint: git does not ignore "+localConfig+
-			"; add this line to .gitignore: /"+localConfig)
+		lines = append(lines, "hint: git does not ignore "+project.LocalConfigName+
+			"; add this line to .gitignore: /"+project.LocalConfigName)
 	}
 	return lines
 }

@@ -14,6 +14,7 @@ import (
 	"agentswarm/swarm/config"
 	"agentswarm/swarm/control"
 	"agentswarm/swarm/engine"
+	"agentswarm/swarm/isolation"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
 )
@@ -24,7 +25,7 @@ func anywayFlag() cli.Flag {
 }
 
 // newReadiness checks whether the agents of a configuration can start.
-func (p *place) newReadiness(c engine.Config, i isolation, anyway bool) *readiness.Check {
+func (p *place) newReadiness(c engine.Config, i isolation.Settings, anyway bool) *readiness.Check {
 	return readiness.New(readiness.Request{
 		Machine: p.env.machine(), Config: c, Anyway: anyway,
 		Hidden: func(ctx context.Context, program string, spec *agent.Spec) (string, error) {
@@ -38,19 +39,19 @@ func (p *place) newReadiness(c engine.Config, i isolation, anyway bool) *readine
 
 // hiddenFolder is the folder of a program that the sandbox of an agent hides; empty
 // where the agent sees the program.
-func (p *place) hiddenFolder(ctx context.Context, i isolation, program string, spec *agent.Spec) (string, error) {
-	if i.open() {
+func (p *place) hiddenFolder(ctx context.Context, i isolation.Settings, program string, spec *agent.Spec) (string, error) {
+	if i.Off() {
 		return "", nil
 	}
 	if program == p.env.Self {
 		return "", nil // A run shows its own program to its agents, wherever it lies.
 	}
-	cover, dir := p.env.coverOf(covering{p.root, i.Hide, spec.Write}, program)
+	cover, dir := p.env.coverOf(covering{p.StateRoot, i.Hide, spec.Write}, program)
 	if cover != box.Masked {
 		return "", nil
 	}
 	got, err := p.isolate(ctx, i)
-	if err != nil || got.rung == box.None {
+	if err != nil || got.Rung == box.None {
 		return "", err
 	}
 	return dir, nil

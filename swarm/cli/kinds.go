@@ -59,7 +59,7 @@ func (env Env) providers() map[string]provider.Provider {
 
 // userConfig is what the user's own file says.
 func (env Env) userConfig() (*config.Config, error) {
-	source, err := config.ReadUser((&place{env: env}).lookup)
+	source, err := config.ReadUser(config.Lookup(env.Getenv))
 	if err != nil {
 		return nil, refused(err)
 	}

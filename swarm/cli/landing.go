@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"agentswarm/swarm/config"
+	"agentswarm/swarm/isolation"
 	"agentswarm/swarm/landing"
 	"agentswarm/swarm/landing/lander"
 	"agentswarm/swarm/patch"
@@ -15,15 +16,15 @@ import (
 // lander lands the patches of the run.
 func (b *bench) lander() *lander.Lander {
 	return &lander.Lander{
-		Repo: b.repo, Frozen: b.frozen, Patches: b.patches(), State: b.state, Run: b.run, Owner: b.owner,
-		Workspaces: b.deps.Workspaces, Spaces: landingSpaces{b}, Agents: b.agents, Step: b.env.Step, Calls: b.env.Calls,
+		Repo: b.Repo, Frozen: b.frozen, Patches: b.patches(), State: b.State, Run: b.run, Owner: b.owner,
+		Workspaces: b.deps.Workspaces, Spaces: isolation.Spaces{Executor: b.sandbox, Fill: b.bringAlong}, Agents: b.agents, Step: b.env.Step, Calls: b.env.Calls,
 		Progress: b.printProgress,
 	}
 }
 
 // patches reads patches of agents, and says so if a text is not that of a commit.
 func (p *place) patches() *patch.Reader {
-	return &patch.Reader{Repo: p.repo, Fallback: func(gone *patch.GoneError, file string) {
+	return &patch.Reader{Repo: p.Repo, Fallback: func(gone *patch.GoneError, file string) {
 		fmt.Fprintf(p.env.Stderr, "%s: %v; this is by the file %s, which agents could write to\n", program, gone, Printable(file))
 	}}
 }
@@ -39,20 +40,6 @@ func (p *place) commitAuthor(said landing.StyleRequest) (landing.Author, error) 
 		return landing.ByAgent, nil
 	}
 	return "", err
-}
-
-// landingSpaces are the workspaces of checks. They implement [lander.Spaces].
-type landingSpaces struct{ bench *bench }
-
-func (s landingSpaces) Prepare(ctx context.Context) error {
-	if s.bench.trees.Include != nil {
-		return nil
-	}
-	return s.bench.bringAlong(ctx)
-}
-
-func (s landingSpaces) In(ctx context.Context, r lander.SpaceRequest, work func(lander.Space) error) error {
-	return s.bench.inSpace(ctx, r, func(own *space) error { return work(own) })
 }
 
 // printProgress prints a fact about a merge that goes on.
@@ -142,6 +129,6 @@ func (p *place) target(ctx context.Context, pl *plan) error {
 	case pl.workflow.Count > 1:
 		return usagef("run: --merge and --count exclude each other: of alternatives you choose one")
 	}
-	_, err := lander.TargetRef(ctx, p.repo, pl.into)
+	_, err := lander.TargetRef(ctx, p.Repo, pl.into)
 	return err
 }

@@ -108,7 +108,7 @@ func lsAction(c *cli.Context, env Env) error {
 		}
 		return p.watchList(c.Context, c.Bool("json"))
 	}
-	entries, err := p.state.Runs()
+	entries, err := p.State.Runs()
 	if err != nil {
 		return err
 	}

@@ -79,7 +79,7 @@ type glance struct {
 
 // look reads the runs whose journals are not as they were.
 func (w *listWatcher) look(ctx context.Context) ([]listedObject, error) {
-	entries, err := w.place.state.Runs()
+	entries, err := w.place.State.Runs()
 	if err != nil {
 		return nil, err
 	}

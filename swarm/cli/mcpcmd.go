@@ -18,6 +18,7 @@ import (
 	"agentswarm/swarm/mcp"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
+	"agentswarm/swarm/workflow/library"
 )
 
 func newMCPCommand(env Env) *cli.Command {
@@ -57,7 +58,7 @@ func mcpAction(c *cli.Context, env Env) error {
 	if err := p.personal("starting agents"); err != nil {
 		return err
 	}
-	d := &dispatcher{place: p, flags: []string{"-C", p.dir}}
+	d := &dispatcher{place: p, flags: []string{"-C", p.Dir}}
 	for _, name := range []string{"agent", "jobs", "max-agents"} {
 		if c.IsSet(name) {
 			d.flags = append(d.flags, strings.Repeat("-", min(2, len(name)))+name, fmt.Sprint(c.Value(name)))
@@ -128,7 +129,7 @@ func (d *dispatcher) Attend(ctx context.Context, id string, report func(mcp.Prog
 // abandoned reports whether a dispatched run stopped because nobody waited for it,
 // and not because somebody asked for that.
 func abandoned(v *store.View) bool {
-	s, err := latestScript(v)
+	s, err := library.Latest(v)
 	if err != nil || s == nil || !s.Dispatched || v.Status != store.RunStopped {
 		return false
 	}
@@ -223,7 +224,7 @@ func (d *dispatcher) Status(ctx context.Context, id string) (*mcp.Status, error)
 	if r := v.Returned; r != nil {
 		status.Value = r.Value
 		if r.Error != nil {
-			status.Error = (&ScriptError{Err: thrownBy(r.Error), Code: CodeScript}).Error()
+			status.Error = (&library.Error{Err: thrownBy(r.Error), Thrown: true}).Error()
 		}
 	}
 	return status, nil
@@ -231,7 +232,7 @@ func (d *dispatcher) Status(ctx context.Context, id string) (*mcp.Status, error)
 
 // latest is the id of the run that was dispatched last.
 func (d *dispatcher) latest() (string, error) {
-	all, err := d.state.Runs()
+	all, err := d.State.Runs()
 	if err != nil {
 		return "", err
 	}

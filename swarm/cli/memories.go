@@ -57,7 +57,7 @@ func (m *memories) Memory(names ...string) ([]prompt.File, error) {
 
 // memory reads them from a commit.
 func (p *place) memory(ctx context.Context, commit git.Hash) (map[string]string, error) {
-	files, err := p.repo.Under(ctx, git.UnderRequest{
+	files, err := p.Repo.Under(ctx, git.UnderRequest{
 		Commit: commit, Paths: memoryNames(), Max: maxMemories, Limit: maxMemoryText,
 	})
 	if long := (*git.LongError)(nil); errors.As(err, &long) {

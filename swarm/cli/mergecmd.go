@@ -134,7 +134,7 @@ func mergeAction(c *cli.Context, env Env) error {
 
 // nothingMerged is the outcome of a merge whose patches have all landed before.
 func (p *place) nothingMerged(ctx context.Context, s *selection, r lander.MergeRequest, nothing *lander.NothingError) error {
-	ref, err := lander.TargetRef(ctx, p.repo, r.Into)
+	ref, err := lander.TargetRef(ctx, p.Repo, r.Into)
 	if err != nil {
 		return err
 	}
@@ -185,11 +185,11 @@ func (p *place) narrow(ctx context.Context, s *selection, into string) error {
 	if s.chosen.Empty() {
 		return nil
 	}
-	ref, err := lander.TargetRef(ctx, p.repo, into)
+	ref, err := lander.TargetRef(ctx, p.Repo, into)
 	if err != nil {
 		return err
 	}
-	missing, err := lander.FindMissing(ctx, p.repo, s.view, ref)
+	missing, err := lander.FindMissing(ctx, p.Repo, s.view, ref)
 	if err != nil {
 		return err
 	}

@@ -193,39 +193,5 @@ func visibleNames(commands []*cli.Command) []string {
 	return names
 }
 
-// nearest returns the name that word most likely means, or "" if none is
-// near. A name that starts with the word counts as near if it is the only one;
-// otherwise one slip is allowed, and one more for every four runes.
-func nearest(word string, names []string) string {
-	if name := onlyPrefixed(word, names); name != "" {
-		return name
-	}
-	length := utf8.RuneCountInString(strings.TrimLeft(word, "-"))
-	best, limit := "", 1+length/4
-	if length < 2 {
-		return ""
-	}
-	for _, name := range names {
-		if d := words.Distance(word, name); d <= limit && name != word {
-			best, limit = name, d-1
-		}
-	}
-	return best
-}
-
-func onlyPrefixed(word string, names []string) string {
-	if len(strings.TrimLeft(word, "-")) < 2 {
-		return ""
-	}
-	found := ""
-	for _, name := range names {
-		switch {
-		case !strings.HasPrefix(name, word) || name == word:
-		case found != "":
-			return ""
-		default:
-			found = name
-		}
-	}
-	return found
-}
+// nearest returns the name that word most likely means, or "" if none is near.
+func nearest(word string, names []string) string { return words.Name(word, names) }

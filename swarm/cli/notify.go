@@ -13,6 +13,7 @@ import (
 	"agentswarm/swarm/box"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/inbox/waiting"
+	"agentswarm/swarm/isolation"
 	"agentswarm/swarm/proc"
 	"agentswarm/swarm/store"
 )
@@ -111,7 +112,7 @@ const hastyNotice = 5 * time.Second
 // notify runs the command of --notify once. What goes wrong is a warning: the
 // run is what it is, whoever heard of it. When over is closed it is stopped.
 func (b *bench) notify(ctx context.Context, over <-chan struct{}, n noticeObject) {
-	n.Schema, n.Run, n.Repository = "swarm.notice/1", b.run.ID, readable(b.rootDir())
+	n.Schema, n.Run, n.Repository = "swarm.notice/1", b.run.ID, readable(b.Root())
 	ctx, cancel := context.WithTimeoutCause(ctx, noticeTime, fmt.Errorf("it took longer than %s", noticeTime))
 	defer cancel()
 	ended := make(chan struct{})
@@ -154,8 +155,8 @@ func (b *bench) runNotice(ctx context.Context, n noticeObject) (err error) {
 	}
 	exit, err := engine.Shell(ctx, engine.ShellRequest{
 		// Not the run: what it starts is no agent, and may merge what ended.
-		Launcher: launcher(b.deps.Launcher.Binary, box.None), Walls: walls, Run: "notify",
-		Argv: engine.ShellCommand(b.contact.Notify), Dir: b.rootDir(), Env: ownEnviron(b.env.Environ), Stdin: input, Out: out,
+		Launcher: isolation.Launcher(b.deps.Launcher.Binary, box.None), Walls: walls, Run: "notify",
+		Argv: engine.ShellCommand(b.contact.Notify), Dir: b.Root(), Env: ownEnviron(b.env.Environ), Stdin: input, Out: out,
 	})
 	switch {
 	case err != nil:

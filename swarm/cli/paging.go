@@ -26,7 +26,7 @@ func (p *place) page(c *cli.Context) error {
 		return nil
 	}
 	shown, err := pager.Start(pager.Request{
-		Command: command, Environ: p.env.Environ, Dir: p.dir,
+		Command: command, Environ: p.env.Environ, Dir: p.Dir,
 		Stdout: unwrapped(out), Stderr: unwrapped(p.env.Stderr),
 	})
 	if err != nil {
@@ -40,7 +40,7 @@ func (p *place) page(c *cli.Context) error {
 // system's; empty for none. The repository's own configuration does not count:
 // agents may be able to write to it, and the value is a command to run.
 func (p *place) ownSetting(ctx context.Context, section, name string) (string, error) {
-	settings, err := p.repo.Settings(ctx)
+	settings, err := p.Repo.Settings(ctx)
 	if err != nil {
 		return "", err
 	}

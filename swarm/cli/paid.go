@@ -137,7 +137,7 @@ func (p *place) confirmScript(pl *plan, yes bool) error {
 func (p *place) paidOfScript(pl *plan) (who []string) {
 	ofRoles := pl.roleKinds()
 	for _, name := range slices.Sorted(maps.Keys(pl.config.Agents)) {
-		used := name == pl.script.Agent || slices.Contains(ofRoles, name) || pl.script.names(name)
+		used := name == pl.script.Agent || slices.Contains(ofRoles, name) || pl.script.Quotes(name)
 		if used && p.costs(pl, name) {
 			who = append(who, name)
 		}
@@ -163,29 +163,16 @@ func (pl *plan) roleKinds() (kinds []string) {
 		reached[rule.Role] = true
 	}
 	for name, t := range pl.script.Types {
-		if pl.script.names(name) {
+		if pl.script.Quotes(name) {
 			reached[t.Role] = true
 		}
 	}
 	for name, role := range o.Table {
-		if role.Kind != "" && (reached[name] || pl.script.names(name)) {
+		if role.Kind != "" && (reached[name] || pl.script.Quotes(name)) {
 			kinds = append(kinds, role.Kind)
 		}
 	}
 	return kinds
-}
-
-// names reports whether a word stands in quotes in what a script is made of.
-func (s *scripted) names(word string) bool {
-	texts := []string{s.Text, string(s.Args)}
-	for _, f := range s.Lib {
-		texts = append(texts, f.Text)
-	}
-	return slices.ContainsFunc(texts, func(text string) bool {
-		return slices.ContainsFunc([]string{"'", `"`, "`"}, func(quote string) bool {
-			return strings.Contains(text, quote+word+quote)
-		})
-	})
 }
 
 // paidNamers are the agents that cost money and name the commits of a script: the

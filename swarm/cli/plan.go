@@ -15,11 +15,14 @@ import (
 	"agentswarm/swarm/config"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/fanout"
+	"agentswarm/swarm/isolation"
 	"agentswarm/swarm/models/catalog"
 	"agentswarm/swarm/policy"
+	"agentswarm/swarm/project"
 	"agentswarm/swarm/script"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
+	"agentswarm/swarm/workflow/library"
 	"agentswarm/worktree"
 	"agentswarm/worktree/git"
 	"agentswarm/worktree/precheck"
@@ -34,7 +37,7 @@ type plan struct {
 	assigned *assign.Assigner   // what the models of those were found by
 	known    *catalog.Providers // the providers there are
 	chosen   chosen             // the agent of calls that name none
-	script   *scripted          // nil: the workflow makes the calls
+	script   *library.Script    // nil: the workflow makes the calls
 	meta     *script.Meta       // of the script; nil where it says nothing of itself
 	exports  []string           // the project's own functions that it may call
 	uses     []script.Use       // the tools that it spells out for its agents
@@ -46,7 +49,7 @@ type plan struct {
 	branch      string // checked out here; empty when detached
 	runTimeout  time.Duration
 	contact     contact
-	isolation   isolation
+	isolation   isolation.Settings
 	policy      policy.Policy
 	notes       []config.Error // what the user is to know of the repository's files
 	merge       bool
@@ -111,15 +114,15 @@ func (p *place) findBase(c *cli.Context, pl *plan) error {
 		switch {
 		case kind == store.BaseRef:
 			return usagef("run: --base and --with-changes exclude each other: changes are changes from HEAD")
-		case p.repo.Bare():
+		case p.Repo.Bare():
 			return usagef("run: --with-changes: a bare repository has no working tree")
 		}
 		kind = store.BaseWithChanges
 	}
-	head, err := p.repo.Commit(ctx, rev)
+	head, err := p.Repo.Commit(ctx, rev)
 	var bad *git.RevError
 	if errors.As(err, &bad) && kind != store.BaseRef {
-		return usagef("%s has no commit yet: agents need one to start from; commit something first", p.repo.Name())
+		return usagef("%s has no commit yet: agents need one to start from; commit something first", p.Repo.Name())
 	}
 	if errors.As(err, &bad) {
 		return usagef("run: --base %v", bad)
@@ -127,7 +130,7 @@ func (p *place) findBase(c *cli.Context, pl *plan) error {
 	if err != nil {
 		return err
 	}
-	if pl.tree, err = p.repo.TreeOf(ctx, head); err != nil {
+	if pl.tree, err = p.Repo.TreeOf(ctx, head); err != nil {
 		return err
 	}
 	pl.head = head
@@ -140,27 +143,27 @@ func (p *place) look(ctx context.Context, pl *plan) error {
 	var hazards []precheck.Hazard
 	asking, asked := errgroup.WithContext(ctx)
 	asking.Go(func() (err error) {
-		pl.branch, err = p.repo.Branch(asked)
+		pl.branch, err = p.Repo.Branch(asked)
 		return err
 	})
 	asking.Go(func() (err error) {
-		hazards, err = precheck.Hazards(asked, p.repo)
+		hazards, err = precheck.Hazards(asked, p.Repo)
 		return err
 	})
 	asking.Go(func() (err error) {
-		pl.size, err = worktree.CheckoutSize(asked, p.repo, pl.head)
+		pl.size, err = worktree.CheckoutSize(asked, p.Repo, pl.head)
 		return err
 	})
 	if pl.base.Kind != store.BaseRef {
 		asking.Go(func() (err error) {
-			pl.dirt, err = p.repo.Dirt(asked)
+			pl.dirt, err = p.Repo.Dirt(asked)
 			return err
 		})
 	}
 	if !pl.withChanges {
 		asking.Go(func() error {
-			entries, err := p.repo.Tree(asked, pl.tree)
-			pl.files = paths(entries)
+			entries, err := p.Repo.Tree(asked, pl.tree)
+			pl.files = project.Files(entries)
 			return err
 		})
 	}
@@ -207,7 +210,7 @@ func (p *place) pending(ctx context.Context, pl *plan) (err error) {
 	brought := pl.files
 	if pl.base.Kind == store.BaseRef && len(pl.lies) > 0 {
 		// What lies here may have come with HEAD, whatever the base has.
-		here, err := p.filesOf(ctx, "HEAD")
+		here, err := p.FilesAt(ctx, "HEAD")
 		if err != nil {
 			return err
 		}
@@ -215,25 +218,8 @@ func (p *place) pending(ctx context.Context, pl *plan) (err error) {
 	}
 	pl.trustTasks(brought)
 	pl.trustScript(brought)
-	pl.needs, err = config.Trust{Dir: p.state.Trust()}.Pending(pl.wants)
+	pl.needs, err = p.Trust().Pending(pl.wants)
 	return err
-}
-
-// filesOf are the files of a commit; none where there is no such commit.
-func (p *place) filesOf(ctx context.Context, rev string) ([]string, error) {
-	commit, err := p.repo.Commit(ctx, rev)
-	if bad := (*git.RevError)(nil); errors.As(err, &bad) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	tree, err := p.repo.TreeOf(ctx, commit)
-	if err != nil {
-		return nil, err
-	}
-	entries, err := p.repo.Tree(ctx, tree)
-	return paths(entries), err
 }
 
 // defaultMaxAgents is how many agents a run may start in its life.
@@ -279,17 +265,6 @@ func (p *place) makeCalls(ctx context.Context, pl *plan) error {
 		return refusedRole(err)
 	}
 	return p.checkCalls(pl)
-}
-
-func paths(entries []git.Entry) []string {
-	files := make([]string, 0, len(entries))
-	for _, e := range entries {
-		// A submodule is a folder that is empty in every workspace.
-		if e.Mode != "160000" {
-			files = append(files, e.Path)
-		}
-	}
-	return files
 }
 
 // recorded is the workflow as run.json has it.

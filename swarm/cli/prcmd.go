@@ -99,7 +99,7 @@ func prAction(c *cli.Context, env Env) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(scratch)) }()
-	q, err := p.repo.Quarantine(filepath.Join(scratch, "objects"))
+	q, err := p.Repo.Quarantine(filepath.Join(scratch, "objects"))
 	if err != nil {
 		return err
 	}
@@ -126,7 +126,7 @@ func prAction(c *cli.Context, env Env) (err error) {
 // prRequest is the request of a command line.
 func (p *place) prRequest(c *cli.Context, s *selection, q *git.Quarantine) (pullrequest.Request, error) {
 	r := pullrequest.Request{
-		Repo: p.repo, Quarantine: q, View: s.view, Run: s.run.ID, Stacked: c.Bool("stacked"),
+		Repo: p.Repo, Quarantine: q, View: s.view, Run: s.run.ID, Stacked: c.Bool("stacked"),
 		Remote: c.String("remote"), Base: c.String("base"), Prefix: c.String("prefix"),
 		Texts: pullrequest.Texts{Title: strings.TrimSpace(c.String("title")), Body: strings.TrimSpace(c.String("body"))},
 	}
@@ -146,7 +146,7 @@ func (p *place) prRequest(c *cli.Context, s *selection, q *git.Quarantine) (pull
 	if r.Split, err = p.split(c, s, q); err != nil {
 		return r, err
 	}
-	user, ok := p.repo.User(c.Context)
+	user, ok := p.Repo.User(c.Context)
 	if !ok {
 		user = git.Swarm(user.When)
 	}
@@ -220,7 +220,7 @@ func (p *place) splitByClass(c *cli.Context, s *selection, q *git.Quarantine) (s
 // forge is the program that opens pull requests; nil where branches and texts are
 // written.
 func (p *place) forge(c *cli.Context, target *pullrequest.Target) (*pullrequest.Forge, error) {
-	run := pullrequest.Run(p.dir, p.env.Environ)
+	run := pullrequest.Run(p.Dir, p.env.Environ)
 	switch name := c.String("forge"); name {
 	case "none":
 		return nil, nil
@@ -254,7 +254,7 @@ func (p *place) openPullRequests(c *cli.Context, s *selection, plan *pullrequest
 		if dir == "" {
 			dir = filepath.Join(s.run.Dir, "pull-requests")
 		} else if !filepath.IsAbs(dir) {
-			dir = filepath.Join(p.dir, dir)
+			dir = filepath.Join(p.Dir, dir)
 		}
 		return prError(plan.WriteAll(c.Context, dir))
 	}

@@ -87,7 +87,7 @@ func (p *place) sayPending(v *store.View) {
 
 // sayLatestPending tells if recovery of the latest run is pending.
 func (p *place) sayLatestPending(ctx context.Context) error {
-	entries, err := p.state.Runs()
+	entries, err := p.State.Runs()
 	if err != nil || len(entries) == 0 {
 		return err
 	}

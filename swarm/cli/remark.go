@@ -98,7 +98,7 @@ func remarkArguments(c *cli.Context) (addresses []string, text string, err error
 
 // names reports whether a text is the address of an agent or the whole id of a run.
 func (p *place) names(text string) bool {
-	a, _, err := patch.Resolve(p.state, text)
+	a, _, err := patch.Resolve(p.State, text)
 	return err == nil && (a.Agent != "" || a.Run != nil && a.Run.ID == text)
 }
 
@@ -126,7 +126,7 @@ func (p *place) addRemarks(c *cli.Context, s *selection, text string) error {
 		if err != nil {
 			return usagef("remark: --at: %v", err)
 		}
-		at.Path = r.FilePath(p.repo.Prefix, at.Path)
+		at.Path = r.FilePath(p.Repo.Prefix, at.Path)
 		one, err := r.NewRemark(at, only, text)
 		if err != nil {
 			return usagef("remark: %v", err)

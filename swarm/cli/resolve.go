@@ -11,30 +11,14 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"agentswarm/merge"
+	"agentswarm/swarm/copies"
 	"agentswarm/swarm/engine"
-	"agentswarm/swarm/landing"
 	"agentswarm/swarm/landing/lander"
 	"agentswarm/swarm/patch"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
 	"agentswarm/worktree/git"
 )
-
-// resolveRecord holds all that a later process needs to go on with a resolution.
-type resolveRecord struct {
-	Ref    string               `json:"ref"` // the branch
-	Tip    git.Hash             `json:"tip"` // where it was
-	Label  string               `json:"label"`
-	With   []task.ID            `json:"with,omitempty"`
-	Paths  []string             `json:"paths"`
-	Marks  []merge.MarkedFile   `json:"marks,omitempty"`
-	Labels merge.Labels         `json:"labels"`
-	Verify string               `json:"verify,omitempty"` // run before it lands
-	Style  landing.StyleRequest `json:"style,omitzero"`
-	Hold   string               `json:"hold"` // our ref on the commit with markers
-	// Partial is set if a part of the agent's patch is in conflict.
-	Partial bool `json:"partial,omitempty"`
-}
 
 // resolveObject is swarm.resolve/1, described in docs/json.md.
 type resolveObject struct {
@@ -56,11 +40,6 @@ type abortObject struct {
 	Run    string    `json:"run"`
 	Ref    string    `json:"ref"`
 	Agents []task.ID `json:"agents"`
-}
-
-// resolveWays names the two commands that end a resolution.
-func resolveWays(calls, address string) string {
-	return fmt.Sprintf("`%s merge --continue %s` lands what is there, `%s merge --abort %s` gives it up", calls, address, calls, address)
 }
 
 func resolveAction(c *cli.Context, env Env, mode string) error {
@@ -92,8 +71,8 @@ func resolveAction(c *cli.Context, env Env, mode string) error {
 // resolution is the workspace of a conflict that a person resolves.
 type resolution struct {
 	*visit
-	*copied
-	record *resolveRecord
+	*copies.Copy
+	record *copies.Resolution
 }
 
 // reopen is the resolution of the agent that is open already; nil: there is
@@ -106,8 +85,8 @@ func (v *visit) reopen(c *cli.Context) (*resolution, error) {
 	r, err := v.take(open[0])
 	if err == nil && (c.IsSet("into") || c.IsSet("verify")) {
 		err = errors.Join(&UsageError{
-			Text:   fmt.Sprintf("merge: a conflict of %s is being resolved already, in %s", v.agent.ID, r.copied.record.Workspace.Dir),
-			Advice: resolveWays(v.env.Calls, v.address()),
+			Text:   fmt.Sprintf("merge: a conflict of %s is being resolved already, in %s", v.agent.ID, r.Record.Workspace.Dir),
+			Advice: copies.ResolveCommands(v.env.Calls, v.address()),
 		}, r.Close())
 	}
 	return r, err
@@ -118,32 +97,21 @@ func (v *visit) reopen(c *cli.Context) (*resolution, error) {
 func (p *place) resolutions(run *store.Run, agent task.ID) ([]*store.Copy, error) {
 	all, err := run.Copies()
 	return slices.DeleteFunc(all, func(c *store.Copy) bool {
-		var record copyRecord
+		var record copies.Record
 		return agent != "" && c.Agent != agent || c.Read(&record) != nil || record.Resolve == nil || record.Mark == ""
 	}), err
 }
 
 // take locks the copy of a resolution.
 func (v *visit) take(c *store.Copy) (*resolution, error) {
-	mine, err := v.run.TakeCopy(c.Agent, c.N)
+	k, err := v.copies().Take(c, v.run, v.view)
 	if err != nil {
 		return nil, err
 	}
-	if mine == nil {
+	if k == nil {
 		return nil, usagef("merge: another process has the conflict of %s open: %s", c.Agent, c.Dir)
 	}
-	k := &copied{place: v.place, Copy: mine}
-	err = mine.Read(&k.record)
-	if err == nil {
-		k.trees, err = v.copyTrees(mine, v.repo.Thaw(v.run.Frozen()))
-	}
-	if err == nil {
-		err = k.wall(v.view)
-	}
-	if err != nil {
-		return nil, errors.Join(err, mine.Close())
-	}
-	return &resolution{visit: v, copied: k, record: k.record.Resolve}, nil
+	return &resolution{visit: v, Copy: k, record: k.Record.Resolve}, nil
 }
 
 // openResolve makes the workspace: the branch with the patch on it, conflict
@@ -155,18 +123,18 @@ func (v *visit) openResolve(c *cli.Context) (*resolution, error) {
 			Advice: fmt.Sprintf("wait for it with `%s wait %s`", v.env.Calls, v.run.ID),
 		}
 	}
-	ref, err := lander.TargetRef(c.Context, v.repo, c.String("into"))
+	ref, err := lander.TargetRef(c.Context, v.Repo, c.String("into"))
 	if err != nil {
 		return nil, err
 	}
-	tip, err := v.repo.Ref(c.Context, ref)
+	tip, err := v.Repo.Ref(c.Context, ref)
 	if err != nil {
 		return nil, err
 	}
 	if tip == "" {
 		return nil, usagef("merge: there is no branch %s yet, so nothing conflicts with it", lander.BranchName(ref))
 	}
-	record := &resolveRecord{Ref: ref, Tip: tip, Label: engine.Title(v.agent.ID, v.agent.Call), Verify: c.String("verify"), Partial: v.agent.Partial}
+	record := &copies.Resolution{Ref: ref, Tip: tip, Label: engine.Title(v.agent.ID, v.agent.Call), Verify: c.String("verify"), Partial: v.agent.Partial}
 	if record.Style, err = styleFlags(c); err != nil {
 		return nil, err
 	}
@@ -194,11 +162,14 @@ func (v *visit) openResolve(c *cli.Context) (*resolution, error) {
 	if met := v.agent.Conflict; met != nil && met.Ref == ref {
 		record.With = met.With
 	}
-	k, err := v.openCopy(c.Context, leftover{attempt: v.agent.Attempt, base: tip, commit: marked.Commit, resolve: record})
+	k, err := v.copies().Make(c.Context, copies.Request{
+		Run: v.run, View: v.view, Agent: v.agent.ID,
+		From: copies.Source{Attempt: v.agent.Attempt, Base: tip, Commit: marked.Commit, Resolve: record},
+	})
 	if err != nil {
 		return nil, err
 	}
-	return &resolution{visit: v, copied: k, record: record}, nil
+	return &resolution{visit: v, Copy: k, record: record}, nil
 }
 
 // mark puts a patch onto a commit, in a run that is owned meanwhile.
@@ -230,7 +201,7 @@ func markLabels(a *store.Agent, tip git.Hash, name string) merge.Labels {
 // work has the person resolve the conflict: in a shell where there is a
 // terminal, else in their own time.
 func (r *resolution) work(c *cli.Context) error {
-	w := r.copied.record.Workspace
+	w := r.Record.Workspace
 	if c.Bool("json") {
 		o := resolveObject{
 			Schema: "swarm.resolve/1", Run: r.run.ID, Agent: r.Agent, Dir: w.Dir, Ref: r.record.Ref,
@@ -250,9 +221,9 @@ func (r *resolution) work(c *cli.Context) error {
 	}
 	fmt.Fprintln(env.Stdout, "This is a shell there. Leave it with `exit` to land the result, or with `exit 1` to go on later.")
 	r.argv = ownShell(env)
-	code, err := r.inside(w.Dir, string(w.Base), r.begun)
+	code, err := r.inside(w.Dir, string(w.Base), r.Begun)
 	if err != nil || code != 0 {
-		fmt.Fprintf(env.Stdout, "the conflict of %s stays open: %s\n", r.Agent, resolveWays(env.Calls, r.address()))
+		fmt.Fprintf(env.Stdout, "the conflict of %s stays open: %s\n", r.Agent, copies.ResolveCommands(env.Calls, r.address()))
 		return errors.Join(err, r.Close())
 	}
 	return r.goOn(c)
@@ -261,7 +232,7 @@ func (r *resolution) work(c *cli.Context) error {
 // tell names the workspace and the files to edit there.
 func (r *resolution) tell(w io.Writer) {
 	fmt.Fprintf(w, "%s (%s) on %s: %s\n", r.Agent, Printable(r.record.Label), Printable(lander.BranchName(r.record.Ref)),
-		Printable(r.copied.record.Workspace.Dir))
+		Printable(r.Record.Workspace.Dir))
 	marked := map[string]bool{}
 	for _, f := range r.record.Marks {
 		marked[f.Path] = true
@@ -276,15 +247,15 @@ func (r *resolution) tell(w io.Writer) {
 
 // abort gives a resolution up. The changes in it are kept as a copy.
 func (r *resolution) abort(c *cli.Context) error {
-	kept, err := r.end(c.Context)
+	kept, err := r.End(c.Context)
 	if err != nil {
 		return err
 	}
 	env := r.visit.env
 	for _, k := range kept {
-		text := k.what
-		if k.where != "" {
-			text += ": " + k.where
+		text := k.Text
+		if k.Where != "" {
+			text += ": " + k.Where
 		}
 		fmt.Fprintln(env.Stderr, program+": "+Printable(text))
 	}
@@ -303,11 +274,11 @@ func (r *resolution) dropHold(ctx context.Context) error {
 	if r.record.Hold == "" {
 		return nil
 	}
-	at, err := r.visit.repo.Ref(ctx, r.record.Hold)
+	at, err := r.visit.Repo.Ref(ctx, r.record.Hold)
 	if err != nil || at == "" {
 		return err
 	}
-	return r.visit.repo.UpdateRefs(ctx, "swarm "+r.run.ID, git.RefUpdate{Ref: r.record.Hold, Old: at})
+	return r.visit.Repo.UpdateRefs(ctx, "swarm "+r.run.ID, git.RefUpdate{Ref: r.record.Hold, Old: at})
 }
 
 // markersError says that files still hold conflict markers.

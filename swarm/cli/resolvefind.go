@@ -75,7 +75,7 @@ func (p *place) theResolution(ctx context.Context, addresses []string) (*visit, 
 			return nil, nil, err
 		}
 	} else {
-		entries, err := p.state.Runs()
+		entries, err := p.State.Runs()
 		if err != nil {
 			return nil, nil, err
 		}

@@ -15,6 +15,7 @@ import (
 	"agentswarm/internal/fspath"
 	"agentswarm/merge"
 	"agentswarm/swarm/captureref"
+	"agentswarm/swarm/copies"
 	"agentswarm/swarm/landing/lander"
 	"agentswarm/swarm/patch"
 	"agentswarm/swarm/store"
@@ -81,7 +82,7 @@ func (r *resolution) stay(ctx context.Context, w io.Writer, got *worktree.Captur
 	if got != nil {
 		err = r.forgetResult(ctx, got)
 	}
-	fmt.Fprintf(w, "the conflict of %s stays open in %s\n", r.Agent, Printable(r.copied.record.Workspace.Dir))
+	fmt.Fprintf(w, "the conflict of %s stays open in %s\n", r.Agent, Printable(r.Record.Workspace.Dir))
 	return errors.Join(err, r.Close())
 }
 
@@ -97,19 +98,19 @@ func (r *resolution) forgetResult(ctx context.Context, got *worktree.Capture) er
 	if len(gone) == 0 {
 		return nil
 	}
-	return r.visit.repo.UpdateRefs(ctx, "swarm "+r.Name(), gone...)
+	return r.visit.Repo.UpdateRefs(ctx, "swarm "+r.Name(), gone...)
 }
 
 // clear removes the workspace of a resolution that has ended.
 func (r *resolution) clear(ctx context.Context, got *worktree.Capture) error {
-	w := r.copied.record.Workspace
+	w := r.Record.Workspace
 	if got == nil { // it landed before this process
-		if _, err := r.end(ctx); err != nil {
+		if _, err := r.End(ctx); err != nil {
 			return err
 		}
 		return r.dropHold(ctx)
 	}
-	out, err := r.trees.Release(ctx, w, got)
+	out, err := r.Trees.Release(ctx, w, got)
 	if err != nil {
 		return errors.Join(err, r.Close())
 	}
@@ -133,9 +134,9 @@ func (r *resolution) land(ctx context.Context, owner *store.Owner) (*lander.Repo
 	if patch.LandedCopies(owner.View())[r.Name()] {
 		return nil, nil, nil
 	}
-	if !fspath.Exists(r.copied.record.Workspace.Dir) {
+	if !fspath.Exists(r.Record.Workspace.Dir) {
 		return nil, nil, &UsageError{
-			Text:   fmt.Sprintf("merge: the workspace of the conflict of %s was removed: %s", r.Agent, r.copied.record.Workspace.Dir),
+			Text:   fmt.Sprintf("merge: the workspace of the conflict of %s was removed: %s", r.Agent, r.Record.Workspace.Dir),
 			Advice: fmt.Sprintf("give it up with `%s merge --abort %s`", r.visit.env.Calls, r.address()),
 		}
 	}
@@ -151,8 +152,8 @@ func (r *resolution) land(ctx context.Context, owner *store.Owner) (*lander.Repo
 func (r *resolution) captureResult(ctx context.Context) (*worktree.Capture, error) {
 	who := git.Swarm(time.Now())
 	ref := captureref.Copies(r.run.ID) + r.Name()
-	return r.trees.Capture(ctx, worktree.CaptureRequest{
-		Workspace: r.copied.record.Workspace, Objects: filepath.Join(r.Dir, "objects"),
+	return r.Trees.Capture(ctx, worktree.CaptureRequest{
+		Workspace: r.Record.Workspace, Objects: filepath.Join(r.Dir, "objects"),
 		Ref: ref, HeadRef: captureref.Head(ref), PatchFile: filepath.Join(r.Dir, "patch"), Modules: r.run.Modules(),
 		Message: fmt.Sprintf("the conflict of %s of run %s, as a person resolved it\n", r.Agent, r.run.ID),
 		Author:  who, Committer: who,
@@ -178,7 +179,7 @@ func (r *resolution) landResult(ctx context.Context, b *bench, got *worktree.Cap
 		return nil, err
 	}
 	if len(left) > 0 {
-		return nil, &markersError{paths: left, ways: resolveWays(r.visit.env.Calls, r.address())}
+		return nil, &markersError{paths: left, ways: copies.ResolveCommands(r.visit.env.Calls, r.address())}
 	}
 	r.sayUntouched(ctx, got)
 	result, err := r.visit.patches().Between(ctx, task.Patch{
@@ -222,7 +223,7 @@ func (r *resolution) met() string {
 // sayUntouched names files in conflict that cannot hold markers and are as
 // they were handed out: the other side of them is given up.
 func (r *resolution) sayUntouched(ctx context.Context, got *worktree.Capture) {
-	changes, err := r.visit.repo.Changes(ctx, r.copied.record.Commit, got.Commit)
+	changes, err := r.visit.Repo.Changes(ctx, r.Record.Commit, got.Commit)
 	if err != nil {
 		return // a hint less
 	}

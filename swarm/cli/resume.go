@@ -10,9 +10,11 @@ import (
 	"agentswarm/swarm/assign"
 	"agentswarm/swarm/fanout"
 	"agentswarm/swarm/landing"
+	"agentswarm/swarm/project"
 	"agentswarm/swarm/reviewer"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
+	"agentswarm/swarm/workflow/library"
 	"agentswarm/worktree/git"
 )
 
@@ -82,7 +84,7 @@ func resumeAction(c *cli.Context, env Env) error {
 func (p *place) resumeOwned(c *cli.Context, drive driveFlagsRead, r ownedRun) (done bool, err error) {
 	prior := r.owner.View()
 	id := prior.Identity
-	again, err := latestScript(prior)
+	again, err := library.Latest(prior)
 	if err != nil {
 		return false, err
 	}
@@ -98,12 +100,12 @@ func (p *place) resumeOwned(c *cli.Context, drive driveFlagsRead, r ownedRun) (d
 	if err := json.Unmarshal([]byte(id.Workflow.Text), &w); err != nil {
 		return false, fmt.Errorf("read the workflow of run %s: %w", id.Run, err)
 	}
-	entries, err := p.repo.Tree(c.Context, git.Hash(id.Base.Tree))
+	entries, err := p.Repo.Tree(c.Context, git.Hash(id.Base.Tree))
 	if err != nil {
 		return false, err
 	}
 	calls, err := w.Calls(fanout.Base{
-		Commit: id.Base.Commit, Tree: id.Base.Tree, Files: paths(entries),
+		Commit: id.Base.Commit, Tree: id.Base.Tree, Files: project.Files(entries),
 	})
 	if err != nil {
 		return false, err
@@ -127,7 +129,7 @@ func (p *place) resumeOwned(c *cli.Context, drive driveFlagsRead, r ownedRun) (d
 	if err := p.findAgain(config.Agents, start); err != nil {
 		return false, err
 	}
-	if err := p.agentsReady(c.Context, p.newReadiness(config, b.isolation, drive.anyway), start); err != nil {
+	if err := p.agentsReady(c.Context, p.newReadiness(config, b.sandbox.Settings, drive.anyway), start); err != nil {
 		return false, err
 	}
 	if err := p.confirmCalls(config, start, c.Bool("yes")); err != nil {

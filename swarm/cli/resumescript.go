@@ -3,70 +3,21 @@ package cli
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"slices"
 
 	"github.com/urfave/cli/v2"
 
-	"agentswarm/swarm/config"
-	"agentswarm/swarm/script"
+	"agentswarm/swarm/project"
 	"agentswarm/swarm/store"
-	"agentswarm/swarm/workflow"
+	"agentswarm/swarm/workflow/library"
 	"agentswarm/worktree/git"
 )
 
 // reconfigured is what the owner of a run with a script goes by where that is
 // not what the run was started with.
 type reconfigured struct {
-	Config recordedConfig `json:"config"`
-	Script scriptSetting  `json:"script"`
-}
-
-// scriptSetting is the part of a script's record that its journal entry has no
-// place of its own for.
-type scriptSetting struct {
-	Path   string                   `json:"path,omitempty"`
-	Agent  string                   `json:"agent,omitempty"`
-	Form   script.Form              `json:"form,omitempty"`
-	Shared bool                     `json:"shared,omitempty"` // of runs of older versions: FormClaude
-	Types  map[string]workflow.Type `json:"types,omitempty"`
-}
-
-// latestScript is the script that the latest owner of a run went by; nil where
-// it has none.
-func latestScript(v *store.View) (*scripted, error) {
-	if v.Identity.Workflow.Kind != store.WorkflowScript {
-		return nil, nil //nolint:nilnil // a run without one is no error
-	}
-	s := &scripted{}
-	if err := json.Unmarshal([]byte(v.Identity.Workflow.Text), s); err != nil {
-		return nil, fmt.Errorf("read the workflow of run %s: %w", v.Identity.Run, err)
-	}
-	s.Form = recordedForm(s.Form, s.Shared)
-	last := v.Script
-	if last == nil {
-		return s, nil
-	}
-	s.Name, s.Text, s.Args, s.Lib, s.config = last.Name, last.Text, last.Args, last.Lib, last.Config
-	if last.Config == nil {
-		return s, nil
-	}
-	var r reconfigured
-	if err := json.Unmarshal(last.Config, &r); err != nil {
-		return nil, fmt.Errorf("read the configuration of run %s: %w", v.Identity.Run, err)
-	}
-	s.Path, s.Agent, s.Types = r.Script.Path, r.Script.Agent, r.Script.Types
-	s.Form = recordedForm(r.Script.Form, r.Script.Shared)
-	return s, nil
-}
-
-// recordedForm is the form of a recorded script. Older versions knew of it only
-// that its calls share a workspace.
-func recordedForm(form script.Form, shared bool) script.Form {
-	if shared {
-		return script.FormClaude
-	}
-	return form
+	Config recordedConfig  `json:"config"`
+	Script library.Setting `json:"script"`
 }
 
 // scriptEditFlags are the flags by which a run goes on with something else
@@ -102,7 +53,7 @@ func scriptEditFits(c *cli.Context, id store.Identity) error {
 type scriptedRun struct {
 	ownedRun
 	prior  *store.View
-	script *scripted
+	script *library.Script
 }
 
 // resumeScript runs a script again: what completed enters it as it did, and
@@ -147,7 +98,7 @@ func (p *place) planResume(c *cli.Context, r scriptedRun) (*plan, error) {
 	}
 	pl := &plan{
 		verb: "resume", base: r.prior.Identity.Base, script: r.script,
-		config: latest.Config, contact: latest.contact, isolation: latest.isolation, policy: latest.Policy,
+		config: latest.Config, contact: latest.contact, isolation: latest.Settings, policy: latest.Policy,
 		discard: func() {},
 	}
 	edited, anew := c.IsSet("script"), c.Bool("reconfigure")
@@ -180,24 +131,24 @@ func (p *place) planResume(c *cli.Context, r scriptedRun) (*plan, error) {
 		return nil, err
 	}
 	s := pl.script
-	s.config, err = json.Marshal(reconfigured{
-		recordedConfig{pl.config, pl.contact, pl.isolation, pl.policy}, scriptSetting{Path: s.Path, Agent: s.Agent, Form: s.Form, Types: s.Types},
+	s.Config, err = json.Marshal(reconfigured{
+		recordedConfig{pl.config, pl.contact, pl.isolation, pl.policy}, library.Setting{Path: s.Path, Agent: s.Agent, Form: s.Form, Types: s.Types},
 	})
 	return pl, err
 }
 
 // editScript takes the text of a file in place of the recorded one.
 func (p *place) editScript(pl *plan, word string) error {
-	found, err := p.scriptNamed("resume --script", word)
+	found, err := p.library().Find("resume --script", word)
 	if err != nil {
 		return err
 	}
 	before := pl.script
-	if err := pl.readScriptFile(p, word, found.path); err != nil {
+	if err := pl.readScriptFile(p, word, found.Path); err != nil {
 		return err
 	}
 	s := pl.script
-	s.Args, s.Lib, s.Agent, s.Types, s.config = before.Args, before.Lib, before.Agent, before.Types, before.config
+	s.Args, s.Lib, s.Agent, s.Types, s.Config = before.Args, before.Lib, before.Agent, before.Types, before.Config
 	return nil
 }
 
@@ -220,26 +171,26 @@ func (p *place) reconfigure(c *cli.Context, pl *plan) error {
 	if pl.script.Agent == "" && pl.config.Agents[before] != nil {
 		pl.script.Agent = before // as it was chosen at the start
 	}
-	return p.gather(pl.script)
+	return p.library().Gather(pl.script)
 }
 
 // trustResume finds out which texts that the run would newly go by nobody has
 // approved, and that its agents have programs.
 func (p *place) trustResume(ctx context.Context, pl *plan) error {
-	entries, err := p.repo.Tree(ctx, git.Hash(pl.base.Tree))
+	entries, err := p.Repo.Tree(ctx, git.Hash(pl.base.Tree))
 	if err != nil {
 		return err
 	}
-	pl.files = paths(entries)
+	pl.files = project.Files(entries)
 	if err := p.findPrograms(ctx, pl); err != nil {
 		return err
 	}
 	// What lies here may have come with a later commit than the base.
-	here, err := p.filesOf(ctx, "HEAD")
+	here, err := p.FilesAt(ctx, "HEAD")
 	if err != nil {
 		return err
 	}
 	pl.trustScript(slices.Concat(pl.files, here))
-	pl.needs, err = config.Trust{Dir: p.state.Trust()}.Pending(pl.wants)
+	pl.needs, err = p.Trust().Pending(pl.wants)
 	return err
 }

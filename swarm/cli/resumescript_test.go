@@ -6,6 +6,7 @@ import (
 
 	"agentswarm/swarm/script"
 	"agentswarm/swarm/store"
+	"agentswarm/swarm/workflow/library"
 )
 
 // TestFormOfRecordedScripts: runs of older versions know of the form only that
@@ -19,7 +20,7 @@ func TestFormOfRecordedScripts(t *testing.T) {
 	} {
 		v := &store.View{}
 		v.Identity.Workflow.Kind, v.Identity.Workflow.Text = store.WorkflowScript, text
-		s, err := latestScript(v)
+		s, err := library.Latest(v)
 		if err != nil || s.Form != want {
 			t.Errorf("latestScript of %s = %+v, %v; want the form %q", text, s, err, want)
 		}
@@ -28,7 +29,7 @@ func TestFormOfRecordedScripts(t *testing.T) {
 			t.Fatal(err)
 		}
 		v.Identity.Workflow.Text = string(again)
-		if s, err = latestScript(v); err != nil || s.Form != want {
+		if s, err = library.Latest(v); err != nil || s.Form != want {
 			t.Errorf("recorded again as %s it has the form %q (%v), want %q", again, s.Form, err, want)
 		}
 	}

@@ -321,10 +321,10 @@ func (p *place) retryOwned(c *cli.Context, drive driveFlagsRead, r ownedRun) err
 	if err != nil {
 		return err
 	}
-	if err := p.given(&recorded.isolation); err != nil {
+	if err := p.given(&recorded.Settings); err != nil {
 		return err
 	}
-	if err := p.agentsReady(c.Context, p.newReadiness(config, recorded.isolation, drive.anyway), again); err != nil {
+	if err := p.agentsReady(c.Context, p.newReadiness(config, recorded.Settings, drive.anyway), again); err != nil {
 		return err
 	}
 	if err := p.confirmCalls(config, again, c.Bool("yes")); err != nil {

@@ -39,7 +39,7 @@ func (p *place) ontoOf(c *cli.Context, s *selection) (onto, error) {
 			return onto{}, usagef("retry: %s works in the shared workspace of its run, which stays on its base; leave --onto out", a.ID)
 		}
 	}
-	tip, err := p.repo.Commit(c.Context, name)
+	tip, err := p.Repo.Commit(c.Context, name)
 	if err != nil {
 		return onto{}, usagef("retry: --onto %s: no such commit here", name)
 	}

@@ -11,7 +11,7 @@ import (
 // newReviews has the patches of a run reviewed; nil where it has no reviews.
 func (b *bench) newReviews(e *engine.Engine, r driveRequest) (*reviewer.Reviews, error) {
 	return reviewer.New(reviewer.Request{
-		Engine: e, Config: r.config, Kinds: b.env.kinds().ByName(), Run: b.run, Repo: b.repo, Frozen: b.frozen, Prior: r.prior, Warn: b.deps.Warn,
+		Engine: e, Config: r.config, Kinds: b.env.kinds().ByName(), Run: b.run, Repo: b.Repo, Frozen: b.frozen, Prior: r.prior, Warn: b.deps.Warn,
 	})
 }
 

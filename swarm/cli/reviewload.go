@@ -10,7 +10,7 @@ import (
 
 // reviewRequest names a run for its review.
 func (p *place) reviewRequest(v *store.View) collect.Request {
-	return collect.Request{Repo: p.repo, View: v, Lookup: p.lookup}
+	return collect.Request{Repo: p.Repo, View: v, Lookup: p.Lookup}
 }
 
 // reviewOfRun is the review of the run of a selection.

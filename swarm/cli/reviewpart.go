@@ -38,7 +38,7 @@ func (p *place) partAction(c *cli.Context, s *selection) error {
 			return usagef("accept: %v", err)
 		}
 		name, err := collect.KeepPart(c.Context, collect.PartRequest{
-			Repo: p.repo, Run: s.run, Agent: a, Edits: edits, Taken: taken,
+			Repo: p.Repo, Run: s.run, Agent: a, Edits: edits, Taken: taken,
 		})
 		if err != nil {
 			return partRefused(err)

@@ -45,7 +45,7 @@ func spreadAction(c *cli.Context, p *place, s *selection, v task.Verdict) error 
 	}
 	req := requestOf(c, s, v)
 	for i, file := range req.Files {
-		req.Files[i] = r.FilePath(p.repo.Prefix, file)
+		req.Files[i] = r.FilePath(p.Repo.Prefix, file)
 	}
 	for _, name := range c.StringSlice("class") {
 		class, err := findClass(r, s, c.Command.Name, name)
@@ -59,7 +59,7 @@ func spreadAction(c *cli.Context, p *place, s *selection, v task.Verdict) error 
 		if err != nil {
 			return usagef("%s: --hunk: %v", name, err)
 		}
-		at.Path = r.FilePath(p.repo.Prefix, at.Path)
+		at.Path = r.FilePath(p.Repo.Prefix, at.Path)
 		hunk, err := r.FindHunk(at, req.Only)
 		if err != nil {
 			return usagef("%s: %v", name, err)

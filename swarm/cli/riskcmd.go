@@ -7,6 +7,7 @@ import (
 
 	"agentswarm/risk/repository"
 	"agentswarm/swarm/ask"
+	"agentswarm/swarm/config"
 	"agentswarm/swarm/policy"
 	"agentswarm/worktree/git"
 )
@@ -67,7 +68,7 @@ func openRiskGround(c *cli.Context, env Env) (*riskGround, error) {
 	case err != nil:
 		return nil, err
 	default:
-		request.Place.Repo = p.repo
+		request.Place.Repo = p.Repo
 		if g.base, err = p.riskBase(c); err != nil {
 			return nil, err
 		}
@@ -86,7 +87,7 @@ func refusedRules(err error) error {
 }
 
 // userRules is the file of the user's own rules; empty where there can be none.
-func (env Env) userRules() string { return policy.UserRules((&place{env: env}).lookup) }
+func (env Env) userRules() string { return policy.UserRules(config.Lookup(env.Getenv)) }
 
 // riskBase is the commit whose AGENTS.md counts; empty where the repository
 // has none yet.
@@ -95,7 +96,7 @@ func (p *place) riskBase(c *cli.Context) (git.Hash, error) {
 	if c.IsSet("base") {
 		ref = c.String("base")
 	}
-	base, err := p.repo.Commit(c.Context, ref)
+	base, err := p.Repo.Commit(c.Context, ref)
 	var not *git.RevError
 	switch {
 	case errors.As(err, &not) && c.IsSet("base"):

@@ -48,7 +48,7 @@ func riskGrantsAction(c *cli.Context, env Env) error {
 	if err != nil {
 		return err
 	}
-	list, err := policy.ListGrants(c.Context, p.repo, base)
+	list, err := policy.ListGrants(c.Context, p.Repo, base)
 	if err != nil {
 		return err
 	}

@@ -57,7 +57,7 @@ func riskLogAction(c *cli.Context, env Env) error {
 	if err != nil {
 		return err
 	}
-	at, err := p.state.Resolve(strings.Join(args, ""))
+	at, err := p.State.Resolve(strings.Join(args, ""))
 	if err != nil {
 		return refused(err)
 	}

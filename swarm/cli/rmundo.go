@@ -18,7 +18,7 @@ type restoredObject struct {
 
 // bringBack moves removed runs back; without a name, the run removed last.
 func (p *place) bringBack(c *cli.Context, names []string) error {
-	trashed, err := p.state.Trashed()
+	trashed, err := p.State.Trashed()
 	if err != nil {
 		return err
 	}

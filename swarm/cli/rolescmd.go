@@ -166,7 +166,7 @@ func (r *roleLister) role(name string) (*roleObject, roles.Spec, error) {
 
 // single is the agent that is the only one configured, or the only one here.
 func (r *roleLister) single() string {
-	p := &place{env: r.env}
+	p := withoutProject(r.env)
 	name, _, err := p.onlyChoice(r.conf.AgentNames())
 	if err != nil {
 		return "" // a run says what is missing

@@ -208,7 +208,7 @@ func (p *place) approve(needs []config.Item, trust bool) error {
 	if err := p.personal("approving commands"); err != nil {
 		return err
 	}
-	store := config.Trust{Dir: p.state.Trust()}
+	store := p.Trust()
 	if trust {
 		return store.Approve(needs)
 	}
@@ -262,7 +262,7 @@ func (p *place) begin(ctx context.Context, pl *plan) (*bench, error) {
 	if err != nil {
 		return nil, err
 	}
-	run, owner, err := p.state.Create(id)
+	run, owner, err := p.State.Create(id)
 	if err != nil {
 		return nil, err
 	}

@@ -9,6 +9,7 @@ import (
 	"agentswarm/swarm/box"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/hook"
+	"agentswarm/swarm/isolation"
 	"agentswarm/swarm/runhook"
 	"agentswarm/swarm/store"
 )
@@ -16,8 +17,8 @@ import (
 // runHooks are the commands of [hooks] for this run.
 func (b *bench) runHooks(c engine.Config) *runhook.Hooks {
 	return &runhook.Hooks{
-		Config: c, Run: b.run, Base: b.owner.View().Identity.Base.Commit, Dir: b.rootDir(), Repository: readable(b.rootDir()),
-		Launcher: launcher(b.deps.Launcher.Binary, box.None), Environ: ownEnviron(b.env.Environ), Complaint: lastWords,
+		Config: c, Run: b.run, Base: b.owner.View().Identity.Base.Commit, Dir: b.Root(), Repository: readable(b.Root()),
+		Launcher: isolation.Launcher(b.deps.Launcher.Binary, box.None), Environ: ownEnviron(b.env.Environ), Complaint: lastWords,
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"agentswarm/swarm/script"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
+	"agentswarm/swarm/workflow/library"
 )
 
 // runObject is swarm.run/1, described in docs/json.md.
@@ -227,7 +228,7 @@ func (o *runObject) script(v *store.View) {
 			if script.Code(r.Error.Code) == script.CodeBudget {
 				kind = task.CauseBudget
 			}
-			o.Error = &errorObject{Kind: string(kind), Message: (&ScriptError{Err: thrownBy(r.Error), Code: CodeScript}).Error()}
+			o.Error = &errorObject{Kind: string(kind), Message: (&library.Error{Err: thrownBy(r.Error), Thrown: true}).Error()}
 		}
 	}
 	at := map[string]int{}

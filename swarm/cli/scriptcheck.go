@@ -14,6 +14,7 @@ import (
 	"agentswarm/internal/statefile"
 	"agentswarm/merge"
 	"agentswarm/swarm/engine"
+	"agentswarm/swarm/isolation"
 	"agentswarm/swarm/landing/lander"
 	"agentswarm/swarm/proc"
 	"agentswarm/swarm/script"
@@ -43,7 +44,7 @@ type checkRun struct {
 // an outcome, and no error; so is one that took too long.
 func (t *scriptTools) Check(ctx context.Context, r workflow.CheckRequest) (*script.CheckResult, error) {
 	switch {
-	case len(r.Argv) > 0 && !t.bench.walled():
+	case len(r.Argv) > 0 && !t.bench.sandbox.Walled():
 		return nil, scriptError(script.CodePolicy,
 			"check: a command of a script runs only in a sandbox, and there is none here; "+
 				"put it under [checks] in the configuration and give its name")
@@ -102,10 +103,10 @@ func (t *scriptTools) check(ctx context.Context, r checkRun) (result *script.Che
 			return nil, err
 		}
 	}
-	err = b.inSpace(ctx, lander.SpaceRequest{
+	err = b.sandbox.InSpace(ctx, lander.SpaceRequest{
 		Step: engine.CheckStep, Name: name, Commit: r.commit, Onto: onto,
 		Saved: filepath.Join(scratch, "index"), Kept: kept, Env: env,
-	}, func(s *space) error {
+	}, func(s *isolation.Space) error {
 		if err := t.prepare(ctx, s, r.name, filepath.Join(kept, "setup")); err != nil {
 			return err
 		}
@@ -128,7 +129,7 @@ func (t *scriptTools) checkName(now time.Time) string {
 }
 
 // prepare runs the setup, without which a check would say nothing of the work.
-func (t *scriptTools) prepare(ctx context.Context, s *space, name, out string) error {
+func (t *scriptTools) prepare(ctx context.Context, s *isolation.Space, name, out string) error {
 	if t.config.Setup == "" {
 		return nil
 	}
@@ -144,7 +145,7 @@ func (t *scriptTools) prepare(ctx context.Context, s *space, name, out string) e
 }
 
 // carryOut runs the check itself, within its time.
-func (t *scriptTools) carryOut(ctx context.Context, s *space, r checkRun, out string) (*script.CheckResult, error) {
+func (t *scriptTools) carryOut(ctx context.Context, s *isolation.Space, r checkRun, out string) (*script.CheckResult, error) {
 	limited := ctx
 	if r.limit > 0 {
 		var cancel context.CancelFunc
@@ -155,7 +156,7 @@ func (t *scriptTools) carryOut(ctx context.Context, s *space, r checkRun, out st
 	if argv == nil {
 		argv = engine.ShellCommand(t.config.Checks[r.name])
 	}
-	exit, err := s.run(limited, argv, out)
+	exit, err := s.Run(limited, argv, out)
 	late := errors.Is(err, errCheckTime)
 	if err != nil && !late {
 		return nil, err

@@ -13,6 +13,7 @@ import (
 
 	"agentswarm/internal/fspath"
 	"agentswarm/swarm/engine"
+	"agentswarm/swarm/isolation"
 	"agentswarm/swarm/script"
 	"agentswarm/swarm/workflow"
 )
@@ -100,7 +101,7 @@ func TestScriptCheckRefuses(t *testing.T) {
 		{map[string]string{"unit": "true"}, script.Check{Name: "unit", MS: -1}, script.CodeOption, `check: timeout is -1; want milliseconds, or 0 for none`},
 	} {
 		s.use(engine.Config{Checks: tt.checks, Verify: "true"})
-		s.bench.isolation.Sandbox = sandboxOff
+		s.bench.sandbox.Settings.Sandbox = isolation.SandboxOff
 		_, err := s.tools.Check(t.Context(), workflow.CheckRequest{Check: &tt.give, Commit: string(s.base)})
 		scriptRefusal(t, err, tt.code, tt.want)
 	}
@@ -117,8 +118,8 @@ func TestScriptCheckOwnCommand(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, "a", "1\n")
 	s.use(engine.Config{})
-	if !s.bench.walled() {
-		t.Skip("there are no walls here: " + oneLine(s.bench.why))
+	if !s.bench.sandbox.Walled() {
+		t.Skip("there are no walls here: " + oneLine(s.bench.sandbox.Why))
 	}
 	ran := filepath.Join(s.home, "ran")
 	got, err := s.tools.Check(t.Context(), workflow.CheckRequest{
@@ -188,7 +189,7 @@ func TestScriptCheckCores(t *testing.T) {
 	s.ok(os.Mkdir(shared, 0o700))
 	lock := filepath.Join(shared, "lock")
 	s.use(engine.Config{Checks: map[string]string{"alone": fmt.Sprintf("mkdir %s || exit 9; sleep 0.1; rmdir %s", lock, lock)}})
-	s.bench.isolation.Write = []string{shared}
+	s.bench.sandbox.Settings.Write = []string{shared}
 	s.tools.cores = semaphore.NewWeighted(1)
 	var all sync.WaitGroup
 	for range 4 {

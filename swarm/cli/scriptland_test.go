@@ -11,6 +11,7 @@ import (
 
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/event"
+	"agentswarm/swarm/isolation"
 	"agentswarm/swarm/script"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
@@ -116,7 +117,9 @@ func TestScriptLandNot(t *testing.T) {
 		},
 		{name: "a check that fails", who: []int{0}, give: script.Land{Verify: "bad"}, reason: "check bad failed: exit status 3", want: script.Landing{Verified: &no}},
 		{name: "a branch that moves meanwhile", who: []int{0}, give: script.Land{Verify: "move", Into: "side"}, reason: "refs/heads/side moved underneath", want: script.Landing{Ref: "refs/heads/side", Verified: new(true)},
-			stand: func(s *stage) { s.bench.isolation.Sandbox, s.bench.backend = sandboxOff, worktree.Linked }},
+			stand: func(s *stage) {
+				s.bench.sandbox.Settings.Sandbox, s.bench.sandbox.Backend = isolation.SandboxOff, worktree.Linked
+			}},
 		{
 			name: "rejected", who: []int{2, 0}, reason: "a1 was rejected: too long",
 			stand: func(s *stage) {

@@ -117,7 +117,7 @@ func TestScriptMergeAgain(t *testing.T) {
 	first, err := s.tools.Merge(t.Context(), r)
 	s.ok(err)
 	ref := "refs/swarm/" + s.bench.run.ID + "/merged/" + first.Tree
-	if at := s.git("--git-dir", s.place.repo.RefsDir(), "rev-parse", "--verify", ref); at != first.Tree {
+	if at := s.git("--git-dir", s.place.Repo.RefsDir(), "rev-parse", "--verify", ref); at != first.Tree {
 		t.Errorf("%s is at %s, want %s", ref, at, first.Tree)
 	}
 	s.git("config", "user.name", "Somebody else")
@@ -129,7 +129,7 @@ func TestScriptMergeAgain(t *testing.T) {
 			t.Errorf("Merge = %+v, %v, want tree %s again", again, err, first.Tree)
 		}
 	}
-	if refs := s.git("--git-dir", s.place.repo.RefsDir(), "for-each-ref", "--format=%(refname)", "refs/swarm/"+s.bench.run.ID+"/merged/"); refs != ref {
+	if refs := s.git("--git-dir", s.place.Repo.RefsDir(), "for-each-ref", "--format=%(refname)", "refs/swarm/"+s.bench.run.ID+"/merged/"); refs != ref {
 		t.Errorf("refs = %s, want %s alone", refs, ref)
 	}
 	// What is merged is a base of further patches, which merge onto it.

@@ -56,7 +56,7 @@ func (b *bench) scriptTools(config engine.Config) (*scriptTools, error) {
 	}
 	return &scriptTools{
 		bench: b, config: config, base: id.Base, when: id.Created.UTC().Truncate(time.Second),
-		dir: dir, Reader: repository.New(b.repo, q, git.Hash(id.Base.Commit)),
+		dir: dir, Reader: repository.New(b.Repo, q, git.Hash(id.Base.Commit)),
 		cores:   semaphore.NewWeighted(int64(max(1, b.deps.Cores))),
 		landing: semaphore.NewWeighted(1),
 	}, nil

@@ -166,9 +166,9 @@ func (s *stage) open(base string, config engine.Config) {
 	}, s.root)
 	s.ok(err)
 	s.base, s.config = git.Hash(base), config
-	run, owner, err := s.place.state.Create(store.Identity{
+	run, owner, err := s.place.State.Create(store.Identity{
 		Base:      store.Base{Commit: base, Tree: s.git("rev-parse", base+"^{tree}"), Kind: store.BaseHead},
-		CommonDir: s.place.repo.CommonDir, TopLevel: s.place.repo.TopLevel,
+		CommonDir: s.place.Repo.CommonDir, TopLevel: s.place.Repo.TopLevel,
 		Workflow: store.Workflow{Kind: store.WorkflowPrompt, Text: "{}"}, Config: fmt.Appendf(nil, `{"setup": %q}`, config.Setup),
 	})
 	s.ok(err)

@@ -82,7 +82,7 @@ func (p *place) selectAttempts(ctx context.Context, addresses []string) (*select
 	}
 	var named []patch.Work
 	for _, text := range addresses {
-		a, which, err := patch.ResolveModule(p.state, text)
+		a, which, err := patch.ResolveModule(p.State, text)
 		if err != nil {
 			return nil, refused(err)
 		}

@@ -14,7 +14,7 @@ import (
 // again, and fail.
 func (p *place) recoverCheckouts(ctx context.Context) {
 	ended, err := checkouts.Recover(ctx, checkouts.RecoverRequest{
-		Records: p.state.Checkouts(), Repo: p.repo, Step: p.env.Step,
+		Records: p.State.Checkouts(), Repo: p.Repo, Step: p.env.Step,
 	})
 	for _, o := range ended {
 		fmt.Fprintln(p.env.Stderr, program+": "+Printable(recoveredText(&o)))

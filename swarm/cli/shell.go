@@ -14,13 +14,16 @@ import (
 
 	"agentswarm/internal/fspath"
 	"agentswarm/swarm/box"
+	"agentswarm/swarm/copies"
 	"agentswarm/swarm/early"
 	"agentswarm/swarm/engine"
 	"agentswarm/swarm/event"
+	"agentswarm/swarm/isolation"
 	"agentswarm/swarm/proc"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
 	"agentswarm/worktree"
+	"agentswarm/worktree/git"
 )
 
 // aboutVisits is the part of the help that shell and exec have in common.
@@ -295,7 +298,7 @@ func (v *visit) environ(dir, base string) []string {
 // whereabouts are the variables that say where a command runs.
 func (v *visit) whereabouts(dir, base string) []string {
 	ours := []string{
-		"PWD=" + dir, "SWARM_WORKTREE=" + dir, "SWARM_ROOT=" + v.rootDir(),
+		"PWD=" + dir, "SWARM_WORKTREE=" + dir, "SWARM_ROOT=" + v.Root(),
 		"SWARM_BASE=" + base, "SWARM_RUN=" + v.run.ID,
 	}
 	if item := v.agent.Call.Item; item != "" {
@@ -335,25 +338,25 @@ func (v *visit) sayWhereItWent(lease *event.Leased) {
 
 // enterCopy runs the command in a copy of what an agent left.
 func (v *visit) enterCopy(ctx context.Context) error {
-	from, err := v.left()
+	from, err := v.source()
 	if err != nil {
 		return err
 	}
-	c, err := v.openCopy(ctx, from)
+	c, err := v.copies().Make(ctx, copies.Request{Run: v.run, View: v.view, Agent: v.agent.ID, From: from})
 	if err != nil {
 		return err
 	}
-	if from.commit != "" {
-		v.say("this is a copy of what %s left: %s", v.agent.ID, c.record.Workspace.Dir)
+	if from.Commit != "" {
+		v.say("this is a copy of what %s left: %s", v.agent.ID, c.Record.Workspace.Dir)
 	} else {
-		v.say("%s has changed nothing: this is a copy of its base: %s", v.agent.ID, c.record.Workspace.Dir)
+		v.say("%s has changed nothing: this is a copy of its base: %s", v.agent.ID, c.Record.Workspace.Dir)
 	}
-	code, err := v.inside(c.record.Workspace.Dir, string(from.base), c.begun)
+	code, err := v.inside(c.Record.Workspace.Dir, string(from.Base), c.Begun)
 	err = endOf(code, err)
 	// Signals end this process again, and the copy then waits for gc.
 	ctx, stop := onSignals(context.WithoutCancel(ctx))
 	defer stop()
-	kept, cerr := c.end(ctx)
+	kept, cerr := c.End(ctx)
 	for _, r := range kept {
 		v.sayKept(r)
 	}
@@ -369,13 +372,38 @@ func (v *visit) enterCopy(ctx context.Context) error {
 }
 
 // sayKept tells what is left of a copy.
-func (v *visit) sayKept(r remains) {
-	if r.where == "" {
-		v.say("%s", r.what)
+func (v *visit) sayKept(r copies.Kept) {
+	if r.Where == "" {
+		v.say("%s", r.Text)
 		return
 	}
-	v.say("%s: %s", r.what, r.where)
-	if r.name != "" {
-		v.say("with the work of %s below it; merge it with: %s merge %s/%s", v.agent.ID, v.env.Calls, v.run.ID, r.name)
+	v.say("%s: %s", r.Text, r.Where)
+	if r.Address != "" {
+		v.say("with the work of %s below it; merge it with: %s merge %s/%s", v.agent.ID, v.env.Calls, v.run.ID, r.Address)
+	}
+}
+
+// source is the work of the agent that a copy is made of.
+func (v *visit) source() (copies.Source, error) {
+	from, err := copies.SourceOf(v.run, v.agent)
+	if uncaptured, ok := errors.AsType[*copies.UncapturedError](err); ok {
+		return from, &UsageError{
+			Text: fmt.Sprintf("%s: %v", v.verb, uncaptured), Advice: fmt.Sprintf("see `%s show %s`", v.env.Calls, v.address()),
+		}
+	}
+	return from, err
+}
+
+// copies makes copies of the work of agents.
+func (p *place) copies() *copies.Maker {
+	return &copies.Maker{
+		Repo: p.Repo, State: p.State, BaseSize: p.baseSize(), Step: p.env.Step, Keep: p.keep,
+		Confine: func(run string, v *store.View) (git.Confine, error) {
+			if v == nil {
+				return isolation.ConfineLater(&p.Project, p.env.Self, run, isolation.Settings{}), nil
+			}
+			recorded, err := latestConfig(v)
+			return isolation.ConfineLater(&p.Project, p.env.Self, run, recorded.Settings), err
+		},
 	}
 }

@@ -58,9 +58,9 @@ func (pl *plan) readStages(c *cli.Context, p *place, args []string) (found bool,
 		return false, usagef("run: --stages needs the task in words, or - to read it from standard input")
 	}
 	task := args[0]
-	if path, err := taskFile(p.dir, task); err != nil {
+	if path, err := taskFile(p.Dir, task); err != nil {
 		return false, err
-	} else if path != "" || namesFile(p.dir, task) {
+	} else if path != "" || namesFile(p.Dir, task) {
 		return false, &UsageError{
 			Text:   fmt.Sprintf("run: --stages: %s is a file, and a task is given in words", task),
 			Advice: "to have the file read as one task, give - and the file as standard input",

@@ -61,7 +61,7 @@ func (pl *plan) readTickets(c *cli.Context, p *place, args []string) (found bool
 func (p *place) readTicketFile(r *fanout.TicketsRequest, name string) error {
 	file := name
 	if !filepath.IsAbs(file) {
-		file = filepath.Join(p.dir, name)
+		file = filepath.Join(p.Dir, name)
 	}
 	f, err := os.Open(file)
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 	"agentswarm/swarm/script"
 	"agentswarm/swarm/task"
 	"agentswarm/swarm/workflow"
+	"agentswarm/swarm/workflow/library"
 )
 
 // sayTools warns of the tools that a script spells out and its agents cannot be
@@ -30,28 +31,28 @@ func (p *place) sayTools(pl *plan) {
 		fmt.Fprintf(p.env.Stderr, "warning: %s\n", Printable(line))
 	}
 	if !p.env.Dispatched { // whose standard error nobody reads: the lines of the run say it
-		pl.script.warned = lines
+		pl.script.Warned = lines
 	}
 }
 
 // vetTools checks the types of the checkout, and the tools that scripts spell out. A
 // type that no run would take is the fault of each script.
-func (p *place) vetTools(ctx context.Context, all []vetted) ([]string, error) {
-	var s scripted
-	if err := p.gatherTypes(&s); err != nil {
+func (p *place) vetTools(ctx context.Context, all []library.Checked) ([]string, error) {
+	var s library.Script
+	if err := p.library().GatherTypes(&s); err != nil {
 		if len(all) == 0 {
 			return nil, err
 		}
 		for i := range all {
-			if all[i].fault == nil {
-				all[i].fault = err
+			if all[i].Fault == nil {
+				all[i].Fault = err
 			}
 		}
 		return nil, nil
 	}
 	var uses []script.Use
 	for _, v := range all {
-		uses = append(uses, v.uses...)
+		uses = append(uses, v.Uses...)
 	}
 	brought := slices.ContainsFunc(slices.Collect(maps.Values(s.Types)), func(t workflow.Type) bool { return t.File != "" })
 	if len(uses) == 0 && !brought {

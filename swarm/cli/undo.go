@@ -88,7 +88,7 @@ func (p *place) lastLanded(ctx context.Context, addresses []string) (*store.Run,
 		}
 		return s.run, nil
 	}
-	entries, err := p.state.Runs()
+	entries, err := p.State.Runs()
 	if err != nil {
 		return nil, err
 	}
@@ -118,7 +118,7 @@ func (p *place) lastLanded(ctx context.Context, addresses []string) (*store.Run,
 // removedSince refuses where a run that was removed landed after the landing
 // given: that one is not what the user has in mind.
 func (p *place) removedSince(last *store.Landing) error {
-	trashed, err := p.state.Trashed()
+	trashed, err := p.State.Trashed()
 	if err != nil {
 		return err
 	}

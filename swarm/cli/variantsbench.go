@@ -242,7 +242,7 @@ func (env Env) labAgent(c *cli.Context, r *lab.Request) (note string, err error)
 	if err != nil {
 		return "", err
 	}
-	p := &place{env: env}
+	p := withoutProject(env)
 	a, err := p.namedAgent(c, &plan{}, conf)
 	if err != nil {
 		return "", err
@@ -256,7 +256,7 @@ func (env Env) labAgent(c *cli.Context, r *lab.Request) (note string, err error)
 	if conf.NoVariants {
 		return "", &UsageError{
 			Text:   "variants bench: [variants] enabled = false in your configuration: agents would be told no variants in any arm",
-			Advice: "take it out of " + p.userFile(),
+			Advice: "take it out of " + p.UserFile(),
 		}
 	}
 	if _, err := p.specOf(a.Agent); err != nil {
@@ -360,6 +360,6 @@ func (env Env) labConfig() (*config.Config, error) {
 	if err != nil {
 		return nil, err
 	}
-	conf, err = conf.Over((&place{env: env}).lookup)
+	conf, err = conf.Over(config.Lookup(env.Getenv))
 	return conf, refused(err)
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -60,7 +61,7 @@ func (v *visit) passEnv() []string {
 	if err != nil {
 		return nil
 	}
-	return recorded.isolation.PassEnv
+	return recorded.Settings.PassEnv
 }
 
 // onFiles hands the person's streams over as they are. One that is no file is
@@ -235,7 +236,7 @@ func (v *visit) enterAgain(ctx context.Context, lease *event.Leased) (code int, 
 		return 0, err
 	}
 	door := v.run.Door(v.agent.ID, lease.Attempt)
-	if err := ignoreMissing(os.Remove(door)); err != nil { // one that leads nowhere
+	if err := os.Remove(door); err != nil && !errors.Is(err, fs.ErrNotExist) { // one that leads nowhere
 		return 0, err
 	}
 	host, err := b.deps.Launcher.Start(ctx, proc.Spec{

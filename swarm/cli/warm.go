@@ -11,6 +11,7 @@ import (
 
 	"agentswarm/internal/statefile"
 	"agentswarm/swarm/engine"
+	"agentswarm/swarm/isolation"
 	"agentswarm/swarm/landing/lander"
 	"agentswarm/swarm/proc"
 	"agentswarm/worktree/git"
@@ -28,8 +29,8 @@ func (b *bench) warmUp(ctx context.Context, command string) (cool func() error, 
 	if command == "" {
 		return nothing, nil
 	}
-	if b.walled() && !b.rung.Overlay() {
-		fmt.Fprintf(b.env.Stderr, "warm: left out: in the sandbox %s agents share no caches\n", b.rung)
+	if b.sandbox.Walled() && !b.sandbox.Rung.Overlay() {
+		fmt.Fprintf(b.env.Stderr, "warm: left out: in the sandbox %s agents share no caches\n", b.sandbox.Rung)
 		return nothing, nil
 	}
 	fmt.Fprintf(b.env.Stderr, "warm: %s\n", Printable(command))
@@ -41,9 +42,9 @@ func (b *bench) warmUp(ctx context.Context, command string) (cool func() error, 
 	cool = func() error { return engine.RemoveBox(b.run, dir) }
 	var exit proc.Exit
 	out := filepath.Join(dir, "warm")
-	err = b.inSpace(ctx, lander.SpaceRequest{
+	err = b.sandbox.InSpace(ctx, lander.SpaceRequest{
 		Step: engine.SetupStep, Name: "warm", Commit: git.Hash(b.owner.View().Identity.Base.Commit), Saved: filepath.Join(dir, "index"), Private: filepath.Join(dir, "box"),
-	}, func(s *space) (err error) {
+	}, func(s *isolation.Space) (err error) {
 		exit, err = s.Shell(ctx, command, out)
 		return err
 	})
@@ -53,7 +54,7 @@ func (b *bench) warmUp(ctx context.Context, command string) (cool func() error, 
 	case err != nil:
 		return nil, errors.Join(fmt.Errorf("warm: %w", err), cool())
 	}
-	b.warm = filepath.Join(dir, "box", setupLayers)
+	b.sandbox.Warm = filepath.Join(dir, "box", isolation.SetupLayers)
 	took := time.Since(began).Round(time.Second / 10)
 	if exit.Reason == proc.Exited && exit.Code == 0 {
 		fmt.Fprintf(b.env.Stderr, "warm: done in %s\n", took)
@@ -65,5 +66,20 @@ func (b *bench) warmUp(ctx context.Context, command string) (cool func() error, 
 	}
 	fmt.Fprintf(b.env.Stderr, "warm: %s in %s, and the run goes on with what it left: %s\n",
 		exit.Words(), took, Printable(strings.TrimSpace(last)))
+	return cool, nil
+}
+
+// fillCaches prepares HOMEs and caches before the first agent starts. cool
+// removes the files of the run.
+func (b *bench) fillCaches(ctx context.Context, r driveRequest) (cool func() error, err error) {
+	unshare := b.sandbox.OpenHomes(r.config, r.config.Verify != "" || r.script != nil)
+	unwarm, err := b.warmUp(ctx, r.config.Warm)
+	if err != nil {
+		return nil, errors.Join(err, unshare())
+	}
+	cool = func() error { return errors.Join(unwarm(), unshare()) }
+	if err := b.sandbox.WatchHome(); err != nil {
+		return nil, errors.Join(err, cool())
+	}
 	return cool, nil
 }

@@ -246,7 +246,7 @@ func (t *typing) beside(ctx context.Context, args ...string) (string, error) {
 	env := t.env
 	env.Stdin = strings.NewReader("")
 	var out, said bytes.Buffer
-	code := Typed(env)(as(ctx), t.place.dir, &out, &said, args...)
+	code := Typed(env)(as(ctx), t.place.Dir, &out, &said, args...)
 	return outcomeOfTyped(code, lastLineOf(out.Bytes()), lastLineOf(said.Bytes()))
 }
 
@@ -255,7 +255,7 @@ func (t *typing) inFront(ctx context.Context, args ...string) (string, error) {
 	_, giveBack := takeSignals() // they are for the command, and do not end the view
 	inner, stop := onSignals(as(context.WithoutCancel(ctx)))
 	said := &overheard{w: t.env.Stderr}
-	code := Typed(t.env)(inner, t.place.dir, unwrapped(t.env.Stdout), said, args...)
+	code := Typed(t.env)(inner, t.place.Dir, unwrapped(t.env.Stdout), said, args...)
 	stop()
 	giveBack()
 	t.listen()

@@ -11,7 +11,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"agentswarm/internal/fspath"
 	"agentswarm/swarm/config"
 	"agentswarm/swarm/fanout"
 )
@@ -54,7 +53,7 @@ func (pl *plan) words(c *cli.Context, p *place) error {
 	if err := pl.readArgs(c, p); err != nil {
 		return err
 	}
-	pl.workflow.Each, pl.workflow.Prefix = c.StringSlice("each"), p.repo.Prefix
+	pl.workflow.Each, pl.workflow.Prefix = c.StringSlice("each"), p.Repo.Prefix
 	if c.IsSet("count") {
 		if pl.workflow.Count = c.Int("count"); pl.workflow.Count < 1 {
 			return usagef("run: --count %d: want 1 or more", pl.workflow.Count)
@@ -82,7 +81,7 @@ func (pl *plan) word(p *place, word string) error {
 			Source: "standard input", Format: fanout.InputFormat(text), Text: text,
 		})
 	}
-	path, err := taskFile(p.dir, word)
+	path, err := taskFile(p.Dir, word)
 	switch {
 	case err != nil:
 		return err
@@ -144,59 +143,13 @@ func (pl *plan) readTaskFile(p *place, name, path string) error {
 	if err != nil {
 		return refused(err)
 	}
-	pl.nested = p.inNested(path)
-	if pl.lies, err = p.within(path); err != nil {
+	pl.nested = p.InNested(path)
+	if pl.lies, err = p.PathsOf(path); err != nil {
 		return refused(err)
 	}
 	return pl.readTasks(fanout.TasksRequest{
 		Source: Printable(name), Format: fanout.FileFormat(path), Text: text,
 	})
-}
-
-// inNested reports whether a file of the checkout lies in a repository within
-// it, such as a submodule: that came from elsewhere.
-func (p *place) inNested(path string) bool {
-	real, err := filepath.EvalSymlinks(path)
-	if err != nil || p.repo.Bare() {
-		return false
-	}
-	for dir := filepath.Dir(real); ; dir = filepath.Dir(dir) {
-		rel, err := filepath.Rel(p.repo.TopLevel, dir)
-		if err != nil || rel == "." || !filepath.IsLocal(rel) {
-			return false
-		}
-		if fspath.Exists(filepath.Join(dir, ".git")) {
-			return true
-		}
-	}
-}
-
-// within is where in the checkout a file lies, by its own name and, of a
-// symlink, by that of what it leads to. The folders above it may have been
-// reached by a symlink, too.
-func (p *place) within(path string) ([]string, error) {
-	if p.repo.Bare() {
-		return nil, nil
-	}
-	top, err := filepath.EvalSymlinks(p.repo.TopLevel)
-	if err != nil {
-		return nil, err
-	}
-	dir, err := filepath.EvalSymlinks(filepath.Dir(path))
-	if err != nil {
-		return nil, err
-	}
-	target, err := filepath.EvalSymlinks(path)
-	if err != nil {
-		return nil, err
-	}
-	var found []string
-	for _, name := range []string{filepath.Join(dir, filepath.Base(path)), target} {
-		if rel, err := filepath.Rel(top, name); err == nil && filepath.IsLocal(rel) {
-			found = append(found, filepath.ToSlash(rel))
-		}
-	}
-	return found, nil
 }
 
 // readAll reads a list of tasks, and no more than a list may be long.

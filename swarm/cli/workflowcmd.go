@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -10,6 +11,7 @@ import (
 
 	"agentswarm/swarm/config"
 	"agentswarm/swarm/script"
+	"agentswarm/swarm/workflow/library"
 )
 
 func newWorkflowCommand(env Env) *cli.Command {
@@ -78,18 +80,18 @@ func newFaultObject(err error) *faultObject {
 	if err == nil {
 		return nil
 	}
-	var e *ScriptError
+	var e *library.Error
 	if errors.As(err, &e) {
 		return &faultObject{Message: e.Err.Message, Where: e.Err.Where, Line: e.Excerpt()}
 	}
 	return &faultObject{Message: err.Error()}
 }
 
-func newWorkflowObject(v vetted) workflowObject {
+func newWorkflowObject(v library.Checked) workflowObject {
 	o := workflowObject{
-		Name: v.name, File: v.file, Trusted: v.agreed, Error: newFaultObject(v.fault),
+		Name: v.Name, File: v.File, Trusted: v.Approved, Error: newFaultObject(v.Fault),
 	}
-	if m := v.meta; m != nil {
+	if m := v.Meta; m != nil {
 		o.Description, o.WhenToUse, o.Args = m.Description, m.WhenToUse, len(m.Args) > 0
 		for _, phase := range m.Phases {
 			o.Phases = append(o.Phases, phase.Title)
@@ -104,11 +106,11 @@ func workflowLsAction(c *cli.Context, env Env) error {
 		return err
 	}
 	const verb = "workflow ls"
-	named, err := p.scriptsNamed(verb, nil)
+	named, err := p.library().FindAll(verb, nil)
 	if err != nil {
 		return err
 	}
-	all, err := p.vetAll(c.Context, verb, named)
+	all, err := p.library().CheckAll(c.Context, verb, named)
 	if err != nil {
 		return err
 	}
@@ -197,11 +199,11 @@ func workflowValidateAction(c *cli.Context, env Env) error {
 		return err
 	}
 	const verb = "workflow validate"
-	named, err := p.scriptsNamed(verb, words)
+	named, err := p.library().FindAll(verb, words)
 	if err != nil {
 		return err
 	}
-	all, err := p.vetAll(c.Context, verb, named)
+	all, err := p.library().CheckAll(c.Context, verb, named)
 	if err != nil {
 		return err
 	}
@@ -210,7 +212,7 @@ func workflowValidateAction(c *cli.Context, env Env) error {
 		return err
 	}
 	for _, v := range all {
-		o.OK = o.OK && v.fault == nil
+		o.OK = o.OK && v.Fault == nil
 	}
 	if o.OK && c.Bool("trust") {
 		if err := p.approveTexts(all); err != nil {
@@ -218,7 +220,7 @@ func workflowValidateAction(c *cli.Context, env Env) error {
 		}
 	}
 	for _, v := range all {
-		o.Workflows = append(o.Workflows, validatedScript{newWorkflowObject(v), v.fault == nil, v.warnings})
+		o.Workflows = append(o.Workflows, validatedScript{newWorkflowObject(v), v.Fault == nil, v.Warnings})
 	}
 	if c.Bool("json") {
 		err = printJSON(env.Stdout, o)
@@ -235,33 +237,33 @@ func workflowValidateAction(c *cli.Context, env Env) error {
 }
 
 // approveTexts approves scripts that the user has read.
-func (p *place) approveTexts(all []vetted) error {
+func (p *place) approveTexts(all []library.Checked) error {
 	if err := p.personal("approving commands"); err != nil {
 		return err
 	}
 	var items []config.Item
 	for i := range all {
-		if all[i].item != nil {
-			items, all[i].agreed = append(items, *all[i].item), true
+		if all[i].Item != nil {
+			items, all[i].Approved = append(items, *all[i].Item), true
 		}
 	}
-	return config.Trust{Dir: p.state.Trust()}.Approve(items)
+	return p.Trust().Approve(items)
 }
 
-func (p *place) printValidated(all []vetted) error {
+func (p *place) printValidated(all []library.Checked) error {
 	if len(all) == 0 {
 		_, err := fmt.Fprintln(p.env.Stderr, "no workflow is saved here; name a file")
 		return err
 	}
 	for _, v := range all {
-		text := "ok: " + Printable(v.file)
+		text := "ok: " + Printable(v.File)
 		switch {
-		case v.fault != nil:
-			text = faultText(v.fault)
-		case !v.agreed:
-			text += fmt.Sprintf(" (not approved yet: `%s workflow validate %s --trust`)", p.env.Calls, Printable(v.name))
+		case v.Fault != nil:
+			text = faultText(v.Fault)
+		case !v.Approved:
+			text += fmt.Sprintf(" (not approved yet: `%s workflow validate %s --trust`)", p.env.Calls, Printable(v.Name))
 		}
-		for _, warning := range v.warnings {
+		for _, warning := range v.Warnings {
 			text += "\n    warning: " + Printable(warning)
 		}
 		if _, err := fmt.Fprintln(p.env.Stdout, text); err != nil {
@@ -274,7 +276,7 @@ func (p *place) printValidated(all []vetted) error {
 // faultText is what is wrong with a script, for people: the line itself below.
 func faultText(err error) string {
 	text := Printable(err.Error())
-	var e *ScriptError
+	var e *library.Error
 	if errors.As(err, &e) && e.Excerpt() != "" {
 		text += "\n    " + Printable(e.Excerpt())
 	}
@@ -298,4 +300,31 @@ Examples:
 			return err
 		},
 	}
+}
+
+// workflowNames offers the saved workflows.
+func (c *completer) workflowNames(ctx context.Context) {
+	p := c.place(ctx)
+	if p == nil {
+		return
+	}
+	for _, w := range p.library().Saved() {
+		c.fitting(w.Name, w.Folder)
+	}
+}
+
+// workflowArguments opens the place of a command whose arguments, from least to
+// most of them, are scripts.
+func workflowArguments(c *cli.Context, env Env, least, most int) (*place, []string, error) {
+	words, err := arguments(c, least, most)
+	if err != nil {
+		return nil, nil, err
+	}
+	p, err := openPlace(c, env)
+	return p, words, err
+}
+
+// library is the workflows of the repository.
+func (p *place) library() *library.Library {
+	return &library.Library{Project: &p.Project, Self: p.env.Self}
 }

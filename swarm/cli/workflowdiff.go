@@ -12,11 +12,14 @@ import (
 
 	"agentswarm/swarm/assign"
 	"agentswarm/swarm/engine"
+	"agentswarm/swarm/isolation"
 	"agentswarm/swarm/script"
+	"agentswarm/swarm/script/process"
 	"agentswarm/swarm/script/repository"
 	"agentswarm/swarm/store"
 	"agentswarm/swarm/task"
 	"agentswarm/swarm/workflow"
+	"agentswarm/swarm/workflow/library"
 	"agentswarm/worktree/git"
 )
 
@@ -101,18 +104,18 @@ func workflowDiffAction(c *cli.Context, env Env) error {
 			Advice: fmt.Sprintf("wait for it with `%s wait %s`", env.Calls, id.Run),
 		}
 	}
-	found, err := p.scriptNamed(verb, words[1])
+	found, err := p.library().Find(verb, words[1])
 	if err != nil {
 		return err
 	}
 	pl := &plan{verb: verb}
-	if pl.script, err = latestScript(s.view); err != nil {
+	if pl.script, err = library.Latest(s.view); err != nil {
 		return err
 	}
-	if err := p.editScript(pl, found.path); err != nil {
+	if err := p.editScript(pl, found.Path); err != nil {
 		return err
 	}
-	pl.script.Name = found.file
+	pl.script.Name = found.File
 	if err := p.vet(c.Context, pl); err != nil {
 		return err
 	}
@@ -129,7 +132,7 @@ func workflowDiffAction(c *cli.Context, env Env) error {
 }
 
 // foresee runs a script against what a run has recorded.
-func (p *place) foresee(ctx context.Context, s *selection, edited *scripted) (_ *workflow.Preview, err error) {
+func (p *place) foresee(ctx context.Context, s *selection, edited *library.Script) (_ *workflow.Preview, err error) {
 	config, err := engineConfig(s.view)
 	if err != nil {
 		return nil, err
@@ -144,7 +147,7 @@ func (p *place) foresee(ctx context.Context, s *selection, edited *scripted) (_ 
 		return nil, err
 	}
 	assigned := &assign.Assigner{Config: config, Kinds: known}
-	calling := edited.calling(config, s.view.Identity.Base, assigned.Script(), func(call *task.Call) error {
+	calling := edited.Calling(config, s.view.Identity.Base, assigned.Script(), func(call *task.Call) error {
 		return engine.CheckCall(config, known, call)
 	})
 	tools.config = config
@@ -152,10 +155,12 @@ func (p *place) foresee(ctx context.Context, s *selection, edited *scripted) (_ 
 	calling.Walled = true // what was run is on record, and nothing is run now
 	deps := engine.Deps{Run: s.run, Kinds: known}
 	return workflow.Foresee(ctx, workflow.PreviewRequest{
-		Prior: s.view, Recall: engine.NewRecall(deps, config, s.view), Tools: tools, Script: edited.record(),
+		Prior: s.view, Recall: engine.NewRecall(deps, config, s.view), Tools: tools, Script: edited.Record(),
 		Config:  calling,
-		Machine: machineOf(p.env.Self),
-		Nested:  func(_ context.Context, n *script.Nested) (*script.Source, error) { return p.nestedScript(edited, n) },
+		Machine: process.Runner(p.env.Self),
+		Nested: func(_ context.Context, n *script.Nested) (*script.Source, error) {
+			return p.library().Nested(edited, n)
+		},
 	})
 }
 
@@ -175,8 +180,8 @@ func (p *place) readingTools(ctx context.Context, s *selection) (*scriptTools, e
 		return nil, errors.Join(err, os.RemoveAll(dir))
 	}
 	return &scriptTools{
-		bench: &bench{place: *p, run: s.run, frozen: frozen}, base: s.view.Identity.Base,
-		dir: dir, Reader: repository.New(p.repo, q, git.Hash(s.view.Identity.Base.Commit)),
+		bench: &bench{place: *p, run: s.run, frozen: frozen, sandbox: &isolation.Executor{}}, base: s.view.Identity.Base,
+		dir: dir, Reader: repository.New(p.Repo, q, git.Hash(s.view.Identity.Base.Commit)),
 	}, nil
 }
 
@@ -203,7 +208,7 @@ func newReplayObject(seen *workflow.Preview) *replayObject {
 		})
 	}
 	if out := seen.Outcome; out != nil && out.Error != nil {
-		o.Error = newFaultObject(&ScriptError{Err: out.Error, Code: CodeScript})
+		o.Error = newFaultObject(&library.Error{Err: out.Error, Thrown: true})
 	} else if out != nil && out.Value != nil {
 		o.Result = out.Value
 	}

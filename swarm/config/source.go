@@ -78,6 +78,14 @@ func (o Origin) String() string {
 	return printable(o.File) + ":" + strconv.Itoa(o.Line)
 }
 
+// Lookup is an environment as configuration reads it: an empty variable is not set.
+func Lookup(getenv func(string) string) func(name string) (string, bool) {
+	return func(name string) (string, bool) {
+		value := getenv(name)
+		return value, value != ""
+	}
+}
+
 // UserFile is the path of the user's own configuration file, by the lookup of
 // environment variables that is given (os.LookupEnv). It is empty where the
 // environment names no home. A relative XDG_CONFIG_HOME is ignored, as the

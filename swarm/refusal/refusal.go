@@ -20,3 +20,20 @@ func (e *Error) Hint() string { return e.Advice }
 func New(format string, args ...any) error {
 	return &Error{Text: fmt.Sprintf(format, args...)}
 }
+
+// Cause is an error of another package that refuses a request.
+type Cause struct{ Err error }
+
+// Error is that of the cause.
+func (e *Cause) Error() string { return e.Err.Error() }
+
+// Unwrap is the cause.
+func (e *Cause) Unwrap() error { return e.Err }
+
+// Of makes a refusal of an error; nil stays nil.
+func Of(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &Cause{Err: err}
+}

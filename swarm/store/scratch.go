@@ -65,3 +65,6 @@ func (s *State) LeftScratches() ([]string, error) {
 	}
 	return left, nil
 }
+
+// ProbePrefix begins the names of the folders of a state in which sandboxes are tried.
+const ProbePrefix = ".swarm-probe-"

@@ -1,4 +1,4 @@
-package cli
+package isolation
 
 import (
 	"os"
@@ -7,6 +7,7 @@ import (
 
 	"agentswarm/swarm/box"
 	"agentswarm/swarm/engine"
+	"agentswarm/swarm/project"
 	"agentswarm/swarm/store"
 	"agentswarm/worktree"
 	"agentswarm/worktree/git"
@@ -20,9 +21,9 @@ func TestMountedAt(t *testing.T) {
 	for rung, want := range map[box.Rung]string{
 		box.None: "", box.Landlock: "", box.NoOverlayOldProc: root, box.NoOverlay: root, box.OldProc: root, box.Full: root,
 	} {
-		b := &bench{place: place{repo: &git.Repo{TopLevel: root}}, isolated: isolated{rung: rung}}
-		if got := b.mountedAt(); got != want {
-			t.Errorf("mountedAt() on %s = %q, want %q", rung, got, want)
+		e := &Executor{Project: &project.Project{Repo: &git.Repo{TopLevel: root}}, Found: Found{Rung: rung}}
+		if got := e.MountedAt(); got != want {
+			t.Errorf("MountedAt() on %s = %q, want %q", rung, got, want)
 		}
 	}
 }
@@ -32,10 +33,10 @@ func TestMountedAt(t *testing.T) {
 func TestWallsWithoutMounts(t *testing.T) {
 	t.Parallel()
 	for _, rung := range []box.Rung{box.None, box.Landlock} {
-		for _, sandbox := range []string{"", sandboxOff} {
-			b := &bench{isolated: isolated{rung: rung}, isolation: isolation{Sandbox: sandbox}}
+		for _, sandbox := range []string{"", SandboxOff} {
+			e := &Executor{Found: Found{Rung: rung}, Settings: Settings{Sandbox: sandbox}}
 			w := worktree.Workspace{Name: "a1.1", Backend: worktree.Reflink, At: "/home/u/repo"}
-			if got, err := b.walls(engine.WallsRequest{Workspace: w, Private: t.TempDir()}); err == nil {
+			if got, err := e.Walls(engine.WallsRequest{Workspace: w, Private: t.TempDir()}); err == nil {
 				t.Errorf("walls(%s, sandbox %q) = %s, want an error", rung, sandbox, got.Walls)
 			}
 		}
@@ -51,16 +52,17 @@ func TestPossibleByCaches(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, want := range map[string]bool{cache: true, dir: false, "": false, filepath.Join(root, "missing"): false} {
-		env := Env{Getenv: func(key string) string { return map[string]string{"GOCACHE": name}[key] }}
-		p := &place{env: env, repo: &git.Repo{TopLevel: root}, state: &store.State{Dir: filepath.Join(dir, "state")}}
-		if err := p.possible(box.Full, worktree.Overlay); (err != nil) != want {
-			t.Errorf("possible(overlay) with a cache at %q: %v, want an error: %t", name, err, want)
+		p := &project.Project{
+			Repo: &git.Repo{TopLevel: root}, State: &store.State{Dir: filepath.Join(dir, "state")},
+			Getenv: func(key string) string { return map[string]string{"GOCACHE": name}[key] },
+		}
+		if err := Possible(p, box.Full, worktree.Overlay); (err != nil) != want {
+			t.Errorf("Possible(overlay) with a cache at %q: %v, want an error: %t", name, err, want)
 		}
 	}
 }
 
-// TestWallsSealed holds that nobody writes to what is sealed, whatever it is
-// made of.
+// TestWallsSealed: a sealed mount of any kind cannot be written to.
 func TestWallsSealed(t *testing.T) {
 	t.Parallel()
 	for _, m := range []worktree.Mount{{At: "/r", From: "/w", Write: true}, {At: "/r", Lower: []string{"/b"}, Upper: "/u", Work: "/k"}} {

@@ -1,4 +1,4 @@
-package cli
+package gc
 
 import (
 	"context"
@@ -14,12 +14,12 @@ import (
 )
 
 // verifications removes the leftovers of killed merges of runs that have ended.
-func (g *collector) verifications(ctx context.Context) error {
-	entries, err := g.state.Runs()
+func (c *collector) verifications(ctx context.Context) error {
+	entries, err := c.State.Runs()
 	if err != nil {
 		return err
 	}
-	refs, err := g.repo.RefsUnder(ctx, git.OwnRefs)
+	refs, err := c.Repo.RefsUnder(ctx, git.OwnRefs)
 	if err != nil {
 		return err
 	}
@@ -29,7 +29,7 @@ func (g *collector) verifications(ctx context.Context) error {
 	}
 	for _, e := range entries {
 		if e.Damage == nil {
-			err = errors.Join(err, g.verificationsOf(ctx, e.Run, candidates[captureref.Candidates(e.Run.ID)]))
+			err = errors.Join(err, c.verificationsOf(ctx, e.Run, candidates[captureref.Candidates(e.Run.ID)]))
 		}
 	}
 	return err
@@ -37,11 +37,11 @@ func (g *collector) verifications(ctx context.Context) error {
 
 // verificationsOf removes the leftovers of a run: workspaces, and candidates, the
 // refs that hold commits while they are verified.
-func (g *collector) verificationsOf(ctx context.Context, run *store.Run, candidates bool) error {
+func (c *collector) verificationsOf(ctx context.Context, run *store.Run, candidates bool) error {
 	var names []string
-	clear := func() error { return landing.DropCandidates(ctx, g.repo, run.ID) }
-	if fspath.Exists(g.state.Trees(run.ID)) {
-		trees, err := g.bareTrees(run.ID)
+	clear := func() error { return landing.DropCandidates(ctx, c.Repo, run.ID) }
+	if fspath.Exists(c.State.Trees(run.ID)) {
+		trees, err := c.bareTrees(run.ID)
 		if err != nil {
 			return err
 		}
@@ -49,7 +49,7 @@ func (g *collector) verificationsOf(ctx context.Context, run *store.Run, candida
 			return err
 		}
 		clear = func() error {
-			return lander.ClearVerifications(ctx, lander.ClearRequest{Repo: g.repo, Run: run, Workspaces: trees})
+			return lander.ClearVerifications(ctx, lander.ClearRequest{Repo: c.Repo, Run: run, Workspaces: trees})
 		}
 	}
 	if len(names) == 0 && !candidates {
@@ -63,9 +63,9 @@ func (g *collector) verificationsOf(ctx context.Context, run *store.Run, candida
 		return err
 	}
 	for _, name := range names {
-		g.removed("workspace", run.ID+"/"+name, 0)
+		c.removed("workspace", run.ID+"/"+name, 0)
 	}
-	if !g.dry {
+	if !c.DryRun {
 		err = clear()
 	}
 	return errors.Join(err, owner.Close())

@@ -1,4 +1,4 @@
-package cli
+package isolation
 
 import (
 	"errors"
@@ -16,7 +16,7 @@ import (
 
 // ownHome is the HOME and the TMPDIR of a step of an attempt.
 type ownHome struct {
-	private string // where the sandbox keeps what is written outside of the workspace
+	private string // where the sandbox keeps writes outside of the workspace
 	setup   string // where it kept the writes of the setup, as layers; empty: it did not
 	home    string // HOME, where it is at a path of its own; empty: it is not
 	tmp     string // TMPDIR; empty: the caller's
@@ -30,30 +30,30 @@ type ownHome struct {
 
 // ownHome makes them. A check never gets files that the agent wrote there: only
 // those of the setup and of the user.
-func (b *bench) ownHome(r engine.WallsRequest) (ownHome, error) {
+func (e *Executor) ownHome(r engine.WallsRequest) (ownHome, error) {
 	switch {
-	case b.unfenced():
+	case e.writesToHome():
 		if r.Step == engine.CheckStep {
-			return b.freeHome(r)
+			return e.freeHome(r)
 		}
 		own := ownHome{private: r.Private}
 		if r.Step == engine.SetupStep {
-			own.ended = b.homes.watchSetup()
+			own.ended = e.templates.watchSetup()
 		}
 		return own, nil
-	case b.rung == box.Landlock:
-		return b.fencedHome(r)
-	case b.rung.Overlay():
+	case e.Rung == box.Landlock:
+		return e.fencedHome(r)
+	case e.Rung.Overlay():
 		return layeredHome(r)
 	default:
 		return stagedHome(r)
 	}
 }
 
-// The folders of an attempt's private folder where overlays can be mounted: the
-// agent's layers lie in the private folder itself.
+// SetupLayers and checkLayers are folders in an attempt's private folder where overlays can be
+// mounted. The agent's layers lie in the private folder itself.
 const (
-	setupLayers = "setup"
+	SetupLayers = "setup"
 	checkLayers = "check"
 )
 
@@ -61,7 +61,7 @@ const (
 // have their own over the layers of the setup.
 func layeredHome(r engine.WallsRequest) (ownHome, error) {
 	own := ownHome{private: r.Private, tmp: "/tmp"}
-	setup := filepath.Join(r.Private, setupLayers)
+	setup := filepath.Join(r.Private, SetupLayers)
 	if r.Step == engine.SetupStep {
 		own.private = setup
 	} else {
@@ -106,8 +106,8 @@ func enterStage(step engine.Step, s privatehome.Stages) (first bool, err error) 
 }
 
 // fencedHome is for Landlock: HOME and TMPDIR are folders at paths of their own.
-func (b *bench) fencedHome(r engine.WallsRequest) (own ownHome, err error) {
-	if own.private, err = b.run.MakeScratch(r.Private); err != nil {
+func (e *Executor) fencedHome(r engine.WallsRequest) (own ownHome, err error) {
+	if own.private, err = e.Run.MakeScratch(r.Private); err != nil {
 		return own, err
 	}
 	home, tmp := box.HomeOf(own.private), box.TmpOf(own.private)
@@ -117,14 +117,14 @@ func (b *bench) fencedHome(r engine.WallsRequest) (own ownHome, err error) {
 	if err != nil {
 		return own, err
 	}
-	template, err := b.homeTemplate(r.Step, own.private)
+	template, err := e.homeTemplate(r.Step, own.private)
 	if err != nil {
 		return own, err
 	}
 	own.in(template, home, tmp)
 	switch {
 	case !fspath.Exists(home):
-		return own, template.Build(home, b.given(r.Write))
+		return own, template.Build(home, e.given(r.Write))
 	case first: // The setup was there, which has other caches.
 		return own, errors.Join(template.Adopt(home), template.Refresh())
 	default:
@@ -133,11 +133,11 @@ func (b *bench) fencedHome(r engine.WallsRequest) (own ownHome, err error) {
 }
 
 // freeHome is for a check in no sandbox, whose agent wrote to the user's HOME.
-func (b *bench) freeHome(r engine.WallsRequest) (own ownHome, err error) {
-	if own.private, err = b.run.MakeScratch(r.Private); err != nil {
+func (e *Executor) freeHome(r engine.WallsRequest) (own ownHome, err error) {
+	if own.private, err = e.Run.MakeScratch(r.Private); err != nil {
 		return own, err
 	}
-	template, err := b.homeTemplate(r.Step, own.private)
+	template, err := e.homeTemplate(r.Step, own.private)
 	if err != nil {
 		return own, err
 	}
@@ -161,10 +161,10 @@ func (o *ownHome) in(t *privatehome.Template, home, tmp string) {
 }
 
 // given are the folders that may be written to, those of the user first.
-func (b *bench) given(more []string) []string {
-	all := slices.Concat(b.isolation.Write, more)
+func (e *Executor) given(more []string) []string {
+	all := slices.Concat(e.Settings.Write, more)
 	for i, dir := range all {
-		all[i] = expandHome(dir, b.env.Getenv("HOME"))
+		all[i] = expandHome(dir, e.Project.Getenv("HOME"))
 	}
 	return all
 }

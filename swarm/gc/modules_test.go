@@ -1,4 +1,4 @@
-package cli
+package gc
 
 import (
 	"errors"
@@ -52,20 +52,20 @@ func TestGcListsModulesOnce(t *testing.T) {
 	if err != nil || len(trashed) != 2 {
 		t.Fatalf("Trashed: %d, %v", len(trashed), err)
 	}
-	g := &collector{place: &place{repo: repo, state: state}, now: time.Now()}
+	c := &collector{report: &Report{}, Request: Request{Remover: Remover{Repo: repo, State: state}, Now: time.Now()}}
 	for _, run := range trashed {
-		if err := g.dropModuleRefs(t.Context(), run); err != nil {
+		if err := c.dropModuleRefs(t.Context(), run); err != nil {
 			t.Fatal(err)
 		}
 		damage(filepath.Join(dir, ".git/modules/later")) // no second look finds it
 	}
-	if err := g.trashedRuns(t.Context()); err != nil {
+	if err := c.trashedRuns(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if len(g.out.Kept) != 1 || g.out.Kept[0].Path != damaged {
-		t.Errorf("kept %+v, want %s once", g.out.Kept, damaged)
+	if len(c.report.Kept) != 1 || c.report.Kept[0].Path != damaged {
+		t.Errorf("kept %+v, want %s once", c.report.Kept, damaged)
 	}
-	if len(g.out.Removed) != 2 {
-		t.Errorf("removed %+v, want both runs", g.out.Removed)
+	if len(c.report.Removed) != 2 {
+		t.Errorf("removed %+v, want both runs", c.report.Removed)
 	}
 }

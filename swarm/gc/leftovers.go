@@ -1,4 +1,4 @@
-package cli
+package gc
 
 import (
 	"context"
@@ -11,35 +11,35 @@ import (
 	"syscall"
 	"time"
 
+	"agentswarm/swarm/store"
 	"agentswarm/worktree"
 	checkouts "agentswarm/worktree/git/checkout"
 )
 
-// gcMoved is a workspace that went into the trash.
-type gcMoved struct {
+// Moved is a workspace that went into the trash.
+type Moved struct {
 	Path  string `json:"path"`
 	Run   string `json:"run,omitempty"`   // the run, where it is one that ended long ago
 	Trash string `json:"trash,omitempty"` // where it is now
 }
 
 // lost moves the workspaces of runs that are gone or cannot be read into the
-// trash: nothing else will ever release them, and what they hold is in no
-// capture that anybody knows of.
-func (g *collector) lost(ctx context.Context) error {
-	runs, err := g.state.Lost()
+// trash: nothing else will ever release them, and no known capture has their files.
+func (c *collector) lost(ctx context.Context) error {
+	runs, err := c.State.Lost()
 	if err != nil {
 		return err
 	}
 	for _, run := range runs {
-		if err := g.lostOf(ctx, run); err != nil {
+		if err := c.lostOf(ctx, run); err != nil {
 			return fmt.Errorf("workspaces of run %s, which cannot be read: %w", run, err)
 		}
 	}
 	return nil
 }
 
-func (g *collector) lostOf(ctx context.Context, run string) error {
-	trees, err := g.bareTrees(run)
+func (c *collector) lostOf(ctx context.Context, run string) error {
+	trees, err := c.bareTrees(run)
 	if err != nil {
 		return err
 	}
@@ -48,29 +48,29 @@ func (g *collector) lostOf(ctx context.Context, run string) error {
 		return err
 	}
 	for _, w := range strays {
-		moved := gcMoved{Path: w.Dir}
-		if !g.dry {
+		moved := Moved{Path: w.Dir}
+		if !c.DryRun {
 			out, err := trees.Release(ctx, w, nil)
 			if err != nil {
 				return err
 			}
 			moved.Trash = out.Trashed
 		}
-		g.out.Moved = append(g.out.Moved, moved)
+		c.report.Moved = append(c.report.Moved, moved)
 	}
-	if g.dry {
+	if c.DryRun {
 		return nil
 	}
-	// What no workspace could be called is not ours, and stays.
-	return removeTrees(g.state.Trees(run))
+	// Entries that cannot be the name of a workspace are not ours, and stay.
+	return removeTrees(c.State.Trees(run))
 }
 
 // bareTrees are the workspaces of a run, to be removed only: to fill or capture
 // one needs the frozen configuration.
-func (g *collector) bareTrees(run string) (*worktree.Trees, error) {
+func (c *collector) bareTrees(run string) (*worktree.Trees, error) {
 	return worktree.New(worktree.Config{
-		Repo: g.repo, Dir: g.state.Trees(run), Trash: g.state.Trash(),
-		LockFile: g.state.LockFile("worktrees"), Bases: g.state.Bases(), Step: g.env.Step,
+		Repo: c.Repo, Dir: c.State.Trees(run), Trash: c.State.Trash(),
+		LockFile: c.State.LockFile("worktrees"), Bases: c.State.Bases(), Step: c.Step,
 	})
 }
 
@@ -87,29 +87,29 @@ func removeTrees(dir string) error {
 // one of today may be in the making.
 const unmadeAge = 24 * time.Hour
 
-// unmade removes what is left of runs that a crash kept from coming to be.
-func (g *collector) unmade(context.Context) error {
-	all, err := g.state.Unmade()
+// unmade removes the folders of runs whose making a crash cut off.
+func (c *collector) unmade(context.Context) error {
+	all, err := c.State.Unmade()
 	if err != nil {
 		return err
 	}
 	for _, u := range all {
-		if g.now.Sub(u.Time) < unmadeAge {
+		if c.Now.Sub(u.Time) < unmadeAge {
 			continue
 		}
-		if !g.dry {
+		if !c.DryRun {
 			if err := worktree.RemoveAll(u.Path); err != nil {
 				return fmt.Errorf("remove what is left of run %s, which was never made: %w", u.Run, err)
 			}
 		}
-		g.removed("unmade_run", u.Run, 0)
+		c.removed("unmade_run", u.Run, 0)
 	}
 	return nil
 }
 
-// probes removes what a process that died left of trying the walls.
-func (g *collector) probes(context.Context) error {
-	entries, err := os.ReadDir(g.state.Dir)
+// probes removes the folders of processes that died while they tried a sandbox.
+func (c *collector) probes(context.Context) error {
+	entries, err := os.ReadDir(c.State.Dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -119,15 +119,15 @@ func (g *collector) probes(context.Context) error {
 	for _, e := range entries {
 		info, err := e.Info()
 		// One of just now may be in use.
-		if err != nil || !e.IsDir() || !strings.HasPrefix(e.Name(), probePrefix) || g.now.Sub(info.ModTime()) < probeAge {
+		if err != nil || !e.IsDir() || !strings.HasPrefix(e.Name(), store.ProbePrefix) || c.Now.Sub(info.ModTime()) < probeAge {
 			continue
 		}
-		if !g.dry {
-			if err := worktree.RemoveAll(filepath.Join(g.state.Dir, e.Name())); err != nil {
+		if !c.DryRun {
+			if err := worktree.RemoveAll(filepath.Join(c.State.Dir, e.Name())); err != nil {
 				return fmt.Errorf("remove the remains of trying the sandbox: %w", err)
 			}
 		}
-		g.removed("probe", e.Name(), 0)
+		c.removed("probe", e.Name(), 0)
 	}
 	return nil
 }
@@ -137,12 +137,12 @@ const probeAge = time.Hour
 
 // transactions removes the records of changes of checkouts that have ended and
 // whose run is gone: no journal will ever hold their outcome.
-func (g *collector) transactions(context.Context) error {
-	ended, err := checkouts.Ended(g.state.Checkouts())
+func (c *collector) transactions(context.Context) error {
+	ended, err := checkouts.Ended(c.State.Checkouts())
 	if err != nil || len(ended) == 0 {
 		return err
 	}
-	trashed, err := g.state.Trashed()
+	trashed, err := c.State.Trashed()
 	if err != nil {
 		return err
 	}
@@ -152,15 +152,15 @@ func (g *collector) transactions(context.Context) error {
 	}
 	for _, id := range ended {
 		run, _, _ := strings.Cut(id, ".")
-		if _, err := g.state.Run(run); err == nil || kept[run] {
+		if _, err := c.State.Run(run); err == nil || kept[run] {
 			continue
 		}
-		if !g.dry {
-			if err := checkouts.Forget(g.state.Checkouts(), id); err != nil {
+		if !c.DryRun {
+			if err := checkouts.Forget(c.State.Checkouts(), id); err != nil {
 				return err
 			}
 		}
-		g.removed("transaction", id, 0)
+		c.removed("transaction", id, 0)
 	}
 	return nil
 }

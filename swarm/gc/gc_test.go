@@ -1,4 +1,4 @@
-package cli
+package gc
 
 import (
 	"fmt"
@@ -30,21 +30,21 @@ func TestGcMakesRoom(t *testing.T) {
 	}
 	free := int64(1 << 40)
 	sweep := func() string {
-		g := &collector{
-			place: &place{state: state}, now: time.Now(),
-			retain: config.Retention{TrashAge: time.Hour, TrashSize: 1 << 30},
-			space: func(string) (diskwatch.Space, error) {
+		c := &collector{report: &Report{}, Request: Request{
+			Remover: Remover{State: state}, Now: time.Now(),
+			Retention: config.Retention{TrashAge: time.Hour, TrashSize: 1 << 30},
+			Space: func(string) (diskwatch.Space, error) {
 				return diskwatch.Space{Free: free, Total: 1 << 41}, nil
 			},
-		}
-		if err := g.workspaces(t.Context()); err != nil {
+		}}
+		if err := c.workspaces(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		var text string
-		for _, r := range g.out.Removed {
+		for _, r := range c.report.Removed {
 			text += "removed " + r.Name + "; "
 		}
-		for _, k := range g.out.Kept {
+		for _, k := range c.report.Kept {
 			text += "kept " + filepath.Base(k.Path) + ": " + k.Reason
 		}
 		return text

@@ -1,0 +1,165 @@
+package isolation
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"agentswarm/internal/fspath"
+	"agentswarm/internal/termtext"
+	"agentswarm/swarm/box"
+	"agentswarm/swarm/early"
+	"agentswarm/swarm/proc"
+	"agentswarm/swarm/project"
+	"agentswarm/swarm/refusal"
+	"agentswarm/swarm/store"
+	"agentswarm/worktree"
+	"agentswarm/worktree/precheck"
+)
+
+// Found is the sandbox and the backend of workspaces that a machine gives.
+type Found struct {
+	Rung    box.Rung
+	Why     error // the reason that there is no better rung; nil: it is the best
+	Backend worktree.Backend
+	// PassedOver are the reasons against cheaper backends.
+	PassedOver []error
+}
+
+// Find finds the best that a machine gives for settings. A sandbox or a backend that was
+// asked for by name and cannot be had is a [*refusal.Error]. self is the path of the running
+// binary.
+func Find(ctx context.Context, p *project.Project, self string, wanted Settings) (got Found, err error) {
+	// Not by the kept binary: a plan that is refused has written nothing.
+	if got.Rung, got.Why, err = Probe(ctx, p, self); err != nil {
+		return got, err
+	}
+	if wanted.Sandbox == SandboxRequire && !got.Rung.Namespaces() {
+		return got, refusal.New("%s: there are no namespaces here: %s", wanted.SandboxSource(), termtext.ErrorLine(got.Why))
+	}
+	for _, backend := range worktree.Backends() {
+		if wanted.AnyBackend() || wanted.Backend == string(backend) {
+			err := Possible(p, got.Rung, backend)
+			if err == nil {
+				got.Backend = backend
+				return got, nil
+			}
+			got.PassedOver = append(got.PassedOver, fmt.Errorf("%s: %w", backend, err))
+		}
+	}
+	return got, refusal.New("%s: %s", wanted.BackendSource(), termtext.ErrorLine(errors.Join(got.PassedOver...)))
+}
+
+// Possible returns the reason against a backend in a sandbox; nil: it works.
+func Possible(p *project.Project, rung box.Rung, backend worktree.Backend) error {
+	if backend == worktree.Overlay && !rung.Overlay() {
+		return fmt.Errorf("no overlay can be mounted in the sandbox %s", rung)
+	}
+	return precheck.Refuses(backend, precheck.Surroundings{
+		At: p.Root(), State: p.State.Dir, Home: p.Getenv("HOME"), Caches: box.CacheFolders(p.Getenv),
+	})
+}
+
+// Probe finds the best sandbox, and the best view of HOME within it. It starts a command that
+// does nothing in each, in a folder on the disk of the state. why tells the reason that there
+// is no better one. self is the path of the running binary.
+func Probe(ctx context.Context, p *project.Project, self string) (rung box.Rung, why error, err error) {
+	near := p.State.Dir
+	for !fspath.Exists(near) {
+		near = filepath.Dir(near)
+	}
+	dir, err := os.MkdirTemp(near, store.ProbePrefix)
+	if err != nil {
+		return box.None, nil, fmt.Errorf("try the sandbox: %w", err)
+	}
+	defer func() { err = errors.Join(err, worktree.RemoveAll(dir)) }()
+	n := 0
+	var closed *box.ViewRefusal
+	rung, why = box.Probe(func(rung box.Rung) (err error) {
+		_, closed, err = box.ProbeHome(homeOf(p), rung, func(view box.View) error {
+			n++
+			return trySandbox(ctx, p, tryRequest{
+				self: self, rung: rung, view: view, dir: filepath.Join(dir, strconv.Itoa(n)),
+			})
+		})
+		return err
+	})
+	if closed != nil {
+		why = errors.Join(why, closed)
+	}
+	return rung, why, nil
+}
+
+// homeOf is the HOME of a probe.
+func homeOf(p *project.Project) box.Place {
+	return box.Place{Home: p.Getenv("HOME"), State: filepath.Dir(p.State.Dir)}
+}
+
+type tryRequest struct {
+	self string
+	rung box.Rung
+	view box.View
+	dir  string
+}
+
+func trySandbox(ctx context.Context, p *project.Project, r tryRequest) error {
+	private := filepath.Join(r.dir, "box")
+	if err := os.MkdirAll(private, 0o700); err != nil {
+		return err
+	}
+	w, err := box.Compose(r.rung, false, box.Place{
+		State: private, Home: p.Getenv("HOME"), Private: private, Getenv: p.Getenv,
+		View: r.view,
+	})
+	if err != nil {
+		return err
+	}
+	walls, err := json.Marshal(w)
+	if err != nil {
+		return err
+	}
+	started, err := Launcher(r.self, r.rung).Start(ctx, proc.Spec{
+		Argv: []string{"/bin/sh", "-c", ":"}, Dir: "/", Walls: walls,
+		Stdout: filepath.Join(r.dir, "out"), Stderr: filepath.Join(r.dir, "err"),
+	})
+	if err != nil {
+		return unstarted(r.rung, err)
+	}
+	if exit := started.Wait(); exit.Reason != proc.Exited || exit.Code != 0 {
+		return errors.New(exit.Words())
+	}
+	return nil
+}
+
+// unstarted names the step that failed before anything ran behind walls: where
+// they have namespaces, those are made by the start itself, and the system says
+// of a limit on their number that the device is full.
+func unstarted(rung box.Rung, err error) error {
+	if !rung.Namespaces() {
+		return err
+	}
+	for _, errno := range []unix.Errno{unix.ENOSPC, unix.EUSERS} {
+		if errors.Is(err, errno) {
+			return fmt.Errorf("make namespaces: no more are allowed, by max_*_namespaces in /proc/sys/user: %w", errno)
+		}
+	}
+	if errors.Is(err, unix.EPERM) {
+		return fmt.Errorf("make namespaces: %w", unix.EPERM)
+	}
+	return err
+}
+
+// Launcher starts supervisors in the sandbox of a rung. self is the path of the running binary.
+func Launcher(self string, rung box.Rung) *proc.Launcher {
+	return &proc.Launcher{
+		Binary: self, Args: []string{early.Supervise},
+		Attr: func() *syscall.SysProcAttr { return box.Attr(rung) },
+	}
+}

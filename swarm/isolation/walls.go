@@ -1,0 +1,153 @@
+package isolation
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"slices"
+
+	"agentswarm/swarm/box"
+	"agentswarm/swarm/control"
+	"agentswarm/swarm/engine"
+	"agentswarm/worktree"
+)
+
+// Walls makes the sandbox for a step in a workspace of the run.
+func (e *Executor) Walls(r engine.WallsRequest) (engine.Enclosure, error) {
+	if at := r.Workspace.At; at != "" && !e.Rung.Namespaces() {
+		// The files there are the user's.
+		return engine.Enclosure{}, fmt.Errorf("%s is to be mounted at %s, and the sandbox is %s: it cannot mount",
+			r.Workspace.Name, at, e.Rung)
+	}
+	own, err := e.ownHome(r)
+	if err != nil {
+		return engine.Enclosure{}, err
+	}
+	w, err := box.Compose(e.Rung, e.Settings.Off(), box.Place{
+		Pieces: append(e.pieces(r), e.piecesOf(own, r)...), State: filepath.Dir(e.Project.State.Dir), Home: e.Project.Getenv("HOME"),
+		Private: own.private, Warm: e.Warm, Setup: own.setup, Sockets: control.Folders(e.Project.Getenv), Getenv: e.Project.Getenv,
+		Hide: slices.Concat(e.Settings.Hide, own.hide), Write: slices.Concat(e.Settings.Write, own.write), View: box.ViewIn(e.Why),
+		Programs: slices.Concat(filepath.SplitList(e.Project.Getenv("PATH")), r.Programs, e.Project.Repo.Borrowed()),
+	})
+	if err != nil {
+		return engine.Enclosure{}, err
+	}
+	around := engine.Enclosure{
+		Ask: e.askInside(r), State: e.stateInside(r), Shims: e.Shims, Guards: e.Guards,
+		Tmp: own.tmp, Env: append(own.env, box.Redirect(w, e.Project.Getenv("HOME"), e.Project.Getenv)...),
+	}
+	if e.Warm == "" {
+		around.Written = own.written
+	}
+	around.Ended = own.ended
+	around.Outside = e.telling(w, own, around, r).Text
+	around.Walls, err = json.Marshal(w)
+	return around, err
+}
+
+// telling replaces paths of a sandbox in texts for people.
+func (e *Executor) telling(w box.Walls, own ownHome, around engine.Enclosure, r engine.WallsRequest) box.Telling {
+	home, err := filepath.EvalSymlinks(e.Project.Getenv("HOME"))
+	if err != nil {
+		home = ""
+	}
+	t := box.Telling{Walls: w, Home: home}
+	if r.Workspace.At != "" || w.Rung != box.None {
+		t.Named = append(t.Named, box.Named{At: r.Workspace.Path(), Name: "(workspace)", Relative: true})
+	}
+	for at, name := range map[string]string{around.State: "(state of the agent)", around.Ask: "(approval socket)"} {
+		if at != "" {
+			t.Named = append(t.Named, box.Named{At: at, Name: name})
+		}
+	}
+	if own.home != "" { // at a path of its own
+		t.Named = append(t.Named, box.Named{At: own.home, Name: "(private HOME)"}, box.Named{At: own.tmp, Name: "(private TMPDIR)"})
+	}
+	return t
+}
+
+// askInside is where an agent finds its ask socket where something can be
+// mounted: the same path for all, and none that a swarm of the agent's would
+// make its own sockets at. It is empty where it is as it lies.
+func (e *Executor) askInside(r engine.WallsRequest) string {
+	if r.Ask == "" || !e.Walled() {
+		return ""
+	}
+	return filepath.Join("/tmp/.swarm-ask", filepath.Base(r.Ask))
+}
+
+// stateInside is where an agent finds its state folder where something can be
+// mounted: at the same path as all others, for some CLIs tell their model of
+// it, and a provider caches only equal prompts. Some refuse a path in /tmp.
+func (e *Executor) stateInside(r engine.WallsRequest) string {
+	if r.State == "" || !e.Walled() {
+		return ""
+	}
+	return "/run/swarm-agent"
+}
+
+// pieces are the folders that an agent sees: of the repository, of its workspace and of the
+// state folder.
+func (e *Executor) pieces(r engine.WallsRequest) []box.Piece {
+	var all []box.Piece
+	link, objects := e.Trees.Objects()
+	w := r.Workspace
+	if e.Settings.Off() && w.At == "" {
+		return nil // all is where it lies, and may be written to
+	}
+	if w.Private() {
+		all = append(all, box.Piece{At: link, From: objects})
+	} else {
+		// Its own files lie in the repository's git dir, and new objects do.
+		all = append(all,
+			box.Piece{At: e.Project.Root(), From: e.Project.Root()},
+			box.Piece{At: e.Project.Repo.CommonDir, From: e.Project.Repo.CommonDir},
+			box.Piece{At: objects, From: objects, Write: true})
+		// Commits are loose objects. The packs, and the places where git looks for
+		// more, are the user's.
+		for _, name := range []string{"pack", "info"} {
+			dir := filepath.Join(objects, name)
+			all = append(all, box.Piece{At: dir, From: dir, Optional: true})
+		}
+	}
+	for _, m := range w.Mounts() {
+		all = append(all, pieceOf(m, r.Sealed && m.At == w.Path()))
+	}
+	for _, dir := range append([]string{filepath.Dir(e.Shims)}, r.Read...) {
+		all = append(all, box.Piece{At: dir, From: dir})
+	}
+	if inside := e.askInside(r); inside != "" {
+		all = append(all, box.Piece{At: filepath.Dir(inside), From: filepath.Dir(r.Ask)})
+	}
+	if r.State != "" {
+		at := cmp.Or(e.stateInside(r), r.State)
+		all = append(all, box.Piece{At: at, From: r.State, Write: true, Optional: true})
+	}
+	for _, dir := range r.Write {
+		all = append(all, box.Piece{At: dir, From: dir, Write: true, Optional: true})
+	}
+	return all
+}
+
+// piecesOf are the folders of a HOME that lie in the state folder, as far as a
+// sandbox hides that.
+func (e *Executor) piecesOf(own ownHome, r engine.WallsRequest) (all []box.Piece) {
+	for _, dir := range own.read {
+		all = append(all, box.Piece{At: dir, From: dir})
+	}
+	if e.Settings.Off() && r.Workspace.At != "" {
+		for _, dir := range own.write {
+			all = append(all, box.Piece{At: dir, From: dir, Write: true})
+		}
+	}
+	return all
+}
+
+// pieceOf is a mount of a workspace as walls make it: sealed, it can be read only.
+func pieceOf(m worktree.Mount, sealed bool) box.Piece {
+	return box.Piece{
+		At: m.At, From: m.From, Write: m.Write && !sealed, Optional: m.Optional,
+		Lower: m.Lower, Upper: m.Upper, Work: m.Work, Sealed: sealed && len(m.Lower) > 0,
+	}
+}
