@@ -118,6 +118,7 @@ func TestFamilies(t *testing.T) {
 	r := mustLoad(t, "")
 	for want, commands := range map[Tier][]string{
 		Visible: {
+			"helmfile -e prod sync", "werf converge", "tk apply env", "flux reconcile kustomization x", "kops update cluster --yes", "terragrunt run-all apply",
 			"hg push", "sl push", "fossil sync", "svn ci -m x", "brz push", "jj git push", "darcs push", "pijul push", "p4 submit", "cvs commit", "got send", "dolt push origin main",
 		},
 		HardToReverse: {
