@@ -2,7 +2,9 @@ package script
 
 import (
 	"fmt"
+	"hash/fnv"
 	"math/rand/v2"
+	"os"
 	"regexp"
 	"strconv"
 	"strings"
@@ -26,7 +28,7 @@ func (g *generator) one(of ...string) string { return of[g.IntN(len(of))] }
 
 // program is the body of an async function.
 func (g *generator) program() string {
-	switch g.IntN(13) {
+	switch g.IntN(16) {
 	case 0:
 		return g.matching()
 	case 1:
@@ -47,7 +49,7 @@ func (g *generator) program() string {
 		return g.structured()
 	case 10:
 		return g.international()
-	case 11:
+	case 11, 12, 13, 14:
 		return g.operating()
 	default:
 		return g.expressions()
@@ -245,28 +247,97 @@ func compareWithNode(t *testing.T, bodies []string) {
 	for i, body := range bodies {
 		got := byScript(body)
 		switch {
-		case strings.HasPrefix(got, "refused: ") && want != nil && want[i] == "throws SyntaxError":
+		case want != nil:
+			compareValues(t, body, got, want[i])
 		case strings.HasPrefix(got, "broken: ") || got == "never settles" || strings.HasPrefix(got, "refused: "):
 			t.Errorf("%s\n\tgives %s", body, got)
-		case strings.HasPrefix(body, mayLack) && strings.HasPrefix(got, "throws RangeError (RangeError: Intl."):
-		case want != nil && got != want[i] && !(strings.HasPrefix(want[i], "throws ") && strings.HasPrefix(got, want[i])):
-			t.Errorf("%s\n\tgives %s\n\twant  %s", body, got, want[i])
 		}
 	}
 }
 
-// TestRandomProgramsEqualNode holds generated programs against node: always the
-// same in the gate, others in a campaign.
+// compareValues holds the value of a program against that of node.
+func compareValues(t *testing.T, body, got, want string) {
+	t.Helper()
+	switch {
+	case got == want:
+	case strings.HasPrefix(want, "throws ") && strings.HasPrefix(got, want):
+	case want == "throws SyntaxError" && strings.HasPrefix(got, "refused: "):
+	case strings.HasPrefix(body, mayLack) && strings.HasPrefix(got, "throws RangeError (RangeError: Intl."):
+	default:
+		t.Errorf("%s\n\tgives %s\n\twant  %s", body, got, want)
+	}
+}
+
+const programsOfBatch = 100 // programs of a process of node
+
+// batch are generated programs.
+func batch(seed uint64, n int) []string {
+	bodies := make([]string, 0, programsOfBatch)
+	for i := range programsOfBatch {
+		bodies = append(bodies, newGenerator(seed<<32+uint64(n*programsOfBatch+i)).program())
+	}
+	return bodies
+}
+
+// TestRandomProgramsEqualNode holds generated programs against node: in the gate 250
+// whose values are recorded, in a campaign others beside node itself.
 func TestRandomProgramsEqualNode(t *testing.T) {
 	t.Parallel()
-	const batch = 100 // programs of a process of node
 	seed := campaign.Seed(t)
-	for n := range campaign.Rounds(t, 1, 100) {
-		bodies := make([]string, 0, batch)
-		for i := range batch {
-			bodies = append(bodies, newGenerator(seed<<32+uint64(n*batch+i)).program())
+	if campaign.Running(t) {
+		for n := range 100 {
+			compareWithNode(t, batch(seed, n))
 		}
-		compareWithNode(t, bodies)
+		return
+	}
+	const recorded = "testdata/programs.txt"
+	bodies := batch(seed, 0)
+	for i := range 150 { // each operator several times
+		bodies = append(bodies, newGenerator(uint64(i)).operating())
+	}
+	if *recordLanguage {
+		recordPrograms(t, recorded, bodies)
+	}
+	text, err := os.ReadFile(recorded)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")
+	if len(lines) != len(bodies) {
+		t.Fatalf("%s has %d values for %d programs; record them with -record-language and node 24", recorded, len(lines), len(bodies))
+	}
+	for i, body := range bodies {
+		sum, want, _ := strings.Cut(lines[i], " ")
+		if sum != bodySum(body) {
+			t.Fatalf("line %d of %s is of another program; record the values with -record-language and node 24:\n%s", i+1, recorded, body)
+		}
+		compareValues(t, body, byScript(body), want)
+	}
+}
+
+// bodySum identifies a program.
+func bodySum(body string) string {
+	sum := fnv.New32a()
+	sum.Write([]byte(body))
+	return fmt.Sprintf("%08x", sum.Sum32())
+}
+
+// recordPrograms writes the values that node gives for programs.
+func recordPrograms(t *testing.T, file string, bodies []string) {
+	t.Helper()
+	if node() == "" {
+		t.Fatal("there is no node that is new enough")
+	}
+	values, err := byNode(t.Context(), bodies)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	for i, v := range values {
+		fmt.Fprintf(&b, "%s %s\n", bodySum(bodies[i]), v)
+	}
+	if err := os.WriteFile(file, []byte(b.String()), 0o644); err != nil {
+		t.Fatal(err)
 	}
 }
 

@@ -158,7 +158,7 @@ func (g *generator) structured() string {
 	case 1:
 		return g.loops()
 	case 2:
-		target := g.one("[a, b = a, ...c]", "[, a, [b] = [9], c]", "{ a, b = 2, ...c }", "{ a: { x: a } = { x: 1 }, ['b']: b, c = a }", "[{ a } = {}, b, c = b ?? 5]", "{ length: a, 0: b, 1: c }", "[a = log.push('da'), b = log.push('db'), c = log.push('dc')]")
+		target := g.one("[a, b = a, ...c]", "[, a, [b] = [9], c]", "{ a, b = 2, ...c }", "{ a: { x: a } = { x: 1 }, ['b']: b, c = a }", "[{ a } = {}, b, c = b ?? 5]", "[[a = 1, b = a] = [], c = 2]", "{ a: [a = 1, [b = 2] = [], c] = [7] }", "{ length: a, 0: b, 1: c }", "[a = log.push('da'), b = log.push('db'), c = log.push('dc')]")
 		from := g.one("[1, 2, 3, 4]", "{ a: 1, b: undefined, c: 3, d: 4 }", "'xyz'", "[undefined, null, 0]", "[{ a: 7 }, [8]]", "null", "new Set([1, [2], 3])", "(function* () { try { yield 1; yield [2]; yield 3 } finally { log.push('closed') } })()", "{ a: { x: 5 } }")
 		how := g.one("const %s = %s", "let a, b, c; (%s = %s)", "(function (%[1]s) { log.push(a, b, c) })(%[2]s); const a = 0, b = 0, c = 0", "let a, b, c; for (%s of [%s]) log.push(a)")
 		return "const log = []; try { " + fmt.Sprintf(how, target, from) + "; log.push(a, b, c) } catch (e) { log.push(e.name) } return log"

@@ -23,6 +23,8 @@ func TestLoweredSyntaxKeepsPlaces(t *testing.T) {
 		{"behind an async method", "const o = { async *m() {}, async *n() {} }; missing()", "a.js:1:45", "const o = { async *m() {}, async *n() {} }; missing()"},
 		{"line behind an async method", "const o = {\n  async *[Symbol.asyncIterator]() {},\n}\n  missing()", "a.js:4:3", "  missing()"},
 		{"method of a class", "class A {\n  async *m() {\n    yield super.m()\n  }\n}\nawait new A().m().next()", "a.js:3:11", "    yield super.m()"},
+		{"default of an element", "const f = ([a = missing, b = 2] = []) => a\nf()", "a.js:1:17", "const f = ([a = missing, b = 2] = []) => a"},
+		{"behind such a default", "const f = ([a = 1, [b = 2] = []] = []) => missing\nf()", "a.js:1:43", "const f = ([a = 1, [b = 2] = []] = []) => missing"},
 		{"behind a regular expression", "const é = /\\p{L}/u.test('é'); missing()", "a.js:1:31", "const é = /\\p{L}/u.test('é'); missing()"},
 		{"callback of replace", "'a'.replace(/\\p{L}/u, () => missing())", "a.js:1:29", "'a'.replace(/\\p{L}/u, () => missing())"},
 		{"callback of a helper", "[1].values().map(() => missing()).toArray()", "a.js:1:24", "[1].values().map(() => missing()).toArray()"},

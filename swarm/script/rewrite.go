@@ -16,8 +16,18 @@ import (
 // generator as a method, which the parser reads only as the value of a key.
 const asyncMethod = ": async function*"
 
+// element and elementEnd stand around an element with a default in an array pattern
+// that has one itself, [a = 1] = []. The parser reads that in a declaration only. No
+// script has the key: a NUL byte.
+const (
+	element    = "{" + elementKey + ": "
+	elementKey = "'\x00'"
+	elementEnd = "}"
+)
+
 // insertion is text that was put in at a place of the source.
 type insertion struct {
+	text string
 	at   int // in the source
 	from int // where the text begins that it stands for
 }
@@ -54,16 +64,40 @@ func (r *reading) rewrite() {
 			erase(t)
 		case word(i) == "async" && word(i+1) == "*" && (word(i-1) == "," || word(i-1) == "{" && !r.isClass(i-1)):
 			if paren, ok := r.methodHead(i + 2); ok {
-				r.insertion = append(r.insertion, insertion{r.lexemes[paren].at, t.at})
+				r.insertion = append(r.insertion, insertion{asyncMethod, r.lexemes[paren].at, t.at})
 				erase(t)
 				erase(r.lexemes[i+1])
+			}
+		case word(i) == "[" && slices.Contains([]string{"[", "(", ",", ":"}, word(i-1)):
+			if end := r.closing(i); word(end+1) == "=" && !strings.HasPrefix(r.text[r.lexemes[end+1].end:], "=") {
+				r.elements(i, end)
 			}
 		}
 	}
 	r.text = string(erased)
-	slices.SortFunc(r.insertion, func(a, b insertion) int { return a.at - b.at })
+	slices.SortStableFunc(r.insertion, func(a, b insertion) int { return a.at - b.at })
 	for _, in := range slices.Backward(r.insertion) {
-		r.text = r.text[:in.at] + asyncMethod + r.text[in.at:]
+		r.text = r.text[:in.at] + in.text + r.text[in.at:]
+	}
+}
+
+// elements marks the elements with a default of the array pattern between two brackets.
+func (r *reading) elements(open, end int) {
+	word := func(i int) string { return r.text[r.lexemes[i].at:r.lexemes[i].end] }
+	first, hasDefault := open+1, false
+	for i := first; i <= end && i < len(r.lexemes); i++ {
+		switch w := word(i); {
+		case i == end || w == ",":
+			if hasDefault {
+				from, to := r.lexemes[first].at, r.lexemes[i-1].end
+				r.insertion = append(r.insertion, insertion{element, from, from}, insertion{elementEnd, to, to})
+			}
+			first, hasDefault = i+1, false
+		case w == "=":
+			hasDefault = true
+		case w == "(" || w == "[" || w == "{" || strings.HasSuffix(w, "${"):
+			i = r.closing(i)
+		}
 	}
 }
 
@@ -122,10 +156,10 @@ func (r *reading) origin(at int) int {
 		if at < in.at {
 			break
 		}
-		if at < in.at+len(asyncMethod) {
+		if at < in.at+len(in.text) {
 			return in.from
 		}
-		at -= len(asyncMethod)
+		at -= len(in.text)
 	}
 	return max(0, min(at, len(r.Text)))
 }
@@ -142,6 +176,10 @@ func (r *reading) restore(tree *ast.Program) {
 	}
 	structs(tree, func(v reflect.Value) {
 		switch n := v.Addr().Interface().(type) {
+		case *ast.ArrayPattern:
+			for i, e := range n.Elements {
+				n.Elements[i] = unmarked(e)
+			}
 		case *ast.FunctionLiteral:
 			n.Source = restored(n.Function, n.Source)
 		case *ast.ArrowFunctionLiteral:
@@ -152,6 +190,23 @@ func (r *reading) restore(tree *ast.Program) {
 			n.Source = restored(n.Block.LeftBrace, n.Source)
 		}
 	})
+}
+
+// unmarked returns the element of an array pattern that stands between marks, and all
+// others as they are.
+func unmarked(e ast.Expression) ast.Expression {
+	o, ok := e.(*ast.ObjectPattern)
+	if !ok || len(o.Properties) != 1 {
+		return e
+	}
+	p, ok := o.Properties[0].(*ast.PropertyKeyed)
+	if !ok {
+		return e
+	}
+	if key, ok := p.Key.(*ast.StringLiteral); !ok || key.Literal != elementKey {
+		return e
+	}
+	return p.Value
 }
 
 // lower makes a tree one that the engine can run.

@@ -11,10 +11,13 @@ import (
 
 // The global functions that lowered operators call.
 const (
-	power = "%pow"
-	bits  = "%bits"
-	equal = "%equal"
-	plus  = "%plus"
+	power   = "%pow"
+	bits    = "%bits"
+	bitwise = "%bitwise"
+	change  = "%change"
+	numeric = "%numeric"
+	equal   = "%equal"
+	plus    = "%plus"
 )
 
 // numberClass makes the Number that scripts see from that of the engine. The reader
@@ -32,6 +35,35 @@ const numberClass = `(native, read) => {
 	return made;
 }`
 
+// bitwiseOperators makes the function of two operands, from the function that makes
+// numbers of them.
+const bitwiseOperators = `(bits, shift) => (operator, x, y) => {
+	x = bits(x);
+	y = bits(y);
+	if (typeof x === 'bigint' && typeof y === 'bigint') {
+		if (operator === '<<') return shift(x, y);
+		if (operator === '>>') return shift(x, -y);
+	}
+	switch (operator) {
+	case '|': return x | y;
+	case '&': return x & y;
+	case '^': return x ^ y;
+	case '<<': return x << y;
+	case '>>': return x >> y;
+	default: return x >>> y;
+	}
+}`
+
+// changeProperty makes the function that reads a property at once, and returns the
+// function that sets it. An object as a name becomes a text each time, as in node.
+const changeProperty = `(power, bitwise) => {
+	'use strict';
+	return (operator, of, key) => {
+		const before = of[key];
+		return (y) => of[key] = operator === '**' ? power(before, y) : bitwise(operator, before, y);
+	};
+}`
+
 // noBlank is a control character that the engine takes for a blank of numbers. No
 // text of a number has it.
 const noBlank = '\u0085'
@@ -40,10 +72,6 @@ const noBlank = '\u0085'
 // of numbers: Math.pow rounds wrongly in the engine, and isNaN and isFinite do not
 // know the blanks beyond ASCII.
 func (in *installer) numbers() error {
-	native, err := in.function("(x, y) => x ** y")
-	if err != nil {
-		return err
-	}
 	same, err := in.function("(x, y) => x == y")
 	if err != nil {
 		return err
@@ -56,20 +84,13 @@ func (in *installer) numbers() error {
 	if err != nil {
 		return err
 	}
-	pow := func(call goja.FunctionCall) goja.Value {
-		x, isX := plainNumber(call.Argument(0))
-		y, isY := plainNumber(call.Argument(1))
-		if isX && isY {
-			if p, ok := raise(x, y); ok {
-				return in.rt.ToValue(p)
-			}
-		}
-		if isTooBig(call.Argument(0), call.Argument(1)) {
-			in.throw("RangeError", "Maximum BigInt size exceeded")
-		}
-		v, err := native(goja.Undefined(), call.Argument(0), call.Argument(1))
-		in.must(err)
-		return v
+	toNumeric, err := in.numeric(number)
+	if err != nil {
+		return err
+	}
+	pow, err := in.power(toNumeric)
+	if err != nil {
+		return err
 	}
 	unary := func(call goja.FunctionCall) goja.Value {
 		f := positive
@@ -80,8 +101,21 @@ func (in *installer) numbers() error {
 		in.must(err)
 		return v
 	}
-	for name, f := range map[string]func(goja.FunctionCall) goja.Value{power: pow, bits: in.bits, equal: compareLoosely(in, same, number), plus: unary} {
-		if err := in.rt.GlobalObject().DefineDataProperty(name, in.rt.ToValue(f), goja.FLAG_FALSE, goja.FLAG_FALSE, goja.FLAG_FALSE); err != nil {
+	toBits := in.rt.ToValue(func(call goja.FunctionCall) goja.Value { return in.bits(toNumeric(call.Argument(0))) })
+	ofTwo, err := in.make(bitwiseOperators, toBits, in.rt.ToValue(in.shift))
+	if err != nil {
+		return err
+	}
+	set, err := in.make(changeProperty, in.rt.ToValue(pow), ofTwo)
+	if err != nil {
+		return err
+	}
+	for name, f := range map[string]goja.Value{
+		power: in.rt.ToValue(pow), bits: toBits, bitwise: ofTwo, change: set,
+		numeric: in.rt.ToValue(func(call goja.FunctionCall) goja.Value { return toNumeric(call.Argument(0)) }),
+		equal:   in.rt.ToValue(compareLoosely(in, same, number)), plus: in.rt.ToValue(unary),
+	} {
+		if err := in.rt.GlobalObject().DefineDataProperty(name, f, goja.FLAG_FALSE, goja.FLAG_FALSE, goja.FLAG_FALSE); err != nil {
 			return err
 		}
 	}
@@ -97,6 +131,62 @@ func (in *installer) numbers() error {
 	return in.blanks(number)
 }
 
+// make calls a function that makes a function of others.
+func (in *installer) make(text string, with ...goja.Value) (goja.Value, error) {
+	f, err := in.function(text)
+	if err != nil {
+		return nil, err
+	}
+	return f(goja.Undefined(), with...)
+}
+
+// numeric returns the function that makes a number or a BigInt of an operand.
+func (in *installer) numeric(number goja.Callable) (func(goja.Value) goja.Value, error) {
+	primitive, err := in.function("(x) => x++")
+	if err != nil {
+		return nil, err
+	}
+	return func(v goja.Value) goja.Value {
+		f := primitive
+		switch v.(type) {
+		case goja.String:
+			f = number
+		case *goja.Object:
+		default:
+			if _, ok := numberOf(v); ok {
+				return v
+			}
+		}
+		v, err := f(goja.Undefined(), v)
+		in.must(err)
+		return v
+	}, nil
+}
+
+// power returns the operator **, rounded correctly.
+func (in *installer) power(toNumeric func(goja.Value) goja.Value) (func(goja.FunctionCall) goja.Value, error) {
+	native, err := in.function("(x, y) => x ** y")
+	if err != nil {
+		return nil, err
+	}
+	return func(call goja.FunctionCall) goja.Value {
+		left, right := toNumeric(call.Argument(0)), toNumeric(call.Argument(1))
+		x, isX := plainNumber(left)
+		y, isY := plainNumber(right)
+		if isX && isY {
+			if p, ok := raise(x, y); ok {
+				return in.rt.ToValue(p)
+			}
+		}
+		if isTooBig(left, right) {
+			in.throw("RangeError", "Maximum BigInt size exceeded")
+		}
+		v, err := native(goja.Undefined(), left, right)
+		in.must(err)
+		return v
+	}, nil
+}
+
 // numberClass replaces Number by one that knows the blanks of numbers, and returns
 // it as a function.
 func (in *installer) numberClass() (goja.Callable, error) {
@@ -104,12 +194,8 @@ func (in *installer) numberClass() (goja.Callable, error) {
 	if err != nil {
 		return nil, err
 	}
-	make, err := in.function(numberClass)
-	if err != nil {
-		return nil, err
-	}
 	of, _ := goja.AssertFunction(native)
-	made, err := make(goja.Undefined(), native, in.rt.ToValue(func(call goja.FunctionCall) goja.Value {
+	made, err := in.make(numberClass, native, in.rt.ToValue(func(call goja.FunctionCall) goja.Value {
 		if strings.ContainsRune(call.Argument(0).String(), noBlank) {
 			return in.rt.ToValue(math.NaN())
 		}
@@ -185,6 +271,27 @@ func isTooBig(x, y goja.Value) bool {
 	return !power.IsInt64() || power.Int64() > maxBig/int64(base.BitLen()-1)
 }
 
+// shift moves the bits of a BigInt to the left, or to the right by a negative number.
+// The engine reads the last 64 bits of that number.
+func (in *installer) shift(call goja.FunctionCall) goja.Value {
+	x, _ := call.Argument(0).Export().(*big.Int)
+	by, _ := call.Argument(1).Export().(*big.Int)
+	result := new(big.Int)
+	switch {
+	case x.Sign() == 0:
+	case by.Sign() > 0:
+		if !by.IsInt64() || by.Int64() > maxBig-int64(x.BitLen()) {
+			in.throw("RangeError", "Maximum BigInt size exceeded")
+		}
+		result.Lsh(x, uint(by.Int64()))
+	case !by.IsInt64() || by.Int64() < -maxBig:
+		result.SetInt64(int64(min(0, x.Sign())))
+	default:
+		result.Rsh(x, uint(-by.Int64()))
+	}
+	return in.rt.ToValue(result)
+}
+
 func isObject(v goja.Value) bool {
 	_, is := v.(*goja.Object)
 	return is
@@ -218,8 +325,7 @@ func (in *installer) blanks(number goja.Callable) error {
 
 // bits returns a number that the bitwise operators of the engine read rightly.
 // They lose the bits of numbers from 2**63 on.
-func (in *installer) bits(call goja.FunctionCall) goja.Value {
-	v := call.Argument(0)
+func (in *installer) bits(v goja.Value) goja.Value {
 	if n, ok := plainNumber(v); ok && math.Abs(n) >= 1<<63 && !math.IsInf(n, 0) {
 		return in.rt.ToValue(int64(math.Mod(n, 1<<32)))
 	}

@@ -2,12 +2,13 @@ package language
 
 import (
 	"github.com/dop251/goja/ast"
+	"github.com/dop251/goja/file"
 	"github.com/dop251/goja/token"
 )
 
 // operator returns an expression in the place of one whose operator the engine
 // gets wrong: powers and comparisons with == become calls, and operands of bitwise
-// operators pass a function. All other expressions stay as they are.
+// operators and of a unary minus, which reads an object twice, pass a function. All other expressions stay as they are.
 func operator(e ast.Expression) ast.Expression {
 	switch e := e.(type) {
 	case *ast.BinaryExpression:
@@ -15,7 +16,7 @@ func operator(e ast.Expression) ast.Expression {
 		case e.Operator == token.EXPONENT:
 			return call(e.Idx0(), name(e.Idx0(), power), e.Left, e.Right)
 		case isBitwise(e.Operator):
-			e.Left, e.Right = asBits(e.Left), asBits(e.Right)
+			return bitwiseOf(e.Idx0(), e.Operator, e.Left, e.Right)
 		case e.Operator == token.EQUAL && mayHoldBlanks(e.Left) && mayHoldBlanks(e.Right):
 			return call(e.Idx0(), name(e.Idx0(), equal), e.Left, e.Right)
 		case e.Operator == token.NOT_EQUAL && mayHoldBlanks(e.Left) && mayHoldBlanks(e.Right):
@@ -25,6 +26,8 @@ func operator(e ast.Expression) ast.Expression {
 		switch {
 		case e.Operator == token.BITWISE_NOT:
 			e.Operand = asBits(e.Operand)
+		case e.Operator == token.MINUS && !isNumberLiteral(e.Operand):
+			e.Operand = call(e.Operand.Idx0(), name(e.Operand.Idx0(), numeric), e.Operand)
 		case e.Operator == token.PLUS && !isNumberLiteral(e.Operand):
 			return call(e.Idx0(), name(e.Idx0(), plus), e.Operand)
 		}
@@ -34,23 +37,60 @@ func operator(e ast.Expression) ast.Expression {
 	return e
 }
 
-// assignment lowers x **= y, and x |= y and its like. The left side is read once,
-// as before: it is written a second time only where that runs no code.
-func assignment(e *ast.AssignExpression) ast.Expression {
-	left := again(e.Left)
-	switch {
-	case left != nil && e.Operator == token.EXPONENT:
-		e.Operator, e.Right = token.ASSIGN, call(e.Right.Idx0(), name(e.Right.Idx0(), power), left, e.Right)
-	case left != nil && isBitwise(e.Operator):
-		e.Operator, e.Right = token.ASSIGN, &ast.BinaryExpression{Operator: e.Operator, Left: asBits(left), Right: asBits(e.Right)}
-	case isBitwise(e.Operator):
-		e.Right = asBits(e.Right)
+// bitwiseOf is the expression x op y. Both sides pass a function: in the
+// expression itself where no code of the script tells the order and no BigInt is
+// shifted, otherwise in a call with both.
+func bitwiseOf(at file.Idx, op token.Token, x, y ast.Expression) ast.Expression {
+	shifts := op == token.SHIFT_LEFT || op == token.SHIFT_RIGHT
+	if isSmallLiteral(x) || isSmallLiteral(y) || isBits(x) && !shifts {
+		return &ast.BinaryExpression{Operator: op, Left: asBits(x), Right: asBits(y)}
 	}
-	return e
+	return call(at, name(at, bitwise), text(at, op.String()), x, y)
+}
+
+// assignment lowers x **= y, and x |= y and its like. The left side is read once,
+// as before: it is written a second time only where that runs no code. A property
+// whose object or name may run code is read and set by a function.
+func assignment(e *ast.AssignExpression) ast.Expression {
+	if e.Operator != token.EXPONENT && !isBitwise(e.Operator) {
+		return e
+	}
+	if left := again(e.Left); left != nil {
+		if e.Operator == token.EXPONENT {
+			e.Right = call(e.Right.Idx0(), name(e.Right.Idx0(), power), left, e.Right)
+		} else {
+			e.Right = bitwiseOf(e.Right.Idx0(), e.Operator, left, e.Right)
+		}
+		e.Operator = token.ASSIGN
+		return e
+	}
+	of, key := property(e.Left)
+	if of == nil {
+		return e
+	}
+	at := e.Idx0()
+	return call(at, call(at, name(at, change), text(at, e.Operator.String()), of, key), e.Right)
+}
+
+// property returns the object and the name of a property. The object is nil for all
+// else, and for properties that functions cannot reach: private ones and those of super.
+func property(e ast.Expression) (of, key ast.Expression) {
+	switch e := e.(type) {
+	case *ast.DotExpression:
+		of, key = e.Left, text(e.Identifier.Idx, e.Identifier.Name.String())
+	case *ast.BracketExpression:
+		of, key = e.Left, e.Member
+	default:
+		return nil, nil
+	}
+	if _, is := of.(*ast.SuperExpression); is {
+		return nil, nil
+	}
+	return of, key
 }
 
 // again is a second reading of what is assigned to: a variable, or a property of a
-// variable or of this, with a name that is written out. It is nil for all else, whose
+// variable or of this, with a name that is written out or a variable. It is nil for all else, whose
 // parts may run code of the script.
 func again(e ast.Expression) ast.Expression {
 	switch e := e.(type) {
@@ -70,6 +110,8 @@ func again(e ast.Expression) ast.Expression {
 			return nil
 		}
 		switch key := e.Member.(type) {
+		case *ast.Identifier:
+			return &ast.BracketExpression{Left: of, Member: &ast.Identifier{Name: key.Name, Idx: key.Idx}, LeftBracket: e.LeftBracket, RightBracket: e.RightBracket}
 		case *ast.NumberLiteral:
 			return &ast.BracketExpression{Left: of, Member: &ast.NumberLiteral{Idx: key.Idx, Literal: key.Literal, Value: key.Value}, LeftBracket: e.LeftBracket, RightBracket: e.RightBracket}
 		case *ast.StringLiteral:
@@ -119,19 +161,30 @@ func isBitwise(t token.Token) bool {
 
 // asBits passes an operand through a function, unless it is surely small.
 func asBits(e ast.Expression) ast.Expression {
-	switch e := e.(type) {
-	case *ast.NumberLiteral:
-		if _, small := e.Value.(int64); small {
-			return e
-		}
-	case *ast.BinaryExpression:
-		if isBitwise(e.Operator) {
-			return e
-		}
-	case *ast.CallExpression:
-		if called, ok := e.Callee.(*ast.Identifier); ok && called.Name.String() == bits {
-			return e
-		}
+	if isBits(e) {
+		return e
 	}
 	return call(e.Idx0(), name(e.Idx0(), bits), e)
+}
+
+// isBits reports whether an expression is a number that the bitwise operators of the
+// engine read rightly, or a BigInt.
+func isBits(e ast.Expression) bool {
+	switch e := e.(type) {
+	case *ast.BinaryExpression:
+		return isBitwise(e.Operator)
+	case *ast.CallExpression:
+		called, ok := e.Callee.(*ast.Identifier)
+		return ok && (called.Name.String() == bits || called.Name.String() == bitwise)
+	}
+	return isSmallLiteral(e)
+}
+
+func isSmallLiteral(e ast.Expression) bool {
+	n, ok := e.(*ast.NumberLiteral)
+	if !ok {
+		return false
+	}
+	_, small := n.Value.(int64)
+	return small
 }
