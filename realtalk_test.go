@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -30,7 +31,33 @@ func TestRealSchema(t *testing.T) {
 		if len(requests) != 1 || !strings.Contains(string(requests[0].Body), "additionalProperties") {
 			t.Errorf("the model was not told the schema, in the first of %d requests", len(requests))
 		}
+		// These programs have an option for it, which binds the answer; others say
+		// it in words.
+		if slices.Contains([]string{agent.KindCodex, agent.KindClaude, agent.KindQwen, agent.KindBuiltin}, k.name) && !binds(t, requests[0]) {
+			t.Errorf("the schema is only said in words: %s", requests[0].Body)
+		}
 	})
+}
+
+// binds reports whether a request binds the answer to the schema of TestRealSchema:
+// as the form of texts, or as the parameters of a tool.
+func binds(t *testing.T, request modeltest.Request) bool {
+	t.Helper()
+	var body map[string]json.RawMessage
+	if err := json.Unmarshal(request.Body, &body); err != nil {
+		t.Fatal(err)
+	}
+	files := regexp.MustCompile(`"properties":\{"files":\{"type":"integer"\}\}`)
+	for name, part := range body {
+		var compact bytes.Buffer
+		if err := json.Compact(&compact, part); err != nil {
+			t.Fatal(err)
+		}
+		if name != "messages" && name != "input" && name != "system" && name != "instructions" && files.Match(compact.Bytes()) {
+			return true
+		}
+	}
+	return false
 }
 
 // TestRealFork holds that a fork goes on with what its parent knows.
@@ -87,13 +114,24 @@ func TestRealKey(t *testing.T) {
 func TestRealPrefix(t *testing.T) {
 	t.Parallel()
 	onKinds(t, func(t *testing.T, k realKind) {
-		r := newReal(t, k, modeltest.Rule{Turn: modeltest.Turn{Text: modeltest.Pieces{"Done."}}})
+		// No program tells its model where its state is: a command looks.
+		r := newReal(t, k,
+			modeltest.Rule{When: modeltest.When{Results: at(0)}, Turn: modeltest.Turn{Calls: []modeltest.Call{{Name: "{shell}", Args: map[string]any{
+				"command": `cat /proc/[0-9]*/environ 2>/dev/null | tr '\0' '\n' | grep -E '^(CODEX_HOME|CLAUDE_CONFIG_DIR|PI_CODING_AGENT_DIR|XDG_STATE_HOME|GEMINI_CLI_HOME|QWEN_HOME|COPILOT_HOME)=/' | sort -u | tr '\n' ';'`,
+			}}}}},
+			modeltest.Rule{Turn: modeltest.Turn{Text: modeltest.Pieces{"Done."}}},
+		)
 		r.run(0, "-j", "1", "--count", "2", "Look around")
 		requests := r.server.Requests()
-		if len(requests) != 2 {
-			t.Fatalf("%d requests, want one of each agent", len(requests))
+		if len(requests) != 4 {
+			t.Fatalf("%d requests, want two of each agent", len(requests))
 		}
-		first, second := r.partsOf(requests[0]), r.partsOf(requests[1])
+		state := regexp.MustCompile(`[A-Z_]+(HOME|DIR)=/[^;"\\]+;`)
+		a, b := state.FindAllString(string(requests[1].Body), -1), state.FindAllString(string(requests[3].Body), -1)
+		if len(a) == 0 && k.name != agent.KindBuiltin || !slices.Equal(a, b) {
+			t.Errorf("the state of the first is at %q, of the second at %q", a, b)
+		}
+		first, second := r.partsOf(requests[0]), r.partsOf(requests[2])
 		for _, part := range []string{"system", "tools", "said"} {
 			a, b := sessionless(k, first[part]), sessionless(k, second[part])
 			if len(a) < 10 {

@@ -117,6 +117,16 @@ func TestContinuesNot(t *testing.T) {
 		is(t, "result", endOf(r.play(call)["a1"].Result), "completed")
 		is(t, "heard", r.heard("2"), anew)
 	})
+	t.Run("a kind that cannot fork", func(t *testing.T) {
+		t.Parallel()
+		r := newRig(t)
+		call := r.speaks(`1) paid 1; touch f1; fails overloaded;; 2) well;;`)
+		kind := r.deps.Kinds["talker"]
+		kind.Can.Fork = false
+		r.deps.Kinds["talker"] = kind
+		is(t, "result", endOf(r.play(call)["a1"].Result), "completed")
+		is(t, "heard", r.heard("2"), anew)
+	})
 	t.Run("another model", func(t *testing.T) {
 		t.Parallel()
 		r := newRig(t)

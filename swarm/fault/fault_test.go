@@ -50,6 +50,7 @@ func TestKind(t *testing.T) {
 		{0, "stream idle timeout: no data for 300s from https://api.example.test/oauth/v1/messages", task.Overloaded},
 		{0, "stream disconnected before completion: provider oauth-proxy closed", task.Overloaded},
 		{0, "the OAuth page renders wrongly", task.Other},
+		{0, "cannot compile the code that reads an OAuth token of the user", task.Other},
 		{403, "Your account may not use this model", task.Auth},
 		{403, "You have reached your spending limit", task.Quota},
 		{0, `429 {"type":"error","error":{"type":"rate_limit_error","message":"x"}}`, task.RateLimit},
