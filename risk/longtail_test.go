@@ -14,14 +14,34 @@ import (
 type longTailCase struct {
 	command string
 	asks    bool // it must not proceed without a question
-	held    bool // it was set aside while the grammar was written
+	set     string
 }
 
-// longTail are the commands of testdata/longtail.txt. The hash of a line says
-// whether it was set aside.
+// The sets of commands of the long tail.
+const (
+	workHalf = "work half"      // the grammar was written with it
+	asideSet = "half set aside" // not read while the grammar was written
+	laterSet = "second collection"
+)
+
+// longTail are the commands of testdata/longtail.txt and longtail_later.txt.
+// The hash of a line of the first file says whether it was set aside.
 func longTail(t testing.TB) []longTailCase {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("testdata", "longtail.txt"))
+	first := longTailFile(t, "longtail.txt", func(line string) string {
+		h := fnv.New32a()
+		h.Write([]byte(line))
+		if h.Sum32()%2 == 1 {
+			return asideSet
+		}
+		return workHalf
+	})
+	return append(first, longTailFile(t, "longtail_later.txt", func(string) string { return laterSet })...)
+}
+
+func longTailFile(t testing.TB, name string, setOf func(line string) string) []longTailCase {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("testdata", name))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,42 +55,41 @@ func longTail(t testing.TB) []longTailCase {
 		if mark != "!" && mark != "." {
 			t.Fatalf("line %q begins with neither ! nor .", line)
 		}
-		h := fnv.New32a()
-		h.Write([]byte(line))
-		all = append(all, longTailCase{command: command, asks: mark == "!", held: h.Sum32()%2 == 1})
+		all = append(all, longTailCase{command: command, asks: mark == "!", set: setOf(line)})
 	}
 	return all
 }
 
-// TestLongTail holds how many commands of the long tail are judged wrongly, on
-// the half that the grammar was written with and on the one set aside.
+// TestLongTail holds how many commands of the long tail are judged wrongly, in
+// each of its sets.
 func TestLongTail(t *testing.T) {
 	t.Parallel()
 	rules, place := loadRules(t), corpusPlace(false, true)
-	shares := map[bool][2]*share{
-		false: {{name: "work half: must ask and proceeds", most: 8}, {name: "work half: harmless and asks", most: 1}},
-		true:  {{name: "half set aside: must ask and proceeds", most: 8}, {name: "half set aside: harmless and asks", most: 1}},
+	sets := []string{workHalf, asideSet, laterSet}
+	missed, asked := map[string]*share{}, map[string]*share{}
+	for _, set := range sets {
+		missed[set] = &share{name: set + ": must ask and proceeds", most: 8}
+		asked[set] = &share{name: set + ": harmless and asks", most: 1}
 	}
 	programs := map[string]bool{}
 	for _, c := range longTail(t) {
 		got := rules.Classify(&risk.Shell{Text: c.command}, place)
 		programs[strings.Fields(c.command)[0]] = true
-		s := shares[c.held]
 		wrong := c.asks == (got.Tier == risk.Safe)
 		if c.asks {
-			s[0].count(wrong)
+			missed[c.set].count(wrong)
 		} else {
-			s[1].count(wrong)
+			asked[c.set].count(wrong)
 		}
 		if wrong {
 			t.Logf("%q = %s", c.command, found(got))
 		}
 	}
-	if len(programs) < 200 {
-		t.Errorf("%d programs, want 200", len(programs))
+	if len(programs) < 600 {
+		t.Errorf("%d programs, want 600", len(programs))
 	}
-	for _, half := range []bool{false, true} {
-		shares[half][0].check(t)
-		shares[half][1].check(t)
+	for _, set := range sets {
+		missed[set].check(t)
+		asked[set].check(t)
 	}
 }

@@ -186,6 +186,9 @@ func reachesOut(c *call) bool {
 // names it.
 func pushesFiles(c *call) bool {
 	n := len(c.line.Operands)
+	if slices.Contains([]string{"gsutil", "s3cmd", "rclone", "mc"}, c.inv.Program) && listsRemote(c) {
+		return false
+	}
 	return n > 1 && isRemotePath(c.line.Operands[n-1])
 }
 

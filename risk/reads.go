@@ -3,12 +3,13 @@ package risk
 import (
 	"slices"
 	"strings"
+	"unicode"
 
 	"agentswarm/risk/argv"
 )
 
 // isReadVerb says that a word of a subcommand makes it a read: "list",
-// "list-applications", "api:messages:list".
+// "list-applications", "listGroups", "api:messages:list".
 func isReadVerb(w argv.Word) bool {
 	if !w.Known {
 		return false
@@ -18,6 +19,9 @@ func isReadVerb(w argv.Word) bool {
 	if at := strings.LastIndexByte(text, ':'); at >= 0 {
 		text = text[at+1:]
 		return slices.Contains(verbs, text) || text == "fetch"
+	}
+	if hump := strings.IndexFunc(w.Value, unicode.IsUpper); hump > 0 && slices.Contains(verbs[:6], w.Value[:hump]) {
+		return !strings.ContainsAny(text, "./=")
 	}
 	first, _, compound := strings.Cut(text, "-")
 	if strings.ContainsAny(text, "./=") || compound && !slices.Contains(verbs[:6], first) {
@@ -48,6 +52,26 @@ func readsGroup(c *call) bool {
 		}
 	}
 	return true
+}
+
+// runsHere says that a client of a service starts its stand-in on this machine:
+// "sam local invoke", "firebase emulators:start".
+func runsHere(c *call) bool {
+	w, ok := c.first()
+	if !ok || !w.Known {
+		return false
+	}
+	group, _, _ := strings.Cut(w.Value, ":")
+	return slices.Contains([]string{"local", "emulator", "emulators"}, group)
+}
+
+// listsRemote says that the first operand tells a client of a store to list or
+// compare what it holds: "rclone lsd remote:".
+func listsRemote(c *call) bool {
+	w, ok := c.first()
+	return ok && w.Known && (isReadVerb(w) || slices.Contains([]string{
+		"lsd", "lsl", "lsf", "lsjson", "la", "du", "ncdu", "size", "tree", "cat", "head", "stat", "hash", "hashsum", "md5sum", "sha1sum", "find", "diff", "cryptcheck", "about",
+	}, w.Value))
 }
 
 // listsOwners says that the owners of a package are listed and not changed.

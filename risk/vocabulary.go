@@ -96,6 +96,7 @@ func lineTests() map[string]func(*call) bool {
 		"bq_dry_run":       isBigQueryDryRun,
 		"reads":            readsFirst,
 		"reads_group":      readsGroup,
+		"runs_here":        runsHere,
 		"lists_owners":     listsOwners,
 		"own_jobs":         signalsOwnJobs,
 		"parted_changes":   partedChanges,

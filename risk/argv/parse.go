@@ -171,6 +171,9 @@ func (p *parsing) cluster(w Word) {
 	for i, letter := range w.Value[1:] {
 		rest := w.Value[1+i+len(string(letter)):]
 		o, ok := p.g.table["-"+string(letter)]
+		if !ok && letter == '=' {
+			return // "-url=…" of a program with such long options: its value holds no options
+		}
 		if !ok {
 			p.Options = append(p.Options, Option{Name: "-" + string(letter), Level: len(p.Sub), At: p.at - 1})
 			continue

@@ -27,6 +27,7 @@ func TestParse(t *testing.T) {
 		{"reset --no-hard", "reset|!--hard|"},
 		{"status -x", "|-x|status"},
 		{"push --push-option", "push|--push-option|"},
+		{"push -xy=fo main", "push|-x -y|main"}, // an option of a name and a value, and no -f
 	} {
 		if got := spell(g.Parse(Words(strings.Fields(c.give)...))); got != c.want {
 			t.Errorf("Parse(%q) = %q, want %q", c.give, got, c.want)

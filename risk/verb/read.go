@@ -80,16 +80,33 @@ func (t *Tables) Read(cmd Command) Reading {
 		return r
 	}
 	if cmd.NameOnly {
-		t.readName(&r, words)
+		t.readName(&r, words, len(cmd.Args))
 		return r
 	}
 	if t.readWords(&r, words, len(cmd.Args)); r.Class != Destruction && !readsAll(r.Read) {
 		t.readOptions(&r, cmd.Args)
 	}
+	if r.Class == None && r.Read == "" {
+		t.readAgreed(&r, words, cmd.Args)
+	}
 	if r.Class == None && !cmd.Script && r.Read == "" {
-		t.readName(&r, words)
+		t.readName(&r, words, len(cmd.Args))
 	}
 	return r
+}
+
+// readAgreed looks for a first word that destroys only with an option that
+// agrees to it.
+func (t *Tables) readAgreed(r *Reading, words []string, args []argv.Word) {
+	if len(words) == 0 || !slices.ContainsFunc(args, func(w argv.Word) bool { return w.Known && t.agreeing[w.Value] }) {
+		return
+	}
+	for _, c := range t.classes {
+		if c.agreed[strings.ToLower(words[0])] {
+			r.Verb, r.Class = words[0], c.is
+			return
+		}
+	}
 }
 
 // readsAll says that nothing but a read can have this verb.
@@ -255,13 +272,20 @@ func (t *Tables) match(c *class, i int, compound, words []string) (verb string, 
 		next = strings.ToLower(words[i+1])
 	}
 	whole := c.whole[lower] || c.later[lower] && i > 0 || c.leading[lower] && i == 0
+	// In "push build user/game" the word behind the verb is a noun.
+	noun := c.first[lower] && t.groups[next] && i+2 < len(words)
 	switch {
-	case c.strong[lower], whole && !t.reading[next] && (c.is == Destruction || !t.neutral[next] || t.making[next]):
+	case c.strong[lower], whole && !t.reading[next] && (c.is == Destruction || !t.neutral[next] || t.making[next] || noun):
+		return lower, nil
+	case c.undoing[lower] && i > 0 && t.schemas[strings.ToLower(words[i-1])]:
 		return lower, nil
 	case c.things[lower] && t.making[next]:
 		return lower, nil
 	}
 	if len(compound) > 1 {
+		if n := len(compound) - 1; c.undoing[compound[n]] && t.schemas[compound[n-1]] {
+			return compound[n], compound[:n]
+		}
 		verb, object = c.compound(t, words[i], compound)
 		if t.reading[next] && !c.strong[verb] {
 			return "", nil // a noun: "deploy-key list"
@@ -293,6 +317,10 @@ func (t *Tables) readOptions(r *Reading, args []argv.Word) {
 			return
 		}
 		name, value, has := strings.Cut(w.Value, "=")
+		if rest, ok := strings.CutPrefix(name, "/"); ok && w.Known && !strings.Contains(rest, "/") {
+			t.readSlash(r, name, strings.ToLower(rest))
+			continue
+		}
 		if !w.Known && !has || len(w.Value) < 3 || w.Value[0] != '-' || len(w.Value) > maxWord {
 			continue
 		}
@@ -311,6 +339,16 @@ func (t *Tables) readOptions(r *Reading, args []argv.Word) {
 	}
 }
 
+// readSlash reads an option of Windows: "/Delete".
+func (t *Tables) readSlash(r *Reading, name, word string) {
+	for _, c := range t.classes {
+		if c.is > r.Class && c.is >= Removal && c.options[word] {
+			r.Verb, r.Class, r.Object, r.Kept = name, c.is, "", false
+			return
+		}
+	}
+}
+
 // option says that an option is a verb of the class.
 func (c *class) option(t *Tables, name string) bool {
 	if c.single[name] {
@@ -323,12 +361,27 @@ func (c *class) option(t *Tables, name string) bool {
 	if !ok || t.modifiers[long] {
 		return false
 	}
+	if c.is == Destruction { // "--delete1" and "--delete2" of two sides, "--eraseall"
+		side := strings.TrimRight(long, "0123456789")
+		if c.options[side] || c.options[strings.TrimSuffix(long, "all")] {
+			return true
+		}
+	}
 	return c.options[long] || slices.ContainsFunc(c.prefixes, func(p string) bool { return strings.HasPrefix(long, p) })
 }
 
-// readName looks for a verb in the name of the program: "x-delete".
-func (t *Tables) readName(r *Reading, words []string) {
+// readName looks for a verb in the name of the program: "x-delete". n is the
+// number of all words of the command line.
+func (t *Tables) readName(r *Reading, words []string, n int) {
 	all := parts(r.Program)
+	for _, c := range t.classes { // "sendxmpp"
+		if c.is == Message && len(all) == 1 && n > 0 && (len(words) == 0 || !t.reading[strings.ToLower(words[0])]) {
+			if v, rest := c.gluedVerb(r.Program); v != "" && len(rest[0]) > 2 {
+				r.Verb, r.Class = r.Program, c.is
+				return
+			}
+		}
+	}
 	if len(all) < 2 || len(r.Program) > maxWord || len(words) > 0 && t.reading[strings.ToLower(words[0])] {
 		return
 	}

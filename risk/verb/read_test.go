@@ -121,6 +121,34 @@ func TestRead(t *testing.T) {
 		{"fooctl-destroy", Destruction, "fooctl-destroy"},
 		{"git-delete-branch x", Destruction, "git-delete-branch"},
 		{"git-obliterate x", Destruction, "git-obliterate"},
+		{"sendxmpp -t bob@example.com", Message, "sendxmpp"},
+		{"sendxmpp", None, ""},
+		{"sender x", None, ""},
+		// The form of a database.
+		{"acme migration revert", Destruction, "revert"},
+		{"acme migrate:down", Destruction, "migrate:down"},
+		{"acme config revert", None, ""},
+		// An option that agrees.
+		{"acme down -y", Destruction, "down"},
+		{"acme down --all", Destruction, "down"},
+		{"acme down", None, ""},
+		{"acme up -y", None, ""},
+		// Options with a side, with "all", of Windows, and against a dry run.
+		{"acme --delete1 x", Destruction, "--delete1"},
+		{"acme --eraseall", Destruction, "--eraseall"},
+		{"acme /Delete /TN x", Destruction, "/Delete"},
+		{"acme /delete/x", None, ""},
+		{"acme --doit", Publication, "--doit"},
+		{"acme sync --no-dry-run", Publication, "--no-dry-run"},
+		// A version that is given makes nothing a read.
+		{"acme delete x --version 1.2", Destruction, "delete"},
+		{"acme delete x --version", None, ""},
+		// A noun behind the verb.
+		{"acme push build user/game", Publication, "push"},
+		{"acme push build", None, ""},
+		{"acme empty default", Destruction, "empty"},
+		{"acme empty", None, ""},
+		{"acme burn x 5", Destruction, "burn"},
 		// Messages and money.
 		{"acme post hello", Message, "post"},
 		{"acme blog post list", None, ""},

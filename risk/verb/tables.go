@@ -62,6 +62,8 @@ type classFile struct {
 	Prefixes []string `toml:"prefixes"`
 	Things   []string `toml:"things"`
 	Object   []string `toml:"object"`
+	Undoing  []string `toml:"undoing"`
+	Agreed   []string `toml:"agreed"`
 }
 
 // file is the form of words.toml.
@@ -84,6 +86,8 @@ type file struct {
 		Before    []string `toml:"before"`
 		Flags     []string `toml:"flags"`
 		Modifiers []string `toml:"modifiers"`
+		Schemas   []string `toml:"schemas"`
+		Agreeing  []string `toml:"agreeing"`
 	} `toml:"neutral"`
 	Local struct {
 		Own  []string `toml:"own"`
@@ -112,6 +116,7 @@ type class struct {
 	is                                         Class
 	strong, whole, later, leading, first, last set
 	options, single, things, object            set
+	undoing, agreed                            set
 	glued, behind, short, prefixes             []string
 	nouns                                      set
 }
@@ -121,6 +126,7 @@ func newClass(is Class, f *classFile) *class {
 		is: is, strong: newSet(f.Strong), whole: newSet(f.Whole), later: newSet(f.Later), leading: newSet(f.Leading),
 		first: newSet(f.First), last: newSet(f.Last), options: newSet(f.Options), single: newSet(f.Single),
 		things: newSet(f.Things), object: newSet(f.Object), glued: f.Glued, behind: f.Behind, short: f.Short, prefixes: f.Prefixes, nouns: newSet(f.Nouns),
+		undoing: newSet(f.Undoing), agreed: newSet(f.Agreed),
 	}
 }
 
@@ -131,6 +137,7 @@ type Tables struct {
 	reading, compounds, dry, bare, dryWords           set
 	neutral, groups, making, before, flags, modifiers set
 	own, kept, restorable, copiers, harmless          set
+	schemas, agreeing                                 set
 }
 
 // New makes the tables: the built-in words, and those that are added. Its error
@@ -163,6 +170,7 @@ func New(added ...*Added) (*Tables, error) {
 		groups: newSet(f.Neutral.Groups), making: newSet(f.Neutral.Making), before: newSet(f.Neutral.Before), flags: newSet(f.Neutral.Flags),
 		modifiers: newSet(f.Neutral.Modifiers), own: newSet(f.Local.Own), kept: newSet(f.Local.Kept),
 		restorable: newSet(f.Programs.Restorable), copiers: newSet(f.Programs.Copiers), harmless: newSet(f.Programs.Harmless),
+		schemas: newSet(f.Neutral.Schemas), agreeing: newSet(f.Neutral.Agreeing),
 	}
 	for _, a := range added { // an added verb wins over a built-in one that only reads
 		for _, w := range slices.Concat(a.Destroy, a.Uninstall, a.Publish, a.Send) {
