@@ -124,8 +124,9 @@ type patchObject struct {
 }
 
 func newPatchObject(p *task.Patch) *patchObject {
+	files, added, deleted := p.Size()
 	return &patchObject{
-		Ref: p.Ref, File: p.File, Commit: p.Commit, Files: p.Files, Added: p.Added, Deleted: p.Deleted,
+		Ref: p.Ref, File: p.File, Commit: p.Commit, Files: files, Added: added, Deleted: deleted,
 		OutOfScope: p.OutOfScope, Replaced: p.Replaced, Marked: p.Marked,
 		Modules: p.Modules, of: p,
 	}

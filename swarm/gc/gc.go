@@ -73,9 +73,11 @@ type Kept struct {
 type collector struct {
 	Request
 	report *Report
-	// modules are the user's submodules, once listed is set.
-	modules []*git.Repo
-	listed  bool
+	// modules are the user's submodules, once listed is set; unlisted more could not
+	// be read.
+	modules  []*git.Repo
+	unlisted int
+	listed   bool
 	// gone are the runs whose refs were deleted.
 	gone []string
 }
@@ -86,7 +88,7 @@ func Collect(ctx context.Context, r Request) (*Report, error) {
 	c := &collector{Request: r, report: &Report{Removed: []Removed{}, Moved: []Moved{}, Kept: []Kept{}}}
 	var failed error
 	for _, step := range []func(context.Context) error{
-		c.verifications, c.runs, c.copies, c.old, c.lost, c.workspaces, c.trashedRuns, c.packs, c.unmade, c.probes, c.transactions, c.scratches, c.marks, c.pool, c.bases, c.binaries,
+		c.verifications, c.runs, c.copies, c.old, c.lost, c.workspaces, c.moduleRefs, c.trashedRuns, c.packs, c.unmade, c.probes, c.transactions, c.scratches, c.marks, c.pool, c.bases, c.binaries,
 	} {
 		failed = errors.Join(failed, step(ctx))
 		if ctx.Err() != nil {

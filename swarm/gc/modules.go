@@ -13,14 +13,39 @@ import (
 )
 
 // dropModuleRefs deletes the refs of a removed run in the user's submodules, but for
-// those that alone hold a commit which the repository records.
+// those that alone hold a commit which the repository records. A later gc looks again
+// at refs that stay.
 func (c *collector) dropModuleRefs(ctx context.Context, t store.Trashed) error {
+	left := c.State.ModuleRefs(t.Run, time.Time{})
+	if v, err := t.View(); err == nil {
+		left.Created = v.Identity.Created
+	}
+	return c.dropLeftRefs(ctx, left)
+}
+
+// moduleRefs looks again at the refs of runs that earlier collections removed.
+func (c *collector) moduleRefs(ctx context.Context) error {
+	all, err := c.State.LeftModuleRefs()
+	if err != nil {
+		return err
+	}
+	for _, left := range all {
+		if err := c.dropLeftRefs(ctx, left); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// dropLeftRefs deletes the refs of a removed run in submodules. It records the run if
+// some stay, and forgets it if none do.
+func (c *collector) dropLeftRefs(ctx context.Context, left *store.ModuleRefs) error {
 	if err := c.listModules(ctx); err != nil {
 		return err
 	}
-	r := submodule.DropRequest{Repo: c.Repo, Modules: c.modules, Run: captureref.Run(t.Run), Message: "swarm gc", DryRun: c.DryRun}
-	if v, err := t.View(); err == nil && !v.Identity.Created.IsZero() {
-		r.Since = v.Identity.Created.Add(-24 * time.Hour) // clocks differ
+	r := submodule.DropRequest{Repo: c.Repo, Modules: c.modules, Run: captureref.Run(left.Run), Message: "swarm gc", DryRun: c.DryRun}
+	if !left.Created.IsZero() {
+		r.Since = left.Created.Add(-24 * time.Hour) // clocks differ
 	}
 	all, err := submodule.Drop(ctx, r)
 	for _, h := range all.Dropped {
@@ -30,7 +55,13 @@ func (c *collector) dropModuleRefs(ctx context.Context, t store.Trashed) error {
 		c.kept(h.GitDir, fmt.Sprintf("only %s holds commit %s, which the repository records; push it or put it on a branch", h.Ref, h.Commit.Short()))
 	}
 	c.failedModules(all.Failed)
-	return err
+	switch {
+	case err != nil || c.DryRun:
+		return err
+	case len(all.Kept)+len(all.Failed)+c.unlisted > 0:
+		return left.Keep()
+	}
+	return left.Forget()
 }
 
 // listModules finds the user's submodules, once for all removed runs.
@@ -42,7 +73,7 @@ func (c *collector) listModules(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	c.modules, c.listed = modules, true
+	c.modules, c.unlisted, c.listed = modules, len(failed), true
 	c.failedModules(failed)
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -67,5 +68,66 @@ func TestGcListsModulesOnce(t *testing.T) {
 	}
 	if len(c.report.Removed) != 2 {
 		t.Errorf("removed %+v, want both runs", c.report.Removed)
+	}
+}
+
+// TestGcLooksAgain: a ref of a removed run that stayed in a damaged submodule goes
+// with the first gc after the submodule is repaired.
+func TestGcLooksAgain(t *testing.T) {
+	t.Parallel()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	env := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "GIT_CONFIG_NOSYSTEM=1"}
+	run := func(args ...string) string {
+		t.Helper()
+		cmd := exec.CommandContext(t.Context(), "git", append([]string{"-c", "user.name=u", "-c", "user.email=u"}, args...)...)
+		cmd.Dir, cmd.Env = dir, env
+		out, err := cmd.Output()
+		if err != nil {
+			t.Fatalf("git %q: %v", args, err)
+		}
+		return strings.TrimSpace(string(out))
+	}
+	module := filepath.Join(dir, ".git/modules/sub")
+	run("init", "-q")
+	run("init", "-q", "--bare", "-b", "main", module)
+	in := "--git-dir=" + module
+	run(in, "update-ref", "refs/swarm/k3x9q2/landed/x", run(in, "commit-tree", "-m", "x", run(in, "hash-object", "-w", "-t", "tree", os.DevNull)))
+	repo, err := git.New(env).Discover(t.Context(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	state := store.Open(t.TempDir(), "repo", dir)
+	at := filepath.Join(state.Trash(), "100-k3x9q2-run")
+	if err := errors.Join(os.MkdirAll(at, 0o700), os.WriteFile(filepath.Join(at, "lock"), nil, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	head := filepath.Join(module, "HEAD")
+	collect := func(text string, steps ...func(*collector) error) *collector {
+		t.Helper()
+		if err := os.WriteFile(head, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		g := &collector{report: &Report{}, Request: Request{Remover: Remover{Repo: repo, State: state}, Now: time.Now()}}
+		for _, step := range steps {
+			if err := step(g); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return g
+	}
+	again := func(g *collector) error { return g.moduleRefs(t.Context()) }
+	g := collect("damaged\n", func(g *collector) error { return g.trashedRuns(t.Context()) }, again)
+	if len(g.report.Removed) != 1 || len(g.report.Kept) != 1 || g.report.Kept[0].Path != module {
+		t.Errorf("with a damaged submodule: removed %+v, kept %+v", g.report.Removed, g.report.Kept)
+	}
+	g = collect("ref: refs/heads/main\n", again)
+	if len(g.report.Removed) != 1 || len(g.report.Kept) != 0 || run(in, "for-each-ref") != "" {
+		t.Errorf("with a repaired submodule: removed %+v, kept %+v", g.report.Removed, g.report.Kept)
+	}
+	if left, err := state.LeftModuleRefs(); err != nil || len(left) != 0 {
+		t.Errorf("runs to look at again: %+v, %v", left, err)
 	}
 }

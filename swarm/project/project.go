@@ -6,6 +6,7 @@ package project
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -56,7 +57,7 @@ func Open(ctx context.Context, r Request) (*Project, error) {
 	if !p.Repo.Bare() {
 		folders = append(folders, p.Repo.TopLevel)
 	}
-	if err := p.State.Outside(folders...); err != nil {
+	if err := errors.Join(p.State.Outside(folders...), p.State.Unlinked()); err != nil {
 		return nil, err
 	}
 	return p, nil

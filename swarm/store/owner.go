@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"hash"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -64,7 +65,32 @@ func (r *Run) Own(ctx context.Context) (*Owner, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := r.unlinked(); err != nil {
+		return nil, errors.Join(err, unlock(lock), lock.Close())
+	}
 	return r.open(lock)
+}
+
+// unlinked refuses a symbolic link in the place of a folder that the owner writes to
+// or removes, as [State.Unlinked] does.
+func (r *Run) unlinked() error {
+	attempts := filepath.Join(r.Dir, "a")
+	folders := []string{r.state.Trees(r.ID), r.Frozen(), r.Modules(), filepath.Join(r.Dir, "checks"), attempts}
+	for _, pattern := range []string{"*", "*/*"} {
+		found, err := fs.Glob(os.DirFS(attempts), pattern)
+		if err != nil {
+			return err
+		}
+		for _, one := range found {
+			folders = append(folders, filepath.Join(attempts, one))
+		}
+	}
+	for _, dir := range folders {
+		if at, err := os.Lstat(dir); err == nil && at.Mode()&fs.ModeSymlink != 0 {
+			return linkedFolder(dir)
+		}
+	}
+	return nil
 }
 
 // Live tells whether a process owns the run.

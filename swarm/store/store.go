@@ -20,6 +20,8 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"agentswarm/internal/statefile"
 )
 
 // State is the folder of one repository below the root of all state.
@@ -95,6 +97,28 @@ func ownFolder(dir string) error {
 func Open(root, name, commonDir string) *State {
 	sum := sha256.Sum256([]byte(resolved(commonDir)))
 	return &State{Dir: filepath.Join(resolved(root), plain(name)+"-"+hex.EncodeToString(sum[:6]))}
+}
+
+// Unlinked refuses a symbolic link in the place of a folder of the state, with a
+// [*statefile.ForeignError]: what lies below it would be written outside.
+func (s *State) Unlinked() error {
+	entries, err := os.ReadDir(s.Dir)
+	if err != nil {
+		return nil //nolint:nilerror // who needs the folder says more
+	}
+	for _, e := range entries {
+		if e.Type()&fs.ModeSymlink != 0 {
+			return linkedFolder(filepath.Join(s.Dir, e.Name()))
+		}
+	}
+	return nil
+}
+
+func linkedFolder(dir string) error {
+	return &statefile.ForeignError{
+		Path: dir, Reason: "it is a symbolic link",
+		Advice: "put the folder that swarm made back in its place, or set SWARM_STATE_DIR to move all state elsewhere",
+	}
 }
 
 // Trees is where the workspaces of a run live.

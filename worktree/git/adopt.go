@@ -108,10 +108,7 @@ func (q *Quarantine) repack(ctx context.Context, view *Quarantine, c Cmd) error 
 		Stdin: pr, Config: []string{"pack.writeReverseIndex=false"},
 	})
 	pr.CloseWithError(io.ErrClosedPipe)
-	if perr := <-packed; perr != nil {
-		return perr
-	}
-	return err
+	return cause(<-packed, err)
 }
 
 // linkObjects gives the plain files of an object folder, those that can be

@@ -3,6 +3,8 @@ package git
 import (
 	"bytes"
 	"errors"
+	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -70,6 +72,30 @@ func TestWriteCauses(t *testing.T) {
 		e := &Error{Stderr: tt.stderr}
 		if path, errno := e.Unwritten(), e.Errno(); path != tt.path || errno != tt.errno {
 			t.Errorf("%q is %q, %v; want %q, %v", tt.stderr, path, errno, tt.path, tt.errno)
+		}
+	}
+}
+
+// TestCause: of two programs at a pipe, the error that is shown is no consequence of
+// the other.
+func TestCause(t *testing.T) {
+	t.Parallel()
+	full := &Error{Code: 128, Stderr: "fatal: write error: No space left on device"}
+	bad := &Error{Code: 128, Stderr: "fatal: bad object"}
+	cut := &Error{Code: 128, Stderr: "fatal: early EOF"}
+	for name, tt := range map[string]struct{ writer, reader, want error }{
+		"both end well":          {},
+		"the writer fails":       {bad, cut, bad},
+		"the writer alone":       {writer: bad, want: bad},
+		"the reader alone":       {reader: full, want: full},
+		"the disk is full":       {&Error{Code: -1}, full, full},
+		"the reader says more":   {&Error{Code: 128, Stderr: "fatal: sha1 file '<stdout>' write error: Broken pipe"}, full, full},
+		"the reader goes":        {&Error{Code: -1}, bad, bad},
+		"the pipe was closed":    {fmt.Errorf("read/write: %w", io.ErrClosedPipe), bad, bad},
+		"the writer has no room": {full, cut, full},
+	} {
+		if got := cause(tt.writer, tt.reader); !errors.Is(got, tt.want) || (got == nil) != (tt.want == nil) {
+			t.Errorf("%s: cause = %v, want %v", name, got, tt.want)
 		}
 	}
 }

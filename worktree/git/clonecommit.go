@@ -69,5 +69,6 @@ func (r *Repo) sendCommit(ctx context.Context, to *Repo, commit Hash) error {
 	}()
 	_, err := to.Run(ctx, Cmd{Args: []string{"index-pack", "--stdin"}, Stdin: packed, Writes: true})
 	packed.CloseWithError(io.ErrClosedPipe)
-	return errors.Join(err, <-ends, <-ends)
+	// One of the first two may only have lost its reader.
+	return cause(cause(<-ends, <-ends), err)
 }

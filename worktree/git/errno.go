@@ -1,6 +1,8 @@
 package git
 
 import (
+	"errors"
+	"io"
 	"regexp"
 	"strings"
 	"sync"
@@ -27,6 +29,21 @@ func (e *Error) Errno() syscall.Errno {
 func (e *Error) Is(target error) bool {
 	errno, ok := target.(syscall.Errno) //nolint:errorlint // target is what is looked for
 	return ok && errno != 0 && e.Errno() == errno
+}
+
+// cause is the error of two programs that a pipe joins by which the other failed,
+// too: a program that loses its reader or its writer names only that.
+func cause(writer, reader error) error {
+	var wrote, read *Error
+	switch {
+	case writer == nil || reader == nil:
+		return errors.Join(writer, reader)
+	case errors.As(reader, &read) && read.Errno() != 0, errors.Is(writer, io.ErrClosedPipe):
+		return reader
+	case errors.As(writer, &wrote) && wrote.Code < 0 && wrote.Stderr == "": // a signal: SIGPIPE
+		return reader
+	}
+	return writer
 }
 
 // unwritten is how git names a file that it could not write, under LC_ALL=C.

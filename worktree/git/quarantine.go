@@ -202,11 +202,8 @@ func (q *Quarantine) transfer(ctx context.Context, revs io.Reader, line string) 
 		Config: []string{"pack.writeReverseIndex=false"},
 	})
 	pr.CloseWithError(io.ErrClosedPipe)
-	perr := <-packed
-	if perr != nil && (err == nil || !errors.Is(perr, io.ErrClosedPipe)) {
-		err = perr // else that the reader is gone is only a consequence
-	}
-	if err != nil {
+	if err := cause(<-packed, err); err != nil {
+		err = fmt.Errorf("write a pack to %s: %w", filepath.Join(q.repo.CommonDir, "objects"), err)
 		return "", errors.Join(err, q.repo.removeFailedPack(began, mark, indexesPack))
 	}
 	verb, name, _ := strings.Cut(strings.TrimSpace(string(out)), "\t")

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"agentswarm/worktree/git"
@@ -108,9 +109,34 @@ func (r DropRequest) needed(ctx context.Context, m *git.Repo, commit git.Hash) (
 	args = append(args, "--exclude="+r.Run+"*", "--all")
 	for _, p := range append([]*git.Repo{r.Repo}, r.Modules...) {
 		out, err := p.Run(ctx, git.Cmd{Args: args})
+		if err != nil && ctx.Err() == nil && !r.mayHold(p, m) {
+			continue
+		}
 		if err != nil || len(out) > 0 {
 			return len(out) > 0, err
 		}
 	}
 	return false, nil
+}
+
+// mayHold reports whether m can be a submodule of p: a damaged repository of which it
+// is none must not keep its refs.
+func (r DropRequest) mayHold(p, m *git.Repo) bool {
+	if p == r.Repo || p == m {
+		return true
+	}
+	child, inside := r.place(m)
+	parent, known := r.place(p)
+	// A git dir in a checkout does not say whose checkout that is.
+	return !inside || !known || strings.HasPrefix(child, parent+"/modules/")
+}
+
+// place is the path of a git dir below the user's git dir, the same for each linked
+// worktree. It is false for a git dir elsewhere.
+func (r DropRequest) place(m *git.Repo) (string, bool) {
+	rel, ok := strings.CutPrefix(m.CommonDir, r.Repo.CommonDir+"/")
+	if linked, is := strings.CutPrefix(rel, "worktrees/"); ok && is {
+		_, rel, ok = strings.Cut(linked, "/")
+	}
+	return rel, ok
 }

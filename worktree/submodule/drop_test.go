@@ -166,11 +166,15 @@ func TestDropGoesOn(t *testing.T) {
 	if got, want := drop(), "a-lost:x b-whole:x c-damaged:x a-lost failed"; got != want {
 		t.Errorf("with a ref to a missing object: %q, want %q", got, want)
 	}
-	// The damaged submodule could record the commits of the others: their refs stay.
+	// A damaged submodule could record the commits of its own submodules only: their
+	// refs stay.
 	write("ref: refs/heads/main\n", modules, "d-damaged/HEAD")
-	run("--git-dir="+filepath.Join(top, modules, "b-whole"), "update-ref", ref, run("--git-dir="+filepath.Join(top, modules, "b-whole"), "commit-tree", "-m", "y",
-		run("--git-dir="+filepath.Join(top, modules, "b-whole"), "hash-object", "-w", "-t", "tree", os.DevNull)))
-	if got, want := drop(), "a-lost failed b-whole failed d-damaged failed"; got != want {
+	for _, name := range []string{"b-whole", "d-damaged/modules/inner"} {
+		git := "--git-dir=" + filepath.Join(top, modules, name)
+		run("init", "-q", "--bare", filepath.Join(top, modules, name))
+		run(git, "update-ref", ref, run(git, "commit-tree", "-m", "y", run(git, "hash-object", "-w", "-t", "tree", os.DevNull)))
+	}
+	if got, want := drop(), "b-whole:x a-lost failed d-damaged failed inner failed"; got != want {
 		t.Errorf("with a damaged submodule: %q, want %q", got, want)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
